@@ -1,0 +1,124 @@
+# One non-recursive build. `make help` lists the targets.
+#
+#   MODE=asan|ubsan|tsan   sanitizer build, in build/$(MODE)
+#   CC=clang               another compiler
+#   V=1                    print the commands
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+
+# All cores, unless the caller gave -j.
+ifeq (,$(filter -j% --jobserver%,$(MAKEFLAGS)))
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
+
+BUILD := build$(if $(MODE),/$(MODE))
+Q     := $(if $(V),,@)
+say    = $(if $(V),,@printf '  %-5s %s\n' '$(1)' '$(2)')
+
+# These goals need more than a compiler; what is missing is installed before anything is built.
+ifneq (,$(filter demo test unit check-quick lint bench,$(MAKECMDGOALS)))
+setup_status := $(shell tools/setup.sh 1>&2; echo $$?)
+ifneq ($(setup_status),0)
+$(error packages are missing, see above)
+endif
+endif
+
+include mk/flags.mk
+
+SRC     := $(sort $(shell find src -name '*.c'))
+CLI_SRC := $(filter src/cli/%,$(SRC))
+LIB_SRC := $(filter-out $(CLI_SRC),$(SRC))
+
+# Warp-wide semantics: compiled once per x86-64 level, chosen at start-up (mk/flags.mk).
+SEM_SRC := $(wildcard $(patsubst %,src/func/sem_%.c,int int2 uniform fp half fp64 conv mufu mma))
+
+objs     = $(patsubst %.c,$(BUILD)/%.o,$(1))
+CLI_OBJ := $(call objs,$(CLI_SRC))
+LIB_OBJ := $(call objs,$(filter-out $(SEM_SRC),$(LIB_SRC))) \
+           $(foreach l,$(SEM_LEVELS),$(patsubst %.c,$(BUILD)/%.$(l).o,$(SEM_SRC)))
+
+BIN := $(BUILD)/warpstep
+LIB := $(BUILD)/libwarpstep.a
+
+.PHONY: all lib
+all: $(LIB) $(if $(CLI_SRC),$(BIN))
+lib: $(LIB)
+
+$(BIN): $(CLI_OBJ) $(LIB)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# q, not r: two members may share a base name.
+$(LIB): $(LIB_OBJ) $(BUILD)/objects.stamp
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) qcs $@ $(LIB_OBJ)
+
+$(BUILD)/%.o: %.c $(BUILD)/flags.stamp
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(FILE_CFLAGS) -c -o $@ $<
+
+define sem_rule
+$(BUILD)/src/func/%.$(1).o: src/func/%.c $(BUILD)/flags.stamp
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$< [$(1)])
+	$$(Q)$$(CC) $$(CPPFLAGS) $$(CFLAGS) $$(SEM_CFLAGS) $$(SEM_$(1)) -c -o $$@ $$<
+endef
+$(foreach l,$(SEM_LEVELS),$(eval $(call sem_rule,$(l))))
+
+$(BUILD)/src/func/%.o: FILE_CFLAGS = -ffp-contract=off
+$(BUILD)/src/config/%.o: FILE_CFLAGS = -DWS_SOURCE_DIR='"$(CURDIR)"'
+$(BUILD)/tests/%.o: FILE_CFLAGS = $(TEST_CFLAGS)
+
+# Files that change when the flags or the list of objects change, and only then.
+define stamp
+@mkdir -p $(@D)
+@printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' > $@
+endef
+.PHONY: force
+$(BUILD)/flags.stamp: force
+	$(call stamp,$(CC) $(CPPFLAGS) $(CFLAGS) $(SEM_CFLAGS) $(TEST_CFLAGS))
+$(BUILD)/objects.stamp: force
+	$(call stamp,$(LIB_OBJ))
+
+include mk/tests.mk
+
+.PHONY: demo bench cubins lint format clean help
+DEMO = $(BIN) run kernels/sgemm_tiled/sgemm_tiled.launch --gpu rtx-3070
+demo: all refs
+	$(DEMO)
+
+bench: all refs
+	$(Q)if [ -x bench/run.sh ]; then BIN=$(BIN) bench/run.sh; else echo 'no benchmark yet'; fi
+
+cubins:
+	$(Q)kernels/build.sh
+
+lint: $(LIB_OBJ) $(CLI_OBJ)
+	$(Q)tools/lint/run.sh $(BUILD)
+
+format:
+	$(Q)find src include tests -name '*.[ch]' -print0 | xargs -0 clang-format -i
+
+clean:
+	rm -rf build
+
+help:
+	@echo 'all            build/warpstep and build/libwarpstep.a (default)'
+	@echo 'demo           simulates a tiled matrix product and prints its report'
+	@echo 'test           everything: unit tests, corpus against CPU references'
+	@echo 'check-quick    lint and unit tests, under a minute'
+	@echo 'unit           unit and block tests only'
+	@echo 'lint           dependency rule, headers, globals, sizes, tables, scripts'
+	@echo 'bench          benchmarks (quiet machine)'
+	@echo 'update-golden  rewrites the expected outputs of tests/cli that differ; read the diff'
+	@echo 'refs           runs the CPU references of kernels/'
+	@echo 'cubins         rebuilds the prebuilt cubins (needs nvcc)'
+	@echo 'format         clang-format over all sources'
+	@echo 'clean          removes build/'
+	@echo 'MODE=asan|ubsan|tsan builds in build/MODE; CC=clang; V=1 prints commands'
+
+-include $(shell find $(BUILD)/src $(BUILD)/tests -name '*.d' 2>/dev/null)

@@ -1,0 +1,42 @@
+# Compilers, flags and build modes.
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(origin AR),default)
+AR := ar
+endif
+
+WARN := -Wall -Wextra -Wshadow -Wconversion -Werror
+OPT  := -O2
+SEM_OPT := -O3
+
+ifneq (,$(MODE))
+SANITIZE_asan  := -fsanitize=address -fno-omit-frame-pointer
+SANITIZE_ubsan := -fsanitize=undefined -fno-sanitize-recover=all
+SANITIZE_tsan  := -fsanitize=thread
+SANITIZE := $(SANITIZE_$(MODE))
+ifeq (,$(SANITIZE))
+$(error MODE is one of asan, ubsan, tsan, or not set)
+endif
+# Instrumented code confuses gcc's uninitialised-value analysis; the plain build has it on.
+WARN += -Wno-maybe-uninitialized
+OPT := -O1
+SEM_OPT := -O1
+endif
+
+CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -MMD -MP
+CFLAGS   := -std=c17 $(OPT) -g -pthread $(WARN) $(SANITIZE) $(EXTRA_CFLAGS)
+LDFLAGS  += -pthread $(SANITIZE)
+LIBS     := -lelf -lconfig -ljansson -lm -lpthread
+
+# Semantics must round exactly as written (no contraction), and are vectorised for three levels of
+# x86-64 whose results are bit-identical. clang says when it cannot vectorise: not an error.
+SEM_LEVELS := v1 v3 v4
+SEM_CFLAGS := $(SEM_OPT) -fopenmp-simd -ffp-contract=off -Wno-pass-failed
+SEM_v1     := -march=x86-64 -DSEM_LEVEL=v1
+SEM_v3     := -march=x86-64-v3 -DSEM_LEVEL=v3
+SEM_v4     := -march=x86-64-v4 -DSEM_LEVEL=v4
+
+# cmocka's macros convert freely.
+TEST_CFLAGS := -Wno-conversion -Wno-sign-conversion -DWS_SOURCE_DIR='"$(CURDIR)"'

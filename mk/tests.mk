@@ -1,0 +1,48 @@
+# Test programs (one cmocka program per C file), CPU references of kernels/, and their runner.
+# Test sources anywhere else in tests/ are not built; tests/support/*.c is linked to every program.
+
+TEST_SRC     := $(sort $(wildcard tests/unit/test_*.c tests/block/test_*.c))
+TEST_BIN     := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(TEST_SRC)))
+TEST_SUPPORT := $(call objs,$(wildcard tests/support/*.c))
+
+define test_rule
+$(BUILD)/tests/$(basename $(notdir $(1))): $(BUILD)/$(1:.c=.o) $(TEST_SUPPORT) $(LIB)
+	$$(call say,LINK,$$@)
+	$$(Q)$$(CC) $$(LDFLAGS) -o $$@ $$^ -lcmocka $$(LIBS)
+endef
+$(foreach t,$(TEST_SRC),$(eval $(call test_rule,$(t))))
+
+# References are shared by all modes: build/ref/NAME holds the data files launch files name.
+REF_SRC    := $(sort $(wildcard kernels/*/*.ref.c))
+REF_NAME   := $(patsubst %.ref.c,%,$(notdir $(REF_SRC)))
+REF_STAMPS := $(patsubst %,build/ref/%/.done,$(REF_NAME))
+REF_CFLAGS := -std=c17 -D_GNU_SOURCE -O2 -ffp-contract=off -Wall -Wextra
+
+define ref_rule
+build/ref/$(1).ref: kernels/$(1)/$(1).ref.c $(wildcard kernels/common/*.h)
+	@mkdir -p $$(@D)
+	$$(call say,REF,$(1))
+	$$(Q)$$(CC) $$(REF_CFLAGS) -o $$@ $$< -lm
+build/ref/$(1)/.done: build/ref/$(1).ref
+	@mkdir -p $$(@D)
+	$$(Q)$$< $$(@D) && touch $$@
+endef
+$(foreach r,$(REF_NAME),$(eval $(call ref_rule,$(r))))
+
+.PHONY: refs tests unit test check-quick update-golden
+refs: $(REF_STAMPS)
+tests: $(TEST_BIN)
+
+unit: tests
+	$(Q)tools/run-tests.sh $(TEST_BIN)
+
+# Scripts print "ok NAME" or "not ok NAME" for each case: the corpus, the command line.
+TEST_SCRIPTS := $(wildcard tests/run.sh tests/*/run.sh)
+
+test: all refs tests
+	$(Q)BIN=$(BIN) tools/run-tests.sh $(TEST_BIN) $(TEST_SCRIPTS)
+
+update-golden: all refs
+	$(Q)BIN=$(BIN) tests/cli/run.sh --update
+
+check-quick: lint unit

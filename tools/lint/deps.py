@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Dependency rule: which folder of src/ may include which, and which block of src/time/ which.
+
+base <- config, stats, isa <- load, func, time <- host <- view, cli. func and time never include
+each other. A block of src/time/ includes its own header, base, isa, stats, config and message
+headers; blocks.txt names the headers that several blocks share and the parts a block is made of.
+The netlist sees everything.
+"""
+import pathlib
+import re
+import sys
+
+LOW = {"base", "config", "stats", "isa"}
+MAY = {
+    "base": {"base"},
+    "config": {"base", "config", "isa"},  # one preset key for each latency class and pipe
+    "stats": {"base", "stats"},
+    "isa": {"base", "isa"},
+    "load": LOW | {"load"},
+    "func": LOW | {"func"},
+    "time": LOW | {"time"},
+    "host": LOW | {"load", "func", "time", "host", "warpstep"},
+    "view": LOW | {"load", "func", "time", "host", "view", "warpstep"},
+    "cli": LOW | {"load", "func", "time", "host", "view", "cli", "warpstep"},
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+STAT_DEF = re.compile(r'^\s*#\s*define\s+STAT_DEF\s+"([^"]+)"', re.M)
+
+
+def read_blocks(path):
+    """blocks.txt: the shared headers, and for each block (path without suffix) its parts."""
+    shared, parts = set(), {}
+    for line in path.read_text().splitlines():
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        if words[0] == "shared":
+            shared.update(words[1:])
+        elif words[0] == "block":
+            parts.setdefault(words[1], set()).update(words[2:])
+        else:
+            sys.exit(f"{path}: unknown line: {line}")
+    return shared, parts
+
+
+def block_may_include(block, header, shared, parts):
+    if header.count("/") == 1:  # time/*.h: the engine and its messages
+        return True
+    stem = header.rsplit(".", 1)[0]
+    if stem == block or header in shared:
+        return True
+    return header in parts.get(block, set())
+
+
+def main():
+    root = pathlib.Path("src")
+    shared, parts = read_blocks(pathlib.Path("tools/lint/blocks.txt"))
+    bad = []
+    for path in sorted(root.rglob("*.[ch]")):
+        name = path.relative_to(root).as_posix()
+        layer = name.split("/")[0]
+        text = path.read_text()
+        for header in INCLUDE.findall(text) + STAT_DEF.findall(text):
+            target = header.split("/")[0]
+            if "/" not in header or target not in MAY.keys() | {"warpstep"}:
+                bad.append(f"{path}: include \"{header}\" by its path from src/ or include/")
+            elif target not in MAY.get(layer, set()):
+                bad.append(f"{path}: {layer}/ must not include \"{header}\"")
+            elif layer == "time" and target == "time" and not re.search(r"/netlist\.[ch]$", name):
+                block = name.rsplit(".", 1)[0]
+                if not block_may_include(block, header, shared, parts):
+                    bad.append(f"{path}: block includes \"{header}\" of another block "
+                               "(tools/lint/blocks.txt says which are shared)")
+    print("\n".join(bad), end="\n" if bad else "")
+    return bool(bad)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""globals.py BUILD: no writable global. Looks at the sections of the objects, not at nm's letters:
+const tables of pointers lie in .data.rel.ro, which is fine."""
+import pathlib
+import re
+import subprocess
+import sys
+
+WRITABLE = re.compile(r"^\.(data|bss|tdata|tbss)(?!\.rel\.ro)")
+
+
+def sections(obj):
+    out = subprocess.run(["objdump", "-h", obj], capture_output=True, text=True, check=True).stdout
+    for line in out.splitlines():
+        f = line.split()
+        if len(f) >= 3 and f[0].isdigit():
+            yield f[1], int(f[2], 16)
+
+
+def symbols(obj):
+    out = subprocess.run(["nm", obj], capture_output=True, text=True, check=True).stdout
+    return [line.split()[-1] for line in out.splitlines() if line.split()[-2] in "dDbBC"]
+
+
+def main():
+    bad = False
+    for obj in sorted(pathlib.Path(sys.argv[1], "src").rglob("*.o")):
+        found = [name for name, size in sections(obj) if size and WRITABLE.match(name)]
+        if found:
+            print(f"{obj}: writable section {', '.join(found)}: {', '.join(symbols(obj))}")
+            bad = True
+    return bad
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Every header compiles alone, with every compiler at hand.
+set -u
+
+flags=(-std=c17 -D_GNU_SOURCE -DSEM_LEVEL=v1 -fopenmp-simd -Isrc -Iinclude -Wall -Wextra -Werror)
+compile() {
+  local cc=$1 header=$2
+  shift 2
+  printf '#include "%s"\n' "${header#*/}" |
+    "$cc" "$@" -fsyntax-only -Wno-unused-function -x c - 2>&1 |
+    sed "s|^|$header alone ($cc): |" | head -n 3
+}
+export -f compile
+
+out=
+for cc in gcc clang; do
+  if ! command -v "$cc" >/dev/null; then
+    echo "headers: no $cc here, skipped"
+    continue
+  fi
+  out+=$(find src include -name '*.h' -print0 |
+    xargs -0 -P "$(nproc)" -I{} bash -c 'compile "$@"' compile "$cc" {} "${flags[@]}")
+done
+[ -z "$out" ] || {
+  printf '%s\n' "$out"
+  exit 1
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Lengths of functions and files. Long ones are listed as an invitation to look; above the hard
+limits is an error. Tables (.def, .inc) have no limit. `sizes.py -v` lists all above the soft one."""
+import pathlib
+import re
+import sys
+
+FUNCTION_LOOK, FUNCTION_MAX, FILE_MAX = 60, 150, 900
+NAME = re.compile(r"(\w+)\s*\(")
+
+
+def functions(lines):
+    """(name, first line, length) of each function: its braces stand alone in column 0."""
+    start = None
+    for i, line in enumerate(lines):
+        if line == "{":
+            start = i
+        elif line.startswith("}") and start is not None:
+            head = start - 1
+            while head > 0 and lines[head - 1].strip() and not lines[head - 1].startswith(("}", "#")):
+                head -= 1
+            match = NAME.search(" ".join(lines[head:start]))
+            yield (match.group(1) if match else "?"), start + 1, i - start + 1
+            start = None
+
+
+def main():
+    bad, look = [], []
+    files = [p for d in ("src", "include", "tests") for p in pathlib.Path(d).rglob("*.[ch]")]
+    for path in sorted(files):
+        lines = path.read_text().splitlines()
+        if len(lines) > FILE_MAX:
+            bad.append(f"{path}: {len(lines)} lines, more than {FILE_MAX}")
+        for name, line, length in functions(lines):
+            text = f"{path}:{line}: {name} has {length} lines"
+            if length > FUNCTION_MAX:
+                bad.append(f"{text}, more than {FUNCTION_MAX}")
+            elif length > FUNCTION_LOOK:
+                look.append((length, text))
+    look.sort(reverse=True)
+    for _, text in look if "-v" in sys.argv else look[:3]:
+        print(f"look again: {text}")
+    print("\n".join(bad), end="\n" if bad else "")
+    return bool(bad)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

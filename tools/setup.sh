@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Installs the distribution's packages the build needs, if any is missing. Does nothing, quickly,
+# when all are there. Exit status 1 with the list of packages when they cannot be installed.
+set -u
+
+# A probe knows more than a package list: any way of having the library is fine.
+probe() {
+  printf '#include <%s>\nint main(void) { return 0; }\n' "$1" |
+    "${CC:-gcc}" -x c -include stddef.h -include stdarg.h -include stdint.h -include setjmp.h \
+      -o /dev/null - "$2" 2>/dev/null
+}
+
+missing=()
+need() { missing+=("$@"); }
+
+command -v make >/dev/null || need make
+command -v python3 >/dev/null || need python3
+if command -v "${CC:-gcc}" >/dev/null && probe stdio.h -lm; then
+  probe libelf.h -lelf || need libelf-dev
+  probe libconfig.h -lconfig || need libconfig-dev
+  probe jansson.h -ljansson || need libjansson-dev
+  probe cmocka.h -lcmocka || need libcmocka-dev
+else
+  need gcc libc6-dev binutils libelf-dev libconfig-dev libjansson-dev libcmocka-dev
+fi
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  as_root=(sudo -n)
+  if ! command -v sudo >/dev/null; then
+    as_root=(false)
+  fi
+fi
+install() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y --no-install-recommends "${missing[@]}"
+}
+if command -v apt-get >/dev/null; then
+  echo "setup: installing ${missing[*]}"
+  log=$(mktemp)
+  if { "${as_root[@]}" apt-get update && install; } >"$log" 2>&1; then
+    rm -f "$log"
+    exit 0
+  fi
+  tail -n 5 "$log"
+  rm -f "$log"
+fi
+echo "setup: missing packages (Debian names): ${missing[*]}" >&2
+echo "setup: install them and run the command again" >&2
+exit 1
