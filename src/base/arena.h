@@ -1,0 +1,30 @@
+/* Arena: memory that lives as long as one simulation (or one module) and is freed at once.
+ * Everything is allocated while building; nothing allocates while ticking. */
+#ifndef WS_BASE_ARENA_H
+#define WS_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena_chunk;
+
+struct arena {
+  struct arena_chunk *head; /* newest chunk first */
+  size_t used;              /* bytes handed out, for memory reports */
+};
+
+/* A zeroed struct arena is empty and valid. */
+void arena_free(struct arena *a);
+
+/* Zeroed memory, aligned to `align` (a power of two, at most 128). Never returns NULL: running
+ * out of host memory ends the process with a message. */
+void *arena_alloc(struct arena *a, size_t bytes, size_t align);
+
+/* As arena_alloc for an array; overflow of n * size ends the process. */
+void *arena_array(struct arena *a, size_t n, size_t size, size_t align);
+
+char *arena_strdup(struct arena *a, const char *s);
+
+#define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type), _Alignof(type)))
+#define ARENA_ARRAY(a, type, n) ((type *)arena_array((a), (n), sizeof(type), _Alignof(type)))
+
+#endif

@@ -1,0 +1,333 @@
+/* Guest memory (base/gmem.h): two-level page table, allocations in address order, write logs.
+ *
+ * Addresses have 49 bits, as on current GPUs. Allocations are handed out upwards from GMEM_FIRST and
+ * never reused, so that a null pointer plus any sane index, and a stale pointer, hit unmapped pages.
+ */
+#include "base/gmem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/bug.h"
+
+enum { ADDR_BITS = 49, ALLOC_ALIGN = 512, NAME_MAX_LEN = 48, LINE_SHIFT = 7 };
+#define GMEM_FIRST 0x700000000ull
+
+struct gmem_allocation {
+  uint64_t addr, bytes;
+  bool live;
+  char name[NAME_MAX_LEN];
+};
+
+struct gmem {
+  unsigned page_bits, leaf_bits;
+  uint64_t page_mask;   /* offset bits of an address */
+  uint8_t ***top;       /* [top index] -> leaf; [leaf index] -> host page */
+  uint64_t n_top;
+  uint64_t next;        /* next free guest address */
+  struct gmem_allocation *alloc; /* ascending addresses, released ones included */
+  size_t n_alloc, cap_alloc;
+};
+
+static void *host_check(void *p)
+{
+  if (p && p != MAP_FAILED) return p;
+  fprintf(stderr, "warpstep: out of host memory\n");
+  exit(BUG_EXIT_STATUS);
+}
+
+struct gmem *gmem_new(unsigned page_bits)
+{
+  BUG_ON(page_bits < 12 || page_bits > 30);
+  struct gmem *g = host_check(calloc(1, sizeof *g));
+  g->page_bits = page_bits;
+  g->leaf_bits = (ADDR_BITS - page_bits) / 2;
+  g->page_mask = ((uint64_t)1 << page_bits) - 1;
+  g->n_top = (uint64_t)1 << (ADDR_BITS - page_bits - g->leaf_bits);
+  g->top = host_check(calloc(g->n_top, sizeof *g->top));
+  g->next = GMEM_FIRST;
+  return g;
+}
+
+void gmem_free(struct gmem *g)
+{
+  if (!g) return;
+  uint64_t n_leaf = (uint64_t)1 << g->leaf_bits;
+  for (uint64_t t = 0; t < g->n_top; t++) {
+    if (!g->top[t]) continue;
+    for (uint64_t i = 0; i < n_leaf; i++) {
+      if (g->top[t][i]) munmap(g->top[t][i], g->page_mask + 1);
+    }
+    free(g->top[t]);
+  }
+  free(g->top);
+  free(g->alloc);
+  free(g);
+}
+
+/* Entry of the page that holds addr; NULL when its leaf table does not exist. */
+static uint8_t **page_entry(const struct gmem *g, uint64_t addr)
+{
+  uint64_t page = addr >> g->page_bits;
+  uint8_t **leaf = g->top[page >> g->leaf_bits];
+  return leaf ? &leaf[page & (((uint64_t)1 << g->leaf_bits) - 1)] : NULL;
+}
+
+/* Maps the pages of [first, last] that are not mapped yet; each run of new pages is one host
+ * mapping, so that big buffers do not run into the host's limit on mappings. */
+static void map_pages(struct gmem *g, uint64_t first, uint64_t last)
+{
+  uint64_t size = g->page_mask + 1;
+  uint64_t n_leaf = (uint64_t)1 << g->leaf_bits;
+  first &= ~g->page_mask;
+  uint64_t end = (last & ~g->page_mask) + size;
+  for (uint64_t at = first; at < end; at += size) {
+    uint8_t ***leaf = &g->top[(at >> g->page_bits) >> g->leaf_bits];
+    if (!*leaf) *leaf = host_check(calloc(n_leaf, sizeof **leaf));
+  }
+  while (first < end) {
+    if (*page_entry(g, first)) {
+      first += size;
+      continue;
+    }
+    uint64_t run = first;
+    while (run < end && !*page_entry(g, run)) run += size;
+    uint8_t *host = host_check(mmap(NULL, run - first, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    for (; first < run; first += size, host += size) *page_entry(g, first) = host;
+  }
+}
+
+uint64_t gmem_alloc(struct gmem *g, uint64_t bytes, const char *name)
+{
+  uint64_t limit = (uint64_t)1 << ADDR_BITS;
+  BUG_ON(bytes == 0);
+  if (bytes > limit - g->next - ALLOC_ALIGN) return 0;
+  if (g->n_alloc == g->cap_alloc) {
+    g->cap_alloc = g->cap_alloc ? 2 * g->cap_alloc : 64;
+    g->alloc = host_check(realloc(g->alloc, g->cap_alloc * sizeof *g->alloc));
+  }
+  struct gmem_allocation *a = &g->alloc[g->n_alloc++];
+  *a = (struct gmem_allocation){.addr = g->next, .bytes = bytes, .live = true};
+  snprintf(a->name, sizeof a->name, "%s", name ? name : "");
+  g->next = (g->next + bytes + ALLOC_ALIGN - 1) & ~(uint64_t)(ALLOC_ALIGN - 1);
+  /* The first page may be shared with an earlier allocation and have been written past its end. */
+  uint64_t head = g->page_mask + 1 - (a->addr & g->page_mask);
+  uint8_t **e = page_entry(g, a->addr);
+  if (e && *e) memset(*e + (a->addr & g->page_mask), 0, head < bytes ? head : bytes);
+  map_pages(g, a->addr, a->addr + bytes - 1);
+  return a->addr;
+}
+
+/* Index of the last allocation that starts at or below addr, or -1. */
+static ptrdiff_t alloc_below(const struct gmem *g, uint64_t addr)
+{
+  size_t lo = 0, hi = g->n_alloc;
+  while (lo < hi) {
+    size_t mid = (lo + hi) / 2;
+    if (g->alloc[mid].addr <= addr) lo = mid + 1;
+    else hi = mid;
+  }
+  return (ptrdiff_t)lo - 1;
+}
+
+static bool page_in_use(const struct gmem *g, uint64_t page)
+{
+  for (ptrdiff_t i = alloc_below(g, page + g->page_mask); i >= 0; i--) {
+    if (g->alloc[i].live) return g->alloc[i].addr + g->alloc[i].bytes > page;
+  }
+  return false;
+}
+
+bool gmem_release(struct gmem *g, uint64_t addr)
+{
+  ptrdiff_t i = alloc_below(g, addr);
+  if (i < 0 || g->alloc[i].addr != addr || !g->alloc[i].live) return false;
+  struct gmem_allocation *a = &g->alloc[i];
+  a->live = false;
+  for (uint64_t at = addr & ~g->page_mask; at < addr + a->bytes; at += g->page_mask + 1) {
+    /* The page that the next allocation will start in stays: pages in between are whole. */
+    if (page_in_use(g, at) || at + g->page_mask >= g->next) continue;
+    uint8_t **e = page_entry(g, at);
+    munmap(*e, g->page_mask + 1);
+    *e = NULL;
+  }
+  return true;
+}
+
+uint8_t *gmem_ptr(const struct gmem *g, uint64_t addr, size_t len)
+{
+  if (__builtin_expect(addr >> ADDR_BITS != 0, 0)) return NULL;
+  uint64_t off = addr & g->page_mask;
+  if (__builtin_expect(off + len > g->page_mask + 1, 0)) return NULL;
+  uint8_t **e = page_entry(g, addr);
+  return e && *e ? *e + off : NULL;
+}
+
+/* Bytes from addr to the end of its page, at most len. */
+static size_t page_part(const struct gmem *g, uint64_t addr, size_t len)
+{
+  uint64_t left = g->page_mask + 1 - (addr & g->page_mask);
+  return left < len ? (size_t)left : len;
+}
+
+static bool mapped(const struct gmem *g, uint64_t addr, size_t len)
+{
+  while (len) {
+    size_t n = page_part(g, addr, len);
+    if (!gmem_ptr(g, addr, n)) return false;
+    addr += n;
+    len -= n;
+  }
+  return true;
+}
+
+bool gmem_read(const struct gmem *g, uint64_t addr, void *buf, size_t len)
+{
+  uint8_t *p = gmem_ptr(g, addr, len);
+  if (p) {
+    memcpy(buf, p, len);
+    return true;
+  }
+  if (!mapped(g, addr, len)) return false;
+  for (uint8_t *to = buf; len;) {
+    size_t n = page_part(g, addr, len);
+    memcpy(to, gmem_ptr(g, addr, n), n);
+    addr += n, to += n, len -= n;
+  }
+  return true;
+}
+
+bool gmem_write(struct gmem *g, uint64_t addr, const void *buf, size_t len)
+{
+  uint8_t *p = gmem_ptr(g, addr, len);
+  if (p) {
+    memcpy(p, buf, len);
+    return true;
+  }
+  if (!mapped(g, addr, len)) return false;
+  for (const uint8_t *from = buf; len;) {
+    size_t n = page_part(g, addr, len);
+    memcpy(gmem_ptr(g, addr, n), from, n);
+    addr += n, from += n, len -= n;
+  }
+  return true;
+}
+
+void gmem_describe(const struct gmem *g, uint64_t addr, char *buf, size_t size)
+{
+  ptrdiff_t i = alloc_below(g, addr);
+  const struct gmem_allocation *below = i >= 0 ? &g->alloc[i] : NULL;
+  const struct gmem_allocation *above = (size_t)(i + 1) < g->n_alloc ? &g->alloc[i + 1] : NULL;
+  if (!below && !above) {
+    snprintf(buf, size, "no device memory is allocated");
+    return;
+  }
+  bool up = !below || (above && addr >= below->addr + below->bytes &&
+                       above->addr - addr < addr - (below->addr + below->bytes));
+  const struct gmem_allocation *a = up ? above : below;
+  char where[48];
+  if (addr < a->addr) {
+    snprintf(where, sizeof where, "%llu bytes before", (unsigned long long)(a->addr - addr));
+  } else if (addr < a->addr + a->bytes) {
+    snprintf(where, sizeof where, "%llu bytes into", (unsigned long long)(addr - a->addr));
+  } else {
+    snprintf(where, sizeof where, "%llu bytes past the end of",
+             (unsigned long long)(addr - a->addr - a->bytes));
+  }
+  snprintf(buf, size, "%s %s '%s' (0x%llx, %llu bytes)", where,
+           a->live ? "buffer" : "released buffer", a->name, (unsigned long long)a->addr,
+           (unsigned long long)a->bytes);
+}
+
+void gmem_log_init(struct gmem_log *log)
+{
+  *log = (struct gmem_log){0};
+}
+
+void gmem_log_free(struct gmem_log *log)
+{
+  free(log->entry);
+  free(log->bytes);
+  *log = (struct gmem_log){0};
+}
+
+void gmem_log_clear(struct gmem_log *log)
+{
+  log->n = log->used = 0;
+  memset(log->filter, 0, sizeof log->filter);
+}
+
+/* Filter bit of a 128-byte line: a multiplicative hash to 10 bits. */
+static unsigned line_bit(uint64_t line)
+{
+  return (unsigned)((line * 0x9e3779b97f4a7c15ull) >> 54);
+}
+
+static bool filter_hit(const struct gmem_log *log, uint64_t addr, size_t len)
+{
+  for (uint64_t l = addr >> LINE_SHIFT; l <= (addr + len - 1) >> LINE_SHIFT; l++) {
+    unsigned b = line_bit(l);
+    if (log->filter[b / 64] >> (b % 64) & 1) return true;
+  }
+  return false;
+}
+
+bool gmem_view_pending(const struct gmem_view *v, uint64_t addr, size_t len)
+{
+  return v->log && v->log->n && filter_hit(v->log, addr, len);
+}
+
+bool gmem_view_read(const struct gmem_view *v, uint64_t addr, void *buf, size_t len)
+{
+  if (!gmem_read(v->image, addr, buf, len)) return false;
+  if (!gmem_view_pending(v, addr, len)) return true;
+  const struct gmem_log *log = v->log;
+  for (uint32_t i = 0; i < log->n; i++) {
+    const struct gmem_log_entry *e = &log->entry[i];
+    uint64_t from = e->addr > addr ? e->addr : addr;
+    uint64_t to = e->addr + e->len < addr + len ? e->addr + e->len : addr + len;
+    if (from >= to) continue;
+    memcpy((uint8_t *)buf + (from - addr), log->bytes + e->data + (from - e->addr), to - from);
+  }
+  return true;
+}
+
+static void log_reserve(struct gmem_log *log, uint32_t len)
+{
+  if (log->n == log->cap) {
+    log->cap = log->cap ? 2 * log->cap : 256;
+    log->entry = host_check(realloc(log->entry, log->cap * sizeof *log->entry));
+  }
+  if (len > log->bytes_cap - log->used) {
+    BUG_ON(log->used > UINT32_MAX / 4 || len > UINT32_MAX / 4);
+    log->bytes_cap = 2 * (log->used + len) + 4096;
+    log->bytes = host_check(realloc(log->bytes, log->bytes_cap));
+  }
+}
+
+bool gmem_view_write(struct gmem_view *v, uint64_t addr, const void *buf, size_t len)
+{
+  struct gmem_log *log = v->log;
+  if (!log) return gmem_write(v->image, addr, buf, len);
+  if (!mapped(v->image, addr, len)) return false;
+  log_reserve(log, (uint32_t)len);
+  log->entry[log->n++] = (struct gmem_log_entry){
+      .when = v->now, .addr = addr, .len = (uint32_t)len, .data = log->used};
+  memcpy(log->bytes + log->used, buf, len);
+  log->used += (uint32_t)len;
+  for (uint64_t l = addr >> LINE_SHIFT; l <= (addr + len - 1) >> LINE_SHIFT; l++) {
+    unsigned b = line_bit(l);
+    log->filter[b / 64] |= (uint64_t)1 << (b % 64);
+  }
+  return true;
+}
+
+void gmem_log_apply(const struct gmem_log *log, uint32_t i, struct gmem *image)
+{
+  BUG_ON(i >= log->n);
+  const struct gmem_log_entry *e = &log->entry[i];
+  bool ok = gmem_write(image, e->addr, log->bytes + e->data, e->len);
+  BUG_ON(!ok); /* checked when it was logged; nothing is unmapped while a kernel runs */
+}

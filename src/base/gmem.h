@@ -1,0 +1,76 @@
+/* Guest memory: a sparse paged address space with tracked allocations, and a view of it.
+ *
+ * The image is what the device's memory holds. A view is one worker's way of seeing it: reads
+ * come from the image overlaid with the view's own pending writes; writes go to the view's log
+ * when it has one (a timed run, where other SMs must not see them before the window ends), else
+ * straight to the image.
+ */
+#ifndef WS_BASE_GMEM_H
+#define WS_BASE_GMEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+struct gmem; /* the image */
+
+/* page_bits: log2 of the mapping granularity in bytes, 12..30 (preset key vm.page_bits). Ends the
+ * process when the host has no memory. */
+struct gmem *gmem_new(unsigned page_bits);
+void gmem_free(struct gmem *);
+
+/* Allocates `bytes` (> 0), aligned to 512, zero-filled; name (may be NULL) is used in reports.
+ * Returns the guest address, or 0 when the address space is exhausted. */
+uint64_t gmem_alloc(struct gmem *, uint64_t bytes, const char *name);
+bool gmem_release(struct gmem *, uint64_t addr); /* false: not the start of an allocation */
+
+/* Host pointer to guest bytes [addr, addr+len) when all are mapped and lie in one page, else NULL. */
+uint8_t *gmem_ptr(const struct gmem *, uint64_t addr, size_t len);
+/* Across pages. False when a byte is unmapped (nothing is transferred then). */
+bool gmem_read(const struct gmem *, uint64_t addr, void *buf, size_t len);
+bool gmem_write(struct gmem *, uint64_t addr, const void *buf, size_t len);
+
+/* "16 bytes past the end of buffer 'x' (0x…, 65536 bytes)": for fault messages. */
+void gmem_describe(const struct gmem *, uint64_t addr, char *buf, size_t size);
+
+/* Pending writes of one worker, in program order. */
+struct gmem_log_entry {
+  uint64_t when;  /* stamp given by the caller: cycle of the write */
+  uint64_t addr;
+  uint32_t len;   /* bytes */
+  uint32_t data;  /* offset in bytes[] */
+};
+
+struct gmem_log {
+  struct gmem_log_entry *entry;
+  uint8_t *bytes;
+  uint32_t n, cap;         /* entries */
+  uint32_t used, bytes_cap;
+  uint64_t filter[16];     /* bloom filter over 128-byte lines: no bit, no pending write there */
+};
+
+void gmem_log_init(struct gmem_log *);
+void gmem_log_free(struct gmem_log *);
+void gmem_log_clear(struct gmem_log *);
+
+struct gmem_view {
+  struct gmem *image;
+  struct gmem_log *log; /* NULL: write through to the image */
+  uint64_t now;         /* stamp for new log entries */
+};
+
+/* As gmem_read and gmem_write, through the view. */
+bool gmem_view_read(const struct gmem_view *, uint64_t addr, void *buf, size_t len);
+bool gmem_view_write(struct gmem_view *, uint64_t addr, const void *buf, size_t len);
+
+/* False: no pending write of the view touches [addr, addr+len), the image can be read directly. True
+ * may be wrong (a filter decides). len > 0. */
+bool gmem_view_pending(const struct gmem_view *, uint64_t addr, size_t len);
+
+/* Applies entry i of the log to the image. */
+void gmem_log_apply(const struct gmem_log *, uint32_t i, struct gmem *image);
+
+#endif

@@ -1,0 +1,96 @@
+/* Arena: alignment, zeroing, chunk edges, release. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+
+enum { CHUNK = 1 << 20 }; /* size at which the arena starts a block of its own */
+
+static void test_aligned_and_zero(void **state)
+{
+  (void)state;
+  struct arena a = {0};
+  for (size_t align = 1; align <= 128; align *= 2) {
+    for (size_t bytes = 0; bytes < 300; bytes += 37) {
+      unsigned char *p = arena_alloc(&a, bytes, align);
+      assert_int_equal((uintptr_t)p % align, 0);
+      for (size_t i = 0; i < bytes; i++) assert_int_equal(p[i], 0);
+      memset(p, 0xff, bytes); /* the next one must not see this */
+    }
+  }
+  arena_free(&a);
+}
+
+static void test_blocks_do_not_overlap(void **state)
+{
+  (void)state;
+  struct arena a = {0};
+  enum { N = 64 };
+  unsigned char *p[N];
+  const size_t bytes = CHUNK / 16 - 8; /* several chunks, with a tail left in each */
+  for (int i = 0; i < N; i++) {
+    p[i] = arena_alloc(&a, bytes, 8);
+    memset(p[i], i, bytes);
+  }
+  for (int i = 0; i < N; i++) {
+    assert_int_equal(p[i][0], i);
+    assert_int_equal(p[i][bytes - 1], i);
+  }
+  assert_int_equal(a.used, N * bytes);
+  arena_free(&a);
+}
+
+static void test_larger_than_a_chunk(void **state)
+{
+  (void)state;
+  struct arena a = {0};
+  uint64_t *small = ARENA_NEW(&a, uint64_t);
+  unsigned char *big = arena_alloc(&a, 3 * (size_t)CHUNK, 128);
+  uint64_t *after = ARENA_ARRAY(&a, uint64_t, 1000);
+  memset(big, 1, 3 * (size_t)CHUNK);
+  assert_int_equal(*small, 0);
+  assert_int_equal(after[999], 0);
+  arena_free(&a);
+}
+
+static void test_strdup(void **state)
+{
+  (void)state;
+  struct arena a = {0};
+  char text[] = "warp";
+  char *copy = arena_strdup(&a, text);
+  text[0] = 'W';
+  assert_string_equal(copy, "warp");
+  assert_string_equal(arena_strdup(&a, ""), "");
+  arena_free(&a);
+}
+
+static void test_reuse_after_free(void **state)
+{
+  (void)state;
+  struct arena a = {0};
+  arena_free(&a); /* empty: nothing to do */
+  (void)arena_alloc(&a, 100, 8);
+  arena_free(&a);
+  assert_null(a.head);
+  assert_int_equal(a.used, 0);
+  assert_non_null(arena_alloc(&a, 1, 1));
+  arena_free(&a);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_aligned_and_zero),
+      cmocka_unit_test(test_blocks_do_not_overlap),
+      cmocka_unit_test(test_larger_than_a_chunk),
+      cmocka_unit_test(test_strdup),
+      cmocka_unit_test(test_reuse_after_free),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

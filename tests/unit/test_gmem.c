@@ -1,0 +1,165 @@
+/* Guest memory: allocation, mapping, faults' descriptions, views and logs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/gmem.h"
+
+static void test_alloc(void **state)
+{
+  (void)state;
+  struct gmem *g = gmem_new(16);
+  uint64_t a = gmem_alloc(g, 1000, "a"), b = gmem_alloc(g, 1, "b");
+  assert_int_equal(a % 512, 0);
+  assert_int_equal(b % 512, 0);
+  assert_true(b >= a + 1000);
+  assert_null(gmem_ptr(g, 0, 4));
+  assert_null(gmem_ptr(g, 0x1234, 4));
+  assert_null(gmem_ptr(g, (uint64_t)1 << 49, 4));
+  assert_null(gmem_ptr(g, UINT64_MAX, 4));
+  for (unsigned i = 0; i < 1000; i++) assert_int_equal(*gmem_ptr(g, a + i, 1), 0);
+  /* Mapped but outside any allocation is readable; the next page is not. */
+  assert_non_null(gmem_ptr(g, a + 60000, 4));
+  assert_null(gmem_ptr(g, a + 65536, 4));
+  gmem_free(g);
+}
+
+static void test_pages(void **state)
+{
+  (void)state;
+  struct gmem *g = gmem_new(12);
+  uint64_t a = gmem_alloc(g, 3 * 4096, "pages");
+  uint8_t in[6000], out[6000];
+  for (unsigned i = 0; i < sizeof in; i++) in[i] = (uint8_t)(i * 7);
+  assert_null(gmem_ptr(g, a + 4090, 16)); /* crosses a page */
+  assert_true(gmem_write(g, a + 1000, in, sizeof in));
+  assert_true(gmem_read(g, a + 1000, out, sizeof out));
+  assert_memory_equal(in, out, sizeof in);
+  /* Partly unmapped: nothing is transferred. */
+  memset(out, 0xee, sizeof out);
+  assert_false(gmem_read(g, a + 3 * 4096 - 10, out, 20));
+  assert_int_equal(out[0], 0xee);
+  assert_false(gmem_write(g, a + 3 * 4096 - 10, in, 20));
+  assert_true(gmem_read(g, a + 3 * 4096 - 10, out, 10));
+  assert_int_equal(out[0], 0);
+  gmem_free(g);
+}
+
+static void test_release(void **state)
+{
+  (void)state;
+  struct gmem *g = gmem_new(12);
+  uint64_t a = gmem_alloc(g, 8192, "a"), b = gmem_alloc(g, 512, "b");
+  memset(gmem_ptr(g, b, 512), 1, 512);
+  assert_false(gmem_release(g, a + 512));
+  assert_true(gmem_release(g, a));
+  assert_false(gmem_release(g, a));
+  assert_null(gmem_ptr(g, a, 4));
+  assert_int_equal(*gmem_ptr(g, b, 1), 1);
+  uint64_t c = gmem_alloc(g, 512, "c");
+  assert_true(c > b); /* addresses are not reused: a stale pointer faults */
+  assert_int_equal(*gmem_ptr(g, c, 1), 0);
+  gmem_free(g);
+}
+
+static void test_zero_after_stray_write(void **state)
+{
+  (void)state;
+  struct gmem *g = gmem_new(16);
+  uint64_t a = gmem_alloc(g, 512, "a");
+  memset(gmem_ptr(g, a + 512, 1024), 0xff, 1024); /* past the end, same page */
+  uint64_t b = gmem_alloc(g, 1024, "b");
+  assert_int_equal(b, a + 512);
+  for (unsigned i = 0; i < 1024; i++) assert_int_equal(*gmem_ptr(g, b + i, 1), 0);
+  gmem_free(g);
+}
+
+static void test_describe(void **state)
+{
+  (void)state;
+  struct gmem *g = gmem_new(12);
+  char s[128];
+  gmem_describe(g, 0, s, sizeof s);
+  assert_string_equal(s, "no device memory is allocated");
+  uint64_t a = gmem_alloc(g, 100, "x");
+  gmem_describe(g, a + 116, s, sizeof s);
+  assert_non_null(strstr(s, "16 bytes past the end of buffer 'x'"));
+  gmem_describe(g, a + 5, s, sizeof s);
+  assert_non_null(strstr(s, "5 bytes into buffer 'x'"));
+  gmem_describe(g, a - 3, s, sizeof s);
+  assert_non_null(strstr(s, "3 bytes before buffer 'x'"));
+  gmem_free(g);
+}
+
+static void test_log(void **state)
+{
+  (void)state;
+  struct gmem *g = gmem_new(12);
+  uint64_t a = gmem_alloc(g, 8192, "a");
+  struct gmem_log log;
+  gmem_log_init(&log);
+  struct gmem_view v = {.image = g, .log = &log, .now = 7};
+  uint32_t x = 0x11223344, y = 0xaabb, z;
+  assert_true(gmem_view_write(&v, a + 4094, &x, 4)); /* across pages */
+  v.now = 9;
+  assert_true(gmem_view_write(&v, a + 4095, &y, 2)); /* overlaps the first */
+  assert_false(gmem_view_write(&v, a + 8190, &x, 4));
+  assert_int_equal(log.n, 2);
+  assert_int_equal(log.entry[0].when, 7);
+  assert_int_equal(log.entry[1].when, 9);
+  assert_true(gmem_view_pending(&v, a + 4096, 1));
+  /* The view sees its writes in order, the image does not. */
+  assert_true(gmem_view_read(&v, a + 4094, &z, 4));
+  assert_int_equal(z, 0x11aabb44);
+  assert_true(gmem_read(g, a + 4094, &z, 4));
+  assert_int_equal(z, 0);
+  gmem_log_apply(&log, 0, g);
+  gmem_log_apply(&log, 1, g);
+  assert_true(gmem_read(g, a + 4094, &z, 4));
+  assert_int_equal(z, 0x11aabb44);
+  gmem_log_clear(&log);
+  assert_false(gmem_view_pending(&v, a, 8192));
+  gmem_log_free(&log);
+  gmem_free(g);
+}
+
+/* Many random writes: the view agrees with a flat array at every step. */
+static void test_log_random(void **state)
+{
+  (void)state;
+  struct gmem *g = gmem_new(12);
+  enum { SIZE = 16384 };
+  static uint8_t flat[SIZE];
+  uint64_t a = gmem_alloc(g, SIZE, "a"), rng = 1;
+  struct gmem_log log;
+  gmem_log_init(&log);
+  struct gmem_view v = {.image = g, .log = &log};
+  for (unsigned i = 0; i < 2000; i++) {
+    rng = rng * 6364136223846793005u + 1442695040888963407u;
+    unsigned at = (unsigned)(rng >> 33) % (SIZE - 32), len = 1 + (unsigned)(rng >> 20) % 32;
+    uint8_t buf[32];
+    for (unsigned k = 0; k < len; k++) flat[at + k] = buf[k] = (uint8_t)(rng >> (k & 31));
+    assert_true(gmem_view_write(&v, a + at, buf, len));
+    unsigned from = (unsigned)(rng >> 40) % (SIZE - 32);
+    assert_true(gmem_view_read(&v, a + from, buf, 32));
+    assert_memory_equal(buf, flat + from, 32);
+  }
+  for (uint32_t i = 0; i < log.n; i++) gmem_log_apply(&log, i, g);
+  for (unsigned i = 0; i < SIZE; i++) assert_int_equal(*gmem_ptr(g, a + i, 1), flat[i]);
+  gmem_log_free(&log);
+  gmem_free(g);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_alloc),    cmocka_unit_test(test_pages),
+      cmocka_unit_test(test_release),  cmocka_unit_test(test_zero_after_stray_write),
+      cmocka_unit_test(test_describe), cmocka_unit_test(test_log),
+      cmocka_unit_test(test_log_random),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
