@@ -1,0 +1,165 @@
+/* Step source: where timing gets a warp's architectural steps from.
+ *
+ * func/ implements it for real execution; a trace reader will implement it for traces. Timing
+ * (and the function-only runner) see nothing else of either. A step source offers CTAs; a CTA has
+ * warps; a warp has one or more paths (sets of lanes with one pc). The caller picks a path and
+ * steps it; the effect says what happened. An effect has three commit points, triggered by the
+ * caller:
+ *   step    - reads the sources; everything but memory results takes effect at once
+ *   perform - touches memory (through the caller's view of it) for the lanes named
+ *   finish  - commits what perform read to the destination registers
+ * A caller that does not care calls the three in a row.
+ */
+#ifndef WS_ISA_STEP_H
+#define WS_ISA_STEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/gmem.h"
+#include "isa/inst.h"
+
+enum { LANES_MAX = 64, STEP_MAX_PATHS = 32, MEM_MAX_BYTES = 16 };
+
+typedef uint64_t lane_mask; /* bit i = lane i; 64 bits, because wave64 will come */
+
+/* Why a path cannot be stepped now. PATH_READY paths can. */
+enum path_wait {
+  PATH_READY,
+  PATH_WAIT_BAR,      /* CTA barrier */
+  PATH_WAIT_CONVERGE, /* BSYNC or WARPSYNC: other lanes of the warp must arrive */
+};
+
+struct step_path {
+  uint64_t pc;
+  lane_mask mask;
+  uint8_t wait;   /* enum path_wait */
+  bool yielded;   /* ready, but executed YIELD: other ready paths should run first */
+};
+
+/* The paths of one warp; entry order is stable between steps of other warps. n == 0: all lanes
+ * have exited. */
+struct step_paths {
+  uint8_t n, n_ready;
+  struct step_path p[STEP_MAX_PATHS];
+};
+
+/* Effect flags. */
+enum effect_flag {
+  EFF_JUMP = 1 << 0,        /* the path does not continue at the next instruction */
+  EFF_DIVERGED = 1 << 1,    /* the path split in two */
+  EFF_BLOCKED = 1 << 2,     /* the path now waits (see its path_wait) */
+  EFF_MERGED = 1 << 3,      /* waiting paths of this warp became ready or merged */
+  EFF_EXITED = 1 << 4,      /* lanes exited */
+  EFF_WARP_DONE = 1 << 5,   /* the last lane exited */
+  EFF_BAR_RELEASED = 1 << 6, /* paths of other warps of the CTA became ready */
+  EFF_CTA_DONE = 1 << 7,    /* the last warp of the CTA is done */
+  EFF_BACKWARD = 1 << 8,    /* taken branch to a lower pc */
+  EFF_MEM = 1 << 9,         /* mem is filled: perform (and finish) must follow */
+};
+
+/* Memory part of an effect; only filled when EFF_MEM is set. A generic access is resolved to
+ * one space per lane before it gets here: `space` is the space of the lanes in `lanes`, a mixed
+ * access is reported as global and carries its shared/local lanes in `near_lanes`. */
+struct mem_effect {
+  uint8_t space;         /* enum mem_space: MEM_GLOBAL, MEM_SHARED, MEM_LOCAL, MEM_CONST */
+  uint8_t op;            /* enum mem_op */
+  uint8_t bytes;         /* per lane */
+  bool strong;
+  lane_mask lanes;       /* lanes that access memory */
+  lane_mask near_lanes;  /* generic access: lanes that go to shared or local memory instead */
+  uint64_t addr[LANES_MAX];        /* byte address; space-local offset for shared and local */
+  uint32_t shared_addr[LANES_MAX]; /* MEM_LDGSTS: destination in shared memory */
+  _Alignas(16) uint8_t data[LANES_MAX][2 * MEM_MAX_BYTES]; /* stores: value; loads, atomics: result;
+                                      atomics read their operands (value, then compare) from here */
+};
+
+/* What one step did. The caller owns the storage and sets the inputs. */
+struct effect {
+  /* inputs */
+  uint64_t clock;    /* SM clock, cycles, for clock reads */
+  uint64_t time_ns;  /* global timer, ns */
+  struct mem_effect *mem; /* storage for the memory part */
+  /* outputs */
+  const struct inst *inst;
+  uint64_t pc;
+  lane_mask active;  /* lanes of the path before the step */
+  lane_mask exec;    /* of those, lanes whose guard was true */
+  uint32_t flags;    /* enum effect_flag */
+  uint32_t sleep_ns; /* NANOSLEEP: requested time */
+  void *priv;        /* step source's own: the decoded operation, for perform and finish */
+};
+
+/* A fault of the simulated program: it ends the kernel, never the host process. */
+enum fault_kind {
+  FAULT_NONE,
+  FAULT_ILLEGAL_ADDRESS,
+  FAULT_MISALIGNED,
+  FAULT_SHARED_RANGE,   /* outside the CTA's shared memory */
+  FAULT_LOCAL_RANGE,    /* outside the thread's local memory: stack overflow */
+  FAULT_ILLEGAL_INST,   /* no row for this instruction word, or not executable yet */
+  FAULT_ILLEGAL_PC,
+  FAULT_TRAP,           /* BPT.TRAP, assert */
+  FAULT_DEADLOCK,       /* nothing can run */
+  FAULT_UNSUPPORTED,    /* a service or feature the simulator lacks */
+};
+
+struct fault {
+  uint8_t kind; /* enum fault_kind */
+  uint64_t pc, addr;
+  uint32_t cta[3], thread[3]; /* ctaid, tid of the first faulting lane */
+  char text[256]; /* one line: what, kernel + offset, opcode text where it matters */
+};
+
+struct step_warp;
+struct step_cta;
+struct step_source;
+
+struct step_ops {
+  /* Builds CTA number `cta` (linear, x fastest) in resident slot `slot` of worker `worker` (an SM
+   * in a timed run). `smid` is what %smid reads. The CTA is alive until cta_end. */
+  struct step_cta *(*cta_begin)(struct step_source *, uint64_t cta, unsigned worker, unsigned slot,
+                                unsigned smid);
+  void (*cta_end)(struct step_source *, struct step_cta *);
+  /* Steps path number `path` (must be ready). False: the warp faulted, see *fault. */
+  bool (*step)(struct step_warp *, unsigned path, struct effect *, struct fault *);
+  /* Touches memory for `lanes` of e->mem (a subset of mem->lanes | mem->near_lanes). */
+  bool (*perform)(struct step_warp *, struct effect *, lane_mask lanes, struct gmem_view *,
+                  struct fault *);
+  void (*finish)(struct step_warp *, struct effect *);
+};
+
+enum step_cap {
+  STEP_CAP_VALUES = 1 << 0,   /* effects carry real values */
+  STEP_CAP_CONTROL = 1 << 1,  /* instructions carry control bits */
+};
+
+/* First member of the implementation's own warp. */
+struct step_warp {
+  const struct step_ops *ops;
+  struct step_cta *cta;
+  struct step_paths paths;
+};
+
+/* First member of the implementation's own CTA. */
+struct step_cta {
+  struct step_source *source;
+  uint64_t id;         /* linear CTA number */
+  unsigned n_warps, warps_left;
+  struct step_warp **warp;
+};
+
+/* One kernel launch. First member of the implementation's own launch. */
+struct step_source {
+  const struct step_ops *ops;
+  uint32_t caps;              /* enum step_cap */
+  struct code_view code;
+  uint64_t n_ctas;            /* CTAs of the grid */
+  unsigned warps_per_cta, threads_per_cta, lanes; /* lanes per warp */
+  unsigned regs_per_thread;   /* as allocated by the compiler */
+  unsigned shared_bytes;      /* per CTA, static + dynamic, before rounding */
+  uint64_t local_bytes;       /* per thread */
+  uint32_t grid[3], block[3];
+};
+
+#endif
