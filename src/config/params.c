@@ -1,0 +1,284 @@
+#include "config/params.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+
+static const char *const param_lat[LAT__N] = {
+#define X(id, name) name,
+    LAT_LIST(X)
+#undef X
+};
+
+static const char *const param_pipe[PIPE__N] = {
+#define X(id, name, text) name,
+    PIPE_LIST(X)
+#undef X
+};
+
+static const char *const param_mlat[MLAT__N] = {
+#define X(id, name) name,
+    MLAT_LIST(X)
+#undef X
+};
+
+static const char *const param_issue_policy[ISSUE_POLICY__N] = {
+#define X(id, name) name,
+    ISSUE_POLICY_LIST(X)
+#undef X
+};
+
+/* The matrix classes lie together in LAT_LIST; their names are a slice of it. */
+#define param_mma (param_lat + MMA_FIRST)
+
+#define AT(field) (uint32_t) offsetof(struct params, field)
+
+const struct param_desc param_descs[] = {
+#define PARAM(k, f, lo, hi, u, t)                                                                  \
+  {.key = k, .kind = PARAM_KIND_INT, .offset = AT(f), .count = 1, .min = lo, .max = hi, .unit = u, \
+   .text = t},
+#define PARAM_VEC(k, f, n, names, lo, hi, u, t)                                                    \
+  {.key = k, .kind = PARAM_KIND_INT, .offset = AT(f), .count = n, .elements = names, .min = lo,    \
+   .max = hi, .unit = u, .text = t},
+#define PARAM_LIST(k, f, n, lo, hi, u, t)                                                          \
+  {.key = k, .kind = PARAM_KIND_LIST, .offset = AT(f), .count = 1, .min = lo, .max = hi,           \
+   .unit = u, .text = t},
+#define PARAM_BOOL(k, f, t)                                                                        \
+  {.key = k, .kind = PARAM_KIND_BOOL, .offset = AT(f), .count = 1, .unit = "", .text = t},
+#define PARAM_ENUM(k, f, names, n, t)                                                              \
+  {.key = k, .kind = PARAM_KIND_ENUM, .offset = AT(f), .count = 1, .choices = names,               \
+   .n_choices = n, .unit = "", .text = t},
+#define PARAM_TEXT(k, f, t)                                                                        \
+  {.key = k, .kind = PARAM_KIND_TEXT, .offset = AT(f), .count = 1, .unit = "", .text = t},
+#include "config/params.def"
+#undef PARAM
+#undef PARAM_VEC
+#undef PARAM_LIST
+#undef PARAM_BOOL
+#undef PARAM_ENUM
+#undef PARAM_TEXT
+};
+const unsigned param_n_descs = sizeof param_descs / sizeof param_descs[0];
+
+struct param_key param_key_at(unsigned number)
+{
+  for (unsigned r = 0; r < param_n_descs; r++) {
+    if (number < param_descs[r].count)
+      return (struct param_key){.desc = &param_descs[r], .element = number};
+    number -= param_descs[r].count;
+  }
+  BUG("key number past the end");
+}
+
+void param_key_name(struct param_key k, char *buf, size_t size)
+{
+  const char *key = k.desc->key;
+  if (k.desc->elements) snprintf(buf, size, "%s.%s", key, k.desc->elements[k.element]);
+  else snprintf(buf, size, "%s", key);
+}
+
+int param_key_find(const char *name)
+{
+  int number = 0;
+  for (unsigned r = 0; r < param_n_descs; r++) {
+    const struct param_desc *d = &param_descs[r];
+    size_t n = strlen(d->key);
+    if (!d->elements && strcmp(d->key, name) == 0) return number;
+    if (d->elements && strncmp(d->key, name, n) == 0 && name[n] == '.')
+      for (uint32_t i = 0; i < d->count; i++)
+        if (strcmp(d->elements[i], name + n + 1) == 0) return number + (int)i;
+    number += (int)d->count;
+  }
+  return -1;
+}
+
+static void *field(struct params *p, struct param_key k)
+{
+  size_t element = k.desc->elements ? k.element * sizeof(uint32_t) : 0;
+  return (char *)p + k.desc->offset + element;
+}
+
+static const void *field_const(const struct params *p, struct param_key k)
+{
+  size_t element = k.desc->elements ? k.element * sizeof(uint32_t) : 0;
+  return (const char *)p + k.desc->offset + element;
+}
+
+static void print_list(const struct param_list *list, char *buf, size_t size)
+{
+  size_t at = 0;
+  for (uint32_t i = 0; i < list->n && at < size; i++)
+    at += (size_t)snprintf(buf + at, size - at, "%s%" PRIu32, i ? ", " : "[", list->v[i]);
+  if (at < size) snprintf(buf + at, size - at, "]");
+}
+
+void param_print(const struct params *p, struct param_key k, char *buf, size_t size)
+{
+  const void *at = field_const(p, k);
+  switch (k.desc->kind) {
+  case PARAM_KIND_INT: snprintf(buf, size, "%" PRIu32, *(const uint32_t *)at); break;
+  case PARAM_KIND_LIST: print_list(at, buf, size); break;
+  case PARAM_KIND_BOOL: snprintf(buf, size, "%s", *(const bool *)at ? "true" : "false"); break;
+  case PARAM_KIND_ENUM: snprintf(buf, size, "%s", k.desc->choices[*(const uint32_t *)at]); break;
+  default: snprintf(buf, size, "%s", (const char *)at); break;
+  }
+}
+
+static const char *kind_name(const struct param_desc *d)
+{
+  static const char *const name[] = {"an integer", "a list [a, b, ...] of integers",
+                                     "true or false", "a name in quotes", "a text in quotes"};
+  return name[d->kind];
+}
+
+static bool wrong_kind(const struct param_desc *d, struct err *e)
+{
+  return err_set(e, "must be %s", kind_name(d));
+}
+
+static bool in_range(const struct param_desc *d, int64_t v, struct err *e)
+{
+  if (v >= (int64_t)d->min && v <= (int64_t)d->max) return true;
+  return err_set(e, "%" PRId64 " is out of range %" PRIu32 "..%" PRIu32 " %s", v, d->min, d->max,
+                 d->unit);
+}
+
+bool param_set_int(struct params *p, struct param_key k, int64_t v, struct err *e)
+{
+  if (k.desc->kind != PARAM_KIND_INT) return wrong_kind(k.desc, e);
+  TRY(in_range(k.desc, v, e));
+  *(uint32_t *)field(p, k) = (uint32_t)v;
+  return true;
+}
+
+bool param_set_bool(struct params *p, struct param_key k, bool v, struct err *e)
+{
+  if (k.desc->kind != PARAM_KIND_BOOL) return wrong_kind(k.desc, e);
+  *(bool *)field(p, k) = v;
+  return true;
+}
+
+bool param_set_text(struct params *p, struct param_key k, const char *v, struct err *e)
+{
+  const struct param_desc *d = k.desc;
+  if (d->kind == PARAM_KIND_TEXT) {
+    if (strlen(v) >= PARAM_TEXT_MAX) return err_set(e, "longer than %d bytes", PARAM_TEXT_MAX - 1);
+    snprintf(field(p, k), PARAM_TEXT_MAX, "%s", v);
+    return true;
+  }
+  if (d->kind != PARAM_KIND_ENUM) return wrong_kind(d, e);
+  char choices[128] = "";
+  for (uint32_t i = 0; i < d->n_choices; i++) {
+    if (strcmp(d->choices[i], v) == 0) {
+      *(uint32_t *)field(p, k) = i;
+      return true;
+    }
+    size_t at = strlen(choices);
+    snprintf(choices + at, sizeof choices - at, "%s%s", i ? ", " : "", d->choices[i]);
+  }
+  return err_set(e, "'%s' is not one of %s", v, choices);
+}
+
+bool param_set_list(struct params *p, struct param_key k, const int64_t *v, unsigned n,
+                    struct err *e)
+{
+  if (k.desc->kind != PARAM_KIND_LIST) return wrong_kind(k.desc, e);
+  if (n == 0 || n > PARAM_LIST_MAX) return err_set(e, "must have 1 to %d elements", PARAM_LIST_MAX);
+  struct param_list list = {.n = n};
+  for (unsigned i = 0; i < n; i++) {
+    TRY(in_range(k.desc, v[i], e));
+    if (i > 0 && v[i] <= v[i - 1]) return err_set(e, "elements must ascend");
+    list.v[i] = (uint32_t)v[i];
+  }
+  *(struct param_list *)field(p, k) = list;
+  return true;
+}
+
+/* One integer at *text, moving it on. */
+static bool parse_int(const char **text, int64_t *v)
+{
+  char *end;
+  errno = 0;
+  *v = strtoll(*text, &end, 0);
+  if (end == *text || errno) return false;
+  *text = end;
+  return true;
+}
+
+static bool parse_list(struct params *p, struct param_key k, const char *text, struct err *e)
+{
+  int64_t v[PARAM_LIST_MAX + 1];
+  for (unsigned n = 0; n <= PARAM_LIST_MAX; text++) {
+    if (!parse_int(&text, &v[n++])) break;
+    if (*text == '\0') return param_set_list(p, k, v, n, e);
+    if (*text != ',') break;
+  }
+  return err_set(e, "must be integers, separated by commas");
+}
+
+bool param_parse(struct params *p, struct param_key k, const char *text, struct err *e)
+{
+  int64_t v;
+  switch (k.desc->kind) {
+  case PARAM_KIND_INT:
+    if (!parse_int(&text, &v) || *text) return wrong_kind(k.desc, e);
+    return param_set_int(p, k, v, e);
+  case PARAM_KIND_LIST: return parse_list(p, k, text, e);
+  case PARAM_KIND_BOOL:
+    if (strcmp(text, "true") == 0) return param_set_bool(p, k, true, e);
+    if (strcmp(text, "false") == 0) return param_set_bool(p, k, false, e);
+    return wrong_kind(k.desc, e);
+  default: return param_set_text(p, k, text, e);
+  }
+}
+
+static bool power_of_two(uint32_t v)
+{
+  return v && !(v & (v - 1));
+}
+
+bool params_check(const struct params *p, struct err *e)
+{
+  const struct param_list *carve = &p->sm_shared_carveouts_kib;
+#define RULE(cond, text)                                                                           \
+  if (!(cond)) return err_set(e, "%s", text)
+  RULE(p->sm_max_warps % p->sm_sub_cores == 0, "sm.max_warps is not a multiple of sm.sub_cores");
+  RULE(p->sm_max_threads == p->sm_max_warps * 32, "sm.max_threads is not 32 x sm.max_warps");
+  RULE(p->sm_max_threads_per_cta <= p->sm_max_threads,
+       "sm.max_threads_per_cta is above sm.max_threads");
+  RULE(p->sm_shared_per_cta_max + p->sm_shared_reserved_per_cta <= p->sm_shared_bytes,
+       "sm.shared_per_cta_max and sm.shared_reserved_per_cta do not fit into sm.shared_bytes");
+  RULE(p->sm_shared_bytes <= p->l1_bytes, "sm.shared_bytes is above l1.bytes");
+  RULE(carve->v[carve->n - 1] * 1024 == p->sm_shared_bytes,
+       "the largest of sm.shared_carveouts_kib is not sm.shared_bytes");
+  RULE(p->l1_data_max <= p->l1_bytes, "l1.data_max is above l1.bytes");
+  RULE(power_of_two(p->l1_line) && power_of_two(p->l1_sector) && p->l1_line % p->l1_sector == 0,
+       "l1.line and l1.sector must be powers of two, the line not below the sector");
+  RULE(p->l2_line == p->l1_line && p->l2_sector == p->l1_sector,
+       "l2.line and l2.sector must equal those of L1");
+  RULE(p->l2_bytes % (p->l2_slices * p->l2_ways * p->l2_line) == 0,
+       "l2.bytes is not a whole number of sets in each of l2.slices");
+  RULE(p->l2_latency > p->noc_request_latency + p->noc_reply_latency,
+       "l2.latency is not above noc.request_latency + noc.reply_latency");
+  RULE(p->dram_latency > p->l2_latency, "dram.latency is not above l2.latency");
+  RULE(p->dram_bus_bits % p->dram_channels == 0,
+       "dram.bus_bits is not a multiple of dram.channels");
+#undef RULE
+  return true;
+}
+
+void params_write_doc(FILE *f)
+{
+  fputs("| key | range | unit | what |\n|---|---|---|---|\n", f);
+  for (unsigned r = 0; r < param_n_descs; r++) {
+    const struct param_desc *d = &param_descs[r];
+    char range[64] = "";
+    if (d->kind == PARAM_KIND_INT || d->kind == PARAM_KIND_LIST)
+      snprintf(range, sizeof range, "%" PRIu32 "..%" PRIu32, d->min, d->max);
+    fprintf(f, "| %s%s | %s | %s | %s |\n", d->key, d->elements ? ".*" : "", range, d->unit,
+            d->text);
+  }
+}

@@ -1,0 +1,161 @@
+/* Parameters of the simulated machine. params.def declares them; a preset (presets/NAME.cfg, read by
+ * presets.h) states every one and where its value comes from. Blocks read the fields of struct
+ * params: the key with dots as underscores (sm.max_warps is sm_max_warps). */
+#ifndef WS_CONFIG_PARAMS_H
+#define WS_CONFIG_PARAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "isa/inst.h"
+
+/* Warp schedulers. */
+#define ISSUE_POLICY_LIST(X)                                                                       \
+  X(CGGTY, "cggty") /* compiler-guided greedy, then youngest */                                    \
+  X(GTO, "gto")     /* greedy, then oldest */                                                      \
+  X(LRR, "lrr")     /* loose round robin */
+
+enum issue_policy {
+#define X(id, name) ISSUE_POLICY_##id,
+  ISSUE_POLICY_LIST(X)
+#undef X
+  ISSUE_POLICY__N
+};
+
+/* Rows of the memory latency table (Huerta et al., MICRO 2025, Table 2): instruction by address
+ * register. Local memory uses the global rows. */
+#define MLAT_LIST(X)                                                                               \
+  X(LDG_UNIFORM, "ldg_uniform")                                                                    \
+  X(LDG_REGULAR, "ldg_regular")                                                                    \
+  X(STG_UNIFORM, "stg_uniform")                                                                    \
+  X(STG_REGULAR, "stg_regular")                                                                    \
+  X(LDS_UNIFORM, "lds_uniform")                                                                    \
+  X(LDS_REGULAR, "lds_regular")                                                                    \
+  X(STS_UNIFORM, "sts_uniform")                                                                    \
+  X(STS_REGULAR, "sts_regular")                                                                    \
+  X(LDC_IMMEDIATE, "ldc_immediate")                                                                \
+  X(LDC_REGULAR, "ldc_regular")                                                                    \
+  X(LDGSTS, "ldgsts")                                                                              \
+  X(LDSM, "ldsm")                                                                                  \
+  X(ATOMS, "atoms")
+
+enum mlat {
+#define X(id, name) MLAT_##id,
+  MLAT_LIST(X)
+#undef X
+  MLAT__N
+};
+
+/* Shapes of params.mma_interval: the matrix classes of LAT_LIST, in its order. */
+enum {
+  MMA_FIRST = LAT_MMA_16816_F32, /* mma_interval[lat - MMA_FIRST] */
+  MMA__N = LAT_MMA_F64 - MMA_FIRST + 1,
+};
+
+/* Ascending values of a PARAM_LIST. */
+enum { PARAM_LIST_MAX = 16 };
+struct param_list {
+  uint32_t n, v[PARAM_LIST_MAX];
+};
+
+enum { PARAM_TEXT_MAX = 64 };
+
+struct params {
+#define PARAM(key, field, min, max, unit, text) uint32_t field;
+#define PARAM_VEC(key, field, count, names, min, max, unit, text) uint32_t field[count];
+#define PARAM_LIST(key, field, capacity, min, max, unit, text) struct param_list field;
+#define PARAM_BOOL(key, field, text) bool field;
+#define PARAM_ENUM(key, field, names, count, text) uint32_t field;
+#define PARAM_TEXT(key, field, text) char field[PARAM_TEXT_MAX];
+#include "config/params.def"
+#undef PARAM
+#undef PARAM_VEC
+#undef PARAM_LIST
+#undef PARAM_BOOL
+#undef PARAM_ENUM
+#undef PARAM_TEXT
+};
+
+enum param_kind { PARAM_KIND_INT, PARAM_KIND_LIST, PARAM_KIND_BOOL, PARAM_KIND_ENUM, PARAM_KIND_TEXT };
+
+/* One row of params.def. */
+struct param_desc {
+  const char *key;
+  uint8_t kind;                 /* enum param_kind */
+  uint32_t offset;              /* bytes into struct params */
+  uint32_t count;               /* keys: 1, or the elements of a PARAM_VEC */
+  const char *const *elements;  /* PARAM_VEC: their names */
+  const char *const *choices;   /* PARAM_ENUM: names of the values 0, 1, … */
+  uint32_t n_choices;
+  uint32_t min, max;            /* inclusive */
+  const char *unit, *text;
+};
+
+extern const struct param_desc param_descs[];
+extern const unsigned param_n_descs;
+
+/* Number of keys, each element of a PARAM_VEC counted. */
+enum {
+  PARAM_N_KEYS = 0
+#define PARAM(key, field, min, max, unit, text) +1
+#define PARAM_VEC(key, field, count, names, min, max, unit, text) +count
+#define PARAM_LIST(key, field, capacity, min, max, unit, text) +1
+#define PARAM_BOOL(key, field, text) +1
+#define PARAM_ENUM(key, field, names, count, text) +1
+#define PARAM_TEXT(key, field, text) +1
+#include "config/params.def"
+#undef PARAM
+#undef PARAM_VEC
+#undef PARAM_LIST
+#undef PARAM_BOOL
+#undef PARAM_ENUM
+#undef PARAM_TEXT
+};
+
+/* A key: row and element. Keys are numbered 0 .. PARAM_N_KEYS-1 in the order of params.def. */
+struct param_key {
+  const struct param_desc *desc;
+  uint32_t element;
+};
+struct param_key param_key_at(unsigned number);
+/* Number of the key called `name`, or -1. */
+int param_key_find(const char *name);
+/* Writes the dotted name into buf (at most size bytes, always terminated). */
+void param_key_name(struct param_key k, char *buf, size_t size);
+
+/* Value of k as text: "48", "[0, 8, 16]", "true", "cggty". Always terminated. */
+void param_print(const struct params *p, struct param_key k, char *buf, size_t size);
+
+/* Sets k from a number, a choice by name, a truth value, a list or a text. False (with a reason that
+ * does not name the key) when the kind does not fit or the value is out of range. */
+bool param_set_int(struct params *p, struct param_key k, int64_t v, struct err *e);
+bool param_set_bool(struct params *p, struct param_key k, bool v, struct err *e);
+bool param_set_text(struct params *p, struct param_key k, const char *v, struct err *e);
+bool param_set_list(struct params *p, struct param_key k, const int64_t *v, unsigned n,
+                    struct err *e);
+/* From text, as on a command line ("48", "true", "gto", "0,8,16"). */
+bool param_parse(struct params *p, struct param_key k, const char *text, struct err *e);
+
+/* Rules between parameters (a CTA's limit within the SM's, whole slices, …). The error names the
+ * keys. */
+bool params_check(const struct params *p, struct err *e);
+
+/* Peak DRAM bandwidth of the pins, bytes per second. */
+static inline uint64_t params_dram_bytes_per_second(const struct params *p)
+{
+  return (uint64_t)p->dram_bus_bits * p->dram_pin_mbps * 1000000u / 8u;
+}
+
+/* Length of an SM cycle in picoseconds, rounded to the nearest. */
+static inline uint64_t params_clock_ps(const struct params *p)
+{
+  return (1000000000u + p->gpu_clock_khz / 2) / p->gpu_clock_khz;
+}
+
+/* Markdown table of all parameters: key, range, unit, sentence. */
+void params_write_doc(FILE *f);
+
+#endif

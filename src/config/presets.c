@@ -1,0 +1,339 @@
+#include "config/presets.h"
+
+#include <dirent.h>
+#include <libconfig.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+
+enum { KEY_MAX = 128, CHAIN_MAX = 16 };
+
+/* ---- Where presets are ---- */
+
+static bool is_dir(const char *path)
+{
+  struct stat st;
+  return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool share_dir(char *buf, size_t size)
+{
+  char exe[PATH_MAX];
+  ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+  if (n <= 0) return false;
+  exe[n] = '\0';
+  int len = snprintf(buf, size, "%s/../share/warpstep/presets", dirname(exe));
+  return len > 0 && (size_t)len < size && is_dir(buf);
+}
+
+bool presets_dir(const char *option, char *buf, size_t size, struct err *e)
+{
+  const char *env = getenv("WARPSTEP_PRESETS");
+  const char *asked = option ? option : env;
+  if (asked && *asked) {
+    if ((size_t)snprintf(buf, size, "%s", asked) < size && is_dir(buf)) return true;
+    return err_set(e, "preset directory '%s' does not exist (from %s)", asked,
+                   option ? "the command line" : "WARPSTEP_PRESETS");
+  }
+#ifdef WS_SOURCE_DIR
+  if ((size_t)snprintf(buf, size, "%s/presets", WS_SOURCE_DIR) < size && is_dir(buf)) return true;
+#endif
+  if (share_dir(buf, size)) return true;
+  return err_set(e, "no preset directory found: name it with WARPSTEP_PRESETS");
+}
+
+/* ---- Reading one file ---- */
+
+struct reader {
+  struct preset *preset;
+  const char *dir;               /* of the preset directory */
+  char path[PATH_MAX];           /* file being read */
+  const char *base;              /* its base name, owned by the preset */
+  char chain[CHAIN_MAX][PATH_MAX]; /* files already read, child first */
+  unsigned depth;
+  struct err *e;
+};
+
+static bool fail_at(struct reader *r, const config_setting_t *s, const char *key, const char *why)
+{
+  return err_set(r->e, "%s:%d: %s: %s", r->path, config_setting_source_line(s), key, why);
+}
+
+static bool tag_known(const char *source)
+{
+  static const char *const tags[] = {"doc:", "ubench:", "paper:", "fit:"};
+  for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+    size_t n = strlen(tags[i]);
+    if (strncmp(source, tags[i], n) == 0) return source[n] == ' ' && source[n + 1] != '\0';
+  }
+  return strcmp(source, "guess") == 0 || strncmp(source, "guess: ", 7) == 0;
+}
+
+static bool set_list(struct params *p, struct param_key k, const config_setting_t *v,
+                     struct err *e)
+{
+  int64_t element[PARAM_LIST_MAX + 1];
+  unsigned n = (unsigned)config_setting_length(v);
+  if (n > PARAM_LIST_MAX) n = PARAM_LIST_MAX + 1;
+  for (unsigned i = 0; i < n; i++) {
+    const config_setting_t *x = config_setting_get_elem(v, i);
+    if (config_setting_type(x) != CONFIG_TYPE_INT && config_setting_type(x) != CONFIG_TYPE_INT64)
+      return err_set(e, "must be a list [a, b, ...] of integers");
+    element[i] = config_setting_get_int64(x);
+  }
+  return param_set_list(p, k, element, n, e);
+}
+
+static bool set_value(struct params *p, struct param_key k, const config_setting_t *v,
+                      struct err *e)
+{
+  switch (config_setting_type(v)) {
+  case CONFIG_TYPE_INT:
+  case CONFIG_TYPE_INT64: return param_set_int(p, k, config_setting_get_int64(v), e);
+  case CONFIG_TYPE_BOOL: return param_set_bool(p, k, config_setting_get_bool(v), e);
+  case CONFIG_TYPE_STRING: return param_set_text(p, k, config_setting_get_string(v), e);
+  case CONFIG_TYPE_ARRAY: return set_list(p, k, v, e);
+  default: return err_set(e, "must be an integer, a truth value, a name or a list");
+  }
+}
+
+/* s is (value, "tag: text"). */
+static bool read_value(struct reader *r, const config_setting_t *s, const char *key)
+{
+  int number = param_key_find(key);
+  if (number < 0) return fail_at(r, s, key, "unknown key");
+  const config_setting_t *tag = config_setting_get_elem(s, 1);
+  if (config_setting_length(s) != 2 || config_setting_type(tag) != CONFIG_TYPE_STRING)
+    return fail_at(r, s, key, "must be (value, \"source tag: text\")");
+  const char *source = config_setting_get_string(tag);
+  if (!tag_known(source))
+    return fail_at(r, s, key, "its source must start with doc:, ubench:, paper:, fit: or guess");
+
+  struct err why;
+  struct params scratch = r->preset->params; /* an inherited value is checked, then dropped */
+  struct param_origin *origin = &r->preset->origin[number];
+  struct params *into = origin->source ? &scratch : &r->preset->params;
+  if (!set_value(into, param_key_at((unsigned)number), config_setting_get_elem(s, 0), &why))
+    return fail_at(r, s, key, why.msg);
+  if (origin->source) return true;
+  *origin = (struct param_origin){
+      .file = r->base,
+      .line = (int)config_setting_source_line(s),
+      .source = arena_strdup(&r->preset->strings, source),
+  };
+  return true;
+}
+
+static bool read_group(struct reader *r, const config_setting_t *group, const char *prefix)
+{
+  for (int i = 0; i < config_setting_length(group); i++) {
+    const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
+    char key[KEY_MAX];
+    const char *dot = *prefix ? "." : "", *name = config_setting_name(s);
+    if ((size_t)snprintf(key, sizeof key, "%s%s%s", prefix, dot, name) >= sizeof key)
+      return fail_at(r, s, name, "key too long");
+    if (strcmp(key, "inherit") == 0) continue;
+    if (config_setting_is_group(s)) {
+      if (config_setting_length(s) == 0) return fail_at(r, s, key, "empty group");
+      TRY(read_group(r, s, key));
+    } else if (config_setting_is_list(s)) {
+      TRY(read_value(r, s, key));
+    } else {
+      int known = param_key_find(key);
+      return fail_at(r, s, key, known < 0 ? "unknown key" : "must be (value, \"source tag: text\")");
+    }
+  }
+  return true;
+}
+
+static bool read_file(struct reader *r);
+
+/* Goes on with the file that `config` inherits, if any. */
+static bool read_parent(struct reader *r, const config_t *config)
+{
+  const config_setting_t *s = config_lookup(config, "inherit");
+  if (!s) return true;
+  const char *parent = config_setting_get_string(s);
+  if (!parent || strchr(parent, '/')) return fail_at(r, s, "inherit", "must name a preset");
+  char path[PATH_MAX];
+  if ((size_t)snprintf(path, sizeof path, "%s/%s.cfg", r->dir, parent) >= sizeof path)
+    return fail_at(r, s, "inherit", "path too long");
+  for (unsigned i = 0; i < r->depth; i++)
+    if (strcmp(r->chain[i], path) == 0) return fail_at(r, s, "inherit", "presets inherit in a loop");
+  if (r->depth == CHAIN_MAX) return fail_at(r, s, "inherit", "chain too long");
+  if (access(path, R_OK) != 0) {
+    char why[KEY_MAX];
+    snprintf(why, sizeof why, "no preset '%.64s'", parent);
+    return fail_at(r, s, "inherit", why);
+  }
+  memcpy(r->path, path, sizeof path);
+  return read_file(r);
+}
+
+static bool read_config(struct reader *r, config_t *config)
+{
+  if (config_read_file(config, r->path) != CONFIG_TRUE) {
+    if (config_error_type(config) == CONFIG_ERR_FILE_IO)
+      return err_set(r->e, "%s: cannot be read", r->path);
+    return err_set(r->e, "%s:%d: %s", r->path, config_error_line(config),
+                   config_error_text(config));
+  }
+  const char *slash = strrchr(r->path, '/');
+  r->base = arena_strdup(&r->preset->strings, slash ? slash + 1 : r->path);
+  TRY(read_group(r, config_root_setting(config), ""));
+  return read_parent(r, config);
+}
+
+static bool read_file(struct reader *r)
+{
+  config_t config;
+  config_init(&config);
+  memcpy(r->chain[r->depth++], r->path, sizeof r->path);
+  bool ok = read_config(r, &config);
+  config_destroy(&config);
+  return ok;
+}
+
+/* ---- Whole presets ---- */
+
+static bool is_path(const char *name)
+{
+  size_t n = strlen(name);
+  return strchr(name, '/') || (n > 4 && strcmp(name + n - 4, ".cfg") == 0);
+}
+
+static bool all_stated(const struct preset *p, const char *path, struct err *e)
+{
+  unsigned missing = 0, first = 0;
+  for (unsigned i = 0; i < PARAM_N_KEYS; i++) {
+    if (p->origin[i].source) continue;
+    if (missing++ == 0) first = i;
+  }
+  if (missing == 0) return true;
+  char key[KEY_MAX];
+  param_key_name(param_key_at(first), key, sizeof key);
+  if (missing == 1) return err_set(e, "%s:1: %s: missing, here and in what it inherits", path, key);
+  return err_set(e, "%s:1: %s and %u more keys: missing, here and in what it inherits", path, key,
+                 missing - 1);
+}
+
+static bool load_into(struct reader *r, const char *name)
+{
+  int n = is_path(name) ? snprintf(r->path, sizeof r->path, "%s", name)
+                        : snprintf(r->path, sizeof r->path, "%s/%s.cfg", r->dir, name);
+  if (n < 0 || (size_t)n >= sizeof r->path)
+    return err_set(r->e, "preset name '%.64s…' is too long", name);
+  if (access(r->path, R_OK) != 0)
+    return err_set(r->e, "no preset '%s' in %s (warpstep gpus lists them)", name, r->dir);
+  char first[PATH_MAX];
+  memcpy(first, r->path, sizeof first);
+  TRY(read_file(r));
+  TRY(all_stated(r->preset, first, r->e));
+  struct err why;
+  if (!params_check(&r->preset->params, &why)) return err_set(r->e, "%s: %.400s", first, why.msg);
+  return true;
+}
+
+bool preset_load(const char *name, const char *dir, struct preset *p, struct err *e)
+{
+  *p = (struct preset){0};
+  struct reader *r = calloc(1, sizeof *r);
+  if (!r) return err_set(e, "out of host memory");
+  r->preset = p;
+  r->dir = dir;
+  r->e = e;
+  bool ok = load_into(r, name);
+  free(r);
+  if (!ok) preset_free(p);
+  return ok;
+}
+
+void preset_free(struct preset *p)
+{
+  arena_free(&p->strings);
+}
+
+bool preset_override(struct preset *p, const char *assignment, struct err *e)
+{
+  char key[KEY_MAX];
+  const char *eq = strchr(assignment, '=');
+  if (!eq || (size_t)(eq - assignment) >= sizeof key)
+    return err_set(e, "'%s': must be KEY=VALUE", assignment);
+  snprintf(key, sizeof key, "%.*s", (int)(eq - assignment), assignment);
+  int number = param_key_find(key);
+  if (number < 0) return err_set(e, "%s: unknown parameter (warpstep gpus --resolve lists them)", key);
+  struct err why;
+  struct params changed = p->params;
+  if (!param_parse(&changed, param_key_at((unsigned)number), eq + 1, &why) ||
+      !params_check(&changed, &why))
+    return err_set(e, "%s: %.300s", key, why.msg);
+  p->params = changed;
+  p->origin[number] = (struct param_origin){.file = "command line", .source = "command line"};
+  return true;
+}
+
+bool params_load(const char *name, const char *dir, struct params *params, struct err *e)
+{
+  struct preset p;
+  TRY(preset_load(name, dir, &p, e));
+  *params = p.params;
+  preset_free(&p);
+  return true;
+}
+
+void preset_write_resolved(FILE *f, const struct preset *p)
+{
+  for (unsigned i = 0; i < PARAM_N_KEYS; i++) {
+    struct param_key k = param_key_at(i);
+    const struct param_origin *o = &p->origin[i];
+    char key[KEY_MAX], value[256], where[KEY_MAX];
+    param_key_name(k, key, sizeof key);
+    param_print(&p->params, k, value, sizeof value);
+    if (o->line) snprintf(where, sizeof where, "%s:%d", o->file, o->line);
+    else snprintf(where, sizeof where, "%s", o->file);
+    fprintf(f, "%-32s %-12s %-12s %-18s %s\n", key, value, k.desc->unit, where, o->source);
+  }
+}
+
+/* ---- List of presets ---- */
+
+static int is_cfg(const struct dirent *d)
+{
+  size_t n = strlen(d->d_name);
+  return n > 4 && strcmp(d->d_name + n - 4, ".cfg") == 0;
+}
+
+/* Architecture files state no product name. A broken file is listed: loading it says what is wrong. */
+static bool is_board(const char *dir, const char *file)
+{
+  char path[PATH_MAX];
+  if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, file) >= sizeof path) return false;
+  config_t config;
+  config_init(&config);
+  bool board = config_read_file(&config, path) != CONFIG_TRUE || config_lookup(&config, "name");
+  config_destroy(&config);
+  return board;
+}
+
+bool presets_list(const char *dir, struct arena *a, struct preset_names *out, struct err *e)
+{
+  struct dirent **entry;
+  int n = scandir(dir, &entry, is_cfg, alphasort);
+  if (n < 0) return err_set(e, "%s: cannot be read", dir);
+  *out = (struct preset_names){.name = ARENA_ARRAY(a, const char *, (size_t)n + 1)};
+  for (int i = 0; i < n; i++) {
+    if (is_board(dir, entry[i]->d_name)) {
+      char *name = arena_strdup(a, entry[i]->d_name);
+      name[strlen(name) - strlen(".cfg")] = '\0';
+      out->name[out->n++] = name;
+    }
+    free(entry[i]);
+  }
+  free(entry);
+  return true;
+}

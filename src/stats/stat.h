@@ -1,0 +1,116 @@
+/* Statistics: declared once per block in a .def, everything else derives from it.
+ *
+ * A block writes its rows in one file, here src/time/sm/issue_stats.def:
+ *
+ *   STAT_U64(cycles, "cycle", "clock edges seen by this sub-core")
+ *   STAT_U64(issued, "inst", "warp instructions issued")
+ *   STAT_MAX(warps, "warp", "most warps resident at once")
+ *   STAT_VEC(slot, SLOT__N, slot_name, "cycle", "issue slots, by the one cause charged")
+ *   STAT_NA(replays, "inst", "not modelled")
+ *   STAT_DIV(ipc, V(issued), V(cycles), "inst/cycle", "issued / cycles")
+ *   STAT_LAW(slots_add_up, SUM(slot), V(cycles), "no slot is lost or charged twice")
+ *
+ * slot_name is a const char *const [SLOT__N] (NULL: elements are numbered). V(field) is the value
+ * of a U64 or MAX row, SUM(field) the sum of a VEC row, AT(field, i) one element; a DIV or LAW may
+ * use any arithmetic of these. The block's header makes the struct:
+ *
+ *   #define STAT_NAME issue_stats
+ *   #define STAT_DEF "time/sm/issue_stats.def"
+ *   #include "stats/stat_struct.inc"
+ *
+ * which declares struct issue_stats (uint64_t fields: s->issued++, s->slot[cause]++), the table
+ * issue_stats_desc and issue_stats_group(prefix, &stats). One .c file holds the table:
+ *
+ *   #define STAT_NAME issue_stats
+ *   #define STAT_DEF "time/sm/issue_stats.def"
+ *   #include "stats/stat_table.inc"
+ *
+ * A zeroed struct is a fresh one. Laws are checked after every kernel in every build; laws between
+ * blocks live with the netlist. What is not modelled is a STAT_NA row and prints n/a, never 0.
+ */
+#ifndef WS_STATS_STAT_H
+#define WS_STATS_STAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+struct json_t; /* jansson's json_t */
+
+enum stat_kind {
+  STAT_KIND_U64, /* event count; adds up over blocks, subtracts over regions */
+  STAT_KIND_MAX, /* high-water mark; the larger one over blocks */
+  STAT_KIND_VEC, /* event counts by cause */
+  STAT_KIND_NA,  /* declared, not modelled; no storage */
+  STAT_KIND_DIV, /* ratio of two expressions; no storage */
+  STAT_KIND_LAW, /* two expressions that must be equal; no storage */
+};
+
+typedef uint64_t (*stat_expr)(const void *data);
+
+/* One row. */
+struct stat_desc {
+  uint8_t kind;       /* enum stat_kind */
+  const char *name, *unit, *text;
+  uint32_t offset;    /* bytes from the start of the block's struct */
+  uint32_t count;     /* elements: VEC more than one, DIV, LAW and NA none */
+  const char *const *names; /* VEC: name of each element, NULL = its number */
+  stat_expr lhs, rhs; /* DIV: numerator, denominator; LAW: both sides */
+};
+
+/* The statistics of one block. `prefix` is dotted ("gpu.sm0.issue"), frozen by golden tests. */
+struct stat_group {
+  const char *prefix;
+  const struct stat_desc *desc;
+  unsigned n; /* rows */
+  void *data; /* the block's struct */
+};
+
+/* Sum of n counters (what SUM(field) stands for). */
+static inline uint64_t stat_sum(const uint64_t *v, size_t n)
+{
+  uint64_t sum = 0;
+  for (size_t i = 0; i < n; i++) sum += v[i];
+  return sum;
+}
+
+/* into += from, row by row (MAX: the larger). Both must have the same table. */
+void stat_add(struct stat_group into, struct stat_group from);
+
+/* out = after - before: the counts of a region. MAX rows keep the value of `after`, for a
+ * high-water mark cannot be subtracted. All three must have the same table; out may be after. */
+void stat_diff(struct stat_group out, struct stat_group after, struct stat_group before);
+
+/* Checks every law of the group. False at the first broken one, naming it and both values: that is
+ * a bug of ours, never of the input. */
+bool stat_check_laws(struct stat_group g, struct err *e);
+
+/* Value of the DIV row `d`; false when its denominator is 0 (prints n/a). */
+bool stat_ratio(const struct stat_desc *d, const void *data, double *value);
+
+/* Row called `name`, or NULL. */
+const struct stat_desc *stat_find(struct stat_group g, const char *name);
+
+/* "prefix.name   value unit — text", columns aligned over all groups. Zero elements of a VEC
+ * without names (a histogram) are left out. */
+void stat_write_text(FILE *f, const struct stat_group *g, unsigned n_groups);
+
+/* Rows "name,value,unit"; n/a is an empty value. The caller writes the header once. */
+#define STAT_CSV_HEADER "name,value,unit\n"
+void stat_write_csv(FILE *f, const struct stat_group *g, unsigned n_groups);
+
+/* Adds the group to a JSON object (jansson), one nested object per part of the prefix. Counts are
+ * exact integers, ratios have 6 decimals, n/a is null, a VEC is an object by name or an array.
+ * Key order is the order of the table and of the calls. */
+void stat_write_json(struct json_t *root, struct stat_group g);
+
+/* Dumps a JSON value so that the 6 decimals come out as written (ends with a newline). */
+void stat_dump_json(FILE *f, const struct json_t *root);
+
+/* Rows of a Markdown table "| prefix.name | unit | text |". */
+void stat_write_doc(FILE *f, const char *prefix, const struct stat_desc *desc, unsigned n);
+
+#endif

@@ -1,0 +1,334 @@
+/* Presets: published arithmetic of the boards, inheritance, provenance, and every error. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "config/params.h"
+#include "config/presets.h"
+
+#define DIR WS_SOURCE_DIR "/presets"
+
+static struct params board(const char *name)
+{
+  struct params p;
+  struct err e = {0};
+  if (!params_load(name, DIR, &p, &e)) fail_msg("%s", e.msg);
+  return p;
+}
+
+/* ---- Published figures ---- */
+
+struct figures {
+  const char *name;
+  unsigned sms, sm, gb_per_s, fp32_lanes, tensor_fma, warps, ctas, shared_kib, l2_kib;
+};
+
+/* Whitepapers and data sheets: SMs, compute capability, DRAM bandwidth, FP32 lanes of the GPU, FP16
+ * tensor FMA per SM and clock (FP16 accumulation), warps and CTAs per SM, shared memory, L2. */
+static const struct figures published[] = {
+    {"rtx-3070", 46, 86, 448, 5888, 512, 48, 16, 100, 4096},
+    {"rtx-3080", 68, 86, 760, 8704, 512, 48, 16, 100, 5120},
+    {"rtx-a6000", 84, 86, 768, 10752, 512, 48, 16, 100, 6144},
+    {"a100", 108, 80, 1555, 6912, 1024, 64, 32, 164, 40960},
+    {"h200", 132, 90, 4800, 16896, 2048, 64, 32, 228, 61440},
+};
+
+static void test_published_figures(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
+    const struct figures *f = &published[i];
+    struct params p = board(f->name);
+    assert_int_equal(p.gpu_sms, f->sms);
+    assert_int_equal(p.arch_sm, f->sm);
+    assert_int_equal(params_dram_bytes_per_second(&p) / 1000000000, f->gb_per_s);
+    /* A pipe that takes a warp every n cycles has 32 / n lanes. */
+    unsigned lanes = 32 / p.pipe_interval[PIPE_FMA];
+    if (p.issue_fp32_on_alu) lanes += 32 / p.pipe_interval[PIPE_ALU];
+    assert_int_equal(p.gpu_sms * p.sm_sub_cores * lanes, f->fp32_lanes);
+    unsigned fma = 16 * 8 * 16 / p.mma_interval[LAT_MMA_16816_F16 - MMA_FIRST];
+    assert_int_equal(fma * p.sm_sub_cores, f->tensor_fma);
+    assert_int_equal(p.sm_max_warps, f->warps);
+    assert_int_equal(p.sm_max_ctas, f->ctas);
+    assert_int_equal(p.sm_shared_bytes, f->shared_kib * 1024);
+    assert_int_equal(p.sm_shared_per_cta_max, f->shared_kib * 1024 - 1024);
+    assert_int_equal(p.l2_bytes, f->l2_kib * 1024);
+  }
+}
+
+static void test_sums_of_one_board(void **state)
+{
+  (void)state;
+  struct params a = board("a100");
+  assert_int_equal(a.gpu_sms * 4, 432);          /* tensor cores */
+  assert_int_equal(a.dram_channels, 5 * 8);      /* stacks x channels */
+  assert_int_equal(a.l2_bytes / a.l2_slices, 512 * 1024);
+  assert_int_equal(a.l2_bytes_per_cycle / a.l2_slices, 64);
+  struct params g = board("rtx-3070");
+  assert_int_equal(g.l2_bytes / g.l2_slices, 128 * 1024);
+  assert_int_equal(g.l2_slices, 2 * g.dram_channels);
+  assert_int_equal(g.dram_bus_bits, 16 * g.dram_channels);
+  assert_int_equal(params_clock_ps(&g), 580); /* 1725 MHz: 579.7 ps */
+  assert_int_equal(g.sm_registers / g.sm_register_granule, 256);
+}
+
+static void test_dependent_latencies(void **state)
+{
+  (void)state;
+  struct params p = board("rtx-3070");
+  /* Huerta et al., MICRO 2025, Table 2. */
+  assert_int_equal(p.mlat_raw[MLAT_LDG_REGULAR] + p.mlat_load_global_add128, 38);
+  assert_int_equal(p.mlat_raw[MLAT_LDG_UNIFORM] + p.mlat_load_global_add64, 31);
+  assert_int_equal(p.mlat_raw[MLAT_LDS_REGULAR] + p.mlat_load_shared_add128, 26);
+  assert_int_equal(p.mlat_war[MLAT_STG_REGULAR] + p.mlat_store_add128, 20);
+  assert_int_equal(p.mlat_war[MLAT_STS_REGULAR] + p.mlat_store_add64, 14);
+  assert_int_equal(p.lat[LAT_FMA], 4);
+  assert_int_equal(p.issue_policy, ISSUE_POLICY_CGGTY);
+}
+
+static void test_every_listed_preset_loads(void **state)
+{
+  (void)state;
+  struct arena a = {0};
+  struct preset_names names;
+  struct err e = {0};
+  assert_true(presets_list(DIR, &a, &names, &e));
+  assert_int_equal(names.n, 5);
+  assert_string_equal(names.name[0], "a100"); /* sorted */
+  for (unsigned i = 0; i < names.n; i++) (void)board(names.name[i]);
+  arena_free(&a);
+}
+
+/* ---- Provenance ---- */
+
+static void test_origins(void **state)
+{
+  (void)state;
+  struct preset p;
+  struct err e = {0};
+  assert_true(preset_load("rtx-3070", DIR, &p, &e));
+  for (unsigned i = 0; i < PARAM_N_KEYS; i++) {
+    assert_non_null(p.origin[i].source);
+    assert_true(p.origin[i].line > 0);
+  }
+  assert_string_equal(p.origin[param_key_find("gpu.sms")].file, "rtx-3070.cfg");
+  assert_string_equal(p.origin[param_key_find("sm.max_warps")].file, "sm86.cfg");
+  assert_string_equal(p.origin[param_key_find("lat.alu")].file, "common.cfg");
+  /* A child's value wins over its parent's. */
+  assert_string_equal(p.origin[param_key_find("membar.gpu_cycles")].file, "sm86.cfg");
+  assert_int_equal(p.params.membar_gpu_cycles, 327);
+
+  char *text = NULL;
+  size_t size = 0;
+  FILE *f = open_memstream(&text, &size);
+  preset_write_resolved(f, &p);
+  fclose(f);
+  unsigned lines = 0;
+  for (const char *c = text; *c; c++) lines += *c == '\n';
+  assert_int_equal(lines, PARAM_N_KEYS);
+  assert_non_null(strstr(text, "issue.policy                     cggty "));
+  assert_non_null(strstr(text, "[0, 8, 16, 32, 64, 100]"));
+  free(text);
+  preset_free(&p);
+}
+
+static void test_keys(void **state)
+{
+  (void)state;
+  for (unsigned i = 0; i < PARAM_N_KEYS; i++) {
+    char key[128];
+    param_key_name(param_key_at(i), key, sizeof key);
+    assert_int_equal(param_key_find(key), i); /* no key twice */
+  }
+  assert_int_equal(param_key_find("lat"), -1);
+  assert_int_equal(param_key_find("lat.nothing"), -1);
+  assert_int_equal(param_key_find("sm.max_warp"), -1);
+  char key[128];
+  param_key_name(param_key_at((unsigned)param_key_find("mma.interval.mma_f64")), key, sizeof key);
+  assert_string_equal(key, "mma.interval.mma_f64");
+}
+
+static void test_override(void **state)
+{
+  (void)state;
+  struct preset p;
+  struct err e = {0};
+  assert_true(preset_load("rtx-3070", DIR, &p, &e));
+  assert_true(preset_override(&p, "issue.policy=gto", &e));
+  assert_int_equal(p.params.issue_policy, ISSUE_POLICY_GTO);
+  assert_true(preset_override(&p, "l1.perfect=true", &e));
+  assert_true(p.params.l1_perfect);
+  assert_true(preset_override(&p, "lat.alu=0x6", &e));
+  assert_int_equal(p.params.lat[LAT_ALU], 6);
+  assert_true(preset_override(&p, "sm.shared_carveouts_kib=0,100", &e));
+  assert_int_equal(p.params.sm_shared_carveouts_kib.n, 2);
+  assert_string_equal(p.origin[param_key_find("lat.alu")].file, "command line");
+
+  assert_false(preset_override(&p, "lat.alu", &e));
+  assert_false(preset_override(&p, "lat.add=4", &e));
+  assert_false(preset_override(&p, "lat.alu=4x", &e));
+  assert_false(preset_override(&p, "lat.alu=5000", &e));
+  assert_non_null(strstr(e.msg, "out of range 0..4095 cycle"));
+  assert_false(preset_override(&p, "issue.policy=fifo", &e));
+  assert_non_null(strstr(e.msg, "cggty, gto, lrr"));
+  assert_false(preset_override(&p, "sm.max_warps=50", &e)); /* a rule between keys */
+  assert_int_equal(p.params.sm_max_warps, 48);
+  preset_free(&p);
+}
+
+/* ---- Errors ---- */
+
+/* A preset "t.cfg" in a directory of its own, which inherits nothing but other given files. */
+struct bad {
+  const char *text;  /* of t.cfg; the whole of rtx-3070 is inherited as "base" */
+  const char *error; /* part of the message */
+};
+
+static const struct bad bad_presets[] = {
+    {"inherit = \"base\";\nsm = { max_warp = (48, \"guess\"); };", "t.cfg:2: sm.max_warp: unknown key"},
+    {"inherit = \"base\";\nnovel = 3;", "t.cfg:2: novel: unknown key"},
+    {"inherit = \"base\";\nsm = { max_warps = (4800, \"guess\"); };",
+     "t.cfg:2: sm.max_warps: 4800 is out of range 1..128 warp"},
+    {"inherit = \"base\";\nsm = { max_warps = (-1, \"guess\"); };", "-1 is out of range"},
+    {"inherit = \"base\";\n\nsm = { max_warps = 48; };", "t.cfg:3: sm.max_warps: must be (value,"},
+    {"inherit = \"base\";\nsm = { max_warps = (48); };", "sm.max_warps: must be (value,"},
+    {"inherit = \"base\";\nsm = { max_warps = (48, \"\"); };", "its source must start with"},
+    {"inherit = \"base\";\nsm = { max_warps = (48, \"doc:\"); };", "its source must start with"},
+    {"inherit = \"base\";\nsm = { max_warps = (48, \"doc:x\"); };", "its source must start with"},
+    {"inherit = \"base\";\nsm = { max_warps = (48, \"hearsay: x\"); };", "its source must start with"},
+    {"inherit = \"base\";\nsm = { max_warps = (48, \"guesswork\"); };", "its source must start with"},
+    {"inherit = \"base\";\nsm = { max_warps = (\"many\", \"guess\"); };", "must be an integer"},
+    {"inherit = \"base\";\nsm = { max_warps = (48.5, \"guess\"); };", "must be an integer"},
+    {"inherit = \"base\";\nicache = { perfect = (1, \"guess\"); };", "must be true or false"},
+    {"inherit = \"base\";\nissue = { policy = (\"fifo\", \"guess\"); };",
+     "issue.policy: 'fifo' is not one of cggty, gto, lrr"},
+    {"inherit = \"base\";\nsm = { shared_carveouts_kib = ([8, 0, 100], \"guess\"); };",
+     "elements must ascend"},
+    {"inherit = \"base\";\nsm = { shared_carveouts_kib = ([\"0\", \"100\"], \"guess\"); };",
+     "must be a list"},
+    {"inherit = \"base\";\nsm = { shared_carveouts_kib = ([], \"guess\"); };", "1 to 16 elements"},
+    {"inherit = \"base\";\nsn = { };", "t.cfg:2: sn: empty group"},
+    {"inherit = \"base\";\nsm = { shared_carveouts_kib = (100, \"guess\"); };", "must be a list"},
+    {"inherit = \"base\";\nsm = { sub_cores = (5, \"guess\"); };",
+     "t.cfg: sm.max_warps is not a multiple of sm.sub_cores"},
+    {"inherit = \"none\";", "t.cfg:1: inherit: no preset 'none'"},
+    {"inherit = \"t\";", "t.cfg:1: inherit: presets inherit in a loop"},
+    {"inherit = \"loop\";", "loop.cfg:2: inherit: presets inherit in a loop"},
+    {"inherit = \"../presets/base\";", "inherit: must name a preset"},
+    {"inherit = 3;", "inherit: must name a preset"},
+    {"gpu = { sms = (1, \"guess\"); };", "keys: missing, here and in what it inherits"},
+    {"", "missing, here"},
+    {"sm = { max_warps = ", "t.cfg:1: syntax error"},
+};
+
+static void write_file(const char *dir, const char *name, const char *text)
+{
+  char path[256];
+  snprintf(path, sizeof path, "%s/%s", dir, name);
+  FILE *f = fopen(path, "w");
+  assert_non_null(f);
+  fputs(text, f);
+  fclose(f);
+}
+
+/* Copies the shipped rtx-3070 chain so that it can be inherited as "base". */
+static void copy_chain(const char *dir)
+{
+  static const char *const files[][2] = {
+      {"rtx-3070.cfg", "base.cfg"}, {"sm86.cfg", "sm86.cfg"}, {"common.cfg", "common.cfg"}};
+  for (size_t i = 0; i < 3; i++) {
+    char from[512], text[65536];
+    snprintf(from, sizeof from, "%s/%s", DIR, files[i][0]);
+    FILE *f = fopen(from, "r");
+    assert_non_null(f);
+    size_t n = fread(text, 1, sizeof text - 1, f);
+    fclose(f);
+    text[n] = '\0';
+    write_file(dir, files[i][1], text);
+  }
+}
+
+static void remove_dir(const char *dir)
+{
+  static const char *const files[] = {"t.cfg", "loop.cfg", "base.cfg", "sm86.cfg", "common.cfg"};
+  for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", dir, files[i]);
+    unlink(path);
+  }
+  rmdir(dir);
+}
+
+static void test_errors(void **state)
+{
+  (void)state;
+  char dir[] = "/tmp/warpstep-presets-XXXXXX";
+  assert_non_null(mkdtemp(dir));
+  copy_chain(dir);
+  write_file(dir, "loop.cfg", "# and back\ninherit = \"t\";\n");
+  for (size_t i = 0; i < sizeof bad_presets / sizeof bad_presets[0]; i++) {
+    write_file(dir, "t.cfg", bad_presets[i].text);
+    struct params p;
+    struct err e = {0};
+    if (params_load("t", dir, &p, &e)) fail_msg("accepted: %s", bad_presets[i].text);
+    if (!strstr(e.msg, bad_presets[i].error))
+      fail_msg("for %s\n  wanted: %s\n  got: %s", bad_presets[i].text, bad_presets[i].error, e.msg);
+  }
+  remove_dir(dir);
+}
+
+static void test_file_by_path(void **state)
+{
+  (void)state;
+  char dir[] = "/tmp/warpstep-presets-XXXXXX", path[64];
+  assert_non_null(mkdtemp(dir));
+  write_file(dir, "t.cfg", "inherit = \"rtx-3070\";\ngpu = { sms = (7, \"guess: a cut-down die\"); };");
+  snprintf(path, sizeof path, "%s/t.cfg", dir);
+  struct params p = board(path);
+  assert_int_equal(p.gpu_sms, 7);
+  assert_int_equal(p.l2_bytes, 4194304);
+  remove_dir(dir);
+}
+
+static void test_directory(void **state)
+{
+  (void)state;
+  char dir[512];
+  struct err e = {0};
+  assert_int_equal(unsetenv("WARPSTEP_PRESETS"), 0);
+  assert_true(presets_dir(NULL, dir, sizeof dir, &e));
+  assert_string_equal(dir, DIR);
+  assert_int_equal(setenv("WARPSTEP_PRESETS", "/tmp", 1), 0);
+  assert_true(presets_dir(NULL, dir, sizeof dir, &e));
+  assert_string_equal(dir, "/tmp");
+  assert_true(presets_dir("/", dir, sizeof dir, &e)); /* the option wins */
+  assert_string_equal(dir, "/");
+  assert_false(presets_dir("/no/such/directory", dir, sizeof dir, &e));
+  assert_int_equal(unsetenv("WARPSTEP_PRESETS"), 0);
+  struct params p;
+  assert_false(params_load("rtx-9999", DIR, &p, &e));
+  assert_non_null(strstr(e.msg, "no preset 'rtx-9999'"));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_published_figures),
+      cmocka_unit_test(test_sums_of_one_board),
+      cmocka_unit_test(test_dependent_latencies),
+      cmocka_unit_test(test_every_listed_preset_loads),
+      cmocka_unit_test(test_origins),
+      cmocka_unit_test(test_keys),
+      cmocka_unit_test(test_override),
+      cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_file_by_path),
+      cmocka_unit_test(test_directory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
