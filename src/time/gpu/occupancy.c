@@ -1,0 +1,50 @@
+#include "time/gpu/occupancy.h"
+
+static unsigned round_up(unsigned v, unsigned unit)
+{
+  return (v + unit - 1) / unit * unit;
+}
+
+static void limit(struct occupancy *o, unsigned ctas, const char *name)
+{
+  if (ctas >= o->ctas) return;
+  o->ctas = ctas;
+  o->limiter = name;
+}
+
+/* Warps whose registers fit: allocated per warp, and each sub-core has its own register file. */
+static unsigned warps_by_registers(const struct params *p, unsigned regs_per_thread, unsigned lanes)
+{
+  unsigned per_warp = round_up((regs_per_thread ? regs_per_thread : 1) * lanes,
+                               p->sm_register_granule);
+  return p->sm_registers / p->sm_sub_cores / per_warp * p->sm_sub_cores;
+}
+
+static uint32_t carveout_for(const struct params *p, uint32_t bytes)
+{
+  const struct param_list *c = &p->sm_shared_carveouts_kib;
+  for (uint32_t i = 0; i < c->n; i++)
+    if (c->v[i] * 1024 >= bytes) return c->v[i] * 1024;
+  return p->sm_shared_bytes;
+}
+
+bool occupancy_of(const struct params *p, const struct step_source *s, struct occupancy *o,
+                  struct err *e)
+{
+  unsigned warps = s->warps_per_cta;
+  *o = (struct occupancy){.ctas = p->sm_max_ctas, .limiter = "CTA slots"};
+  o->shared_per_cta =
+      round_up(s->shared_bytes + p->sm_shared_reserved_per_cta, p->sm_shared_granule);
+  limit(o, p->sm_max_warps / warps, "warps");
+  limit(o, warps_by_registers(p, s->regs_per_thread, s->lanes) / warps, "registers");
+  limit(o, p->sm_shared_bytes / o->shared_per_cta, "shared memory");
+  if (o->ctas == 0)
+    return err_set(e, "no CTA fits on an SM of %s: limited by %s (%u warps, %u registers per thread, "
+                      "%u bytes of shared memory per CTA)",
+                   p->name, o->limiter, warps, s->regs_per_thread, s->shared_bytes);
+  uint64_t share = (s->n_ctas + p->gpu_sms - 1) / p->gpu_sms;
+  if (share < o->ctas) limit(o, (unsigned)share, "grid");
+  o->warps = o->ctas * warps;
+  o->carveout = carveout_for(p, o->ctas * o->shared_per_cta);
+  return true;
+}

@@ -1,0 +1,22 @@
+/* How many CTAs of a kernel one SM can hold, and what limits them (CUDA C++ Programming Guide,
+ * "Multiprocessor Level"; allocation units from the preset). */
+#ifndef WS_TIME_GPU_OCCUPANCY_H
+#define WS_TIME_GPU_OCCUPANCY_H
+
+#include "base/err.h"
+#include "config/params.h"
+#include "isa/step.h"
+
+struct occupancy {
+  unsigned ctas;          /* per SM */
+  unsigned warps;         /* per SM */
+  const char *limiter;    /* "warps", "CTA slots", "registers", "shared memory", "grid" */
+  uint32_t shared_per_cta; /* bytes, rounded, reserve included */
+  uint32_t carveout;      /* bytes of the L1 array that serve as shared memory */
+};
+
+/* False when not even one CTA fits; e says which limit. */
+bool occupancy_of(const struct params *, const struct step_source *, struct occupancy *,
+                  struct err *e);
+
+#endif

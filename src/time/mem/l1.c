@@ -1,0 +1,152 @@
+#include "time/mem/l1.h"
+
+#include "base/bug.h"
+
+void l1_init(struct l1 *c, struct arena *a, const struct params *p)
+{
+  c->n_miss = p->l1_mshr_entries;
+  c->n_waiters = p->l1_mshr_entries * p->l1_mshr_merges;
+  if (c->n_waiters >= L1_NIL) c->n_waiters = L1_NIL - 1;
+  BUG_ON(c->n_miss >= L1_NIL);
+  c->perfect = p->l1_perfect;
+  c->n_sets = p->l1_sets;
+  c->max_ways = c->n_ways = p->l1_data_max / (LINE_BYTES * c->n_sets);
+  c->way = ARENA_ARRAY(a, struct l1_way, (size_t)c->n_sets * c->max_ways);
+  c->miss = ARENA_ARRAY(a, struct l1_miss, c->n_miss);
+  c->waiter = ARENA_ARRAY(a, struct l1_waiter, c->n_waiters);
+  c->n_buckets = 256;
+  c->bucket = ARENA_ARRAY(a, uint16_t, c->n_buckets);
+  for (unsigned i = 0; i < c->n_miss; i++)
+    c->miss[i].next = (uint16_t)(i + 1 < c->n_miss ? i + 1 : L1_NIL);
+  for (unsigned i = 0; i < c->n_waiters; i++)
+    c->waiter[i].next = (uint16_t)(i + 1 < c->n_waiters ? i + 1 : L1_NIL);
+  for (unsigned i = 0; i < c->n_buckets; i++) c->bucket[i] = L1_NIL;
+  c->n_free_miss = (uint16_t)c->n_miss;
+  c->n_free_waiter = (uint16_t)c->n_waiters;
+  c->free_miss = c->free_waiter = 0;
+}
+
+void l1_start(struct l1 *c, uint64_t bytes)
+{
+  BUG_ON(c->n_free_miss != c->n_miss || c->n_free_waiter != c->n_waiters);
+  uint64_t ways = bytes / ((uint64_t)LINE_BYTES * c->n_sets);
+  c->n_ways = ways > c->max_ways ? c->max_ways : ways ? (unsigned)ways : 1;
+  for (size_t i = 0; i < (size_t)c->n_sets * c->max_ways; i++) c->way[i].sectors = 0;
+}
+
+static struct l1_way *find(struct l1 *c, uint64_t line)
+{
+  struct l1_way *set = &c->way[line % c->n_sets * c->max_ways];
+  for (unsigned i = 0; i < c->n_ways; i++)
+    if (set[i].sectors && set[i].line == line) return &set[i];
+  return NULL;
+}
+
+static struct l1_way *allocate(struct l1 *c, uint64_t line)
+{
+  struct l1_way *set = &c->way[line % c->n_sets * c->max_ways], *victim = set;
+  for (unsigned i = 0; i < c->n_ways; i++) {
+    if (!set[i].sectors) {
+      victim = &set[i];
+      break;
+    }
+    if (set[i].used < victim->used) victim = &set[i];
+  }
+  victim->line = line;
+  victim->sectors = 0;
+  return victim;
+}
+
+static uint16_t *miss_bucket(struct l1 *c, uint64_t line)
+{
+  return &c->bucket[(line ^ line >> 8) % c->n_buckets];
+}
+
+static struct l1_miss *find_miss(struct l1 *c, uint64_t line)
+{
+  for (uint16_t i = *miss_bucket(c, line); i != L1_NIL; i = c->miss[i].next)
+    if (c->miss[i].line == line) return &c->miss[i];
+  return NULL;
+}
+
+static struct l1_miss *new_miss(struct l1 *c, uint64_t line)
+{
+  uint16_t i = c->free_miss, *b = miss_bucket(c, line);
+  BUG_ON(i == L1_NIL);
+  struct l1_miss *m = &c->miss[i];
+  c->free_miss = m->next;
+  c->n_free_miss--;
+  *m = (struct l1_miss){.line = line, .next = *b, .waiters = L1_NIL};
+  *b = i;
+  return m;
+}
+
+static void free_miss(struct l1 *c, struct l1_miss *m)
+{
+  uint16_t i = (uint16_t)(m - c->miss), *link = miss_bucket(c, m->line);
+  while (*link != i) link = &c->miss[*link].next;
+  *link = m->next;
+  m->next = c->free_miss;
+  c->free_miss = i;
+  c->n_free_miss++;
+}
+
+static void add_waiter(struct l1 *c, struct l1_miss *m, uint32_t txn, unsigned sectors)
+{
+  uint16_t i = c->free_waiter;
+  BUG_ON(i == L1_NIL);
+  c->free_waiter = c->waiter[i].next;
+  c->n_free_waiter--;
+  c->waiter[i] = (struct l1_waiter){txn, m->waiters, (uint8_t)sectors};
+  m->waiters = i;
+}
+
+struct l1_access l1_load(struct l1 *c, uint64_t line, unsigned sectors, uint32_t txn)
+{
+  struct l1_access r = {0};
+  if (c->perfect) {
+    r.hit = (uint8_t)sectors;
+    return r;
+  }
+  struct l1_way *w = find(c, line);
+  if (w) {
+    r.hit = (uint8_t)(w->sectors & sectors);
+    w->used = ++c->stamp;
+  }
+  unsigned need = sectors & ~(unsigned)r.hit;
+  if (!need) return r;
+  struct l1_miss *m = find_miss(c, line);
+  if (!m) m = new_miss(c, line);
+  r.merged = (uint8_t)(need & m->pending);
+  r.missed = (uint8_t)(need & ~(unsigned)m->pending);
+  m->pending |= r.missed;
+  add_waiter(c, m, txn, need);
+  return r;
+}
+
+void l1_fill(struct l1 *c, uint64_t line, unsigned sectors, void (*done)(void *ctx, uint32_t txn),
+             void *ctx)
+{
+  struct l1_way *w = find(c, line);
+  if (!w) w = allocate(c, line);
+  w->sectors |= (uint8_t)sectors;
+  w->used = ++c->stamp;
+  struct l1_miss *m = find_miss(c, line);
+  BUG_ON(!m);
+  m->pending &= (uint8_t)~sectors;
+  for (uint16_t *link = &m->waiters, i; (i = *link) != L1_NIL;) {
+    struct l1_waiter *x = &c->waiter[i];
+    x->sectors &= (uint8_t)~sectors;
+    if (x->sectors) {
+      link = &x->next;
+      continue;
+    }
+    *link = x->next;
+    uint32_t txn = x->txn;
+    x->next = c->free_waiter;
+    c->free_waiter = i;
+    c->n_free_waiter++;
+    done(ctx, txn);
+  }
+  if (m->waiters == L1_NIL) free_miss(c, m);
+}

@@ -1,0 +1,76 @@
+/* L1 data cache of one SM: tags, sector bits, misses in flight. Data are not held (design: caches hold
+ * tags and state).
+ *
+ *   params  l1.bytes (unified with shared memory; what the kernel's shared memory leaves is cache),
+ *           l1.data_max, l1.sets, l1.mshr_entries, l1.mshr_merges, l1.perfect
+ *   lines   128 bytes, 4 sectors of 32 bytes; LRU; write-through, no allocation on stores;
+ *           allocated when a sector arrives
+ *   misses  one entry per line and its waiting transactions; a sector on its way is not requested twice
+ */
+#ifndef WS_TIME_MEM_L1_H
+#define WS_TIME_MEM_L1_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "config/params.h"
+#include "time/msg.h"
+
+struct l1_way {
+  uint64_t line;
+  uint64_t used;   /* LRU stamp */
+  uint8_t sectors; /* valid ones */
+};
+
+struct l1_waiter {
+  uint32_t txn;
+  uint16_t next;
+  uint8_t sectors; /* still missing */
+};
+
+struct l1_miss {
+  uint64_t line;
+  uint16_t next;    /* hash chain or free list */
+  uint16_t waiters; /* list */
+  uint8_t pending;  /* sectors requested */
+};
+
+struct l1 {
+  struct l1_way *way;
+  unsigned n_sets, n_ways, max_ways;
+  bool perfect;
+  uint64_t stamp;
+  struct l1_miss *miss;
+  struct l1_waiter *waiter;
+  uint16_t *bucket;
+  uint16_t free_miss, n_free_miss, free_waiter, n_free_waiter;
+  unsigned n_miss, n_waiters, n_buckets;
+};
+
+enum { L1_NIL = 0xffff };
+
+void l1_init(struct l1 *, struct arena *, const struct params *);
+
+/* Kernel start: sets the capacity in bytes that the shared-memory carve-out leaves, and invalidates. */
+void l1_start(struct l1 *, uint64_t bytes);
+
+/* Room for n more missing lines? */
+static inline bool l1_can_miss(const struct l1 *c, unsigned n)
+{
+  return c->n_free_miss >= n && c->n_free_waiter >= n;
+}
+
+struct l1_access {
+  uint8_t hit, merged, missed; /* sector masks */
+};
+
+/* Loads `sectors` of `line` for a transaction. When hit is not all, the transaction is put on the
+ * waiting list of the line; `missed` must be requested. Needs l1_can_miss(1). */
+struct l1_access l1_load(struct l1 *, uint64_t line, unsigned sectors, uint32_t txn);
+
+/* A sector answer: makes the sectors valid, then calls done(ctx, txn) for every waiting transaction
+ * whose line is complete. */
+void l1_fill(struct l1 *, uint64_t line, unsigned sectors, void (*done)(void *ctx, uint32_t txn),
+             void *ctx);
+
+#endif

@@ -1,0 +1,94 @@
+/* Messages between parts. Ids only, never pointers into another block. */
+#ifndef WS_TIME_MSG_H
+#define WS_TIME_MSG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bug.h"
+#include "time/part.h"
+
+enum { LINE_BYTES = 128, SECTOR_BYTES = 32, SECTORS_PER_LINE = 4 };
+
+enum req_kind {
+  REQ_READ,    /* weak load of the sectors named; answered */
+  REQ_WRITE,   /* weak store: traffic only, its bytes travel in the SM's write log; answered */
+  REQ_STRONG,  /* atomic or strong access: performed on arrival for the whole warp; answered */
+  REQ_SERVICE, /* runtime service call: the warp is stepped on arrival; answered */
+};
+
+/* SM -> memory side. */
+struct mem_req {
+  picos arrive;
+  uint64_t line;    /* address / LINE_BYTES */
+  uint32_t txn;     /* transaction id of the sender, comes back in the reply */
+  uint16_t sm;
+  uint16_t kernel;  /* id of the kernel that caused it */
+  uint8_t kind;     /* enum req_kind */
+  uint8_t sectors;  /* mask of the line's sectors */
+};
+
+/* Memory side -> SM. */
+struct mem_reply {
+  picos arrive;
+  uint64_t line;
+  uint32_t txn;
+  uint8_t kind;
+  uint8_t sectors;
+};
+
+/* Dispatcher -> SM. */
+struct cta_launch {
+  picos arrive;
+  uint64_t cta;
+};
+
+/* SM -> dispatcher. */
+struct cta_done {
+  picos arrive;
+  uint64_t cta;
+};
+
+/* First-in first-out queue of one sender and one receiver. The sender fills it while it runs, the
+ * receiver empties it in a later window: the two never touch it at once. Capacity is fixed when
+ * built; its owner guarantees the bound. */
+#define QUEUE(name, type)                                                                          \
+  struct name {                                                                                    \
+    type *slot;                                                                                    \
+    uint32_t cap, head, n; /* cap is a power of two */                                             \
+    picos *wake;           /* the receiver's next event; NULL: it looks every window */            \
+  };                                                                                               \
+  static inline void name##_push(struct name *q, type m)                                           \
+  {                                                                                                \
+    BUG_ON(q->n == q->cap);                                                                        \
+    q->slot[(q->head + q->n++) & (q->cap - 1)] = m;                                                \
+    if (q->wake && m.arrive < *q->wake) *q->wake = m.arrive;                                       \
+  }                                                                                                \
+  static inline type *name##_front(struct name *q)                                                 \
+  {                                                                                                \
+    return q->n ? &q->slot[q->head] : NULL;                                                        \
+  }                                                                                                \
+  static inline void name##_pop(struct name *q)                                                    \
+  {                                                                                                \
+    q->head = (q->head + 1) & (q->cap - 1);                                                        \
+    q->n--;                                                                                        \
+  }                                                                                                \
+  static inline bool name##_full(const struct name *q)                                             \
+  {                                                                                                \
+    return q->n == q->cap;                                                                         \
+  }
+
+QUEUE(req_queue, struct mem_req)
+QUEUE(reply_queue, struct mem_reply)
+QUEUE(launch_queue, struct cta_launch)
+QUEUE(done_queue, struct cta_done)
+
+#define QUEUE_INIT(q, arena, type, capacity)                                                       \
+  do {                                                                                             \
+    (q)->cap = (capacity);                                                                         \
+    BUG_ON((q)->cap & ((q)->cap - 1));                                                             \
+    (q)->slot = ARENA_ARRAY((arena), type, (q)->cap);                                              \
+    (q)->head = (q)->n = 0;                                                                        \
+  } while (0)
+
+#endif

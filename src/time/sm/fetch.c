@@ -1,0 +1,69 @@
+#include "time/sm/fetch.h"
+
+#include "base/bug.h"
+
+void fetch_init(struct fetch *f, const struct params *p)
+{
+  f->depth = p->fetch_ibuffer_entries;
+  f->latency = p->fetch_stages;
+  f->room = 0;
+  BUG_ON(f->depth > IBUFFER_MAX);
+}
+
+static void request(struct fetch *f, struct warp_table *t, unsigned warp, uint64_t now)
+{
+  struct ibuffer *ib = &t->slot[warp].ib;
+  ib->valid_at[(ib->head + ib->n) % IBUFFER_MAX] = now + f->latency;
+  ib->next_pc += (uint64_t)1 << t->code.shift;
+  if (++ib->n == f->depth) f->room &= (uint16_t)~(1u << warp);
+}
+
+static bool can_fetch(const struct fetch *f, const struct warp_table *t, unsigned warp,
+                      uint64_t now, uint64_t *next)
+{
+  if (!(f->room >> warp & 1)) return false;
+  uint64_t at = t->slot[warp].ib.fetch_at;
+  if (at <= now) return true;
+  if (at < *next) *next = at;
+  return false;
+}
+
+bool fetch_cycle(struct fetch *f, struct warp_table *t, unsigned last_issued, uint64_t now,
+                 uint64_t *next)
+{
+  *next = CYCLE_NEVER;
+  if (!f->room) return false;
+  if (last_issued != NO_WARP && can_fetch(f, t, last_issued, now, next)) {
+    request(f, t, last_issued, now);
+    return true;
+  }
+  for (unsigned i = t->n; i-- > 0;) {
+    unsigned warp = t->order[i];
+    if (!can_fetch(f, t, warp, now, next)) continue;
+    request(f, t, warp, now);
+    return true;
+  }
+  return false;
+}
+
+void fetch_restart(struct fetch *f, struct warp_table *t, unsigned warp, uint64_t pc, uint64_t at)
+{
+  struct ibuffer *ib = &t->slot[warp].ib;
+  ib->next_pc = pc;
+  ib->fetch_at = at;
+  ib->head = ib->n = 0;
+  f->room |= (uint16_t)(1u << warp);
+}
+
+void fetch_pop(struct fetch *f, struct warp_table *t, unsigned warp)
+{
+  struct ibuffer *ib = &t->slot[warp].ib;
+  ib->head = (uint8_t)((ib->head + 1) % IBUFFER_MAX);
+  ib->n--;
+  f->room |= (uint16_t)(1u << warp);
+}
+
+void fetch_stop(struct fetch *f, unsigned warp)
+{
+  f->room &= (uint16_t)~(1u << warp);
+}

@@ -1,0 +1,35 @@
+/* Fetch and decode of one sub-core: fills the instruction buffers (core-model section 7).
+ *
+ *   params  fetch.ibuffer_entries (3), fetch.stages (2: fetch, decode; then the entry can issue)
+ *   cycle   one instruction per cycle, for the warp that issued last, unless its buffer (in-flight
+ *           requests included) is full; then for the youngest warp with a free entry
+ *   not modelled: instruction caches and prefetcher; every fetch hits
+ */
+#ifndef WS_TIME_SM_FETCH_H
+#define WS_TIME_SM_FETCH_H
+
+#include "config/params.h"
+#include "time/sm/warp.h"
+
+struct fetch {
+  unsigned depth, latency;
+  uint16_t room; /* bit per warp slot: its buffer has a free entry */
+};
+
+void fetch_init(struct fetch *, const struct params *);
+
+/* True when an instruction was fetched; else *next is the first cycle in which one could be
+ * (CYCLE_NEVER: not before a buffer drains). */
+bool fetch_cycle(struct fetch *, struct warp_table *, unsigned last_issued, uint64_t now,
+                 uint64_t *next);
+
+/* Drops the warp's buffer and restarts at pc, not before cycle `at`. */
+void fetch_restart(struct fetch *, struct warp_table *, unsigned warp, uint64_t pc, uint64_t at);
+
+/* The issue stage took the head entry. */
+void fetch_pop(struct fetch *, struct warp_table *, unsigned warp);
+
+/* The warp is gone. */
+void fetch_stop(struct fetch *, unsigned warp);
+
+#endif

@@ -1,0 +1,157 @@
+#include "time/sm/issue.h"
+
+void issue_init(struct issue *s, const struct params *p)
+{
+  *s = (struct issue){.params = p, .last = NO_WARP, .fp32_on_alu = p->issue_fp32_on_alu};
+}
+
+uint64_t issue_after(const struct params *p, const struct inst_ctrl *c, uint64_t now)
+{
+  if (c->stall == 0 && c->yield) return now + p->issue_stall0_yield_cycles;
+  if (c->stall >= p->issue_big_stall_from && !c->yield)
+    return now + p->issue_big_stall_no_yield_cycles;
+  unsigned stall = c->stall ? c->stall : 1;
+  if (c->yield && stall < 2) stall = 2; /* not in the next cycle */
+  return now + stall;
+}
+
+/* Everything a look at one warp can say. */
+struct look {
+  enum warp_state state; /* WS_SELECTED: ready */
+  uint64_t until;        /* first cycle in which time alone can change it */
+};
+
+static bool uses_fp32_lanes(const struct inst *in)
+{
+  return in->pipe == PIPE_FMA && in->lat == LAT_FMA && !(in->flags & INST_HALF_RATE_PORT);
+}
+
+static uint64_t latch_free_at(const struct issue *s, const struct inst *in, uint64_t fp64_free_at)
+{
+  if (in->pipe == PIPE_FP64 && s->params->fp64_shared) return fp64_free_at;
+  uint64_t at = s->latch_free_at[in->pipe];
+  if (s->fp32_on_alu && uses_fp32_lanes(in) && s->latch_free_at[PIPE_ALU] < at)
+    at = s->latch_free_at[PIPE_ALU];
+  return at;
+}
+
+static enum warp_state counter_state(const struct warp_slot *w, unsigned busy)
+{
+  return (enum warp_state)w->dep[bits_first(busy)].state;
+}
+
+/* DEPBAR.LE: its own counter at most the threshold, the listed ones zero. */
+static bool depbar_blocked(const struct warp_slot *w, const struct inst *in)
+{
+  return w->dep[in->depbar_sb].count > in->depbar_le || (w->dep_busy & in->depbar_mask);
+}
+
+static enum warp_state throttle_state(const struct inst *in)
+{
+  bool lg = in->mem.space == MEM_GLOBAL || in->mem.space == MEM_LOCAL ||
+            in->mem.space == MEM_GENERIC;
+  return lg ? WS_LG_THROTTLE : WS_MIO_THROTTLE;
+}
+
+static struct look look_at(const struct issue *s, struct warp_table *t, struct warp_slot *w,
+                           const struct lsu *lsu, bool txn_free, uint64_t fp64_free_at,
+                           uint64_t now)
+{
+  if (w->done) return (struct look){WS_DRAIN, CYCLE_NEVER};
+  if (w->hold != WS_SELECTED) return (struct look){(enum warp_state)w->hold, w->hold_until};
+  if (now < w->issue_at) return (struct look){WS_WAIT, w->issue_at};
+  if (w->ib.n == 0)
+    return (struct look){now < w->jump_until ? WS_BRANCH_RESOLVING : WS_NO_INSTRUCTION,
+                         CYCLE_NEVER}; /* fetch has its own clock */
+  if (now < w->ib.valid_at[w->ib.head])
+    return (struct look){now < w->jump_until ? WS_BRANCH_RESOLVING : WS_NO_INSTRUCTION,
+                         w->ib.valid_at[w->ib.head]};
+  const struct inst *in = code_at(&t->code, warp_pc(w));
+  if (!in) return (struct look){WS_SELECTED, now}; /* the step reports the bad pc */
+  unsigned busy = w->dep_busy & in->ctrl.wait;
+  if (busy) return (struct look){counter_state(w, busy), CYCLE_NEVER};
+  if ((in->flags & INST_DEPBAR) && depbar_blocked(w, in))
+    return (struct look){counter_state(w, 1u << in->depbar_sb), CYCLE_NEVER};
+  if (in->pipe == PIPE_MEM && !(lsu_can_accept(lsu) && txn_free))
+    return (struct look){throttle_state(in), CYCLE_NEVER};
+  uint64_t at = latch_free_at(s, in, fp64_free_at);
+  if ((in->flags & INST_CLOCK) && s->clock_free_at > at) at = s->clock_free_at;
+  if (now < at) return (struct look){WS_MATH_PIPE, at};
+  return (struct look){WS_SELECTED, now};
+}
+
+static bool is_throttle(enum warp_state s)
+{
+  return s == WS_MATH_PIPE || s == WS_LG_THROTTLE || s == WS_MIO_THROTTLE;
+}
+
+/* i-th candidate of the policy after the greedy one. */
+static unsigned candidate(const struct issue *s, const struct warp_table *t, unsigned i)
+{
+  switch (s->params->issue_policy) {
+  case ISSUE_POLICY_CGGTY: return t->order[t->n - 1 - i];
+  case ISSUE_POLICY_GTO: return t->order[i];
+  default: { /* LRR: the one after the last issued, by age */
+    unsigned from = 0;
+    while (from < t->n && t->order[from] != s->last) from++;
+    return t->order[(from + 1 + i) % t->n];
+  }
+  }
+}
+
+/* Finished warps and warps at a barrier rank last (core-model 5.2). */
+static bool ranks_last(const struct warp_slot *w)
+{
+  return w->done || w->hold != WS_SELECTED;
+}
+
+struct issue_pick issue_cycle(struct issue *s, struct warp_table *t, const struct lsu *lsu,
+                              bool txn_free, uint64_t fp64_free_at, uint64_t now)
+{
+  struct issue_pick pick = {NO_WARP, SLOT_NO_WARP, CYCLE_NEVER};
+  if (t->n == 0) return pick;
+  bool greedy = s->params->issue_policy != ISSUE_POLICY_LRR && s->last != NO_WARP;
+  bool charged = false;
+  enum warp_state fallback = WS_DRAIN;
+  for (unsigned i = 0; i < t->n + (greedy ? 1u : 0u); i++) {
+    unsigned warp = greedy ? (i == 0 ? s->last : candidate(s, t, i - 1)) : candidate(s, t, i);
+    struct warp_slot *w = &t->slot[warp];
+    if (greedy && i > 0 && warp == s->last) continue;
+    struct look l = look_at(s, t, w, lsu, txn_free, fp64_free_at, now);
+    if (l.state == WS_SELECTED && now >= s->port_free_at) {
+      pick.warp = (uint8_t)warp;
+      return pick;
+    }
+    if (l.state == WS_SELECTED) l = (struct look){WS_MATH_PIPE, s->port_free_at};
+    if (is_throttle(l.state)) {
+      w->blocked_state = (uint8_t)l.state;
+      w->blocked_n++;
+      w->blocked_at = now;
+    }
+    if (l.until < pick.next) pick.next = l.until;
+    if (!charged && !ranks_last(w)) {
+      pick.charge = (uint8_t)l.state;
+      charged = true;
+    } else if (!charged && l.state != WS_DRAIN) {
+      fallback = l.state;
+    }
+  }
+  if (!charged) pick.charge = (uint8_t)fallback;
+  return pick;
+}
+
+void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const struct inst *in,
+                  uint64_t *fp64_free_at, uint64_t now)
+{
+  const struct params *p = s->params;
+  s->last = (uint8_t)warp;
+  w->issue_at = issue_after(p, &in->ctrl, now);
+  unsigned interval = p->pipe_interval[in->pipe];
+  if (in->pipe == PIPE_TENSOR) interval = p->mma_interval[in->lat - MMA_FIRST];
+  uint64_t *latch = &s->latch_free_at[in->pipe];
+  if (in->pipe == PIPE_FP64 && p->fp64_shared) latch = fp64_free_at;
+  if (s->fp32_on_alu && uses_fp32_lanes(in) && *latch > now) latch = &s->latch_free_at[PIPE_ALU];
+  *latch = now + interval;
+  if (in->flags & INST_HALF_RATE_PORT) s->port_free_at = now + 1 + p->issue_imad_extra_cycles;
+  if (in->flags & INST_CLOCK) s->clock_free_at = now + 2;
+}

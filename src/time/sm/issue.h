@@ -1,0 +1,49 @@
+/* Issue stage of one sub-core: which warp may issue, and which one does (core-model section 5).
+ *
+ *   params  issue.policy, issue.stall0_yield_cycles, issue.big_stall_from,
+ *           issue.big_stall_no_yield_cycles, issue.imad_extra_cycles, pipe.interval.*, mma.interval.*
+ *   ready   ibuffer head valid, stall count and yield over, waited counters zero, unit latch or
+ *           memory queue free. Register-file ports are not considered (core-model 5.1).
+ *   policy  cggty: the warp that issued last, else the youngest ready; gto: … else the oldest;
+ *           lrr: the next ready one in turn
+ *   not modelled: constant-cache look-up at issue
+ */
+#ifndef WS_TIME_SM_ISSUE_H
+#define WS_TIME_SM_ISSUE_H
+
+#include "config/params.h"
+#include "time/sm/lsu.h"
+#include "base/bits.h"
+#include "time/sm/warp.h"
+
+struct issue {
+  const struct params *params;
+  uint8_t last;                     /* warp that issued last, NO_WARP */
+  uint64_t port_free_at;            /* the issue port is taken until then (IMAD) */
+  uint64_t clock_free_at;           /* two clock reads never issue back to back */
+  uint64_t latch_free_at[PIPE__N];  /* input latch of each unit */
+  bool fp32_on_alu;                 /* FP32 instructions may use the ALU pipe's lanes too */
+};
+
+/* What the stage decided in one cycle. */
+struct issue_pick {
+  uint8_t warp;       /* NO_WARP: nothing issues */
+  uint8_t charge;     /* enum warp_state or SLOT_*: what the empty slot is charged to */
+  uint64_t next;      /* nothing issues: first cycle in which time alone can change that */
+};
+
+void issue_init(struct issue *, const struct params *);
+
+/* lsu, txn_free: is there room for a memory instruction? Shared FP64 pipe: see fp64_free_at. */
+struct issue_pick issue_cycle(struct issue *, struct warp_table *, const struct lsu *,
+                              bool txn_free, uint64_t fp64_free_at, uint64_t now);
+
+/* Books the unit latch and the warp's next issue cycle for the instruction picked. */
+void issue_commit(struct issue *, struct warp_slot *, unsigned warp, const struct inst *,
+                  uint64_t *fp64_free_at, uint64_t now);
+
+/* Cycle from which the warp may issue again after an instruction with these bits issued at `now`
+ * (core-model 4.1 to 4.3). */
+uint64_t issue_after(const struct params *, const struct inst_ctrl *, uint64_t now);
+
+#endif

@@ -1,0 +1,52 @@
+#include "time/sm/ledger.h"
+
+#include "base/bits.h"
+
+void ledger_charge(struct ledger *l, struct warp_slot *w, uint64_t pc, enum warp_state s,
+                   uint64_t until)
+{
+  if (until <= w->accounted) return;
+  uint64_t cycles = until - w->accounted;
+  w->accounted = until;
+  l->stats->warp_state[s] += cycles;
+  uint64_t index = (pc - l->code_base) >> l->code_shift;
+  if (index < l->n_insts) l->by_inst[index * WARP_STATE__N + s] += cycles;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+  return a < b ? a : b;
+}
+
+/* Counters waited for, in the order in which they reached zero. */
+static void charge_counters(struct ledger *l, struct warp_slot *w, uint64_t pc, unsigned wait,
+                            uint64_t now)
+{
+  while (wait) {
+    unsigned first = bits_first(wait);
+    for (unsigned m = wait; m; m &= m - 1)
+      if (w->dep[bits_first(m)].zero_at < w->dep[first].zero_at) first = bits_first(m);
+    const struct dep_counter *d = &w->dep[first];
+    ledger_charge(l, w, pc, (enum warp_state)d->state, earlier(d->zero_at, now));
+    wait &= ~(1u << first);
+  }
+}
+
+void ledger_issue(struct ledger *l, struct warp_slot *w, const struct inst *in, uint64_t pc,
+                  uint64_t now)
+{
+  ledger_charge(l, w, pc, WS_WAIT, earlier(w->issue_at, now));
+  ledger_charge(l, w, pc, WS_BRANCH_RESOLVING, earlier(w->jump_until, now));
+  ledger_charge(l, w, pc, WS_NO_INSTRUCTION, earlier(w->ib.valid_at[w->ib.head], now));
+  unsigned wait = in->ctrl.wait;
+  if (in->flags & INST_DEPBAR) wait |= 1u << in->depbar_sb | in->depbar_mask;
+  charge_counters(l, w, pc, wait, now);
+  if (w->blocked_n)
+    ledger_charge(l, w, pc, (enum warp_state)w->blocked_state,
+                  earlier(w->accounted + w->blocked_n, now));
+  ledger_charge(l, w, pc, WS_NOT_SELECTED, now);
+  ledger_charge(l, w, pc, WS_SELECTED, now + 1);
+  w->blocked_n = 0;
+  uint64_t index = (pc - l->code_base) >> l->code_shift;
+  if (index < l->n_insts) l->issued[index]++;
+}

@@ -1,0 +1,238 @@
+#include "time/sm/sm.h"
+
+#include "base/bits.h"
+
+static void cta_event(void *ctx, unsigned cta_slot, uint32_t flags, uint64_t now);
+
+void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
+{
+  *m = (struct sm){.params = p, .id = id, .period = params_clock_ps(p)};
+  BUG_ON(p->sm_sub_cores > SM_MAX_SUB_CORES || p->sm_max_ctas > SM_MAX_CTAS);
+  mem_unit_init(&m->mem, a, p, id);
+  m->mem.stats = &m->stats;
+  m->ledger.stats = &m->stats;
+  gmem_log_init(&m->log);
+  m->done_latency = p->noc_request_latency;
+  QUEUE_INIT(&m->launches, a, struct cta_launch, 256);
+  QUEUE_INIT(&m->done, a, struct cta_done, 256);
+  for (unsigned i = 0; i < p->sm_sub_cores; i++) {
+    struct sub_core *c = &m->sub_core[i];
+    sub_core_init(c, p, i,
+                  (struct sub_core_ports){.mem = &m->mem, .ledger = &m->ledger, .view = &m->view,
+                                          .fault = &m->fault, .fp64_free_at = &m->fp64_free_at,
+                                          .cta_event = cta_event, .ctx = m});
+    m->mem.client[i] = (struct mem_client){&c->lsu, &c->depend, &c->warps};
+  }
+}
+
+void sm_start(struct sm *m, struct step_source *source, struct gmem *image, unsigned n_slots,
+              uint64_t l1_bytes, struct arena *a)
+{
+  BUG_ON(m->resident || m->mem.outstanding || n_slots > SM_MAX_CTAS);
+  m->source = source;
+  m->n_slots = n_slots;
+  m->view = (struct gmem_view){.image = image, .log = &m->log};
+  m->stats = (struct sm_stats){0};
+  m->fault = (struct fault){0};
+  l1_start(&m->mem.l1, l1_bytes);
+  const struct code_view *code = &source->code;
+  m->ledger.code_base = code->base;
+  m->ledger.code_shift = code->shift;
+  m->ledger.n_insts = (code->end - code->base) >> code->shift;
+  m->ledger.by_inst = ARENA_ARRAY(a, uint64_t, m->ledger.n_insts * WARP_STATE__N);
+  m->ledger.issued = ARENA_ARRAY(a, uint64_t, m->ledger.n_insts);
+  for (unsigned i = 0; i < m->params->sm_sub_cores; i++) m->sub_core[i].warps.code = *code;
+}
+
+/* --- CTA slots -------------------------------------------------------------------------------- */
+
+static void begin_active(struct sm *m)
+{
+  m->active_from = m->cycle;
+  for (unsigned i = 0; i < m->params->sm_sub_cores; i++) {
+    m->sub_core[i].slots_from = m->cycle;
+    m->sub_core[i].sleep_charge = SLOT_NO_WARP;
+  }
+}
+
+/* The books of the busy stretch [active_from, until) are closed. */
+static void end_active(struct sm *m, uint64_t until)
+{
+  uint64_t cycles = until - m->active_from;
+  m->stats.active_cycles += cycles;
+  m->stats.issue_slots += cycles * m->params->sm_sub_cores;
+  for (unsigned i = 0; i < m->params->sm_sub_cores; i++) {
+    sub_core_settle(&m->sub_core[i], until);
+    m->sub_core[i].wake_at = CYCLE_NEVER; /* an empty SM has no issue slots to account for */
+  }
+}
+
+/* Warp i of the SM runs on sub-core i mod n: the CTA goes on where the last one stopped, so that
+ * every sub-core has room. */
+static unsigned freest_sub_core(const struct sm *m, unsigned from)
+{
+  unsigned n = m->params->sm_sub_cores, best = from % n;
+  for (unsigned k = 0; k < n; k++) {
+    unsigned i = (from + k) % n;
+    if (m->sub_core[i].warps.n < m->sub_core[best].warps.n) best = i;
+  }
+  return best;
+}
+
+static void launch(struct sm *m, uint64_t cta)
+{
+  unsigned s = 0;
+  while (m->slot[s].cta) s++;
+  BUG_ON(s >= m->n_slots);
+  struct cta_slot *slot = &m->slot[s];
+  slot->cta = m->source->ops->cta_begin(m->source, cta, m->id, s, m->id);
+  slot->exiting = false;
+  if (m->resident++ == 0) begin_active(m);
+  m->stats.ctas++;
+  m->stats.warps += slot->cta->n_warps;
+  unsigned sc = freest_sub_core(m, 0);
+  for (unsigned w = 0; w < slot->cta->n_warps; w++) {
+    slot->sub_core[w] = (uint8_t)sc;
+    slot->warp[w] = (uint8_t)sub_core_add_warp(&m->sub_core[sc], slot->cta->warp[w], s, m->cycle);
+    sc = (sc + 1) % m->params->sm_sub_cores;
+  }
+}
+
+static struct warp_slot *cta_warp(struct sm *m, struct cta_slot *s, unsigned w)
+{
+  return &m->sub_core[s->sub_core[w]].warps.slot[s->warp[w]];
+}
+
+static bool anything_in_flight(struct sm *m, struct cta_slot *s)
+{
+  for (unsigned w = 0; w < s->cta->n_warps; w++)
+    if (cta_warp(m, s, w)->in_flight) return true;
+  return false;
+}
+
+static void retire(struct sm *m, struct cta_slot *s)
+{
+  uint64_t id = s->cta->id, now = m->cycle + 1;
+  for (unsigned w = 0; w < s->cta->n_warps; w++) {
+    m->stats.warp_cycles += now - cta_warp(m, s, w)->born;
+    sub_core_remove_warp(&m->sub_core[s->sub_core[w]], s->warp[w], now);
+  }
+  m->source->ops->cta_end(m->source, s->cta);
+  s->cta = NULL;
+  m->exiting--;
+  if (--m->resident == 0) end_active(m, now);
+  done_queue_push(&m->done, (struct cta_done){(now + m->done_latency) * m->period, id});
+}
+
+static void release_barrier(struct sm *m, struct cta_slot *s, uint64_t now)
+{
+  for (unsigned w = 0; w < s->cta->n_warps; w++)
+    if (s->cta->warp[w]->paths.n_ready)
+      sub_core_release(&m->sub_core[s->sub_core[w]], s->warp[w], now,
+                       now + m->params->lat[LAT_BAR]);
+}
+
+/* A step ended a warp or the CTA, or released a barrier. */
+static void cta_event(void *ctx, unsigned cta_slot, uint32_t flags, uint64_t now)
+{
+  struct sm *m = ctx;
+  struct cta_slot *s = &m->slot[cta_slot];
+  if (flags & EFF_BAR_RELEASED) release_barrier(m, s, now);
+  if (flags & EFF_CTA_DONE) {
+    s->exiting = true;
+    m->exiting++;
+  }
+}
+
+/* --- the cycle -------------------------------------------------------------------------------- */
+
+static void cta_slots_cycle(struct sm *m)
+{
+  struct cta_launch *l;
+  while ((l = launch_queue_front(&m->launches)) && l->arrive <= m->cycle * m->period) {
+    uint64_t cta = l->cta;
+    launch_queue_pop(&m->launches);
+    launch(m, cta);
+  }
+}
+
+static void retire_cycle(struct sm *m)
+{
+  for (unsigned s = 0; m->exiting && s < m->n_slots; s++)
+    if (m->slot[s].cta && m->slot[s].exiting && !anything_in_flight(m, &m->slot[s]))
+      retire(m, &m->slot[s]);
+}
+
+static bool sm_cycle(struct sm *m)
+{
+  uint64_t now = m->cycle;
+  m->view.now = now;
+  cta_slots_cycle(m);
+  for (unsigned i = 0; i < m->params->sm_sub_cores; i++)
+    if (m->sub_core[i].wake_at <= now && !sub_core_cycle(&m->sub_core[i], now)) return false;
+  unsigned wake = mem_unit_cycle(&m->mem, now);
+  for (; wake; wake &= wake - 1) sub_core_wake(&m->sub_core[bits_first(wake)], now + 1);
+  retire_cycle(m);
+  return true;
+}
+
+/* First cycle after the current one in which something can happen. */
+static uint64_t next_cycle(const struct sm *m)
+{
+  uint64_t next = mem_unit_next(&m->mem, m->cycle);
+  for (unsigned i = 0; i < m->params->sm_sub_cores; i++)
+    if (m->sub_core[i].wake_at < next) next = m->sub_core[i].wake_at;
+  if (m->launches.n) {
+    picos at = m->launches.slot[m->launches.head].arrive;
+    uint64_t cycle = (at + m->period - 1) / m->period;
+    if (cycle < next) next = cycle;
+  }
+  return next > m->cycle ? next : m->cycle + 1;
+}
+
+picos sm_run(void *self, picos from, picos to)
+{
+  struct sm *m = self;
+  uint64_t first = (from + m->period - 1) / m->period, end = (to + m->period - 1) / m->period;
+  if (m->fault.kind) return TIME_NEVER;
+  m->cycle = first;
+  while (m->cycle < end) {
+    if (!sm_cycle(m)) return TIME_NEVER;
+    m->cycle = next_cycle(m);
+  }
+  return m->cycle == CYCLE_NEVER ? TIME_NEVER : m->cycle * m->period;
+}
+
+bool sm_perform(struct sm *m, uint32_t txn, enum req_kind kind, picos now, struct gmem_view *direct)
+{
+  struct txn *t = &m->mem.pool.t[txn];
+  struct step_warp *w = m->sub_core[t->sub_core].warps.slot[t->warp].step;
+  if (kind == REQ_STRONG)
+    return w->ops->perform(w, &t->effect, t->mem.lanes | t->mem.near_lanes, direct, &m->fault);
+  t->effect.clock = now / m->period;
+  t->effect.time_ns = now / 1000;
+  return w->ops->step(w, m->sub_core[t->sub_core].warps.slot[t->warp].path, &t->effect, &m->fault);
+}
+
+/* --- part ------------------------------------------------------------------------------------- */
+
+uint64_t sm_progress(const void *self)
+{
+  const struct sm *m = self;
+  return m->stats.warp_insts + m->mem.answered + m->stats.ctas;
+}
+
+bool sm_busy(const void *self)
+{
+  const struct sm *m = self;
+  return m->resident || m->launches.n || m->mem.outstanding;
+}
+
+void sm_dump(const void *self, FILE *out)
+{
+  const struct sm *m = self;
+  fprintf(out, "  SM %u: %u CTAs resident (%u exiting), %u requests unanswered\n", m->id,
+          m->resident, m->exiting, m->mem.outstanding);
+  for (unsigned i = 0; i < m->params->sm_sub_cores; i++)
+    sub_core_dump(&m->sub_core[i], m->cycle, out);
+}

@@ -1,0 +1,60 @@
+/* Streaming multiprocessor: CTA slots, four sub-cores, the shared memory unit. One part of the
+ * engine; runs alone for a window. sm_run() is its block diagram.
+ */
+#ifndef WS_TIME_SM_SM_H
+#define WS_TIME_SM_SM_H
+
+#include "base/arena.h"
+#include "base/gmem.h"
+#include "time/msg.h"
+#include "time/sm/sub_core.h"
+
+enum { SM_MAX_CTAS = 64, SM_MAX_SUB_CORES = 4, SM_MAX_WARPS_PER_CTA = 64 };
+
+struct cta_slot {
+  struct step_cta *cta; /* NULL: free */
+  bool exiting;         /* all warps have exited; waits for what is in flight */
+  uint8_t sub_core[SM_MAX_WARPS_PER_CTA], warp[SM_MAX_WARPS_PER_CTA];
+};
+
+struct sm {
+  const struct params *params;
+  unsigned id;
+  picos period;
+  struct step_source *source;
+  struct sub_core sub_core[SM_MAX_SUB_CORES];
+  struct mem_unit mem;
+  struct cta_slot slot[SM_MAX_CTAS];
+  unsigned n_slots;      /* resident CTAs this kernel allows */
+  unsigned resident, exiting;
+  uint64_t cycle;        /* next cycle to simulate */
+  uint64_t active_from;  /* first cycle of the current busy stretch */
+  uint64_t fp64_free_at; /* shared FP64 pipe */
+  struct gmem_view view;
+  struct gmem_log log;
+  struct ledger ledger;
+  struct sm_stats stats;
+  struct fault fault;
+  /* ports */
+  struct launch_queue launches; /* from the dispatcher */
+  struct done_queue done;       /* to the dispatcher */
+  uint64_t done_latency;        /* cycles until the dispatcher hears of it */
+};
+
+void sm_init(struct sm *, struct arena *, const struct params *, unsigned id);
+
+/* A kernel starts: n_slots CTAs may be resident, l1_bytes of the L1 array cache data. The SM must
+ * be empty. */
+void sm_start(struct sm *, struct step_source *, struct gmem *image, unsigned n_slots,
+              uint64_t l1_bytes, struct arena *);
+
+/* Part interface (time/part.h). */
+picos sm_run(void *self, picos from, picos to);
+uint64_t sm_progress(const void *self);
+bool sm_busy(const void *self);
+void sm_dump(const void *self, FILE *);
+
+/* Memory side: performs transaction `txn` (strong access or service) on the image. False: fault. */
+bool sm_perform(struct sm *, uint32_t txn, enum req_kind, picos now, struct gmem_view *direct);
+
+#endif

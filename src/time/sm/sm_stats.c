@@ -1,0 +1,24 @@
+#include "time/sm/sm_stats.h"
+
+const char *const warp_state_name[WARP_STATE__N] = {
+#define X(id, name) name,
+    WARP_STATE_LIST(X)
+#undef X
+};
+
+const char *const slot_name[SLOT__N] = {
+#define X(id, name) name,
+    WARP_STATE_LIST(X)
+#undef X
+    "no_warp",
+};
+
+const char *const pipe_name[PIPE__N] = {
+#define X(id, name, text) name,
+    PIPE_LIST(X)
+#undef X
+};
+
+#define STAT_NAME sm_stats
+#define STAT_DEF "time/sm/sm_stats.def"
+#include "stats/stat_table.inc"

@@ -1,0 +1,17 @@
+/* Counters of one SM (sm_stats.def). */
+#ifndef WS_TIME_SM_SM_STATS_H
+#define WS_TIME_SM_SM_STATS_H
+
+#include "isa/inst.h"
+#include "stats/stat.h"
+#include "time/sm/warp_state.h"
+
+extern const char *const warp_state_name[WARP_STATE__N];
+extern const char *const slot_name[SLOT__N];
+extern const char *const pipe_name[PIPE__N];
+
+#define STAT_NAME sm_stats
+#define STAT_DEF "time/sm/sm_stats.def"
+#include "stats/stat_struct.inc"
+
+#endif

@@ -1,0 +1,76 @@
+/* Sub-core: a quarter of the SM with its own scheduler (core-model section 2). sub_core_cycle() is
+ * its block diagram.
+ *
+ *   fetch -> ibuffer -> ISSUE -> control -> fixed-latency units        (result at once: control bits
+ *                          |        |                                   guarantee nobody looks early)
+ *                          |        +-> lsu -> mem_unit (SM-shared)
+ *                          +- step source: the warp's architectural step
+ *
+ *   not modelled: operand read stages, register-file ports and cache, result queue: a latency is
+ *   issue to dependent issue
+ */
+#ifndef WS_TIME_SM_SUB_CORE_H
+#define WS_TIME_SM_SUB_CORE_H
+
+#include "base/gmem.h"
+#include "config/params.h"
+#include "time/sm/depend.h"
+#include "time/sm/fetch.h"
+#include "time/sm/issue.h"
+#include "time/sm/ledger.h"
+#include "time/sm/lsu.h"
+#include "time/sm/mem_unit.h"
+
+/* What a sub-core borrows from its SM. */
+struct sub_core_ports {
+  struct mem_unit *mem;
+  struct ledger *ledger;
+  struct gmem_view *view;
+  struct fault *fault;       /* filled by the first faulting step of the SM */
+  uint64_t *fp64_free_at;    /* shared FP64 pipe */
+  /* The step changed other warps of the CTA (barrier released) or ended warp or CTA. */
+  void (*cta_event)(void *ctx, unsigned cta_slot, uint32_t effect_flags, uint64_t now);
+  void *ctx;
+};
+
+struct sub_core {
+  const struct params *params;
+  unsigned id;
+  struct warp_table warps;
+  struct fetch fetch;
+  struct issue issue;
+  struct depend depend;
+  struct lsu lsu;
+  struct effect effect;      /* of instructions without a transaction */
+  uint64_t wake_at;          /* nothing can happen before this cycle */
+  uint64_t slots_from;       /* ledger: slots before this cycle are charged */
+  uint8_t sleep_charge;      /* what the slots while asleep are charged to */
+  struct sub_core_ports ports;
+};
+
+void sub_core_init(struct sub_core *, const struct params *, unsigned id, struct sub_core_ports);
+
+/* A warp arrives in a free slot; returns the slot. */
+unsigned sub_core_add_warp(struct sub_core *, struct step_warp *, unsigned cta_slot, uint64_t now);
+/* The warp's CTA is over. */
+void sub_core_remove_warp(struct sub_core *, unsigned warp, uint64_t now);
+
+/* The warp's paths changed from outside (barrier released): it may run again from cycle `at`. */
+void sub_core_release(struct sub_core *, unsigned warp, uint64_t now, uint64_t at);
+
+/* One cycle. False: the guest faulted (ports.fault). */
+bool sub_core_cycle(struct sub_core *, uint64_t now);
+
+/* Something outside changed: look again in cycle `at`. */
+static inline void sub_core_wake(struct sub_core *p, uint64_t at)
+{
+  if (at < p->wake_at) p->wake_at = at;
+}
+
+/* Charges the slots before `now` that passed asleep. */
+void sub_core_settle(struct sub_core *, uint64_t now);
+
+/* One line per warp: what it waits for. */
+void sub_core_dump(const struct sub_core *, uint64_t now, FILE *);
+
+#endif

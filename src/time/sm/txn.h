@@ -1,0 +1,79 @@
+/* A memory transaction: one memory instruction in flight, from issue until its last answer
+ * (an entry of the pending request table, core-model 10.5, plus its place in the queue before it).
+ */
+#ifndef WS_TIME_SM_TXN_H
+#define WS_TIME_SM_TXN_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "isa/step.h"
+#include "time/msg.h"
+
+enum { TXN_MAX_LINES = 64, TXN_NONE = 0xffff };
+
+enum txn_kind {
+  TXN_GLOBAL,  /* loads and stores through L1; lines listed */
+  TXN_STRONG,  /* performed on the memory side; effect kept until the answer */
+  TXN_SHARED,  /* shared memory; passes counted */
+  TXN_CONST,   /* LDC */
+  TXN_OTHER,   /* SHFL, S2R …: through the queue, no memory */
+  TXN_SERVICE, /* runtime service: the warp is stepped on the memory side */
+};
+
+struct txn_line {
+  uint64_t line;
+  uint8_t sectors;
+};
+
+struct txn {
+  uint16_t next;       /* queue or free list */
+  uint8_t kind;        /* enum txn_kind */
+  uint8_t sub_core, warp;
+  uint8_t write_sb, read_sb;
+  bool store;          /* no register result: MEMBAR waits for it */
+  uint8_t ldgsts_group; /* 0xff: not an LDGSTS */
+  uint8_t n_lines;
+  uint16_t busy;       /* cycles the shared unit is occupied */
+  uint16_t extra;      /* cycles beyond the unloaded latency (bank conflicts, many lines) */
+  uint16_t raw, war;   /* unloaded latencies, issue to dependent issue, cycles (Table 2) */
+  uint16_t waiting;    /* lines not answered yet */
+  uint64_t issued;     /* cycle */
+  struct txn_line line[TXN_MAX_LINES];
+  struct effect effect; /* effect.mem = &mem */
+  struct mem_effect mem;
+};
+
+struct txn_pool {
+  struct txn *t;
+  uint16_t free, n_free, size;
+};
+
+static inline void txn_pool_init(struct txn_pool *p, struct arena *a, unsigned size)
+{
+  p->t = ARENA_ARRAY(a, struct txn, size);
+  p->size = p->n_free = (uint16_t)size;
+  p->free = 0;
+  for (unsigned i = 0; i < size; i++) {
+    p->t[i].next = (uint16_t)(i + 1 < size ? i + 1 : TXN_NONE);
+    p->t[i].effect.mem = &p->t[i].mem;
+  }
+}
+
+static inline uint16_t txn_take(struct txn_pool *p)
+{
+  uint16_t id = p->free;
+  BUG_ON(id == TXN_NONE);
+  p->free = p->t[id].next;
+  p->n_free--;
+  return id;
+}
+
+static inline void txn_give(struct txn_pool *p, uint16_t id)
+{
+  p->t[id].next = p->free;
+  p->free = id;
+  p->n_free++;
+}
+
+#endif

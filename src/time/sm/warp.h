@@ -1,0 +1,80 @@
+/* What the core keeps per resident warp, and the warp table of one sub-core. The boxes of the
+ * sub-core (fetch, issue, control, units) all work on this table; nothing else is shared by them.
+ */
+#ifndef WS_TIME_SM_WARP_H
+#define WS_TIME_SM_WARP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "isa/step.h"
+#include "time/sm/warp_state.h"
+
+enum {
+  SUB_CORE_MAX_WARPS = 16, /* 64 warps on 4 sub-cores */
+  IBUFFER_MAX = 8,
+  LDGSTS_GROUPS = 64, /* a counter cannot go above 63 */
+  NO_WARP = 0xff,
+};
+#define CYCLE_NEVER UINT64_MAX
+
+/* Instruction buffer: consecutive instructions of the current path, fetched or being decoded. */
+struct ibuffer {
+  uint64_t next_pc;  /* next instruction to fetch */
+  uint64_t fetch_at; /* not before this cycle: a jump is being resolved */
+  uint64_t valid_at[IBUFFER_MAX]; /* ring: first cycle in which the entry can issue */
+  uint8_t head, n;
+};
+
+/* One dependence counter (core-model 4.4), with what the ledger needs to name the wait. */
+struct dep_counter {
+  uint8_t count;    /* 0..63 */
+  uint8_t state;    /* WS_LONG_SCOREBOARD or WS_SHORT_SCOREBOARD: kind of the last increment */
+  uint64_t zero_at; /* cycle from which the counter reads 0 */
+};
+
+/* LDGSTS groups: LDGDEPBAR closes the open group; its counter drops, in order, when all
+ * LDGSTS up to there are done (core-model 9.5). */
+struct ldgsts {
+  uint16_t outstanding[LDGSTS_GROUPS]; /* LDGSTS in flight per group, ring */
+  uint8_t sb[LDGSTS_GROUPS];           /* counter of a closed group */
+  uint8_t oldest, open;                /* ring indices; groups [oldest, open) are closed */
+};
+
+struct warp_slot {
+  struct step_warp *step;   /* NULL: free */
+  uint8_t path;             /* index of the path that runs */
+  uint8_t cta_slot;
+  bool done;                /* all lanes have exited */
+  uint8_t hold;             /* enum warp_state of an open-ended wait; WS_SELECTED = none */
+  uint64_t hold_until;      /* CYCLE_NEVER: until something releases it */
+  uint64_t issue_at;        /* stall count and yield: not before this cycle */
+  uint8_t dep_busy;         /* bit i: counter i is not zero */
+  uint16_t in_flight;       /* counter drops due and memory transactions: the CTA stays until 0 */
+  uint16_t stores_out;      /* stores and strong accesses not answered yet: MEMBAR waits for them */
+  struct dep_counter dep[SB_COUNT];
+  struct ibuffer ib;
+  struct ldgsts ldgsts;
+  uint64_t born;            /* cycle it arrived */
+  uint64_t accounted;       /* ledger: warp-cycles before this one are in the books */
+  uint64_t blocked_at;      /* ledger: last cycle seen waiting for a unit, and under which name */
+  uint8_t blocked_state;
+  uint64_t blocked_n;       /* ledger: cycles of that wait since the last issue */
+  uint64_t jump_until;      /* ledger: end of the last jump's resolution */
+};
+
+/* Warps of one sub-core. `order` lists slots oldest first. */
+struct warp_table {
+  struct warp_slot slot[SUB_CORE_MAX_WARPS];
+  uint8_t order[SUB_CORE_MAX_WARPS];
+  uint8_t n;        /* resident warps */
+  uint8_t capacity; /* slots in use by this preset */
+  struct code_view code;
+};
+
+static inline uint64_t warp_pc(const struct warp_slot *w)
+{
+  return w->step->paths.p[w->path].pc;
+}
+
+#endif

@@ -1,0 +1,232 @@
+/* Issue stage, dependence counters and memory queue of the core against the figures and tables of Huerta
+ * et al., "Dissecting and Modeling the Architecture of Modern GPU Cores", MICRO 2025. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "config/presets.h"
+#include "time/sm/sm.h"
+#include "time_mock.h"
+
+enum { RUN_CYCLES = 4000, START = 40 /* buffers are full by then */ };
+
+struct rig {
+  struct params params;
+  struct arena arena;
+  struct sm *sm;
+  struct gmem *image;
+};
+
+static void rig_build(struct rig *r)
+{
+  struct err e = {0};
+  char dir[4096];
+  memset(r, 0, sizeof *r);
+  assert_true(presets_dir(NULL, dir, sizeof dir, &e));
+  if (!params_load("rtx-3070", dir, &r->params, &e)) fail_msg("%s", e.msg);
+  r->image = gmem_new(r->params.vm_page_bits);
+  r->sm = ARENA_NEW(&r->arena, struct sm);
+  sm_init(r->sm, &r->arena, &r->params, 0);
+}
+
+static void rig_free(struct rig *r)
+{
+  gmem_log_free(&r->sm->log);
+  gmem_free(r->image);
+  arena_free(&r->arena);
+}
+
+/* Runs one CTA; no warp issues before cycle START. */
+static void rig_run(struct rig *r, struct mock *m)
+{
+  sm_start(r->sm, &m->source, r->image, 1, 65536, &r->arena);
+  launch_queue_push(&r->sm->launches, (struct cta_launch){0, 0});
+  sm_run(r->sm, 0, 1);
+  for (unsigned i = 0; i < r->params.sm_sub_cores; i++)
+    for (unsigned w = 0; w < SUB_CORE_MAX_WARPS; w++)
+      r->sm->sub_core[i].warps.slot[w].issue_at = START;
+  /* The first cycle may have put a warp to sleep or not: look again. */
+  for (unsigned i = 0; i < r->params.sm_sub_cores; i++) sub_core_wake(&r->sm->sub_core[i], 1);
+  sm_run(r->sm, r->sm->period, RUN_CYCLES * r->sm->period);
+  assert_int_equal(r->sm->resident, 0);
+  struct err e = {0};
+  if (!stat_check_laws(sm_stats_group("sm", &r->sm->stats), &e)) fail_msg("%s", e.msg);
+}
+
+/* Figure 4: four warps of one sub-core (0, 4, 8, 12 of the CTA are W0 … W3), 32 instructions each. */
+enum { FIG4_INSTS = 32 };
+
+static void fig4(unsigned stall, bool yield, const uint64_t first[4], const uint64_t second[4],
+                 const uint64_t third[4])
+{
+  struct rig r;
+  rig_build(&r);
+  struct mock *m = mock_new(FIG4_INSTS - 1, 16);
+  mock_set(m, 1, mock_alu(stall, yield));
+  rig_run(&r, m);
+  for (unsigned w = 0; w < 4; w++) {
+    assert_int_equal(m->issued[4 * w][0] - START, first[w]);
+    assert_int_equal(m->issued[4 * w][1] - START, second[w]);
+    assert_int_equal(m->issued[4 * w][2] - START, third[w]);
+    /* From the third on, nothing interrupts a warp. */
+    assert_int_equal(m->issued[4 * w][31] - m->issued[4 * w][2], 29);
+  }
+  free(m);
+  rig_free(&r);
+}
+
+static void figure_4a(void **state)
+{
+  (void)state; /* without the figure's instruction-cache miss: youngest first, each to its end */
+  fig4(1, false, (const uint64_t[]){96, 64, 32, 0}, (const uint64_t[]){97, 65, 33, 1},
+       (const uint64_t[]){98, 66, 34, 2});
+}
+
+static void figure_4b(void **state)
+{
+  (void)state; /* the last warp waits alone: 3 idle cycles by the rule of section 4.1 */
+  fig4(4, false, (const uint64_t[]){96, 4, 2, 0}, (const uint64_t[]){97, 5, 3, 1},
+       (const uint64_t[]){101, 66, 36, 6});
+}
+
+static void figure_4c(void **state)
+{
+  (void)state;
+  fig4(1, true, (const uint64_t[]){66, 64, 2, 0}, (const uint64_t[]){67, 65, 3, 1},
+       (const uint64_t[]){98, 68, 34, 4});
+}
+
+static void stall_and_yield(void **state)
+{
+  (void)state; /* distance to the next instruction of a lone warp */
+  static const struct {
+    unsigned stall;
+    bool yield;
+    unsigned distance;
+  } row[] = {{1, false, 1}, {1, true, 2},   {2, false, 2}, {2, true, 2},   {4, false, 4},
+             {11, false, 11}, {12, true, 12}, {15, true, 15}, {12, false, 2}, {0, true, 45},
+             {0, false, 1}};
+  for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
+    struct rig r;
+    rig_build(&r);
+    struct mock *m = mock_new(4, 1);
+    mock_set(m, 1, mock_alu(row[i].stall, row[i].yield));
+    rig_run(&r, m);
+    assert_int_equal(m->issued[0][2] - m->issued[0][1], row[i].distance);
+    free(m);
+    rig_free(&r);
+  }
+}
+
+static struct inst load_shared(unsigned write_sb, unsigned read_sb, unsigned stall)
+{
+  struct inst in = mock_alu(stall, false);
+  in.pipe = PIPE_MEM;
+  in.mem = (struct inst_mem){.space = MEM_SHARED, .op = MEM_LOAD, .bytes = 4, .addr = ADDR_REGULAR};
+  in.ctrl.write_sb = (uint8_t)write_sb;
+  in.ctrl.read_sb = (uint8_t)read_sb;
+  return in;
+}
+
+/* Table 1: issue cycle of the i-th of consecutive independent memory instructions, the first in cycle
+ * 2, with one warp on each of 1 to 4 sub-cores; rows 9 and 10 follow the table's last line. */
+static void table_1(void **state)
+{
+  (void)state;
+  static const unsigned want[4][4][10] = {
+      {{2, 3, 4, 5, 6, 13, 17, 21, 25, 29}},
+      {{2, 3, 4, 5, 6, 13, 17, 21, 25, 29}, {2, 3, 4, 5, 6, 15, 19, 23, 27, 31}},
+      {{2, 3, 4, 5, 6, 13, 19, 25, 31, 37},
+       {2, 3, 4, 5, 6, 15, 21, 27, 33, 39},
+       {2, 3, 4, 5, 6, 17, 23, 29, 35, 41}},
+      {{2, 3, 4, 5, 6, 13, 21, 29, 37, 45},
+       {2, 3, 4, 5, 6, 15, 23, 31, 39, 47},
+       {2, 3, 4, 5, 6, 17, 25, 33, 41, 49},
+       {2, 3, 4, 5, 6, 19, 27, 35, 43, 51}},
+  };
+  for (unsigned active = 1; active <= 4; active++) {
+    struct rig r;
+    rig_build(&r);
+    struct mock *m = mock_new(10, active);
+    for (unsigned i = 0; i < 10; i++) mock_set(m, i, load_shared(SB_NONE, SB_NONE, 1));
+    rig_run(&r, m);
+    for (unsigned w = 0; w < active; w++)
+      for (unsigned i = 0; i < 10; i++)
+        assert_int_equal(m->issued[w][i] - START + 2, want[active - 1][w][i]);
+    free(m);
+    rig_free(&r);
+  }
+}
+
+/* Table 2, shared loads with a regular address: WAR 9, RAW 24. A waiting consumer right behind the
+ * producer needs its stall to be 2 or more: the counter rises in the Control stage. */
+static void shared_load_latency(void **state)
+{
+  (void)state;
+  struct rig r;
+  rig_build(&r);
+  struct mock *m = mock_new(6, 1);
+  mock_set(m, 0, load_shared(0, 1, 2));
+  struct inst war = mock_alu(1, false), raw = mock_alu(1, false);
+  war.ctrl.wait = 1 << 1;
+  raw.ctrl.wait = 1 << 0;
+  mock_set(m, 1, war);
+  mock_set(m, 2, raw);
+  rig_run(&r, m);
+  assert_int_equal(m->issued[0][1] - m->issued[0][0], 9);
+  assert_int_equal(m->issued[0][2] - m->issued[0][0], 24);
+  free(m);
+  rig_free(&r);
+}
+
+static void stale_counter(void **state)
+{
+  (void)state; /* producer with stall 1: the next instruction still sees the counter at 0 */
+  struct rig r;
+  rig_build(&r);
+  struct mock *m = mock_new(6, 1);
+  mock_set(m, 0, load_shared(0, SB_NONE, 1));
+  struct inst raw = mock_alu(1, false);
+  raw.ctrl.wait = 1;
+  mock_set(m, 1, raw);
+  mock_set(m, 2, raw);
+  rig_run(&r, m);
+  assert_int_equal(m->issued[0][1] - m->issued[0][0], 1);
+  assert_int_equal(m->issued[0][2] - m->issued[0][0], 24);
+  free(m);
+  rig_free(&r);
+}
+
+/* DEPBAR.LE SB0, 2 behind three loads on one counter lets go when the first is back. */
+static void depbar(void **state)
+{
+  (void)state;
+  struct rig r;
+  rig_build(&r);
+  struct mock *m = mock_new(6, 1);
+  for (unsigned i = 0; i < 3; i++) mock_set(m, i, load_shared(0, SB_NONE, i == 2 ? 2 : 1));
+  struct inst d = mock_alu(4, false);
+  d.flags = INST_DEPBAR;
+  d.depbar_sb = 0;
+  d.depbar_le = 2;
+  mock_set(m, 3, d);
+  rig_run(&r, m);
+  assert_int_equal(m->issued[0][3] - m->issued[0][0], 24);
+  assert_int_equal(m->issued[0][4] - m->issued[0][3], 4);
+  free(m);
+  rig_free(&r);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(figure_4a),       cmocka_unit_test(figure_4b),
+      cmocka_unit_test(figure_4c),       cmocka_unit_test(stall_and_yield),
+      cmocka_unit_test(table_1),         cmocka_unit_test(shared_load_latency),
+      cmocka_unit_test(stale_counter),   cmocka_unit_test(depbar),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,238 @@
+/* Boxes of the memory path, one at a time: coalescer, shared-memory banks, L1, L2, bandwidth server,
+ * occupancy. Expected values by hand from the rules named. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "config/presets.h"
+#include "time/gpu/occupancy.h"
+#include "time/mem/l1.h"
+#include "time/mem/l2.h"
+#include "time/server.h"
+#include "time/sm/coalescer.h"
+#include "time/sm/smem.h"
+
+static struct params preset(const char *name)
+{
+  struct params p;
+  struct err e = {0};
+  char dir[4096];
+  assert_true(presets_dir(NULL, dir, sizeof dir, &e));
+  if (!params_load(name, dir, &p, &e)) fail_msg("%s", e.msg);
+  return p;
+}
+
+/* --- coalescer -------------------------------------------------------------------------------- */
+
+static struct txn access_of(uint64_t base, uint64_t stride, unsigned bytes, uint64_t lanes)
+{
+  static struct txn t;
+  memset(&t, 0, sizeof t);
+  t.mem.bytes = (uint8_t)bytes;
+  t.mem.lanes = lanes;
+  for (unsigned i = 0; i < 32; i++) t.mem.addr[i] = base + i * stride;
+  return t;
+}
+
+static void coalescer(void **state)
+{
+  (void)state;
+  static const struct {
+    uint64_t base, stride;
+    unsigned bytes;
+    uint64_t lanes;
+    unsigned lines, sectors;
+  } row[] = {
+      {0x1000, 4, 4, 0xffffffff, 1, 4},    /* 32 x 4 bytes: one line */
+      {0x1020, 4, 4, 0xffffffff, 2, 4},    /* shifted by a sector: two lines, still 4 sectors */
+      {0x1010, 4, 4, 0xffffffff, 2, 5},    /* shifted by half a sector */
+      {0x1000, 8, 8, 0xffffffff, 2, 8},    /* 64-bit */
+      {0x1000, 16, 16, 0xffffffff, 4, 16}, /* 128-bit */
+      {0x1000, 0, 4, 0xffffffff, 1, 1},    /* the same word */
+      {0x1000, 128, 4, 0xffffffff, 32, 32}, /* a line each */
+      {0x1000, 32, 4, 0xffffffff, 8, 32},  /* a sector each */
+      {0x1000, 4, 4, 0x0000ff00, 1, 1},    /* eight lanes in one sector */
+  };
+  for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
+    struct txn t = access_of(row[i].base, row[i].stride, row[i].bytes, row[i].lanes);
+    assert_int_equal(coalesce_global(&t), row[i].sectors);
+    assert_int_equal(t.n_lines, row[i].lines);
+  }
+}
+
+static void coalescer_local(void **state)
+{
+  (void)state; /* the same local address of all threads is one line; 64-bit takes two */
+  struct txn t = access_of(64, 0, 4, 0xffffffff);
+  assert_int_equal(coalesce_local(&t, 1000), 4);
+  assert_int_equal(t.n_lines, 1);
+  assert_int_equal(t.line[0].line, 1000 + 16);
+  t = access_of(64, 0, 8, 0xffffffff);
+  assert_int_equal(coalesce_local(&t, 0), 8);
+  assert_int_equal(t.n_lines, 2);
+}
+
+/* --- shared memory ---------------------------------------------------------------------------- */
+
+static unsigned passes(uint64_t stride, unsigned bytes, enum mem_op op)
+{
+  struct txn t = access_of(0, stride, bytes, 0xffffffff);
+  t.mem.op = (uint8_t)op;
+  return smem_passes(&t.mem);
+}
+
+static void shared_banks(void **state)
+{
+  (void)state; /* 32 banks of 4 bytes: stride s words costs gcd(s, 32) passes */
+  static const unsigned stride_words[] = {1, 2, 3, 4, 8, 16, 32, 33, 17, 64};
+  static const unsigned want[] = {1, 2, 1, 4, 8, 16, 32, 1, 1, 32};
+  for (unsigned i = 0; i < 10; i++)
+    assert_int_equal(passes(stride_words[i] * 4, 4, MEM_LOAD), want[i]);
+  assert_int_equal(passes(0, 4, MEM_LOAD), 1);    /* one word: broadcast */
+  assert_int_equal(passes(0, 4, MEM_ATOMIC), 32); /* atomics on one word serialise */
+  assert_int_equal(passes(8, 8, MEM_LOAD), 2);    /* 64-bit: per half warp */
+  assert_int_equal(passes(16, 16, MEM_LOAD), 4);  /* 128-bit: per quarter warp */
+  assert_int_equal(passes(16, 8, MEM_LOAD), 4);   /* 64-bit with a gap: two-way conflict */
+  assert_int_equal(passes(16, 16, MEM_LDSM), 4);  /* x4: a pass per matrix of contiguous rows */
+  assert_int_equal(passes(128, 16, MEM_LDSM), 32); /* rows 128 bytes apart: all in the same banks */
+  assert_int_equal(passes(144, 16, MEM_LDSM), 4);  /* padded by 16 bytes: free of conflicts */
+}
+
+/* --- L1 --------------------------------------------------------------------------------------- */
+
+struct seen {
+  unsigned n;
+  uint32_t txn[8];
+};
+
+static void note(void *ctx, uint32_t txn)
+{
+  struct seen *s = ctx;
+  s->txn[s->n++] = txn;
+}
+
+static void l1_miss_merge_hit(void **state)
+{
+  (void)state;
+  struct params p = preset("rtx-3070");
+  struct arena a = {0};
+  struct l1 c = {0};
+  l1_init(&c, &a, &p);
+  l1_start(&c, 65536);
+  struct l1_access r = l1_load(&c, 7, 0x3, 1);
+  assert_int_equal(r.missed, 0x3);
+  r = l1_load(&c, 7, 0x6, 2); /* sector 1 is on its way, sector 2 is not */
+  assert_int_equal(r.hit, 0);
+  assert_int_equal(r.merged, 0x2);
+  assert_int_equal(r.missed, 0x4);
+  struct seen s = {0};
+  l1_fill(&c, 7, 0x3, note, &s);
+  assert_int_equal(s.n, 1);
+  assert_int_equal(s.txn[0], 1);
+  l1_fill(&c, 7, 0x4, note, &s);
+  assert_int_equal(s.n, 2);
+  assert_int_equal(s.txn[1], 2);
+  r = l1_load(&c, 7, 0xf, 3);
+  assert_int_equal(r.hit, 0x7);
+  assert_int_equal(r.missed, 0x8);
+  l1_fill(&c, 7, 0x8, note, &s);
+  assert_int_equal(c.n_free_miss, c.n_miss);
+  assert_int_equal(c.n_free_waiter, c.n_waiters);
+  arena_free(&a);
+}
+
+static void l1_evicts_least_recently_used(void **state)
+{
+  (void)state;
+  struct params p = preset("rtx-3070");
+  struct arena a = {0};
+  struct l1 c = {0};
+  l1_init(&c, &a, &p);
+  l1_start(&c, (uint64_t)2 * p.l1_sets * LINE_BYTES); /* two ways */
+  struct seen s = {0};
+  uint64_t set = p.l1_sets;
+  for (uint64_t i = 0; i < 3; i++) {
+    if (i == 2) assert_int_equal(l1_load(&c, 0, 1, 0).hit, 1); /* line 0 used again */
+    assert_int_equal(l1_load(&c, i * set, 1, 0).missed, 1);
+    l1_fill(&c, i * set, 1, note, &s);
+  }
+  assert_int_equal(l1_load(&c, 0, 1, 0).hit, 1);
+  assert_int_equal(l1_load(&c, 2 * set, 1, 0).hit, 1);
+  assert_int_equal(l1_load(&c, set, 1, 0).missed, 1); /* the victim */
+  arena_free(&a);
+}
+
+/* --- L2, bandwidth ---------------------------------------------------------------------------- */
+
+static void l2_writes_back(void **state)
+{
+  (void)state;
+  struct params p = preset("rtx-3070");
+  p.l2_bytes = 2 * LINE_BYTES; /* one set of two ways */
+  p.l2_ways = 2;
+  struct arena a = {0};
+  struct l2 c = {0};
+  l2_init(&c, &a, &p);
+  assert_int_equal(l2_write(&c, 1, 0x7).hit, 0);
+  assert_int_equal(l2_read(&c, 1, 0xf).hit, 0x7); /* written sectors need no fetch */
+  assert_int_equal(l2_read(&c, 2, 0x1).written_back, 0);
+  assert_int_equal(l2_read(&c, 3, 0x1).written_back, 3); /* evicts line 1 */
+  assert_int_equal(l2_read(&c, 1, 0x1).hit, 0);
+  arena_free(&a);
+}
+
+static void server_caps_bandwidth(void **state)
+{
+  (void)state; /* 448 GB/s: 32 bytes every 71.43 ps */
+  struct server s = {.femtos_per_byte = 2232};
+  for (unsigned i = 0; i < 1000; i++) server_take(&s, 0, 32);
+  assert_in_range(server_take(&s, 0, 32), 71424, 71429);
+  assert_int_equal(server_take(&s, 1000000, 32), 1000000); /* idle: at once */
+}
+
+/* --- occupancy -------------------------------------------------------------------------------- */
+
+static void occupancy_limits(void **state)
+{
+  (void)state; /* CUDA occupancy calculator, compute capability 8.6: 48 warps, 16 CTAs, 64 K registers,
+                  100 KB shared memory of which 1 KB per CTA is reserved */
+  struct params p = preset("rtx-3070");
+  static const struct {
+    unsigned warps, regs, shared, ctas;
+    const char *limiter;
+  } row[] = {
+      {1, 16, 0, 16, "CTA slots"},        {8, 32, 0, 6, "warps"},
+      {8, 64, 0, 4, "registers"},         {8, 255, 0, 1, "registers"},
+      {4, 32, 33 * 1024, 2, "shared memory"}, {4, 32, 24 * 1024, 4, "shared memory"},
+      {32, 64, 0, 1, "warps"},
+  };
+  for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
+    struct step_source s = {.n_ctas = 100000, .warps_per_cta = row[i].warps, .lanes = 32,
+                            .regs_per_thread = row[i].regs, .shared_bytes = row[i].shared};
+    struct occupancy o;
+    struct err e = {0};
+    if (!occupancy_of(&p, &s, &o, &e)) fail_msg("%s", e.msg);
+    assert_int_equal(o.ctas, row[i].ctas);
+    assert_string_equal(o.limiter, row[i].limiter);
+  }
+  struct step_source big = {.n_ctas = 1, .warps_per_cta = 32, .lanes = 32, .regs_per_thread = 128};
+  struct occupancy o;
+  struct err e = {0};
+  assert_false(occupancy_of(&p, &big, &o, &e));
+  assert_non_null(strstr(e.msg, "registers"));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(coalescer),         cmocka_unit_test(coalescer_local),
+      cmocka_unit_test(shared_banks),      cmocka_unit_test(l1_miss_merge_hit),
+      cmocka_unit_test(l1_evicts_least_recently_used), cmocka_unit_test(l2_writes_back),
+      cmocka_unit_test(server_caps_bandwidth), cmocka_unit_test(occupancy_limits),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
