@@ -85,6 +85,7 @@ $(BUILD)/objects.stamp: force
 	$(call stamp,$(LIB_OBJ))
 
 include mk/tests.mk
+include mk/silicon.mk
 
 .PHONY: demo bench cubins lint format clean help
 DEMO = $(BIN) run kernels/sgemm_tiled/sgemm_tiled.launch --gpu rtx-3070

@@ -208,7 +208,7 @@ bool sm_perform(struct sm *m, uint32_t txn, enum req_kind kind, picos now, struc
   struct txn *t = &m->mem.pool.t[txn];
   struct step_warp *w = m->sub_core[t->sub_core].warps.slot[t->warp].step;
   if (kind == REQ_STRONG)
-    return w->ops->perform(w, &t->effect, t->mem.lanes | t->mem.near_lanes, direct, &m->fault);
+    return w->ops->perform(w, &t->effect, t->mem.lanes, direct, &m->fault);
   t->effect.clock = now / m->period;
   t->effect.time_ns = now / 1000;
   return w->ops->step(w, m->sub_core[t->sub_core].warps.slot[t->warp].path, &t->effect, &m->fault);

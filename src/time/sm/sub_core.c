@@ -144,13 +144,15 @@ static void l1_cost(const struct sub_core *p, struct txn *t, unsigned sectors)
   t->extra = (uint16_t)(t->busy > plain ? t->busy - plain : 0);
 }
 
+static bool perform(struct sub_core *p, struct warp_slot *w, struct txn *t, lane_mask lanes)
+{
+  return w->step->ops->perform(w->step, &t->effect, lanes, p->ports.view, p->ports.fault);
+}
+
 static bool perform_now(struct sub_core *p, struct warp_slot *w, struct txn *t)
 {
-  const struct step_ops *ops = w->step->ops;
-  if (!ops->perform(w->step, &t->effect, t->mem.lanes | t->mem.near_lanes, p->ports.view,
-                    p->ports.fault))
-    return false;
-  ops->finish(w->step, &t->effect);
+  if (!perform(p, w, t, t->mem.lanes | t->mem.near_lanes)) return false;
+  w->step->ops->finish(w->step, &t->effect);
   return true;
 }
 
@@ -170,7 +172,8 @@ static bool global_access(struct sub_core *p, struct warp_slot *w, struct txn *t
     t->kind = TXN_STRONG;
     s->strong_insts++;
     mem_unit_note_strong(p->ports.mem, t);
-    return true;
+    /* Lanes of a generic access that hit shared or local memory never leave the SM. */
+    return !t->mem.near_lanes || perform(p, w, t, t->mem.near_lanes);
   }
   t->kind = TXN_GLOBAL;
   return perform_now(p, w, t);

@@ -1,0 +1,109 @@
+/* Option parsing, help and error lines of all commands; see cli.h. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned long_options(const struct cli_command *cmd, struct option *out)
+{
+  unsigned n = 0;
+
+  for (const struct cli_option *o = cmd->options; o && o->name; o++) {
+    BUG_ON(n + 2 > CLI_MAX_OPTIONS);
+    out[n++] = (struct option){o->name, o->arg ? required_argument : no_argument, NULL, o->id};
+  }
+  out[n++] = (struct option){"help", no_argument, NULL, 'h'};
+  out[n] = (struct option){0};
+  return n;
+}
+
+int cli_next_option(const struct cli_command *cmd, int argc, char **argv, const char **arg)
+{
+  struct option longs[CLI_MAX_OPTIONS + 1];
+  int id;
+
+  long_options(cmd, longs);
+  opterr = 0; /* our own messages below: one line, the same on every libc */
+  id = getopt_long(argc, argv, ":h", longs, NULL);
+  *arg = optarg;
+  switch (id) {
+  case -1: return CLI_OPT_END;
+  case 'h': return CLI_OPT_HELP;
+  case ':':
+    cli_usage_error(cmd, "option '%s' needs an argument", argv[optind - 1]);
+    return CLI_OPT_BAD;
+  case '?':
+    if (optopt > 0 && optopt < CLI_OPT_FIRST)
+      cli_usage_error(cmd, "unknown option '-%c'", optopt);
+    else
+      cli_usage_error(cmd, optopt ? "option '%s' takes no argument" : "unknown option '%s'",
+                      argv[optind - 1]);
+    return CLI_OPT_BAD;
+  default: return id;
+  }
+}
+
+int cli_error(const char *fmt, ...)
+{
+  va_list ap;
+
+  va_start(ap, fmt);
+  fputs("warpstep: ", stderr);
+  vfprintf(stderr, fmt, ap);
+  fputc('\n', stderr);
+  va_end(ap);
+  return CLI_BAD_INPUT;
+}
+
+int cli_usage_error(const struct cli_command *cmd, const char *fmt, ...)
+{
+  va_list ap;
+
+  va_start(ap, fmt);
+  fprintf(stderr, "warpstep %s: ", cmd->name);
+  vfprintf(stderr, fmt, ap);
+  fprintf(stderr, "; see 'warpstep help %s'\n", cmd->name);
+  va_end(ap);
+  return CLI_BAD_INPUT;
+}
+
+static void print_option(const struct cli_option *o)
+{
+  char head[64];
+  const char *text = o->text;
+
+  snprintf(head, sizeof head, "--%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+  printf("  %-22s ", head);
+  if (strlen(head) > 22) printf("\n%25s", "");
+  for (const char *nl; (nl = strchr(text, '\n')); text = nl + 1)
+    printf("%.*s\n%25s", (int)(nl - text), text, "");
+  printf("%s\n", text);
+}
+
+int cli_help(const struct cli_command *cmd)
+{
+  printf("warpstep %s%s%s - %s\n\n", cmd->name, *cmd->synopsis ? " " : "", cmd->synopsis,
+         cmd->summary);
+  if (cmd->options) {
+    printf("Options:\n");
+    for (const struct cli_option *o = cmd->options; o->name; o++) print_option(o);
+    printf("  %-22s this text\n\n", "--help, -h");
+  }
+  if (cmd->notes) printf("%s\n", cmd->notes);
+  printf("Examples:\n%s", cmd->examples);
+  return CLI_OK;
+}
+
+bool cli_number(const char *s, unsigned long min, unsigned long max, unsigned long *n)
+{
+  char *end;
+
+  if (*s < '0' || *s > '9') return false;
+  errno = 0;
+  *n = strtoul(s, &end, 0);
+  return errno == 0 && *end == '\0' && *n >= min && *n <= max;
+}

@@ -1,0 +1,148 @@
+/* warpstep disasm: the machine code of a cubin as text. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "isa/sass/sass.h"
+#include "load/module.h"
+
+enum { OPT_KERNEL = CLI_OPT_FIRST, OPT_NO_CTRL, OPT_HEX };
+
+static const struct cli_option options[] = {
+  {OPT_KERNEL, "kernel", "NAME", "only this kernel, with the functions in its section"},
+  {OPT_NO_CTRL, "no-ctrl", NULL, "leave out the control information"},
+  {OPT_HEX, "hex", NULL, "add the instruction words"},
+  {0},
+};
+
+struct disasm_options {
+  const char *file, *kernel;
+  bool ctrl, hex;
+};
+
+/* "kernel+0x120" cut before the '+': which function a pc belongs to. */
+static void function_of(const struct module *m, uint64_t pc, char *buf, size_t size)
+{
+  module_where(m, pc, buf, size);
+  char *plus = strrchr(buf, '+');
+  if (plus) *plus = '\0';
+}
+
+static void print_inst(const struct disasm_options *o, const struct sass_inst *s,
+                       const struct inst *t, uint64_t offset)
+{
+  char text[256];
+
+  sass_print(s, t, o->ctrl, text, sizeof text);
+  if (o->hex)
+    printf("  %04" PRIx64 "  %016" PRIx64 "%016" PRIx64 "  %s\n", offset, s->word.hi, s->word.lo,
+           text);
+  else
+    printf("  %04" PRIx64 "  %s\n", offset, text);
+}
+
+/* First and last pc of the section of the kernel named: sections start at multiples of 128 bytes and a
+ * kernel's functions follow it until the next kernel. */
+static uint64_t section_end(const struct module *m, const struct module_kernel *k, uint64_t end)
+{
+  for (unsigned i = 0; i < module_kernel_count(m); i++) {
+    uint64_t pc = module_kernel_at(m, i)->entry_pc;
+    if (pc > k->entry_pc && pc < end) end = pc;
+  }
+  return end;
+}
+
+static void print_code(const struct disasm_options *o, const struct module_instance *mi,
+                       uint64_t from, uint64_t to)
+{
+  const struct module *m = module_of(mi);
+  const struct code_view *code = module_code(mi);
+  char name[512], last[512] = "";
+  uint64_t start = from;
+
+  for (uint64_t pc = from; pc < to; pc += UINT64_C(1) << code->shift) {
+    size_t i = (size_t)((pc - code->base) >> code->shift);
+    function_of(m, pc, name, sizeof name);
+    if (strcmp(name, last) != 0) {
+      printf("%s%s:\n", *last ? "\n" : "", name);
+      memcpy(last, name, sizeof last);
+      start = pc;
+    }
+    print_inst(o, &module_sass(mi)[i], &code->inst[i], pc - start);
+  }
+}
+
+/* The code space opens with the runtime services, which are no part of the file. */
+static uint64_t first_code(const struct module *m, const struct code_view *code)
+{
+  uint64_t first = code->end;
+
+  for (unsigned i = 0; i < module_symbol_count(m); i++) {
+    const struct module_symbol *s = module_symbol_at(m, i);
+    if (s->space == MODULE_CODE && s->offset < first) first = s->offset;
+  }
+  for (unsigned i = 0; i < module_kernel_count(m); i++)
+    if (module_kernel_at(m, i)->entry_pc < first) first = module_kernel_at(m, i)->entry_pc;
+  return first;
+}
+
+static int disasm(const struct disasm_options *o, const struct module *m)
+{
+  struct err e = {0};
+  const struct module_kernel *k = NULL;
+  struct module_instance *mi;
+
+  if (o->kernel && !(k = module_kernel(m, o->kernel, &e))) return cli_error("%s", e.msg);
+  if (!(mi = module_instantiate(m, NULL, &e))) return cli_error("%s", e.msg);
+
+  const struct code_view *code = module_code(mi);
+  printf("// %s: sm_%u\n", module_name(m), module_sm(m));
+  if (k)
+    print_code(o, mi, k->entry_pc, section_end(m, k, code->end));
+  else
+    print_code(o, mi, first_code(m, code), code->end);
+  module_instance_free(mi);
+  return CLI_OK;
+}
+
+static int run_disasm(const struct cli_command *cmd, int argc, char **argv)
+{
+  struct disasm_options o = {.ctrl = true};
+  struct err e = {0};
+  const char *arg;
+
+  for (int id; (id = cli_next_option(cmd, argc, argv, &arg)) != CLI_OPT_END;) {
+    switch (id) {
+    case CLI_OPT_HELP: return cli_help(cmd);
+    case OPT_KERNEL: o.kernel = arg; break;
+    case OPT_NO_CTRL: o.ctrl = false; break;
+    case OPT_HEX: o.hex = true; break;
+    default: return CLI_BAD_INPUT;
+    }
+  }
+  if (optind + 1 != argc) return cli_usage_error(cmd, "give one cubin");
+  o.file = argv[optind];
+
+  struct module *m = module_load(o.file, &e);
+  if (!m) return cli_error("%s", e.msg);
+  int status = disasm(&o, m);
+  module_free(m);
+  return status;
+}
+
+const struct cli_command cmd_disasm = {
+  .name = "disasm",
+  .synopsis = "FILE.cubin [options]",
+  .summary = "print the instructions of a cubin",
+  .options = options,
+  .notes = "Control information is printed as [B------:R-:W0:-:S04]: counters waited for, counter\n"
+           "that protects the sources, counter that protects the result, yield, stall cycles.\n"
+           "A word that does not decode is printed as such; its control information is still valid.\n",
+  .examples = "  # everything in the file\n"
+              "  warpstep disasm kernels/vecadd/vecadd.sm_86.cubin\n"
+              "  # one kernel, with the instruction words\n"
+              "  warpstep disasm kernels/scan/scan.sm_80.cubin --kernel scan --hex\n",
+  .run = run_disasm,
+};

@@ -1,0 +1,9 @@
+/* The commands, one cmd_*.c each. */
+#ifndef WS_CLI_COMMANDS_H
+#define WS_CLI_COMMANDS_H
+
+#include "cli/cli.h"
+
+extern const struct cli_command cmd_run, cmd_disasm, cmd_isa, cmd_gpus, cmd_help;
+
+#endif

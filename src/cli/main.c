@@ -1,0 +1,44 @@
+/* warpstep: the table of subcommands. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/commands.h"
+
+#ifndef WARPSTEP_VERSION
+#define WARPSTEP_VERSION "0.1"
+#endif
+
+const struct cli_command *const cli_commands[] = {
+  &cmd_run, &cmd_disasm, &cmd_isa, &cmd_gpus, &cmd_help, NULL,
+};
+
+const struct cli_command *cli_command_find(const char *name)
+{
+  for (unsigned i = 0; cli_commands[i]; i++)
+    if (!strcmp(cli_commands[i]->name, name)) return cli_commands[i];
+  return NULL;
+}
+
+int main(int argc, char **argv)
+{
+  const struct cli_command *cmd;
+
+  if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+    cmd = &cmd_help, argc = 1;
+  else if (!strcmp(argv[1], "--version"))
+    return printf("warpstep %s\n", WARPSTEP_VERSION) < 0;
+  else if (argv[1][0] == '-')
+    return cli_error("unknown option '%s'; see 'warpstep help'", argv[1]);
+  else if (!(cmd = cli_command_find(argv[1])))
+    return cli_error("unknown command '%s'; see 'warpstep help'", argv[1]);
+  else
+    argv++, argc--;
+
+  int status = cmd->run(cmd, argc, argv);
+  /* A full disk or a closed pipe must not look like success. */
+  if ((fflush(stdout) || ferror(stdout)) && status == CLI_OK)
+    return cli_error("cannot write the output");
+  return status;
+}

@@ -1,0 +1,177 @@
+/* Options of `warpstep run`; see run_options.h. */
+#include "cli/run_options.h"
+
+#include <elf.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  OPT_KERNEL = CLI_OPT_FIRST, OPT_GRID, OPT_BLOCK, OPT_SHMEM, OPT_BUF, OPT_SYMBOL, OPT_ARG, OPT_GPU, OPT_PRESETS,
+  OPT_SET, OPT_FUNCTIONAL, OPT_THREADS, OPT_JSON, OPT_JSON_HOST, OPT_OUT, OPT_DATA, OPT_PRINT_BUF,
+  OPT_NO_CHECK, OPT_QUIET,
+};
+
+enum { MAX_THREADS = 1024, MAX_SHMEM = 1 << 20 };
+
+const struct cli_option run_option_table[] = {
+  {OPT_GPU, "gpu", "PRESET", "the GPU to simulate, see 'warpstep gpus'; by default\n"
+                             "rtx-3070 for sm_86, a100 for sm_80, h200 for sm_90"},
+  {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
+  {OPT_FUNCTIONAL, "functional", NULL, "compute the results only, without time: much faster"},
+  {OPT_THREADS, "threads", "N", "host threads (1); results do not depend on it"},
+  {OPT_JSON, "json", "FILE", "write everything as JSON; - is stdout"},
+  {OPT_JSON_HOST, "json-host", NULL, "add facts about this machine to the JSON: time, rate"},
+  {OPT_OUT, "out", "DIR", "write every buffer to DIR/NAME.bin after the run"},
+  {OPT_DATA, "data", "DIR", "look for the data files of the launch file in DIR"},
+  {OPT_PRINT_BUF, "print-buf", "NAME[:N]", "print the first N (16) elements of a buffer"},
+  {OPT_PRESETS, "presets", "DIR", "where the presets are"},
+  {OPT_NO_CHECK, "no-check", NULL, "do not compare results with the expected ones"},
+  {OPT_QUIET, "quiet", NULL, "no summary and no progress line"},
+  {OPT_KERNEL, "kernel", "NAME", "cubin: the kernel (not needed when there is only one)"},
+  {OPT_GRID, "grid", "X[,Y[,Z]]", "cubin: CTAs (1)"},
+  {OPT_BLOCK, "block", "X[,Y[,Z]]", "cubin: threads per CTA (1)"},
+  {OPT_SHMEM, "shmem", "BYTES", "cubin: dynamic shared memory per CTA (0)"},
+  {OPT_BUF, "buf", "SPEC", "cubin: a buffer, NAME:TYPE:COUNT[:FILL[,KEY=VALUE...]]"},
+  {OPT_SYMBOL, "symbol", "SPEC", "cubin: contents of a variable, as --buf"},
+  {OPT_ARG, "arg", "ARG", "cubin: next argument, BUFFER or TYPE:VALUE"},
+  {0},
+};
+
+static void list_add(struct text_list *list, struct arena *a, int argc, const char *text)
+{
+  if (!list->item) list->item = ARENA_ARRAY(a, const char *, (size_t)argc);
+  list->item[list->n++] = text;
+}
+
+/* Stores one option. False: a bad value (a line was printed). */
+static bool take_option(const struct cli_command *cmd, int id, const char *arg, int argc,
+                        struct run_options *o)
+{
+  unsigned long n;
+
+  switch (id) {
+  case OPT_GPU: o->gpu = arg; break;
+  case OPT_SET: list_add(&o->set, &o->arena, argc, arg); break;
+  case OPT_FUNCTIONAL: o->functional = true; break;
+  case OPT_THREADS:
+    if (!cli_number(arg, 1, MAX_THREADS, &n)) {
+      cli_usage_error(cmd, "--threads %s: not a number from 1 to %d", arg, MAX_THREADS);
+      return false;
+    }
+    o->threads = (unsigned)n;
+    break;
+  case OPT_JSON: o->json = arg; break;
+  case OPT_JSON_HOST: o->json_host = true; break;
+  case OPT_OUT: o->out = arg; break;
+  case OPT_DATA: o->data = arg; break;
+  case OPT_PRINT_BUF: list_add(&o->print_buf, &o->arena, argc, arg); break;
+  case OPT_PRESETS: o->presets = arg; break;
+  case OPT_NO_CHECK: o->check = false; break;
+  case OPT_QUIET: o->quiet = true; break;
+  case OPT_KERNEL: o->kernel = arg; break;
+  case OPT_GRID: o->grid = arg; break;
+  case OPT_BLOCK: o->block = arg; break;
+  case OPT_SHMEM: o->shmem = arg; break;
+  case OPT_BUF: list_add(&o->buf, &o->arena, argc, arg); break;
+  case OPT_SYMBOL: list_add(&o->symbol, &o->arena, argc, arg); break;
+  case OPT_ARG: list_add(&o->arg, &o->arena, argc, arg); break;
+  default: return false;
+  }
+  return true;
+}
+
+static bool looks_like_cubin(const char *path)
+{
+  size_t n = strlen(path);
+  char magic[SELFMAG] = {0};
+  FILE *f = fopen(path, "rb");
+
+  if (f) {
+    bool elf = fread(magic, 1, sizeof magic, f) == sizeof magic && !memcmp(magic, ELFMAG, SELFMAG);
+    fclose(f);
+    if (elf) return true;
+  }
+  return n > 6 && !strcmp(path + n - 6, ".cubin");
+}
+
+int run_options_parse(const struct cli_command *cmd, int argc, char **argv, struct run_options *o)
+{
+  const char *arg;
+
+  *o = (struct run_options){.threads = 1, .check = true};
+  for (int id; (id = cli_next_option(cmd, argc, argv, &arg)) != CLI_OPT_END;) {
+    if (id == CLI_OPT_HELP) {
+      cli_help(cmd);
+      return CLI_OPT_HELP;
+    }
+    if (!take_option(cmd, id, arg, argc, o)) return CLI_BAD_INPUT;
+  }
+  if (optind == argc) return cli_usage_error(cmd, "no file given");
+  if (optind + 1 < argc) return cli_usage_error(cmd, "unexpected '%s'", argv[optind + 1]);
+  o->file = argv[optind];
+  o->is_cubin = looks_like_cubin(o->file);
+  if (!o->is_cubin && (o->kernel || o->grid || o->block || o->shmem || o->buf.n || o->symbol.n ||
+                       o->arg.n))
+    return cli_usage_error(cmd, "--kernel, --grid, --block, --shmem, --buf, --symbol and --arg are "
+                                "for cubins: %s states them itself", o->file);
+  return CLI_OK;
+}
+
+void run_options_free(struct run_options *o)
+{
+  arena_free(&o->arena);
+}
+
+static bool case_from_options(const struct run_options *o, struct launch_case *c, struct err *e)
+{
+  unsigned long shmem = 0;
+
+  launch_case_init(c, "command line");
+  c->cubin = arena_strdup(&c->arena, o->file);
+  c->kernel = o->kernel;
+  if (o->shmem && !cli_number(o->shmem, 0, MAX_SHMEM, &shmem))
+    return err_set(e, "--shmem %s: not a number of bytes up to %d", o->shmem, MAX_SHMEM);
+  c->shmem = (uint32_t)shmem;
+  if (o->grid) TRY(launch_case_dim3(o->grid, "--grid", c->grid, e));
+  if (o->block) TRY(launch_case_dim3(o->block, "--block", c->block, e));
+  for (unsigned i = 0; i < o->buf.n; i++) TRY(launch_case_add_buffer(c, o->buf.item[i], e));
+  for (unsigned i = 0; i < o->symbol.n; i++) TRY(launch_case_add_symbol(c, o->symbol.item[i], e));
+  for (unsigned i = 0; i < o->arg.n; i++) TRY(launch_case_add_arg(c, o->arg.item[i], e));
+  return true;
+}
+
+/* dir/NAME for a path that ended in NAME. */
+static const char *in_directory(struct arena *a, const char *dir, const char *path)
+{
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  size_t size = strlen(dir) + strlen(name) + 2;
+  char *out = arena_alloc(a, size, 1);
+
+  snprintf(out, size, "%s/%s", dir, name);
+  return out;
+}
+
+static void move_data(struct launch_case *c, struct case_buffer *list, unsigned n, const char *dir)
+{
+  for (unsigned i = 0; i < n; i++) {
+    if (list[i].file) list[i].file = in_directory(&c->arena, dir, list[i].file);
+    if (list[i].expect) list[i].expect = in_directory(&c->arena, dir, list[i].expect);
+  }
+}
+
+bool run_options_case(const struct run_options *o, struct launch_case *c, struct err *e)
+{
+  if (o->is_cubin)
+    TRY(case_from_options(o, c, e));
+  else
+    TRY(launchfile_read(c, o->file, e));
+  if (o->data) {
+    move_data(c, c->buffer, c->n_buffers, o->data);
+    move_data(c, c->symbol, c->n_symbols, o->data);
+    if (c->stdout_file) c->stdout_file = in_directory(&c->arena, o->data, c->stdout_file);
+  }
+  if (!o->check) c->stdout_file = NULL;
+  return true;
+}

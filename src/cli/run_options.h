@@ -1,0 +1,40 @@
+/* Options of `warpstep run`, and the launch case they and the file make. */
+#ifndef WS_CLI_RUN_OPTIONS_H
+#define WS_CLI_RUN_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "cli/cli.h"
+#include "host/launchfile.h"
+
+/* Arguments of an option that may be given several times, in order. */
+struct text_list {
+  const char **item;
+  unsigned n;
+};
+
+struct run_options {
+  struct arena arena;
+  const char *file;
+  bool is_cubin;       /* file is a cubin: the launch comes from the options below */
+  const char *kernel, *grid, *block, *shmem;
+  struct text_list buf, symbol, arg;
+  const char *gpu, *presets, *data, *out, *json;
+  struct text_list set, print_buf;
+  unsigned threads;
+  bool functional, check, quiet, json_host;
+};
+
+/* CLI_OK: run; any other value (or CLI_OPT_HELP after the help was printed): stop with it. The options
+ * point into argv. Call run_options_free in any case. */
+int run_options_parse(const struct cli_command *, int argc, char **argv, struct run_options *);
+void run_options_free(struct run_options *);
+
+extern const struct cli_option run_option_table[];
+
+/* Reads the launch file, or builds the case from the options. launch_case_free even on failure. */
+bool run_options_case(const struct run_options *, struct launch_case *, struct err *e);
+
+#endif

@@ -1,0 +1,85 @@
+#include "host/abi.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/bug.h"
+
+/* Byte offsets in bank 0; 0 = not on this target, except block. */
+struct abi_layout {
+  unsigned sm_min, sm_max;
+  uint16_t block, grid;                 /* 3 words each */
+  uint16_t shared_window, local_window; /* 2 words each: low, high */
+  uint16_t stack_top, shared_dynamic;
+  uint16_t grid_id;                     /* 2 words */
+  uint16_t n_smids;
+  uint16_t cluster, cluster_count;      /* 3 words each */
+  uint16_t cluster_ctas;                /* CTAs per cluster */
+  uint16_t descriptor;                  /* 2 words, left 0: it does not enter addresses */
+  uint16_t params;
+};
+
+static const struct abi_layout layouts[] = {
+#define ABI(min, max, ...) { .sm_min = min, .sm_max = max, __VA_ARGS__ },
+#include "host/abi.def"
+#undef ABI
+};
+
+static const struct abi_layout *find(unsigned sm)
+{
+  for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++)
+    if (sm >= layouts[i].sm_min && sm <= layouts[i].sm_max) return &layouts[i];
+  return NULL;
+}
+
+bool abi_supported(unsigned sm)
+{
+  return find(sm) != NULL;
+}
+
+uint32_t abi_param_base(unsigned sm)
+{
+  const struct abi_layout *l = find(sm);
+  BUG_ON(!l);
+  return l->params;
+}
+
+static void put32(uint8_t *bank0, unsigned offset, uint32_t v)
+{
+  memcpy(bank0 + offset, &v, sizeof v);
+}
+
+static void put3(uint8_t *bank0, unsigned offset, const uint32_t v[3])
+{
+  memcpy(bank0 + offset, v, 3 * sizeof v[0]);
+}
+
+static void put64(uint8_t *bank0, unsigned offset, uint64_t v)
+{
+  memcpy(bank0 + offset, &v, sizeof v);
+}
+
+static void fill_cluster(const struct abi_layout *l, const struct abi_values *v, uint8_t *bank0)
+{
+  uint32_t count[3];
+  for (unsigned i = 0; i < 3; i++) count[i] = v->cluster[i] ? v->grid[i] / v->cluster[i] : 0;
+  if (l->cluster) put3(bank0, l->cluster, v->cluster);
+  if (l->cluster_count) put3(bank0, l->cluster_count, count);
+  if (l->cluster_ctas)
+    put32(bank0, l->cluster_ctas, v->cluster[0] * v->cluster[1] * v->cluster[2]);
+}
+
+void abi_fill(unsigned sm, const struct abi_values *v, uint8_t *bank0)
+{
+  const struct abi_layout *l = find(sm);
+  BUG_ON(!l);
+  put3(bank0, l->block, v->block);
+  put3(bank0, l->grid, v->grid);
+  if (l->shared_window) put64(bank0, l->shared_window, v->shared_window);
+  if (l->local_window) put64(bank0, l->local_window, v->local_window);
+  put32(bank0, l->stack_top, v->stack_top);
+  put32(bank0, l->shared_dynamic, v->shared_dynamic);
+  put64(bank0, l->grid_id, v->grid_id);
+  put32(bank0, l->n_smids, v->n_smids);
+  fill_cluster(l, v, bank0);
+}

@@ -1,0 +1,33 @@
+/* Launch ABI: where a kernel finds its launch parameters in constant bank 0 (abi.def), and where
+ * the generic-address windows lie. Source: compiler output (CUDA 13.0) for sm_75 … sm_90.
+ */
+#ifndef WS_HOST_ABI_H
+#define WS_HOST_ABI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Generic-address windows: an address belongs to a window when its high 32 bits are equal (any
+ * choice works when bank 0 and the special registers agree). Far above all allocations. */
+#define ABI_SHARED_WINDOW UINT64_C(0x00007fff00000000)
+#define ABI_LOCAL_WINDOW UINT64_C(0x00007ffe00000000)
+
+struct abi_values {
+  uint32_t block[3], grid[3];
+  uint64_t shared_window, local_window;
+  uint32_t stack_top;      /* initial R1: bytes of local memory per thread */
+  uint32_t shared_dynamic; /* bytes per CTA */
+  uint64_t grid_id;
+  uint32_t n_smids;        /* number of SM ids */
+  uint32_t cluster[3];     /* CTAs per cluster */
+};
+
+/* Whether abi.def has a row for this target. */
+bool abi_supported(unsigned sm);
+/* Offset of the parameter block in bank 0; the target must be supported. */
+uint32_t abi_param_base(unsigned sm);
+/* Writes everything below the parameter block into bank0 (at least abi_param_base bytes, zeroed).
+ * The memory descriptor is 0: it does not enter addresses. */
+void abi_fill(unsigned sm, const struct abi_values *, uint8_t *bank0);
+
+#endif

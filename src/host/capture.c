@@ -1,0 +1,52 @@
+#include "host/capture.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "base/bug.h"
+
+static void no_memory(void)
+{
+  fprintf(stderr, "warpstep: out of host memory\n");
+  exit(BUG_EXIT_STATUS);
+}
+
+static ssize_t capture_write(void *cookie, const char *buf, size_t n)
+{
+  struct capture *c = cookie;
+  if (n > c->cap - c->bytes) {
+    size_t cap = 2 * c->cap + n + 4096;
+    char *text = realloc(c->text, cap);
+    if (!text) no_memory();
+    c->text = text;
+    c->cap = cap;
+  }
+  memcpy(c->text + c->bytes, buf, n);
+  c->bytes += n;
+  if (c->pass_on) fwrite(buf, 1, n, c->pass_on);
+  return (ssize_t)n;
+}
+
+void capture_open(struct capture *c, FILE *pass_on)
+{
+  *c = (struct capture){ .pass_on = pass_on };
+  c->stream = fopencookie(c, "w", (cookie_io_functions_t){ .write = capture_write });
+  if (!c->stream) no_memory();
+}
+
+void capture_flush(struct capture *c)
+{
+  fflush(c->stream);
+  if (c->pass_on) fflush(c->pass_on);
+}
+
+void capture_close(struct capture *c)
+{
+  if (c->stream) {
+    capture_flush(c);
+    fclose(c->stream);
+  }
+  free(c->text);
+  *c = (struct capture){0};
+}

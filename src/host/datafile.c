@@ -1,0 +1,58 @@
+#include "host/datafile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool cannot(struct err *e, const char *where, const char *path, const char *what)
+{
+  return err_set(e, "%s%s%s: cannot read: %s; make the data files first (make refs) or correct the "
+                 "path", where ? where : "", where ? ": " : "", path, what);
+}
+
+bool datafile_read(const char *path, const char *where, uint8_t **data, size_t *bytes,
+                   struct err *e)
+{
+  FILE *f = fopen(path, "rb");
+  if (!f) return cannot(e, where, path, strerror(errno));
+  long size = -1;
+  if (fseek(f, 0, SEEK_END) == 0) size = ftell(f);
+  rewind(f);
+  uint8_t *buf = size < 0 ? NULL : malloc((size_t)size + 1);
+  bool ok = buf && fread(buf, 1, (size_t)size, f) == (size_t)size;
+  int saved = errno;
+  fclose(f);
+  if (!ok) {
+    free(buf);
+    return cannot(e, where, path, saved ? strerror(saved) : "not a regular file");
+  }
+  *data = buf;
+  *bytes = (size_t)size;
+  return true;
+}
+
+bool datafile_read_exact(const char *path, const char *where, size_t bytes, uint8_t **data,
+                         struct err *e)
+{
+  size_t n;
+  TRY(datafile_read(path, where, data, &n, e));
+  if (n == bytes) return true;
+  free(*data);
+  *data = NULL;
+  return err_set(e, "%s%s%s: has %zu bytes, want %zu; make the data files again or correct type "
+                 "and count",
+                 where ? where : "", where ? ": " : "", path, n, bytes);
+}
+
+bool datafile_write(const char *path, const void *data, size_t bytes, struct err *e)
+{
+  FILE *f = fopen(path, "wb");
+  bool ok = f && fwrite(data, 1, bytes, f) == bytes;
+  int saved = errno;
+  if (f && fclose(f) != 0 && ok) {
+    ok = false;
+    saved = errno;
+  }
+  return ok || err_set(e, "%s: cannot write: %s; choose another folder", path, strerror(saved));
+}

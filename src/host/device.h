@@ -1,0 +1,53 @@
+/* Device context: guest memory, one loaded module, and the plain numbers that launches are checked
+ * against.
+ */
+#ifndef WS_HOST_DEVICE_H
+#define WS_HOST_DEVICE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/gmem.h"
+#include "load/module.h"
+
+/* Limits of the simulated GPU; 0 = not limited. Dimensions are limited by the programming guide for
+ * all targets alike: block 1024 x 1024 x 64, grid 2^31-1 x 65535 x 65535. */
+struct device_limits {
+  uint32_t threads_per_cta;
+  uint32_t shared_per_cta;     /* bytes, static + dynamic */
+  uint32_t regs_per_cta;       /* 32-bit registers of one SM's file(s) */
+};
+
+struct device_config {
+  unsigned sm;                 /* what the simulated GPU is: 80, 86, 90 */
+  unsigned page_bits;          /* see gmem_new */
+  unsigned n_workers;          /* SMs (timed run) or host threads (function-only) */
+  unsigned slots_per_worker;   /* resident CTAs per worker */
+  unsigned n_smids;            /* SM ids the program sees; 0 = n_workers */
+  uint64_t heap_bytes;         /* device malloc; 0 = none */
+  struct device_limits limits;
+  FILE *print;                 /* device printf; NULL: dropped */
+};
+
+struct device {
+  struct device_config config;
+  struct gmem *mem;
+  struct module *module;
+  struct module_instance *instance;
+  uint64_t heap_base;          /* 0 = none */
+  uint64_t next_grid_id;
+};
+
+/* Function-only defaults: one worker with one slot, 64 KiB pages, 8 MiB heap, no limits. */
+struct device_config device_config_default(unsigned sm);
+
+/* d is filled; call device_free even after a failure. */
+bool device_init(struct device *d, const struct device_config *, struct err *e);
+/* Loads and instantiates a cubin. An error when it was not compiled for this device: code for sm_XY
+ * runs on sm_XZ with Z >= Y (CUDA programming guide, binary compatibility). One module per
+ * device. */
+bool device_load(struct device *d, const char *cubin, struct err *e);
+void device_free(struct device *d);
+
+#endif

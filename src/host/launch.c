@@ -1,0 +1,173 @@
+#include "host/launch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/abi.h"
+
+enum {
+  WARP_LANES = 32,
+  MAX_LOCAL = 512 << 10, /* bytes per thread: CUDA programming guide, technical specifications */
+  DEFAULT_STACK = 1024, /* bytes per thread: cudaLimitStackSize, CUDA programming guide */
+  STACK_ALIGN = 16,
+  BANK_ALIGN = 16,      /* widest constant load */
+};
+
+/* CUDA programming guide, technical specifications: the same for all targets. */
+static const uint32_t max_block[3] = { 1024, 1024, 64 };
+static const uint32_t max_grid[3] = { 0x7fffffff, 65535, 65535 };
+static const char axis[3] = { 'x', 'y', 'z' };
+
+static bool check_dims(const struct launch_desc *l, struct err *e)
+{
+  for (unsigned i = 0; i < 3; i++) {
+    if (l->grid[i] == 0 || l->grid[i] > max_grid[i])
+      return err_set(e, "grid dimension %c is %u; choose 1 to %u", axis[i], l->grid[i],
+                     max_grid[i]);
+    if (l->block[i] == 0 || l->block[i] > max_block[i])
+      return err_set(e, "block dimension %c is %u; choose 1 to %u", axis[i], l->block[i],
+                     max_block[i]);
+  }
+  return true;
+}
+
+static uint64_t volume(const uint32_t d[3])
+{
+  return (uint64_t)d[0] * d[1] * d[2];
+}
+
+static bool check_threads(const struct device *d, const struct launch_desc *l, struct err *e)
+{
+  const struct module_kernel *k = l->kernel;
+  uint64_t threads = volume(l->block), bound = volume(k->max_threads);
+  if (threads > 1024 || (d->config.limits.threads_per_cta &&
+                         threads > d->config.limits.threads_per_cta))
+    return err_set(e, "block of %llu threads; the GPU allows %u", (unsigned long long)threads,
+                   d->config.limits.threads_per_cta ? d->config.limits.threads_per_cta : 1024u);
+  if (bound && threads > bound)
+    return err_set(e, "block of %llu threads; kernel '%.200s' was compiled for at most %llu "
+                   "(__launch_bounds__)", (unsigned long long)threads, k->name,
+                   (unsigned long long)bound);
+  if (volume(k->req_threads) && memcmp(k->req_threads, l->block, sizeof l->block) != 0)
+    return err_set(e, "block is %u x %u x %u; kernel '%.200s' requires %u x %u x %u", l->block[0],
+                   l->block[1], l->block[2], k->name, k->req_threads[0], k->req_threads[1],
+                   k->req_threads[2]);
+  return true;
+}
+
+static bool check_resources(const struct device *d, const struct launch_desc *l, struct err *e)
+{
+  const struct module_kernel *k = l->kernel;
+  const struct device_limits *lim = &d->config.limits;
+  uint64_t shared = (uint64_t)k->shared_static + l->shared_dynamic;
+  if (shared > UINT32_MAX / 2 || (lim->shared_per_cta && shared > lim->shared_per_cta))
+    return err_set(e, "kernel '%.200s' with %u bytes of dynamic shared memory needs %llu bytes per "
+                   "CTA; the GPU has %u; use less", k->name, l->shared_dynamic,
+                   (unsigned long long)shared, lim->shared_per_cta);
+  uint32_t stack = k->stack_bytes > k->frame_bytes ? k->stack_bytes : k->frame_bytes;
+  if (l->stack_bytes > stack) stack = l->stack_bytes;
+  if (stack > MAX_LOCAL)
+    return err_set(e, "%u bytes of stack per thread for kernel '%.200s'; the limit is %d; use "
+                   "smaller local arrays", stack, k->name, MAX_LOCAL);
+  uint64_t lanes = (volume(l->block) + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
+  if (lim->regs_per_cta && lanes * k->regs > lim->regs_per_cta)
+    return err_set(e, "kernel '%.200s' needs %u registers for each of %llu threads, the GPU has %u "
+                   "in all; use smaller blocks", k->name, k->regs, (unsigned long long)lanes,
+                   lim->regs_per_cta);
+  return true;
+}
+
+static bool check_abi(const struct device *d, const struct launch_desc *l, struct err *e)
+{
+  const struct module_kernel *k = l->kernel;
+  uint32_t base = abi_param_base(module_sm(d->module));
+  if (k->param_bytes && k->param_base != base)
+    return err_set(e, "%s: kernel '%.200s' expects parameters at 0x%x, known is 0x%x; this cubin "
+                   "needs "
+                   "another version of warpstep", module_name(d->module), k->name, k->param_base,
+                   base);
+  if (l->param_bytes != k->param_bytes)
+    return err_set(e, "%u bytes of arguments; kernel '%.200s' takes %u", l->param_bytes, k->name,
+                   k->param_bytes);
+  if (k->explicit_cluster || volume(k->cluster) > 1)
+    return err_set(e, "kernel '%.200s' is launched in thread block clusters, which are not "
+                   "supported yet; compile it without __cluster_dims__", k->name);
+  return true;
+}
+
+bool launch_check(const struct device *d, const struct launch_desc *l, struct err *e)
+{
+  TRY(check_dims(l, e));
+  TRY(check_threads(d, l, e));
+  TRY(check_resources(d, l, e));
+  return check_abi(d, l, e);
+}
+
+/* The compiler knows the depth of the stack only without recursion and function pointers, so a
+ * kernel that has any stack gets at least what the CUDA runtime gives it. */
+static uint32_t local_bytes(const struct device *d, const struct launch_desc *l)
+{
+  const struct module_kernel *k = l->kernel;
+  uint32_t least = l->stack_bytes ? l->stack_bytes : DEFAULT_STACK;
+  uint32_t need = k->stack_bytes > k->frame_bytes ? k->stack_bytes : k->frame_bytes;
+  if (need == 0 && !module_moves_stack(d->instance, k)) return 0;
+  if (need < least) need = least;
+  return (need + STACK_ALIGN - 1) & ~(uint32_t)(STACK_ALIGN - 1);
+}
+
+static void build_bank0(struct launch *l, struct device *d, const struct launch_desc *desc)
+{
+  unsigned sm = module_sm(d->module);
+  uint32_t base = abi_param_base(sm), bytes = base + desc->param_bytes;
+  bytes = (bytes + BANK_ALIGN - 1) & ~(uint32_t)(BANK_ALIGN - 1);
+  struct abi_values v = {
+    .shared_window = ABI_SHARED_WINDOW, .local_window = ABI_LOCAL_WINDOW,
+    .stack_top = (uint32_t)l->params.local_bytes, .shared_dynamic = desc->shared_dynamic,
+    .grid_id = d->next_grid_id++, .n_smids = d->config.n_smids, .cluster = { 1, 1, 1 },
+  };
+  memcpy(v.block, desc->block, sizeof v.block);
+  memcpy(v.grid, desc->grid, sizeof v.grid);
+  l->bank0 = arena_alloc(&l->arena, bytes, BANK_ALIGN);
+  abi_fill(sm, &v, l->bank0);
+  if (desc->param_bytes) memcpy(l->bank0 + base, desc->params, desc->param_bytes);
+  l->params.bank[0] = l->bank0;
+  l->params.bank_bytes[0] = bytes;
+}
+
+static void fill_params(struct launch *l, struct device *d, const struct launch_desc *desc)
+{
+  const struct module_kernel *k = desc->kernel;
+  struct func_params *p = &l->params;
+  *p = (struct func_params){
+    .sm = module_sm(d->module), .code = *module_code(d->instance),
+    .sass = module_sass(d->instance), .entry_pc = k->entry_pc, .regs_per_thread = k->regs,
+    .shared_static = k->shared_static, .shared_dynamic = desc->shared_dynamic,
+    .local_bytes = local_bytes(d, desc), .shared_window = ABI_SHARED_WINDOW,
+    .local_window = ABI_LOCAL_WINDOW, .image = d->mem, .n_workers = d->config.n_workers,
+    .slots_per_worker = d->config.slots_per_worker, .print = d->config.print,
+    .kernel_name = k->name, .heap_base = d->heap_base,
+    .heap_bytes = d->heap_base ? d->config.heap_bytes : 0,
+  };
+  memcpy(p->grid, desc->grid, sizeof p->grid);
+  memcpy(p->block, desc->block, sizeof p->block);
+  for (unsigned b = 1; b < MODULE_BANKS; b++)
+    p->bank[b] = module_bank(d->instance, k, b, &p->bank_bytes[b]);
+  build_bank0(l, d, desc);
+}
+
+bool launch_init(struct launch *l, struct device *d, const struct launch_desc *desc, struct err *e)
+{
+  TRY(launch_check(d, desc, e));
+  *l = (struct launch){0};
+  fill_params(l, d, desc);
+  l->func = func_launch_new(&l->params, e);
+  if (l->func) return true;
+  arena_free(&l->arena);
+  return false;
+}
+
+void launch_free(struct launch *l)
+{
+  func_launch_free(l->func);
+  arena_free(&l->arena);
+}

@@ -1,0 +1,36 @@
+/* Kernel launch: checks it against the kernel's and the device's limits, builds constant bank 0 and
+ * the step source.
+ */
+#ifndef WS_HOST_LAUNCH_H
+#define WS_HOST_LAUNCH_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "func/func.h"
+#include "host/device.h"
+
+struct launch_desc {
+  const struct module_kernel *kernel;
+  uint32_t grid[3], block[3];
+  uint32_t shared_dynamic; /* bytes per CTA */
+  uint32_t stack_bytes;    /* per thread, for kernels that have a stack; 0 = 1024, as CUDA does */
+  const void *params;      /* packed as the kernel's parameter block; exactly kernel->param_bytes */
+  uint32_t param_bytes;
+};
+
+struct launch {
+  struct func_params params;  /* what func/ was given */
+  struct func_launch *func;   /* func_source(func) is the step source */
+  uint8_t *bank0;
+  struct arena arena;         /* owns bank0 */
+};
+
+/* Validates without building anything. Errors name the limit and its value. */
+bool launch_check(const struct device *, const struct launch_desc *, struct err *e);
+/* Checks and builds. The device must outlive the launch. Call launch_free only after success. */
+bool launch_init(struct launch *l, struct device *, const struct launch_desc *, struct err *e);
+void launch_free(struct launch *l);
+
+#endif

@@ -1,0 +1,321 @@
+/* From the instruction word to the semantic view. */
+#include <string.h>
+
+#include "base/bug.h"
+#include "isa/sass/row.h"
+
+static struct word128 word_and(struct word128 a, struct word128 b)
+{
+  return (struct word128){a.lo & b.lo, a.hi & b.hi};
+}
+
+static struct word128 word_or(struct word128 a, struct word128 b)
+{
+  return (struct word128){a.lo | b.lo, a.hi | b.hi};
+}
+
+/* Control information: bits 124:105 (Huerta et al., MICRO 2025; compiler output, CUDA 13.0). */
+static struct inst_ctrl decode_ctrl(struct word128 w)
+{
+  return (struct inst_ctrl){
+      .stall = (uint8_t)bits_get(w, 105, 4),
+      .yield = !bits_get(w, 109, 1),
+      .write_sb = (uint8_t)bits_get(w, 110, 3),
+      .read_sb = (uint8_t)bits_get(w, 113, 3),
+      .wait = (uint8_t)bits_get(w, 116, 6),
+      .reuse = (uint8_t)bits_get(w, 122, 3),
+  };
+}
+
+/* The tables are searched linearly: an instruction is decoded once, when its module is loaded. */
+static const struct sass_row *find_row(unsigned sm, struct word128 w)
+{
+  unsigned opcode = (unsigned)field_get(w, FLD_OPCODE);
+  for (unsigned i = 0; i < sass_n_rows; i++) {
+    const struct sass_row *r = &sass_rows[i];
+    if (r->base != (opcode & 0x1ff) || !(r->forms >> opcode_form(opcode) & 1)) continue;
+    if (sm < r->sm_min || sm > r->sm_max) continue;
+    if (r->when_field && field_get(w, r->when_field) != r->when_value) continue;
+    return r;
+  }
+  return NULL;
+}
+
+static bool leftover_error(const struct sass_row *row, struct word128 w, struct err *e)
+{
+  char bits[128] = "";
+  size_t n = 0;
+  for (unsigned i = 0; i < 128 && n + 8 < sizeof bits; i++)
+    if (bits_get(w, i, 1))
+      n += (size_t)snprintf(bits + n, sizeof bits - n, "%s%u", n ? "," : "", i);
+  return err_set(e, "bits %s not accounted for by %s", bits, row->name);
+}
+
+static bool read_fields(struct sass_inst *s, struct err *e)
+{
+  /* Opcode, guard and control bits are common to all; 127:125 must be zero. */
+  struct word128 known = {0, bits_ones(20) << (105 - 64)};
+  uint8_t field[SASS_MAX_FIELDS];
+  unsigned form = opcode_form((unsigned)field_get(s->word, FLD_OPCODE));
+  s->n_fields = (uint8_t)row_fields(s->row, form, field);
+  for (unsigned i = 0; i < s->n_fields; i++) {
+    s->val[i] = field_get(s->word, field[i]);
+    known = word_or(known, field_mask(field[i]));
+  }
+  struct word128 rest = word_and(s->word, (struct word128){~known.lo, ~known.hi});
+  if (rest.lo | rest.hi) return leftover_error(s->row, rest, e);
+  return true;
+}
+
+static int find_field(const struct sass_inst *s, unsigned id)
+{
+  uint8_t field[SASS_MAX_FIELDS];
+  if (!s->row) return -1;
+  unsigned n = row_fields(s->row, opcode_form((unsigned)s->val[0]), field);
+  for (unsigned i = 0; i < n; i++)
+    if (field[i] == id) return (int)i;
+  return -1;
+}
+
+uint64_t sass_get(const struct sass_inst *s, enum sass_field_id id)
+{
+  int i = find_field(s, id);
+  return i < 0 ? 0 : s->val[i];
+}
+
+bool sass_has(const struct sass_inst *s, enum sass_field_id id)
+{
+  return find_field(s, id) >= 0;
+}
+
+static uint8_t ureg(uint64_t field)
+{
+  return field == 63 ? SASS_URZ : (uint8_t)field;
+}
+
+static struct sass_src src_reg(uint64_t index)
+{
+  return (struct sass_src){.kind = SRC_REG, .index = (uint8_t)index};
+}
+
+static struct sass_src src_imm(uint64_t value)
+{
+  return (struct sass_src){.kind = SRC_IMM, .imm = (uint32_t)value};
+}
+
+static void fill_modifiers(struct sass_inst *s, struct sass_src *src, enum src_place at)
+{
+  bool half_c = s->row->traits & ROW_HALF_C;
+  unsigned neg = at == AT_A ? FLD_A_NEG : at != AT_C ? FLD_B_NEG : half_c ? FLD_HC_NEG : FLD_C_NEG;
+  unsigned abs = at == AT_A ? FLD_A_ABS : at != AT_C ? FLD_B_ABS : half_c ? FLD_HC_ABS : FLD_C_ABS;
+  unsigned swz = at == AT_A ? FLD_HSWZ_A : at != AT_C ? FLD_HSWZ_B : FLD_HSWZ_C;
+  src->neg = sass_get(s, neg);
+  src->abs = sass_get(s, abs);
+  src->swz = (uint8_t)(sass_has(s, FLD_CVT_SEL) ? sass_get(s, FLD_CVT_SEL) : sass_get(s, swz));
+}
+
+/* Source n of an ALU instruction. */
+static void fill_source(struct sass_inst *s, unsigned op, unsigned n)
+{
+  unsigned form = opcode_form((unsigned)s->val[0]);
+  enum src_place at = row_place(s->row, form, n);
+  bool u = s->row->traits & ROW_UREGS && form >= 8;
+  struct sass_src *src = &s->src[n];
+  *src = (struct sass_src){0};
+  switch (at) {
+  case AT_A: *src = src_reg(sass_get(s, u ? FLD_URA : FLD_RA)); break;
+  case AT_C: *src = src_reg(sass_get(s, u ? FLD_URC : FLD_RC)); break;
+  case AT_B_REG: *src = src_reg(sass_get(s, u ? FLD_URB : FLD_RB)); break;
+  case AT_B_UR: *src = src_reg(sass_get(s, FLD_URB)); u = true; break;
+  case AT_B_IMM: *src = src_imm(sass_get(s, FLD_IMM32)); return; /* its bits are no modifiers */
+  case AT_B_CONST:
+    src->kind = SRC_CONST;
+    src->bank = (uint8_t)sass_get(s, FLD_CBANK);
+    src->imm = (uint32_t)sass_get(s, FLD_COFF) * 4;
+    u = false;
+    break;
+  case AT_B_CX:
+    src->kind = SRC_CONST_UR;
+    src->index = ureg(sass_get(s, FLD_URB));
+    src->imm = (uint32_t)sass_get(s, FLD_COFF) * 4;
+    u = false;
+    break;
+  case AT_NONE: BUG("row %s: source %u has no place", s->row->name, n);
+  }
+  if (u) src->kind = SRC_UREG, src->index = ureg(src->index);
+  if (op > OM_KIND) fill_modifiers(s, src, at);
+}
+
+static struct sass_pred get_pred(const struct sass_inst *s, unsigned id, unsigned not_id)
+{
+  return (struct sass_pred){.index = (uint8_t)sass_get(s, id), .neg = sass_get(s, not_id),
+                            .uniform = s->row->traits & ROW_UPRED_S};
+}
+
+static int64_t get_signed(const struct sass_inst *s, unsigned id)
+{
+  return bits_sext(sass_get(s, id), field_width(id));
+}
+
+/* Memory addresses: register, uniform register, signed offset. */
+static void fill_address(struct sass_inst *s, unsigned kind)
+{
+  s->src[0] = src_reg(sass_get(s, FLD_RA));
+  s->offset = get_signed(s, FLD_MEM_OFFSET);
+  switch (kind) {
+  case OPD_ADDR_DB: case OPD_SADDR_B: case OPD_XADDR_B:
+    s->ua = ureg(sass_get(s, FLD_URB));
+    s->ua_is_descriptor = sass_get(s, FLD_MEM_DESC);
+    break;
+  case OPD_ADDR_DC: case OPD_SADDR_C: case OPD_XADDR_C:
+    s->ua = ureg(sass_get(s, FLD_URC));
+    s->ua_is_descriptor = sass_get(s, FLD_MEM_DESC);
+    break;
+  case OPD_ADDR_AC:
+    /* Atomics always have a descriptor, whatever bit 76 holds (compiler output, CUDA 13.0). */
+    s->ua = ureg(sass_get(s, FLD_URC));
+    s->ua_is_descriptor = true;
+    break;
+  case OPD_ADDR_O32: case OPD_CCTL:
+    s->offset = get_signed(s, FLD_OFFSET32);
+    break;
+  case OPD_LDGSTS_G:
+    s->ua = ureg(sass_get(s, FLD_URC));
+    s->ua_is_descriptor = sass_get(s, FLD_MEM_DESC);
+    s->offset = get_signed(s, FLD_LDGSTS_GOFF);
+    break;
+  default: break;
+  }
+}
+
+static void fill_constant_address(struct sass_inst *s, unsigned kind)
+{
+  struct sass_src c = {.kind = SRC_CONST, .bank = (uint8_t)sass_get(s, FLD_CBANK_LDC),
+                       .imm = (uint32_t)sass_get(s, FLD_COFF_LDC)};
+  s->offset = get_signed(s, FLD_COFF_LDC);
+  if (kind == OPD_CADDR) {
+    s->src[0] = src_reg(sass_get(s, FLD_RA));
+    s->src[1] = c;
+    return;
+  }
+  s->src[0] = c;
+  if (kind == OPD_UCADDR_UR) s->ua = ureg(sass_get(s, FLD_URA));
+}
+
+static void fill_predicate(struct sass_inst *s, unsigned kind)
+{
+  switch (kind) {
+  case OPD_PU: case OPD_PUQ: s->pu = (uint8_t)sass_get(s, FLD_PU); break;
+  case OPD_PV: case OPD_PVQ: s->pv = (uint8_t)sass_get(s, FLD_PV); break;
+  case OPD_PQ: case OPD_PQX: s->pq = get_pred(s, FLD_PQ, FLD_PQ_NOT); break;
+  case OPD_PREX: s->pr = get_pred(s, FLD_PR, FLD_PR_NOT); break;
+  case OPD_PRU:
+    s->pr = get_pred(s, FLD_PR, FLD_PR_NOT);
+    if (sass_get(s, FLD_PR_U)) s->pr.uniform = true;
+    break;
+  default: s->pp = get_pred(s, FLD_PP, FLD_PP_NOT); break;
+  }
+}
+
+static void fill_operand(struct sass_inst *s, unsigned op)
+{
+  unsigned kind = op & OM_KIND;
+  switch (kind) {
+  case OPD_D: case OPD_DQ: s->dst = (uint8_t)sass_get(s, FLD_RD); break;
+  case OPD_UD: s->udst = ureg(sass_get(s, FLD_URD)); break;
+  case OPD_A: fill_source(s, op, 0); break;
+  case OPD_B: fill_source(s, op, 1); break;
+  case OPD_C: case OPD_CHI: fill_source(s, op, 2); break;
+  case OPD_PU: case OPD_PUQ: case OPD_PV: case OPD_PVQ: case OPD_PP: case OPD_PPQ: case OPD_PPX:
+  case OPD_PPRED: case OPD_PQ: case OPD_PQX: case OPD_PREX: case OPD_PRU:
+    fill_predicate(s, kind);
+    break;
+  case OPD_DATA_B: s->src[1] = src_reg(sass_get(s, FLD_RB)); break;
+  case OPD_DATA_C: s->src[1] = src_reg(sass_get(s, FLD_RC)); break;
+  case OPD_SWAP_C: s->src[2] = src_reg(sass_get(s, FLD_RC)); break;
+  case OPD_ADDR: case OPD_ADDR_DB: case OPD_ADDR_DC: case OPD_ADDR_AC: case OPD_ADDR_O32:
+  case OPD_SADDR: case OPD_SADDR_B: case OPD_SADDR_C: case OPD_XADDR: case OPD_XADDR_B:
+  case OPD_XADDR_C: case OPD_LDGSTS_G: case OPD_CCTL:
+    fill_address(s, kind);
+    break;
+  case OPD_LDGSTS_S: s->src[1] = src_reg(sass_get(s, FLD_RD)); break;
+  case OPD_CADDR: case OPD_UCADDR: case OPD_UCADDR_UR: fill_constant_address(s, kind); break;
+  case OPD_T48: s->offset = get_signed(s, FLD_TARGET48) * 4; break;
+  case OPD_T56: s->offset = get_signed(s, FLD_TARGET56) * 4; break;
+  case OPD_T30: s->offset = get_signed(s, FLD_TARGET30) * 4; break;
+  case OPD_TLEPC: s->offset = get_signed(s, FLD_TARGET_LEPC) * 4; break;
+  case OPD_BREG_D: case OPD_BREG_S: s->bar = (uint8_t)sass_get(s, FLD_BREG); break;
+  case OPD_UMASK: s->ua = ureg(sass_get(s, FLD_URA)); break;
+  case OPD_LANE_R: s->src[1] = src_reg(sass_get(s, FLD_RB)); break;
+  case OPD_LANE_I: s->src[1] = src_imm(sass_get(s, FLD_SHFL_LANE)); break;
+  case OPD_CLAMP_R: s->src[2] = src_reg(sass_get(s, FLD_RC)); break;
+  case OPD_CLAMP_I: s->src[2] = src_imm(sass_get(s, FLD_SHFL_C)); break;
+  case OPD_BAR_R: s->src[0] = src_reg(sass_get(s, FLD_RB)); break;
+  case OPD_BAR_I: s->src[0] = src_imm(sass_get(s, FLD_BAR_ID)); break;
+  case OPD_COUNT_R: s->src[1] = src_reg(sass_get(s, FLD_RB)); break;
+  case OPD_COUNT_I: s->src[1] = src_imm(sass_get(s, FLD_BAR_COUNT)); break;
+  default: break; /* read through their fields */
+  }
+}
+
+static void fill_semantic(struct sass_inst *s)
+{
+  s->sem = s->row->sem;
+  s->guard = get_pred(s, FLD_GUARD, FLD_GUARD_NOT);
+  s->pu_uniform = s->row->traits & ROW_UPRED_D;
+  for (unsigned i = 0; i < ROW_OPS && s->row->op[i]; i++) fill_operand(s, s->row->op[i]);
+}
+
+bool sass_decode(unsigned sm, struct word128 w, uint64_t pc, struct sass_inst *s, struct inst *t,
+                 struct err *e)
+{
+  memset(s, 0, sizeof *s);
+  memset(t, 0, sizeof *t);
+  s->word = w;
+  s->dst = SASS_RZ;
+  s->udst = s->ua = SASS_URZ;
+  s->pu = s->pv = SASS_PT;
+  s->guard.index = s->pp.index = s->pq.index = s->pr.index = SASS_PT;
+  t->pc = pc;
+  t->ctrl = decode_ctrl(w);
+  t->guard = SASS_PT;
+  t->pipe = PIPE_FRONT;
+  t->lat = LAT_NONE;
+  t->mnemonic = (uint16_t)sass_n_rows;
+  s->row = find_row(sm, w);
+  if (s->row && read_fields(s, e)) {
+    fill_semantic(s);
+    sass_fill_timing(s, t);
+    return true;
+  }
+  if (!s->row)
+    err_set(e, "no instruction with opcode 0x%04x on sm_%u",
+            (unsigned)field_get(w, FLD_OPCODE), sm);
+  s->row = NULL;
+  s->n_fields = 0;
+  t->flags = INST_UNDECODED;
+  return false;
+}
+
+/* Codes: sm_75..89 {75:73}; sm_90 integer {75:73} and floating point {76:73}; shared {74:73}. */
+enum sass_atom_type sass_atom_type(const struct sass_inst *s)
+{
+  static const uint8_t old[8] = {ATOM_U32, ATOM_S32, ATOM_U64, ATOM_F32,
+                                 ATOM_F16X2, ATOM_S64, ATOM_F64, ATOM_BF16X2};
+  static const uint8_t integer[4] = {ATOM_U32, ATOM_S32, ATOM_U64, ATOM_S64};
+  if (sass_has(s, FLD_ATOM_TYPE)) return old[sass_get(s, FLD_ATOM_TYPE)];
+  if (sass_has(s, FLD_ATOM_ITYPE) && sass_get(s, FLD_ATOM_ITYPE) < 4)
+    return integer[sass_get(s, FLD_ATOM_ITYPE)];
+  if (sass_has(s, FLD_ATOMS_TYPE) && sass_get(s, FLD_ATOMS_TYPE) < 3)
+    return integer[sass_get(s, FLD_ATOMS_TYPE)];
+  if (sass_has(s, FLD_CAS_64)) return sass_get(s, FLD_CAS_64) ? ATOM_U64 : ATOM_U32;
+  if (!sass_has(s, FLD_ATOM_FTYPE)) return ATOM_INVALID;
+  switch (sass_get(s, FLD_ATOM_FTYPE)) {
+  case 0: return ATOM_F16X2;
+  case 3: return ATOM_BF16X2;
+  case 9: return ATOM_F32;
+  case 11: return ATOM_F32X4;
+  case 15: return ATOM_F64;
+  default: return ATOM_INVALID;
+  }
+}

@@ -1,0 +1,460 @@
+/* Disassembly, close to the vendor's notation. Everything is written from row and field values. */
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "isa/sass/row.h"
+
+/* Where the text goes; n counts what an unlimited buffer would hold. */
+struct text {
+  char *buf;
+  size_t size, n;
+};
+
+static void put(struct text *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(struct text *o, const char *fmt, ...)
+{
+  va_list ap;
+  size_t room = o->n < o->size ? o->size - o->n : 0;
+  va_start(ap, fmt);
+  int r = vsnprintf(room ? o->buf + o->n : NULL, room, fmt, ap);
+  va_end(ap);
+  if (r > 0) o->n += (size_t)r;
+}
+
+static void put_reg(struct text *o, unsigned r)
+{
+  if (r == SASS_RZ) put(o, "RZ");
+  else put(o, "R%u", r);
+}
+
+static void put_ureg(struct text *o, unsigned r)
+{
+  if (r == SASS_URZ) put(o, "URZ");
+  else put(o, "UR%u", r);
+}
+
+static void put_pred(struct text *o, struct sass_pred p)
+{
+  const char *file = p.uniform ? "UP" : "P";
+  if (p.index == SASS_PT) put(o, "%s%sT", p.neg ? "!" : "", file);
+  else put(o, "%s%s%u", p.neg ? "!" : "", file, p.index);
+}
+
+static void put_hex(struct text *o, int64_t v)
+{
+  if (v < 0) put(o, "-0x%llx", (unsigned long long)-v);
+  else put(o, "0x%llx", (unsigned long long)v);
+}
+
+static void put_double(struct text *o, double v)
+{
+  if (isnan(v)) put(o, "%cQNAN ", signbit(v) ? '-' : '+');
+  else if (isinf(v)) put(o, "%cINF ", signbit(v) ? '-' : '+');
+  else put(o, "%.20g", v);
+}
+
+static void put_float(struct text *o, uint32_t bits)
+{
+  float f;
+  memcpy(&f, &bits, sizeof f);
+  put_double(o, (double)f);
+}
+
+static void put_half(struct text *o, unsigned bits, bool bf16)
+{
+  unsigned exp = bits >> 10 & 31, frac = bits & 1023;
+  double v;
+  if (bf16) {
+    put_float(o, (uint32_t)bits << 16);
+    return;
+  }
+  if (exp == 31) v = frac ? (double)NAN : (double)INFINITY;
+  else v = exp ? ldexp(1024 + frac, (int)exp - 25) : ldexp(frac, -24);
+  put_double(o, bits >> 15 ? -v : v);
+}
+
+static void put_constant(struct text *o, const struct sass_inst *s, uint32_t v)
+{
+  switch (s->row->imm) {
+  case IMM_S: put_hex(o, (int32_t)v); break;
+  case IMM_F32: put_float(o, v); break;
+  case IMM_F64: {
+    uint64_t bits = (uint64_t)v << 32;
+    double d;
+    memcpy(&d, &bits, sizeof d);
+    put_double(o, d);
+    break;
+  }
+  case IMM_F16X2: {
+    bool bf16 = sass_get(s, FLD_HBF16) || sass_get(s, FLD_HCMP_BF16);
+    put_half(o, v >> 16, bf16);
+    put(o, ", ");
+    put_half(o, v & 0xffff, bf16);
+    break;
+  }
+  default: put(o, "0x%x", v); break;
+  }
+}
+
+static void put_swizzle(struct text *o, const struct sass_inst *s, unsigned op,
+                        const struct sass_src *src)
+{
+  static const char *const half[4] = {"", ".F32", ".H0_H0", ".H1_H1"};
+  if (op & OM_SWZ) put(o, "%s", half[src->swz & 3]);
+  if (!(op & OM_SEL) || !src->swz) return;
+  put(o, sass_has(s, FLD_CVT_SRC_ISIZE) && sass_get(s, FLD_CVT_SRC_ISIZE) == 0 ? ".B%u" : ".H%u",
+      src->swz);
+}
+
+static bool reused(const struct inst *t, unsigned slot)
+{
+  return t->ctrl.reuse >> slot & 1;
+}
+
+static void put_source(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                       unsigned n)
+{
+  const struct sass_src *src = &s->src[n];
+  bool invert = op & OM_INV || (op & OM_XINV && sass_get(s, FLD_X));
+  put(o, "%s%s", src->neg ? invert ? "~" : "-" : "", src->abs ? "|" : "");
+  switch (src->kind) {
+  case SRC_REG: put_reg(o, src->index); break;
+  case SRC_UREG: put_ureg(o, src->index); break;
+  case SRC_CONST: put(o, "c[0x%x][0x%x]", src->bank, src->imm); break;
+  case SRC_CONST_UR: put(o, "cx[UR%u][0x%x]", src->index, src->imm); break;
+  case SRC_IMM: put_constant(o, s, src->imm); break;
+  default: break;
+  }
+  if (src->abs) put(o, "|");
+  if (src->kind == SRC_REG && reused(t, row_position(s->row, n))) put(o, ".reuse");
+  put_swizzle(o, s, op, src);
+  if (s->row->width == W_IMMA || s->row->width == W_BMMA)
+    put(o, "%s", n == 0 ? ".ROW" : n == 1 ? ".COL" : "");
+}
+
+static void put_plain(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned n,
+                      unsigned slot)
+{
+  const struct sass_src *src = &s->src[n];
+  if (src->kind == SRC_IMM) {
+    put(o, "0x%x", src->imm);
+    return;
+  }
+  put_reg(o, src->index);
+  if (reused(t, slot)) put(o, ".reuse");
+}
+
+static void put_offset(struct text *o, int64_t offset, bool first)
+{
+  if (!offset && !first) return;
+  if (!first) put(o, "+");
+  put_hex(o, offset);
+}
+
+/* [R2.X4+UR4+0x10], desc[UR4][R2.64+0x10] */
+static void put_address(struct text *o, const struct sass_inst *s, const struct inst *t,
+                        unsigned kind)
+{
+  static const char *const stride[4] = {"", ".X4", ".X8", ".X16"};
+  bool near = kind >= OPD_SADDR && kind <= OPD_XADDR_C;
+  bool indexed = kind == OPD_XADDR_B || kind == OPD_XADDR_C; /* URZ is written here */
+  bool has_reg = s->src[0].index != SASS_RZ || (s->ua == SASS_URZ && !s->offset && !indexed);
+  if (s->ua_is_descriptor) {
+    put(o, "desc[");
+    put_ureg(o, s->ua);
+    put(o, "]");
+  }
+  put(o, "[");
+  if (has_reg) {
+    put_reg(o, s->src[0].index);
+    if (s->ua != SASS_URZ && !near) put(o, ".64");
+    if (sass_has(s, FLD_LDS_STRIDE)) put(o, "%s", stride[sass_get(s, FLD_LDS_STRIDE)]);
+    if (reused(t, 0)) put(o, ".reuse");
+  }
+  if ((s->ua != SASS_URZ || indexed) && !s->ua_is_descriptor) {
+    if (has_reg) put(o, "+");
+    put_ureg(o, s->ua);
+    has_reg = true;
+  }
+  put_offset(o, s->offset, !has_reg);
+  put(o, "]");
+}
+
+static void put_constant_address(struct text *o, const struct sass_inst *s, unsigned kind)
+{
+  put(o, "c[0x%x][", (unsigned)sass_get(s, FLD_CBANK_LDC));
+  if (kind == OPD_CADDR && (s->src[0].index != SASS_RZ || !s->offset)) {
+    put_reg(o, s->src[0].index);
+    put_offset(o, s->offset, false);
+  } else if (kind == OPD_UCADDR_UR) {
+    put_ureg(o, s->ua);
+    put_offset(o, s->offset, false);
+  } else {
+    put_offset(o, s->offset, true);
+  }
+  put(o, "]");
+}
+
+static void put_bstate(struct text *o, unsigned state)
+{
+  static const char *const names[] = {"MEXITED", "MKILL", "MACTIVE", "MATEXIT", "OPT_STACK",
+                                      "API_CALL_DEPTH", "ATEXIT_PC.LO", "ATEXIT_PC.HI"};
+  if (state < 16) put(o, "B%u", state);
+  else if (state >= 24 && state < 32) put(o, "%s", names[state - 24]);
+  else put(o, "STATE%u", state);
+}
+
+static void put_depbar(struct text *o, const struct inst *t)
+{
+  put(o, "SB%u, 0x%x", t->depbar_sb, t->depbar_le);
+  if (!t->depbar_mask) return;
+  put(o, ", {");
+  for (int i = 5, first = 1; i >= 0; i--)
+    if (t->depbar_mask >> i & 1) put(o, first ? "%d" : ",%d", i), first = 0;
+  put(o, "}");
+}
+
+static bool is_true(struct sass_pred p)
+{
+  return p.index == SASS_PT && !p.neg;
+}
+
+/* Operands that are only written when they say something. */
+static bool is_quiet(const struct sass_inst *s, unsigned kind)
+{
+  switch (kind) {
+  case OPD_DQ: return s->dst == SASS_RZ;
+  case OPD_PUQ: return s->pu == SASS_PT && s->pv == SASS_PT;
+  case OPD_PVQ: return s->pv == SASS_PT;
+  case OPD_PPQ: return is_true(s->pp);
+  case OPD_PPX: case OPD_PQX: return !sass_get(s, FLD_X);
+  case OPD_PREX: return !sass_get(s, FLD_ISETP_EX);
+  case OPD_PPRED: return sass_get(s, FLD_BAR_OP) != 2;
+  case OPD_CHI: return !sass_get(s, FLD_LEA_HI) || sass_get(s, FLD_LEA_SX32);
+  case OPD_MASK: return sass_get(s, FLD_MOV_MASK) == 15;
+  case OPD_COUNT_I: return !s->src[1].imm;
+  case OPD_CCTL: return s->src[0].index == SASS_RZ && !s->offset;
+  case OPD_T48: return s->sem == SEM_CALL_ABS && s->src[0].kind == SRC_REG && !s->offset;
+  case OPD_T56: /* WARPSYNC without .COLLECTIVE goes nowhere */
+    if (s->sem == SEM_CALL_ABS) return s->src[0].kind == SRC_REG && !s->offset;
+    return sass_has(s, FLD_WARPSYNC_COLLECTIVE) && !sass_get(s, FLD_WARPSYNC_COLLECTIVE);
+  case OPD_C: return s->sem == SEM_F2FP && !sass_get(s, FLD_F2FP_MERGE);
+  default: return false;
+  }
+}
+
+static void put_pred_operand(struct text *o, const struct sass_inst *s, unsigned kind)
+{
+  switch (kind) {
+  case OPD_PU: case OPD_PUQ:
+    put_pred(o, (struct sass_pred){.index = s->pu, .uniform = s->pu_uniform});
+    break;
+  case OPD_PV: case OPD_PVQ:
+    put_pred(o, (struct sass_pred){.index = s->pv, .uniform = s->pu_uniform});
+    break;
+  case OPD_PQ: case OPD_PQX: put_pred(o, s->pq); break;
+  case OPD_PREX: case OPD_PRU: put_pred(o, s->pr); break;
+  default: put_pred(o, s->pp); break;
+  }
+}
+
+static void put_number_operand(struct text *o, const struct sass_inst *s, unsigned field)
+{
+  put(o, "0x%llx", (unsigned long long)sass_get(s, field));
+}
+
+static void put_special_register(struct text *o, const struct sass_inst *s)
+{
+  unsigned sr = (unsigned)sass_get(s, FLD_SR);
+  const char *name = sass_special_register(sr);
+  if (name) put(o, "%s", name);
+  else put(o, "SR%u", sr);
+}
+
+static void put_target(struct text *o, const struct sass_inst *s, const struct inst *t)
+{
+  bool relative = s->src[0].kind == SRC_NONE && s->sem != SEM_CALL_ABS && s->sem != SEM_JMP;
+  if (relative) put(o, "0x%llx", (unsigned long long)((int64_t)t->pc + 16 + s->offset));
+  else put_hex(o, s->offset);
+}
+
+static void put_operand(struct text *o, const struct sass_inst *s, const struct inst *t,
+                        unsigned op)
+{
+  unsigned kind = op & OM_KIND;
+  switch (kind) {
+  case OPD_D: case OPD_DQ: put_reg(o, s->dst); break;
+  case OPD_UD: put_ureg(o, s->udst); break;
+  case OPD_A: put_source(o, s, t, op, 0); break;
+  case OPD_B: put_source(o, s, t, op, 1); break;
+  case OPD_C: case OPD_CHI: put_source(o, s, t, op, 2); break;
+  case OPD_PU: case OPD_PUQ: case OPD_PV: case OPD_PVQ: case OPD_PP: case OPD_PPQ: case OPD_PPX:
+  case OPD_PPRED: case OPD_PQ: case OPD_PQX: case OPD_PREX: case OPD_PRU:
+    put_pred_operand(o, s, kind);
+    break;
+  case OPD_LUT: put_number_operand(o, s, FLD_LUT); break;
+  case OPD_PLUT: put_number_operand(o, s, FLD_PLUT); break;
+  case OPD_PLUT2: put_number_operand(o, s, FLD_PLUT2); break;
+  case OPD_SHIFT: put_number_operand(o, s, FLD_LEA_SHIFT); break;
+  case OPD_MASK: put_number_operand(o, s, FLD_MOV_MASK); break;
+  case OPD_FSWZ: put_number_operand(o, s, FLD_FSWZ_LANE); break;
+  case OPD_PMIMM: put_number_operand(o, s, FLD_PMTRIG_IMM); break;
+  case OPD_BPTIMM: put_number_operand(o, s, FLD_BPT_IMM); break;
+  case OPD_PRS: case OPD_PRD: put(o, s->row->traits & ROW_UREGS ? "UPR" : "PR"); break;
+  case OPD_SR: put_special_register(o, s); break;
+  case OPD_DATA_B: case OPD_LANE_R: case OPD_LANE_I: case OPD_COUNT_R: case OPD_COUNT_I:
+    put_plain(o, s, t, 1, 1);
+    break;
+  case OPD_DATA_C: put_plain(o, s, t, 1, 2); break;
+  case OPD_SWAP_C: case OPD_CLAMP_R: case OPD_CLAMP_I: put_plain(o, s, t, 2, 2); break;
+  case OPD_BAR_R: case OPD_BAR_I: put_plain(o, s, t, 0, 1); break;
+  case OPD_ADDR: case OPD_ADDR_DB: case OPD_ADDR_DC: case OPD_ADDR_AC: case OPD_ADDR_O32:
+  case OPD_SADDR: case OPD_SADDR_B: case OPD_SADDR_C: case OPD_XADDR: case OPD_XADDR_B:
+  case OPD_XADDR_C: case OPD_LDGSTS_G: case OPD_CCTL:
+    put_address(o, s, t, kind);
+    break;
+  case OPD_LDGSTS_S:
+    put(o, "[");
+    put_reg(o, s->src[1].index);
+    put_offset(o, bits_sext(sass_get(s, FLD_LDGSTS_SOFF), 20), false);
+    put(o, "]");
+    break;
+  case OPD_CADDR: case OPD_UCADDR: case OPD_UCADDR_UR: put_constant_address(o, s, kind); break;
+  case OPD_T48: case OPD_T56: case OPD_T30: case OPD_TLEPC: put_target(o, s, t); break;
+  case OPD_BREG_D: case OPD_BREG_S: put(o, "B%u", s->bar); break;
+  case OPD_BSTATE_D: case OPD_BSTATE_S: put_bstate(o, (unsigned)sass_get(s, FLD_BMOV_STATE)); break;
+  case OPD_UMASK:
+    put(o, "%s", sass_get(s, FLD_URA_NOT) ? "~" : "");
+    put_ureg(o, s->ua);
+    break;
+  case OPD_DEPBAR: put_depbar(o, t); break;
+  case OPD_META:
+    put_reg(o, (unsigned)sass_get(s, FLD_HMMA_META));
+    put(o, ", 0x0");
+    break;
+  default: break;
+  }
+}
+
+/* Types that are the default of their instruction are not written. */
+static bool is_default_type(const struct sass_inst *s, unsigned id, uint64_t v)
+{
+  switch (s->sem) {
+  case SEM_I2F: return id == FLD_CVT_DST_FSIZE && v == 2;
+  case SEM_F2I: return id == FLD_CVT_SRC_FSIZE && v == 2;
+  case SEM_FRND: return id == FLD_CVT_SRC_FSIZE || (id == FLD_CVT_DST_FSIZE && v == 2);
+  case SEM_BAR: return id == FLD_BAR_RED && sass_get(s, FLD_BAR_OP) != 2;
+  case SEM_IDP: return id == FLD_IDP_HI;
+  default: return false;
+  }
+}
+
+/* Integer type of a conversion: ".U64"; ".S32" is the default except for I2FP. */
+static bool put_integer_type(struct text *o, const struct sass_inst *s, unsigned id, uint64_t v)
+{
+  if (id != FLD_CVT_DST_ISIZE && id != FLD_CVT_SRC_ISIZE) return false;
+  bool is_signed = sass_get(s, id == FLD_CVT_DST_ISIZE ? FLD_CVT_DST_SIGNED : FLD_CVT_SRC_SIGNED);
+  if (is_signed && v == 2 && s->sem != SEM_I2FP) return true;
+  put(o, ".%c%s", is_signed ? 'S' : 'U', sass_fields[id].names[v]);
+  return true;
+}
+
+/* IDP.2A.LO.S16.S8: the types depend on each other. */
+static bool put_idp(struct text *o, const struct sass_inst *s, unsigned id, uint64_t v)
+{
+  bool wide = sass_get(s, FLD_IDP_2A);
+  if (id == FLD_IDP_HI && wide) put(o, v ? ".HI" : ".LO");
+  if (id == FLD_IDP_TYPE_A) put(o, ".%c%s", v ? 'S' : 'U', wide ? "16" : "8");
+  if (id == FLD_IDP_TYPE_B) put(o, ".%c8", v ? 'S' : 'U');
+  return id == FLD_IDP_HI || id == FLD_IDP_TYPE_A || id == FLD_IDP_TYPE_B;
+}
+
+static void put_modifier(struct text *o, const struct sass_inst *s, unsigned id, uint64_t v)
+{
+  const struct sass_field *f = &sass_fields[id];
+  if (s->sem == SEM_IDP && put_idp(o, s, id, v)) return;
+  if (is_default_type(s, id, v) || put_integer_type(o, s, id, v)) return;
+  if (s->sem == SEM_DSETP && id == FLD_FCMP && (v == 0 || v == 15)) {
+    put(o, v ? ".MAX" : ".MIN");
+    return;
+  }
+  if (f->show == SHOW_NUM && v) put(o, ".0x%llx", (unsigned long long)v);
+  if (f->show != SHOW_NAMES) return;
+  if (v < FIELD_NAMES && f->names[v]) put(o, "%s", f->names[v]);
+  else put(o, ".?%llu", (unsigned long long)v);
+}
+
+/* IMAD computes moves and shifts as well; the notation has names for these. */
+static const char *imad_alias(const struct sass_inst *s)
+{
+  const struct sass_src *a = &s->src[0], *b = &s->src[1], *c = &s->src[2];
+  if (s->sem != SEM_IMAD || sass_get(s, FLD_X)) return "";
+  bool a_zero = a->kind == SRC_REG && a->index == SASS_RZ;
+  bool b_zero = b->kind == SRC_REG && b->index == SASS_RZ;
+  if (a_zero && b_zero && c->kind != SRC_UREG) return ".MOV";
+  if (b->kind != SRC_IMM) return "";
+  if (b->imm == 1) return ".IADD";
+  bool c_zero = c->kind == SRC_REG && c->index == SASS_RZ && !c->neg;
+  return c_zero && b->imm && !(b->imm & (b->imm - 1)) && b->imm != 0x10000 ? ".SHL" : "";
+}
+
+static void put_mnemonic(struct text *o, const struct sass_inst *s)
+{
+  uint8_t field[SASS_MAX_FIELDS];
+  unsigned n = row_fields(s->row, opcode_form((unsigned)s->val[0]), field), n_mods = 0;
+  while (n_mods < ROW_FIELDS && s->row->field[n_mods]) n_mods++;
+  put(o, "%s%s", s->row->name, imad_alias(s));
+  if (s->sem == SEM_DEPBAR && sass_get(s, FLD_DEPBAR_LE)) put(o, ".LE");
+  for (unsigned i = n - n_mods; i < n; i++) put_modifier(o, s, field[i], s->val[i]);
+}
+
+int sass_print_ctrl(const struct inst_ctrl *c, char *buf, size_t size)
+{
+  char wait[7] = "------", r[2] = "-", w[2] = "-";
+  for (unsigned i = 0; i < 6; i++)
+    if (c->wait >> i & 1) wait[i] = (char)('0' + i);
+  if (c->read_sb != SB_NONE) r[0] = (char)('0' + c->read_sb);
+  if (c->write_sb != SB_NONE) w[0] = (char)('0' + c->write_sb);
+  return snprintf(buf, size, "[B%s:R%s:W%s:%c:S%02u]", wait, r, w, c->yield ? 'Y' : '-', c->stall);
+}
+
+int sass_print(const struct sass_inst *s, const struct inst *t, bool with_ctrl, char *buf,
+               size_t size)
+{
+  struct text o = {buf, size, 0};
+  if (with_ctrl) {
+    char ctrl[32];
+    sass_print_ctrl(&t->ctrl, ctrl, sizeof ctrl);
+    put(&o, "%s ", ctrl);
+  }
+  if (!s->row) {
+    put(&o, "?.0x%016llx%016llx ;", (unsigned long long)s->word.hi, (unsigned long long)s->word.lo);
+    return (int)o.n;
+  }
+  if (!is_true(s->guard)) {
+    put(&o, "@");
+    put_pred(&o, s->guard);
+    put(&o, " ");
+  }
+  put_mnemonic(&o, s);
+  for (unsigned i = 0, first = 1; i < ROW_OPS && s->row->op[i]; i++) {
+    if (is_quiet(s, s->row->op[i] & OM_KIND)) continue;
+    put(&o, first ? " " : ", ");
+    put_operand(&o, s, t, s->row->op[i]);
+    first = 0;
+  }
+  put(&o, " ;");
+  return (int)o.n;
+}
+
+const char *sass_mnemonic(unsigned id)
+{
+  return id < sass_n_rows ? sass_rows[id].name : "?";
+}
+
+unsigned sass_mnemonic_count(void)
+{
+  return sass_n_rows + 1; /* the last one is "?" */
+}

@@ -1,0 +1,166 @@
+/* Instruction rows: private to isa/sass.
+ *
+ * A row describes one instruction: its opcode, operand forms, operands in assembly order and
+ * modifier fields. The fields of an instruction are, in this order (the order of sass_inst.val): the four
+ * common fields, those of its operands, those of its modifier list. row_fields() is the only place
+ * that knows; decoder, encoder and disassembler go through it.
+ *
+ * Opcode numbers have 13 bits, {bit 91, bits 11:0}: 8:0 are the operation, the form number is
+ * {bit 91, bits 11:9} (Mesa NAK; compiler output, CUDA 13.0):
+ *
+ *   form                     slot B (63:32)      slot C (71:64)
+ *   1, 9 (uniform path)      register b          register c
+ *   2, 10                    32-bit constant c   register b
+ *   3, 11 (bindless)         c[bank][offset] c   register b
+ *   4, 12                    32-bit constant b   register c
+ *   5, 13 (bindless)         c[bank][offset] b   register c
+ *   14                       uniform b           register c
+ *   15                       uniform c           register b
+ */
+#ifndef WS_ISA_SASS_ROW_H
+#define WS_ISA_SASS_ROW_H
+
+#include <stddef.h>
+
+#include "isa/sass/sass.h"
+
+enum { FIELD_PIECES = 3, FIELD_NAMES = 16, ROW_OPS = 10, ROW_FIELDS = 12 };
+
+enum field_show { SHOW_HIDE, SHOW_NUM, SHOW_NAMES };
+
+struct field_piece {
+  uint8_t pos, width; /* width 0: unused */
+};
+
+struct sass_field {
+  const char *id;
+  uint8_t show; /* enum field_show */
+  struct field_piece piece[FIELD_PIECES];
+  const char *names[FIELD_NAMES];
+};
+
+extern const struct sass_field sass_fields[FLD__N];
+
+/* Where the logical sources a, b, c of an ALU instruction are encoded. */
+enum sass_layout {
+  LAY_NONE, /* operands name their slots themselves */
+  LAY_ABC,  /* a in slot A; b and c as in the table above */
+  LAY_AB,   /* a in slot A, b always in slot B */
+  LAY_AL,   /* the same, but b counts as the last of three: forms 2, 3, 15; reuse bit 2 (FADD) */
+  LAY_AC,   /* as AL, but b in slot C in form 1 (DADD) */
+  LAY_A,    /* a in slot A */
+  LAY_B,    /* a in slot B: unary instructions */
+};
+
+/* How a 32-bit constant is written. */
+enum sass_imm { IMM_NONE, IMM_U, IMM_S, IMM_F32, IMM_F64, IMM_F16X2 };
+
+/* Place of one source. */
+enum src_place { AT_NONE, AT_A, AT_B_REG, AT_B_IMM, AT_B_CONST, AT_B_UR, AT_B_CX, AT_C };
+
+/* Operands in assembly order. Q: written only when not PT / RZ; X: only with the X modifier. */
+enum sass_opd {
+  OPD_NONE,
+  OPD_D, OPD_DQ, OPD_UD, OPD_A, OPD_B, OPD_C,
+  OPD_CHI,                                  /* c of LEA: only with .HI and without .SX32 */
+  OPD_PU, OPD_PUQ, OPD_PV, OPD_PVQ,
+  OPD_PP, OPD_PPQ, OPD_PPX, OPD_PQ, OPD_PQX, OPD_PREX /* with .EX */, OPD_PRU /* P or UP */,
+  OPD_PPRED /* BAR.RED */,
+  OPD_LUT, OPD_PLUT, OPD_PLUT2, OPD_SHIFT, OPD_MASK, OPD_FSWZ, OPD_PRS, OPD_PRD, OPD_SR,
+  OPD_DATA_B, OPD_DATA_C, OPD_SWAP_C,       /* src[1], src[1], src[2] */
+  OPD_ADDR,                                 /* [R.64 + offset] */
+  OPD_ADDR_DB, OPD_ADDR_DC,                 /* descriptor or UR base in slot B, C */
+  OPD_ADDR_AC,                              /* atomics: descriptor in slot C, no flag bits */
+  OPD_ADDR_O32,                             /* offset of 32 bits */
+  OPD_SADDR, OPD_SADDR_B, OPD_SADDR_C,      /* shared, local: 32-bit R + offset, UR in B, C */
+  OPD_XADDR, OPD_XADDR_B, OPD_XADDR_C,      /* the same with a stride */
+  OPD_LDGSTS_S, OPD_LDGSTS_G,
+  OPD_CADDR, OPD_UCADDR, OPD_UCADDR_UR,     /* LDC, ULDC */
+  OPD_CCTL,
+  OPD_T48, OPD_T56, OPD_T30, OPD_TLEPC,     /* branch targets */
+  OPD_BREG_D, OPD_BREG_S, OPD_BSTATE_D, OPD_BSTATE_S, OPD_UMASK,
+  OPD_LANE_R, OPD_LANE_I, OPD_CLAMP_R, OPD_CLAMP_I,
+  OPD_BAR_R, OPD_BAR_I, OPD_COUNT_R, OPD_COUNT_I,
+  OPD_DEPBAR, OPD_PMIMM, OPD_BPTIMM, OPD_META,
+  OPD__N,
+  /* modifiers of A, B, C, or-ed in */
+  OM_NEG = 1 << 7,  /* negated by the slot's neg bit */
+  OM_ABS = 1 << 8,
+  OM_INV = 1 << 9,  /* the neg bit inverts: written ~ */
+  OM_XINV = 1 << 10, /* inverts only with the X modifier */
+  OM_SWZ = 1 << 11, /* FP16 pair swizzle */
+  OM_SEL = 1 << 12, /* CVT_SEL */
+  OM_KIND = (1 << 7) - 1,
+  OPD_nA = OPD_A | OM_NEG, OPD_nB = OPD_B | OM_NEG, OPD_nC = OPD_C | OM_NEG,
+  OPD_naA = OPD_nA | OM_ABS, OPD_naB = OPD_nB | OM_ABS, OPD_naC = OPD_nC | OM_ABS,
+  OPD_vA = OPD_A | OM_INV, OPD_xA = OPD_A | OM_NEG | OM_XINV, OPD_xB = OPD_B | OM_NEG | OM_XINV,
+  OPD_xC = OPD_C | OM_NEG | OM_XINV,
+  OPD_hA = OPD_naA | OM_SWZ, OPD_hB = OPD_naB | OM_SWZ, OPD_hC = OPD_naC | OM_SWZ,
+  OPD_sA = OPD_A | OM_SEL, OPD_snaA = OPD_naA | OM_SEL,
+};
+
+/* Register widths of the operands of a row (timing.c). */
+enum sass_width {
+  W_1,    /* one register each */
+  W_64,   /* pairs */
+  W_WIDE, /* d and c pairs */
+  W_HI,   /* c pair */
+  W_D2, W_A2,
+  W_MEM, W_ATOM, W_ATOM4 /* sm_90 codes */, W_ATOMF, W_ATOMS, W_CAS, W_LDSM,
+  W_CVT, W_CS2R, W_MATCH, W_HMMA, W_IMMA, W_BMMA, W_DMMA,
+};
+
+enum row_trait {
+  ROW_UREGS = 1 << 0,   /* a, b, c are uniform registers */
+  ROW_UPRED_D = 1 << 1, /* Pu, Pv are uniform predicates */
+  ROW_UPRED_S = 1 << 2, /* the guard and Pp, Pq, Pr are uniform predicates */
+  ROW_HALF_C = 1 << 3,  /* slot C modifiers at 84:83 (HFMA2) */
+};
+
+struct sass_row {
+  const char *name;
+  uint8_t sm_min, sm_max;
+  uint16_t base;   /* opcode bits 8:0 */
+  uint16_t forms;  /* mask of form numbers */
+  uint8_t when_field; /* FLD_NONE, or the row only matches when this field has when_value */
+  uint8_t when_value;
+  uint8_t layout, imm, width, traits;
+  uint16_t op[ROW_OPS];
+  uint8_t field[ROW_FIELDS];
+  uint8_t pipe, lat;
+  uint16_t sem, flags;
+  uint8_t mem_space, mem_op;
+};
+
+extern const struct sass_row sass_rows[];
+extern const unsigned sass_n_rows;
+
+/* Form number of a 13-bit opcode. */
+static inline unsigned opcode_form(unsigned opcode)
+{
+  return (opcode >> 9 & 7) | (opcode >> 12 & 1) << 3;
+}
+
+/* Register-read position of source n, which is also the number of its reuse bit: the logical
+ * position a, b, c, not the slot of the encoding (compiler output, CUDA 13.0). */
+unsigned row_position(const struct sass_row *row, unsigned n);
+
+/* Where source n (0 = a) of a row lies in this form. */
+enum src_place row_place(const struct sass_row *row, unsigned form, unsigned n);
+
+/* Lists the fields of an instruction in the order of sass_inst.val; returns how many. */
+unsigned row_fields(const struct sass_row *row, unsigned form, uint8_t field[SASS_MAX_FIELDS]);
+
+uint64_t field_get(struct word128 w, unsigned id);
+/* ORs v into the field's bits; false when v does not fit. */
+bool field_put(struct word128 *w, unsigned id, uint64_t v);
+struct word128 field_mask(unsigned id);
+unsigned field_width(unsigned id);
+
+/* Fills the timing view from the semantic view (timing.c). */
+void sass_fill_timing(const struct sass_inst *s, struct inst *t);
+
+/* Name of special register sr ("SR_TID.X"), or NULL (names.c). */
+const char *sass_special_register(unsigned sr);
+
+#endif

@@ -1,0 +1,276 @@
+/* Instruction tables, expanded from fields.def and opcodes.def, and the questions about them. */
+#include "isa/sass/row.h"
+
+#include "base/bug.h"
+
+#define P(pos, width) {pos, width}
+#define HIDE .show = SHOW_HIDE
+#define NUM .show = SHOW_NUM
+#define NAMES(...) .show = SHOW_NAMES, .names = {__VA_ARGS__}
+#define FIELD(name, how, ...) [FLD_##name] = {.id = #name, how, .piece = {__VA_ARGS__}},
+
+const struct sass_field sass_fields[FLD__N] = {
+#include "isa/sass/fields.def"
+};
+
+#undef P
+#undef HIDE
+#undef NUM
+#undef NAMES
+#undef FIELD
+
+/* Applies m to up to 12 names. */
+#define MAP_1(m, a) m(a)
+#define MAP_2(m, a, ...) m(a), MAP_1(m, __VA_ARGS__)
+#define MAP_3(m, a, ...) m(a), MAP_2(m, __VA_ARGS__)
+#define MAP_4(m, a, ...) m(a), MAP_3(m, __VA_ARGS__)
+#define MAP_5(m, a, ...) m(a), MAP_4(m, __VA_ARGS__)
+#define MAP_6(m, a, ...) m(a), MAP_5(m, __VA_ARGS__)
+#define MAP_7(m, a, ...) m(a), MAP_6(m, __VA_ARGS__)
+#define MAP_8(m, a, ...) m(a), MAP_7(m, __VA_ARGS__)
+#define MAP_9(m, a, ...) m(a), MAP_8(m, __VA_ARGS__)
+#define MAP_10(m, a, ...) m(a), MAP_9(m, __VA_ARGS__)
+#define MAP_PICK(a, b, c, d, e, f, g, h, i, j, name, ...) name
+#define MAP(m, ...)                                                                                \
+  MAP_PICK(__VA_ARGS__, MAP_10, MAP_9, MAP_8, MAP_7, MAP_6, MAP_5, MAP_4, MAP_3, MAP_2, MAP_1, 0)  \
+  (m, __VA_ARGS__)
+
+#define AS_OPD(x) OPD_##x
+#define AS_FLD(x) FLD_##x
+
+#define ALL .sm_min = 80, .sm_max = 90
+#define PRE90 .sm_min = 80, .sm_max = 89
+#define SM86 .sm_min = 86, .sm_max = 90
+#define SM90 .sm_min = 90, .sm_max = 90
+
+#define FORM(n) (1u << (n))
+#define F_B (FORM(1) | FORM(4) | FORM(5) | FORM(13) | FORM(14))   /* b varies */
+#define F_C (FORM(1) | FORM(2) | FORM(3) | FORM(11) | FORM(15))   /* the last varies */
+#define F_C2 (FORM(2) | FORM(3) | FORM(11) | FORM(15))
+#define F_BC (F_B | F_C)
+#define F_UB (FORM(9) | FORM(12))
+#define F_UBC (F_UB | FORM(10))
+#define F_UMOV (FORM(4) | FORM(14))
+#define ALU(number, mask) .base = number, .forms = mask
+#define U(number, mask) ALU(number, mask)
+#define OP(x) .base = (x) & 0x1ff, .forms = FORM(((x) >> 9 & 7) | (x) >> 12 << 3)
+#define LAY(where, constant) .layout = LAY_##where, .imm = IMM_##constant
+#define SLOTS .layout = LAY_NONE
+#define OPS(...) .op = {MAP(AS_OPD, __VA_ARGS__)}
+#define MODS(...) .field = {MAP(AS_FLD, __VA_ARGS__)}
+
+enum { FLAG_0, FLAG_HALF_RATE_PORT = INST_HALF_RATE_PORT, FLAG_BAR = INST_BAR, FLAG_EXIT = INST_EXIT,
+       FLAG_BRANCH = INST_BRANCH, FLAG_CONVERGE = INST_CONVERGE, FLAG_YIELD = INST_YIELD,
+       FLAG_SLEEP = INST_SLEEP, FLAG_DEPBAR = INST_DEPBAR, FLAG_LDGDEPBAR = INST_LDGDEPBAR,
+       FLAG_MEMBAR = INST_MEMBAR };
+#define FL(flag) .flags = FLAG_##flag
+#define UNI(flag) FL(flag), .traits = ROW_UREGS | ROW_UPRED_D | ROW_UPRED_S
+#define UPD(flag) FL(flag), .traits = ROW_UPRED_D
+#define HALFC(flag) FL(flag), .traits = ROW_HALF_C
+#define MEM(space, operation, flag)                                                                \
+  FL(flag), .mem_space = MEM_##space, .mem_op = MEM_##operation
+
+#define OPC(text, targets, number, layout, ops, mods, w, p, l, s, flag)                            \
+  {.name = text, targets, number, layout, ops, mods, .width = W_##w, .pipe = PIPE_##p,             \
+   .lat = LAT_##l, .sem = SEM_##s, flag},
+#define OPC_WHEN(fld, value, text, targets, number, layout, ops, mods, w, p, l, s, flag)           \
+  {.name = text, targets, number, layout, ops, mods, .width = W_##w, .pipe = PIPE_##p,             \
+   .lat = LAT_##l, .sem = SEM_##s, .when_field = FLD_##fld, .when_value = value, flag},
+
+const struct sass_row sass_rows[] = {
+#include "isa/sass/opcodes.def"
+};
+
+const unsigned sass_n_rows = sizeof sass_rows / sizeof sass_rows[0];
+
+/* What slot B holds in each form. */
+static const uint8_t slot_b[16] = {
+    [1] = AT_B_REG, [2] = AT_B_IMM,  [3] = AT_B_CONST, [4] = AT_B_IMM, [5] = AT_B_CONST,
+    [9] = AT_B_REG, [10] = AT_B_IMM, [11] = AT_B_CX,   [12] = AT_B_IMM, [13] = AT_B_CX,
+    [14] = AT_B_UR, [15] = AT_B_UR,
+};
+
+enum src_place row_place(const struct sass_row *row, unsigned form, unsigned n)
+{
+  /* Forms 2, 3, 7 and their uniform and bindless twins put the last source in slot B. */
+  bool last_in_b = form == 2 || form == 3 || form == 10 || form == 11 || form == 15;
+  switch (row->layout) {
+  case LAY_ABC:
+    if (n == 0) return AT_A;
+    return (n == 2) == last_in_b ? slot_b[form] : AT_C;
+  case LAY_AB:
+  case LAY_AL:
+    return n == 0 ? AT_A : n == 1 ? slot_b[form] : AT_NONE;
+  case LAY_AC:
+    if (n == 1) return last_in_b ? slot_b[form] : AT_C;
+    return n == 0 ? AT_A : AT_NONE;
+  case LAY_A:
+    return n == 0 ? AT_A : AT_NONE;
+  case LAY_B:
+    return n == 0 ? slot_b[form] : AT_NONE;
+  default:
+    return AT_NONE;
+  }
+}
+
+unsigned row_position(const struct sass_row *row, unsigned n)
+{
+  bool last = n == 1 && (row->layout == LAY_AL || row->layout == LAY_AC);
+  return last ? 2 : row->layout == LAY_B ? 1 : n;
+}
+
+struct list {
+  uint8_t *field;
+  unsigned n;
+};
+
+static void add(struct list *l, unsigned id)
+{
+  BUG_ON(l->n >= SASS_MAX_FIELDS);
+  l->field[l->n++] = (uint8_t)id;
+}
+
+/* Modifier bits of one source. A constant has none: its bits are the number's. */
+static void source_modifiers(struct list *l, const struct sass_row *row, enum src_place at,
+                             unsigned op)
+{
+  bool half_c = row->traits & ROW_HALF_C;
+  if (at == AT_NONE || at == AT_B_IMM) return;
+  if (op & (OM_NEG | OM_INV))
+    add(l, at == AT_A ? FLD_A_NEG : at != AT_C ? FLD_B_NEG : half_c ? FLD_HC_NEG : FLD_C_NEG);
+  if (op & OM_ABS)
+    add(l, at == AT_A ? FLD_A_ABS : at != AT_C ? FLD_B_ABS : half_c ? FLD_HC_ABS : FLD_C_ABS);
+  if (op & OM_SWZ) add(l, at == AT_A ? FLD_HSWZ_A : at != AT_C ? FLD_HSWZ_B : FLD_HSWZ_C);
+  if (op & OM_SEL) add(l, FLD_CVT_SEL);
+}
+
+static void source_fields(struct list *l, const struct sass_row *row, unsigned form, unsigned op)
+{
+  unsigned kind = op & OM_KIND;
+  unsigned n = kind == OPD_A ? 0 : kind == OPD_B ? 1 : 2;
+  enum src_place at = row_place(row, form, n);
+  bool u = row->traits & ROW_UREGS && form >= 8 && at != AT_B_UR;
+  switch (at) {
+  case AT_A: add(l, u ? FLD_URA : FLD_RA); break;
+  case AT_C: add(l, u ? FLD_URC : FLD_RC); break;
+  case AT_B_REG: add(l, u ? FLD_URB : FLD_RB); break;
+  case AT_B_UR: add(l, FLD_URB); break;
+  case AT_B_IMM: add(l, FLD_IMM32); break;
+  case AT_B_CONST: add(l, FLD_COFF), add(l, FLD_CBANK); break;
+  case AT_B_CX: add(l, FLD_COFF), add(l, FLD_URB); break;
+  case AT_NONE: BUG("row %s: operand without a place", row->name);
+  }
+  source_modifiers(l, row, at, op);
+}
+
+enum { OPD_FIELDS = 4 };
+
+/* Fields of the operands that name their own slots. */
+static const uint8_t opd_fields[OPD__N][OPD_FIELDS] = {
+    [OPD_D] = {FLD_RD}, [OPD_DQ] = {FLD_RD}, [OPD_UD] = {FLD_URD},
+    [OPD_PU] = {FLD_PU}, [OPD_PUQ] = {FLD_PU}, [OPD_PV] = {FLD_PV}, [OPD_PVQ] = {FLD_PV},
+    [OPD_PP] = {FLD_PP, FLD_PP_NOT}, [OPD_PPQ] = {FLD_PP, FLD_PP_NOT},
+    [OPD_PPX] = {FLD_PP, FLD_PP_NOT}, [OPD_PPRED] = {FLD_PP, FLD_PP_NOT},
+    [OPD_PQ] = {FLD_PQ, FLD_PQ_NOT}, [OPD_PQX] = {FLD_PQ, FLD_PQ_NOT},
+    [OPD_PREX] = {FLD_PR, FLD_PR_NOT}, [OPD_PRU] = {FLD_PR, FLD_PR_NOT, FLD_PR_U},
+    [OPD_LUT] = {FLD_LUT}, [OPD_PLUT] = {FLD_PLUT}, [OPD_PLUT2] = {FLD_PLUT2},
+    [OPD_SHIFT] = {FLD_LEA_SHIFT}, [OPD_MASK] = {FLD_MOV_MASK}, [OPD_FSWZ] = {FLD_FSWZ_LANE},
+    [OPD_SR] = {FLD_SR},
+    [OPD_DATA_B] = {FLD_RB}, [OPD_DATA_C] = {FLD_RC}, [OPD_SWAP_C] = {FLD_RC},
+    [OPD_ADDR] = {FLD_RA, FLD_MEM_OFFSET},
+    [OPD_ADDR_DB] = {FLD_RA, FLD_URB, FLD_MEM_DESC, FLD_MEM_OFFSET},
+    [OPD_ADDR_DC] = {FLD_RA, FLD_URC, FLD_MEM_DESC, FLD_MEM_OFFSET},
+    [OPD_ADDR_AC] = {FLD_RA, FLD_URC, FLD_MEM_OFFSET},
+    [OPD_ADDR_O32] = {FLD_RA, FLD_OFFSET32},
+    [OPD_SADDR] = {FLD_RA, FLD_MEM_OFFSET}, [OPD_SADDR_B] = {FLD_RA, FLD_URB, FLD_MEM_OFFSET},
+    [OPD_SADDR_C] = {FLD_RA, FLD_URC, FLD_MEM_OFFSET},
+    [OPD_XADDR] = {FLD_RA, FLD_LDS_STRIDE, FLD_MEM_OFFSET},
+    [OPD_XADDR_B] = {FLD_RA, FLD_LDS_STRIDE, FLD_URB, FLD_MEM_OFFSET},
+    [OPD_XADDR_C] = {FLD_RA, FLD_LDS_STRIDE, FLD_URC, FLD_MEM_OFFSET},
+    [OPD_LDGSTS_S] = {FLD_RD, FLD_LDGSTS_SOFF},
+    [OPD_LDGSTS_G] = {FLD_RA, FLD_URC, FLD_MEM_DESC, FLD_LDGSTS_GOFF},
+    [OPD_CADDR] = {FLD_RA, FLD_CBANK_LDC, FLD_COFF_LDC},
+    [OPD_UCADDR] = {FLD_CBANK_LDC, FLD_COFF_LDC},
+    [OPD_UCADDR_UR] = {FLD_URA, FLD_CBANK_LDC, FLD_COFF_LDC},
+    [OPD_CCTL] = {FLD_RA, FLD_OFFSET32},
+    [OPD_T48] = {FLD_TARGET48}, [OPD_T56] = {FLD_TARGET56}, [OPD_T30] = {FLD_TARGET30},
+    [OPD_TLEPC] = {FLD_TARGET_LEPC},
+    [OPD_BREG_D] = {FLD_BREG}, [OPD_BREG_S] = {FLD_BREG},
+    [OPD_BSTATE_D] = {FLD_BMOV_STATE}, [OPD_BSTATE_S] = {FLD_BMOV_STATE},
+    [OPD_UMASK] = {FLD_URA, FLD_URA_NOT},
+    [OPD_LANE_R] = {FLD_RB}, [OPD_LANE_I] = {FLD_SHFL_LANE},
+    [OPD_CLAMP_R] = {FLD_RC}, [OPD_CLAMP_I] = {FLD_SHFL_C},
+    [OPD_BAR_R] = {FLD_RB}, [OPD_BAR_I] = {FLD_BAR_ID},
+    [OPD_COUNT_R] = {FLD_RB}, [OPD_COUNT_I] = {FLD_BAR_COUNT},
+    [OPD_DEPBAR] = {FLD_DEPBAR_LE, FLD_DEPBAR_SB, FLD_DEPBAR_COUNT, FLD_DEPBAR_MASK},
+    [OPD_PMIMM] = {FLD_PMTRIG_IMM}, [OPD_BPTIMM] = {FLD_BPT_IMM}, [OPD_META] = {FLD_HMMA_META},
+};
+
+/* Global accesses with a uniform register also have the bit that tells Ra's width. */
+static bool has_a64(unsigned kind)
+{
+  return kind == OPD_ADDR_DB || kind == OPD_ADDR_DC;
+}
+
+static bool listed(const struct list *l, unsigned id)
+{
+  for (unsigned i = 0; i < l->n; i++)
+    if (l->field[i] == id) return true;
+  return false;
+}
+
+unsigned row_fields(const struct sass_row *row, unsigned form, uint8_t field[SASS_MAX_FIELDS])
+{
+  struct list l = {field, 0};
+  add(&l, FLD_OPCODE), add(&l, FLD_GUARD), add(&l, FLD_GUARD_NOT), add(&l, FLD_PM);
+  for (unsigned i = 0; i < ROW_OPS && row->op[i]; i++) {
+    unsigned kind = row->op[i] & OM_KIND;
+    if (kind == OPD_A || kind == OPD_B || kind == OPD_C || kind == OPD_CHI) {
+      source_fields(&l, row, form, row->op[i]);
+      continue;
+    }
+    /* BAR with number and count in one register names Rb twice. */
+    for (unsigned k = 0; k < OPD_FIELDS && opd_fields[kind][k]; k++)
+      if (!listed(&l, opd_fields[kind][k])) add(&l, opd_fields[kind][k]);
+    if (has_a64(kind)) add(&l, FLD_MEM_A64);
+  }
+  for (unsigned i = 0; i < ROW_FIELDS && row->field[i]; i++) add(&l, row->field[i]);
+  return l.n;
+}
+
+uint64_t field_get(struct word128 w, unsigned id)
+{
+  const struct field_piece *p = sass_fields[id].piece;
+  uint64_t v = 0;
+  unsigned shift = 0;
+  for (unsigned i = 0; i < FIELD_PIECES && p[i].width; i++) {
+    v |= bits_get(w, p[i].pos, p[i].width) << shift;
+    shift += p[i].width;
+  }
+  return v;
+}
+
+bool field_put(struct word128 *w, unsigned id, uint64_t v)
+{
+  const struct field_piece *p = sass_fields[id].piece;
+  if (v & ~bits_ones(field_width(id))) return false;
+  for (unsigned i = 0; i < FIELD_PIECES && p[i].width; i++) {
+    bits_or(w, p[i].pos, p[i].width, v & bits_ones(p[i].width));
+    v >>= p[i].width;
+  }
+  return true;
+}
+
+struct word128 field_mask(unsigned id)
+{
+  struct word128 w = {0, 0};
+  BUG_ON(!field_put(&w, id, bits_ones(field_width(id))));
+  return w;
+}
+
+unsigned field_width(unsigned id)
+{
+  unsigned n = 0;
+  for (unsigned i = 0; i < FIELD_PIECES; i++) n += sass_fields[id].piece[i].width;
+  return n;
+}

@@ -1,0 +1,296 @@
+/* The timing view of a decoded instruction: registers with their widths, memory kind, constant
+ * operand, flags. Widths follow the operand types (PTX ISA fragment layouts for the tensor cores).
+ */
+#include <string.h>
+
+#include "base/bug.h"
+#include "isa/sass/row.h"
+
+enum { SLOT_A, SLOT_B, SLOT_C };
+enum role { ROLE_D, ROLE_A, ROLE_B, ROLE_C };
+
+static void add_operand(struct operand *list, uint8_t *n, unsigned max, struct operand o)
+{
+  static const uint8_t zero[FILE__N] = {[FILE_R] = SASS_RZ, [FILE_UR] = SASS_URZ,
+                                        [FILE_P] = SASS_PT, [FILE_UP] = SASS_PT};
+  if (zero[o.file] && o.index == zero[o.file]) return;
+  BUG_ON(*n >= max);
+  list[(*n)++] = o;
+}
+
+static void add_dst(struct inst *t, unsigned file, unsigned index, unsigned width)
+{
+  add_operand(t->dst, &t->n_dst, INST_MAX_DST,
+              (struct operand){.file = (uint8_t)file, .index = (uint8_t)index,
+                               .width = (uint8_t)width});
+}
+
+static void add_src(struct inst *t, unsigned file, unsigned index, unsigned width, unsigned slot)
+{
+  uint8_t reuse = file == FILE_R && (t->ctrl.reuse >> slot & 1);
+  add_operand(t->src, &t->n_src, INST_MAX_SRC,
+              (struct operand){.file = (uint8_t)file, .index = (uint8_t)index,
+                               .width = (uint8_t)width, .slot = (uint8_t)slot, .reuse = reuse});
+}
+
+static void add_pred(struct inst *t, struct sass_pred p)
+{
+  add_src(t, p.uniform ? FILE_UP : FILE_P, p.index, 1, 0);
+}
+
+static unsigned mem_bytes(const struct sass_inst *s)
+{
+  static const uint8_t bytes[8] = {1, 1, 2, 2, 4, 8, 16, 16};
+  return bytes[sass_get(s, FLD_MEM_SIZE)];
+}
+
+static unsigned atom_bytes(const struct sass_inst *s)
+{
+  switch (sass_atom_type(s)) {
+  case ATOM_U64: case ATOM_S64: case ATOM_F64: return 8;
+  case ATOM_F32X4: return 16;
+  default: return 4;
+  }
+}
+
+/* Data bytes per lane of memory instructions. */
+static unsigned data_bytes(const struct sass_inst *s)
+{
+  switch (s->row->width) {
+  case W_MEM: return mem_bytes(s);
+  case W_ATOM: case W_ATOM4: case W_ATOMF: case W_ATOMS: case W_CAS: return atom_bytes(s);
+  case W_LDSM: return 4u << sass_get(s, FLD_LDSM_COUNT);
+  default: return 4;
+  }
+}
+
+struct mma_width {
+  uint8_t a, b, cd; /* registers */
+};
+
+static struct mma_width hmma_width(const struct sass_inst *s)
+{
+  unsigned cd = sass_get(s, FLD_HMMA_F32) ? 4 : 2;
+  /* 16816, and tf32 1688 whose elements are twice as wide. A sparse A is half as wide. */
+  bool big = sass_get(s, FLD_HMMA_SHAPE) == 1 ||
+             (sass_get(s, FLD_HMMA_SHAPE) == 0 && sass_get(s, FLD_HMMA_TYPE) == 2);
+  if (sass_get(s, FLD_HMMA_SP)) return (struct mma_width){2, 2, (uint8_t)cd};
+  return big ? (struct mma_width){4, 2, (uint8_t)cd} : (struct mma_width){2, 1, (uint8_t)cd};
+}
+
+static struct mma_width imma_width(const struct sass_inst *s)
+{
+  bool nibbles = sass_get(s, FLD_IMMA_A) >= 4;
+  switch (sass_get(s, FLD_IMMA_SHAPE)) {
+  case 0: case 2: return (struct mma_width){1, 1, 2};
+  case 4: return (struct mma_width){2, 1, 4};
+  case 5: return nibbles ? (struct mma_width){2, 1, 4} : (struct mma_width){4, 2, 4};
+  default: return (struct mma_width){4, 2, 4};
+  }
+}
+
+static struct mma_width bmma_width(const struct sass_inst *s)
+{
+  static const struct mma_width w[4] = {{1, 1, 2}, {2, 1, 4}, {4, 2, 4}, {4, 2, 4}};
+  return w[sass_get(s, FLD_BMMA_SHAPE)];
+}
+
+static struct mma_width dmma_width(const struct sass_inst *s)
+{
+  static const struct mma_width w[4] = {{2, 2, 4}, {4, 2, 8}, {8, 4, 8}, {16, 8, 8}};
+  return w[sass_get(s, FLD_DMMA_SHAPE)];
+}
+
+static unsigned pick_mma(struct mma_width w, enum role r)
+{
+  return r == ROLE_A ? w.a : r == ROLE_B ? w.b : w.cd;
+}
+
+/* Registers of a conversion: two for 64-bit numbers. */
+static unsigned cvt_width(const struct sass_inst *s, enum role r)
+{
+  if (r == ROLE_D) return sass_get(s, FLD_CVT_DST_FSIZE) == 3 || sass_get(s, FLD_CVT_DST_ISIZE) == 3
+                              ? 2 : 1;
+  return sass_get(s, FLD_CVT_SRC_FSIZE) == 3 || sass_get(s, FLD_CVT_SRC_ISIZE) == 3 ? 2 : 1;
+}
+
+static unsigned reg_width(const struct sass_inst *s, enum role r)
+{
+  switch (s->row->width) {
+  case W_64: return 2;
+  case W_WIDE: return r == ROLE_D || r == ROLE_C ? 2 : 1;
+  case W_HI: return r == ROLE_C ? 2 : 1;
+  case W_D2: return r == ROLE_D ? 2 : 1;
+  case W_A2: return r == ROLE_A ? 2 : 1;
+  case W_CVT: return cvt_width(s, r);
+  case W_CS2R: return sass_get(s, FLD_CS2R_64) ? 2 : 1;
+  case W_MATCH: return r == ROLE_A && sass_get(s, FLD_MATCH_U64) ? 2 : 1;
+  case W_HMMA: return pick_mma(hmma_width(s), r);
+  case W_IMMA: return pick_mma(imma_width(s), r);
+  case W_BMMA: return pick_mma(bmma_width(s), r);
+  case W_DMMA: return pick_mma(dmma_width(s), r);
+  case W_1: return 1;
+  default: return (data_bytes(s) + 3) / 4;
+  }
+}
+
+static void add_source(const struct sass_inst *s, struct inst *t, unsigned n)
+{
+  const struct sass_src *src = &s->src[n];
+  unsigned slot = row_position(s->row, n);
+  enum role r = n == 0 ? ROLE_A : n == 1 ? ROLE_B : ROLE_C;
+  switch (src->kind) {
+  case SRC_REG: add_src(t, FILE_R, src->index, reg_width(s, r), slot); break;
+  case SRC_UREG: add_src(t, FILE_UR, src->index, reg_width(s, r), slot); break;
+  case SRC_CONST_UR: add_src(t, FILE_UR, src->index, 2, slot); break;
+  case SRC_CONST:
+    add_src(t, FILE_CONST, 0, reg_width(s, r), slot);
+    t->has_const = true;
+    t->const_bank = src->bank;
+    t->const_off = src->imm;
+    break;
+  default: break;
+  }
+}
+
+static void add_address(const struct sass_inst *s, struct inst *t, unsigned kind)
+{
+  bool wide = kind == OPD_ADDR || kind == OPD_ADDR_AC || kind == OPD_ADDR_O32 ||
+              kind == OPD_LDGSTS_G || (kind == OPD_CCTL && sass_get(s, FLD_MEM_E)) ||
+              ((kind == OPD_ADDR_DB || kind == OPD_ADDR_DC) && sass_get(s, FLD_MEM_A64));
+  bool shared = kind >= OPD_SADDR && kind <= OPD_XADDR_C;
+  add_src(t, FILE_R, s->src[0].index, wide ? 2 : 1, SLOT_A);
+  if (s->ua != SASS_URZ) add_src(t, FILE_UR, s->ua, shared ? 1 : 2, SLOT_B);
+}
+
+static void add_constant(const struct sass_inst *s, struct inst *t, unsigned kind)
+{
+  const struct sass_src *c = &s->src[kind == OPD_CADDR];
+  if (kind == OPD_CADDR) add_src(t, FILE_R, s->src[0].index, 1, SLOT_A);
+  if (kind == OPD_UCADDR_UR) add_src(t, FILE_UR, s->ua, 1, SLOT_A);
+  t->const_bank = c->bank;
+  t->const_off = c->imm;
+  t->has_const = kind != OPD_CADDR; /* LDC is a memory instruction */
+}
+
+static void add_one(const struct sass_inst *s, struct inst *t, unsigned kind)
+{
+  unsigned pfile = s->pu_uniform ? FILE_UP : FILE_P;
+  switch (kind) {
+  case OPD_D: case OPD_DQ: add_dst(t, FILE_R, s->dst, reg_width(s, ROLE_D)); break;
+  case OPD_UD: add_dst(t, FILE_UR, s->udst, reg_width(s, ROLE_D)); break;
+  case OPD_A: add_source(s, t, 0); break;
+  case OPD_B: add_source(s, t, 1); break;
+  case OPD_C: case OPD_CHI: add_source(s, t, 2); break;
+  case OPD_PU: case OPD_PUQ: add_dst(t, pfile, s->pu, 1); break;
+  case OPD_PV: case OPD_PVQ: add_dst(t, pfile, s->pv, 1); break;
+  case OPD_PP: case OPD_PPQ: add_pred(t, s->pp); break;
+  case OPD_PPX: if (sass_get(s, FLD_X)) add_pred(t, s->pp); break;
+  case OPD_PPRED: if (sass_get(s, FLD_BAR_OP) == 2) add_pred(t, s->pp); break;
+  case OPD_PQ: add_pred(t, s->pq); break;
+  case OPD_PQX: if (sass_get(s, FLD_X)) add_pred(t, s->pq); break;
+  case OPD_PREX: if (sass_get(s, FLD_ISETP_EX)) add_pred(t, s->pr); break;
+  case OPD_PRU: add_pred(t, s->pr); break;
+  case OPD_PRS: add_src(t, s->row->traits & ROW_UPRED_S ? FILE_UP : FILE_P, 0, 7, 0); break;
+  case OPD_PRD: add_dst(t, pfile, 0, 7); break;
+  case OPD_DATA_B: add_src(t, FILE_R, s->src[1].index, reg_width(s, ROLE_B), SLOT_B); break;
+  case OPD_DATA_C: add_src(t, FILE_R, s->src[1].index, reg_width(s, ROLE_B), SLOT_C); break;
+  case OPD_SWAP_C: add_src(t, FILE_R, s->src[2].index, reg_width(s, ROLE_C), SLOT_C); break;
+  case OPD_ADDR: case OPD_ADDR_DB: case OPD_ADDR_DC: case OPD_ADDR_AC: case OPD_ADDR_O32:
+  case OPD_SADDR: case OPD_SADDR_B: case OPD_SADDR_C: case OPD_XADDR: case OPD_XADDR_B:
+  case OPD_XADDR_C: case OPD_LDGSTS_G: case OPD_CCTL:
+    add_address(s, t, kind);
+    break;
+  case OPD_LDGSTS_S: add_src(t, FILE_R, s->src[1].index, 1, SLOT_B); break;
+  case OPD_CADDR: case OPD_UCADDR: case OPD_UCADDR_UR: add_constant(s, t, kind); break;
+  case OPD_BREG_D: add_dst(t, FILE_B, s->bar, 1); break;
+  case OPD_BREG_S: add_src(t, FILE_B, s->bar, 1, 0); break;
+  case OPD_UMASK: add_src(t, FILE_UR, s->ua, 1, SLOT_A); break;
+  case OPD_LANE_R: case OPD_COUNT_R: add_src(t, FILE_R, s->src[1].index, 1, SLOT_B); break;
+  case OPD_CLAMP_R: add_src(t, FILE_R, s->src[2].index, 1, SLOT_C); break;
+  case OPD_BAR_R: add_src(t, FILE_R, s->src[0].index, 1, SLOT_B); break;
+  case OPD_META:
+    add_src(t, FILE_R, (unsigned)sass_get(s, FLD_HMMA_META), 1, SLOT_B);
+    break;
+  default: break;
+  }
+}
+
+/* Convergence-barrier registers moved by BMOV; the other states are not scoreboarded. */
+static void add_bstate(const struct sass_inst *s, struct inst *t, unsigned kind)
+{
+  unsigned state = (unsigned)sass_get(s, FLD_BMOV_STATE);
+  if (state >= 16) return;
+  if (kind == OPD_BSTATE_D || sass_get(s, FLD_BMOV_CLEAR)) add_dst(t, FILE_B, state, 1);
+  if (kind == OPD_BSTATE_S) add_src(t, FILE_B, state, 1, 0);
+}
+
+static uint8_t address_kind(const struct sass_inst *s)
+{
+  bool has_reg = s->src[0].index != SASS_RZ;
+  bool has_ureg = s->ua != SASS_URZ && !s->ua_is_descriptor;
+  return has_reg ? ADDR_REGULAR : has_ureg ? ADDR_UNIFORM : ADDR_IMMEDIATE;
+}
+
+static void fill_mem(const struct sass_inst *s, struct inst *t)
+{
+  unsigned order = (unsigned)sass_get(s, FLD_MEM_ORDER);
+  bool near = s->row->mem_space == MEM_SHARED || s->row->mem_space == MEM_LOCAL;
+  bool atomic = s->row->mem_op == MEM_ATOMIC || s->row->mem_op == MEM_RED;
+  t->mem.space = s->row->mem_space;
+  t->mem.op = s->row->mem_op;
+  t->mem.bytes = (uint8_t)data_bytes(s);
+  t->mem.addr = address_kind(s);
+  t->mem.strong = !near && (atomic || order == 5 || order == 7 || order == 10);
+  /* .STRONG.SM is served by L1; gpu scope and wider are not. */
+  t->mem.bypass_l1 = !near && (atomic || order == 7 || order == 10);
+  if (t->mem.op == MEM_LDGSTS && !sass_get(s, FLD_LDGSTS_ACCESS)) t->mem.bypass_l1 = true;
+}
+
+/* Special registers that read the SM clock or the global timer. */
+static bool reads_clock(const struct sass_inst *s)
+{
+  return sass_has(s, FLD_SR) && sass_get(s, FLD_SR) >= 80 && sass_get(s, FLD_SR) <= 83;
+}
+
+static uint8_t hmma_latency(const struct sass_inst *s)
+{
+  if (hmma_width(s).a < 4 && !sass_get(s, FLD_HMMA_SP)) return LAT_MMA_1688;
+  return sass_get(s, FLD_HMMA_F32) ? LAT_MMA_16816_F32 : LAT_MMA_16816_F16;
+}
+
+/* Rows of one mnemonic share the id of the first. */
+static uint16_t mnemonic_id(const struct sass_row *row)
+{
+  for (unsigned i = 0; i < sass_n_rows; i++)
+    if (!strcmp(sass_rows[i].name, row->name)) return (uint16_t)i;
+  BUG("row %s is not in the table", row->name);
+}
+
+void sass_fill_timing(const struct sass_inst *s, struct inst *t)
+{
+  const struct sass_row *row = s->row;
+  t->pipe = row->pipe;
+  t->lat = row->width == W_HMMA ? hmma_latency(s) : row->lat;
+  t->flags = row->flags;
+  t->mnemonic = mnemonic_id(row);
+  /* struct inst's guard names a vector predicate; a uniform guard is an ordinary source. */
+  if (s->guard.uniform) {
+    add_pred(t, s->guard);
+  } else {
+    t->guard = s->guard.index;
+    t->guard_not = s->guard.neg;
+  }
+  for (unsigned i = 0; i < ROW_OPS && row->op[i]; i++) {
+    unsigned kind = row->op[i] & OM_KIND;
+    add_one(s, t, kind);
+    if (kind == OPD_BSTATE_D || kind == OPD_BSTATE_S) add_bstate(s, t, kind);
+    if (kind == OPD_DEPBAR) {
+      t->depbar_sb = (uint8_t)sass_get(s, FLD_DEPBAR_SB);
+      t->depbar_le = (uint8_t)sass_get(s, FLD_DEPBAR_COUNT);
+      t->depbar_mask = (uint8_t)sass_get(s, FLD_DEPBAR_MASK);
+    }
+  }
+  if (row->mem_space) fill_mem(s, t);
+  if (reads_clock(s)) t->flags |= INST_CLOCK;
+}

@@ -1,0 +1,332 @@
+/* Instance of a module: addresses for its variables, relocated and decoded code. */
+#include <elf.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "isa/sass/syscall.h"
+#include "load/internal.h"
+
+enum { INST_SHIFT = 4, INST_BYTES = 1 << INST_SHIFT, USER_BANK = 3 };
+
+struct bank {
+  uint8_t *data;
+  uint32_t bytes;
+};
+
+struct module_instance {
+  struct arena arena;
+  const struct module *module;
+  struct gmem *mem;               /* NULL: addresses only */
+  uint64_t global_alloc, global_base;
+  uint64_t const_base;            /* guest copy of bank 3: generic loads reach constants there */
+  uint8_t **bytes;                /* per ELF section: relocated contents; NULL when not loaded */
+  uint8_t *text;                  /* the code space from MODULE_CODE_BASE on */
+  struct bank common[MODULE_BANKS];
+  struct bank (*bank)[MODULE_BANKS]; /* per kernel */
+  struct code_view code;
+  struct inst *inst;
+  struct sass_inst *sass;
+};
+
+/* Memory ---------------------------------------------------------------------------------- */
+
+static bool alloc_variables(struct module_instance *in, struct err *e)
+{
+  const struct module *m = in->module;
+  if (!in->mem) return true;
+  if (m->global_bytes) {
+    in->global_alloc = gmem_alloc(in->mem, m->global_bytes + m->global_align, "module variables");
+    if (!in->global_alloc)
+      return err_set(e, "%s: no guest memory for %llu bytes of variables; use smaller arrays",
+                     m->name, (unsigned long long)m->global_bytes);
+    in->global_base = (in->global_alloc + m->global_align - 1) & ~(m->global_align - 1);
+  }
+  if (m->const_bytes) {
+    in->const_base = gmem_alloc(in->mem, m->const_bytes, "constant variables");
+    if (!in->const_base)
+      return err_set(e, "%s: no guest memory for %u bytes of constants; use smaller arrays",
+                     m->name, m->const_bytes);
+  }
+  return true;
+}
+
+static void copy_section(struct module_instance *in, uint32_t i)
+{
+  const struct module *m = in->module;
+  const struct elf_section *s = &m->elf.section[i];
+  const struct place *p = &m->place[i];
+  if (p->kind == PLACE_NONE || !s->data) return;
+  in->bytes[i] = p->kind == PLACE_TEXT ? in->text + (p->offset - MODULE_CODE_BASE)
+                                       : arena_alloc(&in->arena, s->size + 1, 16);
+  memcpy(in->bytes[i], s->data, s->size);
+  if (p->kind != PLACE_BANK) return;
+  struct bank *b = p->kernel == ALL_KERNELS ? &in->common[p->bank] : &in->bank[p->kernel][p->bank];
+  *b = (struct bank){ in->bytes[i], (uint32_t)s->size };
+}
+
+static void copy_sections(struct module_instance *in)
+{
+  const struct module *m = in->module;
+  in->text = arena_alloc(&in->arena, m->code_end - MODULE_CODE_BASE, 16);
+  in->bytes = ARENA_ARRAY(&in->arena, uint8_t *, m->elf.n_sections);
+  in->bank = arena_array(&in->arena, m->n_kernels + 1u, sizeof in->bank[0], 16);
+  for (uint32_t i = 1; i < m->elf.n_sections; i++) copy_section(in, i);
+}
+
+static void write_variables(const struct module_instance *in)
+{
+  const struct module *m = in->module;
+  if (!in->mem) return;
+  for (uint32_t i = 1; i < m->elf.n_sections; i++) {
+    if (m->place[i].kind != PLACE_GLOBAL || !in->bytes[i]) continue;
+    BUG_ON(!gmem_write(in->mem, in->global_base + m->place[i].offset, in->bytes[i],
+                       m->elf.section[i].size));
+  }
+  const struct bank *user = &in->common[USER_BANK];
+  if (in->const_base) BUG_ON(!gmem_write(in->mem, in->const_base, user->data, user->bytes));
+}
+
+/* Relocations ---------------------------------------------------------------------------- */
+
+static bool service_address(const char *name, uint64_t *address)
+{
+  for (unsigned i = 0; i < SYSCALL__N; i++)
+    if (strcmp(load_service_name[i], name) == 0) {
+      *address = MODULE_CODE_BASE + i * INST_BYTES;
+      return true;
+    }
+  return false;
+}
+
+static bool resolve_undefined(const struct module *m, const struct elf_symbol *y, uint64_t *value,
+                              struct err *e)
+{
+  *value = 0;
+  if (service_address(y->name, value) || y->bind == STB_WEAK) return true;
+  return err_set(e, "%s: needs '%.200s', which is neither in the file nor a service of the "
+                 "simulator (vprintf, malloc, free, __assertfail); link the module that has it",
+                 m->name, y->name);
+}
+
+/* The symbol's value in the sense the relocation asks for. False: it has none. */
+static bool resolve_placed(const struct module_instance *in, const struct place *p,
+                           const struct elf_symbol *y, enum reloc_value sense, uint64_t *value)
+{
+  if (sense == RELOC_SHARED && p->kind == PLACE_SHARED) *value = y->value;
+  else if (sense == RELOC_BANK && p->kind == PLACE_BANK) *value = y->value;
+  else if (sense != RELOC_ADDRESS) return false;
+  else if (p->kind == PLACE_TEXT) *value = p->offset + y->value;
+  else if (p->kind == PLACE_GLOBAL) *value = in->global_base + p->offset + y->value;
+  else if (p->kind == PLACE_BANK && p->bank == USER_BANK && p->kernel == ALL_KERNELS)
+    *value = in->const_base + y->value;
+  else return false;
+  return true;
+}
+
+static bool resolve(const struct module_instance *in, const struct module_reloc *r, uint64_t *value,
+                    unsigned *bank, struct err *e)
+{
+  const struct module *m = in->module;
+  const struct elf_symbol *y = &m->elf.symbol[r->symbol];
+  *bank = 0;
+  if (y->section == SHN_UNDEF) return resolve_undefined(m, y, value, e);
+  if (y->section == SHN_ABS) {
+    *value = y->value;
+    return true;
+  }
+  if (y->section < m->elf.n_sections) {
+    *bank = m->place[y->section].bank;
+    if (resolve_placed(in, &m->place[y->section], y, r->row->value, value)) return true;
+  }
+  return err_set(e, "%s: damaged cubin: relocation '%s' against '%.150s' in %.150s+0x%llx; compile "
+                 "it again", m->name, r->row->what, y->name, m->elf.section[r->section].name,
+                 (unsigned long long)r->offset);
+}
+
+static bool relocate(struct module_instance *in, struct err *e)
+{
+  const struct module *m = in->module;
+  for (unsigned i = 0; i < m->n_relocs; i++) {
+    const struct module_reloc *r = &m->reloc[i];
+    uint64_t value;
+    unsigned bank;
+    TRY(resolve(in, r, &value, &bank, e));
+    if (!reloc_apply(r->row, value + (uint64_t)r->addend, bank, in->bytes[r->section] + r->offset))
+      return err_set(e, "%s: relocation '%s' in %.200s+0x%llx: value 0x%llx does not fit; the "
+                     "module is too large", m->name, r->row->what, m->elf.section[r->section].name,
+                     (unsigned long long)r->offset,
+                     (unsigned long long)(value + (uint64_t)r->addend));
+  }
+  return true;
+}
+
+/* Code ----------------------------------------------------------------------------------- */
+
+static const struct inst no_inst = {
+  .ctrl = { .stall = 1, .write_sb = SB_NONE, .read_sb = SB_NONE },
+  .pipe = PIPE_BRANCH, .lat = LAT_BRANCH, .guard = SASS_PT,
+};
+
+static const struct sass_inst no_sass = {
+  .dst = SASS_RZ, .udst = SASS_URZ, .ua = SASS_URZ, .pu = SASS_PT, .pv = SASS_PT,
+  .guard = { .index = SASS_PT }, .pp = { .index = SASS_PT }, .pq = { .index = SASS_PT },
+  .pr = { .index = SASS_PT },
+};
+
+static void put_service(struct module_instance *in, unsigned number)
+{
+  struct inst *t = &in->inst[number];
+  struct sass_inst *s = &in->sass[number];
+  *t = no_inst;
+  t->pc = MODULE_CODE_BASE + (uint64_t)number * INST_BYTES;
+  t->flags = INST_SYSCALL | INST_BRANCH; /* returns to its caller */
+  *s = no_sass;
+  s->sem = SEM_SYSCALL;
+  s->src[0] = (struct sass_src){ .kind = SRC_IMM, .index = SASS_RZ, .imm = number };
+}
+
+static void put_gap(struct module_instance *in, uint64_t index)
+{
+  in->inst[index] = no_inst;
+  in->inst[index].pc = MODULE_CODE_BASE + index * INST_BYTES;
+  in->inst[index].flags = INST_UNDECODED;
+  in->sass[index] = no_sass;
+}
+
+static void decode_section(struct module_instance *in, const struct place *p, uint64_t bytes)
+{
+  uint64_t first = (p->offset - MODULE_CODE_BASE) >> INST_SHIFT;
+  for (uint64_t i = first; i < first + (bytes >> INST_SHIFT); i++) {
+    struct word128 w;
+    uint64_t pc = MODULE_CODE_BASE + (i << INST_SHIFT);
+    memcpy(&w, in->text + (i << INST_SHIFT), sizeof w);
+    /* A word without a row is an error when it is executed, not before. */
+    if (!sass_decode(in->module->elf.sm, w, pc, &in->sass[i], &in->inst[i], NULL)) {
+      in->inst[i].pc = pc;
+      in->inst[i].flags |= INST_UNDECODED;
+      in->sass[i].row = NULL;
+      in->sass[i].word = w;
+    }
+  }
+}
+
+static void decode(struct module_instance *in)
+{
+  const struct module *m = in->module;
+  uint64_t n = (m->code_end - MODULE_CODE_BASE) >> INST_SHIFT;
+  in->inst = ARENA_ARRAY(&in->arena, struct inst, n);
+  in->sass = ARENA_ARRAY(&in->arena, struct sass_inst, n);
+  for (uint64_t i = 0; i < n; i++) put_gap(in, i);
+  for (unsigned i = 0; i < SYSCALL__N; i++) put_service(in, i);
+  for (uint32_t i = 1; i < m->elf.n_sections; i++)
+    if (m->place[i].kind == PLACE_TEXT)
+      decode_section(in, &m->place[i], m->elf.section[i].size);
+  in->code = (struct code_view){ .base = MODULE_CODE_BASE, .end = m->code_end,
+                                 .shift = INST_SHIFT, .inst = in->inst };
+}
+
+/* Interface ------------------------------------------------------------------------------- */
+
+struct module_instance *module_instantiate(const struct module *m, struct gmem *mem, struct err *e)
+{
+  struct arena a = {0};
+  struct module_instance *in = ARENA_NEW(&a, struct module_instance);
+  in->arena = a;
+  in->module = m;
+  in->mem = mem;
+  bool ok = alloc_variables(in, e);
+  if (ok) {
+    copy_sections(in);
+    ok = relocate(in, e);
+  }
+  if (!ok) {
+    module_instance_free(in);
+    return NULL;
+  }
+  write_variables(in);
+  decode(in);
+  return in;
+}
+
+void module_instance_free(struct module_instance *in)
+{
+  if (!in) return;
+  if (in->global_alloc) gmem_release(in->mem, in->global_alloc);
+  if (in->const_base) gmem_release(in->mem, in->const_base);
+  struct arena a = in->arena; /* the instance lies in its own arena */
+  arena_free(&a);
+}
+
+const struct module *module_of(const struct module_instance *in)
+{
+  return in->module;
+}
+
+const struct code_view *module_code(const struct module_instance *in)
+{
+  return &in->code;
+}
+
+const struct sass_inst *module_sass(const struct module_instance *in)
+{
+  return in->sass;
+}
+
+const uint8_t *module_bank(const struct module_instance *in, const struct module_kernel *k,
+                           unsigned bank, uint32_t *bytes)
+{
+  *bytes = 0;
+  if (bank >= MODULE_BANKS) return NULL;
+  BUG_ON(k < in->module->kernel || k >= in->module->kernel + in->module->n_kernels);
+  const struct bank *b = &in->bank[k - in->module->kernel][bank];
+  if (!b->data) b = &in->common[bank];
+  *bytes = b->bytes;
+  return b->data;
+}
+
+static bool adjusts_r1(const struct inst *t)
+{
+  bool to = false, from = false;
+  for (unsigned i = 0; i < t->n_dst; i++) to |= t->dst[i].file == FILE_R && t->dst[i].index == 1;
+  for (unsigned i = 0; i < t->n_src; i++) from |= t->src[i].file == FILE_R && t->src[i].index == 1;
+  return to && from && t->mem.space == MEM_NONE;
+}
+
+bool module_moves_stack(const struct module_instance *in, const struct module_kernel *k)
+{
+  const struct module *m = in->module;
+  for (uint32_t i = 1; i < m->elf.n_sections; i++) {
+    const struct place *p = &m->place[i];
+    int32_t owner = m->text_kernel[i];
+    /* A section of its own is a device function that any kernel may call. */
+    if (p->kind != PLACE_TEXT || (owner != ALL_KERNELS && &m->kernel[owner] != k)) continue;
+    const struct inst *t = &in->inst[(p->offset - MODULE_CODE_BASE) >> INST_SHIFT];
+    for (uint64_t n = m->elf.section[i].size >> INST_SHIFT; n; n--)
+      if (adjusts_r1(t++)) return true;
+  }
+  return false;
+}
+
+uint64_t module_address(const struct module_instance *in, const struct module_symbol *s)
+{
+  if (s->space == MODULE_GLOBAL) return in->global_base + s->offset;
+  if (s->space == MODULE_CONST) return in->const_base + s->offset;
+  return 0;
+}
+
+bool module_variable_write(struct module_instance *in, const struct module_symbol *s,
+                           const void *buf, size_t bytes)
+{
+  if ((s->space != MODULE_GLOBAL && s->space != MODULE_CONST) || bytes > s->bytes || !in->mem)
+    return false;
+  if (s->space == MODULE_CONST) memcpy(in->common[USER_BANK].data + s->offset, buf, bytes);
+  return gmem_write(in->mem, module_address(in, s), buf, bytes);
+}
+
+bool module_variable_read(const struct module_instance *in, const struct module_symbol *s,
+                          void *buf, size_t bytes)
+{
+  if ((s->space != MODULE_GLOBAL && s->space != MODULE_CONST) || bytes > s->bytes || !in->mem)
+    return false;
+  return gmem_read(in->mem, module_address(in, s), buf, bytes);
+}

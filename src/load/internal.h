@@ -1,0 +1,71 @@
+/* Private to src/load: what a parsed module holds. */
+#ifndef WS_LOAD_INTERNAL_H
+#define WS_LOAD_INTERNAL_H
+
+#include "base/arena.h"
+#include "isa/sass/syscall.h"
+#include "load/elf.h"
+#include "load/module.h"
+#include "load/reloc.h"
+
+/* Where a section ends up. */
+enum place_kind {
+  PLACE_NONE,    /* not loaded: debug information, notes */
+  PLACE_TEXT,    /* code space, at `offset` = pc */
+  PLACE_BANK,    /* constant bank `bank` of kernel `kernel` */
+  PLACE_GLOBAL,  /* the module's globals, at `offset` */
+  PLACE_SHARED,  /* a kernel's shared memory */
+};
+
+enum { ALL_KERNELS = -1 };
+
+struct place {
+  uint8_t kind;    /* enum place_kind */
+  uint8_t bank;
+  int32_t kernel;  /* PLACE_BANK, PLACE_SHARED: index into kernel[], or ALL_KERNELS */
+  uint64_t offset;
+};
+
+struct module_reloc {
+  const struct reloc_row *row;
+  uint32_t section;  /* patched section */
+  uint32_t symbol;   /* ELF symbol */
+  uint64_t offset;   /* in the section; the place lies inside it */
+  int64_t addend;
+};
+
+/* A function symbol, for names of pcs. Sorted by pc. */
+struct module_function {
+  const char *name;
+  uint64_t pc;
+};
+
+struct module {
+  struct arena arena;
+  const char *name;          /* file */
+  struct elf_file elf;
+  struct place *place;       /* per ELF section */
+  uint64_t code_end;
+  uint64_t global_bytes, global_align;
+  uint32_t const_bytes;      /* module-wide bank 3 */
+  uint8_t common_banks;      /* bit b: there is a module-wide bank b */
+  uint8_t *kernel_banks;     /* per kernel: bit b: it has its own bank b */
+  unsigned n_kernels, n_relocs, n_symbols, n_functions;
+  struct module_kernel *kernel;
+  int32_t *text_kernel;      /* per ELF section: the kernel in it, or ALL_KERNELS */
+  struct module_reloc *reloc;
+  struct module_symbol *symbol;
+  struct module_function *function;
+};
+
+/* Symbol names of the runtime services, by enum sass_syscall. */
+extern const char *const load_service_name[SYSCALL__N];
+
+/* nvinfo.c: fills kernels from .nv.info and .nv.info.KERNEL. */
+bool nvinfo_read(struct module *, struct err *e);
+/* Index of the kernel that lives in this .text section, or ALL_KERNELS. */
+int32_t module_kernel_of_text(const struct module *, uint32_t section);
+/* Index of the kernel called name (all of it), or ALL_KERNELS. */
+int32_t module_kernel_index(const struct module *, const char *name);
+
+#endif

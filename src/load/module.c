@@ -1,0 +1,361 @@
+#include "load/module.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/sass/syscall.h"
+#include "load/internal.h"
+
+enum {
+  INST_BYTES = 16,
+  CODE_ALIGN = 128,             /* of .text sections, as the compiler asks for */
+  BANK_LIMIT = 64 << 10,        /* addressable constant bank */
+  SHARED_LIMIT = 16 << 20,      /* far above any GPU: only catches nonsense */
+  SYM_ENTRY = 0x10,             /* st_other: callable from the host */
+};
+#define CODE_LIMIT UINT64_C(0x40000000)    /* bytes of code per module */
+#define GLOBAL_LIMIT UINT64_C(0x1000000000) /* bytes of variables per module */
+
+static uint64_t align_up(uint64_t v, uint64_t align)
+{
+  return (v + align - 1) & ~(align - 1);
+}
+
+/* The text after a prefix, or NULL. */
+static const char *after(const char *s, const char *prefix)
+{
+  size_t n = strlen(prefix);
+  return strncmp(s, prefix, n) == 0 ? s + n : NULL;
+}
+
+static bool check_target(const struct module *m, struct err *e)
+{
+  /* Binary kinds with 128-bit instructions of the tables in isa/sass. */
+  static const unsigned known[] = { 75, 80, 86, 87, 89, 90, 100, 103, 120, 121 };
+  bool found = false;
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) found |= known[i] == m->elf.sm;
+  if (!found)
+    return err_set(e, "%s: compiled for sm_%u, which is not a known target; compile with "
+                   "-arch=sm_80, sm_86 or sm_90", m->name, m->elf.sm);
+  if (m->elf.sm != 80 && m->elf.sm != 86 && m->elf.sm != 90)
+    return err_set(e, "%s: compiled for sm_%u, which is not supported yet; compile with "
+                   "-arch=sm_80, sm_86 or sm_90", m->name, m->elf.sm);
+  if (m->elf.relocatable)
+    return err_set(e, "%s: not linked (compiled with -rdc=true); link it with nvlink -arch=sm_%u",
+                   m->name, m->elf.sm);
+  return true;
+}
+
+/* Sections become places ---------------------------------------------------------------- */
+
+static bool place_text(struct module *m, const struct elf_section *s, struct place *p,
+                       struct err *e)
+{
+  if (!s->data || s->size % INST_BYTES)
+    return err_set(e, "%s: damaged cubin: size of section %s; compile it again", m->name, s->name);
+  m->code_end = align_up(m->code_end, CODE_ALIGN);
+  if (s->size > CODE_LIMIT || m->code_end > CODE_LIMIT - s->size)
+    return err_set(e, "%s: more than %llu bytes of code; split the module", m->name,
+                   (unsigned long long)CODE_LIMIT);
+  *p = (struct place){ .kind = PLACE_TEXT, .kernel = ALL_KERNELS, .offset = m->code_end };
+  m->code_end += s->size;
+  return true;
+}
+
+static bool place_global(struct module *m, const struct elf_section *s, struct place *p,
+                         struct err *e)
+{
+  if (s->align > 4096 || s->size > GLOBAL_LIMIT || m->global_bytes > GLOBAL_LIMIT - s->size)
+    return err_set(e, "%s: damaged cubin: size of section %s; compile it again", m->name, s->name);
+  m->global_bytes = align_up(m->global_bytes, s->align);
+  if (s->align > m->global_align) m->global_align = s->align;
+  *p = (struct place){ .kind = PLACE_GLOBAL, .kernel = ALL_KERNELS, .offset = m->global_bytes };
+  m->global_bytes += s->size;
+  return true;
+}
+
+/* ".nv.constant2.KERNEL" or ".nv.constant3": `rest` starts at the bank number. Sections of
+ * functions that are no kernels hold nothing a kernel can reach. */
+static bool place_bank(struct module *m, const struct elf_section *s, const char *rest,
+                       struct place *p, struct err *e)
+{
+  unsigned bank = (unsigned)(rest[0] - '0');
+  if (bank >= MODULE_BANKS || (rest[1] != '\0' && rest[1] != '.')) return true;
+  int32_t k = rest[1] == '.' ? module_kernel_index(m, rest + 2) : ALL_KERNELS;
+  if (rest[1] == '.' && k == ALL_KERNELS) return true;
+  if (bank == 0) return true; /* only a size; the launch makes the contents */
+  uint8_t *seen = k == ALL_KERNELS ? &m->common_banks : &m->kernel_banks[k];
+  if (!s->data || s->size > BANK_LIMIT || (*seen >> bank & 1))
+    return err_set(e, "%s: damaged cubin: size or number of sections %s; compile it again", m->name,
+                   s->name);
+  *seen = (uint8_t)(*seen | 1u << bank);
+  *p = (struct place){ .kind = PLACE_BANK, .bank = (uint8_t)bank, .kernel = k };
+  if (bank == 3 && k == ALL_KERNELS) m->const_bytes = (uint32_t)s->size;
+  return true;
+}
+
+static bool place_shared(struct module *m, const struct elf_section *s, const char *kernel,
+                         struct place *p, struct err *e)
+{
+  int32_t k = module_kernel_index(m, kernel);
+  if (k == ALL_KERNELS) return true; /* .nv.shared.reserved.0: inside the kernel's own */
+  if (s->size > SHARED_LIMIT)
+    return err_set(e, "%s: damaged cubin: size of section %s; compile it again", m->name, s->name);
+  *p = (struct place){ .kind = PLACE_SHARED, .kernel = k };
+  m->kernel[k].shared_static = (uint32_t)s->size;
+  return true;
+}
+
+static bool place_sections(struct module *m, struct err *e)
+{
+  for (uint32_t i = 1; i < m->elf.n_sections; i++) {
+    const struct elf_section *s = &m->elf.section[i];
+    struct place *p = &m->place[i];
+    const char *rest;
+    if (p->kind != PLACE_NONE) continue; /* code, placed before */
+    if (strcmp(s->name, ".nv.global") == 0 || strcmp(s->name, ".nv.global.init") == 0)
+      TRY(place_global(m, s, p, e));
+    else if ((rest = after(s->name, ".nv.constant")) && *rest >= '0' && *rest <= '9')
+      TRY(place_bank(m, s, rest, p, e));
+    else if ((rest = after(s->name, ".nv.shared.")))
+      TRY(place_shared(m, s, rest, p, e));
+  }
+  return true;
+}
+
+/* Kernels -------------------------------------------------------------------------------- */
+
+static bool is_entry(const struct module *m, const struct elf_symbol *y)
+{
+  return y->type == STT_FUNC && (y->other & SYM_ENTRY) && y->section > 0 &&
+         y->section < m->elf.n_sections && m->place[y->section].kind == PLACE_TEXT;
+}
+
+static bool add_kernel(struct module *m, const struct elf_symbol *y, struct err *e)
+{
+  const struct elf_section *s = &m->elf.section[y->section];
+  const char *name = after(s->name, ".text.");
+  if (!name || strcmp(name, y->name) != 0 || y->value % INST_BYTES || y->value >= s->size ||
+      m->text_kernel[y->section] != ALL_KERNELS)
+    return err_set(e, "%s: damaged cubin: kernel '%.100s' in section %.100s; compile it again",
+                   m->name, y->name, s->name);
+  m->text_kernel[y->section] = (int32_t)m->n_kernels;
+  m->kernel[m->n_kernels++] = (struct module_kernel){
+    .name = y->name,
+    .entry_pc = m->place[y->section].offset + y->value,
+    .regs = m->elf.sm < 90 ? s->info >> 24 : 0, /* .nv.info states it again */
+  };
+  return true;
+}
+
+static bool find_code(struct module *m, struct err *e)
+{
+  m->code_end = MODULE_CODE_BASE + SYSCALL__N * INST_BYTES;
+  for (uint32_t i = 0; i < m->elf.n_sections; i++) {
+    m->text_kernel[i] = ALL_KERNELS;
+    const struct elf_section *s = &m->elf.section[i];
+    if (after(s->name, ".text.") && s->size) TRY(place_text(m, s, &m->place[i], e));
+  }
+  m->code_end = align_up(m->code_end, CODE_ALIGN);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < m->elf.n_symbols; i++) n += is_entry(m, &m->elf.symbol[i]);
+  m->kernel = ARENA_ARRAY(&m->arena, struct module_kernel, n + 1);
+  for (uint32_t i = 0; i < m->elf.n_symbols; i++)
+    if (is_entry(m, &m->elf.symbol[i])) TRY(add_kernel(m, &m->elf.symbol[i], e));
+  return true;
+}
+
+static bool check_kernels(const struct module *m, struct err *e)
+{
+  for (unsigned i = 0; i < m->n_kernels; i++)
+    if (m->kernel[i].regs == 0)
+      return err_set(e, "%s: damaged cubin: no register count for kernel '%.200s'; compile it "
+                     "again",
+                     m->name, m->kernel[i].name);
+  return true;
+}
+
+/* Relocations ---------------------------------------------------------------------------- */
+
+static bool add_reloc(struct module *m, const struct elf_section *s, const uint8_t *rec,
+                      struct err *e)
+{
+  const struct elf_section *target = &m->elf.section[s->info];
+  uint64_t info = elf_u64(rec + 8);
+  uint32_t type = (uint32_t)info;
+  struct module_reloc r = { .row = reloc_find(type), .section = s->info,
+                            .symbol = (uint32_t)(info >> 32), .offset = elf_u64(rec) };
+  if (!r.row)
+    return err_set(e, "%s: unknown relocation type %u in section %.200s; this cubin needs a newer "
+                   "warpstep", m->name, type, target->name);
+  if (!target->data || target->size < r.row->bytes || r.offset > target->size - r.row->bytes ||
+      r.symbol >= m->elf.n_symbols || (r.row->bytes == INST_BYTES && r.offset % INST_BYTES))
+    return err_set(e, "%s: damaged cubin: relocation in section %.200s; compile it again", m->name,
+                   s->name);
+  r.addend = s->type == SHT_RELA ? (int64_t)elf_u64(rec + 16)
+                                 : reloc_addend(r.row, target->data + r.offset);
+  m->reloc[m->n_relocs++] = r;
+  return true;
+}
+
+static uint64_t reloc_entry_bytes(const struct elf_section *s)
+{
+  return s->type == SHT_RELA ? sizeof(Elf64_Rela) : s->type == SHT_REL ? sizeof(Elf64_Rel) : 0;
+}
+
+/* Relocations of sections that are not loaded (debug information) are not looked at. */
+static bool is_loaded_reloc(const struct module *m, const struct elf_section *s)
+{
+  return reloc_entry_bytes(s) && s->data && s->info < m->elf.n_sections &&
+         m->place[s->info].kind != PLACE_NONE;
+}
+
+static bool read_relocs(struct module *m, struct err *e)
+{
+  uint64_t n = 0;
+  for (uint32_t i = 1; i < m->elf.n_sections; i++)
+    if (is_loaded_reloc(m, &m->elf.section[i]))
+      n += m->elf.section[i].size / reloc_entry_bytes(&m->elf.section[i]);
+  if (n > 1 << 24)
+    return err_set(e, "%s: damaged cubin: %llu relocations; compile it again", m->name,
+                   (unsigned long long)n);
+  m->reloc = ARENA_ARRAY(&m->arena, struct module_reloc, n + 1);
+  for (uint32_t i = 1; i < m->elf.n_sections; i++) {
+    const struct elf_section *s = &m->elf.section[i];
+    if (!is_loaded_reloc(m, s)) continue;
+    uint64_t step = reloc_entry_bytes(s);
+    if (s->size % step)
+      return err_set(e, "%s: damaged cubin: size of section %.200s; compile it again", m->name,
+                     s->name);
+    for (uint64_t at = 0; at < s->size; at += step) TRY(add_reloc(m, s, s->data + at, e));
+  }
+  return true;
+}
+
+/* Symbols -------------------------------------------------------------------------------- */
+
+static bool is_variable_or_function(const struct module *m, const struct elf_symbol *y)
+{
+  return (y->type == STT_OBJECT || y->type == STT_FUNC) && y->section > 0 &&
+         y->section < m->elf.n_sections && m->place[y->section].kind != PLACE_NONE;
+}
+
+static void add_symbol(struct module *m, const struct elf_symbol *y)
+{
+  static const uint8_t space[] = { [PLACE_TEXT] = MODULE_CODE, [PLACE_BANK] = MODULE_CONST,
+                                   [PLACE_GLOBAL] = MODULE_GLOBAL, [PLACE_SHARED] = MODULE_SHARED };
+  const struct place *p = &m->place[y->section];
+  uint64_t size = m->elf.section[y->section].size;
+  if (y->value > size) return; /* nothing there */
+  if (p->kind == PLACE_BANK && (p->bank != 3 || p->kernel != ALL_KERNELS)) return;
+  m->symbol[m->n_symbols++] = (struct module_symbol){
+    .name = y->name, .space = space[p->kind], .offset = p->offset + y->value,
+    .bytes = y->size < size - y->value ? y->size : size - y->value,
+  };
+  if (p->kind == PLACE_TEXT)
+    m->function[m->n_functions++] = (struct module_function){ y->name, p->offset + y->value };
+}
+
+static int by_pc(const void *a, const void *b)
+{
+  const struct module_function *x = a, *y = b;
+  return x->pc != y->pc ? (x->pc > y->pc) - (x->pc < y->pc) : strcmp(x->name, y->name);
+}
+
+static void read_symbols(struct module *m)
+{
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < m->elf.n_symbols; i++)
+    n += is_variable_or_function(m, &m->elf.symbol[i]);
+  m->symbol = ARENA_ARRAY(&m->arena, struct module_symbol, n + 1);
+  m->function = ARENA_ARRAY(&m->arena, struct module_function, n + 1);
+  for (uint32_t i = 0; i < m->elf.n_symbols; i++)
+    if (is_variable_or_function(m, &m->elf.symbol[i])) add_symbol(m, &m->elf.symbol[i]);
+  qsort(m->function, m->n_functions, sizeof m->function[0], by_pc);
+}
+
+/* Loading -------------------------------------------------------------------------------- */
+
+static bool parse(struct module *m, const uint8_t *image, size_t bytes, struct err *e)
+{
+  TRY(elf_open(&m->elf, &m->arena, image, bytes, m->name, e));
+  TRY(check_target(m, e));
+  m->place = ARENA_ARRAY(&m->arena, struct place, m->elf.n_sections);
+  m->text_kernel = ARENA_ARRAY(&m->arena, int32_t, m->elf.n_sections);
+  m->global_align = 1;
+  TRY(find_code(m, e));
+  m->kernel_banks = ARENA_ARRAY(&m->arena, uint8_t, m->n_kernels + 1u);
+  TRY(place_sections(m, e));
+  TRY(nvinfo_read(m, e));
+  TRY(check_kernels(m, e));
+  TRY(read_relocs(m, e));
+  read_symbols(m);
+  return true;
+}
+
+static struct module *load_copy(struct module *m, const uint8_t *image, size_t bytes,
+                                const char *name, struct err *e)
+{
+  m->name = arena_strdup(&m->arena, name);
+  if (parse(m, image, bytes, e)) return m;
+  module_free(m);
+  return NULL;
+}
+
+static struct module *new_module(void)
+{
+  struct arena a = {0};
+  struct module *m = ARENA_NEW(&a, struct module);
+  m->arena = a;
+  return m;
+}
+
+struct module *module_load_memory(const void *image, size_t bytes, const char *name, struct err *e)
+{
+  struct module *m = new_module();
+  uint8_t *copy = arena_alloc(&m->arena, bytes + 1, 16);
+  if (bytes) memcpy(copy, image, bytes);
+  return load_copy(m, copy, bytes, name, e);
+}
+
+/* Reads a whole regular file into the module's memory; NULL with errno set. */
+static uint8_t *read_file(struct module *m, const char *path, size_t *bytes)
+{
+  FILE *f = fopen(path, "rb");
+  if (!f) return NULL;
+  uint8_t *data = NULL;
+  long size = -1;
+  if (fseek(f, 0, SEEK_END) == 0 && (size = ftell(f)) >= 0 && size < 1L << 31 &&
+      fseek(f, 0, SEEK_SET) == 0) {
+    data = arena_alloc(&m->arena, (size_t)size + 1, 16);
+    *bytes = fread(data, 1, (size_t)size, f);
+    if (ferror(f)) data = NULL;
+  } else if (size >= 1L << 31) {
+    errno = EFBIG;
+  }
+  int saved = errno;
+  fclose(f);
+  errno = saved;
+  return data;
+}
+
+struct module *module_load(const char *path, struct err *e)
+{
+  struct module *m = new_module();
+  size_t bytes = 0;
+  uint8_t *image = read_file(m, path, &bytes);
+  if (image) return load_copy(m, image, bytes, path, e);
+  err_set(e, "%s: cannot read: %s; check the path", path, strerror(errno));
+  module_free(m);
+  return NULL;
+}
+
+void module_free(struct module *m)
+{
+  if (!m) return;
+  struct arena a = m->arena; /* the module lies in its own arena */
+  arena_free(&a);
+}

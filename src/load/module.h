@@ -1,0 +1,118 @@
+/* Module: a cubin, parsed and placed, and its instance in a device's memory.
+ *
+ * module_load reads the ELF file: kernels, code, constant banks, variables, relocations. Every
+ * byte of the file is hostile: a bad file gives one error line, never a crash. The result does not
+ * change afterwards and can be instantiated on several devices.
+ *
+ * module_instantiate gives it addresses: it allocates the global variables in guest memory,
+ * applies the relocations and decodes all code. The code of a module is one contiguous space:
+ * first the runtime services (isa/sass/syscall.h, 16 bytes each), then every .text section at a
+ * multiple of 128 bytes, in file order.
+ */
+#ifndef WS_LOAD_MODULE_H
+#define WS_LOAD_MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/gmem.h"
+#include "isa/inst.h"
+#include "isa/sass/sass.h"
+
+enum {
+  MODULE_CODE_BASE = 0x10000, /* pc of the first runtime service: pc 0 stays invalid */
+  MODULE_BANKS = 8,
+};
+
+/* One kernel parameter: `bytes` bytes at `offset` of the parameter block. */
+struct module_param {
+  uint32_t offset, bytes;
+};
+
+/* What the compiler says of a kernel. Sizes in bytes. A triple that the compiler did not state
+ * is {0, 0, 0}. */
+struct module_kernel {
+  const char *name;
+  uint64_t entry_pc;       /* in the code space */
+  unsigned regs;           /* registers per thread */
+  uint32_t shared_static;  /* sm_90: includes the reserved first 0x400 bytes */
+  uint32_t frame_bytes;    /* stack frame of the kernel alone */
+  uint32_t stack_bytes;    /* stack per thread: the kernel and every function it may call */
+  uint32_t param_base;     /* offset of the parameter block in constant bank 0 */
+  uint32_t param_bytes;
+  unsigned n_params;
+  const struct module_param *param; /* in order of declaration */
+  uint32_t max_threads[3]; /* __launch_bounds__ */
+  uint32_t req_threads[3]; /* required block size */
+  unsigned barriers;       /* CTA barriers used, 0 when not stated */
+  uint32_t cluster[3];     /* required cluster size in CTAs */
+  bool explicit_cluster;   /* must be launched with a cluster size */
+};
+
+enum module_space { MODULE_GLOBAL, MODULE_CONST, MODULE_SHARED, MODULE_CODE };
+
+/* A variable or function of the file. */
+struct module_symbol {
+  const char *name;
+  enum module_space space;
+  uint64_t offset;   /* in its space: globals, bank 3, the kernel's shared memory; code: pc */
+  uint64_t bytes;    /* 0 when the file does not say */
+};
+
+struct module; /* parsed file */
+
+/* Reads the cubin at `path`, or `bytes` bytes at `image` (`name` is used in errors; the image may
+ * be freed afterwards). NULL with e filled: not a cubin, an unsupported target, a malformed file,
+ * an unknown relocation type. */
+struct module *module_load(const char *path, struct err *e);
+struct module *module_load_memory(const void *image, size_t bytes, const char *name, struct err *e);
+void module_free(struct module *);
+
+const char *module_name(const struct module *);
+unsigned module_sm(const struct module *); /* 80, 86, 90 … */
+unsigned module_kernel_count(const struct module *);
+const struct module_kernel *module_kernel_at(const struct module *, unsigned i);
+/* NULL when the module has no such kernel; e (may be NULL) then lists the ones it has. The full
+ * symbol name ("_Z6vecaddPfS_S_j"), or for C++ kernels the source name when it is unambiguous. */
+const struct module_kernel *module_kernel(const struct module *, const char *name, struct err *e);
+unsigned module_symbol_count(const struct module *);
+const struct module_symbol *module_symbol_at(const struct module *, unsigned i);
+/* A __device__ or __constant__ variable by name; NULL when there is none. */
+const struct module_symbol *module_variable(const struct module *, const char *name);
+/* "kernel+0x120" for a pc of the code space; functions inside a kernel's section
+ * ("$kernel$__internal_…") are named themselves. Returns the number of characters as snprintf. */
+int module_where(const struct module *, uint64_t pc, char *buf, size_t size);
+
+/* A module with addresses. */
+struct module_instance; /* opaque; owned by the caller of module_instantiate */
+
+/* mem == NULL: variables get addresses from 0 up and no memory; enough to look at the code. Words
+ * that do not decode are no error: they are marked INST_UNDECODED. NULL with e filled: out of guest
+ * memory, a relocation that does not fit its field. The module must outlive the instance. */
+struct module_instance *module_instantiate(const struct module *, struct gmem *mem, struct err *e);
+void module_instance_free(struct module_instance *); /* releases the guest memory, too */
+
+const struct module *module_of(const struct module_instance *);
+const struct code_view *module_code(const struct module_instance *);
+const struct sass_inst *module_sass(const struct module_instance *); /* indices as code->inst */
+/* Constant bank `bank` (2, 3, 4 …) as kernel k sees it; NULL and 0 bytes when it has none. Bank 0
+ * is the launch's business. */
+const uint8_t *module_bank(const struct module_instance *, const struct module_kernel *k,
+                           unsigned bank, uint32_t *bytes);
+/* Whether the kernel, or a function it may call, moves the stack pointer (R1 = R1 + …). Says more
+ * than module_kernel.stack_bytes: the compiler leaves the frames of recursive functions out of
+ * that. */
+bool module_moves_stack(const struct module_instance *, const struct module_kernel *k);
+/* Guest address of a __device__ variable, or of the copy of a __constant__ variable that generic
+ * loads see; 0 for other symbols. */
+uint64_t module_address(const struct module_instance *, const struct module_symbol *);
+/* Copies bytes into or out of a __device__ or __constant__ variable, from its start. False: not
+ * such a variable, or more bytes than it has. */
+bool module_variable_write(struct module_instance *, const struct module_symbol *, const void *buf,
+                           size_t bytes);
+bool module_variable_read(const struct module_instance *, const struct module_symbol *,
+                          void *buf, size_t bytes);
+
+#endif

@@ -1,0 +1,132 @@
+/* Questions to a parsed module. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "isa/sass/syscall.h"
+#include "load/internal.h"
+
+const char *const load_service_name[SYSCALL__N] = {
+  [SYSCALL_VPRINTF] = "vprintf", [SYSCALL_MALLOC] = "malloc", [SYSCALL_FREE] = "free",
+  [SYSCALL_ASSERTFAIL] = "__assertfail",
+};
+
+const char *module_name(const struct module *m)
+{
+  return m->name;
+}
+
+unsigned module_sm(const struct module *m)
+{
+  return m->elf.sm;
+}
+
+unsigned module_kernel_count(const struct module *m)
+{
+  return m->n_kernels;
+}
+
+const struct module_kernel *module_kernel_at(const struct module *m, unsigned i)
+{
+  return i < m->n_kernels ? &m->kernel[i] : NULL;
+}
+
+unsigned module_symbol_count(const struct module *m)
+{
+  return m->n_symbols;
+}
+
+const struct module_symbol *module_symbol_at(const struct module *m, unsigned i)
+{
+  return i < m->n_symbols ? &m->symbol[i] : NULL;
+}
+
+const struct module_symbol *module_variable(const struct module *m, const char *name)
+{
+  for (unsigned i = 0; i < m->n_symbols; i++) {
+    const struct module_symbol *s = &m->symbol[i];
+    if ((s->space == MODULE_GLOBAL || s->space == MODULE_CONST) && strcmp(s->name, name) == 0)
+      return s;
+  }
+  return NULL;
+}
+
+int32_t module_kernel_of_text(const struct module *m, uint32_t section)
+{
+  return section < m->elf.n_sections ? m->text_kernel[section] : ALL_KERNELS;
+}
+
+int32_t module_kernel_index(const struct module *m, const char *name)
+{
+  for (unsigned i = 0; i < m->n_kernels; i++)
+    if (strcmp(m->kernel[i].name, name) == 0) return (int32_t)i;
+  return ALL_KERNELS;
+}
+
+/* Whether the mangled name (Itanium C++ ABI) is a function whose last plain component is `plain`:
+ * _Z6vecaddPf, _ZN2ns6vecaddEv, _Z6vecaddIfEvPT_. */
+static bool plain_name_is(const char *mangled, const char *plain)
+{
+  if (strncmp(mangled, "_Z", 2) != 0) return false;
+  const char *p = mangled + 2, *last = NULL;
+  size_t last_len = 0, left = strlen(p);
+  if (*p == 'N') p++, left--;
+  while (isdigit((unsigned char)*p)) {
+    size_t n = 0;
+    while (isdigit((unsigned char)*p) && n < 1 << 20) n = n * 10 + (size_t)(*p++ - '0');
+    left = strlen(p);
+    if (n == 0 || n > left) return false;
+    last = p;
+    last_len = n;
+    p += n;
+    if (mangled[2] != 'N') break;
+  }
+  return last && strlen(plain) == last_len && strncmp(last, plain, last_len) == 0;
+}
+
+static void list_kernels(const struct module *m, const char *problem, const char *name,
+                         struct err *e)
+{
+  char list[300] = "";
+  size_t used = 0;
+  for (unsigned i = 0; i < m->n_kernels && used < sizeof list; i++)
+    used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
+                             m->kernel[i].name);
+  if (m->n_kernels == 0)
+    err_set(e, "%s: has no kernels; compile a file with a __global__ function", m->name);
+  else
+    err_set(e, "%s: %s '%.80s'; choose one of: %s%s", m->name, problem, name, list,
+            used >= sizeof list ? " …" : "");
+}
+
+const struct module_kernel *module_kernel(const struct module *m, const char *name, struct err *e)
+{
+  int32_t exact = module_kernel_index(m, name);
+  if (exact != ALL_KERNELS) return &m->kernel[exact];
+  const struct module_kernel *found = NULL;
+  unsigned n = 0;
+  for (unsigned i = 0; i < m->n_kernels; i++)
+    if (plain_name_is(m->kernel[i].name, name)) {
+      found = &m->kernel[i];
+      n++;
+    }
+  if (n == 1) return found;
+  list_kernels(m, n ? "several kernels are called" : "has no kernel", name, e);
+  return NULL;
+}
+
+int module_where(const struct module *m, uint64_t pc, char *buf, size_t size)
+{
+  if (pc >= MODULE_CODE_BASE && pc < MODULE_CODE_BASE + SYSCALL__N * 16)
+    return snprintf(buf, size, "%s", load_service_name[(pc - MODULE_CODE_BASE) / 16]);
+  unsigned lo = 0, hi = m->n_functions; /* first function behind pc */
+  while (lo < hi) {
+    unsigned mid = (lo + hi) / 2;
+    if (m->function[mid].pc <= pc) lo = mid + 1;
+    else hi = mid;
+  }
+  if (lo == 0 || pc >= m->code_end)
+    return snprintf(buf, size, "pc 0x%llx (outside the module's code)", (unsigned long long)pc);
+  const struct module_function *f = &m->function[lo - 1];
+  return snprintf(buf, size, "%s+0x%llx", f->name, (unsigned long long)(pc - f->pc));
+}

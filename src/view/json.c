@@ -1,0 +1,159 @@
+/* JSON document of a run; see json.h. */
+#include "view/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include <jansson.h>
+
+static json_t *integer(uint64_t v)
+{
+  return json_integer((json_int_t)v);
+}
+
+/* Text of any origin: json_string refuses what is not UTF-8. */
+static json_t *text(const char *s)
+{
+  json_t *j = s ? json_string(s) : NULL;
+  return j ? j : json_null();
+}
+
+static json_t *dim3(const uint32_t d[3])
+{
+  return json_pack("[I, I, I]", (json_int_t)d[0], (json_int_t)d[1], (json_int_t)d[2]);
+}
+
+json_t *view_json_launch(const struct launch_case *lc, const struct launch *l,
+                         const struct module_kernel *k)
+{
+  json_t *j = json_object();
+
+  json_object_set_new(j, "file", text(lc->origin));
+  json_object_set_new(j, "cubin", text(lc->cubin));
+  json_object_set_new(j, "target_sm", integer(l->params.sm));
+  json_object_set_new(j, "grid", dim3(l->params.grid));
+  json_object_set_new(j, "block", dim3(l->params.block));
+  json_object_set_new(j, "registers_per_thread", integer(l->params.regs_per_thread));
+  json_object_set_new(j, "shared_static_bytes", integer(l->params.shared_static));
+  json_object_set_new(j, "shared_dynamic_bytes", integer(l->params.shared_dynamic));
+  json_object_set_new(j, "local_bytes_per_thread", integer(l->params.local_bytes));
+  json_object_set_new(j, "parameter_bytes", integer(k->param_bytes));
+  return j;
+}
+
+json_t *view_json_checks(const struct case_result *list, unsigned n)
+{
+  json_t *all = json_array();
+
+  for (unsigned i = 0; i < n; i++) {
+    json_t *j = json_object();
+    json_object_set_new(j, "name", text(list[i].name));
+    json_object_set_new(j, "ok", json_boolean(list[i].ok));
+    if (list[i].values.count) {
+      json_object_set_new(j, "count", integer(list[i].values.count));
+      json_object_set_new(j, "mismatches", integer(list[i].values.mismatches));
+    }
+    json_object_set_new(j, "text", text(list[i].text));
+    json_array_append_new(all, j);
+  }
+  return all;
+}
+
+static json_t *gpu_json(const struct report *r)
+{
+  json_t *j = json_object(), *params;
+  char key[128], value[256];
+
+  json_object_set_new(j, "preset", text(r->gpu));
+  if (!r->preset) return j;
+  params = json_object();
+  for (unsigned i = 0; i < PARAM_N_KEYS; i++) {
+    struct param_key k = param_key_at(i);
+    param_key_name(k, key, sizeof key);
+    param_print(&r->preset->params, k, value, sizeof value);
+    json_t *p = json_object();
+    json_object_set_new(p, "value", text(value));
+    json_object_set_new(p, "source", text(r->preset->origin[i].source));
+    json_object_set_new(params, key, p);
+  }
+  json_object_set_new(j, "name", text(r->preset->params.name));
+  json_object_set_new(j, "parameters", params);
+  return j;
+}
+
+static json_t *fault_json(const struct report *r)
+{
+  const struct fault *f = r->fault;
+  char where[256], inst[256], addr[32];
+  json_t *j = json_object();
+
+  module_where(r->module, f->pc, where, sizeof where);
+  report_inst_text(r, f->pc, inst, sizeof inst);
+  snprintf(addr, sizeof addr, "0x%" PRIx64, f->addr);
+  json_object_set_new(j, "kind", text(fault_kind_name(f->kind)));
+  json_object_set_new(j, "where", text(where));
+  json_object_set_new(j, "instruction", text(inst));
+  json_object_set_new(j, "address", text(addr));
+  json_object_set_new(j, "cta", dim3(f->cta));
+  json_object_set_new(j, "thread", dim3(f->thread));
+  json_object_set_new(j, "text", text(f->text));
+  return j;
+}
+
+static json_t *result_json(const struct report *r)
+{
+  json_t *j = json_object();
+  const char *status = r->fault ? "fault" : !r->checked ? "unchecked"
+                                        : report_matched(r) ? "ok" : "mismatch";
+
+  json_object_set_new(j, "status", text(status));
+  if (r->checked) json_object_set_new(j, "checks", view_json_checks(r->check, r->n_checks));
+  if (r->fault) json_object_set_new(j, "fault", fault_json(r));
+  return j;
+}
+
+static json_t *mix_json(const struct report *r)
+{
+  json_t *j = json_object();
+
+  for (unsigned i = 0; i < sass_mnemonic_count(); i++)
+    if (r->mix[i]) json_object_set_new(j, sass_mnemonic(i), integer(r->mix[i]));
+  return j;
+}
+
+static json_t *stats_json(const struct report *r)
+{
+  json_t *j = json_object();
+
+  if (r->timed) json_object_set_new(j, "occupancy_limiter", text(r->limiter));
+  json_object_set_new(j, "warp_insts", integer(r->warp_insts));
+  json_object_set_new(j, "thread_insts", integer(r->thread_insts));
+  if (r->mix) json_object_set_new(j, "mix", mix_json(r));
+  for (unsigned i = 0; i < r->n_groups; i++) stat_write_json(j, r->group[i]);
+  return j;
+}
+
+static json_t *host_json(const struct report *r)
+{
+  double rate = r->host.seconds > 0 ? (double)r->warp_insts / r->host.seconds : 0;
+
+  return json_pack("{s:f, s:f, s:I}", "seconds", r->host.seconds, "warp_insts_per_second",
+                   round(rate), "threads", (json_int_t)r->host.threads);
+}
+
+void view_json_write(FILE *f, const struct report *r, bool with_host)
+{
+  json_t *root = json_object();
+
+  json_object_set_new(root, "schema", text(VIEW_JSON_SCHEMA));
+  json_object_set_new(root, "kernel", text(r->kernel->name));
+  json_object_set_new(root, "mode", text(r->timed ? "timed" : "functional"));
+  json_object_set_new(root, "launch", view_json_launch(r->lc, r->launch, r->kernel));
+  json_object_set_new(root, "gpu", gpu_json(r));
+  json_object_set_new(root, "result", result_json(r));
+  json_object_set_new(root, "stats", stats_json(r));
+  if (with_host) json_object_set_new(root, "host", host_json(r));
+  stat_dump_json(f, root);
+  json_decref(root);
+}

@@ -1,0 +1,24 @@
+/* A run as JSON (docs: README, "JSON output"). Everything outside "host" is the same for every run of
+ * the same command, whatever the machine and the number of host threads.
+ */
+#ifndef WS_VIEW_JSON_H
+#define WS_VIEW_JSON_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "view/report.h"
+
+struct json_t;
+
+#define VIEW_JSON_SCHEMA "warpstep-run-1"
+
+/* Writes the whole document and a newline; with_host adds "host". */
+void view_json_write(FILE *, const struct report *, bool with_host);
+
+/* Parts, for other programs that write the same shape (tools/silicon). New references. */
+struct json_t *view_json_launch(const struct launch_case *, const struct launch *,
+                                const struct module_kernel *);
+struct json_t *view_json_checks(const struct case_result *, unsigned n);
+
+#endif

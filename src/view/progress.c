@@ -1,0 +1,49 @@
+/* Progress line; see progress.h. */
+#include "view/progress.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include "view/columns.h"
+
+/* Short runs show nothing; long ones are redrawn at a pace a reader can follow. */
+static const double first_after = 0.5, redraw_after = 0.2;
+
+double progress_now(void)
+{
+  struct timespec t;
+
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void progress_start(struct progress *p, FILE *f, bool wanted)
+{
+  *p = (struct progress){.f = wanted && isatty(fileno(f)) ? f : NULL};
+  p->start = p->last = progress_now();
+}
+
+void progress_update(void *ctx, uint64_t cycles, uint64_t ctas_done, uint64_t ctas_total,
+                     uint64_t insts)
+{
+  struct progress *p = ctx;
+  char c[28], left[16] = "?";
+
+  if (!p->f) return;
+  double now = progress_now(), spent = now - p->start;
+  if (spent < first_after || now - p->last < redraw_after) return;
+  p->last = now;
+  if (ctas_done)
+    with_seconds(spent * (double)(ctas_total - ctas_done) / (double)ctas_done, left);
+  fprintf(p->f, "\r\033[K%s cycles  CTAs %llu/%llu  %.2f M inst/s  %s left", with_commas(cycles, c),
+          (unsigned long long)ctas_done, (unsigned long long)ctas_total,
+          (double)insts / spent * 1e-6, left);
+  fflush(p->f);
+  p->shown = true;
+}
+
+void progress_end(struct progress *p)
+{
+  if (p->f && p->shown) fputs("\r\033[K", p->f);
+  p->shown = false;
+}

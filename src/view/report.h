@@ -1,0 +1,68 @@
+/* Facts of one run of a kernel, gathered by the caller; all reports (summary.h, json.h) print from here
+ * and nowhere else. All pointers are borrowed.
+ */
+#ifndef WS_VIEW_REPORT_H
+#define WS_VIEW_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/presets.h"
+#include "host/case.h"
+#include "isa/step.h"
+#include "stats/stat.h"
+
+/* Facts about the machine the simulator ran on: they differ from run to run and are kept out of what is
+ * compared. */
+struct report_host {
+  double seconds; /* wall-clock time of the run alone, without loading and checking */
+  unsigned threads;
+};
+
+struct report {
+  const char *gpu;               /* preset name; NULL: none was needed */
+  const struct preset *preset;   /* NULL: none */
+  const struct launch_case *lc;
+  const struct launch *launch;
+  const struct module_kernel *kernel;
+  const struct module *module;
+  bool timed;                    /* false: function-only, the next four are meaningless */
+  uint64_t cycles;               /* SM clock */
+  uint64_t time_ps;
+  unsigned ctas_per_sm;          /* resident at once, by the limits of the SM */
+  const char *limiter;           /* what limits ctas_per_sm; NULL: unknown */
+  uint64_t warp_insts, thread_insts;
+  const uint64_t *mix;           /* warp instructions by mnemonic id; NULL: not counted */
+  const struct stat_group *group;
+  unsigned n_groups;
+  bool checked;                  /* results were compared */
+  const struct case_result *check;
+  unsigned n_checks;
+  const struct fault *fault;     /* NULL: the kernel ended normally */
+  struct report_host host;
+};
+
+/* All comparisons matched (true when there were none). */
+bool report_matched(const struct report *);
+
+/* Name of a fault kind: "illegal address". */
+const char *fault_kind_name(unsigned kind);
+
+/* Disassembly of the instruction at pc; empty outside the code. */
+void report_inst_text(const struct report *, uint64_t pc, char *buf, size_t size);
+
+/* One row of the statistics, by the name of the row alone (row names are unique over the blocks that
+ * reports print); desc is NULL when no group has it. */
+struct report_stat {
+  const struct stat_desc *desc;
+  const void *data;
+};
+
+struct report_stat report_find(const struct report *, const char *name);
+bool report_has(const struct report *, const char *name);
+/* Element i of a row (0 for U64 and MAX rows). */
+uint64_t report_at(struct report_stat, unsigned i);
+/* Value of a U64 or MAX row, or the sum of a VEC row; 0 when there is none of this name. */
+uint64_t report_u64(const struct report *, const char *name);
+
+#endif

@@ -1,0 +1,1 @@
+: >"$T/x.launch" && $W run "$T/x.launch"

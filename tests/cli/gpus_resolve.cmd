@@ -1,0 +1,1 @@
+$W gpus --resolve rtx-3070 | grep -E "^(gpu.sms|arch.sm) "

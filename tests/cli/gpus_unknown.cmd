@@ -1,0 +1,1 @@
+$W gpus --resolve gtx-9999

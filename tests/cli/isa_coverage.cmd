@@ -1,0 +1,1 @@
+$W isa --coverage | grep -c sm_86

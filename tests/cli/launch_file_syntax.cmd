@@ -1,0 +1,1 @@
+printf "cubin = ;\n" >"$T/x.launch" && $W run "$T/x.launch" --functional

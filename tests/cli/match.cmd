@@ -1,0 +1,3 @@
+$W run kernels/vecadd/vecadd.sm_86.cubin --functional --quiet --no-check --block 64 --buf x:f32:64:iota --buf y:f32:64:const,value=0.5 --buf z:f32:64 --arg x --arg y --arg z --arg u32:64 --out "$T" && $W run kernels/vecadd/vecadd.sm_86.cubin --functional --quiet --block 64 \
+  --buf x:f32:64:iota --buf y:f32:64:const,value=0.5 --buf "z:f32:64:zero,expect=$T/z.bin" \
+  --arg x --arg y --arg z --arg u32:64

@@ -1,0 +1,3 @@
+head -c 256 /dev/zero >"$T/z.bin" && $W run kernels/vecadd/vecadd.sm_86.cubin --functional --quiet --block 64 \
+  --buf x:f32:64:iota --buf y:f32:64:const,value=0.5 --buf "z:f32:64:zero,expect=$T/z.bin" \
+  --arg x --arg y --arg z --arg u32:64

@@ -1,0 +1,1 @@
+$W run no/such.cubin --functional

@@ -1,0 +1,1 @@
+echo hello >"$T/x.cubin" && $W run "$T/x.cubin" --functional

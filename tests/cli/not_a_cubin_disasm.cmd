@@ -1,0 +1,1 @@
+$W disasm kernels/vecadd/vecadd.cu

@@ -1,0 +1,1 @@
+$W run --help | head -n 1

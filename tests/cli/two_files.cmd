@@ -1,0 +1,1 @@
+$W run a.launch b.launch

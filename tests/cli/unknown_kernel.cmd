@@ -1,0 +1,1 @@
+$W run kernels/vecadd/vecadd.sm_86.cubin --kernel nosuch --functional

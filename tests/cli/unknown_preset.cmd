@@ -1,0 +1,1 @@
+$W run kernels/vecadd/vecadd.launch --gpu gtx-9999 --functional

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Corpus: every kernel of kernels/ on every architecture, function-only and timed with one and with two
+# host threads. A case passes when the exit status is 0 (results match the CPU reference) and, for
+# two threads, when the JSON is byte-identical to that of one thread.
+#
+#   tests/run.sh [--quick] [--tap] [KERNEL...]
+#
+# --quick: function-only, sm_86. --tap (or CMOCKA_MESSAGE_OUTPUT=TAP): print passing cases, too.
+# BIN names the program (build/warpstep), JOBS the number of runs at a time (2), LIMIT the seconds one
+# run may take (300). `make refs` must have run.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+export BIN=${BIN:-build/warpstep} LIMIT=${LIMIT:-300}
+jobs=${JOBS:-2}
+quick='' tap=''
+[ "${CMOCKA_MESSAGE_OUTPUT:-}" = TAP ] && tap=1
+while [ $# -gt 0 ]; do
+  case $1 in
+  --quick) quick=1 ;;
+  --tap) tap=1 ;;
+  -*)
+    echo "usage: tests/run.sh [--quick] [--tap] [KERNEL...]" >&2
+    exit 2
+    ;;
+  *) break ;;
+  esac
+  shift
+done
+if [ ! -x "$BIN" ]; then
+  echo "tests/run.sh: no $BIN; run make first" >&2
+  exit 2
+fi
+
+out=$(mktemp -d) || exit 2
+trap 'rm -rf "$out"' EXIT
+export OUT=$out QUICK=$quick
+
+# verdict NAME STATUS LOG [REASON]: one line for one case.
+verdict() {
+  if [ "$2" -eq 0 ] && [ -z "${4:-}" ]; then
+    echo "ok $1"
+    return
+  fi
+  local reason=${4:-}
+  if [ -z "$reason" ]; then
+    case $2 in
+    124) reason="no end after $LIMIT s" ;;
+    3) reason="exit 3: $(sed -n 's/^ *what *//p; s/^ *instruction */ at /p' "$3" | tr '\n' ' ')" ;;
+    *) reason="exit $2: $(grep -m 1 warpstep "$3" || tail -n 1 "$3")" ;;
+    esac
+  fi
+  echo "not ok $1: $reason" | tr -s ' '
+}
+
+# run_case LAUNCH SM PRESET: all modes of one kernel on one architecture.
+run_case() {
+  local launch=$1 sm=$2 preset=$3 name status
+  name=$(basename "$launch" .launch)
+  local base=$OUT/$name.sm_$sm
+
+  run_mode() { # NAME ARGS...
+    local mode=$1
+    shift
+    timeout "$LIMIT" "$BIN" run "$launch" --gpu "$preset" --quiet --json "$base.$mode.json" "$@" \
+      >"$base.$mode.log" 2>&1
+    status=$?
+  }
+  run_mode functional --functional
+  verdict "$name sm_$sm functional" "$status" "$base.functional.log"
+  [ -n "$QUICK" ] && return
+  run_mode timed --threads 1
+  verdict "$name sm_$sm timed" "$status" "$base.timed.log"
+  [ "$status" -eq 0 ] || return
+  run_mode threads --threads 2
+  if [ "$status" -eq 0 ] && ! cmp -s "$base.timed.json" "$base.threads.json"; then
+    verdict "$name sm_$sm threads" 1 - "differs from one thread: $(
+      diff "$base.timed.json" "$base.threads.json" | sed -n 's/^> *//p' | head -1
+    )"
+  else
+    verdict "$name sm_$sm threads" "$status" "$base.threads.log"
+  fi
+}
+export -f run_case verdict
+
+if [ $# -gt 0 ]; then
+  launches=()
+  for k; do launches+=("kernels/$k/$k.launch"); done
+else
+  launches=(kernels/*/*.launch)
+fi
+archs=('80 a100' '86 rtx-3070' '90 h200')
+[ -n "$quick" ] && archs=('86 rtx-3070')
+for arch in "${archs[@]}"; do
+  for launch in "${launches[@]}"; do
+    read -r sm preset <<<"$arch"
+    printf '%s\0%s\0%s\0' "$launch" "$sm" "$preset"
+  done
+done | xargs -0 -n 3 -P "$jobs" bash -c 'run_case "$@"' run |
+  tee "$out/verdicts" | if [ -n "$tap" ]; then cat; else grep --line-buffered '^not ok'; fi
+
+passed=$(grep -c '^ok ' "$out/verdicts")
+failed=$(grep -c '^not ok ' "$out/verdicts")
+# Names of executed instructions: the keys of "mix" in the function-only runs.
+covered=$(sed -n '/"mix": {/,/}/p' "$out"/*.functional.json 2>/dev/null |
+  sed -n 's/^ *"\([^"]*\)": [0-9].*/\1/p' | sort -u | wc -l)
+echo "${#launches[@]} kernels, ${#archs[@]} architectures, $covered different instructions executed"
+echo "corpus: $passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,167 @@
+/* Damaged cubins: truncations and byte changes give one error line or a module, never a crash. Run
+ * it under AddressSanitizer, too (MODE=asan). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "load/module.h"
+
+#define LINKED_86 WS_SOURCE_DIR "/tests/data/linked.sm_86.cubin"
+#define LINKED_90 WS_SOURCE_DIR "/tests/data/linked.sm_90.cubin"
+
+enum { MUTATIONS = 1500 };
+
+static uint8_t *read_all(const char *path, size_t *n)
+{
+  FILE *f = fopen(path, "rb");
+  assert_non_null(f);
+  uint8_t *data = malloc(1 << 20);
+  *n = fread(data, 1, 1 << 20, f);
+  fclose(f);
+  /* Exactly as large as the file, so that the sanitizer sees every byte too many. */
+  return realloc(data, *n);
+}
+
+/* Deterministic 64-bit generator (SplitMix64). */
+static uint64_t next_random(uint64_t *state)
+{
+  uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+  z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+  return z ^ (z >> 31);
+}
+
+/* Uses everything a loaded module offers. */
+static void use(const struct module *m, bool instance)
+{
+  char text[200];
+  uint32_t bytes;
+  struct err e = {0};
+  for (unsigned i = 0; i < module_kernel_count(m); i++)
+    module_where(m, module_kernel_at(m, i)->entry_pc, text, sizeof text);
+  if (!instance) return;
+  struct gmem *mem = gmem_new(16);
+  struct module_instance *in = module_instantiate(m, mem, &e);
+  if (!in) assert_true(e.msg[0] != '\0');
+  for (unsigned i = 0; in && i < module_kernel_count(m); i++)
+    for (unsigned b = 0; b < MODULE_BANKS; b++)
+      module_bank(in, module_kernel_at(m, i), b, &bytes);
+  for (unsigned i = 0; in && i < module_symbol_count(m); i++) {
+    uint8_t value[4] = {0};
+    module_variable_read(in, module_symbol_at(m, i), value, sizeof value);
+  }
+  module_instance_free(in);
+  gmem_free(mem);
+}
+
+static void check(const uint8_t *data, size_t n, bool instance)
+{
+  struct err e = {0};
+  struct module *m = module_load_memory(data, n, "hostile", &e);
+  if (m) {
+    use(m, instance);
+  } else {
+    assert_memory_equal(e.msg, "hostile: ", 9);
+    assert_null(strchr(e.msg, '\n'));
+  }
+  module_free(m);
+}
+
+static void truncations(const char *path)
+{
+  size_t n;
+  uint8_t *data = read_all(path, &n);
+  for (size_t len = 0; len < n; len += len < 64 ? 1 : 23) {
+    uint8_t *cut = malloc(len ? len : 1);
+    memcpy(cut, data, len);
+    check(cut, len, false);
+    free(cut);
+  }
+  free(data);
+}
+
+static void test_truncations(void **state)
+{
+  (void)state;
+  truncations(LINKED_86);
+  truncations(LINKED_90);
+}
+
+/* One to four bytes anywhere. */
+static void test_random_bytes(void **state)
+{
+  size_t n;
+  uint64_t random = 1;
+  (void)state;
+  uint8_t *data = read_all(LINKED_86, &n);
+  uint8_t *copy = malloc(n);
+  for (unsigned i = 0; i < MUTATIONS; i++) {
+    memcpy(copy, data, n);
+    for (unsigned k = 0; k <= i % 4; k++) {
+      uint64_t r = next_random(&random);
+      copy[(r >> 8) % n] = (uint8_t)r;
+    }
+    check(copy, n, true);
+  }
+  free(copy);
+  free(data);
+}
+
+/* Whole fields of the tables that steer the loader, set to values that tend to break arithmetic. */
+static void test_table_fields(void **state)
+{
+  static const uint64_t values[] = {0, 1, 0x7fffffff, 0xffffffff, 0x7fffffffffffffff,
+                                    0xffffffffffffffff, 0xfffffffffffffff0};
+  size_t n;
+  uint64_t random = 2, shoff;
+  (void)state;
+  uint8_t *data = read_all(LINKED_90, &n);
+  uint8_t *copy = malloc(n);
+  memcpy(&shoff, data + 40, sizeof shoff);
+  assert_true(shoff < n);
+  for (unsigned i = 0; i < MUTATIONS; i++) {
+    uint64_t r = next_random(&random);
+    /* Two in three: section headers. Else: header, symbols, relocations, info records. */
+    size_t low = i % 3 ? shoff : 0, span = i % 3 ? n - shoff : shoff;
+    size_t at = low + (r >> 8) % span / 4 * 4, bytes = r & 1 ? 8 : 4;
+    if (at > n - bytes) at = n - bytes;
+    memcpy(copy, data, n);
+    memcpy(copy + at, &values[(r >> 1) % 7], bytes);
+    check(copy, n, true);
+  }
+  free(copy);
+  free(data);
+}
+
+static void test_every_header_byte(void **state)
+{
+  size_t n;
+  (void)state;
+  uint8_t *data = read_all(LINKED_86, &n);
+  for (unsigned at = 0; at < 64; at++) {
+    uint8_t old = data[at];
+    for (unsigned bit = 0; bit < 8; bit++) {
+      data[at] = old ^ 1 << bit;
+      check(data, n, false);
+    }
+    data[at] = old;
+  }
+  free(data);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_truncations),
+      cmocka_unit_test(test_random_bytes),
+      cmocka_unit_test(test_table_fields),
+      cmocka_unit_test(test_every_header_byte),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
