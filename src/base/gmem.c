@@ -1,7 +1,8 @@
 /* Guest memory (base/gmem.h): two-level page table, allocations in address order, write logs.
  *
- * Addresses have 49 bits, as on current GPUs. Allocations are handed out upwards from GMEM_FIRST and
- * never reused, so that a null pointer plus any sane index, and a stale pointer, hit unmapped pages.
+ * Addresses have 49 bits, as on current GPUs. Allocations are handed out upwards from GMEM_FIRST
+ * and never reused, so that a null pointer plus any sane index, and a stale pointer, hit unmapped
+ * pages.
  */
 #include "base/gmem.h"
 

@@ -7,54 +7,7 @@
 
 #include <cmocka.h>
 
-#include "config/presets.h"
-#include "time/sm/sm.h"
-#include "time_mock.h"
-
-enum { RUN_CYCLES = 4000, START = 40 /* buffers are full by then */ };
-
-struct rig {
-  struct params params;
-  struct arena arena;
-  struct sm *sm;
-  struct gmem *image;
-};
-
-static void rig_build(struct rig *r)
-{
-  struct err e = {0};
-  char dir[4096];
-  memset(r, 0, sizeof *r);
-  assert_true(presets_dir(NULL, dir, sizeof dir, &e));
-  if (!params_load("rtx-3070", dir, &r->params, &e)) fail_msg("%s", e.msg);
-  r->image = gmem_new(r->params.vm_page_bits);
-  r->sm = ARENA_NEW(&r->arena, struct sm);
-  sm_init(r->sm, &r->arena, &r->params, 0);
-}
-
-static void rig_free(struct rig *r)
-{
-  gmem_log_free(&r->sm->log);
-  gmem_free(r->image);
-  arena_free(&r->arena);
-}
-
-/* Runs one CTA; no warp issues before cycle START. */
-static void rig_run(struct rig *r, struct mock *m)
-{
-  sm_start(r->sm, &m->source, r->image, 1, 65536, &r->arena);
-  launch_queue_push(&r->sm->launches, (struct cta_launch){0, 0});
-  sm_run(r->sm, 0, 1);
-  for (unsigned i = 0; i < r->params.sm_sub_cores; i++)
-    for (unsigned w = 0; w < SUB_CORE_MAX_WARPS; w++)
-      r->sm->sub_core[i].warps.slot[w].issue_at = START;
-  /* The first cycle may have put a warp to sleep or not: look again. */
-  for (unsigned i = 0; i < r->params.sm_sub_cores; i++) sub_core_wake(&r->sm->sub_core[i], 1);
-  sm_run(r->sm, r->sm->period, RUN_CYCLES * r->sm->period);
-  assert_int_equal(r->sm->resident, 0);
-  struct err e = {0};
-  if (!stat_check_laws(sm_stats_group("sm", &r->sm->stats), &e)) fail_msg("%s", e.msg);
-}
+#include "time_rig.h"
 
 /* Figure 4: four warps of one sub-core (0, 4, 8, 12 of the CTA are W0 … W3), 32 instructions each. */
 enum { FIG4_INSTS = 32 };

@@ -12,9 +12,12 @@ static bool may_lack_row(unsigned sem)
   return false;
 }
 
-static bool same_value_excluded(const struct sass_row *a, const struct sass_row *b)
+/* Both rows have a condition on the same bits, and no value meets both. */
+static bool conditions_exclude(const struct sass_row *a, const struct sass_row *b)
 {
-  return a->when_field && a->when_field == b->when_field && a->when_value != b->when_value;
+  if (!a->when_field || !b->when_field || a->when_mask & b->when_mask) return false;
+  struct word128 x = field_mask(a->when_field), y = field_mask(b->when_field);
+  return x.lo == y.lo && x.hi == y.hi;
 }
 
 static bool check_overlap(struct err *e)
@@ -24,7 +27,7 @@ static bool check_overlap(struct err *e)
       const struct sass_row *a = &sass_rows[i], *b = &sass_rows[k];
       if (a->base != b->base || !(a->forms & b->forms)) continue;
       if (a->sm_max < b->sm_min || b->sm_max < a->sm_min) continue;
-      if (!same_value_excluded(a, b))
+      if (!conditions_exclude(a, b))
         return err_set(e, "rows %s and %s match the same words (base 0x%03x)", a->name, b->name,
                        a->base);
     }
@@ -47,7 +50,8 @@ static bool check_form(const struct sass_row *row, unsigned form, bool used[FLD_
   if (row->when_field) {
     bool found = false;
     for (unsigned i = 0; i < n; i++) found |= field[i] == row->when_field;
-    if (!found) return err_set(e, "%s: condition on a field it does not have", row->name);
+    if (!found || field_width(row->when_field) > 5)
+      return err_set(e, "%s: bad condition field", row->name);
   }
   return true;
 }

@@ -35,7 +35,7 @@ static const struct sass_row *find_row(unsigned sm, struct word128 w)
     const struct sass_row *r = &sass_rows[i];
     if (r->base != (opcode & 0x1ff) || !(r->forms >> opcode_form(opcode) & 1)) continue;
     if (sm < r->sm_min || sm > r->sm_max) continue;
-    if (r->when_field && field_get(w, r->when_field) != r->when_value) continue;
+    if (r->when_field && !(r->when_mask >> field_get(w, r->when_field) & 1)) continue;
     return r;
   }
   return NULL;
@@ -243,7 +243,7 @@ static void fill_operand(struct sass_inst *s, unsigned op)
   case OPD_T48: s->offset = get_signed(s, FLD_TARGET48) * 4; break;
   case OPD_T56: s->offset = get_signed(s, FLD_TARGET56) * 4; break;
   case OPD_T30: s->offset = get_signed(s, FLD_TARGET30) * 4; break;
-  case OPD_TLEPC: s->offset = get_signed(s, FLD_TARGET_LEPC) * 4; break;
+  case OPD_TLEPC: s->offset = (int64_t)sass_get(s, FLD_TARGET_LEPC); break;
   case OPD_BREG_D: case OPD_BREG_S: s->bar = (uint8_t)sass_get(s, FLD_BREG); break;
   case OPD_UMASK: s->ua = ureg(sass_get(s, FLD_URA)); break;
   case OPD_LANE_R: s->src[1] = src_reg(sass_get(s, FLD_RB)); break;

@@ -275,7 +275,8 @@ static void put_special_register(struct text *o, const struct sass_inst *s)
 
 static void put_target(struct text *o, const struct sass_inst *s, const struct inst *t)
 {
-  bool relative = s->src[0].kind == SRC_NONE && s->sem != SEM_CALL_ABS && s->sem != SEM_JMP;
+  bool direct = s->src[0].kind == SRC_NONE || s->sem == SEM_WARPSYNC;
+  bool relative = direct && s->sem != SEM_CALL_ABS && s->sem != SEM_JMP;
   if (relative) put(o, "0x%llx", (unsigned long long)((int64_t)t->pc + 16 + s->offset));
   else put_hex(o, s->offset);
 }
@@ -376,10 +377,6 @@ static void put_modifier(struct text *o, const struct sass_inst *s, unsigned id,
   const struct sass_field *f = &sass_fields[id];
   if (s->sem == SEM_IDP && put_idp(o, s, id, v)) return;
   if (is_default_type(s, id, v) || put_integer_type(o, s, id, v)) return;
-  if (s->sem == SEM_DSETP && id == FLD_FCMP && (v == 0 || v == 15)) {
-    put(o, v ? ".MAX" : ".MIN");
-    return;
-  }
   if (f->show == SHOW_NUM && v) put(o, ".0x%llx", (unsigned long long)v);
   if (f->show != SHOW_NAMES) return;
   if (v < FIELD_NAMES && f->names[v]) put(o, "%s", f->names[v]);

@@ -1,9 +1,9 @@
 /* Instruction rows: private to isa/sass.
  *
  * A row describes one instruction: its opcode, operand forms, operands in assembly order and
- * modifier fields. The fields of an instruction are, in this order (the order of sass_inst.val): the four
- * common fields, those of its operands, those of its modifier list. row_fields() is the only place
- * that knows; decoder, encoder and disassembler go through it.
+ * modifier fields. The fields of an instruction are, in this order (the order of sass_inst.val):
+ * the four common fields, those of its operands, those of its modifier list. row_fields() is the
+ * only place that knows; decoder, encoder and disassembler go through it.
  *
  * Opcode numbers have 13 bits, {bit 91, bits 11:0}: 8:0 are the operation, the form number is
  * {bit 91, bits 11:9} (Mesa NAK; compiler output, CUDA 13.0):
@@ -122,8 +122,8 @@ struct sass_row {
   uint8_t sm_min, sm_max;
   uint16_t base;   /* opcode bits 8:0 */
   uint16_t forms;  /* mask of form numbers */
-  uint8_t when_field; /* FLD_NONE, or the row only matches when this field has when_value */
-  uint8_t when_value;
+  uint8_t when_field; /* FLD_NONE, or the row only matches when the value of this field is */
+  uint32_t when_mask; /* one of these: bit v set for value v */
   uint8_t layout, imm, width, traits;
   uint16_t op[ROW_OPS];
   uint8_t field[ROW_FIELDS];

@@ -44,6 +44,7 @@ const struct sass_field sass_fields[FLD__N] = {
 #define SM90 .sm_min = 90, .sm_max = 90
 
 #define FORM(n) (1u << (n))
+#define VALUE(v) (1u << (v))
 #define F_B (FORM(1) | FORM(4) | FORM(5) | FORM(13) | FORM(14))   /* b varies */
 #define F_C (FORM(1) | FORM(2) | FORM(3) | FORM(11) | FORM(15))   /* the last varies */
 #define F_C2 (FORM(2) | FORM(3) | FORM(11) | FORM(15))
@@ -59,10 +60,19 @@ const struct sass_field sass_fields[FLD__N] = {
 #define OPS(...) .op = {MAP(AS_OPD, __VA_ARGS__)}
 #define MODS(...) .field = {MAP(AS_FLD, __VA_ARGS__)}
 
-enum { FLAG_0, FLAG_HALF_RATE_PORT = INST_HALF_RATE_PORT, FLAG_BAR = INST_BAR, FLAG_EXIT = INST_EXIT,
-       FLAG_BRANCH = INST_BRANCH, FLAG_CONVERGE = INST_CONVERGE, FLAG_YIELD = INST_YIELD,
-       FLAG_SLEEP = INST_SLEEP, FLAG_DEPBAR = INST_DEPBAR, FLAG_LDGDEPBAR = INST_LDGDEPBAR,
-       FLAG_MEMBAR = INST_MEMBAR };
+enum {
+  FLAG_0,
+  FLAG_HALF_RATE_PORT = INST_HALF_RATE_PORT,
+  FLAG_BAR = INST_BAR,
+  FLAG_EXIT = INST_EXIT,
+  FLAG_BRANCH = INST_BRANCH,
+  FLAG_CONVERGE = INST_CONVERGE,
+  FLAG_YIELD = INST_YIELD,
+  FLAG_SLEEP = INST_SLEEP,
+  FLAG_DEPBAR = INST_DEPBAR,
+  FLAG_LDGDEPBAR = INST_LDGDEPBAR,
+  FLAG_MEMBAR = INST_MEMBAR,
+};
 #define FL(flag) .flags = FLAG_##flag
 #define UNI(flag) FL(flag), .traits = ROW_UREGS | ROW_UPRED_D | ROW_UPRED_S
 #define UPD(flag) FL(flag), .traits = ROW_UPRED_D
@@ -73,9 +83,9 @@ enum { FLAG_0, FLAG_HALF_RATE_PORT = INST_HALF_RATE_PORT, FLAG_BAR = INST_BAR, F
 #define OPC(text, targets, number, layout, ops, mods, w, p, l, s, flag)                            \
   {.name = text, targets, number, layout, ops, mods, .width = W_##w, .pipe = PIPE_##p,             \
    .lat = LAT_##l, .sem = SEM_##s, flag},
-#define OPC_WHEN(fld, value, text, targets, number, layout, ops, mods, w, p, l, s, flag)           \
+#define OPC_WHEN(fld, values, text, targets, number, layout, ops, mods, w, p, l, s, flag)          \
   {.name = text, targets, number, layout, ops, mods, .width = W_##w, .pipe = PIPE_##p,             \
-   .lat = LAT_##l, .sem = SEM_##s, .when_field = FLD_##fld, .when_value = value, flag},
+   .lat = LAT_##l, .sem = SEM_##s, .when_field = FLD_##fld, .when_mask = values, flag},
 
 const struct sass_row sass_rows[] = {
 #include "isa/sass/opcodes.def"

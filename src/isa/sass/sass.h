@@ -68,7 +68,7 @@ struct sass_pred {
 /* Where the operands of particular instructions land (beside dst, guard, fields by FLD_ id):
  *
  *   ISETP, FSETP, DSETP, HSETP2   pu, pv results; pp combined; ISETP.EX: pr = result of the low words
- *   DSETP.MIN, .MAX (FCMP 0, 15)  pu = take a, pv = both are NaN
+ *   DSETP.MIN, DSETP.MAX          SEM_DSETP_MNMX: pu = a is the result, pv = both are NaN
  *   IADD3.X, UIADD3.X             pp, pq carries in; pu, pv carries out
  *   IMAD, IMAD.WIDE, LEA with .X  pp carry in; pu carry out
  *   IMAD.WIDE, IMAD.HI            src[2] is a register pair (low register named); WIDE: dst pair too
@@ -101,7 +101,7 @@ struct sass_pred {
  *   BMOV                          dst (FLD_BMOV_STATE read), or src[0] (FLD_BMOV_STATE written)
  *   WARPSYNC                      src[0] mask; SRC_NONE: all lanes; .COLLECTIVE: offset
  *   NANOSLEEP                     src[0] time
- *   LEPC                          dst pair = pc + 16 + offset
+ *   LEPC                          dst pair = pc; with FLD_TARGET_LEPC (sm_90): pc + 16 + offset
  */
 
 /* Operation type of ATOM, ATOMG, ATOMS, RED, whatever code the architecture has for it. */

@@ -2,8 +2,9 @@
 
 #include "base/bug.h"
 
-void fetch_init(struct fetch *f, const struct params *p)
+void fetch_init(struct fetch *f, const struct params *p, struct l0i *l0i)
 {
+  f->l0i = l0i;
   f->depth = p->fetch_ibuffer_entries;
   f->latency = p->fetch_stages;
   f->room = 0;
@@ -18,13 +19,19 @@ static void request(struct fetch *f, struct warp_table *t, unsigned warp, uint64
   if (++ib->n == f->depth) f->room &= (uint16_t)~(1u << warp);
 }
 
-static bool can_fetch(const struct fetch *f, const struct warp_table *t, unsigned warp,
-                      uint64_t now, uint64_t *next)
+static bool can_fetch(struct fetch *f, struct warp_table *t, unsigned warp, uint64_t now,
+                      uint64_t *next)
 {
   if (!(f->room >> warp & 1)) return false;
-  uint64_t at = t->slot[warp].ib.fetch_at;
-  if (at <= now) return true;
-  if (at < *next) *next = at;
+  struct ibuffer *ib = &t->slot[warp].ib;
+  if (ib->fetch_at <= now) {
+    uint64_t readable = l0i_fetch(f->l0i, ib->next_pc, now);
+    f->l0i->stats->l0i_fetches++;
+    if (readable <= now) return true;
+    f->l0i->stats->l0i_misses++;
+    ib->fetch_at = readable;
+  }
+  if (ib->fetch_at < *next) *next = ib->fetch_at;
   return false;
 }
 

@@ -3,20 +3,22 @@
  *   params  fetch.ibuffer_entries (3), fetch.stages (2: fetch, decode; then the entry can issue)
  *   cycle   one instruction per cycle, for the warp that issued last, unless its buffer (in-flight
  *           requests included) is full; then for the youngest warp with a free entry
- *   not modelled: instruction caches and prefetcher; every fetch hits
+ *   ports   the L0 instruction cache says from which cycle a line can be read; the warp waits for it
  */
 #ifndef WS_TIME_SM_FETCH_H
 #define WS_TIME_SM_FETCH_H
 
 #include "config/params.h"
+#include "time/sm/l0i.h"
 #include "time/sm/warp.h"
 
 struct fetch {
   unsigned depth, latency;
   uint16_t room; /* bit per warp slot: its buffer has a free entry */
+  struct l0i *l0i;
 };
 
-void fetch_init(struct fetch *, const struct params *);
+void fetch_init(struct fetch *, const struct params *, struct l0i *);
 
 /* True when an instruction was fetched; else *next is the first cycle in which one could be
  * (CYCLE_NEVER: not before a buffer drains). */

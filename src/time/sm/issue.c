@@ -82,7 +82,7 @@ static struct look look_at(const struct issue *s, struct warp_table *t, struct w
 
 static bool is_throttle(enum warp_state s)
 {
-  return s == WS_MATH_PIPE || s == WS_LG_THROTTLE || s == WS_MIO_THROTTLE;
+  return s == WS_MATH_PIPE || s == WS_DISPATCH || s == WS_LG_THROTTLE || s == WS_MIO_THROTTLE;
 }
 
 /* i-th candidate of the policy after the greedy one. */
@@ -122,7 +122,7 @@ struct issue_pick issue_cycle(struct issue *s, struct warp_table *t, const struc
       pick.warp = (uint8_t)warp;
       return pick;
     }
-    if (l.state == WS_SELECTED) l = (struct look){WS_MATH_PIPE, s->port_free_at};
+    if (l.state == WS_SELECTED) l = (struct look){WS_DISPATCH, s->port_free_at};
     if (is_throttle(l.state)) {
       w->blocked_state = (uint8_t)l.state;
       w->blocked_n++;
@@ -141,7 +141,7 @@ struct issue_pick issue_cycle(struct issue *s, struct warp_table *t, const struc
 }
 
 void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const struct inst *in,
-                  uint64_t *fp64_free_at, uint64_t now)
+                  uint64_t *fp64_free_at, uint64_t control_free_at, uint64_t now)
 {
   const struct params *p = s->params;
   s->last = (uint8_t)warp;
@@ -152,6 +152,8 @@ void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const str
   if (in->pipe == PIPE_FP64 && p->fp64_shared) latch = fp64_free_at;
   if (s->fp32_on_alu && uses_fp32_lanes(in) && *latch > now) latch = &s->latch_free_at[PIPE_ALU];
   *latch = now + interval;
-  if (in->flags & INST_HALF_RATE_PORT) s->port_free_at = now + 1 + p->issue_imad_extra_cycles;
+  if (control_free_at > s->port_free_at) s->port_free_at = control_free_at;
+  if ((in->flags & INST_HALF_RATE_PORT) && now + 1 + p->issue_imad_extra_cycles > s->port_free_at)
+    s->port_free_at = now + 1 + p->issue_imad_extra_cycles;
   if (in->flags & INST_CLOCK) s->clock_free_at = now + 2;
 }

@@ -19,7 +19,7 @@
 struct issue {
   const struct params *params;
   uint8_t last;                     /* warp that issued last, NO_WARP */
-  uint64_t port_free_at;            /* the issue port is taken until then (IMAD) */
+  uint64_t port_free_at;            /* the issue port is taken until then (IMAD, Control occupied) */
   uint64_t clock_free_at;           /* two clock reads never issue back to back */
   uint64_t latch_free_at[PIPE__N];  /* input latch of each unit */
   bool fp32_on_alu;                 /* FP32 instructions may use the ALU pipe's lanes too */
@@ -38,9 +38,10 @@ void issue_init(struct issue *, const struct params *);
 struct issue_pick issue_cycle(struct issue *, struct warp_table *, const struct lsu *,
                               bool txn_free, uint64_t fp64_free_at, uint64_t now);
 
-/* Books the unit latch and the warp's next issue cycle for the instruction picked. */
+/* Books the unit latch, the issue port (the Control stage is free again at control_free_at) and the
+ * warp's next issue cycle for the instruction picked. */
 void issue_commit(struct issue *, struct warp_slot *, unsigned warp, const struct inst *,
-                  uint64_t *fp64_free_at, uint64_t now);
+                  uint64_t *fp64_free_at, uint64_t control_free_at, uint64_t now);
 
 /* Cycle from which the warp may issue again after an instruction with these bits issued at `now`
  * (core-model 4.1 to 4.3). */

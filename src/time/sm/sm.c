@@ -11,14 +11,16 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   mem_unit_init(&m->mem, a, p, id);
   m->mem.stats = &m->stats;
   m->ledger.stats = &m->stats;
+  l1i_init(&m->l1i, a, p, &m->stats);
   gmem_log_init(&m->log);
   m->done_latency = p->noc_request_latency;
   QUEUE_INIT(&m->launches, a, struct cta_launch, 256);
   QUEUE_INIT(&m->done, a, struct cta_done, 256);
   for (unsigned i = 0; i < p->sm_sub_cores; i++) {
     struct sub_core *c = &m->sub_core[i];
-    sub_core_init(c, p, i,
-                  (struct sub_core_ports){.mem = &m->mem, .ledger = &m->ledger, .view = &m->view,
+    sub_core_init(c, a, p, i,
+                  (struct sub_core_ports){.mem = &m->mem, .l1i = &m->l1i, .ledger = &m->ledger,
+                                          .view = &m->view,
                                           .fault = &m->fault, .fp64_free_at = &m->fp64_free_at,
                                           .cta_event = cta_event, .ctx = m});
     m->mem.client[i] = (struct mem_client){&c->lsu, &c->depend, &c->warps};
@@ -41,7 +43,8 @@ void sm_start(struct sm *m, struct step_source *source, struct gmem *image, unsi
   m->ledger.n_insts = (code->end - code->base) >> code->shift;
   m->ledger.by_inst = ARENA_ARRAY(a, uint64_t, m->ledger.n_insts * WARP_STATE__N);
   m->ledger.issued = ARENA_ARRAY(a, uint64_t, m->ledger.n_insts);
-  for (unsigned i = 0; i < m->params->sm_sub_cores; i++) m->sub_core[i].warps.code = *code;
+  l1i_start(&m->l1i);
+  for (unsigned i = 0; i < m->params->sm_sub_cores; i++) sub_core_start(&m->sub_core[i], *code);
 }
 
 /* --- CTA slots -------------------------------------------------------------------------------- */

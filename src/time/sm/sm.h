@@ -23,6 +23,7 @@ struct sm {
   picos period;
   struct step_source *source;
   struct sub_core sub_core[SM_MAX_SUB_CORES];
+  struct l1i l1i;
   struct mem_unit mem;
   struct cta_slot slot[SM_MAX_CTAS];
   unsigned n_slots;      /* resident CTAs this kernel allows */

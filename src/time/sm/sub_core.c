@@ -8,16 +8,24 @@
 
 enum { EFF_CONTROL = EFF_JUMP | EFF_DIVERGED | EFF_BLOCKED | EFF_MERGED | EFF_EXITED };
 
-void sub_core_init(struct sub_core *p, const struct params *params, unsigned id,
+void sub_core_init(struct sub_core *p, struct arena *a, const struct params *params, unsigned id,
                    struct sub_core_ports ports)
 {
   *p = (struct sub_core){.params = params, .id = id, .wake_at = CYCLE_NEVER, .ports = ports};
   p->warps.capacity = (uint8_t)(params->sm_max_warps / params->sm_sub_cores);
   BUG_ON(p->warps.capacity > SUB_CORE_MAX_WARPS);
-  fetch_init(&p->fetch, params);
+  l0i_init(&p->l0i, a, params, id, ports.l1i, ports.ledger->stats);
+  fetch_init(&p->fetch, params, &p->l0i);
   issue_init(&p->issue, params);
   depend_init(&p->depend);
+  operand_init(&p->operands, params, ports.ledger->stats);
   lsu_init(&p->lsu, params);
+}
+
+void sub_core_start(struct sub_core *p, struct code_view code)
+{
+  p->warps.code = code;
+  l0i_start(&p->l0i);
 }
 
 /* --- warps come and go ------------------------------------------------------------------------ */
@@ -311,6 +319,14 @@ static void count(struct sub_core *p, const struct inst *in, const struct effect
   s->pipe[in->pipe]++;
 }
 
+/* All fixed-latency instructions go through Allocate, operands or not; the others go from Control to
+ * the queue of their unit. */
+static bool goes_through_allocate(const struct inst *in)
+{
+  bool queued = in->pipe == PIPE_MEM || in->pipe == PIPE_SFU;
+  return !queued && !(in->pipe == PIPE_FP64 && in->ctrl.write_sb != SB_NONE);
+}
+
 static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
 {
   struct warp_slot *w = &p->warps.slot[warp];
@@ -319,7 +335,9 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
   if (!in) return step(p, w, &p->effect, now); /* faults: not an instruction */
   ledger_issue(p->ports.ledger, w, in, pc, now);
   fetch_pop(&p->fetch, &p->warps, warp);
-  issue_commit(&p->issue, w, warp, in, p->ports.fp64_free_at, now);
+  uint64_t control_free_at =
+      goes_through_allocate(in) ? operand_issue(&p->operands, in, warp, now) : now + 1;
+  issue_commit(&p->issue, w, warp, in, p->ports.fp64_free_at, control_free_at, now);
   if (in->flags & INST_SYSCALL) {
     count(p, in, &(struct effect){.exec = w->step->paths.p[w->path].mask});
     issue_service(p, warp, in, now);

@@ -1,13 +1,13 @@
 /* Sub-core: a quarter of the SM with its own scheduler (core-model section 2). sub_core_cycle() is
  * its block diagram.
  *
- *   fetch -> ibuffer -> ISSUE -> control -> fixed-latency units        (result at once: control bits
- *                          |        |                                   guarantee nobody looks early)
+ *   fetch -> ibuffer -> ISSUE -> control -> operands (allocate, read x3) -> fixed-latency units
+ *                          |        |
  *                          |        +-> lsu -> mem_unit (SM-shared)
- *                          +- step source: the warp's architectural step
+ *                          +- step source: the warp's architectural step (results take effect at
+ *                             once: control bits guarantee that nobody looks early)
  *
- *   not modelled: operand read stages, register-file ports and cache, result queue: a latency is
- *   issue to dependent issue
+ *   not modelled: result queue and write ports: a latency is issue to dependent issue
  */
 #ifndef WS_TIME_SM_SUB_CORE_H
 #define WS_TIME_SM_SUB_CORE_H
@@ -16,14 +16,17 @@
 #include "config/params.h"
 #include "time/sm/depend.h"
 #include "time/sm/fetch.h"
+#include "time/sm/l0i.h"
 #include "time/sm/issue.h"
 #include "time/sm/ledger.h"
 #include "time/sm/lsu.h"
 #include "time/sm/mem_unit.h"
+#include "time/sm/operand.h"
 
 /* What a sub-core borrows from its SM. */
 struct sub_core_ports {
   struct mem_unit *mem;
+  struct l1i *l1i;
   struct ledger *ledger;
   struct gmem_view *view;
   struct fault *fault;       /* filled by the first faulting step of the SM */
@@ -37,9 +40,11 @@ struct sub_core {
   const struct params *params;
   unsigned id;
   struct warp_table warps;
+  struct l0i l0i;
   struct fetch fetch;
   struct issue issue;
   struct depend depend;
+  struct operand_path operands;
   struct lsu lsu;
   struct effect effect;      /* of instructions without a transaction */
   uint64_t wake_at;          /* nothing can happen before this cycle */
@@ -48,7 +53,11 @@ struct sub_core {
   struct sub_core_ports ports;
 };
 
-void sub_core_init(struct sub_core *, const struct params *, unsigned id, struct sub_core_ports);
+void sub_core_init(struct sub_core *, struct arena *, const struct params *, unsigned id,
+                   struct sub_core_ports);
+
+/* A kernel with this code starts: caches are empty. */
+void sub_core_start(struct sub_core *, struct code_view);
 
 /* A warp arrives in a free slot; returns the slot. */
 unsigned sub_core_add_warp(struct sub_core *, struct step_warp *, unsigned cta_slot, uint64_t now);

@@ -9,10 +9,12 @@
   X(NOT_SELECTED, "not_selected")       /* ready, another warp was picked                     */   \
   X(WAIT, "wait")                       /* stall count of the previous instruction, or yield  */   \
   X(NO_INSTRUCTION, "no_instruction")   /* ibuffer head not valid yet                         */   \
+  X(IMC_MISS, "imc_miss")               /* constant operand not in the L0 constant cache      */   \
   X(BRANCH_RESOLVING, "branch_resolving") /* after a jump, until the target can be fetched    */   \
   X(LONG_SCOREBOARD, "long_scoreboard") /* counter of a global, local or texture access       */   \
   X(SHORT_SCOREBOARD, "short_scoreboard") /* counter of any other variable-latency instruction */  \
   X(MATH_PIPE, "math_pipe_throttle")    /* input latch of the unit is taken                   */   \
+  X(DISPATCH, "dispatch_stall")         /* Control stage occupied: register read ports busy   */   \
   X(LG_THROTTLE, "lg_throttle")         /* memory queue full, global or local access          */   \
   X(MIO_THROTTLE, "mio_throttle")       /* memory queue full, other access                    */   \
   X(BARRIER, "barrier")                 /* CTA barrier                                        */   \

@@ -1,0 +1,55 @@
+/* Functional execution of SASS: builds a step source from a loaded kernel and its arguments.
+ * Runs a kernel with no timing at all when asked (func_run).
+ */
+#ifndef WS_FUNC_FUNC_H
+#define WS_FUNC_FUNC_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/gmem.h"
+#include "isa/sass/sass.h"
+#include "isa/step.h"
+
+/* Everything a launch needs; host/ fills it from module + arguments. All pointers stay owned by
+ * the caller and must outlive the launch. */
+struct func_params {
+  unsigned sm;                      /* SASS target: 80, 86, 90 … */
+  struct code_view code;            /* timing view of the code space */
+  const struct sass_inst *sass;     /* semantic view, same indices */
+  uint64_t entry_pc;
+  uint32_t grid[3], block[3];
+  unsigned regs_per_thread;
+  uint32_t shared_static, shared_dynamic; /* bytes; sm_90: static has the reserved KiB */
+  uint64_t local_bytes;             /* per thread: stack frame with calls */
+  const uint8_t *bank[8];           /* constant banks of the kernel, bank 0 filled */
+  uint32_t bank_bytes[8];
+  uint64_t shared_window, local_window; /* generic-address windows (low 32 bits zero) */
+  struct gmem *image;
+  unsigned n_workers;               /* SMs (timed) or host threads (function-only) */
+  unsigned slots_per_worker;        /* resident CTAs per worker */
+  FILE *print;                      /* device printf; records are ordered by the caller's calls */
+  const char *kernel_name;
+  uint64_t heap_base, heap_bytes;   /* device malloc arena in guest memory; 0 = none */
+};
+
+struct func_launch; /* a step source (first member) */
+
+/* NULL with e filled when the launch cannot be built. */
+struct func_launch *func_launch_new(const struct func_params *, struct err *e);
+void func_launch_free(struct func_launch *);
+struct step_source *func_source(struct func_launch *);
+
+struct func_stats {
+  uint64_t warp_insts, thread_insts; /* executed; thread: lanes with a true guard */
+  uint64_t *mix;                     /* warp instructions by mnemonic id; NULL: do not count */
+};
+
+/* Writes what every path of a CTA waits for, one line each, at most a page: for deadlock
+ * reports. */
+void func_describe_waits(const struct step_cta *, FILE *out);
+
+/* Runs the whole grid without time on the calling thread. False: guest fault in *f. */
+bool func_run(struct func_launch *, struct func_stats *, struct fault *f);
+
+#endif

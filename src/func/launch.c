@@ -1,0 +1,276 @@
+/* Launches, CTAs and steps (func/func.h, isa/step.h).
+ *
+ * All state of a CTA lies in one block of host memory per (worker, slot), reserved when the
+ * launch is built and reused by every CTA that runs there. Registers, shared and local memory
+ * start as zeros: hardware leaves them undefined, but results must not depend on what ran in the
+ * slot before.
+ */
+#include "func/launch.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "func/paths.h"
+#include "func/prepare.h"
+
+enum { MAX_CTA_THREADS = 1024, SHARED_GRANULE = 128, FUNC_INST_SHIFT = 4 };
+
+static size_t align_up(size_t n, size_t to)
+{
+  return (n + to - 1) & ~(to - 1);
+}
+
+/* Layout of a CTA's block. */
+struct cta_layout {
+  size_t warps, list, regs, reg_stride, uregs, ureg_stride, shared, local, total;
+};
+
+static struct cta_layout cta_layout(const struct func_launch *l)
+{
+  const struct step_source *s = &l->source;
+  struct cta_layout at;
+  size_t n = s->warps_per_cta;
+  at.warps = align_up(sizeof(struct func_cta), ROW_BYTES);
+  at.list = at.warps + align_up(n * sizeof(struct func_warp), ROW_BYTES);
+  at.regs = align_up(at.list + n * sizeof(struct step_warp *), ROW_BYTES);
+  at.reg_stride = (size_t)(l->n_regs + WIDE_ROWS) * ROW_BYTES;
+  at.uregs = at.regs + n * at.reg_stride;
+  at.ureg_stride = (size_t)(N_UREGS + WIDE_ROWS) * ROW_BYTES;
+  at.shared = at.uregs + n * at.ureg_stride;
+  at.local = at.shared + align_up(l->shared_limit, ROW_BYTES);
+  at.total = align_up(at.local + n * LANES * (size_t)s->local_bytes, ROW_BYTES);
+  return at;
+}
+
+static void warp_begin(struct func_cta *c, const struct cta_layout *at, unsigned i)
+{
+  const struct func_launch *l = (const struct func_launch *)c->step.source;
+  uint8_t *mem = (uint8_t *)c;
+  struct func_warp *w = &c->warps[i];
+  memset(w, 0, sizeof *w);
+  w->step.ops = l->source.ops;
+  w->step.cta = &c->step;
+  w->base[BASE_POOL] = l->pool;
+  w->base[BASE_REG] = mem + at->regs + i * at->reg_stride;
+  w->base[BASE_UREG] = mem + at->uregs + i * at->ureg_stride;
+  memset(w->base[BASE_REG], 0, at->reg_stride);
+  memset(w->base[BASE_UREG], 0, at->ureg_stride);
+  w->pred[PRED_NONE] = w->pred[PRED_UNIFORM + PRED_NONE] = FULL_MASK;
+  w->warp_id = i;
+  w->cta = c;
+  w->launch = l;
+  w->local = mem + at->local + i * (size_t)LANES * l->source.local_bytes;
+  unsigned left = l->source.threads_per_cta - i * LANES;
+  w->lanes_present = w->mactive = left >= LANES ? FULL_MASK : (1u << left) - 1;
+  const uint32_t *b = l->p.block;
+  for (unsigned k = 0; k < LANES; k++) {
+    uint32_t t = i * LANES + k;
+    w->tid[0][k] = t % b[0];
+    w->tid[1][k] = t / b[0] % b[1];
+    w->tid[2][k] = t / b[0] / b[1];
+  }
+  paths_init(w, l->p.entry_pc);
+}
+
+static struct step_cta *cta_begin(struct step_source *src, uint64_t cta, unsigned worker,
+                                  unsigned slot, unsigned smid)
+{
+  struct func_launch *l = (struct func_launch *)src;
+  BUG_ON(worker >= l->p.n_workers || slot >= l->p.slots_per_worker || cta >= src->n_ctas);
+  struct cta_layout at = cta_layout(l);
+  uint8_t *mem = l->cta_mem + l->cta_stride * (worker * (size_t)l->p.slots_per_worker + slot);
+  struct func_cta *c = (struct func_cta *)(void *)mem;
+  if (c->local_dirty) memset(mem + at.local, 0, at.total - at.local);
+  memset(c, 0, sizeof *c);
+  c->step = (struct step_cta){.source = src, .id = cta, .n_warps = src->warps_per_cta,
+                              .warps_left = src->warps_per_cta,
+                              .warp = (struct step_warp **)(void *)(mem + at.list)};
+  c->shared = mem + at.shared;
+  memset(c->shared, 0, l->shared_limit);
+  const uint32_t *g = l->p.grid;
+  c->ctaid[0] = (uint32_t)(cta % g[0]);
+  c->ctaid[1] = (uint32_t)(cta / g[0] % g[1]);
+  c->ctaid[2] = (uint32_t)(cta / g[0] / g[1]);
+  c->worker = worker, c->slot = slot, c->smid = smid;
+  c->warps = (struct func_warp *)(void *)(mem + at.warps);
+  c->direct = (struct gmem_view){.image = l->p.image};
+  for (unsigned i = 0; i < src->warps_per_cta; i++) {
+    c->step.warp[i] = &c->warps[i].step;
+    warp_begin(c, &at, i);
+  }
+  return &c->step;
+}
+
+static void cta_end(struct step_source *src, struct step_cta *cta)
+{
+  (void)src, (void)cta; /* the block is cleared when it is used again */
+}
+
+static bool bad_pc(struct func_warp *w, struct effect *e, uint64_t pc, struct fault *f)
+{
+  e->pc = pc;
+  return func_fault(w, e, f, FAULT_ILLEGAL_PC, bits_first(w->step.paths.p[w->cur].mask), pc,
+                    "no instruction at this address");
+}
+
+/* Operations that move the path themselves, run whatever their guard, or are uniform. */
+static bool step_special(struct func_warp *w, const struct uop *u, struct step_path *p,
+                         struct effect *e, struct fault *f)
+{
+  uint32_t exec = (uint32_t)e->exec;
+  if (u->flags & UOP_CONTROL) {
+    if (exec) return u->fn(w, u, exec, e, f);
+    p->pc += 1u << FUNC_INST_SHIFT;
+    return true;
+  }
+  p->pc += 1u << FUNC_INST_SHIFT;
+  if (!exec && !(u->flags & UOP_ALWAYS)) return true;
+  return u->fn(w, u, u->flags & UOP_UNIFORM ? FULL_MASK : exec, e, f);
+}
+
+bool func_step(struct step_warp *sw, unsigned path, struct effect *e, struct fault *f)
+{
+  struct func_warp *w = (struct func_warp *)sw;
+  const struct func_launch *l = w->launch;
+  struct step_path *p = &sw->paths.p[path];
+  uint64_t off = p->pc - l->code_base;
+  w->cur = (uint8_t)path;
+  if (__builtin_expect(off >= l->code_bytes || (off & ((1u << FUNC_INST_SHIFT) - 1)), 0)) {
+    return bad_pc(w, e, p->pc, f);
+  }
+  const struct uop *u = &l->uop[off >> FUNC_INST_SHIFT];
+  uint32_t active = (uint32_t)p->mask;
+  uint32_t exec = active & (w->pred[u->guard] ^ u->guard_xor);
+  e->inst = u->t;
+  e->pc = p->pc;
+  e->active = active;
+  e->exec = exec;
+  e->flags = 0;
+  e->priv = (void *)(uintptr_t)u;
+  p->yielded = false;
+  if (__builtin_expect(u->flags & (UOP_CONTROL | UOP_ALWAYS | UOP_UNIFORM), 0)) {
+    return step_special(w, u, p, e, f);
+  }
+  p->pc += 1u << FUNC_INST_SHIFT;
+  return exec ? u->fn(w, u, exec, e, f) : true;
+}
+
+bool func_perform(struct step_warp *sw, struct effect *e, lane_mask lanes, struct gmem_view *v,
+                  struct fault *f)
+{
+  const struct uop *u = e->priv;
+  return u->perform((struct func_warp *)sw, u, e, (uint32_t)lanes, v, f);
+}
+
+void func_finish(struct step_warp *sw, struct effect *e)
+{
+  const struct uop *u = e->priv;
+  if (u->finish) u->finish((struct func_warp *)sw, u, e);
+}
+
+static const struct step_ops func_ops = {cta_begin, cta_end, func_step, func_perform, func_finish};
+
+bool func_const(const struct func_launch *l, unsigned b, uint32_t off, void *buf, uint32_t bytes)
+{
+  enum { N_BANKS = 8 };
+  if (b >= N_BANKS || !l->p.bank[b] || off > l->p.bank_bytes[b] ||
+      bytes > l->p.bank_bytes[b] - off) {
+    return false;
+  }
+  memcpy(buf, l->p.bank[b] + off, bytes);
+  return true;
+}
+
+bool func_fault(const struct func_warp *w, const struct effect *e, struct fault *f,
+                enum fault_kind kind, unsigned lane, uint64_t addr, const char *fmt, ...)
+{
+  const struct func_launch *l = w->launch;
+  *f = (struct fault){.kind = (uint8_t)kind, .pc = e->pc, .addr = addr};
+  for (unsigned i = 0; i < 3; i++) {
+    f->cta[i] = w->cta->ctaid[i];
+    f->thread[i] = w->tid[i][lane];
+  }
+  long long rel = (long long)(e->pc - l->p.entry_pc);
+  int n = snprintf(f->text, sizeof f->text, "%s%s0x%llx: ",
+                   l->p.kernel_name ? l->p.kernel_name : "kernel", rel < 0 ? "-" : "+",
+                   rel < 0 ? (unsigned long long)-rel : (unsigned long long)rel);
+  if (n < 0 || (size_t)n >= sizeof f->text) return false;
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(f->text + n, sizeof f->text - (size_t)n, fmt, ap);
+  va_end(ap);
+  return false;
+}
+
+static bool params_check(const struct func_params *p, struct err *e)
+{
+  uint64_t threads = (uint64_t)p->block[0] * p->block[1] * p->block[2];
+  for (unsigned i = 0; i < 3; i++) {
+    if (!p->grid[i] || !p->block[i]) return err_set(e, "launch of %s: empty grid or block",
+                                                    p->kernel_name);
+  }
+  if (p->block[0] > MAX_CTA_THREADS || p->block[1] > MAX_CTA_THREADS || threads > MAX_CTA_THREADS) {
+    return err_set(e, "launch of %s: %llu threads per block, at most %d are possible",
+                   p->kernel_name, (unsigned long long)threads, MAX_CTA_THREADS);
+  }
+  if (p->code.shift != FUNC_INST_SHIFT) return err_set(e, "code is not 128-bit SASS");
+  if (!code_at(&p->code, p->entry_pc)) return err_set(e, "entry pc 0x%llx is outside the code",
+                                                      (unsigned long long)p->entry_pc);
+  if (!p->n_workers || !p->slots_per_worker) return err_set(e, "launch without resident CTAs");
+  return true;
+}
+
+static void source_init(struct func_launch *l)
+{
+  const struct func_params *p = &l->p;
+  unsigned threads = p->block[0] * p->block[1] * p->block[2];
+  l->source = (struct step_source){
+      .ops = &func_ops,
+      .caps = STEP_CAP_VALUES | STEP_CAP_CONTROL,
+      .code = p->code,
+      .n_ctas = (uint64_t)p->grid[0] * p->grid[1] * p->grid[2],
+      .warps_per_cta = (threads + LANES - 1) / LANES,
+      .threads_per_cta = threads,
+      .lanes = LANES,
+      .regs_per_thread = p->regs_per_thread,
+      .shared_bytes = p->shared_static + p->shared_dynamic,
+      .local_bytes = align_up(p->local_bytes, 16),
+  };
+  memcpy(l->source.grid, p->grid, sizeof p->grid);
+  memcpy(l->source.block, p->block, sizeof p->block);
+}
+
+struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
+{
+  if (!params_check(p, e)) return NULL;
+  struct func_launch *l = calloc(1, sizeof *l);
+  BUG_ON(!l);
+  l->p = *p;
+  source_init(l);
+  l->code_base = p->code.base;
+  l->code_bytes = p->code.end - p->code.base;
+  /* Allocation unit of registers: 8 per thread (sm_75 to sm_90); RZ has no row. */
+  l->n_regs = (unsigned)align_up(p->regs_per_thread ? p->regs_per_thread : 1, 8);
+  if (l->n_regs > SASS_RZ) l->n_regs = SASS_RZ;
+  l->shared_limit = (uint32_t)align_up(l->source.shared_bytes, SHARED_GRANULE);
+  prepare_launch(l);
+  l->cta_stride = cta_layout(l).total;
+  l->cta_mem = arena_array(&l->arena, (size_t)p->n_workers * p->slots_per_worker, l->cta_stride,
+                           ROW_BYTES);
+  return l;
+}
+
+void func_launch_free(struct func_launch *l)
+{
+  if (!l) return;
+  sys_heap_free(l);
+  arena_free(&l->arena);
+  free(l);
+}
+
+struct step_source *func_source(struct func_launch *l)
+{
+  return &l->source;
+}

@@ -1,0 +1,45 @@
+/* Private to func/: the launch, the pickers of the control and memory files, fault texts. */
+#ifndef WS_FUNC_LAUNCH_H
+#define WS_FUNC_LAUNCH_H
+
+#include "base/arena.h"
+#include "func/uop.h"
+
+struct heap_block;
+
+struct func_launch {
+  struct step_source source; /* first */
+  struct func_params p;
+  struct arena arena;
+  struct uop *uop;        /* per instruction of the code space, same indices */
+  uint64_t code_base, code_bytes;
+  uint8_t *pool;          /* rows of BASE_POOL */
+  unsigned n_regs;        /* register rows per warp, sink rows not counted */
+  uint32_t shared_limit;  /* addressable shared bytes */
+  uint8_t *cta_mem;       /* n_workers * slots_per_worker CTAs of cta_stride bytes */
+  size_t cta_stride;
+  struct heap_block *heap; /* device malloc: blocks in address order (sys.c) */
+};
+
+/* Pickers of the files compiled once; rules as in uop.h. */
+sem_picker sem_ctrl_handler, sem_mem_handler, sem_atom_handler, sem_warp_handler, sem_sys_handler;
+
+/* One step of a path; struct step_ops.step of every func warp. */
+bool func_step(struct step_warp *sw, unsigned path, struct effect *e, struct fault *f);
+bool func_perform(struct step_warp *sw, struct effect *e, lane_mask lanes, struct gmem_view *v,
+                  struct fault *f);
+void func_finish(struct step_warp *sw, struct effect *e);
+
+/* Words of constant bank b. False: [off, off + bytes) is not inside it. */
+bool func_const(const struct func_launch *l, unsigned b, uint32_t off, void *buf, uint32_t bytes);
+
+/* Fills *f for lane `lane` of the instruction at e->pc and returns false. The text is prefixed
+ * with the kernel's name and the pc. */
+bool func_fault(const struct func_warp *w, const struct effect *e, struct fault *f,
+                enum fault_kind kind, unsigned lane, uint64_t addr, const char *fmt, ...)
+    __attribute__((format(printf, 7, 8), cold));
+
+/* Device heap (sys.c). */
+void sys_heap_free(struct func_launch *l);
+
+#endif

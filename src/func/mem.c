@@ -1,0 +1,157 @@
+/* Address generation, windows and faults shared by the memory handlers (func/mem.h). */
+#include "func/mem.h"
+
+#include "func/paths.h"
+
+/* u->imm2: how the address is made. */
+enum { ADDR_WIDE = 1 << 0, ADDR_UR = 1 << 1, ADDR_UR32 = 1 << 2, STRIDE_SHIFT = 8, UR_SHIFT = 16 };
+
+/* Sources: ATOMG, RED and LDGSTS always take a 64-bit pair; LDG, STG, LD, ST say it in bit 90 when
+ * they have a uniform register, in bit 72 otherwise (Mesa NAK, compiler output). */
+void mem_prepare(const struct sass_inst *s, struct uop *u)
+{
+  static const uint8_t stride[] = {0, 2, 3, 4}; /* LDS_STRIDE: times 1, 4, 8, 16 */
+  bool near = u->t->mem.space == MEM_SHARED || u->t->mem.space == MEM_LOCAL;
+  bool ur = s->ua != SASS_URZ && !s->ua_is_descriptor;
+  u->imm = (uint32_t)s->offset;
+  u->imm2 = 0;
+  if (near) {
+    if (sass_has(s, FLD_LDS_STRIDE)) {
+      u->imm2 |= (uint32_t)stride[sass_get(s, FLD_LDS_STRIDE) & 3] << STRIDE_SHIFT;
+    }
+    if (ur) u->imm2 |= ADDR_UR32;
+  } else {
+    bool wide = s->sem == SEM_LDGSTS         ? true
+                : sass_has(s, FLD_MEM_A64) ? sass_get(s, FLD_MEM_A64)
+                                           : !sass_has(s, FLD_MEM_E) || sass_get(s, FLD_MEM_E);
+    if (wide) u->imm2 |= ADDR_WIDE;
+    if (ur) u->imm2 |= ADDR_UR;
+  }
+  if (ur) u->imm2 |= (uint32_t)s->ua << UR_SHIFT;
+}
+
+void mem_addr_global(const struct func_warp *w, const struct uop *u, uint64_t addr[LANES])
+{
+  const uint32_t *restrict lo = row_src(w, u->a);
+  const uint32_t *restrict hi = lo + LANES;
+  uint64_t *restrict out = addr;
+  uint64_t base = (uint64_t)(int64_t)(int32_t)u->imm;
+  if (u->imm2 & ADDR_UR) {
+    const uint32_t *ur = warp_ureg(w, u->imm2 >> UR_SHIFT & 0xff);
+    base += lane_join(ur[0], ur[LANES]);
+  }
+  if (u->imm2 & ADDR_WIDE) {
+    for (unsigned i = 0; i < LANES; i++) out[i] = (lo[i] | (uint64_t)hi[i] << 32) + base;
+  } else {
+    for (unsigned i = 0; i < LANES; i++) out[i] = lo[i] + base;
+  }
+}
+
+void mem_addr_near(const struct func_warp *w, const struct uop *u, uint64_t addr[LANES])
+{
+  const uint32_t *restrict a = row_src(w, u->a);
+  uint64_t *restrict out = addr;
+  uint32_t base = u->imm;
+  unsigned shift = u->imm2 >> STRIDE_SHIFT & 7;
+  if (u->imm2 & ADDR_UR32) base += warp_ureg(w, u->imm2 >> UR_SHIFT & 0xff)[0];
+  for (unsigned i = 0; i < LANES; i++) out[i] = (uint32_t)((a[i] << shift) + base);
+}
+
+/* Which window a generic address lies in. The windows are 4 GiB: the high word decides. */
+static enum mem_space window(const struct func_launch *l, uint64_t addr)
+{
+  if (addr >> 32 == l->p.shared_window >> 32) return MEM_SHARED;
+  if (addr >> 32 == l->p.local_window >> 32) return MEM_LOCAL;
+  return MEM_GLOBAL;
+}
+
+void mem_resolve(const struct func_warp *w, struct mem_effect *me)
+{
+  const struct func_launch *l = w->launch;
+  uint32_t lanes = (uint32_t)me->lanes, shared = 0, local = 0;
+  for (uint32_t r = lanes; r; r &= r - 1) {
+    unsigned i = bits_first(r);
+    enum mem_space s = window(l, me->addr[i]);
+    if (s == MEM_SHARED) shared |= 1u << i;
+    if (s == MEM_LOCAL) local |= 1u << i;
+  }
+  me->space = MEM_GLOBAL;
+  if (!(shared | local)) return;
+  if (shared == lanes || local == lanes) {
+    me->space = shared ? MEM_SHARED : MEM_LOCAL;
+    for (unsigned i = 0; i < LANES; i++) me->addr[i] = (uint32_t)me->addr[i];
+    return;
+  }
+  me->near_lanes = shared | local;
+  me->lanes = lanes & ~me->near_lanes;
+}
+
+enum mem_space mem_lane_space(const struct func_warp *w, const struct mem_effect *me, unsigned lane,
+                              uint64_t *addr)
+{
+  *addr = me->addr[lane];
+  if (!(me->near_lanes >> lane & 1)) return me->space;
+  enum mem_space s = window(w->launch, *addr);
+  *addr = (uint32_t)*addr;
+  return s;
+}
+
+bool mem_aligned(const struct func_warp *w, struct effect *e, uint32_t m, unsigned align,
+                 struct fault *f)
+{
+  const uint64_t *addr = e->mem->addr;
+  uint64_t bad = 0;
+  for (unsigned i = 0; i < LANES; i++) bad |= addr[i];
+  if (!(bad & (align - 1))) return true;
+  for (; m; m &= m - 1) {
+    unsigned i = bits_first(m);
+    if (!(addr[i] & (align - 1))) continue;
+    e->flags &= ~(uint32_t)EFF_MEM;
+    return func_fault(w, e, f, FAULT_MISALIGNED, i, addr[i],
+                      "thread (%u,%u,%u): address 0x%llx is not a multiple of %u", w->tid[0][i],
+                      w->tid[1][i], w->tid[2][i], (unsigned long long)addr[i], align);
+  }
+  return true;
+}
+
+uint8_t *mem_near(struct func_warp *w, const struct effect *e, enum mem_space space, unsigned lane,
+                  uint64_t addr, unsigned bytes, struct fault *f)
+{
+  bool shared = space == MEM_SHARED;
+  uint64_t size = shared ? w->launch->shared_limit : w->launch->source.local_bytes;
+  if (__builtin_expect(addr + bytes > size, 0)) {
+    func_fault(w, e, f, shared ? FAULT_SHARED_RANGE : FAULT_LOCAL_RANGE, lane, addr,
+               "thread (%u,%u,%u): %s address 0x%llx is outside the %llu bytes of %s",
+               w->tid[0][lane], w->tid[1][lane], w->tid[2][lane], shared ? "shared" : "local",
+               (unsigned long long)addr, (unsigned long long)size, shared ? "the CTA" : "a thread");
+    return NULL;
+  }
+  if (shared) return w->cta->shared + addr;
+  w->cta->local_dirty = true;
+  return w->local + lane * w->launch->source.local_bytes + addr;
+}
+
+bool mem_unmapped(const struct func_warp *w, const struct effect *e, unsigned lane, uint64_t addr,
+                  struct fault *f)
+{
+  char near[128];
+  gmem_describe(w->launch->p.image, addr, near, sizeof near);
+  return func_fault(w, e, f, FAULT_ILLEGAL_ADDRESS, lane, addr,
+                    "CTA (%u,%u,%u) thread (%u,%u,%u): no memory at 0x%llx, %s", w->cta->ctaid[0],
+                    w->cta->ctaid[1], w->cta->ctaid[2], w->tid[0][lane], w->tid[1][lane],
+                    w->tid[2][lane], (unsigned long long)addr, near);
+}
+
+void mem_commit(struct func_warp *w, const struct uop *u, struct effect *e, unsigned rows)
+{
+  uint32_t *d = row_dst(w, u->d);
+  uint32_t m = (uint32_t)e->exec;
+  for (unsigned k = 0; k < rows; k++, d += LANES) {
+    if (m == FULL_MASK) memcpy(d, mem_row(e->mem, k), ROW_BYTES);
+    else {
+      uint32_t t[LANES];
+      memcpy(t, mem_row(e->mem, k), ROW_BYTES);
+      row_blend(d, t, 1, m);
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/* Private to func/: the memory part of effects.
+ *
+ * mem_effect.data is kept word-major: word k of lane i at words[k * LANES_MAX + i], so that rows
+ * move with one copy. Words 0..3 are the value (store data, load result, atomic operand and old
+ * value), words 4..7 the compare value of a compare-and-swap.
+ * Constant accesses: addr = bank << 32 | byte offset.
+ */
+#ifndef WS_FUNC_MEM_H
+#define WS_FUNC_MEM_H
+
+#include "base/bits.h"
+#include "func/lanes.h"
+#include "func/launch.h"
+
+enum { COMPARE_WORD = 4, GRANULE_BITS = 12 };
+
+/* Access size codes of loads and stores (field MEM_SIZE). */
+enum mem_size { SIZE_U8, SIZE_S8, SIZE_U16, SIZE_S16, SIZE_32, SIZE_64, SIZE_128 };
+
+typedef uint32_t __attribute__((may_alias)) mem_word;
+
+static inline mem_word *mem_row(struct mem_effect *me, unsigned word)
+{
+  return (mem_word *)(void *)me->data + (size_t)word * LANES_MAX;
+}
+
+/* Host address of guest bytes, remembering the last 4 KiB. */
+struct mem_cursor {
+  const struct gmem *image;
+  uint64_t granule;
+  uint8_t *host;
+};
+
+static inline struct mem_cursor mem_cursor(const struct gmem *image)
+{
+  return (struct mem_cursor){.image = image, .granule = UINT64_MAX};
+}
+
+/* addr must be aligned to the access size, so that no access crosses a granule. NULL: unmapped. */
+static inline uint8_t *mem_host(struct mem_cursor *c, uint64_t addr)
+{
+  const uint64_t in = ((uint64_t)1 << GRANULE_BITS) - 1;
+  if (__builtin_expect(addr >> GRANULE_BITS != c->granule, 0)) {
+    c->host = gmem_ptr(c->image, addr & ~in, (size_t)in + 1);
+    c->granule = addr >> GRANULE_BITS;
+  }
+  return c->host ? c->host + (addr & in) : NULL;
+}
+
+/* Fills e->mem but for addresses and data, and sets EFF_MEM. */
+static inline struct mem_effect *mem_begin(struct effect *e, uint32_t m, enum mem_space space,
+                                           enum mem_op op, unsigned bytes, bool strong)
+{
+  struct mem_effect *me = e->mem;
+  me->space = (uint8_t)space;
+  me->op = (uint8_t)op;
+  me->bytes = (uint8_t)bytes;
+  me->strong = strong;
+  me->lanes = m;
+  me->near_lanes = 0;
+  e->flags |= EFF_MEM;
+  return me;
+}
+
+/* Address generation for all lanes (inactive lanes get meaningless values).
+ * mem_addr_global: Ra (+1), uniform register, offset as the instruction says. mem_addr_near: 32-bit
+ * address of shared or local memory. */
+void mem_addr_global(const struct func_warp *w, const struct uop *u, uint64_t addr[LANES]);
+void mem_addr_near(const struct func_warp *w, const struct uop *u, uint64_t addr[LANES]);
+/* Sets up u->imm, imm2 for mem_addr_*; every picker of a memory instruction calls it. */
+void mem_prepare(const struct sass_inst *s, struct uop *u);
+
+/* Generic access: sends lanes whose address lies in the shared or local window there. */
+void mem_resolve(const struct func_warp *w, struct mem_effect *me);
+
+/* Fault unless the addresses of lanes m are multiples of `align` (a power of two). */
+bool mem_aligned(const struct func_warp *w, struct effect *e, uint32_t m, unsigned align,
+                 struct fault *f);
+
+/* Host address of `bytes` at a near address of lane i; NULL with *f filled when out of range.
+ * `space` is MEM_SHARED or MEM_LOCAL; writing to local memory marks it dirty. */
+uint8_t *mem_near(struct func_warp *w, const struct effect *e, enum mem_space space, unsigned lane,
+                  uint64_t addr, unsigned bytes, struct fault *f);
+/* Space of lane i of a resolved effect; addr becomes space-local. */
+enum mem_space mem_lane_space(const struct func_warp *w, const struct mem_effect *me, unsigned lane,
+                              uint64_t *addr);
+/* The unmapped-address fault of lane i; false. */
+bool mem_unmapped(const struct func_warp *w, const struct effect *e, unsigned lane, uint64_t addr,
+                  struct fault *f);
+
+/* Writes result rows 0..n-1 to the destination in the lanes that executed. */
+void mem_commit(struct func_warp *w, const struct uop *u, struct effect *e, unsigned rows);
+
+/* Handlers with their own files. */
+uop_fn mem_ldsm, mem_stsm, mem_ldgsts;
+uop_perform_fn mem_ldsm_perform, mem_stsm_perform, mem_ldgsts_perform;
+uop_finish_fn mem_ldsm_finish;
+
+#endif

@@ -1,0 +1,56 @@
+/* Paths of a warp: divergence with convergence barriers (Volta and later).
+ *
+ * A path is a set of lanes with one pc. Paths split at divergent branches and merge only where
+ * the program asks for convergence: at BSYNC, at WARPSYNC, and where lanes meet at the same CTA
+ * barrier instruction. Two ready paths that happen to have the same pc stay apart.
+ *
+ * Order of the array: a split leaves the lanes that continue (fall through) in their entry and
+ * appends the others at the end; a merge moves all lanes into the lowest of the entries; removed
+ * entries close up, the rest keep their order. Only steps of the warp itself change the order; a
+ * release by another warp's barrier only changes `wait`.
+ *
+ * A waiting path already has the pc at which it will continue.
+ *
+ * All functions work on the path being stepped, w->cur, and on its lanes m (never 0); the path's
+ * other lanes go on at the next instruction. They set the flags of e.
+ */
+#ifndef WS_FUNC_PATHS_H
+#define WS_FUNC_PATHS_H
+
+#include "func/warp.h"
+
+enum { PARK_WARPSYNC = 16, PARK_BAR = 32 /* + barrier number */ };
+
+/* All lanes of w->mactive at pc. */
+void paths_init(struct func_warp *w, uint64_t pc);
+
+/* The path's lanes go on at the next instruction. */
+void path_next(struct func_warp *w);
+/* Lanes m jump; other lanes of the path fall through. */
+void path_jump(struct func_warp *w, uint32_t m, uint64_t target, struct effect *e);
+/* Lanes m jump, each to its own target. */
+void path_jump_lanes(struct func_warp *w, uint32_t m, const uint64_t target[LANES],
+                     struct effect *e);
+/* Lanes m exit. */
+void path_exit(struct func_warp *w, uint32_t m, struct effect *e);
+
+/* Convergence barrier b: lanes m enter, wait, leave without waiting. */
+void path_bssy(struct func_warp *w, unsigned b, uint32_t m);
+void path_bsync(struct func_warp *w, unsigned b, uint32_t m, struct effect *e);
+void path_break(struct func_warp *w, unsigned b, uint32_t m, struct effect *e);
+
+/* Lanes m wait for the lanes of their mask[]. */
+void path_warpsync(struct func_warp *w, uint32_t m, const uint32_t mask[LANES], struct effect *e);
+
+/* The path lets others run, and no longer holds up a BSYNC until it is stepped again. */
+void path_yield(struct func_warp *w, struct effect *e);
+
+/* CTA barrier. op: BAR_OP code 0 SYNC, 1 ARV, 2 RED, 4 SYNCALL; count in threads, 0 = whole CTA;
+ * red: BAR_RED code; pred: predicate per lane (RED). Blocks lanes m unless op is ARV. */
+void path_bar(struct func_warp *w, unsigned id, unsigned op, uint32_t count, unsigned red,
+              uint32_t pred, uint32_t m, struct effect *e);
+
+/* One line on what path i waits for: for deadlock reports. Returns as snprintf. */
+int path_describe(const struct func_warp *w, unsigned i, char *buf, size_t size);
+
+#endif

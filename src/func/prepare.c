@@ -1,0 +1,253 @@
+/* Prepared operations: operands to rows, handlers chosen (func/uop.h).
+ *
+ * The pool holds pairs of rows, one pair per distinct 64-bit value: immediates and constants are
+ * broadcast here once per launch. An instruction that cannot be prepared (undecoded, no
+ * semantics, registers or constants out of range) gets a handler that faults when it is
+ * executed; the rest of the code works.
+ */
+#include "func/prepare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "isa/sass/sass.h"
+
+struct pool {
+  uint64_t *value;   /* of pair i: low row | high row << 32 */
+  uint32_t n, cap;
+  uint32_t *slot;    /* hash table of pair numbers + 1 */
+  uint32_t n_slots;  /* power of two */
+};
+
+/* How a source's negate and absolute-value bits act on its raw bits. */
+enum modifier_family { MOD_INT, MOD_F32, MOD_HALF2, MOD_F64 };
+
+enum { POOL_FIRST = WIDE_ROWS * ROW_BYTES, PAIR_BYTES = 2 * ROW_BYTES };
+
+static void *check(void *p)
+{
+  BUG_ON(!p);
+  return p;
+}
+
+static uint32_t pool_hash(uint64_t v)
+{
+  return (uint32_t)((v * 0x9e3779b97f4a7c15ull) >> 32);
+}
+
+static void pool_grow(struct pool *p)
+{
+  p->cap = p->cap ? 2 * p->cap : 256;
+  p->n_slots = 4 * p->cap;
+  p->value = check(realloc(p->value, p->cap * sizeof *p->value));
+  free(p->slot);
+  p->slot = check(calloc(p->n_slots, sizeof *p->slot));
+  for (uint32_t i = 0; i < p->n; i++) {
+    uint32_t h = pool_hash(p->value[i]) & (p->n_slots - 1);
+    while (p->slot[h]) h = (h + 1) & (p->n_slots - 1);
+    p->slot[h] = i + 1;
+  }
+}
+
+/* Row reference of the pair {lo, hi}. */
+static struct row_ref pool_pair(struct pool *p, uint32_t lo, uint32_t hi)
+{
+  uint64_t v = lo | (uint64_t)hi << 32;
+  if (!v) return (struct row_ref){BASE_POOL, 0};
+  if (p->n == p->cap) pool_grow(p);
+  uint32_t h = pool_hash(v) & (p->n_slots - 1);
+  while (p->slot[h] && p->value[p->slot[h] - 1] != v) h = (h + 1) & (p->n_slots - 1);
+  if (!p->slot[h]) {
+    p->value[p->n] = v;
+    p->slot[h] = ++p->n;
+  }
+  return (struct row_ref){BASE_POOL, POOL_FIRST + (p->slot[h] - 1) * PAIR_BYTES};
+}
+
+static void pool_rows(struct func_launch *l, const struct pool *p)
+{
+  size_t bytes = POOL_FIRST + (size_t)p->n * PAIR_BYTES + POOL_FIRST; /* slack: wide reads */
+  l->pool = arena_alloc(&l->arena, bytes, ROW_BYTES);
+  for (uint32_t i = 0; i < p->n; i++) {
+    uint32_t *row = (uint32_t *)(void *)(l->pool + POOL_FIRST + (size_t)i * PAIR_BYTES);
+    for (unsigned k = 0; k < LANES; k++) {
+      row[k] = (uint32_t)p->value[i];
+      row[LANES + k] = (uint32_t)(p->value[i] >> 32);
+    }
+  }
+}
+
+static enum modifier_family family_of(unsigned sem)
+{
+  switch (sem) {
+  case SEM_FADD: case SEM_FMUL: case SEM_FFMA: case SEM_FSWZADD: case SEM_FMNMX: case SEM_FSEL:
+  case SEM_FSET: case SEM_FSETP: case SEM_FCHK: case SEM_MUFU: case SEM_F2F: case SEM_F2I:
+  case SEM_FRND: case SEM_F2FP: case SEM_F2IP: case SEM_UF2FP:
+    return MOD_F32;
+  case SEM_HADD2: case SEM_HMUL2: case SEM_HFMA2: case SEM_HSET2: case SEM_HSETP2: case SEM_HMNMX2:
+    return MOD_HALF2;
+  case SEM_DADD: case SEM_DMUL: case SEM_DFMA: case SEM_DSETP: case SEM_DSETP_MNMX:
+    return MOD_F64;
+  default:
+    return MOD_INT;
+  }
+}
+
+static void source_modifiers(const struct sass_src *s, enum modifier_family m, uint32_t *and_,
+                             uint32_t *xor_)
+{
+  static const uint32_t sign[] = {
+      [MOD_F32] = 0x80000000u, [MOD_HALF2] = 0x80008000u, [MOD_F64] = 0x80000000u};
+  *and_ = FULL_MASK;
+  *xor_ = 0;
+  if (m == MOD_INT) {
+    if (s->neg) *xor_ = FULL_MASK;
+    return;
+  }
+  if (s->abs) *and_ = ~sign[m];
+  if (s->neg) *xor_ = sign[m];
+}
+
+/* Row of one source. False: it cannot be read (register or constant outside the kernel's). */
+static bool source_row(const struct func_launch *l, struct pool *p, const struct sass_inst *s,
+                       const struct sass_src *src, struct row_ref *r)
+{
+  uint32_t lo = 0, hi = 0;
+  *r = (struct row_ref){BASE_POOL, 0};
+  switch (src->kind) {
+  case SRC_NONE:
+    return true;
+  case SRC_REG:
+    if (src->index == SASS_RZ) return true;
+    *r = (struct row_ref){BASE_REG, (uint32_t)src->index * ROW_BYTES};
+    return src->index < l->n_regs;
+  case SRC_UREG:
+    if (src->index == SASS_URZ) return true;
+    *r = (struct row_ref){BASE_UREG, (uint32_t)src->index * ROW_BYTES};
+    return src->index < N_UREGS;
+  case SRC_IMM:
+    *r = family_of(s->sem) == MOD_F64 ? pool_pair(p, 0, src->imm) : pool_pair(p, src->imm, 0);
+    return true;
+  case SRC_CONST:
+    if (s->sem == SEM_LDC || s->sem == SEM_ULDC) return true; /* an address, not an operand */
+    if (!func_const(l, src->bank, src->imm, &lo, 4)) return false;
+    func_const(l, src->bank, src->imm + 4, &hi, 4); /* past the end: only a 32-bit operand */
+    *r = pool_pair(p, lo, hi);
+    return true;
+  default:
+    return false;
+  }
+}
+
+static bool is_uniform_op(unsigned sem)
+{
+  return sem >= SEM_UMOV && sem <= SEM_UF2FP;
+}
+
+/* A register of t's lists outside the kernel's registers would be another warp's state. */
+static bool registers_fit(const struct func_launch *l, const struct inst *t)
+{
+  for (unsigned i = 0; i < t->n_src; i++) {
+    const struct operand *o = &t->src[i];
+    if (o->file == FILE_R && (unsigned)o->index + o->width > l->n_regs) return false;
+  }
+  for (unsigned i = 0; i < t->n_dst; i++) {
+    const struct operand *o = &t->dst[i];
+    if (o->file == FILE_R && (unsigned)o->index + o->width > l->n_regs) return false;
+  }
+  return true;
+}
+
+static bool illegal(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                    struct fault *f)
+{
+  char text[160];
+  unsigned lane = m ? bits_first(m) : bits_first(e->active);
+  unsigned opcode = (unsigned)(bits_get(u->s->word, 0, 12) | bits_get(u->s->word, 91, 1) << 12);
+  if (u->s->row) {
+    sass_print(u->s, u->t, false, text, sizeof text);
+  } else {
+    snprintf(text, sizeof text, "%016llx %016llx", (unsigned long long)u->s->word.hi,
+             (unsigned long long)u->s->word.lo);
+  }
+  const char *why = !u->s->row           ? "no such instruction"
+                    : !registers_fit(w->launch, u->t) ? "register outside the kernel's"
+                                         : "cannot be executed";
+  return func_fault(w, e, f, FAULT_ILLEGAL_INST, lane, 0, "%s: opcode 0x%03x, %s", why, opcode,
+                    text);
+}
+
+static uint8_t pred_index(const struct sass_pred *p)
+{
+  return (uint8_t)((p->index & 7u) + (p->uniform ? PRED_UNIFORM : 0));
+}
+
+static void pred_source(const struct sass_pred *p, uint8_t *index, uint32_t *xor_)
+{
+  *index = pred_index(p);
+  *xor_ = p->neg ? FULL_MASK : 0;
+}
+
+static void destination(const struct func_launch *l, const struct sass_inst *s, struct uop *u)
+{
+  bool uniform = is_uniform_op(s->sem) || s->udst != SASS_URZ;
+  u->d = uniform ? (struct row_ref){BASE_UREG, N_UREGS * ROW_BYTES}
+                 : (struct row_ref){BASE_REG, l->n_regs * ROW_BYTES};
+  if (s->udst != SASS_URZ && s->udst < N_UREGS) u->d.off = (uint32_t)s->udst * ROW_BYTES;
+  if (!uniform && s->dst != SASS_RZ) u->d.off = (uint32_t)s->dst * ROW_BYTES;
+  unsigned file = s->pu_uniform ? PRED_UNIFORM : 0;
+  u->pu = s->pu == SASS_PT ? PRED_NONE : (uint8_t)(s->pu + file);
+  u->pv = s->pv == SASS_PT ? PRED_NONE : (uint8_t)(s->pv + file);
+}
+
+static uop_fn *pick(const struct sem_table *sem, const struct sass_inst *s, struct uop *u)
+{
+  static sem_picker *const own[] = {sem_ctrl_handler, sem_mem_handler, sem_atom_handler,
+                                    sem_warp_handler, sem_sys_handler};
+  uop_fn *fn = NULL;
+  for (unsigned i = 0; !fn && i < sizeof own / sizeof *own; i++) fn = own[i](s, u);
+  for (unsigned i = 0; !fn && i < SEM_PICKERS; i++) fn = sem->pick[i](s, u);
+  return fn;
+}
+
+static void prepare(struct func_launch *l, struct pool *p, const struct sem_table *sem,
+                    const struct sass_inst *s, const struct inst *t, struct uop *u)
+{
+  *u = (struct uop){.s = s, .t = t, .guard = PRED_NONE, .fn = illegal};
+  if (!s->row && s->sem != SEM_SYSCALL) {
+    u->flags = UOP_CONTROL; /* its guard is unknown: fault in any case */
+    return;
+  }
+  enum modifier_family fam = family_of(s->sem);
+  pred_source(&s->guard, &u->guard, &u->guard_xor);
+  pred_source(&s->pp, &u->pp, &u->pp_xor);
+  pred_source(&s->pq, &u->pq, &u->pq_xor);
+  pred_source(&s->pr, &u->pr, &u->pr_xor);
+  destination(l, s, u);
+  source_modifiers(&s->src[0], fam, &u->a_and, &u->a_xor);
+  source_modifiers(&s->src[1], fam, &u->b_and, &u->b_xor);
+  source_modifiers(&s->src[2], fam, &u->c_and, &u->c_xor);
+  bool ok = source_row(l, p, s, &s->src[0], &u->a) && source_row(l, p, s, &s->src[1], &u->b) &&
+            source_row(l, p, s, &s->src[2], &u->c) && registers_fit(l, t) &&
+            (s->dst == SASS_RZ || s->dst < l->n_regs);
+  if (!ok || s->sem == SEM_TODO) return;
+  if (is_uniform_op(s->sem)) u->flags = UOP_UNIFORM;
+  uop_fn *fn = pick(sem, s, u);
+  if (fn) u->fn = fn;
+  else u->flags = 0;
+}
+
+void prepare_launch(struct func_launch *l)
+{
+  struct pool p = {0};
+  const struct sem_table *sem = sem_select();
+  uint64_t n = l->code_bytes >> l->p.code.shift;
+  l->uop = arena_array(&l->arena, n, sizeof *l->uop, 128);
+  for (uint64_t i = 0; i < n; i++) {
+    prepare(l, &p, sem, &l->p.sass[i], &l->p.code.inst[i], &l->uop[i]);
+  }
+  pool_rows(l, &p);
+  free(p.value);
+  free(p.slot);
+}

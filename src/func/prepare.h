@@ -1,0 +1,10 @@
+/* Private to func/: resolving instructions to prepared operations, once per launch. */
+#ifndef WS_FUNC_PREPARE_H
+#define WS_FUNC_PREPARE_H
+
+#include "func/launch.h"
+
+/* Fills l->uop and l->pool. */
+void prepare_launch(struct func_launch *l);
+
+#endif

@@ -1,0 +1,185 @@
+/* Function-only execution of a grid: no clock, one host thread.
+ *
+ * CTAs are admitted in order into the slots of worker 0. Warps run in slices of thousands of
+ * steps, in turn, so that a warp that spins on another warp or CTA does not stop it; within a
+ * warp a path runs until it waits, yields or ends, and paths change at taken backward branches.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "func/launch.h"
+#include "func/paths.h"
+
+enum { SLICE_STEPS = 4096, REPORT_LINES = 48 };
+
+struct runner {
+  struct func_launch *l;
+  struct func_stats *stats;
+  struct fault *f;
+  struct gmem_view view;
+  struct step_cta **slot;
+  unsigned n_slots, n_live;
+  uint64_t next_cta;
+  bool progress;    /* a step was taken in this round */
+  struct effect e;
+  struct mem_effect mem;
+};
+
+/* Ready path to run after `last`: the next one that has not yielded, else the next ready one. */
+static int pick_path(const struct step_paths *ps, unsigned last)
+{
+  int ready = -1;
+  for (unsigned k = 0; k < ps->n; k++) {
+    unsigned i = (last + k) % ps->n;
+    if (ps->p[i].wait != PATH_READY) continue;
+    if (!ps->p[i].yielded) return (int)i;
+    if (ready < 0) ready = (int)i;
+  }
+  return ready;
+}
+
+static void count(struct runner *r)
+{
+  r->stats->warp_insts++;
+  r->stats->thread_insts += (unsigned)__builtin_popcountll(r->e.exec);
+  if (r->stats->mix) r->stats->mix[r->e.inst->mnemonic]++;
+}
+
+/* Runs one path until something other than memory happens. Returns false on a fault. */
+static bool run_path(struct runner *r, struct step_warp *w, unsigned path, unsigned *budget)
+{
+  const uint32_t stay = EFF_MEM | EFF_JUMP;
+  uint32_t flags;
+  do {
+    r->e.clock = r->stats->warp_insts;
+    if (!func_step(w, path, &r->e, r->f)) return false;
+    count(r);
+    flags = r->e.flags;
+    if (flags & EFF_MEM) {
+      const struct mem_effect *me = &r->mem;
+      if (!func_perform(w, &r->e, me->lanes | me->near_lanes, &r->view, r->f)) return false;
+      func_finish(w, &r->e);
+    }
+    if (w->paths.n == 1) flags &= ~(uint32_t)EFF_BACKWARD; /* no other path to change to */
+  } while (--*budget && !(flags & ~stay) && !w->paths.p[path].yielded);
+  return true;
+}
+
+static bool run_warp(struct runner *r, struct step_warp *w)
+{
+  unsigned budget = SLICE_STEPS, last = 0;
+  while (budget) {
+    int path = w->paths.n_ready ? pick_path(&w->paths, last) : -1;
+    if (path < 0) return true;
+    r->progress = true;
+    if (!run_path(r, w, (unsigned)path, &budget)) return false;
+    if (r->e.flags & EFF_WARP_DONE) return true;
+    last = (unsigned)path + 1;
+    if (w->paths.n == 1 && w->paths.p[0].yielded) return true; /* let other warps run */
+  }
+  return true;
+}
+
+static void admit(struct runner *r)
+{
+  struct step_source *s = &r->l->source;
+  for (unsigned i = 0; i < r->n_slots && r->next_cta < s->n_ctas; i++) {
+    if (r->slot[i]) continue;
+    r->slot[i] = s->ops->cta_begin(s, r->next_cta++, 0, i, i);
+    r->n_live++;
+  }
+}
+
+static bool run_round(struct runner *r)
+{
+  struct step_source *s = &r->l->source;
+  for (unsigned i = 0; i < r->n_slots; i++) {
+    struct step_cta *c = r->slot[i];
+    if (!c) continue;
+    for (unsigned k = 0; k < c->n_warps; k++) {
+      if (c->warp[k]->paths.n_ready && !run_warp(r, c->warp[k])) return false;
+    }
+    if (c->warps_left) continue;
+    s->ops->cta_end(s, c);
+    r->slot[i] = NULL;
+    r->n_live--;
+  }
+  return true;
+}
+
+static const struct step_cta *first_live(const struct runner *r)
+{
+  for (unsigned i = 0; i < r->n_slots; i++) {
+    if (r->slot[i]) return r->slot[i];
+  }
+  return NULL;
+}
+
+static const struct func_warp *first_blocked(const struct step_cta *c)
+{
+  for (unsigned k = 0; k < c->n_warps; k++) {
+    if (c->warp[k]->paths.n) return (const struct func_warp *)c->warp[k];
+  }
+  return NULL;
+}
+
+/* The fault has room for one line, what the first blocked warp waits for; func_describe_waits
+ * writes the page. */
+static void deadlock(struct runner *r)
+{
+  const struct step_cta *c = first_live(r);
+  const struct func_warp *w = c ? first_blocked(c) : NULL;
+  BUG_ON(!w);
+  char line[160];
+  path_describe(w, 0, line, sizeof line);
+  struct effect e = {.pc = w->step.paths.p[0].pc - 16};
+  func_fault(w, &e, r->f, FAULT_DEADLOCK, (unsigned)__builtin_ctzll(w->step.paths.p[0].mask), 0,
+             "deadlock: no warp of %u resident CTAs can run; CTA %llu %s", r->n_live,
+             (unsigned long long)c->id, line);
+}
+
+void func_describe_waits(const struct step_cta *c, FILE *out)
+{
+  unsigned lines = 0;
+  for (unsigned k = 0; k < c->n_warps; k++) {
+    const struct func_warp *w = (const struct func_warp *)c->warp[k];
+    for (unsigned i = 0; i < w->step.paths.n; i++) {
+      char line[160];
+      if (lines++ == REPORT_LINES) {
+        fprintf(out, "…\n");
+        return;
+      }
+      path_describe(w, i, line, sizeof line);
+      fprintf(out, "CTA %llu %s\n", (unsigned long long)c->id, line);
+    }
+  }
+}
+
+static bool run_all(struct runner *r)
+{
+  while (true) {
+    admit(r);
+    if (!r->n_live) return true;
+    r->progress = false;
+    if (!run_round(r)) return false;
+    if (r->progress) continue;
+    deadlock(r);
+    return false;
+  }
+}
+
+bool func_run(struct func_launch *l, struct func_stats *stats, struct fault *f)
+{
+  struct runner *r = calloc(1, sizeof *r);
+  BUG_ON(!r);
+  *r = (struct runner){.l = l, .stats = stats, .f = f, .n_slots = l->p.slots_per_worker};
+  r->view = (struct gmem_view){.image = l->p.image};
+  r->e.mem = &r->mem;
+  r->slot = calloc(r->n_slots, sizeof *r->slot);
+  BUG_ON(!r->slot);
+  bool ok = run_all(r);
+  free(r->slot);
+  free(r);
+  return ok;
+}

@@ -1,0 +1,308 @@
+/* Atomics and reductions: global, shared and generic. Lanes perform in ascending order, each one a
+ * read, an operation and a write through the caller's view. Rules: PTX ISA (atom, red), compiler
+ * output (CUDA 13.0): operation and type codes, CAST.SPIN, POPC.INC.
+ */
+#include "func/mem.h"
+
+enum atom_op { OP_ADD, OP_MIN, OP_MAX, OP_INC, OP_DEC, OP_AND, OP_OR, OP_XOR, OP_EXCH, OP_CAS,
+               OP_CAST /* CAS that returns success */ };
+enum atom_type { TY_U32, TY_S32, TY_U64, TY_S64, TY_F32, TY_F16X2, TY_BF16X2, TY_F64, TY_F32X2,
+                 TY_F32X4, TY_B128, TY_BAD };
+
+struct type_info {
+  uint8_t words;
+  bool f;
+};
+
+static const struct type_info types[] = {
+    [TY_U32] = {1, false}, [TY_S32] = {1, false},  [TY_U64] = {2, false},    [TY_S64] = {2, false},
+    [TY_F32] = {1, true},  [TY_F16X2] = {1, true}, [TY_BF16X2] = {1, true},  [TY_F64] = {2, true},
+    [TY_F32X2] = {2, true}, [TY_F32X4] = {4, true}, [TY_B128] = {4, false},
+};
+
+/* Operation and type share u->imm2 with the address form, which uses bits 0..23. */
+enum { OP_SHIFT = 24, TYPE_SHIFT = 28 };
+
+static enum atom_op op_of(const struct uop *u)
+{
+  return (enum atom_op)(u->imm2 >> OP_SHIFT & 15);
+}
+
+static enum atom_type type_of(const struct uop *u)
+{
+  return (enum atom_type)(u->imm2 >> TYPE_SHIFT);
+}
+
+static float flush(float x)
+{
+  return (f32_bits(x) & 0x7f800000u) ? x : bits_f32(f32_bits(x) & 0x80000000u);
+}
+
+static uint32_t f32_result(float x)
+{
+  return x != x ? 0x7fffffffu : f32_bits(x);
+}
+
+static float half_to_f32(uint32_t h)
+{
+  uint32_t sign = (h & 0x8000u) << 16, exp = h >> 10 & 31, man = h & 0x3ff;
+  if (exp == 31) return bits_f32(sign | 0x7f800000u | man << 13);
+  if (exp) return bits_f32(sign | (exp + 112) << 23 | man << 13);
+  float x = (float)man * 0x1p-24f;
+  return sign ? -x : x;
+}
+
+/* Round to nearest even. */
+static uint32_t f32_to_half(float x)
+{
+  uint32_t v = f32_bits(x), sign = v >> 16 & 0x8000u, mag = v & 0x7fffffffu;
+  if (mag > 0x7f800000u) return 0x7fff;
+  if (mag >= 0x47800000u) return sign | 0x7c00;
+  if (mag < 0x38800000u) { /* subnormal: adding 0.5 leaves the rounded value in the low bits */
+    return sign | (f32_bits(bits_f32(mag) + 0.5f) - f32_bits(0.5f));
+  }
+  uint32_t r = mag - (112u << 23) + 0xfff + (mag >> 13 & 1);
+  return sign | r >> 13;
+}
+
+static uint32_t f32_to_bf16(float x)
+{
+  uint32_t v = f32_bits(x);
+  if (x != x) return 0x7fff;
+  return (v + 0x7fff + (v >> 16 & 1)) >> 16;
+}
+
+/* FP32 holds twice the bits of the narrow formats plus two, so rounding twice is exact. */
+static uint32_t add_pair(uint32_t a, uint32_t b, bool bf16)
+{
+  uint32_t r = 0;
+  for (unsigned s = 0; s < 32; s += 16) {
+    uint32_t x = a >> s & 0xffff, y = b >> s & 0xffff;
+    float sum = bf16 ? bits_f32(x << 16) + bits_f32(y << 16) : half_to_f32(x) + half_to_f32(y);
+    r |= (bf16 ? f32_to_bf16(sum) : f32_to_half(sum)) << s;
+  }
+  return r;
+}
+
+static void apply_float(enum atom_type t, const uint32_t *old, const uint32_t *v, uint32_t *r)
+{
+  if (t == TY_F64) {
+    double x = bits_f64(lane_join(old[0], old[1])) + bits_f64(lane_join(v[0], v[1]));
+    uint64_t y = x != x ? 0x7fffffffffffffffull : f64_bits(x);
+    r[0] = (uint32_t)y, r[1] = (uint32_t)(y >> 32);
+    return;
+  }
+  for (unsigned k = 0; k < types[t].words; k++) {
+    if (t == TY_F16X2 || t == TY_BF16X2) r[k] = add_pair(old[k], v[k], t == TY_BF16X2);
+    else r[k] = f32_result(flush(flush(bits_f32(old[k])) + flush(bits_f32(v[k]))));
+  }
+}
+
+static uint64_t apply_int(enum atom_op op, enum atom_type t, uint64_t old, uint64_t v)
+{
+  bool wide = types[t].words == 2, s = t == TY_S32 || t == TY_S64;
+  int64_t so = wide ? (int64_t)old : (int32_t)old, sv = wide ? (int64_t)v : (int32_t)v;
+  switch (op) {
+  case OP_ADD: return old + v;
+  case OP_MIN: return s ? (so < sv ? old : v) : (old < v ? old : v);
+  case OP_MAX: return s ? (so > sv ? old : v) : (old > v ? old : v);
+  case OP_INC: return old >= v ? 0 : old + 1;
+  case OP_DEC: return old == 0 || old > v ? v : old - 1;
+  case OP_AND: return old & v;
+  case OP_OR: return old | v;
+  case OP_XOR: return old ^ v;
+  default: return v;
+  }
+}
+
+/* New value r from old value and operands; `ret` is what the instruction returns. */
+static void apply(const struct uop *u, const uint32_t old[4], const uint32_t v[4],
+                  const uint32_t cmp[4], uint32_t r[4], uint32_t ret[4])
+{
+  enum atom_op op = op_of(u);
+  enum atom_type t = type_of(u);
+  size_t bytes = 4u * types[t].words;
+  memcpy(ret, old, 16);
+  if (op == OP_CAS || op == OP_CAST) {
+    bool same = !memcmp(old, cmp, bytes);
+    memcpy(r, same ? v : old, 16);
+    if (op == OP_CAST) ret[0] = same, ret[1] = 0;
+  } else if (op == OP_EXCH) {
+    memcpy(r, v, 16);
+  } else if (types[t].f) {
+    apply_float(t, old, v, r);
+  } else {
+    uint64_t x = apply_int(op, t, lane_join(old[0], old[1]), lane_join(v[0], v[1]));
+    r[0] = (uint32_t)x, r[1] = (uint32_t)(x >> 32);
+  }
+}
+
+static void row_get(struct mem_effect *me, unsigned first, unsigned words, unsigned lane,
+                    uint32_t v[4])
+{
+  for (unsigned k = 0; k < words; k++) v[k] = mem_row(me, first + k)[lane];
+}
+
+static bool atom_perform(struct func_warp *w, const struct uop *u, struct effect *e,
+                         uint32_t lanes, struct gmem_view *v, struct fault *f)
+{
+  struct mem_effect *me = e->mem;
+  unsigned words = types[type_of(u)].words;
+  for (; lanes; lanes &= lanes - 1) {
+    unsigned i = bits_first(lanes);
+    uint32_t old[4] = {0}, val[4] = {0}, cmp[4] = {0}, r[4] = {0}, ret[4];
+    uint64_t a;
+    enum mem_space space = mem_lane_space(w, me, i, &a);
+    uint8_t *near = NULL;
+    row_get(me, 0, words, i, val);
+    row_get(me, COMPARE_WORD, words, i, cmp);
+    if (space == MEM_GLOBAL) {
+      if (!gmem_view_read(v, a, old, me->bytes)) return mem_unmapped(w, e, i, a, f);
+    } else {
+      if (!(near = mem_near(w, e, space, i, a, me->bytes, f))) return false;
+      memcpy(old, near, me->bytes);
+    }
+    apply(u, old, val, cmp, r, ret);
+    if (near) memcpy(near, r, me->bytes);
+    else gmem_view_write(v, a, r, me->bytes);
+    for (unsigned k = 0; k < words; k++) mem_row(me, k)[i] = ret[k];
+  }
+  return true;
+}
+
+static void atom_finish(struct func_warp *w, const struct uop *u, struct effect *e)
+{
+  mem_commit(w, u, e, types[type_of(u)].words);
+  pred_write(w, u->pu, (uint32_t)e->exec, FULL_MASK);
+}
+
+/* A generic atomic with a predicate result (floating point) is performed in global memory only; the
+ * predicate says where, and the compiler's own code does the rest by compare-and-swap. */
+static void atom_finish_generic(struct func_warp *w, const struct uop *u, struct effect *e)
+{
+  mem_commit(w, u, e, types[type_of(u)].words);
+  pred_write(w, u->pu, (uint32_t)e->exec, (uint32_t)e->mem->lanes);
+}
+
+static bool global_only(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e)
+{
+  struct mem_effect *me = e->mem;
+  if (u->pu == PRED_NONE) return false;
+  if (me->space == MEM_GLOBAL && me->lanes) {
+    me->near_lanes = 0;
+    return false;
+  }
+  e->flags &= ~(uint32_t)EFF_MEM;
+  pred_write(w, u->pu, m, 0);
+  return true;
+}
+
+static void sample(const struct func_warp *w, struct mem_effect *me, struct row_ref r,
+                   unsigned first, unsigned words)
+{
+  const uint32_t *row = row_src(w, r);
+  for (unsigned k = 0; k < words; k++) memcpy(mem_row(me, first + k), row + k * LANES, ROW_BYTES);
+}
+
+static bool atom(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                 struct fault *f)
+{
+  const struct inst_mem *t = &u->t->mem;
+  unsigned words = types[type_of(u)].words;
+  bool cas = op_of(u) >= OP_CAS;
+  enum mem_space space = t->space == MEM_SHARED ? MEM_SHARED : MEM_GLOBAL;
+  struct mem_effect *me = mem_begin(e, m, space, t->op, 4 * words, true);
+  if (space == MEM_SHARED) mem_addr_near(w, u, me->addr);
+  else mem_addr_global(w, u, me->addr);
+  sample(w, me, cas ? u->c : u->b, 0, words);
+  if (cas) sample(w, me, u->b, COMPARE_WORD, words);
+  if (t->space == MEM_GENERIC) {
+    mem_resolve(w, me);
+    if (global_only(w, u, m, e)) return true;
+  }
+  return mem_aligned(w, e, m, 4 * words, f);
+}
+
+/* ATOMS.POPC.INC adds one for each lane that hits the address. */
+static bool atom_popc_inc(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                          struct fault *f)
+{
+  struct mem_effect *me = mem_begin(e, m, MEM_SHARED, u->t->mem.op, 4, true);
+  mem_addr_near(w, u, me->addr);
+  mem_word *one = mem_row(me, 0);
+  for (unsigned i = 0; i < LANES; i++) one[i] = 1;
+  return mem_aligned(w, e, m, 4, f);
+}
+
+/* Codes of field ATOM_TYPE up to sm_89; sm_90 moves S64 to 3 and floats to opcodes of their own. */
+static enum atom_type int_type(const struct sass_inst *s, bool floats_elsewhere)
+{
+  static const uint8_t old[] = {TY_U32, TY_S32, TY_U64, TY_F32, TY_F16X2, TY_S64, TY_F64,
+                                TY_BF16X2};
+  static const uint8_t sm90[] = {TY_U32, TY_S32, TY_U64, TY_S64, TY_B128, TY_BAD, TY_BAD, TY_BAD};
+  unsigned code = (unsigned)bits_get(s->word, 73, 3);
+  return floats_elsewhere ? sm90[code] : old[code];
+}
+
+static enum atom_type float_type(const struct sass_inst *s)
+{
+  switch (bits_get(s->word, 73, 4)) {
+  case 0: return TY_F16X2;
+  case 3: return TY_BF16X2;
+  case 9: return TY_F32;
+  case 10: return TY_F32X2;
+  case 11: return TY_F32X4;
+  case 15: return TY_F64;
+  default: return TY_BAD;
+  }
+}
+
+static uop_fn *pick_atom(const struct sass_inst *s, struct uop *u, enum atom_op op,
+                         enum atom_type t, uop_fn *fn)
+{
+  bool arithmetic = op != OP_CAS && op != OP_CAST && op != OP_EXCH;
+  bool float_ok = op == OP_ADD || !arithmetic;
+  if (t == TY_BAD || op > OP_CAST || (types[t].f && !float_ok)) return NULL;
+  if (t == TY_B128 && arithmetic) return NULL;
+  mem_prepare(s, u);
+  u->imm2 |= (uint32_t)op << OP_SHIFT | (uint32_t)t << TYPE_SHIFT;
+  u->flags = UOP_MEM;
+  u->perform = atom_perform;
+  if (u->t->mem.op != MEM_RED) {
+    u->finish =
+        u->t->mem.space == MEM_GENERIC && u->pu != PRED_NONE ? atom_finish_generic : atom_finish;
+  }
+  return fn;
+}
+
+/* Compare-and-swap: size 75:73 (0 = 32, 2 = 64, 4 = 128 bits), 88:87 = 3 for CAST.SPIN. */
+static uop_fn *pick_cas(const struct sass_inst *s, struct uop *u)
+{
+  static const uint8_t size[] = {TY_U32, TY_BAD, TY_U64, TY_BAD, TY_B128, TY_BAD, TY_BAD, TY_BAD};
+  unsigned cast = (unsigned)bits_get(s->word, 87, 2);
+  if (cast != 0 && cast != 3) return NULL;
+  return pick_atom(s, u, cast ? OP_CAST : OP_CAS, size[bits_get(s->word, 73, 3)], atom);
+}
+
+static uop_fn *pick_op(const struct sass_inst *s, struct uop *u)
+{
+  bool fp_row = sass_has(s, FLD_ATOM_FTYPE);
+  bool red = s->sem == SEM_RED;
+  enum atom_op op = (enum atom_op)bits_get(s->word, 87, red ? 3 : 4);
+  enum atom_type t = fp_row ? float_type(s) : int_type(s, sass_has(s, FLD_ATOM_ITYPE));
+  return pick_atom(s, u, op, t, atom);
+}
+
+uop_fn *sem_atom_handler(const struct sass_inst *s, struct uop *u)
+{
+  switch (s->sem) {
+  case SEM_ATOM: case SEM_ATOMG: case SEM_ATOMS: case SEM_RED:
+    return pick_op(s, u);
+  case SEM_ATOM_CAS: case SEM_ATOMG_CAS: case SEM_ATOMS_CAS:
+    return pick_cas(s, u);
+  case SEM_ATOMS_POPC_INC:
+    return pick_atom(s, u, OP_ADD, TY_U32, atom_popc_inc);
+  default:
+    return NULL;
+  }
+}

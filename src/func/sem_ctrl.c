@@ -1,0 +1,287 @@
+/* Control flow and convergence (paths.h does the work). Rules: PTX ISA, Mesa NAK, compiler
+ * output (CUDA 13.0): relative register targets are Ra + (pc + 16) + offset, which makes them
+ * relative to the start of the code section.
+ */
+#include "base/bits.h"
+#include "func/lanes.h"
+#include "func/launch.h"
+#include "func/paths.h"
+
+enum { NEXT = 16 };
+
+/* BMOV state numbers (field BMOV_STATE). */
+enum { STATE_B15 = 15, STATE_MEXITED = 24, STATE_MKILL = 25, STATE_MACTIVE = 26, STATE_MATEXIT = 27,
+       STATE_OPT_STACK = 28, STATE_API_CALL_DEPTH = 29 };
+
+/* Lanes for which the second predicate holds, too; others fall through. */
+static uint32_t taken(const struct func_warp *w, const struct uop *u, uint32_t m)
+{
+  return m & pred_read(w, u->pp, u->pp_xor);
+}
+
+static bool bra(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                struct fault *f)
+{
+  (void)f;
+  m = taken(w, u, m);
+  if (m) path_jump(w, m, e->pc + NEXT + (uint64_t)u->s->offset, e);
+  else path_next(w);
+  return true;
+}
+
+/* BRA.DIV: taken when lanes of the mask are missing from the path; BRA.CONV: when none is. The mask
+ * is row a, a uniform register that may be inverted; lanes that have exited are not missing. */
+static bool bra_converged(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                          struct fault *f)
+{
+  (void)f;
+  uint32_t mask = (row_src(w, u->a)[0] & u->a_and) ^ u->a_xor;
+  bool missing = mask & w->mactive & ~(uint32_t)e->active;
+  m = taken(w, u, m);
+  if (m && missing == (u->imm != 0)) path_jump(w, m, e->pc + NEXT + (uint64_t)u->s->offset, e);
+  else path_next(w);
+  return true;
+}
+
+/* Register target, with imm2 != 0 relative. */
+static bool jump_register(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                          struct fault *f)
+{
+  (void)f;
+  const uint32_t *a = row_src(w, u->a);
+  uint64_t target[LANES], base = (uint64_t)u->s->offset + (u->imm2 ? e->pc + NEXT : 0);
+  m = taken(w, u, m);
+  if (!m) {
+    path_next(w);
+    return true;
+  }
+  uint64_t first = lane_join(a[bits_first(m)], a[LANES + bits_first(m)]);
+  bool same = true;
+  for (uint32_t r = m; r; r &= r - 1) {
+    unsigned i = bits_first(r);
+    target[i] = lane_join(a[i], a[LANES + i]) + base;
+    same &= target[i] == first + base;
+  }
+  if (same) path_jump(w, m, first + base, e);
+  else path_jump_lanes(w, m, target, e);
+  return true;
+}
+
+/* Absolute target in the instruction. */
+static bool jump_absolute(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                          struct fault *f)
+{
+  (void)f;
+  m = taken(w, u, m);
+  if (m) path_jump(w, m, (uint64_t)u->s->offset, e);
+  else path_next(w);
+  return true;
+}
+
+static bool kill_lanes(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                       struct fault *f)
+{
+  (void)f;
+  m = taken(w, u, m);
+  if (m) path_exit(w, m, e);
+  else path_next(w);
+  return true;
+}
+
+static bool bpt(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                struct fault *f)
+{
+  enum { BPT_PAUSE = 2 };
+  if (u->imm <= BPT_PAUSE) { /* for debuggers: nothing to wait for */
+    path_next(w);
+    return true;
+  }
+  unsigned i = bits_first(m);
+  return func_fault(w, e, f, FAULT_TRAP, i, 0, "CTA (%u,%u,%u) thread (%u,%u,%u): trap",
+                    w->cta->ctaid[0], w->cta->ctaid[1], w->cta->ctaid[2], w->tid[0][i],
+                    w->tid[1][i], w->tid[2][i]);
+}
+
+static bool bssy(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                 struct fault *f)
+{
+  (void)e, (void)f;
+  path_bssy(w, u->imm, m);
+  return true;
+}
+
+static bool bsync(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                  struct fault *f)
+{
+  (void)f;
+  m = taken(w, u, m);
+  if (m) path_bsync(w, u->imm, m, e);
+  else path_next(w);
+  return true;
+}
+
+static bool break_lanes(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                        struct fault *f)
+{
+  (void)f;
+  m = taken(w, u, m);
+  if (m) path_break(w, u->imm, m, e);
+  else path_next(w);
+  return true;
+}
+
+static bool warpsync(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                     struct fault *f)
+{
+  (void)f;
+  if (u->imm) { /* all threads of the warp */
+    uint32_t all[LANES];
+    for (unsigned i = 0; i < LANES; i++) all[i] = FULL_MASK;
+    path_warpsync(w, m, all, e);
+  } else {
+    path_warpsync(w, m, row_src(w, u->a), e);
+  }
+  return true;
+}
+
+static bool yield(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                  struct fault *f)
+{
+  (void)u, (void)m, (void)f;
+  path_yield(w, e);
+  return true;
+}
+
+/* Sleeps at most twice the operand (PTX ISA); the whole operand is what the effect reports. */
+static bool nanosleep(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                      struct fault *f)
+{
+  (void)f;
+  const uint32_t *a = row_src(w, u->a);
+  uint32_t ns = 0;
+  for (uint32_t r = m; r; r &= r - 1) {
+    unsigned i = bits_first(r);
+    if (a[i] > ns) ns = a[i];
+  }
+  e->sleep_ns = ns;
+  path_yield(w, e);
+  return true;
+}
+
+/* Value of a convergence-unit register as lane i sees it. */
+static uint32_t state_read(const struct func_warp *w, unsigned state, unsigned lane)
+{
+  if (state <= STATE_B15) return w->breg[state][lane];
+  if (state == STATE_MEXITED) return w->lanes_present & ~w->mactive;
+  if (state == STATE_MACTIVE) return w->mactive;
+  return 0; /* MKILL, MATEXIT, OPT_STACK, API_CALL_DEPTH: nothing sets them here */
+}
+
+static bool bmov_read(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                      struct fault *f)
+{
+  (void)e, (void)f;
+  uint32_t *d = row_dst(w, u->d);
+  for (uint32_t r = m; r; r &= r - 1) {
+    unsigned i = bits_first(r);
+    d[i] = state_read(w, u->imm, i);
+    if (u->imm2 && u->imm <= STATE_B15) w->breg[u->imm][i] = 0;
+  }
+  return true;
+}
+
+static bool bmov_write(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                       struct fault *f)
+{
+  (void)e, (void)f;
+  const uint32_t *a = row_src(w, u->a);
+  if (u->imm > STATE_B15) return true; /* state that has no effect here */
+  for (uint32_t r = m; r; r &= r - 1) {
+    unsigned i = bits_first(r);
+    w->breg[u->imm][i] = a[i];
+  }
+  return true;
+}
+
+static bool nop(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                struct fault *f)
+{
+  (void)w, (void)u, (void)m, (void)e, (void)f;
+  return true;
+}
+
+static bool state_known(unsigned state)
+{
+  return state <= STATE_B15 || (state >= STATE_MEXITED && state <= STATE_API_CALL_DEPTH);
+}
+
+static uop_fn *pick_bra(const struct sass_inst *s, struct uop *u)
+{
+  enum { COND_DIV = 2 };
+  unsigned cond = (unsigned)sass_get(s, FLD_BRA_COND);
+  if (cond < COND_DIV) return bra;
+  u->imm = cond == COND_DIV;
+  u->a = s->ua == SASS_URZ ? (struct row_ref){BASE_POOL, 0}
+                           : (struct row_ref){BASE_UREG, (uint32_t)s->ua * ROW_BYTES};
+  u->a_and = FULL_MASK;
+  u->a_xor = sass_get(s, FLD_URA_NOT) ? FULL_MASK : 0;
+  return bra_converged;
+}
+
+static uop_fn *pick_jump(const struct sass_inst *s, struct uop *u, bool relative)
+{
+  if (s->src[0].kind == SRC_NONE) return relative ? bra : jump_absolute;
+  u->imm2 = relative;
+  return jump_register;
+}
+
+static uop_fn *pick_warpsync(const struct sass_inst *s, struct uop *u)
+{
+  u->imm = s->src[0].kind == SRC_NONE;
+  return warpsync;
+}
+
+static uop_fn *pick_bmov(const struct sass_inst *s, struct uop *u)
+{
+  u->imm = (uint32_t)sass_get(s, FLD_BMOV_STATE);
+  u->imm2 = (uint32_t)sass_get(s, FLD_BMOV_CLEAR);
+  u->flags = 0;
+  if (!state_known(u->imm)) return NULL;
+  if (s->src[0].kind != SRC_NONE) return bmov_write;
+  return s->dst != SASS_RZ || u->imm2 ? bmov_read : NULL;
+}
+
+static uop_fn *pick_barrier(const struct sass_inst *s, struct uop *u, uop_fn *fn)
+{
+  u->imm = s->bar & (N_BREGS - 1);
+  return fn;
+}
+
+uop_fn *sem_ctrl_handler(const struct sass_inst *s, struct uop *u)
+{
+  u->flags |= UOP_CONTROL;
+  switch (s->sem) {
+  case SEM_BRA: return pick_bra(s, u);
+  case SEM_BRX: return pick_jump(s, u, true);
+  case SEM_JMP: case SEM_JMX: return pick_jump(s, u, false);
+  case SEM_CALL_REL: return pick_jump(s, u, true);
+  case SEM_CALL_ABS: return pick_jump(s, u, false);
+  case SEM_RET: return pick_jump(s, u, !sass_get(s, FLD_RET_ABS));
+  case SEM_EXIT: case SEM_KILL: return kill_lanes;
+  case SEM_BPT: u->imm = (uint32_t)sass_get(s, FLD_BPT_OP); return bpt;
+  case SEM_BSSY: return pick_barrier(s, u, bssy);
+  case SEM_BSYNC: return pick_barrier(s, u, bsync);
+  case SEM_BREAK: return pick_barrier(s, u, break_lanes);
+  case SEM_WARPSYNC: return pick_warpsync(s, u);
+  case SEM_YIELD: return yield;
+  case SEM_NANOSLEEP: return nanosleep;
+  case SEM_BMOV: return pick_bmov(s, u);
+  case SEM_NOP: case SEM_DEPBAR: case SEM_LDGDEPBAR: case SEM_MEMBAR: case SEM_ERRBAR:
+  case SEM_CCTL: case SEM_PREFETCH:
+    u->flags &= (uint16_t)~UOP_CONTROL;
+    return nop;
+  default:
+    u->flags &= (uint16_t)~UOP_CONTROL;
+    return NULL;
+  }
+}

@@ -1,0 +1,172 @@
+/* Memory operations with their own lane patterns: LDSM, STSM (8x8 matrices of 16-bit elements in
+ * shared memory) and LDGSTS (asynchronous copy from global to shared memory). Rules: PTX ISA
+ * (ldmatrix, stmatrix, cp.async), compiler output (CUDA 13.0).
+ */
+#include "func/mem.h"
+
+enum { ROW_ELEMENTS = 8, MATRIX_ROW_BYTES = 16 };
+
+static unsigned matrices(const struct uop *u)
+{
+  return 1u << (sass_get(u->s, FLD_LDSM_COUNT) & 3);
+}
+
+static bool transposed(const struct uop *u)
+{
+  return sass_get(u->s, FLD_LDSM_TRANS) == 1;
+}
+
+/* Lanes 8j..8j+7 give the addresses of the rows of matrix j. */
+static uint32_t address_lanes(const struct uop *u)
+{
+  unsigned n = ROW_ELEMENTS * matrices(u);
+  return n >= LANES ? FULL_MASK : (1u << n) - 1;
+}
+
+static bool whole_warp(const struct func_warp *w, const struct uop *u, uint32_t m,
+                       struct effect *e, struct fault *f)
+{
+  if (matrices(u) > 4 || sass_get(u->s, FLD_LDSM_TRANS) > 1) {
+    return func_fault(w, e, f, FAULT_ILLEGAL_INST, bits_first(m), 0, "matrix shape not supported");
+  }
+  if (m == w->mactive) return true;
+  return func_fault(w, e, f, FAULT_UNSUPPORTED, bits_first(m), 0,
+                    "matrix load or store with inactive threads (active %08x)", (unsigned)m);
+}
+
+/* 16-bit element (row, col) of matrix j in rows of words held by the address lanes. */
+static uint32_t element(struct mem_effect *me, unsigned j, unsigned row, unsigned col)
+{
+  uint32_t word = mem_row(me, col / 2)[j * ROW_ELEMENTS + row];
+  return col & 1 ? word >> 16 : word & 0xffff;
+}
+
+bool mem_ldsm(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+              struct fault *f)
+{
+  if (!whole_warp(w, u, m, e, f)) return false;
+  uint32_t lanes = address_lanes(u);
+  struct mem_effect *me = mem_begin(e, lanes, MEM_SHARED, MEM_LDSM, MATRIX_ROW_BYTES, false);
+  mem_addr_near(w, u, me->addr);
+  return mem_aligned(w, e, lanes, MATRIX_ROW_BYTES, f);
+}
+
+bool mem_ldsm_perform(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t lanes,
+                      struct gmem_view *v, struct fault *f)
+{
+  struct mem_effect *me = e->mem;
+  (void)u, (void)v;
+  for (; lanes; lanes &= lanes - 1) {
+    unsigned i = bits_first(lanes);
+    const uint8_t *p = mem_near(w, e, MEM_SHARED, i, me->addr[i], MATRIX_ROW_BYTES, f);
+    if (!p) return false;
+    for (unsigned k = 0; k < 4; k++) memcpy(mem_row(me, k) + i, p + 4 * k, 4);
+  }
+  return true;
+}
+
+void mem_ldsm_finish(struct func_warp *w, const struct uop *u, struct effect *e)
+{
+  uint32_t *d = row_dst(w, u->d), m = (uint32_t)e->exec;
+  bool t = transposed(u);
+  for (unsigned j = 0; j < matrices(u); j++) {
+    uint32_t out[LANES];
+    for (unsigned i = 0; i < LANES; i++) {
+      unsigned row = i / 4, col = 2 * (i % 4);
+      uint32_t lo = t ? element(e->mem, j, col, row) : element(e->mem, j, row, col);
+      uint32_t hi = t ? element(e->mem, j, col + 1, row) : element(e->mem, j, row, col + 1);
+      out[i] = lo | hi << 16;
+    }
+    row_blend(d + j * LANES, out, 1, m);
+  }
+}
+
+bool mem_stsm(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+              struct fault *f)
+{
+  if (!whole_warp(w, u, m, e, f)) return false;
+  uint32_t lanes = address_lanes(u);
+  struct mem_effect *me = mem_begin(e, lanes, MEM_SHARED, MEM_STORE, MATRIX_ROW_BYTES, false);
+  const uint32_t *b = row_src(w, u->b);
+  mem_addr_near(w, u, me->addr);
+  for (unsigned j = 0; j < matrices(u); j++) {
+    for (unsigned row = 0; row < ROW_ELEMENTS; row++) {
+      for (unsigned col = 0; col < ROW_ELEMENTS; col++) {
+        unsigned r = transposed(u) ? col : row, c = transposed(u) ? row : col;
+        uint32_t word = b[j * LANES + r * 4 + c / 2];
+        uint32_t half = c & 1 ? word >> 16 : word & 0xffff;
+        mem_word *to = &mem_row(me, col / 2)[j * ROW_ELEMENTS + row];
+        *to = col & 1 ? *to | half << 16 : half;
+      }
+    }
+  }
+  return mem_aligned(w, e, lanes, MATRIX_ROW_BYTES, f);
+}
+
+bool mem_stsm_perform(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t lanes,
+                      struct gmem_view *v, struct fault *f)
+{
+  struct mem_effect *me = e->mem;
+  (void)u, (void)v;
+  for (; lanes; lanes &= lanes - 1) {
+    unsigned i = bits_first(lanes);
+    uint8_t *p = mem_near(w, e, MEM_SHARED, i, me->addr[i], MATRIX_ROW_BYTES, f);
+    if (!p) return false;
+    for (unsigned k = 0; k < 4; k++) memcpy(p + 4 * k, mem_row(me, k) + i, 4);
+  }
+  return true;
+}
+
+/* LDGSTS. A false Pnz makes a lane write zeros without reading. With ZFILL the low address bits are
+ * the number of bytes to fill with zeros, the rest of the address is the aligned source. */
+bool mem_ldgsts(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                struct fault *f)
+{
+  unsigned bytes = u->t->mem.bytes;
+  struct mem_effect *me = mem_begin(e, m, MEM_GLOBAL, MEM_LDGSTS, bytes, false);
+  uint32_t soff = (uint32_t)bits_sext(sass_get(u->s, FLD_LDGSTS_SOFF), 20);
+  bool zfill = sass_get(u->s, FLD_LDGSTS_ZFILL);
+  const uint32_t *to = row_src(w, u->b);
+  mem_addr_global(w, u, me->addr);
+  mem_word *zeros = mem_row(me, COMPARE_WORD);
+  for (unsigned i = 0; i < LANES; i++) {
+    me->shared_addr[i] = to[i] + soff;
+    zeros[i] = 0;
+    if (zfill) {
+      zeros[i] = (uint32_t)me->addr[i] & (bytes - 1);
+      me->addr[i] &= ~(uint64_t)(bytes - 1);
+    }
+  }
+  uint32_t copy = m & pred_read(w, u->pp, u->pp_xor);
+  me->lanes = copy;
+  me->near_lanes = m & ~copy;
+  for (uint32_t r = m; r; r &= r - 1) {
+    unsigned i = bits_first(r);
+    if (!(me->shared_addr[i] & (bytes - 1))) continue;
+    return func_fault(w, e, f, FAULT_MISALIGNED, i, me->shared_addr[i],
+                      "shared address 0x%x is not a multiple of %u", (unsigned)me->shared_addr[i],
+                      bytes);
+  }
+  return mem_aligned(w, e, copy, bytes, f);
+}
+
+bool mem_ldgsts_perform(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t lanes,
+                        struct gmem_view *v, struct fault *f)
+{
+  struct mem_effect *me = e->mem;
+  const mem_word *zeros = mem_row(me, COMPARE_WORD);
+  (void)u;
+  for (; lanes; lanes &= lanes - 1) {
+    unsigned i = bits_first(lanes);
+    uint8_t buf[MEM_MAX_BYTES] = {0};
+    uint8_t *to = mem_near(w, e, MEM_SHARED, i, me->shared_addr[i], me->bytes, f);
+    if (!to) return false;
+    bool copy = me->lanes >> i & 1;
+    if (copy && !gmem_view_read(v, me->addr[i], buf, me->bytes)) {
+      return mem_unmapped(w, e, i, me->addr[i], f);
+    }
+    if (copy && zeros[i]) memset(buf + me->bytes - zeros[i], 0, zeros[i]);
+    memcpy(to, buf, me->bytes);
+  }
+  return true;
+}

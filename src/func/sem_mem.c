@@ -1,0 +1,469 @@
+/* Loads, stores and constant loads. Rules: PTX ISA (ld, st, cp.async, isspacep), Mesa NAK,
+ * compiler output (CUDA 13.0). The memory model is the caller's: here an access happens when
+ * perform is called, in ascending lane order.
+ */
+#include "func/mem.h"
+
+static unsigned size_bytes(unsigned code)
+{
+  static const uint8_t bytes[] = {1, 1, 2, 2, 4, 8, 16, 16};
+  return bytes[code & 7];
+}
+
+/* Difference of consecutive addresses if it is the same for all lanes. */
+static bool even_stride(const uint64_t *restrict addr, uint64_t *stride)
+{
+  uint64_t step = addr[1] - addr[0], odd = 0;
+  for (unsigned i = 1; i < LANES; i++) odd |= (addr[i] - addr[i - 1]) ^ step;
+  *stride = step;
+  return odd == 0;
+}
+
+/* Moves `bytes` bytes between memory at p and the words of lane i. */
+static inline void lane_load(struct mem_effect *me, unsigned i, const uint8_t *p, unsigned bytes)
+{
+  uint32_t v[4] = {0};
+  mem_word *row = mem_row(me, 0) + i;
+  switch (bytes) {
+  case 1:
+    row[0] = *p;
+    return;
+  case 2:
+    memcpy(v, p, 2);
+    row[0] = v[0];
+    return;
+  case 4:
+    memcpy(v, p, 4);
+    row[0] = v[0];
+    return;
+  case 8:
+    memcpy(v, p, 8);
+    row[0] = v[0], row[LANES_MAX] = v[1];
+    return;
+  default:
+    memcpy(v, p, 16);
+    row[0] = v[0], row[LANES_MAX] = v[1], row[2 * LANES_MAX] = v[2], row[3 * LANES_MAX] = v[3];
+  }
+}
+
+static inline void lane_value(struct mem_effect *me, unsigned i, uint32_t v[4], unsigned bytes)
+{
+  const mem_word *row = mem_row(me, 0) + i;
+  for (unsigned k = 0; k * 4 < bytes; k++) v[k] = row[k * LANES_MAX];
+}
+
+/* All 32 lanes at an even stride inside one page, nothing pending: one look-up for all. */
+static bool load_strided(struct mem_effect *me, const struct gmem_view *v)
+{
+  uint64_t stride;
+  unsigned bytes = me->bytes;
+  if (!even_stride(me->addr, &stride)) return false;
+  bool down = stride >> 63;
+  uint64_t first = me->addr[down ? LANES - 1 : 0];
+  uint64_t span = (down ? 0 - stride : stride) * (LANES - 1) + bytes;
+  if (span > UINT32_MAX) return false;
+  const uint8_t *p = gmem_ptr(v->image, first, span);
+  if (!p || (v->log && gmem_view_pending(v, first, span))) return false;
+  if (bytes == 4 && stride == 4) {
+    memcpy(mem_row(me, 0), p, ROW_BYTES);
+    return true;
+  }
+  p += me->addr[0] - first;
+  for (unsigned i = 0; i < LANES; i++, p += (int64_t)stride) lane_load(me, i, p, bytes);
+  return true;
+}
+
+static bool load_global(struct func_warp *w, struct effect *e, uint32_t lanes,
+                        struct gmem_view *v, struct fault *f)
+{
+  struct mem_effect *me = e->mem;
+  if (lanes == FULL_MASK && load_strided(me, v)) return true;
+  struct mem_cursor c = mem_cursor(v->image);
+  for (; lanes; lanes &= lanes - 1) {
+    unsigned i = bits_first(lanes);
+    uint64_t a = me->addr[i];
+    const uint8_t *p = mem_host(&c, a);
+    if (!p) return mem_unmapped(w, e, i, a, f);
+    if (v->log && gmem_view_pending(v, a, me->bytes)) {
+      uint8_t buf[MEM_MAX_BYTES];
+      if (!gmem_view_read(v, a, buf, me->bytes)) return mem_unmapped(w, e, i, a, f);
+      lane_load(me, i, buf, me->bytes);
+    } else {
+      lane_load(me, i, p, me->bytes);
+    }
+  }
+  return true;
+}
+
+/* All lanes of shared memory at once when they are consecutive words. */
+static bool near_rows(struct func_warp *w, struct mem_effect *me, uint32_t lanes, uint8_t **p)
+{
+  uint64_t stride;
+  if (me->space != MEM_SHARED || me->bytes != 4 || lanes != FULL_MASK) return false;
+  if (!even_stride(me->addr, &stride) || stride != 4) return false;
+  if (me->addr[0] + ROW_BYTES > w->launch->shared_limit) return false;
+  *p = w->cta->shared + me->addr[0];
+  return true;
+}
+
+/* No lane, active or not, leaves shared memory: one test for all. */
+static bool shared_inside(const struct func_warp *w, const struct mem_effect *me)
+{
+  uint64_t last = (uint64_t)w->launch->shared_limit - me->bytes, outside = 0;
+  if (me->space != MEM_SHARED || w->launch->shared_limit < me->bytes) return false;
+  for (unsigned i = 0; i < LANES; i++) outside |= last - me->addr[i];
+  return !(outside >> 63);
+}
+
+static void load_shared(struct func_warp *w, struct mem_effect *me, uint32_t lanes)
+{
+  const uint8_t *mem = w->cta->shared;
+  if (lanes == FULL_MASK && me->bytes == 4) {
+    for (unsigned i = 0; i < LANES; i++) lane_load(me, i, mem + me->addr[i], 4);
+  } else if (lanes == FULL_MASK && me->bytes == 16) {
+    for (unsigned i = 0; i < LANES; i++) lane_load(me, i, mem + me->addr[i], 16);
+  } else {
+    for (; lanes; lanes &= lanes - 1) {
+      unsigned i = bits_first(lanes);
+      lane_load(me, i, mem + me->addr[i], me->bytes);
+    }
+  }
+}
+
+static bool load_near(struct func_warp *w, struct effect *e, uint32_t lanes, struct fault *f)
+{
+  struct mem_effect *me = e->mem;
+  uint8_t *p;
+  if (near_rows(w, me, lanes, &p)) {
+    memcpy(mem_row(me, 0), p, ROW_BYTES);
+    return true;
+  }
+  if (shared_inside(w, me)) {
+    load_shared(w, me, lanes);
+    return true;
+  }
+  for (; lanes; lanes &= lanes - 1) {
+    unsigned i = bits_first(lanes);
+    uint64_t a;
+    enum mem_space space = mem_lane_space(w, me, i, &a);
+    if (!(p = mem_near(w, e, space, i, a, me->bytes, f))) return false;
+    lane_load(me, i, p, me->bytes);
+  }
+  return true;
+}
+
+static bool load_perform(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t lanes,
+                         struct gmem_view *v, struct fault *f)
+{
+  struct mem_effect *me = e->mem;
+  (void)u;
+  if (me->space != MEM_GLOBAL) return load_near(w, e, lanes, f);
+  uint32_t near = lanes & (uint32_t)me->near_lanes;
+  if (lanes & ~near && !load_global(w, e, lanes & ~near, v, f)) return false;
+  return near ? load_near(w, e, near, f) : true;
+}
+
+static void load_finish(struct func_warp *w, const struct uop *u, struct effect *e)
+{
+  mem_commit(w, u, e, (e->mem->bytes + 3u) / 4);
+}
+
+static void load_finish_s8(struct func_warp *w, const struct uop *u, struct effect *e)
+{
+  mem_word *row = mem_row(e->mem, 0);
+  for (unsigned i = 0; i < LANES; i++) {
+    int32_t v = (int8_t)row[i];
+    row[i] = (uint32_t)v;
+  }
+  mem_commit(w, u, e, 1);
+}
+
+static void load_finish_s16(struct func_warp *w, const struct uop *u, struct effect *e)
+{
+  mem_word *row = mem_row(e->mem, 0);
+  for (unsigned i = 0; i < LANES; i++) {
+    int32_t v = (int16_t)row[i];
+    row[i] = (uint32_t)v;
+  }
+  mem_commit(w, u, e, 1);
+}
+
+/* Consecutive lanes with consecutive addresses go out as one write: fewer log entries. */
+static bool store_runs(struct func_warp *w, struct effect *e, uint32_t lanes, struct gmem_view *v,
+                       struct fault *f)
+{
+  struct mem_effect *me = e->mem;
+  uint8_t buf[LANES * MEM_MAX_BYTES];
+  while (lanes) {
+    unsigned first = bits_first(lanes), n = 0;
+    uint64_t at = me->addr[first];
+    for (unsigned i = first; i < LANES && lanes >> i & 1; i++, n++) {
+      uint32_t value[4];
+      if (me->addr[i] != at + (uint64_t)n * me->bytes) break;
+      lane_value(me, i, value, me->bytes);
+      memcpy(buf + (size_t)n * me->bytes, value, me->bytes);
+      lanes &= lanes - 1;
+    }
+    if (gmem_view_write(v, at, buf, (size_t)n * me->bytes)) continue;
+    for (unsigned i = 0; i < n; i++, at += me->bytes) { /* which lane of the run? */
+      if (!gmem_ptr(v->image, at, me->bytes)) return mem_unmapped(w, e, first + i, at, f);
+    }
+  }
+  return true;
+}
+
+static bool store_global(struct func_warp *w, struct effect *e, uint32_t lanes,
+                         struct gmem_view *v, struct fault *f)
+{
+  struct mem_effect *me = e->mem;
+  uint64_t stride;
+  if (v->log) return store_runs(w, e, lanes, v, f);
+  if (lanes == FULL_MASK && me->bytes == 4 && even_stride(me->addr, &stride) && stride == 4) {
+    uint8_t *p = gmem_ptr(v->image, me->addr[0], ROW_BYTES);
+    if (p) {
+      memcpy(p, mem_row(me, 0), ROW_BYTES);
+      return true;
+    }
+  }
+  struct mem_cursor c = mem_cursor(v->image);
+  for (; lanes; lanes &= lanes - 1) {
+    unsigned i = bits_first(lanes);
+    uint8_t *p = mem_host(&c, me->addr[i]);
+    if (!p) return mem_unmapped(w, e, i, me->addr[i], f);
+    uint32_t value[4];
+    lane_value(me, i, value, me->bytes);
+    memcpy(p, value, me->bytes);
+  }
+  return true;
+}
+
+static void store_shared(struct func_warp *w, struct mem_effect *me, uint32_t lanes)
+{
+  for (; lanes; lanes &= lanes - 1) {
+    unsigned i = bits_first(lanes);
+    uint32_t value[4];
+    lane_value(me, i, value, me->bytes);
+    memcpy(w->cta->shared + me->addr[i], value, me->bytes);
+  }
+}
+
+static bool store_near(struct func_warp *w, struct effect *e, uint32_t lanes, struct fault *f)
+{
+  struct mem_effect *me = e->mem;
+  uint8_t *p;
+  if (near_rows(w, me, lanes, &p)) {
+    memcpy(p, mem_row(me, 0), ROW_BYTES);
+    return true;
+  }
+  if (shared_inside(w, me)) {
+    store_shared(w, me, lanes);
+    return true;
+  }
+  for (; lanes; lanes &= lanes - 1) {
+    unsigned i = bits_first(lanes);
+    uint64_t a;
+    enum mem_space space = mem_lane_space(w, me, i, &a);
+    if (!(p = mem_near(w, e, space, i, a, me->bytes, f))) return false;
+    uint32_t value[4];
+    lane_value(me, i, value, me->bytes);
+    memcpy(p, value, me->bytes);
+  }
+  return true;
+}
+
+static bool store_perform(struct func_warp *w, const struct uop *u, struct effect *e,
+                          uint32_t lanes, struct gmem_view *v, struct fault *f)
+{
+  struct mem_effect *me = e->mem;
+  (void)u;
+  if (me->space != MEM_GLOBAL) return store_near(w, e, lanes, f);
+  uint32_t near = lanes & (uint32_t)me->near_lanes;
+  if (lanes & ~near && !store_global(w, e, lanes & ~near, v, f)) return false;
+  return near ? store_near(w, e, near, f) : true;
+}
+
+static void sample_data(const struct func_warp *w, const struct uop *u, struct mem_effect *me)
+{
+  const uint32_t *b = row_src(w, u->b);
+  for (unsigned k = 0; k * 4 < me->bytes; k++) memcpy(mem_row(me, k), b + k * LANES, ROW_BYTES);
+}
+
+static bool access_global(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                          struct fault *f)
+{
+  const struct inst_mem *t = &u->t->mem;
+  struct mem_effect *me = mem_begin(e, m, MEM_GLOBAL, t->op, t->bytes, t->strong);
+  mem_addr_global(w, u, me->addr);
+  if (t->op == MEM_STORE) sample_data(w, u, me);
+  if (t->space == MEM_GENERIC) mem_resolve(w, me);
+  return mem_aligned(w, e, m, t->bytes, f);
+}
+
+static bool access_near(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                        struct fault *f)
+{
+  const struct inst_mem *t = &u->t->mem;
+  struct mem_effect *me = mem_begin(e, m, t->space, t->op, t->bytes, false);
+  mem_addr_near(w, u, me->addr);
+  if (t->op == MEM_STORE) sample_data(w, u, me);
+  return mem_aligned(w, e, m, t->bytes, f);
+}
+
+/* LDC: the address is a byte offset into a bank; the register only adds to it (mode IA). */
+static bool ldc(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                struct fault *f)
+{
+  struct mem_effect *me = mem_begin(e, m, MEM_CONST, MEM_LOAD, u->t->mem.bytes, false);
+  const uint32_t *a = row_src(w, u->a);
+  uint64_t bank = (uint64_t)u->imm2 << 32;
+  for (unsigned i = 0; i < LANES; i++) me->addr[i] = bank | (uint32_t)(a[i] + u->imm);
+  return mem_aligned(w, e, m, me->bytes, f);
+}
+
+static bool const_fault(const struct func_warp *w, const struct effect *e, unsigned lane,
+                        uint64_t addr, struct fault *f)
+{
+  return func_fault(w, e, f, FAULT_ILLEGAL_ADDRESS, lane, addr,
+                    "c[0x%x][0x%x] is outside the constant bank", (unsigned)(addr >> 32),
+                    (unsigned)addr);
+}
+
+static bool ldc_perform(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t lanes,
+                        struct gmem_view *v, struct fault *f)
+{
+  struct mem_effect *me = e->mem;
+  (void)u, (void)v;
+  for (; lanes; lanes &= lanes - 1) {
+    unsigned i = bits_first(lanes);
+    uint8_t buf[MEM_MAX_BYTES];
+    uint64_t a = me->addr[i];
+    if (!func_const(w->launch, (unsigned)(a >> 32), (uint32_t)a, buf, me->bytes)) {
+      return const_fault(w, e, i, a, f);
+    }
+    lane_load(me, i, buf, me->bytes);
+  }
+  return true;
+}
+
+/* ULDC: fixed latency, no memory effect: the bank is read at once. */
+static bool uldc(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                 struct fault *f)
+{
+  uint32_t v[4] = {0};
+  uint32_t off = row_src(w, u->a)[0] + u->imm;
+  unsigned code = (unsigned)sass_get(u->s, FLD_MEM_SIZE), bytes = size_bytes(code);
+  (void)m;
+  if (!func_const(w->launch, u->imm2, off, v, bytes)) {
+    return const_fault(w, e, bits_first(e->active), (uint64_t)u->imm2 << 32 | off, f);
+  }
+  if (code == SIZE_S8) v[0] = (uint32_t)(int32_t)(int8_t)v[0];
+  if (code == SIZE_S16) v[0] = (uint32_t)(int32_t)(int16_t)v[0];
+  uint32_t *d = row_dst(w, u->d);
+  for (unsigned k = 0; k * 4 < bytes; k++) {
+    for (unsigned i = 0; i < LANES; i++) d[k * LANES + i] = v[k];
+  }
+  return true;
+}
+
+/* QSPC: predicate of the lanes whose generic address lies in a space (u->imm2's top: 0 global, 1
+ * local, 2 shared, 3 shared of the cluster, which is one CTA here). */
+static bool qspc(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                 struct fault *f)
+{
+  uint64_t addr[LANES];
+  uint32_t shared = 0, local = 0;
+  (void)e, (void)f;
+  mem_addr_global(w, u, addr);
+  for (unsigned i = 0; i < LANES; i++) {
+    if (addr[i] >> 32 == w->launch->p.shared_window >> 32) shared |= 1u << i;
+    if (addr[i] >> 32 == w->launch->p.local_window >> 32) local |= 1u << i;
+  }
+  unsigned space = u->imm2 >> 24;
+  pred_write(w, u->pu, m, space == 0 ? ~(shared | local) : space == 1 ? local : shared);
+  return true;
+}
+
+static uop_finish_fn *load_finisher(const struct sass_inst *s)
+{
+  switch (sass_get(s, FLD_MEM_SIZE)) {
+  case SIZE_S8: return load_finish_s8;
+  case SIZE_S16: return load_finish_s16;
+  default: return load_finish;
+  }
+}
+
+static uop_fn *pick_load(const struct sass_inst *s, struct uop *u, uop_fn *fn)
+{
+  /* LDG's zeroing predicate and predicate result have no confirmed meaning. */
+  if (sass_has(s, FLD_LDG_ZP) && sass_get(s, FLD_LDG_ZP)) return NULL;
+  if (u->pu != PRED_NONE && sass_has(s, FLD_PU)) return NULL;
+  mem_prepare(s, u);
+  u->flags = UOP_MEM;
+  u->perform = load_perform;
+  u->finish = load_finisher(s);
+  return fn;
+}
+
+static uop_fn *pick_store(const struct sass_inst *s, struct uop *u, uop_fn *fn)
+{
+  mem_prepare(s, u);
+  u->flags = UOP_MEM;
+  u->perform = store_perform;
+  return fn;
+}
+
+/* LDC: src[0] offset register, src[1].bank. ULDC: src[0].bank, ua offset register. */
+static uop_fn *pick_const(const struct sass_inst *s, struct uop *u)
+{
+  u->imm = (uint32_t)s->offset;
+  if (s->sem == SEM_ULDC) {
+    u->imm2 = s->src[0].bank;
+    u->a = s->ua == SASS_URZ ? (struct row_ref){BASE_POOL, 0}
+                             : (struct row_ref){BASE_UREG, (uint32_t)s->ua * ROW_BYTES};
+    return uldc;
+  }
+  if (sass_get(s, FLD_LDC_MODE)) return NULL;
+  u->imm2 = s->src[1].bank;
+  u->flags = UOP_MEM;
+  u->perform = ldc_perform;
+  u->finish = load_finisher(s);
+  return ldc;
+}
+
+uop_fn *sem_mem_handler(const struct sass_inst *s, struct uop *u)
+{
+  switch (s->sem) {
+  case SEM_LDG: case SEM_LD:
+    return pick_load(s, u, access_global);
+  case SEM_LDS: case SEM_LDL:
+    return pick_load(s, u, access_near);
+  case SEM_STG: case SEM_ST:
+    return pick_store(s, u, access_global);
+  case SEM_STS: case SEM_STL:
+    return pick_store(s, u, access_near);
+  case SEM_LDC: case SEM_ULDC:
+    return pick_const(s, u);
+  case SEM_LDSM:
+    mem_prepare(s, u);
+    u->flags = UOP_MEM;
+    u->perform = mem_ldsm_perform;
+    u->finish = mem_ldsm_finish;
+    return mem_ldsm;
+  case SEM_STSM:
+    mem_prepare(s, u);
+    u->flags = UOP_MEM;
+    u->perform = mem_stsm_perform;
+    return mem_stsm;
+  case SEM_LDGSTS:
+    mem_prepare(s, u);
+    u->flags = UOP_MEM;
+    u->perform = mem_ldgsts_perform;
+    return mem_ldgsts;
+  case SEM_QSPC:
+    mem_prepare(s, u);
+    u->imm2 |= (uint32_t)sass_get(s, FLD_QSPC_SPACE) << 24;
+    return u->s->dst == SASS_RZ ? qspc : NULL;
+  default:
+    return NULL;
+  }
+}

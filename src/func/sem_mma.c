@@ -1,0 +1,344 @@
+/* Tensor cores: HMMA, IMMA, BMMA, DMMA, and the matrix transpose MOVM.
+ *
+ * Compiled once per x86-64 level (lanes.h). Fragment layouts are those of mma.sync (PTX ISA, matrix
+ * fragments): with g = lane / 4, t = lane % 4, register 2c + h of A holds row g + 8h and, of B,
+ * register c holds column g; both hold the elements k = 4pc + pt .. + p - 1, p elements per
+ * register. C and D: rows g and g + 8, columns 2t and 2t + 1. The whole warp takes part: registers
+ * of inactive lanes are read as they are, and only active lanes are written.
+ */
+#include "func/launch.h"
+#include "func/mma_float.h"
+#include "func/sem_fp_part.h"
+
+/* Register r of lane i of a fragment. */
+static inline uint32_t frag(const uint32_t *row, unsigned r, unsigned lane)
+{
+  return row[r * LANES + lane];
+}
+
+static bool is_rz(const struct sass_src *s)
+{
+  return s->kind == SRC_REG && s->index == SASS_RZ;
+}
+
+/* ---- HMMA ------------------------------------------------------------------------------------ */
+
+/* uop.imm */
+enum {
+  HMMA_TYPE = 3, /* enum mma_type */
+  HMMA_NEG_A = 1 << 2,
+  HMMA_NEG_B = 1 << 3,
+  HMMA_ACC_F32 = 1 << 4,
+  HMMA_CHUNKS = 8, /* registers of A per row, of B: 1 or 2 */
+};
+
+/* The pattern of element j of a register: TF32 fills it, the others are pairs. */
+static inline uint32_t hmma_element(uint32_t v, unsigned j, enum mma_type type)
+{
+  return type == MMA_TF32 ? v >> 13 : v >> 16 * j & 0xffffu;
+}
+
+static void hmma_load(struct mma_a *a, struct mma_b *b, const uint32_t *ra, const uint32_t *rb,
+                      uint32_t imm)
+{
+  const enum mma_type type = (enum mma_type)(imm & HMMA_TYPE);
+  const struct fp_format f = mma_format[type];
+  const unsigned per = type == MMA_TF32 ? 1 : 2, chunks = imm >> HMMA_CHUNKS;
+  const uint32_t sign = 1u << (f.frac + f.exp);
+  const uint32_t xor_a = imm & HMMA_NEG_A ? sign : 0, xor_b = imm & HMMA_NEG_B ? sign : 0;
+
+  a->special = b->special = false;
+  for (unsigned lane = 0; lane < LANES; lane++)
+    for (unsigned chunk = 0; chunk < chunks; chunk++)
+      for (unsigned j = 0; j < per; j++) {
+        const unsigned g = lane >> 2, k = (4 * chunk + (lane & 3)) * per + j;
+        for (unsigned h = 0; h < 2; h++) {
+          const unsigned row = g + 8 * h;
+          const uint32_t v = hmma_element(frag(ra, 2 * chunk + h, lane), j, type) ^ xor_a;
+          a->bits[row][k] = v;
+          a->special |= mma_split(v, f, &a->sig[row][k], &a->exp[row][k]);
+        }
+        const uint32_t v = hmma_element(frag(rb, chunk, lane), j, type) ^ xor_b;
+        b->bits[k][g] = v;
+        b->special |= mma_split(v, f, &b->sig[k][g], &b->exp[k][g]);
+      }
+}
+
+/* c and d by row and column: patterns of FP32 or FP16. */
+static void hmma_load_c(uint32_t c[MMA_M][MMA_N], const uint32_t *rc, bool f32)
+{
+  for (unsigned lane = 0; lane < LANES; lane++)
+    for (unsigned h = 0; h < 2; h++)
+      for (unsigned j = 0; j < 2; j++)
+        c[(lane >> 2) + 8 * h][2 * (lane & 3) + j] =
+            f32 ? frag(rc, 2 * h + j, lane) : frag(rc, h, lane) >> 16 * j & 0xffffu;
+}
+
+static void hmma_store(struct func_warp *w, const struct uop *u, uint32_t m,
+                       uint32_t c[MMA_M][MMA_N], bool f32)
+{
+  _Alignas(64) uint32_t out[4 * LANES];
+  for (unsigned lane = 0; lane < LANES; lane++)
+    for (unsigned h = 0; h < 2; h++) {
+      const uint32_t *pair = &c[(lane >> 2) + 8 * h][2 * (lane & 3)];
+      if (f32) {
+        out[(2 * h) * LANES + lane] = pair[0];
+        out[(2 * h + 1) * LANES + lane] = pair[1];
+      } else {
+        out[h * LANES + lane] = pair[0] | pair[1] << 16;
+      }
+    }
+  row_blend(row_dst(w, u->d), out, f32 ? 4 : 2, m);
+}
+
+LANE_HANDLER(hmma)
+{
+  LANE_UNUSED;
+  const enum mma_type type = (enum mma_type)(u->imm & HMMA_TYPE);
+  const bool f32 = u->imm & HMMA_ACC_F32;
+  const struct mma_arch *arch = mma_arch(w->launch->p.sm);
+  const unsigned per = type == MMA_TF32 ? 1 : 2, depth = 4 * per * (u->imm >> HMMA_CHUNKS);
+  const unsigned most = type == MMA_TF32 ? arch->block_tf32 : arch->block16;
+  const unsigned block = most < depth ? most : depth;
+  struct mma_a a;
+  struct mma_b b;
+  uint32_t c[MMA_M][MMA_N];
+
+  hmma_load(&a, &b, row_src(w, u->a), row_src(w, u->b), u->imm);
+  hmma_load_c(c, row_src(w, u->c), f32);
+  for (unsigned i = 0; i < MMA_M; i++)
+    for (unsigned k = 0; k < depth; k += block)
+      mma_block(c[i], &a, i, &b, k, k + block, type, f32, arch->frac);
+  hmma_store(w, u, m, c, f32);
+  return true;
+}
+
+static uop_fn *pick_hmma(const struct sass_inst *s, struct uop *u)
+{
+  enum { SHAPE_1688, SHAPE_16816, SHAPE_1684 };
+  const unsigned shape = (unsigned)sass_get(s, FLD_HMMA_SHAPE);
+  const unsigned type = (unsigned)sass_get(s, FLD_HMMA_TYPE);
+  const bool f32 = sass_get(s, FLD_HMMA_F32), tf32 = type == MMA_TF32;
+  static const uint8_t depth[4] = {[SHAPE_1688] = 8, [SHAPE_16816] = 16, [SHAPE_1684] = 4};
+
+  if (sass_get(s, FLD_HMMA_SP) || type > MMA_TF32 || depth[shape] == 0) return NULL;
+  if (!f32 && type != MMA_F16) return NULL;
+  if (tf32 ? shape == SHAPE_16816 : shape == SHAPE_1684) return NULL;
+  u->imm = type | depth[shape] / (tf32 ? 4u : 8u) << HMMA_CHUNKS;
+  if (f32) u->imm |= HMMA_ACC_F32;
+  if (s->src[0].neg) u->imm |= HMMA_NEG_A;
+  if (s->src[1].neg) u->imm |= HMMA_NEG_B;
+  return s->src[2].neg ? NULL : hmma;
+}
+
+/* ---- IMMA, BMMA ------------------------------------------------------------------------------ */
+
+/* uop.imm: shape in common, then what each needs. */
+enum {
+  INT_HALVES = 3, /* 1: 8 rows, 2: 16 rows */
+  INT_CHUNKS = 2, /* 2 bits */
+  IMMA_SIGNED_A = 1 << 4,
+  IMMA_SIGNED_B = 1 << 5,
+  IMMA_SATURATE = 1 << 6,
+  BMMA_IS_AND = 1 << 7,
+};
+
+/* What a thread's registers contribute to one output: `per` elements of 32 / per bits. */
+static inline int32_t int_element(uint32_t v, unsigned j, unsigned bits, bool is_signed)
+{
+  const uint32_t x = v << (32 - bits * (j + 1)) >> (32 - bits);
+  return is_signed ? (int32_t)(x << (32 - bits)) >> (32 - bits) : (int32_t)x;
+}
+
+static inline int64_t imma_word(uint32_t a, uint32_t b, uint32_t imm, unsigned bits)
+{
+  const bool sa = imm & IMMA_SIGNED_A, sb = imm & IMMA_SIGNED_B;
+  int32_t sum = 0;
+  for (unsigned j = 0; j < 32 / bits; j++)
+    sum += int_element(a, j, bits, sa) * int_element(b, j, bits, sb);
+  return sum;
+}
+
+static inline int64_t imma8_word(uint32_t a, uint32_t b, uint32_t imm)
+{
+  return imma_word(a, b, imm, 8);
+}
+
+static inline int64_t imma4_word(uint32_t a, uint32_t b, uint32_t imm)
+{
+  return imma_word(a, b, imm, 4);
+}
+
+static inline int64_t bmma_word(uint32_t a, uint32_t b, uint32_t imm)
+{
+  return (int64_t)bits_count(imm & BMMA_IS_AND ? a & b : a ^ b);
+}
+
+typedef int64_t word_fn(uint32_t a, uint32_t b, uint32_t imm);
+
+static inline uint32_t int_result(int64_t x, bool saturate)
+{
+  if (!saturate) return (uint32_t)x;
+  return (uint32_t)(x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : x);
+}
+
+/* Sums over whole registers: every lane of row g of A meets every lane of column g of B. */
+static inline __attribute__((always_inline)) void int_mma(struct func_warp *w, const struct uop *u,
+                                                          uint32_t m, word_fn *word)
+{
+  const unsigned halves = u->imm & INT_HALVES, chunks = u->imm >> INT_CHUNKS & 3;
+  const uint32_t *ra = row_src(w, u->a), *rb = row_src(w, u->b), *rc = row_src(w, u->c);
+  _Alignas(64) uint32_t out[4 * LANES];
+
+  for (unsigned lane = 0; lane < LANES; lane++)
+    for (unsigned r = 0; r < 2 * halves; r++) { /* output row g + 8 (r / 2), column 2t + r % 2 */
+      const unsigned col = 2 * (lane & 3) + (r & 1);
+      int64_t sum = (int32_t)frag(rc, r, lane);
+      for (unsigned c = 0; c < chunks; c++)
+        for (unsigned t = 0; t < 4; t++)
+          sum += word(frag(ra, halves * c + r / 2, (lane & ~3u) + t), frag(rb, c, 4 * col + t),
+                      u->imm);
+      out[r * LANES + lane] = int_result(sum, u->imm & IMMA_SATURATE);
+    }
+  row_blend(row_dst(w, u->d), out, 2 * halves, m);
+}
+
+LANE_HANDLER(imma8)
+{
+  LANE_UNUSED;
+  int_mma(w, u, m, imma8_word);
+  return true;
+}
+
+LANE_HANDLER(imma4)
+{
+  LANE_UNUSED;
+  int_mma(w, u, m, imma4_word);
+  return true;
+}
+
+LANE_HANDLER(bmma)
+{
+  LANE_UNUSED;
+  int_mma(w, u, m, bmma_word);
+  return true;
+}
+
+/* Type code of IMMA_A, IMMA_B: bits per element, 0 = invalid. */
+static unsigned imma_bits(unsigned type)
+{
+  return type <= 1 ? 8 : type == 4 || type == 5 ? 4 : 0;
+}
+
+static uop_fn *pick_imma(const struct sass_inst *s, struct uop *u)
+{
+  /* by shape code: rows / 8, k */
+  static const uint8_t rows[8] = {[0] = 1, [2] = 1, [4] = 2, [5] = 2, [6] = 2};
+  static const uint8_t depth[8] = {[0] = 16, [2] = 32, [4] = 16, [5] = 32, [6] = 64};
+  const unsigned shape = (unsigned)sass_get(s, FLD_IMMA_SHAPE);
+  const unsigned a = (unsigned)sass_get(s, FLD_IMMA_A), b = (unsigned)sass_get(s, FLD_IMMA_B);
+  const unsigned bits = imma_bits(a);
+
+  if (rows[shape] == 0 || bits == 0 || imma_bits(b) != bits) return NULL;
+  const unsigned chunk = 4 * (32 / bits), chunks = depth[shape] / chunk;
+  if (chunks == 0 || chunks > 2 || depth[shape] % chunk) return NULL;
+  u->imm = rows[shape] | chunks << INT_CHUNKS;
+  if (a & 1) u->imm |= IMMA_SIGNED_A;
+  if (b & 1) u->imm |= IMMA_SIGNED_B;
+  if (sass_get(s, FLD_IMMA_SAT)) u->imm |= IMMA_SATURATE;
+  return bits == 8 ? imma8 : imma4;
+}
+
+static uop_fn *pick_bmma(const struct sass_inst *s, struct uop *u)
+{
+  enum { SHAPE_88128, SHAPE_168128, SHAPE_168256 };
+  const unsigned shape = (unsigned)sass_get(s, FLD_BMMA_SHAPE);
+
+  if (shape > SHAPE_168256 || !sass_get(s, FLD_BMMA_POPC)) return NULL;
+  u->imm = shape == SHAPE_88128 ? 1 : 2;
+  u->imm |= (shape == SHAPE_168256 ? 2u : 1u) << INT_CHUNKS;
+  if (sass_get(s, FLD_BMMA_AND)) u->imm |= BMMA_IS_AND;
+  return bmma;
+}
+
+/* ---- DMMA: a chain of fused multiply-adds in k order ----------------------------------------- */
+
+/* FP64 number r of lane i: two registers. */
+static inline uint64_t frag64(const uint32_t *row, unsigned r, unsigned lane)
+{
+  return lane_join(frag(row, 2 * r, lane), frag(row, 2 * r + 1, lane));
+}
+
+/* imm: rows / 8, in bits 7:4 k / 4, in 10:8 negation of a, b, c. */
+LANE_HANDLER(dmma)
+{
+  LANE_UNUSED;
+  const unsigned halves = u->imm & 15, chunks = u->imm >> 4 & 15;
+  const uint64_t neg_a = (uint64_t)(u->imm >> 8 & 1) << 63, neg_b = (uint64_t)(u->imm >> 9 & 1)
+                                                                    << 63;
+  const uint64_t neg_c = (uint64_t)(u->imm >> 10 & 1) << 63;
+  const uint32_t *ra = row_src(w, u->a), *rb = row_src(w, u->b), *rc = row_src(w, u->c);
+  _Alignas(64) uint32_t out[8 * LANES];
+
+  for (unsigned lane = 0; lane < LANES; lane++)
+    for (unsigned r = 0; r < 2 * halves; r++) {
+      const unsigned col = 2 * (lane & 3) + (r & 1);
+      uint64_t sum = frag64(rc, r, lane) ^ neg_c;
+      for (unsigned k = 0; k < 4 * chunks; k++) {
+        const uint64_t x = frag64(ra, halves * (k / 4) + r / 2, (lane & ~3u) + k % 4) ^ neg_a;
+        const uint64_t y = frag64(rb, k / 4, 4 * col + k % 4) ^ neg_b;
+        sum = f64_finish(F64_FMA(bits_f64(x), bits_f64(y), bits_f64(sum)), x, y, sum);
+      }
+      lane_put64(out + 2 * r * LANES, lane, sum);
+    }
+  row_blend(row_dst(w, u->d), out, 4 * halves, m);
+  return true;
+}
+
+static uop_fn *pick_dmma(const struct sass_inst *s, struct uop *u)
+{
+  enum { SHAPE_884, SHAPE_1684, SHAPE_1688, SHAPE_16816 };
+  static const uint8_t rows[4] = {1, 2, 2, 2}, chunks[4] = {1, 1, 2, 4};
+  const unsigned shape = (unsigned)sass_get(s, FLD_DMMA_SHAPE);
+
+  if (is_rz(&s->src[0]) && shape == SHAPE_16816) return NULL; /* wider than the zero operand */
+  u->imm = rows[shape] | (uint32_t)chunks[shape] << 4;
+  for (unsigned k = 0; k < 3; k++) {
+    if (s->src[k].abs) return NULL;
+    if (s->src[k].neg) u->imm |= 1u << (8 + k);
+  }
+  return dmma;
+}
+
+/* ---- MOVM: transposes an 8 x 8 matrix of 16-bit elements ------------------------------------- */
+
+LANE_HANDLER(movm)
+{
+  LANE_UNUSED;
+  LANE_ROW(a);
+  uint32_t r[LANES];
+  for (unsigned i = 0; i < LANES; i++) {
+    const unsigned g = i >> 2, t = i & 3; /* element (row, col) is in lane 4 row + col / 2 */
+    const uint32_t lo = row_a[4 * (2 * t) + g / 2], hi = row_a[4 * (2 * t + 1) + g / 2];
+    r[i] = (lo >> 16 * (g & 1) & 0xffffu) | (hi >> 16 * (g & 1)) << 16;
+  }
+  LANE_ROWS(1, d[i] = r[i];);
+  return true;
+}
+
+/* ---- picker ---------------------------------------------------------------------------------- */
+
+sem_picker SEM_NAME(sem_mma_handler);
+
+uop_fn *SEM_NAME(sem_mma_handler)(const struct sass_inst *s, struct uop *u)
+{
+  u->imm = u->imm2 = 0;
+  switch (s->sem) {
+  case SEM_HMMA: return pick_hmma(s, u);
+  case SEM_IMMA: return pick_imma(s, u);
+  case SEM_BMMA: return pick_bmma(s, u);
+  case SEM_DMMA: return pick_dmma(s, u);
+  case SEM_MOVM: return sass_get(s, FLD_MOVM_OP) == 0 ? movm : NULL;
+  default: return NULL;
+  }
+}

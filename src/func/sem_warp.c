@@ -1,0 +1,335 @@
+/* Instructions across the lanes of a warp, special registers, CTA barriers. Shuffles, votes,
+ * matches and reductions act on the lanes that execute: SASS has no member mask. Rules: PTX ISA
+ * (shfl.sync, vote.sync, match.sync, redux.sync, bar, special registers), compiler output (CUDA
+ * 13.0).
+ */
+#include "base/bits.h"
+#include "func/lanes.h"
+#include "func/launch.h"
+#include "func/paths.h"
+
+enum { SHFL_IDX, SHFL_UP, SHFL_DOWN, SHFL_BFLY };
+enum { VOTE_ALL, VOTE_ANY, VOTE_EQ };
+enum { REDUX_AND, REDUX_OR, REDUX_XOR, REDUX_SUM, REDUX_MIN, REDUX_MAX };
+
+/* Writes one value to all lanes of a uniform register row. */
+static void uniform_write(struct func_warp *w, const struct uop *u, uint32_t v)
+{
+  uint32_t *d = row_dst(w, u->d);
+  for (unsigned i = 0; i < LANES; i++) d[i] = v;
+}
+
+/* Source lane of lane i, and whether it is in range (PTX ISA, shfl.sync). */
+static bool shfl_lane(unsigned mode, unsigned i, uint32_t b, uint32_t c, unsigned *src)
+{
+  unsigned seg = c >> 8 & 31, clamp = c & 31, by = b & 31;
+  unsigned last = (i & seg) | (clamp & ~seg);
+  int j;
+  switch (mode) {
+  case SHFL_UP: j = (int)i - (int)by; break;
+  case SHFL_DOWN: j = (int)(i + by); break;
+  case SHFL_BFLY: j = (int)(i ^ by); break;
+  default: j = (int)((i & seg) | (by & ~seg)); break;
+  }
+  bool in = mode == SHFL_UP ? j >= (int)last : j <= (int)last;
+  *src = in ? (unsigned)j & 31 : i;
+  return in;
+}
+
+static bool shfl(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                 struct fault *f)
+{
+  LANE_UNUSED;
+  const uint32_t *a = row_src(w, u->a), *b = row_src(w, u->b), *c = row_src(w, u->c);
+  uint32_t t[LANES], in = 0;
+  for (unsigned i = 0; i < LANES; i++) {
+    unsigned src;
+    if (shfl_lane(u->imm, i, b[i], c[i], &src)) in |= 1u << i;
+    t[i] = a[src];
+  }
+  row_blend(row_dst(w, u->d), t, 1, m);
+  pred_write(w, u->pu, m, in);
+  return true;
+}
+
+static bool vote_result(unsigned op, uint32_t m, uint32_t ballot)
+{
+  switch (op) {
+  case VOTE_ALL: return ballot == m;
+  case VOTE_ANY: return ballot != 0;
+  default: return ballot == 0 || ballot == m;
+  }
+}
+
+static bool vote(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                 struct fault *f)
+{
+  LANE_UNUSED;
+  uint32_t ballot = m & pred_read(w, u->pp, u->pp_xor);
+  uint32_t t[LANES];
+  for (unsigned i = 0; i < LANES; i++) t[i] = ballot;
+  row_blend(row_dst(w, u->d), t, 1, m);
+  pred_write(w, u->pu, m, vote_result(u->imm, m, ballot) ? FULL_MASK : 0);
+  return true;
+}
+
+static bool voteu(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                  struct fault *f)
+{
+  LANE_UNUSED;
+  uint32_t ballot = m & pred_read(w, u->pp, u->pp_xor);
+  uniform_write(w, u, ballot);
+  pred_write(w, u->pu, FULL_MASK, vote_result(u->imm, m, ballot) ? FULL_MASK : 0);
+  return true;
+}
+
+/* Lanes of m whose value equals that of lane i. */
+static uint32_t equal_lanes(const uint32_t *a, unsigned i, uint32_t m, bool wide)
+{
+  uint32_t eq = 0;
+  for (unsigned k = 0; k < LANES; k++) {
+    bool same = a[k] == a[i] && (!wide || a[LANES + k] == a[LANES + i]);
+    eq |= same ? lane_bit[k] : 0;
+  }
+  return eq & m;
+}
+
+static bool match(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                  struct fault *f)
+{
+  enum { WIDE = 1, ANY = 2 };
+  LANE_UNUSED;
+  const uint32_t *a = row_src(w, u->a);
+  uint32_t t[LANES] = {0}, done = 0;
+  uint32_t all = equal_lanes(a, bits_first(m), m, u->imm & WIDE);
+  for (uint32_t r = m; r; r &= ~done) {
+    unsigned i = bits_first(r);
+    uint32_t eq = u->imm & ANY ? equal_lanes(a, i, m, u->imm & WIDE) : all == m ? m : 0;
+    done = u->imm & ANY ? eq : m;
+    for (uint32_t k = done; k; k &= k - 1) t[bits_first(k)] = eq;
+  }
+  row_blend(row_dst(w, u->d), t, 1, m);
+  pred_write(w, u->pu, m, all == m ? FULL_MASK : 0);
+  return true;
+}
+
+static uint32_t reduce(unsigned op, bool s, uint32_t x, uint32_t y)
+{
+  bool less = s ? (int32_t)x < (int32_t)y : x < y;
+  switch (op) {
+  case REDUX_AND: return x & y;
+  case REDUX_OR: return x | y;
+  case REDUX_XOR: return x ^ y;
+  case REDUX_SUM: return x + y;
+  case REDUX_MIN: return less ? x : y;
+  default: return less ? y : x;
+  }
+}
+
+static bool redux(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                  struct fault *f)
+{
+  LANE_UNUSED;
+  const uint32_t *a = row_src(w, u->a);
+  uint32_t v = a[bits_first(m)];
+  for (m &= m - 1; m; m &= m - 1) v = reduce(u->imm, u->imm2, v, a[bits_first(m)]);
+  uniform_write(w, u, v);
+  return true;
+}
+
+static bool r2ur(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                 struct fault *f)
+{
+  LANE_UNUSED;
+  const uint32_t *a = row_src(w, u->a);
+  uint32_t v = a[bits_first(m)];
+  if (u->imm) {
+    for (; m; m &= m - 1) v |= a[bits_first(m)];
+  }
+  uniform_write(w, u, v);
+  return true;
+}
+
+/* Special registers. */
+enum sr {
+  SR_LANEID = 0, SR_CLOCK = 1, SR_VIRTID = 3, SR_TID = 32, SR_TID_X = 33, SR_TID_Y, SR_TID_Z,
+  SR_CTAID_X = 37, SR_CTAID_Y, SR_CTAID_Z, SR_LWINHI = 46, SR_SWINHI = 47, SR_SWINLO = 48,
+  SR_SWINSZ = 49, SR_SMEMSZ = 50, SR_LWINLO = 52, SR_LWINSZ = 53, SR_EQMASK = 56, SR_LTMASK,
+  SR_LEMASK, SR_GTMASK, SR_GEMASK, SR_GLOBALERRORSTATUS = 64, SR_WARPERRORSTATUS = 66,
+  SR_VIRTUALSMID = 67, SR_CLOCKLO = 80, SR_CLOCKHI, SR_TIMERLO, SR_TIMERHI, SR_CGA_CTAID = 136,
+  SR_ZERO = 255
+};
+
+static bool sr_known(unsigned id)
+{
+  static const uint8_t known[] = {
+      SR_LANEID, SR_CLOCK, SR_VIRTID, SR_TID, SR_TID_X, SR_TID_Y, SR_TID_Z, SR_CTAID_X, SR_CTAID_Y,
+      SR_CTAID_Z, SR_LWINHI, SR_SWINHI, SR_SWINLO, SR_SWINSZ, SR_SMEMSZ, SR_LWINLO, SR_LWINSZ,
+      SR_EQMASK, SR_LTMASK, SR_LEMASK, SR_GTMASK, SR_GEMASK, SR_GLOBALERRORSTATUS,
+      SR_WARPERRORSTATUS, SR_VIRTUALSMID, SR_CLOCKLO, SR_CLOCKHI, SR_TIMERLO, SR_TIMERHI,
+      SR_CGA_CTAID, SR_ZERO};
+  for (unsigned i = 0; i < sizeof known; i++) {
+    if (known[i] == id) return true;
+  }
+  return false;
+}
+
+static uint32_t sr_lane_mask(unsigned id, unsigned lane)
+{
+  uint32_t eq = 1u << lane, lt = eq - 1;
+  switch (id) {
+  case SR_EQMASK: return eq;
+  case SR_LTMASK: return lt;
+  case SR_LEMASK: return lt | eq;
+  case SR_GTMASK: return ~(lt | eq);
+  default: return ~lt;
+  }
+}
+
+static uint32_t sr_read(const struct func_warp *w, unsigned id, unsigned lane,
+                        const struct effect *e)
+{
+  const struct func_launch *l = w->launch;
+  switch (id) {
+  case SR_LANEID: return lane;
+  case SR_CLOCK: case SR_CLOCKLO: return (uint32_t)e->clock;
+  case SR_CLOCKHI: return (uint32_t)(e->clock >> 32);
+  case SR_TIMERLO: return (uint32_t)e->time_ns;
+  case SR_TIMERHI: return (uint32_t)(e->time_ns >> 32);
+  case SR_VIRTID: return w->cta->smid << 20 | w->warp_id << 8 | lane;
+  case SR_TID: return w->tid[0][lane] | w->tid[1][lane] << 16 | w->tid[2][lane] << 26;
+  case SR_TID_X: case SR_TID_Y: case SR_TID_Z: return w->tid[id - SR_TID_X][lane];
+  case SR_CTAID_X: case SR_CTAID_Y: case SR_CTAID_Z: return w->cta->ctaid[id - SR_CTAID_X];
+  case SR_LWINHI: return (uint32_t)(l->p.local_window >> 32);
+  case SR_SWINHI: return (uint32_t)(l->p.shared_window >> 32);
+  case SR_SWINSZ: case SR_LWINSZ: return 1u << 24;
+  case SR_SMEMSZ: return l->shared_limit;
+  case SR_EQMASK: case SR_LTMASK: case SR_LEMASK: case SR_GTMASK: case SR_GEMASK:
+    return sr_lane_mask(id, lane);
+  case SR_VIRTUALSMID: return w->cta->smid;
+  default: return 0; /* window low words, error status, CTA number in its cluster, SRZ */
+  }
+}
+
+static bool s2r(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                struct fault *f)
+{
+  (void)f;
+  uint32_t t[2 * LANES];
+  for (unsigned k = 0; k < u->imm2; k++) {
+    unsigned id = u->imm == SR_ZERO ? SR_ZERO : u->imm + k;
+    for (unsigned i = 0; i < LANES; i++) t[k * LANES + i] = sr_read(w, id, i, e);
+  }
+  row_blend(row_dst(w, u->d), t, u->imm2, m);
+  return true;
+}
+
+static bool s2ur(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                 struct fault *f)
+{
+  (void)f;
+  uniform_write(w, u, sr_read(w, u->imm, bits_first(m), e));
+  return true;
+}
+
+/* LEPC: the pc of the instruction itself, or of a target that newer forms carry (in bytes from the
+ * next instruction). Compiler output: the return addresses it computes from either. */
+static bool lepc(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                 struct fault *f)
+{
+  (void)f;
+  uint64_t pc = e->pc;
+  if (u->imm) pc += 16 + (uint64_t)bits_sext(sass_get(u->s, FLD_TARGET_LEPC), 56);
+  uint32_t t[2 * LANES];
+  for (unsigned i = 0; i < LANES; i++) lane_put64(t, i, pc);
+  row_blend(row_dst(w, u->d), t, 2, m);
+  return true;
+}
+
+static bool elect(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                  struct fault *f)
+{
+  LANE_UNUSED;
+  uint32_t among = m & pred_read(w, u->pp, u->pp_xor);
+  uint32_t first = among ? bits_first(among) : 0;
+  pred_write(w, u->pu, m, among & (0u - among));
+  uniform_write(w, u, first);
+  return true;
+}
+
+static bool bar(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                struct fault *f)
+{
+  unsigned lane = bits_first(m);
+  uint32_t id = row_src(w, u->a)[lane], count = row_src(w, u->b)[lane];
+  if (u->imm2 >> 8) { /* both in one register */
+    count = id >> 16 & 0xfff;
+    id &= 15;
+  }
+  if (id >= N_BARRIERS || count % LANES) {
+    return func_fault(w, e, f, FAULT_ILLEGAL_INST, lane, 0, "barrier %u with %u threads",
+                      (unsigned)id, (unsigned)count);
+  }
+  path_bar(w, id, u->imm, count, u->imm2 & 3, pred_read(w, u->pp, u->pp_xor), m, e);
+  return true;
+}
+
+static bool b2r_result(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                       struct fault *f)
+{
+  LANE_UNUSED;
+  uint32_t t[LANES];
+  for (unsigned i = 0; i < LANES; i++) t[i] = w->red_pop;
+  row_blend(row_dst(w, u->d), t, 1, m);
+  pred_write(w, u->pu, m, w->red_pred);
+  return true;
+}
+
+static uop_fn *pick_bar(const struct sass_inst *s, struct uop *u)
+{
+  enum { BAR_SCAN = 3, BAR_SYNCALL = 4 };
+  u->imm = (uint32_t)sass_get(s, FLD_BAR_OP);
+  u->imm2 = (uint32_t)sass_get(s, FLD_BAR_RED);
+  /* "BAR.SYNC R0, R0": one register holds the number (3:0) and the count (27:16). With one of
+   * the two immediate the register holds the other alone (compiler output). */
+  if (s->src[0].kind == SRC_REG && s->src[1].kind == SRC_REG) u->imm2 |= 1u << 8;
+  if (u->imm == BAR_SCAN || u->imm > BAR_SYNCALL) return NULL;
+  u->flags |= UOP_CONTROL;
+  return bar;
+}
+
+static uop_fn *pick_s2r(const struct sass_inst *s, struct uop *u)
+{
+  u->imm = (uint32_t)sass_get(s, FLD_SR);
+  u->imm2 = s->sem == SEM_CS2R && sass_get(s, FLD_CS2R_64) ? 2 : 1;
+  if (!sr_known(u->imm)) return NULL;
+  return s->sem == SEM_S2UR ? s2ur : s2r;
+}
+
+uop_fn *sem_warp_handler(const struct sass_inst *s, struct uop *u)
+{
+  enum { B2R_RESULT = 2 };
+  switch (s->sem) {
+  case SEM_SHFL: u->imm = (uint32_t)sass_get(s, FLD_SHFL_MODE); return shfl;
+  case SEM_VOTE: u->imm = (uint32_t)sass_get(s, FLD_VOTE_OP); return u->imm > VOTE_EQ ? NULL : vote;
+  case SEM_VOTEU:
+    u->imm = (uint32_t)sass_get(s, FLD_VOTE_OP);
+    return u->imm > VOTE_EQ ? NULL : voteu;
+  case SEM_MATCH:
+    u->imm = (uint32_t)(sass_get(s, FLD_MATCH_U64) | sass_get(s, FLD_MATCH_ANY) << 1);
+    return match;
+  case SEM_REDUX:
+    u->imm = (uint32_t)sass_get(s, FLD_REDUX_OP);
+    u->imm2 = (uint32_t)bits_get(s->word, 73, 1);
+    return u->imm > REDUX_MAX ? NULL : redux;
+  case SEM_R2UR:
+    u->imm = (uint32_t)sass_get(s, FLD_R2UR_OR);
+    return u->pu == PRED_NONE ? r2ur : NULL;
+  case SEM_S2R: case SEM_S2UR: case SEM_CS2R: return pick_s2r(s, u);
+  case SEM_LEPC: u->imm = sass_has(s, FLD_TARGET_LEPC); return lepc;
+  case SEM_ELECT: return elect;
+  case SEM_BAR: return pick_bar(s, u);
+  case SEM_B2R: return sass_get(s, FLD_B2R_OP) == B2R_RESULT ? b2r_result : NULL;
+  default: return NULL;
+  }
+}

@@ -1,0 +1,197 @@
+/* Runtime services: vprintf, malloc, free and __assertfail, called at reserved code addresses.
+ * Arguments from R4 on, return address in R20:R21, result in R4 (compiler output, CUDA 13.0).
+ * They run for the active lanes in ascending order, at the moment of the call: a timed run calls
+ * in a fixed order.
+ */
+#include "func/sys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "base/bug.h"
+#include "func/launch.h"
+#include "func/lanes.h"
+#include "func/paths.h"
+#include "isa/sass/syscall.h"
+
+enum { REG_ARG = 4, REG_RETURN = 20, HEAP_ALIGN = 16, TEXT_MAX = 80 };
+
+struct heap_block {
+  struct heap_block *next;
+  uint64_t addr, bytes;
+  bool used;
+};
+
+/* A lane's view of memory through generic addresses. */
+struct guest {
+  struct func_warp *w;
+  unsigned lane;
+};
+
+static bool guest_read(void *ctx, uint64_t addr, void *buf, size_t bytes)
+{
+  struct guest *g = ctx;
+  const struct func_launch *l = g->w->launch;
+  uint64_t off = (uint32_t)addr;
+  const uint8_t *from;
+  uint64_t size;
+  if (addr >> 32 == l->p.shared_window >> 32) {
+    from = g->w->cta->shared;
+    size = l->shared_limit;
+  } else if (addr >> 32 == l->p.local_window >> 32) {
+    from = g->w->local + g->lane * l->source.local_bytes;
+    size = l->source.local_bytes;
+  } else {
+    return gmem_view_read(&g->w->cta->direct, addr, buf, bytes);
+  }
+  if (off + bytes > size) return false;
+  memcpy(buf, from + off, bytes);
+  return true;
+}
+
+static uint64_t arg64(const struct func_warp *w, unsigned reg, unsigned lane)
+{
+  return lane_join(warp_reg(w, reg)[lane], warp_reg(w, reg + 1)[lane]);
+}
+
+static void result64(struct func_warp *w, unsigned lane, uint64_t v)
+{
+  warp_reg(w, REG_ARG)[lane] = (uint32_t)v;
+  warp_reg(w, REG_ARG + 1)[lane] = (uint32_t)(v >> 32);
+}
+
+static bool do_vprintf(struct func_warp *w, unsigned lane, struct effect *e, struct fault *f)
+{
+  struct guest g = {w, lane};
+  uint64_t fmt = arg64(w, REG_ARG, lane), args = arg64(w, REG_ARG + 2, lane);
+  int n = sys_printf(w->launch->p.print, guest_read, &g, fmt, args);
+  if (n < 0) {
+    return func_fault(w, e, f, FAULT_ILLEGAL_ADDRESS, lane, fmt,
+                      "printf cannot read its format 0x%llx or arguments 0x%llx",
+                      (unsigned long long)fmt, (unsigned long long)args);
+  }
+  warp_reg(w, REG_ARG)[lane] = (uint32_t)n;
+  return true;
+}
+
+static struct heap_block *block_new(uint64_t addr, uint64_t bytes, struct heap_block *next)
+{
+  struct heap_block *b = malloc(sizeof *b);
+  BUG_ON(!b);
+  *b = (struct heap_block){next, addr, bytes, false};
+  return b;
+}
+
+/* First fit. 0: no room (the device's malloc returns a null pointer then). */
+static uint64_t heap_take(struct func_launch *l, uint64_t bytes)
+{
+  if (!l->heap && l->p.heap_bytes) l->heap = block_new(l->p.heap_base, l->p.heap_bytes, NULL);
+  if (!bytes || bytes > l->p.heap_bytes) return 0;
+  bytes = (bytes + HEAP_ALIGN - 1) & ~(uint64_t)(HEAP_ALIGN - 1);
+  for (struct heap_block *b = l->heap; b; b = b->next) {
+    if (b->used || b->bytes < bytes) continue;
+    if (b->bytes > bytes) b->next = block_new(b->addr + bytes, b->bytes - bytes, b->next);
+    b->bytes = bytes;
+    b->used = true;
+    return b->addr;
+  }
+  return 0;
+}
+
+static bool heap_give(struct func_launch *l, uint64_t addr)
+{
+  struct heap_block *b = l->heap;
+  while (b && b->addr != addr) b = b->next;
+  if (!b || !b->used) return false;
+  b->used = false;
+  for (b = l->heap; b; b = b->next) { /* join neighbours */
+    while (!b->used && b->next && !b->next->used) {
+      struct heap_block *gone = b->next;
+      b->bytes += gone->bytes;
+      b->next = gone->next;
+      free(gone);
+    }
+  }
+  return true;
+}
+
+void sys_heap_free(struct func_launch *l)
+{
+  for (struct heap_block *b = l->heap, *next; b; b = next) {
+    next = b->next;
+    free(b);
+  }
+  l->heap = NULL;
+}
+
+static void guest_text(struct func_warp *w, unsigned lane, uint64_t addr, char *buf, size_t size)
+{
+  struct guest g = {w, lane};
+  size_t n = 0;
+  while (n < size - 1 && guest_read(&g, addr + n, &buf[n], 1) && buf[n]) n++;
+  buf[n] = 0;
+}
+
+static bool do_assertfail(struct func_warp *w, unsigned lane, struct effect *e, struct fault *f)
+{
+  char what[TEXT_MAX], file[TEXT_MAX];
+  guest_text(w, lane, arg64(w, REG_ARG, lane), what, sizeof what);
+  guest_text(w, lane, arg64(w, REG_ARG + 2, lane), file, sizeof file);
+  const uint32_t *c = w->cta->ctaid;
+  return func_fault(w, e, f, FAULT_TRAP, lane, 0,
+                    "%s:%u: block [%u,%u,%u], thread [%u,%u,%u]: assertion `%s' failed", file,
+                    (unsigned)warp_reg(w, REG_ARG + 4)[lane], c[0], c[1], c[2], w->tid[0][lane],
+                    w->tid[1][lane], w->tid[2][lane], what);
+}
+
+static bool service(struct func_warp *w, unsigned number, unsigned lane, struct effect *e,
+                    struct fault *f)
+{
+  /* The heap belongs to the launch; warps see the launch as constant otherwise. */
+  struct func_launch *l = (struct func_launch *)w->cta->step.source;
+  switch (number) {
+  case SYSCALL_VPRINTF:
+    return do_vprintf(w, lane, e, f);
+  case SYSCALL_MALLOC:
+    result64(w, lane, heap_take(l, arg64(w, REG_ARG, lane)));
+    return true;
+  case SYSCALL_FREE: {
+    uint64_t p = arg64(w, REG_ARG, lane);
+    if (!p || heap_give(l, p)) return true;
+    return func_fault(w, e, f, FAULT_TRAP, lane, p, "free of 0x%llx, which malloc did not return",
+                      (unsigned long long)p);
+  }
+  case SYSCALL_ASSERTFAIL:
+    return do_assertfail(w, lane, e, f);
+  default:
+    return func_fault(w, e, f, FAULT_UNSUPPORTED, lane, 0, "runtime service %u", number);
+  }
+}
+
+static bool syscall_run(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                        struct fault *f)
+{
+  uint64_t target[LANES];
+  if (w->launch->n_regs <= REG_RETURN + 1) {
+    return func_fault(w, e, f, FAULT_ILLEGAL_INST, bits_first(m), 0,
+                      "runtime service called with %u registers", w->launch->n_regs);
+  }
+  for (uint32_t r = m; r; r &= r - 1) {
+    unsigned i = bits_first(r);
+    if (!service(w, u->imm, i, e, f)) return false;
+    target[i] = arg64(w, REG_RETURN, i);
+  }
+  path_jump_lanes(w, m, target, e);
+  return true;
+}
+
+uop_fn *sem_sys_handler(const struct sass_inst *s, struct uop *u)
+{
+  if (s->sem != SEM_SYSCALL) return NULL;
+  u->guard = PRED_NONE;
+  u->guard_xor = 0;
+  u->imm = s->src[0].imm;
+  u->flags |= UOP_CONTROL;
+  return syscall_run;
+}

@@ -1,0 +1,18 @@
+/* Private to func/: formatting of device printf. */
+#ifndef WS_FUNC_SYS_H
+#define WS_FUNC_SYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* How the formatter reads the guest: `bytes` bytes at a guest address; false: unmapped. */
+typedef bool sys_read(void *ctx, uint64_t addr, void *buf, size_t bytes);
+
+/* Formats one record: the format string at `fmt`, packed arguments at `args` (4-byte values at
+ * multiples of 4, 8-byte ones at multiples of 8; CUDA C++ Programming Guide, printf). Returns
+ * the number of arguments, or -1 when the guest's memory could not be read. out may be NULL. */
+int sys_printf(FILE *out, sys_read *read, void *ctx, uint64_t fmt, uint64_t args);
+
+#endif

@@ -1,0 +1,94 @@
+/* Architectural state of SASS execution: launch, CTA, warp.
+ *
+ * Registers are rows of 32 lanes x 32 bits (128 bytes). An operand of a prepared operation (uop.h)
+ * is a base number and an offset; warp->base[] turns it into a row, so that registers, constants
+ * and immediates are read by the same code.
+ */
+#ifndef WS_FUNC_WARP_H
+#define WS_FUNC_WARP_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "func/func.h"
+#include "isa/step.h"
+
+enum {
+  LANES = 32,
+  ROW_BYTES = 128,
+  N_UREGS = 64,
+  N_PREDS = 8,
+  N_BREGS = 16,
+  N_BARRIERS = 16,
+  WIDE_ROWS = 8,      /* rows of the widest operand */
+  PRED_NONE = 7,      /* P7: reads as true, writes are dropped */
+  PRED_UNIFORM = 8,   /* pred[PRED_UNIFORM + k] is UPk */
+};
+#define FULL_MASK 0xffffffffu
+
+/* Operand bases. */
+enum row_base {
+  BASE_POOL, /* launch-wide rows: WIDE_ROWS zero rows (RZ, URZ), then immediates and constants,
+                broadcast. Read only */
+  BASE_REG,  /* warp: R0 …, then WIDE_ROWS sink rows that take writes to RZ */
+  BASE_UREG, /* warp: UR0 … UR62 broadcast to rows, an unused row, then WIDE_ROWS sink rows (URZ) */
+  BASE__N
+};
+
+struct func_warp {
+  struct step_warp step;      /* first: the seam's part */
+  uint8_t *base[BASE__N];     /* rows of the three operand bases */
+  uint32_t pred[2 * N_PREDS]; /* P0..P6: one bit per lane; [8..14] = UP0..UP6: 0 or all
+                                 ones; [7] and [15] = all ones */
+  /* Convergence barriers: breg[b][i] = lanes of the group with which lane i entered barrier b
+   * (BSSY); kept per lane, because diverged parts of a warp may use one register for different
+   * regions. */
+  uint32_t breg[N_BREGS][LANES];
+  uint32_t mactive;           /* lanes that exist and have not exited */
+  uint32_t lanes_present;     /* lanes with a thread (last warp of a CTA may be partial) */
+  uint32_t warp_id;           /* in the CTA */
+  uint8_t cur;                /* path being stepped; control handlers only */
+  uint8_t park[STEP_MAX_PATHS]; /* waiting path: barrier register or PARK_* (paths.h) */
+  uint32_t park_mask[LANES];  /* per lane waiting in WARPSYNC: lanes it waits for */
+  uint32_t red_pop;           /* results of the last BAR.RED, for B2R.RESULT */
+  uint32_t red_pred;          /* all ones or zero */
+  struct func_cta *cta;
+  const struct func_launch *launch;
+  uint8_t *local;             /* thread-local memory, lane-major: local + lane * local_bytes */
+  uint32_t tid[3][LANES];     /* threadIdx of each lane */
+};
+
+/* One CTA barrier. Counted in threads; lanes without a live thread count as arrived with the last
+ * live lanes of their warp, so that counts stay multiples of the warp size. */
+struct func_barrier {
+  bool busy;         /* somebody has arrived in this phase */
+  uint32_t count;    /* threads to wait for; 0 = all threads of the CTA that have not exited */
+  uint32_t arrived;  /* threads */
+  uint32_t topped;   /* bit w: the dead lanes of warp w are counted in */
+  uint32_t red_pop, red_and, red_or; /* predicates gathered so far: count, AND, OR (0 or ones) */
+  uint32_t red_op;   /* 0 POPC, 1 AND, 2 OR */
+  uint32_t lanes[32]; /* per warp: lanes that have arrived in this phase */
+};
+
+struct func_cta {
+  struct step_cta step; /* first */
+  uint8_t *shared;      /* shared_bytes */
+  uint32_t ctaid[3];
+  unsigned worker, slot, smid;
+  struct func_barrier barrier[N_BARRIERS];
+  struct func_warp *warps; /* n_warps */
+  struct gmem_view direct; /* image without log, for services (printf, malloc) */
+  bool local_dirty;        /* local memory was written since it was last cleared */
+};
+
+static inline uint32_t *warp_reg(const struct func_warp *w, unsigned r)
+{
+  return (uint32_t *)(void *)(w->base[BASE_REG] + (size_t)r * ROW_BYTES);
+}
+
+static inline uint32_t *warp_ureg(const struct func_warp *w, unsigned r)
+{
+  return (uint32_t *)(void *)(w->base[BASE_UREG] + (size_t)r * ROW_BYTES);
+}
+
+#endif

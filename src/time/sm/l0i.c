@@ -1,0 +1,96 @@
+#include "time/sm/l0i.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+
+void l0i_init(struct l0i *c, struct arena *a, const struct params *p, unsigned client,
+              struct l1i *l1i, struct sm_stats *stats)
+{
+  *c = (struct l0i){.perfect = p->icache_perfect,
+                    .n_ways = p->l0i_ways,
+                    .n_sets = p->l0i_bytes / (p->l0i_line * p->l0i_ways),
+                    .line_shift = (unsigned)__builtin_ctz(p->l0i_line),
+                    .client = client,
+                    .stream_lines = p->l0i_stream_lines,
+                    .l1i = l1i,
+                    .stats = stats};
+  BUG_ON(c->n_sets == 0 || c->stream_lines > L0I_STREAM_MAX);
+  c->way = ARENA_ARRAY(a, struct l0i_way, (size_t)c->n_sets * c->n_ways);
+}
+
+void l0i_start(struct l0i *c)
+{
+  memset(c->way, 0, sizeof *c->way * c->n_sets * c->n_ways);
+  c->last = NULL;
+  c->stream_n = 0;
+  c->stream_next = 0;
+}
+
+static struct l0i_way *find(struct l0i *c, uint64_t line)
+{
+  struct l0i_way *set = &c->way[line % c->n_sets * c->n_ways];
+  for (unsigned i = 0; i < c->n_ways; i++)
+    if (set[i].line == line + 1) return &set[i];
+  return NULL;
+}
+
+static struct l0i_way *fill(struct l0i *c, uint64_t line, uint64_t valid_at)
+{
+  struct l0i_way *set = &c->way[line % c->n_sets * c->n_ways], *victim = set;
+  for (unsigned i = 1; i < c->n_ways; i++)
+    if (set[i].used < victim->used) victim = &set[i];
+  *victim = (struct l0i_way){.line = line + 1, .valid_at = valid_at};
+  return victim;
+}
+
+/* Requests lines until the buffer is full or the next one is in L0 already. */
+static void prefetch(struct l0i *c, uint64_t now)
+{
+  while (c->stream_next && c->stream_n < c->stream_lines) {
+    if (find(c, c->stream_next)) {
+      c->stream_next = 0;
+      return;
+    }
+    unsigned i = (c->stream_head + c->stream_n++) % L0I_STREAM_MAX;
+    c->stream[i].line = c->stream_next;
+    c->stream[i].valid_at = l1i_request(c->l1i, c->stream_next, c->client, now);
+    c->stats->l0i_prefetches++;
+    c->stream_next++;
+  }
+}
+
+static void restart_stream(struct l0i *c, uint64_t line, uint64_t now)
+{
+  if (!c->stream_lines || c->stream_next == line) return;
+  if (c->stream_n && c->stream[c->stream_head].line == line) return;
+  c->stream_n = 0;
+  c->stream_next = line;
+  prefetch(c, now);
+}
+
+static struct l0i_way *miss(struct l0i *c, uint64_t line, uint64_t now)
+{
+  if (c->stream_n && c->stream[c->stream_head].line == line) {
+    struct l0i_way *w = fill(c, line, c->stream[c->stream_head].valid_at);
+    c->stream_head = (c->stream_head + 1) % L0I_STREAM_MAX;
+    c->stream_n--;
+    prefetch(c, now);
+    return w;
+  }
+  struct l0i_way *w = fill(c, line, l1i_request(c->l1i, line, c->client, now));
+  restart_stream(c, line + 1, now);
+  return w;
+}
+
+uint64_t l0i_fetch(struct l0i *c, uint64_t pc, uint64_t now)
+{
+  if (c->perfect) return now;
+  uint64_t line = pc >> c->line_shift;
+  if (!c->last || c->last->line != line + 1) {
+    struct l0i_way *w = find(c, line);
+    c->last = w ? w : miss(c, line, now);
+    c->last->used = ++c->stamp;
+  }
+  return c->last->valid_at;
+}

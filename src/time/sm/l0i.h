@@ -1,0 +1,46 @@
+/* L0 instruction cache of one sub-core with its stream-buffer prefetcher (core-model section 7).
+ *
+ *   params  icache.perfect, l0i.bytes, l0i.ways, l0i.line, l0i.stream_lines
+ *   rule    a miss in L0 that also misses the head of the stream buffer restarts the buffer at the next
+ *           line; a hit on the head moves that line into L0 and the buffer requests one more. Lines in the
+ *           buffer enter L0 only on demand. A restart at the line the buffer would request anyway is
+ *           ignored.
+ *   Times are computed when a line is requested. Emptied when a kernel starts.
+ */
+#ifndef WS_TIME_SM_L0I_H
+#define WS_TIME_SM_L0I_H
+
+#include "base/arena.h"
+#include "time/sm/l1i.h"
+
+enum { L0I_STREAM_MAX = 64 };
+
+struct l0i_way {
+  uint64_t line; /* tag + 1; 0 = invalid */
+  uint64_t used;
+  uint64_t valid_at;
+};
+
+struct l0i {
+  bool perfect;
+  unsigned n_sets, n_ways, line_shift, client, stream_lines;
+  struct l0i_way *way;
+  uint64_t stamp;
+  struct l0i_way *last; /* way of the last fetch: straight-line code stays in it */
+  struct {
+    uint64_t line, valid_at;
+  } stream[L0I_STREAM_MAX]; /* ring */
+  unsigned stream_head, stream_n;
+  uint64_t stream_next;     /* next line to prefetch, 0: not streaming */
+  struct l1i *l1i;
+  struct sm_stats *stats;
+};
+
+void l0i_init(struct l0i *, struct arena *, const struct params *, unsigned client, struct l1i *,
+              struct sm_stats *);
+void l0i_start(struct l0i *);
+
+/* Cycle from which the instruction at pc can be read: <= now on a hit. A miss is requested. */
+uint64_t l0i_fetch(struct l0i *, uint64_t pc, uint64_t now);
+
+#endif

@@ -1,0 +1,272 @@
+/* Loads, stores, atomics and their faults, one instruction at a time. */
+#include "func_rig.h"
+
+#define SIZE(hi, code) (((hi) & ~0xe00ull) | (uint64_t)(code) << 9) /* field 75:73 */
+
+static const uint64_t ldg[] = {0x000ea2000c1e1900, 0x0000000402057981, W_EXIT}; /* R5, [R2.64] */
+static const uint64_t stg[] = {0x0001e2000c101904, 0x0000000704007986, W_EXIT}; /* [R4.64], R7 */
+static const uint64_t ld[] = {0x000ea4000c101900, 0x0000080402007980, W_EXIT};  /* R0, [R2.64+8] */
+static const uint64_t st[] = {0x0041e8000c101904, 0x0000040502007985, W_EXIT};  /* [R2.64+4], R5 */
+static const uint64_t lds[] = {0x000e240000000800, 0x0000000000067984, W_EXIT}; /* R6, [R0] */
+
+static void test_load_sizes(void **state)
+{
+  (void)state;
+  for (unsigned code = 0; code < 7; code++) {
+    const uint64_t words[] = {SIZE(ldg[0], code), ldg[1], W_EXIT};
+    struct rig *r = rig_new(words, 2, 32);
+    unsigned bytes = code < 2 ? 1 : code < 4 ? 2 : code == 4 ? 4 : code == 5 ? 8 : 16;
+    uint8_t data[4096];
+    for (unsigned i = 0; i < sizeof data; i++) data[i] = (uint8_t)(i * 37 + 129);
+    assert_true(gmem_write(r->mem, r->buf, data, sizeof data));
+    unsigned at[32];
+    for (unsigned i = 0; i < 32; i++) {
+      at[i] = (i * 11 % 64) * bytes;
+      rig_set64(r, 2, i, r->buf + at[i]);
+    }
+    assert_true(rig_step(r));
+    for (unsigned i = 0; i < 32; i++) {
+      uint32_t want[4] = {0};
+      memcpy(want, data + at[i], bytes);
+      if (code == 1) want[0] = (uint32_t)(int32_t)(int8_t)data[at[i]];
+      if (code == 3) want[0] = (uint32_t)(int32_t)(int16_t)want[0];
+      for (unsigned k = 0; k * 4 < bytes; k++) assert_int_equal(rig_get(r, 5 + k, i), want[k]);
+    }
+    rig_free(r);
+  }
+}
+
+/* Every stride takes a path of its own through the load: contiguous, equal, strided, backwards. */
+static void test_load_strides(void **state)
+{
+  (void)state;
+  static const int strides[] = {4, 0, 8, -4, 128, -256, 65536 / 32};
+  for (unsigned s = 0; s < sizeof strides / sizeof *strides; s++) {
+    struct rig *r = rig_new(ldg, 2, 32);
+    int64_t start = strides[s] < 0 ? 32768 : 0;
+    for (unsigned i = 0; i < 16384; i++) gmem_write(r->mem, r->buf + 4 * i, &i, 4);
+    for (int i = 0; i < 32; i++) {
+      rig_set64(r, 2, (unsigned)i, r->buf + (uint64_t)(start + i * strides[s]));
+    }
+    assert_true(rig_step(r));
+    for (int i = 0; i < 32; i++) {
+      assert_int_equal(rig_get(r, 5, (unsigned)i), (start + i * strides[s]) / 4);
+    }
+    rig_free(r);
+  }
+}
+
+static void test_partial_warp(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new(stg, 2, 5);
+  for (unsigned i = 0; i < 32; i++) {
+    rig_set64(r, 4, i, i < 5 ? r->buf + 4 * i : 0); /* lanes without a thread must not access */
+    rig_set(r, 7, i, 100 + i);
+  }
+  assert_true(rig_step(r));
+  for (unsigned i = 0; i < 8; i++) {
+    uint32_t v;
+    gmem_read(r->mem, r->buf + 4 * i, &v, 4);
+    assert_int_equal(v, i < 5 ? 100 + i : 0);
+  }
+  rig_free(r);
+}
+
+static void test_faults(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new(ldg, 2, 32);
+  for (unsigned i = 0; i < 32; i++) rig_set64(r, 2, i, r->buf + 4 * i);
+  rig_set64(r, 2, 9, r->buf + 2);
+  assert_false(rig_step(r));
+  assert_int_equal(r->f.kind, FAULT_MISALIGNED);
+  assert_int_equal(r->f.thread[0], 9);
+  rig_free(r);
+
+  r = rig_new(ldg, 2, 32);
+  for (unsigned i = 0; i < 32; i++) rig_set64(r, 2, i, r->buf + 4 * i);
+  rig_set64(r, 2, 3, r->buf + 65536 + 64);
+  assert_false(rig_step(r));
+  assert_int_equal(r->f.kind, FAULT_ILLEGAL_ADDRESS);
+  assert_int_equal(r->f.thread[0], 3);
+  assert_true(r->f.addr == r->buf + 65536 + 64);
+  assert_non_null(strstr(r->f.text, "64 bytes past the end of buffer 'buf'"));
+  assert_non_null(strstr(r->f.text, "rig+0x0"));
+  rig_free(r);
+
+  r = rig_new(lds, 2, 32);
+  rig_set(r, 0, 7, RIG_SHARED);
+  assert_false(rig_step(r));
+  assert_int_equal(r->f.kind, FAULT_SHARED_RANGE);
+  assert_int_equal(r->f.thread[0], 7);
+  rig_free(r);
+}
+
+/* Generic addresses: one instruction, lanes in global, shared and local memory. */
+static void test_generic(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new(st, 2, 32);
+  for (unsigned i = 0; i < 32; i++) {
+    uint64_t a = i % 3 == 0 ? r->buf : i % 3 == 1 ? RIG_SHARED_WINDOW : RIG_LOCAL_WINDOW;
+    rig_set64(r, 2, i, a + 4 * i);
+    rig_set(r, 5, i, 1000 + i);
+  }
+  assert_true(rig_step(r));
+  assert_int_equal(r->me.space, MEM_GLOBAL);
+  assert_int_equal(r->me.lanes & r->me.near_lanes, 0);
+  for (unsigned i = 0; i < 32; i++) {
+    uint32_t v = 0;
+    if (i % 3 == 0) gmem_read(r->mem, r->buf + 4 * i + 4, &v, 4);
+    if (i % 3 == 1) memcpy(&v, r->cta->shared + 4 * i + 4, 4);
+    if (i % 3 == 2) memcpy(&v, r->w->local + i * RIG_LOCAL + 4 * i + 4, 4);
+    assert_int_equal(v, 1000 + i);
+  }
+  rig_free(r);
+
+  r = rig_new(ld, 2, 32); /* all lanes in shared memory: a plain shared access */
+  for (unsigned i = 0; i < 32; i++) {
+    rig_set64(r, 2, i, RIG_SHARED_WINDOW + 4 * i);
+    memcpy(r->cta->shared + 4 * i + 8, &i, 4);
+  }
+  assert_true(rig_step(r));
+  assert_int_equal(r->me.space, MEM_SHARED);
+  for (unsigned i = 0; i < 32; i++) assert_int_equal(rig_get(r, 0, i), i);
+  rig_free(r);
+}
+
+/* Stores go to the log, loads see them, the image does not. */
+static void test_view(void **state)
+{
+  (void)state;
+  const uint64_t words[] = {stg[0], stg[1], 0x000ea2000c1e1900, 0x0000000404057981, W_EXIT};
+  struct rig *r = rig_new(words, 3, 32);
+  struct gmem_log log;
+  gmem_log_init(&log);
+  r->view.log = &log;
+  for (unsigned i = 0; i < 32; i++) {
+    rig_set64(r, 4, i, r->buf + 4 * i);
+    rig_set(r, 7, i, i + 1);
+  }
+  assert_true(rig_step(r));
+  assert_int_equal(log.n, 1); /* contiguous: one entry */
+  assert_int_equal(log.entry[0].len, 128);
+  assert_int_equal(*gmem_ptr(r->mem, r->buf, 1), 0);
+  rig_set64(r, 4, 0, r->buf + 128); /* R5:R4 is overwritten by the load: check lane by lane */
+  assert_true(rig_step(r));
+  assert_int_equal(rig_get(r, 5, 0), 0);
+  for (unsigned i = 1; i < 32; i++) assert_int_equal(rig_get(r, 5, i), i + 1);
+  gmem_log_free(&log);
+  rig_free(r);
+}
+
+/* ATOMG R5, [R10.64], R2: operation 90:87, type 75:73. */
+static uint32_t atomic(unsigned op, unsigned type, uint32_t old, uint32_t v, uint32_t *ret)
+{
+  uint64_t hi = 0x000ea200089ee3c6;
+  hi = (hi & ~(0xfull << 23) & ~0xe00ull) | (uint64_t)op << 23 | (uint64_t)type << 9;
+  const uint64_t words[] = {hi, 0x000000020a0579a8, W_EXIT};
+  struct rig *r = rig_new(words, 2, 1);
+  gmem_write(r->mem, r->buf, &old, 4);
+  rig_set64(r, 10, 0, r->buf);
+  rig_set(r, 2, 0, v);
+  assert_true(rig_step(r));
+  *ret = rig_get(r, 5, 0);
+  uint32_t now;
+  gmem_read(r->mem, r->buf, &now, 4);
+  rig_free(r);
+  return now;
+}
+
+/* Expected values: PTX ISA, atom. */
+static void test_atomics(void **state)
+{
+  (void)state;
+  static const struct {
+    unsigned op, type;
+    uint32_t old, v, now;
+  } t[] = {
+      {0, 0, 0xffffffff, 2, 1},        {1, 0, 0xffffffff, 2, 2},
+      {1, 1, 0xffffffff, 2, 0xffffffff}, {2, 1, 0xffffffff, 2, 2},
+      {2, 0, 0xffffffff, 2, 0xffffffff}, {3, 0, 5, 5, 0},
+      {3, 0, 4, 5, 5},                 {4, 0, 0, 5, 5},
+      {4, 0, 9, 5, 5},                 {4, 0, 3, 5, 2},
+      {5, 0, 0xff, 0x0f, 0x0f},        {6, 0, 0xf0, 0x0f, 0xff},
+      {7, 0, 0xff, 0x0f, 0xf0},        {8, 0, 7, 9, 9},
+      {0, 3, 0x3f800000, 0x40000000, 0x40400000}, /* 1 + 2 = 3 */
+      {0, 3, 0x00000001, 0x00000001, 0},          /* subnormals flush */
+      {0, 4, 0x3c003c00, 0x40003c00, 0x42004000}, /* {1,1} + {1,2} in half: {2,3} */
+  };
+  for (unsigned i = 0; i < sizeof t / sizeof *t; i++) {
+    uint32_t ret, now = atomic(t[i].op, t[i].type, t[i].old, t[i].v, &ret);
+    assert_int_equal(now, t[i].now);
+    assert_int_equal(ret, t[i].old);
+  }
+}
+
+/* All lanes on one address: each sees the sum of the lanes before it. */
+static void test_atomic_order(void **state)
+{
+  (void)state;
+  const uint64_t words[] = {0x000ea200081ee1c6, 0x000000020a0579a8, W_EXIT}; /* ADD */
+  struct rig *r = rig_new(words, 2, 32);
+  for (unsigned i = 0; i < 32; i++) {
+    rig_set64(r, 10, i, r->buf + 64);
+    rig_set(r, 2, i, i);
+  }
+  assert_true(rig_step(r));
+  for (unsigned i = 0, sum = 0; i < 32; sum += i++) assert_int_equal(rig_get(r, 5, i), sum);
+  rig_free(r);
+}
+
+/* ATOMS.CAST.SPIN R7, [R0], R6, R7: 1 in the lane that swapped. */
+static void test_cast_spin(void **state)
+{
+  (void)state;
+  const uint64_t words[] = {0x000e240001800007, 0x000000060007738d, W_EXIT};
+  struct rig *r = rig_new(words, 2, 2);
+  for (unsigned i = 0; i < 2; i++) rig_set(r, 7, i, 5 + i); /* swap in 5, 6 for 0 at [0] */
+  assert_true(rig_step(r));
+  assert_int_equal(rig_get(r, 7, 0), 1);
+  assert_int_equal(rig_get(r, 7, 1), 0);
+  uint32_t v;
+  memcpy(&v, r->cta->shared, 4);
+  assert_int_equal(v, 5);
+  rig_free(r);
+}
+
+/* LDGSTS.128.ZFILL [R5], [R2.64+3]: three zero bytes at the end; a false Pnz: sixteen. */
+static void test_ldgsts(void **state)
+{
+  (void)state;
+  static const uint64_t pt[] = {0x0003e2000b941c44, 0x0000000302057fae, W_EXIT};
+  static const uint64_t not_pt[] = {0x0003e2000f901c44, 0x0000000002057fae, W_EXIT};
+  for (unsigned k = 0; k < 2; k++) {
+    struct rig *r = rig_new(k ? not_pt : pt, 2, 1);
+    uint8_t data[16];
+    memset(data, 0x55, sizeof data);
+    gmem_write(r->mem, r->buf, data, 16);
+    memset(r->cta->shared, 0xee, 64);
+    rig_set64(r, 2, 0, r->buf);
+    rig_set(r, 5, 0, 32);
+    assert_true(rig_step(r));
+    for (unsigned i = 0; i < 16; i++) {
+      assert_int_equal(r->cta->shared[32 + i], k || i >= 13 ? 0 : 0x55);
+    }
+    assert_int_equal(r->cta->shared[48], 0xee);
+    rig_free(r);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_load_sizes),   cmocka_unit_test(test_load_strides),
+      cmocka_unit_test(test_partial_warp), cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_generic),      cmocka_unit_test(test_view),
+      cmocka_unit_test(test_atomics),      cmocka_unit_test(test_atomic_order),
+      cmocka_unit_test(test_cast_spin),    cmocka_unit_test(test_ldgsts),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

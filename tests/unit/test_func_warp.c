@@ -1,0 +1,200 @@
+/* Shuffles, votes, matches, special registers, and whole runs: barriers, deadlock, bad code. */
+#include "func_rig.h"
+
+/* PTX ISA, shfl.sync: source lane by mode, written independently of the implementation. */
+static int shfl_model(int mode, int lane, int b, int clamp, int seg)
+{
+  int low = lane & seg, high = (lane & seg) | (clamp & ~seg), j;
+  if (mode == 1) return (j = lane - b) >= high ? j : -1;
+  if (mode == 2) return (j = lane + b) <= high ? j : -1;
+  if (mode == 3) return (j = lane ^ b) <= high ? j : -1;
+  return (j = low | (b & ~seg)) <= high ? j : -1;
+}
+
+static void test_shfl(void **state)
+{
+  (void)state;
+  for (unsigned mode = 0; mode < 4; mode++) {
+    for (unsigned width = 1; width <= 32; width *= 2) {
+      for (unsigned b = 0; b < 32; b += 3) {
+        unsigned clamp = mode == 1 ? 0 : 31, seg = 32 - width;
+        uint64_t lo = 0x0000000002057f89ull | (uint64_t)mode << 58 | (uint64_t)b << 53 |
+                      (uint64_t)(seg << 8 | clamp) << 40;
+        const uint64_t words[] = {0x004e2400000e0000, lo, W_EXIT};
+        struct rig *r = rig_new(words, 2, 32);
+        for (unsigned i = 0; i < 32; i++) rig_set(r, 2, i, 100 + i);
+        assert_true(rig_step(r));
+        for (int i = 0; i < 32; i++) {
+          int j = shfl_model((int)mode, i, (int)b, (int)clamp, (int)seg);
+          assert_int_equal(rig_get(r, 5, (unsigned)i), 100 + (j < 0 ? i : j));
+        }
+        rig_free(r);
+      }
+    }
+  }
+}
+
+static void test_match_any(void **state)
+{
+  (void)state;
+  const uint64_t words[] = {0x004e2400000e8000, 0x00000000000773a1, W_EXIT}; /* R7, R0 */
+  struct rig *r = rig_new(words, 2, 20);
+  for (unsigned i = 0; i < 32; i++) rig_set(r, 0, i, i % 3);
+  assert_true(rig_step(r));
+  for (unsigned i = 0; i < 20; i++) {
+    uint32_t want = 0;
+    for (unsigned k = 0; k < 20; k++) want |= k % 3 == i % 3 ? 1u << k : 0;
+    assert_int_equal(rig_get(r, 7, i), want);
+  }
+  rig_free(r);
+}
+
+static void test_match_all(void **state)
+{
+  (void)state;
+  const uint64_t words[] = {0x02042e0000040200, 0x00000000040973a1, W_EXIT}; /* P2, R9, R4 (64) */
+  for (unsigned differ = 0; differ < 2; differ++) {
+    struct rig *r = rig_new(words, 2, 32);
+    for (unsigned i = 0; i < 32; i++) rig_set64(r, 4, i, 7);
+    rig_set(r, 5, 13, differ);
+    assert_true(rig_step(r));
+    assert_int_equal(rig_get(r, 9, 0), differ ? 0 : FULL_MASK);
+    assert_int_equal(r->w->pred[2], differ ? 0 : FULL_MASK);
+    rig_free(r);
+  }
+}
+
+static void test_special_registers(void **state)
+{
+  (void)state;
+  const uint64_t words[] = {0x000e220000002100, 0x0000000000007919,  /* S2R R0, SR_TID.X */
+                            0x000e620000003900, 0x0000000000157919,  /* S2R R21, SR_LTMASK */
+                            0x002fe40000015000, 0x0000000000027805,  /* CS2R R2, SR_CLOCKLO */
+                            W_EXIT};
+  struct rig *r = rig_new(words, 4, 32);
+  r->e.clock = 0x123456789aull;
+  for (unsigned k = 0; k < 3; k++) assert_true(rig_step(r));
+  for (unsigned i = 0; i < 32; i++) {
+    assert_int_equal(rig_get(r, 0, i), i);
+    assert_int_equal(rig_get(r, 21, i), (1u << i) - 1);
+    assert_int_equal(rig_get(r, 2, i), 0x3456789a);
+    assert_int_equal(rig_get(r, 3, i), 0x12);
+  }
+  rig_free(r);
+}
+
+static bool run(struct rig *r, struct func_stats *s)
+{
+  *s = (struct func_stats){0};
+  return func_run(r->l, s, &r->f);
+}
+
+static void test_run_barrier(void **state)
+{
+  (void)state;
+  const uint64_t words[] = {0x000fec0000010000, 0x0000000000007b1d, W_EXIT}; /* BAR.SYNC 0 */
+  struct rig *r = rig_new(words, 2, 1000);
+  struct func_stats s;
+  assert_true(run(r, &s));
+  assert_int_equal(s.warp_insts, 64);
+  assert_int_equal(s.thread_insts, 2000);
+  rig_free(r);
+}
+
+/* Warps wait at barrier 3 for 64 threads, but there are only 32. */
+static void test_run_deadlock(void **state)
+{
+  (void)state;
+  const uint64_t words[] = {0x000fec0000010000, 0x00c1000000007b1d, W_EXIT}; /* BAR.SYNC 3, 64 */
+  struct rig *r = rig_new(words, 2, 32);
+  struct func_stats s;
+  assert_false(run(r, &s));
+  assert_int_equal(r->f.kind, FAULT_DEADLOCK);
+  assert_non_null(strstr(r->f.text, "BAR 3, 32 of 64"));
+  rig_free(r);
+}
+
+/* BRA.DIV, then off the end of the code. */
+static void test_bad_pc(void **state)
+{
+  (void)state;
+  const uint64_t words[] = {0x000fc00000000000, 0x0000000000007918}; /* NOP */
+  struct rig *r = rig_new(words, 1, 32);
+  struct func_stats s;
+  assert_false(run(r, &s));
+  assert_int_equal(r->f.kind, FAULT_ILLEGAL_PC);
+  assert_int_equal(r->f.pc, RIG_BASE + 16);
+  rig_free(r);
+}
+
+/* A register outside the kernel's 32. */
+static void test_bad_register(void **state)
+{
+  (void)state;
+  const uint64_t words[] = {0x000e220000002100, 0x0000000000c87919, W_EXIT}; /* S2R R200, … */
+  struct rig *r = rig_new(words, 2, 32);
+  struct func_stats s;
+  assert_false(run(r, &s));
+  assert_int_equal(r->f.kind, FAULT_ILLEGAL_INST);
+  assert_non_null(strstr(r->f.text, "R200"));
+  rig_free(r);
+}
+
+/* The spin lock as nvcc compiles it (sm_86): BSSY; loop: YIELD, CAS, branch; BSYNC; critical
+ * section. The lock is in R2:R3, the counter in R6:R7. */
+static void test_spin_lock(void **state)
+{
+  (void)state;
+  const uint64_t words[] = {
+      0x000fe20003800000, 0x0000004000007945,  /* BSSY B0, +0x50 */
+      0x000fe80003800000, 0x0000000000007946,  /* loop: YIELD */
+      0x000ea400001ee105, 0x00000004020073a9,  /* ATOMG.CAS R0, [R2], R4, R5 */
+      0x004fda0003f05270, 0x000000ff0000720c,  /* ISETP.NE P0, R0, RZ */
+      0x000fea000383ffff, 0xffffffc000000947,  /* @P0 BRA loop */
+      0x000fea0003800000, 0x0000000000007941,  /* BSYNC B0 */
+      0x000ea4000c1e1900, 0x0000000406007981,  /* LDG R0, [R6.64] */
+      0x004fca0007ffe0ff, 0x0000000100097810,  /* IADD3 R9, R0, 1, RZ */
+      0x0001e2000c101904, 0x0000000906007986,  /* STG [R6.64], R9 */
+      0x000fe2000c1ee1c4, 0x000000ff02ff79a8,  /* ATOMG.EXCH RZ, [R2.64], RZ */
+      W_EXIT};
+  struct rig *r = rig_new(words, 11, 32);
+  for (unsigned i = 0; i < 32; i++) {
+    rig_set64(r, 2, i, r->buf);
+    rig_set64(r, 6, i, r->buf + 256);
+    rig_set(r, 4, i, 0);
+    rig_set(r, 5, i, 1);
+  }
+  const struct step_paths *ps = &r->w->step.paths;
+  unsigned last = 0, steps = 0;
+  while (ps->n) { /* any fair choice that honours `yielded` must end */
+    assert_true(++steps < 20000);
+    unsigned pick = STEP_MAX_PATHS;
+    for (unsigned k = 0; k < 2 * ps->n && pick == STEP_MAX_PATHS; k++) {
+      unsigned i = (last + k) % ps->n;
+      if (ps->p[i].wait == PATH_READY && (k >= ps->n || !ps->p[i].yielded)) pick = i;
+    }
+    assert_true(pick < STEP_MAX_PATHS);
+    last = pick;
+    const struct step_ops *ops = r->w->step.ops;
+    assert_true(ops->step(&r->w->step, pick, &r->e, &r->f));
+    if (!(r->e.flags & EFF_MEM)) continue;
+    assert_true(ops->perform(&r->w->step, &r->e, r->me.lanes, &r->view, &r->f));
+    ops->finish(&r->w->step, &r->e);
+  }
+  uint32_t count;
+  gmem_read(r->mem, r->buf + 256, &count, 4);
+  assert_int_equal(count, 32);
+  rig_free(r);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_shfl),         cmocka_unit_test(test_match_any),
+      cmocka_unit_test(test_match_all),    cmocka_unit_test(test_special_registers),
+      cmocka_unit_test(test_run_barrier),  cmocka_unit_test(test_run_deadlock),
+      cmocka_unit_test(test_bad_pc),       cmocka_unit_test(test_bad_register),
+      cmocka_unit_test(test_spin_lock),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,312 @@
+/* Divergence and convergence: scenarios by hand on one CTA of two warps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "func/paths.h"
+
+enum { PC = 0x1000, I = 16 };
+
+struct rig {
+  struct func_cta cta;
+  struct func_warp warps[2];
+  struct effect e;
+};
+
+static struct rig *rig_new(void)
+{
+  static struct rig r;
+  memset(&r, 0, sizeof r);
+  r.cta.warps = r.warps;
+  r.cta.step.n_warps = r.cta.step.warps_left = 2;
+  for (unsigned i = 0; i < 2; i++) {
+    r.warps[i].cta = &r.cta;
+    r.warps[i].warp_id = i;
+    r.warps[i].mactive = r.warps[i].lanes_present = FULL_MASK;
+    paths_init(&r.warps[i], PC);
+  }
+  return &r;
+}
+
+/* Makes path p of warp w the current one, as a step does. */
+static struct effect *on(struct rig *r, unsigned w, unsigned p)
+{
+  r->warps[w].cur = (uint8_t)p;
+  r->warps[w].step.paths.p[p].yielded = false;
+  r->e.flags = 0;
+  return &r->e;
+}
+
+static struct step_path *path(struct rig *r, unsigned w, unsigned p)
+{
+  assert_true(p < r->warps[w].step.paths.n);
+  return &r->warps[w].step.paths.p[p];
+}
+
+static void check(struct rig *r, unsigned w, unsigned p, uint64_t pc, uint32_t mask, unsigned wait)
+{
+  assert_int_equal(path(r, w, p)->pc, pc);
+  assert_int_equal(path(r, w, p)->mask, mask);
+  assert_int_equal(path(r, w, p)->wait, wait);
+}
+
+static void test_if_else(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  on(r, 0, 0);
+  path_bssy(w, 0, FULL_MASK);
+  path_jump(w, 0xff, 0x2000, on(r, 0, 0));
+  assert_true(r->e.flags & EFF_DIVERGED);
+  assert_int_equal(w->step.paths.n, 2);
+  check(r, 0, 0, PC + 2 * I, 0xffffff00, PATH_READY);
+  check(r, 0, 1, 0x2000, 0xff, PATH_READY);
+  path_bsync(w, 0, 0xff, on(r, 0, 1));
+  assert_true(r->e.flags & EFF_BLOCKED);
+  assert_int_equal(w->step.paths.n_ready, 1);
+  check(r, 0, 1, 0x2000 + I, 0xff, PATH_WAIT_CONVERGE);
+  path(r, 0, 0)->pc = 0x2000;
+  path_bsync(w, 0, 0xffffff00, on(r, 0, 0));
+  assert_true(r->e.flags & EFF_MERGED);
+  assert_false(r->e.flags & EFF_BLOCKED);
+  assert_int_equal(w->step.paths.n, 1);
+  check(r, 0, 0, 0x2000 + I, FULL_MASK, PATH_READY);
+}
+
+static void test_exit_releases_bsync(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  on(r, 0, 0);
+  path_bssy(w, 3, FULL_MASK);
+  path_jump(w, 0xf, 0x2000, on(r, 0, 0));
+  path_bsync(w, 3, 0xfffffff0, on(r, 0, 0));
+  assert_true(r->e.flags & EFF_BLOCKED);
+  path_exit(w, 0xf, on(r, 0, 1));
+  assert_true(r->e.flags & EFF_EXITED);
+  assert_true(r->e.flags & EFF_MERGED);
+  assert_int_equal(w->step.paths.n, 1);
+  check(r, 0, 0, PC + 3 * I, 0xfffffff0, PATH_READY);
+  path_exit(w, 0xfffffff0, on(r, 0, 0));
+  assert_true(r->e.flags & EFF_WARP_DONE);
+  assert_false(r->e.flags & EFF_CTA_DONE);
+  assert_int_equal(w->step.paths.n, 0);
+}
+
+static void test_break(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  on(r, 0, 0);
+  path_bssy(w, 1, FULL_MASK);
+  path_jump(w, 1, 0x2000, on(r, 0, 0));
+  path_bsync(w, 1, 0xfffffffe, on(r, 0, 0));
+  assert_true(r->e.flags & EFF_BLOCKED);
+  path_break(w, 1, 1, on(r, 0, 1)); /* lane 0 leaves the loop another way */
+  assert_true(r->e.flags & EFF_MERGED);
+  assert_int_equal(w->step.paths.n_ready, 2);
+  path_bsync(w, 1, 1, on(r, 0, 1)); /* not a member any more: does not wait */
+  assert_false(r->e.flags & EFF_BLOCKED);
+}
+
+static void test_nested(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  on(r, 0, 0);
+  path_bssy(w, 0, FULL_MASK);
+  path_jump(w, 0xffff, 0x2000, on(r, 0, 0));
+  on(r, 0, 1); /* inner region on lanes 0..15 */
+  path_bssy(w, 1, 0xffff);
+  path_jump(w, 0xff, 0x3000, on(r, 0, 1));
+  /* sibling region uses the same register on lanes 16..31 */
+  on(r, 0, 0);
+  path_bssy(w, 1, 0xffff0000);
+  path(r, 0, 1)->pc = path(r, 0, 2)->pc = 0x4000;
+  path_bsync(w, 1, 0xff00, on(r, 0, 1));
+  assert_true(r->e.flags & EFF_BLOCKED);
+  path_bsync(w, 1, 0xff, on(r, 0, 2));
+  assert_int_equal(w->step.paths.n, 2);
+  check(r, 0, 1, 0x4000 + I, 0xffff, PATH_READY);
+  path(r, 0, 0)->pc = path(r, 0, 1)->pc = 0x5000;
+  path_bsync(w, 1, 0xffff0000, on(r, 0, 0)); /* whole sibling group is here */
+  assert_false(r->e.flags & EFF_BLOCKED);
+  path_bsync(w, 0, 0xffff0000, on(r, 0, 0));
+  path(r, 0, 1)->pc = 0x5000 + I;
+  path_bsync(w, 0, 0xffff, on(r, 0, 1));
+  assert_int_equal(w->step.paths.n, 1);
+  check(r, 0, 0, 0x5000 + 2 * I, FULL_MASK, PATH_READY);
+}
+
+/* Spin lock as nvcc compiles it: the winner waits at BSYNC while the others spin with YIELD. */
+static void test_yield(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  on(r, 0, 0);
+  path_bssy(w, 0, FULL_MASK);
+  path_jump(w, 0xfffffffe, 0x800, on(r, 0, 0)); /* losers go back */
+  assert_true(r->e.flags & EFF_BACKWARD);
+  path_bsync(w, 0, 1, on(r, 0, 0));
+  assert_true(r->e.flags & EFF_BLOCKED);
+  path_yield(w, on(r, 0, 1));
+  assert_true(r->e.flags & EFF_MERGED);
+  check(r, 0, 0, PC + 3 * I, 1, PATH_READY);
+  assert_true(path(r, 0, 1)->yielded);
+  /* The winner has left the group: the others converge without it. */
+  path_jump(w, 0xfffffffc, 0x700, on(r, 0, 1));
+  path(r, 0, 1)->pc = path(r, 0, 2)->pc = 0x2000;
+  path_bsync(w, 0, 2, on(r, 0, 1));
+  assert_true(r->e.flags & EFF_BLOCKED);
+  path_bsync(w, 0, 0xfffffffc, on(r, 0, 2));
+  check(r, 0, 1, 0x2000 + I, 0xfffffffe, PATH_READY);
+}
+
+static void test_yield_before_arrival(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  on(r, 0, 0);
+  path_bssy(w, 0, FULL_MASK);
+  path_jump(w, 2, 0x2000, on(r, 0, 0));
+  path_yield(w, on(r, 0, 1));
+  path_bsync(w, 0, 0xfffffffd, on(r, 0, 0)); /* arrives while lane 1 is parked */
+  assert_false(r->e.flags & EFF_BLOCKED);
+}
+
+static void test_warpsync(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  uint32_t mask[LANES];
+  for (unsigned i = 0; i < LANES; i++) mask[i] = i < 16 ? 0xffff : 0xffff0000;
+  path_warpsync(w, FULL_MASK, mask, on(r, 0, 0)); /* tiles of 16, all here */
+  assert_int_equal(w->step.paths.n, 1);
+  assert_false(r->e.flags & EFF_BLOCKED);
+  path_jump(w, 0xff, 0x2000, on(r, 0, 0));
+  path_warpsync(w, 0xffffff00, mask, on(r, 0, 0));
+  /* The upper tile goes on, lanes 8..15 wait for 0..7. */
+  assert_true(r->e.flags & EFF_BLOCKED);
+  assert_int_equal(w->step.paths.n, 3);
+  uint32_t blocked = 0;
+  for (unsigned i = 0; i < 3; i++) {
+    if (path(r, 0, i)->wait == PATH_WAIT_CONVERGE) blocked |= (uint32_t)path(r, 0, i)->mask;
+  }
+  assert_int_equal(blocked, 0xff00);
+  unsigned low = 0;
+  while (path(r, 0, low)->mask != 0xff) low++;
+  path(r, 0, low)->pc = PC + 2 * I;
+  path_yield(w, on(r, 0, low)); /* a yield is no arrival */
+  path(r, 0, low)->pc = PC + 2 * I;
+  path_warpsync(w, 0xff, mask, on(r, 0, low));
+  assert_true(r->e.flags & EFF_MERGED);
+  assert_int_equal(w->step.paths.n, 2);
+}
+
+static void test_indirect(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  uint64_t target[LANES];
+  for (unsigned i = 0; i < LANES; i++) target[i] = i % 3 ? 0x2000 + i % 3 * 0x100 : PC + I;
+  path_jump_lanes(w, FULL_MASK, target, on(r, 0, 0));
+  assert_int_equal(w->step.paths.n, 3);
+  uint32_t seen = 0;
+  for (unsigned p = 0; p < 3; p++) {
+    for (unsigned i = 0; i < LANES; i++) {
+      if (!(path(r, 0, p)->mask >> i & 1)) continue;
+      assert_int_equal(path(r, 0, p)->pc, target[i]);
+      seen |= 1u << i;
+    }
+  }
+  assert_int_equal(seen, FULL_MASK);
+  /* 32 different targets are 32 paths. */
+  r = rig_new();
+  for (unsigned i = 0; i < LANES; i++) target[i] = 0x8000 + i * I;
+  path_jump_lanes(w, FULL_MASK, target, on(r, 0, 0));
+  assert_int_equal(w->step.paths.n, 32);
+}
+
+static void test_bar_all(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *a = &r->warps[0], *b = &r->warps[1];
+  path_jump(a, 0xffff, 0x2000, on(r, 0, 0));
+  path_bar(a, 0, 0, 0, 0, 0, 0xffff0000, on(r, 0, 0));
+  assert_true(r->e.flags & EFF_BLOCKED);
+  path_bar(b, 0, 0, 0, 0, 0, FULL_MASK, on(r, 1, 0));
+  assert_true(r->e.flags & EFF_BLOCKED);
+  path(r, 0, 1)->pc = path(r, 0, 0)->pc - I; /* the same BAR instruction */
+  path_bar(a, 0, 0, 0, 0, 0, 0xffff, on(r, 0, 1));
+  assert_true(r->e.flags & EFF_BAR_RELEASED);
+  assert_false(r->e.flags & EFF_BLOCKED);
+  assert_int_equal(a->step.paths.n, 1); /* met at the same instruction */
+  assert_int_equal(path(r, 1, 0)->wait, PATH_READY);
+}
+
+static void test_bar_exited(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  path_bar(&r->warps[0], 5, 0, 0, 0, 0, FULL_MASK, on(r, 0, 0));
+  path_exit(&r->warps[1], FULL_MASK, on(r, 1, 0));
+  assert_true(r->e.flags & EFF_BAR_RELEASED);
+  assert_int_equal(path(r, 0, 0)->wait, PATH_READY);
+}
+
+/* Producer / consumer: one warp arrives, the other waits; dead lanes count with their warp. */
+static void test_bar_count(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *a = &r->warps[0], *b = &r->warps[1];
+  path_exit(a, 0xff, on(r, 0, 0));
+  path_bar(b, 1, 0, 64, 0, 0, FULL_MASK, on(r, 1, 0));
+  assert_true(r->e.flags & EFF_BLOCKED);
+  path_bar(a, 1, 1, 64, 0, 0, 0xffffff00, on(r, 0, 0)); /* ARV */
+  assert_true(r->e.flags & EFF_BAR_RELEASED);
+  assert_false(r->e.flags & EFF_BLOCKED);
+  assert_int_equal(path(r, 1, 0)->wait, PATH_READY);
+}
+
+static void test_bar_red(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *a = &r->warps[0], *b = &r->warps[1];
+  path_bar(a, 0, 2, 0, 0, 0x3, FULL_MASK, on(r, 0, 0));
+  path_bar(b, 0, 2, 0, 0, 0xf, FULL_MASK, on(r, 1, 0));
+  assert_int_equal(a->red_pop, 6);
+  assert_int_equal(b->red_pop, 6);
+  path_bar(a, 0, 2, 0, 1, FULL_MASK, FULL_MASK, on(r, 0, 0));
+  path_bar(b, 0, 2, 0, 1, 0xf, FULL_MASK, on(r, 1, 0));
+  assert_int_equal(a->red_pred, 0); /* AND */
+  path_bar(a, 0, 2, 0, 2, 0, FULL_MASK, on(r, 0, 0));
+  path_bar(b, 0, 2, 0, 2, 0x10, FULL_MASK, on(r, 1, 0));
+  assert_int_equal(a->red_pred, FULL_MASK); /* OR */
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_if_else),   cmocka_unit_test(test_exit_releases_bsync),
+      cmocka_unit_test(test_break),     cmocka_unit_test(test_nested),
+      cmocka_unit_test(test_yield),     cmocka_unit_test(test_yield_before_arrival),
+      cmocka_unit_test(test_warpsync),  cmocka_unit_test(test_indirect),
+      cmocka_unit_test(test_bar_all),   cmocka_unit_test(test_bar_exited),
+      cmocka_unit_test(test_bar_count), cmocka_unit_test(test_bar_red),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,545 @@
+/* Decoding of single words: text, logical operand order, modifiers, widths, memory kinds, branch
+ * targets, control information; and the words that must not decode.
+ *
+ * The words are compiler output (CUDA 13.0) for known PTX; the expected texts are the vendor's
+ * notation of them. Words of the error table are made from these by changing single bits.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "isa/sass/sass.h"
+
+struct text_case {
+  unsigned sm;
+  uint64_t pc, lo, hi;
+  const char *text;
+};
+
+static const struct text_case texts[] = {
+    {80, 0x1b0, 0x00005b0005057623, 0x080fe20000000004,
+     "FFMA R5, R5, R4.reuse, c[0x0][0x16c] ;"},
+    {80, 0x2430, 0x800000ff0d0e0221, 0x040fe40000010100,
+     "@P0 FADD.FTZ R14, -R13.reuse, -RZ ;"},
+    {80, 0x2c0, 0x00005d000f057a10, 0x000fc60000ffe4ff,
+     "IADD3.X R5, R15, c[0x0][0x174], RZ, P1, !PT ;"},
+    {80, 0x1ed0, 0x8000000403007c10, 0x000fc8000fb5e0ff,
+     "IADD3 R0, P2, P3, R3, -UR4, RZ ;"},
+    {80, 0x460, 0x000000ffff087224, 0x000fd800078e0009,
+     "IMAD.MOV.U32 R8, RZ, RZ, R9 ;"},
+    {80, 0x17f0, 0x0000001502107225, 0x004fc80007860010,
+     "IMAD.WIDE.U32 R16, P3, R2, R21, R16 ;"},
+    {80, 0x70, 0x00005a0002027625, 0x001fcc00078e0203,
+     "IMAD.WIDE R2, R2, R3, c[0x0][0x168] ;"},
+    {80, 0x360, 0x000000040b0b7824, 0x000fe400078e00ff,
+     "IMAD.SHL.U32 R11, R11, 0x4, RZ ;"},
+    {80, 0x230, 0x00005b0006037a11, 0x000fe400000f14ff,
+     "LEA.HI.X R3, R6, c[0x0][0x16c], RZ, 0x2, P0 ;"},
+    {80, 0x18c0, 0x000000ff0b0b7211, 0x000fe200008ff6ff,
+     "LEA.HI.X.SX32 R11, R11, RZ, 0x1e, P1 ;"},
+    {80, 0x930, 0x0000000105ff7812, 0x040fe2000780c0ff,
+     "LOP3.LUT P0, RZ, R5.reuse, 0x1, RZ, 0xc0, !PT ;"},
+    {80, 0x19d0, 0x00000003ff0c7219, 0x000fe20000011e00,
+     "SHF.R.W.U32.HI R12, RZ, R3, R0 ;"},
+    {80, 0x10c0, 0x0000000d0b00720c, 0x000fda0003f06100,
+     "ISETP.GE.U32.AND.EX P0, PT, R11, R13, PT, P0 ;"},
+    {80, 0x2160, 0x000000000000781c, 0x000fda0000f24572,
+     "PLOP3.LUT P1, PT, P1, P2, PT, 0x2a, 0x0 ;"},
+    {80, 0x1ed0, 0x7f8000000800780b, 0x000fda0003f1c200,
+     "FSETP.GTU.FTZ.AND P0, PT, |R8|, +INF , PT ;"},
+    {80, 0x1df0, 0x0000000603107209, 0x0c0fe20007820000,
+     "FMNMX.NAN R16, R3.reuse, R6.reuse, !PT ;"},
+    {80, 0x1c0, 0x4000000c00057308, 0x0000620000001400,
+     "MUFU.RSQ R5, |R12| ;"},
+    {90, 0x220, 0x4000000000037308, 0x0002a20000001400,
+     "MUFU.RSQ R3, |R0| ;"},
+    {80, 0x1a20, 0x1000000300117308, 0x002e220000000a00,
+     "MUFU.EX2.F16 R17, R3.H1 ;"},
+    {90, 0x1a10, 0x1000000200137308, 0x000e220000000900,
+     "MUFU.EX2.F16 R19, R2.H1 ;"},
+    {80, 0x940, 0x0000000600077305, 0x0002a4000021f000,
+     "F2I.FTZ.U32.TRUNC.NTZ R7, R6 ;"},
+    {80, 0x1370, 0x0000000c001a7312, 0x002e62000030dc00,
+     "I2F.F64.S64.RZ R26, R12 ;"},
+    {80, 0xc00, 0x0000000e00097310, 0x000e680000301000,
+     "F2F.F32.F64 R9, R14 ;"},
+    {80, 0x1d0, 0x00000000ff047229, 0x000e22000000050a,
+     "DADD R4, -RZ, |R10| ;"},
+    {90, 0x1030, 0x3ff000000c0c742b, 0x080fe40000000812,
+     "DFMA R12, R12, -R18.reuse, 1 ;"},
+    {80, 0x2f20, 0x0000000c0a00722a, 0x008e620003900000,
+     "DSETP.MIN.AND P0, P1, R10, R12, PT ;"},
+    {80, 0x12f0, 0x20000015ff007230, 0x000fe20000004100,
+     "HADD2.F32 R0, -RZ, R21.H0_H0 ;"},
+    {80, 0x11a0, 0x3f8040000b097431, 0x000fca0000240009,
+     "HFMA2.BF16_V2 R9, R11, R9.H0_H0, 1, 2 ;"},
+    {80, 0x540, 0x200000ff0b007234, 0x000fe20003f44a00,
+     "HSETP2.GT.AND P2, PT, |R11|.H0_H0, RZ.H0_H0, PT ;"},
+    {80, 0x5d0, 0x000000041010723c, 0x001fe6000004180c,
+     "HMMA.16816.F32.BF16 R16, R16, R4, R12 ;"},
+    {80, 0x370, 0x000000060c14723c, 0x000ff60000081014,
+     "HMMA.1688.F32.TF32 R20, R12, R6, R20 ;"},
+    {80, 0x200, 0x000000060c107237, 0x0c8ff60000441c10,
+     "IMMA.16832.S8.U8.SAT R16, R12.reuse.ROW, R6.reuse.COL, R16 ;"},
+    {80, 0xba0, 0x0000000614107981, 0x000ee8000c1e9d00,
+     "LDG.E.128.CONSTANT R16, desc[UR6][R20.64] ;"},
+    {90, 0xf70, 0x00000006140c7981, 0x000ea8000c1e9d00,
+     "LDG.E.128.CONSTANT R12, desc[UR6][R20.64] ;"},
+    {80, 0x410, 0x0000000a18037981, 0x0010a2000c1f5500,
+     "LDG.E.U16.STRONG.SYS R3, desc[UR10][R24.64] ;"},
+    {90, 0x4c0, 0x0000001012137981, 0x000e22000c1f5500,
+     "LDG.E.U16.STRONG.SYS R19, desc[UR16][R18.64] ;"},
+    {80, 0x1640, 0x0000000406007986, 0x001fe2000c101b06,
+     "STG.E.64 desc[UR6][R6.64], R4 ;"},
+    {90, 0x18e0, 0x0000000402007986, 0x001fe2000c101b0a,
+     "STG.E.64 desc[UR10][R2.64], R4 ;"},
+    {80, 0x230, 0x00000104ff1b7984, 0x000fe80008000000,
+     "LDS.U8 R27, [UR4+0x1] ;"},
+    {80, 0x520, 0x0000000015047984, 0x002462000000cc00,
+     "LDS.128 R4, [R21.X16] ;"},
+    {80, 0x230, 0x0000380a03009388, 0x0105ec0000008a00,
+     "@!P1 STS.64 [R3.X8+0x38], R10 ;"},
+    {80, 0x1990, 0x0000100001027983, 0x000ea80000100a00,
+     "LDL.64 R2, [R1+0x10] ;"},
+    {80, 0x1fa0, 0x0003101004ff79a8, 0x00436800091eebcc,
+     "ATOMG.E.MAX.S64.STRONG.GPU PT, RZ, desc[UR12][R4.64+0x310], R16 ;"},
+    {90, 0x21c0, 0x0002d00608ff79a8, 0x00456800091ee7c6,
+     "ATOMG.E.MAX.S64.STRONG.GPU PT, RZ, desc[UR6][R8.64+0x2d0], R6 ;"},
+    {90, 0x6f0, 0x0000300d040079a6, 0x0003e2000c10f38a,
+     "REDG.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR10][R4.64+0x30], R13 ;"},
+    {80, 0x5c0, 0x000034020400798e, 0x0001e2000c10e786,
+     "RED.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR6][R4.64+0x34], R2 ;"},
+    {80, 0x790, 0x000048101c1073a9, 0x000ea400001ee512,
+     "ATOMG.E.CAS.64.STRONG.GPU PT, R16, [R28+0x48], R16, R18 ;"},
+    {90, 0x8b0, 0x000040101c1073a9, 0x000ea400001ee512,
+     "ATOMG.E.CAS.64.STRONG.GPU PT, R16, [R28+0x40], R16, R18 ;"},
+    {80, 0xee0, 0x00003810ff12738d, 0x000e240001800412,
+     "ATOMS.CAST.SPIN.64 R18, [0x38], R16, R18 ;"},
+    {90, 0x10c0, 0x000000100d12738d, 0x000e240001800412,
+     "ATOMS.CAST.SPIN.64 R18, [R13], R16, R18 ;"},
+    {80, 0x1c0, 0x0000000005ff7f8c, 0x0001e2000d00403f,
+     "ATOMS.POPC.INC.32 RZ, [R5.X4+URZ] ;"},
+    {80, 0x180, 0x0000000006037fae, 0x0003e2000c101c4e,
+     "LDGSTS.E.BYPASS.128 [R3], desc[UR14][R6.64], !P0 ;"},
+    {90, 0x1f0, 0x0000000008037fae, 0x0005e2000c101c4c,
+     "LDGSTS.E.BYPASS.128 [R3], desc[UR12][R8.64], !P0 ;"},
+    {80, 0x110, 0x00020040040b7fae, 0x0005e8000b921a44,
+     "LDGSTS.E.64 [R11+0x20], desc[UR4][R4.64+0x40] ;"},
+    {90, 0x180, 0x00020040040b7fae, 0x0003e8000b921a46,
+     "LDGSTS.E.64 [R11+0x20], desc[UR6][R4.64+0x40] ;"},
+    {80, 0x490, 0x000300003014783b, 0x000e220000004200,
+     "LDSM.16.MT88.4 R20, [R48+0x300] ;"},
+    {80, 0xd0, 0x00c0100008087b82, 0x000e300000000800,
+     "LDC R8, c[0x3][R8+0x40] ;"},
+    {80, 0x30, 0x0000460000067ab9, 0x000fe40000000a00,
+     "ULDC.64 UR6, c[0x0][0x118] ;"},
+    {80, 0x8b0, 0x000000093f097290, 0x000fe200087fe43f,
+     "UIADD3.X UR9, URZ, UR9, URZ, UP0, !UPT ;"},
+    {80, 0x1f0, 0x0000003f3f3ff290, 0x000fea000fffe03f,
+     "@!UPT UIADD3 URZ, URZ, URZ, URZ ;"},
+    {80, 0x2f0, 0x0000000912127291, 0x000fe400080f0c06,
+     "ULEA.HI.X UR18, UR18, UR9, UR6, 0x1, UP0 ;"},
+    {80, 0x270, 0x000000030400788c, 0x000fe2000bf06070,
+     "UISETP.GE.U32.AND UP0, UPT, UR4, 0x3, UPT ;"},
+    {80, 0x10, 0x0c00000504047389, 0x000e240000000006,
+     "SHFL.BFLY P0, R4, R4, R5, R6 ;"},
+    {80, 0x130, 0x08101f1100117589, 0x004e2800000e0000,
+     "SHFL.DOWN PT, R17, R0, R17, 0x101f ;"},
+    {80, 0xf0, 0x0420000004037989, 0x004e2400000e00ff,
+     "SHFL.UP PT, R3, R4, 0x1, RZ ;"},
+    {90, 0x120, 0x0420000004037989, 0x004e2400000e00ff,
+     "SHFL.UP PT, R3, R4, 0x1, RZ ;"},
+    {80, 0x1140, 0x0000000000ff7806, 0x000fe40000820000,
+     "VOTE.ALL P1, P1 ;"},
+    {80, 0x12b0, 0x0000000000097806, 0x000fe200040e0100,
+     "VOTE.ANY R9, PT, !P0 ;"},
+    {80, 0xf0, 0x0000000000047886, 0x000fe200038e0100,
+     "VOTEU.ANY UR4, UPT, PT ;"},
+    {80, 0x4d0, 0x000000000a0b73a1, 0x004e2400000e8200,
+     "MATCH.ANY.U64 R11, R10 ;"},
+    {80, 0x240, 0x000000001e0973c4, 0x000ef00000010200,
+     "REDUX.MIN.S32 UR9, R30 ;"},
+    {80, 0x50, 0x00000000010473c2, 0x000e6200000e0000,
+     "R2UR UR4, R1 ;"},
+    {90, 0x1290, 0x00000000030672ca, 0x000fe400000e0000,
+     "R2UR UR6, R3 ;"},
+    {80, 0x70, 0x00000000000a7805, 0x000fca0000015000,
+     "CS2R R10, SR_CLOCKLO ;"},
+    {80, 0x10, 0x0000000000037919, 0x000e220000002100,
+     "S2R R3, SR_TID.X ;"},
+    {80, 0x990, 0x0000000000007b1d, 0x000fe20000014000,
+     "BAR.RED.POPC.DEFER_BLOCKING 0x0, P0 ;"},
+    {80, 0x220, 0x0102000000007b1d, 0x000fec0000002000,
+     "BAR.ARV 0x4, 0x80 ;"},
+    {80, 0x800, 0x008000060000791d, 0x0043ec0000010000,
+     "BAR.SYNC.DEFER_BLOCKING 0x2, R6 ;"},
+    {80, 0x9d0, 0x000000000009731c, 0x000ea800000e4000,
+     "B2R.RESULT R9 ;"},
+    {80, 0x190, 0x0000000000007992, 0x000fec0000002000,
+     "MEMBAR.SC.GPU ;"},
+    {80, 0x3b0, 0x000080000000791a, 0x000fc80000000000,
+     "DEPBAR.LE SB0, 0x0 ;"},
+    {80, 0x10, 0x0000000007287355, 0x000e220000100000,
+     "BMOV.32.CLEAR R40, B7 ;"},
+    {80, 0x130, 0x0000000000018942, 0x000fe20005000000,
+     "@!P0 BREAK !P2, B1 ;"},
+    {90, 0x130, 0x0000000000018942, 0x000fea0005000000,
+     "@!P0 BREAK !P2, B1 ;"},
+    {80, 0x1580, 0xffffffff00007948, 0x000fe20003800000,
+     "WARPSYNC 0xffffffff ;"},
+    {80, 0x13b0, 0x0000000600007348, 0x000fe80003800000,
+     "WARPSYNC R6 ;"},
+    {90, 0x1300, 0x0000000003007348, 0x000fee0003800000,
+     "WARPSYNC R3 ;"},
+    {80, 0x80, 0x000001f40000795d, 0x000fe40003800000,
+     "NANOSLEEP 0x1f4 ;"},
+    {80, 0x430, 0x0000000000007946, 0x000fea0003800000,
+     "YIELD ;"},
+    {80, 0x1b0, 0x00000000ff00798f, 0x000fca0002000000,
+     "CCTL.IVALL ;"},
+    {80, 0x40, 0x000000040000795c, 0x003fde0000300000,
+     "BPT.TRAP 0x1 ;"},
+    {90, 0x1330, 0xb9600000030d7446, 0x0c0fe40007800910,
+     "VIADDMNMX R13, R3.reuse, -R16.reuse, 0xb9600000, !PT ;"},
+    {90, 0x100, 0x00000007000e7248, 0x0c0fe20007b40300,
+     "VIMNMX.S16x2 R14, P2, P3, R0.reuse, R7.reuse, !PT ;"},
+};
+
+static void test_texts(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    const struct text_case *c = &texts[i];
+    struct sass_inst s;
+    struct inst t;
+    struct err e = {""};
+    char buf[256];
+    if (!sass_decode(c->sm, (struct word128){c->lo, c->hi}, c->pc, &s, &t, &e))
+      fail_msg("%s: %s", c->text, e.msg);
+    sass_print(&s, &t, false, buf, sizeof buf);
+    assert_string_equal(buf, c->text);
+  }
+}
+
+/* ---- Words that must not decode ---- */
+
+struct error_case {
+  unsigned sm;
+  uint64_t lo, hi;
+  const char *message; /* part of it */
+};
+
+static const struct error_case errors[] = {
+    {80, 0, 0, "0x0000 on sm_80"},
+    {90, 0x0000000002007dbd, 0x000fe2000c00083f, "0x1dbd on sm_90"}, /* STAS */
+    {80, 0x000000801b087836, 0x000fe40000000000, "0x0836 on sm_80"}, /* VIADD: sm_90 only */
+    {90, 0xb96000000d0d7817, 0x000fe40007800200, "0x0817 on sm_90"}, /* IMNMX: up to sm_89 */
+    {80, 0x0000000900057245, 0x000fe40000201400, "0x0245 on sm_80"}, /* I2FP: from sm_86 */
+    {75, 0x0000000000007918, 0x000fc00000000000, "on sm_75"},
+    {80, 0x800000ff0c087221, 0x000fe20000000a00, "bits 75"},          /* FADD with X's slot bit */
+    {80, 0x0000000000007918, 0x000fc00000000001, "bits 64"},          /* NOP */
+    {80, 0x0000000000007918, 0x200fc00000000000, "bits 125"},         /* above the control bits */
+    {80, 0x0000001000007918, 0x000fc00000000000, "bits 36"},
+    {80, 0x0000000015047984, 0x002462000001cc00, "bits 80"},          /* LDS with STG's ordering */
+    {80, 0x000000ffff087224, 0x000fd800008e0009 | 1 << 12, "bits 76"}, /* IMAD */
+    {80, 0x0000000000007b1d, 0x000fe20000014001, "bits 64"},          /* BAR */
+};
+
+static void test_errors(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+    const struct error_case *c = &errors[i];
+    struct sass_inst s;
+    struct inst t;
+    struct err e = {""};
+    assert_false(sass_decode(c->sm, (struct word128){c->lo, c->hi}, 0x40, &s, &t, &e));
+    if (!strstr(e.msg, c->message)) fail_msg("'%s' lacks '%s'", e.msg, c->message);
+    assert_null(s.row);
+    assert_true(t.flags & INST_UNDECODED);
+    assert_int_equal(t.pc, 0x40);
+  }
+}
+
+/* ---- The two views ---- */
+
+struct both {
+  struct sass_inst s;
+  struct inst t;
+};
+
+static struct both decode(unsigned sm, uint64_t pc, uint64_t lo, uint64_t hi)
+{
+  struct both b;
+  struct err e = {""};
+  if (!sass_decode(sm, (struct word128){lo, hi}, pc, &b.s, &b.t, &e)) fail_msg("%s", e.msg);
+  return b;
+}
+
+static void expect_src(const struct inst *t, unsigned i, unsigned file, unsigned index,
+                       unsigned width, unsigned slot)
+{
+  assert_true(i < t->n_src);
+  assert_int_equal(t->src[i].file, file);
+  assert_int_equal(t->src[i].index, index);
+  assert_int_equal(t->src[i].width, width);
+  assert_int_equal(t->src[i].slot, slot);
+}
+
+static void expect_dst(const struct inst *t, unsigned i, unsigned file, unsigned index,
+                       unsigned width)
+{
+  assert_true(i < t->n_dst);
+  assert_int_equal(t->dst[i].file, file);
+  assert_int_equal(t->dst[i].index, index);
+  assert_int_equal(t->dst[i].width, width);
+}
+
+/* FFMA R5, R5, R4.reuse, c[0x0][0x16c]: the constant takes slot B and b moves to slot C, but the
+ * reuse bit is that of position b. */
+static void test_constant_operand(void **state)
+{
+  struct both b = decode(80, 0x1b0, 0x00005b0005057623, 0x080fe20000000004);
+  (void)state;
+  assert_int_equal(b.s.sem, SEM_FFMA);
+  assert_int_equal(b.s.src[0].index, 5);
+  assert_int_equal(b.s.src[1].kind, SRC_REG);
+  assert_int_equal(b.s.src[1].index, 4);
+  assert_int_equal(b.s.src[2].kind, SRC_CONST);
+  assert_int_equal(b.s.src[2].bank, 0);
+  assert_int_equal(b.s.src[2].imm, 0x16c);
+  expect_src(&b.t, 0, FILE_R, 5, 1, 0);
+  expect_src(&b.t, 1, FILE_R, 4, 1, 1);
+  assert_true(b.t.src[1].reuse && !b.t.src[0].reuse);
+  assert_true(b.t.has_const);
+  assert_int_equal(b.t.const_off, 0x16c);
+  assert_int_equal(b.t.pipe, PIPE_FMA);
+}
+
+/* DADD R4, -RZ, |R10|: the second addend lies in slot C; FADD R8, |R12|, -RZ: in slot B. */
+static void test_addends(void **state)
+{
+  struct both d = decode(80, 0x1d0, 0x00000000ff047229, 0x000e22000000050a);
+  struct both f = decode(80, 0x1d0, 0x800000ff0c087221, 0x000fe20000000200);
+  (void)state;
+  assert_int_equal(d.s.src[1].index, 10);
+  assert_true(d.s.src[0].neg && !d.s.src[0].abs && d.s.src[1].abs && !d.s.src[1].neg);
+  assert_int_equal(d.s.src[2].kind, SRC_NONE);
+  expect_src(&d.t, 0, FILE_R, 10, 2, 2);
+  expect_dst(&d.t, 0, FILE_R, 4, 2);
+  assert_int_equal(f.s.src[1].index, SASS_RZ);
+  assert_true(f.s.src[0].abs && !f.s.src[0].neg && f.s.src[1].neg);
+  assert_int_equal(f.t.n_src, 1);
+}
+
+/* IMAD.WIDE.U32 R16, P3, R2, R21, R16 */
+static void test_wide(void **state)
+{
+  struct both b = decode(80, 0x17f0, 0x0000001502107225, 0x004fc80007860010);
+  (void)state;
+  assert_int_equal(b.s.sem, SEM_IMAD_WIDE);
+  assert_int_equal(sass_get(&b.s, FLD_SIGNED), 0);
+  assert_int_equal(b.s.pu, 3);
+  expect_dst(&b.t, 0, FILE_R, 16, 2);
+  expect_dst(&b.t, 1, FILE_P, 3, 1);
+  expect_src(&b.t, 0, FILE_R, 2, 1, 0);
+  expect_src(&b.t, 1, FILE_R, 21, 1, 1);
+  expect_src(&b.t, 2, FILE_R, 16, 2, 2);
+  assert_true(b.t.flags & INST_HALF_RATE_PORT);
+  assert_int_equal(b.t.ctrl.wait, 1 << 2);
+}
+
+/* LDG.E.128.CONSTANT R16, desc[UR6][R20.64] and STG.E.64 desc[UR6][R6.64], R4 */
+static void test_global(void **state)
+{
+  struct both l = decode(80, 0xba0, 0x0000000614107981, 0x000ee8000c1e9d00);
+  struct both st = decode(80, 0x1640, 0x0000000406007986, 0x001fe2000c101b06);
+  (void)state;
+  assert_true(l.s.ua_is_descriptor);
+  assert_int_equal(l.s.ua, 6);
+  expect_dst(&l.t, 0, FILE_R, 16, 4);
+  expect_src(&l.t, 0, FILE_R, 20, 2, 0);
+  expect_src(&l.t, 1, FILE_UR, 6, 2, 1);
+  assert_int_equal(l.t.mem.space, MEM_GLOBAL);
+  assert_int_equal(l.t.mem.op, MEM_LOAD);
+  assert_int_equal(l.t.mem.bytes, 16);
+  assert_int_equal(l.t.mem.addr, ADDR_REGULAR);
+  assert_false(l.t.mem.strong || l.t.mem.bypass_l1);
+  assert_int_equal(l.t.ctrl.write_sb, 3);
+  assert_int_equal(st.t.mem.op, MEM_STORE);
+  assert_int_equal(st.t.n_dst, 0);
+  assert_int_equal(st.t.mem.bytes, 8);
+  expect_src(&st.t, 2, FILE_R, 4, 2, 1);
+}
+
+/* LDS.U8 R27, [UR4+0x1]; LDS.128 R4, [R21.X16] */
+static void test_shared(void **state)
+{
+  struct both u = decode(80, 0x230, 0x00000104ff1b7984, 0x000fe80008000000);
+  struct both x = decode(80, 0x520, 0x0000000015047984, 0x002462000000cc00);
+  (void)state;
+  assert_int_equal(u.t.mem.addr, ADDR_UNIFORM);
+  assert_int_equal(u.t.mem.bytes, 1);
+  assert_int_equal(u.s.offset, 1);
+  expect_src(&u.t, 0, FILE_UR, 4, 1, 1);
+  assert_int_equal(sass_get(&x.s, FLD_LDS_STRIDE), 3);
+  assert_int_equal(x.s.ua, SASS_URZ);
+  expect_dst(&x.t, 0, FILE_R, 4, 4);
+}
+
+/* The type of MAX.S64 is 5 on sm_80 and 3 on sm_90. */
+static void test_atomics(void **state)
+{
+  struct both a = decode(80, 0, 0x0003101004ff79a8, 0x00436800091eebcc);
+  struct both b = decode(90, 0, 0x0002d00608ff79a8, 0x00456800091ee7c6);
+  struct both f = decode(90, 0, 0x0000300d040079a6, 0x0003e2000c10f38a);
+  struct both c = decode(80, 0, 0x000048101c1073a9, 0x000ea400001ee512);
+  (void)state;
+  assert_int_equal(sass_atom_type(&a.s), ATOM_S64);
+  assert_int_equal(sass_atom_type(&b.s), ATOM_S64);
+  assert_int_equal(sass_atom_type(&f.s), ATOM_F32);
+  assert_int_equal(sass_atom_type(&c.s), ATOM_U64);
+  assert_int_equal(a.s.offset, 0x310);
+  assert_int_equal(a.t.mem.op, MEM_ATOMIC);
+  assert_true(a.t.mem.strong);
+  expect_src(&a.t, 2, FILE_R, 16, 2, 1);
+  assert_int_equal(f.t.mem.op, MEM_RED);
+  assert_int_equal(c.s.src[1].index, 16); /* compare */
+  assert_int_equal(c.s.src[2].index, 18); /* swap */
+  expect_dst(&c.t, 0, FILE_R, 16, 2);
+}
+
+/* LDGSTS.E.64 [R11+0x20], [R4.64+0x40]; LDGSTS.E.BYPASS.128 [R3], [R6.64], !P0; DEPBAR.LE */
+static void test_async_copy(void **state)
+{
+  struct both a = decode(80, 0, 0x00020040040b7fae, 0x0005e8000b921a44);
+  struct both b = decode(80, 0, 0x0000000006037fae, 0x0003e2000c101c4e);
+  struct both d = decode(80, 0, 0x000080400000791a, 0x000fc80000000000);
+  (void)state;
+  assert_int_equal(a.s.src[0].index, 4);
+  assert_int_equal(a.s.src[1].index, 11);
+  assert_int_equal(a.s.offset, 0x40);
+  assert_int_equal(sass_get(&a.s, FLD_LDGSTS_SOFF), 0x20);
+  assert_int_equal(a.t.mem.bytes, 8);
+  assert_false(a.t.mem.bypass_l1);
+  assert_true(b.t.mem.bypass_l1);
+  assert_true(b.s.pp.neg);
+  assert_int_equal(b.s.pp.index, 0);
+  assert_true(d.t.flags & INST_DEPBAR);
+  assert_int_equal(d.t.depbar_sb, 0);
+  assert_int_equal(d.t.depbar_le, 1);
+}
+
+/* Register widths of matrix operands follow shape and types (PTX ISA fragment layouts). */
+static void test_matrix(void **state)
+{
+  struct both h = decode(80, 0, 0x000000041010723c, 0x001fe6000004180c); /* 16816.F32.BF16 */
+  struct both t = decode(80, 0, 0x000000060c14723c, 0x000ff60000081014); /* 1688.F32.TF32 */
+  struct both i = decode(80, 0, 0x000000060c107237, 0x0c8ff60000441c10); /* 16832.S8.U8.SAT */
+  (void)state;
+  expect_dst(&h.t, 0, FILE_R, 16, 4);
+  expect_src(&h.t, 0, FILE_R, 16, 4, 0);
+  expect_src(&h.t, 1, FILE_R, 4, 2, 1);
+  expect_src(&h.t, 2, FILE_R, 12, 4, 2);
+  assert_int_equal(h.t.lat, LAT_MMA_16816_F32);
+  expect_src(&t.t, 0, FILE_R, 12, 4, 0);
+  expect_src(&t.t, 1, FILE_R, 6, 2, 1);
+  assert_int_equal(sass_get(&i.s, FLD_IMMA_A), 1); /* S8 */
+  assert_int_equal(sass_get(&i.s, FLD_IMMA_B), 0); /* U8 */
+  assert_int_equal(sass_get(&i.s, FLD_IMMA_SAT), 1);
+  expect_src(&i.t, 0, FILE_R, 12, 4, 0);
+  assert_true(i.t.src[0].reuse && i.t.src[1].reuse && !i.t.src[2].reuse);
+}
+
+/* Displacements are relative to pc + 16, in units of 4 bytes, and split on sm_90. */
+static void test_branches(void **state)
+{
+  struct both old = decode(80, 0x1830, 0x000000a000008947, 0x000fea0000800000); /* @!P0 BRA P1 */
+  struct both new = decode(90, 0x1930, 0x0000000000288947, 0x000fea0000800000);
+  struct both back = decode(80, 0x1810, 0xffffe7e006007950, 0x000fea0003c3ffff); /* RET.REL R6 */
+  struct both far = decode(90, 0x1fb0, 0xffffffe006107950, 0x003fea0003c3ffff);
+  (void)state;
+  assert_int_equal(old.s.offset, 0xa0);
+  assert_int_equal(new.s.offset, 0xa0);
+  assert_int_equal(old.s.guard.index, 0);
+  assert_true(old.s.guard.neg && old.t.guard_not);
+  assert_int_equal(old.s.pp.index, 1);
+  assert_false(old.s.pp.neg);
+  assert_true(old.t.flags & INST_BRANCH);
+  /* The displacement of RET.REL is -(pc + 16): the register holds a section-relative address. */
+  assert_true(back.s.offset == -(0x1810 + 16));
+  assert_true(far.s.offset == -(0x1fb0 + 16));
+  expect_src(&back.t, 0, FILE_R, 6, 2, 0);
+}
+
+/* PLOP3.LUT P1, PT, P1, P2, PT, 0x2a, 0x0 and ISETP.GE.U32.AND.EX P0, PT, R11, R13, PT, P0 */
+static void test_predicates(void **state)
+{
+  struct both p = decode(80, 0, 0x000000000000781c, 0x000fda0000f24572);
+  struct both e = decode(80, 0, 0x0000000d0b00720c, 0x000fda0003f06100);
+  (void)state;
+  assert_int_equal(p.s.pu, 1);
+  assert_int_equal(p.s.pv, SASS_PT);
+  assert_int_equal(p.s.pp.index, 1);
+  assert_int_equal(p.s.pq.index, 2);
+  assert_int_equal(p.s.pr.index, SASS_PT);
+  assert_int_equal(sass_get(&p.s, FLD_PLUT), 0x2a);
+  assert_int_equal(p.t.lat, LAT_PRED);
+  assert_int_equal(e.s.pr.index, 0);
+  assert_int_equal(e.s.pp.index, SASS_PT);
+  expect_dst(&e.t, 0, FILE_P, 0, 1);
+}
+
+/* @!UPT UIADD3 URZ, URZ, URZ, URZ never executes; CS2R R10, SR_CLOCKLO reads the clock. */
+static void test_uniform_and_clock(void **state)
+{
+  struct both u = decode(80, 0, 0x0000003f3f3ff290, 0x000fea000fffe03f);
+  struct both c = decode(80, 0, 0x00000000000a7805, 0x000fca0000015000);
+  (void)state;
+  assert_true(u.s.guard.uniform && u.s.guard.neg);
+  assert_int_equal(u.s.udst, SASS_URZ);
+  assert_int_equal(u.s.src[0].kind, SRC_UREG);
+  assert_int_equal(u.s.src[2].index, SASS_URZ);
+  assert_int_equal(u.t.n_src + u.t.n_dst, 0);
+  assert_int_equal(sass_get(&c.s, FLD_SR), 80);
+  expect_dst(&c.t, 0, FILE_R, 10, 2);
+  assert_true(c.t.flags & INST_CLOCK);
+}
+
+/* Bits 124:105 by hand: stall 2, keep issuing, no counters, reuse of a; a read counter and a wait;
+ * a yield. */
+static void test_control(void **state)
+{
+  struct both a = decode(90, 0, 0x000000161016722b, 0x040fe40000000018);
+  struct both b = decode(80, 0, 0x0000380a03009388, 0x0105ec0000008a00);
+  char text[32];
+  (void)state;
+  sass_print_ctrl(&a.t.ctrl, text, sizeof text);
+  assert_string_equal(text, "[B------:R-:W-:-:S02]");
+  assert_int_equal(a.t.ctrl.reuse, 1);
+  assert_false(a.t.ctrl.yield);
+  sass_print_ctrl(&b.t.ctrl, text, sizeof text);
+  assert_string_equal(text, "[B----4-:R2:W-:-:S06]");
+  b = decode(80, 0, 0x000080000000791a, 0x000fc80000000000);
+  sass_print_ctrl(&b.t.ctrl, text, sizeof text);
+  assert_string_equal(text, "[B------:R-:W-:Y:S04]");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_texts),       cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_constant_operand), cmocka_unit_test(test_addends),
+      cmocka_unit_test(test_wide),        cmocka_unit_test(test_global),
+      cmocka_unit_test(test_shared),      cmocka_unit_test(test_atomics),
+      cmocka_unit_test(test_async_copy),  cmocka_unit_test(test_matrix),
+      cmocka_unit_test(test_branches),    cmocka_unit_test(test_predicates),
+      cmocka_unit_test(test_uniform_and_clock), cmocka_unit_test(test_control),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
