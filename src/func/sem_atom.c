@@ -173,28 +173,23 @@ static bool atom_perform(struct func_warp *w, const struct uop *u, struct effect
 static void atom_finish(struct func_warp *w, const struct uop *u, struct effect *e)
 {
   mem_commit(w, u, e, types[type_of(u)].words);
-  pred_write(w, u->pu, (uint32_t)e->exec, FULL_MASK);
 }
 
 /* A generic atomic with a predicate result (floating point) is performed in global memory only; the
- * predicate says where, and the compiler's own code does the rest by compare-and-swap. */
-static void atom_finish_generic(struct func_warp *w, const struct uop *u, struct effect *e)
-{
-  mem_commit(w, u, e, types[type_of(u)].words);
-  pred_write(w, u->pu, (uint32_t)e->exec, (uint32_t)e->mem->lanes);
-}
-
+ * predicate says where, and the compiler's own code does the rest by compare-and-swap. The
+ * predicate depends on the address alone and is written at once: compiler output (CUDA 13.0, sm_90)
+ * waits only for the sources to be read before it uses it. */
 static bool global_only(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e)
 {
   struct mem_effect *me = e->mem;
   if (u->pu == PRED_NONE) return false;
-  if (me->space == MEM_GLOBAL && me->lanes) {
+  bool global = me->space == MEM_GLOBAL && me->lanes;
+  pred_write(w, u->pu, m, global ? (uint32_t)me->lanes : 0);
+  if (global)
     me->near_lanes = 0;
-    return false;
-  }
-  e->flags &= ~(uint32_t)EFF_MEM;
-  pred_write(w, u->pu, m, 0);
-  return true;
+  else
+    e->flags &= ~(uint32_t)EFF_MEM;
+  return !global;
 }
 
 static void sample(const struct func_warp *w, struct mem_effect *me, struct row_ref r,
@@ -219,6 +214,8 @@ static bool atom(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   if (t->space == MEM_GENERIC) {
     mem_resolve(w, me);
     if (global_only(w, u, m, e)) return true;
+  } else {
+    pred_write(w, u->pu, m, FULL_MASK);
   }
   return mem_aligned(w, e, m, 4 * words, f);
 }
@@ -268,10 +265,7 @@ static uop_fn *pick_atom(const struct sass_inst *s, struct uop *u, enum atom_op 
   u->imm2 |= (uint32_t)op << OP_SHIFT | (uint32_t)t << TYPE_SHIFT;
   u->flags = UOP_MEM;
   u->perform = atom_perform;
-  if (u->t->mem.op != MEM_RED) {
-    u->finish =
-        u->t->mem.space == MEM_GENERIC && u->pu != PRED_NONE ? atom_finish_generic : atom_finish;
-  }
+  if (u->t->mem.op != MEM_RED) u->finish = atom_finish;
   return fn;
 }
 

@@ -18,6 +18,10 @@ static const struct reloc_row rows[] = {
   { 66, "ULDC operand", 16, RELOC_BANK, 0, false, true, { { 38, 16 } }, { 54, 5 } },
   { 74, "shared-memory address", 16, RELOC_SHARED, 0, false, true, { { 40, 24 } }, { 0 } },
   { 75, "call target", 16, RELOC_ADDRESS, 2, false, false, { { 16, 8 }, { 34, 47 } }, { 0 } },
+  { 102, "function pointer", 8, RELOC_ADDRESS, 0, false, false, { { 0, 64 } }, { 0 } },
+  { 114, "function table offset", 16, RELOC_ADDRESS, 2, false, false, { { 16, 8 }, { 34, 47 } },
+    { 0 } },
+  { 115, "LDCU operand", 16, RELOC_BANK, 0, false, true, { { 37, 17 } }, { 54, 5 } },
 };
 
 const struct reloc_row *reloc_find(unsigned type)
