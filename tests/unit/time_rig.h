@@ -22,7 +22,7 @@ static inline void rig_build(struct rig *r)
   memset(r, 0, sizeof *r);
   assert_true(presets_dir(NULL, dir, sizeof dir, &e));
   if (!params_load("rtx-3070", dir, &r->params, &e)) fail_msg("%s", e.msg);
-  r->params.icache_perfect = true; /* the figures have warm caches */
+  r->params.icache_perfect = r->params.const_perfect = true; /* the figures have warm caches */
   r->image = gmem_new(r->params.vm_page_bits);
   r->sm = ARENA_NEW(&r->arena, struct sm);
   sm_init(r->sm, &r->arena, &r->params, 0);

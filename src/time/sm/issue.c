@@ -1,8 +1,8 @@
 #include "time/sm/issue.h"
 
-void issue_init(struct issue *s, const struct params *p)
+void issue_init(struct issue *s, const struct params *p, struct const_cache *fl)
 {
-  *s = (struct issue){.params = p, .last = NO_WARP, .fp32_on_alu = p->issue_fp32_on_alu};
+  *s = (struct issue){.params = p, .fl = fl, .last = NO_WARP, .fp32_on_alu = p->issue_fp32_on_alu};
 }
 
 uint64_t issue_after(const struct params *p, const struct inst_ctrl *c, uint64_t now)
@@ -53,7 +53,7 @@ static enum warp_state throttle_state(const struct inst *in)
   return lg ? WS_LG_THROTTLE : WS_MIO_THROTTLE;
 }
 
-static struct look look_at(const struct issue *s, struct warp_table *t, struct warp_slot *w,
+static struct look look_at(struct issue *s, struct warp_table *t, struct warp_slot *w,
                            const struct lsu *lsu, bool txn_free, uint64_t fp64_free_at,
                            uint64_t now)
 {
@@ -74,6 +74,10 @@ static struct look look_at(const struct issue *s, struct warp_table *t, struct w
     return (struct look){counter_state(w, 1u << in->depbar_sb), CYCLE_NEVER};
   if (in->pipe == PIPE_MEM && !(lsu_can_accept(lsu) && txn_free))
     return (struct look){throttle_state(in), CYCLE_NEVER};
+  if (in->has_const && in->pipe != PIPE_MEM) {
+    uint64_t readable = const_cache_read(s->fl, in->const_bank, in->const_off, now);
+    if (readable > now) return (struct look){WS_IMC_MISS, readable};
+  }
   uint64_t at = latch_free_at(s, in, fp64_free_at);
   if ((in->flags & INST_CLOCK) && s->clock_free_at > at) at = s->clock_free_at;
   if (now < at) return (struct look){WS_MATH_PIPE, at};
@@ -82,7 +86,7 @@ static struct look look_at(const struct issue *s, struct warp_table *t, struct w
 
 static bool is_throttle(enum warp_state s)
 {
-  return s == WS_MATH_PIPE || s == WS_DISPATCH || s == WS_LG_THROTTLE || s == WS_MIO_THROTTLE;
+  return s == WS_IMC_MISS || s == WS_MATH_PIPE || s == WS_DISPATCH || s == WS_LG_THROTTLE || s == WS_MIO_THROTTLE;
 }
 
 /* i-th candidate of the policy after the greedy one. */
@@ -103,6 +107,18 @@ static unsigned candidate(const struct issue *s, const struct warp_table *t, uns
 static bool ranks_last(const struct warp_slot *w)
 {
   return w->done || w->hold != WS_SELECTED;
+}
+
+/* The greedy warp misses its constant: nothing issues for a few cycles, then others may. */
+static bool const_holds_port(struct issue *s, const struct look *greedy, uint64_t now)
+{
+  if (greedy->state != WS_IMC_MISS) {
+    s->const_hold_until = 0;
+    return false;
+  }
+  if (s->const_hold_until == 0)
+    s->const_hold_until = now + s->params->issue_const_miss_switch_cycles;
+  return now < s->const_hold_until;
 }
 
 struct issue_pick issue_cycle(struct issue *s, struct warp_table *t, const struct lsu *lsu,
@@ -129,6 +145,11 @@ struct issue_pick issue_cycle(struct issue *s, struct warp_table *t, const struc
       w->blocked_at = now;
     }
     if (l.until < pick.next) pick.next = l.until;
+    if (greedy && i == 0 && const_holds_port(s, &l, now)) {
+      if (s->const_hold_until < pick.next) pick.next = s->const_hold_until;
+      pick.charge = WS_IMC_MISS;
+      return pick;
+    }
     if (!charged && !ranks_last(w)) {
       pick.charge = (uint8_t)l.state;
       charged = true;
@@ -145,6 +166,7 @@ void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const str
 {
   const struct params *p = s->params;
   s->last = (uint8_t)warp;
+  s->const_hold_until = 0;
   w->issue_at = issue_after(p, &in->ctrl, now);
   unsigned interval = p->pipe_interval[in->pipe];
   if (in->pipe == PIPE_TENSOR) interval = p->mma_interval[in->lat - MMA_FIRST];

@@ -1,17 +1,20 @@
 /* Issue stage of one sub-core: which warp may issue, and which one does (core-model section 5).
  *
  *   params  issue.policy, issue.stall0_yield_cycles, issue.big_stall_from,
- *           issue.big_stall_no_yield_cycles, issue.imad_extra_cycles, pipe.interval.*, mma.interval.*
+ *           issue.big_stall_no_yield_cycles, issue.imad_extra_cycles,
+ *           issue.const_miss_switch_cycles, pipe.interval.*, mma.interval.*
  *   ready   ibuffer head valid, stall count and yield over, waited counters zero, unit latch or
  *           memory queue free. Register-file ports are not considered (core-model 5.1).
  *   policy  cggty: the warp that issued last, else the youngest ready; gto: … else the oldest;
  *           lrr: the next ready one in turn
- *   not modelled: constant-cache look-up at issue
+ *   consts  a constant operand of a fixed-latency instruction must hit L0 FL. On a miss the greedy warp
+ *           keeps the port for issue.const_miss_switch_cycles; others are passed over at once
  */
 #ifndef WS_TIME_SM_ISSUE_H
 #define WS_TIME_SM_ISSUE_H
 
 #include "config/params.h"
+#include "time/sm/const_cache.h"
 #include "time/sm/lsu.h"
 #include "base/bits.h"
 #include "time/sm/warp.h"
@@ -22,6 +25,8 @@ struct issue {
   uint64_t port_free_at;            /* the issue port is taken until then (IMAD, Control occupied) */
   uint64_t clock_free_at;           /* two clock reads never issue back to back */
   uint64_t latch_free_at[PIPE__N];  /* input latch of each unit */
+  struct const_cache *fl;           /* L0 FL constant cache */
+  uint64_t const_hold_until;        /* the greedy warp keeps the port for its constant until then */
   bool fp32_on_alu;                 /* FP32 instructions may use the ALU pipe's lanes too */
 };
 
@@ -32,7 +37,7 @@ struct issue_pick {
   uint64_t next;      /* nothing issues: first cycle in which time alone can change that */
 };
 
-void issue_init(struct issue *, const struct params *);
+void issue_init(struct issue *, const struct params *, struct const_cache *fl);
 
 /* lsu, txn_free: is there room for a memory instruction? Shared FP64 pipe: see fp64_free_at. */
 struct issue_pick issue_cycle(struct issue *, struct warp_table *, const struct lsu *,

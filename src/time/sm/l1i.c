@@ -7,7 +7,7 @@
 void l1i_init(struct l1i *c, struct arena *a, const struct params *p, struct sm_stats *stats)
 {
   *c = (struct l1i){.latency = p->l1i_latency,
-                    .miss_latency = p->l2_latency,
+                    .miss_latency = p->l1i_miss_latency,
                     .line_interval = p->l1i_line_interval,
                     .miss_line_interval = p->l1i_miss_line_interval,
                     .n_ways = p->l1i_ways,
@@ -45,7 +45,7 @@ uint64_t l1i_request(struct l1i *c, uint64_t line, unsigned client, uint64_t now
   struct l1i_way *w = lookup(c, line, &hit);
   if (!hit) {
     c->stats->l1i_misses++;
-    *w = (struct l1i_way){.line = line + 1, .valid_at = at + c->miss_latency};
+    *w = (struct l1i_way){.line = line + 1, .valid_at = at + c->miss_latency - c->latency};
   }
   w->used = ++c->stamp;
   uint64_t arrive = (w->valid_at > at ? w->valid_at : at) + c->latency;

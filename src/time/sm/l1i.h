@@ -1,11 +1,12 @@
 /* L1 instruction and constant cache of one SM, behind an arbiter that serves the L0 caches of the
  * four sub-cores (core-model sections 2 and 7).
  *
- *   params  l1i.bytes, l1i.ways, l1i.latency (request to line in L0, on a hit), l1i.line_interval,
- *           l1i.miss_line_interval (between lines streamed to one L0), l2.latency
- *   rule    one request per cycle; a miss costs the way to L2 on top
+ *   params  l1i.bytes, l1i.ways, l1i.latency and l1i.miss_latency (request to line in L0 when L1 hits,
+ *           and when L2 does), l1i.line_interval, l1i.miss_line_interval (between lines streamed to
+ *           one L0)
+ *   rule    one request per cycle
  *   Times are computed when the request is made. Emptied when a kernel starts.
- *   not modelled: instruction misses take no bandwidth from L2
+ *   not modelled: misses always hit L2 and take no bandwidth from it
  */
 #ifndef WS_TIME_SM_L1I_H
 #define WS_TIME_SM_L1I_H

@@ -16,6 +16,7 @@
 #include "config/params.h"
 #include "time/mem/l1.h"
 #include "time/msg.h"
+#include "time/sm/const_cache.h"
 #include "time/sm/depend.h"
 #include "time/sm/lsu.h"
 #include "time/sm/sm_stats.h"
@@ -38,6 +39,7 @@ struct mem_unit {
   /* state */
   struct txn_pool pool;
   struct l1 l1;
+  struct const_cache vl;     /* L0 VL, for LDC */
   uint64_t free_at;          /* accepts the next instruction from this cycle on */
   uint64_t port_free_at;     /* request port to the interconnect */
   unsigned next_client;      /* round robin */

@@ -9,9 +9,10 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   *m = (struct sm){.params = p, .id = id, .period = params_clock_ps(p)};
   BUG_ON(p->sm_sub_cores > SM_MAX_SUB_CORES || p->sm_max_ctas > SM_MAX_CTAS);
   mem_unit_init(&m->mem, a, p, id);
-  m->mem.stats = &m->stats;
   m->ledger.stats = &m->stats;
   l1i_init(&m->l1i, a, p, &m->stats);
+  m->mem.stats = &m->stats;
+  const_cache_init(&m->mem.vl, a, p, p->const_vl_bytes, p->sm_sub_cores, &m->l1i, &m->stats);
   gmem_log_init(&m->log);
   m->done_latency = p->noc_request_latency;
   QUEUE_INIT(&m->launches, a, struct cta_launch, 256);
@@ -44,6 +45,7 @@ void sm_start(struct sm *m, struct step_source *source, struct gmem *image, unsi
   m->ledger.by_inst = ARENA_ARRAY(a, uint64_t, m->ledger.n_insts * WARP_STATE__N);
   m->ledger.issued = ARENA_ARRAY(a, uint64_t, m->ledger.n_insts);
   l1i_start(&m->l1i);
+  const_cache_start(&m->mem.vl);
   for (unsigned i = 0; i < m->params->sm_sub_cores; i++) sub_core_start(&m->sub_core[i], *code);
 }
 

@@ -16,7 +16,8 @@ void sub_core_init(struct sub_core *p, struct arena *a, const struct params *par
   BUG_ON(p->warps.capacity > SUB_CORE_MAX_WARPS);
   l0i_init(&p->l0i, a, params, id, ports.l1i, ports.ledger->stats);
   fetch_init(&p->fetch, params, &p->l0i);
-  issue_init(&p->issue, params);
+  const_cache_init(&p->fl, a, params, params->const_fl_bytes, id, ports.l1i, ports.ledger->stats);
+  issue_init(&p->issue, params, &p->fl);
   depend_init(&p->depend);
   operand_init(&p->operands, params, ports.ledger->stats);
   lsu_init(&p->lsu, params);
@@ -26,6 +27,7 @@ void sub_core_start(struct sub_core *p, struct code_view code)
 {
   p->warps.code = code;
   l0i_start(&p->l0i);
+  const_cache_start(&p->fl);
 }
 
 /* --- warps come and go ------------------------------------------------------------------------ */
@@ -200,6 +202,23 @@ static bool shared_access(struct sub_core *p, struct warp_slot *w, struct txn *t
   return perform_now(p, w, t);
 }
 
+/* LDC: lines missing in L0 VL come from L1. Addresses are bank << 32 | offset. */
+static bool const_access(struct sub_core *p, struct warp_slot *w, struct txn *t, uint64_t now)
+{
+  t->kind = TXN_CONST;
+  uint64_t readable = now, last = UINT64_MAX;
+  for (lane_mask m = t->mem.lanes; m; m &= m - 1) {
+    uint64_t addr = t->mem.addr[bits_first(m)];
+    if (addr / p->params->const_line == last) continue;
+    last = addr / p->params->const_line;
+    uint64_t at =
+        const_cache_read(&p->ports.mem->vl, (unsigned)(addr >> 32), (uint32_t)addr, now);
+    if (at > readable) readable = at;
+  }
+  t->extra = (uint16_t)(readable - now);
+  return perform_now(p, w, t);
+}
+
 /* Sorts the access into its kind, lets it touch memory where that is the SM's business, and queues
  * it. */
 static bool issue_memory(struct sub_core *p, unsigned warp, const struct inst *in, uint16_t id,
@@ -229,7 +248,7 @@ static bool issue_memory(struct sub_core *p, unsigned warp, const struct inst *i
   else if (touches && t->mem.space == MEM_SHARED)
     ok = shared_access(p, w, t);
   else if (touches)
-    t->kind = TXN_CONST, ok = perform_now(p, w, t);
+    ok = const_access(p, w, t, now);
   /* A fence waits for everything that leaves the SM and brings no value back to wait for. */
   t->store = t->kind == TXN_STRONG || (t->kind == TXN_GLOBAL && t->mem.op == MEM_STORE);
   if (t->store) w->stores_out++;

@@ -14,6 +14,7 @@
 
 #include "base/gmem.h"
 #include "config/params.h"
+#include "time/sm/const_cache.h"
 #include "time/sm/depend.h"
 #include "time/sm/fetch.h"
 #include "time/sm/l0i.h"
@@ -42,6 +43,7 @@ struct sub_core {
   struct warp_table warps;
   struct l0i l0i;
   struct fetch fetch;
+  struct const_cache fl; /* L0 FL */
   struct issue issue;
   struct depend depend;
   struct operand_path operands;

@@ -1,0 +1,42 @@
+#include "time/sm/const_cache.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+
+void const_cache_init(struct const_cache *c, struct arena *a, const struct params *p,
+                      unsigned bytes, unsigned client, struct l1i *l1i, struct sm_stats *stats)
+{
+  *c = (struct const_cache){.perfect = p->const_perfect,
+                            .n_ways = p->const_ways,
+                            .line_bytes = p->const_line,
+                            .n_sets = bytes / (p->const_line * p->const_ways),
+                            .client = client,
+                            .l1i = l1i,
+                            .stats = stats};
+  BUG_ON(c->n_sets == 0);
+  c->way = ARENA_ARRAY(a, struct const_way, (size_t)c->n_sets * c->n_ways);
+}
+
+void const_cache_start(struct const_cache *c)
+{
+  memset(c->way, 0, sizeof *c->way * c->n_sets * c->n_ways);
+}
+
+uint64_t const_cache_read(struct const_cache *c, unsigned bank, uint32_t offset, uint64_t now)
+{
+  if (c->perfect) return now;
+  uint64_t line = (uint64_t)bank << 32 | offset / c->line_bytes;
+  struct const_way *set = &c->way[line % c->n_sets * c->n_ways], *victim = set;
+  for (unsigned i = 0; i < c->n_ways; i++) {
+    if (set[i].line == line + 1) {
+      set[i].used = ++c->stamp;
+      return set[i].valid_at;
+    }
+    if (set[i].used < victim->used) victim = &set[i];
+  }
+  c->stats->const_misses++;
+  uint64_t at = l1i_request(c->l1i, l1i_const_line(bank, offset), c->client, now);
+  *victim = (struct const_way){.line = line + 1, .used = ++c->stamp, .valid_at = at};
+  return at;
+}

@@ -1,0 +1,35 @@
+/* L0 constant caches (core-model sections 5.3 and 12): one per sub-core for constant operands of
+ * fixed-latency instructions (L0 FL), one per SM for LDC (L0 VL). They are separate: an LDC does not warm
+ * L0 FL. Both miss into the L1 instruction and constant cache.
+ *
+ *   params  const.fl_bytes, const.vl_bytes, const.ways, const.line, const.perfect
+ *   Times are computed when a line is requested. Emptied when a kernel starts.
+ */
+#ifndef WS_TIME_SM_CONST_CACHE_H
+#define WS_TIME_SM_CONST_CACHE_H
+
+#include "base/arena.h"
+#include "time/sm/l1i.h"
+
+struct const_way {
+  uint64_t line; /* tag + 1; 0 = invalid */
+  uint64_t used, valid_at;
+};
+
+struct const_cache {
+  bool perfect;
+  unsigned n_sets, n_ways, line_bytes, client;
+  struct const_way *way;
+  uint64_t stamp;
+  struct l1i *l1i;
+  struct sm_stats *stats;
+};
+
+void const_cache_init(struct const_cache *, struct arena *, const struct params *, unsigned bytes,
+                      unsigned client, struct l1i *, struct sm_stats *);
+void const_cache_start(struct const_cache *);
+
+/* Cycle from which c[bank][offset] can be read: <= now on a hit. A miss is requested. */
+uint64_t const_cache_read(struct const_cache *, unsigned bank, uint32_t offset, uint64_t now);
+
+#endif

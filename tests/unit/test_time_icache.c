@@ -1,0 +1,200 @@
+/* Instruction caches: L0 with stream buffer, L1. Rules of Huerta et al., MICRO 2025, section 5.2; rates
+ * per line as measured on an RTX 3060 (YKTian-x2b/AmpereArchViaMicroBenchMark). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "time/sm/const_cache.h"
+#include "time/sm/l0i.h"
+#include "time_rig.h"
+
+enum { LINE = 128, INSTS_PER_LINE = 8 };
+
+struct caches {
+  struct params p;
+  struct arena a;
+  struct sm_stats stats;
+  struct l1i l1i;
+  struct l0i l0i;
+};
+
+static void build(struct caches *r)
+{
+  struct err e = {0};
+  char dir[4096];
+  memset(r, 0, sizeof *r);
+  assert_true(presets_dir(NULL, dir, sizeof dir, &e));
+  if (!params_load("rtx-3070", dir, &r->p, &e)) fail_msg("%s", e.msg);
+}
+
+static void init(struct caches *r)
+{
+  l1i_init(&r->l1i, &r->a, &r->p, &r->stats);
+  l1i_start(&r->l1i);
+  l0i_init(&r->l0i, &r->a, &r->p, 0, &r->l1i, &r->stats);
+  l0i_start(&r->l0i);
+}
+
+/* Runs straight through `lines` lines from pc 0, one instruction per cycle; returns the end. */
+static uint64_t stream(struct caches *r, unsigned lines, uint64_t now)
+{
+  for (uint64_t i = 0; i < (uint64_t)lines * INSTS_PER_LINE; i++) {
+    uint64_t at = l0i_fetch(&r->l0i, i * 16, now);
+    now = (at > now ? at : now) + 1;
+  }
+  return now;
+}
+
+static void cold_then_warm(void **state)
+{
+  (void)state;
+  struct caches r;
+  build(&r);
+  init(&r);
+  /* The first instruction waits for L2 and L1. */
+  assert_int_equal(l0i_fetch(&r.l0i, 0, 100), 100 + r.p.l1i_miss_latency);
+  stream(&r, 64, 1000);
+  /* 64 lines = 8 KiB fit L0: the second pass runs at one instruction per cycle. */
+  assert_int_equal(stream(&r, 64, 10000) - 10000, 64 * INSTS_PER_LINE);
+  arena_free(&r.a);
+}
+
+/* A loop larger than L0 but within L1 runs at l1i.line_interval per line. */
+static void larger_than_l0(void **state)
+{
+  (void)state;
+  struct caches r;
+  build(&r);
+  init(&r);
+  unsigned lines = 2 * r.p.l0i_bytes / LINE;
+  uint64_t t = stream(&r, lines, 0), warm = stream(&r, lines, t) - t;
+  double per_line = (double)warm / lines;
+  assert_true(per_line > 0.95 * r.p.l1i_line_interval && per_line < 1.05 * r.p.l1i_line_interval);
+  arena_free(&r.a);
+}
+
+static void larger_than_l1(void **state)
+{
+  (void)state;
+  struct caches r;
+  build(&r);
+  init(&r);
+  unsigned lines = 2 * r.p.l1i_bytes / LINE;
+  uint64_t t = stream(&r, lines, 0), warm = stream(&r, lines, t) - t;
+  double per_line = (double)warm / lines;
+  assert_true(per_line > 0.95 * r.p.l1i_miss_line_interval &&
+              per_line < 1.05 * r.p.l1i_miss_line_interval);
+  arena_free(&r.a);
+}
+
+/* Without prefetcher every line costs a round trip; the buffer's size bounds what is in flight. */
+static void prefetch_depth(void **state)
+{
+  (void)state;
+  uint64_t time[3];
+  static const uint32_t depth[3] = {0, 2, 8};
+  for (unsigned i = 0; i < 3; i++) {
+    struct caches r;
+    build(&r);
+    r.p.l0i_stream_lines = depth[i];
+    init(&r);
+    stream(&r, 64, 0);
+    l0i_start(&r.l0i); /* L0 empty, L1 warm */
+    time[i] = stream(&r, 64, 100000) - 100000;
+    if (depth[i] == 0) {
+      assert_int_equal(r.stats.l0i_prefetches, 0);
+      assert_int_equal(time[i], 64 * (r.p.l1i_latency + INSTS_PER_LINE));
+    }
+    arena_free(&r.a);
+  }
+  assert_true(time[2] < time[1] && time[1] < time[0]);
+}
+
+static void stream_buffer_serves_its_head_only(void **state)
+{
+  (void)state;
+  struct caches r;
+  build(&r);
+  init(&r);
+  l0i_fetch(&r.l0i, 0, 0); /* lines 1 … 8 are prefetched */
+  assert_int_equal(r.stats.l0i_prefetches, r.p.l0i_stream_lines);
+  uint64_t requests = r.stats.l1i_requests;
+  l0i_fetch(&r.l0i, 1 * LINE, 5000); /* the head: no new demand request, one more prefetch */
+  assert_int_equal(r.stats.l1i_requests, requests + 1);
+  l0i_fetch(&r.l0i, 5 * LINE, 6000); /* in the buffer, but not at its head: a miss, and a restart */
+  assert_int_equal(r.stats.l1i_requests, requests + 2 + r.p.l0i_stream_lines);
+  arena_free(&r.a);
+}
+
+static void perfect(void **state)
+{
+  (void)state;
+  struct caches r;
+  build(&r);
+  r.p.icache_perfect = true;
+  init(&r);
+  assert_int_equal(l0i_fetch(&r.l0i, 12345 * 16, 77), 77);
+  arena_free(&r.a);
+}
+
+/* Section 5.1: a line that only the LDC-side cache holds is a miss for a fixed-latency operand, and
+ * costs 79 cycles. */
+static void constant_caches_are_separate(void **state)
+{
+  (void)state;
+  struct caches r;
+  build(&r);
+  init(&r);
+  struct const_cache fl, vl;
+  const_cache_init(&vl, &r.a, &r.p, r.p.const_vl_bytes, 4, &r.l1i, &r.stats);
+  const_cache_init(&fl, &r.a, &r.p, r.p.const_fl_bytes, 0, &r.l1i, &r.stats);
+  assert_int_equal(const_cache_read(&vl, 0, 0x160, 0), r.p.l1i_miss_latency);
+  assert_int_equal(const_cache_read(&vl, 0, 0x164, 1000), r.p.l1i_miss_latency); /* there since */
+  assert_int_equal(const_cache_read(&fl, 0, 0x160, 1000), 1079);
+  assert_int_equal(const_cache_read(&fl, 0, 0x160, 2000), 1079);
+  assert_int_equal(r.stats.const_misses, 2);
+  arena_free(&r.a);
+}
+
+/* Section 5.1: the greedy warp's constant miss blocks the scheduler for four cycles, then the
+ * youngest ready warp issues. */
+static void constant_miss_switches_after_four_cycles(void **state)
+{
+  (void)state;
+  struct rig r;
+  rig_build(&r);
+  r.params.const_perfect = false;
+  rig_free(&r);
+  r.arena = (struct arena){0};
+  r.image = gmem_new(r.params.vm_page_bits);
+  r.sm = ARENA_NEW(&r.arena, struct sm);
+  sm_init(r.sm, &r.arena, &r.params, 0);
+  struct mock *m = mock_new(6, 5); /* warps 0 and 4 share sub-core 0 */
+  struct inst in = mock_alu(1, false);
+  in.has_const = true;
+  in.const_off = 0x160;
+  mock_set(m, 1, in);
+  rig_run(&r, m);
+  assert_int_equal(m->issued[4][0], START);
+  assert_int_equal(m->issued[0][0], START + 1 + 4);
+  /* By then warp 0 is the greedy one. */
+  assert_int_equal(m->issued[0][1], START + 1 + r.params.l1i_miss_latency);
+  free(m);
+  rig_free(&r);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(cold_then_warm), cmocka_unit_test(larger_than_l0),
+      cmocka_unit_test(larger_than_l1), cmocka_unit_test(prefetch_depth),
+      cmocka_unit_test(stream_buffer_serves_its_head_only), cmocka_unit_test(perfect),
+      cmocka_unit_test(constant_caches_are_separate),
+      cmocka_unit_test(constant_miss_switches_after_four_cycles),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
