@@ -13,10 +13,15 @@ struct abi_layout {
   uint16_t stack_top, shared_dynamic;
   uint16_t grid_id;                     /* 2 words */
   uint16_t n_smids;
+  uint16_t shared_reserved;             /* bytes that %total_smem_size leaves out */
+  uint16_t cluster_given;               /* 1: the launch has a cluster size */
   uint16_t cluster, cluster_count;      /* 3 words each */
+  uint16_t cluster_inverse;             /* 3 floats: 1 / cluster */
   uint16_t cluster_ctas;                /* CTAs per cluster */
   uint16_t descriptor;                  /* 2 words, left 0: it does not enter addresses */
   uint16_t params;
+  uint16_t reserved_bytes;              /* shared memory kept by the system, part of the static */
+  uint16_t cga_stride;                  /* see abi.def */
 };
 
 static const struct abi_layout layouts[] = {
@@ -59,14 +64,22 @@ static void put64(uint8_t *bank0, unsigned offset, uint64_t v)
   memcpy(bank0 + offset, &v, sizeof v);
 }
 
-static void fill_cluster(const struct abi_layout *l, const struct abi_values *v, uint8_t *bank0)
+/* Values that clusters have to do with, `back` bytes below their offsets. */
+static void fill_cluster(const struct abi_layout *l, const struct abi_values *v, uint8_t *bank0,
+                         unsigned back)
 {
   uint32_t count[3];
-  for (unsigned i = 0; i < 3; i++) count[i] = v->cluster[i] ? v->grid[i] / v->cluster[i] : 0;
-  if (l->cluster) put3(bank0, l->cluster, v->cluster);
-  if (l->cluster_count) put3(bank0, l->cluster_count, count);
+  float inverse[3];
+  for (unsigned i = 0; i < 3; i++) {
+    count[i] = v->cluster[i] ? v->grid[i] / v->cluster[i] : 0;
+    inverse[i] = v->cluster[i] ? 1.0f / (float)v->cluster[i] : 0;
+  }
+  put32(bank0, l->shared_dynamic - back, v->shared_dynamic);
+  if (l->cluster) put3(bank0, l->cluster - back, v->cluster);
+  if (l->cluster_count) put3(bank0, l->cluster_count - back, count);
+  if (l->cluster_inverse) memcpy(bank0 + l->cluster_inverse - back, inverse, sizeof inverse);
   if (l->cluster_ctas)
-    put32(bank0, l->cluster_ctas, v->cluster[0] * v->cluster[1] * v->cluster[2]);
+    put32(bank0, l->cluster_ctas - back, v->cluster[0] * v->cluster[1] * v->cluster[2]);
 }
 
 void abi_fill(unsigned sm, const struct abi_values *v, uint8_t *bank0)
@@ -78,8 +91,11 @@ void abi_fill(unsigned sm, const struct abi_values *v, uint8_t *bank0)
   if (l->shared_window) put64(bank0, l->shared_window, v->shared_window);
   if (l->local_window) put64(bank0, l->local_window, v->local_window);
   put32(bank0, l->stack_top, v->stack_top);
-  put32(bank0, l->shared_dynamic, v->shared_dynamic);
   put64(bank0, l->grid_id, v->grid_id);
   put32(bank0, l->n_smids, v->n_smids);
-  fill_cluster(l, v, bank0);
+  if (l->shared_reserved)
+    put32(bank0, l->shared_reserved, v->shared_static >= l->reserved_bytes ? l->reserved_bytes : 0);
+  if (l->cluster_given) put32(bank0, l->cluster_given, v->cluster_given);
+  fill_cluster(l, v, bank0, 0);
+  if (l->cga_stride) fill_cluster(l, v, bank0, l->cga_stride);
 }

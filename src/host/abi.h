@@ -1,5 +1,5 @@
 /* Launch ABI: where a kernel finds its launch parameters in constant bank 0 (abi.def), and where
- * the generic-address windows lie. Source: compiler output (CUDA 13.0) for sm_75 … sm_90.
+ * the generic-address windows lie. Source: compiler output (CUDA 13.0) for sm_75 … sm_121.
  */
 #ifndef WS_HOST_ABI_H
 #define WS_HOST_ABI_H
@@ -16,10 +16,12 @@ struct abi_values {
   uint32_t block[3], grid[3];
   uint64_t shared_window, local_window;
   uint32_t stack_top;      /* initial R1: bytes of local memory per thread */
+  uint32_t shared_static;  /* bytes per CTA, with what the system reserves */
   uint32_t shared_dynamic; /* bytes per CTA */
   uint64_t grid_id;
   uint32_t n_smids;        /* number of SM ids */
   uint32_t cluster[3];     /* CTAs per cluster */
+  bool cluster_given;      /* the launch states a cluster size */
 };
 
 /* Whether abi.def has a row for this target. */

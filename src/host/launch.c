@@ -122,8 +122,9 @@ static void build_bank0(struct launch *l, struct device *d, const struct launch_
   bytes = (bytes + BANK_ALIGN - 1) & ~(uint32_t)(BANK_ALIGN - 1);
   struct abi_values v = {
     .shared_window = ABI_SHARED_WINDOW, .local_window = ABI_LOCAL_WINDOW,
-    .stack_top = (uint32_t)l->params.local_bytes, .shared_dynamic = desc->shared_dynamic,
-    .grid_id = d->next_grid_id++, .n_smids = d->config.n_smids, .cluster = { 1, 1, 1 },
+    .stack_top = (uint32_t)l->params.local_bytes, .shared_static = desc->kernel->shared_static,
+    .shared_dynamic = desc->shared_dynamic, .grid_id = d->next_grid_id++,
+    .n_smids = d->config.n_smids, .cluster = { 1, 1, 1 },
   };
   memcpy(v.block, desc->block, sizeof v.block);
   memcpy(v.grid, desc->grid, sizeof v.grid);

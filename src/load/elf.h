@@ -40,6 +40,10 @@ struct elf_file {
 bool elf_open(struct elf_file *f, struct arena *a, const uint8_t *image, size_t bytes,
               const char *name, struct err *e);
 
+/* Whether this is an ELF file for the GPU; its SM number from the header alone. */
+bool elf_is_cubin(const uint8_t *image, size_t bytes);
+bool elf_target(const uint8_t *image, size_t bytes, const char *name, unsigned *sm, struct err *e);
+
 /* Little-endian reads from unaligned bytes. */
 uint16_t elf_u16(const uint8_t *p);
 uint32_t elf_u32(const uint8_t *p);

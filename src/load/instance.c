@@ -41,27 +41,26 @@ static bool alloc_variables(struct module_instance *in, struct err *e)
                      m->name, (unsigned long long)m->global_bytes);
     in->global_base = (in->global_alloc + m->global_align - 1) & ~(m->global_align - 1);
   }
-  if (m->const_bytes) {
-    in->const_base = gmem_alloc(in->mem, m->const_bytes, "constant variables");
+  if (m->common_bytes[USER_BANK]) {
+    in->const_base = gmem_alloc(in->mem, m->common_bytes[USER_BANK], "constant variables");
     if (!in->const_base)
       return err_set(e, "%s: no guest memory for %u bytes of constants; use smaller arrays",
-                     m->name, m->const_bytes);
+                     m->name, m->common_bytes[USER_BANK]);
   }
   return true;
 }
 
-static void copy_section(struct module_instance *in, uint32_t i)
+/* Where a section's relocated contents go. */
+static uint8_t *section_home(struct module_instance *in, uint32_t i)
 {
-  const struct module *m = in->module;
-  const struct elf_section *s = &m->elf.section[i];
-  const struct place *p = &m->place[i];
-  if (p->kind == PLACE_NONE || !s->data) return;
-  in->bytes[i] = p->kind == PLACE_TEXT ? in->text + (p->offset - MODULE_CODE_BASE)
-                                       : arena_alloc(&in->arena, s->size + 1, 16);
-  memcpy(in->bytes[i], s->data, s->size);
-  if (p->kind != PLACE_BANK) return;
-  struct bank *b = p->kernel == ALL_KERNELS ? &in->common[p->bank] : &in->bank[p->kernel][p->bank];
-  *b = (struct bank){ in->bytes[i], (uint32_t)s->size };
+  const struct place *p = &in->module->place[i];
+  uint64_t bytes = in->module->elf.section[i].size;
+  if (p->kind == PLACE_TEXT) return in->text + (p->offset - MODULE_CODE_BASE);
+  if (p->kind == PLACE_BANK && p->kernel == ALL_KERNELS)
+    return in->common[p->bank].data + p->offset;
+  uint8_t *home = arena_alloc(&in->arena, bytes + 1, 16);
+  if (p->kind == PLACE_BANK) in->bank[p->kernel][p->bank] = (struct bank){ home, (uint32_t)bytes };
+  return home;
 }
 
 static void copy_sections(struct module_instance *in)
@@ -70,7 +69,16 @@ static void copy_sections(struct module_instance *in)
   in->text = arena_alloc(&in->arena, m->code_end - MODULE_CODE_BASE, 16);
   in->bytes = ARENA_ARRAY(&in->arena, uint8_t *, m->elf.n_sections);
   in->bank = arena_array(&in->arena, m->n_kernels + 1u, sizeof in->bank[0], 16);
-  for (uint32_t i = 1; i < m->elf.n_sections; i++) copy_section(in, i);
+  for (unsigned b = 0; b < MODULE_BANKS; b++)
+    if (m->common_banks >> b & 1)
+      in->common[b] = (struct bank){ arena_alloc(&in->arena, m->common_bytes[b] + 1u, 16),
+                                     m->common_bytes[b] };
+  for (uint32_t i = 1; i < m->elf.n_sections; i++) {
+    const struct elf_section *s = &m->elf.section[i];
+    if (m->place[i].kind == PLACE_NONE || !s->data) continue;
+    in->bytes[i] = section_home(in, i);
+    memcpy(in->bytes[i], s->data, s->size);
+  }
 }
 
 static void write_variables(const struct module_instance *in)
@@ -104,8 +112,9 @@ static bool resolve_undefined(const struct module *m, const struct elf_symbol *y
   *value = 0;
   if (service_address(y->name, value) || y->bind == STB_WEAK) return true;
   return err_set(e, "%s: needs '%.200s', which is neither in the file nor a service of the "
-                 "simulator (vprintf, malloc, free, __assertfail); link the module that has it",
-                 m->name, y->name);
+                 "simulator (vprintf, malloc, free, __assertfail); %s -arch=sm_%u", m->name, y->name,
+                 m->elf.relocatable ? "link it with the object that has it: nvlink"
+                                    : "compile all of the program: nvcc", m->elf.sm);
 }
 
 /* The symbol's value in the sense the relocation asks for. False: it has none. */
@@ -113,12 +122,12 @@ static bool resolve_placed(const struct module_instance *in, const struct place 
                            const struct elf_symbol *y, enum reloc_value sense, uint64_t *value)
 {
   if (sense == RELOC_SHARED && p->kind == PLACE_SHARED) *value = y->value;
-  else if (sense == RELOC_BANK && p->kind == PLACE_BANK) *value = y->value;
+  else if (sense == RELOC_BANK && p->kind == PLACE_BANK) *value = p->offset + y->value;
   else if (sense != RELOC_ADDRESS) return false;
   else if (p->kind == PLACE_TEXT) *value = p->offset + y->value;
   else if (p->kind == PLACE_GLOBAL) *value = in->global_base + p->offset + y->value;
   else if (p->kind == PLACE_BANK && p->bank == USER_BANK && p->kernel == ALL_KERNELS)
-    *value = in->const_base + y->value;
+    *value = in->const_base + p->offset + y->value;
   else return false;
   return true;
 }
@@ -129,6 +138,10 @@ static bool resolve(const struct module_instance *in, const struct module_reloc 
   const struct module *m = in->module;
   const struct elf_symbol *y = &m->elf.symbol[r->symbol];
   *bank = 0;
+  if (m->shared_at && object_is_shared(y) && r->row->value == RELOC_SHARED) {
+    *value = m->shared_at[r->symbol];
+    return true;
+  }
   if (y->section == SHN_UNDEF) return resolve_undefined(m, y, value, e);
   if (y->section == SHN_ABS) {
     *value = y->value;

@@ -7,17 +7,21 @@
 #include "load/elf.h"
 #include "load/module.h"
 #include "load/reloc.h"
+#include "load/target.h"
 
 /* Where a section ends up. */
 enum place_kind {
   PLACE_NONE,    /* not loaded: debug information, notes */
   PLACE_TEXT,    /* code space, at `offset` = pc */
-  PLACE_BANK,    /* constant bank `bank` of kernel `kernel` */
+  PLACE_BANK,    /* constant bank `bank` of kernel `kernel`, at `offset` */
   PLACE_GLOBAL,  /* the module's globals, at `offset` */
   PLACE_SHARED,  /* a kernel's shared memory */
 };
 
-enum { ALL_KERNELS = -1 };
+enum {
+  ALL_KERNELS = -1,
+  MODULE_SHARED_LIMIT = 16 << 20, /* bytes; far above any GPU: only catches nonsense */
+};
 
 struct place {
   uint8_t kind;    /* enum place_kind */
@@ -44,10 +48,11 @@ struct module {
   struct arena arena;
   const char *name;          /* file */
   struct elf_file elf;
+  const struct target *target;
   struct place *place;       /* per ELF section */
   uint64_t code_end;
   uint64_t global_bytes, global_align;
-  uint32_t const_bytes;      /* module-wide bank 3 */
+  uint32_t common_bytes[MODULE_BANKS]; /* module-wide banks */
   uint8_t common_banks;      /* bit b: there is a module-wide bank b */
   uint8_t *kernel_banks;     /* per kernel: bit b: it has its own bank b */
   unsigned n_kernels, n_relocs, n_symbols, n_functions;
@@ -56,6 +61,11 @@ struct module {
   struct module_reloc *reloc;
   struct module_symbol *symbol;
   struct module_function *function;
+  /* Relocatable objects only (object.c). */
+  bool *own_shared;          /* per kernel: it has shared variables of its own */
+  uint32_t *shared_at;       /* per ELF symbol: offset of a shared variable; NULL: linked file */
+  struct module_kernel callee; /* largest needs of the functions that are no kernels */
+  uint64_t callee_frames;    /* sum of their stack frames, bytes */
 };
 
 /* Symbol names of the runtime services, by enum sass_syscall. */
@@ -63,9 +73,22 @@ extern const char *const load_service_name[SYSCALL__N];
 
 /* nvinfo.c: fills kernels from .nv.info and .nv.info.KERNEL. */
 bool nvinfo_read(struct module *, struct err *e);
+/* object.c: places shared variables after the sections have places; raises what kernels need to what
+ * the functions they may call need, after nvinfo_read. */
+bool object_layout(struct module *, struct err *e);
+void object_finish(struct module *);
+/* Variables of objects have a symbol type of their own. */
+bool object_is_variable(const struct elf_symbol *);
+bool object_is_shared(const struct elf_symbol *);
 /* Index of the kernel that lives in this .text section, or ALL_KERNELS. */
 int32_t module_kernel_of_text(const struct module *, uint32_t section);
 /* Index of the kernel called name (all of it), or ALL_KERNELS. */
 int32_t module_kernel_index(const struct module *, const char *name);
+/* How many kernels a user's name can mean (module_kernel); *exact: it is a full symbol name. */
+unsigned module_kernel_matches(const struct module *, const char *name, bool *exact);
+/* Index of the kernel that a section ".nv.….NAME" belongs to: its sh_info is the kernel's .text
+ * section. ALL_KERNELS: NAME is no kernel. */
+int32_t module_kernel_of_section(const struct module *, const struct elf_section *,
+                                 const char *name);
 
 #endif

@@ -13,7 +13,6 @@ enum {
   INST_BYTES = 16,
   CODE_ALIGN = 128,             /* of .text sections, as the compiler asks for */
   BANK_LIMIT = 64 << 10,        /* addressable constant bank */
-  SHARED_LIMIT = 16 << 20,      /* far above any GPU: only catches nonsense */
   SYM_ENTRY = 0x10,             /* st_other: callable from the host */
 };
 #define CODE_LIMIT UINT64_C(0x40000000)    /* bytes of code per module */
@@ -31,22 +30,12 @@ static const char *after(const char *s, const char *prefix)
   return strncmp(s, prefix, n) == 0 ? s + n : NULL;
 }
 
-static bool check_target(const struct module *m, struct err *e)
+static bool check_target(struct module *m, struct err *e)
 {
-  /* Binary kinds with 128-bit instructions of the tables in isa/sass. */
-  static const unsigned known[] = { 75, 80, 86, 87, 89, 90, 100, 103, 120, 121 };
-  bool found = false;
-  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) found |= known[i] == m->elf.sm;
-  if (!found)
-    return err_set(e, "%s: compiled for sm_%u, which is not a known target; compile with "
-                   "-arch=sm_80, sm_86 or sm_90", m->name, m->elf.sm);
-  if (m->elf.sm != 80 && m->elf.sm != 86 && m->elf.sm != 90)
-    return err_set(e, "%s: compiled for sm_%u, which is not supported yet; compile with "
-                   "-arch=sm_80, sm_86 or sm_90", m->name, m->elf.sm);
-  if (m->elf.relocatable)
-    return err_set(e, "%s: not linked (compiled with -rdc=true); link it with nvlink -arch=sm_%u",
-                   m->name, m->elf.sm);
-  return true;
+  m->target = target_find(m->elf.sm);
+  if (m->target) return true;
+  return err_set(e, "%s: compiled for sm_%u, which is not a known target; compile with "
+                 "-arch=sm_80, sm_86 or sm_90", m->name, m->elf.sm);
 }
 
 /* Sections become places ---------------------------------------------------------------- */
@@ -78,34 +67,39 @@ static bool place_global(struct module *m, const struct elf_section *s, struct p
 }
 
 /* ".nv.constant2.KERNEL" or ".nv.constant3": `rest` starts at the bank number. Sections of
- * functions that are no kernels hold nothing a kernel can reach. */
+ * functions that are no kernels hold nothing a kernel of a linked file can reach. */
 static bool place_bank(struct module *m, const struct elf_section *s, const char *rest,
                        struct place *p, struct err *e)
 {
   unsigned bank = (unsigned)(rest[0] - '0');
   if (bank >= MODULE_BANKS || (rest[1] != '\0' && rest[1] != '.')) return true;
-  int32_t k = rest[1] == '.' ? module_kernel_index(m, rest + 2) : ALL_KERNELS;
-  if (rest[1] == '.' && k == ALL_KERNELS) return true;
   if (bank == 0) return true; /* only a size; the launch makes the contents */
-  uint8_t *seen = k == ALL_KERNELS ? &m->common_banks : &m->kernel_banks[k];
-  if (!s->data || s->size > BANK_LIMIT || (*seen >> bank & 1))
+  int32_t k = rest[1] == '.' ? module_kernel_of_section(m, s, rest + 2) : ALL_KERNELS;
+  bool joined = m->elf.relocatable && bank == 2; /* one for everybody (object.c) */
+  int32_t owner = joined ? ALL_KERNELS : k;
+  if (rest[1] == '.' && k == ALL_KERNELS && !joined) return true;
+  uint8_t *seen = owner == ALL_KERNELS ? &m->common_banks : &m->kernel_banks[owner];
+  uint64_t at = joined && s->align <= BANK_LIMIT ? align_up(m->common_bytes[bank], s->align) : 0;
+  if (!s->data || s->size > BANK_LIMIT - at || (!joined && (*seen >> bank & 1)))
     return err_set(e, "%s: damaged cubin: size or number of sections %s; compile it again", m->name,
                    s->name);
   *seen = (uint8_t)(*seen | 1u << bank);
-  *p = (struct place){ .kind = PLACE_BANK, .bank = (uint8_t)bank, .kernel = k };
-  if (bank == 3 && k == ALL_KERNELS) m->const_bytes = (uint32_t)s->size;
+  *p = (struct place){ .kind = PLACE_BANK, .bank = (uint8_t)bank, .kernel = owner, .offset = at };
+  if (owner == ALL_KERNELS) m->common_bytes[bank] = (uint32_t)(at + s->size);
   return true;
 }
 
 static bool place_shared(struct module *m, const struct elf_section *s, const char *kernel,
                          struct place *p, struct err *e)
 {
-  int32_t k = module_kernel_index(m, kernel);
-  if (k == ALL_KERNELS) return true; /* .nv.shared.reserved.0: inside the kernel's own */
-  if (s->size > SHARED_LIMIT)
+  int32_t k = module_kernel_of_section(m, s, kernel);
+  /* .nv.shared.reserved.0: inside the kernel's own. */
+  if (k == ALL_KERNELS && !m->elf.relocatable) return true;
+  if (s->size > MODULE_SHARED_LIMIT)
     return err_set(e, "%s: damaged cubin: size of section %s; compile it again", m->name, s->name);
   *p = (struct place){ .kind = PLACE_SHARED, .kernel = k };
-  m->kernel[k].shared_static = (uint32_t)s->size;
+  if (m->elf.relocatable && k != ALL_KERNELS) m->own_shared[k] = true;
+  if (!m->elf.relocatable) m->kernel[k].shared_static = (uint32_t)s->size;
   return true;
 }
 
@@ -122,6 +116,8 @@ static bool place_sections(struct module *m, struct err *e)
       TRY(place_bank(m, s, rest, p, e));
     else if ((rest = after(s->name, ".nv.shared.")))
       TRY(place_shared(m, s, rest, p, e));
+    else if (m->elf.relocatable && strcmp(s->name, ".nv_debug.shared") == 0)
+      *p = (struct place){ .kind = PLACE_SHARED, .kernel = ALL_KERNELS };
   }
   return true;
 }
@@ -146,7 +142,7 @@ static bool add_kernel(struct module *m, const struct elf_symbol *y, struct err 
   m->kernel[m->n_kernels++] = (struct module_kernel){
     .name = y->name,
     .entry_pc = m->place[y->section].offset + y->value,
-    .regs = m->elf.sm < 90 ? s->info >> 24 : 0, /* .nv.info states it again */
+    .regs = m->target->regs_in_header ? s->info >> 24 : 0, /* .nv.info states it again */
   };
   return true;
 }
@@ -213,6 +209,24 @@ static bool is_loaded_reloc(const struct module *m, const struct elf_section *s)
          m->place[s->info].kind != PLACE_NONE;
 }
 
+/* Overlapping sections would let a small file ask for any amount of memory. Only sections that are
+ * read count: some targets' files describe the same bytes twice. */
+static bool check_overlap(const struct module *m, uint64_t bytes, struct err *e)
+{
+  uint64_t total = 0;
+  for (uint32_t i = 1; i < m->elf.n_sections; i++) {
+    const struct elf_section *s = &m->elf.section[i];
+    if (!s->data || (m->place[i].kind == PLACE_NONE && !is_loaded_reloc(m, s) &&
+                     !after(s->name, ".nv.info")))
+      continue;
+    total += s->size;
+    if (total > bytes)
+      return err_set(e, "%s: damaged cubin: sections overlap (%.200s); compile it again", m->name,
+                     s->name);
+  }
+  return true;
+}
+
 static bool read_relocs(struct module *m, struct err *e)
 {
   uint64_t n = 0;
@@ -239,16 +253,23 @@ static bool read_relocs(struct module *m, struct err *e)
 
 static bool is_variable_or_function(const struct module *m, const struct elf_symbol *y)
 {
-  return (y->type == STT_OBJECT || y->type == STT_FUNC) && y->section > 0 &&
-         y->section < m->elf.n_sections && m->place[y->section].kind != PLACE_NONE;
+  return (y->type == STT_OBJECT || y->type == STT_FUNC || object_is_variable(y)) &&
+         y->section > 0 && y->section < m->elf.n_sections &&
+         m->place[y->section].kind != PLACE_NONE;
 }
 
-static void add_symbol(struct module *m, const struct elf_symbol *y)
+static void add_symbol(struct module *m, uint32_t index)
 {
+  const struct elf_symbol *y = &m->elf.symbol[index];
   static const uint8_t space[] = { [PLACE_TEXT] = MODULE_CODE, [PLACE_BANK] = MODULE_CONST,
                                    [PLACE_GLOBAL] = MODULE_GLOBAL, [PLACE_SHARED] = MODULE_SHARED };
   const struct place *p = &m->place[y->section];
   uint64_t size = m->elf.section[y->section].size;
+  if (p->kind == PLACE_SHARED && m->shared_at) {
+    m->symbol[m->n_symbols++] = (struct module_symbol){
+      .name = y->name, .space = MODULE_SHARED, .offset = m->shared_at[index], .bytes = y->size };
+    return;
+  }
   if (y->value > size) return; /* nothing there */
   if (p->kind == PLACE_BANK && (p->bank != 3 || p->kernel != ALL_KERNELS)) return;
   m->symbol[m->n_symbols++] = (struct module_symbol){
@@ -273,7 +294,7 @@ static void read_symbols(struct module *m)
   m->symbol = ARENA_ARRAY(&m->arena, struct module_symbol, n + 1);
   m->function = ARENA_ARRAY(&m->arena, struct module_function, n + 1);
   for (uint32_t i = 0; i < m->elf.n_symbols; i++)
-    if (is_variable_or_function(m, &m->elf.symbol[i])) add_symbol(m, &m->elf.symbol[i]);
+    if (is_variable_or_function(m, &m->elf.symbol[i])) add_symbol(m, i);
   qsort(m->function, m->n_functions, sizeof m->function[0], by_pc);
 }
 
@@ -288,8 +309,12 @@ static bool parse(struct module *m, const uint8_t *image, size_t bytes, struct e
   m->global_align = 1;
   TRY(find_code(m, e));
   m->kernel_banks = ARENA_ARRAY(&m->arena, uint8_t, m->n_kernels + 1u);
+  m->own_shared = ARENA_ARRAY(&m->arena, bool, m->n_kernels + 1u);
   TRY(place_sections(m, e));
+  TRY(check_overlap(m, bytes, e));
+  if (m->elf.relocatable) TRY(object_layout(m, e));
   TRY(nvinfo_read(m, e));
+  if (m->elf.relocatable) object_finish(m);
   TRY(check_kernels(m, e));
   TRY(read_relocs(m, e));
   read_symbols(m);

@@ -25,7 +25,7 @@ enum attribute {
   ATTR_NUM_BARRIERS = 0x4c,
 };
 
-enum { STACK_UNKNOWN = 0xffffffff, MAX_PARAMS = 4096 };
+enum { STACK_UNKNOWN = 0xffffffff, PARAM_RECORD_BYTES = 16 };
 
 struct record {
   uint8_t format, attribute;
@@ -34,7 +34,7 @@ struct record {
 };
 
 struct kernel_params {
-  uint32_t n;
+  uint32_t n, most; /* described; as many as records fit the section */
   bool *seen;
   struct module_param *param;
 };
@@ -114,10 +114,12 @@ static bool file_record(struct nvinfo *n, const struct record *r)
     TRY(function_record(n, r, &k, &sym, &number));
     if (number > 255) return bad(n, "register count");
     if (k) k->regs = number;
+    else if (n->m->callee.regs < number) n->m->callee.regs = number;
     return true;
   case ATTR_FRAME_SIZE:
     TRY(function_record(n, r, &k, &sym, &number));
     if (k) k->frame_bytes = number;
+    else n->m->callee_frames += number;
     raise_stack(n->m, sym, number);
     return true;
   case ATTR_MIN_STACK_SIZE:
@@ -135,12 +137,13 @@ static bool param_record(struct nvinfo *n, const struct record *r)
 {
   TRY(want(n, r, 12));
   uint32_t ordinal = elf_u16(r->payload + 4), w = elf_u32(r->payload + 8);
-  if (ordinal >= MAX_PARAMS) return bad(n, "parameter number");
   struct kernel_params *ps = &n->params;
   if (!ps->param) {
-    ps->param = ARENA_ARRAY(&n->m->arena, struct module_param, MAX_PARAMS);
-    ps->seen = ARENA_ARRAY(&n->m->arena, bool, MAX_PARAMS);
+    ps->most = (uint32_t)(n->s->size / PARAM_RECORD_BYTES);
+    ps->param = ARENA_ARRAY(&n->m->arena, struct module_param, ps->most);
+    ps->seen = ARENA_ARRAY(&n->m->arena, bool, ps->most);
   }
+  if (ordinal >= ps->most) return bad(n, "parameter number");
   if (ps->seen[ordinal]) return bad(n, "parameter described twice");
   ps->seen[ordinal] = true;
   ps->param[ordinal] = (struct module_param){ .offset = elf_u16(r->payload + 6), .bytes = w >> 18 };
@@ -217,6 +220,15 @@ static bool read_section(struct module *m, const struct elf_section *s, struct m
   return k ? finish_params(&n) : true;
 }
 
+/* A device function: of its needs only the largest count. */
+static bool read_callee(struct module *m, const struct elf_section *s, struct err *e)
+{
+  struct module_kernel one = { .name = "" };
+  TRY(read_section(m, s, &one, e));
+  if (one.barriers > m->callee.barriers) m->callee.barriers = one.barriers;
+  return true;
+}
+
 bool nvinfo_read(struct module *m, struct err *e)
 {
   static const char prefix[] = ".nv.info";
@@ -227,8 +239,11 @@ bool nvinfo_read(struct module *m, struct err *e)
     if (*rest == '\0') {
       TRY(read_section(m, s, NULL, e));
     } else if (*rest == '.') {
-      int32_t k = module_kernel_index(m, rest + 1);
-      if (k == ALL_KERNELS) continue; /* a device function's */
+      int32_t k = module_kernel_of_section(m, s, rest + 1);
+      if (k == ALL_KERNELS) { /* a device function's: the linker has added it to its callers */
+        if (m->elf.relocatable) TRY(read_callee(m, s, e));
+        continue;
+      }
       if (m->kernel[k].param)
         return err_set(e, "%s: damaged cubin: two sections %s; compile it again", m->name, s->name);
       TRY(read_section(m, s, &m->kernel[k], e));

@@ -63,6 +63,15 @@ int32_t module_kernel_index(const struct module *m, const char *name)
   return ALL_KERNELS;
 }
 
+int32_t module_kernel_of_section(const struct module *m, const struct elf_section *s,
+                                 const char *name)
+{
+  if (s->info >= m->elf.n_sections || m->place[s->info].kind != PLACE_TEXT)
+    return module_kernel_index(m, name);
+  int32_t k = m->text_kernel[s->info];
+  return k != ALL_KERNELS && strcmp(m->kernel[k].name, name) == 0 ? k : ALL_KERNELS;
+}
+
 /* Whether the mangled name (Itanium C++ ABI) is a function whose last plain component is `plain`:
  * _Z6vecaddPf, _ZN2ns6vecaddEv, _Z6vecaddIfEvPT_. */
 static bool plain_name_is(const char *mangled, const char *plain)
@@ -82,6 +91,15 @@ static bool plain_name_is(const char *mangled, const char *plain)
     if (mangled[2] != 'N') break;
   }
   return last && strlen(plain) == last_len && strncmp(last, plain, last_len) == 0;
+}
+
+unsigned module_kernel_matches(const struct module *m, const char *name, bool *exact)
+{
+  *exact = module_kernel_index(m, name) != ALL_KERNELS;
+  if (*exact) return 1;
+  unsigned n = 0;
+  for (unsigned i = 0; i < m->n_kernels; i++) n += plain_name_is(m->kernel[i].name, name);
+  return n;
 }
 
 static void list_kernels(const struct module *m, const char *problem, const char *name,

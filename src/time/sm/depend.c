@@ -63,10 +63,15 @@ bool depend_edge(struct depend *d, struct warp_table *t, uint64_t now)
     changed = true;
   }
   for (uint16_t i = wheel_take(&d->drops, now), next; i != WHEEL_NIL; i = next) {
-    next = d->drops.pool[i].next;
-    depend_drop(t, d->drops.pool[i].warp, d->drops.pool[i].sb, now);
-    t->slot[d->drops.pool[i].warp].in_flight--;
+    struct wheel_event x = d->drops.pool[i];
+    next = x.next;
     wheel_release(&d->drops, i);
+    if (x.at > now) {
+      wheel_add(&d->drops, now, x.at, x.warp, x.sb);
+      continue;
+    }
+    depend_drop(t, x.warp, x.sb, now);
+    t->slot[x.warp].in_flight--;
     changed = true;
   }
   return changed;

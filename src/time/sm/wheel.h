@@ -1,4 +1,5 @@
-/* Timing wheel: dependence-counter decrements due at a known cycle, at most WHEEL_SPAN-1 ahead. */
+/* Timing wheel: dependence-counter decrements due at a known cycle. One further ahead than the wheel
+ * goes round takes several turns: wheel_take hands it out early, and it is added again. */
 #ifndef WS_TIME_SM_WHEEL_H
 #define WS_TIME_SM_WHEEL_H
 
@@ -13,6 +14,7 @@ struct wheel_event {
   uint16_t next;
   uint8_t warp; /* slot in the warp table */
   uint8_t sb;   /* dependence counter */
+  uint64_t at;  /* cycle it is due */
 };
 
 struct wheel {
@@ -33,19 +35,21 @@ static inline void wheel_init(struct wheel *w)
   w->n = 0;
 }
 
-/* `at` must lie in (now, now + WHEEL_SPAN). */
+/* `at` must lie after now. */
 static inline void wheel_add(struct wheel *w, uint64_t now, uint64_t at, unsigned warp, unsigned sb)
 {
-  BUG_ON(at <= now || at - now >= WHEEL_SPAN || w->free == WHEEL_NIL);
-  uint16_t i = w->free, b = (uint16_t)(at % WHEEL_SPAN);
+  BUG_ON(at <= now || w->free == WHEEL_NIL);
+  uint64_t turn = at - now < WHEEL_SPAN ? at : now + WHEEL_SPAN - 1;
+  uint16_t i = w->free, b = (uint16_t)(turn % WHEEL_SPAN);
   w->free = w->pool[i].next;
-  w->pool[i] = (struct wheel_event){w->bucket[b], (uint8_t)warp, (uint8_t)sb};
+  w->pool[i] = (struct wheel_event){w->bucket[b], (uint8_t)warp, (uint8_t)sb, at};
   w->bucket[b] = i;
   w->occupied[b / 64] |= (uint64_t)1 << (b % 64);
   w->n++;
 }
 
-/* Takes all events of cycle `now`: returns the first, follow .next; give back with wheel_release. */
+/* Takes all events of cycle `now`: returns the first, follow .next; give back with wheel_release. Those
+ * whose .at is later must be added again. */
 static inline uint16_t wheel_take(struct wheel *w, uint64_t now)
 {
   uint16_t b = (uint16_t)(now % WHEEL_SPAN), first = w->bucket[b];

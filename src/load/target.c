@@ -1,0 +1,23 @@
+#include "load/target.h"
+
+#include <stddef.h>
+
+static const struct target targets[] = {
+  { 75, 0, true },       { 80, 0, true },       { 86, 0, true },       { 87, 0, true },
+  { 88, 0, true },       { 89, 0, true },       { 90, 0x400, false },  { 100, 0x400, false },
+  { 101, 0x400, false }, { 103, 0x400, false }, { 110, 0x400, false }, { 120, 0x400, false },
+  { 121, 0x400, false },
+};
+
+const struct target *target_find(unsigned sm)
+{
+  for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+    if (targets[i].sm == sm) return &targets[i];
+  return NULL;
+}
+
+bool target_runs_on(unsigned code_sm, enum target_form form, unsigned device_sm)
+{
+  if (form == TARGET_ARCH_SPECIFIC) return code_sm == device_sm;
+  return code_sm / 10 == device_sm / 10 && code_sm <= device_sm;
+}

@@ -1,0 +1,25 @@
+/* Targets whose machine code can be loaded, and the compatibility rule. */
+#ifndef WS_LOAD_TARGET_H
+#define WS_LOAD_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What differs in the files of a target. Source: compiler output (CUDA 13.0). */
+struct target {
+  uint16_t sm;
+  uint16_t shared_reserved; /* bytes the system keeps at the start of a CTA's shared memory, which
+                             * section sizes include and offsets of objects do not */
+  bool regs_in_header;      /* sh_info of .text sections: registers << 24 | symbol */
+};
+
+/* NULL: no such target, or its instructions are not 128 bits wide (before sm_70). */
+const struct target *target_find(unsigned sm);
+
+/* Whether code for sm_XY runs on a GPU of sm_XZ: same major version, minor not newer (CUDA
+ * programming guide, binary compatibility). Code for an architecture-specific target (sm_90a) runs
+ * on that SM only, code for a family-specific one (sm_100f) in its family. */
+enum target_form { TARGET_PLAIN, TARGET_ARCH_SPECIFIC, TARGET_FAMILY_SPECIFIC };
+bool target_runs_on(unsigned code_sm, enum target_form, unsigned device_sm);
+
+#endif
