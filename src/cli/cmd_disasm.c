@@ -6,12 +6,14 @@
 
 #include "cli/commands.h"
 #include "isa/sass/sass.h"
+#include "load/file.h"
 #include "load/module.h"
 
-enum { OPT_KERNEL = CLI_OPT_FIRST, OPT_NO_CTRL, OPT_HEX };
+enum { OPT_KERNEL = CLI_OPT_FIRST, OPT_SM, OPT_NO_CTRL, OPT_HEX, MAX_SM = 999 };
 
 static const struct cli_option options[] = {
   {OPT_KERNEL, "kernel", "NAME", "only this kernel, with the functions in its section"},
+  {OPT_SM, "sm", "NUMBER", "only the code for this target (86)"},
   {OPT_NO_CTRL, "no-ctrl", NULL, "leave out the control information"},
   {OPT_HEX, "hex", NULL, "add the instruction words"},
   {0},
@@ -19,6 +21,7 @@ static const struct cli_option options[] = {
 
 struct disasm_options {
   const char *file, *kernel;
+  unsigned long sm; /* 0: all */
   bool ctrl, hex;
 };
 
@@ -88,14 +91,13 @@ static uint64_t first_code(const struct module *m, const struct code_view *code)
   return first;
 }
 
-static int disasm(const struct disasm_options *o, const struct module *m)
+static bool disasm(const struct disasm_options *o, const struct module *m, struct err *e)
 {
-  struct err e = {0};
   const struct module_kernel *k = NULL;
   struct module_instance *mi;
 
-  if (o->kernel && !(k = module_kernel(m, o->kernel, &e))) return cli_error("%s", e.msg);
-  if (!(mi = module_instantiate(m, NULL, &e))) return cli_error("%s", e.msg);
+  if (o->kernel && !(k = module_kernel(m, o->kernel, e))) return false;
+  if (!(mi = module_instantiate(m, NULL, e))) return false;
 
   const struct code_view *code = module_code(mi);
   printf("// %s: sm_%u\n", module_name(m), module_sm(m));
@@ -104,7 +106,38 @@ static int disasm(const struct disasm_options *o, const struct module *m)
   else
     print_code(o, mi, first_code(m, code), code->end);
   module_instance_free(mi);
-  return CLI_OK;
+  return true;
+}
+
+/* Every image that the options ask for. With --kernel, those that do not have it are passed over
+ * unless none has it. */
+static bool disasm_all(const struct disasm_options *o, const struct code_file *f, struct err *e)
+{
+  unsigned shown = 0;
+  struct err first = {0};
+
+  for (unsigned i = 0; i < code_file_count(f); i++) {
+    const struct code_image *c = code_file_image(f, i);
+    struct err why = {0};
+    if (o->sm && o->sm != c->sm) continue;
+    if (c->ptx) {
+      if (!o->kernel) printf("// %s: PTX for compute_%u, not machine code\n", o->file, c->sm);
+      continue;
+    }
+    struct module *m = code_file_load_image(f, i, &why);
+    bool empty = m && code_file_count(f) > 1 && !module_kernel_count(m);
+    if (m && !empty && disasm(o, m, &why)) shown++;
+    module_free(m);
+    if (why.msg[0] && !first.msg[0]) first = why;
+    if (why.msg[0] && !o->kernel) break;
+  }
+  if (first.msg[0] && (shown == 0 || !o->kernel)) {
+    *e = first;
+    return false;
+  }
+  char targets[200];
+  return shown || err_set(e, "%s: no such machine code; the file has %s", o->file,
+                          code_file_targets(f, targets, sizeof targets));
 }
 
 static int run_disasm(const struct cli_command *cmd, int argc, char **argv)
@@ -117,27 +150,33 @@ static int run_disasm(const struct cli_command *cmd, int argc, char **argv)
     switch (id) {
     case CLI_OPT_HELP: return cli_help(cmd);
     case OPT_KERNEL: o.kernel = arg; break;
+    case OPT_SM:
+      if (!cli_number(arg, 1, MAX_SM, &o.sm))
+        return cli_usage_error(cmd, "--sm %s: not a target's number", arg);
+      break;
     case OPT_NO_CTRL: o.ctrl = false; break;
     case OPT_HEX: o.hex = true; break;
     default: return CLI_BAD_INPUT;
     }
   }
-  if (optind + 1 != argc) return cli_usage_error(cmd, "give one cubin");
+  if (optind + 1 != argc) return cli_usage_error(cmd, "give one file");
   o.file = argv[optind];
 
-  struct module *m = module_load(o.file, &e);
-  if (!m) return cli_error("%s", e.msg);
-  int status = disasm(&o, m);
-  module_free(m);
-  return status;
+  struct code_file *f = code_file_open(o.file, &e);
+  if (!f) return cli_error("%s", e.msg);
+  bool ok = disasm_all(&o, f, &e);
+  code_file_free(f);
+  return ok ? CLI_OK : cli_error("%s", e.msg);
 }
 
 const struct cli_command cmd_disasm = {
   .name = "disasm",
-  .synopsis = "FILE.cubin [options]",
-  .summary = "print the instructions of a cubin",
+  .synopsis = "FILE [options]",
+  .summary = "print the instructions of a cubin or CUDA program",
   .options = options,
-  .notes = "Control information is printed as [B------:R-:W0:-:S04]: counters waited for, counter\n"
+  .notes = "FILE is a cubin, or anything that holds some: a fat binary, an executable, shared object, object\n"
+           "file or library made by nvcc. PTX in it is named, not printed.\n"
+           "Control information is printed as [B------:R-:W0:-:S04]: counters waited for, counter\n"
            "that protects the sources, counter that protects the result, yield, stall cycles.\n"
            "A word that does not decode is printed as such; its control information is still valid.\n",
   .examples = "  # everything in the file\n"

@@ -12,6 +12,7 @@
 #include "cli/run_timed.h"
 #include "config/presets.h"
 #include "host/case.h"
+#include "load/file.h"
 #include "view/json.h"
 #include "view/progress.h"
 #include "view/summary.h"
@@ -36,32 +37,30 @@ struct run {
   struct report report;
 };
 
-/* The target of the case's cubin; a case that has one for each GPU gets the first default. */
-static bool target_of(const struct launch_case *lc, unsigned *sm, struct err *e)
+/* The preset for a file without --gpu: the first default whose SM the file was compiled for, else
+ * the first it runs on; a case that has a cubin for each GPU gets the first. */
+static bool default_gpu(const struct launch_case *lc, const char **name, struct err *e)
 {
-  *sm = default_gpus[0].sm;
-  if (strstr(lc->cubin, "%d")) return true;
-  struct module *m = module_load(lc->cubin, e);
-  if (!m) return false;
-  *sm = module_sm(m);
-  module_free(m);
-  return true;
+  char targets[200];
+  *name = strstr(lc->cubin, "%d") ? default_gpus[0].preset : NULL;
+  if (*name) return true;
+  struct code_file *f = code_file_open(lc->cubin, e);
+  if (!f) return false;
+  for (unsigned i = 0; i < 2 * N_DEFAULT_GPUS && !*name; i++)
+    if (code_file_has(f, default_gpus[i % N_DEFAULT_GPUS].sm, i < N_DEFAULT_GPUS))
+      *name = default_gpus[i % N_DEFAULT_GPUS].preset;
+  code_file_targets(f, targets, sizeof targets);
+  code_file_free(f);
+  return *name || err_set(e, "no default GPU for %s: choose one with --gpu ('warpstep gpus' lists "
+                          "them)", targets);
 }
 
 static bool choose_gpu(struct run *r, struct err *e)
 {
   const char *name = r->opt.gpu;
   char dir[4096];
-  unsigned sm = 0;
 
-  if (!name) {
-    TRY(target_of(&r->lc, &sm, e));
-    for (unsigned i = 0; i < N_DEFAULT_GPUS; i++)
-      if (default_gpus[i].sm == sm) name = default_gpus[i].preset;
-    if (!name)
-      return err_set(e, "no default GPU for sm_%u: choose one with --gpu ('warpstep gpus' lists them)",
-                     sm);
-  }
+  if (!name) TRY(default_gpu(&r->lc, &name, e));
   TRY(presets_dir(r->opt.presets, dir, sizeof dir, e));
   TRY(preset_load(name, dir, &r->preset, e));
   r->has_preset = true;
@@ -249,9 +248,15 @@ static int run_run(const struct cli_command *cmd, int argc, char **argv)
 const struct cli_command cmd_run = {
   .name = "run",
   .synopsis = "FILE [options]",
-  .summary = "run one kernel: a launch file, or a cubin with options",
+  .summary = "run one kernel: a launch file, or a cubin or CUDA program with options",
   .options = run_option_table,
   .notes =
+    "FILE is a launch file, a cubin, or anything that holds one: a fat binary, an executable, shared\n"
+    "object, object file or library made by nvcc. Of code for several GPUs, the part for exactly the\n"
+    "GPU's SM is taken, else that of the same major and the next lower minor version.\n"
+    "A kernel is named by its symbol (_Z6vecaddPfS_S_j) or, if that is unambiguous, by its plain name\n"
+    "(vecadd): the last component of _Z<length><name> and _ZN...E; nothing else is demangled.\n"
+    "\n"
     "Types of buffers and arguments: u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64.\n"
     "FILL is zero, const (value=), iota (start=, step=), uniform (seed=, min=, max=), or\n"
     "file=PATH; with expect=PATH (rel=, abs=) the buffer is compared after the run.\n"
@@ -268,6 +273,9 @@ const struct cli_command cmd_run = {
     "  warpstep run kernels/vecadd/vecadd.sm_86.cubin --grid 4 --block 256 \\\n"
     "      --buf x:f32:1024:iota --buf y:f32:1024:const,value=0.5 --buf z:f32:1024 \\\n"
     "      --arg x --arg y --arg z --arg u32:1024 --print-buf z:8\n"
+    "  # the same kernel in a program built with nvcc: executable, .so, .o, .a or .fatbin\n"
+    "  warpstep run ./a.out --kernel vecadd --gpu a100 --functional --block 32 \\\n"
+    "      --buf x:f32:32 --buf y:f32:32 --buf z:f32:32 --arg x --arg y --arg z --arg u32:32\n"
     "  # what if the L1 cache were perfect?\n"
     "  warpstep run kernels/stencil2d/stencil2d.launch --set l1.perfect=true\n"
     "  # two runs to compare\n"

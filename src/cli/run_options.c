@@ -82,18 +82,27 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
   return true;
 }
 
-static bool looks_like_cubin(const char *path)
+/* Launch files are text. Anything that starts like a binary holds the code itself. */
+static bool holds_code(const char *path)
 {
-  size_t n = strlen(path);
-  char magic[SELFMAG] = {0};
+  static const struct { const char *text; size_t n; } magic[] = {
+    {ELFMAG, SELFMAG}, {"\x50\xed\x55\xba", 4}, {"!<arch>\n", 8}, {"MZ", 2}};
+  static const char *const suffixes[] = {".cubin", ".fatbin"};
+  char head[8] = {0};
+  size_t len = strlen(path);
   FILE *f = fopen(path, "rb");
 
   if (f) {
-    bool elf = fread(magic, 1, sizeof magic, f) == sizeof magic && !memcmp(magic, ELFMAG, SELFMAG);
+    size_t n = fread(head, 1, sizeof head, f);
     fclose(f);
-    if (elf) return true;
+    for (size_t i = 0; i < sizeof magic / sizeof magic[0]; i++)
+      if (n >= magic[i].n && !memcmp(head, magic[i].text, magic[i].n)) return true;
   }
-  return n > 6 && !strcmp(path + n - 6, ".cubin");
+  for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+    size_t n = strlen(suffixes[i]);
+    if (len > n && !strcmp(path + len - n, suffixes[i])) return true;
+  }
+  return false;
 }
 
 int run_options_parse(const struct cli_command *cmd, int argc, char **argv, struct run_options *o)
@@ -111,7 +120,7 @@ int run_options_parse(const struct cli_command *cmd, int argc, char **argv, stru
   if (optind == argc) return cli_usage_error(cmd, "no file given");
   if (optind + 1 < argc) return cli_usage_error(cmd, "unexpected '%s'", argv[optind + 1]);
   o->file = argv[optind];
-  o->is_cubin = looks_like_cubin(o->file);
+  o->is_cubin = holds_code(o->file);
   if (!o->is_cubin && (o->kernel || o->grid || o->block || o->shmem || o->buf.n || o->symbol.n ||
                        o->arg.n))
     return cli_usage_error(cmd, "--kernel, --grid, --block, --shmem, --buf, --symbol and --arg are "

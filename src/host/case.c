@@ -205,7 +205,7 @@ static bool setup(struct case_run *r, const struct device_config *config, struct
   with_print.print = r->print.stream;
   TRY(launch_case_check(r->c, e));
   TRY(device_init(&r->device, &with_print, e));
-  TRY(device_load(&r->device, cubin_path(&r->arena, r->c->cubin, config->sm), e));
+  TRY(device_load(&r->device, cubin_path(&r->arena, r->c->cubin, config->sm), r->c->kernel, e));
   TRY(choose_kernel(r, e));
   TRY(make_buffers(r, e));
   return launch_kernel(r, e);

@@ -1,6 +1,7 @@
 #include "host/device.h"
 
 #include "host/abi.h"
+#include "load/file.h"
 
 struct device_config device_config_default(unsigned sm)
 {
@@ -26,21 +27,14 @@ bool device_init(struct device *d, const struct device_config *config, struct er
   return true;
 }
 
-/* CUDA programming guide, binary compatibility: same major version, minor not newer. */
-static bool runs_on(unsigned code_sm, unsigned device_sm)
+bool device_load(struct device *d, const char *path, const char *kernel, struct err *e)
 {
-  return code_sm / 10 == device_sm / 10 && code_sm <= device_sm;
-}
-
-bool device_load(struct device *d, const char *cubin, struct err *e)
-{
-  if (d->module) return err_set(e, "%s: the device already has a module", cubin);
-  d->module = module_load(cubin, e);
+  if (d->module) return err_set(e, "%s: the device already has a module", path);
+  struct code_file *f = code_file_open(path, e);
+  if (!f) return false;
+  d->module = code_file_load(f, d->config.sm, kernel, e);
+  code_file_free(f);
   if (!d->module) return false;
-  if (!runs_on(module_sm(d->module), d->config.sm))
-    return err_set(e, "%s: compiled for sm_%u, which does not run on sm_%u; compile with "
-                   "-arch=sm_%u",
-                   cubin, module_sm(d->module), d->config.sm, d->config.sm);
   d->instance = module_instantiate(d->module, d->mem, e);
   return d->instance != NULL;
 }

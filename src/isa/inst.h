@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Execution pipes of a sub-core (core-model section 2, sass-isa section 7). */
+/* Execution pipes of a sub-core (Huerta et al., MICRO 2025, figure 3). */
 #define PIPE_LIST(X)                                                                               \
   X(ALU, "alu", "integer, logic, compare, FP32 min/max and select")                                \
   X(FMA, "fma", "FP32 multiply-add, IMAD")                                                         \
@@ -35,7 +35,7 @@ enum pipe {
 
 /* Latency classes: the preset states one latency in cycles for each (key lat.NAME). A class is
  * fixed when the compiler covers it by stall counts, variable when by dependence counters
- * (core-model sections 4 and 9). Memory instructions use struct inst_mem instead. */
+ * (Huerta et al., MICRO 2025). Memory instructions use struct inst_mem instead. */
 #define LAT_LIST(X)                                                                                \
   X(ALU, "alu")             /* integer, logic, moves, FP32 compare             */                  \
   X(FMA, "fma")             /* FFMA FADD FMUL IMAD                             */                  \
@@ -88,7 +88,7 @@ struct operand {
 
 enum { INST_MAX_SRC = 8, INST_MAX_DST = 4, SB_NONE = 7, SB_COUNT = 6 };
 
-/* Control information (core-model section 3). */
+/* Control information (Huerta et al., MICRO 2025). */
 struct inst_ctrl {
   uint8_t stall;    /* cycles before the warp may issue again, 0..15        */
   bool yield;       /* true: prefer another warp next cycle (stored bit 0)  */
@@ -109,7 +109,7 @@ struct inst_mem {
   uint8_t space; /* enum mem_space; MEM_NONE: not a memory instruction */
   uint8_t op;    /* enum mem_op */
   uint8_t bytes; /* per lane: 1 2 4 8 16 */
-  uint8_t addr;  /* enum addr_kind (core-model Table 2) */
+  uint8_t addr;  /* enum addr_kind (Huerta et al., MICRO 2025, Table 2) */
   bool strong;   /* volatile, .STRONG.*, atomics: performs at the L2 slice */
   bool bypass_l1; /* LDGSTS.BYPASS and strong loads of gpu scope or wider */
 };
@@ -126,7 +126,7 @@ enum inst_flag {
   INST_MEMBAR = 1 << 7,
   INST_CLOCK = 1 << 8,    /* reads the SM clock */
   INST_SLEEP = 1 << 9,    /* NANOSLEEP */
-  INST_HALF_RATE_PORT = 1 << 10, /* IMAD: takes the issue port one extra cycle (core-model 5.4) */
+  INST_HALF_RATE_PORT = 1 << 10, /* IMAD: takes the issue port one extra cycle (Huerta et al., MICRO 2025) */
   INST_UNDECODED = 1 << 11, /* no row matches: executing it is an error */
   INST_SYSCALL = 1 << 12, /* runtime service (vprintf, malloc): executed by the simulator */
 };

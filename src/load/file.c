@@ -248,11 +248,15 @@ char *code_file_targets(const struct code_file *f, char *buf, size_t size)
 
 /* Loading ---------------------------------------------------------------------------------- */
 
-static bool only_ptx(const struct code_file *f)
+/* Whether there is PTX that a driver would compile for this GPU. */
+static bool has_ptx_for(const struct code_file *f, unsigned sm)
 {
-  for (unsigned i = 0; i < f->n; i++)
-    if (!f->image[i].info.ptx) return false;
-  return true;
+  for (unsigned i = 0; i < f->n; i++) {
+    const struct code_image *a = &f->image[i].info;
+    if (a->ptx && (a->form == TARGET_PLAIN ? a->sm <= sm : target_runs_on(a->sm, a->form, sm)))
+      return true;
+  }
+  return false;
 }
 
 struct module *code_file_load_image(const struct code_file *f, unsigned i, struct err *e)
@@ -341,13 +345,13 @@ static void search_groups(struct search *s, bool objects)
 static void no_code(const struct code_file *f, unsigned sm, struct err *e)
 {
   char targets[200];
-  if (only_ptx(f))
-    err_fill(e, "%s: only PTX for this GPU: rebuild with -gencode arch=compute_%u,code=sm_%u",
-             f->name, sm, sm);
+  code_file_targets(f, targets, sizeof targets);
+  if (has_ptx_for(f, sm))
+    err_fill(e, "%s: only PTX for this GPU: rebuild with -gencode arch=compute_%u,code=sm_%u (there "
+             "is: %s)", f->name, sm, sm, targets);
   else
     err_fill(e, "%s: compiled for %s, which does not run on sm_%u; rebuild with -gencode "
-             "arch=compute_%u,code=sm_%u", f->name, code_file_targets(f, targets, sizeof targets),
-             sm, sm, sm);
+             "arch=compute_%u,code=sm_%u", f->name, targets, sm, sm, sm);
 }
 
 static void not_found(const struct search *s, struct err *e)

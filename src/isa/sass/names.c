@@ -1,4 +1,4 @@
-/* Names of special registers (sass-isa: PTX ISA special registers; Mesa NAK; compiler output). */
+/* Names of special registers (PTX ISA, special registers; Mesa NAK; compiler output). */
 #include "isa/sass/row.h"
 
 static const char *const names[256] = {

@@ -111,7 +111,7 @@ enum sass_atom_type {
 };
 
 /* A decoded instruction in logical operand order: src[0], src[1], src[2] are a, b, c of the
- * semantics whatever slots they were encoded in (traps 2 and 3 of sass-isa section 2).
+ * semantics whatever slots they were encoded in (a constant sits in slot B, the register it replaces in slot C).
  * For FADD/HADD2/DADD/DSETP the second addend is src[1]; src[2] is SRC_NONE.
  * For unary instructions (MOV, MUFU, F2F, POPC, …) the source is src[0].
  * Memory: src[0] = address register, src[1] = store data / atomic operand, src[2] = compare-and-swap

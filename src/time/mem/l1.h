@@ -1,4 +1,4 @@
-/* L1 data cache of one SM: tags, sector bits, misses in flight. Data are not held (design: caches hold
+/* L1 data cache of one SM: tags, sector bits, misses in flight. Data are not held (caches hold
  * tags and state).
  *
  *   params  l1.bytes (unified with shared memory; what the kernel's shared memory leaves is cache),

@@ -1,4 +1,4 @@
-/* L0 constant caches (core-model sections 5.3 and 12): one per sub-core for constant operands of
+/* L0 constant caches (Huerta et al., MICRO 2025): one per sub-core for constant operands of
  * fixed-latency instructions (L0 FL), one per SM for LDC (L0 VL). They are separate: an LDC does not warm
  * L0 FL. Both miss into the L1 instruction and constant cache.
  *

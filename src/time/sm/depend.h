@@ -1,4 +1,4 @@
-/* Dependence counters of one sub-core (core-model 4.4): six per warp, raised in the Control stage,
+/* Dependence counters of one sub-core (Huerta et al., MICRO 2025): six per warp, raised in the Control stage,
  * dropped at operand read or write-back; the issue stage sees a change in the cycle after it.
  *
  * The Control latch holds what issued in the last cycle. Raises of a cycle are applied before

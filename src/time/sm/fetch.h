@@ -1,4 +1,4 @@
-/* Fetch and decode of one sub-core: fills the instruction buffers (core-model section 7).
+/* Fetch and decode of one sub-core: fills the instruction buffers (Huerta et al., MICRO 2025).
  *
  *   params  fetch.ibuffer_entries (3), fetch.stages (2: fetch, decode; then the entry can issue)
  *   cycle   one instruction per cycle, for the warp that issued last, unless its buffer (in-flight

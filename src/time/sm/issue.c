@@ -103,7 +103,7 @@ static unsigned candidate(const struct issue *s, const struct warp_table *t, uns
   }
 }
 
-/* Finished warps and warps at a barrier rank last (core-model 5.2). */
+/* Finished warps and warps at a barrier rank last (Huerta et al., MICRO 2025). */
 static bool ranks_last(const struct warp_slot *w)
 {
   return w->done || w->hold != WS_SELECTED;

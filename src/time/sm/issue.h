@@ -1,10 +1,10 @@
-/* Issue stage of one sub-core: which warp may issue, and which one does (core-model section 5).
+/* Issue stage of one sub-core: which warp may issue, and which one does (Huerta et al., MICRO 2025).
  *
  *   params  issue.policy, issue.stall0_yield_cycles, issue.big_stall_from,
  *           issue.big_stall_no_yield_cycles, issue.imad_extra_cycles,
  *           issue.const_miss_switch_cycles, pipe.interval.*, mma.interval.*
  *   ready   ibuffer head valid, stall count and yield over, waited counters zero, unit latch or
- *           memory queue free. Register-file ports are not considered (core-model 5.1).
+ *           memory queue free. Register-file ports are not considered (Huerta et al., MICRO 2025).
  *   policy  cggty: the warp that issued last, else the youngest ready; gto: … else the oldest;
  *           lrr: the next ready one in turn
  *   consts  a constant operand of a fixed-latency instruction must hit L0 FL. On a miss the greedy warp
@@ -49,7 +49,7 @@ void issue_commit(struct issue *, struct warp_slot *, unsigned warp, const struc
                   uint64_t *fp64_free_at, uint64_t control_free_at, uint64_t now);
 
 /* Cycle from which the warp may issue again after an instruction with these bits issued at `now`
- * (core-model 4.1 to 4.3). */
+ * (Huerta et al., MICRO 2025). */
 uint64_t issue_after(const struct params *, const struct inst_ctrl *, uint64_t now);
 
 #endif

@@ -1,4 +1,4 @@
-/* L0 instruction cache of one sub-core with its stream-buffer prefetcher (core-model section 7).
+/* L0 instruction cache of one sub-core with its stream-buffer prefetcher (Huerta et al., MICRO 2025).
  *
  *   params  icache.perfect, l0i.bytes, l0i.ways, l0i.line, l0i.stream_lines
  *   rule    a miss in L0 that also misses the head of the stream buffer restarts the buffer at the next

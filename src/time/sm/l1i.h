@@ -1,5 +1,5 @@
 /* L1 instruction and constant cache of one SM, behind an arbiter that serves the L0 caches of the
- * four sub-cores (core-model sections 2 and 7).
+ * four sub-cores (Huerta et al., MICRO 2025).
  *
  *   params  l1i.bytes, l1i.ways, l1i.latency and l1i.miss_latency (request to line in L0 when L1 hits,
  *           and when L2 does), l1i.line_interval, l1i.miss_line_interval (between lines streamed to

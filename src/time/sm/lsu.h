@@ -1,5 +1,5 @@
 /* Memory local unit of one sub-core: a queue between issue and the SM-shared memory unit
- * (core-model 10.1).
+ * (Huerta et al., MICRO 2025).
  *
  *   params  mem.queue_entries (5: queue of 4 + dispatch latch), mem.grant_latency (11: issue
  *           to the issue its returned credit allows, so granted one cycle before), mem.addr_interval (4: address generation, 1 instruction per 4 cycles)

@@ -1,5 +1,5 @@
 /* SM-shared memory unit: arbiter over the sub-cores' local units, then L1 data cache, shared memory,
- * constants (core-model 10.1, 10.5).
+ * constants (Huerta et al., MICRO 2025).
  *
  *   params  mem.arbiter_interval (2: one instruction accepted per 2 cycles), mem.pending_entries,
  *           l1.*, noc.*
@@ -46,7 +46,7 @@ struct mem_unit {
   uint32_t outstanding;      /* requests not answered */
   uint64_t answered;         /* replies handled, for the deadlock watch */
   uint16_t strong[STRONG_FILTER]; /* unperformed strong accesses by line hash: weak accesses to these
-                                     lines must queue behind them (design: one thread's accesses to
+                                     lines must queue behind them (one thread's accesses to
                                      overlapping bytes keep program order) */
   uint32_t n_strong;
   /* ports */

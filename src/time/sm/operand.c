@@ -95,7 +95,7 @@ uint64_t operand_issue(struct operand_path *o, const struct inst *in, unsigned w
 {
   unsigned need[OPERAND_MAX_BANKS] = {0};
   unsigned widest = count_reads(o, in, warp, need), window = o->read_cycles, most = 0;
-  if (in->pipe == PIPE_TENSOR && widest >= 4) window *= 2; /* core-model section 6 */
+  if (in->pipe == PIPE_TENSOR && widest >= 4) window *= 2; /* published simulator of Huerta et al., MICRO 2025 */
   for (unsigned b = 0; b < o->banks; b++) {
     o->stats->rf_reads += need[b];
     if (need[b] > most) most = need[b];

@@ -1,5 +1,5 @@
 /* Operand path of fixed-latency instructions in one sub-core: Control -> Allocate -> three read
- * cycles (core-model sections 6 and 8).
+ * cycles (Huerta et al., MICRO 2025).
  *
  *   params  regfile.banks, regfile.read_ports, regfile.read_cycles, regfile.cache
  *   rule    Allocate reserves read ports for the next read_cycles cycles; an instruction that cannot read

@@ -1,4 +1,4 @@
-/* Which path of a warp runs (design section 5, divergence): it goes on with its path until that
+/* Which path of a warp runs (the policy is ours): it goes on with its path until that
  * blocks, exits, yields, sleeps or branches backwards; then the next ready path has its turn, paths that
  * did not yield first.
  */

@@ -1,5 +1,5 @@
 /* Shared-memory banks: 32 banks of 4 bytes, one word per bank and pass; identical words are
- * broadcast (sass-isa 9.3). */
+ * broadcast (CUDA C++ Programming Guide, Shared Memory). */
 #ifndef WS_TIME_SM_SMEM_H
 #define WS_TIME_SM_SMEM_H
 

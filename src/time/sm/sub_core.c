@@ -42,7 +42,7 @@ unsigned sub_core_add_warp(struct sub_core *p, struct step_warp *step, unsigned 
   *w = (struct warp_slot){.step = step, .cta_slot = (uint8_t)cta_slot, .hold = WS_SELECTED,
                           .issue_at = now, .born = now, .accounted = now, .blocked_at = CYCLE_NEVER};
   p->warps.order[p->warps.n++] = (uint8_t)warp;
-  p->issue.last = (uint8_t)warp; /* the youngest is the first greedy warp (core-model 5.2) */
+  p->issue.last = (uint8_t)warp; /* the youngest is the first greedy warp (Huerta et al., MICRO 2025) */
   fetch_restart(&p->fetch, &p->warps, warp, warp_pc(w), now);
   sub_core_wake(p, now);
   return warp;

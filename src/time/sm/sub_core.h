@@ -1,4 +1,4 @@
-/* Sub-core: a quarter of the SM with its own scheduler (core-model section 2). sub_core_cycle() is
+/* Sub-core: a quarter of the SM with its own scheduler (Huerta et al., MICRO 2025). sub_core_cycle() is
  * its block diagram.
  *
  *   fetch -> ibuffer -> ISSUE -> control -> operands (allocate, read x3) -> fixed-latency units

@@ -1,5 +1,5 @@
 /* A memory transaction: one memory instruction in flight, from issue until its last answer
- * (an entry of the pending request table, core-model 10.5, plus its place in the queue before it).
+ * (an entry of the pending request table, Huerta et al., MICRO 2025, plus its place in the queue before it).
  */
 #ifndef WS_TIME_SM_TXN_H
 #define WS_TIME_SM_TXN_H

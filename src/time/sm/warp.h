@@ -26,7 +26,7 @@ struct ibuffer {
   uint8_t head, n;
 };
 
-/* One dependence counter (core-model 4.4), with what the ledger needs to name the wait. */
+/* One dependence counter (Huerta et al., MICRO 2025), with what the ledger needs to name the wait. */
 struct dep_counter {
   uint8_t count;    /* 0..63 */
   uint8_t state;    /* WS_LONG_SCOREBOARD or WS_SHORT_SCOREBOARD: kind of the last increment */
@@ -34,7 +34,7 @@ struct dep_counter {
 };
 
 /* LDGSTS groups: LDGDEPBAR closes the open group; its counter drops, in order, when all
- * LDGSTS up to there are done (core-model 9.5). */
+ * LDGSTS up to there are done (Huerta et al., MICRO 2025). */
 struct ldgsts {
   uint16_t outstanding[LDGSTS_GROUPS]; /* LDGSTS in flight per group, ring */
   uint8_t sb[LDGSTS_GROUPS];           /* counter of a closed group */
