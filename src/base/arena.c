@@ -25,7 +25,8 @@ static struct arena_chunk *chunk_new(size_t bytes)
     fprintf(stderr, "warpstep: out of host memory (asked for %zu bytes)\n", bytes);
     exit(BUG_EXIT_STATUS);
   }
-  uintptr_t at = ((uintptr_t)raw + sizeof(void *) + ARENA_ALIGN - 1) & ~(uintptr_t)(ARENA_ALIGN - 1);
+  uintptr_t at =
+      ((uintptr_t)raw + sizeof(void *) + ARENA_ALIGN - 1) & ~(uintptr_t)(ARENA_ALIGN - 1);
   struct arena_chunk *c = (struct arena_chunk *)at;
   ((void **)at)[-1] = raw;
   c->size = size;

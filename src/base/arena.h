@@ -24,7 +24,7 @@ void *arena_array(struct arena *a, size_t n, size_t size, size_t align);
 
 char *arena_strdup(struct arena *a, const char *s);
 
-#define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type), _Alignof(type)))
+#define ARENA_NEW(a, type)      ((type *)arena_alloc((a), sizeof(type), _Alignof(type)))
 #define ARENA_ARRAY(a, type, n) ((type *)arena_array((a), (n), sizeof(type), _Alignof(type)))
 
 #endif

@@ -23,10 +23,10 @@ struct gmem_allocation {
 
 struct gmem {
   unsigned page_bits, leaf_bits;
-  uint64_t page_mask;   /* offset bits of an address */
-  uint8_t ***top;       /* [top index] -> leaf; [leaf index] -> host page */
+  uint64_t page_mask; /* offset bits of an address */
+  uint8_t ***top;     /* [top index] -> leaf; [leaf index] -> host page */
   uint64_t n_top;
-  uint64_t next;        /* next free guest address */
+  uint64_t next;                 /* next free guest address */
   struct gmem_allocation *alloc; /* ascending addresses, released ones included */
   size_t n_alloc, cap_alloc;
 };
@@ -127,8 +127,10 @@ static ptrdiff_t alloc_below(const struct gmem *g, uint64_t addr)
   size_t lo = 0, hi = g->n_alloc;
   while (lo < hi) {
     size_t mid = (lo + hi) / 2;
-    if (g->alloc[mid].addr <= addr) lo = mid + 1;
-    else hi = mid;
+    if (g->alloc[mid].addr <= addr)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return (ptrdiff_t)lo - 1;
 }

@@ -38,18 +38,18 @@ void gmem_describe(const struct gmem *, uint64_t addr, char *buf, size_t size);
 
 /* Pending writes of one worker, in program order. */
 struct gmem_log_entry {
-  uint64_t when;  /* stamp given by the caller: cycle of the write */
+  uint64_t when; /* stamp given by the caller: cycle of the write */
   uint64_t addr;
-  uint32_t len;   /* bytes */
-  uint32_t data;  /* offset in bytes[] */
+  uint32_t len;  /* bytes */
+  uint32_t data; /* offset in bytes[] */
 };
 
 struct gmem_log {
   struct gmem_log_entry *entry;
   uint8_t *bytes;
-  uint32_t n, cap;         /* entries */
+  uint32_t n, cap; /* entries */
   uint32_t used, bytes_cap;
-  uint64_t filter[16];     /* bloom filter over 128-byte lines: no bit, no pending write there */
+  uint64_t filter[16]; /* bloom filter over 128-byte lines: no bit, no pending write there */
 };
 
 void gmem_log_init(struct gmem_log *);

@@ -30,40 +30,40 @@ enum pipe {
 #define X(id, name, text) PIPE_##id,
   PIPE_LIST(X)
 #undef X
-  PIPE__N
+      PIPE__N
 };
 
 /* Latency classes: the preset states one latency in cycles for each (key lat.NAME). A class is
  * fixed when the compiler covers it by stall counts, variable when by dependence counters
  * (Huerta et al., MICRO 2025). Memory instructions use struct inst_mem instead. */
 #define LAT_LIST(X)                                                                                \
-  X(ALU, "alu")             /* integer, logic, moves, FP32 compare             */                  \
-  X(FMA, "fma")             /* FFMA FADD FMUL IMAD                             */                  \
-  X(IMAD_WIDE, "imad_wide") /* IMAD.WIDE, IMAD.HI                              */                  \
-  X(HALF, "half")           /* HADD2 HMUL2 HFMA2                               */                  \
-  X(HALF_MMA, "half_mma")   /* HFMA2.MMA, runs on the FP64/lite pipe           */                  \
-  X(PRED, "pred")           /* vector instructions whose result is a predicate */                  \
-  X(FP64, "fp64")           /* DADD DMUL DFMA DSETP                            */                  \
+  X(ALU, "alu")                     /* integer, logic, moves, FP32 compare             */          \
+  X(FMA, "fma")                     /* FFMA FADD FMUL IMAD                             */          \
+  X(IMAD_WIDE, "imad_wide")         /* IMAD.WIDE, IMAD.HI                              */          \
+  X(HALF, "half")                   /* HADD2 HMUL2 HFMA2                               */          \
+  X(HALF_MMA, "half_mma")           /* HFMA2.MMA, runs on the FP64/lite pipe           */          \
+  X(PRED, "pred")                   /* vector instructions whose result is a predicate */          \
+  X(FP64, "fp64")                   /* DADD DMUL DFMA DSETP                            */          \
   X(MMA_16816_F32, "mma_16816_f32") /* HMMA.16816, FP32 accumulate             */                  \
   X(MMA_16816_F16, "mma_16816_f16") /* HMMA.16816, FP16 accumulate             */                  \
-  X(MMA_1688, "mma_1688")   /* HMMA.1688 and tf32 1684                         */                  \
-  X(MMA_INT, "mma_int")     /* IMMA, BMMA                                      */                  \
-  X(MMA_F64, "mma_f64")     /* DMMA                                            */                  \
-  X(SFU, "sfu")             /* MUFU, conversions, FLO, POPC, BREV              */                  \
-  X(UNIFORM, "uniform")     /* uniform datapath                                */                  \
-  X(BRANCH, "branch")       /* control flow                                    */                  \
-  X(VOTE, "vote")           /* VOTE, R2UR and other cheap cross-lane moves     */                  \
-  X(SHFL, "shfl")           /* SHFL, MATCH, REDUX: through the memory pipe     */                  \
-  X(S2R, "s2r")             /* special registers, barrier state                */                  \
-  X(BAR, "bar")             /* CTA barrier                                     */                  \
-  X(FENCE, "fence")         /* MEMBAR, ERRBAR, CCTL                            */                  \
-  X(NONE, "none")           /* NOP, DEPBAR, EXIT: no result                    */
+  X(MMA_1688, "mma_1688")           /* HMMA.1688 and tf32 1684                         */          \
+  X(MMA_INT, "mma_int")             /* IMMA, BMMA                                      */          \
+  X(MMA_F64, "mma_f64")             /* DMMA                                            */          \
+  X(SFU, "sfu")                     /* MUFU, conversions, FLO, POPC, BREV              */          \
+  X(UNIFORM, "uniform")             /* uniform datapath                                */          \
+  X(BRANCH, "branch")               /* control flow                                    */          \
+  X(VOTE, "vote")                   /* VOTE, R2UR and other cheap cross-lane moves     */          \
+  X(SHFL, "shfl")                   /* SHFL, MATCH, REDUX: through the memory pipe     */          \
+  X(S2R, "s2r")                     /* special registers, barrier state                */          \
+  X(BAR, "bar")                     /* CTA barrier                                     */          \
+  X(FENCE, "fence")                 /* MEMBAR, ERRBAR, CCTL                            */          \
+  X(NONE, "none")                   /* NOP, DEPBAR, EXIT: no result                    */
 
 enum lat_class {
 #define X(id, name) LAT_##id,
   LAT_LIST(X)
 #undef X
-  LAT__N
+      LAT__N
 };
 
 /* Register files an operand can name. */
@@ -99,53 +99,61 @@ struct inst_ctrl {
 };
 
 enum mem_space { MEM_NONE, MEM_GLOBAL, MEM_SHARED, MEM_LOCAL, MEM_GENERIC, MEM_CONST };
-enum mem_op { MEM_LOAD, MEM_STORE, MEM_ATOMIC /* returns old value */, MEM_RED /* no result */,
-              MEM_LDGSTS /* global to shared */, MEM_LDSM /* matrix load from shared */ };
+enum mem_op {
+  MEM_LOAD,
+  MEM_STORE,
+  MEM_ATOMIC /* returns old value */,
+  MEM_RED /* no result */,
+  MEM_LDGSTS /* global to shared */,
+  MEM_LDSM /* matrix load from shared */
+};
 enum mem_scope { SCOPE_CTA, SCOPE_GPU, SCOPE_SYS };
 enum addr_kind { ADDR_REGULAR, ADDR_UNIFORM, ADDR_IMMEDIATE };
 
 /* What the memory pipeline must know before the addresses exist. */
 struct inst_mem {
-  uint8_t space; /* enum mem_space; MEM_NONE: not a memory instruction */
-  uint8_t op;    /* enum mem_op */
-  uint8_t bytes; /* per lane: 1 2 4 8 16 */
-  uint8_t addr;  /* enum addr_kind (Huerta et al., MICRO 2025, Table 2) */
-  bool strong;   /* volatile, .STRONG.*, atomics: performs at the L2 slice */
+  uint8_t space;  /* enum mem_space; MEM_NONE: not a memory instruction */
+  uint8_t op;     /* enum mem_op */
+  uint8_t bytes;  /* per lane: 1 2 4 8 16 */
+  uint8_t addr;   /* enum addr_kind (Huerta et al., MICRO 2025, Table 2) */
+  bool strong;    /* volatile, .STRONG.*, atomics: performs at the L2 slice */
   bool bypass_l1; /* LDGSTS.BYPASS and strong loads of gpu scope or wider */
 };
 
 /* What the front end and the issue stage must treat specially. */
 enum inst_flag {
-  INST_BRANCH = 1 << 0,   /* may continue elsewhere than at the next instruction */
+  INST_BRANCH = 1 << 0, /* may continue elsewhere than at the next instruction */
   INST_EXIT = 1 << 1,
-  INST_BAR = 1 << 2,      /* CTA barrier: the step may block the path */
-  INST_CONVERGE = 1 << 3, /* BSYNC, WARPSYNC: the step may block the path */
-  INST_YIELD = 1 << 4,    /* lets another path of the warp run */
-  INST_DEPBAR = 1 << 5,   /* waits for sb <= threshold, see depbar_* */
+  INST_BAR = 1 << 2,       /* CTA barrier: the step may block the path */
+  INST_CONVERGE = 1 << 3,  /* BSYNC, WARPSYNC: the step may block the path */
+  INST_YIELD = 1 << 4,     /* lets another path of the warp run */
+  INST_DEPBAR = 1 << 5,    /* waits for sb <= threshold, see depbar_* */
   INST_LDGDEPBAR = 1 << 6, /* write counter drops when earlier LDGSTS are done */
   INST_MEMBAR = 1 << 7,
-  INST_CLOCK = 1 << 8,    /* reads the SM clock */
-  INST_SLEEP = 1 << 9,    /* NANOSLEEP */
-  INST_HALF_RATE_PORT = 1 << 10, /* IMAD: takes the issue port one extra cycle (Huerta et al., MICRO 2025) */
+  INST_CLOCK = 1 << 8, /* reads the SM clock */
+  INST_SLEEP = 1 << 9, /* NANOSLEEP */
+  INST_HALF_RATE_PORT =
+      1 << 10, /* IMAD: takes the issue port one extra cycle (Huerta et al., MICRO 2025) */
   INST_UNDECODED = 1 << 11, /* no row matches: executing it is an error */
-  INST_SYSCALL = 1 << 12, /* runtime service (vprintf, malloc): executed by the simulator */
+  INST_SYSCALL = 1 << 12,   /* runtime service (vprintf, malloc): executed by the simulator */
 };
 
 struct inst {
-  uint64_t pc;          /* address in the code space */
+  uint64_t pc; /* address in the code space */
   struct inst_ctrl ctrl;
-  uint8_t pipe;         /* enum pipe */
-  uint8_t lat;          /* enum lat_class */
-  uint16_t flags;       /* enum inst_flag */
-  uint8_t scope;        /* INST_MEMBAR: enum mem_scope */
-  uint16_t mnemonic;    /* id for instruction-mix counts only: index into the ISA's name table */
+  uint8_t pipe;      /* enum pipe */
+  uint8_t lat;       /* enum lat_class */
+  uint16_t flags;    /* enum inst_flag */
+  uint8_t scope;     /* INST_MEMBAR: enum mem_scope */
+  uint16_t mnemonic; /* id for instruction-mix counts only: index into the ISA's name table */
   struct inst_mem mem;
-  uint8_t guard;        /* guard predicate, 7 = always */
+  uint8_t guard; /* guard predicate, 7 = always */
   bool guard_not;
-  bool has_const;       /* a fixed-latency source comes from a constant bank (L0 FL cache) */
+  bool has_const; /* a fixed-latency source comes from a constant bank (L0 FL cache) */
   uint8_t const_bank;
-  uint32_t const_off;   /* bytes */
-  uint8_t depbar_sb, depbar_le, depbar_mask; /* INST_DEPBAR: counter, threshold, further counters == 0 */
+  uint32_t const_off; /* bytes */
+  uint8_t depbar_sb, depbar_le,
+      depbar_mask; /* INST_DEPBAR: counter, threshold, further counters == 0 */
   uint8_t n_src, n_dst;
   struct operand src[INST_MAX_SRC], dst[INST_MAX_DST]; /* guard predicate not listed */
 };

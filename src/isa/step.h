@@ -33,8 +33,8 @@ enum path_wait {
 struct step_path {
   uint64_t pc;
   lane_mask mask;
-  uint8_t wait;   /* enum path_wait */
-  bool yielded;   /* ready, but executed YIELD: other ready paths should run first */
+  uint8_t wait; /* enum path_wait */
+  bool yielded; /* ready, but executed YIELD: other ready paths should run first */
 };
 
 /* The paths of one warp; entry order is stable between steps of other warps. n == 0: all lanes
@@ -46,29 +46,29 @@ struct step_paths {
 
 /* Effect flags. */
 enum effect_flag {
-  EFF_JUMP = 1 << 0,        /* the path does not continue at the next instruction */
-  EFF_DIVERGED = 1 << 1,    /* the path split in two */
-  EFF_BLOCKED = 1 << 2,     /* the path now waits (see its path_wait) */
-  EFF_MERGED = 1 << 3,      /* waiting paths of this warp became ready or merged */
-  EFF_EXITED = 1 << 4,      /* lanes exited */
-  EFF_WARP_DONE = 1 << 5,   /* the last lane exited */
+  EFF_JUMP = 1 << 0,         /* the path does not continue at the next instruction */
+  EFF_DIVERGED = 1 << 1,     /* the path split in two */
+  EFF_BLOCKED = 1 << 2,      /* the path now waits (see its path_wait) */
+  EFF_MERGED = 1 << 3,       /* waiting paths of this warp became ready or merged */
+  EFF_EXITED = 1 << 4,       /* lanes exited */
+  EFF_WARP_DONE = 1 << 5,    /* the last lane exited */
   EFF_BAR_RELEASED = 1 << 6, /* paths of other warps of the CTA became ready */
-  EFF_CTA_DONE = 1 << 7,    /* the last warp of the CTA is done */
-  EFF_BACKWARD = 1 << 8,    /* taken branch to a lower pc */
-  EFF_MEM = 1 << 9,         /* mem is filled: perform (and finish) must follow */
+  EFF_CTA_DONE = 1 << 7,     /* the last warp of the CTA is done */
+  EFF_BACKWARD = 1 << 8,     /* taken branch to a lower pc */
+  EFF_MEM = 1 << 9,          /* mem is filled: perform (and finish) must follow */
 };
 
 /* Memory part of an effect; only filled when EFF_MEM is set. A generic access is resolved to
  * one space per lane before it gets here: `space` is the space of the lanes in `lanes`, a mixed
  * access is reported as global and carries its shared/local lanes in `near_lanes`. */
 struct mem_effect {
-  uint8_t space;         /* enum mem_space: MEM_GLOBAL, MEM_SHARED, MEM_LOCAL, MEM_CONST */
-  uint8_t op;            /* enum mem_op */
-  uint8_t bytes;         /* per lane */
+  uint8_t space; /* enum mem_space: MEM_GLOBAL, MEM_SHARED, MEM_LOCAL, MEM_CONST */
+  uint8_t op;    /* enum mem_op */
+  uint8_t bytes; /* per lane */
   bool strong;
-  lane_mask lanes;       /* lanes that access memory */
-  lane_mask near_lanes;  /* generic access: lanes that go to shared or local memory instead */
-  uint64_t addr[LANES_MAX];        /* byte address; space-local offset for shared and local */
+  lane_mask lanes;          /* lanes that access memory */
+  lane_mask near_lanes;     /* generic access: lanes that go to shared or local memory instead */
+  uint64_t addr[LANES_MAX]; /* byte address; space-local offset for shared and local */
   uint32_t shared_addr[LANES_MAX]; /* MEM_LDGSTS: destination in shared memory */
   _Alignas(16) uint8_t data[LANES_MAX][2 * MEM_MAX_BYTES]; /* stores: value; loads, atomics: result;
                                       atomics read their operands (value, then compare) from here */
@@ -77,8 +77,8 @@ struct mem_effect {
 /* What one step did. The caller owns the storage and sets the inputs. */
 struct effect {
   /* inputs */
-  uint64_t clock;    /* SM clock, cycles, for clock reads */
-  uint64_t time_ns;  /* global timer, ns */
+  uint64_t clock;         /* SM clock, cycles, for clock reads */
+  uint64_t time_ns;       /* global timer, ns */
   struct mem_effect *mem; /* storage for the memory part */
   /* outputs */
   const struct inst *inst;
@@ -95,20 +95,20 @@ enum fault_kind {
   FAULT_NONE,
   FAULT_ILLEGAL_ADDRESS,
   FAULT_MISALIGNED,
-  FAULT_SHARED_RANGE,   /* outside the CTA's shared memory */
-  FAULT_LOCAL_RANGE,    /* outside the thread's local memory: stack overflow */
-  FAULT_ILLEGAL_INST,   /* no row for this instruction word, or not executable yet */
+  FAULT_SHARED_RANGE, /* outside the CTA's shared memory */
+  FAULT_LOCAL_RANGE,  /* outside the thread's local memory: stack overflow */
+  FAULT_ILLEGAL_INST, /* no row for this instruction word, or not executable yet */
   FAULT_ILLEGAL_PC,
-  FAULT_TRAP,           /* BPT.TRAP, assert */
-  FAULT_DEADLOCK,       /* nothing can run */
-  FAULT_UNSUPPORTED,    /* a service or feature the simulator lacks */
+  FAULT_TRAP,        /* BPT.TRAP, assert */
+  FAULT_DEADLOCK,    /* nothing can run */
+  FAULT_UNSUPPORTED, /* a service or feature the simulator lacks */
 };
 
 struct fault {
   uint8_t kind; /* enum fault_kind */
   uint64_t pc, addr;
   uint32_t cta[3], thread[3]; /* ctaid, tid of the first faulting lane */
-  char text[256]; /* one line: what, kernel + offset, opcode text where it matters */
+  char text[256];             /* one line: what, kernel + offset, opcode text where it matters */
 };
 
 struct step_warp;
@@ -130,8 +130,8 @@ struct step_ops {
 };
 
 enum step_cap {
-  STEP_CAP_VALUES = 1 << 0,   /* effects carry real values */
-  STEP_CAP_CONTROL = 1 << 1,  /* instructions carry control bits */
+  STEP_CAP_VALUES = 1 << 0,  /* effects carry real values */
+  STEP_CAP_CONTROL = 1 << 1, /* instructions carry control bits */
 };
 
 /* First member of the implementation's own warp. */
@@ -144,7 +144,7 @@ struct step_warp {
 /* First member of the implementation's own CTA. */
 struct step_cta {
   struct step_source *source;
-  uint64_t id;         /* linear CTA number */
+  uint64_t id; /* linear CTA number */
   unsigned n_warps, warps_left;
   struct step_warp **warp;
 };
@@ -152,13 +152,13 @@ struct step_cta {
 /* One kernel launch. First member of the implementation's own launch. */
 struct step_source {
   const struct step_ops *ops;
-  uint32_t caps;              /* enum step_cap */
+  uint32_t caps; /* enum step_cap */
   struct code_view code;
-  uint64_t n_ctas;            /* CTAs of the grid */
+  uint64_t n_ctas;                                /* CTAs of the grid */
   unsigned warps_per_cta, threads_per_cta, lanes; /* lanes per warp */
-  unsigned regs_per_thread;   /* as allocated by the compiler */
-  unsigned shared_bytes;      /* per CTA, static + dynamic, before rounding */
-  uint64_t local_bytes;       /* per thread */
+  unsigned regs_per_thread;                       /* as allocated by the compiler */
+  unsigned shared_bytes;                          /* per CTA, static + dynamic, before rounding */
+  uint64_t local_bytes;                           /* per thread */
   uint32_t grid[3], block[3];
 };
 

@@ -142,8 +142,8 @@ enum engine_end engine_run(struct engine *e, picos *now)
     picos next = earliest(e->cfg.parallel, e->cfg.n_parallel, TIME_NEVER);
     next = earliest(e->cfg.serial, e->cfg.n_serial, next);
     if (next == TIME_NEVER) {
-      bool stuck = any_busy(e->cfg.parallel, e->cfg.n_parallel) ||
-                   any_busy(e->cfg.serial, e->cfg.n_serial);
+      bool stuck =
+          any_busy(e->cfg.parallel, e->cfg.n_parallel) || any_busy(e->cfg.serial, e->cfg.n_serial);
       return stuck ? ENGINE_DEADLOCK : ENGINE_DONE;
     }
     /* Windows stay on the grid of W, whatever is skipped. */

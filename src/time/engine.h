@@ -16,11 +16,11 @@
 struct engine;
 
 struct engine_config {
-  picos window;              /* W > 0 */
-  unsigned threads;          /* host threads, >= 1 */
-  struct part *parallel;     /* run at once */
+  picos window;          /* W > 0 */
+  unsigned threads;      /* host threads, >= 1 */
+  struct part *parallel; /* run at once */
   unsigned n_parallel;
-  struct part *serial;       /* run one after another, after the parallel ones */
+  struct part *serial; /* run one after another, after the parallel ones */
   unsigned n_serial;
   uint64_t watchdog_windows; /* windows without progress before a deadlock is reported */
   /* Called by the main thread between windows; returns false to stop the run. */
@@ -33,8 +33,9 @@ enum engine_end { ENGINE_DONE, ENGINE_STOPPED, ENGINE_DEADLOCK };
 struct engine *engine_new(const struct engine_config *);
 void engine_free(struct engine *);
 
-/* Runs until no part is busy (DONE), `between` says stop (STOPPED), or nothing progresses (DEADLOCK:
- * engine_dump tells why). *now is the start time on entry and the end of the last window on return. */
+/* Runs until no part is busy (DONE), `between` says stop (STOPPED), or nothing progresses
+ * (DEADLOCK: engine_dump tells why). *now is the start time on entry and the end of the last
+ * window on return. */
 enum engine_end engine_run(struct engine *, picos *now);
 
 void engine_dump(const struct engine *, FILE *);

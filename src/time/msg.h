@@ -20,12 +20,12 @@ enum req_kind {
 /* SM -> memory side. */
 struct mem_req {
   picos arrive;
-  uint64_t line;    /* address / LINE_BYTES */
-  uint32_t txn;     /* transaction id of the sender, comes back in the reply */
+  uint64_t line; /* address / LINE_BYTES */
+  uint32_t txn;  /* transaction id of the sender, comes back in the reply */
   uint16_t sm;
-  uint16_t kernel;  /* id of the kernel that caused it */
-  uint8_t kind;     /* enum req_kind */
-  uint8_t sectors;  /* mask of the line's sectors */
+  uint16_t kernel; /* id of the kernel that caused it */
+  uint8_t kind;    /* enum req_kind */
+  uint8_t sectors; /* mask of the line's sectors */
 };
 
 /* Memory side -> SM. */
@@ -86,7 +86,7 @@ QUEUE(done_queue, struct cta_done)
 #define QUEUE_INIT(q, arena, type, capacity)                                                       \
   do {                                                                                             \
     (q)->cap = (capacity);                                                                         \
-    BUG_ON((q)->cap & ((q)->cap - 1));                                                             \
+    BUG_ON((q)->cap &((q)->cap - 1));                                                              \
     (q)->slot = ARENA_ARRAY((arena), type, (q)->cap);                                              \
     (q)->head = (q)->n = 0;                                                                        \
   } while (0)

@@ -1,9 +1,9 @@
 /* Parts and time: what the engine knows of the machine.
  *
- * A part (an SM, the memory side, the dispatcher) runs alone for a window of W picoseconds. W is the
- * smallest latency between parts, so that nothing sent inside a window can arrive inside it: parts
- * of a window may run in any order, or at once, without a result changing. All that passes between
- * parts is a message stamped with its arrival time (msg.h).
+ * A part (an SM, the memory side, the dispatcher) runs alone for a window of W picoseconds. W is
+ * the smallest latency between parts, so that nothing sent inside a window can arrive inside it:
+ * parts of a window may run in any order, or at once, without a result changing. All that passes
+ * between parts is a message stamped with its arrival time (msg.h).
  */
 #ifndef WS_TIME_PART_H
 #define WS_TIME_PART_H

@@ -83,12 +83,15 @@ static void ring_build(struct ring *r, unsigned threads, bool parallel, unsigned
     r->part[i] = (struct part){&node_ops, x, TIME_NEVER};
     x->in.wake = &r->part[i].next;
   }
-  for (unsigned i = 0; i < NODES; i++)
-    r->node[i].out = &r->node[parallel ? i : (i + 1) % NODES].in;
-  r->engine = engine_new(&(struct engine_config){
-      .window = WINDOW, .threads = threads, .parallel = r->part, .n_parallel = parallel ? NODES : 0,
-      .serial = r->part, .n_serial = parallel ? 0 : NODES, .watchdog_windows = 50,
-      .between = go_on});
+  for (unsigned i = 0; i < NODES; i++) r->node[i].out = &r->node[parallel ? i : (i + 1) % NODES].in;
+  r->engine = engine_new(&(struct engine_config){.window = WINDOW,
+                                                 .threads = threads,
+                                                 .parallel = r->part,
+                                                 .n_parallel = parallel ? NODES : 0,
+                                                 .serial = r->part,
+                                                 .n_serial = parallel ? 0 : NODES,
+                                                 .watchdog_windows = 50,
+                                                 .between = go_on});
 }
 
 static void ring_free(struct ring *r)

@@ -1,5 +1,5 @@
-/* Instruction caches: L0 with stream buffer, L1. Rules of Huerta et al., MICRO 2025, section 5.2; rates
- * per line as measured on an RTX 3060 (YKTian-x2b/AmpereArchViaMicroBenchMark). */
+/* Instruction caches: L0 with stream buffer, L1. Rules of Huerta et al., MICRO 2025, section 5.2;
+ * rates per line as measured on an RTX 3060 (YKTian-x2b/AmpereArchViaMicroBenchMark). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -190,9 +190,12 @@ static void constant_miss_switches_after_four_cycles(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(cold_then_warm), cmocka_unit_test(larger_than_l0),
-      cmocka_unit_test(larger_than_l1), cmocka_unit_test(prefetch_depth),
-      cmocka_unit_test(stream_buffer_serves_its_head_only), cmocka_unit_test(perfect),
+      cmocka_unit_test(cold_then_warm),
+      cmocka_unit_test(larger_than_l0),
+      cmocka_unit_test(larger_than_l1),
+      cmocka_unit_test(prefetch_depth),
+      cmocka_unit_test(stream_buffer_serves_its_head_only),
+      cmocka_unit_test(perfect),
       cmocka_unit_test(constant_caches_are_separate),
       cmocka_unit_test(constant_miss_switches_after_four_cycles),
   };

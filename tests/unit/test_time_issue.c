@@ -1,5 +1,5 @@
-/* Issue stage, dependence counters and memory queue of the core against the figures and tables of Huerta
- * et al., "Dissecting and Modeling the Architecture of Modern GPU Cores", MICRO 2025. */
+/* Issue stage, dependence counters and memory queue of the core against the figures and tables of
+ * Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores", MICRO 2025. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,8 @@
 
 #include "time_rig.h"
 
-/* Figure 4: four warps of one sub-core (0, 4, 8, 12 of the CTA are W0 … W3), 32 instructions each. */
+/* Figure 4: four warps of one sub-core (0, 4, 8, 12 of the CTA are W0 … W3), 32 instructions each.
+ * */
 enum { FIG4_INSTS = 32 };
 
 static void fig4(unsigned stall, bool yield, const uint64_t first[4], const uint64_t second[4],
@@ -59,9 +60,9 @@ static void stall_and_yield(void **state)
     unsigned stall;
     bool yield;
     unsigned distance;
-  } row[] = {{1, false, 1}, {1, true, 2},   {2, false, 2}, {2, true, 2},   {4, false, 4},
-             {11, false, 11}, {12, true, 12}, {15, true, 15}, {12, false, 2}, {0, true, 45},
-             {0, false, 1}};
+  } row[] = {{1, false, 1},  {1, true, 2},    {2, false, 2},  {2, true, 2},
+             {4, false, 4},  {11, false, 11}, {12, true, 12}, {15, true, 15},
+             {12, false, 2}, {0, true, 45},   {0, false, 1}};
   for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
     struct rig r;
     rig_build(&r);
@@ -84,8 +85,9 @@ static struct inst load_shared(unsigned write_sb, unsigned read_sb, unsigned sta
   return in;
 }
 
-/* Table 1: issue cycle of the i-th of consecutive independent memory instructions, the first in cycle
- * 2, with one warp on each of 1 to 4 sub-cores; rows 9 and 10 follow the table's last line. */
+/* Table 1: issue cycle of the i-th of consecutive independent memory instructions, the first in
+ * cycle 2, with one warp on each of 1 to 4 sub-cores; rows 9 and 10 follow the table's last line.
+ * */
 static void table_1(void **state)
 {
   (void)state;
@@ -176,10 +178,10 @@ static void depbar(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(figure_4a),       cmocka_unit_test(figure_4b),
-      cmocka_unit_test(figure_4c),       cmocka_unit_test(stall_and_yield),
-      cmocka_unit_test(table_1),         cmocka_unit_test(shared_load_latency),
-      cmocka_unit_test(stale_counter),   cmocka_unit_test(depbar),
+      cmocka_unit_test(figure_4a),     cmocka_unit_test(figure_4b),
+      cmocka_unit_test(figure_4c),     cmocka_unit_test(stall_and_yield),
+      cmocka_unit_test(table_1),       cmocka_unit_test(shared_load_latency),
+      cmocka_unit_test(stale_counter), cmocka_unit_test(depbar),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

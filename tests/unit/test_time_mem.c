@@ -1,5 +1,5 @@
-/* Boxes of the memory path, one at a time: coalescer, shared-memory banks, L1, L2, bandwidth server,
- * occupancy. Expected values by hand from the rules named. */
+/* Boxes of the memory path, one at a time: coalescer, shared-memory banks, L1, L2, bandwidth
+ * server, occupancy. Expected values by hand from the rules named. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,15 +47,15 @@ static void coalescer(void **state)
     uint64_t lanes;
     unsigned lines, sectors;
   } row[] = {
-      {0x1000, 4, 4, 0xffffffff, 1, 4},    /* 32 x 4 bytes: one line */
-      {0x1020, 4, 4, 0xffffffff, 2, 4},    /* shifted by a sector: two lines, still 4 sectors */
-      {0x1010, 4, 4, 0xffffffff, 2, 5},    /* shifted by half a sector */
-      {0x1000, 8, 8, 0xffffffff, 2, 8},    /* 64-bit */
-      {0x1000, 16, 16, 0xffffffff, 4, 16}, /* 128-bit */
-      {0x1000, 0, 4, 0xffffffff, 1, 1},    /* the same word */
+      {0x1000, 4, 4, 0xffffffff, 1, 4},     /* 32 x 4 bytes: one line */
+      {0x1020, 4, 4, 0xffffffff, 2, 4},     /* shifted by a sector: two lines, still 4 sectors */
+      {0x1010, 4, 4, 0xffffffff, 2, 5},     /* shifted by half a sector */
+      {0x1000, 8, 8, 0xffffffff, 2, 8},     /* 64-bit */
+      {0x1000, 16, 16, 0xffffffff, 4, 16},  /* 128-bit */
+      {0x1000, 0, 4, 0xffffffff, 1, 1},     /* the same word */
       {0x1000, 128, 4, 0xffffffff, 32, 32}, /* a line each */
-      {0x1000, 32, 4, 0xffffffff, 8, 32},  /* a sector each */
-      {0x1000, 4, 4, 0x0000ff00, 1, 1},    /* eight lanes in one sector */
+      {0x1000, 32, 4, 0xffffffff, 8, 32},   /* a sector each */
+      {0x1000, 4, 4, 0x0000ff00, 1, 1},     /* eight lanes in one sector */
   };
   for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
     struct txn t = access_of(row[i].base, row[i].stride, row[i].bytes, row[i].lanes);
@@ -92,12 +92,12 @@ static void shared_banks(void **state)
   static const unsigned want[] = {1, 2, 1, 4, 8, 16, 32, 1, 1, 32};
   for (unsigned i = 0; i < 10; i++)
     assert_int_equal(passes(stride_words[i] * 4, 4, MEM_LOAD), want[i]);
-  assert_int_equal(passes(0, 4, MEM_LOAD), 1);    /* one word: broadcast */
-  assert_int_equal(passes(0, 4, MEM_ATOMIC), 32); /* atomics on one word serialise */
-  assert_int_equal(passes(8, 8, MEM_LOAD), 2);    /* 64-bit: per half warp */
-  assert_int_equal(passes(16, 16, MEM_LOAD), 4);  /* 128-bit: per quarter warp */
-  assert_int_equal(passes(16, 8, MEM_LOAD), 4);   /* 64-bit with a gap: two-way conflict */
-  assert_int_equal(passes(16, 16, MEM_LDSM), 4);  /* x4: a pass per matrix of contiguous rows */
+  assert_int_equal(passes(0, 4, MEM_LOAD), 1);     /* one word: broadcast */
+  assert_int_equal(passes(0, 4, MEM_ATOMIC), 32);  /* atomics on one word serialise */
+  assert_int_equal(passes(8, 8, MEM_LOAD), 2);     /* 64-bit: per half warp */
+  assert_int_equal(passes(16, 16, MEM_LOAD), 4);   /* 128-bit: per quarter warp */
+  assert_int_equal(passes(16, 8, MEM_LOAD), 4);    /* 64-bit with a gap: two-way conflict */
+  assert_int_equal(passes(16, 16, MEM_LDSM), 4);   /* x4: a pass per matrix of contiguous rows */
   assert_int_equal(passes(128, 16, MEM_LDSM), 32); /* rows 128 bytes apart: all in the same banks */
   assert_int_equal(passes(144, 16, MEM_LDSM), 4);  /* padded by 16 bytes: free of conflicts */
 }
@@ -198,21 +198,28 @@ static void server_caps_bandwidth(void **state)
 
 static void occupancy_limits(void **state)
 {
-  (void)state; /* CUDA occupancy calculator, compute capability 8.6: 48 warps, 16 CTAs, 64 K registers,
+  (void)
+      state; /* CUDA occupancy calculator, compute capability 8.6: 48 warps, 16 CTAs, 64 K registers,
                   100 KB shared memory of which 1 KB per CTA is reserved */
   struct params p = preset("rtx-3070");
   static const struct {
     unsigned warps, regs, shared, ctas;
     const char *limiter;
   } row[] = {
-      {1, 16, 0, 16, "CTA slots"},        {8, 32, 0, 6, "warps"},
-      {8, 64, 0, 4, "registers"},         {8, 255, 0, 1, "registers"},
-      {4, 32, 33 * 1024, 2, "shared memory"}, {4, 32, 24 * 1024, 4, "shared memory"},
+      {1, 16, 0, 16, "CTA slots"},
+      {8, 32, 0, 6, "warps"},
+      {8, 64, 0, 4, "registers"},
+      {8, 255, 0, 1, "registers"},
+      {4, 32, 33 * 1024, 2, "shared memory"},
+      {4, 32, 24 * 1024, 4, "shared memory"},
       {32, 64, 0, 1, "warps"},
   };
   for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
-    struct step_source s = {.n_ctas = 100000, .warps_per_cta = row[i].warps, .lanes = 32,
-                            .regs_per_thread = row[i].regs, .shared_bytes = row[i].shared};
+    struct step_source s = {.n_ctas = 100000,
+                            .warps_per_cta = row[i].warps,
+                            .lanes = 32,
+                            .regs_per_thread = row[i].regs,
+                            .shared_bytes = row[i].shared};
     struct occupancy o;
     struct err e = {0};
     if (!occupancy_of(&p, &s, &o, &e)) fail_msg("%s", e.msg);
@@ -229,10 +236,14 @@ static void occupancy_limits(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(coalescer),         cmocka_unit_test(coalescer_local),
-      cmocka_unit_test(shared_banks),      cmocka_unit_test(l1_miss_merge_hit),
-      cmocka_unit_test(l1_evicts_least_recently_used), cmocka_unit_test(l2_writes_back),
-      cmocka_unit_test(server_caps_bandwidth), cmocka_unit_test(occupancy_limits),
+      cmocka_unit_test(coalescer),
+      cmocka_unit_test(coalescer_local),
+      cmocka_unit_test(shared_banks),
+      cmocka_unit_test(l1_miss_merge_hit),
+      cmocka_unit_test(l1_evicts_least_recently_used),
+      cmocka_unit_test(l2_writes_back),
+      cmocka_unit_test(server_caps_bandwidth),
+      cmocka_unit_test(occupancy_limits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Operand path against Listings 1 and 4 of Huerta et al., "Dissecting and Modeling the Architecture of
- * Modern GPU Cores", MICRO 2025. */
+/* Operand path against Listings 1 and 4 of Huerta et al., "Dissecting and Modeling the
+ * Architecture of Modern GPU Cores", MICRO 2025. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,8 +31,8 @@ static struct inst clock_read(void)
   return in;
 }
 
-/* clock; NOP; FFMA R10,R12,R14; FFMA R16,Rx,Ry; [NOP;] clock; EXIT. Clocks are read in Control, one cycle
- * after issue. */
+/* clock; NOP; FFMA R10,R12,R14; FFMA R16,Rx,Ry; [NOP;] clock; EXIT. Clocks are read in Control,
+ * one cycle after issue. */
 static uint64_t listing_1(unsigned x, unsigned y, bool second_nop)
 {
   struct rig r;
@@ -97,7 +97,10 @@ static void register_file_cache(void **state)
   } row[] = {
       {{2, 7, 8}, 0, 1, 0}, /* hit, value dropped */
       {{2, 7, 8}, 1, 1, 1}, /* hit, value kept */
-      {{7, 2, 8}, 0, 0, 1}, /* other position: miss, and the value survives in the other bank's slot */
+      {{7, 2, 8},
+       0,
+       0,
+       1}, /* other position: miss, and the value survives in the other bank's slot */
       {{4, 7, 8}, 0, 0, 0}, /* same bank and position: replaced */
   };
   for (unsigned i = 0; i < 4; i++) {

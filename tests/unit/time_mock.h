@@ -34,8 +34,11 @@ static struct step_cta *mock_begin(struct step_source *s, uint64_t cta, unsigned
 {
   struct mock *m = (struct mock *)s;
   (void)worker, (void)slot, (void)smid;
-  m->cta = (struct step_cta){.source = s, .id = cta, .n_warps = s->warps_per_cta,
-                             .warps_left = s->warps_per_cta, .warp = m->warps};
+  m->cta = (struct step_cta){.source = s,
+                             .id = cta,
+                             .n_warps = s->warps_per_cta,
+                             .warps_left = s->warps_per_cta,
+                             .warp = m->warps};
   for (unsigned i = 0; i < s->warps_per_cta; i++) {
     m->warp[i].id = i;
     m->warp[i].step.ops = s->ops;
@@ -88,9 +91,11 @@ static const struct step_ops mock_ops = {mock_begin, mock_end, mock_step, mock_p
 
 static inline struct inst mock_alu(unsigned stall, bool yield)
 {
-  return (struct inst){.pipe = PIPE_FRONT, .lat = LAT_NONE, .guard = 7,
-                       .ctrl = {.stall = (uint8_t)stall, .yield = yield, .write_sb = SB_NONE,
-                                .read_sb = SB_NONE}};
+  return (struct inst){
+      .pipe = PIPE_FRONT,
+      .lat = LAT_NONE,
+      .guard = 7,
+      .ctrl = {.stall = (uint8_t)stall, .yield = yield, .write_sb = SB_NONE, .read_sb = SB_NONE}};
 }
 
 /* n instructions, then EXIT; `warps` warps in one CTA. */
@@ -105,8 +110,13 @@ static inline struct mock *mock_new(unsigned n, unsigned warps)
   m->source = (struct step_source){
       .ops = &mock_ops,
       .code = {.base = MOCK_BASE, .end = MOCK_BASE + 16 * (n + 1), .shift = 4, .inst = m->inst},
-      .n_ctas = 1, .warps_per_cta = warps, .threads_per_cta = warps * 32, .lanes = 32,
-      .regs_per_thread = 16, .grid = {1, 1, 1}, .block = {warps * 32, 1, 1}};
+      .n_ctas = 1,
+      .warps_per_cta = warps,
+      .threads_per_cta = warps * 32,
+      .lanes = 32,
+      .regs_per_thread = 16,
+      .grid = {1, 1, 1},
+      .block = {warps * 32, 1, 1}};
   return m;
 }
 

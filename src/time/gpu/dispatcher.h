@@ -23,9 +23,9 @@ struct dispatcher {
   struct dispatch_port *port;
   unsigned n_ports, next_port;
   uint64_t next_cta, n_ctas, done;
-  picos next_launch;           /* the dispatcher is busy until then */
+  picos next_launch; /* the dispatcher is busy until then */
   picos interval, latency, launch_latency;
-  picos last_done;             /* when the last completion happened */
+  picos last_done; /* when the last completion happened */
 };
 
 void dispatcher_init(struct dispatcher *, struct arena *, const struct params *, unsigned n_ports);

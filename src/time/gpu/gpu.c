@@ -177,9 +177,8 @@ const struct occupancy *gpu_occupancy(const struct gpu *g)
 struct gpu_inst_profile gpu_profile(const struct gpu *g)
 {
   const struct ledger *first = &g->net.sm[0].ledger;
-  struct gpu_inst_profile p = {.n_insts = first->n_insts,
-                               .n_states = WARP_STATE__N,
-                               .state_name = warp_state_name};
+  struct gpu_inst_profile p = {
+      .n_insts = first->n_insts, .n_states = WARP_STATE__N, .state_name = warp_state_name};
   p.by_inst = calloc(p.n_insts * WARP_STATE__N + 1, sizeof *p.by_inst);
   p.issued = calloc(p.n_insts + 1, sizeof *p.issued);
   BUG_ON(!p.by_inst || !p.issued);

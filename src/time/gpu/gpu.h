@@ -29,8 +29,8 @@ enum { GPU_MAX_GROUPS = 8 };
 struct gpu *gpu_new(const struct params *, unsigned threads);
 void gpu_free(struct gpu *);
 
-/* Runs one kernel to the end. caches stay warm in L2 from kernel to kernel; L1 starts empty. A deadlock
- * of the guest is a fault whose details go to `report` (may be NULL). */
+/* Runs one kernel to the end. caches stay warm in L2 from kernel to kernel; L1 starts empty. A
+ * deadlock of the guest is a fault whose details go to `report` (may be NULL). */
 enum gpu_end gpu_run(struct gpu *, struct step_source *, struct gmem *image,
                      const struct gpu_progress *, struct fault *, FILE *report, struct err *e);
 

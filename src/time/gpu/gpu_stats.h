@@ -3,7 +3,7 @@
 #define WS_TIME_GPU_GPU_STATS_H
 
 #define STAT_NAME gpu_stats
-#define STAT_DEF "time/gpu/gpu_stats.def"
+#define STAT_DEF  "time/gpu/gpu_stats.def"
 #include "stats/stat_struct.inc"
 
 #endif

@@ -3,8 +3,8 @@
 static const struct part_ops sm_ops = {sm_run, sm_progress, sm_busy, sm_dump};
 static const struct part_ops mem_side_ops = {mem_side_run, mem_side_progress, mem_side_busy,
                                              mem_side_dump};
-static const struct part_ops dispatcher_ops = {dispatcher_run, dispatcher_progress,
-                                               dispatcher_busy, dispatcher_dump};
+static const struct part_ops dispatcher_ops = {dispatcher_run, dispatcher_progress, dispatcher_busy,
+                                               dispatcher_dump};
 
 static bool perform(void *ctx, unsigned sm, uint32_t txn, enum req_kind kind, picos now,
                     struct gmem_view *direct)

@@ -16,7 +16,7 @@ struct netlist {
   struct sm *sm;
   struct mem_side mem;
   struct dispatcher dispatcher;
-  struct part *sm_part;            /* n_sms */
+  struct part *sm_part; /* n_sms */
   struct part serial[SERIAL__N];
 };
 

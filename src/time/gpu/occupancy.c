@@ -15,8 +15,8 @@ static void limit(struct occupancy *o, unsigned ctas, const char *name)
 /* Warps whose registers fit: allocated per warp, and each sub-core has its own register file. */
 static unsigned warps_by_registers(const struct params *p, unsigned regs_per_thread, unsigned lanes)
 {
-  unsigned per_warp = round_up((regs_per_thread ? regs_per_thread : 1) * lanes,
-                               p->sm_register_granule);
+  unsigned per_warp =
+      round_up((regs_per_thread ? regs_per_thread : 1) * lanes, p->sm_register_granule);
   return p->sm_registers / p->sm_sub_cores / per_warp * p->sm_sub_cores;
 }
 
@@ -39,8 +39,9 @@ bool occupancy_of(const struct params *p, const struct step_source *s, struct oc
   limit(o, warps_by_registers(p, s->regs_per_thread, s->lanes) / warps, "registers");
   limit(o, p->sm_shared_bytes / o->shared_per_cta, "shared memory");
   if (o->ctas == 0)
-    return err_set(e, "no CTA fits on an SM of %s: limited by %s (%u warps, %u registers per thread, "
-                      "%u bytes of shared memory per CTA)",
+    return err_set(e,
+                   "no CTA fits on an SM of %s: limited by %s (%u warps, %u registers per thread, "
+                   "%u bytes of shared memory per CTA)",
                    p->name, o->limiter, warps, s->regs_per_thread, s->shared_bytes);
   uint64_t share = (s->n_ctas + p->gpu_sms - 1) / p->gpu_sms;
   if (share < o->ctas) limit(o, (unsigned)share, "grid");

@@ -8,11 +8,11 @@
 #include "isa/step.h"
 
 struct occupancy {
-  unsigned ctas;          /* per SM */
-  unsigned warps;         /* per SM */
-  const char *limiter;    /* "warps", "CTA slots", "registers", "shared memory", "grid" */
+  unsigned ctas;           /* per SM */
+  unsigned warps;          /* per SM */
+  const char *limiter;     /* "warps", "CTA slots", "registers", "shared memory", "grid" */
   uint32_t shared_per_cta; /* bytes, rounded, reserve included */
-  uint32_t carveout;      /* bytes of the L1 array that serve as shared memory */
+  uint32_t carveout;       /* bytes of the L1 array that serve as shared memory */
 };
 
 /* False when not even one CTA fits; e says which limit. */

@@ -5,7 +5,8 @@
  *           l1.data_max, l1.sets, l1.mshr_entries, l1.mshr_merges, l1.perfect
  *   lines   128 bytes, 4 sectors of 32 bytes; LRU; write-through, no allocation on stores;
  *           allocated when a sector arrives
- *   misses  one entry per line and its waiting transactions; a sector on its way is not requested twice
+ *   misses  one entry per line and its waiting transactions; a sector on its way is not requested
+ *           twice
  */
 #ifndef WS_TIME_MEM_L1_H
 #define WS_TIME_MEM_L1_H
@@ -51,7 +52,8 @@ enum { L1_NIL = 0xffff };
 
 void l1_init(struct l1 *, struct arena *, const struct params *);
 
-/* Kernel start: sets the capacity in bytes that the shared-memory carve-out leaves, and invalidates. */
+/* Kernel start: sets the capacity in bytes that the shared-memory carve-out leaves, and
+ * invalidates. */
 void l1_start(struct l1 *, uint64_t bytes);
 
 /* Room for n more missing lines? */

@@ -2,8 +2,8 @@
  *
  *   params  l2.bytes, l2.ways, l2.perfect
  *   lines   128 bytes, 4 sectors of 32 bytes; LRU; write-back; a written sector needs no fetch
- *   not modelled: slices and their hash, partitions, misses in flight (a miss is filled at once; the
- *   caller adds the DRAM time)
+ *   not modelled: slices and their hash, partitions, misses in flight (a miss is filled at once;
+ *   the caller adds the DRAM time)
  */
 #ifndef WS_TIME_MEM_L2_H
 #define WS_TIME_MEM_L2_H
@@ -29,7 +29,7 @@ struct l2 {
 void l2_init(struct l2 *, struct arena *, const struct params *);
 
 struct l2_access {
-  uint8_t hit;       /* sector mask: valid before */
+  uint8_t hit;          /* sector mask: valid before */
   uint8_t written_back; /* dirty sectors of the line evicted, their number */
 };
 

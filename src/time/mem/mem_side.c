@@ -23,7 +23,8 @@ void mem_side_init(struct mem_side *m, struct arena *a, const struct params *p, 
     m->port[i].reply.femtos_per_byte = femtos(p->noc_sm_reply_bytes * hz);
   /* Load-to-use latencies are whole round trips; an L1 hit (mlat.raw) and both ways of the
    * interconnect are spent elsewhere. */
-  uint32_t elsewhere = p->mlat_raw[MLAT_LDG_REGULAR] + p->noc_request_latency + p->noc_reply_latency;
+  uint32_t elsewhere =
+      p->mlat_raw[MLAT_LDG_REGULAR] + p->noc_request_latency + p->noc_reply_latency;
   BUG_ON(p->l2_latency < elsewhere); /* params_check */
   m->l2_extra = (p->l2_latency - elsewhere) * clock;
   m->dram_extra = (p->dram_latency - p->l2_latency) * clock;
@@ -38,7 +39,8 @@ void mem_side_start(struct mem_side *m, struct gmem *image)
   m->faulted = false;
 }
 
-/* --- requests in order of arrival: a heap of the ports' fronts --------------------------------- */
+/* --- requests in order of arrival: a heap of the ports' fronts ---------------------------------
+ * */
 
 static bool before(const struct mem_side *m, unsigned a, unsigned b)
 {
@@ -128,8 +130,8 @@ static bool serve(struct mem_side *m, const struct mem_req *r)
 
 /* --- weak stores of the window ---------------------------------------------------------------- */
 
-/* Merges the logs: the k-th entries of all ports are in cycle order already, so each pass applies the
- * earliest cycle's entries, port by port. */
+/* Merges the logs: the k-th entries of all ports are in cycle order already, so each pass applies
+ * the earliest cycle's entries, port by port. */
 static void apply_logs(struct mem_side *m)
 {
   unsigned n = 0;
@@ -169,8 +171,8 @@ picos mem_side_run(void *self, picos from, picos to)
     if (!q->n) m->heap[0] = m->heap[--m->n_heap];
     sift_down(m, 0);
   }
-  picos next = m->n_heap && !m->faulted ? req_queue_front(m->port[m->heap[0]].in)->arrive
-                                        : TIME_NEVER;
+  picos next =
+      m->n_heap && !m->faulted ? req_queue_front(m->port[m->heap[0]].in)->arrive : TIME_NEVER;
   apply_logs(m);
   return next;
 }

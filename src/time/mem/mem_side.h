@@ -2,8 +2,8 @@
  *
  *   ports   per SM: requests in, replies out, the write log of its weak stores
  *   order   requests are served in (arrival, SM, sequence) order; strong accesses and services are
- *           performed then, on the image. At the end of a window the weak stores of the window reach the
- *           image, in (cycle, SM, sequence) order.
+ *           performed then, on the image. At the end of a window the weak stores of the window
+ *           reach the image, in (cycle, SM, sequence) order.
  *   time    L2 hit and DRAM latencies are flat; L2, DRAM and each SM's reply port cap the bandwidth
  *   params  noc.*, l2.*, dram.*, gpu.clock_khz
  *   not modelled: slices, crossbar contention between SMs, DRAM banks and rows

@@ -45,8 +45,7 @@ unsigned coalesce_local(struct txn *t, uint64_t space)
     unsigned lane = bits_first(m);
     uint64_t word = t->mem.addr[lane] / WORD;
     unsigned words = t->mem.bytes > WORD ? t->mem.bytes / WORD : 1;
-    for (unsigned i = 0; i < words; i++)
-      add(t, space + word + i, sector_of((uint64_t)lane * WORD));
+    for (unsigned i = 0; i < words; i++) add(t, space + word + i, sector_of((uint64_t)lane * WORD));
   }
   return sector_count(t);
 }

@@ -1,6 +1,6 @@
 /* L0 constant caches (Huerta et al., MICRO 2025): one per sub-core for constant operands of
- * fixed-latency instructions (L0 FL), one per SM for LDC (L0 VL). They are separate: an LDC does not warm
- * L0 FL. Both miss into the L1 instruction and constant cache.
+ * fixed-latency instructions (L0 FL), one per SM for LDC (L0 VL). They are separate: an LDC does
+ * not warm L0 FL. Both miss into the L1 instruction and constant cache.
  *
  *   params  const.fl_bytes, const.vl_bytes, const.ways, const.line, const.perfect
  *   Times are computed when a line is requested. Emptied when a kernel starts.

@@ -1,5 +1,6 @@
-/* Dependence counters of one sub-core (Huerta et al., MICRO 2025): six per warp, raised in the Control stage,
- * dropped at operand read or write-back; the issue stage sees a change in the cycle after it.
+/* Dependence counters of one sub-core (Huerta et al., MICRO 2025): six per warp, raised in the
+ * Control stage, dropped at operand read or write-back; the issue stage sees a change in the cycle
+ * after it.
  *
  * The Control latch holds what issued in the last cycle. Raises of a cycle are applied before
  * its drops, both after issue has looked.
@@ -32,7 +33,8 @@ static inline void control_cycle(struct depend *d)
 }
 
 /* An instruction with counters issued. */
-void depend_issue(struct depend *, unsigned warp, const struct inst_ctrl *, enum warp_state wait_is);
+void depend_issue(struct depend *, unsigned warp, const struct inst_ctrl *,
+                  enum warp_state wait_is);
 
 /* The counter reads one less from cycle `visible` on; visible > now + 1. SB_NONE: nothing. */
 void depend_drop_at(struct depend *, struct warp_table *, uint64_t now, uint64_t visible,

@@ -16,7 +16,7 @@ static void request(struct fetch *f, struct warp_table *t, unsigned warp, uint64
   struct ibuffer *ib = &t->slot[warp].ib;
   ib->valid_at[(ib->head + ib->n) % IBUFFER_MAX] = now + f->latency;
   ib->next_pc += (uint64_t)1 << t->code.shift;
-  if (++ib->n == f->depth) f->room &= (uint16_t)~(1u << warp);
+  if (++ib->n == f->depth) f->room &= (uint16_t) ~(1u << warp);
 }
 
 static bool can_fetch(struct fetch *f, struct warp_table *t, unsigned warp, uint64_t now,
@@ -72,5 +72,5 @@ void fetch_pop(struct fetch *f, struct warp_table *t, unsigned warp)
 
 void fetch_stop(struct fetch *f, unsigned warp)
 {
-  f->room &= (uint16_t)~(1u << warp);
+  f->room &= (uint16_t) ~(1u << warp);
 }

@@ -3,7 +3,8 @@
  *   params  fetch.ibuffer_entries (3), fetch.stages (2: fetch, decode; then the entry can issue)
  *   cycle   one instruction per cycle, for the warp that issued last, unless its buffer (in-flight
  *           requests included) is full; then for the youngest warp with a free entry
- *   ports   the L0 instruction cache says from which cycle a line can be read; the warp waits for it
+ *   ports   the L0 instruction cache says from which cycle a line can be read; the warp waits for
+ *           it
  */
 #ifndef WS_TIME_SM_FETCH_H
 #define WS_TIME_SM_FETCH_H

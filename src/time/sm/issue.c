@@ -48,8 +48,8 @@ static bool depbar_blocked(const struct warp_slot *w, const struct inst *in)
 
 static enum warp_state throttle_state(const struct inst *in)
 {
-  bool lg = in->mem.space == MEM_GLOBAL || in->mem.space == MEM_LOCAL ||
-            in->mem.space == MEM_GENERIC;
+  bool lg =
+      in->mem.space == MEM_GLOBAL || in->mem.space == MEM_LOCAL || in->mem.space == MEM_GENERIC;
   return lg ? WS_LG_THROTTLE : WS_MIO_THROTTLE;
 }
 
@@ -86,7 +86,8 @@ static struct look look_at(struct issue *s, struct warp_table *t, struct warp_sl
 
 static bool is_throttle(enum warp_state s)
 {
-  return s == WS_IMC_MISS || s == WS_MATH_PIPE || s == WS_DISPATCH || s == WS_LG_THROTTLE || s == WS_MIO_THROTTLE;
+  return s == WS_IMC_MISS || s == WS_MATH_PIPE || s == WS_DISPATCH || s == WS_LG_THROTTLE ||
+         s == WS_MIO_THROTTLE;
 }
 
 /* i-th candidate of the policy after the greedy one. */

@@ -1,4 +1,5 @@
-/* Issue stage of one sub-core: which warp may issue, and which one does (Huerta et al., MICRO 2025).
+/* Issue stage of one sub-core: which warp may issue, and which one does (Huerta et al., MICRO
+ * 2025).
  *
  *   params  issue.policy, issue.stall0_yield_cycles, issue.big_stall_from,
  *           issue.big_stall_no_yield_cycles, issue.imad_extra_cycles,
@@ -7,34 +8,34 @@
  *           memory queue free. Register-file ports are not considered (Huerta et al., MICRO 2025).
  *   policy  cggty: the warp that issued last, else the youngest ready; gto: … else the oldest;
  *           lrr: the next ready one in turn
- *   consts  a constant operand of a fixed-latency instruction must hit L0 FL. On a miss the greedy warp
- *           keeps the port for issue.const_miss_switch_cycles; others are passed over at once
+ *   consts  a constant operand of a fixed-latency instruction must hit L0 FL. On a miss the greedy
+ *           warp keeps the port for issue.const_miss_switch_cycles; others are passed over at once
  */
 #ifndef WS_TIME_SM_ISSUE_H
 #define WS_TIME_SM_ISSUE_H
 
+#include "base/bits.h"
 #include "config/params.h"
 #include "time/sm/const_cache.h"
 #include "time/sm/lsu.h"
-#include "base/bits.h"
 #include "time/sm/warp.h"
 
 struct issue {
   const struct params *params;
-  uint8_t last;                     /* warp that issued last, NO_WARP */
-  uint64_t port_free_at;            /* the issue port is taken until then (IMAD, Control occupied) */
-  uint64_t clock_free_at;           /* two clock reads never issue back to back */
-  uint64_t latch_free_at[PIPE__N];  /* input latch of each unit */
-  struct const_cache *fl;           /* L0 FL constant cache */
-  uint64_t const_hold_until;        /* the greedy warp keeps the port for its constant until then */
-  bool fp32_on_alu;                 /* FP32 instructions may use the ALU pipe's lanes too */
+  uint8_t last;                    /* warp that issued last, NO_WARP */
+  uint64_t port_free_at;           /* the issue port is taken until then (IMAD, Control occupied) */
+  uint64_t clock_free_at;          /* two clock reads never issue back to back */
+  uint64_t latch_free_at[PIPE__N]; /* input latch of each unit */
+  struct const_cache *fl;          /* L0 FL constant cache */
+  uint64_t const_hold_until;       /* the greedy warp keeps the port for its constant until then */
+  bool fp32_on_alu;                /* FP32 instructions may use the ALU pipe's lanes too */
 };
 
 /* What the stage decided in one cycle. */
 struct issue_pick {
-  uint8_t warp;       /* NO_WARP: nothing issues */
-  uint8_t charge;     /* enum warp_state or SLOT_*: what the empty slot is charged to */
-  uint64_t next;      /* nothing issues: first cycle in which time alone can change that */
+  uint8_t warp;   /* NO_WARP: nothing issues */
+  uint8_t charge; /* enum warp_state or SLOT_*: what the empty slot is charged to */
+  uint64_t next;  /* nothing issues: first cycle in which time alone can change that */
 };
 
 void issue_init(struct issue *, const struct params *, struct const_cache *fl);

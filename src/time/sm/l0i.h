@@ -1,10 +1,11 @@
-/* L0 instruction cache of one sub-core with its stream-buffer prefetcher (Huerta et al., MICRO 2025).
+/* L0 instruction cache of one sub-core with its stream-buffer prefetcher (Huerta et al., MICRO
+ * 2025).
  *
  *   params  icache.perfect, l0i.bytes, l0i.ways, l0i.line, l0i.stream_lines
- *   rule    a miss in L0 that also misses the head of the stream buffer restarts the buffer at the next
- *           line; a hit on the head moves that line into L0 and the buffer requests one more. Lines in the
- *           buffer enter L0 only on demand. A restart at the line the buffer would request anyway is
- *           ignored.
+ *   rule    a miss in L0 that also misses the head of the stream buffer restarts the buffer at the
+ *           next line; a hit on the head moves that line into L0 and the buffer requests one more.
+ *           Lines in the buffer enter L0 only on demand. A restart at the line the buffer would
+ *           request anyway is ignored.
  *   Times are computed when a line is requested. Emptied when a kernel starts.
  */
 #ifndef WS_TIME_SM_L0I_H
@@ -31,7 +32,7 @@ struct l0i {
     uint64_t line, valid_at;
   } stream[L0I_STREAM_MAX]; /* ring */
   unsigned stream_head, stream_n;
-  uint64_t stream_next;     /* next line to prefetch, 0: not streaming */
+  uint64_t stream_next; /* next line to prefetch, 0: not streaming */
   struct l1i *l1i;
   struct sm_stats *stats;
 };

@@ -1,9 +1,9 @@
 /* L1 instruction and constant cache of one SM, behind an arbiter that serves the L0 caches of the
  * four sub-cores (Huerta et al., MICRO 2025).
  *
- *   params  l1i.bytes, l1i.ways, l1i.latency and l1i.miss_latency (request to line in L0 when L1 hits,
- *           and when L2 does), l1i.line_interval, l1i.miss_line_interval (between lines streamed to
- *           one L0)
+ *   params  l1i.bytes, l1i.ways, l1i.latency and l1i.miss_latency (request to line in L0 when L1
+ *           hits, and when L2 does), l1i.line_interval, l1i.miss_line_interval (between lines
+ *           streamed to one L0)
  *   rule    one request per cycle
  *   Times are computed when the request is made. Emptied when a kernel starts.
  *   not modelled: misses always hit L2 and take no bandwidth from it
@@ -30,8 +30,8 @@ struct l1i {
   unsigned n_sets, n_ways;
   struct l1i_way *way;
   uint64_t stamp;
-  uint64_t free_at;                  /* arbiter */
-  uint64_t stream_at[L1I_CLIENTS];   /* last arrival at each L0 */
+  uint64_t free_at;                /* arbiter */
+  uint64_t stream_at[L1I_CLIENTS]; /* last arrival at each L0 */
   struct sm_stats *stats;
 };
 

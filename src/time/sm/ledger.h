@@ -3,9 +3,9 @@
  * Slots: every issue slot of every cycle is an issue, or is charged to the state of the warp the
  * policy would have picked. Warps: every resident warp-cycle is in exactly one warp state, kept per
  * instruction. The books of a warp are closed up to `accounted`; they are brought forward when the
- * warp issues or a hold ends, from the times at which each obstacle went away, so that waiting costs
- * the host nothing. Of the rest, cycles in which the issue stage looked at the warp and found its
- * unit taken are throttle; the others are NOT_SELECTED.
+ * warp issues or a hold ends, from the times at which each obstacle went away, so that waiting
+ * costs the host nothing. Of the rest, cycles in which the issue stage looked at the warp and
+ * found its unit taken are throttle; the others are NOT_SELECTED.
  */
 #ifndef WS_TIME_SM_LEDGER_H
 #define WS_TIME_SM_LEDGER_H
@@ -15,17 +15,21 @@
 
 struct ledger {
   struct sm_stats *stats;
-  uint64_t *by_inst;   /* [instruction index * WARP_STATE__N + state], warp-cycles */
-  uint64_t *issued;    /* [instruction index], warp instructions */
+  uint64_t *by_inst; /* [instruction index * WARP_STATE__N + state], warp-cycles */
+  uint64_t *issued;  /* [instruction index], warp instructions */
   uint64_t code_base;
   unsigned code_shift;
   uint64_t n_insts;
 };
 
-/* Charges the warp's cycles up to `until` (exclusive) to one state; nothing when already charged. */
-void ledger_charge(struct ledger *, struct warp_slot *, uint64_t pc, enum warp_state, uint64_t until);
+/* Charges the warp's cycles up to `until` (exclusive) to one state; nothing when already charged.
+ * */
+void ledger_charge(struct ledger *, struct warp_slot *, uint64_t pc, enum warp_state,
+                   uint64_t until);
 
-/* The warp issues `in` at `now`: splits the wait since the last issue and charges the issue cycle. */
-void ledger_issue(struct ledger *, struct warp_slot *, const struct inst *in, uint64_t pc, uint64_t now);
+/* The warp issues `in` at `now`: splits the wait since the last issue and charges the issue cycle.
+ * */
+void ledger_issue(struct ledger *, struct warp_slot *, const struct inst *in, uint64_t pc,
+                  uint64_t now);
 
 #endif

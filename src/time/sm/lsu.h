@@ -2,7 +2,8 @@
  * (Huerta et al., MICRO 2025).
  *
  *   params  mem.queue_entries (5: queue of 4 + dispatch latch), mem.grant_latency (11: issue
- *           to the issue its returned credit allows, so granted one cycle before), mem.addr_interval (4: address generation, 1 instruction per 4 cycles)
+ *           to the issue its returned credit allows, so granted one cycle before),
+ * mem.addr_interval (4: address generation, 1 instruction per 4 cycles)
  *   ports   in: transactions from issue; out: the shared unit's arbiter takes the head
  * A credit is held from issue until the arbiter takes the instruction; this reproduces Table 1 of
  * Huerta et al. (MICRO 2025) for 1 to 4 active sub-cores.

@@ -6,8 +6,8 @@
 #include "config/params.h"
 #include "isa/inst.h"
 
-/* Issue to the earliest dependent issue, cycles: raw for users of the result (0: no result), war for
- * overwriters of a source. `space`: where the access went (generic accesses are resolved). */
+/* Issue to the earliest dependent issue, cycles: raw for users of the result (0: no result), war
+ * for overwriters of a source. `space`: where the access went (generic accesses are resolved). */
 struct mem_latency {
   uint16_t raw, war;
 };

@@ -59,7 +59,8 @@ static void drop_at(struct mem_unit *u, const struct txn *t, unsigned sb, uint64
   depend_drop_at(c->depend, c->warps, now, visible, t->warp, sb);
 }
 
-/* LDGDEPBAR counters drop in order, when all LDGSTS of their group and the groups before are done. */
+/* LDGDEPBAR counters drop in order, when all LDGSTS of their group and the groups before are done.
+ * */
 static void ldgsts_done(struct mem_unit *u, const struct txn *t, uint64_t now)
 {
   struct ldgsts *g = &warp_of(u, t)->ldgsts;
@@ -250,4 +251,3 @@ uint64_t mem_unit_next(const struct mem_unit *u, uint64_t now)
   }
   return next == CYCLE_NEVER || next > now ? next : now + 1;
 }
-

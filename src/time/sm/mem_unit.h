@@ -1,13 +1,13 @@
-/* SM-shared memory unit: arbiter over the sub-cores' local units, then L1 data cache, shared memory,
- * constants (Huerta et al., MICRO 2025).
+/* SM-shared memory unit: arbiter over the sub-cores' local units, then L1 data cache, shared
+ * memory, constants (Huerta et al., MICRO 2025).
  *
  *   params  mem.arbiter_interval (2: one instruction accepted per 2 cycles), mem.pending_entries,
  *           l1.*, noc.*
  *   ports   in: heads of the lsu queues; replies of the memory side
  *           out: requests to the memory side; counter drops to the sub-cores
  *   cycle   replies first, then one grant, round robin over the sub-cores
- * Latencies are those of Table 2 of Huerta et al. (MICRO 2025), unloaded; what is added on top is queueing,
- * bank conflicts, extra lines, and the way to L2 and DRAM and back.
+ * Latencies are those of Table 2 of Huerta et al. (MICRO 2025), unloaded; what is added on top is
+ * queueing, bank conflicts, extra lines, and the way to L2 and DRAM and back.
  *   not modelled: L1 banks; TLB; texture path
  */
 #ifndef WS_TIME_SM_MEM_UNIT_H
@@ -39,13 +39,14 @@ struct mem_unit {
   /* state */
   struct txn_pool pool;
   struct l1 l1;
-  struct const_cache vl;     /* L0 VL, for LDC */
-  uint64_t free_at;          /* accepts the next instruction from this cycle on */
-  uint64_t port_free_at;     /* request port to the interconnect */
-  unsigned next_client;      /* round robin */
-  uint32_t outstanding;      /* requests not answered */
-  uint64_t answered;         /* replies handled, for the deadlock watch */
-  uint16_t strong[STRONG_FILTER]; /* unperformed strong accesses by line hash: weak accesses to these
+  struct const_cache vl; /* L0 VL, for LDC */
+  uint64_t free_at;      /* accepts the next instruction from this cycle on */
+  uint64_t port_free_at; /* request port to the interconnect */
+  unsigned next_client;  /* round robin */
+  uint32_t outstanding;  /* requests not answered */
+  uint64_t answered;     /* replies handled, for the deadlock watch */
+  uint16_t
+      strong[STRONG_FILTER]; /* unperformed strong accesses by line hash: weak accesses to these
                                      lines must queue behind them (one thread's accesses to
                                      overlapping bytes keep program order) */
   uint32_t n_strong;
@@ -66,8 +67,8 @@ void mem_unit_note_strong(struct mem_unit *, const struct txn *);
 /* The local unit of this sub-core has a new instruction at its head: its sources will be read. */
 void mem_unit_new_head(struct mem_unit *, unsigned client, uint64_t now);
 
-/* Handles replies due and grants at most one instruction. Bit i of the result: sub-core i has something
- * to look at (a counter will drop, a queue entry came free, a warp's hold may end). */
+/* Handles replies due and grants at most one instruction. Bit i of the result: sub-core i has
+ * something to look at (a counter will drop, a queue entry came free, a warp's hold may end). */
 unsigned mem_unit_cycle(struct mem_unit *, uint64_t now);
 
 /* First cycle after `now` in which mem_unit_cycle has something to do without a new message. */

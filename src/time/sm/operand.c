@@ -72,7 +72,8 @@ static unsigned free_ports(const struct operand_path *o, unsigned b, uint64_t fr
   return n;
 }
 
-static bool fits(const struct operand_path *o, const unsigned need[], uint64_t from, unsigned window)
+static bool fits(const struct operand_path *o, const unsigned need[], uint64_t from,
+                 unsigned window)
 {
   for (unsigned b = 0; b < o->banks; b++)
     if (need[b] > free_ports(o, b, from, window)) return false;
@@ -95,7 +96,8 @@ uint64_t operand_issue(struct operand_path *o, const struct inst *in, unsigned w
 {
   unsigned need[OPERAND_MAX_BANKS] = {0};
   unsigned widest = count_reads(o, in, warp, need), window = o->read_cycles, most = 0;
-  if (in->pipe == PIPE_TENSOR && widest >= 4) window *= 2; /* published simulator of Huerta et al., MICRO 2025 */
+  if (in->pipe == PIPE_TENSOR && widest >= 4)
+    window *= 2; /* published simulator of Huerta et al., MICRO 2025 */
   for (unsigned b = 0; b < o->banks; b++) {
     o->stats->rf_reads += need[b];
     if (need[b] > most) most = need[b];

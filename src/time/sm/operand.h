@@ -2,14 +2,14 @@
  * cycles (Huerta et al., MICRO 2025).
  *
  *   params  regfile.banks, regfile.read_ports, regfile.read_cycles, regfile.cache
- *   rule    Allocate reserves read ports for the next read_cycles cycles; an instruction that cannot read
- *           all its operands in that window waits there, holds the next one in Control and so the
- *           issue port. Operands found in the register-file cache need no port.
- *   cache   one value per bank and operand position, kept when read with its reuse bit; a read of the same
- *           bank and position replaces or drops it. Variable-latency instructions neither hit nor
- *           allocate.
- * Times are computed when the instruction issues: nothing after it can overtake, so the box needs no
- * cycle of its own.
+ *   rule    Allocate reserves read ports for the next read_cycles cycles; an instruction that
+ *           cannot read all its operands in that window waits there, holds the next one in Control
+ *           and so the issue port. Operands found in the register-file cache need no port.
+ *   cache   one value per bank and operand position, kept when read with its reuse bit; a read of
+ *           the same bank and position replaces or drops it. Variable-latency instructions neither
+ *           hit nor allocate.
+ * Times are computed when the instruction issues: nothing after it can overtake, so the box needs
+ * no cycle of its own.
  *   not modelled: result queue, write ports; reads of variable-latency instructions
  */
 #ifndef WS_TIME_SM_OPERAND_H
@@ -30,9 +30,9 @@ struct rfc_entry {
 struct operand_path {
   unsigned banks, ports, read_cycles; /* params */
   bool cache;
-  uint64_t base;         /* cycle of bit 0 / counter 0 of the reservations */
+  uint64_t base; /* cycle of bit 0 / counter 0 of the reservations */
   uint8_t used[OPERAND_MAX_BANKS][OPERAND_WINDOW]; /* ports reserved, ring by cycle */
-  uint64_t leaves;       /* cycle in which the last instruction left Allocate */
+  uint64_t leaves; /* cycle in which the last instruction left Allocate */
   struct rfc_entry rfc[OPERAND_MAX_BANKS][OPERAND_POSITIONS];
   struct sm_stats *stats;
 };

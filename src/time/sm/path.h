@@ -1,14 +1,14 @@
 /* Which path of a warp runs (the policy is ours): it goes on with its path until that
- * blocks, exits, yields, sleeps or branches backwards; then the next ready path has its turn, paths that
- * did not yield first.
+ * blocks, exits, yields, sleeps or branches backwards; then the next ready path has its turn,
+ * paths that did not yield first.
  */
 #ifndef WS_TIME_SM_PATH_H
 #define WS_TIME_SM_PATH_H
 
 #include "time/sm/warp.h"
 
-/* After a step with effect flags: picks the path to run. Returns true when the warp's next pc is not
- * the instruction after the one stepped (the ibuffer must restart), or nothing is ready. */
+/* After a step with effect flags: picks the path to run. Returns true when the warp's next pc is
+ * not the instruction after the one stepped (the ibuffer must restart), or nothing is ready. */
 bool path_pick(struct warp_slot *, const struct effect *, unsigned inst_bytes);
 
 /* Is any path of the warp ready? */

@@ -20,10 +20,14 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   for (unsigned i = 0; i < p->sm_sub_cores; i++) {
     struct sub_core *c = &m->sub_core[i];
     sub_core_init(c, a, p, i,
-                  (struct sub_core_ports){.mem = &m->mem, .l1i = &m->l1i, .ledger = &m->ledger,
+                  (struct sub_core_ports){.mem = &m->mem,
+                                          .l1i = &m->l1i,
+                                          .ledger = &m->ledger,
                                           .view = &m->view,
-                                          .fault = &m->fault, .fp64_free_at = &m->fp64_free_at,
-                                          .cta_event = cta_event, .ctx = m});
+                                          .fault = &m->fault,
+                                          .fp64_free_at = &m->fp64_free_at,
+                                          .cta_event = cta_event,
+                                          .ctx = m});
     m->mem.client[i] = (struct mem_client){&c->lsu, &c->depend, &c->warps};
   }
 }
@@ -212,8 +216,7 @@ bool sm_perform(struct sm *m, uint32_t txn, enum req_kind kind, picos now, struc
 {
   struct txn *t = &m->mem.pool.t[txn];
   struct step_warp *w = m->sub_core[t->sub_core].warps.slot[t->warp].step;
-  if (kind == REQ_STRONG)
-    return w->ops->perform(w, &t->effect, t->mem.lanes, direct, &m->fault);
+  if (kind == REQ_STRONG) return w->ops->perform(w, &t->effect, t->mem.lanes, direct, &m->fault);
   t->effect.clock = now / m->period;
   t->effect.time_ns = now / 1000;
   return w->ops->step(w, m->sub_core[t->sub_core].warps.slot[t->warp].path, &t->effect, &m->fault);

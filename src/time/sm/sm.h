@@ -26,7 +26,7 @@ struct sm {
   struct l1i l1i;
   struct mem_unit mem;
   struct cta_slot slot[SM_MAX_CTAS];
-  unsigned n_slots;      /* resident CTAs this kernel allows */
+  unsigned n_slots; /* resident CTAs this kernel allows */
   unsigned resident, exiting;
   uint64_t cycle;        /* next cycle to simulate */
   uint64_t active_from;  /* first cycle of the current busy stretch */

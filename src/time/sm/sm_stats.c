@@ -10,7 +10,7 @@ const char *const slot_name[SLOT__N] = {
 #define X(id, name) name,
     WARP_STATE_LIST(X)
 #undef X
-    "no_warp",
+        "no_warp",
 };
 
 const char *const pipe_name[PIPE__N] = {
@@ -20,5 +20,5 @@ const char *const pipe_name[PIPE__N] = {
 };
 
 #define STAT_NAME sm_stats
-#define STAT_DEF "time/sm/sm_stats.def"
+#define STAT_DEF  "time/sm/sm_stats.def"
 #include "stats/stat_table.inc"

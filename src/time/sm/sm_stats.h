@@ -11,7 +11,7 @@ extern const char *const slot_name[SLOT__N];
 extern const char *const pipe_name[PIPE__N];
 
 #define STAT_NAME sm_stats
-#define STAT_DEF "time/sm/sm_stats.def"
+#define STAT_DEF  "time/sm/sm_stats.def"
 #include "stats/stat_struct.inc"
 
 #endif

@@ -39,10 +39,16 @@ unsigned sub_core_add_warp(struct sub_core *p, struct step_warp *step, unsigned 
   while (p->warps.slot[warp].step) warp++;
   BUG_ON(warp >= p->warps.capacity);
   struct warp_slot *w = &p->warps.slot[warp];
-  *w = (struct warp_slot){.step = step, .cta_slot = (uint8_t)cta_slot, .hold = WS_SELECTED,
-                          .issue_at = now, .born = now, .accounted = now, .blocked_at = CYCLE_NEVER};
+  *w = (struct warp_slot){.step = step,
+                          .cta_slot = (uint8_t)cta_slot,
+                          .hold = WS_SELECTED,
+                          .issue_at = now,
+                          .born = now,
+                          .accounted = now,
+                          .blocked_at = CYCLE_NEVER};
   p->warps.order[p->warps.n++] = (uint8_t)warp;
-  p->issue.last = (uint8_t)warp; /* the youngest is the first greedy warp (Huerta et al., MICRO 2025) */
+  p->issue.last =
+      (uint8_t)warp; /* the youngest is the first greedy warp (Huerta et al., MICRO 2025) */
   fetch_restart(&p->fetch, &p->warps, warp, warp_pc(w), now);
   sub_core_wake(p, now);
   return warp;
@@ -171,9 +177,9 @@ static bool global_access(struct sub_core *p, struct warp_slot *w, struct txn *t
   struct sm_stats *s = p->ports.ledger->stats;
   bool local = t->mem.space == MEM_LOCAL;
   /* Local memory of a warp slot: a region of line numbers of its own, above all global lines. */
-  uint64_t slot_space = (uint64_t)1 << 56 |
-                        (uint64_t)(p->ports.mem->sm * 64 + p->id * SUB_CORE_MAX_WARPS + t->warp)
-                            << 32;
+  uint64_t slot_space =
+      (uint64_t)1 << 56 | (uint64_t)(p->ports.mem->sm * 64 + p->id * SUB_CORE_MAX_WARPS + t->warp)
+                              << 32;
   unsigned sectors = local ? coalesce_local(t, slot_space) : coalesce_global(t);
   s->global_insts++;
   s->global_lines += t->n_lines;
@@ -211,8 +217,7 @@ static bool const_access(struct sub_core *p, struct warp_slot *w, struct txn *t,
     uint64_t addr = t->mem.addr[bits_first(m)];
     if (addr / p->params->const_line == last) continue;
     last = addr / p->params->const_line;
-    uint64_t at =
-        const_cache_read(&p->ports.mem->vl, (unsigned)(addr >> 32), (uint32_t)addr, now);
+    uint64_t at = const_cache_read(&p->ports.mem->vl, (unsigned)(addr >> 32), (uint32_t)addr, now);
     if (at > readable) readable = at;
   }
   t->extra = (uint16_t)(readable - now);
@@ -338,8 +343,8 @@ static void count(struct sub_core *p, const struct inst *in, const struct effect
   s->pipe[in->pipe]++;
 }
 
-/* All fixed-latency instructions go through Allocate, operands or not; the others go from Control to
- * the queue of their unit. */
+/* All fixed-latency instructions go through Allocate, operands or not; the others go from Control
+ * to the queue of their unit. */
 static bool goes_through_allocate(const struct inst *in)
 {
   bool queued = in->pipe == PIPE_MEM || in->pipe == PIPE_SFU;

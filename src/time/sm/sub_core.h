@@ -1,5 +1,5 @@
-/* Sub-core: a quarter of the SM with its own scheduler (Huerta et al., MICRO 2025). sub_core_cycle() is
- * its block diagram.
+/* Sub-core: a quarter of the SM with its own scheduler (Huerta et al., MICRO 2025).
+ * sub_core_cycle() is its block diagram.
  *
  *   fetch -> ibuffer -> ISSUE -> control -> operands (allocate, read x3) -> fixed-latency units
  *                          |        |
@@ -17,8 +17,8 @@
 #include "time/sm/const_cache.h"
 #include "time/sm/depend.h"
 #include "time/sm/fetch.h"
-#include "time/sm/l0i.h"
 #include "time/sm/issue.h"
+#include "time/sm/l0i.h"
 #include "time/sm/ledger.h"
 #include "time/sm/lsu.h"
 #include "time/sm/mem_unit.h"
@@ -30,8 +30,8 @@ struct sub_core_ports {
   struct l1i *l1i;
   struct ledger *ledger;
   struct gmem_view *view;
-  struct fault *fault;       /* filled by the first faulting step of the SM */
-  uint64_t *fp64_free_at;    /* shared FP64 pipe */
+  struct fault *fault;    /* filled by the first faulting step of the SM */
+  uint64_t *fp64_free_at; /* shared FP64 pipe */
   /* The step changed other warps of the CTA (barrier released) or ended warp or CTA. */
   void (*cta_event)(void *ctx, unsigned cta_slot, uint32_t effect_flags, uint64_t now);
   void *ctx;
@@ -48,10 +48,10 @@ struct sub_core {
   struct depend depend;
   struct operand_path operands;
   struct lsu lsu;
-  struct effect effect;      /* of instructions without a transaction */
-  uint64_t wake_at;          /* nothing can happen before this cycle */
-  uint64_t slots_from;       /* ledger: slots before this cycle are charged */
-  uint8_t sleep_charge;      /* what the slots while asleep are charged to */
+  struct effect effect; /* of instructions without a transaction */
+  uint64_t wake_at;     /* nothing can happen before this cycle */
+  uint64_t slots_from;  /* ledger: slots before this cycle are charged */
+  uint8_t sleep_charge; /* what the slots while asleep are charged to */
   struct sub_core_ports ports;
 };
 

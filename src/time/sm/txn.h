@@ -1,5 +1,6 @@
 /* A memory transaction: one memory instruction in flight, from issue until its last answer
- * (an entry of the pending request table, Huerta et al., MICRO 2025, plus its place in the queue before it).
+ * (an entry of the pending request table, Huerta et al., MICRO 2025, plus its place in the queue
+ * before it).
  */
 #ifndef WS_TIME_SM_TXN_H
 #define WS_TIME_SM_TXN_H
@@ -27,18 +28,18 @@ struct txn_line {
 };
 
 struct txn {
-  uint16_t next;       /* queue or free list */
-  uint8_t kind;        /* enum txn_kind */
+  uint16_t next; /* queue or free list */
+  uint8_t kind;  /* enum txn_kind */
   uint8_t sub_core, warp;
   uint8_t write_sb, read_sb;
-  bool store;          /* no register result: MEMBAR waits for it */
+  bool store;           /* no register result: MEMBAR waits for it */
   uint8_t ldgsts_group; /* 0xff: not an LDGSTS */
   uint8_t n_lines;
-  uint16_t busy;       /* cycles the shared unit is occupied */
-  uint16_t extra;      /* cycles beyond the unloaded latency (bank conflicts, many lines) */
-  uint16_t raw, war;   /* unloaded latencies, issue to dependent issue, cycles (Table 2) */
-  uint16_t waiting;    /* lines not answered yet */
-  uint64_t issued;     /* cycle */
+  uint16_t busy;     /* cycles the shared unit is occupied */
+  uint16_t extra;    /* cycles beyond the unloaded latency (bank conflicts, many lines) */
+  uint16_t raw, war; /* unloaded latencies, issue to dependent issue, cycles (Table 2) */
+  uint16_t waiting;  /* lines not answered yet */
+  uint64_t issued;   /* cycle */
   struct txn_line line[TXN_MAX_LINES];
   struct effect effect; /* effect.mem = &mem */
   struct mem_effect mem;

@@ -20,13 +20,14 @@ enum {
 
 /* Instruction buffer: consecutive instructions of the current path, fetched or being decoded. */
 struct ibuffer {
-  uint64_t next_pc;  /* next instruction to fetch */
-  uint64_t fetch_at; /* not before this cycle: a jump is being resolved */
+  uint64_t next_pc;               /* next instruction to fetch */
+  uint64_t fetch_at;              /* not before this cycle: a jump is being resolved */
   uint64_t valid_at[IBUFFER_MAX]; /* ring: first cycle in which the entry can issue */
   uint8_t head, n;
 };
 
-/* One dependence counter (Huerta et al., MICRO 2025), with what the ledger needs to name the wait. */
+/* One dependence counter (Huerta et al., MICRO 2025), with what the ledger needs to name the wait.
+ * */
 struct dep_counter {
   uint8_t count;    /* 0..63 */
   uint8_t state;    /* WS_LONG_SCOREBOARD or WS_SHORT_SCOREBOARD: kind of the last increment */
@@ -42,25 +43,25 @@ struct ldgsts {
 };
 
 struct warp_slot {
-  struct step_warp *step;   /* NULL: free */
-  uint8_t path;             /* index of the path that runs */
+  struct step_warp *step; /* NULL: free */
+  uint8_t path;           /* index of the path that runs */
   uint8_t cta_slot;
-  bool done;                /* all lanes have exited */
-  uint8_t hold;             /* enum warp_state of an open-ended wait; WS_SELECTED = none */
-  uint64_t hold_until;      /* CYCLE_NEVER: until something releases it */
-  uint64_t issue_at;        /* stall count and yield: not before this cycle */
-  uint8_t dep_busy;         /* bit i: counter i is not zero */
-  uint16_t in_flight;       /* counter drops due and memory transactions: the CTA stays until 0 */
-  uint16_t stores_out;      /* stores and strong accesses not answered yet: MEMBAR waits for them */
+  bool done;           /* all lanes have exited */
+  uint8_t hold;        /* enum warp_state of an open-ended wait; WS_SELECTED = none */
+  uint64_t hold_until; /* CYCLE_NEVER: until something releases it */
+  uint64_t issue_at;   /* stall count and yield: not before this cycle */
+  uint8_t dep_busy;    /* bit i: counter i is not zero */
+  uint16_t in_flight;  /* counter drops due and memory transactions: the CTA stays until 0 */
+  uint16_t stores_out; /* stores and strong accesses not answered yet: MEMBAR waits for them */
   struct dep_counter dep[SB_COUNT];
   struct ibuffer ib;
   struct ldgsts ldgsts;
-  uint64_t born;            /* cycle it arrived */
-  uint64_t accounted;       /* ledger: warp-cycles before this one are in the books */
-  uint64_t blocked_at;      /* ledger: last cycle seen waiting for a unit, and under which name */
+  uint64_t born;       /* cycle it arrived */
+  uint64_t accounted;  /* ledger: warp-cycles before this one are in the books */
+  uint64_t blocked_at; /* ledger: last cycle seen waiting for a unit, and under which name */
   uint8_t blocked_state;
-  uint64_t blocked_n;       /* ledger: cycles of that wait since the last issue */
-  uint64_t jump_until;      /* ledger: end of the last jump's resolution */
+  uint64_t blocked_n;  /* ledger: cycles of that wait since the last issue */
+  uint64_t jump_until; /* ledger: end of the last jump's resolution */
 };
 
 /* Warps of one sub-core. `order` lists slots oldest first. */

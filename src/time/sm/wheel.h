@@ -1,5 +1,5 @@
-/* Timing wheel: dependence-counter decrements due at a known cycle. One further ahead than the wheel
- * goes round takes several turns: wheel_take hands it out early, and it is added again. */
+/* Timing wheel: dependence-counter decrements due at a known cycle. One further ahead than the
+ * wheel goes round takes several turns: wheel_take hands it out early, and it is added again. */
 #ifndef WS_TIME_SM_WHEEL_H
 #define WS_TIME_SM_WHEEL_H
 
@@ -18,7 +18,7 @@ struct wheel_event {
 };
 
 struct wheel {
-  uint16_t bucket[WHEEL_SPAN]; /* first event of the cycle, WHEEL_NIL = none */
+  uint16_t bucket[WHEEL_SPAN];        /* first event of the cycle, WHEEL_NIL = none */
   uint64_t occupied[WHEEL_SPAN / 64]; /* bit per bucket */
   struct wheel_event pool[WHEEL_POOL];
   uint16_t free;
@@ -48,8 +48,8 @@ static inline void wheel_add(struct wheel *w, uint64_t now, uint64_t at, unsigne
   w->n++;
 }
 
-/* Takes all events of cycle `now`: returns the first, follow .next; give back with wheel_release. Those
- * whose .at is later must be added again. */
+/* Takes all events of cycle `now`: returns the first, follow .next; give back with wheel_release.
+ * Those whose .at is later must be added again. */
 static inline uint16_t wheel_take(struct wheel *w, uint64_t now)
 {
   uint16_t b = (uint16_t)(now % WHEEL_SPAN), first = w->bucket[b];
