@@ -1,26 +1,40 @@
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/bug.h"
 
-enum { ARENA_CHUNK = 1 << 20, ARENA_ALIGN = 128 };
+/* Chunks from HUGE on are reserved without being counted as used: state of resident CTAs that may never
+ * be touched (deep stacks of many threads) must not need host memory. */
+enum { ARENA_CHUNK = 1 << 20, ARENA_ALIGN = 128, HUGE = 64 << 20 };
 
 struct arena_chunk {
   struct arena_chunk *next;
-  size_t size, used; /* bytes in data[], bytes handed out */
+  size_t size, used;   /* bytes in data[], bytes handed out */
+  size_t mapped;       /* bytes of the mapping; 0: from the heap */
   _Alignas(ARENA_ALIGN) unsigned char data[];
 };
+
+static void *map_huge(size_t bytes)
+{
+  void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                 -1, 0);
+  return p == MAP_FAILED ? NULL : p;
+}
 
 static struct arena_chunk *chunk_new(size_t bytes)
 {
   size_t size = bytes > ARENA_CHUNK ? bytes : ARENA_CHUNK;
   size_t total = (sizeof(struct arena_chunk) + size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
   /* calloc of big blocks is lazily zeroed by the kernel, so untouched state costs nothing. */
-  unsigned char *raw = size < bytes ? NULL : calloc(1, total + ARENA_ALIGN);
+  size_t want = total + ARENA_ALIGN;
+  bool huge = want >= HUGE;
+  unsigned char *raw = want < bytes ? NULL : huge ? map_huge(want) : calloc(1, want);
   if (!raw) {
     fprintf(stderr, "warpstep: out of host memory (asked for %zu bytes)\n", bytes);
     exit(BUG_EXIT_STATUS);
@@ -30,12 +44,17 @@ static struct arena_chunk *chunk_new(size_t bytes)
   struct arena_chunk *c = (struct arena_chunk *)at;
   ((void **)at)[-1] = raw;
   c->size = size;
+  c->mapped = huge ? want : 0;
   return c;
 }
 
 static void chunk_free(struct arena_chunk *c)
 {
-  free(((void **)c)[-1]);
+  void *raw = ((void **)c)[-1];
+  if (c->mapped)
+    munmap(raw, c->mapped);
+  else
+    free(raw);
 }
 
 void arena_free(struct arena *a)

@@ -10,7 +10,7 @@
 enum {
   OPT_KERNEL = CLI_OPT_FIRST, OPT_GRID, OPT_BLOCK, OPT_SHMEM, OPT_BUF, OPT_SYMBOL, OPT_ARG, OPT_GPU, OPT_PRESETS,
   OPT_SET, OPT_FUNCTIONAL, OPT_THREADS, OPT_JSON, OPT_JSON_HOST, OPT_OUT, OPT_DATA, OPT_PRINT_BUF,
-  OPT_NO_CHECK, OPT_QUIET,
+  OPT_NO_CHECK, OPT_QUIET, OPT_HAZARDS,
 };
 
 enum { MAX_THREADS = 1024, MAX_SHMEM = 1 << 20 };
@@ -26,6 +26,7 @@ const struct cli_option run_option_table[] = {
   {OPT_OUT, "out", "DIR", "write every buffer to DIR/NAME.bin after the run"},
   {OPT_DATA, "data", "DIR", "look for the data files of the launch file in DIR"},
   {OPT_PRINT_BUF, "print-buf", "NAME[:N]", "print the first N (16) elements of a buffer"},
+  {OPT_HAZARDS, "hazards", "MODE", "off; check: report what the control bits fail to protect, and\nexit with 1 if anything; gaps: check, and print the smallest\ndistances seen from producers to consumers"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {OPT_NO_CHECK, "no-check", NULL, "do not compare results with the expected ones"},
   {OPT_QUIET, "quiet", NULL, "no summary and no progress line"},
@@ -68,6 +69,18 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
   case OPT_DATA: o->data = arg; break;
   case OPT_PRINT_BUF: list_add(&o->print_buf, &o->arena, argc, arg); break;
   case OPT_PRESETS: o->presets = arg; break;
+  case OPT_HAZARDS:
+    if (strcmp(arg, "off") == 0) {
+      o->hazards = HAZARDS_OFF;
+    } else if (strcmp(arg, "check") == 0) {
+      o->hazards = HAZARDS_CHECK;
+    } else if (strcmp(arg, "gaps") == 0) {
+      o->hazards = HAZARDS_GAPS;
+    } else {
+      cli_usage_error(cmd, "--hazards %s: not off, check or gaps", arg);
+      return false;
+    }
+    break;
   case OPT_NO_CHECK: o->check = false; break;
   case OPT_QUIET: o->quiet = true; break;
   case OPT_KERNEL: o->kernel = arg; break;

@@ -24,6 +24,7 @@ struct run_options {
   const char *gpu, *presets, *data, *out, *json;
   struct text_list set, print_buf;
   unsigned threads;
+  enum hazard_option { HAZARDS_OFF, HAZARDS_CHECK, HAZARDS_GAPS } hazards;
   bool functional, check, quiet, json_host;
 };
 

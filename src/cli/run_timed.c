@@ -44,8 +44,8 @@ static void fill_report(struct timed_run *t, const struct code_view *code, struc
   r->thread_insts = report_u64(r, "thread_insts");
 }
 
-bool run_timed(struct case_run *cr, unsigned threads, bool show_progress, struct report *r,
-               struct fault *fault, struct timed_run **out, struct err *e)
+bool run_timed(struct case_run *cr, unsigned threads, bool check_hazards, bool show_progress,
+               struct report *r, struct fault *fault, struct timed_run **out, struct err *e)
 {
   struct step_source *source = func_source(case_launch(cr)->func);
   struct progress line;
@@ -54,12 +54,14 @@ bool run_timed(struct case_run *cr, unsigned threads, bool show_progress, struct
 
   if (!t) return err_set(e, "out of memory");
   t->gpu = gpu_new(&r->preset->params, threads);
+  if (check_hazards) gpu_check_hazards(t->gpu);
   progress_start(&line, stderr, show_progress);
   enum gpu_end end =
       gpu_run(t->gpu, source, case_device(cr)->mem, &progress, fault, stderr, e);
   progress_end(&line);
   if (end == GPU_REFUSED) return false;
   fill_report(t, &source->code, r);
+  r->hazards = gpu_hazards(t->gpu);
   if (end == GPU_FAULT) r->fault = fault;
   return true;
 }

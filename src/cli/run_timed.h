@@ -14,7 +14,7 @@ struct timed_run; /* owns what the report points to */
  * of the report: cycles, statistics, mix and, when the program faulted, r->fault = fault. `show_progress`:
  * a progress line on stderr, when that is a terminal. False with e filled when the kernel does not fit the
  * GPU. *out must be freed in any case. */
-bool run_timed(struct case_run *, unsigned threads, bool show_progress, struct report *r,
+bool run_timed(struct case_run *, unsigned threads, bool check_hazards, bool show_progress, struct report *r,
                struct fault *fault, struct timed_run **out, struct err *e);
 void run_timed_free(struct timed_run *);
 

@@ -263,6 +263,16 @@ bool params_check(const struct params *p, struct err *e)
        "l2.bytes is not a whole number of sets in each of l2.slices");
   RULE(p->l2_latency > p->noc_request_latency + p->noc_reply_latency,
        "l2.latency is not above noc.request_latency + noc.reply_latency");
+  RULE(p->l2_latency >= p->mlat_raw[MLAT_LDG_REGULAR] + p->noc_request_latency + p->noc_reply_latency,
+       "l2.latency is below mlat.raw.ldg_regular + noc.request_latency + noc.reply_latency");
+  RULE(p->sm_shared_reserved_per_cta + p->sm_shared_granule > 0, "sm.shared_granule is 0");
+  RULE(p->l1_data_max >= p->l1_sets * p->l1_line, "l1.sets: not even one way fits l1.data_max");
+  RULE(p->l0i_bytes >= p->l0i_line * p->l0i_ways, "l0i.ways: not even one set fits l0i.bytes");
+  RULE(p->l1i_bytes >= 128 * p->l1i_ways, "l1i.ways: not even one set fits l1i.bytes");
+  RULE(p->const_fl_bytes >= p->const_line * p->const_ways &&
+           p->const_vl_bytes >= p->const_line * p->const_ways,
+       "const.ways: not even one set fits const.fl_bytes or const.vl_bytes");
+  RULE(p->sm_max_warps / p->sm_sub_cores <= 16, "sm.max_warps is above 16 per sub-core");
   RULE(p->dram_latency > p->l2_latency, "dram.latency is not above l2.latency");
   RULE(p->dram_bus_bits % p->dram_channels == 0,
        "dram.bus_bits is not a multiple of dram.channels");

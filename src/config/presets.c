@@ -269,8 +269,7 @@ bool preset_override(struct preset *p, const char *assignment, struct err *e)
   if (number < 0) return err_set(e, "%s: unknown parameter (warpstep gpus --resolve lists them)", key);
   struct err why;
   struct params changed = p->params;
-  if (!param_parse(&changed, param_key_at((unsigned)number), eq + 1, &why) ||
-      !params_check(&changed, &why))
+  if (!param_parse(&changed, param_key_at((unsigned)number), eq + 1, &why))
     return err_set(e, "%s: %.300s", key, why.msg);
   p->params = changed;
   p->origin[number] = (struct param_origin){.file = "command line", .source = "command line"};

@@ -38,6 +38,7 @@ struct report {
   bool checked;                  /* results were compared */
   const struct case_result *check;
   unsigned n_checks;
+  const struct hazard *hazards;  /* findings of the hazard checker; NULL: not checked */
   const struct fault *fault;     /* NULL: the kernel ended normally */
   struct report_host host;
 };

@@ -177,8 +177,11 @@ static void test_override(void **state)
   assert_non_null(strstr(e.msg, "out of range 0..4095 cycle"));
   assert_false(preset_override(&p, "issue.policy=fifo", &e));
   assert_non_null(strstr(e.msg, "cggty, gto, lrr"));
-  assert_false(preset_override(&p, "sm.max_warps=50", &e)); /* a rule between keys */
-  assert_int_equal(p.params.sm_max_warps, 48);
+  /* Rules between keys are checked when all are set. */
+  assert_true(preset_override(&p, "sm.max_warps=52", &e));
+  assert_false(params_check(&p.params, &e));
+  assert_true(preset_override(&p, "sm.max_threads=1664", &e));
+  assert_true(params_check(&p.params, &e));
   preset_free(&p);
 }
 
@@ -194,7 +197,7 @@ static const struct bad bad_presets[] = {
     {"inherit = \"base\";\nsm = { max_warp = (48, \"guess\"); };", "t.cfg:2: sm.max_warp: unknown key"},
     {"inherit = \"base\";\nnovel = 3;", "t.cfg:2: novel: unknown key"},
     {"inherit = \"base\";\nsm = { max_warps = (4800, \"guess\"); };",
-     "t.cfg:2: sm.max_warps: 4800 is out of range 1..128 warp"},
+     "t.cfg:2: sm.max_warps: 4800 is out of range 1..64 warp"},
     {"inherit = \"base\";\nsm = { max_warps = (-1, \"guess\"); };", "-1 is out of range"},
     {"inherit = \"base\";\n\nsm = { max_warps = 48; };", "t.cfg:3: sm.max_warps: must be (value,"},
     {"inherit = \"base\";\nsm = { max_warps = (48); };", "sm.max_warps: must be (value,"},
@@ -215,7 +218,7 @@ static const struct bad bad_presets[] = {
     {"inherit = \"base\";\nsm = { shared_carveouts_kib = ([], \"guess\"); };", "1 to 16 elements"},
     {"inherit = \"base\";\nsn = { };", "t.cfg:2: sn: empty group"},
     {"inherit = \"base\";\nsm = { shared_carveouts_kib = (100, \"guess\"); };", "must be a list"},
-    {"inherit = \"base\";\nsm = { sub_cores = (5, \"guess\"); };",
+    {"inherit = \"base\";\nsm = { max_warps = (46, \"guess\"); };",
      "t.cfg: sm.max_warps is not a multiple of sm.sub_cores"},
     {"inherit = \"none\";", "t.cfg:1: inherit: no preset 'none'"},
     {"inherit = \"t\";", "t.cfg:1: inherit: presets inherit in a loop"},

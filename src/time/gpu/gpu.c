@@ -17,6 +17,7 @@ struct gpu {
   struct arena kernel_arena; /* profile books of the running kernel */
   picos now;
   struct occupancy occupancy;
+  struct hazard *hazards; /* sum over SMs; NULL: not checked */
   struct gpu_stats stats;
   struct sm_stats sm_sum;
   const struct gpu_progress *progress;
@@ -106,8 +107,29 @@ static void first_fault(const struct gpu *g, struct fault *f)
   }
 }
 
+void gpu_check_hazards(struct gpu *g)
+{
+  if (g->hazards) return;
+  g->hazards = hazard_new(&g->net.arena, &g->params);
+  netlist_check_hazards(&g->net, &g->params);
+}
+
+const struct hazard *gpu_hazards(const struct gpu *g)
+{
+  return g->hazards;
+}
+
+static void collect_hazards(struct gpu *g)
+{
+  hazard_start(g->hazards);
+  for (unsigned i = 0; i < g->net.n_sms; i++)
+    for (unsigned c = 0; c < g->params.sm_sub_cores; c++)
+      hazard_merge(g->hazards, g->net.sm[i].sub_core[c].hazard);
+}
+
 static void collect(struct gpu *g)
 {
+  if (g->hazards) collect_hazards(g);
   g->sm_sum = (struct sm_stats){0};
   for (unsigned i = 0; i < g->net.n_sms; i++)
     stat_add(sm_stats_group("sm", &g->sm_sum), sm_stats_group("sm", &g->net.sm[i].stats));

@@ -7,6 +7,7 @@
 #include "isa/step.h"
 #include "stats/stat.h"
 #include "time/gpu/occupancy.h"
+#include "time/sm/hazard.h"
 
 struct gpu;
 
@@ -33,6 +34,11 @@ void gpu_free(struct gpu *);
  * deadlock of the guest is a fault whose details go to `report` (may be NULL). */
 enum gpu_end gpu_run(struct gpu *, struct step_source *, struct gmem *image,
                      const struct gpu_progress *, struct fault *, FILE *report, struct err *e);
+
+/* Turns the hazard checker on for the kernels that follow (time/sm/hazard.h). */
+void gpu_check_hazards(struct gpu *);
+/* Findings of the last kernel, summed over SMs; NULL when not checked. */
+const struct hazard *gpu_hazards(const struct gpu *);
 
 /* Counters of the last kernel: gpu, sm (sum over SMs), mem. Returns how many groups. */
 unsigned gpu_stats_groups(struct gpu *, struct stat_group out[GPU_MAX_GROUPS]);

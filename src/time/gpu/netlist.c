@@ -39,6 +39,16 @@ void netlist_build(struct netlist *n, const struct params *p)
   n->serial[SERIAL_DISPATCHER] = (struct part){&dispatcher_ops, &n->dispatcher, TIME_NEVER};
 }
 
+void netlist_check_hazards(struct netlist *n, const struct params *p)
+{
+  for (unsigned i = 0; i < n->n_sms; i++)
+    for (unsigned c = 0; c < p->sm_sub_cores; c++) {
+      struct hazard *h = hazard_new(&n->arena, p);
+      n->sm[i].sub_core[c].hazard = h;
+      n->sm[i].mem.client[c].hazard = h;
+    }
+}
+
 void netlist_free(struct netlist *n)
 {
   for (unsigned i = 0; i < n->n_sms; i++) gmem_log_free(&n->sm[i].log);

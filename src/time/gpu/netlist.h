@@ -23,6 +23,9 @@ struct netlist {
 void netlist_build(struct netlist *, const struct params *);
 void netlist_free(struct netlist *);
 
+/* Gives every sub-core a hazard checker. */
+void netlist_check_hazards(struct netlist *, const struct params *);
+
 /* Laws between blocks, checked at the end of a kernel. */
 bool netlist_check_laws(const struct netlist *, const struct sm_stats *sum, struct err *);
 

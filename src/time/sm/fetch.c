@@ -14,6 +14,7 @@ void fetch_init(struct fetch *f, const struct params *p, struct l0i *l0i)
 static void request(struct fetch *f, struct warp_table *t, unsigned warp, uint64_t now)
 {
   struct ibuffer *ib = &t->slot[warp].ib;
+  f->l0i->stats->l0i_fetches++;
   ib->valid_at[(ib->head + ib->n) % IBUFFER_MAX] = now + f->latency;
   ib->next_pc += (uint64_t)1 << t->code.shift;
   if (++ib->n == f->depth) f->room &= (uint16_t) ~(1u << warp);
@@ -26,7 +27,6 @@ static bool can_fetch(struct fetch *f, struct warp_table *t, unsigned warp, uint
   struct ibuffer *ib = &t->slot[warp].ib;
   if (ib->fetch_at <= now) {
     uint64_t readable = l0i_fetch(f->l0i, ib->next_pc, now);
-    f->l0i->stats->l0i_fetches++;
     if (readable <= now) return true;
     f->l0i->stats->l0i_misses++;
     ib->fetch_at = readable;

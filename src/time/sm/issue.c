@@ -40,10 +40,33 @@ static enum warp_state counter_state(const struct warp_slot *w, unsigned busy)
   return (enum warp_state)w->dep[bits_first(busy)].state;
 }
 
-/* DEPBAR.LE: its own counter at most the threshold, the listed ones zero. */
+/* DEPBAR.LE holds the warp until its own counter is at most the threshold and the listed ones are zero.
+ * It issues at once and takes hold a few cycles later (Figure 2; with a smaller stall the next
+ * instruction slips through); nvcc relies on it: it puts DEPBAR right behind the producer. */
 static bool depbar_blocked(const struct warp_slot *w, const struct inst *in)
 {
   return w->dep[in->depbar_sb].count > in->depbar_le || (w->dep_busy & in->depbar_mask);
+}
+
+/* Cycle from which the constant operand can be read. A warp asks the cache once per instruction:
+ * the line it waits for is its own, whoever evicts it meanwhile. */
+static uint64_t constant_at(struct issue *s, struct warp_slot *w, const struct inst *in,
+                            uint64_t now)
+{
+  if (w->const_inst != in) {
+    w->const_at = const_cache_read(s->fl, in->const_bank, in->const_off, now);
+    w->const_inst = in;
+  }
+  return w->const_at;
+}
+
+/* A counter at its limit takes no further increment: the instruction waits. One more may be on its
+ * way in Control. */
+static bool counter_full(const struct warp_slot *w, const struct inst_ctrl *c)
+{
+  enum { LIMIT = 62 };
+  return (c->write_sb != SB_NONE && w->dep[c->write_sb].count >= LIMIT) ||
+         (c->read_sb != SB_NONE && w->dep[c->read_sb].count >= LIMIT);
 }
 
 static enum warp_state throttle_state(const struct inst *in)
@@ -58,7 +81,9 @@ static struct look look_at(struct issue *s, struct warp_table *t, struct warp_sl
                            uint64_t now)
 {
   if (w->done) return (struct look){WS_DRAIN, CYCLE_NEVER};
-  if (w->hold != WS_SELECTED) return (struct look){(enum warp_state)w->hold, w->hold_until};
+  if (w->hold != WS_SELECTED) /* past its time: a fence that waits for answers */
+    return (struct look){(enum warp_state)w->hold,
+                         w->hold_until > now ? w->hold_until : CYCLE_NEVER};
   if (now < w->issue_at) return (struct look){WS_WAIT, w->issue_at};
   if (w->ib.n == 0)
     return (struct look){now < w->jump_until ? WS_BRANCH_RESOLVING : WS_NO_INSTRUCTION,
@@ -66,16 +91,21 @@ static struct look look_at(struct issue *s, struct warp_table *t, struct warp_sl
   if (now < w->ib.valid_at[w->ib.head])
     return (struct look){now < w->jump_until ? WS_BRANCH_RESOLVING : WS_NO_INSTRUCTION,
                          w->ib.valid_at[w->ib.head]};
+  if (w->depbar && now >= w->depbar_from) {
+    if (depbar_blocked(w, w->depbar))
+      return (struct look){counter_state(w, 1u << w->depbar->depbar_sb), CYCLE_NEVER};
+    w->depbar = NULL;
+  }
   const struct inst *in = code_at(&t->code, warp_pc(w));
   if (!in) return (struct look){WS_SELECTED, now}; /* the step reports the bad pc */
   unsigned busy = w->dep_busy & in->ctrl.wait;
   if (busy) return (struct look){counter_state(w, busy), CYCLE_NEVER};
-  if ((in->flags & INST_DEPBAR) && depbar_blocked(w, in))
-    return (struct look){counter_state(w, 1u << in->depbar_sb), CYCLE_NEVER};
+  if (w->dep_busy && counter_full(w, &in->ctrl))
+    return (struct look){WS_SHORT_SCOREBOARD, CYCLE_NEVER};
   if (in->pipe == PIPE_MEM && !(lsu_can_accept(lsu) && txn_free))
     return (struct look){throttle_state(in), CYCLE_NEVER};
   if (in->has_const && in->pipe != PIPE_MEM) {
-    uint64_t readable = const_cache_read(s->fl, in->const_bank, in->const_off, now);
+    uint64_t readable = constant_at(s, w, in, now);
     if (readable > now) return (struct look){WS_IMC_MISS, readable};
   }
   uint64_t at = latch_free_at(s, in, fp64_free_at);
@@ -169,6 +199,7 @@ void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const str
   s->last = (uint8_t)warp;
   s->const_hold_until = 0;
   w->issue_at = issue_after(p, &in->ctrl, now);
+  w->const_inst = NULL;
   unsigned interval = p->pipe_interval[in->pipe];
   if (in->pipe == PIPE_TENSOR) interval = p->mma_interval[in->lat - MMA_FIRST];
   uint64_t *latch = &s->latch_free_at[in->pipe];
@@ -179,4 +210,8 @@ void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const str
   if ((in->flags & INST_HALF_RATE_PORT) && now + 1 + p->issue_imad_extra_cycles > s->port_free_at)
     s->port_free_at = now + 1 + p->issue_imad_extra_cycles;
   if (in->flags & INST_CLOCK) s->clock_free_at = now + 2;
+  if (in->flags & INST_DEPBAR) {
+    w->depbar = in;
+    w->depbar_from = now + p->issue_depbar_cycles;
+  }
 }

@@ -39,7 +39,10 @@ void ledger_issue(struct ledger *l, struct warp_slot *w, const struct inst *in, 
   ledger_charge(l, w, pc, WS_BRANCH_RESOLVING, earlier(w->jump_until, now));
   ledger_charge(l, w, pc, WS_NO_INSTRUCTION, earlier(w->ib.valid_at[w->ib.head], now));
   unsigned wait = in->ctrl.wait;
-  if (in->flags & INST_DEPBAR) wait |= 1u << in->depbar_sb | in->depbar_mask;
+  if (w->depbar_waits) wait |= w->depbar_waits;
+  w->depbar_waits = 0;
+  if (in->flags & INST_DEPBAR)
+    w->depbar_waits = (uint8_t)(1u << in->depbar_sb | in->depbar_mask);
   charge_counters(l, w, pc, wait, now);
   if (w->blocked_n)
     ledger_charge(l, w, pc, (enum warp_state)w->blocked_state,

@@ -79,9 +79,12 @@ static void complete(struct mem_unit *u, uint16_t id, uint64_t now, uint64_t vis
   struct warp_slot *w = warp_of(u, t);
   if (visible < now + 2) visible = now + 2;
   drop_at(u, t, t->write_sb, now, visible);
+  struct hazard *h = u->client[t->sub_core].hazard;
+  if (h && t->inst) hazard_written(h, t->warp, t->inst, t->hazard_seq, visible);
   if (t->ldgsts_group != 0xff) ldgsts_done(u, t, now);
   if (t->store) w->stores_out--;
   w->in_flight--;
+  if (u->pool.n_free == 0) u->pool_refilled = true;
   txn_give(&u->pool, id);
 }
 
@@ -134,7 +137,9 @@ void mem_unit_new_head(struct mem_unit *u, unsigned client, uint64_t now)
   const struct txn *t = &u->pool.t[lsu_head(c->lsu)];
   uint64_t late = lsu_ready_at(c->lsu, &u->pool) - (t->issued + u->front_cycles);
   uint64_t war = t->issued + t->war + late;
-  drop_at(u, t, t->read_sb, now, war > now + 2 ? war : now + 2);
+  if (war < now + 2) war = now + 2;
+  drop_at(u, t, t->read_sb, now, war);
+  if (c->hazard && t->inst) hazard_sources_read(c->hazard, t->warp, t->inst, t->hazard_seq, war);
 }
 
 static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
@@ -218,7 +223,7 @@ static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now, unsigne
   wake_if_done(u, (uint16_t)r.txn, now, wake);
 }
 
-unsigned mem_unit_cycle(struct mem_unit *u, uint64_t now)
+static unsigned replies_and_grant(struct mem_unit *u, uint64_t now)
 {
   unsigned wake = 0;
   struct mem_reply *r;
@@ -235,6 +240,14 @@ unsigned mem_unit_cycle(struct mem_unit *u, uint64_t now)
     return wake | 1u << i;
   }
   return wake;
+}
+
+unsigned mem_unit_cycle(struct mem_unit *u, uint64_t now)
+{
+  u->pool_refilled = false;
+  unsigned wake = replies_and_grant(u, now);
+  /* Any sub-core may have been waiting for a transaction. */
+  return u->pool_refilled ? (1u << u->n_clients) - 1 : wake;
 }
 
 uint64_t mem_unit_next(const struct mem_unit *u, uint64_t now)

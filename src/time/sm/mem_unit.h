@@ -18,6 +18,7 @@
 #include "time/msg.h"
 #include "time/sm/const_cache.h"
 #include "time/sm/depend.h"
+#include "time/sm/hazard.h"
 #include "time/sm/lsu.h"
 #include "time/sm/sm_stats.h"
 #include "time/sm/txn.h"
@@ -30,6 +31,7 @@ struct mem_client {
   struct lsu *lsu;
   struct depend *depend;
   struct warp_table *warps;
+  struct hazard *hazard; /* NULL: not checked */
 };
 
 struct mem_unit {
@@ -40,6 +42,7 @@ struct mem_unit {
   struct txn_pool pool;
   struct l1 l1;
   struct const_cache vl; /* L0 VL, for LDC */
+  bool pool_refilled;      /* this cycle gave back the first transaction of an empty pool */
   uint64_t free_at;      /* accepts the next instruction from this cycle on */
   uint64_t port_free_at; /* request port to the interconnect */
   unsigned next_client;  /* round robin */

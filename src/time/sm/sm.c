@@ -28,7 +28,7 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
                                           .fp64_free_at = &m->fp64_free_at,
                                           .cta_event = cta_event,
                                           .ctx = m});
-    m->mem.client[i] = (struct mem_client){&c->lsu, &c->depend, &c->warps};
+    m->mem.client[i] = (struct mem_client){&c->lsu, &c->depend, &c->warps, NULL};
   }
 }
 
@@ -76,8 +76,8 @@ static void end_active(struct sm *m, uint64_t until)
   }
 }
 
-/* Warp i of the SM runs on sub-core i mod n: the CTA goes on where the last one stopped, so that
- * every sub-core has room. */
+/* Warps go round the sub-cores, passing over those that hold more than others: with CTAs of a warp
+ * count that is no multiple of the sub-cores a strict turn would run out of room. */
 static unsigned freest_sub_core(const struct sm *m, unsigned from)
 {
   unsigned n = m->params->sm_sub_cores, best = from % n;
@@ -91,16 +91,17 @@ static unsigned freest_sub_core(const struct sm *m, unsigned from)
 static void launch(struct sm *m, uint64_t cta)
 {
   unsigned s = 0;
-  while (m->slot[s].cta) s++;
-  BUG_ON(s >= m->n_slots);
+  while (s < m->n_slots && m->slot[s].cta) s++;
+  BUG_ON(s == m->n_slots);
   struct cta_slot *slot = &m->slot[s];
   slot->cta = m->source->ops->cta_begin(m->source, cta, m->id, s, m->id);
   slot->exiting = false;
   if (m->resident++ == 0) begin_active(m);
   m->stats.ctas++;
   m->stats.warps += slot->cta->n_warps;
-  unsigned sc = freest_sub_core(m, 0);
+  unsigned sc = 0;
   for (unsigned w = 0; w < slot->cta->n_warps; w++) {
+    sc = freest_sub_core(m, sc);
     slot->sub_core[w] = (uint8_t)sc;
     slot->warp[w] = (uint8_t)sub_core_add_warp(&m->sub_core[sc], slot->cta->warp[w], s, m->cycle);
     sc = (sc + 1) % m->params->sm_sub_cores;

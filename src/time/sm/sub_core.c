@@ -28,6 +28,7 @@ void sub_core_start(struct sub_core *p, struct code_view code)
   p->warps.code = code;
   l0i_start(&p->l0i);
   const_cache_start(&p->fl);
+  if (p->hazard) hazard_start(p->hazard);
 }
 
 /* --- warps come and go ------------------------------------------------------------------------ */
@@ -36,8 +37,8 @@ unsigned sub_core_add_warp(struct sub_core *p, struct step_warp *step, unsigned 
                            uint64_t now)
 {
   unsigned warp = 0;
-  while (p->warps.slot[warp].step) warp++;
-  BUG_ON(warp >= p->warps.capacity);
+  while (warp < p->warps.capacity && p->warps.slot[warp].step) warp++;
+  BUG_ON(warp == p->warps.capacity);
   struct warp_slot *w = &p->warps.slot[warp];
   *w = (struct warp_slot){.step = step,
                           .cta_slot = (uint8_t)cta_slot,
@@ -47,6 +48,7 @@ unsigned sub_core_add_warp(struct sub_core *p, struct step_warp *step, unsigned 
                           .accounted = now,
                           .blocked_at = CYCLE_NEVER};
   p->warps.order[p->warps.n++] = (uint8_t)warp;
+  if (p->hazard) hazard_new_warp(p->hazard, warp);
   p->issue.last =
       (uint8_t)warp; /* the youngest is the first greedy warp (Huerta et al., MICRO 2025) */
   fetch_restart(&p->fetch, &p->warps, warp, warp_pc(w), now);
@@ -81,7 +83,9 @@ void sub_core_release(struct sub_core *p, unsigned warp, uint64_t now, uint64_t 
 {
   (void)now;
   struct warp_slot *w = &p->warps.slot[warp];
-  if (w->hold != WS_BARRIER && w->hold != WS_CONVERGE) return;
+  /* Released already, by an earlier barrier: it keeps its time. */
+  bool waits = w->hold == WS_BARRIER || w->hold == WS_CONVERGE;
+  if (!waits || w->hold_until != CYCLE_NEVER) return;
   w->hold_until = at;
   sub_core_wake(p, at);
 }
@@ -99,13 +103,13 @@ static void restart(struct sub_core *p, unsigned warp, uint64_t now, uint64_t la
 static void end_hold(struct sub_core *p, unsigned warp, uint64_t now)
 {
   struct warp_slot *w = &p->warps.slot[warp];
-  ledger_charge(p->ports.ledger, w, warp_pc(w), (enum warp_state)w->hold, now);
-  w->hold = WS_SELECTED;
   const struct step_paths *paths = &w->step->paths;
   if (w->path >= paths->n || paths->p[w->path].wait != PATH_READY) {
     w->path = 0;
     while (paths->p[w->path].wait != PATH_READY) w->path++;
   }
+  ledger_charge(p->ports.ledger, w, warp_pc(w), (enum warp_state)w->hold, now);
+  w->hold = WS_SELECTED;
   if (w->ib.next_pc - ((uint64_t)w->ib.n << p->warps.code.shift) != warp_pc(w))
     restart(p, warp, now, p->params->fetch_stages);
 }
@@ -227,7 +231,7 @@ static bool const_access(struct sub_core *p, struct warp_slot *w, struct txn *t,
 /* Sorts the access into its kind, lets it touch memory where that is the SM's business, and queues
  * it. */
 static bool issue_memory(struct sub_core *p, unsigned warp, const struct inst *in, uint16_t id,
-                         uint64_t now)
+                         uint32_t hazard_seq, uint64_t now)
 {
   struct warp_slot *w = &p->warps.slot[warp];
   struct txn *t = &p->ports.mem->pool.t[id];
@@ -236,6 +240,8 @@ static bool issue_memory(struct sub_core *p, unsigned warp, const struct inst *i
   t->write_sb = in->ctrl.write_sb;
   t->read_sb = in->ctrl.read_sb;
   t->issued = now;
+  t->inst = in;
+  t->hazard_seq = hazard_seq;
   t->n_lines = 0;
   t->busy = t->extra = 0;
   t->kind = TXN_OTHER;
@@ -290,7 +296,7 @@ static void issue_service(struct sub_core *p, unsigned warp, const struct inst *
   uint16_t id = txn_take(&m->pool);
   struct txn *t = &m->pool.t[id];
   t->effect.flags = 0;
-  issue_memory(p, warp, in, id, now);
+  issue_memory(p, warp, in, id, 0, now);
   t->kind = TXN_SERVICE;
   hold(p, &p->warps.slot[warp], WS_SERVICE, CYCLE_NEVER);
 }
@@ -305,12 +311,16 @@ static enum warp_state wait_name(const struct inst *in)
 }
 
 /* Counters of instructions that do not go through the memory pipeline. */
-static void schedule_drops(struct sub_core *p, unsigned warp, const struct inst *in, uint64_t now)
+static void schedule_drops(struct sub_core *p, unsigned warp, const struct inst *in, uint32_t seq,
+                           uint64_t now)
 {
   uint64_t raw = p->params->lat[in->lat], war = p->params->lat_source_release;
   if (war > raw) war = raw;
   depend_drop_at(&p->depend, &p->warps, now, now + (raw > 3 ? raw : 3), warp, in->ctrl.write_sb);
   depend_drop_at(&p->depend, &p->warps, now, now + (war > 3 ? war : 3), warp, in->ctrl.read_sb);
+  if (!p->hazard) return;
+  hazard_written(p->hazard, warp, in, seq, now + raw);
+  hazard_sources_read(p->hazard, warp, in, seq, now + war);
 }
 
 static void special_cases(struct sub_core *p, unsigned warp, const struct inst *in,
@@ -373,11 +383,12 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
   if (!step(p, w, e, now)) return false;
   count(p, in, e);
   depend_issue(&p->depend, warp, &in->ctrl, wait_name(in));
-  if (memory && !issue_memory(p, warp, in, id, now)) return false;
+  uint32_t seq = p->hazard ? hazard_issue(p->hazard, warp, in, e->active, now) : 0;
+  if (memory && !issue_memory(p, warp, in, id, seq, now)) return false;
   if (in->flags & INST_LDGDEPBAR)
     issue_ldgdepbar(p, warp, in, now);
   else if (!memory)
-    schedule_drops(p, warp, in, now);
+    schedule_drops(p, warp, in, seq, now);
   special_cases(p, warp, in, e, now);
   uint32_t flags = e->flags;
   if ((flags & EFF_CONTROL) || (in->flags & (INST_YIELD | INST_SLEEP)))

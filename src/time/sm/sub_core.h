@@ -17,6 +17,7 @@
 #include "time/sm/const_cache.h"
 #include "time/sm/depend.h"
 #include "time/sm/fetch.h"
+#include "time/sm/hazard.h"
 #include "time/sm/issue.h"
 #include "time/sm/l0i.h"
 #include "time/sm/ledger.h"
@@ -48,6 +49,7 @@ struct sub_core {
   struct depend depend;
   struct operand_path operands;
   struct lsu lsu;
+  struct hazard *hazard;     /* NULL: not checked */
   struct effect effect; /* of instructions without a transaction */
   uint64_t wake_at;     /* nothing can happen before this cycle */
   uint64_t slots_from;  /* ledger: slots before this cycle are charged */

@@ -11,7 +11,7 @@
 #include "isa/step.h"
 #include "time/msg.h"
 
-enum { TXN_MAX_LINES = 64, TXN_NONE = 0xffff };
+enum { TXN_MAX_LINES = 128 /* 32 lanes x 4 words of local memory */, TXN_NONE = 0xffff };
 
 enum txn_kind {
   TXN_GLOBAL,  /* loads and stores through L1; lines listed */
@@ -39,6 +39,7 @@ struct txn {
   uint16_t extra;    /* cycles beyond the unloaded latency (bank conflicts, many lines) */
   uint16_t raw, war; /* unloaded latencies, issue to dependent issue, cycles (Table 2) */
   uint16_t waiting;  /* lines not answered yet */
+  const struct inst *inst; uint32_t hazard_seq; /* for the hazard checker */
   uint64_t issued;   /* cycle */
   struct txn_line line[TXN_MAX_LINES];
   struct effect effect; /* effect.mem = &mem */

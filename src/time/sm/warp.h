@@ -53,11 +53,16 @@ struct warp_slot {
   uint8_t dep_busy;    /* bit i: counter i is not zero */
   uint16_t in_flight;  /* counter drops due and memory transactions: the CTA stays until 0 */
   uint16_t stores_out; /* stores and strong accesses not answered yet: MEMBAR waits for them */
+  const struct inst *const_inst; /* its constant operand was requested … */
+  uint64_t const_at;             /* … and can be read from this cycle on */
+  const struct inst *depbar; /* DEPBAR in force, NULL = none */
+  uint64_t depbar_from;      /* it holds the warp from this cycle on */
   struct dep_counter dep[SB_COUNT];
   struct ibuffer ib;
   struct ldgsts ldgsts;
   uint64_t born;       /* cycle it arrived */
   uint64_t accounted;  /* ledger: warp-cycles before this one are in the books */
+  uint8_t depbar_waits;     /* ledger: counters the last DEPBAR waits for */
   uint64_t blocked_at; /* ledger: last cycle seen waiting for a unit, and under which name */
   uint8_t blocked_state;
   uint64_t blocked_n;  /* ledger: cycles of that wait since the last issue */

@@ -1,0 +1,232 @@
+#include "time/sm/hazard.h"
+
+#include <string.h>
+
+enum { UR_BASE = 256, P_BASE = 320, UP_BASE = 328, HAZARD_REGS = 336 };
+
+const char *const hazard_role_name[ROLE__N] = {
+#define X(id, name) name,
+    HAZARD_ROLE_LIST(X)
+#undef X
+};
+
+const char *const hazard_lat_name[LAT__N] = {
+#define X(id, name) name,
+    LAT_LIST(X)
+#undef X
+};
+
+struct hazard *hazard_new(struct arena *a, const struct params *p)
+{
+  struct hazard *h = ARENA_NEW(a, struct hazard);
+  h->params = p;
+  h->reg = ARENA_ARRAY(a, struct hazard_reg, (size_t)SUB_CORE_MAX_WARPS * HAZARD_REGS);
+  return h;
+}
+
+void hazard_start(struct hazard *h)
+{
+  h->n_findings = 0;
+  h->lost = 0;
+  memset(h->least, 0, sizeof h->least);
+}
+
+void hazard_new_warp(struct hazard *h, unsigned warp)
+{
+  memset(&h->reg[warp * HAZARD_REGS], 0, sizeof *h->reg * HAZARD_REGS);
+}
+
+/* Index of register k of the operand in a warp's table; -1: not tracked. */
+static int reg_index(const struct operand *o, unsigned k)
+{
+  unsigned r = o->index + k;
+  switch (o->file) {
+  case FILE_R: return r < UR_BASE - 1 ? (int)r : -1;
+  case FILE_UR: return r < P_BASE - UR_BASE ? (int)(UR_BASE + r) : -1;
+  case FILE_P: return r < 7 ? (int)(P_BASE + r) : -1;
+  case FILE_UP: return r < 7 ? (int)(UP_BASE + r) : -1;
+  default: return -1;
+  }
+}
+
+/* Results that come by a queue, at a time the compiler does not know. */
+static bool variable_latency(const struct inst *in)
+{
+  return in->pipe == PIPE_MEM || in->pipe == PIPE_SFU || in->ctrl.write_sb != SB_NONE;
+}
+
+static enum hazard_role role_of(const struct inst *writer, const struct inst *in,
+                                const struct operand *o)
+{
+  if (o->file == FILE_P || o->file == FILE_UP)
+    return (in->flags & INST_BRANCH) ? ROLE_GUARD : ROLE_PRED;
+  if (in->pipe == PIPE_MEM || in->pipe == PIPE_SFU) return ROLE_QUEUED;
+  return writer->pipe == in->pipe ? ROLE_SAME : ROLE_CROSS;
+}
+
+static uint32_t gap(const struct params *p, unsigned lat, enum hazard_role role)
+{
+  switch (role) {
+  case ROLE_SAME: return p->gap_same[lat];
+  case ROLE_CROSS: return p->gap_cross[lat];
+  case ROLE_QUEUED: return p->gap_queued[lat];
+  case ROLE_GUARD: return p->gap_guard[lat];
+  default: return p->gap_pred[lat];
+  }
+}
+
+static void found(struct hazard *h, struct hazard_finding f)
+{
+  for (unsigned i = 0; i < h->n_findings; i++) {
+    struct hazard_finding *o = &h->finding[i];
+    if (o->kind != f.kind || o->first_pc != f.first_pc || o->second_pc != f.second_pc ||
+        o->file != f.file || o->index != f.index)
+      continue;
+    o->count += f.count;
+    if (f.missing > o->missing) o->missing = f.missing;
+    return;
+  }
+  if (h->n_findings == HAZARD_MAX_FINDINGS)
+    h->lost += f.count;
+  else
+    h->finding[h->n_findings++] = f;
+}
+
+static void report(struct hazard *h, enum hazard_kind kind, const struct operand *o, unsigned k,
+                   const struct inst *first, const struct inst *second, uint32_t missing)
+{
+  found(h, (struct hazard_finding){.kind = (uint8_t)kind,
+                                   .file = o->file,
+                                   .index = (uint8_t)(o->index + k),
+                                   .counter = missing == 0,
+                                   .missing = missing,
+                                   .first_pc = first->pc,
+                                   .second_pc = second->pc,
+                                   .count = 1});
+}
+
+static void check_read(struct hazard *h, const struct hazard_reg *r, const struct inst *in,
+                       const struct operand *o, unsigned k, enum hazard_role role, uint64_t now)
+{
+  if (!r->writer) return;
+  if (r->variable) {
+    if (r->ready > now) report(h, HAZARD_RAW, o, k, r->writer, in, 0);
+    return;
+  }
+  uint64_t distance = now - r->written;
+  struct hazard_least *least = &h->least[r->writer->lat][role];
+  uint32_t need = gap(h->params, r->writer->lat, role);
+  if (distance < (1u << 20) && (least->cycles == 0 || distance < least->cycles))
+    *least = (struct hazard_least){(uint32_t)distance, r->writer->pc, in->pc};
+  if (distance < need) report(h, HAZARD_RAW, o, k, r->writer, in, need - (uint32_t)distance);
+}
+
+/* Uniform registers belong to all lanes. */
+static bool shared_lanes(const struct operand *o, lane_mask a, lane_mask b)
+{
+  return o->file == FILE_UR || o->file == FILE_UP || (a & b);
+}
+
+static void check_sources(struct hazard *h, struct hazard_reg *regs, const struct inst *in,
+                          lane_mask lanes, uint64_t now)
+{
+  for (unsigned i = 0; i < in->n_src; i++)
+    for (unsigned k = 0; k < in->src[i].width; k++) {
+      int r = reg_index(&in->src[i], k);
+      if (r >= 0 && regs[r].writer && shared_lanes(&in->src[i], regs[r].written_by, lanes))
+        check_read(h, &regs[r], in, &in->src[i], k, role_of(regs[r].writer, in, &in->src[i]), now);
+    }
+  struct operand guard = {.file = FILE_P, .index = in->guard, .width = 1};
+  int r = in->guard == 7 ? -1 : reg_index(&guard, 0);
+  if (r >= 0 && (regs[r].written_by & lanes))
+    check_read(h, &regs[r], in, &guard, 0, ROLE_GUARD, now);
+}
+
+static void note_reads(struct hazard *h, struct hazard_reg *regs, const struct inst *in,
+                       lane_mask lanes)
+{
+  for (unsigned i = 0; i < in->n_src; i++)
+    for (unsigned k = 0; k < in->src[i].width; k++) {
+      int r = reg_index(&in->src[i], k);
+      if (r < 0 || in->src[i].file != FILE_R) continue;
+      regs[r].reader = in;
+      regs[r].read_by = lanes;
+      regs[r].read_seq = h->seq;
+      regs[r].read = CYCLE_NEVER;
+    }
+}
+
+static void check_and_note_writes(struct hazard *h, struct hazard_reg *regs, const struct inst *in,
+                                  lane_mask lanes, uint64_t now)
+{
+  bool variable = variable_latency(in);
+  for (unsigned i = 0; i < in->n_dst; i++)
+    for (unsigned k = 0; k < in->dst[i].width; k++) {
+      int n = reg_index(&in->dst[i], k);
+      if (n < 0) continue;
+      struct hazard_reg *r = &regs[n];
+      /* Queued instructions of one warp keep their order among themselves, those of one unit too. */
+      bool wrote = r->writer && shared_lanes(&in->dst[i], r->written_by, lanes);
+      if (wrote && r->variable && r->ready > now && !variable && r->writer->pipe != in->pipe)
+        report(h, HAZARD_WAW, &in->dst[i], k, r->writer, in, 0);
+      if (r->reader && (r->read_by & lanes) && r->reader != in && r->read > now && !variable &&
+          r->reader->pipe != in->pipe)
+        report(h, HAZARD_WAR, &in->dst[i], k, r->reader, in, 0);
+      r->writer = in;
+      r->written_by = lanes;
+      r->written = now;
+      r->variable = variable;
+      r->ready = CYCLE_NEVER;
+      r->write_seq = h->seq;
+    }
+}
+
+uint32_t hazard_issue(struct hazard *h, unsigned warp, const struct inst *in, lane_mask lanes,
+                      uint64_t now)
+{
+  struct hazard_reg *regs = &h->reg[warp * HAZARD_REGS];
+  h->seq++;
+  check_sources(h, regs, in, lanes, now);
+  if (variable_latency(in)) note_reads(h, regs, in, lanes);
+  check_and_note_writes(h, regs, in, lanes, now);
+  return h->seq;
+}
+
+void hazard_written(struct hazard *h, unsigned warp, const struct inst *in, uint32_t seq,
+                    uint64_t visible)
+{
+  struct hazard_reg *regs = &h->reg[warp * HAZARD_REGS];
+  for (unsigned i = 0; i < in->n_dst; i++)
+    for (unsigned k = 0; k < in->dst[i].width; k++) {
+      int r = reg_index(&in->dst[i], k);
+      if (r >= 0 && regs[r].write_seq == seq) regs[r].ready = visible;
+    }
+}
+
+void hazard_sources_read(struct hazard *h, unsigned warp, const struct inst *in, uint32_t seq,
+                         uint64_t visible)
+{
+  struct hazard_reg *regs = &h->reg[warp * HAZARD_REGS];
+  for (unsigned i = 0; i < in->n_src; i++)
+    for (unsigned k = 0; k < in->src[i].width; k++) {
+      int r = reg_index(&in->src[i], k);
+      if (r >= 0 && regs[r].read_seq == seq) regs[r].read = visible;
+    }
+  /* A predicate result of a memory instruction says something of its address. */
+  for (unsigned i = 0; i < in->n_dst; i++) {
+    int r = in->dst[i].file == FILE_P ? reg_index(&in->dst[i], 0) : -1;
+    if (r >= 0 && regs[r].write_seq == seq) regs[r].ready = visible;
+  }
+}
+
+void hazard_merge(struct hazard *into, const struct hazard *from)
+{
+  for (unsigned i = 0; i < from->n_findings; i++) found(into, from->finding[i]);
+  into->lost += from->lost;
+  for (unsigned c = 0; c < LAT__N; c++)
+    for (unsigned r = 0; r < ROLE__N; r++) {
+      const struct hazard_least *v = &from->least[c][r];
+      struct hazard_least *o = &into->least[c][r];
+      if (v->cycles && (o->cycles == 0 || v->cycles < o->cycles)) *o = *v;
+    }
+}
