@@ -102,7 +102,7 @@ lint: $(LIB_OBJ) $(CLI_OBJ)
 	$(Q)tools/lint/run.sh $(BUILD)
 
 format:
-	$(Q)find src include tests -name '*.[ch]' -print0 | xargs -0 clang-format -i
+	$(Q)find src tests -name '*.[ch]' -print0 | xargs -0 clang-format -i
 
 clean:
 	rm -rf build
@@ -114,6 +114,7 @@ help:
 	@echo 'check-quick    lint and unit tests, under a minute'
 	@echo 'unit           unit and block tests only'
 	@echo 'lint           dependency rule, headers, globals, sizes, tables, scripts'
+	@echo 'fuzz           libFuzzer programs in build/fuzz (needs clang), see tests/fuzz'
 	@echo 'bench          benchmarks (quiet machine)'
 	@echo 'update-golden  rewrites the expected outputs of tests/cli that differ; read the diff'
 	@echo 'refs           runs the CPU references of kernels/'

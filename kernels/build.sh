@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Rebuilds the prebuilt cubins: build.sh [KERNEL...], all kernels by default.
-# SMS and NVCC may be set in the environment.
+#
+# TARGETS lists the architectures and NVCC names the compiler; both may be set in the environment.
+# A kernel with a file NAME.targets is built only for those of them that this file lists.
 set -eu
 cd "$(dirname "$0")"
 
-sms=${SMS:-80 86 90}
+targets=${TARGETS:-sm_75 sm_80 sm_86 sm_90 sm_100 sm_120}
 nvcc=${NVCC:-nvcc}
 
 if ! command -v "$nvcc" >/dev/null; then
@@ -20,13 +22,19 @@ for name; do
         echo "build.sh: no kernel $name" >&2
         exit 1
     fi
-    flags=()
+    flags=() only=''
     if [ -f "$name/$name.flags" ]; then
         read -r -a flags <"$name/$name.flags"
     fi
-    for sm in $sms; do
-        (cd "$name" && "$nvcc" -cubin -arch="sm_$sm" -O3 ${flags[@]+"${flags[@]}"} \
-            -o "$name.sm_$sm.cubin" "$name.cu")
+    if [ -f "$name/$name.targets" ]; then
+        read -r only <"$name/$name.targets"
+    fi
+    for target in $targets; do
+        if [ -n "$only" ] && [[ " $only " != *" $target "* ]]; then
+            continue
+        fi
+        (cd "$name" && "$nvcc" -cubin -arch="$target" -O3 ${flags[@]+"${flags[@]}"} \
+            -o "$name.$target.cubin" "$name.cu")
     done
 done
 "$nvcc" --version | sed -n 's/^Cuda compilation tools, /nvcc: /p' >COMPILER

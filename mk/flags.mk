@@ -15,12 +15,13 @@ ifneq (,$(MODE))
 SANITIZE_asan  := -fsanitize=address -fno-omit-frame-pointer
 SANITIZE_ubsan := -fsanitize=undefined -fno-sanitize-recover=all
 SANITIZE_tsan  := -fsanitize=thread
+SANITIZE_fuzz  := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 SANITIZE := $(SANITIZE_$(MODE))
 ifeq (,$(SANITIZE))
-$(error MODE is one of asan, ubsan, tsan, or not set)
+$(error MODE is one of asan, ubsan, tsan, fuzz, or not set)
 endif
 # Instrumented code confuses gcc's uninitialised-value analysis; the plain build has it on.
-WARN += -Wno-maybe-uninitialized
+WARN += $(if $(findstring clang,$(CC)),,-Wno-maybe-uninitialized)
 OPT := -O1
 SEM_OPT := -O1
 endif
@@ -28,7 +29,7 @@ endif
 CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -MMD -MP
 CFLAGS   := -std=c17 $(OPT) -g -pthread $(WARN) $(SANITIZE) $(EXTRA_CFLAGS)
 LDFLAGS  += -pthread $(SANITIZE)
-LIBS     := -lelf -lconfig -ljansson -lm -lpthread
+LIBS     := -lelf -llz4 -lzstd -lconfig -ljansson -lm -lpthread
 
 # Semantics must round exactly as written (no contraction), and are vectorised for three levels of
 # x86-64 whose results are bit-identical. clang says when it cannot vectorise: not an error.

@@ -17,11 +17,13 @@ command -v make >/dev/null || need make
 command -v python3 >/dev/null || need python3
 if command -v "${CC:-gcc}" >/dev/null && probe stdio.h -lm; then
   probe libelf.h -lelf || need libelf-dev
+  probe lz4.h -llz4 || need liblz4-dev
+  probe zstd.h -lzstd || need libzstd-dev
   probe libconfig.h -lconfig || need libconfig-dev
   probe jansson.h -ljansson || need libjansson-dev
   probe cmocka.h -lcmocka || need libcmocka-dev
 else
-  need gcc libc6-dev binutils libelf-dev libconfig-dev libjansson-dev libcmocka-dev
+  need gcc libc6-dev binutils libelf-dev liblz4-dev libzstd-dev libconfig-dev libjansson-dev libcmocka-dev
 fi
 [ ${#missing[@]} -eq 0 ] && exit 0
 

@@ -15,6 +15,8 @@
 #include "load/file.h"
 #include "view/json.h"
 #include "view/progress.h"
+#include "time/sm/hazard.h"
+#include "view/hazards.h"
 #include "view/summary.h"
 
 /* The GPU simulated when --gpu is not given. */
@@ -66,6 +68,7 @@ static bool choose_gpu(struct run *r, struct err *e)
   r->has_preset = true;
   for (unsigned i = 0; i < r->opt.set.n; i++)
     TRY(preset_override(&r->preset, r->opt.set.item[i], e));
+  TRY(params_check(&r->preset.params, e));
   r->report.gpu = name;
   r->report.preset = &r->preset;
   return true;
@@ -82,6 +85,7 @@ static struct device_config device_for(const struct run *r)
   if (!r->opt.functional) {
     c.n_workers = p->gpu_sms;
     c.slots_per_worker = p->sm_max_ctas;
+    c.warps_per_worker = p->sm_max_warps;
   }
   c.limits.threads_per_cta = p->sm_max_threads_per_cta;
   c.limits.shared_per_cta = p->sm_shared_per_cta_max;
@@ -124,7 +128,7 @@ static bool simulate(struct run *r, struct err *e)
   double start = progress_now();
   bool ok = r->opt.functional
                 ? run_functional(r, e)
-                : run_timed(r->cr, r->opt.threads, !r->opt.quiet, &r->report, &r->fault,
+                : run_timed(r->cr, r->opt.threads, r->opt.hazards != HAZARDS_OFF, !r->opt.quiet, &r->report, &r->fault,
                             &r->timed, e);
 
   r->report.host.seconds = progress_now() - start;
@@ -186,6 +190,8 @@ static bool write_reports(const struct run *r, struct err *e)
   if (o->out) TRY(case_save(r->cr, o->out, e));
   if (!o->quiet && !r->report.fault)
     view_summary_write(json_on_stdout ? stderr : stdout, &r->report);
+  if (r->report.hazards && (!o->quiet || r->report.hazards->n_findings))
+    view_hazards_write(json_on_stdout ? stderr : stdout, &r->report, o->hazards == HAZARDS_GAPS);
   for (unsigned i = 0; i < o->print_buf.n; i++)
     TRY(print_buffer(r, o->print_buf.item[i], json_on_stdout ? stderr : stdout, e));
   return o->json ? write_json(r, e) : true;
@@ -202,6 +208,7 @@ static int verdict(const struct run *r)
     view_fault_write(stderr, rep, case_device(r->cr)->mem);
     return CLI_FAULT;
   }
+  if (rep->hazards && rep->hazards->n_findings) return CLI_MISMATCH;
   if (!rep->checked || report_matched(rep)) return CLI_OK;
   for (unsigned i = 0; i < rep->n_checks; i++)
     if (!rep->check[i].ok) fprintf(stderr, "warpstep: mismatch: %s\n", rep->check[i].text);

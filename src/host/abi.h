@@ -19,6 +19,7 @@ struct abi_values {
   uint32_t shared_static;  /* bytes per CTA, with what the system reserves */
   uint32_t shared_dynamic; /* bytes per CTA */
   uint64_t grid_id;
+  uint64_t constants;      /* guest address of the copy of bank 3 */
   uint32_t n_smids;        /* number of SM ids */
   uint32_t cluster[3];     /* CTAs per cluster */
   bool cluster_given;      /* the launch states a cluster size */

@@ -24,6 +24,7 @@ struct device_config {
   unsigned page_bits;          /* see gmem_new */
   unsigned n_workers;          /* SMs (timed run) or host threads (function-only) */
   unsigned slots_per_worker;   /* resident CTAs per worker */
+  unsigned warps_per_worker;   /* resident warps per worker; 0: no limit */
   unsigned n_smids;            /* SM ids the program sees; 0 = n_workers */
   uint64_t heap_bytes;         /* device malloc; 0 = none */
   struct device_limits limits;

@@ -124,7 +124,8 @@ static void build_bank0(struct launch *l, struct device *d, const struct launch_
     .shared_window = ABI_SHARED_WINDOW, .local_window = ABI_LOCAL_WINDOW,
     .stack_top = (uint32_t)l->params.local_bytes, .shared_static = desc->kernel->shared_static,
     .shared_dynamic = desc->shared_dynamic, .grid_id = d->next_grid_id++,
-    .n_smids = d->config.n_smids, .cluster = { 1, 1, 1 },
+    .constants = module_constants(d->instance), .n_smids = d->config.n_smids,
+    .cluster = { 1, 1, 1 },
   };
   memcpy(v.block, desc->block, sizeof v.block);
   memcpy(v.grid, desc->grid, sizeof v.grid);
@@ -133,6 +134,17 @@ static void build_bank0(struct launch *l, struct device *d, const struct launch_
   if (desc->param_bytes) memcpy(l->bank0 + base, desc->params, desc->param_bytes);
   l->params.bank[0] = l->bank0;
   l->params.bank_bytes[0] = bytes;
+}
+
+/* CTAs of this launch that a worker can hold at once: state is reserved for each. */
+static unsigned resident_ctas(const struct device *d, const struct launch_desc *desc)
+{
+  uint64_t threads = (uint64_t)desc->block[0] * desc->block[1] * desc->block[2];
+  uint64_t warps = (threads + 31) / 32, most = d->config.slots_per_worker;
+  if (!d->config.warps_per_worker || warps == 0) return (unsigned)most;
+  uint64_t fit = d->config.warps_per_worker / warps;
+  if (fit < most) most = fit;
+  return most ? (unsigned)most : 1;
 }
 
 static void fill_params(struct launch *l, struct device *d, const struct launch_desc *desc)
@@ -145,7 +157,7 @@ static void fill_params(struct launch *l, struct device *d, const struct launch_
     .shared_static = k->shared_static, .shared_dynamic = desc->shared_dynamic,
     .local_bytes = local_bytes(d, desc), .shared_window = ABI_SHARED_WINDOW,
     .local_window = ABI_LOCAL_WINDOW, .image = d->mem, .n_workers = d->config.n_workers,
-    .slots_per_worker = d->config.slots_per_worker, .print = d->config.print,
+    .slots_per_worker = resident_ctas(d, desc), .print = d->config.print,
     .kernel_name = k->name, .heap_base = d->heap_base,
     .heap_bytes = d->heap_base ? d->config.heap_bytes : 0,
   };

@@ -78,6 +78,17 @@ static const char *string_at(const struct elf_section *s, uint32_t at)
   return (const char *)s->data + at;
 }
 
+/* Types of sections that only have a size. Besides NOBITS, objects use types of their own for
+ * globals (7), local memory (9), shared memory (0xa) and its reserved part (0x15). */
+static bool has_contents(uint32_t type)
+{
+  switch (type) {
+  case SHT_NULL: case SHT_NOBITS: case SHT_LOPROC + 7: case SHT_LOPROC + 9:
+  case SHT_LOPROC + 0xa: case SHT_LOPROC + 0x15: return false;
+  default: return true;
+  }
+}
+
 static bool read_section(const struct reader *r, Elf *elf, uint32_t i, struct elf_section *s,
                          uint32_t *name_at)
 {
@@ -92,7 +103,7 @@ static bool read_section(const struct reader *r, Elf *elf, uint32_t i, struct el
   s->size = h.sh_size;
   s->align = h.sh_addralign ? h.sh_addralign : 1;
   if (s->align & (s->align - 1)) return bad(r, "section alignment", h.sh_addralign);
-  if (h.sh_type == SHT_NOBITS || h.sh_type == SHT_NULL) return true;
+  if (!has_contents(h.sh_type)) return true;
   if (h.sh_offset > r->bytes || h.sh_size > r->bytes - h.sh_offset)
     return bad(r, "a section reaches past the end of the file", i);
   s->data = r->image + h.sh_offset;

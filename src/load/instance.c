@@ -297,6 +297,11 @@ const uint8_t *module_bank(const struct module_instance *in, const struct module
   return b->data;
 }
 
+uint64_t module_constants(const struct module_instance *in)
+{
+  return in->const_base;
+}
+
 static bool adjusts_r1(const struct inst *t)
 {
   bool to = false, from = false;

@@ -2,12 +2,17 @@
  *
  * module_load reads the ELF file: kernels, code, constant banks, variables, relocations. Every
  * byte of the file is hostile: a bad file gives one error line, never a crash. The result does not
- * change afterwards and can be instantiated on several devices.
+ * change afterwards and can be instantiated on several devices. A relocatable object (nvcc -rdc=true)
+ * is laid out as if it had been linked alone.
  *
  * module_instantiate gives it addresses: it allocates the global variables in guest memory,
  * applies the relocations and decodes all code. The code of a module is one contiguous space:
  * first the runtime services (isa/sass/syscall.h, 16 bytes each), then every .text section at a
  * multiple of 128 bytes, in file order.
+ *
+ * Host memory, whatever the file says: a module takes at most MODULE_PARSE_RATIO bytes for each byte
+ * of the file, an instance MODULE_CODE_RATIO (decoded instructions), both plus a few MiB. Guest
+ * variables without contents take no host memory before they are written.
  */
 #ifndef WS_LOAD_MODULE_H
 #define WS_LOAD_MODULE_H
@@ -24,6 +29,8 @@
 enum {
   MODULE_CODE_BASE = 0x10000, /* pc of the first runtime service: pc 0 stays invalid */
   MODULE_BANKS = 8,
+  MODULE_PARSE_RATIO = 16,
+  MODULE_CODE_RATIO = 64,
 };
 
 /* One kernel parameter: `bytes` bytes at `offset` of the parameter block. */
@@ -101,6 +108,8 @@ const struct sass_inst *module_sass(const struct module_instance *); /* indices 
  * is the launch's business. */
 const uint8_t *module_bank(const struct module_instance *, const struct module_kernel *k,
                            unsigned bank, uint32_t *bytes);
+/* Guest address of the copy of bank 3, which generic loads read; 0: there is none. */
+uint64_t module_constants(const struct module_instance *);
 /* Whether the kernel, or a function it may call, moves the stack pointer (R1 = R1 + …). Says more
  * than module_kernel.stack_bytes: the compiler leaves the frames of recursive functions out of
  * that. */

@@ -14,8 +14,10 @@
 
 #define LINKED_86 WS_SOURCE_DIR "/tests/data/linked.sm_86.cubin"
 #define LINKED_90 WS_SOURCE_DIR "/tests/data/linked.sm_90.cubin"
+#define OBJECT_86 WS_SOURCE_DIR "/tests/data/fat_part.object.sm_86.cubin"
+#define PLAIN_120 WS_SOURCE_DIR "/tests/data/fat.sm_120.cubin"
 
-enum { MUTATIONS = 1500 };
+enum { MUTATIONS = 800 };
 
 static uint8_t *read_all(const char *path, size_t *n)
 {
@@ -94,12 +96,11 @@ static void test_truncations(void **state)
 }
 
 /* One to four bytes anywhere. */
-static void test_random_bytes(void **state)
+static void random_bytes(const char *path)
 {
   size_t n;
   uint64_t random = 1;
-  (void)state;
-  uint8_t *data = read_all(LINKED_86, &n);
+  uint8_t *data = read_all(path, &n);
   uint8_t *copy = malloc(n);
   for (unsigned i = 0; i < MUTATIONS; i++) {
     memcpy(copy, data, n);
@@ -113,15 +114,21 @@ static void test_random_bytes(void **state)
   free(data);
 }
 
+static void test_random_bytes(void **state)
+{
+  (void)state;
+  random_bytes(LINKED_86);
+  random_bytes(OBJECT_86);
+}
+
 /* Whole fields of the tables that steer the loader, set to values that tend to break arithmetic. */
-static void test_table_fields(void **state)
+static void table_fields(const char *path)
 {
   static const uint64_t values[] = {0, 1, 0x7fffffff, 0xffffffff, 0x7fffffffffffffff,
                                     0xffffffffffffffff, 0xfffffffffffffff0};
   size_t n;
   uint64_t random = 2, shoff;
-  (void)state;
-  uint8_t *data = read_all(LINKED_90, &n);
+  uint8_t *data = read_all(path, &n);
   uint8_t *copy = malloc(n);
   memcpy(&shoff, data + 40, sizeof shoff);
   assert_true(shoff < n);
@@ -137,6 +144,14 @@ static void test_table_fields(void **state)
   }
   free(copy);
   free(data);
+}
+
+static void test_table_fields(void **state)
+{
+  (void)state;
+  table_fields(LINKED_90);
+  table_fields(OBJECT_86);
+  table_fields(PLAIN_120);
 }
 
 static void test_every_header_byte(void **state)

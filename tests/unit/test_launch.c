@@ -26,8 +26,9 @@ struct word {
 
 static const struct abi_values values = {
     .block = {1, 2, 3}, .grid = {4, 5, 6}, .shared_window = ABI_SHARED_WINDOW,
-    .local_window = ABI_LOCAL_WINDOW, .stack_top = 1024, .shared_dynamic = 512,
-    .grid_id = UINT64_C(0x700000009), .n_smids = 46, .cluster = {1, 1, 1},
+    .local_window = ABI_LOCAL_WINDOW, .stack_top = 1024, .shared_static = 0x480,
+    .shared_dynamic = 512, .constants = UINT64_C(0x7000a0000), .grid_id = UINT64_C(0x700000009), .n_smids = 46,
+    .cluster = {2, 1, 1}, .cluster_given = true,
 };
 
 static const struct word words[] = {
@@ -35,8 +36,17 @@ static const struct word words[] = {
     {80, 0x14, 6},    {80, 0x18, 0},      {80, 0x1c, 0x7fff}, {80, 0x20, 0},     {80, 0x24, 0x7ffe},
     {80, 0x28, 1024}, {80, 0x2c, 512},    {80, 0x30, 9},      {80, 0x34, 7},     {80, 0x10c, 46},
     {80, 0x118, 0},   {86, 0x28, 1024},   {75, 0x28, 1024},   {89, 0x14, 6},     {90, 0x00, 1},
-    {90, 0x28, 1024}, {90, 0x208, 0},     {90, 0x144, 1},     {90, 0x188, 1},    {100, 0x360, 1},
+    {90, 0x28, 1024}, {90, 0x208, 0},     {90, 0x144, 2},     {90, 0x188, 2},    {100, 0x360, 1},
     {100, 0x37c, 1024}, {120, 0x378, 6},  {120, 0x2ac, 512},
+    /* generic address of constants */
+    {75, 0x50, 0xa0000},  {89, 0x54, 7},  {90, 0xd0, 0xa0000}, {100, 0x120, 0xa0000},
+    {121, 0x124, 7},
+    /* clusters: given, size, 1 / size as a float, count; the last two of sm_100 for SR_CgaSize 1 */
+    {90, 0x140, 1},   {90, 0x150, 0x3f000000}, {90, 0x15c, 2}, {100, 0x36c, 1}, {103, 0x2a0, 2},
+    {110, 0x2b0, 0x3f000000}, {120, 0x2c0, 2}, {121, 0x2cc, 2}, {100, 0x200, 2}, {100, 0x20c, 512},
+    /* reserved shared memory; SM ids; grid id */
+    {86, 0x114, 0},   {90, 0x114, 0x400}, {120, 0x16c, 0x400}, {100, 0x2d0, 46}, {120, 0x140, 9},
+    {87, 0x118, 0},   {88, 0x0c, 4},      {75, 0x10c, 46},
 };
 
 static void test_bank0(void **state)
@@ -62,7 +72,7 @@ static struct device open_device(unsigned sm, const char *cubin)
   struct device d;
   struct err e = {0};
   struct device_config config = device_config_default(sm);
-  if (!device_init(&d, &config, &e) || !device_load(&d, cubin, &e)) fail_msg("%s", e.msg);
+  if (!device_init(&d, &config, &e) || !device_load(&d, cubin, NULL, &e)) fail_msg("%s", e.msg);
   return d;
 }
 
@@ -172,7 +182,7 @@ static void test_compatibility(void **state)
     struct device_config config = device_config_default(rows[i].device);
     snprintf(path, sizeof path, KERNELS "/vecadd/vecadd.sm_%u.cubin", rows[i].code);
     assert_true(device_init(&d, &config, &e));
-    assert_int_equal(device_load(&d, path, &e), rows[i].runs);
+    assert_int_equal(device_load(&d, path, NULL, &e), rows[i].runs);
     if (!rows[i].runs) assert_non_null(strstr(e.msg, "does not run on"));
     device_free(&d);
   }

@@ -1,0 +1,1 @@
+$W disasm tests/data/fat.program --kernel inner --no-ctrl

@@ -1,0 +1,1 @@
+$W disasm tests/data/fat.ptx.fatbin

@@ -1,0 +1,1 @@
+$W run tests/data/fat.program --functional
