@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Corpus: every kernel of kernels/ on every architecture, function-only and timed with one and with two
+# Corpus: every kernel of kernels/ on every architecture, function-only and timed (with the hazard checker) with one and with two
 # host threads. A case passes when the exit status is 0 (results match the CPU reference) and, for
 # two threads, when the JSON is byte-identical to that of one thread.
 #
@@ -69,7 +69,7 @@ run_case() {
   run_mode functional --functional
   verdict "$name sm_$sm functional" "$status" "$base.functional.log"
   [ -n "$QUICK" ] && return
-  run_mode timed --threads 1
+  run_mode timed --threads 1 --hazards check
   verdict "$name sm_$sm timed" "$status" "$base.timed.log"
   [ "$status" -eq 0 ] || return
   run_mode threads --threads 2

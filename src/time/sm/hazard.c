@@ -136,6 +136,11 @@ static void check_sources(struct hazard *h, struct hazard_reg *regs, const struc
       if (r >= 0 && regs[r].writer && shared_lanes(&in->src[i], regs[r].written_by, lanes))
         check_read(h, &regs[r], in, &in->src[i], k, role_of(regs[r].writer, in, &in->src[i]), now);
     }
+}
+
+static void check_guard(struct hazard *h, struct hazard_reg *regs, const struct inst *in,
+                        lane_mask lanes, uint64_t now)
+{
   struct operand guard = {.file = FILE_P, .index = in->guard, .width = 1};
   int r = in->guard == 7 ? -1 : reg_index(&guard, 0);
   if (r >= 0 && (regs[r].written_by & lanes))
@@ -181,14 +186,16 @@ static void check_and_note_writes(struct hazard *h, struct hazard_reg *regs, con
     }
 }
 
-uint32_t hazard_issue(struct hazard *h, unsigned warp, const struct inst *in, lane_mask lanes,
-                      uint64_t now)
+uint32_t hazard_issue(struct hazard *h, unsigned warp, const struct inst *in, lane_mask active,
+                      lane_mask exec, uint64_t now)
 {
   struct hazard_reg *regs = &h->reg[warp * HAZARD_REGS];
   h->seq++;
-  check_sources(h, regs, in, lanes, now);
-  if (variable_latency(in)) note_reads(h, regs, in, lanes);
-  check_and_note_writes(h, regs, in, lanes, now);
+  check_guard(h, regs, in, active, now);
+  if (!exec) return h->seq;
+  check_sources(h, regs, in, exec, now);
+  if (variable_latency(in)) note_reads(h, regs, in, exec);
+  check_and_note_writes(h, regs, in, exec, now);
   return h->seq;
 }
 
@@ -199,7 +206,8 @@ void hazard_written(struct hazard *h, unsigned warp, const struct inst *in, uint
   for (unsigned i = 0; i < in->n_dst; i++)
     for (unsigned k = 0; k < in->dst[i].width; k++) {
       int r = reg_index(&in->dst[i], k);
-      if (r >= 0 && regs[r].write_seq == seq) regs[r].ready = visible;
+      if (r >= 0 && regs[r].write_seq == seq && regs[r].ready == CYCLE_NEVER)
+        regs[r].ready = visible;
     }
 }
 

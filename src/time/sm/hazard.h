@@ -82,9 +82,10 @@ struct hazard *hazard_new(struct arena *, const struct params *);
 void hazard_start(struct hazard *);
 void hazard_new_warp(struct hazard *, unsigned warp);
 
-/* `in` issues at `now` for the lanes given; returns the number its completions refer to. */
-uint32_t hazard_issue(struct hazard *, unsigned warp, const struct inst *in, lane_mask lanes,
-                      uint64_t now);
+/* `in` issues at `now` for the lanes in `active`, of which `exec` have a true guard; returns the
+ * number its completions refer to. */
+uint32_t hazard_issue(struct hazard *, unsigned warp, const struct inst *in, lane_mask active,
+                      lane_mask exec, uint64_t now);
 /* Its results can be read from cycle `visible` on; its sources are read, overwriters may issue from
  * cycle `visible` on. */
 void hazard_written(struct hazard *, unsigned warp, const struct inst *, uint32_t seq, uint64_t visible);

@@ -383,7 +383,7 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
   if (!step(p, w, e, now)) return false;
   count(p, in, e);
   depend_issue(&p->depend, warp, &in->ctrl, wait_name(in));
-  uint32_t seq = p->hazard ? hazard_issue(p->hazard, warp, in, e->active, now) : 0;
+  uint32_t seq = p->hazard ? hazard_issue(p->hazard, warp, in, e->active, e->exec, now) : 0;
   if (memory && !issue_memory(p, warp, in, id, seq, now)) return false;
   if (in->flags & INST_LDGDEPBAR)
     issue_ldgdepbar(p, warp, in, now);

@@ -1,0 +1,168 @@
+/* Hazard checker: each kind of missing protection is found, protected code is not reported. Distances from
+ * compiler output (preset rtx-3070). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "time_rig.h"
+
+enum { LANES_ALL = -1 };
+
+struct check {
+  struct params p;
+  struct arena a;
+  struct hazard *h;
+};
+
+static void build(struct check *c)
+{
+  struct err e = {0};
+  char dir[4096];
+  memset(c, 0, sizeof *c);
+  assert_true(presets_dir(NULL, dir, sizeof dir, &e));
+  if (!params_load("rtx-3070", dir, &c->p, &e)) fail_msg("%s", e.msg);
+  c->h = hazard_new(&c->a, &c->p);
+}
+
+static struct operand reg(unsigned file, unsigned index)
+{
+  return (struct operand){.file = (uint8_t)file, .index = (uint8_t)index, .width = 1};
+}
+
+static struct inst op(unsigned pipe, unsigned lat, struct operand dst, struct operand src)
+{
+  struct inst in = mock_alu(1, false);
+  in.pipe = (uint8_t)pipe;
+  in.lat = (uint8_t)lat;
+  in.n_dst = dst.file != FILE_NONE;
+  in.dst[0] = dst;
+  in.n_src = src.file != FILE_NONE;
+  in.src[0] = src;
+  return in;
+}
+
+static uint32_t issue(struct check *c, const struct inst *in, uint64_t now)
+{
+  return hazard_issue(c->h, 0, in, (lane_mask)LANES_ALL, (lane_mask)LANES_ALL, now);
+}
+
+static const struct operand nothing = {.file = FILE_NONE};
+
+/* A producer at cycle 100, a consumer `distance` later: how many cycles are missing? 0 = none found. */
+static unsigned missing(struct inst first, struct inst second, unsigned distance)
+{
+  struct check c;
+  build(&c);
+  first.pc = 0x10, second.pc = 0x20;
+  issue(&c, &first, 100);
+  issue(&c, &second, 100 + distance);
+  unsigned n = c.h->n_findings ? c.h->finding[0].missing : 0;
+  if (n) assert_int_equal(c.h->finding[0].kind, HAZARD_RAW);
+  arena_free(&c.a);
+  return n;
+}
+
+static void fixed_latency_raw(void **state)
+{
+  (void)state;
+  struct inst add = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 5), nothing);
+  struct inst use = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 6), reg(FILE_R, 5));
+  struct inst other = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 6), reg(FILE_R, 7));
+  assert_int_equal(missing(add, use, 4), 0);
+  assert_int_equal(missing(add, use, 3), 1);
+  assert_int_equal(missing(add, use, 1), 3);
+  assert_int_equal(missing(add, other, 1), 0);
+  struct inst setp = op(PIPE_ALU, LAT_PRED, reg(FILE_P, 2), nothing);
+  struct inst guarded = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 6), nothing);
+  guarded.guard = 2;
+  assert_int_equal(missing(setp, guarded, 13), 0);
+  assert_int_equal(missing(setp, guarded, 12), 1);
+}
+
+static void variable_latency(void **state)
+{
+  (void)state;
+  struct check c;
+  build(&c);
+  struct inst load = op(PIPE_MEM, LAT_SHFL, reg(FILE_R, 5), reg(FILE_R, 8));
+  struct inst use = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 6), reg(FILE_R, 5));
+  struct inst overwrite_result = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 5), nothing);
+  struct inst overwrite_address = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 8), nothing);
+  load.pc = 0x10, use.pc = 0x20, overwrite_result.pc = 0x30, overwrite_address.pc = 0x40;
+  uint32_t seq = issue(&c, &load, 100);
+  issue(&c, &use, 110);
+  issue(&c, &overwrite_address, 111);
+  assert_int_equal(c.h->n_findings, 2);
+  assert_int_equal(c.h->finding[0].kind, HAZARD_RAW);
+  assert_true(c.h->finding[0].counter);
+  assert_int_equal(c.h->finding[1].kind, HAZARD_WAR);
+  issue(&c, &overwrite_result, 112);
+  assert_int_equal(c.h->n_findings, 3);
+  assert_int_equal(c.h->finding[2].kind, HAZARD_WAW);
+  /* The same again, with everything awaited. */
+  hazard_start(c.h);
+  hazard_new_warp(c.h, 0);
+  seq = issue(&c, &load, 200);
+  hazard_sources_read(c.h, 0, &load, seq, 211);
+  issue(&c, &overwrite_address, 211);
+  hazard_written(c.h, 0, &load, seq, 232);
+  issue(&c, &use, 232);
+  issue(&c, &overwrite_result, 233);
+  assert_int_equal(c.h->n_findings, 0);
+  arena_free(&c.a);
+}
+
+static void paths_and_guards_do_not_disturb(void **state)
+{
+  (void)state;
+  struct check c;
+  build(&c);
+  struct inst add = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 5), nothing);
+  struct inst use = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 6), reg(FILE_R, 5));
+  hazard_issue(c.h, 0, &add, 0x0f, 0x0f, 100);
+  hazard_issue(c.h, 0, &use, 0xf0, 0xf0, 101); /* another path */
+  hazard_issue(c.h, 0, &use, 0x0f, 0, 102);    /* guard false */
+  hazard_issue(c.h, 1, &use, 0x0f, 0x0f, 103); /* another warp */
+  assert_int_equal(c.h->n_findings, 0);
+  hazard_issue(c.h, 0, &use, 0x01, 0x01, 103);
+  assert_int_equal(c.h->n_findings, 1);
+  arena_free(&c.a);
+}
+
+/* In the core: a load whose consumer waits for nothing is found, with the wait it is clean. */
+static void in_the_core(void **state)
+{
+  (void)state;
+  for (unsigned protect = 0; protect < 2; protect++) {
+    struct rig r;
+    rig_build(&r);
+    struct hazard *h = hazard_new(&r.arena, &r.params);
+    r.sm->sub_core[0].hazard = r.sm->mem.client[0].hazard = h;
+    struct mock *m = mock_new(6, 1);
+    struct inst load = op(PIPE_MEM, LAT_SHFL, reg(FILE_R, 5), reg(FILE_R, 8));
+    load.ctrl.write_sb = 0;
+    load.ctrl.stall = 2;
+    struct inst use = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 6), reg(FILE_R, 5));
+    use.ctrl.wait = protect ? 1 : 0;
+    mock_set(m, 0, load);
+    mock_set(m, 1, use);
+    rig_run(&r, m);
+    assert_int_equal(h->n_findings, protect ? 0 : 1);
+    free(m);
+    rig_free(&r);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(fixed_latency_raw),
+      cmocka_unit_test(variable_latency),
+      cmocka_unit_test(paths_and_guards_do_not_disturb),
+      cmocka_unit_test(in_the_core),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
