@@ -82,11 +82,11 @@ static struct device_config device_for(const struct run *r)
 
   c.page_bits = p->vm_page_bits;
   c.n_smids = p->gpu_sms;
-  if (!r->opt.functional) {
-    c.n_workers = p->gpu_sms;
-    c.slots_per_worker = p->sm_max_ctas;
-    c.warps_per_worker = p->sm_max_warps;
-  }
+  /* As many CTAs are resident as the GPU holds; function-only, one worker has them all. */
+  unsigned workers = r->opt.functional ? 1 : p->gpu_sms, share = p->gpu_sms / workers;
+  c.n_workers = workers;
+  c.slots_per_worker = p->sm_max_ctas * share;
+  c.warps_per_worker = p->sm_max_warps * share;
   c.limits.threads_per_cta = p->sm_max_threads_per_cta;
   c.limits.shared_per_cta = p->sm_shared_per_cta_max;
   c.limits.regs_per_cta = p->sm_registers;

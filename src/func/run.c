@@ -24,6 +24,8 @@ struct runner {
   bool progress;    /* a step was taken in this round */
   struct effect e;
   struct mem_effect mem;
+  unsigned open;  /* slots in use so far */
+  bool finished;  /* a CTA ended in the last round */
 };
 
 /* Ready path to run after `last`: the next one that has not yielded, else the next ready one. */
@@ -81,10 +83,14 @@ static bool run_warp(struct runner *r, struct step_warp *w)
   return true;
 }
 
+/* One CTA at a time is kindest to the host's caches. When a round finishes none, CTAs may be waiting for
+ * later ones (a grid-wide barrier): then one more is let in. */
 static void admit(struct runner *r)
 {
   struct step_source *s = &r->l->source;
-  for (unsigned i = 0; i < r->n_slots && r->next_cta < s->n_ctas; i++) {
+  if (!r->finished && r->open < r->n_slots) r->open++;
+  r->finished = false;
+  for (unsigned i = 0; i < r->open && r->next_cta < s->n_ctas; i++) {
     if (r->slot[i]) continue;
     r->slot[i] = s->ops->cta_begin(s, r->next_cta++, 0, i, i);
     r->n_live++;
@@ -104,6 +110,7 @@ static bool run_round(struct runner *r)
     s->ops->cta_end(s, c);
     r->slot[i] = NULL;
     r->n_live--;
+    r->finished = true;
   }
   return true;
 }
@@ -163,7 +170,7 @@ static bool run_all(struct runner *r)
     if (!r->n_live) return true;
     r->progress = false;
     if (!run_round(r)) return false;
-    if (r->progress) continue;
+    if (r->progress || (r->open < r->n_slots && r->next_cta < r->l->source.n_ctas)) continue;
     deadlock(r);
     return false;
   }
