@@ -76,9 +76,8 @@ static enum warp_state throttle_state(const struct inst *in)
   return lg ? WS_LG_THROTTLE : WS_MIO_THROTTLE;
 }
 
-static struct look look_at(struct issue *s, struct warp_table *t, struct warp_slot *w,
-                           const struct lsu *lsu, bool txn_free, uint64_t fp64_free_at,
-                           uint64_t now)
+static struct look look_at(struct issue *s, struct warp_slot *w, const struct lsu *lsu,
+                           bool txn_free, uint64_t fp64_free_at, uint64_t now)
 {
   if (w->done) return (struct look){WS_DRAIN, CYCLE_NEVER};
   if (w->hold != WS_SELECTED) /* past its time: a fence that waits for answers */
@@ -96,7 +95,7 @@ static struct look look_at(struct issue *s, struct warp_table *t, struct warp_sl
       return (struct look){counter_state(w, 1u << w->depbar->depbar_sb), CYCLE_NEVER};
     w->depbar = NULL;
   }
-  const struct inst *in = code_at(&t->code, warp_pc(w));
+  const struct inst *in = w->next;
   if (!in) return (struct look){WS_SELECTED, now}; /* the step reports the bad pc */
   unsigned busy = w->dep_busy & in->ctrl.wait;
   if (busy) return (struct look){counter_state(w, busy), CYCLE_NEVER};
@@ -164,7 +163,7 @@ struct issue_pick issue_cycle(struct issue *s, struct warp_table *t, const struc
     unsigned warp = greedy ? (i == 0 ? s->last : candidate(s, t, i - 1)) : candidate(s, t, i);
     struct warp_slot *w = &t->slot[warp];
     if (greedy && i > 0 && warp == s->last) continue;
-    struct look l = look_at(s, t, w, lsu, txn_free, fp64_free_at, now);
+    struct look l = look_at(s, w, lsu, txn_free, fp64_free_at, now);
     if (l.state == WS_SELECTED && now >= s->port_free_at) {
       pick.warp = (uint8_t)warp;
       return pick;

@@ -51,6 +51,7 @@ unsigned sub_core_add_warp(struct sub_core *p, struct step_warp *step, unsigned 
   if (p->hazard) hazard_new_warp(p->hazard, warp);
   p->issue.last =
       (uint8_t)warp; /* the youngest is the first greedy warp (Huerta et al., MICRO 2025) */
+  warp_find_next(&p->warps, w);
   fetch_restart(&p->fetch, &p->warps, warp, warp_pc(w), now);
   sub_core_wake(p, now);
   return warp;
@@ -110,6 +111,7 @@ static void end_hold(struct sub_core *p, unsigned warp, uint64_t now)
   }
   ledger_charge(p->ports.ledger, w, warp_pc(w), (enum warp_state)w->hold, now);
   w->hold = WS_SELECTED;
+  warp_find_next(&p->warps, w);
   if (w->ib.next_pc - ((uint64_t)w->ib.n << p->warps.code.shift) != warp_pc(w))
     restart(p, warp, now, p->params->fetch_stages);
 }
@@ -365,7 +367,7 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
 {
   struct warp_slot *w = &p->warps.slot[warp];
   uint64_t pc = warp_pc(w);
-  const struct inst *in = code_at(&p->warps.code, pc);
+  const struct inst *in = w->next;
   if (!in) return step(p, w, &p->effect, now); /* faults: not an instruction */
   ledger_issue(p->ports.ledger, w, in, pc, now);
   fetch_pop(&p->fetch, &p->warps, warp);
@@ -393,6 +395,7 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
   uint32_t flags = e->flags;
   if ((flags & EFF_CONTROL) || (in->flags & (INST_YIELD | INST_SLEEP)))
     after_control(p, warp, e, now);
+  if (w->step->paths.n) warp_find_next(&p->warps, w);
   if (flags & (EFF_BAR_RELEASED | EFF_WARP_DONE | EFF_CTA_DONE))
     p->ports.cta_event(p->ports.ctx, w->cta_slot, flags, now);
   return true;

@@ -20,10 +20,10 @@ enum {
 
 /* Instruction buffer: consecutive instructions of the current path, fetched or being decoded. */
 struct ibuffer {
+  uint8_t head, n;
   uint64_t next_pc;               /* next instruction to fetch */
   uint64_t fetch_at;              /* not before this cycle: a jump is being resolved */
   uint64_t valid_at[IBUFFER_MAX]; /* ring: first cycle in which the entry can issue */
-  uint8_t head, n;
 };
 
 /* One dependence counter (Huerta et al., MICRO 2025), with what the ledger needs to name the wait.
@@ -42,31 +42,33 @@ struct ldgsts {
   uint8_t oldest, open;                /* ring indices; groups [oldest, open) are closed */
 };
 
+/* What the issue stage looks at every cycle comes first. */
 struct warp_slot {
-  struct step_warp *step; /* NULL: free */
-  uint8_t path;           /* index of the path that runs */
+  struct step_warp *step;  /* NULL: free */
+  const struct inst *next; /* instruction at the running path's pc; NULL: there is none */
+  uint64_t issue_at;       /* stall count and yield: not before this cycle */
+  uint64_t hold_until;     /* CYCLE_NEVER: until something releases it */
+  uint8_t path;            /* index of the path that runs */
   uint8_t cta_slot;
   bool done;           /* all lanes have exited */
   uint8_t hold;        /* enum warp_state of an open-ended wait; WS_SELECTED = none */
-  uint64_t hold_until; /* CYCLE_NEVER: until something releases it */
-  uint64_t issue_at;   /* stall count and yield: not before this cycle */
   uint8_t dep_busy;    /* bit i: counter i is not zero */
   uint16_t in_flight;  /* counter drops due and memory transactions: the CTA stays until 0 */
   uint16_t stores_out; /* stores and strong accesses not answered yet: MEMBAR waits for them */
+  struct ibuffer ib;
   const struct inst *const_inst; /* its constant operand was requested … */
   uint64_t const_at;             /* … and can be read from this cycle on */
-  const struct inst *depbar; /* DEPBAR in force, NULL = none */
-  uint64_t depbar_from;      /* it holds the warp from this cycle on */
+  const struct inst *depbar;     /* DEPBAR in force, NULL = none */
+  uint64_t depbar_from;          /* it holds the warp from this cycle on */
   struct dep_counter dep[SB_COUNT];
-  struct ibuffer ib;
-  struct ldgsts ldgsts;
-  uint64_t born;       /* cycle it arrived */
-  uint64_t accounted;  /* ledger: warp-cycles before this one are in the books */
-  uint8_t depbar_waits;     /* ledger: counters the last DEPBAR waits for */
-  uint64_t blocked_at; /* ledger: last cycle seen waiting for a unit, and under which name */
+  uint64_t born;        /* cycle it arrived */
+  uint64_t accounted;   /* ledger: warp-cycles before this one are in the books */
+  uint64_t jump_until;  /* ledger: end of the last jump's resolution */
+  uint64_t blocked_at;  /* ledger: last cycle seen waiting for a unit, and under which name */
+  uint64_t blocked_n;   /* ledger: cycles of that wait since the last issue */
   uint8_t blocked_state;
-  uint64_t blocked_n;  /* ledger: cycles of that wait since the last issue */
-  uint64_t jump_until; /* ledger: end of the last jump's resolution */
+  uint8_t depbar_waits; /* ledger: counters the last DEPBAR waits for */
+  struct ldgsts ldgsts;
 };
 
 /* Warps of one sub-core. `order` lists slots oldest first. */
@@ -81,6 +83,12 @@ struct warp_table {
 static inline uint64_t warp_pc(const struct warp_slot *w)
 {
   return w->step->paths.p[w->path].pc;
+}
+
+/* The running path or its pc changed. */
+static inline void warp_find_next(const struct warp_table *t, struct warp_slot *w)
+{
+  w->next = code_at(&t->code, warp_pc(w));
 }
 
 #endif
