@@ -43,8 +43,8 @@ static int by_count(const void *a, const void *b)
 static void print_distances(FILE *f, const struct report *r)
 {
   const struct params *p = &r->preset->params;
-  const uint32_t *gap[ROLE__N] = {p->gap_same, p->gap_cross, p->gap_queued, p->gap_guard,
-                                  p->gap_pred};
+  const uint32_t *gap[ROLE__N] = {p->gap_same, p->gap_cross, p->gap_queued, p->gap_addr,
+                                  p->gap_guard, p->gap_pred};
   fprintf(f, "  smallest distance seen / gap   ");
   for (unsigned k = 0; k < ROLE__N; k++) fprintf(f, " %11s", hazard_role_name[k]);
   fputc('\n', f);

@@ -82,6 +82,17 @@ static void fixed_latency_raw(void **state)
   assert_int_equal(missing(setp, guarded, 12), 1);
 }
 
+/* Listing 3: the address of a load needs one cycle more than an ALU source, 5 instead of 4. */
+static void no_bypass_to_addresses(void **state)
+{
+  (void)state;
+  struct inst mov = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 5), nothing);
+  struct inst load = op(PIPE_MEM, LAT_NONE, reg(FILE_R, 6), reg(FILE_R, 5));
+  load.mem = (struct inst_mem){.space = MEM_GLOBAL, .op = MEM_LOAD, .bytes = 4};
+  assert_int_equal(missing(mov, load, 5), 0);
+  assert_int_equal(missing(mov, load, 4), 1);
+}
+
 static void variable_latency(void **state)
 {
   (void)state;
@@ -160,6 +171,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fixed_latency_raw),
+      cmocka_unit_test(no_bypass_to_addresses),
       cmocka_unit_test(variable_latency),
       cmocka_unit_test(paths_and_guards_do_not_disturb),
       cmocka_unit_test(in_the_core),

@@ -60,6 +60,8 @@ static enum hazard_role role_of(const struct inst *writer, const struct inst *in
 {
   if (o->file == FILE_P || o->file == FILE_UP)
     return (in->flags & INST_BRANCH) ? ROLE_GUARD : ROLE_PRED;
+  bool address = in->mem.space != MEM_NONE && o->file == FILE_R && o->slot == 0;
+  if (address && in->mem.space != MEM_CONST) return ROLE_ADDR; /* LDC is earlier by a cycle */
   if (in->pipe == PIPE_MEM || in->pipe == PIPE_SFU) return ROLE_QUEUED;
   return writer->pipe == in->pipe ? ROLE_SAME : ROLE_CROSS;
 }
@@ -70,6 +72,7 @@ static uint32_t gap(const struct params *p, unsigned lat, enum hazard_role role)
   case ROLE_SAME: return p->gap_same[lat];
   case ROLE_CROSS: return p->gap_cross[lat];
   case ROLE_QUEUED: return p->gap_queued[lat];
+  case ROLE_ADDR: return p->gap_addr[lat];
   case ROLE_GUARD: return p->gap_guard[lat];
   default: return p->gap_pred[lat];
   }

@@ -27,11 +27,12 @@
 
 /* What a consumer does with the register. */
 #define HAZARD_ROLE_LIST(X)                                                                        \
-  X(SAME, "same pipe")     /* source of the producer's own kind of unit          */                \
-  X(CROSS, "other pipe")   /* source of another fixed-latency unit               */                \
-  X(QUEUED, "queued")      /* source of a variable-latency unit: no bypass       */                \
-  X(GUARD, "guard")        /* guard predicate, predicate of a branch             */                \
-  X(PRED, "predicate")     /* predicate or carry source                          */
+  X(SAME, "same pipe")   /* source of the producer's own kind of unit            */                \
+  X(CROSS, "other pipe") /* source of another fixed-latency unit                 */                \
+  X(QUEUED, "queued")    /* source of a variable-latency unit, not an address    */                \
+  X(ADDR, "address")     /* address of a memory instruction: no bypass           */                \
+  X(GUARD, "guard")      /* guard predicate, predicate of a branch               */                \
+  X(PRED, "predicate")   /* predicate or carry source                            */
 
 enum hazard_role {
 #define X(id, name) ROLE_##id,
