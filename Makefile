@@ -33,7 +33,7 @@ CLI_SRC := $(filter src/cli/%,$(SRC))
 LIB_SRC := $(filter-out $(CLI_SRC),$(SRC))
 
 # Warp-wide semantics: compiled once per x86-64 level, chosen at start-up (mk/flags.mk).
-SEM_SRC := $(wildcard $(patsubst %,src/func/sem_%.c,int int2 uniform fp half fp64 conv mufu mma))
+SEM_SRC := $(wildcard $(patsubst %,src/func/sem_%.c,int int2 wide uniform fp half fp64 conv mufu mma))
 
 objs     = $(patsubst %.c,$(BUILD)/%.o,$(1))
 CLI_OBJ := $(call objs,$(CLI_SRC))
@@ -85,6 +85,7 @@ $(BUILD)/objects.stamp: force
 	$(call stamp,$(LIB_OBJ))
 
 include mk/tests.mk
+include mk/fuzz.mk
 include mk/silicon.mk
 
 .PHONY: demo bench cubins lint format clean help
@@ -102,7 +103,7 @@ lint: $(LIB_OBJ) $(CLI_OBJ)
 	$(Q)tools/lint/run.sh $(BUILD)
 
 format:
-	$(Q)find src tests -name '*.[ch]' -print0 | xargs -0 clang-format -i
+	$(Q)find src include tests -name '*.[ch]' -print0 | xargs -0 clang-format -i
 
 clean:
 	rm -rf build

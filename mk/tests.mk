@@ -5,8 +5,12 @@ TEST_SRC     := $(sort $(wildcard tests/unit/test_*.c tests/block/test_*.c))
 TEST_BIN     := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(TEST_SRC)))
 TEST_SUPPORT := $(call objs,$(wildcard tests/support/*.c))
 
+# Further objects of one program: TEST_OBJ_NAME.
+TEST_OBJ_test_fuzz_corpus := $(call objs,$(wildcard tests/fuzz/fuzz_*.c))
+
 define test_rule
-$(BUILD)/tests/$(basename $(notdir $(1))): $(BUILD)/$(1:.c=.o) $(TEST_SUPPORT) $(LIB)
+$(BUILD)/tests/$(basename $(notdir $(1))): $(BUILD)/$(1:.c=.o) $(TEST_OBJ_$(basename $(notdir $(1)))) \
+  $(TEST_SUPPORT) $(LIB)
 	$$(call say,LINK,$$@)
 	$$(Q)$$(CC) $$(LDFLAGS) -o $$@ $$^ -lcmocka $$(LIBS)
 endef

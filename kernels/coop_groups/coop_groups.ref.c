@@ -11,7 +11,7 @@ int main(int argc, char **argv)
     for (uint64_t i = 0; i < N; i++)
         v[i] = (int32_t)ref_uniform_int(321, i, -99, 99);
     for (int i = 0; i < N; i++) {
-        int warp = i / 32 * 32, rank = 0, odd = 0, first = -1;
+        int warp = i / 32 * 32, rank = 0, odd = 0, first = 0;
         uint32_t match = 0, ballot = 0;
         /* a shuffle beyond the tile gives the thread its own value */
         out[0][i] = v[i ^ 3] + 10 * v[i % 4 == 3 ? i : i + 1];
@@ -25,7 +25,7 @@ int main(int argc, char **argv)
             out[3][i] += j / 8 == i / 8 && j < i ? v[j] : 0;
             match |= (uint32_t)(v[j] % 4 == v[i] % 4) << j % 32;
             if (v[j] % 2 != 0) {
-                first = first < 0 ? v[j] : first;
+                if (odd == 0) first = v[j];
                 rank += j < i;
                 odd++;
             }

@@ -6,23 +6,25 @@
 
 #include "cli/commands.h"
 #include "isa/sass/sass.h"
+#include "load/asm_source.h"
 #include "load/file.h"
 #include "load/module.h"
 
-enum { OPT_KERNEL = CLI_OPT_FIRST, OPT_SM, OPT_NO_CTRL, OPT_HEX, MAX_SM = 999 };
+enum { OPT_KERNEL = CLI_OPT_FIRST, OPT_SM, OPT_NO_CTRL, OPT_HEX, OPT_ASM, MAX_SM = 999 };
 
 static const struct cli_option options[] = {
   {OPT_KERNEL, "kernel", "NAME", "only this kernel, with the functions in its section"},
   {OPT_SM, "sm", "NUMBER", "only the code for this target (86)"},
   {OPT_NO_CTRL, "no-ctrl", NULL, "leave out the control information"},
   {OPT_HEX, "hex", NULL, "add the instruction words"},
+  {OPT_ASM, "asm", NULL, "a complete file for 'warpstep asm', with directives"},
   {0},
 };
 
 struct disasm_options {
   const char *file, *kernel;
   unsigned long sm; /* 0: all */
-  bool ctrl, hex;
+  bool ctrl, hex, assembly;
 };
 
 /* "kernel+0x120" cut before the '+': which function a pc belongs to. */
@@ -96,6 +98,7 @@ static bool disasm(const struct disasm_options *o, const struct module *m, struc
   const struct module_kernel *k = NULL;
   struct module_instance *mi;
 
+  if (o->assembly) return asm_source_write(m, stdout, e);
   if (o->kernel && !(k = module_kernel(m, o->kernel, e))) return false;
   if (!(mi = module_instantiate(m, NULL, e))) return false;
 
@@ -121,11 +124,16 @@ static bool disasm_all(const struct disasm_options *o, const struct code_file *f
     struct err why = {0};
     if (o->sm && o->sm != c->sm) continue;
     if (c->ptx) {
-      if (!o->kernel) printf("// %s: PTX for compute_%u, not machine code\n", o->file, c->sm);
+      if (!o->kernel && !o->assembly) printf("// %s: PTX for compute_%u, not machine code\n", o->file, c->sm);
       continue;
     }
     struct module *m = code_file_load_image(f, i, &why);
     bool empty = m && code_file_count(f) > 1 && !module_kernel_count(m);
+    if (m && !empty && o->assembly && shown) {
+      module_free(m);
+      return err_set(e, "%s: holds several images and an assembler file has one; choose with --sm",
+                     o->file);
+    }
     if (m && !empty && disasm(o, m, &why)) shown++;
     module_free(m);
     if (why.msg[0] && !first.msg[0]) first = why;
@@ -156,10 +164,13 @@ static int run_disasm(const struct cli_command *cmd, int argc, char **argv)
       break;
     case OPT_NO_CTRL: o.ctrl = false; break;
     case OPT_HEX: o.hex = true; break;
+    case OPT_ASM: o.assembly = true; break;
     default: return CLI_BAD_INPUT;
     }
   }
   if (optind + 1 != argc) return cli_usage_error(cmd, "give one file");
+  if (o.assembly && (o.kernel || o.hex || !o.ctrl))
+    return cli_usage_error(cmd, "--asm writes whole files; only --sm goes with it");
   o.file = argv[optind];
 
   struct code_file *f = code_file_open(o.file, &e);
@@ -182,6 +193,8 @@ const struct cli_command cmd_disasm = {
   .examples = "  # everything in the file\n"
               "  warpstep disasm kernels/vecadd/vecadd.sm_86.cubin\n"
               "  # one kernel, with the instruction words\n"
-              "  warpstep disasm kernels/scan/scan.sm_80.cubin --kernel scan --hex\n",
+              "  warpstep disasm kernels/scan/scan.sm_80.cubin --kernel scan --hex\n"
+              "  # a file that can be edited and assembled again\n"
+              "  warpstep disasm kernels/vecadd/vecadd.sm_86.cubin --asm > vecadd.sass\n",
   .run = run_disasm,
 };

@@ -11,7 +11,7 @@
 #endif
 
 const struct cli_command *const cli_commands[] = {
-  &cmd_run, &cmd_disasm, &cmd_isa, &cmd_gpus, &cmd_help, NULL,
+  &cmd_run, &cmd_disasm, &cmd_asm, &cmd_isa, &cmd_gpus, &cmd_help, NULL,
 };
 
 const struct cli_command *cli_command_find(const char *name)

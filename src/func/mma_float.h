@@ -11,7 +11,7 @@
 
 #include "func/fpbits.h"
 
-enum { MMA_M = 16, MMA_N = 8, MMA_K = 16 };
+enum { MMA_M = 16, MMA_N = 8, MMA_K = 16, MMA_SPARSE_K = 32 };
 
 enum mma_type { MMA_F16, MMA_BF16, MMA_TF32 };
 
@@ -50,8 +50,8 @@ struct mma_a {
 };
 
 struct mma_b {
-  int32_t sig[MMA_K][MMA_N], exp[MMA_K][MMA_N];
-  uint32_t bits[MMA_K][MMA_N];
+  int32_t sig[MMA_SPARSE_K][MMA_N], exp[MMA_SPARSE_K][MMA_N];
+  uint32_t bits[MMA_SPARSE_K][MMA_N];
   bool special;
 };
 

@@ -117,6 +117,10 @@ static void merge_released(struct func_warp *w, uint32_t released)
       if (w->park[i] < PARK_WARPSYNC && !(w->breg[w->park[i]][first_lane(w, j)] & p[i].mask)) {
         continue; /* another group on the same register */
       }
+      if (w->park[i] == PARK_WARPSYNC && w->exclusive >> first_lane(w, i) & 1 &&
+          w->park_mask[first_lane(w, i)] != w->park_mask[first_lane(w, j)]) {
+        continue; /* .EXCLUSIVE, .COLLECTIVE: what follows acts on each group by itself */
+      }
       p[i].mask |= p[j].mask;
       p[j].mask = 0;
     }
@@ -371,7 +375,7 @@ static void bar_release(struct func_warp *w, unsigned id, struct effect *e)
 /* Exited threads are not expected any more: barriers may be complete now. */
 static void bar_recheck(struct func_warp *w, struct effect *e)
 {
-  for (unsigned id = 0; id < N_BARRIERS; id++) {
+  for (unsigned id = 0; id <= BAR_CLUSTER; id++) {
     struct func_barrier *b = &w->cta->barrier[id];
     if (!b->busy) continue;
     bar_top_up(b, w);
@@ -412,6 +416,22 @@ void path_bar(struct func_warp *w, unsigned id, unsigned op, uint32_t count, uns
   if (op != OP_ARV) bar_merge(w, block(w, m, PATH_WAIT_BAR, PARK_BAR + id));
   compact(w);
   if (bar_complete(w->cta, b)) bar_release(w, id, e);
+  flag_blocked(w, m, e);
+}
+
+void path_cluster_arrive(struct func_warp *w, uint32_t m, struct effect *e)
+{
+  enum { OP_ARV = 1 };
+  path_bar(w, BAR_CLUSTER, OP_ARV, 0, 0, 0, m, e);
+}
+
+void path_cluster_wait(struct func_warp *w, uint32_t m, struct effect *e)
+{
+  path_next(w);
+  m &= w->cta->barrier[BAR_CLUSTER].lanes[w->warp_id]; /* the end of a phase clears them */
+  if (!m) return;
+  bar_merge(w, block(w, m, PATH_WAIT_BAR, PARK_BAR + BAR_CLUSTER));
+  compact(w);
   flag_blocked(w, m, e);
 }
 

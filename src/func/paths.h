@@ -50,6 +50,11 @@ void path_yield(struct func_warp *w, struct effect *e);
 void path_bar(struct func_warp *w, unsigned id, unsigned op, uint32_t count, unsigned red,
               uint32_t pred, uint32_t m, struct effect *e);
 
+/* Barrier of the cluster: lanes m arrive; lanes m wait for the end of the phase in which they
+ * arrived (PTX ISA, barrier.cluster). */
+void path_cluster_arrive(struct func_warp *w, uint32_t m, struct effect *e);
+void path_cluster_wait(struct func_warp *w, uint32_t m, struct effect *e);
+
 /* One line on what path i waits for: for deadlock reports. Returns as snprintf. */
 int path_describe(const struct func_warp *w, unsigned i, char *buf, size_t size);
 

@@ -84,6 +84,8 @@ static enum modifier_family family_of(unsigned sem)
   case SEM_FADD: case SEM_FMUL: case SEM_FFMA: case SEM_FSWZADD: case SEM_FMNMX: case SEM_FSEL:
   case SEM_FSET: case SEM_FSETP: case SEM_FCHK: case SEM_MUFU: case SEM_F2F: case SEM_F2I:
   case SEM_FRND: case SEM_F2FP: case SEM_F2IP: case SEM_UF2FP:
+  case SEM_FADD2: case SEM_FMUL2: case SEM_FFMA2: case SEM_FMNMX3: case SEM_UFADD: case SEM_UFMUL:
+  case SEM_UF2I:
     return MOD_F32;
   case SEM_HADD2: case SEM_HMUL2: case SEM_HFMA2: case SEM_HSET2: case SEM_HSETP2: case SEM_HMNMX2:
     return MOD_HALF2;
@@ -127,7 +129,7 @@ static bool source_row(const struct func_launch *l, struct pool *p, const struct
     *r = (struct row_ref){BASE_UREG, (uint32_t)src->index * ROW_BYTES};
     return src->index < N_UREGS;
   case SRC_IMM:
-    *r = family_of(s->sem) == MOD_F64 ? pool_pair(p, 0, src->imm) : pool_pair(p, src->imm, 0);
+    *r = family_of(s->sem) == MOD_F64 ? pool_pair(p, 0, src->imm) : pool_pair(p, src->imm, src->imm_hi);
     return true;
   case SRC_CONST:
     if (s->sem == SEM_LDC || s->sem == SEM_ULDC) return true; /* an address, not an operand */
@@ -204,7 +206,8 @@ static void destination(const struct func_launch *l, const struct sass_inst *s, 
 static uop_fn *pick(const struct sem_table *sem, const struct sass_inst *s, struct uop *u)
 {
   static sem_picker *const own[] = {sem_ctrl_handler, sem_mem_handler, sem_atom_handler,
-                                    sem_warp_handler, sem_sys_handler};
+                                    sem_sync_handler, sem_pack_handler, sem_warp_handler,
+                                    sem_sys_handler};
   uop_fn *fn = NULL;
   for (unsigned i = 0; !fn && i < sizeof own / sizeof *own; i++) fn = own[i](s, u);
   for (unsigned i = 0; !fn && i < SEM_PICKERS; i++) fn = sem->pick[i](s, u);

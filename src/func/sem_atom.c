@@ -2,22 +2,30 @@
  * read, an operation and a write through the caller's view. Rules: PTX ISA (atom, red), compiler
  * output (CUDA 13.0): operation and type codes, CAST.SPIN, POPC.INC.
  */
+#include "func/mbarrier.h"
 #include "func/mem.h"
 
 enum atom_op { OP_ADD, OP_MIN, OP_MAX, OP_INC, OP_DEC, OP_AND, OP_OR, OP_XOR, OP_EXCH, OP_CAS,
-               OP_CAST /* CAS that returns success */ };
+               OP_CAST /* CAS that returns success */, OP_ARRIVE /* at an mbarrier */, OP_BAD };
 enum atom_type { TY_U32, TY_S32, TY_U64, TY_S64, TY_F32, TY_F16X2, TY_BF16X2, TY_F64, TY_F32X2,
-                 TY_F32X4, TY_B128, TY_BAD };
+                 TY_F32X4, TY_F16X4, TY_F16X8, TY_BF16X4, TY_BF16X8, TY_B128, TY_BAD };
 
 struct type_info {
   uint8_t words;
-  bool f;
+  bool f, half, bf16;
 };
 
 static const struct type_info types[] = {
-    [TY_U32] = {1, false}, [TY_S32] = {1, false},  [TY_U64] = {2, false},    [TY_S64] = {2, false},
-    [TY_F32] = {1, true},  [TY_F16X2] = {1, true}, [TY_BF16X2] = {1, true},  [TY_F64] = {2, true},
-    [TY_F32X2] = {2, true}, [TY_F32X4] = {4, true}, [TY_B128] = {4, false},
+    [TY_U32] = {.words = 1}, [TY_S32] = {.words = 1}, [TY_U64] = {.words = 2},
+    [TY_S64] = {.words = 2}, [TY_B128] = {.words = 4},
+    [TY_F32] = {.words = 1, .f = true}, [TY_F32X2] = {.words = 2, .f = true},
+    [TY_F32X4] = {.words = 4, .f = true}, [TY_F64] = {.words = 2, .f = true},
+    [TY_F16X2] = {.words = 1, .f = true, .half = true},
+    [TY_F16X4] = {.words = 2, .f = true, .half = true},
+    [TY_F16X8] = {.words = 4, .f = true, .half = true},
+    [TY_BF16X2] = {.words = 1, .f = true, .half = true, .bf16 = true},
+    [TY_BF16X4] = {.words = 2, .f = true, .half = true, .bf16 = true},
+    [TY_BF16X8] = {.words = 4, .f = true, .half = true, .bf16 = true},
 };
 
 /* Operation and type share u->imm2 with the address form, which uses bits 0..23. */
@@ -84,7 +92,25 @@ static uint32_t add_pair(uint32_t a, uint32_t b, bool bf16)
   return r;
 }
 
-static void apply_float(enum atom_type t, const uint32_t *old, const uint32_t *v, uint32_t *r)
+/* Minimum or maximum of each half: -0 < +0, a NaN loses against a number (PTX ISA, min). */
+static uint32_t extreme_pair(uint32_t a, uint32_t b, bool bf16, bool max)
+{
+  const uint32_t inf = bf16 ? 0x7f80 : 0x7c00;
+  uint32_t r = 0;
+  for (unsigned s = 0; s < 32; s += 16) {
+    uint32_t x = a >> s & 0xffff, y = b >> s & 0xffff, pick;
+    bool x_nan = (x & 0x7fff) > inf, y_nan = (y & 0x7fff) > inf;
+    int32_t kx = x & 0x8000 ? -(int32_t)(x & 0x7fff) - 1 : (int32_t)x;
+    int32_t ky = y & 0x8000 ? -(int32_t)(y & 0x7fff) - 1 : (int32_t)y;
+    if (x_nan || y_nan) pick = x_nan && y_nan ? 0x7fff : x_nan ? y : x;
+    else pick = (kx < ky) != max ? x : y;
+    r |= pick << s;
+  }
+  return r;
+}
+
+static void apply_float(enum atom_op op, enum atom_type t, const uint32_t *old, const uint32_t *v,
+                        uint32_t *r)
 {
   if (t == TY_F64) {
     double x = bits_f64(lane_join(old[0], old[1])) + bits_f64(lane_join(v[0], v[1]));
@@ -93,7 +119,9 @@ static void apply_float(enum atom_type t, const uint32_t *old, const uint32_t *v
     return;
   }
   for (unsigned k = 0; k < types[t].words; k++) {
-    if (t == TY_F16X2 || t == TY_BF16X2) r[k] = add_pair(old[k], v[k], t == TY_BF16X2);
+    if (types[t].half && op != OP_ADD)
+      r[k] = extreme_pair(old[k], v[k], types[t].bf16, op == OP_MAX);
+    else if (types[t].half) r[k] = add_pair(old[k], v[k], types[t].bf16);
     else r[k] = f32_result(flush(flush(bits_f32(old[k])) + flush(bits_f32(v[k]))));
   }
 }
@@ -129,8 +157,11 @@ static void apply(const struct uop *u, const uint32_t old[4], const uint32_t v[4
     if (op == OP_CAST) ret[0] = same, ret[1] = 0;
   } else if (op == OP_EXCH) {
     memcpy(r, v, 16);
+  } else if (op == OP_ARRIVE) {
+    uint64_t x = mbar_apply80(lane_join(old[0], old[1]), (struct mbar_event){.arrivals = 1});
+    r[0] = (uint32_t)x, r[1] = (uint32_t)(x >> 32);
   } else if (types[t].f) {
-    apply_float(t, old, v, r);
+    apply_float(op, t, old, v, r);
   } else {
     uint64_t x = apply_int(op, t, lane_join(old[0], old[1]), lane_join(v[0], v[1]));
     r[0] = (uint32_t)x, r[1] = (uint32_t)(x >> 32);
@@ -168,6 +199,15 @@ static bool atom_perform(struct func_warp *w, const struct uop *u, struct effect
     for (unsigned k = 0; k < words; k++) mem_row(me, k)[i] = ret[k];
   }
   return true;
+}
+
+/* ATOMS.CAST.SPIN of sm_100+: Pu says whether the swap was done. */
+static void cast_finish(struct func_warp *w, const struct uop *u, struct effect *e)
+{
+  uint32_t done = 0, lanes = (uint32_t)e->mem->lanes;
+  for (uint32_t m = lanes; m; m &= m - 1)
+    if (mem_row(e->mem, 0)[bits_first(m)]) done |= m & -m;
+  pred_write(w, u->pu, lanes, done);
 }
 
 static void atom_finish(struct func_warp *w, const struct uop *u, struct effect *e)
@@ -220,15 +260,20 @@ static bool atom(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   return mem_aligned(w, e, m, 4 * words, f);
 }
 
-/* ATOMS.POPC.INC adds one for each lane that hits the address. */
+/* POPC.INC adds one for each lane that hits the address; ARRIVE arrives at an mbarrier of sm_80. */
 static bool atom_popc_inc(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                           struct fault *f)
 {
-  struct mem_effect *me = mem_begin(e, m, MEM_SHARED, u->t->mem.op, 4, true);
-  mem_addr_near(w, u, me->addr);
+  unsigned bytes = 4u * types[type_of(u)].words;
+  bool generic = u->t->mem.space == MEM_GENERIC;
+  struct mem_effect *me = mem_begin(e, m, generic ? MEM_GLOBAL : MEM_SHARED, u->t->mem.op, bytes,
+                                    true);
+  if (generic) mem_addr_global(w, u, me->addr);
+  else mem_addr_near(w, u, me->addr);
   mem_word *one = mem_row(me, 0);
   for (unsigned i = 0; i < LANES; i++) one[i] = 1;
-  return mem_aligned(w, e, m, 4, f);
+  if (generic) mem_resolve(w, me);
+  return mem_aligned(w, e, m, bytes, f);
 }
 
 /* Codes of field ATOM_TYPE up to sm_89; sm_90 moves S64 to 3 and floats to opcodes of their own. */
@@ -245,7 +290,11 @@ static enum atom_type float_type(const struct sass_inst *s)
 {
   switch (bits_get(s->word, 73, 4)) {
   case 0: return TY_F16X2;
+  case 1: return TY_F16X4;
+  case 2: return TY_F16X8;
   case 3: return TY_BF16X2;
+  case 4: return TY_BF16X4;
+  case 5: return TY_BF16X8;
   case 9: return TY_F32;
   case 10: return TY_F32X2;
   case 11: return TY_F32X4;
@@ -258,8 +307,9 @@ static uop_fn *pick_atom(const struct sass_inst *s, struct uop *u, enum atom_op 
                          enum atom_type t, uop_fn *fn)
 {
   bool arithmetic = op != OP_CAS && op != OP_CAST && op != OP_EXCH;
-  bool float_ok = op == OP_ADD || !arithmetic;
-  if (t == TY_BAD || op > OP_CAST || (types[t].f && !float_ok)) return NULL;
+  bool float_ok = op == OP_ADD || !arithmetic ||
+                  (t != TY_BAD && types[t].half && (op == OP_MIN || op == OP_MAX));
+  if (t == TY_BAD || op > OP_ARRIVE || (types[t].f && !float_ok)) return NULL;
   if (t == TY_B128 && arithmetic) return NULL;
   mem_prepare(s, u);
   u->imm2 |= (uint32_t)op << OP_SHIFT | (uint32_t)t << TYPE_SHIFT;
@@ -275,14 +325,20 @@ static uop_fn *pick_cas(const struct sass_inst *s, struct uop *u)
   static const uint8_t size[] = {TY_U32, TY_BAD, TY_U64, TY_BAD, TY_B128, TY_BAD, TY_BAD, TY_BAD};
   unsigned cast = (unsigned)bits_get(s->word, 87, 2);
   if (cast != 0 && cast != 3) return NULL;
-  return pick_atom(s, u, cast ? OP_CAST : OP_CAS, size[bits_get(s->word, 73, 3)], atom);
+  uop_fn *fn = pick_atom(s, u, cast ? OP_CAST : OP_CAS, size[bits_get(s->word, 73, 3)], atom);
+  if (cast && s->sem == SEM_ATOMS_CAS && u->pu != PRED_NONE) u->finish = cast_finish;
+  return fn;
 }
 
 static uop_fn *pick_op(const struct sass_inst *s, struct uop *u)
 {
   bool fp_row = sass_has(s, FLD_ATOM_FTYPE);
   bool red = s->sem == SEM_RED;
-  enum atom_op op = (enum atom_op)bits_get(s->word, 87, red ? 3 : 4);
+  static const uint8_t float_op[16] = {OP_ADD, OP_BAD, OP_MIN, OP_BAD, OP_MAX, OP_BAD, OP_BAD, OP_BAD,
+                                       OP_EXCH, OP_BAD, OP_BAD, OP_BAD, OP_BAD, OP_BAD, OP_BAD,
+                                       OP_BAD};
+  unsigned code = (unsigned)bits_get(s->word, 87, red || sass_has(s, FLD_ATOM_DESC90) ? 3 : 4);
+  enum atom_op op = (enum atom_op)(fp_row ? float_op[code] : code);
   enum atom_type t = fp_row ? float_type(s) : int_type(s, sass_has(s, FLD_ATOM_ITYPE));
   return pick_atom(s, u, op, t, atom);
 }
@@ -294,8 +350,10 @@ uop_fn *sem_atom_handler(const struct sass_inst *s, struct uop *u)
     return pick_op(s, u);
   case SEM_ATOM_CAS: case SEM_ATOMG_CAS: case SEM_ATOMS_CAS:
     return pick_cas(s, u);
-  case SEM_ATOMS_POPC_INC:
+  case SEM_ATOMS_POPC_INC: case SEM_ATOM_POPC_INC:
     return pick_atom(s, u, OP_ADD, TY_U32, atom_popc_inc);
+  case SEM_ATOM_ARRIVE:
+    return pick_atom(s, u, OP_ARRIVE, TY_U64, atom_popc_inc);
   default:
     return NULL;
   }

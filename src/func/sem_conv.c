@@ -382,6 +382,17 @@ static uint32_t f2fp_one(uint32_t v, uint32_t imm)
   return half_finite(h, inf, imm & PACK_FINITE ? FULL_MASK : 0);
 }
 
+LANE_HANDLER(f2fp_directed_merge)
+{
+  LANE_UNUSED;
+  LANE_SRC(b);
+  LANE_ROW(c);
+  uint32_t r[LANES];
+  for (unsigned i = 0; i < LANES; i++) r[i] = f2fp_one(LANE(b), u->imm) | LANE_RAW(c) << 16;
+  LANE_ROWS(1, d[i] = r[i];);
+  return true;
+}
+
 LANE_HANDLER(f2fp_directed)
 {
   LANE_UNUSED;
@@ -524,24 +535,26 @@ static uop_fn *pick_f2fp(const struct sass_inst *s, struct uop *u)
   const unsigned mode = (unsigned)sass_get(s, FLD_F2FP_RND);
   const bool bf16 = sass_get(s, FLD_F2FP_FMT);
 
+  if (sass_get(s, FLD_F2FP_KIND)) return NULL; /* sem_pack.c */
+
   pick_float_mods(&s->src[0], &u->a_and, &u->a_xor, false);
   pick_float_mods(&s->src[1], &u->b_and, &u->b_xor, false);
   u->imm = mode | (bf16 ? PACK_BF16 : 0u);
   if (sass_get(s, FLD_F2FP_RELU)) u->imm |= PACK_RELU;
   if (sass_get(s, FLD_F2FP_SATFINITE)) u->imm |= PACK_FINITE;
   if (sass_get(s, FLD_F2FP_MERGE)) {
-    if (mode != FP_RN || s->src[2].neg || s->src[2].abs) return NULL;
+    if (s->src[2].neg || s->src[2].abs) return NULL;
+    if (mode != FP_RN) return f2fp_directed_merge;
     return bf16 ? f2fp_merge_bf16 : f2fp_merge_f16;
   }
   return mode != FP_RN ? f2fp_directed : bf16 ? f2fp_bf16 : f2fp_f16;
 }
 
-/* F2IP has no field of its own for this. */
-enum { F2IP_NTZ_POS = 74 };
-
 static uop_fn *pick_saturate(const struct sass_inst *s, struct uop *u)
 {
-  u->imm = (uint32_t)sass_get(s, FLD_I2I_FMT);
+  const bool pair = s->sem == SEM_I2IP;
+  u->imm = (uint32_t)sass_get(s, pair ? FLD_I2IP_FMT : FLD_I2I_FMT);
+  if (pair && (u->imm > 3 || sass_get(s, FLD_I2IP_C))) return NULL; /* sem_pack.c */
   for (unsigned k = 0; k < 3; k++)
     if (s->src[k].neg || s->src[k].abs) return NULL;
   if (s->sem == SEM_I2I) return i2i;
@@ -552,8 +565,8 @@ static uop_fn *pick_f2ip(const struct sass_inst *s, struct uop *u)
 {
   pick_float_mods(&s->src[0], &u->a_and, &u->a_xor, false);
   pick_float_mods(&s->src[1], &u->b_and, &u->b_xor, false);
-  u->imm = bits_get(s->word, F2IP_NTZ_POS, 1) ? CVT_NAN_ZERO : 0;
-  return f2ip[sass_get(s, FLD_RND)];
+  u->imm = sass_get(s, FLD_F2IP_NTZ) ? CVT_NAN_ZERO : 0;
+  return f2ip[sass_get(s, FLD_RND_INT)];
 }
 
 sem_picker SEM_NAME(sem_conv_handler);

@@ -16,7 +16,7 @@ enum { STATE_B15 = 15, STATE_MEXITED = 24, STATE_MKILL = 25, STATE_MACTIVE = 26,
 /* Lanes for which the second predicate holds, too; others fall through. */
 static uint32_t taken(const struct func_warp *w, const struct uop *u, uint32_t m)
 {
-  return m & pred_read(w, u->pp, u->pp_xor);
+  return m & pred_read(w, u->pp, u->pp_xor) & pred_read(w, u->pq, u->pq_xor);
 }
 
 static bool bra(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
@@ -29,16 +29,28 @@ static bool bra(struct func_warp *w, const struct uop *u, uint32_t m, struct eff
   return true;
 }
 
-/* BRA.DIV: taken when lanes of the mask are missing from the path; BRA.CONV: when none is. The mask
- * is row a, a uniform register that may be inverted; lanes that have exited are not missing. */
+/* BRA.ANY: lanes that do not take it follow those that do. */
+static bool bra_any(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                    struct fault *f)
+{
+  (void)f;
+  if (taken(w, u, m)) path_jump(w, (uint32_t)e->active, e->pc + NEXT + (uint64_t)u->s->offset, e);
+  else path_next(w);
+  return true;
+}
+
+/* BRA.DIV: taken when lanes of the mask are missing among those that execute; BRA.CONV: when none is.
+ * All lanes of the path go the same way: the guard only says which lanes count, as where the member
+ * masks of a warp differ (compiler output: R2UR Pu, REDUX.OR, @!Pu BRA.DIV). The mask is row a, a
+ * uniform register that may be inverted; lanes that have exited are not missing. */
 static bool bra_converged(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                           struct fault *f)
 {
   (void)f;
   uint32_t mask = (row_src(w, u->a)[0] & u->a_and) ^ u->a_xor;
-  bool missing = mask & w->mactive & ~(uint32_t)e->active;
-  m = taken(w, u, m);
-  if (m && missing == (u->imm != 0)) path_jump(w, m, e->pc + NEXT + (uint64_t)u->s->offset, e);
+  bool missing = mask & w->mactive & ~taken(w, u, m);
+  if (missing == (u->imm != 0))
+    path_jump(w, (uint32_t)e->active, e->pc + NEXT + (uint64_t)u->s->offset, e);
   else path_next(w);
   return true;
 }
@@ -134,6 +146,7 @@ static bool warpsync(struct func_warp *w, const struct uop *u, uint32_t m, struc
                      struct fault *f)
 {
   (void)f;
+  w->exclusive = (w->exclusive & ~m) | (u->imm2 ? m : 0);
   if (u->imm) { /* all threads of the warp */
     uint32_t all[LANES];
     for (unsigned i = 0; i < LANES; i++) all[i] = FULL_MASK;
@@ -219,6 +232,7 @@ static uop_fn *pick_bra(const struct sass_inst *s, struct uop *u)
 {
   enum { COND_DIV = 2 };
   unsigned cond = (unsigned)sass_get(s, FLD_BRA_COND);
+  if (sass_get(s, FLD_BRA_ANY)) return cond < COND_DIV ? bra_any : NULL;
   if (cond < COND_DIV) return bra;
   u->imm = cond == COND_DIV;
   u->a = s->ua == SASS_URZ ? (struct row_ref){BASE_POOL, 0}
@@ -238,6 +252,8 @@ static uop_fn *pick_jump(const struct sass_inst *s, struct uop *u, bool relative
 static uop_fn *pick_warpsync(const struct sass_inst *s, struct uop *u)
 {
   u->imm = s->src[0].kind == SRC_NONE;
+  u->imm2 = sass_get(s, FLD_WARPSYNC_EXCL80) || sass_get(s, FLD_WARPSYNC_EXCL90) ||
+            sass_get(s, FLD_WARPSYNC_COLLECTIVE);
   return warpsync;
 }
 

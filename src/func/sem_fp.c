@@ -281,11 +281,37 @@ LANE_HANDLER(fmnmx)
   return true;
 }
 
+/* min (Pp) or max of two numbers; both are already flushed when FTZ. */
+static inline uint32_t f32_mnmx(uint32_t x, uint32_t y, bool min, uint32_t nan_wins)
+{
+  bool nan_x = (x & ~F32_SIGN) > F32_INF, nan_y = (y & ~F32_SIGN) > F32_INF;
+  if ((nan_x && nan_y) || ((nan_x || nan_y) && nan_wins)) return F32_NAN;
+  if (nan_x || nan_y) return nan_x ? y : x;
+  return (f32_order(x) < f32_order(y)) == min ? x : y;
+}
+
+/* The same of three numbers (PTX ISA, min with three inputs). */
+LANE_HANDLER(fmnmx3)
+{
+  LANE_UNUSED;
+  LANE_SRC(a);
+  LANE_SRC(b);
+  LANE_SRC(c);
+  const struct f32_mods mods = f32_mods(u->imm);
+  const uint32_t nan_wins = u->imm & MOD_NAN;
+  const uint32_t min = pred_read(w, u->pp, u->pp_xor);
+  LANE_ROWS(1, bool is_min = (min & lane_bit[i]) != 0; uint32_t x = f32_flush(LANE(a), mods.ftz);
+            uint32_t y = f32_flush(LANE(b), mods.ftz); uint32_t z = f32_flush(LANE(c), mods.ftz);
+            d[i] = f32_mnmx(f32_mnmx(x, y, is_min, nan_wins), z, is_min, nan_wins););
+  return true;
+}
+
 static uop_fn *pick_fmnmx(const struct sass_inst *s, struct uop *u)
 {
   u->imm = (sass_get(s, FLD_FTZ) ? MOD_FTZ : 0u) | (sass_get(s, FLD_FMNMX_NAN) ? MOD_NAN : 0u) |
            (sass_get(s, FLD_FMNMX_XORSIGN) ? MOD_XORSIGN : 0u);
-  return fmnmx;
+  if (s->sem == SEM_FMNMX) return fmnmx;
+  return u->imm & MOD_XORSIGN ? NULL : fmnmx3;
 }
 
 /* d = Pp ? a : b; the bits move unchanged but for FTZ. */
@@ -376,7 +402,8 @@ uop_fn *SEM_NAME(sem_fp_handler)(const struct sass_inst *s, struct uop *u)
   case SEM_FMUL: return pick_arith(s, u, &op_fmul);
   case SEM_FFMA: return pick_arith(s, u, &op_ffma);
   case SEM_FSWZADD: return pick_fswzadd(s, u);
-  case SEM_FMNMX: return pick_fmnmx(s, u);
+  case SEM_FMNMX:
+  case SEM_FMNMX3: return pick_fmnmx(s, u);
   case SEM_FSEL: u->imm = sass_get(s, FLD_FTZ) ? FULL_MASK : 0; return fsel;
   case SEM_FSET:
   case SEM_FSETP: return pick_fcompare(s, u);

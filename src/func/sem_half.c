@@ -168,6 +168,16 @@ static inline uint32_t half_shift(uint32_t imm, unsigned src, unsigned half)
 HALF_ARITH(f16, EXP_F16, 0x3c00u)
 HALF_ARITH(bf16, EXP_BF16, 0x3f80u)
 
+enum { HADD2_NARROW = 4 }; /* imm2: the sum is truncated to FP16 and goes to both halves */
+
+/* Truncated to FP16: the compiler uses it for __float2half_rz (compiler output, CUDA 13.0, sm_75). */
+static inline uint32_t f16_toward_zero(uint32_t v)
+{
+  uint32_t h = f16_from_f32(v), magnitude = f32_from_f16(h) & ~F32_SIGN;
+  bool rounded_up = magnitude > (v & ~F32_SIGN) && magnitude <= F32_INF;
+  return h - rounded_up;
+}
+
 /* HADD2.F32: one FP32 sum of the sources' half 0, each FP16 or (swizzle F32, imm2 bit 0 for a, bit
  * 1 for b) a whole FP32 register. It is how the compiler widens FP16: -RZ + x. */
 LANE_HANDLER(hadd2_f32)
@@ -179,12 +189,12 @@ LANE_HANDLER(hadd2_f32)
   HALF_SHIFTS(b, 1);
   (void)hi_a, (void)hi_b;
   const struct half_mods mods = half_mods(u->imm);
-  const bool wide_a = u->imm2 & 1, wide_b = u->imm2 & 2;
+  const bool wide_a = u->imm2 & 1, wide_b = u->imm2 & 2, narrow = u->imm2 & HADD2_NARROW;
   LANE_ROWS(1,
             uint32_t x = wide_a ? f32_flush(LANE(a), mods.ftz) : f32_from_f16(HALF(a, lo, EXP_F16));
             uint32_t y = wide_b ? f32_flush(LANE(b), mods.ftz) : f32_from_f16(HALF(b, lo, EXP_F16));
             uint32_t r = f32_flush(f32_canon(bits_f32(x) + bits_f32(y)), mods.ftz);
-            d[i] = f32_saturate(r, mods.sat););
+            r = f32_saturate(r, mods.sat); d[i] = narrow ? f16_toward_zero(r) * 0x10001u : r;);
   return true;
 }
 
@@ -391,6 +401,12 @@ uop_fn *SEM_NAME(sem_half_part)(const struct sass_inst *s, struct uop *u)
   if (sass_get(s, FLD_HFMA_FMZ) == 3) return NULL;
   pick_swizzles(s, u, &wide);
   if (sass_get(s, FLD_HFMT)) return pick_hadd2_f32(s, u, wide);
+  /* sm_75 narrows FP32 to FP16 by adding it to -RZ. */
+  if (wide == 1 && is_rz(&s->src[1])) {
+    uop_fn *fn = pick_hadd2_f32(s, u, wide);
+    u->imm2 |= HADD2_NARROW;
+    return fn;
+  }
   if (wide) return NULL; /* FP32 source, FP16 result: rounding not known */
   switch (s->sem) {
   case SEM_HADD2: return bf16 ? hadd2_bf16 : hadd2_f16;

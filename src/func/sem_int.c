@@ -107,7 +107,8 @@ static uop_fn *pick_viadd(const struct sass_inst *s, struct uop *u)
 {
   if (s->src[0].neg && s->src[1].neg) return NULL;
   u->imm = (uint32_t)s->src[0].neg + s->src[1].neg;
-  if (sass_get(s, FLD_VIADD_16X2)) return viadd_16x2;
+  if (sass_get(s, FLD_VIADD_FMT120) > 1) return SEM_NAME(sem_wide_handler)(s, u);
+  if (sass_get(s, FLD_VIADD_16X2) || sass_get(s, FLD_VIADD_FMT120)) return viadd_16x2;
   return u->imm == 0 ? iadd2_raw : iadd2;
 }
 
@@ -559,6 +560,8 @@ uop_fn *SEM_NAME(sem_int_handler)(const struct sass_inst *s, struct uop *u)
   case SEM_MOV: return pick_mov(s, u);
   case SEM_P2R: return pick_pr(s, u, p2r);
   case SEM_R2P: return pick_pr(s, u, r2p);
+  case SEM_MOV_64: case SEM_SEL_64: case SEM_IADD_64: case SEM_ISETP_64: case SEM_IMNMX_64:
+  case SEM_FADD2: case SEM_FMUL2: case SEM_FFMA2: return SEM_NAME(sem_wide_handler)(s, u);
   default: return SEM_NAME(sem_int2_handler)(s, u);
   }
 }

@@ -58,5 +58,6 @@ static inline uint32_t bool_combine(unsigned op, uint32_t x, uint32_t p)
 }
 
 sem_picker SEM_NAME(sem_int2_handler); /* called by sem_int_handler */
+sem_picker SEM_NAME(sem_wide_handler); /* the same */
 
 #endif

@@ -164,6 +164,28 @@ LANE_HANDLER(plop3)
   return true;
 }
 
+/* The same on the sign bits of three words. */
+LANE_HANDLER(plop3_sign)
+{
+  LANE_UNUSED;
+  LANE_SRC(a);
+  LANE_SRC(b);
+  LANE_SRC(c);
+  LANE_BITS(p, LANE(a) >> 31);
+  LANE_BITS(q, LANE(b) >> 31);
+  LANE_BITS(r, LANE(c) >> 31);
+  pred_write(w, u->pu, m, lop3_any(lop3_masks(u->imm), p, q, r));
+  pred_write(w, u->pv, m, lop3_any(lop3_masks(u->imm2), p, q, r));
+  return true;
+}
+
+static uop_fn *pick_plop3_sign(const struct sass_inst *s, struct uop *u)
+{
+  u->imm = (uint32_t)sass_get(s, FLD_LUT);
+  u->imm2 = (uint32_t)sass_get(s, FLD_PLUT2);
+  return uop_is_raw(u) ? plop3_sign : NULL;
+}
+
 static uop_fn *pick_plop3(const struct sass_inst *s, struct uop *u)
 {
   u->imm = (uint32_t)sass_get(s, FLD_PLUT);
@@ -469,8 +491,8 @@ static uop_fn *pick_vabsdiff4(const struct sass_inst *s, struct uop *u)
   bool is_signed = sass_get(s, FLD_VABS4_SIGNED), sum = sass_get(s, FLD_VABS_SUM);
   if (!uop_is_raw(u) || u->pu != PRED_NONE) return NULL;
   if (sum) return is_signed ? vabsdiff4_s8_sum : vabsdiff4_u8_sum;
-  /* What a third operand does to packed results is not documented; the compiler writes RZ. */
-  if (!src_is_value(&s->src[2], 0)) return NULL;
+  /* All four bytes are written, so c has no part in the result (PTX ISA, vabsdiff4: c only fills
+   * bytes that are not). */
   return is_signed ? vabsdiff4_s8 : vabsdiff4_u8;
 }
 
@@ -613,16 +635,33 @@ LANE_HANDLER(minmax_s16x2_pred)
   return minmax_pred(w, u, m, true);
 }
 
+/* 32 bits: nvcc names the same register as Pu and Pv, and tests it for "b is the result", ties
+ * included (compiler output for max with RELU and a comparison, CUDA 13.0, sm_90). */
+LANE_HANDLER(minmax_s32_relu_pred)
+{
+  LANE_UNUSED;
+  LANE_ROW(a);
+  LANE_ROW(b);
+  const uint32_t p = pred_read(w, u->pp, u->pp_xor);
+  LANE_BITS(chose_b, minmax_chose_a(LANE_RAW(b), LANE_RAW(a), LANE_BIT(p), true));
+  LANE_ROWS(1, d[i] = relu32(minmax32(true, LANE_RAW(a), LANE_RAW(b), LANE_BIT(p)), true););
+  pred_write(w, u->pu, m, chose_b);
+  return true;
+}
+
 static uop_fn *pick_minmax(struct uop *u, unsigned kind, unsigned form)
 {
   if (u->pu == PRED_NONE && u->pv == PRED_NONE) return minmax_fn[kind][form];
   if (form != MINMAX_TWO) return NULL;
+  if (kind == 5 && u->pu == u->pv) return minmax_s32_relu_pred;
   return kind == 2 ? minmax_u16x2_pred : kind == 3 ? minmax_s16x2_pred : NULL;
 }
 
 static uop_fn *pick_vminmax(const struct sass_inst *s, struct uop *u, unsigned form)
 {
-  unsigned kind = (unsigned)sass_get(s, FLD_VMNMX_FMT) | (unsigned)sass_get(s, FLD_VMNMX_RELU) << 2;
+  unsigned format = (unsigned)(sass_get(s, FLD_VMNMX_FMT) | sass_get(s, FLD_VMNMX_FMT120));
+  if (format > 3) return form == MINMAX_TWO ? SEM_NAME(sem_wide_handler)(s, u) : NULL;
+  unsigned kind = format | (unsigned)sass_get(s, FLD_VMNMX_RELU) << 2;
   bool add = form == MINMAX_ADD;
   if (s->src[0].neg || (s->src[1].neg && !add) || s->src[2].neg) return NULL;
   u->imm = s->src[1].neg;
@@ -654,6 +693,7 @@ uop_fn *SEM_NAME(sem_int2_handler)(const struct sass_inst *s, struct uop *u)
   switch (s->sem) {
   case SEM_LOP3: return pick_lop3(s, u);
   case SEM_PLOP3: return pick_plop3(s, u);
+  case SEM_PLOP3_SIGN: return pick_plop3_sign(s, u);
   case SEM_SHF: return pick_shf(s, u);
   case SEM_PRMT: return pick_prmt(s, u);
   case SEM_SGXT:

@@ -6,6 +6,9 @@
  * register. C and D: rows g and g + 8, columns 2t and 2t + 1. The whole warp takes part: registers
  * of inactive lanes are read as they are, and only active lanes are written.
  */
+#include <fenv.h>
+#include <math.h>
+
 #include "func/launch.h"
 #include "func/mma_float.h"
 #include "func/sem_fp_part.h"
@@ -38,17 +41,33 @@ static inline uint32_t hmma_element(uint32_t v, unsigned j, enum mma_type type)
   return type == MMA_TF32 ? v >> 13 : v >> 16 * j & 0xffffu;
 }
 
+/* One register of B of every lane: k rows 4 * per * chunk and up. */
+static void hmma_load_b(struct mma_b *b, const uint32_t *rb, unsigned chunk, unsigned lane,
+                        uint32_t imm)
+{
+  const enum mma_type type = (enum mma_type)(imm & HMMA_TYPE);
+  const struct fp_format f = mma_format[type];
+  const unsigned per = type == MMA_TF32 ? 1 : 2;
+  const uint32_t xor_b = imm & HMMA_NEG_B ? 1u << (f.frac + f.exp) : 0;
+  for (unsigned j = 0; j < per; j++) {
+    const unsigned g = lane >> 2, k = (4 * chunk + (lane & 3)) * per + j;
+    const uint32_t v = hmma_element(frag(rb, chunk, lane), j, type) ^ xor_b;
+    b->bits[k][g] = v;
+    b->special |= mma_split(v, f, &b->sig[k][g], &b->exp[k][g]);
+  }
+}
+
+/* chunks: registers of A per row; B has `ratio` times as many. */
 static void hmma_load(struct mma_a *a, struct mma_b *b, const uint32_t *ra, const uint32_t *rb,
-                      uint32_t imm)
+                      uint32_t imm, unsigned ratio)
 {
   const enum mma_type type = (enum mma_type)(imm & HMMA_TYPE);
   const struct fp_format f = mma_format[type];
   const unsigned per = type == MMA_TF32 ? 1 : 2, chunks = imm >> HMMA_CHUNKS;
-  const uint32_t sign = 1u << (f.frac + f.exp);
-  const uint32_t xor_a = imm & HMMA_NEG_A ? sign : 0, xor_b = imm & HMMA_NEG_B ? sign : 0;
+  const uint32_t xor_a = imm & HMMA_NEG_A ? 1u << (f.frac + f.exp) : 0;
 
   a->special = b->special = false;
-  for (unsigned lane = 0; lane < LANES; lane++)
+  for (unsigned lane = 0; lane < LANES; lane++) {
     for (unsigned chunk = 0; chunk < chunks; chunk++)
       for (unsigned j = 0; j < per; j++) {
         const unsigned g = lane >> 2, k = (4 * chunk + (lane & 3)) * per + j;
@@ -58,10 +77,9 @@ static void hmma_load(struct mma_a *a, struct mma_b *b, const uint32_t *ra, cons
           a->bits[row][k] = v;
           a->special |= mma_split(v, f, &a->sig[row][k], &a->exp[row][k]);
         }
-        const uint32_t v = hmma_element(frag(rb, chunk, lane), j, type) ^ xor_b;
-        b->bits[k][g] = v;
-        b->special |= mma_split(v, f, &b->sig[k][g], &b->exp[k][g]);
       }
+    for (unsigned chunk = 0; chunk < ratio * chunks; chunk++) hmma_load_b(b, rb, chunk, lane, imm);
+  }
 }
 
 /* c and d by row and column: patterns of FP32 or FP16. */
@@ -104,13 +122,94 @@ LANE_HANDLER(hmma)
   struct mma_b b;
   uint32_t c[MMA_M][MMA_N];
 
-  hmma_load(&a, &b, row_src(w, u->a), row_src(w, u->b), u->imm);
+  hmma_load(&a, &b, row_src(w, u->a), row_src(w, u->b), u->imm, 1);
   hmma_load_c(c, row_src(w, u->c), f32);
   for (unsigned i = 0; i < MMA_M; i++)
     for (unsigned k = 0; k < depth; k += block)
       mma_block(c[i], &a, i, &b, k, k + block, type, f32, arch->frac);
   hmma_store(w, u, m, c, f32);
   return true;
+}
+
+/* ---- HMMA.SP, IMMA.SP: A keeps two of four elements (PTX ISA, mma.sp) -------------------------- */
+
+/* uop.imm2: register of the metadata and selector. Four bits describe four elements, as two numbers
+ * of two bits. The bits of 16 elements of a row (16-bit formats) fill a half register: row g the
+ * lower, row g + 8 the upper half of lane `sel` of the four, or of lane 2 sel + k / 16 where k is
+ * 32. TF32 counts as pairs. The elements of 32 bytes of a row fill a register: those of row g and
+ * g + 8 are in lanes 2 sel and 2 sel + 1, or 2 (k / 32) and one more. */
+static inline uint32_t sparse_meta(const struct func_warp *w, const struct uop *u, unsigned lane)
+{
+  return warp_reg(w, u->imm2 & 0xff)[lane];
+}
+
+static inline unsigned sparse_sel(const struct uop *u)
+{
+  return u->imm2 >> 8;
+}
+
+/* Row of B that meets stored element j of row `row` of A. */
+static unsigned hmma_sparse_k(const struct func_warp *w, const struct uop *u, unsigned row,
+                              unsigned j, unsigned depth, bool tf32)
+{
+  const unsigned group = tf32 ? j : j / 2, deep = depth > (tf32 ? 4 : 8);
+  const unsigned lane = 4 * (row & 7) + (deep ? 2 * sparse_sel(u) + group / 4 : sparse_sel(u));
+  const uint32_t nibble =
+      sparse_meta(w, u, lane & (LANES - 1)) >> (16 * (row >> 3) + 4 * (group & 3)) & 15;
+  if (tf32) return 2 * group + (nibble >> 3);
+  return 4 * group + (nibble >> 2 * (j & 1) & 3);
+}
+
+LANE_HANDLER(hmma_sparse)
+{
+  LANE_UNUSED;
+  const enum mma_type type = (enum mma_type)(u->imm & HMMA_TYPE);
+  const bool f32 = u->imm & HMMA_ACC_F32, tf32 = type == MMA_TF32;
+  const struct mma_arch *arch = mma_arch(w->launch->p.sm);
+  const unsigned depth = (tf32 ? 4 : 8) * (u->imm >> HMMA_CHUNKS);
+  const unsigned most = tf32 ? arch->block_tf32 : arch->block16;
+  const unsigned block = most < depth ? most : depth;
+  struct mma_a a;
+  struct mma_b all, b;
+  uint32_t c[MMA_M][MMA_N];
+
+  hmma_load(&a, &all, row_src(w, u->a), row_src(w, u->b), u->imm, 2);
+  hmma_load_c(c, row_src(w, u->c), f32);
+  b.special = all.special;
+  for (unsigned i = 0; i < MMA_M; i++) {
+    for (unsigned j = 0; j < depth; j++) {
+      const unsigned k = hmma_sparse_k(w, u, i, j, depth, tf32);
+      memcpy(b.sig[j], all.sig[k], sizeof b.sig[j]);
+      memcpy(b.exp[j], all.exp[k], sizeof b.exp[j]);
+      memcpy(b.bits[j], all.bits[k], sizeof b.bits[j]);
+    }
+    for (unsigned k = 0; k < depth; k += block)
+      mma_block(c[i], &a, i, &b, k, k + block, type, f32, arch->frac);
+  }
+  hmma_store(w, u, m, c, f32);
+  return true;
+}
+
+static bool pick_meta(const struct sass_inst *s, struct uop *u)
+{
+  const unsigned reg = (unsigned)sass_get(s, FLD_HMMA_META);
+  u->imm2 = reg | (uint32_t)sass_get(s, FLD_HMMA_SEL) << 8;
+  return reg != SASS_RZ;
+}
+
+static uop_fn *pick_hmma_sparse(const struct sass_inst *s, struct uop *u)
+{
+  enum { SHAPE_1688, SHAPE_16816, SHAPE_1684, SHAPE_16832 };
+  const unsigned shape = (unsigned)sass_get(s, FLD_HMMA_SHAPE);
+  const unsigned type = (unsigned)sass_get(s, FLD_HMMA_TYPE);
+  const bool f32 = sass_get(s, FLD_HMMA_F32), tf32 = type == MMA_TF32;
+  const unsigned small = tf32 ? SHAPE_1688 : SHAPE_16816, big = tf32 ? SHAPE_16816 : SHAPE_16832;
+
+  if (type > MMA_TF32 || (!f32 && type != MMA_F16) || (shape != small && shape != big)) return NULL;
+  if (!pick_meta(s, u) || (shape == big && sass_get(s, FLD_HMMA_SEL) > 1)) return NULL;
+  u->imm = type | (shape == big ? 2u : 1u) << HMMA_CHUNKS;
+  if (f32) u->imm |= HMMA_ACC_F32;
+  return hmma_sparse;
 }
 
 static uop_fn *pick_hmma(const struct sass_inst *s, struct uop *u)
@@ -121,7 +220,8 @@ static uop_fn *pick_hmma(const struct sass_inst *s, struct uop *u)
   const bool f32 = sass_get(s, FLD_HMMA_F32), tf32 = type == MMA_TF32;
   static const uint8_t depth[4] = {[SHAPE_1688] = 8, [SHAPE_16816] = 16, [SHAPE_1684] = 4};
 
-  if (sass_get(s, FLD_HMMA_SP) || type > MMA_TF32 || depth[shape] == 0) return NULL;
+  if (sass_get(s, FLD_HMMA_SP)) return pick_hmma_sparse(s, u);
+  if (type > MMA_TF32 || shape > SHAPE_1684 || depth[shape] == 0) return NULL;
   if (!f32 && type != MMA_F16) return NULL;
   if (tf32 ? shape == SHAPE_16816 : shape == SHAPE_1684) return NULL;
   u->imm = type | depth[shape] / (tf32 ? 4u : 8u) << HMMA_CHUNKS;
@@ -224,10 +324,73 @@ LANE_HANDLER(bmma)
   return true;
 }
 
+/* Sparse: byte j of A meets byte k of B (a byte is one element or two); 16 or 32 bytes are kept. */
+static int64_t imma_sparse_sum(const struct func_warp *w, const struct uop *u, unsigned lane,
+                               unsigned r, unsigned bits)
+{
+  const uint32_t *ra = row_src(w, u->a), *rb = row_src(w, u->b);
+  const unsigned deep = (u->imm >> INT_CHUNKS & 3) == 2, g = lane & ~3u, h = r / 2;
+  const unsigned col = 2 * (lane & 3) + (r & 1);
+  int64_t sum = 0;
+  for (unsigned j = 0; j < (deep ? 32u : 16u); j++) {
+    const unsigned from = g + (deep ? 2 * (j / 16) : 2 * sparse_sel(u)) + h;
+    const uint32_t meta = sparse_meta(w, u, from & (LANES - 1));
+    const unsigned k = 4 * (j / 2) + (meta >> (4 * (j / 2 % 8) + 2 * (j & 1)) & 3);
+    const uint32_t a = frag(ra, 2 * (j / 16) + h, g + j % 16 / 4) >> 8 * (j % 4) & 0xff;
+    const uint32_t b = frag(rb, k / 16, 4 * col + k % 16 / 4) >> 8 * (k % 4) & 0xff;
+    for (unsigned e = 0; e < 8 / bits; e++)
+      sum += int_element(a, e, bits, u->imm & IMMA_SIGNED_A) *
+             int_element(b, e, bits, u->imm & IMMA_SIGNED_B);
+  }
+  return sum;
+}
+
+static void imma_sparse_rows(struct func_warp *w, const struct uop *u, uint32_t m, unsigned bits)
+{
+  const uint32_t *rc = row_src(w, u->c);
+  _Alignas(64) uint32_t out[4 * LANES];
+  for (unsigned lane = 0; lane < LANES; lane++)
+    for (unsigned r = 0; r < 4; r++) {
+      const int64_t sum = (int32_t)frag(rc, r, lane) + imma_sparse_sum(w, u, lane, r, bits);
+      out[r * LANES + lane] = int_result(sum, u->imm & IMMA_SATURATE);
+    }
+  row_blend(row_dst(w, u->d), out, 4, m);
+}
+
+LANE_HANDLER(imma8_sparse)
+{
+  LANE_UNUSED;
+  imma_sparse_rows(w, u, m, 8);
+  return true;
+}
+
+LANE_HANDLER(imma4_sparse)
+{
+  LANE_UNUSED;
+  imma_sparse_rows(w, u, m, 4);
+  return true;
+}
+
 /* Type code of IMMA_A, IMMA_B: bits per element, 0 = invalid. */
 static unsigned imma_bits(unsigned type)
 {
   return type <= 1 ? 8 : type == 4 || type == 5 ? 4 : 0;
+}
+
+static uop_fn *pick_imma_sparse(const struct sass_inst *s, struct uop *u, unsigned bits)
+{
+  /* by shape code: bytes of a row of A before compression / 32, for bytes and for nibbles */
+  static const uint8_t of_bytes[8] = {[5] = 1, [6] = 2}, of_nibbles[8] = {[6] = 1, [7] = 2};
+  const unsigned shape = (unsigned)sass_get(s, FLD_IMMA_SHAPE);
+  const unsigned chunks = bits == 8 ? of_bytes[shape] : of_nibbles[shape];
+  const unsigned sel = (unsigned)sass_get(s, FLD_HMMA_SEL);
+
+  if (!chunks || !pick_meta(s, u) || sel > (chunks == 1 ? 1u : 0u)) return NULL;
+  u->imm = chunks << INT_CHUNKS;
+  if (sass_get(s, FLD_IMMA_A) & 1) u->imm |= IMMA_SIGNED_A;
+  if (sass_get(s, FLD_IMMA_B) & 1) u->imm |= IMMA_SIGNED_B;
+  if (sass_get(s, FLD_IMMA_SAT)) u->imm |= IMMA_SATURATE;
+  return bits == 8 ? imma8_sparse : imma4_sparse;
 }
 
 static uop_fn *pick_imma(const struct sass_inst *s, struct uop *u)
@@ -239,7 +402,9 @@ static uop_fn *pick_imma(const struct sass_inst *s, struct uop *u)
   const unsigned a = (unsigned)sass_get(s, FLD_IMMA_A), b = (unsigned)sass_get(s, FLD_IMMA_B);
   const unsigned bits = imma_bits(a);
 
-  if (rows[shape] == 0 || bits == 0 || imma_bits(b) != bits) return NULL;
+  if (bits == 0 || imma_bits(b) != bits) return NULL;
+  if (sass_get(s, FLD_IMMA_SP)) return pick_imma_sparse(s, u, bits);
+  if (rows[shape] == 0) return NULL;
   const unsigned chunk = 4 * (32 / bits), chunks = depth[shape] / chunk;
   if (chunks == 0 || chunks > 2 || depth[shape] % chunk) return NULL;
   u->imm = rows[shape] | chunks << INT_CHUNKS;
@@ -269,7 +434,20 @@ static inline uint64_t frag64(const uint32_t *row, unsigned r, unsigned lane)
   return lane_join(frag(row, 2 * r, lane), frag(row, 2 * r + 1, lane));
 }
 
-/* imm: rows / 8, in bits 7:4 k / 4, in 10:8 negation of a, b, c. */
+/* x * y + z, rounded by mode once. */
+static double dmma_fma(double x, double y, double z, unsigned mode)
+{
+  static const int host[] = {[FP_RN] = FE_TONEAREST, [FP_RM] = FE_DOWNWARD, [FP_RP] = FE_UPWARD,
+                             [FP_RZ] = FE_TOWARDZERO};
+  if (mode == FP_RN) return F64_FMA(x, y, z);
+  volatile double a = x, b = y, c = z, r; /* not moved across the change of mode */
+  fesetround(host[mode]);
+  r = fma(a, b, c);
+  fesetround(FE_TONEAREST);
+  return r;
+}
+
+/* imm: rows / 8, in bits 7:4 k / 4, in 10:8 negation of a, b, c, in 12:11 the rounding mode. */
 LANE_HANDLER(dmma)
 {
   LANE_UNUSED;
@@ -277,6 +455,7 @@ LANE_HANDLER(dmma)
   const uint64_t neg_a = (uint64_t)(u->imm >> 8 & 1) << 63, neg_b = (uint64_t)(u->imm >> 9 & 1)
                                                                     << 63;
   const uint64_t neg_c = (uint64_t)(u->imm >> 10 & 1) << 63;
+  const unsigned mode = u->imm >> 11 & 3;
   const uint32_t *ra = row_src(w, u->a), *rb = row_src(w, u->b), *rc = row_src(w, u->c);
   _Alignas(64) uint32_t out[8 * LANES];
 
@@ -287,7 +466,7 @@ LANE_HANDLER(dmma)
       for (unsigned k = 0; k < 4 * chunks; k++) {
         const uint64_t x = frag64(ra, halves * (k / 4) + r / 2, (lane & ~3u) + k % 4) ^ neg_a;
         const uint64_t y = frag64(rb, k / 4, 4 * col + k % 4) ^ neg_b;
-        sum = f64_finish(F64_FMA(bits_f64(x), bits_f64(y), bits_f64(sum)), x, y, sum);
+        sum = f64_finish(dmma_fma(bits_f64(x), bits_f64(y), bits_f64(sum), mode), x, y, sum);
       }
       lane_put64(out + 2 * r * LANES, lane, sum);
     }
@@ -302,7 +481,7 @@ static uop_fn *pick_dmma(const struct sass_inst *s, struct uop *u)
   const unsigned shape = (unsigned)sass_get(s, FLD_DMMA_SHAPE);
 
   if (is_rz(&s->src[0]) && shape == SHAPE_16816) return NULL; /* wider than the zero operand */
-  u->imm = rows[shape] | (uint32_t)chunks[shape] << 4;
+  u->imm = rows[shape] | (uint32_t)chunks[shape] << 4 | (uint32_t)sass_get(s, FLD_RND) << 11;
   for (unsigned k = 0; k < 3; k++) {
     if (s->src[k].abs) return NULL;
     if (s->src[k].neg) u->imm |= 1u << (8 + k);

@@ -29,6 +29,11 @@ static enum sass_sem vector_sem(unsigned sem)
   case SEM_UBREV: return SEM_BREV;
   case SEM_UPOPC: return SEM_POPC;
   case SEM_UPLOP3: return SEM_PLOP3;
+  case SEM_UMOV_64: return SEM_MOV_64;
+  case SEM_UISETP_64: return SEM_ISETP_64;
+  case SEM_UIADD3_64: return SEM_IADD_64;
+  case SEM_UIMNMX_64: return SEM_IMNMX_64;
+  case SEM_UVIMNMX: return SEM_VIMNMX;
   case SEM_UP2UR: return SEM_P2R;
   case SEM_UR2UP: return SEM_R2P;
   default: return SEM_TODO;
@@ -40,7 +45,7 @@ static enum sass_sem vector_sem(unsigned sem)
  * holds the word at the byte offset, so narrow values are its low bits. An offset in a uniform
  * register is added when the instruction executes; outside the bank it is a fault. */
 
-enum { ULDC_U8, ULDC_S8, ULDC_U16, ULDC_S16, ULDC_32, ULDC_64 };
+enum { ULDC_U8, ULDC_S8, ULDC_U16, ULDC_S16, ULDC_32, ULDC_64, ULDC_128 };
 
 LANE_OP(uldc_32, a)
 LANE_OP(uldc_u8, a & 0xff)
@@ -54,6 +59,19 @@ LANE_HANDLER(uldc_64)
   LANE_ROW(a);
   LANE_ROWS(2, uint32_t lo = LANE_RAW(a); uint32_t hi = row_a[LANES + i]; d[i] = lo;
             d[LANES + i] = hi;);
+  return true;
+}
+
+/* LDCU.128: four registers. */
+LANE_HANDLER(uldc_128)
+{
+  LANE_UNUSED;
+  uint32_t v[4];
+  if (!func_const(w->launch, u->s->src[0].bank, u->s->src[0].imm, v, sizeof v)) {
+    return func_fault(w, e, f, FAULT_ILLEGAL_ADDRESS, bits_first(m), u->s->src[0].imm,
+                      "constant outside the bank");
+  }
+  LANE_ROWS(4, for (unsigned k = 0; k < 4; k++) d[k * LANES + i] = v[k];);
   return true;
 }
 
@@ -85,10 +103,12 @@ static uop_fn *pick_uldc(const struct sass_inst *s, struct uop *u)
 {
   static uop_fn *const fixed[] = {[ULDC_U8] = uldc_u8,   [ULDC_S8] = uldc_s8,
                                   [ULDC_U16] = uldc_u16, [ULDC_S16] = uldc_s16,
-                                  [ULDC_32] = uldc_32,   [ULDC_64] = uldc_64};
+                                  [ULDC_32] = uldc_32,   [ULDC_64] = uldc_64,
+                                  [ULDC_128] = uldc_128};
   u->imm = (uint32_t)sass_get(s, FLD_MEM_SIZE);
   u->imm2 = s->ua;
-  if (s->src[0].kind != SRC_CONST || u->imm > ULDC_64) return NULL; /* else: bindless */
+  if (s->src[0].kind != SRC_CONST || u->imm > ULDC_128) return NULL; /* else: bindless */
+  if (s->ua != SASS_URZ && u->imm == ULDC_128) return NULL;
   return s->ua == SASS_URZ ? fixed[u->imm] : uldc_indexed;
 }
 
@@ -97,9 +117,14 @@ uop_fn *SEM_NAME(sem_uniform_handler)(const struct sass_inst *s, struct uop *u)
 {
   struct sass_inst v = *s;
   if (s->sem == SEM_ULDC) return pick_uldc(s, u);
-  if (s->sem == SEM_UF2FP) {
-    v.sem = SEM_F2FP;
-    return SEM_NAME(sem_conv_handler)(&v, u);
+  switch (s->sem) {
+  case SEM_UF2FP: v.sem = SEM_F2FP; return SEM_NAME(sem_conv_handler)(&v, u);
+  case SEM_UI2F: v.sem = SEM_I2F; return SEM_NAME(sem_conv_handler)(&v, u);
+  case SEM_UI2FP: v.sem = SEM_I2FP; return SEM_NAME(sem_conv_handler)(&v, u);
+  case SEM_UF2I: v.sem = SEM_F2I; return SEM_NAME(sem_conv_handler)(&v, u);
+  case SEM_UFADD: v.sem = SEM_FADD; return SEM_NAME(sem_fp_handler)(&v, u);
+  case SEM_UFMUL: v.sem = SEM_FMUL; return SEM_NAME(sem_fp_handler)(&v, u);
+  default: break;
   }
   v.sem = (uint16_t)vector_sem(s->sem);
   return v.sem == SEM_TODO ? NULL : SEM_NAME(sem_int_handler)(&v, u);

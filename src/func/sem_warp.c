@@ -137,12 +137,18 @@ static bool redux(struct func_warp *w, const struct uop *u, uint32_t m, struct e
   return true;
 }
 
+/* Pu, where there is one, tells the lanes whose value is not the one that was moved: loops over the
+ * different values of a warp and tests of member masks (compiler output, CUDA 13.0). */
 static bool r2ur(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                  struct fault *f)
 {
   LANE_UNUSED;
   const uint32_t *a = row_src(w, u->a);
   uint32_t v = a[bits_first(m)];
+  if (u->pu != PRED_NONE) {
+    uint32_t before = u->imm2 ? w->pred[u->pu] : 0;
+    pred_write(w, u->pu, m, before | ~equal_lanes(a, bits_first(m), m, false));
+  }
   if (u->imm) {
     for (; m; m &= m - 1) v |= a[bits_first(m)];
   }
@@ -150,24 +156,28 @@ static bool r2ur(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   return true;
 }
 
+enum { MAX_SM_WARPS = 64 }; /* %nwarpid: the compiler writes the same for sm_80 */
+
 /* Special registers. */
 enum sr {
-  SR_LANEID = 0, SR_CLOCK = 1, SR_VIRTID = 3, SR_TID = 32, SR_TID_X = 33, SR_TID_Y, SR_TID_Z,
+  SR_LANEID = 0, SR_CLOCK = 1, SR_VIRTCFG = 2, SR_VIRTID = 3, SR_TID = 32, SR_TID_X = 33, SR_TID_Y, SR_TID_Z,
   SR_CTAID_X = 37, SR_CTAID_Y, SR_CTAID_Z, SR_LWINHI = 46, SR_SWINHI = 47, SR_SWINLO = 48,
   SR_SWINSZ = 49, SR_SMEMSZ = 50, SR_LWINLO = 52, SR_LWINSZ = 53, SR_EQMASK = 56, SR_LTMASK,
   SR_LEMASK, SR_GTMASK, SR_GEMASK, SR_GLOBALERRORSTATUS = 64, SR_WARPERRORSTATUS = 66,
-  SR_VIRTUALSMID = 67, SR_CLOCKLO = 80, SR_CLOCKHI, SR_TIMERLO, SR_TIMERHI, SR_CGA_CTAID = 136,
+  SR_VIRTUALSMID = 67, SR_CLOCKLO = 80, SR_CLOCKHI, SR_TIMERLO, SR_TIMERHI,
+  SR_PM0 = 100, SR_PM_LAST = 115, SR_CGA_CTAID = 136, SR_CGA_SIZE = 138 /* reads 0: no cluster */,
   SR_ZERO = 255
 };
 
 static bool sr_known(unsigned id)
 {
   static const uint8_t known[] = {
-      SR_LANEID, SR_CLOCK, SR_VIRTID, SR_TID, SR_TID_X, SR_TID_Y, SR_TID_Z, SR_CTAID_X, SR_CTAID_Y,
-      SR_CTAID_Z, SR_LWINHI, SR_SWINHI, SR_SWINLO, SR_SWINSZ, SR_SMEMSZ, SR_LWINLO, SR_LWINSZ,
+      SR_LANEID, SR_CLOCK, SR_VIRTCFG, SR_VIRTID, SR_TID, SR_TID_X, SR_TID_Y, SR_TID_Z,
+      SR_CTAID_X, SR_CTAID_Y, SR_CTAID_Z, SR_LWINHI, SR_SWINHI, SR_SWINLO, SR_SWINSZ, SR_SMEMSZ, SR_LWINLO, SR_LWINSZ,
       SR_EQMASK, SR_LTMASK, SR_LEMASK, SR_GTMASK, SR_GEMASK, SR_GLOBALERRORSTATUS,
       SR_WARPERRORSTATUS, SR_VIRTUALSMID, SR_CLOCKLO, SR_CLOCKHI, SR_TIMERLO, SR_TIMERHI,
-      SR_CGA_CTAID, SR_ZERO};
+      SR_CGA_CTAID, SR_CGA_SIZE, SR_ZERO};
+  if (id >= SR_PM0 && id <= SR_PM_LAST) return true;
   for (unsigned i = 0; i < sizeof known; i++) {
     if (known[i] == id) return true;
   }
@@ -196,6 +206,7 @@ static uint32_t sr_read(const struct func_warp *w, unsigned id, unsigned lane,
   case SR_CLOCKHI: return (uint32_t)(e->clock >> 32);
   case SR_TIMERLO: return (uint32_t)e->time_ns;
   case SR_TIMERHI: return (uint32_t)(e->time_ns >> 32);
+  case SR_VIRTCFG: return MAX_SM_WARPS << 8;
   case SR_VIRTID: return w->cta->smid << 20 | w->warp_id << 8 | lane;
   case SR_TID: return w->tid[0][lane] | w->tid[1][lane] << 16 | w->tid[2][lane] << 26;
   case SR_TID_X: case SR_TID_Y: case SR_TID_Z: return w->tid[id - SR_TID_X][lane];
@@ -207,7 +218,8 @@ static uint32_t sr_read(const struct func_warp *w, unsigned id, unsigned lane,
   case SR_EQMASK: case SR_LTMASK: case SR_LEMASK: case SR_GTMASK: case SR_GEMASK:
     return sr_lane_mask(id, lane);
   case SR_VIRTUALSMID: return w->cta->smid;
-  default: return 0; /* window low words, error status, CTA number in its cluster, SRZ */
+  default: return 0; /* window low words, error status, performance counters (none is set up),
+                         CTA number in its cluster, SRZ */
   }
 }
 
@@ -229,6 +241,18 @@ static bool s2ur(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
 {
   (void)f;
   uniform_write(w, u, sr_read(w, u->imm, bits_first(m), e));
+  return true;
+}
+
+static bool cs2ur(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                  struct fault *f)
+{
+  (void)f;
+  uint32_t *d = row_dst(w, u->d);
+  for (unsigned k = 0; k < u->imm2; k++) {
+    uint32_t v = sr_read(w, u->imm == SR_ZERO ? SR_ZERO : u->imm + k, bits_first(m), e);
+    for (unsigned i = 0; i < LANES; i++) d[k * LANES + i] = v;
+  }
   return true;
 }
 
@@ -285,6 +309,32 @@ static bool b2r_result(struct func_warp *w, const struct uop *u, uint32_t m, str
   return true;
 }
 
+static bool cgabar_arv(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                       struct fault *f)
+{
+  (void)u, (void)f;
+  path_cluster_arrive(w, m, e);
+  return true;
+}
+
+static bool cgabar_wait(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                        struct fault *f)
+{
+  (void)u, (void)f;
+  path_cluster_wait(w, m, e);
+  return true;
+}
+
+/* imm: word of the pair; imm2: written from row b, else read. */
+static bool rpcmov(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                   struct fault *f)
+{
+  LANE_UNUSED;
+  if (u->imm2) row_blend(w->rpc[u->imm], row_src(w, u->b), 1, m);
+  else row_blend(row_dst(w, u->d), w->rpc[u->imm], 1, m);
+  return true;
+}
+
 static uop_fn *pick_bar(const struct sass_inst *s, struct uop *u)
 {
   enum { BAR_SCAN = 3, BAR_SYNCALL = 4 };
@@ -301,8 +351,9 @@ static uop_fn *pick_bar(const struct sass_inst *s, struct uop *u)
 static uop_fn *pick_s2r(const struct sass_inst *s, struct uop *u)
 {
   u->imm = (uint32_t)sass_get(s, FLD_SR);
-  u->imm2 = s->sem == SEM_CS2R && sass_get(s, FLD_CS2R_64) ? 2 : 1;
+  u->imm2 = sass_get(s, FLD_CS2R_64) ? 2 : 1;
   if (!sr_known(u->imm)) return NULL;
+  if (s->sem == SEM_CS2UR) return cs2ur;
   return s->sem == SEM_S2UR ? s2ur : s2r;
 }
 
@@ -322,13 +373,24 @@ uop_fn *sem_warp_handler(const struct sass_inst *s, struct uop *u)
     u->imm = (uint32_t)sass_get(s, FLD_REDUX_OP);
     u->imm2 = (uint32_t)bits_get(s->word, 73, 1);
     return u->imm > REDUX_MAX ? NULL : redux;
+  case SEM_CREDUX:
+    u->imm = sass_get(s, FLD_CREDUX_MIN) ? REDUX_MIN : REDUX_MAX;
+    u->imm2 = (uint32_t)bits_get(s->word, 73, 1);
+    return redux;
   case SEM_R2UR:
     u->imm = (uint32_t)sass_get(s, FLD_R2UR_OR);
-    return u->pu == PRED_NONE ? r2ur : NULL;
-  case SEM_S2R: case SEM_S2UR: case SEM_CS2R: return pick_s2r(s, u);
+    u->imm2 = (uint32_t)sass_get(s, FLD_R2UR_ACC);
+    return u->imm && u->pu != PRED_NONE ? NULL : r2ur;
+  case SEM_S2R: case SEM_S2UR: case SEM_CS2R: case SEM_CS2UR: return pick_s2r(s, u);
   case SEM_LEPC: u->imm = sass_has(s, FLD_TARGET_LEPC); return lepc;
   case SEM_ELECT: return elect;
   case SEM_BAR: return pick_bar(s, u);
+  case SEM_CGABAR_ARV: u->flags |= UOP_CONTROL; return cgabar_arv;
+  case SEM_CGABAR_WAIT: u->flags |= UOP_CONTROL; return cgabar_wait;
+  case SEM_RPCMOV:
+    u->imm = (uint32_t)sass_get(s, FLD_RPC_HI);
+    u->imm2 = s->src[1].kind == SRC_REG;
+    return rpcmov;
   case SEM_B2R: return sass_get(s, FLD_B2R_OP) == B2R_RESULT ? b2r_result : NULL;
   default: return NULL;
   }

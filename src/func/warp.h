@@ -16,10 +16,11 @@
 enum {
   LANES = 32,
   ROW_BYTES = 128,
-  N_UREGS = 64,
+  N_UREGS = 96,       /* 63 up to sm_90; compiler output for sm_120 uses UR79 */
   N_PREDS = 8,
   N_BREGS = 16,
   N_BARRIERS = 16,
+  BAR_CLUSTER = 16,   /* barrier of the cluster, which is one CTA */
   WIDE_ROWS = 8,      /* rows of the widest operand */
   PRED_NONE = 7,      /* P7: reads as true, writes are dropped */
   PRED_UNIFORM = 8,   /* pred[PRED_UNIFORM + k] is UPk */
@@ -47,9 +48,11 @@ struct func_warp {
   uint32_t mactive;           /* lanes that exist and have not exited */
   uint32_t lanes_present;     /* lanes with a thread (last warp of a CTA may be partial) */
   uint32_t warp_id;           /* in the CTA */
+  uint32_t rpc[2][LANES];     /* RPCMOV: two words per thread */
   uint8_t cur;                /* path being stepped; control handlers only */
   uint8_t park[STEP_MAX_PATHS]; /* waiting path: barrier register or PARK_* (paths.h) */
   uint32_t park_mask[LANES];  /* per lane waiting in WARPSYNC: lanes it waits for */
+  uint32_t exclusive;         /* lanes whose last WARPSYNC was .EXCLUSIVE or .COLLECTIVE */
   uint32_t red_pop;           /* results of the last BAR.RED, for B2R.RESULT */
   uint32_t red_pred;          /* all ones or zero */
   struct func_cta *cta;
@@ -75,7 +78,7 @@ struct func_cta {
   uint8_t *shared;      /* shared_bytes */
   uint32_t ctaid[3];
   unsigned worker, slot, smid;
-  struct func_barrier barrier[N_BARRIERS];
+  struct func_barrier barrier[N_BARRIERS + 1];
   struct func_warp *warps; /* n_warps */
   struct gmem_view direct; /* image without log, for services (printf, malloc) */
   bool local_dirty;        /* local memory was written since it was last cleared */

@@ -14,6 +14,7 @@ struct abi_layout {
   uint16_t grid_id;                     /* 2 words */
   uint16_t constants;                   /* 2 words: generic address of bank 3 */
   uint16_t n_smids;
+  uint16_t grid_barrier_lo, grid_barrier_hi;
   uint16_t shared_reserved;             /* bytes that %total_smem_size leaves out */
   uint16_t cluster_given;               /* 1: the launch has a cluster size */
   uint16_t cluster, cluster_count;      /* 3 words each */
@@ -48,6 +49,12 @@ uint32_t abi_param_base(unsigned sm)
   const struct abi_layout *l = find(sm);
   BUG_ON(!l);
   return l->params;
+}
+
+uint32_t abi_grid_barrier(unsigned sm)
+{
+  const struct abi_layout *l = find(sm);
+  return l ? l->grid_barrier_lo : 0;
 }
 
 static void put32(uint8_t *bank0, unsigned offset, uint32_t v)
@@ -97,6 +104,10 @@ void abi_fill(unsigned sm, const struct abi_values *v, uint8_t *bank0)
   put32(bank0, l->n_smids, v->n_smids);
   if (l->shared_reserved)
     put32(bank0, l->shared_reserved, v->shared_static >= l->reserved_bytes ? l->reserved_bytes : 0);
+  if (l->grid_barrier_lo) {
+    put32(bank0, l->grid_barrier_lo, (uint32_t)v->grid_barrier);
+    put32(bank0, l->grid_barrier_hi, (uint32_t)(v->grid_barrier >> 32));
+  }
   if (l->cluster_given) put32(bank0, l->cluster_given, v->cluster_given);
   fill_cluster(l, v, bank0, 0);
   if (l->cga_stride) fill_cluster(l, v, bank0, l->cga_stride);

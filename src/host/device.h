@@ -45,8 +45,8 @@ struct device_config device_config_default(unsigned sm);
 
 /* d is filled; call device_free even after a failure. */
 bool device_init(struct device *d, const struct device_config *, struct err *e);
-/* Loads and instantiates the module of a cubin, fat binary or program that runs on this device and has
- * the kernel; kernel == NULL: the only module with kernels (load/file.h). An error when none was
+/* Loads and instantiates the module of a cubin, fat binary or program that runs on this device and
+ * has the kernel; kernel == NULL: the only module with kernels (load/file.h). An error when none was
  * compiled for this device. One module per device. */
 bool device_load(struct device *d, const char *path, const char *kernel, struct err *e);
 void device_free(struct device *d);

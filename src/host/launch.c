@@ -89,7 +89,7 @@ static bool check_abi(const struct device *d, const struct launch_desc *l, struc
   if (l->param_bytes != k->param_bytes)
     return err_set(e, "%u bytes of arguments; kernel '%.200s' takes %u", l->param_bytes, k->name,
                    k->param_bytes);
-  if (k->explicit_cluster || volume(k->cluster) > 1)
+  if (volume(k->cluster) > 1 || (k->explicit_cluster && volume(k->cluster) == 0))
     return err_set(e, "kernel '%.200s' is launched in thread block clusters, which are not "
                    "supported yet; compile it without __cluster_dims__", k->name);
   return true;
@@ -125,7 +125,8 @@ static void build_bank0(struct launch *l, struct device *d, const struct launch_
     .stack_top = (uint32_t)l->params.local_bytes, .shared_static = desc->kernel->shared_static,
     .shared_dynamic = desc->shared_dynamic, .grid_id = d->next_grid_id++,
     .constants = module_constants(d->instance), .n_smids = d->config.n_smids,
-    .cluster = { 1, 1, 1 },
+    .cluster = { 1, 1, 1 }, .cluster_given = volume(desc->kernel->cluster) == 1,
+    .grid_barrier = l->grid_barrier,
   };
   memcpy(v.block, desc->block, sizeof v.block);
   memcpy(v.grid, desc->grid, sizeof v.grid);
@@ -168,13 +169,49 @@ static void fill_params(struct launch *l, struct device *d, const struct launch_
   build_bank0(l, d, desc);
 }
 
+/* Some code of the module looks for the workspace of grid.sync(). */
+static bool syncs_grid(const struct device *d)
+{
+  const struct code_view *code = module_code(d->instance);
+  const struct sass_inst *s = module_sass(d->instance);
+  uint32_t at = abi_grid_barrier(module_sm(d->module));
+  for (uint64_t i = 0; at && i < (code->end - code->base) >> code->shift; i++)
+    for (unsigned k = 0; k < 3; k++)
+      if (s[i].src[k].kind == SRC_CONST && s[i].src[k].bank == 0 && s[i].src[k].imm == at)
+        return true;
+  return false;
+}
+
+/* CTAs that can run at the same time. Without time a worker gets as many slots as the grid needs. */
+static uint64_t grid_room(const struct device *d, const struct launch_desc *desc)
+{
+  enum { MAX_SLOTS = 4096 };
+  uint64_t room = (uint64_t)d->config.n_workers * resident_ctas(d, desc);
+  bool timed = d->config.warps_per_worker || d->config.n_workers > 1;
+  return timed || room > MAX_SLOTS ? room : MAX_SLOTS;
+}
+
+/* A grid whose CTAs are all resident at once counts as a cooperative launch: its kernel may call
+ * grid.sync(), which spins on a word of this workspace. 0 for larger grids, where the kernel then
+ * traps as it does on hardware. */
+static uint64_t grid_barrier(struct device *d, const struct launch_desc *desc)
+{
+  enum { WORKSPACE_BYTES = 64 };
+  if (!syncs_grid(d) || volume(desc->grid) > grid_room(d, desc)) return 0;
+  return gmem_alloc(d->mem, WORKSPACE_BYTES, "grid barrier");
+}
+
 bool launch_init(struct launch *l, struct device *d, const struct launch_desc *desc, struct err *e)
 {
   TRY(launch_check(d, desc, e));
-  *l = (struct launch){0};
+  *l = (struct launch){ .grid_barrier = grid_barrier(d, desc) };
   fill_params(l, d, desc);
+  uint64_t ctas = volume(desc->grid);
+  if (l->grid_barrier && d->config.n_workers == 1 && ctas > l->params.slots_per_worker)
+    l->params.slots_per_worker = (unsigned)ctas;
   l->func = func_launch_new(&l->params, e);
   if (l->func) return true;
+  if (l->grid_barrier) gmem_release(d->mem, l->grid_barrier);
   arena_free(&l->arena);
   return false;
 }
@@ -182,5 +219,6 @@ bool launch_init(struct launch *l, struct device *d, const struct launch_desc *d
 void launch_free(struct launch *l)
 {
   func_launch_free(l->func);
+  if (l->grid_barrier) gmem_release(l->params.image, l->grid_barrier);
   arena_free(&l->arena);
 }

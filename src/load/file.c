@@ -125,8 +125,8 @@ static bool find_images(struct code_file *f, struct err *e)
     TRY(add_sections(f, e));
   }
   if (f->n == 0) TRY(add_containers(f, f->data, f->bytes, false, e));
-  return f->n || err_set(e, "%s: not a cubin, and no machine code for GPUs in it; compile with nvcc "
-                         "-cubin, or build the program with nvcc", f->name);
+  return f->n || err_set(e, "%s: not a cubin, and no machine code for GPUs in it; compile with "
+                         "nvcc -cubin, or build the program with nvcc", f->name);
 }
 
 /* Opening ---------------------------------------------------------------------------------- */
@@ -286,7 +286,8 @@ static int choose_image(const struct code_file *f, unsigned first, unsigned sm)
 {
   int best = -1;
   for (unsigned i = first; i < f->n && f->image[i].info.group == f->image[first].info.group; i++)
-    if (runs_on(&f->image[i].info, sm) && (best < 0 || f->image[i].info.sm > f->image[best].info.sm))
+    if (runs_on(&f->image[i].info, sm) &&
+        (best < 0 || f->image[i].info.sm > f->image[best].info.sm))
       best = (int)i;
   return best;
 }
@@ -347,8 +348,8 @@ static void no_code(const struct code_file *f, unsigned sm, struct err *e)
   char targets[200];
   code_file_targets(f, targets, sizeof targets);
   if (has_ptx_for(f, sm))
-    err_fill(e, "%s: only PTX for this GPU: rebuild with -gencode arch=compute_%u,code=sm_%u (there "
-             "is: %s)", f->name, sm, sm, targets);
+    err_fill(e, "%s: only PTX for this GPU: rebuild with -gencode arch=compute_%u,code=sm_%u "
+             "(there is: %s)", f->name, sm, sm, targets);
   else
     err_fill(e, "%s: compiled for %s, which does not run on sm_%u; rebuild with -gencode "
              "arch=compute_%u,code=sm_%u", f->name, targets, sm, sm, sm);

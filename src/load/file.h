@@ -2,7 +2,8 @@
  *
  *   cubin                            one image
  *   fat binary (.fatbin)             images for several targets: one group
- *   executable, shared object, .o    sections .nv_fatbin and __nv_relfatbin: one group for each source
+ *   executable, shared object, .o    sections .nv_fatbin and __nv_relfatbin: one group for each
+ *                                    source
  *   .a, Windows programs, anything   searched for fat binaries
  *
  * A program compiled from several sources has a group for each; a kernel lives in one of them. From

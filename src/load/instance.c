@@ -112,8 +112,8 @@ static bool resolve_undefined(const struct module *m, const struct elf_symbol *y
   *value = 0;
   if (service_address(y->name, value) || y->bind == STB_WEAK) return true;
   return err_set(e, "%s: needs '%.200s', which is neither in the file nor a service of the "
-                 "simulator (vprintf, malloc, free, __assertfail); %s -arch=sm_%u", m->name, y->name,
-                 m->elf.relocatable ? "link it with the object that has it: nvlink"
+                 "simulator (vprintf, malloc, free, __assertfail); %s -arch=sm_%u",
+                 m->name, y->name, m->elf.relocatable ? "link it with the object that has it: nvlink"
                                     : "compile all of the program: nvcc", m->elf.sm);
 }
 

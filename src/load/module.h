@@ -2,16 +2,16 @@
  *
  * module_load reads the ELF file: kernels, code, constant banks, variables, relocations. Every
  * byte of the file is hostile: a bad file gives one error line, never a crash. The result does not
- * change afterwards and can be instantiated on several devices. A relocatable object (nvcc -rdc=true)
- * is laid out as if it had been linked alone.
+ * change afterwards and can be instantiated on several devices. A relocatable object (nvcc
+ * -rdc=true) is laid out as if it had been linked alone.
  *
  * module_instantiate gives it addresses: it allocates the global variables in guest memory,
  * applies the relocations and decodes all code. The code of a module is one contiguous space:
  * first the runtime services (isa/sass/syscall.h, 16 bytes each), then every .text section at a
  * multiple of 128 bytes, in file order.
  *
- * Host memory, whatever the file says: a module takes at most MODULE_PARSE_RATIO bytes for each byte
- * of the file, an instance MODULE_CODE_RATIO (decoded instructions), both plus a few MiB. Guest
+ * Host memory, whatever the file says: a module takes at most MODULE_PARSE_RATIO bytes for each
+ * byte of the file, an instance MODULE_CODE_RATIO (decoded instructions), both plus a few MiB. Guest
  * variables without contents take no host memory before they are written.
  */
 #ifndef WS_LOAD_MODULE_H

@@ -132,7 +132,7 @@ static inline uop_fn *box_pick(unsigned level, const struct sass_inst *s, struct
     uop_fn *fn = box_level[level][k](s, u);
     if (fn) return fn;
   }
-  return NULL;
+  return sem_pack_handler(s, u);
 }
 
 struct box_state {

@@ -99,7 +99,7 @@ static void test_every_listed_preset_loads(void **state)
   struct preset_names names;
   struct err e = {0};
   assert_true(presets_list(DIR, &a, &names, &e));
-  assert_int_equal(names.n, 5);
+  assert_int_equal(names.n, 8);
   assert_string_equal(names.name[0], "a100"); /* sorted */
   for (unsigned i = 0; i < names.n; i++) (void)board(names.name[i]);
   arena_free(&a);

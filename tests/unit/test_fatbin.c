@@ -1,5 +1,5 @@
-/* Fat binaries and host programs: what is found in them, which part a GPU gets, and that it computes
- * what the CUDA source says. The files are made by tests/data/fat.sh; where nvcc is at hand, whole
+/* Fat binaries and host programs: what is found in them, which part a GPU gets, and that it
+ * computes what the CUDA source says. The files are made by tests/data/fat.sh; where nvcc is at hand, whole
  * programs are built and read, too. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -180,7 +180,8 @@ static void test_compatibility(void **state)
 enum { THREADS = 32 };
 
 /* Runs kernel(p[, n]) with one CTA of 32 threads; p holds 0, 1, 2 … before. */
-static void run(const char *file, unsigned gpu, const char *kernel, const int *n, int32_t p[THREADS])
+static void run(const char *file, unsigned gpu, const char *kernel, const int *n,
+                int32_t p[THREADS])
 {
   struct device d;
   struct launch l;
@@ -429,8 +430,8 @@ static void test_programs(void **state)
   snprintf(command, sizeof command, "echo 'int main() { return 0; }' > %s/main.cu", dir);
   assert_int_equal(system(command), 0);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    snprintf(command, sizeof command, "cd %s && nvcc -arch=sm_86 -o %s %s %sfat.cu %sfat_part.cu", dir,
-             rows[i].name, rows[i].flags, DATA, DATA);
+    snprintf(command, sizeof command, "cd %s && nvcc -arch=sm_86 -o %s %s %sfat.cu %sfat_part.cu",
+             dir, rows[i].name, rows[i].flags, DATA, DATA);
     assert_int_equal(system(command), 0);
     snprintf(path, sizeof path, "%s/%s", dir, rows[i].name);
     check_add(path, 86);

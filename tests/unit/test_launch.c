@@ -27,7 +27,8 @@ struct word {
 static const struct abi_values values = {
     .block = {1, 2, 3}, .grid = {4, 5, 6}, .shared_window = ABI_SHARED_WINDOW,
     .local_window = ABI_LOCAL_WINDOW, .stack_top = 1024, .shared_static = 0x480,
-    .shared_dynamic = 512, .constants = UINT64_C(0x7000a0000), .grid_id = UINT64_C(0x700000009), .n_smids = 46,
+    .shared_dynamic = 512, .constants = UINT64_C(0x7000a0000),
+    .grid_id = UINT64_C(0x700000009), .n_smids = 46,
     .cluster = {2, 1, 1}, .cluster_given = true,
 };
 

@@ -78,6 +78,24 @@ static void check_target(unsigned sm)
   assert_true(n.files > 0 && n.words > 100);
 }
 
+static void test_sm75(void **state)
+{
+  (void)state;
+  check_target(75);
+}
+
+static void test_sm100(void **state)
+{
+  (void)state;
+  check_target(100);
+}
+
+static void test_sm120(void **state)
+{
+  (void)state;
+  check_target(120);
+}
+
 static void test_sm80(void **state)
 {
   (void)state;
@@ -99,9 +117,12 @@ static void test_sm90(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_sm75),
       cmocka_unit_test(test_sm80),
       cmocka_unit_test(test_sm86),
       cmocka_unit_test(test_sm90),
+      cmocka_unit_test(test_sm100),
+      cmocka_unit_test(test_sm120),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,17 +33,24 @@ static uint64_t next_random(uint64_t *x)
   return *x;
 }
 
-/* A word of this row and form with random values in every field. */
+static bool is_ureg(unsigned id)
+{
+  return id == FLD_URD || id == FLD_URA || id == FLD_URB || id == FLD_URC;
+}
+
+/* A word of this row and form with random values in every field. Rows of older targets have
+ * uniform registers up to 63. */
 static struct word128 random_word(const struct sass_row *row, unsigned form, uint64_t *seed)
 {
   struct word128 w = {0, next_random(seed) & (bits_ones(20) << (105 - 64))};
-  uint8_t field[SASS_MAX_FIELDS];
+  uint16_t field[SASS_MAX_FIELDS];
   unsigned n = row_fields(row, form, field);
   for (unsigned i = 0; i < n; i++) {
     uint64_t v = next_random(seed) & bits_ones(field_width(field[i]));
     if (field[i] == FLD_OPCODE) v = row->base | (form & 7) << 9 | (form >> 3) << 12;
     while (field[i] == row->when_field && !(row->when_mask >> v & 1))
       v = next_random(seed) & bits_ones(field_width(field[i]));
+    if (is_ureg(field[i]) && row->sm_min < 100) v &= 63;
     assert_true(field_put(&w, field[i], v));
   }
   return w;
@@ -77,7 +84,7 @@ static void test_random_words(void **state)
 static bool owned(const struct sass_row *row, unsigned form, unsigned bit)
 {
   struct word128 known = {0, bits_ones(20) << (105 - 64)};
-  uint8_t field[SASS_MAX_FIELDS];
+  uint16_t field[SASS_MAX_FIELDS];
   unsigned n = row_fields(row, form, field);
   for (unsigned i = 0; i < n; i++) {
     struct word128 m = field_mask(field[i]);

@@ -326,6 +326,139 @@ static void test_imma(void **state)
     for (unsigned n = 0; n < 24; n++) run_imma(row[c].code, row[c].s, n & 1, n & 2, n & 4);
 }
 
+/* ---- sparse A (PTX ISA, mma.sp): two of four kept, described by metadata ----------------------- */
+
+enum { META = BOX_B + 12 }; /* box.b[12] */
+
+/* Chooses two of every four columns of each row (one of two where `pairs`) and fills ma with what is
+ * kept. at[r][j]: column of kept element j. The metadata of row r: four bits per group, in order. */
+static uint64_t sparse_bits[16][2];
+static unsigned at[16][MAX_K];
+
+static void choose(unsigned k, bool pairs)
+{
+  memset(sparse_bits, 0, sizeof sparse_bits);
+  for (unsigned r = 0; r < 16; r++)
+    for (unsigned g = 0; g < k / (pairs ? 2 : 4); g++) {
+      unsigned first = random32() % 3, second = first + 1 + random32() % (3 - first), nibble;
+      if (pairs) {
+        first = random32() & 1;
+        nibble = first ? 0xe : 0x4;
+        at[r][g] = 2 * g + first;
+      } else {
+        nibble = first | second << 2;
+        at[r][2 * g] = 4 * g + first, at[r][2 * g + 1] = 4 * g + second;
+      }
+      sparse_bits[r][g / 16] |= (uint64_t)nibble << 4 * (g % 16);
+    }
+}
+
+/* 16-bit elements: 16 columns of row r fill half a register of one lane of its four. */
+static void deal_meta16(struct box *b, unsigned k, unsigned sel)
+{
+  for (unsigned lane = 0; lane < LANES; lane++) b->b[META - BOX_B][lane] = random32();
+  for (unsigned r = 0; r < 8; r++)
+    for (unsigned h = 0; h < k / 16; h++) {
+      unsigned lane = 4 * r + (k == 16 ? sel : 2 * sel + h);
+      b->b[META - BOX_B][lane] = (uint32_t)(sparse_bits[r][0] >> 16 * h & 0xffff) |
+                                 (uint32_t)(sparse_bits[r + 8][0] >> 16 * h & 0xffff) << 16;
+    }
+}
+
+static uint32_t pattern(float x)
+{
+  uint32_t v;
+  memcpy(&v, &x, sizeof v);
+  return v;
+}
+
+static uint32_t half_of(int v)
+{
+  static const uint16_t bits[] = {0xc200, 0xc000, 0xbc00, 0, 0x3c00, 0x4000, 0x4200};
+  return bits[v + 3];
+}
+
+/* Small integers: every sum is exact, whatever its order. */
+static void run_hmma_sparse(unsigned k, unsigned sel, unsigned code)
+{
+  static struct box b;
+  static int x[16][MAX_K], y[MAX_K][8], z[16][8];
+  b.sm = 90;
+  choose(k, false);
+  for (unsigned r = 0; r < 16; r++)
+    for (unsigned j = 0; j < k / 2; j++) ma[r][j] = half_of(x[r][j] = (int)(random32() % 7) - 3);
+  for (unsigned i = 0; i < k; i++)
+    for (unsigned n = 0; n < 8; n++) mb[i][n] = half_of(y[i][n] = (int)(random32() % 7) - 3);
+  for (unsigned r = 0; r < 16; r++)
+    for (unsigned n = 0; n < 8; n++)
+      mc[r][n] = pattern((float)(z[r][n] = (int)(random32() % 999) - 500));
+  deal_a(&b, (struct shape){16, k / 2, 2});
+  deal_b(&b, (struct shape){16, k, 2});
+  deal_c32(b.c, 16);
+  deal_meta16(&b, k, sel);
+  box_run(&b, box_word(0x23c, (uint64_t)META << 40 | (uint64_t)sel << 48,
+                       HI(73) | HI(76) | FIELD_HI(code & 1, 75) | FIELD_HI(code >> 1, 78)));
+  for (unsigned r = 0; r < 16; r++)
+    for (unsigned n = 0; n < 8; n++) {
+      int sum = z[r][n];
+      for (unsigned j = 0; j < k / 2; j++) sum += x[r][j] * y[at[r][j]][n];
+      mc[r][n] = pattern((float)sum);
+    }
+  check_d32(&b, 16);
+}
+
+static void test_hmma_sparse(void **state)
+{
+  (void)state;
+  for (unsigned n = 0; n < 24; n++) {
+    run_hmma_sparse(16, n % 4, 1);
+    run_hmma_sparse(32, n % 2, 3);
+  }
+}
+
+/* Bytes: 32 columns of row r fill one register; rows g and g + 8 are in neighbouring lanes. */
+static void run_imma_sparse(unsigned k, unsigned sel, unsigned code)
+{
+  static struct box b;
+  b.sm = 80;
+  choose(k, false);
+  for (unsigned i = 0; i < k; i++) {
+    for (unsigned r = 0; r < 16; r++) ma[r][i] = random32() & 255;
+    for (unsigned n = 0; n < 8; n++) mb[i][n] = random32() & 255;
+  }
+  for (unsigned r = 0; r < 16; r++)
+    for (unsigned n = 0; n < 8; n++) mc[r][n] = random32();
+  deal_a(&b, (struct shape){16, k / 2, 4});
+  deal_b(&b, (struct shape){16, k, 4});
+  deal_c32(b.c, 16);
+  for (unsigned lane = 0; lane < LANES; lane++) {
+    unsigned h = lane & 1, part = k == 32 ? 0 : lane >> 1 & 1;
+    bool used = k == 64 || (lane >> 1 & 1) == sel;
+    b.b[META - BOX_B][lane] =
+        used ? (uint32_t)(sparse_bits[lane / 4 + 8 * h][0] >> 32 * part) : random32();
+  }
+  box_run(&b, box_word(0x237, (uint64_t)META << 40 | (uint64_t)sel << 48,
+                       HI(72) | HI(74) | FIELD_HI(code & 1, 75) | FIELD_HI(code >> 1, 85) |
+                           HI(76) | HI(78)));
+  for (unsigned r = 0; r < 16; r++)
+    for (unsigned n = 0; n < 8; n++) {
+      uint32_t sum = (uint32_t)mc[r][n];
+      for (unsigned j = 0; j < k / 2; j++)
+        sum += (uint32_t)((int8_t)ma[r][j] * (int8_t)mb[at[r][j]][n]);
+      mc[r][n] = sum;
+    }
+  check_d32(&b, 16);
+}
+
+static void test_imma_sparse(void **state)
+{
+  (void)state;
+  for (unsigned n = 0; n < 24; n++) {
+    run_imma_sparse(32, n % 2, 5);
+    run_imma_sparse(64, 0, 6);
+  }
+}
+
 static void test_bmma(void **state)
 {
   static struct box b;
@@ -445,7 +578,8 @@ int main(void)
       cmocka_unit_test(test_hmma),         cmocka_unit_test(test_hmma_truncates),
       cmocka_unit_test(test_hmma_refused), cmocka_unit_test(test_imma),
       cmocka_unit_test(test_bmma),         cmocka_unit_test(test_dmma),
-      cmocka_unit_test(test_movm),
+      cmocka_unit_test(test_movm),         cmocka_unit_test(test_hmma_sparse),
+      cmocka_unit_test(test_imma_sparse),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static bool check_overlap(struct err *e)
 /* The pieces of all fields of one form are disjoint and leave the control bits alone. */
 static bool check_form(const struct sass_row *row, unsigned form, bool used[FLD__N], struct err *e)
 {
-  uint8_t field[SASS_MAX_FIELDS];
+  uint16_t field[SASS_MAX_FIELDS];
   unsigned n = row_fields(row, form, field);
   struct word128 taken = {0, (bits_ones(20) << (105 - 64)) | bits_ones(3) << (125 - 64)};
   for (unsigned i = 0; i < n; i++) {

@@ -51,17 +51,31 @@ static bool leftover_error(const struct sass_row *row, struct word128 w, struct 
   return err_set(e, "bits %s not accounted for by %s", bits, row->name);
 }
 
+/* Up to sm_90 the two bits above the number of a uniform register are not part of it. */
+static bool check_uregs(const struct sass_inst *s, const uint16_t *field, struct err *e)
+{
+  for (unsigned i = 0; i < s->n_fields; i++) {
+    unsigned id = field[i];
+    if (id != FLD_URD && id != FLD_URA && id != FLD_URB && id != FLD_URC) continue;
+    if (s->val[i] > sass_urz_code(s->sm))
+      return err_set(e, "bits not accounted for by %s: there is no UR%u on sm_%u", s->row->name,
+                     (unsigned)s->val[i], s->sm);
+  }
+  return true;
+}
+
 static bool read_fields(struct sass_inst *s, struct err *e)
 {
   /* Opcode, guard and control bits are common to all; 127:125 must be zero. */
   struct word128 known = {0, bits_ones(20) << (105 - 64)};
-  uint8_t field[SASS_MAX_FIELDS];
+  uint16_t field[SASS_MAX_FIELDS];
   unsigned form = opcode_form((unsigned)field_get(s->word, FLD_OPCODE));
   s->n_fields = (uint8_t)row_fields(s->row, form, field);
   for (unsigned i = 0; i < s->n_fields; i++) {
     s->val[i] = field_get(s->word, field[i]);
     known = word_or(known, field_mask(field[i]));
   }
+  if (!check_uregs(s, field, e)) return false;
   struct word128 rest = word_and(s->word, (struct word128){~known.lo, ~known.hi});
   if (rest.lo | rest.hi) return leftover_error(s->row, rest, e);
   return true;
@@ -69,7 +83,7 @@ static bool read_fields(struct sass_inst *s, struct err *e)
 
 static int find_field(const struct sass_inst *s, unsigned id)
 {
-  uint8_t field[SASS_MAX_FIELDS];
+  uint16_t field[SASS_MAX_FIELDS];
   if (!s->row) return -1;
   unsigned n = row_fields(s->row, opcode_form((unsigned)s->val[0]), field);
   for (unsigned i = 0; i < n; i++)
@@ -88,9 +102,14 @@ bool sass_has(const struct sass_inst *s, enum sass_field_id id)
   return find_field(s, id) >= 0;
 }
 
-static uint8_t ureg(uint64_t field)
+unsigned sass_urz_code(unsigned sm)
 {
-  return field == 63 ? SASS_URZ : (uint8_t)field;
+  return sm < 100 ? 63 : 255;
+}
+
+static uint8_t ureg(const struct sass_inst *s, uint64_t field)
+{
+  return field == sass_urz_code(s->sm) ? SASS_URZ : (uint8_t)field;
 }
 
 static struct sass_src src_reg(uint64_t index)
@@ -114,6 +133,14 @@ static void fill_modifiers(struct sass_inst *s, struct sass_src *src, enum src_p
   src->swz = (uint8_t)(sass_has(s, FLD_CVT_SEL) ? sass_get(s, FLD_CVT_SEL) : sass_get(s, swz));
 }
 
+/* Upper half of a 32-bit constant in a 64-bit integer instruction: its sign. */
+static uint32_t imm_upper(const struct sass_inst *s, uint32_t imm)
+{
+  if (s->row->width != W_64 || s->row->imm != IMM_S) return 0;
+  bool negative = sass_has(s, FLD_IMM33_SIGN) ? sass_get(s, FLD_IMM33_SIGN) : imm >> 31;
+  return negative ? ~0u : 0;
+}
+
 /* Source n of an ALU instruction. */
 static void fill_source(struct sass_inst *s, unsigned op, unsigned n)
 {
@@ -127,7 +154,10 @@ static void fill_source(struct sass_inst *s, unsigned op, unsigned n)
   case AT_C: *src = src_reg(sass_get(s, u ? FLD_URC : FLD_RC)); break;
   case AT_B_REG: *src = src_reg(sass_get(s, u ? FLD_URB : FLD_RB)); break;
   case AT_B_UR: *src = src_reg(sass_get(s, FLD_URB)); u = true; break;
-  case AT_B_IMM: *src = src_imm(sass_get(s, FLD_IMM32)); return; /* its bits are no modifiers */
+  case AT_B_IMM: /* its bits are no modifiers */
+    *src = src_imm(sass_get(s, FLD_IMM32));
+    src->imm_hi = imm_upper(s, src->imm);
+    return;
   case AT_B_CONST:
     src->kind = SRC_CONST;
     src->bank = (uint8_t)sass_get(s, FLD_CBANK);
@@ -136,14 +166,15 @@ static void fill_source(struct sass_inst *s, unsigned op, unsigned n)
     break;
   case AT_B_CX:
     src->kind = SRC_CONST_UR;
-    src->index = ureg(sass_get(s, FLD_URB));
+    src->index = ureg(s, sass_get(s, FLD_URB));
     src->imm = (uint32_t)sass_get(s, FLD_COFF) * 4;
     u = false;
     break;
   case AT_NONE: BUG("row %s: source %u has no place", s->row->name, n);
   }
-  if (u) src->kind = SRC_UREG, src->index = ureg(src->index);
+  if (u) src->kind = SRC_UREG, src->index = ureg(s, src->index);
   if (op > OM_KIND) fill_modifiers(s, src, at);
+  if (op & OM_F2) src->swz = (uint8_t)sass_get(s, row_f2_swizzle(s->row, op));
 }
 
 static struct sass_pred get_pred(const struct sass_inst *s, unsigned id, unsigned not_id)
@@ -164,23 +195,47 @@ static void fill_address(struct sass_inst *s, unsigned kind)
   s->offset = get_signed(s, FLD_MEM_OFFSET);
   switch (kind) {
   case OPD_ADDR_DB: case OPD_SADDR_B: case OPD_XADDR_B:
-    s->ua = ureg(sass_get(s, FLD_URB));
+    s->ua = ureg(s, sass_get(s, FLD_URB));
     s->ua_is_descriptor = sass_get(s, FLD_MEM_DESC);
     break;
   case OPD_ADDR_DC: case OPD_SADDR_C: case OPD_XADDR_C:
-    s->ua = ureg(sass_get(s, FLD_URC));
+    s->ua = ureg(s, sass_get(s, FLD_URC));
     s->ua_is_descriptor = sass_get(s, FLD_MEM_DESC);
+    break;
+  case OPD_SADDR_C6:
+    s->ua = ureg(s, sass_get(s, FLD_URC6));
+    break;
+  case OPD_USADDR:
+    s->src[0] = src_reg(SASS_RZ);
+    s->ua = ureg(s, sass_get(s, FLD_URA));
+    break;
+  case OPD_ADDR_UC: /* sm_75 */
+    s->ua = ureg(s, sass_get(s, FLD_URC6));
+    break;
+  case OPD_ADDR_AC100:
+    s->ua = ureg(s, sass_get(s, FLD_URC));
+    s->ua_is_descriptor = true;
+    s->offset = get_signed(s, FLD_MEM_OFFSET23);
+    break;
+  case OPD_ADDR_RC100:
+    s->ua = ureg(s, sass_get(s, FLD_URC));
+    s->ua_is_descriptor = sass_get(s, FLD_RED_DESC);
+    break;
+  case OPD_LDGSTS_G100:
+    s->ua = ureg(s, sass_get(s, FLD_URC));
+    s->ua_is_descriptor = sass_get(s, FLD_LDGSTS_DESC);
+    s->offset = get_signed(s, FLD_LDGSTS_GOFF);
     break;
   case OPD_ADDR_AC:
     /* Atomics always have a descriptor, whatever bit 76 holds (compiler output, CUDA 13.0). */
-    s->ua = ureg(sass_get(s, FLD_URC));
+    s->ua = ureg(s, sass_get(s, FLD_URC6));
     s->ua_is_descriptor = true;
     break;
   case OPD_ADDR_O32: case OPD_CCTL:
     s->offset = get_signed(s, FLD_OFFSET32);
     break;
   case OPD_LDGSTS_G:
-    s->ua = ureg(sass_get(s, FLD_URC));
+    s->ua = ureg(s, sass_get(s, FLD_URC6));
     s->ua_is_descriptor = sass_get(s, FLD_MEM_DESC);
     s->offset = get_signed(s, FLD_LDGSTS_GOFF);
     break;
@@ -190,16 +245,18 @@ static void fill_address(struct sass_inst *s, unsigned kind)
 
 static void fill_constant_address(struct sass_inst *s, unsigned kind)
 {
+  unsigned field = kind == OPD_LDCU ? FLD_COFF_LDCU : FLD_COFF_LDC;
+  s->offset = get_signed(s, field);
   struct sass_src c = {.kind = SRC_CONST, .bank = (uint8_t)sass_get(s, FLD_CBANK_LDC),
-                       .imm = (uint32_t)sass_get(s, FLD_COFF_LDC)};
-  s->offset = get_signed(s, FLD_COFF_LDC);
+                       .imm = (uint32_t)sass_get(s, field)};
+  if (kind == OPD_LDCU) c.imm = (uint32_t)s->offset;
   if (kind == OPD_CADDR) {
     s->src[0] = src_reg(sass_get(s, FLD_RA));
     s->src[1] = c;
     return;
   }
   s->src[0] = c;
-  if (kind == OPD_UCADDR_UR) s->ua = ureg(sass_get(s, FLD_URA));
+  if (kind == OPD_UCADDR_UR || kind == OPD_LDCU) s->ua = ureg(s, sass_get(s, FLD_URA));
 }
 
 static void fill_predicate(struct sass_inst *s, unsigned kind)
@@ -222,7 +279,7 @@ static void fill_operand(struct sass_inst *s, unsigned op)
   unsigned kind = op & OM_KIND;
   switch (kind) {
   case OPD_D: case OPD_DQ: s->dst = (uint8_t)sass_get(s, FLD_RD); break;
-  case OPD_UD: s->udst = ureg(sass_get(s, FLD_URD)); break;
+  case OPD_UD: case OPD_UDQ: s->udst = ureg(s, sass_get(s, FLD_URD)); break;
   case OPD_A: fill_source(s, op, 0); break;
   case OPD_B: fill_source(s, op, 1); break;
   case OPD_C: case OPD_CHI: fill_source(s, op, 2); break;
@@ -236,16 +293,30 @@ static void fill_operand(struct sass_inst *s, unsigned op)
   case OPD_ADDR: case OPD_ADDR_DB: case OPD_ADDR_DC: case OPD_ADDR_AC: case OPD_ADDR_O32:
   case OPD_SADDR: case OPD_SADDR_B: case OPD_SADDR_C: case OPD_XADDR: case OPD_XADDR_B:
   case OPD_XADDR_C: case OPD_LDGSTS_G: case OPD_CCTL:
+  case OPD_ADDR_UC: case OPD_ADDR_AC100: case OPD_ADDR_RC100: case OPD_LDGSTS_G100: case OPD_SADDR_C6: case OPD_USADDR:
     fill_address(s, kind);
     break;
   case OPD_LDGSTS_S: s->src[1] = src_reg(sass_get(s, FLD_RD)); break;
-  case OPD_CADDR: case OPD_UCADDR: case OPD_UCADDR_UR: fill_constant_address(s, kind); break;
+  case OPD_CADDR: case OPD_UCADDR: case OPD_UCADDR_UR: case OPD_LDCU:
+    fill_constant_address(s, kind); break;
   case OPD_T48: s->offset = get_signed(s, FLD_TARGET48) * 4; break;
   case OPD_T56: s->offset = get_signed(s, FLD_TARGET56) * 4; break;
   case OPD_T30: s->offset = get_signed(s, FLD_TARGET30) * 4; break;
   case OPD_TLEPC: s->offset = (int64_t)sass_get(s, FLD_TARGET_LEPC); break;
+  case OPD_UDATA_B:
+    s->src[1] = (struct sass_src){.kind = SRC_UREG, .index = ureg(s, sass_get(s, FLD_URB))};
+    break;
+  case OPD_UPA:
+    s->pq = get_pred(s, FLD_BRA_UP, FLD_BRA_UP_NOT);
+    s->pq.uniform = true;
+    break;
   case OPD_BREG_D: case OPD_BREG_S: s->bar = (uint8_t)sass_get(s, FLD_BREG); break;
-  case OPD_UMASK: s->ua = ureg(sass_get(s, FLD_URA)); break;
+  case OPD_UMASK100: s->ua = ureg(s, sass_get(s, FLD_URA)); break;
+  case OPD_IMM64:
+    s->src[0] = src_imm(sass_get(s, FLD_IMM64));
+    s->src[0].imm_hi = (uint32_t)(sass_get(s, FLD_IMM64) >> 32);
+    break;
+  case OPD_UMASK: s->ua = ureg(s, sass_get(s, FLD_URA_MASK)); break;
   case OPD_LANE_R: s->src[1] = src_reg(sass_get(s, FLD_RB)); break;
   case OPD_LANE_I: s->src[1] = src_imm(sass_get(s, FLD_SHFL_LANE)); break;
   case OPD_CLAMP_R: s->src[2] = src_reg(sass_get(s, FLD_RC)); break;
@@ -272,6 +343,7 @@ bool sass_decode(unsigned sm, struct word128 w, uint64_t pc, struct sass_inst *s
   memset(s, 0, sizeof *s);
   memset(t, 0, sizeof *t);
   s->word = w;
+  s->sm = (uint8_t)sm;
   s->dst = SASS_RZ;
   s->udst = s->ua = SASS_URZ;
   s->pu = s->pv = SASS_PT;
@@ -304,16 +376,24 @@ enum sass_atom_type sass_atom_type(const struct sass_inst *s)
                                  ATOM_F16X2, ATOM_S64, ATOM_F64, ATOM_BF16X2};
   static const uint8_t integer[4] = {ATOM_U32, ATOM_S32, ATOM_U64, ATOM_S64};
   if (sass_has(s, FLD_ATOM_TYPE)) return old[sass_get(s, FLD_ATOM_TYPE)];
+  static const uint8_t size[8] = {ATOM_U32, ATOM_INVALID, ATOM_U64, ATOM_INVALID, ATOM_B128,
+                                  ATOM_INVALID, ATOM_INVALID, ATOM_INVALID};
+  if (sass_get(s, FLD_ATOM_ITYPE) == 4 || sass_get(s, FLD_ATOMS_TYPE) == 4) return ATOM_B128;
   if (sass_has(s, FLD_ATOM_ITYPE) && sass_get(s, FLD_ATOM_ITYPE) < 4)
     return integer[sass_get(s, FLD_ATOM_ITYPE)];
   if (sass_has(s, FLD_ATOMS_TYPE) && sass_get(s, FLD_ATOMS_TYPE) < 3)
     return integer[sass_get(s, FLD_ATOMS_TYPE)];
-  if (sass_has(s, FLD_CAS_64)) return sass_get(s, FLD_CAS_64) ? ATOM_U64 : ATOM_U32;
+  if (sass_has(s, FLD_CAS_64)) return size[sass_get(s, FLD_CAS_64)];
   if (!sass_has(s, FLD_ATOM_FTYPE)) return ATOM_INVALID;
   switch (sass_get(s, FLD_ATOM_FTYPE)) {
   case 0: return ATOM_F16X2;
+  case 1: return ATOM_F16X4;
+  case 2: return ATOM_F16X8;
   case 3: return ATOM_BF16X2;
+  case 4: return ATOM_BF16X4;
+  case 5: return ATOM_BF16X8;
   case 9: return ATOM_F32;
+  case 10: return ATOM_F32X2;
   case 11: return ATOM_F32X4;
   case 15: return ATOM_F64;
   default: return ATOM_INVALID;

@@ -15,7 +15,7 @@ static void encode_ctrl(struct word128 *w, const struct inst_ctrl *c)
 struct word128 sass_encode(const struct sass_inst *s, const struct inst_ctrl *ctrl)
 {
   struct word128 w = {0, 0};
-  uint8_t field[SASS_MAX_FIELDS];
+  uint16_t field[SASS_MAX_FIELDS];
   BUG_ON(!s->row);
   unsigned n = row_fields(s->row, opcode_form((unsigned)s->val[0]), field);
   BUG_ON(n != s->n_fields);

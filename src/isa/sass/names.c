@@ -12,7 +12,11 @@ static const char *const names[256] = {
     [60] = "SR_GEMASK", [61] = "SR_REGALLOC", [62] = "SR_BARRIERALLOC",
     [64] = "SR_GLOBALERRORSTATUS", [66] = "SR_WARPERRORSTATUS", [67] = "SR_VIRTUALSMID",
     [80] = "SR_CLOCKLO", [81] = "SR_CLOCKHI", [82] = "SR_GLOBALTIMERLO", [83] = "SR_GLOBALTIMERHI",
-    [100] = "SR_PM0", [136] = "SR_CgaCtaId", [255] = "SRZ",
+    [100] = "SR_PM0", [101] = "SR_PM_HI0", [102] = "SR_PM1", [103] = "SR_PM_HI1",
+    [104] = "SR_PM2", [105] = "SR_PM_HI2", [106] = "SR_PM3", [107] = "SR_PM_HI3",
+    [108] = "SR_PM4", [109] = "SR_PM_HI4", [110] = "SR_PM5", [111] = "SR_PM_HI5",
+    [112] = "SR_PM6", [113] = "SR_PM_HI6", [114] = "SR_PM7", [115] = "SR_PM_HI7",
+    [136] = "SR_CgaCtaId", [138] = "SR_CgaSize", [255] = "SRZ",
 };
 
 const char *sass_special_register(unsigned sr)

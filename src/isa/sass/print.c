@@ -52,7 +52,7 @@ static void put_double(struct text *o, double v)
 {
   if (isnan(v)) put(o, "%cQNAN ", signbit(v) ? '-' : '+');
   else if (isinf(v)) put(o, "%cINF ", signbit(v) ? '-' : '+');
-  else put(o, "%.20g", v);
+  else put(o, fabs(v) >= 1e9 ? "%.20e" : "%.20g", v);
 }
 
 static void put_float(struct text *o, uint32_t bits)
@@ -102,6 +102,8 @@ static void put_swizzle(struct text *o, const struct sass_inst *s, unsigned op,
                         const struct sass_src *src)
 {
   static const char *const half[4] = {"", ".F32", ".H0_H0", ".H1_H1"};
+  static const char *const pair[4] = {".F32x2.HI_LO", ".F32x2.LO_HI", ".F32", ".?3"};
+  if (op & OM_F2) put(o, "%s", pair[src->swz & 3]);
   if (op & OM_SWZ) put(o, "%s", half[src->swz & 3]);
   if (!(op & OM_SEL) || !src->swz) return;
   put(o, sass_has(s, FLD_CVT_SRC_ISIZE) && sass_get(s, FLD_CVT_SRC_ISIZE) == 0 ? ".B%u" : ".H%u",
@@ -130,6 +132,9 @@ static void put_source(struct text *o, const struct sass_inst *s, const struct i
   if (src->abs) put(o, "|");
   if (src->kind == SRC_REG && reused(t, row_position(s->row, n))) put(o, ".reuse");
   put_swizzle(o, s, op, src);
+  if ((op & OM_KIND) == OPD_B && sass_get(s, FLD_F8_UPPER)) put(o, ".H1");
+  if ((op & OM_KIND) == OPD_A && s->sem == SEM_R2P)
+    put(o, "%s", sass_fields[FLD_PR_BYTE].names[sass_get(s, FLD_PR_BYTE)]);
   if (s->row->width == W_IMMA || s->row->width == W_BMMA)
     put(o, "%s", n == 0 ? ".ROW" : n == 1 ? ".COL" : "");
 }
@@ -161,7 +166,7 @@ static void put_address(struct text *o, const struct sass_inst *s, const struct 
   bool near = kind >= OPD_SADDR && kind <= OPD_XADDR_C;
   bool indexed = kind == OPD_XADDR_B || kind == OPD_XADDR_C; /* URZ is written here */
   bool has_reg = s->src[0].index != SASS_RZ || (s->ua == SASS_URZ && !s->offset && !indexed);
-  if (s->ua_is_descriptor) {
+  if (s->ua_is_descriptor && !(s->row->traits & ROW_QUIET_DESC)) {
     put(o, "desc[");
     put_ureg(o, s->ua);
     put(o, "]");
@@ -169,7 +174,8 @@ static void put_address(struct text *o, const struct sass_inst *s, const struct 
   put(o, "[");
   if (has_reg) {
     put_reg(o, s->src[0].index);
-    if (s->ua != SASS_URZ && !near) put(o, ".64");
+    bool wide = !sass_has(s, FLD_MEM_A64) || sass_get(s, FLD_MEM_A64);
+    if (s->ua != SASS_URZ && !near) put(o, wide ? ".64" : ".U32");
     if (sass_has(s, FLD_LDS_STRIDE)) put(o, "%s", stride[sass_get(s, FLD_LDS_STRIDE)]);
     if (reused(t, 0)) put(o, ".reuse");
   }
@@ -188,7 +194,8 @@ static void put_constant_address(struct text *o, const struct sass_inst *s, unsi
   if (kind == OPD_CADDR && (s->src[0].index != SASS_RZ || !s->offset)) {
     put_reg(o, s->src[0].index);
     put_offset(o, s->offset, false);
-  } else if (kind == OPD_UCADDR_UR) {
+  } else if (kind == OPD_UCADDR_UR ||
+             (kind == OPD_LDCU && (s->ua != SASS_URZ || !s->offset))) {
     put_ureg(o, s->ua);
     put_offset(o, s->offset, false);
   } else {
@@ -221,11 +228,21 @@ static bool is_true(struct sass_pred p)
   return p.index == SASS_PT && !p.neg;
 }
 
+/* F2FP kinds (FLD_F2FP_KIND): 0 packs a and b; 4 and 5 convert b; 10 converts b or a and b into c. */
+static bool is_quiet_f2fp(const struct sass_inst *s, unsigned kind)
+{
+  unsigned f2fp = (unsigned)sass_get(s, FLD_F2FP_KIND);
+  if (s->sem != SEM_F2FP) return false;
+  if (kind == OPD_C) return f2fp == 0 ? !sass_get(s, FLD_F2FP_MERGE) : f2fp != 10;
+  return f2fp == 4 || f2fp == 5 || (f2fp == 10 && sass_get(s, FLD_F8_SOURCE) == 1);
+}
+
 /* Operands that are only written when they say something. */
 static bool is_quiet(const struct sass_inst *s, unsigned kind)
 {
   switch (kind) {
   case OPD_DQ: return s->dst == SASS_RZ;
+  case OPD_UDQ: return s->udst == SASS_URZ;
   case OPD_PUQ: return s->pu == SASS_PT && s->pv == SASS_PT;
   case OPD_PVQ: return s->pv == SASS_PT;
   case OPD_PPQ: return is_true(s->pp);
@@ -240,7 +257,7 @@ static bool is_quiet(const struct sass_inst *s, unsigned kind)
   case OPD_T56: /* WARPSYNC without .COLLECTIVE goes nowhere */
     if (s->sem == SEM_CALL_ABS) return s->src[0].kind == SRC_REG && !s->offset;
     return sass_has(s, FLD_WARPSYNC_COLLECTIVE) && !sass_get(s, FLD_WARPSYNC_COLLECTIVE);
-  case OPD_C: return s->sem == SEM_F2FP && !sass_get(s, FLD_F2FP_MERGE);
+  case OPD_A: case OPD_C: return is_quiet_f2fp(s, kind);
   default: return false;
   }
 }
@@ -276,7 +293,8 @@ static void put_special_register(struct text *o, const struct sass_inst *s)
 static void put_target(struct text *o, const struct sass_inst *s, const struct inst *t)
 {
   bool direct = s->src[0].kind == SRC_NONE || s->sem == SEM_WARPSYNC;
-  bool relative = direct && s->sem != SEM_CALL_ABS && s->sem != SEM_JMP;
+  bool relative = s->sem == SEM_RET || s->sem == SEM_CALL_REL ||
+                  (direct && s->sem != SEM_CALL_ABS && s->sem != SEM_JMP);
   if (relative) put(o, "0x%llx", (unsigned long long)((int64_t)t->pc + 16 + s->offset));
   else put_hex(o, s->offset);
 }
@@ -287,7 +305,7 @@ static void put_operand(struct text *o, const struct sass_inst *s, const struct 
   unsigned kind = op & OM_KIND;
   switch (kind) {
   case OPD_D: case OPD_DQ: put_reg(o, s->dst); break;
-  case OPD_UD: put_ureg(o, s->udst); break;
+  case OPD_UD: case OPD_UDQ: put_ureg(o, s->udst); break;
   case OPD_A: put_source(o, s, t, op, 0); break;
   case OPD_B: put_source(o, s, t, op, 1); break;
   case OPD_C: case OPD_CHI: put_source(o, s, t, op, 2); break;
@@ -296,6 +314,10 @@ static void put_operand(struct text *o, const struct sass_inst *s, const struct 
     put_pred_operand(o, s, kind);
     break;
   case OPD_LUT: put_number_operand(o, s, FLD_LUT); break;
+  case OPD_RPC: put(o, sass_get(s, FLD_RPC_HI) ? "Rpc.HI" : "Rpc.LO"); break;
+  case OPD_SEL: put_number_operand(o, s, FLD_HMMA_SEL); break;
+  case OPD_UPA: put_pred(o, s->pq); break;
+  case OPD_UDATA_B: put_ureg(o, s->src[1].index); break;
   case OPD_PLUT: put_number_operand(o, s, FLD_PLUT); break;
   case OPD_PLUT2: put_number_operand(o, s, FLD_PLUT2); break;
   case OPD_SHIFT: put_number_operand(o, s, FLD_LEA_SHIFT); break;
@@ -314,6 +336,7 @@ static void put_operand(struct text *o, const struct sass_inst *s, const struct 
   case OPD_ADDR: case OPD_ADDR_DB: case OPD_ADDR_DC: case OPD_ADDR_AC: case OPD_ADDR_O32:
   case OPD_SADDR: case OPD_SADDR_B: case OPD_SADDR_C: case OPD_XADDR: case OPD_XADDR_B:
   case OPD_XADDR_C: case OPD_LDGSTS_G: case OPD_CCTL:
+  case OPD_ADDR_UC: case OPD_ADDR_AC100: case OPD_ADDR_RC100: case OPD_LDGSTS_G100: case OPD_SADDR_C6: case OPD_USADDR:
     put_address(o, s, t, kind);
     break;
   case OPD_LDGSTS_S:
@@ -322,10 +345,13 @@ static void put_operand(struct text *o, const struct sass_inst *s, const struct 
     put_offset(o, bits_sext(sass_get(s, FLD_LDGSTS_SOFF), 20), false);
     put(o, "]");
     break;
-  case OPD_CADDR: case OPD_UCADDR: case OPD_UCADDR_UR: put_constant_address(o, s, kind); break;
+  case OPD_CADDR: case OPD_UCADDR: case OPD_UCADDR_UR: case OPD_LDCU:
+    put_constant_address(o, s, kind); break;
   case OPD_T48: case OPD_T56: case OPD_T30: case OPD_TLEPC: put_target(o, s, t); break;
   case OPD_BREG_D: case OPD_BREG_S: put(o, "B%u", s->bar); break;
   case OPD_BSTATE_D: case OPD_BSTATE_S: put_bstate(o, (unsigned)sass_get(s, FLD_BMOV_STATE)); break;
+  case OPD_IMM64: put_number_operand(o, s, FLD_IMM64); break;
+  case OPD_UMASK100: put_ureg(o, s->ua); break;
   case OPD_UMASK:
     put(o, "%s", sass_get(s, FLD_URA_NOT) ? "~" : "");
     put_ureg(o, s->ua);
@@ -333,7 +359,6 @@ static void put_operand(struct text *o, const struct sass_inst *s, const struct 
   case OPD_DEPBAR: put_depbar(o, t); break;
   case OPD_META:
     put_reg(o, (unsigned)sass_get(s, FLD_HMMA_META));
-    put(o, ", 0x0");
     break;
   default: break;
   }
@@ -343,11 +368,12 @@ static void put_operand(struct text *o, const struct sass_inst *s, const struct 
 static bool is_default_type(const struct sass_inst *s, unsigned id, uint64_t v)
 {
   switch (s->sem) {
-  case SEM_I2F: return id == FLD_CVT_DST_FSIZE && v == 2;
-  case SEM_F2I: return id == FLD_CVT_SRC_FSIZE && v == 2;
+  case SEM_UI2F: case SEM_I2F: return id == FLD_CVT_DST_FSIZE && v == 2;
+  case SEM_UF2I: case SEM_F2I: return id == FLD_CVT_SRC_FSIZE && v == 2;
   case SEM_FRND: return id == FLD_CVT_SRC_FSIZE || (id == FLD_CVT_DST_FSIZE && v == 2);
   case SEM_BAR: return id == FLD_BAR_RED && sass_get(s, FLD_BAR_OP) != 2;
   case SEM_IDP: return id == FLD_IDP_HI;
+  case SEM_R2P: return id == FLD_PR_BYTE; /* written after the register */
   default: return false;
   }
 }
@@ -357,7 +383,7 @@ static bool put_integer_type(struct text *o, const struct sass_inst *s, unsigned
 {
   if (id != FLD_CVT_DST_ISIZE && id != FLD_CVT_SRC_ISIZE) return false;
   bool is_signed = sass_get(s, id == FLD_CVT_DST_ISIZE ? FLD_CVT_DST_SIGNED : FLD_CVT_SRC_SIGNED);
-  if (is_signed && v == 2 && s->sem != SEM_I2FP) return true;
+  if (is_signed && v == 2 && s->sem != SEM_I2FP && s->sem != SEM_UI2FP) return true;
   put(o, ".%c%s", is_signed ? 'S' : 'U', sass_fields[id].names[v]);
   return true;
 }
@@ -394,17 +420,25 @@ static const char *imad_alias(const struct sass_inst *s)
   if (b->kind != SRC_IMM) return "";
   if (b->imm == 1) return ".IADD";
   bool c_zero = c->kind == SRC_REG && c->index == SASS_RZ && !c->neg;
-  return c_zero && b->imm && !(b->imm & (b->imm - 1)) && b->imm != 0x10000 ? ".SHL" : "";
+  return c_zero && b->imm && !(b->imm & (b->imm - 1)) && b->imm != 0x10000 && b->imm >> 31 == 0 ? ".SHL" : "";
 }
 
 static void put_mnemonic(struct text *o, const struct sass_inst *s)
 {
-  uint8_t field[SASS_MAX_FIELDS];
+  uint16_t field[SASS_MAX_FIELDS];
   unsigned n = row_fields(s->row, opcode_form((unsigned)s->val[0]), field), n_mods = 0;
   while (n_mods < ROW_FIELDS && s->row->field[n_mods]) n_mods++;
   put(o, "%s%s", s->row->name, imad_alias(s));
   if (s->sem == SEM_DEPBAR && sass_get(s, FLD_DEPBAR_LE)) put(o, ".LE");
   for (unsigned i = n - n_mods; i < n; i++) put_modifier(o, s, field[i], s->val[i]);
+  if (s->sem == SEM_WARPSYNC && s->src[0].kind == SRC_NONE) put(o, ".ALL");
+}
+
+/* No comma between register and offset of an indirect branch. */
+static const char *separator(const struct sass_inst *s, unsigned kind)
+{
+  bool target = kind == OPD_T48 || kind == OPD_T56;
+  return target && s->src[0].kind == SRC_REG && s->sem != SEM_WARPSYNC ? " " : ", ";
 }
 
 int sass_print_ctrl(const struct inst_ctrl *c, char *buf, size_t size)
@@ -438,12 +472,42 @@ int sass_print(const struct sass_inst *s, const struct inst *t, bool with_ctrl, 
   put_mnemonic(&o, s);
   for (unsigned i = 0, first = 1; i < ROW_OPS && s->row->op[i]; i++) {
     if (is_quiet(s, s->row->op[i] & OM_KIND)) continue;
-    put(&o, first ? " " : ", ");
+    put(&o, "%s", first ? " " : separator(s, s->row->op[i] & OM_KIND));
     put_operand(&o, s, t, s->row->op[i]);
     first = 0;
   }
   put(&o, " ;");
   return (int)o.n;
+}
+
+int sass_print_mnemonic(const struct sass_inst *s, char *buf, size_t size)
+{
+  struct text o = {buf, size, 0};
+  if (size) buf[0] = '\0';
+  put_mnemonic(&o, s);
+  return (int)o.n;
+}
+
+int sass_print_modifier(const struct sass_inst *s, unsigned id, uint64_t v, char *buf, size_t size)
+{
+  struct text o = {buf, size, 0};
+  if (size) buf[0] = '\0';
+  put_modifier(&o, s, id, v);
+  return (int)o.n;
+}
+
+int sass_print_operand(const struct sass_inst *s, const struct inst *t, unsigned op, char *buf,
+                       size_t size)
+{
+  struct text o = {buf, size, 0};
+  if (size) buf[0] = '\0';
+  put_operand(&o, s, t, op);
+  return (int)o.n;
+}
+
+bool sass_operand_is_quiet(const struct sass_inst *s, unsigned op)
+{
+  return is_quiet(s, op & OM_KIND);
 }
 
 const char *sass_mnemonic(unsigned id)

@@ -67,12 +67,14 @@ enum sass_opd {
   OPD_PP, OPD_PPQ, OPD_PPX, OPD_PQ, OPD_PQX, OPD_PREX /* with .EX */, OPD_PRU /* P or UP */,
   OPD_PPRED /* BAR.RED */,
   OPD_LUT, OPD_PLUT, OPD_PLUT2, OPD_SHIFT, OPD_MASK, OPD_FSWZ, OPD_PRS, OPD_PRD, OPD_SR,
+  OPD_UDATA_B,                              /* src[1], pair of UR */
   OPD_DATA_B, OPD_DATA_C, OPD_SWAP_C,       /* src[1], src[1], src[2] */
   OPD_ADDR,                                 /* [R.64 + offset] */
   OPD_ADDR_DB, OPD_ADDR_DC,                 /* descriptor or UR base in slot B, C */
   OPD_ADDR_AC,                              /* atomics: descriptor in slot C, no flag bits */
   OPD_ADDR_O32,                             /* offset of 32 bits */
   OPD_SADDR, OPD_SADDR_B, OPD_SADDR_C,      /* shared, local: 32-bit R + offset, UR in B, C */
+  OPD_SADDR_C6, OPD_USADDR,                 /* UR in C, bits 71:70 apart; UR in A, no R (SYNCS) */
   OPD_XADDR, OPD_XADDR_B, OPD_XADDR_C,      /* the same with a stride */
   OPD_LDGSTS_S, OPD_LDGSTS_G,
   OPD_CADDR, OPD_UCADDR, OPD_UCADDR_UR,     /* LDC, ULDC */
@@ -81,7 +83,11 @@ enum sass_opd {
   OPD_BREG_D, OPD_BREG_S, OPD_BSTATE_D, OPD_BSTATE_S, OPD_UMASK,
   OPD_LANE_R, OPD_LANE_I, OPD_CLAMP_R, OPD_CLAMP_I,
   OPD_BAR_R, OPD_BAR_I, OPD_COUNT_R, OPD_COUNT_I,
-  OPD_DEPBAR, OPD_PMIMM, OPD_BPTIMM, OPD_META,
+  OPD_DEPBAR, OPD_PMIMM, OPD_BPTIMM, OPD_META, OPD_SEL, OPD_UPA, OPD_RPC,
+  OPD_UDQ, OPD_IMM64,
+  OPD_ADDR_UC,                              /* sm_75 atomics: the uniform register is added */
+  OPD_ADDR_AC100, OPD_ADDR_RC100,           /* sm_100+: ATOM, ATOMG; REDG */
+  OPD_LDGSTS_G100, OPD_LDCU, OPD_UMASK100,
   OPD__N,
   /* modifiers of A, B, C, or-ed in */
   OM_NEG = 1 << 7,  /* negated by the slot's neg bit */
@@ -90,12 +96,14 @@ enum sass_opd {
   OM_XINV = 1 << 10, /* inverts only with the X modifier */
   OM_SWZ = 1 << 11, /* FP16 pair swizzle */
   OM_SEL = 1 << 12, /* CVT_SEL */
+  OM_F2 = 1 << 13,  /* FP32 pair swizzle */
   OM_KIND = (1 << 7) - 1,
   OPD_nA = OPD_A | OM_NEG, OPD_nB = OPD_B | OM_NEG, OPD_nC = OPD_C | OM_NEG,
   OPD_naA = OPD_nA | OM_ABS, OPD_naB = OPD_nB | OM_ABS, OPD_naC = OPD_nC | OM_ABS,
   OPD_vA = OPD_A | OM_INV, OPD_xA = OPD_A | OM_NEG | OM_XINV, OPD_xB = OPD_B | OM_NEG | OM_XINV,
   OPD_xC = OPD_C | OM_NEG | OM_XINV,
   OPD_hA = OPD_naA | OM_SWZ, OPD_hB = OPD_naB | OM_SWZ, OPD_hC = OPD_naC | OM_SWZ,
+  OPD_pA = OPD_nA | OM_F2, OPD_pB = OPD_nB | OM_F2, OPD_pC = OPD_nC | OM_F2,
   OPD_sA = OPD_A | OM_SEL, OPD_snaA = OPD_naA | OM_SEL,
 };
 
@@ -107,7 +115,10 @@ enum sass_width {
   W_HI,   /* c pair */
   W_D2, W_A2,
   W_MEM, W_ATOM, W_ATOM4 /* sm_90 codes */, W_ATOMF, W_ATOMS, W_CAS, W_LDSM,
-  W_CVT, W_CS2R, W_MATCH, W_HMMA, W_IMMA, W_BMMA, W_DMMA,
+  W_CVT, W_F2 /* FP32 pairs */, W_CS2R, W_MATCH, W_HMMA, W_IMMA, W_BMMA, W_DMMA, W_QMMA,
+  W_ARRIVE, /* 64-bit mbarrier: d pair */
+  W_EXCH,   /* the same: data pair */
+  W_STAS,   /* a pair, data by MEM_SIZE */
 };
 
 enum row_trait {
@@ -115,6 +126,7 @@ enum row_trait {
   ROW_UPRED_D = 1 << 1, /* Pu, Pv are uniform predicates */
   ROW_UPRED_S = 1 << 2, /* the guard and Pp, Pq, Pr are uniform predicates */
   ROW_HALF_C = 1 << 3,  /* slot C modifiers at 84:83 (HFMA2) */
+  ROW_QUIET_DESC = 1 << 7, /* the descriptor is not written */
 };
 
 struct sass_row {
@@ -122,11 +134,11 @@ struct sass_row {
   uint8_t sm_min, sm_max;
   uint16_t base;   /* opcode bits 8:0 */
   uint16_t forms;  /* mask of form numbers */
-  uint8_t when_field; /* FLD_NONE, or the row only matches when the value of this field is */
+  uint16_t when_field; /* FLD_NONE, or the row only matches when the value of this field is */
   uint32_t when_mask; /* one of these: bit v set for value v */
   uint8_t layout, imm, width, traits;
   uint16_t op[ROW_OPS];
-  uint8_t field[ROW_FIELDS];
+  uint16_t field[ROW_FIELDS];
   uint8_t pipe, lat;
   uint16_t sem, flags;
   uint8_t mem_space, mem_op;
@@ -149,7 +161,10 @@ unsigned row_position(const struct sass_row *row, unsigned n);
 enum src_place row_place(const struct sass_row *row, unsigned form, unsigned n);
 
 /* Lists the fields of an instruction in the order of sass_inst.val; returns how many. */
-unsigned row_fields(const struct sass_row *row, unsigned form, uint8_t field[SASS_MAX_FIELDS]);
+unsigned row_fields(const struct sass_row *row, unsigned form, uint16_t field[SASS_MAX_FIELDS]);
+
+/* Swizzle field of an OM_F2 operand. */
+unsigned row_f2_swizzle(const struct sass_row *row, unsigned op);
 
 uint64_t field_get(struct word128 w, unsigned id);
 /* ORs v into the field's bits; false when v does not fit. */
@@ -159,6 +174,20 @@ unsigned field_width(unsigned id);
 
 /* Fills the timing view from the semantic view (timing.c). */
 void sass_fill_timing(const struct sass_inst *s, struct inst *t);
+
+/* Fields of an operand kind (without OM_ flags) that names its own slots, in the order of
+ * sass_inst.val; ends with FLD_NONE. None for OPD_A, OPD_B, OPD_C. */
+const uint16_t *row_operand_fields(unsigned kind);
+
+/* Parts of the disassembly (print.c). The assembler looks for the field values that print as its
+ * input, so that it follows whatever the disassembler writes. */
+int sass_print_mnemonic(const struct sass_inst *, char *buf, size_t size);
+/* What modifier field `id` with value v adds to the mnemonic; may look at fields before it. */
+int sass_print_modifier(const struct sass_inst *, unsigned id, uint64_t v, char *buf, size_t size);
+int sass_print_operand(const struct sass_inst *, const struct inst *, unsigned op, char *buf,
+                       size_t size);
+/* The operand is not written because it says nothing. */
+bool sass_operand_is_quiet(const struct sass_inst *, unsigned op);
 
 /* Name of special register sr ("SR_TID.X"), or NULL (names.c). */
 const char *sass_special_register(unsigned sr);

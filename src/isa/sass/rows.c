@@ -38,10 +38,21 @@ const struct sass_field sass_fields[FLD__N] = {
 #define AS_OPD(x) OPD_##x
 #define AS_FLD(x) FLD_##x
 
-#define ALL .sm_min = 80, .sm_max = 90
-#define PRE90 .sm_min = 80, .sm_max = 89
-#define SM86 .sm_min = 86, .sm_max = 90
-#define SM90 .sm_min = 90, .sm_max = 90
+/* Targets of a row, first and last. */
+#define SM(first, last) .sm_min = first, .sm_max = last
+#define ALL SM(75, 121)
+#define PRE80 SM(75, 75)
+#define SM80 SM(80, 121)
+#define SM86 SM(86, 121)
+#define SM80_89 SM(80, 89)
+#define SM80_90 SM(80, 90)
+#define PRE90 SM(75, 89)
+#define SM90 SM(90, 121)
+#define SM90_90 SM(90, 90)
+#define PRE100 SM(75, 90)
+#define SM100 SM(100, 121)
+#define SM10X SM(100, 110)
+#define SM120 SM(120, 121)
 
 #define FORM(n) (1u << (n))
 #define VALUE(v) (1u << (v))
@@ -76,9 +87,15 @@ enum {
 #define FL(flag) .flags = FLAG_##flag
 #define UNI(flag) FL(flag), .traits = ROW_UREGS | ROW_UPRED_D | ROW_UPRED_S
 #define UPD(flag) FL(flag), .traits = ROW_UPRED_D
+#define UPS(flag) FL(flag), .traits = ROW_UPRED_S
+#define UPSMEM(space, operation, flag)                                                             \
+  MEM(space, operation, flag), .traits = ROW_UPRED_S
 #define HALFC(flag) FL(flag), .traits = ROW_HALF_C
 #define MEM(space, operation, flag)                                                                \
   FL(flag), .mem_space = MEM_##space, .mem_op = MEM_##operation
+
+/* Up to sm_89 the notation leaves out the descriptor. */
+#define MEM80(space, operation, flag) MEM(space, operation, flag), .traits = ROW_QUIET_DESC
 
 #define OPC(text, targets, number, layout, ops, mods, w, p, l, s, flag)                            \
   {.name = text, targets, number, layout, ops, mods, .width = W_##w, .pipe = PIPE_##p,             \
@@ -130,14 +147,22 @@ unsigned row_position(const struct sass_row *row, unsigned n)
 }
 
 struct list {
-  uint8_t *field;
+  uint16_t *field;
   unsigned n;
 };
 
 static void add(struct list *l, unsigned id)
 {
   BUG_ON(l->n >= SASS_MAX_FIELDS);
-  l->field[l->n++] = (uint8_t)id;
+  l->field[l->n++] = (uint16_t)id;
+}
+
+/* Swizzle field of an FP32 pair; the second source of FADD2 counts as the third. */
+unsigned row_f2_swizzle(const struct sass_row *row, unsigned op)
+{
+  unsigned kind = op & OM_KIND;
+  if (kind == OPD_A) return FLD_F2_SWZ_A;
+  return kind == OPD_C || row->layout == LAY_AL ? FLD_F2_SWZ_C : FLD_F2_SWZ_B;
 }
 
 /* Modifier bits of one source. A constant has none: its bits are the number's. */
@@ -152,6 +177,7 @@ static void source_modifiers(struct list *l, const struct sass_row *row, enum sr
     add(l, at == AT_A ? FLD_A_ABS : at != AT_C ? FLD_B_ABS : half_c ? FLD_HC_ABS : FLD_C_ABS);
   if (op & OM_SWZ) add(l, at == AT_A ? FLD_HSWZ_A : at != AT_C ? FLD_HSWZ_B : FLD_HSWZ_C);
   if (op & OM_SEL) add(l, FLD_CVT_SEL);
+  if (op & OM_F2) add(l, row_f2_swizzle(row, op));
 }
 
 static void source_fields(struct list *l, const struct sass_row *row, unsigned form, unsigned op)
@@ -173,10 +199,10 @@ static void source_fields(struct list *l, const struct sass_row *row, unsigned f
   source_modifiers(l, row, at, op);
 }
 
-enum { OPD_FIELDS = 4 };
+enum { OPD_FIELDS = 5 }; /* with the end */
 
 /* Fields of the operands that name their own slots. */
-static const uint8_t opd_fields[OPD__N][OPD_FIELDS] = {
+static const uint16_t opd_fields[OPD__N][OPD_FIELDS] = {
     [OPD_D] = {FLD_RD}, [OPD_DQ] = {FLD_RD}, [OPD_UD] = {FLD_URD},
     [OPD_PU] = {FLD_PU}, [OPD_PUQ] = {FLD_PU}, [OPD_PV] = {FLD_PV}, [OPD_PVQ] = {FLD_PV},
     [OPD_PP] = {FLD_PP, FLD_PP_NOT}, [OPD_PPQ] = {FLD_PP, FLD_PP_NOT},
@@ -190,15 +216,24 @@ static const uint8_t opd_fields[OPD__N][OPD_FIELDS] = {
     [OPD_ADDR] = {FLD_RA, FLD_MEM_OFFSET},
     [OPD_ADDR_DB] = {FLD_RA, FLD_URB, FLD_MEM_DESC, FLD_MEM_OFFSET},
     [OPD_ADDR_DC] = {FLD_RA, FLD_URC, FLD_MEM_DESC, FLD_MEM_OFFSET},
-    [OPD_ADDR_AC] = {FLD_RA, FLD_URC, FLD_MEM_OFFSET},
+    [OPD_ADDR_AC] = {FLD_RA, FLD_URC6, FLD_MEM_OFFSET},
+    [OPD_ADDR_UC] = {FLD_RA, FLD_URC6, FLD_MEM_OFFSET},
+    [OPD_ADDR_AC100] = {FLD_RA, FLD_URC, FLD_MEM_OFFSET23, FLD_ATOM_A64},
+    [OPD_ADDR_RC100] = {FLD_RA, FLD_URC, FLD_RED_DESC, FLD_MEM_OFFSET},
     [OPD_ADDR_O32] = {FLD_RA, FLD_OFFSET32},
     [OPD_SADDR] = {FLD_RA, FLD_MEM_OFFSET}, [OPD_SADDR_B] = {FLD_RA, FLD_URB, FLD_MEM_OFFSET},
     [OPD_SADDR_C] = {FLD_RA, FLD_URC, FLD_MEM_OFFSET},
+    [OPD_SADDR_C6] = {FLD_RA, FLD_URC6, FLD_MEM_OFFSET},
+    [OPD_USADDR] = {FLD_URA, FLD_MEM_OFFSET}, [OPD_UDATA_B] = {FLD_URB},
     [OPD_XADDR] = {FLD_RA, FLD_LDS_STRIDE, FLD_MEM_OFFSET},
     [OPD_XADDR_B] = {FLD_RA, FLD_LDS_STRIDE, FLD_URB, FLD_MEM_OFFSET},
     [OPD_XADDR_C] = {FLD_RA, FLD_LDS_STRIDE, FLD_URC, FLD_MEM_OFFSET},
     [OPD_LDGSTS_S] = {FLD_RD, FLD_LDGSTS_SOFF},
-    [OPD_LDGSTS_G] = {FLD_RA, FLD_URC, FLD_MEM_DESC, FLD_LDGSTS_GOFF},
+    [OPD_LDGSTS_G] = {FLD_RA, FLD_URC6, FLD_MEM_DESC, FLD_LDGSTS_GOFF},
+    [OPD_LDGSTS_G100] = {FLD_RA, FLD_URC, FLD_LDGSTS_DESC, FLD_LDGSTS_GOFF},
+    [OPD_LDCU] = {FLD_URA, FLD_CBANK_LDC, FLD_COFF_LDCU},
+    [OPD_UMASK100] = {FLD_URA},
+    [OPD_UDQ] = {FLD_URD}, [OPD_IMM64] = {FLD_IMM64},
     [OPD_CADDR] = {FLD_RA, FLD_CBANK_LDC, FLD_COFF_LDC},
     [OPD_UCADDR] = {FLD_CBANK_LDC, FLD_COFF_LDC},
     [OPD_UCADDR_UR] = {FLD_URA, FLD_CBANK_LDC, FLD_COFF_LDC},
@@ -207,14 +242,20 @@ static const uint8_t opd_fields[OPD__N][OPD_FIELDS] = {
     [OPD_TLEPC] = {FLD_TARGET_LEPC},
     [OPD_BREG_D] = {FLD_BREG}, [OPD_BREG_S] = {FLD_BREG},
     [OPD_BSTATE_D] = {FLD_BMOV_STATE}, [OPD_BSTATE_S] = {FLD_BMOV_STATE},
-    [OPD_UMASK] = {FLD_URA, FLD_URA_NOT},
+    [OPD_UMASK] = {FLD_URA_MASK, FLD_URA_NOT},
     [OPD_LANE_R] = {FLD_RB}, [OPD_LANE_I] = {FLD_SHFL_LANE},
     [OPD_CLAMP_R] = {FLD_RC}, [OPD_CLAMP_I] = {FLD_SHFL_C},
     [OPD_BAR_R] = {FLD_RB}, [OPD_BAR_I] = {FLD_BAR_ID},
     [OPD_COUNT_R] = {FLD_RB}, [OPD_COUNT_I] = {FLD_BAR_COUNT},
     [OPD_DEPBAR] = {FLD_DEPBAR_LE, FLD_DEPBAR_SB, FLD_DEPBAR_COUNT, FLD_DEPBAR_MASK},
     [OPD_PMIMM] = {FLD_PMTRIG_IMM}, [OPD_BPTIMM] = {FLD_BPT_IMM}, [OPD_META] = {FLD_HMMA_META},
+    [OPD_SEL] = {FLD_HMMA_SEL}, [OPD_RPC] = {FLD_RPC_HI}, [OPD_UPA] = {FLD_BRA_UP, FLD_BRA_UP_NOT},
 };
+
+const uint16_t *row_operand_fields(unsigned kind)
+{
+  return opd_fields[kind];
+}
 
 /* Global accesses with a uniform register also have the bit that tells Ra's width. */
 static bool has_a64(unsigned kind)
@@ -229,7 +270,7 @@ static bool listed(const struct list *l, unsigned id)
   return false;
 }
 
-unsigned row_fields(const struct sass_row *row, unsigned form, uint8_t field[SASS_MAX_FIELDS])
+unsigned row_fields(const struct sass_row *row, unsigned form, uint16_t field[SASS_MAX_FIELDS])
 {
   struct list l = {field, 0};
   add(&l, FLD_OPCODE), add(&l, FLD_GUARD), add(&l, FLD_GUARD_NOT), add(&l, FLD_PM);

@@ -57,6 +57,7 @@ struct sass_src {
   bool neg, abs; /* slot modifiers; neg means NOT in IADD3.X, LEA.X, IMAD.X, POPC, FLO */
   uint8_t swz;   /* FP16 pairs: HSWZ code of this source; conversions, MUFU: CVT_SEL */
   uint32_t imm;
+  uint32_t imm_hi; /* SRC_IMM of 64-bit integer instructions: upper half */
 };
 
 /* Predicate source: index 7 = true (PT), `uniform` = UP file. */
@@ -84,6 +85,11 @@ struct sass_pred {
  *   BAR                           src[0] barrier, src[1] thread count (imm 0 = all); a register holds
  *                                 both: bits 27:16 count, 3:0 number; pp = input of .RED
  *   B2R.RESULT                    dst, pu
+ *   PLOP3 with .SIGN              SEM_PLOP3_SIGN: sign bits of src[0..2] instead of pp, pq, pr;
+ *                                 FLD_LUT, FLD_PLUT2
+ *   BRA.U with a uniform predicate  pq: taken when guard AND pp AND pq
+ *   SYNCS, ARRIVES                src[0] + ua + offset: shared address of the mbarrier; src[1] operand
+ *   STAS                          src[0] pair: shared address, mbarrier; src[1] data
  *   LDG LD LDS LDL ATOM* RED …    src[0] address (pair when global or generic), offset, ua
  *   STG ST STS STL STSM           src[1] data
  *   ATOM*, RED                    src[1] operand; compare-and-swap: src[1] compare, src[2] swap
@@ -107,7 +113,8 @@ struct sass_pred {
 /* Operation type of ATOM, ATOMG, ATOMS, RED, whatever code the architecture has for it. */
 enum sass_atom_type {
   ATOM_U32, ATOM_S32, ATOM_U64, ATOM_S64, ATOM_F32 /* flushes subnormals */, ATOM_F64, ATOM_F16X2,
-  ATOM_BF16X2, ATOM_F32X4, ATOM_INVALID
+  ATOM_BF16X2, ATOM_F32X2, ATOM_F32X4, ATOM_F16X4, ATOM_F16X8, ATOM_BF16X4, ATOM_BF16X8, ATOM_B128,
+  ATOM_INVALID
 };
 
 /* A decoded instruction in logical operand order: src[0], src[1], src[2] are a, b, c of the
@@ -119,6 +126,7 @@ enum sass_atom_type {
 struct sass_inst {
   const struct sass_row *row;  /* NULL: undecoded */
   uint16_t sem;                /* enum sass_sem */
+  uint8_t sm;                  /* target the word was decoded for */
   uint8_t n_fields;
   uint8_t dst;                 /* Rd, 255 = RZ (no result) */
   uint8_t udst;                /* URd, SASS_URZ = none */
@@ -139,6 +147,9 @@ struct sass_inst {
  * then marked INST_UNDECODED but its control information is still valid. */
 bool sass_decode(unsigned sm, struct word128 w, uint64_t pc, struct sass_inst *s, struct inst *t,
                  struct err *e);
+
+/* Number that means URZ in the instruction word: 63 up to sm_90, 255 from sm_100 on. */
+unsigned sass_urz_code(unsigned sm);
 
 /* Rebuilds the word from row and field values alone. */
 struct word128 sass_encode(const struct sass_inst *s, const struct inst_ctrl *ctrl);

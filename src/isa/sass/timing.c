@@ -41,14 +41,15 @@ static void add_pred(struct inst *t, struct sass_pred p)
 static unsigned mem_bytes(const struct sass_inst *s)
 {
   static const uint8_t bytes[8] = {1, 1, 2, 2, 4, 8, 16, 16};
-  return bytes[sass_get(s, FLD_MEM_SIZE)];
+  return bytes[sass_get(s, sass_has(s, FLD_LDGSTS_SIZE) ? FLD_LDGSTS_SIZE : FLD_MEM_SIZE)];
 }
 
 static unsigned atom_bytes(const struct sass_inst *s)
 {
   switch (sass_atom_type(s)) {
-  case ATOM_U64: case ATOM_S64: case ATOM_F64: return 8;
-  case ATOM_F32X4: return 16;
+  case ATOM_U64: case ATOM_S64: case ATOM_F64: case ATOM_F32X2: case ATOM_F16X4: case ATOM_BF16X4:
+    return 8;
+  case ATOM_F32X4: case ATOM_F16X8: case ATOM_BF16X8: case ATOM_B128: return 16;
   default: return 4;
   }
 }
@@ -60,6 +61,8 @@ static unsigned data_bytes(const struct sass_inst *s)
   case W_MEM: return mem_bytes(s);
   case W_ATOM: case W_ATOM4: case W_ATOMF: case W_ATOMS: case W_CAS: return atom_bytes(s);
   case W_LDSM: return 4u << sass_get(s, FLD_LDSM_COUNT);
+  case W_ARRIVE: case W_EXCH: return 8;
+  case W_STAS: return mem_bytes(s);
   default: return 4;
   }
 }
@@ -74,13 +77,21 @@ static struct mma_width hmma_width(const struct sass_inst *s)
   /* 16816, and tf32 1688 whose elements are twice as wide. A sparse A is half as wide. */
   bool big = sass_get(s, FLD_HMMA_SHAPE) == 1 ||
              (sass_get(s, FLD_HMMA_SHAPE) == 0 && sass_get(s, FLD_HMMA_TYPE) == 2);
-  if (sass_get(s, FLD_HMMA_SP)) return (struct mma_width){2, 2, (uint8_t)cd};
+  if (sass_get(s, FLD_HMMA_SP)) { /* B covers all of k, A half of it */
+    bool deep = sass_get(s, FLD_HMMA_SHAPE) == 3 ||
+                (sass_get(s, FLD_HMMA_SHAPE) == 1 && sass_get(s, FLD_HMMA_TYPE) == 2);
+    return deep ? (struct mma_width){4, 4, (uint8_t)cd} : (struct mma_width){2, 2, (uint8_t)cd};
+  }
   return big ? (struct mma_width){4, 2, (uint8_t)cd} : (struct mma_width){2, 1, (uint8_t)cd};
 }
 
 static struct mma_width imma_width(const struct sass_inst *s)
 {
   bool nibbles = sass_get(s, FLD_IMMA_A) >= 4;
+  if (sass_get(s, FLD_IMMA_SP)) { /* 16832, 16864 on bytes, 16864, 168128 on nibbles */
+    bool deep = sass_get(s, FLD_IMMA_SHAPE) == (nibbles ? 7u : 6u);
+    return deep ? (struct mma_width){4, 4, 4} : (struct mma_width){2, 2, 4};
+  }
   switch (sass_get(s, FLD_IMMA_SHAPE)) {
   case 0: case 2: return (struct mma_width){1, 1, 2};
   case 4: return (struct mma_width){2, 1, 4};
@@ -101,6 +112,12 @@ static struct mma_width dmma_width(const struct sass_inst *s)
   return w[sass_get(s, FLD_DMMA_SHAPE)];
 }
 
+static struct mma_width qmma_width(const struct sass_inst *s)
+{
+  uint8_t cd = sass_get(s, FLD_QMMA_F32) ? 4 : 2;
+  return sass_get(s, FLD_QMMA_SHAPE) ? (struct mma_width){4, 2, cd} : (struct mma_width){2, 1, cd};
+}
+
 static unsigned pick_mma(struct mma_width w, enum role r)
 {
   return r == ROLE_A ? w.a : r == ROLE_B ? w.b : w.cd;
@@ -114,6 +131,12 @@ static unsigned cvt_width(const struct sass_inst *s, enum role r)
   return sass_get(s, FLD_CVT_SRC_FSIZE) == 3 || sass_get(s, FLD_CVT_SRC_ISIZE) == 3 ? 2 : 1;
 }
 
+/* FP32 pairs; the F32 swizzle reads one register. */
+static unsigned f2_width(const struct sass_inst *s, enum role r)
+{
+  return r == ROLE_D || s->src[r - ROLE_A].swz < 2 ? 2 : 1;
+}
+
 static unsigned reg_width(const struct sass_inst *s, enum role r)
 {
   switch (s->row->width) {
@@ -125,10 +148,13 @@ static unsigned reg_width(const struct sass_inst *s, enum role r)
   case W_CVT: return cvt_width(s, r);
   case W_CS2R: return sass_get(s, FLD_CS2R_64) ? 2 : 1;
   case W_MATCH: return r == ROLE_A && sass_get(s, FLD_MATCH_U64) ? 2 : 1;
+  case W_F2: return f2_width(s, r);
+  case W_QMMA: return pick_mma(qmma_width(s), r);
   case W_HMMA: return pick_mma(hmma_width(s), r);
   case W_IMMA: return pick_mma(imma_width(s), r);
   case W_BMMA: return pick_mma(bmma_width(s), r);
   case W_DMMA: return pick_mma(dmma_width(s), r);
+  case W_ARRIVE: return r == ROLE_D ? 2 : 1;
   case W_1: return 1;
   default: return (data_bytes(s) + 3) / 4;
   }
@@ -155,10 +181,11 @@ static void add_source(const struct sass_inst *s, struct inst *t, unsigned n)
 
 static void add_address(const struct sass_inst *s, struct inst *t, unsigned kind)
 {
-  bool wide = kind == OPD_ADDR || kind == OPD_ADDR_AC || kind == OPD_ADDR_O32 ||
-              kind == OPD_LDGSTS_G || (kind == OPD_CCTL && sass_get(s, FLD_MEM_E)) ||
+  bool wide = s->row->width == W_STAS || kind == OPD_ADDR || kind == OPD_ADDR_AC || kind == OPD_ADDR_O32 ||
+              kind == OPD_LDGSTS_G || kind == OPD_ADDR_UC || kind == OPD_ADDR_AC100 ||
+              kind == OPD_ADDR_RC100 || kind == OPD_LDGSTS_G100 || (kind == OPD_CCTL && sass_get(s, FLD_MEM_E)) ||
               ((kind == OPD_ADDR_DB || kind == OPD_ADDR_DC) && sass_get(s, FLD_MEM_A64));
-  bool shared = kind >= OPD_SADDR && kind <= OPD_XADDR_C;
+  bool shared = kind >= OPD_SADDR && kind <= OPD_XADDR_C; /* SADDR_C6, USADDR, too */
   add_src(t, FILE_R, s->src[0].index, wide ? 2 : 1, SLOT_A);
   if (s->ua != SASS_URZ) add_src(t, FILE_UR, s->ua, shared ? 1 : 2, SLOT_B);
 }
@@ -167,7 +194,7 @@ static void add_constant(const struct sass_inst *s, struct inst *t, unsigned kin
 {
   const struct sass_src *c = &s->src[kind == OPD_CADDR];
   if (kind == OPD_CADDR) add_src(t, FILE_R, s->src[0].index, 1, SLOT_A);
-  if (kind == OPD_UCADDR_UR) add_src(t, FILE_UR, s->ua, 1, SLOT_A);
+  if (kind == OPD_UCADDR_UR || kind == OPD_LDCU) add_src(t, FILE_UR, s->ua, 1, SLOT_A);
   t->const_bank = c->bank;
   t->const_off = c->imm;
   t->has_const = kind != OPD_CADDR; /* LDC is a memory instruction */
@@ -178,7 +205,7 @@ static void add_one(const struct sass_inst *s, struct inst *t, unsigned kind)
   unsigned pfile = s->pu_uniform ? FILE_UP : FILE_P;
   switch (kind) {
   case OPD_D: case OPD_DQ: add_dst(t, FILE_R, s->dst, reg_width(s, ROLE_D)); break;
-  case OPD_UD: add_dst(t, FILE_UR, s->udst, reg_width(s, ROLE_D)); break;
+  case OPD_UD: case OPD_UDQ: add_dst(t, FILE_UR, s->udst, reg_width(s, ROLE_D)); break;
   case OPD_A: add_source(s, t, 0); break;
   case OPD_B: add_source(s, t, 1); break;
   case OPD_C: case OPD_CHI: add_source(s, t, 2); break;
@@ -199,16 +226,20 @@ static void add_one(const struct sass_inst *s, struct inst *t, unsigned kind)
   case OPD_ADDR: case OPD_ADDR_DB: case OPD_ADDR_DC: case OPD_ADDR_AC: case OPD_ADDR_O32:
   case OPD_SADDR: case OPD_SADDR_B: case OPD_SADDR_C: case OPD_XADDR: case OPD_XADDR_B:
   case OPD_XADDR_C: case OPD_LDGSTS_G: case OPD_CCTL:
+  case OPD_ADDR_UC: case OPD_ADDR_AC100: case OPD_ADDR_RC100: case OPD_LDGSTS_G100: case OPD_SADDR_C6: case OPD_USADDR:
     add_address(s, t, kind);
     break;
   case OPD_LDGSTS_S: add_src(t, FILE_R, s->src[1].index, 1, SLOT_B); break;
-  case OPD_CADDR: case OPD_UCADDR: case OPD_UCADDR_UR: add_constant(s, t, kind); break;
+  case OPD_CADDR: case OPD_UCADDR: case OPD_UCADDR_UR: case OPD_LDCU:
+    add_constant(s, t, kind); break;
   case OPD_BREG_D: add_dst(t, FILE_B, s->bar, 1); break;
   case OPD_BREG_S: add_src(t, FILE_B, s->bar, 1, 0); break;
-  case OPD_UMASK: add_src(t, FILE_UR, s->ua, 1, SLOT_A); break;
+  case OPD_UMASK: case OPD_UMASK100: add_src(t, FILE_UR, s->ua, 1, SLOT_A); break;
   case OPD_LANE_R: case OPD_COUNT_R: add_src(t, FILE_R, s->src[1].index, 1, SLOT_B); break;
   case OPD_CLAMP_R: add_src(t, FILE_R, s->src[2].index, 1, SLOT_C); break;
   case OPD_BAR_R: add_src(t, FILE_R, s->src[0].index, 1, SLOT_B); break;
+  case OPD_UDATA_B: add_src(t, FILE_UR, s->src[1].index, 2, SLOT_B); break;
+  case OPD_UPA: add_pred(t, s->pq); break;
   case OPD_META:
     add_src(t, FILE_R, (unsigned)sass_get(s, FLD_HMMA_META), 1, SLOT_B);
     break;
@@ -232,18 +263,34 @@ static uint8_t address_kind(const struct sass_inst *s)
   return has_reg ? ADDR_REGULAR : has_ureg ? ADDR_UNIFORM : ADDR_IMMEDIATE;
 }
 
+/* .STRONG.CTA and .STRONG.SM are served by L1; gpu scope and wider are not. */
+enum order { ORDER_WEAK, ORDER_NARROW, ORDER_WIDE };
+
+static enum order memory_order(const struct sass_inst *s)
+{
+  if (sass_has(s, FLD_MEM_ORDER75)) {
+    unsigned v = (unsigned)sass_get(s, FLD_MEM_ORDER75), strong = 8, gpu = 2;
+    return v < strong ? ORDER_WEAK : (v & 3) < gpu ? ORDER_NARROW : ORDER_WIDE;
+  }
+  switch (sass_get(s, FLD_MEM_ORDER)) {
+  case 5: return ORDER_NARROW;
+  case 7: case 10: case 12: return ORDER_WIDE;
+  default: return ORDER_WEAK;
+  }
+}
+
 static void fill_mem(const struct sass_inst *s, struct inst *t)
 {
-  unsigned order = (unsigned)sass_get(s, FLD_MEM_ORDER);
+  enum order order = memory_order(s);
   bool near = s->row->mem_space == MEM_SHARED || s->row->mem_space == MEM_LOCAL;
   bool atomic = s->row->mem_op == MEM_ATOMIC || s->row->mem_op == MEM_RED;
   t->mem.space = s->row->mem_space;
   t->mem.op = s->row->mem_op;
   t->mem.bytes = (uint8_t)data_bytes(s);
   t->mem.addr = address_kind(s);
-  t->mem.strong = !near && (atomic || order == 5 || order == 7 || order == 10);
+  t->mem.strong = !near && (atomic || order != ORDER_WEAK);
   /* .STRONG.SM is served by L1; gpu scope and wider are not. */
-  t->mem.bypass_l1 = !near && (atomic || order == 7 || order == 10);
+  t->mem.bypass_l1 = !near && (atomic || order == ORDER_WIDE);
   if (t->mem.op == MEM_LDGSTS && !sass_get(s, FLD_LDGSTS_ACCESS)) t->mem.bypass_l1 = true;
 }
 

@@ -1,0 +1,114 @@
+/* warpstep asm: an assembler file to a cubin. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "cli/commands.h"
+#include "load/asm_source.h"
+
+enum { OPT_OUTPUT = CLI_OPT_FIRST };
+enum { SOURCE_LIMIT = 1 << 28 }; /* bytes */
+
+static const struct cli_option options[] = {
+  {OPT_OUTPUT, "output", "FILE", "the cubin to write (also -o FILE; default: FILE.cubin)"},
+  {0},
+};
+
+/* The whole file in the arena; NULL with errno set. */
+static char *read_source(struct arena *a, const char *path, size_t *bytes)
+{
+  FILE *f = fopen(path, "rb");
+  if (!f) return NULL;
+  char *text = NULL;
+  size_t room = 0;
+  *bytes = 0;
+  for (size_t got = 1; got && *bytes < SOURCE_LIMIT; *bytes += got) {
+    if (*bytes == room) {
+      char *more = arena_alloc(a, room ? 2 * room : 1 << 16, 1);
+      if (*bytes) memcpy(more, text, *bytes);
+      text = more;
+      room = room ? 2 * room : 1 << 16;
+    }
+    got = fread(text + *bytes, 1, room - *bytes, f);
+  }
+  bool failed = ferror(f);
+  int saved = errno;
+  fclose(f);
+  errno = saved;
+  return failed ? NULL : text;
+}
+
+static int write_file(const char *path, const uint8_t *image, size_t bytes)
+{
+  FILE *f = fopen(path, "wb");
+  if (!f) return cli_error("%s: cannot write: %s", path, strerror(errno));
+  bool ok = fwrite(image, 1, bytes, f) == bytes;
+  ok = fclose(f) == 0 && ok;
+  return ok ? CLI_OK : cli_error("%s: cannot write: %s", path, strerror(errno));
+}
+
+/* FILE.sass becomes FILE.cubin. */
+static char *default_output(struct arena *a, const char *source)
+{
+  size_t n = strlen(source), cut = n > 5 && !strcmp(source + n - 5, ".sass") ? n - 5 : n;
+  char *path = arena_alloc(a, n + sizeof ".cubin", 1);
+  memcpy(path, source, cut);
+  strcpy(path + cut, ".cubin");
+  return path;
+}
+
+static int assemble(const char *source, const char *output)
+{
+  struct arena a = {0};
+  struct err e = {0};
+  size_t bytes, image_bytes;
+  const uint8_t *image = NULL;
+  int status;
+  char *text = read_source(&a, source, &bytes);
+  if (text) image = asm_source_assemble(&a, text, bytes, source, &image_bytes, &e);
+  if (!text) status = cli_error("%s: cannot read: %s; check the path", source, strerror(errno));
+  else if (!image) status = cli_error("%s", e.msg);
+  else status = write_file(output ? output : default_output(&a, source), image, image_bytes);
+  arena_free(&a);
+  return status;
+}
+
+/* -o is what assemblers call it; the shared option reader only knows long names. */
+static void expand_short(int argc, char **argv, char *name)
+{
+  for (int i = 1; i < argc; i++)
+    if (!strcmp(argv[i], "-o")) argv[i] = name;
+}
+
+static int run_asm(const struct cli_command *cmd, int argc, char **argv)
+{
+  char name[] = "--output";
+  const char *arg, *output = NULL;
+  expand_short(argc, argv, name);
+  for (int id; (id = cli_next_option(cmd, argc, argv, &arg)) != CLI_OPT_END;) {
+    switch (id) {
+    case CLI_OPT_HELP: return cli_help(cmd);
+    case OPT_OUTPUT: output = arg; break;
+    default: return CLI_BAD_INPUT;
+    }
+  }
+  if (optind + 1 != argc) return cli_usage_error(cmd, "give one assembler file");
+  return assemble(argv[optind], output);
+}
+
+const struct cli_command cmd_asm = {
+  .name = "asm",
+  .synopsis = "FILE.sass [-o FILE.cubin]",
+  .summary = "assemble hand-written or disassembled instructions to a cubin",
+  .options = options,
+  .notes = "docs/assembly.md describes the language. Errors name file, line and column, and what would\n"
+           "be valid there.\n",
+  .examples = "  # a microbenchmark\n"
+              "  warpstep asm tests/asm/read_ports.sass -o read_ports.cubin\n"
+              "  # change a compiled kernel\n"
+              "  warpstep disasm kernels/vecadd/vecadd.sm_86.cubin --asm > vecadd.sass\n"
+              "  warpstep asm vecadd.sass -o vecadd.sm_86.cubin\n",
+  .run = run_asm,
+};

@@ -1,0 +1,80 @@
+/* Lists of a cubin to be written. */
+#include "load/cubin.h"
+
+#include <string.h>
+
+/* A list of at least n + 1 elements of `size` bytes; elements beyond n are zero. */
+static void *grow(struct arena *a, void *list, uint32_t n, uint32_t *room, size_t size)
+{
+  if (n < *room) return list;
+  uint32_t more = *room ? 2 * *room : 16;
+  void *bigger = arena_array(a, more, size, 16);
+  if (n) memcpy(bigger, list, n * size);
+  *room = more;
+  return bigger;
+}
+
+int32_t cubin_add_section(struct cubin *c, const char *name, uint32_t align)
+{
+  c->section = grow(c->arena, c->section, c->n_sections, &c->section_room, sizeof *c->section);
+  c->section[c->n_sections] =
+      (struct cubin_section){.name = name, .align = align, .kernel = CUBIN_NONE};
+  return (int32_t)c->n_sections++;
+}
+
+int32_t cubin_add_symbol(struct cubin *c, const char *name, int32_t section, uint64_t value)
+{
+  c->symbol = grow(c->arena, c->symbol, c->n_symbols, &c->symbol_room, sizeof *c->symbol);
+  c->symbol[c->n_symbols] = (struct cubin_symbol){
+      .name = name, .section = section, .value = value, .bind = CUBIN_GLOBAL,
+      .regs = CUBIN_NONE, .frame = CUBIN_NONE, .stack = CUBIN_NONE};
+  return (int32_t)c->n_symbols++;
+}
+
+int32_t cubin_add_kernel(struct cubin *c, const char *name)
+{
+  c->kernel = grow(c->arena, c->kernel, c->n_kernels, &c->kernel_room, sizeof *c->kernel);
+  c->kernel[c->n_kernels] = (struct cubin_kernel){
+      .name = name, .param = ARENA_ARRAY(c->arena, struct cubin_param, CUBIN_MAX_PARAMS)};
+  return (int32_t)c->n_kernels++;
+}
+
+void cubin_add_reloc(struct cubin *c, struct cubin_reloc r)
+{
+  c->reloc = grow(c->arena, c->reloc, c->n_relocs, &c->reloc_room, sizeof *c->reloc);
+  c->reloc[c->n_relocs++] = r;
+}
+
+void cubin_append(struct cubin *c, int32_t section, const void *bytes, size_t n)
+{
+  struct cubin_section *s = &c->section[section];
+  if (!s->nobits && s->size + n > s->room) {
+    uint64_t room = 2 * (s->size + n) + 256;
+    uint8_t *bigger = arena_alloc(c->arena, room, 16);
+    if (s->size) memcpy(bigger, s->data, s->size);
+    memset(bigger + s->size, 0, room - s->size);
+    s->data = bigger;
+    s->room = room;
+  }
+  if (!s->nobits && n && bytes) memcpy(s->data + s->size, bytes, n);
+  s->size += n;
+}
+
+static bool named(const char *name, const char *want, size_t n)
+{
+  return strlen(name) == n && memcmp(name, want, n) == 0;
+}
+
+int32_t cubin_find_section(const struct cubin *c, const char *name, size_t n)
+{
+  for (uint32_t i = 0; i < c->n_sections; i++)
+    if (named(c->section[i].name, name, n)) return (int32_t)i;
+  return CUBIN_NONE;
+}
+
+int32_t cubin_find_symbol(const struct cubin *c, const char *name, size_t n)
+{
+  for (uint32_t i = 0; i < c->n_symbols; i++)
+    if (named(c->symbol[i].name, name, n)) return (int32_t)i;
+  return CUBIN_NONE;
+}

@@ -1,0 +1,1 @@
+$W asm no/such.sass

@@ -1,0 +1,1 @@
+$W disasm kernels/vecadd/vecadd.sm_86.cubin --asm

@@ -1,0 +1,16 @@
+/* Fuzz targets: each takes any bytes and must return, without a crash, a hang, or more host memory
+ * than the headers of what it calls allow. `make fuzz` builds one libFuzzer program of each;
+ * tests/unit/test_fuzz_corpus.c runs them over the files of tests/fuzz/corpus/NAME.
+ */
+#ifndef WS_FUZZ_H
+#define WS_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+void fuzz_cubin(const uint8_t *data, size_t size);      /* load/module.h */
+void fuzz_fatbin(const uint8_t *data, size_t size);     /* load/file.h */
+void fuzz_launchfile(const uint8_t *data, size_t size); /* host/launchfile.h */
+void fuzz_decode(const uint8_t *data, size_t size);     /* isa/sass/sass.h */
+
+#endif

@@ -1,0 +1,48 @@
+/* A cubin: parsed, questioned, instantiated. */
+#include <string.h>
+
+#include "fuzz.h"
+#include "base/bug.h"
+#include "load/module.h"
+
+static void use_kernels(const struct module *m, const struct module_instance *in)
+{
+  char text[200];
+  uint32_t bytes;
+  for (unsigned i = 0; i < module_kernel_count(m); i++) {
+    const struct module_kernel *k = module_kernel_at(m, i);
+    module_where(m, k->entry_pc, text, sizeof text);
+    for (unsigned b = 0; in && b < MODULE_BANKS; b++) {
+      const uint8_t *bank = module_bank(in, k, b, &bytes);
+      BUG_ON((bank == NULL) != (bytes == 0) && bank == NULL);
+    }
+    if (in && i < 4) module_moves_stack(in, k);
+  }
+}
+
+static void use_symbols(const struct module *m, struct module_instance *in)
+{
+  for (unsigned i = 0; i < module_symbol_count(m); i++) {
+    uint8_t value[8] = {0};
+    const struct module_symbol *s = module_symbol_at(m, i);
+    if (module_variable_read(in, s, value, s->bytes < 8 ? s->bytes : 8))
+      module_variable_write(in, s, value, s->bytes < 8 ? s->bytes : 8);
+  }
+}
+
+void fuzz_cubin(const uint8_t *data, size_t size)
+{
+  struct err e = {""};
+  struct module *m = module_load_memory(data, size, "fuzz", &e);
+  BUG_ON(!m && e.msg[0] == '\0');
+  if (!m) return;
+  struct gmem *mem = gmem_new(16);
+  struct module_instance *in = module_instantiate(m, mem, &e);
+  BUG_ON(!in && e.msg[0] == '\0');
+  use_kernels(m, in);
+  if (in) use_symbols(m, in);
+  module_kernel(m, "k", &e);
+  module_instance_free(in);
+  gmem_free(mem);
+  module_free(m);
+}

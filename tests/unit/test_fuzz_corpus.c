@@ -1,0 +1,77 @@
+/* Every file of tests/fuzz/corpus through its fuzz target: seeds, and inputs that once did harm. */
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fuzz.h"
+
+static void run_file(const char *path, void (*target)(const uint8_t *, size_t))
+{
+  FILE *f = fopen(path, "rb");
+  assert_non_null(f);
+  uint8_t *data = malloc(1 << 20);
+  size_t n = fread(data, 1, 1 << 20, f);
+  fclose(f);
+  data = realloc(data, n ? n : 1); /* the sanitizer sees every byte too many */
+  target(data, n);
+  free(data);
+}
+
+static void run_all(const char *name, void (*target)(const uint8_t *, size_t))
+{
+  char path[600];
+  unsigned n = 0;
+  snprintf(path, sizeof path, "%s/tests/fuzz/corpus/%s", WS_SOURCE_DIR, name);
+  DIR *d = opendir(path);
+  assert_non_null(d);
+  for (struct dirent *f; (f = readdir(d));) {
+    if (f->d_name[0] == '.') continue;
+    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/%s/%.200s", WS_SOURCE_DIR, name, f->d_name);
+    run_file(path, target);
+    n++;
+  }
+  closedir(d);
+  assert_true(n > 0);
+}
+
+static void test_cubin(void **state)
+{
+  (void)state;
+  run_all("cubin", fuzz_cubin);
+}
+
+static void test_fatbin(void **state)
+{
+  (void)state;
+  run_all("fatbin", fuzz_fatbin);
+}
+
+static void test_launchfile(void **state)
+{
+  (void)state;
+  run_all("launchfile", fuzz_launchfile);
+}
+
+static void test_decode(void **state)
+{
+  (void)state;
+  run_all("decode", fuzz_decode);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_cubin),
+      cmocka_unit_test(test_fatbin),
+      cmocka_unit_test(test_launchfile),
+      cmocka_unit_test(test_decode),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
