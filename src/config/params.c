@@ -31,6 +31,18 @@ static const char *const param_issue_policy[ISSUE_POLICY__N] = {
 #undef X
 };
 
+static const char *const param_l2_slice_hash[L2_SLICE_HASH__N] = {
+#define X(id, name) name,
+    L2_SLICE_HASH_LIST(X)
+#undef X
+};
+
+static const char *const param_dram_t[DRAM_T__N] = {
+#define X(id, name) name,
+    DRAM_T_LIST(X)
+#undef X
+};
+
 /* The matrix classes lie together in LAT_LIST; their names are a slice of it. */
 #define param_mma (param_lat + MMA_FIRST)
 
@@ -240,6 +252,14 @@ static bool power_of_two(uint32_t v)
   return v && !(v & (v - 1));
 }
 
+/* Lone read of one sector from a closed bank; the burst at the rate a stream reaches. */
+static uint64_t dram_row_miss_ps(const struct params *p)
+{
+  double rate = (double)params_dram_bytes_per_second(p) * p->dram_efficiency_permille / 1000.0;
+  return p->dram_t[DRAM_T_RCD] + p->dram_t[DRAM_T_CL] +
+         (uint64_t)(p->l2_sector * 1e12 * p->dram_channels / rate + 1);
+}
+
 bool params_check(const struct params *p, struct err *e)
 {
   const struct param_list *carve = &p->sm_shared_carveouts_kib;
@@ -261,8 +281,6 @@ bool params_check(const struct params *p, struct err *e)
        "l2.line and l2.sector must equal those of L1");
   RULE(p->l2_bytes % (p->l2_slices * p->l2_ways * p->l2_line) == 0,
        "l2.bytes is not a whole number of sets in each of l2.slices");
-  RULE(p->l2_latency > p->noc_request_latency + p->noc_reply_latency,
-       "l2.latency is not above noc.request_latency + noc.reply_latency");
   RULE(p->l2_latency >= p->mlat_raw[MLAT_LDG_REGULAR] + p->noc_request_latency + p->noc_reply_latency,
        "l2.latency is below mlat.raw.ldg_regular + noc.request_latency + noc.reply_latency");
   RULE(p->sm_shared_reserved_per_cta + p->sm_shared_granule > 0, "sm.shared_granule is 0");
@@ -273,7 +291,20 @@ bool params_check(const struct params *p, struct err *e)
            p->const_vl_bytes >= p->const_line * p->const_ways,
        "const.ways: not even one set fits const.fl_bytes or const.vl_bytes");
   RULE(p->sm_max_warps / p->sm_sub_cores <= 16, "sm.max_warps is above 16 per sub-core");
+  RULE(p->noc_reply_latency >= p->noc_request_latency,
+       "noc.reply_latency is below noc.request_latency, the window in which parts run alone");
   RULE(p->dram_latency > p->l2_latency, "dram.latency is not above l2.latency");
+  RULE(p->l2_slices % p->dram_channels == 0 || p->dram_channels % p->l2_slices == 0,
+       "neither of l2.slices and dram.channels is a multiple of the other");
+  RULE(power_of_two(p->dram_banks) && power_of_two(p->dram_bank_groups) &&
+           p->dram_bank_groups <= p->dram_banks && p->dram_banks > 1,
+       "dram.banks and dram.bank_groups must be powers of two, the banks more than one");
+  RULE(power_of_two(p->dram_row_bytes) && p->dram_row_bytes >= p->l2_line,
+       "dram.row_bytes must be a power of two, not below l2.line");
+  RULE(p->dram_write_low < p->dram_write_high && p->dram_write_high <= p->dram_write_queue,
+       "dram.write_low, dram.write_high and dram.write_queue must ascend");
+  RULE((uint64_t)(p->dram_latency - p->l2_latency) * params_clock_ps(p) >= dram_row_miss_ps(p),
+       "dram.latency - l2.latency is below the time of dram.t.rcd, dram.t.cl and a burst");
   RULE(p->dram_bus_bits % p->dram_channels == 0,
        "dram.bus_bits is not a multiple of dram.channels");
 #undef RULE

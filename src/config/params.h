@@ -49,6 +49,43 @@ enum mlat {
   MLAT__N
 };
 
+/* How lines spread over L2 slices (time/mem/l2_map.h). */
+#define L2_SLICE_HASH_LIST(X)                                                                      \
+  X(LINEAR, "linear")                                                                              \
+  X(PERMUTED, "permuted")
+
+enum l2_slice_hash {
+#define X(id, name) L2_SLICE_HASH_##id,
+  L2_SLICE_HASH_LIST(X)
+#undef X
+  L2_SLICE_HASH__N
+};
+
+/* DRAM timings, by their JEDEC names. */
+#define DRAM_T_LIST(X)                                                                             \
+  X(RCD, "rcd")     /* ACT to column command, same bank */                                         \
+  X(RP, "rp")       /* PRE to ACT, same bank */                                                    \
+  X(RAS, "ras")     /* ACT to PRE, same bank */                                                    \
+  X(RRD_S, "rrd_s") /* ACT to ACT, other bank group */                                             \
+  X(RRD_L, "rrd_l") /* ACT to ACT, same bank group */                                              \
+  X(FAW, "faw")     /* window of four ACTs */                                                      \
+  X(CL, "cl")       /* read command to data */                                                     \
+  X(CWL, "cwl")     /* write command to data */                                                    \
+  X(CCD_L, "ccd_l") /* burst to burst, same bank group */                                          \
+  X(RTP, "rtp")     /* read command to PRE */                                                      \
+  X(WR, "wr")       /* end of write data to PRE */                                                 \
+  X(WTR, "wtr")     /* end of write data to read command */                                        \
+  X(RTW, "rtw")     /* read command plus its data time to write command: bus turnaround */         \
+  X(REFI, "refi")   /* between two refreshes of one bank */                                        \
+  X(RFC, "rfc")     /* a bank's refresh */
+
+enum dram_t {
+#define X(id, name) DRAM_T_##id,
+  DRAM_T_LIST(X)
+#undef X
+  DRAM_T__N
+};
+
 /* Shapes of params.mma_interval: the matrix classes of LAT_LIST, in its order. */
 enum {
   MMA_FIRST = LAT_MMA_16816_F32, /* mma_interval[lat - MMA_FIRST] */

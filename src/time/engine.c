@@ -14,11 +14,12 @@ struct engine {
   struct engine_config cfg;
   pthread_t *helper;
   unsigned n_helpers;
-  /* The window being run; written by the main thread before `round` goes up. */
+  /* The window and group being run; written by the main thread before `round` goes up. */
   picos from, to;
-  unsigned *awake; /* indices of the parallel parts that have something to do */
+  struct part *group;
+  unsigned *awake; /* indices of the group's parts that have something to do */
   unsigned n_awake;
-  atomic_uint round;   /* counts windows; helpers start when it changes */
+  atomic_uint round;   /* counts groups run; helpers start when it changes */
   atomic_uint next;    /* next entry of awake[] to take */
   atomic_uint running; /* helpers still inside the window */
   atomic_bool stop;
@@ -35,7 +36,7 @@ static void run_parallel_share(struct engine *e)
   for (;;) {
     unsigned i = atomic_fetch_add_explicit(&e->next, 1, memory_order_relaxed);
     if (i >= e->n_awake) return;
-    run_part(&e->cfg.parallel[e->awake[i]], e->from, e->to);
+    run_part(&e->group[e->awake[i]], e->from, e->to);
   }
 }
 
@@ -70,7 +71,8 @@ struct engine *engine_new(const struct engine_config *cfg)
   struct engine *e = calloc(1, sizeof *e);
   BUG_ON(!e);
   e->cfg = *cfg;
-  e->awake = calloc(cfg->n_parallel ? cfg->n_parallel : 1, sizeof *e->awake);
+  unsigned most = cfg->n_parallel > cfg->n_second ? cfg->n_parallel : cfg->n_second;
+  e->awake = calloc(most ? most : 1, sizeof *e->awake);
   e->n_helpers = cfg->threads - 1;
   e->helper = calloc(e->n_helpers ? e->n_helpers : 1, sizeof *e->helper);
   BUG_ON(!e->awake || !e->helper);
@@ -90,11 +92,13 @@ void engine_free(struct engine *e)
   free(e);
 }
 
-static void run_window(struct engine *e)
+/* Runs the parts of a group that have something to do, on all threads. */
+static void run_group(struct engine *e, struct part *group, unsigned n)
 {
+  e->group = group;
   e->n_awake = 0;
-  for (unsigned i = 0; i < e->cfg.n_parallel; i++)
-    if (e->cfg.parallel[i].next < e->to) e->awake[e->n_awake++] = i;
+  for (unsigned i = 0; i < n; i++)
+    if (group[i].next < e->to) e->awake[e->n_awake++] = i;
   atomic_store_explicit(&e->next, 0, memory_order_relaxed);
   /* Waking helpers for one part would cost more than the part. */
   bool share = e->n_helpers > 0 && e->n_awake > 1;
@@ -107,6 +111,12 @@ static void run_window(struct engine *e)
     unsigned spins = 0;
     while (atomic_load_explicit(&e->running, memory_order_acquire) != 0) relax(&spins);
   }
+}
+
+static void run_window(struct engine *e)
+{
+  run_group(e, e->cfg.parallel, e->cfg.n_parallel);
+  run_group(e, e->cfg.second, e->cfg.n_second);
   /* Serial parts always run: the parallel ones may just have sent them something. */
   for (unsigned i = 0; i < e->cfg.n_serial; i++) run_part(&e->cfg.serial[i], e->from, e->to);
 }
@@ -130,6 +140,8 @@ static uint64_t total_progress(const struct engine *e)
   uint64_t sum = 0;
   for (unsigned i = 0; i < e->cfg.n_parallel; i++)
     sum += e->cfg.parallel[i].ops->progress(e->cfg.parallel[i].self);
+  for (unsigned i = 0; i < e->cfg.n_second; i++)
+    sum += e->cfg.second[i].ops->progress(e->cfg.second[i].self);
   for (unsigned i = 0; i < e->cfg.n_serial; i++)
     sum += e->cfg.serial[i].ops->progress(e->cfg.serial[i].self);
   return sum;
@@ -140,6 +152,7 @@ enum engine_end engine_run(struct engine *e, picos *now)
   uint64_t last = 0, quiet = 0;
   for (;;) {
     picos next = earliest(e->cfg.parallel, e->cfg.n_parallel, TIME_NEVER);
+    next = earliest(e->cfg.second, e->cfg.n_second, next);
     next = earliest(e->cfg.serial, e->cfg.n_serial, next);
     if (next == TIME_NEVER) {
       bool stuck =
@@ -159,12 +172,15 @@ enum engine_end engine_run(struct engine *e, picos *now)
   }
 }
 
+static void dump_group(const struct part *p, unsigned n, FILE *out)
+{
+  for (unsigned i = 0; i < n; i++)
+    if (p[i].ops->busy(p[i].self)) p[i].ops->dump(p[i].self, out);
+}
+
 void engine_dump(const struct engine *e, FILE *out)
 {
-  for (unsigned i = 0; i < e->cfg.n_parallel; i++)
-    if (e->cfg.parallel[i].ops->busy(e->cfg.parallel[i].self))
-      e->cfg.parallel[i].ops->dump(e->cfg.parallel[i].self, out);
-  for (unsigned i = 0; i < e->cfg.n_serial; i++)
-    if (e->cfg.serial[i].ops->busy(e->cfg.serial[i].self))
-      e->cfg.serial[i].ops->dump(e->cfg.serial[i].self, out);
+  dump_group(e->cfg.parallel, e->cfg.n_parallel, out);
+  dump_group(e->cfg.second, e->cfg.n_second, out);
+  dump_group(e->cfg.serial, e->cfg.n_serial, out);
 }

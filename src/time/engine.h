@@ -1,8 +1,9 @@
 /* The engine: advances parts window by window, on one or several host threads.
  *
- * Per window [t, t+W): all parallel parts run (any order, any thread); then, alone, the serial
- * parts run in fixed order. Windows in which nobody has anything to do are skipped. The result is
- * the same for every number of threads.
+ * Per window [t, t+W): all parallel parts run (any order, any thread); when they have stopped,
+ * those of the second group, in the same way; then, alone, the serial parts in fixed order.
+ * Windows in which nobody has anything to do are skipped. The result is the same for every number
+ * of threads.
  */
 #ifndef WS_TIME_ENGINE_H
 #define WS_TIME_ENGINE_H
@@ -20,7 +21,9 @@ struct engine_config {
   unsigned threads;      /* host threads, >= 1 */
   struct part *parallel; /* run at once */
   unsigned n_parallel;
-  struct part *serial; /* run one after another, after the parallel ones */
+  struct part *second; /* run at once, when the parallel ones have stopped */
+  unsigned n_second;
+  struct part *serial; /* run one after another, after all others */
   unsigned n_serial;
   uint64_t watchdog_windows; /* windows without progress before a deadlock is reported */
   /* Called by the main thread between windows; returns false to stop the run. */

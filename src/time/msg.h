@@ -10,22 +10,30 @@
 
 enum { LINE_BYTES = 128, SECTOR_BYTES = 32, SECTORS_PER_LINE = 4 };
 
+/* Sectors in a mask of a line's sectors. */
+static inline unsigned count_sectors(unsigned mask)
+{
+  return (unsigned)(0x4332322132212110ull >> 4 * (mask & 0xf)) & 0xf;
+}
+
 enum req_kind {
-  REQ_READ,    /* weak load of the sectors named; answered */
-  REQ_WRITE,   /* weak store: traffic only, its bytes travel in the SM's write log; answered */
-  REQ_STRONG,  /* atomic or strong access: performed on arrival for the whole warp; answered */
+  REQ_READ,  /* weak load of the sectors named; answered */
+  REQ_WRITE, /* weak store: traffic only, its bytes travel in the SM's write log; answered */
+  REQ_STRONG, /* atomic or strong access: performed at its slice for the lanes in the line; answered */
   REQ_SERVICE, /* runtime service call: the warp is stepped on arrival; answered */
 };
 
 /* SM -> memory side. */
 struct mem_req {
   picos arrive;
-  uint64_t line; /* address / LINE_BYTES */
-  uint32_t txn;  /* transaction id of the sender, comes back in the reply */
+  uint64_t line;  /* address / LINE_BYTES */
+  uint64_t local; /* line number inside its slice; the crossbar fills it in */
+  uint32_t txn;   /* transaction id of the sender, comes back in the reply */
   uint16_t sm;
   uint16_t kernel; /* id of the kernel that caused it */
   uint8_t kind;    /* enum req_kind */
   uint8_t sectors; /* mask of the line's sectors */
+  uint8_t op;      /* enum mem_op; REQ_STRONG: what is performed */
 };
 
 /* Memory side -> SM. */

@@ -67,7 +67,7 @@ static void test_sums_of_one_board(void **state)
   (void)state;
   struct params a = board("a100");
   assert_int_equal(a.gpu_sms * 4, 432);          /* tensor cores */
-  assert_int_equal(a.dram_channels, 5 * 8);      /* stacks x channels */
+  assert_int_equal(a.dram_channels, 5 * 8 * 2);  /* stacks x channels x pseudo-channels */
   assert_int_equal(a.l2_bytes / a.l2_slices, 512 * 1024);
   assert_int_equal(a.l2_bytes_per_cycle / a.l2_slices, 64);
   struct params g = board("rtx-3070");

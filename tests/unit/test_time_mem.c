@@ -11,7 +11,6 @@
 #include "config/presets.h"
 #include "time/gpu/occupancy.h"
 #include "time/mem/l1.h"
-#include "time/mem/l2.h"
 #include "time/server.h"
 #include "time/sm/coalescer.h"
 #include "time/sm/smem.h"
@@ -166,24 +165,7 @@ static void l1_evicts_least_recently_used(void **state)
   arena_free(&a);
 }
 
-/* --- L2, bandwidth ---------------------------------------------------------------------------- */
-
-static void l2_writes_back(void **state)
-{
-  (void)state;
-  struct params p = preset("rtx-3070");
-  p.l2_bytes = 2 * LINE_BYTES; /* one set of two ways */
-  p.l2_ways = 2;
-  struct arena a = {0};
-  struct l2 c = {0};
-  l2_init(&c, &a, &p);
-  assert_int_equal(l2_write(&c, 1, 0x7).hit, 0);
-  assert_int_equal(l2_read(&c, 1, 0xf).hit, 0x7); /* written sectors need no fetch */
-  assert_int_equal(l2_read(&c, 2, 0x1).written_back, 0);
-  assert_int_equal(l2_read(&c, 3, 0x1).written_back, 3); /* evicts line 1 */
-  assert_int_equal(l2_read(&c, 1, 0x1).hit, 0);
-  arena_free(&a);
-}
+/* --- bandwidth -------------------------------------------------------------------------------- */
 
 static void server_caps_bandwidth(void **state)
 {
@@ -241,7 +223,6 @@ int main(void)
       cmocka_unit_test(shared_banks),
       cmocka_unit_test(l1_miss_merge_hit),
       cmocka_unit_test(l1_evicts_least_recently_used),
-      cmocka_unit_test(l2_writes_back),
       cmocka_unit_test(server_caps_bandwidth),
       cmocka_unit_test(occupancy_limits),
   };

@@ -19,7 +19,7 @@ struct gpu {
   struct occupancy occupancy;
   struct hazard *hazards; /* sum over SMs; NULL: not checked */
   struct gpu_stats stats;
-  struct sm_stats sm_sum;
+  struct netlist_stats sum;
   const struct gpu_progress *progress;
   picos started;
   uint64_t next_report;
@@ -32,17 +32,10 @@ static uint64_t total_insts(const struct gpu *g)
   return n;
 }
 
-static bool any_fault(const struct gpu *g)
-{
-  for (unsigned i = 0; i < g->net.n_sms; i++)
-    if (g->net.sm[i].fault.kind) return true;
-  return false;
-}
-
 static bool between(void *ctx, picos now)
 {
   struct gpu *g = ctx;
-  if (any_fault(g)) return false;
+  if (netlist_fault(&g->net)) return false;
   if (!g->progress) return true;
   uint64_t insts = total_insts(g);
   if (insts >= g->next_report) {
@@ -65,6 +58,8 @@ struct gpu *gpu_new(const struct params *p, unsigned threads)
       .threads = threads,
       .parallel = g->net.sm_part,
       .n_parallel = g->net.n_sms,
+      .second = g->net.partition_part,
+      .n_second = g->net.n_partitions,
       .serial = g->net.serial,
       .n_serial = SERIAL__N,
       .watchdog_windows = WATCHDOG_CYCLES / p->noc_request_latency,
@@ -91,20 +86,10 @@ static void start(struct gpu *g, struct step_source *source, struct gmem *image)
     sm_start(&g->net.sm[i], source, image, g->occupancy.ctas, l1_bytes, &g->kernel_arena);
     g->net.sm_part[i].next = TIME_NEVER;
   }
-  mem_side_start(&g->net.mem, image);
+  netlist_start_memory(&g->net, image);
   dispatcher_start(&g->net.dispatcher, source->n_ctas, g->occupancy.ctas, g->now);
   g->net.serial[SERIAL_DISPATCHER].next = g->now;
   g->started = g->now;
-}
-
-/* Faults of one window are reported in SM order, so that the host's threads do not choose. */
-static void first_fault(const struct gpu *g, struct fault *f)
-{
-  for (unsigned i = 0; i < g->net.n_sms; i++) {
-    if (!g->net.sm[i].fault.kind) continue;
-    *f = g->net.sm[i].fault;
-    return;
-  }
 }
 
 void gpu_check_hazards(struct gpu *g)
@@ -130,9 +115,7 @@ static void collect_hazards(struct gpu *g)
 static void collect(struct gpu *g)
 {
   if (g->hazards) collect_hazards(g);
-  g->sm_sum = (struct sm_stats){0};
-  for (unsigned i = 0; i < g->net.n_sms; i++)
-    stat_add(sm_stats_group("sm", &g->sm_sum), sm_stats_group("sm", &g->net.sm[i].stats));
+  netlist_sum(&g->net, &g->sum);
   picos clock = params_clock_ps(&g->params), time = g->net.dispatcher.last_done - g->started;
   g->stats = (struct gpu_stats){
       .cycles = time / clock,
@@ -142,7 +125,7 @@ static void collect(struct gpu *g)
       .ctas_per_sm = g->occupancy.ctas,
       .warps_per_sm = g->occupancy.warps,
       .shared_bytes_per_cta = g->occupancy.shared_per_cta,
-      .warp_insts = g->sm_sum.warp_insts,
+      .warp_insts = g->sum.sm.warp_insts,
   };
 }
 
@@ -153,7 +136,7 @@ static void check_laws(struct gpu *g)
   unsigned n = gpu_stats_groups(g, group);
   for (unsigned i = 0; i < n; i++)
     if (!stat_check_laws(group[i], &e)) BUG("%s", e.msg);
-  if (!netlist_check_laws(&g->net, &g->sm_sum, &e)) BUG("%s", e.msg);
+  if (!netlist_check_laws(&g->net, &g->sum, &e)) BUG("%s", e.msg);
 }
 
 enum gpu_end gpu_run(struct gpu *g, struct step_source *source, struct gmem *image,
@@ -172,7 +155,7 @@ enum gpu_end gpu_run(struct gpu *g, struct step_source *source, struct gmem *ima
   }
   *fault = (struct fault){.kind = FAULT_DEADLOCK};
   if (end == ENGINE_STOPPED)
-    first_fault(g, fault);
+    *fault = *netlist_fault(&g->net);
   else if (report)
     engine_dump(g->engine, report);
   if (end == ENGINE_DEADLOCK)
@@ -186,8 +169,10 @@ unsigned gpu_stats_groups(struct gpu *g, struct stat_group out[GPU_MAX_GROUPS])
 {
   unsigned n = 0;
   out[n++] = gpu_stats_group("gpu", &g->stats);
-  out[n++] = sm_stats_group("sm", &g->sm_sum);
-  out[n++] = mem_stats_group("mem", &g->net.mem.stats);
+  out[n++] = sm_stats_group("sm", &g->sum.sm);
+  out[n++] = noc_stats_group("noc", &g->sum.noc);
+  out[n++] = l2_stats_group("l2", &g->sum.l2);
+  out[n++] = dram_stats_group("dram", &g->sum.dram);
   return n;
 }
 

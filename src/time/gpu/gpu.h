@@ -40,7 +40,7 @@ void gpu_check_hazards(struct gpu *);
 /* Findings of the last kernel, summed over SMs; NULL when not checked. */
 const struct hazard *gpu_hazards(const struct gpu *);
 
-/* Counters of the last kernel: gpu, sm (sum over SMs), mem. Returns how many groups. */
+/* Counters of the last kernel: gpu, sm (sum over SMs), noc, l2, dram. Returns how many groups. */
 unsigned gpu_stats_groups(struct gpu *, struct stat_group out[GPU_MAX_GROUPS]);
 
 const struct occupancy *gpu_occupancy(const struct gpu *);

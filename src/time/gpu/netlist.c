@@ -1,41 +1,93 @@
 #include "time/gpu/netlist.h"
 
-static const struct part_ops sm_ops = {sm_run, sm_progress, sm_busy, sm_dump};
-static const struct part_ops mem_side_ops = {mem_side_run, mem_side_progress, mem_side_busy,
-                                             mem_side_dump};
-static const struct part_ops dispatcher_ops = {dispatcher_run, dispatcher_progress, dispatcher_busy,
-                                               dispatcher_dump};
+/* --- an SM and its side of the crossbar -------------------------------------------------------- */
 
-static bool perform(void *ctx, unsigned sm, uint32_t txn, enum req_kind kind, picos now,
-                    struct gmem_view *direct)
+struct sm_node {
+  struct sm *sm;
+  struct xbar *xbar;
+};
+
+static picos node_run(void *self, picos from, picos to)
+{
+  struct sm_node *n = self;
+  struct mem_unit *m = &n->sm->mem;
+  xbar_deliver(n->xbar, n->sm->id, &m->in, to);
+  picos next = sm_run(n->sm, from, to), reply = xbar_sm_next(n->xbar, n->sm->id);
+  xbar_inject(n->xbar, n->sm->id, &m->out);
+  return reply < next && !n->sm->fault.kind ? reply : next;
+}
+
+static uint64_t node_progress(const void *self)
+{
+  return sm_progress(((const struct sm_node *)self)->sm);
+}
+
+static bool node_busy(const void *self)
+{
+  return sm_busy(((const struct sm_node *)self)->sm);
+}
+
+static void node_dump(const void *self, FILE *out)
+{
+  sm_dump(((const struct sm_node *)self)->sm, out);
+}
+
+static const struct part_ops node_ops = {node_run, node_progress, node_busy, node_dump};
+static const struct part_ops partition_ops = {partition_run, partition_progress, partition_busy,
+                                              partition_dump};
+static const struct part_ops commit_ops = {commit_run, commit_progress, commit_busy, commit_dump};
+static const struct part_ops dispatcher_ops = {dispatcher_run, dispatcher_progress,
+                                               dispatcher_busy, dispatcher_dump};
+
+/* --- building --------------------------------------------------------------------------------- */
+
+static bool perform(void *ctx, const struct mem_req *r, picos now, struct gmem_view *direct,
+                    struct fault *f)
 {
   struct netlist *n = ctx;
-  return sm_perform(&n->sm[sm], txn, kind, now, direct);
+  return sm_perform(&n->sm[r->sm], r, now, direct, f);
+}
+
+static void build_sm(struct netlist *n, const struct params *p, unsigned i)
+{
+  struct sm *m = &n->sm[i];
+  struct part *part = &n->sm_part[i];
+  sm_init(m, &n->arena, p, i);
+  n->node[i] = (struct sm_node){m, &n->xbar};
+  *part = (struct part){&node_ops, &n->node[i], TIME_NEVER};
+  n->xbar.reply.port[i].wake = &part->next;
+  n->commit.log[i] = &m->log;
+  n->dispatcher.port[i].launches = &m->launches;
+  n->dispatcher.port[i].done = &m->done;
+  m->launches.wake = &part->next;
+}
+
+static void build_memory(struct netlist *n, const struct params *p)
+{
+  n->n_partitions = partition_count(p);
+  n->partition = ARENA_ARRAY(&n->arena, struct partition, n->n_partitions);
+  n->partition_part = ARENA_ARRAY(&n->arena, struct part, n->n_partitions);
+  for (unsigned i = 0; i < n->n_partitions; i++) {
+    partition_init(&n->partition[i], &n->arena, p, i, &n->xbar, perform, n);
+    n->partition_part[i] = (struct part){&partition_ops, &n->partition[i], TIME_NEVER};
+  }
+  for (unsigned s = 0; s < p->l2_slices; s++)
+    n->xbar.request.port[s].wake = &n->partition_part[partition_of_slice(p, s)].next;
+  n->xbar.request.port[p->l2_slices].wake = &n->serial[SERIAL_COMMIT].next;
 }
 
 void netlist_build(struct netlist *n, const struct params *p)
 {
   *n = (struct netlist){.n_sms = p->gpu_sms};
   n->sm = ARENA_ARRAY(&n->arena, struct sm, n->n_sms);
+  n->node = ARENA_ARRAY(&n->arena, struct sm_node, n->n_sms);
   n->sm_part = ARENA_ARRAY(&n->arena, struct part, n->n_sms);
-  mem_side_init(&n->mem, &n->arena, p, n->n_sms);
-  n->mem.perform = perform;
-  n->mem.ctx = n;
+  xbar_init(&n->xbar, &n->arena, p);
+  commit_init(&n->commit, &n->arena, p, &n->xbar, perform, n);
   dispatcher_init(&n->dispatcher, &n->arena, p, n->n_sms);
-  for (unsigned i = 0; i < n->n_sms; i++) {
-    struct sm *m = &n->sm[i];
-    struct part *part = &n->sm_part[i];
-    sm_init(m, &n->arena, p, i);
-    *part = (struct part){&sm_ops, m, TIME_NEVER};
-    n->mem.port[i].in = &m->mem.out;
-    n->mem.port[i].out = &m->mem.in;
-    n->mem.port[i].log = &m->log;
-    n->dispatcher.port[i].launches = &m->launches;
-    n->dispatcher.port[i].done = &m->done;
-    m->mem.in.wake = &part->next;
-    m->launches.wake = &part->next;
-  }
-  n->serial[SERIAL_MEM_SIDE] = (struct part){&mem_side_ops, &n->mem, TIME_NEVER};
+  build_memory(n, p);
+  for (unsigned i = 0; i < n->n_sms; i++) build_sm(n, p, i);
+  n->serial[SERIAL_COMMIT] = (struct part){&commit_ops, &n->commit, TIME_NEVER};
   n->serial[SERIAL_DISPATCHER] = (struct part){&dispatcher_ops, &n->dispatcher, TIME_NEVER};
 }
 
@@ -52,21 +104,68 @@ void netlist_check_hazards(struct netlist *n, const struct params *p)
 void netlist_free(struct netlist *n)
 {
   for (unsigned i = 0; i < n->n_sms; i++) gmem_log_free(&n->sm[i].log);
+  for (unsigned i = 0; i < n->n_partitions; i++) partition_free(&n->partition[i]);
+  xbar_free(&n->xbar);
   arena_free(&n->arena);
 }
 
-bool netlist_check_laws(const struct netlist *n, const struct sm_stats *sum, struct err *e)
+void netlist_start_memory(struct netlist *n, struct gmem *image)
 {
-  if (sum->l1_miss_sectors > n->mem.stats.l2_read_sectors)
+  xbar_start(&n->xbar);
+  commit_start(&n->commit, image);
+  for (unsigned i = 0; i < n->n_partitions; i++) {
+    partition_start(&n->partition[i], image);
+    n->partition_part[i].next = TIME_NEVER;
+  }
+}
+
+/* --- looking at all of it ----------------------------------------------------------------------- */
+
+const struct fault *netlist_fault(const struct netlist *n)
+{
+  for (unsigned i = 0; i < n->n_sms; i++)
+    if (n->sm[i].fault.kind) return &n->sm[i].fault;
+  for (unsigned i = 0; i < n->n_partitions; i++)
+    if (n->partition[i].fault.kind) return &n->partition[i].fault;
+  return n->commit.fault.kind ? &n->commit.fault : NULL;
+}
+
+void netlist_sum(const struct netlist *n, struct netlist_stats *s)
+{
+  *s = (struct netlist_stats){.l2 = n->commit.stats};
+  struct stat_group sm = sm_stats_group("sm", &s->sm), l2 = l2_stats_group("l2", &s->l2);
+  struct stat_group dram = dram_stats_group("dram", &s->dram);
+  for (unsigned i = 0; i < n->n_sms; i++) stat_add(sm, sm_stats_group("sm", &n->sm[i].stats));
+  for (unsigned i = 0; i < n->n_partitions; i++) {
+    const struct partition *p = &n->partition[i];
+    for (unsigned k = 0; k < p->n_slices; k++)
+      stat_add(l2, l2_stats_group("l2", &p->slice[k].stats));
+    for (unsigned k = 0; k < p->n_channels; k++)
+      stat_add(dram, dram_stats_group("dram", &p->channel[k].stats));
+  }
+  xbar_sum(&n->xbar, &s->noc);
+}
+
+static bool law(const char *what, uint64_t a, uint64_t b, struct err *e)
+{
+  if (a == b) return true;
+  return err_set(e, "law broken: %s: %llu and %llu", what, (unsigned long long)a,
+                 (unsigned long long)b);
+}
+
+bool netlist_check_laws(const struct netlist *n, const struct netlist_stats *s, struct err *e)
+{
+  if (s->sm.l1_miss_sectors > s->l2.l2_read_sectors)
     return err_set(e, "law broken: L1 misses %llu > L2 reads %llu (sectors)",
-                   (unsigned long long)sum->l1_miss_sectors,
-                   (unsigned long long)n->mem.stats.l2_read_sectors);
-  if (sum->l1_write_sectors != n->mem.stats.l2_write_sectors)
-    return err_set(e, "law broken: SMs wrote %llu sectors, L2 received %llu",
-                   (unsigned long long)sum->l1_write_sectors,
-                   (unsigned long long)n->mem.stats.l2_write_sectors);
-  if (sum->ctas != n->dispatcher.n_ctas)
-    return err_set(e, "law broken: %llu CTAs launched of a grid of %llu",
-                   (unsigned long long)sum->ctas, (unsigned long long)n->dispatcher.n_ctas);
-  return true;
+                   (unsigned long long)s->sm.l1_miss_sectors,
+                   (unsigned long long)s->l2.l2_read_sectors);
+  return law("sectors written by SMs, received by L2", s->sm.l1_write_sectors,
+             s->l2.l2_write_sectors, e) &&
+         law("requests sent by SMs, taken by slices", s->noc.noc_requests, s->l2.requests, e) &&
+         law("replies of slices, received by SMs", s->l2.replies, s->noc.noc_replies, e) &&
+         law("bytes missed in L2, read from DRAM", SECTOR_BYTES * s->l2.l2_miss_sectors,
+             s->dram.dram_read_bytes, e) &&
+         law("bytes written back by L2, written to DRAM",
+             SECTOR_BYTES * s->l2.l2_written_back_sectors, s->dram.dram_write_bytes, e) &&
+         law("CTAs launched, of the grid", s->sm.ctas, n->dispatcher.n_ctas, e);
 }

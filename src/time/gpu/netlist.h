@@ -4,19 +4,25 @@
 #define WS_TIME_GPU_NETLIST_H
 
 #include "time/gpu/dispatcher.h"
-#include "time/mem/mem_side.h"
+#include "time/mem/commit.h"
+#include "time/mem/partition.h"
+#include "time/noc/xbar.h"
 #include "time/part.h"
 #include "time/sm/sm.h"
 
-enum { SERIAL_MEM_SIDE, SERIAL_DISPATCHER, SERIAL__N };
+enum { SERIAL_COMMIT, SERIAL_DISPATCHER, SERIAL__N };
 
 struct netlist {
   struct arena arena;
-  unsigned n_sms;
+  unsigned n_sms, n_partitions;
   struct sm *sm;
-  struct mem_side mem;
+  struct sm_node *node; /* an SM and its side of the crossbar */
+  struct xbar xbar;
+  struct partition *partition;
+  struct commit commit;
   struct dispatcher dispatcher;
-  struct part *sm_part; /* n_sms */
+  struct part *sm_part;            /* n_sms */
+  struct part *partition_part;     /* n_partitions */
   struct part serial[SERIAL__N];
 };
 
@@ -26,7 +32,23 @@ void netlist_free(struct netlist *);
 /* Gives every sub-core a hazard checker. */
 void netlist_check_hazards(struct netlist *, const struct params *);
 
+/* A kernel starts on the memory side: counters to zero; L2 lines stay. */
+void netlist_start_memory(struct netlist *, struct gmem *image);
+
+/* The guest fault of the window, in order of SM, then of partition, so that the host's threads do not
+ * choose; NULL: none. */
+const struct fault *netlist_fault(const struct netlist *);
+
+/* Counters of the last kernel, summed over the boxes of a kind. */
+struct netlist_stats {
+  struct sm_stats sm;
+  struct noc_stats noc;
+  struct l2_stats l2;
+  struct dram_stats dram;
+};
+void netlist_sum(const struct netlist *, struct netlist_stats *);
+
 /* Laws between blocks, checked at the end of a kernel. */
-bool netlist_check_laws(const struct netlist *, const struct sm_stats *sum, struct err *);
+bool netlist_check_laws(const struct netlist *, const struct netlist_stats *, struct err *);
 
 #endif

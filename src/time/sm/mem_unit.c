@@ -101,6 +101,7 @@ static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn
                               .sm = (uint16_t)u->sm,
                               .kind = (uint8_t)kind,
                               .sectors = l.sectors,
+                              .op = u->pool.t[id].mem.op,
                           });
   u->outstanding++;
 }
@@ -117,6 +118,15 @@ static void load_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t 
     if (r.hit != l.sectors) t->waiting++;
     if (r.missed) send(u, id, REQ_READ, (struct txn_line){l.line, r.missed}, now);
   }
+}
+
+/* One request per line: each is performed at its slice, for its lanes. */
+static void strong_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
+{
+  struct step_warp *w = warp_of(u, t)->step;
+  for (unsigned i = 0; i < t->n_lines; i++) send(u, id, REQ_STRONG, t->line[i], now);
+  t->waiting = t->n_lines;
+  if (!t->n_lines) w->ops->finish(w, &t->effect); /* no lane: nobody will answer */
 }
 
 static void store_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
@@ -155,10 +165,11 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
     store_lines(u, t, id, now);
   else if (t->kind == TXN_GLOBAL)
     load_lines(u, t, id, now);
-  else if (t->kind == TXN_STRONG || t->kind == TXN_SERVICE) {
+  else if (t->kind == TXN_STRONG)
+    strong_lines(u, t, id, now);
+  else if (t->kind == TXN_SERVICE) {
     t->waiting = 1;
-    send(u, id, t->kind == TXN_STRONG ? REQ_STRONG : REQ_SERVICE,
-         t->n_lines ? t->line[0] : (struct txn_line){0, 0}, now);
+    send(u, id, REQ_SERVICE, (struct txn_line){0, 0}, now);
   }
   if (t->waiting == 0) complete(u, id, now, t->issued + t->raw + late);
 }
@@ -214,7 +225,7 @@ static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now, unsigne
   }
   struct txn *t = &u->pool.t[r.txn];
   t->waiting--;
-  if (r.kind == REQ_STRONG) {
+  if (r.kind == REQ_STRONG && t->waiting == 0) {
     note_strong(u, t, -1);
     struct warp_slot *w = warp_of(u, t);
     w->step->ops->finish(w->step, &t->effect);

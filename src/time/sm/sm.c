@@ -213,14 +213,27 @@ picos sm_run(void *self, picos from, picos to)
   return m->cycle == CYCLE_NEVER ? TIME_NEVER : m->cycle * m->period;
 }
 
-bool sm_perform(struct sm *m, uint32_t txn, enum req_kind kind, picos now, struct gmem_view *direct)
+static lane_mask lanes_in_line(const struct mem_effect *m, uint64_t line)
 {
-  struct txn *t = &m->mem.pool.t[txn];
-  struct step_warp *w = m->sub_core[t->sub_core].warps.slot[t->warp].step;
-  if (kind == REQ_STRONG) return w->ops->perform(w, &t->effect, t->mem.lanes, direct, &m->fault);
+  lane_mask in = 0;
+  for (lane_mask l = m->lanes; l; l &= l - 1) {
+    unsigned i = bits_first(l);
+    if (m->addr[i] / LINE_BYTES == line) in |= (lane_mask)1 << i;
+  }
+  return in;
+}
+
+bool sm_perform(struct sm *m, const struct mem_req *r, picos now, struct gmem_view *direct,
+                struct fault *f)
+{
+  struct txn *t = &m->mem.pool.t[r->txn];
+  struct warp_slot *slot = &m->sub_core[t->sub_core].warps.slot[t->warp];
+  struct step_warp *w = slot->step;
+  if (r->kind == REQ_STRONG)
+    return w->ops->perform(w, &t->effect, lanes_in_line(&t->mem, r->line), direct, f);
   t->effect.clock = now / m->period;
   t->effect.time_ns = now / 1000;
-  return w->ops->step(w, m->sub_core[t->sub_core].warps.slot[t->warp].path, &t->effect, &m->fault);
+  return w->ops->step(w, slot->path, &t->effect, f);
 }
 
 /* --- part ------------------------------------------------------------------------------------- */

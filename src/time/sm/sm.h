@@ -55,7 +55,9 @@ uint64_t sm_progress(const void *self);
 bool sm_busy(const void *self);
 void sm_dump(const void *self, FILE *);
 
-/* Memory side: performs transaction `txn` (strong access or service) on the image. False: fault. */
-bool sm_perform(struct sm *, uint32_t txn, enum req_kind, picos now, struct gmem_view *direct);
+/* Memory side: performs transaction r->txn on the image: a strong access for its lanes in line
+ * r->line, a service as a whole. Slices may do so at once for different lines. False: fault. */
+bool sm_perform(struct sm *, const struct mem_req *r, picos now, struct gmem_view *direct,
+                struct fault *);
 
 #endif

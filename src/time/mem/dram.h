@@ -1,0 +1,136 @@
+/* DRAM channel with its controller: banks, bank groups, row buffers, FR-FCFS, write draining,
+ * refresh.
+ *
+ *   in       read and write requests of the L2 slices: up to four sectors of one line
+ *   out      answers to reads, in the order of their column commands
+ *   address  line of the channel, low to high: bank group bit 0, columns of a row, other bank
+ *            bits, row; the bank is XORed with low row bits, so that equal offsets do not share a
+ *   bank schedule per bank the oldest request that hits the open row, else the oldest; between
+ *            banks the one whose command can go first, then the oldest. At most dram.row_hits_max
+ *            hits in a row while an older request waits. Opens rows while other banks transfer.
+ *   writes   wait in a queue of their own: drained from dram.write_high entries down to
+ *            dram.write_low, and while there is nothing to read
+ *   refresh  per bank, once every dram.t.refi, the banks in turn; nothing happens for idle banks
+ *            until they are used
+ *   params   dram.*; timings are picoseconds
+ *
+ * A request is scheduled as one group of 32-byte bursts: the data bus is held for the bursts' time
+ * at dram.efficiency of the pin rate, while their bank group is held for dram.t.ccd_l each. Groups
+ * of two bank groups therefore share the bus as interleaved bursts would.
+ *   not modelled: command bus; ranks; write data forwarded to reads; power-down
+ */
+#ifndef WS_TIME_MEM_DRAM_H
+#define WS_TIME_MEM_DRAM_H
+
+#include "base/arena.h"
+#include "config/params.h"
+#include "time/mem/dram_stats.h"
+#include "time/part.h"
+
+enum { DRAM_MAX_BANKS = 64, DRAM_MAX_GROUPS = 16, DRAM_NIL = 0xffff, DRAM_FAW = 4 };
+enum dram_dir { DRAM_READ, DRAM_WRITE, DRAM__N };
+
+struct dram_req {
+  uint64_t line; /* the requester's, comes back */
+  uint64_t row;
+  uint64_t seq; /* age */
+  picos arrive;
+  uint16_t next;
+  uint8_t bank, bursts, sectors, slice;
+};
+
+struct dram_bank {
+  uint64_t row;
+  bool open, conflict; /* conflict: opening this row closed another */
+  uint32_t hits;       /* column commands since the row was opened */
+  picos act_ready;     /* row cycle and refresh allow the next ACT */
+  picos pre_ready;     /* tRAS, tRTP, tWR allow precharge */
+  picos col_ready;     /* tRCD is over */
+  uint16_t head[DRAM__N], tail[DRAM__N], pick[DRAM__N];
+};
+
+struct dram_answer {
+  picos at;
+  uint64_t line;
+  uint8_t sectors, slice;
+};
+
+/* What the scheduler looks at of each bank: its pick's next command. */
+struct dram_view {
+  picos own[DRAM_MAX_BANKS];    /* as far as the bank is concerned it can go then */
+  uint64_t seq[DRAM_MAX_BANKS]; /* age of the pick */
+  uint8_t gate[DRAM_MAX_BANKS]; /* which of struct dram_gates it must pass */
+  uint64_t banks, hits;         /* banks with requests; of those, whose pick hits the open row */
+};
+
+struct dram_command {
+  picos at; /* TIME_NEVER: nothing to do */
+  uint64_t seq;
+  uint8_t bank;
+};
+
+struct dram {
+  const uint32_t *t; /* params->dram_t */
+  /* params */
+  unsigned n_banks, n_groups, read_queue, write_queue, write_high, write_low, row_hits_max;
+  unsigned column_bits, bank_bits;
+  picos slot, ccd,
+      extra; /* burst on the bus; bursts in one bank group; fixed part of a read's latency */
+  /* state */
+  struct dram_bank bank[DRAM_MAX_BANKS];
+  picos refresh_at[DRAM_MAX_BANKS];
+  struct dram_view view[DRAM__N];
+  unsigned n[DRAM__N]; /* requests queued */
+  bool writing, draining;
+  picos col_free[DRAM__N]; /* data bus allows a column command */
+  picos group_col[DRAM_MAX_GROUPS], group_act[DRAM_MAX_GROUPS];
+  picos act_free, faw[DRAM_FAW];
+  unsigned faw_next;
+  struct dram_command plan;
+  uint64_t seq;
+  struct dram_req *pool;
+  uint16_t free;
+  struct dram_answer *answer; /* ring */
+  uint32_t answer_cap, answer_head, n_answers;
+  struct dram_stats stats;
+};
+
+/* max_reads: most reads (answers outstanding), overflow: most writes accepted beyond
+ * dram.write_queue. */
+void dram_init(struct dram *, struct arena *, const struct params *, unsigned max_reads,
+               unsigned overflow);
+
+static inline bool dram_read_room(const struct dram *c)
+{
+  return c->n[DRAM_READ] < c->read_queue;
+}
+
+/* Room for a write-back that can wait. */
+static inline bool dram_write_room(const struct dram *c)
+{
+  return c->n[DRAM_WRITE] < c->write_queue;
+}
+
+/* Queues a request. `local` is the line number inside the channel, `line` and `slice` come back. */
+void dram_request(struct dram *, enum dram_dir, picos now, uint64_t local, uint64_t line,
+                  unsigned sectors, unsigned slice);
+
+/* Time of the next command or answer, TIME_NEVER when idle. */
+static inline picos dram_next(const struct dram *c)
+{
+  picos at = c->n_answers ? c->answer[c->answer_head].at : TIME_NEVER;
+  return c->plan.at < at ? c->plan.at : at;
+}
+
+/* Does what is due at `now` = dram_next(). True: a read is answered, see *answer. */
+bool dram_step(struct dram *, picos now, struct dram_answer *answer);
+
+static inline bool dram_busy(const struct dram *c)
+{
+  return c->n[DRAM_READ] || c->n[DRAM_WRITE] || c->n_answers;
+}
+
+/* Latency of a lone read of one sector from a closed bank, without the fixed part, ps. */
+picos dram_core_latency(const struct params *);
+
+#endif

@@ -1,0 +1,382 @@
+#include "time/mem/l2_slice.h"
+
+#include <stdlib.h>
+
+#include "base/bug.h"
+
+enum { NIL = UINT32_MAX, WAITERS_PER_MISS = 8, ATOMICS_FIRST_CAP = 16 };
+
+unsigned l2_slice_max_reads(const struct params *p)
+{
+  return p->l2_mshr_entries * SECTORS_PER_LINE;
+}
+
+/* Load-to-use latencies are whole round trips; an L1 hit (mlat.raw) and both ways of the
+ * interconnect are spent elsewhere. */
+static uint32_t cycles_inside(const struct params *p)
+{
+  uint32_t elsewhere =
+      p->mlat_raw[MLAT_LDG_REGULAR] + p->noc_request_latency + p->noc_reply_latency;
+  BUG_ON(p->l2_latency < elsewhere); /* params_check */
+  return p->l2_latency - elsewhere;
+}
+
+void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, unsigned id,
+                   unsigned index, struct l2_ports ports)
+{
+  picos cycle = params_clock_ps(p);
+  *s = (struct l2_slice){
+      .params = p,
+      .ports = ports,
+      .id = id,
+      .index = index,
+      .n_sets = p->l2_bytes / (LINE_BYTES * p->l2_ways * p->l2_slices),
+      .n_ways = p->l2_ways,
+      .merges = p->l2_mshr_merges,
+      .cycle = cycle,
+      .latency = cycles_inside(p) * cycle,
+      .atomic_interval = p->l2_atomic_interval * cycle,
+      .atomic_latency = p->l2_atomic_cycles * cycle,
+      .femtos_per_byte = cycle * 1000 * p->l2_slices / p->l2_bytes_per_cycle,
+  };
+  s->tag = ARENA_ARRAY(a, uint64_t, (size_t)s->n_sets * s->n_ways);
+  s->way = ARENA_ARRAY(a, struct l2_way, (size_t)s->n_sets * s->n_ways);
+  uint32_t n = p->l2_mshr_entries, w = n * WAITERS_PER_MISS;
+  s->miss = ARENA_ARRAY(a, struct l2_miss, n);
+  s->waiter = ARENA_ARRAY(a, struct l2_waiter, w);
+  for (uint32_t i = 0; i < n; i++) s->miss[i].next = i + 1 < n ? i + 1 : NIL;
+  for (uint32_t i = 0; i < w; i++) s->waiter[i].next = i + 1 < w ? i + 1 : NIL;
+  for (s->n_buckets = 1; s->n_buckets < 2 * n;) s->n_buckets *= 2;
+  s->bucket = ARENA_ARRAY(a, uint32_t, s->n_buckets);
+  for (uint32_t i = 0; i < s->n_buckets; i++) s->bucket[i] = NIL;
+}
+
+void l2_slice_free(struct l2_slice *s)
+{
+  free(s->atomic);
+}
+
+void l2_slice_start(struct l2_slice *s, struct gmem *image)
+{
+  BUG_ON(s->n_misses || s->n_atomics);
+  s->direct = (struct gmem_view){.image = image};
+  s->stats = (struct l2_stats){0};
+}
+
+/* --- tags ------------------------------------------------------------------------------------- */
+
+/* Neighbouring lines and power-of-two strides spread over the sets. */
+static size_t set_of(const struct l2_slice *s, uint64_t line)
+{
+  uint32_t x = (uint32_t)(line ^ line >> 32);
+  return (size_t)((x ^ x >> 10 ^ x >> 20) % s->n_sets) * s->n_ways;
+}
+
+static struct l2_way *find(struct l2_slice *s, uint64_t line)
+{
+  size_t set = set_of(s, line);
+  for (size_t i = set; i < set + s->n_ways; i++)
+    if (s->tag[i] == line + 1) return &s->way[i];
+  return NULL;
+}
+
+/* The channel of a line and its line number there. */
+static struct dram *channel_of(const struct l2_slice *s, uint64_t line, uint64_t *local)
+{
+  const struct l2_ports *p = &s->ports;
+  *local = p->n_channels > 1 ? line / p->n_channels : line * p->slices + s->index;
+  return &p->channel[p->n_channels > 1 ? line % p->n_channels : 0];
+}
+
+static void evict(struct l2_slice *s, size_t i, picos now)
+{
+  struct l2_way *w = &s->way[i];
+  s->stats.l2_evicted_lines++;
+  if (!w->dirty) return;
+  uint64_t line = s->tag[i] - 1, local;
+  struct dram *c = channel_of(s, line, &local);
+  s->stats.l2_written_back_sectors += count_sectors(w->dirty);
+  dram_request(c, DRAM_WRITE, now, local, line, w->dirty, s->index);
+}
+
+static struct l2_way *allocate(struct l2_slice *s, uint64_t line, picos now)
+{
+  size_t set = set_of(s, line), victim = set;
+  for (size_t i = set + 1; i < set + s->n_ways; i++)
+    if (s->way[i].used < s->way[victim].used) victim = i;
+  if (s->tag[victim]) evict(s, victim, now);
+  s->tag[victim] = line + 1;
+  s->way[victim] = (struct l2_way){.used = ++s->stamp};
+  return &s->way[victim];
+}
+
+/* --- misses ----------------------------------------------------------------------------------- */
+
+static uint32_t *bucket_of(struct l2_slice *s, uint64_t line)
+{
+  return &s->bucket[(line ^ line >> 9) & (s->n_buckets - 1)];
+}
+
+static struct l2_miss *find_miss(struct l2_slice *s, uint64_t line)
+{
+  for (uint32_t i = *bucket_of(s, line); i != NIL; i = s->miss[i].next)
+    if (s->miss[i].line == line) return &s->miss[i];
+  return NULL;
+}
+
+static struct l2_miss *new_miss(struct l2_slice *s, uint64_t line)
+{
+  uint32_t i = s->free_miss, *b = bucket_of(s, line);
+  struct l2_miss *m = &s->miss[i];
+  s->free_miss = m->next;
+  s->n_misses++;
+  *m = (struct l2_miss){.line = line, .next = *b, .first = NIL, .last = NIL};
+  *b = i;
+  return m;
+}
+
+static void free_miss(struct l2_slice *s, struct l2_miss *m)
+{
+  uint32_t i = (uint32_t)(m - s->miss), *link = bucket_of(s, m->line);
+  while (*link != i) link = &s->miss[*link].next;
+  *link = m->next;
+  m->next = s->free_miss;
+  s->free_miss = i;
+  s->n_misses--;
+}
+
+static void add_waiter(struct l2_slice *s, struct l2_miss *m, const struct mem_req *r,
+                       unsigned need)
+{
+  uint32_t i = s->free_waiter;
+  s->free_waiter = s->waiter[i].next;
+  s->waiter[i] = (struct l2_waiter){*r, NIL, (uint8_t)need};
+  if (m->first == NIL)
+    m->first = i;
+  else
+    s->waiter[m->last].next = i;
+  m->last = i;
+  m->n_waiters++;
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+static void answer(struct l2_slice *s, const struct mem_req *r, picos now, unsigned bytes)
+{
+  s->stats.replies++;
+  xbar_answer(s->ports.xbar, s->id, r, now + s->latency, bytes);
+}
+
+static void push_atomic(struct l2_slice *s, const struct mem_req *r, picos at)
+{
+  if (s->n_atomics == s->atomic_cap) {
+    uint32_t cap = s->atomic_cap ? 2 * s->atomic_cap : ATOMICS_FIRST_CAP;
+    struct l2_atomic *ring = malloc(cap * sizeof *ring);
+    BUG_ON(!ring);
+    for (uint32_t i = 0; i < s->n_atomics; i++)
+      ring[i] = s->atomic[(s->atomic_head + i) & (s->atomic_cap - 1)];
+    free(s->atomic);
+    s->atomic = ring;
+    s->atomic_cap = cap;
+    s->atomic_head = 0;
+  }
+  s->atomic[(s->atomic_head + s->n_atomics++) & (s->atomic_cap - 1)] = (struct l2_atomic){at, *r};
+}
+
+/* All sectors of the request are there. */
+static void complete(struct l2_slice *s, struct l2_way *w, const struct mem_req *r, picos now)
+{
+  unsigned sectors = count_sectors(r->sectors);
+  if (r->kind == REQ_READ || r->op == MEM_LOAD || r->op == MEM_LDGSTS) {
+    answer(s, r, now, sectors * SECTOR_BYTES);
+    return;
+  }
+  if (w) w->dirty |= r->sectors;
+  s->stats.l2_strong_write_sectors += sectors;
+  picos at = now > s->atomic_free ? now : s->atomic_free;
+  s->atomic_free = at + sectors * s->atomic_interval;
+  push_atomic(s, r, at + s->atomic_latency);
+}
+
+static void atomic_done(struct l2_slice *s, picos now)
+{
+  struct mem_req r = s->atomic[s->atomic_head].req;
+  s->atomic_head = (s->atomic_head + 1) & (s->atomic_cap - 1);
+  s->n_atomics--;
+  answer(s, &r, now, r.op == MEM_RED ? 0 : count_sectors(r.sectors) * SECTOR_BYTES);
+}
+
+static void note_next(struct l2_slice *s);
+
+void l2_slice_fill(struct l2_slice *s, uint64_t line, unsigned sectors, picos now)
+{
+  struct l2_miss *m = find_miss(s, line);
+  BUG_ON(!m || (m->pending & sectors) != sectors);
+  struct l2_way *w = find(s, line);
+  if (!w) w = allocate(s, line, now);
+  w->used = ++s->stamp;
+  w->sectors |= (uint8_t)sectors;
+  m->pending &= (uint8_t)~sectors;
+  s->stats.l2_filled_sectors += count_sectors(sectors);
+  uint32_t before = NIL;
+  for (uint32_t i = m->first, next; i != NIL; i = next) {
+    struct l2_waiter *x = &s->waiter[i];
+    next = x->next;
+    x->need &= (uint8_t)~sectors;
+    if (x->need) {
+      before = i;
+      continue;
+    }
+    *(before == NIL ? &m->first : &s->waiter[before].next) = next;
+    if (m->last == i) m->last = before;
+    m->n_waiters--;
+    complete(s, w, &x->req, now);
+    x->next = s->free_waiter;
+    s->free_waiter = i;
+  }
+  if (!m->pending) free_miss(s, m);
+  if (s->blocked == L2_WAITS_FILL) {
+    s->blocked = L2_GOES_ON;
+    if (s->free_at < now) s->free_at = now;
+  }
+  note_next(s);
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+/* The slice is held for at least a cycle. */
+static void hold(struct l2_slice *s, picos now, unsigned sectors)
+{
+  picos data = sectors * SECTOR_BYTES * s->femtos_per_byte / 1000;
+  s->free_at = now + (data > s->cycle ? data : s->cycle);
+}
+
+static bool perform(struct l2_slice *s, const struct mem_req *r, picos now, struct fault *f)
+{
+  if (r->kind != REQ_STRONG) return true;
+  s->stats.strong_requests++;
+  return s->ports.perform(s->ports.ctx, r, now, &s->direct, f);
+}
+
+static bool block(struct l2_slice *s, enum l2_block why, const struct dram *c)
+{
+  s->blocked = why;
+  s->blocked_by = c;
+  s->stats.l2_stalls++;
+  return false;
+}
+
+/* Is there everything a miss needs? Its line may displace a dirty one. */
+static bool can_miss(struct l2_slice *s, const struct l2_miss *m, const struct dram *c)
+{
+  bool entry = m ? m->n_waiters < s->merges : s->free_miss != NIL;
+  if (!entry || s->free_waiter == NIL) return block(s, L2_WAITS_FILL, c);
+  if (!dram_read_room(c)) return block(s, L2_WAITS_READ, c);
+  return dram_write_room(c) || block(s, L2_WAITS_WRITE, c);
+}
+
+/* Read, or read and modify. False: must wait. */
+static bool take_read(struct l2_slice *s, const struct mem_req *r, picos now)
+{
+  struct l2_stats *t = &s->stats;
+  struct l2_way *w = s->params->l2_perfect ? NULL : find(s, r->local);
+  unsigned hit = s->params->l2_perfect ? r->sectors : w ? w->sectors & r->sectors : 0u;
+  unsigned need = r->sectors & ~hit;
+  if (need) {
+    uint64_t local;
+    struct dram *c = channel_of(s, r->local, &local);
+    struct l2_miss *m = find_miss(s, r->local);
+    if (!can_miss(s, m, c)) return false;
+    if (!m) m = new_miss(s, r->local);
+    unsigned missed = need & ~(unsigned)m->pending;
+    t->l2_merge_sectors += count_sectors(need & m->pending);
+    t->l2_miss_sectors += count_sectors(missed);
+    m->pending |= (uint8_t)missed;
+    add_waiter(s, m, r, need);
+    if (missed) dram_request(c, DRAM_READ, now, local, r->local, missed, s->index);
+  }
+  t->l2_read_sectors += count_sectors(r->sectors);
+  t->l2_hit_sectors += count_sectors(hit);
+  hold(s, now, count_sectors(hit));
+  if (w) w->used = ++s->stamp;
+  if (!need) complete(s, w, r, now);
+  return true;
+}
+
+static bool take_write(struct l2_slice *s, const struct mem_req *r, picos now)
+{
+  unsigned sectors = count_sectors(r->sectors);
+  if (!s->params->l2_perfect) {
+    struct l2_way *w = find(s, r->local);
+    uint64_t local;
+    const struct dram *c = channel_of(s, r->local, &local);
+    if (!w && !dram_write_room(c)) return block(s, L2_WAITS_WRITE, c);
+    if (!w) w = allocate(s, r->local, now);
+    w->used = ++s->stamp;
+    w->sectors |= r->sectors;
+    w->dirty |= r->sectors;
+  }
+  *(r->kind == REQ_WRITE ? &s->stats.l2_write_sectors : &s->stats.l2_strong_write_sectors) +=
+      sectors;
+  hold(s, now, sectors);
+  answer(s, r, now, 0);
+  return true;
+}
+
+static bool take_request(struct l2_slice *s, picos now, struct fault *f)
+{
+  const struct mem_req *r = xbar_front(s->ports.xbar, s->id);
+  bool write = r->kind == REQ_WRITE || (r->kind == REQ_STRONG && r->op == MEM_STORE);
+  if (!(write ? take_write(s, r, now) : take_read(s, r, now))) return true;
+  s->stats.requests++;
+  bool ok = perform(s, r, now, f);
+  xbar_pop(s->ports.xbar, s->id, now);
+  return ok;
+}
+
+static void note_next(struct l2_slice *s)
+{
+  s->next = s->n_atomics ? s->atomic[s->atomic_head].at : TIME_NEVER;
+  if (s->blocked) return;
+  picos ready = xbar_ready(s->ports.xbar, s->id);
+  if (ready == TIME_NEVER) return;
+  if (ready < s->free_at) ready = s->free_at;
+  if (ready < s->next) s->next = ready;
+}
+
+void l2_slice_look(struct l2_slice *s)
+{
+  xbar_look(s->ports.xbar, s->id);
+  note_next(s);
+}
+
+static bool can_go_on(const struct l2_slice *s)
+{
+  if (s->blocked == L2_WAITS_READ) return dram_read_room(s->blocked_by);
+  return s->blocked == L2_WAITS_WRITE && dram_write_room(s->blocked_by);
+}
+
+bool l2_slice_unblock(struct l2_slice *s, picos now)
+{
+  if (!can_go_on(s)) return false;
+  s->blocked = L2_GOES_ON;
+  if (s->free_at < now) s->free_at = now;
+  note_next(s);
+  return true;
+}
+
+bool l2_slice_step(struct l2_slice *s, picos now, struct fault *f)
+{
+  bool ok = true;
+  if (s->n_atomics && s->atomic[s->atomic_head].at <= now)
+    atomic_done(s, now);
+  else
+    ok = take_request(s, now, f);
+  note_next(s);
+  return ok;
+}
+
+bool l2_slice_busy(const struct l2_slice *s)
+{
+  return s->n_misses || s->n_atomics || xbar_requests_waiting(s->ports.xbar, s->id);
+}

@@ -1,0 +1,124 @@
+/* L2 slice: tags, sector bits, misses in flight, atomics unit. Data are not held.
+ *
+ *   in       requests from the crossbar, one after another; answers of DRAM
+ *   out      replies to the crossbar; reads and write-backs to a DRAM channel
+ *   lines    128 bytes, 4 sectors of 32 bytes, LRU, write-back; a written sector needs no fetch
+ *            (the silicon keeps a byte mask); a line is allocated when a sector is written or
+ * arrives
+ *   misses   one entry per line on its way, with the requests that wait for it; a sector on its
+ *            way is merged, not requested twice, and valid when DRAM has answered
+ *   time     a request holds the slice for one cycle or for its hit or written bytes at the slice's
+ *            share of l2.bytes_per_cycle; its reply leaves a fixed latency after its sectors are
+ * there
+ *   atomics  performed in request order; their sectors pass a unit that takes one per
+ *            l2.atomic_interval and adds l2.atomic_cycles
+ *   stalls   the first request waits, and the ones behind it, while there is no free miss entry, no
+ *            place among the waiting requests, or the DRAM queues are full
+ *   order    requests in (arrival, SM, sequence) order; strong accesses are performed on the
+ *            image when taken, for the lanes of their line
+ *   params   l2.*, dram.*
+ *   not modelled: data banks, partial sector writes, compression, far and near partition
+ */
+#ifndef WS_TIME_MEM_L2_SLICE_H
+#define WS_TIME_MEM_L2_SLICE_H
+
+#include "base/arena.h"
+#include "base/gmem.h"
+#include "config/params.h"
+#include "isa/step.h"
+#include "time/mem/dram.h"
+#include "time/mem/l2_stats.h"
+#include "time/msg.h"
+#include "time/noc/xbar.h"
+#include "time/server.h"
+
+/* Performs a strong access, on the image: all lanes of transaction r->txn of SM r->sm in r->line. A
+ * service call: steps the warp. False: guest fault. */
+typedef bool perform_fn(void *ctx, const struct mem_req *r, picos now, struct gmem_view *,
+                        struct fault *);
+
+struct l2_way {
+  uint32_t used; /* LRU stamp; a wrap costs one wrong victim per line */
+  uint8_t sectors, dirty;
+};
+
+struct l2_waiter {
+  struct mem_req req;
+  uint32_t next;
+  uint8_t need; /* sectors still missing */
+};
+
+struct l2_miss {
+  uint64_t line;
+  uint32_t next;        /* hash chain or free list */
+  uint32_t first, last; /* waiters, oldest first */
+  uint16_t n_waiters;
+  uint8_t pending; /* sectors requested from DRAM */
+};
+
+struct l2_ports {
+  struct xbar *xbar;
+  struct dram *channel;        /* of the slice's partition */
+  unsigned n_channels, slices; /* slices of the partition that share them */
+  perform_fn *perform;
+  void *ctx;
+};
+
+enum l2_block {
+  L2_GOES_ON,
+  L2_WAITS_FILL,  /* for an answer: miss entries, waiting requests */
+  L2_WAITS_READ,  /* for room in the channel's queue of reads */
+  L2_WAITS_WRITE, /* for room in its queue of writes */
+};
+
+struct l2_slice {
+  const struct params *params;
+  struct l2_ports ports;
+  unsigned id;    /* number in the GPU */
+  unsigned index; /* in its partition */
+  unsigned n_sets, n_ways, merges;
+  picos cycle, latency, atomic_interval, atomic_latency;
+  uint64_t femtos_per_byte;
+  /* state */
+  uint64_t *tag; /* [set][way]: line number inside the slice + 1; 0: free */
+  struct l2_way *way;
+  uint32_t stamp;
+  struct l2_miss *miss;
+  struct l2_waiter *waiter;
+  uint32_t *bucket;
+  uint32_t n_buckets, free_miss, free_waiter, n_misses;
+  uint8_t blocked; /* enum l2_block: what the first request waits for */
+  const struct dram *blocked_by;
+  picos next;    /* time of the next event of its own, TIME_NEVER: waits for others */
+  picos free_at; /* takes the next request from then on */
+  picos atomic_free;
+  struct l2_atomic {
+    picos at;
+    struct mem_req req;
+  } * atomic; /* ring: in the atomics unit */
+  uint32_t atomic_cap, atomic_head, n_atomics;
+  struct gmem_view direct;
+  struct l2_stats stats;
+};
+
+void l2_slice_init(struct l2_slice *, struct arena *, const struct params *, unsigned id,
+                   unsigned index, struct l2_ports);
+void l2_slice_free(struct l2_slice *);
+/* Kernel start: counters to zero. Lines stay. */
+void l2_slice_start(struct l2_slice *, struct gmem *image);
+
+/* Takes note of new requests. To be called before the slice's `next` is used in a window. */
+void l2_slice_look(struct l2_slice *);
+/* Does what is due at `now` = next. False: guest fault in a strong access. */
+bool l2_slice_step(struct l2_slice *, picos now, struct fault *);
+/* Goes on if it waited for a queue that has room now. True: it did. */
+bool l2_slice_unblock(struct l2_slice *, picos now);
+/* DRAM answered: the sectors of the line (a line number inside the slice) are valid now. */
+void l2_slice_fill(struct l2_slice *, uint64_t line, unsigned sectors, picos now);
+
+/* Most answers of DRAM that this slice can be waiting for. */
+unsigned l2_slice_max_reads(const struct params *);
+
+bool l2_slice_busy(const struct l2_slice *);
+
+#endif

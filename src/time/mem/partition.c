@@ -1,0 +1,107 @@
+#include "time/mem/partition.h"
+
+void partition_init(struct partition *m, struct arena *a, const struct params *p, unsigned id,
+                    struct xbar *x, perform_fn *perform, void *ctx)
+{
+  unsigned n = partition_count(p);
+  *m = (struct partition){
+      .id = id, .n_slices = p->l2_slices / n, .n_channels = p->dram_channels / n};
+  m->slice = ARENA_ARRAY(a, struct l2_slice, m->n_slices);
+  m->channel = ARENA_ARRAY(a, struct dram, m->n_channels);
+  unsigned reads = l2_slice_max_reads(p) * m->n_slices;
+  for (unsigned i = 0; i < m->n_channels; i++) dram_init(&m->channel[i], a, p, reads, reads);
+  for (unsigned i = 0; i < m->n_slices; i++)
+    l2_slice_init(&m->slice[i], a, p, id * m->n_slices + i, i,
+                  (struct l2_ports){x, m->channel, m->n_channels, m->n_slices, perform, ctx});
+}
+
+void partition_free(struct partition *m)
+{
+  for (unsigned i = 0; i < m->n_slices; i++) l2_slice_free(&m->slice[i]);
+}
+
+void partition_start(struct partition *m, struct gmem *image)
+{
+  m->fault = (struct fault){0};
+  for (unsigned i = 0; i < m->n_slices; i++) l2_slice_start(&m->slice[i], image);
+  for (unsigned i = 0; i < m->n_channels; i++) m->channel[i].stats = (struct dram_stats){0};
+}
+
+/* A queue has room again: one slice that waited for it goes on, the slices in turn. If it does not
+ * take the place after all, the next one gets it after its step. */
+static void unblock(struct partition *m, picos now)
+{
+  for (unsigned k = 0; k < m->n_slices; k++) {
+    unsigned i = (m->turn + k) % m->n_slices;
+    if (!m->slice[i].blocked || !l2_slice_unblock(&m->slice[i], now)) continue;
+    m->turn = (i + 1) % m->n_slices;
+    return;
+  }
+}
+
+static void dram_event(struct partition *m, struct dram *c, picos now)
+{
+  struct dram_answer a;
+  if (dram_step(c, now, &a)) l2_slice_fill(&m->slice[a.slice], a.line, a.sectors, now);
+}
+
+/* Events in order of time; at the same time channels before slices, in order of their number. */
+picos partition_run(void *self, picos from, picos to)
+{
+  struct partition *m = self;
+  (void)from;
+  if (m->fault.kind) return TIME_NEVER;
+  for (unsigned i = 0; i < m->n_slices; i++) l2_slice_look(&m->slice[i]);
+  for (;;) {
+    picos next = TIME_NEVER;
+    struct dram *channel = NULL;
+    struct l2_slice *slice = NULL;
+    for (unsigned i = 0; i < m->n_channels; i++) {
+      picos at = dram_next(&m->channel[i]);
+      if (at < next) next = at, channel = &m->channel[i];
+    }
+    for (unsigned i = 0; i < m->n_slices; i++)
+      if (m->slice[i].next < next) next = m->slice[i].next, slice = &m->slice[i];
+    if (next >= to) return next;
+    if (!slice)
+      dram_event(m, channel, next);
+    else if (!l2_slice_step(slice, next, &m->fault))
+      return TIME_NEVER;
+    unblock(m, next);
+  }
+}
+
+uint64_t partition_progress(const void *self)
+{
+  const struct partition *m = self;
+  uint64_t n = 0;
+  for (unsigned i = 0; i < m->n_slices; i++)
+    n += m->slice[i].stats.requests + m->slice[i].stats.replies;
+  return n;
+}
+
+bool partition_busy(const void *self)
+{
+  const struct partition *m = self;
+  for (unsigned i = 0; i < m->n_slices; i++)
+    if (l2_slice_busy(&m->slice[i])) return true;
+  for (unsigned i = 0; i < m->n_channels; i++)
+    if (dram_busy(&m->channel[i])) return true;
+  return false;
+}
+
+void partition_dump(const void *self, FILE *out)
+{
+  const struct partition *m = self;
+  for (unsigned i = 0; i < m->n_slices; i++) {
+    const struct l2_slice *s = &m->slice[i];
+    fprintf(out, "  L2 slice %u: %u requests waiting%s, %u lines on their way, %u atomics\n", s->id,
+            xbar_requests_waiting(s->ports.xbar, s->id), s->blocked ? " (blocked)" : "",
+            s->n_misses, s->n_atomics);
+  }
+  for (unsigned i = 0; i < m->n_channels; i++) {
+    const struct dram *c = &m->channel[i];
+    fprintf(out, "  DRAM channel %u: %u reads, %u writes queued, %u answers on their way\n",
+            m->id * m->n_channels + i, c->n[DRAM_READ], c->n[DRAM_WRITE], c->n_answers);
+  }
+}

@@ -1,0 +1,275 @@
+#include "time/noc/xbar.h"
+
+#include <stdlib.h>
+
+#include "base/bits.h"
+#include "time/mem/l2_map.h"
+
+enum { FLIT_BYTES = SECTOR_BYTES, LANE_FIRST_CAP = 4 };
+
+/* --- lanes ------------------------------------------------------------------------------------ */
+
+static void grow(struct xbar_lane *l)
+{
+  uint32_t cap = l->cap ? 2 * l->cap : LANE_FIRST_CAP;
+  struct mem_req *slot = malloc(cap * sizeof *slot);
+  BUG_ON(!slot);
+  for (uint32_t i = 0; i < l->n; i++) slot[i] = l->slot[(l->head + i) & (l->cap - 1)];
+  free(l->slot);
+  *l = (struct xbar_lane){.slot = slot, .cap = cap, .n = l->n};
+}
+
+static void net_init(struct xbar_net *n, struct arena *a, unsigned senders, unsigned receivers)
+{
+  n->n_senders = senders;
+  n->n_receivers = receivers;
+  n->port = ARENA_ARRAY(a, struct xbar_port, receivers);
+  for (unsigned i = 0; i < receivers; i++) {
+    struct xbar_port *p = &n->port[i];
+    p->lane = ARENA_ARRAY(a, struct xbar_lane, senders);
+    p->n_words = (senders + 63) / 64;
+    p->filled = ARENA_ARRAY(a, uint64_t, p->n_words);
+    p->heap = ARENA_ARRAY(a, struct xbar_head, senders);
+  }
+}
+
+static void net_free(struct xbar_net *n)
+{
+  for (unsigned i = 0; i < n->n_receivers; i++)
+    for (unsigned k = 0; k < n->n_senders; k++) free(n->port[i].lane[k].slot);
+}
+
+static void wake_at(picos *wake, picos at)
+{
+  picos seen = __atomic_load_n(wake, __ATOMIC_RELAXED);
+  while (at < seen &&
+         !__atomic_compare_exchange_n(wake, &seen, at, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+}
+
+static void send(struct xbar_net *n, unsigned sender, unsigned receiver, const struct mem_req *m)
+{
+  struct xbar_port *p = &n->port[receiver];
+  struct xbar_lane *l = &p->lane[sender];
+  if (l->n == l->cap) grow(l);
+  l->slot[(l->head + l->n++) & (l->cap - 1)] = *m;
+  if (l->n > 1) return; /* the receiver knows of the lane, and wakes for what is in front */
+  __atomic_fetch_or(&p->filled[sender / 64], (uint64_t)1 << (sender % 64), __ATOMIC_RELAXED);
+  if (p->wake) wake_at(p->wake, m->arrive);
+}
+
+/* --- receiver: lanes in order of their heads ---------------------------------------------------
+ * */
+
+static bool before(struct xbar_head a, struct xbar_head b)
+{
+  return a.arrive != b.arrive ? a.arrive < b.arrive : a.sender < b.sender;
+}
+
+static void sift_down(struct xbar_port *p, unsigned i, struct xbar_head x)
+{
+  for (;;) {
+    unsigned c = 2 * i + 1;
+    if (c >= p->n_heap) break;
+    if (c + 1 < p->n_heap && before(p->heap[c + 1], p->heap[c])) c++;
+    if (!before(p->heap[c], x)) break;
+    p->heap[i] = p->heap[c];
+    i = c;
+  }
+  p->heap[i] = x;
+}
+
+static void heap_add(struct xbar_port *p, struct xbar_head x)
+{
+  unsigned i = p->n_heap++;
+  while (i && before(x, p->heap[(i - 1) / 2])) {
+    p->heap[i] = p->heap[(i - 1) / 2];
+    i = (i - 1) / 2;
+  }
+  p->heap[i] = x;
+}
+
+static void look(struct xbar_port *p)
+{
+  for (unsigned w = 0; w < p->n_words; w++) {
+    uint64_t bits = p->filled[w];
+    if (!bits) continue;
+    p->filled[w] = 0;
+    for (; bits; bits &= bits - 1) {
+      unsigned sender = w * 64 + bits_first(bits);
+      const struct xbar_lane *l = &p->lane[sender];
+      heap_add(p, (struct xbar_head){l->slot[l->head].arrive, sender});
+    }
+  }
+}
+
+static struct mem_req *front(const struct xbar_port *p)
+{
+  if (!p->n_heap) return NULL;
+  const struct xbar_lane *l = &p->lane[p->heap[0].sender];
+  return &l->slot[l->head];
+}
+
+static void pop(struct xbar_port *p)
+{
+  uint32_t sender = p->heap[0].sender;
+  struct xbar_lane *l = &p->lane[sender];
+  l->head = (l->head + 1) & (l->cap - 1);
+  if (--l->n) {
+    sift_down(p, 0, (struct xbar_head){l->slot[l->head].arrive, sender});
+  } else if (--p->n_heap) {
+    sift_down(p, 0, p->heap[p->n_heap]);
+  }
+}
+
+/* --- SM side ---------------------------------------------------------------------------------- */
+
+static unsigned flits(unsigned bytes)
+{
+  return bytes ? bytes : FLIT_BYTES;
+}
+
+void xbar_inject(struct xbar *x, unsigned sm, struct req_queue *from)
+{
+  struct mem_req *r;
+  while ((r = req_queue_front(from))) {
+    struct l2_place to = {.slice = x->n_slices};
+    if (r->kind != REQ_SERVICE) to = l2_place(x->params, r->line);
+    r->local = to.local;
+    send(&x->request, sm, to.slice, r);
+    x->sm[sm].stats.noc_requests++;
+    req_queue_pop(from);
+  }
+}
+
+/* Bytes a reply carries; requests keep their kind on the way back. */
+static unsigned reply_bytes(const struct mem_req *r)
+{
+  bool data =
+      r->kind == REQ_READ || (r->kind == REQ_STRONG && r->op != MEM_STORE && r->op != MEM_RED);
+  return data ? count_sectors(r->sectors) * SECTOR_BYTES : 0;
+}
+
+void xbar_deliver(struct xbar *x, unsigned sm, struct reply_queue *to_sm, picos to)
+{
+  struct xbar_port *p = &x->reply.port[sm];
+  struct xbar_side *s = &x->sm[sm];
+  look(p);
+  while (p->n_heap && p->heap[0].arrive < to) {
+    const struct mem_req *r = front(p);
+    unsigned bytes = flits(reply_bytes(r));
+    picos at = server_take(&s->in, r->arrive, bytes);
+    s->stats.noc_replies++;
+    s->stats.noc_reply_bytes += bytes;
+    s->stats.noc_reply_wait += at - r->arrive;
+    reply_queue_push(to_sm, (struct mem_reply){at, r->line, r->txn, r->kind, r->sectors});
+    pop(p);
+  }
+}
+
+picos xbar_sm_next(const struct xbar *x, unsigned sm)
+{
+  const struct xbar_port *p = &x->reply.port[sm];
+  return p->n_heap ? p->heap[0].arrive : TIME_NEVER;
+}
+
+/* --- slice side ------------------------------------------------------------------------------- */
+
+void xbar_look(struct xbar *x, unsigned slice)
+{
+  look(&x->request.port[slice]);
+}
+
+picos xbar_ready(const struct xbar *x, unsigned slice)
+{
+  const struct xbar_port *p = &x->request.port[slice];
+  if (!p->n_heap) return TIME_NEVER;
+  picos arrive = p->heap[0].arrive, port = x->slice[slice].in.free_at_fs / 1000;
+  return arrive > port ? arrive : port;
+}
+
+const struct mem_req *xbar_front(const struct xbar *x, unsigned slice)
+{
+  return front(&x->request.port[slice]);
+}
+
+static unsigned request_bytes(const struct mem_req *r)
+{
+  bool data = r->kind == REQ_WRITE || (r->kind == REQ_STRONG && r->op != MEM_LOAD);
+  return data ? count_sectors(r->sectors) * SECTOR_BYTES : 0;
+}
+
+void xbar_pop(struct xbar *x, unsigned slice, picos now)
+{
+  struct xbar_side *s = &x->slice[slice];
+  unsigned bytes = flits(request_bytes(front(&x->request.port[slice])));
+  server_take(&s->in, now, bytes);
+  s->stats.noc_request_bytes += bytes;
+  pop(&x->request.port[slice]);
+}
+
+void xbar_answer(struct xbar *x, unsigned slice, const struct mem_req *r, picos ready,
+                 unsigned bytes)
+{
+  struct xbar_side *s = &x->slice[slice];
+  struct mem_req m = *r;
+  BUG_ON(ready < s->last_out);
+  s->last_out = ready;
+  picos at = server_take(&s->out, ready, flits(bytes));
+  s->stats.noc_reply_wait += at - ready;
+  m.arrive = at + x->reply_latency;
+  send(&x->reply, slice, r->sm, &m);
+}
+
+unsigned xbar_requests_waiting(const struct xbar *x, unsigned slice)
+{
+  const struct xbar_port *p = &x->request.port[slice];
+  unsigned n = 0;
+  for (unsigned i = 0; i < x->n_sms; i++) n += p->lane[i].n;
+  return n;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static uint64_t femtos(const struct params *p, uint32_t bytes_per_cycle)
+{
+  return params_clock_ps(p) * 1000 / bytes_per_cycle;
+}
+
+void xbar_init(struct xbar *x, struct arena *a, const struct params *p)
+{
+  *x = (struct xbar){.params = p, .n_sms = p->gpu_sms, .n_slices = p->l2_slices};
+  unsigned receivers = x->n_slices + 1;
+  net_init(&x->request, a, x->n_sms, receivers);
+  net_init(&x->reply, a, receivers, x->n_sms);
+  x->sm = ARENA_ARRAY(a, struct xbar_side, x->n_sms);
+  x->slice = ARENA_ARRAY(a, struct xbar_side, receivers);
+  for (unsigned i = 0; i < x->n_sms; i++)
+    x->sm[i].in.femtos_per_byte = femtos(p, p->noc_sm_reply_bytes);
+  for (unsigned i = 0; i < receivers; i++) {
+    x->slice[i].in.femtos_per_byte = femtos(p, p->noc_slice_request_bytes);
+    x->slice[i].out.femtos_per_byte = femtos(p, p->noc_slice_reply_bytes);
+  }
+  x->reply_latency = p->noc_reply_latency * params_clock_ps(p);
+}
+
+void xbar_free(struct xbar *x)
+{
+  net_free(&x->request);
+  net_free(&x->reply);
+}
+
+void xbar_start(struct xbar *x)
+{
+  for (unsigned i = 0; i < x->n_sms; i++) x->sm[i].stats = (struct noc_stats){0};
+  for (unsigned i = 0; i <= x->n_slices; i++) x->slice[i].stats = (struct noc_stats){0};
+}
+
+void xbar_sum(const struct xbar *x, struct noc_stats *sum)
+{
+  struct stat_group all = noc_stats_group("noc", sum);
+  *sum = (struct noc_stats){0};
+  for (unsigned i = 0; i < x->n_sms; i++) stat_add(all, noc_stats_group("noc", &x->sm[i].stats));
+  for (unsigned i = 0; i <= x->n_slices; i++)
+    stat_add(all, noc_stats_group("noc", &x->slice[i].stats));
+}

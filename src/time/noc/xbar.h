@@ -1,0 +1,98 @@
+/* Crossbar between SMs and L2 slices: one network for requests, one for replies.
+ *
+ *   ports    per SM: requests in (its port is timed by the SM's memory unit), replies out;
+ *            per slice: requests out, replies in. One more receiver of requests, number n_slices,
+ *            takes runtime service calls.
+ *   time     request: SM port, noc.request_latency, slice port (noc.slice_request_bytes per cycle);
+ *            reply: slice port (noc.slice_reply_bytes), noc.reply_latency, SM port
+ *            (noc.sm_reply_bytes). A message holds a port for its data, without data for one flit
+ *            of 32 bytes; the head is not delayed by its own tail.
+ *   order    each port serves in (arrival, sender, sequence) order
+ *   queues   in front of the receiving ports, one lane per sender; they hold what the senders may
+ *            have outstanding (SM: l1.mshr_entries lines of loads and mem.pending_entries
+ * instructions)
+ *   params   noc.*, l2.slices, l2.slice_hash, gpu.clock_khz
+ *   not modelled: stages inside the crossbar, virtual channels, back-pressure into the SM
+ *
+ * A lane has one writer and one reader, which never run at once: SMs and slices run in different
+ * phases of a window (engine.h). What several senders touch of one receiver in one phase (its set
+ * of filled lanes, its wake-up time) is updated atomically and in a way that order does not matter.
+ */
+#ifndef WS_TIME_NOC_XBAR_H
+#define WS_TIME_NOC_XBAR_H
+
+#include "base/arena.h"
+#include "config/params.h"
+#include "time/msg.h"
+#include "time/noc/noc_stats.h"
+#include "time/server.h"
+
+struct xbar_lane {
+  struct mem_req *slot; /* ring, grows */
+  uint32_t cap, head, n;
+};
+
+/* Head of a lane, in the receiver's heap. */
+struct xbar_head {
+  picos arrive;
+  uint32_t sender;
+};
+
+/* Receiver of one network. */
+struct xbar_port {
+  struct xbar_lane *lane; /* one per sender */
+  uint64_t *filled;       /* bit per lane: got its first message since the receiver last looked */
+  unsigned n_words;
+  struct xbar_head *heap; /* non-empty lanes, first in (arrival, sender) order on top */
+  unsigned n_heap;
+  picos *wake; /* the receiver's next event */
+};
+
+struct xbar_net {
+  struct xbar_port *port;
+  unsigned n_senders, n_receivers;
+};
+
+/* The sending or receiving side of one SM or slice. */
+struct xbar_side {
+  struct server in, out;
+  picos last_out; /* of what was sent */
+  struct noc_stats stats;
+};
+
+struct xbar {
+  const struct params *params;
+  unsigned n_sms, n_slices; /* slices without the service receiver */
+  struct xbar_net request, reply;
+  struct xbar_side *sm, *slice;
+  picos reply_latency;
+};
+
+void xbar_init(struct xbar *, struct arena *, const struct params *);
+void xbar_free(struct xbar *);
+void xbar_start(struct xbar *); /* kernel start: counters to zero */
+
+/* SM side, called by the part of that SM: requests into the network; replies due before `to` out of
+ * it. xbar_sm_next: arrival of the first reply still inside. */
+void xbar_inject(struct xbar *, unsigned sm, struct req_queue *from);
+void xbar_deliver(struct xbar *, unsigned sm, struct reply_queue *to_sm, picos to);
+picos xbar_sm_next(const struct xbar *, unsigned sm);
+
+/* Slice side, called by the part of that slice. Look first: it takes note of new messages. */
+void xbar_look(struct xbar *, unsigned slice);
+/* Time from which the first request can be taken; TIME_NEVER: there is none. */
+picos xbar_ready(const struct xbar *, unsigned slice);
+const struct mem_req *xbar_front(const struct xbar *, unsigned slice);
+/* Takes the first request at `now`: the port is busy for the length of the message. */
+void xbar_pop(struct xbar *, unsigned slice, picos now);
+/* Answers a request with `bytes` of data (0: none), which are at the slice's port at `ready`.
+ * Calls of one slice come in ascending `ready`. */
+void xbar_answer(struct xbar *, unsigned slice, const struct mem_req *, picos ready,
+                 unsigned bytes);
+
+/* Messages on their way, for the deadlock report. */
+unsigned xbar_requests_waiting(const struct xbar *, unsigned slice);
+
+void xbar_sum(const struct xbar *, struct noc_stats *);
+
+#endif

@@ -1,0 +1,480 @@
+/* Memory side: crossbar, L2 slices, DRAM channels, driven by requests of a mock SM. Expected values from
+ * the presets' own figures (latencies, peak rates), from JEDEC rules, or by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "config/presets.h"
+#include "time/mem/l2_map.h"
+#include "time/mem/partition.h"
+
+enum { OUT_CAP = 4096, IN_CAP = 8192 };
+
+/* All SMs' ports, the crossbar, all partitions, no SMs. */
+struct rig {
+  struct params params;
+  struct arena arena;
+  struct xbar xbar;
+  struct partition *part;
+  picos *wake;
+  unsigned n;
+  struct req_queue *out;
+  struct reply_queue *in;
+  picos clock, window, now;
+  unsigned performed;
+};
+
+static bool perform(void *ctx, const struct mem_req *r, picos now, struct gmem_view *v,
+                    struct fault *f)
+{
+  (void)r, (void)now, (void)v, (void)f;
+  ((struct rig *)ctx)->performed++;
+  return true;
+}
+
+static void rig_build(struct rig *r, const char *gpu)
+{
+  struct err e = {0};
+  char dir[4096];
+  memset(r, 0, sizeof *r);
+  assert_true(presets_dir(NULL, dir, sizeof dir, &e));
+  if (!params_load(gpu, dir, &r->params, &e)) fail_msg("%s", e.msg);
+}
+
+static void rig_start(struct rig *r)
+{
+  const struct params *p = &r->params;
+  r->clock = params_clock_ps(p);
+  r->window = p->noc_request_latency * r->clock;
+  xbar_init(&r->xbar, &r->arena, p);
+  r->n = partition_count(p);
+  r->part = ARENA_ARRAY(&r->arena, struct partition, r->n);
+  r->wake = ARENA_ARRAY(&r->arena, picos, r->n);
+  r->out = ARENA_ARRAY(&r->arena, struct req_queue, p->gpu_sms);
+  r->in = ARENA_ARRAY(&r->arena, struct reply_queue, p->gpu_sms);
+  for (unsigned i = 0; i < r->n; i++) {
+    partition_init(&r->part[i], &r->arena, p, i, &r->xbar, perform, r);
+    partition_start(&r->part[i], NULL);
+    r->wake[i] = TIME_NEVER;
+  }
+  for (unsigned i = 0; i < p->l2_slices; i++)
+    r->xbar.request.port[i].wake = &r->wake[partition_of_slice(p, i)];
+  for (unsigned i = 0; i < p->gpu_sms; i++) {
+    QUEUE_INIT(&r->out[i], &r->arena, struct mem_req, OUT_CAP);
+    QUEUE_INIT(&r->in[i], &r->arena, struct mem_reply, IN_CAP);
+  }
+}
+
+static void rig_free(struct rig *r)
+{
+  for (unsigned i = 0; i < r->n; i++) partition_free(&r->part[i]);
+  xbar_free(&r->xbar);
+  arena_free(&r->arena);
+}
+
+/* One window: what SMs sent goes in, replies of the window come out. */
+static void rig_window(struct rig *r)
+{
+  picos to = r->now + r->window;
+  for (unsigned i = 0; i < r->params.gpu_sms; i++) xbar_inject(&r->xbar, i, &r->out[i]);
+  for (unsigned i = 0; i < r->n; i++)
+    if (r->wake[i] < to) r->wake[i] = partition_run(&r->part[i], r->now, to);
+  r->now = to;
+  for (unsigned i = 0; i < r->params.gpu_sms; i++)
+    xbar_deliver(&r->xbar, i, &r->in[i], to + r->window);
+}
+
+static void ask(struct rig *r, unsigned sm, enum req_kind kind, enum mem_op op, uint64_t line,
+                unsigned sectors, picos at)
+{
+  req_queue_push(&r->out[sm],
+                 (struct mem_req){.arrive = at + r->params.noc_request_latency * r->clock,
+                                  .line = line, .sm = (uint16_t)sm, .kind = (uint8_t)kind,
+                                  .op = (uint8_t)op, .sectors = (uint8_t)sectors});
+}
+
+/* Sends at the start of the next window and waits for the answer: the time between, ps. */
+static picos round_trip(struct rig *r, enum req_kind kind, enum mem_op op, uint64_t line,
+                        unsigned sectors)
+{
+  picos sent = r->now;
+  ask(r, 0, kind, op, line, sectors, sent);
+  for (unsigned i = 0; !r->in[0].n; i++) {
+    assert_true(i < 100000);
+    rig_window(r);
+  }
+  picos at = reply_queue_front(&r->in[0])->arrive;
+  reply_queue_pop(&r->in[0]);
+  while (r->now < at) rig_window(r);
+  return at - sent;
+}
+
+static void drain(struct rig *r)
+{
+  for (unsigned i = 0; i < r->n; i++)
+    while (partition_busy(&r->part[i])) rig_window(r);
+}
+
+static struct dram_stats dram_sum(struct rig *r)
+{
+  struct dram_stats s = {0};
+  struct err e = {0};
+  for (unsigned i = 0; i < r->n; i++)
+    for (unsigned k = 0; k < r->part[i].n_channels; k++)
+      stat_add(dram_stats_group("dram", &s), dram_stats_group("dram", &r->part[i].channel[k].stats));
+  if (!stat_check_laws(dram_stats_group("dram", &s), &e)) fail_msg("%s", e.msg);
+  return s;
+}
+
+static struct l2_stats l2_sum(struct rig *r)
+{
+  struct l2_stats s = {0};
+  struct err e = {0};
+  for (unsigned i = 0; i < r->n; i++)
+    for (unsigned k = 0; k < r->part[i].n_slices; k++)
+      stat_add(l2_stats_group("l2", &s), l2_stats_group("l2", &r->part[i].slice[k].stats));
+  if (!stat_check_laws(l2_stats_group("l2", &s), &e)) fail_msg("%s", e.msg);
+  return s;
+}
+
+static void check_laws(struct rig *r)
+{
+  drain(r);
+  struct l2_stats l2 = l2_sum(r);
+  struct dram_stats d = dram_sum(r);
+  assert_int_equal(d.dram_read_bytes, SECTOR_BYTES * l2.l2_miss_sectors);
+  assert_int_equal(d.dram_write_bytes, SECTOR_BYTES * l2.l2_written_back_sectors);
+}
+
+/* --- latency ---------------------------------------------------------------------------------- */
+
+static const char *const gpus[] = {"rtx-3070", "rtx-3080", "rtx-a6000", "a100", "h200"};
+
+/* Load to use of an L2 hit and of a DRAM access: the round trip plus what the SM adds (an L1 hit). Within
+ * 2 % of the preset's measured figures. */
+static void unloaded_latency(void **state)
+{
+  (void)state;
+  for (unsigned g = 0; g < sizeof gpus / sizeof gpus[0]; g++) {
+    struct rig r;
+    rig_build(&r, gpus[g]);
+    rig_start(&r);
+    const struct params *p = &r.params;
+    picos sm = p->mlat_raw[MLAT_LDG_REGULAR] * r.clock, dram = 0, l2 = 0;
+    enum { LOADS = 500 };
+    uint64_t line = 12345;
+    for (unsigned i = 0; i < LOADS; i++) { /* a chase over 128 MiB */
+      line = (line * 1103515245 + 12345) % (1u << 20);
+      dram += round_trip(&r, REQ_READ, MEM_LOAD, line, 1) + sm;
+      l2 += round_trip(&r, REQ_READ, MEM_LOAD, line, 1) + sm;
+    }
+    picos want_l2 = p->l2_latency * r.clock, want_dram = p->dram_latency * r.clock;
+    assert_in_range(l2 / LOADS, want_l2 * 98 / 100, want_l2 * 102 / 100);
+    assert_in_range(dram / LOADS, want_dram * 98 / 100, want_dram * 102 / 100);
+    check_laws(&r);
+    rig_free(&r);
+  }
+}
+
+/* --- bandwidth -------------------------------------------------------------------------------- */
+
+struct stream {
+  uint64_t lines;      /* wraps around these */
+  uint64_t stride;     /* in lines */
+  bool random;
+  unsigned sectors;
+  unsigned outstanding; /* lines per SM */
+  unsigned total;       /* lines per SM */
+};
+
+/* Each SM keeps `outstanding` lines on their way. Bytes per ps * 1e6 over the whole run. */
+static double rate(struct rig *r, const struct stream *s)
+{
+  unsigned n = r->params.gpu_sms;
+  unsigned *sent = calloc(n, sizeof *sent), *got = calloc(n, sizeof *got);
+  uint64_t k = 0, x = 1;
+  picos begin = r->now, last = begin;
+  for (unsigned open = n; open;) {
+    for (unsigned i = 0; i < s->outstanding; i++)
+      for (unsigned sm = 0; sm < n; sm++) {
+        if (sent[sm] - got[sm] >= s->outstanding || sent[sm] == s->total) continue;
+        x = x * 6364136223846793005ull + 1442695040888963407ull;
+        uint64_t line = s->random ? (x >> 33) % s->lines : k++ * s->stride % s->lines;
+        ask(r, sm, REQ_READ, MEM_LOAD, line, s->sectors, r->now);
+        sent[sm]++;
+      }
+    rig_window(r);
+    open = 0;
+    for (unsigned sm = 0; sm < n; sm++) {
+      struct mem_reply *m;
+      while ((m = reply_queue_front(&r->in[sm])) && m->arrive < r->now) {
+        if (m->arrive > last) last = m->arrive;
+        got[sm]++;
+        reply_queue_pop(&r->in[sm]);
+      }
+      open += got[sm] < s->total;
+    }
+  }
+  free(sent);
+  free(got);
+  return (double)n * s->total * __builtin_popcount(s->sectors) * SECTOR_BYTES /
+         (double)(last - begin);
+}
+
+static void assert_near(double got, double want, double tolerance)
+{
+  if (got < want * (1 - tolerance) || got > want * (1 + tolerance))
+    fail_msg("%g, expected %g within %g", got, want, tolerance);
+}
+
+/* A warm 1 MiB read by all SMs: l2.bytes_per_cycle, or the SMs' ports where they carry less. */
+static void l2_peak_bandwidth(void **state)
+{
+  (void)state;
+  for (unsigned g = 0; g < sizeof gpus / sizeof gpus[0]; g++) {
+    struct rig r;
+    rig_build(&r, gpus[g]);
+    rig_start(&r);
+    struct stream s = {.lines = 8192, .stride = 1, .sectors = 0xf,
+                       .outstanding = 384, .total = 512};
+    rate(&r, &s);
+    double ports = (double)r.params.gpu_sms * r.params.noc_sm_reply_bytes;
+    double peak = r.params.l2_bytes_per_cycle < ports ? r.params.l2_bytes_per_cycle : ports;
+    s.total = 5000; /* the start does not count */
+    assert_near(rate(&r, &s) * (double)r.clock, peak, 0.10);
+    check_laws(&r);
+    rig_free(&r);
+  }
+}
+
+/* A stream from DRAM: dram.efficiency of the pin rate. */
+static void dram_stream_bandwidth(void **state)
+{
+  (void)state;
+  for (unsigned g = 0; g < sizeof gpus / sizeof gpus[0]; g++) {
+    struct rig r;
+    rig_build(&r, gpus[g]);
+    rig_start(&r);
+    double peak = (double)params_dram_bytes_per_second(&r.params) *
+                  r.params.dram_efficiency_permille / 1000.0 * 1e-12;
+    struct stream s = {.lines = 1u << 28, .stride = 1, .sectors = 0xf, .outstanding = 256,
+                       .total = 1500};
+    assert_near(rate(&r, &s), peak, 0.10);
+    check_laws(&r);
+    rig_free(&r);
+  }
+}
+
+/* Random sectors open a row each: four ACTs per tFAW and channel are the most there can be. */
+static void random_rows_are_slow(void **state)
+{
+  (void)state;
+  struct rig r;
+  rig_build(&r, "rtx-3070");
+  rig_start(&r);
+  struct stream s = {.lines = 1u << 26, .random = true, .sectors = 1, .outstanding = 256,
+                     .total = 1000};
+  double got = rate(&r, &s);
+  double faw = 4.0 * SECTOR_BYTES * r.params.dram_channels / r.params.dram_t[DRAM_T_FAW];
+  assert_true(got < faw * 1.02);
+  assert_true(got > faw * 0.6);
+  check_laws(&r);
+  struct dram_stats d = dram_sum(&r);
+  assert_true(d.row_hits * 10 < d.dram_reads);
+  rig_free(&r);
+}
+
+/* Power-of-two strides use all slices. */
+static void strides_spread(void **state)
+{
+  (void)state;
+  struct rig r;
+  rig_build(&r, "rtx-3080"); /* 40 slices */
+  for (unsigned shift = 0; shift < 16; shift++) {
+    unsigned count[64] = {0}, most = 0;
+    for (uint64_t i = 0; i < 4000; i++) count[l2_place(&r.params, i << shift).slice]++;
+    for (unsigned i = 0; i < r.params.l2_slices; i++) most = count[i] > most ? count[i] : most;
+    if (most >= 170) fail_msg("stride 2^%u: %u of 4000 lines in one of 40 slices", shift, most);
+  }
+  for (uint64_t block = 0; block < 100; block++) { /* a run of lines uses each slice once */
+    uint64_t seen = 0;
+    for (unsigned i = 0; i < 40; i++) seen |= 1ull << l2_place(&r.params, block * 40 + i).slice;
+    assert_int_equal(seen, (1ull << 40) - 1);
+  }
+}
+
+/* --- L2 slice --------------------------------------------------------------------------------- */
+
+/* 2,000 requests for one missing sector: one DRAM read, the others wait for it or hit. */
+static void misses_merge(void **state)
+{
+  (void)state;
+  struct rig r;
+  rig_build(&r, "rtx-3070");
+  rig_start(&r);
+  for (unsigned sm = 0; sm < 40; sm++)
+    for (unsigned i = 0; i < 50; i++) ask(&r, sm, REQ_READ, MEM_LOAD, 7, 1u << i % 2, i * r.clock);
+  for (unsigned i = 0; i < 200; i++) rig_window(&r);
+  check_laws(&r);
+  struct l2_stats s = l2_sum(&r);
+  assert_int_equal(s.replies, 2000);
+  assert_int_equal(s.l2_miss_sectors, 2);
+  assert_true(s.l2_merge_sectors > 90); /* 96 may wait, then the slice stands still */
+  assert_int_equal(s.l2_hit_sectors + s.l2_merge_sectors, 1998);
+  rig_free(&r);
+}
+
+/* Written sectors need no fetch; displaced ones are written to DRAM, clean ones are not. */
+static void dirty_sectors_are_written_back(void **state)
+{
+  (void)state;
+  struct rig r;
+  rig_build(&r, "rtx-3070");
+  r.params.l2_bytes = r.params.l2_slices * LINE_BYTES * 2; /* one set of two ways per slice */
+  r.params.l2_ways = 2;
+  r.params.l2_slice_hash = L2_SLICE_HASH_LINEAR;
+  rig_start(&r);
+  uint64_t n = r.params.l2_slices;
+  round_trip(&r, REQ_WRITE, MEM_STORE, 0, 0x7);
+  round_trip(&r, REQ_READ, MEM_LOAD, 0, 0x5);
+  assert_int_equal(l2_sum(&r).l2_hit_sectors, 2);
+  round_trip(&r, REQ_READ, MEM_LOAD, n, 0xf);
+  assert_int_equal(l2_sum(&r).l2_written_back_sectors, 0);
+  round_trip(&r, REQ_READ, MEM_LOAD, 2 * n, 0x1); /* line 0 goes */
+  round_trip(&r, REQ_READ, MEM_LOAD, 3 * n, 0x1); /* line n goes, clean */
+  check_laws(&r);
+  struct l2_stats s = l2_sum(&r);
+  assert_int_equal(s.l2_written_back_sectors, 3);
+  assert_int_equal(s.l2_evicted_lines, 2);
+  assert_int_equal(s.l2_miss_sectors, 6);
+  assert_int_equal(dram_sum(&r).dram_writes, 1);
+  rig_free(&r);
+}
+
+/* Atomics on one sector follow each other at l2.atomic_interval; a lone one costs l2.atomic_cycles more
+ * than a load. */
+static void atomics_have_a_rate(void **state)
+{
+  (void)state;
+  struct rig r;
+  rig_build(&r, "rtx-3070");
+  r.params.l2_atomic_interval = 10;
+  rig_start(&r);
+  round_trip(&r, REQ_READ, MEM_LOAD, 0, 1);
+  picos hit = round_trip(&r, REQ_READ, MEM_LOAD, 0, 1);
+  picos atomic = round_trip(&r, REQ_STRONG, MEM_ATOMIC, 0, 1);
+  assert_int_equal(atomic, hit + r.params.l2_atomic_cycles * r.clock);
+  while (r.now % 1000000 > r.window) rig_window(&r);
+  for (unsigned i = 0; i < 100; i++) ask(&r, i % 46, REQ_STRONG, MEM_ATOMIC, 0, 1, r.now);
+  picos begin = r.now, last = 0;
+  for (unsigned i = 0; i < 100; i++) rig_window(&r);
+  for (unsigned sm = 0; sm < 46; sm++)
+    for (struct mem_reply *m; (m = reply_queue_front(&r.in[sm])); reply_queue_pop(&r.in[sm]))
+      if (m->arrive > last) last = m->arrive;
+  assert_int_equal(last - begin, atomic + 99 * 10 * r.clock);
+  assert_int_equal(r.performed, 101);
+  check_laws(&r);
+  rig_free(&r);
+}
+
+/* --- DRAM channel ------------------------------------------------------------------------------- */
+
+/* Two reads of one bank: of one row they follow by the bank group's rate, of two rows by tRC. */
+static void rows_of_a_bank(void **state)
+{
+  (void)state;
+  struct rig r;
+  struct dram_answer a, b;
+  rig_build(&r, "rtx-3070");
+  for (unsigned other = 0; other < 2; other++) {
+    static struct dram c;
+    const uint32_t *t = r.params.dram_t;
+    dram_init(&c, &r.arena, &r.params, 16, 16);
+    uint64_t rows = (uint64_t)r.params.dram_row_bytes / LINE_BYTES * r.params.dram_banks;
+    uint64_t far = rows * (1 + r.params.dram_banks); /* next row but 16: the same bank again */
+    picos at = 300000; /* behind the first refresh of the bank */
+    dram_request(&c, DRAM_READ, at, 0, 1, 1, 0);
+    dram_request(&c, DRAM_READ, at, other ? far : 2, 2, 1, 0);
+    assert_int_equal(c.view[DRAM_READ].banks & (c.view[DRAM_READ].banks - 1), 0);
+    while (!dram_step(&c, dram_next(&c), &a)) {
+    }
+    while (!dram_step(&c, dram_next(&c), &b)) {
+    }
+    picos first = at + t[DRAM_T_RCD] + t[DRAM_T_CL] + c.slot + c.extra;
+    assert_int_equal(a.at, first);
+    assert_int_equal(b.at - a.at, other ? t[DRAM_T_RAS] + t[DRAM_T_RP] : t[DRAM_T_CCD_L]);
+    assert_int_equal(c.stats.row_hits, !other);
+    assert_int_equal(c.stats.row_conflicts, other);
+  }
+  arena_free(&r.arena);
+}
+
+/* Writes wait while there are reads, until dram.write_high of them have gathered. */
+static void writes_are_drained_together(void **state)
+{
+  (void)state;
+  struct rig r;
+  rig_build(&r, "rtx-3070");
+  static struct dram c;
+  struct dram_answer a;
+  dram_init(&c, &r.arena, &r.params, 1024, 1024);
+  uint64_t line = 0;
+  for (unsigned i = 0; i + 1 < r.params.dram_write_high; i++) {
+    dram_request(&c, DRAM_READ, 0, line++, 0, 0xf, 0);
+    dram_request(&c, DRAM_WRITE, 0, line++ + 100000, 0, 0xf, 0);
+  }
+  while (c.n[DRAM_READ] > 1) dram_step(&c, dram_next(&c), &a);
+  assert_int_equal(c.stats.dram_writes, 0);
+  dram_request(&c, DRAM_WRITE, dram_next(&c), line++, 0, 0xf, 0);
+  while (c.n[DRAM_READ]) dram_step(&c, dram_next(&c), &a);
+  assert_int_equal(c.n[DRAM_WRITE], r.params.dram_write_low);
+  while (dram_busy(&c)) dram_step(&c, dram_next(&c), &a);
+  assert_int_equal(c.stats.dram_writes, r.params.dram_write_high);
+  assert_int_equal(c.stats.turnarounds, 3);
+  arena_free(&r.arena);
+}
+
+/* A bank that slept through many refreshes finds its row closed and waits for the last one at most. */
+static void refresh_closes_rows(void **state)
+{
+  (void)state;
+  struct rig r;
+  rig_build(&r, "rtx-3070");
+  static struct dram c;
+  struct dram_answer a;
+  const uint32_t *t = r.params.dram_t;
+  dram_init(&c, &r.arena, &r.params, 16, 16);
+  for (unsigned i = 0; i < 3; i++) {
+    picos at = i * 20ull * t[DRAM_T_REFI] + (i == 2 ? t[DRAM_T_REFI] / 16 + 1000 : 50000);
+    dram_request(&c, DRAM_READ, at, 0, 0, 1, 0);
+    while (!dram_step(&c, dram_next(&c), &a)) {
+    }
+    picos wait = a.at - at - c.extra - t[DRAM_T_RCD] - t[DRAM_T_CL] - c.slot;
+    assert_int_equal(wait, i == 2 ? t[DRAM_T_RFC] - 1000 : 0); /* bank 0: first at refi / 16 */
+  }
+  assert_int_equal(c.stats.row_misses, 3);
+  arena_free(&r.arena);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(unloaded_latency),
+      cmocka_unit_test(l2_peak_bandwidth),
+      cmocka_unit_test(dram_stream_bandwidth),
+      cmocka_unit_test(random_rows_are_slow),
+      cmocka_unit_test(strides_spread),
+      cmocka_unit_test(misses_merge),
+      cmocka_unit_test(dirty_sectors_are_written_back),
+      cmocka_unit_test(atomics_have_a_rate),
+      cmocka_unit_test(rows_of_a_bank),
+      cmocka_unit_test(writes_are_drained_together),
+      cmocka_unit_test(refresh_closes_rows),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
