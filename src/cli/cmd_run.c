@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/run_options.h"
@@ -94,9 +95,23 @@ static struct device_config device_for(const struct run *r)
   return c;
 }
 
+/* A missing reference file is better known before a long run than after it. */
+static bool expected_files_exist(const struct launch_case *c, struct err *e)
+{
+  const struct case_buffer *const list[] = {c->buffer, c->symbol};
+  const unsigned n[] = {c->n_buffers, c->n_symbols};
+  for (unsigned k = 0; k < 2; k++)
+    for (unsigned i = 0; i < n[k]; i++)
+      if (list[k][i].expect && access(list[k][i].expect, R_OK))
+        return err_set(e, "%s: %s; the references of kernels/ are made by 'make refs', --no-check "
+                          "runs without", list[k][i].expect, strerror(errno));
+  return true;
+}
+
 static bool set_up(struct run *r, struct err *e)
 {
   TRY(run_options_case(&r->opt, &r->lc, e));
+  if (r->opt.check) TRY(expected_files_exist(&r->lc, e));
   TRY(choose_gpu(r, e));
   struct device_config config = device_for(r);
   if (!(r->cr = case_setup(&r->lc, &config, e))) return false;

@@ -18,7 +18,7 @@ for cc in gcc clang; do
     echo "headers: no $cc here, skipped"
     continue
   fi
-  out+=$(find src include -name '*.h' -print0 |
+  out+=$(find src -name '*.h' -print0 |
     xargs -0 -P "$(nproc)" -I{} bash -c 'compile "$@"' compile "$cc" {} "${flags[@]}")
 done
 [ -z "$out" ] || {

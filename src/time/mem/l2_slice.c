@@ -260,7 +260,7 @@ static bool perform(struct l2_slice *s, const struct mem_req *r, picos now, stru
 
 static bool block(struct l2_slice *s, enum l2_block why, const struct dram *c)
 {
-  s->blocked = why;
+  s->blocked = (uint8_t)why;
   s->blocked_by = c;
   s->stats.l2_stalls++;
   return false;
