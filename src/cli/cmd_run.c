@@ -108,11 +108,28 @@ static bool expected_files_exist(const struct launch_case *c, struct err *e)
   return true;
 }
 
+/* cudaMalloc would fail on the real board, too. */
+static bool buffers_fit(const struct run *r, struct err *e)
+{
+  uint64_t have = (uint64_t)r->preset.params.gpu_memory_mib << 20, left = have;
+  for (unsigned i = 0; i < r->lc.n_buffers; i++) {
+    const struct case_buffer *b = &r->lc.buffer[i];
+    uint64_t bytes;
+    if (__builtin_mul_overflow(b->count, (uint64_t)value_bytes(b->type), &bytes) || bytes > left)
+      return err_set(e, "buffer %s does not fit the %u MiB of device memory of %s; make it smaller "
+                        "or --set gpu.memory_mib=…", b->name, r->preset.params.gpu_memory_mib,
+                     r->preset.params.name);
+    left -= bytes;
+  }
+  return true;
+}
+
 static bool set_up(struct run *r, struct err *e)
 {
   TRY(run_options_case(&r->opt, &r->lc, e));
   if (r->opt.check) TRY(expected_files_exist(&r->lc, e));
   TRY(choose_gpu(r, e));
+  TRY(buffers_fit(r, e));
   struct device_config config = device_for(r);
   if (!(r->cr = case_setup(&r->lc, &config, e))) return false;
 

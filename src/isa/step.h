@@ -70,8 +70,8 @@ struct mem_effect {
   lane_mask near_lanes;     /* generic access: lanes that go to shared or local memory instead */
   uint64_t addr[LANES_MAX]; /* byte address; space-local offset for shared and local */
   uint32_t shared_addr[LANES_MAX]; /* MEM_LDGSTS: destination in shared memory */
-  _Alignas(16) uint8_t data[LANES_MAX][2 * MEM_MAX_BYTES]; /* stores: value; loads, atomics: result;
-                                      atomics read their operands (value, then compare) from here */
+  _Alignas(16) uint8_t data[LANES_MAX][2 * MEM_MAX_BYTES]; /* values to store, results to finish;
+                                      the layout is the step source's own */
 };
 
 /* What one step did. The caller owns the storage and sets the inputs. */
