@@ -1,6 +1,6 @@
 # One non-recursive build. `make help` lists the targets.
 #
-#   MODE=asan|ubsan|tsan   sanitizer build, in build/$(MODE)
+#   MODE=asan|ubsan|tsan   sanitizer build, in build/$(MODE); MODE=cov counts executed lines (make coverage)
 #   CC=clang               another compiler
 #   V=1                    print the commands
 
@@ -30,10 +30,11 @@ include mk/flags.mk
 
 SRC     := $(sort $(shell find src -name '*.c'))
 CLI_SRC := $(filter src/cli/%,$(SRC))
-LIB_SRC := $(filter-out $(CLI_SRC),$(SRC))
+CUDA_SRC := $(filter src/cuda/%,$(SRC))
+LIB_SRC := $(filter-out $(CLI_SRC) $(CUDA_SRC),$(SRC))
 
 # Warp-wide semantics: compiled once per x86-64 level, chosen at start-up (mk/flags.mk).
-SEM_SRC := $(wildcard $(patsubst %,src/func/sem_%.c,int int2 wide uniform fp half fp64 conv mufu mma))
+SEM_SRC := $(wildcard $(patsubst %,src/func/sem_%.c,int int2 wide uniform fp half fp64 conv mufu mma qmma))
 
 objs     = $(patsubst %.c,$(BUILD)/%.o,$(1))
 CLI_OBJ := $(call objs,$(CLI_SRC))
@@ -41,11 +42,13 @@ LIB_OBJ := $(call objs,$(filter-out $(SEM_SRC),$(LIB_SRC))) \
            $(foreach l,$(SEM_LEVELS),$(patsubst %.c,$(BUILD)/%.$(l).o,$(SEM_SRC)))
 
 BIN := $(BUILD)/warpstep
-LIB := $(BUILD)/libwarpstep.a
+# Everything, for our own programs and tests; libwarpstep.* (mk/library.mk) only show ws_*.
+LIB := $(BUILD)/warpstep.a
 
-.PHONY: all lib
-all: $(LIB) $(if $(CLI_SRC),$(BIN))
-lib: $(LIB)
+include mk/library.mk
+
+.PHONY: all shims
+all: $(BIN) $(if $(MODE),,lib shims)
 
 $(BIN): $(CLI_OBJ) $(LIB)
 	$(call say,LINK,$@)
@@ -70,7 +73,6 @@ endef
 $(foreach l,$(SEM_LEVELS),$(eval $(call sem_rule,$(l))))
 
 $(BUILD)/src/func/%.o: FILE_CFLAGS = -ffp-contract=off
-$(BUILD)/src/config/%.o: FILE_CFLAGS = -DWS_SOURCE_DIR='"$(CURDIR)"'
 $(BUILD)/tests/%.o: FILE_CFLAGS = $(TEST_CFLAGS)
 
 # Files that change when the flags or the list of objects change, and only then.
@@ -84,8 +86,14 @@ $(BUILD)/flags.stamp: force
 $(BUILD)/objects.stamp: force
 	$(call stamp,$(LIB_OBJ))
 
+include mk/cuda.mk
+# Not in sanitizer builds: the program that loads them would have to be one, too.
+shims: $(if $(MODE),,$(SHIM) $(SHIM_NAMES))
+
 include mk/tests.mk
 include mk/fuzz.mk
+include mk/install.mk
+include mk/coverage.mk
 include mk/silicon.mk
 
 .PHONY: demo bench cubins lint format clean help
@@ -99,7 +107,7 @@ bench: all refs
 cubins:
 	$(Q)kernels/build.sh
 
-lint: $(LIB_OBJ) $(CLI_OBJ)
+lint: $(LIB_OBJ) $(CLI_OBJ) $(SHIM_OBJ)
 	$(Q)tools/lint/run.sh $(BUILD)
 
 format:
@@ -109,19 +117,24 @@ clean:
 	rm -rf build
 
 help:
-	@echo 'all            build/warpstep and build/libwarpstep.a (default)'
+	@echo 'all            build/warpstep, build/libwarpstep.a and .so (default)'
+	@echo 'install        PREFIX=/usr/local, DESTDIR, bindir, libdir, includedir, mandir, datadir'
+	@echo 'uninstall      removes what install put there, with the same variables'
 	@echo 'demo           simulates a tiled matrix product and prints its report'
 	@echo 'test           everything: unit tests, corpus against CPU references'
 	@echo 'check-quick    lint and unit tests, under a minute'
 	@echo 'unit           unit and block tests only'
+	@echo 'semantics      random differential tests of instructions; SETS=100000 operand sets of a form'
+	@echo 'coverage       tests with MODE=cov, then executed lines per folder'
 	@echo 'lint           dependency rule, headers, globals, sizes, tables, scripts'
 	@echo 'fuzz           libFuzzer programs in build/fuzz (needs clang), see tests/fuzz'
 	@echo 'bench          benchmarks (quiet machine)'
+	@echo 'gaps           smallest distances nvcc emits, beside the hazard table of the presets'
 	@echo 'update-golden  rewrites the expected outputs of tests/cli that differ; read the diff'
 	@echo 'refs           runs the CPU references of kernels/'
 	@echo 'cubins         rebuilds the prebuilt cubins (needs nvcc)'
 	@echo 'format         clang-format over all sources'
 	@echo 'clean          removes build/'
-	@echo 'MODE=asan|ubsan|tsan builds in build/MODE; CC=clang; V=1 prints commands'
+	@echo 'MODE=asan|ubsan|tsan|cov builds in build/MODE; CC=clang; V=1 prints commands'
 
 -include $(shell find $(BUILD)/src $(BUILD)/tests -name '*.d' 2>/dev/null)

@@ -15,10 +15,11 @@ ifneq (,$(MODE))
 SANITIZE_asan  := -fsanitize=address -fno-omit-frame-pointer
 SANITIZE_ubsan := -fsanitize=undefined -fno-sanitize-recover=all
 SANITIZE_tsan  := -fsanitize=thread
+SANITIZE_cov   := --coverage -fprofile-update=atomic
 SANITIZE_fuzz  := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 SANITIZE := $(SANITIZE_$(MODE))
 ifeq (,$(SANITIZE))
-$(error MODE is one of asan, ubsan, tsan, fuzz, or not set)
+$(error MODE is one of asan, ubsan, tsan, cov, fuzz, or not set)
 endif
 # Instrumented code confuses gcc's uninitialised-value analysis; the plain build has it on.
 WARN += $(if $(findstring clang,$(CC)),,-Wno-maybe-uninitialized)
@@ -27,7 +28,7 @@ SEM_OPT := -O1
 endif
 
 CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -MMD -MP
-CFLAGS   := -std=c17 $(OPT) -g -pthread $(WARN) $(SANITIZE) $(EXTRA_CFLAGS)
+CFLAGS   := -std=c17 $(OPT) -g -fPIC -fvisibility=hidden -pthread $(WARN) $(SANITIZE) $(EXTRA_CFLAGS)
 LDFLAGS  += -pthread $(SANITIZE)
 LIBS     := -lelf -llz4 -lzstd -lconfig -ljansson -lm -lpthread
 

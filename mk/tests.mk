@@ -1,18 +1,24 @@
 # Test programs (one cmocka program per C file), CPU references of kernels/, and their runner.
 # Test sources anywhere else in tests/ are not built; tests/support/*.c is linked to every program.
 
-TEST_SRC     := $(sort $(wildcard tests/unit/test_*.c tests/block/test_*.c))
+TEST_SRC     := $(sort $(wildcard tests/unit/test_*.c tests/block/test_*.c tests/semantics/test_*.c))
 TEST_BIN     := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(TEST_SRC)))
 TEST_SUPPORT := $(call objs,$(wildcard tests/support/*.c))
 
 # Further objects of one program: TEST_OBJ_NAME.
 TEST_OBJ_test_fuzz_corpus := $(call objs,$(wildcard tests/fuzz/fuzz_*.c))
 
+# Random differential tests (tests/semantics): references, generator and rig; MPFR is theirs alone.
+SEMANTICS_SRC := $(filter-out tests/semantics/test_%,$(wildcard tests/semantics/*.c))
+SEMANTICS     := $(patsubst %.c,%,$(notdir $(wildcard tests/semantics/test_*.c)))
+$(foreach t,$(SEMANTICS),$(eval TEST_OBJ_$(t) := $(call objs,$(SEMANTICS_SRC))))
+$(foreach t,$(SEMANTICS),$(eval TEST_LIBS_$(t) := -lmpfr -lgmp))
+
 define test_rule
 $(BUILD)/tests/$(basename $(notdir $(1))): $(BUILD)/$(1:.c=.o) $(TEST_OBJ_$(basename $(notdir $(1)))) \
   $(TEST_SUPPORT) $(LIB)
 	$$(call say,LINK,$$@)
-	$$(Q)$$(CC) $$(LDFLAGS) -o $$@ $$^ -lcmocka $$(LIBS)
+	$$(Q)$$(CC) $$(LDFLAGS) -o $$@ $$^ -lcmocka $$(TEST_LIBS_$(basename $(notdir $(1)))) $$(LIBS)
 endef
 $(foreach t,$(TEST_SRC),$(eval $(call test_rule,$(t))))
 
@@ -33,20 +39,33 @@ build/ref/$(1)/.done: build/ref/$(1).ref
 endef
 $(foreach r,$(REF_NAME),$(eval $(call ref_rule,$(r))))
 
-.PHONY: refs tests unit test check-quick update-golden
+# Operand sets of each instruction form in tests/semantics: few where people wait.
+SETS       ?= 100000
+TEST_SETS  := $(if $(MODE),2000,$(SETS))
+QUICK_SETS := 1000
+
+.PHONY: refs tests unit test semantics check-quick update-golden
 refs: $(REF_STAMPS)
 tests: $(TEST_BIN)
 
 unit: tests
-	$(Q)tools/run-tests.sh $(TEST_BIN)
+	$(Q)SEMANTICS_SETS=$(QUICK_SETS) tools/run-tests.sh $(TEST_BIN)
+
+semantics: $(addprefix $(BUILD)/tests/,$(SEMANTICS))
+	$(Q)SEMANTICS_SETS=$(SETS) tools/run-tests.sh $^
 
 # Scripts print "ok NAME" or "not ok NAME" for each case: the corpus, the command line.
 TEST_SCRIPTS := $(wildcard tests/run.sh tests/*/run.sh)
 
 test: all refs tests
-	$(Q)BIN=$(BIN) tools/run-tests.sh $(TEST_BIN) $(TEST_SCRIPTS)
+	$(Q)BIN=$(BIN) SEMANTICS_SETS=$(TEST_SETS) tools/run-tests.sh $(TEST_BIN) $(TEST_SCRIPTS)
 
 update-golden: all refs
 	$(Q)BIN=$(BIN) tests/cli/run.sh --update
 
 check-quick: lint unit
+
+# What the compiler's distances say of the hazard table of each target, see tools/gaps.py.
+.PHONY: gaps
+gaps: all refs
+	$(Q)BIN=$(BIN) tools/gaps.py

@@ -1,7 +1,5 @@
 #include "base/arena.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,59 +7,39 @@
 
 #include "base/bug.h"
 
-/* Chunks from HUGE on are reserved without being counted as used: state of resident CTAs that may never
- * be touched (deep stacks of many threads) must not need host memory. */
-enum { ARENA_CHUNK = 1 << 20, ARENA_ALIGN = 128, HUGE = 64 << 20 };
+/* Every chunk is a mapping of its own, zeroed by the kernel page by page: calloc clears a chunk as a whole once
+ * the process has freed one of its size, and much state is never touched. For the same reason (deep
+ * stacks of many threads) mappings are not counted as used before they are. */
+enum { ARENA_CHUNK = 1 << 20, ARENA_ALIGN = 128 };
 
 struct arena_chunk {
   struct arena_chunk *next;
-  size_t size, used;   /* bytes in data[], bytes handed out */
-  size_t mapped;       /* bytes of the mapping; 0: from the heap */
+  size_t size, used; /* bytes in data[], bytes handed out */
+  size_t mapped;     /* bytes of the mapping */
   _Alignas(ARENA_ALIGN) unsigned char data[];
 };
-
-static void *map_huge(size_t bytes)
-{
-  void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                 -1, 0);
-  return p == MAP_FAILED ? NULL : p;
-}
 
 static struct arena_chunk *chunk_new(size_t bytes)
 {
   size_t size = bytes > ARENA_CHUNK ? bytes : ARENA_CHUNK;
-  size_t total = (sizeof(struct arena_chunk) + size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
-  /* calloc of big blocks is lazily zeroed by the kernel, so untouched state costs nothing. */
-  size_t want = total + ARENA_ALIGN;
-  bool huge = want >= HUGE;
-  unsigned char *raw = want < bytes ? NULL : huge ? map_huge(want) : calloc(1, want);
-  if (!raw) {
+  size_t total = sizeof(struct arena_chunk) + size;
+  struct arena_chunk *c = MAP_FAILED;
+  if (total > bytes)
+    c = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (c == MAP_FAILED) {
     fprintf(stderr, "warpstep: out of host memory (asked for %zu bytes)\n", bytes);
     exit(BUG_EXIT_STATUS);
   }
-  uintptr_t at =
-      ((uintptr_t)raw + sizeof(void *) + ARENA_ALIGN - 1) & ~(uintptr_t)(ARENA_ALIGN - 1);
-  struct arena_chunk *c = (struct arena_chunk *)at;
-  ((void **)at)[-1] = raw;
   c->size = size;
-  c->mapped = huge ? want : 0;
+  c->mapped = total;
   return c;
-}
-
-static void chunk_free(struct arena_chunk *c)
-{
-  void *raw = ((void **)c)[-1];
-  if (c->mapped)
-    munmap(raw, c->mapped);
-  else
-    free(raw);
 }
 
 void arena_free(struct arena *a)
 {
   for (struct arena_chunk *c = a->head, *next; c; c = next) {
     next = c->next;
-    chunk_free(c);
+    munmap(c, c->mapped);
   }
   *a = (struct arena){0};
 }

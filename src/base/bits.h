@@ -42,7 +42,13 @@ static inline int64_t bits_sext(uint64_t v, unsigned width)
 
 static inline unsigned bits_count(uint64_t v)
 {
+#ifdef __POPCNT__
   return (unsigned)__builtin_popcountll(v);
+#else /* the compiler would call a table look-up of its library */
+  v -= v >> 1 & 0x5555555555555555ull;
+  v = (v & 0x3333333333333333ull) + (v >> 2 & 0x3333333333333333ull);
+  return (unsigned)(((v + (v >> 4)) & 0x0f0f0f0f0f0f0f0full) * 0x0101010101010101ull >> 56);
+#endif
 }
 
 /* Index of the lowest set bit; v must not be 0. */

@@ -18,6 +18,7 @@ enum { ADDR_BITS = 49, ALLOC_ALIGN = 512, NAME_MAX_LEN = 48, LINE_SHIFT = 7 };
 struct gmem_allocation {
   uint64_t addr, bytes;
   bool live;
+  bool foreign; /* host memory of somebody else */
   char name[NAME_MAX_LEN];
 };
 
@@ -51,9 +52,16 @@ struct gmem *gmem_new(unsigned page_bits)
   return g;
 }
 
+static void unmap_foreign(struct gmem *g)
+{
+  for (size_t i = 0; i < g->n_alloc; i++)
+    if (g->alloc[i].live && g->alloc[i].foreign) BUG_ON(!gmem_release(g, g->alloc[i].addr));
+}
+
 void gmem_free(struct gmem *g)
 {
   if (!g) return;
+  unmap_foreign(g);
   uint64_t n_leaf = (uint64_t)1 << g->leaf_bits;
   for (uint64_t t = 0; t < g->n_top; t++) {
     if (!g->top[t]) continue;
@@ -100,27 +108,6 @@ static void map_pages(struct gmem *g, uint64_t first, uint64_t last)
   }
 }
 
-uint64_t gmem_alloc(struct gmem *g, uint64_t bytes, const char *name)
-{
-  uint64_t limit = (uint64_t)1 << ADDR_BITS;
-  BUG_ON(bytes == 0);
-  if (bytes > limit - g->next - ALLOC_ALIGN) return 0;
-  if (g->n_alloc == g->cap_alloc) {
-    g->cap_alloc = g->cap_alloc ? 2 * g->cap_alloc : 64;
-    g->alloc = host_check(realloc(g->alloc, g->cap_alloc * sizeof *g->alloc));
-  }
-  struct gmem_allocation *a = &g->alloc[g->n_alloc++];
-  *a = (struct gmem_allocation){.addr = g->next, .bytes = bytes, .live = true};
-  snprintf(a->name, sizeof a->name, "%s", name ? name : "");
-  g->next = (g->next + bytes + ALLOC_ALIGN - 1) & ~(uint64_t)(ALLOC_ALIGN - 1);
-  /* The first page may be shared with an earlier allocation and have been written past its end. */
-  uint64_t head = g->page_mask + 1 - (a->addr & g->page_mask);
-  uint8_t **e = page_entry(g, a->addr);
-  if (e && *e) memset(*e + (a->addr & g->page_mask), 0, head < bytes ? head : bytes);
-  map_pages(g, a->addr, a->addr + bytes - 1);
-  return a->addr;
-}
-
 /* Index of the last allocation that starts at or below addr, or -1. */
 static ptrdiff_t alloc_below(const struct gmem *g, uint64_t addr)
 {
@@ -135,12 +122,73 @@ static ptrdiff_t alloc_below(const struct gmem *g, uint64_t addr)
   return (ptrdiff_t)lo - 1;
 }
 
+/* A live allocation at addr, in its place in the list. Released ones at this address go. */
+static struct gmem_allocation *new_allocation(struct gmem *g, uint64_t addr, const char *name)
+{
+  ptrdiff_t at = alloc_below(g, addr);
+  if (at < 0 || g->alloc[at].addr != addr) {
+    at++;
+    if (g->n_alloc == g->cap_alloc) {
+      g->cap_alloc = g->cap_alloc ? 2 * g->cap_alloc : 64;
+      g->alloc = host_check(realloc(g->alloc, g->cap_alloc * sizeof *g->alloc));
+    }
+    memmove(&g->alloc[at + 1], &g->alloc[at], (g->n_alloc - (size_t)at) * sizeof *g->alloc);
+    g->n_alloc++;
+  }
+  g->alloc[at] = (struct gmem_allocation){.addr = addr, .live = true};
+  snprintf(g->alloc[at].name, sizeof g->alloc[at].name, "%s", name ? name : "");
+  return &g->alloc[at];
+}
+
+uint64_t gmem_alloc(struct gmem *g, uint64_t bytes, const char *name)
+{
+  uint64_t limit = (uint64_t)1 << ADDR_BITS;
+  BUG_ON(bytes == 0);
+  if (bytes > limit - g->next - ALLOC_ALIGN) return 0;
+  struct gmem_allocation *a = new_allocation(g, g->next, name);
+  a->bytes = bytes;
+  g->next = (g->next + bytes + ALLOC_ALIGN - 1) & ~(uint64_t)(ALLOC_ALIGN - 1);
+  /* The first page may be shared with an earlier allocation and have been written past its end. */
+  uint64_t head = g->page_mask + 1 - (a->addr & g->page_mask);
+  uint8_t **e = page_entry(g, a->addr);
+  if (e && *e) memset(*e + (a->addr & g->page_mask), 0, head < bytes ? head : bytes);
+  map_pages(g, a->addr, a->addr + bytes - 1);
+  return a->addr;
+}
+
+bool gmem_map_host(struct gmem *g, uint64_t addr, void *host, uint64_t bytes, const char *name)
+{
+  uint64_t size = g->page_mask + 1, n_leaf = (uint64_t)1 << g->leaf_bits;
+  if (bytes == 0 || ((addr | bytes | (uintptr_t)host) & g->page_mask) ||
+      addr < g->next + size || addr >> ADDR_BITS || bytes > ((uint64_t)1 << ADDR_BITS) - addr)
+    return false;
+  for (uint64_t at = addr; at < addr + bytes; at += size) {
+    uint8_t **e = page_entry(g, at);
+    if (e && *e) return false;
+  }
+  for (uint64_t at = addr; at < addr + bytes; at += size) {
+    uint8_t ***leaf = &g->top[(at >> g->page_bits) >> g->leaf_bits];
+    if (!*leaf) *leaf = host_check(calloc(n_leaf, sizeof **leaf));
+    *page_entry(g, at) = (uint8_t *)host + (at - addr);
+  }
+  struct gmem_allocation *a = new_allocation(g, addr, name);
+  a->bytes = bytes;
+  a->foreign = true;
+  return true;
+}
+
 static bool page_in_use(const struct gmem *g, uint64_t page)
 {
   for (ptrdiff_t i = alloc_below(g, page + g->page_mask); i >= 0; i--) {
     if (g->alloc[i].live) return g->alloc[i].addr + g->alloc[i].bytes > page;
   }
   return false;
+}
+
+uint64_t gmem_allocated(const struct gmem *g, uint64_t addr)
+{
+  ptrdiff_t i = alloc_below(g, addr);
+  return i >= 0 && g->alloc[i].addr == addr && g->alloc[i].live ? g->alloc[i].bytes : 0;
 }
 
 bool gmem_release(struct gmem *g, uint64_t addr)
@@ -151,9 +199,9 @@ bool gmem_release(struct gmem *g, uint64_t addr)
   a->live = false;
   for (uint64_t at = addr & ~g->page_mask; at < addr + a->bytes; at += g->page_mask + 1) {
     /* The page that the next allocation will start in stays: pages in between are whole. */
-    if (page_in_use(g, at) || at + g->page_mask >= g->next) continue;
+    if (!a->foreign && (page_in_use(g, at) || at + g->page_mask >= g->next)) continue;
     uint8_t **e = page_entry(g, at);
-    munmap(*e, g->page_mask + 1);
+    if (!a->foreign) munmap(*e, g->page_mask + 1);
     *e = NULL;
   }
   return true;

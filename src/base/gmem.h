@@ -26,6 +26,13 @@ void gmem_free(struct gmem *);
  * Returns the guest address, or 0 when the address space is exhausted. */
 uint64_t gmem_alloc(struct gmem *, uint64_t bytes, const char *name);
 bool gmem_release(struct gmem *, uint64_t addr); /* false: not the start of an allocation */
+/* Bytes of the live allocation that starts at addr; 0: there is none. */
+uint64_t gmem_allocated(const struct gmem *, uint64_t addr);
+
+/* Makes host memory [host, host + bytes) appear at guest address addr, where nothing may be mapped yet;
+ * addr, host and bytes are multiples of the page. It stays the caller's and must outlive the mapping;
+ * gmem_release(addr) ends it. False: addr is no such place. */
+bool gmem_map_host(struct gmem *, uint64_t addr, void *host, uint64_t bytes, const char *name);
 
 /* Host pointer to guest bytes [addr, addr+len) when all are mapped and lie in one page, else NULL. */
 uint8_t *gmem_ptr(const struct gmem *, uint64_t addr, size_t len);

@@ -28,7 +28,7 @@ int cli_next_option(const struct cli_command *cmd, int argc, char **argv, const 
 
   long_options(cmd, longs);
   opterr = 0; /* our own messages below: one line, the same on every libc */
-  id = getopt_long(argc, argv, ":h", longs, NULL);
+  id = getopt_long(argc, argv, cmd->program_follows ? "+:h" : ":h", longs, NULL);
   *arg = optarg;
   switch (id) {
   case -1: return CLI_OPT_END;

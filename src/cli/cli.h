@@ -16,6 +16,8 @@ enum cli_status {
   CLI_BAD_INPUT = 2, /* options, files, presets */
   CLI_FAULT = 3,     /* the simulated program faulted */
   CLI_BUG = BUG_EXIT_STATUS,
+  CLI_LIMIT = 5,         /* the simulated program reached a limit of the user */
+  CLI_INTERRUPTED = 130, /* 128 + SIGINT, as shells report it */
 };
 
 struct cli_option {
@@ -34,6 +36,7 @@ struct cli_command {
   const char *synopsis; /* after the name: "FILE [options]" */
   const char *summary;  /* one line */
   const struct cli_option *options; /* ends with a zeroed element; may be NULL */
+  bool program_follows; /* options end at the first operand: the rest belongs to it */
   const char *notes;    /* further paragraphs, may be NULL */
   const char *examples; /* command lines, one per line, each "# what" above it */
   int (*run)(const struct cli_command *, int argc, char **argv); /* argv[0] = name */

@@ -6,13 +6,17 @@
 
 #include "base/arena.h"
 #include "cli/commands.h"
+#include "config/presets.h"
 #include "load/asm_source.h"
 
-enum { OPT_OUTPUT = CLI_OPT_FIRST };
+enum { OPT_OUTPUT = CLI_OPT_FIRST, OPT_SCHEDULE, OPT_PRESETS };
 enum { SOURCE_LIMIT = 1 << 28 }; /* bytes */
 
 static const struct cli_option options[] = {
   {OPT_OUTPUT, "output", "FILE", "the cubin to write (also -o FILE; default: FILE.cubin)"},
+  {OPT_SCHEDULE, "schedule", "GPU", "compute the control information for this GPU, instead of\n"
+                                    "taking it from the text"},
+  {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {0},
 };
 
@@ -59,7 +63,18 @@ static char *default_output(struct arena *a, const char *source)
   return path;
 }
 
-static int assemble(const char *source, const char *output)
+/* The preset's distances as the scheduler wants them. */
+static struct schedule_rules rules_of(const struct params *p)
+{
+  return (struct schedule_rules){
+    .gap = {[ROLE_SAME] = p->gap_same, [ROLE_CROSS] = p->gap_cross, [ROLE_QUEUED] = p->gap_queued,
+            [ROLE_ADDR] = p->gap_addr, [ROLE_GUARD] = p->gap_guard, [ROLE_PRED] = p->gap_pred},
+    .depbar_cycles = p->issue_depbar_cycles,
+    .big_stall_from = p->issue_big_stall_from,
+  };
+}
+
+static int assemble(const char *source, const char *output, const struct schedule_rules *rules)
 {
   struct arena a = {0};
   struct err e = {0};
@@ -67,7 +82,7 @@ static int assemble(const char *source, const char *output)
   const uint8_t *image = NULL;
   int status;
   char *text = read_source(&a, source, &bytes);
-  if (text) image = asm_source_assemble(&a, text, bytes, source, &image_bytes, &e);
+  if (text) image = asm_source_assemble(&a, text, bytes, source, rules, &image_bytes, &e);
   if (!text) status = cli_error("%s: cannot read: %s; check the path", source, strerror(errno));
   else if (!image) status = cli_error("%s", e.msg);
   else status = write_file(output ? output : default_output(&a, source), image, image_bytes);
@@ -85,22 +100,32 @@ static void expand_short(int argc, char **argv, char *name)
 static int run_asm(const struct cli_command *cmd, int argc, char **argv)
 {
   char name[] = "--output";
-  const char *arg, *output = NULL;
+  const char *arg, *output = NULL, *gpu = NULL, *presets = NULL;
+  struct params params;
+  struct schedule_rules rules;
+  char dir[4096];
+  struct err e = {0};
   expand_short(argc, argv, name);
   for (int id; (id = cli_next_option(cmd, argc, argv, &arg)) != CLI_OPT_END;) {
     switch (id) {
     case CLI_OPT_HELP: return cli_help(cmd);
     case OPT_OUTPUT: output = arg; break;
+    case OPT_SCHEDULE: gpu = arg; break;
+    case OPT_PRESETS: presets = arg; break;
     default: return CLI_BAD_INPUT;
     }
   }
   if (optind + 1 != argc) return cli_usage_error(cmd, "give one assembler file");
-  return assemble(argv[optind], output);
+  if (!gpu) return assemble(argv[optind], output, NULL);
+  if (!presets_dir(presets, dir, sizeof dir, &e) || !params_load(gpu, dir, &params, &e))
+    return cli_error("%s", e.msg);
+  rules = rules_of(&params);
+  return assemble(argv[optind], output, &rules);
 }
 
 const struct cli_command cmd_asm = {
   .name = "asm",
-  .synopsis = "FILE.sass [-o FILE.cubin]",
+  .synopsis = "FILE.sass [-o FILE.cubin] [--schedule GPU]",
   .summary = "assemble hand-written or disassembled instructions to a cubin",
   .options = options,
   .notes = "docs/assembly.md describes the language. Errors name file, line and column, and what would\n"
@@ -109,6 +134,8 @@ const struct cli_command cmd_asm = {
               "  warpstep asm tests/asm/read_ports.sass -o read_ports.cubin\n"
               "  # change a compiled kernel\n"
               "  warpstep disasm kernels/vecadd/vecadd.sm_86.cubin --asm > vecadd.sass\n"
-              "  warpstep asm vecadd.sass -o vecadd.sm_86.cubin\n",
+              "  warpstep asm vecadd.sass -o vecadd.sm_86.cubin\n"
+              "  # compute stall counts, counters and reuse bits\n"
+              "  warpstep asm vecadd.sass -o vecadd.sm_86.cubin --schedule rtx-3070\n",
   .run = run_asm,
 };

@@ -1,4 +1,5 @@
 /* warpstep disasm: the machine code of a cubin as text. */
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,8 +10,9 @@
 #include "load/asm_source.h"
 #include "load/file.h"
 #include "load/module.h"
+#include "load/target.h"
 
-enum { OPT_KERNEL = CLI_OPT_FIRST, OPT_SM, OPT_NO_CTRL, OPT_HEX, OPT_ASM, MAX_SM = 999 };
+enum { OPT_KERNEL = CLI_OPT_FIRST, OPT_SM, OPT_NO_CTRL, OPT_HEX, OPT_ASM, OPT_WORDS, MAX_SM = 999 };
 
 static const struct cli_option options[] = {
   {OPT_KERNEL, "kernel", "NAME", "only this kernel, with the functions in its section"},
@@ -18,13 +20,14 @@ static const struct cli_option options[] = {
   {OPT_NO_CTRL, "no-ctrl", NULL, "leave out the control information"},
   {OPT_HEX, "hex", NULL, "add the instruction words"},
   {OPT_ASM, "asm", NULL, "a complete file for 'warpstep asm', with directives"},
+  {OPT_WORDS, "words", NULL, "FILE is nothing but instruction words, for the target of --sm"},
   {0},
 };
 
 struct disasm_options {
   const char *file, *kernel;
   unsigned long sm; /* 0: all */
-  bool ctrl, hex, assembly;
+  bool ctrl, hex, assembly, words;
 };
 
 /* "kernel+0x120" cut before the '+': which function a pc belongs to. */
@@ -35,12 +38,16 @@ static void function_of(const struct module *m, uint64_t pc, char *buf, size_t s
   if (plus) *plus = '\0';
 }
 
+/* Addresses count from the start of the section, those of the line and those of branch targets: so the
+ * assembler takes them, too. */
 static void print_inst(const struct disasm_options *o, const struct sass_inst *s,
-                       const struct inst *t, uint64_t offset)
+                       const struct inst *t, uint64_t section)
 {
   char text[256];
+  struct inst here = *t;
+  uint64_t offset = here.pc -= section;
 
-  sass_print(s, t, o->ctrl, text, sizeof text);
+  sass_print(s, &here, o->ctrl, text, sizeof text);
   if (o->hex)
     printf("  %04" PRIx64 "  %016" PRIx64 "%016" PRIx64 "  %s\n", offset, s->word.hi, s->word.lo,
            text);
@@ -65,7 +72,6 @@ static void print_code(const struct disasm_options *o, const struct module_insta
   const struct module *m = module_of(mi);
   const struct code_view *code = module_code(mi);
   char name[512], last[512] = "";
-  uint64_t start = from;
 
   for (uint64_t pc = from; pc < to; pc += UINT64_C(1) << code->shift) {
     size_t i = (size_t)((pc - code->base) >> code->shift);
@@ -73,9 +79,8 @@ static void print_code(const struct disasm_options *o, const struct module_insta
     if (strcmp(name, last) != 0) {
       printf("%s%s:\n", *last ? "\n" : "", name);
       memcpy(last, name, sizeof last);
-      start = pc;
     }
-    print_inst(o, &module_sass(mi)[i], &code->inst[i], pc - start);
+    print_inst(o, &module_sass(mi)[i], &code->inst[i], module_section_start(m, pc));
   }
 }
 
@@ -148,6 +153,43 @@ static bool disasm_all(const struct disasm_options *o, const struct code_file *f
                           code_file_targets(f, targets, sizeof targets));
 }
 
+/* Objects, linked; for the target of the first part of the first file, or --sm. */
+static bool disasm_linked(const struct disasm_options *o, char **files, unsigned n, struct err *e)
+{
+  unsigned sm = (unsigned)o->sm;
+  if (!sm) {
+    struct code_file *f = code_file_open(files[0], e);
+    if (!f) return false;
+    sm = code_file_image(f, 0)->sm;
+    code_file_free(f);
+  }
+  struct module *m = code_file_link_paths((const char *const *)files, n, sm, e);
+  bool ok = m && disasm(o, m, e);
+  module_free(m);
+  return ok;
+}
+
+/* Words of 16 bytes without any container; pc counts from 0. */
+static bool disasm_words(const struct disasm_options *o, struct err *e)
+{
+  struct word128 w;
+  uint64_t pc = 0;
+  FILE *f = fopen(o->file, "rb");
+
+  if (!f) return err_set(e, "%s: cannot read: %s; check the path", o->file, strerror(errno));
+  for (; fread(&w, sizeof w, 1, f) == 1; pc += sizeof w) {
+    struct sass_inst s;
+    struct inst t;
+    struct err why = {0};
+    sass_decode((unsigned)o->sm, w, pc, &s, &t, &why);
+    print_inst(o, &s, &t, 0);
+  }
+  bool whole = !ferror(f) && ftell(f) == (long)pc;
+  fclose(f);
+  return whole || err_set(e, "%s: size is not a multiple of 16 bytes; give whole instruction words",
+                          o->file);
+}
+
 static int run_disasm(const struct cli_command *cmd, int argc, char **argv)
 {
   struct disasm_options o = {.ctrl = true};
@@ -165,14 +207,22 @@ static int run_disasm(const struct cli_command *cmd, int argc, char **argv)
     case OPT_NO_CTRL: o.ctrl = false; break;
     case OPT_HEX: o.hex = true; break;
     case OPT_ASM: o.assembly = true; break;
+    case OPT_WORDS: o.words = true; break;
     default: return CLI_BAD_INPUT;
     }
   }
-  if (optind + 1 != argc) return cli_usage_error(cmd, "give one file");
+  if (optind == argc || (o.words && optind + 1 < argc))
+    return cli_usage_error(cmd, o.words ? "--words takes one file" : "no file given");
   if (o.assembly && (o.kernel || o.hex || !o.ctrl))
     return cli_usage_error(cmd, "--asm writes whole files; only --sm goes with it");
+  if (o.words && (o.kernel || o.assembly || !target_find((unsigned)o.sm)))
+    return cli_usage_error(cmd, "--words needs --sm, and neither --kernel nor --asm goes with it");
   o.file = argv[optind];
+  if (o.words) return disasm_words(&o, &e) ? CLI_OK : cli_error("%s", e.msg);
 
+  if (optind + 1 < argc)
+    return disasm_linked(&o, argv + optind, (unsigned)(argc - optind), &e) ? CLI_OK
+                                                                           : cli_error("%s", e.msg);
   struct code_file *f = code_file_open(o.file, &e);
   if (!f) return cli_error("%s", e.msg);
   bool ok = disasm_all(&o, f, &e);
@@ -182,13 +232,15 @@ static int run_disasm(const struct cli_command *cmd, int argc, char **argv)
 
 const struct cli_command cmd_disasm = {
   .name = "disasm",
-  .synopsis = "FILE [options]",
+  .synopsis = "FILE... [options]",
   .summary = "print the instructions of a cubin or CUDA program",
   .options = options,
   .notes = "FILE is a cubin, or anything that holds some: a fat binary, an executable, shared object, object\n"
            "file or library made by nvcc. PTX in it is named, not printed.\n"
+           "Several files are objects of nvcc -rdc=true (-dc), which are linked first.\n"
            "Control information is printed as [B------:R-:W0:-:S04]: counters waited for, counter\n"
            "that protects the sources, counter that protects the result, yield, stall cycles.\n"
+           "Addresses and branch targets count from the start of the section, as 'warpstep asm' takes them.\n"
            "A word that does not decode is printed as such; its control information is still valid.\n",
   .examples = "  # everything in the file\n"
               "  warpstep disasm kernels/vecadd/vecadd.sm_86.cubin\n"

@@ -3,16 +3,20 @@
  *   options -> launch case -> preset -> device and buffers -> run -> check -> save -> reports
  */
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/default_gpu.h"
 #include "cli/run_options.h"
-#include "cli/run_timed.h"
 #include "config/presets.h"
 #include "host/case.h"
+#include "host/simulate.h"
 #include "load/file.h"
 #include "view/json.h"
 #include "view/progress.h"
@@ -20,12 +24,7 @@
 #include "view/hazards.h"
 #include "view/summary.h"
 
-/* The GPU simulated when --gpu is not given. */
-static const struct default_gpu {
-  unsigned sm;
-  const char *preset;
-} default_gpus[] = {{86, "rtx-3070"}, {80, "a100"}, {90, "h200"}};
-enum { N_DEFAULT_GPUS = sizeof default_gpus / sizeof default_gpus[0], PRINT_ELEMENTS = 16 };
+enum { PRINT_ELEMENTS = 16 };
 
 /* Everything one run owns. */
 struct run {
@@ -34,36 +33,17 @@ struct run {
   struct preset preset;
   bool has_preset;
   struct case_run *cr;
-  struct timed_run *timed;
-  uint64_t *mix;
-  struct fault fault;
+  struct simulator *simulator;
+  struct sim_result result;
   struct report report;
 };
-
-/* The preset for a file without --gpu: the first default whose SM the file was compiled for, else
- * the first it runs on; a case that has a cubin for each GPU gets the first. */
-static bool default_gpu(const struct launch_case *lc, const char **name, struct err *e)
-{
-  char targets[200];
-  *name = strstr(lc->cubin, "%d") ? default_gpus[0].preset : NULL;
-  if (*name) return true;
-  struct code_file *f = code_file_open(lc->cubin, e);
-  if (!f) return false;
-  for (unsigned i = 0; i < 2 * N_DEFAULT_GPUS && !*name; i++)
-    if (code_file_has(f, default_gpus[i % N_DEFAULT_GPUS].sm, i < N_DEFAULT_GPUS))
-      *name = default_gpus[i % N_DEFAULT_GPUS].preset;
-  code_file_targets(f, targets, sizeof targets);
-  code_file_free(f);
-  return *name || err_set(e, "no default GPU for %s: choose one with --gpu ('warpstep gpus' lists "
-                          "them)", targets);
-}
 
 static bool choose_gpu(struct run *r, struct err *e)
 {
   const char *name = r->opt.gpu;
   char dir[4096];
 
-  if (!name) TRY(default_gpu(&r->lc, &name, e));
+  if (!name) TRY(default_gpu(r->lc.cubin[0], &name, e));
   TRY(presets_dir(r->opt.presets, dir, sizeof dir, e));
   TRY(preset_load(name, dir, &r->preset, e));
   r->has_preset = true;
@@ -73,26 +53,6 @@ static bool choose_gpu(struct run *r, struct err *e)
   r->report.gpu = name;
   r->report.preset = &r->preset;
   return true;
-}
-
-static struct device_config device_for(const struct run *r)
-{
-  const struct params *p = &r->preset.params;
-  struct device_config c = device_config_default(p->arch_sm);
-  bool json_on_stdout = r->opt.json && !strcmp(r->opt.json, "-");
-
-  c.page_bits = p->vm_page_bits;
-  c.n_smids = p->gpu_sms;
-  /* As many CTAs are resident as the GPU holds; function-only, one worker has them all. */
-  unsigned workers = r->opt.functional ? 1 : p->gpu_sms, share = p->gpu_sms / workers;
-  c.n_workers = workers;
-  c.slots_per_worker = p->sm_max_ctas * share;
-  c.warps_per_worker = p->sm_max_warps * share;
-  c.limits.threads_per_cta = p->sm_max_threads_per_cta;
-  c.limits.shared_per_cta = p->sm_shared_per_cta_max;
-  c.limits.regs_per_cta = p->sm_registers;
-  c.print = json_on_stdout ? stderr : stdout;
-  return c;
 }
 
 /* A missing reference file is better known before a long run than after it. */
@@ -130,46 +90,88 @@ static bool set_up(struct run *r, struct err *e)
   if (r->opt.check) TRY(expected_files_exist(&r->lc, e));
   TRY(choose_gpu(r, e));
   TRY(buffers_fit(r, e));
-  struct device_config config = device_for(r);
+  struct device_config config = device_config_for(&r->preset.params, !r->opt.functional);
+  config.print = r->opt.json && !strcmp(r->opt.json, "-") ? stderr : stdout;
   if (!(r->cr = case_setup(&r->lc, &config, e))) return false;
 
   struct report *rep = &r->report;
   rep->lc = &r->lc;
   rep->launch = case_launch(r->cr);
-  rep->module = case_device(r->cr)->module;
+  rep->module = case_code(r->cr)->module;
   rep->kernel = module_kernel(rep->module, rep->launch->params.kernel_name, e);
+  rep->max_cycles = r->opt.max_cycles;
+  rep->max_insts = r->opt.max_instructions;
   rep->host.threads = r->opt.functional ? 1 : r->opt.threads;
   return rep->kernel != NULL;
 }
 
-static bool run_functional(struct run *r, struct err *e)
-{
-  struct func_stats stats = {0};
+/* Ctrl-C waits for the next look at it, instead of a handler that needs a global variable. */
+struct interrupt {
+  sigset_t signals; /* SIGINT; nothing when the caller had it ignored */
+  sigset_t before;
+};
 
-  r->mix = stats.mix = calloc(sass_mnemonic_count() + 1, sizeof *stats.mix);
-  if (!stats.mix) return err_set(e, "out of memory");
-  if (!func_run(case_launch(r->cr)->func, &stats, &r->fault)) r->report.fault = &r->fault;
-  r->report.warp_insts = stats.warp_insts;
-  r->report.thread_insts = stats.thread_insts;
-  r->report.mix = stats.mix;
-  return true;
+static void interrupt_hold(struct interrupt *i)
+{
+  struct sigaction now;
+
+  sigemptyset(&i->signals);
+  if (sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+    sigaddset(&i->signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &i->signals, &i->before); /* the engine's threads inherit it */
 }
 
-static bool simulate(struct run *r, struct err *e)
+static void interrupt_release(const struct interrupt *i)
 {
-  double start = progress_now();
-  bool ok = r->opt.functional
-                ? run_functional(r, e)
-                : run_timed(r->cr, r->opt.threads, r->opt.hazards != HAZARDS_OFF, !r->opt.quiet, &r->report, &r->fault,
-                            &r->timed, e);
+  pthread_sigmask(SIG_SETMASK, &i->before, NULL);
+}
 
-  r->report.host.seconds = progress_now() - start;
-  return ok;
+struct watch {
+  struct progress line;
+  struct interrupt interrupt;
+};
+
+static bool poll_run(void *ctx, const struct run_progress *p)
+{
+  struct watch *w = ctx;
+
+  progress_update(&w->line, p);
+  return sigtimedwait(&w->interrupt.signals, NULL, &(struct timespec){0}) != SIGINT;
+}
+
+static enum sim_hazards hazards_of(enum hazard_option o)
+{
+  switch (o) {
+  case HAZARDS_OFF: return SIM_HAZARDS_OFF;
+  case HAZARDS_EMULATE: return SIM_HAZARDS_EMULATE;
+  default: return SIM_HAZARDS_CHECK;
+  }
+}
+
+static bool simulate_case(struct run *r, struct err *e)
+{
+  struct watch w;
+  struct sim_options o = {
+    .timed = !r->opt.functional, .threads = r->opt.threads,
+    .hazards = hazards_of(r->opt.hazards), .max_cycles = r->opt.max_cycles,
+    .max_insts = r->opt.max_instructions, .poll = poll_run, .ctx = &w, .report = stderr,
+  };
+
+  if (!(r->simulator = simulator_new(&r->preset.params))) return err_set(e, "out of memory");
+  interrupt_hold(&w.interrupt);
+  progress_start(&w.line, stderr, !r->opt.quiet);
+  bool ok = simulate(r->simulator, case_launch(r->cr), &o, &r->result, e);
+  progress_end(&w.line);
+  interrupt_release(&w.interrupt);
+  if (!ok) return false;
+  report_result(&r->report, &r->result);
+  r->report.host.seconds = progress_now() - w.line.start;
+  return true;
 }
 
 static bool check(struct run *r, struct err *e)
 {
-  if (!r->opt.check || r->report.fault) return true;
+  if (!r->opt.check || r->result.end != RUN_DONE) return true;
   TRY(case_check(r->cr, &r->report.check, &r->report.n_checks, e));
   r->report.checked = true;
   return true;
@@ -240,6 +242,11 @@ static int verdict(const struct run *r)
     view_fault_write(stderr, rep, case_device(r->cr)->mem);
     return CLI_FAULT;
   }
+  if (rep->end != RUN_DONE) {
+    fputs("warpstep: ", stderr);
+    view_stop_write(stderr, rep);
+    return rep->end == RUN_STOPPED ? CLI_INTERRUPTED : CLI_LIMIT;
+  }
   if (rep->hazards && rep->hazards->n_findings) return CLI_MISMATCH;
   if (!rep->checked || report_matched(rep)) return CLI_OK;
   for (unsigned i = 0; i < rep->n_checks; i++)
@@ -251,7 +258,7 @@ static int run_all(struct run *r)
 {
   struct err e = {0}, unchecked = {0};
 
-  if (!set_up(r, &e) || !simulate(r, &e)) return cli_error("%s", e.msg);
+  if (!set_up(r, &e) || !simulate_case(r, &e)) return cli_error("%s", e.msg);
   /* A missing reference file must not cost the reader the results of a long run. */
   bool could_check = check(r, &unchecked);
   if (!write_reports(r, &e)) return cli_error("%s", e.msg);
@@ -260,12 +267,11 @@ static int run_all(struct run *r)
 
 static void run_free(struct run *r)
 {
-  run_timed_free(r->timed);
+  simulator_free(r->simulator);
   if (r->cr) case_free(r->cr);
   if (r->has_preset) preset_free(&r->preset);
   launch_case_free(&r->lc);
   run_options_free(&r->opt);
-  free(r->mix);
 }
 
 static int run_run(const struct cli_command *cmd, int argc, char **argv)
@@ -286,13 +292,14 @@ static int run_run(const struct cli_command *cmd, int argc, char **argv)
 
 const struct cli_command cmd_run = {
   .name = "run",
-  .synopsis = "FILE [options]",
+  .synopsis = "FILE... [options]",
   .summary = "run one kernel: a launch file, or a cubin or CUDA program with options",
   .options = run_option_table,
   .notes =
     "FILE is a launch file, a cubin, or anything that holds one: a fat binary, an executable, shared\n"
     "object, object file or library made by nvcc. Of code for several GPUs, the part for exactly the\n"
     "GPU's SM is taken, else that of the same major and the next lower minor version.\n"
+    "Several files are objects of nvcc -dc (-rdc=true), which are linked first.\n"
     "A kernel is named by its symbol (_Z6vecaddPfS_S_j) or, if that is unambiguous, by its plain name\n"
     "(vecadd): the last component of _Z<length><name> and _ZN...E; nothing else is demangled.\n"
     "\n"
@@ -301,7 +308,8 @@ const struct cli_command cmd_run = {
     "file=PATH; with expect=PATH (rel=, abs=) the buffer is compared after the run.\n"
     "\n"
     "Exit status: 0 it ran and all results match; 1 a result differs; 2 bad options or\n"
-    "files; 3 the kernel faulted; 4 a bug in warpstep.\n",
+    "files; 3 the kernel faulted; 4 a bug in warpstep; 5 --max-cycles or --max-instructions\n"
+    "was reached; 130 Ctrl-C. After 5 and 130 reports and buffers say what was done so far.\n",
   .examples =
     "  # a launch file on the default GPU, then on another one\n"
     "  warpstep run kernels/sgemm_tiled/sgemm_tiled.launch\n"
@@ -317,6 +325,8 @@ const struct cli_command cmd_run = {
     "      --buf x:f32:32 --buf y:f32:32 --buf z:f32:32 --arg x --arg y --arg z --arg u32:32\n"
     "  # what if the L1 cache were perfect?\n"
     "  warpstep run kernels/stencil2d/stencil2d.launch --set l1.perfect=true\n"
+    "  # a kernel that may never end: stop after ten million cycles and say where the warps are\n"
+    "  warpstep run kernels/scan/scan.launch --max-cycles 10000000\n"
     "  # two runs to compare\n"
     "  warpstep run kernels/vecadd/vecadd.launch --json a100.json --gpu a100 --quiet\n",
   .run = run_run,

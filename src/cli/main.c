@@ -5,13 +5,10 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
-
-#ifndef WARPSTEP_VERSION
-#define WARPSTEP_VERSION "0.1"
-#endif
+#include "warpstep/warpstep.h"
 
 const struct cli_command *const cli_commands[] = {
-  &cmd_run, &cmd_disasm, &cmd_asm, &cmd_isa, &cmd_gpus, &cmd_help, NULL,
+  &cmd_run, &cmd_exec, &cmd_disasm, &cmd_asm, &cmd_isa, &cmd_gpus, &cmd_probe, &cmd_area, &cmd_help, NULL,
 };
 
 const struct cli_command *cli_command_find(const char *name)
@@ -28,7 +25,7 @@ int main(int argc, char **argv)
   if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
     cmd = &cmd_help, argc = 1;
   else if (!strcmp(argv[1], "--version"))
-    return printf("warpstep %s\n", WARPSTEP_VERSION) < 0;
+    return printf("warpstep %s\n", ws_version()) < 0;
   else if (argv[1][0] == '-')
     return cli_error("unknown option '%s'; see 'warpstep help'", argv[1]);
   else if (!(cmd = cli_command_find(argv[1])))

@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,23 +11,29 @@
 enum {
   OPT_KERNEL = CLI_OPT_FIRST, OPT_GRID, OPT_BLOCK, OPT_SHMEM, OPT_BUF, OPT_SYMBOL, OPT_ARG, OPT_GPU, OPT_PRESETS,
   OPT_SET, OPT_FUNCTIONAL, OPT_THREADS, OPT_JSON, OPT_JSON_HOST, OPT_OUT, OPT_DATA, OPT_PRINT_BUF,
-  OPT_NO_CHECK, OPT_QUIET, OPT_HAZARDS,
+  OPT_NO_CHECK, OPT_QUIET, OPT_HAZARDS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS,
 };
 
 enum { MAX_THREADS = 1024, MAX_SHMEM = 1 << 20 };
 
 const struct cli_option run_option_table[] = {
-  {OPT_GPU, "gpu", "PRESET", "the GPU to simulate, see 'warpstep gpus'; by default\n"
-                             "rtx-3070 for sm_86, a100 for sm_80, h200 for sm_90"},
+  {OPT_GPU, "gpu", "PRESET", "the GPU to simulate, see 'warpstep gpus'; by default the\n"
+                             "first the code runs on of"
+#define DEFAULT_GPU(sm, preset) "\n" preset " (sm_" #sm ")"
+#include "cli/default_gpus.def"
+#undef DEFAULT_GPU
+  },
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
   {OPT_FUNCTIONAL, "functional", NULL, "compute the results only, without time: much faster"},
   {OPT_THREADS, "threads", "N", "host threads (1); results do not depend on it"},
+  {OPT_MAX_CYCLES, "max-cycles", "N", "stop after N SM cycles, say where the warps are, exit with 5"},
+  {OPT_MAX_INSTRUCTIONS, "max-instructions", "N", "stop after N warp instructions, in the same way"},
   {OPT_JSON, "json", "FILE", "write everything as JSON; - is stdout"},
   {OPT_JSON_HOST, "json-host", NULL, "add facts about this machine to the JSON: time, rate"},
   {OPT_OUT, "out", "DIR", "write every buffer to DIR/NAME.bin after the run"},
   {OPT_DATA, "data", "DIR", "look for the data files of the launch file in DIR"},
   {OPT_PRINT_BUF, "print-buf", "NAME[:N]", "print the first N (16) elements of a buffer"},
-  {OPT_HAZARDS, "hazards", "MODE", "off; check: report what the control bits fail to protect, and\nexit with 1 if anything; gaps: check, and print the smallest\ndistances seen from producers to consumers"},
+  {OPT_HAZARDS, "hazards", "MODE", "off; check: report what the control bits fail to protect, and\nexit with 1 if anything; gaps: check, and print the smallest\ndistances seen from producers to consumers; emulate: wrong\ncontrol bits give wrong values, as on silicon"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {OPT_NO_CHECK, "no-check", NULL, "do not compare results with the expected ones"},
   {OPT_QUIET, "quiet", NULL, "no summary and no progress line"},
@@ -46,6 +53,14 @@ static void list_add(struct text_list *list, struct arena *a, int argc, const ch
   list->item[list->n++] = text;
 }
 
+static bool take_limit(const struct cli_command *cmd, const char *option, const char *arg,
+                       unsigned long *limit)
+{
+  if (cli_number(arg, 1, LONG_MAX, limit)) return true;
+  cli_usage_error(cmd, "%s %s: not a number from 1", option, arg);
+  return false;
+}
+
 /* Stores one option. False: a bad value (a line was printed). */
 static bool take_option(const struct cli_command *cmd, int id, const char *arg, int argc,
                         struct run_options *o)
@@ -63,6 +78,8 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
     }
     o->threads = (unsigned)n;
     break;
+  case OPT_MAX_CYCLES: return take_limit(cmd, "--max-cycles", arg, &o->max_cycles);
+  case OPT_MAX_INSTRUCTIONS: return take_limit(cmd, "--max-instructions", arg, &o->max_instructions);
   case OPT_JSON: o->json = arg; break;
   case OPT_JSON_HOST: o->json_host = true; break;
   case OPT_OUT: o->out = arg; break;
@@ -76,8 +93,10 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
       o->hazards = HAZARDS_CHECK;
     } else if (strcmp(arg, "gaps") == 0) {
       o->hazards = HAZARDS_GAPS;
+    } else if (strcmp(arg, "emulate") == 0) {
+      o->hazards = HAZARDS_EMULATE;
     } else {
-      cli_usage_error(cmd, "--hazards %s: not off, check or gaps", arg);
+      cli_usage_error(cmd, "--hazards %s: not off, check, gaps or emulate", arg);
       return false;
     }
     break;
@@ -130,10 +149,17 @@ int run_options_parse(const struct cli_command *cmd, int argc, char **argv, stru
     }
     if (!take_option(cmd, id, arg, argc, o)) return CLI_BAD_INPUT;
   }
+  if (o->functional && o->max_cycles)
+    return cli_usage_error(cmd, "--max-cycles needs time: with --functional, use "
+                                "--max-instructions");
   if (optind == argc) return cli_usage_error(cmd, "no file given");
-  if (optind + 1 < argc) return cli_usage_error(cmd, "unexpected '%s'", argv[optind + 1]);
-  o->file = argv[optind];
+  o->files = argv + optind;
+  o->n_files = (unsigned)(argc - optind);
+  o->file = o->files[0];
   o->is_cubin = holds_code(o->file);
+  for (unsigned i = 1; i < o->n_files; i++)
+    if (!o->is_cubin || !holds_code(o->files[i]))
+      return cli_usage_error(cmd, "unexpected '%s'", o->files[i]);
   if (!o->is_cubin && (o->kernel || o->grid || o->block || o->shmem || o->buf.n || o->symbol.n ||
                        o->arg.n))
     return cli_usage_error(cmd, "--kernel, --grid, --block, --shmem, --buf, --symbol and --arg are "
@@ -151,7 +177,7 @@ static bool case_from_options(const struct run_options *o, struct launch_case *c
   unsigned long shmem = 0;
 
   launch_case_init(c, "command line");
-  c->cubin = arena_strdup(&c->arena, o->file);
+  for (unsigned i = 0; i < o->n_files; i++) launch_case_add_cubin(c, o->files[i]);
   c->kernel = o->kernel;
   if (o->shmem && !cli_number(o->shmem, 0, MAX_SHMEM, &shmem))
     return err_set(e, "--shmem %s: not a number of bytes up to %d", o->shmem, MAX_SHMEM);

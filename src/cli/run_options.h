@@ -17,14 +17,17 @@ struct text_list {
 
 struct run_options {
   struct arena arena;
-  const char *file;
+  const char *file;    /* the first */
+  char **files;
+  unsigned n_files;    /* several: objects that are linked */
   bool is_cubin;       /* file is a cubin: the launch comes from the options below */
   const char *kernel, *grid, *block, *shmem;
   struct text_list buf, symbol, arg;
   const char *gpu, *presets, *data, *out, *json;
   struct text_list set, print_buf;
   unsigned threads;
-  enum hazard_option { HAZARDS_OFF, HAZARDS_CHECK, HAZARDS_GAPS } hazards;
+  unsigned long max_cycles, max_instructions; /* 0: no limit */
+  enum hazard_option { HAZARDS_OFF, HAZARDS_CHECK, HAZARDS_GAPS, HAZARDS_EMULATE } hazards;
   bool functional, check, quiet, json_host;
 };
 

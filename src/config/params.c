@@ -19,15 +19,15 @@ static const char *const param_pipe[PIPE__N] = {
 #undef X
 };
 
-static const char *const param_mlat[MLAT__N] = {
-#define X(id, name) name,
-    MLAT_LIST(X)
-#undef X
-};
-
 static const char *const param_issue_policy[ISSUE_POLICY__N] = {
 #define X(id, name) name,
     ISSUE_POLICY_LIST(X)
+#undef X
+};
+
+static const char *const param_dependence[DEPENDENCE__N] = {
+#define X(id, name) name,
+    DEPENDENCE_LIST(X)
 #undef X
 };
 
@@ -260,12 +260,23 @@ static uint64_t dram_row_miss_ps(const struct params *p)
          (uint64_t)(p->l2_sector * 1e12 * p->dram_channels / rate + 1);
 }
 
+/* The stages of time/sm/mem_stages.h one after the other. */
+uint32_t params_l1_hit_cycles(const struct params *p)
+{
+  enum { LANES = 32, WARP_BYTES = 128 };
+  uint32_t back = (WARP_BYTES + p->l1_return_bytes - 1) / p->l1_return_bytes;
+  if (back < p->mem_return_min_cycles) back = p->mem_return_min_cycles;
+  return p->mem_front_cycles + LANES / p->mem_addr_lanes + p->l1_pipe_cycles + back +
+         p->mem_write_cycles;
+}
+
 bool params_check(const struct params *p, struct err *e)
 {
   const struct param_list *carve = &p->sm_shared_carveouts_kib;
 #define RULE(cond, text)                                                                           \
   if (!(cond)) return err_set(e, "%s", text)
   RULE(p->sm_max_warps % p->sm_sub_cores == 0, "sm.max_warps is not a multiple of sm.sub_cores");
+  RULE(power_of_two(p->regfile_banks), "regfile.banks is not a power of two");
   RULE(p->sm_max_threads == p->sm_max_warps * 32, "sm.max_threads is not 32 x sm.max_warps");
   RULE(p->sm_max_threads_per_cta <= p->sm_max_threads,
        "sm.max_threads_per_cta is above sm.max_threads");
@@ -281,8 +292,8 @@ bool params_check(const struct params *p, struct err *e)
        "l2.line and l2.sector must equal those of L1");
   RULE(p->l2_bytes % (p->l2_slices * p->l2_ways * p->l2_line) == 0,
        "l2.bytes is not a whole number of sets in each of l2.slices");
-  RULE(p->l2_latency >= p->mlat_raw[MLAT_LDG_REGULAR] + p->noc_request_latency + p->noc_reply_latency,
-       "l2.latency is below mlat.raw.ldg_regular + noc.request_latency + noc.reply_latency");
+  RULE(p->l2_latency >= params_l1_hit_cycles(p) + p->noc_request_latency + p->noc_reply_latency,
+       "l2.latency is below an L1 hit (the stages of a load) + noc.request_latency + noc.reply_latency");
   RULE(p->sm_shared_reserved_per_cta + p->sm_shared_granule > 0, "sm.shared_granule is 0");
   RULE(p->l1_data_max >= p->l1_sets * p->l1_line, "l1.sets: not even one way fits l1.data_max");
   RULE(p->l0i_bytes >= p->l0i_line * p->l0i_ways, "l0i.ways: not even one set fits l0i.bytes");
@@ -293,6 +304,15 @@ bool params_check(const struct params *p, struct err *e)
   RULE(p->sm_max_warps / p->sm_sub_cores <= 16, "sm.max_warps is above 16 per sub-core");
   RULE(p->noc_reply_latency >= p->noc_request_latency,
        "noc.reply_latency is below noc.request_latency, the window in which parts run alone");
+  RULE(p->launch_cta_latency >= p->noc_request_latency,
+       "launch.cta_latency is below noc.request_latency, the window in which parts run alone");
+  RULE(p->l2_slices % p->l2_partitions == 0, "l2.slices is not a multiple of l2.partitions");
+  RULE(p->l2_partitions == 1 || p->l2_far_latency >= p->l2_latency,
+       "l2.far_latency is below l2.latency");
+  RULE(p->l2_partitions == 1 ||
+           p->l2_far_latency >= params_l1_hit_cycles(p) + 3 * p->noc_request_latency +
+                                    p->noc_reply_latency,
+       "l2.far_latency is below an L1 hit + 3 noc.request_latency + noc.reply_latency");
   RULE(p->dram_latency > p->l2_latency, "dram.latency is not above l2.latency");
   RULE(p->l2_slices % p->dram_channels == 0 || p->dram_channels % p->l2_slices == 0,
        "neither of l2.slices and dram.channels is a multiple of the other");

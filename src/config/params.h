@@ -16,7 +16,8 @@
 #define ISSUE_POLICY_LIST(X)                                                                       \
   X(CGGTY, "cggty") /* compiler-guided greedy, then youngest */                                    \
   X(GTO, "gto")     /* greedy, then oldest */                                                      \
-  X(LRR, "lrr")     /* loose round robin */
+  X(LRR, "lrr")     /* loose round robin */                                                        \
+  X(OLDEST, "oldest") /* oldest first, every cycle */
 
 enum issue_policy {
 #define X(id, name) ISSUE_POLICY_##id,
@@ -25,28 +26,17 @@ enum issue_policy {
   ISSUE_POLICY__N
 };
 
-/* Rows of the memory latency table (Huerta et al., MICRO 2025, Table 2): instruction by address
- * register. Local memory uses the global rows. */
-#define MLAT_LIST(X)                                                                               \
-  X(LDG_UNIFORM, "ldg_uniform")                                                                    \
-  X(LDG_REGULAR, "ldg_regular")                                                                    \
-  X(STG_UNIFORM, "stg_uniform")                                                                    \
-  X(STG_REGULAR, "stg_regular")                                                                    \
-  X(LDS_UNIFORM, "lds_uniform")                                                                    \
-  X(LDS_REGULAR, "lds_regular")                                                                    \
-  X(STS_UNIFORM, "sts_uniform")                                                                    \
-  X(STS_REGULAR, "sts_regular")                                                                    \
-  X(LDC_IMMEDIATE, "ldc_immediate")                                                                \
-  X(LDC_REGULAR, "ldc_regular")                                                                    \
-  X(LDGSTS, "ldgsts")                                                                              \
-  X(LDSM, "ldsm")                                                                                  \
-  X(ATOMS, "atoms")
+/* What keeps dependent instructions apart. */
+#define DEPENDENCE_LIST(X)                                                                         \
+  X(CONTROL_BITS, "control_bits") /* stall counts, yield, dependence counters of the code */       \
+  X(SCOREBOARD, "scoreboard")     /* pending writes and readers of each register */                \
+  X(HYBRID, "hybrid")             /* control bits for code that has them, else scoreboards */
 
-enum mlat {
-#define X(id, name) MLAT_##id,
-  MLAT_LIST(X)
+enum dependence {
+#define X(id, name) DEPENDENCE_##id,
+  DEPENDENCE_LIST(X)
 #undef X
-  MLAT__N
+  DEPENDENCE__N
 };
 
 /* How lines spread over L2 slices (time/mem/l2_map.h). */
@@ -185,6 +175,9 @@ static inline uint64_t params_dram_bytes_per_second(const struct params *p)
 {
   return (uint64_t)p->dram_bus_bits * p->dram_pin_mbps * 1000000u / 8u;
 }
+
+/* Cycles from a 32-bit global load with an address per lane that hits L1 to its consumer. */
+uint32_t params_l1_hit_cycles(const struct params *);
 
 /* Length of an SM cycle in picoseconds, rounded to the nearest. */
 static inline uint64_t params_clock_ps(const struct params *p)

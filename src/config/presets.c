@@ -2,50 +2,14 @@
 
 #include <dirent.h>
 #include <libconfig.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bug.h"
 
 enum { KEY_MAX = 128, CHAIN_MAX = 16 };
-
-/* ---- Where presets are ---- */
-
-static bool is_dir(const char *path)
-{
-  struct stat st;
-  return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-static bool share_dir(char *buf, size_t size)
-{
-  char exe[PATH_MAX];
-  ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-  if (n <= 0) return false;
-  exe[n] = '\0';
-  int len = snprintf(buf, size, "%s/../share/warpstep/presets", dirname(exe));
-  return len > 0 && (size_t)len < size && is_dir(buf);
-}
-
-bool presets_dir(const char *option, char *buf, size_t size, struct err *e)
-{
-  const char *env = getenv("WARPSTEP_PRESETS");
-  const char *asked = option ? option : env;
-  if (asked && *asked) {
-    if ((size_t)snprintf(buf, size, "%s", asked) < size && is_dir(buf)) return true;
-    return err_set(e, "preset directory '%s' does not exist (from %s)", asked,
-                   option ? "the command line" : "WARPSTEP_PRESETS");
-  }
-#ifdef WS_SOURCE_DIR
-  if ((size_t)snprintf(buf, size, "%s/presets", WS_SOURCE_DIR) < size && is_dir(buf)) return true;
-#endif
-  if (share_dir(buf, size)) return true;
-  return err_set(e, "no preset directory found: name it with WARPSTEP_PRESETS");
-}
 
 /* ---- Reading one file ---- */
 
@@ -319,10 +283,18 @@ static bool is_board(const char *dir, const char *file)
   return board;
 }
 
+/* "a100" before "a100-x": as names, not as file names. */
+static int by_stem(const struct dirent **a, const struct dirent **b)
+{
+  size_t n = strlen((*a)->d_name) - strlen(".cfg"), m = strlen((*b)->d_name) - strlen(".cfg");
+  int c = memcmp((*a)->d_name, (*b)->d_name, n < m ? n : m);
+  return c ? c : (n > m) - (n < m);
+}
+
 bool presets_list(const char *dir, struct arena *a, struct preset_names *out, struct err *e)
 {
   struct dirent **entry;
-  int n = scandir(dir, &entry, is_cfg, alphasort);
+  int n = scandir(dir, &entry, is_cfg, by_stem);
   if (n < 0) return err_set(e, "%s: cannot be read", dir);
   *out = (struct preset_names){.name = ARENA_ARRAY(a, const char *, (size_t)n + 1)};
   for (int i = 0; i < n; i++) {

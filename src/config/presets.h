@@ -31,9 +31,9 @@ struct preset {
   struct arena strings;                     /* owns the origins' text */
 };
 
-/* Directory of the presets: `option` (may be NULL), else $WARPSTEP_PRESETS, else the source tree the
- * program was built from, else ../share/warpstep/presets next to the program. The result is
- * written to buf. */
+/* Directory of the presets: `option` (may be NULL), else $WARPSTEP_PRESETS, else share/warpstep/presets in a
+ * folder above the library or program, else the source tree when it lies in there, else where the
+ * Makefile said it would be installed. The result is written to buf. */
 bool presets_dir(const char *option, char *buf, size_t size, struct err *e);
 
 /* Loads preset `name` (or a file, when it holds a '/' or ends in .cfg) and what it inherits.

@@ -145,6 +145,18 @@ static inline uint32_t f16_from_f32(uint32_t v)
   return a > F32_INF ? F16_NAN : r | sign;
 }
 
+/* FP8 pattern to FP16, exact, NaN canonical. E4M3 has no infinity, one NaN; E5M2 is the upper byte of
+ * an FP16 number. */
+static inline uint32_t f16_from_f8(uint32_t v, bool e4m3)
+{
+  enum { MAGNITUDE = 0x7f, E5M2_INF = 0x7c };
+  const uint32_t sign = (v & 0x80u) << 8, mag = v & MAGNITUDE;
+  if (e4m3 ? mag == MAGNITUDE : mag > E5M2_INF) return F16_NAN;
+  if (!e4m3) return sign | mag << 8;
+  if (mag < 8) return sign | f16_from_f32(f32_bits((float)mag * 0x1p-9f));
+  return sign | ((mag << 7) + (8u << 10)); /* exponent bias 7 to 15 */
+}
+
 /* FP32 pattern to the nearest even BF16 pattern, NaN canonical. */
 static inline uint32_t bf16_from_f32(uint32_t v)
 {

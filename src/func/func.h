@@ -8,8 +8,16 @@
 #include <stdio.h>
 
 #include "base/gmem.h"
+#include "func/texture.h"
 #include "isa/sass/sass.h"
 #include "isa/step.h"
+#include "isa/watch.h"
+
+/* The device's heap: what malloc of kernels took stays taken until a kernel frees it. One launch uses it
+ * at a time. */
+struct func_heap;
+struct func_heap *func_heap_new(uint64_t base, uint64_t bytes); /* guest memory */
+void func_heap_free(struct func_heap *);
 
 /* Everything a launch needs; host/ fills it from module + arguments. All pointers stay owned by
  * the caller and must outlive the launch. */
@@ -30,8 +38,15 @@ struct func_params {
   unsigned slots_per_worker;        /* resident CTAs per worker */
   FILE *print;                      /* device printf; records are ordered by the caller's calls */
   const char *kernel_name;
-  uint64_t heap_base, heap_bytes;   /* device malloc arena in guest memory; 0 = none */
+  struct func_heap *heap;           /* device malloc; NULL: none. Outlives its launches' blocks */
+  const struct tex_table *textures; /* objects that handles name; NULL: none */
+  unsigned host_level;              /* x86-64 level of the handlers: 1, 3, 4; 0 = the host's best. The
+                                       results do not depend on it */
 };
+
+/* Whether the instruction, with these modifiers and operand kinds, executes. Static: the kernel's
+ * registers and constant banks can still forbid it. */
+bool func_executes(const struct sass_inst *, const struct inst *);
 
 struct func_launch; /* a step source (first member) */
 
@@ -51,5 +66,8 @@ void func_describe_waits(const struct step_cta *, FILE *out);
 
 /* Runs the whole grid without time on the calling thread. False: guest fault in *f. */
 bool func_run(struct func_launch *, struct func_stats *, struct fault *f);
+/* The same with limits and a watcher (isa/watch.h; max_cycles has no meaning here). */
+enum run_end func_run_watched(struct func_launch *, const struct run_watch *, struct func_stats *,
+                              struct fault *f);
 
 #endif

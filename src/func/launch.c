@@ -14,6 +14,7 @@
 #include "base/bug.h"
 #include "func/paths.h"
 #include "func/prepare.h"
+#include "isa/hazard_role.h"
 
 enum { MAX_CTA_THREADS = 1024, SHARED_GRANULE = 128, FUNC_INST_SHIFT = 4 };
 
@@ -115,17 +116,31 @@ static bool bad_pc(struct func_warp *w, struct effect *e, uint64_t pc, struct fa
                     "no instruction at this address");
 }
 
-/* Operations that move the path themselves, run whatever their guard, or are uniform. */
-static bool step_special(struct func_warp *w, const struct uop *u, struct step_path *p,
-                         struct effect *e, struct fault *f)
+/* Reads the guard of the path's instruction. */
+static inline const struct uop *step_head(struct func_warp *w, struct step_path *p, uint64_t off,
+                                          struct effect *e)
+{
+  const struct uop *u = &w->launch->uop[off >> FUNC_INST_SHIFT];
+  e->inst = u->t;
+  e->pc = p->pc;
+  e->active = p->mask;
+  e->exec = (uint32_t)p->mask & (w->pred[u->guard] ^ u->guard_xor);
+  e->flags = 0;
+  e->priv = (void *)(uintptr_t)u;
+  p->yielded = false;
+  return u;
+}
+
+/* Everything but the guard. Some operations move the path themselves, run whatever their guard, or
+ * are uniform. */
+static bool step_rest(struct func_warp *w, const struct uop *u, struct effect *e, struct fault *f)
 {
   uint32_t exec = (uint32_t)e->exec;
   if (u->flags & UOP_CONTROL) {
     if (exec) return u->fn(w, u, exec, e, f);
-    p->pc += 1u << FUNC_INST_SHIFT;
+    w->step.paths.p[w->cur].pc += 1u << FUNC_INST_SHIFT;
     return true;
   }
-  p->pc += 1u << FUNC_INST_SHIFT;
   if (!exec && !(u->flags & UOP_ALWAYS)) return true;
   return u->fn(w, u, u->flags & UOP_UNIFORM ? FULL_MASK : exec, e, f);
 }
@@ -140,21 +155,61 @@ bool func_step(struct step_warp *sw, unsigned path, struct effect *e, struct fau
   if (__builtin_expect(off >= l->code_bytes || (off & ((1u << FUNC_INST_SHIFT) - 1)), 0)) {
     return bad_pc(w, e, p->pc, f);
   }
-  const struct uop *u = &l->uop[off >> FUNC_INST_SHIFT];
-  uint32_t active = (uint32_t)p->mask;
-  uint32_t exec = active & (w->pred[u->guard] ^ u->guard_xor);
-  e->inst = u->t;
-  e->pc = p->pc;
-  e->active = active;
-  e->exec = exec;
-  e->flags = 0;
-  e->priv = (void *)(uintptr_t)u;
-  p->yielded = false;
+  const struct uop *u = step_head(w, p, off, e);
+  uint32_t exec = (uint32_t)e->exec;
   if (__builtin_expect(u->flags & (UOP_CONTROL | UOP_ALWAYS | UOP_UNIFORM), 0)) {
-    return step_special(w, u, p, e, f);
+    if (!(u->flags & UOP_CONTROL)) p->pc += 1u << FUNC_INST_SHIFT;
+    return step_rest(w, u, e, f);
   }
   p->pc += 1u << FUNC_INST_SHIFT;
   return exec ? u->fn(w, u, exec, e, f) : true;
+}
+
+static bool func_begin(struct step_warp *sw, unsigned path, struct effect *e)
+{
+  struct func_warp *w = (struct func_warp *)sw;
+  struct step_path *p = &sw->paths.p[path];
+  w->cur = (uint8_t)path;
+  const struct uop *u = step_head(w, p, p->pc - w->launch->code_base, e);
+  if (u->flags & UOP_CONTROL) return false;
+  p->pc += 1u << FUNC_INST_SHIFT;
+  return true;
+}
+
+static bool func_execute(struct step_warp *sw, struct effect *e, struct fault *f)
+{
+  return step_rest((struct func_warp *)sw, e->priv, e, f);
+}
+
+/* Registers outside the kernel's have no rows; the instruction that names them faults. */
+static void func_reg_read(const struct step_warp *sw, unsigned reg, struct reg_value *v)
+{
+  const struct func_warp *w = (const struct func_warp *)sw;
+  if (reg < HAZARD_UR && reg >= w->launch->n_regs) return;
+  if (reg < HAZARD_UR)
+    memcpy(v->lane, warp_reg(w, reg), ROW_BYTES);
+  else if (reg < HAZARD_P)
+    v->lane[0] = warp_ureg(w, reg - HAZARD_UR)[0];
+  else
+    v->bits = w->pred[reg - HAZARD_P]; /* P0 …, UP0 …: PRED_UNIFORM behind each other */
+}
+
+static void func_reg_write(struct step_warp *sw, unsigned reg, lane_mask lanes,
+                           const struct reg_value *v)
+{
+  struct func_warp *w = (struct func_warp *)sw;
+  uint32_t m = (uint32_t)lanes;
+  if (reg < HAZARD_UR && reg >= w->launch->n_regs) return;
+  if (reg < HAZARD_UR) {
+    uint32_t *row = warp_reg(w, reg);
+    for (unsigned i = 0; i < LANES; i++) row[i] = m >> i & 1 ? v->lane[i] : row[i];
+  } else if (reg < HAZARD_P) {
+    uint32_t *row = warp_ureg(w, reg - HAZARD_UR);
+    for (unsigned i = 0; i < LANES; i++) row[i] = v->lane[0];
+  } else {
+    uint32_t *p = &w->pred[reg - HAZARD_P];
+    *p = (*p & ~m) | ((uint32_t)v->bits & m);
+  }
 }
 
 bool func_perform(struct step_warp *sw, struct effect *e, lane_mask lanes, struct gmem_view *v,
@@ -170,7 +225,19 @@ void func_finish(struct step_warp *sw, struct effect *e)
   if (u->finish) u->finish((struct func_warp *)sw, u, e);
 }
 
-static const struct step_ops func_ops = {cta_begin, cta_end, func_step, func_perform, func_finish};
+_Static_assert(HAZARD_UP - HAZARD_P == PRED_UNIFORM, "predicates are numbered alike");
+
+static const struct step_ops func_ops = {
+    .cta_begin = cta_begin,
+    .cta_end = cta_end,
+    .step = func_step,
+    .perform = func_perform,
+    .finish = func_finish,
+    .begin = func_begin,
+    .execute = func_execute,
+    .reg_read = func_reg_read,
+    .reg_write = func_reg_write,
+};
 
 bool func_const(const struct func_launch *l, unsigned b, uint32_t off, void *buf, uint32_t bytes)
 {
@@ -215,6 +282,7 @@ static bool params_check(const struct func_params *p, struct err *e)
     return err_set(e, "launch of %s: %llu threads per block, at most %d are possible",
                    p->kernel_name, (unsigned long long)threads, MAX_CTA_THREADS);
   }
+  if (!sem_select(p->host_level)) return err_set(e, "this host has no x86-64-v%u", p->host_level);
   if (p->code.shift != FUNC_INST_SHIFT) return err_set(e, "code is not 128-bit SASS");
   if (!code_at(&p->code, p->entry_pc)) return err_set(e, "entry pc 0x%llx is outside the code",
                                                       (unsigned long long)p->entry_pc);
@@ -265,7 +333,6 @@ struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
 void func_launch_free(struct func_launch *l)
 {
   if (!l) return;
-  sys_heap_free(l);
   arena_free(&l->arena);
   free(l);
 }

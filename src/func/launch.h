@@ -5,8 +5,6 @@
 #include "base/arena.h"
 #include "func/uop.h"
 
-struct heap_block;
-
 struct func_launch {
   struct step_source source; /* first */
   struct func_params p;
@@ -18,18 +16,21 @@ struct func_launch {
   uint32_t shared_limit;  /* addressable shared bytes */
   uint8_t *cta_mem;       /* n_workers * slots_per_worker CTAs of cta_stride bytes */
   size_t cta_stride;
-  struct heap_block *heap; /* device malloc: blocks in address order (sys.c) */
 };
 
 /* Pickers of the files compiled once; rules as in uop.h. */
 sem_picker sem_ctrl_handler, sem_mem_handler, sem_atom_handler, sem_sync_handler, sem_pack_handler,
-    sem_warp_handler, sem_sys_handler;
+    sem_warp_handler, sem_sys_handler, sem_tex_handler, sem_surf_handler;
 
 /* One step of a path; struct step_ops.step of every func warp. */
 bool func_step(struct step_warp *sw, unsigned path, struct effect *e, struct fault *f);
 bool func_perform(struct step_warp *sw, struct effect *e, lane_mask lanes, struct gmem_view *v,
                   struct fault *f);
 void func_finish(struct step_warp *sw, struct effect *e);
+
+/* The object a handle names; NULL with *f filled when there is none or it is of the other kind. */
+const struct tex_object *func_object(const struct func_warp *w, const struct effect *e, unsigned lane,
+                                     uint32_t handle, bool surface, struct fault *f);
 
 /* Words of constant bank b. False: [off, off + bytes) is not inside it. */
 bool func_const(const struct func_launch *l, unsigned b, uint32_t off, void *buf, uint32_t bytes);
@@ -39,8 +40,5 @@ bool func_const(const struct func_launch *l, unsigned b, uint32_t off, void *buf
 bool func_fault(const struct func_warp *w, const struct effect *e, struct fault *f,
                 enum fault_kind kind, unsigned lane, uint64_t addr, const char *fmt, ...)
     __attribute__((format(printf, 7, 8), cold));
-
-/* Device heap (sys.c). */
-void sys_heap_free(struct func_launch *l);
 
 #endif

@@ -91,6 +91,15 @@ bool mem_unmapped(const struct func_warp *w, const struct effect *e, unsigned la
 /* Writes result rows 0..n-1 to the destination in the lanes that executed. */
 void mem_commit(struct func_warp *w, const struct uop *u, struct effect *e, unsigned rows);
 
+/* Parts of plain loads and stores that surface accesses share: data from source b, the finisher by
+ * FLD_MEM_SIZE. */
+void mem_sample_data(const struct func_warp *w, const struct uop *u, struct mem_effect *me);
+uop_perform_fn mem_load_perform, mem_store_perform;
+uop_finish_fn *mem_load_finisher(const struct sass_inst *s);
+/* A reduction by FLD_RED_OP and FLD_SURED_TYPE whose addresses fn makes (sem_atom.c); NULL: not
+ * executable. */
+uop_fn *atom_pick_surface(const struct sass_inst *s, struct uop *u, uop_fn *fn);
+
 /* Handlers with their own files. */
 uop_fn mem_ldsm, mem_stsm, mem_ldgsts;
 uop_perform_fn mem_ldsm_perform, mem_stsm_perform, mem_ldgsts_perform;

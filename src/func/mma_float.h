@@ -11,20 +11,23 @@
 
 #include "func/fpbits.h"
 
-enum { MMA_M = 16, MMA_N = 8, MMA_K = 16, MMA_SPARSE_K = 32 };
+enum { MMA_M = 16, MMA_N = 8, MMA_K = 32 };
 
 enum mma_type { MMA_F16, MMA_BF16, MMA_TF32 };
 
-/* What differs between generations, newest first: fraction bits kept, and pairs per block. */
+/* What differs between generations, newest first: fraction bits kept, and pairs per block. FP8 has
+ * its own: Ada keeps few bits, also of an FP32 result, whose last `cut8` bits are zero. */
 struct mma_arch {
   unsigned from_sm;
   uint8_t frac, block16, block_tf32; /* F, L of FP16 and BF16, L of TF32 */
+  uint8_t frac8, block8, cut8;
 };
 
 static const struct mma_arch mma_archs[] = {
-    {90, 25, 16, 8}, /* Hopper, Blackwell */
-    {80, 24, 8, 4},  /* Ampere, Ada */
-    {0, 24, 8, 4},   /* Turing (no TF32) */
+    {90, 25, 16, 8, 25, 32, 0}, /* Hopper (no FP8 by mma.sync), Blackwell */
+    {89, 24, 8, 4, 13, 16, 10}, /* Ada */
+    {80, 24, 8, 4, 0, 0, 0},    /* Ampere */
+    {0, 24, 8, 4, 0, 0, 0},     /* Turing (no TF32) */
 };
 
 static inline const struct mma_arch *mma_arch(unsigned sm)
@@ -50,8 +53,8 @@ struct mma_a {
 };
 
 struct mma_b {
-  int32_t sig[MMA_SPARSE_K][MMA_N], exp[MMA_SPARSE_K][MMA_N];
-  uint32_t bits[MMA_SPARSE_K][MMA_N];
+  int32_t sig[MMA_K][MMA_N], exp[MMA_K][MMA_N];
+  uint32_t bits[MMA_K][MMA_N];
   bool special;
 };
 
@@ -73,10 +76,13 @@ static inline double mma_value(uint32_t v, enum mma_type type)
   return (double)bits_f32(f32);
 }
 
-/* |s| shifted left by up, right by down (0..31), with the sign of s: truncation toward zero. */
+/* |s| shifted left by up (right when negative), right by down (0..31), with the sign of s:
+ * truncation toward zero. */
 static inline int32_t mma_align(int32_t s, int32_t up, int32_t down)
 {
   const int32_t sign = s >> 31;
+  down -= up < 0 ? up : 0;
+  up = up < 0 ? 0 : up;
   const uint32_t mag = (uint32_t)((s ^ sign) - sign) << up >> (down > 31 ? 31 : down);
   return ((int32_t)mag ^ sign) - sign;
 }

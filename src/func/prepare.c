@@ -85,7 +85,8 @@ static enum modifier_family family_of(unsigned sem)
   case SEM_FSET: case SEM_FSETP: case SEM_FCHK: case SEM_MUFU: case SEM_F2F: case SEM_F2I:
   case SEM_FRND: case SEM_F2FP: case SEM_F2IP: case SEM_UF2FP:
   case SEM_FADD2: case SEM_FMUL2: case SEM_FFMA2: case SEM_FMNMX3: case SEM_UFADD: case SEM_UFMUL:
-  case SEM_UF2I:
+  case SEM_UFFMA: case SEM_UFSETP: case SEM_UFSEL:
+  case SEM_UFRND: case SEM_UF2I:
     return MOD_F32;
   case SEM_HADD2: case SEM_HMUL2: case SEM_HFMA2: case SEM_HSET2: case SEM_HSETP2: case SEM_HMNMX2:
     return MOD_HALF2;
@@ -111,6 +112,13 @@ static void source_modifiers(const struct sass_src *s, enum modifier_family m, u
   if (s->neg) *xor_ = sign[m];
 }
 
+/* A constant of such an instruction is the upper word of an FP64 number. */
+static bool reads_f64(const struct sass_inst *s)
+{
+  enum { FSIZE_F64 = 3 };
+  return family_of(s->sem) == MOD_F64 || sass_get(s, FLD_CVT_SRC_FSIZE) == FSIZE_F64;
+}
+
 /* Row of one source. False: it cannot be read (register or constant outside the kernel's). */
 static bool source_row(const struct func_launch *l, struct pool *p, const struct sass_inst *s,
                        const struct sass_src *src, struct row_ref *r)
@@ -129,7 +137,7 @@ static bool source_row(const struct func_launch *l, struct pool *p, const struct
     *r = (struct row_ref){BASE_UREG, (uint32_t)src->index * ROW_BYTES};
     return src->index < N_UREGS;
   case SRC_IMM:
-    *r = family_of(s->sem) == MOD_F64 ? pool_pair(p, 0, src->imm) : pool_pair(p, src->imm, src->imm_hi);
+    *r = reads_f64(s) ? pool_pair(p, 0, src->imm) : pool_pair(p, src->imm, src->imm_hi);
     return true;
   case SRC_CONST:
     if (s->sem == SEM_LDC || s->sem == SEM_ULDC) return true; /* an address, not an operand */
@@ -191,11 +199,11 @@ static void pred_source(const struct sass_pred *p, uint8_t *index, uint32_t *xor
   *xor_ = p->neg ? FULL_MASK : 0;
 }
 
-static void destination(const struct func_launch *l, const struct sass_inst *s, struct uop *u)
+static void destination(unsigned n_regs, const struct sass_inst *s, struct uop *u)
 {
   bool uniform = is_uniform_op(s->sem) || s->udst != SASS_URZ;
   u->d = uniform ? (struct row_ref){BASE_UREG, N_UREGS * ROW_BYTES}
-                 : (struct row_ref){BASE_REG, l->n_regs * ROW_BYTES};
+                 : (struct row_ref){BASE_REG, n_regs * ROW_BYTES};
   if (s->udst != SASS_URZ && s->udst < N_UREGS) u->d.off = (uint32_t)s->udst * ROW_BYTES;
   if (!uniform && s->dst != SASS_RZ) u->d.off = (uint32_t)s->dst * ROW_BYTES;
   unsigned file = s->pu_uniform ? PRED_UNIFORM : 0;
@@ -207,11 +215,34 @@ static uop_fn *pick(const struct sem_table *sem, const struct sass_inst *s, stru
 {
   static sem_picker *const own[] = {sem_ctrl_handler, sem_mem_handler, sem_atom_handler,
                                     sem_sync_handler, sem_pack_handler, sem_warp_handler,
-                                    sem_sys_handler};
+                                    sem_sys_handler, sem_tex_handler, sem_surf_handler};
   uop_fn *fn = NULL;
   for (unsigned i = 0; !fn && i < sizeof own / sizeof *own; i++) fn = own[i](s, u);
   for (unsigned i = 0; !fn && i < SEM_PICKERS; i++) fn = sem->pick[i](s, u);
   return fn;
+}
+
+/* Everything that does not depend on the launch's constants. */
+static void describe(const struct sass_inst *s, const struct inst *t, unsigned n_regs, struct uop *u)
+{
+  enum modifier_family fam = family_of(s->sem);
+  *u = (struct uop){.s = s, .t = t, .fn = illegal};
+  pred_source(&s->guard, &u->guard, &u->guard_xor);
+  pred_source(&s->pp, &u->pp, &u->pp_xor);
+  pred_source(&s->pq, &u->pq, &u->pq_xor);
+  pred_source(&s->pr, &u->pr, &u->pr_xor);
+  destination(n_regs, s, u);
+  source_modifiers(&s->src[0], fam, &u->a_and, &u->a_xor);
+  source_modifiers(&s->src[1], fam, &u->b_and, &u->b_xor);
+  source_modifiers(&s->src[2], fam, &u->c_and, &u->c_xor);
+}
+
+bool func_executes(const struct sass_inst *s, const struct inst *t)
+{
+  struct uop u;
+  if (!s->row) return false;
+  describe(s, t, SASS_RZ, &u);
+  return s->sem != SEM_TODO && pick(sem_select(0), s, &u);
 }
 
 static void prepare(struct func_launch *l, struct pool *p, const struct sem_table *sem,
@@ -222,15 +253,7 @@ static void prepare(struct func_launch *l, struct pool *p, const struct sem_tabl
     u->flags = UOP_CONTROL; /* its guard is unknown: fault in any case */
     return;
   }
-  enum modifier_family fam = family_of(s->sem);
-  pred_source(&s->guard, &u->guard, &u->guard_xor);
-  pred_source(&s->pp, &u->pp, &u->pp_xor);
-  pred_source(&s->pq, &u->pq, &u->pq_xor);
-  pred_source(&s->pr, &u->pr, &u->pr_xor);
-  destination(l, s, u);
-  source_modifiers(&s->src[0], fam, &u->a_and, &u->a_xor);
-  source_modifiers(&s->src[1], fam, &u->b_and, &u->b_xor);
-  source_modifiers(&s->src[2], fam, &u->c_and, &u->c_xor);
+  describe(s, t, l->n_regs, u);
   bool ok = source_row(l, p, s, &s->src[0], &u->a) && source_row(l, p, s, &s->src[1], &u->b) &&
             source_row(l, p, s, &s->src[2], &u->c) && registers_fit(l, t) &&
             (s->dst == SASS_RZ || s->dst < l->n_regs);
@@ -244,7 +267,7 @@ static void prepare(struct func_launch *l, struct pool *p, const struct sem_tabl
 void prepare_launch(struct func_launch *l)
 {
   struct pool p = {0};
-  const struct sem_table *sem = sem_select();
+  const struct sem_table *sem = sem_select(l->p.host_level);
   uint64_t n = l->code_bytes >> l->p.code.shift;
   l->uop = arena_array(&l->arena, n, sizeof *l->uop, 128);
   for (uint64_t i = 0; i < n; i++) {

@@ -11,7 +11,7 @@
 #include "func/launch.h"
 #include "func/paths.h"
 
-enum { SLICE_STEPS = 4096, REPORT_LINES = 48 };
+enum { SLICE_STEPS = 4096, REPORT_LINES = 48, POLL_INSTS = 1 << 20 };
 
 struct runner {
   struct func_launch *l;
@@ -26,6 +26,10 @@ struct runner {
   struct mem_effect mem;
   unsigned open;  /* slots in use so far */
   bool finished;  /* a CTA ended in the last round */
+  const struct run_watch *watch;
+  enum run_end end;    /* RUN_DONE while it goes on */
+  uint64_t next_poll;  /* warp instructions */
+  uint64_t ctas_done;
 };
 
 /* Ready path to run after `last`: the next one that has not yielded, else the next ready one. */
@@ -68,9 +72,31 @@ static bool run_path(struct runner *r, struct step_warp *w, unsigned path, unsig
   return true;
 }
 
+/* After a slice: whether the run goes on. */
+static bool watch(struct runner *r)
+{
+  const struct run_watch *w = r->watch;
+  uint64_t insts = r->stats->warp_insts;
+  if ((r->end = watch_insts(w, insts))) return false;
+  if (insts < r->next_poll) return true;
+  r->next_poll = insts + POLL_INSTS;
+  struct run_progress p = {.insts = insts, .ctas_done = r->ctas_done,
+                           .ctas_total = r->l->source.n_ctas};
+  if (w->poll && !w->poll(w->ctx, &p)) r->end = RUN_STOPPED;
+  return !r->end;
+}
+
+/* Steps until the next look at the limits. */
+static unsigned slice(const struct runner *r)
+{
+  uint64_t max = r->watch->max_insts, done = r->stats->warp_insts;
+  return max && max - done < SLICE_STEPS ? (unsigned)(max - done) : SLICE_STEPS;
+}
+
+/* Returns false on a fault. */
 static bool run_warp(struct runner *r, struct step_warp *w)
 {
-  unsigned budget = SLICE_STEPS, last = 0;
+  unsigned budget = slice(r), last = 0;
   while (budget) {
     int path = w->paths.n_ready ? pick_path(&w->paths, last) : -1;
     if (path < 0) return true;
@@ -104,12 +130,18 @@ static bool run_round(struct runner *r)
     struct step_cta *c = r->slot[i];
     if (!c) continue;
     for (unsigned k = 0; k < c->n_warps; k++) {
-      if (c->warp[k]->paths.n_ready && !run_warp(r, c->warp[k])) return false;
+      if (!c->warp[k]->paths.n_ready) continue;
+      if (!run_warp(r, c->warp[k])) {
+        r->end = RUN_FAULT;
+        return false;
+      }
+      if (!watch(r)) return false;
     }
     if (c->warps_left) continue;
     s->ops->cta_end(s, c);
     r->slot[i] = NULL;
     r->n_live--;
+    r->ctas_done++;
     r->finished = true;
   }
   return true;
@@ -163,30 +195,44 @@ void func_describe_waits(const struct step_cta *c, FILE *out)
   }
 }
 
-static bool run_all(struct runner *r)
+static enum run_end run_all(struct runner *r)
 {
   while (true) {
     admit(r);
-    if (!r->n_live) return true;
+    if (!r->n_live) return RUN_DONE;
     r->progress = false;
-    if (!run_round(r)) return false;
+    if (!run_round(r)) return r->end;
     if (r->progress || (r->open < r->n_slots && r->next_cta < r->l->source.n_ctas)) continue;
     deadlock(r);
-    return false;
+    return RUN_FAULT;
   }
+}
+
+static void show_residents(const struct runner *r)
+{
+  for (unsigned i = 0; r->watch->resident && i < r->n_slots; i++)
+    if (r->slot[i]) r->watch->resident(r->watch->ctx, r->slot[i]);
 }
 
 bool func_run(struct func_launch *l, struct func_stats *stats, struct fault *f)
 {
+  return func_run_watched(l, &(struct run_watch){0}, stats, f) == RUN_DONE;
+}
+
+enum run_end func_run_watched(struct func_launch *l, const struct run_watch *watch,
+                              struct func_stats *stats, struct fault *f)
+{
   struct runner *r = calloc(1, sizeof *r);
   BUG_ON(!r);
-  *r = (struct runner){.l = l, .stats = stats, .f = f, .n_slots = l->p.slots_per_worker};
+  *r = (struct runner){.l = l, .stats = stats, .f = f, .n_slots = l->p.slots_per_worker,
+                       .watch = watch, .next_poll = POLL_INSTS};
   r->view = (struct gmem_view){.image = l->p.image};
   r->e.mem = &r->mem;
   r->slot = calloc(r->n_slots, sizeof *r->slot);
   BUG_ON(!r->slot);
-  bool ok = run_all(r);
+  enum run_end end = run_all(r);
+  if (end != RUN_DONE) show_residents(r);
   free(r->slot);
   free(r);
-  return ok;
+  return end;
 }

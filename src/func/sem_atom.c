@@ -7,8 +7,6 @@
 
 enum atom_op { OP_ADD, OP_MIN, OP_MAX, OP_INC, OP_DEC, OP_AND, OP_OR, OP_XOR, OP_EXCH, OP_CAS,
                OP_CAST /* CAS that returns success */, OP_ARRIVE /* at an mbarrier */, OP_BAD };
-enum atom_type { TY_U32, TY_S32, TY_U64, TY_S64, TY_F32, TY_F16X2, TY_BF16X2, TY_F64, TY_F32X2,
-                 TY_F32X4, TY_F16X4, TY_F16X8, TY_BF16X4, TY_BF16X8, TY_B128, TY_BAD };
 
 struct type_info {
   uint8_t words;
@@ -16,16 +14,16 @@ struct type_info {
 };
 
 static const struct type_info types[] = {
-    [TY_U32] = {.words = 1}, [TY_S32] = {.words = 1}, [TY_U64] = {.words = 2},
-    [TY_S64] = {.words = 2}, [TY_B128] = {.words = 4},
-    [TY_F32] = {.words = 1, .f = true}, [TY_F32X2] = {.words = 2, .f = true},
-    [TY_F32X4] = {.words = 4, .f = true}, [TY_F64] = {.words = 2, .f = true},
-    [TY_F16X2] = {.words = 1, .f = true, .half = true},
-    [TY_F16X4] = {.words = 2, .f = true, .half = true},
-    [TY_F16X8] = {.words = 4, .f = true, .half = true},
-    [TY_BF16X2] = {.words = 1, .f = true, .half = true, .bf16 = true},
-    [TY_BF16X4] = {.words = 2, .f = true, .half = true, .bf16 = true},
-    [TY_BF16X8] = {.words = 4, .f = true, .half = true, .bf16 = true},
+    [ATOM_U32] = {.words = 1}, [ATOM_S32] = {.words = 1}, [ATOM_U64] = {.words = 2},
+    [ATOM_S64] = {.words = 2}, [ATOM_B128] = {.words = 4},
+    [ATOM_F32] = {.words = 1, .f = true}, [ATOM_F32X2] = {.words = 2, .f = true},
+    [ATOM_F32X4] = {.words = 4, .f = true}, [ATOM_F64] = {.words = 2, .f = true},
+    [ATOM_F16X2] = {.words = 1, .f = true, .half = true},
+    [ATOM_F16X4] = {.words = 2, .f = true, .half = true},
+    [ATOM_F16X8] = {.words = 4, .f = true, .half = true},
+    [ATOM_BF16X2] = {.words = 1, .f = true, .half = true, .bf16 = true},
+    [ATOM_BF16X4] = {.words = 2, .f = true, .half = true, .bf16 = true},
+    [ATOM_BF16X8] = {.words = 4, .f = true, .half = true, .bf16 = true},
 };
 
 /* Operation and type share u->imm2 with the address form, which uses bits 0..23. */
@@ -36,9 +34,9 @@ static enum atom_op op_of(const struct uop *u)
   return (enum atom_op)(u->imm2 >> OP_SHIFT & 15);
 }
 
-static enum atom_type type_of(const struct uop *u)
+static enum sass_atom_type type_of(const struct uop *u)
 {
-  return (enum atom_type)(u->imm2 >> TYPE_SHIFT);
+  return (enum sass_atom_type)(u->imm2 >> TYPE_SHIFT);
 }
 
 static float flush(float x)
@@ -109,10 +107,10 @@ static uint32_t extreme_pair(uint32_t a, uint32_t b, bool bf16, bool max)
   return r;
 }
 
-static void apply_float(enum atom_op op, enum atom_type t, const uint32_t *old, const uint32_t *v,
-                        uint32_t *r)
+static void apply_float(enum atom_op op, enum sass_atom_type t, const uint32_t *old,
+                        const uint32_t *v, uint32_t *r)
 {
-  if (t == TY_F64) {
+  if (t == ATOM_F64) {
     double x = bits_f64(lane_join(old[0], old[1])) + bits_f64(lane_join(v[0], v[1]));
     uint64_t y = x != x ? 0x7fffffffffffffffull : f64_bits(x);
     r[0] = (uint32_t)y, r[1] = (uint32_t)(y >> 32);
@@ -126,9 +124,9 @@ static void apply_float(enum atom_op op, enum atom_type t, const uint32_t *old, 
   }
 }
 
-static uint64_t apply_int(enum atom_op op, enum atom_type t, uint64_t old, uint64_t v)
+static uint64_t apply_int(enum atom_op op, enum sass_atom_type t, uint64_t old, uint64_t v)
 {
-  bool wide = types[t].words == 2, s = t == TY_S32 || t == TY_S64;
+  bool wide = types[t].words == 2, s = t == ATOM_S32 || t == ATOM_S64;
   int64_t so = wide ? (int64_t)old : (int32_t)old, sv = wide ? (int64_t)v : (int32_t)v;
   switch (op) {
   case OP_ADD: return old + v;
@@ -148,7 +146,7 @@ static void apply(const struct uop *u, const uint32_t old[4], const uint32_t v[4
                   const uint32_t cmp[4], uint32_t r[4], uint32_t ret[4])
 {
   enum atom_op op = op_of(u);
-  enum atom_type t = type_of(u);
+  enum sass_atom_type t = type_of(u);
   size_t bytes = 4u * types[t].words;
   memcpy(ret, old, 16);
   if (op == OP_CAS || op == OP_CAST) {
@@ -276,41 +274,14 @@ static bool atom_popc_inc(struct func_warp *w, const struct uop *u, uint32_t m, 
   return mem_aligned(w, e, m, bytes, f);
 }
 
-/* Codes of field ATOM_TYPE up to sm_89; sm_90 moves S64 to 3 and floats to opcodes of their own. */
-static enum atom_type int_type(const struct sass_inst *s, bool floats_elsewhere)
-{
-  static const uint8_t old[] = {TY_U32, TY_S32, TY_U64, TY_F32, TY_F16X2, TY_S64, TY_F64,
-                                TY_BF16X2};
-  static const uint8_t sm90[] = {TY_U32, TY_S32, TY_U64, TY_S64, TY_B128, TY_BAD, TY_BAD, TY_BAD};
-  unsigned code = (unsigned)bits_get(s->word, 73, 3);
-  return floats_elsewhere ? sm90[code] : old[code];
-}
-
-static enum atom_type float_type(const struct sass_inst *s)
-{
-  switch (bits_get(s->word, 73, 4)) {
-  case 0: return TY_F16X2;
-  case 1: return TY_F16X4;
-  case 2: return TY_F16X8;
-  case 3: return TY_BF16X2;
-  case 4: return TY_BF16X4;
-  case 5: return TY_BF16X8;
-  case 9: return TY_F32;
-  case 10: return TY_F32X2;
-  case 11: return TY_F32X4;
-  case 15: return TY_F64;
-  default: return TY_BAD;
-  }
-}
-
 static uop_fn *pick_atom(const struct sass_inst *s, struct uop *u, enum atom_op op,
-                         enum atom_type t, uop_fn *fn)
+                         enum sass_atom_type t, uop_fn *fn)
 {
   bool arithmetic = op != OP_CAS && op != OP_CAST && op != OP_EXCH;
   bool float_ok = op == OP_ADD || !arithmetic ||
-                  (t != TY_BAD && types[t].half && (op == OP_MIN || op == OP_MAX));
-  if (t == TY_BAD || op > OP_ARRIVE || (types[t].f && !float_ok)) return NULL;
-  if (t == TY_B128 && arithmetic) return NULL;
+                  (t != ATOM_INVALID && types[t].half && (op == OP_MIN || op == OP_MAX));
+  if (t == ATOM_INVALID || op > OP_ARRIVE || (types[t].f && !float_ok)) return NULL;
+  if (t == ATOM_B128 && arithmetic) return NULL;
   mem_prepare(s, u);
   u->imm2 |= (uint32_t)op << OP_SHIFT | (uint32_t)t << TYPE_SHIFT;
   u->flags = UOP_MEM;
@@ -319,14 +290,13 @@ static uop_fn *pick_atom(const struct sass_inst *s, struct uop *u, enum atom_op 
   return fn;
 }
 
-/* Compare-and-swap: size 75:73 (0 = 32, 2 = 64, 4 = 128 bits), 88:87 = 3 for CAST.SPIN. */
 static uop_fn *pick_cas(const struct sass_inst *s, struct uop *u)
 {
-  static const uint8_t size[] = {TY_U32, TY_BAD, TY_U64, TY_BAD, TY_B128, TY_BAD, TY_BAD, TY_BAD};
-  unsigned cast = (unsigned)bits_get(s->word, 87, 2);
-  if (cast != 0 && cast != 3) return NULL;
-  uop_fn *fn = pick_atom(s, u, cast ? OP_CAST : OP_CAS, size[bits_get(s->word, 73, 3)], atom);
-  if (cast && s->sem == SEM_ATOMS_CAS && u->pu != PRED_NONE) u->finish = cast_finish;
+  enum { CAS = 0, CAST_SPIN = 3 }; /* field CAS_OP */
+  const unsigned code = (unsigned)sass_get(s, FLD_CAS_OP);
+  if (code != CAS && code != CAST_SPIN) return NULL;
+  uop_fn *fn = pick_atom(s, u, code == CAS ? OP_CAS : OP_CAST, sass_atom_type(s), atom);
+  if (code == CAST_SPIN && s->sem == SEM_ATOMS_CAS && u->pu != PRED_NONE) u->finish = cast_finish;
   return fn;
 }
 
@@ -339,8 +309,16 @@ static uop_fn *pick_op(const struct sass_inst *s, struct uop *u)
                                        OP_BAD};
   unsigned code = (unsigned)bits_get(s->word, 87, red || sass_has(s, FLD_ATOM_DESC90) ? 3 : 4);
   enum atom_op op = (enum atom_op)(fp_row ? float_op[code] : code);
-  enum atom_type t = fp_row ? float_type(s) : int_type(s, sass_has(s, FLD_ATOM_ITYPE));
-  return pick_atom(s, u, op, t, atom);
+  return pick_atom(s, u, op, sass_atom_type(s), atom);
+}
+
+/* The type of .SD32 is the surface's, which is not known before it runs. */
+uop_fn *atom_pick_surface(const struct sass_inst *s, struct uop *u, uop_fn *fn)
+{
+  static const uint8_t type[8] = {ATOM_U32, ATOM_S32, ATOM_U64, ATOM_INVALID, ATOM_INVALID,
+                                  ATOM_INVALID, ATOM_INVALID, ATOM_INVALID};
+  return pick_atom(s, u, (enum atom_op)sass_get(s, FLD_RED_OP), type[sass_get(s, FLD_SURED_TYPE)],
+                   fn);
 }
 
 uop_fn *sem_atom_handler(const struct sass_inst *s, struct uop *u)
@@ -351,9 +329,9 @@ uop_fn *sem_atom_handler(const struct sass_inst *s, struct uop *u)
   case SEM_ATOM_CAS: case SEM_ATOMG_CAS: case SEM_ATOMS_CAS:
     return pick_cas(s, u);
   case SEM_ATOMS_POPC_INC: case SEM_ATOM_POPC_INC:
-    return pick_atom(s, u, OP_ADD, TY_U32, atom_popc_inc);
+    return pick_atom(s, u, OP_ADD, ATOM_U32, atom_popc_inc);
   case SEM_ATOM_ARRIVE:
-    return pick_atom(s, u, OP_ARRIVE, TY_U64, atom_popc_inc);
+    return pick_atom(s, u, OP_ARRIVE, ATOM_U64, atom_popc_inc);
   default:
     return NULL;
   }

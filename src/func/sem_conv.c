@@ -533,7 +533,7 @@ static uop_fn *pick_i2f(const struct sass_inst *s, struct uop *u)
 static uop_fn *pick_f2fp(const struct sass_inst *s, struct uop *u)
 {
   const unsigned mode = (unsigned)sass_get(s, FLD_F2FP_RND);
-  const bool bf16 = sass_get(s, FLD_F2FP_FMT);
+  const bool bf16 = sass_get(s, FLD_F2FP_FMT) || sass_get(s, FLD_F2FP_FMT80);
 
   if (sass_get(s, FLD_F2FP_KIND)) return NULL; /* sem_pack.c */
 

@@ -203,6 +203,19 @@ static bool bmov_read(struct func_warp *w, const struct uop *u, uint32_t m, stru
   return true;
 }
 
+/* Between states: u->imm from, u->imm2 to (a barrier register), bit 8 = clears the source. */
+static bool bmov_copy(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                      struct fault *f)
+{
+  (void)e, (void)f;
+  for (uint32_t r = m; r; r &= r - 1) {
+    unsigned i = bits_first(r);
+    w->breg[u->imm2 & STATE_B15][i] = state_read(w, u->imm, i);
+    if (u->imm2 >> 8 && u->imm <= STATE_B15) w->breg[u->imm][i] = 0;
+  }
+  return true;
+}
+
 static bool bmov_write(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                        struct fault *f)
 {
@@ -253,6 +266,7 @@ static uop_fn *pick_warpsync(const struct sass_inst *s, struct uop *u)
 {
   u->imm = s->src[0].kind == SRC_NONE;
   u->imm2 = sass_get(s, FLD_WARPSYNC_EXCL80) || sass_get(s, FLD_WARPSYNC_EXCL90) ||
+            sass_get(s, FLD_WARPSYNC_EXCL_ALL) ||
             sass_get(s, FLD_WARPSYNC_COLLECTIVE);
   return warpsync;
 }
@@ -263,6 +277,10 @@ static uop_fn *pick_bmov(const struct sass_inst *s, struct uop *u)
   u->imm2 = (uint32_t)sass_get(s, FLD_BMOV_CLEAR);
   u->flags = 0;
   if (!state_known(u->imm)) return NULL;
+  if (sass_has(s, FLD_BREG)) {
+    u->imm2 = s->bar | u->imm2 << 8;
+    return bmov_copy;
+  }
   if (s->src[0].kind != SRC_NONE) return bmov_write;
   return s->dst != SASS_RZ || u->imm2 ? bmov_read : NULL;
 }

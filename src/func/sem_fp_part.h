@@ -10,6 +10,8 @@
 /* Signature and contract of sem_picker (uop.h). */
 sem_picker SEM_NAME(sem_half_part);
 sem_picker SEM_NAME(sem_mufu_part);
+/* Part of sem_mma_handler. */
+sem_picker SEM_NAME(sem_qmma_part);
 
 /* Head of a handler (uop_fn). */
 #define LANE_HANDLER(name)                                                                         \

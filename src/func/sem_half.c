@@ -198,6 +198,24 @@ LANE_HANDLER(hadd2_f32)
   return true;
 }
 
+/* HMUL2.F32: the product of the sources' half 0 as FP32, which holds it exactly (sm_75: the compiler
+ * makes it of a multiplication in FP16 and a widening; that the product is not rounded to FP16 in
+ * between is an assumption). */
+LANE_HANDLER(hmul2_f32)
+{
+  LANE_UNUSED;
+  LANE_SRC(a);
+  LANE_SRC(b);
+  HALF_SHIFTS(a, 0);
+  HALF_SHIFTS(b, 1);
+  (void)hi_a, (void)hi_b;
+  const struct half_mods mods = half_mods(u->imm);
+  LANE_ROWS(1, float x = bits_f32(f32_from_f16(HALF(a, lo, EXP_F16)));
+            float y = bits_f32(f32_from_f16(HALF(b, lo, EXP_F16)));
+            uint32_t r = f32_flush(f32_canon(x * y), mods.ftz); d[i] = f32_saturate(r, mods.sat););
+  return true;
+}
+
 /* HFMA2 dst, -RZ, RZ, imm: the compiler's way to load a constant through this pipe. */
 LANE_HANDLER(hfma2_constant)
 {
@@ -344,6 +362,8 @@ static void mods_to_f32(uint32_t *and_, uint32_t *xor_)
 
 static uop_fn *pick_hadd2_f32(const struct sass_inst *s, struct uop *u, uint32_t wide)
 {
+  if (s->sem == SEM_HMUL2 && !wide && !sass_get(s, FLD_HBF16) && !(u->imm & MOD_FMZ))
+    return hmul2_f32;
   if (s->sem != SEM_HADD2 || sass_get(s, FLD_HBF16)) return NULL;
   if (wide & 1) mods_to_f32(&u->a_and, &u->a_xor);
   if (wide & 2) mods_to_f32(&u->b_and, &u->b_xor);

@@ -69,7 +69,13 @@ static bool load_strided(struct mem_effect *me, const struct gmem_view *v)
     return true;
   }
   p += me->addr[0] - first;
-  for (unsigned i = 0; i < LANES; i++, p += (int64_t)stride) lane_load(me, i, p, bytes);
+  if (bytes == 16) { /* with a known width there is no switch per lane */
+    for (unsigned i = 0; i < LANES; i++, p += (int64_t)stride) lane_load(me, i, p, 16);
+  } else if (bytes == 8) {
+    for (unsigned i = 0; i < LANES; i++, p += (int64_t)stride) lane_load(me, i, p, 8);
+  } else {
+    for (unsigned i = 0; i < LANES; i++, p += (int64_t)stride) lane_load(me, i, p, bytes);
+  }
   return true;
 }
 
@@ -152,7 +158,7 @@ static bool load_near(struct func_warp *w, struct effect *e, uint32_t lanes, str
   return true;
 }
 
-static bool load_perform(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t lanes,
+bool mem_load_perform(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t lanes,
                          struct gmem_view *v, struct fault *f)
 {
   struct mem_effect *me = e->mem;
@@ -188,12 +194,35 @@ static void load_finish_s16(struct func_warp *w, const struct uop *u, struct eff
   mem_commit(w, u, e, 1);
 }
 
+/* All lanes' values in a row, as consecutive lanes write them to memory. */
+static inline void gather_words(struct mem_effect *me, uint32_t *restrict to, unsigned words)
+{
+  for (unsigned i = 0; i < LANES; i++)
+    for (unsigned k = 0; k < words; k++) to[i * words + k] = mem_row(me, 0)[k * LANES_MAX + i];
+}
+
+/* All 32 lanes write consecutive memory: one write. False: not so, or not mapped; nothing is done. */
+static bool store_dense(struct mem_effect *me, uint32_t lanes, struct gmem_view *v)
+{
+  uint64_t stride;
+  uint32_t buf[LANES * MEM_MAX_BYTES / 4];
+  if (lanes != FULL_MASK || !even_stride(me->addr, &stride) || stride != me->bytes) return false;
+  switch (me->bytes) {
+  case 4: return gmem_view_write(v, me->addr[0], mem_row(me, 0), ROW_BYTES);
+  case 8: gather_words(me, buf, 2); break;
+  case 16: gather_words(me, buf, 4); break;
+  default: return false;
+  }
+  return gmem_view_write(v, me->addr[0], buf, (size_t)LANES * me->bytes);
+}
+
 /* Consecutive lanes with consecutive addresses go out as one write: fewer log entries. */
 static bool store_runs(struct func_warp *w, struct effect *e, uint32_t lanes, struct gmem_view *v,
                        struct fault *f)
 {
   struct mem_effect *me = e->mem;
   uint8_t buf[LANES * MEM_MAX_BYTES];
+  if (store_dense(me, lanes, v)) return true;
   while (lanes) {
     unsigned first = bits_first(lanes), n = 0;
     uint64_t at = me->addr[first];
@@ -271,7 +300,7 @@ static bool store_near(struct func_warp *w, struct effect *e, uint32_t lanes, st
   return true;
 }
 
-static bool store_perform(struct func_warp *w, const struct uop *u, struct effect *e,
+bool mem_store_perform(struct func_warp *w, const struct uop *u, struct effect *e,
                           uint32_t lanes, struct gmem_view *v, struct fault *f)
 {
   struct mem_effect *me = e->mem;
@@ -282,7 +311,7 @@ static bool store_perform(struct func_warp *w, const struct uop *u, struct effec
   return near ? store_near(w, e, near, f) : true;
 }
 
-static void sample_data(const struct func_warp *w, const struct uop *u, struct mem_effect *me)
+void mem_sample_data(const struct func_warp *w, const struct uop *u, struct mem_effect *me)
 {
   const uint32_t *b = row_src(w, u->b);
   for (unsigned k = 0; k * 4 < me->bytes; k++) memcpy(mem_row(me, k), b + k * LANES, ROW_BYTES);
@@ -294,7 +323,7 @@ static bool access_global(struct func_warp *w, const struct uop *u, uint32_t m, 
   const struct inst_mem *t = &u->t->mem;
   struct mem_effect *me = mem_begin(e, m, MEM_GLOBAL, t->op, t->bytes, t->strong);
   mem_addr_global(w, u, me->addr);
-  if (t->op == MEM_STORE) sample_data(w, u, me);
+  if (t->op == MEM_STORE) mem_sample_data(w, u, me);
   if (t->space == MEM_GENERIC) mem_resolve(w, me);
   return mem_aligned(w, e, m, t->bytes, f);
 }
@@ -305,7 +334,7 @@ static bool access_near(struct func_warp *w, const struct uop *u, uint32_t m, st
   const struct inst_mem *t = &u->t->mem;
   struct mem_effect *me = mem_begin(e, m, t->space, t->op, t->bytes, false);
   mem_addr_near(w, u, me->addr);
-  if (t->op == MEM_STORE) sample_data(w, u, me);
+  if (t->op == MEM_STORE) mem_sample_data(w, u, me);
   return mem_aligned(w, e, m, t->bytes, f);
 }
 
@@ -353,6 +382,11 @@ static bool uldc(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   uint32_t off = row_src(w, u->a)[0] + u->imm;
   unsigned code = (unsigned)sass_get(u->s, FLD_MEM_SIZE), bytes = size_bytes(code);
   (void)m;
+  if (off % bytes) {
+    return func_fault(w, e, f, FAULT_MISALIGNED, bits_first(e->active), off,
+                      "c[0x%x][0x%x] is not a multiple of %u", (unsigned)u->imm2, (unsigned)off,
+                      bytes);
+  }
   if (!func_const(w->launch, u->imm2, off, v, bytes)) {
     return const_fault(w, e, bits_first(e->active), (uint64_t)u->imm2 << 32 | off, f);
   }
@@ -383,7 +417,7 @@ static bool qspc(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   return true;
 }
 
-static uop_finish_fn *load_finisher(const struct sass_inst *s)
+uop_finish_fn *mem_load_finisher(const struct sass_inst *s)
 {
   switch (sass_get(s, FLD_MEM_SIZE)) {
   case SIZE_S8: return load_finish_s8;
@@ -399,8 +433,8 @@ static uop_fn *pick_load(const struct sass_inst *s, struct uop *u, uop_fn *fn)
   if (u->pu != PRED_NONE && sass_has(s, FLD_PU)) return NULL;
   mem_prepare(s, u);
   u->flags = UOP_MEM;
-  u->perform = load_perform;
-  u->finish = load_finisher(s);
+  u->perform = mem_load_perform;
+  u->finish = mem_load_finisher(s);
   return fn;
 }
 
@@ -408,7 +442,7 @@ static uop_fn *pick_store(const struct sass_inst *s, struct uop *u, uop_fn *fn)
 {
   mem_prepare(s, u);
   u->flags = UOP_MEM;
-  u->perform = store_perform;
+  u->perform = mem_store_perform;
   return fn;
 }
 
@@ -426,7 +460,7 @@ static uop_fn *pick_const(const struct sass_inst *s, struct uop *u)
   u->imm2 = s->src[1].bank;
   u->flags = UOP_MEM;
   u->perform = ldc_perform;
-  u->finish = load_finisher(s);
+  u->finish = mem_load_finisher(s);
   return ldc;
 }
 

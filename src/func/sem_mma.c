@@ -10,14 +10,8 @@
 #include <math.h>
 
 #include "func/launch.h"
-#include "func/mma_float.h"
+#include "func/mma_frag.h"
 #include "func/sem_fp_part.h"
-
-/* Register r of lane i of a fragment. */
-static inline uint32_t frag(const uint32_t *row, unsigned r, unsigned lane)
-{
-  return row[r * LANES + lane];
-}
 
 static bool is_rz(const struct sass_src *s)
 {
@@ -82,33 +76,6 @@ static void hmma_load(struct mma_a *a, struct mma_b *b, const uint32_t *ra, cons
   }
 }
 
-/* c and d by row and column: patterns of FP32 or FP16. */
-static void hmma_load_c(uint32_t c[MMA_M][MMA_N], const uint32_t *rc, bool f32)
-{
-  for (unsigned lane = 0; lane < LANES; lane++)
-    for (unsigned h = 0; h < 2; h++)
-      for (unsigned j = 0; j < 2; j++)
-        c[(lane >> 2) + 8 * h][2 * (lane & 3) + j] =
-            f32 ? frag(rc, 2 * h + j, lane) : frag(rc, h, lane) >> 16 * j & 0xffffu;
-}
-
-static void hmma_store(struct func_warp *w, const struct uop *u, uint32_t m,
-                       uint32_t c[MMA_M][MMA_N], bool f32)
-{
-  _Alignas(64) uint32_t out[4 * LANES];
-  for (unsigned lane = 0; lane < LANES; lane++)
-    for (unsigned h = 0; h < 2; h++) {
-      const uint32_t *pair = &c[(lane >> 2) + 8 * h][2 * (lane & 3)];
-      if (f32) {
-        out[(2 * h) * LANES + lane] = pair[0];
-        out[(2 * h + 1) * LANES + lane] = pair[1];
-      } else {
-        out[h * LANES + lane] = pair[0] | pair[1] << 16;
-      }
-    }
-  row_blend(row_dst(w, u->d), out, f32 ? 4 : 2, m);
-}
-
 LANE_HANDLER(hmma)
 {
   LANE_UNUSED;
@@ -123,11 +90,11 @@ LANE_HANDLER(hmma)
   uint32_t c[MMA_M][MMA_N];
 
   hmma_load(&a, &b, row_src(w, u->a), row_src(w, u->b), u->imm, 1);
-  hmma_load_c(c, row_src(w, u->c), f32);
+  mma_load_c(c, row_src(w, u->c), f32);
   for (unsigned i = 0; i < MMA_M; i++)
     for (unsigned k = 0; k < depth; k += block)
       mma_block(c[i], &a, i, &b, k, k + block, type, f32, arch->frac);
-  hmma_store(w, u, m, c, f32);
+  mma_store_d(w, u, m, c, f32);
   return true;
 }
 
@@ -174,7 +141,7 @@ LANE_HANDLER(hmma_sparse)
   uint32_t c[MMA_M][MMA_N];
 
   hmma_load(&a, &all, row_src(w, u->a), row_src(w, u->b), u->imm, 2);
-  hmma_load_c(c, row_src(w, u->c), f32);
+  mma_load_c(c, row_src(w, u->c), f32);
   b.special = all.special;
   for (unsigned i = 0; i < MMA_M; i++) {
     for (unsigned j = 0; j < depth; j++) {
@@ -186,7 +153,7 @@ LANE_HANDLER(hmma_sparse)
     for (unsigned k = 0; k < depth; k += block)
       mma_block(c[i], &a, i, &b, k, k + block, type, f32, arch->frac);
   }
-  hmma_store(w, u, m, c, f32);
+  mma_store_d(w, u, m, c, f32);
   return true;
 }
 
@@ -489,7 +456,7 @@ static uop_fn *pick_dmma(const struct sass_inst *s, struct uop *u)
   return dmma;
 }
 
-/* ---- MOVM: transposes an 8 x 8 matrix of 16-bit elements ------------------------------------- */
+/* ---- MOVM: transposes an 8 x 8 matrix of 16-bit elements, or widens nibbles ------------------- */
 
 LANE_HANDLER(movm)
 {
@@ -505,6 +472,33 @@ LANE_HANDLER(movm)
   return true;
 }
 
+/* MOVM.U4TO8.M832: an 8 x 32 matrix of nibbles, dealt like an operand of IMMA (row g in the lanes 4g to
+ * 4g + 3, eight elements each), becomes one of bytes: two registers, columns 0..15 and 16..31, four
+ * elements in each lane. */
+LANE_HANDLER(movm_u4to8)
+{
+  LANE_UNUSED;
+  LANE_ROW(a);
+  _Alignas(64) uint32_t out[2 * LANES];
+  for (unsigned i = 0; i < LANES; i++)
+    for (unsigned h = 0; h < 2; h++) {
+      const unsigned t = i & 3, from = (i & ~3u) + 2 * h + t / 2;
+      const uint32_t nibbles = row_a[from] >> 16 * (t & 1);
+      out[h * LANES + i] = (nibbles & 0xfu) | (nibbles & 0xf0u) << 4 | (nibbles & 0xf00u) << 8 |
+                           (nibbles & 0xf000u) << 12;
+    }
+  row_blend(row_dst(w, u->d), out, 2, m);
+  return true;
+}
+
+static uop_fn *pick_movm(const struct sass_inst *s)
+{
+  enum { U4TO8 = 2, MT88 = 0, M832 = 1 };
+  const unsigned type = (unsigned)sass_get(s, FLD_MOVM_TYPE), op = (unsigned)sass_get(s, FLD_MOVM_OP);
+  if (type == 0 && op == MT88) return movm;
+  return type == U4TO8 && op == M832 ? movm_u4to8 : NULL;
+}
+
 /* ---- picker ---------------------------------------------------------------------------------- */
 
 sem_picker SEM_NAME(sem_mma_handler);
@@ -517,7 +511,8 @@ uop_fn *SEM_NAME(sem_mma_handler)(const struct sass_inst *s, struct uop *u)
   case SEM_IMMA: return pick_imma(s, u);
   case SEM_BMMA: return pick_bmma(s, u);
   case SEM_DMMA: return pick_dmma(s, u);
-  case SEM_MOVM: return sass_get(s, FLD_MOVM_OP) == 0 ? movm : NULL;
+  case SEM_MOVM: return pick_movm(s);
+  case SEM_QMMA: return SEM_NAME(sem_qmma_part)(s, u);
   default: return NULL;
   }
 }

@@ -1,5 +1,5 @@
 /* Conversions to and from narrow formats that are rare enough to go lane by lane: F2FP to and from
- * FP8 pairs and to TF32, I2IP to 2 and 4 bits. Compiled once. Rules: PTX ISA (cvt, cvt.pack);
+ * pairs of FP8, FP6, FP4 and powers of two, to TF32, I2IP to 2 and 4 bits. Compiled once. Rules: PTX ISA (cvt, cvt.pack);
  * the fields from compiler output (CUDA 13.0).
  */
 #include <math.h>
@@ -8,38 +8,52 @@
 #include "func/lanes.h"
 #include "func/launch.h"
 
-enum { F8_NAN = 0x7f, HALF_NAN = 0x7fff };
-enum { KIND_UNPACK = 4, KIND_TF32 = 5, KIND_F8 = 10 }; /* field F2FP_KIND */
+enum { F8_NAN = 0x7f };
+enum { KIND_UNPACK = 4, KIND_TF32 = 5, KIND_F4 = 8, KIND_F6 = 9, KIND_F8 = 10, KIND_E8 = 11 }; /* field F2FP_KIND */
 
 /* u->imm */
 enum { RELU = 1 << 0, SATFINITE = 1 << 1, E4M3 = 1 << 2, UPPER = 1 << 3, FROM_F32 = 1 << 4,
-       TO_ZERO = 1 << 5 };
+       TO_ZERO = 1 << 5, E2M3 = 1 << 6 };
 
 /* One lane: values of a, b, c and u->imm. */
 typedef uint32_t lane_fn(uint32_t a, uint32_t b, uint32_t c, uint32_t imm);
 
-/* Bits of |x| in an FP8 format, rounded to nearest even and saturated. */
-static uint32_t f8_magnitude(double x, bool e4m3)
+/* A narrow format: fraction bits, exponent of its smallest normal number, pattern of the largest number,
+ * what NaN becomes. OCP Microscaling Formats; cvt of the PTX ISA. */
+struct narrow {
+  int frac, min_exp;
+  uint32_t most, nan;
+};
+static const struct narrow narrow_e5m2 = {2, -14, 0x7b, F8_NAN}, narrow_e4m3 = {3, -6, 0x7e, F8_NAN},
+                           narrow_e2m1 = {1, 0, 0x7, 0x7}, narrow_e2m3 = {3, 0, 0x1f, 0x1f},
+                           narrow_e3m2 = {2, -2, 0x1f, 0x1f};
+
+/* Bits of |x|, rounded to nearest even and saturated. */
+static uint32_t narrow_magnitude(double x, const struct narrow *f)
 {
-  const int frac = e4m3 ? 3 : 2, min_exp = e4m3 ? -6 : -14;
-  const uint32_t most = e4m3 ? 0x7e : 0x7b;
   if (x == 0) return 0;
-  if (isinf(x)) return most;
+  if (isinf(x)) return f->most;
   int e = ilogb(x);
-  if (e < min_exp) e = min_exp;
-  double q = nearbyint(scalbn(x, frac - e));
-  if (q > 64) return most;
-  uint32_t units = (uint32_t)q, hidden = 1u << frac;
-  uint32_t v = units < hidden ? units : ((uint32_t)(e - min_exp + 1) << frac) + units - hidden;
-  return v > most ? most : v;
+  if (e < f->min_exp) e = f->min_exp;
+  double q = nearbyint(scalbn(x, f->frac - e));
+  if (q > 64) return f->most;
+  uint32_t units = (uint32_t)q, hidden = 1u << f->frac;
+  uint32_t v = units < hidden ? units : ((uint32_t)(e - f->min_exp + 1) << f->frac) + units - hidden;
+  return v > f->most ? f->most : v;
+}
+
+/* Pattern of FP32 number v, with its sign at bit `sign`. */
+static uint32_t narrow_from_f32(uint32_t v, const struct narrow *f, unsigned sign, uint32_t imm)
+{
+  const float x = bits_f32(v);
+  if (isnan(x)) return f->nan;
+  if (imm & RELU && v >> 31) return 0;
+  return (v >> 31) << sign | narrow_magnitude(fabs((double)x), f);
 }
 
 static uint32_t f8_from_f32(uint32_t v, uint32_t imm)
 {
-  const float x = bits_f32(v);
-  if (isnan(x)) return F8_NAN;
-  if (imm & RELU && v >> 31) return 0;
-  return (v >> 31) << 7 | f8_magnitude(fabs((double)x), imm & E4M3);
+  return narrow_from_f32(v, imm & E4M3 ? &narrow_e4m3 : &narrow_e5m2, 7, imm);
 }
 
 static uint32_t to_f8(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
@@ -49,22 +63,90 @@ static uint32_t to_f8(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
   return c << 16 | f8_from_f32(high, imm) << 8 | f8_from_f32(low, imm);
 }
 
-static uint32_t f16_from_f8(uint32_t v, uint32_t imm)
+static uint32_t unpack_f8(uint32_t v, uint32_t imm)
 {
-  uint32_t sign = (v & 0x80) << 8, mag = v & 0x7f, h;
-  if (!(imm & E4M3)) h = mag > 0x7c ? HALF_NAN : mag << 8; /* E5M2 is the upper byte of FP16 */
-  else if (mag == F8_NAN) h = HALF_NAN;
-  else if (mag < 8) h = f16_from_f32(f32_bits((float)mag * 0x1p-9f));
-  else h = (mag << 7) + (8u << 10); /* exponent bias 7 to 15 */
-  if (h == HALF_NAN) return HALF_NAN;
-  return imm & RELU && sign ? 0 : sign | h;
+  const uint32_t h = f16_from_f8(v & 0xff, imm & E4M3);
+  return h != F16_NAN && imm & RELU && h >> 15 ? 0 : h;
 }
 
 static uint32_t from_f8(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
 {
   (void)a, (void)c;
   if (imm & UPPER) b >>= 16;
-  return f16_from_f8(b & 0xff, imm) | f16_from_f8(b >> 8 & 0xff, imm) << 16;
+  return unpack_f8(b, imm) | unpack_f8(b >> 8, imm) << 16;
+}
+
+/* A pair of FP4 numbers fills a byte, a pair of FP6 numbers two; imm: of the instruction. */
+static uint32_t to_f4(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
+{
+  (void)c;
+  return narrow_from_f32(a, &narrow_e2m1, 3, imm) << 4 | narrow_from_f32(b, &narrow_e2m1, 3, imm);
+}
+
+static uint32_t to_f6(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
+{
+  const struct narrow *f = imm & E2M3 ? &narrow_e2m3 : &narrow_e3m2;
+  (void)c;
+  return narrow_from_f32(a, f, 5, imm) << 8 | narrow_from_f32(b, f, 5, imm);
+}
+
+/* The power of two next to |v|: an FP32 exponent. */
+static uint32_t e8_from_f32(uint32_t v, uint32_t imm)
+{
+  enum { NAN8 = 0xff, MOST = 0xfe, HALF_OF_SMALLEST = 1 << 22 };
+  const uint32_t mag = v & ~F32_SIGN, e = mag >> 23, rest = mag & ((1u << 23) - 1);
+  if (mag > F32_INF) return NAN8;
+  if (mag == F32_INF) return MOST;
+  if (imm & TO_ZERO) return e;
+  const uint32_t up = e + (e ? rest != 0 : rest > HALF_OF_SMALLEST);
+  return up > MOST ? MOST : up;
+}
+
+static uint32_t to_e8(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
+{
+  (void)c;
+  return e8_from_f32(a, imm) << 8 | e8_from_f32(b, imm);
+}
+
+/* FP16 pattern of a number with `exp` and `frac` bits below its sign, which has no infinity. */
+static uint32_t f16_from_narrow(uint32_t v, unsigned exp, unsigned frac, uint32_t imm)
+{
+  const uint32_t mag = v & ((1u << (exp + frac)) - 1), hidden = 1u << frac;
+  const int e = (int)(mag >> frac), bias = (1 << (exp - 1)) - 1;
+  const uint32_t units = e ? (mag & (hidden - 1)) | hidden : mag;
+  const double x = scalbn((double)units, (e ? e : 1) - bias - (int)frac);
+  const bool neg = v >> (exp + frac) & 1;
+  if (neg && imm & RELU) return 0;
+  return (uint32_t)neg << 15 | f16_from_f32(f32_bits((float)x));
+}
+
+static uint32_t from_f4(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
+{
+  (void)a, (void)c;
+  if (imm & UPPER) b >>= 16;
+  return f16_from_narrow(b & 15, 2, 1, imm) | f16_from_narrow(b >> 4 & 15, 2, 1, imm) << 16;
+}
+
+static uint32_t from_f6(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
+{
+  const unsigned exp = imm & E2M3 ? 2 : 3, frac = 5 - exp;
+  (void)a, (void)c;
+  if (imm & UPPER) b >>= 16;
+  return f16_from_narrow(b & 63, exp, frac, imm) | f16_from_narrow(b >> 8 & 63, exp, frac, imm) << 16;
+}
+
+/* BF16 pattern of 2^(v - 127). */
+static uint32_t bf16_from_e8(uint32_t v)
+{
+  enum { NAN8 = 0xff, SMALLEST = 1 << 6 };
+  return v == NAN8 ? F16_NAN : v ? v << 7 : SMALLEST;
+}
+
+static uint32_t from_e8(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
+{
+  (void)a, (void)c;
+  if (imm & UPPER) b >>= 16;
+  return bf16_from_e8(b & 0xff) | bf16_from_e8(b >> 8 & 0xff) << 16;
 }
 
 static uint32_t to_tf32(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
@@ -118,11 +200,54 @@ static bool each_lane(struct func_warp *w, const struct uop *u, uint32_t m, lane
 HANDLER(to_f8)
 HANDLER(from_f8)
 HANDLER(to_tf32)
+HANDLER(to_f4)
+HANDLER(to_f6)
+HANDLER(to_e8)
+HANDLER(from_f4)
+HANDLER(from_f6)
+HANDLER(from_e8)
 HANDLER(pack_int)
+
+/* FP8, and on sm_100a and sm_120a FP6, FP4 and powers of two, to pairs of FP16 or BF16. */
+static uop_fn *pick_unpack(const struct sass_inst *s, struct uop *u)
+{
+  enum { E5M2_CODE = 2, E4M3_CODE, E2M1_CODE = 5, E2M3_CODE, E3M2_CODE, E8_CODE = 11 };
+  const bool wide = sass_has(s, FLD_F8_UNPACK100);
+  const unsigned code = (unsigned)sass_get(s, wide ? FLD_F8_UNPACK100 : FLD_F8_UNPACK);
+  if (sass_get(s, FLD_F8_UPPER)) u->imm |= UPPER;
+  if ((code == E8_CODE) != (sass_get(s, FLD_F8_TO_BF16) != 0)) return NULL;
+  switch (code) {
+  case E4M3_CODE: u->imm |= E4M3; return do_from_f8;
+  case E5M2_CODE: return do_from_f8;
+  case E2M1_CODE: return do_from_f4;
+  case E2M3_CODE: u->imm |= E2M3; return do_from_f6;
+  case E3M2_CODE: return do_from_f6;
+  case E8_CODE: return u->imm & RELU ? NULL : do_from_e8;
+  default: return NULL;
+  }
+}
+
+/* From FP32 only, always saturated; c is not merged (where it would go is not established). */
+static uop_fn *pick_pack(const struct sass_inst *s, struct uop *u)
+{
+  enum { FROM_FLOATS = 2, E2M1_CODE = 3, E2M3_CODE = 2, E3M2_CODE = 3 };
+  const bool no_c = s->src[2].kind == SRC_REG && s->src[2].index == SASS_RZ;
+  if (!no_c || !(u->imm & SATFINITE) || sass_get(s, FLD_F8_SOURCE) != FROM_FLOATS) return NULL;
+  switch (sass_get(s, FLD_F2FP_KIND)) {
+  case KIND_F4: return sass_get(s, FLD_F4_FORMAT) == E2M1_CODE ? do_to_f4 : NULL;
+  case KIND_F6:
+    if (sass_get(s, FLD_F6_FORMAT) == E2M3_CODE) u->imm |= E2M3;
+    return sass_get(s, FLD_F6_FORMAT) >= E2M3_CODE ? do_to_f6 : NULL;
+  default:
+    if (sass_get(s, FLD_F2FP_RND) == FP_RZ) u->imm |= TO_ZERO;
+    else if (sass_get(s, FLD_F2FP_RND) != FP_RP) return NULL;
+    return sass_get(s, FLD_E8_FORMAT) ? NULL : do_to_e8;
+  }
+}
 
 static uop_fn *pick_narrow(const struct sass_inst *s, struct uop *u)
 {
-  enum { FROM_HALVES = 1, FROM_FLOATS = 2, UNPACK_E5M2 = 2, TF32 = 3 };
+  enum { FROM_HALVES = 1, FROM_FLOATS = 2, TF32 = 3 };
   u->imm = sass_get(s, FLD_F2FP_RELU) ? RELU : 0;
   if (sass_get(s, FLD_F2FP_SATFINITE)) u->imm |= SATFINITE;
   switch (sass_get(s, FLD_F2FP_KIND)) {
@@ -132,11 +257,8 @@ static uop_fn *pick_narrow(const struct sass_inst *s, struct uop *u)
     if (sass_get(s, FLD_F8_SOURCE) == FROM_FLOATS) u->imm |= FROM_F32;
     else if (sass_get(s, FLD_F8_SOURCE) != FROM_HALVES) return NULL;
     return do_to_f8;
-  case KIND_UNPACK:
-    if (sass_get(s, FLD_F8_UNPACK) < UNPACK_E5M2) return NULL;
-    if (sass_get(s, FLD_F8_UNPACK) > UNPACK_E5M2) u->imm |= E4M3;
-    if (sass_get(s, FLD_F8_UPPER)) u->imm |= UPPER;
-    return do_from_f8;
+  case KIND_UNPACK: return pick_unpack(s, u);
+  case KIND_F4: case KIND_F6: case KIND_E8: return pick_pack(s, u);
   case KIND_TF32:
     if (sass_get(s, FLD_TF32_PACK) != TF32) return NULL;
     if (sass_get(s, FLD_F2FP_RND) == FP_RZ) u->imm |= TO_ZERO;

@@ -11,7 +11,7 @@ static const struct sem_table sem_v1 = {"x86-64", SEM_TABLE(v1)};
 static const struct sem_table sem_v3 = {"x86-64-v3", SEM_TABLE(v3)};
 static const struct sem_table sem_v4 = {"x86-64-v4", SEM_TABLE(v4)};
 
-const struct sem_table *sem_select(void)
+const struct sem_table *sem_select(unsigned level)
 {
   /* Feature by feature, not by level name: older compilers know only the features. */
   bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
@@ -20,5 +20,11 @@ const struct sem_table *sem_select(void)
   bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
             __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
             __builtin_cpu_supports("avx512vl");
-  return v4 ? &sem_v4 : v3 ? &sem_v3 : &sem_v1;
+  switch (level) {
+  case 0: return v4 ? &sem_v4 : v3 ? &sem_v3 : &sem_v1;
+  case 1: return &sem_v1;
+  case 3: return v3 ? &sem_v3 : NULL;
+  case 4: return v4 ? &sem_v4 : NULL;
+  default: return NULL;
+  }
 }

@@ -23,6 +23,10 @@ struct heap_block {
   bool used;
 };
 
+struct func_heap {
+  struct heap_block *first; /* blocks in address order; together they are the heap */
+};
+
 /* A lane's view of memory through generic addresses. */
 struct guest {
   struct func_warp *w;
@@ -83,13 +87,29 @@ static struct heap_block *block_new(uint64_t addr, uint64_t bytes, struct heap_b
   return b;
 }
 
-/* First fit. 0: no room (the device's malloc returns a null pointer then). */
-static uint64_t heap_take(struct func_launch *l, uint64_t bytes)
+struct func_heap *func_heap_new(uint64_t base, uint64_t bytes)
 {
-  if (!l->heap && l->p.heap_bytes) l->heap = block_new(l->p.heap_base, l->p.heap_bytes, NULL);
-  if (!bytes || bytes > l->p.heap_bytes) return 0;
+  struct func_heap *h = malloc(sizeof *h);
+  BUG_ON(!h);
+  h->first = block_new(base, bytes, NULL);
+  return h;
+}
+
+void func_heap_free(struct func_heap *h)
+{
+  for (struct heap_block *b = h ? h->first : NULL, *next; b; b = next) {
+    next = b->next;
+    free(b);
+  }
+  free(h);
+}
+
+/* First fit. 0: no room (the device's malloc returns a null pointer then). */
+static uint64_t heap_take(struct func_heap *h, uint64_t bytes)
+{
+  if (!h || !bytes || bytes > UINT64_MAX - HEAP_ALIGN) return 0;
   bytes = (bytes + HEAP_ALIGN - 1) & ~(uint64_t)(HEAP_ALIGN - 1);
-  for (struct heap_block *b = l->heap; b; b = b->next) {
+  for (struct heap_block *b = h->first; b; b = b->next) {
     if (b->used || b->bytes < bytes) continue;
     if (b->bytes > bytes) b->next = block_new(b->addr + bytes, b->bytes - bytes, b->next);
     b->bytes = bytes;
@@ -99,13 +119,13 @@ static uint64_t heap_take(struct func_launch *l, uint64_t bytes)
   return 0;
 }
 
-static bool heap_give(struct func_launch *l, uint64_t addr)
+static bool heap_give(struct func_heap *h, uint64_t addr)
 {
-  struct heap_block *b = l->heap;
+  struct heap_block *b = h ? h->first : NULL;
   while (b && b->addr != addr) b = b->next;
   if (!b || !b->used) return false;
   b->used = false;
-  for (b = l->heap; b; b = b->next) { /* join neighbours */
+  for (b = h->first; b; b = b->next) { /* join neighbours */
     while (!b->used && b->next && !b->next->used) {
       struct heap_block *gone = b->next;
       b->bytes += gone->bytes;
@@ -114,15 +134,6 @@ static bool heap_give(struct func_launch *l, uint64_t addr)
     }
   }
   return true;
-}
-
-void sys_heap_free(struct func_launch *l)
-{
-  for (struct heap_block *b = l->heap, *next; b; b = next) {
-    next = b->next;
-    free(b);
-  }
-  l->heap = NULL;
 }
 
 static void guest_text(struct func_warp *w, unsigned lane, uint64_t addr, char *buf, size_t size)
@@ -139,7 +150,7 @@ static bool do_assertfail(struct func_warp *w, unsigned lane, struct effect *e, 
   guest_text(w, lane, arg64(w, REG_ARG, lane), what, sizeof what);
   guest_text(w, lane, arg64(w, REG_ARG + 2, lane), file, sizeof file);
   const uint32_t *c = w->cta->ctaid;
-  return func_fault(w, e, f, FAULT_TRAP, lane, 0,
+  return func_fault(w, e, f, FAULT_ASSERT, lane, 0,
                     "%s:%u: block [%u,%u,%u], thread [%u,%u,%u]: assertion `%s' failed", file,
                     (unsigned)warp_reg(w, REG_ARG + 4)[lane], c[0], c[1], c[2], w->tid[0][lane],
                     w->tid[1][lane], w->tid[2][lane], what);
@@ -148,17 +159,16 @@ static bool do_assertfail(struct func_warp *w, unsigned lane, struct effect *e, 
 static bool service(struct func_warp *w, unsigned number, unsigned lane, struct effect *e,
                     struct fault *f)
 {
-  /* The heap belongs to the launch; warps see the launch as constant otherwise. */
-  struct func_launch *l = (struct func_launch *)w->cta->step.source;
+  struct func_heap *heap = w->launch->p.heap;
   switch (number) {
   case SYSCALL_VPRINTF:
     return do_vprintf(w, lane, e, f);
   case SYSCALL_MALLOC:
-    result64(w, lane, heap_take(l, arg64(w, REG_ARG, lane)));
+    result64(w, lane, heap_take(heap, arg64(w, REG_ARG, lane)));
     return true;
   case SYSCALL_FREE: {
     uint64_t p = arg64(w, REG_ARG, lane);
-    if (!p || heap_give(l, p)) return true;
+    if (!p || heap_give(heap, p)) return true;
     return func_fault(w, e, f, FAULT_TRAP, lane, p, "free of 0x%llx, which malloc did not return",
                       (unsigned long long)p);
   }

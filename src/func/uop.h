@@ -83,7 +83,8 @@ SEM_DECLARE(v1);
 SEM_DECLARE(v3);
 SEM_DECLARE(v4);
 
-/* The best table this host can run (sem_select.c). */
-const struct sem_table *sem_select(void);
+/* The table of an x86-64 level: 1, 3, 4, or 0 for the best this host can run. NULL: it cannot run this
+ * one (sem_select.c). */
+const struct sem_table *sem_select(unsigned level);
 
 #endif

@@ -23,8 +23,10 @@ struct case_run {
   struct arena arena;
   const struct launch_case *c;
   struct device device;
+  struct device_code code;
   const struct module_kernel *kernel;
   struct capture print;
+  uint64_t *handle;             /* of the case's textures and surfaces */
   unsigned n_buffers;           /* buffers, then symbols */
   struct run_buffer *buffer;
   struct launch launch;
@@ -69,14 +71,25 @@ static bool put_bytes(struct case_run *r, const struct run_buffer *b, uint64_t o
 {
   if (!b->symbol) return gmem_write(r->device.mem, b->addr + offset, data, bytes);
   /* Symbols are written at once: offset is 0. */
-  return module_variable_write(r->device.instance, b->symbol, data, bytes);
+  return module_variable_write(r->code.instance, b->symbol, data, bytes);
 }
 
 static void get_bytes(const struct case_run *r, const struct run_buffer *b, void *data)
 {
   size_t bytes = spec_bytes(b->spec);
-  BUG_ON(b->symbol ? !module_variable_read(r->device.instance, b->symbol, data, bytes)
+  BUG_ON(b->symbol ? !module_variable_read(r->code.instance, b->symbol, data, bytes)
                    : !gmem_read(r->device.mem, b->addr, data, bytes));
+}
+
+struct chain_target {
+  struct gmem *mem;
+  uint64_t addr;
+};
+
+static void put_link(void *ctx, uint64_t i, uint64_t value)
+{
+  struct chain_target *t = ctx;
+  BUG_ON(!gmem_write(t->mem, t->addr + i * sizeof value, &value, sizeof value));
 }
 
 static void fill_buffer(struct case_run *r, const struct run_buffer *b)
@@ -85,6 +98,11 @@ static void fill_buffer(struct case_run *r, const struct run_buffer *b)
   size_t size = value_bytes(s->type);
   uint64_t step = b->symbol ? s->count : FILL_CHUNK / size;
   if (s->fill.kind == FILL_ZERO && !b->symbol) return; /* guest memory starts zeroed */
+  if (s->fill.kind == FILL_CHAIN) {
+    struct chain_target t = { r->device.mem, b->addr };
+    fill_chain(&s->fill, s->count, b->addr, put_link, &t);
+    return;
+  }
   uint8_t *chunk = host_alloc((size_t)(step < s->count ? step : s->count) * size);
   for (uint64_t i = 0; i < s->count; i += step) {
     uint64_t n = s->count - i < step ? s->count - i : step;
@@ -123,15 +141,15 @@ static bool make_buffer(struct case_run *r, const struct case_buffer *s, struct 
 static bool find_symbol(struct case_run *r, const struct case_buffer *s, struct run_buffer *b,
                         struct err *e)
 {
-  const struct module_symbol *y = module_variable(r->device.module, s->name);
+  const struct module_symbol *y = module_variable(r->code.module, s->name);
   if (!y)
     return err_set(e, "%s: %s has no variable '%.60s'; use its name in the symbol table "
-                   "(readelf -s)", s->where, module_name(r->device.module), s->name);
+                   "(readelf -s)", s->where, module_name(r->code.module), s->name);
   if (y->bytes != spec_bytes(s))
     return err_set(e, "%s: variable '%.60s' has %llu bytes, not %zu; correct type or count",
                    s->where, s->name, (unsigned long long)y->bytes, spec_bytes(s));
   *b = (struct run_buffer){ .spec = s, .symbol = y,
-                            .addr = module_address(r->device.instance, y) };
+                            .addr = module_address(r->code.instance, y) };
   return init_contents(r, b, e);
 }
 
@@ -154,11 +172,52 @@ uint64_t case_buffer_address(const struct case_run *r, const char *name)
   return 0;
 }
 
+static uint64_t find_handle(const struct case_run *r, const char *name)
+{
+  unsigned i = 0;
+  while (strcmp(r->c->texture[i].name, name) != 0) i++; /* launch_case_check has found it */
+  return r->handle[i];
+}
+
+static const struct case_buffer *find_spec(const struct launch_case *c, const char *name)
+{
+  unsigned i = 0;
+  while (strcmp(c->buffer[i].name, name) != 0) i++;
+  return &c->buffer[i];
+}
+
+static bool make_texture(struct case_run *r, const struct case_texture *t, uint64_t *handle,
+                         struct err *e)
+{
+  struct image m;
+  uint64_t bytes;
+  const struct case_buffer *b = find_spec(r->c, t->buffer);
+  if (!image_layout(&t->image, case_buffer_address(r, t->buffer), &m, &bytes, e)) return false;
+  if (bytes > spec_bytes(b))
+    return err_set(e, "it takes %llu bytes, buffer '%.60s' has %zu", (unsigned long long)bytes,
+                   b->name, spec_bytes(b));
+  return t->surface ? surface_create(&r->device.textures, &m, t->name, handle, e)
+                    : texture_create(&r->device.textures, &m, &t->sampler, t->name, handle, e);
+}
+
+static bool make_textures(struct case_run *r, struct err *e)
+{
+  r->handle = ARENA_ARRAY(&r->arena, uint64_t, r->c->n_textures + 1u);
+  for (unsigned i = 0; i < r->c->n_textures; i++) {
+    const struct case_texture *t = &r->c->texture[i];
+    struct err inner = { "" };
+    if (!make_texture(r, t, &r->handle[i], &inner))
+      return err_set(e, "%s: %s '%.60s': %.300s", t->where, t->surface ? "surface" : "texture",
+                     t->name, inner.msg);
+  }
+  return true;
+}
+
 /* Launch --------------------------------------------------------------------------------- */
 
 static bool pack_arg(struct case_run *r, unsigned i, uint8_t *params, struct err *e)
 {
-  static const char *const kinds[] = { "a pointer", "", "raw bytes" };
+  static const char *const kinds[] = { "a pointer", "", "raw bytes", "a texture or surface" };
   const struct case_arg *a = &r->c->arg[i];
   const struct module_param *p = &r->kernel->param[i];
   if (a->bytes != p->bytes)
@@ -166,8 +225,10 @@ static bool pack_arg(struct case_run *r, unsigned i, uint8_t *params, struct err
                    "%u; use the type of the kernel's source", a->where, i + 1,
                    a->kind == ARG_VALUE ? value_name(a->type) : kinds[a->kind], a->bytes,
                    r->kernel->name, p->bytes);
-  uint64_t addr = a->kind == ARG_BUFFER ? case_buffer_address(r, a->buffer) : 0;
-  memcpy(params + p->offset, a->kind == ARG_BUFFER ? (const void *)&addr : a->data, p->bytes);
+  uint64_t word = a->kind == ARG_BUFFER    ? case_buffer_address(r, a->buffer)
+                  : a->kind == ARG_TEXTURE ? find_handle(r, a->buffer)
+                                           : 0;
+  memcpy(params + p->offset, a->data ? (const void *)a->data : &word, p->bytes);
   return true;
 }
 
@@ -180,7 +241,7 @@ static bool launch_kernel(struct case_run *r, struct err *e)
                    k->n_params);
   uint8_t *params = arena_alloc(&r->arena, k->param_bytes + 1u, 16);
   for (unsigned i = 0; i < c->n_args; i++) TRY(pack_arg(r, i, params, e));
-  struct launch_desc desc = { .kernel = k, .shared_dynamic = c->shmem,
+  struct launch_desc desc = { .code = r->code.instance, .kernel = k, .shared_dynamic = c->shmem,
                               .stack_bytes = c->stack, .params = params,
                               .param_bytes = k->param_bytes };
   memcpy(desc.grid, c->grid, sizeof desc.grid);
@@ -190,9 +251,17 @@ static bool launch_kernel(struct case_run *r, struct err *e)
   return r->launched || err_set(e, "%.150s: %.350s", c->origin, inner.msg);
 }
 
+static bool load_code(struct case_run *r, unsigned sm, struct err *e)
+{
+  const char **path = ARENA_ARRAY(&r->arena, const char *, r->c->n_cubins);
+  for (unsigned i = 0; i < r->c->n_cubins; i++)
+    path[i] = cubin_path(&r->arena, r->c->cubin[i], sm);
+  return device_link(&r->device, path, r->c->n_cubins, r->c->kernel, &r->code, e);
+}
+
 static bool choose_kernel(struct case_run *r, struct err *e)
 {
-  const struct module *m = r->device.module;
+  const struct module *m = r->code.module;
   if (!r->c->kernel && module_kernel_count(m) == 1) r->kernel = module_kernel_at(m, 0);
   else r->kernel = module_kernel(m, r->c->kernel ? r->c->kernel : "", e);
   return r->kernel != NULL;
@@ -205,9 +274,10 @@ static bool setup(struct case_run *r, const struct device_config *config, struct
   with_print.print = r->print.stream;
   TRY(launch_case_check(r->c, e));
   TRY(device_init(&r->device, &with_print, e));
-  TRY(device_load(&r->device, cubin_path(&r->arena, r->c->cubin, config->sm), r->c->kernel, e));
+  TRY(load_code(r, config->sm, e));
   TRY(choose_kernel(r, e));
   TRY(make_buffers(r, e));
+  TRY(make_textures(r, e));
   return launch_kernel(r, e);
 }
 
@@ -225,6 +295,7 @@ void case_free(struct case_run *r)
 {
   if (!r) return;
   if (r->launched) launch_free(&r->launch);
+  device_unload(&r->code);
   device_free(&r->device);
   capture_close(&r->print);
   arena_free(&r->arena);
@@ -239,6 +310,11 @@ struct launch *case_launch(struct case_run *r)
 struct device *case_device(struct case_run *r)
 {
   return &r->device;
+}
+
+struct device_code *case_code(struct case_run *r)
+{
+  return &r->code;
 }
 
 /* Checking ------------------------------------------------------------------------------- */

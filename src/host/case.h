@@ -26,6 +26,7 @@ void case_free(struct case_run *);
 
 struct launch *case_launch(struct case_run *);
 struct device *case_device(struct case_run *);
+struct device_code *case_code(struct case_run *);
 /* Guest address of a buffer; 0 when there is none of this name. */
 uint64_t case_buffer_address(const struct case_run *, const char *name);
 

@@ -49,6 +49,17 @@ void launch_case_init(struct launch_case *c, const char *origin)
   c->origin = arena_strdup(&c->arena, origin);
 }
 
+void launch_case_add_cubin(struct launch_case *c, const char *path)
+{
+  unsigned n = c->n_cubins;
+  if ((n & (n - 1)) == 0) { /* full: room doubles */
+    const char **more = ARENA_ARRAY(&c->arena, const char *, n ? 2 * (size_t)n : 1);
+    if (n) memcpy(more, c->cubin, n * sizeof more[0]);
+    c->cubin = more;
+  }
+  c->cubin[c->n_cubins++] = arena_strdup(&c->arena, path);
+}
+
 void launch_case_free(struct launch_case *c)
 {
   arena_free(&c->arena);
@@ -109,7 +120,7 @@ static bool set_text(struct launch_case *c, struct buffer_draft *d, enum buffer_
                    "f32 f64", text);
   case BUFFER_FILL:
     if (fill_kind_parse(text, &b->fill.kind)) return true;
-    return err_set(e, "unknown fill '%.40s'; use one of zero const iota uniform", text);
+    return err_set(e, "unknown fill '%.40s'; use one of zero const iota uniform chain", text);
   default:
     if (*text == '\0') return err_set(e, "%s is empty; name a file", keys[key].name);
     *(key == BUFFER_FILE ? &b->file : &b->expect) = arena_strdup(&c->arena, text);
@@ -138,14 +149,14 @@ static bool check_fill_keys(const struct buffer_draft *d, struct err *e)
 {
   static const uint32_t allowed[] = {
     [FILL_ZERO] = 0, [FILL_CONST] = BIT(VALUE), [FILL_IOTA] = BIT(START) | BIT(STEP),
-    [FILL_UNIFORM] = BIT(SEED) | BIT(MIN) | BIT(MAX),
+    [FILL_UNIFORM] = BIT(SEED) | BIT(MIN) | BIT(MAX), [FILL_CHAIN] = BIT(SEED) | BIT(STEP),
   };
   uint32_t all = BIT(VALUE) | BIT(START) | BIT(STEP) | BIT(SEED) | BIT(MIN) | BIT(MAX);
   uint32_t extra = d->seen & all & ~(d->seen & BIT(FILL) ? allowed[d->b.fill.kind] : 0);
   for (unsigned i = 0; i < BUFFER__N; i++)
     if (extra >> i & 1)
       return err_set(e, "%s does not belong to this fill; remove it (value: const; start, step: "
-                     "iota; seed, min, max: uniform)", keys[i].name);
+                     "iota; seed, min, max: uniform; seed, step: chain)", keys[i].name);
   return true;
 }
 
@@ -165,6 +176,8 @@ static bool check_draft(const struct buffer_draft *d, bool symbol, struct err *e
   if ((d->seen & (BIT(REL) | BIT(ABS))) && value_class(b->type) != VALUE_FLOAT)
     return err_set(e, "rel or abs on %s: integers are compared exactly; remove them",
                    value_name(b->type));
+  if (symbol && b->fill.kind == FILL_CHAIN)
+    return err_set(e, "a chain needs the address of a buffer; a symbol cannot have it");
   TRY(check_fill_keys(d, e));
   return fill_check(&b->fill, b->type, b->count, e);
 }
@@ -210,6 +223,37 @@ bool arg_add_buffer(struct launch_case *c, const char *where, const char *buffer
   return true;
 }
 
+bool arg_add_texture(struct launch_case *c, const char *where, const char *texture, struct err *e)
+{
+  struct case_arg *a = new_arg(c, ARG_TEXTURE, where, e);
+  if (!a) return false;
+  a->buffer = arena_strdup(&c->arena, texture);
+  a->bytes = 8; /* texture and surface objects */
+  return true;
+}
+
+static const struct case_texture *find_texture(const struct launch_case *c, const char *name)
+{
+  for (unsigned i = 0; i < c->n_textures; i++)
+    if (strcmp(c->texture[i].name, name) == 0) return &c->texture[i];
+  return NULL;
+}
+
+bool texture_add(struct launch_case *c, const struct case_texture *t, struct err *e)
+{
+  if (!t->buffer) return err_set(e, "no key 'buffer'; name the buffer with its texels");
+  if (find_texture(c, t->name)) return err_set(e, "a second texture or surface of this name");
+  if (c->n_textures == CASE_MAX_TEXTURES)
+    return err_set(e, "more than %d textures and surfaces", CASE_MAX_TEXTURES);
+  if (!c->texture) c->texture = ARENA_ARRAY(&c->arena, struct case_texture, CASE_MAX_TEXTURES);
+  struct case_texture *to = &c->texture[c->n_textures++];
+  *to = *t;
+  to->name = arena_strdup(&c->arena, t->name);
+  to->where = arena_strdup(&c->arena, t->where);
+  to->buffer = arena_strdup(&c->arena, t->buffer);
+  return true;
+}
+
 bool arg_add_value(struct launch_case *c, const char *where, enum value_type type, struct number n,
                    struct err *e)
 {
@@ -245,17 +289,28 @@ bool arg_add_bytes(struct launch_case *c, const char *where, const char *hex, st
   return true;
 }
 
+static bool has_buffer(const struct launch_case *c, const char *name)
+{
+  for (unsigned k = 0; k < c->n_buffers; k++)
+    if (strcmp(c->buffer[k].name, name) == 0) return true;
+  return false;
+}
+
 bool launch_case_check(const struct launch_case *c, struct err *e)
 {
-  if (!c->cubin) return err_set(e, "%s: no cubin; say which file to run", c->origin);
+  if (!c->n_cubins) return err_set(e, "%s: no cubin; say which file to run", c->origin);
   for (unsigned i = 0; i < c->n_args; i++) {
     const struct case_arg *a = &c->arg[i];
-    if (a->kind != ARG_BUFFER) continue;
-    bool found = false;
-    for (unsigned k = 0; k < c->n_buffers; k++) found |= strcmp(c->buffer[k].name, a->buffer) == 0;
-    if (!found)
+    if (a->kind == ARG_BUFFER && !has_buffer(c, a->buffer))
       return err_set(e, "%s: there is no buffer '%.60s'; declare it", a->where, a->buffer);
+    if (a->kind == ARG_TEXTURE && !find_texture(c, a->buffer))
+      return err_set(e, "%s: there is no texture or surface '%.60s'; declare it", a->where,
+                     a->buffer);
   }
+  for (unsigned i = 0; i < c->n_textures; i++)
+    if (!has_buffer(c, c->texture[i].buffer))
+      return err_set(e, "%s: there is no buffer '%.60s'; declare it", c->texture[i].where,
+                     c->texture[i].buffer);
   return true;
 }
 

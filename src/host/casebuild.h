@@ -25,6 +25,10 @@ bool buffer_set(struct launch_case *, struct buffer_draft *, const char *key, st
 /* Checks that the keys fit together and adds the buffer or symbol to the case. */
 bool buffer_finish(struct launch_case *, const struct buffer_draft *, bool symbol, struct err *e);
 
+/* Adds a texture or surface whose keys fit together; strings are copied. */
+bool texture_add(struct launch_case *, const struct case_texture *, struct err *e);
+
+bool arg_add_texture(struct launch_case *, const char *where, const char *texture, struct err *e);
 bool arg_add_buffer(struct launch_case *, const char *where, const char *buffer, struct err *e);
 bool arg_add_value(struct launch_case *, const char *where, enum value_type, struct number,
                    struct err *e);

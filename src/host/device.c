@@ -11,6 +11,27 @@ struct device_config device_config_default(unsigned sm)
   };
 }
 
+static void drop_heap(struct device *d)
+{
+  func_heap_free(d->heap);
+  if (d->heap_base) gmem_release(d->mem, d->heap_base);
+  d->heap = NULL;
+  d->heap_base = 0;
+}
+
+bool device_set_heap(struct device *d, uint64_t bytes, struct err *e)
+{
+  uint64_t base = bytes ? gmem_alloc(d->mem, bytes, "device heap") : 0;
+  if (bytes && !base)
+    return err_set(e, "no guest memory for a device heap of %llu bytes; make it smaller",
+                   (unsigned long long)bytes);
+  drop_heap(d);
+  d->heap_base = base;
+  d->heap = base ? func_heap_new(base, bytes) : NULL;
+  d->config.heap_bytes = bytes;
+  return true;
+}
+
 bool device_init(struct device *d, const struct device_config *config, struct err *e)
 {
   *d = (struct device){ .config = *config, .next_grid_id = 1 };
@@ -18,31 +39,46 @@ bool device_init(struct device *d, const struct device_config *config, struct er
     return err_set(e, "sm_%u is not a known target; choose sm_80, sm_86 or sm_90", config->sm);
   if (d->config.n_smids == 0) d->config.n_smids = config->n_workers;
   d->mem = gmem_new(config->page_bits);
-  if (config->heap_bytes) {
-    d->heap_base = gmem_alloc(d->mem, config->heap_bytes, "device heap");
-    if (!d->heap_base)
-      return err_set(e, "no guest memory for a device heap of %llu bytes; make it smaller",
-                     (unsigned long long)config->heap_bytes);
-  }
-  return true;
+  return device_set_heap(d, config->heap_bytes, e);
 }
 
-bool device_load(struct device *d, const char *path, const char *kernel, struct err *e)
+bool device_place(struct device *d, struct module *m, struct device_code *out, struct err *e)
 {
-  if (d->module) return err_set(e, "%s: the device already has a module", path);
+  *out = (struct device_code){ .module = m, .instance = module_instantiate(m, d->mem, e) };
+  return out->instance != NULL;
+}
+
+bool device_load(struct device *d, const char *path, const char *kernel, struct device_code *out,
+                 struct err *e)
+{
+  *out = (struct device_code){ 0 };
   struct code_file *f = code_file_open(path, e);
   if (!f) return false;
-  d->module = code_file_load(f, d->config.sm, kernel, e);
+  struct module *m = code_file_load(f, d->config.sm, kernel, e);
   code_file_free(f);
-  if (!d->module) return false;
-  d->instance = module_instantiate(d->module, d->mem, e);
-  return d->instance != NULL;
+  return m && device_place(d, m, out, e);
+}
+
+bool device_link(struct device *d, const char *const *path, unsigned n, const char *kernel,
+                 struct device_code *out, struct err *e)
+{
+  if (n == 1) return device_load(d, path[0], kernel, out, e);
+  *out = (struct device_code){ 0 };
+  struct module *m = code_file_link_paths(path, n, d->config.sm, e);
+  return m && device_place(d, m, out, e);
+}
+
+void device_unload(struct device_code *c)
+{
+  module_instance_free(c->instance);
+  module_free(c->module);
+  *c = (struct device_code){ 0 };
 }
 
 void device_free(struct device *d)
 {
-  module_instance_free(d->instance);
-  module_free(d->module);
+  func_heap_free(d->heap);
+  tex_objects_free(&d->textures);
   gmem_free(d->mem);
   *d = (struct device){0};
 }

@@ -1,5 +1,5 @@
-/* Device context: guest memory, one loaded module, and the plain numbers that launches are checked
- * against.
+/* Device context: guest memory and the plain numbers that launches are checked against; modules that are
+ * placed in its memory.
  */
 #ifndef WS_HOST_DEVICE_H
 #define WS_HOST_DEVICE_H
@@ -9,6 +9,8 @@
 
 #include "base/err.h"
 #include "base/gmem.h"
+#include "func/func.h"
+#include "host/texture.h"
 #include "load/module.h"
 
 /* Limits of the simulated GPU; 0 = not limited. Dimensions are limited by the programming guide for
@@ -34,10 +36,10 @@ struct device_config {
 struct device {
   struct device_config config;
   struct gmem *mem;
-  struct module *module;
-  struct module_instance *instance;
   uint64_t heap_base;          /* 0 = none */
+  struct func_heap *heap;      /* NULL: none */
   uint64_t next_grid_id;
+  struct tex_objects textures; /* what texture and surface handles name */
 };
 
 /* Function-only defaults: one worker with one slot, 64 KiB pages, 8 MiB heap, no limits. */
@@ -45,10 +47,28 @@ struct device_config device_config_default(unsigned sm);
 
 /* d is filled; call device_free even after a failure. */
 bool device_init(struct device *d, const struct device_config *, struct err *e);
-/* Loads and instantiates the module of a cubin, fat binary or program that runs on this device and
- * has the kernel; kernel == NULL: the only module with kernels (load/file.h). An error when none was
- * compiled for this device. One module per device. */
-bool device_load(struct device *d, const char *path, const char *kernel, struct err *e);
+/* Another heap, empty; bytes == 0: none. Blocks of the old one must not be used any more. False: no guest
+ * memory for it; the old one stays. */
+bool device_set_heap(struct device *d, uint64_t bytes, struct err *e);
+/* All code must be unloaded before. */
 void device_free(struct device *d);
+
+/* A module and its place in the memory of a device. Zeroed: none. */
+struct device_code {
+  struct module *module;
+  struct module_instance *instance;
+};
+
+/* Loads and places the module of a cubin, fat binary or program that runs on this device and has the
+ * kernel; kernel == NULL: the only module with kernels (load/file.h). An error when none was compiled for
+ * this device. device_unload even after a failure. */
+bool device_load(struct device *d, const char *path, const char *kernel, struct device_code *,
+                 struct err *e);
+/* The same of several objects of nvcc -rdc=true, which are linked; with one path as device_load. */
+bool device_link(struct device *d, const char *const *path, unsigned n, const char *kernel,
+                 struct device_code *, struct err *e);
+/* Places a parsed module and takes it over, in any case. */
+bool device_place(struct device *d, struct module *, struct device_code *, struct err *e);
+void device_unload(struct device_code *);
 
 #endif

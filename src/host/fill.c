@@ -1,7 +1,11 @@
 #include "host/fill.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/bug.h"
 
 struct fill fill_default(void)
 {
@@ -11,7 +15,7 @@ struct fill fill_default(void)
 
 bool fill_kind_parse(const char *name, enum fill_kind *kind)
 {
-  static const char *const names[] = { "zero", "const", "iota", "uniform" };
+  static const char *const names[] = { "zero", "const", "iota", "uniform", "chain" };
   for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
     if (strcmp(names[i], name) == 0) {
       *kind = (enum fill_kind)i;
@@ -40,6 +44,7 @@ static uint64_t int_element(const struct fill *f, uint64_t i)
 {
   switch (f->kind) {
   case FILL_ZERO:
+  case FILL_CHAIN: /* fill_chain */
     return 0;
   case FILL_CONST:
     return f->value.bits;
@@ -58,6 +63,7 @@ static double real_element(const struct fill *f, uint64_t i)
   double scaled; /* a statement of its own keeps compilers from fusing multiply and add */
   switch (f->kind) {
   case FILL_ZERO:
+  case FILL_CHAIN:
     return 0.0;
   case FILL_CONST:
     return f->value.f;
@@ -113,6 +119,12 @@ bool fill_check(const struct fill *f, enum value_type t, uint64_t count, struct 
     if (is_float && !isfinite(f->max.f - f->min.f))
       return err_set(e, "min and max are not finite; use finite bounds");
     return true;
+  case FILL_CHAIN:
+    if (t != VALUE_U64) return err_set(e, "a chain holds addresses; use type u64");
+    if (f->step.real || f->step.negative || f->step.bits == 0 || f->step.bits > count ||
+        count / f->step.bits > UINT32_MAX)
+      return err_set(e, "step is the number of elements of a line, 1 to count; at most 2^32 lines");
+    return true;
   }
   return true;
 }
@@ -127,4 +139,31 @@ void fill_write(const struct fill *f, enum value_type t, uint64_t first, uint64_
     if (is_float) value_store_real(t, real_element(f, i), p);
     else v = int_element(f, i), memcpy(p, &v, size);
   }
+}
+
+enum { CHAIN_SLOTS = 16 };
+
+void fill_chain(const struct fill *f, uint64_t count, uint64_t base,
+                void (*put)(void *ctx, uint64_t i, uint64_t value), void *ctx)
+{
+  uint64_t step = f->step.bits, lines = count / step;
+  uint64_t slots = step < CHAIN_SLOTS ? step : CHAIN_SLOTS;
+  uint32_t *order = malloc(lines * sizeof *order);
+  if (!order) {
+    fprintf(stderr, "warpstep: out of host memory (asked for %zu bytes)\n", lines * sizeof *order);
+    exit(BUG_EXIT_STATUS);
+  }
+  for (uint64_t i = 0; i < lines; i++) order[i] = (uint32_t)i;
+  for (uint64_t i = lines - 1; i > 1; i--) { /* line 0 stays first */
+    uint64_t k = 1 + splitmix64(f->seed, i) % i;
+    uint32_t other = order[k];
+    order[k] = order[i];
+    order[i] = other;
+  }
+  for (uint64_t s = 0; s < slots; s++)
+    for (uint64_t i = 0; i < lines; i++) {
+      uint64_t next = i + 1 < lines ? order[i + 1] * step + s : (s + 1) % slots;
+      put(ctx, order[i] * step + s, base + next * sizeof next);
+    }
+  free(order);
 }

@@ -77,14 +77,15 @@ static bool check_resources(const struct device *d, const struct launch_desc *l,
   return true;
 }
 
-static bool check_abi(const struct device *d, const struct launch_desc *l, struct err *e)
+static bool check_abi(const struct launch_desc *l, struct err *e)
 {
+  const struct module *m = module_of(l->code);
   const struct module_kernel *k = l->kernel;
-  uint32_t base = abi_param_base(module_sm(d->module));
+  uint32_t base = abi_param_base(module_sm(m));
   if (k->param_bytes && k->param_base != base)
     return err_set(e, "%s: kernel '%.200s' expects parameters at 0x%x, known is 0x%x; this cubin "
                    "needs "
-                   "another version of warpstep", module_name(d->module), k->name, k->param_base,
+                   "another version of warpstep", module_name(m), k->name, k->param_base,
                    base);
   if (l->param_bytes != k->param_bytes)
     return err_set(e, "%u bytes of arguments; kernel '%.200s' takes %u", l->param_bytes, k->name,
@@ -100,31 +101,31 @@ bool launch_check(const struct device *d, const struct launch_desc *l, struct er
   TRY(check_dims(l, e));
   TRY(check_threads(d, l, e));
   TRY(check_resources(d, l, e));
-  return check_abi(d, l, e);
+  return check_abi(l, e);
 }
 
 /* The compiler knows the depth of the stack only without recursion and function pointers, so a
  * kernel that has any stack gets at least what the CUDA runtime gives it. */
-static uint32_t local_bytes(const struct device *d, const struct launch_desc *l)
+static uint32_t local_bytes(const struct launch_desc *l)
 {
   const struct module_kernel *k = l->kernel;
   uint32_t least = l->stack_bytes ? l->stack_bytes : DEFAULT_STACK;
   uint32_t need = k->stack_bytes > k->frame_bytes ? k->stack_bytes : k->frame_bytes;
-  if (need == 0 && !module_moves_stack(d->instance, k)) return 0;
+  if (need == 0 && !module_moves_stack(l->code, k)) return 0;
   if (need < least) need = least;
   return (need + STACK_ALIGN - 1) & ~(uint32_t)(STACK_ALIGN - 1);
 }
 
 static void build_bank0(struct launch *l, struct device *d, const struct launch_desc *desc)
 {
-  unsigned sm = module_sm(d->module);
+  unsigned sm = module_sm(module_of(desc->code));
   uint32_t base = abi_param_base(sm), bytes = base + desc->param_bytes;
   bytes = (bytes + BANK_ALIGN - 1) & ~(uint32_t)(BANK_ALIGN - 1);
   struct abi_values v = {
     .shared_window = ABI_SHARED_WINDOW, .local_window = ABI_LOCAL_WINDOW,
     .stack_top = (uint32_t)l->params.local_bytes, .shared_static = desc->kernel->shared_static,
     .shared_dynamic = desc->shared_dynamic, .grid_id = d->next_grid_id++,
-    .constants = module_constants(d->instance), .n_smids = d->config.n_smids,
+    .constants = module_constants(desc->code), .n_smids = d->config.n_smids,
     .cluster = { 1, 1, 1 }, .cluster_given = volume(desc->kernel->cluster) == 1,
     .grid_barrier = l->grid_barrier,
   };
@@ -153,28 +154,27 @@ static void fill_params(struct launch *l, struct device *d, const struct launch_
   const struct module_kernel *k = desc->kernel;
   struct func_params *p = &l->params;
   *p = (struct func_params){
-    .sm = module_sm(d->module), .code = *module_code(d->instance),
-    .sass = module_sass(d->instance), .entry_pc = k->entry_pc, .regs_per_thread = k->regs,
+    .sm = module_sm(module_of(desc->code)), .code = *module_code(desc->code),
+    .sass = module_sass(desc->code), .entry_pc = k->entry_pc, .regs_per_thread = k->regs,
     .shared_static = k->shared_static, .shared_dynamic = desc->shared_dynamic,
-    .local_bytes = local_bytes(d, desc), .shared_window = ABI_SHARED_WINDOW,
+    .local_bytes = local_bytes(desc), .shared_window = ABI_SHARED_WINDOW,
     .local_window = ABI_LOCAL_WINDOW, .image = d->mem, .n_workers = d->config.n_workers,
     .slots_per_worker = resident_ctas(d, desc), .print = d->config.print,
-    .kernel_name = k->name, .heap_base = d->heap_base,
-    .heap_bytes = d->heap_base ? d->config.heap_bytes : 0,
+    .kernel_name = k->name, .textures = &d->textures.table, .heap = d->heap,
   };
   memcpy(p->grid, desc->grid, sizeof p->grid);
   memcpy(p->block, desc->block, sizeof p->block);
   for (unsigned b = 1; b < MODULE_BANKS; b++)
-    p->bank[b] = module_bank(d->instance, k, b, &p->bank_bytes[b]);
+    p->bank[b] = module_bank(desc->code, k, b, &p->bank_bytes[b]);
   build_bank0(l, d, desc);
 }
 
 /* Some code of the module looks for the workspace of grid.sync(). */
-static bool syncs_grid(const struct device *d)
+static bool syncs_grid(const struct module_instance *m)
 {
-  const struct code_view *code = module_code(d->instance);
-  const struct sass_inst *s = module_sass(d->instance);
-  uint32_t at = abi_grid_barrier(module_sm(d->module));
+  const struct code_view *code = module_code(m);
+  const struct sass_inst *s = module_sass(m);
+  uint32_t at = abi_grid_barrier(module_sm(module_of(m)));
   for (uint64_t i = 0; at && i < (code->end - code->base) >> code->shift; i++)
     for (unsigned k = 0; k < 3; k++)
       if (s[i].src[k].kind == SRC_CONST && s[i].src[k].bank == 0 && s[i].src[k].imm == at)
@@ -197,7 +197,7 @@ static uint64_t grid_room(const struct device *d, const struct launch_desc *desc
 static uint64_t grid_barrier(struct device *d, const struct launch_desc *desc)
 {
   enum { WORKSPACE_BYTES = 64 };
-  if (!syncs_grid(d) || volume(desc->grid) > grid_room(d, desc)) return 0;
+  if (!syncs_grid(desc->code) || volume(desc->grid) > grid_room(d, desc)) return 0;
   return gmem_alloc(d->mem, WORKSPACE_BYTES, "grid barrier");
 }
 

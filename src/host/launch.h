@@ -12,6 +12,7 @@
 #include "host/device.h"
 
 struct launch_desc {
+  const struct module_instance *code; /* on the device; has the kernel */
   const struct module_kernel *kernel;
   uint32_t grid[3], block[3];
   uint32_t shared_dynamic; /* bytes per CTA */

@@ -8,6 +8,7 @@
 
 #include "host/casebuild.h"
 #include "host/literals.h"
+#include "host/texturefile.h"
 
 enum { FILE_LIMIT = 1 << 24, PATH_LIMIT = 4096 };
 
@@ -196,8 +197,13 @@ static bool read_arg_value(struct reader *r, config_setting_t *s, struct err *e)
     return strcmp(key, "buffer") == 0 ? arg_add_buffer(r->c, at, text, e)
                                       : arg_add_bytes(r->c, at, text, e);
   }
+  if (strcmp(key, "texture") == 0 || strcmp(key, "surface") == 0) {
+    if (!is_text) return err_set(e, "%s must be a string", key);
+    return arg_add_texture(r->c, at, config_setting_get_string(s), e);
+  }
   if (!value_type_parse(key, &type))
-    return err_set(e, "unknown kind '%.40s'; use buffer, bytes or a type (u8 … f64)", key);
+    return err_set(e, "unknown kind '%.40s'; use buffer, texture, surface, bytes or a type "
+                   "(u8 … f64)", key);
   if (!literals_number(s, &n)) return err_set(e, "%s must be a number", key);
   return arg_add_value(r->c, at, type, n, e);
 }
@@ -218,13 +224,44 @@ static bool read_args(struct reader *r, config_setting_t *s)
   return true;
 }
 
+/* Textures and surfaces (texturefile.c) ---------------------------------------------------- */
+
+static bool read_image_groups(struct reader *r, config_setting_t *s, bool surface)
+{
+  if (!config_setting_is_group(s)) return fail_key(r, s, "must be a group { name = { … }; }");
+  for (int i = 0; i < config_setting_length(s); i++) {
+    config_setting_t *item = config_setting_get_elem(s, (unsigned)i);
+    struct err inner = { "" };
+    int line = line_of(item);
+    if (!texturefile_read(r->c, item, where(r, item), surface, &line, &inner))
+      return err_set(r->e, "%s:%d: %s '%.60s': %.300s", r->path, line,
+                     surface ? "surface" : "texture", config_setting_name(item), inner.msg);
+  }
+  return true;
+}
+
+static bool read_textures(struct reader *r, config_setting_t *s)
+{
+  return read_image_groups(r, s, false);
+}
+
+static bool read_surfaces(struct reader *r, config_setting_t *s)
+{
+  return read_image_groups(r, s, true);
+}
+
 /* Top level ------------------------------------------------------------------------------ */
 
 static bool read_cubin(struct reader *r, config_setting_t *s)
 {
-  const char *text;
-  TRY(get_string(r, s, &text));
-  r->c->cubin = beside(r, text);
+  bool several = config_setting_is_list(s) || config_setting_is_array(s);
+  int n = several ? config_setting_length(s) : 1;
+  if (n == 0) return fail_key(r, s, "is empty; fill it in or remove the line");
+  for (int i = 0; i < n; i++) {
+    const char *text;
+    TRY(get_string(r, several ? config_setting_get_elem(s, (unsigned)i) : s, &text));
+    launch_case_add_cubin(r->c, beside(r, text));
+  }
   return true;
 }
 
@@ -297,6 +334,7 @@ static const struct key top_keys[] = {
   { "args", read_args, false },      { "buffers", read_buffers, false },
   { "symbols", read_symbols, false }, { "stdout", read_stdout, false },
   { "stdout_order", read_stdout_order, false },
+  { "textures", read_textures, false }, { "surfaces", read_surfaces, false },
 };
 enum { N_TOP = sizeof top_keys / sizeof top_keys[0] };
 

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "host/compare.h"
 #include "host/fill.h"
+#include "host/texture.h"
 #include "host/value.h"
 
 /* A buffer in device memory, or a variable of the module (symbols). */
@@ -27,34 +28,45 @@ struct case_buffer {
   struct tolerance tol;
 };
 
-enum case_arg_kind { ARG_BUFFER, ARG_VALUE, ARG_BYTES };
+/* A texture or surface object over a buffer. */
+struct case_texture {
+  const char *name, *where;
+  const char *buffer; /* its storage */
+  bool surface;
+  struct image_desc image;
+  struct sampler sampler; /* textures */
+};
+
+enum case_arg_kind { ARG_BUFFER, ARG_VALUE, ARG_BYTES, ARG_TEXTURE };
 
 struct case_arg {
   enum case_arg_kind kind;
   const char *where;
-  const char *buffer;    /* ARG_BUFFER: name */
+  const char *buffer;    /* ARG_BUFFER, ARG_TEXTURE: name */
   enum value_type type;  /* ARG_VALUE */
   const uint8_t *data;   /* ARG_VALUE, ARG_BYTES */
   size_t bytes;
 };
 
-enum { CASE_MAX_ARGS = 512, CASE_MAX_BUFFERS = 4096 };
+enum { CASE_MAX_ARGS = 512, CASE_MAX_BUFFERS = 4096, CASE_MAX_TEXTURES = 256 };
 
 /* A zeroed struct is an empty case with no memory; lists grow through the functions below. Paths
  * are relative to the working directory. */
 struct launch_case {
   struct arena arena;    /* owns all strings and lists */
   const char *origin;    /* launch file, or "command line" */
-  const char *cubin;     /* "%d" stands for the SM number */
+  unsigned n_cubins;     /* several: objects that are linked */
+  const char **cubin;    /* "%d" stands for the SM number */
   const char *kernel;    /* NULL: the only kernel of the module */
   uint32_t grid[3], block[3];
   uint32_t shmem;        /* dynamic shared memory, bytes per CTA */
   uint32_t stack;        /* bytes per thread, for kernels with a stack; 0 = 1024, as CUDA does */
   bool order_free;       /* results may depend on the order of atomics: not compared across runs */
-  unsigned n_args, n_buffers, n_symbols;
+  unsigned n_args, n_buffers, n_symbols, n_textures;
   struct case_arg *arg;        /* CASE_MAX_ARGS once used */
   struct case_buffer *buffer;
   struct case_buffer *symbol;
+  struct case_texture *texture;
   const char *stdout_file; /* expected device printf output; NULL: not compared */
   bool stdout_exact;       /* false: lines may come in any order */
 };
@@ -62,6 +74,8 @@ struct launch_case {
 /* Grid and block 1 x 1 x 1, everything else empty. */
 void launch_case_init(struct launch_case *, const char *origin);
 void launch_case_free(struct launch_case *);
+/* The file to run; several are objects that are linked. */
+void launch_case_add_cubin(struct launch_case *, const char *path);
 
 /* Reads a launch file into c (initialised here; call launch_case_free even on failure). Unknown
  * keys are errors. Errors: "FILE:LINE: what; what to do". Does not open the files it names. */

@@ -98,7 +98,8 @@ struct inst_ctrl {
   uint8_t reuse;    /* bit i: reuse flag of operand slot i                  */
 };
 
-enum mem_space { MEM_NONE, MEM_GLOBAL, MEM_SHARED, MEM_LOCAL, MEM_GENERIC, MEM_CONST };
+enum mem_space { MEM_NONE, MEM_GLOBAL, MEM_SHARED, MEM_LOCAL, MEM_GENERIC, MEM_CONST,
+                 MEM_TEXTURE };
 enum mem_op {
   MEM_LOAD,
   MEM_STORE,
@@ -117,6 +118,8 @@ struct inst_mem {
   uint8_t bytes;  /* per lane: 1 2 4 8 16 */
   uint8_t addr;   /* enum addr_kind (Huerta et al., MICRO 2025, Table 2) */
   bool strong;    /* volatile, .STRONG.*, atomics: performs at the L2 slice */
+  bool image;     /* texture or surface: coordinates, no address */
+  bool no_filter; /* MEM_TEXTURE: fetches texels without a sampler */
   bool bypass_l1; /* LDGSTS.BYPASS and strong loads of gpu scope or wider */
 };
 
@@ -133,7 +136,7 @@ enum inst_flag {
   INST_CLOCK = 1 << 8, /* reads the SM clock */
   INST_SLEEP = 1 << 9, /* NANOSLEEP */
   INST_HALF_RATE_PORT =
-      1 << 10, /* IMAD: takes the issue port one extra cycle (Huerta et al., MICRO 2025) */
+      1 << 10, /* IMAD: runs on the FMA pipe alone, at half the rate of FP32 */
   INST_UNDECODED = 1 << 11, /* no row matches: executing it is an error */
   INST_SYSCALL = 1 << 12,   /* runtime service (vprintf, malloc): executed by the simulator */
 };

@@ -9,6 +9,10 @@
  *   perform - touches memory (through the caller's view of it) for the lanes named
  *   finish  - commits what perform read to the destination registers
  * A caller that does not care calls the three in a row.
+ *
+ * A caller that decides itself when a register is read and when a result becomes visible (hazard
+ * emulation) splits step in begin and execute, and moves register values with reg_read and
+ * reg_write between them.
  */
 #ifndef WS_ISA_STEP_H
 #define WS_ISA_STEP_H
@@ -19,7 +23,7 @@
 #include "base/gmem.h"
 #include "isa/inst.h"
 
-enum { LANES_MAX = 64, STEP_MAX_PATHS = 32, MEM_MAX_BYTES = 16 };
+enum { LANES_MAX = 64, STEP_MAX_PATHS = 32, MEM_MAX_BYTES = 16, MEM_MAX_TEXELS = 8 };
 
 typedef uint64_t lane_mask; /* bit i = lane i; 64 bits, because wave64 will come */
 
@@ -62,7 +66,8 @@ enum effect_flag {
  * one space per lane before it gets here: `space` is the space of the lanes in `lanes`, a mixed
  * access is reported as global and carries its shared/local lanes in `near_lanes`. */
 struct mem_effect {
-  uint8_t space; /* enum mem_space: MEM_GLOBAL, MEM_SHARED, MEM_LOCAL, MEM_CONST */
+  uint8_t space; /* enum mem_space: MEM_GLOBAL, MEM_SHARED, MEM_LOCAL, MEM_CONST,
+                              MEM_TEXTURE */
   uint8_t op;    /* enum mem_op */
   uint8_t bytes; /* per lane */
   bool strong;
@@ -70,6 +75,8 @@ struct mem_effect {
   lane_mask near_lanes;     /* generic access: lanes that go to shared or local memory instead */
   uint64_t addr[LANES_MAX]; /* byte address; space-local offset for shared and local */
   uint32_t shared_addr[LANES_MAX]; /* MEM_LDGSTS: destination in shared memory */
+  uint8_t n_texels, texture_axes;  /* MEM_TEXTURE: texels per lane, 1..8; directions of the image */
+  uint64_t texel[MEM_MAX_TEXELS][LANES_MAX]; /* their addresses, 0: none. Only read by timing */
   _Alignas(16) uint8_t data[LANES_MAX][2 * MEM_MAX_BYTES]; /* values to store, results to finish;
                                       the layout is the step source's own */
 };
@@ -99,9 +106,10 @@ enum fault_kind {
   FAULT_LOCAL_RANGE,  /* outside the thread's local memory: stack overflow */
   FAULT_ILLEGAL_INST, /* no row for this instruction word, or not executable yet */
   FAULT_ILLEGAL_PC,
-  FAULT_TRAP,        /* BPT.TRAP, assert */
+  FAULT_TRAP,        /* BPT.TRAP */
   FAULT_DEADLOCK,    /* nothing can run */
   FAULT_UNSUPPORTED, /* a service or feature the simulator lacks */
+  FAULT_ASSERT,      /* a device-side assert did not hold */
 };
 
 struct fault {
@@ -109,6 +117,12 @@ struct fault {
   uint64_t pc, addr;
   uint32_t cta[3], thread[3]; /* ctaid, tid of the first faulting lane */
   char text[256];             /* one line: what, kernel + offset, opcode text where it matters */
+};
+
+/* Value of one register of any file. */
+struct reg_value {
+  uint32_t lane[LANES_MAX]; /* vector register; uniform register: lane[0] */
+  lane_mask bits;           /* predicate, a bit per lane; uniform predicate: all or none */
 };
 
 struct step_warp;
@@ -127,6 +141,17 @@ struct step_ops {
   bool (*perform)(struct step_warp *, struct effect *, lane_mask lanes, struct gmem_view *,
                   struct fault *);
   void (*finish)(struct step_warp *, struct effect *);
+  /* The rest may be NULL in a source without STEP_CAP_VALUES.
+   * step in two parts, for instructions with a decoded form (the path's pc is inside the code):
+   * begin reads the guard, fills all outputs of *e but flags and sleep_ns, and moves the path on
+   * unless the instruction moves it itself; returns false in that case. */
+  bool (*begin)(struct step_warp *, unsigned path, struct effect *);
+  /* Reads the other sources and does the rest. May follow later, behind other steps of the warp, when
+   * begin returned true. False: the warp faulted. */
+  bool (*execute)(struct step_warp *, struct effect *, struct fault *);
+  /* Value of a register; reg_write changes the lanes named. Numbers: isa/hazard_role.h. */
+  void (*reg_read)(const struct step_warp *, unsigned reg, struct reg_value *);
+  void (*reg_write)(struct step_warp *, unsigned reg, lane_mask, const struct reg_value *);
 };
 
 enum step_cap {

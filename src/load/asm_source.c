@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "isa/sass/asm.h"
+#include "load/asm_schedule.h"
 #include "load/cubin.h"
 
 enum { INST_BYTES = 16, CODE_ALIGN = 128, MAX_ERROR = 440 };
@@ -698,6 +699,18 @@ static bool assemble_statements(struct reader *r)
   return true;
 }
 
+static bool schedule_code(struct reader *r, const struct schedule_rules *rules)
+{
+  for (uint32_t i = 0; i < r->c.n_sections; i++) {
+    const struct cubin_section *s = &r->c.section[i];
+    struct err why = {0};
+    if (strncmp(s->name, ".text.", 6) != 0) continue;
+    if (!asm_schedule(r->c.arena, rules, r->c.sm, s->data, s->size, &why))
+      return err_set(r->e, "%s: %.100s: %.300s", r->file, s->name + 6, why.msg);
+  }
+  return true;
+}
+
 static void resolve_relocs(struct reader *r)
 {
   for (uint32_t i = 0; i < r->n_pending; i++) {
@@ -762,14 +775,16 @@ static bool read_lines(struct reader *r, const char *text, unsigned lines)
 }
 
 const uint8_t *asm_source_assemble(struct arena *a, const char *text, size_t bytes,
-                                   const char *file, size_t *image_bytes, struct err *e)
+                                   const char *file, const struct schedule_rules *rules,
+                                   size_t *image_bytes, struct err *e)
 {
   struct reader r = {.c = {.arena = a}, .file = file, .e = e, .section = CUBIN_NONE,
                      .kernel = CUBIN_NONE, .function = CUBIN_NONE};
   char *copy = arena_alloc(a, bytes + 2, 1);
   memcpy(copy, text, bytes);
   unsigned lines = prepare(copy, bytes);
-  if (!read_lines(&r, copy, lines) || !assemble_statements(&r) || !finish_kernels(&r)) return NULL;
+  if (!read_lines(&r, copy, lines) || !assemble_statements(&r)) return NULL;
+  if ((rules && !schedule_code(&r, rules)) || !finish_kernels(&r)) return NULL;
   resolve_relocs(&r);
   return cubin_image(&r.c, image_bytes);
 }

@@ -72,7 +72,7 @@ static bool read_target(const struct reader *r)
 
 /* A string of a string table; NULL when it does not end inside. Names are used where they lie:
  * copies would let a small file with overlapping names ask for any amount of memory. */
-static const char *string_at(const struct elf_section *s, uint32_t at)
+const char *elf_string(const struct elf_section *s, uint32_t at)
 {
   if (!s->data || at >= s->size || !memchr(s->data + at, 0, (size_t)(s->size - at))) return NULL;
   return (const char *)s->data + at;
@@ -124,7 +124,7 @@ static bool read_sections(const struct reader *r, Elf *elf)
     TRY(read_section(r, elf, i, &r->f->section[i], &name_at[i]));
   if (shstrndx >= n) return bad(r, "number of the section-name table", shstrndx);
   for (uint32_t i = 0; i < n; i++) {
-    r->f->section[i].name = string_at(&r->f->section[shstrndx], name_at[i]);
+    r->f->section[i].name = elf_string(&r->f->section[shstrndx], name_at[i]);
     if (!r->f->section[i].name) return bad(r, "section name", i);
   }
   return true;
@@ -145,7 +145,7 @@ static bool read_symbols(const struct reader *r)
   for (uint32_t i = 0; i < f->n_symbols; i++) {
     Elf64_Sym y;
     memcpy(&y, tab->data + i * sizeof y, sizeof y);
-    const char *name = string_at(strings, y.st_name);
+    const char *name = elf_string(strings, y.st_name);
     if (!name) return bad(r, "symbol name", i);
     if (y.st_shndx >= f->n_sections && y.st_shndx < SHN_LORESERVE)
       return bad(r, "section number of a symbol", i);
@@ -156,6 +156,12 @@ static bool read_symbols(const struct reader *r)
     };
   }
   return true;
+}
+
+uint32_t elf_symbol_number(const struct elf_section *s, uint32_t number)
+{
+  if (!s->numbers) return number;
+  return number < s->numbers->n ? s->numbers->ours[number] : UINT32_MAX;
 }
 
 bool elf_is_cubin(const uint8_t *image, size_t bytes)

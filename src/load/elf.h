@@ -11,6 +11,12 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+/* The symbols of a file that was linked with others (link.h): its numbers, and ours. */
+struct elf_numbers {
+  uint32_t n;
+  const uint32_t *ours; /* 0: the symbol went away with a function that another file has, too */
+};
+
 struct elf_section {
   const char *name;
   uint32_t type, link, info;
@@ -18,6 +24,7 @@ struct elf_section {
   uint64_t size;       /* bytes; NOBITS sections have a size and no data */
   uint64_t align;      /* power of two, at least 1 */
   const uint8_t *data; /* NULL: NOBITS */
+  const struct elf_numbers *numbers; /* symbol numbers in its contents; NULL: they are ours */
 };
 
 struct elf_symbol {
@@ -43,6 +50,12 @@ bool elf_open(struct elf_file *f, struct arena *a, const uint8_t *image, size_t 
 /* Whether this is an ELF file for the GPU; its SM number from the header alone. */
 bool elf_is_cubin(const uint8_t *image, size_t bytes);
 bool elf_target(const uint8_t *image, size_t bytes, const char *name, unsigned *sm, struct err *e);
+
+/* The symbol that a section's contents call `number`; n_symbols or more: there is none. */
+uint32_t elf_symbol_number(const struct elf_section *, uint32_t number);
+
+/* A string of a string table; NULL when it does not end inside. */
+const char *elf_string(const struct elf_section *, uint32_t at);
 
 /* Little-endian reads from unaligned bytes. */
 uint16_t elf_u16(const uint8_t *p);

@@ -259,24 +259,34 @@ static bool has_ptx_for(const struct code_file *f, unsigned sm)
   return false;
 }
 
-struct module *code_file_load_image(const struct code_file *f, unsigned i, struct err *e)
+const char *code_file_name(const struct code_file *f)
+{
+  return f->name;
+}
+
+const uint8_t *code_file_contents(const struct code_file *f, unsigned i, void **owned, struct err *e)
 {
   const struct image *im = &f->image[i];
   struct err inner = { "" };
+  *owned = NULL;
   if (im->info.ptx) {
     err_fill(e, "%s: PTX is not machine code; build it with -gencode arch=compute_%u,code=sm_%u",
              f->name, im->info.sm, im->info.sm);
     return NULL;
   }
-  if (im->entry.packing == FATBIN_PLAIN)
-    return module_load_memory(im->entry.payload, im->entry.bytes, f->name, e);
+  if (im->entry.packing == FATBIN_PLAIN) return im->entry.payload;
   uint8_t *data = fatbin_unpack(&im->entry, &inner);
-  if (!data) {
-    err_fill(e, "%.200s: %.250s", f->name, inner.msg);
-    return NULL;
-  }
-  struct module *m = module_load_memory(data, im->entry.bytes, f->name, e);
-  free(data);
+  if (!data) err_fill(e, "%.200s: %.250s", f->name, inner.msg);
+  return *owned = data;
+}
+
+struct module *code_file_load_image(const struct code_file *f, unsigned i, struct err *e)
+{
+  void *owned;
+  const uint8_t *data = code_file_contents(f, i, &owned, e);
+  if (!data) return NULL;
+  struct module *m = module_load_memory(data, f->image[i].entry.bytes, f->name, e);
+  free(owned);
   return m;
 }
 
@@ -290,6 +300,26 @@ static int choose_image(const struct code_file *f, unsigned first, unsigned sm)
         (best < 0 || f->image[i].info.sm > f->image[best].info.sm))
       best = (int)i;
   return best;
+}
+
+static bool any_linked(const struct code_file *f, unsigned sm)
+{
+  for (unsigned i = 0; i < f->n; i++)
+    if (runs_on(&f->image[i].info, sm) && !f->image[i].info.object) return true;
+  return false;
+}
+
+int code_file_pick(const struct code_file *f, unsigned sm, unsigned from, unsigned *next)
+{
+  bool linked = any_linked(f, sm);
+  for (unsigned i = from; i < f->n;) {
+    unsigned group = f->image[i].info.group, first = i;
+    while (i < f->n && f->image[i].info.group == group) i++;
+    int best = linked && f->image[first].info.object ? -1 : choose_image(f, first, sm);
+    *next = i;
+    if (best >= 0) return best;
+  }
+  return -1;
 }
 
 /* The search for the module that has the kernel. */
@@ -343,7 +373,7 @@ static void search_groups(struct search *s, bool objects)
   }
 }
 
-static void no_code(const struct code_file *f, unsigned sm, struct err *e)
+void code_file_no_code(const struct code_file *f, unsigned sm, struct err *e)
 {
   char targets[200];
   code_file_targets(f, targets, sizeof targets);
@@ -388,7 +418,7 @@ struct module *code_file_load(const struct code_file *f, unsigned sm, const char
   if (!e) e = &ignored;
   if (f->n == 1 && runs_on(&f->image[0].info, sm)) return code_file_load_image(f, 0, e);
   if (!code_file_has(f, sm, false)) {
-    no_code(f, sm, e);
+    code_file_no_code(f, sm, e);
     return NULL;
   }
   struct search s = { .f = f, .sm = sm, .kernel = kernel };

@@ -47,8 +47,25 @@ bool code_file_has(const struct code_file *, unsigned sm, bool exact);
 /* "sm_80, sm_86, compute_90 (PTX)": each target once. Returns buf. */
 char *code_file_targets(const struct code_file *, char *buf, size_t size);
 
+/* The image that a GPU of this SM runs, of the first group that has one and starts at or after image
+ * `from`; *next is where to ask on. -1: there is none. Every part of a program that the driver would load:
+ *   for (unsigned at = 0; (i = code_file_pick(f, sm, at, &at)) >= 0;) … code_file_load_image(f, i, e) …
+ * Images that are not linked only count in files that have no linked one. */
+int code_file_pick(const struct code_file *, unsigned sm, unsigned from, unsigned *next);
+/* Says that (and why) none runs on this SM. */
+void code_file_no_code(const struct code_file *, unsigned sm, struct err *e);
+
+/* The bytes of one image; *owned (may be NULL) must be freed after use. NULL with e filled, for PTX too. */
+const uint8_t *code_file_contents(const struct code_file *, unsigned i, void **owned, struct err *e);
+const char *code_file_name(const struct code_file *);
+
 /* Loads one image. NULL with e filled, for PTX too. */
 struct module *code_file_load_image(const struct code_file *, unsigned i, struct err *e);
+/* Links what a GPU of this SM runs of n files, objects of nvcc -rdc=true all of them, to one module
+ * (load/link.h); one file alone: all of its parts. NULL with e filled. */
+struct module *code_file_link(struct code_file *const *, unsigned n, unsigned sm, struct err *e);
+/* The same of the files at these paths. */
+struct module *code_file_link_paths(const char *const *path, unsigned n, unsigned sm, struct err *e);
 /* Loads the module that a GPU of this SM runs and that has the kernel; kernel == NULL: the one
  * that has any. The name as in module_kernel. NULL with e filled: no machine code for the SM (only
  * PTX, only other targets), no such kernel, several parts have one of this name. */

@@ -112,9 +112,9 @@ static bool resolve_undefined(const struct module *m, const struct elf_symbol *y
   *value = 0;
   if (service_address(y->name, value) || y->bind == STB_WEAK) return true;
   return err_set(e, "%s: needs '%.200s', which is neither in the file nor a service of the "
-                 "simulator (vprintf, malloc, free, __assertfail); %s -arch=sm_%u",
-                 m->name, y->name, m->elf.relocatable ? "link it with the object that has it: nvlink"
-                                    : "compile all of the program: nvcc", m->elf.sm);
+                 "simulator (vprintf, malloc, free, __assertfail); %s",
+                 m->name, y->name, m->elf.relocatable ? "give the object that has it, too"
+                                                      : "compile all of the program with nvcc");
 }
 
 /* The symbol's value in the sense the relocation asks for. False: it has none. */
@@ -163,6 +163,7 @@ static bool relocate(struct module_instance *in, struct err *e)
     const struct module_reloc *r = &m->reloc[i];
     uint64_t value;
     unsigned bank;
+    if (r->row->value == RELOC_KEEP) continue;
     TRY(resolve(in, r, &value, &bank, e));
     if (!reloc_apply(r->row, value + (uint64_t)r->addend, bank, in->bytes[r->section] + r->offset))
       return err_set(e, "%s: relocation '%s' in %.200s+0x%llx: value 0x%llx does not fit; the "
@@ -300,6 +301,12 @@ const uint8_t *module_bank(const struct module_instance *in, const struct module
 uint64_t module_constants(const struct module_instance *in)
 {
   return in->const_base;
+}
+
+void module_refresh_constants(struct module_instance *in)
+{
+  const struct bank *user = &in->common[USER_BANK];
+  if (in->const_base) BUG_ON(!gmem_read(in->mem, in->const_base, user->data, user->bytes));
 }
 
 static bool adjusts_r1(const struct inst *t)

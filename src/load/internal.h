@@ -21,6 +21,7 @@ enum place_kind {
 enum {
   ALL_KERNELS = -1,
   MODULE_SHARED_LIMIT = 16 << 20, /* bytes; far above any GPU: only catches nonsense */
+  MODULE_STACK_LIMIT = 1 << 30,   /* the same of a stack, and of a sum of frames */
 };
 
 struct place {
@@ -36,6 +37,12 @@ struct module_reloc {
   uint32_t symbol;   /* ELF symbol */
   uint64_t offset;   /* in the section; the place lies inside it */
   int64_t addend;
+};
+
+/* What the functions in a code section need; their callers need as much. */
+struct need {
+  uint32_t frames;          /* sum of their stack frames, at most MODULE_STACK_LIMIT bytes */
+  uint8_t regs, barriers;
 };
 
 /* A function symbol, for names of pcs. Sorted by pc. */
@@ -64,8 +71,7 @@ struct module {
   /* Relocatable objects only (object.c). */
   bool *own_shared;          /* per kernel: it has shared variables of its own */
   uint32_t *shared_at;       /* per ELF symbol: offset of a shared variable; NULL: linked file */
-  struct module_kernel callee; /* largest needs of the functions that are no kernels */
-  uint64_t callee_frames;    /* sum of their stack frames, bytes */
+  struct need *need;         /* per ELF section; NULL: linked file */
 };
 
 /* Symbol names of the runtime services, by enum sass_syscall. */
@@ -73,13 +79,16 @@ extern const char *const load_service_name[SYSCALL__N];
 
 /* nvinfo.c: fills kernels from .nv.info and .nv.info.KERNEL. */
 bool nvinfo_read(struct module *, struct err *e);
-/* object.c: places shared variables after the sections have places; raises what kernels need to what
- * the functions they may call need, after nvinfo_read. */
+/* object.c: places shared variables after the sections have places. */
 bool object_layout(struct module *, struct err *e);
-void object_finish(struct module *);
+/* callgraph.c: raises what the kernels of objects need to what the functions they may call need, after
+ * nvinfo_read. */
+bool callgraph_finish(struct module *, struct err *e);
 /* Variables of objects have a symbol type of their own. */
 bool object_is_variable(const struct elf_symbol *);
 bool object_is_shared(const struct elf_symbol *);
+/* "__device__ variable" … of such a variable; NULL: an unknown memory. */
+const char *object_memory(const struct elf_symbol *);
 /* Index of the kernel that lives in this .text section, or ALL_KERNELS. */
 int32_t module_kernel_of_text(const struct module *, uint32_t section);
 /* Index of the kernel called name (all of it), or ALL_KERNELS. */

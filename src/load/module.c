@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "isa/sass/syscall.h"
 #include "load/internal.h"
+#include "load/link.h"
 
 enum {
   INST_BYTES = 16,
@@ -75,11 +77,15 @@ static bool place_bank(struct module *m, const struct elf_section *s, const char
   if (bank >= MODULE_BANKS || (rest[1] != '\0' && rest[1] != '.')) return true;
   if (bank == 0) return true; /* only a size; the launch makes the contents */
   int32_t k = rest[1] == '.' ? module_kernel_of_section(m, s, rest + 2) : ALL_KERNELS;
-  bool joined = m->elf.relocatable && bank == 2; /* one for everybody (object.c) */
+  /* Of objects, bank 2 is one for everybody (object.c), and there may be several files. */
+  bool joined = m->elf.relocatable && (bank == 2 || rest[1] == '\0');
   int32_t owner = joined ? ALL_KERNELS : k;
   if (rest[1] == '.' && k == ALL_KERNELS && !joined) return true;
   uint8_t *seen = owner == ALL_KERNELS ? &m->common_banks : &m->kernel_banks[owner];
   uint64_t at = joined && s->align <= BANK_LIMIT ? align_up(m->common_bytes[bank], s->align) : 0;
+  if (joined && at && s->size > BANK_LIMIT - (at < BANK_LIMIT ? at : BANK_LIMIT))
+    return err_set(e, "%s: more than %d bytes of constants (%.200s); use global memory", m->name,
+                   BANK_LIMIT, s->name);
   if (!s->data || s->size > BANK_LIMIT - at || (!joined && (*seen >> bank & 1)))
     return err_set(e, "%s: damaged cubin: size or number of sections %s; compile it again", m->name,
                    s->name);
@@ -183,7 +189,8 @@ static bool add_reloc(struct module *m, const struct elf_section *s, const uint8
   uint64_t info = elf_u64(rec + 8);
   uint32_t type = (uint32_t)info;
   struct module_reloc r = { .row = reloc_find(type), .section = s->info,
-                            .symbol = (uint32_t)(info >> 32), .offset = elf_u64(rec) };
+                            .symbol = elf_symbol_number(s, (uint32_t)(info >> 32)),
+                            .offset = elf_u64(rec) };
   if (!r.row)
     return err_set(e, "%s: unknown relocation type %u in section %.200s; this cubin needs a newer "
                    "warpstep", m->name, type, target->name);
@@ -300,9 +307,8 @@ static void read_symbols(struct module *m)
 
 /* Loading -------------------------------------------------------------------------------- */
 
-static bool parse(struct module *m, const uint8_t *image, size_t bytes, struct err *e)
+static bool parse(struct module *m, uint64_t bytes, struct err *e)
 {
-  TRY(elf_open(&m->elf, &m->arena, image, bytes, m->name, e));
   TRY(check_target(m, e));
   m->place = ARENA_ARRAY(&m->arena, struct place, m->elf.n_sections);
   m->text_kernel = ARENA_ARRAY(&m->arena, int32_t, m->elf.n_sections);
@@ -314,18 +320,32 @@ static bool parse(struct module *m, const uint8_t *image, size_t bytes, struct e
   TRY(check_overlap(m, bytes, e));
   if (m->elf.relocatable) TRY(object_layout(m, e));
   TRY(nvinfo_read(m, e));
-  if (m->elf.relocatable) object_finish(m);
+  if (m->elf.relocatable) TRY(callgraph_finish(m, e));
   TRY(check_kernels(m, e));
   TRY(read_relocs(m, e));
   read_symbols(m);
   return true;
 }
 
-static struct module *load_copy(struct module *m, const uint8_t *image, size_t bytes,
-                                const char *name, struct err *e)
+/* Opens the files, whose images lie in the module's memory, and joins them. */
+static bool load_files(struct module *m, const struct module_file *file, unsigned n, struct err *e)
 {
-  m->name = arena_strdup(&m->arena, name);
-  if (parse(m, image, bytes, e)) return m;
+  uint64_t bytes = 0;
+  struct link_object *object = ARENA_ARRAY(&m->arena, struct link_object, n);
+  for (unsigned i = 0; i < n; i++) {
+    object[i].name = arena_strdup(&m->arena, file[i].name);
+    bytes += file[i].bytes;
+    TRY(elf_open(&object[i].elf, &m->arena, file[i].image, file[i].bytes, object[i].name, e));
+  }
+  m->name = link_name(&m->arena, object, n);
+  TRY(link_objects(&m->elf, &m->arena, object, n, e));
+  return parse(m, bytes, e);
+}
+
+static struct module *load_copies(struct module *m, const struct module_file *file, unsigned n,
+                                  struct err *e)
+{
+  if (load_files(m, file, n, e)) return m;
   module_free(m);
   return NULL;
 }
@@ -338,12 +358,22 @@ static struct module *new_module(void)
   return m;
 }
 
+struct module *module_link(const struct module_file *file, unsigned n, struct err *e)
+{
+  BUG_ON(n == 0);
+  struct module *m = new_module();
+  struct module_file *copy = ARENA_ARRAY(&m->arena, struct module_file, n);
+  for (unsigned i = 0; i < n; i++) {
+    uint8_t *image = arena_alloc(&m->arena, file[i].bytes + 1, 16);
+    if (file[i].bytes) memcpy(image, file[i].image, file[i].bytes);
+    copy[i] = (struct module_file){ file[i].name, image, file[i].bytes };
+  }
+  return load_copies(m, copy, n, e);
+}
+
 struct module *module_load_memory(const void *image, size_t bytes, const char *name, struct err *e)
 {
-  struct module *m = new_module();
-  uint8_t *copy = arena_alloc(&m->arena, bytes + 1, 16);
-  if (bytes) memcpy(copy, image, bytes);
-  return load_copy(m, copy, bytes, name, e);
+  return module_link(&(struct module_file){ name, image, bytes }, 1, e);
 }
 
 /* Reads a whole regular file into the module's memory; NULL with errno set. */
@@ -372,7 +402,7 @@ struct module *module_load(const char *path, struct err *e)
   struct module *m = new_module();
   size_t bytes = 0;
   uint8_t *image = read_file(m, path, &bytes);
-  if (image) return load_copy(m, image, bytes, path, e);
+  if (image) return load_copies(m, &(struct module_file){ path, image, bytes }, 1, e);
   err_set(e, "%s: cannot read: %s; check the path", path, strerror(errno));
   module_free(m);
   return NULL;

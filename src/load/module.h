@@ -2,8 +2,8 @@
  *
  * module_load reads the ELF file: kernels, code, constant banks, variables, relocations. Every
  * byte of the file is hostile: a bad file gives one error line, never a crash. The result does not
- * change afterwards and can be instantiated on several devices. A relocatable object (nvcc
- * -rdc=true) is laid out as if it had been linked alone.
+ * change afterwards and can be instantiated on several devices. Relocatable objects (nvcc
+ * -rdc=true) are linked first, one alone or several (module_link).
  *
  * module_instantiate gives it addresses: it allocates the global variables in guest memory,
  * applies the relocations and decodes all code. The code of a module is one contiguous space:
@@ -75,6 +75,16 @@ struct module; /* parsed file */
  * an unknown relocation type. */
 struct module *module_load(const char *path, struct err *e);
 struct module *module_load_memory(const void *image, size_t bytes, const char *name, struct err *e);
+/* One file of several, `bytes` bytes at `image`. */
+struct module_file {
+  const char *name; /* in errors */
+  const void *image;
+  size_t bytes;
+};
+
+/* The module that n objects of nvcc -rdc=true make together (link.h); one file may be linked already.
+ * NULL with e filled: as above, and a name that two objects define or that none does. */
+struct module *module_link(const struct module_file *, unsigned n, struct err *e);
 void module_free(struct module *);
 
 const char *module_name(const struct module *);
@@ -91,6 +101,20 @@ const struct module_symbol *module_variable(const struct module *, const char *n
 /* "kernel+0x120" for a pc of the code space; functions inside a kernel's section
  * ("$kernel$__internal_…") are named themselves. Returns the number of characters as snprintf. */
 int module_where(const struct module *, uint64_t pc, char *buf, size_t size);
+
+/* First pc of the code section that holds pc; 0: none does. Branch targets of assembler files and of
+ * other disassemblers count from there. */
+uint64_t module_section_start(const struct module *, uint64_t pc);
+
+/* Machine code as it lies in the file, before relocation; `data` belongs to the module. */
+struct module_text {
+  const char *name;    /* section */
+  const uint8_t *data;
+  uint64_t bytes;      /* multiple of 16 */
+};
+
+/* The next code section behind *cursor (0 at first); false: there are no more. */
+bool module_next_text(const struct module *, uint32_t *cursor, struct module_text *);
 
 /* A module with addresses. */
 struct module_instance; /* opaque; owned by the caller of module_instantiate */
@@ -110,6 +134,9 @@ const uint8_t *module_bank(const struct module_instance *, const struct module_k
                            unsigned bank, uint32_t *bytes);
 /* Guest address of the copy of bank 3, which generic loads read; 0: there is none. */
 uint64_t module_constants(const struct module_instance *);
+/* Constants as the guest's memory now has them: for programs that write to module_constants themselves
+ * (cudaGetSymbolAddress of a __constant__ variable). Call before a launch. */
+void module_refresh_constants(struct module_instance *);
 /* Whether the kernel, or a function it may call, moves the stack pointer (R1 = R1 + …). Says more
  * than module_kernel.stack_bytes: the compiler leaves the frames of recursive functions out of
  * that. */

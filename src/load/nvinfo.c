@@ -79,13 +79,13 @@ static bool want(const struct nvinfo *n, const struct record *r, unsigned bytes)
 }
 
 /* File-level record about a function: u32 symbol, u32 number. Functions that are no kernels of ours
- * (device functions) leave *k NULL. */
+ * (device functions) leave *k NULL; symbol 0 are those that were dropped. */
 static bool function_record(const struct nvinfo *n, const struct record *r,
                             struct module_kernel **k, const struct elf_symbol **sym,
                             uint32_t *number)
 {
   TRY(want(n, r, 8));
-  uint32_t index = elf_u32(r->payload);
+  uint32_t index = elf_symbol_number(n->s, elf_u32(r->payload));
   if (index >= n->m->elf.n_symbols) return bad(n, "symbol number");
   *sym = &n->m->elf.symbol[index];
   *number = elf_u32(r->payload + 4);
@@ -104,22 +104,31 @@ static void raise_stack(struct module *m, const struct elf_symbol *f, uint32_t b
       m->kernel[i].stack_bytes = bytes;
 }
 
+/* What the callers of a function need to know; NULL: a linked file, which has added it to them. */
+static struct need *need_of(const struct nvinfo *n, const struct elf_symbol *f)
+{
+  return n->m->need && f->section < n->m->elf.n_sections ? &n->m->need[f->section] : NULL;
+}
+
 static bool file_record(struct nvinfo *n, const struct record *r)
 {
   struct module_kernel *k;
   const struct elf_symbol *sym;
+  struct need *need;
   uint32_t number;
   switch (r->attribute) {
   case ATTR_REGCOUNT:
     TRY(function_record(n, r, &k, &sym, &number));
     if (number > 255) return bad(n, "register count");
     if (k) k->regs = number;
-    else if (n->m->callee.regs < number) n->m->callee.regs = number;
+    if ((need = need_of(n, sym)) && need->regs < number) need->regs = (uint8_t)number;
     return true;
   case ATTR_FRAME_SIZE:
     TRY(function_record(n, r, &k, &sym, &number));
     if (k) k->frame_bytes = number;
-    else n->m->callee_frames += number;
+    if ((need = need_of(n, sym)))
+      need->frames = number < MODULE_STACK_LIMIT - need->frames ? need->frames + number
+                                                                : MODULE_STACK_LIMIT;
     raise_stack(n->m, sym, number);
     return true;
   case ATTR_MIN_STACK_SIZE:
@@ -220,12 +229,13 @@ static bool read_section(struct module *m, const struct elf_section *s, struct m
   return k ? finish_params(&n) : true;
 }
 
-/* A device function: of its needs only the largest count. */
+/* A device function: only what its callers need to know. */
 static bool read_callee(struct module *m, const struct elf_section *s, struct err *e)
 {
   struct module_kernel one = { .name = "" };
   TRY(read_section(m, s, &one, e));
-  if (one.barriers > m->callee.barriers) m->callee.barriers = one.barriers;
+  if (s->info < m->elf.n_sections && m->need[s->info].barriers < one.barriers)
+    m->need[s->info].barriers = (uint8_t)one.barriers;
   return true;
 }
 

@@ -1,21 +1,19 @@
-/* Relocatable objects (nvcc -rdc=true), one at a time: what nvlink would decide before the
- * addresses are known. Everything is laid out so that any kernel may call any function of the file:
+/* Relocatable objects (nvcc -rdc=true): what nvlink would decide before the addresses are known.
+ * Memory is laid out so that any kernel may call any function of the files:
  *
  *   shared memory   variables of the file and of device functions first, then the kernel's own; the
  *                   dynamic part follows the largest kernel's
  *   bank 2          one for all kernels: every section's literals and jump tables one after another
- *   registers, barriers   the largest number of any device function, if above the kernel's own
- *   stack           the kernel's frame and the frames of all device functions
  *
- * The linker looks at the call graph and gives some kernels less of each. Results do not depend on
- * it; occupancy can.
+ * The linker looks at the call graph and gives some kernels less shared memory. Results do not depend
+ * on it; occupancy can. Registers, barriers and stack follow the call graph (callgraph.c).
  */
 #include "load/internal.h"
 
 enum {
   STT_CUDA_OBJECT = 13,   /* symbol type of variables in objects */
   STO_SPACE = 0xe0,       /* st_other: memory of a variable */
-  STO_SHARED = 0x40,
+  STO_GLOBAL = 0x20, STO_SHARED = 0x40, STO_CONSTANT = 0x80,
   DYNAMIC_ALIGN = 16,     /* of extern __shared__ arrays, at least */
   MAX_ALIGN = 4096,
 };
@@ -28,6 +26,16 @@ bool object_is_variable(const struct elf_symbol *y)
 bool object_is_shared(const struct elf_symbol *y)
 {
   return y->type == STT_CUDA_OBJECT && (y->other & STO_SPACE) == STO_SHARED;
+}
+
+const char *object_memory(const struct elf_symbol *y)
+{
+  switch (y->other & STO_SPACE) {
+  case STO_GLOBAL: return "__device__ variable";
+  case STO_SHARED: return "__shared__ variable";
+  case STO_CONSTANT: return "__constant__ variable";
+  default: return NULL;
+  }
 }
 
 /* Places the shared variables of kernel `owner` from *end on. In objects a shared variable is a
@@ -68,6 +76,7 @@ static bool place_dynamic(struct module *m, uint32_t at)
 bool object_layout(struct module *m, struct err *e)
 {
   uint64_t common = 0, largest = 0;
+  m->need = ARENA_ARRAY(&m->arena, struct need, m->elf.n_sections);
   m->shared_at = ARENA_ARRAY(&m->arena, uint32_t, m->elf.n_symbols + 1u);
   TRY(place_variables(m, ALL_KERNELS, &common, e));
   for (unsigned k = 0; k < m->n_kernels; k++) {
@@ -84,16 +93,4 @@ bool object_layout(struct module *m, struct err *e)
     if (dynamic || *bytes) *bytes += m->target->shared_reserved;
   }
   return true;
-}
-
-void object_finish(struct module *m)
-{
-  uint64_t frames = m->callee_frames < UINT32_MAX / 2 ? m->callee_frames : UINT32_MAX / 2;
-  for (unsigned i = 0; i < m->n_kernels; i++) {
-    struct module_kernel *k = &m->kernel[i];
-    if (k->regs < m->callee.regs) k->regs = m->callee.regs;
-    if (k->barriers < m->callee.barriers) k->barriers = m->callee.barriers;
-    uint64_t stack = (k->frame_bytes < UINT32_MAX / 2 ? k->frame_bytes : UINT32_MAX / 2) + frames;
-    if (k->stack_bytes < stack) k->stack_bytes = (uint32_t)stack;
-  }
 }

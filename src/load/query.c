@@ -148,3 +148,23 @@ int module_where(const struct module *m, uint64_t pc, char *buf, size_t size)
   const struct module_function *f = &m->function[lo - 1];
   return snprintf(buf, size, "%s+0x%llx", f->name, (unsigned long long)(pc - f->pc));
 }
+
+uint64_t module_section_start(const struct module *m, uint64_t pc)
+{
+  for (uint32_t i = 1; i < m->elf.n_sections; i++)
+    if (m->place[i].kind == PLACE_TEXT && pc >= m->place[i].offset &&
+        pc - m->place[i].offset < m->elf.section[i].size)
+      return m->place[i].offset;
+  return 0;
+}
+
+bool module_next_text(const struct module *m, uint32_t *cursor, struct module_text *text)
+{
+  while (++*cursor < m->elf.n_sections) {
+    const struct elf_section *s = &m->elf.section[*cursor];
+    if (m->place[*cursor].kind != PLACE_TEXT) continue;
+    *text = (struct module_text){ s->name, s->data, s->size };
+    return true;
+  }
+  return false;
+}

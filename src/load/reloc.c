@@ -8,7 +8,8 @@
 /* A function descriptor (35, 62, 63: the address of a kernel) is only handed on, so any value that
  * tells functions apart will do: the code address. From sm_90 on objects keep function pointers (102,
  * 112, 113) apart from other addresses, for a function table that the linker may make; it makes
- * none for one module and rewrites them to 2, 56, 57, and the table's offset (114) is 0. */
+ * none for one module and rewrites them to 2, 56, 57, and the table's offset (114) is 0.
+ * 68 and 69 would make a NOP of a YIELD; both do nothing to results. */
 static const struct reloc_row rows[] = {
   { 1, "32-bit word", 4, RELOC_ADDRESS, 0, false, false, { { 0, 32 } }, { 0 } },
   { 2, "64-bit word", 8, RELOC_ADDRESS, 0, false, false, { { 0, 64 } }, { 0 } },
@@ -23,6 +24,8 @@ static const struct reloc_row rows[] = {
   { 63, "high half of a descriptor", 16, RELOC_ADDRESS, 32, true, false, { { 32, 32 } }, { 0 } },
   { 64, "constant operand", 16, RELOC_BANK, 2, false, false, { { 40, 14 } }, { 54, 5 } },
   { 66, "ULDC operand", 16, RELOC_BANK, 0, false, true, { { 38, 16 } }, { 54, 5 } },
+  { 68, "YIELD to NOP", 16, RELOC_KEEP, 0, true, false, { { 0, 9 } }, { 0 } },
+  { 69, "YIELD without predicate", 16, RELOC_KEEP, 0, true, false, { { 87, 4 } }, { 0 } },
   { 74, "shared-memory address", 16, RELOC_SHARED, 0, false, true, { { 40, 24 } }, { 0 } },
   { 75, "call target", 16, RELOC_ADDRESS, 2, false, false, { { 16, 8 }, { 34, 47 } }, { 0 } },
   { 102, "function pointer", 8, RELOC_ADDRESS, 0, false, false, { { 0, 64 } }, { 0 } },

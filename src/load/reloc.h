@@ -14,6 +14,7 @@ enum reloc_value {
   RELOC_ADDRESS, /* address: of code, of a variable in guest memory */
   RELOC_SHARED,  /* offset in the kernel's shared memory */
   RELOC_BANK,    /* offset in the symbol's constant bank */
+  RELOC_KEEP,    /* an offer to the linker, not taken: the place stays as it is */
 };
 
 struct reloc_field {

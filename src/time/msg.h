@@ -20,6 +20,8 @@ enum req_kind {
   REQ_READ,  /* weak load of the sectors named; answered */
   REQ_WRITE, /* weak store: traffic only, its bytes travel in the SM's write log; answered */
   REQ_STRONG, /* atomic or strong access: performed at its slice for the lanes in the line; answered */
+  REQ_FILL,       /* between L2 partitions: sectors asked for by REQ_READ */
+  REQ_INVALIDATE, /* between L2 partitions: the copies of these sectors are old */
   REQ_SERVICE, /* runtime service call: the warp is stepped on arrival; answered */
 };
 
@@ -78,8 +80,7 @@ struct cta_done {
   }                                                                                                \
   static inline void name##_pop(struct name *q)                                                    \
   {                                                                                                \
-    q->head = (q->head + 1) & (q->cap - 1);                                                        \
-    q->n--;                                                                                        \
+    q->head = --q->n ? (q->head + 1) & (q->cap - 1) : 0; /* the same few slots stay in the cache */ \
   }                                                                                                \
   static inline bool name##_full(const struct name *q)                                             \
   {                                                                                                \

@@ -24,13 +24,22 @@ static json_t *dim3(const uint32_t d[3])
   return json_pack("[I, I, I]", (json_int_t)d[0], (json_int_t)d[1], (json_int_t)d[2]);
 }
 
+/* One name, or a list of those that were linked. */
+static json_t *files(const struct launch_case *lc)
+{
+  if (lc->n_cubins == 1) return text(lc->cubin[0]);
+  json_t *list = json_array();
+  for (unsigned i = 0; i < lc->n_cubins; i++) json_array_append_new(list, text(lc->cubin[i]));
+  return list;
+}
+
 json_t *view_json_launch(const struct launch_case *lc, const struct launch *l,
                          const struct module_kernel *k)
 {
   json_t *j = json_object();
 
-  json_object_set_new(j, "file", text(lc->origin));
-  json_object_set_new(j, "cubin", text(lc->cubin));
+  if (lc) json_object_set_new(j, "file", text(lc->origin));
+  if (lc) json_object_set_new(j, "cubin", files(lc));
   json_object_set_new(j, "target_sm", integer(l->params.sm));
   json_object_set_new(j, "grid", dim3(l->params.grid));
   json_object_set_new(j, "block", dim3(l->params.block));
@@ -101,15 +110,51 @@ static json_t *fault_json(const struct report *r)
   return j;
 }
 
+static json_t *where_json(const struct report *r)
+{
+  json_t *all = json_array();
+  char where[256], inst[256];
+
+  for (unsigned i = 0; r->where && i < r->where->n; i++) {
+    const struct position *p = &r->where->row[i];
+    json_t *j = json_object();
+    module_where(r->module, p->pc, where, sizeof where);
+    report_inst_text(r, p->pc, inst, sizeof inst);
+    json_object_set_new(j, "where", text(where));
+    json_object_set_new(j, "instruction", text(inst));
+    json_object_set_new(j, "state", text(path_wait_name(p->wait)));
+    json_object_set_new(j, "warps", integer(p->warps));
+    json_object_set_new(j, "lanes", integer(p->lanes));
+    json_array_append_new(all, j);
+  }
+  return all;
+}
+
+static json_t *stopped_json(const struct report *r)
+{
+  static const char *const by[] = {
+    [RUN_CYCLE_LIMIT] = "max_cycles", [RUN_INST_LIMIT] = "max_instructions",
+    [RUN_STOPPED] = "interrupt"};
+  json_t *j = json_object();
+  char why[128];
+
+  report_stop_text(r, why, sizeof why);
+  json_object_set_new(j, "by", text(by[r->end]));
+  json_object_set_new(j, "text", text(why));
+  json_object_set_new(j, "warps", where_json(r));
+  return j;
+}
+
 static json_t *result_json(const struct report *r)
 {
   json_t *j = json_object();
-  const char *status = r->fault ? "fault" : !r->checked ? "unchecked"
+  const char *status = r->fault ? "fault" : r->end != RUN_DONE ? "stopped" : !r->checked ? "unchecked"
                                         : report_matched(r) ? "ok" : "mismatch";
 
   json_object_set_new(j, "status", text(status));
   if (r->checked) json_object_set_new(j, "checks", view_json_checks(r->check, r->n_checks));
   if (r->fault) json_object_set_new(j, "fault", fault_json(r));
+  else if (r->end != RUN_DONE) json_object_set_new(j, "stopped", stopped_json(r));
   return j;
 }
 

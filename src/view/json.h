@@ -16,7 +16,8 @@ struct json_t;
 /* Writes the whole document and a newline; with_host adds "host". */
 void view_json_write(FILE *, const struct report *, bool with_host);
 
-/* Parts, for other programs that write the same shape (tools/silicon). New references. */
+/* Parts, for other programs that write the same shape (tools/silicon). New references. The launch case may
+ * be NULL: not launched from files. */
 struct json_t *view_json_launch(const struct launch_case *, const struct launch *,
                                 const struct module_kernel *);
 struct json_t *view_json_checks(const struct case_result *, unsigned n);

@@ -23,21 +23,20 @@ void progress_start(struct progress *p, FILE *f, bool wanted)
   p->start = p->last = progress_now();
 }
 
-void progress_update(void *ctx, uint64_t cycles, uint64_t ctas_done, uint64_t ctas_total,
-                     uint64_t insts)
+void progress_update(struct progress *p, const struct run_progress *run)
 {
-  struct progress *p = ctx;
   char c[28], left[16] = "?";
 
   if (!p->f) return;
   double now = progress_now(), spent = now - p->start;
   if (spent < first_after || now - p->last < redraw_after) return;
   p->last = now;
-  if (ctas_done)
-    with_seconds(spent * (double)(ctas_total - ctas_done) / (double)ctas_done, left);
-  fprintf(p->f, "\r\033[K%s cycles  CTAs %llu/%llu  %.2f M inst/s  %s left", with_commas(cycles, c),
-          (unsigned long long)ctas_done, (unsigned long long)ctas_total,
-          (double)insts / spent * 1e-6, left);
+  if (run->ctas_done)
+    with_seconds(spent * (double)(run->ctas_total - run->ctas_done) / (double)run->ctas_done, left);
+  fputs("\r\033[K", p->f);
+  if (run->cycles) fprintf(p->f, "%s cycles  ", with_commas(run->cycles, c));
+  fprintf(p->f, "CTAs %llu/%llu  %.2f M inst/s  %s left", (unsigned long long)run->ctas_done,
+          (unsigned long long)run->ctas_total, (double)run->insts / spent * 1e-6, left);
   fflush(p->f);
   p->shown = true;
 }

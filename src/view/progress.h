@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "isa/watch.h"
+
 struct progress {
   FILE *f;         /* NULL: silent */
   double start, last; /* seconds of the monotonic clock */
@@ -14,9 +16,7 @@ struct progress {
 
 /* Writes to f when it is a terminal and `wanted`; else all calls do nothing. */
 void progress_start(struct progress *, FILE *f, bool wanted);
-/* The callback of a timed run: simulated cycles, CTAs, warp instructions so far. ctx: struct progress. */
-void progress_update(void *ctx, uint64_t cycles, uint64_t ctas_done, uint64_t ctas_total,
-                     uint64_t insts);
+void progress_update(struct progress *, const struct run_progress *);
 /* Clears the line. */
 void progress_end(struct progress *);
 

@@ -3,6 +3,39 @@
 
 #include <string.h>
 
+#include "view/columns.h"
+
+void report_result(struct report *r, const struct sim_result *s)
+{
+  r->end = s->end;
+  r->where = s->where;
+  r->timed = s->timed;
+  r->cycles = s->cycles;
+  r->time_ps = s->time_ps;
+  r->ctas_per_sm = s->ctas_per_sm;
+  r->limiter = s->limiter;
+  r->warp_insts = s->warp_insts;
+  r->thread_insts = s->thread_insts;
+  r->mix = s->mix;
+  r->group = s->group;
+  r->n_groups = s->n_groups;
+  r->hazards = s->hazards;
+  r->fault = s->end == RUN_FAULT ? &s->fault : NULL;
+}
+
+void report_stop_text(const struct report *r, char *buf, size_t size)
+{
+  char n[28];
+
+  if (r->end == RUN_CYCLE_LIMIT)
+    snprintf(buf, size, "the limit of %s cycles was reached", with_commas(r->max_cycles, n));
+  else if (r->end == RUN_INST_LIMIT)
+    snprintf(buf, size, "the limit of %s warp instructions was reached",
+             with_commas(r->max_insts, n));
+  else
+    snprintf(buf, size, "the run was interrupted");
+}
+
 bool report_matched(const struct report *r)
 {
   for (unsigned i = 0; i < r->n_checks; i++)
@@ -21,6 +54,7 @@ const char *fault_kind_name(unsigned kind)
     [FAULT_ILLEGAL_INST] = "illegal instruction",
     [FAULT_ILLEGAL_PC] = "illegal program counter",
     [FAULT_TRAP] = "trap",
+    [FAULT_ASSERT] = "assertion",
     [FAULT_DEADLOCK] = "deadlock",
     [FAULT_UNSUPPORTED] = "unsupported feature",
   };

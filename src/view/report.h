@@ -9,6 +9,7 @@
 
 #include "config/presets.h"
 #include "host/case.h"
+#include "host/simulate.h"
 #include "isa/step.h"
 #include "stats/stat.h"
 
@@ -22,10 +23,13 @@ struct report_host {
 struct report {
   const char *gpu;               /* preset name; NULL: none was needed */
   const struct preset *preset;   /* NULL: none */
-  const struct launch_case *lc;
+  const struct launch_case *lc;  /* NULL: the launch came from a program (JSON only) */
   const struct launch *launch;
   const struct module_kernel *kernel;
   const struct module *module;
+  enum run_end end;              /* RUN_DONE: the kernel ended normally */
+  uint64_t max_cycles, max_insts; /* the limits of the run; 0: none */
+  const struct positions *where; /* where warps were when the run ended early; NULL: unknown */
   bool timed;                    /* false: function-only, the next four are meaningless */
   uint64_t cycles;               /* SM clock */
   uint64_t time_ps;
@@ -43,8 +47,14 @@ struct report {
   struct report_host host;
 };
 
+/* Fills what a run tells; r borrows from it. */
+void report_result(struct report *, const struct sim_result *);
+
 /* All comparisons matched (true when there were none). */
 bool report_matched(const struct report *);
+
+/* What ended a run early, for people: "100 cycles were reached". Writes to buf. */
+void report_stop_text(const struct report *, char *buf, size_t size);
 
 /* Name of a fault kind: "illegal address". */
 const char *fault_kind_name(unsigned kind);

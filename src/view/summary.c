@@ -7,7 +7,7 @@
 
 #include "view/columns.h"
 
-enum { TOP_MNEMONICS = 6, TOP_REASONS = 6, MAX_CHECKS_SHOWN = 5 };
+enum { TOP_MNEMONICS = 6, TOP_REASONS = 6, MAX_CHECKS_SHOWN = 5, MAX_PLACES_SHOWN = 12 };
 
 static const char *base_name(const char *path)
 {
@@ -192,6 +192,8 @@ static void write_checks(FILE *f, const struct report *r)
 {
   unsigned good = 0, bad = 0, shown = 0;
 
+  if (r->end != RUN_DONE && !r->fault)
+    fprintf(f, "Results        not compared: the kernel was stopped\n");
   if (!r->checked || r->fault) return;
   for (unsigned i = 0; i < r->n_checks; i++) r->check[i].ok ? good++ : bad++;
   if (!r->n_checks)
@@ -228,6 +230,31 @@ void view_summary_write(FILE *f, const struct report *r)
   write_memory(f, r);
   write_checks(f, r);
   write_host(f, r);
+}
+
+/* "  12 warps  kernel+0x120  BRA ...  ready", most first. */
+static void write_where(FILE *f, const struct report *r)
+{
+  char where[256], inst[256];
+
+  for (unsigned i = 0; r->where && i < r->where->n && i < MAX_PLACES_SHOWN; i++) {
+    const struct position *p = &r->where->row[i];
+    module_where(r->module, p->pc, where, sizeof where);
+    report_inst_text(r, p->pc, inst, sizeof inst);
+    fprintf(f, "  %6" PRIu64 " warp%s at %s  %s  (%s)\n", p->warps, p->warps == 1 ? " " : "s", where,
+            inst, path_wait_name(p->wait));
+  }
+  if (r->where && r->where->n > MAX_PLACES_SHOWN)
+    fprintf(f, "  and at %u more places\n", r->where->n - MAX_PLACES_SHOWN);
+}
+
+void view_stop_write(FILE *f, const struct report *r)
+{
+  char why[128];
+
+  report_stop_text(r, why, sizeof why);
+  fprintf(f, "kernel %s was stopped: %s\n", r->kernel->name, why);
+  write_where(f, r);
 }
 
 static bool has_address(unsigned kind)

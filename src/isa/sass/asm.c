@@ -46,7 +46,9 @@ static const struct usual usual[] = {
     {FLD_MUFU_FMT, SEM__N, 0, 0},        {FLD_DEPBAR_LE, SEM__N, 1, 0},
     {FLD_IADD_64, SEM__N, 1, 0},         {FLD_UNUSED_RC, SEM__N, SASS_RZ, 0},
     {FLD_UNK_SYNCS_70, SEM__N, 1, 0},    {FLD_ATOM_A64, SEM__N, 1, 0},
-    {FLD_PP, SEM_BAR, 0, 0},
+    {FLD_PP, SEM_BAR, 0, 0},             {FLD_TEX_B, SEM__N, 1, 0},
+    {FLD_UNK_TEX_48, SEM__N, 255, 0},    {FLD_TEX_RD2, SEM__N, SASS_RZ, 0},
+    {FLD_TEX_MASK, SEM__N, 15, 0},
 };
 
 unsigned asm_urz(const struct attempt *a, unsigned id)
@@ -64,7 +66,7 @@ static uint64_t field_default(const struct attempt *a, unsigned id)
   }
   switch (id) {
   case FLD_RD: case FLD_RA: case FLD_RB: case FLD_RC: return SASS_RZ;
-  case FLD_URD: case FLD_URA: case FLD_URB: case FLD_URC: case FLD_URC6:
+  case FLD_URD: case FLD_URA: case FLD_URB: case FLD_URC: case FLD_URC6: case FLD_TEX_URH:
   case FLD_URA_MASK:
     return asm_urz(a, id);
   case FLD_PU: case FLD_PV: case FLD_PP: case FLD_PQ: case FLD_PR: return SASS_PT;
@@ -82,7 +84,7 @@ uint64_t asm_default(const struct attempt *a, unsigned id)
       return 1;
   if (id == a->row->when_field) return bits_first(a->row->when_mask);
   /* FRND writes one type for both sides; RELU marks three bits. */
-  if (id == FLD_CVT_SRC_FSIZE && a->row->sem == SEM_FRND &&
+  if (id == FLD_CVT_SRC_FSIZE && (a->row->sem == SEM_FRND || a->row->sem == SEM_UFRND) &&
       (other = asm_field(a, FLD_CVT_DST_FSIZE)) >= 0)
     return a->val[other];
   if (id == FLD_UNK_HFMA_87 && (other = asm_field(a, FLD_HFMA_RELU)) >= 0 && a->val[other]) return 7;
@@ -196,7 +198,7 @@ static bool aligned(const struct attempt *a, const struct operand *o, unsigned n
   char name[8];
   for (unsigned i = 0; i < n; i++) {
     bool reg = o[i].file == FILE_R || o[i].file == FILE_UR;
-    unsigned unit = o[i].width >= 4 ? 4 : o[i].width;
+    unsigned unit = o[i].width >= 3 ? 4 : o[i].width;
     if (!reg || unit < 2 || o[i].index % unit == 0) continue;
     snprintf(name, sizeof name, "%s%u", o[i].file == FILE_R ? "R" : "UR", o[i].index);
     return asm_fail(a, AT_WORD + 1, where_register(a, name),

@@ -14,7 +14,9 @@ enum field_class {
 /* Fields not listed are plain numbers. */
 static const uint8_t class_of[FLD__N] = {
     [FLD_RD] = CLASS_REG, [FLD_RA] = CLASS_REG, [FLD_RB] = CLASS_REG, [FLD_RC] = CLASS_REG,
-    [FLD_HMMA_META] = CLASS_REG,
+    [FLD_HMMA_META] = CLASS_REG, [FLD_SCALE_A] = CLASS_REG, [FLD_SCALE_B] = CLASS_REG,
+    [FLD_SCALE_UR] = CLASS_UREG, [FLD_TEX_RD2] = CLASS_REG, [FLD_TEX_URH] = CLASS_UREG,
+    [FLD_TEX_DIM] = CLASS_CHOICE, [FLD_TXQ_QUERY] = CLASS_CHOICE,
     [FLD_URD] = CLASS_UREG, [FLD_URA] = CLASS_UREG, [FLD_URB] = CLASS_UREG, [FLD_URC] = CLASS_UREG,
     [FLD_URA_MASK] = CLASS_UREG, [FLD_URC6] = CLASS_UREG,
     [FLD_PU] = CLASS_PRED, [FLD_PV] = CLASS_PRED, [FLD_PP] = CLASS_PRED, [FLD_PQ] = CLASS_PRED,
@@ -200,12 +202,14 @@ static bool read_immediate(struct attempt *a, struct span s, struct span *list)
   uint64_t bits;
   uint32_t word;
   const char *at = s.p;
-  switch (a->row->imm) {
+  struct sass_inst view = asm_view(a);
+  enum sass_imm imm = row_immediate(&view);
+  switch (imm) {
   case IMM_F16X2: return read_halves(a, s, list);
   case IMM_F32: case IMM_F64:
-    if (!span_float(&s, a->row->imm == IMM_F32 ? FLOAT_F32 : FLOAT_F64_HIGH, &word)) {
+    if (!span_float(&s, imm == IMM_F32 ? FLOAT_F32 : FLOAT_F64_HIGH, &word)) {
       if (s.p == at) return fail_here(a, WRONG_KIND, at, "a floating-point number is expected");
-      return fail_here(a, WRONG_VALUE, at, a->row->imm == IMM_F32
+      return fail_here(a, WRONG_VALUE, at, imm == IMM_F32
                        ? "this number does not fit FP32"
                        : "only the upper 32 bits of an FP64 number fit; load it from a constant");
     }
@@ -342,7 +346,9 @@ static bool source_signs(struct attempt *a, struct span *s, unsigned op, enum sr
     return false;
   if (op & OM_SWZ)
     add_choice(a, modifier_field(a, at, FLD_HSWZ_A, FLD_HSWZ_B, FLD_HSWZ_C, FLD_HSWZ_C), 4);
+  if (a->row->sem == SEM_R2P) add_choice(a, FLD_PR_BYTE, 4);
   if (op & OM_SEL) add_choice(a, FLD_CVT_SEL, 4);
+  if ((op & OM_KIND) == OPD_B && asm_field(a, FLD_F8_UPPER) >= 0) add_choice(a, FLD_F8_UPPER, 2);
   return true;
 }
 
@@ -536,14 +542,23 @@ static bool read_breg(struct attempt *a, struct span s, unsigned id)
   return put(a, id, r, at);
 }
 
-static bool read_meta(struct attempt *a, struct span s, struct span *list)
+/* [UR4] */
+static bool read_bulk(struct attempt *a, struct span s, unsigned id)
 {
-  struct number n;
-  if (!read_reg(a, &s, FLD_HMMA_META) || !read_suffixes(a, s, -1)) return false;
-  s = span_operand(list);
-  if (!span_integer(&s, &n) || n.magnitude)
-    return fail_here(a, WRONG_VALUE, s.p, "0x0 is expected after the metadata register");
-  return true;
+  if (!span_char(&s, '[')) return fail_here(a, WRONG_KIND, s.p, "[UR…] is expected");
+  if (!read_ureg(a, &s, id)) return false;
+  return span_char(&s, ']') ? read_suffixes(a, s, -1)
+                            : fail_here(a, WRONG_VALUE, s.p, "']' is missing");
+}
+
+/* [R4] of a surface access: the first of its coordinates. */
+static bool read_surface_address(struct attempt *a, struct span s)
+{
+  const char *at = s.p;
+  if (!span_char(&s, '[') || s.end[-1] != ']')
+    return fail_here(a, WRONG_KIND, at, "coordinates [R4] are expected");
+  s.end--;
+  return read_reg(a, &s, FLD_RA) && read_suffixes(a, s, 0);
 }
 
 /* Operand kinds that name their own slots: the fields say what is written. */
@@ -591,9 +606,10 @@ bool asm_operand(struct attempt *a, unsigned op, struct span *list)
   } else if (kind == OPD_DEPBAR) {
     used->compare = COMPARE_NONE;
     ok = read_depbar(a, s, list);
-  } else if (kind == OPD_META) {
-    used->compare = COMPARE_NONE;
-    ok = read_meta(a, s, list);
+  } else if (kind == OPD_BULK_A || kind == OPD_BULK_B) {
+    ok = read_bulk(a, s, fields[0]);
+  } else if (kind == OPD_SUADDR) {
+    ok = read_surface_address(a, s);
   } else if (of_class(fields, CLASS_BANK)) {
     ok = constant_address(a, s, fields);
   } else if (of_class(fields, CLASS_OFFSET)) {

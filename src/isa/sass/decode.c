@@ -56,7 +56,9 @@ static bool check_uregs(const struct sass_inst *s, const uint16_t *field, struct
 {
   for (unsigned i = 0; i < s->n_fields; i++) {
     unsigned id = field[i];
-    if (id != FLD_URD && id != FLD_URA && id != FLD_URB && id != FLD_URC) continue;
+    if (id != FLD_URD && id != FLD_URA && id != FLD_URB && id != FLD_URC &&
+        id != FLD_TEX_URH)
+      continue;
     if (s->val[i] > sass_urz_code(s->sm))
       return err_set(e, "bits not accounted for by %s: there is no UR%u on sm_%u", s->row->name,
                      (unsigned)s->val[i], s->sm);
@@ -287,6 +289,16 @@ static void fill_operand(struct sass_inst *s, unsigned op)
   case OPD_PPRED: case OPD_PQ: case OPD_PQX: case OPD_PREX: case OPD_PRU:
     fill_predicate(s, kind);
     break;
+  case OPD_TA: case OPD_SUADDR: s->src[0] = src_reg(sass_get(s, FLD_RA)); break;
+  case OPD_TB: s->src[1] = src_reg(sass_get(s, FLD_RB)); break;
+  case OPD_TOFF:
+    s->src[2] = (struct sass_src){.kind = SRC_CONST, .bank = (uint8_t)sass_get(s, FLD_CBANK),
+                                  .imm = (uint32_t)sass_get(s, FLD_COFF) * 4};
+    break;
+  case OPD_TUR:
+    s->src[2] = (struct sass_src){.kind = SRC_UREG, .index = ureg(s, sass_get(s, FLD_TEX_URH))};
+    break;
+  case OPD_HC: s->src[2] = src_reg(sass_get(s, FLD_RC)); break;
   case OPD_DATA_B: s->src[1] = src_reg(sass_get(s, FLD_RB)); break;
   case OPD_DATA_C: s->src[1] = src_reg(sass_get(s, FLD_RC)); break;
   case OPD_SWAP_C: s->src[2] = src_reg(sass_get(s, FLD_RC)); break;

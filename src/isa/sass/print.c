@@ -52,6 +52,7 @@ static void put_double(struct text *o, double v)
 {
   if (isnan(v)) put(o, "%cQNAN ", signbit(v) ? '-' : '+');
   else if (isinf(v)) put(o, "%cINF ", signbit(v) ? '-' : '+');
+  else if (v == 0 && signbit(v)) put(o, "-0.0 ");
   else put(o, fabs(v) >= 1e9 ? "%.20e" : "%.20g", v);
 }
 
@@ -77,7 +78,7 @@ static void put_half(struct text *o, unsigned bits, bool bf16)
 
 static void put_constant(struct text *o, const struct sass_inst *s, uint32_t v)
 {
-  switch (s->row->imm) {
+  switch (row_immediate(s)) {
   case IMM_S: put_hex(o, (int32_t)v); break;
   case IMM_F32: put_float(o, v); break;
   case IMM_F64: {
@@ -164,7 +165,8 @@ static void put_address(struct text *o, const struct sass_inst *s, const struct 
 {
   static const char *const stride[4] = {"", ".X4", ".X8", ".X16"};
   bool near = kind >= OPD_SADDR && kind <= OPD_XADDR_C;
-  bool indexed = kind == OPD_XADDR_B || kind == OPD_XADDR_C; /* URZ is written here */
+  bool indexed = kind == OPD_XADDR_B || kind == OPD_XADDR_C ||
+                 s->sem == SEM_SYNCS_CCTL; /* URZ is written here */
   bool has_reg = s->src[0].index != SASS_RZ || (s->ua == SASS_URZ && !s->offset && !indexed);
   if (s->ua_is_descriptor && !(s->row->traits & ROW_QUIET_DESC)) {
     put(o, "desc[");
@@ -228,12 +230,12 @@ static bool is_true(struct sass_pred p)
   return p.index == SASS_PT && !p.neg;
 }
 
-/* F2FP kinds (FLD_F2FP_KIND): 0 packs a and b; 4 and 5 convert b; 10 converts b or a and b into c. */
+/* F2FP kinds (FLD_F2FP_KIND): 0 packs a and b; 4 and 5 convert b; 8 to 11 convert b or a and b into c. */
 static bool is_quiet_f2fp(const struct sass_inst *s, unsigned kind)
 {
   unsigned f2fp = (unsigned)sass_get(s, FLD_F2FP_KIND);
   if (s->sem != SEM_F2FP) return false;
-  if (kind == OPD_C) return f2fp == 0 ? !sass_get(s, FLD_F2FP_MERGE) : f2fp != 10;
+  if (kind == OPD_C) return f2fp == 0 ? !sass_get(s, FLD_F2FP_MERGE) : f2fp < 8;
   return f2fp == 4 || f2fp == 5 || (f2fp == 10 && sass_get(s, FLD_F8_SOURCE) == 1);
 }
 
@@ -251,6 +253,8 @@ static bool is_quiet(const struct sass_inst *s, unsigned kind)
   case OPD_PPRED: return sass_get(s, FLD_BAR_OP) != 2;
   case OPD_CHI: return !sass_get(s, FLD_LEA_HI) || sass_get(s, FLD_LEA_SX32);
   case OPD_MASK: return sass_get(s, FLD_MOV_MASK) == 15;
+  case OPD_TB: return s->src[1].index == SASS_RZ;
+  case OPD_TMASK: return sass_get(s, FLD_TEX_MASK) == 15;
   case OPD_COUNT_I: return !s->src[1].imm;
   case OPD_CCTL: return s->src[0].index == SASS_RZ && !s->offset;
   case OPD_T48: return s->sem == SEM_CALL_ABS && s->src[0].kind == SRC_REG && !s->offset;
@@ -293,10 +297,20 @@ static void put_special_register(struct text *o, const struct sass_inst *s)
 static void put_target(struct text *o, const struct sass_inst *s, const struct inst *t)
 {
   bool direct = s->src[0].kind == SRC_NONE || s->sem == SEM_WARPSYNC;
-  bool relative = s->sem == SEM_RET || s->sem == SEM_CALL_REL ||
+  bool relative = (s->sem == SEM_RET && !sass_get(s, FLD_RET_ABS)) || s->sem == SEM_CALL_REL ||
                   (direct && s->sem != SEM_CALL_ABS && s->sem != SEM_JMP);
-  if (relative) put(o, "0x%llx", (unsigned long long)((int64_t)t->pc + 16 + s->offset));
-  else put_hex(o, s->offset);
+  put_hex(o, relative ? (int64_t)t->pc + 16 + s->offset : s->offset);
+}
+
+/* Bulk copies: addresses in pairs of uniform registers, and the number of bytes. */
+static void put_bulk(struct text *o, const struct sass_inst *s, unsigned kind)
+{
+  unsigned id = kind == OPD_BULK_A ? FLD_URA : kind == OPD_BULK_B ? FLD_URB : FLD_URC;
+  bool address = kind != OPD_BULK_C;
+  unsigned ur = (unsigned)sass_get(s, id);
+  put(o, "%s", address ? "[" : "");
+  put_ureg(o, ur == sass_urz_code(s->sm) ? SASS_URZ : ur);
+  put(o, "%s", address ? "]" : "");
 }
 
 static void put_operand(struct text *o, const struct sass_inst *s, const struct inst *t,
@@ -312,6 +326,24 @@ static void put_operand(struct text *o, const struct sass_inst *s, const struct 
   case OPD_PU: case OPD_PUQ: case OPD_PV: case OPD_PVQ: case OPD_PP: case OPD_PPQ: case OPD_PPX:
   case OPD_PPRED: case OPD_PQ: case OPD_PQX: case OPD_PREX: case OPD_PRU:
     put_pred_operand(o, s, kind);
+    break;
+  case OPD_TD2: put_reg(o, (unsigned)sass_get(s, FLD_TEX_RD2)); break;
+  case OPD_TA: put_plain(o, s, t, 0, 0); break;
+  case OPD_TB: put_plain(o, s, t, 1, 1); break;
+  case OPD_HC: put_plain(o, s, t, 2, 2); break;
+  case OPD_TBANK: put_number_operand(o, s, FLD_CBANK); break;
+  case OPD_TOFF: put_number_operand(o, s, FLD_COFF); break;
+  case OPD_TUR: put_ureg(o, s->src[2].index); break;
+  case OPD_TUOFF: put_number_operand(o, s, FLD_TEX_UOFF); break;
+  case OPD_TMASK: put_number_operand(o, s, FLD_TEX_MASK); break;
+  case OPD_TDIM: put(o, "%s", sass_fields[FLD_TEX_DIM].names[sass_get(s, FLD_TEX_DIM)]); break;
+  case OPD_TQUERY:
+    put(o, "%s", sass_fields[FLD_TXQ_QUERY].names[sass_get(s, FLD_TXQ_QUERY)]);
+    break;
+  case OPD_SUADDR:
+    put(o, "[");
+    put_plain(o, s, t, 0, 0);
+    put(o, "]");
     break;
   case OPD_LUT: put_number_operand(o, s, FLD_LUT); break;
   case OPD_RPC: put(o, sass_get(s, FLD_RPC_HI) ? "Rpc.HI" : "Rpc.LO"); break;
@@ -357,9 +389,11 @@ static void put_operand(struct text *o, const struct sass_inst *s, const struct 
     put_ureg(o, s->ua);
     break;
   case OPD_DEPBAR: put_depbar(o, t); break;
-  case OPD_META:
-    put_reg(o, (unsigned)sass_get(s, FLD_HMMA_META));
-    break;
+  case OPD_META: put_reg(o, (unsigned)sass_get(s, FLD_HMMA_META)); break;
+  case OPD_SCALE_A: put_reg(o, (unsigned)sass_get(s, FLD_SCALE_A)); break;
+  case OPD_SCALE_B: put_reg(o, (unsigned)sass_get(s, FLD_SCALE_B)); break;
+  case OPD_SCALE_U: put_ureg(o, (unsigned)sass_get(s, FLD_SCALE_UR)); break;
+  case OPD_BULK_A: case OPD_BULK_B: case OPD_BULK_C: put_bulk(o, s, kind); break;
   default: break;
   }
 }
@@ -370,7 +404,7 @@ static bool is_default_type(const struct sass_inst *s, unsigned id, uint64_t v)
   switch (s->sem) {
   case SEM_UI2F: case SEM_I2F: return id == FLD_CVT_DST_FSIZE && v == 2;
   case SEM_UF2I: case SEM_F2I: return id == FLD_CVT_SRC_FSIZE && v == 2;
-  case SEM_FRND: return id == FLD_CVT_SRC_FSIZE || (id == FLD_CVT_DST_FSIZE && v == 2);
+  case SEM_FRND: case SEM_UFRND: return id == FLD_CVT_SRC_FSIZE || (id == FLD_CVT_DST_FSIZE && v == 2);
   case SEM_BAR: return id == FLD_BAR_RED && sass_get(s, FLD_BAR_OP) != 2;
   case SEM_IDP: return id == FLD_IDP_HI;
   case SEM_R2P: return id == FLD_PR_BYTE; /* written after the register */
@@ -431,7 +465,6 @@ static void put_mnemonic(struct text *o, const struct sass_inst *s)
   put(o, "%s%s", s->row->name, imad_alias(s));
   if (s->sem == SEM_DEPBAR && sass_get(s, FLD_DEPBAR_LE)) put(o, ".LE");
   for (unsigned i = n - n_mods; i < n; i++) put_modifier(o, s, field[i], s->val[i]);
-  if (s->sem == SEM_WARPSYNC && s->src[0].kind == SRC_NONE) put(o, ".ALL");
 }
 
 /* No comma between register and offset of an indirect branch. */

@@ -84,10 +84,15 @@ enum sass_opd {
   OPD_LANE_R, OPD_LANE_I, OPD_CLAMP_R, OPD_CLAMP_I,
   OPD_BAR_R, OPD_BAR_I, OPD_COUNT_R, OPD_COUNT_I,
   OPD_DEPBAR, OPD_PMIMM, OPD_BPTIMM, OPD_META, OPD_SEL, OPD_UPA, OPD_RPC,
+  OPD_SCALE_A, OPD_SCALE_B, OPD_SCALE_U,    /* QMMA.SF, OMMA.SF */
+  OPD_BULK_A, OPD_BULK_B, OPD_BULK_C,       /* bulk copies: [UR] in slots A and B, bytes in C */
   OPD_UDQ, OPD_IMM64,
   OPD_ADDR_UC,                              /* sm_75 atomics: the uniform register is added */
   OPD_ADDR_AC100, OPD_ADDR_RC100,           /* sm_100+: ATOM, ATOMG; REDG */
   OPD_LDGSTS_G100, OPD_LDCU, OPD_UMASK100,
+  OPD_TD2, OPD_TA, OPD_TB,                  /* TEX …: second result, arguments */
+  OPD_TBANK, OPD_TOFF, OPD_TUR, OPD_TUOFF, OPD_HC, /* handle: constant, uniform register, Rc */
+  OPD_TDIM, OPD_TMASK, OPD_TQUERY, OPD_SUADDR, /* SULD …: [R4] */
   OPD__N,
   /* modifiers of A, B, C, or-ed in */
   OM_NEG = 1 << 7,  /* negated by the slot's neg bit */
@@ -115,10 +120,13 @@ enum sass_width {
   W_HI,   /* c pair */
   W_D2, W_A2,
   W_MEM, W_ATOM, W_ATOM4 /* sm_90 codes */, W_ATOMF, W_ATOMS, W_CAS, W_LDSM,
-  W_CVT, W_F2 /* FP32 pairs */, W_CS2R, W_MATCH, W_HMMA, W_IMMA, W_BMMA, W_DMMA, W_QMMA,
+  W_CVT, W_F2 /* FP32 pairs */, W_CS2R, W_MATCH, W_HMMA, W_IMMA, W_BMMA, W_DMMA, W_QMMA, W_MOVM, W_MXMMA,
   W_ARRIVE, /* 64-bit mbarrier: d pair */
   W_EXCH,   /* the same: data pair */
   W_STAS,   /* a pair, data by MEM_SIZE */
+  W_TEX,    /* arguments by sass_tex_args(), results by TEX_MASK */
+  W_SUST_P, /* data by SURF_MASK */
+  W_SURED,
 };
 
 enum row_trait {
@@ -156,6 +164,10 @@ static inline unsigned opcode_form(unsigned opcode)
 /* Register-read position of source n, which is also the number of its reuse bit: the logical
  * position a, b, c, not the slot of the encoding (compiler output, CUDA 13.0). */
 unsigned row_position(const struct sass_row *row, unsigned n);
+
+/* How this instruction's 32-bit constant is written: as its row says, but MUFU's operations on the
+ * upper word of an FP64 number take that. */
+enum sass_imm row_immediate(const struct sass_inst *);
 
 /* Where source n (0 = a) of a row lies in this form. */
 enum src_place row_place(const struct sass_row *row, unsigned form, unsigned n);

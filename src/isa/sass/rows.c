@@ -248,7 +248,13 @@ static const uint16_t opd_fields[OPD__N][OPD_FIELDS] = {
     [OPD_BAR_R] = {FLD_RB}, [OPD_BAR_I] = {FLD_BAR_ID},
     [OPD_COUNT_R] = {FLD_RB}, [OPD_COUNT_I] = {FLD_BAR_COUNT},
     [OPD_DEPBAR] = {FLD_DEPBAR_LE, FLD_DEPBAR_SB, FLD_DEPBAR_COUNT, FLD_DEPBAR_MASK},
+    [OPD_TD2] = {FLD_TEX_RD2}, [OPD_TA] = {FLD_RA}, [OPD_TB] = {FLD_RB},
+    [OPD_TBANK] = {FLD_CBANK}, [OPD_TOFF] = {FLD_COFF}, [OPD_TUR] = {FLD_TEX_URH},
+    [OPD_TUOFF] = {FLD_TEX_UOFF}, [OPD_HC] = {FLD_RC}, [OPD_TDIM] = {FLD_TEX_DIM},
+    [OPD_TMASK] = {FLD_TEX_MASK}, [OPD_TQUERY] = {FLD_TXQ_QUERY}, [OPD_SUADDR] = {FLD_RA},
     [OPD_PMIMM] = {FLD_PMTRIG_IMM}, [OPD_BPTIMM] = {FLD_BPT_IMM}, [OPD_META] = {FLD_HMMA_META},
+    [OPD_SCALE_A] = {FLD_SCALE_A}, [OPD_SCALE_B] = {FLD_SCALE_B}, [OPD_SCALE_U] = {FLD_SCALE_UR},
+    [OPD_BULK_A] = {FLD_URA}, [OPD_BULK_B] = {FLD_URB}, [OPD_BULK_C] = {FLD_URC},
     [OPD_SEL] = {FLD_HMMA_SEL}, [OPD_RPC] = {FLD_RPC_HI}, [OPD_UPA] = {FLD_BRA_UP, FLD_BRA_UP_NOT},
 };
 
@@ -324,4 +330,11 @@ unsigned field_width(unsigned id)
   unsigned n = 0;
   for (unsigned i = 0; i < FIELD_PIECES; i++) n += sass_fields[id].piece[i].width;
   return n;
+}
+
+enum sass_imm row_immediate(const struct sass_inst *s)
+{
+  enum { RCP64H = 6, RSQ64H = 7 }; /* FLD_MUFU_OP */
+  unsigned op = s->sem == SEM_MUFU ? (unsigned)sass_get(s, FLD_MUFU_OP) : 0;
+  return op == RCP64H || op == RSQ64H ? IMM_F64 : s->row->imm;
 }

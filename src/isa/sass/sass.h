@@ -99,6 +99,10 @@ struct sass_pred {
  *   LDC                           src[0] offset register, offset (bytes), src[1].bank
  *   ULDC                          src[0] SRC_CONST bank and byte offset; ua offset register or SASS_URZ
  *   QSPC                          src[0] address pair, offset; pu result
+ *   TEX TLD TLD4 TXD              sass_tex_args(); src[2] handle unless it is an argument; results: dst
+ *                                 and FLD_TEX_RD2, two components each; pu: not resident
+ *   TXQ                           src[0] level, with .B behind the handle; src[2] handle
+ *   SULD SUST SURED               src[0] coordinates, src[1] data, src[2] handle
  *   BRA                           offset; taken when guard AND pp; 1947 form: ua, FLD_URA_NOT,
  *                                 FLD_BRA_COND
  *   BRX, JMX, CALL, RET           src[0] address pair, offset; SRC_NONE: direct. CALL.ABS, JMP: offset
@@ -158,6 +162,20 @@ struct word128 sass_encode(const struct sass_inst *s, const struct inst_ctrl *ct
 uint64_t sass_get(const struct sass_inst *s, enum sass_field_id id);
 bool sass_has(const struct sass_inst *s, enum sass_field_id id);
 
+/* Arguments of TEX, TLD, TLD4, TXD: argument i is register i of src[0] when i < n_a, else register
+ * i - n_a of src[1]. layer, handle, lod: which argument it is, or -1. The layer is an integer; TXD
+ * has it last, the others first. With .SCR the arguments are divided evenly (compiler output, CUDA
+ * 13.0). TXD's gradients, all of src[1], are not listed. Surfaces: the coordinates x, y, z or x, y,
+ * layer are the registers of src[0]; src[2] is the handle. */
+struct sass_tex_args {
+  uint8_t n, n_a, n_coords; /* in all; in src[0]; coordinates without the layer */
+  uint8_t first;            /* argument that is x; y, z follow */
+  int8_t layer, handle, lod;
+};
+struct sass_tex_args sass_tex_args(const struct sass_inst *s);
+/* Coordinates of a surface access with its layer, 1..3. */
+unsigned sass_surface_coords(const struct sass_inst *s);
+
 /* Operation type of an atomic; ATOM_INVALID for other instructions and unknown codes. */
 enum sass_atom_type sass_atom_type(const struct sass_inst *s);
 
@@ -172,8 +190,11 @@ int sass_print_ctrl(const struct inst_ctrl *c, char *buf, size_t size);
 const char *sass_mnemonic(unsigned id);
 unsigned sass_mnemonic_count(void);
 
-/* Coverage report: rows known, decoded, executable (sem != TODO), per target. */
+/* Coverage report: rows known, decoded, executable (sem != TODO), timed, per target; what does not
+ * execute, with the reason. */
 void sass_coverage(FILE *out);
+/* Why (some forms of) a mnemonic do not execute, or NULL. */
+const char *sass_why_not_executed(const char *mnemonic);
 
 /* Self-check of the tables: overlapping rows, fields that collide, unused ids. Used by tests. */
 bool sass_tables_check(struct err *e);

@@ -7,6 +7,7 @@
 #include "isa/sass/row.h"
 
 enum { SLOT_A, SLOT_B, SLOT_C };
+enum { SURED_U64 = 2 };
 enum role { ROLE_D, ROLE_A, ROLE_B, ROLE_C };
 
 static void add_operand(struct operand *list, uint8_t *n, unsigned max, struct operand o)
@@ -63,7 +64,72 @@ static unsigned data_bytes(const struct sass_inst *s)
   case W_LDSM: return 4u << sass_get(s, FLD_LDSM_COUNT);
   case W_ARRIVE: case W_EXCH: return 8;
   case W_STAS: return mem_bytes(s);
+  case W_SUST_P: return 4 * bits_count(sass_get(s, FLD_SURF_MASK));
+  case W_SURED: return sass_get(s, FLD_SURED_TYPE) == SURED_U64 ? 8 : 4;
   default: return 4;
+  }
+}
+
+/* ---- textures and surfaces ---- */
+
+struct sass_tex_args sass_tex_args(const struct sass_inst *s)
+{
+  static const uint8_t coords[8] = {1, 2, 3, 3, 1, 2, 3, 3};
+  enum { ARRAY = 4, LZ = 1, LOD_FIELD = 7, LL100 = 9 };
+  unsigned dim = (unsigned)sass_get(s, FLD_TEX_DIM), lod = (unsigned)sass_get(s, FLD_TEX_LOD);
+  bool has_lod = lod > LZ || (sass_get(s, FLD_TEX_LOD100) & LOD_FIELD) || sass_get(s, FLD_TLD_LOD100);
+  bool txd = s->sem == SEM_TXD, array = dim & ARRAY;
+  struct sass_tex_args a = {.n_coords = coords[dim], .layer = -1, .handle = -1, .lod = -1};
+  if (txd && sass_get(s, FLD_TEX_B)) a.handle = (int8_t)a.n++;
+  if (!txd && array) a.layer = (int8_t)a.n++;
+  a.first = a.n;
+  a.n = (uint8_t)(a.n + a.n_coords);
+  if (txd && array) a.layer = (int8_t)a.n++;
+  a.n_a = a.n;
+  if (!txd && sass_get(s, FLD_TEX_B)) a.handle = (int8_t)a.n++;
+  if (has_lod) a.lod = (int8_t)a.n++;
+  if (sass_get(s, FLD_TEX_SCR)) a.n_a = (uint8_t)((a.n + 1) / 2);
+  return a;
+}
+
+unsigned sass_surface_coords(const struct sass_inst *s)
+{
+  static const uint8_t coords[8] = {1, 1, 2, 2, 3, 3, 3, 3};
+  return coords[sass_get(s, FLD_SURF_DIM)];
+}
+
+/* Registers of src[0] (n = 0) and src[1]. */
+static unsigned tex_arg_width(const struct sass_inst *s, unsigned n)
+{
+  struct sass_tex_args a = sass_tex_args(s);
+  if (s->sem == SEM_TXQ) return n ? 0 : 1u + (unsigned)sass_get(s, FLD_TEX_B);
+  if (n == 0) return a.n_a;
+  return s->sem == SEM_TXD ? 2u * a.n_coords : (unsigned)(a.n - a.n_a);
+}
+
+static unsigned tex_results(const struct sass_inst *s, bool second)
+{
+  unsigned n = bits_count(sass_get(s, FLD_TEX_MASK)), first = n < 2 ? n : 2;
+  return second ? n - first : first;
+}
+
+static void add_tex(const struct sass_inst *s, struct inst *t, unsigned kind)
+{
+  unsigned n;
+  switch (kind) {
+  case OPD_TD2:
+    if ((n = tex_results(s, true))) add_dst(t, FILE_R, (unsigned)sass_get(s, FLD_TEX_RD2), n);
+    break;
+  case OPD_TA: case OPD_TB:
+    n = tex_arg_width(s, kind == OPD_TB);
+    if (n) add_src(t, FILE_R, s->src[kind == OPD_TB].index, n, kind == OPD_TB ? SLOT_B : SLOT_A);
+    break;
+  case OPD_TUR: /* textures: the sampler's handle beside the image's */
+    add_src(t, FILE_UR, s->src[2].index, sass_has(s, FLD_TEX_DIM) ? 2 : 1, SLOT_C);
+    break;
+  case OPD_HC: add_src(t, FILE_R, s->src[2].index, 1, SLOT_C); break;
+  case OPD_SUADDR: add_src(t, FILE_R, s->src[0].index, sass_surface_coords(s), SLOT_A); break;
+  default: break;
   }
 }
 
@@ -115,6 +181,9 @@ static struct mma_width dmma_width(const struct sass_inst *s)
 static struct mma_width qmma_width(const struct sass_inst *s)
 {
   uint8_t cd = sass_get(s, FLD_QMMA_F32) ? 4 : 2;
+  if (sass_get(s, FLD_QMMA_SP)) return (struct mma_width){4, 4, cd};
+  if (sass_has(s, FLD_QMMA_SHAPE120) && sass_get(s, FLD_QMMA_SHAPE120))
+    return (struct mma_width){4, 2, cd};
   return sass_get(s, FLD_QMMA_SHAPE) ? (struct mma_width){4, 2, cd} : (struct mma_width){2, 1, cd};
 }
 
@@ -149,12 +218,15 @@ static unsigned reg_width(const struct sass_inst *s, enum role r)
   case W_CS2R: return sass_get(s, FLD_CS2R_64) ? 2 : 1;
   case W_MATCH: return r == ROLE_A && sass_get(s, FLD_MATCH_U64) ? 2 : 1;
   case W_F2: return f2_width(s, r);
+  case W_MXMMA: return pick_mma((struct mma_width){4, 2, 4}, r);
   case W_QMMA: return pick_mma(qmma_width(s), r);
   case W_HMMA: return pick_mma(hmma_width(s), r);
   case W_IMMA: return pick_mma(imma_width(s), r);
   case W_BMMA: return pick_mma(bmma_width(s), r);
   case W_DMMA: return pick_mma(dmma_width(s), r);
   case W_ARRIVE: return r == ROLE_D ? 2 : 1;
+  case W_MOVM: return r == ROLE_D && sass_get(s, FLD_MOVM_TYPE) ? 2 : 1; /* twice as wide */
+  case W_TEX: return tex_results(s, false);
   case W_1: return 1;
   default: return (data_bytes(s) + 3) / 4;
   }
@@ -200,6 +272,22 @@ static void add_constant(const struct sass_inst *s, struct inst *t, unsigned kin
   t->has_const = kind != OPD_CADDR; /* LDC is a memory instruction */
 }
 
+/* The predicates a constant mask of P2R or R2P names, as runs of neighbours: four at most. */
+static void add_pred_set(const struct sass_inst *s, struct inst *t, unsigned file, bool written)
+{
+  enum { ALL_PREDS = 0x7f };
+  unsigned mask = s->src[1].kind == SRC_IMM ? s->src[1].imm & ALL_PREDS : ALL_PREDS;
+  for (unsigned first = 0; mask >> first; first++) {
+    unsigned n = 0;
+    while (mask >> (first + n) & 1) n++;
+    if (n && written)
+      add_dst(t, file, first, n);
+    else if (n)
+      add_src(t, file, first, n, 0);
+    first += n;
+  }
+}
+
 static void add_one(const struct sass_inst *s, struct inst *t, unsigned kind)
 {
   unsigned pfile = s->pu_uniform ? FILE_UP : FILE_P;
@@ -218,8 +306,8 @@ static void add_one(const struct sass_inst *s, struct inst *t, unsigned kind)
   case OPD_PQX: if (sass_get(s, FLD_X)) add_pred(t, s->pq); break;
   case OPD_PREX: if (sass_get(s, FLD_ISETP_EX)) add_pred(t, s->pr); break;
   case OPD_PRU: add_pred(t, s->pr); break;
-  case OPD_PRS: add_src(t, s->row->traits & ROW_UPRED_S ? FILE_UP : FILE_P, 0, 7, 0); break;
-  case OPD_PRD: add_dst(t, pfile, 0, 7); break;
+  case OPD_PRS: add_pred_set(s, t, s->row->traits & ROW_UPRED_S ? FILE_UP : FILE_P, false); break;
+  case OPD_PRD: add_pred_set(s, t, pfile, true); break;
   case OPD_DATA_B: add_src(t, FILE_R, s->src[1].index, reg_width(s, ROLE_B), SLOT_B); break;
   case OPD_DATA_C: add_src(t, FILE_R, s->src[1].index, reg_width(s, ROLE_B), SLOT_C); break;
   case OPD_SWAP_C: add_src(t, FILE_R, s->src[2].index, reg_width(s, ROLE_C), SLOT_C); break;
@@ -240,10 +328,13 @@ static void add_one(const struct sass_inst *s, struct inst *t, unsigned kind)
   case OPD_BAR_R: add_src(t, FILE_R, s->src[0].index, 1, SLOT_B); break;
   case OPD_UDATA_B: add_src(t, FILE_UR, s->src[1].index, 2, SLOT_B); break;
   case OPD_UPA: add_pred(t, s->pq); break;
+  case OPD_SCALE_A: add_src(t, FILE_R, (unsigned)sass_get(s, FLD_SCALE_A), 1, SLOT_B); break;
+  case OPD_SCALE_B: add_src(t, FILE_R, (unsigned)sass_get(s, FLD_SCALE_B), 1, SLOT_B); break;
+  case OPD_SCALE_U: add_src(t, FILE_UR, (unsigned)sass_get(s, FLD_SCALE_UR), 1, SLOT_B); break;
   case OPD_META:
     add_src(t, FILE_R, (unsigned)sass_get(s, FLD_HMMA_META), 1, SLOT_B);
     break;
-  default: break;
+  default: add_tex(s, t, kind); break;
   }
 }
 
@@ -284,10 +375,14 @@ static void fill_mem(const struct sass_inst *s, struct inst *t)
   enum order order = memory_order(s);
   bool near = s->row->mem_space == MEM_SHARED || s->row->mem_space == MEM_LOCAL;
   bool atomic = s->row->mem_op == MEM_ATOMIC || s->row->mem_op == MEM_RED;
+  /* Surface loads and stores say STRONG.SM or .CTA, but L1 serves them. */
+  if (sass_has(s, FLD_SURF_DIM) && order == ORDER_NARROW) order = ORDER_WEAK;
   t->mem.space = s->row->mem_space;
   t->mem.op = s->row->mem_op;
   t->mem.bytes = (uint8_t)data_bytes(s);
   t->mem.addr = address_kind(s);
+  t->mem.image = t->mem.space == MEM_TEXTURE || sass_has(s, FLD_SURF_DIM);
+  t->mem.no_filter = s->sem == SEM_TLD || s->sem == SEM_TXQ;
   t->mem.strong = !near && (atomic || order != ORDER_WEAK);
   /* .STRONG.SM is served by L1; gpu scope and wider are not. */
   t->mem.bypass_l1 = !near && (atomic || order == ORDER_WIDE);
@@ -306,6 +401,14 @@ static uint8_t hmma_latency(const struct sass_inst *s)
   return sass_get(s, FLD_HMMA_F32) ? LAT_MMA_16816_F32 : LAT_MMA_16816_F16;
 }
 
+/* .VC is no scope of the memory model; it orders what leaves the SM. */
+static uint8_t fence_scope(const struct sass_inst *s)
+{
+  static const uint8_t scope[] = {SCOPE_CTA, SCOPE_CTA, SCOPE_GPU, SCOPE_SYS,
+                                  SCOPE_SYS, SCOPE_GPU, SCOPE_SYS, SCOPE_SYS};
+  return scope[sass_get(s, FLD_MEMBAR_SCOPE)];
+}
+
 /* Rows of one mnemonic share the id of the first. */
 static uint16_t mnemonic_id(const struct sass_row *row)
 {
@@ -321,6 +424,7 @@ void sass_fill_timing(const struct sass_inst *s, struct inst *t)
   t->lat = row->width == W_HMMA ? hmma_latency(s) : row->lat;
   t->flags = row->flags;
   t->mnemonic = mnemonic_id(row);
+  if (t->flags & INST_MEMBAR) t->scope = fence_scope(s);
   /* struct inst's guard names a vector predicate; a uniform guard is an ordinary source. */
   if (s->guard.uniform) {
     add_pred(t, s->guard);

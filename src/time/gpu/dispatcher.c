@@ -8,7 +8,7 @@ void dispatcher_init(struct dispatcher *d, struct arena *a, const struct params 
       .n_ports = n_ports,
       .port = ARENA_ARRAY(a, struct dispatch_port, n_ports),
       .interval = p->launch_cta_interval * clock,
-      .latency = p->noc_request_latency * clock,
+      .latency = p->launch_cta_latency * clock,
       .launch_latency = p->launch_latency_cycles * clock,
   };
 }

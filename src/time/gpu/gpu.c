@@ -10,6 +10,10 @@
 /* No progress anywhere for this long is a deadlock: longer than any latency or sleep. */
 enum { WATCHDOG_CYCLES = 20 * 1000 * 1000 };
 
+/* Between two looks of the watcher: often enough for a progress line that is redrawn five times a second,
+ * also when warps only wait. */
+enum { POLL_INSTS = 50000, POLL_WINDOWS = 10000 };
+
 struct gpu {
   struct params params;
   struct netlist net;
@@ -20,9 +24,11 @@ struct gpu {
   struct hazard *hazards; /* sum over SMs; NULL: not checked */
   struct gpu_stats stats;
   struct netlist_stats sum;
-  const struct gpu_progress *progress;
+  const struct run_watch *watch;
+  enum run_end stop; /* why `between` ended the run */
   picos started;
-  uint64_t next_report;
+  uint64_t next_poll; /* warp instructions */
+  unsigned windows;   /* since the last poll */
 };
 
 static uint64_t total_insts(const struct gpu *g)
@@ -32,18 +38,27 @@ static uint64_t total_insts(const struct gpu *g)
   return n;
 }
 
+static enum run_end watch(struct gpu *g, picos now)
+{
+  const struct run_watch *w = g->watch;
+  struct run_progress p = {.cycles = (now - g->started) / params_clock_ps(&g->params),
+                           .insts = total_insts(g), .ctas_done = g->net.dispatcher.done,
+                           .ctas_total = g->net.dispatcher.n_ctas};
+  /* The grid is done: only what is on its way to memory is left. */
+  if (p.ctas_done == p.ctas_total) return RUN_DONE;
+  if (w->max_cycles && p.cycles >= w->max_cycles) return RUN_CYCLE_LIMIT;
+  if (watch_insts(w, p.insts)) return RUN_INST_LIMIT;
+  if (!w->poll || (p.insts < g->next_poll && ++g->windows < POLL_WINDOWS)) return RUN_DONE;
+  g->next_poll = p.insts + POLL_INSTS;
+  g->windows = 0;
+  return w->poll(w->ctx, &p) ? RUN_DONE : RUN_STOPPED;
+}
+
 static bool between(void *ctx, picos now)
 {
   struct gpu *g = ctx;
-  if (netlist_fault(&g->net)) return false;
-  if (!g->progress) return true;
-  uint64_t insts = total_insts(g);
-  if (insts >= g->next_report) {
-    g->next_report = insts + g->progress->interval_insts;
-    g->progress->fn(g->progress->ctx, (now - g->started) / params_clock_ps(&g->params),
-                    g->net.dispatcher.done, g->net.dispatcher.n_ctas, insts);
-  }
-  return true;
+  g->stop = netlist_fault(&g->net) ? RUN_FAULT : watch(g, now);
+  return g->stop == RUN_DONE;
 }
 
 struct gpu *gpu_new(const struct params *p, unsigned threads)
@@ -92,11 +107,28 @@ static void start(struct gpu *g, struct step_source *source, struct gmem *image)
   g->started = g->now;
 }
 
+uint64_t gpu_now(const struct gpu *g)
+{
+  return g->now;
+}
+
+void gpu_idle_until(struct gpu *g, uint64_t when)
+{
+  picos clock = params_clock_ps(&g->params);
+  when = (when + clock - 1) / clock * clock;
+  if (when > g->now) g->now = when;
+}
+
 void gpu_check_hazards(struct gpu *g)
 {
   if (g->hazards) return;
   g->hazards = hazard_new(&g->net.arena, &g->params);
   netlist_check_hazards(&g->net, &g->params);
+}
+
+void gpu_emulate_hazards(struct gpu *g)
+{
+  netlist_emulate_hazards(&g->net, &g->params);
 }
 
 const struct hazard *gpu_hazards(const struct gpu *g)
@@ -112,11 +144,12 @@ static void collect_hazards(struct gpu *g)
       hazard_merge(g->hazards, g->net.sm[i].sub_core[c].hazard);
 }
 
-static void collect(struct gpu *g)
+/* `end`: of the kernel, or of what there was of it. */
+static void collect(struct gpu *g, picos end)
 {
   if (g->hazards) collect_hazards(g);
   netlist_sum(&g->net, &g->sum);
-  picos clock = params_clock_ps(&g->params), time = g->net.dispatcher.last_done - g->started;
+  picos clock = params_clock_ps(&g->params), time = end - g->started;
   g->stats = (struct gpu_stats){
       .cycles = time / clock,
       .launch_cycles = g->params.launch_latency_cycles,
@@ -139,30 +172,42 @@ static void check_laws(struct gpu *g)
   if (!netlist_check_laws(&g->net, &g->sum, &e)) BUG("%s", e.msg);
 }
 
-enum gpu_end gpu_run(struct gpu *g, struct step_source *source, struct gmem *image,
-                     const struct gpu_progress *progress, struct fault *fault, FILE *report,
+static void show_residents(const struct gpu *g)
+{
+  for (unsigned i = 0; g->watch->resident && i < g->net.n_sms; i++)
+    for (unsigned k = 0; k < g->net.sm[i].n_slots; k++)
+      if (g->net.sm[i].slot[k].cta) g->watch->resident(g->watch->ctx, g->net.sm[i].slot[k].cta);
+}
+
+static void deadlock(const struct gpu *g, struct fault *fault, FILE *report)
+{
+  *fault = (struct fault){.kind = FAULT_DEADLOCK};
+  if (report) engine_dump(g->engine, report);
+  snprintf(fault->text, sizeof fault->text,
+           "deadlock: nothing can run any more (%llu of %llu CTAs done)",
+           (unsigned long long)g->net.dispatcher.done,
+           (unsigned long long)g->net.dispatcher.n_ctas);
+}
+
+enum run_end gpu_run(struct gpu *g, struct step_source *source, struct gmem *image,
+                     const struct run_watch *watch, struct fault *fault, FILE *report,
                      struct err *e)
 {
-  if (!occupancy_of(&g->params, source, &g->occupancy, e)) return GPU_REFUSED;
-  g->progress = progress;
-  g->next_report = progress ? progress->interval_insts : 0;
+  if (!occupancy_of(&g->params, source, &g->occupancy, e)) return RUN_REFUSED;
+  g->watch = watch;
+  g->next_poll = POLL_INSTS;
+  g->windows = 0;
   start(g, source, image);
   enum engine_end end = engine_run(g->engine, &g->now);
-  collect(g);
+  collect(g, end == ENGINE_DONE ? g->net.dispatcher.last_done : g->now);
   if (end == ENGINE_DONE) {
     check_laws(g);
-    return GPU_DONE;
+    return RUN_DONE;
   }
-  *fault = (struct fault){.kind = FAULT_DEADLOCK};
-  if (end == ENGINE_STOPPED)
-    *fault = *netlist_fault(&g->net);
-  else if (report)
-    engine_dump(g->engine, report);
-  if (end == ENGINE_DEADLOCK)
-    snprintf(fault->text, sizeof fault->text,
-             "deadlock: nothing can run any more (%llu of %llu CTAs done)",
-             (unsigned long long)g->net.dispatcher.done, (unsigned long long)source->n_ctas);
-  return GPU_FAULT;
+  show_residents(g);
+  if (end == ENGINE_DEADLOCK) deadlock(g, fault, report);
+  else if (g->stop == RUN_FAULT) *fault = *netlist_fault(&g->net);
+  return end == ENGINE_DEADLOCK ? RUN_FAULT : g->stop;
 }
 
 unsigned gpu_stats_groups(struct gpu *g, struct stat_group out[GPU_MAX_GROUPS])

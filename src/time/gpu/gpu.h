@@ -5,24 +5,12 @@
 #include "base/gmem.h"
 #include "config/params.h"
 #include "isa/step.h"
+#include "isa/watch.h"
 #include "stats/stat.h"
 #include "time/gpu/occupancy.h"
 #include "time/sm/hazard.h"
 
 struct gpu;
-
-/* Optional progress report, called by the main thread between windows. */
-struct gpu_progress {
-  void (*fn)(void *ctx, uint64_t cycles, uint64_t ctas_done, uint64_t ctas_total, uint64_t insts);
-  void *ctx;
-  uint64_t interval_insts; /* warp instructions between two calls */
-};
-
-enum gpu_end {
-  GPU_DONE,
-  GPU_FAULT,   /* guest fault, see *fault */
-  GPU_REFUSED, /* the kernel does not fit this GPU, see *e */
-};
 
 enum { GPU_MAX_GROUPS = 8 };
 
@@ -30,13 +18,23 @@ enum { GPU_MAX_GROUPS = 8 };
 struct gpu *gpu_new(const struct params *, unsigned threads);
 void gpu_free(struct gpu *);
 
-/* Runs one kernel to the end. caches stay warm in L2 from kernel to kernel; L1 starts empty. A
- * deadlock of the guest is a fault whose details go to `report` (may be NULL). */
-enum gpu_end gpu_run(struct gpu *, struct step_source *, struct gmem *image,
-                     const struct gpu_progress *, struct fault *, FILE *report, struct err *e);
+/* Runs one kernel to the end, to a limit, or until the watcher stops it. Caches stay warm in L2 from
+ * kernel to kernel; L1 starts empty. RUN_FAULT fills *fault, RUN_REFUSED *e. A deadlock of the guest is a
+ * fault whose details go to `report` (may be NULL). After any end but RUN_DONE the counters say what was
+ * done so far, and the GPU cannot run another kernel: its blocks are still full of this one. */
+enum run_end gpu_run(struct gpu *, struct step_source *, struct gmem *image,
+                     const struct run_watch *, struct fault *, FILE *report, struct err *e);
+
+/* Simulated time since gpu_new, ps: the end of the last kernel. */
+uint64_t gpu_now(const struct gpu *);
+/* Nothing happens until `when`, ps, rounded up to an SM cycle: the next kernel starts then. In the past:
+ * no effect. */
+void gpu_idle_until(struct gpu *, uint64_t when);
 
 /* Turns the hazard checker on for the kernels that follow (time/sm/hazard.h). */
 void gpu_check_hazards(struct gpu *);
+/* Turns hazard emulation on for the kernels that follow (time/sm/emulate.h). Once. */
+void gpu_emulate_hazards(struct gpu *);
 /* Findings of the last kernel, summed over SMs; NULL when not checked. */
 const struct hazard *gpu_hazards(const struct gpu *);
 

@@ -101,6 +101,16 @@ void netlist_check_hazards(struct netlist *n, const struct params *p)
     }
 }
 
+void netlist_emulate_hazards(struct netlist *n, const struct params *p)
+{
+  for (unsigned i = 0; i < n->n_sms; i++)
+    for (unsigned c = 0; c < p->sm_sub_cores; c++) {
+      struct emulate *m = emulate_new(&n->arena, p);
+      n->sm[i].sub_core[c].emulate = m;
+      n->sm[i].mem.client[c].emulate = m;
+    }
+}
+
 void netlist_free(struct netlist *n)
 {
   for (unsigned i = 0; i < n->n_sms; i++) gmem_log_free(&n->sm[i].log);

@@ -31,6 +31,8 @@ void netlist_free(struct netlist *);
 
 /* Gives every sub-core a hazard checker. */
 void netlist_check_hazards(struct netlist *, const struct params *);
+/* Gives every sub-core hazard emulation. */
+void netlist_emulate_hazards(struct netlist *, const struct params *);
 
 /* A kernel starts on the memory side: counters to zero; L2 lines stay. */
 void netlist_start_memory(struct netlist *, struct gmem *image);

@@ -56,7 +56,7 @@ static bool serve(struct commit *m, picos now)
   m->stats.requests++;
   m->stats.service_calls++;
   if (!m->perform(m->ctx, &r, now, &m->direct, &m->fault)) return false;
-  xbar_answer(m->xbar, m->port, &r, now, 0);
+  xbar_answer(m->xbar, m->port, &r, now, 0, false, 0);
   m->stats.replies++;
   return true;
 }
@@ -72,6 +72,7 @@ picos commit_run(void *self, picos from, picos to)
   while (!m->fault.kind && (next = xbar_ready(m->xbar, m->port)) < to)
     if (!serve(m, next)) next = TIME_NEVER;
   apply_logs(m);
+  xbar_link_move(m->xbar);
   return next;
 }
 

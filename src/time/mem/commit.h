@@ -1,5 +1,5 @@
 /* What must happen alone, after SMs and partitions of a window: runtime service calls, and the weak
- * stores of the window reaching the image.
+ * stores of the window reaching the image; messages between L2 partitions change hands.
  *
  *   in     service requests of the crossbar (its receiver number l2.slices); each SM's store log
  *   order  calls in (arrival, SM, sequence) order; stores in (cycle, SM, sequence) order

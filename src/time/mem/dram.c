@@ -128,6 +128,14 @@ static void repick(struct dram *c, unsigned b, unsigned dir, picos now)
   }
 }
 
+/* The bank's row, or when it takes commands, changed: that matters to those who wait for it. */
+static void repick_both(struct dram *c, unsigned b, picos now)
+{
+  uint64_t bit = (uint64_t)1 << b;
+  for (unsigned d = 0; d < DRAM__N; d++)
+    if (c->view[d].banks & bit) repick(c, b, d, now);
+}
+
 static void append(struct dram *c, unsigned b, unsigned dir, uint16_t i)
 {
   struct dram_bank *k = &c->bank[b];
@@ -168,7 +176,7 @@ static void refresh(struct dram *c, unsigned b, picos at)
   k->open = false;
   k->act_ready = later(k->act_ready, last + c->t[DRAM_T_RFC]);
   c->refresh_at[b] = last + interval;
-  for (unsigned d = 0; d < DRAM__N; d++) repick(c, b, d, last);
+  repick_both(c, b, last);
 }
 
 /* When the buses and bank groups take a command: columns by bank group, then ACTs by bank group. */
@@ -176,7 +184,7 @@ struct dram_gates {
   picos at[2 * DRAM_MAX_GROUPS];
 };
 
-static struct dram_gates gates_of(const struct dram *c, picos now)
+static inline struct dram_gates gates_of(const struct dram *c, picos now)
 {
   struct dram_gates g;
   picos col = later(now, c->col_free[c->writing]);
@@ -250,7 +258,7 @@ static void activate(struct dram *c, unsigned b, const struct dram_req *r, picos
   c->faw[c->faw_next] = now;
   c->faw_next = (c->faw_next + 1) % DRAM_FAW;
   c->stats.activates++;
-  for (unsigned d = 0; d < DRAM__N; d++) repick(c, b, d, now);
+  repick_both(c, b, now);
 }
 
 static void push_answer(struct dram *c, const struct dram_req *r, picos at)
@@ -301,15 +309,14 @@ static void column(struct dram *c, unsigned b, const struct dram_req *r, picos n
     push_answer(c, r, now + c->t[DRAM_T_CL] + last + c->slot + c->extra);
   }
   unlink_pick(c, b, c->writing);
-  for (unsigned d = 0; d < DRAM__N; d++) repick(c, b, d, now);
+  repick_both(c, b, now);
 }
 
 bool dram_step(struct dram *c, picos now, struct dram_answer *answer)
 {
   if (c->n_answers && c->answer[c->answer_head].at <= now) {
     *answer = c->answer[c->answer_head];
-    c->answer_head = (c->answer_head + 1) & (c->answer_cap - 1);
-    c->n_answers--;
+    c->answer_head = --c->n_answers ? (c->answer_head + 1) & (c->answer_cap - 1) : 0;
     return true;
   }
   unsigned b = c->plan.bank;

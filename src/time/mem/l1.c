@@ -16,14 +16,10 @@ void l1_init(struct l1 *c, struct arena *a, const struct params *p)
   c->waiter = ARENA_ARRAY(a, struct l1_waiter, c->n_waiters);
   c->n_buckets = 256;
   c->bucket = ARENA_ARRAY(a, uint16_t, c->n_buckets);
-  for (unsigned i = 0; i < c->n_miss; i++)
-    c->miss[i].next = (uint16_t)(i + 1 < c->n_miss ? i + 1 : L1_NIL);
-  for (unsigned i = 0; i < c->n_waiters; i++)
-    c->waiter[i].next = (uint16_t)(i + 1 < c->n_waiters ? i + 1 : L1_NIL);
   for (unsigned i = 0; i < c->n_buckets; i++) c->bucket[i] = L1_NIL;
   c->n_free_miss = (uint16_t)c->n_miss;
   c->n_free_waiter = (uint16_t)c->n_waiters;
-  c->free_miss = c->free_waiter = 0;
+  c->free_miss = c->free_waiter = L1_NIL;
 }
 
 void l1_start(struct l1 *c, uint64_t bytes)
@@ -31,6 +27,7 @@ void l1_start(struct l1 *c, uint64_t bytes)
   BUG_ON(c->n_free_miss != c->n_miss || c->n_free_waiter != c->n_waiters);
   uint64_t ways = bytes / ((uint64_t)LINE_BYTES * c->n_sets);
   c->n_ways = ways > c->max_ways ? c->max_ways : ways ? (unsigned)ways : 1;
+  if (!c->stamp) return; /* never used */
   for (size_t i = 0; i < (size_t)c->n_sets * c->max_ways; i++) c->way[i].sectors = 0;
 }
 
@@ -42,15 +39,18 @@ static struct l1_way *find(struct l1 *c, uint64_t line)
   return NULL;
 }
 
-static struct l1_way *allocate(struct l1 *c, uint64_t line)
+/* The line's way, or the one to replace: an empty one, else the least recently used. */
+static struct l1_way *find_or_allocate(struct l1 *c, uint64_t line)
 {
   struct l1_way *set = &c->way[line % c->n_sets * c->max_ways], *victim = set;
+  uint64_t oldest = UINT64_MAX;
   for (unsigned i = 0; i < c->n_ways; i++) {
-    if (!set[i].sectors) {
-      victim = &set[i];
-      break;
-    }
-    if (set[i].used < victim->used) victim = &set[i];
+    struct l1_way *w = &set[i];
+    uint64_t used = w->sectors ? w->used : 0; /* stamps start at 1 */
+    if (used && w->line == line) return w;
+    if (used >= oldest) continue;
+    oldest = used;
+    victim = w;
   }
   victim->line = line;
   victim->sectors = 0;
@@ -72,9 +72,12 @@ static struct l1_miss *find_miss(struct l1 *c, uint64_t line)
 static struct l1_miss *new_miss(struct l1 *c, uint64_t line)
 {
   uint16_t i = c->free_miss, *b = miss_bucket(c, line);
-  BUG_ON(i == L1_NIL);
+  BUG_ON(c->n_free_miss == 0);
+  if (i == L1_NIL)
+    i = c->fresh_miss++;
+  else
+    c->free_miss = c->miss[i].next;
   struct l1_miss *m = &c->miss[i];
-  c->free_miss = m->next;
   c->n_free_miss--;
   *m = (struct l1_miss){.line = line, .next = *b, .waiters = L1_NIL};
   *b = i;
@@ -94,8 +97,11 @@ static void free_miss(struct l1 *c, struct l1_miss *m)
 static void add_waiter(struct l1 *c, struct l1_miss *m, uint32_t txn, unsigned sectors)
 {
   uint16_t i = c->free_waiter;
-  BUG_ON(i == L1_NIL);
-  c->free_waiter = c->waiter[i].next;
+  BUG_ON(c->n_free_waiter == 0);
+  if (i == L1_NIL)
+    i = c->fresh_waiter++;
+  else
+    c->free_waiter = c->waiter[i].next;
   c->n_free_waiter--;
   c->waiter[i] = (struct l1_waiter){txn, m->waiters, (uint8_t)sectors};
   m->waiters = i;
@@ -127,8 +133,7 @@ struct l1_access l1_load(struct l1 *c, uint64_t line, unsigned sectors, uint32_t
 void l1_fill(struct l1 *c, uint64_t line, unsigned sectors, void (*done)(void *ctx, uint32_t txn),
              void *ctx)
 {
-  struct l1_way *w = find(c, line);
-  if (!w) w = allocate(c, line);
+  struct l1_way *w = find_or_allocate(c, line);
   w->sectors |= (uint8_t)sectors;
   w->used = ++c->stamp;
   struct l1_miss *m = find_miss(c, line);

@@ -45,6 +45,7 @@ struct l1 {
   struct l1_waiter *waiter;
   uint16_t *bucket;
   uint16_t free_miss, n_free_miss, free_waiter, n_free_waiter;
+  uint16_t fresh_miss, fresh_waiter; /* from these on never used */
   unsigned n_miss, n_waiters, n_buckets;
 };
 

@@ -12,6 +12,27 @@
 
 #include "config/params.h"
 
+/* Two partitions: slices of the lower numbers are those of the lower SMs. A line has its home, where its
+ * memory is; the slice of the same number in the other partition may hold a copy, whose line number
+ * there has this bit. */
+#define L2_FAR_LINE ((uint64_t)1 << 62)
+
+static inline unsigned l2_partition_of_sm(const struct params *p, unsigned sm)
+{
+  return sm * p->l2_partitions / p->gpu_sms;
+}
+
+static inline unsigned l2_partition_of_slice(const struct params *p, unsigned slice)
+{
+  return slice * p->l2_partitions / p->l2_slices;
+}
+
+/* The slice of the other partition that answers for the same lines. */
+static inline unsigned l2_peer(const struct params *p, unsigned slice)
+{
+  return (slice + p->l2_slices / 2) % p->l2_slices;
+}
+
 struct l2_place {
   uint32_t slice;
   uint64_t local; /* line number inside the slice, dense */

@@ -2,23 +2,40 @@
 
 #include <stdlib.h>
 
+#include "base/bits.h"
 #include "base/bug.h"
+#include "time/mem/l2_map.h"
 
 enum { NIL = UINT32_MAX, WAITERS_PER_MISS = 8, ATOMICS_FIRST_CAP = 16 };
 
-unsigned l2_slice_max_reads(const struct params *p)
+/* Requests of the other partition on their way in a slice: as many lines as its own misses, a message
+ * for each sector at most. */
+static unsigned peer_lines(const struct params *p)
 {
-  return p->l2_mshr_entries * SECTORS_PER_LINE;
+  return p->l2_partitions > 1 ? p->l2_mshr_entries : 0;
 }
 
-/* Load-to-use latencies are whole round trips; an L1 hit (mlat.raw) and both ways of the
+unsigned l2_slice_max_reads(const struct params *p)
+{
+  return (p->l2_mshr_entries + peer_lines(p)) * SECTORS_PER_LINE;
+}
+
+/* Load-to-use latencies are whole round trips; an L1 hit and both ways of the
  * interconnect are spent elsewhere. */
 static uint32_t cycles_inside(const struct params *p)
 {
   uint32_t elsewhere =
-      p->mlat_raw[MLAT_LDG_REGULAR] + p->noc_request_latency + p->noc_reply_latency;
+      params_l1_hit_cycles(p) + p->noc_request_latency + p->noc_reply_latency;
   BUG_ON(p->l2_latency < elsewhere); /* params_check */
   return p->l2_latency - elsewhere;
+}
+
+/* What is left of l2.far_latency behind the answer of the other partition. */
+static uint32_t far_cycles_inside(const struct params *p)
+{
+  if (p->l2_partitions == 1) return 0;
+  return p->l2_far_latency - params_l1_hit_cycles(p) - 3 * p->noc_request_latency -
+         p->noc_reply_latency;
 }
 
 void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, unsigned id,
@@ -35,17 +52,23 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
       .merges = p->l2_mshr_merges,
       .cycle = cycle,
       .latency = cycles_inside(p) * cycle,
+      .far_latency = far_cycles_inside(p) * cycle,
+      .room_misses = p->l2_mshr_entries,
+      .room_waiters = p->l2_mshr_entries * WAITERS_PER_MISS,
+      .link = p->l2_partitions > 1 ? &ports.xbar->link[id] : NULL,
       .atomic_interval = p->l2_atomic_interval * cycle,
       .atomic_latency = p->l2_atomic_cycles * cycle,
       .femtos_per_byte = cycle * 1000 * p->l2_slices / p->l2_bytes_per_cycle,
   };
   s->tag = ARENA_ARRAY(a, uint64_t, (size_t)s->n_sets * s->n_ways);
   s->way = ARENA_ARRAY(a, struct l2_way, (size_t)s->n_sets * s->n_ways);
-  uint32_t n = p->l2_mshr_entries, w = n * WAITERS_PER_MISS;
+  s->n_words = (s->n_ways + 7) / 8;
+  s->signature = ARENA_ARRAY(a, uint64_t, (size_t)s->n_sets * s->n_words);
+  uint32_t n = p->l2_mshr_entries + peer_lines(p);
+  uint32_t w = s->room_waiters + peer_lines(p) * SECTORS_PER_LINE;
   s->miss = ARENA_ARRAY(a, struct l2_miss, n);
   s->waiter = ARENA_ARRAY(a, struct l2_waiter, w);
-  for (uint32_t i = 0; i < n; i++) s->miss[i].next = i + 1 < n ? i + 1 : NIL;
-  for (uint32_t i = 0; i < w; i++) s->waiter[i].next = i + 1 < w ? i + 1 : NIL;
+  s->free_miss = s->free_waiter = NIL;
   for (s->n_buckets = 1; s->n_buckets < 2 * n;) s->n_buckets *= 2;
   s->bucket = ARENA_ARRAY(a, uint32_t, s->n_buckets);
   for (uint32_t i = 0; i < s->n_buckets; i++) s->bucket[i] = NIL;
@@ -69,15 +92,36 @@ void l2_slice_start(struct l2_slice *s, struct gmem *image)
 static size_t set_of(const struct l2_slice *s, uint64_t line)
 {
   uint32_t x = (uint32_t)(line ^ line >> 32);
-  return (size_t)((x ^ x >> 10 ^ x >> 20) % s->n_sets) * s->n_ways;
+  return (x ^ x >> 10 ^ x >> 20) % s->n_sets;
+}
+
+#define EACH_BYTE 0x0101010101010101ull
+
+static uint64_t signature_of(uint64_t line)
+{
+  return line * 0x9e3779b97f4a7c15ull >> 56;
 }
 
 static struct l2_way *find(struct l2_slice *s, uint64_t line)
 {
-  size_t set = set_of(s, line);
-  for (size_t i = set; i < set + s->n_ways; i++)
-    if (s->tag[i] == line + 1) return &s->way[i];
+  size_t set = set_of(s, line), first = set * s->n_ways;
+  const uint64_t *word = &s->signature[set * s->n_words], want = signature_of(line) * EACH_BYTE;
+  for (unsigned i = 0; i < s->n_words; i++) {
+    uint64_t x = word[i] ^ want; /* the high bit of each byte that is zero, and of some that are not */
+    for (uint64_t m = (x - EACH_BYTE) & ~x & 0x80 * EACH_BYTE; m; m &= m - 1) {
+      unsigned k = 8 * i + bits_first(m) / 8;
+      if (k < s->n_ways && s->tag[first + k] == line + 1) return &s->way[first + k];
+    }
+  }
   return NULL;
+}
+
+static void set_tag(struct l2_slice *s, size_t set, unsigned k, uint64_t line)
+{
+  uint64_t *word = &s->signature[set * s->n_words + k / 8];
+  unsigned shift = k % 8 * 8;
+  *word = (*word & ~((uint64_t)0xff << shift)) | signature_of(line) << shift;
+  s->tag[set * s->n_ways + k] = line + 1;
 }
 
 /* The channel of a line and its line number there. */
@@ -101,13 +145,19 @@ static void evict(struct l2_slice *s, size_t i, picos now)
 
 static struct l2_way *allocate(struct l2_slice *s, uint64_t line, picos now)
 {
-  size_t set = set_of(s, line), victim = set;
-  for (size_t i = set + 1; i < set + s->n_ways; i++)
-    if (s->way[i].used < s->way[victim].used) victim = i;
-  if (s->tag[victim]) evict(s, victim, now);
-  s->tag[victim] = line + 1;
-  s->way[victim] = (struct l2_way){.used = ++s->stamp};
-  return &s->way[victim];
+  size_t set = set_of(s, line), first = set * s->n_ways;
+  struct l2_way *way = &s->way[first];
+  unsigned victim = 0;
+  uint32_t oldest = way[0].used;
+  for (unsigned k = 1; k < s->n_ways; k++) {
+    if (way[k].used >= oldest) continue;
+    oldest = way[k].used;
+    victim = k;
+  }
+  if (s->tag[first + victim]) evict(s, first + victim, now);
+  set_tag(s, set, victim, line);
+  way[victim] = (struct l2_way){.used = ++s->stamp};
+  return &way[victim];
 }
 
 /* --- misses ----------------------------------------------------------------------------------- */
@@ -124,13 +174,17 @@ static struct l2_miss *find_miss(struct l2_slice *s, uint64_t line)
   return NULL;
 }
 
-static struct l2_miss *new_miss(struct l2_slice *s, uint64_t line)
+static struct l2_miss *new_miss(struct l2_slice *s, uint64_t line, bool of_peer)
 {
   uint32_t i = s->free_miss, *b = bucket_of(s, line);
+  if (i == NIL)
+    i = s->fresh_miss++;
+  else
+    s->free_miss = s->miss[i].next;
   struct l2_miss *m = &s->miss[i];
-  s->free_miss = m->next;
   s->n_misses++;
-  *m = (struct l2_miss){.line = line, .next = *b, .first = NIL, .last = NIL};
+  *m = (struct l2_miss){.line = line, .next = *b, .first = NIL, .last = NIL, .of_peer = of_peer};
+  if (!of_peer) s->room_misses--;
   *b = i;
   return m;
 }
@@ -143,14 +197,19 @@ static void free_miss(struct l2_slice *s, struct l2_miss *m)
   m->next = s->free_miss;
   s->free_miss = i;
   s->n_misses--;
+  if (!m->of_peer) s->room_misses++;
 }
 
 static void add_waiter(struct l2_slice *s, struct l2_miss *m, const struct mem_req *r,
-                       unsigned need)
+                       unsigned need, bool of_peer)
 {
   uint32_t i = s->free_waiter;
-  s->free_waiter = s->waiter[i].next;
-  s->waiter[i] = (struct l2_waiter){*r, NIL, (uint8_t)need};
+  if (i == NIL)
+    i = s->fresh_waiter++;
+  else
+    s->free_waiter = s->waiter[i].next;
+  s->waiter[i] = (struct l2_waiter){*r, NIL, (uint8_t)need, of_peer};
+  if (!of_peer) s->room_waiters--;
   if (m->first == NIL)
     m->first = i;
   else
@@ -161,10 +220,34 @@ static void add_waiter(struct l2_slice *s, struct l2_miss *m, const struct mem_r
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-static void answer(struct l2_slice *s, const struct mem_req *r, picos now, unsigned bytes)
+/* of_far: the other partition had the sectors; they came by a longer way, the rest is shorter. */
+static void answer(struct l2_slice *s, const struct mem_req *r, picos now, bool of_far,
+                   unsigned bytes)
 {
   s->stats.replies++;
-  xbar_answer(s->ports.xbar, s->id, r, now + s->latency, bytes);
+  xbar_answer(s->ports.xbar, s->id, r, now, of_far ? s->far_latency : s->latency, of_far, bytes);
+}
+
+/* Sectors for the other partition, which keeps a copy. */
+static void answer_peer(struct l2_slice *s, struct l2_way *w, const struct mem_req *r, picos now)
+{
+  struct mem_req m = *r;
+  m.kind = REQ_FILL;
+  if (w) w->copied |= r->sectors;
+  s->stats.l2_peer_sectors += count_sectors(r->sectors);
+  xbar_link_send(s->ports.xbar, s->id, &m, now, count_sectors(r->sectors) * SECTOR_BYTES);
+}
+
+/* The sectors of a line at home here change. */
+static void invalidate_copy(struct l2_slice *s, struct l2_way *w, const struct mem_req *r, picos now)
+{
+  unsigned old = w->copied & r->sectors;
+  if (!old) return;
+  w->copied &= (uint8_t)~old;
+  s->stats.l2_invalidated_sectors += count_sectors(old);
+  xbar_link_send(s->ports.xbar, s->id,
+                 &(struct mem_req){.kind = REQ_INVALIDATE, .local = r->local, .sectors = (uint8_t)old},
+                 now, 0);
 }
 
 static void push_atomic(struct l2_slice *s, const struct mem_req *r, picos at)
@@ -184,14 +267,18 @@ static void push_atomic(struct l2_slice *s, const struct mem_req *r, picos at)
 }
 
 /* All sectors of the request are there. */
-static void complete(struct l2_slice *s, struct l2_way *w, const struct mem_req *r, picos now)
+static void complete(struct l2_slice *s, struct l2_way *w, const struct mem_req *r, picos now,
+                     bool of_far)
 {
   unsigned sectors = count_sectors(r->sectors);
   if (r->kind == REQ_READ || r->op == MEM_LOAD || r->op == MEM_LDGSTS) {
-    answer(s, r, now, sectors * SECTOR_BYTES);
+    answer(s, r, now, of_far, sectors * SECTOR_BYTES);
     return;
   }
-  if (w) w->dirty |= r->sectors;
+  if (w) {
+    w->dirty |= r->sectors;
+    invalidate_copy(s, w, r, now);
+  }
   s->stats.l2_strong_write_sectors += sectors;
   picos at = now > s->atomic_free ? now : s->atomic_free;
   s->atomic_free = at + sectors * s->atomic_interval;
@@ -203,7 +290,7 @@ static void atomic_done(struct l2_slice *s, picos now)
   struct mem_req r = s->atomic[s->atomic_head].req;
   s->atomic_head = (s->atomic_head + 1) & (s->atomic_cap - 1);
   s->n_atomics--;
-  answer(s, &r, now, r.op == MEM_RED ? 0 : count_sectors(r.sectors) * SECTOR_BYTES);
+  answer(s, &r, now, false, r.op == MEM_RED ? 0 : count_sectors(r.sectors) * SECTOR_BYTES);
 }
 
 static void note_next(struct l2_slice *s);
@@ -230,7 +317,11 @@ void l2_slice_fill(struct l2_slice *s, uint64_t line, unsigned sectors, picos no
     *(before == NIL ? &m->first : &s->waiter[before].next) = next;
     if (m->last == i) m->last = before;
     m->n_waiters--;
-    complete(s, w, &x->req, now);
+    if (x->of_peer)
+      answer_peer(s, w, &x->req, now);
+    else
+      complete(s, w, &x->req, now, line & L2_FAR_LINE);
+    if (!x->of_peer) s->room_waiters++;
     x->next = s->free_waiter;
     s->free_waiter = i;
   }
@@ -267,12 +358,39 @@ static bool block(struct l2_slice *s, enum l2_block why, const struct dram *c)
 }
 
 /* Is there everything a miss needs? Its line may displace a dirty one. */
-static bool can_miss(struct l2_slice *s, const struct l2_miss *m, const struct dram *c)
+static bool can_miss(struct l2_slice *s, const struct l2_miss *m, const struct dram *c, bool far)
 {
-  bool entry = m ? m->n_waiters < s->merges : s->free_miss != NIL;
-  if (!entry || s->free_waiter == NIL) return block(s, L2_WAITS_FILL, c);
-  if (!dram_read_room(c)) return block(s, L2_WAITS_READ, c);
+  bool entry = m ? m->n_waiters < s->merges : s->room_misses > 0;
+  if (!entry || s->room_waiters == 0) return block(s, L2_WAITS_FILL, c);
+  if (!far && !dram_read_room(c)) return block(s, L2_WAITS_READ, c);
   return dram_write_room(c) || block(s, L2_WAITS_WRITE, c);
+}
+
+/* Missing sectors: from DRAM, or from their home in the other partition. */
+static void fetch(struct l2_slice *s, uint64_t line, unsigned sectors, picos now)
+{
+  uint64_t local;
+  if (line & L2_FAR_LINE) {
+    struct mem_req m = {.kind = REQ_READ, .local = line & ~L2_FAR_LINE, .sectors = (uint8_t)sectors};
+    s->stats.l2_far_sectors += count_sectors(sectors);
+    xbar_link_send(s->ports.xbar, s->id, &m, now, 0);
+    return;
+  }
+  struct dram *c = channel_of(s, line, &local);
+  s->stats.l2_miss_sectors += count_sectors(sectors);
+  dram_request(c, DRAM_READ, now, local, line, sectors, s->index);
+}
+
+/* Notes that `r` waits for `need` and asks for what is not on its way. */
+static void miss(struct l2_slice *s, struct l2_miss *m, const struct mem_req *r, unsigned need,
+                 bool of_peer, picos now)
+{
+  if (!m) m = new_miss(s, r->local, of_peer);
+  unsigned missed = need & ~(unsigned)m->pending;
+  s->stats.l2_merge_sectors += count_sectors(need & m->pending);
+  m->pending |= (uint8_t)missed;
+  add_waiter(s, m, r, need, of_peer);
+  if (missed) fetch(s, r->local, missed, now);
 }
 
 /* Read, or read and modify. False: must wait. */
@@ -286,21 +404,46 @@ static bool take_read(struct l2_slice *s, const struct mem_req *r, picos now)
     uint64_t local;
     struct dram *c = channel_of(s, r->local, &local);
     struct l2_miss *m = find_miss(s, r->local);
-    if (!can_miss(s, m, c)) return false;
-    if (!m) m = new_miss(s, r->local);
-    unsigned missed = need & ~(unsigned)m->pending;
-    t->l2_merge_sectors += count_sectors(need & m->pending);
-    t->l2_miss_sectors += count_sectors(missed);
-    m->pending |= (uint8_t)missed;
-    add_waiter(s, m, r, need);
-    if (missed) dram_request(c, DRAM_READ, now, local, r->local, missed, s->index);
+    if (!can_miss(s, m, c, r->local & L2_FAR_LINE)) return false;
+    miss(s, m, r, need, false, now);
   }
   t->l2_read_sectors += count_sectors(r->sectors);
   t->l2_hit_sectors += count_sectors(hit);
   hold(s, now, count_sectors(hit));
   if (w) w->used = ++s->stamp;
-  if (!need) complete(s, w, r, now);
+  if (!need) complete(s, w, r, now, false);
   return true;
+}
+
+/* A read of the other partition: never waits for room. */
+static void take_peer(struct l2_slice *s, picos now)
+{
+  struct mem_req r = *xbar_lane_front(&s->link->requests);
+  struct l2_way *w = s->params->l2_perfect ? NULL : find(s, r.local);
+  unsigned hit = s->params->l2_perfect ? r.sectors : w ? w->sectors & r.sectors : 0u;
+  unsigned need = r.sectors & ~hit;
+  xbar_lane_pop(&s->link->requests);
+  s->stats.l2_peer_hit_sectors += count_sectors(hit);
+  hold(s, now, count_sectors(hit));
+  if (w) w->used = ++s->stamp;
+  if (need)
+    miss(s, find_miss(s, r.local), &r, need, true, now);
+  else
+    answer_peer(s, w, &r, now);
+}
+
+/* An answer or an invalidation of the other partition. */
+static void take_link(struct l2_slice *s, picos now)
+{
+  struct mem_req r = *xbar_lane_front(&s->link->fills);
+  uint64_t line = r.local | L2_FAR_LINE;
+  xbar_lane_pop(&s->link->fills);
+  if (r.kind == REQ_FILL) {
+    l2_slice_fill(s, line, r.sectors, now);
+    return;
+  }
+  struct l2_way *w = find(s, line);
+  if (w) w->sectors &= (uint8_t)~r.sectors;
 }
 
 static bool take_write(struct l2_slice *s, const struct mem_req *r, picos now)
@@ -315,11 +458,12 @@ static bool take_write(struct l2_slice *s, const struct mem_req *r, picos now)
     w->used = ++s->stamp;
     w->sectors |= r->sectors;
     w->dirty |= r->sectors;
+    invalidate_copy(s, w, r, now);
   }
   *(r->kind == REQ_WRITE ? &s->stats.l2_write_sectors : &s->stats.l2_strong_write_sectors) +=
       sectors;
   hold(s, now, sectors);
-  answer(s, r, now, 0);
+  answer(s, r, now, false, 0);
   return true;
 }
 
@@ -334,9 +478,24 @@ static bool take_request(struct l2_slice *s, picos now, struct fault *f)
   return ok;
 }
 
+static picos earlier(picos a, picos b)
+{
+  return a < b ? a : b;
+}
+
+static picos later(picos a, picos b)
+{
+  return a > b ? a : b;
+}
+
 static void note_next(struct l2_slice *s)
 {
   s->next = s->n_atomics ? s->atomic[s->atomic_head].at : TIME_NEVER;
+  if (s->link) {
+    if (s->link->fills.n) s->next = earlier(s->next, xbar_lane_front(&s->link->fills)->arrive);
+    if (s->link->requests.n)
+      s->next = earlier(s->next, later(xbar_lane_front(&s->link->requests)->arrive, s->free_at));
+  }
   if (s->blocked) return;
   picos ready = xbar_ready(s->ports.xbar, s->id);
   if (ready == TIME_NEVER) return;
@@ -368,8 +527,13 @@ bool l2_slice_unblock(struct l2_slice *s, picos now)
 bool l2_slice_step(struct l2_slice *s, picos now, struct fault *f)
 {
   bool ok = true;
-  if (s->n_atomics && s->atomic[s->atomic_head].at <= now)
+  if (s->link && s->link->fills.n && xbar_lane_front(&s->link->fills)->arrive <= now)
+    take_link(s, now);
+  else if (s->n_atomics && s->atomic[s->atomic_head].at <= now)
     atomic_done(s, now);
+  else if (s->link && s->link->requests.n && s->free_at <= now &&
+           xbar_lane_front(&s->link->requests)->arrive <= now)
+    take_peer(s, now);
   else
     ok = take_request(s, now, f);
   note_next(s);
@@ -378,5 +542,6 @@ bool l2_slice_step(struct l2_slice *s, picos now, struct fault *f)
 
 bool l2_slice_busy(const struct l2_slice *s)
 {
+  if (s->link && (s->link->fills.n || s->link->requests.n || s->link->sent.n)) return true;
   return s->n_misses || s->n_atomics || xbar_requests_waiting(s->ports.xbar, s->id);
 }

@@ -16,8 +16,12 @@
  *            place among the waiting requests, or the DRAM queues are full
  *   order    requests in (arrival, SM, sequence) order; strong accesses are performed on the
  *            image when taken, for the lanes of their line
+ *   far      with two partitions (l2_map.h) a slice also holds copies of lines at home in the other one:
+ *            a miss of theirs asks the home slice over the link, which answers from L2 or DRAM and
+ *            notes that there is a copy; a write at home invalidates it. Requests of the other
+ *            partition have miss entries of their own and never wait for room: no circle of waiting
  *   params   l2.*, dram.*
- *   not modelled: data banks, partial sector writes, compression, far and near partition
+ *   not modelled: data banks, partial sector writes, compression
  */
 #ifndef WS_TIME_MEM_L2_SLICE_H
 #define WS_TIME_MEM_L2_SLICE_H
@@ -40,12 +44,14 @@ typedef bool perform_fn(void *ctx, const struct mem_req *r, picos now, struct gm
 struct l2_way {
   uint32_t used; /* LRU stamp; a wrap costs one wrong victim per line */
   uint8_t sectors, dirty;
+  uint8_t copied; /* sectors the other partition may hold */
 };
 
 struct l2_waiter {
   struct mem_req req;
   uint32_t next;
   uint8_t need; /* sectors still missing */
+  bool of_peer; /* answered over the link */
 };
 
 struct l2_miss {
@@ -53,7 +59,8 @@ struct l2_miss {
   uint32_t next;        /* hash chain or free list */
   uint32_t first, last; /* waiters, oldest first */
   uint16_t n_waiters;
-  uint8_t pending; /* sectors requested from DRAM */
+  uint8_t pending; /* sectors requested from DRAM or the other partition */
+  bool of_peer;    /* entry of a request of the other partition */
 };
 
 struct l2_ports {
@@ -77,16 +84,21 @@ struct l2_slice {
   unsigned id;    /* number in the GPU */
   unsigned index; /* in its partition */
   unsigned n_sets, n_ways, merges;
-  picos cycle, latency, atomic_interval, atomic_latency;
+  picos cycle, latency, far_latency, atomic_interval, atomic_latency;
   uint64_t femtos_per_byte;
   /* state */
   uint64_t *tag; /* [set][way]: line number inside the slice + 1; 0: free */
   struct l2_way *way;
+  uint64_t *signature; /* [set][way / 8]: a byte per way, hash of its tag: most ways need no other look */
+  unsigned n_words;    /* of signatures per set */
   uint32_t stamp;
   struct l2_miss *miss;
   struct l2_waiter *waiter;
   uint32_t *bucket;
   uint32_t n_buckets, free_miss, free_waiter, n_misses;
+  uint32_t fresh_miss, fresh_waiter;  /* from these on never used */
+  uint32_t room_misses, room_waiters; /* left for requests of SMs */
+  struct xbar_link *link;             /* NULL: one partition */
   uint8_t blocked; /* enum l2_block: what the first request waits for */
   const struct dram *blocked_by;
   picos next;    /* time of the next event of its own, TIME_NEVER: waits for others */

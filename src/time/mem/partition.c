@@ -31,10 +31,11 @@ void partition_start(struct partition *m, struct gmem *image)
  * take the place after all, the next one gets it after its step. */
 static void unblock(struct partition *m, picos now)
 {
-  for (unsigned k = 0; k < m->n_slices; k++) {
-    unsigned i = (m->turn + k) % m->n_slices;
-    if (!m->slice[i].blocked || !l2_slice_unblock(&m->slice[i], now)) continue;
-    m->turn = (i + 1) % m->n_slices;
+  for (unsigned k = 0, i = m->turn; k < m->n_slices; k++) {
+    struct l2_slice *s = &m->slice[i];
+    if (++i == m->n_slices) i = 0;
+    if (!s->blocked || !l2_slice_unblock(s, now)) continue;
+    m->turn = i;
     return;
   }
 }

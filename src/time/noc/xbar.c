@@ -114,11 +114,12 @@ static void pop(struct xbar_port *p)
 {
   uint32_t sender = p->heap[0].sender;
   struct xbar_lane *l = &p->lane[sender];
-  l->head = (l->head + 1) & (l->cap - 1);
   if (--l->n) {
+    l->head = (l->head + 1) & (l->cap - 1);
     sift_down(p, 0, (struct xbar_head){l->slot[l->head].arrive, sender});
-  } else if (--p->n_heap) {
-    sift_down(p, 0, p->heap[p->n_heap]);
+  } else {
+    l->head = 0; /* the first slots stay in the cache */
+    if (--p->n_heap) sift_down(p, 0, p->heap[p->n_heap]);
   }
 }
 
@@ -129,12 +130,29 @@ static unsigned flits(unsigned bytes)
   return bytes ? bytes : FLIT_BYTES;
 }
 
+static bool is_far(const struct xbar *x, unsigned sm, unsigned slice)
+{
+  return x->link && slice < x->n_slices &&
+         l2_partition_of_slice(x->params, slice) != l2_partition_of_sm(x->params, sm);
+}
+
+/* Weak loads go to the near partition, which may have a copy; the others to the line's home. */
+static struct l2_place route(const struct xbar *x, unsigned sm, struct mem_req *r)
+{
+  struct l2_place to = l2_place(x->params, r->line);
+  if (!is_far(x, sm, to.slice)) return to;
+  if (r->kind == REQ_READ)
+    return (struct l2_place){l2_peer(x->params, to.slice), to.local | L2_FAR_LINE};
+  r->arrive += x->far_extra;
+  return to;
+}
+
 void xbar_inject(struct xbar *x, unsigned sm, struct req_queue *from)
 {
   struct mem_req *r;
   while ((r = req_queue_front(from))) {
     struct l2_place to = {.slice = x->n_slices};
-    if (r->kind != REQ_SERVICE) to = l2_place(x->params, r->line);
+    if (r->kind != REQ_SERVICE) to = route(x, sm, r);
     r->local = to.local;
     send(&x->request, sm, to.slice, r);
     x->sm[sm].stats.noc_requests++;
@@ -208,17 +226,62 @@ void xbar_pop(struct xbar *x, unsigned slice, picos now)
   pop(&x->request.port[slice]);
 }
 
-void xbar_answer(struct xbar *x, unsigned slice, const struct mem_req *r, picos ready,
-                 unsigned bytes)
+void xbar_answer(struct xbar *x, unsigned slice, const struct mem_req *r, picos now, picos latency,
+                 bool of_far, unsigned bytes)
 {
   struct xbar_side *s = &x->slice[slice];
   struct mem_req m = *r;
-  BUG_ON(ready < s->last_out);
-  s->last_out = ready;
-  picos at = server_take(&s->out, ready, flits(bytes));
-  s->stats.noc_reply_wait += at - ready;
-  m.arrive = at + x->reply_latency;
-  send(&x->reply, slice, r->sm, &m);
+  BUG_ON(now < s->last_out);
+  s->last_out = now;
+  picos at = server_take(&s->out, now, flits(bytes));
+  s->stats.noc_reply_wait += at - now;
+  m.arrive = at + latency + x->reply_latency;
+  if (r->kind != REQ_READ && is_far(x, r->sm, slice)) m.arrive += x->far_extra;
+  send(&x->reply, slice + (of_far ? x->n_slices + 1 : 0), r->sm, &m);
+}
+
+/* --- link between partitions ------------------------------------------------------------------ */
+
+static void lane_push(struct xbar_lane *l, const struct mem_req *m)
+{
+  if (l->n == l->cap) grow(l);
+  l->slot[(l->head + l->n++) & (l->cap - 1)] = *m;
+}
+
+struct mem_req *xbar_lane_front(const struct xbar_lane *l)
+{
+  return l->n ? &l->slot[l->head] : NULL;
+}
+
+void xbar_lane_pop(struct xbar_lane *l)
+{
+  l->head = (l->head + 1) & (l->cap - 1);
+  l->n--;
+}
+
+void xbar_link_send(struct xbar *x, unsigned slice, const struct mem_req *r, picos now,
+                    unsigned bytes)
+{
+  struct xbar_link *l = &x->link[slice];
+  struct mem_req m = *r;
+  m.arrive = server_take(&l->out, now, flits(bytes)) + x->link_latency;
+  x->slice[slice].stats.noc_link_bytes += flits(bytes);
+  lane_push(&l->sent, &m);
+}
+
+void xbar_link_move(struct xbar *x)
+{
+  for (unsigned i = 0; x->link && i < x->n_slices; i++) {
+    struct xbar_lane *from = &x->link[i].sent;
+    if (!from->n) continue;
+    unsigned peer = l2_peer(x->params, i);
+    struct xbar_link *to = &x->link[peer];
+    picos *wake = x->request.port[peer].wake;
+    for (struct mem_req *m; (m = xbar_lane_front(from)); xbar_lane_pop(from)) {
+      if (wake && m->arrive < *wake) *wake = m->arrive;
+      lane_push(m->kind == REQ_READ ? &to->requests : &to->fills, m);
+    }
+  }
 }
 
 unsigned xbar_requests_waiting(const struct xbar *x, unsigned slice)
@@ -241,7 +304,7 @@ void xbar_init(struct xbar *x, struct arena *a, const struct params *p)
   *x = (struct xbar){.params = p, .n_sms = p->gpu_sms, .n_slices = p->l2_slices};
   unsigned receivers = x->n_slices + 1;
   net_init(&x->request, a, x->n_sms, receivers);
-  net_init(&x->reply, a, receivers, x->n_sms);
+  net_init(&x->reply, a, 2 * receivers, x->n_sms); /* second half: answers of the far partition */
   x->sm = ARENA_ARRAY(a, struct xbar_side, x->n_sms);
   x->slice = ARENA_ARRAY(a, struct xbar_side, receivers);
   for (unsigned i = 0; i < x->n_sms; i++)
@@ -251,12 +314,23 @@ void xbar_init(struct xbar *x, struct arena *a, const struct params *p)
     x->slice[i].out.femtos_per_byte = femtos(p, p->noc_slice_reply_bytes);
   }
   x->reply_latency = p->noc_reply_latency * params_clock_ps(p);
+  x->link_latency = p->noc_request_latency * params_clock_ps(p);
+  if (p->l2_partitions == 1) return;
+  x->far_extra = (p->l2_far_latency - p->l2_latency) * params_clock_ps(p) / 2;
+  x->link = ARENA_ARRAY(a, struct xbar_link, x->n_slices);
+  for (unsigned i = 0; i < x->n_slices; i++)
+    x->link[i].out.femtos_per_byte = femtos(p, p->l2_link_bytes_per_cycle) * (x->n_slices / 2);
 }
 
 void xbar_free(struct xbar *x)
 {
   net_free(&x->request);
   net_free(&x->reply);
+  for (unsigned i = 0; x->link && i < x->n_slices; i++) {
+    free(x->link[i].sent.slot);
+    free(x->link[i].requests.slot);
+    free(x->link[i].fills.slot);
+  }
 }
 
 void xbar_start(struct xbar *x)

@@ -7,6 +7,10 @@
  *            reply: slice port (noc.slice_reply_bytes), noc.reply_latency, SM port
  *            (noc.sm_reply_bytes). A message holds a port for its data, without data for one flit
  *            of 32 bytes; the head is not delayed by its own tail.
+ *   link     between slices of equal number in the two L2 partitions: l2.link_bytes_per_cycle of all
+ *            slices, noc.request_latency; what a slice sends in a window leaves it at the window's end
+ *   far      SM and home slice in different partitions: weak loads go to the near slice; other
+ *            requests and their answers take half of l2.far_latency - l2.latency more
  *   order    each port serves in (arrival, sender, sequence) order
  *   queues   in front of the receiving ports, one lane per sender; they hold what the senders may
  *            have outstanding (SM: l1.mshr_entries lines of loads and mem.pending_entries
@@ -53,6 +57,14 @@ struct xbar_net {
   unsigned n_senders, n_receivers;
 };
 
+/* Messages between partitions that belong to one slice. */
+struct xbar_link {
+  struct server out;
+  struct xbar_lane sent;     /* in this window */
+  struct xbar_lane requests; /* arrived: reads of the other partition */
+  struct xbar_lane fills;    /* arrived: answers and invalidations; never wait for anything */
+};
+
 /* The sending or receiving side of one SM or slice. */
 struct xbar_side {
   struct server in, out;
@@ -65,7 +77,8 @@ struct xbar {
   unsigned n_sms, n_slices; /* slices without the service receiver */
   struct xbar_net request, reply;
   struct xbar_side *sm, *slice;
-  picos reply_latency;
+  struct xbar_link *link; /* per slice; NULL: one partition */
+  picos reply_latency, link_latency, far_extra;
 };
 
 void xbar_init(struct xbar *, struct arena *, const struct params *);
@@ -85,10 +98,19 @@ picos xbar_ready(const struct xbar *, unsigned slice);
 const struct mem_req *xbar_front(const struct xbar *, unsigned slice);
 /* Takes the first request at `now`: the port is busy for the length of the message. */
 void xbar_pop(struct xbar *, unsigned slice, picos now);
-/* Answers a request with `bytes` of data (0: none), which are at the slice's port at `ready`.
- * Calls of one slice come in ascending `ready`. */
-void xbar_answer(struct xbar *, unsigned slice, const struct mem_req *, picos ready,
-                 unsigned bytes);
+/* Answers a request with `bytes` of data (0: none): they pass the slice's port now and leave `latency`
+ * later. Calls of one slice come in ascending `now`; of_far: with a latency of its own, answers do not
+ * queue behind others on their way. */
+void xbar_answer(struct xbar *, unsigned slice, const struct mem_req *, picos now, picos latency,
+                 bool of_far, unsigned bytes);
+
+/* The link between partitions, slice side. Send: to the slice's peer, with `bytes` of data. Front: the
+ * first message that has arrived or will, NULL: none; read and pop by the slice that got it. */
+void xbar_link_send(struct xbar *, unsigned slice, const struct mem_req *, picos now, unsigned bytes);
+struct mem_req *xbar_lane_front(const struct xbar_lane *);
+void xbar_lane_pop(struct xbar_lane *);
+/* Alone, between windows: what slices sent reaches the queues of their peers. */
+void xbar_link_move(struct xbar *);
 
 /* Messages on their way, for the deadlock report. */
 unsigned xbar_requests_waiting(const struct xbar *, unsigned slice);

@@ -2,14 +2,22 @@
 #ifndef WS_TIME_SM_COALESCER_H
 #define WS_TIME_SM_COALESCER_H
 
+#include "config/params.h"
 #include "time/sm/txn.h"
 
 /* Fills t->line and t->n_lines from t->mem for the lanes of a global access, in order of the first
- * lane that touches each. Returns the number of sectors. */
-unsigned coalesce_global(struct txn *t);
+ * lane that touches each. True: the access is dense (access.h). */
+bool coalesce_global(struct txn *t);
+
+/* The same for the texels of a texture access. */
+void coalesce_texels(struct txn *t);
 
 /* The same for local memory: thread-private addresses are interleaved so that the same word of
  * all 32 threads shares a line. `space` is a line number unique to the warp's local memory. */
-unsigned coalesce_local(struct txn *t, uint64_t space);
+void coalesce_local(struct txn *t, uint64_t space);
+
+/* Cycles the tag lookup of the lines takes: the most lines in one tag bank, at least 1. `masks`:
+ * l1.tag_bank_masks. */
+unsigned coalescer_tag_passes(const struct txn *t, const struct param_list *masks);
 
 #endif

@@ -4,10 +4,12 @@
 
 enum { COUNTER_MAX = 63 };
 
-void depend_init(struct depend *d)
+void depend_init(struct depend *d, struct writeback *writeback)
 {
+  d->writeback = writeback;
   d->latch.valid = d->now.valid = false;
   wheel_init(&d->drops);
+  d->waiting = WHEEL_NIL;
 }
 
 void depend_issue(struct depend *d, unsigned warp, const struct inst_ctrl *c,
@@ -27,7 +29,22 @@ void depend_drop_at(struct depend *d, struct warp_table *t, uint64_t now, uint64
 {
   if (sb == SB_NONE) return;
   t->slot[warp].in_flight++;
-  wheel_add(&d->drops, now, visible - 1, warp, sb);
+  wheel_add(&d->drops, now,
+            (struct wheel_event){.id = (uint16_t)warp, .sb = (uint8_t)sb, .at = visible - 1});
+}
+
+void depend_write_at(struct depend *d, struct warp_table *t, uint64_t now, unsigned warp,
+                     struct depend_write x)
+{
+  if (x.sb == SB_NONE && !x.n) return;
+  t->slot[warp].in_flight++;
+  wheel_add(&d->drops, now,
+            (struct wheel_event){.id = (uint16_t)warp,
+                                 .sb = x.sb,
+                                 .bank = x.bank,
+                                 .left = x.n,
+                                 .step = x.step,
+                                 .at = x.first});
 }
 
 static void raise_counter(struct warp_slot *w, unsigned sb, unsigned state)
@@ -51,6 +68,58 @@ void depend_drop(struct warp_table *t, unsigned warp, unsigned sb, uint64_t now)
   }
 }
 
+enum progress { DONE, LATER, WAITS };
+
+/* Writes the register that is due. LATER: more are to come, from cycle x->at on. WAITS: no port. */
+static enum progress write_due(struct depend *d, struct wheel_event *x, uint64_t now)
+{
+  if (x->at > now) return LATER; /* another turn of the wheel */
+  if (!x->left) return DONE;
+  if (!writeback_take(d->writeback, x->bank, now)) return WAITS;
+  if (--x->left == 0) return DONE;
+  x->bank = (uint8_t)writeback_next_bank(d->writeback, x->bank);
+  x->at = now + x->step;
+  return LATER;
+}
+
+static void wait_for_port(struct depend *d, uint16_t i)
+{
+  d->drops.pool[i].next = WHEEL_NIL;
+  if (d->waiting == WHEEL_NIL)
+    d->waiting = i;
+  else
+    d->drops.pool[d->last_waiting].next = i;
+  d->last_waiting = i;
+}
+
+/* Events from `i` on are due. True when a counter changed. */
+static bool events(struct depend *d, struct warp_table *t, uint16_t i, uint64_t now)
+{
+  bool changed = false;
+  for (uint16_t next; i != WHEEL_NIL; i = next) {
+    struct wheel_event *x = &d->drops.pool[i];
+    next = x->next;
+    enum progress p = write_due(d, x, now);
+    if (p == WAITS) {
+      wait_for_port(d, i);
+      continue;
+    }
+    struct wheel_event e = *x;
+    wheel_release(&d->drops, i);
+    if (p == LATER) {
+      wheel_add(&d->drops, now, e);
+      continue;
+    }
+    if (e.sb >= BOARD_TICKET)
+      scoreboard_release(d->boards, e.sb, now + 1);
+    else if (e.sb != SB_NONE)
+      depend_drop(t, e.id, e.sb, now);
+    t->slot[e.id].in_flight--;
+    changed = true;
+  }
+  return changed;
+}
+
 bool depend_edge(struct depend *d, struct warp_table *t, uint64_t now)
 {
   bool changed = false;
@@ -62,23 +131,16 @@ bool depend_edge(struct depend *d, struct warp_table *t, uint64_t now)
     d->now.valid = false;
     changed = true;
   }
-  for (uint16_t i = wheel_take(&d->drops, now), next; i != WHEEL_NIL; i = next) {
-    struct wheel_event x = d->drops.pool[i];
-    next = x.next;
-    wheel_release(&d->drops, i);
-    if (x.at > now) {
-      wheel_add(&d->drops, now, x.at, x.warp, x.sb);
-      continue;
-    }
-    depend_drop(t, x.warp, x.sb, now);
-    t->slot[x.warp].in_flight--;
-    changed = true;
-  }
+  uint16_t waited = d->waiting;
+  d->waiting = WHEEL_NIL;
+  if (waited != WHEEL_NIL) changed |= events(d, t, waited, now);
+  uint16_t due = wheel_take(&d->drops, now);
+  if (due != WHEEL_NIL) changed |= events(d, t, due, now);
   return changed;
 }
 
 uint64_t depend_next(const struct depend *d, uint64_t now)
 {
-  if (d->latch.valid || d->now.valid) return now + 1;
+  if (d->latch.valid || d->now.valid || d->waiting != WHEEL_NIL) return now + 1;
   return wheel_next(&d->drops, now);
 }

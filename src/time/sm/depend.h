@@ -2,14 +2,22 @@
  * Control stage, dropped at operand read or write-back; the issue stage sees a change in the cycle
  * after it.
  *
+ *   ports   out: the write ports of the register file (writeback.h): a result that has to wait for one
+ *           drops its counter later
+ *
+ * With scoreboards (scoreboard.h) the same drops release their entries: numbers from BOARD_TICKET on
+ * are tickets of the scoreboard, not counters.
+ *
  * The Control latch holds what issued in the last cycle. Raises of a cycle are applied before
  * its drops, both after issue has looked.
  */
 #ifndef WS_TIME_SM_DEPEND_H
 #define WS_TIME_SM_DEPEND_H
 
+#include "time/sm/scoreboard.h"
 #include "time/sm/warp.h"
 #include "time/sm/wheel.h"
+#include "time/sm/writeback.h"
 
 struct control_latch {
   bool valid;
@@ -21,9 +29,12 @@ struct depend {
   struct control_latch latch; /* issued this cycle, raises counters in the next */
   struct control_latch now;   /* in the Control stage */
   struct wheel drops;         /* drops due at known cycles */
+  uint16_t waiting, last_waiting; /* writes that found no port, in order; WHEEL_NIL: none */
+  struct writeback *writeback;
+  struct scoreboard *boards; /* NULL: this kernel runs by its control bits */
 };
 
-void depend_init(struct depend *);
+void depend_init(struct depend *, struct writeback *);
 
 /* Control stage: moves the latch on. Call once per cycle, before issue fills the latch again. */
 static inline void control_cycle(struct depend *d)
@@ -39,6 +50,16 @@ void depend_issue(struct depend *, unsigned warp, const struct inst_ctrl *,
 /* The counter reads one less from cycle `visible` on; visible > now + 1. SB_NONE: nothing. */
 void depend_drop_at(struct depend *, struct warp_table *, uint64_t now, uint64_t visible,
                     unsigned warp, unsigned sb);
+
+/* A variable-latency result writes its registers from cycle `first` on, one per `step` cycles from `bank`
+ * on (writeback_bank; n = 0: no register), and the counter reads one less in the cycle after the last,
+ * unless a write port is taken: then all later. first > now. */
+struct depend_write {
+  uint64_t first;
+  uint8_t sb, bank, n, step;
+};
+void depend_write_at(struct depend *, struct warp_table *, uint64_t now, unsigned warp,
+                     struct depend_write);
 
 /* Drops the counter at the end of this cycle. */
 void depend_drop(struct warp_table *, unsigned warp, unsigned sb, uint64_t now);

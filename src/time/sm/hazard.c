@@ -2,13 +2,7 @@
 
 #include <string.h>
 
-enum { UR_BASE = 256, P_BASE = 320, UP_BASE = 328, HAZARD_REGS = 336 };
-
-const char *const hazard_role_name[ROLE__N] = {
-#define X(id, name) name,
-    HAZARD_ROLE_LIST(X)
-#undef X
-};
+#include "time/sm/gap.h"
 
 const char *const hazard_lat_name[LAT__N] = {
 #define X(id, name) name,
@@ -34,48 +28,6 @@ void hazard_start(struct hazard *h)
 void hazard_new_warp(struct hazard *h, unsigned warp)
 {
   memset(&h->reg[warp * HAZARD_REGS], 0, sizeof *h->reg * HAZARD_REGS);
-}
-
-/* Index of register k of the operand in a warp's table; -1: not tracked. */
-static int reg_index(const struct operand *o, unsigned k)
-{
-  unsigned r = o->index + k;
-  switch (o->file) {
-  case FILE_R: return r < UR_BASE - 1 ? (int)r : -1;
-  case FILE_UR: return r < P_BASE - UR_BASE ? (int)(UR_BASE + r) : -1;
-  case FILE_P: return r < 7 ? (int)(P_BASE + r) : -1;
-  case FILE_UP: return r < 7 ? (int)(UP_BASE + r) : -1;
-  default: return -1;
-  }
-}
-
-/* Results that come by a queue, at a time the compiler does not know. */
-static bool variable_latency(const struct inst *in)
-{
-  return in->pipe == PIPE_MEM || in->pipe == PIPE_SFU || in->ctrl.write_sb != SB_NONE;
-}
-
-static enum hazard_role role_of(const struct inst *writer, const struct inst *in,
-                                const struct operand *o)
-{
-  if (o->file == FILE_P || o->file == FILE_UP)
-    return (in->flags & INST_BRANCH) ? ROLE_GUARD : ROLE_PRED;
-  bool address = in->mem.space != MEM_NONE && o->file == FILE_R && o->slot == 0;
-  if (address && in->mem.space != MEM_CONST) return ROLE_ADDR; /* LDC is earlier by a cycle */
-  if (in->pipe == PIPE_MEM || in->pipe == PIPE_SFU) return ROLE_QUEUED;
-  return writer->pipe == in->pipe ? ROLE_SAME : ROLE_CROSS;
-}
-
-static uint32_t gap(const struct params *p, unsigned lat, enum hazard_role role)
-{
-  switch (role) {
-  case ROLE_SAME: return p->gap_same[lat];
-  case ROLE_CROSS: return p->gap_cross[lat];
-  case ROLE_QUEUED: return p->gap_queued[lat];
-  case ROLE_ADDR: return p->gap_addr[lat];
-  case ROLE_GUARD: return p->gap_guard[lat];
-  default: return p->gap_pred[lat];
-  }
 }
 
 static void found(struct hazard *h, struct hazard_finding f)
@@ -118,7 +70,7 @@ static void check_read(struct hazard *h, const struct hazard_reg *r, const struc
   }
   uint64_t distance = now - r->written;
   struct hazard_least *least = &h->least[r->writer->lat][role];
-  uint32_t need = gap(h->params, r->writer->lat, role);
+  uint32_t need = gap_cycles(h->params, r->writer->lat, role);
   if (distance < (1u << 20) && (least->cycles == 0 || distance < least->cycles))
     *least = (struct hazard_least){(uint32_t)distance, r->writer->pc, in->pc};
   if (distance < need) report(h, HAZARD_RAW, o, k, r->writer, in, need - (uint32_t)distance);
@@ -135,9 +87,10 @@ static void check_sources(struct hazard *h, struct hazard_reg *regs, const struc
 {
   for (unsigned i = 0; i < in->n_src; i++)
     for (unsigned k = 0; k < in->src[i].width; k++) {
-      int r = reg_index(&in->src[i], k);
+      int r = hazard_reg_number(&in->src[i], k);
       if (r >= 0 && regs[r].writer && shared_lanes(&in->src[i], regs[r].written_by, lanes))
-        check_read(h, &regs[r], in, &in->src[i], k, role_of(regs[r].writer, in, &in->src[i]), now);
+        check_read(h, &regs[r], in, &in->src[i], k,
+                   hazard_role_of(regs[r].writer->pipe, in, &in->src[i]), now);
     }
 }
 
@@ -145,7 +98,7 @@ static void check_guard(struct hazard *h, struct hazard_reg *regs, const struct 
                         lane_mask lanes, uint64_t now)
 {
   struct operand guard = {.file = FILE_P, .index = in->guard, .width = 1};
-  int r = in->guard == 7 ? -1 : reg_index(&guard, 0);
+  int r = in->guard == 7 ? -1 : hazard_reg_number(&guard, 0);
   if (r >= 0 && (regs[r].written_by & lanes))
     check_read(h, &regs[r], in, &guard, 0, ROLE_GUARD, now);
 }
@@ -155,7 +108,7 @@ static void note_reads(struct hazard *h, struct hazard_reg *regs, const struct i
 {
   for (unsigned i = 0; i < in->n_src; i++)
     for (unsigned k = 0; k < in->src[i].width; k++) {
-      int r = reg_index(&in->src[i], k);
+      int r = hazard_reg_number(&in->src[i], k);
       if (r < 0 || in->src[i].file != FILE_R) continue;
       regs[r].reader = in;
       regs[r].read_by = lanes;
@@ -167,10 +120,10 @@ static void note_reads(struct hazard *h, struct hazard_reg *regs, const struct i
 static void check_and_note_writes(struct hazard *h, struct hazard_reg *regs, const struct inst *in,
                                   lane_mask lanes, uint64_t now)
 {
-  bool variable = variable_latency(in);
+  bool variable = variable_latency(h->params, in);
   for (unsigned i = 0; i < in->n_dst; i++)
     for (unsigned k = 0; k < in->dst[i].width; k++) {
-      int n = reg_index(&in->dst[i], k);
+      int n = hazard_reg_number(&in->dst[i], k);
       if (n < 0) continue;
       struct hazard_reg *r = &regs[n];
       /* Queued instructions of one warp keep their order among themselves, those of one unit too. */
@@ -197,7 +150,7 @@ uint32_t hazard_issue(struct hazard *h, unsigned warp, const struct inst *in, la
   check_guard(h, regs, in, active, now);
   if (!exec) return h->seq;
   check_sources(h, regs, in, exec, now);
-  if (variable_latency(in)) note_reads(h, regs, in, exec);
+  if (variable_latency(h->params, in)) note_reads(h, regs, in, exec);
   check_and_note_writes(h, regs, in, exec, now);
   return h->seq;
 }
@@ -208,7 +161,7 @@ void hazard_written(struct hazard *h, unsigned warp, const struct inst *in, uint
   struct hazard_reg *regs = &h->reg[warp * HAZARD_REGS];
   for (unsigned i = 0; i < in->n_dst; i++)
     for (unsigned k = 0; k < in->dst[i].width; k++) {
-      int r = reg_index(&in->dst[i], k);
+      int r = hazard_reg_number(&in->dst[i], k);
       if (r >= 0 && regs[r].write_seq == seq && regs[r].ready == CYCLE_NEVER)
         regs[r].ready = visible;
     }
@@ -220,12 +173,12 @@ void hazard_sources_read(struct hazard *h, unsigned warp, const struct inst *in,
   struct hazard_reg *regs = &h->reg[warp * HAZARD_REGS];
   for (unsigned i = 0; i < in->n_src; i++)
     for (unsigned k = 0; k < in->src[i].width; k++) {
-      int r = reg_index(&in->src[i], k);
+      int r = hazard_reg_number(&in->src[i], k);
       if (r >= 0 && regs[r].read_seq == seq) regs[r].read = visible;
     }
   /* A predicate result of a memory instruction says something of its address. */
-  for (unsigned i = 0; i < in->n_dst; i++) {
-    int r = in->dst[i].file == FILE_P ? reg_index(&in->dst[i], 0) : -1;
+  for (unsigned i = 0; in->mem.space != MEM_NONE && i < in->n_dst; i++) {
+    int r = in->dst[i].file == FILE_P ? hazard_reg_number(&in->dst[i], 0) : -1;
     if (r >= 0 && regs[r].write_seq == seq) regs[r].ready = visible;
   }
 }

@@ -22,24 +22,9 @@
 
 #include "base/arena.h"
 #include "config/params.h"
+#include "isa/hazard_role.h"
 #include "isa/inst.h"
 #include "time/sm/warp.h"
-
-/* What a consumer does with the register. */
-#define HAZARD_ROLE_LIST(X)                                                                        \
-  X(SAME, "same pipe")   /* source of the producer's own kind of unit            */                \
-  X(CROSS, "other pipe") /* source of another fixed-latency unit                 */                \
-  X(QUEUED, "queued")    /* source of a variable-latency unit, not an address    */                \
-  X(ADDR, "address")     /* address of a memory instruction: no bypass           */                \
-  X(GUARD, "guard")      /* guard predicate, predicate of a branch               */                \
-  X(PRED, "predicate")   /* predicate or carry source                            */
-
-enum hazard_role {
-#define X(id, name) ROLE_##id,
-  HAZARD_ROLE_LIST(X)
-#undef X
-  ROLE__N
-};
 
 enum hazard_kind { HAZARD_RAW, HAZARD_WAW, HAZARD_WAR };
 
@@ -96,7 +81,6 @@ void hazard_sources_read(struct hazard *, unsigned warp, const struct inst *, ui
 /* Adds the findings and smallest distances of `from`. */
 void hazard_merge(struct hazard *into, const struct hazard *from);
 
-extern const char *const hazard_role_name[ROLE__N];
 extern const char *const hazard_lat_name[LAT__N];
 
 #endif

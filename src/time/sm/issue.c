@@ -15,6 +15,12 @@ uint64_t issue_after(const struct params *p, const struct inst_ctrl *c, uint64_t
   return now + stall;
 }
 
+void issue_new_warp(struct issue *s, unsigned warp)
+{
+  /* The youngest is the first greedy warp (Huerta et al., MICRO 2025). */
+  if (s->params->issue_policy == ISSUE_POLICY_CGGTY) s->last = (uint8_t)warp;
+}
+
 /* Everything a look at one warp can say. */
 struct look {
   enum warp_state state; /* WS_SELECTED: ready */
@@ -26,9 +32,9 @@ static bool uses_fp32_lanes(const struct inst *in)
   return in->pipe == PIPE_FMA && in->lat == LAT_FMA && !(in->flags & INST_HALF_RATE_PORT);
 }
 
-static uint64_t latch_free_at(const struct issue *s, const struct inst *in, uint64_t fp64_free_at)
+static uint64_t latch_free_at(const struct issue *s, const struct inst *in, uint64_t fp64_at)
 {
-  if (in->pipe == PIPE_FP64 && s->params->fp64_shared) return fp64_free_at;
+  if (in->pipe == PIPE_FP64 && s->params->fp64_shared) return fp64_at;
   uint64_t at = s->latch_free_at[in->pipe];
   if (s->fp32_on_alu && uses_fp32_lanes(in) && s->latch_free_at[PIPE_ALU] < at)
     at = s->latch_free_at[PIPE_ALU];
@@ -76,9 +82,26 @@ static enum warp_state throttle_state(const struct inst *in)
   return lg ? WS_LG_THROTTLE : WS_MIO_THROTTLE;
 }
 
-static struct look look_at(struct issue *s, struct warp_slot *w, const struct lsu *lsu,
-                           bool txn_free, uint64_t fp64_free_at, uint64_t now)
+/* The warp's obstacle among its dependences, WS_SELECTED: none. */
+static struct look dependences(const struct issue *s, const struct warp_slot *w, unsigned warp,
+                               const struct inst *in, uint64_t now)
 {
+  if (s->boards) {
+    struct reg_wait r = scoreboard_check(s->boards, warp, in);
+    if (r.state != WS_SELECTED) return (struct look){(enum warp_state)r.state, r.until};
+  } else {
+    unsigned busy = w->dep_busy & in->ctrl.wait;
+    if (busy) return (struct look){counter_state(w, busy), CYCLE_NEVER};
+  }
+  if (w->dep_busy && counter_full(w, &in->ctrl))
+    return (struct look){WS_SHORT_SCOREBOARD, CYCLE_NEVER};
+  return (struct look){WS_SELECTED, now};
+}
+
+static struct look look_at(struct issue *s, struct warp_table *t, unsigned warp,
+                           const struct lsu *lsu, bool txn_free, uint64_t fp64_at, uint64_t now)
+{
+  struct warp_slot *w = &t->slot[warp];
   if (w->done) return (struct look){WS_DRAIN, CYCLE_NEVER};
   if (w->hold != WS_SELECTED) /* past its time: a fence that waits for answers */
     return (struct look){(enum warp_state)w->hold,
@@ -97,17 +120,18 @@ static struct look look_at(struct issue *s, struct warp_slot *w, const struct ls
   }
   const struct inst *in = w->next;
   if (!in) return (struct look){WS_SELECTED, now}; /* the step reports the bad pc */
-  unsigned busy = w->dep_busy & in->ctrl.wait;
-  if (busy) return (struct look){counter_state(w, busy), CYCLE_NEVER};
-  if (w->dep_busy && counter_full(w, &in->ctrl))
-    return (struct look){WS_SHORT_SCOREBOARD, CYCLE_NEVER};
+  struct look dep = dependences(s, w, warp, in, now);
+  if (dep.state != WS_SELECTED) return dep;
   if (in->pipe == PIPE_MEM && !(lsu_can_accept(lsu) && txn_free))
     return (struct look){throttle_state(in), CYCLE_NEVER};
+  /* A barrier follows the warp's memory instructions: nvcc relies on them to have read their sources
+   * when it is over (kernels/sort_bitonic on sm_75). */
+  if ((in->flags & INST_BAR) && (w->queued || w->unread)) return (struct look){WS_MIO_THROTTLE, CYCLE_NEVER};
   if (in->has_const && in->pipe != PIPE_MEM) {
     uint64_t readable = constant_at(s, w, in, now);
     if (readable > now) return (struct look){WS_IMC_MISS, readable};
   }
-  uint64_t at = latch_free_at(s, in, fp64_free_at);
+  uint64_t at = latch_free_at(s, in, fp64_at);
   if ((in->flags & INST_CLOCK) && s->clock_free_at > at) at = s->clock_free_at;
   if (now < at) return (struct look){WS_MATH_PIPE, at};
   return (struct look){WS_SELECTED, now};
@@ -124,11 +148,12 @@ static unsigned candidate(const struct issue *s, const struct warp_table *t, uns
 {
   switch (s->params->issue_policy) {
   case ISSUE_POLICY_CGGTY: return t->order[t->n - 1 - i];
-  case ISSUE_POLICY_GTO: return t->order[i];
-  default: { /* LRR: the one after the last issued, by age */
+  case ISSUE_POLICY_GTO:
+  case ISSUE_POLICY_OLDEST: return t->order[i];
+  default: { /* LRR: the one after the last issued, by age; the oldest when that one is gone */
     unsigned from = 0;
     while (from < t->n && t->order[from] != s->last) from++;
-    return t->order[(from + 1 + i) % t->n];
+    return t->order[from < t->n ? (from + 1 + i) % t->n : i];
   }
   }
 }
@@ -152,18 +177,19 @@ static bool const_holds_port(struct issue *s, const struct look *greedy, uint64_
 }
 
 struct issue_pick issue_cycle(struct issue *s, struct warp_table *t, const struct lsu *lsu,
-                              bool txn_free, uint64_t fp64_free_at, uint64_t now)
+                              bool txn_free, uint64_t fp64_at, uint64_t now)
 {
   struct issue_pick pick = {NO_WARP, SLOT_NO_WARP, CYCLE_NEVER};
   if (t->n == 0) return pick;
-  bool greedy = s->params->issue_policy != ISSUE_POLICY_LRR && s->last != NO_WARP;
+  uint32_t policy = s->params->issue_policy;
+  bool greedy = (policy == ISSUE_POLICY_CGGTY || policy == ISSUE_POLICY_GTO) && s->last != NO_WARP;
   bool charged = false;
   enum warp_state fallback = WS_DRAIN;
   for (unsigned i = 0; i < t->n + (greedy ? 1u : 0u); i++) {
     unsigned warp = greedy ? (i == 0 ? s->last : candidate(s, t, i - 1)) : candidate(s, t, i);
     struct warp_slot *w = &t->slot[warp];
     if (greedy && i > 0 && warp == s->last) continue;
-    struct look l = look_at(s, w, lsu, txn_free, fp64_free_at, now);
+    struct look l = look_at(s, t, warp, lsu, txn_free, fp64_at, now);
     if (l.state == WS_SELECTED && now >= s->port_free_at) {
       pick.warp = (uint8_t)warp;
       return pick;
@@ -192,25 +218,27 @@ struct issue_pick issue_cycle(struct issue *s, struct warp_table *t, const struc
 }
 
 void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const struct inst *in,
-                  uint64_t *fp64_free_at, uint64_t control_free_at, uint64_t now)
+                  uint64_t control_free_at, uint64_t held, uint64_t now)
 {
   const struct params *p = s->params;
   s->last = (uint8_t)warp;
   s->const_hold_until = 0;
-  w->issue_at = issue_after(p, &in->ctrl, now);
+  w->issue_at = s->boards ? now + 1 : issue_after(p, &in->ctrl, now);
   w->const_inst = NULL;
   unsigned interval = p->pipe_interval[in->pipe];
   if (in->pipe == PIPE_TENSOR) interval = p->mma_interval[in->lat - MMA_FIRST];
   uint64_t *latch = &s->latch_free_at[in->pipe];
-  if (in->pipe == PIPE_FP64 && p->fp64_shared) latch = fp64_free_at;
-  if (s->fp32_on_alu && uses_fp32_lanes(in) && *latch > now) latch = &s->latch_free_at[PIPE_ALU];
-  *latch = now + interval;
+  /* On borrowed lanes nobody waits for an instruction held before them: a clock read behind such an FFMA
+   * shows no register-port conflict (Huerta et al., MICRO 2025, Listing 1). */
+  bool borrows = s->fp32_on_alu && uses_fp32_lanes(in) && *latch > now;
+  if (borrows) latch = &s->latch_free_at[PIPE_ALU];
+  *latch = now + interval + (borrows ? 0 : held);
   if (control_free_at > s->port_free_at) s->port_free_at = control_free_at;
-  if ((in->flags & INST_HALF_RATE_PORT) && now + 1 + p->issue_imad_extra_cycles > s->port_free_at)
+  if (in->lat == LAT_IMAD_WIDE && now + 1 + p->issue_imad_extra_cycles > s->port_free_at)
     s->port_free_at = now + 1 + p->issue_imad_extra_cycles;
   if (in->flags & INST_CLOCK) s->clock_free_at = now + 2;
   if (in->flags & INST_DEPBAR) {
     w->depbar = in;
-    w->depbar_from = now + p->issue_depbar_cycles;
+    w->depbar_from = s->boards ? now + 1 : now + p->issue_depbar_cycles;
   }
 }

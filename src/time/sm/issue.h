@@ -1,13 +1,16 @@
 /* Issue stage of one sub-core: which warp may issue, and which one does (Huerta et al., MICRO
  * 2025).
  *
- *   params  issue.policy, issue.stall0_yield_cycles, issue.big_stall_from,
+ *   params  issue.policy, issue.dependence, issue.stall0_yield_cycles, issue.big_stall_from,
  *           issue.big_stall_no_yield_cycles, issue.imad_extra_cycles,
  *           issue.const_miss_switch_cycles, pipe.interval.*, mma.interval.*
  *   ready   ibuffer head valid, stall count and yield over, waited counters zero, unit latch or
  *           memory queue free. Register-file ports are not considered (Huerta et al., MICRO 2025).
+ *   boards  with scoreboards (scoreboard.h) stall counts, yield and wait masks mean nothing: the next
+ *           instruction may issue a cycle later if its registers are free. Kept are the counters of
+ *           LDGDEPBAR and the wait of DEPBAR, which then holds the warp at once
  *   policy  cggty: the warp that issued last, else the youngest ready; gto: … else the oldest;
- *           lrr: the next ready one in turn
+ *           oldest: the oldest ready; lrr: the next ready one in turn
  *   consts  a constant operand of a fixed-latency instruction must hit L0 FL. On a miss the greedy
  *           warp keeps the port for issue.const_miss_switch_cycles; others are passed over at once
  */
@@ -18,6 +21,7 @@
 #include "config/params.h"
 #include "time/sm/const_cache.h"
 #include "time/sm/lsu.h"
+#include "time/sm/scoreboard.h"
 #include "time/sm/warp.h"
 
 struct issue {
@@ -27,6 +31,7 @@ struct issue {
   uint64_t clock_free_at;          /* two clock reads never issue back to back */
   uint64_t latch_free_at[PIPE__N]; /* input latch of each unit */
   struct const_cache *fl;          /* L0 FL constant cache */
+  struct scoreboard *boards;       /* NULL: this kernel runs by its control bits */
   uint64_t const_hold_until;       /* the greedy warp keeps the port for its constant until then */
   bool fp32_on_alu;                /* FP32 instructions may use the ALU pipe's lanes too */
 };
@@ -40,14 +45,19 @@ struct issue_pick {
 
 void issue_init(struct issue *, const struct params *, struct const_cache *fl);
 
-/* lsu, txn_free: is there room for a memory instruction? Shared FP64 pipe: see fp64_free_at. */
-struct issue_pick issue_cycle(struct issue *, struct warp_table *, const struct lsu *,
-                              bool txn_free, uint64_t fp64_free_at, uint64_t now);
+/* A warp arrived. */
+void issue_new_warp(struct issue *, unsigned warp);
 
-/* Books the unit latch, the issue port (the Control stage is free again at control_free_at) and the
- * warp's next issue cycle for the instruction picked. */
+/* lsu, txn_free: is there room for a memory instruction? fp64_at: first cycle the queue of a
+ * shared FP64 pipe has room. */
+struct issue_pick issue_cycle(struct issue *, struct warp_table *, const struct lsu *,
+                              bool txn_free, uint64_t fp64_at, uint64_t now);
+
+/* Books the unit latch (for longer when the instruction is held before its unit), the issue port (the
+ * Control stage is free again at control_free_at) and the warp's next issue cycle for the instruction
+ * picked. */
 void issue_commit(struct issue *, struct warp_slot *, unsigned warp, const struct inst *,
-                  uint64_t *fp64_free_at, uint64_t control_free_at, uint64_t now);
+                  uint64_t control_free_at, uint64_t held, uint64_t now);
 
 /* Cycle from which the warp may issue again after an instruction with these bits issued at `now`
  * (Huerta et al., MICRO 2025). */

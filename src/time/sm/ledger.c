@@ -33,17 +33,18 @@ static void charge_counters(struct ledger *l, struct warp_slot *w, uint64_t pc, 
 }
 
 void ledger_issue(struct ledger *l, struct warp_slot *w, const struct inst *in, uint64_t pc,
-                  uint64_t now)
+                  const struct reg_wait *reg, uint64_t now)
 {
   ledger_charge(l, w, pc, WS_WAIT, earlier(w->issue_at, now));
   ledger_charge(l, w, pc, WS_BRANCH_RESOLVING, earlier(w->jump_until, now));
   ledger_charge(l, w, pc, WS_NO_INSTRUCTION, earlier(w->ib.valid_at[w->ib.head], now));
-  unsigned wait = in->ctrl.wait;
+  unsigned wait = reg ? 0 : in->ctrl.wait;
   if (w->depbar_waits) wait |= w->depbar_waits;
   w->depbar_waits = 0;
   if (in->flags & INST_DEPBAR)
     w->depbar_waits = (uint8_t)(1u << in->depbar_sb | in->depbar_mask);
   charge_counters(l, w, pc, wait, now);
+  if (reg) ledger_charge(l, w, pc, (enum warp_state)reg->state, earlier(reg->until, now));
   if (w->blocked_n)
     ledger_charge(l, w, pc, (enum warp_state)w->blocked_state,
                   earlier(w->accounted + w->blocked_n, now));

@@ -28,8 +28,8 @@ void ledger_charge(struct ledger *, struct warp_slot *, uint64_t pc, enum warp_s
                    uint64_t until);
 
 /* The warp issues `in` at `now`: splits the wait since the last issue and charges the issue cycle.
- * */
+ * The dependence it waited for is `reg`, or, if NULL, counters of its wait mask. */
 void ledger_issue(struct ledger *, struct warp_slot *, const struct inst *in, uint64_t pc,
-                  uint64_t now);
+                  const struct reg_wait *reg, uint64_t now);
 
 #endif

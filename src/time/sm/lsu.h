@@ -1,12 +1,13 @@
-/* Memory local unit of one sub-core: a queue between issue and the SM-shared memory unit
- * (Huerta et al., MICRO 2025).
+/* Memory local unit of one sub-core: a queue between issue and the SM-shared memory unit, and the
+ * address stage at its head (Huerta et al., MICRO 2025, section 5.4).
  *
- *   params  mem.queue_entries (5: queue of 4 + dispatch latch), mem.grant_latency (11: issue
- *           to the issue its returned credit allows, so granted one cycle before),
- * mem.addr_interval (4: address generation, 1 instruction per 4 cycles)
+ *   params  mem.queue_entries (queue and dispatch latch), mem.front_cycles; stages: mem_stages.h
  *   ports   in: transactions from issue; out: the shared unit's arbiter takes the head
- * A credit is held from issue until the arbiter takes the instruction; this reproduces Table 1 of
- * Huerta et al. (MICRO 2025) for 1 to 4 active sub-cores.
+ *   rule    The head enters the address stage when the one before has left it, read ports for its addresses
+ *           are free, and a store's data will find the data link free. It leaves when the arbiter takes
+ *           it. Its credit is held from issue until then; this reproduces Table 1 for 1 to 4 active
+ *           sub-cores: with an address per lane the stage takes 4 cycles.
+ *   not modelled: read ports for the data of stores
  */
 #ifndef WS_TIME_SM_LSU_H
 #define WS_TIME_SM_LSU_H
@@ -17,10 +18,13 @@
 enum { LSU_MAX_ENTRIES = 16 };
 
 struct lsu {
-  unsigned entries, front_cycles, addr_interval; /* params */
+  unsigned entries, front_cycles; /* params */
   uint16_t queue[LSU_MAX_ENTRIES];
   uint8_t head, n;
-  uint64_t next_grant; /* address generation is busy until then */
+  bool entered;           /* the head is in the address stage … */
+  uint64_t ready_at;      /* … and the arbiter may take it from this cycle on */
+  uint64_t stage_free_at; /* the address stage takes the next from this cycle on */
+  uint64_t data_free_at;  /* the data link takes the next store's data from this cycle on */
 };
 
 void lsu_init(struct lsu *, const struct params *);
@@ -35,24 +39,36 @@ static inline void lsu_push(struct lsu *l, uint16_t txn)
   l->queue[(l->head + l->n++) % LSU_MAX_ENTRIES] = txn;
 }
 
-/* First cycle in which the head may be granted; TIME_NEVER when empty. */
-static inline uint64_t lsu_ready_at(const struct lsu *l, const struct txn_pool *pool)
-{
-  if (l->n == 0) return TIME_NEVER;
-  uint64_t at = pool->t[l->queue[l->head]].issued + l->front_cycles;
-  return at > l->next_grant ? at : l->next_grant;
-}
-
 static inline uint16_t lsu_head(const struct lsu *l)
 {
   return l->queue[l->head];
 }
 
+/* First cycle in which the head may enter the address stage, ports permitting; TIME_NEVER when there
+ * is none or it has entered. */
+uint64_t lsu_head_enter_at(const struct lsu *, const struct txn_pool *);
+static inline uint64_t lsu_enter_at(const struct lsu *l, const struct txn_pool *pool)
+{
+  return l->n == 0 || l->entered ? TIME_NEVER : lsu_head_enter_at(l, pool);
+}
+
+/* The head enters the address stage in cycle `now`. Returns the cycle from which its sources may be
+ * overwritten (meaningless when its stages.holds). */
+uint64_t lsu_enter(struct lsu *, const struct txn_pool *, uint64_t now);
+
+/* First cycle in which the arbiter may take the head; TIME_NEVER when none has entered. */
+static inline uint64_t lsu_ready_at(const struct lsu *l)
+{
+  return l->entered ? l->ready_at : TIME_NEVER;
+}
+
+/* The arbiter takes the head in cycle `now`. */
 static inline void lsu_pop(struct lsu *l, uint64_t now)
 {
   l->head = (uint8_t)((l->head + 1) % LSU_MAX_ENTRIES);
   l->n--;
-  l->next_grant = now + l->addr_interval;
+  l->entered = false;
+  if (l->stage_free_at < now) l->stage_free_at = now;
 }
 
 #endif

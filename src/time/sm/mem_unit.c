@@ -1,21 +1,27 @@
 #include "time/sm/mem_unit.h"
 
 #include "base/bits.h"
+#include "time/sm/mem_access.h"
 
 enum { REQ_QUEUE_CAP = 4096, REPLY_QUEUE_CAP = 8192 };
 
 void mem_unit_init(struct mem_unit *u, struct arena *a, const struct params *p, unsigned sm)
 {
+  u->params = p;
   u->n_clients = p->sm_sub_cores;
   BUG_ON(u->n_clients > MEM_UNIT_SUB_CORES);
   u->arbiter_interval = p->mem_arbiter_interval;
   u->request_cycles = p->noc_request_latency;
   u->request_bytes = p->noc_sm_request_bytes;
-  u->front_cycles = p->mem_grant_latency - 1;
+  u->write_cycles = p->mem_write_cycles;
   u->period = params_clock_ps(p);
   u->sm = sm;
   txn_pool_init(&u->pool, a, p->mem_pending_entries);
   l1_init(&u->l1, a, p);
+  tlb_init(&u->tlb, a, p);
+  wheel_init(&u->results);
+  u->tex_first = u->tex_last = TXN_NONE;
+  BUG_ON(u->pool.size > WHEEL_POOL);
   QUEUE_INIT(&u->out, a, struct mem_req, REQ_QUEUE_CAP);
   QUEUE_INIT(&u->in, a, struct mem_reply, REPLY_QUEUE_CAP);
 }
@@ -52,48 +58,145 @@ static struct warp_slot *warp_of(struct mem_unit *u, const struct txn *t)
   return &u->client[t->sub_core].warps->slot[t->warp];
 }
 
+static void wake(struct mem_unit *u, const struct txn *t, uint64_t at)
+{
+  if (at < u->wake[t->sub_core]) u->wake[t->sub_core] = at;
+}
+
 static void drop_at(struct mem_unit *u, const struct txn *t, unsigned sb, uint64_t now,
                     uint64_t visible)
 {
   struct mem_client *c = &u->client[t->sub_core];
+  if (sb == SB_NONE) return;
   depend_drop_at(c->depend, c->warps, now, visible, t->warp, sb);
+  wake(u, t, visible - 1);
 }
 
 /* LDGDEPBAR counters drop in order, when all LDGSTS of their group and the groups before are done.
  * */
-static void ldgsts_done(struct mem_unit *u, const struct txn *t, uint64_t now)
+static void ldgsts_done(struct mem_unit *u, const struct txn *t, uint64_t now, uint64_t visible)
 {
   struct ldgsts *g = &warp_of(u, t)->ldgsts;
   BUG_ON(g->outstanding[t->ldgsts_group] == 0);
   g->outstanding[t->ldgsts_group]--;
   while (g->oldest != g->open && g->outstanding[g->oldest] == 0) {
-    drop_at(u, t, g->sb[g->oldest], now, now + 2);
+    drop_at(u, t, g->sb[g->oldest], now, visible);
     g->oldest = (uint8_t)((g->oldest + 1) % LDGSTS_GROUPS);
   }
 }
 
-/* The transaction's last answer is in: its result is readable from cycle `visible` on. */
-static void complete(struct mem_unit *u, uint16_t id, uint64_t now, uint64_t visible)
+/* The transaction leaves the unit. */
+static void retire(struct mem_unit *u, uint16_t id, uint64_t now)
 {
   struct txn *t = &u->pool.t[id];
   struct warp_slot *w = warp_of(u, t);
-  if (visible < now + 2) visible = now + 2;
-  drop_at(u, t, t->write_sb, now, visible);
-  struct hazard *h = u->client[t->sub_core].hazard;
-  if (h && t->inst) hazard_written(h, t->warp, t->inst, t->hazard_seq, visible);
-  if (t->ldgsts_group != 0xff) ldgsts_done(u, t, now);
   if (t->store) w->stores_out--;
+  if (w->hold != WS_SELECTED) wake(u, t, now + 1);
   w->in_flight--;
   if (u->pool.n_free == 0) u->pool_refilled = true;
   txn_give(&u->pool, id);
 }
 
+/* The result crosses the link to its sub-core and is written. */
+static void send_back(struct mem_unit *u, uint16_t id, uint64_t now)
+{
+  struct txn *t = &u->pool.t[id];
+  struct mem_client *c = &u->client[t->sub_core];
+  uint64_t *link = &u->link_free_at[t->sub_core], start = now > *link ? now : *link;
+  unsigned n = 0, bank = t->inst ? writeback_bank(c->writeback, t->inst, &n) : 0;
+  *link = start + t->stages.back;
+  uint64_t visible = *link + u->write_cycles; /* and the last register is written one cycle before */
+  unsigned step = n > 1 ? t->stages.back / n : 0;
+  uint64_t first = visible - 1 - (n > 1 ? (n - 1) * step : 0);
+  depend_write_at(c->depend, c->warps, now, t->warp,
+                  (struct depend_write){.first = first,
+                                        .sb = t->write_sb,
+                                        .bank = (uint8_t)bank,
+                                        .n = (uint8_t)n,
+                                        .step = (uint8_t)step});
+  wake(u, t, first);
+  if (t->stages.holds) drop_at(u, t, t->read_sb, now, visible);
+  if (c->emulate && t->inst) emulate_written(c->emulate, t->warp, t->emulate_tag, visible);
+  if (mem_access_comes_late(u, t)) mem_access_late(u, t);
+  if (c->hazard && t->inst) {
+    hazard_written(c->hazard, t->warp, t->inst, t->hazard_seq, visible);
+    if (t->stages.holds)
+      hazard_sources_read(c->hazard, t->warp, t->inst, t->hazard_seq, visible);
+  }
+  if (t->ldgsts_group != 0xff) ldgsts_done(u, t, now, visible);
+  retire(u, id, now);
+}
+
+/* Textures, and loads from surfaces, which take the same way. */
+static bool is_image_load(const struct txn *t)
+{
+  return t->inst && t->inst->mem.image && t->inst->mem.op == MEM_LOAD;
+}
+
+static void queue_image_load(struct mem_unit *u, uint16_t id)
+{
+  struct txn *t = &u->pool.t[id];
+  t->filtered = CYCLE_NEVER;
+  t->next = TXN_NONE;
+  if (u->tex_first == TXN_NONE)
+    u->tex_first = id;
+  else
+    u->pool.t[u->tex_last].next = id;
+  u->tex_last = id;
+}
+
+/* Results leave in the order of the grants, one per cycle. */
+static void image_results(struct mem_unit *u, uint64_t now)
+{
+  while (u->tex_first != TXN_NONE && u->pool.t[u->tex_first].filtered != CYCLE_NEVER) {
+    uint16_t id = u->tex_first;
+    uint64_t at = u->pool.t[id].filtered;
+    if (at <= u->tex_result_at) at = u->tex_result_at + 1;
+    u->tex_result_at = at;
+    u->tex_first = u->pool.t[id].next;
+    wheel_add(&u->results, now, (struct wheel_event){.id = id, .at = at});
+  }
+}
+
+/* The transaction's last answer is in: its result will be ready to return. */
+static void complete(struct mem_unit *u, uint16_t id, uint64_t now)
+{
+  struct txn *t = &u->pool.t[id];
+  if (is_image_load(t)) {
+    t->filtered = now + t->stages.pipe + t->extra;
+    image_results(u, now);
+    return;
+  }
+  bool result = t->write_sb != SB_NONE || t->ldgsts_group != 0xff || t->stages.holds ||
+                (t->inst && t->inst->n_dst);
+  if (!result)
+    retire(u, id, now);
+  else
+    wheel_add(&u->results, now,
+              (struct wheel_event){.id = id, .at = now + t->stages.pipe + t->extra});
+}
+
+static void results_cycle(struct mem_unit *u, uint64_t now)
+{
+  for (uint16_t i = wheel_take(&u->results, now), next; i != WHEEL_NIL; i = next) {
+    struct wheel_event e = u->results.pool[i];
+    next = e.next;
+    wheel_release(&u->results, i);
+    if (e.at > now)
+      wheel_add(&u->results, now, e);
+    else
+      send_back(u, e.id, now);
+  }
+}
+
 static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn_line l,
                  uint64_t now)
 {
-  unsigned payload = kind == REQ_READ ? 0 : bits_count(l.sectors) * SECTOR_BYTES;
+  unsigned payload = kind == REQ_READ ? 0 : count_sectors(l.sectors) * SECTOR_BYTES;
   uint64_t at = now > u->port_free_at ? now : u->port_free_at;
   u->port_free_at = at + 1 + payload / u->request_bytes;
+  if (kind != REQ_SERVICE && !(l.line & TXN_LOCAL_LINE))
+    at = tlb_translate(&u->tlb, l.line, at, u->stats);
   req_queue_push(&u->out, (struct mem_req){
                               .arrive = (at + u->request_cycles) * u->period,
                               .line = l.line,
@@ -111,56 +214,94 @@ static void load_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t 
   for (unsigned i = 0; i < t->n_lines; i++) {
     struct txn_line l = t->line[i];
     struct l1_access r = l1_load(&u->l1, l.line, l.sectors, id);
-    u->stats->l1_read_sectors += bits_count(l.sectors);
-    u->stats->l1_hit_sectors += bits_count(r.hit);
-    u->stats->l1_merge_sectors += bits_count(r.merged);
-    u->stats->l1_miss_sectors += bits_count(r.missed);
+    u->stats->l1_read_sectors += count_sectors(l.sectors);
+    u->stats->l1_hit_sectors += count_sectors(r.hit);
+    u->stats->l1_merge_sectors += count_sectors(r.merged);
+    u->stats->l1_miss_sectors += count_sectors(r.missed);
     if (r.hit != l.sectors) t->waiting++;
     if (r.missed) send(u, id, REQ_READ, (struct txn_line){l.line, r.missed}, now);
   }
 }
 
 /* One request per line: each is performed at its slice, for its lanes. */
-static void strong_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
-{
-  struct step_warp *w = warp_of(u, t)->step;
-  for (unsigned i = 0; i < t->n_lines; i++) send(u, id, REQ_STRONG, t->line[i], now);
-  t->waiting = t->n_lines;
-  if (!t->n_lines) w->ops->finish(w, &t->effect); /* no lane: nobody will answer */
-}
-
 static void store_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
 {
   for (unsigned i = 0; i < t->n_lines; i++) {
-    u->stats->l1_write_sectors += bits_count(t->line[i].sectors);
+    u->stats->l1_write_sectors += count_sectors(t->line[i].sectors);
     send(u, id, REQ_WRITE, t->line[i], now);
   }
   t->waiting = t->n_lines;
 }
 
-/* Sources are read inside the local unit, when address generation takes the instruction: later than
- * unloaded by what the instructions before it cost there, whatever the arbiter does after it. */
-void mem_unit_new_head(struct mem_unit *u, unsigned client, uint64_t now)
+/* Hazard emulation: the instruction reads its sources and does what others did at issue. */
+static void read_sources(struct mem_unit *u, struct mem_client *c, struct txn *t, uint64_t now)
 {
-  struct mem_client *c = &u->client[client];
-  if (c->lsu->n == 0) return;
-  const struct txn *t = &u->pool.t[lsu_head(c->lsu)];
-  uint64_t late = lsu_ready_at(c->lsu, &u->pool) - (t->issued + u->front_cycles);
-  uint64_t war = t->issued + t->war + late;
-  if (war < now + 2) war = now + 2;
+  struct warp_slot *w = warp_of(u, t);
+  uint64_t address = now - u->params->mem_front_cycles, data = address;
+  if (t->stages.data) data += t->stages.sources + t->stages.gap;
+  t->unread = false;
+  w->unread--;
+  if (t->store) w->stores_out--;
+  wake(u, t, now + 1); /* a barrier or a fence may go on */
+  emulate_open(c->emulate, w, t, address, data, now);
+  if (w->step->ops->execute(w->step, &t->effect, u->fault)) mem_access(u, t, now);
+  emulate_close(c->emulate, w, t, t->kind == TXN_STRONG);
+}
+
+static void finish(struct mem_unit *u, struct txn *t)
+{
+  struct mem_client *c = &u->client[t->sub_core];
+  struct warp_slot *w = warp_of(u, t);
+  if (c->emulate)
+    emulate_finish(c->emulate, w, t);
+  else
+    w->step->ops->finish(w->step, &t->effect);
+}
+
+static void strong_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
+{
+  for (unsigned i = 0; i < t->n_lines; i++) send(u, id, REQ_STRONG, t->line[i], now);
+  t->waiting = t->n_lines;
+  if (!t->n_lines) finish(u, t); /* no lane: nobody will answer */
+}
+
+/* The head of a queue enters the address stage when the ports to read its addresses are free. */
+static void enter(struct mem_unit *u, struct mem_client *c, uint64_t now)
+{
+  if (lsu_enter_at(c->lsu, &u->pool) > now) return;
+  struct txn *t = &u->pool.t[lsu_head(c->lsu)];
+  unsigned window = t->stages.sources ? t->stages.sources : 1u;
+  if (t->inst && !operand_read_queued(c->operands, t->inst, now, window)) {
+    u->stats->queued_read_waits++;
+    return;
+  }
+  if (t->unread) read_sources(u, c, t, now);
+  uint64_t war = lsu_enter(c->lsu, &u->pool, now);
+  if (c->emulate && t->inst && t->inst->mem.space != MEM_NONE)
+    emulate_sources_read(c->emulate, t->warp, t->emulate_tag, war);
+  if (t->stages.holds) return;
   drop_at(u, t, t->read_sb, now, war);
   if (c->hazard && t->inst) hazard_sources_read(c->hazard, t->warp, t->inst, t->hazard_seq, war);
+}
+
+/* The next instruction has reached the head of its queue: a barrier behind it may issue. */
+static void new_head(struct mem_unit *u, struct mem_client *c, uint64_t now)
+{
+  if (c->lsu->n == 0) return;
+  const struct txn *t = &u->pool.t[lsu_head(c->lsu)];
+  if (--warp_of(u, t)->queued == 0) wake(u, t, now + 1);
 }
 
 static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
 {
   uint16_t id = lsu_head(c->lsu);
   struct txn *t = &u->pool.t[id];
-  uint64_t late = now - (t->issued + u->front_cycles) + t->extra;
+  if (!lsu_can_accept(c->lsu)) wake(u, t, now + 1);
   lsu_pop(c->lsu, now);
+  new_head(u, c, now);
   u->free_at = now + (t->busy > u->arbiter_interval ? t->busy : u->arbiter_interval);
   t->waiting = 0;
-  mem_unit_new_head(u, t->sub_core, now);
+  if (is_image_load(t)) queue_image_load(u, id);
   if (t->kind == TXN_GLOBAL && t->mem.op == MEM_STORE)
     store_lines(u, t, id, now);
   else if (t->kind == TXN_GLOBAL)
@@ -171,13 +312,13 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
     t->waiting = 1;
     send(u, id, REQ_SERVICE, (struct txn_line){0, 0}, now);
   }
-  if (t->waiting == 0) complete(u, id, now, t->issued + t->raw + late);
+  if (t->waiting == 0) complete(u, id, now);
 }
 
 /* Can the head of this queue be taken now? It needs room for all its lines. */
 static bool can_grant(const struct mem_unit *u, const struct mem_client *c, uint64_t now)
 {
-  if (lsu_ready_at(c->lsu, &u->pool) > now) return false;
+  if (lsu_ready_at(c->lsu) > now) return false;
   const struct txn *t = &u->pool.t[lsu_head(c->lsu)];
   if (t->kind == TXN_SHARED || t->kind == TXN_OTHER || t->kind == TXN_CONST) return true;
   unsigned lines = t->n_lines ? t->n_lines : 1;
@@ -185,93 +326,104 @@ static bool can_grant(const struct mem_unit *u, const struct mem_client *c, uint
          u->outstanding + lines <= u->in.cap;
 }
 
-/* Answer for one line: the rest of the unloaded latency follows the grant. */
-static void line_done(void *ctx, uint32_t id)
+/* Answer for one line. */
+static void line_done(struct mem_unit *u, uint16_t id, uint64_t now)
 {
-  struct mem_unit *u = ctx;
-  u->pool.t[id].waiting--;
-}
-
-static void wake_if_done(struct mem_unit *u, uint16_t id, uint64_t now, unsigned *wake)
-{
-  struct txn *t = &u->pool.t[id];
-  if (t->waiting) return;
-  *wake |= 1u << t->sub_core;
-  complete(u, id, now, now + t->raw - u->front_cycles + t->extra);
+  if (--u->pool.t[id].waiting == 0) complete(u, id, now);
 }
 
 struct fill_ctx {
   struct mem_unit *u;
   uint64_t now;
-  unsigned wake;
 };
 
 static void filled(void *ctx, uint32_t id)
 {
   struct fill_ctx *f = ctx;
-  line_done(f->u, id);
-  wake_if_done(f->u, (uint16_t)id, f->now, &f->wake);
+  line_done(f->u, (uint16_t)id, f->now);
 }
 
-static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now, unsigned *wake)
+static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now)
 {
   u->outstanding--;
   u->answered++;
   if (r.kind == REQ_READ) {
-    struct fill_ctx f = {.u = u, .now = now};
-    l1_fill(&u->l1, r.line, r.sectors, filled, &f);
-    *wake |= f.wake;
+    l1_fill(&u->l1, r.line, r.sectors, filled, &(struct fill_ctx){.u = u, .now = now});
     return;
   }
   struct txn *t = &u->pool.t[r.txn];
-  t->waiting--;
-  if (r.kind == REQ_STRONG && t->waiting == 0) {
+  if (r.kind == REQ_STRONG && t->waiting == 1) {
     note_strong(u, t, -1);
-    struct warp_slot *w = warp_of(u, t);
-    w->step->ops->finish(w->step, &t->effect);
+    finish(u, t);
   }
-  if (r.kind == REQ_SERVICE) warp_of(u, t)->hold_until = now + 1;
-  wake_if_done(u, (uint16_t)r.txn, now, wake);
+  if (r.kind == REQ_SERVICE) {
+    warp_of(u, t)->hold_until = now + 1;
+    wake(u, t, now + 1);
+  }
+  line_done(u, (uint16_t)r.txn, now);
 }
 
-static unsigned replies_and_grant(struct mem_unit *u, uint64_t now)
+static void replies_cycle(struct mem_unit *u, uint64_t now)
 {
-  unsigned wake = 0;
   struct mem_reply *r;
   while ((r = reply_queue_front(&u->in)) && r->arrive <= now * u->period) {
-    answer(u, *r, now, &wake);
+    answer(u, *r, now);
     reply_queue_pop(&u->in);
   }
-  if (now < u->free_at) return wake;
-  for (unsigned k = 0; k < u->n_clients; k++) {
-    unsigned i = (u->next_client + k) % u->n_clients;
-    if (!can_grant(u, &u->client[i], now)) continue;
-    grant(u, &u->client[i], now);
-    u->next_client = (i + 1) % u->n_clients;
-    return wake | 1u << i;
+}
+
+static void arbiter_cycle(struct mem_unit *u, uint64_t now)
+{
+  if (now < u->free_at) return;
+  for (unsigned k = 0, i = u->next_client; k < u->n_clients; k++) {
+    struct mem_client *c = &u->client[i];
+    if (++i == u->n_clients) i = 0;
+    if (!can_grant(u, c, now)) continue;
+    grant(u, c, now);
+    u->next_client = i;
+    return;
   }
-  return wake;
 }
 
-unsigned mem_unit_cycle(struct mem_unit *u, uint64_t now)
+/* First cycle after `now` with something to do, when nothing new comes. */
+static uint64_t next_event(const struct mem_unit *u, uint64_t now)
 {
-  u->pool_refilled = false;
-  unsigned wake = replies_and_grant(u, now);
-  /* Any sub-core may have been waiting for a transaction. */
-  return u->pool_refilled ? (1u << u->n_clients) - 1 : wake;
-}
-
-uint64_t mem_unit_next(const struct mem_unit *u, uint64_t now)
-{
-  uint64_t next = CYCLE_NEVER;
+  uint64_t next = CYCLE_NEVER, enters = wheel_next(&u->results, now);
   for (unsigned i = 0; i < u->n_clients; i++) {
-    uint64_t at = lsu_ready_at(u->client[i].lsu, &u->pool);
+    uint64_t at = lsu_ready_at(u->client[i].lsu), in = lsu_enter_at(u->client[i].lsu, &u->pool);
     if (at < next) next = at;
+    if (in < enters) enters = in;
   }
   if (next != CYCLE_NEVER && next < u->free_at) next = u->free_at;
+  if (enters < next) next = enters;
   if (u->in.n) {
     uint64_t at = (u->in.slot[u->in.head].arrive + u->period - 1) / u->period;
     if (at < next) next = at;
   }
   return next == CYCLE_NEVER || next > now ? next : now + 1;
+}
+
+void mem_unit_cycle(struct mem_unit *u, uint64_t now)
+{
+  for (unsigned i = 0; i < u->n_clients; i++) u->wake[i] = CYCLE_NEVER;
+  u->pool_refilled = false;
+  replies_cycle(u, now);
+  results_cycle(u, now);
+  arbiter_cycle(u, now);
+  for (unsigned i = 0; i < u->n_clients; i++) enter(u, &u->client[i], now);
+  /* Any sub-core may have been waiting for a transaction. */
+  for (unsigned i = 0; u->pool_refilled && i < u->n_clients; i++) u->wake[i] = now + 1;
+  u->next_at = next_event(u, now);
+}
+
+void mem_unit_dump(const struct mem_unit *u, FILE *out)
+{
+  for (unsigned i = 0; i < u->pool.fresh; i++) {
+    const struct txn *t = &u->pool.t[i];
+    if (!t->waiting) continue; /* free, or nothing sent */
+    fprintf(out, "    memory instruction of warp slot %u.%u", t->sub_core, t->warp);
+    if (t->inst) fprintf(out, " at pc 0x%llx", (unsigned long long)t->inst->pc);
+    fprintf(out, ", issued in cycle %llu: %u of %u lines unanswered\n",
+            (unsigned long long)t->issued, t->waiting, t->n_lines);
+  }
 }

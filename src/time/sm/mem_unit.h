@@ -2,27 +2,36 @@
  * memory, constants (Huerta et al., MICRO 2025).
  *
  *   params  mem.arbiter_interval (2: one instruction accepted per 2 cycles), mem.pending_entries,
- *           l1.*, noc.*
+ *           l1.*, tlb.*, noc.*
  *   ports   in: heads of the lsu queues; replies of the memory side
  *           out: requests to the memory side; counter drops to the sub-cores
- *   cycle   replies first, then one grant, round robin over the sub-cores
- * Latencies are those of Table 2 of Huerta et al. (MICRO 2025), unloaded; what is added on top is
- * queueing, bank conflicts, extra lines, and the way to L2 and DRAM and back.
- *   not modelled: L1 banks; TLB; texture path
+ *   cycle   replies first, then results that are ready, then one grant, round robin over the
+ *           sub-cores, then the heads of the queues enter their address stages
+ *   result  ready stages.pipe cycles after the grant, or after the last line has come, and bank
+ *           conflicts and extra lines; then it waits for the link to its sub-core and crosses it; then
+ *           it is written, when a write port is free (depend_write_at)
+ *   results of textures and surfaces return in order: nvcc waits for some of several with DEPBAR (compiler output)
  */
 #ifndef WS_TIME_SM_MEM_UNIT_H
 #define WS_TIME_SM_MEM_UNIT_H
+
+#include <stdio.h>
 
 #include "config/params.h"
 #include "time/mem/l1.h"
 #include "time/msg.h"
 #include "time/sm/const_cache.h"
 #include "time/sm/depend.h"
+#include "time/sm/emulate.h"
 #include "time/sm/hazard.h"
 #include "time/sm/lsu.h"
+#include "time/sm/operand.h"
 #include "time/sm/sm_stats.h"
+#include "time/sm/tlb.h"
 #include "time/sm/txn.h"
 #include "time/sm/warp.h"
+#include "time/sm/wheel.h"
+#include "time/sm/writeback.h"
 
 enum { MEM_UNIT_SUB_CORES = 4, STRONG_FILTER = 256 };
 
@@ -30,19 +39,29 @@ enum { MEM_UNIT_SUB_CORES = 4, STRONG_FILTER = 256 };
 struct mem_client {
   struct lsu *lsu;
   struct depend *depend;
+  struct operand_path *operands;
+  const struct writeback *writeback;
   struct warp_table *warps;
   struct hazard *hazard; /* NULL: not checked */
+  struct emulate *emulate; /* NULL: registers change at issue */
 };
 
 struct mem_unit {
-  /* params */
-  unsigned n_clients, arbiter_interval, request_cycles, request_bytes, sm, front_cycles;
+  const struct params *params;
+  unsigned n_clients, arbiter_interval, request_cycles, request_bytes, sm, write_cycles;
   picos period;
   /* state */
   struct txn_pool pool;
   struct l1 l1;
+  struct tlb tlb;
   struct const_cache vl; /* L0 VL, for LDC */
   bool pool_refilled;      /* this cycle gave back the first transaction of an empty pool */
+  struct wheel results;    /* transactions (id) whose results become ready */
+  uint16_t tex_first, tex_last; /* texture and surface loads granted, oldest first; TXN_NONE */
+  uint64_t tex_result_at;  /* of the last of their results */
+  uint64_t link_free_at[MEM_UNIT_SUB_CORES]; /* results to each sub-core */
+  uint64_t wake[MEM_UNIT_SUB_CORES]; /* of this cycle: when the sub-core has to look; CYCLE_NEVER */
+  uint64_t next_at;      /* nothing to do before this cycle */
   uint64_t free_at;      /* accepts the next instruction from this cycle on */
   uint64_t port_free_at; /* request port to the interconnect */
   unsigned next_client;  /* round robin */
@@ -57,6 +76,8 @@ struct mem_unit {
   struct mem_client client[MEM_UNIT_SUB_CORES];
   struct req_queue out;
   struct reply_queue in;
+  struct gmem_view *view;
+  struct fault *fault; /* filled by the first faulting access of the SM */
   struct sm_stats *stats;
 };
 
@@ -67,14 +88,17 @@ bool mem_unit_strong_pending(const struct mem_unit *, const struct txn *);
 /* A transaction of kind TXN_STRONG issued: later weak accesses to its lines queue behind it. */
 void mem_unit_note_strong(struct mem_unit *, const struct txn *);
 
-/* The local unit of this sub-core has a new instruction at its head: its sources will be read. */
-void mem_unit_new_head(struct mem_unit *, unsigned client, uint64_t now);
+/* A transaction joined the queue of a sub-core, or replies came. */
+static inline void mem_unit_wake(struct mem_unit *u, uint64_t at)
+{
+  if (at < u->next_at) u->next_at = at;
+}
 
-/* Handles replies due and grants at most one instruction. Bit i of the result: sub-core i has
- * something to look at (a counter will drop, a queue entry came free, a warp's hold may end). */
-unsigned mem_unit_cycle(struct mem_unit *, uint64_t now);
+/* One cycle. wake[i] says when sub-core i has something to look at: a counter will drop, a queue
+ * entry came free, a warp's hold may end. */
+void mem_unit_cycle(struct mem_unit *, uint64_t now);
 
-/* First cycle after `now` in which mem_unit_cycle has something to do without a new message. */
-uint64_t mem_unit_next(const struct mem_unit *, uint64_t now);
+/* The memory instructions that wait for answers, a line each. */
+void mem_unit_dump(const struct mem_unit *, FILE *);
 
 #endif

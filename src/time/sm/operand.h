@@ -1,25 +1,32 @@
 /* Operand path of fixed-latency instructions in one sub-core: Control -> Allocate -> three read
  * cycles (Huerta et al., MICRO 2025).
  *
- *   params  regfile.banks, regfile.read_ports, regfile.read_cycles, regfile.cache
- *   rule    Allocate reserves read ports for the next read_cycles cycles; an instruction that
- *           cannot read all its operands in that window waits there, holds the next one in Control
- *           and so the issue port. Operands found in the register-file cache need no port.
+ *   params  regfile.banks, regfile.read_ports, regfile.read_cycles, regfile.cache,
+ *           regfile.perfect
+ *   rule    Allocate reserves read ports for the next read_cycles cycles. A bank is read in order, and as late
+ *           as the window allows; an instruction whose last read falls behind its window waits that long
+ *           in Allocate, holds the next one in Control and so the issue port. Operands found in the
+ *           register-file cache need no port. That the reads are late and in order is seen on an A100: one read
+ *           in a bank, then n of the next instruction: n - 1 bubbles (Strelizia-zerotwo/A100-modern-gpu-reproduction);
+ *           that banks do not wait for each other, on an RTX 3060 (YKTian-x2b/AmpereArchViaMicroBenchMark).
  *   cache   one value per bank and operand position, kept when read with its reuse bit; a read of
  *           the same bank and position replaces or drops it. Variable-latency instructions neither
  *           hit nor allocate.
  * Times are computed when the instruction issues: nothing after it can overtake, so the box needs
  * no cycle of its own.
- *   not modelled: result queue, write ports; reads of variable-latency instructions
+ *   queued  memory instructions read their addresses with the ports that are left, when none of
+ *           the fixed-latency instructions before them needs one (operand_read_queued)
+ *   not modelled: ports for store data and for the sources of special functions
  */
 #ifndef WS_TIME_SM_OPERAND_H
 #define WS_TIME_SM_OPERAND_H
 
 #include "config/params.h"
 #include "isa/inst.h"
+#include "time/sm/ports.h"
 #include "time/sm/sm_stats.h"
 
-enum { OPERAND_MAX_BANKS = 8, OPERAND_POSITIONS = 3, OPERAND_WINDOW = 64 };
+enum { OPERAND_MAX_BANKS = 8, OPERAND_POSITIONS = 3 };
 
 struct rfc_entry {
   uint16_t reg;
@@ -29,10 +36,11 @@ struct rfc_entry {
 
 struct operand_path {
   unsigned banks, ports, read_cycles; /* params */
-  bool cache;
-  uint64_t base; /* cycle of bit 0 / counter 0 of the reservations */
-  uint8_t used[OPERAND_MAX_BANKS][OPERAND_WINDOW]; /* ports reserved, ring by cycle */
-  uint64_t leaves; /* cycle in which the last instruction left Allocate */
+  bool cache, perfect;
+  struct ports bank[OPERAND_MAX_BANKS]; /* read ports */
+  uint64_t last_read[OPERAND_MAX_BANKS]; /* of the fixed-latency instructions */
+  uint64_t leaves;  /* cycle in which the last instruction left Allocate … */
+  uint64_t read_by; /* … and the first one after its read cycles */
   struct rfc_entry rfc[OPERAND_MAX_BANKS][OPERAND_POSITIONS];
   struct sm_stats *stats;
 };
@@ -42,5 +50,15 @@ void operand_init(struct operand_path *, const struct params *, struct sm_stats 
 /* A fixed-latency instruction issues at `now`. Returns the first cycle in which the next
  * instruction of the sub-core may issue: now + 1 unless this one has to wait in Control. */
 uint64_t operand_issue(struct operand_path *, const struct inst *, unsigned warp, uint64_t now);
+
+/* Cycles the instruction that issued last, at `now`, is held in Control and Allocate. */
+static inline uint64_t operand_held(const struct operand_path *o, uint64_t now)
+{
+  return o->leaves - (now + 2);
+}
+
+/* A memory instruction wants to read its address registers (all its sources when it addresses no
+ * memory) in cycles [now, now + window). True: ports are free and now taken. */
+bool operand_read_queued(struct operand_path *, const struct inst *, uint64_t now, unsigned window);
 
 #endif

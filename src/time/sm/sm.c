@@ -12,6 +12,8 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   m->ledger.stats = &m->stats;
   l1i_init(&m->l1i, a, p, &m->stats);
   m->mem.stats = &m->stats;
+  m->mem.view = &m->view;
+  m->mem.fault = &m->fault;
   const_cache_init(&m->mem.vl, a, p, p->const_vl_bytes, p->sm_sub_cores, &m->l1i, &m->stats);
   gmem_log_init(&m->log);
   m->done_latency = p->noc_request_latency;
@@ -28,7 +30,11 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
                                           .fp64_free_at = &m->fp64_free_at,
                                           .cta_event = cta_event,
                                           .ctx = m});
-    m->mem.client[i] = (struct mem_client){&c->lsu, &c->depend, &c->warps, NULL};
+    m->mem.client[i] = (struct mem_client){.lsu = &c->lsu,
+                                           .depend = &c->depend,
+                                           .operands = &c->operands,
+                                           .writeback = &c->writeback,
+                                           .warps = &c->warps};
   }
 }
 
@@ -50,7 +56,9 @@ void sm_start(struct sm *m, struct step_source *source, struct gmem *image, unsi
   m->ledger.issued = ARENA_ARRAY(a, uint64_t, m->ledger.n_insts);
   l1i_start(&m->l1i);
   const_cache_start(&m->mem.vl);
-  for (unsigned i = 0; i < m->params->sm_sub_cores; i++) sub_core_start(&m->sub_core[i], *code);
+  bool control_bits = source->caps & STEP_CAP_CONTROL;
+  for (unsigned i = 0; i < m->params->sm_sub_cores; i++)
+    sub_core_start(&m->sub_core[i], *code, control_bits);
 }
 
 /* --- CTA slots -------------------------------------------------------------------------------- */
@@ -180,8 +188,12 @@ static bool sm_cycle(struct sm *m)
   cta_slots_cycle(m);
   for (unsigned i = 0; i < m->params->sm_sub_cores; i++)
     if (m->sub_core[i].wake_at <= now && !sub_core_cycle(&m->sub_core[i], now)) return false;
-  unsigned wake = mem_unit_cycle(&m->mem, now);
-  for (; wake; wake &= wake - 1) sub_core_wake(&m->sub_core[bits_first(wake)], now + 1);
+  if (m->mem.next_at <= now) {
+    mem_unit_cycle(&m->mem, now);
+    if (m->fault.kind) return false;
+    for (unsigned i = 0; i < m->params->sm_sub_cores; i++)
+      sub_core_wake(&m->sub_core[i], m->mem.wake[i]);
+  }
   retire_cycle(m);
   return true;
 }
@@ -189,7 +201,7 @@ static bool sm_cycle(struct sm *m)
 /* First cycle after the current one in which something can happen. */
 static uint64_t next_cycle(const struct sm *m)
 {
-  uint64_t next = mem_unit_next(&m->mem, m->cycle);
+  uint64_t next = m->mem.next_at;
   for (unsigned i = 0; i < m->params->sm_sub_cores; i++)
     if (m->sub_core[i].wake_at < next) next = m->sub_core[i].wake_at;
   if (m->launches.n) {
@@ -206,6 +218,7 @@ picos sm_run(void *self, picos from, picos to)
   uint64_t first = (from + m->period - 1) / m->period, end = (to + m->period - 1) / m->period;
   if (m->fault.kind) return TIME_NEVER;
   m->cycle = first;
+  mem_unit_wake(&m->mem, first); /* replies may have come */
   while (m->cycle < end) {
     if (!sm_cycle(m)) return TIME_NEVER;
     m->cycle = next_cycle(m);
@@ -257,4 +270,5 @@ void sm_dump(const void *self, FILE *out)
           m->resident, m->exiting, m->mem.outstanding);
   for (unsigned i = 0; i < m->params->sm_sub_cores; i++)
     sub_core_dump(&m->sub_core[i], m->cycle, out);
+  mem_unit_dump(&m->mem, out);
 }

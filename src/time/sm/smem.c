@@ -3,23 +3,52 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "time/sm/access.h"
 
-enum { BANKS = 32, BANK_BYTES = 4, MAX_WORDS = 32 };
+enum { BANKS = 32, BANK_BYTES = 4, MAX_WORDS = 32, LANES = 32 };
 
-/* Largest number of distinct words in one bank among the lanes in m; atomics: of lanes. */
-static unsigned passes_of(const struct mem_effect *a, lane_mask m, unsigned words, bool atomic)
+/* First word of each lane's access; what meets in a bank is words apart by a multiple of 32. */
+struct words {
+  uint32_t first[LANES];
+  unsigned n; /* words per lane */
+};
+
+static struct words words_of(const struct mem_effect *m, bool destination)
 {
+  struct words w = {.n = m->bytes <= BANK_BYTES ? 1 : m->bytes / (unsigned)BANK_BYTES};
+  for (unsigned i = 0; i < LANES; i++)
+    w.first[i] = (uint32_t)((destination ? m->shared_addr[i] : m->addr[i]) / BANK_BYTES);
+  return w;
+}
+
+/* All bytes within the width of the banks: no two words share one. */
+static bool within_one_row(const struct words *a, lane_mask m)
+{
+  uint32_t low = UINT32_MAX, high = 0;
+  for (; m; m &= m - 1) {
+    uint32_t first = a->first[bits_first(m)];
+    if (first < low) low = first;
+    if (first > high) high = first;
+  }
+  return high - low + a->n <= BANKS;
+}
+
+/* Largest number of distinct words in one bank among the lanes in m; of lanes when equal words are not
+ * merged. */
+static unsigned passes_of(const struct words *a, lane_mask m, bool merge)
+{
+  if (merge && m && within_one_row(a, m)) return 1;
   uint32_t seen[BANKS][MAX_WORDS];
   uint8_t n[BANKS];
   unsigned worst = 0;
   memset(n, 0, sizeof n);
   for (; m; m &= m - 1) {
     unsigned lane = bits_first(m);
-    for (unsigned w = 0; w < words; w++) {
-      uint32_t word = (uint32_t)(a->addr[lane] / BANK_BYTES) + w, bank = word % BANKS;
+    for (unsigned w = 0; w < a->n; w++) {
+      uint32_t word = a->first[lane] + w, bank = word % BANKS;
       unsigned i = 0;
-      while (!atomic && i < n[bank] && seen[bank][i] != word) i++;
-      if (atomic || i == n[bank]) {
+      while (merge && i < n[bank] && seen[bank][i] != word) i++;
+      if (!merge || i == n[bank]) {
         if (n[bank] < MAX_WORDS) seen[bank][n[bank]++] = word;
         if (n[bank] > worst) worst = n[bank];
       }
@@ -36,19 +65,52 @@ unsigned smem_min_passes(const struct mem_effect *m)
 /* LDSM: 8 lanes name the 16-byte rows of one 8x8 matrix, which is delivered in one pass. */
 enum { LDSM_ROWS = 8, LDSM_ROW_WORDS = 4 };
 
+/* Does every active lane read what its neighbour (lane number xor `bit`) reads? */
+static bool neighbours_share(const struct words *w, lane_mask active, unsigned bit)
+{
+  for (lane_mask m = active; m; m &= m - 1) {
+    unsigned lane = bits_first(m), other = lane ^ bit;
+    if ((active >> other & 1) && w->first[lane] != w->first[other]) return false;
+  }
+  return true;
+}
+
+static unsigned groups_of(const struct mem_effect *m, const struct words *w, lane_mask all)
+{
+  unsigned groups = smem_min_passes(m);
+  if (m->op != MEM_LOAD || groups == 1) return groups;
+  bool share = neighbours_share(w, all, 1) || neighbours_share(w, all, 2);
+  return share ? groups / 2 : groups;
+}
+
 unsigned smem_passes(const struct mem_effect *m)
 {
-  unsigned groups = smem_min_passes(m), words = m->bytes <= 4 ? 1 : m->bytes / 4u, total = 0;
-  unsigned lanes = 32 / groups;
+  lane_mask all = m->lanes | m->near_lanes;
+  bool wide = m->bytes > BANK_BYTES && (m->op == MEM_LOAD || m->op == MEM_STORE);
+  if (wide && access_dense(m, all)) return smem_min_passes(m);
+  struct words w = words_of(m, false);
+  unsigned groups = groups_of(m, &w, all), lanes = LANES / groups, total = 0;
   if (m->op == MEM_LDSM) {
     lanes = LDSM_ROWS;
-    words = LDSM_ROW_WORDS;
+    w.n = LDSM_ROW_WORDS;
   }
-  bool atomic = m->op == MEM_ATOMIC || m->op == MEM_RED;
-  lane_mask all = m->lanes | m->near_lanes;
+  bool merge = m->op != MEM_ATOMIC && m->op != MEM_RED;
   for (unsigned g = 0; g < groups; g++) {
     lane_mask part = all & (bits_ones(lanes) << (g * lanes));
-    unsigned p = part ? passes_of(m, part, words, atomic) : 0;
+    unsigned p = part ? passes_of(&w, part, merge) : 0;
+    total += p ? p : 1;
+  }
+  return total;
+}
+
+unsigned smem_ldgsts_passes(const struct mem_effect *m)
+{
+  struct words from = words_of(m, false), to = words_of(m, true);
+  unsigned groups = smem_min_passes(m), lanes = LANES / groups, total = 0;
+  for (unsigned g = 0; g < groups; g++) {
+    lane_mask part = m->lanes & (bits_ones(lanes) << (g * lanes));
+    unsigned read = passes_of(&from, part, true), write = passes_of(&to, part, false);
+    unsigned p = read > write ? read : write;
     total += p ? p : 1;
   }
   return total;

@@ -1,10 +1,7 @@
 #include "time/sm/sub_core.h"
 
 #include "base/bits.h"
-#include "time/sm/coalescer.h"
-#include "time/sm/mem_latency.h"
 #include "time/sm/path.h"
-#include "time/sm/smem.h"
 
 enum { EFF_CONTROL = EFF_JUMP | EFF_DIVERGED | EFF_BLOCKED | EFF_MERGED | EFF_EXITED };
 
@@ -18,17 +15,23 @@ void sub_core_init(struct sub_core *p, struct arena *a, const struct params *par
   fetch_init(&p->fetch, params, &p->l0i);
   const_cache_init(&p->fl, a, params, params->const_fl_bytes, id, ports.l1i, ports.ledger->stats);
   issue_init(&p->issue, params, &p->fl);
-  depend_init(&p->depend);
+  writeback_init(&p->writeback, params, ports.ledger->stats);
+  depend_init(&p->depend, &p->writeback);
+  fp64_init(&p->fp64, params, ports.fp64_free_at);
   operand_init(&p->operands, params, ports.ledger->stats);
   lsu_init(&p->lsu, params);
+  if (params->issue_dependence != DEPENDENCE_CONTROL_BITS) p->scoreboard = scoreboard_new(a, params);
 }
 
-void sub_core_start(struct sub_core *p, struct code_view code)
+void sub_core_start(struct sub_core *p, struct code_view code, bool control_bits)
 {
+  bool hybrid = p->params->issue_dependence == DEPENDENCE_HYBRID;
   p->warps.code = code;
   l0i_start(&p->l0i);
   const_cache_start(&p->fl);
   if (p->hazard) hazard_start(p->hazard);
+  p->boards = hybrid && control_bits ? NULL : p->scoreboard;
+  p->issue.boards = p->depend.boards = p->boards;
 }
 
 /* --- warps come and go ------------------------------------------------------------------------ */
@@ -49,8 +52,9 @@ unsigned sub_core_add_warp(struct sub_core *p, struct step_warp *step, unsigned 
                           .blocked_at = CYCLE_NEVER};
   p->warps.order[p->warps.n++] = (uint8_t)warp;
   if (p->hazard) hazard_new_warp(p->hazard, warp);
-  p->issue.last =
-      (uint8_t)warp; /* the youngest is the first greedy warp (Huerta et al., MICRO 2025) */
+  if (p->boards) scoreboard_new_warp(p->boards, warp);
+  if (p->emulate) emulate_new_warp(p->emulate, warp);
+  issue_new_warp(&p->issue, warp);
   warp_find_next(&p->warps, w);
   fetch_restart(&p->fetch, &p->warps, warp, warp_pc(w), now);
   sub_core_wake(p, now);
@@ -123,7 +127,7 @@ static void holds_cycle(struct sub_core *p, uint64_t now)
     unsigned warp = p->warps.order[i];
     struct warp_slot *w = &p->warps.slot[warp];
     if (w->hold == WS_SELECTED || w->done || now < w->hold_until) continue;
-    if (w->hold == WS_MEMBAR && w->stores_out) continue;
+    if (w->hold == WS_MEMBAR && w->fence_waits && w->stores_out) continue;
     end_hold(p, warp, now);
   }
 }
@@ -150,128 +154,31 @@ static void after_control(struct sub_core *p, unsigned warp, const struct effect
 
 /* --- memory instructions ---------------------------------------------------------------------- */
 
-static unsigned div_up(unsigned a, unsigned b)
-{
-  return (a + b - 1) / b;
-}
-
-/* Occupancy of the L1 pipeline; what exceeds a coalesced access of the same width is extra. */
-static void l1_cost(const struct sub_core *p, struct txn *t, unsigned sectors)
-{
-  const struct params *q = p->params;
-  unsigned data = div_up(sectors * SECTOR_BYTES, q->l1_bytes_per_cycle);
-  unsigned tags = div_up(t->n_lines, q->l1_tags_per_cycle);
-  unsigned plain = div_up(t->mem.bytes * 32u, q->l1_bytes_per_cycle);
-  t->busy = (uint16_t)(data > tags ? data : tags);
-  t->extra = (uint16_t)(t->busy > plain ? t->busy - plain : 0);
-}
-
-static bool perform(struct sub_core *p, struct warp_slot *w, struct txn *t, lane_mask lanes)
-{
-  return w->step->ops->perform(w->step, &t->effect, lanes, p->ports.view, p->ports.fault);
-}
-
-static bool perform_now(struct sub_core *p, struct warp_slot *w, struct txn *t)
-{
-  if (!perform(p, w, t, t->mem.lanes | t->mem.near_lanes)) return false;
-  w->step->ops->finish(w->step, &t->effect);
-  return true;
-}
-
-static bool global_access(struct sub_core *p, struct warp_slot *w, struct txn *t)
-{
-  struct sm_stats *s = p->ports.ledger->stats;
-  bool local = t->mem.space == MEM_LOCAL;
-  /* Local memory of a warp slot: a region of line numbers of its own, above all global lines. */
-  uint64_t slot_space =
-      (uint64_t)1 << 56 | (uint64_t)(p->ports.mem->sm * 64 + p->id * SUB_CORE_MAX_WARPS + t->warp)
-                              << 32;
-  unsigned sectors = local ? coalesce_local(t, slot_space) : coalesce_global(t);
-  s->global_insts++;
-  s->global_lines += t->n_lines;
-  l1_cost(p, t, sectors);
-  if (!local && (t->mem.strong || mem_unit_strong_pending(p->ports.mem, t))) {
-    t->kind = TXN_STRONG;
-    s->strong_insts++;
-    mem_unit_note_strong(p->ports.mem, t);
-    /* Lanes of a generic access that hit shared or local memory never leave the SM. */
-    return !t->mem.near_lanes || perform(p, w, t, t->mem.near_lanes);
-  }
-  t->kind = TXN_GLOBAL;
-  return perform_now(p, w, t);
-}
-
-static bool shared_access(struct sub_core *p, struct warp_slot *w, struct txn *t)
-{
-  struct sm_stats *s = p->ports.ledger->stats;
-  unsigned passes = smem_passes(&t->mem), least = smem_min_passes(&t->mem);
-  s->shared_insts++;
-  s->shared_passes += passes;
-  s->shared_conflicts += passes - least;
-  t->kind = TXN_SHARED;
-  t->busy = (uint16_t)passes;
-  t->extra = (uint16_t)(passes - least);
-  return perform_now(p, w, t);
-}
-
-/* LDC: lines missing in L0 VL come from L1. Addresses are bank << 32 | offset. */
-static bool const_access(struct sub_core *p, struct warp_slot *w, struct txn *t, uint64_t now)
-{
-  t->kind = TXN_CONST;
-  uint64_t readable = now, last = UINT64_MAX;
-  for (lane_mask m = t->mem.lanes; m; m &= m - 1) {
-    uint64_t addr = t->mem.addr[bits_first(m)];
-    if (addr / p->params->const_line == last) continue;
-    last = addr / p->params->const_line;
-    uint64_t at = const_cache_read(&p->ports.mem->vl, (unsigned)(addr >> 32), (uint32_t)addr, now);
-    if (at > readable) readable = at;
-  }
-  t->extra = (uint16_t)(readable - now);
-  return perform_now(p, w, t);
-}
-
-/* Sorts the access into its kind, lets it touch memory where that is the SM's business, and queues
- * it. */
+/* Queues the instruction. It touches memory now where that is the SM's business, under hazard emulation
+ * when its sources are read. */
 static bool issue_memory(struct sub_core *p, unsigned warp, const struct inst *in, uint16_t id,
-                         uint32_t hazard_seq, uint64_t now)
+                         struct releases rel, uint32_t hazard_seq, uint64_t now)
 {
   struct warp_slot *w = &p->warps.slot[warp];
   struct txn *t = &p->ports.mem->pool.t[id];
   t->sub_core = (uint8_t)p->id;
   t->warp = (uint8_t)warp;
-  t->write_sb = in->ctrl.write_sb;
-  t->read_sb = in->ctrl.read_sb;
+  t->write_sb = rel.write;
+  t->read_sb = rel.read;
   t->issued = now;
   t->inst = in;
   t->hazard_seq = hazard_seq;
-  t->n_lines = 0;
-  t->busy = t->extra = 0;
-  t->kind = TXN_OTHER;
   t->ldgsts_group = 0xff;
-  bool touches = t->effect.flags & EFF_MEM;
-  struct mem_latency l = {(uint16_t)p->params->lat[in->lat],
-                          (uint16_t)p->params->mlat_war[MLAT_LDS_REGULAR]};
-  if (in->mem.space != MEM_NONE)
-    l = mem_latency(p->params, in, touches ? t->mem.space : in->mem.space);
-  t->raw = l.raw ? l.raw : l.war;
-  t->war = l.war;
-  bool ok = true;
-  if (touches && (t->mem.space == MEM_GLOBAL || t->mem.space == MEM_LOCAL))
-    ok = global_access(p, w, t);
-  else if (touches && t->mem.space == MEM_SHARED)
-    ok = shared_access(p, w, t);
-  else if (touches)
-    ok = const_access(p, w, t, now);
-  /* A fence waits for everything that leaves the SM and brings no value back to wait for. */
-  t->store = t->kind == TXN_STRONG || (t->kind == TXN_GLOBAL && t->mem.op == MEM_STORE);
-  if (t->store) w->stores_out++;
+  bool ok = mem_access(p->ports.mem, t, now);
   if (in->mem.op == MEM_LDGSTS && in->mem.space != MEM_NONE) {
     t->ldgsts_group = w->ldgsts.open;
     w->ldgsts.outstanding[w->ldgsts.open]++;
   }
+  if (t->unread) w->unread++;
   w->in_flight++;
   lsu_push(&p->lsu, id);
-  if (p->lsu.n == 1) mem_unit_new_head(p->ports.mem, p->id, now);
+  if (p->lsu.n > 1) w->queued++;
+  mem_unit_wake(p->ports.mem, now + 1);
   return ok;
 }
 
@@ -292,13 +199,16 @@ static void issue_ldgdepbar(struct sub_core *p, unsigned warp, const struct inst
 }
 
 /* A runtime service may touch state that all SMs share: the memory side steps the warp. */
-static void issue_service(struct sub_core *p, unsigned warp, const struct inst *in, uint64_t now)
+static void issue_service(struct sub_core *p, unsigned warp, const struct inst *in,
+                          struct releases rel, uint64_t now)
 {
   struct mem_unit *m = p->ports.mem;
   uint16_t id = txn_take(&m->pool);
   struct txn *t = &m->pool.t[id];
   t->effect.flags = 0;
-  issue_memory(p, warp, in, id, 0, now);
+  t->unread = false;
+  if (p->emulate) emulate_settle(p->emulate, warp, &p->warps.slot[warp]);
+  issue_memory(p, warp, in, id, rel, 0, now);
   t->kind = TXN_SERVICE;
   hold(p, &p->warps.slot[warp], WS_SERVICE, CYCLE_NEVER);
 }
@@ -308,18 +218,67 @@ static void issue_service(struct sub_core *p, unsigned warp, const struct inst *
 static enum warp_state wait_name(const struct inst *in)
 {
   bool far = in->mem.space == MEM_GLOBAL || in->mem.space == MEM_LOCAL ||
-             in->mem.space == MEM_GENERIC || (in->flags & INST_LDGDEPBAR);
+             in->mem.space == MEM_GENERIC || in->mem.space == MEM_TEXTURE ||
+             (in->flags & INST_LDGDEPBAR);
   return far ? WS_LONG_SCOREBOARD : WS_SHORT_SCOREBOARD;
 }
 
-/* Counters of instructions that do not go through the memory pipeline. */
-static void schedule_drops(struct sub_core *p, unsigned warp, const struct inst *in, uint32_t seq,
-                           uint64_t now)
+/* All fixed-latency instructions go through Allocate, operands or not; the others go from Control
+ * to the queue of their unit. */
+static bool goes_through_allocate(const struct inst *in)
+{
+  bool queued = in->pipe == PIPE_MEM || in->pipe == PIPE_SFU;
+  return !queued && !(in->pipe == PIPE_FP64 && in->ctrl.write_sb != SB_NONE);
+}
+
+/* Operands are read in three cycles from the one on in which the instruction leaves Allocate; its
+ * result reaches the write port lat.* after the first of them. Returns the first cycle in which the next
+ * instruction may issue. */
+static uint64_t fixed_latency(struct sub_core *p, unsigned warp, const struct inst *in,
+                              uint64_t now)
+{
+  uint64_t next = operand_issue(&p->operands, in, warp, now);
+  if (!in->n_dst) return next;
+  uint64_t at = p->operands.leaves + 1 + p->params->lat[in->lat];
+  uint64_t queue = writeback_fixed(&p->writeback, in, now, at);
+  return queue > next ? queue : next;
+}
+
+/* Scoreboards instead of counters, which are left to groups of LDGSTS. */
+__attribute__((cold)) static struct releases mark_boards(struct sub_core *p, unsigned warp,
+                                                         const struct inst *in)
+{
+  if (in->flags & INST_LDGDEPBAR) depend_issue(&p->depend, warp, &in->ctrl, wait_name(in));
+  bool fixed = goes_through_allocate(in);
+  return scoreboard_issue(p->boards, warp, in, fixed ? WS_WAIT : wait_name(in),
+                          fixed ? WS_WAIT : WS_SHORT_SCOREBOARD);
+}
+
+/* Releases of instructions that do not go through the memory pipeline. */
+static void schedule_drops(struct sub_core *p, unsigned warp, const struct inst *in,
+                           struct releases rel, uint32_t seq, uint64_t now)
 {
   uint64_t raw = p->params->lat[in->lat], war = p->params->lat_source_release;
+  unsigned n = 0, bank = 0;
+  bool releases = rel.write != SB_NONE || rel.read != SB_NONE, watched = p->hazard || p->emulate;
+  if (!releases && !watched && in->pipe != PIPE_FP64 && goes_through_allocate(in)) return;
   if (war > raw) war = raw;
-  depend_drop_at(&p->depend, &p->warps, now, now + (raw > 3 ? raw : 3), warp, in->ctrl.write_sb);
-  depend_drop_at(&p->depend, &p->warps, now, now + (war > 3 ? war : 3), warp, in->ctrl.read_sb);
+  if (in->pipe == PIPE_FP64 && p->params->fp64_shared) {
+    uint64_t late = fp64_issue(&p->fp64, now);
+    raw += late;
+    war += late;
+  }
+  if (p->boards && goes_through_allocate(in)) war = p->operands.read_by - now;
+  if (!goes_through_allocate(in)) bank = writeback_bank(&p->writeback, in, &n);
+  uint64_t visible = now + (raw > 3 ? raw : 3), first = visible - 1 - (n > 1 ? n - 1 : 0);
+  depend_write_at(&p->depend, &p->warps, now, warp,
+                  (struct depend_write){.first = first > now ? first : now + 1,
+                                        .sb = rel.write,
+                                        .bank = (uint8_t)bank,
+                                        .n = (uint8_t)n,
+                                        .step = 1});
+  depend_drop_at(&p->depend, &p->warps, now, now + (war > 3 ? war : 3), warp, rel.read);
+  if (p->emulate) emulate_written(p->emulate, warp, p->warps.slot[warp].emulate_tag, now + raw);
   if (!p->hazard) return;
   hazard_written(p->hazard, warp, in, seq, now + raw);
   hazard_sources_read(p->hazard, warp, in, seq, now + war);
@@ -332,6 +291,7 @@ static void special_cases(struct sub_core *p, unsigned warp, const struct inst *
   const struct params *q = p->params;
   if ((in->flags & INST_MEMBAR) && e->exec) {
     uint32_t cycles[] = {q->membar_cta_cycles, q->membar_gpu_cycles, q->membar_sys_cycles};
+    w->fence_waits = in->scope != SCOPE_CTA; /* a CTA sees its stores in L1 */
     hold(p, w, WS_MEMBAR, now + cycles[in->scope]);
   }
   if ((in->flags & INST_SLEEP) && e->exec && w->step->paths.n_ready == 1)
@@ -340,10 +300,14 @@ static void special_cases(struct sub_core *p, unsigned warp, const struct inst *
     w->issue_at = now + q->lat[LAT_BAR];
 }
 
-static bool step(struct sub_core *p, struct warp_slot *w, struct effect *e, uint64_t now)
+/* `t`: transaction of a memory instruction, else NULL. */
+static bool step(struct sub_core *p, unsigned warp, struct effect *e, struct txn *t, uint64_t now)
 {
+  struct warp_slot *w = &p->warps.slot[warp];
   e->clock = now + 1; /* the clock is read in the Control stage */
   e->time_ns = now * p->ports.mem->period / 1000;
+  if (p->emulate && w->next)
+    return emulate_step(p->emulate, warp, w, w->next, e, t, p->ports.fault, now);
   return w->step->ops->step(w->step, w->path, e, p->ports.fault);
 }
 
@@ -355,42 +319,43 @@ static void count(struct sub_core *p, const struct inst *in, const struct effect
   s->pipe[in->pipe]++;
 }
 
-/* All fixed-latency instructions go through Allocate, operands or not; the others go from Control
- * to the queue of their unit. */
-static bool goes_through_allocate(const struct inst *in)
-{
-  bool queued = in->pipe == PIPE_MEM || in->pipe == PIPE_SFU;
-  return !queued && !(in->pipe == PIPE_FP64 && in->ctrl.write_sb != SB_NONE);
-}
-
 static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
 {
   struct warp_slot *w = &p->warps.slot[warp];
   uint64_t pc = warp_pc(w);
   const struct inst *in = w->next;
-  if (!in) return step(p, w, &p->effect, now); /* faults: not an instruction */
-  ledger_issue(p->ports.ledger, w, in, pc, now);
+  if (!in) return step(p, warp, &p->effect, NULL, now); /* faults: not an instruction */
+  struct reg_wait reg;
+  if (p->boards) reg = scoreboard_waited(p->boards, warp, in);
+  ledger_issue(p->ports.ledger, w, in, pc, p->boards ? &reg : NULL, now);
   fetch_pop(&p->fetch, &p->warps, warp);
-  uint64_t control_free_at =
-      goes_through_allocate(in) ? operand_issue(&p->operands, in, warp, now) : now + 1;
-  issue_commit(&p->issue, w, warp, in, p->ports.fp64_free_at, control_free_at, now);
+  bool fixed = goes_through_allocate(in);
+  uint64_t control_free_at = fixed ? fixed_latency(p, warp, in, now) : now + 1;
+  uint64_t held = fixed ? operand_held(&p->operands, now) : 0;
+  issue_commit(&p->issue, w, warp, in, control_free_at, held, now);
   if (in->flags & INST_SYSCALL) {
     count(p, in, &(struct effect){.exec = w->step->paths.p[w->path].mask});
-    issue_service(p, warp, in, now);
+    issue_service(p, warp, in, (struct releases){SB_NONE, SB_NONE}, now);
     return true;
   }
   bool memory = in->pipe == PIPE_MEM;
   uint16_t id = memory ? txn_take(&p->ports.mem->pool) : TXN_NONE;
-  struct effect *e = memory ? &p->ports.mem->pool.t[id].effect : &p->effect;
-  if (!step(p, w, e, now)) return false;
+  struct txn *t = memory ? &p->ports.mem->pool.t[id] : NULL;
+  struct effect *e = memory ? &t->effect : &p->effect;
+  if (memory) t->unread = false;
+  if (!step(p, warp, e, t, now)) return false;
   count(p, in, e);
-  depend_issue(&p->depend, warp, &in->ctrl, wait_name(in));
+  struct releases rel = {in->ctrl.write_sb, in->ctrl.read_sb};
+  if (p->boards)
+    rel = mark_boards(p, warp, in);
+  else
+    depend_issue(&p->depend, warp, &in->ctrl, wait_name(in));
   uint32_t seq = p->hazard ? hazard_issue(p->hazard, warp, in, e->active, e->exec, now) : 0;
-  if (memory && !issue_memory(p, warp, in, id, seq, now)) return false;
+  if (memory && !issue_memory(p, warp, in, id, rel, seq, now)) return false;
   if (in->flags & INST_LDGDEPBAR)
     issue_ldgdepbar(p, warp, in, now);
-  else if (!memory)
-    schedule_drops(p, warp, in, seq, now);
+  if (!memory && (p->boards || !(in->flags & INST_LDGDEPBAR)))
+    schedule_drops(p, warp, in, rel, seq, now);
   special_cases(p, warp, in, e, now);
   uint32_t flags = e->flags;
   if ((flags & EFF_CONTROL) || (in->flags & (INST_YIELD | INST_SLEEP)))
@@ -428,12 +393,13 @@ bool sub_core_cycle(struct sub_core *p, uint64_t now)
   p->wake_at = CYCLE_NEVER;
   holds_cycle(p, now);
   control_cycle(&p->depend);
+  /* Fetch sees the buffers as they were: an entry freed in this cycle is fetched for in the next. */
+  bool fetched = fetch_cycle(&p->fetch, &p->warps, p->issue.last, now, &fetch_next);
   struct issue_pick pick = issue_cycle(&p->issue, &p->warps, &p->lsu, p->ports.mem->pool.n_free > 0,
-                                       *p->ports.fp64_free_at, now);
+                                       fp64_accepts_at(&p->fp64), now);
   bool issued = pick.warp != NO_WARP;
   p->ports.ledger->stats->slot[issued ? SLOT_ISSUED : pick.charge]++;
   if (issued && !execute(p, pick.warp, now)) return false;
-  bool fetched = fetch_cycle(&p->fetch, &p->warps, p->issue.last, now, &fetch_next);
   bool changed = depend_edge(&p->depend, &p->warps, now);
   p->sleep_charge = pick.charge;
   p->slots_from = now + 1;
@@ -442,6 +408,19 @@ bool sub_core_cycle(struct sub_core *p, uint64_t now)
   else
     sub_core_wake(p, min3(pick.next, fetch_next, depend_next(&p->depend, now)));
   return true;
+}
+
+/* Dependence counters that the next instruction, or a DEPBAR in force, finds busy. */
+static void dump_counters(const struct warp_slot *w, FILE *out)
+{
+  unsigned wait = w->next ? w->dep_busy & w->next->ctrl.wait : 0u;
+  if (w->depbar) wait |= 1u << w->depbar->depbar_sb;
+  for (; wait; wait &= wait - 1) {
+    unsigned sb = bits_first(wait);
+    fprintf(out, "waits for SB%u (%s, count %u), ", sb, warp_state_name[w->dep[sb].state],
+            w->dep[sb].count);
+  }
+  fprintf(out, "%u in flight", w->in_flight);
 }
 
 void sub_core_dump(const struct sub_core *p, uint64_t now, FILE *out)
@@ -460,7 +439,7 @@ void sub_core_dump(const struct sub_core *p, uint64_t now, FILE *out)
     else if (w->issue_at > now)
       fprintf(out, "stalled until cycle %llu", (unsigned long long)w->issue_at);
     else
-      fprintf(out, "counters busy 0x%02x, %u in flight", w->dep_busy, w->in_flight);
+      dump_counters(w, out);
     fputc('\n', out);
   }
 }

@@ -3,11 +3,12 @@
  *
  *   fetch -> ibuffer -> ISSUE -> control -> operands (allocate, read x3) -> fixed-latency units
  *                          |        |
- *                          |        +-> lsu -> mem_unit (SM-shared)
+ *                          |        +-> lsu -> mem_unit (SM-shared) -> write ports (writeback)
  *                          +- step source: the warp's architectural step (results take effect at
- *                             once: control bits guarantee that nobody looks early)
+ *                             once: control bits or scoreboards guarantee that nobody looks early;
+ *                             emulate.h: when they should)
  *
- *   not modelled: result queue and write ports: a latency is issue to dependent issue
+ *   A latency is issue to dependent issue; when results are written: writeback.h.
  */
 #ifndef WS_TIME_SM_SUB_CORE_H
 #define WS_TIME_SM_SUB_CORE_H
@@ -16,14 +17,19 @@
 #include "config/params.h"
 #include "time/sm/const_cache.h"
 #include "time/sm/depend.h"
+#include "time/sm/emulate.h"
 #include "time/sm/fetch.h"
+#include "time/sm/fp64.h"
 #include "time/sm/hazard.h"
 #include "time/sm/issue.h"
 #include "time/sm/l0i.h"
 #include "time/sm/ledger.h"
 #include "time/sm/lsu.h"
+#include "time/sm/mem_access.h"
 #include "time/sm/mem_unit.h"
 #include "time/sm/operand.h"
+#include "time/sm/scoreboard.h"
+#include "time/sm/writeback.h"
 
 /* What a sub-core borrows from its SM. */
 struct sub_core_ports {
@@ -48,8 +54,13 @@ struct sub_core {
   struct issue issue;
   struct depend depend;
   struct operand_path operands;
+  struct writeback writeback;
+  struct fp64_queue fp64; /* used when fp64.shared */
   struct lsu lsu;
   struct hazard *hazard;     /* NULL: not checked */
+  struct scoreboard *scoreboard; /* NULL: issue.dependence says control bits */
+  struct scoreboard *boards;     /* the same, or NULL: this kernel runs by its control bits */
+  struct emulate *emulate;   /* NULL: registers change at issue */
   struct effect effect; /* of instructions without a transaction */
   uint64_t wake_at;     /* nothing can happen before this cycle */
   uint64_t slots_from;  /* ledger: slots before this cycle are charged */
@@ -60,8 +71,8 @@ struct sub_core {
 void sub_core_init(struct sub_core *, struct arena *, const struct params *, unsigned id,
                    struct sub_core_ports);
 
-/* A kernel with this code starts: caches are empty. */
-void sub_core_start(struct sub_core *, struct code_view);
+/* A kernel with this code starts: caches are empty. control_bits: its instructions carry them. */
+void sub_core_start(struct sub_core *, struct code_view, bool control_bits);
 
 /* A warp arrives in a free slot; returns the slot. */
 unsigned sub_core_add_warp(struct sub_core *, struct step_warp *, unsigned cta_slot, uint64_t now);

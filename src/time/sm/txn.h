@@ -10,8 +10,9 @@
 #include "base/arena.h"
 #include "isa/step.h"
 #include "time/msg.h"
+#include "time/sm/mem_stages.h"
 
-enum { TXN_MAX_LINES = 128 /* 32 lanes x 4 words of local memory */, TXN_NONE = 0xffff };
+enum { TXN_MAX_LINES = 256 /* 32 lanes x 8 texels; local memory: x 4 words */, TXN_NONE = 0xffff };
 
 enum txn_kind {
   TXN_GLOBAL,  /* loads and stores through L1; lines listed */
@@ -22,25 +23,32 @@ enum txn_kind {
   TXN_SERVICE, /* runtime service: the warp is stepped on the memory side */
 };
 
+/* Local memory of a warp slot: a region of line numbers of its own, above all global lines. */
+#define TXN_LOCAL_LINE ((uint64_t)1 << 56)
+
 struct txn_line {
   uint64_t line;
   uint8_t sectors;
 };
 
 struct txn {
-  uint16_t next; /* queue or free list */
+  uint16_t next; /* queue, image results or free list */
+  uint16_t id;   /* its place in the pool */
   uint8_t kind;  /* enum txn_kind */
   uint8_t sub_core, warp;
   uint8_t write_sb, read_sb;
   bool store;           /* no register result: MEMBAR waits for it */
   uint8_t ldgsts_group; /* 0xff: not an LDGSTS */
-  uint8_t n_lines;
+  uint16_t n_lines;
   uint16_t busy;     /* cycles the shared unit is occupied */
   uint16_t extra;    /* cycles beyond the unloaded latency (bank conflicts, many lines) */
-  uint16_t raw, war; /* unloaded latencies, issue to dependent issue, cycles (Table 2) */
+  struct mem_stages stages;
   uint16_t waiting;  /* lines not answered yet */
   const struct inst *inst; uint32_t hazard_seq; /* for the hazard checker */
+  uint32_t emulate_tag; /* hazard emulation: its results … */
+  bool unread;          /* … and whether its sources are still to be read */
   uint64_t issued;   /* cycle */
+  uint64_t filtered; /* textures, surfaces: cycle of the result; CYCLE_NEVER: not known yet */
   struct txn_line line[TXN_MAX_LINES];
   struct effect effect; /* effect.mem = &mem */
   struct mem_effect mem;
@@ -49,24 +57,28 @@ struct txn {
 struct txn_pool {
   struct txn *t;
   uint16_t free, n_free, size;
+  uint16_t fresh; /* from this one on never used: host memory that nobody needed is not touched */
 };
 
 static inline void txn_pool_init(struct txn_pool *p, struct arena *a, unsigned size)
 {
   p->t = ARENA_ARRAY(a, struct txn, size);
   p->size = p->n_free = (uint16_t)size;
-  p->free = 0;
-  for (unsigned i = 0; i < size; i++) {
-    p->t[i].next = (uint16_t)(i + 1 < size ? i + 1 : TXN_NONE);
-    p->t[i].effect.mem = &p->t[i].mem;
-  }
+  p->free = TXN_NONE;
+  p->fresh = 0;
 }
 
 static inline uint16_t txn_take(struct txn_pool *p)
 {
   uint16_t id = p->free;
-  BUG_ON(id == TXN_NONE);
-  p->free = p->t[id].next;
+  BUG_ON(p->n_free == 0);
+  if (id != TXN_NONE) {
+    p->free = p->t[id].next;
+  } else {
+    id = p->fresh++;
+    p->t[id].id = id;
+    p->t[id].effect.mem = &p->t[id].mem;
+  }
   p->n_free--;
   return id;
 }

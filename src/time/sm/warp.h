@@ -42,6 +42,12 @@ struct ldgsts {
   uint8_t oldest, open;                /* ring indices; groups [oldest, open) are closed */
 };
 
+/* A register an instruction waits for, or waited for last. */
+struct reg_wait {
+  uint8_t state;  /* enum warp_state: what the wait is called; WS_SELECTED = none */
+  uint64_t until; /* cycle from which it is free; CYCLE_NEVER = not known yet */
+};
+
 /* What the issue stage looks at every cycle comes first. */
 struct warp_slot {
   struct step_warp *step;  /* NULL: free */
@@ -54,6 +60,9 @@ struct warp_slot {
   uint8_t hold;        /* enum warp_state of an open-ended wait; WS_SELECTED = none */
   uint8_t dep_busy;    /* bit i: counter i is not zero */
   uint16_t in_flight;  /* counter drops due and memory transactions: the CTA stays until 0 */
+  uint8_t queued;      /* memory instructions that have not reached the head of their queue */
+  bool fence_waits;    /* the fence that holds the warp waits for its stores, too */
+  uint8_t unread;      /* hazard emulation: memory instructions that have not read their sources */
   uint16_t stores_out; /* stores and strong accesses not answered yet: MEMBAR waits for them */
   struct ibuffer ib;
   const struct inst *const_inst; /* its constant operand was requested … */
@@ -69,6 +78,7 @@ struct warp_slot {
   uint8_t blocked_state;
   uint8_t depbar_waits; /* ledger: counters the last DEPBAR waits for */
   struct ldgsts ldgsts;
+  uint32_t emulate_tag; /* hazard emulation: results of the latest instruction */
 };
 
 /* Warps of one sub-core. `order` lists slots oldest first. */

@@ -1,4 +1,4 @@
-/* Timing wheel: dependence-counter decrements due at a known cycle. One further ahead than the
+/* Timing wheel: events due at a known cycle, in the order they were added. One further ahead than the
  * wheel goes round takes several turns: wheel_take hands it out early, and it is added again. */
 #ifndef WS_TIME_SM_WHEEL_H
 #define WS_TIME_SM_WHEEL_H
@@ -10,18 +10,24 @@
 
 enum { WHEEL_SPAN = 1024, WHEEL_POOL = 1024, WHEEL_NIL = 0xffff };
 
+/* `id` and the bytes below belong to the wheel's owner. */
 struct wheel_event {
   uint16_t next;
-  uint8_t warp; /* slot in the warp table */
-  uint8_t sb;   /* dependence counter */
+  uint16_t id;
+  uint8_t sb;   /* dependence counter to drop */
+  uint8_t bank; /* register-file bank to write */
+  uint8_t left; /* registers still to write, 0: none */
+  uint8_t step; /* cycles between two of them */
   uint64_t at;  /* cycle it is due */
 };
 
 struct wheel {
   uint16_t bucket[WHEEL_SPAN];        /* first event of the cycle, WHEEL_NIL = none */
+  uint16_t last[WHEEL_SPAN];          /* last one, when there is a first */
   uint64_t occupied[WHEEL_SPAN / 64]; /* bit per bucket */
   struct wheel_event pool[WHEEL_POOL];
   uint16_t free;
+  uint16_t fresh; /* from this one on never used */
   uint16_t n;
 };
 
@@ -29,21 +35,28 @@ static inline void wheel_init(struct wheel *w)
 {
   memset(w->bucket, 0xff, sizeof w->bucket);
   memset(w->occupied, 0, sizeof w->occupied);
-  for (unsigned i = 0; i < WHEEL_POOL; i++)
-    w->pool[i].next = (uint16_t)(i + 1 < WHEEL_POOL ? i + 1 : WHEEL_NIL);
-  w->free = 0;
+  w->free = WHEEL_NIL;
+  w->fresh = 0;
   w->n = 0;
 }
 
-/* `at` must lie after now. */
-static inline void wheel_add(struct wheel *w, uint64_t now, uint64_t at, unsigned warp, unsigned sb)
+/* Adds an event behind those of the same cycle. e.at must lie after now. */
+static inline void wheel_add(struct wheel *w, uint64_t now, struct wheel_event e)
 {
-  BUG_ON(at <= now || w->free == WHEEL_NIL);
-  uint64_t turn = at - now < WHEEL_SPAN ? at : now + WHEEL_SPAN - 1;
+  BUG_ON(e.at <= now || w->n == WHEEL_POOL);
+  uint64_t turn = e.at - now < WHEEL_SPAN ? e.at : now + WHEEL_SPAN - 1;
   uint16_t i = w->free, b = (uint16_t)(turn % WHEEL_SPAN);
-  w->free = w->pool[i].next;
-  w->pool[i] = (struct wheel_event){w->bucket[b], (uint8_t)warp, (uint8_t)sb, at};
-  w->bucket[b] = i;
+  if (i != WHEEL_NIL)
+    w->free = w->pool[i].next;
+  else
+    i = w->fresh++;
+  w->pool[i] = e;
+  w->pool[i].next = WHEEL_NIL;
+  if (w->bucket[b] == WHEEL_NIL)
+    w->bucket[b] = i;
+  else
+    w->pool[w->last[b]].next = i;
+  w->last[b] = i;
   w->occupied[b / 64] |= (uint64_t)1 << (b % 64);
   w->n++;
 }

@@ -1,0 +1,174 @@
+/* Devices and their memory. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/internal.h"
+#include "host/abi.h"
+
+/* ---- printf of the device ---- */
+
+static ssize_t print_write(void *cookie, const char *text, size_t bytes)
+{
+  ws_device *d = cookie;
+  d->print_fn(d->print_context, text, bytes);
+  return (ssize_t)bytes;
+}
+
+static bool open_print(ws_device *d, const struct ws_device_options *o, struct err *e)
+{
+  if (!o->print) return true;
+  d->print_fn = o->print;
+  d->print_context = o->print_context;
+  d->print = fopencookie(d, "w", (cookie_io_functions_t){.write = print_write});
+  return d->print || err_set(e, "out of host memory");
+}
+
+/* ---- creation ---- */
+
+static bool load_preset(ws_device *d, const struct ws_device_options *o, struct err *e)
+{
+  char dir[PATH_MAX];
+
+  TRY(presets_dir(o->preset_dir, dir, sizeof dir, e));
+  TRY(preset_load(o->preset, dir, &d->preset, e));
+  d->has_preset = true;
+  d->preset_name = arena_strdup(&d->preset.strings, o->preset);
+  for (size_t i = 0; i < o->n_overrides; i++)
+    TRY(preset_override(&d->preset, o->overrides[i], e));
+  return params_check(&d->preset.params, e);
+}
+
+static bool set_up(ws_device *d, const struct ws_device_options *o, struct err *e)
+{
+  TRY(load_preset(d, o, e));
+  TRY(open_print(d, o, e));
+  struct device_config config = device_config_for(&d->preset.params, true);
+  if (o->heap_bytes) config.heap_bytes = o->heap_bytes;
+  config.print = d->print;
+  d->has_memory = true;
+  TRY(device_init(&d->device, &config, e));
+  d->simulator = simulator_new(&d->preset.params);
+  return d->simulator || err_set(e, "out of host memory");
+}
+
+int ws_device_create(const struct ws_device_options *options, ws_device **out, ws_error *error)
+{
+  struct ws_device_options o;
+  struct err e = {0};
+
+  if (!options || !out) return ws_fail(error, WS_BAD_ARGUMENT, "options or output is NULL");
+  if (!ws_struct_in(&o, sizeof o, options))
+    return ws_fail(error, WS_BAD_ARGUMENT, "ws_device_options has a size this library does not know");
+  if (!o.preset) return ws_fail(error, WS_BAD_ARGUMENT, "no preset is named");
+  ws_device *d = calloc(1, sizeof *d);
+  if (d && set_up(d, &o, &e)) {
+    *out = d;
+    return WS_OK;
+  }
+  ws_device_destroy(d);
+  return ws_fail_err(error, WS_BAD_PRESET, &e);
+}
+
+void ws_device_destroy(ws_device *d)
+{
+  if (!d) return;
+  while (d->modules) ws_module_unload(d->modules);
+  simulator_free(d->simulator);
+  if (d->has_memory) device_free(&d->device);
+  if (d->print) fclose(d->print);
+  if (d->has_preset) preset_free(&d->preset);
+  free(d);
+}
+
+const char *ws_device_parameter(ws_device *d, const char *key)
+{
+  int number = key ? param_key_find(key) : -1;
+
+  if (!d || number < 0) return NULL;
+  param_print(&d->preset.params, param_key_at((unsigned)number), d->text, sizeof d->text);
+  return d->text;
+}
+
+/* ---- memory ---- */
+
+int ws_alloc(ws_device *d, uint64_t bytes, ws_address *out, ws_error *error)
+{
+  if (!d || !out || !bytes) return ws_fail(error, WS_BAD_ARGUMENT, "no device, no output or no bytes");
+  uint64_t have = (uint64_t)d->preset.params.gpu_memory_mib << 20;
+  if (bytes > have || d->allocated > have - bytes)
+    return ws_fail(error, WS_OUT_OF_MEMORY,
+                   "%llu bytes do not fit the %u MiB of device memory of %s (%llu bytes are in use)",
+                   (unsigned long long)bytes, d->preset.params.gpu_memory_mib,
+                   d->preset.params.name, (unsigned long long)d->allocated);
+  uint64_t addr = gmem_alloc(d->device.mem, bytes, NULL);
+  if (!addr || addr + bytes > ABI_LOCAL_WINDOW) {
+    if (addr) gmem_release(d->device.mem, addr);
+    return ws_fail(error, WS_OUT_OF_MEMORY, "the address space of the device is used up");
+  }
+  d->allocated += bytes;
+  *out = addr;
+  return WS_OK;
+}
+
+int ws_free(ws_device *d, ws_address addr, ws_error *error)
+{
+  uint64_t bytes = d ? gmem_allocated(d->device.mem, addr) : 0;
+
+  if (!bytes || !gmem_release(d->device.mem, addr))
+    return ws_fail(error, WS_BAD_ARGUMENT, "0x%llx is not the start of an allocation",
+                   (unsigned long long)addr);
+  d->allocated -= bytes < d->allocated ? bytes : d->allocated;
+  return WS_OK;
+}
+
+static int outside(ws_device *d, ws_address addr, size_t bytes, ws_error *error)
+{
+  char near[256] = "no device";
+
+  if (d) gmem_describe(d->device.mem, addr, near, sizeof near);
+  return ws_fail(error, WS_BAD_ARGUMENT, "%zu bytes at 0x%llx are not all in memory: %s", bytes,
+                 (unsigned long long)addr, near);
+}
+
+int ws_copy_in(ws_device *d, ws_address to, const void *from, size_t bytes, ws_error *error)
+{
+  if (!bytes) return WS_OK;
+  if (d && from && gmem_write(d->device.mem, to, from, bytes)) return WS_OK;
+  return outside(d, to, bytes, error);
+}
+
+int ws_copy_out(ws_device *d, void *to, ws_address from, size_t bytes, ws_error *error)
+{
+  if (!bytes) return WS_OK;
+  if (d && to && gmem_read(d->device.mem, from, to, bytes)) return WS_OK;
+  return outside(d, from, bytes, error);
+}
+
+int ws_copy(ws_device *d, ws_address to, ws_address from, size_t bytes, ws_error *error)
+{
+  if (!bytes) return WS_OK;
+  void *between = malloc(bytes);
+  if (!between) return ws_fail(error, WS_OUT_OF_MEMORY, "no host memory for a copy");
+  int status = ws_copy_out(d, between, from, bytes, error);
+  if (!status) status = ws_copy_in(d, to, between, bytes, error);
+  free(between);
+  return status;
+}
+
+int ws_fill(ws_device *d, ws_address to, const void *pattern, size_t pattern_bytes, size_t count,
+            ws_error *error)
+{
+  size_t bytes;
+
+  if (!d || !pattern || pattern_bytes < 1 || pattern_bytes > 16)
+    return ws_fail(error, WS_BAD_ARGUMENT, "a pattern has 1 to 16 bytes");
+  if (!count) return WS_OK;
+  if (__builtin_mul_overflow(pattern_bytes, count, &bytes)) return outside(d, to, SIZE_MAX, error);
+  uint8_t *all = malloc(bytes);
+  if (!all) return ws_fail(error, WS_OUT_OF_MEMORY, "no host memory for a fill");
+  for (size_t i = 0; i < count; i++) memcpy(all + i * pattern_bytes, pattern, pattern_bytes);
+  int status = ws_copy_in(d, to, all, bytes, error);
+  free(all);
+  return status;
+}

@@ -1,0 +1,105 @@
+/* Launches: checked arguments, one run, a result that stands alone. */
+#include <string.h>
+
+#include "api/internal.h"
+
+/* What a run needs to call back. */
+struct caller {
+  ws_progress_fn *fn;
+  void *context;
+};
+
+static bool poll(void *ctx, const struct run_progress *p)
+{
+  const struct caller *c = ctx;
+  struct ws_progress out = {sizeof out, p->cycles, p->insts, p->ctas_done, p->ctas_total};
+
+  return c->fn(c->context, &out) == 0;
+}
+
+/* The parameter block; sizes and places from the compiler's records. */
+static bool pack(const struct module_kernel *k, void *const *arguments, uint8_t *block,
+                 struct err *e)
+{
+  for (unsigned i = 0; i < k->n_params; i++) {
+    if (!arguments || !arguments[i])
+      return err_set(e, "argument %u of kernel '%.200s' is missing", i + 1, k->name);
+    memcpy(block + k->param[i].offset, arguments[i], k->param[i].bytes);
+  }
+  return true;
+}
+
+static enum sim_hazards hazards(unsigned flags)
+{
+  if (flags & WS_EMULATE_HAZARDS) return SIM_HAZARDS_EMULATE;
+  return flags & WS_CHECK_HAZARDS ? SIM_HAZARDS_CHECK : SIM_HAZARDS_OFF;
+}
+
+static bool run(const ws_kernel *k, const struct ws_launch *l, struct launch *launch,
+                struct sim_result *result, struct err *e)
+{
+  ws_device *d = k->module->device;
+  struct caller caller = {l->progress, l->progress_context};
+  struct sim_options o = {
+    .timed = l->mode == WS_TIMED, .threads = l->threads ? l->threads : 1,
+    .hazards = hazards(l->flags), .max_cycles = l->max_cycles,
+    .max_insts = l->max_instructions, .poll = l->progress ? poll : NULL, .ctx = &caller,
+  };
+
+  if (l->flags & WS_COOPERATIVE)
+    TRY(simulate_fits_at_once(&d->preset.params, launch, e));
+  bool ok = simulate(d->simulator, launch, &o, result, e);
+  if (d->print) fflush(d->print);
+  return ok;
+}
+
+static int check(const ws_kernel *k, const struct ws_launch *given, struct ws_launch *l,
+                 ws_error *error)
+{
+  const unsigned known = WS_COOPERATIVE | WS_CHECK_HAZARDS | WS_JSON | WS_EMULATE_HAZARDS;
+  const unsigned hazards = WS_CHECK_HAZARDS | WS_EMULATE_HAZARDS;
+
+  if (!k || !given) return ws_fail(error, WS_BAD_ARGUMENT, "kernel or launch is NULL");
+  if (!ws_struct_in(l, sizeof *l, given))
+    return ws_fail(error, WS_BAD_ARGUMENT, "ws_launch has a size this library does not know");
+  if (l->mode != WS_TIMED && l->mode != WS_FUNCTIONAL)
+    return ws_fail(error, WS_BAD_ARGUMENT, "mode %d is neither timed nor functional", l->mode);
+  if (l->flags & ~known)
+    return ws_fail(error, WS_BAD_ARGUMENT, "flags 0x%x are unknown", l->flags & ~known);
+  if (l->mode == WS_FUNCTIONAL && (l->max_cycles || l->flags & hazards))
+    return ws_fail(error, WS_BAD_ARGUMENT, "a functional launch has no cycles and no hazards");
+  if ((l->flags & hazards) == hazards)
+    return ws_fail(error, WS_BAD_ARGUMENT, "hazards are either checked or emulated");
+  return WS_OK;
+}
+
+int ws_launch(const ws_kernel *k, const struct ws_launch *given, ws_result **out, ws_error *error)
+{
+  struct ws_launch l;
+  struct err e = {0};
+  struct arena arena = {0};
+  struct launch launch;
+  struct sim_result result;
+  int status = check(k, given, &l, error);
+
+  if (status) return status;
+  if (!out) return ws_fail(error, WS_BAD_ARGUMENT, "output is NULL");
+  ws_device *d = k->module->device;
+  struct launch_desc desc = {
+    .code = k->part->instance, .kernel = k->kernel, .shared_dynamic = l.shared_bytes,
+    .stack_bytes = l.stack_bytes, .param_bytes = k->kernel->param_bytes,
+  };
+  memcpy(desc.grid, l.grid, sizeof desc.grid);
+  memcpy(desc.block, l.block, sizeof desc.block);
+  uint8_t *block = arena_alloc(&arena, k->kernel->param_bytes + 1u, 16);
+  desc.params = block;
+  device_shape(&d->device, &d->preset.params, l.mode == WS_TIMED);
+  bool ok = pack(k->kernel, l.arguments, block, &e) && launch_init(&launch, &d->device, &desc, &e);
+  if (ok) {
+    ok = run(k, &l, &launch, &result, &e);
+    if (ok) *out = ws_result_new(k, &launch, &result, &l);
+    launch_free(&launch);
+  }
+  arena_free(&arena);
+  return ok ? WS_OK : ws_fail_err(error, WS_BAD_LAUNCH, &e);
+}

@@ -1,0 +1,60 @@
+/* Private to api/: what the handles of warpstep.h are. */
+#ifndef WS_API_INTERNAL_H
+#define WS_API_INTERNAL_H
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "config/presets.h"
+#include "host/device.h"
+#include "host/simulate.h"
+#include "view/report.h"
+#include "warpstep/warpstep.h"
+
+struct ws_device {
+  struct preset preset;
+  bool has_preset;
+  const char *preset_name; /* in preset.strings */
+  struct device device;
+  bool has_memory;
+  struct simulator *simulator;
+  FILE *print;             /* to print_fn; NULL: none */
+  ws_print_fn *print_fn;
+  void *print_context;
+  struct ws_module *modules;
+  uint64_t allocated;      /* bytes of live allocations */
+  char text[256];          /* of ws_device_parameter */
+};
+
+struct ws_kernel {
+  ws_module *module;
+  const struct device_code *part;
+  const struct module_kernel *kernel;
+};
+
+struct ws_module {
+  ws_device *device;
+  struct ws_module *next; /* of the device */
+  struct arena arena;
+  struct device_code *part;
+  unsigned n_parts, n_kernels;
+  struct ws_kernel *kernel;
+};
+
+/* Fill a ws_error (may be NULL) and return the status. */
+int ws_fail(ws_error *, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4), cold));
+int ws_fail_err(ws_error *, int status, const struct err *);
+
+/* Copies a struct that opens with its size between versions of the library: what an older caller does
+ * not know is zero (in), what it has no room for is left out (out). False: size is 0, or more than this
+ * library knows. */
+bool ws_struct_in(void *to, size_t room, const void *from);
+bool ws_struct_out(void *to, const void *from, size_t bytes);
+
+/* What a launch leaves behind, copied: it outlives device and module. */
+ws_result *ws_result_new(const ws_kernel *, const struct launch *, const struct sim_result *,
+                         const struct ws_launch *);
+
+#endif

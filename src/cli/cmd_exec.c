@@ -1,0 +1,222 @@
+/* warpstep exec: an unmodified CUDA program on the simulated GPU. Finds the shim libraries, puts them in
+ * the program's way, hands the options over in the environment and becomes the program.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/default_gpu.h"
+#include "config/presets.h"
+#include "load/program.h"
+
+#define LIBRARY "libwarpstep-cuda.so"
+#define OPTIONS_VARIABLE "WARPSTEP_EXEC" /* cuda/options.h reads it */
+enum { MAX_THREADS = 1024 };
+
+enum {
+  OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_SET, OPT_FUNCTIONAL, OPT_TIMED, OPT_TIME_KERNELS,
+  OPT_STOP, OPT_THREADS, OPT_REPORT, OPT_JSON, OPT_QUIET,
+};
+
+static const struct cli_option options[] = {
+  {OPT_GPU, "gpu", "PRESET", "the GPU to simulate; by default one the program has code for"},
+  {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
+  {OPT_TIMED, "timed", NULL, "simulate the time of every launch (the default)"},
+  {OPT_FUNCTIONAL, "functional", NULL, "compute results only: kernels take no time"},
+  {OPT_TIME_KERNELS, "time-kernels", "WHICH", "time only launches N..M (from 1), or those whose\n"
+                                              "kernel's symbol matches a regular expression"},
+  {OPT_STOP, "stop-after-timed", NULL, "end the program after the last launch of N..M"},
+  {OPT_THREADS, "threads", "N", "host threads of timed launches (1)"},
+  {OPT_REPORT, "report", "FILE", "write the table of launches there, not to stderr"},
+  {OPT_JSON, "json", "FILE", "write the launches as JSON; - is stdout"},
+  {OPT_QUIET, "quiet", NULL, "no table of launches"},
+  {OPT_PRESETS, "presets", "DIR", "where the presets are"},
+  {0},
+};
+
+/* The options as the library reads them: lines KEY=VALUE. */
+struct exec_run {
+  const char *gpu, *presets, *which;
+  bool stop;
+  char *text;
+  size_t bytes;
+  FILE *out;
+};
+
+static int take_option(const struct cli_command *cmd, struct exec_run *x, int id, const char *arg)
+{
+  unsigned long n;
+  /* A line break would start another option. */
+  if (arg && strchr(arg, '\n')) return cli_usage_error(cmd, "an option's value has a line break");
+  switch (id) {
+  case OPT_GPU: x->gpu = arg; break;
+  case OPT_PRESETS: x->presets = arg; break;
+  case OPT_SET: fprintf(x->out, "set=%s\n", arg); break;
+  case OPT_TIMED: fprintf(x->out, "mode=timed\n"); break;
+  case OPT_FUNCTIONAL: fprintf(x->out, "mode=functional\n"); break;
+  case OPT_TIME_KERNELS: x->which = arg; break;
+  case OPT_STOP: x->stop = true; break;
+  case OPT_THREADS:
+    if (!cli_number(arg, 1, MAX_THREADS, &n))
+      return cli_usage_error(cmd, "--threads %s: not a number from 1 to %d", arg, MAX_THREADS);
+    fprintf(x->out, "threads=%lu\n", n);
+    break;
+  case OPT_REPORT: fprintf(x->out, "report=%s\n", arg); break;
+  case OPT_JSON: fprintf(x->out, "json=%s\n", arg); break;
+  case OPT_QUIET: fprintf(x->out, "quiet=1\n"); break;
+  default: return CLI_BAD_INPUT;
+  }
+  return CLI_OK;
+}
+
+static int parse(const struct cli_command *cmd, struct exec_run *x, int argc, char **argv)
+{
+  const char *arg;
+  for (int id; (id = cli_next_option(cmd, argc, argv, &arg)) != CLI_OPT_END;) {
+    if (id == CLI_OPT_HELP) return CLI_OPT_HELP;
+    if (id == CLI_OPT_BAD) return CLI_BAD_INPUT;
+    int status = take_option(cmd, x, id, arg);
+    if (status != CLI_OK) return status;
+  }
+  if (optind == argc) return cli_usage_error(cmd, "no program given");
+  return CLI_OK;
+}
+
+/* Mistakes are better told before the program starts. */
+static bool check_which(const char *which, struct err *e)
+{
+  regex_t r;
+  char why[120];
+  int status = which ? regcomp(&r, which, REG_EXTENDED | REG_NOSUB) : REG_NOMATCH;
+  if (status == 0) regfree(&r);
+  if (status == 0 || !which) return true; /* N..M is a regular expression, too */
+  regerror(status, &r, why, sizeof why);
+  return err_set(e, "--time-kernels %s: neither a range N..M nor a regular expression: %s", which,
+                 why);
+}
+
+static bool check_preset(const struct exec_run *x, struct err *e)
+{
+  char dir[PATH_MAX];
+  struct preset p;
+  TRY(presets_dir(x->presets, dir, sizeof dir, e));
+  TRY(preset_load(x->gpu, dir, &p, e));
+  preset_free(&p);
+  return true;
+}
+
+static bool check_program(const char *path, struct err *e)
+{
+  if (strchr(path, '/') && access(path, X_OK) != 0)
+    return err_set(e, "%s: %s", path, strerror(errno));
+  struct program_info p = program_inspect(path);
+  if (!p.elf) return true; /* a script, or found through PATH: it will start programs itself */
+  if (p.static_program)
+    return err_set(e, "%s: linked with -static, so no library can be put in its way; link it without",
+                   path);
+  if (p.gpu_code && !p.shared_runtime && !p.runtime_symbols)
+    return err_set(e, "%s: has the CUDA runtime inside (nvcc's default) and no symbol table; link it "
+                   "again with -cudart shared, or do not strip it", path);
+  return true;
+}
+
+/* Folder of the shim libraries: $WARPSTEP_CUDA, else cuda/ beside the program, else
+ * ../lib/warpstep. */
+static bool find_libraries(char *dir, size_t size, struct err *e)
+{
+  static const char *const places[] = {"cuda", "../lib/warpstep"};
+  const char *given = getenv("WARPSTEP_CUDA");
+  char self[PATH_MAX], path[2 * PATH_MAX];
+  ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+  if (given) {
+    snprintf(dir, size, "%s", given);
+    return true;
+  }
+  if (n < 0) return err_set(e, "cannot find out where warpstep is: %s", strerror(errno));
+  self[n] = '\0';
+  *strrchr(self, '/') = '\0';
+  for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
+    snprintf(path, sizeof path, "%s/%s/" LIBRARY, self, places[i]);
+    if (access(path, R_OK) != 0) continue;
+    if (snprintf(dir, size, "%s/%s", self, places[i]) < (int)size) return true;
+  }
+  return err_set(e, "no " LIBRARY " in %.200s/cuda or %.200s/../lib/warpstep; run make, or set "
+                 "WARPSTEP_CUDA", self, self);
+}
+
+/* VARIABLE=FIRST, with what it was behind it. */
+static void prepend(const char *variable, const char *first)
+{
+  const char *old = getenv(variable);
+  size_t size = strlen(first) + (old ? strlen(old) : 0) + 2;
+  char *text = malloc(size);
+  BUG_ON(!text);
+  snprintf(text, size, "%s%s%s", first, old && *old ? ":" : "", old ? old : "");
+  setenv(variable, text, 1);
+  free(text);
+}
+
+static int start(const struct cli_command *cmd, struct exec_run *x, char **program)
+{
+  char dir[PATH_MAX], library[PATH_MAX + 32];
+  struct err e = {""}, ignored;
+  if (!x->gpu && !default_gpu(program[0], &x->gpu, &ignored)) x->gpu = default_gpu_any();
+  if (x->stop && (!x->which || !strstr(x->which, "..")))
+    return cli_usage_error(cmd, "--stop-after-timed needs --time-kernels N..M");
+  if (!check_which(x->which, &e) || !check_preset(x, &e) || !check_program(program[0], &e) ||
+      !find_libraries(dir, sizeof dir, &e))
+    return cli_error("%s", e.msg);
+  fprintf(x->out, "gpu=%s\n", x->gpu);
+  if (x->presets) fprintf(x->out, "presets=%s\n", x->presets);
+  if (x->which) fprintf(x->out, "time=%s\n", x->which);
+  if (x->stop) fprintf(x->out, "stop=1\n");
+  fflush(x->out);
+  snprintf(library, sizeof library, "%s/" LIBRARY, dir);
+  setenv(OPTIONS_VARIABLE, x->text, 1);
+  prepend("LD_LIBRARY_PATH", dir);
+  prepend("LD_PRELOAD", library);
+  execvp(program[0], program);
+  return cli_error("%s: %s", program[0], strerror(errno));
+}
+
+static int run_exec(const struct cli_command *cmd, int argc, char **argv)
+{
+  struct exec_run x = {0};
+  if (!(x.out = open_memstream(&x.text, &x.bytes))) return cli_error("out of memory");
+  int status = parse(cmd, &x, argc, argv);
+  if (status == CLI_OK) status = start(cmd, &x, argv + optind);
+  else if (status == CLI_OPT_HELP) status = cli_help(cmd);
+  fclose(x.out);
+  free(x.text);
+  return status;
+}
+
+const struct cli_command cmd_exec = {
+  .name = "exec",
+  .synopsis = "[options] PROGRAM [ARGUMENT...]",
+  .summary = "run an unmodified CUDA program",
+  .options = options,
+  .program_follows = true,
+  .notes =
+    "The program uses the CUDA driver or runtime library as ever; both are replaced by ours, and its\n"
+    "kernels run on the simulated GPU inside the program's own process. It must be linked with\n"
+    "-cudart shared, or with the static runtime (nvcc's default) and not stripped.\n"
+    "Events and the device's clocks tell simulated time. docs/exec.md lists what is served.\n"
+    "\n"
+    "The exit status is that of the program; 2 when it could not be started.\n",
+  .examples =
+    "  # time all launches of a program\n"
+    "  warpstep exec ./saxpy 1000000\n"
+    "  # results only, then only the tenth launch with time on another GPU\n"
+    "  warpstep exec --functional ./train --epochs 1\n"
+    "  warpstep exec --gpu a100 --time-kernels 10..10 --stop-after-timed ./train --epochs 1\n"
+    "  # the launches of one kernel, as JSON\n"
+    "  warpstep exec --time-kernels gemm --json launches.json ./app\n",
+  .run = run_exec,
+};

@@ -1,0 +1,108 @@
+/* warpstep probe: microbenchmarks on the model, beside what silicon gave and what was published. */
+#include <getopt.h>
+#include <glob.h>
+#include <stdio.h>
+
+#include "cli/commands.h"
+#include "cli/probe_windows.h"
+
+enum { OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_SET, OPT_ALL, OPT_CLOCKS, OPT_PAPER, OPT_INFER, OPT_EMIT };
+
+static const struct cli_option options[] = {
+  {OPT_PAPER, "paper", NULL, "every cell of the published core study (data/paper/)"},
+  {OPT_INFER, "infer", NULL, "find parameters from cycles alone; arguments name tests, none means all"},
+  {OPT_GPU, "gpu", "NAME", "the GPU to simulate (default: the one the file names)"},
+  {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset"},
+  {OPT_ALL, "all", NULL, "list every window, not only those that differ"},
+  {OPT_CLOCKS, "clocks", NULL, "print every clock read, relative to the first of all warps"},
+  {OPT_EMIT, "emit", "DIR", "also write the programs there: .sass, .cubin and .launch"},
+  {OPT_PRESETS, "presets", "DIR", "where the presets are"},
+  {0},
+};
+
+static int verdict(const struct probe_count *c)
+{
+  return c->differ || c->closed ? CLI_MISMATCH : CLI_OK;
+}
+
+static int run_file(const struct probe_options *o, const char *path)
+{
+  struct probe_count count = {0};
+  struct err e = {0};
+  return probe_windows(o, path, &count, &e) ? verdict(&count) : cli_error("%s", e.msg);
+}
+
+/* The published values lie beside the presets. */
+static int run_paper(struct probe_options *o)
+{
+  char dir[4096], pattern[4200];
+  struct probe_count count = {0};
+  struct err e = {0};
+  glob_t files;
+  o->all = true;
+  if (!presets_dir(o->presets, dir, sizeof dir, &e)) return cli_error("%s", e.msg);
+  snprintf(pattern, sizeof pattern, "%s/../data/paper/*.windows", dir);
+  if (glob(pattern, 0, NULL, &files) != 0)
+    return cli_error("no published values: %s matches nothing", pattern);
+  bool ok = true;
+  for (size_t i = 0; ok && i < files.gl_pathc; i++) {
+    ok = probe_windows(o, files.gl_pathv[i], &count, &e);
+    putchar('\n');
+  }
+  globfree(&files);
+  if (!ok) return cli_error("%s", e.msg);
+  printf("published: %u same, %u known gaps, %u differ, %u gaps closed\n", count.same, count.gaps,
+         count.differ, count.closed);
+  return verdict(&count);
+}
+
+static int run_infer(const struct probe_options *o, char *const *names, int n_names)
+{
+  struct err e = {0};
+  bool differ;
+  if (!probe_infer(o, names, n_names, &differ, &e)) return cli_error("%s", e.msg);
+  return differ ? CLI_MISMATCH : CLI_OK;
+}
+
+static int run_probe(const struct cli_command *cmd, int argc, char **argv)
+{
+  struct probe_options o = {0};
+  bool paper = false, infer = false;
+  const char *arg;
+  for (int id; (id = cli_next_option(cmd, argc, argv, &arg)) != CLI_OPT_END;) {
+    switch (id) {
+    case CLI_OPT_HELP: return cli_help(cmd);
+    case OPT_PAPER: paper = true; break;
+    case OPT_INFER: infer = true; break;
+    case OPT_GPU: o.gpu = arg; break;
+    case OPT_SET: o.set = arg; break;
+    case OPT_ALL: o.all = true; break;
+    case OPT_CLOCKS: o.clocks = true; break;
+    case OPT_EMIT: o.emit = arg; break;
+    case OPT_PRESETS: o.presets = arg; break;
+    default: return CLI_BAD_INPUT;
+    }
+  }
+  if (infer && (paper || o.emit)) return cli_usage_error(cmd, "--infer runs alone");
+  if (infer) return run_infer(&o, argv + optind, argc - optind);
+  if (optind + !paper != argc)
+    return cli_usage_error(cmd, paper ? "--paper takes no file" : "give one file of windows");
+  return paper ? run_paper(&o) : run_file(&o, argv[optind]);
+}
+
+const struct cli_command cmd_probe = {
+  .name = "probe",
+  .synopsis = "FILE.windows | --paper | --infer [TEST...] [options]",
+  .summary = "microbenchmarks of the core, beside silicon and publications",
+  .options = options,
+  .notes = "A window is a few instructions with their control information between clock reads;\n"
+           "docs/probe.md has the language. Exit status 1: a window differs from silicon, or a known\n"
+           "gap is closed.\n",
+  .examples = "  # control bits, register banks, register-file cache and LDS queue of an A100\n"
+              "  warpstep probe data/windows/a100-control-bits.windows --all\n"
+              "  # Tables 1 and 2, Listings 1 to 4, Figures 2 and 4 of the core study\n"
+              "  warpstep probe --paper\n"
+              "  # what the core's parameters look like from outside\n"
+              "  warpstep probe --infer --gpu rtx-3070\n",
+  .run = run_probe,
+};

@@ -1,0 +1,311 @@
+/* The published CUDA driver and runtime interfaces, as far as the shims need them: own declarations
+ * of types, layouts and numbers, from the CUDA Driver API and CUDA Runtime API references (13.0).
+ * tests/exec/layouts.c compares them with the toolkit's headers where these are installed.
+ *
+ * Driver and runtime share error numbers, handles and device attributes, so there is one type each:
+ * CUresult also stands for cudaError_t, CUstream for cudaStream_t, and so on.
+ */
+#ifndef WS_CUDA_API_H
+#define WS_CUDA_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One enumerator per code: the driver's name, and the runtime's where the driver has none. */
+typedef enum {
+  CUDA_SUCCESS = 0,
+  CUDA_ERROR_INVALID_VALUE = 1,
+  CUDA_ERROR_OUT_OF_MEMORY = 2,
+  CUDA_ERROR_NOT_INITIALIZED = 3,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorInvalidPitchValue = 12,
+  cudaErrorInvalidSymbol = 13,
+  cudaErrorInvalidDevicePointer = 17,
+  cudaErrorInvalidChannelDescriptor = 20,
+  cudaErrorInvalidMemcpyDirection = 21,
+  cudaErrorMissingConfiguration = 52,
+  cudaErrorInvalidDeviceFunction = 98,
+  CUDA_ERROR_NO_DEVICE = 100,
+  CUDA_ERROR_INVALID_DEVICE = 101,
+  CUDA_ERROR_INVALID_IMAGE = 200,
+  CUDA_ERROR_INVALID_CONTEXT = 201,
+  CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
+  CUDA_ERROR_UNSUPPORTED_LIMIT = 215,
+  CUDA_ERROR_PEER_ACCESS_UNSUPPORTED = 217,
+  CUDA_ERROR_INVALID_PTX = 218,
+  CUDA_ERROR_JIT_COMPILER_NOT_FOUND = 221,
+  CUDA_ERROR_FILE_NOT_FOUND = 301,
+  CUDA_ERROR_INVALID_HANDLE = 400,
+  CUDA_ERROR_ILLEGAL_STATE = 401,
+  CUDA_ERROR_NOT_FOUND = 500,
+  CUDA_ERROR_NOT_READY = 600,
+  CUDA_ERROR_ILLEGAL_ADDRESS = 700,
+  CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
+  CUDA_ERROR_LAUNCH_TIMEOUT = 702,
+  CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE = 708,
+  CUDA_ERROR_CONTEXT_IS_DESTROYED = 709,
+  CUDA_ERROR_ASSERT = 710,
+  CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
+  CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
+  CUDA_ERROR_HARDWARE_STACK_ERROR = 714,
+  CUDA_ERROR_ILLEGAL_INSTRUCTION = 715,
+  CUDA_ERROR_MISALIGNED_ADDRESS = 716,
+  CUDA_ERROR_INVALID_PC = 718,
+  CUDA_ERROR_LAUNCH_FAILED = 719,
+  CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
+  CUDA_ERROR_NOT_SUPPORTED = 801,
+  CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
+  CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
+  CUDA_ERROR_STREAM_CAPTURE_MERGE = 902,
+  CUDA_ERROR_STREAM_CAPTURE_UNMATCHED = 903,
+  CUDA_ERROR_STREAM_CAPTURE_UNJOINED = 904,
+  CUDA_ERROR_STREAM_CAPTURE_ISOLATION = 905,
+  CUDA_ERROR_STREAM_CAPTURE_IMPLICIT = 906,
+  CUDA_ERROR_CAPTURED_EVENT = 907,
+  CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD = 908,
+  CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE = 910,
+  CUDA_ERROR_UNKNOWN = 999,
+} CUresult;
+
+typedef int CUdevice;
+typedef unsigned long long CUdeviceptr;
+typedef struct cu_context *CUcontext;
+typedef struct cu_module *CUmodule, *CUlibrary;
+typedef struct cu_function *CUfunction, *CUkernel;
+typedef struct cu_stream *CUstream;
+typedef struct cu_event *CUevent;
+typedef struct cu_array *CUarray;
+typedef struct cu_pool *CUmemoryPool;
+typedef struct cu_link *CUlinkState;
+typedef struct cu_graph *CUgraph;
+typedef struct cu_node *CUgraphNode;
+typedef struct cu_exec *CUgraphExec;
+
+/* Handles with a meaning of their own. */
+#define STREAM_LEGACY     ((CUstream)0x1)
+#define STREAM_PER_THREAD ((CUstream)0x2)
+
+typedef struct {
+  char bytes[16];
+} CUuuid;
+
+typedef struct {
+  unsigned x, y, z;
+} dim3;
+
+enum { STREAM_NON_BLOCKING = 1, EVENT_DISABLE_TIMING = 2 };
+enum { MEM_HOST = 1, MEM_DEVICE = 2, MEM_ARRAY = 3, MEM_UNIFIED = 4 }; /* CUmemorytype */
+enum { HOST_ALLOC_PORTABLE = 1, HOST_ALLOC_MAPPED = 2, HOST_ALLOC_WRITE_COMBINED = 4 };
+enum { MANAGED_GLOBAL = 1, MANAGED_HOST = 2 };
+/* cudaMemcpyKind */
+enum { COPY_HOST_TO_HOST, COPY_HOST_TO_DEVICE, COPY_DEVICE_TO_HOST, COPY_DEVICE_TO_DEVICE,
+       COPY_DEFAULT };
+/* CUfunction_attribute; cudaFuncAttribute has the last two under the same numbers. */
+enum { FUNC_MAX_THREADS, FUNC_SHARED_SIZE, FUNC_CONST_SIZE, FUNC_LOCAL_SIZE, FUNC_NUM_REGS,
+       FUNC_PTX_VERSION, FUNC_BINARY_VERSION, FUNC_CACHE_MODE_CA, FUNC_MAX_DYNAMIC_SHARED,
+       FUNC_CARVEOUT, FUNC_CLUSTER_MUST_BE_SET, FUNC_CLUSTER_WIDTH, FUNC_CLUSTER_HEIGHT,
+       FUNC_CLUSTER_DEPTH, FUNC_NON_PORTABLE_CLUSTER, FUNC_CLUSTER_POLICY, FUNC__N };
+/* CUlaunchAttributeID */
+enum { LAUNCH_ATTR_IGNORE = 0, LAUNCH_ATTR_COOPERATIVE = 2, LAUNCH_ATTR_CLUSTER = 4 };
+/* Keys of cuLaunchKernel's `extra`. */
+#define LAUNCH_PARAM_END         ((void *)0)
+#define LAUNCH_PARAM_BUFFER      ((void *)1)
+#define LAUNCH_PARAM_BUFFER_SIZE ((void *)2)
+/* CUlimit */
+enum { LIMIT_STACK_SIZE, LIMIT_PRINTF_FIFO, LIMIT_MALLOC_HEAP, LIMIT_DEV_SYNC_DEPTH,
+       LIMIT_PENDING_LAUNCHES, LIMIT_L2_GRANULARITY, LIMIT_PERSISTING_L2, LIMIT__N };
+
+typedef struct {
+  unsigned id;
+  char pad[4];
+  union {
+    char pad[64];
+    int cooperative;
+    struct {
+      unsigned x, y, z;
+    } cluster;
+  } value;
+} CUlaunchAttribute;
+
+typedef struct {
+  unsigned grid[3], block[3], shared;
+  CUstream stream;
+  CUlaunchAttribute *attr;
+  unsigned n_attrs;
+} CUlaunchConfig;
+
+typedef struct {
+  dim3 grid, block;
+  size_t shared;
+  CUstream stream;
+  CUlaunchAttribute *attr;
+  unsigned n_attrs;
+} cudaLaunchConfig_t;
+
+typedef struct {
+  size_t src_x, src_y;
+  unsigned src_type;
+  const void *src_host;
+  CUdeviceptr src_device;
+  CUarray src_array;
+  size_t src_pitch;
+  size_t dst_x, dst_y;
+  unsigned dst_type;
+  void *dst_host;
+  CUdeviceptr dst_device;
+  CUarray dst_array;
+  size_t dst_pitch;
+  size_t width, height;
+} CUDA_MEMCPY2D;
+
+typedef struct {
+  size_t src_x, src_y, src_z, src_lod;
+  unsigned src_type;
+  const void *src_host;
+  CUdeviceptr src_device;
+  CUarray src_array;
+  void *reserved0;
+  size_t src_pitch, src_height;
+  size_t dst_x, dst_y, dst_z, dst_lod;
+  unsigned dst_type;
+  void *dst_host;
+  CUdeviceptr dst_device;
+  CUarray dst_array;
+  void *reserved1;
+  size_t dst_pitch, dst_height;
+  size_t width, height, depth;
+} CUDA_MEMCPY3D;
+
+typedef struct {
+  void *ptr;
+  size_t pitch, xsize, ysize;
+} cudaPitchedPtr;
+
+typedef struct {
+  size_t width, height, depth;
+} cudaExtent;
+
+typedef struct {
+  size_t x, y, z;
+} cudaPos;
+
+typedef struct {
+  CUarray src_array;
+  cudaPos src_pos;
+  cudaPitchedPtr src;
+  CUarray dst_array;
+  cudaPos dst_pos;
+  cudaPitchedPtr dst;
+  cudaExtent extent;
+  int kind;
+} cudaMemcpy3DParms;
+
+typedef struct {
+  size_t shared, constant, local;
+  int max_threads, regs, ptx_version, binary_version, cache_mode_ca, max_dynamic_shared, carveout;
+  int cluster_must_be_set, cluster[3], cluster_policy, non_portable_cluster;
+  int reserved[16];
+} cudaFuncAttributes;
+
+typedef struct {
+  int type; /* 0 unregistered, 1 host, 2 device, 3 managed */
+  int device;
+  void *device_pointer, *host_pointer;
+  long reserved[8]; /* CUDA 13 only: not written for programs of CUDA 12 */
+} cudaPointerAttributes;
+
+enum { LOCATION_DEVICE = 1, LOCATION_HOST = 2 }; /* CUmemLocationType */
+
+typedef struct {
+  int type, id;
+} CUmemLocation;
+
+typedef struct {
+  int alloc_type, handle_types; /* 1: pinned; 0: none */
+  CUmemLocation location;
+  void *security;
+  size_t max_bytes;
+  unsigned short usage;
+  char reserved[54];
+} CUmemPoolProps;
+
+typedef struct {
+  CUmemLocation location;
+  int flags;
+} CUmemAccessDesc;
+
+/* Parameters of graph nodes. cudaKernelNodeParams is the first part of the driver's, cudaMemsetParams and
+ * cudaHostNodeParams are the driver's. */
+typedef struct {
+  const void *function; /* CUfunction; runtime: also a host function */
+  unsigned grid[3], block[3], shared;
+  void **params, **extra;
+  CUkernel kernel;      /* from here on the driver's only */
+  CUcontext context;
+} CUDA_KERNEL_NODE_PARAMS;
+
+typedef struct {
+  CUdeviceptr dst;
+  size_t pitch;
+  unsigned value, element; /* bytes: 1, 2, 4 */
+  size_t width, height;    /* elements, rows */
+} CUDA_MEMSET_NODE_PARAMS;
+
+typedef struct {
+  void (*fn)(void *);
+  void *data;
+} CUDA_HOST_NODE_PARAMS;
+
+typedef struct {
+  int result;
+  CUgraphNode node, from;
+} CUgraphExecUpdateResultInfo;
+
+typedef struct {
+  uint64_t flags;
+  CUstream upload;
+  CUgraphNode failed;
+  int result;
+} CUDA_GRAPH_INSTANTIATE_PARAMS;
+
+typedef struct {
+  unsigned char from_port, to_port, type, reserved[5];
+} CUgraphEdgeData;
+
+typedef struct {
+  int x, y, z, w; /* bits */
+  int kind;       /* 0 signed, 1 unsigned, 2 float */
+} cudaChannelFormatDesc;
+
+typedef struct {
+  int type; /* cudaResourceType */
+  union {
+    CUarray array;
+    struct {
+      void *p;
+      cudaChannelFormatDesc desc;
+      size_t width_or_bytes; /* texels of a pitched resource, bytes of a linear one */
+      size_t height, pitch;
+    } memory;
+    int reserved[32];
+  };
+  unsigned flags;
+} cudaResourceDesc;
+
+typedef struct {
+  int address[3], filter, read_normalized, srgb;
+  float border[4];
+  int normalized;
+  unsigned max_anisotropy;
+  int mip_filter;
+  float mip_bias, mip_min, mip_max;
+  int no_trilinear, seamless_cube;
+} cudaTextureDesc;
+
+typedef struct {
+  const void *affinity;
+  int n_affinity;
+  const void *graphics;
+} CUctxCreateParams;
+
+#endif

@@ -1,0 +1,41 @@
+/* Arrays of the program, and what texture and surface objects refer to: an array, or memory of the
+ * program. Texels lie row by row without gaps (func/texture.h).
+ */
+#ifndef WS_CUDA_ARRAY_H
+#define WS_CUDA_ARRAY_H
+
+#include "cuda/copy.h"
+#include "host/texture.h"
+
+/* Flags of both interfaces. */
+enum { ARRAY_LAYERED = 1, ARRAY_SURFACE = 2, ARRAY_CUBE = 4, ARRAY_GATHER = 8 };
+
+struct cu_array {
+  struct cu_array *next;
+  struct image image;
+  size_t extent[3]; /* as the program asked: 0 where there is no such direction */
+  unsigned flags;
+};
+
+/* Extents in texels; depth counts layers, or faces of cube maps. CUDA_ERROR_INVALID_VALUE: no such
+ * array, said on stderr why. */
+CUresult array_create(struct shim *, struct cu_array **out, enum texel_type, unsigned bits,
+                      unsigned channels, const size_t extent[3], unsigned flags);
+CUresult array_destroy(struct shim *, CUarray);
+void array_destroy_all(struct shim *);
+/* NULL: the program holds no such array. */
+struct cu_array *array_of(struct shim *, CUarray);
+
+/* A part of an array as a side of a copy: from byte x of row y of slice z on. False: width bytes, height
+ * rows and depth slices do not lie inside. */
+bool array_side(const struct cu_array *, uint64_t x, uint64_t y, uint64_t z, uint64_t width,
+                uint64_t height, uint64_t depth, struct copy_side *);
+
+/* Memory of the program as an image: `pitch` 0: a buffer of width texels. */
+CUresult array_view_memory(struct shim *, uint64_t addr, enum texel_type, unsigned bits,
+                           unsigned channels, size_t width, size_t height, size_t pitch,
+                           struct image *);
+CUresult array_texture(struct shim *, const struct image *, struct sampler, uint64_t *handle);
+CUresult array_surface(struct shim *, const struct cu_array *, uint64_t *handle);
+
+#endif

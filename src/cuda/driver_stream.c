@@ -1,0 +1,92 @@
+/* Streams of the driver. */
+#include "cuda/stream.h"
+
+CUresult cuStreamCreate(CUstream *out, unsigned flags)
+{
+  DRIVER(NEED_CONTEXT, stream_create(s, out, flags, 0));
+}
+
+CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority)
+{
+  DRIVER(NEED_CONTEXT, stream_create(s, out, flags, priority));
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream)
+{
+  DRIVER(NEED_CONTEXT, stream_destroy(s, stream));
+}
+
+CUresult cuStreamSynchronize(CUstream stream)
+{
+  DRIVER(NEED_CONTEXT, stream_wait(s, stream));
+}
+
+CUresult cuStreamQuery(CUstream stream)
+{
+  DRIVER(NEED_CONTEXT, stream_query(s, stream));
+}
+
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
+{
+  DRIVER(NEED_CONTEXT, flags > 1 ? CUDA_ERROR_INVALID_VALUE : stream_wait_event(s, stream, event, flags));
+}
+
+struct callback {
+  void (*fn)(CUstream, CUresult, void *);
+  CUstream stream;
+  void *data;
+};
+
+static void call_back(void *p)
+{
+  const struct callback *c = p;
+  c->fn(c->stream, CUDA_SUCCESS, c->data);
+}
+
+CUresult cuStreamAddCallback(CUstream stream, void (*fn)(CUstream, CUresult, void *), void *data,
+                             unsigned flags)
+{
+  struct callback c = { fn, stream, data }; /* called before stream_callback returns */
+  DRIVER(NEED_CONTEXT,
+         !fn || flags ? CUDA_ERROR_INVALID_VALUE : stream_callback(s, stream, call_back, &c));
+}
+
+static CUresult describe(struct shim *s, CUstream stream, unsigned *flags, int *priority,
+                         CUcontext *context, unsigned long long *id)
+{
+  const struct cu_stream *st = stream_of(s, stream);
+  if (!flags && !priority && !context && !id) return CUDA_ERROR_INVALID_VALUE;
+  if (!st) return CUDA_ERROR_INVALID_HANDLE;
+  if (flags) *flags = st->flags;
+  if (priority) *priority = st->priority;
+  if (context) *context = st->context ? st->context : shim_context(s);
+  if (id) *id = st->id;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetFlags(CUstream stream, unsigned *flags)
+{
+  DRIVER(NEED_CONTEXT, describe(s, stream, flags, NULL, NULL, NULL));
+}
+
+CUresult cuStreamGetPriority(CUstream stream, int *priority)
+{
+  DRIVER(NEED_CONTEXT, describe(s, stream, NULL, priority, NULL, NULL));
+}
+
+CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
+{
+  DRIVER(NEED_CONTEXT, describe(s, stream, NULL, NULL, context, NULL));
+}
+
+CUresult cuStreamGetId(CUstream stream, unsigned long long *id)
+{
+  DRIVER(NEED_CONTEXT, describe(s, stream, NULL, NULL, NULL, id));
+}
+
+CUresult cuStreamGetDevice(CUstream stream, CUdevice *device)
+{
+  unsigned flags;
+  DRIVER(NEED_CONTEXT, device ? (*device = 0, describe(s, stream, &flags, NULL, NULL, NULL))
+                              : CUDA_ERROR_INVALID_VALUE);
+}

@@ -1,0 +1,305 @@
+#include "cuda/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cuda/capture.h"
+#include "cuda/memory.h"
+#include "time/gpu/occupancy.h"
+
+enum { WARP_LANES = 32 };
+
+/* Checks --------------------------------------------------------------------------------------- */
+
+static uint64_t volume(const uint32_t d[3])
+{
+  return (uint64_t)d[0] * d[1] * d[2];
+}
+
+static struct step_source shape(const struct module_kernel *k, uint64_t threads, size_t shared,
+                                uint64_t ctas)
+{
+  return (struct step_source){
+    .n_ctas = ctas, .warps_per_cta = (unsigned)((threads + WARP_LANES - 1) / WARP_LANES),
+    .threads_per_cta = (unsigned)threads, .lanes = WARP_LANES, .regs_per_thread = k->regs,
+    .shared_bytes = (unsigned)(k->shared_static + shared),
+  };
+}
+
+CUresult kernel_occupancy(struct shim *s, const struct cu_function *f, int block_threads,
+                          size_t shared, int *ctas)
+{
+  const struct params *p = &s->preset.params;
+  struct occupancy o;
+  *ctas = 0;
+  if (block_threads <= 0) return CUDA_ERROR_INVALID_VALUE;
+  if ((unsigned)block_threads > p->sm_max_threads_per_cta ||
+      f->kernel->shared_static + shared > p->sm_shared_per_cta_max)
+    return CUDA_SUCCESS;
+  struct step_source source = shape(f->kernel, (unsigned)block_threads, shared, UINT32_MAX);
+  if (occupancy_of(p, &source, &o, NULL)) *ctas = (int)o.ctas;
+  return CUDA_SUCCESS;
+}
+
+CUresult kernel_available_shared(struct shim *s, const struct cu_function *f, int ctas,
+                                 int block_threads, size_t *bytes)
+{
+  size_t limit = s->preset.params.sm_shared_per_cta_max, lo = 0, hi, mid;
+  int held;
+  if (ctas <= 0) return CUDA_ERROR_INVALID_VALUE;
+  CUresult r = kernel_occupancy(s, f, block_threads, 0, &held);
+  *bytes = 0;
+  if (r != CUDA_SUCCESS || held < ctas) return r;
+  hi = limit > f->kernel->shared_static ? limit - f->kernel->shared_static : 0;
+  while (lo < hi) { /* occupancy falls with shared memory */
+    mid = (lo + hi + 1) / 2;
+    r = kernel_occupancy(s, f, block_threads, mid, &held);
+    if (r != CUDA_SUCCESS) return r;
+    if (held >= ctas) lo = mid;
+    else hi = mid - 1;
+  }
+  *bytes = lo;
+  return CUDA_SUCCESS;
+}
+
+/* Limits of the CUDA programming guide, "Technical Specifications per Compute Capability". */
+static bool is_configuration(const struct shim *s, const struct launch_request *q)
+{
+  static const uint32_t max_block[3] = {1024, 1024, 64}, max_grid[3] = {0x7fffffff, 65535, 65535};
+  for (unsigned i = 0; i < 3; i++)
+    if (q->grid[i] == 0 || q->grid[i] > max_grid[i] || q->block[i] == 0 ||
+        q->block[i] > max_block[i])
+      return false;
+  return volume(q->block) <= s->preset.params.sm_max_threads_per_cta;
+}
+
+static CUresult check(struct shim *s, const struct launch_request *q)
+{
+  const struct module_kernel *k = q->function->kernel;
+  uint64_t bound = volume(k->max_threads), threads = volume(q->block);
+  int ctas;
+  if (!is_configuration(s, q)) return cudaErrorInvalidConfiguration;
+  if (q->shared > q->function->max_dynamic_shared) return CUDA_ERROR_INVALID_VALUE;
+  if (bound && threads > bound) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  if (volume(q->cluster) > 1) return shim_unsupported(s, "a launch in thread block clusters");
+  CUresult r = kernel_occupancy(s, q->function, (int)threads, q->shared, &ctas);
+  if (r != CUDA_SUCCESS) return r;
+  if (ctas == 0) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  if (q->cooperative && volume(q->grid) > (uint64_t)ctas * s->preset.params.gpu_sms)
+    return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+  return CUDA_SUCCESS;
+}
+
+bool kernel_read_extra(struct launch_request *q, void **extra)
+{
+  for (; extra && extra[0] != LAUNCH_PARAM_END; extra += 2) {
+    if (extra[0] == LAUNCH_PARAM_BUFFER) q->packed = extra[1];
+    else if (extra[0] == LAUNCH_PARAM_BUFFER_SIZE) q->packed_bytes = *(const size_t *)extra[1];
+    else return false;
+  }
+  return true;
+}
+
+/* The parameter block, from one pointer per parameter or from the program's own block. NULL: neither
+ * fits the kernel. */
+static uint8_t *pack(const struct launch_request *q)
+{
+  const struct module_kernel *k = q->function->kernel;
+  if (!q->params && k->n_params && (!q->packed || q->packed_bytes > k->param_bytes)) return NULL;
+  uint8_t *block = shim_alloc(k->param_bytes);
+  if (q->params)
+    for (unsigned i = 0; i < k->n_params; i++)
+      memcpy(block + k->param[i].offset, q->params[i], k->param[i].bytes);
+  else if (q->packed)
+    memcpy(block, q->packed, q->packed_bytes);
+  return block;
+}
+
+/* Faults --------------------------------------------------------------------------------------- */
+
+static CUresult code_of(enum fault_kind kind)
+{
+  static const CUresult codes[] = {
+    [FAULT_ILLEGAL_ADDRESS] = CUDA_ERROR_ILLEGAL_ADDRESS,
+    [FAULT_MISALIGNED] = CUDA_ERROR_MISALIGNED_ADDRESS,
+    [FAULT_SHARED_RANGE] = CUDA_ERROR_ILLEGAL_ADDRESS,
+    [FAULT_LOCAL_RANGE] = CUDA_ERROR_HARDWARE_STACK_ERROR,
+    [FAULT_ILLEGAL_INST] = CUDA_ERROR_ILLEGAL_INSTRUCTION,
+    [FAULT_ILLEGAL_PC] = CUDA_ERROR_INVALID_PC,
+    [FAULT_TRAP] = CUDA_ERROR_LAUNCH_FAILED,
+    [FAULT_ASSERT] = CUDA_ERROR_ASSERT,
+    [FAULT_DEADLOCK] = CUDA_ERROR_LAUNCH_TIMEOUT,
+    [FAULT_UNSUPPORTED] = CUDA_ERROR_NOT_SUPPORTED,
+  };
+  CUresult r = kind < sizeof codes / sizeof codes[0] ? codes[kind] : CUDA_SUCCESS;
+  return r == CUDA_SUCCESS ? CUDA_ERROR_LAUNCH_FAILED : r;
+}
+
+/* Laid out as compute-sanitizer's reports are, for people and scripts who know those. */
+static void tell_fault(struct shim *s, const struct launch_request *q, const struct fault *f)
+{
+  char where[200], near[200];
+  module_where(q->function->module->code.module, f->pc, where, sizeof where);
+  fprintf(stderr, "========= %s\n=========     at %s (pc 0x%llx)\n", f->text, where,
+          (unsigned long long)f->pc);
+  fprintf(stderr, "=========     by thread (%u,%u,%u) in block (%u,%u,%u)\n", f->thread[0],
+          f->thread[1], f->thread[2], f->cta[0], f->cta[1], f->cta[2]);
+  if (f->kind == FAULT_ILLEGAL_ADDRESS || f->kind == FAULT_MISALIGNED) {
+    gmem_describe(s->device.mem, f->addr, near, sizeof near);
+    fprintf(stderr, "=========     address 0x%llx is %s\n", (unsigned long long)f->addr, near);
+  }
+  fprintf(stderr, "========= launch %llu: every later call of the CUDA interface fails\n",
+          (unsigned long long)s->record.n);
+}
+
+/* Running -------------------------------------------------------------------------------------- */
+
+static void keep_record(struct shim *s, const struct launch_request *q, const struct sim_result *r,
+                        uint64_t start, uint64_t end)
+{
+  struct launch_record l = {
+    .kernel = q->function->kernel->name, .shared = q->shared, .stream = q->stream->id,
+    .timed = r->timed, .faulted = r->end != RUN_DONE, .cycles = r->cycles, .start_ps = start,
+    .end_ps = end, .warp_insts = r->warp_insts,
+  };
+  memcpy(l.grid, q->grid, sizeof l.grid);
+  memcpy(l.block, q->block, sizeof l.block);
+  record_add(&s->record, &l);
+}
+
+static void stop_if_done(struct shim *s)
+{
+  if (!s->options.stop_after_timed || s->record.n < s->options.last) return;
+  shim_report(s);
+  fflush(NULL);
+  _exit(0);
+}
+
+static CUresult run(struct shim *s, const struct launch_request *q, struct launch *l)
+{
+  struct sim_options o = { .threads = s->options.threads, .report = stderr };
+  struct sim_result r;
+  struct err e = {""};
+  uint64_t start = timeline_start(&s->time, &q->stream->clock, TIMELINE_COMPUTE);
+  o.timed = exec_options_timed(&s->options, s->record.n + 1, q->function->kernel->name);
+  o.start_ps = start;
+  memory_sync_registered(s, true);
+  if (!simulate(s->simulator, l, &o, &r, &e)) {
+    shim_say("%s", e.msg);
+    return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  }
+  memory_sync_registered(s, false);
+  if (r.timed) start = r.start_ps;
+  uint64_t end = start + r.time_ps;
+  timeline_finish(&s->time, &q->stream->clock, TIMELINE_COMPUTE, end);
+  keep_record(s, q, &r, start, end);
+  if (r.end != RUN_DONE) {
+    s->fault = code_of(r.fault.kind);
+    s->fault_time = end;
+    tell_fault(s, q, &r.fault);
+  }
+  stop_if_done(s);
+  return CUDA_SUCCESS;
+}
+
+CUresult kernel_prepare(struct shim *s, const struct launch_request *q, uint8_t **packed)
+{
+  CUresult r = check(s, q);
+  if (r != CUDA_SUCCESS) return r;
+  *packed = pack(q);
+  return *packed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult kernel_execute(struct shim *s, const struct launch_request *q)
+{
+  const struct module_kernel *k = q->function->kernel;
+  struct err e = {""};
+  struct launch l;
+  shim_flush_print(s);
+  if (s->fault != CUDA_SUCCESS) return CUDA_SUCCESS; /* nothing runs behind a fault */
+  module_refresh_constants(q->function->module->code.instance);
+  struct launch_desc desc = {
+    .code = q->function->module->code.instance, .kernel = k, .shared_dynamic = q->shared,
+    .stack_bytes = (uint32_t)shim_context(s)->limit[LIMIT_STACK_SIZE], .params = q->packed,
+    .param_bytes = k->param_bytes,
+  };
+  memcpy(desc.grid, q->grid, sizeof desc.grid);
+  memcpy(desc.block, q->block, sizeof desc.block);
+  if (!launch_init(&l, &s->device, &desc, &e)) {
+    shim_say("%s", e.msg);
+    return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  }
+  CUresult r = run(s, q, &l);
+  launch_free(&l);
+  return r;
+}
+
+CUresult kernel_launch(struct shim *s, const struct launch_request *q)
+{
+  uint8_t *packed;
+  CUresult r = kernel_prepare(s, q, &packed);
+  if (r != CUDA_SUCCESS) return r;
+  struct graph_op op = { .type = NODE_KERNEL, .kernel = { .q = *q, .handle = q->function } };
+  op.kernel.q.params = NULL;
+  op.kernel.q.packed = packed;
+  if (!capture_takes(s, q->stream, &op, &r)) {
+    timeline_launch_call(&s->time);
+    r = kernel_execute(s, &op.kernel.q);
+  }
+  free(packed);
+  return r;
+}
+
+/* Attributes ----------------------------------------------------------------------------------- */
+
+bool kernel_attribute(struct shim *s, const struct cu_function *f, int attribute, int *value)
+{
+  const struct module_kernel *k = f->kernel;
+  unsigned sm = module_sm(f->module->code.module);
+  uint64_t bound = volume(k->max_threads);
+  uint32_t bank_bytes, unit = s->preset.params.sm_register_granule / WARP_LANES;
+  /* Threads whose registers fit a CTA, in whole warps. */
+  uint64_t regs = k->regs ? (k->regs + unit - 1) / unit * unit : 1;
+  uint64_t threads = s->preset.params.sm_registers / regs / WARP_LANES * WARP_LANES;
+  if (threads > s->preset.params.sm_max_threads_per_cta)
+    threads = s->preset.params.sm_max_threads_per_cta;
+  module_bank(f->module->code.instance, k, 3, &bank_bytes);
+  switch (attribute) {
+  case FUNC_MAX_THREADS: *value = (int)(bound && bound < threads ? bound : threads); break;
+  case FUNC_SHARED_SIZE: *value = (int)k->shared_static; break;
+  case FUNC_CONST_SIZE: *value = (int)bank_bytes; break;
+  case FUNC_LOCAL_SIZE: *value = (int)k->frame_bytes; break;
+  case FUNC_NUM_REGS: *value = (int)k->regs; break;
+  case FUNC_PTX_VERSION:
+  case FUNC_BINARY_VERSION: *value = (int)sm; break;
+  case FUNC_MAX_DYNAMIC_SHARED: *value = (int)f->max_dynamic_shared; break;
+  case FUNC_CARVEOUT: *value = f->carveout; break;
+  case FUNC_CLUSTER_MUST_BE_SET: *value = k->explicit_cluster; break;
+  case FUNC_CLUSTER_WIDTH:
+  case FUNC_CLUSTER_HEIGHT:
+  case FUNC_CLUSTER_DEPTH: *value = (int)k->cluster[attribute - FUNC_CLUSTER_WIDTH]; break;
+  case FUNC_CACHE_MODE_CA:
+  case FUNC_NON_PORTABLE_CLUSTER:
+  case FUNC_CLUSTER_POLICY: *value = 0; break;
+  default: return false;
+  }
+  return true;
+}
+
+CUresult kernel_set_attribute(struct shim *s, struct cu_function *f, int attribute, int value)
+{
+  switch (attribute) {
+  case FUNC_MAX_DYNAMIC_SHARED:
+    if (value < 0 || f->kernel->shared_static + (uint32_t)value >
+                         s->preset.params.sm_shared_per_cta_max)
+      return CUDA_ERROR_INVALID_VALUE;
+    f->max_dynamic_shared = (uint32_t)value;
+    return CUDA_SUCCESS;
+  case FUNC_CARVEOUT: /* the carve-out follows from the kernel (time/gpu/occupancy.h) */
+    if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
+    f->carveout = value;
+    return CUDA_SUCCESS;
+  default: return CUDA_ERROR_INVALID_VALUE;
+  }
+}

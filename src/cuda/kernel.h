@@ -1,0 +1,41 @@
+/* Launching kernels of the program. */
+#ifndef WS_CUDA_KERNEL_H
+#define WS_CUDA_KERNEL_H
+
+#include "cuda/module.h"
+
+struct launch_request {
+  struct cu_function *function;
+  uint32_t grid[3], block[3], shared; /* shared: dynamic, bytes */
+  struct cu_stream *stream;
+  bool cooperative;
+  uint32_t cluster[3];       /* {0, 0, 0}: none asked for */
+  void **params;             /* one pointer per parameter, or NULL and */
+  const void *packed;        /* the parameter block as the kernel sees it */
+  size_t packed_bytes;
+};
+
+/* Simulates the launch, in stream order. Bad configurations are errors of the call
+ * (cudaErrorInvalidConfiguration, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+ * CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE); a fault of the kernel shows later (shim.h). */
+CUresult kernel_launch(struct shim *, const struct launch_request *);
+
+/* Takes the parameter block from cuLaunchKernel's `extra`: pairs of a key and its value, up to
+ * LAUNCH_PARAM_END. False: another key. */
+bool kernel_read_extra(struct launch_request *, void **extra);
+/* Its two halves. The first gives the parameter block, which the caller frees; the second simulates a
+ * request that has it in packed, and spends no host time. */
+CUresult kernel_prepare(struct shim *, const struct launch_request *, uint8_t **packed);
+CUresult kernel_execute(struct shim *, const struct launch_request *);
+
+/* CTAs of a kernel that an SM holds at once. */
+CUresult kernel_occupancy(struct shim *, const struct cu_function *, int block_threads,
+                          size_t shared, int *ctas);
+/* Most dynamic shared memory, bytes, with which an SM still holds that many CTAs at once; 0: none. */
+CUresult kernel_available_shared(struct shim *, const struct cu_function *, int ctas,
+                                 int block_threads, size_t *bytes);
+/* CUfunction_attribute; false: no such attribute. */
+bool kernel_attribute(struct shim *, const struct cu_function *, int attribute, int *value);
+CUresult kernel_set_attribute(struct shim *, struct cu_function *, int attribute, int value);
+
+#endif

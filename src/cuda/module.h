@@ -1,0 +1,53 @@
+/* Modules of the program: code placed in the device's memory, its kernels and variables. Images may be
+ * cubins, fat binaries (also behind the wrapper that nvcc puts into programs) and, with an installed
+ * ptxas, PTX.
+ */
+#ifndef WS_CUDA_MODULE_H
+#define WS_CUDA_MODULE_H
+
+#include "cuda/shim.h"
+
+struct cu_function {
+  struct cu_function *next;
+  struct cu_module *module;
+  const struct module_kernel *kernel;
+  uint32_t max_dynamic_shared; /* bytes; above 48 KiB only after the program asked for it */
+  int carveout, cache;
+};
+
+struct cu_module {
+  struct cu_module *next;
+  struct device_code code;
+  struct cu_function *functions;
+};
+
+/* Options and log of a translation (cuModuleLoadDataEx, cuLink…); zeroed: none. */
+struct jit {
+  int opt_level; /* 0: not stated; else level + 1 */
+  unsigned max_registers, target; /* 0: not stated; target: 86 */
+  bool debug, line_info, verbose;
+  char *info, *error;  /* the program's buffers */
+  size_t info_bytes, error_bytes, info_used, error_used;
+};
+
+/* Loads the part of an image that this GPU runs. The image's own headers say how long it is. */
+CUresult module_open(struct shim *, const void *image, struct jit *, struct cu_module **out);
+/* A cubin of `bytes` bytes. */
+CUresult module_open_cubin(struct shim *, const void *cubin, size_t bytes, struct cu_module **out);
+void module_close(struct shim *, struct cu_module *);
+void module_close_all(struct shim *);
+bool module_is_open(const struct shim *, const struct cu_module *);
+
+/* A kernel by its symbol's name. */
+CUresult module_get_function(struct shim *, struct cu_module *, const char *name,
+                             struct cu_function **out);
+bool module_is_function(const struct shim *, const struct cu_function *);
+/* Address and size of a variable; either may be NULL. */
+CUresult module_get_variable(struct shim *, struct cu_module *, const char *name, CUdeviceptr *addr,
+                             size_t *bytes);
+
+/* ptx.c: translates PTX text for this GPU with the installed ptxas. The result is freed by the caller;
+ * NULL: *r says why, and the log is in jit. */
+void *ptx_translate(struct shim *, const char *ptx, struct jit *, size_t *bytes, CUresult *r);
+
+#endif

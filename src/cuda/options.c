@@ -1,0 +1,100 @@
+#include "cuda/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_THREADS = 1024 };
+
+static bool parse_u64(const char *s, const char **end, uint64_t *v)
+{
+  char *stop;
+  if (*s < '0' || *s > '9') return false;
+  *v = strtoull(s, &stop, 10);
+  *end = stop;
+  return true;
+}
+
+/* "N", "N..", "N..M". */
+static bool parse_range(struct exec_options *o, const char *s)
+{
+  uint64_t first, last;
+  if (!parse_u64(s, &s, &first)) return false;
+  last = first;
+  if (strncmp(s, "..", 2) == 0) {
+    s += 2;
+    last = UINT64_MAX;
+    if (*s && !parse_u64(s, &s, &last)) return false;
+  }
+  if (*s || first == 0 || last < first) return false;
+  o->first = first;
+  o->last = last;
+  return true;
+}
+
+bool exec_options_time(struct exec_options *o, const char *what, struct err *e)
+{
+  char why[120];
+  if (parse_range(o, what)) return true;
+  int r = regcomp(&o->name, what, REG_EXTENDED | REG_NOSUB);
+  if (r == 0) return o->by_name = true;
+  regerror(r, &o->name, why, sizeof why);
+  return err_set(e, "--time-kernels %.200s: neither a range N..M nor a regular expression: %s", what,
+                 why);
+}
+
+static bool take(struct exec_options *o, const char *key, const char *value, struct err *e)
+{
+  const char *end;
+  uint64_t n;
+  if (strcmp(key, "gpu") == 0) o->gpu = value;
+  else if (strcmp(key, "presets") == 0) o->presets = value;
+  else if (strcmp(key, "set") == 0) o->set[o->n_set++] = value;
+  else if (strcmp(key, "mode") == 0) o->timed = strcmp(value, "functional") != 0;
+  else if (strcmp(key, "time") == 0) return exec_options_time(o, value, e);
+  else if (strcmp(key, "stop") == 0) o->stop_after_timed = true;
+  else if (strcmp(key, "report") == 0) o->report = value;
+  else if (strcmp(key, "json") == 0) o->json = value;
+  else if (strcmp(key, "quiet") == 0) o->quiet = true;
+  else if (strcmp(key, "threads") != 0)
+    return err_set(e, EXEC_OPTIONS_VARIABLE ": unknown key '%.60s'", key);
+  else if (!parse_u64(value, &end, &n) || *end || n < 1 || n > MAX_THREADS)
+    return err_set(e, EXEC_OPTIONS_VARIABLE ": threads=%.60s: not a number from 1 to %d", value,
+                   MAX_THREADS);
+  else o->threads = (unsigned)n;
+  return true;
+}
+
+static unsigned count_lines(const char *s)
+{
+  unsigned n = 1;
+  for (; *s; s++) n += *s == '\n';
+  return n;
+}
+
+bool exec_options_parse(struct exec_options *o, const char *text, struct err *e)
+{
+  *o = (struct exec_options){ .gpu = "rtx-3070", .timed = true, .threads = 1, .first = 1,
+                              .last = UINT64_MAX };
+  if (!text) return true;
+  char *copy = arena_strdup(&o->arena, text), *save = NULL;
+  o->set = ARENA_ARRAY(&o->arena, const char *, count_lines(text));
+  for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+    char *eq = strchr(line, '=');
+    if (!eq) return err_set(e, EXEC_OPTIONS_VARIABLE ": '%.60s' is not KEY=VALUE", line);
+    *eq = '\0';
+    TRY(take(o, line, eq + 1, e));
+  }
+  return true;
+}
+
+void exec_options_free(struct exec_options *o)
+{
+  if (o->by_name) regfree(&o->name);
+  arena_free(&o->arena);
+}
+
+bool exec_options_timed(const struct exec_options *o, uint64_t number, const char *kernel)
+{
+  if (!o->timed || number < o->first || number > o->last) return false;
+  return !o->by_name || regexec(&o->name, kernel, 0, NULL, 0) == 0;
+}

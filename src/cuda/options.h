@@ -1,0 +1,46 @@
+/* Options of `warpstep exec`, as they travel to the program: environment variable WARPSTEP_EXEC, lines
+ * KEY=VALUE, each key at most once except `set`.
+ *
+ *   gpu presets set=KEY=VALUE mode threads time stop report json quiet
+ */
+#ifndef WS_CUDA_OPTIONS_H
+#define WS_CUDA_OPTIONS_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#define EXEC_OPTIONS_VARIABLE "WARPSTEP_EXEC"
+
+struct exec_options {
+  const char *gpu;      /* preset; default rtx-3070 */
+  const char *presets;  /* folder; NULL: as presets_dir finds it */
+  const char **set;     /* KEY=VALUE */
+  unsigned n_set;
+  bool timed;           /* false: no launch is timed */
+  unsigned threads;     /* host threads of timed launches */
+  /* Launches to time: all, those whose kernel's name matches, or numbers first .. last (from 1). */
+  bool by_name;
+  regex_t name;
+  uint64_t first, last;
+  bool stop_after_timed; /* the program ends after the last launch of first .. last */
+  const char *report;    /* file for the table of launches; NULL: stderr */
+  const char *json;      /* file, "-" is stdout; NULL: none */
+  bool quiet;            /* no table */
+  struct arena arena;
+};
+
+/* text == NULL: the defaults. Call exec_options_free even after a failure. */
+bool exec_options_parse(struct exec_options *, const char *text, struct err *e);
+void exec_options_free(struct exec_options *);
+
+/* "REGEX" or "N..M" (also "N", "N..") into the fields above. */
+bool exec_options_time(struct exec_options *, const char *what, struct err *e);
+
+/* Whether launch `number` (from 1) of this kernel is timed. */
+bool exec_options_timed(const struct exec_options *, uint64_t number, const char *kernel);
+
+#endif

@@ -1,0 +1,176 @@
+#include "cuda/pool.h"
+
+#include <stdlib.h>
+
+#include "cuda/memory.h"
+#include "cuda/stream.h"
+
+enum { ACCESS_READ_WRITE = 3, ALLOCATION_PINNED = 1 };
+
+struct cu_pool {
+  struct cu_pool *next;
+  bool closed;         /* destroyed; still has allocations */
+  uint64_t max_bytes;  /* 0: the board's memory */
+  uint64_t used, used_high, reserved_high, threshold;
+  int reuse[POOL_REUSE_INTERNAL + 1];
+};
+
+static struct cu_pool *new_pool(struct shim *s, uint64_t max_bytes)
+{
+  struct cu_pool *p = shim_alloc(sizeof *p);
+  *p = (struct cu_pool){ .next = s->pools, .max_bytes = max_bytes };
+  for (int i = POOL_REUSE_EVENTS; i <= POOL_REUSE_INTERNAL; i++) p->reuse[i] = 1; /* as documented */
+  return s->pools = p;
+}
+
+static bool exists(const struct shim *s, const struct cu_pool *p)
+{
+  const struct cu_pool *at = s->pools;
+  while (at && at != p) at = at->next;
+  return at && !at->closed;
+}
+
+struct cu_pool *pool_default(struct shim *s)
+{
+  if (!s->default_pool) s->default_pool = new_pool(s, 0);
+  return s->default_pool;
+}
+
+struct cu_pool *pool_current(struct shim *s)
+{
+  return s->current_pool ? s->current_pool : pool_default(s);
+}
+
+CUresult pool_use(struct shim *s, struct cu_pool *p)
+{
+  if (!exists(s, p)) return CUDA_ERROR_INVALID_VALUE;
+  s->current_pool = p;
+  return CUDA_SUCCESS;
+}
+
+CUresult pool_create(struct shim *s, CUmemoryPool *out, const CUmemPoolProps *props)
+{
+  if (!out || !props || props->alloc_type != ALLOCATION_PINNED) return CUDA_ERROR_INVALID_VALUE;
+  if (props->handle_types) return shim_unsupported(s, "a memory pool for other processes");
+  if (props->location.type != LOCATION_DEVICE)
+    return shim_unsupported(s, "a memory pool outside of the device");
+  if (props->location.id != 0) return CUDA_ERROR_INVALID_DEVICE;
+  *out = new_pool(s, props->max_bytes);
+  return CUDA_SUCCESS;
+}
+
+static void unlink_pool(struct shim *s, struct cu_pool *p)
+{
+  struct cu_pool **at = &s->pools;
+  while (*at != p) at = &(*at)->next;
+  *at = p->next;
+  free(p);
+}
+
+CUresult pool_destroy(struct shim *s, CUmemoryPool p)
+{
+  if (!exists(s, p) || p == s->default_pool) return CUDA_ERROR_INVALID_VALUE;
+  if (s->current_pool == p) s->current_pool = NULL; /* the default one again */
+  p->closed = true;
+  if (p->used == 0) unlink_pool(s, p);
+  return CUDA_SUCCESS;
+}
+
+void pool_released(struct shim *s, struct cu_pool *p, uint64_t bytes)
+{
+  p->used -= bytes;
+  if (p->closed && p->used == 0) unlink_pool(s, p);
+}
+
+void pool_destroy_all(struct shim *s)
+{
+  while (s->pools) unlink_pool(s, s->pools);
+  s->default_pool = s->current_pool = NULL;
+}
+
+CUresult pool_get(struct shim *s, CUmemoryPool p, int attribute, void *value)
+{
+  if (!exists(s, p) || !value) return CUDA_ERROR_INVALID_VALUE;
+  uint64_t *wide = value;
+  switch (attribute) {
+  case POOL_REUSE_EVENTS:
+  case POOL_REUSE_OPPORTUNISTIC:
+  case POOL_REUSE_INTERNAL: *(int *)value = p->reuse[attribute]; return CUDA_SUCCESS;
+  case POOL_RELEASE_THRESHOLD: *wide = p->threshold; return CUDA_SUCCESS;
+  case POOL_RESERVED:
+  case POOL_USED: *wide = p->used; return CUDA_SUCCESS;
+  case POOL_RESERVED_HIGH: *wide = p->reserved_high; return CUDA_SUCCESS;
+  case POOL_USED_HIGH: *wide = p->used_high; return CUDA_SUCCESS;
+  default: return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult pool_set(struct shim *s, CUmemoryPool p, int attribute, const void *value)
+{
+  if (!exists(s, p) || !value) return CUDA_ERROR_INVALID_VALUE;
+  const uint64_t *wide = value;
+  switch (attribute) {
+  case POOL_REUSE_EVENTS:
+  case POOL_REUSE_OPPORTUNISTIC:
+  case POOL_REUSE_INTERNAL: p->reuse[attribute] = *(const int *)value != 0; return CUDA_SUCCESS;
+  case POOL_RELEASE_THRESHOLD: p->threshold = *wide; return CUDA_SUCCESS;
+  case POOL_RESERVED_HIGH: /* a high-water mark can only be reset */
+    if (*wide) return CUDA_ERROR_INVALID_VALUE;
+    p->reserved_high = p->used;
+    return CUDA_SUCCESS;
+  case POOL_USED_HIGH:
+    if (*wide) return CUDA_ERROR_INVALID_VALUE;
+    p->used_high = p->used;
+    return CUDA_SUCCESS;
+  default: return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult pool_trim(struct shim *s, CUmemoryPool p)
+{
+  return exists(s, p) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE; /* nothing is held back */
+}
+
+CUresult pool_access(struct shim *s, CUmemoryPool p, const CUmemLocation *l, int *flags)
+{
+  if (!exists(s, p) || !l || !flags || l->type != LOCATION_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+  if (l->id != 0) return CUDA_ERROR_INVALID_DEVICE;
+  *flags = ACCESS_READ_WRITE;
+  return CUDA_SUCCESS;
+}
+
+/* The owner's access cannot be taken away, and there is no other device. */
+CUresult pool_set_access(struct shim *s, CUmemoryPool p, const CUmemAccessDesc *d, size_t n)
+{
+  if (!exists(s, p) || (n && !d)) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < n; i++) {
+    if (d[i].location.type != LOCATION_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+    if (d[i].location.id != 0) return CUDA_ERROR_INVALID_DEVICE;
+    if (d[i].flags != ACCESS_READ_WRITE) return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult pool_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t bytes, CUstream stream)
+{
+  const struct cu_stream *st = stream_of(s, stream);
+  if (!st) return CUDA_ERROR_INVALID_HANDLE;
+  if (st->capture) return shim_unsupported(s, "allocation while a stream is captured");
+  if (!exists(s, p)) return CUDA_ERROR_INVALID_VALUE;
+  if (p->max_bytes && bytes > p->max_bytes - p->used) return CUDA_ERROR_OUT_OF_MEMORY;
+  CUresult r = memory_alloc(s, addr, bytes);
+  if (r != CUDA_SUCCESS) return r;
+  memory_find(s, *addr)->pool = p;
+  p->used += bytes;
+  if (p->used > p->used_high) p->used_high = p->used;
+  if (p->used > p->reserved_high) p->reserved_high = p->used;
+  return CUDA_SUCCESS;
+}
+
+CUresult pool_free(struct shim *s, uint64_t addr, CUstream stream)
+{
+  const struct cu_stream *st = stream_of(s, stream);
+  if (!st) return CUDA_ERROR_INVALID_HANDLE;
+  if (st->capture) return shim_unsupported(s, "release of memory while a stream is captured");
+  return memory_free(s, addr, 1u << BLOCK_DEVICE) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}

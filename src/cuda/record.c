@@ -1,0 +1,94 @@
+#include "cuda/record.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+
+enum { TABLE_HEAD = 40, TABLE_TAIL = 10, NAME_COLUMN = 32, DIM_TEXT = 40 };
+
+void record_add(struct record *r, const struct launch_record *l)
+{
+  if (r->n == r->cap) {
+    r->cap = r->cap ? 2 * r->cap : 64;
+    r->launch = realloc(r->launch, r->cap * sizeof *r->launch);
+    BUG_ON(!r->launch);
+  }
+  r->launch[r->n] = *l;
+  BUG_ON(!(r->launch[r->n].kernel = strdup(l->kernel)));
+  r->n++;
+}
+
+void record_free(struct record *r)
+{
+  for (uint64_t i = 0; i < r->n; i++) free((char *)(uintptr_t)r->launch[i].kernel);
+  free(r->launch);
+  *r = (struct record){0};
+}
+
+static const char *dims(const uint32_t d[3], char *buf)
+{
+  int n = snprintf(buf, DIM_TEXT, "%u", d[0]);
+  if (d[1] > 1 || d[2] > 1) n += snprintf(buf + n, DIM_TEXT - (size_t)n, "x%u", d[1]);
+  if (d[2] > 1) snprintf(buf + n, DIM_TEXT - (size_t)n, "x%u", d[2]);
+  return buf;
+}
+
+static void write_row(FILE *f, uint64_t number, const struct launch_record *l)
+{
+  char grid[DIM_TEXT], block[DIM_TEXT], cycles[24] = "-", time[24] = "-";
+  if (l->timed) {
+    snprintf(cycles, sizeof cycles, "%llu", (unsigned long long)l->cycles);
+    snprintf(time, sizeof time, "%.2f", (double)(l->end_ps - l->start_ps) / 1e6);
+  }
+  fprintf(f, "%6llu  %-*.*s  %12s  %10s  %12llu  %12s  %10s%s\n", (unsigned long long)number,
+          NAME_COLUMN, NAME_COLUMN, l->kernel, dims(l->grid, grid), dims(l->block, block),
+          (unsigned long long)l->warp_insts, cycles, time, l->faulted ? "  faulted" : "");
+}
+
+void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps)
+{
+  uint64_t cycles = 0, timed = 0;
+  fprintf(f, "warpstep: %llu kernel launches on %s\n", (unsigned long long)r->n, gpu);
+  fprintf(f, "launch  %-*s  %12s  %10s  %12s  %12s  %10s\n", NAME_COLUMN, "kernel", "grid", "block",
+          "warp insts", "cycles", "us");
+  for (uint64_t i = 0; i < r->n; i++) {
+    timed += r->launch[i].timed;
+    cycles += r->launch[i].cycles;
+    if (r->n > TABLE_HEAD + TABLE_TAIL && i == TABLE_HEAD) fprintf(f, "   ...\n");
+    if (r->n <= TABLE_HEAD + TABLE_TAIL || i < TABLE_HEAD || i >= r->n - TABLE_TAIL)
+      write_row(f, i + 1, &r->launch[i]);
+  }
+  fprintf(f, "%llu launches timed: %llu cycles; the program's simulated time: %.2f us\n",
+          (unsigned long long)timed, (unsigned long long)cycles, (double)total_ps / 1e6);
+}
+
+static json_t *launch_json(const struct launch_record *l, uint64_t number)
+{
+  json_t *o = json_pack("{s:I, s:s, s:[I,I,I], s:[I,I,I], s:I, s:I, s:b, s:b, s:I, s:I, s:I}",
+                        "launch", (json_int_t)number, "kernel", l->kernel,
+                        "grid", (json_int_t)l->grid[0], (json_int_t)l->grid[1],
+                        (json_int_t)l->grid[2],
+                        "block", (json_int_t)l->block[0], (json_int_t)l->block[1],
+                        (json_int_t)l->block[2],
+                        "shared_dynamic_bytes", (json_int_t)l->shared,
+                        "stream", (json_int_t)l->stream,
+                        "timed", l->timed, "faulted", l->faulted,
+                        "warp_insts", (json_int_t)l->warp_insts,
+                        "start_ps", (json_int_t)l->start_ps, "end_ps", (json_int_t)l->end_ps);
+  if (o && l->timed) json_object_set_new(o, "cycles", json_integer((json_int_t)l->cycles));
+  return o;
+}
+
+bool record_write_json(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps,
+                       struct err *e)
+{
+  json_t *list = json_array();
+  for (uint64_t i = 0; i < r->n; i++) json_array_append_new(list, launch_json(&r->launch[i], i + 1));
+  json_t *all = json_pack("{s:s, s:I, s:o}", "gpu", gpu, "time_ps", (json_int_t)total_ps,
+                          "launches", list);
+  bool ok = all && json_dumpf(all, f, JSON_INDENT(1)) == 0 && fputc('\n', f) != EOF;
+  json_decref(all);
+  return ok || err_set(e, "cannot write the JSON report");
+}

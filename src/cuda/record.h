@@ -1,0 +1,38 @@
+/* Record of the launches of a program, for the table at its end. */
+#ifndef WS_CUDA_RECORD_H
+#define WS_CUDA_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+struct launch_record {
+  const char *kernel; /* owned by the record */
+  uint32_t grid[3], block[3];
+  uint32_t shared;      /* dynamic, bytes */
+  uint64_t stream;      /* id; 0: the default stream */
+  bool timed, faulted;
+  uint64_t cycles;      /* timed */
+  uint64_t start_ps, end_ps; /* on the program's timeline */
+  uint64_t warp_insts;
+};
+
+struct record {
+  struct launch_record *launch;
+  uint64_t n, cap;
+};
+
+/* Adds a launch; the name is copied. */
+void record_add(struct record *, const struct launch_record *);
+void record_free(struct record *);
+
+/* The table: one line per launch (the middle of long tables is left out), then sums. total_ps: the
+ * program's simulated time. */
+void record_write_table(FILE *, const struct record *, const char *gpu, uint64_t total_ps);
+/* Everything, as JSON. */
+bool record_write_json(FILE *, const struct record *, const char *gpu, uint64_t total_ps,
+                       struct err *e);
+
+#endif

@@ -1,0 +1,247 @@
+#include "cuda/shim.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+
+/* The one writable global of the project (tools/lint/globals.py): the interfaces have no handle that
+ * could carry it. */
+static struct shim *_Atomic the_shim;
+
+void shim_say(const char *fmt, ...)
+{
+  va_list ap;
+  va_start(ap, fmt);
+  fputs("warpstep: ", stderr);
+  vfprintf(stderr, fmt, ap);
+  fputc('\n', stderr);
+  va_end(ap);
+}
+
+void *shim_alloc(size_t bytes)
+{
+  void *p = calloc(1, bytes ? bytes : 1);
+  if (p) return p;
+  shim_say("out of host memory");
+  exit(BUG_EXIT_STATUS);
+}
+
+CUresult shim_unsupported(struct shim *s, const char *what)
+{
+  for (unsigned i = 0; i < s->n_said; i++)
+    if (strcmp(s->said[i], what) == 0) return CUDA_ERROR_NOT_SUPPORTED;
+  s->said = realloc(s->said, (s->n_said + 1) * sizeof *s->said);
+  BUG_ON(!s->said || !(s->said[s->n_said++] = strdup(what)));
+  shim_say("%s is not served; the call fails with \"operation not supported\"", what);
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* Making and ending it ------------------------------------------------------------------------ */
+
+static struct shim *new_shim(void)
+{
+  struct shim *s = shim_alloc(sizeof *s);
+  pthread_mutexattr_t recursive; /* callbacks and registration may come back in */
+  pthread_mutexattr_init(&recursive);
+  pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&s->lock, &recursive);
+  pthread_mutexattr_destroy(&recursive);
+  BUG_ON(pthread_key_create(&s->thread_key, NULL));
+  s->pid = getpid();
+  s->legacy.clock.legacy = true;
+  s->next_id = 1;
+  return s;
+}
+
+static void free_shim(struct shim *s)
+{
+  pthread_key_delete(s->thread_key);
+  pthread_mutex_destroy(&s->lock);
+  free(s);
+}
+
+struct shim *shim_get(void)
+{
+  struct shim *s = atomic_load(&the_shim), *none = NULL;
+  if (s) return s;
+  s = new_shim();
+  if (atomic_compare_exchange_strong(&the_shim, &none, s)) return s;
+  free_shim(s);
+  return none;
+}
+
+static FILE *open_report(const char *path)
+{
+  FILE *f = strcmp(path, "-") ? fopen(path, "w") : stdout;
+  if (!f) shim_say("%s: cannot write the report", path);
+  return f;
+}
+
+static void close_report(FILE *f)
+{
+  if (f != stdout && f != stderr) fclose(f);
+}
+
+void shim_report(struct shim *s)
+{
+  const char *gpu = s->preset.params.name;
+  uint64_t total = s->time.now > s->time.all_done ? s->time.now : s->time.all_done;
+  struct err e = {""};
+  FILE *f;
+  if (!s->up || s->pid != getpid()) return;
+  shim_flush_print(s);
+  fflush(stdout);
+  if (s->options.json && (f = open_report(s->options.json))) {
+    if (!record_write_json(f, &s->record, gpu, total, &e)) shim_say("%s", e.msg);
+    close_report(f);
+  }
+  if (s->options.quiet && !s->options.report) return;
+  f = s->options.report ? open_report(s->options.report) : stderr;
+  if (!f) return;
+  record_write_table(f, &s->record, gpu, total);
+  close_report(f);
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+  struct shim *s = atomic_load(&the_shim);
+  if (s) shim_report(s);
+}
+
+/* The GPU -------------------------------------------------------------------------------------- */
+
+static bool load_preset(struct shim *s, struct err *e)
+{
+  char dir[4096];
+  TRY(exec_options_parse(&s->options, getenv(EXEC_OPTIONS_VARIABLE), e));
+  TRY(presets_dir(s->options.presets, dir, sizeof dir, e));
+  TRY(preset_load(s->options.gpu, dir, &s->preset, e));
+  for (unsigned i = 0; i < s->options.n_set; i++)
+    TRY(preset_override(&s->preset, s->options.set[i], e));
+  return params_check(&s->preset.params, e);
+}
+
+static bool bring_up(struct shim *s, struct err *e)
+{
+  TRY(load_preset(s, e));
+  struct device_config config = device_config_for(&s->preset.params, s->options.timed);
+  s->print = open_memstream(&s->print_text, &s->print_bytes);
+  if (!s->print) return err_set(e, "out of host memory");
+  config.print = s->print;
+  TRY(device_init(&s->device, &config, e));
+  s->simulator = simulator_new(&s->preset.params);
+  timeline_init(&s->time, &s->preset.params);
+  return s->simulator || err_set(e, "out of host memory");
+}
+
+CUresult shim_up(struct shim *s)
+{
+  struct err e = {""};
+  if (s->up) return CUDA_SUCCESS;
+  if (s->failed) return CUDA_ERROR_NO_DEVICE;
+  s->up = bring_up(s, &e);
+  s->failed = !s->up;
+  if (s->up) return CUDA_SUCCESS;
+  shim_say("%s", e.msg);
+  return CUDA_ERROR_NO_DEVICE;
+}
+
+void shim_flush_print(struct shim *s)
+{
+  if (!s->print) return;
+  fflush(s->print);
+  if (s->print_bytes == 0) return;
+  fwrite(s->print_text, 1, s->print_bytes, stdout);
+  rewind(s->print);
+}
+
+CUresult shim_wait(struct shim *s, uint64_t when)
+{
+  timeline_wait(&s->time, when);
+  shim_flush_print(s);
+  return CUDA_SUCCESS;
+}
+
+/* Threads and contexts -------------------------------------------------------------------------- */
+
+struct cu_thread *shim_thread(struct shim *s)
+{
+  struct cu_thread *t = pthread_getspecific(s->thread_key);
+  if (t) return t;
+  t = shim_alloc(sizeof *t);
+  t->next = s->threads;
+  s->threads = t;
+  BUG_ON(pthread_setspecific(s->thread_key, t));
+  return t;
+}
+
+struct cu_context *shim_context(struct shim *s)
+{
+  struct cu_thread *t = shim_thread(s);
+  return t->n_contexts ? t->context[t->n_contexts - 1] : NULL;
+}
+
+struct cu_context *shim_primary(struct shim *s)
+{
+  if (s->primary) return s->primary;
+  struct cu_context *c = shim_alloc(sizeof *c);
+  c->primary = true;
+  c->next = s->contexts;
+  s->contexts = s->primary = c;
+  return c;
+}
+
+/* Calls ---------------------------------------------------------------------------------------- */
+
+static bool fault_visible(const struct shim *s)
+{
+  return s->fault != CUDA_SUCCESS && s->time.now >= s->fault_time;
+}
+
+static CUresult check_need(struct shim *s, enum shim_need need)
+{
+  if (need == NEED_NOTHING) return CUDA_SUCCESS;
+  if (!s->up) return s->failed ? CUDA_ERROR_NO_DEVICE : CUDA_ERROR_NOT_INITIALIZED;
+  timeline_call(&s->time);
+  if (need == NEED_GPU) return CUDA_SUCCESS;
+  if (fault_visible(s)) return s->fault;
+  return shim_context(s) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult shim_enter(struct shim **s, enum shim_need need)
+{
+  *s = shim_get();
+  pthread_mutex_lock(&(*s)->lock);
+  return check_need(*s, need);
+}
+
+CUresult shim_enter_runtime(struct shim **s, enum shim_need need)
+{
+  *s = shim_get();
+  pthread_mutex_lock(&(*s)->lock);
+  CUresult r = need == NEED_NOTHING ? CUDA_SUCCESS : shim_up(*s);
+  if (r != CUDA_SUCCESS) return r;
+  struct cu_thread *t = shim_thread(*s);
+  if (need == NEED_CONTEXT && t->n_contexts == 0) t->context[t->n_contexts++] = shim_primary(*s);
+  return check_need(*s, need);
+}
+
+CUresult shim_leave(struct shim *s, CUresult r)
+{
+  if (r == CUDA_SUCCESS && fault_visible(s)) r = s->fault;
+  pthread_mutex_unlock(&s->lock);
+  return r;
+}
+
+CUresult shim_leave_runtime(struct shim *s, CUresult r)
+{
+  if (r == CUDA_SUCCESS && fault_visible(s)) r = s->fault;
+  /* "Not ready" is an answer, not an error (CUDA Runtime API, cudaErrorNotReady). */
+  if (r != CUDA_SUCCESS && r != CUDA_ERROR_NOT_READY) shim_thread(s)->last = r;
+  pthread_mutex_unlock(&s->lock);
+  return r;
+}

@@ -1,0 +1,206 @@
+#include "cuda/stream.h"
+
+#include <stdlib.h>
+
+#include "cuda/capture.h"
+
+/* Streams -------------------------------------------------------------------------------------- */
+
+struct cu_stream *stream_of(struct shim *s, CUstream h)
+{
+  if (h == NULL || h == STREAM_LEGACY) return &s->legacy;
+  if (h == STREAM_PER_THREAD) return &shim_thread(s)->stream;
+  struct cu_stream *at = s->streams;
+  while (at && at != h) at = at->next;
+  return at;
+}
+
+CUresult stream_create(struct shim *s, CUstream *out, unsigned flags, int priority)
+{
+  if (!out || flags > STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
+  struct cu_stream *st = shim_alloc(sizeof *st);
+  *st = (struct cu_stream){ .next = s->streams, .context = shim_context(s), .flags = flags,
+                            .priority = priority, .id = s->next_id++ };
+  st->clock.non_blocking = flags & STREAM_NON_BLOCKING;
+  *out = s->streams = st;
+  return CUDA_SUCCESS;
+}
+
+CUresult stream_destroy(struct shim *s, CUstream h)
+{
+  for (struct cu_stream **at = &s->streams; *at; at = &(*at)->next) {
+    if (*at != h) continue;
+    *at = h->next;
+    capture_forget_stream(s, h);
+    free(h); /* its work is done: only times lie ahead, and those are kept */
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult stream_wait(struct shim *s, CUstream h)
+{
+  struct cu_stream *st = stream_of(s, h);
+  CUresult r;
+  if (!st) return CUDA_ERROR_INVALID_HANDLE;
+  if (capture_forbids(s, st, &r)) return r;
+  return shim_wait(s, timeline_stream_ready(&s->time, &st->clock));
+}
+
+CUresult stream_query(struct shim *s, CUstream h)
+{
+  struct cu_stream *st = stream_of(s, h);
+  CUresult r;
+  if (!st) return CUDA_ERROR_INVALID_HANDLE;
+  if (capture_forbids(s, st, &r)) return r;
+  return timeline_stream_ready(&s->time, &st->clock) <= s->time.now ? CUDA_SUCCESS
+                                                                    : CUDA_ERROR_NOT_READY;
+}
+
+CUresult stream_wait_all(struct shim *s)
+{
+  CUresult r;
+  if (capture_forbids_all(s, &r)) return r;
+  return shim_wait(s, s->time.all_done);
+}
+
+CUresult stream_call(struct shim *s, CUstream h, void (*fn)(void *), void *data)
+{
+  struct cu_stream *st = stream_of(s, h);
+  if (!st) return CUDA_ERROR_INVALID_HANDLE;
+  if (!fn) return CUDA_ERROR_INVALID_VALUE;
+  struct graph_op op = { .type = NODE_HOST, .host = { fn, data } };
+  CUresult r;
+  if (capture_takes(s, st, &op, &r)) return r;
+  stream_host(s, st, fn, data);
+  return CUDA_SUCCESS;
+}
+
+CUresult stream_callback(struct shim *s, CUstream h, void (*fn)(void *), void *data)
+{
+  struct cu_stream *st = stream_of(s, h);
+  CUresult r;
+  if (!st) return CUDA_ERROR_INVALID_HANDLE;
+  if (capture_forbids(s, st, &r)) return r;
+  stream_host(s, st, fn, data);
+  return CUDA_SUCCESS;
+}
+
+void stream_host(struct shim *s, struct cu_stream *st, void (*fn)(void *), void *data)
+{
+  uint64_t at = timeline_start(&s->time, &st->clock, TIMELINE_NONE);
+  timeline_finish(&s->time, &st->clock, TIMELINE_NONE, at);
+  shim_flush_print(s);
+  pthread_mutex_unlock(&s->lock); /* other threads may call while the program's function runs */
+  fn(data);
+  pthread_mutex_lock(&s->lock);
+}
+
+void stream_destroy_all(struct shim *s)
+{
+  while (s->streams) stream_destroy(s, s->streams);
+  while (s->events) event_destroy(s, s->events);
+}
+
+/* Events --------------------------------------------------------------------------------------- */
+
+static struct cu_event *event_of(const struct shim *s, CUevent h)
+{
+  struct cu_event *at = s->events;
+  while (at && at != h) at = at->next;
+  return at;
+}
+
+CUresult event_create(struct shim *s, CUevent *out, unsigned flags)
+{
+  if (!out || flags > 7) return CUDA_ERROR_INVALID_VALUE;
+  struct cu_event *e = shim_alloc(sizeof *e);
+  *e = (struct cu_event){ .next = s->events, .flags = flags };
+  *out = s->events = e;
+  return CUDA_SUCCESS;
+}
+
+CUresult event_destroy(struct shim *s, CUevent h)
+{
+  for (struct cu_event **at = &s->events; *at; at = &(*at)->next) {
+    if (*at != h) continue;
+    *at = h->next;
+    free(h->tips.node);
+    free(h);
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult event_record(struct shim *s, CUevent h, CUstream stream, unsigned flags)
+{
+  struct cu_event *e = event_of(s, h);
+  struct cu_stream *st = stream_of(s, stream);
+  struct graph_op op = { .type = NODE_EVENT_RECORD, .event = h };
+  CUresult r;
+  if (!e || !st) return CUDA_ERROR_INVALID_HANDLE;
+  if (st->capture && !(flags & EVENT_EXTERNAL)) return capture_event(st, e), CUDA_SUCCESS;
+  if (capture_takes(s, st, &op, &r)) return r;
+  return event_record_now(s, h, st);
+}
+
+CUresult event_record_now(struct shim *s, CUevent h, struct cu_stream *st)
+{
+  struct cu_event *e = event_of(s, h);
+  if (!e) return CUDA_ERROR_INVALID_HANDLE;
+  e->capture = 0;
+  e->recorded = true;
+  e->when = timeline_start(&s->time, &st->clock, TIMELINE_NONE);
+  timeline_finish(&s->time, &st->clock, TIMELINE_NONE, e->when);
+  return CUDA_SUCCESS;
+}
+
+CUresult stream_wait_event(struct shim *s, CUstream h, CUevent event, unsigned flags)
+{
+  struct cu_stream *st = stream_of(s, h);
+  struct cu_event *e = event_of(s, event);
+  struct graph_op op = { .type = NODE_WAIT_EVENT, .event = event };
+  CUresult r;
+  if (!st || !e) return CUDA_ERROR_INVALID_HANDLE;
+  if (capture_has_event(s, e) || (st->capture && !(flags & EVENT_EXTERNAL)))
+    return capture_join(s, st, e);
+  if (capture_takes(s, st, &op, &r)) return r;
+  return stream_wait_event_now(s, st, event);
+}
+
+CUresult stream_wait_event_now(struct shim *s, struct cu_stream *st, CUevent event)
+{
+  struct cu_event *e = event_of(s, event);
+  if (!e) return CUDA_ERROR_INVALID_HANDLE;
+  if (!e->recorded) return CUDA_SUCCESS;
+  uint64_t ready = timeline_start(&s->time, &st->clock, TIMELINE_NONE);
+  timeline_finish(&s->time, &st->clock, TIMELINE_NONE, e->when > ready ? e->when : ready);
+  return CUDA_SUCCESS;
+}
+
+CUresult event_query(struct shim *s, CUevent h)
+{
+  struct cu_event *e = event_of(s, h);
+  if (!e) return CUDA_ERROR_INVALID_HANDLE;
+  if (capture_has_event(s, e)) return CUDA_ERROR_CAPTURED_EVENT;
+  return e->recorded && e->when > s->time.now ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
+CUresult event_wait(struct shim *s, CUevent h)
+{
+  struct cu_event *e = event_of(s, h);
+  if (!e) return CUDA_ERROR_INVALID_HANDLE;
+  if (capture_has_event(s, e)) return CUDA_ERROR_CAPTURED_EVENT;
+  return shim_wait(s, e->recorded ? e->when : 0);
+}
+
+CUresult event_elapsed(struct shim *s, float *ms, CUevent from, CUevent to)
+{
+  struct cu_event *a = event_of(s, from), *b = event_of(s, to);
+  if (!ms) return CUDA_ERROR_INVALID_VALUE;
+  if (!a || !b || !a->recorded || !b->recorded || ((a->flags | b->flags) & EVENT_DISABLE_TIMING))
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (a->when > s->time.now || b->when > s->time.now) return CUDA_ERROR_NOT_READY;
+  *ms = (float)(((double)b->when - (double)a->when) / 1e9);
+  return CUDA_SUCCESS;
+}

@@ -1,0 +1,247 @@
+#include "func/sampler.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "func/fpbits.h"
+
+enum { FRAC_BITS = 8, FRAC_ONE = 1 << FRAC_BITS, CUBE_FACES = 6 };
+
+/* The one or two texels of an axis. -1: outside. */
+struct taps {
+  int64_t i[2];
+  uint16_t frac;
+};
+
+static float as_float(uint32_t bits)
+{
+  float f;
+  memcpy(&f, &bits, sizeof f);
+  return f;
+}
+
+static uint32_t as_bits(float f)
+{
+  uint32_t bits;
+  memcpy(&bits, &f, sizeof bits);
+  return bits;
+}
+
+static int64_t modulo(int64_t i, int64_t n)
+{
+  int64_t r = i % n;
+  return r < 0 ? r + n : r;
+}
+
+static int64_t addressed(enum sampler_address mode, int64_t i, int64_t n)
+{
+  switch (mode) {
+  case ADDRESS_WRAP: return modulo(i, n);
+  case ADDRESS_MIRROR: {
+    int64_t r = modulo(i, 2 * n);
+    return r < n ? r : 2 * n - 1 - r;
+  }
+  case ADDRESS_CLAMP: return i < 0 ? 0 : i >= n ? n - 1 : i;
+  default: return i < 0 || i >= n ? -1 : i;
+  }
+}
+
+/* Position in texels, small enough for integers. Wrapping and mirroring repeat after 2 n. */
+static double position(const struct sampler *s, enum sampler_address mode, float c, uint32_t n)
+{
+  const double limit = 1099511627776.0; /* far outside of any image */
+  double x = isnan(c) ? 0 : (double)c;
+  if (isinf(x)) x = copysign(limit, x);
+  if (s->normalized) x *= n; /* exact: 24 and 32 bits */
+  if (mode == ADDRESS_WRAP || mode == ADDRESS_MIRROR) return fmod(x, 2.0 * n);
+  return x > limit ? limit : x < -limit ? -limit : x;
+}
+
+static struct taps axis_taps(const struct sampler *s, unsigned axis, bool linear, float c, uint32_t n)
+{
+  enum sampler_address mode = s->address[axis];
+  if (!s->normalized && (mode == ADDRESS_WRAP || mode == ADDRESS_MIRROR)) mode = ADDRESS_CLAMP;
+  double x = position(s, mode, c, n);
+  struct taps t = {.frac = 0};
+  int64_t i;
+  if (linear) {
+    int64_t fixed = (int64_t)floor((x - 0.5) * FRAC_ONE + 0.5);
+    t.frac = (uint16_t)modulo(fixed, FRAC_ONE);
+    i = (fixed - t.frac) / FRAC_ONE;
+  } else {
+    i = (int64_t)floor(x);
+  }
+  t.i[0] = addressed(mode, i, n);
+  t.i[1] = linear ? addressed(mode, i + 1, n) : t.i[0];
+  return t;
+}
+
+/* Face and coordinates from 0 to 1 on it (programming guide, "Cubemap Textures"). */
+static unsigned cube_face(const float v[3], float st[2])
+{
+  float ax = fabsf(v[0]), ay = fabsf(v[1]), az = fabsf(v[2]), m, s, t;
+  unsigned face;
+  if (ax >= ay && ax >= az) {
+    face = signbit(v[0]) ? 1 : 0;
+    m = ax, s = face ? v[2] : -v[2], t = -v[1];
+  } else if (ay >= az) {
+    face = signbit(v[1]) ? 3 : 2;
+    m = ay, s = v[0], t = face == 3 ? -v[2] : v[2];
+  } else {
+    face = signbit(v[2]) ? 5 : 4;
+    m = az, s = face == 5 ? -v[0] : v[0], t = -v[1];
+  }
+  st[0] = (s / m + 1) / 2;
+  st[1] = (t / m + 1) / 2;
+  return face;
+}
+
+static unsigned filtered_axes(const struct image *m)
+{
+  return m->shape == IMAGE_3D ? 3 : m->shape == IMAGE_2D || m->shape == IMAGE_CUBE ? 2 : 1;
+}
+
+static uint64_t slice_of(const struct image *m, uint32_t layer, unsigned face)
+{
+  uint64_t l = m->layers == 0 ? 0 : layer < m->layers ? layer : m->layers - 1;
+  return m->shape == IMAGE_CUBE ? l * CUBE_FACES + face : l;
+}
+
+static void place(const struct image *m, const struct taps t[3], unsigned axes, bool linear,
+                  uint64_t slice, struct footprint *fp)
+{
+  fp->n = (uint8_t)(linear ? 1u << axes : 1);
+  for (unsigned k = 0; k < fp->n; k++) {
+    int64_t x = t[0].i[k & 1], y = t[1].i[k >> 1 & 1], z = t[2].i[k >> 2 & 1];
+    bool outside = x < 0 || y < 0 || z < 0;
+    fp->addr[k] = outside ? TEXEL_BORDER
+                          : m->base + (slice + (uint64_t)z) * m->slice_bytes +
+                                (uint64_t)y * m->row_bytes + (uint64_t)x * texel_bytes(m);
+  }
+  for (unsigned a = 0; a < 3; a++) fp->frac[a] = t[a].frac;
+}
+
+static void fetch(const struct image *m, const uint32_t xyz[3], uint32_t layer, struct footprint *fp)
+{
+  struct taps t[3] = {0};
+  for (unsigned a = 0; a < filtered_axes(m); a++)
+    t[a].i[0] = xyz[a] < m->extent[a] ? (int64_t)xyz[a] : -1; /* negative ones are large */
+  if (m->layers && layer >= m->layers) t[0].i[0] = -1;
+  place(m, t, 0, false, slice_of(m, layer, 0), fp);
+}
+
+void sampler_footprint(const struct tex_object *o, enum sample_mode mode, const uint32_t xyz[3],
+                       uint32_t layer, struct footprint *fp)
+{
+  const struct image *m = &o->image;
+  unsigned axes = filtered_axes(m), face = 0;
+  bool linear = mode == SAMPLE_GATHER || o->sampler.linear;
+  float c[3];
+  if (mode == SAMPLE_FETCH) {
+    fetch(m, xyz, layer, fp);
+    return;
+  }
+  for (unsigned a = 0; a < 3; a++) c[a] = as_float(xyz[a]);
+  if (m->shape == IMAGE_CUBE) {
+    float st[2];
+    face = cube_face(c, st);
+    c[0] = st[0], c[1] = st[1];
+  }
+  struct taps t[3] = {0};
+  for (unsigned a = 0; a < axes; a++)
+    t[a] = axis_taps(&o->sampler, a, linear, c[a], m->extent[a]);
+  place(m, t, axes, linear, slice_of(m, layer, face), fp);
+}
+
+/* Values ----------------------------------------------------------------------------------- */
+
+static uint32_t channel_bits(const struct image *m, const uint8_t *texel, unsigned c)
+{
+  uint32_t v = 0;
+  memcpy(&v, texel + c * (m->bits / 8u), m->bits / 8u);
+  if (m->type != TEXEL_SINT || m->bits == 32) return v;
+  uint32_t sign = 1u << (m->bits - 1u);
+  return (v ^ sign) - sign;
+}
+
+static bool reads_float(const struct tex_object *o)
+{
+  return o->image.type == TEXEL_FLOAT || o->sampler.read_float;
+}
+
+/* IEC 61966-2-1. */
+static double from_srgb(double c)
+{
+  return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+}
+
+static double channel_value(const struct tex_object *o, const uint8_t *texel, unsigned c)
+{
+  enum { ALPHA = 3 };
+  const struct image *m = &o->image;
+  uint32_t v = channel_bits(m, texel, c);
+  if (m->type == TEXEL_FLOAT)
+    return m->bits == 16 ? (double)as_float(f32_from_f16(v)) : (double)as_float(v);
+  if (m->type == TEXEL_UINT) {
+    double f = v / (double)((UINT64_C(1) << m->bits) - 1);
+    return o->sampler.srgb && c != ALPHA ? from_srgb(f) : f;
+  }
+  double f = (int32_t)v / (double)((UINT64_C(1) << (m->bits - 1u)) - 1);
+  return f < -1 ? -1 : f;
+}
+
+/* Component c of texel k: a float where the object reads floats, else the integer. */
+static uint32_t component(const struct tex_object *o, const struct footprint *fp,
+                          const uint8_t *texel, unsigned k, unsigned c)
+{
+  if (c >= o->image.channels) return 0;
+  if (fp->addr[k] == TEXEL_BORDER) {
+    if (reads_float(o)) return as_bits(o->sampler.border[c]);
+    return o->image.type == TEXEL_SINT ? (uint32_t)(int32_t)o->sampler.border[c]
+                                       : (uint32_t)o->sampler.border[c];
+  }
+  texel += (size_t)k * TEXEL_MAX_BYTES;
+  if (!reads_float(o)) return channel_bits(&o->image, texel, c);
+  return as_bits((float)channel_value(o, texel, c));
+}
+
+static double weight(const struct footprint *fp, unsigned k)
+{
+  double w = 1;
+  for (unsigned a = 0; a < 3 && fp->n >> a > 1; a++)
+    w *= (k >> a & 1 ? fp->frac[a] : FRAC_ONE - fp->frac[a]) / (double)FRAC_ONE;
+  return w;
+}
+
+/* A texel without weight is left out: its infinity or NaN does not count. */
+static uint32_t blend(const struct tex_object *o, const struct footprint *fp, const uint8_t *texel,
+                      unsigned c)
+{
+  double sum = 0;
+  for (unsigned k = 0; k < fp->n; k++) {
+    double w = weight(fp, k);
+    if (w == 0) continue;
+    bool inside = fp->addr[k] != TEXEL_BORDER;
+    const uint8_t *p = texel + (size_t)k * TEXEL_MAX_BYTES;
+    sum += w * (inside ? channel_value(o, p, c) : (double)o->sampler.border[c]);
+  }
+  return f32_canon((float)sum);
+}
+
+void sampler_blend(const struct tex_object *o, enum sample_mode mode, const struct footprint *fp,
+                   const uint8_t *texel, uint32_t out[4])
+{
+  bool zero = mode == SAMPLE_FETCH && fp->addr[0] == TEXEL_BORDER;
+  for (unsigned c = 0; c < 4; c++)
+    out[c] = zero || c >= o->image.channels ? 0
+             : fp->n == 1                   ? component(o, fp, texel, 0, c)
+                                            : blend(o, fp, texel, c);
+}
+
+void sampler_gather(const struct tex_object *o, unsigned c, const struct footprint *fp,
+                    const uint8_t *texel, uint32_t out[4])
+{
+  static const uint8_t order[4] = {2, 3, 1, 0};
+  for (unsigned k = 0; k < 4; k++)
+    out[k] = component(o, fp, texel, order[k] < fp->n ? order[k] : 0, c);
+}

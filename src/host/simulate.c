@@ -1,0 +1,199 @@
+#include "host/simulate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "isa/sass/sass.h"
+#include "time/gpu/gpu.h"
+
+_Static_assert((int)SIM_MAX_GROUPS == (int)GPU_MAX_GROUPS, "room for all groups");
+
+struct simulator {
+  const struct params *params;
+  struct gpu *gpu;  /* NULL: not needed yet, or the last kernel is still in it */
+  struct gpu *last; /* counters of the last run, when it cannot run another kernel */
+  unsigned threads;
+  enum sim_hazards hazards;
+  uint64_t *mix;
+  struct positions where;
+};
+
+struct simulator *simulator_new(const struct params *p)
+{
+  struct simulator *s = calloc(1, sizeof *s);
+  if (!s) return NULL;
+  s->params = p;
+  s->mix = calloc(sass_mnemonic_count() + 1, sizeof *s->mix);
+  if (s->mix) return s;
+  free(s);
+  return NULL;
+}
+
+void simulator_free(struct simulator *s)
+{
+  if (!s) return;
+  gpu_free(s->gpu);
+  gpu_free(s->last);
+  positions_free(&s->where);
+  free(s->mix);
+  free(s);
+}
+
+/* What the watcher of a run needs. */
+struct watcher {
+  struct simulator *s;
+  const struct sim_options *o;
+};
+
+static void note_resident(void *ctx, const struct step_cta *c)
+{
+  positions_add(&((struct watcher *)ctx)->s->where, c);
+}
+
+static bool poll(void *ctx, const struct run_progress *p)
+{
+  const struct sim_options *o = ((struct watcher *)ctx)->o;
+  return o->poll(o->ctx, p);
+}
+
+/* The GPU for this run: the one of the last run, unless its number of threads or its hazard mode is another
+ * one (then the caches start cold). */
+static struct gpu *gpu_for(struct simulator *s, const struct sim_options *o)
+{
+  if (s->gpu && (s->threads != o->threads || s->hazards != o->hazards)) {
+    gpu_free(s->gpu);
+    s->gpu = NULL;
+  }
+  if (s->gpu) return s->gpu;
+  s->gpu = gpu_new(s->params, o->threads);
+  if (o->hazards == SIM_HAZARDS_CHECK) gpu_check_hazards(s->gpu);
+  if (o->hazards == SIM_HAZARDS_EMULATE) gpu_emulate_hazards(s->gpu);
+  s->threads = o->threads;
+  s->hazards = o->hazards;
+  return s->gpu;
+}
+
+static uint64_t counter(const struct sim_result *r, const char *name)
+{
+  for (unsigned i = 0; i < r->n_groups; i++) {
+    const struct stat_desc *d = stat_find(r->group[i], name);
+    if (d) return *(const uint64_t *)((const char *)r->group[i].data + d->offset);
+  }
+  BUG("no counter %s", name);
+}
+
+/* Warp instructions by mnemonic, from the counts per instruction. */
+static void count_mix(struct simulator *s, const struct gpu *gpu, const struct code_view *code)
+{
+  struct gpu_inst_profile p = gpu_profile(gpu);
+
+  for (uint64_t i = 0; i < p.n_insts; i++) s->mix[code->inst[i].mnemonic] += p.issued[i];
+  free(p.by_inst);
+  free(p.issued);
+}
+
+static void collect(struct simulator *s, struct gpu *gpu, const struct code_view *code,
+                    struct sim_result *r)
+{
+  const struct occupancy *o = gpu_occupancy(gpu);
+
+  r->n_groups = gpu_stats_groups(gpu, r->group);
+  count_mix(s, gpu, code);
+  r->ctas_per_sm = o->ctas;
+  r->limiter = o->limiter;
+  r->cycles = counter(r, "cycles");
+  r->time_ps = counter(r, "time_ps");
+  r->warp_insts = counter(r, "warp_insts");
+  r->thread_insts = counter(r, "thread_insts");
+  r->hazards = gpu_hazards(gpu);
+}
+
+static bool run_timed(struct simulator *s, struct launch *l, const struct sim_options *o,
+                      const struct run_watch *w, struct sim_result *r, struct err *e)
+{
+  if (o->hazards && s->params->issue_dependence == DEPENDENCE_SCOREBOARD)
+    return err_set(e, "hazards of control bits can only be checked or emulated with issue.dependence = "
+                      "control_bits or hybrid, not scoreboard");
+  struct step_source *source = func_source(l->func);
+  struct gpu *gpu = gpu_for(s, o);
+
+  gpu_idle_until(gpu, o->start_ps);
+  r->start_ps = gpu_now(gpu);
+  r->end = gpu_run(gpu, source, l->params.image, w, &r->fault, o->report, e);
+  if (r->end == RUN_REFUSED) return false;
+  collect(s, gpu, &source->code, r);
+  if (r->end == RUN_DONE) return true;
+  s->last = gpu;
+  s->gpu = NULL;
+  return true;
+}
+
+static void run_functional(struct simulator *s, struct launch *l, const struct run_watch *w,
+                           struct sim_result *r)
+{
+  struct func_stats stats = { .mix = s->mix };
+
+  r->end = func_run_watched(l->func, w, &stats, &r->fault);
+  r->warp_insts = stats.warp_insts;
+  r->thread_insts = stats.thread_insts;
+}
+
+bool simulate(struct simulator *s, struct launch *l, const struct sim_options *o,
+              struct sim_result *r, struct err *e)
+{
+  struct watcher ctx = { s, o };
+  struct run_watch watch = { .max_cycles = o->max_cycles, .max_insts = o->max_insts,
+                             .poll = o->poll ? poll : NULL, .resident = note_resident,
+                             .ctx = &ctx };
+
+  gpu_free(s->last);
+  s->last = NULL;
+  memset(s->mix, 0, sass_mnemonic_count() * sizeof *s->mix);
+  s->where.n = 0;
+  *r = (struct sim_result){ .timed = o->timed, .mix = s->mix, .where = &s->where };
+  if (!o->timed) run_functional(s, l, &watch, r);
+  else TRY(run_timed(s, l, o, &watch, r, e));
+  positions_sort(&s->where);
+  return true;
+}
+
+bool simulate_fits_at_once(const struct params *p, const struct launch *l, struct err *e)
+{
+  const struct step_source *s = func_source(l->func);
+  struct occupancy o;
+
+  TRY(occupancy_of(p, s, &o, e));
+  uint64_t room = (uint64_t)o.ctas * p->gpu_sms;
+  return s->n_ctas <= room ||
+         err_set(e, "cooperative launch of %llu CTAs, but only %llu are resident at once (limited by "
+                 "%s)", (unsigned long long)s->n_ctas, (unsigned long long)room, o.limiter);
+}
+
+/* As many CTAs are resident as the GPU holds; function-only, one worker has them all. */
+static void shape(struct device_config *c, const struct params *p, bool timed)
+{
+  unsigned workers = timed ? p->gpu_sms : 1, share = p->gpu_sms / workers;
+
+  c->n_workers = workers;
+  c->slots_per_worker = p->sm_max_ctas * share;
+  c->warps_per_worker = p->sm_max_warps * share;
+}
+
+struct device_config device_config_for(const struct params *p, bool timed)
+{
+  struct device_config c = device_config_default(p->arch_sm);
+
+  shape(&c, p, timed);
+  c.page_bits = p->vm_page_bits;
+  c.n_smids = p->gpu_sms;
+  c.limits.threads_per_cta = p->sm_max_threads_per_cta;
+  c.limits.shared_per_cta = p->sm_shared_per_cta_max;
+  c.limits.regs_per_cta = p->sm_registers;
+  return c;
+}
+
+void device_shape(struct device *d, const struct params *p, bool timed)
+{
+  shape(&d->config, p, timed);
+}

@@ -1,0 +1,83 @@
+/* Running launches of one device, without time or on the timing model: what `warpstep run`, the library
+ * and every other host interface share.
+ *
+ *   struct simulator *s = simulator_new(&params);
+ *   simulate(s, &launch, &options, &result, &e);     … again: L2 stays warm from launch to launch
+ *   simulator_free(s);
+ */
+#ifndef WS_HOST_SIMULATE_H
+#define WS_HOST_SIMULATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "config/params.h"
+#include "host/launch.h"
+#include "host/positions.h"
+#include "isa/watch.h"
+#include "stats/stat.h"
+
+struct hazard;
+struct simulator; /* owns the timing model once it was needed */
+
+/* What wrong control bits do in a timed run. */
+enum sim_hazards {
+  SIM_HAZARDS_OFF,    /* nothing: results are right */
+  SIM_HAZARDS_CHECK,  /* they are reported (time/sm/hazard.h); results are right */
+  SIM_HAZARDS_EMULATE /* results are wrong as on silicon (time/sm/emulate.h) */
+};
+
+struct sim_options {
+  bool timed;          /* false: results only */
+  unsigned threads;    /* host threads of a timed run, >= 1; results do not depend on it */
+  enum sim_hazards hazards; /* timed runs */
+  uint64_t start_ps;   /* timed runs: not before this time of the simulator's clock, ps since it began */
+  uint64_t max_cycles; /* timed runs; 0: no limit */
+  uint64_t max_insts;  /* warp instructions; 0: no limit */
+  bool (*poll)(void *ctx, const struct run_progress *); /* isa/watch.h; may be NULL */
+  void *ctx;
+  FILE *report;        /* details of a deadlock of a timed run; may be NULL */
+};
+
+enum { SIM_MAX_GROUPS = 8 };
+
+/* All pointers belong to the simulator and are valid until its next run. */
+struct sim_result {
+  enum run_end end;         /* not RUN_REFUSED: that is an error */
+  bool timed;               /* the fields of a timed run below are filled */
+  struct fault fault;       /* RUN_FAULT */
+  uint64_t warp_insts, thread_insts; /* thread: lanes with a true guard */
+  const uint64_t *mix;      /* warp instructions by mnemonic id */
+  /* Where all resident warps were, most first; empty after RUN_DONE. */
+  const struct positions *where;
+  /* timed runs; after any end but RUN_DONE, what was so far */
+  uint64_t cycles, time_ps; /* SM clock */
+  uint64_t start_ps;        /* when the launch started, on the simulator's clock */
+  unsigned ctas_per_sm;     /* resident at once, by the limits of the SM */
+  const char *limiter;      /* what limits ctas_per_sm */
+  struct stat_group group[SIM_MAX_GROUPS];
+  unsigned n_groups;
+  const struct hazard *hazards; /* NULL: not checked */
+};
+
+/* params must outlive the simulator. NULL: no host memory. */
+struct simulator *simulator_new(const struct params *);
+void simulator_free(struct simulator *);
+
+/* Runs one launch to its end (result->end). False with e filled: the kernel does not fit the GPU, or
+ * the host has no memory. One thread at a time. */
+bool simulate(struct simulator *, struct launch *, const struct sim_options *, struct sim_result *,
+              struct err *e);
+
+/* Whether all CTAs of the launch can be resident at once, which a cooperative launch must be. False with e
+ * filled: how many can. */
+bool simulate_fits_at_once(const struct params *, const struct launch *, struct err *e);
+
+/* A device of this GPU: page size, SM ids, resident CTAs, limits. `timed`: one worker per SM, else one
+ * that holds the CTAs of all. */
+struct device_config device_config_for(const struct params *, bool timed);
+/* Makes the launches that follow fit for runs with or without time. */
+void device_shape(struct device *, const struct params *, bool timed);
+
+#endif

@@ -1,0 +1,142 @@
+#include "host/texture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+
+enum { CUBE_FACES = 6, GROW_FIRST = 16 };
+
+/* Largest extents in x, y, z and layers (programming guide, technical specifications, compute capability
+ * 7.5 and later). A buffer of 2^28 texels is the largest linear texture. */
+static const struct {
+  uint32_t extent[3], layered[3], layers;
+} limits[] = {
+  [IMAGE_1D] = {{131072, 1, 1}, {32768, 1, 1}, 2048},
+  [IMAGE_2D] = {{131072, 65536, 1}, {32768, 32768, 1}, 2048},
+  [IMAGE_3D] = {{16384, 16384, 16384}, {0, 0, 0}, 0},
+  [IMAGE_CUBE] = {{32768, 32768, 1}, {32768, 32768, 1}, 2046 / CUBE_FACES},
+  [IMAGE_BUFFER] = {{1u << 28, 1, 1}, {0, 0, 0}, 0},
+};
+
+static bool check_format(const struct image_desc *d, struct err *e)
+{
+  bool bits_ok = d->bits == 16 || d->bits == 32 || (d->bits == 8 && d->type != TEXEL_FLOAT);
+  if (!bits_ok)
+    return err_set(e, "%u-bit %s channels; choose %s", d->bits,
+                   d->type == TEXEL_FLOAT ? "floating-point" : "integer",
+                   d->type == TEXEL_FLOAT ? "16 or 32" : "8, 16 or 32");
+  if (d->channels != 1 && d->channels != 2 && d->channels != 4)
+    return err_set(e, "%u channels; choose 1, 2 or 4", d->channels);
+  return true;
+}
+
+static bool check_extent(const struct image_desc *d, const uint32_t extent[3], struct err *e)
+{
+  static const char axis[3] = {'x', 'y', 'z'};
+  const uint32_t *most = d->layers ? limits[d->shape].layered : limits[d->shape].extent;
+  for (unsigned i = 0; i < 3; i++)
+    if (extent[i] == 0 || extent[i] > most[i])
+      return err_set(e, "extent %c is %u; choose 1 to %u", axis[i], extent[i], most[i]);
+  if (d->layers > limits[d->shape].layers)
+    return err_set(e, "%u layers; this shape has at most %u", d->layers, limits[d->shape].layers);
+  if (d->shape == IMAGE_CUBE && extent[0] != extent[1])
+    return err_set(e, "the faces of a cube map are square, not %u x %u", extent[0], extent[1]);
+  return true;
+}
+
+bool image_layout(const struct image_desc *d, uint64_t base, struct image *m, uint64_t *bytes,
+                  struct err *e)
+{
+  uint32_t extent[3];
+  for (unsigned i = 0; i < 3; i++) extent[i] = d->extent[i] ? d->extent[i] : i > 0;
+  if (!check_format(d, e) || !check_extent(d, extent, e)) return false;
+  unsigned texel = d->bits / 8 * d->channels;
+  uint64_t tight = (uint64_t)extent[0] * texel, row = d->pitch ? d->pitch : tight;
+  if (row < tight || row % texel)
+    return err_set(e, "pitch %llu; rows have %llu bytes of texels of %u", (unsigned long long)row,
+                   (unsigned long long)tight, texel);
+  if (base % texel)
+    return err_set(e, "address 0x%llx is not a multiple of the texel's %u bytes",
+                   (unsigned long long)base, texel);
+  *m = (struct image){
+    .base = base, .layers = d->layers, .row_bytes = row, .slice_bytes = row * extent[1],
+    .shape = (uint8_t)d->shape, .type = (uint8_t)d->type, .bits = (uint8_t)d->bits,
+    .channels = (uint8_t)d->channels,
+  };
+  memcpy(m->extent, extent, sizeof extent);
+  uint64_t slices = d->layers ? d->layers : extent[2];
+  if (d->shape == IMAGE_CUBE) slices *= CUBE_FACES;
+  if (bytes) *bytes = slices * m->slice_bytes;
+  return true;
+}
+
+bool image_create(struct gmem *mem, const struct image_desc *d, const char *name, struct image *m,
+                  struct err *e)
+{
+  uint64_t bytes;
+  if (!image_layout(d, 0, m, &bytes, e)) return false;
+  m->base = gmem_alloc(mem, bytes, name);
+  return m->base || err_set(e, "no guest memory for an array of %llu bytes; make it smaller",
+                            (unsigned long long)bytes);
+}
+
+static bool reads_float(const struct image *m, const struct sampler *s)
+{
+  return m->type == TEXEL_FLOAT || s->read_float;
+}
+
+static bool check_sampler(const struct image *m, const struct sampler *s, struct err *e)
+{
+  if (s->linear && !reads_float(m, s))
+    return err_set(e, "linear filtering needs texels that are read as floats");
+  if (s->read_float && m->type != TEXEL_FLOAT && m->bits == 32)
+    return err_set(e, "32-bit texels cannot be read as normalised floats");
+  if (s->srgb && (m->type != TEXEL_UINT || m->bits != 8 || !s->read_float))
+    return err_set(e, "sRGB needs 8-bit unsigned texels that are read as floats");
+  if (!s->normalized && m->shape == IMAGE_CUBE)
+    return err_set(e, "cube maps need normalised coordinates");
+  return true;
+}
+
+static bool add(struct tex_objects *t, const struct tex_object *o, uint64_t *handle, struct err *e)
+{
+  if (t->table.n == TEX_MAX_OBJECTS - 1)
+    return err_set(e, "more than %d texture and surface objects", TEX_MAX_OBJECTS - 1);
+  if (t->table.n == t->cap) {
+    t->cap = t->cap ? 2 * t->cap : GROW_FIRST;
+    t->object = realloc(t->object, t->cap * sizeof *t->object);
+    BUG_ON(!t->object);
+    t->table.object = t->object;
+  }
+  t->object[t->table.n++] = *o;
+  *handle = t->table.n;
+  return true;
+}
+
+bool texture_create(struct tex_objects *t, const struct image *m, const struct sampler *s,
+                    const char *name, uint64_t *handle, struct err *e)
+{
+  if (!check_sampler(m, s, e)) return false;
+  return add(t, &(struct tex_object){.name = name, .image = *m, .sampler = *s}, handle, e);
+}
+
+bool surface_create(struct tex_objects *t, const struct image *m, const char *name,
+                    uint64_t *handle, struct err *e)
+{
+  if (m->shape == IMAGE_BUFFER) return err_set(e, "a linear buffer cannot be a surface");
+  return add(t, &(struct tex_object){.surface = true, .name = name, .image = *m}, handle, e);
+}
+
+bool tex_object_destroy(struct tex_objects *t, uint64_t handle)
+{
+  if (handle == 0 || handle > t->table.n || !t->object[handle - 1].image.channels) return false;
+  t->object[handle - 1].image.channels = 0;
+  return true;
+}
+
+void tex_objects_free(struct tex_objects *t)
+{
+  free(t->object);
+  *t = (struct tex_objects){0};
+}

@@ -1,0 +1,45 @@
+/* Watching a run: limits, progress, and where it was when it ended early. What the function-only runner
+ * (func/) and the timed GPU (time/) accept alike.
+ */
+#ifndef WS_ISA_WATCH_H
+#define WS_ISA_WATCH_H
+
+#include "isa/step.h"
+
+/* How a run ended. */
+enum run_end {
+  RUN_DONE,
+  RUN_FAULT,       /* guest fault */
+  RUN_REFUSED,     /* the kernel does not fit this GPU */
+  RUN_CYCLE_LIMIT, /* run_watch.max_cycles */
+  RUN_INST_LIMIT,  /* run_watch.max_insts */
+  RUN_STOPPED,     /* run_watch.poll said so */
+};
+
+struct run_progress {
+  uint64_t cycles; /* SM clock since the kernel started; 0 in a run without time */
+  uint64_t insts;  /* warp instructions */
+  uint64_t ctas_done, ctas_total;
+};
+
+/* A zeroed watch watches nothing. Limits are checked at deterministic points (the end of a window of the
+ * timing model, the end of a warp's slice without time), so a run passes its limit by a little, and by
+ * the same little for any number of host threads. */
+struct run_watch {
+  uint64_t max_cycles; /* timed runs; 0: no limit */
+  uint64_t max_insts;  /* warp instructions; 0: no limit */
+  /* Called now and then on the thread that called the runner; false: stop. May be NULL. */
+  bool (*poll)(void *ctx, const struct run_progress *);
+  /* Called for each resident CTA, by worker and slot, when the run ended early or faulted. May be
+   * NULL. */
+  void (*resident)(void *ctx, const struct step_cta *);
+  void *ctx;
+};
+
+/* Whether a run with `insts` warp instructions behind it must end, and why. RUN_DONE: it goes on. */
+static inline enum run_end watch_insts(const struct run_watch *w, uint64_t insts)
+{
+  return w->max_insts && insts >= w->max_insts ? RUN_INST_LIMIT : RUN_DONE;
+}
+
+#endif

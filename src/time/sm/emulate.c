@@ -1,0 +1,384 @@
+#include "time/sm/emulate.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "time/sm/gap.h"
+
+enum {
+  NIL = 0xffff,
+  WIDEST = 8,         /* registers of the widest operand */
+  IN_UNITS = 512,     /* pending registers of everything but the memory pipeline */
+  FRAME_MAX = (INST_MAX_SRC + INST_MAX_DST) * WIDEST + 1,
+  SAMPLES_MAX = INST_MAX_SRC * WIDEST,
+};
+
+/* One register of one result that not everyone sees yet. */
+struct pending {
+  uint16_t next, reg;
+  uint8_t pipe, lat; /* of the producer */
+  bool variable;
+  uint32_t tag;
+  lane_mask lanes;
+  uint64_t issued;  /* fixed latency: cycle the producer issued */
+  uint64_t visible; /* to everyone, from this issue cycle on; CYCLE_NEVER: not known yet */
+  struct reg_value value;
+};
+
+/* A register's own value while another one is shown in its place. */
+struct shown {
+  uint16_t reg;
+  struct reg_value own;
+};
+
+/* What a queued instruction read when it issued: predicates and uniform registers. */
+struct samples {
+  uint8_t n;
+  struct sample {
+    uint16_t reg;
+    uint32_t word;
+    lane_mask bits;
+  } s[SAMPLES_MAX];
+};
+
+struct emulate {
+  const struct params *params;
+  uint16_t first[SUB_CORE_MAX_WARPS]; /* pending writes, in the order they become visible */
+  struct pending *pool;
+  uint16_t free;
+  uint32_t tag; /* of the latest instruction */
+  struct samples *samples; /* by transaction */
+  unsigned n_shown;
+  struct shown shown[FRAME_MAX];
+};
+
+struct emulate *emulate_new(struct arena *a, const struct params *p)
+{
+  struct emulate *m = ARENA_NEW(a, struct emulate);
+  unsigned size = IN_UNITS + p->mem_pending_entries * WIDEST;
+  BUG_ON(size >= NIL);
+  m->params = p;
+  m->pool = ARENA_ARRAY(a, struct pending, size);
+  m->samples = ARENA_ARRAY(a, struct samples, p->mem_pending_entries);
+  for (unsigned i = 0; i < size; i++) m->pool[i].next = (uint16_t)(i + 1 < size ? i + 1 : NIL);
+  for (unsigned i = 0; i < SUB_CORE_MAX_WARPS; i++) m->first[i] = NIL;
+  return m;
+}
+
+static void release(struct emulate *m, uint16_t i)
+{
+  m->pool[i].next = m->free;
+  m->free = i;
+}
+
+void emulate_new_warp(struct emulate *m, unsigned warp)
+{
+  while (m->first[warp] != NIL) {
+    uint16_t i = m->first[warp];
+    m->first[warp] = m->pool[i].next;
+    release(m, i);
+  }
+}
+
+/* --- the list --------------------------------------------------------------------------------- */
+
+static bool is_predicate(unsigned reg)
+{
+  return reg >= HAZARD_P;
+}
+
+static void insert(struct emulate *m, unsigned warp, uint16_t i)
+{
+  uint16_t *at = &m->first[warp];
+  while (*at != NIL && m->pool[*at].visible <= m->pool[i].visible) at = &m->pool[*at].next;
+  m->pool[i].next = *at;
+  *at = i;
+}
+
+/* Cycle from which a consumer in any role sees a fixed-latency result. */
+static uint64_t seen_by_all(const struct params *p, const struct inst *in, unsigned reg,
+                            uint64_t issued)
+{
+  static const enum hazard_role reg_roles[] = {ROLE_SAME, ROLE_CROSS, ROLE_QUEUED, ROLE_ADDR};
+  static const enum hazard_role pred_roles[] = {ROLE_GUARD, ROLE_PRED};
+  const enum hazard_role *role = is_predicate(reg) ? pred_roles : reg_roles;
+  unsigned n = is_predicate(reg) ? 2 : 4;
+  uint32_t most = 0;
+  for (unsigned i = 0; i < n; i++) {
+    uint32_t gap = gap_cycles(p, in->lat, role[i]);
+    if (gap > most) most = gap;
+  }
+  return issued + most;
+}
+
+/* Entries that no read still to come can miss go to the registers. */
+static void retire(struct emulate *m, unsigned warp, struct step_warp *w, uint64_t until)
+{
+  uint64_t lag = m->params->mem_front_cycles; /* queued reads look back by as much */
+  while (m->first[warp] != NIL) {
+    uint16_t i = m->first[warp];
+    struct pending *e = &m->pool[i];
+    if (e->visible == CYCLE_NEVER || e->visible + lag > until) return;
+    w->ops->reg_write(w, e->reg, e->lanes, &e->value);
+    m->first[warp] = e->next;
+    release(m, i);
+  }
+}
+
+static void add(struct emulate *m, unsigned warp, const struct pending *e)
+{
+  uint16_t i = m->free;
+  BUG_ON(i == NIL);
+  m->free = m->pool[i].next;
+  m->pool[i] = *e;
+  insert(m, warp, i);
+}
+
+void emulate_settle(struct emulate *m, unsigned warp, struct warp_slot *w)
+{
+  retire(m, warp, w->step, CYCLE_NEVER - 1);
+}
+
+static void set_visible(struct emulate *m, unsigned warp, uint32_t tag, bool predicates,
+                        uint64_t visible)
+{
+  uint16_t *at = &m->first[warp], moved = NIL;
+  while (*at != NIL) {
+    uint16_t i = *at;
+    struct pending *e = &m->pool[i];
+    bool due = e->tag == tag && e->visible == CYCLE_NEVER && (!predicates || is_predicate(e->reg));
+    if (!due) {
+      at = &e->next;
+      continue;
+    }
+    *at = e->next;
+    e->visible = visible;
+    e->next = moved;
+    moved = i;
+  }
+  for (uint16_t next; moved != NIL; moved = next) {
+    next = m->pool[moved].next;
+    insert(m, warp, moved);
+  }
+}
+
+void emulate_written(struct emulate *m, unsigned warp, uint32_t tag, uint64_t visible)
+{
+  set_visible(m, warp, tag, false, visible - m->params->counter_path_cycles);
+}
+
+void emulate_sources_read(struct emulate *m, unsigned warp, uint32_t tag, uint64_t visible)
+{
+  set_visible(m, warp, tag, true, visible - m->params->counter_path_cycles);
+}
+
+/* --- what an instruction sees ------------------------------------------------------------------- */
+
+/* A source: the operand, or NULL for the guard. */
+static bool sees(const struct emulate *m, const struct pending *e, const struct inst *in,
+                 const struct operand *o, uint64_t at)
+{
+  if (e->variable) return e->visible <= at;
+  enum hazard_role role = o ? hazard_role_of(e->pipe, in, o) : ROLE_GUARD;
+  return e->issued + gap_cycles(m->params, e->lat, role) <= at;
+}
+
+/* The register's value as a source read at `at` sees it. True: it differs from the register's own. */
+static bool visible_value(const struct emulate *m, unsigned warp, unsigned reg,
+                          const struct inst *in, const struct operand *o, uint64_t at,
+                          struct reg_value *v)
+{
+  bool any = false;
+  for (uint16_t i = m->first[warp]; i != NIL; i = m->pool[i].next) {
+    const struct pending *e = &m->pool[i];
+    if (e->reg != reg || !sees(m, e, in, o, at)) continue;
+    any = true;
+    v->bits = (v->bits & ~e->lanes) | (e->value.bits & e->lanes);
+    for (unsigned k = 0; k < LANES_MAX; k++)
+      if (e->lanes >> k & 1) v->lane[k] = e->value.lane[k];
+  }
+  return any;
+}
+
+static struct shown *find_shown(struct emulate *m, unsigned reg)
+{
+  for (unsigned i = 0; i < m->n_shown; i++)
+    if (m->shown[i].reg == reg) return &m->shown[i];
+  return NULL;
+}
+
+/* Remembers the register's own value. */
+static struct shown *keep(struct emulate *m, struct step_warp *w, unsigned reg)
+{
+  struct shown *s = find_shown(m, reg);
+  if (s) return s;
+  BUG_ON(m->n_shown == FRAME_MAX);
+  s = &m->shown[m->n_shown++];
+  s->reg = (uint16_t)reg;
+  w->ops->reg_read(w, reg, &s->own);
+  return s;
+}
+
+static void restore(struct emulate *m, struct step_warp *w)
+{
+  for (unsigned i = 0; i < m->n_shown; i++)
+    w->ops->reg_write(w, m->shown[i].reg, ~(lane_mask)0, &m->shown[i].own);
+  m->n_shown = 0;
+}
+
+static void show(struct emulate *m, unsigned warp, struct step_warp *w, unsigned reg,
+                 const struct inst *in, const struct operand *o, uint64_t at)
+{
+  if (m->first[warp] == NIL) return;
+  struct reg_value v;
+  w->ops->reg_read(w, reg, &v);
+  if (!visible_value(m, warp, reg, in, o, at, &v)) return;
+  keep(m, w, reg);
+  w->ops->reg_write(w, reg, ~(lane_mask)0, &v);
+}
+
+static void show_guard(struct emulate *m, unsigned warp, struct step_warp *w,
+                       const struct inst *in, uint64_t now)
+{
+  enum { ALWAYS = 7 };
+  if (in->guard != ALWAYS) show(m, warp, w, HAZARD_P + in->guard, in, NULL, now);
+}
+
+/* --- results ------------------------------------------------------------------------------------ */
+
+static void keep_results(struct emulate *m, struct step_warp *w, const struct inst *in)
+{
+  for (unsigned i = 0; i < in->n_dst; i++)
+    for (unsigned k = 0; k < in->dst[i].width; k++) {
+      int reg = hazard_reg_number(&in->dst[i], k);
+      if (reg >= 0) keep(m, w, (unsigned)reg);
+    }
+}
+
+static bool same_value(const struct reg_value *a, const struct reg_value *b, unsigned reg)
+{
+  return is_predicate(reg) ? a->bits == b->bits : a->lane[0] == b->lane[0];
+}
+
+enum results { RESULTS_ALL, RESULTS_EARLY, RESULTS_LATE };
+
+/* Puts the results in the list. Instructions that no lane executes write nothing, but some uniform ones
+ * write whatever the lanes say. */
+static void take_results(struct emulate *m, unsigned warp, struct step_warp *w,
+                         const struct inst *in, lane_mask exec, uint32_t tag, uint64_t issued,
+                         enum results which)
+{
+  bool variable = variable_latency(m->params, in);
+  for (unsigned i = 0; i < in->n_dst; i++) {
+    const struct operand *o = &in->dst[i];
+    bool uniform = o->file == FILE_UR || o->file == FILE_UP;
+    if (!exec && !uniform) continue;
+    for (unsigned k = 0; k < o->width; k++) {
+      int reg = hazard_reg_number(o, k);
+      if (reg < 0) continue;
+      if (which != RESULTS_ALL && is_predicate((unsigned)reg) != (which == RESULTS_EARLY)) continue;
+      struct pending e = {.reg = (uint16_t)reg,
+                          .pipe = in->pipe,
+                          .lat = in->lat,
+                          .variable = variable,
+                          .tag = tag,
+                          .lanes = uniform ? ~(lane_mask)0 : exec,
+                          .issued = issued};
+      w->ops->reg_read(w, (unsigned)reg, &e.value);
+      if (!exec && same_value(&e.value, &find_shown(m, (unsigned)reg)->own, (unsigned)reg)) continue;
+      e.visible = variable ? CYCLE_NEVER : seen_by_all(m->params, in, (unsigned)reg, issued);
+      add(m, warp, &e);
+    }
+  }
+}
+
+/* --- steps -------------------------------------------------------------------------------------- */
+
+/* A queued instruction reads all but vector registers now. */
+static void sample(struct emulate *m, unsigned warp, struct step_warp *w, const struct inst *in,
+                   struct samples *s, uint64_t now)
+{
+  s->n = 0;
+  for (unsigned i = 0; i < in->n_src; i++)
+    for (unsigned k = 0; k < in->src[i].width; k++) {
+      int reg = hazard_reg_number(&in->src[i], k);
+      if (reg < 0 || in->src[i].file == FILE_R) continue;
+      struct reg_value v;
+      w->ops->reg_read(w, (unsigned)reg, &v);
+      visible_value(m, warp, (unsigned)reg, in, &in->src[i], now, &v);
+      s->s[s->n++] = (struct sample){(uint16_t)reg, v.lane[0], v.bits};
+    }
+}
+
+static void show_samples(struct emulate *m, struct step_warp *w, const struct samples *s)
+{
+  for (unsigned i = 0; i < s->n; i++) {
+    struct reg_value v = {.bits = s->s[i].bits, .lane = {s->s[i].word}};
+    keep(m, w, s->s[i].reg);
+    w->ops->reg_write(w, s->s[i].reg, ~(lane_mask)0, &v);
+  }
+}
+
+bool emulate_step(struct emulate *m, unsigned warp, struct warp_slot *slot, const struct inst *in,
+                  struct effect *e, struct txn *t, struct fault *f, uint64_t now)
+{
+  struct step_warp *w = slot->step;
+  uint32_t tag = ++m->tag;
+  retire(m, warp, w, now);
+  show_guard(m, warp, w, in, now);
+  bool moved = w->ops->begin(w, slot->path, e);
+  if (moved) restore(m, w); /* the guard register may be a source, too, in another role */
+  slot->emulate_tag = tag;
+  if (t) t->emulate_tag = tag;
+  if (t && moved) {
+    sample(m, warp, w, in, &m->samples[t->id], now);
+    t->unread = true;
+    return true;
+  }
+  for (unsigned i = 0; i < in->n_src; i++)
+    for (unsigned k = 0; k < in->src[i].width; k++) {
+      int reg = hazard_reg_number(&in->src[i], k);
+      if (reg >= 0) show(m, warp, w, (unsigned)reg, in, &in->src[i], now);
+    }
+  keep_results(m, w, in);
+  bool ok = w->ops->execute(w, e, f);
+  if (ok) take_results(m, warp, w, in, e->exec, tag, now, RESULTS_ALL);
+  restore(m, w);
+  return ok;
+}
+
+void emulate_open(struct emulate *m, struct warp_slot *slot, const struct txn *t, uint64_t address,
+                  uint64_t data, uint64_t now)
+{
+  enum { ADDRESS_SLOT = 0 };
+  struct step_warp *w = slot->step;
+  const struct inst *in = t->inst;
+  retire(m, t->warp, w, now);
+  show_samples(m, w, &m->samples[t->id]);
+  for (unsigned i = 0; i < in->n_src; i++) {
+    const struct operand *o = &in->src[i];
+    for (unsigned k = 0; o->file == FILE_R && k < o->width; k++) {
+      int reg = hazard_reg_number(o, k);
+      if (reg >= 0)
+        show(m, t->warp, w, (unsigned)reg, in, o, o->slot == ADDRESS_SLOT ? address : data);
+    }
+  }
+  keep_results(m, w, in);
+}
+
+void emulate_close(struct emulate *m, struct warp_slot *slot, const struct txn *t,
+                   bool only_predicates)
+{
+  take_results(m, t->warp, slot->step, t->inst, t->effect.exec, t->emulate_tag, t->issued,
+               only_predicates ? RESULTS_EARLY : RESULTS_ALL);
+  restore(m, slot->step);
+}
+
+void emulate_finish(struct emulate *m, struct warp_slot *slot, struct txn *t)
+{
+  struct step_warp *w = slot->step;
+  keep_results(m, w, t->inst);
+  w->ops->finish(w, &t->effect);
+  take_results(m, t->warp, w, t->inst, t->effect.exec, t->emulate_tag, t->issued, RESULTS_LATE);
+  restore(m, w);
+}

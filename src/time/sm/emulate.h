@@ -1,0 +1,65 @@
+/* Hazard emulation of one sub-core (--hazards=emulate): wrong control bits give the wrong values
+ * silicon gives.
+ *
+ *   params  gap.*, mem.front_cycles, counter.path_cycles
+ *   rule    The register file knows nothing of program order. A source sees every write that is
+ *           visible to it at the time it is read, younger or older, and no other:
+ *             fixed-latency result     gap.ROLE.CLASS cycles after its issue
+ *             variable-latency result  from its write-back on
+ *           Guards, predicates and uniform registers are read at issue, as are all sources of
+ *           fixed-latency instructions and of special functions. A memory instruction reads its address
+ *           registers when it enters the address stage, its data when they cross the link (lsu.h);
+ *           mem.front_cycles earlier is its issue time as far as gap.* is concerned: what waits in the
+ *           queue reads later.
+ *   state   The registers of the step source hold what everyone sees. Results not yet there are in a list
+ *           of pending writes per warp, in the order in which they become visible; an instruction is
+ *           executed on registers that show what it sees, its results are taken off again into the list.
+ *   WAW     the list's order decides, not the program's
+ *   not emulated: convergence barriers; which lane of a register is read in which cycle; the index of
+ *           LDC, held until its result is written, is read at the beginning; runtime services see all
+ *           results of fixed latency
+ * A consumer that waits for a counter issues counter.path_cycles after the result could first be read.
+ */
+#ifndef WS_TIME_SM_EMULATE_H
+#define WS_TIME_SM_EMULATE_H
+
+#include "base/arena.h"
+#include "config/params.h"
+#include "isa/hazard_role.h"
+#include "isa/step.h"
+#include "time/sm/txn.h"
+#include "time/sm/warp.h"
+
+struct emulate;
+
+struct emulate *emulate_new(struct arena *, const struct params *);
+
+/* A warp arrives in a slot: nothing is pending. */
+void emulate_new_warp(struct emulate *, unsigned warp);
+
+/* Steps the running path of warp `warp` at its issue; returns in w->emulate_tag what its results are
+ * called in emulate_written. An instruction of the memory queue (`t`, else NULL) is only begun, with
+ * t->unread set: emulate_open must follow. False: guest fault. */
+bool emulate_step(struct emulate *, unsigned warp, struct warp_slot *w, const struct inst *,
+                  struct effect *, struct txn *t, struct fault *, uint64_t now);
+
+/* The sources of a queued instruction are read: in issue time, its addresses at `address`, its data at
+ * `data`. Between open and close the step source's registers are what the instruction sees, and
+ * execute, perform and finish may be called. close takes its results: with `only_predicates` those
+ * that do not wait for memory. */
+void emulate_open(struct emulate *, struct warp_slot *w, const struct txn *, uint64_t address,
+                  uint64_t data, uint64_t now);
+void emulate_close(struct emulate *, struct warp_slot *w, const struct txn *, bool only_predicates);
+
+/* ops->finish of a transaction performed on the memory side. */
+void emulate_finish(struct emulate *, struct warp_slot *w, struct txn *);
+
+/* A consumer that waits for the counter of the results named `tag` may issue from `visible` on; its
+ * predicate results may be there when the sources are read already. */
+void emulate_written(struct emulate *, unsigned warp, uint32_t tag, uint64_t visible);
+void emulate_sources_read(struct emulate *, unsigned warp, uint32_t tag, uint64_t visible);
+
+/* A runtime service is about to read the warp's registers. */
+void emulate_settle(struct emulate *, unsigned warp, struct warp_slot *w);
+
+#endif

@@ -1,0 +1,168 @@
+#include "time/sm/mem_access.h"
+
+#include "base/bits.h"
+#include "time/sm/coalescer.h"
+#include "time/sm/smem.h"
+
+static unsigned div_up(unsigned a, unsigned b)
+{
+  return (a + b - 1) / b;
+}
+
+/* Occupancy of the L1 pipeline: passes through the tag banks and through the data banks, which L1
+ * shares with shared memory; what exceeds a coalesced access of the same width is extra. */
+static void l1_cost(const struct params *q, struct txn *t, bool conflict_free)
+{
+  unsigned tags = coalescer_tag_passes(t, &q->l1_tag_bank_masks);
+  unsigned plain = smem_min_passes(&t->mem);
+  unsigned data = conflict_free ? plain : smem_passes(&t->mem);
+  t->busy = (uint16_t)(data > tags ? data : tags);
+  t->extra = (uint16_t)(t->busy > plain ? t->busy - plain : 0);
+}
+
+static bool perform(struct mem_unit *u, struct warp_slot *w, struct txn *t, lane_mask lanes)
+{
+  return w->step->ops->perform(w->step, &t->effect, lanes, u->view, u->fault);
+}
+
+static bool perform_now(struct mem_unit *u, struct warp_slot *w, struct txn *t)
+{
+  if (!perform(u, w, t, t->mem.lanes | t->mem.near_lanes)) return false;
+  w->step->ops->finish(w->step, &t->effect);
+  return true;
+}
+
+static bool global_access(struct mem_unit *u, struct warp_slot *w, struct txn *t)
+{
+  struct sm_stats *s = u->stats;
+  bool local = t->mem.space == MEM_LOCAL;
+  /* Local memory of a warp slot: a region of line numbers of its own, above all global lines. */
+  uint64_t slot_space =
+      TXN_LOCAL_LINE | (uint64_t)(u->sm * 64 + t->sub_core * SUB_CORE_MAX_WARPS + t->warp) << 32;
+  bool dense = false;
+  if (local)
+    coalesce_local(t, slot_space);
+  else
+    dense = coalesce_global(t);
+  s->global_insts++;
+  s->global_lines += t->n_lines;
+  l1_cost(u->params, t, local || (dense && t->mem.op <= MEM_STORE && !t->mem.near_lanes));
+  if (t->mem.op == MEM_LDGSTS) {
+    unsigned passes = smem_ldgsts_passes(&t->mem), plain = smem_min_passes(&t->mem);
+    if (passes > t->busy) t->busy = (uint16_t)passes;
+    if (passes > plain + t->extra) t->extra = (uint16_t)(passes - plain);
+  }
+  if (!local && (t->mem.strong || mem_unit_strong_pending(u, t))) {
+    t->kind = TXN_STRONG;
+    s->strong_insts++;
+    mem_unit_note_strong(u, t);
+    /* Lanes of a generic access that hit shared or local memory never leave the SM. */
+    return !t->mem.near_lanes || perform(u, w, t, t->mem.near_lanes);
+  }
+  t->kind = TXN_GLOBAL;
+  return mem_access_comes_late(u, t) || perform_now(u, w, t);
+}
+
+/* Groups of `width` neighbouring lanes with work. */
+static unsigned lane_groups(lane_mask lanes, unsigned width)
+{
+  unsigned n = 0;
+  for (unsigned i = 0; i < LANES_MAX; i += width) n += (lanes >> i & bits_ones(width)) != 0;
+  return n;
+}
+
+/* Texels come from L1, a request of a quad (or, with one coordinate, of two) per cycle. */
+static bool texture_access(struct mem_unit *u, struct warp_slot *w, struct txn *t)
+{
+  struct sm_stats *s = u->stats;
+  const struct params *q = u->params;
+  bool line = t->mem.texture_axes == 1;
+  unsigned width = line ? q->tex_request_lanes_1d : q->tex_request_lanes;
+  unsigned requests = lane_groups(t->mem.lanes, width), plain = div_up(32, width);
+  unsigned samples = bits_count(t->mem.lanes) * t->mem.n_texels;
+  coalesce_texels(t);
+  unsigned filter = div_up(samples, q->tex_texels_per_cycle);
+  unsigned tags = coalescer_tag_passes(t, &q->l1_tag_bank_masks);
+  unsigned busy = requests > filter ? requests : filter;
+  if (tags > busy) busy = tags;
+  t->busy = (uint16_t)busy;
+  t->extra = (uint16_t)(busy > plain ? busy - plain : 0);
+  s->texture_insts++;
+  s->texture_requests += requests;
+  s->texture_lines += t->n_lines;
+  t->kind = TXN_GLOBAL;
+  return perform_now(u, w, t);
+}
+
+static bool shared_access(struct mem_unit *u, struct warp_slot *w, struct txn *t)
+{
+  struct sm_stats *s = u->stats;
+  unsigned passes = smem_passes(&t->mem), least = smem_min_passes(&t->mem);
+  s->shared_insts++;
+  if (least > passes) least = passes; /* shared words */
+  s->shared_passes += passes;
+  s->shared_conflicts += passes - least;
+  t->kind = TXN_SHARED;
+  t->busy = (uint16_t)passes;
+  t->extra = (uint16_t)(passes - least);
+  return perform_now(u, w, t);
+}
+
+/* LDC: lines missing in L0 VL come from L1. Addresses are bank << 32 | offset. */
+static bool const_access(struct mem_unit *u, struct warp_slot *w, struct txn *t, uint64_t now)
+{
+  t->kind = TXN_CONST;
+  uint64_t readable = now, last = UINT64_MAX;
+  for (lane_mask m = t->mem.lanes; m; m &= m - 1) {
+    uint64_t addr = t->mem.addr[bits_first(m)];
+    if (addr / u->params->const_line == last) continue;
+    last = addr / u->params->const_line;
+    uint64_t at = const_cache_read(&u->vl, (unsigned)(addr >> 32), (uint32_t)addr, now);
+    if (at > readable) readable = at;
+  }
+  t->extra = (uint16_t)(readable - now);
+  return perform_now(u, w, t);
+}
+
+/* A fence waits for everything that leaves the SM and brings no value back to wait for. Before the
+ * addresses are known, that may be any access that is not sure to stay. */
+static bool awaited_by_fences(const struct txn *t)
+{
+  unsigned space = t->inst->mem.space;
+  if (t->unread) return space != MEM_NONE && space != MEM_SHARED && space != MEM_CONST;
+  return t->kind == TXN_STRONG || (t->kind == TXN_GLOBAL && t->mem.op == MEM_STORE);
+}
+
+bool mem_access(struct mem_unit *u, struct txn *t, uint64_t now)
+{
+  struct warp_slot *w = &u->client[t->sub_core].warps->slot[t->warp];
+  const struct inst *in = t->inst;
+  bool touches = !t->unread && (t->effect.flags & EFF_MEM), ok = true;
+  bool somewhere = touches && in->mem.space != MEM_NONE; /* a generic access is resolved */
+  t->n_lines = 0;
+  t->busy = t->extra = 0;
+  t->kind = TXN_OTHER;
+  t->stages = mem_stages(u->params, in, somewhere ? t->mem.space : in->mem.space);
+  if (touches && (t->mem.space == MEM_GLOBAL || t->mem.space == MEM_LOCAL))
+    ok = global_access(u, w, t);
+  else if (touches && t->mem.space == MEM_TEXTURE)
+    ok = texture_access(u, w, t);
+  else if (touches && t->mem.space == MEM_SHARED)
+    ok = shared_access(u, w, t);
+  else if (touches)
+    ok = const_access(u, w, t, now);
+  t->store = awaited_by_fences(t);
+  if (t->store) w->stores_out++;
+  return ok;
+}
+
+bool mem_access_comes_late(const struct mem_unit *u, const struct txn *t)
+{
+  return u->client[t->sub_core].emulate && t->kind == TXN_GLOBAL && t->mem.op == MEM_LDGSTS;
+}
+
+bool mem_access_late(struct mem_unit *u, struct txn *t)
+{
+  struct warp_slot *w = &u->client[t->sub_core].warps->slot[t->warp];
+  return perform(u, w, t, t->mem.lanes | t->mem.near_lanes);
+}
