@@ -83,17 +83,24 @@ run_case() {
 }
 export -f run_case verdict
 
+# built_for LAUNCH SM: NAME.targets lists the architectures of a kernel that not all can run.
+built_for() {
+  local list=${1%.launch}.targets
+  [ ! -f "$list" ] || grep -qw "sm_$2" "$list"
+}
+
 if [ $# -gt 0 ]; then
   launches=()
   for k; do launches+=("kernels/$k/$k.launch"); done
 else
   launches=(kernels/*/*.launch)
 fi
-archs=('80 a100' '86 rtx-3070' '90 h200')
+archs=('75 rtx-2080ti' '80 a100' '86 rtx-3070' '90 h200' '100 b200' '120 rtx-5070ti')
 [ -n "$quick" ] && archs=('86 rtx-3070')
 for arch in "${archs[@]}"; do
   for launch in "${launches[@]}"; do
     read -r sm preset <<<"$arch"
+    built_for "$launch" "$sm" || continue
     printf '%s\0%s\0%s\0' "$launch" "$sm" "$preset"
   done
 done | xargs -0 -n 3 -P "$jobs" bash -c 'run_case "$@"' run |

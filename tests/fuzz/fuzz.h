@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 void fuzz_cubin(const uint8_t *data, size_t size);      /* load/module.h */
+void fuzz_link(const uint8_t *data, size_t size);       /* load/link.h */
 void fuzz_fatbin(const uint8_t *data, size_t size);     /* load/file.h */
 void fuzz_launchfile(const uint8_t *data, size_t size); /* host/launchfile.h */
 void fuzz_decode(const uint8_t *data, size_t size);     /* isa/sass/sass.h */

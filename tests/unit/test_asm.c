@@ -129,7 +129,7 @@ static struct module *assemble_file(const char *text, size_t n, const char *name
   struct arena a = {0};
   size_t bytes;
   struct module *m = NULL;
-  const uint8_t *image = asm_source_assemble(&a, text, n, name, &bytes, e);
+  const uint8_t *image = asm_source_assemble(&a, text, n, name, NULL, &bytes, e);
   if (image) m = module_load_memory(image, bytes, name, e);
   arena_free(&a);
   return m;
@@ -275,6 +275,12 @@ static void check_target(unsigned sm)
   assert_true(n > 10);
 }
 
+static void test_corpus_sm_75(void **state)
+{
+  (void)state;
+  check_target(75);
+}
+
 static void test_corpus_sm_80(void **state)
 {
   (void)state;
@@ -293,14 +299,27 @@ static void test_corpus_sm_90(void **state)
   check_target(90);
 }
 
+static void test_corpus_sm_100(void **state)
+{
+  (void)state;
+  check_target(100);
+}
+
+static void test_corpus_sm_120(void **state)
+{
+  (void)state;
+  check_target(120);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_words),         cmocka_unit_test(test_spellings),
       cmocka_unit_test(test_overrides),     cmocka_unit_test(test_errors),
       cmocka_unit_test(test_directives),    cmocka_unit_test(test_file_errors),
-      cmocka_unit_test(test_corpus_sm_80),  cmocka_unit_test(test_corpus_sm_86),
-      cmocka_unit_test(test_corpus_sm_90),
+      cmocka_unit_test(test_corpus_sm_75),  cmocka_unit_test(test_corpus_sm_80),
+      cmocka_unit_test(test_corpus_sm_86),  cmocka_unit_test(test_corpus_sm_90),
+      cmocka_unit_test(test_corpus_sm_100), cmocka_unit_test(test_corpus_sm_120),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

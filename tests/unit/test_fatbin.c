@@ -184,24 +184,27 @@ static void run(const char *file, unsigned gpu, const char *kernel, const int *n
                 int32_t p[THREADS])
 {
   struct device d;
+  struct device_code code;
   struct launch l;
   struct err e = {0};
   struct fault fault;
   struct func_stats stats = {0};
   struct device_config config = device_config_default(gpu);
   struct { uint64_t p; int32_t n; } params;
-  if (!device_init(&d, &config, &e) || !device_load(&d, file, kernel, &e)) fail_msg("%s", e.msg);
+  if (!device_init(&d, &config, &e) || !device_load(&d, file, kernel, &code, &e)) fail_msg("%s", e.msg);
   params.p = gmem_alloc(d.mem, THREADS * sizeof p[0], "p");
   params.n = n ? *n : 0;
   for (int i = 0; i < THREADS; i++) p[i] = i;
   assert_true(gmem_write(d.mem, params.p, p, THREADS * sizeof p[0]));
-  struct launch_desc desc = {.kernel = module_kernel(d.module, kernel, &e), .grid = {1, 1, 1},
+  struct launch_desc desc = {.code = code.instance, .kernel = module_kernel(code.module, kernel, &e),
+                             .grid = {1, 1, 1},
                              .block = {THREADS, 1, 1}, .shared_dynamic = 4 * THREADS,
                              .params = &params, .param_bytes = n ? 12 : 8};
   if (!desc.kernel || !launch_init(&l, &d, &desc, &e)) fail_msg("%s: %s", file, e.msg);
   if (!func_run(l.func, &stats, &fault)) fail_msg("%s: %s", file, fault.text);
   assert_true(gmem_read(d.mem, params.p, p, THREADS * sizeof p[0]));
   launch_free(&l);
+  device_unload(&code);
   device_free(&d);
 }
 

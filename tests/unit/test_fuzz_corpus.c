@@ -47,6 +47,12 @@ static void test_cubin(void **state)
   run_all("cubin", fuzz_cubin);
 }
 
+static void test_link(void **state)
+{
+  (void)state;
+  run_all("link", fuzz_link);
+}
+
 static void test_fatbin(void **state)
 {
   (void)state;
@@ -69,7 +75,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_cubin),
-      cmocka_unit_test(test_fatbin),
+      cmocka_unit_test(test_link), cmocka_unit_test(test_fatbin),
       cmocka_unit_test(test_launchfile),
       cmocka_unit_test(test_decode),
   };

@@ -77,6 +77,42 @@ static void test_zero_after_stray_write(void **state)
   gmem_free(g);
 }
 
+/* Host memory in the guest: the same bytes, found and described like an allocation, left to its owner. */
+static void test_map_host(void **state)
+{
+  (void)state;
+  static _Alignas(4096) uint8_t host[3 * 4096];
+  const uint64_t at = UINT64_C(0x400000000000);
+  char text[200];
+  struct gmem *g = gmem_new(12);
+  uint64_t a = gmem_alloc(g, 4096, "a");
+  assert_false(gmem_map_host(g, at + 8, host, 4096, "crooked"));
+  assert_false(gmem_map_host(g, at, host + 8, 4096, "crooked"));
+  assert_false(gmem_map_host(g, at, host, 100, "crooked"));
+  assert_false(gmem_map_host(g, a, host, 4096, "taken"));
+  assert_true(gmem_map_host(g, at + 4096, host + 4096, 2 * 4096, "second"));
+  assert_false(gmem_map_host(g, at + 8192, host, 4096, "taken"));
+  assert_true(gmem_map_host(g, at, host, 4096, "first"));
+  host[4095] = 1, host[4096] = 2;
+  uint8_t both[2], nine = 9;
+  assert_true(gmem_read(g, at + 4095, both, 2));
+  assert_int_equal(both[0], 1);
+  assert_int_equal(both[1], 2);
+  assert_true(gmem_write(g, at + 3 * 4096 - 1, &nine, 1));
+  assert_int_equal(host[3 * 4096 - 1], 9);
+  assert_null(gmem_ptr(g, at + 3 * 4096, 1));
+  gmem_describe(g, at + 4096 + 5, text, sizeof text);
+  assert_non_null(strstr(text, "5 bytes into buffer 'second'"));
+  /* Later device memory goes where it would have gone. */
+  assert_int_equal(gmem_alloc(g, 4096, "b"), a + 4096);
+  assert_true(gmem_release(g, at));
+  assert_null(gmem_ptr(g, at, 1));
+  assert_int_equal(host[4095], 1);
+  assert_true(gmem_map_host(g, at, host, 4096, "again"));
+  gmem_free(g);
+  assert_int_equal(host[3 * 4096 - 1], 9);
+}
+
 static void test_describe(void **state)
 {
   (void)state;
@@ -158,7 +194,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_alloc),    cmocka_unit_test(test_pages),
       cmocka_unit_test(test_release),  cmocka_unit_test(test_zero_after_stray_write),
-      cmocka_unit_test(test_describe), cmocka_unit_test(test_log),
+      cmocka_unit_test(test_map_host), cmocka_unit_test(test_describe), cmocka_unit_test(test_log),
       cmocka_unit_test(test_log_random),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

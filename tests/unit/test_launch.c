@@ -68,19 +68,21 @@ static void test_bank0(void **state)
 
 /* ---- Launch ---- */
 
-static struct device open_device(unsigned sm, const char *cubin)
+static struct device open_device(unsigned sm, const char *cubin, struct device_code *code)
 {
   struct device d;
   struct err e = {0};
   struct device_config config = device_config_default(sm);
-  if (!device_init(&d, &config, &e) || !device_load(&d, cubin, NULL, &e)) fail_msg("%s", e.msg);
+  if (!device_init(&d, &config, &e) || !device_load(&d, cubin, NULL, code, &e))
+    fail_msg("%s", e.msg);
   return d;
 }
 
-static struct launch_desc describe(const struct device *d, const char *kernel, const void *params,
-                                   uint32_t bytes)
+static struct launch_desc describe(const struct device_code *code, const char *kernel,
+                                   const void *params, uint32_t bytes)
 {
-  return (struct launch_desc){.kernel = module_kernel(d->module, kernel, NULL), .grid = {2, 1, 1},
+  return (struct launch_desc){.code = code->instance,
+                              .kernel = module_kernel(code->module, kernel, NULL), .grid = {2, 1, 1},
                               .block = {64, 1, 1}, .params = params, .param_bytes = bytes};
 }
 
@@ -92,8 +94,9 @@ static void test_launch_params(void **state)
   uint32_t v[3];
   (void)state;
   for (unsigned i = 0; i < sizeof params; i++) params[i] = i + 1;
-  struct device d = open_device(90, KERNELS "/vecadd/vecadd.sm_90.cubin");
-  struct launch_desc desc = describe(&d, "vecadd", params, sizeof params);
+  struct device_code code;
+  struct device d = open_device(90, KERNELS "/vecadd/vecadd.sm_90.cubin", &code);
+  struct launch_desc desc = describe(&code, "vecadd", params, sizeof params);
   desc.shared_dynamic = 256;
   if (!launch_init(&l, &d, &desc, &e)) fail_msg("%s", e.msg);
   assert_int_equal(l.params.sm, 90);
@@ -108,6 +111,7 @@ static void test_launch_params(void **state)
   assert_int_equal(v[0], 256);
   assert_non_null(func_source(l.func));
   launch_free(&l);
+  device_unload(&code);
   device_free(&d);
 }
 
@@ -119,8 +123,9 @@ static void test_stack_size(void **state)
   struct err e = {0};
   uint32_t top;
   (void)state;
-  struct device d = open_device(86, KERNELS "/fp32_math/fp32_math.sm_86.cubin");
-  struct launch_desc desc = describe(&d, "fp32_math", params, sizeof params);
+  struct device_code code;
+  struct device d = open_device(86, KERNELS "/fp32_math/fp32_math.sm_86.cubin", &code);
+  struct launch_desc desc = describe(&code, "fp32_math", params, sizeof params);
   assert_true(launch_init(&l, &d, &desc, &e));
   memcpy(&top, l.params.bank[0] + 0x28, 4);
   assert_int_equal(top, 1024);
@@ -130,6 +135,7 @@ static void test_stack_size(void **state)
   assert_true(launch_init(&l, &d, &desc, &e));
   assert_int_equal(l.params.local_bytes, 4000);
   launch_free(&l);
+  device_unload(&code);
   device_free(&d);
 }
 
@@ -144,10 +150,11 @@ static void test_limits(void **state)
 {
   struct err e = {0};
   (void)state;
-  struct device d = open_device(80, KERNELS "/sgemm_reg/sgemm_reg.sm_80.cubin");
+  struct device_code code;
+  struct device d = open_device(80, KERNELS "/sgemm_reg/sgemm_reg.sm_80.cubin", &code);
   d.config.limits = (struct device_limits){.threads_per_cta = 512, .shared_per_cta = 49152,
                                            .regs_per_cta = 32768};
-  const struct launch_desc good = describe(&d, "sgemm_reg", NULL, 32);
+  const struct launch_desc good = describe(&code, "sgemm_reg", NULL, 32);
   struct launch_desc bad = good;
   assert_true(launch_check(&d, &good, &e));
   bad.grid[1] = 65536;
@@ -166,6 +173,7 @@ static void test_limits(void **state)
   expect_error(&d, &bad, "31 bytes of arguments; kernel 'sgemm_reg' takes 32");
   bad = good, bad.stack_bytes = 1 << 20;
   expect_error(&d, &bad, "bytes of stack per thread");
+  device_unload(&code);
   device_free(&d);
 }
 
@@ -178,13 +186,15 @@ static void test_compatibility(void **state)
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct device d;
+    struct device_code code;
     struct err e = {0};
     char path[512];
     struct device_config config = device_config_default(rows[i].device);
     snprintf(path, sizeof path, KERNELS "/vecadd/vecadd.sm_%u.cubin", rows[i].code);
     assert_true(device_init(&d, &config, &e));
-    assert_int_equal(device_load(&d, path, NULL, &e), rows[i].runs);
+    assert_int_equal(device_load(&d, path, NULL, &code, &e), rows[i].runs);
     if (!rows[i].runs) assert_non_null(strstr(e.msg, "does not run on"));
+    device_unload(&code);
     device_free(&d);
   }
 }
@@ -234,7 +244,7 @@ static void vecadd_case(struct launch_case *c, const char *z)
 {
   struct err e = {0};
   launch_case_init(c, "test");
-  c->cubin = KERNELS "/vecadd/vecadd.sm_%d.cubin";
+  launch_case_add_cubin(c, KERNELS "/vecadd/vecadd.sm_%d.cubin");
   c->block[0] = 32;
   must(launch_case_add_buffer(c, "x:f32:32:iota", &e), &e);
   must(launch_case_add_buffer(c, "y:f32:32:const,value=2", &e), &e);
@@ -337,7 +347,7 @@ static void test_symbols_and_print(void **state)
   write_file("want.bin", &counter, sizeof counter);
   write_file("want.txt", "b\na\n", 4);
   launch_case_init(&c, "test");
-  c.cubin = DATA "/linked.sm_%d.cubin";
+  launch_case_add_cubin(&c, DATA "/linked.sm_%d.cubin");
   c.stdout_file = in_dir("want.txt");
   must(launch_case_add_buffer(&c, "out:i32:2", &e), &e);
   snprintf(option, sizeof option, "counter:i32:1:const,value=42,expect=%s", in_dir("want.bin"));
@@ -347,9 +357,9 @@ static void test_symbols_and_print(void **state)
   must(launch_case_add_arg(&c, "i32:-1", &e), &e);
   struct case_run *r = case_setup(&c, &config, &e);
   must(r != NULL, &e);
-  const struct device *d = case_device(r);
-  const uint8_t *bank = module_bank(d->instance, module_kernel_at(d->module, 0), 3, &bytes);
-  assert_memory_equal(bank + module_variable(d->module, "scale")->offset,
+  const struct device_code *m = case_code(r);
+  const uint8_t *bank = module_bank(m->instance, module_kernel_at(m->module, 0), 3, &bytes);
+  assert_memory_equal(bank + module_variable(m->module, "scale")->offset,
                       ((int32_t[]){10, 11, 12, 13}), 16);
   fputs("a\nb\n", case_launch(r)->params.print);
   must(case_check(r, &list, &n, &e), &e);
@@ -376,7 +386,7 @@ static void test_symbol_errors(void **state)
     struct launch_case c;
     struct err e = {0};
     launch_case_init(&c, "test");
-    c.cubin = DATA "/linked.sm_86.cubin";
+    launch_case_add_cubin(&c, DATA "/linked.sm_86.cubin");
     must(launch_case_add_symbol(&c, rows[i].symbol, &e), &e);
     assert_null(case_setup(&c, &config, &e));
     if (!strstr(e.msg, rows[i].says)) fail_msg("got \"%s\", want \"%s\"", e.msg, rows[i].says);

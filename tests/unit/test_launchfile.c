@@ -75,7 +75,8 @@ static void test_good(void **state)
   struct err e = {0};
   (void)state;
   if (!read_text(&c, good, &e)) fail_msg("%s", e.msg);
-  assert_string_equal(c.cubin, "/tmp/k.sm_%d.cubin");
+  assert_int_equal(c.n_cubins, 1);
+  assert_string_equal(c.cubin[0], "/tmp/k.sm_%d.cubin");
   assert_string_equal(c.kernel, "k");
   assert_memory_equal(c.grid, ((uint32_t[]){64, 2, 1}), 12);
   assert_memory_equal(c.block, ((uint32_t[]){256, 1, 1}), 12);
@@ -108,6 +109,8 @@ static const struct {
   const char *says;
 } bad_files[] = {
     {"grid = [1]; block = [1];", 0, "no key 'cubin'"},
+    {"grid = [1]; block = [1];\ncubin = ();", 2, "is empty"},
+    {"grid = [1]; block = [1];\ncubin = (\"a\", 1);", 2, "must be a string"},
     {"cubin = \"k\"; block = [1];", 0, "no key 'grid'"},
     {HEAD "gird = 1;", 2, "unknown key 'gird'"},
     {HEAD "kernel = 3;", 2, "kernel: must be a string"},
@@ -320,6 +323,45 @@ static void test_uniform(void **state)
   for (int i = 0; i < 4; i++) assert_true(f64[i] == -1 + (double)(want[i] >> 11) * 0x1p-53 * 4);
 }
 
+struct links {
+  uint64_t base, at[64];
+};
+
+static void put_link(void *ctx, uint64_t i, uint64_t value)
+{
+  struct links *l = ctx;
+  assert_true(i < 64);
+  assert_int_equal(l->at[i], 0); /* each element once */
+  l->at[i] = value;
+}
+
+/* Lines of 4 elements: the chain passes each line once before it comes to the next element of any. */
+static void test_chain(void **state)
+{
+  (void)state;
+  struct err e = {0};
+  struct links l = {.base = 0x1000};
+  struct fill f = fill_default();
+  f.kind = FILL_CHAIN;
+  f.step = number_int(4);
+  assert_false(fill_check(&f, VALUE_F64, 64, &e));
+  assert_true(fill_check(&f, VALUE_U64, 64, &e));
+  fill_chain(&f, 64, l.base, put_link, &l);
+  uint64_t at = 0;
+  for (unsigned slot = 0; slot < 4; slot++) {
+    unsigned seen = 0;
+    for (unsigned i = 0; i < 16; i++) {
+      assert_int_equal(at % 4, slot);
+      seen |= 1u << at / 4;
+      at = (l.at[at] - l.base) / 8;
+    }
+    assert_int_equal(seen, 0xffff);
+  }
+  assert_int_equal(at, 0);
+  f.step = number_int(65);
+  assert_false(fill_check(&f, VALUE_U64, 64, &e));
+}
+
 static void test_iota(void **state)
 {
   int16_t i16[3];
@@ -387,6 +429,7 @@ int main(void)
       cmocka_unit_test(test_no_file),       cmocka_unit_test(test_options),
       cmocka_unit_test(test_option_errors), cmocka_unit_test(test_narrow_floats),
       cmocka_unit_test(test_uniform),       cmocka_unit_test(test_iota),
+      cmocka_unit_test(test_chain),
       cmocka_unit_test(test_compare),       cmocka_unit_test(test_compare_text),
   };
   return cmocka_run_group_tests(tests, make_file, remove_file);

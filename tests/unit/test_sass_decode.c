@@ -38,12 +38,68 @@ static const struct text_case texts[] = {
     {100, 0x0, 0x0000000217037276, 0x001fca0007800014, "FMNMX3 R3, R23, R2, R20, !PT ;"},
     {100, 0x0, 0x000000001f0f72cc, 0x000fc80000008000, "CREDUX.MIN UR15, R31 ;"},
     {100, 0x0, 0x0000000000007945, 0x000fe20003800200, "BSSY.RECONVERGENT B0, 0x10 ;"},
+    {75, 0x0, 0x2000002502037232, 0x000fc20000004800,
+     "HMUL2.F32 R3, R2.H0_H0, R37.H0_H0 ;"},
+    {86, 0x0, 0x000000121112723e, 0x000fc200000000ff,
+     "F2FP.PACK_AB R18, R17, R18 ;"},
+    {86, 0x0, 0x00000002ff0b723e, 0x000fc200000190ff,
+     "F2FP.BF16.PACK_AB.RZ R11, RZ, R2 ;"},
+    {86, 0x0, 0x0000000014007950, 0x000fc20003e00000,
+     "RET.ABS.NODEC R20 0x0 ;"},
+    {90, 0x0, 0x4018000000057908, 0x000fc20000001800,
+     "MUFU.RCP64H R5, 6 ;"},
+    {90, 0x0, 0x40618000ff057435, 0x000fc200000001ff,
+     "HFMA2.MMA R5, -RZ, RZ, 2.189453125, -0.0  ;"},
+    {100, 0x0, 0x0000007f00007804, 0x000fe20000001000,
+     "R2P PR, R0.B1, 0x7f ;"},
+    {120, 0x0, 0x800000120c247235, 0x000fc200000e0600,
+     "IADD.64.X R36, R12, ~R18, P0 ;"},
+    {120, 0x0, 0x3f80000005047455, 0x000fc20008000804,
+     "UFFMA UR4, UR5, -UR4, 1 ;"},
+    {120, 0x0, 0x0000000f0a007253, 0x000fc2000bf0c000,
+     "UFSETP.GTU.AND UP0, UPT, UR10, UR15, UPT ;"},
+    {120, 0x0, 0x000000ff00087c82, 0x000fc20008010000,
+     "UMOV.64 UR8, URZ ;"},
+    {120, 0x0, 0x00000008000b725d, 0x000fe20008201000,
+     "UFRND UR11, UR8 ;"},
+    {120, 0x0, 0x7f800000ff097851, 0x000fc6000c000000,
+     "UFSEL UR9, URZ, +INF , !UP0 ;"},
+    {120, 0x0, 0x000000ff04047c87, 0x008fcc000c000000,
+     "USEL.64 UR4, UR4, URZ, !UP0 ;"},
     {120, 0x0, 0x000000040e0e7835, 0x004fc400078e0200, "IADD.64 R14, R14, 0x4 ;"},
     {120, 0x0, 0x42000000420e7402, 0x001fc60000000000, "MOV.64 R14, 0x4200000042 ;"},
     {120, 0x0, 0x0000000c0e00720c, 0x004fe40003f35270,
      "ISETP.NE.S64.AND P1, PT, R14, R12, PT ;"},
     {120, 0x0, 0xffffffffff067407, 0x000fc60005000001, "SEL.64 R6, RZ, -0x1, !P2 ;"},
     {120, 0x0, 0x00000009ff087248, 0x000fe20007fe0100, "VIMNMX.S32 R8, RZ, R9, !PT ;"},
+    {90, 0x1a0, 0x00000006080073ba, 0x0005d80008000204,
+     "UBLKCP.S.G [UR6], [UR8], UR4 ;"},
+    {90, 0x380, 0x00000004080073ba, 0x0005e20008000409,
+     "UBLKCP.G.S [UR4], [UR8], UR9 ;"},
+    {90, 0x0, 0x00000006040073bb, 0x0001d80009000405,
+     "UBLKRED.G.S.MAX [UR6], [UR4], UR5 ;"},
+    {100, 0x0, 0x00000000040073bc, 0x0045e20008000009,
+     "UBLKPF.L2 [UR4], UR9 ;"},
+    {90, 0x0, 0x00000000000079b7, 0x0001e20000000000,
+     "UTMACMDFLUSH ;"},
+    {90, 0x0, 0x0000100004047897, 0x000fe4000fffe03f,
+     "UIADD3.64 UR4, UR4, 0x1000, URZ ;"},
+    {120, 0x0, 0x00000002040c727a, 0x000fde0000246c0c,
+     "QMMA.16832.F32.E3M2.E2M3 R12, R4, R2, R12 ;"},
+    {120, 0x0, 0x0000000c0808727a, 0x004fde000001b4ff,
+     "QMMA.SP.16864.F32.E4M3.E5M2 R8, R8, R12, RZ, R0, 0x0 ;"},
+    {120, 0x0, 0x60900802040c747a, 0x000fde000024c00c,
+     "QMMA.SF.16832.F32.E3M2.E2M1.E8 R12, R4, R2, R12, R8, R9, UR6 ;"},
+    {120, 0x0, 0x61101002040c747f, 0x000fe2000004000c,
+     "OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X R12, R4, R2, R12, R16, R17, UR6 ;"},
+    {120, 0x0, 0x000000090008723e, 0x0c4fe400042070ff,
+     "F2FP.SATFINITE.E2M1.F32.PACK_AB_MERGE_C R8, R0.reuse, R9.reuse, RZ ;"},
+    {100, 0x0, 0x000000090006723e, 0x000fc40004c1e0ff,
+     "F2FP.SATFINITE.E8.F32.PACK_AB_MERGE_C.RZ R6, R0, R9, RZ ;"},
+    {120, 0x0, 0x00000004ff0d723e, 0x002fc40002040eff,
+     "F2FP.RELU.F16.E3M2.UNPACK_B R13, R4 ;"},
+    {120, 0x0, 0x00000004ff05723e, 0x000fe200020816ff,
+     "F2FP.BF16.E8.UNPACK_B R5, R4 ;"},
     {120, 0x0, 0x00000000000878cb, 0x000fe20000015200, "CS2UR UR8, SR_GLOBALTIMERLO ;"},
     {80, 0x1b0, 0x00005b0005057623, 0x080fe20000000004,
      "FFMA R5, R5, R4.reuse, c[0x0][0x16c] ;"},
@@ -377,6 +433,15 @@ static void test_wide(void **state)
   assert_int_equal(b.t.ctrl.wait, 1 << 2);
 }
 
+/* MEMBAR.SC.CTA, .GPU and .SYS: how long a warp waits depends on it. */
+static void test_fence_scope(void **state)
+{
+  (void)state;
+  assert_int_equal(decode(80, 0, 0x0000000000007992, 0x000fec0000000000).t.scope, SCOPE_CTA);
+  assert_int_equal(decode(80, 0, 0x0000000000007992, 0x000fec0000002000).t.scope, SCOPE_GPU);
+  assert_int_equal(decode(80, 0, 0x0000000000007992, 0x000fec0000003000).t.scope, SCOPE_SYS);
+}
+
 /* LDG.E.128.CONSTANT R16, desc[UR6][R20.64] and STG.E.64 desc[UR6][R6.64], R4 */
 static void test_global(void **state)
 {
@@ -558,7 +623,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_texts),       cmocka_unit_test(test_errors),
       cmocka_unit_test(test_constant_operand), cmocka_unit_test(test_addends),
-      cmocka_unit_test(test_wide),        cmocka_unit_test(test_global),
+      cmocka_unit_test(test_wide),
+      cmocka_unit_test(test_fence_scope),        cmocka_unit_test(test_global),
       cmocka_unit_test(test_shared),      cmocka_unit_test(test_atomics),
       cmocka_unit_test(test_async_copy),  cmocka_unit_test(test_matrix),
       cmocka_unit_test(test_branches),    cmocka_unit_test(test_predicates),

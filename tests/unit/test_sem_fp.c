@@ -527,6 +527,27 @@ static void test_hadd2_f32_all_halves(void **state)
   }
 }
 
+/* HMUL2.F32: the product of two FP16 numbers, which FP32 holds exactly. */
+static void test_hmul2_f32(void **state)
+{
+  static struct box b;
+  (void)state;
+  for (unsigned n = 0; n < 2048; n++) {
+    fill_half(&b, false);
+    struct box in = b;
+    box_run(&b, box_word_ab(0x232, (uint64_t)2 << 60, HI(78) | HI(75)));
+    for (unsigned i = 0; i < LANES; i++) {
+      quad x, y;
+      bool neg_x, neg_y;
+      enum ref_class cx = ref_value(&x, &neg_x, in.a[0][i] & 0xffffu, REF_F16);
+      enum ref_class cy = ref_value(&y, &neg_y, in.b[0][i] & 0xffffu, REF_F16);
+      bool neg = neg_x != neg_y;
+      if (cx != REF_NAN && cy != REF_NAN && cx != REF_INF && cy != REF_INF)
+        assert_int_equal(b.d[0][i], (uint32_t)ref_round(x * y, REF_F32, REF_RN, neg));
+    }
+  }
+}
+
 static double half_value(uint32_t h, struct half_case k)
 {
   quad x;
@@ -622,6 +643,7 @@ int main(void)
       cmocka_unit_test(test_hfma2),
       cmocka_unit_test(test_hfma2_constant),
       cmocka_unit_test(test_hadd2_f32_all_halves),
+      cmocka_unit_test(test_hmul2_f32),
       cmocka_unit_test(test_hmnmx2),
       cmocka_unit_test(test_hsetp2_hset2),
   };

@@ -324,41 +324,14 @@ static void test_uniform(void **state)
   check(&o);
 }
 
-/* k[0]: size, 0 U8, 1 S8, 2 U16, 3 S16, 4 one word, 5 two words. */
-static void ref_uldc(const struct op *o, struct lane *l)
-{
-  unsigned size = o->k[0];
-  l->d = o->imm;
-  l->d_hi = o->imm_hi;
-  if (size < 4) l->d = (uint32_t)part(o->imm, 0, size < 2 ? 8 : 16, size & 1);
-}
-
-static void test_uldc(void **state)
-{
-  (void)state;
-  for (unsigned k = 0; k < 60; k++) {
-    struct op o = op(86, 0xab9, 0, 0, ref_uldc);
-    o.k[0] = k % 6;
-    o.uniform = true;
-    o.wide = k % 6 == 5;
-    o.imm = operand();
-    o.imm_hi = operand();
-    put(&o, 16, 6, RD);
-    put(&o, 38, 16, 0x40);
-    put(&o, 73, 3, k % 6);
-    check(&o);
-  }
-}
-
 /* ULDC[.64] UR4, c[0x3][UR4] (words of the compiler) at register value `off`. */
-static bool uldc_indexed(const struct level *level, unsigned size, uint32_t off, uint64_t *value,
-                         struct fault *f)
+static bool uldc_indexed(unsigned size, uint32_t off, uint64_t *value, struct fault *f)
 {
   static struct machine m;
   static struct func_launch launch;
   static const uint32_t bank[] = {0x11111111, 0x82828282, 0x33333333, 0x44444444};
   struct func_cta cta = {0};
-  struct effect e = {0};
+  struct effect e = {.active = FULL_MASK};
   struct sass_inst s;
   struct inst t;
   struct err err = {0};
@@ -373,7 +346,7 @@ static bool uldc_indexed(const struct level *level, unsigned size, uint32_t off,
   for (unsigned i = 0; i < LANES; i++) m.ureg[4][i] = off;
   assert_true(sass_decode(86, o.w, 0, &s, &t, &err));
   resolve(&s, &o, &u);
-  uop_fn *fn = level->uniform(&s, &u);
+  uop_fn *fn = sem_mem_handler(&s, &u);
   assert_non_null(fn);
   if (!fn(&m.w, &u, FULL_MASK, &e, f)) return false;
   *value = m.ureg[4][LANES - 1] | (uint64_t)m.ureg[5][LANES - 1] << 32;
@@ -382,23 +355,20 @@ static bool uldc_indexed(const struct level *level, unsigned size, uint32_t off,
 
 static void test_uldc_indexed(void **state)
 {
+  struct fault f = {0};
+  uint64_t v = 0;
   (void)state;
-  for (unsigned l = 0; l < 3; l++) {
-    struct fault f = {0};
-    uint64_t v = 0;
-    if (!levels[l].runs) continue;
-    assert_true(uldc_indexed(&levels[l], 4, 4, &v, &f));
-    assert_int_equal((uint32_t)v, 0x82828282);
-    assert_true(uldc_indexed(&levels[l], 5, 8, &v, &f));
-    assert_true(v == 0x4444444433333333ull);
-    assert_true(uldc_indexed(&levels[l], 1, 7, &v, &f));
-    assert_int_equal((uint32_t)v, 0xffffff82);
-    assert_false(uldc_indexed(&levels[l], 4, 16, &v, &f));
-    assert_int_equal(f.kind, FAULT_ILLEGAL_ADDRESS);
-    assert_int_equal(f.addr, 16);
-    assert_false(uldc_indexed(&levels[l], 5, 4, &v, &f));
-    assert_int_equal(f.kind, FAULT_MISALIGNED);
-  }
+  assert_true(uldc_indexed(4, 4, &v, &f));
+  assert_int_equal((uint32_t)v, 0x82828282);
+  assert_true(uldc_indexed(5, 8, &v, &f));
+  assert_true(v == 0x4444444433333333ull);
+  assert_true(uldc_indexed(1, 7, &v, &f));
+  assert_int_equal((uint32_t)v, 0xffffff82);
+  assert_false(uldc_indexed(4, 16, &v, &f));
+  assert_int_equal(f.kind, FAULT_ILLEGAL_ADDRESS);
+  assert_true(f.addr == (3ull << 32 | 16)); /* bank and offset */
+  assert_false(uldc_indexed(5, 4, &v, &f));
+  assert_int_equal(f.kind, FAULT_MISALIGNED);
 }
 
 int main(void)
@@ -406,8 +376,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_lop3), cmocka_unit_test(test_plop3),   cmocka_unit_test(test_shf),
       cmocka_unit_test(test_prmt), cmocka_unit_test(test_bits),    cmocka_unit_test(test_bytes),
-      cmocka_unit_test(test_uniform), cmocka_unit_test(test_uldc),
-      cmocka_unit_test(test_uldc_indexed),
+      cmocka_unit_test(test_uniform), cmocka_unit_test(test_uldc_indexed),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -572,6 +572,26 @@ static void test_movm(void **state)
     assert_int_equal(b.d[0][i], mat[i % 4 * 2][i / 4] | (uint32_t)mat[i % 4 * 2 + 1][i / 4] << 16);
 }
 
+/* Nibble (r, c) is in lane 4 r + c / 8, byte (r, c) in lane 4 r + c % 16 / 4 of register c / 16. */
+static void test_movm_u4to8(void **state)
+{
+  static struct box b;
+  uint32_t want[2][LANES] = {{0}};
+  (void)state;
+  memset(b.a, 0, sizeof b.a);
+  for (unsigned r = 0; r < 8; r++)
+    for (unsigned c = 0; c < 32; c++) {
+      uint32_t v = random32() & 15;
+      b.a[0][4 * r + c / 8] |= v << 4 * (c % 8);
+      want[c / 16][4 * r + c % 16 / 4] |= v << 8 * (c % 4);
+    }
+  b.sm = 120;
+  struct word128 w = box_word_ab(0x23a, 0, FIELD_HI(2, 74) | FIELD_HI(1, 78));
+  w.lo &= ~((uint64_t)255 << 32);
+  box_run(&b, w);
+  assert_memory_equal(b.d, want, sizeof want);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -579,7 +599,7 @@ int main(void)
       cmocka_unit_test(test_hmma_refused), cmocka_unit_test(test_imma),
       cmocka_unit_test(test_bmma),         cmocka_unit_test(test_dmma),
       cmocka_unit_test(test_movm),         cmocka_unit_test(test_hmma_sparse),
-      cmocka_unit_test(test_imma_sparse),
+      cmocka_unit_test(test_imma_sparse),  cmocka_unit_test(test_movm_u4to8),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

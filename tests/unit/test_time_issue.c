@@ -53,6 +53,66 @@ static void figure_4c(void **state)
        (const uint64_t[]){98, 68, 34, 4});
 }
 
+/* Four warps of one sub-core, W0 the oldest, six independent instructions each, the third with a stall of
+ * 2: who issues when, worked out from the policies' definitions. */
+enum { POLICY_INSTS = 6 };
+
+static void policy(enum issue_policy p, const uint64_t want[4][POLICY_INSTS])
+{
+  struct rig r;
+  rig_params(&r, "rtx-3070");
+  r.params.issue_policy = p;
+  rig_init(&r);
+  struct mock *m = mock_new(POLICY_INSTS - 1, 16);
+  mock_set(m, 2, mock_alu(2, false));
+  rig_run(&r, m);
+  for (unsigned w = 0; w < 4; w++)
+    for (unsigned i = 0; i < POLICY_INSTS; i++)
+      assert_int_equal(m->issued[4 * w][i] - START, want[w][i]);
+  free(m);
+  rig_free(&r);
+}
+
+/* W3 to its stall, W2 in its shadow to its own; then W3, the youngest, has long been ready. */
+static void policy_cggty(void **state)
+{
+  (void)state;
+  policy(ISSUE_POLICY_CGGTY, (const uint64_t[4][POLICY_INSTS]){{15, 16, 17, 21, 22, 23},
+                                                               {12, 13, 14, 18, 19, 20},
+                                                               {3, 4, 5, 9, 10, 11},
+                                                               {0, 1, 2, 6, 7, 8}});
+}
+
+/* The same with the ages turned round. */
+static void policy_gto(void **state)
+{
+  (void)state;
+  policy(ISSUE_POLICY_GTO, (const uint64_t[4][POLICY_INSTS]){{0, 1, 2, 6, 7, 8},
+                                                             {3, 4, 5, 9, 10, 11},
+                                                             {12, 13, 14, 18, 19, 20},
+                                                             {15, 16, 17, 21, 22, 23}});
+}
+
+/* The oldest as soon as it is ready again; the last one stalls alone. */
+static void policy_oldest(void **state)
+{
+  (void)state;
+  policy(ISSUE_POLICY_OLDEST, (const uint64_t[4][POLICY_INSTS]){{0, 1, 2, 4, 5, 6},
+                                                                {3, 7, 8, 10, 11, 12},
+                                                                {9, 13, 14, 16, 17, 18},
+                                                                {15, 19, 20, 22, 23, 24}});
+}
+
+/* In turn: nobody notices the stall. */
+static void policy_lrr(void **state)
+{
+  (void)state;
+  policy(ISSUE_POLICY_LRR, (const uint64_t[4][POLICY_INSTS]){{0, 4, 8, 12, 16, 20},
+                                                             {1, 5, 9, 13, 17, 21},
+                                                             {2, 6, 10, 14, 18, 22},
+                                                             {3, 7, 11, 15, 19, 23}});
+}
+
 static void stall_and_yield(void **state)
 {
   (void)state; /* distance to the next instruction of a lone warp */
@@ -83,58 +143,6 @@ static struct inst load_shared(unsigned write_sb, unsigned read_sb, unsigned sta
   in.ctrl.write_sb = (uint8_t)write_sb;
   in.ctrl.read_sb = (uint8_t)read_sb;
   return in;
-}
-
-/* Table 1: issue cycle of the i-th of consecutive independent memory instructions, the first in
- * cycle 2, with one warp on each of 1 to 4 sub-cores; rows 9 and 10 follow the table's last line.
- * */
-static void table_1(void **state)
-{
-  (void)state;
-  static const unsigned want[4][4][10] = {
-      {{2, 3, 4, 5, 6, 13, 17, 21, 25, 29}},
-      {{2, 3, 4, 5, 6, 13, 17, 21, 25, 29}, {2, 3, 4, 5, 6, 15, 19, 23, 27, 31}},
-      {{2, 3, 4, 5, 6, 13, 19, 25, 31, 37},
-       {2, 3, 4, 5, 6, 15, 21, 27, 33, 39},
-       {2, 3, 4, 5, 6, 17, 23, 29, 35, 41}},
-      {{2, 3, 4, 5, 6, 13, 21, 29, 37, 45},
-       {2, 3, 4, 5, 6, 15, 23, 31, 39, 47},
-       {2, 3, 4, 5, 6, 17, 25, 33, 41, 49},
-       {2, 3, 4, 5, 6, 19, 27, 35, 43, 51}},
-  };
-  for (unsigned active = 1; active <= 4; active++) {
-    struct rig r;
-    rig_build(&r);
-    struct mock *m = mock_new(10, active);
-    for (unsigned i = 0; i < 10; i++) mock_set(m, i, load_shared(SB_NONE, SB_NONE, 1));
-    rig_run(&r, m);
-    for (unsigned w = 0; w < active; w++)
-      for (unsigned i = 0; i < 10; i++)
-        assert_int_equal(m->issued[w][i] - START + 2, want[active - 1][w][i]);
-    free(m);
-    rig_free(&r);
-  }
-}
-
-/* Table 2, shared loads with a regular address: WAR 9, RAW 24. A waiting consumer right behind the
- * producer needs its stall to be 2 or more: the counter rises in the Control stage. */
-static void shared_load_latency(void **state)
-{
-  (void)state;
-  struct rig r;
-  rig_build(&r);
-  struct mock *m = mock_new(6, 1);
-  mock_set(m, 0, load_shared(0, 1, 2));
-  struct inst war = mock_alu(1, false), raw = mock_alu(1, false);
-  war.ctrl.wait = 1 << 1;
-  raw.ctrl.wait = 1 << 0;
-  mock_set(m, 1, war);
-  mock_set(m, 2, raw);
-  rig_run(&r, m);
-  assert_int_equal(m->issued[0][1] - m->issued[0][0], 9);
-  assert_int_equal(m->issued[0][2] - m->issued[0][0], 24);
-  free(m);
-  rig_free(&r);
 }
 
 static void stale_counter(void **state)
@@ -215,7 +223,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(figure_4a),     cmocka_unit_test(figure_4b),
       cmocka_unit_test(figure_4c),     cmocka_unit_test(stall_and_yield),
-      cmocka_unit_test(table_1),       cmocka_unit_test(shared_load_latency),
+      cmocka_unit_test(policy_cggty),  cmocka_unit_test(policy_gto),
+      cmocka_unit_test(policy_oldest), cmocka_unit_test(policy_lrr),
       cmocka_unit_test(stale_counter), cmocka_unit_test(depbar),        cmocka_unit_test(figure_2),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

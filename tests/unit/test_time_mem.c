@@ -14,6 +14,7 @@
 #include "time/server.h"
 #include "time/sm/coalescer.h"
 #include "time/sm/smem.h"
+#include "time/sm/tlb.h"
 
 static struct params preset(const char *name)
 {
@@ -37,6 +38,13 @@ static struct txn access_of(uint64_t base, uint64_t stride, unsigned bytes, uint
   return t;
 }
 
+static unsigned sectors_of(const struct txn *t)
+{
+  unsigned n = 0;
+  for (unsigned i = 0; i < t->n_lines; i++) n += count_sectors(t->line[i].sectors);
+  return n;
+}
+
 static void coalescer(void **state)
 {
   (void)state;
@@ -58,7 +66,8 @@ static void coalescer(void **state)
   };
   for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
     struct txn t = access_of(row[i].base, row[i].stride, row[i].bytes, row[i].lanes);
-    assert_int_equal(coalesce_global(&t), row[i].sectors);
+    coalesce_global(&t);
+    assert_int_equal(sectors_of(&t), row[i].sectors);
     assert_int_equal(t.n_lines, row[i].lines);
   }
 }
@@ -67,12 +76,65 @@ static void coalescer_local(void **state)
 {
   (void)state; /* the same local address of all threads is one line; 64-bit takes two */
   struct txn t = access_of(64, 0, 4, 0xffffffff);
-  assert_int_equal(coalesce_local(&t, 1000), 4);
+  coalesce_local(&t, 1000);
+  assert_int_equal(sectors_of(&t), 4);
   assert_int_equal(t.n_lines, 1);
   assert_int_equal(t.line[0].line, 1000 + 16);
   t = access_of(64, 0, 8, 0xffffffff);
-  assert_int_equal(coalesce_local(&t, 0), 8);
+  coalesce_local(&t, 0);
+  assert_int_equal(sectors_of(&t), 8);
   assert_int_equal(t.n_lines, 2);
+}
+
+/* Four banks, a line each per cycle (RRZE-HPC/gpu-benches, A100, gpu-strides: 8.0 wavefronts for 32 lines
+ * at strides of 1 and 2 lines, 2 for 5 lines in a row); with one bank a cycle for each line. */
+static void tag_banks(void **state)
+{
+  (void)state;
+  struct params p = preset("a100");
+  struct param_list one = {.n = 1, .v = {0}};
+  for (unsigned stride = 128; stride <= 256; stride *= 2) {
+    struct txn t = access_of(0, stride, 4, 0xffffffff);
+    coalesce_global(&t);
+    assert_int_equal(coalescer_tag_passes(&t, &p.l1_tag_bank_masks), 8);
+    assert_int_equal(coalescer_tag_passes(&t, &one), 32);
+  }
+  struct txn t = access_of(0, 16, 4, 0xffffffff);
+  coalesce_global(&t);
+  assert_int_equal(coalescer_tag_passes(&t, &p.l1_tag_bank_masks), 1);
+  t = access_of(16, 16, 4, 0xffffffff);
+  coalesce_global(&t);
+  assert_int_equal(coalescer_tag_passes(&t, &p.l1_tag_bank_masks), 2);
+  t = access_of(0x1000, 0, 4, 0);
+  coalesce_global(&t);
+  assert_int_equal(coalescer_tag_passes(&t, &p.l1_tag_bank_masks), 1);
+}
+
+/* --- TLB -------------------------------------------------------------------------------------- */
+
+/* 16 pages fit the first level; the 17th and, in turn, all others miss it and find the second; a page is
+ * walked for once. */
+static void tlb_levels(void **state)
+{
+  (void)state;
+  struct params p = preset("rtx-3070");
+  struct arena a = {0};
+  struct tlb t;
+  struct sm_stats s = {0};
+  uint64_t page = (uint64_t)1 << (p.vm_page_bits - 7);
+  tlb_init(&t, &a, &p);
+  assert_int_equal(tlb_translate(&t, 5 * page, 100, &s), 100 + p.tlb_walk_cycles + p.tlb_l1_miss_cycles);
+  /* behind the walk for the same page */
+  assert_int_equal(tlb_translate(&t, 5 * page + 9, 110, &s), 100 + p.tlb_walk_cycles + p.tlb_l1_miss_cycles);
+  for (uint64_t i = 0; i < p.tlb_l1_entries; i++) tlb_translate(&t, i * page, 1000, &s);
+  assert_int_equal(s.tlb_walks, p.tlb_l1_entries);
+  for (uint64_t i = 0; i < p.tlb_l1_entries; i++)
+    assert_int_equal(tlb_translate(&t, i * page, 2000, &s), 2000);
+  for (unsigned round = 0; round < 3; round++)
+    for (uint64_t i = 0; i <= p.tlb_l1_entries; i++) tlb_translate(&t, i * page, 3000 + 1000 * round, &s);
+  assert_int_equal(tlb_translate(&t, 0, 9000, &s), 9000 + p.tlb_l1_miss_cycles);
+  assert_int_equal(s.tlb_walks, p.tlb_l1_entries + 1);
+  arena_free(&a);
 }
 
 /* --- shared memory ---------------------------------------------------------------------------- */
@@ -220,6 +282,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(coalescer),
       cmocka_unit_test(coalescer_local),
+      cmocka_unit_test(tag_banks),
+      cmocka_unit_test(tlb_levels),
       cmocka_unit_test(shared_banks),
       cmocka_unit_test(l1_miss_merge_hit),
       cmocka_unit_test(l1_evicts_least_recently_used),

@@ -5,120 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-#include "config/presets.h"
-#include "time/mem/l2_map.h"
-#include "time/mem/partition.h"
-
-enum { OUT_CAP = 4096, IN_CAP = 8192 };
-
-/* All SMs' ports, the crossbar, all partitions, no SMs. */
-struct rig {
-  struct params params;
-  struct arena arena;
-  struct xbar xbar;
-  struct partition *part;
-  picos *wake;
-  unsigned n;
-  struct req_queue *out;
-  struct reply_queue *in;
-  picos clock, window, now;
-  unsigned performed;
-};
-
-static bool perform(void *ctx, const struct mem_req *r, picos now, struct gmem_view *v,
-                    struct fault *f)
-{
-  (void)r, (void)now, (void)v, (void)f;
-  ((struct rig *)ctx)->performed++;
-  return true;
-}
-
-static void rig_build(struct rig *r, const char *gpu)
-{
-  struct err e = {0};
-  char dir[4096];
-  memset(r, 0, sizeof *r);
-  assert_true(presets_dir(NULL, dir, sizeof dir, &e));
-  if (!params_load(gpu, dir, &r->params, &e)) fail_msg("%s", e.msg);
-}
-
-static void rig_start(struct rig *r)
-{
-  const struct params *p = &r->params;
-  r->clock = params_clock_ps(p);
-  r->window = p->noc_request_latency * r->clock;
-  xbar_init(&r->xbar, &r->arena, p);
-  r->n = partition_count(p);
-  r->part = ARENA_ARRAY(&r->arena, struct partition, r->n);
-  r->wake = ARENA_ARRAY(&r->arena, picos, r->n);
-  r->out = ARENA_ARRAY(&r->arena, struct req_queue, p->gpu_sms);
-  r->in = ARENA_ARRAY(&r->arena, struct reply_queue, p->gpu_sms);
-  for (unsigned i = 0; i < r->n; i++) {
-    partition_init(&r->part[i], &r->arena, p, i, &r->xbar, perform, r);
-    partition_start(&r->part[i], NULL);
-    r->wake[i] = TIME_NEVER;
-  }
-  for (unsigned i = 0; i < p->l2_slices; i++)
-    r->xbar.request.port[i].wake = &r->wake[partition_of_slice(p, i)];
-  for (unsigned i = 0; i < p->gpu_sms; i++) {
-    QUEUE_INIT(&r->out[i], &r->arena, struct mem_req, OUT_CAP);
-    QUEUE_INIT(&r->in[i], &r->arena, struct mem_reply, IN_CAP);
-  }
-}
-
-static void rig_free(struct rig *r)
-{
-  for (unsigned i = 0; i < r->n; i++) partition_free(&r->part[i]);
-  xbar_free(&r->xbar);
-  arena_free(&r->arena);
-}
-
-/* One window: what SMs sent goes in, replies of the window come out. */
-static void rig_window(struct rig *r)
-{
-  picos to = r->now + r->window;
-  for (unsigned i = 0; i < r->params.gpu_sms; i++) xbar_inject(&r->xbar, i, &r->out[i]);
-  for (unsigned i = 0; i < r->n; i++)
-    if (r->wake[i] < to) r->wake[i] = partition_run(&r->part[i], r->now, to);
-  r->now = to;
-  for (unsigned i = 0; i < r->params.gpu_sms; i++)
-    xbar_deliver(&r->xbar, i, &r->in[i], to + r->window);
-}
-
-static void ask(struct rig *r, unsigned sm, enum req_kind kind, enum mem_op op, uint64_t line,
-                unsigned sectors, picos at)
-{
-  req_queue_push(&r->out[sm],
-                 (struct mem_req){.arrive = at + r->params.noc_request_latency * r->clock,
-                                  .line = line, .sm = (uint16_t)sm, .kind = (uint8_t)kind,
-                                  .op = (uint8_t)op, .sectors = (uint8_t)sectors});
-}
-
-/* Sends at the start of the next window and waits for the answer: the time between, ps. */
-static picos round_trip(struct rig *r, enum req_kind kind, enum mem_op op, uint64_t line,
-                        unsigned sectors)
-{
-  picos sent = r->now;
-  ask(r, 0, kind, op, line, sectors, sent);
-  for (unsigned i = 0; !r->in[0].n; i++) {
-    assert_true(i < 100000);
-    rig_window(r);
-  }
-  picos at = reply_queue_front(&r->in[0])->arrive;
-  reply_queue_pop(&r->in[0]);
-  while (r->now < at) rig_window(r);
-  return at - sent;
-}
-
-static void drain(struct rig *r)
-{
-  for (unsigned i = 0; i < r->n; i++)
-    while (partition_busy(&r->part[i])) rig_window(r);
-}
+#include "mem_rig.h"
 
 static struct dram_stats dram_sum(struct rig *r)
 {
@@ -165,20 +55,73 @@ static void unloaded_latency(void **state)
     rig_build(&r, gpus[g]);
     rig_start(&r);
     const struct params *p = &r.params;
-    picos sm = p->mlat_raw[MLAT_LDG_REGULAR] * r.clock, dram = 0, l2 = 0;
+    picos sm = params_l1_hit_cycles(p) * r.clock, dram = 0, l2 = 0, want_dram = 0;
     enum { LOADS = 500 };
     uint64_t line = 12345;
     for (unsigned i = 0; i < LOADS; i++) { /* a chase over 128 MiB */
       line = (line * 1103515245 + 12345) % (1u << 20);
+      bool far = l2_partition_of_slice(p, l2_place(p, line).slice) != l2_partition_of_sm(p, 0);
+      want_dram += (p->dram_latency + (far ? p->l2_far_latency - p->l2_latency : 0)) * r.clock;
       dram += round_trip(&r, REQ_READ, MEM_LOAD, line, 1) + sm;
       l2 += round_trip(&r, REQ_READ, MEM_LOAD, line, 1) + sm;
     }
-    picos want_l2 = p->l2_latency * r.clock, want_dram = p->dram_latency * r.clock;
+    picos want_l2 = p->l2_latency * r.clock;
     assert_in_range(l2 / LOADS, want_l2 * 98 / 100, want_l2 * 102 / 100);
-    assert_in_range(dram / LOADS, want_dram * 98 / 100, want_dram * 102 / 100);
+    assert_in_range(dram / LOADS, want_dram / LOADS * 98 / 100, want_dram / LOADS * 102 / 100);
     check_laws(&r);
     rig_free(&r);
   }
+}
+
+/* Two partitions: a line at home in the far one is read from there once, then from the near copy; a write
+ * makes the copy old, whoever writes. */
+static void far_lines_are_copied(void **state)
+{
+  (void)state;
+  struct rig r;
+  rig_build(&r, "a100");
+  rig_start(&r);
+  const struct params *p = &r.params;
+  uint64_t line = 0; /* SM 0 belongs to partition 0 */
+  while (l2_partition_of_slice(p, l2_place(p, line).slice) == 0) line++;
+  picos sm = params_l1_hit_cycles(p) * r.clock;
+  picos near = p->l2_latency * r.clock - sm, far = p->l2_far_latency * r.clock - sm;
+  round_trip(&r, REQ_WRITE, MEM_STORE, line, 0xf); /* in L2 at home, not here */
+  assert_int_equal(round_trip(&r, REQ_READ, MEM_LOAD, line, 1), far);
+  assert_int_equal(round_trip(&r, REQ_READ, MEM_LOAD, line, 1), near);
+  assert_int_equal(round_trip(&r, REQ_READ, MEM_LOAD, line, 2), far); /* sector by sector */
+  round_trip(&r, REQ_WRITE, MEM_STORE, line, 1);
+  drain(&r);
+  assert_int_equal(l2_sum(&r).l2_invalidated_sectors, 1);
+  assert_int_equal(round_trip(&r, REQ_READ, MEM_LOAD, line, 2), near);
+  assert_int_equal(round_trip(&r, REQ_READ, MEM_LOAD, line, 1), far);
+  /* strong accesses and their answers go to the home at the far latency */
+  assert_in_range(round_trip(&r, REQ_STRONG, MEM_LOAD, line, 1), far - 1, far);
+  assert_int_equal(r.performed, 1);
+  check_laws(&r);
+  rig_free(&r);
+}
+
+/* Both partitions ask each other at once with one miss entry each, and everything is answered. */
+static void partitions_do_not_wait_in_a_circle(void **state)
+{
+  (void)state;
+  struct rig r;
+  rig_build(&r, "a100");
+  r.params.l2_mshr_entries = 1;
+  r.params.dram_read_queue = 1;
+  rig_start(&r);
+  unsigned n = r.params.gpu_sms, asked = 0, got = 0;
+  for (uint64_t line = 0; line < 4000; line++, asked++)
+    ask(&r, (unsigned)(line * 7 % n), REQ_READ, MEM_LOAD, line / 2, 0xf, r.now);
+  for (unsigned i = 0; i < 20000 && got < asked; i++) {
+    rig_window(&r);
+    for (unsigned sm = 0; sm < n; sm++)
+      for (; reply_queue_front(&r.in[sm]); reply_queue_pop(&r.in[sm])) got++;
+  }
+  assert_int_equal(got, asked);
+  check_laws(&r);
+  rig_free(&r);
 }
 
 /* --- bandwidth -------------------------------------------------------------------------------- */
@@ -465,6 +408,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unloaded_latency),
+      cmocka_unit_test(far_lines_are_copied),
+      cmocka_unit_test(partitions_do_not_wait_in_a_circle),
       cmocka_unit_test(l2_peak_bandwidth),
       cmocka_unit_test(dram_stream_bandwidth),
       cmocka_unit_test(random_rows_are_slow),

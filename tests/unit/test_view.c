@@ -86,9 +86,9 @@ static void column_limits(void **state)
 static void fault_names(void **state)
 {
   (void)state;
-  for (unsigned k = FAULT_NONE; k <= FAULT_UNSUPPORTED; k++)
+  for (unsigned k = FAULT_NONE; k <= FAULT_ASSERT; k++)
     assert_string_not_equal(fault_kind_name(k), "unknown fault");
-  assert_string_equal(fault_kind_name(FAULT_UNSUPPORTED + 1), "unknown fault");
+  assert_string_equal(fault_kind_name(FAULT_ASSERT + 1), "unknown fault");
 }
 
 /* Never in a pipe: logs must not fill up with progress lines. */
@@ -103,7 +103,7 @@ static void progress_is_for_terminals(void **state)
   assert_null(p.f);
   p.start -= 100;
   p.last -= 100;
-  progress_update(&p, 1, 1, 2, 1);
+  progress_update(&p, &(struct run_progress){1, 1, 1, 2});
   progress_end(&p);
   assert_int_equal(ftell(f), 0);
   fclose(f);

@@ -86,8 +86,11 @@ static void mock_finish(struct step_warp *w, struct effect *e)
   (void)w, (void)e;
 }
 
-static const struct step_ops mock_ops = {mock_begin, mock_end, mock_step, mock_perform,
-                                         mock_finish};
+static const struct step_ops mock_ops = {.cta_begin = mock_begin,
+                                         .cta_end = mock_end,
+                                         .step = mock_step,
+                                         .perform = mock_perform,
+                                         .finish = mock_finish};
 
 static inline struct inst mock_alu(unsigned stall, bool yield)
 {

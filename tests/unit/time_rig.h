@@ -1,4 +1,4 @@
-/* One SM of an rtx-3070 running one CTA of a mock program (time_mock.h). Include after cmocka.h. */
+/* One SM (of an rtx-3070 unless named) running one CTA of a mock program (time_mock.h). Include after cmocka.h. */
 #ifndef TESTS_UNIT_TIME_RIG_H
 #define TESTS_UNIT_TIME_RIG_H
 
@@ -15,17 +15,33 @@ struct rig {
   struct gmem *image;
 };
 
-static inline void rig_build(struct rig *r)
+static inline void rig_params(struct rig *r, const char *gpu)
 {
   struct err e = {0};
   char dir[4096];
   memset(r, 0, sizeof *r);
   assert_true(presets_dir(NULL, dir, sizeof dir, &e));
-  if (!params_load("rtx-3070", dir, &r->params, &e)) fail_msg("%s", e.msg);
+  if (!params_load(gpu, dir, &r->params, &e)) fail_msg("%s", e.msg);
   r->params.icache_perfect = r->params.const_perfect = true; /* the figures have warm caches */
+}
+
+/* Builds the machine of r->params. */
+static inline void rig_init(struct rig *r)
+{
   r->image = gmem_new(r->params.vm_page_bits);
   r->sm = ARENA_NEW(&r->arena, struct sm);
   sm_init(r->sm, &r->arena, &r->params, 0);
+}
+
+static inline void rig_build_for(struct rig *r, const char *gpu)
+{
+  rig_params(r, gpu);
+  rig_init(r);
+}
+
+static inline void rig_build(struct rig *r)
+{
+  rig_build_for(r, "rtx-3070");
 }
 
 static inline void rig_free(struct rig *r)

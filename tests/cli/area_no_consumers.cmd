@@ -1,0 +1,1 @@
+$W area --consumers 0

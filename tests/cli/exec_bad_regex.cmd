@@ -1,0 +1,1 @@
+$W exec --time-kernels "(" ./no-such-program

@@ -1,0 +1,1 @@
+$W exec ./no-such-program

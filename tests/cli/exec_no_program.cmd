@@ -1,0 +1,1 @@
+$W exec --quiet

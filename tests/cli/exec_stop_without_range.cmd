@@ -1,0 +1,1 @@
+$W exec --stop-after-timed /bin/true

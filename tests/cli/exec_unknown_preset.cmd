@@ -1,0 +1,1 @@
+$W exec --gpu gtx-9999 /bin/true

@@ -1,0 +1,1 @@
+$W isa --check

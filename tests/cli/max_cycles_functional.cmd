@@ -1,0 +1,1 @@
+$W run kernels/vecadd/vecadd.launch --functional --max-cycles 100

@@ -1,0 +1,5 @@
+cat > $T/w <<'W'
+gpu = "rtx-3070"; source = "here";
+windows = ( { name = "two NOPs"; code = "CLK | 2*NOP | CLK"; cycles = 4; } );
+W
+$W probe $T/w

@@ -1,0 +1,83 @@
+/* Our own declarations of the interfaces against the toolkit's headers. Compiled twice, with and without
+ * -DTOOLKIT; both programs must print the same: numbers of codes and attributes, and where the fields of
+ * structures lie.
+ */
+#include <stddef.h>
+#include <stdio.h>
+
+#ifdef TOOLKIT
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#define NUMBER(name, number) printf("%s %d\n", #name, (int)name)
+#define FIELD(type, ours, theirs) printf("%s %zu\n", #type "." #theirs, offsetof(type, theirs))
+#define SIZE(ours, theirs) printf("%s %zu\n", #theirs, sizeof(theirs))
+#define PROP_OFFSET(name) offsetof(struct cudaDeviceProp, name)
+#else
+#include "cuda/attributes.h"
+#define NUMBER(name, number) printf("%s %d\n", #name, number)
+#define FIELD(type, ours, theirs) printf("%s %zu\n", #type "." #theirs, offsetof(type, ours))
+#define SIZE(ours, theirs) printf("%s %zu\n", #theirs, sizeof(ours))
+#define PROP_OFFSET(name) offsetof(struct device_prop_13, name)
+#endif
+
+static void codes(void)
+{
+/* A code that one interface lacks has the name NONE there. */
+#define NONE 0
+#define ERROR(number, driver, runtime, text)                                                       \
+  if (#driver[0] == 'C') NUMBER(driver, number);                                                   \
+  if (#runtime[0] == 'c') NUMBER(runtime, number);
+#include "../../src/cuda/errors.def"
+#define ATTRIBUTE(number, name, value) NUMBER(CU_DEVICE_ATTRIBUTE_##name, number);
+#include "../../src/cuda/attributes.def"
+}
+
+static void properties(void)
+{
+#define PROP(type, name, count, attribute) printf("%s %zu\n", #name, PROP_OFFSET(name));
+#define PROP_BOTH PROP
+#define PROP_ONLY13 PROP
+#define PROP_ONLY12(type, name, count, attribute)
+#include "../../src/cuda/properties.def"
+}
+
+static void structures(void)
+{
+  SIZE(struct device_prop_13, struct cudaDeviceProp);
+  SIZE(CUDA_MEMCPY2D, CUDA_MEMCPY2D);
+  SIZE(CUDA_MEMCPY3D, CUDA_MEMCPY3D);
+  SIZE(CUlaunchAttribute, CUlaunchAttribute);
+  SIZE(CUlaunchConfig, CUlaunchConfig);
+  SIZE(cudaLaunchConfig_t, cudaLaunchConfig_t);
+  SIZE(cudaMemcpy3DParms, struct cudaMemcpy3DParms);
+  SIZE(cudaFuncAttributes, struct cudaFuncAttributes);
+  SIZE(cudaPointerAttributes, struct cudaPointerAttributes);
+  SIZE(CUmemPoolProps, CUmemPoolProps);
+  SIZE(CUmemAccessDesc, CUmemAccessDesc);
+  SIZE(CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS);
+  SIZE(CUgraphExecUpdateResultInfo, CUgraphExecUpdateResultInfo);
+  SIZE(CUDA_GRAPH_INSTANTIATE_PARAMS, CUDA_GRAPH_INSTANTIATE_PARAMS);
+  SIZE(CUgraphEdgeData, CUgraphEdgeData);
+  FIELD(CUDA_KERNEL_NODE_PARAMS, params, kernelParams);
+  FIELD(CUmemPoolProps, max_bytes, maxSize);
+  FIELD(CUDA_MEMCPY2D, src_device, srcDevice);
+  FIELD(CUDA_MEMCPY2D, dst_array, dstArray);
+  FIELD(CUDA_MEMCPY2D, height, Height);
+  FIELD(CUDA_MEMCPY3D, src_pitch, srcPitch);
+  FIELD(CUDA_MEMCPY3D, dst_type, dstMemoryType);
+  FIELD(CUDA_MEMCPY3D, dst_height, dstHeight);
+  FIELD(CUDA_MEMCPY3D, depth, Depth);
+  FIELD(CUlaunchAttribute, value, value);
+  FIELD(CUlaunchConfig, shared, sharedMemBytes);
+  FIELD(CUlaunchConfig, n_attrs, numAttrs);
+  FIELD(cudaLaunchConfig_t, shared, dynamicSmemBytes);
+  FIELD(cudaLaunchConfig_t, n_attrs, numAttrs);
+}
+
+int main(void)
+{
+  codes();
+  properties();
+  structures();
+  return 0;
+}

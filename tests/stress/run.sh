@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# The machine at its limits: every queue at capacity 1 (or the least it can have) still finishes with the
+# right results, and 1, 2, 3 and 7 host threads give the same JSON. BIN names the program. `make refs`
+# must have run.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+W=${BIN:-build/warpstep}
+out=$(mktemp -d) || exit 2
+trap 'rm -rf "$out"' EXIT
+failed=0
+
+verdict() { # STATUS NAME
+  if [ "$1" -eq 0 ]; then
+    echo "ok stress $2"
+  else
+    failed=$((failed + 1))
+    echo "not ok stress $2"
+    cat "$out/log"
+  fi
+}
+
+one=()
+for s in fetch.ibuffer_entries=1 mem.queue_entries=1 mem.pending_entries=1 l1.mshr_entries=128 \
+  l1.mshr_merges=1 l2.mshr_entries=1 l2.mshr_merges=1 dram.read_queue=1 dram.write_queue=2 \
+  dram.write_high=1 dram.write_low=0 dram.row_hits_max=1; do
+  one+=(--set "$s")
+done
+for gpu in rtx-3070 a100 h200; do
+  for k in vecadd atomics hist_global transpose_naive cp_async; do
+    timeout 300 "$W" run "kernels/$k/$k.launch" --gpu $gpu --quiet "${one[@]}" >"$out/log" 2>&1
+    verdict $? "queues of one: $k on $gpu"
+  done
+done
+
+# Two L2 partitions, atomics in any order, streams.
+for gpu in rtx-3070 a100; do
+  for k in stream_triad hist_global grid_barrier; do
+    for t in 1 2 3 7; do
+      timeout 300 "$W" run "kernels/$k/$k.launch" --gpu $gpu --quiet --threads $t \
+        --json "$out/$t.json" >"$out/log" 2>&1
+      status=$?
+      [ $status -eq 0 ] && { cmp "$out/1.json" "$out/$t.json" >"$out/log" 2>&1 || status=1; }
+      verdict $status "$t threads: $k on $gpu"
+    done
+  done
+done
+[ $failed -eq 0 ]

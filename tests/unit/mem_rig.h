@@ -1,0 +1,119 @@
+/* The memory side alone: all SMs' ports, the crossbar, all partitions, no SMs. Include after cmocka.h. */
+#ifndef TESTS_UNIT_MEM_RIG_H
+#define TESTS_UNIT_MEM_RIG_H
+
+#include <string.h>
+
+#include "config/presets.h"
+#include "time/mem/l2_map.h"
+#include "time/mem/partition.h"
+
+enum { OUT_CAP = 4096, IN_CAP = 8192 };
+
+/* All SMs' ports, the crossbar, all partitions, no SMs. */
+struct rig {
+  struct params params;
+  struct arena arena;
+  struct xbar xbar;
+  struct partition *part;
+  picos *wake;
+  unsigned n;
+  struct req_queue *out;
+  struct reply_queue *in;
+  picos clock, window, now;
+  unsigned performed;
+};
+
+static inline bool mock_perform_at(void *ctx, const struct mem_req *r, picos now, struct gmem_view *v,
+                    struct fault *f)
+{
+  (void)r, (void)now, (void)v, (void)f;
+  ((struct rig *)ctx)->performed++;
+  return true;
+}
+
+static inline void rig_build(struct rig *r, const char *gpu)
+{
+  struct err e = {0};
+  char dir[4096];
+  memset(r, 0, sizeof *r);
+  assert_true(presets_dir(NULL, dir, sizeof dir, &e));
+  if (!params_load(gpu, dir, &r->params, &e)) fail_msg("%s", e.msg);
+}
+
+static inline void rig_start(struct rig *r)
+{
+  const struct params *p = &r->params;
+  r->clock = params_clock_ps(p);
+  r->window = p->noc_request_latency * r->clock;
+  xbar_init(&r->xbar, &r->arena, p);
+  r->n = partition_count(p);
+  r->part = ARENA_ARRAY(&r->arena, struct partition, r->n);
+  r->wake = ARENA_ARRAY(&r->arena, picos, r->n);
+  r->out = ARENA_ARRAY(&r->arena, struct req_queue, p->gpu_sms);
+  r->in = ARENA_ARRAY(&r->arena, struct reply_queue, p->gpu_sms);
+  for (unsigned i = 0; i < r->n; i++) {
+    partition_init(&r->part[i], &r->arena, p, i, &r->xbar, mock_perform_at, r);
+    partition_start(&r->part[i], NULL);
+    r->wake[i] = TIME_NEVER;
+  }
+  for (unsigned i = 0; i < p->l2_slices; i++)
+    r->xbar.request.port[i].wake = &r->wake[partition_of_slice(p, i)];
+  for (unsigned i = 0; i < p->gpu_sms; i++) {
+    QUEUE_INIT(&r->out[i], &r->arena, struct mem_req, OUT_CAP);
+    QUEUE_INIT(&r->in[i], &r->arena, struct mem_reply, IN_CAP);
+  }
+}
+
+static inline void rig_free(struct rig *r)
+{
+  for (unsigned i = 0; i < r->n; i++) partition_free(&r->part[i]);
+  xbar_free(&r->xbar);
+  arena_free(&r->arena);
+}
+
+/* One window: what SMs sent goes in, replies of the window come out. */
+static inline void rig_window(struct rig *r)
+{
+  picos to = r->now + r->window;
+  for (unsigned i = 0; i < r->params.gpu_sms; i++) xbar_inject(&r->xbar, i, &r->out[i]);
+  for (unsigned i = 0; i < r->n; i++)
+    if (r->wake[i] < to) r->wake[i] = partition_run(&r->part[i], r->now, to);
+  xbar_link_move(&r->xbar);
+  r->now = to;
+  for (unsigned i = 0; i < r->params.gpu_sms; i++)
+    xbar_deliver(&r->xbar, i, &r->in[i], to + r->window);
+}
+
+static inline void ask(struct rig *r, unsigned sm, enum req_kind kind, enum mem_op op, uint64_t line,
+                unsigned sectors, picos at)
+{
+  req_queue_push(&r->out[sm],
+                 (struct mem_req){.arrive = at + r->params.noc_request_latency * r->clock,
+                                  .line = line, .sm = (uint16_t)sm, .kind = (uint8_t)kind,
+                                  .op = (uint8_t)op, .sectors = (uint8_t)sectors});
+}
+
+/* Sends at the start of the next window and waits for the answer: the time between, ps. */
+static inline picos round_trip(struct rig *r, enum req_kind kind, enum mem_op op, uint64_t line,
+                        unsigned sectors)
+{
+  picos sent = r->now;
+  ask(r, 0, kind, op, line, sectors, sent);
+  for (unsigned i = 0; !r->in[0].n; i++) {
+    assert_true(i < 100000);
+    rig_window(r);
+  }
+  picos at = reply_queue_front(&r->in[0])->arrive;
+  reply_queue_pop(&r->in[0]);
+  while (r->now < at) rig_window(r);
+  return at - sent;
+}
+
+static inline void drain(struct rig *r)
+{
+  for (unsigned i = 0; i < r->n; i++)
+    while (partition_busy(&r->part[i])) rig_window(r);
+}
+
+#endif

@@ -1,0 +1,172 @@
+/* Texture sampling: address modes, filter weights, formats. Expected values follow from the formulas of
+ * the CUDA C++ Programming Guide, "Texture Fetching", worked out by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "func/sampler.h"
+#include "host/texture.h"
+
+enum { BASE = 4096 };
+
+static uint32_t bits_of(float f)
+{
+  uint32_t v;
+  memcpy(&v, &f, sizeof v);
+  return v;
+}
+
+static float float_of(uint32_t v)
+{
+  float f;
+  memcpy(&f, &v, sizeof f);
+  return f;
+}
+
+static struct tex_object line_of(unsigned n, enum sampler_address mode, bool linear)
+{
+  return (struct tex_object){
+    .image = {.base = BASE, .extent = {n, 1, 1}, .row_bytes = 4 * n, .slice_bytes = 4 * n,
+              .shape = IMAGE_1D, .type = TEXEL_FLOAT, .bits = 32, .channels = 1},
+    .sampler = {.address = {mode, mode, mode}, .linear = linear, .normalized = true},
+  };
+}
+
+static int texel(const struct footprint *fp, unsigned k)
+{
+  return fp->addr[k] == TEXEL_BORDER ? -1 : (int)(fp->addr[k] - BASE) / 4;
+}
+
+/* Four texels; coordinates in quarters of a texel below and above the image. */
+static void test_address_modes(void **state)
+{
+  static const struct {
+    float x;
+    int wrap, clamp, mirror, border;
+  } want[] = {
+    {-1.125f, 3, 0, 3, -1}, {-0.25f, 3, 0, 0, -1}, {-0.0625f, 3, 0, 0, -1}, {0.0f, 0, 0, 0, 0},
+    {0.249f, 0, 0, 0, 0},   {0.25f, 1, 1, 1, 1},   {0.999f, 3, 3, 3, 3},   {1.0f, 0, 3, 3, -1},
+    {1.25f, 1, 3, 2, -1},   {1.75f, 3, 3, 0, -1},  {2.0f, 0, 3, 0, -1},    {INFINITY, 0, 3, 0, -1},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+    const int expect[4] = {want[i].wrap, want[i].clamp, want[i].mirror, want[i].border};
+    for (unsigned mode = 0; mode < 4; mode++) {
+      struct tex_object o = line_of(4, (enum sampler_address)mode, false);
+      struct footprint fp;
+      bool endless = isinf(want[i].x) && (mode == ADDRESS_WRAP || mode == ADDRESS_MIRROR);
+      if (endless) continue;
+      sampler_footprint(&o, SAMPLE_FILTER, (uint32_t[3]){bits_of(want[i].x)}, 0, &fp);
+      assert_int_equal(fp.n, 1);
+      assert_int_equal(texel(&fp, 0), expect[mode]);
+    }
+  }
+}
+
+/* x - 0.5 = i + weight, the weight in 256ths, rounded to nearest. */
+static void test_weights(void **state)
+{
+  static const struct {
+    float x;
+    int lo, hi, frac;
+  } want[] = {
+    {0.5f, 0, 1, 0}, {1.0f, 0, 1, 128}, {1.25f, 0, 1, 192}, {1.4999f, 1, 2, 0}, {0.0f, 0, 0, 128},
+    {0.503f, 0, 1, 1}, {0.5019f, 0, 1, 0}, {3.75f, 3, 3, 64}, {-5.0f, 0, 0, 128},
+  };
+  struct tex_object o = line_of(4, ADDRESS_CLAMP, true);
+  (void)state;
+  o.sampler.normalized = false;
+  for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+    struct footprint fp;
+    sampler_footprint(&o, SAMPLE_FILTER, (uint32_t[3]){bits_of(want[i].x)}, 0, &fp);
+    assert_int_equal(fp.n, 2);
+    assert_int_equal(texel(&fp, 0), want[i].lo);
+    assert_int_equal(texel(&fp, 1), want[i].hi);
+    assert_int_equal(fp.frac[0], want[i].frac);
+  }
+}
+
+static float read_one(struct tex_object *o, uint32_t raw, unsigned channel)
+{
+  uint8_t bytes[FOOTPRINT_MAX * TEXEL_MAX_BYTES] = {0};
+  struct footprint fp = {.n = 1, .addr = {BASE}};
+  uint32_t out[4];
+  memcpy(bytes + channel * o->image.bits / 8u, &raw, o->image.bits / 8u);
+  sampler_blend(o, SAMPLE_FILTER, &fp, bytes, out);
+  return float_of(out[channel]);
+}
+
+static void set_format(struct tex_object *o, enum texel_type type, unsigned bits, bool srgb)
+{
+  o->image.type = (uint8_t)type;
+  o->image.bits = (uint8_t)bits;
+  o->image.channels = 4;
+  o->sampler.read_float = true;
+  o->sampler.srgb = srgb;
+}
+
+static void test_formats(void **state)
+{
+  struct tex_object o = line_of(4, ADDRESS_CLAMP, false);
+  (void)state;
+  set_format(&o, TEXEL_UINT, 8, false);
+  assert_float_equal(read_one(&o, 255, 0), 1.0f, 0);
+  assert_float_equal(read_one(&o, 51, 1), 0.2f, 1e-7);
+  set_format(&o, TEXEL_SINT, 8, false);
+  assert_float_equal(read_one(&o, 0x80, 0), -1.0f, 0); /* -128 / 127 is clamped */
+  assert_float_equal(read_one(&o, 0x81, 0), -1.0f, 0);
+  set_format(&o, TEXEL_UINT, 16, false);
+  assert_float_equal(read_one(&o, 65535, 2), 1.0f, 0);
+  set_format(&o, TEXEL_SINT, 16, false);
+  assert_float_equal(read_one(&o, 0x8001, 2), -1.0f, 0);
+  set_format(&o, TEXEL_FLOAT, 16, false);
+  assert_float_equal(read_one(&o, 0x3555, 3), 0.333251953125f, 0);
+  /* IEC 61966-2-1: 10 lies on the straight part, 188 is close to half; alpha is linear. */
+  set_format(&o, TEXEL_UINT, 8, true);
+  assert_float_equal(read_one(&o, 10, 0), 10 / 255.0 / 12.92, 1e-8);
+  assert_float_equal(read_one(&o, 188, 0), 0.50289, 1e-5);
+  assert_float_equal(read_one(&o, 188, 3), 188 / 255.0, 1e-7);
+}
+
+static void test_objects(void **state)
+{
+  struct tex_objects t = {0};
+  struct image_desc d = {.shape = IMAGE_2D, .type = TEXEL_UINT, .bits = 8, .channels = 4,
+                         .extent = {10, 3}, .pitch = 64};
+  struct sampler s = {.linear = true};
+  struct image m;
+  struct err e = {""};
+  uint64_t handle, bytes;
+  (void)state;
+  assert_true(image_layout(&d, BASE, &m, &bytes, &e));
+  assert_int_equal(bytes, 3 * 64);
+  assert_false(texture_create(&t, &m, &s, "x", &handle, &e)); /* linear on integers */
+  s.read_float = true;
+  assert_true(texture_create(&t, &m, &s, "x", &handle, &e));
+  assert_non_null(tex_object_of(&t.table, (uint32_t)handle));
+  assert_null(tex_object_of(&t.table, 0));
+  assert_null(tex_object_of(&t.table, (uint32_t)handle + 1));
+  assert_true(tex_object_destroy(&t, handle));
+  assert_false(tex_object_destroy(&t, handle));
+  assert_null(tex_object_of(&t.table, (uint32_t)handle));
+  d.pitch = 38;
+  assert_false(image_layout(&d, BASE, &m, &bytes, &e)); /* shorter than a row */
+  d.pitch = 0, d.channels = 3;
+  assert_false(image_layout(&d, BASE, &m, &bytes, &e));
+  tex_objects_free(&t);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_address_modes),
+      cmocka_unit_test(test_weights),
+      cmocka_unit_test(test_formats),
+      cmocka_unit_test(test_objects),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
