@@ -15,6 +15,8 @@ need() { missing+=("$@"); }
 
 command -v make >/dev/null || need make
 command -v python3 >/dev/null || need python3
+command -v g++ >/dev/null || need g++ # the public header is C++, too
+command -v pkg-config >/dev/null || need pkg-config
 if command -v "${CC:-gcc}" >/dev/null && probe stdio.h -lm; then
   probe libelf.h -lelf || need libelf-dev
   probe lz4.h -llz4 || need liblz4-dev
@@ -22,8 +24,9 @@ if command -v "${CC:-gcc}" >/dev/null && probe stdio.h -lm; then
   probe libconfig.h -lconfig || need libconfig-dev
   probe jansson.h -ljansson || need libjansson-dev
   probe cmocka.h -lcmocka || need libcmocka-dev
+  probe mpfr.h -lmpfr || need libmpfr-dev
 else
-  need gcc libc6-dev binutils libelf-dev liblz4-dev libzstd-dev libconfig-dev libjansson-dev libcmocka-dev
+  need gcc libc6-dev binutils libelf-dev liblz4-dev libzstd-dev libconfig-dev libjansson-dev libcmocka-dev libmpfr-dev
 fi
 [ ${#missing[@]} -eq 0 ] && exit 0
 

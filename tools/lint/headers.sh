@@ -12,13 +12,24 @@ compile() {
 }
 export -f compile
 
+# The public header also in C++ and in plain C99, without our flags.
+public() {
+  printf '#include <%s>\n' "${2#include/}" |
+    "$1" "${@:3}" -Iinclude -pedantic-errors -Wall -Wextra -Werror -fsyntax-only - 2>&1 |
+    sed "s|^|$2 alone ($1 ${*:3}): |" | head -n 3
+}
+
 out=
 for cc in gcc clang; do
   if ! command -v "$cc" >/dev/null; then
     echo "headers: no $cc here, skipped"
     continue
   fi
-  out+=$(find src -name '*.h' -print0 |
+  for header in include/*/*.h; do
+    out+=$(public "$cc" "$header" -x c -std=c99)
+    out+=$(public "$cc" "$header" -x c++ -std=c++11)
+  done
+  out+=$(find src include -name '*.h' -print0 |
     xargs -0 -P "$(nproc)" -I{} bash -c 'compile "$@"' compile "$cc" {} "${flags[@]}")
 done
 [ -z "$out" ] || {

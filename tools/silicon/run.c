@@ -110,7 +110,7 @@ static bool set_up_case(struct session *s, const struct options *o, struct err *
   }
   if (!s->run) return false;
   const struct launch *l = case_launch(s->run);
-  s->kernel = module_kernel(case_device(s->run)->module, l->params.kernel_name, e);
+  s->kernel = module_kernel(case_code(s->run)->module, l->params.kernel_name, e);
   return s->kernel != NULL;
 }
 
@@ -139,18 +139,16 @@ static bool load_code(struct session *s, struct err *e)
 
 static bool read_guest(struct session *s, const struct twin *t, void *to)
 {
-  const struct device *dev = case_device(s->run);
-
-  if (t->symbol) return module_variable_read(dev->instance, t->symbol, to, t->bytes);
-  return gmem_read(dev->mem, case_buffer_address(s->run, t->name), to, t->bytes);
+  if (t->symbol)
+    return module_variable_read(case_code(s->run)->instance, t->symbol, to, t->bytes);
+  return gmem_read(case_device(s->run)->mem, case_buffer_address(s->run, t->name), to, t->bytes);
 }
 
 static bool write_guest(struct session *s, const struct twin *t, const void *from)
 {
-  const struct device *dev = case_device(s->run);
-
-  if (t->symbol) return module_variable_write(dev->instance, t->symbol, from, t->bytes);
-  return gmem_write(dev->mem, case_buffer_address(s->run, t->name), from, t->bytes);
+  if (t->symbol)
+    return module_variable_write(case_code(s->run)->instance, t->symbol, from, t->bytes);
+  return gmem_write(case_device(s->run)->mem, case_buffer_address(s->run, t->name), from, t->bytes);
 }
 
 static bool make_twin(struct session *s, const struct case_buffer *b, bool is_symbol,
@@ -160,7 +158,7 @@ static bool make_twin(struct session *s, const struct case_buffer *b, bool is_sy
 
   t->name = b->name;
   t->bytes = b->count * value_bytes(b->type);
-  if (is_symbol) t->symbol = module_variable(case_device(s->run)->module, b->name);
+  if (is_symbol) t->symbol = module_variable(case_code(s->run)->module, b->name);
   t->initial = malloc(t->bytes);
   t->now = malloc(t->bytes);
   if (!t->initial || !t->now) return err_set(e, "out of memory for '%s'", t->name);

@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# Foreign CUDA programs under `warpstep exec --functional`: builds them with nvcc for sm_86, runs them,
+# and prints one row per program (tab separated, a header first):
+#
+#   suite program builds runs verifies seconds cause
+#
+#   builds    yes, no
+#   runs      yes, no (no success status), time (over the limit), waived (the program says that it
+#             cannot run on this GPU), - (not built)
+#   verifies  passed, failed (what the program says about its own results), - (it does not say)
+#   seconds   processor time of the run, program and simulator together
+#
+#   tools/compat/run.sh SUITE=FOLDER...       the checked-out repository of a suite:
+#     samples    NVIDIA/cuda-samples          polybench  sgrauerg/polybenchGpu
+#     rodinia    yuhc/gpu-rodinia             hecbench   zjin-lcf/HeCBench
+#
+# Environment: BIN (build/warpstep), NVCC, LIMIT (processor seconds of a run, 120), JOBS (2),
+# EVERY (of HeCBench each EVERYth program in the order of names, 10), ONLY (extended regular expression:
+# names of programs), CUDART (shared or static: the linked runtime, shared), OUT (folder for the output
+# of each program, build/compat), REBUILD (1: also what is built). Programs are built inside the folders.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck disable=SC1091  # checked by itself
+. "$here/suites.sh"
+
+root=$(cd "$here/../.." && pwd)
+BIN=$(realpath "${BIN:-$root/build/warpstep}")
+NVCC=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
+OUT=${OUT:-$root/build/compat}
+export BIN NVCC OUT LIMIT=${LIMIT:-120} EVERY=${EVERY:-10} ONLY=${ONLY:-.} CUDART=${CUDART:-shared}
+export REBUILD=${REBUILD:-0}
+WALL=20 # real seconds per processor second before a run counts as hanging
+
+# What the program says about its results: passed, failed, or - when it says nothing.
+verdict() {
+  if grep -qE '\b(FAIL|FAILED|INCORRECT)\b|[Mm]ismatch(es)? |[Tt]est failed|Percent: [1-9]' "$1"; then
+    echo failed
+  elif grep -qE '\b(PASS|PASSED|OK|SUCCESS|succeeded|CORRECT)\b|[Pp]assed|Percent: 0$|[Ss]uccess' "$1"; then
+    echo passed
+  else
+    echo -
+  fi
+}
+
+# why_not_built LOG
+why_not_built() {
+  local header
+  header=$(grep -oE '[A-Za-z0-9_./]+(: No such file|\": No such file|" \(no such file)|cannot find -l[^: ]+' \
+    "$1" | head -n 1 | sed 's/[":].*//')
+  if [ -n "$header" ]; then
+    echo "needs $header"
+  else
+    echo "compile: $(grep -m 1 -iE 'error|undefined' "$1" | sed 's/.*error[: ]*//' | cut -c 1-90)"
+  fi
+}
+
+# why_failed STATUS STDOUT STDERR: the class of the first cause that is seen.
+why_failed() {
+  local missing fault
+  missing=$(grep -hoE '[A-Za-z0-9_]+ is not served|linking[^;]* is not served' "$3" | head -n 3 |
+    sed 's/ is not served//' | paste -sd ' ')
+  fault=$(grep -hm 1 -E '^(warpstep|exec)[^:]*: .*(fault|illegal|unknown|unsupported|not implemented|cannot)' \
+    "$3" | cut -c 1-110)
+  if [ -n "$missing" ]; then
+    echo "not served: $missing"
+  elif [ -n "$fault" ]; then
+    echo "$fault"
+  elif grep -qhiE 'cannot open|could not open|unable to open|no such file|error opening|unable to find' \
+    "$2" "$3"; then
+    echo "input data"
+  elif grep -qh 'error while loading shared libraries' "$3"; then
+    echo "library: $(grep -oE 'lib[a-zA-Z_]+\.so[.0-9]*' "$3" | head -n 1)"
+  else
+    echo "status $1: $(cat "$3" "$2" | grep -iE 'error|fail|not' | head -n 1 | cut -c 1-90)"
+  fi
+}
+
+# one SUITE FOLDER PROGRAM: its row.
+one() {
+  local suite=$1 folder=$2 name=$3 log=$OUT/$1/${3//\//_}
+  local row=("$suite" "$name")
+  mkdir -p "$OUT/$suite"
+  # shellcheck disable=SC2016  # the inner shell expands
+  if ! timeout 600 bash -c '. "$0"; cd "$2" && "build_$1" "$3"' "$here/suites.sh" "$suite" "$folder" "$name" \
+    >"$log.build" 2>&1 </dev/null; then
+    (IFS=$'\t'; echo "${row[*]}	no	-	-	-	$(why_not_built "$log.build")")
+    return
+  fi
+  local command status seconds runs verified cause=''
+  command=$(cd "$folder" && "command_$suite" "$name")
+  TIMEFORMAT='%U %S'
+  seconds=$( { time (
+    cd "$folder" || exit
+    ulimit -t "$LIMIT"
+    # shellcheck disable=SC2086  # the command is words
+    timeout $((LIMIT * WALL)) "$BIN" exec --functional --quiet $command >"$log.out" 2>"$log.err" </dev/null
+  ); } 2>&1 | tail -n 1 | awk '{ printf "%.1f", $1 + $2 }'; exit "${PIPESTATUS[0]}")
+  status=$?
+  verified=$(verdict "$log.out")
+  case $status in
+  0) runs=yes ;;
+  124) runs='time' verified=- cause="over $((LIMIT * WALL)) s of real time" ;;
+  137 | 152) runs='time' verified=- cause="over $LIMIT s" ;;
+  *) runs=no cause=$(why_failed "$status" "$log.out" "$log.err") ;;
+  esac
+  if [ "$suite $status" = "samples 2" ] && ! grep -q '^warpstep:' "$log.err"; then
+    runs=waived verified=- # EXIT_WAIVED of the samples' headers
+  fi
+  [ "$runs $verified" = "yes failed" ] && cause=$(why_failed 0 "$log.out" "$log.err")
+  (IFS=$'\t'; echo "${row[*]}	yes	$runs	$verified	$seconds	$cause")
+}
+
+if [ "${1-}" = --one ]; then
+  shift
+  one "$@"
+  exit
+fi
+if [ $# -eq 0 ] || [ ! -x "$BIN" ] || [ -z "$NVCC" ]; then
+  sed -n '2,/^set/p' "$0" | sed '$d; s/^# \{0,1\}//' >&2
+  exit 2
+fi
+
+tools=$(mktemp -d) || exit 2
+trap 'rm -rf "$tools"' EXIT
+make_toolkit "$tools"
+export TOOLKIT=$tools
+printf 'suite\tprogram\tbuilds\truns\tverifies\tseconds\tcause\n'
+for argument; do
+  suite=${argument%%=*} folder=$(realpath "${argument#*=}")
+  "list_$suite" "$folder" | awk -F '\t' -v only="$ONLY" '$2 ~ only' |
+    while IFS=$'\t' read -r at name; do printf '%s\0%s\0%s\0' "$suite" "$at" "$name"; done |
+    xargs -0 -r -n 3 -P "${JOBS:-2}" "$0" --one
+done

@@ -1,0 +1,156 @@
+# shellcheck shell=bash disable=SC2153  # TOOLKIT and NVCC come from run.sh
+# The suites of run.sh. For each: list_SUITE FOLDER prints "folder<TAB>program"; in that folder,
+# build_SUITE PROGRAM builds it and command_SUITE PROGRAM prints what to run.
+# TOOLKIT is what make_toolkit made. Files and options are those that the suite's own build description names.
+
+# A toolkit whose nvcc ignores the architectures that a build description asks for, and links the
+# runtime as CUDART says. Functions that CUDA 13 removed and that have a successor of the same form get
+# its name, or the older suites would not compile at all.
+make_toolkit() {
+  local toolkit
+  toolkit=$(dirname "$(dirname "$(realpath "$NVCC")")")
+  mkdir -p "$1/bin"
+  ln -s "$toolkit/include" "$toolkit/lib64" "$1/"
+  cat >"$1/bin/nvcc" <<EOF
+#!/usr/bin/env bash
+kept=()
+while [ \$# -gt 0 ]; do
+  case \$1 in
+  -arch | -gencode | --gpu-architecture | -cudart) shift ;;
+  -arch=* | -gencode=* | --gpu-architecture=* | --generate-code=* | -cudart=*) ;;
+  *) kept+=("\$1") ;;
+  esac
+  shift
+done
+exec "$NVCC" -arch=sm_86 -cudart $CUDART -Wno-deprecated-gpu-targets \\
+  -DcudaThreadSynchronize=cudaDeviceSynchronize -DcudaThreadExit=cudaDeviceReset \\
+  -L "$toolkit/lib64" -L "$toolkit/lib64/stubs" "\${kept[@]}"
+EOF
+  chmod +x "$1/bin/nvcc"
+}
+
+# NVIDIA/cuda-samples: no graphics interface, none of another operating system -----------------------
+
+list_samples() {
+  local at
+  for at in "$1"/Samples/[0-6]_*/*/CMakeLists.txt; do
+    grep -qE 'OpenGL|GLUT|EGL|Vulkan|D3D|FreeImage|NvSci|QNX_' "$at" && continue
+    at=$(dirname "$at")
+    printf '%s\t%s\n' "$at" "$(basename "$at")"
+  done
+}
+
+# Second words of add_executable(NAME FILE...), libraries CUDA::NAME.
+build_samples() {
+  local app=./$1.app text sources libraries=() library
+  [ -x "$app" ] && [ "$REBUILD" = 0 ] && return
+  text=$(sed 's/#.*//' CMakeLists.txt)
+  sources=$(tr '\n' ' ' <<<"$text" | grep -oE 'add_executable\([^)]*\)' | head -n 1 |
+    sed 's/add_executable(//; s/)//')
+  read -ra sources <<<"${sources#* }"
+  while read -r library; do
+    case $library in
+    cuda_driver) libraries+=(-lcuda) ;;
+    cudart* | '') ;;
+    *) libraries+=("-l$library") ;;
+    esac
+  done <<<"$(grep -oE 'CUDA::[a-zA-Z_]+' <<<"$text" | sort -u | sed 's/CUDA:://')"
+  grep -q 'OpenMP' <<<"$text" && libraries+=(-Xcompiler -fopenmp)
+  grep -q 'CUDA_SEPARABLE_COMPILATION ON' <<<"$text" && libraries+=(-rdc=true)
+  build_images "$text" || return
+  "$TOOLKIT/bin/nvcc" -std=c++17 --extended-lambda -I ../../../Common -I inc -o "$app" "${sources[@]}" \
+    "${libraries[@]}" -lpthread
+}
+
+# Fat binaries and PTX that a sample loads at run time: the first CUDA_..._FILE and CUDA_KERNEL_SOURCE.
+build_images() {
+  local image source
+  image=$(grep -oE '[A-Za-z0-9_]+\.(fatbin|ptx)"' <<<"$1" | head -n 1 | tr -d '"')
+  source=$(sed -n 's|.*CUDA_KERNEL_SOURCE.*/\([A-Za-z0-9_]*\.cu\)".*|\1|p' <<<"$1" | head -n 1)
+  [ -n "$image" ] && [ -n "$source" ] || return 0
+  "$TOOLKIT/bin/nvcc" -I ../../../Common "-${image##*.}" -o "$image" "$source"
+}
+
+command_samples() {
+  echo "./$1.app"
+}
+
+# sgrauerg/polybenchGpu: the CUDA folder --------------------------------------------------------------
+
+list_polybench() {
+  local at
+  for at in "$1"/CUDA/*/Makefile; do
+    at=$(dirname "$at")
+    printf '%s\t%s\n' "$at" "$(basename "$at")"
+  done
+}
+
+build_polybench() {
+  local app
+  app=$(command_polybench)
+  [ -x "$app" ] && [ "$REBUILD" = 0 ] && return
+  PATH=$TOOLKIT/bin:$PATH make
+}
+
+command_polybench() {
+  echo "./$(sed -n -e "s/^EXECUTABLE *:*= *//p" -e "s/.*nvcc.* -o \([^$ ]*\.exe\).*/\1/p" Makefile | tr -d "\r ")"
+}
+
+# yuhc/gpu-rodinia: programs that make their own input, with the arguments of their `run` files -------
+
+rodinia_programs='backprop|backprop|backprop|65536
+gaussian|gaussian|gaussian|-s 16
+hybridsort|hybridsort|hybridsort|r
+lavaMD|lavaMD|lavaMD|-boxes1d 10
+lud|lud|cuda/lud_cuda|-s 256 -v
+nw|nw|needle|2048 10
+particlefilter_float|particlefilter|particlefilter_float|-x 128 -y 128 -z 10 -np 1000
+particlefilter_naive|particlefilter|particlefilter_naive|-x 128 -y 128 -z 10 -np 1000
+pathfinder|pathfinder|pathfinder|100000 100 20
+srad_v1|srad/srad_v1|srad|100 0.5 502 458
+srad_v2|srad/srad_v2|srad|2048 2048 0 127 0 127 0.5 2
+streamcluster|streamcluster|sc_gpu|10 20 256 65536 65536 1000 none output.txt 1'
+
+list_rodinia() {
+  local name at rest
+  while IFS='|' read -r name at rest; do
+    [ -n "$rest" ] && printf '%s\t%s\n' "$1/cuda/$at" "$name"
+  done <<<"$rodinia_programs"
+}
+
+build_rodinia() {
+  local app
+  read -r app _ <<<"$(command_rodinia "$1")"
+  if [ "$REBUILD" = 0 ] && [ -e .built-here ] && [ -x "$app" ]; then return; fi
+  make clean
+  rm -f "$app"
+  PATH=$TOOLKIT/bin:$PATH make CUDA_DIR="$TOOLKIT" CUDA_LIB_DIR="$TOOLKIT/lib64" KERNEL_DIM= && touch .built-here &&
+    [ -x "$app" ]
+}
+
+command_rodinia() {
+  awk -F '|' -v name="$1" '$1 == name { print "./" $3, $4 }' <<<"$rodinia_programs"
+}
+
+# zjin-lcf/HeCBench: a sample of the CUDA folders ------------------------------------------------------
+
+list_hecbench() {
+  local at i=0
+  for at in "$1"/src/*-cuda/Makefile; do
+    [ $((i++ % EVERY)) -eq 0 ] || continue
+    at=$(dirname "$at")
+    printf '%s\t%s\n' "$at" "$(basename "$at" -cuda)"
+  done
+}
+
+build_hecbench() {
+  local app
+  read -r app _ <<<"$(command_hecbench)"
+  [ -x "$app" ] && [ "$REBUILD" = 0 ] && return
+  PATH=$TOOLKIT/bin:$PATH make ARCH=sm_86 CUDA_DIR="$TOOLKIT" CUDA_HOME="$TOOLKIT"
+}
+
+# The last command of its rule `run`.
+command_hecbench() {
+  make -n run 2>/dev/null | grep -E '^ *\./' | tail -n 1 | sed 's/[|>].*//'
+}

@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""Runs the memory curves of bench/curves on the simulator and compares them with measured silicon.
+
+  curves.py [--all] [--tap] [--jobs N] [--only TEST[,PRESET]]
+
+data/curves/*.csv hold what was measured: one point per row (test, preset, x, value, tolerance in
+percent, set: quick or full, source). Points that are known to miss are listed with their cause in
+tests/curves/gaps.csv: a listed point that has come within its tolerance fails, so that the list stays true.
+Without --all only the quick points run. BIN names the program (build/warpstep)."""
+import argparse
+import concurrent.futures
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = os.environ.get("BIN", str(ROOT / "build/warpstep"))
+LINE, SECTORS_SLOTS = 128, 16
+
+
+def simulate(preset, kernel, grid, block, buffers, args, shmem=0, sets=()):
+    """One run; returns its statistics, the preset's parameters and the printed buffer."""
+    sm = sm_of(preset)
+    with tempfile.TemporaryDirectory() as out:
+        command = [BIN, "run", f"{ROOT}/bench/curves/curves.sm_{sm}.cubin", "--gpu", preset,
+                   "--kernel", kernel, "--grid", str(grid), "--block", str(block), "--shmem",
+                   str(shmem), "--quiet", "--json", f"{out}/r.json", "--out", out]
+        for b in buffers:
+            command += ["--buf", b]
+        for a in args:
+            command += ["--arg", str(a)]
+        for s in sets:
+            command += ["--set", s]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
+        result = json.loads(pathlib.Path(f"{out}/r.json").read_text())
+        buf = pathlib.Path(f"{out}/out.bin")
+        first = int.from_bytes(buf.read_bytes()[:8], "little") if buf.exists() else 0
+    return result["stats"], first
+
+
+PARAMS = {}
+
+
+def params(preset):
+    if preset not in PARAMS:
+        text = subprocess.run([BIN, "gpus", "--resolve", preset], text=True,
+                              capture_output=True, check=False).stdout
+        PARAMS[preset] = parse_params(text)
+    return PARAMS[preset]
+
+
+def parse_params(text):
+    values = {}
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) >= 2:
+            values[words[0]] = words[1]
+    return values
+
+
+def number(preset, key):
+    return int(params(preset)[key])
+
+
+def sm_of(preset):
+    return number(preset, "arch.sm")
+
+
+def cycles(stats):
+    return stats["gpu"]["cycles"] - stats["gpu"]["launch_cycles"]
+
+
+def gigabytes_per_second(preset, nbytes, ncycles):
+    return nbytes / ncycles * number(preset, "gpu.clock_khz") * 1e3 / 1e9
+
+
+# --- the tests: x -> value ----------------------------------------------------------------------
+
+def latency(preset, kib):
+    """Pointer chase of one thread through `kib` KiB, warm: cycles per load."""
+    lines = round(kib * 1024 / LINE)
+    l2 = number(preset, "l2.bytes")
+    if lines <= 4096:
+        warm = lines * SECTORS_SLOTS
+    elif lines * LINE <= 2 * l2:
+        warm = 2 * lines
+    else:
+        warm = 8192  # every load misses, visited or not
+    timed = 8192
+    warm = (warm + 31) // 32 * 32
+    _, took = simulate(preset, "chase", 1, 1,
+                       [f"b:u64:{lines * 16}:chain,step=16,seed=1", "out:u64:2:zero"],
+                       ["b", f"u32:{warm}", f"u32:{timed}", "out"])
+    return took / timed
+
+
+def page_latency(preset, mib):
+    """The same with one line in every 2 MiB: the TLB's curve."""
+    pages = int(mib) // 2
+    warm = (pages * SECTORS_SLOTS + 31) // 32 * 32
+    timed = 4096
+    _, took = simulate(preset, "chase", 1, 1,
+                       [f"b:u64:{pages * 262144}:chain,step=262144,seed=1", "out:u64:2:zero"],
+                       ["b", f"u32:{warm}", f"u32:{timed}", "out"],
+                       sets=["l1.data_max=8192"])  # one way: the loads go on to L2, as measured
+    return took / timed
+
+
+def per_round(preset, kernel, buffers, args, rounds, block=1024, grid=1, sets=()):
+    """Cycles of a round: the difference of two runs of different length."""
+    took = [cycles(simulate(preset, kernel, grid, block, buffers, args + [f"u32:{r}"],
+                            sets=sets)[0]) for r in (rounds, 3 * rounds)]
+    return (took[1] - took[0]) / (2 * rounds)
+
+
+def stride(preset, floats):
+    """Cycles of a warp-wide 32-bit load that hits L1."""
+    got = per_round(preset, "strides", ["a:f32:8192:zero", "o:f32:1024:zero"],
+                    ["a", "o", "u32:0", f"u32:{int(floats)}"], 16, sets=["gpu.sms=1"])
+    return got / (32 * 8)
+
+
+def l1_read(preset, width):
+    """Bytes per cycle and SM of loads of `width` bytes per lane from L1."""
+    width = int(width)
+    kernel = {4: "read32", 8: "read64", 16: "read128"}[width]
+    n = 8 * 1024 * 4 // width * (width // 4)  # 8 loads of 1,024 threads
+    got = per_round(preset, kernel, [f"a:u8:{n * width}:zero", "o:u8:16384:zero"],
+                    ["a", "o", "u32:0", f"u32:{n}"], 8, sets=["gpu.sms=1"])
+    return n * width / got
+
+
+def shared_store(preset, width):
+    """The same for stores to shared memory."""
+    got = per_round(preset, {4: "sts32", 8: "sts64"}[int(width)], ["o:u8:16384:zero"],
+                    ["o", "u32:0"], 16, sets=["gpu.sms=1"])
+    return 1024 * 8 * int(width) / got
+
+
+def shared_buffer(preset, kib):
+    """One CTA per SM, all read the same buffer with 32-bit loads: GB/s."""
+    n = int(kib) * 256 // 8192 * 8192
+    sms = number(preset, "gpu.sms")
+    got = per_round(preset, "read32", [f"a:f32:{n}:zero", "o:f32:1024:zero"],
+                    ["a", "o", "u32:0", f"u32:{n}"], 1, grid=sms)
+    return gigabytes_per_second(preset, n * 4 * sms, got)
+
+
+def l2_shares(preset, kib):
+    """Two CTAs of 1,024 threads per SM read shares of distinct data, several CTAs each: GB/s."""
+    share = 8192  # doubles: 64 KiB
+    shares = int(kib) // 64
+    sms = number(preset, "gpu.sms")
+    per_sm = 2 if sm_of(preset) in (80, 90) else 1
+    buffers = [f"b:f64:{shares * share}:zero", "o:f64:1024:zero"]
+    args = ["b", "o", f"u32:{shares}", f"u32:{share}"]
+    first = -(-shares // (sms * per_sm)) * sms * per_sm  # whole waves that touch all data
+    grids = (first + 4 * sms * per_sm, first + 12 * sms * per_sm)
+    took = [cycles(simulate(preset, "read_shares", g, 1024, buffers, args)[0]) for g in grids]
+    return gigabytes_per_second(preset, (grids[1] - grids[0]) * share * 8, took[1] - took[0])
+
+
+def stream(kernel, arrays):
+    def measure(preset, threads):
+        """A stream of doubles from and to DRAM at `threads` threads per SM: GB/s of useful data."""
+        threads = int(threads)
+        ctas = 2 if threads > 112 else 1
+        block = threads // ctas
+        shmem = number(preset, "sm.shared_bytes") // ctas - 2048
+        shmem = min(shmem, number(preset, "sm.shared_per_cta_max")) // 256 * 256
+        sms = number(preset, "gpu.sms")
+        took, elements = [], []
+        for waves in stream_waves(preset, block * ctas * sms, arrays):
+            grid = sms * ctas * waves
+            n = grid * block
+            buffers = [f"a:f64:{n}:zero", f"b:f64:{n}:zero"]
+            stats, _ = simulate(preset, kernel, grid, block, buffers, ["a", "b", f"u32:{n}"], shmem)
+            took.append(cycles(stats))
+            elements.append(n)
+        return gigabytes_per_second(preset, (elements[1] - elements[0]) * 8 * arrays,
+                                    took[1] - took[0])
+    return measure
+
+
+def stream_waves(preset, per_wave, arrays):
+    """Two lengths, in waves of CTAs. What is written must have filled L2 in the shorter run."""
+    l2 = number(preset, "l2.bytes") if arrays == 2 else 0
+    first = max(4, -(-l2 // (per_wave * 8)))
+    return first, first + max(8, first // 2)
+
+
+TESTS = {
+    "latency": latency, "page_latency": page_latency, "stride": stride, "l1_read": l1_read,
+    "shared_store": shared_store, "shared_buffer": shared_buffer, "l2_shares": l2_shares,
+    "stream_read": stream("stream_read", 1), "stream_scale": stream("stream_scale", 2),
+}
+
+
+# --- comparing ------------------------------------------------------------------------------------
+
+def read_csv(path):
+    with open(path, newline="", encoding="utf-8") as f:
+        return list(csv.DictReader(line for line in f if not line.startswith("#")))
+
+
+def points(all_points, only):
+    for path in sorted((ROOT / "data/curves").glob("*.csv")):
+        for p in read_csv(path):
+            if not all_points and p["set"] != "quick":
+                continue
+            if only and (p["test"] != only[0] or (len(only) > 1 and p["preset"] != only[1])):
+                continue
+            yield p
+
+
+def verdict(point, got, gaps):
+    """One line: ok or not ok, the figures, and the cause of a known gap."""
+    want, tolerance = float(point["value"]), float(point["tolerance_pct"])
+    error = 100 * (got / want - 1)
+    gap = gaps.get((point["test"], point["preset"], point["x"]))
+    near = abs(error) <= tolerance
+    name = f"curve {point['test']} {point['preset']} {point['x']}"
+    figures = f"{got:.4g}, measured {want:.4g} ({error:+.1f} %, may be {tolerance:g} %)"
+    if gap and near:
+        return False, f"not ok {name}: {figures}: the gap has closed, take it out of gaps.csv"
+    if gap:
+        return True, f"ok {name}: known gap: {figures}: {gap}"
+    return near, f"{'ok' if near else 'not ok'} {name}: {figures}"
+
+
+def run_point(point, gaps):
+    try:
+        return verdict(point, TESTS[point["test"]](point["preset"], float(point["x"])), gaps)
+    except (RuntimeError, KeyError, ValueError) as e:
+        return False, f"not ok curve {point['test']} {point['preset']} {point['x']}: {e!r}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--all", action="store_true", help="also the points of the full set")
+    parser.add_argument("--tap", action="store_true", help="print passing points, too")
+    parser.add_argument("--jobs", type=int, default=int(os.environ.get("JOBS", "2")))
+    parser.add_argument("--only", help="TEST or TEST,PRESET")
+    options = parser.parse_args()
+    tap = options.tap or os.environ.get("CMOCKA_MESSAGE_OUTPUT") == "TAP"
+    gaps = {(g["test"], g["preset"], g["x"]): g["cause"]
+            for g in read_csv(ROOT / "tests/curves/gaps.csv")}
+    todo = list(points(options.all, options.only and options.only.split(",")))
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for ok, line in pool.map(lambda p: run_point(p, gaps), todo):
+            failed += not ok
+            if tap or not ok:
+                print(line, flush=True)
+    print(f"curves: {len(todo) - failed} passed, {failed} failed")
+    sys.exit(1 if failed or not todo else 0)
+
+
+if __name__ == "__main__":
+    main()
