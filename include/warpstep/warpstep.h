@@ -94,7 +94,8 @@ struct ws_device_options {
   size_t size;
   const char *preset;     /* a name ("rtx-3070", `warpstep gpus` lists them) or a file ("./my.cfg") */
   const char *preset_dir; /* NULL: $WARPSTEP_PRESETS, else where the library is installed */
-  const char *const *overrides; /* "key=value" of `warpstep gpus --resolve NAME` */
+  const char *const *overrides; /* "key=value" of `warpstep gpus --resolve NAME`;
+                                   "clock=MHZ" locks the SM clock */
   size_t n_overrides;
   uint64_t heap_bytes;    /* for malloc() of kernels; 0: 8 MiB, the default of CUDA */
   ws_print_fn *print;     /* NULL: printf of kernels is dropped */

@@ -20,13 +20,14 @@
 enum { MAX_THREADS = 1024 };
 
 enum {
-  OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_SET, OPT_FUNCTIONAL, OPT_TIMED, OPT_TIME_KERNELS,
+  OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_TIMED, OPT_TIME_KERNELS,
   OPT_STOP, OPT_THREADS, OPT_REPORT, OPT_JSON, OPT_QUIET,
 };
 
 static const struct cli_option options[] = {
   {OPT_GPU, "gpu", "PRESET", "the GPU to simulate; by default one the program has code for"},
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
+  {OPT_CLOCK, "clock", "MHZ", "lock the SM clock; L2 follows it, DRAM keeps its own"},
   {OPT_TIMED, "timed", NULL, "simulate the time of every launch (the default)"},
   {OPT_FUNCTIONAL, "functional", NULL, "compute results only: kernels take no time"},
   {OPT_TIME_KERNELS, "time-kernels", "WHICH", "time only launches N..M (from 1), or those whose\n"
@@ -58,6 +59,7 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_GPU: x->gpu = arg; break;
   case OPT_PRESETS: x->presets = arg; break;
   case OPT_SET: fprintf(x->out, "set=%s\n", arg); break;
+  case OPT_CLOCK: fprintf(x->out, "set=clock=%s\n", arg); break;
   case OPT_TIMED: fprintf(x->out, "mode=timed\n"); break;
   case OPT_FUNCTIONAL: fprintf(x->out, "mode=functional\n"); break;
   case OPT_TIME_KERNELS: x->which = arg; break;

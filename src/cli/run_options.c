@@ -10,7 +10,7 @@
 
 enum {
   OPT_KERNEL = CLI_OPT_FIRST, OPT_GRID, OPT_BLOCK, OPT_SHMEM, OPT_BUF, OPT_SYMBOL, OPT_ARG, OPT_GPU, OPT_PRESETS,
-  OPT_SET, OPT_FUNCTIONAL, OPT_THREADS, OPT_JSON, OPT_JSON_HOST, OPT_OUT, OPT_DATA, OPT_PRINT_BUF,
+  OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_THREADS, OPT_JSON, OPT_JSON_HOST, OPT_OUT, OPT_DATA, OPT_PRINT_BUF,
   OPT_NO_CHECK, OPT_QUIET, OPT_HAZARDS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS,
 };
 
@@ -24,6 +24,7 @@ const struct cli_option run_option_table[] = {
 #undef DEFAULT_GPU
   },
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
+  {OPT_CLOCK, "clock", "MHZ", "lock the SM clock; L2 follows it, DRAM keeps its own"},
   {OPT_FUNCTIONAL, "functional", NULL, "compute the results only, without time: much faster"},
   {OPT_THREADS, "threads", "N", "host threads (1); results do not depend on it"},
   {OPT_MAX_CYCLES, "max-cycles", "N", "stop after N SM cycles, say where the warps are, exit with 5"},
@@ -53,6 +54,16 @@ static void list_add(struct text_list *list, struct arena *a, int argc, const ch
   list->item[list->n++] = text;
 }
 
+/* --clock MHZ is an override like those of --set. */
+static void add_clock(struct run_options *o, int argc, const char *mhz)
+{
+  static const char key[] = "clock=";
+  size_t n = sizeof key + strlen(mhz);
+  char *text = ARENA_ARRAY(&o->arena, char, n);
+  snprintf(text, n, "%s%s", key, mhz);
+  list_add(&o->set, &o->arena, argc, text);
+}
+
 static bool take_limit(const struct cli_command *cmd, const char *option, const char *arg,
                        unsigned long *limit)
 {
@@ -70,6 +81,7 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
   switch (id) {
   case OPT_GPU: o->gpu = arg; break;
   case OPT_SET: list_add(&o->set, &o->arena, argc, arg); break;
+  case OPT_CLOCK: add_clock(o, argc, arg); break;
   case OPT_FUNCTIONAL: o->functional = true; break;
   case OPT_THREADS:
     if (!cli_number(arg, 1, MAX_THREADS, &n)) {

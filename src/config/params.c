@@ -304,7 +304,7 @@ bool params_check(const struct params *p, struct err *e)
   RULE(p->sm_max_warps / p->sm_sub_cores <= 16, "sm.max_warps is above 16 per sub-core");
   RULE(p->noc_reply_latency >= p->noc_request_latency,
        "noc.reply_latency is below noc.request_latency, the window in which parts run alone");
-  RULE(p->launch_cta_latency >= p->noc_request_latency,
+  RULE(p->launch_cta_latency * params_clock_ps(p) >= params_request_ps(p),
        "launch.cta_latency is below noc.request_latency, the window in which parts run alone");
   RULE(p->l2_slices % p->l2_partitions == 0, "l2.slices is not a multiple of l2.partitions");
   RULE(p->l2_partitions == 1 || p->l2_far_latency >= p->l2_latency,
@@ -323,7 +323,7 @@ bool params_check(const struct params *p, struct err *e)
        "dram.row_bytes must be a power of two, not below l2.line");
   RULE(p->dram_write_low < p->dram_write_high && p->dram_write_high <= p->dram_write_queue,
        "dram.write_low, dram.write_high and dram.write_queue must ascend");
-  RULE((uint64_t)(p->dram_latency - p->l2_latency) * params_clock_ps(p) >= dram_row_miss_ps(p),
+  RULE((uint64_t)(p->dram_latency - p->l2_latency) * params_l2_clock_ps(p) >= dram_row_miss_ps(p),
        "dram.latency - l2.latency is below the time of dram.t.rcd, dram.t.cl and a burst");
   RULE(p->dram_bus_bits % p->dram_channels == 0,
        "dram.bus_bits is not a multiple of dram.channels");

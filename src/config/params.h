@@ -185,6 +185,19 @@ static inline uint64_t params_clock_ps(const struct params *p)
   return (1000000000u + p->gpu_clock_khz / 2) / p->gpu_clock_khz;
 }
 
+/* The same for L2 and the interconnect: theirs, or the SM's when they follow it. */
+static inline uint64_t params_l2_clock_ps(const struct params *p)
+{
+  uint32_t khz = p->l2_clock_khz ? p->l2_clock_khz : p->gpu_clock_khz;
+  return (1000000000u + khz / 2) / khz;
+}
+
+/* SM to L2 slice, unloaded, in picoseconds: the window in which parts run alone. */
+static inline uint64_t params_request_ps(const struct params *p)
+{
+  return p->noc_request_latency * params_l2_clock_ps(p);
+}
+
 /* Markdown table of all parameters: key, range, unit, sentence. */
 void params_write_doc(FILE *f);
 

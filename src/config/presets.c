@@ -222,9 +222,38 @@ void preset_free(struct preset *p)
   arena_free(&p->strings);
 }
 
+/* Sets a number as the command line does. */
+static bool override_int(struct preset *p, const char *key, uint64_t value, struct err *e)
+{
+  int number = param_key_find(key);
+  BUG_ON(number < 0);
+  struct err why;
+  if (!param_set_int(&p->params, param_key_at((unsigned)number), (int64_t)value, &why))
+    return err_set(e, "%s: %.300s", key, why.msg);
+  p->origin[number] = (struct param_origin){.file = "command line", .source = "clock"};
+  return true;
+}
+
+/* L2 and interconnect stay at their ratio to the SM clock; DRAM keeps its time. */
+static bool lock_clock(struct preset *p, const char *mhz, struct err *e)
+{
+  char *end;
+  double value = strtod(mhz, &end);
+  if (end == mhz || *end || !(value > 0)) return err_set(e, "clock %.60s: not a number of MHz", mhz);
+  struct params before = p->params;
+  double khz = value * 1000 + 0.5, ratio = value * 1000 / before.gpu_clock_khz;
+  if (khz > UINT32_MAX) khz = UINT32_MAX;
+  TRY(override_int(p, "gpu.clock_khz", (uint64_t)khz, e));
+  if (before.l2_clock_khz)
+    TRY(override_int(p, "l2.clock_khz", (uint64_t)(before.l2_clock_khz * ratio + 0.5), e));
+  double dram = (double)before.dram_latency - before.l2_latency;
+  return override_int(p, "dram.latency", before.l2_latency + (uint64_t)(dram * ratio + 0.5), e);
+}
+
 bool preset_override(struct preset *p, const char *assignment, struct err *e)
 {
   char key[KEY_MAX];
+  if (strncmp(assignment, "clock=", 6) == 0) return lock_clock(p, assignment + 6, e);
   const char *eq = strchr(assignment, '=');
   if (!eq || (size_t)(eq - assignment) >= sizeof key)
     return err_set(e, "'%s': must be KEY=VALUE", assignment);

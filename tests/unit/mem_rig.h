@@ -44,7 +44,7 @@ static inline void rig_build(struct rig *r, const char *gpu)
 static inline void rig_start(struct rig *r)
 {
   const struct params *p = &r->params;
-  r->clock = params_clock_ps(p);
+  r->clock = params_l2_clock_ps(p);
   r->window = p->noc_request_latency * r->clock;
   xbar_init(&r->xbar, &r->arena, p);
   r->n = partition_count(p);

@@ -315,6 +315,36 @@ static void test_directory(void **state)
   assert_non_null(strstr(e.msg, "no preset 'rtx-9999'"));
 }
 
+/* The time of DRAM behind L2 does not change; L2 keeps its ratio to the SM. */
+static void test_lock_clock(void **state)
+{
+  (void)state;
+  struct preset p;
+  struct err e = {0};
+  assert_true(preset_load("a40", DIR, &p, &e));
+  const struct params before = p.params;
+  assert_true(preset_override(&p, "clock=870", &e)); /* half of 1740 */
+  assert_int_equal(before.gpu_clock_khz, 1740000);
+  assert_int_equal(p.params.gpu_clock_khz, 870000);
+  assert_int_equal(p.params.l2_latency, before.l2_latency);
+  uint32_t behind = before.dram_latency - before.l2_latency;
+  assert_int_equal(p.params.dram_latency, before.l2_latency + (behind + 1) / 2);
+  assert_true(params_check(&p.params, &e));
+
+  assert_true(preset_override(&p, "l2.clock_khz=435000", &e));
+  assert_true(preset_override(&p, "clock=1305.5", &e));
+  assert_int_equal(p.params.gpu_clock_khz, 1305500);
+  assert_int_equal(p.params.l2_clock_khz, 652750);
+  assert_string_equal(p.origin[param_key_find("gpu.clock_khz")].file, "command line");
+
+  assert_false(preset_override(&p, "clock=fast", &e));
+  assert_false(preset_override(&p, "clock=-1", &e));
+  assert_false(preset_override(&p, "clock=1440MHz", &e));
+  assert_false(preset_override(&p, "clock=99999999", &e));
+  assert_non_null(strstr(e.msg, "gpu.clock_khz"));
+  preset_free(&p);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -325,6 +355,7 @@ int main(void)
       cmocka_unit_test(test_origins),
       cmocka_unit_test(test_keys),
       cmocka_unit_test(test_override),
+      cmocka_unit_test(test_lock_clock),
       cmocka_unit_test(test_errors),
       cmocka_unit_test(test_file_by_path),
       cmocka_unit_test(test_directory),

@@ -73,6 +73,51 @@ static void unloaded_latency(void **state)
   }
 }
 
+/* Mean time of `n` loads that miss L2 and of as many that hit it, picoseconds without the SM's part. */
+static void mean_times(const struct params *p, unsigned n, picos *miss, picos *hit)
+{
+  struct rig r;
+  rig_build(&r, "a40");
+  r.params = *p;
+  rig_start(&r);
+  uint64_t line = 12345;
+  *miss = *hit = 0;
+  for (unsigned i = 0; i < n; i++) {
+    line = (line * 1103515245 + 12345) % (1u << 20);
+    *miss += round_trip(&r, REQ_READ, MEM_LOAD, line, 1);
+    *hit += round_trip(&r, REQ_READ, MEM_LOAD, line, 1);
+  }
+  *miss /= n;
+  *hit /= n;
+  rig_free(&r);
+}
+
+/* A locked clock: L2 takes as many cycles as before, DRAM as many nanoseconds. L2 at half the SM clock:
+ * twice the time. */
+static void clock_domains(void **state)
+{
+  enum { LOADS = 300 };
+  (void)state;
+  struct preset a, b, c;
+  struct err e = {0};
+  char dir[4096];
+  assert_true(presets_dir(NULL, dir, sizeof dir, &e));
+  assert_true(preset_load("a40", dir, &a, &e) && preset_load("a40", dir, &b, &e) &&
+              preset_load("a40", dir, &c, &e));
+  assert_true(preset_override(&b, "clock=870", &e)); /* half */
+  assert_true(preset_override(&c, "l2.clock_khz=870000", &e));
+  assert_true(preset_override(&c, "launch.cta_latency=1000", &e));
+  picos miss[3], hit[3];
+  mean_times(&a.params, LOADS, &miss[0], &hit[0]);
+  mean_times(&b.params, LOADS, &miss[1], &hit[1]);
+  mean_times(&c.params, LOADS, &miss[2], &hit[2]);
+  picos behind = miss[0] - hit[0];
+  assert_in_range(hit[1], 2 * hit[0] * 99 / 100, 2 * hit[0] * 101 / 100);
+  assert_in_range(miss[1] - hit[1], behind * 98 / 100, behind * 102 / 100);
+  assert_in_range(hit[2], 2 * hit[0] * 99 / 100, 2 * hit[0] * 101 / 100);
+  preset_free(&a), preset_free(&b), preset_free(&c);
+}
+
 /* Two partitions: a line at home in the far one is read from there once, then from the near copy; a write
  * makes the copy old, whoever writes. */
 static void far_lines_are_copied(void **state)
@@ -408,6 +453,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unloaded_latency),
+      cmocka_unit_test(clock_domains),
       cmocka_unit_test(far_lines_are_copied),
       cmocka_unit_test(partitions_do_not_wait_in_a_circle),
       cmocka_unit_test(l2_peak_bandwidth),

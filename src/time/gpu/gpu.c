@@ -67,9 +67,8 @@ struct gpu *gpu_new(const struct params *p, unsigned threads)
   BUG_ON(!g);
   g->params = *p;
   netlist_build(&g->net, &g->params);
-  picos window = p->noc_request_latency * params_clock_ps(p);
   g->engine = engine_new(&(struct engine_config){
-      .window = window,
+      .window = params_request_ps(p),
       .threads = threads,
       .parallel = g->net.sm_part,
       .n_parallel = g->net.n_sms,

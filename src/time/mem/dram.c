@@ -58,7 +58,7 @@ void dram_init(struct dram *c, struct arena *a, const struct params *p, unsigned
       .plan = {.at = TIME_NEVER},
   };
   c->ccd = later(c->slot, p->dram_t[DRAM_T_CCD_L]);
-  picos path = (p->dram_latency - p->l2_latency) * params_clock_ps(p);
+  picos path = (p->dram_latency - p->l2_latency) * params_l2_clock_ps(p);
   BUG_ON(path < dram_core_latency(p)); /* params_check */
   /* dram.latency is a mean over refreshes; so a lone read waits for them this long. */
   picos refresh = (picos)c->t[DRAM_T_RFC] * c->t[DRAM_T_RFC] / (2ull * c->t[DRAM_T_REFI]);

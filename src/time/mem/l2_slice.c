@@ -41,7 +41,7 @@ static uint32_t far_cycles_inside(const struct params *p)
 void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, unsigned id,
                    unsigned index, struct l2_ports ports)
 {
-  picos cycle = params_clock_ps(p);
+  picos cycle = params_l2_clock_ps(p);
   *s = (struct l2_slice){
       .params = p,
       .ports = ports,

@@ -296,7 +296,7 @@ unsigned xbar_requests_waiting(const struct xbar *x, unsigned slice)
 
 static uint64_t femtos(const struct params *p, uint32_t bytes_per_cycle)
 {
-  return params_clock_ps(p) * 1000 / bytes_per_cycle;
+  return params_l2_clock_ps(p) * 1000 / bytes_per_cycle;
 }
 
 void xbar_init(struct xbar *x, struct arena *a, const struct params *p)
@@ -313,10 +313,10 @@ void xbar_init(struct xbar *x, struct arena *a, const struct params *p)
     x->slice[i].in.femtos_per_byte = femtos(p, p->noc_slice_request_bytes);
     x->slice[i].out.femtos_per_byte = femtos(p, p->noc_slice_reply_bytes);
   }
-  x->reply_latency = p->noc_reply_latency * params_clock_ps(p);
-  x->link_latency = p->noc_request_latency * params_clock_ps(p);
+  x->reply_latency = p->noc_reply_latency * params_l2_clock_ps(p);
+  x->link_latency = p->noc_request_latency * params_l2_clock_ps(p);
   if (p->l2_partitions == 1) return;
-  x->far_extra = (p->l2_far_latency - p->l2_latency) * params_clock_ps(p) / 2;
+  x->far_extra = (p->l2_far_latency - p->l2_latency) * params_l2_clock_ps(p) / 2;
   x->link = ARENA_ARRAY(a, struct xbar_link, x->n_slices);
   for (unsigned i = 0; i < x->n_slices; i++)
     x->link[i].out.femtos_per_byte = femtos(p, p->l2_link_bytes_per_cycle) * (x->n_slices / 2);

@@ -11,7 +11,7 @@ void mem_unit_init(struct mem_unit *u, struct arena *a, const struct params *p, 
   u->n_clients = p->sm_sub_cores;
   BUG_ON(u->n_clients > MEM_UNIT_SUB_CORES);
   u->arbiter_interval = p->mem_arbiter_interval;
-  u->request_cycles = p->noc_request_latency;
+  u->request_time = params_request_ps(p);
   u->request_bytes = p->noc_sm_request_bytes;
   u->write_cycles = p->mem_write_cycles;
   u->period = params_clock_ps(p);
@@ -198,7 +198,7 @@ static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn
   if (kind != REQ_SERVICE && !(l.line & TXN_LOCAL_LINE))
     at = tlb_translate(&u->tlb, l.line, at, u->stats);
   req_queue_push(&u->out, (struct mem_req){
-                              .arrive = (at + u->request_cycles) * u->period,
+                              .arrive = at * u->period + u->request_time,
                               .line = l.line,
                               .txn = id,
                               .sm = (uint16_t)u->sm,

@@ -48,8 +48,8 @@ struct mem_client {
 
 struct mem_unit {
   const struct params *params;
-  unsigned n_clients, arbiter_interval, request_cycles, request_bytes, sm, write_cycles;
-  picos period;
+  unsigned n_clients, arbiter_interval, request_bytes, sm, write_cycles;
+  picos period, request_time; /* a cycle; SM to L2 slice */
   /* state */
   struct txn_pool pool;
   struct l1 l1;

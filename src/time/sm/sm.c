@@ -16,7 +16,7 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   m->mem.fault = &m->fault;
   const_cache_init(&m->mem.vl, a, p, p->const_vl_bytes, p->sm_sub_cores, &m->l1i, &m->stats);
   gmem_log_init(&m->log);
-  m->done_latency = p->noc_request_latency;
+  m->done_latency = (unsigned)((params_request_ps(p) + m->period - 1) / m->period);
   QUEUE_INIT(&m->launches, a, struct cta_launch, 256);
   QUEUE_INIT(&m->done, a, struct cta_done, 256);
   for (unsigned i = 0; i < p->sm_sub_cores; i++) {
