@@ -12,7 +12,7 @@ $(BUILD)/src/cuda/%.o: FILE_CFLAGS = -fvisibility=default
 $(SHIM): $(SHIM_OBJ) $(LIB) mk/cuda.map
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-Bsymbolic -Wl,--version-script=mk/cuda.map \
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-z,initfirst -Wl,-Bsymbolic -Wl,--version-script=mk/cuda.map \
 	  -Wl,-soname,$(@F) -o $@ $(SHIM_OBJ) $(LIB) $(LIBS)
 
 # $(1): file and soname, $(2): version node or nothing.

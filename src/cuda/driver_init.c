@@ -194,6 +194,18 @@ CUresult cuCtxGetDevice(CUdevice *device)
   DRIVER(NEED_CONTEXT, GIVE(device, 0));
 }
 
+static CUresult device_of(struct shim *s, CUdevice *device, CUcontext c)
+{
+  if (c && !context_exists(s, c)) return CUDA_ERROR_INVALID_CONTEXT;
+  return GIVE(device, 0);
+}
+
+/* NULL: the current context. */
+CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext c)
+{
+  DRIVER(c ? NEED_GPU : NEED_CONTEXT, device_of(s, device, c));
+}
+
 CUresult cuCtxGetFlags(unsigned *flags)
 {
   DRIVER(NEED_CONTEXT, GIVE(flags, shim_context(s)->flags));
@@ -208,6 +220,13 @@ CUresult cuCtxGetApiVersion(CUcontext c, unsigned *version)
 CUresult cuCtxSynchronize(void)
 {
   DRIVER(NEED_CONTEXT, stream_wait_all(s));
+}
+
+/* All contexts share the GPU and the host's clock: to wait for one is to wait for all. */
+CUresult cuCtxSynchronize_v2(CUcontext c)
+{
+  DRIVER(c ? NEED_GPU : NEED_CONTEXT,
+         c && !context_exists(s, c) ? CUDA_ERROR_INVALID_CONTEXT : stream_wait_all(s));
 }
 
 static CUresult get_limit(struct shim *s, size_t *value, int limit)

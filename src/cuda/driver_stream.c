@@ -79,6 +79,13 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
   DRIVER(NEED_CONTEXT, describe(s, stream, NULL, NULL, context, NULL));
 }
 
+/* There are no green contexts. */
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, void **green)
+{
+  if (green) *green = NULL;
+  return cuStreamGetCtx(stream, context);
+}
+
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id)
 {
   DRIVER(NEED_CONTEXT, describe(s, stream, NULL, NULL, NULL, id));

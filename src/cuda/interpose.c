@@ -1,7 +1,12 @@
-/* Programs with the static runtime: when this library is loaded (before the program's own constructors
- * run), the start of each runtime function in the program's text is overwritten with a jump to the
- * function of the same name here. Needs the program's symbol table; a stripped program is left alone,
- * and `warpstep exec` says so before it starts one.
+/* Programs and libraries with a static runtime inside: the start of each runtime function in their text is
+ * overwritten with a jump to the function of the same name here, before their own constructors run. Needs
+ * the names: the symbol table of a program or library that was not stripped, or the exported ones of a
+ * runtime library that a program loads by its path. What has neither is left alone; of a program,
+ * `warpstep exec` says so before it starts one.
+ *
+ * What is there when the process starts is done in a constructor (this library is linked with -z
+ * initfirst). For what is loaded later there is the hook that the run-time linker has for debuggers
+ * (r_brk, link.h): it is called when new objects are mapped and not yet initialised.
  *
  * Nothing of the runtime is read or relied on but the names and addresses of its public functions.
  */
@@ -17,45 +22,44 @@
 #include "cuda/entries.h"
 #include "cuda/shim.h"
 
-enum { JUMP_BYTES = 14 }; /* jmp *0(%rip); the address */
+enum { FAR_JUMP = 14, NEAR_JUMP = 5 }; /* bytes: jmp *0(%rip); the address. jmp distance */
 
-struct program {
+/* An object's file, and where it was loaded. */
+struct object {
   const uint8_t *file;
   size_t bytes;
-  uintptr_t base; /* of a position-independent program */
+  uintptr_t base;
 };
 
-static bool open_program(struct program *p)
+/* An object that was looked at. */
+struct seen {
+  const struct link_map *map;
+  uintptr_t base;
+};
+
+static bool open_object(struct object *o, const char *path)
 {
   struct stat st;
-  int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
   bool ok = fstat(fd, &st) == 0 && st.st_size > (off_t)sizeof(Elf64_Ehdr);
   void *file = ok ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
   close(fd);
   if (file == MAP_FAILED) return false;
-  p->file = file;
-  p->bytes = (size_t)st.st_size;
+  o->file = file;
+  o->bytes = (size_t)st.st_size;
   const Elf64_Ehdr *h = file;
   return memcmp(h->e_ident, ELFMAG, SELFMAG) == 0 && h->e_ident[EI_CLASS] == ELFCLASS64 &&
-         h->e_machine == EM_X86_64 && h->e_shoff <= p->bytes &&
-         h->e_shnum <= (p->bytes - h->e_shoff) / sizeof(Elf64_Shdr);
+         h->e_machine == EM_X86_64 && h->e_shoff <= o->bytes &&
+         h->e_shnum <= (o->bytes - h->e_shoff) / sizeof(Elf64_Shdr);
 }
 
-/* The program comes first. */
-static int first_base(struct dl_phdr_info *info, size_t bytes, void *ctx)
+static const Elf64_Shdr *section(const struct object *o, uint32_t type)
 {
-  (void)bytes;
-  *(uintptr_t *)ctx = info->dlpi_addr;
-  return 1;
-}
-
-static const Elf64_Shdr *section(const struct program *p, uint32_t type)
-{
-  const Elf64_Ehdr *h = (const Elf64_Ehdr *)p->file;
-  const Elf64_Shdr *s = (const Elf64_Shdr *)(p->file + h->e_shoff);
+  const Elf64_Ehdr *h = (const Elf64_Ehdr *)o->file;
+  const Elf64_Shdr *s = (const Elf64_Shdr *)(o->file + h->e_shoff);
   for (unsigned i = 0; i < h->e_shnum; i++)
-    if (s[i].sh_type == type && s[i].sh_offset <= p->bytes && s[i].sh_size <= p->bytes - s[i].sh_offset &&
+    if (s[i].sh_type == type && s[i].sh_offset <= o->bytes && s[i].sh_size <= o->bytes - s[i].sh_offset &&
         s[i].sh_link < h->e_shnum)
       return &s[i];
   return NULL;
@@ -68,44 +72,133 @@ static const struct entry *find_entry(const char *name)
   return NULL;
 }
 
-static bool write_jump(uintptr_t at, void (*to)(void))
+static void far_jump(uint8_t to[FAR_JUMP], const void *address)
 {
-  uint8_t jump[JUMP_BYTES] = { 0xff, 0x25 };
-  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = at & ~(page - 1);
-  size_t bytes = at + JUMP_BYTES - first;
-  memcpy(jump + 6, &to, sizeof to);
-  if (mprotect((void *)first, bytes, PROT_READ | PROT_WRITE | PROT_EXEC)) return false;
-  memcpy((void *)at, jump, sizeof jump);
-  return mprotect((void *)first, bytes, PROT_READ | PROT_EXEC) == 0;
+  memcpy(to, (const uint8_t[]){ 0xff, 0x25, 0, 0, 0, 0 }, 6);
+  memcpy(to + 6, &address, sizeof address);
 }
 
-static void patch(const struct program *p, const Elf64_Sym *y, const char *name)
+static bool write_text(uintptr_t at, const uint8_t *code, size_t bytes)
+{
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = at & ~(page - 1);
+  size_t all = at + bytes - first;
+  if (mprotect((void *)first, all, PROT_READ | PROT_WRITE | PROT_EXEC)) return false;
+  memcpy((void *)at, code, bytes);
+  return mprotect((void *)first, all, PROT_READ | PROT_EXEC) == 0;
+}
+
+static void patch(const struct object *o, const Elf64_Sym *y, const char *name)
 {
   const struct entry *e;
-  if (ELF64_ST_TYPE(y->st_info) != STT_FUNC || y->st_shndx == SHN_UNDEF || y->st_size < JUMP_BYTES)
+  uint8_t jump[FAR_JUMP];
+  if (ELF64_ST_TYPE(y->st_info) != STT_FUNC || y->st_shndx == SHN_UNDEF || y->st_size < FAR_JUMP)
     return;
   if (strncmp(name, "cuda", 4) != 0 && strncmp(name, "__cuda", 6) != 0) return;
   if (!(e = find_entry(name))) return;
-  if (!write_jump(p->base + y->st_value, e->address))
+  far_jump(jump, (const void *)(uintptr_t)e->address);
+  if (!write_text(o->base + y->st_value, jump, sizeof jump))
     shim_say("cannot redirect %s of the program; link it with -cudart shared", name);
+}
+
+static void patch_symbols(const struct object *o, uint32_t type)
+{
+  const Elf64_Shdr *symbols = section(o, type);
+  if (!symbols) return;
+  const Elf64_Shdr *strings =
+      (const Elf64_Shdr *)(o->file + ((const Elf64_Ehdr *)o->file)->e_shoff) + symbols->sh_link;
+  const Elf64_Sym *y = (const Elf64_Sym *)(o->file + symbols->sh_offset);
+  if (!strings->sh_size || strings->sh_offset > o->bytes ||
+      strings->sh_size > o->bytes - strings->sh_offset ||
+      o->file[strings->sh_offset + strings->sh_size - 1] != '\0')
+    return;
+  for (size_t i = 0; i < symbols->sh_size / sizeof *y; i++)
+    if (y[i].st_name < strings->sh_size)
+      patch(o, &y[i], (const char *)o->file + strings->sh_offset + y[i].st_name);
+}
+
+static void redirect(const char *path, uintptr_t base)
+{
+  struct object o = { .base = base };
+  if (open_object(&o, path)) patch_symbols(&o, SHT_SYMTAB), patch_symbols(&o, SHT_DYNSYM);
+  if (o.file) munmap((void *)(uintptr_t)o.file, o.bytes);
+}
+
+static bool is_own(const struct link_map *m)
+{
+  const ElfW(Dyn) *own = _DYNAMIC;
+  return m->l_ld == own;
+}
+
+static bool was_seen(const struct seen *seen, size_t n, const struct link_map *m)
+{
+  for (size_t i = 0; i < n; i++)
+    if (seen[i].map == m && seen[i].base == m->l_addr) return true;
+  return false;
+}
+
+/* Objects that were not there before. Those that are gone are forgotten: their place may be used again. */
+static void look_at_objects(void)
+{
+  struct shim *s = shim_get();
+  size_t n = 0;
+  for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) n++;
+  struct seen *now = shim_alloc((n + 1) * sizeof *now);
+  n = 0;
+  for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
+    bool program = m == _r_debug.r_map;
+    if (!is_own(m) && (program || m->l_name[0] == '/') && !was_seen(s->seen, s->n_seen, m))
+      redirect(program ? "/proc/self/exe" : m->l_name, m->l_addr);
+    now[n++] = (struct seen){ m, m->l_addr };
+  }
+  free(s->seen);
+  s->seen = now, s->n_seen = n;
+}
+
+/* Called by the run-time linker, under its lock. */
+static void objects_changed(void)
+{
+  if (_r_debug.r_state == RT_CONSISTENT) look_at_objects();
+}
+
+/* A page that a near jump from `at` reaches, NULL: none. */
+static void *page_near(uintptr_t at)
+{
+  enum { STEP = 1 << 20, STEPS = 1 << 10 }; /* within 1 of the 2 GiB */
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  for (int i = 1; i < STEPS; i++)
+    for (int side = -1; side <= 1; side += 2) {
+      void *hint = (void *)((at & ~(uintptr_t)(STEP - 1)) + (uintptr_t)(intptr_t)(side * i) * STEP);
+      void *p = mmap(hint, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+                     -1, 0);
+      if (p == hint) return p;
+      if (p != MAP_FAILED) munmap(p, page);
+    }
+  return NULL;
+}
+
+/* The linker's function does nothing: `ret`, or `endbr64; ret`, and as many bytes of padding as there must be
+ * before the next one. */
+static bool does_nothing(const uint8_t *f)
+{
+  return memcmp(f, (const uint8_t[]){ 0xf3, 0x0f, 0x1e, 0xfa, 0xc3 }, 5) == 0 ||
+         (f[0] == 0xc3 && (uintptr_t)f % 16 == 0);
+}
+
+static void hook_linker(void)
+{
+  uintptr_t at = _r_debug.r_brk;
+  uint8_t jump[NEAR_JUMP] = { 0xe9 };
+  uint8_t *far = at && does_nothing((const uint8_t *)at) ? page_near(at) : NULL;
+  if (!far) return;
+  far_jump(far, (const void *)(uintptr_t)objects_changed);
+  if (mprotect(far, FAR_JUMP, PROT_READ | PROT_EXEC)) return;
+  int32_t distance = (int32_t)((intptr_t)(uintptr_t)far - (intptr_t)(at + NEAR_JUMP));
+  memcpy(jump + 1, &distance, sizeof distance);
+  write_text(at, jump, sizeof jump);
 }
 
 __attribute__((constructor)) static void interpose(void)
 {
-  struct program p = {0};
-  const Elf64_Shdr *symbols = NULL;
-  if (open_program(&p)) symbols = section(&p, SHT_SYMTAB);
-  if (symbols) {
-    const Elf64_Shdr *strings =
-        (const Elf64_Shdr *)(p.file + ((const Elf64_Ehdr *)p.file)->e_shoff) + symbols->sh_link;
-    const Elf64_Sym *y = (const Elf64_Sym *)(p.file + symbols->sh_offset);
-    bool whole = strings->sh_size && strings->sh_offset <= p.bytes &&
-                 strings->sh_size <= p.bytes - strings->sh_offset &&
-                 p.file[strings->sh_offset + strings->sh_size - 1] == '\0';
-    dl_iterate_phdr(first_base, &p.base);
-    for (size_t i = 0; whole && i < symbols->sh_size / sizeof *y; i++)
-      if (y[i].st_name < strings->sh_size)
-        patch(&p, &y[i], (const char *)p.file + strings->sh_offset + y[i].st_name);
-  }
-  if (p.file) munmap((void *)(uintptr_t)p.file, p.bytes);
+  look_at_objects();
+  hook_linker();
 }

@@ -83,6 +83,7 @@ struct cu_thread {
 
 struct cu_block;
 struct rt_binary;
+struct seen;
 
 struct shim {
   pthread_mutex_t lock;
@@ -118,6 +119,8 @@ struct shim {
   const char **said;      /* what shim_unsupported has named */
   unsigned n_said;
   uint64_t next_id;
+  struct seen *seen; /* interpose.c: under the run-time linker's lock */
+  size_t n_seen;
 };
 
 /* What a call needs before it can do anything. */

@@ -5,6 +5,7 @@
 #   NAME.expect  what its stdout, or its stderr after a line "--- stderr", must contain, line by line
 #   NAME.args    options of warpstep exec
 #   NAME.flags   further options of nvcc
+#   NAME.library.cu  a shared library with the static runtime inside; the program gets its path as LIBRARY
 # Without nvcc nothing can be compiled: one line says so and the tests are skipped.
 #
 #   tests/exec/run.sh [NAME...]      BIN: the program (build/warpstep), NVCC: the compiler
@@ -86,10 +87,16 @@ if [ $# -eq 0 ]; then
     failed=1
   fi
 fi
-[ $# -gt 0 ] || for f in "$here"/*.cu; do set -- "$@" "$(basename "$f" .cu)"; done
+[ $# -gt 0 ] || for f in "$here"/*.cu; do
+  case $f in *.library.cu) ;; *) set -- "$@" "$(basename "$f" .cu)" ;; esac
+done
 for name; do
   flags=()
   [ -f "$here/$name.flags" ] && read -ra flags <"$here/$name.flags"
+  if [ -f "$here/$name.library.cu" ]; then
+    "$nvcc" -arch=sm_86 -shared -Xcompiler -fPIC -o "$scratch/$name.so" "$here/$name.library.cu" || failed=$((failed + 1))
+    flags+=("-DLIBRARY=\"$scratch/$name.so\"")
+  fi
   for kind in shared static; do
     program=$scratch/$name.$kind
     if ! "$nvcc" -arch=sm_86 -cudart "$kind" "${flags[@]}" -L "$stubs" -o "$program" "$here/$name.cu" \
