@@ -47,9 +47,11 @@ void depend_write_at(struct depend *d, struct warp_table *t, uint64_t now, unsig
                                  .at = x.first});
 }
 
-static void raise_counter(struct warp_slot *w, unsigned sb, unsigned state)
+static void raise_counter(struct warp_table *t, unsigned warp, unsigned sb, unsigned state)
 {
+  struct warp_slot *w = &t->slot[warp];
   if (sb == SB_NONE) return;
+  warp_changed(t, warp);
   struct dep_counter *c = &w->dep[sb];
   BUG_ON(c->count == COUNTER_MAX);
   c->count++;
@@ -62,6 +64,7 @@ void depend_drop(struct warp_table *t, unsigned warp, unsigned sb, uint64_t now)
   struct warp_slot *w = &t->slot[warp];
   struct dep_counter *c = &w->dep[sb];
   BUG_ON(c->count == 0);
+  warp_changed(t, warp);
   if (--c->count == 0) {
     w->dep_busy &= (uint8_t) ~(1u << sb);
     c->zero_at = now + 1;
@@ -124,10 +127,9 @@ bool depend_edge(struct depend *d, struct warp_table *t, uint64_t now)
 {
   bool changed = false;
   if (d->now.valid) {
-    struct warp_slot *w = &t->slot[d->now.warp];
-    raise_counter(w, d->now.write_sb, d->now.state);
+    raise_counter(t, d->now.warp, d->now.write_sb, d->now.state);
     /* A source release never waits for memory, whatever the instruction. */
-    raise_counter(w, d->now.read_sb, WS_SHORT_SCOREBOARD);
+    raise_counter(t, d->now.warp, d->now.read_sb, WS_SHORT_SCOREBOARD);
     d->now.valid = false;
     changed = true;
   }

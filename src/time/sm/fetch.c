@@ -17,6 +17,7 @@ static void request(struct fetch *f, struct warp_table *t, unsigned warp, uint64
   f->l0i->stats->l0i_fetches++;
   ib->valid_at[(ib->head + ib->n) % IBUFFER_MAX] = now + f->latency;
   ib->next_pc += (uint64_t)1 << t->code.shift;
+  if (ib->n == 0) warp_changed(t, warp);
   if (++ib->n == f->depth) f->room &= (uint16_t) ~(1u << warp);
 }
 
@@ -59,6 +60,7 @@ void fetch_restart(struct fetch *f, struct warp_table *t, unsigned warp, uint64_
   ib->next_pc = pc;
   ib->fetch_at = at;
   ib->head = ib->n = 0;
+  warp_changed(t, warp);
   f->room |= (uint16_t)(1u << warp);
 }
 

@@ -21,12 +21,6 @@ void issue_new_warp(struct issue *s, unsigned warp)
   if (s->params->issue_policy == ISSUE_POLICY_CGGTY) s->last = (uint8_t)warp;
 }
 
-/* Everything a look at one warp can say. */
-struct look {
-  enum warp_state state; /* WS_SELECTED: ready */
-  uint64_t until;        /* first cycle in which time alone can change it */
-};
-
 static bool uses_fp32_lanes(const struct inst *in)
 {
   return in->pipe == PIPE_FMA && in->lat == LAT_FMA && !(in->flags & INST_HALF_RATE_PORT);
@@ -82,90 +76,124 @@ static enum warp_state throttle_state(const struct inst *in)
   return lg ? WS_LG_THROTTLE : WS_MIO_THROTTLE;
 }
 
-/* The warp's obstacle among its dependences, WS_SELECTED: none. */
-static struct look dependences(const struct issue *s, const struct warp_slot *w, unsigned warp,
-                               const struct inst *in, uint64_t now)
-{
-  if (s->boards) {
-    struct reg_wait r = scoreboard_check(s->boards, warp, in);
-    if (r.state != WS_SELECTED) return (struct look){(enum warp_state)r.state, r.until};
-  } else {
-    unsigned busy = w->dep_busy & in->ctrl.wait;
-    if (busy) return (struct look){counter_state(w, busy), CYCLE_NEVER};
-  }
-  if (w->dep_busy && counter_full(w, &in->ctrl))
-    return (struct look){WS_SHORT_SCOREBOARD, CYCLE_NEVER};
-  return (struct look){WS_SELECTED, now};
-}
-
-static struct look look_at(struct issue *s, struct warp_table *t, unsigned warp,
-                           const struct lsu *lsu, bool txn_free, uint64_t fp64_at, uint64_t now)
-{
-  struct warp_slot *w = &t->slot[warp];
-  if (w->done) return (struct look){WS_DRAIN, CYCLE_NEVER};
-  if (w->hold != WS_SELECTED) /* past its time: a fence that waits for answers */
-    return (struct look){(enum warp_state)w->hold,
-                         w->hold_until > now ? w->hold_until : CYCLE_NEVER};
-  if (now < w->issue_at) return (struct look){WS_WAIT, w->issue_at};
-  if (w->ib.n == 0)
-    return (struct look){now < w->jump_until ? WS_BRANCH_RESOLVING : WS_NO_INSTRUCTION,
-                         CYCLE_NEVER}; /* fetch has its own clock */
-  if (now < w->ib.valid_at[w->ib.head])
-    return (struct look){now < w->jump_until ? WS_BRANCH_RESOLVING : WS_NO_INSTRUCTION,
-                         w->ib.valid_at[w->ib.head]};
-  if (w->depbar && now >= w->depbar_from) {
-    if (depbar_blocked(w, w->depbar))
-      return (struct look){counter_state(w, 1u << w->depbar->depbar_sb), CYCLE_NEVER};
-    w->depbar = NULL;
-  }
-  const struct inst *in = w->next;
-  if (!in) return (struct look){WS_SELECTED, now}; /* the step reports the bad pc */
-  struct look dep = dependences(s, w, warp, in, now);
-  if (dep.state != WS_SELECTED) return dep;
-  if (in->pipe == PIPE_MEM && !(lsu_can_accept(lsu) && txn_free))
-    return (struct look){throttle_state(in), CYCLE_NEVER};
-  /* A barrier follows the warp's memory instructions: nvcc relies on them to have read their sources
-   * when it is over (kernels/sort_bitonic on sm_75). */
-  if ((in->flags & INST_BAR) && (w->queued || w->unread)) return (struct look){WS_MIO_THROTTLE, CYCLE_NEVER};
-  if (in->has_const && in->pipe != PIPE_MEM) {
-    uint64_t readable = constant_at(s, w, in, now);
-    if (readable > now) return (struct look){WS_IMC_MISS, readable};
-  }
-  uint64_t at = latch_free_at(s, in, fp64_at);
-  if ((in->flags & INST_CLOCK) && s->clock_free_at > at) at = s->clock_free_at;
-  if (now < at) return (struct look){WS_MATH_PIPE, at};
-  return (struct look){WS_SELECTED, now};
-}
-
 static bool is_throttle(enum warp_state s)
 {
   return s == WS_IMC_MISS || s == WS_MATH_PIPE || s == WS_DISPATCH || s == WS_LG_THROTTLE ||
          s == WS_MIO_THROTTLE;
 }
 
-/* i-th candidate of the policy after the greedy one. */
-static unsigned candidate(const struct issue *s, const struct warp_table *t, unsigned i)
+/* What a look says; look again at `due`, or when warp_table.changed names the warp. */
+static struct issue_look waits(enum warp_state state, uint64_t until, uint64_t due)
+{
+  return (struct issue_look){until, due, (uint8_t)state};
+}
+
+/* Nothing but another look can tell when this changes. */
+static struct issue_look changes(enum warp_state state, uint64_t until)
+{
+  return (struct issue_look){until, 0, (uint8_t)state};
+}
+
+/* No instruction in the buffer before `until`; fetch has its own clock. */
+static struct issue_look no_instruction(const struct warp_slot *w, uint64_t until, uint64_t now)
+{
+  if (now >= w->jump_until) return waits(WS_NO_INSTRUCTION, until, until);
+  return waits(WS_BRANCH_RESOLVING, until, w->jump_until < until ? w->jump_until : until);
+}
+
+/* The warp's obstacle among its dependences, WS_SELECTED: none. */
+static struct issue_look dependences(const struct issue *s, const struct warp_slot *w,
+                                     unsigned warp, const struct inst *in, uint64_t now)
+{
+  uint64_t due = w->depbar ? w->depbar_from : CYCLE_NEVER;
+  if (s->boards) {
+    struct reg_wait r = scoreboard_check(s->boards, warp, in);
+    if (r.state != WS_SELECTED) return changes((enum warp_state)r.state, r.until);
+  } else {
+    unsigned busy = w->dep_busy & in->ctrl.wait;
+    if (busy) return waits(counter_state(w, busy), CYCLE_NEVER, due);
+  }
+  if (w->dep_busy && counter_full(w, &in->ctrl)) return waits(WS_SHORT_SCOREBOARD, CYCLE_NEVER, due);
+  return changes(WS_SELECTED, now);
+}
+
+/* Whether the units take the instruction of a warp that nothing else stops. */
+static struct issue_look units(struct issue *s, struct warp_slot *w, const struct inst *in,
+                               const struct issue_units *units, uint64_t now)
+{
+  if (in->pipe == PIPE_MEM && !units->room) return waits(throttle_state(in), CYCLE_NEVER, CYCLE_NEVER);
+  /* A barrier follows the warp's memory instructions: nvcc relies on them to have read their sources
+   * when it is over (kernels/sort_bitonic on sm_75). */
+  if ((in->flags & INST_BAR) && (w->queued || w->unread)) return changes(WS_MIO_THROTTLE, CYCLE_NEVER);
+  if (in->has_const && in->pipe != PIPE_MEM) {
+    uint64_t readable = constant_at(s, w, in, now);
+    if (readable > now) return waits(WS_IMC_MISS, readable, readable);
+  }
+  uint64_t at = latch_free_at(s, in, units->fp64_at);
+  if ((in->flags & INST_CLOCK) && s->clock_free_at > at) at = s->clock_free_at;
+  /* Latches are never free earlier than it seemed, but room for a memory instruction may go meanwhile. */
+  if (now < at) return waits(WS_MATH_PIPE, at, in->pipe == PIPE_MEM ? now : at);
+  if (now < s->port_free_at) return waits(WS_DISPATCH, s->port_free_at, s->port_free_at);
+  return changes(WS_SELECTED, now);
+}
+
+static struct issue_look look_at(struct issue *s, struct warp_slot *w, unsigned warp,
+                                 const struct issue_units *u, uint64_t now)
+{
+  if (w->done) return waits(WS_DRAIN, CYCLE_NEVER, CYCLE_NEVER);
+  if (w->hold != WS_SELECTED) { /* past its time: a fence that waits for answers */
+    uint64_t until = w->hold_until > now ? w->hold_until : CYCLE_NEVER;
+    return waits((enum warp_state)w->hold, until, until);
+  }
+  if (now < w->issue_at) return waits(WS_WAIT, w->issue_at, w->issue_at);
+  if (w->ib.n == 0) return no_instruction(w, CYCLE_NEVER, now);
+  if (now < w->ib.valid_at[w->ib.head]) return no_instruction(w, w->ib.valid_at[w->ib.head], now);
+  if (w->depbar && now >= w->depbar_from) {
+    if (depbar_blocked(w, w->depbar))
+      return waits(counter_state(w, 1u << w->depbar->depbar_sb), CYCLE_NEVER, CYCLE_NEVER);
+    w->depbar = NULL;
+  }
+  const struct inst *in = w->next;
+  if (!in) /* the step reports the bad pc */
+    return now < s->port_free_at ? changes(WS_DISPATCH, s->port_free_at) : changes(WS_SELECTED, now);
+  struct issue_look dep = dependences(s, w, warp, in, now);
+  return dep.state == WS_SELECTED ? units(s, w, in, u, now) : dep;
+}
+
+/* --- the policy: places of the warp table in the order in which it tries them ------------------- */
+
+static bool is_greedy(const struct issue *s)
+{
+  uint32_t policy = s->params->issue_policy;
+  return (policy == ISSUE_POLICY_CGGTY || policy == ISSUE_POLICY_GTO) && s->last != NO_WARP;
+}
+
+/* First candidate among `places` (not 0) after the greedy one. */
+static unsigned first_place(const struct issue *s, const struct warp_table *t, uint32_t places)
 {
   switch (s->params->issue_policy) {
-  case ISSUE_POLICY_CGGTY: return t->order[t->n - 1 - i];
+  case ISSUE_POLICY_CGGTY: return 31 - (unsigned)__builtin_clz(places);
   case ISSUE_POLICY_GTO:
-  case ISSUE_POLICY_OLDEST: return t->order[i];
+  case ISSUE_POLICY_OLDEST: return bits_first(places);
   default: { /* LRR: the one after the last issued, by age; the oldest when that one is gone */
-    unsigned from = 0;
-    while (from < t->n && t->order[from] != s->last) from++;
-    return t->order[from < t->n ? (from + 1 + i) % t->n : i];
+    uint32_t after = s->last == NO_WARP ? 0 : places & ~((2u << t->place[s->last]) - 1);
+    return bits_first(after ? after : places);
   }
   }
 }
 
-/* Finished warps and warps at a barrier rank last (Huerta et al., MICRO 2025). */
-static bool ranks_last(const struct warp_slot *w)
+/* Candidates tried before the one in `place`, but for the greedy one. */
+static uint32_t places_before(const struct issue *s, const struct warp_table *t, unsigned place)
 {
-  return w->done || w->hold != WS_SELECTED;
+  uint32_t older = (1u << place) - 1;
+  if (s->params->issue_policy == ISSUE_POLICY_CGGTY) return ~older & ~(1u << place);
+  if (s->params->issue_policy != ISSUE_POLICY_LRR || s->last == NO_WARP) return older;
+  uint32_t passed = (2u << t->place[s->last]) - 1; /* the turn begins after these */
+  return place > t->place[s->last] ? older & ~passed : older | ~passed;
 }
 
 /* The greedy warp misses its constant: nothing issues for a few cycles, then others may. */
-static bool const_holds_port(struct issue *s, const struct look *greedy, uint64_t now)
+static bool const_holds_port(struct issue *s, const struct issue_look *greedy, uint64_t now)
 {
   if (greedy->state != WS_IMC_MISS) {
     s->const_hold_until = 0;
@@ -176,45 +204,149 @@ static bool const_holds_port(struct issue *s, const struct look *greedy, uint64_
   return now < s->const_hold_until;
 }
 
-struct issue_pick issue_cycle(struct issue *s, struct warp_table *t, const struct lsu *lsu,
-                              bool txn_free, uint64_t fp64_at, uint64_t now)
+/* --- the cycle -------------------------------------------------------------------------------- */
+
+static uint64_t earlier(uint64_t a, uint64_t b)
 {
-  struct issue_pick pick = {NO_WARP, SLOT_NO_WARP, CYCLE_NEVER};
-  if (t->n == 0) return pick;
-  uint32_t policy = s->params->issue_policy;
-  bool greedy = (policy == ISSUE_POLICY_CGGTY || policy == ISSUE_POLICY_GTO) && s->last != NO_WARP;
-  bool charged = false;
-  enum warp_state fallback = WS_DRAIN;
-  for (unsigned i = 0; i < t->n + (greedy ? 1u : 0u); i++) {
-    unsigned warp = greedy ? (i == 0 ? s->last : candidate(s, t, i - 1)) : candidate(s, t, i);
-    struct warp_slot *w = &t->slot[warp];
-    if (greedy && i > 0 && warp == s->last) continue;
-    struct look l = look_at(s, t, warp, lsu, txn_free, fp64_at, now);
-    if (l.state == WS_SELECTED && now >= s->port_free_at) {
-      pick.warp = (uint8_t)warp;
-      return pick;
-    }
-    if (l.state == WS_SELECTED) l = (struct look){WS_DISPATCH, s->port_free_at};
-    if (is_throttle(l.state)) {
-      w->blocked_state = (uint8_t)l.state;
-      w->blocked_n++;
-      w->blocked_at = now;
-    }
-    if (l.until < pick.next) pick.next = l.until;
-    if (greedy && i == 0 && const_holds_port(s, &l, now)) {
-      if (s->const_hold_until < pick.next) pick.next = s->const_hold_until;
-      pick.charge = WS_IMC_MISS;
-      return pick;
-    }
-    if (!charged && !ranks_last(w)) {
-      pick.charge = (uint8_t)l.state;
-      charged = true;
-    } else if (!charged && l.state != WS_DRAIN) {
-      fallback = l.state;
-    }
+  return a < b ? a : b;
+}
+
+static void awake(struct issue *s, uint32_t places)
+{
+  s->asleep &= ~places;
+  s->timed &= ~places;
+  s->throttled &= ~places;
+  s->no_room &= ~places;
+}
+
+/* Warps whose obstacle may be another one by now are looked at again. */
+static void awaken(struct issue *s, struct warp_table *t, uint64_t now)
+{
+  if (t->changed) awake(s, t->changed);
+  t->changed = 0;
+  if (now < s->due) return;
+  s->due = CYCLE_NEVER;
+  for (uint32_t m = s->timed; m; m &= m - 1) {
+    unsigned i = bits_first(m);
+    if (s->seen[i].due <= now)
+      awake(s, 1u << i);
+    else
+      s->due = earlier(s->due, s->seen[i].due);
   }
-  if (!charged) pick.charge = (uint8_t)fallback;
+}
+
+static void count_blocked(struct issue *s, struct warp_slot *w, unsigned warp)
+{
+  w->blocked_n++;
+  s->blocked |= 1u << warp;
+}
+
+/* The ledger counts those that the stage came by. */
+static void count_throttled(struct issue *s, struct warp_table *t, uint32_t places)
+{
+  for (uint32_t m = places; m; m &= m - 1) {
+    unsigned warp = t->order[bits_first(m)];
+    count_blocked(s, &t->slot[warp], warp);
+  }
+}
+
+/* A look found an obstacle. */
+static void note(struct issue *s, struct warp_slot *w, unsigned place, struct issue_look l,
+                 uint64_t now)
+{
+  uint32_t bit = 1u << place;
+  s->seen[place] = l;
+  /* Finished warps and warps at a barrier rank last (Huerta et al., MICRO 2025). */
+  bool last = w->done || w->hold != WS_SELECTED;
+  s->ranks_last = last ? s->ranks_last | bit : s->ranks_last & ~bit;
+  if (l.due <= now) return;
+  bool throttle = is_throttle((enum warp_state)l.state);
+  s->asleep |= bit;
+  if (throttle) s->throttled |= bit;
+  if (l.due == CYCLE_NEVER) {
+    if (throttle) s->no_room |= bit;
+    return;
+  }
+  s->timed |= bit;
+  s->due = earlier(s->due, l.due);
+}
+
+/* Looks at the warp in a place. True: it issues. */
+static bool issues(struct issue *s, struct warp_table *t, unsigned place,
+                   const struct issue_units *u, uint64_t now)
+{
+  unsigned warp = t->order[place];
+  struct warp_slot *w = &t->slot[warp];
+  struct issue_look l = look_at(s, w, warp, u, now);
+  if (s->no_room & 1u << place) awake(s, 1u << place);
+  if (l.state == WS_SELECTED) return true;
+  note(s, w, place, l, now);
+  if (is_throttle((enum warp_state)l.state)) {
+    w->blocked_state = l.state;
+    count_blocked(s, w, warp);
+  }
+  return false;
+}
+
+uint64_t issue_next(const struct issue *s, const struct warp_table *t)
+{
+  uint64_t next = CYCLE_NEVER;
+  if (s->port_kept) return earlier(s->seen[t->place[s->last]].until, s->const_hold_until);
+  for (unsigned i = 0; i < t->n; i++) next = earlier(next, s->seen[i].until);
+  return next;
+}
+
+/* Nothing issues, and all warps have been seen. `greedy`: bit of the place tried first. */
+static struct issue_pick none_ready(const struct issue *s, const struct warp_table *t,
+                                    uint32_t greedy)
+{
+  struct issue_pick pick = {NO_WARP, WS_DRAIN};
+  uint32_t all = (1u << t->n) - 1, ranked = all & ~s->ranks_last;
+  if (ranked) {
+    pick.charge = s->seen[first_place(s, t, ranked & greedy ? greedy : ranked)].state;
+    return pick;
+  }
+  /* The last one in turn that is not finished. */
+  for (uint32_t m = all, i; m; m &= ~(1u << i)) {
+    i = m & greedy ? bits_first(greedy) : first_place(s, t, m);
+    if (s->seen[i].state != WS_DRAIN) pick.charge = s->seen[i].state;
+  }
   return pick;
+}
+
+struct issue_pick issue_cycle(struct issue *s, struct warp_table *t, const struct issue_units *u,
+                              uint64_t now)
+{
+  s->blocked = 0;
+  s->port_kept = false;
+  if (t->n == 0) return (struct issue_pick){NO_WARP, SLOT_NO_WARP};
+  awaken(s, t, now);
+  uint32_t asleep = s->asleep, throttled = s->throttled, greedy = 0;
+  if (u->room) {
+    asleep &= ~s->no_room;
+    throttled &= ~s->no_room;
+  }
+  uint32_t todo = ((1u << t->n) - 1) & ~asleep;
+  if (is_greedy(s)) {
+    unsigned i = t->place[s->last];
+    greedy = 1u << i;
+    if ((todo & greedy) && issues(s, t, i, u, now)) return (struct issue_pick){s->last, 0};
+    count_throttled(s, t, throttled & greedy);
+    s->port_kept = const_holds_port(s, &s->seen[i], now);
+    if (s->port_kept) return (struct issue_pick){NO_WARP, WS_IMC_MISS};
+    todo &= ~greedy;
+    throttled &= ~greedy;
+  }
+  while (todo) {
+    unsigned i = first_place(s, t, todo);
+    if (issues(s, t, i, u, now)) {
+      if (throttled) count_throttled(s, t, throttled & places_before(s, t, i));
+      return (struct issue_pick){t->order[i], 0};
+    }
+    todo &= ~(1u << i);
+  }
+  count_throttled(s, t, throttled);
+  return none_ready(s, t, greedy);
 }
 
 void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const struct inst *in,

@@ -20,19 +20,34 @@
 #include "base/bits.h"
 #include "config/params.h"
 #include "time/sm/const_cache.h"
-#include "time/sm/lsu.h"
 #include "time/sm/scoreboard.h"
 #include "time/sm/warp.h"
 
+/* What the last look at a warp found. */
+struct issue_look {
+  uint64_t until; /* first cycle in which time alone can let it issue */
+  uint64_t due;   /* first cycle in which time alone can change its state; not later than the look: unknown */
+  uint8_t state;  /* enum warp_state; WS_SELECTED: ready */
+};
+
 struct issue {
   const struct params *params;
+  struct issue_look seen[SUB_CORE_MAX_WARPS]; /* by place in the warp table */
+  uint32_t asleep;     /* bit per place: seen[] holds until the warp changes or it is due */
+  uint32_t timed;      /* … of those: due at some time */
+  uint32_t throttled;  /* … of those: held by a unit, … */
+  uint32_t no_room;    /* … by the memory queue */
+  uint32_t ranks_last; /* bit per place */
+  uint32_t blocked;    /* bit per slot: in the last cycle its unit was taken */
+  uint64_t due;        /* no warp that is asleep is due before */
   uint8_t last;                    /* warp that issued last, NO_WARP */
   uint64_t port_free_at;           /* the issue port is taken until then (IMAD, Control occupied) */
   uint64_t clock_free_at;          /* two clock reads never issue back to back */
   uint64_t latch_free_at[PIPE__N]; /* input latch of each unit */
   struct const_cache *fl;          /* L0 FL constant cache */
   struct scoreboard *boards;       /* NULL: this kernel runs by its control bits */
-  uint64_t const_hold_until;       /* the greedy warp keeps the port for its constant until then */
+  uint64_t const_hold_until;       /* the greedy warp keeps the port for its constant until then … */
+  bool port_kept;                  /* … and did so in the last cycle */
   bool fp32_on_alu;                /* FP32 instructions may use the ALU pipe's lanes too */
 };
 
@@ -40,7 +55,6 @@ struct issue {
 struct issue_pick {
   uint8_t warp;   /* NO_WARP: nothing issues */
   uint8_t charge; /* enum warp_state or SLOT_*: what the empty slot is charged to */
-  uint64_t next;  /* nothing issues: first cycle in which time alone can change that */
 };
 
 void issue_init(struct issue *, const struct params *, struct const_cache *fl);
@@ -48,10 +62,19 @@ void issue_init(struct issue *, const struct params *, struct const_cache *fl);
 /* A warp arrived. */
 void issue_new_warp(struct issue *, unsigned warp);
 
-/* lsu, txn_free: is there room for a memory instruction? fp64_at: first cycle the queue of a
- * shared FP64 pipe has room. */
-struct issue_pick issue_cycle(struct issue *, struct warp_table *, const struct lsu *,
-                              bool txn_free, uint64_t fp64_at, uint64_t now);
+/* Units outside the stage. */
+struct issue_units {
+  bool room;        /* for a memory instruction */
+  uint64_t fp64_at; /* first cycle the queue of a shared FP64 pipe has room */
+};
+
+/* Warps that wait for something known are not looked at again before it happens: a cycle costs what the
+ * warps that change, are ready or find their unit taken cost. */
+struct issue_pick issue_cycle(struct issue *, struct warp_table *, const struct issue_units *,
+                              uint64_t now);
+
+/* Nothing issued in the last cycle: first one in which time alone can change that. */
+uint64_t issue_next(const struct issue *, const struct warp_table *);
 
 /* Books the unit latch (for longer when the instruction is held before its unit), the issue port (the
  * Control stage is free again at control_free_at) and the warp's next issue cycle for the instruction

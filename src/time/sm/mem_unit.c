@@ -357,7 +357,7 @@ static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now)
     finish(u, t);
   }
   if (r.kind == REQ_SERVICE) {
-    warp_of(u, t)->hold_until = now + 1;
+    warp_hold_until(u->client[t->sub_core].warps, t->warp, now + 1);
     wake(u, t, now + 1);
   }
   line_done(u, (uint16_t)r.txn, now);

@@ -27,6 +27,9 @@ void sub_core_start(struct sub_core *p, struct code_view code, bool control_bits
 {
   bool hybrid = p->params->issue_dependence == DEPENDENCE_HYBRID;
   p->warps.code = code;
+  p->warps.held = 0;
+  p->warps.hold_due = CYCLE_NEVER;
+  p->issue.blocked = 0;
   l0i_start(&p->l0i);
   const_cache_start(&p->fl);
   if (p->hazard) hazard_start(p->hazard);
@@ -48,9 +51,10 @@ unsigned sub_core_add_warp(struct sub_core *p, struct step_warp *step, unsigned 
                           .hold = WS_SELECTED,
                           .issue_at = now,
                           .born = now,
-                          .accounted = now,
-                          .blocked_at = CYCLE_NEVER};
+                          .accounted = now};
+  p->warps.place[warp] = p->warps.n;
   p->warps.order[p->warps.n++] = (uint8_t)warp;
+  p->warps.changed = UINT32_MAX;
   if (p->hazard) hazard_new_warp(p->hazard, warp);
   if (p->boards) scoreboard_new_warp(p->boards, warp);
   if (p->emulate) emulate_new_warp(p->emulate, warp);
@@ -70,17 +74,22 @@ void sub_core_remove_warp(struct sub_core *p, unsigned warp, uint64_t now)
   fetch_stop(&p->fetch, warp);
   unsigned i = 0;
   while (t->order[i] != warp) i++;
-  for (; i + 1 < t->n; i++) t->order[i] = t->order[i + 1];
+  for (; i + 1 < t->n; i++) {
+    t->order[i] = t->order[i + 1];
+    t->place[t->order[i]] = (uint8_t)i;
+  }
   t->n--;
+  t->changed = UINT32_MAX;
   if (p->issue.last == warp) p->issue.last = NO_WARP;
 }
 
 /* --- paths, jumps, holds ---------------------------------------------------------------------- */
 
-static void hold(struct sub_core *p, struct warp_slot *w, enum warp_state why, uint64_t until)
+static void hold(struct sub_core *p, unsigned warp, enum warp_state why, uint64_t until)
 {
-  w->hold = (uint8_t)why;
-  w->hold_until = until;
+  p->warps.slot[warp].hold = (uint8_t)why;
+  p->warps.held |= 1u << warp;
+  warp_hold_until(&p->warps, warp, until);
   sub_core_wake(p, until);
 }
 
@@ -91,7 +100,7 @@ void sub_core_release(struct sub_core *p, unsigned warp, uint64_t now, uint64_t 
   /* Released already, by an earlier barrier: it keeps its time. */
   bool waits = w->hold == WS_BARRIER || w->hold == WS_CONVERGE;
   if (!waits || w->hold_until != CYCLE_NEVER) return;
-  w->hold_until = at;
+  warp_hold_until(&p->warps, warp, at);
   sub_core_wake(p, at);
 }
 
@@ -115,6 +124,8 @@ static void end_hold(struct sub_core *p, unsigned warp, uint64_t now)
   }
   ledger_charge(p->ports.ledger, w, warp_pc(w), (enum warp_state)w->hold, now);
   w->hold = WS_SELECTED;
+  p->warps.held &= ~(1u << warp);
+  warp_changed(&p->warps, warp);
   warp_find_next(&p->warps, w);
   if (w->ib.next_pc - ((uint64_t)w->ib.n << p->warps.code.shift) != warp_pc(w))
     restart(p, warp, now, p->params->fetch_stages);
@@ -123,12 +134,19 @@ static void end_hold(struct sub_core *p, unsigned warp, uint64_t now)
 /* Holds that end by time, or when the last store is answered. */
 static void holds_cycle(struct sub_core *p, uint64_t now)
 {
-  for (unsigned i = 0; i < p->warps.n; i++) {
-    unsigned warp = p->warps.order[i];
-    struct warp_slot *w = &p->warps.slot[warp];
-    if (w->hold == WS_SELECTED || w->done || now < w->hold_until) continue;
-    if (w->hold == WS_MEMBAR && w->fence_waits && w->stores_out) continue;
-    end_hold(p, warp, now);
+  struct warp_table *t = &p->warps;
+  if (now < t->hold_due) return;
+  t->hold_due = CYCLE_NEVER;
+  for (uint32_t m = t->held; m; m &= m - 1) {
+    unsigned warp = bits_first(m);
+    const struct warp_slot *w = &t->slot[warp];
+    bool answers = w->hold == WS_MEMBAR && w->fence_waits && w->stores_out;
+    if (now >= w->hold_until && !answers) {
+      end_hold(p, warp, now);
+      continue;
+    }
+    uint64_t at = w->hold_until > now ? w->hold_until : now + 1;
+    if (at < t->hold_due) t->hold_due = at;
   }
 }
 
@@ -145,7 +163,7 @@ static void after_control(struct sub_core *p, unsigned warp, const struct effect
   unsigned before = w->path;
   bool elsewhere = path_pick(w, e, 1u << p->warps.code.shift);
   if (!path_any_ready(w)) {
-    hold(p, w, path_hold(w), CYCLE_NEVER);
+    hold(p, warp, path_hold(w), CYCLE_NEVER);
     return;
   }
   if (w->path != before) s->path_switches++;
@@ -210,7 +228,7 @@ static void issue_service(struct sub_core *p, unsigned warp, const struct inst *
   if (p->emulate) emulate_settle(p->emulate, warp, &p->warps.slot[warp]);
   issue_memory(p, warp, in, id, rel, 0, now);
   t->kind = TXN_SERVICE;
-  hold(p, &p->warps.slot[warp], WS_SERVICE, CYCLE_NEVER);
+  hold(p, warp, WS_SERVICE, CYCLE_NEVER);
 }
 
 /* --- issue ------------------------------------------------------------------------------------ */
@@ -292,10 +310,10 @@ static void special_cases(struct sub_core *p, unsigned warp, const struct inst *
   if ((in->flags & INST_MEMBAR) && e->exec) {
     uint32_t cycles[] = {q->membar_cta_cycles, q->membar_gpu_cycles, q->membar_sys_cycles};
     w->fence_waits = in->scope != SCOPE_CTA; /* a CTA sees its stores in L1 */
-    hold(p, w, WS_MEMBAR, now + cycles[in->scope]);
+    hold(p, warp, WS_MEMBAR, now + cycles[in->scope]);
   }
   if ((in->flags & INST_SLEEP) && e->exec && w->step->paths.n_ready == 1)
-    hold(p, w, WS_SLEEPING, now + (uint64_t)e->sleep_ns * 1000 / p->ports.mem->period);
+    hold(p, warp, WS_SLEEPING, now + (uint64_t)e->sleep_ns * 1000 / p->ports.mem->period);
   if ((in->flags & INST_BAR) && !(e->flags & EFF_BLOCKED) && w->issue_at < now + q->lat[LAT_BAR])
     w->issue_at = now + q->lat[LAT_BAR];
 }
@@ -373,10 +391,7 @@ void sub_core_settle(struct sub_core *p, uint64_t now)
   if (now <= p->slots_from) return;
   uint64_t slept = now - p->slots_from;
   p->ports.ledger->stats->slot[p->sleep_charge] += slept;
-  for (unsigned i = 0; i < p->warps.n; i++) {
-    struct warp_slot *w = &p->warps.slot[p->warps.order[i]];
-    if (w->blocked_at + 1 == p->slots_from) w->blocked_n += slept;
-  }
+  for (uint32_t m = p->issue.blocked; m; m &= m - 1) p->warps.slot[bits_first(m)].blocked_n += slept;
   p->slots_from = now;
 }
 
@@ -395,8 +410,9 @@ bool sub_core_cycle(struct sub_core *p, uint64_t now)
   control_cycle(&p->depend);
   /* Fetch sees the buffers as they were: an entry freed in this cycle is fetched for in the next. */
   bool fetched = fetch_cycle(&p->fetch, &p->warps, p->issue.last, now, &fetch_next);
-  struct issue_pick pick = issue_cycle(&p->issue, &p->warps, &p->lsu, p->ports.mem->pool.n_free > 0,
-                                       fp64_accepts_at(&p->fp64), now);
+  struct issue_units units = {lsu_can_accept(&p->lsu) && p->ports.mem->pool.n_free > 0,
+                              fp64_accepts_at(&p->fp64)};
+  struct issue_pick pick = issue_cycle(&p->issue, &p->warps, &units, now);
   bool issued = pick.warp != NO_WARP;
   p->ports.ledger->stats->slot[issued ? SLOT_ISSUED : pick.charge]++;
   if (issued && !execute(p, pick.warp, now)) return false;
@@ -406,7 +422,7 @@ bool sub_core_cycle(struct sub_core *p, uint64_t now)
   if (issued || fetched || changed)
     sub_core_wake(p, now + 1);
   else
-    sub_core_wake(p, min3(pick.next, fetch_next, depend_next(&p->depend, now)));
+    sub_core_wake(p, min3(issue_next(&p->issue, &p->warps), fetch_next, depend_next(&p->depend, now)));
   return true;
 }
 

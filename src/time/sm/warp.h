@@ -73,18 +73,22 @@ struct warp_slot {
   uint64_t born;        /* cycle it arrived */
   uint64_t accounted;   /* ledger: warp-cycles before this one are in the books */
   uint64_t jump_until;  /* ledger: end of the last jump's resolution */
-  uint64_t blocked_at;  /* ledger: last cycle seen waiting for a unit, and under which name */
-  uint64_t blocked_n;   /* ledger: cycles of that wait since the last issue */
-  uint8_t blocked_state;
+  uint64_t blocked_n;   /* ledger: cycles seen waiting for a unit since the last issue, … */
+  uint8_t blocked_state; /* … and under which name */
   uint8_t depbar_waits; /* ledger: counters the last DEPBAR waits for */
   struct ldgsts ldgsts;
   uint32_t emulate_tag; /* hazard emulation: results of the latest instruction */
 };
 
-/* Warps of one sub-core. `order` lists slots oldest first. */
+/* Warps of one sub-core. `order` lists slots oldest first. Whoever changes what the issue stage looks at
+ * says so in `changed`: it looks again only then, or at the time it saw itself. */
 struct warp_table {
   struct warp_slot slot[SUB_CORE_MAX_WARPS];
   uint8_t order[SUB_CORE_MAX_WARPS];
+  uint8_t place[SUB_CORE_MAX_WARPS]; /* of a slot's warp in `order` */
+  uint32_t changed;    /* bit per place, since the issue stage looked */
+  uint32_t held;       /* bit per slot: hold is not WS_SELECTED */
+  uint64_t hold_due;   /* no hold ends before this cycle */
   uint8_t n;        /* resident warps */
   uint8_t capacity; /* slots in use by this preset */
   struct code_view code;
@@ -93,6 +97,20 @@ struct warp_table {
 static inline uint64_t warp_pc(const struct warp_slot *w)
 {
   return w->step->paths.p[w->path].pc;
+}
+
+/* Something that the issue stage looks at changed, other than by time. */
+static inline void warp_changed(struct warp_table *t, unsigned warp)
+{
+  t->changed |= 1u << t->place[warp];
+}
+
+/* The warp's hold may end from cycle `at` on. */
+static inline void warp_hold_until(struct warp_table *t, unsigned warp, uint64_t at)
+{
+  t->slot[warp].hold_until = at;
+  if (at < t->hold_due) t->hold_due = at;
+  warp_changed(t, warp);
 }
 
 /* The running path or its pc changed. */
