@@ -89,12 +89,29 @@ static uint32_t warpsync_lanes(const struct func_warp *w, uint32_t mask)
   return lanes;
 }
 
-/* Lanes that path i, which waits for convergence, still misses. */
+/* Lanes that wait at a BSYNC for one of `lanes`. */
+static uint32_t waiting_for(const struct func_warp *w, uint32_t lanes)
+{
+  uint32_t waiting = 0;
+  const struct step_paths *ps = &w->step.paths;
+  for (unsigned i = 0; i < ps->n; i++) {
+    if (ps->p[i].mask && ps->p[i].wait == PATH_WAIT_CONVERGE && w->park[i] < PARK_WARPSYNC &&
+        w->breg[w->park[i]][first_lane(w, i)] & lanes) {
+      waiting |= (uint32_t)ps->p[i].mask;
+    }
+  }
+  return waiting;
+}
+
+/* Lanes that path i, which waits for convergence, still misses. A WARPSYNC does not miss lanes that wait at a
+ * BSYNC for those at the WARPSYNC: they cannot come. Inferred: Numba's reductions call __syncwarp() inside
+ * `if (tid < 2)`, which the programming guide leaves undefined and which ends on GPUs. */
 static uint32_t missing(const struct func_warp *w, unsigned i)
 {
   unsigned lane = first_lane(w, i);
   if (w->park[i] == PARK_WARPSYNC) {
-    return w->park_mask[lane] & w->mactive & ~warpsync_lanes(w, w->park_mask[lane]);
+    uint32_t there = warpsync_lanes(w, w->park_mask[lane]);
+    return w->park_mask[lane] & w->mactive & ~(there | waiting_for(w, there));
   }
   return w->breg[w->park[i]][lane] & w->mactive & ~bsync_lanes(w, w->park[i], lane);
 }

@@ -213,6 +213,31 @@ static void test_warpsync(void **state)
   assert_int_equal(w->step.paths.n, 2);
 }
 
+/* if (lane < 2) __syncwarp(); of the whole warp: the others cannot come, they wait for these two. */
+static void test_warpsync_inside_bsync(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  uint32_t mask[LANES];
+  for (unsigned i = 0; i < LANES; i++) mask[i] = FULL_MASK;
+  on(r, 0, 0);
+  path_bssy(w, 1, FULL_MASK);
+  path_jump(w, 3, 0x2000, on(r, 0, 0));
+  path_warpsync(w, 3, mask, on(r, 0, 1)); /* the others may still come */
+  assert_true(r->e.flags & EFF_BLOCKED);
+  check(r, 0, 1, 0x2000 + I, 3, PATH_WAIT_CONVERGE);
+  path(r, 0, 0)->pc = 0x3000;
+  path_bsync(w, 1, 0xfffffffc, on(r, 0, 0));
+  assert_int_equal(w->step.paths.n, 2);
+  check(r, 0, 0, 0x3000 + I, 0xfffffffc, PATH_WAIT_CONVERGE);
+  check(r, 0, 1, 0x2000 + I, 3, PATH_READY);
+  path(r, 0, 1)->pc = 0x3000;
+  path_bsync(w, 1, 3, on(r, 0, 1));
+  assert_int_equal(w->step.paths.n, 1);
+  check(r, 0, 0, 0x3000 + I, FULL_MASK, PATH_READY);
+}
+
 static void test_indirect(void **state)
 {
   (void)state;
@@ -304,7 +329,8 @@ int main(void)
       cmocka_unit_test(test_if_else),   cmocka_unit_test(test_exit_releases_bsync),
       cmocka_unit_test(test_break),     cmocka_unit_test(test_nested),
       cmocka_unit_test(test_yield),     cmocka_unit_test(test_yield_before_arrival),
-      cmocka_unit_test(test_warpsync),  cmocka_unit_test(test_indirect),
+      cmocka_unit_test(test_warpsync),  cmocka_unit_test(test_warpsync_inside_bsync),
+      cmocka_unit_test(test_indirect),
       cmocka_unit_test(test_bar_all),   cmocka_unit_test(test_bar_exited),
       cmocka_unit_test(test_bar_count), cmocka_unit_test(test_bar_red),
   };
