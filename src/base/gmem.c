@@ -156,6 +156,28 @@ uint64_t gmem_alloc(struct gmem *g, uint64_t bytes, const char *name)
   return a->addr;
 }
 
+bool gmem_next_range(const struct gmem *g, size_t *cursor, struct gmem_range *r)
+{
+  while (*cursor < g->n_alloc) {
+    const struct gmem_allocation *a = &g->alloc[(*cursor)++];
+    if (!a->live) continue;
+    *r = (struct gmem_range){ a->addr, a->bytes, a->name };
+    return true;
+  }
+  return false;
+}
+
+uint64_t gmem_next_address(const struct gmem *g)
+{
+  return g->next;
+}
+
+void gmem_set_next_address(struct gmem *g, uint64_t addr)
+{
+  BUG_ON(addr >> ADDR_BITS);
+  g->next = (addr + ALLOC_ALIGN - 1) & ~(uint64_t)(ALLOC_ALIGN - 1);
+}
+
 bool gmem_map_host(struct gmem *g, uint64_t addr, void *host, uint64_t bytes, const char *name)
 {
   uint64_t size = g->page_mask + 1, n_leaf = (uint64_t)1 << g->leaf_bits;

@@ -29,6 +29,19 @@ bool gmem_release(struct gmem *, uint64_t addr); /* false: not the start of an a
 /* Bytes of the live allocation that starts at addr; 0: there is none. */
 uint64_t gmem_allocated(const struct gmem *, uint64_t addr);
 
+/* A live allocation. */
+struct gmem_range {
+  uint64_t addr, bytes;
+  const char *name; /* belongs to the image */
+};
+
+/* The next live allocation in ascending order of addresses; *cursor is 0 at first. False: no more. */
+bool gmem_next_range(const struct gmem *, size_t *cursor, struct gmem_range *);
+/* Where the next allocation will start, and another place for it (rounded up to 512 bytes): for rebuilding an
+ * image that was saved, whose allocations may come in any order but must not overlap. */
+uint64_t gmem_next_address(const struct gmem *);
+void gmem_set_next_address(struct gmem *, uint64_t addr);
+
 /* Makes host memory [host, host + bytes) appear at guest address addr, where nothing may be mapped yet;
  * addr, host and bytes are multiples of the page. It stays the caller's and must outlive the mapping;
  * gmem_release(addr) ends it. False: addr is no such place. */

@@ -8,27 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-static unsigned long_options(const struct cli_command *cmd, struct option *out)
+/* Fills the tables of getopt_long; letters needs room for 3 characters an option. */
+static void make_tables(const struct cli_command *cmd, struct option *out, char *letters)
 {
   unsigned n = 0;
+
+  letters += sprintf(letters, cmd->program_follows ? "+:h" : ":h");
 
   for (const struct cli_option *o = cmd->options; o && o->name; o++) {
     BUG_ON(n + 2 > CLI_MAX_OPTIONS);
     out[n++] = (struct option){o->name, o->arg ? required_argument : no_argument, NULL, o->id};
+    if (o->id < CLI_OPT_FIRST) letters += sprintf(letters, "%c%s", o->id, o->arg ? ":" : "");
   }
   out[n++] = (struct option){"help", no_argument, NULL, 'h'};
   out[n] = (struct option){0};
-  return n;
 }
 
 int cli_next_option(const struct cli_command *cmd, int argc, char **argv, const char **arg)
 {
   struct option longs[CLI_MAX_OPTIONS + 1];
+  char letters[3 * CLI_MAX_OPTIONS + 4];
   int id;
 
-  long_options(cmd, longs);
+  make_tables(cmd, longs, letters);
   opterr = 0; /* our own messages below: one line, the same on every libc */
-  id = getopt_long(argc, argv, cmd->program_follows ? "+:h" : ":h", longs, NULL);
+  id = getopt_long(argc, argv, letters, longs, NULL);
   *arg = optarg;
   switch (id) {
   case -1: return CLI_OPT_END;
@@ -76,7 +80,10 @@ static void print_option(const struct cli_option *o)
   char head[64];
   const char *text = o->text;
 
-  snprintf(head, sizeof head, "--%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+  char letter[6] = "";
+
+  if (o->id < CLI_OPT_FIRST) snprintf(letter, sizeof letter, "-%c, ", o->id);
+  snprintf(head, sizeof head, "%s--%s%s%s", letter, o->name, o->arg ? " " : "", o->arg ? o->arg : "");
   printf("  %-22s ", head);
   if (strlen(head) > 22) printf("\n%25s", "");
   for (const char *nl; (nl = strchr(text, '\n')); text = nl + 1)

@@ -21,13 +21,13 @@ enum cli_status {
 };
 
 struct cli_option {
-  int id;           /* >= CLI_OPT_FIRST; what cli_next_option returns */
+  int id;           /* what cli_next_option returns; a letter: the option has this short form, too */
   const char *name; /* without dashes */
   const char *arg;  /* name of its argument in the help; NULL: a flag */
   const char *text; /* one help line; '\n' starts another */
 };
 
-/* Ids begin above all characters, so that they cannot be taken for short options. */
+/* Ids of options without a short form begin above all characters. */
 enum { CLI_MAX_OPTIONS = 40, CLI_OPT_FIRST = 256, CLI_OPT_END = -1, CLI_OPT_BAD = -2,
        CLI_OPT_HELP = -3 };
 

@@ -9,11 +9,11 @@
 #include "config/presets.h"
 #include "load/asm_source.h"
 
-enum { OPT_OUTPUT = CLI_OPT_FIRST, OPT_SCHEDULE, OPT_PRESETS };
+enum { OPT_OUTPUT = 'o', OPT_SCHEDULE = CLI_OPT_FIRST, OPT_PRESETS };
 enum { SOURCE_LIMIT = 1 << 28 }; /* bytes */
 
 static const struct cli_option options[] = {
-  {OPT_OUTPUT, "output", "FILE", "the cubin to write (also -o FILE; default: FILE.cubin)"},
+  {OPT_OUTPUT, "output", "FILE", "the cubin to write (default: FILE.cubin)"},
   {OPT_SCHEDULE, "schedule", "GPU", "compute the control information for this GPU, instead of\n"
                                     "taking it from the text"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
@@ -90,22 +90,13 @@ static int assemble(const char *source, const char *output, const struct schedul
   return status;
 }
 
-/* -o is what assemblers call it; the shared option reader only knows long names. */
-static void expand_short(int argc, char **argv, char *name)
-{
-  for (int i = 1; i < argc; i++)
-    if (!strcmp(argv[i], "-o")) argv[i] = name;
-}
-
 static int run_asm(const struct cli_command *cmd, int argc, char **argv)
 {
-  char name[] = "--output";
   const char *arg, *output = NULL, *gpu = NULL, *presets = NULL;
   struct params params;
   struct schedule_rules rules;
   char dir[4096];
   struct err e = {0};
-  expand_short(argc, argv, name);
   for (int id; (id = cli_next_option(cmd, argc, argv, &arg)) != CLI_OPT_END;) {
     switch (id) {
     case CLI_OPT_HELP: return cli_help(cmd);

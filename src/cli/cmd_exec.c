@@ -1,5 +1,6 @@
-/* warpstep exec: an unmodified CUDA program on the simulated GPU. Finds the shim libraries, puts them in
- * the program's way, hands the options over in the environment and becomes the program.
+/* warpstep exec and warpstep capture: an unmodified CUDA program on the simulated GPU. Finds the shim
+ * libraries, puts them in the program's way, hands the options over in the environment and becomes the
+ * program.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -22,6 +24,7 @@ enum { MAX_THREADS = 1024 };
 enum {
   OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_TIMED, OPT_TIME_KERNELS,
   OPT_STOP, OPT_THREADS, OPT_REPORT, OPT_JSON, OPT_QUIET,
+  OPT_PROGRESS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_SAMPLE, OPT_OUTPUT = 'o',
 };
 
 static const struct cli_option options[] = {
@@ -36,7 +39,27 @@ static const struct cli_option options[] = {
   {OPT_THREADS, "threads", "N", "host threads of timed launches (1)"},
   {OPT_REPORT, "report", "FILE", "write the table of launches there, not to stderr"},
   {OPT_JSON, "json", "FILE", "write the launches as JSON; - is stdout"},
-  {OPT_QUIET, "quiet", NULL, "no table of launches"},
+  {OPT_QUIET, "quiet", NULL, "no table of launches, no progress line"},
+  {OPT_PROGRESS, "progress", NULL, "a progress line of long launches, also where stderr is no\n"
+                                   "terminal"},
+  {OPT_SAMPLE, "sample-launches", "N", "of launches alike (kernel, grid, block), time the first N, then\n"
+                                       "ever fewer; estimate the others and print the error"},
+  {OPT_MAX_CYCLES, "max-cycles", "N", "a timed launch fails after N cycles (as by a watchdog)"},
+  {OPT_MAX_INSTRUCTIONS, "max-instructions", "N", "a launch fails after N warp instructions"},
+  {OPT_PRESETS, "presets", "DIR", "where the presets are"},
+  {0},
+};
+
+static const struct cli_option capture_options[] = {
+  {OPT_OUTPUT, "output", "DIR", "folder for the cases; made when it is not there"},
+  {OPT_TIME_KERNELS, "launches", "WHICH", "capture only launches N..M (from 1), or those whose\n"
+                                          "kernel's symbol matches a regular expression"},
+  {OPT_STOP, "stop-after-captured", NULL, "end the program after the last launch of N..M"},
+  {OPT_GPU, "gpu", "PRESET", "the GPU to simulate; by default one the program has code for"},
+  {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
+  {OPT_TIMED, "timed", NULL, "run the launches on the timing model, for programs whose way\n"
+                             "depends on time"},
+  {OPT_THREADS, "threads", "N", "host threads of timed launches (1)"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {0},
 };
@@ -44,11 +67,23 @@ static const struct cli_option options[] = {
 /* The options as the library reads them: lines KEY=VALUE. */
 struct exec_run {
   const char *gpu, *presets, *which;
+  const char *capture; /* folder; NULL: nothing is captured */
+  bool timed;
   bool stop;
   char *text;
   size_t bytes;
   FILE *out;
 };
+
+static int take_count(const struct cli_command *cmd, struct exec_run *x, const char *name,
+                      const char *key, const char *arg)
+{
+  unsigned long n;
+  if (!cli_number(arg, 1, ULONG_MAX, &n))
+    return cli_usage_error(cmd, "--%s %s: not a number from 1 on", name, arg);
+  fprintf(x->out, "%s=%lu\n", key, n);
+  return CLI_OK;
+}
 
 static int take_option(const struct cli_command *cmd, struct exec_run *x, int id, const char *arg)
 {
@@ -60,8 +95,9 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_PRESETS: x->presets = arg; break;
   case OPT_SET: fprintf(x->out, "set=%s\n", arg); break;
   case OPT_CLOCK: fprintf(x->out, "set=clock=%s\n", arg); break;
-  case OPT_TIMED: fprintf(x->out, "mode=timed\n"); break;
-  case OPT_FUNCTIONAL: fprintf(x->out, "mode=functional\n"); break;
+  case OPT_TIMED: x->timed = true; break;
+  case OPT_FUNCTIONAL: x->timed = false; break;
+  case OPT_OUTPUT: x->capture = arg; break;
   case OPT_TIME_KERNELS: x->which = arg; break;
   case OPT_STOP: x->stop = true; break;
   case OPT_THREADS:
@@ -69,6 +105,10 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
       return cli_usage_error(cmd, "--threads %s: not a number from 1 to %d", arg, MAX_THREADS);
     fprintf(x->out, "threads=%lu\n", n);
     break;
+  case OPT_SAMPLE: return take_count(cmd, x, "sample-launches", "sample", arg);
+  case OPT_MAX_CYCLES: return take_count(cmd, x, "max-cycles", "max_cycles", arg);
+  case OPT_MAX_INSTRUCTIONS: return take_count(cmd, x, "max-instructions", "max_insts", arg);
+  case OPT_PROGRESS: fprintf(x->out, "progress=1\n"); break;
   case OPT_REPORT: fprintf(x->out, "report=%s\n", arg); break;
   case OPT_JSON: fprintf(x->out, "json=%s\n", arg); break;
   case OPT_QUIET: fprintf(x->out, "quiet=1\n"); break;
@@ -164,17 +204,33 @@ static void prepend(const char *variable, const char *first)
   free(text);
 }
 
+/* The folder for cases, as an absolute path: the program may change its own. It must not hold cases. */
+static bool make_folder(const char **path, char absolute[PATH_MAX], struct err *e)
+{
+  char list[PATH_MAX + 16];
+  if (mkdir(*path, 0777) != 0 && errno != EEXIST)
+    return err_set(e, "%s: cannot create: %s", *path, strerror(errno));
+  if (!realpath(*path, absolute)) return err_set(e, "%s: %s", *path, strerror(errno));
+  snprintf(list, sizeof list, "%s/manifest.txt", absolute);
+  if (access(list, F_OK) == 0)
+    return err_set(e, "%s: holds captured launches already; choose another folder", *path);
+  *path = absolute;
+  return true;
+}
+
 static int start(const struct cli_command *cmd, struct exec_run *x, char **program)
 {
-  char dir[PATH_MAX], library[PATH_MAX + 32];
+  char dir[PATH_MAX], library[PATH_MAX + 32], folder[PATH_MAX];
   struct err e = {""}, ignored;
   if (!x->gpu && !default_gpu(program[0], &x->gpu, &ignored)) x->gpu = default_gpu_any();
   if (x->stop && (!x->which || !strstr(x->which, "..")))
-    return cli_usage_error(cmd, "--stop-after-timed needs --time-kernels N..M");
+    return cli_usage_error(cmd, x->capture ? "--stop-after-captured needs --launches N..M"
+                                           : "--stop-after-timed needs --time-kernels N..M");
   if (!check_which(x->which, &e) || !check_preset(x, &e) || !check_program(program[0], &e) ||
-      !find_libraries(dir, sizeof dir, &e))
+      !find_libraries(dir, sizeof dir, &e) || (x->capture && !make_folder(&x->capture, folder, &e)))
     return cli_error("%s", e.msg);
-  fprintf(x->out, "gpu=%s\n", x->gpu);
+  fprintf(x->out, "gpu=%s\nmode=%s\n", x->gpu, x->timed ? "timed" : "functional");
+  if (x->capture) fprintf(x->out, "capture=%s\nquiet=1\n", x->capture);
   if (x->presets) fprintf(x->out, "presets=%s\n", x->presets);
   if (x->which) fprintf(x->out, "time=%s\n", x->which);
   if (x->stop) fprintf(x->out, "stop=1\n");
@@ -187,17 +243,50 @@ static int start(const struct cli_command *cmd, struct exec_run *x, char **progr
   return cli_error("%s: %s", program[0], strerror(errno));
 }
 
-static int run_exec(const struct cli_command *cmd, int argc, char **argv)
+static int run_program(const struct cli_command *cmd, struct exec_run x, int argc, char **argv)
 {
-  struct exec_run x = {0};
   if (!(x.out = open_memstream(&x.text, &x.bytes))) return cli_error("out of memory");
   int status = parse(cmd, &x, argc, argv);
+  if (status == CLI_OK && cmd == &cmd_capture && !x.capture)
+    status = cli_usage_error(cmd, "no folder given: -o DIR");
   if (status == CLI_OK) status = start(cmd, &x, argv + optind);
   else if (status == CLI_OPT_HELP) status = cli_help(cmd);
   fclose(x.out);
   free(x.text);
   return status;
 }
+
+static int run_exec(const struct cli_command *cmd, int argc, char **argv)
+{
+  return run_program(cmd, (struct exec_run){ .timed = true }, argc, argv);
+}
+
+static int run_capture(const struct cli_command *cmd, int argc, char **argv)
+{
+  return run_program(cmd, (struct exec_run){0}, argc, argv);
+}
+
+const struct cli_command cmd_capture = {
+  .name = "capture",
+  .synopsis = "-o DIR [options] PROGRAM [ARGUMENT...]",
+  .summary = "save launches of a CUDA program, to run them alone",
+  .options = capture_options,
+  .program_follows = true,
+  .notes =
+    "The program runs as with 'warpstep exec --functional'. Each launch becomes a file DIR/NUMBER-KERNEL.case\n"
+    "that holds its machine code, arguments, all device memory before, and what of it had changed after;\n"
+    "DIR/manifest.txt lists them with their checksums. 'warpstep run FILE.case' runs one again, on the\n"
+    "same or on another GPU, and compares memory and printed text.\n"
+    "\n"
+    "The exit status is that of the program; 2 when it could not be started.\n",
+  .examples =
+    "  # every launch\n"
+    "  warpstep capture -o cases ./saxpy 1000000\n"
+    "  # the third launch, and not more of the program than it takes to get there\n"
+    "  warpstep capture -o cases --launches 3..3 --stop-after-captured ./train\n"
+    "  warpstep run cases/0003-saxpy.case --gpu a100\n",
+  .run = run_capture,
+};
 
 const struct cli_command cmd_exec = {
   .name = "exec",

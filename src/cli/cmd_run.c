@@ -17,6 +17,7 @@
 #include "config/presets.h"
 #include "host/case.h"
 #include "host/simulate.h"
+#include "host/snapshot.h"
 #include "load/file.h"
 #include "view/json.h"
 #include "view/progress.h"
@@ -43,6 +44,7 @@ static bool choose_gpu(struct run *r, struct err *e)
   const char *name = r->opt.gpu;
   char dir[4096];
 
+  if (!name && r->lc.snapshot) name = r->lc.snapshot->gpu;
   if (!name) TRY(default_gpu(r->lc.cubin[0], &name, e));
   TRY(presets_dir(r->opt.presets, dir, sizeof dir, e));
   TRY(preset_load(name, dir, &r->preset, e));
@@ -231,6 +233,16 @@ static bool write_reports(const struct run *r, struct err *e)
   return o->json ? write_json(r, e) : true;
 }
 
+/* A captured launch that faulted must fault as it did. */
+static bool same_fault(const struct run *r)
+{
+  const struct snapshot *s = r->lc.snapshot;
+  if (!s || !r->opt.check || s->fault == r->report.fault->kind) return true;
+  fprintf(stderr, "warpstep: mismatch: the captured launch %s\n",
+          s->fault == FAULT_NONE ? "did not fault" : "faulted in another way");
+  return false;
+}
+
 /* What went wrong is said on stderr, also by --quiet. */
 static int verdict(const struct run *r)
 {
@@ -240,7 +252,7 @@ static int verdict(const struct run *r)
   if (rep->fault) {
     fputs("warpstep: ", stderr);
     view_fault_write(stderr, rep, case_device(r->cr)->mem);
-    return CLI_FAULT;
+    return same_fault(r) ? CLI_FAULT : CLI_MISMATCH;
   }
   if (rep->end != RUN_DONE) {
     fputs("warpstep: ", stderr);
@@ -293,13 +305,15 @@ static int run_run(const struct cli_command *cmd, int argc, char **argv)
 const struct cli_command cmd_run = {
   .name = "run",
   .synopsis = "FILE... [options]",
-  .summary = "run one kernel: a launch file, or a cubin or CUDA program with options",
+  .summary = "run one kernel: a launch file, a captured launch, or a cubin or CUDA program",
   .options = run_option_table,
   .notes =
     "FILE is a launch file, a cubin, or anything that holds one: a fat binary, an executable, shared\n"
     "object, object file or library made by nvcc. Of code for several GPUs, the part for exactly the\n"
     "GPU's SM is taken, else that of the same major and the next lower minor version.\n"
     "Several files are objects of nvcc -dc (-rdc=true), which are linked first.\n"
+    "A captured launch (warpstep capture) runs on the GPU it was captured on, or on --gpu; memory and\n"
+    "printed text must be as in the capture, and a launch that faulted must fault in the same way.\n"
     "A kernel is named by its symbol (_Z6vecaddPfS_S_j) or, if that is unambiguous, by its plain name\n"
     "(vecadd): the last component of _Z<length><name> and _ZN...E; nothing else is demangled.\n"
     "\n"
@@ -314,6 +328,8 @@ const struct cli_command cmd_run = {
     "  # a launch file on the default GPU, then on another one\n"
     "  warpstep run kernels/sgemm_tiled/sgemm_tiled.launch\n"
     "  warpstep run kernels/sgemm_tiled/sgemm_tiled.launch --gpu a100\n"
+    "  # a launch of a program, captured before, on another GPU\n"
+    "  warpstep run cases/0001-saxpy.case --gpu rtx-a6000\n"
     "  # results only\n"
     "  warpstep run kernels/scan/scan.launch --functional\n"
     "  # a cubin of your own: z[i] = x[i] + y[i]\n"

@@ -4,6 +4,6 @@
 
 #include "cli/cli.h"
 
-extern const struct cli_command cmd_run, cmd_disasm, cmd_asm, cmd_isa, cmd_gpus, cmd_probe, cmd_area, cmd_exec, cmd_help;
+extern const struct cli_command cmd_run, cmd_disasm, cmd_asm, cmd_isa, cmd_gpus, cmd_probe, cmd_area, cmd_exec, cmd_capture, cmd_help;
 
 #endif

@@ -37,19 +37,20 @@ static void put_paragraphs(const char *s)
 }
 
 /* Lines of a help text are wrapped for the terminal, not for the page. */
-static void put_option(const char *name, const char *arg, const char *text)
+static void put_option(const struct cli_option *o)
 {
   fputs(".TP\n\\fB", stdout);
+  if (o->id < CLI_OPT_FIRST) printf("\\-%c, ", o->id);
   put("--");
-  put(name);
+  put(o->name);
   fputs("\\fR", stdout);
-  if (arg) {
+  if (o->arg) {
     fputs(" \\fI", stdout);
-    put(arg);
+    put(o->arg);
     fputs("\\fR", stdout);
   }
   putchar('\n');
-  put(text);
+  put(o->text);
   putchar('\n');
 }
 
@@ -63,7 +64,7 @@ static void put_command(const struct cli_command *c)
   put(c->summary);
   puts(".");
   for (const struct cli_option *o = c->options; o && o->name; o++)
-    put_option(o->name, o->arg, o->text);
+    put_option(o);
   if (c->notes) {
     puts(".PP");
     put_paragraphs(c->notes);

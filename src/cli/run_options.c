@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/snapshot.h"
+
 enum {
   OPT_KERNEL = CLI_OPT_FIRST, OPT_GRID, OPT_BLOCK, OPT_SHMEM, OPT_BUF, OPT_SYMBOL, OPT_ARG, OPT_GPU, OPT_PRESETS,
   OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_THREADS, OPT_JSON, OPT_JSON_HOST, OPT_OUT, OPT_DATA, OPT_PRINT_BUF,
@@ -169,6 +171,7 @@ int run_options_parse(const struct cli_command *cmd, int argc, char **argv, stru
   o->n_files = (unsigned)(argc - optind);
   o->file = o->files[0];
   o->is_cubin = holds_code(o->file);
+  o->is_capture = !o->is_cubin && snapshot_is_file(o->file);
   for (unsigned i = 1; i < o->n_files; i++)
     if (!o->is_cubin || !holds_code(o->files[i]))
       return cli_usage_error(cmd, "unexpected '%s'", o->files[i]);
@@ -225,6 +228,8 @@ bool run_options_case(const struct run_options *o, struct launch_case *c, struct
 {
   if (o->is_cubin)
     TRY(case_from_options(o, c, e));
+  else if (o->is_capture)
+    TRY(launch_case_read_capture(c, o->file, e));
   else
     TRY(launchfile_read(c, o->file, e));
   if (o->data) {

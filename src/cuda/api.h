@@ -176,6 +176,60 @@ typedef struct {
   size_t width, height, depth;
 } CUDA_MEMCPY3D;
 
+/* CUarray_format */
+enum { FORMAT_U8 = 1, FORMAT_U16 = 2, FORMAT_U32 = 3, FORMAT_S8 = 8, FORMAT_S16 = 9, FORMAT_S32 = 10,
+       FORMAT_HALF = 16, FORMAT_FLOAT = 32 };
+
+typedef struct {
+  size_t width, height;
+  int format;
+  unsigned channels;
+} CUDA_ARRAY_DESCRIPTOR;
+
+typedef struct {
+  size_t width, height, depth;
+  int format;
+  unsigned channels, flags;
+} CUDA_ARRAY3D_DESCRIPTOR;
+
+/* CUresourcetype */
+enum { RESOURCE_ARRAY, RESOURCE_MIPMAP, RESOURCE_LINEAR, RESOURCE_PITCHED };
+
+typedef struct {
+  int type;
+  union {
+    CUarray array;
+    struct {
+      CUdeviceptr p;
+      int format;
+      unsigned channels;
+      size_t bytes;
+    } linear;
+    struct {
+      CUdeviceptr p;
+      int format;
+      unsigned channels;
+      size_t width, height, pitch;
+    } pitched;
+    int reserved[32];
+  } of;
+  unsigned flags;
+} CUDA_RESOURCE_DESC;
+
+/* Flags of a texture. */
+enum { TEXTURE_READ_AS_INTEGER = 1, TEXTURE_NORMALIZED = 2, TEXTURE_SRGB = 16 };
+
+typedef struct {
+  int address[3];
+  int filter;
+  unsigned flags;
+  unsigned max_anisotropy;
+  int mip_filter;
+  float mip_bias, mip_min, mip_max;
+  float border[4];
+  int reserved[12];
+} CUDA_TEXTURE_DESC;
+
 typedef struct {
   void *ptr;
   size_t pitch, xsize, ysize;

@@ -80,6 +80,7 @@ CUresult array_destroy(struct shim *s, CUarray h)
 void array_destroy_all(struct shim *s)
 {
   while (s->arrays) array_destroy(s, s->arrays);
+  array_forget_objects(s);
   tex_objects_free(&s->device.textures);
 }
 

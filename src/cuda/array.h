@@ -37,5 +37,7 @@ CUresult array_view_memory(struct shim *, uint64_t addr, enum texel_type, unsign
                            struct image *);
 CUresult array_texture(struct shim *, const struct image *, struct sampler, uint64_t *handle);
 CUresult array_surface(struct shim *, const struct cu_array *, uint64_t *handle);
+/* The driver's descriptions of objects (driver_array.c) go. */
+void array_forget_objects(struct shim *);
 
 #endif

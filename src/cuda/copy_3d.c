@@ -2,31 +2,45 @@
 
 #include "cuda/array.h"
 
-/* One side of a 2D or 3D copy. False: an array, or no such memory type. */
-static bool side(struct shim *s, struct copy_side *out, unsigned type, const void *host,
-                 CUdeviceptr device, const size_t at[3], size_t pitch, size_t height)
+/* One side of a 2D or 3D copy as the driver describes it. */
+struct described {
+  unsigned type;
+  const void *host;
+  CUdeviceptr device;
+  CUarray array;
+  size_t x, y, z, pitch, height;
+};
+
+static CUresult side(struct shim *s, const struct described *d, const struct copy *c,
+                     struct copy_side *out)
 {
-  if (type != MEM_HOST && type != MEM_DEVICE && type != MEM_UNIFIED) return false;
-  uint64_t base = type == MEM_HOST ? (uint64_t)(uintptr_t)host : device;
-  *out = (struct copy_side){ .pitch = pitch, .slice = pitch * height,
-                             .addr = base + at[0] + at[1] * pitch + at[2] * pitch * height };
-  out->device = type == MEM_DEVICE || (type == MEM_UNIFIED && memory_is_device(s, base));
-  return true;
+  if (d->type == MEM_ARRAY) {
+    const struct cu_array *a = array_of(s, d->array);
+    if (!a) return CUDA_ERROR_INVALID_HANDLE;
+    return array_side(a, d->x, d->y, d->z, c->width, c->height, c->depth, out)
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_VALUE;
+  }
+  if (d->type != MEM_HOST && d->type != MEM_DEVICE && d->type != MEM_UNIFIED)
+    return CUDA_ERROR_INVALID_VALUE;
+  size_t pitch = d->pitch ? d->pitch : c->width;
+  uint64_t base = d->type == MEM_HOST ? (uint64_t)(uintptr_t)d->host : d->device;
+  *out = (struct copy_side){ .pitch = pitch, .slice = pitch * d->height,
+                             .addr = base + d->x + d->y * pitch + d->z * pitch * d->height };
+  out->device = d->type == MEM_DEVICE || (d->type == MEM_UNIFIED && memory_is_device(s, base));
+  return CUDA_SUCCESS;
 }
 
 CUresult copy_from_3d(struct shim *s, struct copy *c, const CUDA_MEMCPY3D *p)
 {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
-  if (p->src_type == MEM_ARRAY || p->dst_type == MEM_ARRAY)
-    return shim_unsupported(s, "cuMemcpy of an array");
-  const size_t from[3] = { p->src_x, p->src_y, p->src_z }, to[3] = { p->dst_x, p->dst_y, p->dst_z };
-  size_t src_pitch = p->src_pitch ? p->src_pitch : p->width;
-  size_t dst_pitch = p->dst_pitch ? p->dst_pitch : p->width;
+  const struct described src = { p->src_type, p->src_host, p->src_device, p->src_array, p->src_x,
+                                 p->src_y, p->src_z, p->src_pitch, p->src_height };
+  const struct described dst = { p->dst_type, p->dst_host, p->dst_device, p->dst_array, p->dst_x,
+                                 p->dst_y, p->dst_z, p->dst_pitch, p->dst_height };
   *c = (struct copy){ .width = p->width, .height = p->height, .depth = p->depth };
-  if (!side(s, &c->src, p->src_type, p->src_host, p->src_device, from, src_pitch, p->src_height) ||
-      !side(s, &c->dst, p->dst_type, p->dst_host, p->dst_device, to, dst_pitch, p->dst_height))
-    return CUDA_ERROR_INVALID_VALUE;
-  return CUDA_SUCCESS;
+  CUresult r = side(s, &src, c, &c->src);
+  return r == CUDA_SUCCESS ? side(s, &dst, c, &c->dst) : r;
 }
 
 static struct copy_side side_3d(const cudaPitchedPtr *p, const cudaPos *at)

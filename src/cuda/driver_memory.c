@@ -242,9 +242,9 @@ static CUresult copy_2d(struct shim *s, const CUDA_MEMCPY2D *p, CUstream stream,
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   CUDA_MEMCPY3D q = {
     .src_x = p->src_x, .src_y = p->src_y, .src_type = p->src_type, .src_host = p->src_host,
-    .src_device = p->src_device, .src_pitch = p->src_pitch, .dst_x = p->dst_x, .dst_y = p->dst_y,
-    .dst_type = p->dst_type, .dst_host = p->dst_host, .dst_device = p->dst_device,
-    .dst_pitch = p->dst_pitch, .width = p->width, .height = p->height, .depth = 1,
+    .src_device = p->src_device, .src_array = p->src_array, .src_pitch = p->src_pitch,
+    .dst_x = p->dst_x, .dst_y = p->dst_y, .dst_type = p->dst_type, .dst_host = p->dst_host,
+    .dst_device = p->dst_device, .dst_array = p->dst_array, .dst_pitch = p->dst_pitch, .width = p->width, .height = p->height, .depth = 1,
   };
   return copy_3d(s, &q, stream, blocking);
 }

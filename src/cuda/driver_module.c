@@ -233,16 +233,22 @@ CUresult cuKernelGetFunction(CUfunction *out, CUkernel kernel)
   DRIVER(NEED_CONTEXT, same_function(s, out, kernel));
 }
 
-/* Linking: one input of PTX or machine code. ------------------------------------------------------ */
+/* Linking: inputs are kept as they come; what they hold is looked at in the end, when it is known how many
+ * there are. ------------------------------------------------------------------------------------- */
+
+struct link_input {
+  struct link_input *next;
+  char *image; /* PTX, cubin or fat binary; a 0 behind it */
+};
 
 struct cu_link {
   struct jit jit;
   unsigned n_options;
   int *option;
   void **value;
-  char *image; /* PTX, cubin or fat binary */
-  size_t bytes;
-  char *cubin;
+  struct link_input *first, **last;
+  unsigned n_inputs;
+  uint8_t *cubin;
 };
 
 static CUresult link_create(unsigned n, int *option, void **value, CUlinkState *out)
@@ -250,6 +256,7 @@ static CUresult link_create(unsigned n, int *option, void **value, CUlinkState *
   if (!out || (n && (!option || !value))) return CUDA_ERROR_INVALID_VALUE;
   struct cu_link *l = shim_alloc(sizeof *l);
   *l = (struct cu_link){ .n_options = n, .option = option, .value = value };
+  l->last = &l->first;
   read_options(&l->jit, n, option, value);
   *out = l;
   return CUDA_SUCCESS;
@@ -260,35 +267,46 @@ CUresult cuLinkCreate_v2(unsigned n, int *option, void **value, CUlinkState *out
   DRIVER(NEED_CONTEXT, link_create(n, option, value, out));
 }
 
-static CUresult link_add(struct shim *s, CUlinkState l, const void *data, size_t bytes, unsigned n,
-                         const int *option, void **value)
+/* Takes the image over. */
+static CUresult link_add(struct shim *s, CUlinkState l, char *image, unsigned n, const int *option,
+                         void **value)
+{
+  static const char archive[] = "!<arch>";
+  if (strncmp(image, archive, sizeof archive - 1) == 0) {
+    free(image);
+    return shim_unsupported(s, "cuLink… with a library of objects");
+  }
+  read_options(&l->jit, n, option, value);
+  struct link_input *in = shim_alloc(sizeof *in);
+  in->image = image;
+  *l->last = in;
+  l->last = &in->next;
+  l->n_inputs++;
+  return CUDA_SUCCESS;
+}
+
+static CUresult link_add_data(struct shim *s, CUlinkState l, const void *data, size_t bytes,
+                              unsigned n, const int *option, void **value)
 {
   if (!l || !data || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  if (l->image) return shim_unsupported(s, "cuLink… with several inputs");
-  read_options(&l->jit, n, option, value);
-  l->image = shim_alloc(bytes + 1);
-  memcpy(l->image, data, bytes);
-  l->bytes = bytes;
-  return CUDA_SUCCESS;
+  char *image = shim_alloc(bytes + 64); /* headers are read before their kind is known */
+  memcpy(image, data, bytes);
+  return link_add(s, l, image, n, option, value);
 }
 
 CUresult cuLinkAddData_v2(CUlinkState l, int type, void *data, size_t bytes, const char *name,
                           unsigned n, int *option, void **value)
 {
   (void)type, (void)name;
-  DRIVER(NEED_CONTEXT, link_add(s, l, data, bytes, n, option, value));
+  DRIVER(NEED_CONTEXT, link_add_data(s, l, data, bytes, n, option, value));
 }
 
 static CUresult link_add_file(struct shim *s, CUlinkState l, const char *path, unsigned n,
                               const int *option, void **value)
 {
-  CUresult r;
-  char *data = read_file(path, &r);
-  FILE *f = data ? fopen(path, "rb") : NULL;
-  if (f && fseek(f, 0, SEEK_END) == 0) r = link_add(s, l, data, (size_t)ftell(f), n, option, value);
-  if (f) fclose(f);
-  free(data);
-  return r;
+  CUresult r = CUDA_ERROR_INVALID_VALUE;
+  char *image = l ? read_file(path, &r) : NULL;
+  return image ? link_add(s, l, image, n, option, value) : r;
 }
 
 CUresult cuLinkAddFile_v2(CUlinkState l, int type, const char *path, unsigned n, int *option,
@@ -298,21 +316,40 @@ CUresult cuLinkAddFile_v2(CUlinkState l, int type, const char *path, unsigned n,
   DRIVER(NEED_CONTEXT, link_add_file(s, l, path, n, option, value));
 }
 
+/* One input is its own result; several are put together and linked when they are loaded. */
+static CUresult join_inputs(struct shim *s, CUlinkState l, size_t *bytes)
+{
+  struct link_file *file = shim_alloc(l->n_inputs * sizeof *file);
+  CUresult r = CUDA_SUCCESS;
+  unsigned n = 0;
+  l->jit.relocatable = l->n_inputs > 1;
+  for (const struct link_input *in = l->first; in && r == CUDA_SUCCESS; in = in->next) {
+    r = module_extract(s, in->image, &l->jit, &file[n].elf, &file[n].bytes);
+    if (r == CUDA_SUCCESS) n++;
+  }
+  free(l->cubin);
+  l->cubin = NULL;
+  if (r == CUDA_SUCCESS && n == 1) {
+    l->cubin = file[0].elf;
+    *bytes = file[0].bytes;
+    n = 0;
+  } else if (r == CUDA_SUCCESS) {
+    l->cubin = module_join(file, n, bytes);
+  }
+  while (n > 0) free(file[--n].elf);
+  free(file);
+  return r;
+}
+
 static CUresult link_complete(struct shim *s, CUlinkState l, void **cubin, size_t *bytes)
 {
-  CUresult r = CUDA_SUCCESS;
   size_t made = 0;
-  if (!l || !l->image || !cubin) return CUDA_ERROR_INVALID_VALUE;
-  if (memcmp(l->image, "\177ELF", 4) == 0) {
-    *cubin = l->image;
-    made = l->bytes;
-  } else {
-    free(l->cubin);
-    *cubin = l->cubin = ptx_translate(s, l->image, &l->jit, &made, &r);
-  }
+  if (!l || !l->first || !cubin) return CUDA_ERROR_INVALID_VALUE;
+  CUresult r = join_inputs(s, l, &made);
   write_options(&l->jit, l->n_options, l->option, l->value);
+  *cubin = l->cubin;
   if (bytes) *bytes = made;
-  return r == CUDA_SUCCESS && !*cubin ? CUDA_ERROR_INVALID_PTX : *cubin ? CUDA_SUCCESS : r;
+  return r;
 }
 
 CUresult cuLinkComplete(CUlinkState l, void **cubin, size_t *bytes)
@@ -323,7 +360,11 @@ CUresult cuLinkComplete(CUlinkState l, void **cubin, size_t *bytes)
 static CUresult link_destroy(CUlinkState l)
 {
   if (!l) return CUDA_ERROR_INVALID_HANDLE;
-  free(l->image);
+  for (struct link_input *in = l->first, *next; in; in = next) {
+    next = in->next;
+    free(in->image);
+    free(in);
+  }
   free(l->cubin);
   free(l);
   return CUDA_SUCCESS;

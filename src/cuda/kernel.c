@@ -6,6 +6,9 @@
 
 #include "cuda/capture.h"
 #include "cuda/memory.h"
+#include "cuda/sampling.h"
+#include "cuda/save.h"
+#include "cuda/watch.h"
 #include "time/gpu/occupancy.h"
 
 enum { WARP_LANES = 32 };
@@ -149,6 +152,37 @@ static void tell_fault(struct shim *s, const struct launch_request *q, const str
     gmem_describe(s->device.mem, f->addr, near, sizeof near);
     fprintf(stderr, "=========     address 0x%llx is %s\n", (unsigned long long)f->addr, near);
   }
+}
+
+/* Where the warps of a launch that ended early are, most first. */
+static void tell_where(const struct launch_request *q, const struct sim_result *r, const char *what)
+{
+  enum { MAX_ROWS = 12 };
+  char where[200];
+  fprintf(stderr, "========= kernel %s %s\n", q->function->kernel->name, what);
+  for (unsigned i = 0; i < r->where->n && i < MAX_ROWS; i++) {
+    const struct position *p = &r->where->row[i];
+    module_where(q->function->module->code.module, p->pc, where, sizeof where);
+    fprintf(stderr, "=========     %llu warp%s at %s (%s)\n", (unsigned long long)p->warps,
+            p->warps == 1 ? "" : "s", where, path_wait_name(p->wait));
+  }
+  if (r->where->n > MAX_ROWS)
+    fprintf(stderr, "=========     and at %u more places\n", r->where->n - MAX_ROWS);
+}
+
+/* From simulated time `end` on. */
+static void keep_fault(struct shim *s, const struct launch_request *q, const struct sim_result *r,
+                       uint64_t end)
+{
+  s->fault_time = end;
+  s->fault_waits = !r->timed;
+  s->fault = r->end == RUN_FAULT ? code_of(r->fault.kind) : CUDA_ERROR_LAUNCH_TIMEOUT;
+  if (r->end == RUN_FAULT) tell_fault(s, q, &r->fault);
+  if (r->end != RUN_FAULT)
+    tell_where(q, r, r->end == RUN_CYCLE_LIMIT ? "reached the limit of --max-cycles"
+                                               : "reached the limit of --max-instructions");
+  else if (r->fault.kind == FAULT_DEADLOCK)
+    tell_where(q, r, "cannot go on");
   fprintf(stderr, "========= launch %llu: every later call of the CUDA interface fails\n",
           (unsigned long long)s->record.n);
 }
@@ -156,13 +190,17 @@ static void tell_fault(struct shim *s, const struct launch_request *q, const str
 /* Running -------------------------------------------------------------------------------------- */
 
 static void keep_record(struct shim *s, const struct launch_request *q, const struct sim_result *r,
-                        uint64_t start, uint64_t end)
+                        const struct sample_group *estimate, uint64_t start, uint64_t end)
 {
   struct launch_record l = {
     .kernel = q->function->kernel->name, .shared = q->shared, .stream = q->stream->id,
     .timed = r->timed, .faulted = r->end != RUN_DONE, .cycles = r->cycles, .start_ps = start,
     .end_ps = end, .warp_insts = r->warp_insts,
   };
+  if (estimate) {
+    l.estimated = true;
+    l.cycles = (uint64_t)estimate->cycles;
+  }
   memcpy(l.grid, q->grid, sizeof l.grid);
   memcpy(l.block, q->block, sizeof l.block);
   record_add(&s->record, &l);
@@ -176,29 +214,51 @@ static void stop_if_done(struct shim *s)
   _exit(0);
 }
 
-static CUresult run(struct shim *s, const struct launch_request *q, struct launch *l)
+/* Group of a launch that sampling decides about; NULL: it is timed, or not, as the options say. */
+static struct sample_group *sample_of(struct shim *s, const struct launch_request *q, bool timed)
 {
-  struct sim_options o = { .threads = s->options.threads, .report = stderr };
+  struct sample_key key = { .kernel = q->function->kernel->name, .shared = q->shared };
+  memcpy(key.grid, q->grid, sizeof key.grid);
+  memcpy(key.block, q->block, sizeof key.block);
+  return timed && s->options.sample ? sampling_group(&s->samples, &key) : NULL;
+}
+
+static CUresult run(struct shim *s, const struct launch_request *q, struct launch *l,
+                    struct snapshot *saved)
+{
+  struct launch_watch watch;
+  struct sim_options o = { .threads = s->options.threads, .report = stderr,
+                           .max_cycles = s->options.max_cycles, .max_insts = s->options.max_insts,
+                           .poll = launch_watch_poll, .ctx = &watch };
   struct sim_result r;
   struct err e = {""};
   uint64_t start = timeline_start(&s->time, &q->stream->clock, TIMELINE_COMPUTE);
   o.timed = exec_options_timed(&s->options, s->record.n + 1, q->function->kernel->name);
   o.start_ps = start;
-  memory_sync_registered(s, true);
-  if (!simulate(s->simulator, l, &o, &r, &e)) {
+  struct sample_group *group = sample_of(s, q, o.timed);
+  if (group) o.timed = sampling_next(group, s->options.sample);
+  if (!o.timed) o.max_cycles = 0;
+  launch_watch_start(&watch, s, q->function->kernel->name);
+  bool ran = simulate(s->simulator, l, &o, &r, &e);
+  launch_watch_end(&watch);
+  if (!ran) {
     shim_say("%s", e.msg);
+    snapshot_free(saved);
     return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   }
   memory_sync_registered(s, false);
+  save_after(s, saved, &r);
   if (r.timed) start = r.start_ps;
-  uint64_t end = start + r.time_ps;
+  if (group && r.timed && r.end == RUN_DONE) sampling_add(group, r.cycles, r.time_ps);
+  bool estimated = group && !r.timed;
+  uint64_t end = start + (estimated ? (uint64_t)group->ps : r.time_ps);
   timeline_finish(&s->time, &q->stream->clock, TIMELINE_COMPUTE, end);
-  keep_record(s, q, &r, start, end);
-  if (r.end != RUN_DONE) {
-    s->fault = code_of(r.fault.kind);
-    s->fault_time = end;
-    tell_fault(s, q, &r.fault);
+  keep_record(s, q, &r, estimated ? group : NULL, start, end);
+  if (r.end == RUN_STOPPED) {
+    tell_where(q, &r, "was stopped");
+    interrupt_end(s);
   }
+  if (r.end != RUN_DONE) keep_fault(s, q, &r, end);
   stop_if_done(s);
   return CUDA_SUCCESS;
 }
@@ -226,11 +286,14 @@ CUresult kernel_execute(struct shim *s, const struct launch_request *q)
   };
   memcpy(desc.grid, q->grid, sizeof desc.grid);
   memcpy(desc.block, q->block, sizeof desc.block);
+  memory_sync_registered(s, true);
+  struct snapshot *saved = save_before(s, q->function->module, &desc);
   if (!launch_init(&l, &s->device, &desc, &e)) {
     shim_say("%s", e.msg);
+    snapshot_free(saved);
     return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   }
-  CUresult r = run(s, q, &l);
+  CUresult r = run(s, q, &l, saved);
   launch_free(&l);
   return r;
 }

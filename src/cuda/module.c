@@ -21,11 +21,11 @@ static CUresult broken(const struct err *e)
   return CUDA_ERROR_INVALID_IMAGE;
 }
 
-CUresult module_open_cubin(struct shim *s, const void *cubin, size_t bytes, struct cu_module **out)
+/* Takes a parsed module over; files: what it was made of. */
+static CUresult place(struct shim *s, struct module *parsed, const struct link_file *file, unsigned n,
+                      struct cu_module **out)
 {
   struct err e = {""};
-  struct module *parsed = module_load_memory(cubin, bytes, "module", &e);
-  if (!parsed) return broken(&e);
   if (!target_runs_on(module_sm(parsed), TARGET_PLAIN, s->device.config.sm)) {
     module_free(parsed);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
@@ -36,10 +36,71 @@ CUresult module_open_cubin(struct shim *s, const void *cubin, size_t bytes, stru
     free(m);
     return broken(&e);
   }
+  if (s->options.capture) {
+    m->file = shim_alloc(n * sizeof *m->file);
+    for (unsigned i = 0; i < n; i++) {
+      m->file[i] = (struct link_file){ shim_alloc(file[i].bytes), file[i].bytes };
+      memcpy(m->file[i].elf, file[i].elf, file[i].bytes);
+    }
+    m->n_files = n;
+  }
   m->next = s->modules;
   s->modules = m;
   *out = m;
   return CUDA_SUCCESS;
+}
+
+static CUresult open_files(struct shim *s, const struct link_file *file, unsigned n,
+                           struct cu_module **out)
+{
+  struct err e = {""};
+  struct module_file *list = shim_alloc(n * sizeof *list);
+  for (unsigned i = 0; i < n; i++)
+    list[i] = (struct module_file){ "module", file[i].elf, file[i].bytes };
+  struct module *parsed = module_link(list, n, &e);
+  free(list);
+  return parsed ? place(s, parsed, file, n, out) : broken(&e);
+}
+
+/* Linked files ----------------------------------------------------------------------------------- */
+
+enum { JOINED_MAX = 4096 };
+static const char joined_magic[16] = "warpstep linked";
+
+uint8_t *module_join(const struct link_file *file, unsigned n, size_t *bytes)
+{
+  uint64_t head[3] = {0};
+  *bytes = sizeof head;
+  for (unsigned i = 0; i < n; i++) *bytes += sizeof head[0] + file[i].bytes;
+  uint8_t *image = shim_alloc(*bytes), *at = image + sizeof head;
+  memcpy(head, joined_magic, sizeof joined_magic);
+  head[2] = n;
+  memcpy(image, head, sizeof head);
+  for (unsigned i = 0; i < n; i++) {
+    const uint64_t size = file[i].bytes;
+    memcpy(at, &size, sizeof size);
+    memcpy(at + sizeof size, file[i].elf, file[i].bytes);
+    at += sizeof size + file[i].bytes;
+  }
+  return image;
+}
+
+static CUresult open_joined(struct shim *s, const uint8_t *image, struct cu_module **out)
+{
+  uint64_t head[3];
+  memcpy(head, image, sizeof head);
+  if (head[2] == 0 || head[2] > JOINED_MAX) return CUDA_ERROR_INVALID_IMAGE;
+  struct link_file *file = shim_alloc(head[2] * sizeof *file);
+  image += sizeof head;
+  for (uint64_t i = 0; i < head[2]; i++) {
+    uint64_t size;
+    memcpy(&size, image, sizeof size);
+    file[i] = (struct link_file){ (uint8_t *)(uintptr_t)image + sizeof size, size };
+    image += sizeof size + size;
+  }
+  CUresult r = open_files(s, file, (unsigned)head[2], out);
+  free(file);
+  return r;
 }
 
 /* Fat binaries ---------------------------------------------------------------------------------- */
@@ -65,8 +126,8 @@ static void explain_targets(const uint8_t *container, unsigned sm)
            "-gencode arch=compute_%u,code=sm_%u", list, sm, sm, sm);
 }
 
-static CUresult open_fatbin(struct shim *s, const uint8_t *container, struct jit *jit,
-                            struct cu_module **out)
+/* The best entry, unpacked, with room for a 0 behind it. */
+static CUresult pick(struct shim *s, const uint8_t *container, uint8_t **image, size_t *bytes)
 {
   struct err e = {""};
   struct fatbin_entry entry, best = {0};
@@ -78,17 +139,11 @@ static CUresult open_fatbin(struct shim *s, const uint8_t *container, struct jit
     explain_targets(container, sm);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
-  uint8_t *image = fatbin_unpack(&best, &e);
-  if (!image) return broken(&e);
-  CUresult r;
-  if (best.kind == FATBIN_SASS) {
-    r = module_open_cubin(s, image, best.bytes, out);
-  } else {
-    image[best.bytes] = '\0'; /* fatbin_unpack leaves room for it */
-    r = module_open(s, image, jit, out);
-  }
-  free(image);
-  return r;
+  *image = fatbin_unpack(&best, &e);
+  if (!*image) return broken(&e);
+  (*image)[best.bytes] = '\0'; /* PTX is text; fatbin_unpack leaves room */
+  *bytes = best.bytes;
+  return CUDA_SUCCESS;
 }
 
 /* End of the last thing an ELF file's headers speak of: its size. */
@@ -105,22 +160,45 @@ static size_t elf_size(const void *image)
   return program > end ? program : end;
 }
 
-CUresult module_open(struct shim *s, const void *image, struct jit *jit, struct cu_module **out)
+static CUresult translate(struct shim *s, const void *ptx, struct jit *jit, uint8_t **elf,
+                          size_t *bytes)
+{
+  CUresult r = CUDA_SUCCESS;
+  *elf = ptx_translate(s, ptx, jit, bytes, &r);
+  return *elf ? CUDA_SUCCESS : r;
+}
+
+CUresult module_extract(struct shim *s, const void *image, struct jit *jit, uint8_t **elf,
+                        size_t *bytes)
 {
   const struct wrapper *w = image;
-  struct jit none = {0};
-  if (!image) return CUDA_ERROR_INVALID_VALUE;
-  if (!jit) jit = &none;
   if (w->magic == WRAPPER_MAGIC) image = w->data;
-  if (fatbin_at(image, SIZE_MAX / 2)) return open_fatbin(s, image, jit, out);
-  if (memcmp(image, ELFMAG, SELFMAG) == 0)
-    return module_open_cubin(s, image, elf_size(image), out);
-  CUresult r = CUDA_SUCCESS;
-  size_t bytes;
-  void *cubin = ptx_translate(s, image, jit, &bytes, &r);
-  if (!cubin) return r;
-  r = module_open_cubin(s, cubin, bytes, out);
-  free(cubin);
+  if (fatbin_at(image, SIZE_MAX / 2)) {
+    uint8_t *entry;
+    CUresult r = pick(s, image, &entry, bytes);
+    if (r != CUDA_SUCCESS) return r;
+    if (memcmp(entry, ELFMAG, SELFMAG) == 0) return *elf = entry, CUDA_SUCCESS;
+    r = translate(s, entry, jit, elf, bytes);
+    free(entry);
+    return r;
+  }
+  if (memcmp(image, ELFMAG, SELFMAG) != 0) return translate(s, image, jit, elf, bytes);
+  *bytes = elf_size(image);
+  *elf = shim_alloc(*bytes);
+  memcpy(*elf, image, *bytes);
+  return CUDA_SUCCESS;
+}
+
+CUresult module_open(struct shim *s, const void *image, struct jit *jit, struct cu_module **out)
+{
+  struct jit none = {0};
+  struct link_file file;
+  if (!image) return CUDA_ERROR_INVALID_VALUE;
+  if (memcmp(image, joined_magic, sizeof joined_magic) == 0) return open_joined(s, image, out);
+  CUresult r = module_extract(s, image, jit ? jit : &none, &file.elf, &file.bytes);
+  if (r != CUDA_SUCCESS) return r;
+  r = open_files(s, &file, 1, out);
+  free(file.elf);
   return r;
 }
 
@@ -133,6 +211,8 @@ static void free_module(struct cu_module *m)
     free(f);
   }
   device_unload(&m->code);
+  for (unsigned i = 0; i < m->n_files; i++) free(m->file[i].elf);
+  free(m->file);
   free(m);
 }
 

@@ -15,9 +15,17 @@ struct cu_function {
   int carveout, cache;
 };
 
+/* One of the files that a link makes into one module. */
+struct link_file {
+  uint8_t *elf;
+  size_t bytes;
+};
+
 struct cu_module {
   struct cu_module *next;
   struct device_code code;
+  struct link_file *file; /* what it was made of: kept for captures, else NULL */
+  unsigned n_files;
   struct cu_function *functions;
 };
 
@@ -26,14 +34,19 @@ struct jit {
   int opt_level; /* 0: not stated; else level + 1 */
   unsigned max_registers, target; /* 0: not stated; target: 86 */
   bool debug, line_info, verbose;
+  bool relocatable; /* one of several inputs of a link */
   char *info, *error;  /* the program's buffers */
   size_t info_bytes, error_bytes, info_used, error_used;
 };
 
+/* The machine code in an image (cubin, fat binary, PTX) that this GPU runs: an ELF file, which the caller frees. */
+CUresult module_extract(struct shim *, const void *image, struct jit *, uint8_t **elf, size_t *bytes);
+/* What cuLinkComplete gives for several inputs: an image that module_open takes, and that only holds the files
+ * one behind the other. They are linked when it is loaded (load/link.h). The caller frees it. */
+uint8_t *module_join(const struct link_file *, unsigned n, size_t *bytes);
+
 /* Loads the part of an image that this GPU runs. The image's own headers say how long it is. */
 CUresult module_open(struct shim *, const void *image, struct jit *, struct cu_module **out);
-/* A cubin of `bytes` bytes. */
-CUresult module_open_cubin(struct shim *, const void *cubin, size_t bytes, struct cu_module **out);
 void module_close(struct shim *, struct cu_module *);
 void module_close_all(struct shim *);
 bool module_is_open(const struct shim *, const struct cu_module *);

@@ -42,10 +42,28 @@ bool exec_options_time(struct exec_options *o, const char *what, struct err *e)
                  why);
 }
 
+/* Options whose value is a number; false: no such option. */
+static bool number_option(struct exec_options *o, const char *key, uint64_t **n)
+{
+  *n = strcmp(key, "max_cycles") == 0 ? &o->max_cycles
+       : strcmp(key, "max_insts") == 0 ? &o->max_insts
+       : strcmp(key, "sample") == 0    ? &o->sample
+                                       : NULL;
+  return *n != NULL;
+}
+
+static bool take_number(const char *key, const char *value, uint64_t *n, struct err *e)
+{
+  const char *end;
+  return (parse_u64(value, &end, n) && !*end) ||
+         err_set(e, EXEC_OPTIONS_VARIABLE ": %s=%.60s: not a number", key, value);
+}
+
 static bool take(struct exec_options *o, const char *key, const char *value, struct err *e)
 {
   const char *end;
-  uint64_t n;
+  uint64_t n, *field;
+  if (number_option(o, key, &field)) return take_number(key, value, field, e);
   if (strcmp(key, "gpu") == 0) o->gpu = value;
   else if (strcmp(key, "presets") == 0) o->presets = value;
   else if (strcmp(key, "set") == 0) o->set[o->n_set++] = value;
@@ -54,7 +72,9 @@ static bool take(struct exec_options *o, const char *key, const char *value, str
   else if (strcmp(key, "stop") == 0) o->stop_after_timed = true;
   else if (strcmp(key, "report") == 0) o->report = value;
   else if (strcmp(key, "json") == 0) o->json = value;
+  else if (strcmp(key, "capture") == 0) o->capture = value;
   else if (strcmp(key, "quiet") == 0) o->quiet = true;
+  else if (strcmp(key, "progress") == 0) o->progress = true;
   else if (strcmp(key, "threads") != 0)
     return err_set(e, EXEC_OPTIONS_VARIABLE ": unknown key '%.60s'", key);
   else if (!parse_u64(value, &end, &n) || *end || n < 1 || n > MAX_THREADS)
@@ -93,8 +113,13 @@ void exec_options_free(struct exec_options *o)
   arena_free(&o->arena);
 }
 
+bool exec_options_chosen(const struct exec_options *o, uint64_t number, const char *kernel)
+{
+  if (number < o->first || number > o->last) return false;
+  return !o->by_name || regexec(&o->name, kernel, 0, NULL, 0) == 0;
+}
+
 bool exec_options_timed(const struct exec_options *o, uint64_t number, const char *kernel)
 {
-  if (!o->timed || number < o->first || number > o->last) return false;
-  return !o->by_name || regexec(&o->name, kernel, 0, NULL, 0) == 0;
+  return o->timed && (o->capture || exec_options_chosen(o, number, kernel));
 }

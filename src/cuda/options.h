@@ -1,7 +1,8 @@
 /* Options of `warpstep exec`, as they travel to the program: environment variable WARPSTEP_EXEC, lines
  * KEY=VALUE, each key at most once except `set`.
  *
- *   gpu presets set=KEY=VALUE mode threads time stop report json quiet
+ *   gpu presets set=KEY=VALUE mode threads time stop report json quiet capture
+ *   progress max_cycles max_insts sample
  */
 #ifndef WS_CUDA_OPTIONS_H
 #define WS_CUDA_OPTIONS_H
@@ -22,7 +23,8 @@ struct exec_options {
   unsigned n_set;
   bool timed;           /* false: no launch is timed */
   unsigned threads;     /* host threads of timed launches */
-  /* Launches to time: all, those whose kernel's name matches, or numbers first .. last (from 1). */
+  const char *capture;  /* folder for captured launches; NULL: none */
+  /* Launches to time, or to capture: all, those whose kernel's name matches, or numbers first .. last (from 1). */
   bool by_name;
   regex_t name;
   uint64_t first, last;
@@ -30,6 +32,9 @@ struct exec_options {
   const char *report;    /* file for the table of launches; NULL: stderr */
   const char *json;      /* file, "-" is stdout; NULL: none */
   bool quiet;            /* no table */
+  bool progress;         /* a progress line, also when stderr is no terminal */
+  uint64_t max_cycles, max_insts; /* of each launch; 0: no limit */
+  uint64_t sample;       /* launches alike that are timed before others are estimated; 0: all are timed */
   struct arena arena;
 };
 
@@ -40,7 +45,9 @@ void exec_options_free(struct exec_options *);
 /* "REGEX" or "N..M" (also "N", "N..") into the fields above. */
 bool exec_options_time(struct exec_options *, const char *what, struct err *e);
 
-/* Whether launch `number` (from 1) of this kernel is timed. */
+/* Whether launch `number` (from 1) of this kernel is one of the chosen. */
+bool exec_options_chosen(const struct exec_options *, uint64_t number, const char *kernel);
+/* Whether it is timed: chosen, or any when those chosen are captured. */
 bool exec_options_timed(const struct exec_options *, uint64_t number, const char *kernel);
 
 #endif

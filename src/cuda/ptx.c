@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MAX_ARGS = 12 };
+enum { MAX_ARGS = 14 };
 
 struct scratch {
   char dir[64], ptx[80], cubin[80], log[80];
@@ -101,6 +101,7 @@ static int assemble(struct shim *s, const struct scratch *t, const struct jit *j
     snprintf(opt, sizeof opt, "-O%d", jit->opt_level - 1);
     argv[n++] = opt;
   }
+  if (jit->relocatable) argv[n++] = (char *)(uintptr_t)"-c";
   if (jit->debug) argv[n++] = (char *)(uintptr_t)"-g";
   if (jit->line_info) argv[n++] = (char *)(uintptr_t)"-lineinfo";
   if (jit->verbose) argv[n++] = (char *)(uintptr_t)"-v";

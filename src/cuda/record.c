@@ -38,8 +38,9 @@ static const char *dims(const uint32_t d[3], char *buf)
 static void write_row(FILE *f, uint64_t number, const struct launch_record *l)
 {
   char grid[DIM_TEXT], block[DIM_TEXT], cycles[24] = "-", time[24] = "-";
-  if (l->timed) {
-    snprintf(cycles, sizeof cycles, "%llu", (unsigned long long)l->cycles);
+  if (l->timed || l->estimated) {
+    snprintf(cycles, sizeof cycles, "%s%llu", l->estimated ? "~" : "",
+             (unsigned long long)l->cycles);
     snprintf(time, sizeof time, "%.2f", (double)(l->end_ps - l->start_ps) / 1e6);
   }
   fprintf(f, "%6llu  %-*.*s  %12s  %10s  %12llu  %12s  %10s%s\n", (unsigned long long)number,
@@ -55,7 +56,7 @@ void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64
           "warp insts", "cycles", "us");
   for (uint64_t i = 0; i < r->n; i++) {
     timed += r->launch[i].timed;
-    cycles += r->launch[i].cycles;
+    if (r->launch[i].timed) cycles += r->launch[i].cycles;
     if (r->n > TABLE_HEAD + TABLE_TAIL && i == TABLE_HEAD) fprintf(f, "   ...\n");
     if (r->n <= TABLE_HEAD + TABLE_TAIL || i < TABLE_HEAD || i >= r->n - TABLE_TAIL)
       write_row(f, i + 1, &r->launch[i]);
@@ -77,7 +78,8 @@ static json_t *launch_json(const struct launch_record *l, uint64_t number)
                         "timed", l->timed, "faulted", l->faulted,
                         "warp_insts", (json_int_t)l->warp_insts,
                         "start_ps", (json_int_t)l->start_ps, "end_ps", (json_int_t)l->end_ps);
-  if (o && l->timed) json_object_set_new(o, "cycles", json_integer((json_int_t)l->cycles));
+  if (o && l->estimated) json_object_set_new(o, "estimated", json_true());
+  if (o && (l->timed || l->estimated)) json_object_set_new(o, "cycles", json_integer((json_int_t)l->cycles));
   return o;
 }
 

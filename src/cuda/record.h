@@ -14,7 +14,8 @@ struct launch_record {
   uint32_t shared;      /* dynamic, bytes */
   uint64_t stream;      /* id; 0: the default stream */
   bool timed, faulted;
-  uint64_t cycles;      /* timed */
+  bool estimated;       /* from launches like it (sampling.h) */
+  uint64_t cycles;      /* timed or estimated */
   uint64_t start_ps, end_ps; /* on the program's timeline */
   uint64_t warp_insts;
 };

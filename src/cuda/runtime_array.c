@@ -218,8 +218,6 @@ CUresult cudaMemcpyFromArrayAsync(void *dst, CUarray src, size_t x, size_t y, si
 
 /* Objects ----------------------------------------------------------------------------------------- */
 
-enum { RESOURCE_ARRAY, RESOURCE_MIPMAP, RESOURCE_LINEAR, RESOURCE_PITCHED };
-
 static CUresult image_of(struct shim *s, const cudaResourceDesc *d, struct image *m)
 {
   enum texel_type type;

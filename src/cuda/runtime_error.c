@@ -9,7 +9,7 @@ static CUresult last_error(bool clear)
   struct cu_thread *t = shim_thread(s);
   CUresult r = t->last;
   if (clear) t->last = CUDA_SUCCESS;
-  r = s->fault != CUDA_SUCCESS && s->time.now >= s->fault_time ? s->fault : r;
+  if (shim_fault_visible(s)) r = s->fault;
   pthread_mutex_unlock(&s->lock);
   return r;
 }

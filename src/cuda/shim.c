@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "cuda/sampling.h"
 
 /* The one writable global of the project (tools/lint/globals.py): the interfaces have no handle that
  * could carry it. */
@@ -103,6 +104,7 @@ void shim_report(struct shim *s)
   f = s->options.report ? open_report(s->options.report) : stderr;
   if (!f) return;
   record_write_table(f, &s->record, gpu, total);
+  sampling_write(f, s->samples);
   close_report(f);
 }
 
@@ -145,6 +147,7 @@ CUresult shim_up(struct shim *s)
   if (s->failed) return CUDA_ERROR_NO_DEVICE;
   s->up = bring_up(s, &e);
   s->failed = !s->up;
+  if (s->up) interrupt_watch(s);
   if (s->up) return CUDA_SUCCESS;
   shim_say("%s", e.msg);
   return CUDA_ERROR_NO_DEVICE;
@@ -162,6 +165,7 @@ void shim_flush_print(struct shim *s)
 CUresult shim_wait(struct shim *s, uint64_t when)
 {
   timeline_wait(&s->time, when);
+  s->fault_waits = false;
   shim_flush_print(s);
   return CUDA_SUCCESS;
 }
@@ -197,9 +201,9 @@ struct cu_context *shim_primary(struct shim *s)
 
 /* Calls ---------------------------------------------------------------------------------------- */
 
-static bool fault_visible(const struct shim *s)
+bool shim_fault_visible(const struct shim *s)
 {
-  return s->fault != CUDA_SUCCESS && s->time.now >= s->fault_time;
+  return s->fault != CUDA_SUCCESS && !s->fault_waits && s->time.now >= s->fault_time;
 }
 
 static CUresult check_need(struct shim *s, enum shim_need need)
@@ -208,7 +212,7 @@ static CUresult check_need(struct shim *s, enum shim_need need)
   if (!s->up) return s->failed ? CUDA_ERROR_NO_DEVICE : CUDA_ERROR_NOT_INITIALIZED;
   timeline_call(&s->time);
   if (need == NEED_GPU) return CUDA_SUCCESS;
-  if (fault_visible(s)) return s->fault;
+  if (shim_fault_visible(s)) return s->fault;
   return shim_context(s) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
@@ -232,14 +236,14 @@ CUresult shim_enter_runtime(struct shim **s, enum shim_need need)
 
 CUresult shim_leave(struct shim *s, CUresult r)
 {
-  if (r == CUDA_SUCCESS && fault_visible(s)) r = s->fault;
+  if (r == CUDA_SUCCESS && shim_fault_visible(s)) r = s->fault;
   pthread_mutex_unlock(&s->lock);
   return r;
 }
 
 CUresult shim_leave_runtime(struct shim *s, CUresult r)
 {
-  if (r == CUDA_SUCCESS && fault_visible(s)) r = s->fault;
+  if (r == CUDA_SUCCESS && shim_fault_visible(s)) r = s->fault;
   /* "Not ready" is an answer, not an error (CUDA Runtime API, cudaErrorNotReady). */
   if (r != CUDA_SUCCESS && r != CUDA_ERROR_NOT_READY) shim_thread(s)->last = r;
   pthread_mutex_unlock(&s->lock);

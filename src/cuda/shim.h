@@ -19,6 +19,7 @@
 
 #include "config/presets.h"
 #include "cuda/api.h"
+#include "cuda/interrupt.h"
 #include "cuda/options.h"
 #include "cuda/record.h"
 #include "host/device.h"
@@ -89,6 +90,7 @@ struct shim {
   pthread_mutex_t lock;
   pthread_key_t thread_key;
   pid_t pid; /* a forked child reports nothing */
+  struct interrupt interrupt;
   bool up, failed; /* the GPU is there; it cannot be (said once) */
   struct exec_options options;
   struct preset preset;
@@ -100,10 +102,12 @@ struct shim {
   struct timeline time;
   CUresult fault;         /* sticky error of a kernel; CUDA_SUCCESS: none */
   uint64_t fault_time;    /* ps: visible from then on */
+  bool fault_waits;       /* of a launch without time: visible from the next wait on */
   struct cu_context *contexts, *primary;
   struct cu_stream *streams, legacy;
   struct cu_event *events;
   struct cu_array *arrays;
+  struct cu_object *objects; /* driver_array.c */
   struct cu_graph *graphs; /* graph.h */
   struct cu_exec *execs;
   struct cu_capture *captures; /* capture.h: those going on */
@@ -116,6 +120,7 @@ struct shim {
   uint64_t host_next;     /* where the next host mapping goes */
   struct rt_binary *binaries; /* registered by the program's constructors */
   struct record record;
+  struct sample_group *samples; /* sampling.h */
   const char **said;      /* what shim_unsupported has named */
   unsigned n_said;
   uint64_t next_id;
@@ -160,6 +165,8 @@ struct cu_thread *shim_thread(struct shim *);
 struct cu_context *shim_context(struct shim *);
 struct cu_context *shim_primary(struct shim *);
 
+/* Whether calls return a kernel's fault now. */
+bool shim_fault_visible(const struct shim *);
 /* The host waits until `when`, ps, and sees what the device printed. */
 CUresult shim_wait(struct shim *, uint64_t when);
 /* Writes the table of launches and the JSON, as the options say. */

@@ -19,6 +19,17 @@ struct func_heap;
 struct func_heap *func_heap_new(uint64_t base, uint64_t bytes); /* guest memory */
 void func_heap_free(struct func_heap *);
 
+/* Its state: blocks in address order, which together are the heap. */
+struct func_heap_block {
+  uint64_t addr, bytes;
+  bool used;
+};
+
+/* Writes at most `cap` blocks; returns how many there are. */
+size_t func_heap_save(const struct func_heap *, struct func_heap_block *, size_t cap);
+/* A heap in that state; n >= 1. */
+struct func_heap *func_heap_restore(const struct func_heap_block *, size_t n);
+
 /* Everything a launch needs; host/ fills it from module + arguments. All pointers stay owned by
  * the caller and must outlive the launch. */
 struct func_params {

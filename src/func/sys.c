@@ -104,6 +104,26 @@ void func_heap_free(struct func_heap *h)
   free(h);
 }
 
+size_t func_heap_save(const struct func_heap *h, struct func_heap_block *out, size_t cap)
+{
+  size_t n = 0;
+  for (const struct heap_block *b = h ? h->first : NULL; b; b = b->next, n++)
+    if (n < cap) out[n] = (struct func_heap_block){b->addr, b->bytes, b->used};
+  return n;
+}
+
+struct func_heap *func_heap_restore(const struct func_heap_block *block, size_t n)
+{
+  struct func_heap *h = malloc(sizeof *h);
+  BUG_ON(!h);
+  h->first = NULL;
+  for (size_t i = n; i-- > 0;) {
+    h->first = block_new(block[i].addr, block[i].bytes, h->first);
+    h->first->used = block[i].used;
+  }
+  return h;
+}
+
 /* First fit. 0: no room (the device's malloc returns a null pointer then). */
 static uint64_t heap_take(struct func_heap *h, uint64_t bytes)
 {

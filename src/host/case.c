@@ -9,6 +9,7 @@
 #include "host/abi.h"
 #include "host/capture.h"
 #include "host/datafile.h"
+#include "host/snapshot.h"
 
 enum { FILL_CHUNK = 1 << 20 }; /* bytes filled at a time */
 
@@ -267,10 +268,32 @@ static bool choose_kernel(struct case_run *r, struct err *e)
   return r->kernel != NULL;
 }
 
+/* A captured launch: memory, arguments and all at the addresses they had. */
+static bool setup_captured(struct case_run *r, const struct device_config *config, struct err *e)
+{
+  const struct snapshot *s = r->c->snapshot;
+  struct device_config without_heap = *config;
+  without_heap.print = r->print.stream;
+  without_heap.heap_bytes = 0; /* the capture has its own */
+  TRY(device_init(&r->device, &without_heap, e));
+  TRY(snapshot_restore(s, &r->device, &r->code, e));
+  if (!(r->kernel = module_kernel(r->code.module, s->kernel, e))) return false;
+  struct launch_desc desc = { .code = r->code.instance, .kernel = r->kernel,
+                              .shared_dynamic = s->shared, .stack_bytes = s->stack,
+                              .params = s->part[SNAPSHOT_PARAMS].data,
+                              .param_bytes = (uint32_t)s->part[SNAPSHOT_PARAMS].bytes };
+  memcpy(desc.grid, s->grid, sizeof desc.grid);
+  memcpy(desc.block, s->block, sizeof desc.block);
+  struct err inner = { "" };
+  r->launched = launch_init(&r->launch, &r->device, &desc, &inner);
+  return r->launched || err_set(e, "%.150s: %.350s", r->c->origin, inner.msg);
+}
+
 static bool setup(struct case_run *r, const struct device_config *config, struct err *e)
 {
   struct device_config with_print = *config;
   capture_open(&r->print, config->print);
+  if (r->c->snapshot) return setup_captured(r, config, e);
   with_print.print = r->print.stream;
   TRY(launch_case_check(r->c, e));
   TRY(device_init(&r->device, &with_print, e));
@@ -370,8 +393,59 @@ static bool check_stdout(struct case_run *r, struct case_result *out, struct err
   return true;
 }
 
+static void describe_memory(const struct snapshot_result *m, struct case_result *out)
+{
+  if (out->ok)
+    snprintf(out->text, sizeof out->text, "%s: %llu words changed as in the capture", m->name,
+             (unsigned long long)m->changed);
+  else
+    snprintf(out->text, sizeof out->text, "%s: %llu words differ from the capture; +0x%llx got "
+             "0x%08x, want 0x%08x", m->name, (unsigned long long)m->wrong,
+             (unsigned long long)m->first_wrong, m->got, m->want);
+}
+
+static void check_captured_stdout(struct case_run *r, struct case_result *out)
+{
+  const struct snapshot_bytes *want = &r->c->snapshot->part[SNAPSHOT_PRINT];
+  char why[180] = "";
+  capture_flush(&r->print);
+  out->name = "stdout";
+  out->ok = compare_text(r->print.text ? r->print.text : "", r->print.bytes,
+                         (const char *)want->data, want->bytes, true, why, sizeof why);
+  snprintf(out->text, sizeof out->text, "stdout: %s", out->ok ? "as in the capture" : why);
+}
+
+/* One result for each allocation that changed then or is different now; one for the printed text. */
+static void check_captured(struct case_run *r, const struct case_result **list, unsigned *n)
+{
+  const struct snapshot *s = r->c->snapshot;
+  if (!r->result) r->result = ARENA_ARRAY(&r->arena, struct case_result, s->n_ranges + 2);
+  memset(r->result, 0, (s->n_ranges + 2) * sizeof r->result[0]);
+  *list = r->result;
+  *n = 0;
+  if (s->fault != FAULT_NONE) {
+    struct case_result *out = &r->result[(*n)++];
+    *out = (struct case_result){ .name = "fault" };
+    snprintf(out->text, sizeof out->text, "the captured launch faulted, this one did not");
+    return;
+  }
+  for (size_t i = 0; i < s->n_ranges; i++) {
+    struct snapshot_result m;
+    snapshot_compare(s, &r->device, i, &m);
+    if (!m.changed && !m.wrong) continue;
+    struct case_result *out = &r->result[(*n)++];
+    *out = (struct case_result){ .name = m.name, .ok = m.wrong == 0 };
+    describe_memory(&m, out);
+  }
+  if (s->part[SNAPSHOT_PRINT].bytes || r->print.bytes) check_captured_stdout(r, &r->result[(*n)++]);
+}
+
 bool case_check(struct case_run *r, const struct case_result **list, unsigned *n, struct err *e)
 {
+  if (r->c->snapshot) {
+    check_captured(r, list, n);
+    return true;
+  }
   if (!r->result) r->result = ARENA_ARRAY(&r->arena, struct case_result, r->n_buffers + 1u);
   *list = r->result;
   *n = 0;
@@ -407,11 +481,28 @@ static bool save_buffer(struct case_run *r, const struct run_buffer *b, const ch
   return ok;
 }
 
+/* Allocations are named by their address: ADDRESS.bin. */
+static bool save_captured(struct case_run *r, const char *dir, struct err *e)
+{
+  const struct snapshot *s = r->c->snapshot;
+  for (size_t i = 0; i < s->n_ranges; i++) {
+    char name[24];
+    uint8_t *data = host_alloc(s->range[i].bytes);
+    snprintf(name, sizeof name, "0x%llx", (unsigned long long)s->range[i].addr);
+    BUG_ON(!gmem_read(r->device.mem, s->range[i].addr, data, s->range[i].bytes));
+    bool ok = datafile_write(save_path(r, dir, name, ".bin"), data, s->range[i].bytes, e);
+    free(data);
+    if (!ok) return false;
+  }
+  return true;
+}
+
 bool case_save(struct case_run *r, const char *dir, struct err *e)
 {
   if (mkdir(dir, 0777) != 0 && errno != EEXIST)
     return err_set(e, "%s: cannot create: %s; choose another folder", dir, strerror(errno));
   for (unsigned i = 0; i < r->n_buffers; i++) TRY(save_buffer(r, &r->buffer[i], dir, e));
+  if (r->c->snapshot) TRY(save_captured(r, dir, e));
   capture_flush(&r->print);
   if (r->print.bytes == 0) return true;
   return datafile_write(save_path(r, dir, "stdout", ".txt"), r->print.text, r->print.bytes, e);

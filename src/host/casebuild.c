@@ -1,3 +1,4 @@
+#include "host/snapshot.h"
 #include "host/casebuild.h"
 
 #include <ctype.h>
@@ -60,8 +61,16 @@ void launch_case_add_cubin(struct launch_case *c, const char *path)
   c->cubin[c->n_cubins++] = arena_strdup(&c->arena, path);
 }
 
+bool launch_case_read_capture(struct launch_case *c, const char *path, struct err *e)
+{
+  launch_case_init(c, path);
+  c->snapshot = snapshot_read(path, e);
+  return c->snapshot != NULL;
+}
+
 void launch_case_free(struct launch_case *c)
 {
+  snapshot_free(c->snapshot);
   arena_free(&c->arena);
 }
 

@@ -15,6 +15,8 @@
 #include "host/texture.h"
 #include "host/value.h"
 
+struct snapshot;
+
 /* A buffer in device memory, or a variable of the module (symbols). */
 struct case_buffer {
   const char *name;
@@ -55,6 +57,7 @@ enum { CASE_MAX_ARGS = 512, CASE_MAX_BUFFERS = 4096, CASE_MAX_TEXTURES = 256 };
 struct launch_case {
   struct arena arena;    /* owns all strings and lists */
   const char *origin;    /* launch file, or "command line" */
+  struct snapshot *snapshot; /* a captured launch (host/snapshot.h), owned: all below is empty */
   unsigned n_cubins;     /* several: objects that are linked */
   const char **cubin;    /* "%d" stands for the SM number */
   const char *kernel;    /* NULL: the only kernel of the module */
@@ -80,6 +83,9 @@ void launch_case_add_cubin(struct launch_case *, const char *path);
 /* Reads a launch file into c (initialised here; call launch_case_free even on failure). Unknown
  * keys are errors. Errors: "FILE:LINE: what; what to do". Does not open the files it names. */
 bool launchfile_read(struct launch_case *c, const char *path, struct err *e);
+
+/* Reads a captured launch into c, in the same way. */
+bool launch_case_read_capture(struct launch_case *c, const char *path, struct err *e);
 
 /* Whether there is a cubin and every argument names a buffer that exists. case_setup checks it,
  * too. */

@@ -128,6 +128,17 @@ bool surface_create(struct tex_objects *t, const struct image *m, const char *na
   return add(t, &(struct tex_object){.surface = true, .name = name, .image = *m}, handle, e);
 }
 
+void tex_objects_copy(struct tex_objects *t, const struct tex_object *object, uint32_t n)
+{
+  tex_objects_free(t);
+  if (n == 0) return;
+  t->object = calloc(n, sizeof *t->object);
+  BUG_ON(!t->object);
+  memcpy(t->object, object, n * sizeof *object);
+  t->cap = n;
+  t->table = (struct tex_table){ t->object, n };
+}
+
 bool tex_object_destroy(struct tex_objects *t, uint64_t handle)
 {
   if (handle == 0 || handle > t->table.n || !t->object[handle - 1].image.channels) return false;

@@ -44,6 +44,8 @@ bool texture_create(struct tex_objects *, const struct image *, const struct sam
                     const char *name, uint64_t *handle, struct err *e);
 bool surface_create(struct tex_objects *, const struct image *, const char *name, uint64_t *handle,
                     struct err *e);
+/* A copy of a whole table, with the same handles, in place of what there was. Names must outlive it. */
+void tex_objects_copy(struct tex_objects *, const struct tex_object *, uint32_t n);
 /* The handle names nothing afterwards and is not used again. False: it named nothing before. */
 bool tex_object_destroy(struct tex_objects *, uint64_t handle);
 void tex_objects_free(struct tex_objects *);

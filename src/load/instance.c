@@ -303,6 +303,11 @@ uint64_t module_constants(const struct module_instance *in)
   return in->const_base;
 }
 
+uint64_t module_memory(const struct module_instance *in)
+{
+  return in->global_alloc ? in->global_alloc : in->const_base;
+}
+
 void module_refresh_constants(struct module_instance *in)
 {
   const struct bank *user = &in->common[USER_BANK];

@@ -134,6 +134,9 @@ const uint8_t *module_bank(const struct module_instance *, const struct module_k
                            unsigned bank, uint32_t *bytes);
 /* Guest address of the copy of bank 3, which generic loads read; 0: there is none. */
 uint64_t module_constants(const struct module_instance *);
+/* Guest address of the first allocation that module_instantiate made; 0: it made none. Another instance gets the
+ * same addresses when the memory's next allocation starts there. */
+uint64_t module_memory(const struct module_instance *);
 /* Constants as the guest's memory now has them: for programs that write to module_constants themselves
  * (cudaGetSymbolAddress of a __constant__ variable). Call before a launch. */
 void module_refresh_constants(struct module_instance *);

@@ -1,0 +1,1 @@
+$W run tests/exec/cases/reduce-0001-_Z6reducePKiiPiS1_.case --gpu h100
