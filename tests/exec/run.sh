@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Unmodified CUDA programs: every tests/exec/*.cu is compiled with nvcc, with the shared and with the
-# static runtime, and run by `warpstep exec`. A program checks its own results and exits with 0; beside
+# Unmodified CUDA programs: every tests/exec/*.cu is compiled with nvcc, linked with the shared and with
+# the static runtime, and run by `warpstep exec`. A program checks its own results and exits with 0; beside
 # it may lie
-#   NAME.expect  what its stdout, or its stderr after a line "--- stderr", must contain, line by line
-#   NAME.args    options of warpstep exec
-#   NAME.flags   further options of nvcc
+#   NAME.expect   what its stdout, or its stderr after a line "--- stderr", must contain, line by line
+#   NAME.args     options of warpstep exec
+#   NAME.flags    further options of nvcc
 #   NAME.library.cu  a shared library with the static runtime inside; the program gets its path as LIBRARY
-# Without nvcc nothing can be compiled: one line says so and the tests are skipped.
+#   NAME.captures options of warpstep capture for the cases below
+# Launches captured from the same programs (capture.sh wrote cases/NAME-NUMBER-KERNEL.case when the
+# program had found its results right) are replayed with and without time; this needs no nvcc. Without nvcc
+# one line says so, and they are all there is.
 #
 #   tests/exec/run.sh [NAME...]      BIN: the program (build/warpstep), NVCC: the compiler
 set -u
@@ -18,16 +21,15 @@ if [ ! -x "$bin" ]; then
   echo "tests/exec/run.sh: no $bin; run make first" >&2
   exit 2
 fi
-if [ ! -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ]; then
-  echo "exec: no shim libraries beside $bin (sanitizer builds have none), skipped"
-  exit 0
-fi
-if [ -z "$nvcc" ]; then
-  echo "exec: no nvcc, skipped"
-  exit 0
-fi
-
 here=tests/exec
+programs=1
+if [ ! -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ]; then
+  echo "exec: no shim libraries beside $bin (sanitizer builds have none), only captured launches"
+  programs=''
+elif [ ! -x "$nvcc" ]; then
+  echo "exec: no nvcc, only captured launches"
+  programs=''
+fi
 stubs=$(dirname "$nvcc")/../lib64/stubs # libcuda.so to link with
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
@@ -78,8 +80,39 @@ layouts() {
   diff <("$scratch/ours") <("$scratch/theirs") >"$scratch/diff"
 }
 
+# replay CASE: with time and without. A launch that faulted must fault again.
+replay() {
+  local name want=0 mode status
+  name=$(basename "$1" .case)
+  head -n 2 "$1" | grep -aq '"fault":0,' || want=3
+  for mode in "--functional" "--threads 1"; do
+    # shellcheck disable=SC2086 # one or two words
+    "$bin" run "$1" $mode --quiet >"$scratch/out" 2>"$scratch/err"
+    status=$?
+    if [ $status -ne $want ]; then
+      echo "not ok exec replay $name $mode: exit status $status: $(head -n 1 "$scratch/err")"
+      return 1
+    fi
+  done
+  echo "ok exec replay $name"
+}
+
+# build NAME KIND: compiled once, linked with this runtime.
+build() {
+  local flags=() object=$scratch/$1.o library=$here/$1.library.cu
+  [ -f "$here/$1.flags" ] && read -ra flags <"$here/$1.flags"
+  [ -f "$library" ] && flags+=("-DLIBRARY=\"$scratch/$1.so\"")
+  [ ! -f "$library" ] || [ -f "$scratch/$1.so" ] ||
+    "$nvcc" -arch=sm_86 -shared -Xcompiler -fPIC -o "$scratch/$1.so" "$library" || return
+  [ -f "$object" ] ||
+    "$nvcc" -arch=sm_86 "${flags[@]}" -c -o "$object" "$here/$1.cu" || return
+  "$nvcc" -arch=sm_86 -cudart "$2" "${flags[@]}" -L "$stubs" -o "$scratch/$1.$2" "$object"
+}
+
 failed=0
-if [ $# -eq 0 ]; then
+all=''
+[ $# -gt 0 ] || all=1
+if [ -n "$all" ] && [ -n "$programs" ]; then
   if layouts; then
     echo "ok exec layouts"
   else
@@ -91,21 +124,22 @@ fi
   case $f in *.library.cu) ;; *) set -- "$@" "$(basename "$f" .cu)" ;; esac
 done
 for name; do
-  flags=()
-  [ -f "$here/$name.flags" ] && read -ra flags <"$here/$name.flags"
-  if [ -f "$here/$name.library.cu" ]; then
-    "$nvcc" -arch=sm_86 -shared -Xcompiler -fPIC -o "$scratch/$name.so" "$here/$name.library.cu" || failed=$((failed + 1))
-    flags+=("-DLIBRARY=\"$scratch/$name.so\"")
-  fi
-  for kind in shared static; do
-    program=$scratch/$name.$kind
-    if ! "$nvcc" -arch=sm_86 -cudart "$kind" "${flags[@]}" -L "$stubs" -o "$program" "$here/$name.cu" \
-      >"$scratch/log" 2>&1; then
+  for kind in ${programs:+shared static}; do
+    if ! build "$name" "$kind" >"$scratch/log" 2>&1; then
       echo "not ok exec $name $kind: $(grep -m 1 error "$scratch/log")"
       failed=$((failed + 1))
       continue
     fi
-    run_one "$name" "$kind" "$program" || failed=$((failed + 1))
+    run_one "$name" "$kind" "$scratch/$name.$kind" || failed=$((failed + 1))
+    rm -f "$scratch/$name.$kind"
+  done
+  rm -f "$scratch/$name.o" "$scratch/$name.so"
+  for c in "$here/cases/$name"-[0-9]*.case; do
+    [ -f "$c" ] || continue
+    replay "$c" || failed=$((failed + 1))
   done
 done
+if [ -n "$all" ] && [ -n "$programs" ]; then
+  BIN=$bin NVCC=$nvcc "$here/modes.sh" "$scratch" || failed=$((failed + 1))
+fi
 [ $failed -eq 0 ]

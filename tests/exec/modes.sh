@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# What `warpstep exec` and `warpstep capture` do beside running a program: called by run.sh.
+#
+#   tests/exec/modes.sh SCRATCH      BIN: the program, NVCC: the compiler
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+here=tests/exec/modes
+scratch=$1
+failed=0
+
+# report NAME WHY: an empty WHY is a success.
+report() {
+  if [ -z "$2" ]; then
+    echo "ok exec mode $1"
+  else
+    echo "not ok exec mode $1: $2"
+    failed=$((failed + 1))
+  fi
+}
+
+# says FILE TEXT: what is missing, if it is.
+says() {
+  grep -qF -- "$2" "$1" || echo "'$2' is missing: $(head -n 3 "$1" | tr '\n' ' ')"
+}
+
+for p in "$here"/*.cu; do
+  if ! "$NVCC" -arch=sm_86 -cudart shared -rdc=false -o "$scratch/$(basename "$p" .cu)" "$p" >"$scratch/log" 2>&1; then
+    echo "not ok exec mode $(basename "$p" .cu): $(grep -m 1 error "$scratch/log")"
+    exit 1
+  fi
+done
+
+# Ctrl-C in a kernel that never ends: the launches, where the last one is, status 130.
+ctrl_c() {
+  python3 - "$BIN" "$1" "$scratch/spin" 2>&1 <<'P'
+import signal, subprocess, sys, time
+p = subprocess.Popen([sys.argv[1], "exec"] + sys.argv[2:], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                     text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+while p.stdout.readline() != "running\n": pass
+time.sleep(0.3)  # the launch follows at once
+p.send_signal(signal.SIGINT)
+err = p.communicate(timeout=60)[1]
+if p.returncode != 130: print("status", p.returncode)
+for text in ["stopped by signal 2 (Ctrl-C)", "1 warp at _Z4spinPViPi+", "2 kernel launches"]:
+    if text not in err: print(text, "is missing:", err[:200])
+P
+}
+report "ctrl-c --functional" "$(ctrl_c --functional | head -n 1)"
+report "ctrl-c --timed" "$(ctrl_c --timed | head -n 1)"
+
+limits() {
+  "$BIN" exec --max-instructions 100000 --functional "$scratch/spin" >"$scratch/out" 2>"$scratch/err"
+  says "$scratch/out" "cudaErrorLaunchTimeout"
+  says "$scratch/err" "reached the limit of --max-instructions"
+  "$BIN" exec --max-cycles 30000 "$scratch/spin" >"$scratch/out" 2>"$scratch/err"
+  says "$scratch/out" "cudaErrorLaunchTimeout"
+  says "$scratch/err" "reached the limit of --max-cycles"
+}
+report limits "$(limits | head -n 1)"
+
+# Two warps that wait at different barriers.
+deadlock() {
+  local mode
+  for mode in --functional --timed; do
+    "$BIN" exec $mode "$scratch/deadlock" >"$scratch/out" 2>"$scratch/err"
+    says "$scratch/out" "cudaErrorLaunchTimeout"
+    says "$scratch/err" "deadlock"
+    says "$scratch/err" "(at a barrier)"
+  done
+}
+report deadlock "$(deadlock | head -n 1)"
+
+# 40 launches alike, of which 3, then 4, 8, 16, 32 are timed; the sum of all lies in the interval that is printed.
+sampling() {
+  "$BIN" exec --sample-launches 3 --json "$scratch/some.json" "$scratch/repeat" >"$scratch/out" 2>"$scratch/err"
+  cp "$scratch/err" "$scratch/sampled"
+  says "$scratch/err" "7 of 40 launches timed"
+  says "$scratch/err" "33 launches estimated"
+  "$BIN" exec --json "$scratch/all.json" "$scratch/repeat" >"$scratch/out" 2>&1
+  python3 - "$scratch/some.json" "$scratch/all.json" "$scratch/sampled" <<'P'
+import json, re, sys
+some, all = (json.load(open(p))["launches"] for p in sys.argv[1:3])
+assert sum(l["timed"] for l in some) == 7 and sum(l.get("estimated", False) for l in some) == 33
+total, error = map(int, re.search(r"estimated: total (\d+) cycles \+- (\d+)", open(sys.argv[3]).read()).groups())
+sum_of_all = sum(l["cycles"] for l in all)
+if abs(total - sum_of_all) > error: print("estimated", total, "+-", error, "cycles; all timed", sum_of_all)
+if error > 0.2 * total: print("the error is too large to be of use:", error)
+P
+}
+report sampling "$(sampling | head -n 1)"
+
+progress() {
+  "$BIN" exec --progress --max-instructions 400000000 --functional "$scratch/spin" >/dev/null 2>"$scratch/err"
+  says "$scratch/err" "launch 2 _Z4spinPViPi: CTAs 0 of 1"
+}
+report progress "$(progress | head -n 1)"
+
+# A captured launch replays on the GPU it was captured on and on another; damage of any kind is refused.
+capture() {
+  local c
+  rm -rf "$scratch/cases"
+  "$BIN" capture -o "$scratch/cases" --launches 2..3 "$scratch/repeat" >"$scratch/out" 2>"$scratch/err"
+  [ "$(wc -l <"$scratch/cases/manifest.txt")" -eq 2 ] || echo "not two lines in the manifest"
+  c=$(echo "$scratch"/cases/0003-*.case)
+  "$BIN" run "$c" >"$scratch/out" 2>&1 || echo "replay failed"
+  says "$scratch/out" "all 1 match"
+  "$BIN" run "$c" --gpu rtx-a6000 --quiet || echo "replay on another GPU failed"
+  "$BIN" run "$c" --gpu h100 --quiet 2>"$scratch/err"
+  [ $? -eq 2 ] || echo "code for sm_86 ran on sm_90"
+  "$BIN" capture -o "$scratch/cases" "$scratch/repeat" 2>"$scratch/err"
+  says "$scratch/err" "holds captured launches already"
+  python3 - "$BIN" "$c" "$scratch/damaged.case" <<'P'
+import random, subprocess, sys
+program, source, copy = sys.argv[1:4]
+data = open(source, "rb").read()
+random.seed(1)
+for what in ["flip"] * 25 + ["cut"] * 5 + ["longer"]:
+    bad = bytearray(data)
+    if what == "flip": bad[random.randrange(len(bad))] ^= 1 << random.randrange(8)
+    elif what == "cut": del bad[random.randrange(len(bad)):]
+    else: bad += b"x"
+    open(copy, "wb").write(bad)
+    r = subprocess.run([program, "run", copy, "--functional", "--quiet"], capture_output=True)
+    if r.returncode != 2: print(what, "was not refused: status", r.returncode)
+P
+}
+report capture "$(capture | head -n 1)"
+[ $failed -eq 0 ]
