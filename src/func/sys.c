@@ -194,6 +194,10 @@ static bool service(struct func_warp *w, unsigned number, unsigned lane, struct 
   }
   case SYSCALL_ASSERTFAIL:
     return do_assertfail(w, lane, e, f);
+  case SYSCALL_DEVICE_RUNTIME:
+    return func_fault(w, e, f, FAULT_UNSUPPORTED, lane, 0,
+                      "a kernel launches a kernel (dynamic parallelism), which is not simulated; "
+                      "launch it from the host");
   default:
     return func_fault(w, e, f, FAULT_UNSUPPORTED, lane, 0, "runtime service %u", number);
   }

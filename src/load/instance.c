@@ -98,12 +98,10 @@ static void write_variables(const struct module_instance *in)
 
 static bool service_address(const char *name, uint64_t *address)
 {
-  for (unsigned i = 0; i < SYSCALL__N; i++)
-    if (strcmp(load_service_name[i], name) == 0) {
-      *address = MODULE_CODE_BASE + i * INST_BYTES;
-      return true;
-    }
-  return false;
+  unsigned service;
+  if (!load_service(name, &service)) return false;
+  *address = MODULE_CODE_BASE + service * INST_BYTES;
+  return true;
 }
 
 static bool resolve_undefined(const struct module *m, const struct elf_symbol *y, uint64_t *value,

@@ -76,6 +76,8 @@ struct module {
 
 /* Symbol names of the runtime services, by enum sass_syscall. */
 extern const char *const load_service_name[SYSCALL__N];
+/* Whether an undefined name is one of them, and which. */
+bool load_service(const char *name, unsigned *number);
 
 /* nvinfo.c: fills kernels from .nv.info and .nv.info.KERNEL. */
 bool nvinfo_read(struct module *, struct err *e);

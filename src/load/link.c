@@ -109,10 +109,8 @@ static bool check_same(const struct linker *l, const struct name *first, const s
 
 static bool may_stay_open(const struct linker *l, const struct name *n)
 {
-  if (n->rank == WANTED || object_is_shared(symbol_of(l, n))) return true;
-  for (unsigned i = 0; i < SYSCALL__N; i++)
-    if (strcmp(load_service_name[i], n->name) == 0) return true;
-  return false;
+  unsigned service;
+  return n->rank == WANTED || object_is_shared(symbol_of(l, n)) || load_service(n->name, &service);
 }
 
 static bool check_defined(const struct linker *l, const struct name *first)

@@ -8,8 +8,18 @@
 
 const char *const load_service_name[SYSCALL__N] = {
   [SYSCALL_VPRINTF] = "vprintf", [SYSCALL_MALLOC] = "malloc", [SYSCALL_FREE] = "free",
-  [SYSCALL_ASSERTFAIL] = "__assertfail",
+  [SYSCALL_ASSERTFAIL] = "__assertfail", [SYSCALL_DEVICE_RUNTIME] = "device runtime",
 };
+
+/* Names that the device runtime's library (cudadevrt, CUDA 13.0) leaves open. */
+static const char device_runtime_prefix[] = "__cuda_syscall_";
+
+bool load_service(const char *name, unsigned *number)
+{
+  for (*number = 0; *number < SYSCALL_DEVICE_RUNTIME; (*number)++)
+    if (strcmp(load_service_name[*number], name) == 0) return true;
+  return strncmp(name, device_runtime_prefix, sizeof device_runtime_prefix - 1) == 0;
+}
 
 const char *module_name(const struct module *m)
 {

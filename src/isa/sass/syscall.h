@@ -10,6 +10,7 @@ enum sass_syscall {
   SYSCALL_MALLOC,
   SYSCALL_FREE,
   SYSCALL_ASSERTFAIL,
+  SYSCALL_DEVICE_RUNTIME, /* all that launch kernels from the device: executing one is a fault */
   SYSCALL__N
 };
 
