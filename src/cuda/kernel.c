@@ -232,7 +232,7 @@ static CUresult run(struct shim *s, const struct launch_request *q, struct launc
                            .poll = launch_watch_poll, .ctx = &watch };
   struct sim_result r;
   struct err e = {""};
-  uint64_t start = timeline_start(&s->time, &q->stream->clock, TIMELINE_COMPUTE);
+  uint64_t ctas = volume(q->grid), start = timeline_start_kernel(&s->time, &q->stream->clock, ctas);
   o.timed = exec_options_timed(&s->options, s->record.n + 1, q->function->kernel->name);
   o.start_ps = start;
   struct sample_group *group = sample_of(s, q, o.timed);
@@ -248,11 +248,10 @@ static CUresult run(struct shim *s, const struct launch_request *q, struct launc
   }
   memory_sync_registered(s, false);
   save_after(s, saved, &r);
-  if (r.timed) start = r.start_ps;
   if (group && r.timed && r.end == RUN_DONE) sampling_add(group, r.cycles, r.time_ps);
   bool estimated = group && !r.timed;
   uint64_t end = start + (estimated ? (uint64_t)group->ps : r.time_ps);
-  timeline_finish(&s->time, &q->stream->clock, TIMELINE_COMPUTE, end);
+  timeline_finish_kernel(&s->time, &q->stream->clock, ctas, end);
   keep_record(s, q, &r, estimated ? group : NULL, start, end);
   if (r.end == RUN_STOPPED) {
     tell_where(q, &r, "was stopped");

@@ -50,6 +50,64 @@ void timeline_finish(struct timeline *t, struct stream_clock *s, enum timeline_e
   t->all_done = later(t->all_done, end);
 }
 
+/* Kernels --------------------------------------------------------------------------------------- */
+
+static unsigned sms_of(const struct timeline *t, uint64_t ctas)
+{
+  return ctas < t->params->gpu_sms ? (unsigned)ctas : t->params->gpu_sms;
+}
+
+/* Whether so many SMs are free from `when` on: kernels that were issued may still wait for their streams. */
+static bool has_room(const struct timeline *t, uint64_t when, unsigned sms)
+{
+  unsigned taken = 0, kernels = 0;
+  for (unsigned i = 0; i < t->n_kernels; i++) {
+    if (t->kernel[i].end <= when) continue;
+    taken += t->kernel[i].sms;
+    kernels++;
+  }
+  return taken + sms <= t->params->gpu_sms && kernels < TIMELINE_MAX_KERNELS;
+}
+
+/* The first end of a kernel behind `when`. */
+static uint64_t next_end(const struct timeline *t, uint64_t when)
+{
+  uint64_t next = UINT64_MAX;
+  for (unsigned i = 0; i < t->n_kernels; i++)
+    if (t->kernel[i].end > when && t->kernel[i].end < next) next = t->kernel[i].end;
+  return next;
+}
+
+uint64_t timeline_start_kernel(const struct timeline *t, const struct stream_clock *s, uint64_t ctas)
+{
+  uint64_t at = later(timeline_start(t, s, TIMELINE_NONE), t->kernel_floor);
+  while (!has_room(t, at, sms_of(t, ctas))) at = next_end(t, at);
+  return at;
+}
+
+/* Drops the kernels that ended; when that makes no room, the one that ends first: nothing starts before. */
+static void make_room(struct timeline *t)
+{
+  unsigned kept = 0, first = 0;
+  for (unsigned i = 0; i < t->n_kernels; i++)
+    if (t->kernel[i].end > t->now) t->kernel[kept++] = t->kernel[i];
+  t->n_kernels = kept;
+  if (kept < TIMELINE_MAX_KERNELS) return;
+  for (unsigned i = 1; i < kept; i++)
+    if (t->kernel[i].end < t->kernel[first].end) first = i;
+  t->kernel_floor = later(t->kernel_floor, t->kernel[first].end);
+  t->kernel[first] = t->kernel[--t->n_kernels];
+}
+
+void timeline_finish_kernel(struct timeline *t, struct stream_clock *s, uint64_t ctas, uint64_t end)
+{
+  make_room(t);
+  t->kernel[t->n_kernels++] = (struct timeline_kernel){ end, sms_of(t, ctas) };
+  timeline_finish(t, s, TIMELINE_NONE, end);
+}
+
+/* Durations ------------------------------------------------------------------------------------- */
+
 /* 1 MB/s is one byte per microsecond. */
 static uint64_t transfer_ps(uint64_t bytes, uint64_t mbps)
 {
