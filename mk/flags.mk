@@ -30,7 +30,7 @@ endif
 CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -MMD -MP
 CFLAGS   := -std=c17 $(OPT) -g -fPIC -fvisibility=hidden -pthread $(WARN) $(SANITIZE) $(EXTRA_CFLAGS)
 LDFLAGS  += -pthread $(SANITIZE)
-LIBS     := -lelf -llz4 -lzstd -lconfig -ljansson -lm -lpthread
+LIBS     := -lelf -llz4 -lzstd -llzma -lconfig -ljansson -lm -lpthread
 
 # Semantics must round exactly as written (no contraction), and are vectorised for three levels of
 # x86-64 whose results are bit-identical. clang says when it cannot vectorise: not an error.

@@ -21,12 +21,13 @@ if command -v "${CC:-gcc}" >/dev/null && probe stdio.h -lm; then
   probe libelf.h -lelf || need libelf-dev
   probe lz4.h -llz4 || need liblz4-dev
   probe zstd.h -lzstd || need libzstd-dev
+  probe lzma.h -llzma || need liblzma-dev
   probe libconfig.h -lconfig || need libconfig-dev
   probe jansson.h -ljansson || need libjansson-dev
   probe cmocka.h -lcmocka || need libcmocka-dev
   probe mpfr.h -lmpfr || need libmpfr-dev
 else
-  need gcc libc6-dev binutils libelf-dev liblz4-dev libzstd-dev libconfig-dev libjansson-dev libcmocka-dev libmpfr-dev
+  need gcc libc6-dev binutils libelf-dev liblz4-dev libzstd-dev liblzma-dev libconfig-dev libjansson-dev libcmocka-dev libmpfr-dev
 fi
 [ ${#missing[@]} -eq 0 ] && exit 0
 

@@ -102,7 +102,7 @@ int ws_alloc(ws_device *d, uint64_t bytes, ws_address *out, ws_error *error)
                    (unsigned long long)bytes, d->preset.params.gpu_memory_mib,
                    d->preset.params.name, (unsigned long long)d->allocated);
   uint64_t addr = gmem_alloc(d->device.mem, bytes, NULL);
-  if (!addr || addr + bytes > ABI_LOCAL_WINDOW) {
+  if (!addr || addr + bytes > ABI_SHARED_WINDOW) {
     if (addr) gmem_release(d->device.mem, addr);
     return ws_fail(error, WS_OUT_OF_MEMORY, "the address space of the device is used up");
   }

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 
-extern const struct cli_command cmd_run, cmd_disasm, cmd_asm, cmd_isa, cmd_gpus, cmd_probe, cmd_area, cmd_exec, cmd_capture, cmd_help;
+extern const struct cli_command cmd_run, cmd_exec, cmd_capture, cmd_trace, cmd_disasm, cmd_asm, cmd_isa,
+  cmd_gpus, cmd_probe, cmd_area, cmd_help;
 
 #endif

@@ -20,6 +20,13 @@ const char *default_gpu_any(void)
   return defaults[0].preset;
 }
 
+const char *default_gpu_of(unsigned sm)
+{
+  for (unsigned i = 0; i < N_DEFAULTS; i++)
+    if (defaults[i].sm == sm) return defaults[i].preset;
+  return NULL;
+}
+
 bool default_gpu(const char *path, const char **name, struct err *e)
 {
   char targets[200];

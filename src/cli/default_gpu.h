@@ -12,5 +12,7 @@
 bool default_gpu(const char *path, const char **name, struct err *e);
 /* The first default, for those who have no file to look at. */
 const char *default_gpu_any(void);
+/* The default for code compiled for this SM; NULL: there is none. */
+const char *default_gpu_of(unsigned sm);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/bug.h"
 #include "func/launch.h"
 #include "func/paths.h"
+#include "isa/path_order.h"
 
 enum { SLICE_STEPS = 4096, REPORT_LINES = 48, POLL_INSTS = 1 << 20 };
 
@@ -27,23 +28,12 @@ struct runner {
   unsigned open;  /* slots in use so far */
   bool finished;  /* a CTA ended in the last round */
   const struct run_watch *watch;
+  const struct step_cta *cta; /* the warp that runs: its CTA and number there */
+  unsigned warp;
   enum run_end end;    /* RUN_DONE while it goes on */
   uint64_t next_poll;  /* warp instructions */
   uint64_t ctas_done;
 };
-
-/* Ready path to run after `last`: the next one that has not yielded, else the next ready one. */
-static int pick_path(const struct step_paths *ps, unsigned last)
-{
-  int ready = -1;
-  for (unsigned k = 0; k < ps->n; k++) {
-    unsigned i = (last + k) % ps->n;
-    if (ps->p[i].wait != PATH_READY) continue;
-    if (!ps->p[i].yielded) return (int)i;
-    if (ready < 0) ready = (int)i;
-  }
-  return ready;
-}
 
 static void count(struct runner *r)
 {
@@ -61,6 +51,7 @@ static bool run_path(struct runner *r, struct step_warp *w, unsigned path, unsig
     r->e.clock = r->e.time_ns = r->stats->warp_insts; /* no clock here: it only must move on */
     if (!func_step(w, path, &r->e, r->f)) return false;
     count(r);
+    if (r->watch->tap) r->watch->tap->step(r->watch->tap->ctx, r->cta, r->warp, &r->e);
     flags = r->e.flags;
     if (flags & EFF_MEM) {
       const struct mem_effect *me = &r->mem;
@@ -96,15 +87,13 @@ static unsigned slice(const struct runner *r)
 /* Returns false on a fault. */
 static bool run_warp(struct runner *r, struct step_warp *w)
 {
-  unsigned budget = slice(r), last = 0;
-  while (budget) {
-    int path = w->paths.n_ready ? pick_path(&w->paths, last) : -1;
-    if (path < 0) return true;
+  unsigned budget = slice(r), path = path_in_turn(&w->paths, w->paths.n - 1u);
+  while (budget && w->paths.n_ready) {
     r->progress = true;
-    if (!run_path(r, w, (unsigned)path, &budget)) return false;
+    if (!run_path(r, w, path, &budget)) return false;
     if (r->e.flags & EFF_WARP_DONE) return true;
-    last = (unsigned)path + 1;
     if (w->paths.n == 1 && w->paths.p[0].yielded) return true; /* let other warps run */
+    if (w->paths.n_ready) path = path_after(&w->paths, path, &r->e);
   }
   return true;
 }
@@ -131,6 +120,8 @@ static bool run_round(struct runner *r)
     if (!c) continue;
     for (unsigned k = 0; k < c->n_warps; k++) {
       if (!c->warp[k]->paths.n_ready) continue;
+      r->cta = c;
+      r->warp = k;
       if (!run_warp(r, c->warp[k])) {
         r->end = RUN_FAULT;
         return false;
@@ -138,6 +129,7 @@ static bool run_round(struct runner *r)
       if (!watch(r)) return false;
     }
     if (c->warps_left) continue;
+    if (r->watch->tap) r->watch->tap->cta_end(r->watch->tap->ctx, c);
     s->ops->cta_end(s, c);
     r->slot[i] = NULL;
     r->n_live--;

@@ -9,8 +9,8 @@
 
 /* Generic-address windows: an address belongs to a window when its high 32 bits are equal (any
  * choice works when bank 0 and the special registers agree). Far above all allocations. */
-#define ABI_SHARED_WINDOW UINT64_C(0x00007fff00000000)
-#define ABI_LOCAL_WINDOW UINT64_C(0x00007ffe00000000)
+#define ABI_SHARED_WINDOW UINT64_C(0x00007ffe00000000)
+#define ABI_LOCAL_WINDOW UINT64_C(0x00007fff00000000)
 
 struct abi_values {
   uint32_t block[3], grid[3];

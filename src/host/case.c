@@ -133,7 +133,7 @@ static bool make_buffer(struct case_run *r, const struct case_buffer *s, struct 
 {
   size_t bytes = spec_bytes(s);
   *b = (struct run_buffer){ .spec = s, .addr = gmem_alloc(r->device.mem, bytes, s->name) };
-  if (!b->addr || b->addr + bytes > ABI_LOCAL_WINDOW)
+  if (!b->addr || b->addr + bytes > ABI_SHARED_WINDOW)
     return err_set(e, "%s: no guest memory for buffer '%.60s' of %zu bytes; make it smaller",
                    s->where, s->name, bytes);
   return init_contents(r, b, e);

@@ -109,18 +109,18 @@ static void collect(struct simulator *s, struct gpu *gpu, const struct code_view
   r->hazards = gpu_hazards(gpu);
 }
 
-static bool run_timed(struct simulator *s, struct launch *l, const struct sim_options *o,
-                      const struct run_watch *w, struct sim_result *r, struct err *e)
+static bool run_timed(struct simulator *s, struct step_source *source, struct gmem *image,
+                      const struct sim_options *o, const struct run_watch *w,
+                      struct sim_result *r, struct err *e)
 {
   if (o->hazards && s->params->issue_dependence == DEPENDENCE_SCOREBOARD)
     return err_set(e, "hazards of control bits can only be checked or emulated with issue.dependence = "
                       "control_bits or hybrid, not scoreboard");
-  struct step_source *source = func_source(l->func);
   struct gpu *gpu = gpu_for(s, o);
 
   gpu_idle_until(gpu, o->start_ps);
   r->start_ps = gpu_now(gpu);
-  r->end = gpu_run(gpu, source, l->params.image, w, &r->fault, o->report, e);
+  r->end = gpu_run(gpu, source, image, w, &r->fault, o->report, e);
   if (r->end == RUN_REFUSED) return false;
   collect(s, gpu, &source->code, r);
   if (r->end == RUN_DONE) return true;
@@ -139,13 +139,14 @@ static void run_functional(struct simulator *s, struct launch *l, const struct r
   r->thread_insts = stats.thread_insts;
 }
 
-bool simulate(struct simulator *s, struct launch *l, const struct sim_options *o,
-              struct sim_result *r, struct err *e)
+/* A run of either kind; l is NULL for a source that is no launch. */
+static bool run(struct simulator *s, struct launch *l, struct step_source *source,
+                struct gmem *image, const struct sim_options *o, struct sim_result *r, struct err *e)
 {
   struct watcher ctx = { s, o };
   struct run_watch watch = { .max_cycles = o->max_cycles, .max_insts = o->max_insts,
                              .poll = o->poll ? poll : NULL, .resident = note_resident,
-                             .ctx = &ctx };
+                             .ctx = &ctx, .tap = o->tap };
 
   gpu_free(s->last);
   s->last = NULL;
@@ -153,9 +154,22 @@ bool simulate(struct simulator *s, struct launch *l, const struct sim_options *o
   s->where.n = 0;
   *r = (struct sim_result){ .timed = o->timed, .mix = s->mix, .where = &s->where };
   if (!o->timed) run_functional(s, l, &watch, r);
-  else TRY(run_timed(s, l, o, &watch, r, e));
+  else TRY(run_timed(s, source, image, o, &watch, r, e));
   positions_sort(&s->where);
   return true;
+}
+
+bool simulate(struct simulator *s, struct launch *l, const struct sim_options *o,
+              struct sim_result *r, struct err *e)
+{
+  return run(s, l, func_source(l->func), l->params.image, o, r, e);
+}
+
+bool simulate_source(struct simulator *s, struct step_source *source, struct gmem *image,
+                     const struct sim_options *o, struct sim_result *r, struct err *e)
+{
+  BUG_ON(!o->timed);
+  return run(s, NULL, source, image, o, r, e);
 }
 
 bool simulate_fits_at_once(const struct params *p, const struct launch *l, struct err *e)

@@ -37,6 +37,7 @@ struct sim_options {
   uint64_t max_insts;  /* warp instructions; 0: no limit */
   bool (*poll)(void *ctx, const struct run_progress *); /* isa/watch.h; may be NULL */
   void *ctx;
+  const struct step_tap *tap; /* runs without time (isa/watch.h); may be NULL */
   FILE *report;        /* details of a deadlock of a timed run; may be NULL */
 };
 
@@ -69,6 +70,10 @@ void simulator_free(struct simulator *);
  * the host has no memory. One thread at a time. */
 bool simulate(struct simulator *, struct launch *, const struct sim_options *, struct sim_result *,
               struct err *e);
+
+/* The same, timed, of any step source and the memory behind it: traces. */
+bool simulate_source(struct simulator *, struct step_source *, struct gmem *,
+                     const struct sim_options *, struct sim_result *, struct err *e);
 
 /* Whether all CTAs of the launch can be resident at once, which a cooperative launch must be. False with e
  * filled: how many can. */

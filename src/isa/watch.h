@@ -22,6 +22,14 @@ struct run_progress {
   uint64_t ctas_done, ctas_total;
 };
 
+/* Sees every step of a run without time, in the order of execution: behind each warp instruction, and when a
+ * CTA has ended (before it is gone). */
+struct step_tap {
+  void *ctx;
+  void (*step)(void *ctx, const struct step_cta *, unsigned warp, const struct effect *);
+  void (*cta_end)(void *ctx, const struct step_cta *);
+};
+
 /* A zeroed watch watches nothing. Limits are checked at deterministic points (the end of a window of the
  * timing model, the end of a warp's slice without time), so a run passes its limit by a little, and by
  * the same little for any number of host threads. */
@@ -34,6 +42,7 @@ struct run_watch {
    * NULL. */
   void (*resident)(void *ctx, const struct step_cta *);
   void *ctx;
+  const struct step_tap *tap; /* runs without time only; may be NULL */
 };
 
 /* Whether a run with `insts` warp instructions behind it must end, and why. RUN_DONE: it goes on. */

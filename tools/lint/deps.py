@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Dependency rule: which folder of src/ may include which, and which block of src/time/ which.
 
-base <- config, stats, isa <- load, func, time <- host <- view, cuda, cli, api. func and time never include
+base <- config, stats, isa <- load, func, time, trace <- host <- view, cuda, cli, api. func and time never include
 each other. A block of src/time/ includes its own header, base, isa, stats, config and message
 headers; blocks.txt names the headers that several blocks share and the parts a block is made of.
 The netlist sees everything.
@@ -19,12 +19,13 @@ MAY = {
     "load": LOW | {"load"},
     "func": LOW | {"func"},
     "time": LOW | {"time"},
-    "host": LOW | {"load", "func", "time", "host", "warpstep"},
+    "trace": LOW | {"load", "trace"},
+    "host": LOW | {"load", "func", "time", "trace", "host", "warpstep"},
     "view": LOW | {"load", "func", "time", "host", "view", "warpstep"},
     "api": LOW | {"load", "func", "time", "host", "view", "api", "warpstep"},
-    "cuda": LOW | {"load", "func", "time", "host", "cuda"},
+    "cuda": LOW | {"load", "func", "time", "trace", "host", "cuda"},
     "probe": LOW | {"load", "func", "time", "host", "probe"},
-    "cli": LOW | {"load", "func", "time", "host", "view", "probe", "cli", "warpstep"},
+    "cli": LOW | {"load", "func", "time", "trace", "host", "view", "probe", "cli", "warpstep"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 STAT_DEF = re.compile(r'^\s*#\s*define\s+STAT_DEF\s+"([^"]+)"', re.M)

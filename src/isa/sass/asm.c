@@ -251,6 +251,24 @@ static bool finish(struct attempt *a, struct word128 *w)
   return try_choices(a, 0, true, w) || try_choices(a, 0, false, w);
 }
 
+/* A mnemonic alone: every vector register of the form gets a number, far enough apart for groups of eight. */
+static bool finish_bare(struct attempt *a, struct word128 *w)
+{
+  static const uint16_t registers[] = {FLD_RD, FLD_RA, FLD_RB, FLD_RC};
+  struct sass_inst s;
+  struct inst t;
+  int n = 0;
+  for (unsigned i = 0; i < sizeof registers / sizeof *registers; i++) {
+    int f = asm_field(a, registers[i]);
+    if (f >= 0) a->val[f] = 8 * (i + 1);
+  }
+  *w = asm_word(a);
+  if (!sass_decode(a->line->env->sm, *w, 0, &s, &t, NULL) || s.row != a->row) return false;
+  if (!a->alias && !mnemonic_matches(a, &s)) return false;
+  for (unsigned i = 0; i < t.n_src; i++) n += t.src[i].file == FILE_R;
+  return a->line->n_sources == ANY_SOURCES || a->line->n_sources == n;
+}
+
 /* ---- operands ---- */
 
 /* Whether the row's operand may be left out, with the modifiers read so far. */
@@ -322,7 +340,8 @@ static bool fail_modifier(const struct attempt *a, unsigned i, struct span rest)
 static bool read_modifiers(struct attempt *a, unsigned i, struct span rest, struct word128 *w)
 {
   if (i == a->n) {
-    if (span_empty(rest)) return read_operands(a, 0, a->line->operands, w);
+    if (span_empty(rest))
+      return a->line->bare ? finish_bare(a, w) : read_operands(a, 0, a->line->operands, w);
     return asm_fail(a, AT_MODIFIER + 1 + (unsigned)(rest.p - a->line->mnemonic.p), rest.p,
                     "%s has no modifier '%.*s' here", a->row->name, (int)(rest.end - rest.p),
                     rest.p);
@@ -486,4 +505,22 @@ bool sass_assemble(const struct sass_asm *env, const char *text, struct word128 
     if (search(&l, &named, w)) return true;
   }
   return explain(&l, text, column, named, e);
+}
+
+bool sass_like(unsigned sm, const char *mnemonic, unsigned n_sources, struct inst *t)
+{
+  struct sass_asm env = {.sm = sm};
+  struct asm_failure fail = {0};
+  struct asm_line l = {.env = &env, .fail = &fail, .bare = true, .guard = {.index = SASS_PT},
+                       .ctrl = {.write_sb = SB_NONE, .read_sb = SB_NONE, .stall = 1},
+                       .mnemonic = {mnemonic, mnemonic + strlen(mnemonic)}};
+  const int wanted[] = {(int)n_sources, ANY_SOURCES};
+  struct sass_inst s;
+  struct word128 w;
+  bool named;
+  for (unsigned i = 0; i < 2; i++) {
+    l.n_sources = wanted[i];
+    if (search(&l, &named, &w)) return sass_decode(sm, w, 0, &s, t, NULL);
+  }
+  return false;
 }

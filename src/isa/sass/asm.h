@@ -30,6 +30,11 @@ struct sass_asm {
 bool sass_assemble(const struct sass_asm *, const char *text, struct word128 *w, size_t *column,
                    struct err *e);
 
+/* The timing view of an instruction of which only the mnemonic with its modifiers is known, and how many vector
+ * registers it names as sources (a form with as many is preferred): pipe, latency, memory kind, widths.
+ * Registers are numbered as they come: mark them before use. False: no row has such a name. */
+bool sass_like(unsigned sm, const char *mnemonic, unsigned n_sources, struct inst *t);
+
 /* Writes text that sass_assemble turns back into exactly this word: the disassembly, and a
  * ?FIELD=value for every field that it does not show. `target` (may be NULL) replaces the target of
  * a direct branch (sass_branch_target). False: the word does not decode, or e says what is wrong. */

@@ -17,6 +17,7 @@ struct asm_failure {
 };
 
 enum asm_progress { AT_MODIFIER = 1, AT_OPERAND = 100, AT_WORD = 10000 };
+enum { ANY_SOURCES = -1 };
 enum asm_severity { WRONG_KIND, WRONG_VALUE };
 
 /* ?FIELD=value; field FLD_NONE: the reuse bits. */
@@ -34,6 +35,8 @@ struct asm_line {
   unsigned n_overrides;
   struct asm_override override[ASM_OVERRIDES];
   bool strict; /* an address names all registers that its form has */
+  bool bare;   /* no operands are known: sass_like */
+  int n_sources; /* bare: vector registers wanted, ANY_SOURCES: any number */
   struct asm_failure *fail;
 };
 

@@ -193,7 +193,6 @@ const uint16_t *row_operand_fields(unsigned kind);
 
 /* Parts of the disassembly (print.c). The assembler looks for the field values that print as its
  * input, so that it follows whatever the disassembler writes. */
-int sass_print_mnemonic(const struct sass_inst *, char *buf, size_t size);
 /* What modifier field `id` with value v adds to the mnemonic; may look at fields before it. */
 int sass_print_modifier(const struct sass_inst *, unsigned id, uint64_t v, char *buf, size_t size);
 int sass_print_operand(const struct sass_inst *, const struct inst *, unsigned op, char *buf,

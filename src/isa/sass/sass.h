@@ -183,6 +183,8 @@ enum sass_atom_type sass_atom_type(const struct sass_inst *s);
  * with_ctrl. Returns the number of characters (as snprintf). */
 int sass_print(const struct sass_inst *s, const struct inst *t, bool with_ctrl, char *buf,
                size_t size);
+/* The mnemonic with all modifiers: "LDG.E.64.CONSTANT". */
+int sass_print_mnemonic(const struct sass_inst *, char *buf, size_t size);
 /* CuAssembler's notation of the control information: [B------:R-:W0:-:S04]. */
 int sass_print_ctrl(const struct inst_ctrl *c, char *buf, size_t size);
 

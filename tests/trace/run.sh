@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Traces: what export writes, import times. With the cubin beside it a trace takes exactly the cycles of the run it came
+# from (kernels without spinning: a trace has as many turns of a loop as the run without time had); without, it runs to
+# the end with the same instructions. BIN names the program. `make refs` must have run.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+W=${BIN:-build/warpstep}
+out=$(mktemp -d) || exit 2
+trap 'rm -rf "$out"' EXIT
+failed=0
+
+verdict() { # STATUS NAME
+  if [ "$1" -eq 0 ]; then
+    echo "ok trace $2"
+  else
+    failed=$((failed + 1))
+    echo "not ok trace $2"
+    cat "$out/log"
+  fi
+}
+
+field() { # NAME JSON: its first number
+  sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" "$2" | head -n 1
+}
+
+round_trip() { # KERNEL FORM GPU SM
+  local k=$1 dir=$out/$1-$2
+  {
+    "$W" trace export "kernels/$k/$k.launch" --gpu "$3" --out "$dir" --format "$2" &&
+      "$W" trace import "$dir" --gpu "$3" --cubin "kernels/$k/$k.sm_$4.cubin" --json "$out/import" &&
+      "$W" run "kernels/$k/$k.launch" --gpu "$3" --hazards off --no-check --quiet --json "$out/run" &&
+      "$W" trace import "$dir" --gpu "$3" --json "$out/guess"
+  } >"$out/log" 2>&1 || return 1
+  local insts cycles
+  insts=$(field warp_insts "$out/run")
+  cycles=$(field cycles "$out/run")
+  {
+    echo "run: $insts instructions, $cycles cycles"
+    echo "import: $(field warp_insts "$out/import"), $(field cycles "$out/import")"
+    echo "without cubin: $(field warp_insts "$out/guess")"
+  } >"$out/log"
+  [ "$insts" ] && [ "$insts" = "$(field warp_insts "$out/import")" ] &&
+    [ "$cycles" = "$(field cycles "$out/import")" ] && [ "$insts" = "$(field warp_insts "$out/guess")" ]
+}
+
+for k in vecadd sgemm_tiled divergence nqueens local_array generic_ptr mma_f16 cp_async scan; do
+  round_trip $k xz rtx-3070 86
+  verdict $? "$k, xz"
+done
+round_trip reduce_shfl text rtx-3070 86
+verdict $? "reduce_shfl, text"
+round_trip nbody tracez rtx-3070 86
+verdict $? "nbody, tracez"
+round_trip vecadd tracez a100 80
+verdict $? "vecadd on a100, tracez"
+
+# The code beside the trace must be the code that was traced.
+"$W" trace import "$out/vecadd-xz" --cubin kernels/scan/scan.sm_86.cubin >"$out/log" 2>&1
+[ $? -eq 2 ]
+verdict $? "another kernel's cubin is refused"
+
+lines=$(xz -dc "$out/vecadd-xz/kernel-1.traceg.xz" | grep -c '^[0-9a-f]\{4\} ')
+said=$(xz -dc "$out/vecadd-xz/kernel-1.traceg.xz" | awk '/^insts = / {n += $3} END {print n}')
+echo "$lines lines, $said announced" >"$out/log"
+[ "$lines" = "$said" ]
+verdict $? "warps announce their lines"
+[ $failed -eq 0 ]
