@@ -23,7 +23,7 @@ enum { MAX_THREADS = 1024 };
 
 enum {
   OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_TIMED, OPT_TIME_KERNELS,
-  OPT_STOP, OPT_THREADS, OPT_REPORT, OPT_JSON, OPT_QUIET,
+  OPT_STOP, OPT_THREADS, OPT_REPORT, OPT_JSON, OPT_TRACE, OPT_QUIET,
   OPT_PROGRESS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_SAMPLE, OPT_OUTPUT = 'o',
 };
 
@@ -39,6 +39,7 @@ static const struct cli_option options[] = {
   {OPT_THREADS, "threads", "N", "host threads of timed launches (1)"},
   {OPT_REPORT, "report", "FILE", "write the table of launches there, not to stderr"},
   {OPT_JSON, "json", "FILE", "write the launches as JSON; - is stdout"},
+  {OPT_TRACE, "trace", "DIR", "write the launches that would be timed as traces there, time none"},
   {OPT_QUIET, "quiet", NULL, "no table of launches, no progress line"},
   {OPT_PROGRESS, "progress", NULL, "a progress line of long launches, also where stderr is no\n"
                                    "terminal"},
@@ -111,6 +112,7 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_PROGRESS: fprintf(x->out, "progress=1\n"); break;
   case OPT_REPORT: fprintf(x->out, "report=%s\n", arg); break;
   case OPT_JSON: fprintf(x->out, "json=%s\n", arg); break;
+  case OPT_TRACE: fprintf(x->out, "trace=%s\n", arg); break;
   case OPT_QUIET: fprintf(x->out, "quiet=1\n"); break;
   default: return CLI_BAD_INPUT;
   }

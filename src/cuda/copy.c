@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "cuda/capture.h"
+#include "trace/export.h"
 
 enum { CHUNK = 64 << 10 };
 
@@ -120,6 +121,14 @@ static void take_time(struct shim *s, const struct copy *c, struct cu_stream *st
   if (blocking || (pageable && !stream->graph)) shim_wait(s, end);
 }
 
+/* Traces only name the synchronous copies to the device, as NVBit's tracer does. */
+static void note_in_trace(struct shim *s, const struct copy *c)
+{
+  struct err e;
+  uint64_t bytes = c->width * c->height * c->depth;
+  if (!trace_export_copy(s->trace, c->dst.addr, bytes, &e)) shim_say("%s", e.msg);
+}
+
 CUresult copy_run(struct shim *s, const struct copy *c, struct cu_stream *stream, bool blocking)
 {
   if (c->width == 0 || c->height == 0 || c->depth == 0) return CUDA_SUCCESS;
@@ -130,6 +139,7 @@ CUresult copy_run(struct shim *s, const struct copy *c, struct cu_stream *stream
   CUresult r;
   if (blocking ? capture_forbids(s, stream, &r) : capture_takes(s, stream, &op, &r)) return r;
   take_time(s, c, stream, blocking);
+  if (s->trace && blocking && c->dst.device && !c->src.device) note_in_trace(s, c);
   if (s->fault != CUDA_SUCCESS) return CUDA_SUCCESS; /* nothing runs behind a fault */
   move_all(s, c);
   return CUDA_SUCCESS;

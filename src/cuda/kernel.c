@@ -6,6 +6,7 @@
 
 #include "cuda/capture.h"
 #include "cuda/memory.h"
+#include "host/tracing.h"
 #include "cuda/sampling.h"
 #include "cuda/save.h"
 #include "cuda/watch.h"
@@ -223,6 +224,17 @@ static struct sample_group *sample_of(struct shim *s, const struct launch_reques
   return timed && s->options.sample ? sampling_group(&s->samples, &key) : NULL;
 }
 
+/* With a trace when the options say so. */
+static bool simulate_launch(struct shim *s, const struct launch_request *q, struct launch *l,
+                            const struct sim_options *o, struct sim_result *r, struct err *e)
+{
+  const struct module_kernel *k = q->function->kernel;
+  if (!s->trace || !exec_options_chosen(&s->options, s->record.n + 1, k->name))
+    return simulate(s->simulator, l, o, r, e);
+  return traced_run(s->trace, s->simulator, l, q->function->module->code.instance, k, q->stream->id,
+                    o, r, e);
+}
+
 static CUresult run(struct shim *s, const struct launch_request *q, struct launch *l,
                     struct snapshot *saved)
 {
@@ -239,7 +251,7 @@ static CUresult run(struct shim *s, const struct launch_request *q, struct launc
   if (group) o.timed = sampling_next(group, s->options.sample);
   if (!o.timed) o.max_cycles = 0;
   launch_watch_start(&watch, s, q->function->kernel->name);
-  bool ran = simulate(s->simulator, l, &o, &r, &e);
+  bool ran = simulate_launch(s, q, l, &o, &r, &e);
   launch_watch_end(&watch);
   if (!ran) {
     shim_say("%s", e.msg);

@@ -73,6 +73,7 @@ static bool take(struct exec_options *o, const char *key, const char *value, str
   else if (strcmp(key, "report") == 0) o->report = value;
   else if (strcmp(key, "json") == 0) o->json = value;
   else if (strcmp(key, "capture") == 0) o->capture = value;
+  else if (strcmp(key, "trace") == 0) o->trace = value;
   else if (strcmp(key, "quiet") == 0) o->quiet = true;
   else if (strcmp(key, "progress") == 0) o->progress = true;
   else if (strcmp(key, "threads") != 0)
@@ -104,6 +105,7 @@ bool exec_options_parse(struct exec_options *o, const char *text, struct err *e)
     *eq = '\0';
     TRY(take(o, line, eq + 1, e));
   }
+  if (o->trace) o->timed = false;
   return true;
 }
 

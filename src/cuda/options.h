@@ -1,7 +1,7 @@
 /* Options of `warpstep exec`, as they travel to the program: environment variable WARPSTEP_EXEC, lines
  * KEY=VALUE, each key at most once except `set`.
  *
- *   gpu presets set=KEY=VALUE mode threads time stop report json quiet capture
+ *   gpu presets set=KEY=VALUE mode threads time stop report json trace quiet capture
  *   progress max_cycles max_insts sample
  */
 #ifndef WS_CUDA_OPTIONS_H
@@ -24,6 +24,7 @@ struct exec_options {
   bool timed;           /* false: no launch is timed */
   unsigned threads;     /* host threads of timed launches */
   const char *capture;  /* folder for captured launches; NULL: none */
+  const char *trace;    /* folder for traces of the chosen launches; NULL: none. No launch is timed then */
   /* Launches to time, or to capture: all, those whose kernel's name matches, or numbers first .. last (from 1). */
   bool by_name;
   regex_t name;

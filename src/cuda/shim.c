@@ -8,6 +8,7 @@
 
 #include "base/bug.h"
 #include "cuda/sampling.h"
+#include "trace/export.h"
 
 /* The one writable global of the project (tools/lint/globals.py): the interfaces have no handle that
  * could carry it. */
@@ -100,6 +101,8 @@ void shim_report(struct shim *s)
     if (!record_write_json(f, &s->record, gpu, total, &e)) shim_say("%s", e.msg);
     close_report(f);
   }
+  if (!trace_export_free(s->trace, &e)) shim_say("%s", e.msg);
+  s->trace = NULL;
   if (s->options.quiet && !s->options.report) return;
   f = s->options.report ? open_report(s->options.report) : stderr;
   if (!f) return;
@@ -131,6 +134,9 @@ static bool bring_up(struct shim *s, struct err *e)
 {
   TRY(load_preset(s, e));
   struct device_config config = device_config_for(&s->preset.params, s->options.timed);
+  if (s->options.trace &&
+      !(s->trace = trace_export_new(s->options.trace, TRACE_XZ, TRACE_VERSION, e)))
+    return false;
   s->print = open_memstream(&s->print_text, &s->print_bytes);
   if (!s->print) return err_set(e, "out of host memory");
   config.print = s->print;

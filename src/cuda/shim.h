@@ -99,6 +99,7 @@ struct shim {
   char *print_text;
   size_t print_bytes;
   struct simulator *simulator;
+  struct trace_export *trace; /* NULL: no traces are written */
   struct timeline time;
   CUresult fault;         /* sticky error of a kernel; CUDA_SUCCESS: none */
   uint64_t fault_time;    /* ps: visible from then on */

@@ -1,6 +1,6 @@
 /* Step source: where timing gets a warp's architectural steps from.
  *
- * func/ implements it for real execution; a trace reader will implement it for traces. Timing
+ * func/ implements it for real execution, trace/ for traces. Timing
  * (and the function-only runner) see nothing else of either. A step source offers CTAs; a CTA has
  * warps; a warp has one or more paths (sets of lanes with one pc). The caller picks a path and
  * steps it; the effect says what happened. An effect has three commit points, triggered by the

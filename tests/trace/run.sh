@@ -64,4 +64,18 @@ said=$(xz -dc "$out/vecadd-xz/kernel-1.traceg.xz" | awk '/^insts = / {n += $3} E
 echo "$lines lines, $said announced" >"$out/log"
 [ "$lines" = "$said" ]
 verdict $? "warps announce their lines"
+
+# A whole program: as many traces as launches, the copies in between.
+nvcc=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
+if [ -x "$nvcc" ] && [ -f "$(dirname "$W")/cuda/libwarpstep-cuda.so" ]; then
+  {
+    "$nvcc" -arch sm_86 -cudart shared -o "$out/app" tests/exec/convolution.cu &&
+      "$W" exec --gpu rtx-3070 --trace "$out/program" --quiet "$out/app" &&
+      "$W" trace import "$out/program" --gpu rtx-3070 --cubin "$out/app"
+  } >"$out/log" 2>&1 && [ "$(grep -c '^kernel-' "$out/program/kernelslist.g")" -eq \
+    "$(grep -c '^_Z' "$out/log")" ] && grep -q '^MemcpyHtoD,0x' "$out/program/kernelslist.g"
+  verdict $? "a program under exec"
+else
+  echo "trace: no nvcc or no shim libraries: programs are not traced"
+fi
 [ $failed -eq 0 ]
