@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Python packages that open the CUDA driver or bring their own runtime, unmodified, under `warpstep exec
+# --functional`: Numba's CUDA target, CuPy, tinygrad's CUDA backend, Triton. A package that the
+# interpreter does not find is skipped with a line. Each script checks its results against NumPy.
+#
+#   tests/clients/run.sh [numba|cupy|tinygrad|triton ...]
+#
+# Environment: BIN (build/warpstep), PYTHON (an interpreter with the packages: python3), GPU (rtx-3070),
+# CUDA (toolkit, for its libnvrtc: /usr/local/cuda), TINYGRAD_TESTS (folder `test` of tinygrad's repository: its
+# tensor tests that need no PyTorch are run, too, and counted; they take minutes).
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+bin=$(realpath "${BIN:-$root/build/warpstep}")
+python=${PYTHON:-$(command -v python3)}
+export LD_LIBRARY_PATH=${CUDA:-/usr/local/cuda}/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export CUDA_PATH=${CUDA:-/usr/local/cuda} DEV=CUDA NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS=0
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+
+if [ ! -x "$bin" ] || [ ! -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ]; then
+  echo "clients: no $bin with its shim libraries, skipped"
+  exit 0
+fi
+if [ -z "$python" ]; then
+  echo "clients: no python3, skipped"
+  exit 0
+fi
+
+under() {
+  "$bin" exec --functional --quiet --gpu "${GPU:-rtx-3070}" "$python" -W ignore "$@"
+}
+
+# tensor_tests: tinygrad's own, those that do not import PyTorch.
+tensor_tests() {
+  local files=() name
+  for name in test_tiny.py backend/test_symbolic_ops.py backend/test_setitem.py backend/test_const_folding.py \
+    backend/test_softmax_fusion.py backend/test_subbuffer.py; do
+    [ -f "$TINYGRAD_TESTS/$name" ] && files+=("$TINYGRAD_TESTS/$name")
+  done
+  (cd "$TINYGRAD_TESTS/.." && PYTHONPATH=. under -m pytest -q -p no:cacheprovider "${files[@]}") \
+    >"$scratch/out" 2>"$scratch/err"
+  echo "   tinygrad's own tests: $(tail -n 1 "$scratch/out")"
+}
+
+failed=0
+[ $# -gt 0 ] || set -- numba cupy tinygrad triton
+for name; do
+  if ! "$python" -c "import numpy, importlib.util as u, sys; sys.exit(not u.find_spec('$name'))" 2>/dev/null; then
+    echo "clients: $python has no $name, skipped"
+    continue
+  fi
+  if timeout 900 "$bin" exec --functional --quiet --gpu "${GPU:-rtx-3070}" "$python" -W ignore \
+    "$here/client_$name.py" >"$scratch/out" 2>"$scratch/err"; then
+    echo "ok clients $name: $(grep -c '^ok' "$scratch/out") checks"
+  else
+    echo "not ok clients $name: $(grep -v '^ok' "$scratch/out" | head -n 3) $(tail -n 1 "$scratch/err")"
+    failed=1
+  fi
+  [ "$name" = tinygrad ] && [ -n "${TINYGRAD_TESTS-}" ] && tensor_tests
+done
+exit $failed
