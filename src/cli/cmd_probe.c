@@ -2,20 +2,22 @@
 #include <getopt.h>
 #include <glob.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/probe_windows.h"
 
-enum { OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_SET, OPT_ALL, OPT_CLOCKS, OPT_PAPER, OPT_INFER, OPT_EMIT };
+enum { OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_SET, OPT_ALL, OPT_CLOCKS, OPT_PAPER, OPT_LIST, OPT_EMIT, OPT_FROM };
 
 static const struct cli_option options[] = {
   {OPT_PAPER, "paper", NULL, "every cell of the published core study (data/paper/)"},
-  {OPT_INFER, "infer", NULL, "find parameters from cycles alone; arguments name tests, none means all"},
-  {OPT_GPU, "gpu", "NAME", "the GPU to simulate (default: the one the file names)"},
+  {OPT_LIST, "list", NULL, "list the tests that find parameters"},
+  {OPT_GPU, "gpu", "NAME", "the GPU to simulate (default: the one the file names;\nrtx-a6000 for tests)"},
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset"},
   {OPT_ALL, "all", NULL, "list every window, not only those that differ"},
   {OPT_CLOCKS, "clocks", NULL, "print every clock read, relative to the first of all warps"},
   {OPT_EMIT, "emit", "DIR", "also write the programs there: .sass, .cubin and .launch"},
+  {OPT_FROM, "from", "DIR", "infer from what a GPU stored for the written programs of\nthe tests: DIR/PROGRAM/out.bin"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {0},
 };
@@ -64,45 +66,56 @@ static int run_infer(const struct probe_options *o, char *const *names, int n_na
   return differ ? CLI_MISMATCH : CLI_OK;
 }
 
+static bool is_file(const char *name)
+{
+  size_t n = strlen(name), suffix = strlen(".windows");
+  return n > suffix && !strcmp(name + n - suffix, ".windows");
+}
+
 static int run_probe(const struct cli_command *cmd, int argc, char **argv)
 {
   struct probe_options o = {0};
-  bool paper = false, infer = false;
+  bool paper = false;
   const char *arg;
   for (int id; (id = cli_next_option(cmd, argc, argv, &arg)) != CLI_OPT_END;) {
     switch (id) {
     case CLI_OPT_HELP: return cli_help(cmd);
     case OPT_PAPER: paper = true; break;
-    case OPT_INFER: infer = true; break;
+    case OPT_LIST: return probe_list(), CLI_OK;
     case OPT_GPU: o.gpu = arg; break;
     case OPT_SET: o.set = arg; break;
     case OPT_ALL: o.all = true; break;
     case OPT_CLOCKS: o.clocks = true; break;
     case OPT_EMIT: o.emit = arg; break;
+    case OPT_FROM: o.from = arg; break;
     case OPT_PRESETS: o.presets = arg; break;
     default: return CLI_BAD_INPUT;
     }
   }
-  if (infer && (paper || o.emit)) return cli_usage_error(cmd, "--infer runs alone");
-  if (infer) return run_infer(&o, argv + optind, argc - optind);
-  if (optind + !paper != argc)
-    return cli_usage_error(cmd, paper ? "--paper takes no file" : "give one file of windows");
-  return paper ? run_paper(&o) : run_file(&o, argv[optind]);
+  bool file = optind < argc && is_file(argv[optind]);
+  if ((paper && optind < argc) || (file && optind + 1 < argc))
+    return cli_usage_error(cmd, "give --paper, one file of windows, or tests");
+  if (o.from && (paper || file || o.emit)) return cli_usage_error(cmd, "--from goes with tests alone");
+  if (paper) return run_paper(&o);
+  return file ? run_file(&o, argv[optind]) : run_infer(&o, argv + optind, argc - optind);
 }
 
 const struct cli_command cmd_probe = {
   .name = "probe",
-  .synopsis = "FILE.windows | --paper | --infer [TEST...] [options]",
+  .synopsis = "[TEST...] | FILE.windows | --paper [options]",
   .summary = "microbenchmarks of the core, beside silicon and publications",
   .options = options,
-  .notes = "A window is a few instructions with their control information between clock reads;\n"
-           "docs/probe.md has the language. Exit status 1: a window differs from silicon, or a known\n"
-           "gap is closed.\n",
+  .notes = "A test finds parameters of the core from the cycles of windows alone (--list; none named:\n"
+           "all) and prints them beside the preset's and the published values.\n"
+           "A window is a few instructions with their control information between clock reads;\n"
+           "docs/probe.md has the language. Exit status 1: something differs, or a known gap is\n"
+           "closed.\n",
   .examples = "  # control bits, register banks, register-file cache and LDS queue of an A100\n"
               "  warpstep probe data/windows/a100-control-bits.windows --all\n"
               "  # Tables 1 and 2, Listings 1 to 4, Figures 2 and 4 of the core study\n"
               "  warpstep probe --paper\n"
               "  # what the core's parameters look like from outside\n"
-              "  warpstep probe --infer --gpu rtx-3070\n",
+              "  warpstep probe --gpu rtx-3070\n"
+              "  warpstep probe banks reuse --gpu a100\n",
   .run = run_probe,
 };

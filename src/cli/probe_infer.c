@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,52 +11,62 @@ struct table {
   unsigned sm, same, differ;
 };
 
-static void put_value(int64_t v)
+/* What has no preset value is held against the published one. */
+static const char *verdict(const struct infer_finding *f, const char *published)
 {
-  if (v == INFER_UNKNOWN) printf(" %9s", "-");
-  else printf(" %9" PRId64, v);
+  if (f->preset[0] && published[0] && f->as_preset && !f->as_published) return "same, but not as published";
+  if (f->preset[0]) return f->as_preset ? "same" : "DIFFERS";
+  if (published[0]) return f->as_published ? "same" : "DIFFERS";
+  return "";
 }
 
-/* A number without an expected one is held against the published one. */
-static void report(void *ctx, const char *name, int64_t inferred, int64_t expected, int64_t published)
+static void report(void *ctx, const struct infer_finding *f)
 {
   struct table *t = ctx;
-  if (t->sm != PUBLISHED_SM) published = INFER_UNKNOWN;
-  int64_t want = expected == INFER_UNKNOWN ? published : expected;
-  bool known = want != INFER_UNKNOWN, same = known && inferred == want;
-  t->same += same;
-  t->differ += known && !same;
-  printf("%-34s", name);
-  put_value(inferred);
-  put_value(expected);
-  put_value(published);
-  printf("  %s\n", !known ? "" : same ? "same" : "DIFFERS");
+  const char *published = t->sm == PUBLISHED_SM ? f->published : "";
+  const char *v = verdict(f, published);
+  t->same += !strncmp(v, "same", 4);
+  t->differ += !strcmp(v, "DIFFERS");
+  printf("%-44s %9s %9s %9s  %s\n", f->name, f->inferred, f->preset[0] ? f->preset : "-",
+         published[0] ? published : "-", v);
 }
 
-static bool wanted(const char *name, char *const *names, int n)
+static const struct infer_test *find(const char *name)
 {
-  for (int i = 0; i < n; i++)
-    if (!strcmp(names[i], name)) return true;
-  return n == 0;
+  const struct infer_test *t = infer_tests;
+  while (t->name && strcmp(t->name, name) != 0) t++;
+  return t->name ? t : NULL;
+}
+
+static bool run_tests(struct infer *f, char *const *names, int n_names, struct err *e)
+{
+  printf("%-44s %9s %9s %9s\n", "from cycles alone", "inferred", "preset", "published");
+  for (int i = 0; i < n_names; i++)
+    if (!infer_run(f, find(names[i]), e)) return false;
+  for (const struct infer_test *t = infer_tests; !n_names && t->name; t++)
+    if (!t->long_one && !infer_run(f, t, e)) return false;
+  return true;
+}
+
+void probe_list(void)
+{
+  for (const struct infer_test *t = infer_tests; t->name; t++) printf("%-12s %s\n", t->name, t->what);
 }
 
 bool probe_infer(const struct probe_options *o, char *const *names, int n_names, bool *differ,
                  struct err *e)
 {
-  static const struct infer_test *const themes[] = {infer_memory, infer_issue};
   struct probe_model m = {0};
   struct table t = {0};
-  int run = 0;
+  for (int i = 0; i < n_names; i++)
+    if (!find(names[i]))
+      return err_set(e, "%s is neither a test (probe --list) nor a file of windows", names[i]);
   bool ok = probe_model_open(&m, o, o->gpu ? o->gpu : "rtx-a6000", e);
   t.sm = m.preset.params.arch_sm;
-  struct infer f = {m.bench, &m.preset.params, report, &t};
-  if (ok) printf("model: %s\n\n%-34s %9s %9s %9s\n", m.preset.params.name, "from cycles alone", "inferred",
-                 "preset", "published");
-  for (unsigned i = 0; i < sizeof themes / sizeof themes[0]; i++)
-    for (const struct infer_test *test = themes[i]; ok && test->name; test++)
-      if (wanted(test->name, names, n_names)) ok = test->run(&f, e), run++;
-  if (ok && run < n_names) ok = err_set(e, "no such test; there are queue, arbiter, latency, conflicts, "
-                                           "intervals, stalls, banks and barrier");
+  struct infer f = {.bench = m.bench, .params = &m.preset.params, .emit = o->emit, .from = o->from,
+                    .report = report, .ctx = &t};
+  if (ok) printf(o->from ? "programs ran on silicon; preset: %s\n\n" : "model: %s\n\n", m.preset.params.name);
+  ok = ok && run_tests(&f, names, n_names, e);
   if (ok) printf("\n%u same, %u differ\n", t.same, t.differ);
   *differ = t.differ > 0;
   probe_model_close(&m);

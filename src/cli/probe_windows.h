@@ -9,6 +9,7 @@ struct probe_options {
   const char *gpu;  /* NULL: the one each file names */
   const char *set, *presets;
   const char *emit; /* folder that gets the programs; NULL: none */
+  const char *from; /* folder with what silicon stored for those of tests; NULL: the model runs them */
   bool all;         /* every window, not only those that differ */
   bool clocks;      /* every clock read */
 };
@@ -29,6 +30,9 @@ void probe_model_close(struct probe_model *);
 
 /* Runs one file, prints it and adds to the count. False with e filled: it cannot be read or run. */
 bool probe_windows(const struct probe_options *, const char *path, struct probe_count *, struct err *e);
+
+/* Prints the inference tests. */
+void probe_list(void);
 
 /* Runs the named inference tests (probe/infer.h), all when there are no names, and prints what they find. */
 bool probe_infer(const struct probe_options *, char *const *names, int n_names, bool *differ, struct err *e);

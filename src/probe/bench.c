@@ -19,10 +19,11 @@ struct bench {
 
 /* Offsets in constant bank 0: compiler output (CUDA 13.0). */
 static const struct bench_dialect dialects[] = {
-  {75, 75, 0x160, "", "", ".SYS", ""},
-  {80, 89, 0x160, "[Y:S12] ULDC.64 UR4, c[0x0][0x118] ;", "desc[UR4]", "", ".64"},
-  {90, 90, 0x210, "[Y:S12] ULDC.64 UR4, c[0x0][0x208] ;", "desc[UR4]", "", ".64"},
-  {100, 129, 0x380, "[W0:S02] LDCU.64 UR4, c[0x0][0x358] ;", "desc[UR4]", "", ".64"},
+  {75, 75, 0x160, "", "", ".SYS", "", "", ""},
+  {80, 89, 0x160, "[Y:S12] ULDC.64 UR4, c[0x0][0x118] ;", "desc[UR4]", "", ".64", "", ""},
+  {90, 90, 0x210, "[Y:S12] ULDC.64 UR4, c[0x0][0x208] ;", "desc[UR4]", "", ".64", "", ""},
+  {100, 129, 0x380, "[W0:S02] LDCU.64 UR4, c[0x0][0x358] ;", "desc[UR4]", "", ".64", "PT, PT,",
+   "UPT, UPT,"},
 };
 
 const struct bench_dialect *bench_dialect(unsigned sm, struct err *e)

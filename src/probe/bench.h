@@ -35,8 +35,9 @@ struct bench_dialect {
   unsigned param;           /* offset of the parameters in constant bank 0 */
   const char *load_descriptor; /* instruction that loads UR4, "" when none is needed */
   const char *descriptor;   /* what stands before a global address */
-  const char *scope;        /* what stands between LDG.E or STG.E and the width */
+  const char *scope;        /* what follows LDG.E or STG.E and the width */
   const char *wide;         /* suffix of a 64-bit address register */
+  const char *carries, *uniform_carries; /* carry outputs that IADD3 and UIADD3 name before operand 2 */
 };
 
 /* NULL with e filled: no microbenchmarks for this target. */

@@ -1,15 +1,22 @@
 #include "probe/window.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/bug.h"
+#include "load/asm_source.h"
 
 /* Registers of the frame, above those windows use. */
 enum { R_OUT = 40, R_COUNT = 42, R_TMP = 43, R_TID = 44, R_SEED = 46, R_CLOCK = 48 };
 /* First register of R#. */
 enum { R_REPEAT = 16 };
 enum { MAX_REPEAT = 65536, MAX_DEPTH = 4 };
+/* Instructions of a cache line. */
+enum { LINE_INSTS = 8 };
 /* Bytes of the result buffer per warp: clock reads, the value, then two lines to load from. */
 enum { WARP_BYTES = 1024, VALUE_WORD = 31, LINE_A = 512, LINE_B = 768 };
 
@@ -20,6 +27,7 @@ struct reader {
   FILE *out;
   const struct bench_dialect *dialect;
   unsigned n_clocks;
+  unsigned n_insts; /* of the program so far */
   struct err *e;
 };
 
@@ -53,9 +61,18 @@ static bool put_control(struct reader *r, const char **p)
   return true;
 }
 
+/* Carry outputs that sums have from sm_100 on: what to write before operand 2, "" for other instructions. */
+static const char *carries(const struct bench_dialect *d, const char *text)
+{
+  if (!strncmp(text, "IADD3 ", 6)) return d->carries;
+  if (!strncmp(text, "UIADD3 ", 7)) return d->uniform_carries;
+  return "";
+}
+
 /* The text of one instruction, n characters; `repeat` stands for #. */
 static void put_text(const struct reader *r, const char *text, size_t n, unsigned repeat)
 {
+  const char *missing = carries(r->dialect, text);
   for (size_t i = 0; i < n; i++) {
     if (text[i] == '#') {
       fprintf(r->out, "%u", R_REPEAT + 2 * repeat);
@@ -64,25 +81,52 @@ static void put_text(const struct reader *r, const char *text, size_t n, unsigne
       fprintf(r->out, "%s%.*s%s", r->dialect->descriptor, (int)(close - i), text + i,
               r->dialect->wide);
       i = close + 2; /* .64 */
+    } else if (text[i] == ',' && missing[0]) {
+      fprintf(r->out, ", %s", missing);
+      missing = "";
     } else {
       fputc(text[i], r->out);
     }
   }
 }
 
+static bool put_clock(struct reader *r)
+{
+  if (r->n_clocks == WINDOW_MAX_CLOCKS)
+    return err_set(r->e, "at most %d clock reads", WINDOW_MAX_CLOCKS);
+  fprintf(r->out, "CS2R.32 R%u, SR_CLOCKLO", R_CLOCK + r->n_clocks++);
+  return true;
+}
+
 static bool put_instruction(struct reader *r, const char *text, size_t n, const char *control,
                             unsigned repeat)
 {
-  if (!put_control(r, &control)) return false;
-  if (n == 3 && !memcmp(text, "CLK", 3)) {
-    if (r->n_clocks == WINDOW_MAX_CLOCKS)
-      return err_set(r->e, "at most %d clock reads", WINDOW_MAX_CLOCKS);
-    fprintf(r->out, "CS2R.32 R%u, SR_CLOCKLO", R_CLOCK + r->n_clocks++);
-  } else {
-    put_text(r, text, n, repeat);
+  if (text[n - 1] == ':') { /* a label */
+    fprintf(r->out, "%.*s\n", (int)n, text);
+    return true;
   }
+  if (!put_control(r, &control)) return false;
+  if (n != 3 || memcmp(text, "CLK", 3) != 0) put_text(r, text, n, repeat);
+  else if (!put_clock(r)) return false;
   fputs(" ;\n", r->out);
+  r->n_insts++;
   return true;
+}
+
+/* An instruction of the frame, in the notation of windows behind its control information. */
+static void __attribute__((format(printf, 3, 4)))
+put_frame(struct reader *r, const char *control, const char *format, ...)
+{
+  char text[128];
+  va_list args;
+  va_start(args, format);
+  int n = vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  BUG_ON(n < 0 || (size_t)n >= sizeof text);
+  fprintf(r->out, "[%s] ", control);
+  put_text(r, text, (size_t)n, 0);
+  fputs(" ;\n", r->out);
+  r->n_insts++;
 }
 
 static bool put_sequence(struct reader *r, unsigned depth);
@@ -144,27 +188,24 @@ static bool put_window(struct reader *r, unsigned from)
 
 /* ---- the program around it ---- */
 
-static void put_prologue(const struct reader *r, unsigned sm)
+static void put_prologue(struct reader *r, unsigned sm, unsigned constants)
 {
   const struct bench_dialect *d = r->dialect;
-  fprintf(r->out,
-          ".target sm_%u\n.kernel probe\n.param 8\n.shared 8192\n"
-          "[W0:S02] S2R R%u, SR_TID.X ;\n"
-          "[B0:S05] SHF.R.U32.HI R%u, RZ, 0x5, R%u ;\n"
-          "%s\n"
-          "[S05] MOV R%u, 0x%x ;\n"
-          "[Y:S12] IMAD.WIDE.U32 R%u, R%u, R%u, c[0x0][0x%x] ;\n",
-          sm, R_TID, R_TMP, R_TID, d->load_descriptor, R_COUNT, WARP_BYTES, R_OUT, R_TMP, R_COUNT,
-          d->param);
+  fprintf(r->out, ".target sm_%u\n", sm);
+  if (constants) fprintf(r->out, ".section .nv.constant3, align 256\n.zero %u\n", constants);
+  fputs(".kernel probe\n.param 8\n.shared 8192\n", r->out);
+  put_frame(r, "W0:S02", "S2R R%u, SR_TID.X", R_TID);
+  put_frame(r, "B0:S05", "SHF.R.U32.HI R%u, RZ, 0x5, R%u", R_TMP, R_TID);
+  if (d->load_descriptor[0]) fprintf(r->out, "%s\n", d->load_descriptor), r->n_insts++;
+  put_frame(r, "S05", "MOV R%u, 0x%x", R_COUNT, WARP_BYTES);
+  put_frame(r, "B0:Y:S12", "IMAD.WIDE.U32 R%u, R%u, R%u, c[0x0][0x%x]", R_OUT, R_TMP, R_COUNT, d->param);
   /* Both lines are in L2, none in L1, when the windows come to them. */
   for (int line = LINE_A; line <= LINE_B; line += LINE_B - LINE_A)
-    fprintf(r->out, "[B0:W0:S04] LDG.E%s R%u, %s[R%u%s+0x%x] ;\n",
-            d->scope[0] ? ".STRONG.SYS" : ".STRONG.GPU", R_TMP, d->descriptor, R_OUT, d->wide, line);
-  fprintf(r->out,
-          "[B0:S05] IADD3 R%u, R%u, 0x%x, RZ ;\n"
-          "[S05] MOV R%u, 0x2 ;\n"
-          "again:\n",
-          R_SEED, R_OUT, LINE_A, R_COUNT);
+    put_frame(r, "B0:W0:S04", "LDG.E%s R%u, [R%u.64+0x%x]",
+              d->scope[0] ? ".STRONG.SYS" : ".STRONG.GPU", R_TMP, R_OUT, line);
+  put_frame(r, "B0:S05", "IADD3 R%u, R%u, 0x%x, RZ", R_SEED, R_OUT, LINE_A);
+  put_frame(r, "S05", "MOV R%u, 0x2", R_COUNT);
+  fputs("again:\n", r->out);
 }
 
 static uint32_t fp32_bits(float f)
@@ -174,43 +215,42 @@ static uint32_t fp32_bits(float f)
   return u;
 }
 
-/* The same state for both passes, and nothing outstanding. */
-static void put_pass(const struct reader *r, unsigned warps)
+/* The same state for both passes, and nothing outstanding; the window begins with an instruction line. */
+static void put_pass(struct reader *r, unsigned warps)
 {
   for (unsigned i = 4; i < 12; i++)
-    fprintf(r->out, "[S05] MOV R%u, 0x%x ;\n", i, fp32_bits((float)i - 3));
-  fprintf(r->out,
-          "[S05] MOV R%u, RZ ;\n"
-          "[S05] MOV R14, 0x40 ;\n"
-          "[S05] MOV R2, R%u ;\n"
-          "[S05] MOV R3, R%u ;\n"
-          "[S05] IADD3 R%u, R%u, 0x%x, RZ ;\n",
-          WINDOW_RESULT, R_SEED, R_OUT + 1, R_SEED, R_SEED, LINE_B - LINE_A);
+    put_frame(r, "S05", "MOV R%u, 0x%x", i, fp32_bits((float)i - 3));
+  put_frame(r, "S05", "MOV R%u, RZ", WINDOW_RESULT);
+  put_frame(r, "S05", "MOV R14, 0x40");
+  put_frame(r, "S05", "MOV R2, R%u", R_SEED);
+  put_frame(r, "S05", "MOV R3, R%u", R_OUT + 1);
+  put_frame(r, "S05", "IADD3 R%u, R%u, 0x%x, RZ", R_SEED, R_SEED, LINE_B - LINE_A);
   /* The same two addresses in uniform registers. */
-  fputs("[Y:S15] R2UR UR8, R2 ;\n[Y:S15] R2UR UR9, R3 ;\n[Y:S15] R2UR UR10, R14 ;\n", r->out);
-  if (warps > 1) fputs("[S06] BAR.SYNC.DEFER_BLOCKING 0x0 ;\n", r->out);
-  fputs("[Y:S15] NOP ;\n[Y:S15] NOP ;\n", r->out);
+  put_frame(r, "Y:S15", "R2UR UR8, R2");
+  put_frame(r, "Y:S15", "R2UR UR9, R3");
+  put_frame(r, "Y:S15", "R2UR UR10, R14");
+  if (warps > 1) put_frame(r, "S06", "BAR.SYNC.DEFER_BLOCKING 0x0");
+  do put_frame(r, "Y:S15", "NOP");
+  while (r->n_insts % LINE_INSTS);
 }
 
-static void put_epilogue(const struct reader *r)
+static void put_epilogue(struct reader *r)
 {
   const struct bench_dialect *d = r->dialect;
-  fprintf(r->out,
-          "[Y:S15] NOP ;\n[B012345:Y:S15] NOP ;\n"
-          "[S05] IADD3 R%u, R%u, -0x1, RZ ;\n"
-          "[Y:S13] ISETP.NE.AND P6, PT, R%u, RZ, PT ;\n"
-          "[S05] @P6 BRA again ;\n",
-          R_COUNT, R_COUNT, R_COUNT);
+  put_frame(r, "Y:S15", "NOP");
+  put_frame(r, "B012345:Y:S15", "NOP");
+  put_frame(r, "S05", "IADD3 R%u, R%u, -0x1, RZ", R_COUNT, R_COUNT);
+  put_frame(r, "Y:S13", "ISETP.NE.AND P6, PT, R%u, RZ, PT", R_COUNT);
+  put_frame(r, "S05", "@P6 BRA again");
   for (unsigned i = 0; i < r->n_clocks; i++)
-    fprintf(r->out, "[S02] STG.E%s %s[R%u%s+0x%x], R%u ;\n", d->scope, d->descriptor, R_OUT,
-            d->wide, 4 * i, R_CLOCK + i);
-  fprintf(r->out, "[S02] STG.E%s %s[R%u%s+0x%x], R%u ;\n[S05] EXIT ;\n", d->scope, d->descriptor,
-          R_OUT, d->wide, 4 * VALUE_WORD, WINDOW_RESULT);
+    put_frame(r, "S02", "STG.E%s [R%u.64+0x%x], R%u", d->scope, R_OUT, 4 * i, R_CLOCK + i);
+  put_frame(r, "S02", "STG.E%s [R%u.64+0x%x], R%u", d->scope, R_OUT, 4 * VALUE_WORD, WINDOW_RESULT);
+  put_frame(r, "S05", "EXIT");
 }
 
 static bool put_program(struct reader *r, unsigned sm, const struct window *w)
 {
-  put_prologue(r, sm);
+  put_prologue(r, sm, w->constants);
   put_pass(r, w->warps);
   if (!put_window(r, w->from)) return false;
   put_epilogue(r);
@@ -231,6 +271,21 @@ char *window_program(const struct window *w, unsigned sm, struct err *e)
   return NULL;
 }
 
+bool window_assembles(const char *code, unsigned sm)
+{
+  struct err e = {0};
+  struct arena a = {0};
+  size_t bytes;
+  char text[512];
+  snprintf(text, sizeof text, "CLK | %s | CLK", code);
+  struct window w = {.code = text, .warps = 1, .lanes = 32};
+  char *program = window_program(&w, sm, &e);
+  bool ok = program && asm_source_assemble(&a, program, strlen(program), "probe", NULL, &bytes, &e);
+  arena_free(&a);
+  free(program);
+  return ok;
+}
+
 size_t window_result_bytes(const struct window *w)
 {
   return (size_t)w->warps * WARP_BYTES;
@@ -249,6 +304,17 @@ static unsigned count_clocks(const char *program)
   return n;
 }
 
+static void take_words(const struct window *w, const char *program, const uint32_t *out,
+                       struct window_result *res)
+{
+  res->n_clocks = count_clocks(program);
+  for (unsigned k = 0; k < w->warps; k++) {
+    const uint32_t *words = &out[k * WARP_BYTES / 4];
+    memcpy(res->clock[k], words, res->n_clocks * sizeof *words);
+    res->value[k] = words[VALUE_WORD];
+  }
+}
+
 static bool run_program(struct bench *b, const struct window *w, const char *text,
                         enum sim_hazards hazards, struct window_result *res, struct err *e)
 {
@@ -256,12 +322,7 @@ static bool run_program(struct bench *b, const struct window *w, const char *tex
   if (!bench_run(b, text, 1, window_threads(w), out, window_result_bytes(w) / sizeof *out, hazards,
                  &res->stale, e))
     return false;
-  res->n_clocks = count_clocks(text);
-  for (unsigned k = 0; k < w->warps; k++) {
-    const uint32_t *words = &out[k * WARP_BYTES / 4];
-    memcpy(res->clock[k], words, res->n_clocks * sizeof *words);
-    res->value[k] = words[VALUE_WORD];
-  }
+  take_words(w, text, out, res);
   return true;
 }
 
@@ -276,6 +337,21 @@ bool window_run(struct bench *b, const struct window *w, struct window_result *r
     res->wrong = silicon.value[0] != res->value[0];
     memcpy(res->value, silicon.value, sizeof res->value);
   }
+  free(text);
+  return ok;
+}
+
+bool window_read(const struct window *w, unsigned sm, const char *path, struct window_result *res,
+                 struct err *e)
+{
+  uint32_t out[WINDOW_MAX_WARPS * WARP_BYTES / 4 + 1];
+  char *text = window_program(w, sm, e);
+  FILE *f = text ? fopen(path, "rb") : NULL;
+  size_t bytes = f ? fread(out, 1, sizeof out, f) : 0;
+  bool ok = f && bytes == window_result_bytes(w);
+  if (ok) take_words(w, text, out, res);
+  else if (text) err_set(e, "%s: %s", path, f ? "not the results of this program" : strerror(errno));
+  if (f) fclose(f);
   free(text);
   return ok;
 }

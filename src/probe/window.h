@@ -7,7 +7,7 @@
  * counters: S stall, Y yield, W and R the counters released at write-back and at operand read, B the
  * counters waited for. n*X repeats an instruction or a group (X | Y); R# in
  * an instruction is R16, R18, and so on. [Rn.64] is a global address in any
- * target's notation.
+ * target's notation; IADD3 is written without carry outputs. NAME: is a label for BRA.
  *
  * A window runs twice in a loop, by one warp or several that start together; the second time counts, when
  * the instruction caches hold it. Before it R2:R3 and R14 hold a global address and a shared one, UR8:UR9
@@ -32,6 +32,7 @@ struct window_cell {
 
 struct window {
   const char *name, *code;
+  unsigned constants; /* bytes of constant bank 3, all zero */
   unsigned warps;    /* of one CTA */
   unsigned lanes;    /* threads of its last warp */
   unsigned from;     /* clock read the cycles count from: 0, the first, … */
@@ -71,8 +72,13 @@ bool window_file_read(struct window_file *, struct arena *, const char *path, st
 
 /* False with e filled: the code is not understood or does not run. */
 bool window_run(struct bench *, const struct window *, struct window_result *, struct err *e);
+/* The same from the result buffer that a GPU stored in a file; nothing is known about hazards then. False with e
+ * filled: the file is missing or has another size. */
+bool window_read(const struct window *, unsigned sm, const char *path, struct window_result *, struct err *e);
 /* The program of a window, to be freed. NULL with e filled as by window_run. */
 char *window_program(const struct window *, unsigned sm, struct err *e);
+/* Whether the target has the instructions of the code. */
+bool window_assembles(const char *code, unsigned sm);
 /* Bytes of the result buffer, the program's parameter. */
 size_t window_result_bytes(const struct window *);
 unsigned window_threads(const struct window *);
