@@ -2,6 +2,7 @@
  * libraries, puts them in the program's way, hands the options over in the environment and becomes the
  * program.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -23,7 +24,7 @@ enum { MAX_THREADS = 1024 };
 
 enum {
   OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_TIMED, OPT_TIME_KERNELS,
-  OPT_STOP, OPT_THREADS, OPT_REPORT, OPT_JSON, OPT_TRACE, OPT_QUIET,
+  OPT_STOP, OPT_COLD, OPT_THREADS, OPT_REPORT, OPT_JSON, OPT_TRACE, OPT_QUIET,
   OPT_PROGRESS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_SAMPLE, OPT_OUTPUT = 'o',
 };
 
@@ -33,9 +34,10 @@ static const struct cli_option options[] = {
   {OPT_CLOCK, "clock", "MHZ", "lock the SM clock; L2 follows it, DRAM keeps its own"},
   {OPT_TIMED, "timed", NULL, "simulate the time of every launch (the default)"},
   {OPT_FUNCTIONAL, "functional", NULL, "compute results only: kernels take no time"},
-  {OPT_TIME_KERNELS, "time-kernels", "WHICH", "time only launches N..M (from 1), or those whose\n"
+  {OPT_TIME_KERNELS, "time-kernels", "WHICH", "time only launches N..M (from 1; several with commas), or those whose\n"
                                               "kernel's symbol matches a regular expression"},
   {OPT_STOP, "stop-after-timed", NULL, "end the program after the last launch of N..M"},
+  {OPT_COLD, "cold", NULL, "empty all caches before each timed launch, as profilers do"},
   {OPT_THREADS, "threads", "N", "host threads of timed launches (1)"},
   {OPT_REPORT, "report", "FILE", "write the table of launches there, not to stderr"},
   {OPT_JSON, "json", "FILE", "write the launches as JSON; - is stdout"},
@@ -101,6 +103,7 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_OUTPUT: x->capture = arg; break;
   case OPT_TIME_KERNELS: x->which = arg; break;
   case OPT_STOP: x->stop = true; break;
+  case OPT_COLD: fprintf(x->out, "cold=1\n"); break;
   case OPT_THREADS:
     if (!cli_number(arg, 1, MAX_THREADS, &n))
       return cli_usage_error(cmd, "--threads %s: not a number from 1 to %d", arg, MAX_THREADS);
@@ -225,7 +228,7 @@ static int start(const struct cli_command *cmd, struct exec_run *x, char **progr
   char dir[PATH_MAX], library[PATH_MAX + 32], folder[PATH_MAX];
   struct err e = {""}, ignored;
   if (!x->gpu && !default_gpu(program[0], &x->gpu, &ignored)) x->gpu = default_gpu_any();
-  if (x->stop && (!x->which || !strstr(x->which, "..")))
+  if (x->stop && (!x->which || !isdigit((unsigned char)*x->which)))
     return cli_usage_error(cmd, x->capture ? "--stop-after-captured needs --launches N..M"
                                            : "--stop-after-timed needs --time-kernels N..M");
   if (!check_which(x->which, &e) || !check_preset(x, &e) || !check_program(program[0], &e) ||

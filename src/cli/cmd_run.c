@@ -162,7 +162,9 @@ static bool simulate_case(struct run *r, struct err *e)
   if (!(r->simulator = simulator_new(&r->preset.params))) return err_set(e, "out of memory");
   interrupt_hold(&w.interrupt);
   progress_start(&w.line, stderr, !r->opt.quiet);
-  bool ok = simulate(r->simulator, case_launch(r->cr), &o, &r->result, e);
+  bool ok = true;
+  for (unsigned i = 0; ok && i <= r->opt.warm_up && (i == 0 || r->result.end == RUN_DONE); i++)
+    ok = simulate(r->simulator, case_launch(r->cr), &o, &r->result, e);
   progress_end(&w.line);
   interrupt_release(&w.interrupt);
   if (!ok) return false;

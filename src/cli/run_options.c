@@ -13,10 +13,10 @@
 enum {
   OPT_KERNEL = CLI_OPT_FIRST, OPT_GRID, OPT_BLOCK, OPT_SHMEM, OPT_BUF, OPT_SYMBOL, OPT_ARG, OPT_GPU, OPT_PRESETS,
   OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_THREADS, OPT_JSON, OPT_JSON_HOST, OPT_OUT, OPT_DATA, OPT_PRINT_BUF,
-  OPT_NO_CHECK, OPT_QUIET, OPT_HAZARDS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS,
+  OPT_NO_CHECK, OPT_QUIET, OPT_HAZARDS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_WARM_UP,
 };
 
-enum { MAX_THREADS = 1024, MAX_SHMEM = 1 << 20 };
+enum { MAX_THREADS = 1024, MAX_WARM_UP = 1000, MAX_SHMEM = 1 << 20 };
 
 const struct cli_option run_option_table[] = {
   {OPT_GPU, "gpu", "PRESET", "the GPU to simulate, see 'warpstep gpus'; by default the\n"
@@ -29,6 +29,7 @@ const struct cli_option run_option_table[] = {
   {OPT_CLOCK, "clock", "MHZ", "lock the SM clock; L2 follows it, DRAM keeps its own"},
   {OPT_FUNCTIONAL, "functional", NULL, "compute the results only, without time: much faster"},
   {OPT_THREADS, "threads", "N", "host threads (1); results do not depend on it"},
+  {OPT_WARM_UP, "warm-up", "N", "launch the kernel N times before the launch that is reported, so\nthat caches are warm; buffers hold what all launches made of them"},
   {OPT_MAX_CYCLES, "max-cycles", "N", "stop after N SM cycles, say where the warps are, exit with 5"},
   {OPT_MAX_INSTRUCTIONS, "max-instructions", "N", "stop after N warp instructions, in the same way"},
   {OPT_JSON, "json", "FILE", "write everything as JSON; - is stdout"},
@@ -91,6 +92,13 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
       return false;
     }
     o->threads = (unsigned)n;
+    break;
+  case OPT_WARM_UP:
+    if (!cli_number(arg, 0, MAX_WARM_UP, &n)) {
+      cli_usage_error(cmd, "--warm-up %s: not a number from 0 to %d", arg, MAX_WARM_UP);
+      return false;
+    }
+    o->warm_up = (unsigned)n;
     break;
   case OPT_MAX_CYCLES: return take_limit(cmd, "--max-cycles", arg, &o->max_cycles);
   case OPT_MAX_INSTRUCTIONS: return take_limit(cmd, "--max-instructions", arg, &o->max_instructions);

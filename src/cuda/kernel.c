@@ -190,18 +190,27 @@ static void keep_fault(struct shim *s, const struct launch_request *q, const str
 
 /* Running -------------------------------------------------------------------------------------- */
 
+static void count_traffic(struct launch_record *l, const struct sim_result *r)
+{
+  l->l1_sectors = sim_counter(r, "l1_read_sectors") + sim_counter(r, "l1_write_sectors");
+  l->l2_sectors = sim_counter(r, "l2_read_sectors") + sim_counter(r, "l2_write_sectors") +
+                  sim_counter(r, "l2_strong_write_sectors");
+  l->dram_bytes = sim_counter(r, "dram_read_bytes") + sim_counter(r, "dram_write_bytes");
+}
+
 static void keep_record(struct shim *s, const struct launch_request *q, const struct sim_result *r,
                         const struct sample_group *estimate, uint64_t start, uint64_t end)
 {
   struct launch_record l = {
     .kernel = q->function->kernel->name, .shared = q->shared, .stream = q->stream->id,
     .timed = r->timed, .faulted = r->end != RUN_DONE, .cycles = r->cycles, .start_ps = start,
-    .end_ps = end, .warp_insts = r->warp_insts,
+    .end_ps = end, .warp_insts = r->warp_insts, .thread_insts = r->thread_insts, .work = r->work,
   };
   if (estimate) {
     l.estimated = true;
     l.cycles = (uint64_t)estimate->cycles;
   }
+  if (r->timed) count_traffic(&l, r);
   memcpy(l.grid, q->grid, sizeof l.grid);
   memcpy(l.block, q->block, sizeof l.block);
   record_add(&s->record, &l);
@@ -247,6 +256,7 @@ static CUresult run(struct shim *s, const struct launch_request *q, struct launc
   uint64_t ctas = volume(q->grid), start = timeline_start_kernel(&s->time, &q->stream->clock, ctas);
   o.timed = exec_options_timed(&s->options, s->record.n + 1, q->function->kernel->name);
   o.start_ps = start;
+  o.cold = s->options.cold;
   struct sample_group *group = sample_of(s, q, o.timed);
   if (group) o.timed = sampling_next(group, s->options.sample);
   if (!o.timed) o.max_cycles = 0;

@@ -15,26 +15,38 @@ static bool parse_u64(const char *s, const char **end, uint64_t *v)
 }
 
 /* "N", "N..", "N..M". */
-static bool parse_range(struct exec_options *o, const char *s)
+static bool parse_range(const char **s, struct exec_range *r)
 {
-  uint64_t first, last;
-  if (!parse_u64(s, &s, &first)) return false;
-  last = first;
-  if (strncmp(s, "..", 2) == 0) {
-    s += 2;
-    last = UINT64_MAX;
-    if (*s && !parse_u64(s, &s, &last)) return false;
+  if (!parse_u64(*s, s, &r->first)) return false;
+  r->last = r->first;
+  if (strncmp(*s, "..", 2) == 0) {
+    *s += 2;
+    r->last = UINT64_MAX;
+    if (**s && **s != ',' && !parse_u64(*s, s, &r->last)) return false;
   }
-  if (*s || first == 0 || last < first) return false;
-  o->first = first;
-  o->last = last;
-  return true;
+  return r->first > 0 && r->last >= r->first;
+}
+
+static bool parse_ranges(struct exec_options *o, const char *s)
+{
+  o->range = ARENA_ARRAY(&o->arena, struct exec_range, strlen(s) + 1);
+  for (o->last = 0; ; s++) {
+    struct exec_range *r = &o->range[o->n_ranges];
+    if (!parse_range(&s, r)) break;
+    o->n_ranges++;
+    if (r->last > o->last) o->last = r->last;
+    if (!*s) return true;
+    if (*s != ',') break;
+  }
+  o->n_ranges = 0;
+  o->last = UINT64_MAX;
+  return false;
 }
 
 bool exec_options_time(struct exec_options *o, const char *what, struct err *e)
 {
   char why[120];
-  if (parse_range(o, what)) return true;
+  if (parse_ranges(o, what)) return true;
   int r = regcomp(&o->name, what, REG_EXTENDED | REG_NOSUB);
   if (r == 0) return o->by_name = true;
   regerror(r, &o->name, why, sizeof why);
@@ -70,6 +82,7 @@ static bool take(struct exec_options *o, const char *key, const char *value, str
   else if (strcmp(key, "mode") == 0) o->timed = strcmp(value, "functional") != 0;
   else if (strcmp(key, "time") == 0) return exec_options_time(o, value, e);
   else if (strcmp(key, "stop") == 0) o->stop_after_timed = true;
+  else if (strcmp(key, "cold") == 0) o->cold = true;
   else if (strcmp(key, "report") == 0) o->report = value;
   else if (strcmp(key, "json") == 0) o->json = value;
   else if (strcmp(key, "capture") == 0) o->capture = value;
@@ -94,8 +107,7 @@ static unsigned count_lines(const char *s)
 
 bool exec_options_parse(struct exec_options *o, const char *text, struct err *e)
 {
-  *o = (struct exec_options){ .gpu = "rtx-3070", .timed = true, .threads = 1, .first = 1,
-                              .last = UINT64_MAX };
+  *o = (struct exec_options){ .gpu = "rtx-3070", .timed = true, .threads = 1, .last = UINT64_MAX };
   if (!text) return true;
   char *copy = arena_strdup(&o->arena, text), *save = NULL;
   o->set = ARENA_ARRAY(&o->arena, const char *, count_lines(text));
@@ -117,8 +129,10 @@ void exec_options_free(struct exec_options *o)
 
 bool exec_options_chosen(const struct exec_options *o, uint64_t number, const char *kernel)
 {
-  if (number < o->first || number > o->last) return false;
-  return !o->by_name || regexec(&o->name, kernel, 0, NULL, 0) == 0;
+  if (o->by_name) return regexec(&o->name, kernel, 0, NULL, 0) == 0;
+  for (unsigned i = 0; i < o->n_ranges; i++)
+    if (number >= o->range[i].first && number <= o->range[i].last) return true;
+  return o->n_ranges == 0;
 }
 
 bool exec_options_timed(const struct exec_options *o, uint64_t number, const char *kernel)

@@ -1,7 +1,7 @@
 /* Options of `warpstep exec`, as they travel to the program: environment variable WARPSTEP_EXEC, lines
  * KEY=VALUE, each key at most once except `set`.
  *
- *   gpu presets set=KEY=VALUE mode threads time stop report json trace quiet capture
+ *   gpu presets set=KEY=VALUE mode threads time stop cold report json trace quiet capture
  *   progress max_cycles max_insts sample
  */
 #ifndef WS_CUDA_OPTIONS_H
@@ -16,6 +16,10 @@
 
 #define EXEC_OPTIONS_VARIABLE "WARPSTEP_EXEC"
 
+struct exec_range {
+  uint64_t first, last; /* launches, from 1 */
+};
+
 struct exec_options {
   const char *gpu;      /* preset; default rtx-3070 */
   const char *presets;  /* folder; NULL: as presets_dir finds it */
@@ -25,11 +29,15 @@ struct exec_options {
   unsigned threads;     /* host threads of timed launches */
   const char *capture;  /* folder for captured launches; NULL: none */
   const char *trace;    /* folder for traces of the chosen launches; NULL: none. No launch is timed then */
-  /* Launches to time, or to capture: all, those whose kernel's name matches, or numbers first .. last (from 1). */
+  /* Launches to time, or to capture: all (no range), those whose kernel's name matches, or those in
+   * one of the ranges. */
   bool by_name;
   regex_t name;
-  uint64_t first, last;
-  bool stop_after_timed; /* the program ends after the last launch of first .. last */
+  struct exec_range *range;
+  unsigned n_ranges;
+  uint64_t last;         /* of all ranges; UINT64_MAX: no end */
+  bool stop_after_timed; /* the program ends after launch `last` */
+  bool cold;             /* each timed launch starts with empty caches */
   const char *report;    /* file for the table of launches; NULL: stderr */
   const char *json;      /* file, "-" is stdout; NULL: none */
   bool quiet;            /* no table */
@@ -43,7 +51,7 @@ struct exec_options {
 bool exec_options_parse(struct exec_options *, const char *text, struct err *e);
 void exec_options_free(struct exec_options *);
 
-/* "REGEX" or "N..M" (also "N", "N..") into the fields above. */
+/* "REGEX" or "N..M" (also "N", "N..", several with commas) into the fields above. */
 bool exec_options_time(struct exec_options *, const char *what, struct err *e);
 
 /* Whether launch `number` (from 1) of this kernel is one of the chosen. */

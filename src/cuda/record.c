@@ -65,9 +65,15 @@ void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64
           (unsigned long long)timed, (unsigned long long)cycles, (double)total_ps / 1e6);
 }
 
+static void put(json_t *o, const char *key, uint64_t v)
+{
+  json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
 static json_t *launch_json(const struct launch_record *l, uint64_t number)
 {
-  json_t *o = json_pack("{s:I, s:s, s:[I,I,I], s:[I,I,I], s:I, s:I, s:b, s:b, s:I, s:I, s:I}",
+  json_t *work = json_object();
+  json_t *o = json_pack("{s:I, s:s, s:[I,I,I], s:[I,I,I], s:I, s:I, s:b, s:b, s:I, s:I, s:I, s:I}",
                         "launch", (json_int_t)number, "kernel", l->kernel,
                         "grid", (json_int_t)l->grid[0], (json_int_t)l->grid[1],
                         (json_int_t)l->grid[2],
@@ -77,9 +83,17 @@ static json_t *launch_json(const struct launch_record *l, uint64_t number)
                         "stream", (json_int_t)l->stream,
                         "timed", l->timed, "faulted", l->faulted,
                         "warp_insts", (json_int_t)l->warp_insts,
+                        "thread_insts", (json_int_t)l->thread_insts,
                         "start_ps", (json_int_t)l->start_ps, "end_ps", (json_int_t)l->end_ps);
-  if (o && l->estimated) json_object_set_new(o, "estimated", json_true());
-  if (o && (l->timed || l->estimated)) json_object_set_new(o, "cycles", json_integer((json_int_t)l->cycles));
+  BUG_ON(!o);
+  for (enum work_kind k = 0; k < WORK__N; k++) put(work, work_kind_name(k), l->work.ops[k]);
+  json_object_set_new(o, "work", work);
+  if (l->estimated) json_object_set_new(o, "estimated", json_true());
+  if (l->timed || l->estimated) put(o, "cycles", l->cycles);
+  if (!l->timed) return o;
+  put(o, "l1_sectors", l->l1_sectors);
+  put(o, "l2_sectors", l->l2_sectors);
+  put(o, "dram_bytes", l->dram_bytes);
   return o;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "isa/sass/work.h"
 
 struct launch_record {
   const char *kernel; /* owned by the record */
@@ -17,7 +18,10 @@ struct launch_record {
   bool estimated;       /* from launches like it (sampling.h) */
   uint64_t cycles;      /* timed or estimated */
   uint64_t start_ps, end_ps; /* on the program's timeline */
-  uint64_t warp_insts;
+  uint64_t warp_insts, thread_insts;
+  struct work work;          /* arithmetic of threads */
+  uint64_t l1_sectors, l2_sectors; /* timed: read and written, of 32 bytes */
+  uint64_t dram_bytes;       /* timed: read and written */
 };
 
 struct record {

@@ -69,6 +69,7 @@ struct step_source *func_source(struct func_launch *);
 struct func_stats {
   uint64_t warp_insts, thread_insts; /* executed; thread: lanes with a true guard */
   uint64_t *mix;                     /* warp instructions by mnemonic id; NULL: do not count */
+  uint64_t *threads;                 /* thread instructions by mnemonic id; NULL: do not count */
 };
 
 /* Writes what every path of a CTA waits for, one line each, at most a page: for deadlock

@@ -37,9 +37,11 @@ struct runner {
 
 static void count(struct runner *r)
 {
+  unsigned lanes = (unsigned)__builtin_popcountll(r->e.exec);
   r->stats->warp_insts++;
-  r->stats->thread_insts += (unsigned)__builtin_popcountll(r->e.exec);
+  r->stats->thread_insts += lanes;
   if (r->stats->mix) r->stats->mix[r->e.inst->mnemonic]++;
+  if (r->stats->threads) r->stats->threads[r->e.inst->mnemonic] += lanes;
 }
 
 /* Runs one path until something other than memory happens. Returns false on a fault. */

@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "isa/sass/sass.h"
+#include "isa/sass/work.h"
 #include "time/gpu/gpu.h"
 
 _Static_assert((int)SIM_MAX_GROUPS == (int)GPU_MAX_GROUPS, "room for all groups");
@@ -15,7 +16,7 @@ struct simulator {
   struct gpu *last; /* counters of the last run, when it cannot run another kernel */
   unsigned threads;
   enum sim_hazards hazards;
-  uint64_t *mix;
+  uint64_t *mix, *threads_by; /* warp and thread instructions by mnemonic id */
   struct positions where;
 };
 
@@ -25,7 +26,10 @@ struct simulator *simulator_new(const struct params *p)
   if (!s) return NULL;
   s->params = p;
   s->mix = calloc(sass_mnemonic_count() + 1, sizeof *s->mix);
-  if (s->mix) return s;
+  s->threads_by = calloc(sass_mnemonic_count() + 1, sizeof *s->threads_by);
+  if (s->mix && s->threads_by) return s;
+  free(s->mix);
+  free(s->threads_by);
   free(s);
   return NULL;
 }
@@ -37,6 +41,7 @@ void simulator_free(struct simulator *s)
   gpu_free(s->last);
   positions_free(&s->where);
   free(s->mix);
+  free(s->threads_by);
   free(s);
 }
 
@@ -74,7 +79,7 @@ static struct gpu *gpu_for(struct simulator *s, const struct sim_options *o)
   return s->gpu;
 }
 
-static uint64_t counter(const struct sim_result *r, const char *name)
+uint64_t sim_counter(const struct sim_result *r, const char *name)
 {
   for (unsigned i = 0; i < r->n_groups; i++) {
     const struct stat_desc *d = stat_find(r->group[i], name);
@@ -83,14 +88,18 @@ static uint64_t counter(const struct sim_result *r, const char *name)
   BUG("no counter %s", name);
 }
 
-/* Warp instructions by mnemonic, from the counts per instruction. */
+/* Instructions by mnemonic, from the counts per instruction. */
 static void count_mix(struct simulator *s, const struct gpu *gpu, const struct code_view *code)
 {
   struct gpu_inst_profile p = gpu_profile(gpu);
 
-  for (uint64_t i = 0; i < p.n_insts; i++) s->mix[code->inst[i].mnemonic] += p.issued[i];
+  for (uint64_t i = 0; i < p.n_insts; i++) {
+    s->mix[code->inst[i].mnemonic] += p.issued[i];
+    s->threads_by[code->inst[i].mnemonic] += p.threads[i];
+  }
   free(p.by_inst);
   free(p.issued);
+  free(p.threads);
 }
 
 static void collect(struct simulator *s, struct gpu *gpu, const struct code_view *code,
@@ -102,10 +111,10 @@ static void collect(struct simulator *s, struct gpu *gpu, const struct code_view
   count_mix(s, gpu, code);
   r->ctas_per_sm = o->ctas;
   r->limiter = o->limiter;
-  r->cycles = counter(r, "cycles");
-  r->time_ps = counter(r, "time_ps");
-  r->warp_insts = counter(r, "warp_insts");
-  r->thread_insts = counter(r, "thread_insts");
+  r->cycles = sim_counter(r, "cycles");
+  r->time_ps = sim_counter(r, "time_ps");
+  r->warp_insts = sim_counter(r, "warp_insts");
+  r->thread_insts = sim_counter(r, "thread_insts");
   r->hazards = gpu_hazards(gpu);
 }
 
@@ -116,6 +125,10 @@ static bool run_timed(struct simulator *s, struct step_source *source, struct gm
   if (o->hazards && s->params->issue_dependence == DEPENDENCE_SCOREBOARD)
     return err_set(e, "hazards of control bits can only be checked or emulated with issue.dependence = "
                       "control_bits or hybrid, not scoreboard");
+  if (o->cold) {
+    gpu_free(s->gpu);
+    s->gpu = NULL;
+  }
   struct gpu *gpu = gpu_for(s, o);
 
   gpu_idle_until(gpu, o->start_ps);
@@ -132,7 +145,7 @@ static bool run_timed(struct simulator *s, struct step_source *source, struct gm
 static void run_functional(struct simulator *s, struct launch *l, const struct run_watch *w,
                            struct sim_result *r)
 {
-  struct func_stats stats = { .mix = s->mix };
+  struct func_stats stats = { .mix = s->mix, .threads = s->threads_by };
 
   r->end = func_run_watched(l->func, w, &stats, &r->fault);
   r->warp_insts = stats.warp_insts;
@@ -151,10 +164,12 @@ static bool run(struct simulator *s, struct launch *l, struct step_source *sourc
   gpu_free(s->last);
   s->last = NULL;
   memset(s->mix, 0, sass_mnemonic_count() * sizeof *s->mix);
+  memset(s->threads_by, 0, sass_mnemonic_count() * sizeof *s->threads_by);
   s->where.n = 0;
   *r = (struct sim_result){ .timed = o->timed, .mix = s->mix, .where = &s->where };
   if (!o->timed) run_functional(s, l, &watch, r);
   else TRY(run_timed(s, source, image, o, &watch, r, e));
+  r->work = work_of(s->threads_by);
   positions_sort(&s->where);
   return true;
 }

@@ -15,6 +15,7 @@
 #include "config/params.h"
 #include "host/launch.h"
 #include "host/positions.h"
+#include "isa/sass/work.h"
 #include "isa/watch.h"
 #include "stats/stat.h"
 
@@ -32,6 +33,7 @@ struct sim_options {
   bool timed;          /* false: results only */
   unsigned threads;    /* host threads of a timed run, >= 1; results do not depend on it */
   enum sim_hazards hazards; /* timed runs */
+  bool cold;           /* timed runs: all caches and TLBs start empty, else as the last run left them */
   uint64_t start_ps;   /* timed runs: not before this time of the simulator's clock, ps since it began */
   uint64_t max_cycles; /* timed runs; 0: no limit */
   uint64_t max_insts;  /* warp instructions; 0: no limit */
@@ -50,6 +52,7 @@ struct sim_result {
   struct fault fault;       /* RUN_FAULT */
   uint64_t warp_insts, thread_insts; /* thread: lanes with a true guard */
   const uint64_t *mix;      /* warp instructions by mnemonic id */
+  struct work work;         /* arithmetic of threads, as profilers count it */
   /* Where all resident warps were, most first; empty after RUN_DONE. */
   const struct positions *where;
   /* timed runs; after any end but RUN_DONE, what was so far */
@@ -74,6 +77,9 @@ bool simulate(struct simulator *, struct launch *, const struct sim_options *, s
 /* The same, timed, of any step source and the memory behind it: traces. */
 bool simulate_source(struct simulator *, struct step_source *, struct gmem *,
                      const struct sim_options *, struct sim_result *, struct err *e);
+
+/* A counter of a timed run, summed over the GPU, by its name (*_stats.def). */
+uint64_t sim_counter(const struct sim_result *, const char *name);
 
 /* Whether all CTAs of the launch can be resident at once, which a cooperative launch must be. False with e
  * filled: how many can. */

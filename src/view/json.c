@@ -167,6 +167,15 @@ static json_t *mix_json(const struct report *r)
   return j;
 }
 
+static json_t *work_json(const struct report *r)
+{
+  json_t *j = json_object();
+
+  for (enum work_kind k = 0; k < WORK__N; k++)
+    json_object_set_new(j, work_kind_name(k), integer(r->work.ops[k]));
+  return j;
+}
+
 static json_t *stats_json(const struct report *r)
 {
   json_t *j = json_object();
@@ -175,6 +184,7 @@ static json_t *stats_json(const struct report *r)
   json_object_set_new(j, "warp_insts", integer(r->warp_insts));
   json_object_set_new(j, "thread_insts", integer(r->thread_insts));
   if (r->mix) json_object_set_new(j, "mix", mix_json(r));
+  json_object_set_new(j, "work", work_json(r));
   for (unsigned i = 0; i < r->n_groups; i++) stat_write_json(j, r->group[i]);
   return j;
 }

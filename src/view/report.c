@@ -17,6 +17,7 @@ void report_result(struct report *r, const struct sim_result *s)
   r->warp_insts = s->warp_insts;
   r->thread_insts = s->thread_insts;
   r->mix = s->mix;
+  r->work = s->work;
   r->group = s->group;
   r->n_groups = s->n_groups;
   r->hazards = s->hazards;

@@ -37,6 +37,7 @@ struct report {
   const char *limiter;           /* what limits ctas_per_sm; NULL: unknown */
   uint64_t warp_insts, thread_insts;
   const uint64_t *mix;           /* warp instructions by mnemonic id; NULL: not counted */
+  struct work work;              /* arithmetic of threads */
   const struct stat_group *group;
   unsigned n_groups;
   bool checked;                  /* results were compared */

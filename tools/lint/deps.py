@@ -25,7 +25,8 @@ MAY = {
     "api": LOW | {"load", "func", "time", "host", "view", "api", "warpstep"},
     "cuda": LOW | {"load", "func", "time", "trace", "host", "cuda"},
     "probe": LOW | {"load", "func", "time", "host", "probe"},
-    "cli": LOW | {"load", "func", "time", "trace", "host", "view", "probe", "cli", "warpstep"},
+    "validate": {"base", "validate"},
+    "cli": LOW | {"load", "func", "time", "trace", "host", "view", "probe", "validate", "cli", "warpstep"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 STAT_DEF = re.compile(r'^\s*#\s*define\s+STAT_DEF\s+"([^"]+)"', re.M)

@@ -232,11 +232,12 @@ struct gpu_inst_profile gpu_profile(const struct gpu *g)
       .n_insts = first->n_insts, .n_states = WARP_STATE__N, .state_name = warp_state_name};
   p.by_inst = calloc(p.n_insts * WARP_STATE__N + 1, sizeof *p.by_inst);
   p.issued = calloc(p.n_insts + 1, sizeof *p.issued);
-  BUG_ON(!p.by_inst || !p.issued);
+  p.threads = calloc(p.n_insts + 1, sizeof *p.threads);
+  BUG_ON(!p.by_inst || !p.issued || !p.threads);
   for (unsigned s = 0; s < g->net.n_sms; s++) {
     const struct ledger *l = &g->net.sm[s].ledger;
     for (uint64_t i = 0; i < p.n_insts * WARP_STATE__N; i++) p.by_inst[i] += l->by_inst[i];
-    for (uint64_t i = 0; i < p.n_insts; i++) p.issued[i] += l->issued[i];
+    for (uint64_t i = 0; i < p.n_insts; i++) p.issued[i] += l->issued[i], p.threads[i] += l->threads[i];
   }
   return p;
 }

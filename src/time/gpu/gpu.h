@@ -44,12 +44,13 @@ unsigned gpu_stats_groups(struct gpu *, struct stat_group out[GPU_MAX_GROUPS]);
 const struct occupancy *gpu_occupancy(const struct gpu *);
 
 /* Per-instruction books of the last kernel, summed over SMs: by_inst[index * n_states + state]
- * warp-cycles and issued[index] instructions; index as in the code view. Caller frees both. */
+ * warp-cycles, issued[index] warp and threads[index] thread instructions; index as in the code view.
+ * Caller frees all three. */
 struct gpu_inst_profile {
   uint64_t n_insts;
   unsigned n_states;
   const char *const *state_name;
-  uint64_t *by_inst, *issued;
+  uint64_t *by_inst, *issued, *threads;
 };
 struct gpu_inst_profile gpu_profile(const struct gpu *);
 

@@ -54,3 +54,10 @@ void ledger_issue(struct ledger *l, struct warp_slot *w, const struct inst *in, 
   uint64_t index = (pc - l->code_base) >> l->code_shift;
   if (index < l->n_insts) l->issued[index]++;
 }
+
+void ledger_lanes(struct ledger *l, const struct inst *in, unsigned lanes)
+{
+  uint64_t index = (in->pc - l->code_base) >> l->code_shift;
+  l->stats->thread_insts += lanes;
+  if (index < l->n_insts) l->threads[index] += lanes;
+}

@@ -17,6 +17,7 @@ struct ledger {
   struct sm_stats *stats;
   uint64_t *by_inst; /* [instruction index * WARP_STATE__N + state], warp-cycles */
   uint64_t *issued;  /* [instruction index], warp instructions */
+  uint64_t *threads; /* [instruction index], thread instructions: lanes with a true guard */
   uint64_t code_base;
   unsigned code_shift;
   uint64_t n_insts;
@@ -31,5 +32,8 @@ void ledger_charge(struct ledger *, struct warp_slot *, uint64_t pc, enum warp_s
  * The dependence it waited for is `reg`, or, if NULL, counters of its wait mask. */
 void ledger_issue(struct ledger *, struct warp_slot *, const struct inst *in, uint64_t pc,
                   const struct reg_wait *reg, uint64_t now);
+
+/* What issued ran for this many lanes. */
+void ledger_lanes(struct ledger *, const struct inst *, unsigned lanes);
 
 #endif

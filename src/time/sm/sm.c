@@ -54,6 +54,7 @@ void sm_start(struct sm *m, struct step_source *source, struct gmem *image, unsi
   m->ledger.n_insts = (code->end - code->base) >> code->shift;
   m->ledger.by_inst = ARENA_ARRAY(a, uint64_t, m->ledger.n_insts * WARP_STATE__N);
   m->ledger.issued = ARENA_ARRAY(a, uint64_t, m->ledger.n_insts);
+  m->ledger.threads = ARENA_ARRAY(a, uint64_t, m->ledger.n_insts);
   l1i_start(&m->l1i);
   const_cache_start(&m->mem.vl);
   bool control_bits = source->caps & STEP_CAP_CONTROL;

@@ -333,7 +333,7 @@ static void count(struct sub_core *p, const struct inst *in, const struct effect
 {
   struct sm_stats *s = p->ports.ledger->stats;
   s->warp_insts++;
-  s->thread_insts += bits_count(e->exec);
+  ledger_lanes(p->ports.ledger, in, bits_count(e->exec));
   s->pipe[in->pipe]++;
 }
 

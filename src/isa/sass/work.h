@@ -1,0 +1,20 @@
+/* Arithmetic work of a run, counted as profilers count it: dynamic operations of threads. */
+#ifndef WS_ISA_SASS_WORK_H
+#define WS_ISA_SASS_WORK_H
+
+#include <stdint.h>
+
+enum work_kind { WORK_FP16, WORK_FP32, WORK_FP64, WORK_INTEGER, WORK__N };
+
+struct work {
+  uint64_t ops[WORK__N];
+};
+
+/* "fp16", "fp32", "fp64", "integer". */
+const char *work_kind_name(enum work_kind);
+
+/* Operations in `threads`: executed thread instructions (lanes with a true guard) by mnemonic id, one entry for
+ * each id below sass_mnemonic_count(). Rules: work.def. */
+struct work work_of(const uint64_t *threads);
+
+#endif

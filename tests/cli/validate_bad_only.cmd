@@ -1,0 +1,1 @@
+"$W" validate --suite textbook-rtx-2080ti --only '('
