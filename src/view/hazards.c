@@ -19,8 +19,13 @@ static void print_inst(FILE *f, const struct report *r, const char *label, uint6
 
 static void print_finding(FILE *f, const struct report *r, const struct hazard_finding *h)
 {
-  fprintf(f, "  %s %s%u: ", kind_name[h->kind], file_prefix[h->file], h->index);
-  if (h->counter)
+  if (h->file == FILE_NONE)
+    fprintf(f, "  %s shared memory 0x%" PRIx32 ": ", kind_name[h->kind], h->address);
+  else
+    fprintf(f, "  %s %s%u: ", kind_name[h->kind], file_prefix[h->file], h->index);
+  if (h->file == FILE_NONE)
+    fputs("LDGSTS not waited for", f);
+  else if (h->counter)
     fputs("no dependence counter waited for", f);
   else
     fprintf(f, "%" PRIu32 " cycle%s too early", h->missing, h->missing == 1 ? "" : "s");

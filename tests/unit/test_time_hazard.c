@@ -143,6 +143,80 @@ static void paths_and_guards_do_not_disturb(void **state)
   arena_free(&c.a);
 }
 
+/* Two results of different units: the one that lands last must be the younger. */
+static void older_result_lands_last(void **state)
+{
+  (void)state;
+  struct inst load = op(PIPE_MEM, LAT_SHFL, reg(FILE_R, 5), reg(FILE_R, 8));
+  struct inst root = op(PIPE_SFU, LAT_SFU, reg(FILE_R, 5), reg(FILE_R, 9));
+  load.pc = 0x10, root.pc = 0x20;
+  for (unsigned landed = 0; landed < 2; landed++) {
+    struct check c;
+    build(&c);
+    uint32_t first = issue(&c, &load, 100), second = issue(&c, &root, 110);
+    if (landed) hazard_written(c.h, 0, &load, first, 125);
+    hazard_written(c.h, 0, &root, second, 126);
+    assert_int_equal(c.h->n_findings, landed ? 0 : 1);
+    if (!landed) assert_int_equal(c.h->finding[0].kind, HAZARD_WAW);
+    arena_free(&c.a);
+  }
+  struct check c;
+  build(&c);
+  struct inst product = op(PIPE_TENSOR, LAT_MMA_16816_F32, reg(FILE_R, 5), nothing);
+  struct inst move = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 5), nothing);
+  issue(&c, &product, 100);
+  issue(&c, &move, 119); /* gap.queued, 23 of the product: written in 123, as of the move in 119 + 4 */
+  assert_int_equal(c.h->n_findings, 0);
+  hazard_new_warp(c.h, 0);
+  issue(&c, &product, 200);
+  issue(&c, &move, 218);
+  assert_int_equal(c.h->n_findings, 1);
+  assert_int_equal(c.h->finding[0].kind, HAZARD_WAW);
+  arena_free(&c.a);
+}
+
+/* A reader that still waits in its queue is not forgotten when another unit reads the register, too. */
+static void every_reader_counts(void **state)
+{
+  (void)state;
+  struct check c;
+  build(&c);
+  struct inst store = op(PIPE_MEM, LAT_NONE, nothing, reg(FILE_R, 8));
+  struct inst root = op(PIPE_SFU, LAT_SFU, reg(FILE_R, 6), reg(FILE_R, 8));
+  struct inst move = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 8), nothing);
+  store.pc = 0x10, root.pc = 0x20, move.pc = 0x30;
+  uint32_t queued = issue(&c, &store, 100), seq = issue(&c, &root, 101);
+  hazard_sources_read(c.h, 0, &root, seq, 105);
+  issue(&c, &move, 106);
+  assert_int_equal(c.h->n_findings, 1);
+  assert_int_equal(c.h->finding[0].kind, HAZARD_WAR);
+  assert_int_equal(c.h->finding[0].first_pc, 0x10);
+  hazard_start(c.h);
+  hazard_sources_read(c.h, 0, &store, queued, 107);
+  issue(&c, &move, 107);
+  assert_int_equal(c.h->n_findings, 0);
+  arena_free(&c.a);
+}
+
+/* Each lane has its own last writer: a guarded load and the move for the other lanes. */
+static void every_lane_counts(void **state)
+{
+  (void)state;
+  struct check c;
+  build(&c);
+  struct inst load = op(PIPE_MEM, LAT_SHFL, reg(FILE_R, 5), reg(FILE_R, 8));
+  struct inst move = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 5), nothing);
+  struct inst use = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 6), reg(FILE_R, 5));
+  hazard_issue(c.h, 0, &load, 0xff, 0x0f, 100);
+  hazard_issue(c.h, 0, &move, 0xff, 0xf0, 101);
+  hazard_issue(c.h, 0, &use, 0xff, 0xf0, 110);
+  assert_int_equal(c.h->n_findings, 0);
+  hazard_issue(c.h, 0, &use, 0xff, 0xff, 111);
+  assert_int_equal(c.h->n_findings, 1);
+  assert_int_equal(c.h->finding[0].kind, HAZARD_RAW);
+  arena_free(&c.a);
+}
+
 /* In the core: a load whose consumer waits for nothing is found, with the wait it is clean. */
 static void in_the_core(void **state)
 {
@@ -174,6 +248,9 @@ int main(void)
       cmocka_unit_test(no_bypass_to_addresses),
       cmocka_unit_test(variable_latency),
       cmocka_unit_test(paths_and_guards_do_not_disturb),
+      cmocka_unit_test(older_result_lands_last),
+      cmocka_unit_test(every_reader_counts),
+      cmocka_unit_test(every_lane_counts),
       cmocka_unit_test(in_the_core),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,7 @@ struct pending {
   uint32_t tag;
   lane_mask lanes;
   uint64_t issued;  /* fixed latency: cycle the producer issued */
+  uint64_t lands;   /* is written: decides between two results; CYCLE_NEVER: not known yet */
   uint64_t visible; /* to everyone, from this issue cycle on; CYCLE_NEVER: not known yet */
   struct reg_value value;
 };
@@ -43,7 +44,7 @@ struct samples {
 
 struct emulate {
   const struct params *params;
-  uint16_t first[SUB_CORE_MAX_WARPS]; /* pending writes, in the order they become visible */
+  uint16_t first[SUB_CORE_MAX_WARPS]; /* pending writes, in the order in which they land */
   struct pending *pool;
   uint16_t free;
   uint32_t tag; /* of the latest instruction */
@@ -90,25 +91,9 @@ static bool is_predicate(unsigned reg)
 static void insert(struct emulate *m, unsigned warp, uint16_t i)
 {
   uint16_t *at = &m->first[warp];
-  while (*at != NIL && m->pool[*at].visible <= m->pool[i].visible) at = &m->pool[*at].next;
+  while (*at != NIL && m->pool[*at].lands <= m->pool[i].lands) at = &m->pool[*at].next;
   m->pool[i].next = *at;
   *at = i;
-}
-
-/* Cycle from which a consumer in any role sees a fixed-latency result. */
-static uint64_t seen_by_all(const struct params *p, const struct inst *in, unsigned reg,
-                            uint64_t issued)
-{
-  static const enum hazard_role reg_roles[] = {ROLE_SAME, ROLE_CROSS, ROLE_QUEUED, ROLE_ADDR};
-  static const enum hazard_role pred_roles[] = {ROLE_GUARD, ROLE_PRED};
-  const enum hazard_role *role = is_predicate(reg) ? pred_roles : reg_roles;
-  unsigned n = is_predicate(reg) ? 2 : 4;
-  uint32_t most = 0;
-  for (unsigned i = 0; i < n; i++) {
-    uint32_t gap = gap_cycles(p, in->lat, role[i]);
-    if (gap > most) most = gap;
-  }
-  return issued + most;
 }
 
 /* Entries that no read still to come can miss go to the registers. */
@@ -152,7 +137,7 @@ static void set_visible(struct emulate *m, unsigned warp, uint32_t tag, bool pre
       continue;
     }
     *at = e->next;
-    e->visible = visible;
+    e->lands = e->visible = visible;
     e->next = moved;
     moved = i;
   }
@@ -183,6 +168,27 @@ static bool sees(const struct emulate *m, const struct pending *e, const struct 
   return e->issued + gap_cycles(m->params, e->lat, role) <= at;
 }
 
+static void merge(struct reg_value *v, const struct pending *e)
+{
+  v->bits = (v->bits & ~e->lanes) | (e->value.bits & e->lanes);
+  for (unsigned k = 0; k < LANES_MAX; k++)
+    if (e->lanes >> k & 1) v->lane[k] = e->value.lane[k];
+}
+
+/* The register's value once all writes that land until `at` are there. True: it differs from the
+ * register's own. */
+static bool value_at(const struct emulate *m, unsigned warp, unsigned reg, uint64_t at,
+                     struct reg_value *v)
+{
+  bool any = false;
+  for (uint16_t i = m->first[warp]; i != NIL && m->pool[i].lands <= at; i = m->pool[i].next) {
+    if (m->pool[i].reg != reg) continue;
+    any = true;
+    merge(v, &m->pool[i]);
+  }
+  return any;
+}
+
 /* The register's value as a source read at `at` sees it. True: it differs from the register's own. */
 static bool visible_value(const struct emulate *m, unsigned warp, unsigned reg,
                           const struct inst *in, const struct operand *o, uint64_t at,
@@ -193,9 +199,7 @@ static bool visible_value(const struct emulate *m, unsigned warp, unsigned reg,
     const struct pending *e = &m->pool[i];
     if (e->reg != reg || !sees(m, e, in, o, at)) continue;
     any = true;
-    v->bits = (v->bits & ~e->lanes) | (e->value.bits & e->lanes);
-    for (unsigned k = 0; k < LANES_MAX; k++)
-      if (e->lanes >> k & 1) v->lane[k] = e->value.lane[k];
+    merge(v, e);
   }
   return any;
 }
@@ -255,6 +259,32 @@ static void keep_results(struct emulate *m, struct step_warp *w, const struct in
     }
 }
 
+static bool is_source(const struct inst *in, int reg)
+{
+  for (unsigned i = 0; i < in->n_src; i++)
+    for (unsigned k = 0; k < in->src[i].width; k++)
+      if (hazard_reg_number(&in->src[i], k) == reg) return true;
+  return false;
+}
+
+/* A result that is only part of its register (R2UR.OR, a byte, a half) joins what is there when it is
+ * written, not at issue. */
+static void show_results(struct emulate *m, unsigned warp, struct step_warp *w,
+                         const struct inst *in, uint64_t now)
+{
+  for (unsigned i = 0; i < in->n_dst && m->first[warp] != NIL; i++)
+    for (unsigned k = 0; k < in->dst[i].width; k++) {
+      int reg = hazard_reg_number(&in->dst[i], k);
+      if (reg < 0 || is_source(in, reg)) continue;
+      struct reg_value v;
+      w->ops->reg_read(w, (unsigned)reg, &v);
+      uint64_t lands = now + gap_least(m->params, in->lat, is_predicate((unsigned)reg));
+      if (!value_at(m, warp, (unsigned)reg, lands, &v)) continue;
+      keep(m, w, (unsigned)reg);
+      w->ops->reg_write(w, (unsigned)reg, ~(lane_mask)0, &v);
+    }
+}
+
 static bool same_value(const struct reg_value *a, const struct reg_value *b, unsigned reg)
 {
   return is_predicate(reg) ? a->bits == b->bits : a->lane[0] == b->lane[0];
@@ -286,7 +316,9 @@ static void take_results(struct emulate *m, unsigned warp, struct step_warp *w,
                           .issued = issued};
       w->ops->reg_read(w, (unsigned)reg, &e.value);
       if (!exec && same_value(&e.value, &find_shown(m, (unsigned)reg)->own, (unsigned)reg)) continue;
-      e.visible = variable ? CYCLE_NEVER : seen_by_all(m->params, in, (unsigned)reg, issued);
+      bool predicate = is_predicate((unsigned)reg);
+      e.lands = variable ? CYCLE_NEVER : issued + gap_least(m->params, in->lat, predicate);
+      e.visible = variable ? CYCLE_NEVER : issued + gap_most(m->params, in->lat, predicate);
       add(m, warp, &e);
     }
   }
@@ -341,6 +373,7 @@ bool emulate_step(struct emulate *m, unsigned warp, struct warp_slot *slot, cons
       if (reg >= 0) show(m, warp, w, (unsigned)reg, in, &in->src[i], now);
     }
   keep_results(m, w, in);
+  if (e->exec) show_results(m, warp, w, in, now);
   bool ok = w->ops->execute(w, e, f);
   if (ok) take_results(m, warp, w, in, e->exec, tag, now, RESULTS_ALL);
   restore(m, w);
@@ -348,7 +381,7 @@ bool emulate_step(struct emulate *m, unsigned warp, struct warp_slot *slot, cons
 }
 
 void emulate_open(struct emulate *m, struct warp_slot *slot, const struct txn *t, uint64_t address,
-                  uint64_t data, uint64_t now)
+                  uint64_t data, unsigned step, uint64_t now)
 {
   enum { ADDRESS_SLOT = 0 };
   struct step_warp *w = slot->step;
@@ -359,8 +392,9 @@ void emulate_open(struct emulate *m, struct warp_slot *slot, const struct txn *t
     const struct operand *o = &in->src[i];
     for (unsigned k = 0; o->file == FILE_R && k < o->width; k++) {
       int reg = hazard_reg_number(o, k);
-      if (reg >= 0)
-        show(m, t->warp, w, (unsigned)reg, in, o, o->slot == ADDRESS_SLOT ? address : data);
+      uint64_t at = o->slot == ADDRESS_SLOT ? address : data;
+      if (o->slot != ADDRESS_SLOT) data += step;
+      if (reg >= 0) show(m, t->warp, w, (unsigned)reg, in, o, at);
     }
   }
   keep_results(m, w, in);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bug.h"
 #include "time/sm/gap.h"
 
 const char *const hazard_lat_name[LAT__N] = {
@@ -14,7 +15,12 @@ struct hazard *hazard_new(struct arena *a, const struct params *p)
 {
   struct hazard *h = ARENA_NEW(a, struct hazard);
   h->params = p;
-  h->reg = ARENA_ARRAY(a, struct hazard_reg, (size_t)SUB_CORE_MAX_WARPS * HAZARD_REGS);
+  h->writes = arena_array(a, SUB_CORE_MAX_WARPS, sizeof *h->writes, _Alignof(uint16_t));
+  h->reads = arena_array(a, SUB_CORE_MAX_WARPS, sizeof *h->reads, _Alignof(uint16_t));
+  h->pool = ARENA_ARRAY(a, struct hazard_access, HAZARD_POOL);
+  h->free = HAZARD_NIL;
+  memset(h->writes, 0xff, SUB_CORE_MAX_WARPS * sizeof *h->writes);
+  memset(h->reads, 0xff, SUB_CORE_MAX_WARPS * sizeof *h->reads);
   return h;
 }
 
@@ -25,10 +31,39 @@ void hazard_start(struct hazard *h)
   memset(h->least, 0, sizeof h->least);
 }
 
+/* --- accesses of a register ------------------------------------------------------------------- */
+
+/* Takes the entry *at out of its list. */
+static void forget(struct hazard *h, uint16_t *at)
+{
+  uint16_t i = *at;
+  *at = h->pool[i].older;
+  h->pool[i].older = h->free;
+  h->free = i;
+}
+
 void hazard_new_warp(struct hazard *h, unsigned warp)
 {
-  memset(&h->reg[warp * HAZARD_REGS], 0, sizeof *h->reg * HAZARD_REGS);
+  for (unsigned r = 0; r < HAZARD_REGS; r++) {
+    while (h->writes[warp][r] != HAZARD_NIL) forget(h, &h->writes[warp][r]);
+    while (h->reads[warp][r] != HAZARD_NIL) forget(h, &h->reads[warp][r]);
+  }
 }
+
+static void remember(struct hazard *h, uint16_t *list, struct hazard_access x)
+{
+  uint16_t i = h->free;
+  if (i != HAZARD_NIL)
+    h->free = h->pool[i].older;
+  else if (h->fresh < HAZARD_POOL)
+    i = h->fresh++;
+  BUG_ON(i == HAZARD_NIL); /* lists are short: what is hidden or done goes */
+  x.older = *list;
+  h->pool[i] = x;
+  *list = i;
+}
+
+/* --- findings --------------------------------------------------------------------------------- */
 
 static void found(struct hazard *h, struct hazard_finding f)
 {
@@ -47,12 +82,18 @@ static void found(struct hazard *h, struct hazard_finding f)
     h->finding[h->n_findings++] = f;
 }
 
-static void report(struct hazard *h, enum hazard_kind kind, const struct operand *o, unsigned k,
-                   const struct inst *first, const struct inst *second, uint32_t missing)
+static void report(struct hazard *h, enum hazard_kind kind, int reg, const struct inst *first,
+                   const struct inst *second, uint32_t missing)
 {
+  static const struct {
+    int first;
+    enum reg_file file;
+  } part[] = {{HAZARD_UP, FILE_UP}, {HAZARD_P, FILE_P}, {HAZARD_UR, FILE_UR}, {0, FILE_R}};
+  unsigned k = 0;
+  while (reg < part[k].first) k++;
   found(h, (struct hazard_finding){.kind = (uint8_t)kind,
-                                   .file = o->file,
-                                   .index = (uint8_t)(o->index + k),
+                                   .file = (uint8_t)part[k].file,
+                                   .index = (uint8_t)(reg - part[k].first),
                                    .counter = missing == 0,
                                    .missing = missing,
                                    .first_pc = first->pc,
@@ -60,126 +101,219 @@ static void report(struct hazard *h, enum hazard_kind kind, const struct operand
                                    .count = 1});
 }
 
-static void check_read(struct hazard *h, const struct hazard_reg *r, const struct inst *in,
-                       const struct operand *o, unsigned k, enum hazard_role role, uint64_t now)
+void hazard_shared(struct hazard *h, const struct inst *first, const struct inst *second,
+                   uint32_t address)
 {
-  if (!r->writer) return;
-  if (r->variable) {
-    if (r->ready > now) report(h, HAZARD_RAW, o, k, r->writer, in, 0);
+  bool writes = second->mem.op == MEM_STORE || second->mem.op == MEM_RED;
+  found(h, (struct hazard_finding){.kind = writes ? HAZARD_WAW : HAZARD_RAW,
+                                   .file = FILE_NONE,
+                                   .counter = true,
+                                   .address = address,
+                                   .first_pc = first->pc,
+                                   .second_pc = second->pc,
+                                   .count = 1});
+}
+
+/* --- reads ------------------------------------------------------------------------------------ */
+
+static void check_read(struct hazard *h, const struct hazard_access *w, int reg,
+                       const struct inst *in, enum hazard_role role, uint64_t now)
+{
+  if (w->variable) {
+    if (w->done > now) report(h, HAZARD_RAW, reg, w->inst, in, 0);
     return;
   }
-  uint64_t distance = now - r->written;
-  struct hazard_least *least = &h->least[r->writer->lat][role];
-  uint32_t need = gap_cycles(h->params, r->writer->lat, role);
+  uint64_t distance = now - w->issued;
+  struct hazard_least *least = &h->least[w->inst->lat][role];
+  uint32_t need = gap_cycles(h->params, w->inst->lat, role);
   if (distance < (1u << 20) && (least->cycles == 0 || distance < least->cycles))
-    *least = (struct hazard_least){(uint32_t)distance, r->writer->pc, in->pc};
-  if (distance < need) report(h, HAZARD_RAW, o, k, r->writer, in, need - (uint32_t)distance);
+    *least = (struct hazard_least){(uint32_t)distance, w->inst->pc, in->pc};
+  if (distance < need) report(h, HAZARD_RAW, reg, w->inst, in, need - (uint32_t)distance);
 }
 
-/* Uniform registers belong to all lanes. */
-static bool shared_lanes(const struct operand *o, lane_mask a, lane_mask b)
+/* Lanes of an access to a register: uniform registers belong to all. */
+static lane_mask lanes_of(int reg, lane_mask lanes)
 {
-  return o->file == FILE_UR || o->file == FILE_UP || (a & b);
+  bool vector = reg < HAZARD_UR || (reg >= HAZARD_P && reg < HAZARD_UP);
+  return vector ? lanes : ~(lane_mask)0;
 }
 
-static void check_sources(struct hazard *h, struct hazard_reg *regs, const struct inst *in,
-                          lane_mask lanes, uint64_t now)
+/* Each lane should see the latest write. `o`: NULL for the guard. */
+static void check_source(struct hazard *h, unsigned warp, const struct inst *in,
+                         const struct operand *o, int reg, lane_mask lanes, uint64_t now)
+{
+  lanes = lanes_of(reg, lanes);
+  for (uint16_t i = h->writes[warp][reg]; i != HAZARD_NIL && lanes; i = h->pool[i].older) {
+    const struct hazard_access *w = &h->pool[i];
+    if (w->lanes & lanes)
+      check_read(h, w, reg, in, o ? hazard_role_of(w->inst->pipe, in, o) : ROLE_GUARD, now);
+    lanes &= ~w->lanes;
+  }
+}
+
+static void check_sources(struct hazard *h, unsigned warp, const struct inst *in, lane_mask lanes,
+                          uint64_t now)
 {
   for (unsigned i = 0; i < in->n_src; i++)
     for (unsigned k = 0; k < in->src[i].width; k++) {
-      int r = hazard_reg_number(&in->src[i], k);
-      if (r >= 0 && regs[r].writer && shared_lanes(&in->src[i], regs[r].written_by, lanes))
-        check_read(h, &regs[r], in, &in->src[i], k,
-                   hazard_role_of(regs[r].writer->pipe, in, &in->src[i]), now);
+      int reg = hazard_reg_number(&in->src[i], k);
+      if (reg >= 0) check_source(h, warp, in, &in->src[i], reg, lanes, now);
     }
 }
 
-static void check_guard(struct hazard *h, struct hazard_reg *regs, const struct inst *in,
+static void check_guard(struct hazard *h, unsigned warp, const struct inst *in, lane_mask lanes,
+                        uint64_t now)
+{
+  enum { ALWAYS = 7 };
+  if (in->guard != ALWAYS) check_source(h, warp, in, NULL, HAZARD_P + in->guard, lanes, now);
+}
+
+/* Of one kind of unit the later instruction reads later: the earlier one need not be kept. */
+static bool reads_before(const struct hazard_access *r, const struct inst *in, lane_mask lanes)
+{
+  return r->inst->pipe == in->pipe && r->inst->mem.space == in->mem.space && !(r->lanes & ~lanes);
+}
+
+static void note_reads(struct hazard *h, unsigned warp, const struct inst *in, lane_mask lanes,
+                       uint64_t now)
+{
+  for (unsigned i = 0; i < in->n_src; i++)
+    for (unsigned k = 0; k < in->src[i].width; k++) {
+      int reg = hazard_reg_number(&in->src[i], k);
+      if (reg < 0 || in->src[i].file != FILE_R) continue;
+      uint16_t *list = &h->reads[warp][reg], *at = list;
+      while (*at != HAZARD_NIL) {
+        struct hazard_access *r = &h->pool[*at];
+        if (r->done <= now || reads_before(r, in, lanes))
+          forget(h, at);
+        else
+          at = &r->older;
+      }
+      remember(h, list, (struct hazard_access){.inst = in,
+                                               .issued = now,
+                                               .done = CYCLE_NEVER,
+                                               .lanes = lanes,
+                                               .seq = h->seq,
+                                               .variable = true});
+    }
+}
+
+/* --- writes ----------------------------------------------------------------------------------- */
+
+/* A fixed-latency write that issues now lands before the older write `w`. Instructions of one unit
+ * keep their order. */
+static bool overtakes(const struct hazard *h, const struct hazard_access *w, int reg,
+                      const struct inst *in, uint64_t now)
+{
+  if (w->variable) return w->done > now && w->inst->pipe != in->pipe;
+  bool predicate = reg >= HAZARD_P;
+  return w->issued + gap_least(h->params, w->inst->lat, predicate) >
+         now + gap_least(h->params, in->lat, predicate);
+}
+
+static void write_fixed(struct hazard *h, unsigned warp, int reg, const struct inst *in,
                         lane_mask lanes, uint64_t now)
 {
-  struct operand guard = {.file = FILE_P, .index = in->guard, .width = 1};
-  int r = in->guard == 7 ? -1 : hazard_reg_number(&guard, 0);
-  if (r >= 0 && (regs[r].written_by & lanes))
-    check_read(h, &regs[r], in, &guard, 0, ROLE_GUARD, now);
+  for (uint16_t *at = &h->writes[warp][reg]; *at != HAZARD_NIL;) {
+    struct hazard_access *w = &h->pool[*at];
+    if ((w->lanes & lanes) && overtakes(h, w, reg, in, now))
+      report(h, HAZARD_WAW, reg, w->inst, in, 0);
+    w->lanes &= ~lanes;
+    if (w->lanes)
+      at = &w->older;
+    else
+      forget(h, at);
+  }
+  for (uint16_t i = h->reads[warp][reg]; i != HAZARD_NIL; i = h->pool[i].older) {
+    const struct hazard_access *r = &h->pool[i];
+    if ((r->lanes & lanes) && r->inst != in && r->done > now && r->inst->pipe != in->pipe)
+      report(h, HAZARD_WAR, reg, r->inst, in, 0);
+  }
 }
 
-static void note_reads(struct hazard *h, struct hazard_reg *regs, const struct inst *in,
-                       lane_mask lanes)
-{
-  for (unsigned i = 0; i < in->n_src; i++)
-    for (unsigned k = 0; k < in->src[i].width; k++) {
-      int r = hazard_reg_number(&in->src[i], k);
-      if (r < 0 || in->src[i].file != FILE_R) continue;
-      regs[r].reader = in;
-      regs[r].read_by = lanes;
-      regs[r].read_seq = h->seq;
-      regs[r].read = CYCLE_NEVER;
-    }
-}
-
-static void check_and_note_writes(struct hazard *h, struct hazard_reg *regs, const struct inst *in,
-                                  lane_mask lanes, uint64_t now)
+static void note_writes(struct hazard *h, unsigned warp, const struct inst *in, lane_mask exec,
+                        uint64_t now)
 {
   bool variable = variable_latency(h->params, in);
   for (unsigned i = 0; i < in->n_dst; i++)
     for (unsigned k = 0; k < in->dst[i].width; k++) {
-      int n = hazard_reg_number(&in->dst[i], k);
-      if (n < 0) continue;
-      struct hazard_reg *r = &regs[n];
-      /* Queued instructions of one warp keep their order among themselves, those of one unit too. */
-      bool wrote = r->writer && shared_lanes(&in->dst[i], r->written_by, lanes);
-      if (wrote && r->variable && r->ready > now && !variable && r->writer->pipe != in->pipe)
-        report(h, HAZARD_WAW, &in->dst[i], k, r->writer, in, 0);
-      if (r->reader && (r->read_by & lanes) && r->reader != in && r->read > now && !variable &&
-          r->reader->pipe != in->pipe)
-        report(h, HAZARD_WAR, &in->dst[i], k, r->reader, in, 0);
-      r->writer = in;
-      r->written_by = lanes;
-      r->written = now;
-      r->variable = variable;
-      r->ready = CYCLE_NEVER;
-      r->write_seq = h->seq;
+      int reg = hazard_reg_number(&in->dst[i], k);
+      if (reg < 0) continue;
+      lane_mask lanes = lanes_of(reg, exec);
+      if (!variable) write_fixed(h, warp, reg, in, lanes, now);
+      remember(h, &h->writes[warp][reg], (struct hazard_access){.inst = in,
+                                                                .issued = now,
+                                                                .done = CYCLE_NEVER,
+                                                                .lanes = lanes,
+                                                                .seq = h->seq,
+                                                                .variable = variable});
     }
 }
+
+/* A variable-latency write lands: all older ones must have, and all older reads be done. */
+static void landed(struct hazard *h, unsigned warp, int reg, uint32_t seq, uint64_t visible)
+{
+  uint16_t i = h->writes[warp][reg];
+  while (i != HAZARD_NIL && h->pool[i].seq != seq) i = h->pool[i].older;
+  if (i == HAZARD_NIL || !h->pool[i].variable || h->pool[i].done != CYCLE_NEVER) return;
+  struct hazard_access *x = &h->pool[i];
+  x->done = visible;
+  for (uint16_t *at = &x->older; *at != HAZARD_NIL;) {
+    struct hazard_access *w = &h->pool[*at];
+    uint64_t lands =
+        w->variable ? w->done : w->issued + gap_least(h->params, w->inst->lat, reg >= HAZARD_P);
+    if ((w->lanes & x->lanes) && lands > visible) report(h, HAZARD_WAW, reg, w->inst, x->inst, 0);
+    w->lanes &= ~x->lanes;
+    if (w->lanes)
+      at = &w->older;
+    else
+      forget(h, at);
+  }
+  for (uint16_t k = h->reads[warp][reg]; k != HAZARD_NIL; k = h->pool[k].older) {
+    const struct hazard_access *r = &h->pool[k];
+    if ((r->lanes & x->lanes) && r->seq < seq && r->done > visible)
+      report(h, HAZARD_WAR, reg, r->inst, x->inst, 0);
+  }
+}
+
+/* --- what the core says ----------------------------------------------------------------------- */
 
 uint32_t hazard_issue(struct hazard *h, unsigned warp, const struct inst *in, lane_mask active,
                       lane_mask exec, uint64_t now)
 {
-  struct hazard_reg *regs = &h->reg[warp * HAZARD_REGS];
   h->seq++;
-  check_guard(h, regs, in, active, now);
+  check_guard(h, warp, in, active, now);
   if (!exec) return h->seq;
-  check_sources(h, regs, in, exec, now);
-  if (variable_latency(h->params, in)) note_reads(h, regs, in, exec);
-  check_and_note_writes(h, regs, in, exec, now);
+  check_sources(h, warp, in, exec, now);
+  if (variable_latency(h->params, in)) note_reads(h, warp, in, exec, now);
+  note_writes(h, warp, in, exec, now);
   return h->seq;
 }
 
 void hazard_written(struct hazard *h, unsigned warp, const struct inst *in, uint32_t seq,
                     uint64_t visible)
 {
-  struct hazard_reg *regs = &h->reg[warp * HAZARD_REGS];
   for (unsigned i = 0; i < in->n_dst; i++)
     for (unsigned k = 0; k < in->dst[i].width; k++) {
-      int r = hazard_reg_number(&in->dst[i], k);
-      if (r >= 0 && regs[r].write_seq == seq && regs[r].ready == CYCLE_NEVER)
-        regs[r].ready = visible;
+      int reg = hazard_reg_number(&in->dst[i], k);
+      if (reg >= 0) landed(h, warp, reg, seq, visible);
     }
 }
 
 void hazard_sources_read(struct hazard *h, unsigned warp, const struct inst *in, uint32_t seq,
                          uint64_t visible)
 {
-  struct hazard_reg *regs = &h->reg[warp * HAZARD_REGS];
   for (unsigned i = 0; i < in->n_src; i++)
     for (unsigned k = 0; k < in->src[i].width; k++) {
-      int r = hazard_reg_number(&in->src[i], k);
-      if (r >= 0 && regs[r].read_seq == seq) regs[r].read = visible;
+      int reg = hazard_reg_number(&in->src[i], k);
+      if (reg < 0) continue;
+      for (uint16_t r = h->reads[warp][reg]; r != HAZARD_NIL; r = h->pool[r].older)
+        if (h->pool[r].seq == seq) h->pool[r].done = visible;
     }
   /* A predicate result of a memory instruction says something of its address. */
   for (unsigned i = 0; in->mem.space != MEM_NONE && i < in->n_dst; i++) {
-    int r = in->dst[i].file == FILE_P ? hazard_reg_number(&in->dst[i], 0) : -1;
-    if (r >= 0 && regs[r].write_seq == seq) regs[r].ready = visible;
+    int reg = in->dst[i].file == FILE_P ? hazard_reg_number(&in->dst[i], 0) : -1;
+    if (reg >= 0) landed(h, warp, reg, seq, visible);
   }
 }
 

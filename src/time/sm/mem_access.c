@@ -32,6 +32,38 @@ static bool perform_now(struct mem_unit *u, struct warp_slot *w, struct txn *t)
   return true;
 }
 
+/* First byte of shared memory that both touch, the LDGSTS `first` at its destinations. */
+static bool overlap(const struct txn *t, const struct txn *first, uint32_t *address)
+{
+  bool ldgsts = t->mem.op == MEM_LDGSTS;
+  lane_mask lanes = t->mem.lanes | (ldgsts ? t->mem.near_lanes : 0);
+  for (lane_mask m = lanes; m; m &= m - 1) {
+    unsigned a = bits_first(m);
+    uint64_t at = ldgsts ? t->mem.shared_addr[a] : t->mem.addr[a];
+    for (lane_mask k = first->mem.lanes | first->mem.near_lanes; k; k &= k - 1) {
+      uint32_t to = first->mem.shared_addr[bits_first(k)];
+      if (at >= (uint64_t)to + first->mem.bytes || to >= at + t->mem.bytes) continue;
+      *address = at > to ? (uint32_t)at : to;
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Hazard checker: does the CTA touch shared memory that one of its LDGSTS has still to write? */
+static void check_ldgsts(struct mem_unit *u, const struct warp_slot *w, const struct txn *t)
+{
+  struct hazard *h = u->client[t->sub_core].hazard;
+  for (unsigned i = 0; h && i < u->pool.fresh; i++) {
+    const struct txn *first = &u->pool.t[i];
+    bool writes = first->ldgsts_group != TXN_NO_GROUP && (first->effect.flags & EFF_MEM);
+    if (first == t || !writes) continue;
+    if (u->client[first->sub_core].warps->slot[first->warp].cta_slot != w->cta_slot) continue;
+    uint32_t address;
+    if (overlap(t, first, &address)) hazard_shared(h, first->inst, t->inst, address);
+  }
+}
+
 static bool global_access(struct mem_unit *u, struct warp_slot *w, struct txn *t)
 {
   struct sm_stats *s = u->stats;
@@ -48,6 +80,7 @@ static bool global_access(struct mem_unit *u, struct warp_slot *w, struct txn *t
   s->global_lines += t->n_lines;
   l1_cost(u->params, t, local || (dense && t->mem.op <= MEM_STORE && !t->mem.near_lanes));
   if (t->mem.op == MEM_LDGSTS) {
+    check_ldgsts(u, w, t);
     unsigned passes = smem_ldgsts_passes(&t->mem), plain = smem_min_passes(&t->mem);
     if (passes > t->busy) t->busy = (uint16_t)passes;
     if (passes > plain + t->extra) t->extra = (uint16_t)(passes - plain);
@@ -97,6 +130,7 @@ static bool texture_access(struct mem_unit *u, struct warp_slot *w, struct txn *
 static bool shared_access(struct mem_unit *u, struct warp_slot *w, struct txn *t)
 {
   struct sm_stats *s = u->stats;
+  check_ldgsts(u, w, t);
   unsigned passes = smem_passes(&t->mem), least = smem_min_passes(&t->mem);
   s->shared_insts++;
   if (least > passes) least = passes; /* shared words */

@@ -101,6 +101,11 @@ struct mem_stages mem_stages(const struct params *p, const struct inst *in, unsi
   return s;
 }
 
+unsigned mem_stages_register(const struct params *p)
+{
+  return div_up(LANES * REG_BYTES, p->mem_link_bytes);
+}
+
 unsigned mem_stages_war(const struct mem_stages *s)
 {
   return 1u + s->sources + s->gap + s->data;

@@ -34,4 +34,7 @@ struct mem_stages mem_stages(const struct params *, const struct inst *, unsigne
  * sources may be overwritten, when the data link is free. */
 unsigned mem_stages_war(const struct mem_stages *);
 
+/* Cycles one register of store data takes to cross the link. */
+unsigned mem_stages_register(const struct params *);
+
 #endif

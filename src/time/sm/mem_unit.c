@@ -94,6 +94,7 @@ static void retire(struct mem_unit *u, uint16_t id, uint64_t now)
   if (w->hold != WS_SELECTED) wake(u, t, now + 1);
   w->in_flight--;
   if (u->pool.n_free == 0) u->pool_refilled = true;
+  t->ldgsts_group = TXN_NO_GROUP;
   txn_give(&u->pool, id);
 }
 
@@ -123,7 +124,7 @@ static void send_back(struct mem_unit *u, uint16_t id, uint64_t now)
     if (t->stages.holds)
       hazard_sources_read(c->hazard, t->warp, t->inst, t->hazard_seq, visible);
   }
-  if (t->ldgsts_group != 0xff) ldgsts_done(u, t, now, visible);
+  if (t->ldgsts_group != TXN_NO_GROUP) ldgsts_done(u, t, now, visible);
   retire(u, id, now);
 }
 
@@ -167,7 +168,7 @@ static void complete(struct mem_unit *u, uint16_t id, uint64_t now)
     image_results(u, now);
     return;
   }
-  bool result = t->write_sb != SB_NONE || t->ldgsts_group != 0xff || t->stages.holds ||
+  bool result = t->write_sb != SB_NONE || t->ldgsts_group != TXN_NO_GROUP || t->stages.holds ||
                 (t->inst && t->inst->n_dst);
   if (!result)
     retire(u, id, now);
@@ -243,7 +244,8 @@ static void read_sources(struct mem_unit *u, struct mem_client *c, struct txn *t
   w->unread--;
   if (t->store) w->stores_out--;
   wake(u, t, now + 1); /* a barrier or a fence may go on */
-  emulate_open(c->emulate, w, t, address, data, now);
+  unsigned step = t->stages.data ? mem_stages_register(u->params) : 0;
+  emulate_open(c->emulate, w, t, address, data, step, now);
   if (w->step->ops->execute(w->step, &t->effect, u->fault)) mem_access(u, t, now);
   emulate_close(c->emulate, w, t, t->kind == TXN_STRONG);
 }

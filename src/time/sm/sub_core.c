@@ -186,7 +186,7 @@ static bool issue_memory(struct sub_core *p, unsigned warp, const struct inst *i
   t->issued = now;
   t->inst = in;
   t->hazard_seq = hazard_seq;
-  t->ldgsts_group = 0xff;
+  t->ldgsts_group = TXN_NO_GROUP;
   bool ok = mem_access(p->ports.mem, t, now);
   if (in->mem.op == MEM_LDGSTS && in->mem.space != MEM_NONE) {
     t->ldgsts_group = w->ldgsts.open;

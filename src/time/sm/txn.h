@@ -12,7 +12,7 @@
 #include "time/msg.h"
 #include "time/sm/mem_stages.h"
 
-enum { TXN_MAX_LINES = 256 /* 32 lanes x 8 texels; local memory: x 4 words */, TXN_NONE = 0xffff };
+enum { TXN_MAX_LINES = 256 /* 32 lanes x 8 texels; local memory: x 4 words */, TXN_NONE = 0xffff, TXN_NO_GROUP = 0xff };
 
 enum txn_kind {
   TXN_GLOBAL,  /* loads and stores through L1; lines listed */
@@ -38,7 +38,7 @@ struct txn {
   uint8_t sub_core, warp;
   uint8_t write_sb, read_sb;
   bool store;           /* no register result: MEMBAR waits for it */
-  uint8_t ldgsts_group; /* 0xff: not an LDGSTS */
+  uint8_t ldgsts_group; /* TXN_NO_GROUP: not an LDGSTS in flight */
   uint16_t n_lines;
   uint16_t busy;     /* cycles the shared unit is occupied */
   uint16_t extra;    /* cycles beyond the unloaded latency (bank conflicts, many lines) */
