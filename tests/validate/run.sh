@@ -20,4 +20,7 @@ verdict $? "quick rows within their recorded errors"
 "$bin" validate --quiet --suite textbook-rtx-2080ti --only '^vector_add-262144$' --set gpu.clock_khz=700000 >/dev/null
 [ $? -eq 1 ]
 verdict $? "a worse model is refused"
+# Every guess of a preset names the measurement that would settle it.
+tools/validation/guesses.py --check
+verdict $? "guesses have a measurement"
 exit $failed
