@@ -25,7 +25,8 @@ enum { MAX_THREADS = 1024 };
 enum {
   OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_TIMED, OPT_TIME_KERNELS,
   OPT_STOP, OPT_COLD, OPT_THREADS, OPT_REPORT, OPT_JSON, OPT_TRACE, OPT_QUIET,
-  OPT_PROGRESS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_SAMPLE, OPT_OUTPUT = 'o',
+  OPT_PROGRESS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_SAMPLE,
+  OPT_SAMPLE_CTAS, OPT_OUTPUT = 'o',
 };
 
 static const struct cli_option options[] = {
@@ -47,6 +48,8 @@ static const struct cli_option options[] = {
                                    "terminal"},
   {OPT_SAMPLE, "sample-launches", "N", "of launches alike (kernel, grid, block), time the first N, then\n"
                                        "ever fewer; estimate the others and print the error"},
+  {OPT_SAMPLE_CTAS, "sample-ctas", "N", "time about N CTAs of a launch (at least three waves), run the others\n"
+                                       "without time, estimate and print the error"},
   {OPT_MAX_CYCLES, "max-cycles", "N", "a timed launch fails after N cycles (as by a watchdog)"},
   {OPT_MAX_INSTRUCTIONS, "max-instructions", "N", "a launch fails after N warp instructions"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
@@ -110,6 +113,7 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
     fprintf(x->out, "threads=%lu\n", n);
     break;
   case OPT_SAMPLE: return take_count(cmd, x, "sample-launches", "sample", arg);
+  case OPT_SAMPLE_CTAS: return take_count(cmd, x, "sample-ctas", "sample_ctas", arg);
   case OPT_MAX_CYCLES: return take_count(cmd, x, "max-cycles", "max_cycles", arg);
   case OPT_MAX_INSTRUCTIONS: return take_count(cmd, x, "max-instructions", "max_insts", arg);
   case OPT_PROGRESS: fprintf(x->out, "progress=1\n"); break;

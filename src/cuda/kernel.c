@@ -205,6 +205,7 @@ static void keep_record(struct shim *s, const struct launch_request *q, const st
     .kernel = q->function->kernel->name, .shared = q->shared, .stream = q->stream->id,
     .timed = r->timed, .faulted = r->end != RUN_DONE, .cycles = r->cycles, .start_ps = start,
     .end_ps = end, .warp_insts = r->warp_insts, .thread_insts = r->thread_insts, .work = r->work,
+    .sampled_ctas = r->sampled_ctas, .error_cycles = r->error_cycles,
   };
   if (estimate) {
     l.estimated = true;
@@ -250,7 +251,7 @@ static CUresult run(struct shim *s, const struct launch_request *q, struct launc
   struct launch_watch watch;
   struct sim_options o = { .threads = s->options.threads, .report = stderr,
                            .max_cycles = s->options.max_cycles, .max_insts = s->options.max_insts,
-                           .poll = launch_watch_poll, .ctx = &watch };
+                           .sample_ctas = s->options.sample_ctas, .poll = launch_watch_poll, .ctx = &watch };
   struct sim_result r;
   struct err e = {""};
   uint64_t ctas = volume(q->grid), start = timeline_start_kernel(&s->time, &q->stream->clock, ctas);

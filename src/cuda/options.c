@@ -60,6 +60,7 @@ static bool number_option(struct exec_options *o, const char *key, uint64_t **n)
   *n = strcmp(key, "max_cycles") == 0 ? &o->max_cycles
        : strcmp(key, "max_insts") == 0 ? &o->max_insts
        : strcmp(key, "sample") == 0    ? &o->sample
+       : strcmp(key, "sample_ctas") == 0 ? &o->sample_ctas
                                        : NULL;
   return *n != NULL;
 }

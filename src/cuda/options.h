@@ -2,7 +2,7 @@
  * KEY=VALUE, each key at most once except `set`.
  *
  *   gpu presets set=KEY=VALUE mode threads time stop cold report json trace quiet capture
- *   progress max_cycles max_insts sample
+ *   progress max_cycles max_insts sample sample_ctas
  */
 #ifndef WS_CUDA_OPTIONS_H
 #define WS_CUDA_OPTIONS_H
@@ -43,6 +43,7 @@ struct exec_options {
   bool quiet;            /* no table */
   bool progress;         /* a progress line, also when stderr is no terminal */
   uint64_t max_cycles, max_insts; /* of each launch; 0: no limit */
+  uint64_t sample_ctas;  /* about so many CTAs of a launch are timed; 0: all */
   uint64_t sample;       /* launches alike that are timed before others are estimated; 0: all are timed */
   struct arena arena;
 };

@@ -39,13 +39,18 @@ static void write_row(FILE *f, uint64_t number, const struct launch_record *l)
 {
   char grid[DIM_TEXT], block[DIM_TEXT], cycles[24] = "-", time[24] = "-";
   if (l->timed || l->estimated) {
-    snprintf(cycles, sizeof cycles, "%s%llu", l->estimated ? "~" : "",
+    snprintf(cycles, sizeof cycles, "%s%llu", l->estimated || l->sampled_ctas ? "~" : "",
              (unsigned long long)l->cycles);
     snprintf(time, sizeof time, "%.2f", (double)(l->end_ps - l->start_ps) / 1e6);
   }
-  fprintf(f, "%6llu  %-*.*s  %12s  %10s  %12llu  %12s  %10s%s\n", (unsigned long long)number,
+  char sampled[80] = "";
+  if (l->sampled_ctas)
+    snprintf(sampled, sizeof sampled, "  +- %llu (%.2f %%) from %llu CTAs",
+             (unsigned long long)l->error_cycles, 100.0 * (double)l->error_cycles / (double)l->cycles,
+             (unsigned long long)l->sampled_ctas);
+  fprintf(f, "%6llu  %-*.*s  %12s  %10s  %12llu  %12s  %10s%s%s\n", (unsigned long long)number,
           NAME_COLUMN, NAME_COLUMN, l->kernel, dims(l->grid, grid), dims(l->block, block),
-          (unsigned long long)l->warp_insts, cycles, time, l->faulted ? "  faulted" : "");
+          (unsigned long long)l->warp_insts, cycles, time, sampled, l->faulted ? "  faulted" : "");
 }
 
 void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps)
@@ -90,6 +95,10 @@ static json_t *launch_json(const struct launch_record *l, uint64_t number)
   json_object_set_new(o, "work", work);
   if (l->estimated) json_object_set_new(o, "estimated", json_true());
   if (l->timed || l->estimated) put(o, "cycles", l->cycles);
+  if (l->sampled_ctas) {
+    put(o, "sampled_ctas", l->sampled_ctas);
+    put(o, "error_cycles", l->error_cycles);
+  }
   if (!l->timed) return o;
   put(o, "l1_sectors", l->l1_sectors);
   put(o, "l2_sectors", l->l2_sectors);

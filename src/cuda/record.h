@@ -17,6 +17,7 @@ struct launch_record {
   bool timed, faulted;
   bool estimated;       /* from launches like it (sampling.h) */
   uint64_t cycles;      /* timed or estimated */
+  uint64_t sampled_ctas, error_cycles; /* timed: as in host/simulate.h */
   uint64_t start_ps, end_ps; /* on the program's timeline */
   uint64_t warp_insts, thread_insts;
   struct work work;          /* arithmetic of threads */

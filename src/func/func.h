@@ -81,5 +81,8 @@ bool func_run(struct func_launch *, struct func_stats *, struct fault *f);
 /* The same with limits and a watcher (isa/watch.h; max_cycles has no meaning here). */
 enum run_end func_run_watched(struct func_launch *, const struct run_watch *, struct func_stats *,
                               struct fault *f);
+/* The same for the CTAs from number `first` on, behind those that somebody else has run. Adds to the stats. */
+enum run_end func_run_from(struct func_launch *, uint64_t first, const struct run_watch *,
+                           struct func_stats *, struct fault *f);
 
 #endif

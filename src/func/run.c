@@ -216,10 +216,17 @@ bool func_run(struct func_launch *l, struct func_stats *stats, struct fault *f)
 enum run_end func_run_watched(struct func_launch *l, const struct run_watch *watch,
                               struct func_stats *stats, struct fault *f)
 {
+  return func_run_from(l, 0, watch, stats, f);
+}
+
+enum run_end func_run_from(struct func_launch *l, uint64_t first, const struct run_watch *watch,
+                           struct func_stats *stats, struct fault *f)
+{
   struct runner *r = calloc(1, sizeof *r);
   BUG_ON(!r);
   *r = (struct runner){.l = l, .stats = stats, .f = f, .n_slots = l->p.slots_per_worker,
-                       .watch = watch, .next_poll = POLL_INSTS};
+                       .watch = watch, .next_poll = POLL_INSTS, .next_cta = first,
+                       .ctas_done = first};
   r->view = (struct gmem_view){.image = l->p.image};
   r->e.mem = &r->mem;
   r->slot = calloc(r->n_slots, sizeof *r->slot);

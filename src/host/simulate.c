@@ -1,5 +1,6 @@
 #include "host/simulate.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,6 +153,62 @@ static void run_functional(struct simulator *s, struct launch *l, const struct r
   r->thread_insts = stats.thread_insts;
 }
 
+/* CTAs to time, n_ctas: all. Fewer than three waves say nothing of how fast a full GPU is; of a grid that is little
+ * larger than the sample, the rest may as well be timed. */
+static uint64_t sample_of(const struct simulator *s, const struct launch *l, uint64_t wanted)
+{
+  const struct step_source *source = func_source(l->func);
+  struct occupancy o;
+  if (!wanted || l->grid_barrier || !occupancy_of(s->params, source, &o, NULL)) return source->n_ctas;
+  uint64_t least = 3 * (uint64_t)o.ctas * s->params->gpu_sms + GPU_RATE_STEPS;
+  if (wanted < least) wanted = least;
+  return wanted + wanted / 4 < source->n_ctas ? wanted : source->n_ctas;
+}
+
+/* The time of `more` CTAs behind those timed, from the rate of the batches; its error is that of their mean
+ * (Student's t, 95 %, 7 degrees of freedom). */
+static void extrapolate(const struct simulator *s, const struct gpu *gpu, uint64_t more,
+                        struct sim_result *r)
+{
+  const double t95 = 2.365, n = GPU_RATE_STEPS;
+  uint64_t batch[GPU_RATE_STEPS], ctas;
+  double mean = 0, spread = 0;
+  BUG_ON(!gpu_rate(gpu, batch, &ctas));
+  for (unsigned i = 0; i < GPU_RATE_STEPS; i++) mean += (double)batch[i] / n;
+  for (unsigned i = 0; i < GPU_RATE_STEPS; i++)
+    spread += ((double)batch[i] - mean) * ((double)batch[i] - mean);
+  double batches = (double)more / (double)ctas, clock = (double)params_clock_ps(s->params);
+  r->time_ps += (uint64_t)(mean * batches);
+  r->cycles += (uint64_t)(mean * batches / clock);
+  r->error_cycles = (uint64_t)(t95 * sqrt(spread / (n - 1) / n) * batches / clock);
+}
+
+static void run_rest(struct simulator *s, struct launch *l, const struct run_watch *w,
+                     struct sim_result *r)
+{
+  struct func_stats stats = { .warp_insts = r->warp_insts, .thread_insts = r->thread_insts,
+                              .mix = s->mix, .threads = s->threads_by };
+  r->end = func_run_from(l->func, r->sampled_ctas, w, &stats, &r->fault);
+  r->warp_insts = stats.warp_insts;
+  r->thread_insts = stats.thread_insts;
+}
+
+/* A launch of which some CTAs are timed, when that makes sense. */
+static bool run_sampled(struct simulator *s, struct launch *l, const struct sim_options *o,
+                        const struct run_watch *w, struct sim_result *r, struct err *e)
+{
+  struct step_source *source = func_source(l->func);
+  uint64_t all = source->n_ctas;
+  source->n_ctas = sample_of(s, l, o->sample_ctas);
+  if (source->n_ctas < all) r->sampled_ctas = source->n_ctas;
+  bool ran = run_timed(s, source, l->params.image, o, w, r, e);
+  source->n_ctas = all;
+  if (!ran || !r->sampled_ctas || r->end != RUN_DONE) return ran;
+  extrapolate(s, s->gpu, all - r->sampled_ctas, r);
+  run_rest(s, l, w, r);
+  return true;
+}
+
 /* A run of either kind; l is NULL for a source that is no launch. */
 static bool run(struct simulator *s, struct launch *l, struct step_source *source,
                 struct gmem *image, const struct sim_options *o, struct sim_result *r, struct err *e)
@@ -168,6 +225,7 @@ static bool run(struct simulator *s, struct launch *l, struct step_source *sourc
   s->where.n = 0;
   *r = (struct sim_result){ .timed = o->timed, .mix = s->mix, .where = &s->where };
   if (!o->timed) run_functional(s, l, &watch, r);
+  else if (l && o->sample_ctas) TRY(run_sampled(s, l, o, &watch, r, e));
   else TRY(run_timed(s, source, image, o, &watch, r, e));
   r->work = work_of(s->threads_by);
   positions_sort(&s->where);

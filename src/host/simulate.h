@@ -35,6 +35,10 @@ struct sim_options {
   enum sim_hazards hazards; /* timed runs */
   bool cold;           /* timed runs: all caches and TLBs start empty, else as the last run left them */
   uint64_t start_ps;   /* timed runs: not before this time of the simulator's clock, ps since it began */
+  /* Timed runs: only about so many CTAs are timed, at least three waves; the others run without time, and
+   * the kernel's time is estimated from how fast the timed ones were done. 0: all are timed. Cooperative
+   * launches are never sampled. */
+  uint64_t sample_ctas;
   uint64_t max_cycles; /* timed runs; 0: no limit */
   uint64_t max_insts;  /* warp instructions; 0: no limit */
   bool (*poll)(void *ctx, const struct run_progress *); /* isa/watch.h; may be NULL */
@@ -57,6 +61,8 @@ struct sim_result {
   const struct positions *where;
   /* timed runs; after any end but RUN_DONE, what was so far */
   uint64_t cycles, time_ps; /* SM clock */
+  uint64_t sampled_ctas;    /* CTAs that were timed; 0: all. Counters are of these, warp_insts of all */
+  uint64_t error_cycles;    /* sampled: half-width of the 95 % interval of `cycles` */
   uint64_t start_ps;        /* when the launch started, on the simulator's clock */
   unsigned ctas_per_sm;     /* resident at once, by the limits of the SM */
   const char *limiter;      /* what limits ctas_per_sm */

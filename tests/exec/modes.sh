@@ -89,11 +89,41 @@ P
 }
 report sampling "$(sampling | head -n 1)"
 
+# About three of five waves are timed: all results are right, and the time of all lies in the interval.
+sampled_ctas() {
+  "$BIN" exec --sample-ctas 1 --json "$scratch/some.json" "$scratch/waves" >"$scratch/out" 2>"$scratch/err"
+  says "$scratch/out" right
+  says "$scratch/err" "from 2216 CTAs"
+  "$BIN" exec --json "$scratch/all.json" "$scratch/waves" >"$scratch/out" 2>&1
+  python3 - "$scratch/some.json" "$scratch/all.json" <<'P'
+import json, sys
+some, all = (json.load(open(p))["launches"][0] for p in sys.argv[1:3])
+if some["warp_insts"] != all["warp_insts"]: print("warp instructions", some["warp_insts"], all["warp_insts"])
+if abs(some["cycles"] - all["cycles"]) > some["error_cycles"]: print("estimated", some, "all timed", all["cycles"])
+if some["error_cycles"] > 0.4 * all["cycles"]: print("the error is too large to be of use:", some["error_cycles"])
+P
+}
+report "sampled CTAs" "$(sampled_ctas | head -n 1)"
+
 progress() {
   "$BIN" exec --progress --max-instructions 400000000 --functional "$scratch/spin" >/dev/null 2>"$scratch/err"
   says "$scratch/err" "launch 2 _Z4spinPViPi: CTAs 0 of 1"
 }
 report progress "$(progress | head -n 1)"
+
+# Starting costs little because nothing is made before it is needed: a program that registers kernels and does not
+# use CUDA gets by without a GPU that does not exist.
+start() {
+  local dir; dir=$(dirname "$BIN")/cuda
+  WARPSTEP_EXEC=gpu=none LD_LIBRARY_PATH=$dir LD_PRELOAD=$dir/libwarpstep-cuda.so "$scratch/idle" >"$scratch/out" 2>"$scratch/err" ||
+    echo "exit status $?"
+  says "$scratch/out" "nothing done"
+  [ ! -s "$scratch/err" ] || echo "it said: $(head -n 1 "$scratch/err")"
+  WARPSTEP_EXEC=gpu=none LD_LIBRARY_PATH=$dir LD_PRELOAD=$dir/libwarpstep-cuda.so "$scratch/idle" use >"$scratch/out" 2>"$scratch/err"
+  says "$scratch/out" "cudaErrorNoDevice"
+  says "$scratch/err" "no preset 'none'"
+}
+report "start on demand" "$(start | head -n 1)"
 
 # A captured launch replays on the GPU it was captured on and on another; damage of any kind is refused.
 capture() {

@@ -20,6 +20,10 @@ void dispatcher_start(struct dispatcher *d, uint64_t n_ctas, unsigned per_sm, pi
   d->next_port = 0;
   d->next_launch = now + d->launch_latency;
   d->last_done = now;
+  uint64_t wave = (uint64_t)d->n_ports * per_sm;
+  d->mark_first = wave;
+  d->mark_step = n_ctas > 2 * wave ? (n_ctas - 2 * wave) / (DISPATCH_MARKS - 1) : 0;
+  d->n_marks = 0;
   for (unsigned i = 0; i < d->n_ports; i++) d->port[i].room = per_sm;
 }
 
@@ -66,6 +70,9 @@ picos dispatcher_run(void *self, picos from, picos to)
     d->last_done = done_queue_front(p->done)->arrive;
     done_queue_pop(p->done);
     d->done++;
+    if (d->mark_step && d->n_marks < DISPATCH_MARKS &&
+        d->done == d->mark_first + d->n_marks * d->mark_step)
+      d->mark[d->n_marks++] = d->last_done;
     p->room++;
     if (d->next_cta < d->n_ctas) launch(d, p, d->last_done);
   }

@@ -19,6 +19,10 @@ struct dispatch_port {
   unsigned room; /* CTAs the SM can still take */
 };
 
+/* Completions between the first wave and the last are noted at even distances: how fast CTAs are done when all
+ * SMs are full. */
+enum { DISPATCH_MARKS = 9 };
+
 struct dispatcher {
   struct dispatch_port *port;
   unsigned n_ports, next_port;
@@ -26,6 +30,9 @@ struct dispatcher {
   picos next_launch; /* the dispatcher is busy until then */
   picos interval, latency, launch_latency;
   picos last_done; /* when the last completion happened */
+  uint64_t mark_first, mark_step; /* mark[i]: when mark_first + i * mark_step CTAs were done; step 0: too few CTAs */
+  unsigned n_marks;
+  picos mark[DISPATCH_MARKS];
 };
 
 void dispatcher_init(struct dispatcher *, struct arena *, const struct params *, unsigned n_ports);

@@ -209,6 +209,17 @@ enum run_end gpu_run(struct gpu *g, struct step_source *source, struct gmem *ima
   return end == ENGINE_DEADLOCK ? RUN_FAULT : g->stop;
 }
 
+_Static_assert((int)GPU_RATE_STEPS == (int)DISPATCH_MARKS - 1, "a batch between two marks");
+
+bool gpu_rate(const struct gpu *g, uint64_t batch_ps[GPU_RATE_STEPS], uint64_t *ctas)
+{
+  const struct dispatcher *d = &g->net.dispatcher;
+  if (d->n_marks < DISPATCH_MARKS) return false;
+  for (unsigned i = 0; i < GPU_RATE_STEPS; i++) batch_ps[i] = d->mark[i + 1] - d->mark[i];
+  *ctas = d->mark_step;
+  return true;
+}
+
 unsigned gpu_stats_groups(struct gpu *g, struct stat_group out[GPU_MAX_GROUPS])
 {
   unsigned n = 0;

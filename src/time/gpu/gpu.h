@@ -43,6 +43,11 @@ unsigned gpu_stats_groups(struct gpu *, struct stat_group out[GPU_MAX_GROUPS]);
 
 const struct occupancy *gpu_occupancy(const struct gpu *);
 
+/* How fast the last kernel's CTAs were done between its first wave and its last: the times, ps, of
+ * GPU_RATE_STEPS batches of *ctas CTAs one behind the other. False: it had too few CTAs. */
+enum { GPU_RATE_STEPS = 8 };
+bool gpu_rate(const struct gpu *, uint64_t batch_ps[GPU_RATE_STEPS], uint64_t *ctas);
+
 /* Per-instruction books of the last kernel, summed over SMs: by_inst[index * n_states + state]
  * warp-cycles, issued[index] warp and threads[index] thread instructions; index as in the code view.
  * Caller frees all three. */
