@@ -12,11 +12,11 @@
 #
 #   tools/compat/run.sh SUITE=FOLDER...       the checked-out repository of a suite:
 #     samples    NVIDIA/cuda-samples          polybench  sgrauerg/polybenchGpu
-#     rodinia    yuhc/gpu-rodinia             hecbench   zjin-lcf/HeCBench
+#     rodinia    yuhc/gpu-rodinia             hecbench   Scientific-Computing-Lab/gpuFLOPBench
 #
 # Environment: BIN (build/warpstep), NVCC, LIMIT (processor seconds of a run, 120), JOBS (2),
-# EVERY (of HeCBench each EVERYth program in the order of names, 10), ONLY (extended regular expression:
-# names of programs), CUDART (shared or static: the linked runtime, shared), OUT (folder for the output
+# ONLY (extended regular expression: names of programs), CUDART (the linked runtime, shared or static:
+# shared), OUT (folder for the output
 # of each program, build/compat), REBUILD (1: also what is built). Programs are built inside the folders.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -27,7 +27,7 @@ root=$(cd "$here/../.." && pwd)
 BIN=$(realpath "${BIN:-$root/build/warpstep}")
 NVCC=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
 OUT=${OUT:-$root/build/compat}
-export BIN NVCC OUT LIMIT=${LIMIT:-120} EVERY=${EVERY:-10} ONLY=${ONLY:-.} CUDART=${CUDART:-shared}
+export BIN NVCC OUT LIMIT=${LIMIT:-120} ONLY=${ONLY:-.} CUDART=${CUDART:-shared}
 export REBUILD=${REBUILD:-0}
 WALL=20 # real seconds per processor second before a run counts as hanging
 

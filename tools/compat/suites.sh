@@ -5,7 +5,8 @@
 
 # A toolkit whose nvcc ignores the architectures that a build description asks for, and links the
 # runtime as CUDART says. Functions that CUDA 13 removed and that have a successor of the same form get
-# its name, or the older suites would not compile at all.
+# its name, or the older suites would not compile at all. The C++ dialect is at least 17, which the toolkit's
+# headers need; gcc links the C++ library, as the objects that nvcc makes need.
 make_toolkit() {
   local toolkit
   toolkit=$(dirname "$(dirname "$(realpath "$NVCC")")")
@@ -18,6 +19,7 @@ while [ \$# -gt 0 ]; do
   case \$1 in
   -arch | -gencode | --gpu-architecture | -cudart) shift ;;
   -arch=* | -gencode=* | --gpu-architecture=* | --generate-code=* | -cudart=*) ;;
+  -std=c++11 | -std=c++14 | --std=c++11 | --std=c++14) kept+=(-std=c++17) ;;
   *) kept+=("\$1") ;;
   esac
   shift
@@ -26,7 +28,8 @@ exec "$NVCC" -arch=sm_86 -cudart $CUDART -Wno-deprecated-gpu-targets \\
   -DcudaThreadSynchronize=cudaDeviceSynchronize -DcudaThreadExit=cudaDeviceReset \\
   -L "$toolkit/lib64" -L "$toolkit/lib64/stubs" "\${kept[@]}"
 EOF
-  chmod +x "$1/bin/nvcc"
+  printf '#!/bin/sh\nexec /usr/bin/gcc "$@" -lstdc++\n' >"$1/bin/gcc"
+  chmod +x "$1/bin/nvcc" "$1/bin/gcc"
 }
 
 # NVIDIA/cuda-samples: no graphics interface, none of another operating system -----------------------
@@ -132,25 +135,28 @@ command_rodinia() {
   awk -F '|' -v name="$1" '$1 == name { print "./" $3, $4 }' <<<"$rodinia_programs"
 }
 
-# zjin-lcf/HeCBench: a sample of the CUDA folders ------------------------------------------------------
+# Scientific-Computing-Lab/gpuFLOPBench: its copy of HeCBench; hecbench.list has the programs that were measured
+# there on an RTX 3080, with arguments that keep them short (repetitions, where it says nothing about them 1) ---
+
+hecbench_programs=$(dirname "${BASH_SOURCE[0]}")/hecbench.list
 
 list_hecbench() {
-  local at i=0
-  for at in "$1"/src/*-cuda/Makefile; do
-    [ $((i++ % EVERY)) -eq 0 ] || continue
-    at=$(dirname "$at")
-    printf '%s\t%s\n' "$at" "$(basename "$at" -cuda)"
-  done
+  local name
+  while IFS='|' read -r name _; do
+    [ -d "$1/src/$name-cuda" ] && printf '%s\t%s\n' "$1/src/$name-cuda" "$name"
+  done <"$hecbench_programs"
 }
 
 build_hecbench() {
   local app
-  read -r app _ <<<"$(command_hecbench)"
+  read -r app _ <<<"$(command_hecbench "$1")"
   [ -x "$app" ] && [ "$REBUILD" = 0 ] && return
   PATH=$TOOLKIT/bin:$PATH make ARCH=sm_86 CUDA_DIR="$TOOLKIT" CUDA_HOME="$TOOLKIT"
 }
 
-# The last command of its rule `run`.
+# The program of its rule `run`, with the arguments of the list.
 command_hecbench() {
-  make -n run 2>/dev/null | grep -E '^ *\./' | tail -n 1 | sed 's/[|>].*//'
+  local app
+  app=$(make -n run 2>/dev/null | grep -oE '^ *\./[^ ]+' | tail -n 1 | tr -d ' ')
+  echo "${app:-./main} $(awk -F '|' -v name="$1" '$1 == name { print $2 }' "$hecbench_programs")"
 }
