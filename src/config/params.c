@@ -37,6 +37,12 @@ static const char *const param_l2_slice_hash[L2_SLICE_HASH__N] = {
 #undef X
 };
 
+static const char *const param_l1_set_hash[L1_SET_HASH__N] = {
+#define X(id, name) name,
+    L1_SET_HASH_LIST(X)
+#undef X
+};
+
 static const char *const param_dram_t[DRAM_T__N] = {
 #define X(id, name) name,
     DRAM_T_LIST(X)
@@ -252,6 +258,14 @@ static bool power_of_two(uint32_t v)
   return v && !(v & (v - 1));
 }
 
+/* Bits of the numbers below n. */
+static unsigned bits_below(uint32_t n)
+{
+  unsigned bits = 0;
+  while (bits < 31 && 1u << bits < n) bits++;
+  return bits;
+}
+
 /* Lone read of one sector from a closed bank; the burst at the rate a stream reaches. */
 static uint64_t dram_row_miss_ps(const struct params *p)
 {
@@ -313,6 +327,9 @@ bool params_check(const struct params *p, struct err *e)
            p->l2_far_latency >= params_l1_hit_cycles(p) + 3 * p->noc_request_latency +
                                     p->noc_reply_latency,
        "l2.far_latency is below an L1 hit + 3 noc.request_latency + noc.reply_latency");
+  RULE(p->l2_slice_hash != L2_SLICE_HASH_IPOLY ||
+           (p->l2_slice_poly >> bits_below(p->l2_slices) == 1 && p->l2_slice_poly % 2 == 1),
+       "l2.slice_poly must have the constant term and, as its degree, the bits of l2.slices - 1");
   RULE(p->dram_latency > p->l2_latency, "dram.latency is not above l2.latency");
   RULE(p->l2_slices % p->dram_channels == 0 || p->dram_channels % p->l2_slices == 0,
        "neither of l2.slices and dram.channels is a multiple of the other");

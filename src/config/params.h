@@ -42,13 +42,26 @@ enum dependence {
 /* How lines spread over L2 slices (time/mem/l2_map.h). */
 #define L2_SLICE_HASH_LIST(X)                                                                      \
   X(LINEAR, "linear")                                                                              \
-  X(PERMUTED, "permuted")
+  X(PERMUTED, "permuted")                                                                          \
+  X(IPOLY, "ipoly")
 
 enum l2_slice_hash {
 #define X(id, name) L2_SLICE_HASH_##id,
   L2_SLICE_HASH_LIST(X)
 #undef X
   L2_SLICE_HASH__N
+};
+
+/* Which set of L1 a line falls into (time/mem/l1.c). */
+#define L1_SET_HASH_LIST(X)                                                                        \
+  X(LINEAR, "linear") /* line number modulo sets: all sets alike */                                \
+  X(MIXED, "mixed")   /* multiplicative hash: loads of sets differ as on silicon */
+
+enum l1_set_hash {
+#define X(id, name) L1_SET_HASH_##id,
+  L1_SET_HASH_LIST(X)
+#undef X
+  L1_SET_HASH__N
 };
 
 /* DRAM timings, by their JEDEC names. */

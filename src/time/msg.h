@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/bug.h"
+#include "isa/inst.h"
 #include "time/part.h"
 
 enum { LINE_BYTES = 128, SECTOR_BYTES = 32, SECTORS_PER_LINE = 4 };
@@ -25,6 +26,22 @@ enum req_kind {
   REQ_SERVICE, /* runtime service call: the warp is stepped on arrival; answered */
 };
 
+/* What a request does in L2, as Nsight Compute tells them apart (lts__t_sectors_op_*). */
+#define L2_OP_LIST(X)                                                                              \
+  X(READ, "read")                                                                                  \
+  X(WRITE, "write")                                                                                \
+  X(ATOM, "atom") /* returns the old value */                                                      \
+  X(RED, "red")   /* returns nothing */
+
+enum l2_op {
+#define X(id, name) L2_OP_##id,
+  L2_OP_LIST(X)
+#undef X
+  L2_OP__N
+};
+
+extern const char *const l2_op_name[L2_OP__N]; /* time/mem/l2_stats.c */
+
 /* SM -> memory side. */
 struct mem_req {
   picos arrive;
@@ -37,6 +54,14 @@ struct mem_req {
   uint8_t sectors; /* mask of the line's sectors */
   uint8_t op;      /* enum mem_op; REQ_STRONG: what is performed */
 };
+
+/* Weak requests and strong ones alike. */
+static inline enum l2_op mem_req_op(unsigned kind, unsigned op)
+{
+  static const uint8_t of[] = {[MEM_LOAD] = L2_OP_READ, [MEM_STORE] = L2_OP_WRITE, [MEM_ATOMIC] = L2_OP_ATOM,
+                               [MEM_RED] = L2_OP_RED, [MEM_LDGSTS] = L2_OP_READ, [MEM_LDSM] = L2_OP_READ};
+  return kind == REQ_READ ? L2_OP_READ : kind == REQ_WRITE ? L2_OP_WRITE : (enum l2_op)of[op];
+}
 
 /* Memory side -> SM. */
 struct mem_reply {

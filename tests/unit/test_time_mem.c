@@ -212,6 +212,7 @@ static void l1_evicts_least_recently_used(void **state)
   struct params p = preset("rtx-3070");
   struct arena a = {0};
   struct l1 c = {0};
+  p.l1_set_hash = L1_SET_HASH_LINEAR;
   l1_init(&c, &a, &p);
   l1_start(&c, (uint64_t)2 * p.l1_sets * LINE_BYTES); /* two ways */
   struct seen s = {0};

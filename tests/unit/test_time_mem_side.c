@@ -449,11 +449,83 @@ static void refresh_closes_rows(void **state)
   arena_free(&r.arena);
 }
 
+/* --- slices ----------------------------------------------------------------------------------- */
+
+/* Remainder of a polynomial division over GF(2), coefficient by coefficient. */
+static unsigned remainder_of(uint64_t line, unsigned degree, const unsigned *poly)
+{
+  unsigned bit[64 + 16] = {0};
+  for (unsigned i = 0; i < 64; i++) bit[i + degree] = line >> i & 1; /* line * x^degree */
+  for (unsigned i = 64 + degree; i-- > degree;) {
+    if (!bit[i]) continue;
+    for (unsigned k = 0; k <= degree; k++) bit[i - k] ^= poly[degree - k];
+  }
+  unsigned r = 0;
+  for (unsigned i = 0; i < degree; i++) r |= bit[i] << i;
+  return r;
+}
+
+static void residue_is_polynomial_division(void **state)
+{
+  (void)state;
+  static const unsigned x5[] = {1, 0, 1, 0, 0, 1}, x7[] = {1, 1, 0, 0, 0, 0, 0, 1};
+  uint64_t line = 1;
+  for (unsigned i = 0; i < 20000; i++) {
+    line = line * 6364136223846793005u + 1442695040888963407u;
+    uint64_t at = line >> (i % 40 + 8);
+    assert_int_equal(l2_residue(at, 37, 5), remainder_of(at, 5, x5));
+    assert_int_equal(l2_residue(at, 131, 7), remainder_of(at, 7, x7));
+  }
+}
+
+/* Every hash, any number of slices: (slice, local) names the line, and runs cover each slice once. */
+static void slices_are_a_partition(void **state)
+{
+  (void)state;
+  static const struct { unsigned slices, poly; } shape[] = {
+      {32, 37}, {64, 67}, {24, 37}, {44, 67}, {48, 67}, {80, 131}, {96, 131}, {1, 3}, {10, 19}};
+  for (unsigned i = 0; i < sizeof shape / sizeof *shape; i++) {
+    for (unsigned hash = 0; hash < L2_SLICE_HASH__N; hash++) {
+      struct params p = {.l2_slices = shape[i].slices, .l2_slice_hash = hash, .l2_slice_poly = shape[i].poly};
+      unsigned seen[128] = {0};
+      for (uint64_t line = 0; line < 200ull * p.l2_slices; line++) {
+        struct l2_place at = l2_place(&p, line);
+        assert_true(at.slice < p.l2_slices);
+        assert_int_equal(at.local, line / p.l2_slices);
+        assert_int_equal(seen[at.slice], at.local); /* one line of each run, in order */
+        seen[at.slice]++;
+      }
+    }
+  }
+}
+
+/* Rau: with a power of two of slices, as many lines as slices at any power-of-two stride miss none of them. */
+static void ipoly_strides_have_no_conflicts(void **state)
+{
+  (void)state;
+  static const struct { unsigned slices, poly; } shape[] = {{16, 19}, {32, 37}, {64, 67}};
+  for (unsigned i = 0; i < sizeof shape / sizeof *shape; i++) {
+    struct params p = {.l2_slices = shape[i].slices, .l2_slice_hash = L2_SLICE_HASH_IPOLY,
+                       .l2_slice_poly = shape[i].poly};
+    for (unsigned shift = 0; shift < 20; shift++) {
+      for (uint64_t block = 0; block < 8; block++) {
+        uint64_t hit = 0;
+        for (uint64_t k = 0; k < p.l2_slices; k++)
+          hit |= (uint64_t)1 << l2_place(&p, (block * p.l2_slices + k) << shift).slice;
+        assert_int_equal(hit, p.l2_slices == 64 ? UINT64_MAX : ((uint64_t)1 << p.l2_slices) - 1);
+      }
+    }
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unloaded_latency),
       cmocka_unit_test(clock_domains),
+      cmocka_unit_test(residue_is_polynomial_division),
+      cmocka_unit_test(slices_are_a_partition),
+      cmocka_unit_test(ipoly_strides_have_no_conflicts),
       cmocka_unit_test(far_lines_are_copied),
       cmocka_unit_test(partitions_do_not_wait_in_a_circle),
       cmocka_unit_test(l2_peak_bandwidth),

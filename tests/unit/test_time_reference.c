@@ -106,34 +106,47 @@ static void count_done(void *ctx, uint32_t txn)
   ++*(unsigned *)ctx;
 }
 
-/* Random loads and answers in random order, several on their way at once. */
-static void l1_against_reference(void **state)
+/* Which set of L1 a line falls into (l1.c's rules, written anew): modulo, or the bits from 15 on of a product
+ * whose upper half is XORed into the lower, moved by one of the 2 MiB page. */
+static unsigned l1_set(const struct params *p, uint64_t line)
 {
-  (void)state;
+  if (p->l1_set_hash == L1_SET_HASH_LINEAR) return (unsigned)(line % p->l1_sets);
+  uint64_t product = (line & 0x3fff) * 0xbfcffb1d & 0xffffffff;
+  uint64_t page = ((line >> 14) * 0x9e3779b9 & 0xffffffff) >> 16;
+  uint64_t hash = (product ^ product / 32768) / 32768;
+  return (unsigned)((hash + page) % p->l1_sets);
+}
+
+/* Random loads and answers in random order, several on their way at once. */
+static void l1_against_reference_with(enum l1_set_hash hash)
+{
   enum { LINES = 3000, IN_FLIGHT = 32 };
   static struct ref_cache ref;
   static unsigned on_its_way[LINES];
   struct rig r;
-  static struct l1 c;
+  struct l1 c = {0};
   struct { uint64_t line; unsigned sectors; } flight[IN_FLIGHT];
   unsigned n_flight = 0, waiting = 0, done = 0, hits = 0, merges = 0;
+  memset(&ref, 0, sizeof ref);
+  memset(on_its_way, 0, sizeof on_its_way);
   rig_build(&r, "rtx-3070");
+  r.params.l1_set_hash = hash;
   l1_init(&c, &r.arena, &r.params);
-  l1_start(&c, 8 * 128 * r.params.l1_sets);
-  ref.n_ways = 8;
+  l1_start(&c, 32 * 128 * r.params.l1_sets);
+  ref.n_ways = 32;
   for (unsigned n = 0; n < 200000; n++) {
     if (n_flight == IN_FLIGHT || (n_flight && rng(3) == 0)) {
       unsigned k = (unsigned)rng(n_flight);
       uint64_t line = flight[k].line;
       l1_fill(&c, line, flight[k].sectors, count_done, &done);
-      ref_put(&ref, (unsigned)(line % r.params.l1_sets), line, flight[k].sectors);
+      ref_put(&ref, l1_set(&r.params, line), line, flight[k].sectors);
       on_its_way[line] &= ~flight[k].sectors;
       flight[k] = flight[--n_flight];
       continue;
     }
     uint64_t line = rng(2) ? rng(LINES) : rng(600);
     unsigned sectors = 1 + (unsigned)rng(15);
-    unsigned hit = sectors & ref_look(&ref, (unsigned)(line % r.params.l1_sets), line);
+    unsigned hit = sectors & ref_look(&ref, l1_set(&r.params, line), line);
     unsigned merged = sectors & ~hit & on_its_way[line];
     unsigned missed = sectors & ~hit & ~merged;
     struct l1_access a = l1_load(&c, line, sectors, n);
@@ -154,20 +167,30 @@ static void l1_against_reference(void **state)
   arena_free(&r.arena);
 }
 
-/* Which set of a slice a line falls into: three shifted copies XORed (l2_slice.c's rule, written anew). */
-static unsigned l2_set(uint64_t local, unsigned sets)
+static void l1_against_reference(void **state)
 {
-  uint32_t x = (uint32_t)local ^ (uint32_t)(local >> 32);
-  return (x ^ (x >> 10) ^ (x >> 20)) % sets;
+  (void)state;
+  l1_against_reference_with(L1_SET_HASH_LINEAR);
+  l1_against_reference_with(L1_SET_HASH_MIXED);
+}
+
+/* Which set of a slice a line falls into: in order, beginning anew at a hashed set after some rounds over all
+ * sets (l2_slice.c's rule, written anew). */
+static unsigned l2_set(const struct params *p, uint64_t local, unsigned slice, unsigned sets)
+{
+  if (!p->l2_set_rounds_x2) return (unsigned)((local ^ local / 1024 ^ local / 1048576) % sets);
+  uint64_t rounds = local / (sets * p->l2_set_rounds_x2 / 2);
+  uint64_t product = (rounds + slice * 0x10001) * 0x9e3779b9 & 0xffffffff;
+  return (unsigned)((local + (product ^ product / 32768) / 128) % sets);
 }
 
 /* One request at a time through the whole memory side of a small L2: hits, misses, evictions. */
-static void l2_against_reference(void **state)
+static void l2_against_reference_with(unsigned set_rounds_x2)
 {
-  (void)state;
   enum { SLICES = 64 };
   struct rig r;
   rig_build(&r, "rtx-3070");
+  r.params.l2_set_rounds_x2 = set_rounds_x2;
   r.params.l2_bytes = r.params.l2_slices * 8 * r.params.l2_ways * LINE_BYTES; /* 8 sets a slice */
   rig_start(&r);
   struct ref_cache *ref = calloc(SLICES, sizeof *ref);
@@ -175,11 +198,11 @@ static void l2_against_reference(void **state)
   for (unsigned i = 0; i < SLICES; i++) ref[i].n_ways = r.params.l2_ways;
   struct l2_stats want = {0};
   uint64_t lines = r.params.l2_slices * 8 * r.params.l2_ways * 3 / 2; /* half as many again as fit */
-  for (unsigned n = 0; n < 30000; n++) {
+  for (unsigned n = 0; n < 20000; n++) {
     uint64_t line = 0x1000000 + rng(lines);
     unsigned sectors = 1 + (unsigned)rng(15);
     struct l2_place at = l2_place(&r.params, line);
-    unsigned set = l2_set(at.local, 8);
+    unsigned set = l2_set(&r.params, at.local, at.slice, 8);
     bool write = rng(3) == 0;
     if (write) {
       want.l2_write_sectors += count_sectors(sectors);
@@ -206,6 +229,13 @@ static void l2_against_reference(void **state)
   assert_true(want.l2_hit_sectors > 1000 && want.l2_evicted_lines > 1000);
   free(ref);
   rig_free(&r);
+}
+
+static void l2_against_reference(void **state)
+{
+  (void)state;
+  l2_against_reference_with(0);
+  l2_against_reference_with(15);
 }
 
 /* --- JEDEC constraints --------------------------------------------------------------------------- */

@@ -108,7 +108,8 @@ def page_latency(preset, mib):
     _, took = simulate(preset, "chase", 1, 1,
                        [f"b:u64:{pages * 262144}:chain,step=262144,seed=1", "out:u64:2:zero"],
                        ["b", f"u32:{warm}", f"u32:{timed}", "out"],
-                       sets=["l1.data_max=8192"])  # one way: the loads go on to L2, as measured
+                       sets=["l1.set_hash=linear", "l1.sets=8",
+                             "l1.data_max=1024"])  # all in one way: the loads go on to L2, as measured
     return took / timed
 
 

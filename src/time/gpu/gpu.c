@@ -188,6 +188,13 @@ static void deadlock(const struct gpu *g, struct fault *fault, FILE *report)
            (unsigned long long)g->net.dispatcher.n_ctas);
 }
 
+/* The last CTA has ended and the last store is in L2. */
+static picos end_of_kernel(const struct gpu *g)
+{
+  picos last = netlist_last_answer(&g->net), done = g->net.dispatcher.last_done;
+  return last > done ? last : done;
+}
+
 enum run_end gpu_run(struct gpu *g, struct step_source *source, struct gmem *image,
                      const struct run_watch *watch, struct fault *fault, FILE *report,
                      struct err *e)
@@ -198,7 +205,7 @@ enum run_end gpu_run(struct gpu *g, struct step_source *source, struct gmem *ima
   g->windows = 0;
   start(g, source, image);
   enum engine_end end = engine_run(g->engine, &g->now);
-  collect(g, end == ENGINE_DONE ? g->net.dispatcher.last_done : g->now);
+  collect(g, end == ENGINE_DONE ? end_of_kernel(g) : g->now);
   if (end == ENGINE_DONE) {
     check_laws(g);
     return RUN_DONE;

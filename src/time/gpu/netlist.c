@@ -140,6 +140,14 @@ const struct fault *netlist_fault(const struct netlist *n)
   return n->commit.fault.kind ? &n->commit.fault : NULL;
 }
 
+picos netlist_last_answer(const struct netlist *n)
+{
+  picos last = 0;
+  for (unsigned i = 0; i < n->n_sms; i++)
+    if (n->sm[i].mem.last_answer > last) last = n->sm[i].mem.last_answer;
+  return last;
+}
+
 void netlist_sum(const struct netlist *n, struct netlist_stats *s)
 {
   *s = (struct netlist_stats){.l2 = n->commit.stats};
@@ -169,6 +177,9 @@ bool netlist_check_laws(const struct netlist *n, const struct netlist_stats *s, 
     return err_set(e, "law broken: L1 misses %llu > L2 reads %llu (sectors)",
                    (unsigned long long)s->sm.l1_miss_sectors,
                    (unsigned long long)s->l2.l2_read_sectors);
+  for (unsigned i = 0; i < L2_OP__N; i++)
+    if (!law("sectors sent by SMs, received by L2, by operation", s->sm.sent_sectors[i], s->l2.op_sectors[i], e))
+      return false;
   return law("sectors written by SMs, received by L2", s->sm.l1_write_sectors,
              s->l2.l2_write_sectors, e) &&
          law("requests sent by SMs, taken by slices", s->noc.noc_requests, s->l2.requests, e) &&

@@ -2,7 +2,7 @@
  * tags and state).
  *
  *   params  l1.bytes (unified with shared memory; what the kernel's shared memory leaves is cache),
- *           l1.data_max, l1.sets, l1.mshr_entries, l1.mshr_merges, l1.perfect
+ *           l1.data_max, l1.sets, l1.set_hash, l1.mshr_entries, l1.mshr_merges, l1.perfect
  *   lines   128 bytes, 4 sectors of 32 bytes; LRU; write-through, no allocation on stores;
  *           allocated when a sector arrives
  *   misses  one entry per line and its waiting transactions; a sector on its way is not requested
@@ -39,7 +39,7 @@ struct l1_miss {
 struct l1 {
   struct l1_way *way;
   unsigned n_sets, n_ways, max_ways;
-  bool perfect;
+  bool perfect, mixed; /* l1.perfect; l1.set_hash */
   uint64_t stamp;
   struct l1_miss *miss;
   struct l1_waiter *waiter;

@@ -2,10 +2,14 @@
  *
  *   linear    line mod slices: strides that share a factor with the number of slices fall on few
  *             of them
- *   permuted  as linear, then rotated by a hash of the line number inside the slice: each aligned
- *             run of as many lines as there are slices still covers every slice once, and strides
- * spread Any number of slices will do, and (slice, local) is as good as the line. The silicon's
- * hash is not published; what is known is that strides do not camp on a slice.
+ *   permuted  as linear, then rotated by a hash of the line number inside the slice
+ *   ipoly     as linear, then moved by the residue of that line number modulo an irreducible polynomial over
+ *             GF(2) (Rau, Pseudo-randomly interleaved memory, ISCA 1991): XORed when the number of slices is
+ *             a power of two, which is Rau's scheme, else added modulo the slices
+ *
+ * With permuted and ipoly each aligned run of as many lines as there are slices still covers every slice
+ * once, and strides spread. Any number of slices will do, and (slice, local) is as good as the line. The
+ * silicon's hash is not published; what is known is that strides do not camp on a slice.
  */
 #ifndef WS_TIME_MEM_L2_MAP_H
 #define WS_TIME_MEM_L2_MAP_H
@@ -33,6 +37,17 @@ static inline unsigned l2_peer(const struct params *p, unsigned slice)
   return (slice + p->l2_slices / 2) % p->l2_slices;
 }
 
+/* Residue of `line` * x^degree modulo a polynomial over GF(2) of that degree. */
+static inline uint32_t l2_residue(uint64_t line, uint32_t poly, unsigned degree)
+{
+  uint32_t r = 0, top = 1u << degree;
+  for (unsigned i = line ? 64 - (unsigned)__builtin_clzll(line) : 0; i-- > 0;) {
+    r = r << 1 ^ (uint32_t)(line >> i & 1) << degree;
+    if (r & top) r ^= poly;
+  }
+  return r;
+}
+
 struct l2_place {
   uint32_t slice;
   uint64_t local; /* line number inside the slice, dense */
@@ -47,6 +62,11 @@ static inline struct l2_place l2_place(const struct params *p, uint64_t line)
     uint32_t x = (uint32_t)(local ^ local >> 32) * 0x9e3779b9u;
     x = (x ^ x >> 15) * 0x85ebca6bu;
     slice = (slice + (x >> 8)) % n;
+  }
+  if (p->l2_slice_hash == L2_SLICE_HASH_IPOLY) {
+    unsigned degree = 31 - (unsigned)__builtin_clz(p->l2_slice_poly);
+    uint32_t r = l2_residue(local, p->l2_slice_poly, degree);
+    slice = 1u << degree == n ? slice ^ r : (slice + r) % n;
   }
   return (struct l2_place){slice, local};
 }

@@ -84,6 +84,7 @@ struct l2_slice {
   unsigned id;    /* number in the GPU */
   unsigned index; /* in its partition */
   unsigned n_sets, n_ways, merges;
+  uint32_t set_run; /* lines that fill the sets in order; 0: l2.set_rounds_x2 is 0 */
   picos cycle, latency, far_latency, atomic_interval, atomic_latency;
   uint64_t femtos_per_byte;
   /* state */

@@ -15,8 +15,8 @@
  *   queues   in front of the receiving ports, one lane per sender; they hold what the senders may
  *            have outstanding (SM: l1.mshr_entries lines of loads and mem.pending_entries
  * instructions)
- *   params   noc.*, l2.slices, l2.slice_hash, gpu.clock_khz
- *   not modelled: stages inside the crossbar, virtual channels, back-pressure into the SM
+ *   params   noc.*, l2.slices, l2.slice_hash, l2.clock_khz
+ *   not modelled: stages inside the crossbar, virtual channels, back-pressure of the slices
  *
  * A lane has one writer and one reader, which never run at once: SMs and slices run in different
  * phases of a window (engine.h). What several senders touch of one receiver in one phase (its set

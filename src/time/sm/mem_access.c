@@ -77,6 +77,7 @@ static bool global_access(struct mem_unit *u, struct warp_slot *w, struct txn *t
   else
     dense = coalesce_global(t);
   s->global_insts++;
+  s->mem_class[mem_class_of(&t->mem)]++;
   s->global_lines += t->n_lines;
   l1_cost(u->params, t, local || (dense && t->mem.op <= MEM_STORE && !t->mem.near_lanes));
   if (t->mem.op == MEM_LDGSTS) {
@@ -121,6 +122,7 @@ static bool texture_access(struct mem_unit *u, struct warp_slot *w, struct txn *
   t->busy = (uint16_t)busy;
   t->extra = (uint16_t)(busy > plain ? busy - plain : 0);
   s->texture_insts++;
+  s->mem_class[MEM_CLASS_TEX]++;
   s->texture_requests += requests;
   s->texture_lines += t->n_lines;
   t->kind = TXN_GLOBAL;
@@ -136,6 +138,10 @@ static bool shared_access(struct mem_unit *u, struct warp_slot *w, struct txn *t
   if (least > passes) least = passes; /* shared words */
   s->shared_passes += passes;
   s->shared_conflicts += passes - least;
+  enum mem_class class = mem_class_of(&t->mem);
+  s->mem_class[class]++;
+  s->class_passes[class] += passes;
+  s->class_conflicts[class] += passes - least;
   t->kind = TXN_SHARED;
   t->busy = (uint16_t)passes;
   t->extra = (uint16_t)(passes - least);
@@ -146,6 +152,7 @@ static bool shared_access(struct mem_unit *u, struct warp_slot *w, struct txn *t
 static bool const_access(struct mem_unit *u, struct warp_slot *w, struct txn *t, uint64_t now)
 {
   t->kind = TXN_CONST;
+  u->stats->mem_class[MEM_CLASS_CONST]++;
   uint64_t readable = now, last = UINT64_MAX;
   for (lane_mask m = t->mem.lanes; m; m &= m - 1) {
     uint64_t addr = t->mem.addr[bits_first(m)];

@@ -13,6 +13,7 @@ void mem_unit_init(struct mem_unit *u, struct arena *a, const struct params *p, 
   u->arbiter_interval = p->mem_arbiter_interval;
   u->request_time = params_request_ps(p);
   u->request_bytes = p->noc_sm_request_bytes;
+  u->port_queue = p->noc_sm_queue;
   u->write_cycles = p->mem_write_cycles;
   u->period = params_clock_ps(p);
   u->sm = sm;
@@ -91,8 +92,8 @@ static void retire(struct mem_unit *u, uint16_t id, uint64_t now)
   struct txn *t = &u->pool.t[id];
   struct warp_slot *w = warp_of(u, t);
   if (t->store) w->stores_out--;
-  if (w->hold != WS_SELECTED) wake(u, t, now + 1);
-  w->in_flight--;
+  if (w->step && w->hold != WS_SELECTED) wake(u, t, now + 1);
+  if (!t->left) w->in_flight--;
   if (u->pool.n_free == 0) u->pool_refilled = true;
   t->ldgsts_group = TXN_NO_GROUP;
   txn_give(&u->pool, id);
@@ -159,6 +160,13 @@ static void image_results(struct mem_unit *u, uint64_t now)
   }
 }
 
+/* Does anything come back to the warp? */
+static bool has_result(const struct txn *t)
+{
+  return t->write_sb != SB_NONE || t->ldgsts_group != TXN_NO_GROUP || t->stages.holds ||
+         (t->inst && t->inst->n_dst);
+}
+
 /* The transaction's last answer is in: its result will be ready to return. */
 static void complete(struct mem_unit *u, uint16_t id, uint64_t now)
 {
@@ -168,9 +176,7 @@ static void complete(struct mem_unit *u, uint16_t id, uint64_t now)
     image_results(u, now);
     return;
   }
-  bool result = t->write_sb != SB_NONE || t->ldgsts_group != TXN_NO_GROUP || t->stages.holds ||
-                (t->inst && t->inst->n_dst);
-  if (!result)
+  if (!has_result(t))
     retire(u, id, now);
   else
     wheel_add(&u->results, now,
@@ -207,15 +213,19 @@ static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn
                               .sectors = l.sectors,
                               .op = u->pool.t[id].mem.op,
                           });
+  u->stats->sent_sectors[mem_req_op(kind, u->pool.t[id].mem.op)] += count_sectors(l.sectors);
   u->outstanding++;
 }
 
 static void load_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
 {
+  enum mem_class class = mem_class_of(&t->mem);
   for (unsigned i = 0; i < t->n_lines; i++) {
     struct txn_line l = t->line[i];
     struct l1_access r = l1_load(&u->l1, l.line, l.sectors, id);
     u->stats->l1_read_sectors += count_sectors(l.sectors);
+    u->stats->class_sectors[class] += count_sectors(l.sectors);
+    u->stats->class_hits[class] += count_sectors(r.hit) + count_sectors(r.merged);
     u->stats->l1_hit_sectors += count_sectors(r.hit);
     u->stats->l1_merge_sectors += count_sectors(r.merged);
     u->stats->l1_miss_sectors += count_sectors(r.missed);
@@ -229,9 +239,13 @@ static void store_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t
 {
   for (unsigned i = 0; i < t->n_lines; i++) {
     u->stats->l1_write_sectors += count_sectors(t->line[i].sectors);
+    u->stats->class_sectors[mem_class_of(&t->mem)] += count_sectors(t->line[i].sectors);
     send(u, id, REQ_WRITE, t->line[i], now);
   }
   t->waiting = t->n_lines;
+  if (has_result(t)) return;
+  t->left = true;
+  warp_of(u, t)->in_flight--;
 }
 
 /* Hazard emulation: the instruction reads its sources and does what others did at issue. */
@@ -262,7 +276,10 @@ static void finish(struct mem_unit *u, struct txn *t)
 
 static void strong_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
 {
-  for (unsigned i = 0; i < t->n_lines; i++) send(u, id, REQ_STRONG, t->line[i], now);
+  for (unsigned i = 0; i < t->n_lines; i++) {
+    u->stats->class_sectors[mem_class_of(&t->mem)] += count_sectors(t->line[i].sectors);
+    send(u, id, REQ_STRONG, t->line[i], now);
+  }
   t->waiting = t->n_lines;
   if (!t->n_lines) finish(u, t); /* no lane: nobody will answer */
 }
@@ -303,6 +320,7 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
   new_head(u, c, now);
   u->free_at = now + (t->busy > u->arbiter_interval ? t->busy : u->arbiter_interval);
   t->waiting = 0;
+  t->left = false;
   if (is_image_load(t)) queue_image_load(u, id);
   if (t->kind == TXN_GLOBAL && t->mem.op == MEM_STORE)
     store_lines(u, t, id, now);
@@ -324,7 +342,7 @@ static bool can_grant(const struct mem_unit *u, const struct mem_client *c, uint
   const struct txn *t = &u->pool.t[lsu_head(c->lsu)];
   if (t->kind == TXN_SHARED || t->kind == TXN_OTHER || t->kind == TXN_CONST) return true;
   unsigned lines = t->n_lines ? t->n_lines : 1;
-  return l1_can_miss(&u->l1, lines) && u->out.n + lines <= u->out.cap &&
+  return u->port_free_at <= now + u->port_queue && l1_can_miss(&u->l1, lines) && u->out.n + lines <= u->out.cap &&
          u->outstanding + lines <= u->in.cap;
 }
 
@@ -370,6 +388,7 @@ static void replies_cycle(struct mem_unit *u, uint64_t now)
   struct mem_reply *r;
   while ((r = reply_queue_front(&u->in)) && r->arrive <= now * u->period) {
     answer(u, *r, now);
+    u->last_answer = now * u->period;
     reply_queue_pop(&u->in);
   }
 }

@@ -3,6 +3,8 @@
  *
  *   params  mem.arbiter_interval (2: one instruction accepted per 2 cycles), mem.pending_entries,
  *           l1.*, tlb.*, noc.*
+ *   full    an access that may leave the SM stays in its queue while L1 has no miss entry, or noc.sm_queue is
+ *           full; the queue (mem.queue_entries) then stops the issue stage: lg_throttle
  *   ports   in: heads of the lsu queues; replies of the memory side
  *           out: requests to the memory side; counter drops to the sub-cores
  *   cycle   replies first, then results that are ready, then one grant, round robin over the
@@ -48,7 +50,7 @@ struct mem_client {
 
 struct mem_unit {
   const struct params *params;
-  unsigned n_clients, arbiter_interval, request_bytes, sm, write_cycles;
+  unsigned n_clients, arbiter_interval, request_bytes, port_queue, sm, write_cycles;
   picos period, request_time; /* a cycle; SM to L2 slice */
   /* state */
   struct txn_pool pool;
@@ -67,6 +69,7 @@ struct mem_unit {
   unsigned next_client;  /* round robin */
   uint32_t outstanding;  /* requests not answered */
   uint64_t answered;     /* replies handled, for the deadlock watch */
+  picos last_answer;     /* when the last of them came */
   uint16_t
       strong[STRONG_FILTER]; /* unperformed strong accesses by line hash: weak accesses to these
                                      lines must queue behind them (one thread's accesses to

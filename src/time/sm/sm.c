@@ -192,7 +192,7 @@ static bool sm_cycle(struct sm *m)
   if (m->mem.next_at <= now) {
     mem_unit_cycle(&m->mem, now);
     if (m->fault.kind) return false;
-    for (unsigned i = 0; i < m->params->sm_sub_cores; i++)
+    for (unsigned i = 0; m->resident && i < m->params->sm_sub_cores; i++)
       sub_core_wake(&m->sub_core[i], m->mem.wake[i]);
   }
   retire_cycle(m);

@@ -19,6 +19,12 @@ const char *const pipe_name[PIPE__N] = {
 #undef X
 };
 
+const char *const mem_class_name[MEM_CLASS__N] = {
+#define X(id, name) name,
+    MEM_CLASS_LIST(X)
+#undef X
+};
+
 #define STAT_NAME sm_stats
 #define STAT_DEF  "time/sm/sm_stats.def"
 #include "stats/stat_table.inc"

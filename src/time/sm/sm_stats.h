@@ -4,11 +4,14 @@
 
 #include "isa/inst.h"
 #include "stats/stat.h"
+#include "time/msg.h"
+#include "time/sm/mem_class.h"
 #include "time/sm/warp_state.h"
 
 extern const char *const warp_state_name[WARP_STATE__N];
 extern const char *const slot_name[SLOT__N];
 extern const char *const pipe_name[PIPE__N];
+extern const char *const mem_class_name[MEM_CLASS__N];
 
 #define STAT_NAME sm_stats
 #define STAT_DEF  "time/sm/sm_stats.def"

@@ -49,6 +49,7 @@ unsigned sub_core_add_warp(struct sub_core *p, struct step_warp *step, unsigned 
   *w = (struct warp_slot){.step = step,
                           .cta_slot = (uint8_t)cta_slot,
                           .hold = WS_SELECTED,
+                          .stores_out = w->stores_out,
                           .issue_at = now,
                           .born = now,
                           .accounted = now};

@@ -38,6 +38,7 @@ struct txn {
   uint8_t sub_core, warp;
   uint8_t write_sb, read_sb;
   bool store;           /* no register result: MEMBAR waits for it */
+  bool left;            /* a weak store that has gone to L2: its CTA may end before the answer */
   uint8_t ldgsts_group; /* TXN_NO_GROUP: not an LDGSTS in flight */
   uint16_t n_lines;
   uint16_t busy;     /* cycles the shared unit is occupied */

@@ -59,11 +59,11 @@ struct warp_slot {
   bool done;           /* all lanes have exited */
   uint8_t hold;        /* enum warp_state of an open-ended wait; WS_SELECTED = none */
   uint8_t dep_busy;    /* bit i: counter i is not zero */
-  uint16_t in_flight;  /* counter drops due and memory transactions: the CTA stays until 0 */
+  uint16_t in_flight;  /* counter drops due and memory transactions but stores on their way: the CTA stays until 0 */
   uint8_t queued;      /* memory instructions that have not reached the head of their queue */
   bool fence_waits;    /* the fence that holds the warp waits for its stores, too */
   uint8_t unread;      /* hazard emulation: memory instructions that have not read their sources */
-  uint16_t stores_out; /* stores and strong accesses not answered yet: MEMBAR waits for them */
+  uint16_t stores_out; /* stores and strong accesses not answered yet, of earlier warps of the slot, too: MEMBAR waits */
   struct ibuffer ib;
   const struct inst *const_inst; /* its constant operand was requested … */
   uint64_t const_at;             /* … and can be read from this cycle on */
