@@ -7,6 +7,8 @@
 
 #include <jansson.h>
 
+#include "view/counters.h"
+
 static json_t *integer(uint64_t v)
 {
   return json_integer((json_int_t)v);
@@ -189,6 +191,20 @@ static json_t *stats_json(const struct report *r)
   return j;
 }
 
+static json_t *counters_json(const struct report *r)
+{
+  json_t *j = json_object();
+  double value;
+
+  for (unsigned i = 0; i < counter_n_descs; i++) {
+    const struct counter_desc *d = &counter_descs[i];
+    bool known = counter_value(i, r->group, r->n_groups, &value);
+    json_object_set_new(j, d->name, !known ? json_null() : d->ratio ? json_real(value)
+                                                                    : integer((uint64_t)value));
+  }
+  return j;
+}
+
 static json_t *host_json(const struct report *r)
 {
   double rate = r->host.seconds > 0 ? (double)r->warp_insts / r->host.seconds : 0;
@@ -208,6 +224,7 @@ void view_json_write(FILE *f, const struct report *r, bool with_host)
   json_object_set_new(root, "gpu", gpu_json(r));
   json_object_set_new(root, "result", result_json(r));
   json_object_set_new(root, "stats", stats_json(r));
+  if (r->timed) json_object_set_new(root, "counters", counters_json(r));
   if (with_host) json_object_set_new(root, "host", host_json(r));
   stat_dump_json(f, root);
   json_decref(root);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "view/columns.h"
+#include "view/counters.h"
 #include "view/progress.h"
 #include "view/report.h"
 
@@ -109,9 +110,30 @@ static void progress_is_for_terminals(void **state)
   fclose(f);
 }
 
+/* docs/counters.md is the table of counters.def. */
+static void counters_are_documented(void **state)
+{
+  char line[1024], want[1024];
+  unsigned n = 0;
+  FILE *f = fopen("docs/counters.md", "r");
+
+  (void)state;
+  assert_non_null(f);
+  while (fgets(line, sizeof line, f)) {
+    if (strncmp(line, "| `", 3) != 0) continue;
+    assert_true(n < counter_n_descs);
+    const struct counter_desc *d = &counter_descs[n++];
+    snprintf(want, sizeof want, "| `%s` | %s | %s |\n", d->name, d->unit, d->text);
+    assert_string_equal(line, want);
+  }
+  fclose(f);
+  assert_int_equal(n, counter_n_descs);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(counters_are_documented),
     cmocka_unit_test(commas),        cmocka_unit_test(units),
     cmocka_unit_test(percents),      cmocka_unit_test(ranking),
     cmocka_unit_test(column_limits), cmocka_unit_test(fault_names),
