@@ -1,8 +1,8 @@
 /* Private to func/: the memory part of effects.
  *
  * mem_effect.data is kept word-major: word k of lane i at words[k * LANES_MAX + i], so that rows
- * move with one copy. Words 0..3 are the value (store data, load result, atomic operand and old
- * value), words 4..7 the compare value of a compare-and-swap.
+ * move with one copy. Words 0..7 are the value of a load or store; of an atomic, words 0..3 are the
+ * operand and old value, words 4..7 the compare value of a compare-and-swap.
  * Constant accesses: addr = bank << 32 | byte offset.
  */
 #ifndef WS_FUNC_MEM_H
@@ -12,7 +12,7 @@
 #include "func/lanes.h"
 #include "func/launch.h"
 
-enum { COMPARE_WORD = 4, GRANULE_BITS = 12 };
+enum { COMPARE_WORD = 4, GRANULE_BITS = 12, MEM_MAX_WORDS = MEM_MAX_BYTES / 4 };
 
 /* Access size codes of loads and stores (field MEM_SIZE). */
 enum mem_size { SIZE_U8, SIZE_S8, SIZE_U16, SIZE_S16, SIZE_32, SIZE_64, SIZE_128 };

@@ -4,6 +4,9 @@
  */
 #include "func/mem.h"
 
+/* A 256-bit access has two groups of four registers. */
+enum { HALF_WORDS = 4, ALL_WORDS = 255u };
+
 static unsigned size_bytes(unsigned code)
 {
   static const uint8_t bytes[] = {1, 1, 2, 2, 4, 8, 16, 16};
@@ -22,7 +25,7 @@ static bool even_stride(const uint64_t *restrict addr, uint64_t *stride)
 /* Moves `bytes` bytes between memory at p and the words of lane i. */
 static inline void lane_load(struct mem_effect *me, unsigned i, const uint8_t *p, unsigned bytes)
 {
-  uint32_t v[4] = {0};
+  uint32_t v[MEM_MAX_WORDS] = {0};
   mem_word *row = mem_row(me, 0) + i;
   switch (bytes) {
   case 1:
@@ -40,13 +43,18 @@ static inline void lane_load(struct mem_effect *me, unsigned i, const uint8_t *p
     memcpy(v, p, 8);
     row[0] = v[0], row[LANES_MAX] = v[1];
     return;
-  default:
+  case 16:
     memcpy(v, p, 16);
     row[0] = v[0], row[LANES_MAX] = v[1], row[2 * LANES_MAX] = v[2], row[3 * LANES_MAX] = v[3];
+    return;
+  default:
+    memcpy(v, p, MEM_MAX_BYTES);
+    for (unsigned k = 0; k < MEM_MAX_WORDS; k++) row[k * LANES_MAX] = v[k];
   }
 }
 
-static inline void lane_value(struct mem_effect *me, unsigned i, uint32_t v[4], unsigned bytes)
+static inline void lane_value(struct mem_effect *me, unsigned i, uint32_t v[MEM_MAX_WORDS],
+                              unsigned bytes)
 {
   const mem_word *row = mem_row(me, 0) + i;
   for (unsigned k = 0; k * 4 < bytes; k++) v[k] = row[k * LANES_MAX];
@@ -194,6 +202,21 @@ static void load_finish_s16(struct func_warp *w, const struct uop *u, struct eff
   mem_commit(w, u, e, 1);
 }
 
+/* 256-bit load: words 0..3 to Rd, 4..7 to the second destination, packed: a word that the mask does not
+ * name has no register. */
+static void load_finish_256(struct func_warp *w, const struct uop *u, struct effect *e)
+{
+  unsigned mask = (unsigned)sass_get(u->s, FLD_MASK_L256);
+  unsigned reg[2] = {u->s->dst, (unsigned)sass_get(u->s, FLD_RD_HI)};
+  for (unsigned k = 0; k < MEM_MAX_WORDS; k++) {
+    unsigned half = k / HALF_WORDS;
+    if (!(mask >> k & 1) || reg[half] == SASS_RZ) continue;
+    uint32_t row[LANES], *d = row_dst(w, (struct row_ref){BASE_REG, reg[half]++ * ROW_BYTES});
+    memcpy(row, mem_row(e->mem, k), ROW_BYTES);
+    row_blend(d, row, 1, (uint32_t)e->exec);
+  }
+}
+
 /* All lanes' values in a row, as consecutive lanes write them to memory. */
 static inline void gather_words(struct mem_effect *me, uint32_t *restrict to, unsigned words)
 {
@@ -211,6 +234,7 @@ static bool store_dense(struct mem_effect *me, uint32_t lanes, struct gmem_view 
   case 4: return gmem_view_write(v, me->addr[0], mem_row(me, 0), ROW_BYTES);
   case 8: gather_words(me, buf, 2); break;
   case 16: gather_words(me, buf, 4); break;
+  case 32: gather_words(me, buf, 8); break;
   default: return false;
   }
   return gmem_view_write(v, me->addr[0], buf, (size_t)LANES * me->bytes);
@@ -227,7 +251,7 @@ static bool store_runs(struct func_warp *w, struct effect *e, uint32_t lanes, st
     unsigned first = bits_first(lanes), n = 0;
     uint64_t at = me->addr[first];
     for (unsigned i = first; i < LANES && lanes >> i & 1; i++, n++) {
-      uint32_t value[4];
+      uint32_t value[MEM_MAX_WORDS];
       if (me->addr[i] != at + (uint64_t)n * me->bytes) break;
       lane_value(me, i, value, me->bytes);
       memcpy(buf + (size_t)n * me->bytes, value, me->bytes);
@@ -259,7 +283,7 @@ static bool store_global(struct func_warp *w, struct effect *e, uint32_t lanes,
     unsigned i = bits_first(lanes);
     uint8_t *p = mem_host(&c, me->addr[i]);
     if (!p) return mem_unmapped(w, e, i, me->addr[i], f);
-    uint32_t value[4];
+    uint32_t value[MEM_MAX_WORDS];
     lane_value(me, i, value, me->bytes);
     memcpy(p, value, me->bytes);
   }
@@ -270,7 +294,7 @@ static void store_shared(struct func_warp *w, struct mem_effect *me, uint32_t la
 {
   for (; lanes; lanes &= lanes - 1) {
     unsigned i = bits_first(lanes);
-    uint32_t value[4];
+    uint32_t value[MEM_MAX_WORDS];
     lane_value(me, i, value, me->bytes);
     memcpy(w->cta->shared + me->addr[i], value, me->bytes);
   }
@@ -293,7 +317,7 @@ static bool store_near(struct func_warp *w, struct effect *e, uint32_t lanes, st
     uint64_t a;
     enum mem_space space = mem_lane_space(w, me, i, &a);
     if (!(p = mem_near(w, e, space, i, a, me->bytes, f))) return false;
-    uint32_t value[4];
+    uint32_t value[MEM_MAX_WORDS];
     lane_value(me, i, value, me->bytes);
     memcpy(p, value, me->bytes);
   }
@@ -313,8 +337,9 @@ bool mem_store_perform(struct func_warp *w, const struct uop *u, struct effect *
 
 void mem_sample_data(const struct func_warp *w, const struct uop *u, struct mem_effect *me)
 {
-  const uint32_t *b = row_src(w, u->b);
-  for (unsigned k = 0; k * 4 < me->bytes; k++) memcpy(mem_row(me, k), b + k * LANES, ROW_BYTES);
+  const uint32_t *half[2] = {row_src(w, u->b), row_src(w, u->c)};
+  for (unsigned k = 0; k * 4 < me->bytes; k++)
+    memcpy(mem_row(me, k), half[k / HALF_WORDS] + k % HALF_WORDS * LANES, ROW_BYTES);
 }
 
 static bool access_global(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
@@ -438,6 +463,15 @@ static uop_fn *pick_load(const struct sass_inst *s, struct uop *u, uop_fn *fn)
   return fn;
 }
 
+static uop_fn *pick_load_256(const struct sass_inst *s, struct uop *u)
+{
+  mem_prepare(s, u);
+  u->flags = UOP_MEM;
+  u->perform = mem_load_perform;
+  u->finish = load_finish_256;
+  return access_global;
+}
+
 static uop_fn *pick_store(const struct sass_inst *s, struct uop *u, uop_fn *fn)
 {
   mem_prepare(s, u);
@@ -471,6 +505,10 @@ uop_fn *sem_mem_handler(const struct sass_inst *s, struct uop *u)
     return pick_load(s, u, access_global);
   case SEM_LDS: case SEM_LDL:
     return pick_load(s, u, access_near);
+  case SEM_LDG_256:
+    return pick_load_256(s, u);
+  case SEM_STG_256:
+    return sass_get(s, FLD_UNK_MASK_S256) == ALL_WORDS ? pick_store(s, u, access_global) : NULL;
   case SEM_STG: case SEM_ST:
     return pick_store(s, u, access_global);
   case SEM_STS: case SEM_STL:

@@ -48,7 +48,8 @@ static const struct usual usual[] = {
     {FLD_UNK_SYNCS_70, SEM__N, 1, 0},    {FLD_ATOM_A64, SEM__N, 1, 0},
     {FLD_PP, SEM_BAR, 0, 0},             {FLD_TEX_B, SEM__N, 1, 0},
     {FLD_UNK_TEX_48, SEM__N, 255, 0},    {FLD_TEX_RD2, SEM__N, SASS_RZ, 0},
-    {FLD_TEX_MASK, SEM__N, 15, 0},
+    {FLD_TEX_MASK, SEM__N, 15, 0},       {FLD_MASK_L256, SEM__N, 255, 0},
+    {FLD_UNK_MASK_S256, SEM__N, 255, 0}, {FLD_RD_HI, SEM__N, SASS_RZ, 0},
 };
 
 unsigned asm_urz(const struct attempt *a, unsigned id)

@@ -24,7 +24,8 @@ static const uint8_t class_of[FLD__N] = {
     [FLD_PP_NOT] = CLASS_NOT, [FLD_PQ_NOT] = CLASS_NOT, [FLD_PR_NOT] = CLASS_NOT,
     [FLD_URA_NOT] = CLASS_NOT, [FLD_PR_U] = CLASS_FILE,
     [FLD_MEM_OFFSET] = CLASS_OFFSET, [FLD_MEM_OFFSET23] = CLASS_OFFSET,
-    [FLD_OFFSET32] = CLASS_OFFSET,
+    [FLD_OFFSET32] = CLASS_OFFSET, [FLD_OFFSET_L256] = CLASS_OFFSET, [FLD_OFFSET_S256] = CLASS_OFFSET,
+    [FLD_RD_HI] = CLASS_REG,
     [FLD_LDGSTS_SOFF] = CLASS_OFFSET, [FLD_LDGSTS_GOFF] = CLASS_OFFSET,
     [FLD_TARGET48] = CLASS_TARGET, [FLD_TARGET56] = CLASS_TARGET, [FLD_TARGET30] = CLASS_TARGET,
     [FLD_TARGET_LEPC] = CLASS_BYTE_TARGET,
@@ -168,14 +169,25 @@ static bool read_number(struct attempt *a, struct span s, unsigned id)
   return put(a, id, bits, at);
 }
 
+/* Bytes that an offset field counts in. */
+static unsigned offset_unit(unsigned id)
+{
+  return id == FLD_OFFSET_L256 || id == FLD_OFFSET_S256 ? 32 : 1;
+}
+
 static bool read_offset(struct attempt *a, struct number n, unsigned id, const char *at)
 {
   uint64_t bits;
   char what[96];
-  unsigned width = field_width(id);
+  unsigned width = field_width(id), unit = offset_unit(id);
+  if (n.magnitude % unit) {
+    snprintf(what, sizeof what, "the offset is no multiple of 0x%x", unit);
+    return fail_here(a, WRONG_VALUE, at, what);
+  }
+  n.magnitude /= unit;
   if (!number_fits(n, width, true, &bits)) {
-    snprintf(what, sizeof what, "offset out of range: -0x%llx..0x%llx", 1ull << (width - 1),
-             (1ull << (width - 1)) - 1);
+    snprintf(what, sizeof what, "offset out of range: -0x%llx..0x%llx", (1ull << (width - 1)) * unit,
+             ((1ull << (width - 1)) - 1) * unit);
     return fail_here(a, WRONG_VALUE, at, what);
   }
   return put(a, id, bits, at);

@@ -193,6 +193,7 @@ static int64_t get_signed(const struct sass_inst *s, unsigned id)
 /* Memory addresses: register, uniform register, signed offset. */
 static void fill_address(struct sass_inst *s, unsigned kind)
 {
+  enum { BYTES_256 = 32 };
   s->src[0] = src_reg(sass_get(s, FLD_RA));
   s->offset = get_signed(s, FLD_MEM_OFFSET);
   switch (kind) {
@@ -206,6 +207,16 @@ static void fill_address(struct sass_inst *s, unsigned kind)
     break;
   case OPD_SADDR_C6:
     s->ua = ureg(s, sass_get(s, FLD_URC6));
+    break;
+  case OPD_ADDR_L256:
+    s->ua = ureg(s, sass_get(s, FLD_URB));
+    s->ua_is_descriptor = sass_get(s, FLD_MEM_DESC);
+    s->offset = get_signed(s, FLD_OFFSET_L256) * BYTES_256;
+    break;
+  case OPD_ADDR_S256:
+    s->ua = ureg(s, sass_get(s, FLD_URC));
+    s->ua_is_descriptor = sass_get(s, FLD_MEM_DESC);
+    s->offset = get_signed(s, FLD_OFFSET_S256) * BYTES_256;
     break;
   case OPD_USADDR:
     s->src[0] = src_reg(SASS_RZ);
@@ -276,69 +287,159 @@ static void fill_predicate(struct sass_inst *s, unsigned kind)
   }
 }
 
+/* How one operand is filled in: arg is a field, or SRC(source, field). */
+typedef void operand_filler(struct sass_inst *, unsigned op, unsigned arg);
+
+enum { SRC_SHIFT = 12, SRC_FIELD = (1 << SRC_SHIFT) - 1 };
+#define SRC(n, field) ((n) << SRC_SHIFT | (field))
+_Static_assert((int)FLD__N <= (int)SRC_FIELD, "field numbers fit beside the source's");
+
+static void op_dst(struct sass_inst *s, unsigned op, unsigned field)
+{
+  (void)op;
+  s->dst = (uint8_t)sass_get(s, field);
+}
+
+static void op_udst(struct sass_inst *s, unsigned op, unsigned field)
+{
+  (void)op;
+  s->udst = ureg(s, sass_get(s, field));
+}
+
+static void op_source(struct sass_inst *s, unsigned op, unsigned n)
+{
+  fill_source(s, op, n);
+}
+
+static void op_predicate(struct sass_inst *s, unsigned op, unsigned arg)
+{
+  (void)arg;
+  fill_predicate(s, op & OM_KIND);
+}
+
+static void op_upred(struct sass_inst *s, unsigned op, unsigned arg)
+{
+  (void)op, (void)arg;
+  s->pq = get_pred(s, FLD_BRA_UP, FLD_BRA_UP_NOT);
+  s->pq.uniform = true;
+}
+
+static void op_reg(struct sass_inst *s, unsigned op, unsigned arg)
+{
+  (void)op;
+  s->src[arg >> SRC_SHIFT] = src_reg(sass_get(s, arg & SRC_FIELD));
+}
+
+static void op_imm(struct sass_inst *s, unsigned op, unsigned arg)
+{
+  (void)op;
+  s->src[arg >> SRC_SHIFT] = src_imm(sass_get(s, arg & SRC_FIELD));
+}
+
+static void op_imm64(struct sass_inst *s, unsigned op, unsigned field)
+{
+  (void)op;
+  s->src[0] = src_imm(sass_get(s, field));
+  s->src[0].imm_hi = (uint32_t)(sass_get(s, field) >> 32);
+}
+
+static void op_usource(struct sass_inst *s, unsigned op, unsigned arg)
+{
+  (void)op;
+  s->src[arg >> SRC_SHIFT] =
+      (struct sass_src){.kind = SRC_UREG, .index = ureg(s, sass_get(s, arg & SRC_FIELD))};
+}
+
+/* The handle of a texture or surface in a constant bank. */
+static void op_handle_constant(struct sass_inst *s, unsigned op, unsigned arg)
+{
+  (void)op, (void)arg;
+  s->src[2] = (struct sass_src){.kind = SRC_CONST, .bank = (uint8_t)sass_get(s, FLD_CBANK),
+                                .imm = (uint32_t)sass_get(s, FLD_COFF) * 4};
+}
+
+static void op_address(struct sass_inst *s, unsigned op, unsigned arg)
+{
+  (void)arg;
+  fill_address(s, op & OM_KIND);
+}
+
+static void op_constant_address(struct sass_inst *s, unsigned op, unsigned arg)
+{
+  (void)arg;
+  fill_constant_address(s, op & OM_KIND);
+}
+
+static void op_target(struct sass_inst *s, unsigned op, unsigned field)
+{
+  (void)op;
+  s->offset = get_signed(s, field) * 4;
+}
+
+static void op_lepc_target(struct sass_inst *s, unsigned op, unsigned field)
+{
+  (void)op;
+  s->offset = (int64_t)sass_get(s, field);
+}
+
+static void op_breg(struct sass_inst *s, unsigned op, unsigned field)
+{
+  (void)op;
+  s->bar = (uint8_t)sass_get(s, field);
+}
+
+static void op_umask(struct sass_inst *s, unsigned op, unsigned field)
+{
+  (void)op;
+  s->ua = ureg(s, sass_get(s, field));
+}
+
+/* Operands that are not listed are read through their fields. */
+static const struct {
+  operand_filler *fill;
+  uint16_t arg;
+} fillers[OPD__N] = {
+    [OPD_D] = {op_dst, FLD_RD}, [OPD_DQ] = {op_dst, FLD_RD},
+    [OPD_UD] = {op_udst, FLD_URD}, [OPD_UDQ] = {op_udst, FLD_URD},
+    [OPD_A] = {op_source, 0}, [OPD_B] = {op_source, 1}, [OPD_C] = {op_source, 2},
+    [OPD_CHI] = {op_source, 2},
+    [OPD_PU] = {op_predicate, 0}, [OPD_PUQ] = {op_predicate, 0}, [OPD_PV] = {op_predicate, 0},
+    [OPD_PVQ] = {op_predicate, 0}, [OPD_PP] = {op_predicate, 0}, [OPD_PPQ] = {op_predicate, 0},
+    [OPD_PPX] = {op_predicate, 0}, [OPD_PPRED] = {op_predicate, 0}, [OPD_PQ] = {op_predicate, 0},
+    [OPD_PQX] = {op_predicate, 0}, [OPD_PREX] = {op_predicate, 0}, [OPD_PRU] = {op_predicate, 0},
+    [OPD_UPA] = {op_upred, 0},
+    [OPD_TA] = {op_reg, SRC(0, FLD_RA)}, [OPD_SUADDR] = {op_reg, SRC(0, FLD_RA)},
+    [OPD_TB] = {op_reg, SRC(1, FLD_RB)}, [OPD_TOFF] = {op_handle_constant, 0},
+    [OPD_TUR] = {op_usource, SRC(2, FLD_TEX_URH)}, [OPD_HC] = {op_reg, SRC(2, FLD_RC)},
+    [OPD_DATA_B] = {op_reg, SRC(1, FLD_RB)}, [OPD_DATA_C] = {op_reg, SRC(1, FLD_RC)},
+    [OPD_SWAP_C] = {op_reg, SRC(2, FLD_RC)}, [OPD_UDATA_B] = {op_usource, SRC(1, FLD_URB)},
+    [OPD_ADDR] = {op_address, 0}, [OPD_ADDR_DB] = {op_address, 0}, [OPD_ADDR_DC] = {op_address, 0},
+    [OPD_ADDR_AC] = {op_address, 0}, [OPD_ADDR_O32] = {op_address, 0}, [OPD_SADDR] = {op_address, 0},
+    [OPD_SADDR_B] = {op_address, 0}, [OPD_SADDR_C] = {op_address, 0}, [OPD_SADDR_C6] = {op_address, 0},
+    [OPD_USADDR] = {op_address, 0}, [OPD_XADDR] = {op_address, 0}, [OPD_XADDR_B] = {op_address, 0},
+    [OPD_XADDR_C] = {op_address, 0}, [OPD_LDGSTS_G] = {op_address, 0}, [OPD_CCTL] = {op_address, 0},
+    [OPD_ADDR_UC] = {op_address, 0}, [OPD_ADDR_AC100] = {op_address, 0},
+    [OPD_ADDR_RC100] = {op_address, 0}, [OPD_LDGSTS_G100] = {op_address, 0},
+    [OPD_ADDR_L256] = {op_address, 0}, [OPD_ADDR_S256] = {op_address, 0},
+    [OPD_DATA_HI] = {op_reg, SRC(2, FLD_RD)},
+    [OPD_LDGSTS_S] = {op_reg, SRC(1, FLD_RD)},
+    [OPD_CADDR] = {op_constant_address, 0}, [OPD_UCADDR] = {op_constant_address, 0},
+    [OPD_UCADDR_UR] = {op_constant_address, 0}, [OPD_LDCU] = {op_constant_address, 0},
+    [OPD_T48] = {op_target, FLD_TARGET48}, [OPD_T56] = {op_target, FLD_TARGET56},
+    [OPD_T30] = {op_target, FLD_TARGET30}, [OPD_TLEPC] = {op_lepc_target, FLD_TARGET_LEPC},
+    [OPD_BREG_D] = {op_breg, FLD_BREG}, [OPD_BREG_S] = {op_breg, FLD_BREG},
+    [OPD_UMASK] = {op_umask, FLD_URA_MASK}, [OPD_UMASK100] = {op_umask, FLD_URA},
+    [OPD_IMM64] = {op_imm64, FLD_IMM64},
+    [OPD_LANE_R] = {op_reg, SRC(1, FLD_RB)}, [OPD_LANE_I] = {op_imm, SRC(1, FLD_SHFL_LANE)},
+    [OPD_CLAMP_R] = {op_reg, SRC(2, FLD_RC)}, [OPD_CLAMP_I] = {op_imm, SRC(2, FLD_SHFL_C)},
+    [OPD_BAR_R] = {op_reg, SRC(0, FLD_RB)}, [OPD_BAR_I] = {op_imm, SRC(0, FLD_BAR_ID)},
+    [OPD_COUNT_R] = {op_reg, SRC(1, FLD_RB)}, [OPD_COUNT_I] = {op_imm, SRC(1, FLD_BAR_COUNT)},
+};
+
 static void fill_operand(struct sass_inst *s, unsigned op)
 {
   unsigned kind = op & OM_KIND;
-  switch (kind) {
-  case OPD_D: case OPD_DQ: s->dst = (uint8_t)sass_get(s, FLD_RD); break;
-  case OPD_UD: case OPD_UDQ: s->udst = ureg(s, sass_get(s, FLD_URD)); break;
-  case OPD_A: fill_source(s, op, 0); break;
-  case OPD_B: fill_source(s, op, 1); break;
-  case OPD_C: case OPD_CHI: fill_source(s, op, 2); break;
-  case OPD_PU: case OPD_PUQ: case OPD_PV: case OPD_PVQ: case OPD_PP: case OPD_PPQ: case OPD_PPX:
-  case OPD_PPRED: case OPD_PQ: case OPD_PQX: case OPD_PREX: case OPD_PRU:
-    fill_predicate(s, kind);
-    break;
-  case OPD_TA: case OPD_SUADDR: s->src[0] = src_reg(sass_get(s, FLD_RA)); break;
-  case OPD_TB: s->src[1] = src_reg(sass_get(s, FLD_RB)); break;
-  case OPD_TOFF:
-    s->src[2] = (struct sass_src){.kind = SRC_CONST, .bank = (uint8_t)sass_get(s, FLD_CBANK),
-                                  .imm = (uint32_t)sass_get(s, FLD_COFF) * 4};
-    break;
-  case OPD_TUR:
-    s->src[2] = (struct sass_src){.kind = SRC_UREG, .index = ureg(s, sass_get(s, FLD_TEX_URH))};
-    break;
-  case OPD_HC: s->src[2] = src_reg(sass_get(s, FLD_RC)); break;
-  case OPD_DATA_B: s->src[1] = src_reg(sass_get(s, FLD_RB)); break;
-  case OPD_DATA_C: s->src[1] = src_reg(sass_get(s, FLD_RC)); break;
-  case OPD_SWAP_C: s->src[2] = src_reg(sass_get(s, FLD_RC)); break;
-  case OPD_ADDR: case OPD_ADDR_DB: case OPD_ADDR_DC: case OPD_ADDR_AC: case OPD_ADDR_O32:
-  case OPD_SADDR: case OPD_SADDR_B: case OPD_SADDR_C: case OPD_XADDR: case OPD_XADDR_B:
-  case OPD_XADDR_C: case OPD_LDGSTS_G: case OPD_CCTL:
-  case OPD_ADDR_UC: case OPD_ADDR_AC100: case OPD_ADDR_RC100: case OPD_LDGSTS_G100: case OPD_SADDR_C6: case OPD_USADDR:
-    fill_address(s, kind);
-    break;
-  case OPD_LDGSTS_S: s->src[1] = src_reg(sass_get(s, FLD_RD)); break;
-  case OPD_CADDR: case OPD_UCADDR: case OPD_UCADDR_UR: case OPD_LDCU:
-    fill_constant_address(s, kind); break;
-  case OPD_T48: s->offset = get_signed(s, FLD_TARGET48) * 4; break;
-  case OPD_T56: s->offset = get_signed(s, FLD_TARGET56) * 4; break;
-  case OPD_T30: s->offset = get_signed(s, FLD_TARGET30) * 4; break;
-  case OPD_TLEPC: s->offset = (int64_t)sass_get(s, FLD_TARGET_LEPC); break;
-  case OPD_UDATA_B:
-    s->src[1] = (struct sass_src){.kind = SRC_UREG, .index = ureg(s, sass_get(s, FLD_URB))};
-    break;
-  case OPD_UPA:
-    s->pq = get_pred(s, FLD_BRA_UP, FLD_BRA_UP_NOT);
-    s->pq.uniform = true;
-    break;
-  case OPD_BREG_D: case OPD_BREG_S: s->bar = (uint8_t)sass_get(s, FLD_BREG); break;
-  case OPD_UMASK100: s->ua = ureg(s, sass_get(s, FLD_URA)); break;
-  case OPD_IMM64:
-    s->src[0] = src_imm(sass_get(s, FLD_IMM64));
-    s->src[0].imm_hi = (uint32_t)(sass_get(s, FLD_IMM64) >> 32);
-    break;
-  case OPD_UMASK: s->ua = ureg(s, sass_get(s, FLD_URA_MASK)); break;
-  case OPD_LANE_R: s->src[1] = src_reg(sass_get(s, FLD_RB)); break;
-  case OPD_LANE_I: s->src[1] = src_imm(sass_get(s, FLD_SHFL_LANE)); break;
-  case OPD_CLAMP_R: s->src[2] = src_reg(sass_get(s, FLD_RC)); break;
-  case OPD_CLAMP_I: s->src[2] = src_imm(sass_get(s, FLD_SHFL_C)); break;
-  case OPD_BAR_R: s->src[0] = src_reg(sass_get(s, FLD_RB)); break;
-  case OPD_BAR_I: s->src[0] = src_imm(sass_get(s, FLD_BAR_ID)); break;
-  case OPD_COUNT_R: s->src[1] = src_reg(sass_get(s, FLD_RB)); break;
-  case OPD_COUNT_I: s->src[1] = src_imm(sass_get(s, FLD_BAR_COUNT)); break;
-  default: break; /* read through their fields */
-  }
+  if (fillers[kind].fill) fillers[kind].fill(s, op, fillers[kind].arg);
 }
 
 static void fill_semantic(struct sass_inst *s)

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "isa/sass/row.h"
 
 /* Where the text goes; n counts what an unlimited buffer would hold. */
@@ -255,6 +256,7 @@ static bool is_quiet(const struct sass_inst *s, unsigned kind)
   case OPD_MASK: return sass_get(s, FLD_MOV_MASK) == 15;
   case OPD_TB: return s->src[1].index == SASS_RZ;
   case OPD_TMASK: return sass_get(s, FLD_TEX_MASK) == 15;
+  case OPD_MASK256: return sass_get(s, FLD_MASK_L256) == 255;
   case OPD_COUNT_I: return !s->src[1].imm;
   case OPD_CCTL: return s->src[0].index == SASS_RZ && !s->offset;
   case OPD_T48: return s->sem == SEM_CALL_ABS && s->src[0].kind == SRC_REG && !s->offset;
@@ -279,11 +281,6 @@ static void put_pred_operand(struct text *o, const struct sass_inst *s, unsigned
   case OPD_PREX: case OPD_PRU: put_pred(o, s->pr); break;
   default: put_pred(o, s->pp); break;
   }
-}
-
-static void put_number_operand(struct text *o, const struct sass_inst *s, unsigned field)
-{
-  put(o, "0x%llx", (unsigned long long)sass_get(s, field));
 }
 
 static void put_special_register(struct text *o, const struct sass_inst *s)
@@ -313,89 +310,244 @@ static void put_bulk(struct text *o, const struct sass_inst *s, unsigned kind)
   put(o, "%s", address ? "]" : "");
 }
 
-static void put_operand(struct text *o, const struct sass_inst *s, const struct inst *t,
-                        unsigned op)
+/* How one operand is written: a writer and what it needs to know, a field or PLAIN(source, slot). */
+typedef void operand_writer(struct text *, const struct sass_inst *, const struct inst *, unsigned op,
+                            unsigned arg);
+
+#define PLAIN(n, slot) ((n) << 4 | (slot))
+
+static void op_dst(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                   unsigned arg)
+{
+  (void)t, (void)op, (void)arg;
+  put_reg(o, s->dst);
+}
+
+static void op_udst(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                    unsigned arg)
+{
+  (void)t, (void)op, (void)arg;
+  put_ureg(o, s->udst);
+}
+
+static void op_source(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                      unsigned n)
+{
+  put_source(o, s, t, op, n);
+}
+
+static void op_plain(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                     unsigned arg)
+{
+  (void)op;
+  put_plain(o, s, t, arg >> 4, arg & 15);
+}
+
+static void op_pred(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                    unsigned arg)
+{
+  (void)t, (void)arg;
+  put_pred_operand(o, s, op & OM_KIND);
+}
+
+static void op_reg(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                   unsigned field)
+{
+  (void)t, (void)op;
+  put_reg(o, (unsigned)sass_get(s, field));
+}
+
+static void op_number(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                      unsigned field)
+{
+  (void)t, (void)op;
+  put(o, "0x%llx", (unsigned long long)sass_get(s, field));
+}
+
+static void op_name(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                    unsigned field)
+{
+  (void)t, (void)op;
+  put(o, "%s", sass_fields[field].names[sass_get(s, field)]);
+}
+
+/* A uniform register of src[n]. */
+static void op_usource(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                       unsigned n)
+{
+  (void)t, (void)op;
+  put_ureg(o, s->src[n].index);
+}
+
+static void op_surface_address(struct text *o, const struct sass_inst *s, const struct inst *t,
+                               unsigned op, unsigned arg)
+{
+  (void)op, (void)arg;
+  put(o, "[");
+  put_plain(o, s, t, 0, 0);
+  put(o, "]");
+}
+
+static void op_rpc(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                   unsigned arg)
+{
+  (void)t, (void)op, (void)arg;
+  put(o, sass_get(s, FLD_RPC_HI) ? "Rpc.HI" : "Rpc.LO");
+}
+
+static void op_upred(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                     unsigned arg)
+{
+  (void)t, (void)op, (void)arg;
+  put_pred(o, s->pq);
+}
+
+static void op_pred_set(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                        unsigned arg)
+{
+  (void)t, (void)op, (void)arg;
+  put(o, s->row->traits & ROW_UREGS ? "UPR" : "PR");
+}
+
+static void op_special(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                       unsigned arg)
+{
+  (void)t, (void)op, (void)arg;
+  put_special_register(o, s);
+}
+
+static void op_address(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                       unsigned arg)
+{
+  (void)arg;
+  put_address(o, s, t, op & OM_KIND);
+}
+
+static void op_ldgsts_shared(struct text *o, const struct sass_inst *s, const struct inst *t,
+                             unsigned op, unsigned arg)
+{
+  (void)t, (void)op, (void)arg;
+  put(o, "[");
+  put_reg(o, s->src[1].index);
+  put_offset(o, bits_sext(sass_get(s, FLD_LDGSTS_SOFF), 20), false);
+  put(o, "]");
+}
+
+static void op_constant_address(struct text *o, const struct sass_inst *s, const struct inst *t,
+                                unsigned op, unsigned arg)
+{
+  (void)t, (void)arg;
+  put_constant_address(o, s, op & OM_KIND);
+}
+
+static void op_target(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                      unsigned arg)
+{
+  (void)op, (void)arg;
+  put_target(o, s, t);
+}
+
+static void op_breg(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                    unsigned arg)
+{
+  (void)t, (void)op, (void)arg;
+  put(o, "B%u", s->bar);
+}
+
+static void op_bstate(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                      unsigned arg)
+{
+  (void)t, (void)op, (void)arg;
+  put_bstate(o, (unsigned)sass_get(s, FLD_BMOV_STATE));
+}
+
+static void op_umask(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                     unsigned arg)
+{
+  (void)t, (void)op, (void)arg;
+  put(o, "%s", sass_get(s, FLD_URA_NOT) ? "~" : "");
+  put_ureg(o, s->ua);
+}
+
+static void op_depbar(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                      unsigned arg)
+{
+  (void)s, (void)op, (void)arg;
+  put_depbar(o, t);
+}
+
+static void op_scale_lanes(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                           unsigned arg)
+{
+  (void)t, (void)op, (void)arg;
+  put_ureg(o, (unsigned)sass_get(s, FLD_SCALE_UR));
+}
+
+static void op_bulk(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                    unsigned arg)
+{
+  (void)t, (void)arg;
+  put_bulk(o, s, op & OM_KIND);
+}
+
+static const struct {
+  operand_writer *put;
+  uint16_t arg;
+} writers[OPD__N] = {
+    [OPD_D] = {op_dst, 0}, [OPD_DQ] = {op_dst, 0}, [OPD_UD] = {op_udst, 0}, [OPD_UDQ] = {op_udst, 0},
+    [OPD_A] = {op_source, 0}, [OPD_B] = {op_source, 1}, [OPD_C] = {op_source, 2},
+    [OPD_CHI] = {op_source, 2},
+    [OPD_PU] = {op_pred, 0}, [OPD_PUQ] = {op_pred, 0}, [OPD_PV] = {op_pred, 0},
+    [OPD_PVQ] = {op_pred, 0}, [OPD_PP] = {op_pred, 0}, [OPD_PPQ] = {op_pred, 0},
+    [OPD_PPX] = {op_pred, 0}, [OPD_PPRED] = {op_pred, 0}, [OPD_PQ] = {op_pred, 0},
+    [OPD_PQX] = {op_pred, 0}, [OPD_PREX] = {op_pred, 0}, [OPD_PRU] = {op_pred, 0},
+    [OPD_UPA] = {op_upred, 0}, [OPD_PRS] = {op_pred_set, 0}, [OPD_PRD] = {op_pred_set, 0},
+    [OPD_TA] = {op_plain, PLAIN(0, 0)}, [OPD_TB] = {op_plain, PLAIN(1, 1)},
+    [OPD_HC] = {op_plain, PLAIN(2, 2)}, [OPD_DATA_B] = {op_plain, PLAIN(1, 1)},
+    [OPD_LANE_R] = {op_plain, PLAIN(1, 1)}, [OPD_LANE_I] = {op_plain, PLAIN(1, 1)},
+    [OPD_COUNT_R] = {op_plain, PLAIN(1, 1)}, [OPD_COUNT_I] = {op_plain, PLAIN(1, 1)},
+    [OPD_DATA_C] = {op_plain, PLAIN(1, 2)}, [OPD_SWAP_C] = {op_plain, PLAIN(2, 2)},
+    [OPD_CLAMP_R] = {op_plain, PLAIN(2, 2)}, [OPD_CLAMP_I] = {op_plain, PLAIN(2, 2)},
+    [OPD_BAR_R] = {op_plain, PLAIN(0, 1)}, [OPD_BAR_I] = {op_plain, PLAIN(0, 1)},
+    [OPD_TD2] = {op_reg, FLD_TEX_RD2}, [OPD_META] = {op_reg, FLD_HMMA_META},
+    [OPD_SCALE_A] = {op_reg, FLD_SCALE_A}, [OPD_SCALE_B] = {op_reg, FLD_SCALE_B},
+    [OPD_SCALE_U] = {op_scale_lanes, 0}, [OPD_SEL] = {op_number, FLD_HMMA_SEL},
+    [OPD_TBANK] = {op_number, FLD_CBANK}, [OPD_TOFF] = {op_number, FLD_COFF},
+    [OPD_TUR] = {op_usource, 2}, [OPD_TUOFF] = {op_number, FLD_TEX_UOFF},
+    [OPD_TMASK] = {op_number, FLD_TEX_MASK}, [OPD_TDIM] = {op_name, FLD_TEX_DIM},
+    [OPD_TQUERY] = {op_name, FLD_TXQ_QUERY}, [OPD_SUADDR] = {op_surface_address, 0},
+    [OPD_LUT] = {op_number, FLD_LUT}, [OPD_PLUT] = {op_number, FLD_PLUT},
+    [OPD_PLUT2] = {op_number, FLD_PLUT2}, [OPD_SHIFT] = {op_number, FLD_LEA_SHIFT},
+    [OPD_MASK] = {op_number, FLD_MOV_MASK}, [OPD_FSWZ] = {op_number, FLD_FSWZ_LANE},
+    [OPD_PMIMM] = {op_number, FLD_PMTRIG_IMM}, [OPD_BPTIMM] = {op_number, FLD_BPT_IMM},
+    [OPD_IMM64] = {op_number, FLD_IMM64},
+    [OPD_RPC] = {op_rpc, 0}, [OPD_SR] = {op_special, 0}, [OPD_UDATA_B] = {op_usource, 1},
+    [OPD_ADDR] = {op_address, 0}, [OPD_ADDR_DB] = {op_address, 0}, [OPD_ADDR_DC] = {op_address, 0},
+    [OPD_ADDR_AC] = {op_address, 0}, [OPD_ADDR_O32] = {op_address, 0}, [OPD_SADDR] = {op_address, 0},
+    [OPD_SADDR_B] = {op_address, 0}, [OPD_SADDR_C] = {op_address, 0}, [OPD_SADDR_C6] = {op_address, 0},
+    [OPD_USADDR] = {op_address, 0}, [OPD_XADDR] = {op_address, 0}, [OPD_XADDR_B] = {op_address, 0},
+    [OPD_XADDR_C] = {op_address, 0}, [OPD_LDGSTS_G] = {op_address, 0}, [OPD_CCTL] = {op_address, 0},
+    [OPD_ADDR_UC] = {op_address, 0}, [OPD_ADDR_AC100] = {op_address, 0},
+    [OPD_ADDR_RC100] = {op_address, 0}, [OPD_LDGSTS_G100] = {op_address, 0},
+    [OPD_ADDR_L256] = {op_address, 0}, [OPD_ADDR_S256] = {op_address, 0},
+    [OPD_D_HI] = {op_reg, FLD_RD_HI}, [OPD_DATA_HI] = {op_plain, PLAIN(2, 2)},
+    [OPD_MASK256] = {op_number, FLD_MASK_L256},
+    [OPD_LDGSTS_S] = {op_ldgsts_shared, 0},
+    [OPD_CADDR] = {op_constant_address, 0}, [OPD_UCADDR] = {op_constant_address, 0},
+    [OPD_UCADDR_UR] = {op_constant_address, 0}, [OPD_LDCU] = {op_constant_address, 0},
+    [OPD_T48] = {op_target, 0}, [OPD_T56] = {op_target, 0}, [OPD_T30] = {op_target, 0},
+    [OPD_TLEPC] = {op_target, 0},
+    [OPD_BREG_D] = {op_breg, 0}, [OPD_BREG_S] = {op_breg, 0},
+    [OPD_BSTATE_D] = {op_bstate, 0}, [OPD_BSTATE_S] = {op_bstate, 0},
+    [OPD_UMASK] = {op_umask, 0}, [OPD_UMASK100] = {op_umask, 0}, [OPD_DEPBAR] = {op_depbar, 0},
+    [OPD_BULK_A] = {op_bulk, 0}, [OPD_BULK_B] = {op_bulk, 0}, [OPD_BULK_C] = {op_bulk, 0},
+};
+
+static void put_operand(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op)
 {
   unsigned kind = op & OM_KIND;
-  switch (kind) {
-  case OPD_D: case OPD_DQ: put_reg(o, s->dst); break;
-  case OPD_UD: case OPD_UDQ: put_ureg(o, s->udst); break;
-  case OPD_A: put_source(o, s, t, op, 0); break;
-  case OPD_B: put_source(o, s, t, op, 1); break;
-  case OPD_C: case OPD_CHI: put_source(o, s, t, op, 2); break;
-  case OPD_PU: case OPD_PUQ: case OPD_PV: case OPD_PVQ: case OPD_PP: case OPD_PPQ: case OPD_PPX:
-  case OPD_PPRED: case OPD_PQ: case OPD_PQX: case OPD_PREX: case OPD_PRU:
-    put_pred_operand(o, s, kind);
-    break;
-  case OPD_TD2: put_reg(o, (unsigned)sass_get(s, FLD_TEX_RD2)); break;
-  case OPD_TA: put_plain(o, s, t, 0, 0); break;
-  case OPD_TB: put_plain(o, s, t, 1, 1); break;
-  case OPD_HC: put_plain(o, s, t, 2, 2); break;
-  case OPD_TBANK: put_number_operand(o, s, FLD_CBANK); break;
-  case OPD_TOFF: put_number_operand(o, s, FLD_COFF); break;
-  case OPD_TUR: put_ureg(o, s->src[2].index); break;
-  case OPD_TUOFF: put_number_operand(o, s, FLD_TEX_UOFF); break;
-  case OPD_TMASK: put_number_operand(o, s, FLD_TEX_MASK); break;
-  case OPD_TDIM: put(o, "%s", sass_fields[FLD_TEX_DIM].names[sass_get(s, FLD_TEX_DIM)]); break;
-  case OPD_TQUERY:
-    put(o, "%s", sass_fields[FLD_TXQ_QUERY].names[sass_get(s, FLD_TXQ_QUERY)]);
-    break;
-  case OPD_SUADDR:
-    put(o, "[");
-    put_plain(o, s, t, 0, 0);
-    put(o, "]");
-    break;
-  case OPD_LUT: put_number_operand(o, s, FLD_LUT); break;
-  case OPD_RPC: put(o, sass_get(s, FLD_RPC_HI) ? "Rpc.HI" : "Rpc.LO"); break;
-  case OPD_SEL: put_number_operand(o, s, FLD_HMMA_SEL); break;
-  case OPD_UPA: put_pred(o, s->pq); break;
-  case OPD_UDATA_B: put_ureg(o, s->src[1].index); break;
-  case OPD_PLUT: put_number_operand(o, s, FLD_PLUT); break;
-  case OPD_PLUT2: put_number_operand(o, s, FLD_PLUT2); break;
-  case OPD_SHIFT: put_number_operand(o, s, FLD_LEA_SHIFT); break;
-  case OPD_MASK: put_number_operand(o, s, FLD_MOV_MASK); break;
-  case OPD_FSWZ: put_number_operand(o, s, FLD_FSWZ_LANE); break;
-  case OPD_PMIMM: put_number_operand(o, s, FLD_PMTRIG_IMM); break;
-  case OPD_BPTIMM: put_number_operand(o, s, FLD_BPT_IMM); break;
-  case OPD_PRS: case OPD_PRD: put(o, s->row->traits & ROW_UREGS ? "UPR" : "PR"); break;
-  case OPD_SR: put_special_register(o, s); break;
-  case OPD_DATA_B: case OPD_LANE_R: case OPD_LANE_I: case OPD_COUNT_R: case OPD_COUNT_I:
-    put_plain(o, s, t, 1, 1);
-    break;
-  case OPD_DATA_C: put_plain(o, s, t, 1, 2); break;
-  case OPD_SWAP_C: case OPD_CLAMP_R: case OPD_CLAMP_I: put_plain(o, s, t, 2, 2); break;
-  case OPD_BAR_R: case OPD_BAR_I: put_plain(o, s, t, 0, 1); break;
-  case OPD_ADDR: case OPD_ADDR_DB: case OPD_ADDR_DC: case OPD_ADDR_AC: case OPD_ADDR_O32:
-  case OPD_SADDR: case OPD_SADDR_B: case OPD_SADDR_C: case OPD_XADDR: case OPD_XADDR_B:
-  case OPD_XADDR_C: case OPD_LDGSTS_G: case OPD_CCTL:
-  case OPD_ADDR_UC: case OPD_ADDR_AC100: case OPD_ADDR_RC100: case OPD_LDGSTS_G100: case OPD_SADDR_C6: case OPD_USADDR:
-    put_address(o, s, t, kind);
-    break;
-  case OPD_LDGSTS_S:
-    put(o, "[");
-    put_reg(o, s->src[1].index);
-    put_offset(o, bits_sext(sass_get(s, FLD_LDGSTS_SOFF), 20), false);
-    put(o, "]");
-    break;
-  case OPD_CADDR: case OPD_UCADDR: case OPD_UCADDR_UR: case OPD_LDCU:
-    put_constant_address(o, s, kind); break;
-  case OPD_T48: case OPD_T56: case OPD_T30: case OPD_TLEPC: put_target(o, s, t); break;
-  case OPD_BREG_D: case OPD_BREG_S: put(o, "B%u", s->bar); break;
-  case OPD_BSTATE_D: case OPD_BSTATE_S: put_bstate(o, (unsigned)sass_get(s, FLD_BMOV_STATE)); break;
-  case OPD_IMM64: put_number_operand(o, s, FLD_IMM64); break;
-  case OPD_UMASK100: put_ureg(o, s->ua); break;
-  case OPD_UMASK:
-    put(o, "%s", sass_get(s, FLD_URA_NOT) ? "~" : "");
-    put_ureg(o, s->ua);
-    break;
-  case OPD_DEPBAR: put_depbar(o, t); break;
-  case OPD_META: put_reg(o, (unsigned)sass_get(s, FLD_HMMA_META)); break;
-  case OPD_SCALE_A: put_reg(o, (unsigned)sass_get(s, FLD_SCALE_A)); break;
-  case OPD_SCALE_B: put_reg(o, (unsigned)sass_get(s, FLD_SCALE_B)); break;
-  case OPD_SCALE_U: put_ureg(o, (unsigned)sass_get(s, FLD_SCALE_UR)); break;
-  case OPD_BULK_A: case OPD_BULK_B: case OPD_BULK_C: put_bulk(o, s, kind); break;
-  default: break;
-  }
+  BUG_ON(!writers[kind].put);
+  writers[kind].put(o, s, t, op, writers[kind].arg);
 }
 
 /* Types that are the default of their instruction are not written. */

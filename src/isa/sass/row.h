@@ -93,6 +93,8 @@ enum sass_opd {
   OPD_TD2, OPD_TA, OPD_TB,                  /* TEX …: second result, arguments */
   OPD_TBANK, OPD_TOFF, OPD_TUR, OPD_TUOFF, OPD_HC, /* handle: constant, uniform register, Rc */
   OPD_TDIM, OPD_TMASK, OPD_TQUERY, OPD_SUADDR, /* SULD …: [R4] */
+  OPD_ADDR_L256, OPD_ADDR_S256,             /* 256-bit LDG, STG: offset in units of 32 bytes */
+  OPD_D_HI, OPD_DATA_HI, OPD_MASK256,       /* upper four registers; words that are loaded */
   OPD__N,
   /* modifiers of A, B, C, or-ed in */
   OM_NEG = 1 << 7,  /* negated by the slot's neg bit */
@@ -119,7 +121,7 @@ enum sass_width {
   W_WIDE, /* d and c pairs */
   W_HI,   /* c pair */
   W_D2, W_A2,
-  W_MEM, W_ATOM, W_ATOM4 /* sm_90 codes */, W_ATOMF, W_ATOMS, W_CAS, W_LDSM,
+  W_MEM, W_256 /* eight registers in two groups */, W_ATOM, W_ATOM4 /* sm_90 codes */, W_ATOMF, W_ATOMS, W_CAS, W_LDSM,
   W_CVT, W_F2 /* FP32 pairs */, W_CS2R, W_MATCH, W_HMMA, W_IMMA, W_BMMA, W_DMMA, W_QMMA, W_MOVM, W_MXMMA,
   W_ARRIVE, /* 64-bit mbarrier: d pair */
   W_EXCH,   /* the same: data pair */

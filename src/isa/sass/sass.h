@@ -93,6 +93,7 @@ struct sass_pred {
  *   LDG LD LDS LDL ATOM* RED …    src[0] address (pair when global or generic), offset, ua
  *   STG ST STS STL STSM           src[1] data
  *   ATOM*, RED                    src[1] operand; compare-and-swap: src[1] compare, src[2] swap
+ *   LDG, STG of 256 bits          words 4..7 in FLD_RD_HI, src[2]; FLD_MASK_L256
  *   LDS, STS, ATOMS               src[0] is multiplied by 1, 4, 8, 16: FLD_LDS_STRIDE
  *   LDGSTS                        src[0] global address pair, offset; src[1] shared address register,
  *                                 FLD_LDGSTS_SOFF (20 bits, signed); pp false: no copy (or zero fill)

@@ -60,6 +60,7 @@ static unsigned data_bytes(const struct sass_inst *s)
 {
   switch (s->row->width) {
   case W_MEM: return mem_bytes(s);
+  case W_256: return 32;
   case W_ATOM: case W_ATOM4: case W_ATOMF: case W_ATOMS: case W_CAS: return atom_bytes(s);
   case W_LDSM: return 4u << sass_get(s, FLD_LDSM_COUNT);
   case W_ARRIVE: case W_EXCH: return 8;
@@ -206,6 +207,12 @@ static unsigned f2_width(const struct sass_inst *s, enum role r)
   return r == ROLE_D || s->src[r - ROLE_A].swz < 2 ? 2 : 1;
 }
 
+/* Registers a 256-bit load writes: the words its mask names, packed (compiler output, CUDA 13.0). */
+static unsigned words_256(const struct sass_inst *s, bool high)
+{
+  return bits_count(sass_get(s, FLD_MASK_L256) >> (high ? 4 : 0) & 15);
+}
+
 static unsigned reg_width(const struct sass_inst *s, enum role r)
 {
   switch (s->row->width) {
@@ -227,6 +234,7 @@ static unsigned reg_width(const struct sass_inst *s, enum role r)
   case W_ARRIVE: return r == ROLE_D ? 2 : 1;
   case W_MOVM: return r == ROLE_D && sass_get(s, FLD_MOVM_TYPE) ? 2 : 1; /* twice as wide */
   case W_TEX: return tex_results(s, false);
+  case W_256: return r == ROLE_D ? words_256(s, false) : 4;
   case W_1: return 1;
   default: return (data_bytes(s) + 3) / 4;
   }
@@ -255,7 +263,8 @@ static void add_address(const struct sass_inst *s, struct inst *t, unsigned kind
 {
   bool wide = s->row->width == W_STAS || kind == OPD_ADDR || kind == OPD_ADDR_AC || kind == OPD_ADDR_O32 ||
               kind == OPD_LDGSTS_G || kind == OPD_ADDR_UC || kind == OPD_ADDR_AC100 ||
-              kind == OPD_ADDR_RC100 || kind == OPD_LDGSTS_G100 || (kind == OPD_CCTL && sass_get(s, FLD_MEM_E)) ||
+              kind == OPD_ADDR_RC100 || kind == OPD_LDGSTS_G100 || kind == OPD_ADDR_L256 ||
+              kind == OPD_ADDR_S256 || (kind == OPD_CCTL && sass_get(s, FLD_MEM_E)) ||
               ((kind == OPD_ADDR_DB || kind == OPD_ADDR_DC) && sass_get(s, FLD_MEM_A64));
   bool shared = kind >= OPD_SADDR && kind <= OPD_XADDR_C; /* SADDR_C6, USADDR, too */
   add_src(t, FILE_R, s->src[0].index, wide ? 2 : 1, SLOT_A);
@@ -288,54 +297,144 @@ static void add_pred_set(const struct sass_inst *s, struct inst *t, unsigned fil
   }
 }
 
+/* What one operand adds: arg is a register file and slot, or a field. */
+typedef void operand_adder(const struct sass_inst *, struct inst *, unsigned kind, unsigned arg);
+
+static void op_dst(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned file)
+{
+  (void)kind;
+  add_dst(t, file, file == FILE_UR ? s->udst : s->dst, reg_width(s, ROLE_D));
+}
+
+static void op_dst_high(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned field)
+{
+  (void)kind;
+  add_dst(t, FILE_R, (unsigned)sass_get(s, field), words_256(s, true));
+}
+
+static void op_source(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned n)
+{
+  (void)kind;
+  add_source(s, t, n);
+}
+
+/* Predicates; those that only some modifier needs are left out without it. */
+static void op_predicate(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned field)
+{
+  unsigned file = s->pu_uniform ? FILE_UP : FILE_P;
+  if (field && !sass_get(s, field)) return;
+  switch (kind) {
+  case OPD_PU: case OPD_PUQ: add_dst(t, file, s->pu, 1); break;
+  case OPD_PV: case OPD_PVQ: add_dst(t, file, s->pv, 1); break;
+  case OPD_PPRED: if (sass_get(s, FLD_BAR_OP) == 2) add_pred(t, s->pp); break;
+  case OPD_PQ: case OPD_PQX: case OPD_UPA: add_pred(t, s->pq); break;
+  case OPD_PREX: case OPD_PRU: add_pred(t, s->pr); break;
+  default: add_pred(t, s->pp); break;
+  }
+}
+
+static void op_pred_set(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned written)
+{
+  unsigned uniform = written ? s->pu_uniform : s->row->traits & ROW_UPRED_S;
+  (void)kind;
+  add_pred_set(s, t, uniform ? FILE_UP : FILE_P, written);
+}
+
+/* src[n] as a vector register in a slot, as wide as the data, or one register. */
+#define DATA(n, slot) ((n) << 4 | (slot))
+#define ONE(n, slot) (DATA(n, slot) | 1 << 8)
+
+static void op_reg(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
+{
+  unsigned n = arg >> 4 & 15;
+  enum role r = n == 0 ? ROLE_A : n == 1 ? ROLE_B : ROLE_C;
+  (void)kind;
+  add_src(t, FILE_R, s->src[n].index, arg >> 8 ? 1 : reg_width(s, r), arg & 15);
+}
+
+static void op_reg_field(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned field)
+{
+  add_src(t, kind == OPD_SCALE_U ? FILE_UR : FILE_R, (unsigned)sass_get(s, field), 1, SLOT_B);
+}
+
+static void op_udata(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
+{
+  (void)kind, (void)arg;
+  add_src(t, FILE_UR, s->src[1].index, 2, SLOT_B);
+}
+
+static void op_address(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
+{
+  (void)arg;
+  add_address(s, t, kind);
+}
+
+static void op_constant(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
+{
+  (void)arg;
+  add_constant(s, t, kind);
+}
+
+static void op_breg(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
+{
+  (void)arg;
+  if (kind == OPD_BREG_D) add_dst(t, FILE_B, s->bar, 1);
+  else add_src(t, FILE_B, s->bar, 1, 0);
+}
+
+static void op_umask(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
+{
+  (void)kind, (void)arg;
+  add_src(t, FILE_UR, s->ua, 1, SLOT_A);
+}
+
+static void op_tex(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
+{
+  (void)arg;
+  add_tex(s, t, kind);
+}
+
+/* Operands that are not listed name no register. */
+static const struct {
+  operand_adder *add;
+  uint16_t arg;
+} adders[OPD__N] = {
+    [OPD_D] = {op_dst, FILE_R}, [OPD_DQ] = {op_dst, FILE_R},
+    [OPD_UD] = {op_dst, FILE_UR}, [OPD_UDQ] = {op_dst, FILE_UR}, [OPD_D_HI] = {op_dst_high, FLD_RD_HI},
+    [OPD_A] = {op_source, 0}, [OPD_B] = {op_source, 1}, [OPD_C] = {op_source, 2},
+    [OPD_CHI] = {op_source, 2},
+    [OPD_PU] = {op_predicate, 0}, [OPD_PUQ] = {op_predicate, 0}, [OPD_PV] = {op_predicate, 0},
+    [OPD_PVQ] = {op_predicate, 0}, [OPD_PP] = {op_predicate, 0}, [OPD_PPQ] = {op_predicate, 0},
+    [OPD_PPX] = {op_predicate, FLD_X}, [OPD_PPRED] = {op_predicate, 0}, [OPD_PQ] = {op_predicate, 0},
+    [OPD_PQX] = {op_predicate, FLD_X}, [OPD_PREX] = {op_predicate, FLD_ISETP_EX},
+    [OPD_PRU] = {op_predicate, 0}, [OPD_UPA] = {op_predicate, 0},
+    [OPD_PRS] = {op_pred_set, false}, [OPD_PRD] = {op_pred_set, true},
+    [OPD_DATA_B] = {op_reg, DATA(1, SLOT_B)}, [OPD_DATA_C] = {op_reg, DATA(1, SLOT_C)},
+    [OPD_SWAP_C] = {op_reg, DATA(2, SLOT_C)}, [OPD_DATA_HI] = {op_reg, DATA(2, SLOT_C)},
+    [OPD_LDGSTS_S] = {op_reg, ONE(1, SLOT_B)}, [OPD_LANE_R] = {op_reg, ONE(1, SLOT_B)},
+    [OPD_COUNT_R] = {op_reg, ONE(1, SLOT_B)}, [OPD_CLAMP_R] = {op_reg, ONE(2, SLOT_C)},
+    [OPD_BAR_R] = {op_reg, ONE(0, SLOT_B)}, [OPD_UDATA_B] = {op_udata, 0},
+    [OPD_ADDR] = {op_address, 0}, [OPD_ADDR_DB] = {op_address, 0}, [OPD_ADDR_DC] = {op_address, 0},
+    [OPD_ADDR_AC] = {op_address, 0}, [OPD_ADDR_O32] = {op_address, 0}, [OPD_SADDR] = {op_address, 0},
+    [OPD_SADDR_B] = {op_address, 0}, [OPD_SADDR_C] = {op_address, 0}, [OPD_SADDR_C6] = {op_address, 0},
+    [OPD_USADDR] = {op_address, 0}, [OPD_XADDR] = {op_address, 0}, [OPD_XADDR_B] = {op_address, 0},
+    [OPD_XADDR_C] = {op_address, 0}, [OPD_LDGSTS_G] = {op_address, 0}, [OPD_CCTL] = {op_address, 0},
+    [OPD_ADDR_UC] = {op_address, 0}, [OPD_ADDR_AC100] = {op_address, 0},
+    [OPD_ADDR_RC100] = {op_address, 0}, [OPD_LDGSTS_G100] = {op_address, 0},
+    [OPD_ADDR_L256] = {op_address, 0}, [OPD_ADDR_S256] = {op_address, 0},
+    [OPD_CADDR] = {op_constant, 0}, [OPD_UCADDR] = {op_constant, 0},
+    [OPD_UCADDR_UR] = {op_constant, 0}, [OPD_LDCU] = {op_constant, 0},
+    [OPD_BREG_D] = {op_breg, 0}, [OPD_BREG_S] = {op_breg, 0},
+    [OPD_UMASK] = {op_umask, 0}, [OPD_UMASK100] = {op_umask, 0},
+    [OPD_SCALE_A] = {op_reg_field, FLD_SCALE_A}, [OPD_SCALE_B] = {op_reg_field, FLD_SCALE_B},
+    [OPD_SCALE_U] = {op_reg_field, FLD_SCALE_UR}, [OPD_META] = {op_reg_field, FLD_HMMA_META},
+    [OPD_TD2] = {op_tex, 0}, [OPD_TA] = {op_tex, 0}, [OPD_TB] = {op_tex, 0}, [OPD_TUR] = {op_tex, 0},
+    [OPD_HC] = {op_tex, 0}, [OPD_SUADDR] = {op_tex, 0},
+};
+
 static void add_one(const struct sass_inst *s, struct inst *t, unsigned kind)
 {
-  unsigned pfile = s->pu_uniform ? FILE_UP : FILE_P;
-  switch (kind) {
-  case OPD_D: case OPD_DQ: add_dst(t, FILE_R, s->dst, reg_width(s, ROLE_D)); break;
-  case OPD_UD: case OPD_UDQ: add_dst(t, FILE_UR, s->udst, reg_width(s, ROLE_D)); break;
-  case OPD_A: add_source(s, t, 0); break;
-  case OPD_B: add_source(s, t, 1); break;
-  case OPD_C: case OPD_CHI: add_source(s, t, 2); break;
-  case OPD_PU: case OPD_PUQ: add_dst(t, pfile, s->pu, 1); break;
-  case OPD_PV: case OPD_PVQ: add_dst(t, pfile, s->pv, 1); break;
-  case OPD_PP: case OPD_PPQ: add_pred(t, s->pp); break;
-  case OPD_PPX: if (sass_get(s, FLD_X)) add_pred(t, s->pp); break;
-  case OPD_PPRED: if (sass_get(s, FLD_BAR_OP) == 2) add_pred(t, s->pp); break;
-  case OPD_PQ: add_pred(t, s->pq); break;
-  case OPD_PQX: if (sass_get(s, FLD_X)) add_pred(t, s->pq); break;
-  case OPD_PREX: if (sass_get(s, FLD_ISETP_EX)) add_pred(t, s->pr); break;
-  case OPD_PRU: add_pred(t, s->pr); break;
-  case OPD_PRS: add_pred_set(s, t, s->row->traits & ROW_UPRED_S ? FILE_UP : FILE_P, false); break;
-  case OPD_PRD: add_pred_set(s, t, pfile, true); break;
-  case OPD_DATA_B: add_src(t, FILE_R, s->src[1].index, reg_width(s, ROLE_B), SLOT_B); break;
-  case OPD_DATA_C: add_src(t, FILE_R, s->src[1].index, reg_width(s, ROLE_B), SLOT_C); break;
-  case OPD_SWAP_C: add_src(t, FILE_R, s->src[2].index, reg_width(s, ROLE_C), SLOT_C); break;
-  case OPD_ADDR: case OPD_ADDR_DB: case OPD_ADDR_DC: case OPD_ADDR_AC: case OPD_ADDR_O32:
-  case OPD_SADDR: case OPD_SADDR_B: case OPD_SADDR_C: case OPD_XADDR: case OPD_XADDR_B:
-  case OPD_XADDR_C: case OPD_LDGSTS_G: case OPD_CCTL:
-  case OPD_ADDR_UC: case OPD_ADDR_AC100: case OPD_ADDR_RC100: case OPD_LDGSTS_G100: case OPD_SADDR_C6: case OPD_USADDR:
-    add_address(s, t, kind);
-    break;
-  case OPD_LDGSTS_S: add_src(t, FILE_R, s->src[1].index, 1, SLOT_B); break;
-  case OPD_CADDR: case OPD_UCADDR: case OPD_UCADDR_UR: case OPD_LDCU:
-    add_constant(s, t, kind); break;
-  case OPD_BREG_D: add_dst(t, FILE_B, s->bar, 1); break;
-  case OPD_BREG_S: add_src(t, FILE_B, s->bar, 1, 0); break;
-  case OPD_UMASK: case OPD_UMASK100: add_src(t, FILE_UR, s->ua, 1, SLOT_A); break;
-  case OPD_LANE_R: case OPD_COUNT_R: add_src(t, FILE_R, s->src[1].index, 1, SLOT_B); break;
-  case OPD_CLAMP_R: add_src(t, FILE_R, s->src[2].index, 1, SLOT_C); break;
-  case OPD_BAR_R: add_src(t, FILE_R, s->src[0].index, 1, SLOT_B); break;
-  case OPD_UDATA_B: add_src(t, FILE_UR, s->src[1].index, 2, SLOT_B); break;
-  case OPD_UPA: add_pred(t, s->pq); break;
-  case OPD_SCALE_A: add_src(t, FILE_R, (unsigned)sass_get(s, FLD_SCALE_A), 1, SLOT_B); break;
-  case OPD_SCALE_B: add_src(t, FILE_R, (unsigned)sass_get(s, FLD_SCALE_B), 1, SLOT_B); break;
-  case OPD_SCALE_U: add_src(t, FILE_UR, (unsigned)sass_get(s, FLD_SCALE_UR), 1, SLOT_B); break;
-  case OPD_META:
-    add_src(t, FILE_R, (unsigned)sass_get(s, FLD_HMMA_META), 1, SLOT_B);
-    break;
-  default: add_tex(s, t, kind); break;
-  }
+  if (adders[kind].add) adders[kind].add(s, t, kind, adders[kind].arg);
 }
 
 /* Convergence-barrier registers moved by BMOV; the other states are not scoreboarded. */
