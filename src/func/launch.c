@@ -57,7 +57,7 @@ static void warp_begin(struct func_cta *c, const struct cta_layout *at, unsigned
   w->base[BASE_REG] = mem + at->regs + i * at->reg_stride;
   w->base[BASE_UREG] = mem + at->uregs + i * at->ureg_stride;
   memset(w->base[BASE_REG], 0, at->reg_stride);
-  memset(w->base[BASE_UREG], 0, at->ureg_stride);
+  memset(w->base[BASE_UREG], 0, l->n_uregs * (size_t)ROW_BYTES); /* the others stay as they were: zero */
   w->pred[PRED_NONE] = w->pred[PRED_UNIFORM + PRED_NONE] = FULL_MASK;
   w->warp_id = i;
   w->cta = c;

@@ -9,10 +9,12 @@ struct func_launch {
   struct step_source source; /* first */
   struct func_params p;
   struct arena arena;
+  const struct addr_table *addr; /* of the level in use */
   struct uop *uop;        /* per instruction of the code space, same indices */
   uint64_t code_base, code_bytes;
   uint8_t *pool;          /* rows of BASE_POOL */
   unsigned n_regs;        /* register rows per warp, sink rows not counted */
+  unsigned n_uregs;       /* rows of uniform registers that its instructions write */
   uint32_t shared_limit;  /* addressable shared bytes */
   uint8_t *cta_mem;       /* n_workers * slots_per_worker CTAs of cta_stride bytes */
   size_t cta_stride;

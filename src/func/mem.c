@@ -32,29 +32,24 @@ void mem_prepare(const struct sass_inst *s, struct uop *u)
 
 void mem_addr_global(const struct func_warp *w, const struct uop *u, uint64_t addr[LANES])
 {
-  const uint32_t *restrict lo = row_src(w, u->a);
-  const uint32_t *restrict hi = lo + LANES;
-  uint64_t *restrict out = addr;
+  const uint32_t *a = row_src(w, u->a);
   uint64_t base = (uint64_t)(int64_t)(int32_t)u->imm;
   if (u->imm2 & ADDR_UR) {
     const uint32_t *ur = warp_ureg(w, u->imm2 >> UR_SHIFT & 0xff);
     base += lane_join(ur[0], ur[LANES]);
   }
-  if (u->imm2 & ADDR_WIDE) {
-    for (unsigned i = 0; i < LANES; i++) out[i] = (lo[i] | (uint64_t)hi[i] << 32) + base;
-  } else {
-    for (unsigned i = 0; i < LANES; i++) out[i] = lo[i] + base;
-  }
+  if (u->imm2 & ADDR_WIDE)
+    w->launch->addr->add_wide(addr, a, a + LANES, base);
+  else
+    w->launch->addr->add_word(addr, a, base);
 }
 
 void mem_addr_near(const struct func_warp *w, const struct uop *u, uint64_t addr[LANES])
 {
-  const uint32_t *restrict a = row_src(w, u->a);
-  uint64_t *restrict out = addr;
   uint32_t base = u->imm;
   unsigned shift = u->imm2 >> STRIDE_SHIFT & 7;
   if (u->imm2 & ADDR_UR32) base += warp_ureg(w, u->imm2 >> UR_SHIFT & 0xff)[0];
-  for (unsigned i = 0; i < LANES; i++) out[i] = (uint32_t)((a[i] << shift) + base);
+  w->launch->addr->add_near(addr, row_src(w, u->a), shift, base);
 }
 
 /* Which window a generic address lies in. The windows are 4 GiB: the high word decides. */
@@ -100,9 +95,7 @@ bool mem_aligned(const struct func_warp *w, struct effect *e, uint32_t m, unsign
                  struct fault *f)
 {
   const uint64_t *addr = e->mem->addr;
-  uint64_t bad = 0;
-  for (unsigned i = 0; i < LANES; i++) bad |= addr[i];
-  if (!(bad & (align - 1))) return true;
+  if (align == 1 || !(w->launch->addr->any_bits(addr) & (align - 1))) return true;
   for (; m; m &= m - 1) {
     unsigned i = bits_first(m);
     if (!(addr[i] & (align - 1))) continue;

@@ -262,6 +262,9 @@ static void prepare(struct func_launch *l, struct pool *p, const struct sem_tabl
   uop_fn *fn = pick(sem, s, u);
   if (fn) u->fn = fn;
   else u->flags = 0;
+  unsigned top = u->d.off / ROW_BYTES + WIDE_ROWS;
+  if (u->d.base != BASE_UREG || u->d.off >= N_UREGS * ROW_BYTES || top <= l->n_uregs) return;
+  l->n_uregs = top < N_UREGS ? top : N_UREGS;
 }
 
 void prepare_launch(struct func_launch *l)
@@ -269,6 +272,7 @@ void prepare_launch(struct func_launch *l)
   struct pool p = {0};
   const struct sem_table *sem = sem_select(l->p.host_level);
   uint64_t n = l->code_bytes >> l->p.code.shift;
+  l->addr = sem->addr;
   l->uop = arena_array(&l->arena, n, sizeof *l->uop, 128);
   for (uint64_t i = 0; i < n; i++) {
     prepare(l, &p, sem, &l->p.sass[i], &l->p.code.inst[i], &l->uop[i]);

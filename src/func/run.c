@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/bug.h"
 #include "func/launch.h"
 #include "func/paths.h"
@@ -37,7 +38,7 @@ struct runner {
 
 static void count(struct runner *r)
 {
-  unsigned lanes = (unsigned)__builtin_popcountll(r->e.exec);
+  unsigned lanes = r->e.exec == FULL_MASK ? LANES : bits_count(r->e.exec);
   r->stats->warp_insts++;
   r->stats->thread_insts += lanes;
   if (r->stats->mix) r->stats->mix[r->e.inst->mnemonic]++;

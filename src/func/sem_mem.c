@@ -13,15 +13,6 @@ static unsigned size_bytes(unsigned code)
   return bytes[code & 7];
 }
 
-/* Difference of consecutive addresses if it is the same for all lanes. */
-static bool even_stride(const uint64_t *restrict addr, uint64_t *stride)
-{
-  uint64_t step = addr[1] - addr[0], odd = 0;
-  for (unsigned i = 1; i < LANES; i++) odd |= (addr[i] - addr[i - 1]) ^ step;
-  *stride = step;
-  return odd == 0;
-}
-
 /* Moves `bytes` bytes between memory at p and the words of lane i. */
 static inline void lane_load(struct mem_effect *me, unsigned i, const uint8_t *p, unsigned bytes)
 {
@@ -61,11 +52,12 @@ static inline void lane_value(struct mem_effect *me, unsigned i, uint32_t v[MEM_
 }
 
 /* All 32 lanes at an even stride inside one page, nothing pending: one look-up for all. */
-static bool load_strided(struct mem_effect *me, const struct gmem_view *v)
+static bool load_strided(const struct func_warp *w, struct mem_effect *me,
+                         const struct gmem_view *v)
 {
   uint64_t stride;
   unsigned bytes = me->bytes;
-  if (!even_stride(me->addr, &stride)) return false;
+  if (!w->launch->addr->even_stride(me->addr, &stride)) return false;
   bool down = stride >> 63;
   uint64_t first = me->addr[down ? LANES - 1 : 0];
   uint64_t span = (down ? 0 - stride : stride) * (LANES - 1) + bytes;
@@ -91,7 +83,7 @@ static bool load_global(struct func_warp *w, struct effect *e, uint32_t lanes,
                         struct gmem_view *v, struct fault *f)
 {
   struct mem_effect *me = e->mem;
-  if (lanes == FULL_MASK && load_strided(me, v)) return true;
+  if (lanes == FULL_MASK && load_strided(w, me, v)) return true;
   struct mem_cursor c = mem_cursor(v->image);
   for (; lanes; lanes &= lanes - 1) {
     unsigned i = bits_first(lanes);
@@ -114,32 +106,40 @@ static bool near_rows(struct func_warp *w, struct mem_effect *me, uint32_t lanes
 {
   uint64_t stride;
   if (me->space != MEM_SHARED || me->bytes != 4 || lanes != FULL_MASK) return false;
-  if (!even_stride(me->addr, &stride) || stride != 4) return false;
+  if (!w->launch->addr->even_stride(me->addr, &stride) || stride != 4) return false;
   if (me->addr[0] + ROW_BYTES > w->launch->shared_limit) return false;
   *p = w->cta->shared + me->addr[0];
   return true;
 }
 
-/* No lane, active or not, leaves shared memory: one test for all. */
-static bool shared_inside(const struct func_warp *w, const struct mem_effect *me)
+/* Where lane 0 finds address 0 of shared or local memory, and how much further each lane after it does.
+ * False: some lane, active or not, may leave that memory; a look at each is needed. */
+static bool near_inside(struct func_warp *w, const struct mem_effect *me, uint8_t **base,
+                        size_t *stride)
 {
-  uint64_t last = (uint64_t)w->launch->shared_limit - me->bytes, outside = 0;
-  if (me->space != MEM_SHARED || w->launch->shared_limit < me->bytes) return false;
-  for (unsigned i = 0; i < LANES; i++) outside |= last - me->addr[i];
-  return !(outside >> 63);
+  bool shared = me->space == MEM_SHARED;
+  uint64_t size = shared ? w->launch->shared_limit : w->launch->source.local_bytes;
+  if ((!shared && me->space != MEM_LOCAL) || me->near_lanes || size < me->bytes) return false;
+  if (!w->launch->addr->none_above(me->addr, size - me->bytes)) return false;
+  *base = shared ? w->cta->shared : w->local;
+  *stride = shared ? 0 : size;
+  if (!shared) w->cta->local_dirty = true;
+  return true;
 }
 
-static void load_shared(struct func_warp *w, struct mem_effect *me, uint32_t lanes)
+static void load_lanes(struct func_warp *w, struct mem_effect *me, uint32_t lanes,
+                       const uint8_t *mem, size_t stride)
 {
-  const uint8_t *mem = w->cta->shared;
-  if (lanes == FULL_MASK && me->bytes == 4) {
-    for (unsigned i = 0; i < LANES; i++) lane_load(me, i, mem + me->addr[i], 4);
+  if (lanes == FULL_MASK && me->bytes == 4 && !stride) {
+    w->launch->addr->gather(mem_row(me, 0), mem, me->addr);
+  } else if (lanes == FULL_MASK && me->bytes == 4) {
+    for (unsigned i = 0; i < LANES; i++) lane_load(me, i, mem + i * stride + me->addr[i], 4);
   } else if (lanes == FULL_MASK && me->bytes == 16) {
-    for (unsigned i = 0; i < LANES; i++) lane_load(me, i, mem + me->addr[i], 16);
+    for (unsigned i = 0; i < LANES; i++) lane_load(me, i, mem + i * stride + me->addr[i], 16);
   } else {
     for (; lanes; lanes &= lanes - 1) {
       unsigned i = bits_first(lanes);
-      lane_load(me, i, mem + me->addr[i], me->bytes);
+      lane_load(me, i, mem + i * stride + me->addr[i], me->bytes);
     }
   }
 }
@@ -148,12 +148,13 @@ static bool load_near(struct func_warp *w, struct effect *e, uint32_t lanes, str
 {
   struct mem_effect *me = e->mem;
   uint8_t *p;
+  size_t stride;
   if (near_rows(w, me, lanes, &p)) {
     memcpy(mem_row(me, 0), p, ROW_BYTES);
     return true;
   }
-  if (shared_inside(w, me)) {
-    load_shared(w, me, lanes);
+  if (near_inside(w, me, &p, &stride)) {
+    load_lanes(w, me, lanes, p, stride);
     return true;
   }
   for (; lanes; lanes &= lanes - 1) {
@@ -225,11 +226,13 @@ static inline void gather_words(struct mem_effect *me, uint32_t *restrict to, un
 }
 
 /* All 32 lanes write consecutive memory: one write. False: not so, or not mapped; nothing is done. */
-static bool store_dense(struct mem_effect *me, uint32_t lanes, struct gmem_view *v)
+static bool store_dense(const struct func_warp *w, struct mem_effect *me, uint32_t lanes,
+                        struct gmem_view *v)
 {
   uint64_t stride;
   uint32_t buf[LANES * MEM_MAX_BYTES / 4];
-  if (lanes != FULL_MASK || !even_stride(me->addr, &stride) || stride != me->bytes) return false;
+  if (lanes != FULL_MASK || !w->launch->addr->even_stride(me->addr, &stride) || stride != me->bytes)
+    return false;
   switch (me->bytes) {
   case 4: return gmem_view_write(v, me->addr[0], mem_row(me, 0), ROW_BYTES);
   case 8: gather_words(me, buf, 2); break;
@@ -246,7 +249,7 @@ static bool store_runs(struct func_warp *w, struct effect *e, uint32_t lanes, st
 {
   struct mem_effect *me = e->mem;
   uint8_t buf[LANES * MEM_MAX_BYTES];
-  if (store_dense(me, lanes, v)) return true;
+  if (store_dense(w, me, lanes, v)) return true;
   while (lanes) {
     unsigned first = bits_first(lanes), n = 0;
     uint64_t at = me->addr[first];
@@ -269,15 +272,8 @@ static bool store_global(struct func_warp *w, struct effect *e, uint32_t lanes,
                          struct gmem_view *v, struct fault *f)
 {
   struct mem_effect *me = e->mem;
-  uint64_t stride;
   if (v->log) return store_runs(w, e, lanes, v, f);
-  if (lanes == FULL_MASK && me->bytes == 4 && even_stride(me->addr, &stride) && stride == 4) {
-    uint8_t *p = gmem_ptr(v->image, me->addr[0], ROW_BYTES);
-    if (p) {
-      memcpy(p, mem_row(me, 0), ROW_BYTES);
-      return true;
-    }
-  }
+  if (store_dense(w, me, lanes, v)) return true;
   struct mem_cursor c = mem_cursor(v->image);
   for (; lanes; lanes &= lanes - 1) {
     unsigned i = bits_first(lanes);
@@ -290,13 +286,18 @@ static bool store_global(struct func_warp *w, struct effect *e, uint32_t lanes,
   return true;
 }
 
-static void store_shared(struct func_warp *w, struct mem_effect *me, uint32_t lanes)
+/* In ascending order of lanes: the last one wins. */
+static void store_lanes(struct mem_effect *me, uint32_t lanes, uint8_t *mem, size_t stride)
 {
+  if (lanes == FULL_MASK && me->bytes == 4) {
+    for (unsigned i = 0; i < LANES; i++) memcpy(mem + i * stride + me->addr[i], mem_row(me, 0) + i, 4);
+    return;
+  }
   for (; lanes; lanes &= lanes - 1) {
     unsigned i = bits_first(lanes);
     uint32_t value[MEM_MAX_WORDS];
     lane_value(me, i, value, me->bytes);
-    memcpy(w->cta->shared + me->addr[i], value, me->bytes);
+    memcpy(mem + i * stride + me->addr[i], value, me->bytes);
   }
 }
 
@@ -304,12 +305,13 @@ static bool store_near(struct func_warp *w, struct effect *e, uint32_t lanes, st
 {
   struct mem_effect *me = e->mem;
   uint8_t *p;
+  size_t stride;
   if (near_rows(w, me, lanes, &p)) {
     memcpy(p, mem_row(me, 0), ROW_BYTES);
     return true;
   }
-  if (shared_inside(w, me)) {
-    store_shared(w, me, lanes);
+  if (near_inside(w, me, &p, &stride)) {
+    store_lanes(me, lanes, p, stride);
     return true;
   }
   for (; lanes; lanes &= lanes - 1) {
@@ -386,14 +388,16 @@ static bool ldc_perform(struct func_warp *w, const struct uop *u, struct effect 
                         struct gmem_view *v, struct fault *f)
 {
   struct mem_effect *me = e->mem;
+  uint8_t buf[MEM_MAX_BYTES];
+  uint64_t seen = UINT64_MAX; /* mostly all lanes read the same */
   (void)u, (void)v;
   for (; lanes; lanes &= lanes - 1) {
     unsigned i = bits_first(lanes);
-    uint8_t buf[MEM_MAX_BYTES];
     uint64_t a = me->addr[i];
-    if (!func_const(w->launch, (unsigned)(a >> 32), (uint32_t)a, buf, me->bytes)) {
+    if (a != seen && !func_const(w->launch, (unsigned)(a >> 32), (uint32_t)a, buf, me->bytes)) {
       return const_fault(w, e, i, a, f);
     }
+    seen = a;
     lane_load(me, i, buf, me->bytes);
   }
   return true;

@@ -2,6 +2,7 @@
 #include "func/uop.h"
 
 #define SEM_TABLE(level)                                                                           \
+  &sem_addr_table_##level,                                                                         \
   {                                                                                                \
     sem_int_handler_##level, sem_uniform_handler_##level, sem_fp_handler_##level,                  \
         sem_fp64_handler_##level, sem_conv_handler_##level, sem_mma_handler_##level                \

@@ -64,10 +64,24 @@ enum uop_flag {
  * id, or a form that is not executable yet. */
 typedef uop_fn *sem_picker(const struct sass_inst *s, struct uop *u);
 
+/* What memory handlers do with the addresses of all 32 lanes (sem_addr.c), per x86 level. */
+struct addr_table {
+  /* out = base + a pair of words, a word, a shifted word in 32 bits */
+  void (*add_wide)(uint64_t *out, const uint32_t *lo, const uint32_t *hi, uint64_t base);
+  void (*add_word)(uint64_t *out, const uint32_t *a, uint64_t base);
+  void (*add_near)(uint64_t *out, const uint32_t *a, unsigned shift, uint32_t base);
+  uint64_t (*any_bits)(const uint64_t *addr);
+  /* Difference of consecutive addresses if it is the same for all lanes. */
+  bool (*even_stride)(const uint64_t *addr, uint64_t *stride);
+  bool (*none_above)(const uint64_t *addr, uint64_t last); /* all below 2^63 */
+  void (*gather)(uint32_t *row, const uint8_t *mem, const uint64_t *addr); /* a word per lane */
+};
+
 /* ALU handlers, one table per x86 level; all three give bit-identical results. */
 enum { SEM_PICKERS = 6 };
 struct sem_table {
   const char *level; /* "x86-64", "x86-64-v3", "x86-64-v4" */
+  const struct addr_table *addr;
   sem_picker *pick[SEM_PICKERS];
 };
 
@@ -77,7 +91,8 @@ struct sem_table {
   sem_picker sem_fp_handler_##level;      /* sem_fp.c: FP32, packed FP16 */                        \
   sem_picker sem_fp64_handler_##level;    /* sem_fp64.c */                                         \
   sem_picker sem_conv_handler_##level;    /* sem_conv.c */                                         \
-  sem_picker sem_mma_handler_##level      /* sem_mma.c */
+  sem_picker sem_mma_handler_##level;     /* sem_mma.c */                                          \
+  extern const struct addr_table sem_addr_table_##level
 
 SEM_DECLARE(v1);
 SEM_DECLARE(v3);

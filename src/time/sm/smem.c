@@ -83,9 +83,21 @@ static unsigned groups_of(const struct mem_effect *m, const struct words *w, lan
   return share ? groups / 2 : groups;
 }
 
+/* One word per lane, in one row of the banks: they meet in a bank only when they are equal. */
+static bool one_row(const struct mem_effect *m, lane_mask all)
+{
+  if (all != UINT32_MAX || m->bytes != BANK_BYTES || m->op > MEM_STORE) return false;
+  uint64_t odd = 0;
+  for (unsigned i = 0; i < LANES; i += 4)
+    odd |= (m->addr[i] ^ m->addr[0]) | (m->addr[i + 1] ^ m->addr[0]) |
+           (m->addr[i + 2] ^ m->addr[0]) | (m->addr[i + 3] ^ m->addr[0]);
+  return odd < BANKS * BANK_BYTES;
+}
+
 unsigned smem_passes(const struct mem_effect *m)
 {
   lane_mask all = m->lanes | m->near_lanes;
+  if (one_row(m, all)) return 1;
   bool wide = m->bytes > BANK_BYTES && (m->op == MEM_LOAD || m->op == MEM_STORE);
   if (wide && access_dense(m, all)) return smem_min_passes(m);
   struct words w = words_of(m, false);
