@@ -21,6 +21,7 @@ void const_cache_init(struct const_cache *c, struct arena *a, const struct param
 void const_cache_start(struct const_cache *c)
 {
   memset(c->way, 0, sizeof *c->way * c->n_sets * c->n_ways);
+  c->last = NULL;
 }
 
 /* Neither lines a kilobyte apart nor the first lines of two banks share a set: launch geometry, parameters
@@ -35,16 +36,19 @@ uint64_t const_cache_read(struct const_cache *c, unsigned bank, uint32_t offset,
 {
   if (c->perfect) return now;
   uint64_t line = (uint64_t)bank << 32 | offset / c->line_bytes;
+  if (c->last && c->last->line == line + 1) return c->last->valid_at; /* it is the youngest already */
   struct const_way *set = &c->way[set_of(c, bank, offset / c->line_bytes) * c->n_ways], *victim = set;
   for (unsigned i = 0; i < c->n_ways; i++) {
     if (set[i].line == line + 1) {
       set[i].used = ++c->stamp;
+      c->last = &set[i];
       return set[i].valid_at;
     }
     if (set[i].used < victim->used) victim = &set[i];
   }
   c->stats->const_misses++;
   uint64_t at = l1i_request(c->l1i, l1i_const_line(bank, offset), c->client, now);
+  c->last = victim;
   *victim = (struct const_way){.line = line + 1, .used = ++c->stamp, .valid_at = at};
   return at;
 }

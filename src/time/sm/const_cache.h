@@ -19,7 +19,7 @@ struct const_way {
 struct const_cache {
   bool perfect;
   unsigned n_sets, n_ways, line_bytes, client;
-  struct const_way *way;
+  struct const_way *way, *last; /* last: read last, NULL: none */
   uint64_t stamp;
   struct l1i *l1i;
   struct sm_stats *stats;

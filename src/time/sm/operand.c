@@ -62,6 +62,10 @@ static uint64_t read_bank(struct operand_path *o, unsigned b, unsigned n, uint64
   uint64_t last = o->last_read[b] + cycles;
   if (last < window_end) last = window_end;
   o->last_read[b] = last;
+  if (o->ports == 1) { /* without divisions */
+    for (unsigned k = 0; k < n; k++) ports_take(&o->bank[b], 0, last - k);
+    return last;
+  }
   for (unsigned k = 0; k < n; k++)
     ports_take(&o->bank[b], k % o->ports, last - cycles + 1 + k / o->ports);
   return last;
