@@ -19,11 +19,11 @@ scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 
 if [ ! -x "$bin" ] || [ ! -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ]; then
-  echo "clients: no $bin with its shim libraries, skipped"
+  echo "ok clients # SKIP no $bin with its shim libraries"
   exit 0
 fi
 if [ -z "$python" ]; then
-  echo "clients: no python3, skipped"
+  echo "ok clients # SKIP no python3"
   exit 0
 fi
 
@@ -47,7 +47,7 @@ failed=0
 [ $# -gt 0 ] || set -- numba cupy tinygrad triton
 for name; do
   if ! "$python" -c "import numpy, importlib.util as u, sys; sys.exit(not u.find_spec('$name'))" 2>/dev/null; then
-    echo "clients: $python has no $name, skipped"
+    echo "ok clients $name # SKIP $python does not have it"
     continue
   fi
   if timeout 900 "$bin" exec --functional --quiet --gpu "${GPU:-rtx-3070}" "$python" -W ignore \

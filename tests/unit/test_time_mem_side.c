@@ -344,6 +344,33 @@ static void dirty_sectors_are_written_back(void **state)
   rig_free(&r);
 }
 
+/* A set that may keep one dirty line writes the older one back as soon as there are two, and keeps it as a clean line. */
+static void few_lines_stay_dirty(void **state)
+{
+  (void)state;
+  struct rig r;
+  rig_build(&r, "rtx-3070");
+  r.params.l2_bytes = r.params.l2_slices * LINE_BYTES * 4; /* one set of four ways per slice */
+  r.params.l2_ways = 4;
+  r.params.l2_dirty_ways = 1;
+  r.params.l2_slice_hash = L2_SLICE_HASH_LINEAR;
+  rig_start(&r);
+  uint64_t n = r.params.l2_slices;
+  round_trip(&r, REQ_WRITE, MEM_STORE, 0, 0x7);
+  assert_int_equal(l2_sum(&r).l2_written_back_sectors, 0);
+  round_trip(&r, REQ_WRITE, MEM_STORE, n, 0xf);
+  assert_int_equal(l2_sum(&r).l2_written_back_sectors, 3);
+  round_trip(&r, REQ_WRITE, MEM_STORE, n, 0x1); /* dirty already */
+  round_trip(&r, REQ_READ, MEM_LOAD, 0, 0x7);
+  assert_int_equal(l2_sum(&r).l2_hit_sectors, 3);
+  assert_int_equal(l2_sum(&r).l2_written_back_sectors, 3);
+  round_trip(&r, REQ_WRITE, MEM_STORE, 0, 0x1);
+  assert_int_equal(l2_sum(&r).l2_written_back_sectors, 3 + 4);
+  assert_int_equal(l2_sum(&r).l2_evicted_lines, 0);
+  check_laws(&r);
+  rig_free(&r);
+}
+
 /* Atomics on one sector follow each other at l2.atomic_interval; a lone one costs l2.atomic_cycles more
  * than a load. */
 static void atomics_have_a_rate(void **state)
@@ -534,6 +561,7 @@ int main(void)
       cmocka_unit_test(strides_spread),
       cmocka_unit_test(misses_merge),
       cmocka_unit_test(dirty_sectors_are_written_back),
+      cmocka_unit_test(few_lines_stay_dirty),
       cmocka_unit_test(atomics_have_a_rate),
       cmocka_unit_test(rows_of_a_bank),
       cmocka_unit_test(writes_are_drained_together),

@@ -149,15 +149,42 @@ static struct dram *channel_of(const struct l2_slice *s, uint64_t line, uint64_t
   return &p->channel[p->n_channels > 1 ? line % p->n_channels : 0];
 }
 
-static void evict(struct l2_slice *s, size_t i, picos now)
+static void write_back(struct l2_slice *s, size_t i, picos now)
 {
   struct l2_way *w = &s->way[i];
-  s->stats.l2_evicted_lines++;
-  if (!w->dirty) return;
   uint64_t line = s->tag[i] - 1, local;
   struct dram *c = channel_of(s, line, &local);
   s->stats.l2_written_back_sectors += count_sectors(w->dirty);
   dram_request(c, DRAM_WRITE, now, local, line, w->dirty, s->index);
+  w->dirty = 0;
+}
+
+static void evict(struct l2_slice *s, size_t i, picos now)
+{
+  s->stats.l2_evicted_lines++;
+  if (s->way[i].dirty) write_back(s, i, now);
+}
+
+/* A set keeps at most l2.dirty_ways dirty lines: one more, and the least recently used of them is written back, when its
+ * channel has room. It stays as a clean line. */
+static void clean_oldest(struct l2_slice *s, uint64_t line, picos now)
+{
+  size_t set = set_of(s, line), first = set * s->n_ways, oldest = first;
+  uint64_t local;
+  unsigned dirty = 0;
+  for (size_t i = first; i < first + s->n_ways; i++) {
+    if (!s->way[i].dirty) continue;
+    if (!dirty++ || s->way[i].used < s->way[oldest].used) oldest = i;
+  }
+  if (dirty <= s->params->l2_dirty_ways) return;
+  if (dram_write_room(channel_of(s, s->tag[oldest] - 1, &local))) write_back(s, oldest, now);
+}
+
+static void make_dirty(struct l2_slice *s, struct l2_way *w, const struct mem_req *r, picos now)
+{
+  bool first = !w->dirty;
+  w->dirty |= r->sectors;
+  if (first && s->params->l2_dirty_ways) clean_oldest(s, r->local, now);
 }
 
 static struct l2_way *allocate(struct l2_slice *s, uint64_t line, picos now)
@@ -293,7 +320,7 @@ static void complete(struct l2_slice *s, struct l2_way *w, const struct mem_req 
     return;
   }
   if (w) {
-    w->dirty |= r->sectors;
+    make_dirty(s, w, r, now);
     invalidate_copy(s, w, r, now);
   }
   s->stats.l2_strong_write_sectors += sectors;
@@ -476,7 +503,7 @@ static bool take_write(struct l2_slice *s, const struct mem_req *r, picos now)
     if (!w) w = allocate(s, r->local, now);
     w->used = ++s->stamp;
     w->sectors |= r->sectors;
-    w->dirty |= r->sectors;
+    make_dirty(s, w, r, now);
     invalidate_copy(s, w, r, now);
   }
   *(r->kind == REQ_WRITE ? &s->stats.l2_write_sectors : &s->stats.l2_strong_write_sectors) +=
