@@ -53,6 +53,7 @@ struct mem_req {
   uint8_t kind;    /* enum req_kind */
   uint8_t sectors; /* mask of the line's sectors */
   uint8_t op;      /* enum mem_op; REQ_STRONG: what is performed */
+  uint8_t atomics; /* lanes that update the line */
 };
 
 /* Weak requests and strong ones alike. */

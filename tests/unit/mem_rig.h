@@ -91,7 +91,8 @@ static inline void ask(struct rig *r, unsigned sm, enum req_kind kind, enum mem_
   req_queue_push(&r->out[sm],
                  (struct mem_req){.arrive = at + r->params.noc_request_latency * r->clock,
                                   .line = line, .sm = (uint16_t)sm, .kind = (uint8_t)kind,
-                                  .op = (uint8_t)op, .sectors = (uint8_t)sectors});
+                                  .op = (uint8_t)op, .sectors = (uint8_t)sectors,
+                                  .atomics = op == MEM_ATOMIC || op == MEM_RED});
 }
 
 /* Sends at the start of the next window and waits for the answer: the time between, ps. */

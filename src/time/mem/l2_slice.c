@@ -325,7 +325,7 @@ static void complete(struct l2_slice *s, struct l2_way *w, const struct mem_req 
   }
   s->stats.l2_strong_write_sectors += sectors;
   picos at = now > s->atomic_free ? now : s->atomic_free;
-  s->atomic_free = at + sectors * s->atomic_interval;
+  s->atomic_free = at + r->atomics * s->atomic_interval;
   push_atomic(s, r, at + s->atomic_latency);
 }
 

@@ -12,7 +12,7 @@ static void add(struct txn *t, uint64_t line, unsigned sectors)
     return;
   }
   BUG_ON(t->n_lines == TXN_MAX_LINES);
-  t->line[t->n_lines++] = (struct txn_line){line, (uint8_t)sectors};
+  t->line[t->n_lines++] = (struct txn_line){.line = line, .sectors = (uint8_t)sectors};
 }
 
 /* An access of at most 16 aligned bytes lies in one sector. */
@@ -29,7 +29,8 @@ static void add_run(struct txn *t, uint64_t from, uint64_t bytes)
     uint64_t base = line * SECTORS_PER_LINE;
     unsigned lo = first > base ? (unsigned)(first - base) : 0;
     unsigned hi = last < base + SECTORS_PER_LINE ? (unsigned)(last - base) : SECTORS_PER_LINE - 1;
-    t->line[t->n_lines++] = (struct txn_line){line, (uint8_t)((2u << hi) - (1u << lo))};
+    t->line[t->n_lines++] =
+        (struct txn_line){.line = line, .sectors = (uint8_t)((2u << hi) - (1u << lo))};
   }
 }
 
@@ -83,4 +84,14 @@ unsigned coalescer_tag_passes(const struct txn *t, const struct param_list *mask
     if (++n[bank] > most) most = n[bank];
   }
   return most;
+}
+
+void coalesce_atomics(struct txn *t)
+{
+  for (lane_mask m = t->mem.lanes; m; m &= m - 1) {
+    uint64_t line = t->mem.addr[bits_first(m)] / LINE_BYTES;
+    unsigned i = 0;
+    while (t->line[i].line != line) i++;
+    t->line[i].atomics++;
+  }
 }

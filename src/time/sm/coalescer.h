@@ -20,4 +20,7 @@ void coalesce_local(struct txn *t, uint64_t space);
  * l1.tag_bank_masks. */
 unsigned coalescer_tag_passes(const struct txn *t, const struct param_list *masks);
 
+/* For the lines of an atomic access: how many lanes update each. */
+void coalesce_atomics(struct txn *t);
+
 #endif

@@ -86,6 +86,7 @@ static bool global_access(struct mem_unit *u, struct warp_slot *w, struct txn *t
     if (passes > t->busy) t->busy = (uint16_t)passes;
     if (passes > plain + t->extra) t->extra = (uint16_t)(passes - plain);
   }
+  if (t->mem.op == MEM_ATOMIC || t->mem.op == MEM_RED) coalesce_atomics(t);
   if (!local && (t->mem.strong || mem_unit_strong_pending(u, t))) {
     t->kind = TXN_STRONG;
     s->strong_insts++;

@@ -212,6 +212,7 @@ static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn
                               .kind = (uint8_t)kind,
                               .sectors = l.sectors,
                               .op = u->pool.t[id].mem.op,
+                              .atomics = l.atomics,
                           });
   u->stats->sent_sectors[mem_req_op(kind, u->pool.t[id].mem.op)] += count_sectors(l.sectors);
   u->outstanding++;
@@ -230,7 +231,7 @@ static void load_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t 
     u->stats->l1_merge_sectors += count_sectors(r.merged);
     u->stats->l1_miss_sectors += count_sectors(r.missed);
     if (r.hit != l.sectors) t->waiting++;
-    if (r.missed) send(u, id, REQ_READ, (struct txn_line){l.line, r.missed}, now);
+    if (r.missed) send(u, id, REQ_READ, (struct txn_line){.line = l.line, .sectors = r.missed}, now);
   }
 }
 
@@ -330,7 +331,7 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
     strong_lines(u, t, id, now);
   else if (t->kind == TXN_SERVICE) {
     t->waiting = 1;
-    send(u, id, REQ_SERVICE, (struct txn_line){0, 0}, now);
+    send(u, id, REQ_SERVICE, (struct txn_line){0}, now);
   }
   if (t->waiting == 0) complete(u, id, now);
 }

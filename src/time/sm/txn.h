@@ -29,6 +29,7 @@ enum txn_kind {
 struct txn_line {
   uint64_t line;
   uint8_t sectors;
+  uint8_t atomics; /* lanes that update it (coalesce_atomics) */
 };
 
 struct txn {
