@@ -284,11 +284,12 @@ uint32_t params_l1_hit_cycles(const struct params *p)
          p->mem_write_cycles;
 }
 
-bool params_check(const struct params *p, struct err *e)
-{
-  const struct param_list *carve = &p->sm_shared_carveouts_kib;
 #define RULE(cond, text)                                                                           \
   if (!(cond)) return err_set(e, "%s", text)
+
+static bool check_core(const struct params *p, struct err *e)
+{
+  const struct param_list *carve = &p->sm_shared_carveouts_kib;
   RULE(p->sm_max_warps % p->sm_sub_cores == 0, "sm.max_warps is not a multiple of sm.sub_cores");
   RULE(power_of_two(p->regfile_banks), "regfile.banks is not a power of two");
   RULE(p->sm_max_threads == p->sm_max_warps * 32, "sm.max_threads is not 32 x sm.max_warps");
@@ -296,26 +297,36 @@ bool params_check(const struct params *p, struct err *e)
        "sm.max_threads_per_cta is above sm.max_threads");
   RULE(p->sm_shared_per_cta_max + p->sm_shared_reserved_per_cta <= p->sm_shared_bytes,
        "sm.shared_per_cta_max and sm.shared_reserved_per_cta do not fit into sm.shared_bytes");
-  RULE(p->sm_shared_bytes <= p->l1_bytes, "sm.shared_bytes is above l1.bytes");
   RULE(carve->v[carve->n - 1] * 1024 == p->sm_shared_bytes,
        "the largest of sm.shared_carveouts_kib is not sm.shared_bytes");
+  RULE(p->sm_shared_reserved_per_cta + p->sm_shared_granule > 0, "sm.shared_granule is 0");
+  RULE(p->sm_max_warps / p->sm_sub_cores <= 16, "sm.max_warps is above 16 per sub-core");
+  return true;
+}
+
+static bool check_sm_caches(const struct params *p, struct err *e)
+{
+  RULE(p->sm_shared_bytes <= p->l1_bytes, "sm.shared_bytes is above l1.bytes");
   RULE(p->l1_data_max <= p->l1_bytes, "l1.data_max is above l1.bytes");
   RULE(power_of_two(p->l1_line) && power_of_two(p->l1_sector) && p->l1_line % p->l1_sector == 0,
        "l1.line and l1.sector must be powers of two, the line not below the sector");
-  RULE(p->l2_line == p->l1_line && p->l2_sector == p->l1_sector,
-       "l2.line and l2.sector must equal those of L1");
-  RULE(p->l2_bytes % (p->l2_slices * p->l2_ways * p->l2_line) == 0,
-       "l2.bytes is not a whole number of sets in each of l2.slices");
-  RULE(p->l2_latency >= params_l1_hit_cycles(p) + p->noc_request_latency + p->noc_reply_latency,
-       "l2.latency is below an L1 hit (the stages of a load) + noc.request_latency + noc.reply_latency");
-  RULE(p->sm_shared_reserved_per_cta + p->sm_shared_granule > 0, "sm.shared_granule is 0");
   RULE(p->l1_data_max >= p->l1_sets * p->l1_line, "l1.sets: not even one way fits l1.data_max");
   RULE(p->l0i_bytes >= p->l0i_line * p->l0i_ways, "l0i.ways: not even one set fits l0i.bytes");
   RULE(p->l1i_bytes >= 128 * p->l1i_ways, "l1i.ways: not even one set fits l1i.bytes");
   RULE(p->const_fl_bytes >= p->const_line * p->const_ways &&
            p->const_vl_bytes >= p->const_line * p->const_ways,
        "const.ways: not even one set fits const.fl_bytes or const.vl_bytes");
-  RULE(p->sm_max_warps / p->sm_sub_cores <= 16, "sm.max_warps is above 16 per sub-core");
+  return true;
+}
+
+static bool check_memory_side(const struct params *p, struct err *e)
+{
+  RULE(p->l2_line == p->l1_line && p->l2_sector == p->l1_sector,
+       "l2.line and l2.sector must equal those of L1");
+  RULE(p->l2_bytes % (p->l2_slices * p->l2_ways * p->l2_line) == 0,
+       "l2.bytes is not a whole number of sets in each of l2.slices");
+  RULE(p->l2_latency >= params_l1_hit_cycles(p) + p->noc_request_latency + p->noc_reply_latency,
+       "l2.latency is below an L1 hit (the stages of a load) + noc.request_latency + noc.reply_latency");
   RULE(p->noc_reply_latency >= p->noc_request_latency,
        "noc.reply_latency is below noc.request_latency, the window in which parts run alone");
   RULE(p->launch_cta_latency * params_clock_ps(p) >= params_request_ps(p),
@@ -330,6 +341,11 @@ bool params_check(const struct params *p, struct err *e)
   RULE(p->l2_slice_hash != L2_SLICE_HASH_IPOLY ||
            (p->l2_slice_poly >> bits_below(p->l2_slices) == 1 && p->l2_slice_poly % 2 == 1),
        "l2.slice_poly must have the constant term and, as its degree, the bits of l2.slices - 1");
+  return true;
+}
+
+static bool check_dram(const struct params *p, struct err *e)
+{
   RULE(p->dram_latency > p->l2_latency, "dram.latency is not above l2.latency");
   RULE(p->l2_slices % p->dram_channels == 0 || p->dram_channels % p->l2_slices == 0,
        "neither of l2.slices and dram.channels is a multiple of the other");
@@ -344,8 +360,14 @@ bool params_check(const struct params *p, struct err *e)
        "dram.latency - l2.latency is below the time of dram.t.rcd, dram.t.cl and a burst");
   RULE(p->dram_bus_bits % p->dram_channels == 0,
        "dram.bus_bits is not a multiple of dram.channels");
-#undef RULE
   return true;
+}
+
+#undef RULE
+
+bool params_check(const struct params *p, struct err *e)
+{
+  return check_core(p, e) && check_sm_caches(p, e) && check_memory_side(p, e) && check_dram(p, e);
 }
 
 void params_write_doc(FILE *f)

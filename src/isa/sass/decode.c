@@ -190,70 +190,47 @@ static int64_t get_signed(const struct sass_inst *s, unsigned id)
   return bits_sext(sass_get(s, id), field_width(id));
 }
 
+/* What an address operand has beside its register: fields of the uniform register and of the signed offset (FLD_NONE: no
+ * such part; FLD_MEM_OFFSET is in every row of these kinds that has one), whether the uniform register is a descriptor. */
+struct address_form {
+  uint16_t ureg, offset, descriptor; /* descriptor: field that says so; FLD_NONE: never */
+  uint8_t unit;                      /* bytes of an offset's step */
+  bool always;                       /* a descriptor, whatever any bit holds (compiler output, CUDA 13.0) */
+};
+
+enum { BYTES_256 = 32 };
+
+static const struct address_form address_forms[] = {
+  [OPD_ADDR_DB] = {FLD_URB, FLD_MEM_OFFSET, FLD_MEM_DESC, 1, false},
+  [OPD_SADDR_B] = {FLD_URB, FLD_MEM_OFFSET, FLD_MEM_DESC, 1, false},
+  [OPD_XADDR_B] = {FLD_URB, FLD_MEM_OFFSET, FLD_MEM_DESC, 1, false},
+  [OPD_ADDR_DC] = {FLD_URC, FLD_MEM_OFFSET, FLD_MEM_DESC, 1, false},
+  [OPD_SADDR_C] = {FLD_URC, FLD_MEM_OFFSET, FLD_MEM_DESC, 1, false},
+  [OPD_XADDR_C] = {FLD_URC, FLD_MEM_OFFSET, FLD_MEM_DESC, 1, false},
+  [OPD_SADDR_C6] = {FLD_URC6, FLD_MEM_OFFSET, FLD_NONE, 1, false},
+  [OPD_ADDR_L256] = {FLD_URB, FLD_OFFSET_L256, FLD_MEM_DESC, BYTES_256, false},
+  [OPD_ADDR_S256] = {FLD_URC, FLD_OFFSET_S256, FLD_MEM_DESC, BYTES_256, false},
+  [OPD_USADDR] = {FLD_URA, FLD_MEM_OFFSET, FLD_NONE, 1, false},
+  [OPD_ADDR_UC] = {FLD_URC6, FLD_MEM_OFFSET, FLD_NONE, 1, false}, /* sm_75 */
+  [OPD_ADDR_AC100] = {FLD_URC, FLD_MEM_OFFSET23, FLD_NONE, 1, true},
+  [OPD_ADDR_RC100] = {FLD_URC, FLD_MEM_OFFSET, FLD_RED_DESC, 1, false},
+  [OPD_LDGSTS_G100] = {FLD_URC, FLD_LDGSTS_GOFF, FLD_LDGSTS_DESC, 1, false},
+  [OPD_ADDR_AC] = {FLD_URC6, FLD_MEM_OFFSET, FLD_NONE, 1, true},
+  [OPD_ADDR_O32] = {FLD_NONE, FLD_OFFSET32, FLD_NONE, 1, false},
+  [OPD_CCTL] = {FLD_NONE, FLD_OFFSET32, FLD_NONE, 1, false},
+  [OPD_LDGSTS_G] = {FLD_URC6, FLD_LDGSTS_GOFF, FLD_MEM_DESC, 1, false},
+};
+
 /* Memory addresses: register, uniform register, signed offset. */
 static void fill_address(struct sass_inst *s, unsigned kind)
 {
-  enum { BYTES_256 = 32 };
-  s->src[0] = src_reg(sass_get(s, FLD_RA));
-  s->offset = get_signed(s, FLD_MEM_OFFSET);
-  switch (kind) {
-  case OPD_ADDR_DB: case OPD_SADDR_B: case OPD_XADDR_B:
-    s->ua = ureg(s, sass_get(s, FLD_URB));
-    s->ua_is_descriptor = sass_get(s, FLD_MEM_DESC);
-    break;
-  case OPD_ADDR_DC: case OPD_SADDR_C: case OPD_XADDR_C:
-    s->ua = ureg(s, sass_get(s, FLD_URC));
-    s->ua_is_descriptor = sass_get(s, FLD_MEM_DESC);
-    break;
-  case OPD_SADDR_C6:
-    s->ua = ureg(s, sass_get(s, FLD_URC6));
-    break;
-  case OPD_ADDR_L256:
-    s->ua = ureg(s, sass_get(s, FLD_URB));
-    s->ua_is_descriptor = sass_get(s, FLD_MEM_DESC);
-    s->offset = get_signed(s, FLD_OFFSET_L256) * BYTES_256;
-    break;
-  case OPD_ADDR_S256:
-    s->ua = ureg(s, sass_get(s, FLD_URC));
-    s->ua_is_descriptor = sass_get(s, FLD_MEM_DESC);
-    s->offset = get_signed(s, FLD_OFFSET_S256) * BYTES_256;
-    break;
-  case OPD_USADDR:
-    s->src[0] = src_reg(SASS_RZ);
-    s->ua = ureg(s, sass_get(s, FLD_URA));
-    break;
-  case OPD_ADDR_UC: /* sm_75 */
-    s->ua = ureg(s, sass_get(s, FLD_URC6));
-    break;
-  case OPD_ADDR_AC100:
-    s->ua = ureg(s, sass_get(s, FLD_URC));
-    s->ua_is_descriptor = true;
-    s->offset = get_signed(s, FLD_MEM_OFFSET23);
-    break;
-  case OPD_ADDR_RC100:
-    s->ua = ureg(s, sass_get(s, FLD_URC));
-    s->ua_is_descriptor = sass_get(s, FLD_RED_DESC);
-    break;
-  case OPD_LDGSTS_G100:
-    s->ua = ureg(s, sass_get(s, FLD_URC));
-    s->ua_is_descriptor = sass_get(s, FLD_LDGSTS_DESC);
-    s->offset = get_signed(s, FLD_LDGSTS_GOFF);
-    break;
-  case OPD_ADDR_AC:
-    /* Atomics always have a descriptor, whatever bit 76 holds (compiler output, CUDA 13.0). */
-    s->ua = ureg(s, sass_get(s, FLD_URC6));
-    s->ua_is_descriptor = true;
-    break;
-  case OPD_ADDR_O32: case OPD_CCTL:
-    s->offset = get_signed(s, FLD_OFFSET32);
-    break;
-  case OPD_LDGSTS_G:
-    s->ua = ureg(s, sass_get(s, FLD_URC6));
-    s->ua_is_descriptor = sass_get(s, FLD_MEM_DESC);
-    s->offset = get_signed(s, FLD_LDGSTS_GOFF);
-    break;
-  default: break;
-  }
+  static const struct address_form plain = {FLD_NONE, FLD_MEM_OFFSET, FLD_NONE, 1, false};
+  size_t n = sizeof address_forms / sizeof address_forms[0];
+  const struct address_form *f = kind < n && address_forms[kind].unit ? &address_forms[kind] : &plain;
+  s->src[0] = src_reg(kind == OPD_USADDR ? SASS_RZ : sass_get(s, FLD_RA));
+  s->offset = get_signed(s, f->offset) * f->unit;
+  if (f->ureg) s->ua = ureg(s, sass_get(s, f->ureg));
+  if (f->always || (f->descriptor && sass_get(s, f->descriptor))) s->ua_is_descriptor = true;
 }
 
 static void fill_constant_address(struct sass_inst *s, unsigned kind)
