@@ -224,7 +224,7 @@ static bool const_line(struct infer *f, bool ldc, unsigned *bytes, struct err *e
   for (unsigned i = 0; i < SIZES; i++) {
     add_read(&t, ldc, 2048 * i);
     infer_add(&t, " | 4*" PAUSE " | CLK");
-    add_read(&t, ldc, 2048 * i + (FIRST << i));
+    add_read(&t, ldc, 2048 * i + ((unsigned)FIRST << i));
     infer_add(&t, " | NOP | CLK");
   }
   infer_add(&t, " | out: | NOP");
@@ -232,7 +232,7 @@ static bool const_line(struct infer *f, bool ldc, unsigned *bytes, struct err *e
   infer_text_free(&t);
   *bytes = 0;
   for (unsigned i = SIZES; ok && i-- > 0;)
-    if (between(&r, 2 * i, 2 * i + 1) > CONST_MISS + (ldc ? 32 : 0)) *bytes = FIRST << i;
+    if (between(&r, 2 * i, 2 * i + 1) > CONST_MISS + (ldc ? 32 : 0)) *bytes = (unsigned)FIRST << i;
   return ok;
 }
 
