@@ -1,4 +1,4 @@
-// A library with a static runtime inside, loaded when the program runs (loaded.library.cu).
+// A library with a static runtime inside, loaded when the program runs (loaded.lib.cu).
 #include <dlfcn.h>
 
 #include "check.h"

@@ -5,7 +5,7 @@
 #   NAME.expect   what its stdout, or its stderr after a line "--- stderr", must contain, line by line
 #   NAME.args     options of warpstep exec
 #   NAME.flags    further options of nvcc
-#   NAME.library.cu  a shared library with the static runtime inside; the program gets its path as LIBRARY
+#   NAME.lib.cu  a shared library with the static runtime inside; the program gets its path as LIBRARY
 #   NAME.captures options of warpstep capture for the cases below
 # Launches captured from the same programs (capture.sh wrote cases/NAME-NUMBER-KERNEL.case when the
 # program had found its results right) are replayed with and without time; this needs no nvcc. Without nvcc
@@ -99,7 +99,7 @@ replay() {
 
 # build NAME KIND: compiled once, linked with this runtime.
 build() {
-  local flags=() object=$scratch/$1.o library=$here/$1.library.cu
+  local flags=() object=$scratch/$1.o library=$here/$1.lib.cu
   [ -f "$here/$1.flags" ] && read -ra flags <"$here/$1.flags"
   [ -f "$library" ] && flags+=("-DLIBRARY=\"$scratch/$1.so\"")
   [ ! -f "$library" ] || [ -f "$scratch/$1.so" ] ||
@@ -122,7 +122,7 @@ if [ -n "$all" ] && [ -n "$programs" ]; then
 fi
 if [ -n "$all" ]; then
   for f in "$here"/*.cu; do
-    case $f in *.library.cu) ;; *) set -- "$@" "$(basename "$f" .cu)" ;; esac
+    case $f in *.lib.cu) ;; *) set -- "$@" "$(basename "$f" .cu)" ;; esac
   done
   # Each of so many processes takes every n-th program: most of the time goes to the compiler.
   jobs=$(nproc 2>/dev/null || echo 2) pids=()
