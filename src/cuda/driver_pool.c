@@ -24,22 +24,14 @@ CUresult cuMemFreeAsync(CUdeviceptr p, CUstream stream)
   DRIVER(NEED_CONTEXT, p ? pool_free(s, p, stream) : CUDA_SUCCESS);
 }
 
-static CUresult of_device(struct cu_pool *pool, CUmemoryPool *out, CUdevice device)
-{
-  if (!out) return CUDA_ERROR_INVALID_VALUE;
-  if (device) return CUDA_ERROR_INVALID_DEVICE;
-  *out = pool;
-  return CUDA_SUCCESS;
-}
-
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice device)
 {
-  DRIVER(NEED_GPU, of_device(pool_default(s), out, device));
+  DRIVER(NEED_GPU, pool_of_device(pool_default(s), out, device));
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool *out, CUdevice device)
 {
-  DRIVER(NEED_GPU, of_device(pool_current(s), out, device));
+  DRIVER(NEED_GPU, pool_of_device(pool_current(s), out, device));
 }
 
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool)
@@ -47,31 +39,23 @@ CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool)
   DRIVER(NEED_GPU, device ? CUDA_ERROR_INVALID_DEVICE : pool_use(s, pool));
 }
 
-static CUresult of_location(struct shim *s, struct cu_pool *pool, CUmemoryPool *out,
-                            const CUmemLocation *l)
-{
-  if (!l) return CUDA_ERROR_INVALID_VALUE;
-  if (l->type != LOCATION_DEVICE) return shim_unsupported(s, "a memory pool outside of the device");
-  return of_device(pool, out, l->id);
-}
-
 CUresult cuMemGetDefaultMemPool(CUmemoryPool *out, const CUmemLocation *l, int type)
 {
   (void)type; /* pinned device memory is the only kind */
-  DRIVER(NEED_GPU, of_location(s, pool_default(s), out, l));
+  DRIVER(NEED_GPU, pool_of_location(s, pool_default(s), out, l));
 }
 
 CUresult cuMemGetMemPool(CUmemoryPool *out, const CUmemLocation *l, int type)
 {
   (void)type;
-  DRIVER(NEED_GPU, of_location(s, pool_current(s), out, l));
+  DRIVER(NEED_GPU, pool_of_location(s, pool_current(s), out, l));
 }
 
 CUresult cuMemSetMemPool(const CUmemLocation *l, int type, CUmemoryPool pool)
 {
   CUmemoryPool same;
   (void)type;
-  DRIVER(NEED_GPU, of_location(s, pool, &same, l) == CUDA_SUCCESS ? pool_use(s, pool)
+  DRIVER(NEED_GPU, pool_of_location(s, pool, &same, l) == CUDA_SUCCESS ? pool_use(s, pool)
                                                                    : CUDA_ERROR_INVALID_VALUE);
 }
 

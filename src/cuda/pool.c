@@ -48,6 +48,21 @@ CUresult pool_use(struct shim *s, struct cu_pool *p)
   return CUDA_SUCCESS;
 }
 
+CUresult pool_of_device(struct cu_pool *pool, CUmemoryPool *out, CUdevice device)
+{
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
+  if (device) return CUDA_ERROR_INVALID_DEVICE;
+  *out = pool;
+  return CUDA_SUCCESS;
+}
+
+CUresult pool_of_location(struct shim *s, struct cu_pool *pool, CUmemoryPool *out, const CUmemLocation *l)
+{
+  if (!l) return CUDA_ERROR_INVALID_VALUE;
+  if (l->type != LOCATION_DEVICE) return shim_unsupported(s, "a memory pool outside of the device");
+  return pool_of_device(pool, out, l->id);
+}
+
 CUresult pool_create(struct shim *s, CUmemoryPool *out, const CUmemPoolProps *props)
 {
   if (!out || !props || props->alloc_type != ALLOCATION_PINNED) return CUDA_ERROR_INVALID_VALUE;

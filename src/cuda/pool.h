@@ -16,6 +16,9 @@ struct cu_pool *pool_default(struct shim *);
 /* The pool of cudaMallocAsync: the default one or what pool_use said. */
 struct cu_pool *pool_current(struct shim *);
 CUresult pool_use(struct shim *, struct cu_pool *);
+/* *out = pool, when there is such a device (0), or the location is one. */
+CUresult pool_of_device(struct cu_pool *pool, CUmemoryPool *out, CUdevice);
+CUresult pool_of_location(struct shim *, struct cu_pool *pool, CUmemoryPool *out, const CUmemLocation *);
 CUresult pool_create(struct shim *, CUmemoryPool *, const CUmemPoolProps *);
 /* The pool goes away with its last allocation. */
 CUresult pool_destroy(struct shim *, CUmemoryPool);

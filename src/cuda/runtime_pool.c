@@ -25,22 +25,14 @@ CUresult cudaFreeAsync(void *p, CUstream stream)
   RUNTIME(NEED_CONTEXT, p ? pool_free(s, (uint64_t)(uintptr_t)p, stream) : CUDA_SUCCESS);
 }
 
-static CUresult of_device(struct cu_pool *pool, CUmemoryPool *out, CUdevice device)
-{
-  if (!out) return CUDA_ERROR_INVALID_VALUE;
-  if (device) return CUDA_ERROR_INVALID_DEVICE;
-  *out = pool;
-  return CUDA_SUCCESS;
-}
-
 CUresult cudaDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice device)
 {
-  RUNTIME(NEED_GPU, of_device(pool_default(s), out, device));
+  RUNTIME(NEED_GPU, pool_of_device(pool_default(s), out, device));
 }
 
 CUresult cudaDeviceGetMemPool(CUmemoryPool *out, CUdevice device)
 {
-  RUNTIME(NEED_GPU, of_device(pool_current(s), out, device));
+  RUNTIME(NEED_GPU, pool_of_device(pool_current(s), out, device));
 }
 
 CUresult cudaDeviceSetMemPool(CUdevice device, CUmemoryPool pool)
@@ -48,31 +40,23 @@ CUresult cudaDeviceSetMemPool(CUdevice device, CUmemoryPool pool)
   RUNTIME(NEED_GPU, device ? CUDA_ERROR_INVALID_DEVICE : pool_use(s, pool));
 }
 
-static CUresult of_location(struct shim *s, struct cu_pool *pool, CUmemoryPool *out,
-                            const CUmemLocation *l)
-{
-  if (!l) return CUDA_ERROR_INVALID_VALUE;
-  if (l->type != LOCATION_DEVICE) return shim_unsupported(s, "a memory pool outside of the device");
-  return of_device(pool, out, l->id);
-}
-
 CUresult cudaMemGetDefaultMemPool(CUmemoryPool *out, const CUmemLocation *l, int type)
 {
   (void)type; /* pinned device memory is the only kind */
-  RUNTIME(NEED_GPU, of_location(s, pool_default(s), out, l));
+  RUNTIME(NEED_GPU, pool_of_location(s, pool_default(s), out, l));
 }
 
 CUresult cudaMemGetMemPool(CUmemoryPool *out, const CUmemLocation *l, int type)
 {
   (void)type;
-  RUNTIME(NEED_GPU, of_location(s, pool_current(s), out, l));
+  RUNTIME(NEED_GPU, pool_of_location(s, pool_current(s), out, l));
 }
 
 CUresult cudaMemSetMemPool(const CUmemLocation *l, int type, CUmemoryPool pool)
 {
   CUmemoryPool same;
   (void)type;
-  RUNTIME(NEED_GPU, of_location(s, pool, &same, l) == CUDA_SUCCESS ? pool_use(s, pool)
+  RUNTIME(NEED_GPU, pool_of_location(s, pool, &same, l) == CUDA_SUCCESS ? pool_use(s, pool)
                                                                    : CUDA_ERROR_INVALID_VALUE);
 }
 

@@ -1,0 +1,274 @@
+#include "cuda/graph_node.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/stream.h"
+
+/* Places --------------------------------------------------------------------------------------------- */
+
+struct node_place node_new(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n)
+{
+  return (struct node_place){ .how = PLACE_NEW, .out = out, .graph = g, .deps = deps, .n_deps = n };
+}
+
+struct node_place node_there(CUgraphNode node)
+{
+  return (struct node_place){ .how = PLACE_NODE, .node = node };
+}
+
+struct node_place node_in_exec(CUgraphExec x, CUgraphNode node)
+{
+  return (struct node_place){ .how = PLACE_EXEC, .exec = x, .node = node };
+}
+
+static CUresult put(struct shim *s, const struct node_place *p, const struct graph_op *op)
+{
+  switch (p->how) {
+  case PLACE_NEW: return graph_add(s, p->out, p->graph, p->deps, p->n_deps, op);
+  case PLACE_NODE: return graph_set(s, p->node, op);
+  default: return exec_set(s, p->exec, p->node, op);
+  }
+}
+
+/* A kernel's parameter block was made for the operation; the graph has its own copy. */
+CUresult node_put(struct shim *s, struct node_place p, CUresult r, const struct graph_op *op)
+{
+  if (r == CUDA_SUCCESS) r = put(s, &p, op);
+  if (op->type == NODE_KERNEL) free((void *)(uintptr_t)op->kernel.q.packed);
+  return r;
+}
+
+/* Parameters to operations ---------------------------------------------------------------------------- */
+
+static CUresult read_kernel(struct shim *s, struct launch_request *q, const CUDA_KERNEL_NODE_PARAMS *p)
+{
+  static void *const none[1];
+  uint8_t *packed;
+  memcpy(q->grid, p->grid, sizeof q->grid);
+  memcpy(q->block, p->block, sizeof q->block);
+  q->shared = p->shared;
+  q->params = p->params;
+  if (!q->params && q->function->kernel->n_params == 0) q->params = (void **)(uintptr_t)none;
+  if ((p->params && p->extra) || !kernel_read_extra(q, p->extra)) return CUDA_ERROR_INVALID_VALUE;
+  CUresult r = kernel_prepare(s, q, &packed);
+  q->packed = r == CUDA_SUCCESS ? packed : NULL;
+  return r;
+}
+
+CUresult node_put_kernel(struct shim *s, struct node_place place, CUfunction f, const void *handle,
+                         const CUDA_KERNEL_NODE_PARAMS *p)
+{
+  struct graph_op op = { .type = NODE_KERNEL, .kernel = { .q = { .function = f }, .handle = handle } };
+  CUresult r = read_kernel(s, &op.kernel.q, p);
+  return node_put(s, place, r, &op);
+}
+
+CUresult node_put_memset(struct shim *s, struct node_place place, const CUDA_MEMSET_NODE_PARAMS *p)
+{
+  if (!p || (p->element != 1 && p->element != 2 && p->element != 4)) return CUDA_ERROR_INVALID_VALUE;
+  struct graph_op op = { .type = NODE_MEMSET,
+                         .memset = { .to = { .addr = p->dst, .pitch = p->pitch, .device = true },
+                                     .value = p->value, .value_bytes = p->element,
+                                     .width = p->width * p->element, .height = p->height } };
+  return node_put(s, place, CUDA_SUCCESS, &op);
+}
+
+CUresult node_put_host(struct shim *s, struct node_place place, const CUDA_HOST_NODE_PARAMS *p)
+{
+  if (!p || !p->fn) return CUDA_ERROR_INVALID_VALUE;
+  struct graph_op op = { .type = NODE_HOST, .host = { p->fn, p->data } };
+  return node_put(s, place, CUDA_SUCCESS, &op);
+}
+
+CUresult node_put_event(struct shim *s, struct node_place place, enum node_type type, CUevent event)
+{
+  struct graph_op op = { .type = type, .event = event };
+  return node_put(s, place, CUDA_SUCCESS, &op);
+}
+
+CUresult node_put_child(struct shim *s, struct node_place place, CUgraph child)
+{
+  struct graph_op op = { .type = NODE_GRAPH, .child = child };
+  return node_put(s, place, CUDA_SUCCESS, &op);
+}
+
+/* And back -------------------------------------------------------------------------------------------- */
+
+const struct graph_op *node_op(struct shim *s, CUgraphNode node, enum node_type type)
+{
+  return graph_is_node(s, node) && node->op.type == type ? &node->op : NULL;
+}
+
+CUresult node_type_of(struct shim *s, CUgraphNode node, int *type)
+{
+  if (!type || !graph_is_node(s, node)) return CUDA_ERROR_INVALID_VALUE;
+  *type = (int)node->op.type;
+  return CUDA_SUCCESS;
+}
+
+CUresult node_get_kernel(struct shim *s, CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)
+{
+  const struct graph_op *op = node_op(s, node, NODE_KERNEL);
+  if (!op || !p) return CUDA_ERROR_INVALID_VALUE;
+  p->function = op->kernel.handle;
+  memcpy(p->grid, op->kernel.q.grid, sizeof p->grid);
+  memcpy(p->block, op->kernel.q.block, sizeof p->block);
+  p->shared = op->kernel.q.shared;
+  p->params = node->params;
+  p->extra = NULL;
+  return CUDA_SUCCESS;
+}
+
+CUresult node_get_memset(struct shim *s, CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *p)
+{
+  const struct graph_op *op = node_op(s, node, NODE_MEMSET);
+  if (!op || !p) return CUDA_ERROR_INVALID_VALUE;
+  *p = (CUDA_MEMSET_NODE_PARAMS){ .dst = op->memset.to.addr, .pitch = op->memset.to.pitch,
+                                  .value = op->memset.value, .element = op->memset.value_bytes,
+                                  .width = op->memset.width / op->memset.value_bytes,
+                                  .height = op->memset.height };
+  return CUDA_SUCCESS;
+}
+
+CUresult node_get_host(struct shim *s, CUgraphNode node, CUDA_HOST_NODE_PARAMS *p)
+{
+  const struct graph_op *op = node_op(s, node, NODE_HOST);
+  if (!op || !p) return CUDA_ERROR_INVALID_VALUE;
+  *p = (CUDA_HOST_NODE_PARAMS){ op->host.fn, op->host.data };
+  return CUDA_SUCCESS;
+}
+
+CUresult node_get_event(struct shim *s, CUgraphNode node, enum node_type type, CUevent *event)
+{
+  const struct graph_op *op = node_op(s, node, type);
+  if (!op || !event) return CUDA_ERROR_INVALID_VALUE;
+  *event = op->event;
+  return CUDA_SUCCESS;
+}
+
+CUresult node_get_child(struct shim *s, CUgraphNode node, CUgraph *out)
+{
+  const struct graph_op *op = node_op(s, node, NODE_GRAPH);
+  if (!op || !out) return CUDA_ERROR_INVALID_VALUE;
+  *out = op->child;
+  return CUDA_SUCCESS;
+}
+
+/* Edges ----------------------------------------------------------------------------------------------- */
+
+static void clear_edges(CUgraphEdgeData *data, const size_t *n, CUresult r)
+{
+  if (data && r == CUDA_SUCCESS) memset(data, 0, *n * sizeof *data);
+}
+
+static bool are_plain(const CUgraphEdgeData *data, size_t n)
+{
+  for (size_t i = 0; data && i < n; i++)
+    if (data[i].from_port || data[i].to_port || data[i].type) return false;
+  return true;
+}
+
+CUresult edge_list(struct shim *s, CUgraph g, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data,
+                   size_t *n)
+{
+  CUresult r = graph_edges(s, g, from, to, n);
+  clear_edges(from ? data : NULL, n, r);
+  return r;
+}
+
+CUresult edge_neighbours(struct shim *s, CUgraphNode node, CUgraphNode *out, CUgraphEdgeData *data, size_t *n,
+                         bool before)
+{
+  CUresult r = before ? graph_deps(s, node, out, n) : graph_dependents(s, node, out, n);
+  clear_edges(out ? data : NULL, n, r);
+  return r;
+}
+
+CUresult edge_add(struct shim *s, CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
+                  const CUgraphEdgeData *data, size_t n)
+{
+  if (!are_plain(data, n)) return shim_unsupported(s, "a programmatic dependency of graph nodes");
+  return graph_add_edges(s, g, from, to, n);
+}
+
+/* Instantiated graphs --------------------------------------------------------------------------------- */
+
+CUresult exec_instantiate(struct shim *s, CUgraphExec *out, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p)
+{
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  CUresult r = graph_instantiate(s, out, g, p->flags);
+  p->failed = NULL;
+  p->result = r != CUDA_SUCCESS; /* 0: success, 1: error */
+  return r;
+}
+
+CUresult exec_flags(struct shim *s, CUgraphExec x, unsigned long long *flags)
+{
+  if (!flags || !exec_exists(s, x)) return CUDA_ERROR_INVALID_VALUE;
+  *flags = x->flags;
+  return CUDA_SUCCESS;
+}
+
+CUresult exec_upload(struct shim *s, CUgraphExec x, CUstream stream)
+{
+  if (!exec_exists(s, x)) return CUDA_ERROR_INVALID_VALUE;
+  return stream_of(s, stream) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE; /* it is there already */
+}
+
+CUresult exec_update_info(struct shim *s, CUgraphExec x, CUgraph g, CUgraphExecUpdateResultInfo *info)
+{
+  CUgraphExecUpdateResultInfo i = {0};
+  CUresult r = exec_update(s, x, g, &i.result, &i.node);
+  if (info) *info = i;
+  return r;
+}
+
+CUresult exec_enable(struct shim *s, CUgraphExec x, CUgraphNode node, unsigned on)
+{
+  struct cu_node *n = exec_node(s, x, node);
+  if (!n || n->op.type > NODE_MEMSET) return CUDA_ERROR_INVALID_VALUE;
+  n->disabled = !on;
+  return CUDA_SUCCESS;
+}
+
+CUresult exec_is_enabled(struct shim *s, CUgraphExec x, CUgraphNode node, unsigned *on)
+{
+  const struct cu_node *n = exec_node(s, x, node);
+  if (!n || !on || n->op.type > NODE_MEMSET) return CUDA_ERROR_INVALID_VALUE;
+  *on = !n->disabled;
+  return CUDA_SUCCESS;
+}
+
+/* Captures -------------------------------------------------------------------------------------------- */
+
+CUresult capture_begin_in(struct shim *s, CUstream stream, CUgraph g, const CUgraphNode *deps,
+                          const CUgraphEdgeData *data, size_t n, int mode)
+{
+  if (!g || !are_plain(data, n)) return CUDA_ERROR_INVALID_VALUE;
+  return capture_begin(s, stream, g, deps, n, mode);
+}
+
+CUresult capture_info_edges(struct shim *s, CUstream stream, int *status, uint64_t *id, CUgraph *g,
+                            const CUgraphNode **deps, const CUgraphEdgeData **data, size_t *n)
+{
+  if (data) *data = NULL; /* all edges are plain */
+  return capture_info(s, stream, status, id, g, deps, n);
+}
+
+CUresult capture_set_edges(struct shim *s, CUstream stream, const CUgraphNode *deps,
+                           const CUgraphEdgeData *data, size_t n, unsigned flags)
+{
+  if (flags > 1 || !are_plain(data, n)) return CUDA_ERROR_INVALID_VALUE;
+  return capture_set_deps(s, stream, deps, n, flags);
+}
+
+CUresult capture_exchange_mode(struct shim *s, int *mode)
+{
+  if (!mode || *mode < CAPTURE_GLOBAL || *mode > CAPTURE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
+  struct cu_thread *t = shim_thread(s);
+  int old = t->capture_mode;
+  t->capture_mode = *mode;
+  *mode = old;
+  return CUDA_SUCCESS;
+}
