@@ -69,6 +69,7 @@ typedef enum {
 
 typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
+typedef unsigned long long CUmemGenericAllocationHandle;
 typedef struct cu_context *CUcontext;
 typedef struct cu_module *CUmodule, *CUlibrary;
 typedef struct cu_function *CUfunction, *CUkernel;
@@ -287,6 +288,15 @@ typedef struct {
   CUmemLocation location;
   int flags;
 } CUmemAccessDesc;
+
+typedef struct {
+  int type, handle_types; /* 1: pinned; 0: none */
+  CUmemLocation location;
+  void *security;
+  unsigned char compression, rdma;
+  unsigned short usage;
+  unsigned char reserved[4];
+} CUmemAllocationProp;
 
 /* Parameters of graph nodes. cudaKernelNodeParams is the first part of the driver's, cudaMemsetParams and
  * cudaHostNodeParams are the driver's. */

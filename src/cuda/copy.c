@@ -37,7 +37,8 @@ static uint64_t extent(const struct copy_side *c, uint64_t width, uint64_t heigh
   return all;
 }
 
-/* Whether the device can access all of it: inside one block, or mapped (variables of modules). */
+/* Whether the device can access all of it: inside one block, or mapped (variables of modules, mappings that
+ * follow each other). */
 static bool side_is_valid(struct shim *s, const struct copy_side *c, uint64_t width,
                           uint64_t height, uint64_t depth)
 {
@@ -45,7 +46,7 @@ static bool side_is_valid(struct shim *s, const struct copy_side *c, uint64_t wi
   if (bytes == 0 || (height > 1 && c->pitch < width)) return false;
   if (!c->device) return c->addr != 0;
   const struct cu_block *b = memory_find(s, c->addr);
-  if (b) {
+  if (b && b->kind != BLOCK_MAPPED) {
     uint64_t start = c->addr - b->addr < b->bytes ? b->addr : b->device;
     return bytes <= b->bytes - (c->addr - start);
   }

@@ -94,7 +94,7 @@ static CUresult device_pointer(struct shim *s, CUdeviceptr *out, void *p, unsign
 {
   uint64_t addr = (uint64_t)(uintptr_t)p;
   const struct cu_block *b = memory_find(s, addr);
-  if (!out || flags || !b || b->kind == BLOCK_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+  if (!out || flags || !b || !memory_on_host(b)) return CUDA_ERROR_INVALID_VALUE;
   *out = b->device + (addr - b->addr);
   return CUDA_SUCCESS;
 }
@@ -107,7 +107,7 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *p, unsigned flags)
 static CUresult host_flags(struct shim *s, unsigned *flags, void *p)
 {
   const struct cu_block *b = memory_find(s, (uint64_t)(uintptr_t)p);
-  if (!flags || !b || b->kind == BLOCK_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+  if (!flags || !b || !memory_on_host(b)) return CUDA_ERROR_INVALID_VALUE;
   *flags = b->flags | HOST_ALLOC_MAPPED;
   return CUDA_SUCCESS;
 }
@@ -151,11 +151,11 @@ static CUresult pointer_attribute(struct shim *s, void *out, int which, CUdevice
   switch (which) {
   case POINTER_CONTEXT: *(CUcontext *)out = shim_context(s); break;
   case POINTER_MEMORY_TYPE:
-    *(unsigned *)out = b->kind == BLOCK_DEVICE || b->kind == BLOCK_MANAGED ? MEM_DEVICE : MEM_HOST;
+    *(unsigned *)out = !memory_on_host(b) || b->kind == BLOCK_MANAGED ? MEM_DEVICE : MEM_HOST;
     break;
   case POINTER_DEVICE: *(CUdeviceptr *)out = b->device + offset; break;
   case POINTER_HOST:
-    if (b->kind == BLOCK_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+    if (!memory_on_host(b)) return CUDA_ERROR_INVALID_VALUE;
     *(uint64_t *)out = b->addr + offset;
     break;
   case POINTER_BUFFER_ID: *(uint64_t *)out = b->id; break;

@@ -49,6 +49,11 @@ struct cu_block *memory_find(struct shim *s, uint64_t addr)
   return NULL;
 }
 
+bool memory_on_host(const struct cu_block *b)
+{
+  return b->kind != BLOCK_DEVICE && b->kind != BLOCK_MAPPED;
+}
+
 bool memory_is_device(struct shim *s, uint64_t addr)
 {
   return gmem_ptr(s->device.mem, addr, 1) != NULL;
@@ -101,6 +106,28 @@ static void *map_host(struct shim *s, uint64_t bytes)
     else if (errno != EEXIST) return NULL;
   }
   return NULL;
+}
+
+void *memory_take(struct shim *s, uint64_t bytes)
+{
+  if (bytes > memory_total(s) - s->device_bytes) return NULL;
+  void *host = map_host(s, bytes);
+  if (host) s->device_bytes += bytes;
+  return host;
+}
+
+void memory_give_back(struct shim *s, void *host, uint64_t bytes)
+{
+  munmap(host, bytes);
+  s->device_bytes -= bytes;
+}
+
+void memory_map(struct shim *s, uint64_t addr, void *host, uint64_t bytes)
+{
+  char name[48];
+  snprintf(name, sizeof name, "mapped memory %llu", (unsigned long long)s->next_id);
+  BUG_ON(!gmem_map_host(s->device.mem, addr, host, bytes, name));
+  add_block(s, (struct cu_block){ .addr = addr, .bytes = bytes, .device = addr, .kind = BLOCK_MAPPED });
 }
 
 CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_kind kind,
@@ -169,8 +196,12 @@ bool memory_free(struct shim *s, uint64_t addr, unsigned kinds)
 
 void memory_free_all(struct shim *s)
 {
-  for (size_t i = 0; i < s->n_blocks; i++) release(s, &s->block[i]);
-  s->n_blocks = 0;
+  size_t kept = 0;
+  for (size_t i = 0; i < s->n_blocks; i++) {
+    if (s->block[i].kind == BLOCK_MAPPED) s->block[kept++] = s->block[i];
+    else release(s, &s->block[i]);
+  }
+  s->n_blocks = kept;
 }
 
 void memory_sync_registered(struct shim *s, bool to_device)

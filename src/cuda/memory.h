@@ -3,6 +3,7 @@
  *   device      guest memory; its addresses mean nothing to the host
  *   pinned      host memory mapped into the guest at its own address: one pointer for both
  *   managed     the same; no pages migrate
+ *   mapped      device memory at an address that was reserved for it (vmm.h)
  *   registered  host memory of the program; kernels see a copy in guest memory that is brought up to
  *               date around each launch (docs/decisions says why)
  */
@@ -11,7 +12,7 @@
 
 #include "cuda/shim.h"
 
-enum block_kind { BLOCK_DEVICE, BLOCK_PINNED, BLOCK_MANAGED, BLOCK_REGISTERED };
+enum block_kind { BLOCK_DEVICE, BLOCK_PINNED, BLOCK_MANAGED, BLOCK_REGISTERED, BLOCK_MAPPED };
 
 /* What a program said about managed memory; kept for the whole allocation, for it to read back. */
 struct advice {
@@ -41,10 +42,18 @@ CUresult memory_unregister(struct shim *, const void *p);
 bool memory_free(struct shim *, uint64_t addr, unsigned kinds);
 /* The block that holds addr, NULL: none. By device address also for registered memory. */
 struct cu_block *memory_find(struct shim *, uint64_t addr);
+/* Whether the host can access it too. */
+bool memory_on_host(const struct cu_block *);
 /* Whether kernels can access addr: a block, or a variable of a module. */
 bool memory_is_device(struct shim *, uint64_t addr);
 /* Copies registered memory into the guest (before a launch) or back. */
 void memory_sync_registered(struct shim *, bool to_device);
+/* Memory that counts as the board's, zeroed, which memory_map makes appear at an address (both whole pages).
+ * NULL: there is no more. */
+void *memory_take(struct shim *, uint64_t bytes);
+void memory_give_back(struct shim *, void *, uint64_t bytes);
+void memory_map(struct shim *, uint64_t addr, void *host, uint64_t bytes);
+/* Without what is mapped. */
 void memory_free_all(struct shim *);
 uint64_t memory_total(const struct shim *);
 

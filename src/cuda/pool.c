@@ -4,8 +4,9 @@
 
 #include "cuda/memory.h"
 #include "cuda/stream.h"
+#include "cuda/vmm.h"
 
-enum { ACCESS_READ_WRITE = 3, ALLOCATION_PINNED = 1 };
+enum { ALLOCATION_PINNED = 1 };
 
 struct cu_pool {
   struct cu_pool *next;

@@ -78,7 +78,7 @@ CUresult cudaHostUnregister(void *p)
 static CUresult device_pointer(struct shim *s, void **device, void *host, unsigned flags)
 {
   const struct cu_block *b = memory_find(s, (uint64_t)(uintptr_t)host);
-  if (!device || flags || !b || b->kind == BLOCK_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+  if (!device || flags || !b || !memory_on_host(b)) return CUDA_ERROR_INVALID_VALUE;
   *device = (void *)(uintptr_t)(b->device + ((uint64_t)(uintptr_t)host - b->addr));
   return CUDA_SUCCESS;
 }
@@ -91,7 +91,7 @@ CUresult cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
 static CUresult host_flags(struct shim *s, unsigned *flags, void *host)
 {
   const struct cu_block *b = memory_find(s, (uint64_t)(uintptr_t)host);
-  if (!flags || !b || b->kind == BLOCK_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+  if (!flags || !b || !memory_on_host(b)) return CUDA_ERROR_INVALID_VALUE;
   *flags = b->flags | HOST_ALLOC_MAPPED;
   return CUDA_SUCCESS;
 }
@@ -145,7 +145,7 @@ CUresult cudaMemGetInfo(size_t *left, size_t *total)
 static CUresult pointer_attributes(struct shim *s, cudaPointerAttributes *a, const void *p)
 {
   static const int types[] = { [BLOCK_DEVICE] = 2, [BLOCK_PINNED] = 1, [BLOCK_MANAGED] = 3,
-                               [BLOCK_REGISTERED] = 1 };
+                               [BLOCK_REGISTERED] = 1, [BLOCK_MAPPED] = 2 };
   uint64_t addr = (uint64_t)(uintptr_t)p;
   const struct cu_block *b = memory_find(s, addr);
   if (!a) return CUDA_ERROR_INVALID_VALUE;
@@ -157,7 +157,7 @@ static CUresult pointer_attributes(struct shim *s, cudaPointerAttributes *a, con
   if (!b) return CUDA_SUCCESS;
   uint64_t offset = addr - (addr - b->addr < b->bytes ? b->addr : b->device);
   a->device_pointer = (void *)(uintptr_t)(b->device + offset);
-  if (b->kind != BLOCK_DEVICE) a->host_pointer = (void *)(uintptr_t)(b->addr + offset);
+  if (memory_on_host(b)) a->host_pointer = (void *)(uintptr_t)(b->addr + offset);
   return CUDA_SUCCESS;
 }
 

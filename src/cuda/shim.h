@@ -113,6 +113,9 @@ struct shim {
   struct cu_exec *execs;
   struct cu_capture *captures; /* capture.h: those going on */
   struct cu_pool *pools, *default_pool, *current_pool; /* pool.h */
+  struct vmm_memory *vmm_memory; /* vmm.h */
+  struct vmm_range *vmm_ranges;
+  struct vmm_mapping *vmm_mappings;
   struct cu_module *modules;
   struct cu_thread *threads;
   struct cu_block *block; /* memory.h: by address */

@@ -54,6 +54,8 @@ static void structures(void)
   SIZE(cudaPointerAttributes, struct cudaPointerAttributes);
   SIZE(CUmemPoolProps, CUmemPoolProps);
   SIZE(CUmemAccessDesc, CUmemAccessDesc);
+  SIZE(CUmemAllocationProp, CUmemAllocationProp);
+  FIELD(CUmemAllocationProp, usage, allocFlags.usage);
   SIZE(CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS);
   SIZE(CUgraphExecUpdateResultInfo, CUgraphExecUpdateResultInfo);
   SIZE(CUDA_GRAPH_INSTANTIATE_PARAMS, CUDA_GRAPH_INSTANTIATE_PARAMS);
