@@ -140,8 +140,8 @@ static bool read_window(const struct file_reader *r, config_setting_t *s,
                         const struct window_file *f, struct window *w)
 {
   static const char *const keys[] = {"name",  "code",  "warps", "lanes", "from", "cycles", "clocks",
-                                     "slack", "minus", "overhead", "stale", "wrong", "value", "gap",
-                                     NULL};
+                                     "slack", "minus", "overhead", "least", "stale", "wrong", "value",
+                                     "gap",   NULL};
   int64_t warps = 1, lanes = 32, from = 0, slack = 0, overhead = 0;
   *w = (struct window){0};
   if (!config_setting_is_group(s)) return fail(r, s, "a group { … } is expected");
@@ -158,8 +158,12 @@ static bool read_window(const struct file_reader *r, config_setting_t *s,
   w->from = (unsigned)from;
   w->slack = (uint32_t)slack;
   w->overhead = (uint32_t)overhead;
-  return read_value(r, s, w) && read_bool(r, s, "stale", &w->has_stale, &w->stale) &&
-         read_bool(r, s, "wrong", &w->has_wrong, &w->wrong) && read_cells(r, s, w);
+  bool stated;
+  if (!read_value(r, s, w) || !read_bool(r, s, "stale", &w->has_stale, &w->stale) ||
+      !read_bool(r, s, "wrong", &w->has_wrong, &w->wrong) || !read_bool(r, s, "least", &stated, &w->least) ||
+      !read_cells(r, s, w))
+    return false;
+  return !(w->least && w->common) || fail(r, s, "least goes with one number of cycles");
 }
 
 static bool read_all(const struct file_reader *r, config_setting_t *root, struct window_file *f)

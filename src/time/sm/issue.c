@@ -3,6 +3,9 @@
 void issue_init(struct issue *s, const struct params *p, struct const_cache *fl)
 {
   *s = (struct issue){.params = p, .fl = fl, .last = NO_WARP, .fp32_on_alu = p->issue_fp32_on_alu};
+  for (unsigned lat = 0; lat < LAT__N; lat++) s->port_cycles[lat] = 1;
+  s->port_cycles[LAT_IMAD_WIDE] = (uint8_t)(1 + p->issue_imad_extra_cycles);
+  s->port_cycles[LAT_FENCE] = (uint8_t)p->issue_fence_cycles;
 }
 
 uint64_t issue_after(const struct params *p, const struct inst_ctrl *c, uint64_t now)
@@ -365,9 +368,9 @@ void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const str
   bool borrows = s->fp32_on_alu && uses_fp32_lanes(in) && *latch > now;
   if (borrows) latch = &s->latch_free_at[PIPE_ALU];
   *latch = now + interval + (borrows ? 0 : held);
-  if (control_free_at > s->port_free_at) s->port_free_at = control_free_at;
-  if (in->lat == LAT_IMAD_WIDE && now + 1 + p->issue_imad_extra_cycles > s->port_free_at)
-    s->port_free_at = now + 1 + p->issue_imad_extra_cycles;
+  uint64_t port = now + s->port_cycles[in->lat];
+  if (port < control_free_at) port = control_free_at;
+  if (port > s->port_free_at) s->port_free_at = port;
   if (in->flags & INST_CLOCK) s->clock_free_at = now + 2;
   if (in->flags & INST_DEPBAR) {
     w->depbar = in;

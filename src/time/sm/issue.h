@@ -41,7 +41,8 @@ struct issue {
   uint32_t blocked;    /* bit per slot: in the last cycle its unit was taken */
   uint64_t due;        /* no warp that is asleep is due before */
   uint8_t last;                    /* warp that issued last, NO_WARP */
-  uint64_t port_free_at;           /* the issue port is taken until then (IMAD, Control occupied) */
+  uint64_t port_free_at;           /* the issue port is taken until then (port_cycles, Control occupied) */
+  uint8_t port_cycles[LAT__N];     /* how long an instruction of the class takes the port */
   uint64_t clock_free_at;          /* two clock reads never issue back to back */
   uint64_t latch_free_at[PIPE__N]; /* input latch of each unit */
   struct const_cache *fl;          /* L0 FL constant cache */
