@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -23,7 +24,7 @@ struct gap {
 /* What was found out about a word, control information but for the reuse bits set aside. */
 struct verdict {
   struct word128 word;
-  bool known, decoded, same, executable;
+  bool known, decoded, same, executable, timed;
   unsigned mnemonic;
 };
 
@@ -33,13 +34,20 @@ struct verdicts {
   size_t n, room; /* room: a power of two */
 };
 
+/* Instruction forms seen: mnemonics with all modifiers and kinds of operands, by hash. Open addressing. */
+struct forms {
+  uint64_t *slot; /* 0: free */
+  size_t n, room; /* room: a power of two */
+};
+
 struct target_tally {
   unsigned sm, images;
-  uint64_t words, decoded, same, executable;
+  uint64_t words, decoded, same, executable, timed;
   struct gap undecoded[OPCODES]; /* by opcode */
   struct gap changed[OPCODES];
-  struct gap *not_executable;    /* by mnemonic */
+  struct gap *not_executable; /* by mnemonic */
   struct verdicts seen;
+  struct forms forms;
 };
 
 struct check {
@@ -81,18 +89,52 @@ static bool comes_back(unsigned sm, struct word128 w, uint64_t pc)
          sass_assemble(&at, text, &back, &column, &e) && back.lo == w.lo && back.hi == w.hi;
 }
 
-static struct verdict judge(unsigned sm, struct word128 w, uint64_t pc)
+static uint64_t *find_form(const struct forms *all, uint64_t hash)
+{
+  size_t i = (size_t)(hash >> 20);
+  while (all->slot[i & (all->room - 1)] && all->slot[i & (all->room - 1)] != hash) i++;
+  return &all->slot[i & (all->room - 1)];
+}
+
+static void grow_forms(struct arena *a, struct forms *all)
+{
+  struct forms old = *all;
+  if (2 * all->n < all->room) return;
+  all->room = old.room ? 2 * old.room : 1 << 8;
+  all->slot = ARENA_ARRAY(a, uint64_t, all->room);
+  for (size_t i = 0; i < old.room; i++)
+    if (old.slot[i]) *find_form(all, old.slot[i]) = old.slot[i];
+}
+
+static void count_form(struct arena *a, struct forms *all, const struct sass_inst *s)
+{
+  char text[TEXT];
+  uint64_t hash =
+      UINT64_C(0xcbf29ce484222325) ^ (bits_get(s->word, 9, 3) | bits_get(s->word, 91, 1) << 3);
+
+  sass_print_mnemonic(s, text, sizeof text);
+  for (const char *c = text; *c; c++) hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+  hash = (hash ^ hash >> 32) * UINT64_C(0xff51afd7ed558ccd) | 1;
+  grow_forms(a, all);
+  uint64_t *slot = find_form(all, hash);
+  all->n += !*slot;
+  *slot = hash;
+}
+
+static struct verdict judge(struct check *c, struct target_tally *t, struct word128 w, uint64_t pc)
 {
   struct sass_inst s;
   struct inst timing;
   struct err e = {0};
   struct verdict v = {.known = true};
 
-  v.decoded = sass_decode(sm, w, pc, &s, &timing, &e);
+  v.decoded = sass_decode(t->sm, w, pc, &s, &timing, &e);
   if (!v.decoded) return v;
   v.mnemonic = timing.mnemonic;
   v.executable = func_executes(&s, &timing);
-  v.same = comes_back(sm, w, pc);
+  v.timed = v.executable && sass_is_timed(s.row);
+  v.same = comes_back(t->sm, w, pc);
+  count_form(&c->arena, &t->forms, &s);
   return v;
 }
 
@@ -123,7 +165,7 @@ static struct verdict verdict_on(struct check *c, struct target_tally *t, struct
   grow(&c->arena, &t->seen);
   struct verdict *v = find_slot(&t->seen, key);
   if (v->known) return *v;
-  *v = judge(t->sm, w, pc);
+  *v = judge(c, t, w, pc);
   v->word = key;
   t->seen.n++;
   return *v;
@@ -141,6 +183,7 @@ static void check_word(struct check *c, struct target_tally *t, const char *file
   t->decoded += v.decoded;
   t->same += v.same;
   t->executable += v.executable;
+  t->timed += v.timed;
   if (!v.decoded) {
     count_gap(c, &t->undecoded[opcode], w, file, text, at);
     return;
@@ -186,27 +229,36 @@ static void print_share(const char *what, uint64_t part, uint64_t all)
   printf("  %" PRIu64 ".%04" PRIu64 " %% %s", e4 / 10000, e4 % 10000, what);
 }
 
-static void print_gap(const char *what, const char *name, const struct gap *g)
+static void print_gap(const char *what, const char *name, const struct gap *g, const char *why)
 {
   if (g->words)
-    printf("  %s %s: %" PRIu64 " words, first %016" PRIx64 "%016" PRIx64 " %s\n", what, name,
-           g->words, g->sample.hi, g->sample.lo, g->where);
+    printf("  %s %s: %" PRIu64 " words, first %016" PRIx64 "%016" PRIx64 " %s%s%s\n", what, name,
+           g->words, g->sample.hi, g->sample.lo, g->where, why ? ": " : "", why ? why : "");
 }
 
 static void print_target(const struct target_tally *t)
 {
-  printf("sm_%u: %u images, %" PRIu64 " words", t->sm, t->images, t->words);
+  printf("sm_%u: %u images, %" PRIu64 " words, %zu of them different, %zu forms\n", t->sm,
+         t->images, t->words, t->seen.n, t->forms.n);
   print_share("decoded", t->decoded, t->words);
   print_share("identical through text", t->same, t->words);
-  print_share("executable\n", t->executable, t->words);
+  print_share("executable", t->executable, t->words);
+  print_share("timed\n", t->timed, t->words);
   for (unsigned i = 0; i < OPCODES; i++) {
     char opcode[16];
     snprintf(opcode, sizeof opcode, "0x%04x", i);
-    print_gap("not decoded", opcode, &t->undecoded[i]);
-    print_gap("changed by text", opcode, &t->changed[i]);
+    print_gap("not decoded", opcode, &t->undecoded[i], NULL);
+    print_gap("changed by text", opcode, &t->changed[i], NULL);
   }
   for (unsigned i = 0; i < sass_mnemonic_count(); i++)
-    print_gap("not executable", sass_mnemonic(i), &t->not_executable[i]);
+    print_gap("not executable", sass_mnemonic(i), &t->not_executable[i],
+              sass_why_not_executed(sass_mnemonic(i)));
+}
+
+static int by_sm(const void *a, const void *b)
+{
+  const struct target_tally *const *x = a, *const *y = b;
+  return (*x)->sm < (*y)->sm ? -1 : (*x)->sm > (*y)->sm;
 }
 
 int isa_check(int n, char **files)
@@ -215,6 +267,7 @@ int isa_check(int n, char **files)
   bool perfect = true;
 
   for (int i = 0; i < n; i++) check_file(&c, files[i]);
+  qsort(c.target, c.n_targets, sizeof c.target[0], by_sm);
   for (unsigned i = 0; i < c.n_targets; i++) {
     const struct target_tally *t = c.target[i];
     print_target(t);

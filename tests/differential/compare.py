@@ -3,21 +3,24 @@
 
 compare.py [--bin WARPSTEP] [--nvdisasm PROGRAM] [--samples N] FILE...
 
-FILEs are cubins. Every different instruction word of their code (control information set aside) is
+FILEs are cubins, or anything that holds some uncompressed: fat binaries, objects, programs. Every
+different instruction word of their code (control information but for the reuse bits set aside) is
 printed by both programs as a plain list of words, so that labels, symbols and relocations play no
 part; only white space is made alike. For each target: words, different words, share printed alike
-(weighted by how often a word occurs), and the differences grouped by mnemonic. Status 1: some differ.
+(weighted by how often a word occurs), then the classes of differences: the mnemonic and what is
+missing and added in our text, numbers replaced by #, with the most frequent words of each. Status 1:
+some differ.
 """
 import argparse
-import os
+import pathlib
 import re
 import struct
 import subprocess
 import sys
 import tempfile
 
-CONTROL = ((1 << 21) - 1) << 105
-NEUTRAL = 1 << 105 | 7 << 110 | 7 << 113  # stall 1, no counters
+CONTROL = ((1 << 17) - 1) << 105  # stall, yield, counters, wait mask: all but the reuse bits
+CUDA = 190  # e_machine
 
 
 def sections(image):
@@ -36,21 +39,38 @@ def target_of(image):
     return flags >> 8 & 0xFF if image[8] >= 8 else flags & 0xFF
 
 
+def images(data):
+    """The cubins in a file, wherever they lie."""
+    at = data.find(b"\x7fELF")
+    while at >= 0:
+        if data[at + 18:at + 20] == struct.pack("<H", CUDA):
+            yield data[at:]
+        at = data.find(b"\x7fELF", at + 1)
+
+
+def count_words(image, words):
+    """Adds the code of a cubin to {word without control: [occurrences, a whole word]}."""
+    for name, kind, data in sections(image):
+        if not name.startswith(b".text.") or kind == 8:
+            continue
+        for at in range(0, len(data) - 15, 16):
+            word = int.from_bytes(data[at:at + 16], "little")
+            words.setdefault(word & ~CONTROL, [0, word])[0] += 1
+
+
+def files(paths):
+    """A folder stands for the cubins, fat binaries and objects in it."""
+    for path in map(pathlib.Path, paths):
+        inside = sorted(path.rglob("*")) if path.is_dir() else []
+        yield from [file for file in inside if file.suffix in (".cubin", ".fatbin", ".o")] if inside else [path]
+
+
 def collect(paths):
-    """target -> {word: occurrences}"""
+    """target -> {word without control: [occurrences, a whole word]}"""
     found = {}
-    for path in paths:
-        with open(path, "rb") as file:
-            image = file.read()
-        if image[:4] != b"\x7fELF":
-            sys.exit(f"{path}: not a cubin")
-        words = found.setdefault(target_of(image), {})
-        for name, kind, data in sections(image):
-            if not name.startswith(b".text.") or kind == 8:
-                continue
-            for at in range(0, len(data) - 15, 16):
-                word = int.from_bytes(data[at:at + 16], "little") & ~CONTROL | NEUTRAL
-                words[word] = words.get(word, 0) + 1
+    for path in files(paths):
+        for image in images(path.read_bytes()):
+            count_words(image, found.setdefault(target_of(image), {}))
     return found
 
 
@@ -61,42 +81,63 @@ def run(command):
     return done.stdout.splitlines()
 
 
+def plain(text):
+    return " ".join(text.replace(";", " ;").split())
+
+
 def oracle_lines(program, sm, path):
     suffix = "a" if sm >= 90 else ""
     lines = run([program, "--binary", f"SM{sm}{suffix}", path])
     lines = [re.match(r"\s*/\*[0-9a-f]+\*/\s*(.*)", line) for line in lines]
-    return [" ".join(match.group(1).split()) for match in lines if match]
+    return [plain(match.group(1)) for match in lines if match]
 
 
 def our_lines(program, sm, path):
     lines = run([program, "disasm", "--words", "--no-ctrl", "--sm", str(sm), path])
-    return [" ".join(line.split()[1:]) for line in lines]
+    return [plain(line.split(maxsplit=1)[1]) for line in lines]
 
 
 def mnemonic(text):
     return re.sub(r"^@!?U?P\w+ ", "", text).split(" ")[0].split(".")[0]
 
 
+def tokens(text):
+    return re.findall(r"[.A-Za-z_]+[0-9A-Za-z_.]*|[^A-Za-z_.\s]+", text)
+
+
+def difference(our, their):
+    """What their text has and ours lacks, and the reverse, without numbers."""
+    lacks = [t for t in tokens(their) if t not in tokens(our)]
+    adds = [t for t in tokens(our) if t not in tokens(their)]
+    shape = [re.sub(r"0x[0-9a-f]+|[0-9]+", "#", " ".join(part)) for part in (lacks, adds)]
+    return f"{mnemonic(their)}: -[{shape[0]}] +[{shape[1]}]" if any(shape) else f"{mnemonic(their)}: order"
+
+
+def report(groups, samples):
+    for name, group in sorted(groups.items(), key=lambda item: -sum(entry[0] for entry in item[1])):
+        print(f"  {sum(entry[0] for entry in group)} words, {name}")
+        for _, word, our, their in sorted(group, reverse=True)[:samples]:
+            print(f"    {word:032x}\n      ours   {our}\n      theirs {their}")
+
+
 def compare(options, sm, words):
     with tempfile.NamedTemporaryFile(suffix=".bin") as file:
-        file.write(b"".join(word.to_bytes(16, "little") for word in words))
+        file.write(b"".join(word.to_bytes(16, "little") for _, word in words.values()))
         file.flush()
         theirs = oracle_lines(options.nvdisasm, sm, file.name)
         ours = our_lines(options.bin, sm, file.name)
     if len(ours) != len(words) or len(theirs) != len(words):
         sys.exit(f"sm_{sm}: {len(words)} words, {len(ours)} lines of ours, {len(theirs)} of theirs")
-    groups, equal, total = {}, 0, sum(words.values())
-    for (word, times), our, their in zip(words.items(), ours, theirs):
+    groups, equal, total = {}, 0, 0
+    for (times, word), our, their in zip(words.values(), ours, theirs):
+        total += times
         if our == their:
             equal += times
         else:
-            groups.setdefault(mnemonic(their), []).append((times, word, our, their))
+            groups.setdefault(difference(our, their), []).append((times, word, our, their))
     share = int(1e6 * equal / total) / 1e4
     print(f"sm_{sm}: {total} words, {len(words)} different, {share:.4f} % printed alike")
-    for name, list_ in sorted(groups.items()):
-        print(f"  {name}: {sum(entry[0] for entry in list_)} words")
-        for _, word, our, their in list_[:options.samples]:
-            print(f"    {word:032x}\n      ours   {our}\n      theirs {their}")
+    report(groups, options.samples)
     return not groups
 
 
@@ -104,10 +145,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", default="build/warpstep")
     parser.add_argument("--nvdisasm", default="nvdisasm")
-    parser.add_argument("--samples", type=int, default=2)
+    parser.add_argument("--samples", type=int, default=1)
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()
-    found = collect([path for path in options.files if os.path.getsize(path)])
+    found = collect(options.files)
     results = [compare(options, sm, found[sm]) for sm in sorted(found) if found[sm]]
     return 0 if all(results) else 1
 

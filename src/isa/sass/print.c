@@ -314,6 +314,7 @@ static void put_bulk(struct text *o, const struct sass_inst *s, unsigned kind)
 typedef void operand_writer(struct text *, const struct sass_inst *, const struct inst *, unsigned op,
                             unsigned arg);
 
+enum { NO_SLOT = 3 }; /* texture arguments are not cached: nvdisasm writes no .reuse, though nvcc sets the bit */
 #define PLAIN(n, slot) ((n) << 4 | (slot))
 
 static void op_dst(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
@@ -502,7 +503,7 @@ static const struct {
     [OPD_PPX] = {op_pred, 0}, [OPD_PPRED] = {op_pred, 0}, [OPD_PQ] = {op_pred, 0},
     [OPD_PQX] = {op_pred, 0}, [OPD_PREX] = {op_pred, 0}, [OPD_PRU] = {op_pred, 0},
     [OPD_UPA] = {op_upred, 0}, [OPD_PRS] = {op_pred_set, 0}, [OPD_PRD] = {op_pred_set, 0},
-    [OPD_TA] = {op_plain, PLAIN(0, 0)}, [OPD_TB] = {op_plain, PLAIN(1, 1)},
+    [OPD_TA] = {op_plain, PLAIN(0, NO_SLOT)}, [OPD_TB] = {op_plain, PLAIN(1, NO_SLOT)},
     [OPD_HC] = {op_plain, PLAIN(2, 2)}, [OPD_DATA_B] = {op_plain, PLAIN(1, 1)},
     [OPD_LANE_R] = {op_plain, PLAIN(1, 1)}, [OPD_LANE_I] = {op_plain, PLAIN(1, 1)},
     [OPD_COUNT_R] = {op_plain, PLAIN(1, 1)}, [OPD_COUNT_I] = {op_plain, PLAIN(1, 1)},

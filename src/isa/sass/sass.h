@@ -196,6 +196,8 @@ unsigned sass_mnemonic_count(void);
 /* Coverage report: rows known, decoded, executable (sem != TODO), timed, per target; what does not
  * execute, with the reason. */
 void sass_coverage(FILE *out);
+/* Costs more than an issue slot: a latency, a way through the memory pipeline, a rule of its own. */
+bool sass_is_timed(const struct sass_row *);
 /* Why (some forms of) a mnemonic do not execute, or NULL. */
 const char *sass_why_not_executed(const char *mnemonic);
 
