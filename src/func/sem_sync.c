@@ -8,7 +8,7 @@
  *   sm_80    phase   - pending: 62 .. 32                      - arrivals of a phase + 2^30: 31 .. 0
  *
  * Counts are kept negative, so that the last arrival carries out of the field. An asynchronous copy
- * is complete here when it has been performed, and copies perform in order: ARRIVES counts at once.
+ * is complete here when it has been performed: the timing model performs ARRIVES after the copies before it.
  */
 #include "func/mbarrier.h"
 #include "func/mem.h"
@@ -239,7 +239,8 @@ static uop_fn *pick_arrive(const struct sass_inst *s, struct uop *u)
 static uop_fn *pick_copies_done(const struct sass_inst *s, struct uop *u)
 {
   enum { TRANSCNT = 2 };
-  uint32_t count = (uint32_t)sass_get(s, FLD_ARRIVES_CNT);
+  bool moved = sass_has(s, FLD_ARRIVES_CNT_76);
+  uint32_t count = (uint32_t)sass_get(s, moved ? FLD_ARRIVES_CNT_76 : FLD_ARRIVES_CNT);
   if (count > TRANSCNT) return NULL;
   if (count == TRANSCNT) u->imm2 |= 1u << COUNT_SHIFT;
   u->perform = copies_done_perform;

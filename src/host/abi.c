@@ -72,8 +72,8 @@ static void put64(uint8_t *bank0, unsigned offset, uint64_t v)
   memcpy(bank0 + offset, &v, sizeof v);
 }
 
-/* Values that clusters have to do with, `back` bytes below their offsets. */
-static void fill_cluster(const struct abi_layout *l, const struct abi_values *v, uint8_t *bank0,
+/* Values of the launch that code may look for `back` bytes below their offsets (abi.def). */
+static void fill_launch(const struct abi_layout *l, const struct abi_values *v, uint8_t *bank0,
                          unsigned back)
 {
   uint32_t count[3];
@@ -83,6 +83,10 @@ static void fill_cluster(const struct abi_layout *l, const struct abi_values *v,
     inverse[i] = v->cluster[i] ? 1.0f / (float)v->cluster[i] : 0;
   }
   put32(bank0, l->shared_dynamic - back, v->shared_dynamic);
+  if (l->grid_barrier_lo) {
+    put32(bank0, l->grid_barrier_lo - back, (uint32_t)v->grid_barrier);
+    put32(bank0, l->grid_barrier_hi - back, (uint32_t)(v->grid_barrier >> 32));
+  }
   if (l->cluster) put3(bank0, l->cluster - back, v->cluster);
   if (l->cluster_count) put3(bank0, l->cluster_count - back, count);
   if (l->cluster_inverse) memcpy(bank0 + l->cluster_inverse - back, inverse, sizeof inverse);
@@ -104,11 +108,7 @@ void abi_fill(unsigned sm, const struct abi_values *v, uint8_t *bank0)
   put32(bank0, l->n_smids, v->n_smids);
   if (l->shared_reserved)
     put32(bank0, l->shared_reserved, v->shared_static >= l->reserved_bytes ? l->reserved_bytes : 0);
-  if (l->grid_barrier_lo) {
-    put32(bank0, l->grid_barrier_lo, (uint32_t)v->grid_barrier);
-    put32(bank0, l->grid_barrier_hi, (uint32_t)(v->grid_barrier >> 32));
-  }
   if (l->cluster_given) put32(bank0, l->cluster_given, v->cluster_given);
-  fill_cluster(l, v, bank0, 0);
-  if (l->cga_stride) fill_cluster(l, v, bank0, l->cga_stride);
+  fill_launch(l, v, bank0, 0);
+  if (l->cga_stride) fill_launch(l, v, bank0, l->cga_stride);
 }

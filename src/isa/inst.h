@@ -139,6 +139,7 @@ enum inst_flag {
       1 << 10, /* IMAD: runs on the FMA pipe alone, at half the rate of FP32 */
   INST_UNDECODED = 1 << 11, /* no row matches: executing it is an error */
   INST_SYSCALL = 1 << 12,   /* runtime service (vprintf, malloc): executed by the simulator */
+  INST_AFTER_LDGSTS = 1 << 13, /* performs when earlier LDGSTS of the warp are done: ARRIVES */
 };
 
 struct inst {

@@ -83,6 +83,7 @@ enum {
   FLAG_DEPBAR = INST_DEPBAR,
   FLAG_LDGDEPBAR = INST_LDGDEPBAR,
   FLAG_MEMBAR = INST_MEMBAR,
+  FLAG_AFTER_LDGSTS = INST_AFTER_LDGSTS,
 };
 #define FL(flag) .flags = FLAG_##flag
 #define UNI(flag) FL(flag), .traits = ROW_UREGS | ROW_UPRED_D | ROW_UPRED_S

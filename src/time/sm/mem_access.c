@@ -146,7 +146,7 @@ static bool shared_access(struct mem_unit *u, struct warp_slot *w, struct txn *t
   t->kind = TXN_SHARED;
   t->busy = (uint16_t)passes;
   t->extra = (uint16_t)(passes - least);
-  return perform_now(u, w, t);
+  return mem_access_comes_late(u, t) || perform_now(u, w, t);
 }
 
 /* LDC: lines missing in L0 VL come from L1. Addresses are bank << 32 | offset. */
@@ -200,6 +200,7 @@ bool mem_access(struct mem_unit *u, struct txn *t, uint64_t now)
 
 bool mem_access_comes_late(const struct mem_unit *u, const struct txn *t)
 {
+  if (t->after_ldgsts) return true;
   return u->client[t->sub_core].emulate && t->kind == TXN_GLOBAL && t->mem.op == MEM_LDGSTS;
 }
 

@@ -13,7 +13,8 @@
  * fault. */
 bool mem_access(struct mem_unit *, struct txn *, uint64_t now);
 
-/* Hazard emulation: an LDGSTS writes shared memory when its data arrive, with mem_access_late. */
+/* What waits for earlier LDGSTS, and under hazard emulation an LDGSTS, whose data arrive later, is performed
+ * by mem_access_late. */
 bool mem_access_comes_late(const struct mem_unit *, const struct txn *);
 bool mem_access_late(struct mem_unit *, struct txn *);
 

@@ -73,6 +73,29 @@ static void drop_at(struct mem_unit *u, const struct txn *t, unsigned sb, uint64
   wake(u, t, visible - 1);
 }
 
+static void complete(struct mem_unit *, uint16_t id, uint64_t now);
+
+/* Answer for one line. */
+static void line_done(struct mem_unit *u, uint16_t id, uint64_t now)
+{
+  if (--u->pool.t[id].waiting == 0) complete(u, id, now);
+}
+
+/* What performs after the LDGSTS `t` and no other is performed now. */
+static void arrive(struct mem_unit *u, struct ldgsts *g, const struct txn *t, uint64_t now)
+{
+  for (uint16_t *at = &g->arrivals; *at != TXN_NONE;) {
+    struct txn *a = &u->pool.t[*at];
+    if (a->issued < t->issued || --a->after_ldgsts) {
+      at = &a->next_arrival;
+      continue;
+    }
+    *at = a->next_arrival;
+    if (!a->unread) mem_access_late(u, a);
+    if (a->waiting) line_done(u, a->id, now);
+  }
+}
+
 /* LDGDEPBAR counters drop in order, when all LDGSTS of their group and the groups before are done.
  * */
 static void ldgsts_done(struct mem_unit *u, const struct txn *t, uint64_t now, uint64_t visible)
@@ -80,6 +103,8 @@ static void ldgsts_done(struct mem_unit *u, const struct txn *t, uint64_t now, u
   struct ldgsts *g = &warp_of(u, t)->ldgsts;
   BUG_ON(g->outstanding[t->ldgsts_group] == 0);
   g->outstanding[t->ldgsts_group]--;
+  g->in_flight--;
+  arrive(u, g, t, now);
   while (g->oldest != g->open && g->outstanding[g->oldest] == 0) {
     drop_at(u, t, g->sb[g->oldest], now, visible);
     g->oldest = (uint8_t)((g->oldest + 1) % LDGSTS_GROUPS);
@@ -333,6 +358,7 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
     t->waiting = 1;
     send(u, id, REQ_SERVICE, (struct txn_line){0}, now);
   }
+  if (t->after_ldgsts) t->waiting = 1;
   if (t->waiting == 0) complete(u, id, now);
 }
 
@@ -345,12 +371,6 @@ static bool can_grant(const struct mem_unit *u, const struct mem_client *c, uint
   unsigned lines = t->n_lines ? t->n_lines : 1;
   return u->port_free_at <= now + u->port_queue && l1_can_miss(&u->l1, lines) && u->out.n + lines <= u->out.cap &&
          u->outstanding + lines <= u->in.cap;
-}
-
-/* Answer for one line. */
-static void line_done(struct mem_unit *u, uint16_t id, uint64_t now)
-{
-  if (--u->pool.t[id].waiting == 0) complete(u, id, now);
 }
 
 struct fill_ctx {

@@ -51,6 +51,7 @@ unsigned sub_core_add_warp(struct sub_core *p, struct step_warp *step, unsigned 
                           .hold = WS_SELECTED,
                           .stores_out = w->stores_out,
                           .issue_at = now,
+                          .ldgsts.arrivals = TXN_NONE,
                           .born = now,
                           .accounted = now};
   p->warps.place[warp] = p->warps.n;
@@ -173,6 +174,22 @@ static void after_control(struct sub_core *p, unsigned warp, const struct effect
 
 /* --- memory instructions ---------------------------------------------------------------------- */
 
+/* LDGSTS are counted per group and warp; ARRIVES performs when those before it are done. */
+static void join_ldgsts(struct ldgsts *g, struct txn *t, const struct inst *in)
+{
+  t->ldgsts_group = TXN_NO_GROUP;
+  t->after_ldgsts = 0;
+  if (in->mem.op == MEM_LDGSTS && in->mem.space != MEM_NONE) {
+    t->ldgsts_group = g->open;
+    g->outstanding[g->open]++;
+    g->in_flight++;
+  } else if ((in->flags & INST_AFTER_LDGSTS) && g->in_flight) {
+    t->after_ldgsts = g->in_flight;
+    t->next_arrival = g->arrivals;
+    g->arrivals = t->id;
+  }
+}
+
 /* Queues the instruction. It touches memory now where that is the SM's business, under hazard emulation
  * when its sources are read. */
 static bool issue_memory(struct sub_core *p, unsigned warp, const struct inst *in, uint16_t id,
@@ -187,12 +204,8 @@ static bool issue_memory(struct sub_core *p, unsigned warp, const struct inst *i
   t->issued = now;
   t->inst = in;
   t->hazard_seq = hazard_seq;
-  t->ldgsts_group = TXN_NO_GROUP;
+  join_ldgsts(&w->ldgsts, t, in);
   bool ok = mem_access(p->ports.mem, t, now);
-  if (in->mem.op == MEM_LDGSTS && in->mem.space != MEM_NONE) {
-    t->ldgsts_group = w->ldgsts.open;
-    w->ldgsts.outstanding[w->ldgsts.open]++;
-  }
   if (t->unread) w->unread++;
   w->in_flight++;
   lsu_push(&p->lsu, id);

@@ -41,6 +41,8 @@ struct txn {
   bool store;           /* no register result: MEMBAR waits for it */
   bool left;            /* a weak store that has gone to L2: its CTA may end before the answer */
   uint8_t ldgsts_group; /* TXN_NO_GROUP: not an LDGSTS in flight */
+  uint16_t after_ldgsts; /* LDGSTS in flight before which it cannot perform … */
+  uint16_t next_arrival; /* … and the next of its warp that waits so */
   uint16_t n_lines;
   uint16_t busy;     /* cycles the shared unit is occupied */
   uint16_t extra;    /* cycles beyond the unloaded latency (bank conflicts, many lines) */

@@ -40,6 +40,9 @@ struct ldgsts {
   uint16_t outstanding[LDGSTS_GROUPS]; /* LDGSTS in flight per group, ring */
   uint8_t sb[LDGSTS_GROUPS];           /* counter of a closed group */
   uint8_t oldest, open;                /* ring indices; groups [oldest, open) are closed */
+  uint16_t in_flight;                  /* of all groups */
+  uint16_t arrivals;                   /* transactions that perform after some of them, linked by
+                                          txn.next_arrival; TXN_NONE: no more (txn.h) */
 };
 
 /* A register an instruction waits for, or waited for last. */
