@@ -9,7 +9,17 @@
 #include "isa/inst.h"
 #include "time/part.h"
 
-enum { LINE_BYTES = 128, SECTOR_BYTES = 32, SECTORS_PER_LINE = 4 };
+enum { LINE_BYTES = 128, SECTOR_BYTES = 32, SECTORS_PER_LINE = 4, WORD_BYTES = 4 };
+
+/* Of the sectors, those of which all words are in the mask. */
+static inline unsigned whole_sectors(unsigned sectors, uint32_t words)
+{
+  enum { WORDS_PER_SECTOR = SECTOR_BYTES / WORD_BYTES, ALL = (1 << WORDS_PER_SECTOR) - 1 };
+  unsigned whole = 0;
+  for (unsigned i = 0; i < SECTORS_PER_LINE; i++)
+    if ((words >> i * WORDS_PER_SECTOR & ALL) == ALL) whole |= 1u << i;
+  return whole & sectors;
+}
 
 /* Sectors in a mask of a line's sectors. */
 static inline unsigned count_sectors(unsigned mask)
@@ -54,6 +64,7 @@ struct mem_req {
   uint8_t sectors; /* mask of the line's sectors */
   uint8_t op;      /* enum mem_op; REQ_STRONG: what is performed */
   uint8_t atomics; /* lanes that update the line */
+  uint32_t words;  /* stores: words of the line that are written whole */
 };
 
 /* Weak requests and strong ones alike. */

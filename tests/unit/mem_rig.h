@@ -85,22 +85,30 @@ static inline void rig_window(struct rig *r)
     xbar_deliver(&r->xbar, i, &r->in[i], to + r->window);
 }
 
-static inline void ask(struct rig *r, unsigned sm, enum req_kind kind, enum mem_op op, uint64_t line,
-                unsigned sectors, picos at)
+/* Stores write `words` of the line. */
+static inline void ask_words(struct rig *r, unsigned sm, enum req_kind kind, enum mem_op op, uint64_t line,
+                             unsigned sectors, uint32_t words, picos at)
 {
   req_queue_push(&r->out[sm],
                  (struct mem_req){.arrive = at + r->params.noc_request_latency * r->clock,
                                   .line = line, .sm = (uint16_t)sm, .kind = (uint8_t)kind,
                                   .op = (uint8_t)op, .sectors = (uint8_t)sectors,
-                                  .atomics = op == MEM_ATOMIC || op == MEM_RED});
+                                  .atomics = op == MEM_ATOMIC || op == MEM_RED, .words = words});
 }
 
-/* Sends at the start of the next window and waits for the answer: the time between, ps. */
-static inline picos round_trip(struct rig *r, enum req_kind kind, enum mem_op op, uint64_t line,
-                        unsigned sectors)
+/* Whole sectors. */
+static inline void ask(struct rig *r, unsigned sm, enum req_kind kind, enum mem_op op, uint64_t line,
+                       unsigned sectors, picos at)
 {
-  picos sent = r->now;
-  ask(r, 0, kind, op, line, sectors, sent);
+  uint32_t words = 0;
+  for (unsigned i = 0; i < SECTORS_PER_LINE; i++)
+    if (sectors >> i & 1) words |= (uint32_t)0xff << 8 * i;
+  ask_words(r, sm, kind, op, line, sectors, words, at);
+}
+
+/* Waits for the answer to what SM 0 sent: the time since, ps. */
+static inline picos await(struct rig *r, picos sent)
+{
   for (unsigned i = 0; !r->in[0].n; i++) {
     assert_true(i < 100000);
     rig_window(r);
@@ -109,6 +117,23 @@ static inline picos round_trip(struct rig *r, enum req_kind kind, enum mem_op op
   reply_queue_pop(&r->in[0]);
   while (r->now < at) rig_window(r);
   return at - sent;
+}
+
+/* Sends at the start of the next window and waits for the answer: the time between, ps. */
+static inline picos round_trip(struct rig *r, enum req_kind kind, enum mem_op op, uint64_t line,
+                        unsigned sectors)
+{
+  picos sent = r->now;
+  ask(r, 0, kind, op, line, sectors, sent);
+  return await(r, sent);
+}
+
+/* A store to some words of one sector. */
+static inline picos store_words(struct rig *r, uint64_t line, unsigned sector, uint32_t words)
+{
+  picos sent = r->now;
+  ask_words(r, 0, REQ_WRITE, MEM_STORE, line, 1u << sector, words, sent);
+  return await(r, sent);
 }
 
 static inline void drain(struct rig *r)

@@ -72,6 +72,43 @@ static void coalescer(void **state)
   }
 }
 
+/* Is every byte of the word written by a lane? */
+static bool word_written(const struct txn *t, uint64_t word)
+{
+  for (uint64_t byte = word; byte < word + WORD_BYTES; byte++) {
+    bool written = false;
+    for (unsigned i = 0; i < 32; i++)
+      written |= (t->mem.lanes >> i & 1) && byte >= t->mem.addr[i] && byte < t->mem.addr[i] + t->mem.bytes;
+    if (!written) return false;
+  }
+  return true;
+}
+
+/* Which words of its lines a store writes whole, against a search byte by byte. */
+static void coalescer_words(void **state)
+{
+  (void)state;
+  static const struct {
+    uint64_t base, stride;
+    unsigned bytes;
+    uint64_t lanes;
+  } row[] = {
+      {0x1000, 4, 4, 0xffffffff}, {0x1008, 4, 4, 0xffffffff}, {0x1000, 128, 4, 0xffffffff},
+      {0x1000, 8, 8, 0xffffffff}, {0x1010, 16, 16, 0x00ff00ff}, {0x1000, 1, 1, 0xffffffff},
+      {0x1003, 1, 1, 0xffffffff}, {0x1000, 1, 1, 0xfffff0ff}, {0x1000, 2, 1, 0xffffffff},
+      {0x107e, 2, 2, 0xffffffff}, {0x1000, 6, 2, 0xffffffff}, {0x1000, 2, 2, 0x33333333},
+  };
+  for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
+    struct txn t = access_of(row[i].base, row[i].stride, row[i].bytes, row[i].lanes);
+    t.mem.op = MEM_STORE;
+    coalesce_global(&t);
+    for (unsigned k = 0; k < t.n_lines; k++)
+      for (unsigned w = 0; w < LINE_BYTES / WORD_BYTES; w++)
+        assert_int_equal(t.line[k].words >> w & 1,
+                         word_written(&t, t.line[k].line * LINE_BYTES + w * WORD_BYTES));
+  }
+}
+
 static void coalescer_local(void **state)
 {
   (void)state; /* the same local address of all threads is one line; 64-bit takes two */
@@ -283,6 +320,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(coalescer),
       cmocka_unit_test(coalescer_local),
+      cmocka_unit_test(coalescer_words),
       cmocka_unit_test(tag_banks),
       cmocka_unit_test(tlb_levels),
       cmocka_unit_test(shared_banks),

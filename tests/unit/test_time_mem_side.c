@@ -37,7 +37,7 @@ static void check_laws(struct rig *r)
   drain(r);
   struct l2_stats l2 = l2_sum(r);
   struct dram_stats d = dram_sum(r);
-  assert_int_equal(d.dram_read_bytes, SECTOR_BYTES * l2.l2_miss_sectors);
+  assert_int_equal(d.dram_read_bytes, SECTOR_BYTES * (l2.l2_miss_sectors + l2.l2_merged_sectors));
   assert_int_equal(d.dram_write_bytes, SECTOR_BYTES * l2.l2_written_back_sectors);
 }
 
@@ -371,6 +371,71 @@ static void few_lines_stay_dirty(void **state)
   rig_free(&r);
 }
 
+/* Words of a sector that were written are known, the others are not: a read fetches them, a write-back reads them
+ * first, and when all have been written there is nothing to fetch. */
+static void sectors_written_in_part(void **state)
+{
+  (void)state;
+  struct rig r;
+  rig_build(&r, "rtx-3070");
+  r.params.l2_bytes = r.params.l2_slices * LINE_BYTES * 4; /* one set of four ways per slice */
+  r.params.l2_ways = 4;
+  r.params.l2_dirty_ways = 2;
+  r.params.l2_slice_hash = L2_SLICE_HASH_LINEAR;
+  rig_start(&r);
+  uint64_t n = r.params.l2_slices;
+  store_words(&r, 0, 1, 0x0f00);
+  assert_int_equal(dram_sum(&r).dram_read_bytes, 0);
+  store_words(&r, 0, 1, 0xf000);
+  round_trip(&r, REQ_READ, MEM_LOAD, 0, 2); /* all eight words */
+  assert_int_equal(l2_sum(&r).l2_hit_sectors, 1);
+  store_words(&r, n, 0, 0x0001);
+  round_trip(&r, REQ_READ, MEM_LOAD, n, 1); /* seven are missing */
+  assert_int_equal(l2_sum(&r).l2_miss_sectors, 1);
+  store_words(&r, 2 * n, 3, 0x80000000u);       /* a third dirty line: the oldest goes, whole */
+  drain(&r);
+  assert_int_equal(l2_sum(&r).l2_merged_sectors, 0);
+  assert_int_equal(dram_sum(&r).dram_writes, 1);
+  store_words(&r, 3 * n, 3, 0x80000000u); /* the next one was fetched */
+  store_words(&r, 4 * n, 3, 0x80000000u); /* and the first of these goes */
+  check_laws(&r);
+  assert_int_equal(l2_sum(&r).l2_merged_sectors, 1);
+  assert_int_equal(dram_sum(&r).dram_writes, 3);
+  assert_int_equal(dram_sum(&r).dram_reads, 2);
+  rig_free(&r);
+}
+
+/* A slice takes whole sectors at its bytes per cycle, those written in part twice as long. */
+static void parts_take_two_passes(void **state)
+{
+  enum { STORES = 400 };
+  (void)state;
+  picos took[2];
+  for (unsigned part = 0; part < 2; part++) {
+    struct rig r;
+    rig_build(&r, "rtx-3070");
+    r.params.l2_slice_hash = L2_SLICE_HASH_LINEAR;
+    r.params.noc_slice_request_bytes = 1024; /* the port is no limit */
+    rig_start(&r);
+    unsigned sms = r.params.gpu_sms, got = 0;
+    picos first = 0, last = 0;
+    for (unsigned i = 0; i < STORES; i++)
+      ask_words(&r, i % sms, REQ_WRITE, MEM_STORE, 0, 1, part ? 1 : 0xff, r.now);
+    while (got < STORES) {
+      rig_window(&r);
+      for (unsigned m = 0; m < sms; m++)
+        for (struct mem_reply *a; (a = reply_queue_front(&r.in[m])); reply_queue_pop(&r.in[m]), got++) {
+          if (!first || a->arrive < first) first = a->arrive;
+          if (a->arrive > last) last = a->arrive;
+        }
+    }
+    took[part] = last - first;
+    drain(&r);
+    rig_free(&r);
+  }
+  assert_in_range(took[1], 2 * took[0] * 98 / 100, 2 * took[0] * 102 / 100);
+}
+
 /* Atomics on one sector follow each other at l2.atomic_interval; a lone one costs l2.atomic_cycles more
  * than a load. */
 static void atomics_have_a_rate(void **state)
@@ -409,7 +474,7 @@ static void rows_of_a_bank(void **state)
   for (unsigned other = 0; other < 2; other++) {
     static struct dram c;
     const uint32_t *t = r.params.dram_t;
-    dram_init(&c, &r.arena, &r.params, 16, 16);
+    dram_init(&c, &r.arena, &r.params, 16, 16, 16);
     uint64_t rows = (uint64_t)r.params.dram_row_bytes / LINE_BYTES * r.params.dram_banks;
     uint64_t far = rows * (1 + r.params.dram_banks); /* next row but 16: the same bank again */
     picos at = 300000; /* behind the first refresh of the bank */
@@ -437,7 +502,7 @@ static void writes_are_drained_together(void **state)
   rig_build(&r, "rtx-3070");
   static struct dram c;
   struct dram_answer a;
-  dram_init(&c, &r.arena, &r.params, 1024, 1024);
+  dram_init(&c, &r.arena, &r.params, 1024, 1024, 16);
   uint64_t line = 0;
   for (unsigned i = 0; i + 1 < r.params.dram_write_high; i++) {
     dram_request(&c, DRAM_READ, 0, line++, 0, 0xf, 0);
@@ -463,7 +528,7 @@ static void refresh_closes_rows(void **state)
   static struct dram c;
   struct dram_answer a;
   const uint32_t *t = r.params.dram_t;
-  dram_init(&c, &r.arena, &r.params, 16, 16);
+  dram_init(&c, &r.arena, &r.params, 16, 16, 16);
   for (unsigned i = 0; i < 3; i++) {
     picos at = i * 20ull * t[DRAM_T_REFI] + (i == 2 ? t[DRAM_T_REFI] / 16 + 1000 : 50000);
     dram_request(&c, DRAM_READ, at, 0, 0, 1, 0);
@@ -562,6 +627,8 @@ int main(void)
       cmocka_unit_test(misses_merge),
       cmocka_unit_test(dirty_sectors_are_written_back),
       cmocka_unit_test(few_lines_stay_dirty),
+      cmocka_unit_test(sectors_written_in_part),
+      cmocka_unit_test(parts_take_two_passes),
       cmocka_unit_test(atomics_have_a_rate),
       cmocka_unit_test(rows_of_a_bank),
       cmocka_unit_test(writes_are_drained_together),

@@ -350,7 +350,7 @@ static void commands_keep_jedec_rules(const char *gpu, uint64_t lines, picos pau
   static struct checker k;
   unsigned asked = 0, answered = 0;
   rig_build(&r, gpu);
-  dram_init(&c, &r.arena, &r.params, 4096, 4096);
+  dram_init(&c, &r.arena, &r.params, 4096, 4096, 16);
   k = (struct checker){.t = r.params.dram_t,
                        .slot = c.slot,
                        .n_groups = r.params.dram_bank_groups,

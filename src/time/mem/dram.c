@@ -38,9 +38,9 @@ static unsigned power_of_two_at_least(unsigned v)
 }
 
 void dram_init(struct dram *c, struct arena *a, const struct params *p, unsigned max_reads,
-               unsigned overflow)
+               unsigned overflow, unsigned max_merges)
 {
-  unsigned entries = p->dram_read_queue + p->dram_write_queue + overflow;
+  unsigned entries = p->dram_read_queue + p->dram_write_queue + overflow + max_merges;
   BUG_ON(p->dram_banks > DRAM_MAX_BANKS || p->dram_bank_groups > DRAM_MAX_GROUPS);
   BUG_ON(entries >= DRAM_NIL);
   *c = (struct dram){
@@ -51,6 +51,7 @@ void dram_init(struct dram *c, struct arena *a, const struct params *p, unsigned
       .write_queue = p->dram_write_queue,
       .write_high = p->dram_write_high,
       .write_low = p->dram_write_low,
+      .max_merges = max_merges,
       .row_hits_max = p->dram_row_hits_max,
       .column_bits = log2_of(p->dram_row_bytes / LINE_BYTES),
       .bank_bits = log2_of(p->dram_banks),
@@ -66,7 +67,7 @@ void dram_init(struct dram *c, struct arena *a, const struct params *p, unsigned
   c->pool = ARENA_ARRAY(a, struct dram_req, entries);
   for (unsigned i = 0; i < entries; i++)
     c->pool[i].next = (uint16_t)(i + 1 < entries ? i + 1 : DRAM_NIL);
-  c->answer_cap = power_of_two_at_least(max_reads);
+  c->answer_cap = power_of_two_at_least(max_reads + overflow + max_merges);
   c->answer = ARENA_ARRAY(a, struct dram_answer, c->answer_cap);
   for (unsigned b = 0; b < c->n_banks; b++) {
     struct dram_bank *k = &c->bank[b];
@@ -269,7 +270,7 @@ static void push_answer(struct dram *c, const struct dram_req *r, picos at)
     at = later(at, c->answer[last].at);
   }
   c->answer[(c->answer_head + c->n_answers++) & (c->answer_cap - 1)] =
-      (struct dram_answer){at, r->line, r->sectors, r->slice};
+      (struct dram_answer){at, r->line, r->row, r->sectors, r->slice, r->bank, r->merge};
 }
 
 static void count_access(struct dram *c, struct dram_bank *k, const struct dram_req *r, picos now)
@@ -312,13 +313,23 @@ static void column(struct dram *c, unsigned b, const struct dram_req *r, picos n
   repick_both(c, b, now);
 }
 
+static void enqueue(struct dram *c, enum dram_dir dir, struct dram_req what);
+
+/* Takes the first answer. True: it is for a slice, not for a write that waits for it. */
+static bool take_answer(struct dram *c, picos now, struct dram_answer *answer)
+{
+  *answer = c->answer[c->answer_head];
+  c->answer_head = --c->n_answers ? (c->answer_head + 1) & (c->answer_cap - 1) : 0;
+  if (!answer->merge) return true;
+  c->n_merges--;
+  enqueue(c, DRAM_WRITE, (struct dram_req){.row = answer->row, .bank = answer->bank, .arrive = now,
+                                           .sectors = answer->merge});
+  return false;
+}
+
 bool dram_step(struct dram *c, picos now, struct dram_answer *answer)
 {
-  if (c->n_answers && c->answer[c->answer_head].at <= now) {
-    *answer = c->answer[c->answer_head];
-    c->answer_head = --c->n_answers ? (c->answer_head + 1) & (c->answer_cap - 1) : 0;
-    return true;
-  }
+  if (c->n_answers && c->answer[c->answer_head].at <= now) return take_answer(c, now, answer);
   unsigned b = c->plan.bank;
   const struct dram_req *r = &c->pool[c->bank[b].pick[c->writing]];
   if (hits(&c->bank[b], r))
@@ -329,20 +340,17 @@ bool dram_step(struct dram *c, picos now, struct dram_answer *answer)
   return false;
 }
 
-void dram_request(struct dram *c, enum dram_dir dir, picos now, uint64_t local, uint64_t line,
-                  unsigned sectors, unsigned slice)
+/* Row and bank are known. */
+static void enqueue(struct dram *c, enum dram_dir dir, struct dram_req what)
 {
   uint16_t i = c->free;
   BUG_ON(i == DRAM_NIL);
   struct dram_req *r = &c->pool[i];
+  picos now = what.arrive;
   c->free = r->next;
-  *r = (struct dram_req){.line = line,
-                         .seq = ++c->seq,
-                         .arrive = now,
-                         .slice = (uint8_t)slice,
-                         .sectors = (uint8_t)sectors,
-                         .bursts = (uint8_t)count_sectors(sectors)};
-  locate(c, local, r);
+  *r = what;
+  r->seq = ++c->seq;
+  r->bursts = (uint8_t)count_sectors(what.sectors);
   append(c, r->bank, dir, i);
   const struct dram_bank *k = &c->bank[r->bank];
   const struct dram_view *v = &c->view[dir];
@@ -357,4 +365,20 @@ void dram_request(struct dram *c, enum dram_dir dir, picos now, uint64_t local, 
     struct dram_gates g = gates_of(c, now);
     consider(c, bit, &g);
   }
+}
+
+void dram_request(struct dram *c, enum dram_dir dir, picos now, uint64_t local, uint64_t line,
+                  unsigned sectors, unsigned slice)
+{
+  struct dram_req r = {.line = line, .arrive = now, .slice = (uint8_t)slice, .sectors = (uint8_t)sectors};
+  locate(c, local, &r);
+  enqueue(c, dir, r);
+}
+
+void dram_merge(struct dram *c, picos now, uint64_t local, unsigned sectors, unsigned partial)
+{
+  struct dram_req r = {.arrive = now, .sectors = (uint8_t)partial, .merge = (uint8_t)sectors};
+  locate(c, local, &r);
+  c->n_merges++;
+  enqueue(c, DRAM_READ, r);
 }

@@ -9,7 +9,7 @@
  *            banks the one whose command can go first, then the oldest. At most dram.row_hits_max
  *            hits in a row while an older request waits. Opens rows while other banks transfer.
  *   writes   wait in a queue of their own: drained from dram.write_high entries down to
- *            dram.write_low, and while there is nothing to read
+ *            dram.write_low, and while there is nothing to read; sectors written in part are read first
  *   refresh  per bank, once every dram.t.refi, the banks in turn; nothing happens for idle banks
  *            until they are used
  *   params   dram.*; timings are picoseconds
@@ -37,6 +37,7 @@ struct dram_req {
   picos arrive;
   uint16_t next;
   uint8_t bank, bursts, sectors, slice;
+  uint8_t merge; /* reads: sectors to be written when the answer has come; 0: answered to the slice */
 };
 
 struct dram_bank {
@@ -52,7 +53,8 @@ struct dram_bank {
 struct dram_answer {
   picos at;
   uint64_t line;
-  uint8_t sectors, slice;
+  uint64_t row;
+  uint8_t sectors, slice, bank, merge; /* of the request */
 };
 
 /* What the scheduler looks at of each bank: its pick's next command. */
@@ -81,6 +83,7 @@ struct dram {
   picos refresh_at[DRAM_MAX_BANKS];
   struct dram_view view[DRAM__N];
   unsigned n[DRAM__N]; /* requests queued */
+  unsigned n_merges, max_merges; /* lines that wait for the rest of their sectors */
   bool writing, draining;
   picos col_free[DRAM__N]; /* data bus allows a column command */
   picos group_col[DRAM_MAX_GROUPS], group_act[DRAM_MAX_GROUPS];
@@ -96,9 +99,9 @@ struct dram {
 };
 
 /* max_reads: most reads (answers outstanding), overflow: most writes accepted beyond
- * dram.write_queue. */
+ * dram.write_queue, max_merges: most that wait for the rest of their sectors before a write must wait. */
 void dram_init(struct dram *, struct arena *, const struct params *, unsigned max_reads,
-               unsigned overflow);
+               unsigned overflow, unsigned max_merges);
 
 static inline bool dram_read_room(const struct dram *c)
 {
@@ -108,12 +111,15 @@ static inline bool dram_read_room(const struct dram *c)
 /* Room for a write-back that can wait. */
 static inline bool dram_write_room(const struct dram *c)
 {
-  return c->n[DRAM_WRITE] < c->write_queue;
+  return c->n[DRAM_WRITE] < c->write_queue && c->n_merges < c->max_merges;
 }
 
 /* Queues a request. `local` is the line number inside the channel, `line` and `slice` come back. */
 void dram_request(struct dram *, enum dram_dir, picos now, uint64_t local, uint64_t line,
                   unsigned sectors, unsigned slice);
+
+/* Queues the write of sectors of which `partial` are known in part: their rest is read first. */
+void dram_merge(struct dram *, picos now, uint64_t local, unsigned sectors, unsigned partial);
 
 /* Time of the next command or answer, TIME_NEVER when idle. */
 static inline picos dram_next(const struct dram *c)

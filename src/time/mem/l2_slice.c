@@ -154,8 +154,14 @@ static void write_back(struct l2_slice *s, size_t i, picos now)
   struct l2_way *w = &s->way[i];
   uint64_t line = s->tag[i] - 1, local;
   struct dram *c = channel_of(s, line, &local);
+  unsigned partial = w->dirty & ~(unsigned)w->sectors;
   s->stats.l2_written_back_sectors += count_sectors(w->dirty);
-  dram_request(c, DRAM_WRITE, now, local, line, w->dirty, s->index);
+  s->stats.l2_merged_sectors += count_sectors(partial);
+  if (partial)
+    dram_merge(c, now, local, w->dirty, partial);
+  else
+    dram_request(c, DRAM_WRITE, now, local, line, w->dirty, s->index);
+  w->sectors |= (uint8_t)partial; /* whole now, if the line stays */
   w->dirty = 0;
 }
 
@@ -492,6 +498,18 @@ static void take_link(struct l2_slice *s, picos now)
   if (w) w->sectors &= (uint8_t)~r.sectors;
 }
 
+/* A sector is valid when all its words are known. */
+static void note_words(struct l2_way *w, const struct mem_req *r)
+{
+  unsigned whole = whole_sectors(r->sectors, r->words);
+  if (whole != r->sectors) {
+    if (!(w->dirty & ~(unsigned)w->sectors)) w->words = 0;
+    w->words |= r->words;
+    whole |= whole_sectors(r->sectors, w->words);
+  }
+  w->sectors |= (uint8_t)whole;
+}
+
 static bool take_write(struct l2_slice *s, const struct mem_req *r, picos now)
 {
   unsigned sectors = count_sectors(r->sectors);
@@ -502,14 +520,14 @@ static bool take_write(struct l2_slice *s, const struct mem_req *r, picos now)
     if (!w && !dram_write_room(c)) return block(s, L2_WAITS_WRITE, c);
     if (!w) w = allocate(s, r->local, now);
     w->used = ++s->stamp;
-    w->sectors |= r->sectors;
+    note_words(w, r);
     make_dirty(s, w, r, now);
     invalidate_copy(s, w, r, now);
   }
   *(r->kind == REQ_WRITE ? &s->stats.l2_write_sectors : &s->stats.l2_strong_write_sectors) +=
       sectors;
   if (r->kind != REQ_WRITE) s->stats.strong_store_sectors += sectors;
-  hold(s, now, sectors);
+  hold(s, now, 2 * sectors - count_sectors(whole_sectors(r->sectors, r->words)));
   answer(s, r, now, false, 0);
   return true;
 }

@@ -9,7 +9,8 @@ void partition_init(struct partition *m, struct arena *a, const struct params *p
   m->slice = ARENA_ARRAY(a, struct l2_slice, m->n_slices);
   m->channel = ARENA_ARRAY(a, struct dram, m->n_channels);
   unsigned reads = l2_slice_max_reads(p) * m->n_slices;
-  for (unsigned i = 0; i < m->n_channels; i++) dram_init(&m->channel[i], a, p, reads, reads);
+  unsigned merges = p->l2_mshr_entries * m->n_slices; /* lines on their way, as misses are */
+  for (unsigned i = 0; i < m->n_channels; i++) dram_init(&m->channel[i], a, p, reads, reads, merges);
   for (unsigned i = 0; i < m->n_slices; i++)
     l2_slice_init(&m->slice[i], a, p, id * m->n_slices + i, i,
                   (struct l2_ports){x, m->channel, m->n_channels, m->n_slices, perform, ctx});

@@ -3,16 +3,25 @@
 #include "base/bits.h"
 #include "time/sm/access.h"
 
-static void add(struct txn *t, uint64_t line, unsigned sectors)
+/* The line's entry, with the sectors added. */
+static struct txn_line *add(struct txn *t, uint64_t line, unsigned sectors)
 {
   /* Neighbouring lanes mostly fall into the line seen last. */
   for (unsigned i = t->n_lines; i-- > 0;) {
     if (t->line[i].line != line) continue;
     t->line[i].sectors |= (uint8_t)sectors;
-    return;
+    return &t->line[i];
   }
   BUG_ON(t->n_lines == TXN_MAX_LINES);
-  t->line[t->n_lines++] = (struct txn_line){.line = line, .sectors = (uint8_t)sectors};
+  t->line[t->n_lines] = (struct txn_line){.line = line, .sectors = (uint8_t)sectors};
+  return &t->line[t->n_lines++];
+}
+
+/* Words of a line that lie wholly in its bytes [from, to). */
+static uint32_t words_within(unsigned from, unsigned to)
+{
+  unsigned first = (from + WORD_BYTES - 1) / WORD_BYTES, end = to / WORD_BYTES;
+  return first < end ? (uint32_t)(bits_ones(end) & ~bits_ones(first)) : 0;
 }
 
 /* An access of at most 16 aligned bytes lies in one sector. */
@@ -29,8 +38,25 @@ static void add_run(struct txn *t, uint64_t from, uint64_t bytes)
     uint64_t base = line * SECTORS_PER_LINE;
     unsigned lo = first > base ? (unsigned)(first - base) : 0;
     unsigned hi = last < base + SECTORS_PER_LINE ? (unsigned)(last - base) : SECTORS_PER_LINE - 1;
-    t->line[t->n_lines++] =
-        (struct txn_line){.line = line, .sectors = (uint8_t)((2u << hi) - (1u << lo))};
+    uint64_t start = line * LINE_BYTES, end = start + LINE_BYTES;
+    unsigned a = from > start ? (unsigned)(from - start) : 0;
+    unsigned b = from + bytes < end ? (unsigned)(from + bytes - start) : LINE_BYTES;
+    t->line[t->n_lines++] = (struct txn_line){
+        .line = line, .sectors = (uint8_t)((2u << hi) - (1u << lo)), .words = words_within(a, b)};
+  }
+}
+
+/* Lanes narrower than a word: which words they write together. */
+static void add_narrow_words(struct txn *t)
+{
+  uint8_t written[ACCESS_LANES][LINE_BYTES / WORD_BYTES] = {{0}}; /* bytes of each word */
+  for (lane_mask m = t->mem.lanes; m; m &= m - 1) {
+    uint64_t addr = t->mem.addr[bits_first(m)];
+    unsigned i = 0, at = (unsigned)(addr % LINE_BYTES), bytes = (1u << t->mem.bytes) - 1;
+    while (t->line[i].line != addr / LINE_BYTES) i++;
+    uint8_t *word = &written[i][at / WORD_BYTES];
+    *word |= (uint8_t)(bytes << at % WORD_BYTES);
+    if (*word == (1u << WORD_BYTES) - 1) t->line[i].words |= (uint32_t)1 << at / WORD_BYTES;
   }
 }
 
@@ -43,8 +69,10 @@ bool coalesce_global(struct txn *t)
   }
   for (lane_mask m = t->mem.lanes; m; m &= m - 1) {
     uint64_t addr = t->mem.addr[bits_first(m)];
-    add(t, addr / LINE_BYTES, sector_of(addr));
+    unsigned at = (unsigned)(addr % LINE_BYTES);
+    add(t, addr / LINE_BYTES, sector_of(addr))->words |= words_within(at, at + t->mem.bytes);
   }
+  if (t->mem.op == MEM_STORE && t->mem.bytes < WORD_BYTES) add_narrow_words(t);
   return false;
 }
 
@@ -61,13 +89,14 @@ void coalesce_texels(struct txn *t)
 
 void coalesce_local(struct txn *t, uint64_t space)
 {
-  enum { WORD = 4 };
+  enum { WORD = WORD_BYTES };
   t->n_lines = 0;
   for (lane_mask m = t->mem.lanes; m; m &= m - 1) {
     unsigned lane = bits_first(m);
     uint64_t word = t->mem.addr[lane] / WORD;
     unsigned words = t->mem.bytes > WORD ? t->mem.bytes / WORD : 1;
-    for (unsigned i = 0; i < words; i++) add(t, space + word + i, sector_of((uint64_t)lane * WORD));
+    for (unsigned i = 0; i < words; i++)
+      add(t, space + word + i, sector_of((uint64_t)lane * WORD))->words |= (uint32_t)1 << lane;
   }
 }
 

@@ -226,7 +226,7 @@ static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn
 {
   unsigned payload = kind == REQ_READ ? 0 : count_sectors(l.sectors) * SECTOR_BYTES;
   uint64_t at = now > u->port_free_at ? now : u->port_free_at;
-  u->port_free_at = at + 1 + payload / u->request_bytes;
+  u->port_free_at = at + 1 + (payload + u->request_bytes - 1) / u->request_bytes;
   if (kind != REQ_SERVICE && !(l.line & TXN_LOCAL_LINE))
     at = tlb_translate(&u->tlb, l.line, at, u->stats);
   req_queue_push(&u->out, (struct mem_req){
@@ -238,6 +238,7 @@ static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn
                               .sectors = l.sectors,
                               .op = u->pool.t[id].mem.op,
                               .atomics = l.atomics,
+                              .words = l.words,
                           });
   u->stats->sent_sectors[mem_req_op(kind, u->pool.t[id].mem.op)] += count_sectors(l.sectors);
   u->outstanding++;

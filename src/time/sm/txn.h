@@ -30,6 +30,7 @@ struct txn_line {
   uint64_t line;
   uint8_t sectors;
   uint8_t atomics; /* lanes that update it (coalesce_atomics) */
+  uint32_t words;  /* stores: 4-byte words of which every byte is written */
 };
 
 struct txn {
