@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "load/plain_name.h"
 
 enum { TABLE_HEAD = 40, TABLE_TAIL = 10, NAME_COLUMN = 32, DIM_TEXT = 40 };
 
@@ -43,13 +44,15 @@ static void write_row(FILE *f, uint64_t number, const struct launch_record *l)
              (unsigned long long)l->cycles);
     snprintf(time, sizeof time, "%.2f", (double)(l->end_ps - l->start_ps) / 1e6);
   }
+  size_t n;
+  const char *name = plain_name(l->kernel, &n);
   char sampled[80] = "";
   if (l->sampled_ctas)
     snprintf(sampled, sizeof sampled, "  +- %llu (%.2f %%) from %llu CTAs",
              (unsigned long long)l->error_cycles, 100.0 * (double)l->error_cycles / (double)l->cycles,
              (unsigned long long)l->sampled_ctas);
   fprintf(f, "%6llu  %-*.*s  %12s  %10s  %12llu  %12s  %10s%s%s\n", (unsigned long long)number,
-          NAME_COLUMN, NAME_COLUMN, l->kernel, dims(l->grid, grid), dims(l->block, block),
+          NAME_COLUMN, n < NAME_COLUMN ? (int)n : NAME_COLUMN, name, dims(l->grid, grid), dims(l->block, block),
           (unsigned long long)l->warp_insts, cycles, time, sampled, l->faulted ? "  faulted" : "");
 }
 

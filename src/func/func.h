@@ -47,6 +47,7 @@ struct func_params {
   struct gmem *image;
   unsigned n_workers;               /* SMs (timed) or host threads (function-only) */
   unsigned slots_per_worker;        /* resident CTAs per worker */
+  unsigned n_warpids;               /* warp slots of an SM, for %nwarpid */
   FILE *print;                      /* device printf; records are ordered by the caller's calls */
   const char *kernel_name;
   struct func_heap *heap;           /* device malloc; NULL: none. Outlives its launches' blocks */

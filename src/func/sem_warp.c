@@ -156,8 +156,6 @@ static bool r2ur(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   return true;
 }
 
-enum { MAX_SM_WARPS = 64 }; /* %nwarpid: the compiler writes the same for sm_80 */
-
 /* Special registers. */
 enum sr {
   SR_LANEID = 0, SR_CLOCK = 1, SR_VIRTCFG = 2, SR_VIRTID = 3, SR_TID = 32, SR_TID_X = 33, SR_TID_Y, SR_TID_Z,
@@ -207,7 +205,7 @@ static uint32_t sr_read(const struct func_warp *w, unsigned id, unsigned lane,
   case SR_CLOCKHI: return (uint32_t)(e->clock >> 32);
   case SR_TIMERLO: return (uint32_t)e->time_ns;
   case SR_TIMERHI: return (uint32_t)(e->time_ns >> 32);
-  case SR_VIRTCFG: return MAX_SM_WARPS << 8;
+  case SR_VIRTCFG: return l->p.n_warpids << 8;
   case SR_VIRTID: return w->cta->smid << 20 | w->warp_id << 8 | lane;
   case SR_TID: return w->tid[0][lane] | w->tid[1][lane] << 16 | w->tid[2][lane] << 26;
   case SR_TID_X: case SR_TID_Y: case SR_TID_Z: return w->tid[id - SR_TID_X][lane];

@@ -6,7 +6,7 @@
 struct device_config device_config_default(unsigned sm)
 {
   return (struct device_config){
-    .sm = sm, .page_bits = 16, .n_workers = 1, .slots_per_worker = 1,
+    .sm = sm, .page_bits = 16, .n_workers = 1, .slots_per_worker = 1, .n_warpids = 64,
     .heap_bytes = UINT64_C(8) << 20, /* cudaLimitMallocHeapSize, CUDA programming guide */
   };
 }

@@ -28,6 +28,7 @@ struct device_config {
   unsigned slots_per_worker;   /* resident CTAs per worker */
   unsigned warps_per_worker;   /* resident warps per worker; 0: no limit */
   unsigned n_smids;            /* SM ids the program sees; 0 = n_workers */
+  unsigned n_warpids;          /* warp slots of an SM the program sees */
   uint64_t heap_bytes;         /* device malloc; 0 = none */
   struct device_limits limits;
   FILE *print;                 /* device printf; NULL: dropped */

@@ -274,6 +274,7 @@ struct device_config device_config_for(const struct params *p, bool timed)
   shape(&c, p, timed);
   c.page_bits = p->vm_page_bits;
   c.n_smids = p->gpu_sms;
+  c.n_warpids = p->sm_max_warps;
   c.limits.threads_per_cta = p->sm_max_threads_per_cta;
   c.limits.shared_per_cta = p->sm_shared_per_cta_max;
   c.limits.regs_per_cta = p->sm_registers;

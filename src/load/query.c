@@ -1,10 +1,10 @@
 /* Questions to a parsed module. */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "isa/sass/syscall.h"
 #include "load/internal.h"
+#include "load/plain_name.h"
 
 const char *const load_service_name[SYSCALL__N] = {
   [SYSCALL_VPRINTF] = "vprintf", [SYSCALL_MALLOC] = "malloc", [SYSCALL_FREE] = "free",
@@ -82,25 +82,11 @@ int32_t module_kernel_of_section(const struct module *m, const struct elf_sectio
   return k != ALL_KERNELS && strcmp(m->kernel[k].name, name) == 0 ? k : ALL_KERNELS;
 }
 
-/* Whether the mangled name (Itanium C++ ABI) is a function whose last plain component is `plain`:
- * _Z6vecaddPf, _ZN2ns6vecaddEv, _Z6vecaddIfEvPT_. */
-static bool plain_name_is(const char *mangled, const char *plain)
+static bool plain_name_is(const char *symbol, const char *name)
 {
-  if (strncmp(mangled, "_Z", 2) != 0) return false;
-  const char *p = mangled + 2, *last = NULL;
-  size_t last_len = 0, left = strlen(p);
-  if (*p == 'N') p++, left--;
-  while (isdigit((unsigned char)*p)) {
-    size_t n = 0;
-    while (isdigit((unsigned char)*p) && n < 1 << 20) n = n * 10 + (size_t)(*p++ - '0');
-    left = strlen(p);
-    if (n == 0 || n > left) return false;
-    last = p;
-    last_len = n;
-    p += n;
-    if (mangled[2] != 'N') break;
-  }
-  return last && strlen(plain) == last_len && strncmp(last, plain, last_len) == 0;
+  size_t n;
+  const char *plain = plain_name(symbol, &n);
+  return strlen(name) == n && strncmp(plain, name, n) == 0;
 }
 
 unsigned module_kernel_matches(const struct module *m, const char *name, bool *exact)

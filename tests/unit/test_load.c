@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "isa/sass/syscall.h"
+#include "load/plain_name.h"
 #include "load/module.h"
 #include "load/reloc.h"
 
@@ -606,10 +607,35 @@ static void test_object_errors(void **state)
   free(data);
 }
 
+/* Mangled by g++ (Itanium C++ ABI): namespaces, internal linkage, templates. */
+static void plain_names(void **state)
+{
+  static const struct {
+    const char *symbol, *plain;
+  } row[] = {
+      {"vecadd", "vecadd"},
+      {"_Z6vecaddPf", "vecadd"},
+      {"_ZL6vecaddv", "vecadd"},
+      {"_ZN2ns5inner6vecaddEv", "vecadd"},
+      {"_ZN12_GLOBAL__N_16vecaddEv", "vecadd"},
+      {"_Z6vecaddIfEvPT_", "vecadd"},
+      {"_ZN2ns6vecaddILi3ENS_1sEEEvT0_", "vecadd"},
+      {"_Z99short", "_Z99short"},
+      {"_Z", "_Z"},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+    size_t n;
+    const char *plain = plain_name(row[i].symbol, &n);
+    assert_int_equal(n, strlen(row[i].plain));
+    assert_memory_equal(plain, row[i].plain, n);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_corpus),        cmocka_unit_test(test_stack),
+      cmocka_unit_test(plain_names), cmocka_unit_test(test_corpus),        cmocka_unit_test(test_stack),
       cmocka_unit_test(test_moves_stack),   cmocka_unit_test(test_linked),
       cmocka_unit_test(test_services),      cmocka_unit_test(test_constants),
       cmocka_unit_test(test_where),         cmocka_unit_test(test_two_instances),
