@@ -56,6 +56,11 @@ static const struct text_case texts[] = {
      "IADD.64.X R36, R12, ~R18, P0 ;"},
     {120, 0x0, 0x3f80000005047455, 0x000fc20008000804,
      "UFFMA UR4, UR5, -UR4, 1 ;"},
+    {120, 0x0, 0x00000007050472a6, 0x000fc8000f8e0004, "UIMAD.HI.U32 UR4, UR5, UR7, UR4 ;"},
+    {75, 0x0, 0x30005c0006077b60, 0x001f4200059e01ff,
+     "TEX.SCR.LL.NODEP RZ, R7, R6, R0, 0x0, 0x5c, 2D, 0x1 ;"},
+    {80, 0x0, 0x5000580208197b60, 0x050f4200019e01ff, /* reuse bit of Ra set */
+     "TEX.SCR.LL RZ, R25, R8, R2, 0x0, 0x58, 3D, 0x1 ;"},
     {120, 0x0, 0x0000000f0a007253, 0x000fc2000bf0c000,
      "UFSETP.GTU.AND UP0, UPT, UR10, UR15, UPT ;"},
     {120, 0x0, 0x000000ff00087c82, 0x000fc20008010000,
