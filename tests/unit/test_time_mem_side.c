@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "mem_rig.h"
+#include "time/mem/commit.h"
 
 static struct dram_stats dram_sum(struct rig *r)
 {
@@ -610,6 +611,57 @@ static void ipoly_strides_have_no_conflicts(void **state)
   }
 }
 
+/* Stores of a window reach the image in (cycle, SM, sequence) order, whoever wrote them first on the host. */
+static void stores_reach_the_image_in_order(void **state)
+{
+  (void)state;
+  enum { WORDS = 4 };
+  struct rig r;
+  struct commit c;
+  struct gmem_log log[2], none;
+  rig_build(&r, "rtx-3070");
+  rig_start(&r);
+  struct gmem *image = gmem_new(r.params.vm_page_bits);
+  uint64_t at = gmem_alloc(image, 4 * WORDS, "x");
+  commit_init(&c, &r.arena, &r.params, &r.xbar, mock_perform_at, &r);
+  commit_start(&c, image);
+  gmem_log_init(&none);
+  for (unsigned i = 0; i < c.n_sms; i++) c.log[i] = &none;
+  for (unsigned sm = 0; sm < 2; sm++) {
+    gmem_log_init(&log[sm]);
+    c.log[sm] = &log[sm];
+  }
+  struct store {
+    unsigned sm;
+    uint64_t cycle;
+    unsigned word;
+    uint32_t value;
+  } store[] = {
+      {1, 5, 0, 15}, {0, 7, 0, 7},             /* the later cycle stays, whatever the SM */
+      {0, 7, 1, 70}, {1, 7, 1, 71},            /* in one cycle the higher SM is later */
+      {1, 9, 2, 90}, {1, 9, 2, 91}, {0, 8, 2, 80}, /* in one cycle and SM the younger one */
+  };
+  unsigned n = sizeof store / sizeof *store;
+  for (unsigned sm = 2; sm-- > 0;) /* each SM on its own, one after the other */
+    for (unsigned i = 0; i < n; i++) {
+      struct gmem_view v = {.image = image, .log = &log[sm], .now = store[i].cycle};
+      if (store[i].sm == sm) assert_true(gmem_view_write(&v, at + 4 * store[i].word, &store[i].value, 4));
+    }
+  uint32_t words[WORDS];
+  assert_true(gmem_read(image, at, words, sizeof words));
+  assert_int_equal(words[0], 0); /* nothing before the end of the window */
+  commit_run(&c, 0, r.window);
+  assert_true(gmem_read(image, at, words, sizeof words));
+  assert_int_equal(words[0], 7);
+  assert_int_equal(words[1], 71);
+  assert_int_equal(words[2], 91);
+  assert_int_equal(log[0].n + log[1].n, 0);
+  for (unsigned sm = 0; sm < 2; sm++) gmem_log_free(&log[sm]);
+  gmem_log_free(&none);
+  gmem_free(image);
+  rig_free(&r);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -633,6 +685,7 @@ int main(void)
       cmocka_unit_test(rows_of_a_bank),
       cmocka_unit_test(writes_are_drained_together),
       cmocka_unit_test(refresh_closes_rows),
+      cmocka_unit_test(stores_reach_the_image_in_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,239 @@
+/* Who runs where: the CTA dispatcher between mocked SM ports, the order of the paths of a warp, the barrier of a
+ * CTA, the queue of a shared FP64 pipe, dependence counters. Times by hand from the rules in their headers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "config/presets.h"
+#include "time/gpu/dispatcher.h"
+#include "time/sm/depend.h"
+#include "time/sm/fp64.h"
+#include "time/sm/path.h"
+
+static struct params preset(const char *gpu)
+{
+  struct err e = {0};
+  struct params p;
+  char dir[4096];
+  assert_true(presets_dir(NULL, dir, sizeof dir, &e));
+  if (!params_load(gpu, dir, &p, &e)) fail_msg("%s", e.msg);
+  return p;
+}
+
+/* --- dispatcher ------------------------------------------------------------------------------- */
+
+enum { SMS = 3, CAP = 8 };
+
+struct bench {
+  struct params params;
+  struct arena arena;
+  struct dispatcher d;
+  struct launch_queue launches[SMS];
+  struct done_queue done[SMS];
+  picos clock;
+};
+
+/* Three SMs that take `per_sm` CTAs each of a grid of n, launched from time 0 on. */
+static void bench_start(struct bench *b, uint64_t n, unsigned per_sm)
+{
+  *b = (struct bench){.params = preset("rtx-3070")};
+  b->clock = params_clock_ps(&b->params);
+  dispatcher_init(&b->d, &b->arena, &b->params, SMS);
+  for (unsigned i = 0; i < SMS; i++) {
+    b->launches[i] = (struct launch_queue){ARENA_ARRAY(&b->arena, struct cta_launch, CAP), CAP, 0, 0, NULL};
+    b->done[i] = (struct done_queue){ARENA_ARRAY(&b->arena, struct cta_done, CAP), CAP, 0, 0, NULL};
+    b->d.port[i].launches = &b->launches[i];
+    b->d.port[i].done = &b->done[i];
+  }
+  dispatcher_start(&b->d, n, per_sm, 0);
+}
+
+/* The next launch of an SM is CTA `cta`, and the `nth` the dispatcher could give out. */
+static void expect_launch(struct bench *b, unsigned sm, uint64_t cta, unsigned nth, picos after)
+{
+  struct cta_launch *l = launch_queue_front(&b->launches[sm]);
+  assert_non_null(l);
+  assert_int_equal(l->cta, cta);
+  picos first = after ? after : b->params.launch_latency_cycles * b->clock;
+  assert_int_equal(l->arrive, first + (nth * b->params.launch_cta_interval + b->params.launch_cta_latency) * b->clock);
+  launch_queue_pop(&b->launches[sm]);
+}
+
+static void first_wave_goes_round(void **state)
+{
+  (void)state;
+  struct bench b;
+  bench_start(&b, 10, 2);
+  dispatcher_run(&b.d, 0, 1);
+  for (unsigned cta = 0; cta < 2 * SMS; cta++) expect_launch(&b, cta % SMS, cta, cta, 0);
+  for (unsigned i = 0; i < SMS; i++) assert_null(launch_queue_front(&b.launches[i])); /* all are full */
+  assert_true(dispatcher_busy(&b.d));
+  arena_free(&b.arena);
+}
+
+/* The next CTAs go to whoever reports first, at equal times to the lower SM, not before the report. */
+static void completions_in_time_and_sm_order(void **state)
+{
+  (void)state;
+  struct bench b;
+  bench_start(&b, 5, 1);
+  dispatcher_run(&b.d, 0, 1);
+  for (unsigned i = 0; i < SMS; i++) expect_launch(&b, i, i, i, 0);
+  picos late = 1000000000, early = late - 1000000;
+  done_queue_push(&b.done[2], (struct cta_done){early, 2});
+  done_queue_push(&b.done[1], (struct cta_done){late, 1});
+  done_queue_push(&b.done[0], (struct cta_done){late, 0});
+  assert_int_equal(dispatcher_run(&b.d, early, late), late); /* those at `late` belong to the next window */
+  expect_launch(&b, 2, 3, 0, early);
+  assert_int_equal(dispatcher_run(&b.d, late, late + 1), TIME_NEVER);
+  expect_launch(&b, 0, 4, 0, late);
+  assert_null(launch_queue_front(&b.launches[1])); /* the grid is given out */
+  assert_int_equal(b.d.done, 3);
+  assert_int_equal(b.d.last_done, late);
+  done_queue_push(&b.done[2], (struct cta_done){late + 5, 3});
+  done_queue_push(&b.done[0], (struct cta_done){late + 9, 4});
+  dispatcher_run(&b.d, late + 1, late + 10);
+  assert_false(dispatcher_busy(&b.d));
+  arena_free(&b.arena);
+}
+
+/* Completions at one time: the dispatcher gives out one CTA per interval. */
+static void one_cta_per_interval(void **state)
+{
+  (void)state;
+  struct bench b;
+  bench_start(&b, 6, 1);
+  dispatcher_run(&b.d, 0, 1);
+  for (unsigned i = 0; i < SMS; i++) expect_launch(&b, i, i, i, 0);
+  picos now = 1000000000;
+  for (unsigned i = 0; i < SMS; i++) done_queue_push(&b.done[i], (struct cta_done){now, i});
+  dispatcher_run(&b.d, now, now + 1);
+  for (unsigned i = 0; i < SMS; i++) expect_launch(&b, i, SMS + i, i, now);
+  arena_free(&b.arena);
+}
+
+/* --- paths ------------------------------------------------------------------------------------ */
+
+enum { INST_BYTES = 16 };
+
+/* A warp of three paths at 0x100, 0x200, 0x300, the first of which has just done `e` at 0xf0. */
+static struct step_warp three_paths(void)
+{
+  struct step_warp w = {.paths = {.n = 3, .n_ready = 3}};
+  for (unsigned i = 0; i < 3; i++) w.paths.p[i] = (struct step_path){.pc = 0x100 * (i + 1), .mask = 1u << i};
+  return w;
+}
+
+static void path_runs_until_it_turns(void **state)
+{
+  (void)state;
+  struct inst plain = {.guard = 7}, yield = {.guard = 7, .flags = INST_YIELD};
+  struct step_warp w = three_paths();
+  struct warp_slot slot = {.step = &w};
+  struct effect e = {.inst = &plain, .pc = 0xf0};
+  assert_false(path_pick(&slot, &e, INST_BYTES)); /* goes on, the buffer stays */
+  assert_int_equal(slot.path, 0);
+  e.flags = EFF_BACKWARD;
+  assert_true(path_pick(&slot, &e, INST_BYTES)); /* a loop lets the next one run */
+  assert_int_equal(slot.path, 1);
+  w.paths.p[1].wait = PATH_WAIT_BAR;
+  w.paths.n_ready = 2;
+  e = (struct effect){.inst = &plain, .pc = 0x1f0, .flags = EFF_BLOCKED};
+  assert_true(path_pick(&slot, &e, INST_BYTES));
+  assert_int_equal(slot.path, 2);
+  w.paths.p[2].yielded = true;
+  e = (struct effect){.inst = &yield, .pc = 0x2f0};
+  assert_true(path_pick(&slot, &e, INST_BYTES)); /* the blocked one is passed over */
+  assert_int_equal(slot.path, 0);
+  w.paths.p[0].wait = PATH_WAIT_BAR;
+  e = (struct effect){.inst = &plain, .pc = 0xf0, .flags = EFF_BLOCKED};
+  assert_true(path_pick(&slot, &e, INST_BYTES)); /* who yielded runs when nobody else is ready */
+  assert_int_equal(slot.path, 2);
+}
+
+static void a_waiting_warp_has_a_reason(void **state)
+{
+  (void)state;
+  struct step_warp w = three_paths();
+  struct warp_slot slot = {.step = &w};
+  for (unsigned i = 0; i < 3; i++) w.paths.p[i].wait = PATH_WAIT_CONVERGE;
+  w.paths.n_ready = 0;
+  assert_false(path_any_ready(&slot));
+  assert_int_equal(path_hold(&slot), WS_CONVERGE);
+  w.paths.p[1].wait = PATH_WAIT_BAR;
+  assert_int_equal(path_hold(&slot), WS_BARRIER);
+}
+
+/* --- shared FP64 pipe ------------------------------------------------------------------------- */
+
+/* Two sub-cores: the pipe takes one instruction per interval in the order of issue; a queue is full until its oldest
+ * entry is taken. */
+static void fp64_queues_share_the_pipe(void **state)
+{
+  (void)state;
+  struct params p = preset("rtx-a6000");
+  struct fp64_queue a, b;
+  uint64_t pipe = 0, interval = p.pipe_interval[PIPE_FP64];
+  fp64_init(&a, &p, &pipe);
+  fp64_init(&b, &p, &pipe);
+  assert_int_equal(fp64_issue(&a, 100), 0);
+  assert_int_equal(fp64_issue(&b, 101), interval - 1);
+  assert_int_equal(fp64_issue(&a, 102), 2 * interval - 2);
+  for (unsigned i = 2; i < p.fp64_queue_entries; i++) fp64_issue(&a, 103);
+  assert_int_equal(fp64_accepts_at(&a), 100);
+  fp64_issue(&a, 104); /* in the place of the first */
+  assert_int_equal(fp64_accepts_at(&a), 100 + 2 * interval);
+  assert_true(fp64_accepts_at(&b) <= 101);
+}
+
+/* --- dependence counters ---------------------------------------------------------------------- */
+
+/* Raised one cycle behind the issue, seen by the next; of a raise and a drop in one cycle the raise comes first. */
+static void counters_change_at_the_edge(void **state)
+{
+  (void)state;
+  struct params p = preset("rtx-a6000");
+  struct sm_stats stats = {0};
+  struct writeback wb;
+  struct depend d = {0};
+  struct warp_table *t = calloc(1, sizeof *t);
+  struct inst_ctrl c = {.write_sb = 2, .read_sb = SB_NONE};
+  struct dep_counter *sb = &t->slot[0].dep[2];
+  writeback_init(&wb, &p, &stats);
+  depend_init(&d, &wb);
+  for (uint64_t now = 10; now < 16; now++) {
+    control_cycle(&d);
+    if (now == 10 || now == 11) depend_issue(&d, 0, &c, WS_LONG_SCOREBOARD);
+    if (now == 10) depend_drop_at(&d, t, now, 13, 0, 2); /* visible in cycle 13 */
+    depend_edge(&d, t, now);
+    if (now == 10) assert_int_equal(sb->count, 0);
+    if (now == 11) assert_int_equal(sb->count, 1);
+    if (now == 12) assert_int_equal(sb->count, 1); /* second raise, first drop */
+    if (now == 12) assert_int_equal(t->slot[0].dep_busy, 1 << 2);
+  }
+  depend_drop_at(&d, t, 16, 18, 0, 2);
+  assert_int_equal(depend_next(&d, 16), 17);
+  depend_edge(&d, t, 17);
+  assert_int_equal(sb->count, 0);
+  assert_int_equal(t->slot[0].dep_busy, 0);
+  assert_int_equal(sb->zero_at, 18);
+  free(t);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(first_wave_goes_round),
+      cmocka_unit_test(completions_in_time_and_sm_order),
+      cmocka_unit_test(one_cta_per_interval),
+      cmocka_unit_test(path_runs_until_it_turns),
+      cmocka_unit_test(a_waiting_warp_has_a_reason),
+      cmocka_unit_test(fp64_queues_share_the_pipe),
+      cmocka_unit_test(counters_change_at_the_edge),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
