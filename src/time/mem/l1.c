@@ -9,10 +9,8 @@ void l1_init(struct l1 *c, struct arena *a, const struct params *p)
   if (c->n_waiters >= L1_NIL) c->n_waiters = L1_NIL - 1;
   BUG_ON(c->n_miss >= L1_NIL);
   c->perfect = p->l1_perfect;
-  c->n_sets = p->l1_sets;
   c->mixed = p->l1_set_hash == L1_SET_HASH_MIXED;
-  c->max_ways = c->n_ways = p->l1_data_max / (LINE_BYTES * c->n_sets);
-  c->way = ARENA_ARRAY(a, struct l1_way, (size_t)c->n_sets * c->max_ways);
+  tags_init(&c->tags, a, p->l1_sets, p->l1_data_max / (LINE_BYTES * p->l1_sets));
   c->miss = ARENA_ARRAY(a, struct l1_miss, c->n_miss);
   c->waiter = ARENA_ARRAY(a, struct l1_waiter, c->n_waiters);
   c->n_buckets = 256;
@@ -26,49 +24,21 @@ void l1_init(struct l1 *c, struct arena *a, const struct params *p)
 void l1_start(struct l1 *c, uint64_t bytes)
 {
   BUG_ON(c->n_free_miss != c->n_miss || c->n_free_waiter != c->n_waiters);
-  uint64_t ways = bytes / ((uint64_t)LINE_BYTES * c->n_sets);
-  c->n_ways = ways > c->max_ways ? c->max_ways : ways ? (unsigned)ways : 1;
-  if (!c->stamp) return; /* never used */
-  for (size_t i = 0; i < (size_t)c->n_sets * c->max_ways; i++) c->way[i].sectors = 0;
+  uint64_t ways = bytes / ((uint64_t)LINE_BYTES * c->tags.n_sets), most = c->tags.max_ways;
+  tags_clear(&c->tags, ways > most ? (unsigned)most : ways ? (unsigned)ways : 1);
 }
 
-/* First way of the line's set. Silicon's index is not published. What is measured (RRZE-HPC/gpu-benches,
+/* The line's set. Silicon's index is not published. What is measured (RRZE-HPC/gpu-benches,
  * pointer chases on A40, A100 and GH200): all lines of a buffer of 0.8 times the array are found again, none
  * of 1.25 times, and in between the share falls in uneven steps, whatever the board: sets of some 64 lines
  * with hashed loads, the hash made of address bits within a page. The multiplier is fitted to those curves. */
-static struct l1_way *set_of(struct l1 *c, uint64_t line)
+static unsigned set_of(const struct l1 *c, uint64_t line)
 {
   enum { PAGE_LINES = (1 << 21) / LINE_BYTES };
-  if (!c->mixed) return &c->way[line % c->n_sets * c->max_ways];
+  if (!c->mixed) return (unsigned)(line % c->tags.n_sets);
   uint32_t x = (uint32_t)(line % PAGE_LINES) * 0xbfcffb1du;
   uint32_t page = (uint32_t)(line / PAGE_LINES) * 0x9e3779b9u >> 16;
-  return &c->way[(((x ^ x >> 15) >> 15) + page) % c->n_sets * c->max_ways];
-}
-
-static struct l1_way *find(struct l1 *c, uint64_t line)
-{
-  struct l1_way *set = set_of(c, line);
-  for (unsigned i = 0; i < c->n_ways; i++)
-    if (set[i].sectors && set[i].line == line) return &set[i];
-  return NULL;
-}
-
-/* The line's way, or the one to replace: an empty one, else the least recently used. */
-static struct l1_way *find_or_allocate(struct l1 *c, uint64_t line)
-{
-  struct l1_way *set = set_of(c, line), *victim = set;
-  uint64_t oldest = UINT64_MAX;
-  for (unsigned i = 0; i < c->n_ways; i++) {
-    struct l1_way *w = &set[i];
-    uint64_t used = w->sectors ? w->used : 0; /* stamps start at 1 */
-    if (used && w->line == line) return w;
-    if (used >= oldest) continue;
-    oldest = used;
-    victim = w;
-  }
-  victim->line = line;
-  victim->sectors = 0;
-  return victim;
+  return (((x ^ x >> 15) >> 15) + page) % c->tags.n_sets;
 }
 
 static uint16_t *miss_bucket(struct l1 *c, uint64_t line)
@@ -128,10 +98,10 @@ struct l1_access l1_load(struct l1 *c, uint64_t line, unsigned sectors, uint32_t
     r.hit = (uint8_t)sectors;
     return r;
   }
-  struct l1_way *w = find(c, line);
-  if (w) {
-    r.hit = (uint8_t)(w->sectors & sectors);
-    w->used = ++c->stamp;
+  struct tag_at at = tags_find(&c->tags, set_of(c, line), line);
+  if (at.way != TAGS_NONE) {
+    r.hit = (uint8_t)(tags_state(&c->tags, at)->sectors & sectors);
+    tags_use(&c->tags, at);
   }
   unsigned need = sectors & ~(unsigned)r.hit;
   if (!need) return r;
@@ -144,12 +114,21 @@ struct l1_access l1_load(struct l1 *c, uint64_t line, unsigned sectors, uint32_t
   return r;
 }
 
+static void make_valid(struct l1 *c, uint64_t line, unsigned sectors)
+{
+  struct tag_at at = tags_find(&c->tags, set_of(c, line), line);
+  if (at.way == TAGS_NONE) {
+    at = tags_oldest(&c->tags, at.set);
+    tags_replace(&c->tags, at, line);
+  }
+  tags_use(&c->tags, at);
+  tags_fill(&c->tags, at, sectors);
+}
+
 void l1_fill(struct l1 *c, uint64_t line, unsigned sectors, void (*done)(void *ctx, uint32_t txn),
              void *ctx)
 {
-  struct l1_way *w = find_or_allocate(c, line);
-  w->sectors |= (uint8_t)sectors;
-  w->used = ++c->stamp;
+  make_valid(c, line, sectors);
   struct l1_miss *m = find_miss(c, line);
   BUG_ON(!m);
   m->pending &= (uint8_t)~sectors;

@@ -15,13 +15,8 @@
 
 #include "base/arena.h"
 #include "config/params.h"
+#include "time/mem/tags.h"
 #include "time/msg.h"
-
-struct l1_way {
-  uint64_t line;
-  uint64_t used;   /* LRU stamp */
-  uint8_t sectors; /* valid ones */
-};
 
 struct l1_waiter {
   uint32_t txn;
@@ -37,10 +32,8 @@ struct l1_miss {
 };
 
 struct l1 {
-  struct l1_way *way;
-  unsigned n_sets, n_ways, max_ways;
+  struct tags tags;
   bool perfect, mixed; /* l1.perfect; l1.set_hash */
-  uint64_t stamp;
   struct l1_miss *miss;
   struct l1_waiter *waiter;
   uint16_t *bucket;

@@ -59,8 +59,6 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
       .ports = ports,
       .id = id,
       .index = index,
-      .n_sets = sets_of_slice(p),
-      .n_ways = p->l2_ways,
       .set_run = set_run(p),
       .merges = p->l2_mshr_merges,
       .cycle = cycle,
@@ -73,10 +71,9 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
       .atomic_latency = p->l2_atomic_cycles * cycle,
       .femtos_per_byte = cycle * 1000 * p->l2_slices / p->l2_bytes_per_cycle,
   };
-  s->tag = ARENA_ARRAY(a, uint64_t, (size_t)s->n_sets * s->n_ways);
-  s->way = ARENA_ARRAY(a, struct l2_way, (size_t)s->n_sets * s->n_ways);
-  s->n_words = (s->n_ways + 7) / 8;
-  s->signature = ARENA_ARRAY(a, uint64_t, (size_t)s->n_sets * s->n_words);
+  tags_init(&s->tags, a, sets_of_slice(p), p->l2_ways);
+  s->words = ARENA_ARRAY(a, uint32_t, (size_t)s->tags.n_sets * p->l2_ways);
+  if (s->link) s->copied = ARENA_ARRAY(a, uint8_t, (size_t)s->tags.n_sets * p->l2_ways);
   uint32_t n = p->l2_mshr_entries + peer_lines(p);
   uint32_t w = s->room_waiters + peer_lines(p) * SECTORS_PER_LINE;
   s->miss = ARENA_ARRAY(a, struct l2_miss, n);
@@ -104,41 +101,17 @@ void l2_slice_start(struct l2_slice *s, struct gmem *image)
 /* Neighbouring lines fill the sets in order, l2.set_rounds_x2 / 2 times; the next lines begin at a hashed set.
  * So strides spread, and some sets of a buffer as large as L2 hold a line or two more than others: measured
  * latencies of a GA102 rise from 0.95 to 1.15 times its size, not at once. Without: three shifted copies. */
-static size_t set_of(const struct l2_slice *s, uint64_t line)
+static unsigned set_of(const struct l2_slice *s, uint64_t line)
 {
   uint32_t x = (uint32_t)(line ^ line >> 32);
-  if (!s->set_run) return (x ^ x >> 10 ^ x >> 20) % s->n_sets;
+  if (!s->set_run) return (x ^ x >> 10 ^ x >> 20) % s->tags.n_sets;
   uint32_t run = (x / s->set_run + s->id * 0x10001u) * 0x9e3779b9u;
-  return (x + ((run ^ run >> 15) >> 7)) % s->n_sets;
+  return (x + ((run ^ run >> 15) >> 7)) % s->tags.n_sets;
 }
 
-#define EACH_BYTE 0x0101010101010101ull
-
-static uint64_t signature_of(uint64_t line)
+static struct tag_at find(const struct l2_slice *s, uint64_t line)
 {
-  return line * 0x9e3779b97f4a7c15ull >> 56;
-}
-
-static struct l2_way *find(struct l2_slice *s, uint64_t line)
-{
-  size_t set = set_of(s, line), first = set * s->n_ways;
-  const uint64_t *word = &s->signature[set * s->n_words], want = signature_of(line) * EACH_BYTE;
-  for (unsigned i = 0; i < s->n_words; i++) {
-    uint64_t x = word[i] ^ want; /* the high bit of each byte that is zero, and of some that are not */
-    for (uint64_t m = (x - EACH_BYTE) & ~x & 0x80 * EACH_BYTE; m; m &= m - 1) {
-      unsigned k = 8 * i + bits_first(m) / 8;
-      if (k < s->n_ways && s->tag[first + k] == line + 1) return &s->way[first + k];
-    }
-  }
-  return NULL;
-}
-
-static void set_tag(struct l2_slice *s, size_t set, unsigned k, uint64_t line)
-{
-  uint64_t *word = &s->signature[set * s->n_words + k / 8];
-  unsigned shift = k % 8 * 8;
-  *word = (*word & ~((uint64_t)0xff << shift)) | signature_of(line) << shift;
-  s->tag[set * s->n_ways + k] = line + 1;
+  return tags_find(&s->tags, set_of(s, line), line);
 }
 
 /* The channel of a line and its line number there. */
@@ -149,10 +122,10 @@ static struct dram *channel_of(const struct l2_slice *s, uint64_t line, uint64_t
   return &p->channel[p->n_channels > 1 ? line % p->n_channels : 0];
 }
 
-static void write_back(struct l2_slice *s, size_t i, picos now)
+static void write_back(struct l2_slice *s, struct tag_at at, picos now)
 {
-  struct l2_way *w = &s->way[i];
-  uint64_t line = s->tag[i] - 1, local;
+  struct tag_state *w = tags_state(&s->tags, at);
+  uint64_t line = tags_line(&s->tags, at), local;
   struct dram *c = channel_of(s, line, &local);
   unsigned partial = w->dirty & ~(unsigned)w->sectors;
   s->stats.l2_written_back_sectors += count_sectors(w->dirty);
@@ -161,53 +134,49 @@ static void write_back(struct l2_slice *s, size_t i, picos now)
     dram_merge(c, now, local, w->dirty, partial);
   else
     dram_request(c, DRAM_WRITE, now, local, line, w->dirty, s->index);
-  w->sectors |= (uint8_t)partial; /* whole now, if the line stays */
+  tags_fill(&s->tags, at, partial); /* whole now, if the line stays */
   w->dirty = 0;
 }
 
-static void evict(struct l2_slice *s, size_t i, picos now)
+static void evict(struct l2_slice *s, struct tag_at at, picos now)
 {
   s->stats.l2_evicted_lines++;
-  if (s->way[i].dirty) write_back(s, i, now);
+  if (tags_state(&s->tags, at)->dirty) write_back(s, at, now);
 }
 
 /* A set keeps at most l2.dirty_ways dirty lines: one more, and the least recently used of them is written back, when its
  * channel has room. It stays as a clean line. */
-static void clean_oldest(struct l2_slice *s, uint64_t line, picos now)
+static void clean_oldest(struct l2_slice *s, unsigned set, picos now)
 {
-  size_t set = set_of(s, line), first = set * s->n_ways, oldest = first;
+  const uint16_t *order = tags_order(&s->tags, set);
+  struct tag_at oldest = {0};
   uint64_t local;
   unsigned dirty = 0;
-  for (size_t i = first; i < first + s->n_ways; i++) {
-    if (!s->way[i].dirty) continue;
-    if (!dirty++ || s->way[i].used < s->way[oldest].used) oldest = i;
+  for (unsigned i = 0; i < s->tags.n_ways; i++) {
+    struct tag_at at = {set, order[i]};
+    if (!tags_state(&s->tags, at)->dirty) continue;
+    dirty++;
+    oldest = at;
   }
   if (dirty <= s->params->l2_dirty_ways) return;
-  if (dram_write_room(channel_of(s, s->tag[oldest] - 1, &local))) write_back(s, oldest, now);
+  if (dram_write_room(channel_of(s, tags_line(&s->tags, oldest), &local))) write_back(s, oldest, now);
 }
 
-static void make_dirty(struct l2_slice *s, struct l2_way *w, const struct mem_req *r, picos now)
+static void make_dirty(struct l2_slice *s, struct tag_at at, const struct mem_req *r, picos now)
 {
+  struct tag_state *w = tags_state(&s->tags, at);
   bool first = !w->dirty;
-  w->dirty |= r->sectors;
-  if (first && s->params->l2_dirty_ways) clean_oldest(s, r->local, now);
+  w->dirty = (w->dirty | (unsigned)r->sectors) & 0xf;
+  if (first && s->params->l2_dirty_ways) clean_oldest(s, at.set, now);
 }
 
-static struct l2_way *allocate(struct l2_slice *s, uint64_t line, picos now)
+static struct tag_at allocate(struct l2_slice *s, uint64_t line, unsigned set, picos now)
 {
-  size_t set = set_of(s, line), first = set * s->n_ways;
-  struct l2_way *way = &s->way[first];
-  unsigned victim = 0;
-  uint32_t oldest = way[0].used;
-  for (unsigned k = 1; k < s->n_ways; k++) {
-    if (way[k].used >= oldest) continue;
-    oldest = way[k].used;
-    victim = k;
-  }
-  if (s->tag[first + victim]) evict(s, first + victim, now);
-  set_tag(s, set, victim, line);
-  way[victim] = (struct l2_way){.used = ++s->stamp};
-  return &way[victim];
+  struct tag_at at = tags_oldest(&s->tags, set);
+  if (tags_used(&s->tags, at)) evict(s, at, now);
+  tags_replace(&s->tags, at, line);
+  if (s->copied) s->copied[tags_index(&s->tags, at)] = 0;
+  return at;
 }
 
 /* --- misses ----------------------------------------------------------------------------------- */
@@ -279,21 +248,23 @@ static void answer(struct l2_slice *s, const struct mem_req *r, picos now, bool 
 }
 
 /* Sectors for the other partition, which keeps a copy. */
-static void answer_peer(struct l2_slice *s, struct l2_way *w, const struct mem_req *r, picos now)
+static void answer_peer(struct l2_slice *s, struct tag_at at, const struct mem_req *r, picos now)
 {
   struct mem_req m = *r;
   m.kind = REQ_FILL;
-  if (w) w->copied |= r->sectors;
+  if (at.way != TAGS_NONE) s->copied[tags_index(&s->tags, at)] |= r->sectors;
   s->stats.l2_peer_sectors += count_sectors(r->sectors);
   xbar_link_send(s->ports.xbar, s->id, &m, now, count_sectors(r->sectors) * SECTOR_BYTES);
 }
 
 /* The sectors of a line at home here change. */
-static void invalidate_copy(struct l2_slice *s, struct l2_way *w, const struct mem_req *r, picos now)
+static void invalidate_copy(struct l2_slice *s, struct tag_at at, const struct mem_req *r, picos now)
 {
-  unsigned old = w->copied & r->sectors;
+  if (!s->copied) return;
+  uint8_t *copied = &s->copied[tags_index(&s->tags, at)];
+  unsigned old = *copied & r->sectors;
   if (!old) return;
-  w->copied &= (uint8_t)~old;
+  *copied &= (uint8_t)~old;
   s->stats.l2_invalidated_sectors += count_sectors(old);
   xbar_link_send(s->ports.xbar, s->id,
                  &(struct mem_req){.kind = REQ_INVALIDATE, .local = r->local, .sectors = (uint8_t)old},
@@ -317,7 +288,7 @@ static void push_atomic(struct l2_slice *s, const struct mem_req *r, picos at)
 }
 
 /* All sectors of the request are there. */
-static void complete(struct l2_slice *s, struct l2_way *w, const struct mem_req *r, picos now,
+static void complete(struct l2_slice *s, struct tag_at at, const struct mem_req *r, picos now,
                      bool of_far)
 {
   unsigned sectors = count_sectors(r->sectors);
@@ -325,14 +296,14 @@ static void complete(struct l2_slice *s, struct l2_way *w, const struct mem_req 
     answer(s, r, now, of_far, sectors * SECTOR_BYTES);
     return;
   }
-  if (w) {
-    make_dirty(s, w, r, now);
-    invalidate_copy(s, w, r, now);
+  if (at.way != TAGS_NONE) {
+    make_dirty(s, at, r, now);
+    invalidate_copy(s, at, r, now);
   }
   s->stats.l2_strong_write_sectors += sectors;
-  picos at = now > s->atomic_free ? now : s->atomic_free;
-  s->atomic_free = at + r->atomics * s->atomic_interval;
-  push_atomic(s, r, at + s->atomic_latency);
+  picos start = now > s->atomic_free ? now : s->atomic_free;
+  s->atomic_free = start + r->atomics * s->atomic_interval;
+  push_atomic(s, r, start + s->atomic_latency);
 }
 
 static void atomic_done(struct l2_slice *s, picos now)
@@ -345,14 +316,21 @@ static void atomic_done(struct l2_slice *s, picos now)
 
 static void note_next(struct l2_slice *s);
 
+/* These sectors are the youngest now, in a way of the line's. */
+static struct tag_at make_valid(struct l2_slice *s, uint64_t line, unsigned sectors, picos now)
+{
+  struct tag_at at = find(s, line);
+  if (at.way == TAGS_NONE) at = allocate(s, line, at.set, now);
+  tags_use(&s->tags, at);
+  tags_fill(&s->tags, at, sectors);
+  return at;
+}
+
 void l2_slice_fill(struct l2_slice *s, uint64_t line, unsigned sectors, picos now)
 {
   struct l2_miss *m = find_miss(s, line);
   BUG_ON(!m || (m->pending & sectors) != sectors);
-  struct l2_way *w = find(s, line);
-  if (!w) w = allocate(s, line, now);
-  w->used = ++s->stamp;
-  w->sectors |= (uint8_t)sectors;
+  struct tag_at at = make_valid(s, line, sectors, now);
   m->pending &= (uint8_t)~sectors;
   s->stats.l2_filled_sectors += count_sectors(sectors);
   uint32_t before = NIL;
@@ -368,9 +346,9 @@ void l2_slice_fill(struct l2_slice *s, uint64_t line, unsigned sectors, picos no
     if (m->last == i) m->last = before;
     m->n_waiters--;
     if (x->of_peer)
-      answer_peer(s, w, &x->req, now);
+      answer_peer(s, at, &x->req, now);
     else
-      complete(s, w, &x->req, now, line & L2_FAR_LINE);
+      complete(s, at, &x->req, now, line & L2_FAR_LINE);
     if (!x->of_peer) s->room_waiters++;
     x->next = s->free_waiter;
     s->free_waiter = i;
@@ -445,13 +423,21 @@ static void miss(struct l2_slice *s, struct l2_miss *m, const struct mem_req *r,
   if (missed) fetch(s, r->local, missed, now);
 }
 
+/* Sectors of the request that are here, and their place. */
+static unsigned hits(const struct l2_slice *s, const struct mem_req *r, struct tag_at *at)
+{
+  *at = (struct tag_at){.way = TAGS_NONE};
+  if (s->params->l2_perfect) return r->sectors;
+  *at = find(s, r->local);
+  return at->way == TAGS_NONE ? 0u : tags_state(&s->tags, *at)->sectors & r->sectors;
+}
+
 /* Read, or read and modify. False: must wait. */
 static bool take_read(struct l2_slice *s, const struct mem_req *r, picos now)
 {
   struct l2_stats *t = &s->stats;
-  struct l2_way *w = s->params->l2_perfect ? NULL : find(s, r->local);
-  unsigned hit = s->params->l2_perfect ? r->sectors : w ? w->sectors & r->sectors : 0u;
-  unsigned need = r->sectors & ~hit;
+  struct tag_at at;
+  unsigned hit = hits(s, r, &at), need = r->sectors & ~hit;
   if (need) {
     uint64_t local;
     struct dram *c = channel_of(s, r->local, &local);
@@ -462,8 +448,8 @@ static bool take_read(struct l2_slice *s, const struct mem_req *r, picos now)
   t->l2_read_sectors += count_sectors(r->sectors);
   t->l2_hit_sectors += count_sectors(hit);
   hold(s, now, count_sectors(hit));
-  if (w) w->used = ++s->stamp;
-  if (!need) complete(s, w, r, now, false);
+  if (at.way != TAGS_NONE) tags_use(&s->tags, at);
+  if (!need) complete(s, at, r, now, false);
   return true;
 }
 
@@ -471,17 +457,16 @@ static bool take_read(struct l2_slice *s, const struct mem_req *r, picos now)
 static void take_peer(struct l2_slice *s, picos now)
 {
   struct mem_req r = *xbar_lane_front(&s->link->requests);
-  struct l2_way *w = s->params->l2_perfect ? NULL : find(s, r.local);
-  unsigned hit = s->params->l2_perfect ? r.sectors : w ? w->sectors & r.sectors : 0u;
-  unsigned need = r.sectors & ~hit;
+  struct tag_at at;
+  unsigned hit = hits(s, &r, &at), need = r.sectors & ~hit;
   xbar_lane_pop(&s->link->requests);
   s->stats.l2_peer_hit_sectors += count_sectors(hit);
   hold(s, now, count_sectors(hit));
-  if (w) w->used = ++s->stamp;
+  if (at.way != TAGS_NONE) tags_use(&s->tags, at);
   if (need)
     miss(s, find_miss(s, r.local), &r, need, true, now);
   else
-    answer_peer(s, w, &r, now);
+    answer_peer(s, at, &r, now);
 }
 
 /* An answer or an invalidation of the other partition. */
@@ -494,35 +479,39 @@ static void take_link(struct l2_slice *s, picos now)
     l2_slice_fill(s, line, r.sectors, now);
     return;
   }
-  struct l2_way *w = find(s, line);
-  if (w) w->sectors &= (uint8_t)~r.sectors;
+  struct tag_at at = find(s, line);
+  if (at.way == TAGS_NONE) return;
+  struct tag_state *w = tags_state(&s->tags, at);
+  w->sectors = w->sectors & ~(unsigned)r.sectors & 0xf;
 }
 
 /* A sector is valid when all its words are known. */
-static void note_words(struct l2_way *w, const struct mem_req *r)
+static void note_words(struct l2_slice *s, struct tag_at at, const struct mem_req *r)
 {
+  const struct tag_state *w = tags_state(&s->tags, at);
   unsigned whole = whole_sectors(r->sectors, r->words);
   if (whole != r->sectors) {
-    if (!(w->dirty & ~(unsigned)w->sectors)) w->words = 0;
-    w->words |= r->words;
-    whole |= whole_sectors(r->sectors, w->words);
+    uint32_t *words = &s->words[tags_index(&s->tags, at)];
+    if (!(w->dirty & ~(unsigned)w->sectors)) *words = 0;
+    *words |= r->words;
+    whole |= whole_sectors(r->sectors, *words);
   }
-  w->sectors |= (uint8_t)whole;
+  tags_fill(&s->tags, at, whole);
 }
 
 static bool take_write(struct l2_slice *s, const struct mem_req *r, picos now)
 {
   unsigned sectors = count_sectors(r->sectors);
   if (!s->params->l2_perfect) {
-    struct l2_way *w = find(s, r->local);
+    struct tag_at at = find(s, r->local);
     uint64_t local;
     const struct dram *c = channel_of(s, r->local, &local);
-    if (!w && !dram_write_room(c)) return block(s, L2_WAITS_WRITE, c);
-    if (!w) w = allocate(s, r->local, now);
-    w->used = ++s->stamp;
-    note_words(w, r);
-    make_dirty(s, w, r, now);
-    invalidate_copy(s, w, r, now);
+    if (at.way == TAGS_NONE && !dram_write_room(c)) return block(s, L2_WAITS_WRITE, c);
+    if (at.way == TAGS_NONE) at = allocate(s, r->local, at.set, now);
+    tags_use(&s->tags, at);
+    note_words(s, at, r);
+    make_dirty(s, at, r, now);
+    invalidate_copy(s, at, r, now);
   }
   *(r->kind == REQ_WRITE ? &s->stats.l2_write_sectors : &s->stats.l2_strong_write_sectors) +=
       sectors;

@@ -35,6 +35,7 @@
 #include "isa/step.h"
 #include "time/mem/dram.h"
 #include "time/mem/l2_stats.h"
+#include "time/mem/tags.h"
 #include "time/msg.h"
 #include "time/noc/xbar.h"
 #include "time/server.h"
@@ -43,13 +44,6 @@
  * service call: steps the warp. False: guest fault. */
 typedef bool perform_fn(void *ctx, const struct mem_req *r, picos now, struct gmem_view *,
                         struct fault *);
-
-struct l2_way {
-  uint32_t used; /* LRU stamp; a wrap costs one wrong victim per line */
-  uint8_t sectors, dirty; /* valid ones; written ones, of which those that are not valid in part */
-  uint8_t copied; /* sectors the other partition may hold */
-  uint32_t words; /* of sectors that are not valid: the words that were written */
-};
 
 struct l2_waiter {
   struct mem_req req;
@@ -87,16 +81,14 @@ struct l2_slice {
   struct l2_ports ports;
   unsigned id;    /* number in the GPU */
   unsigned index; /* in its partition */
-  unsigned n_sets, n_ways, merges;
+  unsigned merges;
   uint32_t set_run; /* lines that fill the sets in order; 0: l2.set_rounds_x2 is 0 */
   picos cycle, latency, far_latency, atomic_interval, atomic_latency;
   uint64_t femtos_per_byte;
   /* state */
-  uint64_t *tag; /* [set][way]: line number inside the slice + 1; 0: free */
-  struct l2_way *way;
-  uint64_t *signature; /* [set][way / 8]: a byte per way, hash of its tag: most ways need no other look */
-  unsigned n_words;    /* of signatures per set */
-  uint32_t stamp;
+  struct tags tags;
+  uint8_t *copied; /* [set][way], two partitions: sectors the other one may hold; else NULL */
+  uint32_t *words; /* [set][way]: of sectors that are dirty but not valid, the words that were written */
   struct l2_miss *miss;
   struct l2_waiter *waiter;
   uint32_t *bucket;

@@ -1,0 +1,56 @@
+#include "time/mem/tags.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+
+enum { HOST_LINE = 64, SIGNATURES_PER_WORD = 8 };
+
+static unsigned round_up(unsigned v, unsigned to)
+{
+  return (v + to - 1) / to * to;
+}
+
+void tags_init(struct tags *t, struct arena *a, unsigned sets, unsigned ways)
+{
+  BUG_ON(ways == 0 || ways >= TAGS_NONE);
+  *t = (struct tags){.n_sets = sets, .max_ways = ways};
+  t->order_at = round_up(ways, SIGNATURES_PER_WORD);
+  t->state_at = t->order_at + ways * (unsigned)sizeof(uint16_t);
+  t->stride = round_up(t->state_at + ways * (unsigned)sizeof(struct tag_state), HOST_LINE);
+  t->tag = ARENA_ARRAY(a, uint64_t, (size_t)sets * ways);
+  t->set = arena_alloc(a, (size_t)sets * t->stride, HOST_LINE);
+  tags_clear(t, ways);
+}
+
+void tags_clear(struct tags *t, unsigned ways)
+{
+  BUG_ON(ways == 0 || ways > t->max_ways);
+  if (t->clean && ways == t->n_ways) return;
+  bool fresh = !t->n_ways; /* host memory that is zero need not be touched */
+  t->n_ways = ways;
+  t->clean = true;
+  for (unsigned s = 0; s < t->n_sets; s++) {
+    if (!fresh) memset(t->set + (size_t)s * t->stride, 0, t->stride);
+    uint16_t *order = tags_order(t, s);
+    for (unsigned i = 0; i < ways; i++) order[i] = (uint16_t)(ways - 1 - i);
+  }
+}
+
+void tags_use(struct tags *t, struct tag_at a)
+{
+  uint16_t *order = tags_order(t, a.set);
+  unsigned at = order[t->n_ways - 1] == a.way ? t->n_ways - 1 : 0;
+  while (order[at] != a.way) at++;
+  if (!at) return;
+  memmove(order + 1, order, at * sizeof *order);
+  order[0] = a.way;
+}
+
+void tags_replace(struct tags *t, struct tag_at a, uint64_t line)
+{
+  t->set[(size_t)a.set * t->stride + a.way] = tags_signature(line);
+  t->tag[tags_index(t, a)] = line + 1;
+  *tags_state(t, a) = (struct tag_state){0};
+  t->clean = false;
+}
