@@ -30,11 +30,13 @@ static struct params preset(const char *name)
 
 static struct txn access_of(uint64_t base, uint64_t stride, unsigned bytes, uint64_t lanes)
 {
-  static struct txn t;
-  memset(&t, 0, sizeof t);
-  t.mem.bytes = (uint8_t)bytes;
-  t.mem.lanes = lanes;
-  for (unsigned i = 0; i < 32; i++) t.mem.addr[i] = base + i * stride;
+  static struct txn_access access;
+  static struct txn_lines buffer;
+  struct txn t = {.access = &access, .line = buffer.line};
+  memset(&access, 0, sizeof access);
+  t.access->mem.bytes = (uint8_t)bytes;
+  t.access->mem.lanes = lanes;
+  for (unsigned i = 0; i < 32; i++) t.access->mem.addr[i] = base + i * stride;
   return t;
 }
 
@@ -179,8 +181,8 @@ static void tlb_levels(void **state)
 static unsigned passes(uint64_t stride, unsigned bytes, enum mem_op op)
 {
   struct txn t = access_of(0, stride, bytes, 0xffffffff);
-  t.mem.op = (uint8_t)op;
-  return smem_passes(&t.mem);
+  t.access->mem.op = (uint8_t)op;
+  return smem_passes(&t.access->mem);
 }
 
 static void shared_banks(void **state)

@@ -28,19 +28,21 @@ static uint64_t rng(uint64_t n) /* xorshift64: 0 .. n-1 */
 static void coalescer_byte_by_byte(void **state)
 {
   (void)state;
-  static struct txn t;
+  static struct txn_access access;
+  static struct txn_lines buffer;
+  struct txn t = {.access = &access, .line = buffer.line};
   for (unsigned n = 0; n < 20000; n++) {
     unsigned bytes = 1u << rng(5);
     uint64_t base = (0x70000000 + rng(4096)) / bytes * bytes;
     uint64_t stride = rng(2) ? bytes : bytes * rng(20);
-    t.mem.bytes = (uint8_t)bytes;
-    t.mem.lanes = rng(4) ? UINT32_MAX : rng(UINT32_MAX) + 1;
-    for (unsigned i = 0; i < 32; i++) t.mem.addr[i] = base + i * stride;
-    if (!rng(8)) t.mem.addr[rng(32)] += bytes * (1 + rng(64));
+    t.access->mem.bytes = (uint8_t)bytes;
+    t.access->mem.lanes = rng(4) ? UINT32_MAX : rng(UINT32_MAX) + 1;
+    for (unsigned i = 0; i < 32; i++) t.access->mem.addr[i] = base + i * stride;
+    if (!rng(8)) t.access->mem.addr[rng(32)] += bytes * (1 + rng(64));
     uint64_t line[64], lines = 0;
     uint8_t sectors[64];
     for (unsigned i = 0; i < 32; i++)
-      for (uint64_t a = t.mem.addr[i]; (t.mem.lanes >> i & 1) && a < t.mem.addr[i] + bytes; a++) {
+      for (uint64_t a = t.access->mem.addr[i]; (t.access->mem.lanes >> i & 1) && a < t.access->mem.addr[i] + bytes; a++) {
         unsigned k = 0;
         while (k < lines && line[k] != a / 128) k++;
         if (k == lines) line[lines] = a / 128, sectors[lines++] = 0;

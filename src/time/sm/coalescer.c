@@ -50,9 +50,9 @@ static void add_run(struct txn *t, uint64_t from, uint64_t bytes)
 static void add_narrow_words(struct txn *t)
 {
   uint8_t written[ACCESS_LANES][LINE_BYTES / WORD_BYTES] = {{0}}; /* bytes of each word */
-  for (lane_mask m = t->mem.lanes; m; m &= m - 1) {
-    uint64_t addr = t->mem.addr[bits_first(m)];
-    unsigned i = 0, at = (unsigned)(addr % LINE_BYTES), bytes = (1u << t->mem.bytes) - 1;
+  for (lane_mask m = t->access->mem.lanes; m; m &= m - 1) {
+    uint64_t addr = t->access->mem.addr[bits_first(m)];
+    unsigned i = 0, at = (unsigned)(addr % LINE_BYTES), bytes = (1u << t->access->mem.bytes) - 1;
     while (t->line[i].line != addr / LINE_BYTES) i++;
     uint8_t *word = &written[i][at / WORD_BYTES];
     *word |= (uint8_t)(bytes << at % WORD_BYTES);
@@ -63,25 +63,25 @@ static void add_narrow_words(struct txn *t)
 bool coalesce_global(struct txn *t)
 {
   t->n_lines = 0;
-  if (access_dense(&t->mem, t->mem.lanes)) {
-    add_run(t, t->mem.addr[0], (uint64_t)ACCESS_LANES * t->mem.bytes);
+  if (access_dense(&t->access->mem, t->access->mem.lanes)) {
+    add_run(t, t->access->mem.addr[0], (uint64_t)ACCESS_LANES * t->access->mem.bytes);
     return true;
   }
-  for (lane_mask m = t->mem.lanes; m; m &= m - 1) {
-    uint64_t addr = t->mem.addr[bits_first(m)];
+  for (lane_mask m = t->access->mem.lanes; m; m &= m - 1) {
+    uint64_t addr = t->access->mem.addr[bits_first(m)];
     unsigned at = (unsigned)(addr % LINE_BYTES);
-    add(t, addr / LINE_BYTES, sector_of(addr))->words |= words_within(at, at + t->mem.bytes);
+    add(t, addr / LINE_BYTES, sector_of(addr))->words |= words_within(at, at + t->access->mem.bytes);
   }
-  if (t->mem.op == MEM_STORE && t->mem.bytes < WORD_BYTES) add_narrow_words(t);
+  if (t->access->mem.op == MEM_STORE && t->access->mem.bytes < WORD_BYTES) add_narrow_words(t);
   return false;
 }
 
 void coalesce_texels(struct txn *t)
 {
   t->n_lines = 0;
-  for (lane_mask m = t->mem.lanes; m; m &= m - 1) {
-    for (unsigned k = 0; k < t->mem.n_texels; k++) {
-      uint64_t addr = t->mem.texel[k][bits_first(m)];
+  for (lane_mask m = t->access->mem.lanes; m; m &= m - 1) {
+    for (unsigned k = 0; k < t->access->mem.n_texels; k++) {
+      uint64_t addr = t->access->mem.texel[k][bits_first(m)];
       if (addr) add(t, addr / LINE_BYTES, sector_of(addr));
     }
   }
@@ -91,10 +91,10 @@ void coalesce_local(struct txn *t, uint64_t space)
 {
   enum { WORD = WORD_BYTES };
   t->n_lines = 0;
-  for (lane_mask m = t->mem.lanes; m; m &= m - 1) {
+  for (lane_mask m = t->access->mem.lanes; m; m &= m - 1) {
     unsigned lane = bits_first(m);
-    uint64_t word = t->mem.addr[lane] / WORD;
-    unsigned words = t->mem.bytes > WORD ? t->mem.bytes / WORD : 1;
+    uint64_t word = t->access->mem.addr[lane] / WORD;
+    unsigned words = t->access->mem.bytes > WORD ? t->access->mem.bytes / WORD : 1;
     for (unsigned i = 0; i < words; i++)
       add(t, space + word + i, sector_of((uint64_t)lane * WORD))->words |= (uint32_t)1 << lane;
   }
@@ -117,8 +117,8 @@ unsigned coalescer_tag_passes(const struct txn *t, const struct param_list *mask
 
 void coalesce_atomics(struct txn *t)
 {
-  for (lane_mask m = t->mem.lanes; m; m &= m - 1) {
-    uint64_t line = t->mem.addr[bits_first(m)] / LINE_BYTES;
+  for (lane_mask m = t->access->mem.lanes; m; m &= m - 1) {
+    uint64_t line = t->access->mem.addr[bits_first(m)] / LINE_BYTES;
     unsigned i = 0;
     while (t->line[i].line != line) i++;
     t->line[i].atomics++;

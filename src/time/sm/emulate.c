@@ -403,7 +403,7 @@ void emulate_open(struct emulate *m, struct warp_slot *slot, const struct txn *t
 void emulate_close(struct emulate *m, struct warp_slot *slot, const struct txn *t,
                    bool only_predicates)
 {
-  take_results(m, t->warp, slot->step, t->inst, t->effect.exec, t->emulate_tag, t->issued,
+  take_results(m, t->warp, slot->step, t->inst, t->access->effect.exec, t->emulate_tag, t->issued,
                only_predicates ? RESULTS_EARLY : RESULTS_ALL);
   restore(m, slot->step);
 }
@@ -412,7 +412,7 @@ void emulate_finish(struct emulate *m, struct warp_slot *slot, struct txn *t)
 {
   struct step_warp *w = slot->step;
   keep_results(m, w, t->inst);
-  w->ops->finish(w, &t->effect);
-  take_results(m, t->warp, w, t->inst, t->effect.exec, t->emulate_tag, t->issued, RESULTS_LATE);
+  w->ops->finish(w, &t->access->effect);
+  take_results(m, t->warp, w, t->inst, t->access->effect.exec, t->emulate_tag, t->issued, RESULTS_LATE);
   restore(m, w);
 }

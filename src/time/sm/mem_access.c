@@ -14,35 +14,35 @@ static unsigned div_up(unsigned a, unsigned b)
 static void l1_cost(const struct params *q, struct txn *t, bool conflict_free)
 {
   unsigned tags = coalescer_tag_passes(t, &q->l1_tag_bank_masks);
-  unsigned plain = smem_min_passes(&t->mem);
-  unsigned data = conflict_free ? plain : smem_passes(&t->mem);
+  unsigned plain = smem_min_passes(&t->access->mem);
+  unsigned data = conflict_free ? plain : smem_passes(&t->access->mem);
   t->busy = (uint16_t)(data > tags ? data : tags);
   t->extra = (uint16_t)(t->busy > plain ? t->busy - plain : 0);
 }
 
 static bool perform(struct mem_unit *u, struct warp_slot *w, struct txn *t, lane_mask lanes)
 {
-  return w->step->ops->perform(w->step, &t->effect, lanes, u->view, u->fault);
+  return w->step->ops->perform(w->step, &t->access->effect, lanes, u->view, u->fault);
 }
 
 static bool perform_now(struct mem_unit *u, struct warp_slot *w, struct txn *t)
 {
-  if (!perform(u, w, t, t->mem.lanes | t->mem.near_lanes)) return false;
-  w->step->ops->finish(w->step, &t->effect);
+  if (!perform(u, w, t, t->access->mem.lanes | t->access->mem.near_lanes)) return false;
+  w->step->ops->finish(w->step, &t->access->effect);
   return true;
 }
 
 /* First byte of shared memory that both touch, the LDGSTS `first` at its destinations. */
 static bool overlap(const struct txn *t, const struct txn *first, uint32_t *address)
 {
-  bool ldgsts = t->mem.op == MEM_LDGSTS;
-  lane_mask lanes = t->mem.lanes | (ldgsts ? t->mem.near_lanes : 0);
+  bool ldgsts = t->access->mem.op == MEM_LDGSTS;
+  lane_mask lanes = t->access->mem.lanes | (ldgsts ? t->access->mem.near_lanes : 0);
   for (lane_mask m = lanes; m; m &= m - 1) {
     unsigned a = bits_first(m);
-    uint64_t at = ldgsts ? t->mem.shared_addr[a] : t->mem.addr[a];
-    for (lane_mask k = first->mem.lanes | first->mem.near_lanes; k; k &= k - 1) {
-      uint32_t to = first->mem.shared_addr[bits_first(k)];
-      if (at >= (uint64_t)to + first->mem.bytes || to >= at + t->mem.bytes) continue;
+    uint64_t at = ldgsts ? t->access->mem.shared_addr[a] : t->access->mem.addr[a];
+    for (lane_mask k = first->access->mem.lanes | first->access->mem.near_lanes; k; k &= k - 1) {
+      uint32_t to = first->access->mem.shared_addr[bits_first(k)];
+      if (at >= (uint64_t)to + first->access->mem.bytes || to >= at + t->access->mem.bytes) continue;
       *address = at > to ? (uint32_t)at : to;
       return true;
     }
@@ -56,7 +56,7 @@ static void check_ldgsts(struct mem_unit *u, const struct warp_slot *w, const st
   struct hazard *h = u->client[t->sub_core].hazard;
   for (unsigned i = 0; h && i < u->pool.fresh; i++) {
     const struct txn *first = &u->pool.t[i];
-    bool writes = first->ldgsts_group != TXN_NO_GROUP && (first->effect.flags & EFF_MEM);
+    bool writes = first->ldgsts_group != TXN_NO_GROUP && (first->access->effect.flags & EFF_MEM);
     if (first == t || !writes) continue;
     if (u->client[first->sub_core].warps->slot[first->warp].cta_slot != w->cta_slot) continue;
     uint32_t address;
@@ -67,32 +67,34 @@ static void check_ldgsts(struct mem_unit *u, const struct warp_slot *w, const st
 static bool global_access(struct mem_unit *u, struct warp_slot *w, struct txn *t)
 {
   struct sm_stats *s = u->stats;
-  bool local = t->mem.space == MEM_LOCAL;
+  bool local = t->access->mem.space == MEM_LOCAL;
   /* Local memory of a warp slot: a region of line numbers of its own, above all global lines. */
   uint64_t slot_space =
       TXN_LOCAL_LINE | (uint64_t)(u->sm * 64 + t->sub_core * SUB_CORE_MAX_WARPS + t->warp) << 32;
   bool dense = false;
+  txn_borrow_lines(&u->pool, t);
+  t->mem_class = (uint8_t)mem_class_of(&t->access->mem);
   if (local)
     coalesce_local(t, slot_space);
   else
     dense = coalesce_global(t);
   s->global_insts++;
-  s->mem_class[mem_class_of(&t->mem)]++;
+  s->mem_class[t->mem_class]++;
   s->global_lines += t->n_lines;
-  l1_cost(u->params, t, local || (dense && t->mem.op <= MEM_STORE && !t->mem.near_lanes));
-  if (t->mem.op == MEM_LDGSTS) {
+  l1_cost(u->params, t, local || (dense && t->access->mem.op <= MEM_STORE && !t->access->mem.near_lanes));
+  if (t->access->mem.op == MEM_LDGSTS) {
     check_ldgsts(u, w, t);
-    unsigned passes = smem_ldgsts_passes(&t->mem), plain = smem_min_passes(&t->mem);
+    unsigned passes = smem_ldgsts_passes(&t->access->mem), plain = smem_min_passes(&t->access->mem);
     if (passes > t->busy) t->busy = (uint16_t)passes;
     if (passes > plain + t->extra) t->extra = (uint16_t)(passes - plain);
   }
-  if (t->mem.op == MEM_ATOMIC || t->mem.op == MEM_RED) coalesce_atomics(t);
-  if (!local && (t->mem.strong || mem_unit_strong_pending(u, t))) {
+  if (t->access->mem.op == MEM_ATOMIC || t->access->mem.op == MEM_RED) coalesce_atomics(t);
+  if (!local && (t->access->mem.strong || mem_unit_strong_pending(u, t))) {
     t->kind = TXN_STRONG;
     s->strong_insts++;
     mem_unit_note_strong(u, t);
     /* Lanes of a generic access that hit shared or local memory never leave the SM. */
-    return !t->mem.near_lanes || perform(u, w, t, t->mem.near_lanes);
+    return !t->access->mem.near_lanes || perform(u, w, t, t->access->mem.near_lanes);
   }
   t->kind = TXN_GLOBAL;
   return mem_access_comes_late(u, t) || perform_now(u, w, t);
@@ -111,10 +113,12 @@ static bool texture_access(struct mem_unit *u, struct warp_slot *w, struct txn *
 {
   struct sm_stats *s = u->stats;
   const struct params *q = u->params;
-  bool line = t->mem.texture_axes == 1;
+  bool line = t->access->mem.texture_axes == 1;
   unsigned width = line ? q->tex_request_lanes_1d : q->tex_request_lanes;
-  unsigned requests = lane_groups(t->mem.lanes, width), plain = div_up(32, width);
-  unsigned samples = bits_count(t->mem.lanes) * t->mem.n_texels;
+  unsigned requests = lane_groups(t->access->mem.lanes, width), plain = div_up(32, width);
+  unsigned samples = bits_count(t->access->mem.lanes) * t->access->mem.n_texels;
+  txn_borrow_lines(&u->pool, t);
+  t->mem_class = (uint8_t)mem_class_of(&t->access->mem);
   coalesce_texels(t);
   unsigned filter = div_up(samples, q->tex_texels_per_cycle);
   unsigned tags = coalescer_tag_passes(t, &q->l1_tag_bank_masks);
@@ -134,12 +138,12 @@ static bool shared_access(struct mem_unit *u, struct warp_slot *w, struct txn *t
 {
   struct sm_stats *s = u->stats;
   check_ldgsts(u, w, t);
-  unsigned passes = smem_passes(&t->mem), least = smem_min_passes(&t->mem);
+  unsigned passes = smem_passes(&t->access->mem), least = smem_min_passes(&t->access->mem);
   s->shared_insts++;
   if (least > passes) least = passes; /* shared words */
   s->shared_passes += passes;
   s->shared_conflicts += passes - least;
-  enum mem_class class = mem_class_of(&t->mem);
+  enum mem_class class = mem_class_of(&t->access->mem);
   s->mem_class[class]++;
   s->class_passes[class] += passes;
   s->class_conflicts[class] += passes - least;
@@ -155,8 +159,8 @@ static bool const_access(struct mem_unit *u, struct warp_slot *w, struct txn *t,
   t->kind = TXN_CONST;
   u->stats->mem_class[MEM_CLASS_CONST]++;
   uint64_t readable = now, last = UINT64_MAX;
-  for (lane_mask m = t->mem.lanes; m; m &= m - 1) {
-    uint64_t addr = t->mem.addr[bits_first(m)];
+  for (lane_mask m = t->access->mem.lanes; m; m &= m - 1) {
+    uint64_t addr = t->access->mem.addr[bits_first(m)];
     if (addr / u->params->const_line == last) continue;
     last = addr / u->params->const_line;
     uint64_t at = const_cache_read(&u->vl, (unsigned)(addr >> 32), (uint32_t)addr, now);
@@ -172,24 +176,25 @@ static bool awaited_by_fences(const struct txn *t)
 {
   unsigned space = t->inst->mem.space;
   if (t->unread) return space != MEM_NONE && space != MEM_SHARED && space != MEM_CONST;
-  return t->kind == TXN_STRONG || (t->kind == TXN_GLOBAL && t->mem.op == MEM_STORE);
+  return t->kind == TXN_STRONG || (t->kind == TXN_GLOBAL && t->op == MEM_STORE);
 }
 
 bool mem_access(struct mem_unit *u, struct txn *t, uint64_t now)
 {
   struct warp_slot *w = &u->client[t->sub_core].warps->slot[t->warp];
   const struct inst *in = t->inst;
-  bool touches = !t->unread && (t->effect.flags & EFF_MEM), ok = true;
+  bool touches = !t->unread && (t->access->effect.flags & EFF_MEM), ok = true;
   bool somewhere = touches && in->mem.space != MEM_NONE; /* a generic access is resolved */
   t->n_lines = 0;
   t->busy = t->extra = 0;
   t->kind = TXN_OTHER;
-  t->stages = mem_stages(u->params, in, somewhere ? t->mem.space : in->mem.space);
-  if (touches && (t->mem.space == MEM_GLOBAL || t->mem.space == MEM_LOCAL))
+  t->op = touches ? t->access->mem.op : 0;
+  t->stages = mem_stages(u->params, in, somewhere ? t->access->mem.space : in->mem.space);
+  if (touches && (t->access->mem.space == MEM_GLOBAL || t->access->mem.space == MEM_LOCAL))
     ok = global_access(u, w, t);
-  else if (touches && t->mem.space == MEM_TEXTURE)
+  else if (touches && t->access->mem.space == MEM_TEXTURE)
     ok = texture_access(u, w, t);
-  else if (touches && t->mem.space == MEM_SHARED)
+  else if (touches && t->access->mem.space == MEM_SHARED)
     ok = shared_access(u, w, t);
   else if (touches)
     ok = const_access(u, w, t, now);
@@ -201,11 +206,11 @@ bool mem_access(struct mem_unit *u, struct txn *t, uint64_t now)
 bool mem_access_comes_late(const struct mem_unit *u, const struct txn *t)
 {
   if (t->after_ldgsts) return true;
-  return u->client[t->sub_core].emulate && t->kind == TXN_GLOBAL && t->mem.op == MEM_LDGSTS;
+  return u->client[t->sub_core].emulate && t->kind == TXN_GLOBAL && t->op == MEM_LDGSTS;
 }
 
 bool mem_access_late(struct mem_unit *u, struct txn *t)
 {
   struct warp_slot *w = &u->client[t->sub_core].warps->slot[t->warp];
-  return perform(u, w, t, t->mem.lanes | t->mem.near_lanes);
+  return perform(u, w, t, t->access->mem.lanes | t->access->mem.near_lanes);
 }

@@ -236,23 +236,22 @@ static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn
                               .sm = (uint16_t)u->sm,
                               .kind = (uint8_t)kind,
                               .sectors = l.sectors,
-                              .op = u->pool.t[id].mem.op,
+                              .op = u->pool.t[id].op,
                               .atomics = l.atomics,
                               .words = l.words,
                           });
-  u->stats->sent_sectors[mem_req_op(kind, u->pool.t[id].mem.op)] += count_sectors(l.sectors);
+  u->stats->sent_sectors[mem_req_op(kind, u->pool.t[id].op)] += count_sectors(l.sectors);
   u->outstanding++;
 }
 
 static void load_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
 {
-  enum mem_class class = mem_class_of(&t->mem);
   for (unsigned i = 0; i < t->n_lines; i++) {
     struct txn_line l = t->line[i];
     struct l1_access r = l1_load(&u->l1, l.line, l.sectors, id);
     u->stats->l1_read_sectors += count_sectors(l.sectors);
-    u->stats->class_sectors[class] += count_sectors(l.sectors);
-    u->stats->class_hits[class] += count_sectors(r.hit) + count_sectors(r.merged);
+    u->stats->class_sectors[t->mem_class] += count_sectors(l.sectors);
+    u->stats->class_hits[t->mem_class] += count_sectors(r.hit) + count_sectors(r.merged);
     u->stats->l1_hit_sectors += count_sectors(r.hit);
     u->stats->l1_merge_sectors += count_sectors(r.merged);
     u->stats->l1_miss_sectors += count_sectors(r.missed);
@@ -266,7 +265,7 @@ static void store_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t
 {
   for (unsigned i = 0; i < t->n_lines; i++) {
     u->stats->l1_write_sectors += count_sectors(t->line[i].sectors);
-    u->stats->class_sectors[mem_class_of(&t->mem)] += count_sectors(t->line[i].sectors);
+    u->stats->class_sectors[t->mem_class] += count_sectors(t->line[i].sectors);
     send(u, id, REQ_WRITE, t->line[i], now);
   }
   t->waiting = t->n_lines;
@@ -287,7 +286,7 @@ static void read_sources(struct mem_unit *u, struct mem_client *c, struct txn *t
   wake(u, t, now + 1); /* a barrier or a fence may go on */
   unsigned step = t->stages.data ? mem_stages_register(u->params) : 0;
   emulate_open(c->emulate, w, t, address, data, step, now);
-  if (w->step->ops->execute(w->step, &t->effect, u->fault)) mem_access(u, t, now);
+  if (w->step->ops->execute(w->step, &t->access->effect, u->fault)) mem_access(u, t, now);
   emulate_close(c->emulate, w, t, t->kind == TXN_STRONG);
 }
 
@@ -298,13 +297,13 @@ static void finish(struct mem_unit *u, struct txn *t)
   if (c->emulate)
     emulate_finish(c->emulate, w, t);
   else
-    w->step->ops->finish(w->step, &t->effect);
+    w->step->ops->finish(w->step, &t->access->effect);
 }
 
 static void strong_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
 {
   for (unsigned i = 0; i < t->n_lines; i++) {
-    u->stats->class_sectors[mem_class_of(&t->mem)] += count_sectors(t->line[i].sectors);
+    u->stats->class_sectors[t->mem_class] += count_sectors(t->line[i].sectors);
     send(u, id, REQ_STRONG, t->line[i], now);
   }
   t->waiting = t->n_lines;
@@ -349,7 +348,7 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
   t->waiting = 0;
   t->left = false;
   if (is_image_load(t)) queue_image_load(u, id);
-  if (t->kind == TXN_GLOBAL && t->mem.op == MEM_STORE)
+  if (t->kind == TXN_GLOBAL && t->op == MEM_STORE)
     store_lines(u, t, id, now);
   else if (t->kind == TXN_GLOBAL)
     load_lines(u, t, id, now);
@@ -360,6 +359,7 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
     send(u, id, REQ_SERVICE, (struct txn_line){0}, now);
   }
   if (t->after_ldgsts) t->waiting = 1;
+  if (t->kind != TXN_STRONG) txn_return_lines(&u->pool, t);
   if (t->waiting == 0) complete(u, id, now);
 }
 

@@ -244,10 +244,10 @@ bool sm_perform(struct sm *m, const struct mem_req *r, picos now, struct gmem_vi
   struct warp_slot *slot = &m->sub_core[t->sub_core].warps.slot[t->warp];
   struct step_warp *w = slot->step;
   if (r->kind == REQ_STRONG)
-    return w->ops->perform(w, &t->effect, lanes_in_line(&t->mem, r->line), direct, f);
-  t->effect.clock = now / m->period;
-  t->effect.time_ns = now / 1000;
-  return w->ops->step(w, slot->path, &t->effect, f);
+    return w->ops->perform(w, &t->access->effect, lanes_in_line(&t->access->mem, r->line), direct, f);
+  t->access->effect.clock = now / m->period;
+  t->access->effect.time_ns = now / 1000;
+  return w->ops->step(w, slot->path, &t->access->effect, f);
 }
 
 /* --- part ------------------------------------------------------------------------------------- */

@@ -237,7 +237,7 @@ static void issue_service(struct sub_core *p, unsigned warp, const struct inst *
   struct mem_unit *m = p->ports.mem;
   uint16_t id = txn_take(&m->pool);
   struct txn *t = &m->pool.t[id];
-  t->effect.flags = 0;
+  t->access->effect.flags = 0;
   t->unread = false;
   if (p->emulate) emulate_settle(p->emulate, warp, &p->warps.slot[warp]);
   issue_memory(p, warp, in, id, rel, 0, now);
@@ -373,7 +373,7 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
   bool memory = in->pipe == PIPE_MEM;
   uint16_t id = memory ? txn_take(&p->ports.mem->pool) : TXN_NONE;
   struct txn *t = memory ? &p->ports.mem->pool.t[id] : NULL;
-  struct effect *e = memory ? &t->effect : &p->effect;
+  struct effect *e = memory ? &t->access->effect : &p->effect;
   if (memory) t->unread = false;
   if (!step(p, warp, e, t, now)) return false;
   count(p, in, e);
@@ -384,6 +384,8 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
     depend_issue(&p->depend, warp, &in->ctrl, wait_name(in));
   uint32_t seq = p->hazard ? hazard_issue(p->hazard, warp, in, e->active, e->exec, now) : 0;
   if (memory && !issue_memory(p, warp, in, id, rel, seq, now)) return false;
+  if (memory && !p->hazard && !p->emulate && !t->after_ldgsts && t->kind != TXN_STRONG)
+    txn_return_access(&p->ports.mem->pool, t); /* nobody overwrites it before the next one issues */
   if (in->flags & INST_LDGDEPBAR)
     issue_ldgdepbar(p, warp, in, now);
   if (!memory && (p->boards || !(in->flags & INST_LDGDEPBAR)))

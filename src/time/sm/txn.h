@@ -33,10 +33,20 @@ struct txn_line {
   uint32_t words;  /* stores: 4-byte words of which every byte is written */
 };
 
+/* What a step leaves for the memory side, or needs when its answer comes. */
+struct txn_access {
+  struct effect effect; /* effect.mem = &mem */
+  struct mem_effect mem;
+};
+
+/* Small, for there are many at once and each is looked at in every stage. What is big is borrowed while somebody
+ * needs it: the access until it is performed and finished, lines until they are sent or, when they are performed on the memory
+ * side, answered. */
 struct txn {
   uint16_t next; /* queue, image results or free list */
   uint16_t id;   /* its place in the pool */
   uint8_t kind;  /* enum txn_kind */
+  uint8_t op, mem_class; /* enum mem_op, mem_class of an access to memory */
   uint8_t sub_core, warp;
   uint8_t write_sb, read_sb;
   bool store;           /* no register result: MEMBAR waits for it */
@@ -54,25 +64,73 @@ struct txn {
   bool unread;          /* … and whether its sources are still to be read */
   uint64_t issued;   /* cycle */
   uint64_t filtered; /* textures, surfaces: cycle of the result; CYCLE_NEVER: not known yet */
-  struct txn_line line[TXN_MAX_LINES];
-  struct effect effect; /* effect.mem = &mem */
-  struct mem_effect mem;
+  struct txn_line *line;     /* NULL: none */
+  struct txn_access *access; /* NULL: given back */
+};
+
+/* Indices of a pool's entries that are free; those used last, which are in the caches of the host, go first. */
+struct txn_spares {
+  uint16_t *index;
+  uint16_t n, fresh; /* from `fresh` on never used: host memory that nobody needed is not touched */
 };
 
 struct txn_pool {
   struct txn *t;
   uint16_t free, n_free, size;
-  uint16_t fresh; /* from this one on never used: host memory that nobody needed is not touched */
+  uint16_t fresh; /* from this one on never used */
+  struct txn_access *access;
+  struct txn_lines {
+    struct txn_line line[TXN_MAX_LINES];
+    uint64_t unused; /* else the first lines of all would compete for a few sets of the host's caches */
+  } *lines;
+  struct txn_spares free_access, free_lines;
 };
 
 static inline void txn_pool_init(struct txn_pool *p, struct arena *a, unsigned size)
 {
   p->t = ARENA_ARRAY(a, struct txn, size);
+  p->access = ARENA_ARRAY(a, struct txn_access, size);
+  p->lines = ARENA_ARRAY(a, struct txn_lines, size);
+  p->free_access = (struct txn_spares){.index = ARENA_ARRAY(a, uint16_t, size)};
+  p->free_lines = (struct txn_spares){.index = ARENA_ARRAY(a, uint16_t, size)};
   p->size = p->n_free = (uint16_t)size;
   p->free = TXN_NONE;
   p->fresh = 0;
 }
 
+static inline uint16_t txn_spare(struct txn_spares *s)
+{
+  return s->n ? s->index[--s->n] : s->fresh++;
+}
+
+static inline void txn_borrow_lines(struct txn_pool *p, struct txn *t)
+{
+  if (!t->line) t->line = p->lines[txn_spare(&p->free_lines)].line;
+}
+
+static inline void txn_return_lines(struct txn_pool *p, struct txn *t)
+{
+  if (!t->line) return;
+  struct txn_spares *s = &p->free_lines;
+  s->index[s->n++] = (uint16_t)((struct txn_lines *)t->line - p->lines);
+  t->line = NULL;
+}
+
+static inline void txn_borrow_access(struct txn_pool *p, struct txn *t)
+{
+  t->access = &p->access[txn_spare(&p->free_access)];
+  t->access->effect.mem = &t->access->mem;
+}
+
+static inline void txn_return_access(struct txn_pool *p, struct txn *t)
+{
+  if (!t->access) return;
+  struct txn_spares *s = &p->free_access;
+  s->index[s->n++] = (uint16_t)(t->access - p->access);
+  t->access = NULL;
+}
+
+/* A new transaction, with an access. */
 static inline uint16_t txn_take(struct txn_pool *p)
 {
   uint16_t id = p->free;
@@ -82,14 +140,16 @@ static inline uint16_t txn_take(struct txn_pool *p)
   } else {
     id = p->fresh++;
     p->t[id].id = id;
-    p->t[id].effect.mem = &p->t[id].mem;
   }
+  txn_borrow_access(p, &p->t[id]);
   p->n_free--;
   return id;
 }
 
 static inline void txn_give(struct txn_pool *p, uint16_t id)
 {
+  txn_return_access(p, &p->t[id]);
+  txn_return_lines(p, &p->t[id]);
   p->t[id].next = p->free;
   p->free = id;
   p->n_free++;
