@@ -10,7 +10,7 @@
 /* Every chunk is a mapping of its own, zeroed by the kernel page by page: calloc clears a chunk as a whole once
  * the process has freed one of its size, and much state is never touched. For the same reason (deep
  * stacks of many threads) mappings are not counted as used before they are. */
-enum { ARENA_CHUNK = 1 << 20, ARENA_ALIGN = 128 };
+enum { ARENA_CHUNK = 1 << 20, ARENA_HUGE = 4 << 20, ARENA_ALIGN = 128 };
 
 struct arena_chunk {
   struct arena_chunk *next;
@@ -30,6 +30,8 @@ static struct arena_chunk *chunk_new(size_t bytes)
     fprintf(stderr, "warpstep: out of host memory (asked for %zu bytes)\n", bytes);
     exit(BUG_EXIT_STATUS);
   }
+  /* What is that large at once is state of many units, all in use: fewer entries of the host's TLB. */
+  if (bytes >= ARENA_HUGE) (void)madvise(c, total, MADV_HUGEPAGE);
   c->size = size;
   c->mapped = total;
   return c;

@@ -52,14 +52,13 @@ enum l2_op {
 
 extern const char *const l2_op_name[L2_OP__N]; /* time/mem/l2_stats.c */
 
-/* SM -> memory side. */
+/* SM -> memory side. Half a cache line of the host. */
 struct mem_req {
   picos arrive;
   uint64_t line;  /* address / LINE_BYTES */
   uint64_t local; /* line number inside its slice; the crossbar fills it in */
-  uint32_t txn;   /* transaction id of the sender, comes back in the reply */
+  uint16_t txn;   /* transaction id of the sender, comes back in the reply */
   uint16_t sm;
-  uint16_t kernel; /* id of the kernel that caused it */
   uint8_t kind;    /* enum req_kind */
   uint8_t sectors; /* mask of the line's sectors */
   uint8_t op;      /* enum mem_op; REQ_STRONG: what is performed */
@@ -79,7 +78,7 @@ static inline enum l2_op mem_req_op(unsigned kind, unsigned op)
 struct mem_reply {
   picos arrive;
   uint64_t line;
-  uint32_t txn;
+  uint16_t txn;
   uint8_t kind;
   uint8_t sectors;
 };

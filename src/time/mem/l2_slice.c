@@ -564,19 +564,11 @@ void l2_slice_look(struct l2_slice *s)
   note_next(s);
 }
 
-static bool can_go_on(const struct l2_slice *s)
+void l2_slice_unblock(struct l2_slice *s, picos now)
 {
-  if (s->blocked == L2_WAITS_READ) return dram_read_room(s->blocked_by);
-  return s->blocked == L2_WAITS_WRITE && dram_write_room(s->blocked_by);
-}
-
-bool l2_slice_unblock(struct l2_slice *s, picos now)
-{
-  if (!can_go_on(s)) return false;
   s->blocked = L2_GOES_ON;
   if (s->free_at < now) s->free_at = now;
   note_next(s);
-  return true;
 }
 
 bool l2_slice_step(struct l2_slice *s, picos now, struct fault *f)

@@ -120,8 +120,13 @@ void l2_slice_start(struct l2_slice *, struct gmem *image);
 void l2_slice_look(struct l2_slice *);
 /* Does what is due at `now` = next. False: guest fault in a strong access. */
 bool l2_slice_step(struct l2_slice *, picos now, struct fault *);
-/* Goes on if it waited for a queue that has room now. True: it did. */
-bool l2_slice_unblock(struct l2_slice *, picos now);
+/* Did it wait for a queue that has room now? */
+static inline bool l2_slice_can_go_on(const struct l2_slice *s)
+{
+  if (s->blocked < L2_WAITS_READ) return false;
+  return s->blocked == L2_WAITS_READ ? dram_read_room(s->blocked_by) : dram_write_room(s->blocked_by);
+}
+void l2_slice_unblock(struct l2_slice *, picos now);
 /* DRAM answered: the sectors of the line (a line number inside the slice) are valid now. */
 void l2_slice_fill(struct l2_slice *, uint64_t line, unsigned sectors, picos now);
 

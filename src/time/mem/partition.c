@@ -35,7 +35,8 @@ static void unblock(struct partition *m, picos now)
   for (unsigned k = 0, i = m->turn; k < m->n_slices; k++) {
     struct l2_slice *s = &m->slice[i];
     if (++i == m->n_slices) i = 0;
-    if (!s->blocked || !l2_slice_unblock(s, now)) continue;
+    if (!l2_slice_can_go_on(s)) continue;
+    l2_slice_unblock(s, now);
     m->turn = i;
     return;
   }

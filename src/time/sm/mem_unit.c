@@ -343,6 +343,7 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
   struct txn *t = &u->pool.t[id];
   if (!lsu_can_accept(c->lsu)) wake(u, t, now + 1);
   lsu_pop(c->lsu, now);
+  if (c->lsu->n == 0) u->queued &= ~(1u << t->sub_core);
   new_head(u, c, now);
   u->free_at = now + (t->busy > u->arbiter_interval ? t->busy : u->arbiter_interval);
   t->waiting = 0;
@@ -417,11 +418,12 @@ static void replies_cycle(struct mem_unit *u, uint64_t now)
 
 static void arbiter_cycle(struct mem_unit *u, uint64_t now)
 {
-  if (now < u->free_at) return;
+  if (now < u->free_at || !u->queued) return;
   for (unsigned k = 0, i = u->next_client; k < u->n_clients; k++) {
     struct mem_client *c = &u->client[i];
+    bool queued = u->queued >> i & 1;
     if (++i == u->n_clients) i = 0;
-    if (!can_grant(u, c, now)) continue;
+    if (!queued || !can_grant(u, c, now)) continue;
     grant(u, c, now);
     u->next_client = i;
     return;
@@ -432,7 +434,8 @@ static void arbiter_cycle(struct mem_unit *u, uint64_t now)
 static uint64_t next_event(const struct mem_unit *u, uint64_t now)
 {
   uint64_t next = CYCLE_NEVER, enters = wheel_next(&u->results, now);
-  for (unsigned i = 0; i < u->n_clients; i++) {
+  for (uint32_t m = u->queued; m; m &= m - 1) {
+    unsigned i = bits_first(m);
     uint64_t at = lsu_ready_at(u->client[i].lsu), in = lsu_enter_at(u->client[i].lsu, &u->pool);
     if (at < next) next = at;
     if (in < enters) enters = in;
@@ -448,12 +451,12 @@ static uint64_t next_event(const struct mem_unit *u, uint64_t now)
 
 void mem_unit_cycle(struct mem_unit *u, uint64_t now)
 {
-  for (unsigned i = 0; i < u->n_clients; i++) u->wake[i] = CYCLE_NEVER;
+  for (unsigned i = 0; i < MEM_UNIT_SUB_CORES; i++) u->wake[i] = CYCLE_NEVER;
   u->pool_refilled = false;
   replies_cycle(u, now);
   results_cycle(u, now);
   arbiter_cycle(u, now);
-  for (unsigned i = 0; i < u->n_clients; i++) enter(u, &u->client[i], now);
+  for (uint32_t m = u->queued; m; m &= m - 1) enter(u, &u->client[bits_first(m)], now);
   /* Any sub-core may have been waiting for a transaction. */
   for (unsigned i = 0; u->pool_refilled && i < u->n_clients; i++) u->wake[i] = now + 1;
   u->next_at = next_event(u, now);

@@ -67,6 +67,7 @@ struct mem_unit {
   uint64_t free_at;      /* accepts the next instruction from this cycle on */
   uint64_t port_free_at; /* request port to the interconnect */
   unsigned next_client;  /* round robin */
+  uint32_t queued;       /* bit per sub-core: there are transactions in its queue */
   uint32_t outstanding;  /* requests not answered */
   uint64_t answered;     /* replies handled, for the deadlock watch */
   picos last_answer;     /* when the last of them came */
@@ -91,10 +92,17 @@ bool mem_unit_strong_pending(const struct mem_unit *, const struct txn *);
 /* A transaction of kind TXN_STRONG issued: later weak accesses to its lines queue behind it. */
 void mem_unit_note_strong(struct mem_unit *, const struct txn *);
 
-/* A transaction joined the queue of a sub-core, or replies came. */
+/* Replies came, for cycle `at`. */
 static inline void mem_unit_wake(struct mem_unit *u, uint64_t at)
 {
   if (at < u->next_at) u->next_at = at;
+}
+
+/* A transaction joined the queue of a sub-core; it is looked at from cycle `at` on. */
+static inline void mem_unit_queued(struct mem_unit *u, unsigned client, uint64_t at)
+{
+  u->queued |= 1u << client;
+  mem_unit_wake(u, at);
 }
 
 /* One cycle. wake[i] says when sub-core i has something to look at: a counter will drop, a queue

@@ -7,6 +7,7 @@ static void cta_event(void *ctx, unsigned cta_slot, uint32_t flags, uint64_t now
 void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
 {
   *m = (struct sm){.params = p, .id = id, .period = params_clock_ps(p)};
+  m->n_sub_cores = p->sm_sub_cores;
   BUG_ON(p->sm_sub_cores > SM_MAX_SUB_CORES || p->sm_max_ctas > SM_MAX_CTAS);
   mem_unit_init(&m->mem, a, p, id);
   m->ledger.stats = &m->stats;
@@ -28,6 +29,7 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
                                           .view = &m->view,
                                           .fault = &m->fault,
                                           .fp64_free_at = &m->fp64_free_at,
+                                          .wake_at = &m->wake_at[i],
                                           .cta_event = cta_event,
                                           .ctx = m});
     m->mem.client[i] = (struct mem_client){.lsu = &c->lsu,
@@ -58,7 +60,7 @@ void sm_start(struct sm *m, struct step_source *source, struct gmem *image, unsi
   l1i_start(&m->l1i);
   const_cache_start(&m->mem.vl);
   bool control_bits = source->caps & STEP_CAP_CONTROL;
-  for (unsigned i = 0; i < m->params->sm_sub_cores; i++)
+  for (unsigned i = 0; i < m->n_sub_cores; i++)
     sub_core_start(&m->sub_core[i], *code, control_bits);
 }
 
@@ -67,7 +69,7 @@ void sm_start(struct sm *m, struct step_source *source, struct gmem *image, unsi
 static void begin_active(struct sm *m)
 {
   m->active_from = m->cycle;
-  for (unsigned i = 0; i < m->params->sm_sub_cores; i++) {
+  for (unsigned i = 0; i < m->n_sub_cores; i++) {
     m->sub_core[i].slots_from = m->cycle;
     m->sub_core[i].sleep_charge = SLOT_NO_WARP;
   }
@@ -79,9 +81,9 @@ static void end_active(struct sm *m, uint64_t until)
   uint64_t cycles = until - m->active_from;
   m->stats.active_cycles += cycles;
   m->stats.issue_slots += cycles * m->params->sm_sub_cores;
-  for (unsigned i = 0; i < m->params->sm_sub_cores; i++) {
+  for (unsigned i = 0; i < m->n_sub_cores; i++) {
     sub_core_settle(&m->sub_core[i], until);
-    m->sub_core[i].wake_at = CYCLE_NEVER; /* an empty SM has no issue slots to account for */
+    m->wake_at[i] = CYCLE_NEVER; /* an empty SM has no issue slots to account for */
   }
 }
 
@@ -177,7 +179,7 @@ static void cta_slots_cycle(struct sm *m)
 
 static void retire_cycle(struct sm *m)
 {
-  for (unsigned s = 0; m->exiting && s < m->n_slots; s++)
+  for (unsigned s = 0; s < m->n_slots; s++)
     if (m->slot[s].cta && m->slot[s].exiting && !anything_in_flight(m, &m->slot[s]))
       retire(m, &m->slot[s]);
 }
@@ -187,15 +189,15 @@ static bool sm_cycle(struct sm *m)
   uint64_t now = m->cycle;
   m->view.now = now;
   cta_slots_cycle(m);
-  for (unsigned i = 0; i < m->params->sm_sub_cores; i++)
-    if (m->sub_core[i].wake_at <= now && !sub_core_cycle(&m->sub_core[i], now)) return false;
+  for (unsigned i = 0; i < m->n_sub_cores; i++)
+    if (m->wake_at[i] <= now && !sub_core_cycle(&m->sub_core[i], now)) return false;
   if (m->mem.next_at <= now) {
     mem_unit_cycle(&m->mem, now);
     if (m->fault.kind) return false;
-    for (unsigned i = 0; m->resident && i < m->params->sm_sub_cores; i++)
-      sub_core_wake(&m->sub_core[i], m->mem.wake[i]);
+    for (unsigned i = 0; m->resident && i < m->n_sub_cores; i++)
+      if (m->mem.wake[i] < m->wake_at[i]) m->wake_at[i] = m->mem.wake[i];
   }
-  retire_cycle(m);
+  if (m->exiting) retire_cycle(m);
   return true;
 }
 
@@ -203,8 +205,8 @@ static bool sm_cycle(struct sm *m)
 static uint64_t next_cycle(const struct sm *m)
 {
   uint64_t next = m->mem.next_at;
-  for (unsigned i = 0; i < m->params->sm_sub_cores; i++)
-    if (m->sub_core[i].wake_at < next) next = m->sub_core[i].wake_at;
+  for (unsigned i = 0; i < m->n_sub_cores; i++)
+    if (m->wake_at[i] < next) next = m->wake_at[i];
   if (m->launches.n) {
     picos at = m->launches.slot[m->launches.head].arrive;
     uint64_t cycle = (at + m->period - 1) / m->period;
@@ -269,7 +271,7 @@ void sm_dump(const void *self, FILE *out)
   const struct sm *m = self;
   fprintf(out, "  SM %u: %u CTAs resident (%u exiting), %u requests unanswered\n", m->id,
           m->resident, m->exiting, m->mem.outstanding);
-  for (unsigned i = 0; i < m->params->sm_sub_cores; i++)
+  for (unsigned i = 0; i < m->n_sub_cores; i++)
     sub_core_dump(&m->sub_core[i], m->cycle, out);
   mem_unit_dump(&m->mem, out);
 }

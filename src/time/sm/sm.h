@@ -22,6 +22,8 @@ struct sm {
   unsigned id;
   picos period;
   struct step_source *source;
+  unsigned n_sub_cores;
+  uint64_t wake_at[SM_MAX_SUB_CORES]; /* of the sub-cores */
   struct sub_core sub_core[SM_MAX_SUB_CORES];
   struct l1i l1i;
   struct mem_unit mem;

@@ -8,7 +8,8 @@ enum { EFF_CONTROL = EFF_JUMP | EFF_DIVERGED | EFF_BLOCKED | EFF_MERGED | EFF_EX
 void sub_core_init(struct sub_core *p, struct arena *a, const struct params *params, unsigned id,
                    struct sub_core_ports ports)
 {
-  *p = (struct sub_core){.params = params, .id = id, .wake_at = CYCLE_NEVER, .ports = ports};
+  *p = (struct sub_core){.params = params, .id = id, .ports = ports};
+  *ports.wake_at = CYCLE_NEVER;
   p->warps.capacity = (uint8_t)(params->sm_max_warps / params->sm_sub_cores);
   BUG_ON(p->warps.capacity > SUB_CORE_MAX_WARPS);
   l0i_init(&p->l0i, a, params, id, ports.l1i, ports.ledger->stats);
@@ -210,7 +211,7 @@ static bool issue_memory(struct sub_core *p, unsigned warp, const struct inst *i
   w->in_flight++;
   lsu_push(&p->lsu, id);
   if (p->lsu.n > 1) w->queued++;
-  mem_unit_wake(p->ports.mem, now + 1);
+  mem_unit_queued(p->ports.mem, p->id, now + 1);
   return ok;
 }
 
@@ -421,7 +422,7 @@ bool sub_core_cycle(struct sub_core *p, uint64_t now)
 {
   uint64_t fetch_next;
   sub_core_settle(p, now);
-  p->wake_at = CYCLE_NEVER;
+  *p->ports.wake_at = CYCLE_NEVER;
   holds_cycle(p, now);
   control_cycle(&p->depend);
   /* Fetch sees the buffers as they were: an entry freed in this cycle is fetched for in the next. */

@@ -39,6 +39,7 @@ struct sub_core_ports {
   struct gmem_view *view;
   struct fault *fault;    /* filled by the first faulting step of the SM */
   uint64_t *fp64_free_at; /* shared FP64 pipe */
+  uint64_t *wake_at;      /* nothing can happen before this cycle; the SM keeps them side by side */
   /* The step changed other warps of the CTA (barrier released) or ended warp or CTA. */
   void (*cta_event)(void *ctx, unsigned cta_slot, uint32_t effect_flags, uint64_t now);
   void *ctx;
@@ -62,7 +63,6 @@ struct sub_core {
   struct scoreboard *boards;     /* the same, or NULL: this kernel runs by its control bits */
   struct emulate *emulate;   /* NULL: registers change at issue */
   struct effect effect; /* of instructions without a transaction */
-  uint64_t wake_at;     /* nothing can happen before this cycle */
   uint64_t slots_from;  /* ledger: slots before this cycle are charged */
   uint8_t sleep_charge; /* what the slots while asleep are charged to */
   struct sub_core_ports ports;
@@ -88,7 +88,7 @@ bool sub_core_cycle(struct sub_core *, uint64_t now);
 /* Something outside changed: look again in cycle `at`. */
 static inline void sub_core_wake(struct sub_core *p, uint64_t at)
 {
-  if (at < p->wake_at) p->wake_at = at;
+  if (at < *p->ports.wake_at) *p->ports.wake_at = at;
 }
 
 /* Charges the slots before `now` that passed asleep. */

@@ -22,9 +22,10 @@ struct wheel_event {
 };
 
 struct wheel {
-  uint16_t bucket[WHEEL_SPAN];        /* first event of the cycle, WHEEL_NIL = none */
-  uint16_t last[WHEEL_SPAN];          /* last one, when there is a first */
   uint64_t occupied[WHEEL_SPAN / 64]; /* bit per bucket */
+  struct wheel_bucket {
+    uint16_t first, last; /* events of the cycle, when occupied */
+  } bucket[WHEEL_SPAN];
   struct wheel_event pool[WHEEL_POOL];
   uint16_t free;
   uint16_t fresh; /* from this one on never used */
@@ -33,7 +34,6 @@ struct wheel {
 
 static inline void wheel_init(struct wheel *w)
 {
-  memset(w->bucket, 0xff, sizeof w->bucket);
   memset(w->occupied, 0, sizeof w->occupied);
   w->free = WHEEL_NIL;
   w->fresh = 0;
@@ -52,11 +52,12 @@ static inline void wheel_add(struct wheel *w, uint64_t now, struct wheel_event e
     i = w->fresh++;
   w->pool[i] = e;
   w->pool[i].next = WHEEL_NIL;
-  if (w->bucket[b] == WHEEL_NIL)
-    w->bucket[b] = i;
+  struct wheel_bucket *k = &w->bucket[b];
+  if (!(w->occupied[b / 64] >> b % 64 & 1))
+    k->first = i;
   else
-    w->pool[w->last[b]].next = i;
-  w->last[b] = i;
+    w->pool[k->last].next = i;
+  k->last = i;
   w->occupied[b / 64] |= (uint64_t)1 << (b % 64);
   w->n++;
 }
@@ -65,9 +66,9 @@ static inline void wheel_add(struct wheel *w, uint64_t now, struct wheel_event e
  * Those whose .at is later must be added again. */
 static inline uint16_t wheel_take(struct wheel *w, uint64_t now)
 {
-  uint16_t b = (uint16_t)(now % WHEEL_SPAN), first = w->bucket[b];
-  if (first == WHEEL_NIL) return first;
-  w->bucket[b] = WHEEL_NIL;
+  uint16_t b = (uint16_t)(now % WHEEL_SPAN);
+  if (!(w->occupied[b / 64] >> b % 64 & 1)) return WHEEL_NIL; /* 16 such words, 1024 buckets */
+  uint16_t first = w->bucket[b].first;
   w->occupied[b / 64] &= ~((uint64_t)1 << (b % 64));
   return first;
 }
