@@ -313,6 +313,7 @@ static bool check_sm_caches(const struct params *p, struct err *e)
   RULE(p->l1_data_max >= p->l1_sets * p->l1_line, "l1.sets: not even one way fits l1.data_max");
   RULE(p->l0i_bytes >= p->l0i_line * p->l0i_ways, "l0i.ways: not even one set fits l0i.bytes");
   RULE(p->l1i_bytes >= 128 * p->l1i_ways, "l1i.ways: not even one set fits l1i.bytes");
+  RULE(power_of_two(p->const_line), "const.line is not a power of two");
   RULE(p->const_fl_bytes >= p->const_line * p->const_ways &&
            p->const_vl_bytes >= p->const_line * p->const_ways,
        "const.ways: not even one set fits const.fl_bytes or const.vl_bytes");

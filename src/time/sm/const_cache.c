@@ -9,7 +9,7 @@ void const_cache_init(struct const_cache *c, struct arena *a, const struct param
 {
   *c = (struct const_cache){.perfect = p->const_perfect,
                             .n_ways = p->const_ways,
-                            .line_bytes = p->const_line,
+                            .line_shift = (unsigned)__builtin_ctz(p->const_line),
                             .n_sets = bytes / (p->const_line * p->const_ways),
                             .client = client,
                             .l1i = l1i,
@@ -32,12 +32,11 @@ static size_t set_of(const struct const_cache *c, unsigned bank, uint32_t line)
   return (line ^ line >> 2 ^ bank) % c->n_sets;
 }
 
-uint64_t const_cache_read(struct const_cache *c, unsigned bank, uint32_t offset, uint64_t now)
+uint64_t const_cache_look_up(struct const_cache *c, unsigned bank, uint32_t offset, uint64_t now)
 {
   if (c->perfect) return now;
-  uint64_t line = (uint64_t)bank << 32 | offset / c->line_bytes;
-  if (c->last && c->last->line == line + 1) return c->last->valid_at; /* it is the youngest already */
-  struct const_way *set = &c->way[set_of(c, bank, offset / c->line_bytes) * c->n_ways], *victim = set;
+  uint64_t line = (uint64_t)bank << 32 | offset >> c->line_shift;
+  struct const_way *set = &c->way[set_of(c, bank, offset >> c->line_shift) * c->n_ways], *victim = set;
   for (unsigned i = 0; i < c->n_ways; i++) {
     if (set[i].line == line + 1) {
       set[i].used = ++c->stamp;

@@ -18,7 +18,7 @@ struct const_way {
 
 struct const_cache {
   bool perfect;
-  unsigned n_sets, n_ways, line_bytes, client;
+  unsigned n_sets, n_ways, line_shift, client;
   struct const_way *way, *last; /* last: read last, NULL: none */
   uint64_t stamp;
   struct l1i *l1i;
@@ -30,6 +30,12 @@ void const_cache_init(struct const_cache *, struct arena *, const struct params 
 void const_cache_start(struct const_cache *);
 
 /* Cycle from which c[bank][offset] can be read: <= now on a hit. A miss is requested. */
-uint64_t const_cache_read(struct const_cache *, unsigned bank, uint32_t offset, uint64_t now);
+uint64_t const_cache_look_up(struct const_cache *, unsigned bank, uint32_t offset, uint64_t now);
+static inline uint64_t const_cache_read(struct const_cache *c, unsigned bank, uint32_t offset, uint64_t now)
+{
+  uint64_t tag = ((uint64_t)bank << 32 | offset >> c->line_shift) + 1;
+  if (c->last && c->last->line == tag) return c->last->valid_at; /* it is the youngest already */
+  return const_cache_look_up(c, bank, offset, now);
+}
 
 #endif

@@ -64,14 +64,6 @@ void fetch_restart(struct fetch *f, struct warp_table *t, unsigned warp, uint64_
   f->room |= (uint16_t)(1u << warp);
 }
 
-void fetch_pop(struct fetch *f, struct warp_table *t, unsigned warp)
-{
-  struct ibuffer *ib = &t->slot[warp].ib;
-  ib->head = (uint8_t)((ib->head + 1) % IBUFFER_MAX);
-  ib->n--;
-  f->room |= (uint16_t)(1u << warp);
-}
-
 void fetch_stop(struct fetch *f, unsigned warp)
 {
   f->room &= (uint16_t) ~(1u << warp);

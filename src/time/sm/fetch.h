@@ -32,7 +32,13 @@ bool fetch_cycle(struct fetch *, struct warp_table *, unsigned last_issued, uint
 void fetch_restart(struct fetch *, struct warp_table *, unsigned warp, uint64_t pc, uint64_t at);
 
 /* The issue stage took the head entry. */
-void fetch_pop(struct fetch *, struct warp_table *, unsigned warp);
+static inline void fetch_pop(struct fetch *f, struct warp_table *t, unsigned warp)
+{
+  struct ibuffer *ib = &t->slot[warp].ib;
+  ib->head = (uint8_t)((ib->head + 1) % IBUFFER_MAX);
+  ib->n--;
+  f->room |= (uint16_t)(1u << warp);
+}
 
 /* The warp is gone. */
 void fetch_stop(struct fetch *, unsigned warp);

@@ -2,10 +2,8 @@
 
 #include "base/bits.h"
 
-void ledger_charge(struct ledger *l, struct warp_slot *w, uint64_t pc, enum warp_state s,
-                   uint64_t until)
+void ledger_book(struct ledger *l, struct warp_slot *w, uint64_t pc, enum warp_state s, uint64_t until)
 {
-  if (until <= w->accounted) return;
   uint64_t cycles = until - w->accounted;
   w->accounted = until;
   l->stats->warp_state[s] += cycles;

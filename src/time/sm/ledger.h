@@ -25,8 +25,12 @@ struct ledger {
 
 /* Charges the warp's cycles up to `until` (exclusive) to one state; nothing when already charged.
  * */
-void ledger_charge(struct ledger *, struct warp_slot *, uint64_t pc, enum warp_state,
-                   uint64_t until);
+void ledger_book(struct ledger *, struct warp_slot *, uint64_t pc, enum warp_state, uint64_t until);
+static inline void ledger_charge(struct ledger *l, struct warp_slot *w, uint64_t pc, enum warp_state s,
+                                 uint64_t until)
+{
+  if (until > w->accounted) ledger_book(l, w, pc, s, until);
+}
 
 /* The warp issues `in` at `now`: splits the wait since the last issue and charges the issue cycle.
  * The dependence it waited for is `reg`, or, if NULL, counters of its wait mask. */

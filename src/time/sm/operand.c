@@ -1,5 +1,6 @@
 #include "time/sm/operand.h"
 
+#include "base/bits.h"
 #include "base/bug.h"
 
 void operand_init(struct operand_path *o, const struct params *p, struct sm_stats *stats)
@@ -13,29 +14,52 @@ void operand_init(struct operand_path *o, const struct params *p, struct sm_stat
   BUG_ON(o->banks > OPERAND_MAX_BANKS || o->ports > PORTS_MAX);
 }
 
+enum { RFC_VALID = 1 << 24 };
+
 /* True when the operand comes from the cache; keeps or drops the value by its reuse bit. */
 static bool cached(struct operand_path *o, unsigned bank, const struct operand *s, unsigned reg,
                    unsigned warp)
 {
   if (!o->cache || s->slot >= OPERAND_POSITIONS) return false;
-  struct rfc_entry *e = &o->rfc[bank][s->slot];
-  bool hit = e->valid && e->warp == warp && e->reg == reg;
-  *e = (struct rfc_entry){(uint16_t)reg, (uint8_t)warp, s->reuse};
+  uint32_t *e = &o->rfc[bank][s->slot], value = reg | warp << 16;
+  bool hit = *e == (value | RFC_VALID);
+  *e = s->reuse ? value | RFC_VALID : value;
   return hit;
+}
+
+/* Reads per bank, a byte each. */
+typedef uint64_t bank_counts;
+
+static bank_counts one_in(unsigned bank)
+{
+  return (bank_counts)1 << 8 * bank;
+}
+
+static unsigned count_in(bank_counts n, unsigned bank)
+{
+  return n >> 8 * bank & 0xff;
+}
+
+/* First bank with reads; *n keeps the others. */
+static unsigned next_bank(bank_counts *n)
+{
+  unsigned bank = bits_first(*n) / 8;
+  *n &= ~(one_in(bank) * 0xff);
+  return bank;
 }
 
 /* Port reads per bank. A register named twice is read once. */
 static unsigned count_reads(struct operand_path *o, const struct inst *in, unsigned warp,
-                            unsigned need[OPERAND_MAX_BANKS])
+                            bank_counts *need)
 {
   uint16_t seen[INST_MAX_SRC * 8];
   unsigned n_seen = 0, widest = 1;
-  for (unsigned i = 0; i < in->n_src; i++) {
-    const struct operand *s = &in->src[i];
+  *need = 0;
+  for (const struct operand *s = in->src, *end = s + in->n_src; s < end; s++) {
     if (s->file != FILE_R) continue;
     if (s->width > widest) widest = s->width;
-    for (unsigned k = 0; k < s->width; k++) {
-      unsigned reg = s->index + k, bank = reg & (o->banks - 1), j = 0;
+    for (unsigned reg = s->index, last = reg + s->width; reg < last; reg++) {
+      unsigned bank = reg & (o->banks - 1), j = 0;
       if (cached(o, bank, s, reg, warp)) {
         o->stats->rfc_hits++;
         continue;
@@ -43,15 +67,11 @@ static unsigned count_reads(struct operand_path *o, const struct inst *in, unsig
       while (j < n_seen && seen[j] != reg) j++;
       if (j < n_seen) continue;
       seen[n_seen++] = (uint16_t)reg;
-      need[bank]++;
+      *need += one_in(bank);
     }
   }
+  o->stats->rf_reads += n_seen;
   return widest;
-}
-
-static void advance(struct operand_path *o, uint64_t now)
-{
-  for (unsigned b = 0; b < o->banks; b++) ports_advance(&o->bank[b], o->ports, now);
 }
 
 /* `n` reads of one bank, behind all before them and as late as the window allows. Returns the cycle of the
@@ -82,17 +102,16 @@ __attribute__((cold)) static uint64_t issue_perfect(struct operand_path *o, uint
 uint64_t operand_issue(struct operand_path *o, const struct inst *in, unsigned warp, uint64_t now)
 {
   if (o->perfect) return issue_perfect(o, now);
-  unsigned need[OPERAND_MAX_BANKS] = {0};
-  unsigned widest = count_reads(o, in, warp, need), window = o->read_cycles;
+  bank_counts need;
+  unsigned widest = count_reads(o, in, warp, &need), window = o->read_cycles;
   if (in->pipe == PIPE_TENSOR && widest >= 4)
     window *= 2; /* published simulator of Huerta et al., MICRO 2025 */
   uint64_t enters = now + 2 > o->leaves + 1 ? now + 2 : o->leaves + 1;
   uint64_t end = enters + window, last = end;
-  for (unsigned b = 0; b < o->banks; b++) {
-    if (!need[b]) continue;
+  for (bank_counts left = need; left;) {
+    unsigned b = next_bank(&left);
     ports_advance(&o->bank[b], o->ports, now);
-    o->stats->rf_reads += need[b];
-    uint64_t at = read_bank(o, b, need[b], end);
+    uint64_t at = read_bank(o, b, count_in(need, b), end);
     if (at > last) last = at;
   }
   o->leaves = enters + (last - end);
@@ -105,24 +124,27 @@ bool operand_read_queued(struct operand_path *o, const struct inst *in, uint64_t
                          unsigned window)
 {
   enum { ADDRESS_SLOT = 0 };
-  unsigned need[OPERAND_MAX_BANKS] = {0}, reads = 0;
-  for (unsigned i = 0; i < in->n_src; i++) {
-    const struct operand *s = &in->src[i];
+  bank_counts need = 0;
+  unsigned reads = 0;
+  for (const struct operand *s = in->src, *end = s + in->n_src; s < end; s++) {
     if (s->file != FILE_R || (in->mem.space != MEM_NONE && s->slot != ADDRESS_SLOT)) continue;
-    for (unsigned k = 0; k < s->width; k++) need[(s->index + k) & (o->banks - 1)]++;
+    for (unsigned k = 0; k < s->width; k++) need += one_in((s->index + k) & (o->banks - 1));
     reads += s->width;
   }
   if (!reads || o->perfect) return true;
-  advance(o, now);
   uint64_t open[OPERAND_MAX_BANKS][PORTS_MAX];
-  for (unsigned b = 0; b < o->banks; b++) {
-    unsigned left = need[b] > window * o->ports ? window * o->ports : need[b];
+  for (bank_counts rest = need; rest;) {
+    unsigned b = next_bank(&rest), n = count_in(need, b);
+    unsigned left = n > window * o->ports ? window * o->ports : n;
+    ports_advance(&o->bank[b], o->ports, now);
     for (unsigned p = 0; p < o->ports; p++)
       open[b][p] = ports_lowest(ports_open(&o->bank[b], p, now, window), &left);
     if (left) return false;
   }
-  for (unsigned b = 0; b < o->banks; b++)
+  for (bank_counts rest = need; rest;) {
+    unsigned b = next_bank(&rest);
     for (unsigned p = 0; p < o->ports; p++) o->bank[b].taken[p] |= open[b][p];
+  }
   o->stats->rf_reads += reads;
   return true;
 }

@@ -28,12 +28,6 @@
 
 enum { OPERAND_MAX_BANKS = 8, OPERAND_POSITIONS = 3 };
 
-struct rfc_entry {
-  uint16_t reg;
-  uint8_t warp;
-  bool valid;
-};
-
 struct operand_path {
   unsigned banks, ports, read_cycles; /* params */
   bool cache, perfect;
@@ -41,7 +35,7 @@ struct operand_path {
   uint64_t last_read[OPERAND_MAX_BANKS]; /* of the fixed-latency instructions */
   uint64_t leaves;  /* cycle in which the last instruction left Allocate … */
   uint64_t read_by; /* … and the first one after its read cycles */
-  struct rfc_entry rfc[OPERAND_MAX_BANKS][OPERAND_POSITIONS];
+  uint32_t rfc[OPERAND_MAX_BANKS][OPERAND_POSITIONS]; /* register | warp << 16 | RFC_VALID */
   struct sm_stats *stats;
 };
 

@@ -348,7 +348,7 @@ static void count(struct sub_core *p, const struct inst *in, const struct effect
 {
   struct sm_stats *s = p->ports.ledger->stats;
   s->warp_insts++;
-  ledger_lanes(p->ports.ledger, in, bits_count(e->exec));
+  ledger_lanes(p->ports.ledger, in, e->exec == UINT32_MAX ? 32 : bits_count(e->exec));
   s->pipe[in->pipe]++;
 }
 
@@ -381,7 +381,7 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
   struct releases rel = {in->ctrl.write_sb, in->ctrl.read_sb};
   if (p->boards)
     rel = mark_boards(p, warp, in);
-  else
+  else if (in->ctrl.write_sb != SB_NONE || in->ctrl.read_sb != SB_NONE)
     depend_issue(&p->depend, warp, &in->ctrl, wait_name(in));
   uint32_t seq = p->hazard ? hazard_issue(p->hazard, warp, in, e->active, e->exec, now) : 0;
   if (memory && !issue_memory(p, warp, in, id, rel, seq, now)) return false;
