@@ -52,7 +52,7 @@ enum l2_op {
 
 extern const char *const l2_op_name[L2_OP__N]; /* time/mem/l2_stats.c */
 
-/* SM -> memory side. Half a cache line of the host. */
+/* SM -> memory side. */
 struct mem_req {
   picos arrive;
   uint64_t line;  /* address / LINE_BYTES */

@@ -80,7 +80,7 @@ static bool word_written(const struct txn *t, uint64_t word)
   for (uint64_t byte = word; byte < word + WORD_BYTES; byte++) {
     bool written = false;
     for (unsigned i = 0; i < 32; i++)
-      written |= (t->mem.lanes >> i & 1) && byte >= t->mem.addr[i] && byte < t->mem.addr[i] + t->mem.bytes;
+      written |= (t->access->mem.lanes >> i & 1) && byte >= t->access->mem.addr[i] && byte < t->access->mem.addr[i] + t->access->mem.bytes;
     if (!written) return false;
   }
   return true;
@@ -102,7 +102,7 @@ static void coalescer_words(void **state)
   };
   for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
     struct txn t = access_of(row[i].base, row[i].stride, row[i].bytes, row[i].lanes);
-    t.mem.op = MEM_STORE;
+    t.access->mem.op = MEM_STORE;
     coalesce_global(&t);
     for (unsigned k = 0; k < t.n_lines; k++)
       for (unsigned w = 0; w < LINE_BYTES / WORD_BYTES; w++)
