@@ -14,7 +14,8 @@
 #     samples    NVIDIA/cuda-samples          polybench  sgrauerg/polybenchGpu
 #     rodinia    yuhc/gpu-rodinia             hecbench   Scientific-Computing-Lab/gpuFLOPBench
 #
-# Environment: BIN (build/warpstep), NVCC, LIMIT (processor seconds of a run, 120), JOBS (2),
+# Environment: BIN (build/warpstep), NVCC, LIMIT (processor seconds of a run where the suite's list has none: 60),
+# JOBS (2),
 # ONLY (extended regular expression: names of programs), CUDART (the linked runtime, shared or static:
 # shared), OUT (folder for the output
 # of each program, build/compat), REBUILD (1: also what is built). Programs are built inside the folders.
@@ -27,7 +28,7 @@ root=$(cd "$here/../.." && pwd)
 BIN=$(realpath "${BIN:-$root/build/warpstep}")
 NVCC=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
 OUT=${OUT:-$root/build/compat}
-export BIN NVCC OUT LIMIT=${LIMIT:-120} ONLY=${ONLY:-.} CUDART=${CUDART:-shared}
+export BIN NVCC OUT LIMIT=${LIMIT:-60} ONLY=${ONLY:-.} CUDART=${CUDART:-shared}
 export REBUILD=${REBUILD:-0}
 WALL=20 # real seconds per processor second before a run counts as hanging
 
@@ -86,21 +87,23 @@ one() {
     (IFS=$'\t'; echo "${row[*]}	no	-	-	-	$(why_not_built "$log.build")")
     return
   fi
-  local command status seconds runs verified cause=''
+  local command status seconds runs verified cause='' limit
+  limit=$(listed "$suite" "$name" 3)
+  limit=${limit:-$LIMIT}
   command=$(cd "$folder" && "command_$suite" "$name")
   TIMEFORMAT='%U %S'
   seconds=$( { time (
     cd "$folder" || exit
-    ulimit -t "$LIMIT"
+    ulimit -t "$limit"
     # shellcheck disable=SC2086  # the command is words
-    timeout $((LIMIT * WALL)) "$BIN" exec --functional --quiet $command >"$log.out" 2>"$log.err" </dev/null
+    timeout $((limit * WALL)) "$BIN" exec --functional --quiet $command >"$log.out" 2>"$log.err" </dev/null
   ); } 2>&1 | tail -n 1 | awk '{ printf "%.1f", $1 + $2 }'; exit "${PIPESTATUS[0]}")
   status=$?
   verified=$(verdict "$log.out")
   case $status in
   0) runs=yes ;;
-  124) runs='time' verified=- cause="over $((LIMIT * WALL)) s of real time" ;;
-  137 | 152) runs='time' verified=- cause="over $LIMIT s" ;;
+  124) runs='time' verified=- cause="over $((limit * WALL)) s of real time" ;;
+  137 | 152) runs='time' verified=- cause="over $limit s" ;;
   *) runs=no cause=$(why_failed "$status" "$log.out" "$log.err") ;;
   esac
   if [ "$suite $status" = "samples 2" ] && ! grep -q '^warpstep:' "$log.err"; then

@@ -3,6 +3,15 @@
 # build_SUITE PROGRAM builds it and command_SUITE PROGRAM prints what to run.
 # TOOLKIT is what make_toolkit made. Files and options are those that the suite's own build description names.
 
+# Arguments and limits of programs whose own sizes take long: samples.list, hecbench.list, one program a line,
+# NAME|ARGUMENTS|SECONDS, where SECONDS is the limit of a program that has no arguments for it.
+lists=$(dirname "${BASH_SOURCE[0]}")
+
+# listed SUITE PROGRAM FIELD
+listed() {
+  [ ! -f "$lists/$1.list" ] || awk -F '|' -v name="$2" -v field="$3" '$1 == name { print $field }' "$lists/$1.list"
+}
+
 # A toolkit whose nvcc ignores the architectures that a build description asks for, and links the
 # runtime as CUDART says. Functions that CUDA 13 removed and that have a successor of the same form get
 # its name, or the older suites would not compile at all. The C++ dialect is at least 17, which the toolkit's
@@ -75,7 +84,7 @@ build_images() {
 }
 
 command_samples() {
-  echo "./$1.app"
+  echo "./$1.app $(listed samples "$1" 2)"
 }
 
 # sgrauerg/polybenchGpu: the CUDA folder --------------------------------------------------------------
@@ -138,13 +147,11 @@ command_rodinia() {
 # Scientific-Computing-Lab/gpuFLOPBench: its copy of HeCBench; hecbench.list has the programs that were measured
 # there on an RTX 3080, with arguments that keep them short (repetitions, where it says nothing about them 1) ---
 
-hecbench_programs=$(dirname "${BASH_SOURCE[0]}")/hecbench.list
-
 list_hecbench() {
   local name
   while IFS='|' read -r name _; do
     [ -d "$1/src/$name-cuda" ] && printf '%s\t%s\n' "$1/src/$name-cuda" "$name"
-  done <"$hecbench_programs"
+  done <"$lists/hecbench.list"
 }
 
 build_hecbench() {
@@ -158,5 +165,5 @@ build_hecbench() {
 command_hecbench() {
   local app
   app=$(make -n run 2>/dev/null | grep -oE '^ *\./[^ ]+' | tail -n 1 | tr -d ' ')
-  echo "${app:-./main} $(awk -F '|' -v name="$1" '$1 == name { print $2 }' "$hecbench_programs")"
+  echo "${app:-./main} $(listed hecbench "$1" 2)"
 }
