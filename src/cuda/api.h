@@ -70,6 +70,7 @@ typedef enum {
 typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
 typedef unsigned long long CUmemGenericAllocationHandle;
+typedef unsigned long long CUgraphConditionalHandle;
 typedef struct cu_context *CUcontext;
 typedef struct cu_module *CUmodule, *CUlibrary;
 typedef struct cu_function *CUfunction, *CUkernel;
@@ -319,6 +320,47 @@ typedef struct {
   void (*fn)(void *);
   void *data;
 } CUDA_HOST_NODE_PARAMS;
+
+typedef struct {
+  CUmemPoolProps pool;
+  const CUmemAccessDesc *access;
+  size_t n_access, bytes;
+  CUdeviceptr p; /* out */
+} CUDA_MEM_ALLOC_NODE_PARAMS;
+
+typedef struct {
+  CUgraphConditionalHandle handle;
+  int type;
+  unsigned n;
+  CUgraph *body;     /* out: n graphs, which belong to the node */
+  CUcontext context; /* the driver's only */
+} CUDA_CONDITIONAL_NODE_PARAMS;
+
+/* Parameters of any node: CUgraphNodeParams and cudaGraphNodeParams differ in their copies. */
+typedef struct {
+  int type, reserved0[3];
+  union {
+    long long size[29];
+    CUDA_KERNEL_NODE_PARAMS kernel;
+    struct {
+      int flags, reserved;
+      CUcontext context;
+      CUDA_MEMCPY3D params;
+    } copy;
+    struct {
+      int flags, reserved[3];
+      cudaMemcpy3DParms params;
+    } runtime_copy;
+    CUDA_MEMSET_NODE_PARAMS memset;
+    CUDA_HOST_NODE_PARAMS host;
+    CUgraph graph;
+    CUevent event;
+    CUDA_MEM_ALLOC_NODE_PARAMS alloc;
+    CUdeviceptr free;
+    CUDA_CONDITIONAL_NODE_PARAMS condition;
+  };
+  long long reserved2;
+} CUgraphNodeParams;
 
 typedef struct {
   int result;

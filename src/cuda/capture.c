@@ -109,12 +109,18 @@ static void check_joined(struct cu_stream *st, void *data)
     j->joined &= st->tips.node[i]->mark;
 }
 
+/* Marks what the stream has waited for. */
+static void mark_joined(const struct cu_capture *c, const struct cu_stream *st)
+{
+  for (size_t i = 0; i < c->graph->n; i++) c->graph->node[i]->mark = false;
+  for (size_t i = 0; i < st->tips.n; i++) mark(st->tips.node[i]);
+}
+
 /* Whether the work of all streams of the capture came back to where it began. */
 static bool all_joined(struct shim *s, struct cu_capture *c)
 {
   struct join_check j = { c, true };
-  for (size_t i = 0; i < c->graph->n; i++) c->graph->node[i]->mark = false;
-  for (size_t i = 0; i < c->origin->tips.n; i++) mark(c->origin->tips.node[i]);
+  mark_joined(c, c->origin);
   each_stream(s, check_joined, &j);
   return j.joined;
 }
@@ -123,16 +129,16 @@ CUresult capture_end(struct shim *s, CUstream h, CUgraph *out)
 {
   struct cu_stream *st = stream_of(s, h);
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
-  if (!out) return CUDA_ERROR_INVALID_VALUE;
   struct cu_capture *c = st->capture;
   if (!c) return CUDA_ERROR_ILLEGAL_STATE;
+  if (!out && c->own_graph) return CUDA_ERROR_INVALID_VALUE; /* else the program has the graph */
   if (c->origin != st) return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
   if (c->mode != CAPTURE_RELAXED && c->thread != shim_thread(s))
     return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
   CUresult r = c->spoilt            ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
                : !all_joined(s, c) ? CUDA_ERROR_STREAM_CAPTURE_UNJOINED
                                     : CUDA_SUCCESS;
-  *out = r == CUDA_SUCCESS ? c->graph : NULL;
+  if (out) *out = r == CUDA_SUCCESS ? c->graph : NULL;
   if (r != CUDA_SUCCESS && c->own_graph) graph_destroy(s, c->graph);
   close_capture(s, c);
   return r;
@@ -263,12 +269,15 @@ void capture_forget_stream(struct shim *s, struct cu_stream *st)
 {
   struct cu_capture *c = st->capture;
   if (!c) return;
+  struct join_check j = { c, true };
+  mark_joined(c, c->origin);
+  check_joined(st, &j);
   leave(st);
   if (c->origin == st) { /* nobody can end it any more */
     struct cu_graph *g = c->own_graph ? c->graph : NULL;
     close_capture(s, c);
     if (g) graph_destroy(s, g);
-  } else {
+  } else if (!j.joined) {
     c->spoilt = true;
   }
 }

@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "cuda/capture.h"
+#include "cuda/graph_memory.h"
 #include "trace/export.h"
 
 enum { CHUNK = 64 << 10 };
@@ -20,8 +21,8 @@ bool copy_direct(struct shim *s, struct copy *c, int kind)
   c->src.device = kind == COPY_DEVICE_TO_HOST || kind == COPY_DEVICE_TO_DEVICE;
   c->dst.device = kind == COPY_HOST_TO_DEVICE || kind == COPY_DEVICE_TO_DEVICE;
   if (kind == COPY_DEFAULT) {
-    c->src.device = memory_is_device(s, c->src.addr);
-    c->dst.device = memory_is_device(s, c->dst.addr);
+    c->src.device = memory_is_device(s, c->src.addr) || graph_memory_holds(s, c->src.addr);
+    c->dst.device = memory_is_device(s, c->dst.addr) || graph_memory_holds(s, c->dst.addr);
   }
   return true;
 }
@@ -54,6 +55,14 @@ static bool side_is_valid(struct shim *s, const struct copy_side *c, uint64_t wi
   for (uint64_t at = c->addr; at - c->addr < bytes; at = (at | (page - 1)) + 1)
     if (!memory_is_device(s, at)) return false;
   return true;
+}
+
+/* The same for a stream: what it captures may name memory that the graph will allocate. */
+static bool is_reachable(struct shim *s, const struct cu_stream *stream, const struct copy_side *c,
+                         uint64_t width, uint64_t height, uint64_t depth)
+{
+  return side_is_valid(s, c, width, height, depth) ||
+         (stream->capture && c->device && graph_memory_holds(s, c->addr));
 }
 
 /* The address through which a side's bytes are reached in guest memory; registered memory is reached
@@ -133,8 +142,8 @@ static void note_in_trace(struct shim *s, const struct copy *c)
 CUresult copy_run(struct shim *s, const struct copy *c, struct cu_stream *stream, bool blocking)
 {
   if (c->width == 0 || c->height == 0 || c->depth == 0) return CUDA_SUCCESS;
-  if (!side_is_valid(s, &c->dst, c->width, c->height, c->depth) ||
-      !side_is_valid(s, &c->src, c->width, c->height, c->depth))
+  if (!is_reachable(s, stream, &c->dst, c->width, c->height, c->depth) ||
+      !is_reachable(s, stream, &c->src, c->width, c->height, c->depth))
     return CUDA_ERROR_INVALID_VALUE;
   struct graph_op op = { .type = NODE_MEMCPY, .memcpy = { .copy = *c, .kind = COPY_DEFAULT } };
   CUresult r;
@@ -162,7 +171,7 @@ CUresult fill_run(struct shim *s, const struct copy_side *to, uint32_t value, un
   uint8_t chunk[CHUNK];
   if (width == 0 || height == 0) return CUDA_SUCCESS;
   if (to->addr % value_bytes || (height > 1 && to->pitch % value_bytes) ||
-      !side_is_valid(s, to, width, height, 1))
+      !is_reachable(s, stream, to, width, height, 1))
     return CUDA_ERROR_INVALID_VALUE;
   struct graph_op op = { .type = NODE_MEMSET, .memset = { .to = *to, .value = value,
                                                           .value_bytes = value_bytes,

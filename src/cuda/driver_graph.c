@@ -1,5 +1,6 @@
 /* Graphs and capture of the driver. */
 #include "cuda/copy_3d.h"
+#include "cuda/graph_memory.h"
 #include "cuda/graph_node.h"
 
 /* Parameters --------------------------------------------------------------------------------------- */
@@ -276,6 +277,93 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *out)
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec x, CUgraphNode node, CUgraph child)
 {
   DRIVER(NEED_CONTEXT, node_put_child(s, node_in_exec(x, node), child));
+}
+
+/* All types in one call ------------------------------------------------------------------------------ */
+
+static CUresult put_any(struct shim *s, struct node_place place, CUgraphNodeParams *p)
+{
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  if (p->type == NODE_KERNEL) return put_kernel(s, place, &p->kernel);
+  if (p->type == NODE_MEMCPY) return put_copy(s, place, &p->copy.params);
+  return node_put_other(s, place, p);
+}
+
+static CUresult add_any(struct shim *s, struct node_place place, const CUgraphEdgeData *data,
+                        CUgraphNodeParams *p)
+{
+  return edge_are_plain(data, place.n_deps)
+             ? put_any(s, place, p)
+             : shim_unsupported(s, "a programmatic dependency of graph nodes");
+}
+
+CUresult cuGraphAddNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n, CUgraphNodeParams *p)
+{
+  DRIVER(NEED_CONTEXT, put_any(s, node_new(out, g, deps, n), p));
+}
+
+CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, const CUgraphEdgeData *data,
+                           size_t n, CUgraphNodeParams *p)
+{
+  DRIVER(NEED_CONTEXT, add_any(s, node_new(out, g, deps, n), data, p));
+}
+
+CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *p)
+{
+  DRIVER(NEED_CONTEXT, put_any(s, node_there(node), p));
+}
+
+CUresult cuGraphExecNodeSetParams(CUgraphExec x, CUgraphNode node, CUgraphNodeParams *p)
+{
+  DRIVER(NEED_CONTEXT, put_any(s, node_in_exec(x, node), p));
+}
+
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *out, CUgraph g, CUcontext context,
+                                        unsigned value, unsigned flags)
+{
+  (void)context; /* all share one device */
+  DRIVER(NEED_CONTEXT, node_new_condition(s, out, g, value, flags));
+}
+
+/* Memory ---------------------------------------------------------------------------------------------- */
+
+CUresult cuGraphAddMemAllocNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
+                                CUDA_MEM_ALLOC_NODE_PARAMS *p)
+{
+  DRIVER(NEED_CONTEXT, node_put_alloc(s, node_new(out, g, deps, n), p));
+}
+
+CUresult cuGraphAddMemFreeNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n, CUdeviceptr p)
+{
+  DRIVER(NEED_CONTEXT, node_put_free(s, node_new(out, g, deps, n), p));
+}
+
+CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *p)
+{
+  DRIVER(NEED_CONTEXT, node_get_alloc(s, node, p));
+}
+
+CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *p)
+{
+  uint64_t addr;
+  DRIVER(NEED_CONTEXT, node_get_free(s, node, p ? &addr : NULL) == CUDA_SUCCESS ? (*p = addr, CUDA_SUCCESS)
+                                                                                : CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult cuDeviceGetGraphMemAttribute(CUdevice device, int attribute, void *value)
+{
+  DRIVER(NEED_GPU, device ? CUDA_ERROR_INVALID_DEVICE : graph_memory_get(s, attribute, value));
+}
+
+CUresult cuDeviceSetGraphMemAttribute(CUdevice device, int attribute, void *value)
+{
+  DRIVER(NEED_GPU, device ? CUDA_ERROR_INVALID_DEVICE : graph_memory_set(s, attribute, value));
+}
+
+/* Nothing is held back. */
+CUresult cuDeviceGraphMemTrim(CUdevice device)
+{
+  DRIVER(NEED_GPU, device ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS);
 }
 
 /* Running ------------------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* Memory of the driver: allocation, copies, fills. */
 #include "cuda/advice.h"
 #include "cuda/copy_3d.h"
+#include "cuda/graph_memory.h"
 #include "cuda/stream.h"
 
 enum { PITCH_ALIGN = 512 };
@@ -41,6 +42,7 @@ static CUresult release(struct shim *s, uint64_t addr, unsigned kinds)
 {
   if (!addr) return CUDA_SUCCESS;
   stream_wait_all(s);
+  if (graph_memory_exists(s, addr)) return graph_memory_give(s, addr);
   return memory_free(s, addr, kinds) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -5,17 +5,24 @@
 
 #include "base/bug.h"
 #include "cuda/capture.h"
+#include "cuda/graph_memory.h"
 #include "cuda/stream.h"
 
 /* Nodes ---------------------------------------------------------------------------------------- */
 
 static void free_graph(struct shim *, struct cu_graph *);
+static struct cu_graph *new_graph(struct shim *, bool listed);
 static struct cu_graph *copy_graph(struct shim *, const struct cu_graph *, bool listed);
 
 static void free_op(struct shim *s, struct cu_node *n)
 {
   if (n->op.type == NODE_KERNEL) free((void *)(uintptr_t)n->op.kernel.q.packed);
   if (n->op.type == NODE_GRAPH) free_graph(s, n->op.child);
+  if (n->op.type == NODE_MEM_ALLOC) graph_memory_drop(s, n->op.memory.addr);
+  if (n->op.type == NODE_CONDITIONAL) {
+    for (unsigned i = 0; i < n->op.condition.n; i++) free_graph(s, n->op.condition.body[i]);
+    free(n->op.condition.body);
+  }
   free(n->params);
   n->params = NULL;
 }
@@ -27,11 +34,24 @@ static void free_node(struct shim *s, struct cu_node *n)
   free(n);
 }
 
+/* Empty bodies for a new node, copies for a copied one. */
+static void take_bodies(struct shim *s, struct cu_node *n, const struct graph_op *op, bool listed)
+{
+  struct cu_graph **body = shim_alloc(op->condition.n * sizeof(struct cu_graph *));
+  for (unsigned i = 0; i < op->condition.n; i++) {
+    body[i] = op->condition.body ? copy_graph(s, op->condition.body[i], listed) : new_graph(s, listed);
+    body[i]->owned = true;
+  }
+  n->op.condition.body = body;
+}
+
 /* The node's own copy of what the operation points to. */
 static void take_op(struct shim *s, struct cu_node *n, const struct graph_op *op, bool listed)
 {
   n->op = *op;
   if (op->type == NODE_GRAPH) n->op.child = copy_graph(s, op->child, listed);
+  if (op->type == NODE_MEM_ALLOC) graph_memory_hold(s, op->memory.addr);
+  if (op->type == NODE_CONDITIONAL) take_bodies(s, n, op, listed);
   if (op->type != NODE_KERNEL) return;
   const struct module_kernel *k = op->kernel.q.function->kernel;
   uint8_t *packed = shim_alloc(k->param_bytes);
@@ -190,9 +210,19 @@ CUresult graph_destroy(struct shim *s, CUgraph g)
   return CUDA_SUCCESS;
 }
 
+/* Such a graph cannot be copied, nor lose a node: the addresses are its own (CUDA Driver API,
+ * cuGraphAddMemAllocNode). */
+static bool has_memory(const struct cu_graph *g)
+{
+  for (size_t i = 0; i < g->n; i++)
+    if (g->node[i]->op.type == NODE_MEM_ALLOC || g->node[i]->op.type == NODE_MEM_FREE) return true;
+  return false;
+}
+
 CUresult graph_clone(struct shim *s, CUgraph *out, CUgraph g)
 {
   if (!out || !graph_exists(s, g)) return CUDA_ERROR_INVALID_VALUE;
+  if (has_memory(g)) return CUDA_ERROR_NOT_SUPPORTED;
   *out = copy_in_order(s, g, g->node, true);
   return CUDA_SUCCESS;
 }
@@ -203,6 +233,7 @@ CUresult graph_add(struct shim *s, CUgraphNode *out, CUgraph g, const CUgraphNod
   if (!out || !graph_exists(s, g) || (n && !deps)) return CUDA_ERROR_INVALID_VALUE;
   if (op->type == NODE_GRAPH && (!graph_exists(s, op->child) || op->child == g))
     return CUDA_ERROR_INVALID_VALUE;
+  if (op->type == NODE_GRAPH && has_memory(op->child)) return CUDA_ERROR_NOT_SUPPORTED;
   for (size_t i = 0; i < n; i++)
     if (!is_node_of(g, deps[i])) return CUDA_ERROR_INVALID_VALUE;
   return graph_append(s, out, g, deps, n, op);
@@ -224,6 +255,7 @@ CUresult graph_destroy_node(struct shim *s, CUgraphNode n)
 {
   if (!graph_is_node(s, n)) return CUDA_ERROR_INVALID_VALUE;
   struct cu_graph *g = n->graph;
+  if (has_memory(g)) return CUDA_ERROR_NOT_SUPPORTED;
   size_t kept = 0;
   for (size_t i = 0; i < g->n; i++) {
     remove_dep(g->node[i], n);
@@ -303,7 +335,7 @@ static struct cu_graph *runnable(struct shim *s, const struct cu_graph *g)
 CUresult graph_instantiate(struct shim *s, CUgraphExec *out, CUgraph g, uint64_t flags)
 {
   if (!out || !graph_exists(s, g)) return CUDA_ERROR_INVALID_VALUE;
-  if (flags & 4) return shim_unsupported(s, "a graph launched from the device");
+  if (flags & INSTANTIATE_DEVICE_LAUNCH) return shim_unsupported(s, "a graph launched from the device");
   struct cu_graph *copy = runnable(s, g);
   if (!copy) return CUDA_ERROR_INVALID_VALUE;
   struct cu_exec *x = shim_alloc(sizeof *x);
@@ -380,6 +412,27 @@ CUresult exec_update(struct shim *s, CUgraphExec x, CUgraph g, int *result, CUgr
 
 static CUresult run_graph(struct shim *, struct cu_graph *, struct cu_stream *lane, uint64_t start);
 
+/* The body that the condition chooses now, NULL: none. */
+static struct cu_graph *chosen(struct shim *s, const struct graph_op *op)
+{
+  uint32_t value = condition_value(s, op->condition.handle);
+  unsigned body = value;
+  if (op->condition.type == CONDITION_IF) body = value ? 0 : 1;
+  if (op->condition.type == CONDITION_WHILE) body = value ? 0 : op->condition.n;
+  return body < op->condition.n ? op->condition.body[body] : NULL;
+}
+
+static CUresult run_condition(struct shim *s, const struct graph_op *op, struct cu_stream *lane)
+{
+  CUresult r = CUDA_SUCCESS;
+  struct cu_graph *body;
+  while (r == CUDA_SUCCESS && s->fault == CUDA_SUCCESS && (body = chosen(s, op))) {
+    r = run_graph(s, body, lane, lane->clock.done);
+    if (op->condition.type != CONDITION_WHILE) break;
+  }
+  return r;
+}
+
 static CUresult run_op(struct shim *s, const struct graph_op *op, struct cu_stream *lane)
 {
   struct launch_request q;
@@ -396,6 +449,9 @@ static CUresult run_op(struct shim *s, const struct graph_op *op, struct cu_stre
   case NODE_GRAPH: return run_graph(s, op->child, lane, lane->clock.done);
   case NODE_EVENT_RECORD: return event_record_now(s, op->event, lane);
   case NODE_WAIT_EVENT: return stream_wait_event_now(s, lane, op->event);
+  case NODE_MEM_ALLOC: return graph_memory_take(s, op->memory.addr);
+  case NODE_MEM_FREE: return graph_memory_give(s, op->memory.addr);
+  case NODE_CONDITIONAL: return run_condition(s, op, lane);
   case NODE_EMPTY: break;
   }
   return CUDA_SUCCESS;
@@ -420,6 +476,23 @@ static CUresult run_graph(struct shim *s, struct cu_graph *g, struct cu_stream *
   return CUDA_SUCCESS;
 }
 
+/* Conditions begin with their default values, and what the last launch allocated must be free. */
+static CUresult start_graph(struct shim *s, const struct cu_graph *g, bool auto_free)
+{
+  CUresult r = CUDA_SUCCESS;
+  for (size_t i = 0; r == CUDA_SUCCESS && i < g->n; i++) {
+    const struct graph_op *op = &g->node[i]->op;
+    if (op->type == NODE_GRAPH) r = start_graph(s, op->child, auto_free);
+    if (op->type == NODE_MEM_ALLOC && graph_memory_is_live(s, op->memory.addr))
+      r = auto_free ? graph_memory_give(s, op->memory.addr) : CUDA_ERROR_INVALID_VALUE;
+    if (op->type != NODE_CONDITIONAL) continue;
+    condition_start(s, op->condition.handle);
+    for (unsigned k = 0; r == CUDA_SUCCESS && k < op->condition.n; k++)
+      r = start_graph(s, op->condition.body[k], auto_free);
+  }
+  return r;
+}
+
 CUresult exec_launch(struct shim *s, CUgraphExec x, CUstream stream)
 {
   struct cu_stream *st = stream_of(s, stream);
@@ -428,6 +501,8 @@ CUresult exec_launch(struct shim *s, CUgraphExec x, CUstream stream)
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   struct graph_op op = { .type = NODE_GRAPH, .child = x->graph };
   if (capture_takes(s, st, &op, &r)) return r;
+  r = start_graph(s, x->graph, x->flags & INSTANTIATE_AUTO_FREE);
+  if (r != CUDA_SUCCESS) return r;
   timeline_launch_call(&s->time);
   struct cu_stream lane = { .id = st->id, .context = st->context, .graph = true,
                             .clock = { .non_blocking = true } };

@@ -16,7 +16,11 @@
 
 /* CUgraphNodeType */
 enum node_type { NODE_KERNEL, NODE_MEMCPY, NODE_MEMSET, NODE_HOST, NODE_GRAPH, NODE_EMPTY,
-                 NODE_WAIT_EVENT, NODE_EVENT_RECORD };
+                 NODE_WAIT_EVENT, NODE_EVENT_RECORD, NODE_MEM_ALLOC = 10, NODE_MEM_FREE = 11,
+                 NODE_CONDITIONAL = 13 };
+/* CUgraphConditionalNodeType */
+enum condition_type { CONDITION_IF, CONDITION_WHILE, CONDITION_SWITCH };
+enum { INSTANTIATE_AUTO_FREE = 1, INSTANTIATE_DEVICE_LAUNCH = 4 };
 
 struct graph_op {
   enum node_type type;
@@ -41,13 +45,22 @@ struct graph_op {
     } host;
     struct cu_graph *child;
     CUevent event;
+    struct {
+      uint64_t addr, bytes; /* as asked for */
+    } memory; /* graph_memory.h */
+    struct {
+      uint64_t handle;
+      enum condition_type type;
+      unsigned n;
+      struct cu_graph **body; /* NULL in what graph_add is given: they are made */
+    } condition;
   };
 };
 
 struct cu_node {
   struct cu_graph *graph;
   uint64_t id;         /* its own, or in a copy that of the node it is a copy of */
-  struct graph_op op;  /* owns kernel.q.packed and child */
+  struct graph_op op;  /* owns kernel.q.packed, child and condition.body */
   void **params;       /* kernels: one pointer per parameter, into packed */
   struct cu_node **dep;
   size_t n_deps;

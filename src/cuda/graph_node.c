@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/graph_memory.h"
 #include "cuda/stream.h"
 
 /* Places --------------------------------------------------------------------------------------------- */
@@ -93,6 +94,76 @@ CUresult node_put_child(struct shim *s, struct node_place place, CUgraph child)
   return node_put(s, place, CUDA_SUCCESS, &op);
 }
 
+CUresult node_put_alloc(struct shim *s, struct node_place place, CUDA_MEM_ALLOC_NODE_PARAMS *p)
+{
+  enum { PINNED = 1 };
+  uint64_t addr;
+  if (!p || place.how != PLACE_NEW || p->pool.alloc_type != PINNED || p->n_access > 1)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (p->pool.handle_types || p->pool.location.type != LOCATION_DEVICE)
+    return shim_unsupported(s, "memory of a graph for other processes or outside of the device");
+  if (p->pool.location.id != 0) return CUDA_ERROR_INVALID_DEVICE;
+  CUresult r = graph_memory_new(s, &addr, p->bytes);
+  if (r != CUDA_SUCCESS) return r;
+  struct graph_op op = { .type = NODE_MEM_ALLOC, .memory = { addr, p->bytes } };
+  graph_memory_hold(s, addr);
+  r = node_put(s, place, CUDA_SUCCESS, &op);
+  graph_memory_drop(s, addr); /* the node holds it */
+  if (r == CUDA_SUCCESS) p->p = addr;
+  return r;
+}
+
+CUresult node_put_free(struct shim *s, struct node_place place, uint64_t addr)
+{
+  if (place.how != PLACE_NEW || !graph_memory_exists(s, addr)) return CUDA_ERROR_INVALID_VALUE;
+  struct graph_op op = { .type = NODE_MEM_FREE, .memory = { addr, 0 } };
+  return node_put(s, place, CUDA_SUCCESS, &op);
+}
+
+static bool is_condition(struct shim *s, const CUDA_CONDITIONAL_NODE_PARAMS *p)
+{
+  static const unsigned most[] = { [CONDITION_IF] = 2, [CONDITION_WHILE] = 1, [CONDITION_SWITCH] = UINT32_MAX };
+  return condition_exists(s, p->handle) && p->type >= CONDITION_IF && p->type <= CONDITION_SWITCH &&
+         p->n && p->n <= most[p->type];
+}
+
+CUresult node_put_condition(struct shim *s, struct node_place place, CUDA_CONDITIONAL_NODE_PARAMS *p)
+{
+  if (!p || place.how != PLACE_NEW || !is_condition(s, p)) return CUDA_ERROR_INVALID_VALUE;
+  struct graph_op op = { .type = NODE_CONDITIONAL,
+                         .condition = { .handle = p->handle, .type = (enum condition_type)p->type, .n = p->n } };
+  CUresult r = node_put(s, place, CUDA_SUCCESS, &op);
+  if (r == CUDA_SUCCESS) p->body = (*place.out)->op.condition.body;
+  return r;
+}
+
+CUresult node_new_condition(struct shim *s, CUgraphConditionalHandle *handle, CUgraph g, unsigned value,
+                            unsigned flags)
+{
+  enum { ASSIGN_DEFAULT = 1 };
+  uint64_t h;
+  if (!handle || !graph_exists(s, g) || flags > ASSIGN_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
+  CUresult r = condition_new(s, &h, value, flags & ASSIGN_DEFAULT);
+  if (r == CUDA_SUCCESS) *handle = h;
+  return r;
+}
+
+CUresult node_put_other(struct shim *s, struct node_place place, CUgraphNodeParams *p)
+{
+  switch (p->type) {
+  case NODE_MEMSET: return node_put_memset(s, place, &p->memset);
+  case NODE_HOST: return node_put_host(s, place, &p->host);
+  case NODE_GRAPH: return node_put_child(s, place, p->graph);
+  case NODE_EMPTY: return node_put_event(s, place, NODE_EMPTY, NULL);
+  case NODE_WAIT_EVENT:
+  case NODE_EVENT_RECORD: return node_put_event(s, place, (enum node_type)p->type, p->event);
+  case NODE_MEM_ALLOC: return node_put_alloc(s, place, &p->alloc);
+  case NODE_MEM_FREE: return node_put_free(s, place, p->free);
+  case NODE_CONDITIONAL: return node_put_condition(s, place, &p->condition);
+  default: return shim_unsupported(s, "a graph node of this type");
+  }
+}
+
 /* And back -------------------------------------------------------------------------------------------- */
 
 const struct graph_op *node_op(struct shim *s, CUgraphNode node, enum node_type type)
@@ -155,6 +226,23 @@ CUresult node_get_child(struct shim *s, CUgraphNode node, CUgraph *out)
   return CUDA_SUCCESS;
 }
 
+CUresult node_get_alloc(struct shim *s, CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *p)
+{
+  const struct graph_op *op = node_op(s, node, NODE_MEM_ALLOC);
+  if (!op || !p) return CUDA_ERROR_INVALID_VALUE;
+  *p = (CUDA_MEM_ALLOC_NODE_PARAMS){ .pool = { .alloc_type = 1, .location = { LOCATION_DEVICE, 0 } },
+                                     .bytes = op->memory.bytes, .p = op->memory.addr };
+  return CUDA_SUCCESS;
+}
+
+CUresult node_get_free(struct shim *s, CUgraphNode node, uint64_t *addr)
+{
+  const struct graph_op *op = node_op(s, node, NODE_MEM_FREE);
+  if (!op || !addr) return CUDA_ERROR_INVALID_VALUE;
+  *addr = op->memory.addr;
+  return CUDA_SUCCESS;
+}
+
 /* Edges ----------------------------------------------------------------------------------------------- */
 
 static void clear_edges(CUgraphEdgeData *data, const size_t *n, CUresult r)
@@ -162,7 +250,7 @@ static void clear_edges(CUgraphEdgeData *data, const size_t *n, CUresult r)
   if (data && r == CUDA_SUCCESS) memset(data, 0, *n * sizeof *data);
 }
 
-static bool are_plain(const CUgraphEdgeData *data, size_t n)
+bool edge_are_plain(const CUgraphEdgeData *data, size_t n)
 {
   for (size_t i = 0; data && i < n; i++)
     if (data[i].from_port || data[i].to_port || data[i].type) return false;
@@ -188,7 +276,7 @@ CUresult edge_neighbours(struct shim *s, CUgraphNode node, CUgraphNode *out, CUg
 CUresult edge_add(struct shim *s, CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
                   const CUgraphEdgeData *data, size_t n)
 {
-  if (!are_plain(data, n)) return shim_unsupported(s, "a programmatic dependency of graph nodes");
+  if (!edge_are_plain(data, n)) return shim_unsupported(s, "a programmatic dependency of graph nodes");
   return graph_add_edges(s, g, from, to, n);
 }
 
@@ -245,7 +333,7 @@ CUresult exec_is_enabled(struct shim *s, CUgraphExec x, CUgraphNode node, unsign
 CUresult capture_begin_in(struct shim *s, CUstream stream, CUgraph g, const CUgraphNode *deps,
                           const CUgraphEdgeData *data, size_t n, int mode)
 {
-  if (!g || !are_plain(data, n)) return CUDA_ERROR_INVALID_VALUE;
+  if (!g || !edge_are_plain(data, n)) return CUDA_ERROR_INVALID_VALUE;
   return capture_begin(s, stream, g, deps, n, mode);
 }
 
@@ -259,7 +347,7 @@ CUresult capture_info_edges(struct shim *s, CUstream stream, int *status, uint64
 CUresult capture_set_edges(struct shim *s, CUstream stream, const CUgraphNode *deps,
                            const CUgraphEdgeData *data, size_t n, unsigned flags)
 {
-  if (flags > 1 || !are_plain(data, n)) return CUDA_ERROR_INVALID_VALUE;
+  if (flags > 1 || !edge_are_plain(data, n)) return CUDA_ERROR_INVALID_VALUE;
   return capture_set_deps(s, stream, deps, n, flags);
 }
 

@@ -33,6 +33,16 @@ CUresult node_put_host(struct shim *, struct node_place, const CUDA_HOST_NODE_PA
 CUresult node_put_event(struct shim *, struct node_place, enum node_type, CUevent);
 CUresult node_put_child(struct shim *, struct node_place, CUgraph);
 
+/* The address goes into the parameters. */
+CUresult node_put_alloc(struct shim *, struct node_place, CUDA_MEM_ALLOC_NODE_PARAMS *);
+CUresult node_put_free(struct shim *, struct node_place, uint64_t addr);
+/* The bodies, empty graphs, go into the parameters. */
+CUresult node_put_condition(struct shim *, struct node_place, CUDA_CONDITIONAL_NODE_PARAMS *);
+/* A node of any type but those which only the interfaces can read: kernels and copies. */
+CUresult node_put_other(struct shim *, struct node_place, CUgraphNodeParams *);
+CUresult node_new_condition(struct shim *, CUgraphConditionalHandle *, CUgraph, unsigned value,
+                            unsigned flags);
+
 /* NULL: no node of the program, or of another type. */
 const struct graph_op *node_op(struct shim *, CUgraphNode, enum node_type);
 CUresult node_type_of(struct shim *, CUgraphNode, int *type);
@@ -42,11 +52,14 @@ CUresult node_get_memset(struct shim *, CUgraphNode, CUDA_MEMSET_NODE_PARAMS *);
 CUresult node_get_host(struct shim *, CUgraphNode, CUDA_HOST_NODE_PARAMS *);
 CUresult node_get_event(struct shim *, CUgraphNode, enum node_type, CUevent *);
 CUresult node_get_child(struct shim *, CUgraphNode, CUgraph *);
+CUresult node_get_alloc(struct shim *, CUgraphNode, CUDA_MEM_ALLOC_NODE_PARAMS *);
+CUresult node_get_free(struct shim *, CUgraphNode, uint64_t *addr);
 
 /* Edges with their data (of launches that overlap): all edges are plain ones, whose data is zero. */
 CUresult edge_list(struct shim *, CUgraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *, size_t *n);
 CUresult edge_neighbours(struct shim *, CUgraphNode, CUgraphNode *out, CUgraphEdgeData *, size_t *n,
                          bool before);
+bool edge_are_plain(const CUgraphEdgeData *, size_t n);
 CUresult edge_add(struct shim *, CUgraph, const CUgraphNode *from, const CUgraphNode *to,
                   const CUgraphEdgeData *, size_t n);
 

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "cuda/capture.h"
+#include "cuda/graph_memory.h"
 #include "cuda/memory.h"
 #include "cuda/stream.h"
 #include "cuda/vmm.h"
@@ -167,11 +169,23 @@ CUresult pool_set_access(struct shim *s, CUmemoryPool p, const CUmemAccessDesc *
   return CUDA_SUCCESS;
 }
 
+/* While a stream is captured the graph will allocate, at the address it says now. */
+static CUresult capture_alloc(struct shim *s, struct cu_stream *st, uint64_t *addr, uint64_t bytes)
+{
+  CUresult r = graph_memory_new(s, addr, bytes);
+  if (r != CUDA_SUCCESS) return r;
+  struct graph_op op = { .type = NODE_MEM_ALLOC, .memory = { *addr, bytes } };
+  graph_memory_hold(s, *addr);
+  capture_takes(s, st, &op, &r);
+  graph_memory_drop(s, *addr); /* the node holds it */
+  return r;
+}
+
 CUresult pool_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t bytes, CUstream stream)
 {
-  const struct cu_stream *st = stream_of(s, stream);
+  struct cu_stream *st = stream_of(s, stream);
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
-  if (st->capture) return shim_unsupported(s, "allocation while a stream is captured");
+  if (st->capture) return capture_alloc(s, st, addr, bytes);
   if (!exists(s, p)) return CUDA_ERROR_INVALID_VALUE;
   if (p->max_bytes && bytes > p->max_bytes - p->used) return CUDA_ERROR_OUT_OF_MEMORY;
   CUresult r = memory_alloc(s, addr, bytes);
@@ -185,8 +199,12 @@ CUresult pool_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t byt
 
 CUresult pool_free(struct shim *s, uint64_t addr, CUstream stream)
 {
-  const struct cu_stream *st = stream_of(s, stream);
+  struct cu_stream *st = stream_of(s, stream);
+  struct graph_op op = { .type = NODE_MEM_FREE, .memory = { addr, 0 } };
+  CUresult r;
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
-  if (st->capture) return shim_unsupported(s, "release of memory while a stream is captured");
+  if (st->capture && !graph_memory_exists(s, addr)) return CUDA_ERROR_INVALID_VALUE;
+  if (capture_takes(s, st, &op, &r)) return r;
+  if (graph_memory_exists(s, addr)) return graph_memory_give(s, addr);
   return memory_free(s, addr, 1u << BLOCK_DEVICE) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

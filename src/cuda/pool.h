@@ -29,8 +29,7 @@ CUresult pool_trim(struct shim *, CUmemoryPool);
 CUresult pool_access(struct shim *, CUmemoryPool, const CUmemLocation *, int *flags);
 CUresult pool_set_access(struct shim *, CUmemoryPool, const CUmemAccessDesc *, size_t n);
 
-/* Takes effect at once: everything issued before has run. CUDA_ERROR_NOT_SUPPORTED while the stream is
- * captured. */
+/* Takes effect at once: everything issued before has run; a node when the stream is captured. */
 CUresult pool_alloc(struct shim *, CUmemoryPool, uint64_t *addr, uint64_t bytes, CUstream);
 CUresult pool_free(struct shim *, uint64_t addr, CUstream);
 /* memory.c: a block of this pool is gone. */

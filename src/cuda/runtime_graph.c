@@ -1,5 +1,6 @@
 /* Graphs and capture of the runtime. */
 #include "cuda/copy_3d.h"
+#include "cuda/graph_memory.h"
 #include "cuda/graph_node.h"
 #include "cuda/runtime.h"
 
@@ -295,6 +296,87 @@ CUresult cudaGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *out)
 CUresult cudaGraphExecChildGraphNodeSetParams(CUgraphExec x, CUgraphNode node, CUgraph child)
 {
   RUNTIME(NEED_CONTEXT, node_put_child(s, node_in_exec(x, node), child));
+}
+
+/* All types in one call ------------------------------------------------------------------------------ */
+
+static CUresult put_any(struct shim *s, struct node_place place, CUgraphNodeParams *p)
+{
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  if (p->type == NODE_KERNEL) return put_kernel(s, place, &p->kernel);
+  if (p->type == NODE_MEMCPY) return put_copy(s, place, &p->runtime_copy.params);
+  return node_put_other(s, place, p);
+}
+
+static CUresult add_any(struct shim *s, struct node_place place, const CUgraphEdgeData *data,
+                        CUgraphNodeParams *p)
+{
+  return edge_are_plain(data, place.n_deps)
+             ? put_any(s, place, p)
+             : shim_unsupported(s, "a programmatic dependency of graph nodes");
+}
+
+CUresult cudaGraphAddNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, const CUgraphEdgeData *data,
+                           size_t n, CUgraphNodeParams *p)
+{
+  RUNTIME(NEED_CONTEXT, add_any(s, node_new(out, g, deps, n), data, p));
+}
+
+CUresult cudaGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *p)
+{
+  RUNTIME(NEED_CONTEXT, put_any(s, node_there(node), p));
+}
+
+CUresult cudaGraphExecNodeSetParams(CUgraphExec x, CUgraphNode node, CUgraphNodeParams *p)
+{
+  RUNTIME(NEED_CONTEXT, put_any(s, node_in_exec(x, node), p));
+}
+
+CUresult cudaGraphConditionalHandleCreate(CUgraphConditionalHandle *out, CUgraph g, unsigned value,
+                                          unsigned flags)
+{
+  RUNTIME(NEED_CONTEXT, node_new_condition(s, out, g, value, flags));
+}
+
+/* Memory ---------------------------------------------------------------------------------------------- */
+
+CUresult cudaGraphAddMemAllocNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
+                                CUDA_MEM_ALLOC_NODE_PARAMS *p)
+{
+  RUNTIME(NEED_CONTEXT, node_put_alloc(s, node_new(out, g, deps, n), p));
+}
+
+CUresult cudaGraphAddMemFreeNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
+                               void *p)
+{
+  RUNTIME(NEED_CONTEXT, node_put_free(s, node_new(out, g, deps, n), (uint64_t)(uintptr_t)p));
+}
+
+CUresult cudaGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *p)
+{
+  RUNTIME(NEED_CONTEXT, node_get_alloc(s, node, p));
+}
+
+/* `out` points to a pointer (CUDA Runtime API). */
+CUresult cudaGraphMemFreeNodeGetParams(CUgraphNode node, void *out)
+{
+  RUNTIME(NEED_CONTEXT, node_get_free(s, node, out));
+}
+
+CUresult cudaDeviceGetGraphMemAttribute(CUdevice device, int attribute, void *value)
+{
+  RUNTIME(NEED_GPU, device ? CUDA_ERROR_INVALID_DEVICE : graph_memory_get(s, attribute, value));
+}
+
+CUresult cudaDeviceSetGraphMemAttribute(CUdevice device, int attribute, void *value)
+{
+  RUNTIME(NEED_GPU, device ? CUDA_ERROR_INVALID_DEVICE : graph_memory_set(s, attribute, value));
+}
+
+/* Nothing is held back. */
+CUresult cudaDeviceGraphMemTrim(CUdevice device)
+{
+  RUNTIME(NEED_GPU, device ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS);
 }
 
 /* Running ------------------------------------------------------------------------------------------- */

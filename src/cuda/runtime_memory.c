@@ -3,6 +3,7 @@
 
 #include "cuda/advice.h"
 #include "cuda/copy_3d.h"
+#include "cuda/graph_memory.h"
 #include "cuda/runtime.h"
 
 enum { PITCH_ALIGN = 512 }; /* cudaDevAttrTexturePitchAlignment divides it */
@@ -27,6 +28,7 @@ static CUresult release(struct shim *s, void *p, unsigned kinds)
 {
   if (!p) return CUDA_SUCCESS;
   stream_wait_all(s); /* cudaFree waits for the device */
+  if (graph_memory_exists(s, (uint64_t)(uintptr_t)p)) return graph_memory_give(s, (uint64_t)(uintptr_t)p);
   return memory_free(s, (uint64_t)(uintptr_t)p, kinds) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -116,6 +116,9 @@ struct shim {
   struct vmm_memory *vmm_memory; /* vmm.h */
   struct vmm_range *vmm_ranges;
   struct vmm_mapping *vmm_mappings;
+  struct graph_memory *graph_memory; /* graph_memory.h */
+  struct graph_condition *conditions;
+  uint64_t graph_bytes[4]; /* CUgraphMem_attribute */
   struct cu_module *modules;
   struct cu_thread *threads;
   struct cu_block *block; /* memory.h: by address */

@@ -13,7 +13,9 @@
 #include "func/paths.h"
 #include "isa/path_order.h"
 
-enum { SLICE_STEPS = 4096, REPORT_LINES = 48, POLL_INSTS = 1 << 20 };
+/* CLOCK_STEP: there is no clock here, it only must move on; with more than one cycle an instruction, kernels that
+ * wait for a time do not take ages. */
+enum { SLICE_STEPS = 4096, REPORT_LINES = 48, POLL_INSTS = 1 << 20, CLOCK_STEP = 32 };
 
 struct runner {
   struct func_launch *l;
@@ -51,7 +53,7 @@ static bool run_path(struct runner *r, struct step_warp *w, unsigned path, unsig
   const uint32_t stay = EFF_MEM | EFF_JUMP;
   uint32_t flags;
   do {
-    r->e.clock = r->e.time_ns = r->stats->warp_insts; /* no clock here: it only must move on */
+    r->e.clock = r->e.time_ns = r->stats->warp_insts * CLOCK_STEP;
     if (!func_step(w, path, &r->e, r->f)) return false;
     count(r);
     if (r->watch->tap) r->watch->tap->step(r->watch->tap->ctx, r->cta, r->warp, &r->e);

@@ -176,6 +176,16 @@ static bool do_assertfail(struct func_warp *w, unsigned lane, struct effect *e, 
                     w->tid[1][lane], w->tid[2][lane], what);
 }
 
+/* void cudaGraphSetConditional(cudaGraphConditionalHandle, unsigned) */
+static bool do_set_condition(struct func_warp *w, unsigned lane, struct effect *e, struct fault *f)
+{
+  uint64_t handle = arg64(w, REG_ARG, lane);
+  uint32_t value = warp_reg(w, REG_ARG + 2)[lane];
+  if (!(handle % sizeof value) && gmem_write(w->launch->p.image, handle, &value, sizeof value)) return true;
+  return func_fault(w, e, f, FAULT_ILLEGAL_ADDRESS, lane, handle,
+                    "cudaGraphSetConditional: 0x%llx is no handle of a condition", (unsigned long long)handle);
+}
+
 static bool service(struct func_warp *w, unsigned number, unsigned lane, struct effect *e,
                     struct fault *f)
 {
@@ -194,6 +204,8 @@ static bool service(struct func_warp *w, unsigned number, unsigned lane, struct 
   }
   case SYSCALL_ASSERTFAIL:
     return do_assertfail(w, lane, e, f);
+  case SYSCALL_SET_CONDITION:
+    return do_set_condition(w, lane, e, f);
   case SYSCALL_DEVICE_RUNTIME:
     return func_fault(w, e, f, FAULT_UNSUPPORTED, lane, 0,
                       "a kernel launches a kernel (dynamic parallelism), which is not simulated; "

@@ -110,7 +110,7 @@ static bool resolve_undefined(const struct module *m, const struct elf_symbol *y
   *value = 0;
   if (service_address(y->name, value) || y->bind == STB_WEAK) return true;
   return err_set(e, "%s: needs '%.200s', which is neither in the file nor a service of the "
-                 "simulator (vprintf, malloc, free, __assertfail); %s",
+                 "simulator (vprintf, malloc, free, __assertfail, cudaGraphSetConditional); %s",
                  m->name, y->name, m->elf.relocatable ? "give the object that has it, too"
                                                       : "compile all of the program with nvcc");
 }

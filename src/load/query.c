@@ -8,7 +8,8 @@
 
 const char *const load_service_name[SYSCALL__N] = {
   [SYSCALL_VPRINTF] = "vprintf", [SYSCALL_MALLOC] = "malloc", [SYSCALL_FREE] = "free",
-  [SYSCALL_ASSERTFAIL] = "__assertfail", [SYSCALL_DEVICE_RUNTIME] = "device runtime",
+  [SYSCALL_ASSERTFAIL] = "__assertfail",
+  [SYSCALL_SET_CONDITION] = "cudaGraphSetConditional", [SYSCALL_DEVICE_RUNTIME] = "device runtime",
 };
 
 /* Names that the device runtime's library (cudadevrt, CUDA 13.0) leaves open. */

@@ -54,6 +54,12 @@ static void structures(void)
   SIZE(cudaPointerAttributes, struct cudaPointerAttributes);
   SIZE(CUmemPoolProps, CUmemPoolProps);
   SIZE(CUmemAccessDesc, CUmemAccessDesc);
+  SIZE(CUgraphNodeParams, CUgraphNodeParams);
+  FIELD(CUgraphNodeParams, kernel, kernel);
+  SIZE(CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS);
+  FIELD(CUDA_MEM_ALLOC_NODE_PARAMS, p, dptr);
+  SIZE(CUDA_CONDITIONAL_NODE_PARAMS, CUDA_CONDITIONAL_NODE_PARAMS);
+  FIELD(CUDA_CONDITIONAL_NODE_PARAMS, body, phGraph_out);
   SIZE(CUmemAllocationProp, CUmemAllocationProp);
   FIELD(CUmemAllocationProp, usage, allocFlags.usage);
   SIZE(CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS);

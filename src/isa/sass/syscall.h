@@ -10,6 +10,7 @@ enum sass_syscall {
   SYSCALL_MALLOC,
   SYSCALL_FREE,
   SYSCALL_ASSERTFAIL,
+  SYSCALL_SET_CONDITION, /* of a graph: the handle is the guest address of a 32-bit word */
   SYSCALL_DEVICE_RUNTIME, /* all that launch kernels from the device: executing one is a fault */
   SYSCALL__N
 };
