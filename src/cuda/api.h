@@ -108,7 +108,8 @@ enum { FUNC_MAX_THREADS, FUNC_SHARED_SIZE, FUNC_CONST_SIZE, FUNC_LOCAL_SIZE, FUN
        FUNC_CARVEOUT, FUNC_CLUSTER_MUST_BE_SET, FUNC_CLUSTER_WIDTH, FUNC_CLUSTER_HEIGHT,
        FUNC_CLUSTER_DEPTH, FUNC_NON_PORTABLE_CLUSTER, FUNC_CLUSTER_POLICY, FUNC__N };
 /* CUlaunchAttributeID */
-enum { LAUNCH_ATTR_IGNORE = 0, LAUNCH_ATTR_COOPERATIVE = 2, LAUNCH_ATTR_CLUSTER = 4 };
+enum { LAUNCH_ATTR_IGNORE = 0, LAUNCH_ATTR_WINDOW = 1, LAUNCH_ATTR_COOPERATIVE = 2, LAUNCH_ATTR_SYNC_POLICY = 3,
+       LAUNCH_ATTR_CLUSTER = 4, LAUNCH_ATTR_PRIORITY = 8 };
 /* Keys of cuLaunchKernel's `extra`. */
 #define LAUNCH_PARAM_END         ((void *)0)
 #define LAUNCH_PARAM_BUFFER      ((void *)1)
@@ -118,15 +119,25 @@ enum { LIMIT_STACK_SIZE, LIMIT_PRINTF_FIFO, LIMIT_MALLOC_HEAP, LIMIT_DEV_SYNC_DE
        LIMIT_PENDING_LAUNCHES, LIMIT_L2_GRANULARITY, LIMIT_PERSISTING_L2, LIMIT__N };
 
 typedef struct {
+  void *base;
+  size_t bytes;
+  float hit_ratio;
+  int hit, miss;
+} CUaccessPolicyWindow;
+
+typedef union {
+  char pad[64];
+  int cooperative, priority, sync_policy;
+  struct {
+    unsigned x, y, z;
+  } cluster;
+  CUaccessPolicyWindow window;
+} CUlaunchAttributeValue;
+
+typedef struct {
   unsigned id;
   char pad[4];
-  union {
-    char pad[64];
-    int cooperative;
-    struct {
-      unsigned x, y, z;
-    } cluster;
-  } value;
+  CUlaunchAttributeValue value;
 } CUlaunchAttribute;
 
 typedef struct {

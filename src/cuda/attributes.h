@@ -5,6 +5,8 @@
 #include "config/params.h"
 #include "cuda/api.h"
 
+enum { ATTRIBUTE_MAX_WINDOW = 109 }; /* of an access policy, bytes */
+
 /* CUdevice_attribute and cudaDeviceAttr. False: no such attribute. */
 bool device_attribute(const struct params *, int attribute, int *value);
 CUuuid device_uuid(const struct params *);

@@ -97,3 +97,24 @@ CUresult cuStreamGetDevice(CUstream stream, CUdevice *device)
   DRIVER(NEED_CONTEXT, device ? (*device = 0, describe(s, stream, &flags, NULL, NULL, NULL))
                               : CUDA_ERROR_INVALID_VALUE);
 }
+
+CUresult cuStreamSetAttribute(CUstream stream, int attribute, const CUlaunchAttributeValue *v)
+{
+  DRIVER(NEED_CONTEXT, stream_set_attribute(s, stream, attribute, v));
+}
+
+CUresult cuStreamGetAttribute(CUstream stream, int attribute, CUlaunchAttributeValue *v)
+{
+  DRIVER(NEED_CONTEXT, stream_attribute(s, stream, attribute, v));
+}
+
+CUresult cuStreamCopyAttributes(CUstream to, CUstream from)
+{
+  DRIVER(NEED_CONTEXT, stream_copy_attributes(s, to, from));
+}
+
+/* Nothing persists in L2. */
+CUresult cuCtxResetPersistingL2Cache(void)
+{
+  DRIVER(NEED_CONTEXT, CUDA_SUCCESS);
+}

@@ -148,3 +148,24 @@ CUresult cudaEventElapsedTime(float *ms, CUevent from, CUevent to)
 {
   RUNTIME(NEED_CONTEXT, event_elapsed(s, ms, from, to));
 }
+
+CUresult cudaStreamSetAttribute(CUstream stream, int attribute, const CUlaunchAttributeValue *v)
+{
+  RUNTIME(NEED_CONTEXT, stream_set_attribute(s, stream, attribute, v));
+}
+
+CUresult cudaStreamGetAttribute(CUstream stream, int attribute, CUlaunchAttributeValue *v)
+{
+  RUNTIME(NEED_CONTEXT, stream_attribute(s, stream, attribute, v));
+}
+
+CUresult cudaStreamCopyAttributes(CUstream to, CUstream from)
+{
+  RUNTIME(NEED_CONTEXT, stream_copy_attributes(s, to, from));
+}
+
+/* Nothing persists in L2. */
+CUresult cudaCtxResetPersistingL2Cache(void)
+{
+  RUNTIME(NEED_CONTEXT, CUDA_SUCCESS);
+}

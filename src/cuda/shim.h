@@ -47,6 +47,8 @@ struct cu_stream {
   struct cu_context *context;
   unsigned flags;
   int priority;
+  CUaccessPolicyWindow window; /* of L2; for the program to read back */
+  int sync_policy;             /* likewise; 0: nothing was said */
   uint64_t id;
   struct stream_clock clock;
   bool graph;                 /* stands for a stream while a graph runs */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "cuda/attributes.h"
 #include "cuda/capture.h"
 
 /* Streams -------------------------------------------------------------------------------------- */
@@ -55,6 +56,62 @@ CUresult stream_query(struct shim *s, CUstream h)
   if (capture_forbids(s, st, &r)) return r;
   return timeline_stream_ready(&s->time, &st->clock) <= s->time.now ? CUDA_SUCCESS
                                                                     : CUDA_ERROR_NOT_READY;
+}
+
+/* Attributes ------------------------------------------------------------------------------------ */
+
+static CUresult set_window(struct shim *s, struct cu_stream *st, const CUaccessPolicyWindow *w)
+{
+  enum { PROPERTY_STREAMING = 1, PROPERTY_PERSISTING = 2 };
+  int most = 0;
+  device_attribute(&s->preset.params, ATTRIBUTE_MAX_WINDOW, &most);
+  if (w->bytes > (size_t)most || !(w->hit_ratio >= 0 && w->hit_ratio <= 1) || w->hit < 0 ||
+      w->hit > PROPERTY_PERSISTING || w->miss < 0 || w->miss > PROPERTY_STREAMING)
+    return CUDA_ERROR_INVALID_VALUE;
+  st->window = *w;
+  return CUDA_SUCCESS;
+}
+
+CUresult stream_set_attribute(struct shim *s, CUstream h, int attribute, const CUlaunchAttributeValue *v)
+{
+  enum { SYNC_AUTO = 1, SYNC_BLOCKING = 4 };
+  struct cu_stream *st = stream_of(s, h);
+  if (!st) return CUDA_ERROR_INVALID_HANDLE;
+  if (!v) return CUDA_ERROR_INVALID_VALUE;
+  switch (attribute) {
+  case LAUNCH_ATTR_WINDOW: return set_window(s, st, &v->window);
+  case LAUNCH_ATTR_SYNC_POLICY:
+    if (v->sync_policy < SYNC_AUTO || v->sync_policy > SYNC_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
+    st->sync_policy = v->sync_policy;
+    return CUDA_SUCCESS;
+  case LAUNCH_ATTR_PRIORITY: st->priority = v->priority; return CUDA_SUCCESS;
+  default: return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult stream_attribute(struct shim *s, CUstream h, int attribute, CUlaunchAttributeValue *v)
+{
+  const struct cu_stream *st = stream_of(s, h);
+  if (!st) return CUDA_ERROR_INVALID_HANDLE;
+  if (!v) return CUDA_ERROR_INVALID_VALUE;
+  *v = (CUlaunchAttributeValue){{0}};
+  switch (attribute) {
+  case LAUNCH_ATTR_WINDOW: v->window = st->window; return CUDA_SUCCESS;
+  case LAUNCH_ATTR_SYNC_POLICY: v->sync_policy = st->sync_policy ? st->sync_policy : 1; return CUDA_SUCCESS;
+  case LAUNCH_ATTR_PRIORITY: v->priority = st->priority; return CUDA_SUCCESS;
+  default: return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult stream_copy_attributes(struct shim *s, CUstream to, CUstream from)
+{
+  struct cu_stream *t = stream_of(s, to);
+  const struct cu_stream *f = stream_of(s, from);
+  if (!t || !f) return CUDA_ERROR_INVALID_HANDLE;
+  t->window = f->window;
+  t->sync_policy = f->sync_policy;
+  t->priority = f->priority;
+  return CUDA_SUCCESS;
 }
 
 CUresult stream_wait_all(struct shim *s)

@@ -15,6 +15,10 @@ CUresult stream_wait(struct shim *, CUstream);
 CUresult stream_query(struct shim *, CUstream);
 /* flags: EVENT_EXTERNAL makes a node of it when the stream captures. */
 CUresult stream_wait_event(struct shim *, CUstream, CUevent, unsigned flags);
+/* Launch attributes of streams: the window of L2, the way of waiting and the priority, which change nothing. */
+CUresult stream_set_attribute(struct shim *, CUstream, int attribute, const CUlaunchAttributeValue *);
+CUresult stream_attribute(struct shim *, CUstream, int attribute, CUlaunchAttributeValue *);
+CUresult stream_copy_attributes(struct shim *, CUstream to, CUstream from);
 /* The host waits for everything. */
 CUresult stream_wait_all(struct shim *);
 /* Calls fn when the stream's work so far is done; the host program waits for it. */

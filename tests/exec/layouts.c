@@ -47,6 +47,8 @@ static void structures(void)
   SIZE(CUDA_MEMCPY2D, CUDA_MEMCPY2D);
   SIZE(CUDA_MEMCPY3D, CUDA_MEMCPY3D);
   SIZE(CUlaunchAttribute, CUlaunchAttribute);
+  SIZE(CUaccessPolicyWindow, CUaccessPolicyWindow);
+  FIELD(CUaccessPolicyWindow, miss, missProp);
   SIZE(CUlaunchConfig, CUlaunchConfig);
   SIZE(cudaLaunchConfig_t, cudaLaunchConfig_t);
   SIZE(cudaMemcpy3DParms, struct cudaMemcpy3DParms);

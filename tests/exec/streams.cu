@@ -1,6 +1,8 @@
 // Streams and events: order of results, and times that follow from the rules of streams.
 #include "check.h"
 
+#include <cstring>
+
 __global__ void add(int *p, int v, int n)
 {
   for (int i = threadIdx.x; i < n; i += blockDim.x) p[i] += v;
@@ -27,8 +29,40 @@ static float elapsed(cudaEvent_t from, cudaEvent_t to)
   return ms;
 }
 
+// What a program says about a stream is kept; a launch may name a cluster of one block.
+static void attributes()
+{
+  cudaStream_t a, b;
+  cudaStreamAttrValue v = {}, back = {};
+  cudaDeviceProp prop;
+  CUDA(cudaGetDeviceProperties(&prop, 0));
+  CHECK(prop.persistingL2CacheMaxSize > 0 && prop.persistingL2CacheMaxSize < prop.l2CacheSize);
+  CUDA(cudaStreamCreate(&a));
+  CUDA(cudaStreamCreate(&b));
+  v.accessPolicyWindow.base_ptr = &v;
+  v.accessPolicyWindow.num_bytes = 4096;
+  v.accessPolicyWindow.hitRatio = 0.5f;
+  v.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
+  v.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
+  CUDA(cudaStreamSetAttribute(a, cudaStreamAttributeAccessPolicyWindow, &v));
+  CUDA(cudaStreamCopyAttributes(b, a));
+  CUDA(cudaStreamGetAttribute(b, cudaStreamAttributeAccessPolicyWindow, &back));
+  CHECK(memcmp(&v.accessPolicyWindow, &back.accessPolicyWindow, sizeof v.accessPolicyWindow) == 0);
+  v.accessPolicyWindow.hitRatio = 1.5f;
+  CHECK(cudaStreamSetAttribute(a, cudaStreamAttributeAccessPolicyWindow, &v) == cudaErrorInvalidValue);
+  v.accessPolicyWindow.hitRatio = 1;
+  v.accessPolicyWindow.num_bytes = (size_t)prop.accessPolicyMaxWindowSize + 1;
+  CHECK(cudaStreamSetAttribute(a, cudaStreamAttributeAccessPolicyWindow, &v) == cudaErrorInvalidValue);
+  cudaGetLastError();
+  CUDA(cudaCtxResetPersistingL2Cache());
+  CUDA(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, prop.persistingL2CacheMaxSize));
+  CUDA(cudaStreamDestroy(a));
+  CUDA(cudaStreamDestroy(b));
+}
+
 int main()
 {
+  attributes();
   const int n = 1 << 16, bytes = n * sizeof(int);
   cudaStream_t a, b;
   cudaEvent_t e[6];
