@@ -51,6 +51,15 @@ static inline void lane_value(struct mem_effect *me, unsigned i, uint32_t v[MEM_
   for (unsigned k = 0; k * 4 < bytes; k++) v[k] = row[k * LANES_MAX];
 }
 
+/* All lanes get the word at p. */
+static void load_same(struct mem_effect *me, const uint8_t *p)
+{
+  mem_word *row = mem_row(me, 0);
+  uint32_t v;
+  memcpy(&v, p, sizeof v);
+  for (unsigned i = 0; i < LANES; i++) row[i] = v;
+}
+
 /* All 32 lanes at an even stride inside one page, nothing pending: one look-up for all. */
 static bool load_strided(const struct func_warp *w, struct mem_effect *me,
                          const struct gmem_view *v)
@@ -66,6 +75,10 @@ static bool load_strided(const struct func_warp *w, struct mem_effect *me,
   if (!p || (v->log && gmem_view_pending(v, first, span))) return false;
   if (bytes == 4 && stride == 4) {
     memcpy(mem_row(me, 0), p, ROW_BYTES);
+    return true;
+  }
+  if (bytes == 4 && stride == 0) {
+    load_same(me, p);
     return true;
   }
   p += me->addr[0] - first;
@@ -101,13 +114,13 @@ static bool load_global(struct func_warp *w, struct effect *e, uint32_t lanes,
   return true;
 }
 
-/* All lanes of shared memory at once when they are consecutive words. */
-static bool near_rows(struct func_warp *w, struct mem_effect *me, uint32_t lanes, uint8_t **p)
+/* All lanes of shared memory at once when they are consecutive words (*stride 4), or all one word (0). */
+static bool near_rows(struct func_warp *w, struct mem_effect *me, uint32_t lanes, uint8_t **p,
+                      uint64_t *stride)
 {
-  uint64_t stride;
   if (me->space != MEM_SHARED || me->bytes != 4 || lanes != FULL_MASK) return false;
-  if (!w->launch->addr->even_stride(me->addr, &stride) || stride != 4) return false;
-  if (me->addr[0] + ROW_BYTES > w->launch->shared_limit) return false;
+  if (!w->launch->addr->even_stride(me->addr, stride) || (*stride != 4 && *stride != 0)) return false;
+  if (me->addr[0] + *stride * (LANES - 1) + 4 > w->launch->shared_limit) return false;
   *p = w->cta->shared + me->addr[0];
   return true;
 }
@@ -148,9 +161,11 @@ static bool load_near(struct func_warp *w, struct effect *e, uint32_t lanes, str
 {
   struct mem_effect *me = e->mem;
   uint8_t *p;
+  uint64_t apart;
   size_t stride;
-  if (near_rows(w, me, lanes, &p)) {
-    memcpy(mem_row(me, 0), p, ROW_BYTES);
+  if (near_rows(w, me, lanes, &p, &apart)) {
+    if (apart) memcpy(mem_row(me, 0), p, ROW_BYTES);
+    else load_same(me, p);
     return true;
   }
   if (near_inside(w, me, &p, &stride)) {
@@ -305,8 +320,9 @@ static bool store_near(struct func_warp *w, struct effect *e, uint32_t lanes, st
 {
   struct mem_effect *me = e->mem;
   uint8_t *p;
+  uint64_t apart;
   size_t stride;
-  if (near_rows(w, me, lanes, &p)) {
+  if (near_rows(w, me, lanes, &p, &apart) && apart) {
     memcpy(p, mem_row(me, 0), ROW_BYTES);
     return true;
   }

@@ -69,6 +69,9 @@ build_samples() {
   done <<<"$(grep -oE 'CUDA::[a-zA-Z_]+' <<<"$text" | sort -u | sed 's/CUDA:://')"
   grep -q 'OpenMP' <<<"$text" && libraries+=(-Xcompiler -fopenmp)
   grep -q 'CUDA_SEPARABLE_COMPILATION ON' <<<"$text" && libraries+=(-rdc=true)
+  if grep -q 'cooperative_groups' <<<"$text"; then # it copies the header for the run-time compiler
+    ln -sf "$TOOLKIT"/include/cooperative_groups "$TOOLKIT"/include/cooperative_groups.h .
+  fi
   build_images "$text" || return
   "$TOOLKIT/bin/nvcc" -std=c++17 --extended-lambda -I ../../../Common -I inc -o "$app" "${sources[@]}" \
     "${libraries[@]}" -lpthread
