@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Smallest distances, in cycles, from fixed-latency producers to their consumers that the compiler
-emits, over kernels/, beside the preset's gap.* table: `gaps.py [-v] [TARGET...]`, TARGET as 86:rtx-3070.
+emits, over kernels/, beside the preset's gap.* table: `gaps.py [-v] [--kernels A,B...] [--tight N] [TARGET...]`,
+TARGET as 86:rtx-3070.
 
 A cell is seen/gap; '<' marks a distance below the preset's gap (the checker finds a hazard there), '>'
 one above it. -v adds the kernel each distance is from and its two instructions. BIN names the program
-(build/warpstep). The references of `make refs` must be there. Status 1 when any cell has '<'."""
+(build/warpstep). The references of `make refs` must be there. Status 1 when any cell has '<', or fewer than N
+cells of a target are equal."""
+import argparse
 import concurrent.futures
 import os
 import pathlib
@@ -52,9 +55,10 @@ def built_for(launch, sm):
     return not names.exists() or f"sm_{sm}" in names.read_text().split()
 
 
-def measure(sm, preset):
-    """The smallest over the corpus, with the kernel it is from."""
-    launches = [p for p in sorted(pathlib.Path("kernels").glob("*/*.launch")) if built_for(p, sm)]
+def measure(sm, preset, kernels):
+    """The smallest over the corpus, or the kernels named, with the kernel it is from."""
+    launches = [p for p in sorted(pathlib.Path("kernels").glob("*/*.launch"))
+                if built_for(p, sm) and (not kernels or p.stem in kernels)]
     least = {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for launch, lines in zip(launches, pool.map(lambda p: run(p, preset), launches)):
@@ -66,33 +70,41 @@ def measure(sm, preset):
 
 
 def show(least, verbose):
-    """Prints the table; returns the number of cells below the preset's gap."""
+    """Prints the table; returns the number of cells below the preset's gap, and of equal ones."""
     classes = sorted({cls for cls, _ in least})
     print("  " + " " * 14 + "".join(f"{role:>13}" for role in ROLES))
-    short = 0
+    short = equal = 0
     for cls in classes:
         line = f"  {cls:<14}"
         for role in ROLES:
             seen, gap, _ = least[cls, role]
             sign = " " if seen in (None, gap) else "<" if seen < gap else ">"
             short += sign == "<"
+            equal += seen == gap
             line += f"{'-' if seen is None else seen:>8} /{gap:>2} {sign}"
         print(line)
     if verbose:
         for (cls, role), (seen, gap, text) in sorted(least.items()):
             if seen is not None:
                 print(f"  {cls}, {role}: {seen} ({gap}) {text}")
-    return short
+    return short, equal
 
 
 def main():
-    verbose = "-v" in sys.argv
-    short = 0
-    for target in [a for a in sys.argv[1:] if a != "-v"] or TARGETS:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("-v", action="store_true")
+    parser.add_argument("--kernels", default="")
+    parser.add_argument("--tight", type=int, default=0)
+    parser.add_argument("targets", nargs="*", default=TARGETS)
+    args = parser.parse_args()
+    status = 0
+    for target in args.targets:
         sm, preset = target.split(":")
         print(f"sm_{sm} ({preset})")
-        short += show(measure(sm, preset), verbose)
-    return 1 if short else 0
+        short, equal = show(measure(sm, preset, args.kernels.split(",") if args.kernels else []), args.v)
+        print(f"  {equal} cells equal, {short} below")
+        status |= short > 0 or equal < args.tight
+    return int(status)
 
 
 if __name__ == "__main__":
