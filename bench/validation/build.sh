@@ -3,6 +3,7 @@
 set -eu
 cd "$(dirname "$0")"
 nvcc=${NVCC:-nvcc}
-for sm in 75 86; do
-  "$nvcc" -cubin -O3 -arch="sm_$sm" -o "textbook.sm_$sm.cubin" textbook.cu
+for target in textbook:75 textbook:86 clocks:75 gemm:86 convolution:86; do
+  name=${target%:*} sm=${target#*:}
+  "$nvcc" -cubin -O3 -arch="sm_$sm" -o "$name.sm_$sm.cubin" "$name.cu"
 done
