@@ -1,5 +1,6 @@
 #include "base/arena.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 /* Every chunk is a mapping of its own, zeroed by the kernel page by page: calloc clears a chunk as a whole once
  * the process has freed one of its size, and much state is never touched. For the same reason (deep
  * stacks of many threads) mappings are not counted as used before they are. */
-enum { ARENA_CHUNK = 1 << 20, ARENA_HUGE = 4 << 20, ARENA_ALIGN = 128 };
+enum { ARENA_CHUNK = 1 << 20, ARENA_ALIGN = 128 };
 
 struct arena_chunk {
   struct arena_chunk *next;
@@ -30,8 +31,6 @@ static struct arena_chunk *chunk_new(size_t bytes)
     fprintf(stderr, "warpstep: out of host memory (asked for %zu bytes)\n", bytes);
     exit(BUG_EXIT_STATUS);
   }
-  /* What is that large at once is state of many units, all in use: fewer entries of the host's TLB. */
-  if (bytes >= ARENA_HUGE) (void)madvise(c, total, MADV_HUGEPAGE);
   c->size = size;
   c->mapped = total;
   return c;
@@ -66,6 +65,13 @@ void *arena_array(struct arena *a, size_t n, size_t size, size_t align)
   size_t bytes;
   BUG_ON(__builtin_mul_overflow(n, size, &bytes));
   return arena_alloc(a, bytes, align);
+}
+
+void arena_dense(void *array, size_t bytes)
+{
+  enum { PAGE = 4096 };
+  uintptr_t from = ((uintptr_t)array + PAGE - 1) & ~(uintptr_t)(PAGE - 1), to = (uintptr_t)array + bytes;
+  if (to > from) (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
 }
 
 char *arena_strdup(struct arena *a, const char *s)

@@ -325,8 +325,10 @@ struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
   l->shared_limit = (uint32_t)align_up(l->source.shared_bytes, SHARED_GRANULE);
   prepare_launch(l);
   l->cta_stride = cta_layout(l).total;
-  l->cta_mem = arena_array(&l->arena, (size_t)p->n_workers * p->slots_per_worker, l->cta_stride,
-                           ROW_BYTES);
+  size_t slots = (size_t)p->n_workers * p->slots_per_worker;
+  l->cta_mem = arena_array(&l->arena, slots, l->cta_stride, ROW_BYTES);
+  /* Every slot will be used, and wholly: of deep stacks little is. */
+  if (l->source.n_ctas >= slots && !l->source.local_bytes) arena_dense(l->cta_mem, slots * l->cta_stride);
   return l;
 }
 

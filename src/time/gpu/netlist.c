@@ -80,6 +80,7 @@ void netlist_build(struct netlist *n, const struct params *p)
 {
   *n = (struct netlist){.n_sms = p->gpu_sms};
   n->sm = ARENA_ARRAY(&n->arena, struct sm, n->n_sms);
+  arena_dense(n->sm, n->n_sms * sizeof *n->sm);
   n->node = ARENA_ARRAY(&n->arena, struct sm_node, n->n_sms);
   n->sm_part = ARENA_ARRAY(&n->arena, struct part, n->n_sms);
   xbar_init(&n->xbar, &n->arena, p);

@@ -5,7 +5,7 @@
 #include "base/bits.h"
 #include "time/mem/l2_map.h"
 
-enum { FLIT_BYTES = SECTOR_BYTES, LANE_FIRST_CAP = 4, HOST_LINE = 64 };
+enum { FLIT_BYTES = SECTOR_BYTES, LANE_FIRST_CAP = 4, HOST_LINE = 64, SENDER_BITS = 12 };
 
 /* --- lanes ------------------------------------------------------------------------------------ */
 
@@ -21,6 +21,7 @@ static void grow(struct xbar_lane *l)
 
 static void net_init(struct xbar_net *n, struct arena *a, unsigned senders, unsigned receivers)
 {
+  BUG_ON(senders >> SENDER_BITS);
   n->n_senders = senders;
   n->n_receivers = receivers;
   n->port = ARENA_ARRAY(a, struct xbar_port, receivers);
@@ -29,7 +30,7 @@ static void net_init(struct xbar_net *n, struct arena *a, unsigned senders, unsi
     p->lane = ARENA_ARRAY(a, struct xbar_lane, senders);
     p->n_words = (senders + 63) / 64;
     p->filled = ARENA_ARRAY(a, uint64_t, p->n_words);
-    p->heap = ARENA_ARRAY(a, struct xbar_head, senders);
+    p->heap = ARENA_ARRAY(a, xbar_head, senders);
   }
 }
 
@@ -61,31 +62,38 @@ static void send(struct xbar_net *n, unsigned sender, unsigned receiver, const s
 /* --- receiver: lanes in order of their heads ---------------------------------------------------
  * */
 
-static bool before(struct xbar_head a, struct xbar_head b)
+static xbar_head head_of(picos arrive, unsigned sender)
 {
-  return a.arrive != b.arrive ? a.arrive < b.arrive : a.sender < b.sender;
+  BUG_ON(arrive >> (64 - SENDER_BITS)); /* over an hour of simulated time */
+  return arrive << SENDER_BITS | sender;
 }
 
-static void sift_down(struct xbar_port *p, unsigned i, struct xbar_head x)
+static picos arrival(xbar_head h)
 {
-  for (;;) {
-    unsigned c = 2 * i + 1;
-    if (c >= p->n_heap) break;
-    if (c + 1 < p->n_heap && before(p->heap[c + 1], p->heap[c])) c++;
-    if (!before(p->heap[c], x)) break;
-    p->heap[i] = p->heap[c];
-    i = c;
+  return h >> SENDER_BITS;
+}
+
+static unsigned sender_of(xbar_head h)
+{
+  return h & ((1u << SENDER_BITS) - 1);
+}
+
+static void sift_down(struct xbar_port *p, unsigned i, xbar_head x)
+{
+  xbar_head *h = p->heap;
+  unsigned n = p->n_heap;
+  for (unsigned c; (c = 2 * i + 1) < n; i = c) {
+    if (c + 1 < n && h[c + 1] < h[c]) c++;
+    if (h[c] >= x) break;
+    h[i] = h[c];
   }
-  p->heap[i] = x;
+  h[i] = x;
 }
 
-static void heap_add(struct xbar_port *p, struct xbar_head x)
+static void heap_add(struct xbar_port *p, xbar_head x)
 {
   unsigned i = p->n_heap++;
-  while (i && before(x, p->heap[(i - 1) / 2])) {
-    p->heap[i] = p->heap[(i - 1) / 2];
-    i = (i - 1) / 2;
-  }
+  for (; i && x < p->heap[(i - 1) / 2]; i = (i - 1) / 2) p->heap[i] = p->heap[(i - 1) / 2];
   p->heap[i] = x;
 }
 
@@ -98,7 +106,7 @@ static void look(struct xbar_port *p)
     for (; bits; bits &= bits - 1) {
       unsigned sender = w * 64 + bits_first(bits);
       const struct xbar_lane *l = &p->lane[sender];
-      heap_add(p, (struct xbar_head){l->slot[l->head].arrive, sender});
+      heap_add(p, head_of(l->slot[l->head].arrive, sender));
     }
   }
 }
@@ -106,17 +114,17 @@ static void look(struct xbar_port *p)
 static struct mem_req *front(const struct xbar_port *p)
 {
   if (!p->n_heap) return NULL;
-  const struct xbar_lane *l = &p->lane[p->heap[0].sender];
+  const struct xbar_lane *l = &p->lane[sender_of(p->heap[0])];
   return &l->slot[l->head];
 }
 
 static void pop(struct xbar_port *p)
 {
-  uint32_t sender = p->heap[0].sender;
+  unsigned sender = sender_of(p->heap[0]);
   struct xbar_lane *l = &p->lane[sender];
   if (--l->n) {
     l->head = (l->head + 1) & (l->cap - 1);
-    sift_down(p, 0, (struct xbar_head){l->slot[l->head].arrive, sender});
+    sift_down(p, 0, head_of(l->slot[l->head].arrive, sender));
   } else {
     l->head = 0; /* the first slots stay in the cache */
     if (--p->n_heap) sift_down(p, 0, p->heap[p->n_heap]);
@@ -173,7 +181,7 @@ void xbar_deliver(struct xbar *x, unsigned sm, struct reply_queue *to_sm, picos 
   struct xbar_port *p = &x->reply.port[sm];
   struct xbar_side *s = &x->sm[sm];
   look(p);
-  while (p->n_heap && p->heap[0].arrive < to) {
+  while (p->n_heap && arrival(p->heap[0]) < to) {
     const struct mem_req *r = front(p);
     unsigned bytes = flits(reply_bytes(r));
     picos at = server_take(&s->in, r->arrive, bytes);
@@ -188,7 +196,7 @@ void xbar_deliver(struct xbar *x, unsigned sm, struct reply_queue *to_sm, picos 
 picos xbar_sm_next(const struct xbar *x, unsigned sm)
 {
   const struct xbar_port *p = &x->reply.port[sm];
-  return p->n_heap ? p->heap[0].arrive : TIME_NEVER;
+  return p->n_heap ? arrival(p->heap[0]) : TIME_NEVER;
 }
 
 /* --- slice side ------------------------------------------------------------------------------- */
@@ -202,7 +210,7 @@ picos xbar_ready(const struct xbar *x, unsigned slice)
 {
   const struct xbar_port *p = &x->request.port[slice];
   if (!p->n_heap) return TIME_NEVER;
-  picos arrive = p->heap[0].arrive, port = x->slice[slice].in.free_at_fs / 1000;
+  picos arrive = arrival(p->heap[0]), port = x->slice[slice].in.free_at_fs / 1000;
   return arrive > port ? arrive : port;
 }
 

@@ -36,18 +36,15 @@ struct xbar_lane {
   uint32_t cap, head, n;
 };
 
-/* Head of a lane, in the receiver's heap. */
-struct xbar_head {
-  picos arrive;
-  uint32_t sender;
-};
+/* Head of a lane, in the receiver's heap: its arrival, and below that the sender. One comparison orders them. */
+typedef uint64_t xbar_head;
 
 /* Receiver of one network. */
 struct xbar_port {
   struct xbar_lane *lane; /* one per sender */
   uint64_t *filled;       /* bit per lane: got its first message since the receiver last looked */
   unsigned n_words;
-  struct xbar_head *heap; /* non-empty lanes, first in (arrival, sender) order on top */
+  xbar_head *heap; /* non-empty lanes, first in (arrival, sender) order on top */
   unsigned n_heap;
   picos *wake; /* the receiver's next event */
 };
