@@ -5,14 +5,14 @@
 #include "base/bits.h"
 #include "time/mem/l2_map.h"
 
-enum { FLIT_BYTES = SECTOR_BYTES, LANE_FIRST_CAP = 4, HOST_LINE = 64, SENDER_BITS = 12 };
+enum { FLIT_BYTES = SECTOR_BYTES, LANE_FIRST_CAP = 4, SENDER_BITS = 12 };
 
 /* --- lanes ------------------------------------------------------------------------------------ */
 
 static void grow(struct xbar_lane *l)
 {
   uint32_t cap = l->cap ? 2 * l->cap : LANE_FIRST_CAP;
-  struct mem_req *slot = aligned_alloc(HOST_LINE, cap * sizeof *slot);
+  struct mem_req *slot = malloc(cap * sizeof *slot);
   BUG_ON(!slot);
   for (uint32_t i = 0; i < l->n; i++) slot[i] = l->slot[(l->head + i) & (l->cap - 1)];
   free(l->slot);
