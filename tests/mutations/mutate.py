@@ -2,9 +2,9 @@
 """Breaks the control bits of compiled kernels and holds the two hazard modes against each other:
 `mutate.py [--count N] [--seed N] [--kernels A,B...] [--least CHANGED,EACH] [-v] [TARGET...]`, TARGET as 86:rtx-3070.
 
-A variant is a kernel of kernels/ with protections of one class taken away, chosen with the seed: stall counts
+A variant is a kernel of kernels/ with protections of one class taken away, drawn with the seed: stall counts
 lowered, wait bits cleared, counters removed from the instruction that raises them, DEPBARs weakened. What a
-protection is for is read off the text. `--hazards emulate` then computes what silicon would; when the CPU
+protection is for is read off the text; one that is for two things is left alone. `--hazards emulate` then computes what silicon would; when the CPU
 reference says that the result changed (or the kernel faults, or does not end), `--hazards check` has to
 report a hazard of that class. Status 1 when it does not, when warpstep itself fails, or when fewer than
 CHANGED variants in all (3 in 10), EACH of every class (1 in 25), changed their result.
@@ -28,9 +28,10 @@ BIN = os.environ.get("BIN", "build/warpstep")
 WORKERS = int(os.environ.get("JOBS", "2"))
 TARGETS = ["75:rtx-2080ti", "80:a100", "86:rtx-3070", "90:h200", "100:b200", "120:rtx-5070ti"]
 CLASSES = ["fixed RAW", "variable RAW", "WAR", "WAW", "DEPBAR"]
+TURNS = CLASSES + ["WAR"]  # classes in turn, twice WAR: few of its variants change a result
 # Places broken in one variant. What waits in a queue has mostly read its sources before an early writer
 # lands, so that few variants with one broken place of the class WAR differ.
-PLACES = {"fixed RAW": 1, "variable RAW": 1, "WAR": 24, "WAW": 2, "DEPBAR": 1}
+PLACES = {"fixed RAW": 1, "variable RAW": 1, "WAR": 32, "WAW": 2, "DEPBAR": 1}
 LINE = re.compile(r"  \[B([\d-]{6}):R(.):W(.):(.):S(\d\d)\] (@!?\w+ )?([A-Z]\w*)([\w.]*)(.*?) ;")
 REGISTER = re.compile(r"\b(U?[RP])(\d+)\b")
 NO_RESULT = re.compile(r"ST|RED|SURED|SUST|BRA|BRX|JM|EXIT|BAR|BS|NOP|DEPBAR|LDGSTS|LDGDEPBAR|MEMBAR|ERRBAR|CCTL"
@@ -47,11 +48,13 @@ BACK = 200   # instructions in which the one that raised a counter is looked for
 class Inst:
     """What a line of `disasm --asm` says of one instruction."""
     line: int
+    guarded: bool
     wait: frozenset
     read: str
     write: str
     stall: int
     name: str
+    modifiers: str
     operands: str
     results: frozenset
     sources: frozenset
@@ -59,6 +62,9 @@ class Inst:
 
     def fixed(self):
         return self.write == "-" and not VARIABLE.match(self.name)
+
+    def on_fp64(self):
+        return self.name in FP64 or ".F64" in self.modifiers
 
 
 def registers(text, width):
@@ -92,8 +98,8 @@ def parse(text):
                 results |= regs
             else:
                 sources |= regs
-        found.append(Inst(number, frozenset(int(c) for c in wait if c != "-"), read, write, int(stall),
-                          name, operands, frozenset(results), frozenset(sources), entry))
+        found.append(Inst(number, bool(guard), frozenset(int(c) for c in wait if c != "-"), read, write, int(stall),
+                          name, modifiers, operands, frozenset(results), frozenset(sources), entry))
         entry = False
     return found
 
@@ -138,24 +144,24 @@ def stall_places(code, n):
 
 def result_kind(first, last):
     """What keeps `last` behind the result of `first`: most that overwrite a result read it, too. Results of
-    one unit keep their order."""
-    if first.results & last.results and last.fixed() and not (first.name in FP64 and last.name in FP64):
+    one unit keep their order; a guarded instruction may write nothing."""
+    if first.results & last.results and last.fixed() and not last.guarded and not (first.on_fp64() and last.on_fp64()):
         return "WAW"
     return "variable RAW" if first.results & last.sources else None
 
 
 def guarded_by(code, n, sb):
-    """What the wait of code[n] for counter sb is for, from the last instruction that raises it."""
-    last = code[n]
+    """What the wait of code[n] for counter sb is for, from the instructions that raise it since it was last waited
+    for. None when it is for several things: whichever breaks would do."""
+    last, kinds = code[n], set()
     for first in reversed(code[max(0, n - BACK):n]):
-        if first.read == str(sb):
-            return "WAR" if first.sources & last.results else None
-        if first.write != str(sb):
-            continue
-        if first.name == "LDGDEPBAR":
-            return "DEPBAR"
-        return result_kind(first, last)
-    return None
+        if first.read == str(sb) and first.sources & last.results:
+            kinds.add("WAR")
+        if first.write == str(sb):
+            kinds.add("DEPBAR" if first.name == "LDGDEPBAR" else result_kind(first, last))
+        if sb in first.wait:
+            break
+    return kinds.pop() if len(kinds) == 1 else None
 
 
 def counter_kind(code, n, write):
@@ -223,21 +229,21 @@ def places(targets, kernels):
 
 
 def choose(pool, count, seed):
-    """`count` different variants, as many of each class as it has places for: (class, job, changed lines).
-    Kernels are drawn by how many places they have."""
-    rng = random.Random(seed)
+    """`count` different variants, classes in turn: (class, job, changed lines). Kernels are drawn by how many places
+    they have; each class has random numbers of its own."""
+    rng = {kind: random.Random(f"{seed} {kind}") for kind in CLASSES}
     chosen, seen = [], set()
     jobs = {kind: list(pool[kind]) for kind in CLASSES}
     weights = {kind: [len(pool[kind][job]) for job in jobs[kind]] for kind in CLASSES}
     tries = 100 * count
     while len(chosen) < count and tries:
-        kind = CLASSES[tries % len(CLASSES)]
+        kind = TURNS[tries % len(TURNS)]
         tries -= 1
         if not jobs[kind]:
             continue
-        job = rng.choices(jobs[kind], weights[kind])[0]
-        some = rng.sample(pool[kind][job], min(PLACES[kind], len(pool[kind][job])))
-        lines = tuple(sorted({place.line: rng.choice(place.after) for place in some}.items()))
+        job = rng[kind].choices(jobs[kind], weights[kind])[0]
+        some = rng[kind].sample(pool[kind][job], min(PLACES[kind], len(pool[kind][job])))
+        lines = tuple(sorted({place.line: rng[kind].choice(place.after) for place in some}.items()))
         if (job, lines) not in seen:
             seen.add((job, lines))
             chosen.append((kind, job, lines))
