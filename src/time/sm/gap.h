@@ -60,8 +60,8 @@ static inline uint32_t gap_most(const struct params *p, unsigned lat, bool predi
  * counter that is missing does not change what the instruction is, hence the class decides, too. */
 static inline bool variable_latency(const struct params *p, const struct inst *in)
 {
-  return in->pipe == PIPE_MEM || in->pipe == PIPE_SFU || in->ctrl.write_sb != SB_NONE ||
-         p->gap_same[in->lat] == 0;
+  return in->pipe == PIPE_MEM || in->pipe == PIPE_SFU || (in->pipe == PIPE_FP64 && p->fp64_shared) ||
+         in->ctrl.write_sb != SB_NONE || p->gap_same[in->lat] == 0;
 }
 
 #endif
