@@ -69,8 +69,11 @@ build_samples() {
   done <<<"$(grep -oE 'CUDA::[a-zA-Z_]+' <<<"$text" | sort -u | sed 's/CUDA:://')"
   grep -q 'OpenMP' <<<"$text" && libraries+=(-Xcompiler -fopenmp)
   grep -q 'CUDA_SEPARABLE_COMPILATION ON' <<<"$text" && libraries+=(-rdc=true)
-  if grep -q 'cooperative_groups' <<<"$text"; then # it copies the header for the run-time compiler
-    ln -sf "$TOOLKIT"/include/cooperative_groups "$TOOLKIT"/include/cooperative_groups.h .
+  if grep -q 'cooperative_groups' <<<"$text"; then # it copies headers for the run-time compiler
+    ln -sfn "$TOOLKIT"/include/cooperative_groups cooperative_groups
+    ln -sf "$TOOLKIT"/include/cooperative_groups.h .
+    ln -sfn "$TOOLKIT"/include/cccl/nv nv
+    ln -sfn "$TOOLKIT"/include/cccl/cuda cuda
   fi
   build_images "$text" || return
   "$TOOLKIT/bin/nvcc" -std=c++17 --extended-lambda -I ../../../Common -I inc -o "$app" "${sources[@]}" \
@@ -151,9 +154,11 @@ command_rodinia() {
 # there on an RTX 3080, with arguments that keep them short (repetitions, where it says nothing about them 1) ---
 
 list_hecbench() {
-  local name
+  local name at
   while IFS='|' read -r name _; do
-    [ -d "$1/src/$name-cuda" ] && printf '%s\t%s\n' "$1/src/$name-cuda" "$name"
+    for at in "$1/src/$name-cuda" "$1/src/$name-cuda/src"; do
+      [ -f "$at/Makefile" ] && printf '%s\t%s\n' "$at" "$name" && break
+    done
   done <"$lists/hecbench.list"
 }
 
@@ -167,6 +172,6 @@ build_hecbench() {
 # The program of its rule `run`, with the arguments of the list.
 command_hecbench() {
   local app
-  app=$(make -n run 2>/dev/null | grep -oE '^ *\./[^ ]+' | tail -n 1 | tr -d ' ')
+  app=$(make -n run 2>/dev/null | grep -oE '^ *[^ ]*/[^ ]+' | tail -n 1 | tr -d ' ')
   echo "${app:-./main} $(listed hecbench "$1" 2)"
 }
