@@ -21,10 +21,7 @@ void mem_prepare(const struct sass_inst *s, struct uop *u)
     }
     if (ur) u->imm2 |= ADDR_UR32;
   } else {
-    bool wide = s->sem == SEM_LDGSTS         ? true
-                : sass_has(s, FLD_MEM_A64) ? sass_get(s, FLD_MEM_A64)
-                                           : !sass_has(s, FLD_MEM_E) || sass_get(s, FLD_MEM_E);
-    if (wide) u->imm2 |= ADDR_WIDE;
+    if (s->sem == SEM_LDGSTS || sass_address_is_wide(s)) u->imm2 |= ADDR_WIDE;
     if (ur) u->imm2 |= ADDR_UR;
   }
   if (ur) u->imm2 |= (uint32_t)s->ua << UR_SHIFT;

@@ -101,8 +101,8 @@ uop_finish_fn *mem_load_finisher(const struct sass_inst *s);
 uop_fn *atom_pick_surface(const struct sass_inst *s, struct uop *u, uop_fn *fn);
 
 /* Handlers with their own files. */
-uop_fn mem_ldsm, mem_stsm, mem_ldgsts;
+uop_fn mem_ldsm, mem_stsm, mem_stsm_bytes, mem_ldgsts;
 uop_perform_fn mem_ldsm_perform, mem_stsm_perform, mem_ldgsts_perform;
-uop_finish_fn mem_ldsm_finish;
+uop_finish_fn mem_ldsm_finish, mem_ldsm_narrow_finish;
 
 #endif

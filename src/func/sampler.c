@@ -57,7 +57,8 @@ static double position(const struct sampler *s, enum sampler_address mode, float
   return x > limit ? limit : x < -limit ? -limit : x;
 }
 
-static struct taps axis_taps(const struct sampler *s, unsigned axis, bool linear, float c, uint32_t n)
+static struct taps axis_taps(const struct sampler *s, unsigned axis, bool linear, float c, int offset,
+                             uint32_t n)
 {
   enum sampler_address mode = s->address[axis];
   if (!s->normalized && (mode == ADDRESS_WRAP || mode == ADDRESS_MIRROR)) mode = ADDRESS_CLAMP;
@@ -67,9 +68,9 @@ static struct taps axis_taps(const struct sampler *s, unsigned axis, bool linear
   if (linear) {
     int64_t fixed = (int64_t)floor((x - 0.5) * FRAC_ONE + 0.5);
     t.frac = (uint16_t)modulo(fixed, FRAC_ONE);
-    i = (fixed - t.frac) / FRAC_ONE;
+    i = (fixed - t.frac) / FRAC_ONE + offset;
   } else {
-    i = (int64_t)floor(x);
+    i = (int64_t)floor(x) + offset;
   }
   t.i[0] = addressed(mode, i, n);
   t.i[1] = linear ? addressed(mode, i + 1, n) : t.i[0];
@@ -121,24 +122,27 @@ static void place(const struct image *m, const struct taps t[3], unsigned axes, 
   for (unsigned a = 0; a < 3; a++) fp->frac[a] = t[a].frac;
 }
 
-static void fetch(const struct image *m, const uint32_t xyz[3], uint32_t layer, struct footprint *fp)
+static void fetch(const struct image *m, const uint32_t xyz[3], const int8_t offset[3], uint32_t layer,
+                  struct footprint *fp)
 {
   struct taps t[3] = {0};
-  for (unsigned a = 0; a < filtered_axes(m); a++)
-    t[a].i[0] = xyz[a] < m->extent[a] ? (int64_t)xyz[a] : -1; /* negative ones are large */
+  for (unsigned a = 0; a < filtered_axes(m); a++) {
+    uint32_t i = (uint32_t)((int64_t)xyz[a] + offset[a]);
+    t[a].i[0] = i < m->extent[a] ? (int64_t)i : -1; /* negative ones are large */
+  }
   if (m->layers && layer >= m->layers) t[0].i[0] = -1;
   place(m, t, 0, false, slice_of(m, layer, 0), fp);
 }
 
 void sampler_footprint(const struct tex_object *o, enum sample_mode mode, const uint32_t xyz[3],
-                       uint32_t layer, struct footprint *fp)
+                       const int8_t offset[3], uint32_t layer, struct footprint *fp)
 {
   const struct image *m = &o->image;
   unsigned axes = filtered_axes(m), face = 0;
   bool linear = mode == SAMPLE_GATHER || o->sampler.linear;
   float c[3];
   if (mode == SAMPLE_FETCH) {
-    fetch(m, xyz, layer, fp);
+    fetch(m, xyz, offset, layer, fp);
     return;
   }
   for (unsigned a = 0; a < 3; a++) c[a] = as_float(xyz[a]);
@@ -149,7 +153,7 @@ void sampler_footprint(const struct tex_object *o, enum sample_mode mode, const 
   }
   struct taps t[3] = {0};
   for (unsigned a = 0; a < axes; a++)
-    t[a] = axis_taps(&o->sampler, a, linear, c[a], m->extent[a]);
+    t[a] = axis_taps(&o->sampler, a, linear, c[a], offset[a], m->extent[a]);
   place(m, t, axes, linear, slice_of(m, layer, face), fp);
 }
 

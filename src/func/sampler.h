@@ -26,7 +26,7 @@ struct footprint {
 };
 
 /* xyz: bits of the coordinates, FP32, or integers for SAMPLE_FETCH. layer: ignored when there is none. */
-void sampler_footprint(const struct tex_object *, enum sample_mode, const uint32_t xyz[3],
+void sampler_footprint(const struct tex_object *, enum sample_mode, const uint32_t xyz[3], const int8_t offset[3],
                        uint32_t layer, struct footprint *);
 
 /* The four components (zeros beyond the image's channels) from the bytes of the footprint's texels.

@@ -248,6 +248,67 @@ static uop_fn *pick_fswzadd(const struct sass_inst *s, struct uop *u)
   return fswzadd_modes[sass_get(s, FLD_RND)];
 }
 
+/* ---- FHADD, FHFMA: the first term, the factors are halves (u->imm: modifiers above those of FADD) -- */
+
+enum { MOD_BF16 = 1 << 5, MOD_UPPER_A = 1 << 6, MOD_UPPER_B = 1 << 7 };
+
+static inline float half_term(uint32_t v, uint32_t upper, uint32_t bf16)
+{
+  const uint32_t h = upper ? v >> 16 : v & 0xffffu;
+  return bits_f32(bf16 ? h << 16 : f32_from_f16(h));
+}
+
+#define HALF_TERMS(name, mode)                                                                     \
+  LANE_HANDLER(fhadd_##name)                                                                       \
+  {                                                                                                \
+    LANE_UNUSED;                                                                                   \
+    LANE_SRC(a);                                                                                   \
+    LANE_SRC(b);                                                                                   \
+    const struct f32_mods mods = f32_mods(u->imm);                                                 \
+    const uint32_t bf16 = u->imm & MOD_BF16, upper = u->imm & MOD_UPPER_A;                         \
+    LANE_ROWS(1, float x = half_term(LANE(a), upper, bf16);                                        \
+              d[i] = f32_finish(f32_add(x, LANE_F32(b), mode), mods););                            \
+    return true;                                                                                   \
+  }                                                                                                \
+  LANE_HANDLER(fhfma_##name)                                                                       \
+  {                                                                                                \
+    LANE_UNUSED;                                                                                   \
+    LANE_SRC(a);                                                                                   \
+    LANE_SRC(b);                                                                                   \
+    LANE_SRC(c);                                                                                   \
+    const struct f32_mods mods = f32_mods(u->imm);                                                 \
+    const uint32_t bf16 = u->imm & MOD_BF16;                                                       \
+    const uint32_t upper_a = u->imm & MOD_UPPER_A, upper_b = u->imm & MOD_UPPER_B;                 \
+    LANE_ROWS(1, float x = half_term(LANE(a), upper_a, bf16);                                      \
+              float y = half_term(LANE(b), upper_b, bf16);                                         \
+              d[i] = f32_finish(f32_fma(x, y, LANE_F32(c), mods, mode), mods););                   \
+    return true;                                                                                   \
+  }
+
+HALF_TERMS(rn, FP_RN)
+HALF_TERMS(rm, FP_RM)
+HALF_TERMS(rp, FP_RP)
+HALF_TERMS(rz, FP_RZ)
+
+static void half_modifiers(const struct sass_src *s, uint32_t *and_, uint32_t *xor_)
+{
+  *and_ = s->abs ? 0x7fff7fffu : FULL_MASK;
+  *xor_ = s->neg ? 0x80008000u : 0;
+}
+
+static uop_fn *pick_half_terms(const struct sass_inst *s, struct uop *u)
+{
+  static uop_fn *const add[4] = {fhadd_rn, fhadd_rm, fhadd_rp, fhadd_rz};
+  static uop_fn *const fma[4] = {fhfma_rn, fhfma_rm, fhfma_rp, fhfma_rz};
+  u->imm = (sass_get(s, FLD_SAT) ? MOD_SAT : 0u) | (sass_get(s, FLD_FH_BF16) ? MOD_BF16 : 0u) |
+           (sass_get(s, FLD_FH_UPPER_A) ? MOD_UPPER_A : 0u) |
+           (sass_get(s, FLD_FH_UPPER_B) ? MOD_UPPER_B : 0u);
+  half_modifiers(&s->src[0], &u->a_and, &u->a_xor);
+  if (s->sem == SEM_FHADD) return add[sass_get(s, FLD_RND)];
+  half_modifiers(&s->src[1], &u->b_and, &u->b_xor);
+  return fma[sass_get(s, FLD_RND)];
+}
+
 /* ---- FMNMX, FSEL ----------------------------------------------------------------------------- */
 
 /* Signed integer with the order of the FP32 numbers, -0 below +0. */
@@ -401,6 +462,8 @@ uop_fn *SEM_NAME(sem_fp_handler)(const struct sass_inst *s, struct uop *u)
   case SEM_FADD: return pick_arith(s, u, &op_fadd);
   case SEM_FMUL: return pick_arith(s, u, &op_fmul);
   case SEM_FFMA: return pick_arith(s, u, &op_ffma);
+  case SEM_FHADD:
+  case SEM_FHFMA: return pick_half_terms(s, u);
   case SEM_FSWZADD: return pick_fswzadd(s, u);
   case SEM_FMNMX:
   case SEM_FMNMX3: return pick_fmnmx(s, u);

@@ -13,7 +13,9 @@ static unsigned matrices(const struct uop *u)
 
 static bool transposed(const struct uop *u)
 {
-  return sass_get(u->s, FLD_LDSM_TRANS) == 1;
+  enum { STSM_16_MT88 = 2 };
+  return sass_get(u->s, FLD_LDSM_TRANS) == 1 || sass_get(u->s, FLD_LDSM_TRANS100) == 1 ||
+         sass_get(u->s, FLD_STSM_FMT) == STSM_16_MT88;
 }
 
 /* Lanes 8j..8j+7 give the addresses of the rows of matrix j. */
@@ -23,12 +25,9 @@ static uint32_t address_lanes(const struct uop *u)
   return n >= LANES ? FULL_MASK : (1u << n) - 1;
 }
 
-static bool whole_warp(const struct func_warp *w, const struct uop *u, uint32_t m,
+static bool whole_warp(const struct func_warp *w, uint32_t m,
                        struct effect *e, struct fault *f)
 {
-  if (matrices(u) > 4 || sass_get(u->s, FLD_LDSM_TRANS) > 1) {
-    return func_fault(w, e, f, FAULT_ILLEGAL_INST, bits_first(m), 0, "matrix shape not supported");
-  }
   if (m == w->mactive) return true;
   return func_fault(w, e, f, FAULT_UNSUPPORTED, bits_first(m), 0,
                     "matrix load or store with inactive threads (active %08x)", (unsigned)m);
@@ -44,7 +43,7 @@ static uint32_t element(struct mem_effect *me, unsigned j, unsigned row, unsigne
 bool mem_ldsm(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
               struct fault *f)
 {
-  if (!whole_warp(w, u, m, e, f)) return false;
+  if (!whole_warp(w, m, e, f)) return false;
   uint32_t lanes = address_lanes(u);
   struct mem_effect *me = mem_begin(e, lanes, MEM_SHARED, MEM_LDSM, MATRIX_ROW_BYTES, false);
   mem_addr_near(w, u, me->addr);
@@ -81,10 +80,57 @@ void mem_ldsm_finish(struct func_warp *w, const struct uop *u, struct effect *e)
   }
 }
 
+/* Number `col` of a row of 16 FP4 or FP6 numbers (PTX ISA, ldmatrix: .b4x16_p64, .b6x16_p32), as mma expects it in a
+ * byte: FP6 in the low bits, FP4 in the middle ones (NVIDIA CUTLASS). */
+static uint32_t narrow_element(struct mem_effect *me, unsigned lane, unsigned col, unsigned bits)
+{
+  const unsigned at = col * bits, word = at / 32;
+  uint64_t v = mem_row(me, word)[lane];
+  if (at % 32 + bits > 32) v |= (uint64_t)mem_row(me, word + 1)[lane] << 32;
+  const uint32_t x = (uint32_t)(v >> at % 32 & bits_ones(bits));
+  return bits == 4 ? x << 2 : x;
+}
+
+/* Matrices of 8 rows of 16 bytes: a thread gets four neighbours of row lane / 4. */
+void mem_ldsm_narrow_finish(struct func_warp *w, const struct uop *u, struct effect *e)
+{
+  enum { U4X16P64 = 5 }; /* LDSM_FMT */
+  const unsigned bits = sass_get(u->s, FLD_LDSM_FMT) == U4X16P64 ? 4 : 6;
+  uint32_t *d = row_dst(w, u->d), m = (uint32_t)e->exec;
+  for (unsigned j = 0; j < matrices(u); j++) {
+    uint32_t out[LANES] = {0};
+    for (unsigned i = 0; i < LANES; i++)
+      for (unsigned k = 0; k < 4; k++)
+        out[i] |= narrow_element(e->mem, j * ROW_ELEMENTS + i / 4, 4 * (i % 4) + k, bits) << 8 * k;
+    row_blend(d + j * LANES, out, 1, m);
+  }
+}
+
+/* stmatrix .m16n8 .trans of bytes: a thread holds rows lane / 4 and 8 more, columns 2 (lane % 4) and one more; each column
+ * goes to the 16 bytes of one address (NVIDIA CUTLASS, SM100_U8x4_STSM_T). */
+bool mem_stsm_bytes(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
+{
+  if (!whole_warp(w, m, e, f)) return false;
+  uint32_t lanes = address_lanes(u);
+  struct mem_effect *me = mem_begin(e, lanes, MEM_SHARED, MEM_STORE, MATRIX_ROW_BYTES, false);
+  const uint32_t *b = row_src(w, u->b);
+  mem_addr_near(w, u, me->addr);
+  for (unsigned k = 0; k < 4; k++)
+    for (unsigned j = 0; j < matrices(u) * ROW_ELEMENTS; j++) mem_row(me, k)[j] = 0;
+  for (unsigned j = 0; j < matrices(u); j++) {
+    for (unsigned n = 0; n < LANES * 4; n++) {
+      unsigned lane = n / 4, k = n % 4, row = lane / 4 + 8 * (k >> 1), col = 2 * (lane % 4) + (k & 1);
+      uint32_t byte = b[j * LANES + lane] >> 8 * k & 0xff;
+      mem_row(me, row / 4)[j * ROW_ELEMENTS + col] |= byte << 8 * (row % 4);
+    }
+  }
+  return mem_aligned(w, e, lanes, MATRIX_ROW_BYTES, f);
+}
+
 bool mem_stsm(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
               struct fault *f)
 {
-  if (!whole_warp(w, u, m, e, f)) return false;
+  if (!whole_warp(w, m, e, f)) return false;
   uint32_t lanes = address_lanes(u);
   struct mem_effect *me = mem_begin(e, lanes, MEM_SHARED, MEM_STORE, MATRIX_ROW_BYTES, false);
   const uint32_t *b = row_src(w, u->b);

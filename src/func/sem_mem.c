@@ -518,6 +518,32 @@ static uop_fn *pick_const(const struct sass_inst *s, struct uop *u)
   return ldc;
 }
 
+static uop_fn *pick_ldsm(const struct sass_inst *s, struct uop *u)
+{
+  enum { M88, MT88, M816, FMT_16 = 0, U4X16P64 = 5, U6X16P32 }; /* LDSM_TRANS, LDSM_FMT */
+  const unsigned shape = (unsigned)sass_get(s, sass_has(s, FLD_LDSM_FMT) ? FLD_LDSM_TRANS100 : FLD_LDSM_TRANS);
+  const unsigned fmt = (unsigned)sass_get(s, FLD_LDSM_FMT);
+  const bool narrow = (fmt == U4X16P64 || fmt == U6X16P32) && shape == M816;
+  if (sass_get(s, FLD_LDSM_COUNT) > 2 || !(narrow || (fmt == FMT_16 && shape <= MT88))) return NULL;
+  mem_prepare(s, u);
+  u->flags = UOP_MEM;
+  u->perform = mem_ldsm_perform;
+  u->finish = narrow ? mem_ldsm_narrow_finish : mem_ldsm_finish;
+  return mem_ldsm;
+}
+
+static uop_fn *pick_stsm(const struct sass_inst *s, struct uop *u)
+{
+  enum { FMT_16_M88 = 0, FMT_16_MT88 = 2, FMT_8_MT168 = 5 }; /* STSM_FMT */
+  const unsigned fmt = (unsigned)sass_get(s, FLD_STSM_FMT);
+  if (sass_get(s, FLD_LDSM_COUNT) > 2 || sass_get(s, FLD_LDSM_TRANS) > 1) return NULL;
+  if (fmt != FMT_16_M88 && fmt != FMT_16_MT88 && fmt != FMT_8_MT168) return NULL;
+  mem_prepare(s, u);
+  u->flags = UOP_MEM;
+  u->perform = mem_stsm_perform;
+  return fmt == FMT_8_MT168 ? mem_stsm_bytes : mem_stsm;
+}
+
 uop_fn *sem_mem_handler(const struct sass_inst *s, struct uop *u)
 {
   switch (s->sem) {
@@ -536,16 +562,9 @@ uop_fn *sem_mem_handler(const struct sass_inst *s, struct uop *u)
   case SEM_LDC: case SEM_ULDC:
     return pick_const(s, u);
   case SEM_LDSM:
-    mem_prepare(s, u);
-    u->flags = UOP_MEM;
-    u->perform = mem_ldsm_perform;
-    u->finish = mem_ldsm_finish;
-    return mem_ldsm;
+    return pick_ldsm(s, u);
   case SEM_STSM:
-    mem_prepare(s, u);
-    u->flags = UOP_MEM;
-    u->perform = mem_stsm_perform;
-    return mem_stsm;
+    return pick_stsm(s, u);
   case SEM_LDGSTS:
     mem_prepare(s, u);
     u->flags = UOP_MEM;

@@ -9,11 +9,11 @@
 #include "func/launch.h"
 
 enum { F8_NAN = 0x7f };
-enum { KIND_UNPACK = 4, KIND_TF32 = 5, KIND_F4 = 8, KIND_F6 = 9, KIND_F8 = 10, KIND_E8 = 11 }; /* field F2FP_KIND */
+enum { KIND_HALVES, KIND_UNPACK = 4, KIND_TF32 = 5, KIND_F4 = 8, KIND_F6 = 9, KIND_F8 = 10, KIND_E8 = 11 }; /* field F2FP_KIND */
 
 /* u->imm */
 enum { RELU = 1 << 0, SATFINITE = 1 << 1, E4M3 = 1 << 2, UPPER = 1 << 3, FROM_F32 = 1 << 4,
-       TO_ZERO = 1 << 5, E2M3 = 1 << 6 };
+       TO_ZERO = 1 << 5, E2M3 = 1 << 6, STOCHASTIC = 1 << 7, TO_BF16 = 1 << 8 };
 
 /* One lane: values of a, b, c and u->imm. */
 typedef uint32_t lane_fn(uint32_t a, uint32_t b, uint32_t c, uint32_t imm);
@@ -24,43 +24,90 @@ struct narrow {
   int frac, min_exp;
   uint32_t most, nan;
 };
-static const struct narrow narrow_e5m2 = {2, -14, 0x7b, F8_NAN}, narrow_e4m3 = {3, -6, 0x7e, F8_NAN},
+static const struct narrow to_half = {10, -14, 0x7bff, 0x7fff}, to_bf16 = {7, -126, 0x7f7f, 0x7fff},
+                           narrow_e5m2 = {2, -14, 0x7b, F8_NAN}, narrow_e4m3 = {3, -6, 0x7e, F8_NAN},
                            narrow_e2m1 = {1, 0, 0x7, 0x7}, narrow_e2m3 = {3, 0, 0x1f, 0x1f},
                            narrow_e3m2 = {2, -2, 0x1f, 0x1f};
 
-/* Bits of |x|, rounded to nearest even and saturated. */
-static uint32_t narrow_magnitude(double x, const struct narrow *f)
+/* How the bits that do not fit round: to nearest even, or up when their fraction of a unit and `random` / 2^16 reach 1. */
+struct rounding {
+  bool stochastic;
+  uint32_t random;
+};
+
+static double round_units(double q, const struct rounding *r)
+{
+  enum { ONE = 1 << 16 };
+  if (!r->stochastic) return nearbyint(q);
+  const double whole = floor(q);
+  return whole + ((q - whole) * ONE + r->random >= ONE);
+}
+
+/* Bits of |x|, rounded and saturated. */
+static uint32_t narrow_magnitude(double x, const struct narrow *f, const struct rounding *r)
 {
   if (x == 0) return 0;
   if (isinf(x)) return f->most;
   int e = ilogb(x);
   if (e < f->min_exp) e = f->min_exp;
-  double q = nearbyint(scalbn(x, f->frac - e));
-  if (q > 64) return f->most;
+  double q = round_units(scalbn(x, f->frac - e), r);
   uint32_t units = (uint32_t)q, hidden = 1u << f->frac;
   uint32_t v = units < hidden ? units : ((uint32_t)(e - f->min_exp + 1) << f->frac) + units - hidden;
   return v > f->most ? f->most : v;
 }
 
 /* Pattern of FP32 number v, with its sign at bit `sign`. */
-static uint32_t narrow_from_f32(uint32_t v, const struct narrow *f, unsigned sign, uint32_t imm)
+static uint32_t narrow_from_f32(uint32_t v, const struct narrow *f, unsigned sign, uint32_t imm,
+                                const struct rounding *r)
 {
   const float x = bits_f32(v);
   if (isnan(x)) return f->nan;
   if (imm & RELU && v >> 31) return 0;
-  return (v >> 31) << sign | narrow_magnitude(fabs((double)x), f);
+  return (v >> 31) << sign | narrow_magnitude(fabs((double)x), f, r);
 }
 
-static uint32_t f8_from_f32(uint32_t v, uint32_t imm)
+/* The slices of c that .RS adds: [0] for a, [1] for b. Measured on sm_100 (b16 and wider: a reads the upper half of c, b
+ * the lower; bytes: both the upper half, a in reverse; FP4: both bytes 3 and 1, a in reverse). */
+static uint32_t reversed16(uint32_t v)
 {
-  return narrow_from_f32(v, imm & E4M3 ? &narrow_e4m3 : &narrow_e5m2, 7, imm);
+  uint32_t r = 0;
+  for (unsigned i = 0; i < 16; i++) r |= (v >> i & 1) << (15 - i);
+  return r;
+}
+
+static void slices(uint32_t c, uint32_t imm, bool bytes_3_1, struct rounding r[2])
+{
+  const uint32_t slice = bytes_3_1 ? c >> 24 << 8 | (c >> 8 & 0xff) : c >> 16;
+  const bool on = imm & STOCHASTIC;
+  r[0] = (struct rounding){on, reversed16(slice)};
+  r[1] = (struct rounding){on, slice};
+}
+
+static uint32_t f8_from_f32(uint32_t v, uint32_t imm, const struct rounding *r)
+{
+  return narrow_from_f32(v, imm & E4M3 ? &narrow_e4m3 : &narrow_e5m2, 7, imm, r);
+}
+
+/* A pair of FP16 or BF16 numbers by random bits: infinite beyond the largest number, unless .SATFINITE. */
+static uint32_t half_by_chance(uint32_t v, uint32_t random, uint32_t imm)
+{
+  const struct narrow *f = imm & TO_BF16 ? &to_bf16 : &to_half;
+  const struct narrow open = {f->frac, f->min_exp, f->most + !(imm & SATFINITE), f->nan};
+  return narrow_from_f32(v, &open, 15, imm, &(struct rounding){true, random});
+}
+
+static uint32_t to_halves(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
+{
+  return half_by_chance(a, c >> 16, imm) << 16 | half_by_chance(b, c & 0xffff, imm);
 }
 
 static uint32_t to_f8(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
 {
   uint32_t high = imm & FROM_F32 ? a : f32_from_f16(b >> 16);
   uint32_t low = imm & FROM_F32 ? b : f32_from_f16(b & 0xffff);
-  return c << 16 | f8_from_f32(high, imm) << 8 | f8_from_f32(low, imm);
+  struct rounding r[2];
+  slices(c, imm, false, r);
+  return c << 16 | f8_from_f32(high, imm, &r[0]) << 8 | f8_from_f32(low, imm, &r[1]);
 }
 
 static uint32_t unpack_f8(uint32_t v, uint32_t imm)
@@ -76,18 +123,22 @@ static uint32_t from_f8(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
   return unpack_f8(b, imm) | unpack_f8(b >> 8, imm) << 16;
 }
 
-/* A pair of FP4 numbers fills a byte, a pair of FP6 numbers two; imm: of the instruction. */
+/* A pair of FP4 numbers fills a byte, a pair of FP6 numbers two; c goes above (compiler output, CUDA 13.0: four pairs of
+ * FP4 fill a word). */
 static uint32_t to_f4(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
 {
-  (void)c;
-  return narrow_from_f32(a, &narrow_e2m1, 3, imm) << 4 | narrow_from_f32(b, &narrow_e2m1, 3, imm);
+  struct rounding r[2];
+  slices(c, imm, true, r);
+  return c << 8 | narrow_from_f32(a, &narrow_e2m1, 3, imm, &r[0]) << 4 |
+         narrow_from_f32(b, &narrow_e2m1, 3, imm, &r[1]);
 }
 
 static uint32_t to_f6(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
 {
   const struct narrow *f = imm & E2M3 ? &narrow_e2m3 : &narrow_e3m2;
-  (void)c;
-  return narrow_from_f32(a, f, 5, imm) << 8 | narrow_from_f32(b, f, 5, imm);
+  struct rounding r[2];
+  slices(c, imm, false, r);
+  return c << 16 | narrow_from_f32(a, f, 5, imm, &r[0]) << 8 | narrow_from_f32(b, f, 5, imm, &r[1]);
 }
 
 /* The power of two next to |v|: an FP32 exponent. */
@@ -96,16 +147,16 @@ static uint32_t e8_from_f32(uint32_t v, uint32_t imm)
   enum { NAN8 = 0xff, MOST = 0xfe, HALF_OF_SMALLEST = 1 << 22 };
   const uint32_t mag = v & ~F32_SIGN, e = mag >> 23, rest = mag & ((1u << 23) - 1);
   if (mag > F32_INF) return NAN8;
-  if (mag == F32_INF) return MOST;
+  if (mag == F32_INF) return imm & SATFINITE ? MOST : NAN8;
   if (imm & TO_ZERO) return e;
   const uint32_t up = e + (e ? rest != 0 : rest > HALF_OF_SMALLEST);
-  return up > MOST ? MOST : up;
+  return up > MOST && imm & SATFINITE ? MOST : up;
 }
 
 static uint32_t to_e8(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
 {
-  (void)c;
-  return e8_from_f32(a, imm) << 8 | e8_from_f32(b, imm);
+  if (!(imm & FROM_F32)) a = b & 0xffff0000u, b <<= 16;
+  return c << 16 | e8_from_f32(a, imm) << 8 | e8_from_f32(b, imm);
 }
 
 /* FP16 pattern of a number with `exp` and `frac` bits below its sign, which has no infinity. */
@@ -163,18 +214,19 @@ static uint32_t to_tf32(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
   return (b & 0x80000000u) | r;
 }
 
-/* imm: bits | signed << 8 */
+/* imm: bits | signed << 8 | of the upper half of c << 9 */
 static uint32_t clamp_int(uint32_t v, uint32_t imm)
 {
   const int32_t x = (int32_t)v, bits = (int32_t)(imm & 0xff);
-  const int32_t hi = imm >> 8 ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
-  const int32_t lo = imm >> 8 ? -(1 << (bits - 1)) : 0;
+  const int32_t hi = imm >> 8 & 1 ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
+  const int32_t lo = imm >> 8 & 1 ? -(1 << (bits - 1)) : 0;
   return (uint32_t)(x < lo ? lo : x > hi ? hi : x) & ((1u << bits) - 1);
 }
 
 static uint32_t pack_int(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
 {
   const unsigned bits = imm & 0xff;
+  if (imm >> 9) c >>= 16;
   return c << 2 * bits | clamp_int(a, imm) << bits | clamp_int(b, imm);
 }
 
@@ -197,6 +249,7 @@ static bool each_lane(struct func_warp *w, const struct uop *u, uint32_t m, lane
     return each_lane(w, u, m, name);                                                               \
   }
 
+HANDLER(to_halves)
 HANDLER(to_f8)
 HANDLER(from_f8)
 HANDLER(to_tf32)
@@ -227,12 +280,14 @@ static uop_fn *pick_unpack(const struct sass_inst *s, struct uop *u)
   }
 }
 
-/* From FP32 only, always saturated; c is not merged (where it would go is not established). */
+/* To FP4 and FP6 from FP32 only; always saturated. */
 static uop_fn *pick_pack(const struct sass_inst *s, struct uop *u)
 {
-  enum { FROM_FLOATS = 2, E2M1_CODE = 3, E2M3_CODE = 2, E3M2_CODE = 3 };
-  const bool no_c = s->src[2].kind == SRC_REG && s->src[2].index == SASS_RZ;
-  if (!no_c || !(u->imm & SATFINITE) || sass_get(s, FLD_F8_SOURCE) != FROM_FLOATS) return NULL;
+  enum { FROM_PAIR = 1, FROM_FLOATS = 2, E2M1_CODE = 3, E2M3_CODE = 2, E3M2_CODE = 3 };
+  const bool e8 = sass_get(s, FLD_F2FP_KIND) == KIND_E8;
+  const unsigned source = (unsigned)sass_get(s, e8 ? FLD_E8_SOURCE : FLD_F8_SOURCE);
+  if ((!(u->imm & SATFINITE) && !e8) || (source != FROM_FLOATS && !(e8 && source == FROM_PAIR))) return NULL;
+  if (source == FROM_FLOATS) u->imm |= FROM_F32;
   switch (sass_get(s, FLD_F2FP_KIND)) {
   case KIND_F4: return sass_get(s, FLD_F4_FORMAT) == E2M1_CODE ? do_to_f4 : NULL;
   case KIND_F6:
@@ -250,7 +305,12 @@ static uop_fn *pick_narrow(const struct sass_inst *s, struct uop *u)
   enum { FROM_HALVES = 1, FROM_FLOATS = 2, TF32 = 3 };
   u->imm = sass_get(s, FLD_F2FP_RELU) ? RELU : 0;
   if (sass_get(s, FLD_F2FP_SATFINITE)) u->imm |= SATFINITE;
+  if (sass_get(s, FLD_F2FP_RS)) u->imm |= STOCHASTIC;
   switch (sass_get(s, FLD_F2FP_KIND)) {
+  case KIND_HALVES: /* by random bits; otherwise sem_conv.c's */
+    if (sass_get(s, FLD_F2FP_MERGE) || sass_get(s, FLD_F2FP_RND)) return NULL;
+    if (sass_get(s, FLD_F2FP_FMT)) u->imm |= TO_BF16;
+    return do_to_halves;
   case KIND_F8:
     if (!(u->imm & SATFINITE)) return NULL; /* PTX has no other form */
     if (sass_get(s, FLD_F8_FORMAT)) u->imm |= E4M3;
@@ -268,11 +328,15 @@ static uop_fn *pick_narrow(const struct sass_inst *s, struct uop *u)
   }
 }
 
-/* Formats with 8 and 16 bits are sem_conv.c's. */
+/* Formats with 8 and 16 bits are sem_conv.c's, but for 8 with the upper half of c. */
 static uop_fn *pick_i2ip(const struct sass_inst *s, struct uop *u)
 {
-  enum { U2 = 4, U4 = 6, KEEP_28 = 3, KEEP_24 = 2 };
+  enum { U16 = 2, U2 = 4, U4 = 6, KEEP_28 = 3, KEEP_24 = 2, UPPER_C = 1 };
   unsigned format = (unsigned)sass_get(s, FLD_I2IP_FMT), keep = (unsigned)sass_get(s, FLD_I2IP_C);
+  if (format < U16 && keep == UPPER_C) {
+    u->imm = 8u | (format & 1) << 8 | 1u << 9;
+    return do_pack_int;
+  }
   if (format < U2 || keep != (format < U4 ? KEEP_28 : KEEP_24)) return NULL;
   u->imm = (format < U4 ? 2u : 4u) | (format & 1) << 8;
   return do_pack_int;
@@ -281,7 +345,7 @@ static uop_fn *pick_i2ip(const struct sass_inst *s, struct uop *u)
 uop_fn *sem_pack_handler(const struct sass_inst *s, struct uop *u)
 {
   switch (s->sem) {
-  case SEM_F2FP: return sass_get(s, FLD_F2FP_KIND) ? pick_narrow(s, u) : NULL;
+  case SEM_F2FP: return sass_get(s, FLD_F2FP_KIND) || sass_get(s, FLD_F2FP_RS) ? pick_narrow(s, u) : NULL;
   case SEM_I2IP: return pick_i2ip(s, u);
   default: return NULL;
   }

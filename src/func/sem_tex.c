@@ -49,9 +49,18 @@ static bool shape_matches(const struct image *m, unsigned dim)
   return shapes[dim % DIM_LAYERED] >> m->shape & 1 && (dim >= DIM_LAYERED) == (m->layers != 0);
 }
 
+/* Offsets in texels: four bits for each coordinate, eight of which six count for TLD4; TXD has them in the upper half
+ * of its register (compiler output, CUDA 13.0). */
+static void unpack_offset(unsigned sem, uint32_t v, int8_t offset[3])
+{
+  const unsigned bits = sem == SEM_TLD4 ? 6 : 4, step = sem == SEM_TLD4 ? 8 : 4;
+  if (sem == SEM_TXD) v >>= 16;
+  for (unsigned k = 0; k < 3; k++) offset[k] = (int8_t)bits_sext(v >> (k * step) & bits_ones(bits), bits);
+}
+
 static bool lane_texels(const struct func_warp *w, const struct uop *u, struct effect *e, unsigned i,
-                        const struct tex_object *o, const uint32_t xyz[3], uint32_t layer,
-                        struct fault *f)
+                        const struct tex_object *o, const uint32_t xyz[3], const int8_t offset[3],
+                        uint32_t layer, struct fault *f)
 {
   struct mem_effect *me = e->mem;
   struct footprint fp;
@@ -59,7 +68,7 @@ static bool lane_texels(const struct func_warp *w, const struct uop *u, struct e
   if (!shape_matches(&o->image, dim) || (o->image.shape == IMAGE_BUFFER && mode_of(u) != SAMPLE_FETCH))
     return func_fault(w, e, f, FAULT_ILLEGAL_ADDRESS, i, 0,
                       "texture '%.60s' has another shape than the instruction samples", o->name);
-  sampler_footprint(o, mode_of(u), xyz, layer, &fp);
+  sampler_footprint(o, mode_of(u), xyz, offset, layer, &fp);
   for (unsigned k = 0; k < MEM_MAX_TEXELS; k++) me->texel[k][i] = k < fp.n ? fp.addr[k] : 0;
   mem_row(me, FRAC_XY_WORD)[i] = fp.frac[0] | (uint32_t)fp.frac[1] << 16;
   mem_row(me, FRAC_Z_WORD)[i] = fp.frac[2] | (uint32_t)fp.n << 16;
@@ -74,6 +83,8 @@ static bool tex(struct func_warp *w, const struct uop *u, uint32_t m, struct eff
   struct sass_tex_args a = sass_tex_args(u->s);
   const uint32_t *handle = a.handle < 0 ? row_src(w, u->c) : argument(w, u, &a, (unsigned)a.handle);
   const uint32_t *layer = a.layer < 0 ? NULL : argument(w, u, &a, (unsigned)a.layer);
+  const uint32_t *shift = a.offset < 0 ? NULL : argument(w, u, &a, (unsigned)a.offset);
+  const uint32_t layer_bits = u->s->sem == SEM_TXD && shift ? 0xffff : FULL_MASK;
   const uint32_t *coord[3] = {NULL};
   for (unsigned k = 0; k < a.n_coords; k++) coord[k] = argument(w, u, &a, a.first + k);
   memcpy(mem_row(me, HANDLE_WORD), handle, ROW_BYTES);
@@ -82,9 +93,11 @@ static bool tex(struct func_warp *w, const struct uop *u, uint32_t m, struct eff
   for (uint32_t r = m; r; r &= r - 1) {
     unsigned i = bits_first(r);
     uint32_t xyz[3] = {0};
+    int8_t offset[3] = {0};
+    if (shift) unpack_offset(u->s->sem, shift[i], offset);
     for (unsigned k = 0; k < a.n_coords; k++) xyz[k] = coord[k][i];
     const struct tex_object *o = func_object(w, e, i, handle[i], false, f);
-    if (!o || !lane_texels(w, u, e, i, o, xyz, layer ? layer[i] : 0, f)) {
+    if (!o || !lane_texels(w, u, e, i, o, xyz, offset, layer ? layer[i] & layer_bits : 0, f)) {
       e->flags &= ~(uint32_t)EFF_MEM;
       return false;
     }
@@ -182,6 +195,9 @@ uop_fn *sem_tex_handler(const struct sass_inst *s, struct uop *u)
   enum { QUERY_DIMENSION = 0 };
   unsigned rd2 = (unsigned)sass_get(s, FLD_TEX_RD2);
   if (s->sem < SEM_TEX || s->sem > SEM_TXQ) return NULL;
+  if (sass_get(s, FLD_TEX_DC) || sass_get(s, FLD_TEX_F16) || sass_get(s, FLD_TLD_MS) ||
+      sass_get(s, FLD_TLD_MS100))
+    return NULL;
   u->imm2 = (uint32_t)sass_get(s, FLD_TEX_MASK);
   if (bits_count(u->imm2) > 2 && rd2 == SASS_RZ) return NULL;
   u->imm = rd2 * ROW_BYTES;

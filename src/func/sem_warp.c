@@ -137,6 +137,45 @@ static bool redux(struct func_warp *w, const struct uop *u, uint32_t m, struct e
   return true;
 }
 
+/* CREDUX of FP32 (PTX ISA, redux.sync): numbers win over NaN, unless .NAN; -0 is below +0. */
+static uint32_t reduce_f32(bool min, bool nan_wins, uint32_t x, uint32_t y)
+{
+  const uint32_t sign = 0x80000000u, inf = 0x7f800000u, nan = 0x7fffffffu;
+  bool nan_x = (x & ~sign) > inf, nan_y = (y & ~sign) > inf;
+  if ((nan_x && nan_y) || ((nan_x || nan_y) && nan_wins)) return nan;
+  if (nan_x || nan_y) return nan_x ? y : x;
+  int32_t ix = (int32_t)(x & sign ? ~x | sign : x), iy = (int32_t)(y & sign ? ~y | sign : y);
+  return (ix < iy) == min ? x : y;
+}
+
+/* u->imm: MIN; u->imm2: bits that stay, NAN_WINS. */
+static bool redux_f32(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                      struct fault *f)
+{
+  LANE_UNUSED;
+  const uint32_t *a = row_src(w, u->a), keep = u->imm2 & 1 ? 0x7fffffffu : FULL_MASK;
+  uint32_t v = a[bits_first(m)] & keep;
+  v = reduce_f32(u->imm, u->imm2 & 2, v, v); /* one NaN becomes the canonical one */
+  for (m &= m - 1; m; m &= m - 1) v = reduce_f32(u->imm, u->imm2 & 2, v, a[bits_first(m)] & keep);
+  uniform_write(w, u, v);
+  return true;
+}
+
+static uop_fn *pick_credux(const struct sass_inst *s, struct uop *u)
+{
+  enum { TYPE_S32 = 1, TYPE_F32 = 2 }; /* CREDUX_TYPE; CREDUX_OP: bit 0 of magnitudes, bit 1 MIN */
+  const unsigned op = (unsigned)sass_get(s, FLD_CREDUX_OP), type = (unsigned)sass_get(s, FLD_CREDUX_TYPE);
+  const bool min = op >> 1, abs = op & 1, nan = sass_get(s, FLD_CREDUX_NAN);
+  if (type == TYPE_F32) {
+    u->imm = min;
+    u->imm2 = abs | (unsigned)nan << 1;
+    return redux_f32;
+  }
+  u->imm = min ? REDUX_MIN : REDUX_MAX;
+  u->imm2 = type == TYPE_S32;
+  return type > TYPE_F32 || abs || nan ? NULL : redux;
+}
+
 /* Pu, where there is one, tells the lanes whose value is not the one that was moved: loops over the
  * different values of a warp and tests of member masks (compiler output, CUDA 13.0). */
 static bool r2ur(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
@@ -373,9 +412,7 @@ uop_fn *sem_warp_handler(const struct sass_inst *s, struct uop *u)
     u->imm2 = (uint32_t)bits_get(s->word, 73, 1);
     return u->imm > REDUX_MAX ? NULL : redux;
   case SEM_CREDUX:
-    u->imm = sass_get(s, FLD_CREDUX_MIN) ? REDUX_MIN : REDUX_MAX;
-    u->imm2 = (uint32_t)bits_get(s->word, 73, 1);
-    return redux;
+    return pick_credux(s, u);
   case SEM_R2UR:
     u->imm = (uint32_t)sass_get(s, FLD_R2UR_OR);
     u->imm2 = (uint32_t)sass_get(s, FLD_R2UR_ACC);

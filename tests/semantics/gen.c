@@ -158,6 +158,10 @@ static enum value_kind mma_kind(const struct sass_inst *s, unsigned sem, unsigne
 enum value_kind gen_kind(const struct sass_inst *s, unsigned sem, unsigned src)
 {
   switch (sem) {
+  case SEM_FHADD:
+  case SEM_FHFMA:
+    if (src == 2 || (src == 1 && sem == SEM_FHADD)) return VAL_F32;
+    return sass_get(s, FLD_FH_BF16) ? VAL_BF16 : VAL_F16;
   case SEM_FADD:
   case SEM_FMUL:
   case SEM_FFMA:

@@ -31,16 +31,12 @@ static bool usable(const struct sass_inst *s, const struct inst *t)
   const struct mem_form f = mem_form(s);
   if (!mem_bytes(s)) return false;
   if (sass_has(s, FLD_MEM_E) && !sass_get(s, FLD_MEM_E)) return false;
-  if (sass_has(s, FLD_ATOM_A64) && !sass_get(s, FLD_ATOM_A64)) return false;
-  if (sass_has(s, FLD_ATOM_DESC76) && !sass_get(s, FLD_ATOM_DESC76)) return false;
-  if (sass_has(s, FLD_ATOM_DESC90) && !sass_get(s, FLD_ATOM_DESC90)) return false;
-  if (sass_has(s, FLD_MEM_A64) && !f.wide_a && !f.ur)
-    return false; /* neither base is 64 bits wide */
+  if (f.wide && !f.wide_a && !f.ur) return false; /* neither base is 64 bits wide */
   if (s->sem == SEM_ULDC) return true;
   if (s->src[0].kind != SRC_REG || s->src[0].index == SASS_RZ || s->src[0].index + 1 >= N_REGS)
     return false;
   if (f.wide_a && s->src[0].index % 2) return false;
-  if (s->sem == SEM_LDGSTS && s->src[1].index == SASS_RZ) return false;
+  if (s->sem == SEM_LDGSTS && (s->src[1].kind != SRC_REG || s->src[1].index == SASS_RZ)) return false;
   if (s->sem == SEM_LDGSTS && (s->src[1].index | 1) == (s->src[0].index | 1)) return false;
   (void)t;
   return true;

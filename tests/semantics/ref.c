@@ -57,6 +57,7 @@ static ref_fn *const refs[SEM__N] = {
     [SEM_I2IP] = ref_int,      [SEM_MOV_64] = ref_int64,   [SEM_SEL_64] = ref_int64,
     [SEM_IADD_64] = ref_int64, [SEM_ISETP_64] = ref_int64, [SEM_IMNMX_64] = ref_int64,
     [SEM_FADD] = ref_f32,      [SEM_FMUL] = ref_f32,       [SEM_FFMA] = ref_f32,
+    [SEM_FHADD] = ref_f32,     [SEM_FHFMA] = ref_f32,
     [SEM_FSWZADD] = ref_f32,   [SEM_FMNMX] = ref_f32,      [SEM_FMNMX3] = ref_f32,
     [SEM_FSEL] = ref_f32,      [SEM_FSET] = ref_f32,       [SEM_FSETP] = ref_f32,
     [SEM_FCHK] = ref_f32,      [SEM_FADD2] = ref_f32,      [SEM_FMUL2] = ref_f32,

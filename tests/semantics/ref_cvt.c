@@ -178,7 +178,39 @@ static struct f8 f8_format(bool e4m3)
   return e4m3 ? (struct f8){{4, 4}, 0x7e, 0x7f} : (struct f8){{3, 5}, 0x7b, 0x7f};
 }
 
-static uint32_t to_f8(struct num *n, uint64_t v, struct fmt from, struct f8 f, bool clamp_negative)
+/* The 16 bits of c that stochastic rounding adds: bit numbers from the most significant one on, in runs of 8 (measured on
+ * sm_100); -1: rounds to nearest. */
+static int slice_of(const struct ref_in *in, unsigned lane, bool second, bool fp4)
+{
+  static const struct {
+    uint8_t first[2];
+    int8_t step;
+  } runs[2][2] = {{{{16, 24}, 1}, {{31, 23}, -1}}, {{{8, 24}, 1}, {{31, 15}, -1}}};
+  const uint32_t c = in->src[2][0][lane];
+  int r = 0;
+  if (!get(in, FLD_F2FP_RS)) return -1;
+  for (int k = 0; k < 16; k++)
+    r = r << 1 | (int)(c >> (runs[fp4][second].first[k / 8] + runs[fp4][second].step * (k % 8)) & 1);
+  return r;
+}
+
+/* n->x, not negative, to an integer: up when its fraction and slice / 2^16 reach one. */
+static void round_by(struct num *n, int slice)
+{
+  if (slice < 0) {
+    mpfr_rint(n->x, n->x, MPFR_RNDN);
+    return;
+  }
+  mpfr_set_prec(n->y, 256);
+  mpfr_frac(n->y, n->x, MPFR_RNDN);
+  mpfr_mul_2si(n->y, n->y, 16, MPFR_RNDN);
+  const bool up = mpfr_cmp_si(n->y, 65536 - slice) >= 0;
+  mpfr_floor(n->x, n->x);
+  if (up) mpfr_add_ui(n->x, n->x, 1, MPFR_RNDN);
+}
+
+static uint32_t to_f8(struct num *n, uint64_t v, struct fmt from, struct f8 f, bool clamp_negative,
+                      int slice)
 {
   if (num_is_nan(v, from)) return f.nan;
   num_from(n->x, v, from);
@@ -195,7 +227,7 @@ static uint32_t to_f8(struct num *n, uint64_t v, struct fmt from, struct f8 f, b
   mpfr_exp_t e = mpfr_zero_p(n->x) ? least : mpfr_get_exp(n->x) - 1;
   if (e < least) e = least;
   mpfr_mul_2si(n->x, n->x, (int)f.f.prec - 1 - e, MPFR_RNDN);
-  mpfr_rint(n->x, n->x, MPFR_RNDN);
+  round_by(n, slice);
   uint32_t units = (uint32_t)mpfr_get_ui(n->x, MPFR_RNDZ);
   uint32_t r = ((uint32_t)(e - least) << (f.f.prec - 1)) + units;
   return sign | (r > f.most ? f.most : r);
@@ -209,14 +241,15 @@ static bool pack_f8(struct num *n, const struct ref_in *in, struct ref_out *o)
   EACH_LANE
   {
     const uint32_t b = in->src[1][0][i];
-    uint32_t low = to_f8(n, pairs ? b & 0xffff : b, from, f, clamp);
-    uint32_t high = to_f8(n, pairs ? b >> 16 : in->src[0][0][i], from, f, clamp);
+    uint32_t low = to_f8(n, pairs ? b & 0xffff : b, from, f, clamp, slice_of(in, i, true, false));
+    uint32_t high = to_f8(n, pairs ? b >> 16 : in->src[0][0][i], from, f, clamp,
+                          slice_of(in, i, false, false));
     o->d[0][i] = in->src[2][0][i] << 16 | high << 8 | low;
   }
   return get(in, FLD_F2FP_SATFINITE);
 }
 
-/* Kinds 8 and 9: FP32 to a pair of FP4 or FP6; nothing is merged. */
+/* Kinds 8 and 9: FP32 to a pair of FP4 or FP6, below what c holds. */
 static bool pack_small(struct num *n, const struct ref_in *in, struct ref_out *o, bool fp4)
 {
   const unsigned code = fp4 ? get(in, FLD_F4_FORMAT) : get(in, FLD_F6_FORMAT);
@@ -227,30 +260,35 @@ static bool pack_small(struct num *n, const struct ref_in *in, struct ref_out *o
   if (fp4 ? code != 3 : code < 2) return false;
   EACH_LANE
   {
-    uint32_t low = to_f8(n, in->src[1][0][i], NUM_F32, f, clamp);
-    o->d[0][i] = to_f8(n, in->src[0][0][i], NUM_F32, f, clamp) << (fp4 ? 4 : 8) | low;
+    uint32_t low = to_f8(n, in->src[1][0][i], NUM_F32, f, clamp, slice_of(in, i, true, fp4));
+    uint32_t high = to_f8(n, in->src[0][0][i], NUM_F32, f, clamp, slice_of(in, i, false, fp4));
+    o->d[0][i] = in->src[2][0][i] << (fp4 ? 8 : 16) | high << (fp4 ? 4 : 8) | low;
   }
   return get(in, FLD_F2FP_SATFINITE) && get(in, FLD_F8_SOURCE) == 2;
 }
 
 /* Kind 11: the power of two below or not below the magnitude, biased by 127. */
-static uint32_t to_e8(uint32_t v, bool up)
+static uint32_t to_e8(uint32_t v, bool up, bool finite)
 {
   const uint32_t mag = v & 0x7fffffff, e = mag >> 23;
-  if (mag >= 0x7f800000) return mag > 0x7f800000 ? 0xff : 0xfe;
+  if (mag >= 0x7f800000) return mag > 0x7f800000 || !finite ? 0xff : 0xfe;
   const uint32_t power = e ? e << 23 : 1u << 22; /* 2^-127 is subnormal */
   const uint32_t r = e + (up && mag > power);
-  return r > 0xfe ? 0xfe : r;
+  return r > 0xfe && finite ? 0xfe : r;
 }
 
 static bool pack_e8(const struct ref_in *in, struct ref_out *o)
 {
-  enum { RP = 2, RZ = 3, FROM_F32 = 2 };
-  const unsigned mode = get(in, FLD_F2FP_RND);
+  enum { RP = 2, RZ = 3, FROM_BF16 = 1, FROM_F32 = 2 };
+  const unsigned mode = get(in, FLD_F2FP_RND), from = get(in, FLD_E8_SOURCE);
+  const bool finite = get(in, FLD_F2FP_SATFINITE);
   EACH_LANE
-  o->d[0][i] = to_e8(in->src[0][0][i], mode == RP) << 8 | to_e8(in->src[1][0][i], mode == RP);
-  return (mode == RP || mode == RZ) && get(in, FLD_F2FP_SATFINITE) && !get(in, FLD_E8_FORMAT) &&
-         get(in, FLD_F8_SOURCE) == FROM_F32;
+  {
+    const uint32_t b = in->src[1][0][i], high = from == FROM_BF16 ? b & 0xffff0000 : in->src[0][0][i],
+                   low = from == FROM_BF16 ? b << 16 : b;
+    o->d[0][i] = in->src[2][0][i] << 16 | to_e8(high, mode == RP, finite) << 8 | to_e8(low, mode == RP, finite);
+  }
+  return (mode == RP || mode == RZ) && !get(in, FLD_E8_FORMAT) && (from == FROM_BF16 || from == FROM_F32);
 }
 
 static uint32_t from_f8(struct num *n, uint32_t v, bool e4m3, bool clamp)
@@ -330,11 +368,52 @@ static void pack_tf32(struct num *n, const struct ref_in *in, struct ref_out *o)
   }
 }
 
+/* To FP16 or BF16 by random bits: rounded to zero, then up when what is missing and slice / 2^16 reach a unit. */
+static uint64_t half_by_chance(struct num *n, uint32_t v, struct fmt to, uint32_t slice)
+{
+  num_from(n->x, v & 0x7fffffff, NUM_F32);
+  mpfr_set_prec(n->r, to.prec);
+  const int t = mpfr_set(n->r, n->x, MPFR_RNDZ);
+  uint64_t r = num_to(n->r, t, to, MPFR_RNDZ);
+  if (v << 1 == 0xff000000u) return num_inf(to);
+  num_from(n->y, r, to);
+  mpfr_set_prec(n->r, 300);
+  mpfr_sub(n->r, n->x, n->y, MPFR_RNDN);
+  /* a unit of r: that of its exponent, or of the subnormals */
+  const int width = (int)to.ebits, least = 2 - (1 << (width - 1));
+  int e = mpfr_zero_p(n->y) ? least : (int)mpfr_get_exp(n->y) - 1;
+  if (e < least) e = least;
+  mpfr_mul_2si(n->r, n->r, (int)to.prec - 1 - e + 16, MPFR_RNDN);
+  return mpfr_cmp_ui(n->r, 65536 - slice) >= 0 ? r + 1 : r;
+}
+
+static bool pack_half_by_chance(struct num *n, const struct ref_in *in, struct ref_out *o)
+{
+  const struct fmt to = get(in, FLD_F2FP_FMT) ? NUM_BF16 : NUM_F16;
+  EACH_LANE
+  {
+    uint32_t d = 0;
+    for (unsigned k = 0; k < 2; k++) {
+      const uint32_t v = in->src[k][0][i], c = in->src[2][0][i];
+      uint64_t h = half_by_chance(n, v, to, k ? c & 0xffff : c >> 16);
+      if (get(in, FLD_F2FP_SATFINITE) && h == num_inf(to)) h--;
+      if (v >> 31) h = get(in, FLD_F2FP_RELU) ? 0 : h | num_sign(to);
+      if ((v & 0x7fffffff) > 0x7f800000) h = num_nan(to);
+      d |= (uint32_t)h << (k ? 0 : 16);
+    }
+    o->d[0][i] = d;
+  }
+  return !get(in, FLD_F2FP_MERGE) && !get(in, FLD_F2FP_RND);
+}
+
 static bool f2fp(struct num *n, const struct ref_in *in, struct ref_out *o)
 {
   o->rows = 1;
   switch (get(in, FLD_F2FP_KIND)) {
-  case 0: pack_half(n, in, o); return true;
+  case 0:
+    if (get(in, FLD_F2FP_RS)) return pack_half_by_chance(n, in, o);
+    pack_half(n, in, o);
+    return true;
   case F8_KIND_UNPACK: return unpack_f8(n, in, o);
   case F8_KIND_TF32: pack_tf32(n, in, o); return true;
   case F8_KIND_PACK: return pack_f8(n, in, o);

@@ -117,6 +117,7 @@ static struct arith f32_arith(const struct ref_in *in)
   switch (in->sem) {
   case SEM_FADD:
   case SEM_FADD2:
+  case SEM_FHADD:
   case SEM_FSWZADD: a.op = ADD; break;
   case SEM_FMUL:
   case SEM_FMUL2: a.op = MUL; break;
@@ -130,6 +131,24 @@ static uint32_t f32_source(const struct ref_in *in, unsigned k, unsigned row, un
   return (uint32_t)signs(in->src[k][row][lane], NUM_F32, &in->s->src[k]);
 }
 
+/* The FP16 or BF16 term of FHADD, a factor of FHFMA, as the FP32 number it is. */
+static uint32_t half_term(struct num *n, const struct ref_in *in, unsigned k, unsigned lane)
+{
+  const struct fmt f = get(in, FLD_FH_BF16) ? NUM_BF16 : NUM_F16;
+  const bool upper = get(in, k ? FLD_FH_UPPER_B : FLD_FH_UPPER_A);
+  const uint64_t v = signs(in->src[k][0][lane] >> (upper ? 16 : 0) & 0xffff, f, &in->s->src[k]);
+  if (num_is_nan(v, f)) return 0x7fffffff;
+  num_from(n->x, v, f);
+  mpfr_set_prec(n->r, NUM_F32.prec);
+  const int t = mpfr_set(n->r, n->x, MPFR_RNDN);
+  return (uint32_t)num_to(n->r, t, NUM_F32, MPFR_RNDN);
+}
+
+static bool is_half_term(unsigned sem, unsigned k)
+{
+  return (sem == SEM_FHADD && k == 0) || (sem == SEM_FHFMA && k < 2);
+}
+
 static void f32_arithmetic(struct num *n, const struct ref_in *in, struct ref_out *o)
 {
   const struct arith a = f32_arith(in);
@@ -139,7 +158,8 @@ static void f32_arithmetic(struct num *n, const struct ref_in *in, struct ref_ou
       uint32_t v[3];
       for (unsigned k = 0; k < 3; k++) { /* pairs: 0 in order, 1 exchanged, 2 the first for both */
         unsigned swz = o->rows == 2 ? in->s->src[k].swz : 0;
-        v[k] = f32_source(in, k, swz == 2 ? 0 : row ^ swz, i);
+        v[k] = is_half_term(in->sem, k) ? half_term(n, in, k, i)
+                                          : f32_source(in, k, swz == 2 ? 0 : row ^ swz, i);
       }
       o->d[row][i] = (uint32_t)compute(n, &a, v[0], v[1], v[2]);
     }

@@ -314,6 +314,18 @@ static void ref_minmax(const struct ref_in *in, struct ref_out *o)
     EACH_LANE set_bit(&o->pu, i, (in->src[0][0][i] == in->src[1][0][i]) || !lane_of(o->pu, i));
 }
 
+/* add.sat.s32 */
+static void ref_viadd_saturating(const struct ref_in *in, struct ref_out *o)
+{
+  EACH_LANE
+  {
+    const int32_t a = (int32_t)in->src[0][0][i], b = (int32_t)in->src[1][0][i];
+    int32_t r;
+    if (__builtin_add_overflow(a, b, &r)) r = a < 0 ? INT32_MIN : INT32_MAX;
+    o->d[0][i] = (uint32_t)r;
+  }
+}
+
 static void ref_viadd(const struct ref_in *in, struct ref_out *o)
 {
   const uint64_t f = get(in, FLD_VIADD_FMT120) | get(in, FLD_VIADD_16X2);
@@ -371,8 +383,9 @@ static void ref_saturate(const struct ref_in *in, struct ref_out *o)
   {
     uint32_t a = clamp(in->src[0][0][i], bits, f & 1), b = clamp(in->src[1][0][i], bits, f & 1);
     o->d[0][i] = a;
+    const uint32_t c = in->sem == SEM_I2IP && get(in, FLD_I2IP_C) == 1 ? in->src[2][0][i] >> 16 : in->src[2][0][i];
     if (in->sem == SEM_I2IP)
-      o->d[0][i] = (bits < 16 ? in->src[2][0][i] << 2 * bits : 0) | (a & ones) << bits | (b & ones);
+      o->d[0][i] = (bits < 16 ? c << 2 * bits : 0) | (a & ones) << bits | (b & ones);
   }
 }
 
@@ -401,7 +414,10 @@ bool ref_int(const struct ref_in *in, struct ref_out *o)
   case SEM_VIMNMX:
   case SEM_VIMNMX3:
   case SEM_VIADDMNMX: ref_minmax(in, o); return true;
-  case SEM_VIADD: ref_viadd(in, o); return true;
+  case SEM_VIADD:
+    if (get(in, FLD_VIADD_ISAT)) ref_viadd_saturating(in, o);
+    else ref_viadd(in, o);
+    return true;
   case SEM_SHF: ref_shf(in, o); return true;
   case SEM_SGXT:
   case SEM_BMSK: ref_extend(in, o); return true;

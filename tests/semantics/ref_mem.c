@@ -88,8 +88,10 @@ struct mem_form mem_form(const struct sass_inst *s)
   f.ur = s->ua != SASS_URZ && !s->ua_is_descriptor;
   if (sass_has(s, FLD_LDS_STRIDE)) f.stride = strides[sass_get(s, FLD_LDS_STRIDE)];
   f.wide = !is_near(s->sem);
-  f.wide_a =
-      f.wide && (!sass_has(s, FLD_MEM_A64) || sass_get(s, FLD_MEM_A64) || s->sem == SEM_LDGSTS);
+  f.wide_a = f.wide;
+  static const enum sass_field_id width[] = {FLD_ATOM_A64_70, FLD_ATOM_A64, FLD_MEM_A64}; /* the last one decides */
+  for (unsigned k = 0; k < 3 && s->sem != SEM_LDGSTS; k++)
+    if (sass_has(s, width[k])) f.wide_a = f.wide && sass_get(s, width[k]);
   return f;
 }
 
@@ -245,13 +247,57 @@ static bool atomic(const struct mem_in *in, struct mem_state *m, const struct st
   return true;
 }
 
+/* Number `col` of a row of FP6 or FP4 numbers, bit by bit, as a byte: FP4 starts at its bit 2. */
+static uint8_t narrow(const uint8_t *row, unsigned col, unsigned bits)
+{
+  unsigned v = 0;
+  for (unsigned k = 0; k < bits; k++) {
+    const unsigned at = col * bits + k;
+    v |= (unsigned)(row[at / 8] >> at % 8 & 1) << k;
+  }
+  return (uint8_t)(bits == 4 ? v << 2 : v);
+}
+
+/* LDSM of FP4, FP6: byte k of lane i is number 4 (i % 4) + k of row i / 4. STSM of bytes: byte k of lane i is row
+ * i / 4 + 8 (k / 2), column 2 (i % 4) + k % 2; columns go to the addresses. */
+static bool matrix_of_bytes(const struct mem_in *in, struct mem_state *m, const struct state *old)
+{
+  enum { U4 = 5, U6 = 6, M816 = 2, STSM_8 = 5 };
+  const struct sass_inst *s = in->s;
+  const unsigned count = 1u << sass_get(s, FLD_LDSM_COUNT), fmt = (unsigned)sass_get(s, FLD_LDSM_FMT);
+  const bool store = s->sem == SEM_STSM;
+  if (count > 4 || in->exec != UINT32_MAX) return false;
+  if (store ? sass_get(s, FLD_STSM_FMT) != STSM_8
+            : (fmt != U4 && fmt != U6) || sass_get(s, FLD_LDSM_TRANS100) != M816)
+    return false;
+  for (unsigned j = 0; j < count; j++) EACH_LANE
+    {
+      uint32_t word[4];
+      if (store) data(old, &s->src[1], i, 4 * count, word);
+      for (unsigned k = 0; k < 4; k++) {
+        const unsigned from = 8 * j + (store ? 2 * (i % 4) + k % 2 : i / 4);
+        uint8_t *p = place(in, m, mem_address(s, &in->form, old, from), i);
+        if (store) {
+          p[i / 4 + 8 * (k / 2)] = (uint8_t)(word[j] >> 8 * k);
+        } else if (s->dst != SASS_RZ) {
+          uint32_t *d = &m->s.reg[s->dst + j][i];
+          *d = (*d & ~(0xffu << 8 * k)) | (uint32_t)narrow(p, 4 * (i % 4) + k, fmt == U4 ? 4 : 6) << 8 * k;
+        }
+      }
+    }
+  return true;
+}
+
 /* Lane 8j + r has the address of row r of matrix j; lane i holds elements 2 (i % 4) and one more
  * of row i / 4, of the transposed matrix with .MT88. */
 static bool matrix(const struct mem_in *in, struct mem_state *m, const struct state *old)
 {
   const struct sass_inst *s = in->s;
   const unsigned count = 1u << sass_get(s, FLD_LDSM_COUNT),
-                 trans = (unsigned)sass_get(s, FLD_LDSM_TRANS);
+                 format = (unsigned)(sass_get(s, FLD_LDSM_FMT) | (sass_get(s, FLD_STSM_FMT) & 1)),
+                 trans = (unsigned)(sass_get(s, FLD_LDSM_TRANS) | sass_get(s, FLD_LDSM_TRANS100) |
+                                    sass_get(s, FLD_STSM_FMT) >> 1);
+  if (format) return matrix_of_bytes(in, m, old);
   if (count > 4 || trans > 1 || in->exec != UINT32_MAX) return false;
   for (unsigned j = 0; j < count; j++) EACH_LANE
     {

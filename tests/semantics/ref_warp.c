@@ -3,6 +3,9 @@
  * does not execute is read as its register is (PTX leaves it undefined). R2UR takes the value of
  * the first executing lane; ELECT elects the first.
  */
+#include <math.h>
+#include <string.h>
+
 #include "sem.h"
 
 #define EACH_LANE for (unsigned i = 0; i < SEM_LANES; i++)
@@ -90,16 +93,45 @@ static uint32_t combine(uint64_t op, bool sign, uint32_t x, uint32_t y)
   }
 }
 
+/* redux.sync of FP32: magnitudes with bit 0 of the operation; NaN counts with .NAN alone, -0 is below +0. */
+static bool redux_f32(const struct ref_in *in, struct ref_out *o)
+{
+  const bool min = get(in, FLD_CREDUX_OP) & 2, nan_wins = get(in, FLD_CREDUX_NAN);
+  bool any = false, nan = false;
+  float r = 0;
+  EACH_LANE
+  {
+    float v;
+    uint32_t bits = in->src[0][0][i];
+    if (get(in, FLD_CREDUX_OP) & 1) bits &= 0x7fffffff;
+    memcpy(&v, &bits, sizeof v);
+    if (!lane_of(in->exec, i)) continue;
+    if (v != v) {
+      nan = true;
+      continue;
+    }
+    const bool below = v < r || (v == r && signbit(v) && !signbit(r));
+    if (!any || (v != r || signbit(v) != signbit(r) ? below == min : false)) r = v;
+    any = true;
+  }
+  memcpy(&o->d[0][0], &r, sizeof r);
+  if (!any || (nan && nan_wins)) o->d[0][0] = 0x7fffffff;
+  return true;
+}
+
 static bool redux(const struct ref_in *in, struct ref_out *o)
 {
+  const unsigned type = (unsigned)get(in, FLD_CREDUX_TYPE);
+  if (type == 2) return redux_f32(in, o);
+  if (type > 2 || get(in, FLD_CREDUX_OP) & 1 || get(in, FLD_CREDUX_NAN)) return false;
   const uint64_t op =
-      in->sem == SEM_CREDUX ? (get(in, FLD_CREDUX_MIN) ? 4 : 5) : get(in, FLD_REDUX_OP);
+      in->sem == SEM_CREDUX ? (get(in, FLD_CREDUX_OP) & 2 ? 4 : 5) : get(in, FLD_REDUX_OP);
   bool first = true;
   uint32_t r = 0;
   EACH_LANE
   {
     if (!lane_of(in->exec, i)) continue;
-    r = first ? in->src[0][0][i] : combine(op, get(in, FLD_SIGNED_OR_NONE), r, in->src[0][0][i]);
+    r = first ? in->src[0][0][i] : combine(op, get(in, FLD_SIGNED_OR_NONE) || type == 1, r, in->src[0][0][i]);
     first = false;
   }
   o->d[0][0] = r;

@@ -60,7 +60,7 @@ static void test_address_modes(void **state)
       struct footprint fp;
       bool endless = isinf(want[i].x) && (mode == ADDRESS_WRAP || mode == ADDRESS_MIRROR);
       if (endless) continue;
-      sampler_footprint(&o, SAMPLE_FILTER, (uint32_t[3]){bits_of(want[i].x)}, 0, &fp);
+      sampler_footprint(&o, SAMPLE_FILTER, (uint32_t[3]){bits_of(want[i].x)}, (int8_t[3]){0}, 0, &fp);
       assert_int_equal(fp.n, 1);
       assert_int_equal(texel(&fp, 0), expect[mode]);
     }
@@ -82,7 +82,7 @@ static void test_weights(void **state)
   o.sampler.normalized = false;
   for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
     struct footprint fp;
-    sampler_footprint(&o, SAMPLE_FILTER, (uint32_t[3]){bits_of(want[i].x)}, 0, &fp);
+    sampler_footprint(&o, SAMPLE_FILTER, (uint32_t[3]){bits_of(want[i].x)}, (int8_t[3]){0}, 0, &fp);
     assert_int_equal(fp.n, 2);
     assert_int_equal(texel(&fp, 0), want[i].lo);
     assert_int_equal(texel(&fp, 1), want[i].hi);

@@ -40,11 +40,13 @@ struct usual {
 
 static const struct usual usual[] = {
     {FLD_MOV_MASK, SEM__N, 15, 0},       {FLD_MEM_A64, SEM__N, 1, 0},
-    {FLD_UNK_MEM_70, SEM_RED, 2, 0},     {FLD_UNK_MEM_70, SEM__N, 3, 0},
-    {FLD_UNK_LDGSTS_70, SEM__N, 1, 0},   {FLD_IMMA_COL, SEM__N, 1, 0},
+    {FLD_ATOM_A64_70, SEM__N, 1, 0},     {FLD_UNK_REDAS_72, SEM__N, 1, 0},
+    {FLD_UNK_LDGSTS_70, SEM__N, 1, 0},   {FLD_UNK_CCTL_79, SEM__N, 1, 0},
+    {FLD_UNK_VIADD_72, SEM__N, 1, 0},    {FLD_IMMA_COL, SEM__N, 1, 0},
     {FLD_BMMA_POPC, SEM__N, 1, 0},       {FLD_UNK_I2IP_74, SEM__N, 1, 90},
     {FLD_MUFU_FMT, SEM__N, 0, 0},        {FLD_DEPBAR_LE, SEM__N, 1, 0},
     {FLD_IADD_64, SEM__N, 1, 0},         {FLD_UNUSED_RC, SEM__N, SASS_RZ, 0},
+    {FLD_UNUSED_RD, SEM_LDGSTS, SASS_RZ, 0},
     {FLD_UNK_SYNCS_70, SEM__N, 1, 0},    {FLD_ATOM_A64, SEM__N, 1, 0},
     {FLD_PP, SEM_BAR, 0, 0},             {FLD_TEX_B, SEM__N, 1, 0},
     {FLD_UNK_TEX_48, SEM__N, 255, 0},    {FLD_TEX_RD2, SEM__N, SASS_RZ, 0},

@@ -31,8 +31,8 @@ static const uint8_t class_of[FLD__N] = {
     [FLD_TARGET_LEPC] = CLASS_BYTE_TARGET,
     [FLD_BREG] = CLASS_BREG, [FLD_MEM_DESC] = CLASS_DESC, [FLD_LDS_STRIDE] = CLASS_CHOICE,
     [FLD_LDGSTS_DESC] = CLASS_DESC, [FLD_RED_DESC] = CLASS_DESC, [FLD_ATOM_DESC76] = CLASS_DESC,
-    [FLD_ATOM_DESC90] = CLASS_DESC,
-    [FLD_MEM_A64] = CLASS_WIDTH, [FLD_ATOM_A64] = CLASS_WIDTH,
+    [FLD_ATOM_DESC90] = CLASS_DESC, [FLD_ATOM_DESC71] = CLASS_DESC,
+    [FLD_MEM_A64] = CLASS_WIDTH, [FLD_ATOM_A64] = CLASS_WIDTH, [FLD_ATOM_A64_70] = CLASS_WIDTH,
     [FLD_BMOV_STATE] = CLASS_CHOICE, [FLD_RPC_HI] = CLASS_CHOICE, [FLD_SR] = CLASS_SR,
     [FLD_CBANK_LDC] = CLASS_BANK, [FLD_COFF_LDC] = CLASS_BANK_OFFSET,
     [FLD_COFF_LDCU] = CLASS_BANK_OFFSET,
@@ -358,9 +358,12 @@ static bool source_signs(struct attempt *a, struct span *s, unsigned op, enum sr
     return false;
   if (op & OM_SWZ)
     add_choice(a, modifier_field(a, at, FLD_HSWZ_A, FLD_HSWZ_B, FLD_HSWZ_C, FLD_HSWZ_C), 4);
-  if (a->row->sem == SEM_R2P) add_choice(a, FLD_PR_BYTE, 4);
+  if (a->row->sem == SEM_R2P || a->row->sem == SEM_UR2UP) add_choice(a, FLD_PR_BYTE, 4);
   if (op & OM_SEL) add_choice(a, FLD_CVT_SEL, 4);
   if ((op & OM_KIND) == OPD_B && asm_field(a, FLD_F8_UPPER) >= 0) add_choice(a, FLD_F8_UPPER, 2);
+  if ((op & OM_KIND) == OPD_C && asm_field(a, FLD_I2IP_C) >= 0) add_choice(a, FLD_I2IP_C, 4);
+  if ((op & OM_KIND) == OPD_A && asm_field(a, FLD_FH_UPPER_A) >= 0) add_choice(a, FLD_FH_UPPER_A, 2);
+  if ((op & OM_KIND) == OPD_B && asm_field(a, FLD_FH_UPPER_B) >= 0) add_choice(a, FLD_FH_UPPER_B, 2);
   return true;
 }
 
@@ -425,8 +428,21 @@ static void choose_width(struct attempt *a, bool usual)
   }
 }
 
+/* desc[UR4]; `next`: the word names the register before. */
+static bool read_descriptor(struct attempt *a, struct span *s, unsigned id, bool next)
+{
+  unsigned r;
+  struct span t;
+  if (!span_char(s, '[')) return false;
+  if (!next) return read_ureg(a, s, id) && span_char(s, ']');
+  t = *s;
+  if (!span_register(s, "UR", 0, &r) || r == 0) return false;
+  return put(a, id, r - 1, t.p) && span_char(s, ']');
+}
+
 static bool read_address(struct attempt *a, struct span s, const uint16_t *fields)
 {
+  bool next = fields == row_operand_fields(OPD_LDGSTS_GN) || fields == row_operand_fields(OPD_LDGSTS_GN100);
   unsigned desc = FLD_NONE, ureg = of_class(fields, CLASS_UREG);
   const char *at = s.p;
   for (unsigned i = 0; ureg && i < a->n; i++)
@@ -434,7 +450,7 @@ static bool read_address(struct attempt *a, struct span s, const uint16_t *field
   bool has_desc = span_word(&s, "desc");
   if (has_desc) {
     if (!ureg) return fail_here(a, WRONG_KIND, at, "this form has no descriptor");
-    if (!span_char(&s, '[') || !read_ureg(a, &s, ureg) || !span_char(&s, ']'))
+    if (!read_descriptor(a, &s, ureg, next))
       return fail_here(a, WRONG_VALUE, s.p, "write desc[UR4][R2.64+0x10]");
   }
   if (desc && !put(a, desc, has_desc, at)) return false;
@@ -453,7 +469,8 @@ static bool read_address(struct attempt *a, struct span s, const uint16_t *field
   if (ureg && a->line->strict && !has_ureg)
     return fail_here(a, WRONG_KIND, at, "this form has a uniform register");
   /* The vendor's notation of sm_80 to sm_89 leaves the descriptor out. */
-  if (ureg && !has_ureg && memmem(at, (size_t)(s.end - at), ".64", 3))
+  bool near_pair = a->row->width == W_STAS || a->row->width == W_REDAS; /* [R4.64]: shared address, mbarrier */
+  if (ureg && !has_ureg && !near_pair && memmem(at, (size_t)(s.end - at), ".64", 3))
     return asm_fail(a, AT_WORD + 2, at, "operand %u: name the memory descriptor: desc[UR4][R2.64]",
                     a->position + 1);
   for (; *fields; fields++)

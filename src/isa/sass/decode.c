@@ -104,6 +104,14 @@ bool sass_has(const struct sass_inst *s, enum sass_field_id id)
   return find_field(s, id) >= 0;
 }
 
+bool sass_address_is_wide(const struct sass_inst *s)
+{
+  static const enum sass_field_id width[] = {FLD_MEM_A64, FLD_ATOM_A64, FLD_ATOM_A64_70, FLD_MEM_E};
+  for (unsigned i = 0; i < sizeof width / sizeof width[0]; i++)
+    if (sass_has(s, width[i])) return sass_get(s, width[i]);
+  return true;
+}
+
 unsigned sass_urz_code(unsigned sm)
 {
   return sm < 100 ? 63 : 255;
@@ -195,7 +203,7 @@ static int64_t get_signed(const struct sass_inst *s, unsigned id)
 struct address_form {
   uint16_t ureg, offset, descriptor; /* descriptor: field that says so; FLD_NONE: never */
   uint8_t unit;                      /* bytes of an offset's step */
-  bool always;                       /* a descriptor, whatever any bit holds (compiler output, CUDA 13.0) */
+  bool next;                         /* the uniform register behind the named one (compiler output, CUDA 13.0) */
 };
 
 enum { BYTES_256 = 32 };
@@ -212,10 +220,12 @@ static const struct address_form address_forms[] = {
   [OPD_ADDR_S256] = {FLD_URC, FLD_OFFSET_S256, FLD_MEM_DESC, BYTES_256, false},
   [OPD_USADDR] = {FLD_URA, FLD_MEM_OFFSET, FLD_NONE, 1, false},
   [OPD_ADDR_UC] = {FLD_URC6, FLD_MEM_OFFSET, FLD_NONE, 1, false}, /* sm_75 */
-  [OPD_ADDR_AC100] = {FLD_URC, FLD_MEM_OFFSET23, FLD_NONE, 1, true},
+  [OPD_LDGSTS_GN] = {FLD_URC6, FLD_LDGSTS_GOFF, FLD_MEM_DESC, 1, true},
+  [OPD_LDGSTS_GN100] = {FLD_URC, FLD_LDGSTS_GOFF, FLD_LDGSTS_DESC, 1, true},
+  [OPD_ADDR_AC100] = {FLD_URC, FLD_MEM_OFFSET23, FLD_NONE, 1, false}, /* ATOM_DESC76, ATOM_DESC90 */
   [OPD_ADDR_RC100] = {FLD_URC, FLD_MEM_OFFSET, FLD_RED_DESC, 1, false},
   [OPD_LDGSTS_G100] = {FLD_URC, FLD_LDGSTS_GOFF, FLD_LDGSTS_DESC, 1, false},
-  [OPD_ADDR_AC] = {FLD_URC6, FLD_MEM_OFFSET, FLD_NONE, 1, true},
+  [OPD_ADDR_AC] = {FLD_URC6, FLD_MEM_OFFSET, FLD_ATOM_DESC71, 1, false},
   [OPD_ADDR_O32] = {FLD_NONE, FLD_OFFSET32, FLD_NONE, 1, false},
   [OPD_CCTL] = {FLD_NONE, FLD_OFFSET32, FLD_NONE, 1, false},
   [OPD_LDGSTS_G] = {FLD_URC6, FLD_LDGSTS_GOFF, FLD_MEM_DESC, 1, false},
@@ -229,8 +239,9 @@ static void fill_address(struct sass_inst *s, unsigned kind)
   const struct address_form *f = kind < n && address_forms[kind].unit ? &address_forms[kind] : &plain;
   s->src[0] = src_reg(kind == OPD_USADDR ? SASS_RZ : sass_get(s, FLD_RA));
   s->offset = get_signed(s, f->offset) * f->unit;
-  if (f->ureg) s->ua = ureg(s, sass_get(s, f->ureg));
-  if (f->always || (f->descriptor && sass_get(s, f->descriptor))) s->ua_is_descriptor = true;
+  if (f->ureg) s->ua = ureg(s, sass_get(s, f->ureg) + f->next);
+  s->ua_is_descriptor = (f->descriptor && sass_get(s, f->descriptor)) ||
+                        sass_get(s, FLD_ATOM_DESC76) || sass_get(s, FLD_ATOM_DESC90);
 }
 
 static void fill_constant_address(struct sass_inst *s, unsigned kind)
@@ -327,6 +338,14 @@ static void op_usource(struct sass_inst *s, unsigned op, unsigned arg)
       (struct sass_src){.kind = SRC_UREG, .index = ureg(s, sass_get(s, arg & SRC_FIELD))};
 }
 
+/* LDGSTS whose shared address is a uniform register. */
+static void op_shared_ureg(struct sass_inst *s, unsigned op, unsigned arg)
+{
+  (void)op, (void)arg;
+  s->src[1] = (struct sass_src){.kind = SRC_UREG,
+                                .index = ureg(s, sass_get(s, sass_has(s, FLD_URC) ? FLD_URC : FLD_URC6))};
+}
+
 /* The handle of a texture or surface in a constant bank. */
 static void op_handle_constant(struct sass_inst *s, unsigned op, unsigned arg)
 {
@@ -399,7 +418,9 @@ static const struct {
     [OPD_ADDR_RC100] = {op_address, 0}, [OPD_LDGSTS_G100] = {op_address, 0},
     [OPD_ADDR_L256] = {op_address, 0}, [OPD_ADDR_S256] = {op_address, 0},
     [OPD_DATA_HI] = {op_reg, SRC(2, FLD_RD)},
-    [OPD_LDGSTS_S] = {op_reg, SRC(1, FLD_RD)},
+    [OPD_LDGSTS_S] = {op_reg, SRC(1, FLD_RD)}, [OPD_LDGSTS_SU] = {op_shared_ureg, 0},
+    [OPD_LDGSTS_SU100] = {op_shared_ureg, 0},
+    [OPD_LDGSTS_GN] = {op_address, 0}, [OPD_LDGSTS_GN100] = {op_address, 0},
     [OPD_CADDR] = {op_constant_address, 0}, [OPD_UCADDR] = {op_constant_address, 0},
     [OPD_UCADDR_UR] = {op_constant_address, 0}, [OPD_LDCU] = {op_constant_address, 0},
     [OPD_T48] = {op_target, FLD_TARGET48}, [OPD_T56] = {op_target, FLD_TARGET56},

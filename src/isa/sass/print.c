@@ -120,6 +120,7 @@ static bool reused(const struct inst *t, unsigned slot)
 static void put_source(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
                        unsigned n)
 {
+  static const char *const kept[] = {"", ".H1", ".24", ".28"}; /* I2IP: bits of c */
   const struct sass_src *src = &s->src[n];
   bool invert = op & OM_INV || (op & OM_XINV && sass_get(s, FLD_X));
   put(o, "%s%s", src->neg ? invert ? "~" : "-" : "", src->abs ? "|" : "");
@@ -131,11 +132,15 @@ static void put_source(struct text *o, const struct sass_inst *s, const struct i
   case SRC_IMM: put_constant(o, s, src->imm); break;
   default: break;
   }
+  if (src->kind == SRC_UREG) put_swizzle(o, s, op, src);
   if (src->abs) put(o, "|");
   if (src->kind == SRC_REG && reused(t, row_position(s->row, n))) put(o, ".reuse");
-  put_swizzle(o, s, op, src);
-  if ((op & OM_KIND) == OPD_B && sass_get(s, FLD_F8_UPPER)) put(o, ".H1");
-  if ((op & OM_KIND) == OPD_A && s->sem == SEM_R2P)
+  if (src->kind != SRC_UREG) put_swizzle(o, s, op, src);
+  if (s->sem == SEM_PLOP3_SIGN) put(o, ".SIGN");
+  if (s->sem == SEM_I2IP && (op & OM_KIND) == OPD_C) put(o, "%s", kept[sass_get(s, FLD_I2IP_C)]);
+  if ((op & OM_KIND) == OPD_B && (sass_get(s, FLD_F8_UPPER) || sass_get(s, FLD_FH_UPPER_B))) put(o, ".H1");
+  if ((op & OM_KIND) == OPD_A && sass_get(s, FLD_FH_UPPER_A)) put(o, ".H1");
+  if ((op & OM_KIND) == OPD_A && (s->sem == SEM_R2P || s->sem == SEM_UR2UP))
     put(o, "%s", sass_fields[FLD_PR_BYTE].names[sass_get(s, FLD_PR_BYTE)]);
   if (s->row->width == W_IMMA || s->row->width == W_BMMA)
     put(o, "%s", n == 0 ? ".ROW" : n == 1 ? ".COL" : "");
@@ -167,8 +172,11 @@ static void put_address(struct text *o, const struct sass_inst *s, const struct 
   static const char *const stride[4] = {"", ".X4", ".X8", ".X16"};
   bool near = kind >= OPD_SADDR && kind <= OPD_XADDR_C;
   bool indexed = kind == OPD_XADDR_B || kind == OPD_XADDR_C ||
-                 s->sem == SEM_SYNCS_CCTL; /* URZ is written here */
-  bool has_reg = s->src[0].index != SASS_RZ || (s->ua == SASS_URZ && !s->offset && !indexed);
+                 s->sem == SEM_SYNCS_CCTL || s->sem == SEM_SYNCS_ARRIVE ||
+                 s->sem == SEM_SYNCS_PHASECHK; /* URZ is written here */
+  bool wide = s->sem == SEM_LDGSTS || sass_address_is_wide(s);
+  bool narrow_base = !near && !wide && s->ua != SASS_URZ && !s->ua_is_descriptor;
+  bool has_reg = s->src[0].index != SASS_RZ || (s->ua == SASS_URZ && !s->offset && !indexed) || narrow_base;
   if (s->ua_is_descriptor && !(s->row->traits & ROW_QUIET_DESC)) {
     put(o, "desc[");
     put_ureg(o, s->ua);
@@ -177,8 +185,8 @@ static void put_address(struct text *o, const struct sass_inst *s, const struct 
   put(o, "[");
   if (has_reg) {
     put_reg(o, s->src[0].index);
-    bool wide = !sass_has(s, FLD_MEM_A64) || sass_get(s, FLD_MEM_A64);
     if (s->ua != SASS_URZ && !near) put(o, wide ? ".64" : ".U32");
+    if (s->row->width == W_STAS || s->row->width == W_REDAS) put(o, ".64");
     if (sass_has(s, FLD_LDS_STRIDE)) put(o, "%s", stride[sass_get(s, FLD_LDS_STRIDE)]);
     if (reused(t, 0)) put(o, ".reuse");
   }
@@ -216,11 +224,12 @@ static void put_bstate(struct text *o, unsigned state)
   else put(o, "STATE%u", state);
 }
 
-static void put_depbar(struct text *o, const struct inst *t)
+static void put_depbar(struct text *o, const struct sass_inst *s, const struct inst *t)
 {
-  put(o, "SB%u, 0x%x", t->depbar_sb, t->depbar_le);
+  bool counts = sass_get(s, FLD_DEPBAR_LE);
+  if (counts || !t->depbar_mask) put(o, "SB%u, 0x%x", t->depbar_sb, t->depbar_le);
   if (!t->depbar_mask) return;
-  put(o, ", {");
+  put(o, counts ? ", {" : "{");
   for (int i = 5, first = 1; i >= 0; i--)
     if (t->depbar_mask >> i & 1) put(o, first ? "%d" : ",%d", i), first = 0;
   put(o, "}");
@@ -236,8 +245,11 @@ static bool is_quiet_f2fp(const struct sass_inst *s, unsigned kind)
 {
   unsigned f2fp = (unsigned)sass_get(s, FLD_F2FP_KIND);
   if (s->sem != SEM_F2FP) return false;
+  if (kind == OPD_C && sass_get(s, FLD_F2FP_RS)) return false;
   if (kind == OPD_C) return f2fp == 0 ? !sass_get(s, FLD_F2FP_MERGE) : f2fp < 8;
-  return f2fp == 4 || f2fp == 5 || (f2fp == 10 && sass_get(s, FLD_F8_SOURCE) == 1);
+  if (f2fp == 0) return sass_get(s, FLD_F2FP_MERGE);
+  const unsigned from_pair = 1; /* F8_SOURCE, E8_SOURCE */
+  return f2fp == 4 || f2fp == 5 || sass_get(s, FLD_F8_SOURCE) == from_pair || sass_get(s, FLD_E8_SOURCE) == from_pair;
 }
 
 /* Operands that are only written when they say something. */
@@ -429,7 +441,8 @@ static void op_ldgsts_shared(struct text *o, const struct sass_inst *s, const st
 {
   (void)t, (void)op, (void)arg;
   put(o, "[");
-  put_reg(o, s->src[1].index);
+  if (s->src[1].kind == SRC_UREG) put_ureg(o, s->src[1].index);
+  else put_reg(o, s->src[1].index);
   put_offset(o, bits_sext(sass_get(s, FLD_LDGSTS_SOFF), 20), false);
   put(o, "]");
 }
@@ -473,8 +486,8 @@ static void op_umask(struct text *o, const struct sass_inst *s, const struct ins
 static void op_depbar(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
                       unsigned arg)
 {
-  (void)s, (void)op, (void)arg;
-  put_depbar(o, t);
+  (void)op, (void)arg;
+  put_depbar(o, s, t);
 }
 
 static void op_scale_lanes(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
@@ -533,7 +546,9 @@ static const struct {
     [OPD_ADDR_L256] = {op_address, 0}, [OPD_ADDR_S256] = {op_address, 0},
     [OPD_D_HI] = {op_reg, FLD_RD_HI}, [OPD_DATA_HI] = {op_plain, PLAIN(2, 2)},
     [OPD_MASK256] = {op_number, FLD_MASK_L256},
-    [OPD_LDGSTS_S] = {op_ldgsts_shared, 0},
+    [OPD_LDGSTS_S] = {op_ldgsts_shared, 0}, [OPD_LDGSTS_SU] = {op_ldgsts_shared, 0},
+    [OPD_LDGSTS_SU100] = {op_ldgsts_shared, 0},
+    [OPD_LDGSTS_GN] = {op_address, 0}, [OPD_LDGSTS_GN100] = {op_address, 0},
     [OPD_CADDR] = {op_constant_address, 0}, [OPD_UCADDR] = {op_constant_address, 0},
     [OPD_UCADDR_UR] = {op_constant_address, 0}, [OPD_LDCU] = {op_constant_address, 0},
     [OPD_T48] = {op_target, 0}, [OPD_T56] = {op_target, 0}, [OPD_T30] = {op_target, 0},
@@ -560,7 +575,7 @@ static bool is_default_type(const struct sass_inst *s, unsigned id, uint64_t v)
   case SEM_FRND: case SEM_UFRND: return id == FLD_CVT_SRC_FSIZE || (id == FLD_CVT_DST_FSIZE && v == 2);
   case SEM_BAR: return id == FLD_BAR_RED && sass_get(s, FLD_BAR_OP) != 2;
   case SEM_IDP: return id == FLD_IDP_HI;
-  case SEM_R2P: return id == FLD_PR_BYTE; /* written after the register */
+  case SEM_R2P: case SEM_UR2UP: return id == FLD_PR_BYTE; /* written after the register */
   default: return false;
   }
 }

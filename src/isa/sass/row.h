@@ -89,7 +89,8 @@ enum sass_opd {
   OPD_UDQ, OPD_IMM64,
   OPD_ADDR_UC,                              /* sm_75 atomics: the uniform register is added */
   OPD_ADDR_AC100, OPD_ADDR_RC100,           /* sm_100+: ATOM, ATOMG; REDG */
-  OPD_LDGSTS_G100, OPD_LDCU, OPD_UMASK100,
+  OPD_LDGSTS_G100, OPD_LDGSTS_SU, OPD_LDGSTS_SU100, OPD_LDGSTS_GN, OPD_LDGSTS_GN100 /* shared address in UR, descriptor in the next */,
+  OPD_LDCU, OPD_UMASK100,
   OPD_TD2, OPD_TA, OPD_TB,                  /* TEX …: second result, arguments */
   OPD_TBANK, OPD_TOFF, OPD_TUR, OPD_TUOFF, OPD_HC, /* handle: constant, uniform register, Rc */
   OPD_TDIM, OPD_TMASK, OPD_TQUERY, OPD_SUADDR, /* SULD …: [R4] */
@@ -126,6 +127,7 @@ enum sass_width {
   W_ARRIVE, /* 64-bit mbarrier: d pair */
   W_EXCH,   /* the same: data pair */
   W_STAS,   /* a pair, data by MEM_SIZE */
+  W_REDAS,  /* the same, data by ATOM_ITYPE */
   W_TEX,    /* arguments by sass_tex_args(), results by TEX_MASK */
   W_SUST_P, /* data by SURF_MASK */
   W_SURED,

@@ -87,6 +87,7 @@ enum {
 };
 #define FL(flag) .flags = FLAG_##flag
 #define UNI(flag) FL(flag), .traits = ROW_UREGS | ROW_UPRED_D | ROW_UPRED_S
+#define UREGS(flag) FL(flag), .traits = ROW_UREGS
 #define UPD(flag) FL(flag), .traits = ROW_UPRED_D
 #define UPS(flag) FL(flag), .traits = ROW_UPRED_S
 #define UPSMEM(space, operation, flag)                                                             \
@@ -235,6 +236,10 @@ static const uint16_t opd_fields[OPD__N][OPD_FIELDS] = {
     [OPD_LDGSTS_S] = {FLD_RD, FLD_LDGSTS_SOFF},
     [OPD_LDGSTS_G] = {FLD_RA, FLD_URC6, FLD_MEM_DESC, FLD_LDGSTS_GOFF},
     [OPD_LDGSTS_G100] = {FLD_RA, FLD_URC, FLD_LDGSTS_DESC, FLD_LDGSTS_GOFF},
+    [OPD_LDGSTS_SU] = {FLD_UNUSED_RD, FLD_URC6, FLD_LDGSTS_SOFF},
+    [OPD_LDGSTS_SU100] = {FLD_UNUSED_RD, FLD_URC, FLD_LDGSTS_SOFF},
+    [OPD_LDGSTS_GN] = {FLD_RA, FLD_URC6, FLD_MEM_DESC, FLD_LDGSTS_GOFF},
+    [OPD_LDGSTS_GN100] = {FLD_RA, FLD_URC, FLD_LDGSTS_DESC, FLD_LDGSTS_GOFF},
     [OPD_LDCU] = {FLD_URA, FLD_CBANK_LDC, FLD_COFF_LDCU},
     [OPD_UMASK100] = {FLD_URA},
     [OPD_UDQ] = {FLD_URD}, [OPD_IMM64] = {FLD_IMM64},
@@ -339,6 +344,8 @@ unsigned field_width(unsigned id)
 enum sass_imm row_immediate(const struct sass_inst *s)
 {
   enum { RCP64H = 6, RSQ64H = 7 }; /* FLD_MUFU_OP */
+  enum { FSIZE_F32 = 2 };
+  if (sass_get(s, FLD_CVT_SRC_FSIZE) == FSIZE_F32) return IMM_F32;
   unsigned op = s->sem == SEM_MUFU ? (unsigned)sass_get(s, FLD_MUFU_OP) : 0;
   return op == RCP64H || op == RSQ64H ? IMM_F64 : s->row->imm;
 }

@@ -163,15 +163,19 @@ struct word128 sass_encode(const struct sass_inst *s, const struct inst_ctrl *ct
 uint64_t sass_get(const struct sass_inst *s, enum sass_field_id id);
 bool sass_has(const struct sass_inst *s, enum sass_field_id id);
 
+/* Ra of a global or generic address is a pair: a bit says so where the address has a uniform register. */
+bool sass_address_is_wide(const struct sass_inst *s);
+
 /* Arguments of TEX, TLD, TLD4, TXD: argument i is register i of src[0] when i < n_a, else register
  * i - n_a of src[1]. layer, handle, lod: which argument it is, or -1. The layer is an integer; TXD
- * has it last, the others first. With .SCR the arguments are divided evenly (compiler output, CUDA
+ * has it last, the others first. The value .DC compares with is the last argument. With .SCR the arguments are divided evenly (compiler output, CUDA
  * 13.0). TXD's gradients, all of src[1], are not listed. Surfaces: the coordinates x, y, z or x, y,
  * layer are the registers of src[0]; src[2] is the handle. */
 struct sass_tex_args {
   uint8_t n, n_a, n_coords; /* in all; in src[0]; coordinates without the layer */
   uint8_t first;            /* argument that is x; y, z follow */
   int8_t layer, handle, lod;
+  int8_t offset;            /* in texels, packed: .AOFFI; TXD: bits 31:16 of this one, maybe the layer's */
 };
 struct sass_tex_args sass_tex_args(const struct sass_inst *s);
 /* Coordinates of a surface access with its layer, 1..3. */

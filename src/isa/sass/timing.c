@@ -7,7 +7,7 @@
 #include "isa/sass/row.h"
 
 enum { SLOT_A, SLOT_B, SLOT_C };
-enum { SURED_U64 = 2 };
+enum { SURED_U64 = 2, SURED_S64 = 5, MT1616 = 4 };
 enum role { ROLE_D, ROLE_A, ROLE_B, ROLE_C };
 
 static void add_operand(struct operand *list, uint8_t *n, unsigned max, struct operand o)
@@ -62,11 +62,15 @@ static unsigned data_bytes(const struct sass_inst *s)
   case W_MEM: return mem_bytes(s);
   case W_256: return 32;
   case W_ATOM: case W_ATOM4: case W_ATOMF: case W_ATOMS: case W_CAS: return atom_bytes(s);
-  case W_LDSM: return 4u << sass_get(s, FLD_LDSM_COUNT);
+  case W_LDSM: return (sass_get(s, FLD_LDSM_TRANS100) == MT1616 ? 8u : 4u) << sass_get(s, FLD_LDSM_COUNT);
   case W_ARRIVE: case W_EXCH: return 8;
   case W_STAS: return mem_bytes(s);
+  case W_REDAS: return atom_bytes(s);
   case W_SUST_P: return 4 * bits_count(sass_get(s, FLD_SURF_MASK));
-  case W_SURED: return sass_get(s, FLD_SURED_TYPE) == SURED_U64 ? 8 : 4;
+  case W_SURED: {
+    unsigned type = (unsigned)sass_get(s, FLD_SURED_TYPE);
+    return type == SURED_U64 || type == SURED_S64 ? 8 : 4;
+  }
   default: return 4;
   }
 }
@@ -80,15 +84,20 @@ struct sass_tex_args sass_tex_args(const struct sass_inst *s)
   unsigned dim = (unsigned)sass_get(s, FLD_TEX_DIM), lod = (unsigned)sass_get(s, FLD_TEX_LOD);
   bool has_lod = lod > LZ || (sass_get(s, FLD_TEX_LOD100) & LOD_FIELD) || sass_get(s, FLD_TLD_LOD100);
   bool txd = s->sem == SEM_TXD, array = dim & ARRAY;
-  struct sass_tex_args a = {.n_coords = coords[dim], .layer = -1, .handle = -1, .lod = -1};
+  struct sass_tex_args a = {.n_coords = coords[dim], .layer = -1, .handle = -1, .lod = -1, .offset = -1};
+  bool offset = sass_get(s, FLD_TEX_AOFFI) || sass_get(s, FLD_TEX_AOFFI100);
   if (txd && sass_get(s, FLD_TEX_B)) a.handle = (int8_t)a.n++;
   if (!txd && array) a.layer = (int8_t)a.n++;
   a.first = a.n;
   a.n = (uint8_t)(a.n + a.n_coords);
-  if (txd && array) a.layer = (int8_t)a.n++;
+  if (txd && offset) a.offset = (int8_t)a.n;
+  if (txd && array) a.layer = (int8_t)a.n;
+  if (txd) a.n = (uint8_t)(a.n + (array || offset));
   a.n_a = a.n;
   if (!txd && sass_get(s, FLD_TEX_B)) a.handle = (int8_t)a.n++;
   if (has_lod) a.lod = (int8_t)a.n++;
+  if (!txd && offset) a.offset = (int8_t)a.n++;
+  if (sass_get(s, FLD_TEX_DC)) a.n++;
   if (sass_get(s, FLD_TEX_SCR)) a.n_a = (uint8_t)((a.n + 1) / 2);
   return a;
 }
@@ -261,8 +270,8 @@ static void add_source(const struct sass_inst *s, struct inst *t, unsigned n)
 
 static void add_address(const struct sass_inst *s, struct inst *t, unsigned kind)
 {
-  bool wide = s->row->width == W_STAS || kind == OPD_ADDR || kind == OPD_ADDR_AC || kind == OPD_ADDR_O32 ||
-              kind == OPD_LDGSTS_G || kind == OPD_ADDR_UC || kind == OPD_ADDR_AC100 ||
+  bool wide = s->row->width == W_STAS || s->row->width == W_REDAS || kind == OPD_ADDR || kind == OPD_ADDR_AC || kind == OPD_ADDR_O32 ||
+              kind == OPD_LDGSTS_G || kind == OPD_LDGSTS_GN || kind == OPD_LDGSTS_GN100 || kind == OPD_ADDR_UC || kind == OPD_ADDR_AC100 ||
               kind == OPD_ADDR_RC100 || kind == OPD_LDGSTS_G100 || kind == OPD_ADDR_L256 ||
               kind == OPD_ADDR_S256 || (kind == OPD_CCTL && sass_get(s, FLD_MEM_E)) ||
               ((kind == OPD_ADDR_DB || kind == OPD_ADDR_DC) && sass_get(s, FLD_MEM_A64));
@@ -357,6 +366,12 @@ static void op_reg_field(const struct sass_inst *s, struct inst *t, unsigned kin
   add_src(t, kind == OPD_SCALE_U ? FILE_UR : FILE_R, (unsigned)sass_get(s, field), 1, SLOT_B);
 }
 
+static void op_shared_ureg(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
+{
+  (void)kind, (void)arg;
+  add_src(t, FILE_UR, s->src[1].index, 1, SLOT_C);
+}
+
 static void op_udata(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
 {
   (void)kind, (void)arg;
@@ -422,6 +437,9 @@ static const struct {
     [OPD_ADDR_UC] = {op_address, 0}, [OPD_ADDR_AC100] = {op_address, 0},
     [OPD_ADDR_RC100] = {op_address, 0}, [OPD_LDGSTS_G100] = {op_address, 0},
     [OPD_ADDR_L256] = {op_address, 0}, [OPD_ADDR_S256] = {op_address, 0},
+    [OPD_LDGSTS_SU] = {op_shared_ureg, 0},
+    [OPD_LDGSTS_SU100] = {op_shared_ureg, 0}, [OPD_LDGSTS_GN] = {op_address, 0},
+    [OPD_LDGSTS_GN100] = {op_address, 0},
     [OPD_CADDR] = {op_constant, 0}, [OPD_UCADDR] = {op_constant, 0},
     [OPD_UCADDR_UR] = {op_constant, 0}, [OPD_LDCU] = {op_constant, 0},
     [OPD_BREG_D] = {op_breg, 0}, [OPD_BREG_S] = {op_breg, 0},
