@@ -108,17 +108,19 @@ LANE_HANDLER(viadd_saturating)
   LANE_UNUSED;
   LANE_SRC(a);
   LANE_SRC(b);
-  LANE_ROWS(1, int64_t r = (int64_t)(int32_t)LANE(a) + (int32_t)LANE(b);
+  const int64_t ones = u->imm; /* a negated operand is complemented */
+  LANE_ROWS(1, int64_t r = (int64_t)(int32_t)LANE(a) + (int32_t)LANE(b) + ones;
             d[i] = (uint32_t)(r > INT32_MAX ? INT32_MAX : r < INT32_MIN ? INT32_MIN : r););
   return true;
 }
 
 static uop_fn *pick_viadd(const struct sass_inst *s, struct uop *u)
 {
+  enum { FMT_S32 = 2 };
   if (s->src[0].neg && s->src[1].neg) return NULL;
   u->imm = (uint32_t)s->src[0].neg + s->src[1].neg;
   if (sass_get(s, FLD_VIADD_ISAT))
-    return sass_get(s, FLD_VIADD_FMT120) || !sass_get(s, FLD_UNK_VIADD_72) ? NULL : viadd_saturating;
+    return sass_get(s, FLD_VIADD_FMT120) == FMT_S32 ? viadd_saturating : NULL;
   if (sass_get(s, FLD_VIADD_FMT120) > 1) return SEM_NAME(sem_wide_handler)(s, u);
   if (sass_get(s, FLD_VIADD_16X2) || sass_get(s, FLD_VIADD_FMT120)) return viadd_16x2;
   return u->imm == 0 ? iadd2_raw : iadd2;

@@ -319,10 +319,10 @@ static void ref_viadd_saturating(const struct ref_in *in, struct ref_out *o)
 {
   EACH_LANE
   {
-    const int32_t a = (int32_t)in->src[0][0][i], b = (int32_t)in->src[1][0][i];
-    int32_t r;
-    if (__builtin_add_overflow(a, b, &r)) r = a < 0 ? INT32_MIN : INT32_MAX;
-    o->d[0][i] = (uint32_t)r;
+    int64_t a = (int32_t)in->src[0][0][i], b = (int32_t)in->src[1][0][i];
+    if (in->s->src[0].neg) a = -a;
+    if (in->s->src[1].neg) b = -b;
+    o->d[0][i] = a + b > INT32_MAX ? INT32_MAX : a + b < INT32_MIN ? 0x80000000u : (uint32_t)(a + b);
   }
 }
 

@@ -42,7 +42,7 @@ static const struct usual usual[] = {
     {FLD_MOV_MASK, SEM__N, 15, 0},       {FLD_MEM_A64, SEM__N, 1, 0},
     {FLD_ATOM_A64_70, SEM__N, 1, 0},     {FLD_UNK_REDAS_72, SEM__N, 1, 0},
     {FLD_UNK_LDGSTS_70, SEM__N, 1, 0},   {FLD_UNK_CCTL_79, SEM__N, 1, 0},
-    {FLD_UNK_VIADD_72, SEM__N, 1, 0},    {FLD_IMMA_COL, SEM__N, 1, 0},
+    {FLD_IMMA_COL, SEM__N, 1, 0},
     {FLD_BMMA_POPC, SEM__N, 1, 0},       {FLD_UNK_I2IP_74, SEM__N, 1, 90},
     {FLD_MUFU_FMT, SEM__N, 0, 0},        {FLD_DEPBAR_LE, SEM__N, 1, 0},
     {FLD_IADD_64, SEM__N, 1, 0},         {FLD_UNUSED_RC, SEM__N, SASS_RZ, 0},
