@@ -3,7 +3,7 @@
 
 compare.py [--bin WARPSTEP] [--nvdisasm PROGRAM] [--samples N] FILE...
 
-FILEs are cubins, or anything that holds some uncompressed: fat binaries, objects, programs. Every
+FILEs are cubins, or anything that holds some: fat binaries, objects, programs. Every
 different instruction word of their code (control information but for the reuse bits set aside) is
 printed by both programs as a plain list of words, so that labels, symbols and relocations play no
 part; only white space is made alike. For each target: words, different words, share printed alike
@@ -12,6 +12,7 @@ missing and added in our text, numbers replaced by #, with the most frequent wor
 some differ.
 """
 import argparse
+import ctypes
 import pathlib
 import re
 import struct
@@ -21,6 +22,8 @@ import tempfile
 
 CONTROL = ((1 << 17) - 1) << 105  # stall, yield, counters, wait mask: all but the reuse bits
 CUDA = 190  # e_machine
+CONTAINER = struct.pack("<IHH", 0xBA55ED50, 1, 16)
+SASS, ZSTD, LZ4 = 2, 0x8000, 0x2000  # kind and flags of its entries
 
 
 def sections(image):
@@ -39,13 +42,43 @@ def target_of(image):
     return flags >> 8 & 0xFF if image[8] >= 8 else flags & 0xFF
 
 
+def unpack(flags, data, size):
+    """An entry of a fat binary as it was before compression; libzstd and liblz4 are warpstep's own needs."""
+    if not flags & (ZSTD | LZ4):
+        return data
+    to = ctypes.create_string_buffer(size)
+    if flags & ZSTD:
+        zstd = ctypes.CDLL("libzstd.so.1")
+        zstd.ZSTD_findFrameCompressedSize.restype = zstd.ZSTD_decompress.restype = ctypes.c_size_t
+        frame = zstd.ZSTD_findFrameCompressedSize(data, ctypes.c_size_t(len(data)))
+        zstd.ZSTD_decompress(to, ctypes.c_size_t(size), data, ctypes.c_size_t(frame))
+    else:
+        ctypes.CDLL("liblz4.so.1").LZ4_decompress_safe_partial(data, to, len(data), size, size)
+    return to.raw
+
+
+def entries(data, at):
+    """The cubins of the fat binary at an offset."""
+    (size,) = struct.unpack_from("<Q", data, at + 8)
+    end = min(at + 16 + size, len(data) - 64)
+    at += 16
+    while at < end:
+        kind, _, header, padded, packed = struct.unpack_from("<HHIQI", data, at)
+        flags, _, plain = struct.unpack_from("<QQQ", data, at + 40)
+        if kind == SASS:
+            yield unpack(flags, data[at + header:at + header + (packed or padded)], plain)
+        at += header + padded
+
+
 def images(data):
-    """The cubins in a file, wherever they lie."""
-    at = data.find(b"\x7fELF")
+    """The cubins in a file: itself, or those of the fat binaries in it, wherever they lie."""
+    if data[:4] == b"\x7fELF" and data[18:20] == struct.pack("<H", CUDA):
+        yield data
+        return
+    at = data.find(CONTAINER)
     while at >= 0:
-        if data[at + 18:at + 20] == struct.pack("<H", CUDA):
-            yield data[at:]
-        at = data.find(b"\x7fELF", at + 1)
+        yield from entries(data, at)
+        at = data.find(CONTAINER, at + 1)
 
 
 def count_words(image, words):
@@ -82,7 +115,7 @@ def run(command):
 
 
 def plain(text):
-    return " ".join(text.replace(";", " ;").split())
+    return " ".join(text.replace(";", " ;").replace("] [", "][").split())
 
 
 def oracle_lines(program, sm, path):

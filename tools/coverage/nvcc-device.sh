@@ -39,15 +39,21 @@ for target in $COVER_TARGETS; do
   codes=${target#*:}
   kept+=(-gencode "arch=compute_${target%:*},code=[sm_${codes//,/,sm_}]")
 done
+# Names that CUDA 13 removed get those of successors where a source does not compile without: host code.
+successors=(-DcudaThreadSynchronize=cudaDeviceSynchronize -DcudaThreadExit=cudaDeviceReset
+  -DclockRate=memoryBusWidth -DdeviceOverlap=asyncEngineCount -DcomputeMode=integrated)
+
+# compile SOURCE NAME [OPTION...]
+compile() {
+  # shellcheck disable=SC2086  # COVER_FLAGS: options
+  PATH=$COVER_PATH timeout 300 "$COVER_NVCC" -w -Wno-deprecated-gpu-targets -x cu --fatbin "${kept[@]}" \
+    $COVER_FLAGS "${@:3}" -o "$COVER_OUT/$2.fatbin" "$1" >"$COVER_OUT/$2.log" 2>&1
+}
+
 for source in "${sources[@]}"; do
   name=$(tr -c '[:alnum:]\n' _ <<<"${source#./}")
   [ -e "$COVER_OUT/$name.fatbin" ] && continue
-  # Names that CUDA 13 removed get those of successors; only host code uses them.
-  # shellcheck disable=SC2086  # COVER_FLAGS: options
-  PATH=$COVER_PATH timeout 300 "$COVER_NVCC" -w -Wno-deprecated-gpu-targets -x cu --fatbin "${kept[@]}" $COVER_FLAGS \
-    -DcudaThreadSynchronize=cudaDeviceSynchronize -DcudaThreadExit=cudaDeviceReset \
-    -DclockRate=memoryBusWidth -DdeviceOverlap=asyncEngineCount -DcomputeMode=integrated \
-    -o "$COVER_OUT/$name.fatbin" "$source" >"$COVER_OUT/$name.log" 2>&1
+  compile "$source" "$name" || compile "$source" "$name" "${successors[@]}"
   [ -s "$COVER_OUT/$name.log" ] || rm -f "$COVER_OUT/$name.log"
 done
 exit 0
