@@ -266,7 +266,8 @@ enum { OP_EX2 = 2, OP_TANH = 9 };
 
 uop_fn *SEM_NAME(sem_mufu_part)(const struct sass_inst *s, struct uop *u)
 {
-  const unsigned op = (unsigned)sass_get(s, FLD_MUFU_OP), fmt = (unsigned)sass_get(s, FLD_MUFU_FMT);
+  const enum sass_field_id format = sass_has(s, FLD_MUFU_FMT80) ? FLD_MUFU_FMT80 : FLD_MUFU_FMT;
+  const unsigned op = (unsigned)sass_get(s, FLD_MUFU_OP), fmt = (unsigned)sass_get(s, format);
   const unsigned sel = (unsigned)sass_get(s, FLD_CVT_SEL);
 
   if (fmt == 0) return op < 10 && sel == 0 ? mufu_f32[op] : NULL;

@@ -28,6 +28,7 @@ static const struct reloc_row rows[] = {
   { 69, "YIELD without predicate", 16, RELOC_KEEP, 0, true, false, { { 87, 4 } }, { 0 } },
   { 74, "shared-memory address", 16, RELOC_SHARED, 0, false, true, { { 40, 24 } }, { 0 } },
   { 75, "call target", 16, RELOC_ADDRESS, 2, false, false, { { 16, 8 }, { 34, 47 } }, { 0 } },
+  { 100, "shared-memory address of LDGSTS", 16, RELOC_SHARED, 0, false, true, { { 44, 20 } }, { 0 } },
   { 102, "function pointer", 8, RELOC_ADDRESS, 0, false, false, { { 0, 64 } }, { 0 } },
   { 112, "low half of a function pointer", 16, RELOC_ADDRESS, 0, true, false, { { 32, 32 } },
     { 0 } },

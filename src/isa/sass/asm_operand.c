@@ -296,8 +296,8 @@ static bool source_constant(struct attempt *a, struct span *s, bool bindless)
   if (c.offset.magnitude % 4)
     return fail_here(a, WRONG_VALUE, c.at, "the offset must be a multiple of 4");
   c.offset.magnitude /= 4;
-  if (!number_fits(c.offset, field_width(FLD_COFF), false, &bits) || c.offset.neg)
-    return fail_here(a, WRONG_VALUE, c.at, "the offset must be below 0x10000");
+  if (!number_fits(c.offset, field_width(FLD_COFF), c.offset.neg, &bits))
+    return fail_here(a, WRONG_VALUE, c.at, "the offset must be from -0x8000 to 0xfffc");
   if (!put(a, FLD_COFF, bits, at)) return false;
   if (bindless) return read_ureg(a, &c.reg, FLD_URB);
   if (!number_fits(c.bank, field_width(FLD_CBANK), false, &bits))

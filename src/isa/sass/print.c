@@ -112,9 +112,17 @@ static void put_swizzle(struct text *o, const struct sass_inst *s, unsigned op,
       src->swz);
 }
 
+
 static bool reused(const struct inst *t, unsigned slot)
 {
   return t->ctrl.reuse >> slot & 1;
+}
+
+static void put_offset(struct text *o, int64_t offset, bool first)
+{
+  if (!offset && !first) return;
+  if (!first) put(o, "+");
+  put_hex(o, offset);
 }
 
 static void put_source(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
@@ -127,7 +135,11 @@ static void put_source(struct text *o, const struct sass_inst *s, const struct i
   switch (src->kind) {
   case SRC_REG: put_reg(o, src->index); break;
   case SRC_UREG: put_ureg(o, src->index); break;
-  case SRC_CONST: put(o, "c[0x%x][0x%x]", src->bank, src->imm); break;
+  case SRC_CONST: /* offsets have 16 bits and are written with a sign */
+    put(o, "c[0x%x][", src->bank);
+    put_offset(o, (int16_t)src->imm, true);
+    put(o, "]");
+    break;
   case SRC_CONST_UR: put(o, "cx[UR%u][0x%x]", src->index, src->imm); break;
   case SRC_IMM: put_constant(o, s, src->imm); break;
   default: break;
@@ -156,13 +168,6 @@ static void put_plain(struct text *o, const struct sass_inst *s, const struct in
   }
   put_reg(o, src->index);
   if (reused(t, slot)) put(o, ".reuse");
-}
-
-static void put_offset(struct text *o, int64_t offset, bool first)
-{
-  if (!offset && !first) return;
-  if (!first) put(o, "+");
-  put_hex(o, offset);
 }
 
 /* [R2.X4+UR4+0x10], desc[UR4][R2.64+0x10] */
