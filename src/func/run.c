@@ -92,7 +92,10 @@ static unsigned slice(const struct runner *r)
 /* Returns false on a fault. */
 static bool run_warp(struct runner *r, struct step_warp *w)
 {
-  unsigned budget = slice(r), path = path_in_turn(&w->paths, w->paths.n - 1u);
+  unsigned budget = slice(r);
+  unsigned path = w->cut_short - 1u;
+  if (!path_is_ready(&w->paths, path)) path = path_in_turn(&w->paths, w->paths.n - 1u);
+  w->cut_short = 0;
   while (budget && w->paths.n_ready) {
     r->progress = true;
     if (!run_path(r, w, path, &budget)) return false;
@@ -100,6 +103,7 @@ static bool run_warp(struct runner *r, struct step_warp *w)
     if (w->paths.n == 1 && w->paths.p[0].yielded) return true; /* let other warps run */
     if (w->paths.n_ready) path = path_after(&w->paths, path, &r->e);
   }
+  if (w->paths.n_ready) w->cut_short = (uint8_t)(path + 1); /* no change of paths that is not the program's */
   return true;
 }
 

@@ -164,6 +164,7 @@ struct step_warp {
   const struct step_ops *ops;
   struct step_cta *cta;
   struct step_paths paths;
+  uint8_t cut_short; /* function-only: 1 + the path that goes on when its slice ended; 0: none */
 };
 
 /* First member of the implementation's own CTA. */
