@@ -2,7 +2,8 @@
 # Rebuilds the prebuilt cubins: build.sh [KERNEL...], all kernels by default.
 #
 # TARGETS lists the architectures and NVCC names the compiler; both may be set in the environment.
-# A kernel with a file NAME.targets is built only for those of them that this file lists.
+# A kernel with a file NAME.targets is built only for those of them that this file lists; sm_100a there stands for
+# sm_100 with the instructions of that architecture alone.
 set -eu
 cd "$(dirname "$0")"
 
@@ -30,10 +31,13 @@ for name; do
         read -r only <"$name/$name.targets"
     fi
     for target in $targets; do
-        if [ -n "$only" ] && [[ " $only " != *" $target "* ]]; then
-            continue
-        fi
-        (cd "$name" && "$nvcc" -cubin -arch="$target" -O3 ${flags[@]+"${flags[@]}"} \
+        arch=$target
+        case " ${only:-$target} " in
+        *" $target "*) ;;
+        *" ${target}a "*) arch=${target}a ;;
+        *) continue ;;
+        esac
+        (cd "$name" && "$nvcc" -cubin -arch="$arch" -O3 ${flags[@]+"${flags[@]}"} \
             -o "$name.$target.cubin" "$name.cu")
     done
 done

@@ -86,7 +86,7 @@ export -f run_case verdict
 # built_for LAUNCH SM: NAME.targets lists the architectures of a kernel that not all can run.
 built_for() {
   local list=${1%.launch}.targets
-  [ ! -f "$list" ] || grep -qw "sm_$2" "$list"
+  [ ! -f "$list" ] || grep -qwE "sm_$2a?" "$list"
 }
 
 if [ $# -gt 0 ]; then

@@ -52,7 +52,7 @@ def read(lines):
 
 def built_for(launch, sm):
     names = launch.with_suffix(".targets")
-    return not names.exists() or f"sm_{sm}" in names.read_text().split()
+    return not names.exists() or not {f"sm_{sm}", f"sm_{sm}a"}.isdisjoint(names.read_text().split())
 
 
 def measure(sm, preset, kernels):

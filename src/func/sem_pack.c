@@ -13,7 +13,7 @@ enum { KIND_HALVES, KIND_UNPACK = 4, KIND_TF32 = 5, KIND_F4 = 8, KIND_F6 = 9, KI
 
 /* u->imm */
 enum { RELU = 1 << 0, SATFINITE = 1 << 1, E4M3 = 1 << 2, UPPER = 1 << 3, FROM_F32 = 1 << 4,
-       TO_ZERO = 1 << 5, E2M3 = 1 << 6, STOCHASTIC = 1 << 7, TO_BF16 = 1 << 8 };
+       TO_ZERO = 1 << 5, E2M3 = 1 << 6, STOCHASTIC = 1 << 7, TO_BF16 = 1 << 8, FROM_BF16 = 1 << 9 };
 
 /* One lane: values of a, b, c and u->imm. */
 typedef uint32_t lane_fn(uint32_t a, uint32_t b, uint32_t c, uint32_t imm);
@@ -101,13 +101,24 @@ static uint32_t to_halves(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
   return half_by_chance(a, c >> 16, imm) << 16 | half_by_chance(b, c & 0xffff, imm);
 }
 
+/* The two numbers that a pack converts, as FP32: a and b, or the pair in b. */
+struct operands {
+  uint32_t high, low;
+};
+
+static struct operands operands(uint32_t a, uint32_t b, uint32_t imm)
+{
+  if (imm & FROM_F32) return (struct operands){a, b};
+  if (imm & FROM_BF16) return (struct operands){b & 0xffff0000u, b << 16};
+  return (struct operands){f32_from_f16(b >> 16), f32_from_f16(b & 0xffff)};
+}
+
 static uint32_t to_f8(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
 {
-  uint32_t high = imm & FROM_F32 ? a : f32_from_f16(b >> 16);
-  uint32_t low = imm & FROM_F32 ? b : f32_from_f16(b & 0xffff);
+  const struct operands v = operands(a, b, imm);
   struct rounding r[2];
   slices(c, imm, false, r);
-  return c << 16 | f8_from_f32(high, imm, &r[0]) << 8 | f8_from_f32(low, imm, &r[1]);
+  return c << 16 | f8_from_f32(v.high, imm, &r[0]) << 8 | f8_from_f32(v.low, imm, &r[1]);
 }
 
 static uint32_t unpack_f8(uint32_t v, uint32_t imm)
@@ -127,18 +138,20 @@ static uint32_t from_f8(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
  * FP4 fill a word). */
 static uint32_t to_f4(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
 {
+  const struct operands v = operands(a, b, imm);
   struct rounding r[2];
   slices(c, imm, true, r);
-  return c << 8 | narrow_from_f32(a, &narrow_e2m1, 3, imm, &r[0]) << 4 |
-         narrow_from_f32(b, &narrow_e2m1, 3, imm, &r[1]);
+  return c << 8 | narrow_from_f32(v.high, &narrow_e2m1, 3, imm, &r[0]) << 4 |
+         narrow_from_f32(v.low, &narrow_e2m1, 3, imm, &r[1]);
 }
 
 static uint32_t to_f6(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
 {
   const struct narrow *f = imm & E2M3 ? &narrow_e2m3 : &narrow_e3m2;
+  const struct operands v = operands(a, b, imm);
   struct rounding r[2];
   slices(c, imm, false, r);
-  return c << 16 | narrow_from_f32(a, f, 5, imm, &r[0]) << 8 | narrow_from_f32(b, f, 5, imm, &r[1]);
+  return c << 16 | narrow_from_f32(v.high, f, 5, imm, &r[0]) << 8 | narrow_from_f32(v.low, f, 5, imm, &r[1]);
 }
 
 /* The power of two next to |v|: an FP32 exponent. */
@@ -155,8 +168,8 @@ static uint32_t e8_from_f32(uint32_t v, uint32_t imm)
 
 static uint32_t to_e8(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
 {
-  if (!(imm & FROM_F32)) a = b & 0xffff0000u, b <<= 16;
-  return c << 16 | e8_from_f32(a, imm) << 8 | e8_from_f32(b, imm);
+  const struct operands v = operands(a, b, imm);
+  return c << 16 | e8_from_f32(v.high, imm) << 8 | e8_from_f32(v.low, imm);
 }
 
 /* FP16 pattern of a number with `exp` and `frac` bits below its sign, which has no infinity. */
@@ -280,15 +293,27 @@ static uop_fn *pick_unpack(const struct sass_inst *s, struct uop *u)
   }
 }
 
-/* To FP4 and FP6 from FP32 only; always saturated. */
+static bool pick_source(const struct sass_inst *s, struct uop *u)
+{
+  enum { F16_PAIR = 1, FLOATS = 2, BF16_PAIR = 5 };
+  switch (sass_get(s, sass_has(s, FLD_F8_SOURCE100) ? FLD_F8_SOURCE100 : FLD_F8_SOURCE)) {
+  case F16_PAIR: return true;
+  case FLOATS: u->imm |= FROM_F32; return true;
+  case BF16_PAIR: u->imm |= FROM_BF16; return true;
+  default: return false;
+  }
+}
+
+/* To FP8, FP6, FP4 and powers of two; all but the last always saturated (PTX has no other form). */
 static uop_fn *pick_pack(const struct sass_inst *s, struct uop *u)
 {
-  enum { FROM_PAIR = 1, FROM_FLOATS = 2, E2M1_CODE = 3, E2M3_CODE = 2, E3M2_CODE = 3 };
-  const bool e8 = sass_get(s, FLD_F2FP_KIND) == KIND_E8;
-  const unsigned source = (unsigned)sass_get(s, e8 ? FLD_E8_SOURCE : FLD_F8_SOURCE);
-  if ((!(u->imm & SATFINITE) && !e8) || (source != FROM_FLOATS && !(e8 && source == FROM_PAIR))) return NULL;
-  if (source == FROM_FLOATS) u->imm |= FROM_F32;
+  enum { E2M1_CODE = 3, E2M3_CODE = 2 };
+  if ((!(u->imm & SATFINITE) && sass_get(s, FLD_F2FP_KIND) != KIND_E8) || !pick_source(s, u)) return NULL;
+  if (u->imm & STOCHASTIC && !(u->imm & FROM_F32)) return NULL;
   switch (sass_get(s, FLD_F2FP_KIND)) {
+  case KIND_F8:
+    if (sass_get(s, FLD_F8_FORMAT)) u->imm |= E4M3;
+    return do_to_f8;
   case KIND_F4: return sass_get(s, FLD_F4_FORMAT) == E2M1_CODE ? do_to_f4 : NULL;
   case KIND_F6:
     if (sass_get(s, FLD_F6_FORMAT) == E2M3_CODE) u->imm |= E2M3;
@@ -302,7 +327,7 @@ static uop_fn *pick_pack(const struct sass_inst *s, struct uop *u)
 
 static uop_fn *pick_narrow(const struct sass_inst *s, struct uop *u)
 {
-  enum { FROM_HALVES = 1, FROM_FLOATS = 2, TF32 = 3 };
+  enum { TF32 = 3 };
   u->imm = sass_get(s, FLD_F2FP_RELU) ? RELU : 0;
   if (sass_get(s, FLD_F2FP_SATFINITE)) u->imm |= SATFINITE;
   if (sass_get(s, FLD_F2FP_RS)) u->imm |= STOCHASTIC;
@@ -311,14 +336,8 @@ static uop_fn *pick_narrow(const struct sass_inst *s, struct uop *u)
     if (sass_get(s, FLD_F2FP_MERGE) || sass_get(s, FLD_F2FP_RND)) return NULL;
     if (sass_get(s, FLD_F2FP_FMT)) u->imm |= TO_BF16;
     return do_to_halves;
-  case KIND_F8:
-    if (!(u->imm & SATFINITE)) return NULL; /* PTX has no other form */
-    if (sass_get(s, FLD_F8_FORMAT)) u->imm |= E4M3;
-    if (sass_get(s, FLD_F8_SOURCE) == FROM_FLOATS) u->imm |= FROM_F32;
-    else if (sass_get(s, FLD_F8_SOURCE) != FROM_HALVES) return NULL;
-    return do_to_f8;
   case KIND_UNPACK: return pick_unpack(s, u);
-  case KIND_F4: case KIND_F6: case KIND_E8: return pick_pack(s, u);
+  case KIND_F4: case KIND_F6: case KIND_F8: case KIND_E8: return pick_pack(s, u);
   case KIND_TF32:
     if (sass_get(s, FLD_TF32_PACK) != TF32) return NULL;
     if (sass_get(s, FLD_F2FP_RND) == FP_RZ) u->imm |= TO_ZERO;

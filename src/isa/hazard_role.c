@@ -15,7 +15,9 @@ enum hazard_role hazard_role_of(unsigned writer_pipe, const struct inst *in,
   /* Coordinates are read later than addresses (compiler output, CUDA 13.0). */
   if (address && in->mem.space != MEM_CONST && !in->mem.image) return ROLE_ADDR; /* LDC is earlier by a cycle */
   if (in->pipe == PIPE_MEM || in->pipe == PIPE_SFU) return ROLE_QUEUED;
-  return writer_pipe == in->pipe ? ROLE_SAME : ROLE_CROSS;
+  if (writer_pipe == in->pipe) return ROLE_SAME;
+  /* Conversions of FP64 wait in a queue, too: F2F.F64.F32 4 cycles after HADD2.F32 (compiler output, CUDA 13.0). */
+  return in->lat == LAT_SFU ? ROLE_QUEUED : ROLE_CROSS;
 }
 
 int hazard_reg_number(const struct operand *o, unsigned k)

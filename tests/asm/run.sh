@@ -124,6 +124,10 @@ for kernel in sgemm_tiled recursion func_ptr printf_demo mma_ldmatrix; do
   reassembled $kernel 80 a100
   reassembled $kernel 90 h200
 done
+for kernel in narrow_pack tex_offset; do
+  reassembled $kernel 100 b200
+  reassembled $kernel 120 rtx-5070ti
+done
 
 # plain KERNEL SM: without --asm, the text still assembles to the same words: targets are addresses. What
 # the usual notation of sm_80 to sm_89 leaves out (memory descriptors) is replaced by NOP and not compared.

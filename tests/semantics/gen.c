@@ -198,7 +198,11 @@ enum value_kind gen_kind(const struct sass_inst *s, unsigned sem, unsigned src)
   case SEM_FRND: return fsize_kind(sass_get(s, FLD_CVT_SRC_FSIZE));
   case SEM_F2FP:
     if (src == 2 || sass_get(s, FLD_F2FP_KIND) == 4) return VAL_F8;
-    return sass_get(s, FLD_F2FP_KIND) == 10 && sass_get(s, FLD_F8_SOURCE) == 1 ? VAL_F16 : VAL_F32;
+    switch (sass_get(s, FLD_F8_SOURCE) | sass_get(s, FLD_F8_SOURCE100)) {
+    case 1: return VAL_F16;
+    case 5: return VAL_BF16;
+    default: return VAL_F32;
+    }
   case SEM_HMMA:
   case SEM_IMMA:
   case SEM_BMMA:

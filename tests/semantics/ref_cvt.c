@@ -233,23 +233,45 @@ static uint32_t to_f8(struct num *n, uint64_t v, struct fmt from, struct f8 f, b
   return sign | (r > f.most ? f.most : r);
 }
 
+/* The two numbers a pack converts (kinds 8 to 11): low and high, and their format. */
+struct pack_source {
+  bool known;
+  struct fmt f;
+  uint32_t v[2];
+};
+
+static struct pack_source pack_source(const struct ref_in *in, unsigned lane)
+{
+  const uint32_t a = in->src[0][0][lane], b = in->src[1][0][lane];
+  switch (get(in, FLD_F8_SOURCE) | get(in, FLD_F8_SOURCE100)) { /* no row has both */
+  case 1: return (struct pack_source){true, NUM_F16, {b & 0xffff, b >> 16}};
+  case 2: return (struct pack_source){true, NUM_F32, {b, a}};
+  case 5: return (struct pack_source){true, NUM_BF16, {b & 0xffff, b >> 16}};
+  default: return (struct pack_source){.known = false};
+  }
+}
+
+static bool source_known(const struct ref_in *in)
+{
+  return pack_source(in, 0).known && (!get(in, FLD_F2FP_RS) || pack_source(in, 0).f.prec == NUM_F32.prec);
+}
+
 static bool pack_f8(struct num *n, const struct ref_in *in, struct ref_out *o)
 {
   const struct f8 f = f8_format(get(in, FLD_F8_FORMAT));
-  const bool clamp = get(in, FLD_F2FP_RELU), pairs = get(in, FLD_F8_SOURCE) == 1;
-  const struct fmt from = pairs ? NUM_F16 : NUM_F32;
+  const bool clamp = get(in, FLD_F2FP_RELU);
+  if (!source_known(in)) return false;
   EACH_LANE
   {
-    const uint32_t b = in->src[1][0][i];
-    uint32_t low = to_f8(n, pairs ? b & 0xffff : b, from, f, clamp, slice_of(in, i, true, false));
-    uint32_t high = to_f8(n, pairs ? b >> 16 : in->src[0][0][i], from, f, clamp,
-                          slice_of(in, i, false, false));
+    const struct pack_source p = pack_source(in, i);
+    uint32_t low = to_f8(n, p.v[0], p.f, f, clamp, slice_of(in, i, true, false));
+    uint32_t high = to_f8(n, p.v[1], p.f, f, clamp, slice_of(in, i, false, false));
     o->d[0][i] = in->src[2][0][i] << 16 | high << 8 | low;
   }
   return get(in, FLD_F2FP_SATFINITE);
 }
 
-/* Kinds 8 and 9: FP32 to a pair of FP4 or FP6, below what c holds. */
+/* Kinds 8 and 9: to a pair of FP4 or FP6, below what c holds. */
 static bool pack_small(struct num *n, const struct ref_in *in, struct ref_out *o, bool fp4)
 {
   const unsigned code = fp4 ? get(in, FLD_F4_FORMAT) : get(in, FLD_F6_FORMAT);
@@ -257,14 +279,15 @@ static bool pack_small(struct num *n, const struct ref_in *in, struct ref_out *o
                       : code == 2 ? (struct f8){{4, 2}, 31, 31}
                                   : (struct f8){{3, 3}, 31, 31};
   const bool clamp = get(in, FLD_F2FP_RELU);
-  if (fp4 ? code != 3 : code < 2) return false;
+  if ((fp4 ? code != 3 : code < 2) || !source_known(in)) return false;
   EACH_LANE
   {
-    uint32_t low = to_f8(n, in->src[1][0][i], NUM_F32, f, clamp, slice_of(in, i, true, fp4));
-    uint32_t high = to_f8(n, in->src[0][0][i], NUM_F32, f, clamp, slice_of(in, i, false, fp4));
+    const struct pack_source p = pack_source(in, i);
+    uint32_t low = to_f8(n, p.v[0], p.f, f, clamp, slice_of(in, i, true, fp4));
+    uint32_t high = to_f8(n, p.v[1], p.f, f, clamp, slice_of(in, i, false, fp4));
     o->d[0][i] = in->src[2][0][i] << (fp4 ? 8 : 16) | high << (fp4 ? 4 : 8) | low;
   }
-  return get(in, FLD_F2FP_SATFINITE) && get(in, FLD_F8_SOURCE) == 2;
+  return get(in, FLD_F2FP_SATFINITE);
 }
 
 /* Kind 11: the power of two below or not below the magnitude, biased by 127. */
@@ -277,18 +300,28 @@ static uint32_t to_e8(uint32_t v, bool up, bool finite)
   return r > 0xfe && finite ? 0xfe : r;
 }
 
-static bool pack_e8(const struct ref_in *in, struct ref_out *o)
+/* Every format of a pair is part of FP32. */
+static uint32_t as_f32(struct num *n, uint32_t v, struct fmt from)
 {
-  enum { RP = 2, RZ = 3, FROM_BF16 = 1, FROM_F32 = 2 };
-  const unsigned mode = get(in, FLD_F2FP_RND), from = get(in, FLD_E8_SOURCE);
+  if (from.prec == NUM_F32.prec) return v;
+  if (from.prec == NUM_BF16.prec) return v << 16;
+  if (num_is_nan(v, from)) return 0x7fffffff;
+  return (uint32_t)narrow(n, v, from, NUM_F32, MPFR_RNDN);
+}
+
+static bool pack_e8(struct num *n, const struct ref_in *in, struct ref_out *o)
+{
+  enum { RP = 2, RZ = 3 };
+  const unsigned mode = get(in, FLD_F2FP_RND);
   const bool finite = get(in, FLD_F2FP_SATFINITE);
+  if (!source_known(in)) return false;
   EACH_LANE
   {
-    const uint32_t b = in->src[1][0][i], high = from == FROM_BF16 ? b & 0xffff0000 : in->src[0][0][i],
-                   low = from == FROM_BF16 ? b << 16 : b;
+    const struct pack_source p = pack_source(in, i);
+    const uint32_t low = as_f32(n, p.v[0], p.f), high = as_f32(n, p.v[1], p.f);
     o->d[0][i] = in->src[2][0][i] << 16 | to_e8(high, mode == RP, finite) << 8 | to_e8(low, mode == RP, finite);
   }
-  return (mode == RP || mode == RZ) && !get(in, FLD_E8_FORMAT) && (from == FROM_BF16 || from == FROM_F32);
+  return (mode == RP || mode == RZ) && !get(in, FLD_E8_FORMAT);
 }
 
 static uint32_t from_f8(struct num *n, uint32_t v, bool e4m3, bool clamp)
@@ -418,7 +451,7 @@ static bool f2fp(struct num *n, const struct ref_in *in, struct ref_out *o)
   case F8_KIND_TF32: pack_tf32(n, in, o); return true;
   case F8_KIND_PACK: return pack_f8(n, in, o);
   case 8: case 9: return pack_small(n, in, o, get(in, FLD_F2FP_KIND) == 8);
-  case 11: return pack_e8(in, o);
+  case 11: return pack_e8(n, in, o);
   default: return false;
   }
 }

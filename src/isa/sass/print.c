@@ -253,8 +253,8 @@ static bool is_quiet_f2fp(const struct sass_inst *s, unsigned kind)
   if (kind == OPD_C && sass_get(s, FLD_F2FP_RS)) return false;
   if (kind == OPD_C) return f2fp == 0 ? !sass_get(s, FLD_F2FP_MERGE) : f2fp < 8;
   if (f2fp == 0) return sass_get(s, FLD_F2FP_MERGE);
-  const unsigned from_pair = 1; /* F8_SOURCE, E8_SOURCE */
-  return f2fp == 4 || f2fp == 5 || sass_get(s, FLD_F8_SOURCE) == from_pair || sass_get(s, FLD_E8_SOURCE) == from_pair;
+  const unsigned from_pair = 1; /* the low bit of F8_SOURCE and F8_SOURCE100: 1 FP16, 5 BF16; 3 and 7 are free */
+  return f2fp == 4 || f2fp == 5 || sass_get(s, FLD_F8_SOURCE) & from_pair || sass_get(s, FLD_F8_SOURCE100) & from_pair;
 }
 
 /* Operands that are only written when they say something. */
