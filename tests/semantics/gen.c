@@ -177,7 +177,7 @@ enum value_kind gen_kind(const struct sass_inst *s, unsigned sem, unsigned src)
   case SEM_FMNMX3:
   case SEM_F2IP: return VAL_F32;
   case SEM_MUFU:
-    if (sass_get(s, FLD_MUFU_FMT)) return VAL_F16;
+    if (sass_get(s, FLD_MUFU_FMT) || sass_get(s, FLD_MUFU_FMT80)) return VAL_F16;
     return (sass_get(s, FLD_MUFU_OP) & ~1u) == 6 ? VAL_F64_HIGH : VAL_F32;
   case SEM_HADD2:
   case SEM_HMUL2:

@@ -201,7 +201,7 @@ bool ref_mufu(const struct ref_in *in, struct ref_out *o)
     uint32_t v = in->src[0][0][i];
     if (s->abs) v &= 0x7fffffff;
     if (s->neg) v ^= 0x80000000;
-    if (get(in, FLD_MUFU_FMT))
+    if (get(in, FLD_MUFU_FMT) || get(in, FLD_MUFU_FMT80))
       mufu_half(&n, in, o, i, op);
     else if (op == RCP64H || op == RSQ64H)
       mufu_f64(&n, o, i, op, v);
