@@ -103,6 +103,6 @@ uop_fn *atom_pick_surface(const struct sass_inst *s, struct uop *u, uop_fn *fn);
 /* Handlers with their own files. */
 uop_fn mem_ldsm, mem_stsm, mem_stsm_bytes, mem_ldgsts;
 uop_perform_fn mem_ldsm_perform, mem_stsm_perform, mem_ldgsts_perform;
-uop_finish_fn mem_ldsm_finish, mem_ldsm_narrow_finish;
+uop_finish_fn mem_ldsm_finish, mem_ldsm_narrow_finish, mem_ldsm_square_finish;
 
 #endif

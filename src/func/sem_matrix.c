@@ -4,7 +4,7 @@
  */
 #include "func/mem.h"
 
-enum { ROW_ELEMENTS = 8, MATRIX_ROW_BYTES = 16 };
+enum { ROW_ELEMENTS = 8, SQUARE_ROWS = 16, MATRIX_ROW_BYTES = 16 };
 
 static unsigned matrices(const struct uop *u)
 {
@@ -18,10 +18,16 @@ static bool transposed(const struct uop *u)
          sass_get(u->s, FLD_STSM_FMT) == STSM_16_MT88;
 }
 
-/* Lanes 8j..8j+7 give the addresses of the rows of matrix j. */
+static bool square(const struct uop *u)
+{
+  enum { MT1616 = 4 };
+  return sass_get(u->s, FLD_LDSM_TRANS100) == MT1616;
+}
+
+/* Lanes 8j..8j+7 give the addresses of the rows of matrix j; of 16 x 16 numbers, lanes 16j..16j+15. */
 static uint32_t address_lanes(const struct uop *u)
 {
-  unsigned n = ROW_ELEMENTS * matrices(u);
+  unsigned n = (square(u) ? SQUARE_ROWS : ROW_ELEMENTS) * matrices(u);
   return n >= LANES ? FULL_MASK : (1u << n) - 1;
 }
 
@@ -80,7 +86,7 @@ void mem_ldsm_finish(struct func_warp *w, const struct uop *u, struct effect *e)
   }
 }
 
-/* Number `col` of a row of 16 FP4 or FP6 numbers (PTX ISA, ldmatrix: .b4x16_p64, .b6x16_p32), as mma expects it in a
+/* Number `col` of a row of 16 bytes, or FP4 or FP6 numbers (PTX ISA, ldmatrix: .b4x16_p64, .b6x16_p32), as mma expects it in a
  * byte: FP6 in the low bits, FP4 in the middle ones (NVIDIA CUTLASS). */
 static uint32_t narrow_element(struct mem_effect *me, unsigned lane, unsigned col, unsigned bits)
 {
@@ -91,11 +97,32 @@ static uint32_t narrow_element(struct mem_effect *me, unsigned lane, unsigned co
   return bits == 4 ? x << 2 : x;
 }
 
+static unsigned number_bits(const struct uop *u)
+{
+  enum { U4X16P64 = 5, U6X16P32 }; /* LDSM_FMT */
+  const unsigned fmt = (unsigned)sass_get(u->s, FLD_LDSM_FMT);
+  return fmt == U4X16P64 ? 4 : fmt == U6X16P32 ? 6 : 8;
+}
+
+/* 16 x 16 numbers, transposed: a thread gets rows 4 (lane % 4) to 4 (lane % 4) + 3 of column lane / 4, then of the column
+ * 8 to the right (NVIDIA CUTLASS, layout of SM100_U8x8_LDSM_T; the right factor of an mma of bytes). */
+void mem_ldsm_square_finish(struct func_warp *w, const struct uop *u, struct effect *e)
+{
+  const unsigned bits = number_bits(u);
+  uint32_t *d = row_dst(w, u->d), m = (uint32_t)e->exec;
+  for (unsigned n = 0; n < 2 * matrices(u); n++) {
+    uint32_t out[LANES] = {0};
+    for (unsigned i = 0; i < LANES; i++)
+      for (unsigned k = 0; k < 4; k++)
+        out[i] |= narrow_element(e->mem, n / 2 * SQUARE_ROWS + 4 * (i % 4) + k, i / 4 + n % 2 * 8, bits) << 8 * k;
+    row_blend(d + n * LANES, out, 1, m);
+  }
+}
+
 /* Matrices of 8 rows of 16 bytes: a thread gets four neighbours of row lane / 4. */
 void mem_ldsm_narrow_finish(struct func_warp *w, const struct uop *u, struct effect *e)
 {
-  enum { U4X16P64 = 5 }; /* LDSM_FMT */
-  const unsigned bits = sass_get(u->s, FLD_LDSM_FMT) == U4X16P64 ? 4 : 6;
+  const unsigned bits = number_bits(u);
   uint32_t *d = row_dst(w, u->d), m = (uint32_t)e->exec;
   for (unsigned j = 0; j < matrices(u); j++) {
     uint32_t out[LANES] = {0};

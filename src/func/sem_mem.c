@@ -520,15 +520,16 @@ static uop_fn *pick_const(const struct sass_inst *s, struct uop *u)
 
 static uop_fn *pick_ldsm(const struct sass_inst *s, struct uop *u)
 {
-  enum { M88, MT88, M816, FMT_16 = 0, U4X16P64 = 5, U6X16P32 }; /* LDSM_TRANS, LDSM_FMT */
+  enum { M88, MT88, M816, MT1616 = 4, FMT_16 = 0, U4X16P64 = 5, U6X16P32, FMT_8 }; /* LDSM_TRANS, LDSM_FMT */
   const unsigned shape = (unsigned)sass_get(s, sass_has(s, FLD_LDSM_FMT) ? FLD_LDSM_TRANS100 : FLD_LDSM_TRANS);
   const unsigned fmt = (unsigned)sass_get(s, FLD_LDSM_FMT);
-  const bool narrow = (fmt == U4X16P64 || fmt == U6X16P32) && shape == M816;
-  if (sass_get(s, FLD_LDSM_COUNT) > 2 || !(narrow || (fmt == FMT_16 && shape <= MT88))) return NULL;
+  const bool padded = fmt == U4X16P64 || fmt == U6X16P32, narrow = padded && shape == M816;
+  const bool square = (padded || fmt == FMT_8) && shape == MT1616; /* one or two */
+  if (sass_get(s, FLD_LDSM_COUNT) > 2u - square || !(narrow || square || (fmt == FMT_16 && shape <= MT88))) return NULL;
   mem_prepare(s, u);
   u->flags = UOP_MEM;
   u->perform = mem_ldsm_perform;
-  u->finish = narrow ? mem_ldsm_narrow_finish : mem_ldsm_finish;
+  u->finish = square ? mem_ldsm_square_finish : narrow ? mem_ldsm_narrow_finish : mem_ldsm_finish;
   return mem_ldsm;
 }
 

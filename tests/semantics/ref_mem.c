@@ -258,6 +258,25 @@ static uint8_t narrow(const uint8_t *row, unsigned col, unsigned bits)
   return (uint8_t)(bits == 4 ? v << 2 : v);
 }
 
+/* LDSM of 16 x 16 numbers: byte k of lane i is row 4 (i % 4) + k of column i / 4, in every other register 8 to the right. */
+static bool square_matrix(const struct mem_in *in, struct mem_state *m, const struct state *old)
+{
+  static const uint8_t bits[8] = {[5] = 4, [6] = 6, [7] = 8};
+  const struct sass_inst *s = in->s;
+  const unsigned count = 1u << sass_get(s, FLD_LDSM_COUNT), width = bits[sass_get(s, FLD_LDSM_FMT)];
+  if (count > 2 || !width || in->exec != UINT32_MAX) return false;
+  for (unsigned n = 0; n < 2 * count; n++) EACH_LANE
+    {
+      uint32_t v = 0;
+      for (unsigned k = 0; k < 4; k++) {
+        const uint8_t *p = place(in, m, mem_address(s, &in->form, old, n / 2 * 16 + 4 * (i % 4) + k), i);
+        v |= (uint32_t)narrow(p, i / 4 + n % 2 * 8, width) << 8 * k;
+      }
+      if (s->dst != SASS_RZ) m->s.reg[s->dst + n][i] = v;
+    }
+  return true;
+}
+
 /* LDSM of FP4, FP6: byte k of lane i is number 4 (i % 4) + k of row i / 4. STSM of bytes: byte k of lane i is row
  * i / 4 + 8 (k / 2), column 2 (i % 4) + k % 2; columns go to the addresses. */
 static bool matrix_of_bytes(const struct mem_in *in, struct mem_state *m, const struct state *old)
@@ -297,6 +316,7 @@ static bool matrix(const struct mem_in *in, struct mem_state *m, const struct st
                  format = (unsigned)(sass_get(s, FLD_LDSM_FMT) | (sass_get(s, FLD_STSM_FMT) & 1)),
                  trans = (unsigned)(sass_get(s, FLD_LDSM_TRANS) | sass_get(s, FLD_LDSM_TRANS100) |
                                     sass_get(s, FLD_STSM_FMT) >> 1);
+  if (sass_get(s, FLD_LDSM_TRANS100) == 4) return square_matrix(in, m, old);
   if (format) return matrix_of_bytes(in, m, old);
   if (count > 4 || trans > 1 || in->exec != UINT32_MAX) return false;
   for (unsigned j = 0; j < count; j++) EACH_LANE
