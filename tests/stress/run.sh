@@ -22,7 +22,8 @@ verdict() { # STATUS NAME
 one=()
 for s in fetch.ibuffer_entries=1 mem.queue_entries=1 mem.pending_entries=1 l1.mshr_entries=128 \
   l1.mshr_merges=1 l2.mshr_entries=1 l2.mshr_merges=1 dram.read_queue=1 dram.write_queue=2 \
-  dram.write_high=1 dram.write_low=0 dram.row_hits_max=1 noc.sm_queue=1; do
+  dram.write_high=1 dram.write_low=0 dram.row_hits_max=1 noc.sm_queue=1 \
+  noc.sm_buffer=1 l2.queue=1; do
   one+=(--set "$s")
 done
 for gpu in rtx-3070 a100 h200; do

@@ -76,7 +76,10 @@ static inline void rig_free(struct rig *r)
 static inline void rig_window(struct rig *r)
 {
   picos to = r->now + r->window;
-  for (unsigned i = 0; i < r->params.gpu_sms; i++) xbar_inject(&r->xbar, i, &r->out[i]);
+  for (unsigned i = 0; i < r->params.gpu_sms; i++) {
+    if (r->out[i].n) xbar_stood(&r->xbar, i, &r->out[i], r->now);
+    xbar_inject(&r->xbar, i, &r->out[i]);
+  }
   for (unsigned i = 0; i < r->n; i++)
     if (r->wake[i] < to) r->wake[i] = partition_run(&r->part[i], r->now, to);
   xbar_link_move(&r->xbar);

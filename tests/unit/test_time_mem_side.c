@@ -297,6 +297,87 @@ static void strides_spread(void **state)
   }
 }
 
+/* --- back-pressure ---------------------------------------------------------------------------- */
+
+/* A line of the slice. */
+static uint64_t line_of(const struct params *p, unsigned slice)
+{
+  uint64_t line = 0;
+  while (l2_place(p, line).slice != slice) line++;
+  return line;
+}
+
+/* Stores of 4 bytes to each sector of a line pass the array twice: a slice takes one of them in that many cycles. */
+static unsigned hold_of_store(const struct params *p)
+{
+  return 2 * LINE_BYTES * p->l2_slices / p->l2_bytes_per_cycle;
+}
+
+/* SM 0 sends `n` such stores to slice 0 and then reads from slice 1, all at once. When the read is answered. */
+static picos read_behind_stores(struct rig *r, unsigned n)
+{
+  const struct params *p = &r->params;
+  for (unsigned i = 0; i < n; i++)
+    ask_words(r, 0, REQ_WRITE, MEM_STORE, line_of(p, 0), 0xf, 0x01010101, r->now);
+  ask(r, 0, REQ_READ, MEM_LOAD, line_of(p, 1), 1, r->now);
+  for (;; rig_window(r))
+    for (struct mem_reply *m; (m = reply_queue_front(&r->in[0])); reply_queue_pop(&r->in[0]))
+      if (m->kind == REQ_READ) return m->arrive;
+}
+
+/* The stores fill the queue of slice 0, then SM 0's room in the crossbar, and then the read waits at the port although
+ * its slice is idle: until the slice has taken so many stores that the read has room, told at the end of the window.
+ * Another SM is not held up. */
+static void full_slice_blocks_the_port(void **state)
+{
+  (void)state;
+  static const struct { unsigned queue, buffer; } c[] = {{4, 64}, {64, 64}, {1, 100}, {100, 64}};
+  for (unsigned i = 0; i < sizeof c / sizeof c[0]; i++) {
+    enum { STORES = 300 };
+    struct rig r;
+    rig_build(&r, "rtx-3070");
+    r.params.l2_queue = c[i].queue;
+    r.params.noc_sm_buffer = c[i].buffer;
+    rig_start(&r);
+    const struct params *p = &r.params;
+    round_trip(&r, REQ_WRITE, MEM_STORE, line_of(p, 1), 0xf); /* both lines are in L2 */
+    round_trip(&r, REQ_WRITE, MEM_STORE, line_of(p, 0), 0xf);
+    r.now += (r.window - r.now % r.window) % r.window;
+    picos hit = (p->l2_latency - params_l1_hit_cycles(p)) * r.clock, begin = r.now;
+    ask(&r, 1, REQ_READ, MEM_LOAD, line_of(p, 1), 1, begin);
+    picos got = read_behind_stores(&r, STORES);
+    assert_int_equal(reply_queue_front(&r.in[1])->arrive - begin, hit);
+    /* it has room when store STORES + 1 - buffer enters the queue: the one `queue` before is taken */
+    picos room = r.window + (picos)(STORES - c[i].buffer - c[i].queue) * hold_of_store(p) * r.clock;
+    picos leaves = room - room % r.window + r.window;
+    /* perhaps behind the answer to a store, a flit */
+    assert_in_range(got - begin, leaves + hit, leaves + hit + SECTOR_BYTES * r.clock / p->noc_sm_reply_bytes);
+    struct noc_stats s;
+    xbar_sum(&r.xbar, &s);
+    assert_int_equal(s.noc_blocked, leaves);
+    drain(&r);
+    check_laws(&r);
+    rig_free(&r);
+  }
+}
+
+/* With room for one message an SM sends one in two windows: there, and word of it back. */
+static void room_for_one_message(void **state)
+{
+  (void)state;
+  enum { STORES = 10 };
+  struct rig r;
+  rig_build(&r, "rtx-3070");
+  r.params.l2_queue = r.params.noc_sm_buffer = 1;
+  rig_start(&r);
+  const struct params *p = &r.params;
+  round_trip(&r, REQ_WRITE, MEM_STORE, line_of(p, 1), 0xf);
+  r.now += (r.window - r.now % r.window) % r.window;
+  picos hit = (p->l2_latency - params_l1_hit_cycles(p)) * r.clock, begin = r.now;
+  assert_int_equal(read_behind_stores(&r, STORES) - begin, STORES * 2 * r.window + hit);
+  rig_free(&r);
+}
+
 /* --- L2 slice --------------------------------------------------------------------------------- */
 
 /* 2,000 requests for one missing sector: one DRAM read, the others wait for it or hit. */
@@ -676,6 +757,8 @@ int main(void)
       cmocka_unit_test(dram_stream_bandwidth),
       cmocka_unit_test(random_rows_are_slow),
       cmocka_unit_test(strides_spread),
+      cmocka_unit_test(full_slice_blocks_the_port),
+      cmocka_unit_test(room_for_one_message),
       cmocka_unit_test(misses_merge),
       cmocka_unit_test(dirty_sectors_are_written_back),
       cmocka_unit_test(few_lines_stay_dirty),

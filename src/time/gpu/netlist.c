@@ -12,6 +12,7 @@ static picos node_run(void *self, picos from, picos to)
   struct sm_node *n = self;
   struct mem_unit *m = &n->sm->mem;
   xbar_deliver(n->xbar, n->sm->id, &m->in, to);
+  if (m->out.n) mem_unit_port_stood(m, xbar_stood(n->xbar, n->sm->id, &m->out, from));
   picos next = sm_run(n->sm, from, to), reply = xbar_sm_next(n->xbar, n->sm->id);
   xbar_inject(n->xbar, n->sm->id, &m->out);
   return reply < next && !n->sm->fault.kind ? reply : next;

@@ -8,6 +8,16 @@
 
 enum { NIL = UINT32_MAX, WAITERS_PER_MISS = 8, ATOMICS_FIRST_CAP = 16 };
 
+static picos earlier(picos a, picos b)
+{
+  return a < b ? a : b;
+}
+
+static picos later(picos a, picos b)
+{
+  return a > b ? a : b;
+}
+
 /* Requests of the other partition on their way in a slice: as many lines as its own misses, a message
  * for each sector at most. */
 static unsigned peer_lines(const struct params *p)
@@ -50,6 +60,13 @@ static uint32_t set_run(const struct params *p)
   return p->l2_set_rounds_x2 && !run ? 1 : run;
 }
 
+static uint32_t power_of_two(uint32_t least)
+{
+  uint32_t n = 1;
+  while (n < least) n *= 2;
+  return n;
+}
+
 void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, unsigned id,
                    unsigned index, struct l2_ports ports)
 {
@@ -61,6 +78,7 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
       .index = index,
       .set_run = set_run(p),
       .merges = p->l2_mshr_merges,
+      .queue = p->l2_queue,
       .cycle = cycle,
       .latency = cycles_inside(p) * cycle,
       .far_latency = far_cycles_inside(p) * cycle,
@@ -71,6 +89,7 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
       .atomic_latency = p->l2_atomic_cycles * cycle,
       .femtos_per_byte = cycle * 1000 * p->l2_slices / p->l2_bytes_per_cycle,
   };
+  QUEUE_INIT(&s->in, a, struct mem_req, power_of_two(p->l2_queue));
   tags_init(&s->tags, a, sets_of_slice(p), p->l2_ways);
   s->words = ARENA_ARRAY(a, uint32_t, (size_t)s->tags.n_sets * p->l2_ways);
   if (s->link) s->copied = ARENA_ARRAY(a, uint8_t, (size_t)s->tags.n_sets * p->l2_ways);
@@ -521,26 +540,37 @@ static bool take_write(struct l2_slice *s, const struct mem_req *r, picos now)
   return true;
 }
 
+/* A request enters when it has arrived, the port is free and the queue has room. All these times are known, so
+ * requests that entered since the last call enter at their own time. */
+void l2_slice_accept(struct l2_slice *s, picos now)
+{
+  struct xbar *x = s->ports.xbar;
+  picos at;
+  while (s->in.n < s->queue && (at = xbar_ready(x, s->id)) <= now) {
+    struct mem_req r = *xbar_front(x, s->id);
+    r.arrive = later(at, s->room_at);
+    xbar_pop(x, s->id, r.arrive);
+    req_queue_push(&s->in, r);
+  }
+}
+
+static void leave_queue(struct l2_slice *s, picos now)
+{
+  if (s->in.n == s->queue) s->room_at = now;
+  req_queue_pop(&s->in);
+}
+
 static bool take_request(struct l2_slice *s, picos now, struct fault *f)
 {
-  const struct mem_req *r = xbar_front(s->ports.xbar, s->id);
+  l2_slice_accept(s, now);
+  const struct mem_req *r = req_queue_front(&s->in);
   bool write = r->kind == REQ_WRITE || (r->kind == REQ_STRONG && r->op == MEM_STORE);
   if (!(write ? take_write(s, r, now) : take_read(s, r, now))) return true;
   s->stats.requests++;
   s->stats.op_sectors[mem_req_op(r->kind, r->op)] += count_sectors(r->sectors);
   bool ok = perform(s, r, now, f);
-  xbar_pop(s->ports.xbar, s->id, now);
+  leave_queue(s, now);
   return ok;
-}
-
-static picos earlier(picos a, picos b)
-{
-  return a < b ? a : b;
-}
-
-static picos later(picos a, picos b)
-{
-  return a > b ? a : b;
 }
 
 static void note_next(struct l2_slice *s)
@@ -552,10 +582,8 @@ static void note_next(struct l2_slice *s)
       s->next = earlier(s->next, later(xbar_lane_front(&s->link->requests)->arrive, s->free_at));
   }
   if (s->blocked) return;
-  picos ready = xbar_ready(s->ports.xbar, s->id);
-  if (ready == TIME_NEVER) return;
-  if (ready < s->free_at) ready = s->free_at;
-  if (ready < s->next) s->next = ready;
+  picos ready = s->in.n ? req_queue_front(&s->in)->arrive : xbar_ready(s->ports.xbar, s->id);
+  if (ready != TIME_NEVER) s->next = earlier(s->next, later(ready, s->free_at));
 }
 
 void l2_slice_look(struct l2_slice *s)
@@ -590,5 +618,5 @@ bool l2_slice_step(struct l2_slice *s, picos now, struct fault *f)
 bool l2_slice_busy(const struct l2_slice *s)
 {
   if (s->link && (s->link->fills.n || s->link->requests.n || s->link->sent.n)) return true;
-  return s->n_misses || s->n_atomics || xbar_requests_waiting(s->ports.xbar, s->id);
+  return s->n_misses || s->n_atomics || s->in.n || xbar_requests_waiting(s->ports.xbar, s->id);
 }

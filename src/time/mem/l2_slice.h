@@ -1,6 +1,6 @@
 /* L2 slice: tags, sector bits, misses in flight, atomics unit. Data are not held.
  *
- *   in       requests from the crossbar, one after another; answers of DRAM
+ *   in       requests from the crossbar, through a queue of l2.queue; answers of DRAM
  *   out      replies to the crossbar; reads and write-backs to a DRAM channel
  *   lines    128 bytes, 4 sectors of 32 bytes, LRU, write-back; allocated when a sector is written or arrives
  *   partial  a sector written in part needs no fetch, the words written are known; it becomes valid when
@@ -100,6 +100,9 @@ struct l2_slice {
   const struct dram *blocked_by;
   picos next;    /* time of the next event of its own, TIME_NEVER: waits for others */
   picos free_at; /* takes the next request from then on */
+  struct req_queue in; /* requests that have passed the port; arrive: when */
+  unsigned queue;      /* most of them */
+  picos room_at;       /* the queue is not full since then */
   picos atomic_free;
   struct l2_atomic {
     picos at;
@@ -118,6 +121,9 @@ void l2_slice_start(struct l2_slice *, struct gmem *image);
 
 /* Takes note of new requests. To be called before the slice's `next` is used in a window. */
 void l2_slice_look(struct l2_slice *);
+/* Fills the queue with what arrives up to `now`. To be called at the end of a window: SMs send only as much as
+ * slices have taken. */
+void l2_slice_accept(struct l2_slice *, picos now);
 /* Does what is due at `now` = next. False: guest fault in a strong access. */
 bool l2_slice_step(struct l2_slice *, picos now, struct fault *);
 /* Did it wait for a queue that has room now? */

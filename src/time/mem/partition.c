@@ -48,6 +48,13 @@ static void dram_event(struct partition *m, struct dram *c, picos now)
   if (dram_step(c, now, &a)) l2_slice_fill(&m->slice[a.slice], a.line, a.sectors, now);
 }
 
+/* Nothing is due before `next`. Queues fill up to the window's end. */
+static picos end_window(struct partition *m, picos next, picos to)
+{
+  for (unsigned i = 0; i < m->n_slices; i++) l2_slice_accept(&m->slice[i], to - 1);
+  return next;
+}
+
 /* Events in order of time; at the same time channels before slices, in order of their number. */
 picos partition_run(void *self, picos from, picos to)
 {
@@ -65,7 +72,7 @@ picos partition_run(void *self, picos from, picos to)
     }
     for (unsigned i = 0; i < m->n_slices; i++)
       if (m->slice[i].next < next) next = m->slice[i].next, slice = &m->slice[i];
-    if (next >= to) return next;
+    if (next >= to) return end_window(m, next, to);
     if (!slice)
       dram_event(m, channel, next);
     else if (!l2_slice_step(slice, next, &m->fault))
@@ -98,8 +105,8 @@ void partition_dump(const void *self, FILE *out)
   const struct partition *m = self;
   for (unsigned i = 0; i < m->n_slices; i++) {
     const struct l2_slice *s = &m->slice[i];
-    fprintf(out, "  L2 slice %u: %u requests waiting%s, %u lines on their way, %u atomics\n", s->id,
-            xbar_requests_waiting(s->ports.xbar, s->id), s->blocked ? " (blocked)" : "",
+    fprintf(out, "  L2 slice %u: %u requests queued%s, %u in the crossbar, %u lines on their way, %u atomics\n",
+            s->id, s->in.n, s->blocked ? " (blocked)" : "", xbar_requests_waiting(s->ports.xbar, s->id),
             s->n_misses, s->n_atomics);
   }
   for (unsigned i = 0; i < m->n_channels; i++) {

@@ -157,15 +157,31 @@ static struct l2_place route(const struct xbar *x, unsigned sm, struct mem_req *
 
 void xbar_inject(struct xbar *x, unsigned sm, struct req_queue *from)
 {
-  struct mem_req *r;
-  while ((r = req_queue_front(from))) {
+  struct xbar_side *s = &x->sm[sm];
+  for (; from->n && s->sent - s->taken < x->sm_buffer; s->sent++) {
+    struct mem_req *r = req_queue_front(from);
     struct l2_place to = {.slice = x->n_slices};
     if (r->kind != REQ_SERVICE) to = route(x, sm, r);
     r->local = to.local;
     send(&x->request, sm, to.slice, r);
-    x->sm[sm].stats.noc_requests++;
+    s->stats.noc_requests++;
     req_queue_pop(from);
   }
+  s->held = from->n;
+}
+
+picos xbar_stood(struct xbar *x, unsigned sm, struct req_queue *q, picos now)
+{
+  picos due = TIME_NEVER, earliest = now + x->request_latency;
+  for (uint32_t i = 0; i < q->n; i++) {
+    picos at = q->slot[(q->head + i) & (q->cap - 1)].arrive;
+    if (at < due) due = at;
+  }
+  if (due >= earliest) return 0;
+  picos late = earliest - due;
+  for (uint32_t i = 0; i < q->n; i++) q->slot[(q->head + i) & (q->cap - 1)].arrive += late;
+  x->sm[sm].stats.noc_blocked += late;
+  return late;
 }
 
 /* Bytes a reply carries; requests keep their kind on the way back. */
@@ -225,12 +241,24 @@ static unsigned request_bytes(const struct mem_req *r)
   return data ? count_sectors(r->sectors) * SECTOR_BYTES : 0;
 }
 
+/* The crossbar has room for one more message of the SM, which hears of it in the next window. */
+static void make_room(struct xbar *x, unsigned sm, picos now)
+{
+  struct xbar_side *s = &x->sm[sm];
+  picos *wake = x->reply.port[sm].wake;
+  __atomic_fetch_add(&s->taken, 1, __ATOMIC_RELAXED);
+  if (s->held && wake) wake_at(wake, now + x->request_latency);
+}
+
 void xbar_pop(struct xbar *x, unsigned slice, picos now)
 {
   struct xbar_side *s = &x->slice[slice];
-  unsigned bytes = flits(request_bytes(front(&x->request.port[slice])));
+  const struct mem_req *r = front(&x->request.port[slice]);
+  unsigned bytes = flits(request_bytes(r));
   server_take(&s->in, now, bytes);
   s->stats.noc_request_bytes += bytes;
+  s->stats.noc_request_wait += now - r->arrive;
+  make_room(x, r->sm, now);
   pop(&x->request.port[slice]);
 }
 
@@ -272,7 +300,7 @@ void xbar_link_send(struct xbar *x, unsigned slice, const struct mem_req *r, pic
 {
   struct xbar_link *l = &x->link[slice];
   struct mem_req m = *r;
-  m.arrive = server_take(&l->out, now, flits(bytes)) + x->link_latency;
+  m.arrive = server_take(&l->out, now, flits(bytes)) + x->request_latency;
   x->slice[slice].stats.noc_link_bytes += flits(bytes);
   lane_push(&l->sent, &m);
 }
@@ -322,7 +350,8 @@ void xbar_init(struct xbar *x, struct arena *a, const struct params *p)
     x->slice[i].out.femtos_per_byte = femtos(p, p->noc_slice_reply_bytes);
   }
   x->reply_latency = p->noc_reply_latency * params_l2_clock_ps(p);
-  x->link_latency = p->noc_request_latency * params_l2_clock_ps(p);
+  x->request_latency = params_request_ps(p);
+  x->sm_buffer = p->noc_sm_buffer;
   if (p->l2_partitions == 1) return;
   x->far_extra = (p->l2_far_latency - p->l2_latency) * params_l2_clock_ps(p) / 2;
   x->link = ARENA_ARRAY(a, struct xbar_link, x->n_slices);

@@ -12,11 +12,12 @@
  *   far      SM and home slice in different partitions: weak loads go to the near slice; other
  *            requests and their answers take half of l2.far_latency - l2.latency more
  *   order    each port serves in (arrival, sender, sequence) order
- *   queues   in front of the receiving ports, one lane per sender; they hold what the senders may
- *            have outstanding (SM: l1.mshr_entries lines of loads and mem.pending_entries
- * instructions)
+ *   queues   in front of the receiving ports, one lane per sender. A request stays in its lane while the
+ *            queue of its slice is full. Of one SM the crossbar holds noc.sm_buffer messages; then the SM's
+ *            port stands still until slices have taken some, also for messages to slices with room. It
+ *            hears of that a window later, as of everything else. Replies are always taken
  *   params   noc.*, l2.slices, l2.slice_hash, l2.clock_khz
- *   not modelled: stages inside the crossbar, virtual channels, back-pressure of the slices
+ *   not modelled: stages inside the crossbar, virtual channels
  *
  * A lane has one writer and one reader, which never run at once: SMs and slices run in different
  * phases of a window (engine.h). What several senders touch of one receiver in one phase (its set
@@ -66,6 +67,9 @@ struct xbar_link {
 struct xbar_side {
   struct server in, out;
   picos last_out; /* of what was sent */
+  uint64_t sent;  /* SM: messages that entered the crossbar; of those, */
+  uint64_t taken; /* that slices took, in windows before */
+  bool held;      /* SM: messages wait at its port for room in the crossbar */
   struct noc_stats stats;
 };
 
@@ -75,16 +79,20 @@ struct xbar {
   struct xbar_net request, reply;
   struct xbar_side *sm, *slice;
   struct xbar_link *link; /* per slice; NULL: one partition */
-  picos reply_latency, link_latency, far_extra;
+  unsigned sm_buffer;
+  picos request_latency, reply_latency, far_extra;
 };
 
 void xbar_init(struct xbar *, struct arena *, const struct params *);
 void xbar_free(struct xbar *);
 void xbar_start(struct xbar *); /* kernel start: counters to zero */
 
-/* SM side, called by the part of that SM: requests into the network; replies due before `to` out of
- * it. xbar_sm_next: arrival of the first reply still inside. */
+/* SM side, called by the part of that SM: requests into the network, as far as it has room; replies due
+ * before `to` out of it. xbar_sm_next: arrival of the first reply still inside. */
 void xbar_inject(struct xbar *, unsigned sm, struct req_queue *from);
+/* At the start of a window, `now`: what found no room in the last one leaves now at the earliest. How long
+ * the port stood still for it, ps; all messages in the queue are late by that. */
+picos xbar_stood(struct xbar *, unsigned sm, struct req_queue *, picos now);
 void xbar_deliver(struct xbar *, unsigned sm, struct reply_queue *to_sm, picos to);
 picos xbar_sm_next(const struct xbar *, unsigned sm);
 
@@ -93,7 +101,8 @@ void xbar_look(struct xbar *, unsigned slice);
 /* Time from which the first request can be taken; TIME_NEVER: there is none. */
 picos xbar_ready(const struct xbar *, unsigned slice);
 const struct mem_req *xbar_front(const struct xbar *, unsigned slice);
-/* Takes the first request at `now`: the port is busy for the length of the message. */
+/* Takes the first request at `now`: the port is busy for the length of the message, and its SM may send one
+ * more. */
 void xbar_pop(struct xbar *, unsigned slice, picos now);
 /* Answers a request with `bytes` of data (0: none): they pass the slice's port now and leave `latency`
  * later. Calls of one slice come in ascending `now`; of_far: with a latency of its own, answers do not

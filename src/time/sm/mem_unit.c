@@ -244,6 +244,11 @@ static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn
   u->outstanding++;
 }
 
+void mem_unit_port_stood(struct mem_unit *u, picos late)
+{
+  u->port_free_at += (late + u->period - 1) / u->period;
+}
+
 static void load_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
 {
   for (unsigned i = 0; i < t->n_lines; i++) {

@@ -98,6 +98,9 @@ static inline void mem_unit_wake(struct mem_unit *u, uint64_t at)
   if (at < u->next_at) u->next_at = at;
 }
 
+/* The port into the crossbar stood still for so long, ps. */
+void mem_unit_port_stood(struct mem_unit *, picos);
+
 /* A transaction joined the queue of a sub-core; it is looked at from cycle `at` on. */
 static inline void mem_unit_queued(struct mem_unit *u, unsigned client, uint64_t at)
 {
