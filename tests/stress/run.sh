@@ -33,16 +33,21 @@ for gpu in rtx-3070 a100 h200; do
   done
 done
 
-# Two L2 partitions, atomics in any order, streams.
-for gpu in rtx-3070 a100; do
-  for k in stream_triad hist_global grid_barrier; do
-    for t in 1 2 3 7; do
-      timeout 300 "$W" run "kernels/$k/$k.launch" --gpu $gpu --quiet --threads $t \
-        --json "$out/$t.json" >"$out/log" 2>&1
-      status=$?
-      [ $status -eq 0 ] && { cmp "$out/1.json" "$out/$t.json" >"$out/log" 2>&1 || status=1; }
-      verdict $status "$t threads: $k on $gpu"
-    done
+same_numbers() { # NAME KERNEL GPU OPTIONS...: for each number of threads
+  local name=$1 k=$2 gpu=$3 t status
+  shift 3
+  for t in 1 2 3 7; do
+    timeout 300 "$W" run "kernels/$k/$k.launch" --gpu "$gpu" --quiet --threads $t \
+      --json "$out/$t.json" "$@" >"$out/log" 2>&1
+    status=$?
+    [ $status -eq 0 ] && { cmp "$out/1.json" "$out/$t.json" >"$out/log" 2>&1 || status=1; }
+    verdict $status "$t threads: $k on $gpu$name"
   done
+}
+
+# Two L2 partitions, atomics in any order, streams; ports of SMs that stand still.
+for gpu in rtx-3070 a100; do
+  for k in stream_triad hist_global grid_barrier; do same_numbers '' $k $gpu; done
+  same_numbers ', full slices' transpose_naive $gpu --set l2.queue=2 --set noc.sm_buffer=20
 done
 [ $failed -eq 0 ]
