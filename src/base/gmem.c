@@ -83,6 +83,21 @@ static uint8_t **page_entry(const struct gmem *g, uint64_t addr)
   return leaf ? &leaf[page & (((uint64_t)1 << g->leaf_bits) - 1)] : NULL;
 }
 
+/* Fresh host memory for a run of pages. Big buffers are scattered over by kernels: there the host's huge pages
+ * save most of its page faults and address translations. */
+static uint8_t *host_pages(uint64_t bytes)
+{
+  enum { HUGE_BYTES = 2 << 20 };
+  const int prot = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  if (bytes <= HUGE_BYTES) return host_check(mmap(NULL, bytes, prot, flags, -1, 0));
+  uint8_t *p = host_check(mmap(NULL, bytes + HUGE_BYTES, prot, flags, -1, 0));
+  uint64_t head = -(uintptr_t)p & (HUGE_BYTES - 1);
+  if (head) munmap(p, head);
+  if (head < HUGE_BYTES) munmap(p + head + bytes, HUGE_BYTES - head);
+  (void)madvise(p + head, bytes, MADV_HUGEPAGE); /* without it everything works, only slower */
+  return p + head;
+}
+
 /* Maps the pages of [first, last] that are not mapped yet; each run of new pages is one host
  * mapping, so that big buffers do not run into the host's limit on mappings. */
 static void map_pages(struct gmem *g, uint64_t first, uint64_t last)
@@ -102,8 +117,7 @@ static void map_pages(struct gmem *g, uint64_t first, uint64_t last)
     }
     uint64_t run = first;
     while (run < end && !*page_entry(g, run)) run += size;
-    uint8_t *host = host_check(mmap(NULL, run - first, PROT_READ | PROT_WRITE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    uint8_t *host = host_pages(run - first);
     for (; first < run; first += size, host += size) *page_entry(g, first) = host;
   }
 }
@@ -236,6 +250,14 @@ uint8_t *gmem_ptr(const struct gmem *g, uint64_t addr, size_t len)
   if (__builtin_expect(off + len > g->page_mask + 1, 0)) return NULL;
   uint8_t **e = page_entry(g, addr);
   return e && *e ? *e + off : NULL;
+}
+
+uint8_t *gmem_page(const struct gmem *g, uint64_t addr, uint64_t *mask)
+{
+  *mask = g->page_mask;
+  if (addr >> ADDR_BITS) return NULL;
+  uint8_t **e = page_entry(g, addr);
+  return e ? *e : NULL;
 }
 
 /* Bytes from addr to the end of its page, at most len. */

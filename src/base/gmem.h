@@ -49,6 +49,8 @@ bool gmem_map_host(struct gmem *, uint64_t addr, void *host, uint64_t bytes, con
 
 /* Host pointer to guest bytes [addr, addr+len) when all are mapped and lie in one page, else NULL. */
 uint8_t *gmem_ptr(const struct gmem *, uint64_t addr, size_t len);
+/* Host pointer to the page that holds addr; NULL: not mapped. *mask: the bits of an address inside a page. */
+uint8_t *gmem_page(const struct gmem *, uint64_t addr, uint64_t *mask);
 /* Across pages. False when a byte is unmapped (nothing is transferred then). */
 bool gmem_read(const struct gmem *, uint64_t addr, void *buf, size_t len);
 bool gmem_write(struct gmem *, uint64_t addr, const void *buf, size_t len);

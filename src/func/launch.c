@@ -142,7 +142,7 @@ static bool step_rest(struct func_warp *w, const struct uop *u, struct effect *e
     return true;
   }
   if (!exec && !(u->flags & UOP_ALWAYS)) return true;
-  return u->fn(w, u, u->flags & UOP_UNIFORM ? FULL_MASK : exec, e, f);
+  return u->fn(w, u, uop_lanes(u, exec), e, f);
 }
 
 bool func_step(struct step_warp *sw, unsigned path, struct effect *e, struct fault *f)

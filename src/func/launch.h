@@ -9,7 +9,7 @@ struct func_launch {
   struct step_source source; /* first */
   struct func_params p;
   struct arena arena;
-  const struct addr_table *addr; /* of the level in use */
+  const struct lane_ops *ops;     /* of the level in use */
   struct uop *uop;        /* per instruction of the code space, same indices */
   uint64_t code_base, code_bytes;
   uint8_t *pool;          /* rows of BASE_POOL */

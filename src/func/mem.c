@@ -36,9 +36,9 @@ void mem_addr_global(const struct func_warp *w, const struct uop *u, uint64_t ad
     base += lane_join(ur[0], ur[LANES]);
   }
   if (u->imm2 & ADDR_WIDE)
-    w->launch->addr->add_wide(addr, a, a + LANES, base);
+    w->launch->ops->add_wide(addr, a, a + LANES, base);
   else
-    w->launch->addr->add_word(addr, a, base);
+    w->launch->ops->add_word(addr, a, base);
 }
 
 void mem_addr_near(const struct func_warp *w, const struct uop *u, uint64_t addr[LANES])
@@ -46,7 +46,7 @@ void mem_addr_near(const struct func_warp *w, const struct uop *u, uint64_t addr
   uint32_t base = u->imm;
   unsigned shift = u->imm2 >> STRIDE_SHIFT & 7;
   if (u->imm2 & ADDR_UR32) base += warp_ureg(w, u->imm2 >> UR_SHIFT & 0xff)[0];
-  w->launch->addr->add_near(addr, row_src(w, u->a), shift, base);
+  w->launch->ops->add_near(addr, row_src(w, u->a), shift, base);
 }
 
 /* Which window a generic address lies in. The windows are 4 GiB: the high word decides. */
@@ -92,7 +92,7 @@ bool mem_aligned(const struct func_warp *w, struct effect *e, uint32_t m, unsign
                  struct fault *f)
 {
   const uint64_t *addr = e->mem->addr;
-  if (align == 1 || !(w->launch->addr->any_bits(addr) & (align - 1))) return true;
+  if (align == 1 || !(w->launch->ops->any_bits(addr) & (align - 1))) return true;
   for (; m; m &= m - 1) {
     unsigned i = bits_first(m);
     if (!(addr[i] & (align - 1))) continue;
@@ -121,6 +121,47 @@ uint8_t *mem_near(struct func_warp *w, const struct effect *e, enum mem_space sp
   return w->local + lane * w->launch->source.local_bytes + addr;
 }
 
+/* Shared and local memory are one block each. */
+static bool near_block(struct func_warp *w, const struct mem_effect *me, uint32_t lanes,
+                       struct lane_block *b)
+{
+  bool shared = me->space == MEM_SHARED;
+  uint64_t size = shared ? w->launch->shared_limit : w->launch->source.local_bytes;
+  if ((!shared && me->space != MEM_LOCAL) || size < me->bytes) return false;
+  if (w->launch->ops->outside(me->addr, 0, size - me->bytes) & lanes) return false;
+  *b = (struct lane_block){.base = shared ? w->cta->shared : w->local, .in = UINT64_MAX,
+                           .apart = shared ? 0 : size, .lanes = lanes};
+  if (!shared) w->cta->local_dirty = true;
+  return true;
+}
+
+/* Lanes of b whose bytes have no pending write. */
+static uint32_t settled(const struct mem_effect *me, uint32_t lanes, const struct gmem_view *v)
+{
+  if (!v->log->n) return lanes;
+  for (uint32_t r = lanes; r; r &= r - 1) {
+    unsigned i = bits_first(r);
+    if (gmem_view_pending(v, me->addr[i], me->bytes)) lanes &= ~(1u << i);
+  }
+  return lanes;
+}
+
+bool mem_block(struct func_warp *w, const struct mem_effect *me, uint32_t lanes, bool even, bool write,
+               const struct gmem_view *v, struct lane_block *b)
+{
+  if (me->near_lanes) return false;
+  if (me->space != MEM_GLOBAL) return near_block(w, me, lanes, b);
+  if (v->log && write) return false;
+  uint64_t first = me->addr[bits_first(lanes)], in;
+  *b = (struct lane_block){.base = gmem_page(v->image, first, &in), .lanes = lanes};
+  if (!b->base) return false;
+  b->in = in;
+  if (!even || (first ^ me->addr[LANES - 1]) & ~in)
+    b->lanes &= ~w->launch->ops->outside(me->addr, first & ~in, in);
+  if (v->log) b->lanes = settled(me, b->lanes, v);
+  return b->lanes != 0;
+}
+
 bool mem_unmapped(const struct func_warp *w, const struct effect *e, unsigned lane, uint64_t addr,
                   struct fault *f)
 {
@@ -138,10 +179,6 @@ void mem_commit(struct func_warp *w, const struct uop *u, struct effect *e, unsi
   uint32_t m = (uint32_t)e->exec;
   for (unsigned k = 0; k < rows; k++, d += LANES) {
     if (m == FULL_MASK) memcpy(d, mem_row(e->mem, k), ROW_BYTES);
-    else {
-      uint32_t t[LANES];
-      memcpy(t, mem_row(e->mem, k), ROW_BYTES);
-      row_blend(d, t, 1, m);
-    }
+    else w->launch->ops->blend(d, mem_row(e->mem, k), m);
   }
 }

@@ -12,7 +12,7 @@
 #include "func/lanes.h"
 #include "func/launch.h"
 
-enum { COMPARE_WORD = 4, GRANULE_BITS = 12, MEM_MAX_WORDS = MEM_MAX_BYTES / 4 };
+enum { COMPARE_WORD = 4, MEM_MAX_WORDS = MEM_MAX_BYTES / 4 };
 
 /* Access size codes of loads and stores (field MEM_SIZE). */
 enum mem_size { SIZE_U8, SIZE_S8, SIZE_U16, SIZE_S16, SIZE_32, SIZE_64, SIZE_128 };
@@ -22,29 +22,6 @@ typedef uint32_t __attribute__((may_alias)) mem_word;
 static inline mem_word *mem_row(struct mem_effect *me, unsigned word)
 {
   return (mem_word *)(void *)me->data + (size_t)word * LANES_MAX;
-}
-
-/* Host address of guest bytes, remembering the last 4 KiB. */
-struct mem_cursor {
-  const struct gmem *image;
-  uint64_t granule;
-  uint8_t *host;
-};
-
-static inline struct mem_cursor mem_cursor(const struct gmem *image)
-{
-  return (struct mem_cursor){.image = image, .granule = UINT64_MAX};
-}
-
-/* addr must be aligned to the access size, so that no access crosses a granule. NULL: unmapped. */
-static inline uint8_t *mem_host(struct mem_cursor *c, uint64_t addr)
-{
-  const uint64_t in = ((uint64_t)1 << GRANULE_BITS) - 1;
-  if (__builtin_expect(addr >> GRANULE_BITS != c->granule, 0)) {
-    c->host = gmem_ptr(c->image, addr & ~in, (size_t)in + 1);
-    c->granule = addr >> GRANULE_BITS;
-  }
-  return c->host ? c->host + (addr & in) : NULL;
 }
 
 /* Fills e->mem but for addresses and data, and sets EFF_MEM. */
@@ -84,6 +61,11 @@ uint8_t *mem_near(struct func_warp *w, const struct effect *e, enum mem_space sp
 /* Space of lane i of a resolved effect; addr becomes space-local. */
 enum mem_space mem_lane_space(const struct func_warp *w, const struct mem_effect *me, unsigned lane,
                               uint64_t *addr);
+/* The memory that the first of `lanes`, and others of them, access; `even`: all 32 lanes do, at an even stride.
+ * False: they must be looked at one by one (not mapped, out of range, in several spaces, writes are pending or
+ * must be logged). */
+bool mem_block(struct func_warp *w, const struct mem_effect *me, uint32_t lanes, bool even, bool write,
+               const struct gmem_view *v, struct lane_block *b);
 /* The unmapped-address fault of lane i; false. */
 bool mem_unmapped(const struct func_warp *w, const struct effect *e, unsigned lane, uint64_t addr,
                   struct fault *f);

@@ -11,6 +11,7 @@
 
 #include "base/bits.h"
 #include "base/bug.h"
+#include "func/launch.h"
 
 enum { INST_BYTES = 16 };
 
@@ -156,15 +157,36 @@ static void drop_released(struct func_warp *w, uint32_t released)
   }
 }
 
+/* Lanes parked at each BSYNC register, in whatever group. */
+static void parked_lanes(const struct func_warp *w, uint32_t parked[N_BREGS])
+{
+  const struct step_paths *ps = &w->step.paths;
+  memset(parked, 0, N_BREGS * sizeof *parked);
+  for (unsigned i = 0; i < ps->n; i++) {
+    if (ps->p[i].wait == PATH_WAIT_CONVERGE && w->park[i] < N_BREGS)
+      parked[w->park[i]] |= (uint32_t)ps->p[i].mask;
+  }
+}
+
+/* Whether path i waits for convergence no longer. Mostly a look at all parked lanes tells that it still does. */
+static bool converged(const struct func_warp *w, unsigned i, const uint32_t parked[N_BREGS],
+                      uint32_t idle)
+{
+  const unsigned b = w->park[i];
+  if (b == PARK_WARPSYNC) return missing(w, i) == 0;
+  if (w->breg[b][first_lane(w, i)] & w->mactive & ~(parked[b] | idle)) return false;
+  return (missing(w, i) & ~idle) == 0;
+}
+
 /* Releases the paths whose convergence is complete. */
 static void wake(struct func_warp *w, struct effect *e)
 {
   struct step_paths *ps = &w->step.paths;
-  uint32_t released = 0, idle = yielded_lanes(w);
+  uint32_t released = 0, idle = yielded_lanes(w), parked[N_BREGS];
+  parked_lanes(w, parked);
   for (unsigned i = 0; i < ps->n; i++) {
     if (ps->p[i].wait != PATH_WAIT_CONVERGE || !ps->p[i].mask) continue;
-    uint32_t miss = missing(w, i);
-    if (w->park[i] == PARK_WARPSYNC ? miss == 0 : (miss & ~idle) == 0) released |= 1u << i;
+    if (converged(w, i, parked, idle)) released |= 1u << i;
   }
   for (uint32_t r = released; r; r &= r - 1) ps->p[bits_first(r)].wait = PATH_READY;
   if (released) {
@@ -278,9 +300,7 @@ void path_exit(struct func_warp *w, uint32_t m, struct effect *e)
 
 void path_bssy(struct func_warp *w, unsigned b, uint32_t m)
 {
-  for (unsigned i = 0; i < LANES; i++) {
-    if (m >> i & 1) w->breg[b][i] = m;
-  }
+  w->launch->ops->fill(w->breg[b], m, m);
   path_next(w);
 }
 
@@ -291,11 +311,7 @@ void path_bsync(struct func_warp *w, unsigned b, uint32_t m, struct effect *e)
   uint32_t waiting = 0;
   while (m) {
     unsigned lane = bits_first(m);
-    uint32_t group = w->breg[b][lane], part = 0;
-    for (uint32_t r = m; r; r &= r - 1) {
-      unsigned i = bits_first(r);
-      if (w->breg[b][i] == group) part |= 1u << i;
-    }
+    uint32_t group = w->breg[b][lane], part = m & w->launch->ops->equal(w->breg[b], group);
     m &= ~part;
     part &= group; /* a lane outside its group has left the barrier: it does not wait */
     if (part) block(w, part, PATH_WAIT_CONVERGE, b);
@@ -319,20 +335,12 @@ void path_break(struct func_warp *w, unsigned b, uint32_t m, struct effect *e)
 void path_warpsync(struct func_warp *w, uint32_t m, const uint32_t mask[LANES], struct effect *e)
 {
   path_next(w);
-  uint32_t first = mask[bits_first(m)] & w->mactive, lanes = m;
-  bool same = true;
-  for (uint32_t r = m; r; r &= r - 1) {
-    unsigned i = bits_first(r);
-    w->park_mask[i] = mask[i];
-    same &= mask[i] == mask[bits_first(m)];
-  }
-  if (same && (first & ~m) == 0) return; /* converged already */
+  const struct lane_ops *ops = w->launch->ops;
+  uint32_t first = mask[bits_first(m)], lanes = m;
+  ops->blend(w->park_mask, mask, m);
+  if (!(m & ~ops->equal(mask, first)) && !(first & w->mactive & ~m)) return; /* converged already */
   while (m) {
-    uint32_t value = mask[bits_first(m)], part = 0;
-    for (uint32_t r = m; r; r &= r - 1) {
-      unsigned i = bits_first(r);
-      if (mask[i] == value) part |= 1u << i;
-    }
+    uint32_t value = mask[bits_first(m)], part = m & ops->equal(mask, value);
     m &= ~part;
     block(w, part, PATH_WAIT_CONVERGE, PARK_WARPSYNC);
   }

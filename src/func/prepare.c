@@ -211,15 +211,29 @@ static void destination(unsigned n_regs, const struct sass_inst *s, struct uop *
   u->pv = s->pv == SASS_PT ? PRED_NONE : (uint8_t)(s->pv + file);
 }
 
+/* Handlers that ignore the effect and never fault mark their operation as straight. */
 static uop_fn *pick(const struct sem_table *sem, const struct sass_inst *s, struct uop *u)
 {
   static sem_picker *const own[] = {sem_ctrl_handler, sem_mem_handler, sem_atom_handler,
-                                    sem_sync_handler, sem_pack_handler, sem_warp_handler,
-                                    sem_sys_handler, sem_tex_handler, sem_surf_handler};
+                                    sem_sync_handler, sem_warp_handler, sem_sys_handler,
+                                    sem_tex_handler, sem_surf_handler};
   uop_fn *fn = NULL;
   for (unsigned i = 0; !fn && i < sizeof own / sizeof *own; i++) fn = own[i](s, u);
+  if (fn) return fn;
+  fn = sem_pack_handler(s, u);
   for (unsigned i = 0; !fn && i < SEM_PICKERS; i++) fn = sem->pick[i](s, u);
+  u->straight = fn && !(u->flags & ~(unsigned)UOP_UNIFORM);
   return fn;
+}
+
+/* From one bit to the length of the run that starts there. */
+static void join_straight(struct uop *u, uint64_t n)
+{
+  unsigned run = 0;
+  while (n--) {
+    run = !u[n].straight ? 0 : run < UINT8_MAX ? run + 1 : run;
+    u[n].straight = (uint8_t)run;
+  }
 }
 
 /* Everything that does not depend on the launch's constants. */
@@ -261,7 +275,7 @@ static void prepare(struct func_launch *l, struct pool *p, const struct sem_tabl
   if (is_uniform_op(s->sem)) u->flags = UOP_UNIFORM;
   uop_fn *fn = pick(sem, s, u);
   if (fn) u->fn = fn;
-  else u->flags = 0;
+  else u->flags = u->straight = 0;
   unsigned top = u->d.off / ROW_BYTES + WIDE_ROWS;
   if (u->d.base != BASE_UREG || u->d.off >= N_UREGS * ROW_BYTES || top <= l->n_uregs) return;
   l->n_uregs = top < N_UREGS ? top : N_UREGS;
@@ -272,11 +286,12 @@ void prepare_launch(struct func_launch *l)
   struct pool p = {0};
   const struct sem_table *sem = sem_select(l->p.host_level);
   uint64_t n = l->code_bytes >> l->p.code.shift;
-  l->addr = sem->addr;
+  l->ops = sem->ops;
   l->uop = arena_array(&l->arena, n, sizeof *l->uop, 128);
   for (uint64_t i = 0; i < n; i++) {
     prepare(l, &p, sem, &l->p.sass[i], &l->p.code.inst[i], &l->uop[i]);
   }
+  join_straight(l->uop, n);
   pool_rows(l, &p);
   free(p.value);
   free(p.slot);

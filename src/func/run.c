@@ -3,6 +3,7 @@
  * CTAs are admitted in order into the slots of worker 0. Warps run in slices of thousands of
  * steps, in turn, so that a warp that spins on another warp or CTA does not stop it; within a
  * warp a path runs until it waits, yields or ends, and paths change at taken backward branches.
+ * Operations that only touch registers run straight through (run_straight), all others step by step.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +16,19 @@
 
 /* CLOCK_STEP: there is no clock here, it only must move on; with more than one cycle an instruction, kernels that
  * wait for a time do not take ages. */
-enum { SLICE_STEPS = 4096, REPORT_LINES = 48, POLL_INSTS = 1 << 20, CLOCK_STEP = 32 };
+enum { INST_BYTES = 16, SLICE_STEPS = 4096, REPORT_LINES = 48, POLL_INSTS = 1 << 20, CLOCK_STEP = 32 };
+
+/* Counts of executed instructions, as differences: what instruction i executed is the sum of entries 0 to i. So
+ * a straight run costs two entries, however long it is. */
+struct tally {
+  int64_t insts, lanes;
+};
 
 struct runner {
   struct func_launch *l;
+  struct tally *tally;      /* per instruction of the code space, and one */
+  uint64_t n_insts;         /* of the code space */
+  uint64_t first, end_inst; /* the entries in use lie in [first, end_inst) */
   struct func_stats *stats;
   struct fault *f;
   struct gmem_view view;
@@ -38,33 +48,97 @@ struct runner {
   uint64_t ctas_done;
 };
 
-static void count(struct runner *r)
+static unsigned lane_count(lane_mask m)
 {
-  unsigned lanes = r->e.exec == FULL_MASK ? LANES : bits_count(r->e.exec);
-  r->stats->warp_insts++;
-  r->stats->thread_insts += lanes;
-  if (r->stats->mix) r->stats->mix[r->e.inst->mnemonic]++;
-  if (r->stats->threads) r->stats->threads[r->e.inst->mnemonic] += lanes;
+  return m == FULL_MASK ? LANES : bits_count(m);
+}
+
+/* The n instructions from number i on have executed in so many lanes. */
+static void count(struct runner *r, uint64_t i, unsigned n, unsigned lanes)
+{
+  struct tally *t = &r->tally[i];
+  r->stats->warp_insts += n;
+  t[0].insts++, t[n].insts--;
+  t[0].lanes += lanes, t[n].lanes -= lanes;
+  if (i < r->first) r->first = i;
+  if (i + n >= r->end_inst) r->end_inst = i + n + 1;
+}
+
+/* Instruction i, already counted, has executed in fewer lanes. */
+static void discount(struct runner *r, uint64_t i, unsigned lanes)
+{
+  r->tally[i].lanes -= lanes, r->tally[i + 1].lanes += lanes;
+}
+
+static void add_up(struct runner *r)
+{
+  const struct inst *inst = r->l->p.code.inst;
+  struct tally now = {0};
+  for (uint64_t i = r->first; i < r->end_inst; i++) {
+    now.insts += r->tally[i].insts;
+    now.lanes += r->tally[i].lanes;
+    if (!now.insts) continue;
+    r->stats->thread_insts += (uint64_t)now.lanes;
+    if (r->stats->mix) r->stats->mix[inst[i].mnemonic] += (uint64_t)now.insts;
+    if (r->stats->threads) r->stats->threads[inst[i].mnemonic] += (uint64_t)now.lanes;
+  }
+}
+
+/* Number of the path's next instruction; n_insts when there is none at its pc. */
+static uint64_t next_inst(const struct runner *r, const struct step_path *p)
+{
+  uint64_t off = p->pc - r->l->code_base;
+  return off % INST_BYTES || off / INST_BYTES >= r->n_insts ? r->n_insts : off / INST_BYTES;
+}
+
+/* Runs the path's next operations, at most *budget, that only touch registers. False: there is none. */
+static bool run_straight(struct runner *r, struct func_warp *w, struct step_path *p, unsigned *budget)
+{
+  const uint64_t i = next_inst(r, p);
+  if (i == r->n_insts || !r->l->uop[i].straight || r->watch->tap) return false;
+  const struct uop *u = &r->l->uop[i];
+  const uint32_t active = (uint32_t)p->mask;
+  const unsigned n = u->straight < *budget ? u->straight : *budget, lanes = lane_count(active);
+  count(r, i, n, lanes);
+  for (const struct uop *end = u + n; u < end; u++) {
+    uint32_t exec = active & (w->pred[u->guard] ^ u->guard_xor);
+    if (exec != active) discount(r, (uint64_t)(u - r->l->uop), lanes - lane_count(exec));
+    if (exec) u->fn(w, u, uop_lanes(u, exec), &r->e, r->f);
+  }
+  p->pc += n * INST_BYTES;
+  p->yielded = false;
+  r->e.flags = 0;
+  r->e.inst = u[-1].t;
+  *budget -= n;
+  return true;
+}
+
+/* Any operation. Returns false on a fault. */
+static bool run_step(struct runner *r, struct step_warp *w, unsigned path)
+{
+  r->e.clock = r->e.time_ns = r->stats->warp_insts * CLOCK_STEP;
+  if (!func_step(w, path, &r->e, r->f)) return false;
+  count(r, (r->e.pc - r->l->code_base) / INST_BYTES, 1, lane_count(r->e.exec));
+  if (r->watch->tap) r->watch->tap->step(r->watch->tap->ctx, r->cta, r->warp, &r->e);
+  if (!(r->e.flags & EFF_MEM)) return true;
+  if (!func_perform(w, &r->e, r->mem.lanes | r->mem.near_lanes, &r->view, r->f)) return false;
+  func_finish(w, &r->e);
+  return true;
 }
 
 /* Runs one path until something other than memory happens. Returns false on a fault. */
 static bool run_path(struct runner *r, struct step_warp *w, unsigned path, unsigned *budget)
 {
   const uint32_t stay = EFF_MEM | EFF_JUMP;
-  uint32_t flags;
-  do {
-    r->e.clock = r->e.time_ns = r->stats->warp_insts * CLOCK_STEP;
-    if (!func_step(w, path, &r->e, r->f)) return false;
-    count(r);
-    if (r->watch->tap) r->watch->tap->step(r->watch->tap->ctx, r->cta, r->warp, &r->e);
-    flags = r->e.flags;
-    if (flags & EFF_MEM) {
-      const struct mem_effect *me = &r->mem;
-      if (!func_perform(w, &r->e, me->lanes | me->near_lanes, &r->view, r->f)) return false;
-      func_finish(w, &r->e);
-    }
+  struct step_path *p = &w->paths.p[path];
+  while (*budget) {
+    if (run_straight(r, (struct func_warp *)w, p, budget)) continue;
+    if (!run_step(r, w, path)) return false;
+    --*budget;
+    uint32_t flags = r->e.flags;
     if (w->paths.n == 1) flags &= ~(uint32_t)EFF_BACKWARD; /* no other path to change to */
-  } while (--*budget && !(flags & ~stay) && !w->paths.p[path].yielded);
+    if (flags & ~stay || p->yielded) break;
+  }
   return true;
 }
 
@@ -237,9 +311,13 @@ enum run_end func_run_from(struct func_launch *l, uint64_t first, const struct r
   r->view = (struct gmem_view){.image = l->p.image};
   r->e.mem = &r->mem;
   r->slot = calloc(r->n_slots, sizeof *r->slot);
-  BUG_ON(!r->slot);
+  r->first = r->n_insts = l->code_bytes / INST_BYTES;
+  r->tally = calloc(r->n_insts + 1, sizeof *r->tally);
+  BUG_ON(!r->slot || !r->tally);
   enum run_end end = run_all(r);
+  add_up(r);
   if (end != RUN_DONE) show_residents(r);
+  free(r->tally);
   free(r->slot);
   free(r);
   return end;

@@ -172,29 +172,76 @@ static void row_get(struct mem_effect *me, unsigned first, unsigned words, unsig
   for (unsigned k = 0; k < words; k++) v[k] = mem_row(me, first + k)[lane];
 }
 
+/* One lane, whose memory is at p. */
+static void atom_lane(const struct uop *u, struct mem_effect *me, unsigned i, uint8_t *p)
+{
+  unsigned words = types[type_of(u)].words;
+  uint32_t old[4] = {0}, val[4] = {0}, cmp[4] = {0}, r[4] = {0}, ret[4];
+  row_get(me, 0, words, i, val);
+  row_get(me, COMPARE_WORD, words, i, cmp);
+  memcpy(old, p, me->bytes);
+  apply(u, old, val, cmp, r, ret);
+  memcpy(p, r, me->bytes);
+  for (unsigned k = 0; k < words; k++) mem_row(me, k)[i] = ret[k];
+}
+
+/* Words other than pairs of halves, the common case: no copies. */
+static bool is_word(const struct uop *u)
+{
+  const struct type_info t = types[type_of(u)];
+  return t.words == 1 && !t.half && op_of(u) <= OP_CAS;
+}
+
+static uint32_t apply_word(enum atom_op op, enum sass_atom_type t, uint32_t old, uint32_t v,
+                           uint32_t cmp)
+{
+  if (op == OP_CAS) return old == cmp ? v : old;
+  if (op == OP_EXCH) return v;
+  if (t == ATOM_F32) return f32_result(flush(flush(bits_f32(old)) + flush(bits_f32(v))));
+  return (uint32_t)apply_int(op, t, old, v);
+}
+
+/* The lanes of a block, in ascending order. */
+static void atom_block(const struct uop *u, struct mem_effect *me, const struct lane_block *b)
+{
+  const enum atom_op op = op_of(u);
+  const enum sass_atom_type t = type_of(u);
+  const bool word = is_word(u);
+  mem_word *row = mem_row(me, 0), *cmp = mem_row(me, COMPARE_WORD);
+  for (uint32_t r = b->lanes; r; r &= r - 1) {
+    unsigned i = bits_first(r);
+    uint8_t *p = b->base + i * b->apart + (me->addr[i] & b->in);
+    if (!word) {
+      atom_lane(u, me, i, p);
+      continue;
+    }
+    uint32_t old, new;
+    memcpy(&old, p, sizeof old);
+    new = apply_word(op, t, old, row[i], cmp[i]);
+    memcpy(p, &new, sizeof new);
+    row[i] = old;
+  }
+}
+
 static bool atom_perform(struct func_warp *w, const struct uop *u, struct effect *e,
                          uint32_t lanes, struct gmem_view *v, struct fault *f)
 {
   struct mem_effect *me = e->mem;
-  unsigned words = types[type_of(u)].words;
+  struct lane_block b;
+  for (; lanes && mem_block(w, me, lanes, false, true, v, &b); lanes &= ~b.lanes) atom_block(u, me, &b);
   for (; lanes; lanes &= lanes - 1) {
     unsigned i = bits_first(lanes);
-    uint32_t old[4] = {0}, val[4] = {0}, cmp[4] = {0}, r[4] = {0}, ret[4];
     uint64_t a;
+    uint8_t buf[MEM_MAX_BYTES], *near;
     enum mem_space space = mem_lane_space(w, me, i, &a);
-    uint8_t *near = NULL;
-    row_get(me, 0, words, i, val);
-    row_get(me, COMPARE_WORD, words, i, cmp);
     if (space == MEM_GLOBAL) {
-      if (!gmem_view_read(v, a, old, me->bytes)) return mem_unmapped(w, e, i, a, f);
+      if (!gmem_view_read(v, a, buf, me->bytes)) return mem_unmapped(w, e, i, a, f);
+      atom_lane(u, me, i, buf);
+      gmem_view_write(v, a, buf, me->bytes);
     } else {
       if (!(near = mem_near(w, e, space, i, a, me->bytes, f))) return false;
-      memcpy(old, near, me->bytes);
+      atom_lane(u, me, i, near);
     }
-    apply(u, old, val, cmp, r, ret);
-    if (near) memcpy(near, r, me->bytes);
-    else gmem_view_write(v, a, r, me->bytes);
-    for (unsigned k = 0; k < words; k++) mem_row(me, k)[i] = ret[k];
   }
   return true;
 }

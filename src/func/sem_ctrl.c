@@ -312,10 +312,10 @@ uop_fn *sem_ctrl_handler(const struct sass_inst *s, struct uop *u)
   case SEM_BMOV: return pick_bmov(s, u);
   case SEM_NOP: case SEM_DEPBAR: case SEM_LDGDEPBAR: case SEM_MEMBAR: case SEM_ERRBAR:
   case SEM_CCTL: case SEM_PREFETCH:
-    u->flags &= (uint16_t)~UOP_CONTROL;
+    u->flags &= (uint8_t)~UOP_CONTROL;
     return nop;
   default:
-    u->flags &= (uint16_t)~UOP_CONTROL;
+    u->flags &= (uint8_t)~UOP_CONTROL;
     return NULL;
   }
 }

@@ -51,146 +51,60 @@ static inline void lane_value(struct mem_effect *me, unsigned i, uint32_t v[MEM_
   for (unsigned k = 0; k * 4 < bytes; k++) v[k] = row[k * LANES_MAX];
 }
 
-/* All lanes get the word at p. */
+/* One lane, wherever its memory is. */
+static bool lane_read(struct func_warp *w, struct effect *e, unsigned i, const struct gmem_view *v,
+                      struct fault *f)
+{
+  struct mem_effect *me = e->mem;
+  uint8_t buf[MEM_MAX_BYTES];
+  const uint8_t *p = buf;
+  uint64_t a;
+  enum mem_space space = mem_lane_space(w, me, i, &a);
+  if (space == MEM_GLOBAL) {
+    if (!gmem_view_read(v, a, buf, me->bytes)) return mem_unmapped(w, e, i, a, f);
+  } else if (!(p = mem_near(w, e, space, i, a, me->bytes, f))) {
+    return false;
+  }
+  lane_load(me, i, p, me->bytes);
+  return true;
+}
+
+/* All lanes read what lane 0 does. */
 static void load_same(struct mem_effect *me, const uint8_t *p)
 {
-  mem_word *row = mem_row(me, 0);
-  uint32_t v;
-  memcpy(&v, p, sizeof v);
-  for (unsigned i = 0; i < LANES; i++) row[i] = v;
-}
-
-/* All 32 lanes at an even stride inside one page, nothing pending: one look-up for all. */
-static bool load_strided(const struct func_warp *w, struct mem_effect *me,
-                         const struct gmem_view *v)
-{
-  uint64_t stride;
-  unsigned bytes = me->bytes;
-  if (!w->launch->addr->even_stride(me->addr, &stride)) return false;
-  bool down = stride >> 63;
-  uint64_t first = me->addr[down ? LANES - 1 : 0];
-  uint64_t span = (down ? 0 - stride : stride) * (LANES - 1) + bytes;
-  if (span > UINT32_MAX) return false;
-  const uint8_t *p = gmem_ptr(v->image, first, span);
-  if (!p || (v->log && gmem_view_pending(v, first, span))) return false;
-  if (bytes == 4 && stride == 4) {
-    memcpy(mem_row(me, 0), p, ROW_BYTES);
-    return true;
-  }
-  if (bytes == 4 && stride == 0) {
-    load_same(me, p);
-    return true;
-  }
-  p += me->addr[0] - first;
-  if (bytes == 16) { /* with a known width there is no switch per lane */
-    for (unsigned i = 0; i < LANES; i++, p += (int64_t)stride) lane_load(me, i, p, 16);
-  } else if (bytes == 8) {
-    for (unsigned i = 0; i < LANES; i++, p += (int64_t)stride) lane_load(me, i, p, 8);
-  } else {
-    for (unsigned i = 0; i < LANES; i++, p += (int64_t)stride) lane_load(me, i, p, bytes);
-  }
-  return true;
-}
-
-static bool load_global(struct func_warp *w, struct effect *e, uint32_t lanes,
-                        struct gmem_view *v, struct fault *f)
-{
-  struct mem_effect *me = e->mem;
-  if (lanes == FULL_MASK && load_strided(w, me, v)) return true;
-  struct mem_cursor c = mem_cursor(v->image);
-  for (; lanes; lanes &= lanes - 1) {
-    unsigned i = bits_first(lanes);
-    uint64_t a = me->addr[i];
-    const uint8_t *p = mem_host(&c, a);
-    if (!p) return mem_unmapped(w, e, i, a, f);
-    if (v->log && gmem_view_pending(v, a, me->bytes)) {
-      uint8_t buf[MEM_MAX_BYTES];
-      if (!gmem_view_read(v, a, buf, me->bytes)) return mem_unmapped(w, e, i, a, f);
-      lane_load(me, i, buf, me->bytes);
-    } else {
-      lane_load(me, i, p, me->bytes);
-    }
-  }
-  return true;
-}
-
-/* All lanes of shared memory at once when they are consecutive words (*stride 4), or all one word (0). */
-static bool near_rows(struct func_warp *w, struct mem_effect *me, uint32_t lanes, uint8_t **p,
-                      uint64_t *stride)
-{
-  if (me->space != MEM_SHARED || me->bytes != 4 || lanes != FULL_MASK) return false;
-  if (!w->launch->addr->even_stride(me->addr, stride) || (*stride != 4 && *stride != 0)) return false;
-  if (me->addr[0] + *stride * (LANES - 1) + 4 > w->launch->shared_limit) return false;
-  *p = w->cta->shared + me->addr[0];
-  return true;
-}
-
-/* Where lane 0 finds address 0 of shared or local memory, and how much further each lane after it does.
- * False: some lane, active or not, may leave that memory; a look at each is needed. */
-static bool near_inside(struct func_warp *w, const struct mem_effect *me, uint8_t **base,
-                        size_t *stride)
-{
-  bool shared = me->space == MEM_SHARED;
-  uint64_t size = shared ? w->launch->shared_limit : w->launch->source.local_bytes;
-  if ((!shared && me->space != MEM_LOCAL) || me->near_lanes || size < me->bytes) return false;
-  if (!w->launch->addr->none_above(me->addr, size - me->bytes)) return false;
-  *base = shared ? w->cta->shared : w->local;
-  *stride = shared ? 0 : size;
-  if (!shared) w->cta->local_dirty = true;
-  return true;
-}
-
-static void load_lanes(struct func_warp *w, struct mem_effect *me, uint32_t lanes,
-                       const uint8_t *mem, size_t stride)
-{
-  if (lanes == FULL_MASK && me->bytes == 4 && !stride) {
-    w->launch->addr->gather(mem_row(me, 0), mem, me->addr);
-  } else if (lanes == FULL_MASK && me->bytes == 4) {
-    for (unsigned i = 0; i < LANES; i++) lane_load(me, i, mem + i * stride + me->addr[i], 4);
-  } else if (lanes == FULL_MASK && me->bytes == 16) {
-    for (unsigned i = 0; i < LANES; i++) lane_load(me, i, mem + i * stride + me->addr[i], 16);
-  } else {
-    for (; lanes; lanes &= lanes - 1) {
-      unsigned i = bits_first(lanes);
-      lane_load(me, i, mem + i * stride + me->addr[i], me->bytes);
-    }
+  lane_load(me, 0, p, me->bytes);
+  for (unsigned k = 0; k * 4 < me->bytes; k++) {
+    mem_word *row = mem_row(me, k), v = row[0];
+    for (unsigned i = 0; i < LANES; i++) row[i] = v;
   }
 }
 
-static bool load_near(struct func_warp *w, struct effect *e, uint32_t lanes, struct fault *f)
+/* Whether all 32 lanes side by side are in block b: then *p is the first one's memory. */
+static bool is_dense(const struct mem_effect *me, const struct lane_block *b, bool even, uint64_t stride,
+                     uint8_t **p)
 {
-  struct mem_effect *me = e->mem;
-  uint8_t *p;
-  uint64_t apart;
-  size_t stride;
-  if (near_rows(w, me, lanes, &p, &apart)) {
-    if (apart) memcpy(mem_row(me, 0), p, ROW_BYTES);
-    else load_same(me, p);
-    return true;
-  }
-  if (near_inside(w, me, &p, &stride)) {
-    load_lanes(w, me, lanes, p, stride);
-    return true;
-  }
-  for (; lanes; lanes &= lanes - 1) {
-    unsigned i = bits_first(lanes);
-    uint64_t a;
-    enum mem_space space = mem_lane_space(w, me, i, &a);
-    if (!(p = mem_near(w, e, space, i, a, me->bytes, f))) return false;
-    lane_load(me, i, p, me->bytes);
-  }
-  return true;
+  *p = b->base + (me->addr[0] & b->in);
+  return even && b->lanes == FULL_MASK && !b->apart && stride == me->bytes;
 }
 
 bool mem_load_perform(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t lanes,
                          struct gmem_view *v, struct fault *f)
 {
   struct mem_effect *me = e->mem;
+  const struct lane_ops *t = w->launch->ops;
+  struct lane_block b;
+  uint64_t stride = 0;
+  uint8_t *p;
   (void)u;
-  if (me->space != MEM_GLOBAL) return load_near(w, e, lanes, f);
-  uint32_t near = lanes & (uint32_t)me->near_lanes;
-  if (lanes & ~near && !load_global(w, e, lanes & ~near, v, f)) return false;
-  return near ? load_near(w, e, near, f) : true;
+  const bool even = lanes == FULL_MASK && t->even_stride(me->addr, &stride);
+  for (; lanes && mem_block(w, me, lanes, even, false, v, &b); lanes &= ~b.lanes) {
+    if (is_dense(me, &b, even, stride, &p)) t->load_dense(mem_row(me, 0), p, me->bytes);
+    else if (even && !stride && !b.apart) load_same(me, p);
+    else t->load(mem_row(me, 0), &b, me->addr, me->bytes);
+  }
+  for (; lanes; lanes &= lanes - 1)
+    if (!lane_read(w, e, bits_first(lanes), v, f)) return false;
+  return true;
 }
 
 static void load_finish(struct func_warp *w, const struct uop *u, struct effect *e)
@@ -233,38 +147,16 @@ static void load_finish_256(struct func_warp *w, const struct uop *u, struct eff
   }
 }
 
-/* All lanes' values in a row, as consecutive lanes write them to memory. */
-static inline void gather_words(struct mem_effect *me, uint32_t *restrict to, unsigned words)
-{
-  for (unsigned i = 0; i < LANES; i++)
-    for (unsigned k = 0; k < words; k++) to[i * words + k] = mem_row(me, 0)[k * LANES_MAX + i];
-}
-
-/* All 32 lanes write consecutive memory: one write. False: not so, or not mapped; nothing is done. */
-static bool store_dense(const struct func_warp *w, struct mem_effect *me, uint32_t lanes,
-                        struct gmem_view *v)
-{
-  uint64_t stride;
-  uint32_t buf[LANES * MEM_MAX_BYTES / 4];
-  if (lanes != FULL_MASK || !w->launch->addr->even_stride(me->addr, &stride) || stride != me->bytes)
-    return false;
-  switch (me->bytes) {
-  case 4: return gmem_view_write(v, me->addr[0], mem_row(me, 0), ROW_BYTES);
-  case 8: gather_words(me, buf, 2); break;
-  case 16: gather_words(me, buf, 4); break;
-  case 32: gather_words(me, buf, 8); break;
-  default: return false;
-  }
-  return gmem_view_write(v, me->addr[0], buf, (size_t)LANES * me->bytes);
-}
-
 /* Consecutive lanes with consecutive addresses go out as one write: fewer log entries. */
-static bool store_runs(struct func_warp *w, struct effect *e, uint32_t lanes, struct gmem_view *v,
-                       struct fault *f)
+static bool store_runs(struct func_warp *w, struct effect *e, uint32_t lanes, bool dense,
+                       struct gmem_view *v, struct fault *f)
 {
   struct mem_effect *me = e->mem;
   uint8_t buf[LANES * MEM_MAX_BYTES];
-  if (store_dense(w, me, lanes, v)) return true;
+  if (dense) {
+    w->launch->ops->store_dense(mem_row(me, 0), buf, me->bytes);
+    if (gmem_view_write(v, me->addr[0], buf, (size_t)LANES * me->bytes)) return true;
+  }
   while (lanes) {
     unsigned first = bits_first(lanes), n = 0;
     uint64_t at = me->addr[first];
@@ -283,74 +175,45 @@ static bool store_runs(struct func_warp *w, struct effect *e, uint32_t lanes, st
   return true;
 }
 
-static bool store_global(struct func_warp *w, struct effect *e, uint32_t lanes,
-                         struct gmem_view *v, struct fault *f)
+static bool lane_write(struct func_warp *w, struct effect *e, unsigned i, struct gmem_view *v,
+                       struct fault *f)
 {
   struct mem_effect *me = e->mem;
-  if (v->log) return store_runs(w, e, lanes, v, f);
-  if (store_dense(w, me, lanes, v)) return true;
-  struct mem_cursor c = mem_cursor(v->image);
-  for (; lanes; lanes &= lanes - 1) {
-    unsigned i = bits_first(lanes);
-    uint8_t *p = mem_host(&c, me->addr[i]);
-    if (!p) return mem_unmapped(w, e, i, me->addr[i], f);
-    uint32_t value[MEM_MAX_WORDS];
-    lane_value(me, i, value, me->bytes);
-    memcpy(p, value, me->bytes);
-  }
-  return true;
-}
-
-/* In ascending order of lanes: the last one wins. */
-static void store_lanes(struct mem_effect *me, uint32_t lanes, uint8_t *mem, size_t stride)
-{
-  if (lanes == FULL_MASK && me->bytes == 4) {
-    for (unsigned i = 0; i < LANES; i++) memcpy(mem + i * stride + me->addr[i], mem_row(me, 0) + i, 4);
-    return;
-  }
-  for (; lanes; lanes &= lanes - 1) {
-    unsigned i = bits_first(lanes);
-    uint32_t value[MEM_MAX_WORDS];
-    lane_value(me, i, value, me->bytes);
-    memcpy(mem + i * stride + me->addr[i], value, me->bytes);
-  }
-}
-
-static bool store_near(struct func_warp *w, struct effect *e, uint32_t lanes, struct fault *f)
-{
-  struct mem_effect *me = e->mem;
+  uint32_t value[MEM_MAX_WORDS];
   uint8_t *p;
-  uint64_t apart;
-  size_t stride;
-  if (near_rows(w, me, lanes, &p, &apart) && apart) {
-    memcpy(p, mem_row(me, 0), ROW_BYTES);
-    return true;
-  }
-  if (near_inside(w, me, &p, &stride)) {
-    store_lanes(me, lanes, p, stride);
-    return true;
-  }
-  for (; lanes; lanes &= lanes - 1) {
-    unsigned i = bits_first(lanes);
-    uint64_t a;
-    enum mem_space space = mem_lane_space(w, me, i, &a);
-    if (!(p = mem_near(w, e, space, i, a, me->bytes, f))) return false;
-    uint32_t value[MEM_MAX_WORDS];
-    lane_value(me, i, value, me->bytes);
-    memcpy(p, value, me->bytes);
-  }
+  uint64_t a;
+  enum mem_space space = mem_lane_space(w, me, i, &a);
+  lane_value(me, i, value, me->bytes);
+  if (space == MEM_GLOBAL)
+    return gmem_view_write(v, a, value, me->bytes) || mem_unmapped(w, e, i, a, f);
+  if (!(p = mem_near(w, e, space, i, a, me->bytes, f))) return false;
+  memcpy(p, value, me->bytes);
   return true;
 }
 
+/* The last lane that writes a byte wins. */
 bool mem_store_perform(struct func_warp *w, const struct uop *u, struct effect *e,
                           uint32_t lanes, struct gmem_view *v, struct fault *f)
 {
   struct mem_effect *me = e->mem;
+  const struct lane_ops *t = w->launch->ops;
+  struct lane_block b;
+  uint64_t stride = 0;
+  uint8_t *p;
   (void)u;
-  if (me->space != MEM_GLOBAL) return store_near(w, e, lanes, f);
-  uint32_t near = lanes & (uint32_t)me->near_lanes;
-  if (lanes & ~near && !store_global(w, e, lanes & ~near, v, f)) return false;
-  return near ? store_near(w, e, near, f) : true;
+  const bool even = lanes == FULL_MASK && t->even_stride(me->addr, &stride);
+  if (v->log && me->space == MEM_GLOBAL) {
+    uint32_t near = lanes & (uint32_t)me->near_lanes;
+    if (!store_runs(w, e, lanes & ~near, even && stride == me->bytes, v, f)) return false;
+    lanes = near;
+  }
+  for (; lanes && mem_block(w, me, lanes, even, true, v, &b); lanes &= ~b.lanes) {
+    if (is_dense(me, &b, even, stride, &p)) t->store_dense(mem_row(me, 0), p, me->bytes);
+    else t->store(mem_row(me, 0), &b, me->addr, me->bytes);
+  }
+  for (; lanes; lanes &= lanes - 1)
+    if (!lane_write(w, e, bits_first(lanes), v, f)) return false;
+  return true;
 }
 
 void mem_sample_data(const struct func_warp *w, const struct uop *u, struct mem_effect *me)

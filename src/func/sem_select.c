@@ -2,10 +2,11 @@
 #include "func/uop.h"
 
 #define SEM_TABLE(level)                                                                           \
-  &sem_addr_table_##level,                                                                         \
+  &sem_lane_ops_##level,                                                                         \
   {                                                                                                \
     sem_int_handler_##level, sem_uniform_handler_##level, sem_fp_handler_##level,                  \
-        sem_fp64_handler_##level, sem_conv_handler_##level, sem_mma_handler_##level                \
+        sem_fp64_handler_##level, sem_conv_handler_##level, sem_mma_handler_##level,               \
+        sem_across_handler_##level                                                                 \
   }
 
 static const struct sem_table sem_v1 = {"x86-64", SEM_TABLE(v1)};

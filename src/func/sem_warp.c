@@ -1,198 +1,14 @@
-/* Instructions across the lanes of a warp, special registers, CTA barriers. Shuffles, votes,
- * matches and reductions act on the lanes that execute: SASS has no member mask. Rules: PTX ISA
- * (shfl.sync, vote.sync, match.sync, redux.sync, bar, special registers), compiler output (CUDA
- * 13.0).
- */
+/* Special registers and CTA barriers. Rules: PTX ISA (bar, special registers), compiler output (CUDA 13.0). */
 #include "base/bits.h"
 #include "func/lanes.h"
 #include "func/launch.h"
 #include "func/paths.h"
 
-enum { SHFL_IDX, SHFL_UP, SHFL_DOWN, SHFL_BFLY };
-enum { VOTE_ALL, VOTE_ANY, VOTE_EQ };
-enum { REDUX_AND, REDUX_OR, REDUX_XOR, REDUX_SUM, REDUX_MIN, REDUX_MAX };
 
 /* Writes one value to all lanes of a uniform register row. */
 static void uniform_write(struct func_warp *w, const struct uop *u, uint32_t v)
 {
-  uint32_t *d = row_dst(w, u->d);
-  for (unsigned i = 0; i < LANES; i++) d[i] = v;
-}
-
-/* Source lane of lane i, and whether it is in range (PTX ISA, shfl.sync). */
-static bool shfl_lane(unsigned mode, unsigned i, uint32_t b, uint32_t c, unsigned *src)
-{
-  unsigned seg = c >> 8 & 31, clamp = c & 31, by = b & 31;
-  unsigned last = (i & seg) | (clamp & ~seg);
-  int j;
-  switch (mode) {
-  case SHFL_UP: j = (int)i - (int)by; break;
-  case SHFL_DOWN: j = (int)(i + by); break;
-  case SHFL_BFLY: j = (int)(i ^ by); break;
-  default: j = (int)((i & seg) | (by & ~seg)); break;
-  }
-  bool in = mode == SHFL_UP ? j >= (int)last : j <= (int)last;
-  *src = in ? (unsigned)j & 31 : i;
-  return in;
-}
-
-static bool shfl(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
-                 struct fault *f)
-{
-  LANE_UNUSED;
-  const uint32_t *a = row_src(w, u->a), *b = row_src(w, u->b), *c = row_src(w, u->c);
-  uint32_t t[LANES], in = 0;
-  for (unsigned i = 0; i < LANES; i++) {
-    unsigned src;
-    if (shfl_lane(u->imm, i, b[i], c[i], &src)) in |= 1u << i;
-    t[i] = a[src];
-  }
-  row_blend(row_dst(w, u->d), t, 1, m);
-  pred_write(w, u->pu, m, in);
-  return true;
-}
-
-static bool vote_result(unsigned op, uint32_t m, uint32_t ballot)
-{
-  switch (op) {
-  case VOTE_ALL: return ballot == m;
-  case VOTE_ANY: return ballot != 0;
-  default: return ballot == 0 || ballot == m;
-  }
-}
-
-static bool vote(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
-                 struct fault *f)
-{
-  LANE_UNUSED;
-  uint32_t ballot = m & pred_read(w, u->pp, u->pp_xor);
-  uint32_t t[LANES];
-  for (unsigned i = 0; i < LANES; i++) t[i] = ballot;
-  row_blend(row_dst(w, u->d), t, 1, m);
-  pred_write(w, u->pu, m, vote_result(u->imm, m, ballot) ? FULL_MASK : 0);
-  return true;
-}
-
-static bool voteu(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
-                  struct fault *f)
-{
-  LANE_UNUSED;
-  uint32_t ballot = m & pred_read(w, u->pp, u->pp_xor);
-  uniform_write(w, u, ballot);
-  pred_write(w, u->pu, FULL_MASK, vote_result(u->imm, m, ballot) ? FULL_MASK : 0);
-  return true;
-}
-
-/* Lanes of m whose value equals that of lane i. */
-static uint32_t equal_lanes(const uint32_t *a, unsigned i, uint32_t m, bool wide)
-{
-  uint32_t eq = 0;
-  for (unsigned k = 0; k < LANES; k++) {
-    bool same = a[k] == a[i] && (!wide || a[LANES + k] == a[LANES + i]);
-    eq |= same ? lane_bit[k] : 0;
-  }
-  return eq & m;
-}
-
-static bool match(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
-                  struct fault *f)
-{
-  enum { WIDE = 1, ANY = 2 };
-  LANE_UNUSED;
-  const uint32_t *a = row_src(w, u->a);
-  uint32_t t[LANES] = {0}, done = 0;
-  uint32_t all = equal_lanes(a, bits_first(m), m, u->imm & WIDE);
-  for (uint32_t r = m; r; r &= ~done) {
-    unsigned i = bits_first(r);
-    uint32_t eq = u->imm & ANY ? equal_lanes(a, i, m, u->imm & WIDE) : all == m ? m : 0;
-    done = u->imm & ANY ? eq : m;
-    for (uint32_t k = done; k; k &= k - 1) t[bits_first(k)] = eq;
-  }
-  row_blend(row_dst(w, u->d), t, 1, m);
-  pred_write(w, u->pu, m, all == m ? FULL_MASK : 0);
-  return true;
-}
-
-static uint32_t reduce(unsigned op, bool s, uint32_t x, uint32_t y)
-{
-  bool less = s ? (int32_t)x < (int32_t)y : x < y;
-  switch (op) {
-  case REDUX_AND: return x & y;
-  case REDUX_OR: return x | y;
-  case REDUX_XOR: return x ^ y;
-  case REDUX_SUM: return x + y;
-  case REDUX_MIN: return less ? x : y;
-  default: return less ? y : x;
-  }
-}
-
-static bool redux(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
-                  struct fault *f)
-{
-  LANE_UNUSED;
-  const uint32_t *a = row_src(w, u->a);
-  uint32_t v = a[bits_first(m)];
-  for (m &= m - 1; m; m &= m - 1) v = reduce(u->imm, u->imm2, v, a[bits_first(m)]);
-  uniform_write(w, u, v);
-  return true;
-}
-
-/* CREDUX of FP32 (PTX ISA, redux.sync): numbers win over NaN, unless .NAN; -0 is below +0. */
-static uint32_t reduce_f32(bool min, bool nan_wins, uint32_t x, uint32_t y)
-{
-  const uint32_t sign = 0x80000000u, inf = 0x7f800000u, nan = 0x7fffffffu;
-  bool nan_x = (x & ~sign) > inf, nan_y = (y & ~sign) > inf;
-  if ((nan_x && nan_y) || ((nan_x || nan_y) && nan_wins)) return nan;
-  if (nan_x || nan_y) return nan_x ? y : x;
-  int32_t ix = (int32_t)(x & sign ? ~x | sign : x), iy = (int32_t)(y & sign ? ~y | sign : y);
-  return (ix < iy) == min ? x : y;
-}
-
-/* u->imm: MIN; u->imm2: bits that stay, NAN_WINS. */
-static bool redux_f32(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
-                      struct fault *f)
-{
-  LANE_UNUSED;
-  const uint32_t *a = row_src(w, u->a), keep = u->imm2 & 1 ? 0x7fffffffu : FULL_MASK;
-  uint32_t v = a[bits_first(m)] & keep;
-  v = reduce_f32(u->imm, u->imm2 & 2, v, v); /* one NaN becomes the canonical one */
-  for (m &= m - 1; m; m &= m - 1) v = reduce_f32(u->imm, u->imm2 & 2, v, a[bits_first(m)] & keep);
-  uniform_write(w, u, v);
-  return true;
-}
-
-static uop_fn *pick_credux(const struct sass_inst *s, struct uop *u)
-{
-  enum { TYPE_S32 = 1, TYPE_F32 = 2 }; /* CREDUX_TYPE; CREDUX_OP: bit 0 of magnitudes, bit 1 MIN */
-  const unsigned op = (unsigned)sass_get(s, FLD_CREDUX_OP), type = (unsigned)sass_get(s, FLD_CREDUX_TYPE);
-  const bool min = op >> 1, abs = op & 1, nan = sass_get(s, FLD_CREDUX_NAN);
-  if (type == TYPE_F32) {
-    u->imm = min;
-    u->imm2 = abs | (unsigned)nan << 1;
-    return redux_f32;
-  }
-  u->imm = min ? REDUX_MIN : REDUX_MAX;
-  u->imm2 = type == TYPE_S32;
-  return type > TYPE_F32 || abs || nan ? NULL : redux;
-}
-
-/* Pu, where there is one, tells the lanes whose value is not the one that was moved: loops over the
- * different values of a warp and tests of member masks (compiler output, CUDA 13.0). */
-static bool r2ur(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
-                 struct fault *f)
-{
-  LANE_UNUSED;
-  const uint32_t *a = row_src(w, u->a);
-  uint32_t v = a[bits_first(m)];
-  if (u->pu != PRED_NONE) {
-    uint32_t before = u->imm2 ? w->pred[u->pu] : 0;
-    pred_write(w, u->pu, m, before | ~equal_lanes(a, bits_first(m), m, false));
-  }
-  if (u->imm) {
-    for (; m; m &= m - 1) v |= a[bits_first(m)];
-  }
-  uniform_write(w, u, v);
-  return true;
+  w->launch->ops->fill(row_dst(w, u->d), v, FULL_MASK);
 }
 
 /* Special registers. */
@@ -261,16 +77,33 @@ static uint32_t sr_read(const struct func_warp *w, unsigned id, unsigned lane,
   }
 }
 
+/* Whether the lanes of a warp read different values. */
+static bool sr_by_lane(unsigned id)
+{
+  return id == SR_LANEID || id == SR_VIRTID || (id >= SR_TID && id <= SR_TID_Z) ||
+         (id >= SR_EQMASK && id <= SR_GEMASK);
+}
+
+static void sr_row(struct func_warp *w, unsigned id, uint32_t m, const struct effect *e, uint32_t *d)
+{
+  uint32_t t[LANES];
+  if (!sr_by_lane(id)) {
+    w->launch->ops->fill(d, sr_read(w, id, 0, e), m);
+  } else if (id >= SR_TID_X && id <= SR_TID_Z) {
+    w->launch->ops->blend(d, w->tid[id - SR_TID_X], m);
+  } else {
+    for (unsigned i = 0; i < LANES; i++) t[i] = sr_read(w, id, i, e);
+    w->launch->ops->blend(d, t, m);
+  }
+}
+
 static bool s2r(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                 struct fault *f)
 {
   (void)f;
-  uint32_t t[2 * LANES];
-  for (unsigned k = 0; k < u->imm2; k++) {
-    unsigned id = u->imm == SR_ZERO ? SR_ZERO : u->imm + k;
-    for (unsigned i = 0; i < LANES; i++) t[k * LANES + i] = sr_read(w, id, i, e);
-  }
-  row_blend(row_dst(w, u->d), t, u->imm2, m);
+  uint32_t *d = row_dst(w, u->d);
+  for (unsigned k = 0; k < u->imm2; k++)
+    sr_row(w, u->imm == SR_ZERO ? SR_ZERO : u->imm + k, m, e, d + k * LANES);
   return true;
 }
 
@@ -305,17 +138,6 @@ static bool lepc(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   uint32_t t[2 * LANES];
   for (unsigned i = 0; i < LANES; i++) lane_put64(t, i, pc);
   row_blend(row_dst(w, u->d), t, 2, m);
-  return true;
-}
-
-static bool elect(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
-                  struct fault *f)
-{
-  LANE_UNUSED;
-  uint32_t among = m & pred_read(w, u->pp, u->pp_xor);
-  uint32_t first = among ? bits_first(among) : 0;
-  pred_write(w, u->pu, m, among & (0u - among));
-  uniform_write(w, u, first);
   return true;
 }
 
@@ -399,27 +221,8 @@ uop_fn *sem_warp_handler(const struct sass_inst *s, struct uop *u)
 {
   enum { B2R_RESULT = 2 };
   switch (s->sem) {
-  case SEM_SHFL: u->imm = (uint32_t)sass_get(s, FLD_SHFL_MODE); return shfl;
-  case SEM_VOTE: u->imm = (uint32_t)sass_get(s, FLD_VOTE_OP); return u->imm > VOTE_EQ ? NULL : vote;
-  case SEM_VOTEU:
-    u->imm = (uint32_t)sass_get(s, FLD_VOTE_OP);
-    return u->imm > VOTE_EQ ? NULL : voteu;
-  case SEM_MATCH:
-    u->imm = (uint32_t)(sass_get(s, FLD_MATCH_U64) | sass_get(s, FLD_MATCH_ANY) << 1);
-    return match;
-  case SEM_REDUX:
-    u->imm = (uint32_t)sass_get(s, FLD_REDUX_OP);
-    u->imm2 = (uint32_t)bits_get(s->word, 73, 1);
-    return u->imm > REDUX_MAX ? NULL : redux;
-  case SEM_CREDUX:
-    return pick_credux(s, u);
-  case SEM_R2UR:
-    u->imm = (uint32_t)sass_get(s, FLD_R2UR_OR);
-    u->imm2 = (uint32_t)sass_get(s, FLD_R2UR_ACC);
-    return u->imm && u->pu != PRED_NONE ? NULL : r2ur;
   case SEM_S2R: case SEM_S2UR: case SEM_CS2R: case SEM_CS2UR: return pick_s2r(s, u);
   case SEM_LEPC: u->imm = sass_has(s, FLD_TARGET_LEPC); return lepc;
-  case SEM_ELECT: return elect;
   case SEM_BAR: return pick_bar(s, u);
   case SEM_CGABAR_ARV: u->flags |= UOP_CONTROL; return cgabar_arv;
   case SEM_CGABAR_WAIT: u->flags |= UOP_CONTROL; return cgabar_wait;

@@ -33,7 +33,9 @@ typedef void uop_finish_fn(struct func_warp *w, const struct uop *u, struct effe
 struct uop {
   uop_fn *fn;
   uint32_t guard_xor;            /* exec = active & (pred[guard] ^ guard_xor) */
-  uint16_t flags;                /* enum uop_flag */
+  uint8_t flags;                 /* enum uop_flag */
+  uint8_t straight;              /* operations from here on, at most 255, that only touch registers: no
+                                    effect, no fault, the path goes on behind them */
   uint8_t guard;                 /* predicates: 0..6 = P0..P6, 8..14 = UP0..UP6, 7, 15 = true */
   uint8_t pu, pv;                /* predicate destinations, PRED_NONE = none */
   uint8_t pp, pq, pr;            /* predicate sources */
@@ -59,13 +61,33 @@ enum uop_flag {
                            32 lanes (m = FULL_MASK) with the code of the vector instruction */
 };
 
+/* Lanes for which an operation that executes in `exec` is called. */
+static inline uint32_t uop_lanes(const struct uop *u, uint32_t exec)
+{
+  return u->flags & UOP_UNIFORM ? FULL_MASK : exec;
+}
+
 /* Chooses the handler of one instruction. On entry *u is complete but for fn, imm and imm2; the
  * picker may refine all of it by the instruction's modifiers. NULL: not this file's semantics
  * id, or a form that is not executable yet. */
 typedef uop_fn *sem_picker(const struct sass_inst *s, struct uop *u);
 
-/* What memory handlers do with the addresses of all 32 lanes (sem_addr.c), per x86 level. */
-struct addr_table {
+/* A piece of memory that some lanes access: the byte at addr[i] is at base + i * apart + (addr[i] & in). */
+struct lane_block {
+  uint8_t *base;
+  uint64_t in;
+  size_t apart;
+  uint32_t lanes;
+};
+
+/* What handlers that are compiled once do with all 32 lanes (sem_rows.c), per x86 level. A row of memory data
+ * has LANES_MAX words; the words of an access are in consecutive rows (mem.h). */
+struct lane_ops {
+  /* d = t, d = value in the lanes of m; lanes of a row that equal a value. */
+  void (*blend)(uint32_t *d, const uint32_t *t, uint32_t m);
+  void (*fill)(uint32_t *d, uint32_t value, uint32_t m);
+  uint32_t (*equal)(const uint32_t *row, uint32_t value);
+
   /* out = base + a pair of words, a word, a shifted word in 32 bits */
   void (*add_wide)(uint64_t *out, const uint32_t *lo, const uint32_t *hi, uint64_t base);
   void (*add_word)(uint64_t *out, const uint32_t *a, uint64_t base);
@@ -73,15 +95,21 @@ struct addr_table {
   uint64_t (*any_bits)(const uint64_t *addr);
   /* Difference of consecutive addresses if it is the same for all lanes. */
   bool (*even_stride)(const uint64_t *addr, uint64_t *stride);
-  bool (*none_above)(const uint64_t *addr, uint64_t last); /* all below 2^63 */
-  void (*gather)(uint32_t *row, const uint8_t *mem, const uint64_t *addr); /* a word per lane */
+  /* Lanes whose address is not in [first, first + last]; both below 2^63. */
+  uint32_t (*outside)(const uint64_t *addr, uint64_t first, uint64_t last);
+  /* Data between the block and its lanes' rows; `bytes` each: 1, 2, 4, 8, 16, 32. Stores in ascending order. */
+  void (*load)(uint32_t *rows, const struct lane_block *, const uint64_t *addr, unsigned bytes);
+  void (*store)(const uint32_t *rows, const struct lane_block *, const uint64_t *addr, unsigned bytes);
+  /* The same for all lanes side by side from p on. */
+  void (*load_dense)(uint32_t *rows, const uint8_t *p, unsigned bytes);
+  void (*store_dense)(const uint32_t *rows, uint8_t *p, unsigned bytes);
 };
 
 /* ALU handlers, one table per x86 level; all three give bit-identical results. */
-enum { SEM_PICKERS = 6 };
+enum { SEM_PICKERS = 7 };
 struct sem_table {
   const char *level; /* "x86-64", "x86-64-v3", "x86-64-v4" */
-  const struct addr_table *addr;
+  const struct lane_ops *ops;
   sem_picker *pick[SEM_PICKERS];
 };
 
@@ -92,7 +120,8 @@ struct sem_table {
   sem_picker sem_fp64_handler_##level;    /* sem_fp64.c */                                         \
   sem_picker sem_conv_handler_##level;    /* sem_conv.c */                                         \
   sem_picker sem_mma_handler_##level;     /* sem_mma.c */                                          \
-  extern const struct addr_table sem_addr_table_##level
+  sem_picker sem_across_handler_##level;  /* sem_across.c: shuffles, votes, reductions */          \
+  extern const struct lane_ops sem_lane_ops_##level
 
 SEM_DECLARE(v1);
 SEM_DECLARE(v3);

@@ -6,11 +6,13 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "func/launch.h"
 #include "func/paths.h"
 
 enum { PC = 0x1000, I = 16 };
 
 struct rig {
+  struct func_launch launch;
   struct func_cta cta;
   struct func_warp warps[2];
   struct effect e;
@@ -20,10 +22,12 @@ static struct rig *rig_new(void)
 {
   static struct rig r;
   memset(&r, 0, sizeof r);
+  r.launch.ops = sem_select(0)->ops;
   r.cta.warps = r.warps;
   r.cta.step.n_warps = r.cta.step.warps_left = 2;
   for (unsigned i = 0; i < 2; i++) {
     r.warps[i].cta = &r.cta;
+    r.warps[i].launch = &r.launch;
     r.warps[i].warp_id = i;
     r.warps[i].mactive = r.warps[i].lanes_present = FULL_MASK;
     paths_init(&r.warps[i], PC);

@@ -129,6 +129,7 @@ struct sass_inst asm_view(const struct attempt *a)
 {
   struct sass_inst s = {.row = a->row, .sem = a->row->sem,
                         .sm = (uint8_t)a->line->env->sm, .n_fields = (uint8_t)a->n};
+  memcpy(s.field, a->field, sizeof s.field);
   memcpy(s.val, a->val, sizeof s.val);
   return s;
 }

@@ -52,10 +52,10 @@ static bool leftover_error(const struct sass_row *row, struct word128 w, struct 
 }
 
 /* Up to sm_90 the two bits above the number of a uniform register are not part of it. */
-static bool check_uregs(const struct sass_inst *s, const uint16_t *field, struct err *e)
+static bool check_uregs(const struct sass_inst *s, struct err *e)
 {
   for (unsigned i = 0; i < s->n_fields; i++) {
-    unsigned id = field[i];
+    unsigned id = s->field[i];
     if (id != FLD_URD && id != FLD_URA && id != FLD_URB && id != FLD_URC &&
         id != FLD_TEX_URH)
       continue;
@@ -70,14 +70,13 @@ static bool read_fields(struct sass_inst *s, struct err *e)
 {
   /* Opcode, guard and control bits are common to all; 127:125 must be zero. */
   struct word128 known = {0, bits_ones(20) << (105 - 64)};
-  uint16_t field[SASS_MAX_FIELDS];
   unsigned form = opcode_form((unsigned)field_get(s->word, FLD_OPCODE));
-  s->n_fields = (uint8_t)row_fields(s->row, form, field);
+  s->n_fields = (uint8_t)row_fields(s->row, form, s->field);
   for (unsigned i = 0; i < s->n_fields; i++) {
-    s->val[i] = field_get(s->word, field[i]);
-    known = word_or(known, field_mask(field[i]));
+    s->val[i] = field_get(s->word, s->field[i]);
+    known = word_or(known, field_mask(s->field[i]));
   }
-  if (!check_uregs(s, field, e)) return false;
+  if (!check_uregs(s, e)) return false;
   struct word128 rest = word_and(s->word, (struct word128){~known.lo, ~known.hi});
   if (rest.lo | rest.hi) return leftover_error(s->row, rest, e);
   return true;
@@ -85,11 +84,8 @@ static bool read_fields(struct sass_inst *s, struct err *e)
 
 static int find_field(const struct sass_inst *s, unsigned id)
 {
-  uint16_t field[SASS_MAX_FIELDS];
-  if (!s->row) return -1;
-  unsigned n = row_fields(s->row, opcode_form((unsigned)s->val[0]), field);
-  for (unsigned i = 0; i < n; i++)
-    if (field[i] == id) return (int)i;
+  for (unsigned i = 0; i < s->n_fields; i++)
+    if (s->field[i] == id) return (int)i;
   return -1;
 }
 

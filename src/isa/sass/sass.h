@@ -144,7 +144,8 @@ struct sass_inst {
   bool ua_is_descriptor;       /* ua is a memory descriptor: it does not enter the address (trap 6) */
   int64_t offset;              /* memory: signed byte offset; branches: target - (pc + 16), bytes */
   struct word128 word;         /* as read from the file */
-  uint64_t val[SASS_MAX_FIELDS]; /* values of row's fields, in row order */
+  uint16_t field[SASS_MAX_FIELDS]; /* enum sass_field_id of row's fields, in row order */
+  uint64_t val[SASS_MAX_FIELDS];   /* their values */
 };
 
 /* Decodes one word for target `sm` (75, 80, 86, …) located at `pc`. Fills both the timing and the

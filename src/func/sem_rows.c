@@ -1,0 +1,173 @@
+/* Rows, addresses and data of all lanes at once, for handlers that are compiled once; this file is compiled per
+ * x86 level (lanes.h). */
+#include "func/lanes.h"
+
+static void blend(uint32_t *d, const uint32_t *t, uint32_t m)
+{
+  row_blend(d, t, 1, m);
+}
+
+static void fill(uint32_t *d, uint32_t value, uint32_t m)
+{
+  LANES_SIMD
+  for (unsigned i = 0; i < LANES; i++) d[i] = m & lane_bit[i] ? value : d[i];
+}
+
+static uint32_t equal(const uint32_t *row, uint32_t value)
+{
+  LANE_BITS(bits, row[i] == value);
+  return bits;
+}
+
+static void add_wide(uint64_t *restrict out, const uint32_t *restrict lo,
+                     const uint32_t *restrict hi, uint64_t base)
+{
+  LANES_SIMD
+  for (unsigned i = 0; i < LANES; i++) out[i] = (lo[i] | (uint64_t)hi[i] << 32) + base;
+}
+
+static void add_word(uint64_t *restrict out, const uint32_t *restrict a, uint64_t base)
+{
+  LANES_SIMD
+  for (unsigned i = 0; i < LANES; i++) out[i] = a[i] + base;
+}
+
+static void add_near(uint64_t *restrict out, const uint32_t *restrict a, unsigned shift,
+                     uint32_t base)
+{
+  LANES_SIMD
+  for (unsigned i = 0; i < LANES; i++) out[i] = (uint32_t)((a[i] << shift) + base);
+}
+
+static uint64_t any_bits(const uint64_t *addr)
+{
+  uint64_t lane_acc = 0;
+  LANES_SIMD_OR
+  for (unsigned i = 0; i < LANES; i++) lane_acc |= addr[i];
+  return lane_acc;
+}
+
+static bool even_stride(const uint64_t *addr, uint64_t *stride)
+{
+  uint64_t step = addr[1] - addr[0], lane_acc = 0;
+  *stride = step;
+  if (addr[LANES - 1] - addr[0] != step * (LANES - 1)) return false; /* mostly tells */
+  LANES_SIMD_OR
+  for (unsigned i = 1; i < LANES; i++) lane_acc |= (addr[i] - addr[i - 1]) ^ step;
+  return lane_acc == 0;
+}
+
+static uint32_t outside(const uint64_t *addr, uint64_t first, uint64_t last)
+{
+  uint32_t lane_acc = 0;
+  LANES_SIMD_OR
+  for (unsigned i = 0; i < LANES; i++) {
+    uint64_t off = addr[i] - first;
+    lane_acc |= (int64_t)(off | (last - off)) < 0 ? lane_bit[i] : 0;
+  }
+  return lane_acc;
+}
+
+/* One access; `bytes` is a constant wherever these are inlined. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE uint8_t *lane_at(const struct lane_block *b, const uint64_t *addr, unsigned i)
+{
+  return b->base + i * b->apart + (addr[i] & b->in);
+}
+
+INLINE void load_lane(uint32_t *restrict rows, const uint8_t *restrict p, unsigned i, unsigned bytes)
+{
+  for (unsigned k = 0; k < (bytes + 3) / 4; k++) {
+    uint32_t v = 0;
+    memcpy(&v, p + 4 * k, bytes < 4 ? bytes : 4);
+    rows[k * LANES_MAX + i] = v;
+  }
+}
+
+INLINE void store_lane(const uint32_t *restrict rows, uint8_t *restrict p, unsigned i, unsigned bytes)
+{
+  for (unsigned k = 0; k < (bytes + 3) / 4; k++) {
+    uint32_t v = rows[k * LANES_MAX + i];
+    memcpy(p + 4 * k, &v, bytes < 4 ? bytes : 4);
+  }
+}
+
+INLINE void load_sized(uint32_t *rows, const struct lane_block *from, const uint64_t *addr, unsigned bytes)
+{
+  const struct lane_block b = *from; /* rows cannot change a copy */
+  if (b.lanes == FULL_MASK) {
+    const uint8_t *p = b.base;
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < LANES; i++, p += b.apart) load_lane(rows, p + (addr[i] & b.in), i, bytes);
+    return;
+  }
+  for (uint32_t r = b.lanes; r; r &= r - 1) {
+    unsigned i = (unsigned)__builtin_ctz(r);
+    load_lane(rows, lane_at(&b, addr, i), i, bytes);
+  }
+}
+
+INLINE void store_sized(const uint32_t *rows, const struct lane_block *to, const uint64_t *addr, unsigned bytes)
+{
+  const struct lane_block b = *to;
+  if (b.lanes == FULL_MASK) {
+    uint8_t *p = b.base;
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < LANES; i++, p += b.apart) store_lane(rows, p + (addr[i] & b.in), i, bytes);
+    return;
+  }
+  for (uint32_t r = b.lanes; r; r &= r - 1) {
+    unsigned i = (unsigned)__builtin_ctz(r);
+    store_lane(rows, lane_at(&b, addr, i), i, bytes);
+  }
+}
+
+INLINE void load_dense_sized(uint32_t *restrict rows, const uint8_t *restrict p, unsigned bytes)
+{
+  LANES_SIMD
+  for (unsigned i = 0; i < LANES; i++) load_lane(rows, p + i * bytes, i, bytes);
+}
+
+INLINE void store_dense_sized(const uint32_t *restrict rows, uint8_t *restrict p, unsigned bytes)
+{
+  LANES_SIMD
+  for (unsigned i = 0; i < LANES; i++) store_lane(rows, p + i * bytes, i, bytes);
+}
+
+/* The size decides once for all lanes. */
+#define BY_SIZE(call, ...)                                                                         \
+  do {                                                                                             \
+    switch (bytes) {                                                                               \
+    case 1: call(__VA_ARGS__, 1); break;                                                           \
+    case 2: call(__VA_ARGS__, 2); break;                                                           \
+    case 4: call(__VA_ARGS__, 4); break;                                                           \
+    case 8: call(__VA_ARGS__, 8); break;                                                           \
+    case 16: call(__VA_ARGS__, 16); break;                                                         \
+    default: call(__VA_ARGS__, 32); break;                                                         \
+    }                                                                                              \
+  } while (0)
+
+static void load(uint32_t *rows, const struct lane_block *b, const uint64_t *addr, unsigned bytes)
+{
+  BY_SIZE(load_sized, rows, b, addr);
+}
+
+static void store(const uint32_t *rows, const struct lane_block *b, const uint64_t *addr, unsigned bytes)
+{
+  BY_SIZE(store_sized, rows, b, addr);
+}
+
+static void load_dense(uint32_t *rows, const uint8_t *p, unsigned bytes)
+{
+  BY_SIZE(load_dense_sized, rows, p);
+}
+
+static void store_dense(const uint32_t *rows, uint8_t *p, unsigned bytes)
+{
+  BY_SIZE(store_dense_sized, rows, p);
+}
+
+const struct lane_ops SEM_NAME(sem_lane_ops) = {
+    blend, fill, equal, add_wide, add_word, add_near, any_bits, even_stride, outside, load, store, load_dense, store_dense,
+};
