@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "cuda/capture.h"
+#include "cuda/context.h"
+#include "cuda/device_work.h"
 #include "cuda/memory.h"
 #include "host/tracing.h"
 #include "cuda/sampling.h"
@@ -78,7 +80,7 @@ static bool is_configuration(const struct shim *s, const struct launch_request *
   return volume(q->block) <= s->preset.params.sm_max_threads_per_cta;
 }
 
-static CUresult check(struct shim *s, const struct launch_request *q)
+CUresult kernel_check(struct shim *s, const struct launch_request *q)
 {
   const struct module_kernel *k = q->function->kernel;
   uint64_t bound = volume(k->max_threads), threads = volume(q->block);
@@ -199,12 +201,12 @@ static void count_traffic(struct launch_record *l, const struct sim_result *r)
 }
 
 static void keep_record(struct shim *s, const struct launch_request *q, const struct sim_result *r,
-                        const struct sample_group *estimate, uint64_t start, uint64_t end)
+                        const struct sample_group *estimate, uint64_t start, uint64_t end, uint64_t parent)
 {
   struct launch_record l = {
     .kernel = q->function->kernel->name, .shared = q->shared, .stream = q->stream->id,
     .timed = r->timed, .faulted = r->end != RUN_DONE, .cycles = r->cycles, .start_ps = start,
-    .end_ps = end, .warp_insts = r->warp_insts, .thread_insts = r->thread_insts, .work = r->work,
+    .end_ps = end, .parent = parent, .warp_insts = r->warp_insts, .thread_insts = r->thread_insts, .work = r->work,
     .sampled_ctas = r->sampled_ctas, .error_cycles = r->error_cycles,
   };
   if (estimate) {
@@ -246,7 +248,7 @@ static bool simulate_launch(struct shim *s, const struct launch_request *q, stru
 }
 
 static CUresult run(struct shim *s, const struct launch_request *q, struct launch *l,
-                    struct snapshot *saved)
+                    struct snapshot *saved, const struct device_grid *grid, uint64_t parent)
 {
   struct launch_watch watch;
   struct sim_options o = { .threads = s->options.threads, .report = stderr,
@@ -270,12 +272,18 @@ static CUresult run(struct shim *s, const struct launch_request *q, struct launc
     return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   }
   memory_sync_registered(s, false);
+  if (saved && grid && grid->first) {
+    shim_say("launch %llu launches kernels, which cannot be replayed without its program: not captured",
+             (unsigned long long)s->record.n + 1);
+    snapshot_free(saved);
+    saved = NULL;
+  }
   save_after(s, saved, &r);
   if (group && r.timed && r.end == RUN_DONE) sampling_add(group, r.cycles, r.time_ps);
   bool estimated = group && !r.timed;
   uint64_t end = start + (estimated ? (uint64_t)group->ps : r.time_ps);
   timeline_finish_kernel(&s->time, &q->stream->clock, ctas, end);
-  keep_record(s, q, &r, estimated ? group : NULL, start, end);
+  keep_record(s, q, &r, estimated ? group : NULL, start, end, parent);
   if (r.end == RUN_STOPPED) {
     tell_where(q, &r, "was stopped");
     interrupt_end(s);
@@ -287,13 +295,13 @@ static CUresult run(struct shim *s, const struct launch_request *q, struct launc
 
 CUresult kernel_prepare(struct shim *s, const struct launch_request *q, uint8_t **packed)
 {
-  CUresult r = check(s, q);
+  CUresult r = kernel_check(s, q);
   if (r != CUDA_SUCCESS) return r;
   *packed = pack(q);
   return *packed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult kernel_execute(struct shim *s, const struct launch_request *q)
+CUresult kernel_run(struct shim *s, const struct launch_request *q, struct device_grid *grid, uint64_t parent)
 {
   const struct module_kernel *k = q->function->kernel;
   struct err e = {""};
@@ -304,7 +312,7 @@ CUresult kernel_execute(struct shim *s, const struct launch_request *q)
   struct launch_desc desc = {
     .code = q->function->module->code.instance, .kernel = k, .shared_dynamic = q->shared,
     .stack_bytes = (uint32_t)shim_context(s)->limit[LIMIT_STACK_SIZE], .params = q->packed,
-    .param_bytes = k->param_bytes,
+    .param_bytes = k->param_bytes, .runtime = grid ? &grid->calls : NULL,
   };
   memcpy(desc.grid, q->grid, sizeof desc.grid);
   memcpy(desc.block, q->block, sizeof desc.block);
@@ -315,9 +323,31 @@ CUresult kernel_execute(struct shim *s, const struct launch_request *q)
     snapshot_free(saved);
     return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   }
-  CUresult r = run(s, q, &l, saved);
+  CUresult r = run(s, q, &l, saved, grid, parent);
   launch_free(&l);
   return r;
+}
+
+/* With all that it queues, and what that queues: only then is it done. */
+static CUresult run_with_work(struct shim *s, const struct launch_request *q)
+{
+  struct device_work work = { .shim = s };
+  struct device_grid grid = { .users = 1 };
+  for (int i = 0; i < LIMIT__N; i++) context_limit(s, &work.limit[i], i);
+  device_grid_begin(&grid, &work, q->function->module);
+  CUresult r = kernel_run(s, q, &grid, 0);
+  device_grid_end(&grid, s->record.n, q->stream->clock.done);
+  device_work_run(&work);
+  if (grid.done > q->stream->clock.done)
+    timeline_finish(&s->time, &q->stream->clock, TIMELINE_NONE, grid.done);
+  device_grid_free(&grid);
+  return r;
+}
+
+CUresult kernel_execute(struct shim *s, const struct launch_request *q)
+{
+  bool launches = module_uses_device_runtime(q->function->module->code.module);
+  return launches ? run_with_work(s, q) : kernel_run(s, q, NULL, 0);
 }
 
 CUresult kernel_launch(struct shim *s, const struct launch_request *q)
@@ -370,6 +400,26 @@ bool kernel_attribute(struct shim *s, const struct cu_function *f, int attribute
   default: return false;
   }
   return true;
+}
+
+void kernel_attributes(struct shim *s, const struct cu_function *f, cudaFuncAttributes *a)
+{
+  int v[FUNC__N];
+  for (int i = 0; i < FUNC__N; i++) kernel_attribute(s, f, i, &v[i]);
+  /* Not a whole assignment: programs of CUDA 12 have a shorter structure. */
+  a->shared = (size_t)v[FUNC_SHARED_SIZE];
+  a->constant = (size_t)v[FUNC_CONST_SIZE];
+  a->local = (size_t)v[FUNC_LOCAL_SIZE];
+  a->max_threads = v[FUNC_MAX_THREADS];
+  a->regs = v[FUNC_NUM_REGS];
+  a->ptx_version = v[FUNC_PTX_VERSION];
+  a->binary_version = v[FUNC_BINARY_VERSION];
+  a->cache_mode_ca = 0;
+  a->max_dynamic_shared = v[FUNC_MAX_DYNAMIC_SHARED];
+  a->carveout = v[FUNC_CARVEOUT];
+  a->cluster_must_be_set = v[FUNC_CLUSTER_MUST_BE_SET];
+  for (int i = 0; i < 3; i++) a->cluster[i] = v[FUNC_CLUSTER_WIDTH + i];
+  a->cluster_policy = a->non_portable_cluster = 0;
 }
 
 CUresult kernel_set_attribute(struct shim *s, struct cu_function *f, int attribute, int value)

@@ -27,6 +27,12 @@ bool kernel_read_extra(struct launch_request *, void **extra);
  * request that has it in packed, and spends no host time. */
 CUresult kernel_prepare(struct shim *, const struct launch_request *, uint8_t **packed);
 CUresult kernel_execute(struct shim *, const struct launch_request *);
+/* Of the second half, the launch alone: grid takes the work that the kernel queues (device_work.h; NULL: its
+ * module has no device runtime); parent: the launch that queued it, 0: the host. */
+struct device_grid;
+CUresult kernel_run(struct shim *, const struct launch_request *, struct device_grid *, uint64_t parent);
+/* Whether a launch is possible; errors as above. */
+CUresult kernel_check(struct shim *, const struct launch_request *);
 
 /* CTAs of a kernel that an SM holds at once. */
 CUresult kernel_occupancy(struct shim *, const struct cu_function *, int block_threads,
@@ -36,6 +42,8 @@ CUresult kernel_available_shared(struct shim *, const struct cu_function *, int 
                                  int block_threads, size_t *bytes);
 /* CUfunction_attribute; false: no such attribute. */
 bool kernel_attribute(struct shim *, const struct cu_function *, int attribute, int *value);
+/* What cudaFuncGetAttributes gives; what only programs of CUDA 13 have room for is left alone. */
+void kernel_attributes(struct shim *, const struct cu_function *, cudaFuncAttributes *);
 CUresult kernel_set_attribute(struct shim *, struct cu_function *, int attribute, int value);
 
 #endif

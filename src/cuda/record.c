@@ -51,9 +51,11 @@ static void write_row(FILE *f, uint64_t number, const struct launch_record *l)
     snprintf(sampled, sizeof sampled, "  +- %llu (%.2f %%) from %llu CTAs",
              (unsigned long long)l->error_cycles, 100.0 * (double)l->error_cycles / (double)l->cycles,
              (unsigned long long)l->sampled_ctas);
-  fprintf(f, "%6llu  %-*.*s  %12s  %10s  %12llu  %12s  %10s%s%s\n", (unsigned long long)number,
+  char by[40] = "";
+  if (l->parent) snprintf(by, sizeof by, "  by launch %llu", (unsigned long long)l->parent);
+  fprintf(f, "%6llu  %-*.*s  %12s  %10s  %12llu  %12s  %10s%s%s%s\n", (unsigned long long)number,
           NAME_COLUMN, n < NAME_COLUMN ? (int)n : NAME_COLUMN, name, dims(l->grid, grid), dims(l->block, block),
-          (unsigned long long)l->warp_insts, cycles, time, sampled, l->faulted ? "  faulted" : "");
+          (unsigned long long)l->warp_insts, cycles, time, by, sampled, l->faulted ? "  faulted" : "");
 }
 
 void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps)
@@ -96,6 +98,7 @@ static json_t *launch_json(const struct launch_record *l, uint64_t number)
   BUG_ON(!o);
   for (enum work_kind k = 0; k < WORK__N; k++) put(work, work_kind_name(k), l->work.ops[k]);
   json_object_set_new(o, "work", work);
+  if (l->parent) put(o, "parent", l->parent);
   if (l->estimated) json_object_set_new(o, "estimated", json_true());
   if (l->timed || l->estimated) put(o, "cycles", l->cycles);
   if (l->sampled_ctas) {

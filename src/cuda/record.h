@@ -14,6 +14,7 @@ struct launch_record {
   uint32_t grid[3], block[3];
   uint32_t shared;      /* dynamic, bytes */
   uint64_t stream;      /* id; 0: the default stream */
+  uint64_t parent;      /* number of the launch whose kernel launched it; 0: the host did */
   bool timed, faulted;
   bool estimated;       /* from launches like it (sampling.h) */
   uint64_t cycles;      /* timed or estimated */

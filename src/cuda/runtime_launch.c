@@ -119,26 +119,10 @@ CUresult cudaGetFuncBySymbol(CUfunction *out, const void *func)
 static CUresult attributes(struct shim *s, cudaFuncAttributes *a, const void *func)
 {
   struct cu_function *f;
-  int v[FUNC__N];
   if (!a) return CUDA_ERROR_INVALID_VALUE;
   CUresult r = rt_function(s, func, &f);
-  if (r != CUDA_SUCCESS) return r;
-  for (int i = 0; i < FUNC__N; i++) kernel_attribute(s, f, i, &v[i]);
-  /* Not a whole assignment: programs of CUDA 12 have a shorter structure. */
-  a->shared = (size_t)v[FUNC_SHARED_SIZE];
-  a->constant = (size_t)v[FUNC_CONST_SIZE];
-  a->local = (size_t)v[FUNC_LOCAL_SIZE];
-  a->max_threads = v[FUNC_MAX_THREADS];
-  a->regs = v[FUNC_NUM_REGS];
-  a->ptx_version = v[FUNC_PTX_VERSION];
-  a->binary_version = v[FUNC_BINARY_VERSION];
-  a->cache_mode_ca = 0;
-  a->max_dynamic_shared = v[FUNC_MAX_DYNAMIC_SHARED];
-  a->carveout = v[FUNC_CARVEOUT];
-  a->cluster_must_be_set = v[FUNC_CLUSTER_MUST_BE_SET];
-  for (int i = 0; i < 3; i++) a->cluster[i] = v[FUNC_CLUSTER_WIDTH + i];
-  a->cluster_policy = a->non_portable_cluster = 0;
-  return CUDA_SUCCESS;
+  if (r == CUDA_SUCCESS) kernel_attributes(s, f, a);
+  return r;
 }
 
 CUresult cudaFuncGetAttributes(cudaFuncAttributes *a, const void *func)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/gmem.h"
+#include "func/device_call.h"
 #include "func/texture.h"
 #include "isa/sass/sass.h"
 #include "isa/step.h"
@@ -18,6 +19,9 @@
 struct func_heap;
 struct func_heap *func_heap_new(uint64_t base, uint64_t bytes); /* guest memory */
 void func_heap_free(struct func_heap *);
+/* A block of the heap; 0: there is no room, or no heap. */
+uint64_t func_heap_take(struct func_heap *, uint64_t bytes);
+bool func_heap_give(struct func_heap *, uint64_t addr); /* false: no block starts there */
 
 /* Its state: blocks in address order, which together are the heap. */
 struct func_heap_block {
@@ -51,6 +55,7 @@ struct func_params {
   FILE *print;                      /* device printf; records are ordered by the caller's calls */
   const char *kernel_name;
   struct func_heap *heap;           /* device malloc; NULL: none. Outlives its launches' blocks */
+  const struct device_runtime *runtime; /* launches from kernels; NULL: they are faults */
   const struct tex_table *textures; /* objects that handles name; NULL: none */
   unsigned host_level;              /* x86-64 level of the handlers: 1, 3, 4; 0 = the host's best. The
                                        results do not depend on it */

@@ -1,5 +1,6 @@
 /* Runtime services: vprintf, malloc, free and __assertfail, called at reserved code addresses.
  * Arguments from R4 on, return address in R20:R21, result in R4 (compiler output, CUDA 13.0).
+ * Functions of the device runtime: sys_device.c.
  * They run for the active lanes in ascending order, at the moment of the call: a timed run calls
  * in a fixed order.
  */
@@ -10,6 +11,7 @@
 
 #include "base/bits.h"
 #include "base/bug.h"
+#include "func/guest.h"
 #include "func/launch.h"
 #include "func/lanes.h"
 #include "func/paths.h"
@@ -26,33 +28,6 @@ struct heap_block {
 struct func_heap {
   struct heap_block *first; /* blocks in address order; together they are the heap */
 };
-
-/* A lane's view of memory through generic addresses. */
-struct guest {
-  struct func_warp *w;
-  unsigned lane;
-};
-
-static bool guest_read(void *ctx, uint64_t addr, void *buf, size_t bytes)
-{
-  struct guest *g = ctx;
-  const struct func_launch *l = g->w->launch;
-  uint64_t off = (uint32_t)addr;
-  const uint8_t *from;
-  uint64_t size;
-  if (addr >> 32 == l->p.shared_window >> 32) {
-    from = g->w->cta->shared;
-    size = l->shared_limit;
-  } else if (addr >> 32 == l->p.local_window >> 32) {
-    from = g->w->local + g->lane * l->source.local_bytes;
-    size = l->source.local_bytes;
-  } else {
-    return gmem_view_read(&g->w->cta->direct, addr, buf, bytes);
-  }
-  if (off + bytes > size) return false;
-  memcpy(buf, from + off, bytes);
-  return true;
-}
 
 static uint64_t arg64(const struct func_warp *w, unsigned reg, unsigned lane)
 {
@@ -124,8 +99,8 @@ struct func_heap *func_heap_restore(const struct func_heap_block *block, size_t 
   return h;
 }
 
-/* First fit. 0: no room (the device's malloc returns a null pointer then). */
-static uint64_t heap_take(struct func_heap *h, uint64_t bytes)
+/* First fit. */
+uint64_t func_heap_take(struct func_heap *h, uint64_t bytes)
 {
   if (!h || !bytes || bytes > UINT64_MAX - HEAP_ALIGN) return 0;
   bytes = (bytes + HEAP_ALIGN - 1) & ~(uint64_t)(HEAP_ALIGN - 1);
@@ -139,7 +114,7 @@ static uint64_t heap_take(struct func_heap *h, uint64_t bytes)
   return 0;
 }
 
-static bool heap_give(struct func_heap *h, uint64_t addr)
+bool func_heap_give(struct func_heap *h, uint64_t addr)
 {
   struct heap_block *b = h ? h->first : NULL;
   while (b && b->addr != addr) b = b->next;
@@ -194,11 +169,11 @@ static bool service(struct func_warp *w, unsigned number, unsigned lane, struct 
   case SYSCALL_VPRINTF:
     return do_vprintf(w, lane, e, f);
   case SYSCALL_MALLOC:
-    result64(w, lane, heap_take(heap, arg64(w, REG_ARG, lane)));
+    result64(w, lane, func_heap_take(heap, arg64(w, REG_ARG, lane)));
     return true;
   case SYSCALL_FREE: {
     uint64_t p = arg64(w, REG_ARG, lane);
-    if (!p || heap_give(heap, p)) return true;
+    if (!p || func_heap_give(heap, p)) return true;
     return func_fault(w, e, f, FAULT_TRAP, lane, p, "free of 0x%llx, which malloc did not return",
                       (unsigned long long)p);
   }
@@ -206,12 +181,12 @@ static bool service(struct func_warp *w, unsigned number, unsigned lane, struct 
     return do_assertfail(w, lane, e, f);
   case SYSCALL_SET_CONDITION:
     return do_set_condition(w, lane, e, f);
-  case SYSCALL_DEVICE_RUNTIME:
+  case SYSCALL_DRIVER_PRIVATE:
     return func_fault(w, e, f, FAULT_UNSUPPORTED, lane, 0,
-                      "a kernel launches a kernel (dynamic parallelism), which is not simulated; "
-                      "launch it from the host");
+                      "the device runtime asks the driver for something that is not published, which is "
+                      "not simulated");
   default:
-    return func_fault(w, e, f, FAULT_UNSUPPORTED, lane, 0, "runtime service %u", number);
+    return sys_device(w, number, lane, e, f);
   }
 }
 

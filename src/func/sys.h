@@ -1,4 +1,4 @@
-/* Private to func/: formatting of device printf. */
+/* Private to func/: runtime services with files of their own: device printf, the device runtime. */
 #ifndef WS_FUNC_SYS_H
 #define WS_FUNC_SYS_H
 
@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "func/warp.h"
+
 /* How the formatter reads the guest: `bytes` bytes at a guest address; false: unmapped. */
 typedef bool sys_read(void *ctx, uint64_t addr, void *buf, size_t bytes);
 
@@ -14,5 +16,8 @@ typedef bool sys_read(void *ctx, uint64_t addr, void *buf, size_t bytes);
  * multiples of 4, 8-byte ones at multiples of 8; CUDA C++ Programming Guide, printf). Returns
  * the number of arguments, or -1 when the guest's memory could not be read. out may be NULL. */
 int sys_printf(FILE *out, sys_read *read, void *ctx, uint64_t fmt, uint64_t args);
+
+/* A function of the device runtime, for one lane (sys_device.c). */
+bool sys_device(struct func_warp *w, unsigned number, unsigned lane, struct effect *e, struct fault *f);
 
 #endif

@@ -59,6 +59,7 @@ struct func_warp {
   const struct func_launch *launch;
   uint8_t *local;             /* thread-local memory, lane-major: local + lane * local_bytes */
   uint32_t tid[3][LANES];     /* threadIdx of each lane */
+  uint16_t last_error[LANES]; /* cudaGetLastError of the device runtime */
 };
 
 /* One CTA barrier. Counted in threads; lanes without a live thread count as arrived with the last

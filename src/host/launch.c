@@ -161,7 +161,7 @@ static void fill_params(struct launch *l, struct device *d, const struct launch_
     .local_window = ABI_LOCAL_WINDOW, .image = d->mem, .n_workers = d->config.n_workers,
     .slots_per_worker = resident_ctas(d, desc), .print = d->config.print,
     .n_warpids = d->config.n_warpids,
-    .kernel_name = k->name, .textures = &d->textures.table, .heap = d->heap,
+    .kernel_name = k->name, .runtime = desc->runtime, .textures = &d->textures.table, .heap = d->heap,
   };
   memcpy(p->grid, desc->grid, sizeof p->grid);
   memcpy(p->block, desc->block, sizeof p->block);

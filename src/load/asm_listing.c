@@ -8,7 +8,7 @@
 #include "load/asm_source.h"
 #include "load/internal.h"
 
-enum { INST_BYTES = 16, LINE_TEXT = 512, REGCOUNT = 0x2f, FRAME_SIZE = 0x11, MIN_STACK = 0x12 };
+enum { LINE_TEXT = 512, REGCOUNT = 0x2f, FRAME_SIZE = 0x11, MIN_STACK = 0x12 };
 
 struct listing {
   const struct module *m;

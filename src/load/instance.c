@@ -6,7 +6,8 @@
 #include "isa/sass/syscall.h"
 #include "load/internal.h"
 
-enum { INST_SHIFT = 4, INST_BYTES = 1 << INST_SHIFT, USER_BANK = 3 };
+enum { INST_SHIFT = 4, USER_BANK = 3 };
+_Static_assert(1 << INST_SHIFT == INST_BYTES, "size of an instruction");
 
 struct bank {
   uint8_t *data;
@@ -96,11 +97,11 @@ static void write_variables(const struct module_instance *in)
 
 /* Relocations ---------------------------------------------------------------------------- */
 
-static bool service_address(const char *name, uint64_t *address)
+static bool service_address(const struct module *m, const char *name, uint64_t *address)
 {
   unsigned service;
   if (!load_service(name, &service)) return false;
-  *address = MODULE_CODE_BASE + service * INST_BYTES;
+  *address = load_service_pc(m, service);
   return true;
 }
 
@@ -108,7 +109,7 @@ static bool resolve_undefined(const struct module *m, const struct elf_symbol *y
                               struct err *e)
 {
   *value = 0;
-  if (service_address(y->name, value) || y->bind == STB_WEAK) return true;
+  if (service_address(m, y->name, value) || y->bind == STB_WEAK) return true;
   return err_set(e, "%s: needs '%.200s', which is neither in the file nor a service of the "
                  "simulator (vprintf, malloc, free, __assertfail, cudaGraphSetConditional); %s",
                  m->name, y->name, m->elf.relocatable ? "give the object that has it, too"
@@ -185,16 +186,33 @@ static const struct sass_inst no_sass = {
   .pr = { .index = SASS_PT },
 };
 
-static void put_service(struct module_instance *in, unsigned number)
+static void put_service(struct module_instance *in, uint64_t pc, unsigned number)
 {
-  struct inst *t = &in->inst[number];
-  struct sass_inst *s = &in->sass[number];
+  uint64_t index = (pc - MODULE_CODE_BASE) >> INST_SHIFT;
+  struct inst *t = &in->inst[index];
+  struct sass_inst *s = &in->sass[index];
   *t = no_inst;
-  t->pc = MODULE_CODE_BASE + (uint64_t)number * INST_BYTES;
+  t->pc = pc;
   t->flags = INST_SYSCALL | INST_BRANCH; /* returns to its caller */
   *s = no_sass;
   s->sem = SEM_SYSCALL;
   s->src[0] = (struct sass_src){ .kind = SRC_IMM, .index = SASS_RZ, .imm = number };
+}
+
+/* What the file's own functions of the device runtime would do is the driver's business: where code is to
+ * run, their first instruction is the service. */
+static void replace_device_runtime(struct module_instance *in)
+{
+  const struct module *m = in->module;
+  unsigned number;
+  for (uint32_t i = 0; in->mem && m->device_runtime && i < m->elf.n_symbols; i++) {
+    const struct elf_symbol *y = &m->elf.symbol[i];
+    if (y->type != STT_FUNC || y->section >= m->elf.n_sections ||
+        m->place[y->section].kind != PLACE_TEXT || y->value >= m->elf.section[y->section].size ||
+        y->value % INST_BYTES || !load_device_runtime(y->name, &number))
+      continue;
+    put_service(in, m->place[y->section].offset + y->value, number);
+  }
 }
 
 static void put_gap(struct module_instance *in, uint64_t index)
@@ -229,10 +247,12 @@ static void decode(struct module_instance *in)
   in->inst = ARENA_ARRAY(&in->arena, struct inst, n);
   in->sass = ARENA_ARRAY(&in->arena, struct sass_inst, n);
   for (uint64_t i = 0; i < n; i++) put_gap(in, i);
-  for (unsigned i = 0; i < SYSCALL__N; i++) put_service(in, i);
+  for (unsigned i = 0; i < SYSCALL__N; i++)
+    if (load_service_pc(m, i)) put_service(in, load_service_pc(m, i), i);
   for (uint32_t i = 1; i < m->elf.n_sections; i++)
     if (m->place[i].kind == PLACE_TEXT)
       decode_section(in, &m->place[i], m->elf.section[i].size);
+  replace_device_runtime(in);
   in->code = (struct code_view){ .base = MODULE_CODE_BASE, .end = m->code_end,
                                  .shift = INST_SHIFT, .inst = in->inst };
 }

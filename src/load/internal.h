@@ -19,6 +19,7 @@ enum place_kind {
 };
 
 enum {
+  INST_BYTES = 16,
   ALL_KERNELS = -1,
   MODULE_SHARED_LIMIT = 16 << 20, /* bytes; far above any GPU: only catches nonsense */
   MODULE_STACK_LIMIT = 1 << 30,   /* the same of a stack, and of a sum of frames */
@@ -58,6 +59,7 @@ struct module {
   const struct target *target;
   struct place *place;       /* per ELF section */
   uint64_t code_end;
+  uint64_t device_runtime;   /* pc of the device runtime's first service; 0: nothing names one */
   uint64_t global_bytes, global_align;
   uint32_t common_bytes[MODULE_BANKS]; /* module-wide banks */
   uint8_t common_banks;      /* bit b: there is a module-wide bank b */
@@ -74,10 +76,12 @@ struct module {
   struct need *need;         /* per ELF section; NULL: linked file */
 };
 
-/* Symbol names of the runtime services, by enum sass_syscall. */
-extern const char *const load_service_name[SYSCALL__N];
-/* Whether an undefined name is one of them, and which. */
+/* Whether an undefined name is a runtime service (enum sass_syscall), and which. */
 bool load_service(const char *name, unsigned *number);
+/* Whether it is one of the device runtime: also when the file has a function of this name. */
+bool load_device_runtime(const char *name, unsigned *number);
+/* Where a service lies in the code space; 0: the module has no such place. */
+uint64_t load_service_pc(const struct module *, unsigned number);
 
 /* nvinfo.c: fills kernels from .nv.info and .nv.info.KERNEL. */
 bool nvinfo_read(struct module *, struct err *e);

@@ -12,7 +12,6 @@
 #include "load/link.h"
 
 enum {
-  INST_BYTES = 16,
   CODE_ALIGN = 128,             /* of .text sections, as the compiler asks for */
   BANK_LIMIT = 64 << 10,        /* addressable constant bank */
   SYM_ENTRY = 0x10,             /* st_other: callable from the host */
@@ -153,15 +152,28 @@ static bool add_kernel(struct module *m, const struct elf_symbol *y, struct err 
   return true;
 }
 
+/* Behind all code, so that other code lies where it does in modules without. */
+static void place_device_runtime(struct module *m)
+{
+  unsigned number;
+  bool named = false;
+  for (uint32_t i = 0; i < m->elf.n_symbols && !named; i++)
+    named = load_device_runtime(m->elf.symbol[i].name, &number);
+  if (!named) return;
+  m->device_runtime = m->code_end;
+  m->code_end = align_up(m->code_end + (SYSCALL__N - SYSCALL__COMMON) * INST_BYTES, CODE_ALIGN);
+}
+
 static bool find_code(struct module *m, struct err *e)
 {
-  m->code_end = MODULE_CODE_BASE + SYSCALL__N * INST_BYTES;
+  m->code_end = MODULE_CODE_BASE + SYSCALL__COMMON * INST_BYTES;
   for (uint32_t i = 0; i < m->elf.n_sections; i++) {
     m->text_kernel[i] = ALL_KERNELS;
     const struct elf_section *s = &m->elf.section[i];
     if (after(s->name, ".text.") && s->size) TRY(place_text(m, s, &m->place[i], e));
   }
   m->code_end = align_up(m->code_end, CODE_ALIGN);
+  place_device_runtime(m);
   uint32_t n = 0;
   for (uint32_t i = 0; i < m->elf.n_symbols; i++) n += is_entry(m, &m->elf.symbol[i]);
   m->kernel = ARENA_ARRAY(&m->arena, struct module_kernel, n + 1);

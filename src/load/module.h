@@ -8,7 +8,8 @@
  * module_instantiate gives it addresses: it allocates the global variables in guest memory,
  * applies the relocations and decodes all code. The code of a module is one contiguous space:
  * first the runtime services (isa/sass/syscall.h, 16 bytes each), then every .text section at a
- * multiple of 128 bytes, in file order.
+ * multiple of 128 bytes, in file order, then, when it names one of them, the functions of the device
+ * runtime. What the file itself has for those is not executed: calls of it are calls of the service.
  *
  * Host memory, whatever the file says: a module takes at most MODULE_PARSE_RATIO bytes for each
  * byte of the file, an instance MODULE_CODE_RATIO (decoded instructions), both plus a few MiB. Guest
@@ -101,6 +102,9 @@ const struct module_symbol *module_variable(const struct module *, const char *n
 /* "kernel+0x120" for a pc of the code space; functions inside a kernel's section
  * ("$kernel$__internal_…") are named themselves. Returns the number of characters as snprintf. */
 int module_where(const struct module *, uint64_t pc, char *buf, size_t size);
+
+/* Whether its kernels may launch kernels: it names functions of the device runtime. */
+bool module_uses_device_runtime(const struct module *);
 
 /* First pc of the code section that holds pc; 0: none does. Branch targets of assembler files and of
  * other disassemblers count from there. */

@@ -6,20 +6,50 @@
 #include "load/internal.h"
 #include "load/plain_name.h"
 
-const char *const load_service_name[SYSCALL__N] = {
+static const char *const service_name[SYSCALL__N] = {
   [SYSCALL_VPRINTF] = "vprintf", [SYSCALL_MALLOC] = "malloc", [SYSCALL_FREE] = "free",
   [SYSCALL_ASSERTFAIL] = "__assertfail",
-  [SYSCALL_SET_CONDITION] = "cudaGraphSetConditional", [SYSCALL_DEVICE_RUNTIME] = "device runtime",
+  [SYSCALL_SET_CONDITION] = "cudaGraphSetConditional", [SYSCALL_DRIVER_PRIVATE] = "device runtime",
+#define DEVICE_RUNTIME(number, name, arguments) [DEVICE_##number] = name,
+#include "isa/sass/device_runtime.def"
 };
 
 /* Names that the device runtime's library (cudadevrt, CUDA 13.0) leaves open. */
-static const char device_runtime_prefix[] = "__cuda_syscall_";
+static const char private_prefix[] = "__cuda_syscall_";
+
+static const char *after(const char *name, const char *prefix)
+{
+  size_t n = strlen(prefix);
+  return strncmp(name, prefix, n) == 0 ? name + n : NULL;
+}
+
+bool load_device_runtime(const char *name, unsigned *number)
+{
+  const char *rest = after(name, "__cudaCDP2");
+  if (!rest) rest = after(name, "cuda");
+  for (*number = SYSCALL__COMMON; rest && *number < SYSCALL__N; (*number)++) {
+    const char *tail = after(rest, service_name[*number]);
+    if (tail && (*tail == '\0' || strcmp(tail, "_ptsz") == 0)) return true;
+  }
+  return false;
+}
 
 bool load_service(const char *name, unsigned *number)
 {
-  for (*number = 0; *number < SYSCALL_DEVICE_RUNTIME; (*number)++)
-    if (strcmp(load_service_name[*number], name) == 0) return true;
-  return strncmp(name, device_runtime_prefix, sizeof device_runtime_prefix - 1) == 0;
+  for (*number = 0; *number < SYSCALL_DRIVER_PRIVATE; (*number)++)
+    if (strcmp(service_name[*number], name) == 0) return true;
+  return after(name, private_prefix) || load_device_runtime(name, number);
+}
+
+uint64_t load_service_pc(const struct module *m, unsigned number)
+{
+  if (number < SYSCALL__COMMON) return MODULE_CODE_BASE + number * (uint64_t)INST_BYTES;
+  return m->device_runtime ? m->device_runtime + (number - SYSCALL__COMMON) * (uint64_t)INST_BYTES : 0;
+}
+
+bool module_uses_device_runtime(const struct module *m)
+{
+  return m->device_runtime != 0;
 }
 
 const char *module_name(const struct module *m)
@@ -132,8 +162,8 @@ const struct module_kernel *module_kernel(const struct module *m, const char *na
 
 int module_where(const struct module *m, uint64_t pc, char *buf, size_t size)
 {
-  if (pc >= MODULE_CODE_BASE && pc < MODULE_CODE_BASE + SYSCALL__N * 16)
-    return snprintf(buf, size, "%s", load_service_name[(pc - MODULE_CODE_BASE) / 16]);
+  for (unsigned i = 0; i < SYSCALL__N; i++)
+    if (pc && pc == load_service_pc(m, i)) return snprintf(buf, size, "%s", service_name[i]);
   unsigned lo = 0, hi = m->n_functions; /* first function behind pc */
   while (lo < hi) {
     unsigned mid = (lo + hi) / 2;

@@ -11,7 +11,11 @@ enum sass_syscall {
   SYSCALL_FREE,
   SYSCALL_ASSERTFAIL,
   SYSCALL_SET_CONDITION, /* of a graph: the handle is the guest address of a 32-bit word */
-  SYSCALL_DEVICE_RUNTIME, /* all that launch kernels from the device: executing one is a fault */
+  SYSCALL_DRIVER_PRIVATE, /* what the device runtime's library asks the driver for: a call is a fault */
+  SYSCALL__COMMON,        /* those above come first in every module */
+  SYSCALL__BEFORE_DEVICE = SYSCALL__COMMON - 1,
+#define DEVICE_RUNTIME(number, name, arguments) DEVICE_##number,
+#include "isa/sass/device_runtime.def"
   SYSCALL__N
 };
 

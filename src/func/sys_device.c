@@ -1,0 +1,82 @@
+/* The device runtime's functions: arguments out of registers and stack (device_call.h).
+ * Arguments lie in R4 to R15, 64-bit ones in even pairs; from the first that does not fit, on the stack at R1
+ * (compiler output, CUDA 13.0).
+ */
+#include "func/device_call.h"
+#include "func/guest.h"
+#include "func/lanes.h"
+#include "func/launch.h"
+#include "func/sys.h"
+
+enum { REG_STACK = 1, REG_FIRST = 4, REG_END = 16 };
+
+struct row {
+  const char *name, *arguments;
+};
+
+static const struct row rows[] = {
+#define DEVICE_RUNTIME(number, name, arguments) { name, arguments },
+#include "isa/sass/device_runtime.def"
+};
+
+/* Where the next argument is. */
+struct place {
+  struct guest *g;
+  unsigned reg;
+  uint64_t stack; /* offset from R1, once registers are used up */
+};
+
+static bool next(struct place *p, unsigned words, uint64_t *value)
+{
+  uint32_t w[2] = { 0, 0 };
+  unsigned reg = (p->reg + words - 1) / words * words;
+  if (reg + words <= REG_END) {
+    for (unsigned i = 0; i < words; i++) w[i] = warp_reg(p->g->w, reg + i)[p->g->lane];
+    p->reg = reg + words;
+  } else {
+    p->reg = REG_END;
+    p->stack = (p->stack + 4 * words - 1) / (4 * words) * (4 * words);
+    if (!guest_read_local(p->g, warp_reg(p->g->w, REG_STACK)[p->g->lane] + p->stack, w, 4 * (size_t)words))
+      return false;
+    p->stack += 4 * (uint64_t)words;
+  }
+  *value = lane_join(w[0], w[1]);
+  return true;
+}
+
+static bool read_arguments(struct guest *g, const char *arguments, uint64_t *arg)
+{
+  struct place p = { g, REG_FIRST, 0 };
+  for (; *arguments; arguments++)
+    for (unsigned n = *arguments == 'd' ? 3 : 1; n; n--)
+      if (!next(&p, *arguments == 'l' ? 2 : 1, arg++)) return false;
+  return true;
+}
+
+bool device_call_write(const struct device_call *c, uint64_t addr, const void *buf, size_t bytes)
+{
+  return guest_write(c->guest, addr, buf, bytes);
+}
+
+bool sys_device(struct func_warp *w, unsigned number, unsigned lane, struct effect *e, struct fault *f)
+{
+  const struct row *r = &rows[number - SYSCALL__COMMON];
+  const struct func_params *p = &w->launch->p;
+  struct guest g = { w, lane };
+  if (r->arguments[0] == '?')
+    return func_fault(w, e, f, FAULT_UNSUPPORTED, lane, 0, "cuda%s of the device runtime is not simulated",
+                      r->name);
+  if (!p->runtime)
+    return func_fault(w, e, f, FAULT_UNSUPPORTED, lane, 0,
+                      "cuda%s: kernels that launch kernels run in their program only; use 'warpstep exec'",
+                      r->name);
+  struct device_call c = { .number = (enum sass_syscall)number, .cta = w->cta->step.id, .heap = p->heap,
+                           .last_error = &w->last_error[lane], .guest = &g };
+  if (!read_arguments(&g, r->arguments, c.arg))
+    return func_fault(w, e, f, FAULT_LOCAL_RANGE, lane, 0, "cuda%s: its arguments are not on the stack", r->name);
+  uint64_t result = p->runtime->call(p->runtime->ctx, &c);
+  warp_reg(w, REG_FIRST)[lane] = (uint32_t)result;
+  if (number == DEVICE_GET_PARAMETER_BUFFER || number == DEVICE_GET_PARAMETER_BUFFER_V2)
+    warp_reg(w, REG_FIRST + 1)[lane] = (uint32_t)(result >> 32);
+  return true;
+}
