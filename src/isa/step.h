@@ -135,7 +135,8 @@ struct step_ops {
   struct step_cta *(*cta_begin)(struct step_source *, uint64_t cta, unsigned worker, unsigned slot,
                                 unsigned smid);
   void (*cta_end)(struct step_source *, struct step_cta *);
-  /* Steps path number `path` (must be ready). False: the warp faulted, see *fault. */
+  /* Steps path number `path`, which is ready or waits at a CTA barrier; in that case the instruction touches only
+   * registers of its own threads. False: the warp faulted, see *fault. */
   bool (*step)(struct step_warp *, unsigned path, struct effect *, struct fault *);
   /* Touches memory for `lanes` of e->mem (a subset of mem->lanes | mem->near_lanes). */
   bool (*perform)(struct step_warp *, struct effect *, lane_mask lanes, struct gmem_view *,

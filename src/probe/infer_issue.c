@@ -168,7 +168,8 @@ bool infer_barrier(struct infer *f, struct err *e)
   for (unsigned warps = 1; warps <= WINDOW_MAX_WARPS; warps *= 2) {
     struct window_result r;
     char name[64];
-    if (!run(f, warps, "CLK | BAR.SYNC.DEFER_BLOCKING 0x0{S6} | CLK", &r, e)) return false;
+    /* A stall long enough for the barrier to take hold. */
+    if (!run(f, warps, "CLK | BAR.SYNC.DEFER_BLOCKING 0x0{S15 Y} | CLK", &r, e)) return false;
     uint32_t arrived = r.clock[0][0], left = r.clock[0][1];
     for (unsigned k = 1; k < warps; k++) {
       if ((int32_t)(r.clock[k][0] - arrived) > 0) arrived = r.clock[k][0];

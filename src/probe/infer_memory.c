@@ -43,7 +43,7 @@ bool infer_arbiter(struct infer *f, struct err *e)
   return true;
 }
 
-/* ---- Table 2, and what it leaves out ---- */
+/* ---- Table 2, which counts from clock read to clock read, and what it leaves out ---- */
 
 /* What an instruction does with its address: kinds of code before it. */
 enum warm { WARM_NONE, WARM_GLOBAL, WARM_SELF };
@@ -99,7 +99,7 @@ static bool access_hazard(struct infer *f, const struct access *a, const char *b
   if (published == 0) return true;
   if (!infer_cycles(f, 1, 1, &cycles, e, "%sCLK | %s{%c0 S2} | CLK{B0}", before, a->inst, counter)) return false;
   snprintf(name, sizeof name, "%s, %s", a->name, counter == 'R' ? "WAR" : "RAW and WAW");
-  infer_number(f, name, cycles - 1, INFER_UNKNOWN, published, 0);
+  infer_number(f, name, cycles, INFER_UNKNOWN, published, 0);
   return true;
 }
 

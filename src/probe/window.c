@@ -363,18 +363,16 @@ static int64_t cell_cycles(const struct window *w, const struct window_result *r
   for (unsigned k = 0; w->common && k < w->warps; k++)
     if ((int32_t)(r->clock[k][w->from] - start) < 0) start = r->clock[k][w->from];
   unsigned last = c->clock == WINDOW_LAST_CLOCK ? r->n_clocks - 1 : (unsigned)c->clock;
-  return (int64_t)(r->clock[c->warp][last] - start) - w->overhead;
+  return (int64_t)(r->clock[c->warp][last] - start);
 }
 
-/* The shortest window of all warps, each from its own clock read. */
-static int64_t least_cycles(const struct window *w, const struct window_result *r)
+/* The window of the warp that came to it first. */
+static int64_t first_cycles(const struct window *w, const struct window_result *r)
 {
-  int64_t least = INT64_MAX;
-  for (unsigned k = 0; k < w->warps; k++) {
-    int64_t cycles = (int32_t)(r->clock[k][r->n_clocks - 1] - r->clock[k][w->from]);
-    if (cycles < least) least = cycles;
-  }
-  return least - w->overhead;
+  unsigned first = 0;
+  for (unsigned k = 1; k < w->warps; k++)
+    if ((int32_t)(r->clock[k][w->from] - r->clock[first][w->from]) < 0) first = k;
+  return (int32_t)(r->clock[first][r->n_clocks - 1] - r->clock[first][w->from]);
 }
 
 static int by_value(const void *a, const void *b)
@@ -386,6 +384,6 @@ static int by_value(const void *a, const void *b)
 void window_cycles(const struct window *w, const struct window_result *r, int64_t *cycles)
 {
   for (unsigned i = 0; i < w->n_cells; i++) cycles[i] = cell_cycles(w, r, i);
-  if (w->least) cycles[0] = least_cycles(w, r);
+  if (w->first) cycles[0] = first_cycles(w, r);
   if (w->ascending) qsort(cycles, w->n_cells, sizeof *cycles, by_value);
 }

@@ -41,11 +41,10 @@ struct window {
   bool common;       /* cells count from the first warp's clock read, not from their own warp's */
   bool ascending;    /* cells of the last clock reads are compared in ascending order: which sub-core an arbiter
                         serves first depends on what went before */
-  bool least;        /* the one cell is the shortest of all warps: silicon's least of many launches, between which the
-                        order of the sub-cores changes */
+  bool first;        /* the one cell is of the warp that reads the clock first: which one an arbiter serves first depends
+                        on what went before */
   uint32_t slack;    /* cycles that memory noise allows */
   const struct window *minus; /* only the difference of the first cells counts; may be NULL */
-  uint32_t overhead; /* cycles to take off every cell: of the clock read */
   bool has_stale, stale; /* the source states whether results are wrong (right) for want of waiting */
   bool has_wrong, wrong; /* the source states whether R12 holds something else than the program says */
   bool has_value;    /* the source states what R12 holds behind the window */

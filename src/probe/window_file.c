@@ -140,9 +140,8 @@ static bool read_window(const struct file_reader *r, config_setting_t *s,
                         const struct window_file *f, struct window *w)
 {
   static const char *const keys[] = {"name",  "code",  "warps", "lanes", "from", "cycles", "clocks",
-                                     "slack", "minus", "overhead", "least", "stale", "wrong", "value",
-                                     "gap",   NULL};
-  int64_t warps = 1, lanes = 32, from = 0, slack = 0, overhead = 0;
+                                     "slack", "minus", "first", "stale", "wrong", "value", "gap",  NULL};
+  int64_t warps = 1, lanes = 32, from = 0, slack = 0;
   *w = (struct window){0};
   if (!config_setting_is_group(s)) return fail(r, s, "a group { … } is expected");
   if (!known_keys(r, s, keys) || !get_text(r, s, "name", true, &w->name) ||
@@ -150,20 +149,18 @@ static bool read_window(const struct file_reader *r, config_setting_t *s,
       !get_number(r, s, "warps", 1, WINDOW_MAX_WARPS, &warps) ||
       !get_number(r, s, "lanes", 1, 32, &lanes) ||
       !get_number(r, s, "from", 0, WINDOW_MAX_CLOCKS - 2, &from) ||
-      !get_number(r, s, "slack", 0, 1 << 30, &slack) ||
-      !get_number(r, s, "overhead", 0, 1 << 30, &overhead) || !find_minus(r, s, f, w))
+      !get_number(r, s, "slack", 0, 1 << 30, &slack) || !find_minus(r, s, f, w))
     return false;
   w->warps = (unsigned)warps;
   w->lanes = (unsigned)lanes;
   w->from = (unsigned)from;
   w->slack = (uint32_t)slack;
-  w->overhead = (uint32_t)overhead;
   bool stated;
   if (!read_value(r, s, w) || !read_bool(r, s, "stale", &w->has_stale, &w->stale) ||
-      !read_bool(r, s, "wrong", &w->has_wrong, &w->wrong) || !read_bool(r, s, "least", &stated, &w->least) ||
+      !read_bool(r, s, "wrong", &w->has_wrong, &w->wrong) || !read_bool(r, s, "first", &stated, &w->first) ||
       !read_cells(r, s, w))
     return false;
-  return !(w->least && w->common) || fail(r, s, "least goes with one number of cycles");
+  return !(w->first && w->common) || fail(r, s, "first goes with one number of cycles");
 }
 
 static bool read_all(const struct file_reader *r, config_setting_t *root, struct window_file *f)

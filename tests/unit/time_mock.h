@@ -1,5 +1,5 @@
 /* A step source for tests of the timing core: straight-line code, no values. Every step moves the
- * path to the next instruction; the last one exits. Records when each warp issued what. */
+ * path to the next instruction; the last one exits; BAR waits for all warps. Records when each warp issued what. */
 #ifndef TESTS_UNIT_TIME_MOCK_H
 #define TESTS_UNIT_TIME_MOCK_H
 
@@ -19,6 +19,7 @@ struct mock {
   struct step_source source;
   struct inst inst[MOCK_MAX_INSTS];
   struct step_cta cta;
+  unsigned at_barrier; /* warps */
   struct mock_warp warp[MOCK_MAX_WARPS];
   struct step_warp *warps[MOCK_MAX_WARPS];
   uint64_t issued[MOCK_MAX_WARPS][MOCK_MAX_INSTS]; /* cycle of issue */
@@ -55,6 +56,19 @@ static void mock_end(struct step_source *s, struct step_cta *c)
   (void)s, (void)c;
 }
 
+static uint32_t mock_barrier(struct mock *m, struct step_warp *w)
+{
+  w->paths.p[0].wait = PATH_WAIT_BAR;
+  w->paths.n_ready = 0;
+  if (++m->at_barrier < m->cta.n_warps) return EFF_BLOCKED;
+  m->at_barrier = 0;
+  for (unsigned i = 0; i < m->cta.n_warps; i++) {
+    m->warps[i]->paths.p[0].wait = PATH_READY;
+    m->warps[i]->paths.n_ready = 1;
+  }
+  return m->cta.n_warps > 1 ? EFF_BAR_RELEASED | EFF_MERGED : EFF_MERGED;
+}
+
 static bool mock_step(struct step_warp *w, unsigned path, struct effect *e, struct fault *f)
 {
   struct mock *m = mock_of(w);
@@ -66,6 +80,7 @@ static bool mock_step(struct step_warp *w, unsigned path, struct effect *e, stru
   e->flags = 0;
   m->issued[((struct mock_warp *)w)->id][e->inst - m->inst] = e->clock - 1;
   p->pc += 16;
+  if (e->inst->flags & INST_BAR) e->flags = mock_barrier(m, w);
   if (e->inst->flags & INST_EXIT) {
     w->paths.n = w->paths.n_ready = 0;
     e->flags = EFF_EXITED | EFF_WARP_DONE;

@@ -140,11 +140,22 @@ static struct issue_look units(struct issue *s, struct warp_slot *w, const struc
   return changes(WS_SELECTED, now);
 }
 
+/* A barrier takes hold some cycles after its issue. nvcc puts arithmetic there; it keeps votes, control flow and what waits
+ * in a queue behind the barrier. */
+static bool before_hold(const struct warp_slot *w, uint64_t now)
+{
+  enum { HARMLESS = INST_CLOCK | INST_HALF_RATE_PORT };
+  const struct inst *in = w->next;
+  if (now >= w->hold_from || !in) return false;
+  bool queued = in->pipe == PIPE_MEM || in->pipe == PIPE_SFU || in->ctrl.write_sb != SB_NONE;
+  return !queued && in->pipe != PIPE_MISC && in->pipe != PIPE_BRANCH && !(in->flags & ~HARMLESS);
+}
+
 static struct issue_look look_at(struct issue *s, struct warp_slot *w, unsigned warp,
                                  const struct issue_units *u, uint64_t now)
 {
   if (w->done) return waits(WS_DRAIN, CYCLE_NEVER, CYCLE_NEVER);
-  if (w->hold != WS_SELECTED) { /* past its time: a fence that waits for answers */
+  if (w->hold != WS_SELECTED && !before_hold(w, now)) { /* past its time: a fence that waits for answers */
     uint64_t until = w->hold_until > now ? w->hold_until : CYCLE_NEVER;
     return waits((enum warp_state)w->hold, until, until);
   }

@@ -108,5 +108,5 @@ unsigned mem_stages_register(const struct params *p)
 
 unsigned mem_stages_war(const struct mem_stages *s)
 {
-  return 1u + s->sources + s->gap + s->data;
+  return (unsigned)s->sources + s->gap + s->data;
 }

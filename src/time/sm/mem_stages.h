@@ -1,5 +1,6 @@
-/* How long a memory instruction stays in each stage of the memory pipeline. The sums over the stages are
- * the latencies of Table 2 of Huerta et al. (MICRO 2025); no latency is stated for a row of its own.
+/* How long a memory instruction stays in each stage of the memory pipeline. The sums over the stages, and one
+ * for the clock read before it, are the latencies of Table 2 of Huerta et al. (MICRO 2025); no latency is stated for a
+ * row of its own.
  *
  *   issue -> control -> queue -> ADDRESS stage -> arbiter -> PIPE (L1, shared memory, L0 VL) -> BACK -> write
  *                                  | sources read

@@ -133,6 +133,7 @@ static void send_back(struct mem_unit *u, uint16_t id, uint64_t now)
   unsigned n = 0, bank = t->inst ? writeback_bank(c->writeback, t->inst, &n) : 0;
   *link = start + t->stages.back;
   uint64_t visible = *link + u->write_cycles; /* and the last register is written one cycle before */
+  if (visible < now + 2) visible = now + 2;   /* no result: counters have changed in this cycle */
   unsigned step = n > 1 ? t->stages.back / n : 0;
   uint64_t first = visible - 1 - (n > 1 ? (n - 1) * step : 0);
   depend_write_at(c->depend, c->warps, now, t->warp,

@@ -91,6 +91,7 @@ void sub_core_remove_warp(struct sub_core *p, unsigned warp, uint64_t now)
 static void hold(struct sub_core *p, unsigned warp, enum warp_state why, uint64_t until)
 {
   p->warps.slot[warp].hold = (uint8_t)why;
+  p->warps.slot[warp].hold_from = 0;
   p->warps.held |= 1u << warp;
   warp_hold_until(&p->warps, warp, until);
   sub_core_wake(p, until);
@@ -115,6 +116,16 @@ static void restart(struct sub_core *p, unsigned warp, uint64_t now, uint64_t la
   fetch_restart(&p->fetch, &p->warps, warp, warp_pc(w),
                 now + (latency > stages ? latency - stages : 1));
   w->jump_until = now + latency;
+}
+
+/* At a barrier, which takes hold some cycles after its issue, when all lanes of the warp are there. */
+static void hold_at_barrier(struct sub_core *p, unsigned warp, uint64_t now, uint64_t until)
+{
+  struct warp_slot *w = &p->warps.slot[warp];
+  hold(p, warp, WS_BARRIER, until);
+  if (w->step->paths.n != 1) return;
+  w->path = 0;
+  w->hold_from = now + p->params->issue_bar_cycles;
 }
 
 static void end_hold(struct sub_core *p, unsigned warp, uint64_t now)
@@ -166,7 +177,10 @@ static void after_control(struct sub_core *p, unsigned warp, const struct effect
   unsigned before = w->path;
   bool elsewhere = path_pick(w, e, 1u << p->warps.code.shift);
   if (!path_any_ready(w)) {
-    hold(p, warp, path_hold(w), CYCLE_NEVER);
+    if (e->inst->flags & INST_BAR)
+      hold_at_barrier(p, warp, now, CYCLE_NEVER);
+    else
+      hold(p, warp, path_hold(w), CYCLE_NEVER);
     return;
   }
   if (w->path != before) s->path_switches++;
@@ -329,8 +343,8 @@ static void special_cases(struct sub_core *p, unsigned warp, const struct inst *
   }
   if ((in->flags & INST_SLEEP) && e->exec && w->step->paths.n_ready == 1)
     hold(p, warp, WS_SLEEPING, now + (uint64_t)e->sleep_ns * 1000 / p->ports.mem->period);
-  if ((in->flags & INST_BAR) && !(e->flags & EFF_BLOCKED) && w->issue_at < now + q->lat[LAT_BAR])
-    w->issue_at = now + q->lat[LAT_BAR];
+  if ((in->flags & INST_BAR) && e->exec && !(e->flags & EFF_BLOCKED))
+    hold_at_barrier(p, warp, now, now + q->lat[LAT_BAR]);
 }
 
 /* `t`: transaction of a memory instruction, else NULL. */

@@ -57,6 +57,7 @@ struct warp_slot {
   const struct inst *next; /* instruction at the running path's pc; NULL: there is none */
   uint64_t issue_at;       /* stall count and yield: not before this cycle */
   uint64_t hold_until;     /* CYCLE_NEVER: until something releases it */
+  uint64_t hold_from;      /* a barrier lets fixed-latency instructions issue until then */
   uint8_t path;            /* index of the path that runs */
   uint8_t cta_slot;
   bool done;           /* all lanes have exited */
