@@ -82,6 +82,7 @@ struct gmem_view {
   struct gmem *image;
   struct gmem_log *log; /* NULL: write through to the image */
   uint64_t now;         /* stamp for new log entries */
+  bool concurrent;      /* other threads update words of the image at the same time */
 };
 
 /* As gmem_read and gmem_write, through the view. */

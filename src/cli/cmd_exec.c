@@ -39,7 +39,7 @@ static const struct cli_option options[] = {
                                               "kernel's symbol matches a regular expression"},
   {OPT_STOP, "stop-after-timed", NULL, "end the program after the last launch of N..M"},
   {OPT_COLD, "cold", NULL, "empty all caches before each timed launch, as profilers do"},
-  {OPT_THREADS, "threads", "N", "host threads of timed launches (1)"},
+  {OPT_THREADS, "threads", "N", "host threads (1)"},
   {OPT_REPORT, "report", "FILE", "write the table of launches there, not to stderr"},
   {OPT_JSON, "json", "FILE", "write the launches as JSON; - is stdout"},
   {OPT_TRACE, "trace", "DIR", "write the launches that would be timed as traces there, time none"},
@@ -65,7 +65,7 @@ static const struct cli_option capture_options[] = {
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
   {OPT_TIMED, "timed", NULL, "run the launches on the timing model, for programs whose way\n"
                              "depends on time"},
-  {OPT_THREADS, "threads", "N", "host threads of timed launches (1)"},
+  {OPT_THREADS, "threads", "N", "host threads (1)"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {0},
 };

@@ -103,7 +103,7 @@ static bool set_up(struct run *r, struct err *e)
   rep->kernel = module_kernel(rep->module, rep->launch->params.kernel_name, e);
   rep->max_cycles = r->opt.max_cycles;
   rep->max_insts = r->opt.max_instructions;
-  rep->host.threads = r->opt.functional ? 1 : r->opt.threads;
+  rep->host.threads = r->opt.threads;
   return rep->kernel != NULL;
 }
 

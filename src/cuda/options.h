@@ -26,7 +26,7 @@ struct exec_options {
   const char **set;     /* KEY=VALUE */
   unsigned n_set;
   bool timed;           /* false: no launch is timed */
-  unsigned threads;     /* host threads of timed launches */
+  unsigned threads;     /* host threads of a launch */
   const char *capture;  /* folder for captured launches; NULL: none */
   const char *trace;    /* folder for traces of the chosen launches; NULL: none. No launch is timed then */
   /* Launches to time, or to capture: all (no range), those whose kernel's name matches, or those in

@@ -30,6 +30,9 @@ bool func_perform(struct step_warp *sw, struct effect *e, lane_mask lanes, struc
                   struct fault *f);
 void func_finish(struct step_warp *sw, struct effect *e);
 
+/* Whether the special register that u reads (S2R and the like) depends on where and when a CTA runs (sem_warp.c). */
+bool func_sr_of_schedule(const struct uop *u);
+
 /* The object a handle names; NULL with *f filled when there is none or it is of the other kind. */
 const struct tex_object *func_object(const struct func_warp *w, const struct effect *e, unsigned lane,
                                      uint32_t handle, bool surface, struct fault *f);

@@ -1,22 +1,26 @@
-/* Function-only execution of a grid: no clock, one host thread.
+/* Function-only execution of a grid: no clock, one host thread, or several where CTAs are independent.
  *
- * CTAs are admitted in order into the slots of worker 0. Warps run in slices of thousands of
+ * A runner is what one thread executes; each has its share of the slots of worker 0. CTAs are admitted in order. Warps run in slices of thousands of
  * steps, in turn, so that a warp that spins on another warp or CTA does not stop it; within a
  * warp a path runs until it waits, yields or ends, and paths change at taken backward branches.
  * Operations that only touch registers run straight through (run_straight), all others step by step.
  */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bits.h"
 #include "base/bug.h"
-#include "func/launch.h"
+#include "func/independent.h"
 #include "func/paths.h"
 #include "isa/path_order.h"
 
 /* CLOCK_STEP: there is no clock here, it only must move on; with more than one cycle an instruction, kernels that
  * wait for a time do not take ages. */
 enum { INST_BYTES = 16, SLICE_STEPS = 4096, REPORT_LINES = 48, POLL_INSTS = 1 << 20, CLOCK_STEP = 32 };
+/* Warp instructions before other threads help: less is done before they are up. */
+enum { HELP_AFTER = 1 << 16 };
 
 /* Counts of executed instructions, as differences: what instruction i executed is the sum of entries 0 to i. So
  * a straight run costs two entries, however long it is. */
@@ -24,17 +28,34 @@ struct tally {
   int64_t insts, lanes;
 };
 
+struct runner;
+
+/* The runners of a launch and what they share. */
+struct team {
+  struct func_launch *l;
+  const struct run_watch *watch;
+  unsigned n;            /* runners; the first is the caller's */
+  bool helped;           /* the others have been started */
+  struct runner *runner;
+  pthread_t *thread;     /* of each runner but the first */
+  atomic_uint_fast64_t next_cta, ctas_done, insts;
+  atomic_int end;        /* enum run_end; RUN_DONE while it goes on */
+  atomic_uint_fast64_t fault_cta; /* the lowest that faulted; those before it are run to their end */
+  pthread_mutex_t lock;
+  struct fault fault;    /* its; under the lock */
+};
+
 struct runner {
+  struct team *team;
   struct func_launch *l;
   struct tally *tally;      /* per instruction of the code space, and one */
   uint64_t n_insts;         /* of the code space */
   uint64_t first, end_inst; /* the entries in use lie in [first, end_inst) */
-  struct func_stats *stats;
-  struct fault *f;
+  struct func_stats *stats, own_stats;
+  struct fault *f, own_fault;
   struct gmem_view view;
   struct step_cta **slot;
-  unsigned n_slots, n_live;
-  uint64_t next_cta;
+  unsigned first_slot, n_slots, n_live;
   bool progress;    /* a step was taken in this round */
   struct effect e;
   struct mem_effect mem;
@@ -43,9 +64,8 @@ struct runner {
   const struct run_watch *watch;
   const struct step_cta *cta; /* the warp that runs: its CTA and number there */
   unsigned warp;
-  enum run_end end;    /* RUN_DONE while it goes on */
-  uint64_t next_poll;  /* warp instructions */
-  uint64_t ctas_done;
+  uint64_t told;       /* warp instructions that the team knows of */
+  uint64_t next_poll;  /* warp instructions of the team */
 };
 
 static unsigned lane_count(lane_mask m)
@@ -70,17 +90,18 @@ static void discount(struct runner *r, uint64_t i, unsigned lanes)
   r->tally[i].lanes -= lanes, r->tally[i + 1].lanes += lanes;
 }
 
-static void add_up(struct runner *r)
+static void add_up(const struct runner *r, struct func_stats *sum)
 {
   const struct inst *inst = r->l->p.code.inst;
   struct tally now = {0};
+  sum->warp_insts += r->stats->warp_insts;
   for (uint64_t i = r->first; i < r->end_inst; i++) {
     now.insts += r->tally[i].insts;
     now.lanes += r->tally[i].lanes;
     if (!now.insts) continue;
-    r->stats->thread_insts += (uint64_t)now.lanes;
-    if (r->stats->mix) r->stats->mix[inst[i].mnemonic] += (uint64_t)now.insts;
-    if (r->stats->threads) r->stats->threads[inst[i].mnemonic] += (uint64_t)now.lanes;
+    sum->thread_insts += (uint64_t)now.lanes;
+    if (sum->mix) sum->mix[inst[i].mnemonic] += (uint64_t)now.insts;
+    if (sum->threads) sum->threads[inst[i].mnemonic] += (uint64_t)now.lanes;
   }
 }
 
@@ -142,18 +163,52 @@ static bool run_path(struct runner *r, struct step_warp *w, unsigned path, unsig
   return true;
 }
 
-/* After a slice: whether the run goes on. */
+static bool is_first(const struct runner *r)
+{
+  return r == r->team->runner;
+}
+
+/* After a slice: whether the run goes on. The caller's thread decides. */
 static bool watch(struct runner *r)
 {
+  struct team *t = r->team;
   const struct run_watch *w = r->watch;
-  uint64_t insts = r->stats->warp_insts;
-  if ((r->end = watch_insts(w, insts))) return false;
-  if (insts < r->next_poll) return true;
-  r->next_poll = insts + POLL_INSTS;
-  struct run_progress p = {.insts = insts, .ctas_done = r->ctas_done,
-                           .ctas_total = r->l->source.n_ctas};
-  if (w->poll && !w->poll(w->ctx, &p)) r->end = RUN_STOPPED;
-  return !r->end;
+  uint64_t more = r->stats->warp_insts - r->told, insts = atomic_fetch_add(&t->insts, more) + more;
+  r->told += more;
+  if (!is_first(r)) return !atomic_load(&t->end);
+  enum run_end end = watch_insts(w, insts);
+  if (!end && insts >= r->next_poll) {
+    r->next_poll = insts + POLL_INSTS;
+    struct run_progress p = {.insts = insts, .ctas_done = atomic_load(&t->ctas_done),
+                             .ctas_total = r->l->source.n_ctas};
+    if (w->poll && !w->poll(w->ctx, &p)) end = RUN_STOPPED;
+  }
+  atomic_store(&t->end, (int)end);
+  return !end;
+}
+
+static bool ctas_left(const struct runner *r)
+{
+  return atomic_load(&r->team->next_cta) < r->l->source.n_ctas;
+}
+
+/* No CTA behind one that faulted is run any more. */
+static bool is_wanted(const struct runner *r, const struct step_cta *c)
+{
+  return c && c->id < atomic_load(&r->team->fault_cta);
+}
+
+/* Of several CTAs that fault the first one counts, whatever the threads did. */
+static void note_fault(struct runner *r, const struct step_cta *c)
+{
+  struct team *t = r->team;
+  pthread_mutex_lock(&t->lock);
+  if (is_wanted(r, c)) {
+    t->fault = *r->f;
+    atomic_store(&t->fault_cta, c->id);
+  }
+  atomic_store(&t->next_cta, r->l->source.n_ctas);
+  pthread_mutex_unlock(&t->lock);
 }
 
 /* Steps until the next look at the limits. */
@@ -188,36 +243,49 @@ static void admit(struct runner *r)
   struct step_source *s = &r->l->source;
   if (!r->finished && r->open < r->n_slots) r->open++;
   r->finished = false;
-  for (unsigned i = 0; i < r->open && r->next_cta < s->n_ctas; i++) {
+  for (unsigned i = 0; i < r->open; i++) {
     if (r->slot[i]) continue;
-    r->slot[i] = s->ops->cta_begin(s, r->next_cta++, 0, i, i);
+    uint64_t cta = ctas_left(r) ? atomic_fetch_add(&r->team->next_cta, 1) : s->n_ctas;
+    if (cta >= s->n_ctas) return;
+    r->slot[i] = s->ops->cta_begin(s, cta, 0, r->first_slot + i, r->first_slot + i);
     r->n_live++;
   }
 }
 
-static bool run_round(struct runner *r)
+static void end_cta(struct runner *r, unsigned i)
 {
   struct step_source *s = &r->l->source;
+  if (r->watch->tap) r->watch->tap->cta_end(r->watch->tap->ctx, r->slot[i]);
+  s->ops->cta_end(s, r->slot[i]);
+  r->slot[i] = NULL;
+  r->n_live--;
+  atomic_fetch_add(&r->team->ctas_done, 1);
+  r->finished = true;
+}
+
+/* A slice of each warp of the CTA. False: the run ends. */
+static bool run_cta(struct runner *r, struct step_cta *c)
+{
+  r->cta = c;
+  for (unsigned k = 0; k < c->n_warps; k++) {
+    if (!c->warp[k]->paths.n_ready) continue;
+    r->warp = k;
+    if (!run_warp(r, c->warp[k])) {
+      note_fault(r, c);
+      return r->team->n > 1;
+    }
+    if (!watch(r)) return false;
+  }
+  return true;
+}
+
+static bool run_round(struct runner *r)
+{
   for (unsigned i = 0; i < r->n_slots; i++) {
     struct step_cta *c = r->slot[i];
-    if (!c) continue;
-    for (unsigned k = 0; k < c->n_warps; k++) {
-      if (!c->warp[k]->paths.n_ready) continue;
-      r->cta = c;
-      r->warp = k;
-      if (!run_warp(r, c->warp[k])) {
-        r->end = RUN_FAULT;
-        return false;
-      }
-      if (!watch(r)) return false;
-    }
-    if (c->warps_left) continue;
-    if (r->watch->tap) r->watch->tap->cta_end(r->watch->tap->ctx, c);
-    s->ops->cta_end(s, c);
-    r->slot[i] = NULL;
-    r->n_live--;
-    r->ctas_done++;
-    r->finished = true;
+    if (!is_wanted(r, c)) continue;
+    if (!run_cta(r, c)) return false;
+    if (!c->warps_left && is_wanted(r, c)) end_cta(r, i);
   }
   return true;
 }
@@ -225,7 +293,7 @@ static bool run_round(struct runner *r)
 static const struct step_cta *first_live(const struct runner *r)
 {
   for (unsigned i = 0; i < r->n_slots; i++) {
-    if (r->slot[i]) return r->slot[i];
+    if (is_wanted(r, r->slot[i])) return r->slot[i];
   }
   return NULL;
 }
@@ -251,6 +319,7 @@ static void deadlock(struct runner *r)
   func_fault(w, &e, r->f, FAULT_DEADLOCK, (unsigned)__builtin_ctzll(w->step.paths.p[0].mask), 0,
              "deadlock: no warp of %u resident CTAs can run; CTA %llu %s", r->n_live,
              (unsigned long long)c->id, line);
+  note_fault(r, c);
 }
 
 void func_describe_waits(const struct step_cta *c, FILE *out)
@@ -270,23 +339,45 @@ void func_describe_waits(const struct step_cta *c, FILE *out)
   }
 }
 
-static enum run_end run_all(struct runner *r)
+static void run_all(struct runner *r);
+
+static void *help(void *runner)
+{
+  run_all(runner);
+  return NULL;
+}
+
+/* The other threads start when the launch has proved long enough. */
+static void call_helpers(struct team *t)
+{
+  if (t->helped || t->n == 1 || atomic_load(&t->insts) < HELP_AFTER || !ctas_left(t->runner)) return;
+  t->helped = true;
+  for (unsigned i = 1; i < t->n; i++)
+    BUG_ON(pthread_create(&t->thread[i], NULL, help, &t->runner[i]) != 0);
+}
+
+static void run_all(struct runner *r)
 {
   while (true) {
     admit(r);
-    if (!r->n_live) return RUN_DONE;
+    if (!first_live(r)) return;
     r->progress = false;
-    if (!run_round(r)) return r->end;
-    if (r->progress || (r->open < r->n_slots && r->next_cta < r->l->source.n_ctas)) continue;
+    if (!run_round(r)) return;
+    if (is_first(r)) call_helpers(r->team);
+    if (r->progress || (r->open < r->n_slots && ctas_left(r))) continue;
     deadlock(r);
-    return RUN_FAULT;
+    if (r->team->n == 1) return;
   }
 }
 
-static void show_residents(const struct runner *r)
+/* Where the CTAs were when the run ended early; of independent ones the one that faulted. */
+static void show_residents(const struct runner *r, enum run_end end)
 {
-  for (unsigned i = 0; r->watch->resident && i < r->n_slots; i++)
-    if (r->slot[i]) r->watch->resident(r->watch->ctx, r->slot[i]);
+  uint64_t faulted = atomic_load(&r->team->fault_cta);
+  for (unsigned i = 0; r->watch->resident && i < r->n_slots; i++) {
+    if (!r->slot[i] || (end == RUN_FAULT && r->team->n > 1 && r->slot[i]->id != faulted)) continue;
+    r->watch->resident(r->watch->ctx, r->slot[i]);
+  }
 }
 
 bool func_run(struct func_launch *l, struct func_stats *stats, struct fault *f)
@@ -300,25 +391,61 @@ enum run_end func_run_watched(struct func_launch *l, const struct run_watch *wat
   return func_run_from(l, 0, watch, stats, f);
 }
 
+static void runner_init(struct runner *r, struct team *t, unsigned i)
+{
+  struct func_launch *l = t->l;
+  *r = (struct runner){.team = t, .l = l, .watch = t->watch, .n_slots = l->p.slots_per_worker / t->n,
+                       .n_insts = l->code_bytes / INST_BYTES, .next_poll = POLL_INSTS};
+  r->first_slot = i * r->n_slots;
+  r->stats = &r->own_stats;
+  r->f = &r->own_fault;
+  r->view = (struct gmem_view){.image = l->p.image, .concurrent = t->n > 1};
+  r->e.mem = &r->mem;
+  r->first = r->n_insts;
+  r->slot = calloc(r->n_slots, sizeof *r->slot);
+  r->tally = calloc(r->n_insts + 1, sizeof *r->tally);
+  BUG_ON(!r->slot || !r->tally);
+}
+
+/* Ends runner i once it has nothing left to do. */
+static void runner_end(struct team *t, unsigned i, struct func_stats *sum)
+{
+  struct runner *r = &t->runner[i];
+  if (i && t->helped) pthread_join(t->thread[i], NULL);
+  add_up(r, sum);
+  free(r->tally);
+}
+
+/* Instruction limits, taps and what tells the order of CTAs want one thread. */
+static unsigned team_size(const struct func_launch *l, const struct run_watch *w)
+{
+  unsigned most = l->source.n_ctas < l->p.slots_per_worker ? (unsigned)l->source.n_ctas
+                                                           : l->p.slots_per_worker;
+  unsigned n = w->threads < most ? w->threads : most;
+  return n <= 1 || w->max_insts || w->tap || !func_ctas_independent(l) ? 1 : n;
+}
+
 enum run_end func_run_from(struct func_launch *l, uint64_t first, const struct run_watch *watch,
                            struct func_stats *stats, struct fault *f)
 {
-  struct runner *r = calloc(1, sizeof *r);
-  BUG_ON(!r);
-  *r = (struct runner){.l = l, .stats = stats, .f = f, .n_slots = l->p.slots_per_worker,
-                       .watch = watch, .next_poll = POLL_INSTS, .next_cta = first,
-                       .ctas_done = first};
-  r->view = (struct gmem_view){.image = l->p.image};
-  r->e.mem = &r->mem;
-  r->slot = calloc(r->n_slots, sizeof *r->slot);
-  r->first = r->n_insts = l->code_bytes / INST_BYTES;
-  r->tally = calloc(r->n_insts + 1, sizeof *r->tally);
-  BUG_ON(!r->slot || !r->tally);
-  enum run_end end = run_all(r);
-  add_up(r);
-  if (end != RUN_DONE) show_residents(r);
-  free(r->tally);
-  free(r->slot);
-  free(r);
+  struct team t = {.l = l, .watch = watch, .n = team_size(l, watch), .next_cta = first,
+                   .ctas_done = first, .insts = stats->warp_insts, .fault_cta = UINT64_MAX,
+                   .lock = PTHREAD_MUTEX_INITIALIZER};
+  t.runner = calloc(t.n, sizeof *t.runner);
+  t.thread = calloc(t.n, sizeof *t.thread);
+  BUG_ON(!t.runner || !t.thread);
+  for (unsigned i = 0; i < t.n; i++) runner_init(&t.runner[i], &t, i);
+  t.runner[0].own_stats.warp_insts = t.runner[0].told = stats->warp_insts;
+  stats->warp_insts = 0;
+  run_all(&t.runner[0]);
+  for (unsigned i = 0; i < t.n; i++) runner_end(&t, i, stats);
+  enum run_end end = atomic_load(&t.fault_cta) != UINT64_MAX ? RUN_FAULT : (enum run_end)atomic_load(&t.end);
+  if (end == RUN_FAULT) *f = t.fault;
+  for (unsigned i = 0; i < t.n; i++) {
+    if (end != RUN_DONE) show_residents(&t.runner[i], end);
+    free(t.runner[i].slot);
+  }
+  free(t.thread);
+  free(t.runner);
   return end;
 }

@@ -201,9 +201,31 @@ static uint32_t apply_word(enum atom_op op, enum sass_atom_type t, uint32_t old,
   return (uint32_t)apply_int(op, t, old, v);
 }
 
-/* The lanes of a block, in ascending order. */
-static void atom_block(const struct uop *u, struct mem_effect *me, const struct lane_block *b)
+/* The word at p gets its new value; returns the old one. */
+static uint32_t update_word(enum atom_op op, enum sass_atom_type t, uint8_t *p, uint32_t v,
+                            uint32_t cmp)
 {
+  uint32_t old, new;
+  memcpy(&old, p, sizeof old);
+  new = apply_word(op, t, old, v, cmp);
+  memcpy(p, &new, sizeof new);
+  return old;
+}
+
+/* The same while other threads do so. */
+static uint32_t swap_word(enum atom_op op, enum sass_atom_type t, uint8_t *p, uint32_t v, uint32_t cmp)
+{
+  mem_word *word = (mem_word *)(void *)p, old = __atomic_load_n(word, __ATOMIC_RELAXED), new;
+  do new = apply_word(op, t, old, v, cmp);
+  while (!__atomic_compare_exchange_n(word, &old, new, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  return old;
+}
+
+/* The lanes of a block, in ascending order. */
+static void atom_block(const struct uop *u, struct mem_effect *me, const struct lane_block *b,
+                       bool concurrent)
+{
+  const bool shared_image = concurrent && me->space == MEM_GLOBAL;
   const enum atom_op op = op_of(u);
   const enum sass_atom_type t = type_of(u);
   const bool word = is_word(u);
@@ -215,11 +237,7 @@ static void atom_block(const struct uop *u, struct mem_effect *me, const struct 
       atom_lane(u, me, i, p);
       continue;
     }
-    uint32_t old, new;
-    memcpy(&old, p, sizeof old);
-    new = apply_word(op, t, old, row[i], cmp[i]);
-    memcpy(p, &new, sizeof new);
-    row[i] = old;
+    row[i] = shared_image ? swap_word(op, t, p, row[i], cmp[i]) : update_word(op, t, p, row[i], cmp[i]);
   }
 }
 
@@ -228,7 +246,8 @@ static bool atom_perform(struct func_warp *w, const struct uop *u, struct effect
 {
   struct mem_effect *me = e->mem;
   struct lane_block b;
-  for (; lanes && mem_block(w, me, lanes, false, true, v, &b); lanes &= ~b.lanes) atom_block(u, me, &b);
+  for (; lanes && mem_block(w, me, lanes, false, true, v, &b); lanes &= ~b.lanes)
+    atom_block(u, me, &b, v->concurrent);
   for (; lanes; lanes &= lanes - 1) {
     unsigned i = bits_first(lanes);
     uint64_t a;

@@ -38,6 +38,14 @@ static bool sr_known(unsigned id)
   return false;
 }
 
+bool func_sr_of_schedule(const struct uop *u)
+{
+  for (unsigned id = u->imm; id < u->imm + u->imm2; id++) {
+    if (id == SR_CLOCK || id == SR_VIRTID || id == SR_VIRTUALSMID || (id >= SR_CLOCKLO && id <= SR_TIMERHI)) return true;
+  }
+  return false;
+}
+
 static uint32_t sr_lane_mask(unsigned id, unsigned lane)
 {
   uint32_t eq = 1u << lane, lt = eq - 1;

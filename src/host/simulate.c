@@ -216,7 +216,7 @@ static bool run(struct simulator *s, struct launch *l, struct step_source *sourc
   struct watcher ctx = { s, o };
   struct run_watch watch = { .max_cycles = o->max_cycles, .max_insts = o->max_insts,
                              .poll = o->poll ? poll : NULL, .resident = note_resident,
-                             .ctx = &ctx, .tap = o->tap };
+                             .ctx = &ctx, .tap = o->tap, .threads = o->threads };
 
   gpu_free(s->last);
   s->last = NULL;

@@ -31,7 +31,7 @@ enum sim_hazards {
 
 struct sim_options {
   bool timed;          /* false: results only */
-  unsigned threads;    /* host threads of a timed run, >= 1; results do not depend on it */
+  unsigned threads;    /* host threads, >= 1; results do not depend on it (without time: isa/watch.h) */
   enum sim_hazards hazards; /* timed runs */
   bool cold;           /* timed runs: all caches and TLBs start empty, else as the last run left them */
   uint64_t start_ps;   /* timed runs: not before this time of the simulator's clock, ps since it began */

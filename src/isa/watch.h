@@ -43,6 +43,8 @@ struct run_watch {
   void (*resident)(void *ctx, const struct step_cta *);
   void *ctx;
   const struct step_tap *tap; /* runs without time only; may be NULL */
+  unsigned threads; /* host threads that a run without time may use; 0: one. Results do not depend on it unless
+                       the program's CTAs race for plain accesses */
 };
 
 /* Whether a run with `insts` warp instructions behind it must end, and why. RUN_DONE: it goes on. */

@@ -50,4 +50,12 @@ for gpu in rtx-3070 a100; do
   for k in stream_triad hist_global grid_barrier; do same_numbers '' $k $gpu; done
   same_numbers ', full slices' transpose_naive $gpu --set l2.queue=2 --set noc.sm_buffer=20
 done
+# Without time, CTAs on several threads.
+for k in sgemm_tiled stream_triad; do
+  for t in 1 2 3 7; do
+    "$W" run "bench/$k.launch" --functional --no-check --quiet --threads $t --json "$out/$t.json" >"$out/log" 2>&1 &&
+      cmp "$out/1.json" "$out/$t.json" >"$out/log" 2>&1
+    verdict $? "$t threads, function-only: $k"
+  done
+done
 [ $failed -eq 0 ]
