@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/bug.h"
 
@@ -30,6 +31,10 @@ struct gmem {
   uint64_t next;                 /* next free guest address */
   struct gmem_allocation *alloc; /* ascending addresses, released ones included */
   size_t n_alloc, cap_alloc;
+  int file;                      /* gmem_share: shared pages, at their addresses; -1: none yet */
+  uint64_t file_bytes;
+  uint64_t *shared;              /* addresses of the pages in it */
+  size_t n_shared;
 };
 
 static void *host_check(void *p)
@@ -49,6 +54,7 @@ struct gmem *gmem_new(unsigned page_bits)
   g->n_top = (uint64_t)1 << (ADDR_BITS - page_bits - g->leaf_bits);
   g->top = host_check(calloc(g->n_top, sizeof *g->top));
   g->next = GMEM_FIRST;
+  g->file = -1;
   return g;
 }
 
@@ -70,6 +76,8 @@ void gmem_free(struct gmem *g)
     }
     free(g->top[t]);
   }
+  if (g->file >= 0) close(g->file);
+  free(g->shared);
   free(g->top);
   free(g->alloc);
   free(g);
@@ -241,6 +249,54 @@ bool gmem_release(struct gmem *g, uint64_t addr)
     *e = NULL;
   }
   return true;
+}
+
+static bool is_shared(const struct gmem *g, uint64_t page)
+{
+  for (size_t i = 0; i < g->n_shared; i++)
+    if (g->shared[i] == page) return true;
+  return false;
+}
+
+/* Copies a page into the file, where it is not zero, and puts the file's page in its place: pointers to it stay
+ * good. */
+static bool share_page(struct gmem *g, uint64_t page)
+{
+  enum { CHUNK = 4096 };
+  static const uint8_t zeros[CHUNK];
+  uint64_t size = g->page_mask + 1;
+  uint8_t *host = *page_entry(g, page);
+  if (page + size > g->file_bytes) {
+    if (ftruncate(g->file, (off_t)(page + size)) != 0) return false;
+    g->file_bytes = page + size;
+  }
+  for (uint64_t at = 0; at < size; at += CHUNK)
+    if (memcmp(host + at, zeros, CHUNK) != 0 &&
+        pwrite(g->file, host + at, CHUNK, (off_t)(page + at)) != CHUNK)
+      return false;
+  if (mmap(host, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, g->file, (off_t)page) != host)
+    return false;
+  g->shared = host_check(realloc(g->shared, (g->n_shared + 1) * sizeof *g->shared));
+  g->shared[g->n_shared++] = page;
+  return true;
+}
+
+int gmem_share_file(struct gmem *g)
+{
+  if (g->file < 0) g->file = memfd_create("warpstep", MFD_CLOEXEC);
+  return g->file;
+}
+
+int gmem_share(struct gmem *g, uint64_t addr, uint64_t bytes)
+{
+  ptrdiff_t i = alloc_below(g, addr);
+  if (i < 0 || !g->alloc[i].live || g->alloc[i].foreign || bytes == 0 ||
+      addr - g->alloc[i].addr > g->alloc[i].bytes || bytes > g->alloc[i].bytes - (addr - g->alloc[i].addr))
+    return -1;
+  if (gmem_share_file(g) < 0) return -1;
+  for (uint64_t page = addr & ~g->page_mask; page < addr + bytes; page += g->page_mask + 1)
+    if (!is_shared(g, page) && !share_page(g, page)) return -1;
+  return g->file;
 }
 
 uint8_t *gmem_ptr(const struct gmem *g, uint64_t addr, size_t len)

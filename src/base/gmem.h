@@ -47,6 +47,12 @@ void gmem_set_next_address(struct gmem *, uint64_t addr);
  * gmem_release(addr) ends it. False: addr is no such place. */
 bool gmem_map_host(struct gmem *, uint64_t addr, void *host, uint64_t bytes, const char *name);
 
+/* Makes the pages of [addr, addr+bytes), allocated by gmem_alloc, part of a file that other processes can map:
+ * what they and the guest write is the same. A guest address is its offset in the file, one file for the whole
+ * image, which lives as long as the image or somebody's mapping. -1: not such pages, or the host has no memory for it. */
+int gmem_share(struct gmem *, uint64_t addr, uint64_t bytes);
+int gmem_share_file(struct gmem *); /* that file, also when nothing is shared yet; -1: none can be made */
+
 /* Host pointer to guest bytes [addr, addr+len) when all are mapped and lie in one page, else NULL. */
 uint8_t *gmem_ptr(const struct gmem *, uint64_t addr, size_t len);
 /* Host pointer to the page that holds addr; NULL: not mapped. *mask: the bits of an address inside a page. */

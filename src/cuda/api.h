@@ -97,7 +97,16 @@ typedef struct {
   unsigned x, y, z;
 } dim3;
 
-enum { STREAM_NON_BLOCKING = 1, EVENT_DISABLE_TIMING = 2 };
+enum { STREAM_NON_BLOCKING = 1, EVENT_DISABLE_TIMING = 2, EVENT_INTERPROCESS = 4 };
+
+typedef struct {
+  char reserved[64];
+} CUipcMemHandle, CUipcEventHandle;
+
+typedef struct {
+  unsigned char reserved[64];
+} CUmemPoolPtrExportData;
+
 enum { MEM_HOST = 1, MEM_DEVICE = 2, MEM_ARRAY = 3, MEM_UNIFIED = 4 }; /* CUmemorytype */
 enum { HOST_ALLOC_PORTABLE = 1, HOST_ALLOC_MAPPED = 2, HOST_ALLOC_WRITE_COMBINED = 4 };
 enum { MANAGED_GLOBAL = 1, MANAGED_HOST = 2 };

@@ -6,6 +6,7 @@
 #include "cuda/capture.h"
 #include "cuda/array.h"
 #include "cuda/graph_memory.h"
+#include "cuda/ipc.h"
 #include "cuda/memory.h"
 #include "cuda/pool.h"
 #include "cuda/runtime.h"
@@ -87,6 +88,7 @@ CUresult context_reset(struct shim *s)
   module_close_all(s);
   array_destroy_all(s);
   graph_memory_free_all(s);
+  ipc_forget_all(s);
   memory_free_all(s);
   pool_destroy_all(s);
   device_set_heap(&s->device, s->device.config.heap_bytes, NULL); /* empty */

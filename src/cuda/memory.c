@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/bug.h"
 #include "cuda/pool.h"
@@ -51,7 +52,7 @@ struct cu_block *memory_find(struct shim *s, uint64_t addr)
 
 bool memory_on_host(const struct cu_block *b)
 {
-  return b->kind != BLOCK_DEVICE && b->kind != BLOCK_MAPPED;
+  return b->kind != BLOCK_DEVICE && b->kind != BLOCK_MAPPED && b->kind != BLOCK_OPENED;
 }
 
 bool memory_is_device(struct shim *s, uint64_t addr)
@@ -91,15 +92,15 @@ CUresult memory_alloc(struct shim *s, uint64_t *addr, uint64_t bytes)
   return CUDA_SUCCESS;
 }
 
-/* Host memory at a place that guest and host can both use, or NULL. */
-static void *map_host(struct shim *s, uint64_t bytes)
+/* Host memory at a place that guest and host can both use, or NULL; fd >= 0: of a file, from an offset on. */
+static void *map_host(struct shim *s, uint64_t bytes, int fd, uint64_t offset)
 {
+  int flags = MAP_NORESERVE | MAP_FIXED_NOREPLACE | (fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED);
   uint64_t page = UINT64_C(1) << s->preset.params.vm_page_bits;
   if (!s->host_next) s->host_next = HOST_MAPPINGS;
   while (s->host_next + bytes <= HOST_MAPPINGS_END) {
     void *want = (void *)(uintptr_t)s->host_next; /* a multiple of the page */
-    void *got = mmap(want, bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    void *got = mmap(want, bytes, PROT_READ | PROT_WRITE, flags, fd, (off_t)offset);
     s->host_next += bytes + page; /* a hole behind each: an overrun faults */
     if (got == want) return got;
     if (got != MAP_FAILED) munmap(got, bytes);
@@ -111,9 +112,34 @@ static void *map_host(struct shim *s, uint64_t bytes)
 void *memory_take(struct shim *s, uint64_t bytes)
 {
   if (bytes > memory_total(s) - s->device_bytes) return NULL;
-  void *host = map_host(s, bytes);
+  void *host = map_host(s, bytes, -1, 0);
   if (host) s->device_bytes += bytes;
   return host;
+}
+
+void *memory_take_file(struct shim *s, uint64_t bytes, int *fd)
+{
+  if (bytes > memory_total(s) - s->device_bytes) return NULL;
+  bool ours = *fd < 0;
+  if (ours) *fd = memfd_create("warpstep", MFD_CLOEXEC);
+  bool ok = *fd >= 0 && (!ours || ftruncate(*fd, (off_t)bytes) == 0);
+  void *host = ok ? map_host(s, bytes, *fd, 0) : NULL;
+  if (host) s->device_bytes += bytes;
+  else if (ours && *fd >= 0) close(*fd);
+  return host;
+}
+
+uint64_t memory_open(struct shim *s, int fd, uint64_t offset, uint64_t bytes)
+{
+  uint64_t page = UINT64_C(1) << s->preset.params.vm_page_bits, inside = offset & (page - 1);
+  uint64_t mapped = (inside + bytes + page - 1) & ~(page - 1);
+  void *host = map_host(s, mapped, fd, offset - inside);
+  if (!host) return 0;
+  uint64_t base = (uint64_t)(uintptr_t)host;
+  BUG_ON(!gmem_map_host(s->device.mem, base, host, mapped, "memory of another process"));
+  add_block(s, (struct cu_block){ .addr = base + inside, .bytes = bytes, .device = base + inside,
+                                  .mapped = mapped, .kind = BLOCK_OPENED });
+  return base + inside;
 }
 
 void memory_give_back(struct shim *s, void *host, uint64_t bytes)
@@ -137,7 +163,7 @@ CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_
   char name[48];
   if (bytes == 0 || bytes > HOST_MAPPINGS_END - HOST_MAPPINGS) return CUDA_ERROR_INVALID_VALUE;
   uint64_t mapped = (bytes + page - 1) & ~(page - 1);
-  void *host = map_host(s, mapped);
+  void *host = map_host(s, mapped, -1, 0);
   if (!host) return CUDA_ERROR_OUT_OF_MEMORY;
   snprintf(name, sizeof name, "%s %llu", kind == BLOCK_MANAGED ? "managed memory" : "pinned memory",
            (unsigned long long)s->next_id);
@@ -180,8 +206,10 @@ static void release(struct shim *s, const struct cu_block *b)
     if (b->pool) pool_released(s, b->pool, b->bytes);
     return;
   }
-  BUG_ON(!gmem_release(s->device.mem, b->device));
-  if (b->mapped) munmap((void *)(uintptr_t)b->addr, b->mapped);
+  uint64_t page = UINT64_C(1) << s->preset.params.vm_page_bits; /* opened memory may lie inside its pages */
+  uint64_t inside = b->kind == BLOCK_OPENED ? b->addr & (page - 1) : 0;
+  BUG_ON(!gmem_release(s->device.mem, b->device - inside));
+  if (b->mapped) munmap((void *)(uintptr_t)(b->addr - inside), b->mapped);
 }
 
 bool memory_free(struct shim *s, uint64_t addr, unsigned kinds)

@@ -4,6 +4,7 @@
  *   pinned      host memory mapped into the guest at its own address: one pointer for both
  *   managed     the same; no pages migrate
  *   mapped      device memory at an address that was reserved for it (vmm.h)
+ *   opened      device memory of another process (ipc.h)
  *   registered  host memory of the program; kernels see a copy in guest memory that is brought up to
  *               date around each launch (docs/decisions says why)
  */
@@ -12,7 +13,8 @@
 
 #include "cuda/shim.h"
 
-enum block_kind { BLOCK_DEVICE, BLOCK_PINNED, BLOCK_MANAGED, BLOCK_REGISTERED, BLOCK_MAPPED };
+enum block_kind { BLOCK_DEVICE, BLOCK_PINNED, BLOCK_MANAGED, BLOCK_REGISTERED, BLOCK_MAPPED,
+                  BLOCK_OPENED };
 
 /* What a program said about managed memory; kept for the whole allocation, for it to read back. */
 struct advice {
@@ -53,6 +55,10 @@ void memory_sync_registered(struct shim *, bool to_device);
 void *memory_take(struct shim *, uint64_t bytes);
 void memory_give_back(struct shim *, void *, uint64_t bytes);
 void memory_map(struct shim *, uint64_t addr, void *host, uint64_t bytes);
+/* The same, of a file: *fd < 0: a new one, which the caller closes. bytes may be of another process's making. */
+void *memory_take_file(struct shim *, uint64_t bytes, int *fd);
+/* Device memory that another process shares: `bytes` bytes from an offset in its file. 0: it cannot be mapped. */
+uint64_t memory_open(struct shim *, int fd, uint64_t offset, uint64_t bytes);
 /* Without what is mapped. */
 void memory_free_all(struct shim *);
 uint64_t memory_total(const struct shim *);

@@ -1,6 +1,8 @@
 #include "cuda/pool.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cuda/capture.h"
 #include "cuda/graph_memory.h"
@@ -13,6 +15,8 @@ enum { ALLOCATION_PINNED = 1 };
 struct cu_pool {
   struct cu_pool *next;
   bool closed;         /* destroyed; still has allocations */
+  bool shared;         /* other processes may open what is allocated from it */
+  int fd;              /* imported: the file of the other process's memory; else -1 */
   uint64_t max_bytes;  /* 0: the board's memory */
   uint64_t used, used_high, reserved_high, threshold;
   int reuse[POOL_REUSE_INTERNAL + 1];
@@ -21,7 +25,7 @@ struct cu_pool {
 static struct cu_pool *new_pool(struct shim *s, uint64_t max_bytes)
 {
   struct cu_pool *p = shim_alloc(sizeof *p);
-  *p = (struct cu_pool){ .next = s->pools, .max_bytes = max_bytes };
+  *p = (struct cu_pool){ .next = s->pools, .max_bytes = max_bytes, .fd = -1 };
   for (int i = POOL_REUSE_EVENTS; i <= POOL_REUSE_INTERNAL; i++) p->reuse[i] = 1; /* as documented */
   return s->pools = p;
 }
@@ -69,12 +73,41 @@ CUresult pool_of_location(struct shim *s, struct cu_pool *pool, CUmemoryPool *ou
 CUresult pool_create(struct shim *s, CUmemoryPool *out, const CUmemPoolProps *props)
 {
   if (!out || !props || props->alloc_type != ALLOCATION_PINNED) return CUDA_ERROR_INVALID_VALUE;
-  if (props->handle_types) return shim_unsupported(s, "a memory pool for other processes");
+  if (props->handle_types & ~HANDLE_POSIX_FD)
+    return shim_unsupported(s, "a memory pool shared by other handles than file descriptors");
   if (props->location.type != LOCATION_DEVICE)
     return shim_unsupported(s, "a memory pool outside of the device");
   if (props->location.id != 0) return CUDA_ERROR_INVALID_DEVICE;
   *out = new_pool(s, props->max_bytes);
+  (*out)->shared = props->handle_types != 0;
   return CUDA_SUCCESS;
+}
+
+/* The file of all device memory of this process that others may open (ipc.h): made by sharing something. */
+CUresult pool_export(struct shim *s, int *fd, CUmemoryPool p)
+{
+  if (!fd || !exists(s, p) || !p->shared) return CUDA_ERROR_INVALID_VALUE;
+  *fd = fcntl(gmem_share_file(s->device.mem), F_DUPFD_CLOEXEC, 0);
+  return *fd >= 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult pool_import(struct shim *s, CUmemoryPool *out, int fd)
+{
+  int own = out ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+  if (own < 0) return CUDA_ERROR_INVALID_VALUE;
+  *out = new_pool(s, 0);
+  (*out)->fd = own;
+  return CUDA_SUCCESS;
+}
+
+int pool_file(const struct shim *s, CUmemoryPool p)
+{
+  return exists(s, p) ? p->fd : -1;
+}
+
+bool pool_is_shared(const struct cu_pool *p)
+{
+  return p && p->shared;
 }
 
 static void unlink_pool(struct shim *s, struct cu_pool *p)
@@ -82,6 +115,7 @@ static void unlink_pool(struct shim *s, struct cu_pool *p)
   struct cu_pool **at = &s->pools;
   while (*at != p) at = &(*at)->next;
   *at = p->next;
+  if (p->fd >= 0) close(p->fd);
   free(p);
 }
 
@@ -186,7 +220,7 @@ CUresult pool_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t byt
   struct cu_stream *st = stream_of(s, stream);
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   if (st->capture) return capture_alloc(s, st, addr, bytes);
-  if (!exists(s, p)) return CUDA_ERROR_INVALID_VALUE;
+  if (!exists(s, p) || p->fd >= 0) return CUDA_ERROR_INVALID_VALUE; /* nothing can be taken from an imported one */
   if (p->max_bytes && bytes > p->max_bytes - p->used) return CUDA_ERROR_OUT_OF_MEMORY;
   CUresult r = memory_alloc(s, addr, bytes);
   if (r != CUDA_SUCCESS) return r;
@@ -206,5 +240,5 @@ CUresult pool_free(struct shim *s, uint64_t addr, CUstream stream)
   if (st->capture && !graph_memory_exists(s, addr)) return CUDA_ERROR_INVALID_VALUE;
   if (capture_takes(s, st, &op, &r)) return r;
   if (graph_memory_exists(s, addr)) return graph_memory_give(s, addr);
-  return memory_free(s, addr, 1u << BLOCK_DEVICE) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  return memory_free(s, addr, 1u << BLOCK_DEVICE | 1u << BLOCK_OPENED) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

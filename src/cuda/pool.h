@@ -20,6 +20,12 @@ CUresult pool_use(struct shim *, struct cu_pool *);
 CUresult pool_of_device(struct cu_pool *pool, CUmemoryPool *out, CUdevice);
 CUresult pool_of_location(struct shim *, struct cu_pool *pool, CUmemoryPool *out, const CUmemLocation *);
 CUresult pool_create(struct shim *, CUmemoryPool *, const CUmemPoolProps *);
+/* A pool created for it, to other processes: a file descriptor, which the program closes; and from there. */
+CUresult pool_export(struct shim *, int *fd, CUmemoryPool);
+CUresult pool_import(struct shim *, CUmemoryPool *, int fd);
+/* The file behind an imported pool, -1: it is none. */
+int pool_file(const struct shim *, CUmemoryPool);
+bool pool_is_shared(const struct cu_pool *);
 /* The pool goes away with its last allocation. */
 CUresult pool_destroy(struct shim *, CUmemoryPool);
 /* *value: int or uint64_t, as the attribute asks for. */

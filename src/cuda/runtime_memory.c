@@ -147,7 +147,7 @@ CUresult cudaMemGetInfo(size_t *left, size_t *total)
 static CUresult pointer_attributes(struct shim *s, cudaPointerAttributes *a, const void *p)
 {
   static const int types[] = { [BLOCK_DEVICE] = 2, [BLOCK_PINNED] = 1, [BLOCK_MANAGED] = 3,
-                               [BLOCK_REGISTERED] = 1, [BLOCK_MAPPED] = 2 };
+                               [BLOCK_REGISTERED] = 1, [BLOCK_MAPPED] = 2, [BLOCK_OPENED] = 2 };
   uint64_t addr = (uint64_t)(uintptr_t)p;
   const struct cu_block *b = memory_find(s, addr);
   if (!a) return CUDA_ERROR_INVALID_VALUE;

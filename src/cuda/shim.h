@@ -115,6 +115,7 @@ struct shim {
   struct cu_exec *execs;
   struct cu_capture *captures; /* capture.h: those going on */
   struct cu_pool *pools, *default_pool, *current_pool; /* pool.h */
+  struct ipc_open *ipc_open; /* ipc.h */
   struct vmm_memory *vmm_memory; /* vmm.h */
   struct vmm_range *vmm_ranges;
   struct vmm_mapping *vmm_mappings;

@@ -171,10 +171,18 @@ static struct cu_event *event_of(const struct shim *s, CUevent h)
 CUresult event_create(struct shim *s, CUevent *out, unsigned flags)
 {
   if (!out || flags > 7) return CUDA_ERROR_INVALID_VALUE;
+  if ((flags & EVENT_INTERPROCESS) && !(flags & EVENT_DISABLE_TIMING)) return CUDA_ERROR_INVALID_VALUE;
   struct cu_event *e = shim_alloc(sizeof *e);
   *e = (struct cu_event){ .next = s->events, .flags = flags };
   *out = s->events = e;
   return CUDA_SUCCESS;
+}
+
+bool event_flags(const struct shim *s, CUevent h, unsigned *flags)
+{
+  const struct cu_event *e = event_of(s, h);
+  if (e) *flags = e->flags;
+  return e != NULL;
 }
 
 CUresult event_destroy(struct shim *s, CUevent h)

@@ -28,6 +28,7 @@ CUresult stream_call(struct shim *, CUstream, void (*fn)(void *), void *data);
 CUresult stream_callback(struct shim *, CUstream, void (*fn)(void *), void *data);
 
 CUresult event_create(struct shim *, CUevent *, unsigned flags);
+bool event_flags(const struct shim *, CUevent, unsigned *flags); /* false: no event */
 CUresult event_destroy(struct shim *, CUevent);
 CUresult event_record(struct shim *, CUevent, CUstream, unsigned flags);
 CUresult event_query(struct shim *, CUevent);

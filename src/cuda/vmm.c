@@ -1,6 +1,9 @@
 #include "cuda/vmm.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cuda/memory.h"
 
@@ -17,6 +20,7 @@ struct vmm_memory {
   void *host;
   uint64_t bytes;
   unsigned handles, mappings;
+  int fd; /* its file, when other processes may have it; else -1 */
   CUmemAllocationProp props;
 };
 
@@ -45,7 +49,7 @@ static bool is_whole(const struct shim *s, uint64_t addr, uint64_t bytes)
 static CUresult check_props(struct shim *s, const CUmemAllocationProp *p)
 {
   if (!p || p->type != TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
-  if (p->handle_types) return shim_unsupported(s, "memory for other processes");
+  if (p->handle_types & ~HANDLE_POSIX_FD) return shim_unsupported(s, "memory shared by other handles than file descriptors");
   if (p->location.type != LOCATION_DEVICE)
     return shim_unsupported(s, "memory without an address outside of the device");
   return p->location.id == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
@@ -127,21 +131,49 @@ static struct vmm_memory *memory_of(const struct shim *s, CUmemGenericAllocation
   return m && m->handles ? m : NULL;
 }
 
+static uint64_t add_memory(struct shim *s, void *host, uint64_t bytes, int fd, const CUmemAllocationProp *p)
+{
+  struct vmm_memory *m = shim_alloc(sizeof *m);
+  *m = (struct vmm_memory){ .next = s->vmm_memory, .host = host, .bytes = bytes, .handles = 1, .fd = fd,
+                            .props = *p };
+  m->props.compression = 0; /* it was a wish; memory is not compressed here */
+  s->vmm_memory = m;
+  return (uint64_t)(uintptr_t)m;
+}
+
 CUresult vmm_create(struct shim *s, CUmemGenericAllocationHandle *out, uint64_t bytes,
                     const CUmemAllocationProp *p)
 {
   CUresult r = check_props(s, p);
   if (r != CUDA_SUCCESS) return r;
   if (!out || !is_whole(s, 0, bytes)) return CUDA_ERROR_INVALID_VALUE;
-  void *host = memory_take(s, bytes);
+  int fd = -1;
+  void *host = p->handle_types ? memory_take_file(s, bytes, &fd) : memory_take(s, bytes);
   if (!host) return CUDA_ERROR_OUT_OF_MEMORY;
-  struct vmm_memory *m = shim_alloc(sizeof *m);
-  *m = (struct vmm_memory){ .next = s->vmm_memory, .host = host, .bytes = bytes, .handles = 1,
-                            .props = *p };
-  m->props.compression = 0; /* it was a wish; memory is not compressed here */
-  s->vmm_memory = m;
-  *out = (uint64_t)(uintptr_t)m;
+  *out = add_memory(s, host, bytes, fd, p);
   return CUDA_SUCCESS;
+}
+
+CUresult vmm_export(struct shim *s, int *fd, CUmemGenericAllocationHandle h)
+{
+  const struct vmm_memory *m = memory_of(s, h);
+  if (!fd || !m || m->fd < 0) return CUDA_ERROR_INVALID_VALUE;
+  *fd = fcntl(m->fd, F_DUPFD_CLOEXEC, 0);
+  return *fd >= 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult vmm_import(struct shim *s, CUmemGenericAllocationHandle *out, int fd)
+{
+  const CUmemAllocationProp props = { .type = TYPE_PINNED, .handle_types = HANDLE_POSIX_FD,
+                                      .location = { .type = LOCATION_DEVICE } };
+  struct stat st;
+  if (!out || fstat(fd, &st) != 0 || st.st_size < 0 || !is_whole(s, 0, (uint64_t)st.st_size))
+    return CUDA_ERROR_INVALID_VALUE;
+  int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  void *host = own >= 0 ? memory_take_file(s, (uint64_t)st.st_size, &own) : NULL;
+  if (host) *out = add_memory(s, host, (uint64_t)st.st_size, own, &props);
+  else if (own >= 0) close(own);
+  return host ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* A handle or a mapping less. */
@@ -152,6 +184,7 @@ static void drop(struct shim *s, struct vmm_memory *m)
   while (*at != m) at = &(*at)->next;
   *at = m->next;
   memory_give_back(s, m->host, m->bytes);
+  if (m->fd >= 0) close(m->fd);
   free(m);
 }
 

@@ -17,6 +17,10 @@ CUresult vmm_reserve(struct shim *, CUdeviceptr *out, uint64_t bytes, uint64_t a
 CUresult vmm_unreserve(struct shim *, uint64_t addr, uint64_t bytes);
 CUresult vmm_create(struct shim *, CUmemGenericAllocationHandle *, uint64_t bytes,
                     const CUmemAllocationProp *);
+/* Memory that was created for it, to other processes: a file descriptor, which the program closes; and from there. */
+enum { HANDLE_POSIX_FD = 1 }; /* CUmemAllocationHandleType */
+CUresult vmm_export(struct shim *, int *fd, CUmemGenericAllocationHandle);
+CUresult vmm_import(struct shim *, CUmemGenericAllocationHandle *, int fd);
 /* The memory goes with its last handle and mapping. */
 CUresult vmm_release(struct shim *, CUmemGenericAllocationHandle);
 /* Another handle to what is mapped at addr. */

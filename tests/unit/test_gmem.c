@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "base/gmem.h"
@@ -189,13 +190,40 @@ static void test_log_random(void **state)
   gmem_free(g);
 }
 
+/* Shared pages are those of a file, at the guest's addresses; pointers to them stay. */
+static void test_share(void **state)
+{
+  (void)state;
+  enum { PAGE = 1 << 16, BYTES = 3 * PAGE };
+  struct gmem *g = gmem_new(16);
+  uint64_t before = gmem_alloc(g, 100, "before"), a = gmem_alloc(g, BYTES, "a");
+  uint32_t first = 0x01234567, last = 0x89abcdef, got = 0;
+  uint8_t *host = gmem_ptr(g, a, 4);
+  assert_true(gmem_write(g, before, &last, 4) && gmem_write(g, a, &first, 4));
+  assert_true(gmem_write(g, a + BYTES - 4, &last, 4));
+  assert_int_equal(gmem_share(g, a + BYTES, 4), -1);
+  assert_int_equal(gmem_share(g, a, BYTES + 1), -1);
+  int fd = gmem_share(g, a, BYTES);
+  assert_true(fd >= 0 && fd == gmem_share(g, before, 100));
+  assert_ptr_equal(gmem_ptr(g, a, 4), host);
+  assert_true(pread(fd, &got, 4, (off_t)a) == 4 && got == first);
+  assert_true(pread(fd, &got, 4, (off_t)(a + BYTES - 4)) == 4 && got == last);
+  assert_true(pread(fd, &got, 4, (off_t)before) == 4 && got == last);
+  assert_int_equal(pwrite(fd, &last, 4, (off_t)a), 4); /* somebody else writes */
+  assert_true(gmem_read(g, a, &got, 4) && got == last);
+  assert_true(gmem_write(g, a + 8, &first, 4)); /* and reads */
+  assert_true(pread(fd, &got, 4, (off_t)(a + 8)) == 4 && got == first);
+  assert_true(gmem_release(g, a));
+  gmem_free(g);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_alloc),    cmocka_unit_test(test_pages),
       cmocka_unit_test(test_release),  cmocka_unit_test(test_zero_after_stray_write),
       cmocka_unit_test(test_map_host), cmocka_unit_test(test_describe), cmocka_unit_test(test_log),
-      cmocka_unit_test(test_log_random),
+      cmocka_unit_test(test_log_random), cmocka_unit_test(test_share),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
