@@ -11,7 +11,8 @@
 sem_picker SEM_NAME(sem_half_part);
 sem_picker SEM_NAME(sem_mufu_part);
 /* Part of sem_mma_handler. */
-sem_picker SEM_NAME(sem_qmma_part);
+sem_picker SEM_NAME(sem_qmma_part); /* FP8 and narrower */
+sem_picker SEM_NAME(sem_omma_part); /* FP4 with scales */
 
 /* Head of a handler (uop_fn). */
 #define LANE_HANDLER(name)                                                                         \

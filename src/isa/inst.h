@@ -46,7 +46,7 @@ enum pipe {
   X(FP64, "fp64")                   /* DADD DMUL DFMA DSETP                            */          \
   X(MMA_16816_F32, "mma_16816_f32") /* HMMA.16816, FP32 accumulate             */                  \
   X(MMA_16816_F16, "mma_16816_f16") /* HMMA.16816, FP16 accumulate             */                  \
-  X(MMA_1688, "mma_1688")           /* HMMA.1688 and tf32 1684                         */          \
+  X(MMA_1688, "mma_1688")           /* HMMA.1688, tf32 1684, HMMA.SP.16816             */          \
   X(MMA_INT, "mma_int")             /* IMMA, BMMA                                      */          \
   X(MMA_F64, "mma_f64")             /* DMMA                                            */          \
   X(SFU, "sfu")                     /* MUFU, conversions, FLO, POPC, BREV              */          \

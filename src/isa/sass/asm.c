@@ -43,7 +43,8 @@ static const struct usual usual[] = {
     {FLD_ATOM_A64_70, SEM__N, 1, 0},     {FLD_UNK_REDAS_72, SEM__N, 1, 0},
     {FLD_UNK_LDGSTS_70, SEM__N, 1, 0},   {FLD_UNK_CCTL_79, SEM__N, 1, 0},
     {FLD_IMMA_COL, SEM__N, 1, 0},
-    {FLD_BMMA_POPC, SEM__N, 1, 0},       {FLD_UNK_I2IP_74, SEM__N, 1, 90},
+    {FLD_BMMA_POPC, SEM__N, 1, 0},       {FLD_UNK_QMMA_74, SEM__N, 1, 0},
+         {FLD_UNK_I2IP_74, SEM__N, 1, 90},
     {FLD_MUFU_FMT, SEM__N, 0, 0},        {FLD_DEPBAR_LE, SEM__N, 1, 0},
     {FLD_IADD_64, SEM__N, 1, 0},         {FLD_UNUSED_RC, SEM__N, SASS_RZ, 0},
     {FLD_UNUSED_RD, SEM_LDGSTS, SASS_RZ, 0},
@@ -51,6 +52,7 @@ static const struct usual usual[] = {
     {FLD_PP, SEM_BAR, 0, 0},             {FLD_TEX_B, SEM__N, 1, 0},
     {FLD_UNK_TEX_48, SEM__N, 255, 0},    {FLD_TEX_RD2, SEM__N, SASS_RZ, 0},
     {FLD_TEX_MASK, SEM__N, 15, 0},       {FLD_MASK_L256, SEM__N, 255, 0},
+    {FLD_IMM32, SEM_R2P, 255, 0},        {FLD_IMM32, SEM_UR2UP, 255, 0},
     {FLD_UNK_MASK_S256, SEM__N, 255, 0}, {FLD_RD_HI, SEM__N, SASS_RZ, 0},
 };
 
@@ -70,7 +72,7 @@ static uint64_t field_default(const struct attempt *a, unsigned id)
   switch (id) {
   case FLD_RD: case FLD_RA: case FLD_RB: case FLD_RC: return SASS_RZ;
   case FLD_URD: case FLD_URA: case FLD_URB: case FLD_URC: case FLD_URC6: case FLD_TEX_URH:
-  case FLD_URA_MASK:
+  case FLD_URA_MASK: case FLD_SCALE_UR:
     return asm_urz(a, id);
   case FLD_PU: case FLD_PV: case FLD_PP: case FLD_PQ: case FLD_PR: return SASS_PT;
   default: return 0;

@@ -445,7 +445,8 @@ static bool read_address(struct attempt *a, struct span s, const uint16_t *field
   bool next = fields == row_operand_fields(OPD_LDGSTS_GN) || fields == row_operand_fields(OPD_LDGSTS_GN100);
   unsigned desc = FLD_NONE, ureg = of_class(fields, CLASS_UREG);
   const char *at = s.p;
-  for (unsigned i = 0; ureg && i < a->n; i++)
+  bool shared = of_class(fields, CLASS_OFFSET) == FLD_LDGSTS_SOFF; /* its uniform register is no descriptor */
+  for (unsigned i = 0; ureg && !shared && i < a->n; i++)
     if (class_of[a->field[i]] == CLASS_DESC) desc = a->field[i];
   bool has_desc = span_word(&s, "desc");
   if (has_desc) {
@@ -525,20 +526,28 @@ static bool read_target(struct attempt *a, struct span s, unsigned id, struct as
 
 /* ---- operands of single instructions ---- */
 
-/* SB0, 0x1, {5,4} */
-static bool read_depbar(struct attempt *a, struct span s, struct span *list)
+/* PPZPPNNP: two letters for each lane, lane 3 first; or the number of the field. */
+static bool read_swizzle_signs(struct attempt *a, struct span s)
 {
-  unsigned sb;
+  enum { QUAD = 4 };
+  uint64_t v = 0;
   const char *at = s.p;
-  if (!span_register(&s, "SB", 0, &sb) || sb >= SB_COUNT || !span_empty(span_trim(s)))
-    return fail_here(a, WRONG_KIND, at, "a counter SB0..SB5 is expected");
-  if (!put(a, FLD_DEPBAR_SB, sb, at)) return false;
-  add_choice(a, FLD_DEPBAR_LE, 2);
-  if (!read_number(a, span_operand(list), FLD_DEPBAR_COUNT)) return false;
-  struct span mask = span_operand(list);
-  if (span_empty(mask)) return true;
+  if (s.end - s.p != 2 * QUAD) return read_number(a, s, FLD_FSWZ_LANE);
+  for (unsigned lane = QUAD; lane--; s.p += 2) {
+    unsigned code = 0;
+    while (code < 4 && memcmp(s.p, sass_fswz_names[code], 2) != 0) code++;
+    if (code == 4) return fail_here(a, WRONG_VALUE, s.p, "two of PP, PN, NP, ZP for each lane are expected");
+    v |= (uint64_t)code << (2 * lane);
+  }
+  return put(a, FLD_FSWZ_LANE, v, at);
+}
+
+/* {5,4} */
+static bool read_depbar_mask(struct attempt *a, struct span mask)
+{
   uint64_t bits = 0;
   struct number n;
+  const char *at = mask.p;
   if (!span_char(&mask, '{')) return fail_here(a, WRONG_VALUE, mask.p, "write {5,4,…}");
   do {
     if (!span_integer(&mask, &n) || n.neg || n.magnitude >= SB_COUNT)
@@ -547,6 +556,21 @@ static bool read_depbar(struct attempt *a, struct span s, struct span *list)
   } while (span_char(&mask, ','));
   if (!span_char(&mask, '}')) return fail_here(a, WRONG_VALUE, mask.p, "} expected");
   return put(a, FLD_DEPBAR_MASK, bits, at);
+}
+
+/* SB0, 0x1, {5,4}; a list alone waits for all that it names. */
+static bool read_depbar(struct attempt *a, struct span s, struct span *list)
+{
+  unsigned sb;
+  const char *at = s.p;
+  if (*s.p == '{') return put(a, FLD_DEPBAR_LE, 0, at) && read_depbar_mask(a, s);
+  if (!span_register(&s, "SB", 0, &sb) || sb >= SB_COUNT || !span_empty(span_trim(s)))
+    return fail_here(a, WRONG_KIND, at, "a counter SB0..SB5 is expected");
+  if (!put(a, FLD_DEPBAR_SB, sb, at)) return false;
+  add_choice(a, FLD_DEPBAR_LE, 2);
+  if (!read_number(a, span_operand(list), FLD_DEPBAR_COUNT)) return false;
+  struct span mask = span_operand(list);
+  return span_empty(mask) || read_depbar_mask(a, mask);
 }
 
 static bool read_special_register(struct attempt *a, struct span s)
@@ -635,6 +659,9 @@ bool asm_operand(struct attempt *a, unsigned op, struct span *list)
   } else if (kind == OPD_DEPBAR) {
     used->compare = COMPARE_NONE;
     ok = read_depbar(a, s, list);
+  } else if (kind == OPD_FSWZ) {
+    used->compare = COMPARE_NONE;
+    ok = read_swizzle_signs(a, s);
   } else if (kind == OPD_BULK_A || kind == OPD_BULK_B) {
     ok = read_bulk(a, s, fields[0]);
   } else if (kind == OPD_SUADDR) {

@@ -39,7 +39,7 @@ static bool check_form(const struct sass_row *row, unsigned form, bool used[FLD_
 {
   uint16_t field[SASS_MAX_FIELDS];
   unsigned n = row_fields(row, form, field);
-  struct word128 taken = {0, (bits_ones(20) << (105 - 64)) | bits_ones(3) << (125 - 64)};
+  struct word128 taken = {0, bits_ones(20) << (105 - 64)}; /* control bits */
   for (unsigned i = 0; i < n; i++) {
     struct word128 m = field_mask(field[i]);
     used[field[i]] = true;

@@ -68,7 +68,7 @@ static bool check_uregs(const struct sass_inst *s, struct err *e)
 
 static bool read_fields(struct sass_inst *s, struct err *e)
 {
-  /* Opcode, guard and control bits are common to all; 127:125 must be zero. */
+  /* Opcode, guard and control bits are common to all. */
   struct word128 known = {0, bits_ones(20) << (105 - 64)};
   unsigned form = opcode_form((unsigned)field_get(s->word, FLD_OPCODE));
   s->n_fields = (uint8_t)row_fields(s->row, form, s->field);

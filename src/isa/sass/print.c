@@ -12,6 +12,8 @@ struct text {
   size_t size, n;
 };
 
+const char *const sass_fswz_names[4] = {"PP", "PN", "NP", "ZP"};
+
 static void put(struct text *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static void put(struct text *o, const char *fmt, ...)
@@ -154,7 +156,7 @@ static void put_source(struct text *o, const struct sass_inst *s, const struct i
   if ((op & OM_KIND) == OPD_A && sass_get(s, FLD_FH_UPPER_A)) put(o, ".H1");
   if ((op & OM_KIND) == OPD_A && (s->sem == SEM_R2P || s->sem == SEM_UR2UP))
     put(o, "%s", sass_fields[FLD_PR_BYTE].names[sass_get(s, FLD_PR_BYTE)]);
-  if (s->row->width == W_IMMA || s->row->width == W_BMMA)
+  if (s->row->width == W_IMMA || s->row->width == W_BMMA || sass_has(s, FLD_QMMA_A))
     put(o, "%s", n == 0 ? ".ROW" : n == 1 ? ".COL" : "");
 }
 
@@ -178,11 +180,12 @@ static void put_address(struct text *o, const struct sass_inst *s, const struct 
   bool near = kind >= OPD_SADDR && kind <= OPD_XADDR_C;
   bool indexed = kind == OPD_XADDR_B || kind == OPD_XADDR_C ||
                  s->sem == SEM_SYNCS_CCTL || s->sem == SEM_SYNCS_ARRIVE ||
-                 s->sem == SEM_SYNCS_PHASECHK; /* URZ is written here */
+                 s->sem == SEM_SYNCS_PHASECHK || s->sem == SEM_LDGSTSBAR; /* URZ is written here */
   bool wide = s->sem == SEM_LDGSTS || sass_address_is_wide(s);
   bool narrow_base = !near && !wide && s->ua != SASS_URZ && !s->ua_is_descriptor;
   bool has_reg = s->src[0].index != SASS_RZ || (s->ua == SASS_URZ && !s->offset && !indexed) || narrow_base;
-  if (s->ua_is_descriptor && !(s->row->traits & ROW_QUIET_DESC)) {
+  bool quiet = s->row->traits & ROW_QUIET_DESC && !sass_get(s, FLD_MEM_HINT);
+  if (s->ua_is_descriptor && !quiet) {
     put(o, "desc[");
     put_ureg(o, s->ua);
     put(o, "]");
@@ -257,6 +260,12 @@ static bool is_quiet_f2fp(const struct sass_inst *s, unsigned kind)
   return f2fp == 4 || f2fp == 5 || sass_get(s, FLD_F8_SOURCE) & from_pair || sass_get(s, FLD_F8_SOURCE100) & from_pair;
 }
 
+/* R2P, UR2UP: all predicates are written. */
+static bool is_whole_mask(const struct sass_inst *s)
+{
+  return (s->sem == SEM_R2P || s->sem == SEM_UR2UP) && s->src[1].kind == SRC_IMM && s->src[1].imm == 0xff;
+}
+
 /* Operands that are only written when they say something. */
 static bool is_quiet(const struct sass_inst *s, unsigned kind)
 {
@@ -280,6 +289,7 @@ static bool is_quiet(const struct sass_inst *s, unsigned kind)
   case OPD_T56: /* WARPSYNC without .COLLECTIVE goes nowhere */
     if (s->sem == SEM_CALL_ABS) return s->src[0].kind == SRC_REG && !s->offset;
     return sass_has(s, FLD_WARPSYNC_COLLECTIVE) && !sass_get(s, FLD_WARPSYNC_COLLECTIVE);
+  case OPD_B: return is_whole_mask(s);
   case OPD_A: case OPD_C: return is_quiet_f2fp(s, kind);
   default: return false;
   }
@@ -366,6 +376,15 @@ static void op_pred(struct text *o, const struct sass_inst *s, const struct inst
 {
   (void)t, (void)arg;
   put_pred_operand(o, s, op & OM_KIND);
+}
+
+/* Signs of the two terms in each lane of a quad, lane 3 first; Z: the first one counts as zero. */
+static void op_swizzle_signs(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                             unsigned arg)
+{
+  uint64_t v = sass_get(s, FLD_FSWZ_LANE);
+  (void)t, (void)op, (void)arg;
+  for (int lane = 3; lane >= 0; lane--) put(o, "%s", sass_fswz_names[v >> (2 * lane) & 3]);
 }
 
 static void op_reg(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
@@ -499,7 +518,8 @@ static void op_scale_lanes(struct text *o, const struct sass_inst *s, const stru
                            unsigned arg)
 {
   (void)t, (void)op, (void)arg;
-  put_ureg(o, (unsigned)sass_get(s, FLD_SCALE_UR));
+  unsigned ur = (unsigned)sass_get(s, FLD_SCALE_UR);
+  put_ureg(o, ur == sass_urz_code(s->sm) ? SASS_URZ : ur);
 }
 
 static void op_bulk(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
@@ -537,7 +557,7 @@ static const struct {
     [OPD_TQUERY] = {op_name, FLD_TXQ_QUERY}, [OPD_SUADDR] = {op_surface_address, 0},
     [OPD_LUT] = {op_number, FLD_LUT}, [OPD_PLUT] = {op_number, FLD_PLUT},
     [OPD_PLUT2] = {op_number, FLD_PLUT2}, [OPD_SHIFT] = {op_number, FLD_LEA_SHIFT},
-    [OPD_MASK] = {op_number, FLD_MOV_MASK}, [OPD_FSWZ] = {op_number, FLD_FSWZ_LANE},
+    [OPD_MASK] = {op_number, FLD_MOV_MASK}, [OPD_FSWZ] = {op_swizzle_signs, 0},
     [OPD_PMIMM] = {op_number, FLD_PMTRIG_IMM}, [OPD_BPTIMM] = {op_number, FLD_BPT_IMM},
     [OPD_IMM64] = {op_number, FLD_IMM64},
     [OPD_RPC] = {op_rpc, 0}, [OPD_SR] = {op_special, 0}, [OPD_UDATA_B] = {op_usource, 1},

@@ -204,6 +204,9 @@ int sass_print_operand(const struct sass_inst *, const struct inst *, unsigned o
 /* The operand is not written because it says nothing. */
 bool sass_operand_is_quiet(const struct sass_inst *, unsigned op);
 
+/* How FSWZADD writes the two bits of a lane. */
+extern const char *const sass_fswz_names[4];
+
 /* Name of special register sr ("SR_TID.X"), or NULL (names.c). */
 const char *sass_special_register(unsigned sr);
 

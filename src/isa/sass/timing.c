@@ -120,7 +120,8 @@ static unsigned tex_arg_width(const struct sass_inst *s, unsigned n)
 static unsigned tex_results(const struct sass_inst *s, bool second)
 {
   unsigned n = bits_count(sass_get(s, FLD_TEX_MASK)), first = n < 2 ? n : 2;
-  return second ? n - first : first;
+  n = second ? n - first : first;
+  return sass_get(s, FLD_TEX_F16) ? (n + 1) / 2 : n; /* a register for two halves */
 }
 
 static void add_tex(const struct sass_inst *s, struct inst *t, unsigned kind)
@@ -197,6 +198,12 @@ static struct mma_width qmma_width(const struct sass_inst *s)
   return sass_get(s, FLD_QMMA_SHAPE) ? (struct mma_width){4, 2, cd} : (struct mma_width){2, 1, cd};
 }
 
+/* The register of the metadata is then the first of two, with the scales of A. */
+static bool is_sparse_scaled(const struct sass_inst *s)
+{
+  return sass_get(s, FLD_QMMA_SF_SHAPE) || sass_get(s, FLD_OMMA_SF_SHAPE);
+}
+
 static unsigned pick_mma(struct mma_width w, enum role r)
 {
   return r == ROLE_A ? w.a : r == ROLE_B ? w.b : w.cd;
@@ -234,7 +241,7 @@ static unsigned reg_width(const struct sass_inst *s, enum role r)
   case W_CS2R: return sass_get(s, FLD_CS2R_64) ? 2 : 1;
   case W_MATCH: return r == ROLE_A && sass_get(s, FLD_MATCH_U64) ? 2 : 1;
   case W_F2: return f2_width(s, r);
-  case W_MXMMA: return pick_mma((struct mma_width){4, 2, 4}, r);
+  case W_MXMMA: return pick_mma((struct mma_width){4, is_sparse_scaled(s) ? 4 : 2, 4}, r);
   case W_QMMA: return pick_mma(qmma_width(s), r);
   case W_HMMA: return pick_mma(hmma_width(s), r);
   case W_IMMA: return pick_mma(imma_width(s), r);
@@ -277,7 +284,10 @@ static void add_address(const struct sass_inst *s, struct inst *t, unsigned kind
               ((kind == OPD_ADDR_DB || kind == OPD_ADDR_DC) && sass_get(s, FLD_MEM_A64));
   bool shared = kind >= OPD_SADDR && kind <= OPD_XADDR_C; /* SADDR_C6, USADDR, too */
   add_src(t, FILE_R, s->src[0].index, wide ? 2 : 1, SLOT_A);
-  if (s->ua != SASS_URZ) add_src(t, FILE_UR, s->ua, shared ? 1 : 2, SLOT_B);
+  if (s->ua == SASS_URZ) return;
+  bool behind = kind == OPD_LDGSTS_GN || kind == OPD_LDGSTS_GN100; /* an uneven pair, behind the shared address */
+  add_src(t, FILE_UR, s->ua, shared || behind ? 1 : 2, SLOT_B);
+  if (behind) add_src(t, FILE_UR, s->ua + 1u, 1, SLOT_B);
 }
 
 static void add_constant(const struct sass_inst *s, struct inst *t, unsigned kind)
@@ -363,7 +373,11 @@ static void op_reg(const struct sass_inst *s, struct inst *t, unsigned kind, uns
 
 static void op_reg_field(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned field)
 {
-  add_src(t, kind == OPD_SCALE_U ? FILE_UR : FILE_R, (unsigned)sass_get(s, field), 1, SLOT_B);
+  unsigned reg = (unsigned)sass_get(s, field);
+  if (kind != OPD_SCALE_U)
+    add_src(t, FILE_R, reg, kind == OPD_META && is_sparse_scaled(s) ? 2 : 1, SLOT_B);
+  else if (reg != sass_urz_code(s->sm))
+    add_src(t, FILE_UR, reg, 1, SLOT_B);
 }
 
 static void op_shared_ureg(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
@@ -514,7 +528,7 @@ static bool reads_clock(const struct sass_inst *s)
 
 static uint8_t hmma_latency(const struct sass_inst *s)
 {
-  if (hmma_width(s).a < 4 && !sass_get(s, FLD_HMMA_SP)) return LAT_MMA_1688;
+  if (hmma_width(s).a < 4) return LAT_MMA_1688; /* sparse 16816, too: its distances in kernels/mma_sparse */
   return sass_get(s, FLD_HMMA_F32) ? LAT_MMA_16816_F32 : LAT_MMA_16816_F16;
 }
 
