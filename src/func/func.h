@@ -55,6 +55,7 @@ struct func_params {
   FILE *print;                      /* device printf; records are ordered by the caller's calls */
   const char *kernel_name;
   struct func_heap *heap;           /* device malloc; NULL: none. Outlives its launches' blocks */
+  bool grid_syncs;                  /* all CTAs are resident: they may wait for each other */
   const struct device_runtime *runtime; /* launches from kernels; NULL: they are faults */
   const struct tex_table *textures; /* objects that handles name; NULL: none */
   unsigned host_level;              /* x86-64 level of the handlers: 1, 3, 4; 0 = the host's best. The

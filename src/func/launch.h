@@ -5,6 +5,12 @@
 #include "base/arena.h"
 #include "func/uop.h"
 
+/* Threads of a grid that synchronise through the device runtime. */
+struct func_grid_sync {
+  uint64_t arrived; /* of this phase */
+  uint32_t phase;
+};
+
 struct func_launch {
   struct step_source source; /* first */
   struct func_params p;
@@ -16,6 +22,7 @@ struct func_launch {
   unsigned n_regs;        /* register rows per warp, sink rows not counted */
   unsigned n_uregs;       /* rows of uniform registers that its instructions write */
   uint32_t shared_limit;  /* addressable shared bytes */
+  struct func_grid_sync sync; /* of services, which one host thread executes at a time */
   uint8_t *cta_mem;       /* n_workers * slots_per_worker CTAs of cta_stride bytes */
   size_t cta_stride;
 };

@@ -198,9 +198,16 @@ static bool syscall_run(struct func_warp *w, const struct uop *u, uint32_t m, st
     return func_fault(w, e, f, FAULT_ILLEGAL_INST, bits_first(m), 0,
                       "runtime service called with %u registers", w->launch->n_regs);
   }
+  bool waits = u->imm == DEVICE_GRID_SYNC || u->imm == DEVICE_GRID_SYNC_GRID, done = true;
+  if (waits && !sys_grid_sync(w, m, e, f, &done)) return false;
+  if (!done) { /* asks again */
+    path_jump(w, m, w->step.paths.p[w->cur].pc, e);
+    w->step.paths.p[w->cur].yielded = true;
+    return true;
+  }
   for (uint32_t r = m; r; r &= r - 1) {
     unsigned i = bits_first(r);
-    if (!service(w, u->imm, i, e, f)) return false;
+    if (!waits && !service(w, u->imm, i, e, f)) return false;
     target[i] = arg64(w, REG_RETURN, i);
   }
   path_jump_lanes(w, m, target, e);

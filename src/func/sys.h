@@ -19,5 +19,7 @@ int sys_printf(FILE *out, sys_read *read, void *ctx, uint64_t fmt, uint64_t args
 
 /* A function of the device runtime, for one lane (sys_device.c). */
 bool sys_device(struct func_warp *w, unsigned number, unsigned lane, struct effect *e, struct fault *f);
+/* cudaCGSynchronize of lanes m: they arrive once; *done: all threads of the grid have. */
+bool sys_grid_sync(struct func_warp *w, uint32_t m, struct effect *e, struct fault *f, bool *done);
 
 #endif

@@ -2,6 +2,7 @@
  * Arguments lie in R4 to R15, 64-bit ones in even pairs; from the first that does not fit, on the stack at R1
  * (compiler output, CUDA 13.0).
  */
+#include "base/bits.h"
 #include "func/device_call.h"
 #include "func/guest.h"
 #include "func/lanes.h"
@@ -58,6 +59,56 @@ bool device_call_write(const struct device_call *c, uint64_t addr, const void *b
   return guest_write(c->guest, addr, buf, bytes);
 }
 
+enum { SCOPE_GRID = 1 }; /* cudaCGScopeGrid: the handle, too */
+
+/* Handles and places of threads in their grid, which are answered here. False: another function. */
+static bool grid_call(struct func_warp *w, const struct device_call *c, unsigned lane, uint64_t *result)
+{
+  const struct step_source *s = &w->launch->source;
+  uint32_t none = 0, size = (uint32_t)(s->n_ctas * s->threads_per_cta);
+  uint32_t rank = (uint32_t)(c->cta * s->threads_per_cta + w->warp_id * LANES + lane);
+  uint32_t value = c->number == DEVICE_GRID_SIZE ? size : rank;
+  switch ((unsigned)c->number) {
+  case DEVICE_GRID_HANDLE:
+    *result = c->arg[0] == SCOPE_GRID && w->launch->p.grid_syncs ? SCOPE_GRID : 0;
+    return true;
+  case DEVICE_GRID_SIZE:
+  case DEVICE_GRID_RANK: {
+    bool ok = (!c->arg[0] || device_call_write(c, c->arg[0], &value, sizeof value)) &&
+              (!c->arg[1] || device_call_write(c, c->arg[1], &none, sizeof none));
+    *result = ok ? 0 : 1 /* cudaErrorInvalidValue */;
+    return true;
+  }
+  default: return false;
+  }
+}
+
+/* A thread that waits keeps its phase, and that it has arrived, where its handle was. */
+bool sys_grid_sync(struct func_warp *w, uint32_t m, struct effect *e, struct fault *f, bool *done)
+{
+  struct func_launch *l = (struct func_launch *)w->cta->step.source;
+  uint32_t *handle = warp_reg(w, REG_FIRST), *waits = warp_reg(w, REG_FIRST + 1);
+  *done = true;
+  if (m != w->mactive) /* the timing model would ask for the same threads again and again */
+    return func_fault(w, e, f, FAULT_UNSUPPORTED, bits_first(m), 0, "cudaCGSynchronize: the threads of a warp arrive "
+                      "apart from each other, which is not simulated; call __syncthreads() before");
+  for (uint32_t r = m; r; r &= r - 1) {
+    unsigned i = bits_first(r);
+    if (waits[i]) continue;
+    if (handle[i] != SCOPE_GRID || !l->p.grid_syncs)
+      return func_fault(w, e, f, FAULT_TRAP, i, 0, "cudaCGSynchronize: not a handle of this grid, or its CTAs are "
+                        "not all resident; launch it as a cooperative kernel");
+    waits[i] = 1;
+    handle[i] = l->sync.phase;
+    if (++l->sync.arrived < l->source.n_ctas * l->source.threads_per_cta) continue;
+    l->sync.arrived = 0;
+    l->sync.phase++;
+  }
+  for (uint32_t r = m; r; r &= r - 1) *done &= handle[bits_first(r)] != l->sync.phase;
+  for (uint32_t r = *done ? m : 0; r; r &= r - 1) handle[bits_first(r)] = waits[bits_first(r)] = 0;
+  return true;
+}
+
 bool sys_device(struct func_warp *w, unsigned number, unsigned lane, struct effect *e, struct fault *f)
 {
   const struct row *r = &rows[number - SYSCALL__COMMON];
@@ -66,7 +117,7 @@ bool sys_device(struct func_warp *w, unsigned number, unsigned lane, struct effe
   if (r->arguments[0] == '?')
     return func_fault(w, e, f, FAULT_UNSUPPORTED, lane, 0, "cuda%s of the device runtime is not simulated",
                       r->name);
-  if (!p->runtime)
+  if (!p->runtime && number < DEVICE_GRID_HANDLE)
     return func_fault(w, e, f, FAULT_UNSUPPORTED, lane, 0,
                       "cuda%s: kernels that launch kernels run in their program only; use 'warpstep exec'",
                       r->name);
@@ -74,9 +125,11 @@ bool sys_device(struct func_warp *w, unsigned number, unsigned lane, struct effe
                            .last_error = &w->last_error[lane], .guest = &g };
   if (!read_arguments(&g, r->arguments, c.arg))
     return func_fault(w, e, f, FAULT_LOCAL_RANGE, lane, 0, "cuda%s: its arguments are not on the stack", r->name);
-  uint64_t result = p->runtime->call(p->runtime->ctx, &c);
+  uint64_t result;
+  if (!grid_call(w, &c, lane, &result)) result = p->runtime->call(p->runtime->ctx, &c);
   warp_reg(w, REG_FIRST)[lane] = (uint32_t)result;
-  if (number == DEVICE_GET_PARAMETER_BUFFER || number == DEVICE_GET_PARAMETER_BUFFER_V2)
+  if (number == DEVICE_GET_PARAMETER_BUFFER || number == DEVICE_GET_PARAMETER_BUFFER_V2 ||
+      number == DEVICE_GRID_HANDLE)
     warp_reg(w, REG_FIRST + 1)[lane] = (uint32_t)(result >> 32);
   return true;
 }

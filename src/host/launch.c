@@ -161,7 +161,8 @@ static void fill_params(struct launch *l, struct device *d, const struct launch_
     .local_window = ABI_LOCAL_WINDOW, .image = d->mem, .n_workers = d->config.n_workers,
     .slots_per_worker = resident_ctas(d, desc), .print = d->config.print,
     .n_warpids = d->config.n_warpids,
-    .kernel_name = k->name, .runtime = desc->runtime, .textures = &d->textures.table, .heap = d->heap,
+    .kernel_name = k->name, .runtime = desc->runtime,
+    .grid_syncs = l->grid_barrier != 0, .textures = &d->textures.table, .heap = d->heap,
   };
   memcpy(p->grid, desc->grid, sizeof p->grid);
   memcpy(p->block, desc->block, sizeof p->block);
@@ -176,6 +177,7 @@ static bool syncs_grid(const struct module_instance *m)
   const struct code_view *code = module_code(m);
   const struct sass_inst *s = module_sass(m);
   uint32_t at = abi_grid_barrier(module_sm(module_of(m)));
+  if (module_syncs_grid(module_of(m))) return true;
   for (uint64_t i = 0; at && i < (code->end - code->base) >> code->shift; i++)
     for (unsigned k = 0; k < 3; k++)
       if (s[i].src[k].kind == SRC_CONST && s[i].src[k].bank == 0 && s[i].src[k].imm == at)

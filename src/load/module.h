@@ -103,6 +103,8 @@ const struct module_symbol *module_variable(const struct module *, const char *n
  * ("$kernel$__internal_…") are named themselves. Returns the number of characters as snprintf. */
 int module_where(const struct module *, uint64_t pc, char *buf, size_t size);
 
+/* Whether it names the device runtime's function that waits for all threads of a grid. */
+bool module_syncs_grid(const struct module *);
 /* Whether its kernels may launch kernels: it names functions of the device runtime. */
 bool module_uses_device_runtime(const struct module *);
 

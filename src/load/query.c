@@ -47,6 +47,16 @@ uint64_t load_service_pc(const struct module *m, unsigned number)
   return m->device_runtime ? m->device_runtime + (number - SYSCALL__COMMON) * (uint64_t)INST_BYTES : 0;
 }
 
+bool module_syncs_grid(const struct module *m)
+{
+  unsigned number;
+  for (uint32_t i = 0; m->device_runtime && i < m->elf.n_symbols; i++)
+    if (load_device_runtime(m->elf.symbol[i].name, &number) &&
+        (number == DEVICE_GRID_SYNC || number == DEVICE_GRID_SYNC_GRID))
+      return true;
+  return false;
+}
+
 bool module_uses_device_runtime(const struct module *m)
 {
   return m->device_runtime != 0;
