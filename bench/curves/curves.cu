@@ -136,3 +136,22 @@ extern "C" __global__ void __launch_bounds__(1024) read_shares(const double *b, 
   for (unsigned i = 0; i < share; i += 2 * blockDim.x, p += step) sum += p[0] * p[blockDim.x];
   if (sum == 123.5) out[threadIdx.x] = sum;
 }
+
+// Streams over n doubles each that stay in L2, again and again.
+extern "C" __global__ void l2_write(double *a, const double *, const double *, const double *, unsigned n)
+{
+  unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) % n;
+  a[i] = 0.5;
+}
+
+extern "C" __global__ void l2_scale(double *a, const double *b, const double *, const double *, unsigned n)
+{
+  unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) % n;
+  a[i] = 1.5 * b[i];
+}
+
+extern "C" __global__ void l2_triad(double *a, const double *b, const double *c, const double *d, unsigned n)
+{
+  unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) % n;
+  a[i] = b[i] * c[i] + d[i];
+}

@@ -215,6 +215,33 @@ static void note(void *ctx, uint32_t txn)
   s->txn[s->n++] = txn;
 }
 
+/* Words stored are known without a fetch, until the line is replaced. */
+static void l1_keeps_stores(void **state)
+{
+  (void)state;
+  struct params p = preset("rtx-3070");
+  struct arena a = {0};
+  struct l1 c = {0};
+  struct seen s = {0};
+  l1_init(&c, &a, &p);
+  c.mixed = false;
+  l1_start(&c, (uint64_t)p.l1_sets * LINE_BYTES); /* one way */
+  l1_store(&c, 7, 0x00ff3f00);
+  assert_int_equal(l1_load(&c, 7, 0x6, 0x00ff3f00, 1).hit, 0x6);
+  struct l1_access r = l1_load(&c, 7, 0x7, 0x00ff7f01, 1); /* one word more of sector 1, and sector 0 */
+  assert_int_equal(r.hit, 0x4);
+  assert_int_equal(r.missed, 0x3);
+  l1_fill(&c, 7, 0x3, note, &s);
+  assert_int_equal(l1_load(&c, 7, 0x7, UINT32_MAX, 2).hit, 0x7);
+  l1_store(&c, 7 + p.l1_sets, 0xff); /* takes its place */
+  r = l1_load(&c, 7, 0x4, 0x00ff0000, 3);
+  assert_int_equal(r.missed, 0x4);
+  l1_fill(&c, 7, 0x4, note, &s);
+  assert_int_equal(l1_load(&c, 7, 0x2, 0x00000100, 4).missed, 0x2); /* nor are the words of sector 1 known again */
+  l1_fill(&c, 7, 0x2, note, &s);
+  arena_free(&a);
+}
+
 static void l1_miss_merge_hit(void **state)
 {
   (void)state;
@@ -223,9 +250,9 @@ static void l1_miss_merge_hit(void **state)
   struct l1 c = {0};
   l1_init(&c, &a, &p);
   l1_start(&c, 65536);
-  struct l1_access r = l1_load(&c, 7, 0x3, 1);
+  struct l1_access r = l1_load(&c, 7, 0x3, UINT32_MAX, 1);
   assert_int_equal(r.missed, 0x3);
-  r = l1_load(&c, 7, 0x6, 2); /* sector 1 is on its way, sector 2 is not */
+  r = l1_load(&c, 7, 0x6, UINT32_MAX, 2); /* sector 1 is on its way, sector 2 is not */
   assert_int_equal(r.hit, 0);
   assert_int_equal(r.merged, 0x2);
   assert_int_equal(r.missed, 0x4);
@@ -236,7 +263,7 @@ static void l1_miss_merge_hit(void **state)
   l1_fill(&c, 7, 0x4, note, &s);
   assert_int_equal(s.n, 2);
   assert_int_equal(s.txn[1], 2);
-  r = l1_load(&c, 7, 0xf, 3);
+  r = l1_load(&c, 7, 0xf, UINT32_MAX, 3);
   assert_int_equal(r.hit, 0x7);
   assert_int_equal(r.missed, 0x8);
   l1_fill(&c, 7, 0x8, note, &s);
@@ -257,13 +284,13 @@ static void l1_evicts_least_recently_used(void **state)
   struct seen s = {0};
   uint64_t set = p.l1_sets;
   for (uint64_t i = 0; i < 3; i++) {
-    if (i == 2) assert_int_equal(l1_load(&c, 0, 1, 0).hit, 1); /* line 0 used again */
-    assert_int_equal(l1_load(&c, i * set, 1, 0).missed, 1);
+    if (i == 2) assert_int_equal(l1_load(&c, 0, 1, UINT32_MAX, 0).hit, 1); /* line 0 used again */
+    assert_int_equal(l1_load(&c, i * set, 1, UINT32_MAX, 0).missed, 1);
     l1_fill(&c, i * set, 1, note, &s);
   }
-  assert_int_equal(l1_load(&c, 0, 1, 0).hit, 1);
-  assert_int_equal(l1_load(&c, 2 * set, 1, 0).hit, 1);
-  assert_int_equal(l1_load(&c, set, 1, 0).missed, 1); /* the victim */
+  assert_int_equal(l1_load(&c, 0, 1, UINT32_MAX, 0).hit, 1);
+  assert_int_equal(l1_load(&c, 2 * set, 1, UINT32_MAX, 0).hit, 1);
+  assert_int_equal(l1_load(&c, set, 1, UINT32_MAX, 0).missed, 1); /* the victim */
   arena_free(&a);
 }
 
@@ -326,7 +353,7 @@ int main(void)
       cmocka_unit_test(tag_banks),
       cmocka_unit_test(tlb_levels),
       cmocka_unit_test(shared_banks),
-      cmocka_unit_test(l1_miss_merge_hit),
+      cmocka_unit_test(l1_miss_merge_hit), cmocka_unit_test(l1_keeps_stores),
       cmocka_unit_test(l1_evicts_least_recently_used),
       cmocka_unit_test(server_caps_bandwidth),
       cmocka_unit_test(occupancy_limits),

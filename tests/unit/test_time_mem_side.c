@@ -307,10 +307,11 @@ static uint64_t line_of(const struct params *p, unsigned slice)
   return line;
 }
 
-/* Stores of 4 bytes to each sector of a line pass the array twice: a slice takes one of them in that many cycles. */
+/* Stores of 4 bytes to each sector of a line read and write it, through a port each: a slice takes one of them in that
+ * many cycles. */
 static unsigned hold_of_store(const struct params *p)
 {
-  return 2 * LINE_BYTES * p->l2_slices / p->l2_bytes_per_cycle;
+  return LINE_BYTES * p->l2_slices / p->l2_bytes_per_cycle;
 }
 
 /* SM 0 sends `n` such stores to slice 0 and then reads from slice 1, all at once. When the read is answered. */
@@ -331,7 +332,7 @@ static picos read_behind_stores(struct rig *r, unsigned n)
 static void full_slice_blocks_the_port(void **state)
 {
   (void)state;
-  static const struct { unsigned queue, buffer; } c[] = {{4, 64}, {64, 64}, {1, 100}, {100, 64}};
+  static const struct { unsigned queue, buffer; } c[] = {{4, 64}, {64, 64}, {1, 100}, {32, 80}};
   for (unsigned i = 0; i < sizeof c / sizeof c[0]; i++) {
     enum { STORES = 300 };
     struct rig r;
@@ -487,35 +488,59 @@ static void sectors_written_in_part(void **state)
   rig_free(&r);
 }
 
-/* A slice takes whole sectors at its bytes per cycle, those written in part twice as long. */
+/* What slice 0 is asked for by many SMs at once: `n` stores or loads of these words, by turns. From the first answer to the
+ * last. */
+static picos busy_slice(unsigned n, bool load, bool store, uint8_t sectors, uint32_t words)
+{
+  struct rig r;
+  rig_build(&r, "rtx-3070");
+  r.params.l2_slice_hash = L2_SLICE_HASH_LINEAR;
+  r.params.noc_slice_request_bytes = r.params.noc_slice_reply_bytes = 1024; /* the ports are no limit */
+  rig_start(&r);
+  round_trip(&r, REQ_WRITE, MEM_STORE, 0, 0xf); /* the line is in L2 */
+  unsigned sms = r.params.gpu_sms, sent = 0, got = 0;
+  picos first = 0, last = 0;
+  for (unsigned i = 0; i < n; i++) {
+    if (load) ask(&r, i % sms, REQ_READ, MEM_LOAD, 0, sectors, r.now), sent++;
+    if (store) ask_words(&r, i % sms, REQ_WRITE, MEM_STORE, 0, sectors, words, r.now), sent++;
+  }
+  while (got < sent) {
+    rig_window(&r);
+    for (unsigned m = 0; m < sms; m++)
+      for (struct mem_reply *a; (a = reply_queue_front(&r.in[m])); reply_queue_pop(&r.in[m]), got++) {
+        if (!first || a->arrive < first) first = a->arrive;
+        if (a->arrive > last) last = a->arrive;
+      }
+  }
+  drain(&r);
+  rig_free(&r);
+  return last - first;
+}
+
+static void assert_about(picos got, picos want)
+{
+  assert_in_range(got, want * 97 / 100, want * 103 / 100);
+}
+
+/* A slice takes one sector per cycle; one that is written in part passes the tags twice. Of four sectors the port of the
+ * array is the limit, which reads them while others are written. */
 static void parts_take_two_passes(void **state)
 {
-  enum { STORES = 400 };
+  enum { N = 400 };
   (void)state;
-  picos took[2];
-  for (unsigned part = 0; part < 2; part++) {
-    struct rig r;
-    rig_build(&r, "rtx-3070");
-    r.params.l2_slice_hash = L2_SLICE_HASH_LINEAR;
-    r.params.noc_slice_request_bytes = 1024; /* the port is no limit */
-    rig_start(&r);
-    unsigned sms = r.params.gpu_sms, got = 0;
-    picos first = 0, last = 0;
-    for (unsigned i = 0; i < STORES; i++)
-      ask_words(&r, i % sms, REQ_WRITE, MEM_STORE, 0, 1, part ? 1 : 0xff, r.now);
-    while (got < STORES) {
-      rig_window(&r);
-      for (unsigned m = 0; m < sms; m++)
-        for (struct mem_reply *a; (a = reply_queue_front(&r.in[m])); reply_queue_pop(&r.in[m]), got++) {
-          if (!first || a->arrive < first) first = a->arrive;
-          if (a->arrive > last) last = a->arrive;
-        }
-    }
-    took[part] = last - first;
-    drain(&r);
-    rig_free(&r);
-  }
-  assert_in_range(took[1], 2 * took[0] * 98 / 100, 2 * took[0] * 102 / 100);
+  picos one = busy_slice(N, false, true, 1, 0xff);
+  assert_about(busy_slice(N, false, true, 1, 1), 2 * one);
+  assert_about(busy_slice(N, false, true, 0xf, UINT32_MAX), 4 * one);
+  assert_about(busy_slice(N, false, true, 0xf, 0x01010101), 4 * one);
+}
+
+/* Loads and stores use ports of their own: as many of both as of one kind take no longer. */
+static void loads_and_stores_have_ports(void **state)
+{
+  enum { N = 400 };
+  (void)state;
+  picos loads = busy_slice(N, true, false, 0xf, 0);
+  assert_about(busy_slice(N, true, true, 0xf, UINT32_MAX), loads);
 }
 
 /* Atomics on one sector follow each other at l2.atomic_interval; a lone one costs l2.atomic_cycles more
@@ -764,6 +789,7 @@ int main(void)
       cmocka_unit_test(few_lines_stay_dirty),
       cmocka_unit_test(sectors_written_in_part),
       cmocka_unit_test(parts_take_two_passes),
+      cmocka_unit_test(loads_and_stores_have_ports),
       cmocka_unit_test(atomics_have_a_rate),
       cmocka_unit_test(rows_of_a_bank),
       cmocka_unit_test(writes_are_drained_together),

@@ -151,7 +151,7 @@ static void l1_against_reference_with(enum l1_set_hash hash)
     unsigned hit = sectors & ref_look(&ref, l1_set(&r.params, line), line);
     unsigned merged = sectors & ~hit & on_its_way[line];
     unsigned missed = sectors & ~hit & ~merged;
-    struct l1_access a = l1_load(&c, line, sectors, n);
+    struct l1_access a = l1_load(&c, line, sectors, UINT32_MAX, n);
     assert_int_equal(a.hit, hit);
     assert_int_equal(a.merged, merged);
     assert_int_equal(a.missed, missed);

@@ -196,10 +196,28 @@ def stream_waves(preset, per_wave, arrays):
     return first, first + max(8, first // 2)
 
 
+def l2_stream(kernel, arrays):
+    def measure(preset, threads):
+        """The same within L2, arrays of 768 KiB, two CTAs per SM: GB/s of useful data."""
+        block, n = int(threads) // 2, 98304
+        sms = number(preset, "gpu.sms")
+        shmem = (number(preset, "sm.shared_bytes") // 2 - 2048) // 256 * 256
+        shmem = min(shmem, number(preset, "sm.shared_per_cta_max") // 256 * 256)
+        buffers = [f"{b}:f64:{n}:zero" for b in "abcd"]
+        warm = -(-n // (2 * sms * block))  # waves that touch all
+        waves = (warm + 2, warm + 8)
+        took = [cycles(simulate(preset, kernel, 2 * sms * w, block, buffers, [*"abcd", f"u32:{n}"], shmem)[0])
+                for w in waves]
+        data = (waves[1] - waves[0]) * 2 * sms * block * 8 * arrays
+        return gigabytes_per_second(preset, data, took[1] - took[0])
+    return measure
+
+
 TESTS = {
     "latency": latency, "page_latency": page_latency, "stride": stride, "l1_read": l1_read,
     "shared_store": shared_store, "shared_buffer": shared_buffer, "l2_shares": l2_shares,
     "stream_read": stream("stream_read", 1), "stream_scale": stream("stream_scale", 2),
+    "l2_write": l2_stream("l2_write", 1), "l2_scale": l2_stream("l2_scale", 2), "l2_triad": l2_stream("l2_triad", 4),
 }
 
 

@@ -57,6 +57,7 @@ static enum run_end watch(struct gpu *g, picos now)
 static bool between(void *ctx, picos now)
 {
   struct gpu *g = ctx;
+  netlist_share_ports(&g->net, now);
   g->stop = netlist_fault(&g->net) ? RUN_FAULT : watch(g, now);
   return g->stop == RUN_DONE;
 }

@@ -79,7 +79,7 @@ static void build_memory(struct netlist *n, const struct params *p)
 
 void netlist_build(struct netlist *n, const struct params *p)
 {
-  *n = (struct netlist){.n_sms = p->gpu_sms};
+  *n = (struct netlist){.n_sms = p->gpu_sms, .n_ports = (p->gpu_sms + p->noc_port_sms - 1) / p->noc_port_sms};
   n->sm = ARENA_ARRAY(&n->arena, struct sm, n->n_sms);
   arena_dense(n->sm, n->n_sms * sizeof *n->sm);
   n->node = ARENA_ARRAY(&n->arena, struct sm_node, n->n_sms);
@@ -132,6 +132,16 @@ void netlist_start_memory(struct netlist *n, struct gmem *image)
 }
 
 /* --- looking at all of it ----------------------------------------------------------------------- */
+
+/* The dispatcher goes through SMs by number, and CTAs go to other ports first: neighbours have different ones. */
+void netlist_share_ports(struct netlist *n, picos now)
+{
+  for (unsigned port = 0; port < n->n_ports; port++) {
+    unsigned busy = 0;
+    for (unsigned i = port; i < n->n_sms; i += n->n_ports) busy += mem_unit_port_busy(&n->sm[i].mem, now);
+    for (unsigned i = port; i < n->n_sms; i += n->n_ports) n->sm[i].mem.port_users = busy > 1 ? busy : 1;
+  }
+}
 
 const struct fault *netlist_fault(const struct netlist *n)
 {

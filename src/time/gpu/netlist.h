@@ -15,6 +15,7 @@ enum { SERIAL_COMMIT, SERIAL_DISPATCHER, SERIAL__N };
 struct netlist {
   struct arena arena;
   unsigned n_sms, n_partitions;
+  unsigned n_ports; /* of SMs into the crossbar */
   struct sm *sm;
   struct sm_node *node; /* an SM and its side of the crossbar */
   struct xbar xbar;
@@ -36,6 +37,9 @@ void netlist_emulate_hazards(struct netlist *, const struct params *);
 
 /* A kernel starts on the memory side: counters to zero; L2 lines stay. */
 void netlist_start_memory(struct netlist *, struct gmem *image);
+
+/* Between windows: SMs of one port that are both busy there take turns in the next window. */
+void netlist_share_ports(struct netlist *, picos now);
 
 /* The guest fault of the window, in order of SM, then of partition, so that the host's threads do not
  * choose; NULL: none. */

@@ -11,6 +11,7 @@ void l1_init(struct l1 *c, struct arena *a, const struct params *p)
   c->perfect = p->l1_perfect;
   c->mixed = p->l1_set_hash == L1_SET_HASH_MIXED;
   tags_init(&c->tags, a, p->l1_sets, p->l1_data_max / (LINE_BYTES * p->l1_sets));
+  c->words = ARENA_ARRAY(a, uint32_t, (size_t)c->tags.n_sets * c->tags.max_ways);
   c->miss = ARENA_ARRAY(a, struct l1_miss, c->n_miss);
   c->waiter = ARENA_ARRAY(a, struct l1_waiter, c->n_waiters);
   c->n_buckets = 256;
@@ -91,7 +92,15 @@ static void add_waiter(struct l1 *c, struct l1_miss *m, uint32_t txn, unsigned s
   m->waiters = i;
 }
 
-struct l1_access l1_load(struct l1 *c, uint64_t line, unsigned sectors, uint32_t txn)
+/* Sectors that are valid or of which all wanted words were stored. */
+static unsigned known(const struct l1 *c, struct tag_at at, uint32_t words)
+{
+  uint32_t stored = c->words[tags_index(&c->tags, at)];
+  unsigned valid = tags_state(&c->tags, at)->sectors;
+  return stored ? valid | whole_sectors(0xf, stored | ~words) : valid;
+}
+
+struct l1_access l1_load(struct l1 *c, uint64_t line, unsigned sectors, uint32_t words, uint32_t txn)
 {
   struct l1_access r = {0};
   if (c->perfect) {
@@ -100,7 +109,7 @@ struct l1_access l1_load(struct l1 *c, uint64_t line, unsigned sectors, uint32_t
   }
   struct tag_at at = tags_find(&c->tags, set_of(c, line), line);
   if (at.way != TAGS_NONE) {
-    r.hit = (uint8_t)(tags_state(&c->tags, at)->sectors & sectors);
+    r.hit = (uint8_t)(known(c, at, words) & sectors);
     tags_use(&c->tags, at);
   }
   unsigned need = sectors & ~(unsigned)r.hit;
@@ -114,21 +123,31 @@ struct l1_access l1_load(struct l1 *c, uint64_t line, unsigned sectors, uint32_t
   return r;
 }
 
-static void make_valid(struct l1 *c, uint64_t line, unsigned sectors)
+/* The line's place, the youngest of its set now. */
+static struct tag_at place(struct l1 *c, uint64_t line)
 {
   struct tag_at at = tags_find(&c->tags, set_of(c, line), line);
   if (at.way == TAGS_NONE) {
     at = tags_oldest(&c->tags, at.set);
     tags_replace(&c->tags, at, line);
+    c->words[tags_index(&c->tags, at)] = 0;
   }
   tags_use(&c->tags, at);
-  tags_fill(&c->tags, at, sectors);
+  return at;
+}
+
+void l1_store(struct l1 *c, uint64_t line, uint32_t words)
+{
+  if (c->perfect) return;
+  struct tag_at at = place(c, line);
+  uint32_t *stored = &c->words[tags_index(&c->tags, at)];
+  *stored |= words;
 }
 
 void l1_fill(struct l1 *c, uint64_t line, unsigned sectors, void (*done)(void *ctx, uint32_t txn),
              void *ctx)
 {
-  make_valid(c, line, sectors);
+  tags_fill(&c->tags, place(c, line), sectors);
   struct l1_miss *m = find_miss(c, line);
   BUG_ON(!m);
   m->pending &= (uint8_t)~sectors;

@@ -3,8 +3,10 @@
  *
  *   params  l1.bytes (unified with shared memory; what the kernel's shared memory leaves is cache),
  *           l1.data_max, l1.sets, l1.set_hash, l1.mshr_entries, l1.mshr_merges, l1.perfect
- *   lines   128 bytes, 4 sectors of 32 bytes; LRU; write-through, no allocation on stores;
- *           allocated when a sector arrives
+ *   lines   128 bytes, 4 sectors of 32 bytes; LRU; allocated when a sector arrives or words are stored
+ *   stores  write-through, and kept without a fetch: the words stored are known, a load of others fetches
+ *           their sector (core model: allocate on miss, lazy fetch on read; Nsight Compute counts stores as
+ *           hits: 33.3 % of c = a + b on a cold RTX 3080 Ti)
  *   misses  one entry per line and its waiting transactions; a sector on its way is not requested
  *           twice
  */
@@ -33,6 +35,7 @@ struct l1_miss {
 
 struct l1 {
   struct tags tags;
+  uint32_t *words; /* [set][way]: words stored since the line came; all of valid sectors are known besides */
   bool perfect, mixed; /* l1.perfect; l1.set_hash */
   struct l1_miss *miss;
   struct l1_waiter *waiter;
@@ -60,9 +63,12 @@ struct l1_access {
   uint8_t hit, merged, missed; /* sector masks */
 };
 
-/* Loads `sectors` of `line` for a transaction. When hit is not all, the transaction is put on the
+/* Loads `words` in `sectors` of `line` for a transaction. When hit is not all, the transaction is put on the
  * waiting list of the line; `missed` must be requested. Needs l1_can_miss(1). */
-struct l1_access l1_load(struct l1 *, uint64_t line, unsigned sectors, uint32_t txn);
+struct l1_access l1_load(struct l1 *, uint64_t line, unsigned sectors, uint32_t words, uint32_t txn);
+
+/* Stores these words of `line`. */
+void l1_store(struct l1 *, uint64_t line, uint32_t words);
 
 /* A sector answer: makes the sectors valid, then calls done(ctx, txn) for every waiting transaction
  * whose line is complete. */

@@ -67,6 +67,12 @@ static uint32_t power_of_two(uint32_t least)
   return n;
 }
 
+/* Of a port of the slice's array. */
+static uint64_t femtos_per_byte(const struct params *p)
+{
+  return params_l2_clock_ps(p) * 1000 * p->l2_slices / p->l2_bytes_per_cycle;
+}
+
 void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, unsigned id,
                    unsigned index, struct l2_ports ports)
 {
@@ -87,7 +93,8 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
       .link = p->l2_partitions > 1 ? &ports.xbar->link[id] : NULL,
       .atomic_interval = p->l2_atomic_interval * cycle,
       .atomic_latency = p->l2_atomic_cycles * cycle,
-      .femtos_per_byte = cycle * 1000 * p->l2_slices / p->l2_bytes_per_cycle,
+      .read.femtos_per_byte = femtos_per_byte(p),
+      .write.femtos_per_byte = femtos_per_byte(p),
   };
   QUEUE_INIT(&s->in, a, struct mem_req, power_of_two(p->l2_queue));
   tags_init(&s->tags, a, sets_of_slice(p), p->l2_ways);
@@ -382,11 +389,12 @@ void l2_slice_fill(struct l2_slice *s, uint64_t line, unsigned sectors, picos no
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* The slice is held for at least a cycle. */
-static void hold(struct l2_slice *s, picos now, unsigned sectors)
+/* The request passes the tags `passes` times and moves that many sectors through the ports of the array. */
+static void hold(struct l2_slice *s, picos now, unsigned passes, unsigned read, unsigned written)
 {
-  picos data = sectors * SECTOR_BYTES * s->femtos_per_byte / 1000;
-  s->free_at = now + (data > s->cycle ? data : s->cycle);
+  s->free_at = now + passes * s->cycle;
+  server_take(&s->read, now, read * SECTOR_BYTES);
+  server_take(&s->write, now, written * SECTOR_BYTES);
 }
 
 static bool perform(struct l2_slice *s, const struct mem_req *r, picos now, struct fault *f)
@@ -466,7 +474,7 @@ static bool take_read(struct l2_slice *s, const struct mem_req *r, picos now)
   }
   t->l2_read_sectors += count_sectors(r->sectors);
   t->l2_hit_sectors += count_sectors(hit);
-  hold(s, now, count_sectors(hit));
+  hold(s, now, 1, count_sectors(hit), 0);
   if (at.way != TAGS_NONE) tags_use(&s->tags, at);
   if (!need) complete(s, at, r, now, false);
   return true;
@@ -480,7 +488,7 @@ static void take_peer(struct l2_slice *s, picos now)
   unsigned hit = hits(s, &r, &at), need = r.sectors & ~hit;
   xbar_lane_pop(&s->link->requests);
   s->stats.l2_peer_hit_sectors += count_sectors(hit);
-  hold(s, now, count_sectors(hit));
+  hold(s, now, 1, count_sectors(hit), 0);
   if (at.way != TAGS_NONE) tags_use(&s->tags, at);
   if (need)
     miss(s, find_miss(s, r.local), &r, need, true, now);
@@ -535,7 +543,8 @@ static bool take_write(struct l2_slice *s, const struct mem_req *r, picos now)
   *(r->kind == REQ_WRITE ? &s->stats.l2_write_sectors : &s->stats.l2_strong_write_sectors) +=
       sectors;
   if (r->kind != REQ_WRITE) s->stats.strong_store_sectors += sectors;
-  hold(s, now, 2 * sectors - count_sectors(whole_sectors(r->sectors, r->words)));
+  unsigned partial = sectors - count_sectors(whole_sectors(r->sectors, r->words));
+  hold(s, now, partial ? 2 : 1, partial, sectors);
   answer(s, r, now, false, 0);
   return true;
 }
@@ -560,17 +569,46 @@ static void leave_queue(struct l2_slice *s, picos now)
   req_queue_pop(&s->in);
 }
 
+static bool is_write(const struct mem_req *r)
+{
+  return r->kind == REQ_WRITE || (r->kind == REQ_STRONG && r->op == MEM_STORE);
+}
+
 static bool take_request(struct l2_slice *s, picos now, struct fault *f)
 {
   l2_slice_accept(s, now);
   const struct mem_req *r = req_queue_front(&s->in);
-  bool write = r->kind == REQ_WRITE || (r->kind == REQ_STRONG && r->op == MEM_STORE);
-  if (!(write ? take_write(s, r, now) : take_read(s, r, now))) return true;
+  if (!(is_write(r) ? take_write(s, r, now) : take_read(s, r, now))) return true;
   s->stats.requests++;
   s->stats.op_sectors[mem_req_op(r->kind, r->op)] += count_sectors(r->sectors);
   bool ok = perform(s, r, now, f);
   leave_queue(s, now);
   return ok;
+}
+
+static picos port_free(const struct server *port)
+{
+  return port->free_at_fs / 1000;
+}
+
+/* The same of the other partition's first request. */
+static picos peer_ready(const struct l2_slice *s)
+{
+  picos arrive = xbar_lane_front(&s->link->requests)->arrive;
+  return later(arrive, later(s->free_at, port_free(&s->read)));
+}
+
+/* Time from which the first request can be taken: it has arrived, and tags and its ports of the array are free. */
+static picos first_ready(const struct l2_slice *s)
+{
+  const struct mem_req *r = req_queue_front((struct req_queue *)&s->in);
+  picos ready = r ? r->arrive : xbar_ready(s->ports.xbar, s->id);
+  if (ready == TIME_NEVER) return ready;
+  if (!r) r = xbar_front(s->ports.xbar, s->id);
+  bool write = is_write(r), read = !write || whole_sectors(r->sectors, r->words) != r->sectors;
+  ready = later(ready, s->free_at);
+  if (read) ready = later(ready, port_free(&s->read));
+  return write ? later(ready, port_free(&s->write)) : ready;
 }
 
 static void note_next(struct l2_slice *s)
@@ -579,11 +617,9 @@ static void note_next(struct l2_slice *s)
   if (s->link) {
     if (s->link->fills.n) s->next = earlier(s->next, xbar_lane_front(&s->link->fills)->arrive);
     if (s->link->requests.n)
-      s->next = earlier(s->next, later(xbar_lane_front(&s->link->requests)->arrive, s->free_at));
+      s->next = earlier(s->next, peer_ready(s));
   }
-  if (s->blocked) return;
-  picos ready = s->in.n ? req_queue_front(&s->in)->arrive : xbar_ready(s->ports.xbar, s->id);
-  if (ready != TIME_NEVER) s->next = earlier(s->next, later(ready, s->free_at));
+  if (!s->blocked) s->next = earlier(s->next, first_ready(s));
 }
 
 void l2_slice_look(struct l2_slice *s)
@@ -606,8 +642,7 @@ bool l2_slice_step(struct l2_slice *s, picos now, struct fault *f)
     take_link(s, now);
   else if (s->n_atomics && s->atomic[s->atomic_head].at <= now)
     atomic_done(s, now);
-  else if (s->link && s->link->requests.n && s->free_at <= now &&
-           xbar_lane_front(&s->link->requests)->arrive <= now)
+  else if (s->link && s->link->requests.n && peer_ready(s) <= now)
     take_peer(s, now);
   else
     ok = take_request(s, now, f);

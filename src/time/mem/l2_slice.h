@@ -9,10 +9,10 @@
  *            get 4 bytes each cause 2.0 MB of DRAM traffic)
  *   misses   one entry per line on its way, with the requests that wait for it; a sector on its
  *            way is merged, not requested twice, and valid when DRAM has answered
- *   time     a request holds the slice for one cycle or for its hit or written bytes at the slice's
- *            share of l2.bytes_per_cycle; a sector written in part passes the array twice, to be read and
- *            written; its reply leaves a fixed latency after its sectors are
- * there
+ *   time     a request passes the tags in a cycle. The array has a port to read and one to write, each with the slice's
+ *            share of l2.bytes_per_cycle: sectors that hit are read, those stored are written, and of those
+ *            stored in part both, for which the request passes the tags twice. The first request waits until
+ *            tags and its ports are free. Its reply leaves a fixed latency after its sectors are there
  *   atomics  performed in request order; their sectors pass a unit that takes one per
  *            l2.atomic_interval and adds l2.atomic_cycles
  *   stalls   the first request waits, and the ones behind it, while there is no free miss entry, no
@@ -84,7 +84,6 @@ struct l2_slice {
   unsigned merges;
   uint32_t set_run; /* lines that fill the sets in order; 0: l2.set_rounds_x2 is 0 */
   picos cycle, latency, far_latency, atomic_interval, atomic_latency;
-  uint64_t femtos_per_byte;
   /* state */
   struct tags tags;
   uint8_t *copied; /* [set][way], two partitions: sectors the other one may hold; else NULL */
@@ -99,7 +98,8 @@ struct l2_slice {
   uint8_t blocked; /* enum l2_block: what the first request waits for */
   const struct dram *blocked_by;
   picos next;    /* time of the next event of its own, TIME_NEVER: waits for others */
-  picos free_at; /* takes the next request from then on */
+  picos free_at; /* the tags take the next request from then on */
+  struct server read, write; /* ports of the data array */
   struct req_queue in; /* requests that have passed the port; arrive: when */
   unsigned queue;      /* most of them */
   picos room_at;       /* the queue is not full since then */

@@ -24,6 +24,14 @@ static uint32_t words_within(unsigned from, unsigned to)
   return first < end ? (uint32_t)(bits_ones(end) & ~bits_ones(first)) : 0;
 }
 
+/* What a lane stores whole, or what a load of its bytes needs. */
+static uint32_t words_of(const struct mem_effect *m, unsigned from)
+{
+  unsigned first = from / WORD_BYTES, bytes = m->bytes;
+  if (m->op == MEM_STORE || bytes >= WORD_BYTES) return words_within(from, from + bytes);
+  return (uint32_t)1 << first;
+}
+
 /* An access of at most 16 aligned bytes lies in one sector. */
 static unsigned sector_of(uint64_t addr)
 {
@@ -69,8 +77,7 @@ bool coalesce_global(struct txn *t)
   }
   for (lane_mask m = t->access->mem.lanes; m; m &= m - 1) {
     uint64_t addr = t->access->mem.addr[bits_first(m)];
-    unsigned at = (unsigned)(addr % LINE_BYTES);
-    add(t, addr / LINE_BYTES, sector_of(addr))->words |= words_within(at, at + t->access->mem.bytes);
+    add(t, addr / LINE_BYTES, sector_of(addr))->words |= words_of(&t->access->mem, (unsigned)(addr % LINE_BYTES));
   }
   if (t->access->mem.op == MEM_STORE && t->access->mem.bytes < WORD_BYTES) add_narrow_words(t);
   return false;
@@ -82,7 +89,7 @@ void coalesce_texels(struct txn *t)
   for (lane_mask m = t->access->mem.lanes; m; m &= m - 1) {
     for (unsigned k = 0; k < t->access->mem.n_texels; k++) {
       uint64_t addr = t->access->mem.texel[k][bits_first(m)];
-      if (addr) add(t, addr / LINE_BYTES, sector_of(addr));
+      if (addr) add(t, addr / LINE_BYTES, sector_of(addr))->words = UINT32_MAX; /* of whatever width */
     }
   }
 }

@@ -14,6 +14,7 @@ void mem_unit_init(struct mem_unit *u, struct arena *a, const struct params *p, 
   u->request_time = params_request_ps(p);
   u->request_bytes = p->noc_sm_request_bytes;
   u->port_queue = p->noc_sm_queue;
+  u->port_users = 1;
   u->write_cycles = p->mem_write_cycles;
   u->period = params_clock_ps(p);
   u->sm = sm;
@@ -222,12 +223,19 @@ static void results_cycle(struct mem_unit *u, uint64_t now)
   }
 }
 
+/* A message without data takes a cycle, one with data as long as they need: its head goes beside them. */
+static unsigned port_cycles(const struct mem_unit *u, enum req_kind kind, unsigned sectors)
+{
+  unsigned payload = kind == REQ_READ ? 0 : count_sectors(sectors) * SECTOR_BYTES;
+  unsigned cycles = (payload + u->request_bytes - 1) / u->request_bytes;
+  return cycles ? cycles : 1;
+}
+
 static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn_line l,
                  uint64_t now)
 {
-  unsigned payload = kind == REQ_READ ? 0 : count_sectors(l.sectors) * SECTOR_BYTES;
   uint64_t at = now > u->port_free_at ? now : u->port_free_at;
-  u->port_free_at = at + 1 + (payload + u->request_bytes - 1) / u->request_bytes;
+  u->port_free_at = at + u->port_users * port_cycles(u, kind, l.sectors);
   if (kind != REQ_SERVICE && !(l.line & TXN_LOCAL_LINE))
     at = tlb_translate(&u->tlb, l.line, at, u->stats);
   req_queue_push(&u->out, (struct mem_req){
@@ -254,7 +262,7 @@ static void load_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t 
 {
   for (unsigned i = 0; i < t->n_lines; i++) {
     struct txn_line l = t->line[i];
-    struct l1_access r = l1_load(&u->l1, l.line, l.sectors, id);
+    struct l1_access r = l1_load(&u->l1, l.line, l.sectors, l.words, id);
     u->stats->l1_read_sectors += count_sectors(l.sectors);
     u->stats->class_sectors[t->mem_class] += count_sectors(l.sectors);
     u->stats->class_hits[t->mem_class] += count_sectors(r.hit) + count_sectors(r.merged);
@@ -272,6 +280,7 @@ static void store_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t
   for (unsigned i = 0; i < t->n_lines; i++) {
     u->stats->l1_write_sectors += count_sectors(t->line[i].sectors);
     u->stats->class_sectors[t->mem_class] += count_sectors(t->line[i].sectors);
+    l1_store(&u->l1, t->line[i].line, t->line[i].words);
     send(u, id, REQ_WRITE, t->line[i], now);
   }
   t->waiting = t->n_lines;

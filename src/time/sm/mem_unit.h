@@ -66,6 +66,7 @@ struct mem_unit {
   uint64_t next_at;      /* nothing to do before this cycle */
   uint64_t free_at;      /* accepts the next instruction from this cycle on */
   uint64_t port_free_at; /* request port to the interconnect */
+  unsigned port_users;   /* SMs that take turns at it in this window (netlist_share_ports) */
   unsigned next_client;  /* round robin */
   uint32_t queued;       /* bit per sub-core: there are transactions in its queue */
   uint32_t outstanding;  /* requests not answered */
@@ -91,6 +92,12 @@ void mem_unit_init(struct mem_unit *, struct arena *, const struct params *, uns
 bool mem_unit_strong_pending(const struct mem_unit *, const struct txn *);
 /* A transaction of kind TXN_STRONG issued: later weak accesses to its lines queue behind it. */
 void mem_unit_note_strong(struct mem_unit *, const struct txn *);
+
+/* Has the port work beyond `now`? */
+static inline bool mem_unit_port_busy(const struct mem_unit *u, picos now)
+{
+  return u->port_free_at * u->period > now;
+}
 
 /* Replies came, for cycle `at`. */
 static inline void mem_unit_wake(struct mem_unit *u, uint64_t at)

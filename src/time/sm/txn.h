@@ -30,7 +30,7 @@ struct txn_line {
   uint64_t line;
   uint8_t sectors;
   uint8_t atomics; /* lanes that update it (coalesce_atomics) */
-  uint32_t words;  /* stores: 4-byte words of which every byte is written */
+  uint32_t words;  /* 4-byte words: of a store those it writes whole, of a load those it touches */
 };
 
 /* What a step leaves for the memory side, or needs when its answer comes. */
