@@ -130,6 +130,26 @@ static void stream_buffer_serves_its_head_only(void **state)
   arena_free(&r.a);
 }
 
+/* Lines of a stream that a jump has dropped do not stand in its way, but for the one on the link: all in L1, a line
+ * arrives l1i.latency after its request and l1i.line_interval after another. */
+static void dropped_lines_make_room(void **state)
+{
+  (void)state;
+  struct caches r;
+  build(&r);
+  init(&r);
+  const unsigned latency = r.p.l1i_latency, interval = r.p.l1i_line_interval;
+  enum { AT = 100000, FAR = 40, FARTHER = 60 };
+  stream(&r, 80, 0);
+  l0i_start(&r.l0i); /* L0 empty, L1 warm */
+  assert_int_equal(l0i_fetch(&r.l0i, 0, AT), AT + latency);
+  assert_int_equal(l0i_fetch(&r.l0i, FAR * LINE, AT + 1), AT + latency + interval); /* behind line 0 */
+  /* Some lines behind FAR have come, one is under way. */
+  uint64_t later = AT + latency + 3 * interval;
+  assert_int_equal(l0i_fetch(&r.l0i, FARTHER * LINE, later), later + latency);
+  arena_free(&r.a);
+}
+
 static void perfect(void **state)
 {
   (void)state;
@@ -195,6 +215,7 @@ int main(void)
       cmocka_unit_test(larger_than_l1),
       cmocka_unit_test(prefetch_depth),
       cmocka_unit_test(stream_buffer_serves_its_head_only),
+      cmocka_unit_test(dropped_lines_make_room),
       cmocka_unit_test(perfect),
       cmocka_unit_test(constant_caches_are_separate),
       cmocka_unit_test(constant_miss_switches_after_four_cycles),

@@ -60,13 +60,23 @@ static void prefetch(struct l0i *c, uint64_t now)
   }
 }
 
-static void restart_stream(struct l0i *c, uint64_t line, uint64_t now)
+/* Lines of the stream that have not set out for L0 make room for others. */
+static void drop_stream(struct l0i *c, uint64_t now)
 {
-  if (!c->stream_lines || c->stream_next == line) return;
-  if (c->stream_n && c->stream[c->stream_head].line == line) return;
+  for (unsigned i = 0; i < c->stream_n; i++) {
+    uint64_t arrive = c->stream[(c->stream_head + i) % L0I_STREAM_MAX].valid_at;
+    if (arrive <= now + c->l1i->line_interval) continue;
+    l1i_forget(c->l1i, c->client, arrive);
+    break;
+  }
   c->stream_n = 0;
-  c->stream_next = line;
-  prefetch(c, now);
+  c->stream_next = 0;
+}
+
+/* A line behind which the stream goes on anyway. */
+static bool follows_stream(const struct l0i *c, uint64_t line)
+{
+  return c->stream_next == line || (c->stream_n && c->stream[c->stream_head].line == line);
 }
 
 static struct l0i_way *miss(struct l0i *c, uint64_t line, uint64_t now)
@@ -78,8 +88,13 @@ static struct l0i_way *miss(struct l0i *c, uint64_t line, uint64_t now)
     prefetch(c, now);
     return w;
   }
+  bool restart = c->stream_lines && !follows_stream(c, line + 1);
+  if (restart) drop_stream(c, now);
   struct l0i_way *w = fill(c, line, l1i_request(c->l1i, line, c->client, now));
-  restart_stream(c, line + 1, now);
+  if (restart) {
+    c->stream_next = line + 1;
+    prefetch(c, now);
+  }
   return w;
 }
 

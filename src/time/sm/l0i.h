@@ -5,7 +5,8 @@
  *   rule    a miss in L0 that also misses the head of the stream buffer restarts the buffer at the
  *           next line; a hit on the head moves that line into L0 and the buffer requests one more.
  *           Lines in the buffer enter L0 only on demand. A restart at the line the buffer would
- *           request anyway is ignored.
+ *           request anyway is ignored. Lines of a stream that is dropped do not hold up the miss that
+ *           dropped it, unless they are on the link already.
  *   Times are computed when a line is requested. Emptied when a kernel starts.
  */
 #ifndef WS_TIME_SM_L0I_H

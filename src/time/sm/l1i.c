@@ -55,3 +55,9 @@ uint64_t l1i_request(struct l1i *c, uint64_t line, unsigned client, uint64_t now
   c->stream_at[client] = arrive;
   return arrive;
 }
+
+void l1i_forget(struct l1i *c, unsigned client, uint64_t arrive)
+{
+  uint64_t free_at = arrive - c->line_interval;
+  if (free_at < c->stream_at[client]) c->stream_at[client] = free_at;
+}

@@ -42,6 +42,9 @@ void l1i_start(struct l1i *);
  * `client`; returns the cycle from which L0 has it. */
 uint64_t l1i_request(struct l1i *, uint64_t line, unsigned client, uint64_t now);
 
+/* Nobody wants the lines any more that would have arrived at the L0 of `client` in cycle `arrive` and later. */
+void l1i_forget(struct l1i *, unsigned client, uint64_t arrive);
+
 static inline uint64_t l1i_const_line(unsigned bank, uint32_t offset)
 {
   return (uint64_t)1 << 60 | (uint64_t)bank << 40 | offset / L1I_LINE;
