@@ -3,9 +3,9 @@
 # host threads. A case passes when the exit status is 0 (results match the CPU reference) and, for
 # two threads, when the JSON is byte-identical to that of one thread.
 #
-#   tests/run.sh [--quick] [--tap] [KERNEL...]
+#   tests/run.sh [--quick | --emulate] [--tap] [KERNEL...]
 #
-# --quick: function-only, sm_86. --tap (or CMOCKA_MESSAGE_OUTPUT=TAP): print passing cases, too.
+# --quick: function-only, sm_86. --emulate: with the values silicon gives when control bits are wrong, instead (docs/blocks/emulate.md). --tap (or CMOCKA_MESSAGE_OUTPUT=TAP): print passing cases, too.
 # BIN names the program (build/warpstep), JOBS the number of runs at a time (2), LIMIT the seconds one
 # run may take (300). `make refs` must have run.
 set -u
@@ -13,14 +13,15 @@ cd "$(dirname "$0")/.." || exit 2
 
 export BIN=${BIN:-build/warpstep} LIMIT=${LIMIT:-300}
 jobs=${JOBS:-2}
-quick='' tap=''
+quick='' emulate='' tap=''
 [ "${CMOCKA_MESSAGE_OUTPUT:-}" = TAP ] && tap=1
 while [ $# -gt 0 ]; do
   case $1 in
   --quick) quick=1 ;;
+  --emulate) emulate=1 ;;
   --tap) tap=1 ;;
   -*)
-    echo "usage: tests/run.sh [--quick] [--tap] [KERNEL...]" >&2
+    echo "usage: tests/run.sh [--quick | --emulate] [--tap] [KERNEL...]" >&2
     exit 2
     ;;
   *) break ;;
@@ -34,7 +35,7 @@ fi
 
 out=$(mktemp -d) || exit 2
 trap 'rm -rf "$out"' EXIT
-export OUT=$out QUICK=$quick
+export OUT=$out QUICK=$quick EMULATE=$emulate
 
 # verdict NAME STATUS LOG [REASON]: one line for one case.
 verdict() {
@@ -66,6 +67,11 @@ run_case() {
       >"$base.$mode.log" 2>&1
     status=$?
   }
+  if [ -n "$EMULATE" ]; then
+    run_mode emulate --threads 1 --hazards emulate
+    verdict "$name sm_$sm emulate" "$status" "$base.emulate.log"
+    return
+  fi
   run_mode functional --functional
   verdict "$name sm_$sm functional" "$status" "$base.functional.log"
   [ -n "$QUICK" ] && return
