@@ -4,8 +4,6 @@
 
 #include "base/bug.h"
 
-enum { INST_BYTES = 16 };
-
 /* Code to look at: functions, from their first instruction to the jump to itself with which the compiler ends
  * each. */
 struct walk {
@@ -19,7 +17,7 @@ struct walk {
 
 static void add_start(struct walk *k, uint64_t pc)
 {
-  uint64_t i = (pc - k->l->code_base) / INST_BYTES;
+  uint64_t i = (pc - k->l->code_base) / FUNC_INST_BYTES;
   if (i < k->n && !k->seen[i]) k->start[k->n_start++] = i;
 }
 
@@ -67,7 +65,7 @@ static bool is_direct_jump(const struct uop *u)
 static uint64_t target_of(const struct uop *u, uint64_t pc)
 {
   bool relative = u->s->sem == SEM_BRA || u->s->sem == SEM_CALL_REL;
-  return (uint64_t)u->s->offset + (relative ? pc + INST_BYTES : 0);
+  return (uint64_t)u->s->offset + (relative ? pc + FUNC_INST_BYTES : 0);
 }
 
 /* False: an instruction tells the order. */
@@ -75,7 +73,7 @@ static bool look_at_function(struct walk *k, uint64_t i)
 {
   for (; i < k->n && !k->seen[i]; i++) {
     const struct uop *u = &k->l->uop[i];
-    uint64_t pc = k->l->code_base + i * INST_BYTES;
+    uint64_t pc = k->l->code_base + i * FUNC_INST_BYTES;
     k->seen[i] = true;
     if (tells_order(k, u)) return false;
     if (!is_direct_jump(u)) continue;
@@ -88,7 +86,7 @@ static bool look_at_function(struct walk *k, uint64_t i)
 
 bool func_ctas_independent(const struct func_launch *l)
 {
-  struct walk k = {.l = l, .n = l->code_bytes / INST_BYTES, .reduction = -1};
+  struct walk k = {.l = l, .n = l->code_bytes / FUNC_INST_BYTES, .reduction = -1};
   k.seen = calloc(k.n, sizeof *k.seen);
   k.start = calloc(k.n + 1, sizeof *k.start); /* each instruction adds one at most, and the entry */
   BUG_ON(!k.seen || !k.start);

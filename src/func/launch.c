@@ -16,7 +16,7 @@
 #include "func/prepare.h"
 #include "isa/hazard_role.h"
 
-enum { MAX_CTA_THREADS = 1024, SHARED_GRANULE = 128, FUNC_INST_SHIFT = 4 };
+enum { MAX_CTA_THREADS = 1024, SHARED_GRANULE = 128 };
 
 static size_t align_up(size_t n, size_t to)
 {
@@ -65,13 +65,7 @@ static void warp_begin(struct func_cta *c, const struct cta_layout *at, unsigned
   w->local = mem + at->local + i * (size_t)LANES * l->source.local_bytes;
   unsigned left = l->source.threads_per_cta - i * LANES;
   w->lanes_present = w->mactive = left >= LANES ? FULL_MASK : (1u << left) - 1;
-  const uint32_t *b = l->p.block;
-  for (unsigned k = 0; k < LANES; k++) {
-    uint32_t t = i * LANES + k;
-    w->tid[0][k] = t % b[0];
-    w->tid[1][k] = t / b[0] % b[1];
-    w->tid[2][k] = t / b[0] / b[1];
-  }
+  w->tid = (const uint32_t (*)[LANES])l->tid[i];
   paths_init(w, l->p.entry_pc);
 }
 
@@ -116,24 +110,9 @@ static bool bad_pc(struct func_warp *w, struct effect *e, uint64_t pc, struct fa
                     "no instruction at this address");
 }
 
-/* Reads the guard of the path's instruction. */
-static inline const struct uop *step_head(struct func_warp *w, struct step_path *p, uint64_t off,
-                                          struct effect *e)
-{
-  const struct uop *u = &w->launch->uop[off >> FUNC_INST_SHIFT];
-  e->inst = u->t;
-  e->pc = p->pc;
-  e->active = p->mask;
-  e->exec = (uint32_t)p->mask & (w->pred[u->guard] ^ u->guard_xor);
-  e->flags = 0;
-  e->priv = (void *)(uintptr_t)u;
-  p->yielded = false;
-  return u;
-}
-
 /* Everything but the guard. Some operations move the path themselves, run whatever their guard, or
  * are uniform. */
-static bool step_rest(struct func_warp *w, const struct uop *u, struct effect *e, struct fault *f)
+bool func_step_rest(struct func_warp *w, const struct uop *u, struct effect *e, struct fault *f)
 {
   uint32_t exec = (uint32_t)e->exec;
   if (u->flags & UOP_CONTROL) {
@@ -155,14 +134,7 @@ bool func_step(struct step_warp *sw, unsigned path, struct effect *e, struct fau
   if (__builtin_expect(off >= l->code_bytes || (off & ((1u << FUNC_INST_SHIFT) - 1)), 0)) {
     return bad_pc(w, e, p->pc, f);
   }
-  const struct uop *u = step_head(w, p, off, e);
-  uint32_t exec = (uint32_t)e->exec;
-  if (__builtin_expect(u->flags & (UOP_CONTROL | UOP_ALWAYS | UOP_UNIFORM), 0)) {
-    if (!(u->flags & UOP_CONTROL)) p->pc += 1u << FUNC_INST_SHIFT;
-    return step_rest(w, u, e, f);
-  }
-  p->pc += 1u << FUNC_INST_SHIFT;
-  return exec ? u->fn(w, u, exec, e, f) : true;
+  return func_step_uop(w, p, &l->uop[off >> FUNC_INST_SHIFT], e, f);
 }
 
 static bool func_begin(struct step_warp *sw, unsigned path, struct effect *e)
@@ -170,7 +142,8 @@ static bool func_begin(struct step_warp *sw, unsigned path, struct effect *e)
   struct func_warp *w = (struct func_warp *)sw;
   struct step_path *p = &sw->paths.p[path];
   w->cur = (uint8_t)path;
-  const struct uop *u = step_head(w, p, p->pc - w->launch->code_base, e);
+  const struct uop *u = &w->launch->uop[(p->pc - w->launch->code_base) >> FUNC_INST_SHIFT];
+  func_step_head(w, p, u, e);
   if (u->flags & UOP_CONTROL) return false;
   p->pc += 1u << FUNC_INST_SHIFT;
   return true;
@@ -178,7 +151,7 @@ static bool func_begin(struct step_warp *sw, unsigned path, struct effect *e)
 
 static bool func_execute(struct step_warp *sw, struct effect *e, struct fault *f)
 {
-  return step_rest((struct func_warp *)sw, e->priv, e, f);
+  return func_step_rest((struct func_warp *)sw, e->priv, e, f);
 }
 
 /* Registers outside the kernel's have no rows; the instruction that names them faults. */
@@ -310,6 +283,19 @@ static void source_init(struct func_launch *l)
   memcpy(l->source.block, p->block, sizeof p->block);
 }
 
+static void number_threads(struct func_launch *l)
+{
+  const uint32_t *b = l->p.block;
+  unsigned warps = l->source.warps_per_cta;
+  l->tid = arena_array(&l->arena, warps, sizeof *l->tid, ROW_BYTES);
+  for (uint32_t t = 0; t < warps * LANES; t++) {
+    uint32_t (*tid)[LANES] = l->tid[t / LANES];
+    tid[0][t % LANES] = t % b[0];
+    tid[1][t % LANES] = t / b[0] % b[1];
+    tid[2][t % LANES] = t / b[0] / b[1];
+  }
+}
+
 struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
 {
   if (!params_check(p, e)) return NULL;
@@ -324,6 +310,7 @@ struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
   if (l->n_regs > SASS_RZ) l->n_regs = SASS_RZ;
   l->shared_limit = (uint32_t)align_up(l->source.shared_bytes, SHARED_GRANULE);
   prepare_launch(l);
+  number_threads(l);
   l->cta_stride = cta_layout(l).total;
   size_t slots = (size_t)p->n_workers * p->slots_per_worker;
   l->cta_mem = arena_array(&l->arena, slots, l->cta_stride, ROW_BYTES);

@@ -5,6 +5,8 @@
 #include "base/arena.h"
 #include "func/uop.h"
 
+enum { FUNC_INST_SHIFT = 4, FUNC_INST_BYTES = 1 << FUNC_INST_SHIFT };
+
 /* Threads of a grid that synchronise through the device runtime. */
 struct func_grid_sync {
   uint64_t arrived; /* of this phase */
@@ -19,6 +21,7 @@ struct func_launch {
   struct uop *uop;        /* per instruction of the code space, same indices */
   uint64_t code_base, code_bytes;
   uint8_t *pool;          /* rows of BASE_POOL */
+  uint32_t (*tid)[3][LANES]; /* threadIdx of the lanes of each warp of a CTA */
   unsigned n_regs;        /* register rows per warp, sink rows not counted */
   unsigned n_uregs;       /* rows of uniform registers that its instructions write */
   uint32_t shared_limit;  /* addressable shared bytes */
@@ -33,6 +36,33 @@ sem_picker sem_ctrl_handler, sem_mem_handler, sem_atom_handler, sem_sync_handler
 
 /* One step of a path; struct step_ops.step of every func warp. */
 bool func_step(struct step_warp *sw, unsigned path, struct effect *e, struct fault *f);
+/* Everything of a step but the guard. Some operations move the path themselves, run whatever their guard, or are
+ * uniform. */
+bool func_step_rest(struct func_warp *w, const struct uop *u, struct effect *e, struct fault *f);
+
+/* Reads the guard of the path's operation. */
+static inline void func_step_head(const struct func_warp *w, struct step_path *p, const struct uop *u,
+                                  struct effect *e)
+{
+  e->inst = u->t;
+  e->pc = p->pc;
+  e->active = p->mask;
+  e->exec = (uint32_t)p->mask & (w->pred[u->guard] ^ u->guard_xor);
+  e->flags = 0;
+  e->priv = (void *)(uintptr_t)u;
+  p->yielded = false;
+}
+
+/* A step of path p, which is w->cur, whose operation is known. */
+static inline bool func_step_uop(struct func_warp *w, struct step_path *p, const struct uop *u,
+                                 struct effect *e, struct fault *f)
+{
+  func_step_head(w, p, u, e);
+  if (!(u->flags & UOP_CONTROL)) p->pc += FUNC_INST_BYTES;
+  if (u->flags & (UOP_CONTROL | UOP_ALWAYS | UOP_UNIFORM)) return func_step_rest(w, u, e, f);
+  return e->exec ? u->fn(w, u, (uint32_t)e->exec, e, f) : true;
+}
+
 bool func_perform(struct step_warp *sw, struct effect *e, lane_mask lanes, struct gmem_view *v,
                   struct fault *f);
 void func_finish(struct step_warp *sw, struct effect *e);

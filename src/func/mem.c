@@ -27,7 +27,8 @@ void mem_prepare(const struct sass_inst *s, struct uop *u)
   if (ur) u->imm2 |= (uint32_t)s->ua << UR_SHIFT;
 }
 
-void mem_addr_global(const struct func_warp *w, const struct uop *u, uint64_t addr[LANES])
+void mem_addr_global(const struct func_warp *w, const struct uop *u, uint64_t addr[LANES],
+                     struct lane_shape *shape)
 {
   const uint32_t *a = row_src(w, u->a);
   uint64_t base = (uint64_t)(int64_t)(int32_t)u->imm;
@@ -36,17 +37,17 @@ void mem_addr_global(const struct func_warp *w, const struct uop *u, uint64_t ad
     base += lane_join(ur[0], ur[LANES]);
   }
   if (u->imm2 & ADDR_WIDE)
-    w->launch->ops->add_wide(addr, a, a + LANES, base);
+    w->launch->ops->add_wide(addr, shape, a, a + LANES, base);
   else
-    w->launch->ops->add_word(addr, a, base);
+    w->launch->ops->add_word(addr, shape, a, base);
 }
 
-void mem_addr_near(const struct func_warp *w, const struct uop *u, uint64_t addr[LANES])
+void mem_addr_near(const struct func_warp *w, const struct uop *u, struct mem_effect *me)
 {
   uint32_t base = u->imm;
   unsigned shift = u->imm2 >> STRIDE_SHIFT & 7;
   if (u->imm2 & ADDR_UR32) base += warp_ureg(w, u->imm2 >> UR_SHIFT & 0xff)[0];
-  w->launch->ops->add_near(addr, row_src(w, u->a), shift, base);
+  w->launch->ops->add_near(me->addr, &me->shape, row_src(w, u->a), shift, base);
 }
 
 /* Which window a generic address lies in. The windows are 4 GiB: the high word decides. */
@@ -92,7 +93,8 @@ bool mem_aligned(const struct func_warp *w, struct effect *e, uint32_t m, unsign
                  struct fault *f)
 {
   const uint64_t *addr = e->mem->addr;
-  if (align == 1 || !(w->launch->ops->any_bits(addr) & (align - 1))) return true;
+  if (align == 1) return true;
+  if (!(e->mem->shape.bits & (align - 1))) return true;
   for (; m; m &= m - 1) {
     unsigned i = bits_first(m);
     if (!(addr[i] & (align - 1))) continue;
@@ -121,6 +123,15 @@ uint8_t *mem_near(struct func_warp *w, const struct effect *e, enum mem_space sp
   return w->local + lane * w->launch->source.local_bytes + addr;
 }
 
+/* Lanes whose address is not in [first, first + last]. The ends of an even stride tell. */
+static uint32_t mem_outside(const struct func_warp *w, const struct mem_effect *me, uint64_t first,
+                            uint64_t last)
+{
+  const uint64_t *a = me->addr;
+  if (me->shape.even && a[0] - first <= last && a[LANES - 1] - first <= last) return 0;
+  return w->launch->ops->outside(a, first, last);
+}
+
 /* Shared and local memory are one block each. */
 static bool near_block(struct func_warp *w, const struct mem_effect *me, uint32_t lanes,
                        struct lane_block *b)
@@ -128,7 +139,7 @@ static bool near_block(struct func_warp *w, const struct mem_effect *me, uint32_
   bool shared = me->space == MEM_SHARED;
   uint64_t size = shared ? w->launch->shared_limit : w->launch->source.local_bytes;
   if ((!shared && me->space != MEM_LOCAL) || size < me->bytes) return false;
-  if (w->launch->ops->outside(me->addr, 0, size - me->bytes) & lanes) return false;
+  if (mem_outside(w, me, 0, size - me->bytes) & lanes) return false;
   *b = (struct lane_block){.base = shared ? w->cta->shared : w->local, .in = UINT64_MAX,
                            .apart = shared ? 0 : size, .lanes = lanes};
   if (!shared) w->cta->local_dirty = true;
@@ -146,7 +157,7 @@ static uint32_t settled(const struct mem_effect *me, uint32_t lanes, const struc
   return lanes;
 }
 
-bool mem_block(struct func_warp *w, const struct mem_effect *me, uint32_t lanes, bool even, bool write,
+bool mem_block(struct func_warp *w, const struct mem_effect *me, uint32_t lanes, bool write,
                const struct gmem_view *v, struct lane_block *b)
 {
   if (me->near_lanes) return false;
@@ -156,8 +167,7 @@ bool mem_block(struct func_warp *w, const struct mem_effect *me, uint32_t lanes,
   *b = (struct lane_block){.base = gmem_page(v->image, first, &in), .lanes = lanes};
   if (!b->base) return false;
   b->in = in;
-  if (!even || (first ^ me->addr[LANES - 1]) & ~in)
-    b->lanes &= ~w->launch->ops->outside(me->addr, first & ~in, in);
+  b->lanes &= ~mem_outside(w, me, first & ~in, in);
   if (v->log) b->lanes = settled(me, b->lanes, v);
   return b->lanes != 0;
 }
@@ -175,10 +185,5 @@ bool mem_unmapped(const struct func_warp *w, const struct effect *e, unsigned la
 
 void mem_commit(struct func_warp *w, const struct uop *u, struct effect *e, unsigned rows)
 {
-  uint32_t *d = row_dst(w, u->d);
-  uint32_t m = (uint32_t)e->exec;
-  for (unsigned k = 0; k < rows; k++, d += LANES) {
-    if (m == FULL_MASK) memcpy(d, mem_row(e->mem, k), ROW_BYTES);
-    else w->launch->ops->blend(d, mem_row(e->mem, k), m);
-  }
+  w->launch->ops->commit(row_dst(w, u->d), mem_row(e->mem, 0), rows, (uint32_t)e->exec);
 }

@@ -35,6 +35,7 @@ static inline struct mem_effect *mem_begin(struct effect *e, uint32_t m, enum me
   me->strong = strong;
   me->lanes = m;
   me->near_lanes = 0;
+  me->shape = (struct lane_shape){.bits = UINT64_MAX};
   e->flags |= EFF_MEM;
   return me;
 }
@@ -42,8 +43,9 @@ static inline struct mem_effect *mem_begin(struct effect *e, uint32_t m, enum me
 /* Address generation for all lanes (inactive lanes get meaningless values).
  * mem_addr_global: Ra (+1), uniform register, offset as the instruction says. mem_addr_near: 32-bit
  * address of shared or local memory. */
-void mem_addr_global(const struct func_warp *w, const struct uop *u, uint64_t addr[LANES]);
-void mem_addr_near(const struct func_warp *w, const struct uop *u, uint64_t addr[LANES]);
+void mem_addr_global(const struct func_warp *w, const struct uop *u, uint64_t addr[LANES],
+                     struct lane_shape *);
+void mem_addr_near(const struct func_warp *w, const struct uop *u, struct mem_effect *me);
 /* Sets up u->imm, imm2 for mem_addr_*; every picker of a memory instruction calls it. */
 void mem_prepare(const struct sass_inst *s, struct uop *u);
 
@@ -61,10 +63,9 @@ uint8_t *mem_near(struct func_warp *w, const struct effect *e, enum mem_space sp
 /* Space of lane i of a resolved effect; addr becomes space-local. */
 enum mem_space mem_lane_space(const struct func_warp *w, const struct mem_effect *me, unsigned lane,
                               uint64_t *addr);
-/* The memory that the first of `lanes`, and others of them, access; `even`: all 32 lanes do, at an even stride.
- * False: they must be looked at one by one (not mapped, out of range, in several spaces, writes are pending or
+/* The memory that the first of `lanes`, and others of them, access. False: they must be looked at one by one (not mapped, out of range, in several spaces, writes are pending or
  * must be logged). */
-bool mem_block(struct func_warp *w, const struct mem_effect *me, uint32_t lanes, bool even, bool write,
+bool mem_block(struct func_warp *w, const struct mem_effect *me, uint32_t lanes, bool write,
                const struct gmem_view *v, struct lane_block *b);
 /* The unmapped-address fault of lane i; false. */
 bool mem_unmapped(const struct func_warp *w, const struct effect *e, unsigned lane, uint64_t addr,

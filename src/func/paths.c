@@ -223,8 +223,6 @@ static void flag_blocked(const struct func_warp *w, uint32_t m, struct effect *e
 
 void paths_init(struct func_warp *w, uint64_t pc)
 {
-  memset(w->breg, 0, sizeof w->breg);
-  w->step.paths.n = 0;
   append(w, pc, w->mactive, PATH_READY, 0);
   w->step.paths.n_ready = 1;
 }

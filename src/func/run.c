@@ -18,7 +18,7 @@
 
 /* CLOCK_STEP: there is no clock here, it only must move on; with more than one cycle an instruction, kernels that
  * wait for a time do not take ages. */
-enum { INST_BYTES = 16, SLICE_STEPS = 4096, REPORT_LINES = 48, POLL_INSTS = 1 << 20, CLOCK_STEP = 32 };
+enum { SLICE_STEPS = 4096, REPORT_LINES = 48, POLL_INSTS = 1 << 20, CLOCK_STEP = 32 };
 /* Warp instructions before other threads help: less is done before they are up. */
 enum { HELP_AFTER = 1 << 16 };
 
@@ -105,59 +105,59 @@ static void add_up(const struct runner *r, struct func_stats *sum)
   }
 }
 
-/* Number of the path's next instruction; n_insts when there is none at its pc. */
-static uint64_t next_inst(const struct runner *r, const struct step_path *p)
+/* Runs the operations from u = number i on, at most *budget, that only touch registers. */
+static void run_straight(struct runner *r, struct func_warp *w, struct step_path *p, uint64_t i,
+                         const struct uop *u, unsigned *budget)
 {
-  uint64_t off = p->pc - r->l->code_base;
-  return off % INST_BYTES || off / INST_BYTES >= r->n_insts ? r->n_insts : off / INST_BYTES;
-}
-
-/* Runs the path's next operations, at most *budget, that only touch registers. False: there is none. */
-static bool run_straight(struct runner *r, struct func_warp *w, struct step_path *p, unsigned *budget)
-{
-  const uint64_t i = next_inst(r, p);
-  if (i == r->n_insts || !r->l->uop[i].straight || r->watch->tap) return false;
-  const struct uop *u = &r->l->uop[i];
   const uint32_t active = (uint32_t)p->mask;
   const unsigned n = u->straight < *budget ? u->straight : *budget, lanes = lane_count(active);
+  const struct uop *const first = u, *const end = u + n;
   count(r, i, n, lanes);
-  for (const struct uop *end = u + n; u < end; u++) {
+  for (; u < end; u++) {
     uint32_t exec = active & (w->pred[u->guard] ^ u->guard_xor);
-    if (exec != active) discount(r, (uint64_t)(u - r->l->uop), lanes - lane_count(exec));
+    if (exec != active) discount(r, i + (uint64_t)(u - first), lanes - lane_count(exec));
     if (exec) u->fn(w, u, uop_lanes(u, exec), &r->e, r->f);
   }
-  p->pc += n * INST_BYTES;
+  p->pc += n * FUNC_INST_BYTES;
   p->yielded = false;
   r->e.flags = 0;
-  r->e.inst = u[-1].t;
+  r->e.inst = end[-1].t;
   *budget -= n;
-  return true;
 }
 
 /* Any operation. Returns false on a fault. */
-static bool run_step(struct runner *r, struct step_warp *w, unsigned path)
+static bool run_step(struct runner *r, struct func_warp *w, struct step_path *p, uint64_t i,
+                     const struct uop *u)
 {
-  r->e.clock = r->e.time_ns = r->stats->warp_insts * CLOCK_STEP;
-  if (!func_step(w, path, &r->e, r->f)) return false;
-  count(r, (r->e.pc - r->l->code_base) / INST_BYTES, 1, lane_count(r->e.exec));
-  if (r->watch->tap) r->watch->tap->step(r->watch->tap->ctx, r->cta, r->warp, &r->e);
-  if (!(r->e.flags & EFF_MEM)) return true;
-  if (!func_perform(w, &r->e, r->mem.lanes | r->mem.near_lanes, &r->view, r->f)) return false;
-  func_finish(w, &r->e);
+  struct effect *e = &r->e;
+  e->clock = e->time_ns = r->stats->warp_insts * CLOCK_STEP;
+  if (!func_step_uop(w, p, u, e, r->f)) return false;
+  count(r, i, 1, lane_count(e->exec));
+  if (r->watch->tap) r->watch->tap->step(r->watch->tap->ctx, r->cta, r->warp, e);
+  if (!(e->flags & EFF_MEM)) return true;
+  if (!u->perform(w, u, e, (uint32_t)(r->mem.lanes | r->mem.near_lanes), &r->view, r->f)) return false;
+  if (u->finish) u->finish(w, u, e);
   return true;
 }
 
 /* Runs one path until something other than memory happens. Returns false on a fault. */
-static bool run_path(struct runner *r, struct step_warp *w, unsigned path, unsigned *budget)
+static bool run_path(struct runner *r, struct func_warp *w, unsigned path, unsigned *budget)
 {
   const uint32_t stay = EFF_MEM | EFF_JUMP;
-  struct step_path *p = &w->paths.p[path];
+  struct step_path *p = &w->step.paths.p[path];
+  w->cur = (uint8_t)path;
   while (*budget) {
-    if (run_straight(r, (struct func_warp *)w, p, budget)) continue;
-    if (!run_step(r, w, path)) return false;
+    const uint64_t off = p->pc - r->l->code_base, i = off >> FUNC_INST_SHIFT;
+    if (i >= r->n_insts || off % FUNC_INST_BYTES) return func_step(&w->step, path, &r->e, r->f); /* faults */
+    const struct uop *u = &r->l->uop[i];
+    if (u->straight && !r->watch->tap) {
+      run_straight(r, w, p, i, u, budget);
+      continue;
+    }
+    if (!run_step(r, w, p, i, u)) return false;
     --*budget;
     uint32_t flags = r->e.flags;
-    if (w->paths.n == 1) flags &= ~(uint32_t)EFF_BACKWARD; /* no other path to change to */
+    if (w->step.paths.n == 1) flags &= ~(uint32_t)EFF_BACKWARD; /* no other path to change to */
     if (flags & ~stay || p->yielded) break;
   }
   return true;
@@ -227,7 +227,7 @@ static bool run_warp(struct runner *r, struct step_warp *w)
   w->cut_short = 0;
   while (budget && w->paths.n_ready) {
     r->progress = true;
-    if (!run_path(r, w, path, &budget)) return false;
+    if (!run_path(r, (struct func_warp *)w, path, &budget)) return false;
     if (r->e.flags & EFF_WARP_DONE) return true;
     if (w->paths.n == 1 && w->paths.p[0].yielded) return true; /* let other warps run */
     if (w->paths.n_ready) path = path_after(&w->paths, path, &r->e);
@@ -395,7 +395,7 @@ static void runner_init(struct runner *r, struct team *t, unsigned i)
 {
   struct func_launch *l = t->l;
   *r = (struct runner){.team = t, .l = l, .watch = t->watch, .n_slots = l->p.slots_per_worker / t->n,
-                       .n_insts = l->code_bytes / INST_BYTES, .next_poll = POLL_INSTS};
+                       .n_insts = l->code_bytes / FUNC_INST_BYTES, .next_poll = POLL_INSTS};
   r->first_slot = i * r->n_slots;
   r->stats = &r->own_stats;
   r->f = &r->own_fault;

@@ -246,7 +246,7 @@ static bool atom_perform(struct func_warp *w, const struct uop *u, struct effect
 {
   struct mem_effect *me = e->mem;
   struct lane_block b;
-  for (; lanes && mem_block(w, me, lanes, false, true, v, &b); lanes &= ~b.lanes)
+  for (; lanes && mem_block(w, me, lanes, true, v, &b); lanes &= ~b.lanes)
     atom_block(u, me, &b, v->concurrent);
   for (; lanes; lanes &= lanes - 1) {
     unsigned i = bits_first(lanes);
@@ -299,8 +299,7 @@ static bool global_only(struct func_warp *w, const struct uop *u, uint32_t m, st
 static void sample(const struct func_warp *w, struct mem_effect *me, struct row_ref r,
                    unsigned first, unsigned words)
 {
-  const uint32_t *row = row_src(w, r);
-  for (unsigned k = 0; k < words; k++) memcpy(mem_row(me, first + k), row + k * LANES, ROW_BYTES);
+  w->launch->ops->sample(mem_row(me, first), row_src(w, r), words);
 }
 
 static bool atom(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
@@ -311,8 +310,8 @@ static bool atom(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   bool cas = op_of(u) >= OP_CAS;
   enum mem_space space = t->space == MEM_SHARED ? MEM_SHARED : MEM_GLOBAL;
   struct mem_effect *me = mem_begin(e, m, space, t->op, 4 * words, true);
-  if (space == MEM_SHARED) mem_addr_near(w, u, me->addr);
-  else mem_addr_global(w, u, me->addr);
+  if (space == MEM_SHARED) mem_addr_near(w, u, me);
+  else mem_addr_global(w, u, me->addr, &me->shape);
   sample(w, me, cas ? u->c : u->b, 0, words);
   if (cas) sample(w, me, u->b, COMPARE_WORD, words);
   if (t->space == MEM_GENERIC) {
@@ -332,8 +331,8 @@ static bool atom_popc_inc(struct func_warp *w, const struct uop *u, uint32_t m, 
   bool generic = u->t->mem.space == MEM_GENERIC;
   struct mem_effect *me = mem_begin(e, m, generic ? MEM_GLOBAL : MEM_SHARED, u->t->mem.op, bytes,
                                     true);
-  if (generic) mem_addr_global(w, u, me->addr);
-  else mem_addr_near(w, u, me->addr);
+  if (generic) mem_addr_global(w, u, me->addr, &me->shape);
+  else mem_addr_near(w, u, me);
   mem_word *one = mem_row(me, 0);
   for (unsigned i = 0; i < LANES; i++) one[i] = 1;
   if (generic) mem_resolve(w, me);

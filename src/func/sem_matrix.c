@@ -52,7 +52,7 @@ bool mem_ldsm(struct func_warp *w, const struct uop *u, uint32_t m, struct effec
   if (!whole_warp(w, m, e, f)) return false;
   uint32_t lanes = address_lanes(u);
   struct mem_effect *me = mem_begin(e, lanes, MEM_SHARED, MEM_LDSM, MATRIX_ROW_BYTES, false);
-  mem_addr_near(w, u, me->addr);
+  mem_addr_near(w, u, me);
   return mem_aligned(w, e, lanes, MATRIX_ROW_BYTES, f);
 }
 
@@ -141,7 +141,7 @@ bool mem_stsm_bytes(struct func_warp *w, const struct uop *u, uint32_t m, struct
   uint32_t lanes = address_lanes(u);
   struct mem_effect *me = mem_begin(e, lanes, MEM_SHARED, MEM_STORE, MATRIX_ROW_BYTES, false);
   const uint32_t *b = row_src(w, u->b);
-  mem_addr_near(w, u, me->addr);
+  mem_addr_near(w, u, me);
   for (unsigned k = 0; k < 4; k++)
     for (unsigned j = 0; j < matrices(u) * ROW_ELEMENTS; j++) mem_row(me, k)[j] = 0;
   for (unsigned j = 0; j < matrices(u); j++) {
@@ -161,7 +161,7 @@ bool mem_stsm(struct func_warp *w, const struct uop *u, uint32_t m, struct effec
   uint32_t lanes = address_lanes(u);
   struct mem_effect *me = mem_begin(e, lanes, MEM_SHARED, MEM_STORE, MATRIX_ROW_BYTES, false);
   const uint32_t *b = row_src(w, u->b);
-  mem_addr_near(w, u, me->addr);
+  mem_addr_near(w, u, me);
   for (unsigned j = 0; j < matrices(u); j++) {
     for (unsigned row = 0; row < ROW_ELEMENTS; row++) {
       for (unsigned col = 0; col < ROW_ELEMENTS; col++) {
@@ -200,7 +200,7 @@ bool mem_ldgsts(struct func_warp *w, const struct uop *u, uint32_t m, struct eff
   uint32_t soff = (uint32_t)bits_sext(sass_get(u->s, FLD_LDGSTS_SOFF), 20);
   bool zfill = sass_get(u->s, FLD_LDGSTS_ZFILL);
   const uint32_t *to = row_src(w, u->b);
-  mem_addr_global(w, u, me->addr);
+  mem_addr_global(w, u, me->addr, &me->shape);
   mem_word *zeros = mem_row(me, COMPARE_WORD);
   for (unsigned i = 0; i < LANES; i++) {
     me->shared_addr[i] = to[i] + soff;

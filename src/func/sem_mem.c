@@ -80,11 +80,16 @@ static void load_same(struct mem_effect *me, const uint8_t *p)
 }
 
 /* Whether all 32 lanes side by side are in block b: then *p is the first one's memory. */
-static bool is_dense(const struct mem_effect *me, const struct lane_block *b, bool even, uint64_t stride,
-                     uint8_t **p)
+static bool is_dense(const struct mem_effect *me, const struct lane_block *b, uint8_t **p)
 {
   *p = b->base + (me->addr[0] & b->in);
-  return even && b->lanes == FULL_MASK && !b->apart && stride == me->bytes;
+  return me->shape.even && b->lanes == FULL_MASK && !b->apart && me->shape.stride == me->bytes;
+}
+
+/* The same place for all of them. */
+static bool is_uniform(const struct mem_effect *me, const struct lane_block *b)
+{
+  return me->shape.even && b->lanes == FULL_MASK && !b->apart && !me->shape.stride;
 }
 
 bool mem_load_perform(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t lanes,
@@ -93,13 +98,11 @@ bool mem_load_perform(struct func_warp *w, const struct uop *u, struct effect *e
   struct mem_effect *me = e->mem;
   const struct lane_ops *t = w->launch->ops;
   struct lane_block b;
-  uint64_t stride = 0;
   uint8_t *p;
   (void)u;
-  const bool even = lanes == FULL_MASK && t->even_stride(me->addr, &stride);
-  for (; lanes && mem_block(w, me, lanes, even, false, v, &b); lanes &= ~b.lanes) {
-    if (is_dense(me, &b, even, stride, &p)) t->load_dense(mem_row(me, 0), p, me->bytes);
-    else if (even && !stride && !b.apart) load_same(me, p);
+  for (; lanes && mem_block(w, me, lanes, false, v, &b); lanes &= ~b.lanes) {
+    if (is_dense(me, &b, &p)) t->load_dense(mem_row(me, 0), p, me->bytes);
+    else if (is_uniform(me, &b)) load_same(me, p);
     else t->load(mem_row(me, 0), &b, me->addr, me->bytes);
   }
   for (; lanes; lanes &= lanes - 1)
@@ -148,12 +151,12 @@ static void load_finish_256(struct func_warp *w, const struct uop *u, struct eff
 }
 
 /* Consecutive lanes with consecutive addresses go out as one write: fewer log entries. */
-static bool store_runs(struct func_warp *w, struct effect *e, uint32_t lanes, bool dense,
-                       struct gmem_view *v, struct fault *f)
+static bool store_runs(struct func_warp *w, struct effect *e, uint32_t lanes, struct gmem_view *v,
+                       struct fault *f)
 {
   struct mem_effect *me = e->mem;
   uint8_t buf[LANES * MEM_MAX_BYTES];
-  if (dense) {
+  if (lanes == FULL_MASK && me->shape.even && me->shape.stride == me->bytes) {
     w->launch->ops->store_dense(mem_row(me, 0), buf, me->bytes);
     if (gmem_view_write(v, me->addr[0], buf, (size_t)LANES * me->bytes)) return true;
   }
@@ -198,17 +201,15 @@ bool mem_store_perform(struct func_warp *w, const struct uop *u, struct effect *
   struct mem_effect *me = e->mem;
   const struct lane_ops *t = w->launch->ops;
   struct lane_block b;
-  uint64_t stride = 0;
   uint8_t *p;
   (void)u;
-  const bool even = lanes == FULL_MASK && t->even_stride(me->addr, &stride);
   if (v->log && me->space == MEM_GLOBAL) {
     uint32_t near = lanes & (uint32_t)me->near_lanes;
-    if (!store_runs(w, e, lanes & ~near, even && stride == me->bytes, v, f)) return false;
+    if (!store_runs(w, e, lanes & ~near, v, f)) return false;
     lanes = near;
   }
-  for (; lanes && mem_block(w, me, lanes, even, true, v, &b); lanes &= ~b.lanes) {
-    if (is_dense(me, &b, even, stride, &p)) t->store_dense(mem_row(me, 0), p, me->bytes);
+  for (; lanes && mem_block(w, me, lanes, true, v, &b); lanes &= ~b.lanes) {
+    if (is_dense(me, &b, &p)) t->store_dense(mem_row(me, 0), p, me->bytes);
     else t->store(mem_row(me, 0), &b, me->addr, me->bytes);
   }
   for (; lanes; lanes &= lanes - 1)
@@ -218,9 +219,9 @@ bool mem_store_perform(struct func_warp *w, const struct uop *u, struct effect *
 
 void mem_sample_data(const struct func_warp *w, const struct uop *u, struct mem_effect *me)
 {
-  const uint32_t *half[2] = {row_src(w, u->b), row_src(w, u->c)};
-  for (unsigned k = 0; k * 4 < me->bytes; k++)
-    memcpy(mem_row(me, k), half[k / HALF_WORDS] + k % HALF_WORDS * LANES, ROW_BYTES);
+  const unsigned words = (me->bytes + 3u) / 4, low = words < HALF_WORDS ? words : HALF_WORDS;
+  w->launch->ops->sample(mem_row(me, 0), row_src(w, u->b), low);
+  w->launch->ops->sample(mem_row(me, HALF_WORDS), row_src(w, u->c), words - low);
 }
 
 static bool access_global(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
@@ -228,7 +229,7 @@ static bool access_global(struct func_warp *w, const struct uop *u, uint32_t m, 
 {
   const struct inst_mem *t = &u->t->mem;
   struct mem_effect *me = mem_begin(e, m, MEM_GLOBAL, t->op, t->bytes, t->strong);
-  mem_addr_global(w, u, me->addr);
+  mem_addr_global(w, u, me->addr, &me->shape);
   if (t->op == MEM_STORE) mem_sample_data(w, u, me);
   if (t->space == MEM_GENERIC) mem_resolve(w, me);
   return mem_aligned(w, e, m, t->bytes, f);
@@ -239,7 +240,7 @@ static bool access_near(struct func_warp *w, const struct uop *u, uint32_t m, st
 {
   const struct inst_mem *t = &u->t->mem;
   struct mem_effect *me = mem_begin(e, m, t->space, t->op, t->bytes, false);
-  mem_addr_near(w, u, me->addr);
+  mem_addr_near(w, u, me);
   if (t->op == MEM_STORE) mem_sample_data(w, u, me);
   return mem_aligned(w, e, m, t->bytes, f);
 }
@@ -251,7 +252,8 @@ static bool ldc(struct func_warp *w, const struct uop *u, uint32_t m, struct eff
   struct mem_effect *me = mem_begin(e, m, MEM_CONST, MEM_LOAD, u->t->mem.bytes, false);
   const uint32_t *a = row_src(w, u->a);
   uint64_t bank = (uint64_t)u->imm2 << 32;
-  for (unsigned i = 0; i < LANES; i++) me->addr[i] = bank | (uint32_t)(a[i] + u->imm);
+  me->shape.bits = 0;
+  for (unsigned i = 0; i < LANES; i++) me->shape.bits |= me->addr[i] = bank | (uint32_t)(a[i] + u->imm);
   return mem_aligned(w, e, m, me->bytes, f);
 }
 
@@ -301,9 +303,7 @@ static bool uldc(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   if (code == SIZE_S8) v[0] = (uint32_t)(int32_t)(int8_t)v[0];
   if (code == SIZE_S16) v[0] = (uint32_t)(int32_t)(int16_t)v[0];
   uint32_t *d = row_dst(w, u->d);
-  for (unsigned k = 0; k * 4 < bytes; k++) {
-    for (unsigned i = 0; i < LANES; i++) d[k * LANES + i] = v[k];
-  }
+  for (unsigned k = 0; k * 4 < bytes; k++) w->launch->ops->fill(d + k * LANES, v[k], FULL_MASK);
   return true;
 }
 
@@ -313,9 +313,10 @@ static bool qspc(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
                  struct fault *f)
 {
   uint64_t addr[LANES];
+  struct lane_shape shape;
   uint32_t shared = 0, local = 0;
   (void)e, (void)f;
-  mem_addr_global(w, u, addr);
+  mem_addr_global(w, u, addr, &shape);
   for (unsigned i = 0; i < LANES; i++) {
     if (addr[i] >> 32 == w->launch->p.shared_window >> 32) shared |= 1u << i;
     if (addr[i] >> 32 == w->launch->p.local_window >> 32) local |= 1u << i;

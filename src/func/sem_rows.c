@@ -19,42 +19,66 @@ static uint32_t equal(const uint32_t *row, uint32_t value)
   return bits;
 }
 
-static void add_wide(uint64_t *restrict out, const uint32_t *restrict lo,
-                     const uint32_t *restrict hi, uint64_t base)
+static void commit(uint32_t *d, const uint32_t *data, unsigned rows, uint32_t m)
 {
-  LANES_SIMD
-  for (unsigned i = 0; i < LANES; i++) out[i] = (lo[i] | (uint64_t)hi[i] << 32) + base;
+  for (unsigned k = 0; k < rows; k++, d += LANES, data += LANES_MAX) {
+    if (m != FULL_MASK) {
+      row_blend(d, data, 1, m);
+      continue;
+    }
+    LANES_SIMD
+    for (unsigned i = 0; i < LANES; i++) d[i] = data[i];
+  }
 }
 
-static void add_word(uint64_t *restrict out, const uint32_t *restrict a, uint64_t base)
+static void sample(uint32_t *data, const uint32_t *s, unsigned rows)
 {
-  LANES_SIMD
-  for (unsigned i = 0; i < LANES; i++) out[i] = a[i] + base;
+  for (unsigned k = 0; k < rows; k++, s += LANES, data += LANES_MAX) {
+    LANES_SIMD
+    for (unsigned i = 0; i < LANES; i++) data[i] = s[i];
+  }
 }
 
-static void add_near(uint64_t *restrict out, const uint32_t *restrict a, unsigned shift,
-                     uint32_t base)
+/* out[i] = at(i) for all lanes, and their shape, in one pass: what was just written is not read again. */
+#define ADDRESSES(at)                                                                              \
+  do {                                                                                             \
+    const uint64_t first = at(0), step = at(1) - first;                                            \
+    uint64_t bits = 0, off = 0, want = first;                                                      \
+    _Pragma("omp simd reduction(|:bits,off) linear(want:step)")                                    \
+    for (unsigned i = 0; i < LANES; i++) {                                                         \
+      const uint64_t v = at(i);                                                                    \
+      out[i] = v;                                                                                  \
+      bits |= v;                                                                                   \
+      off |= v ^ want;                                                                             \
+      want += step;                                                                                \
+    }                                                                                              \
+    *shape = (struct lane_shape){bits, step, !off && step + STRIDE_MAX < 2 * STRIDE_MAX};          \
+  } while (0)
+
+#define STRIDE_MAX (UINT64_C(1) << 26)
+
+static void add_wide(uint64_t *restrict out, struct lane_shape *restrict shape,
+                     const uint32_t *restrict lo, const uint32_t *restrict hi, uint64_t base)
 {
-  LANES_SIMD
-  for (unsigned i = 0; i < LANES; i++) out[i] = (uint32_t)((a[i] << shift) + base);
+#define AT(i) ((lo[i] | (uint64_t)hi[i] << 32) + base)
+  ADDRESSES(AT);
+#undef AT
 }
 
-static uint64_t any_bits(const uint64_t *addr)
+static void add_word(uint64_t *restrict out, struct lane_shape *restrict shape,
+                     const uint32_t *restrict a, uint64_t base)
 {
-  uint64_t lane_acc = 0;
-  LANES_SIMD_OR
-  for (unsigned i = 0; i < LANES; i++) lane_acc |= addr[i];
-  return lane_acc;
+#define AT(i) (a[i] + base)
+  ADDRESSES(AT);
+#undef AT
 }
 
-static bool even_stride(const uint64_t *addr, uint64_t *stride)
+static void add_near(uint64_t *restrict out, struct lane_shape *restrict shape,
+                     const uint32_t *restrict a, unsigned shift, uint32_t base)
 {
-  uint64_t step = addr[1] - addr[0], lane_acc = 0;
-  *stride = step;
-  if (addr[LANES - 1] - addr[0] != step * (LANES - 1)) return false; /* mostly tells */
-  LANES_SIMD_OR
-  for (unsigned i = 1; i < LANES; i++) lane_acc |= (addr[i] - addr[i - 1]) ^ step;
-  return lane_acc == 0;
+#define AT(i) ((uint64_t)(uint32_t)((a[i] << shift) + base))
+  ADDRESSES(AT);
+#undef AT
 }
 
 static uint32_t outside(const uint64_t *addr, uint64_t first, uint64_t last)
@@ -169,5 +193,5 @@ static void store_dense(const uint32_t *rows, uint8_t *p, unsigned bytes)
 }
 
 const struct lane_ops SEM_NAME(sem_lane_ops) = {
-    blend, fill, equal, add_wide, add_word, add_near, any_bits, even_stride, outside, load, store, load_dense, store_dense,
+    blend, fill, equal, commit, sample, add_wide, add_word, add_near, outside, load, store, load_dense, store_dense,
 };

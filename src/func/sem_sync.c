@@ -44,7 +44,7 @@ static bool arrive(struct func_warp *w, const struct uop *u, uint32_t m, struct 
                    struct fault *f)
 {
   struct mem_effect *me = mem_begin(e, m, MEM_SHARED, u->t->mem.op, 8, true);
-  mem_addr_near(w, u, me->addr);
+  mem_addr_near(w, u, me);
   memcpy(mem_row(me, COMPARE_WORD), row_src(w, u->b), ROW_BYTES);
   return mem_aligned(w, e, m, 8, f);
 }
@@ -136,7 +136,7 @@ static bool exch(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   unsigned lane = bits_first(m);
   const uint32_t *b = row_src(w, u->b);
   struct mem_effect *me = mem_begin(e, 1u << lane, MEM_SHARED, MEM_STORE, 8, true);
-  mem_addr_near(w, u, me->addr);
+  mem_addr_near(w, u, me);
   mem_row(me, 0)[lane] = b[lane];
   mem_row(me, 1)[lane] = b[LANES + lane];
   return mem_aligned(w, e, 1u << lane, 8, f);
@@ -177,7 +177,7 @@ static bool copies_done(struct func_warp *w, const struct uop *u, uint32_t m, st
                         struct fault *f)
 {
   struct mem_effect *me = mem_begin(e, m, MEM_SHARED, u->t->mem.op, 8, true);
-  mem_addr_near(w, u, me->addr);
+  mem_addr_near(w, u, me);
   return mem_aligned(w, e, m, 8, f);
 }
 
@@ -189,7 +189,7 @@ static bool stas(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   unsigned bytes = u->t->mem.bytes;
   struct mem_effect *me = mem_begin(e, m, MEM_SHARED, MEM_STORE, bytes, true);
   const uint32_t *b = row_src(w, u->b), *mbar = row_src(w, u->a) + LANES;
-  mem_addr_near(w, u, me->addr);
+  mem_addr_near(w, u, me);
   for (unsigned k = 0; k * 4 < bytes; k++) memcpy(mem_row(me, k), b + k * LANES, ROW_BYTES);
   memcpy(mem_row(me, COMPARE_WORD), mbar, ROW_BYTES);
   return mem_aligned(w, e, m, bytes, f);

@@ -88,13 +88,14 @@ struct lane_ops {
   void (*fill)(uint32_t *d, uint32_t value, uint32_t m);
   uint32_t (*equal)(const uint32_t *row, uint32_t value);
 
+  /* d = t, a few rows from the data of an access to registers, in the lanes of m, and back. */
+  void (*commit)(uint32_t *d, const uint32_t *data, unsigned rows, uint32_t m);
+  void (*sample)(uint32_t *data, const uint32_t *s, unsigned rows);
   /* out = base + a pair of words, a word, a shifted word in 32 bits */
-  void (*add_wide)(uint64_t *out, const uint32_t *lo, const uint32_t *hi, uint64_t base);
-  void (*add_word)(uint64_t *out, const uint32_t *a, uint64_t base);
-  void (*add_near)(uint64_t *out, const uint32_t *a, unsigned shift, uint32_t base);
-  uint64_t (*any_bits)(const uint64_t *addr);
-  /* Difference of consecutive addresses if it is the same for all lanes. */
-  bool (*even_stride)(const uint64_t *addr, uint64_t *stride);
+  void (*add_wide)(uint64_t *out, struct lane_shape *, const uint32_t *lo, const uint32_t *hi,
+                   uint64_t base);
+  void (*add_word)(uint64_t *out, struct lane_shape *, const uint32_t *a, uint64_t base);
+  void (*add_near)(uint64_t *out, struct lane_shape *, const uint32_t *a, unsigned shift, uint32_t base);
   /* Lanes whose address is not in [first, first + last]; both below 2^63. */
   uint32_t (*outside)(const uint64_t *addr, uint64_t first, uint64_t last);
   /* Data between the block and its lanes' rows; `bytes` each: 1, 2, 4, 8, 16, 32. Stores in ascending order. */

@@ -58,7 +58,7 @@ struct func_warp {
   struct func_cta *cta;
   const struct func_launch *launch;
   uint8_t *local;             /* thread-local memory, lane-major: local + lane * local_bytes */
-  uint32_t tid[3][LANES];     /* threadIdx of each lane */
+  const uint32_t (*tid)[LANES]; /* threadIdx of each lane: x, y, z; the launch's */
   uint16_t last_error[LANES]; /* cudaGetLastError of the device runtime */
 };
 

@@ -62,6 +62,13 @@ enum effect_flag {
   EFF_MEM = 1 << 9,          /* mem is filled: perform (and finish) must follow */
 };
 
+/* What a step source notes for itself about the addresses of all lanes, active or not. */
+struct lane_shape {
+  uint64_t bits;   /* those that any address has */
+  uint64_t stride; /* bytes between neighbours, less than 2^26 either way, where even */
+  bool even;
+};
+
 /* Memory part of an effect; only filled when EFF_MEM is set. A generic access is resolved to
  * one space per lane before it gets here: `space` is the space of the lanes in `lanes`, a mixed
  * access is reported as global and carries its shared/local lanes in `near_lanes`. */
@@ -74,6 +81,7 @@ struct mem_effect {
   lane_mask lanes;          /* lanes that access memory */
   lane_mask near_lanes;     /* generic access: lanes that go to shared or local memory instead */
   uint64_t addr[LANES_MAX]; /* byte address; space-local offset for shared and local */
+  struct lane_shape shape;
   uint32_t shared_addr[LANES_MAX]; /* MEM_LDGSTS: destination in shared memory */
   uint8_t n_texels, texture_axes;  /* MEM_TEXTURE: texels per lane, 1..8; directions of the image */
   uint64_t texel[MEM_MAX_TEXELS][LANES_MAX]; /* their addresses, 0: none. Only read by timing */

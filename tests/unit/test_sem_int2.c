@@ -339,6 +339,9 @@ static bool uldc_indexed(unsigned size, uint32_t off, uint64_t *value, struct fa
   struct op o = {.uniform = true, .w = {0x00c0000004047abbull, 0x000fe40008000000ull}};
   put(&o, 73, 3, size);
   machine_fill(&m, &o);
+  static const uint32_t tid[3][LANES];
+  launch.ops = sem_select(0)->ops;
+  m.w.tid = tid;
   launch.p.bank[3] = (const uint8_t *)bank;
   launch.p.bank_bytes[3] = sizeof bank;
   m.w.launch = &launch;
