@@ -35,44 +35,69 @@ static inline uint32_t hmma_element(uint32_t v, unsigned j, enum mma_type type)
   return type == MMA_TF32 ? v >> 13 : v >> 16 * j & 0xffffu;
 }
 
-/* One register of B of every lane: k rows 4 * per * chunk and up. */
-static void hmma_load_b(struct mma_b *b, const uint32_t *rb, unsigned chunk, unsigned lane,
-                        uint32_t imm)
+/* Element j of one register of all lanes, split. */
+struct hmma_row {
+  int32_t sig[LANES], exp[LANES];
+  uint32_t bits[LANES];
+};
+
+/* True: some element is infinite or NaN. */
+static inline __attribute__((always_inline)) bool hmma_split(struct hmma_row *out, const uint32_t *row,
+                                                             unsigned j, uint32_t negate, enum mma_type type)
 {
-  const enum mma_type type = (enum mma_type)(imm & HMMA_TYPE);
   const struct fp_format f = mma_format[type];
-  const unsigned per = type == MMA_TF32 ? 1 : 2;
-  const uint32_t xor_b = imm & HMMA_NEG_B ? 1u << (f.frac + f.exp) : 0;
-  for (unsigned j = 0; j < per; j++) {
-    const unsigned g = lane >> 2, k = (4 * chunk + (lane & 3)) * per + j;
-    const uint32_t v = hmma_element(frag(rb, chunk, lane), j, type) ^ xor_b;
-    b->bits[k][g] = v;
-    b->special |= mma_split(v, f, &b->sig[k][g], &b->exp[k][g]);
+  uint32_t lane_acc = 0;
+  LANES_SIMD_OR
+  for (unsigned i = 0; i < LANES; i++) {
+    const uint32_t v = hmma_element(row[i], j, type) ^ negate;
+    out->bits[i] = v;
+    lane_acc |= mma_split(v, f, &out->sig[i], &out->exp[i]);
   }
+  return lane_acc;
 }
 
 /* chunks: registers of A per row; B has `ratio` times as many. */
+static inline __attribute__((always_inline)) void hmma_load_type(struct mma_a *a, struct mma_b *b,
+                                                                 const uint32_t *ra, const uint32_t *rb,
+                                                                 uint32_t imm, unsigned ratio,
+                                                                 enum mma_type type)
+{
+  const struct fp_format f = mma_format[type];
+  const unsigned per = type == MMA_TF32 ? 1 : 2, chunks = imm >> HMMA_CHUNKS;
+  const uint32_t sign = 1u << (f.frac + f.exp);
+  const uint32_t xor_a = imm & HMMA_NEG_A ? sign : 0, xor_b = imm & HMMA_NEG_B ? sign : 0;
+  struct hmma_row s;
+
+  a->special = b->special = false;
+  for (unsigned r = 0; r < 2 * chunks; r++) /* register 2 chunk + h: rows g + 8 h */
+    for (unsigned j = 0; j < per; j++) {
+      a->special |= hmma_split(&s, ra + r * LANES, j, xor_a, type);
+      for (unsigned lane = 0; lane < LANES; lane++) {
+        const unsigned row = (lane >> 2) + 8 * (r & 1), k = (4 * (r / 2) + (lane & 3)) * per + j;
+        a->sig[row][k] = s.sig[lane];
+        a->exp[row][k] = s.exp[lane];
+        a->bits[row][k] = s.bits[lane];
+      }
+    }
+  for (unsigned r = 0; r < ratio * chunks; r++)
+    for (unsigned j = 0; j < per; j++) {
+      b->special |= hmma_split(&s, rb + r * LANES, j, xor_b, type);
+      for (unsigned lane = 0; lane < LANES; lane++) {
+        const unsigned g = lane >> 2, k = (4 * r + (lane & 3)) * per + j;
+        b->sig[k][g] = s.sig[lane];
+        b->exp[k][g] = s.exp[lane];
+        b->bits[k][g] = s.bits[lane];
+      }
+    }
+}
+
 static void hmma_load(struct mma_a *a, struct mma_b *b, const uint32_t *ra, const uint32_t *rb,
                       uint32_t imm, unsigned ratio)
 {
-  const enum mma_type type = (enum mma_type)(imm & HMMA_TYPE);
-  const struct fp_format f = mma_format[type];
-  const unsigned per = type == MMA_TF32 ? 1 : 2, chunks = imm >> HMMA_CHUNKS;
-  const uint32_t xor_a = imm & HMMA_NEG_A ? 1u << (f.frac + f.exp) : 0;
-
-  a->special = b->special = false;
-  for (unsigned lane = 0; lane < LANES; lane++) {
-    for (unsigned chunk = 0; chunk < chunks; chunk++)
-      for (unsigned j = 0; j < per; j++) {
-        const unsigned g = lane >> 2, k = (4 * chunk + (lane & 3)) * per + j;
-        for (unsigned h = 0; h < 2; h++) {
-          const unsigned row = g + 8 * h;
-          const uint32_t v = hmma_element(frag(ra, 2 * chunk + h, lane), j, type) ^ xor_a;
-          a->bits[row][k] = v;
-          a->special |= mma_split(v, f, &a->sig[row][k], &a->exp[row][k]);
-        }
-      }
-    for (unsigned chunk = 0; chunk < ratio * chunks; chunk++) hmma_load_b(b, rb, chunk, lane, imm);
+  switch ((enum mma_type)(imm & HMMA_TYPE)) {
+  case MMA_F16: hmma_load_type(a, b, ra, rb, imm, ratio, MMA_F16); break;
+  case MMA_BF16: hmma_load_type(a, b, ra, rb, imm, ratio, MMA_BF16); break;
+  case MMA_TF32: hmma_load_type(a, b, ra, rb, imm, ratio, MMA_TF32); break;
   }
 }
 
