@@ -207,6 +207,16 @@ static bool elect(struct func_warp *w, const struct uop *u, uint32_t m, struct e
   return true;
 }
 
+/* Every warp has all registers it may ever have: there are always enough. */
+static bool usetmaxreg(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                       struct fault *f)
+{
+  LANE_UNUSED;
+  (void)m;
+  pred_write(w, u->pu, FULL_MASK, FULL_MASK);
+  return true;
+}
+
 sem_picker SEM_NAME(sem_across_handler);
 
 uop_fn *SEM_NAME(sem_across_handler)(const struct sass_inst *s, struct uop *u)
@@ -231,6 +241,7 @@ uop_fn *SEM_NAME(sem_across_handler)(const struct sass_inst *s, struct uop *u)
     u->imm2 = (uint32_t)sass_get(s, FLD_R2UR_ACC);
     return u->imm && u->pu != PRED_NONE ? NULL : r2ur;
   case SEM_ELECT: return elect;
+  case SEM_USETMAXREG: return usetmaxreg;
   default: return NULL;
   }
 }

@@ -353,6 +353,15 @@ static void pick_swizzles(const struct sass_inst *s, struct uop *u, uint32_t *wi
   }
 }
 
+/* .H0_NH1: half 0 sees the upper half, negated, half 1 the lower one. False: together with another swizzle. */
+static bool pick_crossed(const struct sass_inst *s, struct uop *u)
+{
+  if (!(s->src[1].swz & SASS_CROSSED)) return true;
+  u->imm ^= 3u << (SHIFT_BASE + 2);
+  u->b_xor ^= 0x80000000u;
+  return s->src[1].swz == SASS_CROSSED && s->src[1].kind != SRC_IMM;
+}
+
 /* The sign and magnitude masks of an FP32 source (the given ones are those of a pair). */
 static void mods_to_f32(uint32_t *and_, uint32_t *xor_)
 {
@@ -420,6 +429,7 @@ uop_fn *SEM_NAME(sem_half_part)(const struct sass_inst *s, struct uop *u)
   u->imm2 = 0;
   if (sass_get(s, FLD_HFMA_FMZ) == 3) return NULL;
   pick_swizzles(s, u, &wide);
+  if (!pick_crossed(s, u)) return NULL;
   if (sass_get(s, FLD_HFMT)) return pick_hadd2_f32(s, u, wide);
   /* sm_75 narrows FP32 to FP16 by adding it to -RZ. */
   if (wide == 1 && is_rz(&s->src[1])) {

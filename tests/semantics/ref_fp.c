@@ -281,7 +281,7 @@ bool ref_f32(const struct ref_in *in, struct ref_out *o)
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-enum { SWZ_H1_H0, SWZ_F32, SWZ_H0_H0, SWZ_H1_H1 };
+enum { SWZ_H1_H0, SWZ_F32, SWZ_H0_H0, SWZ_H1_H1, SWZ_H0_NH1 };
 
 static unsigned swizzle(const struct ref_in *in, unsigned k)
 {
@@ -294,13 +294,15 @@ static uint32_t raw_half(const struct ref_in *in, unsigned k, unsigned half, uns
   const unsigned swz = swizzle(in, k);
   if (swz == SWZ_H0_H0) half = 0;
   if (swz == SWZ_H1_H1) half = 1;
-  return in->src[k][0][lane] >> 16 * half & 0xffff;
+  if (swz != SWZ_H0_NH1) return in->src[k][0][lane] >> 16 * half & 0xffff;
+  return half ? in->src[k][0][lane] & 0xffff : in->src[k][0][lane] >> 16;
 }
 
 static uint64_t half_source(const struct ref_in *in, unsigned k, unsigned half, unsigned lane,
                             struct fmt f)
 {
-  return signs(raw_half(in, k, half, lane), f, &in->s->src[k]);
+  const uint64_t v = signs(raw_half(in, k, half, lane), f, &in->s->src[k]);
+  return swizzle(in, k) == SWZ_H0_NH1 && !half ? v ^ num_sign(f) : v;
 }
 
 static struct arith half_arith(const struct ref_in *in, struct fmt f)

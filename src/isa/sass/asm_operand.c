@@ -361,6 +361,7 @@ static bool source_signs(struct attempt *a, struct span *s, unsigned op, enum sr
   if (a->row->sem == SEM_R2P || a->row->sem == SEM_UR2UP) add_choice(a, FLD_PR_BYTE, 4);
   if (op & OM_SEL) add_choice(a, FLD_CVT_SEL, 4);
   if ((op & OM_KIND) == OPD_B && asm_field(a, FLD_F8_UPPER) >= 0) add_choice(a, FLD_F8_UPPER, 2);
+  if ((op & OM_KIND) == OPD_B && asm_field(a, FLD_HFMA_CROSS) >= 0) add_choice(a, FLD_HFMA_CROSS, 2);
   if ((op & OM_KIND) == OPD_C && asm_field(a, FLD_I2IP_C) >= 0) add_choice(a, FLD_I2IP_C, 4);
   if ((op & OM_KIND) == OPD_A && asm_field(a, FLD_FH_UPPER_A) >= 0) add_choice(a, FLD_FH_UPPER_A, 2);
   if ((op & OM_KIND) == OPD_B && asm_field(a, FLD_FH_UPPER_B) >= 0) add_choice(a, FLD_FH_UPPER_B, 2);

@@ -105,10 +105,10 @@ static void put_constant(struct text *o, const struct sass_inst *s, uint32_t v)
 static void put_swizzle(struct text *o, const struct sass_inst *s, unsigned op,
                         const struct sass_src *src)
 {
-  static const char *const half[4] = {"", ".F32", ".H0_H0", ".H1_H1"};
+  static const char *const half[8] = {"", ".F32", ".H0_H0", ".H1_H1", ".H0_NH1", ".?5", ".?6", ".?7"};
   static const char *const pair[4] = {".F32x2.HI_LO", ".F32x2.LO_HI", ".F32", ".?3"};
   if (op & OM_F2) put(o, "%s", pair[src->swz & 3]);
-  if (op & OM_SWZ) put(o, "%s", half[src->swz & 3]);
+  if (op & OM_SWZ) put(o, "%s", half[src->swz & 7]);
   if (!(op & OM_SEL) || !src->swz) return;
   put(o, sass_has(s, FLD_CVT_SRC_ISIZE) && sass_get(s, FLD_CVT_SRC_ISIZE) == 0 ? ".B%u" : ".H%u",
       src->swz);
@@ -558,7 +558,7 @@ static const struct {
     [OPD_LUT] = {op_number, FLD_LUT}, [OPD_PLUT] = {op_number, FLD_PLUT},
     [OPD_PLUT2] = {op_number, FLD_PLUT2}, [OPD_SHIFT] = {op_number, FLD_LEA_SHIFT},
     [OPD_MASK] = {op_number, FLD_MOV_MASK}, [OPD_FSWZ] = {op_swizzle_signs, 0},
-    [OPD_PMIMM] = {op_number, FLD_PMTRIG_IMM}, [OPD_BPTIMM] = {op_number, FLD_BPT_IMM},
+    [OPD_MAXREG] = {op_number, FLD_MAXREG_COUNT}, [OPD_PMIMM] = {op_number, FLD_PMTRIG_IMM}, [OPD_BPTIMM] = {op_number, FLD_BPT_IMM},
     [OPD_IMM64] = {op_number, FLD_IMM64},
     [OPD_RPC] = {op_rpc, 0}, [OPD_SR] = {op_special, 0}, [OPD_UDATA_B] = {op_usource, 1},
     [OPD_ADDR] = {op_address, 0}, [OPD_ADDR_DB] = {op_address, 0}, [OPD_ADDR_DC] = {op_address, 0},

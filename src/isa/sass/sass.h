@@ -49,13 +49,14 @@ enum sass_src_kind {
 };
 
 enum { SASS_RZ = 255, SASS_URZ = 255, SASS_PT = 7, SASS_MAX_FIELDS = 32 };
+enum { SASS_CROSSED = 4 }; /* sass_src.swz: b of HFMA2 with its halves exchanged (.H0_NH1) */
 
 struct sass_src {
   uint8_t kind;  /* enum sass_src_kind */
   uint8_t index;
   uint8_t bank;  /* SRC_CONST */
   bool neg, abs; /* slot modifiers; neg means NOT in IADD3.X, LEA.X, IMAD.X, POPC, FLO */
-  uint8_t swz;   /* FP16 pairs: HSWZ code of this source; conversions, MUFU: CVT_SEL */
+  uint8_t swz;   /* FP16 pairs: HSWZ code of this source, plus SASS_CROSSED; conversions, MUFU: CVT_SEL */
   uint32_t imm;
   uint32_t imm_hi; /* SRC_IMM of 64-bit integer instructions: upper half */
 };
