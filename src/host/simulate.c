@@ -92,7 +92,7 @@ uint64_t sim_counter(const struct sim_result *r, const char *name)
 /* Instructions by mnemonic, from the counts per instruction. */
 static void count_mix(struct simulator *s, const struct gpu *gpu, const struct code_view *code)
 {
-  struct gpu_inst_profile p = gpu_profile(gpu);
+  struct gpu_inst_profile p = gpu_profile(gpu, 0);
 
   for (uint64_t i = 0; i < p.n_insts; i++) {
     s->mix[code->inst[i].mnemonic] += p.issued[i];
@@ -106,7 +106,7 @@ static void count_mix(struct simulator *s, const struct gpu *gpu, const struct c
 static void collect(struct simulator *s, struct gpu *gpu, const struct code_view *code,
                     struct sim_result *r)
 {
-  const struct occupancy *o = gpu_occupancy(gpu);
+  const struct occupancy *o = gpu_occupancy(gpu, 0);
 
   r->n_groups = gpu_stats_groups(gpu, r->group);
   count_mix(s, gpu, code);
@@ -134,7 +134,7 @@ static bool run_timed(struct simulator *s, struct step_source *source, struct gm
 
   gpu_idle_until(gpu, o->start_ps);
   r->start_ps = gpu_now(gpu);
-  r->end = gpu_run(gpu, source, image, w, &r->fault, o->report, e);
+  r->end = gpu_run(gpu, &(struct gpu_launch){source, o->start_ps}, 1, image, w, &r->fault, o->report, e);
   if (r->end == RUN_REFUSED) return false;
   collect(s, gpu, &source->code, r);
   if (r->end == RUN_DONE) return true;

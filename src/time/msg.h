@@ -87,12 +87,15 @@ struct mem_reply {
 struct cta_launch {
   picos arrive;
   uint64_t cta;
+  uint32_t grid;     /* of those that run */
+  uint32_t carveout; /* bytes of the L1 array that are shared memory; only changes while the SM is empty */
 };
 
 /* SM -> dispatcher. */
 struct cta_done {
   picos arrive;
   uint64_t cta;
+  uint32_t grid;
 };
 
 /* First-in first-out queue of one sender and one receiver. The sender fills it while it runs, the

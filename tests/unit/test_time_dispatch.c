@@ -32,13 +32,13 @@ struct bench {
   struct params params;
   struct arena arena;
   struct dispatcher d;
+  struct dispatch_grid grid[2];
   struct launch_queue launches[SMS];
   struct done_queue done[SMS];
   picos clock;
 };
 
-/* Three SMs that take `per_sm` CTAs each of a grid of n, launched from time 0 on. */
-static void bench_start(struct bench *b, uint64_t n, unsigned per_sm)
+static void bench_build(struct bench *b)
 {
   *b = (struct bench){.params = preset("rtx-3070")};
   b->clock = params_clock_ps(&b->params);
@@ -49,7 +49,30 @@ static void bench_start(struct bench *b, uint64_t n, unsigned per_sm)
     b->d.port[i].launches = &b->launches[i];
     b->d.port[i].done = &b->done[i];
   }
-  dispatcher_start(&b->d, n, per_sm, 0);
+}
+
+/* A CTA of a warp that fits everywhere. */
+static struct dispatch_grid small_grid(uint64_t n)
+{
+  return (struct dispatch_grid){.n_ctas = n, .per_sm = 16, .carveout = 65536,
+                                .cta = {.ctas = 1, .warps = 1, .registers = 256, .shared = 1024}};
+}
+
+/* Three SMs that take `per_sm` CTAs each of a grid of n, launched from time 0 on. */
+static void bench_start(struct bench *b, uint64_t n, unsigned per_sm)
+{
+  bench_build(b);
+  b->grid[0] = small_grid(n);
+  b->grid[0].per_sm = per_sm;
+  dispatcher_start(&b->d, b->grid, 1, 0);
+}
+
+/* The dispatcher has nothing to do before the launch latency is over. */
+static void first_wave(struct bench *b)
+{
+  picos first = b->params.launch_latency_cycles * b->clock;
+  assert_int_equal(dispatcher_run(&b->d, 0, 1), first);
+  dispatcher_run(&b->d, first, first + 1);
 }
 
 /* The next launch of an SM is CTA `cta`, and the `nth` the dispatcher could give out. */
@@ -68,7 +91,7 @@ static void first_wave_goes_round(void **state)
   (void)state;
   struct bench b;
   bench_start(&b, 10, 2);
-  dispatcher_run(&b.d, 0, 1);
+  first_wave(&b);
   for (unsigned cta = 0; cta < 2 * SMS; cta++) expect_launch(&b, cta % SMS, cta, cta, 0);
   for (unsigned i = 0; i < SMS; i++) assert_null(launch_queue_front(&b.launches[i])); /* all are full */
   assert_true(dispatcher_busy(&b.d));
@@ -81,21 +104,21 @@ static void completions_in_time_and_sm_order(void **state)
   (void)state;
   struct bench b;
   bench_start(&b, 5, 1);
-  dispatcher_run(&b.d, 0, 1);
+  first_wave(&b);
   for (unsigned i = 0; i < SMS; i++) expect_launch(&b, i, i, i, 0);
   picos late = 1000000000, early = late - 1000000;
-  done_queue_push(&b.done[2], (struct cta_done){early, 2});
-  done_queue_push(&b.done[1], (struct cta_done){late, 1});
-  done_queue_push(&b.done[0], (struct cta_done){late, 0});
+  done_queue_push(&b.done[2], (struct cta_done){early, 2, 0});
+  done_queue_push(&b.done[1], (struct cta_done){late, 1, 0});
+  done_queue_push(&b.done[0], (struct cta_done){late, 0, 0});
   assert_int_equal(dispatcher_run(&b.d, early, late), late); /* those at `late` belong to the next window */
   expect_launch(&b, 2, 3, 0, early);
   assert_int_equal(dispatcher_run(&b.d, late, late + 1), TIME_NEVER);
   expect_launch(&b, 0, 4, 0, late);
   assert_null(launch_queue_front(&b.launches[1])); /* the grid is given out */
-  assert_int_equal(b.d.done, 3);
-  assert_int_equal(b.d.last_done, late);
-  done_queue_push(&b.done[2], (struct cta_done){late + 5, 3});
-  done_queue_push(&b.done[0], (struct cta_done){late + 9, 4});
+  assert_int_equal(dispatcher_done(&b.d), 3);
+  assert_int_equal(b.grid[0].last_done, late);
+  done_queue_push(&b.done[2], (struct cta_done){late + 5, 3, 0});
+  done_queue_push(&b.done[0], (struct cta_done){late + 9, 4, 0});
   dispatcher_run(&b.d, late + 1, late + 10);
   assert_false(dispatcher_busy(&b.d));
   arena_free(&b.arena);
@@ -107,12 +130,102 @@ static void one_cta_per_interval(void **state)
   (void)state;
   struct bench b;
   bench_start(&b, 6, 1);
-  dispatcher_run(&b.d, 0, 1);
+  first_wave(&b);
   for (unsigned i = 0; i < SMS; i++) expect_launch(&b, i, i, i, 0);
   picos now = 1000000000;
-  for (unsigned i = 0; i < SMS; i++) done_queue_push(&b.done[i], (struct cta_done){now, i});
+  for (unsigned i = 0; i < SMS; i++) done_queue_push(&b.done[i], (struct cta_done){now, i, 0});
   dispatcher_run(&b.d, now, now + 1);
   for (unsigned i = 0; i < SMS; i++) expect_launch(&b, i, SMS + i, i, now);
+  arena_free(&b.arena);
+}
+
+/* CTAs of both grids given to an SM. */
+static void expect_grids(struct bench *b, unsigned sm, unsigned first, unsigned second)
+{
+  unsigned n[2] = {0};
+  for (struct cta_launch *l; (l = launch_queue_front(&b->launches[sm])); launch_queue_pop(&b->launches[sm])) n[l->grid]++;
+  assert_int_equal(n[0], first);
+  assert_int_equal(n[1], second);
+}
+
+static void finish(struct bench *b, unsigned sm, unsigned grid, picos at)
+{
+  done_queue_push(&b->done[sm], (struct cta_done){at, 0, grid});
+  dispatcher_run(&b->d, at, at + 1);
+}
+
+/* The second grid gets what the first leaves: of each resource in turn half an SM is left by one CTA of the first
+ * grid, and the second takes half of it, or a little more. */
+static void second_grid_gets_the_rest(void **state)
+{
+  (void)state;
+  struct params p = preset("rtx-3070");
+  struct sm_space has = sm_space_of(&p);
+  const struct sm_space half[] = {{has.ctas / 2, 1, 256, 1024}, {1, has.warps / 2, 256, 1024},
+                                  {1, 1, has.registers / 2, 1024}, {1, 1, 256, 32768}};
+  const struct sm_space more[] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 256, 0}, {0, 0, 0, 128}};
+  for (unsigned i = 0; i < 4; i++)
+    for (unsigned too_much = 0; too_much < 2; too_much++) {
+      struct bench b;
+      bench_build(&b);
+      b.grid[0] = b.grid[1] = small_grid(SMS);
+      b.grid[0].cta = b.grid[1].cta = half[i];
+      if (too_much) {
+        b.grid[1].cta.ctas += more[i].ctas;
+        b.grid[1].cta.warps += more[i].warps;
+        b.grid[1].cta.registers += more[i].registers;
+        b.grid[1].cta.shared += more[i].shared;
+      }
+      dispatcher_start(&b.d, b.grid, 2, 0);
+      dispatcher_run(&b.d, 0, 1000000000);
+      for (unsigned sm = 0; sm < SMS; sm++) expect_grids(&b, sm, 1, !too_much);
+      finish(&b, 1, 0, 2000000000);
+      expect_grids(&b, 1, 0, too_much); /* there is room now */
+      arena_free(&b.arena);
+    }
+}
+
+/* An SM keeps the carve-out of the CTA that came to it while it was empty. */
+static void carveout_of_the_first(void **state)
+{
+  (void)state;
+  struct bench b;
+  bench_build(&b);
+  b.grid[0] = b.grid[1] = small_grid(1);
+  b.grid[0].carveout = 8192;
+  b.grid[1].n_ctas = SMS;
+  b.grid[1].cta.shared = 8192; /* 1,024 are taken */
+  dispatcher_start(&b.d, b.grid, 2, 0);
+  dispatcher_run(&b.d, 0, 1000000000);
+  assert_int_equal(launch_queue_front(&b.launches[0])->carveout, 8192);
+  assert_int_equal(launch_queue_front(&b.launches[1])->carveout, 65536);
+  expect_grids(&b, 0, 1, 0);
+  expect_grids(&b, 1, 0, 2);
+  expect_grids(&b, 2, 0, 1);
+  arena_free(&b.arena);
+}
+
+/* A later grid waits until all CTAs of the one before are given out, though its own would fit, and until its own
+ * start. */
+static void grids_go_in_order(void **state)
+{
+  (void)state;
+  struct bench b;
+  bench_build(&b);
+  picos start = 3000000000, first = start + b.params.launch_latency_cycles * b.clock;
+  b.grid[0] = small_grid(SMS + 1);
+  b.grid[1] = small_grid(1);
+  b.grid[0].cta.warps = 40; /* of 48 */
+  b.grid[1].start = start;
+  dispatcher_start(&b.d, b.grid, 2, 0);
+  dispatcher_run(&b.d, 0, 1000000000);
+  for (unsigned sm = 0; sm < SMS; sm++) expect_grids(&b, sm, 1, 0);
+  finish(&b, 2, 0, 2000000000);
+  expect_grids(&b, 2, 1, 0);
+  assert_int_equal(dispatcher_run(&b.d, 2000000001, 2000000002), first);
+  dispatcher_run(&b.d, first, first + 1);
+  assert_int_equal(launch_queue_front(&b.launches[0])->grid, 1);
+  assert_int_equal(launch_queue_front(&b.launches[0])->arrive, first + b.params.launch_cta_latency * b.clock);
   arena_free(&b.arena);
 }
 
@@ -230,6 +343,9 @@ int main(void)
       cmocka_unit_test(first_wave_goes_round),
       cmocka_unit_test(completions_in_time_and_sm_order),
       cmocka_unit_test(one_cta_per_interval),
+      cmocka_unit_test(second_grid_gets_the_rest),
+      cmocka_unit_test(carveout_of_the_first),
+      cmocka_unit_test(grids_go_in_order),
       cmocka_unit_test(path_runs_until_it_turns),
       cmocka_unit_test(a_waiting_warp_has_a_reason),
       cmocka_unit_test(fp64_queues_share_the_pipe),

@@ -91,11 +91,12 @@ static enum engine_end run(unsigned lose, char *text, size_t size)
   load.mem = (struct inst_mem){.space = MEM_GLOBAL, .op = MEM_LOAD, .bytes = 4};
   mock_set(m, 1, load);
   m->inst[2].ctrl.wait = 1u << 3;
-  sm_start(r.sm, &m->source, r.image, 1, 65536, &r.arena);
+  struct step_source *source = &m->source;
+  sm_start(r.sm, &source, 1, r.image, &r.arena);
   struct answers a = {r.sm, 0, lose};
   struct part part[] = {{&sm_ops, r.sm, 0}, {&answers_ops, &a, TIME_NEVER}};
   r.sm->launches.wake = r.sm->mem.in.wake = &part[0].next;
-  launch_queue_push(&r.sm->launches, (struct cta_launch){0, 0});
+  launch_queue_push(&r.sm->launches, (struct cta_launch){.carveout = r.params.l1_bytes - 65536});
   struct engine *e = engine_new(&(struct engine_config){.window = WINDOW_CYCLES * r.sm->period,
                                                         .threads = 1,
                                                         .parallel = &part[0],

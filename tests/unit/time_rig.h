@@ -54,8 +54,9 @@ static inline void rig_free(struct rig *r)
 /* Runs one CTA; no warp issues before cycle START. */
 static inline void rig_run(struct rig *r, struct mock *m)
 {
-  sm_start(r->sm, &m->source, r->image, 1, 65536, &r->arena);
-  launch_queue_push(&r->sm->launches, (struct cta_launch){0, 0});
+  struct step_source *source = &m->source;
+  sm_start(r->sm, &source, 1, r->image, &r->arena);
+  launch_queue_push(&r->sm->launches, (struct cta_launch){.carveout = r->params.l1_bytes - 65536});
   sm_run(r->sm, 0, 1);
   for (unsigned i = 0; i < r->params.sm_sub_cores; i++)
     for (unsigned w = 0; w < SUB_CORE_MAX_WARPS; w++)

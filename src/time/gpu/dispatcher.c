@@ -1,5 +1,7 @@
 #include "time/gpu/dispatcher.h"
 
+#include <string.h>
+
 void dispatcher_init(struct dispatcher *d, struct arena *a, const struct params *p,
                      unsigned n_ports)
 {
@@ -7,25 +9,132 @@ void dispatcher_init(struct dispatcher *d, struct arena *a, const struct params 
   *d = (struct dispatcher){
       .n_ports = n_ports,
       .port = ARENA_ARRAY(a, struct dispatch_port, n_ports),
+      .space = sm_space_of(p),
       .interval = p->launch_cta_interval * clock,
       .latency = p->launch_cta_latency * clock,
       .launch_latency = p->launch_latency_cycles * clock,
   };
 }
 
-void dispatcher_start(struct dispatcher *d, uint64_t n_ctas, unsigned per_sm, picos now)
+static void start_grid(const struct dispatcher *d, struct dispatch_grid *g)
 {
-  d->n_ctas = n_ctas;
-  d->next_cta = d->done = 0;
-  d->next_port = 0;
-  d->next_launch = now + d->launch_latency;
-  d->last_done = now;
-  uint64_t wave = (uint64_t)d->n_ports * per_sm;
-  d->mark_first = wave;
-  d->mark_step = n_ctas > 2 * wave ? (n_ctas - 2 * wave) / (DISPATCH_MARKS - 1) : 0;
-  d->n_marks = 0;
-  for (unsigned i = 0; i < d->n_ports; i++) d->port[i].room = per_sm;
+  uint64_t wave = (uint64_t)d->n_ports * g->per_sm;
+  g->next_cta = g->done = 0;
+  g->last_done = g->start;
+  g->mark_first = wave;
+  g->mark_step = g->n_ctas > 2 * wave ? (g->n_ctas - 2 * wave) / (DISPATCH_MARKS - 1) : 0;
+  g->n_marks = 0;
 }
+
+void dispatcher_start(struct dispatcher *d, struct dispatch_grid *grid, unsigned n, picos now)
+{
+  BUG_ON(n == 0 || n > DISPATCH_MAX_GRIDS);
+  d->grid = grid;
+  d->n_grids = n;
+  d->head = d->next_port = 0;
+  d->look = true;
+  d->next_launch = now;
+  for (unsigned i = 0; i < n; i++) start_grid(d, &grid[i]);
+  for (unsigned i = 0; i < d->n_ports; i++) {
+    d->port[i].used = (struct sm_space){0};
+    memset(d->port[i].resident, 0, sizeof d->port[i].resident);
+  }
+}
+
+uint64_t dispatcher_ctas(const struct dispatcher *d)
+{
+  uint64_t n = 0;
+  for (unsigned i = 0; i < d->n_grids; i++) n += d->grid[i].n_ctas;
+  return n;
+}
+
+uint64_t dispatcher_done(const struct dispatcher *d)
+{
+  uint64_t n = 0;
+  for (unsigned i = 0; i < d->n_grids; i++) n += d->grid[i].done;
+  return n;
+}
+
+/* --- room ------------------------------------------------------------------------------------- */
+
+static bool has_room(const struct dispatcher *d, const struct dispatch_port *p)
+{
+  const struct dispatch_grid *g = &d->grid[d->head];
+  const struct sm_space *has = &d->space, *used = &p->used, *cta = &g->cta;
+  uint32_t shared = used->ctas ? p->carveout : g->carveout;
+  return p->resident[d->head] < g->per_sm && used->ctas + cta->ctas <= has->ctas &&
+         used->warps + cta->warps <= has->warps && used->registers + cta->registers <= has->registers &&
+         used->shared + cta->shared <= shared;
+}
+
+static void take(struct sm_space *s, const struct sm_space *cta)
+{
+  s->ctas += cta->ctas;
+  s->warps += cta->warps;
+  s->registers += cta->registers;
+  s->shared += cta->shared;
+}
+
+static void give(struct sm_space *s, const struct sm_space *cta)
+{
+  s->ctas -= cta->ctas;
+  s->warps -= cta->warps;
+  s->registers -= cta->registers;
+  s->shared -= cta->shared;
+}
+
+/* --- handing out ------------------------------------------------------------------------------ */
+
+/* When the first CTA of the head can go; TIME_NEVER: there is no grid left. */
+static picos head_at(const struct dispatcher *d)
+{
+  return d->head < d->n_grids ? d->grid[d->head].start + d->launch_latency : TIME_NEVER;
+}
+
+static picos later(picos a, picos b)
+{
+  return a > b ? a : b;
+}
+
+static void launch(struct dispatcher *d, struct dispatch_port *p, picos now)
+{
+  struct dispatch_grid *g = &d->grid[d->head];
+  picos at = later(later(d->next_launch, now), head_at(d));
+  d->next_launch = at + d->interval;
+  if (p->used.ctas == 0) p->carveout = g->carveout;
+  take(&p->used, &g->cta);
+  p->resident[d->head]++;
+  launch_queue_push(p->launches, (struct cta_launch){at + d->latency, g->next_cta++, d->head, p->carveout});
+  if (g->next_cta < g->n_ctas) return;
+  d->head++;
+  d->look = true;
+}
+
+/* Next SM in turn with room, NULL when all are full. */
+static struct dispatch_port *next_with_room(struct dispatcher *d)
+{
+  for (unsigned k = 0; k < d->n_ports; k++) {
+    struct dispatch_port *p = &d->port[(d->next_port + k) % d->n_ports];
+    if (!has_room(d, p)) continue;
+    d->next_port = (unsigned)((p - d->port) + 1) % d->n_ports;
+    return p;
+  }
+  return NULL;
+}
+
+/* CTAs go round the SMs until these are full, grid after grid. */
+static void go_round(struct dispatcher *d, picos now, picos to)
+{
+  while (d->look && head_at(d) < to) {
+    struct dispatch_port *p = next_with_room(d);
+    if (p)
+      launch(d, p, now);
+    else
+      d->look = false;
+  }
+}
+
+/* --- completions ------------------------------------------------------------------------------ */
 
 /* Completion that happened first, in (time, SM) order; NULL when none is due before `to`. */
 static struct dispatch_port *first_done(struct dispatcher *d, picos to)
@@ -41,62 +150,56 @@ static struct dispatch_port *first_done(struct dispatcher *d, picos to)
   return best;
 }
 
-static void launch(struct dispatcher *d, struct dispatch_port *p, picos now)
+/* The SM has room for what comes next. When that is known. */
+static picos complete(struct dispatcher *d, struct dispatch_port *p)
 {
-  picos at = d->next_launch > now ? d->next_launch : now;
-  d->next_launch = at + d->interval;
-  p->room--;
-  launch_queue_push(p->launches, (struct cta_launch){at + d->latency, d->next_cta++});
-}
-
-/* Next SM in turn with room, NULL when all are full. */
-static struct dispatch_port *next_with_room(struct dispatcher *d)
-{
-  for (unsigned k = 0; k < d->n_ports; k++) {
-    struct dispatch_port *p = &d->port[(d->next_port + k) % d->n_ports];
-    if (!p->room || launch_queue_full(p->launches)) continue;
-    d->next_port = (unsigned)((p - d->port) + 1) % d->n_ports;
-    return p;
-  }
-  return NULL;
+  struct cta_done c = *done_queue_front(p->done);
+  struct dispatch_grid *g = &d->grid[c.grid];
+  done_queue_pop(p->done);
+  give(&p->used, &g->cta);
+  p->resident[c.grid]--;
+  g->last_done = c.arrive;
+  g->done++;
+  if (g->mark_step && g->n_marks < DISPATCH_MARKS && g->done == g->mark_first + g->n_marks * g->mark_step)
+    g->mark[g->n_marks++] = g->last_done;
+  return c.arrive;
 }
 
 picos dispatcher_run(void *self, picos from, picos to)
 {
   struct dispatcher *d = self;
   struct dispatch_port *p;
-  while (d->next_cta < d->n_ctas && d->done == 0 && (p = next_with_room(d))) launch(d, p, from);
+  go_round(d, from, to);
   while ((p = first_done(d, to))) {
-    d->last_done = done_queue_front(p->done)->arrive;
-    done_queue_pop(p->done);
-    d->done++;
-    if (d->mark_step && d->n_marks < DISPATCH_MARKS &&
-        d->done == d->mark_first + d->n_marks * d->mark_step)
-      d->mark[d->n_marks++] = d->last_done;
-    p->room++;
-    if (d->next_cta < d->n_ctas) launch(d, p, d->last_done);
+    picos now = complete(d, p);
+    while (!d->look && head_at(d) < to && has_room(d, p)) launch(d, p, now);
+    go_round(d, now, to);
   }
   for (unsigned i = 0; i < d->n_ports; i++)
     if (d->port[i].done->n) return to;
-  return TIME_NEVER;
+  return d->look ? head_at(d) : TIME_NEVER;
 }
 
 uint64_t dispatcher_progress(const void *self)
 {
   const struct dispatcher *d = self;
-  return d->next_cta + d->done;
+  uint64_t n = 0;
+  for (unsigned i = 0; i < d->n_grids; i++) n += d->grid[i].next_cta + d->grid[i].done;
+  return n;
 }
 
 bool dispatcher_busy(const void *self)
 {
   const struct dispatcher *d = self;
-  return d->done < d->n_ctas;
+  return dispatcher_done(d) < dispatcher_ctas(d);
 }
 
 void dispatcher_dump(const void *self, FILE *out)
 {
   const struct dispatcher *d = self;
-  fprintf(out, "  dispatcher: %llu of %llu CTAs launched, %llu done\n",
-          (unsigned long long)d->next_cta, (unsigned long long)d->n_ctas,
-          (unsigned long long)d->done);
+  for (unsigned i = 0; i < d->n_grids; i++) {
+    const struct dispatch_grid *g = &d->grid[i];
+    fprintf(out, "  dispatcher: %llu of %llu CTAs launched, %llu done\n", (unsigned long long)g->next_cta,
+            (unsigned long long)g->n_ctas, (unsigned long long)g->done);
+  }
 }

@@ -18,9 +18,11 @@ struct gpu {
   struct params params;
   struct netlist net;
   struct engine *engine;
-  struct arena kernel_arena; /* profile books of the running kernel */
+  struct arena run_arena; /* of the running launches: what is below, books */
   picos now;
-  struct occupancy occupancy;
+  unsigned n_grids;
+  struct dispatch_grid *grid;
+  struct occupancy *occupancy;
   struct hazard *hazards; /* sum over SMs; NULL: not checked */
   struct gpu_stats stats;
   struct netlist_stats sum;
@@ -42,9 +44,9 @@ static enum run_end watch(struct gpu *g, picos now)
 {
   const struct run_watch *w = g->watch;
   struct run_progress p = {.cycles = (now - g->started) / params_clock_ps(&g->params),
-                           .insts = total_insts(g), .ctas_done = g->net.dispatcher.done,
-                           .ctas_total = g->net.dispatcher.n_ctas};
-  /* The grid is done: only what is on its way to memory is left. */
+                           .insts = total_insts(g), .ctas_done = dispatcher_done(&g->net.dispatcher),
+                           .ctas_total = dispatcher_ctas(&g->net.dispatcher)};
+  /* The grids are done: only what is on its way to memory is left. */
   if (p.ctas_done == p.ctas_total) return RUN_DONE;
   if (w->max_cycles && p.cycles >= w->max_cycles) return RUN_CYCLE_LIMIT;
   if (watch_insts(w, p.insts)) return RUN_INST_LIMIT;
@@ -89,20 +91,39 @@ void gpu_free(struct gpu *g)
   if (!g) return;
   engine_free(g->engine);
   netlist_free(&g->net);
-  arena_free(&g->kernel_arena);
+  arena_free(&g->run_arena);
   free(g);
 }
 
-static void start(struct gpu *g, struct step_source *source, struct gmem *image)
+/* How many CTAs of each launch an SM holds, and what they take. */
+static bool prepare(struct gpu *g, const struct gpu_launch *l, unsigned n, struct err *e)
 {
-  arena_free(&g->kernel_arena);
-  uint64_t l1_bytes = g->params.l1_bytes - g->occupancy.carveout;
+  arena_free(&g->run_arena);
+  g->n_grids = n;
+  g->grid = ARENA_ARRAY(&g->run_arena, struct dispatch_grid, n);
+  g->occupancy = ARENA_ARRAY(&g->run_arena, struct occupancy, n);
+  for (unsigned i = 0; i < n; i++) {
+    struct occupancy *o = &g->occupancy[i];
+    TRY(occupancy_of(&g->params, l[i].source, o, e));
+    g->grid[i] = (struct dispatch_grid){.n_ctas = l[i].source->n_ctas,
+                                        .start = l[i].start > g->now ? l[i].start : g->now,
+                                        .per_sm = o->most,
+                                        .cta = o->cta,
+                                        .carveout = o->carveout};
+  }
+  return true;
+}
+
+static void start(struct gpu *g, const struct gpu_launch *l, struct gmem *image)
+{
+  struct step_source **source = ARENA_ARRAY(&g->run_arena, struct step_source *, g->n_grids);
+  for (unsigned i = 0; i < g->n_grids; i++) source[i] = l[i].source;
   for (unsigned i = 0; i < g->net.n_sms; i++) {
-    sm_start(&g->net.sm[i], source, image, g->occupancy.ctas, l1_bytes, &g->kernel_arena);
+    sm_start(&g->net.sm[i], source, g->n_grids, image, &g->run_arena);
     g->net.sm_part[i].next = TIME_NEVER;
   }
   netlist_start_memory(&g->net, image);
-  dispatcher_start(&g->net.dispatcher, source->n_ctas, g->occupancy.ctas, g->now);
+  dispatcher_start(&g->net.dispatcher, g->grid, g->n_grids, g->now);
   g->net.serial[SERIAL_DISPATCHER].next = g->now;
   g->started = g->now;
 }
@@ -155,9 +176,9 @@ static void collect(struct gpu *g, picos end)
       .launch_cycles = g->params.launch_latency_cycles,
       .time_ps = time,
       .sms = g->net.n_sms,
-      .ctas_per_sm = g->occupancy.ctas,
-      .warps_per_sm = g->occupancy.warps,
-      .shared_bytes_per_cta = g->occupancy.shared_per_cta,
+      .ctas_per_sm = g->occupancy[0].ctas,
+      .warps_per_sm = g->occupancy[0].warps,
+      .shared_bytes_per_cta = g->occupancy[0].shared_per_cta,
       .warp_insts = g->sum.sm.warp_insts,
   };
 }
@@ -185,28 +206,42 @@ static void deadlock(const struct gpu *g, struct fault *fault, FILE *report)
   if (report) engine_dump(g->engine, report);
   snprintf(fault->text, sizeof fault->text,
            "deadlock: nothing can run any more (%llu of %llu CTAs done)",
-           (unsigned long long)g->net.dispatcher.done,
-           (unsigned long long)g->net.dispatcher.n_ctas);
+           (unsigned long long)dispatcher_done(&g->net.dispatcher),
+           (unsigned long long)dispatcher_ctas(&g->net.dispatcher));
 }
 
 /* The last CTA has ended and the last store is in L2. */
-static picos end_of_kernel(const struct gpu *g)
+static picos end_of_grid(const struct gpu *g, unsigned i)
 {
-  picos last = netlist_last_answer(&g->net), done = g->net.dispatcher.last_done;
+  picos last = netlist_last_answer(&g->net, i), done = g->grid[i].last_done;
   return last > done ? last : done;
 }
 
-enum run_end gpu_run(struct gpu *g, struct step_source *source, struct gmem *image,
-                     const struct run_watch *watch, struct fault *fault, FILE *report,
-                     struct err *e)
+static picos end_of_all(const struct gpu *g)
 {
-  if (!occupancy_of(&g->params, source, &g->occupancy, e)) return RUN_REFUSED;
+  picos last = 0;
+  for (unsigned i = 0; i < g->n_grids; i++)
+    if (end_of_grid(g, i) > last) last = end_of_grid(g, i);
+  return last;
+}
+
+bool gpu_launch_times(const struct gpu *g, unsigned i, uint64_t *start, uint64_t *end)
+{
+  *start = g->grid[i].start;
+  *end = end_of_grid(g, i);
+  return g->grid[i].done == g->grid[i].n_ctas;
+}
+
+enum run_end gpu_run(struct gpu *g, const struct gpu_launch *l, unsigned n, struct gmem *image,
+                     const struct run_watch *watch, struct fault *fault, FILE *report, struct err *e)
+{
+  if (!prepare(g, l, n, e)) return RUN_REFUSED;
   g->watch = watch;
   g->next_poll = POLL_INSTS;
   g->windows = 0;
-  start(g, source, image);
+  start(g, l, image);
   enum engine_end end = engine_run(g->engine, &g->now);
-  collect(g, end == ENGINE_DONE ? end_of_kernel(g) : g->now);
+  collect(g, end == ENGINE_DONE ? end_of_all(g) : g->now);
   if (end == ENGINE_DONE) {
     check_laws(g);
     return RUN_DONE;
@@ -221,7 +256,7 @@ _Static_assert((int)GPU_RATE_STEPS == (int)DISPATCH_MARKS - 1, "a batch between 
 
 bool gpu_rate(const struct gpu *g, uint64_t batch_ps[GPU_RATE_STEPS], uint64_t *ctas)
 {
-  const struct dispatcher *d = &g->net.dispatcher;
+  const struct dispatch_grid *d = &g->grid[0];
   if (d->n_marks < DISPATCH_MARKS) return false;
   for (unsigned i = 0; i < GPU_RATE_STEPS; i++) batch_ps[i] = d->mark[i + 1] - d->mark[i];
   *ctas = d->mark_step;
@@ -239,14 +274,14 @@ unsigned gpu_stats_groups(struct gpu *g, struct stat_group out[GPU_MAX_GROUPS])
   return n;
 }
 
-const struct occupancy *gpu_occupancy(const struct gpu *g)
+const struct occupancy *gpu_occupancy(const struct gpu *g, unsigned i)
 {
-  return &g->occupancy;
+  return &g->occupancy[i];
 }
 
-struct gpu_inst_profile gpu_profile(const struct gpu *g)
+struct gpu_inst_profile gpu_profile(const struct gpu *g, unsigned grid)
 {
-  const struct ledger *first = &g->net.sm[0].ledger;
+  const struct sm_grid *first = &g->net.sm[0].grid[grid];
   struct gpu_inst_profile p = {
       .n_insts = first->n_insts, .n_states = WARP_STATE__N, .state_name = warp_state_name};
   p.by_inst = calloc(p.n_insts * WARP_STATE__N + 1, sizeof *p.by_inst);
@@ -254,7 +289,7 @@ struct gpu_inst_profile gpu_profile(const struct gpu *g)
   p.threads = calloc(p.n_insts + 1, sizeof *p.threads);
   BUG_ON(!p.by_inst || !p.issued || !p.threads);
   for (unsigned s = 0; s < g->net.n_sms; s++) {
-    const struct ledger *l = &g->net.sm[s].ledger;
+    const struct sm_grid *l = &g->net.sm[s].grid[grid];
     for (uint64_t i = 0; i < p.n_insts * WARP_STATE__N; i++) p.by_inst[i] += l->by_inst[i];
     for (uint64_t i = 0; i < p.n_insts; i++) p.issued[i] += l->issued[i], p.threads[i] += l->threads[i];
   }

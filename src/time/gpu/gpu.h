@@ -18,14 +18,25 @@ enum { GPU_MAX_GROUPS = 8 };
 struct gpu *gpu_new(const struct params *, unsigned threads);
 void gpu_free(struct gpu *);
 
-/* Runs one kernel to the end, to a limit, or until the watcher stops it. Caches stay warm in L2 from
- * kernel to kernel; L1 starts empty. RUN_FAULT fills *fault, RUN_REFUSED *e. A deadlock of the guest is a
- * fault whose details go to `report` (may be NULL). After any end but RUN_DONE the counters say what was
- * done so far, and the GPU cannot run another kernel: its blocks are still full of this one. */
-enum run_end gpu_run(struct gpu *, struct step_source *, struct gmem *image,
+/* A launch: its CTAs, and when it reaches the GPU, ps; in the past: at once. */
+struct gpu_launch {
+  struct step_source *source;
+  uint64_t start;
+};
+
+/* Runs launches, in this order (time/gpu/dispatcher.h), to the end of all, to a limit, or until the watcher stops
+ * them. None waits for another. Caches stay warm in L2 from run to run; L1 starts empty. RUN_FAULT fills *fault,
+ * RUN_REFUSED *e. A deadlock of the guest is a fault whose details go to `report` (may be NULL). After any end but
+ * RUN_DONE the counters say what was done so far, and the GPU cannot run another kernel: its blocks are still full
+ * of these. */
+enum run_end gpu_run(struct gpu *, const struct gpu_launch *, unsigned n, struct gmem *image,
                      const struct run_watch *, struct fault *, FILE *report, struct err *e);
 
-/* Simulated time since gpu_new, ps: the end of the last kernel. */
+/* When launch number i of the last run reached the GPU, and when it ended: its last CTA, its last store in L2.
+ * False: it did not end. */
+bool gpu_launch_times(const struct gpu *, unsigned i, uint64_t *start, uint64_t *end);
+
+/* Simulated time since gpu_new, ps: the end of the last run. */
 uint64_t gpu_now(const struct gpu *);
 /* Nothing happens until `when`, ps, rounded up to an SM cycle: the next kernel starts then. In the past:
  * no effect. */
@@ -38,17 +49,18 @@ void gpu_emulate_hazards(struct gpu *);
 /* Findings of the last kernel, summed over SMs; NULL when not checked. */
 const struct hazard *gpu_hazards(const struct gpu *);
 
-/* Counters of the last kernel: gpu, sm (sum over SMs), noc, l2, dram. Returns how many groups. */
+/* Counters of the last run, all launches together: gpu (resident CTAs: of the first), sm (sum over SMs), noc, l2, dram. Returns how many groups. */
 unsigned gpu_stats_groups(struct gpu *, struct stat_group out[GPU_MAX_GROUPS]);
 
-const struct occupancy *gpu_occupancy(const struct gpu *);
+/* Of the last run's launch number i. */
+const struct occupancy *gpu_occupancy(const struct gpu *, unsigned i);
 
-/* How fast the last kernel's CTAs were done between its first wave and its last: the times, ps, of
+/* How fast the CTAs of the last run's first launch were done between its first wave and its last: the times, ps, of
  * GPU_RATE_STEPS batches of *ctas CTAs one behind the other. False: it had too few CTAs. */
 enum { GPU_RATE_STEPS = 8 };
 bool gpu_rate(const struct gpu *, uint64_t batch_ps[GPU_RATE_STEPS], uint64_t *ctas);
 
-/* Per-instruction books of the last kernel, summed over SMs: by_inst[index * n_states + state]
+/* Per-instruction books of the last run's launch number i, summed over SMs: by_inst[index * n_states + state]
  * warp-cycles, issued[index] warp and threads[index] thread instructions; index as in the code view.
  * Caller frees all three. */
 struct gpu_inst_profile {
@@ -57,6 +69,6 @@ struct gpu_inst_profile {
   const char *const *state_name;
   uint64_t *by_inst, *issued, *threads;
 };
-struct gpu_inst_profile gpu_profile(const struct gpu *);
+struct gpu_inst_profile gpu_profile(const struct gpu *, unsigned i);
 
 #endif

@@ -152,11 +152,11 @@ const struct fault *netlist_fault(const struct netlist *n)
   return n->commit.fault.kind ? &n->commit.fault : NULL;
 }
 
-picos netlist_last_answer(const struct netlist *n)
+picos netlist_last_answer(const struct netlist *n, unsigned grid)
 {
   picos last = 0;
   for (unsigned i = 0; i < n->n_sms; i++)
-    if (n->sm[i].mem.last_answer > last) last = n->sm[i].mem.last_answer;
+    if (n->sm[i].grid[grid].last_answer > last) last = n->sm[i].grid[grid].last_answer;
   return last;
 }
 
@@ -200,5 +200,5 @@ bool netlist_check_laws(const struct netlist *n, const struct netlist_stats *s, 
              SECTOR_BYTES * (s->l2.l2_miss_sectors + s->l2.l2_merged_sectors), s->dram.dram_read_bytes, e) &&
          law("bytes written back by L2, written to DRAM",
              SECTOR_BYTES * s->l2.l2_written_back_sectors, s->dram.dram_write_bytes, e) &&
-         law("CTAs launched, of the grid", s->sm.ctas, n->dispatcher.n_ctas, e);
+         law("CTAs launched, of the grids", s->sm.ctas, dispatcher_ctas(&n->dispatcher), e);
 }

@@ -55,7 +55,7 @@ struct netlist_stats {
 void netlist_sum(const struct netlist *, struct netlist_stats *);
 
 /* When the last request of an SM was answered: stores may come home after their CTA. */
-picos netlist_last_answer(const struct netlist *);
+picos netlist_last_answer(const struct netlist *, unsigned grid);
 
 /* Laws between blocks, checked at the end of a kernel. */
 bool netlist_check_laws(const struct netlist *, const struct netlist_stats *, struct err *);

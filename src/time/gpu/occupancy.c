@@ -12,12 +12,21 @@ static void limit(struct occupancy *o, unsigned ctas, const char *name)
   o->limiter = name;
 }
 
-/* Warps whose registers fit: allocated per warp, and each sub-core has its own register file. */
-static unsigned warps_by_registers(const struct params *p, unsigned regs_per_thread, unsigned lanes)
+/* Registers are allocated per warp. */
+static unsigned registers_of_warp(const struct params *p, const struct step_source *s)
 {
-  unsigned per_warp =
-      round_up((regs_per_thread ? regs_per_thread : 1) * lanes, p->sm_register_granule);
+  return round_up((s->regs_per_thread ? s->regs_per_thread : 1) * s->lanes, p->sm_register_granule);
+}
+
+/* Warps whose registers fit: each sub-core has its own register file. */
+static unsigned warps_by_registers(const struct params *p, unsigned per_warp)
+{
   return p->sm_registers / p->sm_sub_cores / per_warp * p->sm_sub_cores;
+}
+
+struct sm_space sm_space_of(const struct params *p)
+{
+  return (struct sm_space){p->sm_max_ctas, p->sm_max_warps, p->sm_registers, p->sm_shared_bytes};
 }
 
 static uint32_t carveout_for(const struct params *p, uint32_t bytes)
@@ -31,19 +40,21 @@ static uint32_t carveout_for(const struct params *p, uint32_t bytes)
 bool occupancy_of(const struct params *p, const struct step_source *s, struct occupancy *o,
                   struct err *e)
 {
-  unsigned warps = s->warps_per_cta;
+  unsigned warps = s->warps_per_cta, per_warp = registers_of_warp(p, s);
   *o = (struct occupancy){.ctas = p->sm_max_ctas, .limiter = "CTA slots"};
   o->shared_per_cta =
       round_up(s->shared_bytes + p->sm_shared_reserved_per_cta, p->sm_shared_granule);
   if (o->shared_per_cta == 0) o->shared_per_cta = p->sm_shared_granule;
   limit(o, p->sm_max_warps / warps, "warps");
-  limit(o, warps_by_registers(p, s->regs_per_thread, s->lanes) / warps, "registers");
+  limit(o, warps_by_registers(p, per_warp) / warps, "registers");
   limit(o, p->sm_shared_bytes / o->shared_per_cta, "shared memory");
   if (o->ctas == 0)
     return err_set(e,
                    "no CTA fits on an SM of %s: limited by %s (%u warps, %u registers per thread, "
                    "%u bytes of shared memory per CTA)",
                    p->name, o->limiter, warps, s->regs_per_thread, s->shared_bytes);
+  o->most = o->ctas;
+  o->cta = (struct sm_space){1, warps, warps * per_warp, o->shared_per_cta};
   uint64_t share = (s->n_ctas + p->gpu_sms - 1) / p->gpu_sms;
   if (share < o->ctas) limit(o, (unsigned)share, "grid");
   o->warps = o->ctas * warps;

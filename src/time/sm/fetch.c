@@ -16,7 +16,7 @@ static void request(struct fetch *f, struct warp_table *t, unsigned warp, uint64
   struct ibuffer *ib = &t->slot[warp].ib;
   f->l0i->stats->l0i_fetches++;
   ib->valid_at[(ib->head + ib->n) % IBUFFER_MAX] = now + f->latency;
-  ib->next_pc += (uint64_t)1 << t->code.shift;
+  ib->next_pc += (uint64_t)1 << t->slot[warp].grid->code.shift;
   if (ib->n == 0) warp_changed(t, warp);
   if (++ib->n == f->depth) f->room &= (uint16_t) ~(1u << warp);
 }
@@ -27,7 +27,7 @@ static bool can_fetch(struct fetch *f, struct warp_table *t, unsigned warp, uint
   if (!(f->room >> warp & 1)) return false;
   struct ibuffer *ib = &t->slot[warp].ib;
   if (ib->fetch_at <= now) {
-    uint64_t readable = l0i_fetch(f->l0i, ib->next_pc, now);
+    uint64_t readable = l0i_fetch(f->l0i, t->slot[warp].grid->code_space + ib->next_pc, now);
     if (readable <= now) return true;
     f->l0i->stats->l0i_misses++;
     ib->fetch_at = readable;

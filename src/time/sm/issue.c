@@ -57,7 +57,7 @@ static uint64_t constant_at(struct issue *s, struct warp_slot *w, const struct i
                             uint64_t now)
 {
   if (w->const_inst != in) {
-    w->const_at = const_cache_read(s->fl, in->const_bank, in->const_off, now);
+    w->const_at = const_cache_read(s->fl, w->grid->const_space + in->const_bank, in->const_off, now);
     w->const_inst = in;
   }
   return w->const_at;

@@ -2,13 +2,19 @@
 
 #include "base/bits.h"
 
+static uint64_t index_of(const struct sm_grid *g, uint64_t pc)
+{
+  return (pc - g->code.base) >> g->code.shift;
+}
+
 void ledger_book(struct ledger *l, struct warp_slot *w, uint64_t pc, enum warp_state s, uint64_t until)
 {
   uint64_t cycles = until - w->accounted;
   w->accounted = until;
   l->stats->warp_state[s] += cycles;
-  uint64_t index = (pc - l->code_base) >> l->code_shift;
-  if (index < l->n_insts) l->by_inst[index * WARP_STATE__N + s] += cycles;
+  struct sm_grid *g = w->grid;
+  uint64_t index = index_of(g, pc);
+  if (index < g->n_insts) g->by_inst[index * WARP_STATE__N + s] += cycles;
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -49,13 +55,13 @@ void ledger_issue(struct ledger *l, struct warp_slot *w, const struct inst *in, 
   ledger_charge(l, w, pc, WS_NOT_SELECTED, now);
   ledger_charge(l, w, pc, WS_SELECTED, now + 1);
   w->blocked_n = 0;
-  uint64_t index = (pc - l->code_base) >> l->code_shift;
-  if (index < l->n_insts) l->issued[index]++;
+  uint64_t index = index_of(w->grid, pc);
+  if (index < w->grid->n_insts) w->grid->issued[index]++;
 }
 
-void ledger_lanes(struct ledger *l, const struct inst *in, unsigned lanes)
+void ledger_lanes(struct ledger *l, const struct warp_slot *w, const struct inst *in, unsigned lanes)
 {
-  uint64_t index = (in->pc - l->code_base) >> l->code_shift;
+  uint64_t index = index_of(w->grid, in->pc);
   l->stats->thread_insts += lanes;
-  if (index < l->n_insts) l->threads[index] += lanes;
+  if (index < w->grid->n_insts) w->grid->threads[index] += lanes;
 }

@@ -14,13 +14,7 @@
 #include "time/sm/warp.h"
 
 struct ledger {
-  struct sm_stats *stats;
-  uint64_t *by_inst; /* [instruction index * WARP_STATE__N + state], warp-cycles */
-  uint64_t *issued;  /* [instruction index], warp instructions */
-  uint64_t *threads; /* [instruction index], thread instructions: lanes with a true guard */
-  uint64_t code_base;
-  unsigned code_shift;
-  uint64_t n_insts;
+  struct sm_stats *stats; /* of the SM; per instruction: grid.h */
 };
 
 /* Charges the warp's cycles up to `until` (exclusive) to one state; nothing when already charged.
@@ -38,6 +32,6 @@ void ledger_issue(struct ledger *, struct warp_slot *, const struct inst *in, ui
                   const struct reg_wait *reg, uint64_t now);
 
 /* What issued ran for this many lanes. */
-void ledger_lanes(struct ledger *, const struct inst *, unsigned lanes);
+void ledger_lanes(struct ledger *, const struct warp_slot *, const struct inst *, unsigned lanes);
 
 #endif

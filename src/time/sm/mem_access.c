@@ -163,7 +163,8 @@ static bool const_access(struct mem_unit *u, struct warp_slot *w, struct txn *t,
     uint64_t addr = t->access->mem.addr[bits_first(m)];
     if (addr / u->params->const_line == last) continue;
     last = addr / u->params->const_line;
-    uint64_t at = const_cache_read(&u->vl, (unsigned)(addr >> 32), (uint32_t)addr, now);
+    unsigned bank = w->grid->const_space + (unsigned)(addr >> 32);
+    uint64_t at = const_cache_read(&u->vl, bank, (uint32_t)addr, now);
     if (at > readable) readable = at;
   }
   t->extra = (uint16_t)(readable - now);

@@ -410,6 +410,7 @@ static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now)
     return;
   }
   struct txn *t = &u->pool.t[r.txn];
+  t->grid->last_answer = now * u->period;
   if (r.kind == REQ_STRONG && t->waiting == 1) {
     note_strong(u, t, -1);
     finish(u, t);
@@ -426,7 +427,6 @@ static void replies_cycle(struct mem_unit *u, uint64_t now)
   struct mem_reply *r;
   while ((r = reply_queue_front(&u->in)) && r->arrive <= now * u->period) {
     answer(u, *r, now);
-    u->last_answer = now * u->period;
     reply_queue_pop(&u->in);
   }
 }

@@ -71,7 +71,6 @@ struct mem_unit {
   uint32_t queued;       /* bit per sub-core: there are transactions in its queue */
   uint32_t outstanding;  /* requests not answered */
   uint64_t answered;     /* replies handled, for the deadlock watch */
-  picos last_answer;     /* when the last of them came */
   uint16_t
       strong[STRONG_FILTER]; /* unperformed strong accesses by line hash: weak accesses to these
                                      lines must queue behind them (one thread's accesses to

@@ -8,6 +8,7 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
 {
   *m = (struct sm){.params = p, .id = id, .period = params_clock_ps(p)};
   m->n_sub_cores = p->sm_sub_cores;
+  m->n_slots = p->sm_max_ctas;
   BUG_ON(p->sm_sub_cores > SM_MAX_SUB_CORES || p->sm_max_ctas > SM_MAX_CTAS);
   mem_unit_init(&m->mem, a, p, id);
   m->ledger.stats = &m->stats;
@@ -40,28 +41,44 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   }
 }
 
-void sm_start(struct sm *m, struct step_source *source, struct gmem *image, unsigned n_slots,
-              uint64_t l1_bytes, struct arena *a)
+/* Number of the first grid with this code. */
+static unsigned code_number(const struct sm_grid *g, unsigned n)
 {
-  BUG_ON(m->resident || m->mem.outstanding || n_slots > SM_MAX_CTAS);
-  m->source = source;
-  m->n_slots = n_slots;
+  unsigned i = 0;
+  while (i < n && g[i].code.inst != g[n].code.inst) i++;
+  return i;
+}
+
+static void start_grid(struct sm *m, unsigned i, struct step_source *source, struct arena *a)
+{
+  struct sm_grid *g = &m->grid[i];
+  const struct code_view *code = &source->code;
+  *g = (struct sm_grid){.source = source,
+                        .code = *code,
+                        .const_space = i * GRID_BANKS,
+                        .n_insts = (code->end - code->base) >> code->shift};
+  g->code_space = (uint64_t)code_number(m->grid, i) << GRID_CODE_SHIFT;
+  g->by_inst = ARENA_ARRAY(a, uint64_t, g->n_insts * WARP_STATE__N);
+  g->issued = ARENA_ARRAY(a, uint64_t, g->n_insts);
+  g->threads = ARENA_ARRAY(a, uint64_t, g->n_insts);
+}
+
+void sm_start(struct sm *m, struct step_source *const *source, unsigned n, struct gmem *image,
+              struct arena *a)
+{
+  BUG_ON(m->resident || m->mem.outstanding);
   m->view = (struct gmem_view){.image = image, .log = &m->log};
   m->stats = (struct sm_stats){0};
   m->fault = (struct fault){0};
-  l1_start(&m->mem.l1, l1_bytes);
-  const struct code_view *code = &source->code;
-  m->ledger.code_base = code->base;
-  m->ledger.code_shift = code->shift;
-  m->ledger.n_insts = (code->end - code->base) >> code->shift;
-  m->ledger.by_inst = ARENA_ARRAY(a, uint64_t, m->ledger.n_insts * WARP_STATE__N);
-  m->ledger.issued = ARENA_ARRAY(a, uint64_t, m->ledger.n_insts);
-  m->ledger.threads = ARENA_ARRAY(a, uint64_t, m->ledger.n_insts);
+  m->carveout = UINT32_MAX;
+  m->grid = ARENA_ARRAY(a, struct sm_grid, n);
+  m->n_grids = n;
+  for (unsigned i = 0; i < n; i++) start_grid(m, i, source[i], a);
   l1i_start(&m->l1i);
   const_cache_start(&m->mem.vl);
-  bool control_bits = source->caps & STEP_CAP_CONTROL;
-  for (unsigned i = 0; i < m->n_sub_cores; i++)
-    sub_core_start(&m->sub_core[i], *code, control_bits);
+  bool control_bits = source[0]->caps & STEP_CAP_CONTROL;
+  for (unsigned i = 0; i < n; i++) BUG_ON(control_bits != !!(source[i]->caps & STEP_CAP_CONTROL));
+  for (unsigned i = 0; i < m->n_sub_cores; i++) sub_core_start(&m->sub_core[i], control_bits);
 }
 
 /* --- CTA slots -------------------------------------------------------------------------------- */
@@ -99,14 +116,34 @@ static unsigned freest_sub_core(const struct sm *m, unsigned from)
   return best;
 }
 
-static void launch(struct sm *m, uint64_t cta)
+/* What shared memory leaves of the array is L1, empty when that changes. */
+static void set_carveout(struct sm *m, uint32_t bytes)
+{
+  if (m->carveout == bytes) return;
+  BUG_ON(m->resident || bytes > m->params->l1_bytes);
+  m->carveout = bytes;
+  l1_start(&m->mem.l1, m->params->l1_bytes - bytes);
+}
+
+/* The CTA in a slot of the SM, and the lowest free one of its step source. */
+static void occupy(struct sm *m, struct cta_slot *slot, struct sm_grid *g, uint64_t cta)
+{
+  BUG_ON(g->slots == UINT64_MAX);
+  slot->grid = g;
+  slot->number = bits_first(~g->slots);
+  slot->exiting = false;
+  slot->cta = g->source->ops->cta_begin(g->source, cta, m->id, slot->number, m->id);
+  g->slots |= (uint64_t)1 << slot->number;
+}
+
+static void launch(struct sm *m, struct cta_launch l)
 {
   unsigned s = 0;
   while (s < m->n_slots && m->slot[s].cta) s++;
-  BUG_ON(s == m->n_slots);
+  BUG_ON(s == m->n_slots || l.grid >= m->n_grids);
   struct cta_slot *slot = &m->slot[s];
-  slot->cta = m->source->ops->cta_begin(m->source, cta, m->id, s, m->id);
-  slot->exiting = false;
+  set_carveout(m, l.carveout);
+  occupy(m, slot, &m->grid[l.grid], l.cta);
   if (m->resident++ == 0) begin_active(m);
   m->stats.ctas++;
   m->stats.warps += slot->cta->n_warps;
@@ -114,7 +151,7 @@ static void launch(struct sm *m, uint64_t cta)
   for (unsigned w = 0; w < slot->cta->n_warps; w++) {
     sc = freest_sub_core(m, sc);
     slot->sub_core[w] = (uint8_t)sc;
-    slot->warp[w] = (uint8_t)sub_core_add_warp(&m->sub_core[sc], slot->cta->warp[w], s, m->cycle);
+    slot->warp[w] = (uint8_t)sub_core_add_warp(&m->sub_core[sc], slot->grid, slot->cta->warp[w], s, m->cycle);
     sc = (sc + 1) % m->params->sm_sub_cores;
   }
 }
@@ -138,11 +175,13 @@ static void retire(struct sm *m, struct cta_slot *s)
     m->stats.warp_cycles += now - cta_warp(m, s, w)->born;
     sub_core_remove_warp(&m->sub_core[s->sub_core[w]], s->warp[w], now);
   }
-  m->source->ops->cta_end(m->source, s->cta);
+  s->grid->source->ops->cta_end(s->grid->source, s->cta);
+  s->grid->slots &= ~((uint64_t)1 << s->number);
   s->cta = NULL;
   m->exiting--;
   if (--m->resident == 0) end_active(m, now);
-  done_queue_push(&m->done, (struct cta_done){(now + m->done_latency) * m->period, id});
+  uint32_t grid = (uint32_t)(s->grid - m->grid);
+  done_queue_push(&m->done, (struct cta_done){(now + m->done_latency) * m->period, id, grid});
 }
 
 static void release_barrier(struct sm *m, struct cta_slot *s, uint64_t now)
@@ -171,9 +210,9 @@ static void cta_slots_cycle(struct sm *m)
 {
   struct cta_launch *l;
   while ((l = launch_queue_front(&m->launches)) && l->arrive <= m->cycle * m->period) {
-    uint64_t cta = l->cta;
+    struct cta_launch next = *l;
     launch_queue_pop(&m->launches);
-    launch(m, cta);
+    launch(m, next);
   }
 }
 

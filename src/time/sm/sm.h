@@ -13,6 +13,8 @@ enum { SM_MAX_CTAS = 64, SM_MAX_SUB_CORES = 4, SM_MAX_WARPS_PER_CTA = 64 };
 
 struct cta_slot {
   struct step_cta *cta; /* NULL: free */
+  struct sm_grid *grid;
+  unsigned number;      /* slot of the step source */
   bool exiting;         /* all warps have exited; waits for what is in flight */
   uint8_t sub_core[SM_MAX_WARPS_PER_CTA], warp[SM_MAX_WARPS_PER_CTA];
 };
@@ -21,14 +23,16 @@ struct sm {
   const struct params *params;
   unsigned id;
   picos period;
-  struct step_source *source;
+  struct sm_grid *grid; /* those that run */
+  unsigned n_grids;
+  uint32_t carveout; /* bytes of shared memory the L1 array gives; UINT32_MAX: not said yet */
   unsigned n_sub_cores;
   uint64_t wake_at[SM_MAX_SUB_CORES]; /* of the sub-cores */
   struct sub_core sub_core[SM_MAX_SUB_CORES];
   struct l1i l1i;
   struct mem_unit mem;
   struct cta_slot slot[SM_MAX_CTAS];
-  unsigned n_slots; /* resident CTAs this kernel allows */
+  unsigned n_slots; /* sm.max_ctas */
   unsigned resident, exiting;
   uint64_t cycle;        /* next cycle to simulate */
   uint64_t active_from;  /* first cycle of the current busy stretch */
@@ -46,10 +50,10 @@ struct sm {
 
 void sm_init(struct sm *, struct arena *, const struct params *, unsigned id);
 
-/* A kernel starts: n_slots CTAs may be resident, l1_bytes of the L1 array cache data. The SM must
- * be empty. */
-void sm_start(struct sm *, struct step_source *, struct gmem *image, unsigned n_slots,
-              uint64_t l1_bytes, struct arena *);
+/* Grids start: CTAs of these sources will come, by number. Caches are empty, and so must the SM be. Sources carry
+ * control bits, all or none. */
+void sm_start(struct sm *, struct step_source *const *source, unsigned n, struct gmem *image,
+              struct arena *);
 
 /* Part interface (time/part.h). */
 picos sm_run(void *self, picos from, picos to);

@@ -24,10 +24,9 @@ void sub_core_init(struct sub_core *p, struct arena *a, const struct params *par
   if (params->issue_dependence != DEPENDENCE_CONTROL_BITS) p->scoreboard = scoreboard_new(a, params);
 }
 
-void sub_core_start(struct sub_core *p, struct code_view code, bool control_bits)
+void sub_core_start(struct sub_core *p, bool control_bits)
 {
   bool hybrid = p->params->issue_dependence == DEPENDENCE_HYBRID;
-  p->warps.code = code;
   p->warps.held = 0;
   p->warps.hold_due = CYCLE_NEVER;
   p->issue.blocked = 0;
@@ -40,14 +39,15 @@ void sub_core_start(struct sub_core *p, struct code_view code, bool control_bits
 
 /* --- warps come and go ------------------------------------------------------------------------ */
 
-unsigned sub_core_add_warp(struct sub_core *p, struct step_warp *step, unsigned cta_slot,
-                           uint64_t now)
+unsigned sub_core_add_warp(struct sub_core *p, struct sm_grid *grid, struct step_warp *step,
+                           unsigned cta_slot, uint64_t now)
 {
   unsigned warp = 0;
   while (warp < p->warps.capacity && p->warps.slot[warp].step) warp++;
   BUG_ON(warp == p->warps.capacity);
   struct warp_slot *w = &p->warps.slot[warp];
   *w = (struct warp_slot){.step = step,
+                          .grid = grid,
                           .cta_slot = (uint8_t)cta_slot,
                           .hold = WS_SELECTED,
                           .stores_out = w->stores_out,
@@ -62,7 +62,7 @@ unsigned sub_core_add_warp(struct sub_core *p, struct step_warp *step, unsigned 
   if (p->boards) scoreboard_new_warp(p->boards, warp);
   if (p->emulate) emulate_new_warp(p->emulate, warp);
   issue_new_warp(&p->issue, warp);
-  warp_find_next(&p->warps, w);
+  warp_find_next(w);
   fetch_restart(&p->fetch, &p->warps, warp, warp_pc(w), now);
   sub_core_wake(p, now);
   return warp;
@@ -140,8 +140,8 @@ static void end_hold(struct sub_core *p, unsigned warp, uint64_t now)
   w->hold = WS_SELECTED;
   p->warps.held &= ~(1u << warp);
   warp_changed(&p->warps, warp);
-  warp_find_next(&p->warps, w);
-  if (w->ib.next_pc - ((uint64_t)w->ib.n << p->warps.code.shift) != warp_pc(w))
+  warp_find_next(w);
+  if (w->ib.next_pc - ((uint64_t)w->ib.n << w->grid->code.shift) != warp_pc(w))
     restart(p, warp, now, p->params->fetch_stages);
 }
 
@@ -175,7 +175,7 @@ static void after_control(struct sub_core *p, unsigned warp, const struct effect
     return;
   }
   unsigned before = w->path;
-  bool elsewhere = path_pick(w, e, 1u << p->warps.code.shift);
+  bool elsewhere = path_pick(w, e, 1u << w->grid->code.shift);
   if (!path_any_ready(w)) {
     if (e->inst->flags & INST_BAR)
       hold_at_barrier(p, warp, now, CYCLE_NEVER);
@@ -217,6 +217,7 @@ static bool issue_memory(struct sub_core *p, unsigned warp, const struct inst *i
   t->write_sb = rel.write;
   t->read_sb = rel.read;
   t->issued = now;
+  t->grid = w->grid;
   t->inst = in;
   t->hazard_seq = hazard_seq;
   join_ldgsts(&w->ldgsts, t, in);
@@ -358,11 +359,11 @@ static bool step(struct sub_core *p, unsigned warp, struct effect *e, struct txn
   return w->step->ops->step(w->step, w->path, e, p->ports.fault);
 }
 
-static void count(struct sub_core *p, const struct inst *in, const struct effect *e)
+static void count(struct sub_core *p, const struct warp_slot *w, const struct inst *in, const struct effect *e)
 {
   struct sm_stats *s = p->ports.ledger->stats;
   s->warp_insts++;
-  ledger_lanes(p->ports.ledger, in, e->exec == UINT32_MAX ? 32 : bits_count(e->exec));
+  ledger_lanes(p->ports.ledger, w, in, e->exec == UINT32_MAX ? 32 : bits_count(e->exec));
   s->pipe[in->pipe]++;
 }
 
@@ -381,7 +382,7 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
   uint64_t held = fixed ? operand_held(&p->operands, now) : 0;
   issue_commit(&p->issue, w, warp, in, control_free_at, held, now);
   if (in->flags & INST_SYSCALL) {
-    count(p, in, &(struct effect){.exec = w->step->paths.p[w->path].mask});
+    count(p, w, in, &(struct effect){.exec = w->step->paths.p[w->path].mask});
     issue_service(p, warp, in, (struct releases){SB_NONE, SB_NONE}, now);
     return true;
   }
@@ -391,7 +392,7 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
   struct effect *e = memory ? &t->access->effect : &p->effect;
   if (memory) t->unread = false;
   if (!step(p, warp, e, t, now)) return false;
-  count(p, in, e);
+  count(p, w, in, e);
   struct releases rel = {in->ctrl.write_sb, in->ctrl.read_sb};
   if (p->boards)
     rel = mark_boards(p, warp, in);
@@ -409,7 +410,7 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
   uint32_t flags = e->flags;
   if ((flags & EFF_CONTROL) || (in->flags & (INST_YIELD | INST_SLEEP)))
     after_control(p, warp, e, now);
-  if (w->step->paths.n) warp_find_next(&p->warps, w);
+  if (w->step->paths.n) warp_find_next(w);
   if (flags & (EFF_BAR_RELEASED | EFF_WARP_DONE | EFF_CTA_DONE))
     p->ports.cta_event(p->ports.ctx, w->cta_slot, flags, now);
   return true;

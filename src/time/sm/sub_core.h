@@ -71,11 +71,12 @@ struct sub_core {
 void sub_core_init(struct sub_core *, struct arena *, const struct params *, unsigned id,
                    struct sub_core_ports);
 
-/* A kernel with this code starts: caches are empty. control_bits: its instructions carry them. */
-void sub_core_start(struct sub_core *, struct code_view, bool control_bits);
+/* Grids start: caches are empty. control_bits: their instructions carry them. */
+void sub_core_start(struct sub_core *, bool control_bits);
 
 /* A warp arrives in a free slot; returns the slot. */
-unsigned sub_core_add_warp(struct sub_core *, struct step_warp *, unsigned cta_slot, uint64_t now);
+unsigned sub_core_add_warp(struct sub_core *, struct sm_grid *, struct step_warp *, unsigned cta_slot,
+                           uint64_t now);
 /* The warp's CTA is over. */
 void sub_core_remove_warp(struct sub_core *, unsigned warp, uint64_t now);
 

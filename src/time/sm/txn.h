@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "isa/step.h"
 #include "time/msg.h"
+#include "time/sm/grid.h"
 #include "time/sm/mem_stages.h"
 
 enum { TXN_MAX_LINES = 256 /* 32 lanes x 8 texels; local memory: x 4 words */, TXN_NONE = 0xffff, TXN_NO_GROUP = 0xff };
@@ -63,6 +64,7 @@ struct txn {
   uint32_t emulate_tag; /* hazard emulation: its results … */
   bool unread;          /* … and whether its sources are still to be read */
   uint64_t issued;   /* cycle */
+  struct sm_grid *grid;
   uint64_t filtered; /* textures, surfaces: cycle of the result; CYCLE_NEVER: not known yet */
   struct txn_line *line;     /* NULL: none */
   struct txn_access *access; /* NULL: given back */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "isa/step.h"
+#include "time/sm/grid.h"
 #include "time/sm/warp_state.h"
 
 enum {
@@ -58,6 +59,7 @@ struct warp_slot {
   uint64_t issue_at;       /* stall count and yield: not before this cycle */
   uint64_t hold_until;     /* CYCLE_NEVER: until something releases it */
   uint64_t hold_from;      /* a barrier lets fixed-latency instructions issue until then */
+  struct sm_grid *grid;
   uint8_t path;            /* index of the path that runs */
   uint8_t cta_slot;
   bool done;           /* all lanes have exited */
@@ -95,7 +97,6 @@ struct warp_table {
   uint64_t hold_due;   /* no hold ends before this cycle */
   uint8_t n;        /* resident warps */
   uint8_t capacity; /* slots in use by this preset */
-  struct code_view code;
 };
 
 static inline uint64_t warp_pc(const struct warp_slot *w)
@@ -118,9 +119,9 @@ static inline void warp_hold_until(struct warp_table *t, unsigned warp, uint64_t
 }
 
 /* The running path or its pc changed. */
-static inline void warp_find_next(const struct warp_table *t, struct warp_slot *w)
+static inline void warp_find_next(struct warp_slot *w)
 {
-  w->next = code_at(&t->code, warp_pc(w));
+  w->next = code_at(&w->grid->code, warp_pc(w));
 }
 
 #endif

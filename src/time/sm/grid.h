@@ -1,0 +1,29 @@
+/* A grid whose CTAs an SM may hold: what its warps have in common, and its books in this SM. Grids that run at
+ * the same time share an SM as far as its room goes (time/gpu/dispatcher.h).
+ *
+ *   caches   an instruction is looked up at code_space + pc, a constant in bank + const_space: code of another
+ *            module lies at the same pcs, and banks are a launch's own
+ */
+#ifndef WS_TIME_SM_GRID_H
+#define WS_TIME_SM_GRID_H
+
+#include "isa/step.h"
+#include "time/part.h"
+
+enum { GRID_CODE_SHIFT = 52, GRID_BANKS = 256 };
+
+struct sm_grid {
+  struct code_view code; /* of source */
+  uint64_t code_space;
+  unsigned const_space;
+  /* ledger: per instruction of the code view */
+  uint64_t n_insts;
+  uint64_t *by_inst; /* [index * WARP_STATE__N + state], warp-cycles */
+  uint64_t *issued;  /* [index], warp instructions */
+  uint64_t *threads; /* [index], thread instructions: lanes with a true guard */
+  struct step_source *source;
+  uint64_t slots;    /* bit i: the source's slot i of this SM holds a CTA */
+  picos last_answer; /* when the last of its stores here was answered */
+};
+
+#endif
