@@ -81,6 +81,7 @@ void array_destroy_all(struct shim *s)
 {
   while (s->arrays) array_destroy(s, s->arrays);
   array_forget_objects(s);
+  rt_forget_objects(s);
   tex_objects_free(&s->device.textures);
 }
 

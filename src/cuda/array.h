@@ -39,5 +39,6 @@ CUresult array_texture(struct shim *, const struct image *, struct sampler, uint
 CUresult array_surface(struct shim *, const struct cu_array *, uint64_t *handle);
 /* The driver's descriptions of objects (driver_array.c) go. */
 void array_forget_objects(struct shim *);
+void rt_forget_objects(struct shim *); /* those of the runtime */
 
 #endif

@@ -7,6 +7,9 @@
 
 enum { ATTRIBUTE_MAX_WINDOW = 109 }; /* of an access policy, bytes */
 
+/* PCI address, as attributes.def says. */
+extern const char device_pci_bus_id[];
+
 /* CUdevice_attribute and cudaDeviceAttr. False: no such attribute. */
 bool device_attribute(const struct params *, int attribute, int *value);
 CUuuid device_uuid(const struct params *);

@@ -8,9 +8,6 @@
 #include "cuda/stream.h"
 #include "cuda/version.h"
 
-enum { PCI_TEXT = 13 }; /* "0000:01:00.0" */
-static const char pci_bus_id[PCI_TEXT] = "0000:01:00.0"; /* as attributes.def says */
-
 CUresult cuInit(unsigned flags)
 {
   DRIVER(NEED_NOTHING, flags ? CUDA_ERROR_INVALID_VALUE : shim_up(s));
@@ -53,12 +50,12 @@ CUresult cuDeviceGetName(char *name, int bytes, CUdevice device)
 
 CUresult cuDeviceGetPCIBusId(char *text, int bytes, CUdevice device)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(device, give_text(text, bytes, pci_bus_id)));
+  DRIVER(NEED_GPU, ON_DEVICE(device, give_text(text, bytes, device_pci_bus_id)));
 }
 
 CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *text)
 {
-  DRIVER(NEED_GPU, !text || strcmp(text, pci_bus_id) != 0 ? CUDA_ERROR_INVALID_DEVICE
+  DRIVER(NEED_GPU, !text || strcmp(text, device_pci_bus_id) != 0 ? CUDA_ERROR_INVALID_DEVICE
                                                           : GIVE(device, 0));
 }
 
@@ -249,8 +246,8 @@ CUresult cuCtxSetLimit(int limit, size_t value)
 
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 {
-  if (least) *least = 0;
-  if (greatest) *greatest = -5;
+  if (least) *least = STREAM_PRIORITY_LEAST;
+  if (greatest) *greatest = STREAM_PRIORITY_GREATEST;
   DRIVER(NEED_CONTEXT, CUDA_SUCCESS);
 }
 

@@ -1,4 +1,5 @@
 /* Arrays, textures and surfaces of the runtime. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cuda/array.h"
@@ -218,6 +219,39 @@ CUresult cudaMemcpyFromArrayAsync(void *dst, CUarray src, size_t x, size_t y, si
 
 /* Objects ----------------------------------------------------------------------------------------- */
 
+/* What the program said when it made one. */
+struct rt_object {
+  struct rt_object *next;
+  uint64_t handle;
+  bool surface;
+  cudaResourceDesc resource;
+  cudaTextureDesc texture;
+};
+
+static void remember(struct shim *s, uint64_t handle, const cudaResourceDesc *resource, const cudaTextureDesc *texture)
+{
+  struct rt_object *o = shim_alloc(sizeof *o);
+  *o = (struct rt_object){ .next = s->rt_objects, .handle = handle, .surface = !texture, .resource = *resource };
+  if (texture) o->texture = *texture;
+  s->rt_objects = o;
+}
+
+/* The link to an object; NULL is there: none of this kind. */
+static struct rt_object **find_object(struct shim *s, uint64_t handle, bool surface)
+{
+  struct rt_object **at = &s->rt_objects;
+  while (*at && ((*at)->handle != handle || (*at)->surface != surface)) at = &(*at)->next;
+  return at;
+}
+
+void rt_forget_objects(struct shim *s)
+{
+  for (struct rt_object *next; s->rt_objects; s->rt_objects = next) {
+    next = s->rt_objects->next;
+    free(s->rt_objects);
+  }
+}
+
 static CUresult image_of(struct shim *s, const cudaResourceDesc *d, struct image *m)
 {
   enum texel_type type;
@@ -261,8 +295,10 @@ static CUresult texture(struct shim *s, unsigned long long *out, const cudaResou
   sampler.srgb = d->srgb;
   memcpy(sampler.border, d->border, sizeof sampler.border);
   r = array_texture(s, &m, sampler, &handle);
-  if (r == CUDA_SUCCESS) *out = handle;
-  return r;
+  if (r != CUDA_SUCCESS) return r;
+  remember(s, handle, resource, d);
+  *out = handle;
+  return CUDA_SUCCESS;
 }
 
 CUresult cudaCreateTextureObject(unsigned long long *out, const cudaResourceDesc *resource,
@@ -271,15 +307,51 @@ CUresult cudaCreateTextureObject(unsigned long long *out, const cudaResourceDesc
   RUNTIME(NEED_CONTEXT, texture(s, out, resource, d, view));
 }
 
-static CUresult destroy(struct shim *s, unsigned long long handle)
+static CUresult destroy(struct shim *s, unsigned long long handle, bool surface)
 {
   if (handle == 0) return CUDA_SUCCESS;
-  return tex_object_destroy(&s->device.textures, handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  struct rt_object **at = find_object(s, handle, surface), *o = *at;
+  if (!tex_object_destroy(&s->device.textures, handle)) return CUDA_ERROR_INVALID_VALUE;
+  if (!o) return CUDA_SUCCESS; /* the driver interface made it */
+  *at = o->next;
+  free(o);
+  return CUDA_SUCCESS;
+}
+
+static CUresult get_resource(struct shim *s, cudaResourceDesc *d, unsigned long long handle, bool surface)
+{
+  const struct rt_object *o = *find_object(s, handle, surface);
+  if (!d || !o) return CUDA_ERROR_INVALID_VALUE;
+  *d = o->resource;
+  return CUDA_SUCCESS;
+}
+
+static CUresult get_texture(struct shim *s, cudaTextureDesc *d, unsigned long long handle)
+{
+  const struct rt_object *o = *find_object(s, handle, false);
+  if (!d || !o) return CUDA_ERROR_INVALID_VALUE;
+  *d = o->texture;
+  return CUDA_SUCCESS;
+}
+
+CUresult cudaGetTextureObjectResourceDesc(cudaResourceDesc *d, unsigned long long handle)
+{
+  RUNTIME(NEED_CONTEXT, get_resource(s, d, handle, false));
+}
+
+CUresult cudaGetSurfaceObjectResourceDesc(cudaResourceDesc *d, unsigned long long handle)
+{
+  RUNTIME(NEED_CONTEXT, get_resource(s, d, handle, true));
+}
+
+CUresult cudaGetTextureObjectTextureDesc(cudaTextureDesc *d, unsigned long long handle)
+{
+  RUNTIME(NEED_CONTEXT, get_texture(s, d, handle));
 }
 
 CUresult cudaDestroyTextureObject(unsigned long long handle)
 {
-  RUNTIME(NEED_CONTEXT, destroy(s, handle));
+  RUNTIME(NEED_CONTEXT, destroy(s, handle, false));
 }
 
 static CUresult surface(struct shim *s, unsigned long long *out, const cudaResourceDesc *d)
@@ -289,8 +361,10 @@ static CUresult surface(struct shim *s, unsigned long long *out, const cudaResou
   const struct cu_array *a = array_of(s, d->array);
   if (!a) return CUDA_ERROR_INVALID_HANDLE;
   CUresult r = array_surface(s, a, &handle);
-  if (r == CUDA_SUCCESS) *out = handle;
-  return r;
+  if (r != CUDA_SUCCESS) return r;
+  remember(s, handle, d, NULL);
+  *out = handle;
+  return CUDA_SUCCESS;
 }
 
 CUresult cudaCreateSurfaceObject(unsigned long long *out, const cudaResourceDesc *d)
@@ -300,5 +374,5 @@ CUresult cudaCreateSurfaceObject(unsigned long long *out, const cudaResourceDesc
 
 CUresult cudaDestroySurfaceObject(unsigned long long handle)
 {
-  RUNTIME(NEED_CONTEXT, destroy(s, handle));
+  RUNTIME(NEED_CONTEXT, destroy(s, handle, true));
 }

@@ -4,6 +4,7 @@
 #include "cuda/attributes.h"
 #include "cuda/context.h"
 #include "cuda/runtime.h"
+#include "cuda/stream.h"
 #include "cuda/version.h"
 
 CUresult cudaDriverGetVersion(int *version)
@@ -130,8 +131,8 @@ CUresult cudaDeviceSetLimit(int limit, size_t value)
 
 CUresult cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
-  if (least) *least = 0;
-  if (greatest) *greatest = -5;
+  if (least) *least = STREAM_PRIORITY_LEAST;
+  if (greatest) *greatest = STREAM_PRIORITY_GREATEST;
   RUNTIME(NEED_GPU, CUDA_SUCCESS);
 }
 
@@ -152,10 +153,30 @@ CUresult cudaDeviceCanAccessPeer(int *can, int device, int peer)
                                    : CUDA_ERROR_INVALID_VALUE);
 }
 
+/* There is no other device that this one could reach. */
+CUresult cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+  (void)peer;
+  RUNTIME(NEED_CONTEXT, flags ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_DEVICE);
+}
+
+CUresult cudaDeviceDisablePeerAccess(int peer)
+{
+  (void)peer;
+  RUNTIME(NEED_CONTEXT, CUDA_ERROR_INVALID_DEVICE);
+}
+
+CUresult cudaDeviceGetByPCIBusId(int *device, const char *text)
+{
+  RUNTIME(NEED_GPU, !device || !text                   ? CUDA_ERROR_INVALID_VALUE
+                    : strcmp(text, device_pci_bus_id) ? CUDA_ERROR_INVALID_DEVICE
+                                                      : (*device = 0, CUDA_SUCCESS));
+}
+
 CUresult cudaDeviceGetPCIBusId(char *text, int bytes, int device)
 {
   RUNTIME(NEED_GPU, device ? CUDA_ERROR_INVALID_DEVICE
-                    : !text || snprintf(text, (size_t)bytes, "0000:01:00.0") >= bytes
+                    : !text || snprintf(text, (size_t)bytes, "%s", device_pci_bus_id) >= bytes
                         ? CUDA_ERROR_INVALID_VALUE
                         : CUDA_SUCCESS);
 }

@@ -19,6 +19,9 @@ struct cu_stream *stream_of(struct shim *s, CUstream h)
 CUresult stream_create(struct shim *s, CUstream *out, unsigned flags, int priority)
 {
   if (!out || flags > STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
+  /* Priorities outside of the range are its ends (CUDA Driver API, cuStreamCreateWithPriority). */
+  if (priority > STREAM_PRIORITY_LEAST) priority = STREAM_PRIORITY_LEAST;
+  if (priority < STREAM_PRIORITY_GREATEST) priority = STREAM_PRIORITY_GREATEST;
   struct cu_stream *st = shim_alloc(sizeof *st);
   *st = (struct cu_stream){ .next = s->streams, .context = shim_context(s), .flags = flags,
                             .priority = priority, .id = s->next_id++ };

@@ -5,6 +5,8 @@
 #include "cuda/shim.h"
 
 enum { EVENT_EXTERNAL = 1 };
+/* What cuCtxGetStreamPriorityRange says. */
+enum { STREAM_PRIORITY_LEAST = 0, STREAM_PRIORITY_GREATEST = -5 };
 
 /* What a handle stands for: also NULL, STREAM_LEGACY and STREAM_PER_THREAD. NULL: no stream. */
 struct cu_stream *stream_of(struct shim *, CUstream);

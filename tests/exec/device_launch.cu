@@ -211,15 +211,15 @@ static void check_order()
   std::vector<int> h = fetch(p, 5);
   CHECK(h[0] == 4 && h[1] + h[2] == 3 && h[3] == 8 && h[4] == 9); /* 1 and 2 in any order */
   CUDA(cudaMemset(p, 0, 64 * sizeof *p));
-  again<<<1, 1>>>(p, 499);
-  CHECK(fetch(p, 1)[0] == 500);
+  again<<<1, 1>>>(p, 59);
+  CHECK(fetch(p, 1)[0] == 60);
   /* What follows in the host's stream sees the work of all descendants. */
   unsigned long long *sum, got;
   CUDA(cudaMalloc(&sum, sizeof *sum));
   CUDA(cudaMemset(sum, 0, sizeof *sum));
-  tree<<<1, 2>>>(sum, 1, 127);
+  tree<<<1, 2>>>(sum, 1, 31);
   CUDA(cudaMemcpy(&got, sum, sizeof got, cudaMemcpyDeviceToHost));
-  CHECK(got == 2ull * 127 * 128 / 2); /* two threads add each node */
+  CHECK(got == 2ull * 31 * 32 / 2); /* two threads add each node */
 }
 
 static void check_streams()
@@ -250,13 +250,14 @@ static void check_errors()
   size_t pending;
   CUDA(cudaDeviceGetLimit(&pending, cudaLimitDevRuntimePendingLaunchCount));
   CHECK(pending == 2048);
+  CUDA(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, 60));
   CUDA(cudaMemset(p, 0, sizeof *p));
-  many<<<1, 1>>>(p, 2100, r);
-  CHECK(fetch(r, 1)[0] == cudaErrorLaunchPendingCountExceeded && fetch(p, 1)[0] == 2048);
-  CUDA(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, 3000));
+  many<<<1, 1>>>(p, 100, r);
+  CHECK(fetch(r, 1)[0] == cudaErrorLaunchPendingCountExceeded && fetch(p, 1)[0] == 60);
+  CUDA(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, 100));
   CUDA(cudaMemset(p, 0, sizeof *p));
-  many<<<1, 1>>>(p, 2100, r);
-  CHECK(fetch(r, 1)[0] == cudaSuccess && fetch(p, 1)[0] == 2100);
+  many<<<1, 1>>>(p, 100, r);
+  CHECK(fetch(r, 1)[0] == cudaSuccess && fetch(p, 1)[0] == 100);
   deep<<<1, 1>>>(r, 0);
   h = fetch(r, 2);
   CHECK(h[0] == 24 && h[1] == cudaErrorLaunchMaxDepthExceeded);
@@ -277,7 +278,7 @@ static void check_facts()
   CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&ctas, add, 256, 4096));
   CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&ctas_flags, add, 1024, 0));
   CHECK(h.warp == 32 && h.sms == sms && h.device == 0 && h.count == 1 && h.version == CUDART_VERSION);
-  CHECK(h.heap == heap && h.pending == 3000);
+  CHECK(h.heap == heap && h.pending == 100);
   CHECK(h.f.numRegs == a.numRegs && h.f.maxThreadsPerBlock == a.maxThreadsPerBlock && h.f.binaryVersion == a.binaryVersion);
   CHECK(h.ctas == ctas && h.ctas_flags == ctas_flags);
 }
