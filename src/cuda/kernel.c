@@ -11,6 +11,7 @@
 #include "host/tracing.h"
 #include "cuda/sampling.h"
 #include "cuda/save.h"
+#include "cuda/together.h"
 #include "cuda/watch.h"
 #include "time/gpu/occupancy.h"
 
@@ -192,8 +193,10 @@ static void keep_fault(struct shim *s, const struct launch_request *q, const str
 
 /* Running -------------------------------------------------------------------------------------- */
 
+/* Counters of launches that ran together are not told apart. */
 static void count_traffic(struct launch_record *l, const struct sim_result *r)
 {
+  if (r->together > 1) return;
   l->l1_sectors = sim_counter(r, "l1_read_sectors") + sim_counter(r, "l1_write_sectors");
   l->l2_sectors = sim_counter(r, "l2_read_sectors") + sim_counter(r, "l2_write_sectors") +
                   sim_counter(r, "l2_strong_write_sectors");
@@ -205,8 +208,8 @@ static void keep_record(struct shim *s, const struct launch_request *q, const st
 {
   struct launch_record l = {
     .kernel = q->function->kernel->name, .shared = q->shared, .stream = q->stream->id,
-    .timed = r->timed, .faulted = r->end != RUN_DONE, .cycles = r->cycles, .start_ps = start,
-    .end_ps = end, .parent = parent, .warp_insts = r->warp_insts, .thread_insts = r->thread_insts, .work = r->work,
+    .timed = r->timed, .together = r->together, .faulted = r->end != RUN_DONE, .cycles = r->cycles,
+    .start_ps = start, .end_ps = end, .parent = parent, .warp_insts = r->warp_insts, .thread_insts = r->thread_insts, .work = r->work,
     .sampled_ctas = r->sampled_ctas, .error_cycles = r->error_cycles,
   };
   if (estimate) {
@@ -247,7 +250,23 @@ static bool simulate_launch(struct shim *s, const struct launch_request *q, stru
                     o, r, e);
 }
 
-static CUresult run(struct shim *s, const struct launch_request *q, struct launch *l,
+/* How it ended, apart from its record. */
+static void keep_end(struct shim *s, const struct launch_request *q, const struct sim_result *r, uint64_t end)
+{
+  if (r->end == RUN_STOPPED) {
+    tell_where(q, r, "was stopped");
+    interrupt_end(s);
+  }
+  bool of_another = r->end == RUN_FAULT && r->fault.kind == FAULT_NONE;
+  if (r->end != RUN_DONE && !of_another) keep_fault(s, q, r, end);
+}
+
+uint64_t kernel_start(const struct shim *s, const struct launch_request *q)
+{
+  return timeline_start_kernel(&s->time, &q->stream->clock, volume(q->grid));
+}
+
+static CUresult run(struct shim *s, const struct launch_request *q, struct launch *l, uint64_t start,
                     struct snapshot *saved, const struct device_grid *grid, uint64_t parent)
 {
   struct launch_watch watch;
@@ -256,7 +275,6 @@ static CUresult run(struct shim *s, const struct launch_request *q, struct launc
                            .sample_ctas = s->options.sample_ctas, .poll = launch_watch_poll, .ctx = &watch };
   struct sim_result r;
   struct err e = {""};
-  uint64_t ctas = volume(q->grid), start = timeline_start_kernel(&s->time, &q->stream->clock, ctas);
   o.timed = exec_options_timed(&s->options, s->record.n + 1, q->function->kernel->name);
   o.start_ps = start;
   o.cold = s->options.cold;
@@ -282,15 +300,24 @@ static CUresult run(struct shim *s, const struct launch_request *q, struct launc
   if (group && r.timed && r.end == RUN_DONE) sampling_add(group, r.cycles, r.time_ps);
   bool estimated = group && !r.timed;
   uint64_t end = start + (estimated ? (uint64_t)group->ps : r.time_ps);
-  timeline_finish_kernel(&s->time, &q->stream->clock, ctas, end);
+  timeline_finish_kernel(&s->time, &q->stream->clock, volume(q->grid), end);
   keep_record(s, q, &r, estimated ? group : NULL, start, end, parent);
-  if (r.end == RUN_STOPPED) {
-    tell_where(q, &r, "was stopped");
-    interrupt_end(s);
-  }
-  if (r.end != RUN_DONE) keep_fault(s, q, &r, end);
+  keep_end(s, q, &r, end);
   stop_if_done(s);
   return CUDA_SUCCESS;
+}
+
+CUresult kernel_simulate(struct shim *s, const struct launch_request *q, struct launch *l, uint64_t start)
+{
+  return run(s, q, l, start, NULL, NULL, 0);
+}
+
+void kernel_ended(struct shim *s, const struct launch_request *q, const struct sim_result *r, uint64_t start)
+{
+  uint64_t end = start + r->time_ps;
+  timeline_finish_kernel(&s->time, &q->stream->clock, volume(q->grid), end);
+  keep_record(s, q, r, NULL, start, end, 0);
+  keep_end(s, q, r, end);
 }
 
 CUresult kernel_prepare(struct shim *s, const struct launch_request *q, uint8_t **packed)
@@ -301,14 +328,9 @@ CUresult kernel_prepare(struct shim *s, const struct launch_request *q, uint8_t 
   return *packed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult kernel_run(struct shim *s, const struct launch_request *q, struct device_grid *grid, uint64_t parent)
+static struct launch_desc description(struct shim *s, const struct launch_request *q, struct device_grid *grid)
 {
   const struct module_kernel *k = q->function->kernel;
-  struct err e = {""};
-  struct launch l;
-  shim_flush_print(s);
-  if (s->fault != CUDA_SUCCESS) return CUDA_SUCCESS; /* nothing runs behind a fault */
-  module_refresh_constants(q->function->module->code.instance);
   struct launch_desc desc = {
     .code = q->function->module->code.instance, .kernel = k, .shared_dynamic = q->shared,
     .stack_bytes = (uint32_t)shim_context(s)->limit[LIMIT_STACK_SIZE], .params = q->packed,
@@ -316,14 +338,39 @@ CUresult kernel_run(struct shim *s, const struct launch_request *q, struct devic
   };
   memcpy(desc.grid, q->grid, sizeof desc.grid);
   memcpy(desc.block, q->block, sizeof desc.block);
+  return desc;
+}
+
+static bool build(struct shim *s, const struct launch_desc *desc, struct launch *l)
+{
+  struct err e = {""};
+  if (launch_init(l, &s->device, desc, &e)) return true;
+  *l = (struct launch){0};
+  shim_say("%s", e.msg);
+  return false;
+}
+
+bool kernel_build(struct shim *s, const struct launch_request *q, struct launch *l)
+{
+  module_refresh_constants(q->function->module->code.instance);
+  struct launch_desc desc = description(s, q, NULL);
+  return build(s, &desc, l);
+}
+
+CUresult kernel_run(struct shim *s, const struct launch_request *q, struct device_grid *grid, uint64_t parent)
+{
+  struct launch l;
+  shim_flush_print(s);
+  if (s->fault != CUDA_SUCCESS) return CUDA_SUCCESS; /* nothing runs behind a fault */
+  module_refresh_constants(q->function->module->code.instance);
+  struct launch_desc desc = description(s, q, grid);
   memory_sync_registered(s, true);
   struct snapshot *saved = save_before(s, q->function->module, &desc);
-  if (!launch_init(&l, &s->device, &desc, &e)) {
-    shim_say("%s", e.msg);
+  if (!build(s, &desc, &l)) {
     snapshot_free(saved);
     return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   }
-  CUresult r = run(s, q, &l, saved, grid, parent);
+  CUresult r = run(s, q, &l, kernel_start(s, q), saved, grid, parent);
   launch_free(&l);
   return r;
 }
@@ -360,7 +407,7 @@ CUresult kernel_launch(struct shim *s, const struct launch_request *q)
   op.kernel.q.packed = packed;
   if (!capture_takes(s, q->stream, &op, &r)) {
     timeline_launch_call(&s->time);
-    r = kernel_execute(s, &op.kernel.q);
+    if (!together_takes(s, &op.kernel.q)) r = kernel_execute(s, &op.kernel.q);
   }
   free(packed);
   return r;

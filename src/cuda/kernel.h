@@ -3,6 +3,7 @@
 #define WS_CUDA_KERNEL_H
 
 #include "cuda/module.h"
+#include "host/launch.h"
 
 struct launch_request {
   struct cu_function *function;
@@ -33,6 +34,15 @@ struct device_grid;
 CUresult kernel_run(struct shim *, const struct launch_request *, struct device_grid *, uint64_t parent);
 /* Whether a launch is possible; errors as above. */
 CUresult kernel_check(struct shim *, const struct launch_request *);
+
+/* Its steps, for launches that wait (together.h). When a launch that is issued now starts, ps. */
+uint64_t kernel_start(const struct shim *, const struct launch_request *);
+/* As the simulator takes it; launch_free is the caller's. False, said on stderr: it does not fit. */
+bool kernel_build(struct shim *, const struct launch_request *, struct launch *);
+/* Simulates it alone. Registered memory is in the guest already. */
+CUresult kernel_simulate(struct shim *, const struct launch_request *, struct launch *, uint64_t start);
+/* It was simulated with others: its place in time, its record, its fault. */
+void kernel_ended(struct shim *, const struct launch_request *, const struct sim_result *, uint64_t start);
 
 /* CTAs of a kernel that an SM holds at once. */
 CUresult kernel_occupancy(struct shim *, const struct cu_function *, int block_threads,

@@ -8,6 +8,7 @@
 
 #include "base/bug.h"
 #include "cuda/sampling.h"
+#include "cuda/together.h"
 #include "trace/export.h"
 
 /* The one writable global of the project (tools/lint/globals.py): the interfaces have no handle that
@@ -95,6 +96,7 @@ void shim_report(struct shim *s)
   struct err e = {""};
   FILE *f;
   if (!s->up || s->pid != getpid()) return;
+  together_run(s);
   shim_flush_print(s);
   fflush(stdout);
   if (s->options.json && (f = open_report(s->options.json))) {
@@ -216,6 +218,7 @@ static CUresult check_need(struct shim *s, enum shim_need need)
 {
   if (need == NEED_NOTHING) return CUDA_SUCCESS;
   if (!s->up) return s->failed ? CUDA_ERROR_NO_DEVICE : CUDA_ERROR_NOT_INITIALIZED;
+  if (need != NEED_LAUNCH) together_run(s);
   timeline_call(&s->time);
   if (need == NEED_GPU) return CUDA_SUCCESS;
   if (shim_fault_visible(s)) return s->fault;
@@ -236,7 +239,7 @@ CUresult shim_enter_runtime(struct shim **s, enum shim_need need)
   CUresult r = need == NEED_NOTHING ? CUDA_SUCCESS : shim_up(*s);
   if (r != CUDA_SUCCESS) return r;
   struct cu_thread *t = shim_thread(*s);
-  if (need == NEED_CONTEXT && t->n_contexts == 0) t->context[t->n_contexts++] = shim_primary(*s);
+  if (need >= NEED_CONTEXT && t->n_contexts == 0) t->context[t->n_contexts++] = shim_primary(*s);
   return check_need(*s, need);
 }
 

@@ -101,6 +101,7 @@ struct shim {
   char *print_text;
   size_t print_bytes;
   struct simulator *simulator;
+  struct waiting *waiting; /* together.h; NULL: no launch waits */
   struct trace_export *trace; /* NULL: no traces are written */
   struct timeline time;
   CUresult fault;         /* sticky error of a kernel; CUDA_SUCCESS: none */
@@ -144,6 +145,7 @@ enum shim_need {
   NEED_NOTHING, /* may be called before cuInit */
   NEED_GPU,     /* the driver was initialised */
   NEED_CONTEXT, /* the thread has a current context */
+  NEED_LAUNCH,  /* the same, of a launch: those that wait (together.h) may go on waiting */
 };
 
 /* Locks, spends the host time of a call, checks. In any case *s must be given to shim_leave. */

@@ -227,7 +227,7 @@ bool func_fault(const struct func_warp *w, const struct effect *e, struct fault 
                 enum fault_kind kind, unsigned lane, uint64_t addr, const char *fmt, ...)
 {
   const struct func_launch *l = w->launch;
-  *f = (struct fault){.kind = (uint8_t)kind, .pc = e->pc, .addr = addr};
+  *f = (struct fault){.kind = (uint8_t)kind, .pc = e->pc, .addr = addr, .source = &l->source};
   for (unsigned i = 0; i < 3; i++) {
     f->cta[i] = w->cta->ctaid[i];
     f->thread[i] = w->tid[i][lane];

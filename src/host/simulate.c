@@ -90,9 +90,9 @@ uint64_t sim_counter(const struct sim_result *r, const char *name)
 }
 
 /* Instructions by mnemonic, from the counts per instruction. */
-static void count_mix(struct simulator *s, const struct gpu *gpu, const struct code_view *code)
+static void count_mix(struct simulator *s, const struct gpu *gpu, unsigned number, const struct code_view *code)
 {
-  struct gpu_inst_profile p = gpu_profile(gpu, 0);
+  struct gpu_inst_profile p = gpu_profile(gpu, number);
 
   for (uint64_t i = 0; i < p.n_insts; i++) {
     s->mix[code->inst[i].mnemonic] += p.issued[i];
@@ -109,7 +109,7 @@ static void collect(struct simulator *s, struct gpu *gpu, const struct code_view
   const struct occupancy *o = gpu_occupancy(gpu, 0);
 
   r->n_groups = gpu_stats_groups(gpu, r->group);
-  count_mix(s, gpu, code);
+  count_mix(s, gpu, 0, code);
   r->ctas_per_sm = o->ctas;
   r->limiter = o->limiter;
   r->cycles = sim_counter(r, "cycles");
@@ -119,27 +119,43 @@ static void collect(struct simulator *s, struct gpu *gpu, const struct code_view
   r->hazards = gpu_hazards(gpu);
 }
 
-static bool run_timed(struct simulator *s, struct step_source *source, struct gmem *image,
-                      const struct sim_options *o, const struct run_watch *w,
-                      struct sim_result *r, struct err *e)
+/* The machine of this run, at its start. NULL with e filled: the options exclude each other. */
+static struct gpu *gpu_at_start(struct simulator *s, const struct sim_options *o, uint64_t start, struct err *e)
 {
-  if (o->hazards && s->params->issue_dependence == DEPENDENCE_SCOREBOARD)
-    return err_set(e, "hazards of control bits can only be checked or emulated with issue.dependence = "
-                      "control_bits or hybrid, not scoreboard");
+  if (o->hazards && s->params->issue_dependence == DEPENDENCE_SCOREBOARD) {
+    err_set(e, "hazards of control bits can only be checked or emulated with issue.dependence = "
+               "control_bits or hybrid, not scoreboard");
+    return NULL;
+  }
   if (o->cold) {
     gpu_free(s->gpu);
     s->gpu = NULL;
   }
   struct gpu *gpu = gpu_for(s, o);
+  gpu_idle_until(gpu, start);
+  return gpu;
+}
 
-  gpu_idle_until(gpu, o->start_ps);
+/* After any end but RUN_DONE the machine is only good for its counters. */
+static void keep_machine(struct simulator *s, enum run_end end)
+{
+  if (end == RUN_DONE) return;
+  s->last = s->gpu;
+  s->gpu = NULL;
+}
+
+static bool run_timed(struct simulator *s, struct step_source *source, struct gmem *image,
+                      const struct sim_options *o, const struct run_watch *w,
+                      struct sim_result *r, struct err *e)
+{
+  struct gpu *gpu = gpu_at_start(s, o, o->start_ps, e);
+
+  if (!gpu) return false;
   r->start_ps = gpu_now(gpu);
   r->end = gpu_run(gpu, &(struct gpu_launch){source, o->start_ps}, 1, image, w, &r->fault, o->report, e);
   if (r->end == RUN_REFUSED) return false;
   collect(s, gpu, &source->code, r);
-  if (r->end == RUN_DONE) return true;
-  s->last = gpu;
-  s->gpu = NULL;
+  keep_machine(s, r->end);
   return true;
 }
 
@@ -209,21 +225,32 @@ static bool run_sampled(struct simulator *s, struct launch *l, const struct sim_
   return true;
 }
 
-/* A run of either kind; l is NULL for a source that is no launch. */
-static bool run(struct simulator *s, struct launch *l, struct step_source *source,
-                struct gmem *image, const struct sim_options *o, struct sim_result *r, struct err *e)
+static struct run_watch watch_of(struct watcher *w)
 {
-  struct watcher ctx = { s, o };
-  struct run_watch watch = { .max_cycles = o->max_cycles, .max_insts = o->max_insts,
+  const struct sim_options *o = w->o;
+  return (struct run_watch){ .max_cycles = o->max_cycles, .max_insts = o->max_insts,
                              .poll = o->poll ? poll : NULL, .resident = note_resident,
-                             .ctx = &ctx, .tap = o->tap, .threads = o->threads };
+                             .ctx = w, .tap = o->tap, .threads = o->threads };
+}
 
+static void forget_last(struct simulator *s)
+{
   gpu_free(s->last);
   s->last = NULL;
   memset(s->mix, 0, sass_mnemonic_count() * sizeof *s->mix);
   memset(s->threads_by, 0, sass_mnemonic_count() * sizeof *s->threads_by);
   s->where.n = 0;
-  *r = (struct sim_result){ .timed = o->timed, .mix = s->mix, .where = &s->where };
+}
+
+/* A run of either kind; l is NULL for a source that is no launch. */
+static bool run(struct simulator *s, struct launch *l, struct step_source *source,
+                struct gmem *image, const struct sim_options *o, struct sim_result *r, struct err *e)
+{
+  struct watcher ctx = { s, o };
+  struct run_watch watch = watch_of(&ctx);
+
+  forget_last(s);
+  *r = (struct sim_result){ .timed = o->timed, .together = 1, .mix = s->mix, .where = &s->where };
   if (!o->timed) run_functional(s, l, &watch, r);
   else if (l && o->sample_ctas) TRY(run_sampled(s, l, o, &watch, r, e));
   else TRY(run_timed(s, source, image, o, &watch, r, e));
@@ -236,6 +263,91 @@ bool simulate(struct simulator *s, struct launch *l, const struct sim_options *o
               struct sim_result *r, struct err *e)
 {
   return run(s, l, func_source(l->func), l->params.image, o, r, e);
+}
+
+/* Launches at the same time --------------------------------------------------------------------- */
+
+/* The GPU's clock is ahead of the jobs' while it is behind an earlier run. */
+static struct gpu_launch *launches_of(const struct sim_job *job, unsigned n, uint64_t late, uint64_t clock)
+{
+  struct gpu_launch *l = calloc(n, sizeof *l);
+  BUG_ON(!l);
+  for (unsigned i = 0; i < n; i++) {
+    l[i].source = func_source(job[i].launch->func);
+    l[i].start = (job[i].start_ps + late + clock - 1) / clock * clock;
+  }
+  return l;
+}
+
+static uint64_t earliest_start(const struct sim_job *job, unsigned n)
+{
+  uint64_t first = UINT64_MAX;
+  for (unsigned i = 0; i < n; i++)
+    if (job[i].start_ps < first) first = job[i].start_ps;
+  return first;
+}
+
+/* What one of several launches did; s->mix has the sum of those before. */
+static void collect_one(struct simulator *s, const struct gpu *gpu, unsigned i, const struct gpu_launch *l,
+                        struct sim_result *r)
+{
+  size_t n = sass_mnemonic_count();
+  uint64_t *before = calloc(2 * n + 1, sizeof *before), start, end;
+  BUG_ON(!before);
+  memcpy(before, s->mix, n * sizeof *before);
+  memcpy(before + n, s->threads_by, n * sizeof *before);
+  memset(s->threads_by, 0, n * sizeof *s->threads_by);
+  count_mix(s, gpu, i, &l->source->code);
+  r->work = work_of(s->threads_by);
+  for (size_t k = 0; k < n; k++) {
+    r->warp_insts += s->mix[k] - before[k];
+    r->thread_insts += s->threads_by[k];
+    s->threads_by[k] += before[n + k];
+  }
+  free(before);
+  if (gpu_launch_times(gpu, i, &start, &end)) r->end = RUN_DONE;
+  if (r->end != RUN_DONE) end = gpu_now(gpu);
+  r->start_ps = start;
+  r->time_ps = end > start ? end - start : 0;
+  r->cycles = r->time_ps / params_clock_ps(s->params);
+  r->ctas_per_sm = gpu_occupancy(gpu, i)->ctas;
+  r->limiter = gpu_occupancy(gpu, i)->limiter;
+}
+
+static void collect_all(struct simulator *s, struct gpu *gpu, const struct gpu_launch *l, unsigned n,
+                        enum run_end end, const struct fault *f, struct sim_result *r)
+{
+  uint64_t insts = 0;
+  for (unsigned i = 0; i < n; i++) {
+    r[i] = (struct sim_result){ .timed = true, .together = n, .end = end, .mix = s->mix, .where = &s->where };
+    if (end == RUN_FAULT && (!f->source || f->source == l[i].source)) r[i].fault = *f;
+    r[i].n_groups = gpu_stats_groups(gpu, r[i].group);
+    collect_one(s, gpu, i, &l[i], &r[i]);
+    insts += r[i].warp_insts;
+  }
+  BUG_ON(insts != sim_counter(&r[0], "warp_insts")); /* every instruction is one launch's */
+  positions_sort(&s->where);
+}
+
+bool simulate_together(struct simulator *s, const struct sim_job *job, unsigned n, const struct sim_options *o,
+                       struct sim_result *r, struct err *e)
+{
+  struct watcher ctx = { s, o };
+  struct run_watch watch = watch_of(&ctx);
+  struct fault fault = {0};
+  uint64_t first = earliest_start(job, n);
+
+  BUG_ON(!o->timed || o->hazards || o->sample_ctas);
+  forget_last(s);
+  struct gpu *gpu = gpu_at_start(s, o, first, e);
+  struct gpu_launch *l = launches_of(job, n, gpu_now(gpu) - first, params_clock_ps(s->params));
+  enum run_end end = gpu_run(gpu, l, n, job[0].launch->params.image, &watch, &fault, o->report, e);
+  if (end != RUN_REFUSED) {
+    collect_all(s, gpu, l, n, end, &fault, r);
+    keep_machine(s, end);
+  }
+  free(l);
+  return end != RUN_REFUSED;
 }
 
 bool simulate_source(struct simulator *s, struct step_source *source, struct gmem *image,

@@ -64,6 +64,7 @@ struct sim_result {
   uint64_t sampled_ctas;    /* CTAs that were timed; 0: all. Counters are of these, warp_insts of all */
   uint64_t error_cycles;    /* sampled: half-width of the 95 % interval of `cycles` */
   uint64_t start_ps;        /* when the launch started, on the simulator's clock */
+  unsigned together;        /* launches of the run; counters, mix and where are of all of them */
   unsigned ctas_per_sm;     /* resident at once, by the limits of the SM */
   const char *limiter;      /* what limits ctas_per_sm */
   struct stat_group group[SIM_MAX_GROUPS];
@@ -80,7 +81,19 @@ void simulator_free(struct simulator *);
 bool simulate(struct simulator *, struct launch *, const struct sim_options *, struct sim_result *,
               struct err *e);
 
-/* The same, timed, of any step source and the memory behind it: traces. */
+/* A launch, and when it reaches the GPU, on the simulator's clock. */
+struct sim_job {
+  struct launch *launch;
+  uint64_t start_ps;
+};
+
+/* Timed: launches of one device of which none waits for another run at the same time, n >= 1. One result for each. No
+ * hazards, no sampling; start_ps of the options means nothing. When they reach a GPU that is busy, all are late alike.
+ * Launches that had ended before a fault are RUN_DONE; of those that it cut short fault.kind is FAULT_NONE. */
+bool simulate_together(struct simulator *, const struct sim_job *, unsigned n, const struct sim_options *,
+                       struct sim_result *, struct err *e);
+
+/* As simulate, timed, of any step source and the memory behind it: traces. */
 bool simulate_source(struct simulator *, struct step_source *, struct gmem *,
                      const struct sim_options *, struct sim_result *, struct err *e);
 

@@ -105,6 +105,8 @@ struct effect {
   void *priv;        /* step source's own: the decoded operation, for perform and finish */
 };
 
+struct step_source;
+
 /* A fault of the simulated program: it ends the kernel, never the host process. */
 enum fault_kind {
   FAULT_NONE,
@@ -125,6 +127,7 @@ struct fault {
   uint64_t pc, addr;
   uint32_t cta[3], thread[3]; /* ctaid, tid of the first faulting lane */
   char text[256];             /* one line: what, kernel + offset, opcode text where it matters */
+  const struct step_source *source; /* of the CTA; NULL: of none */
 };
 
 /* Value of one register of any file. */
@@ -135,7 +138,6 @@ struct reg_value {
 
 struct step_warp;
 struct step_cta;
-struct step_source;
 
 struct step_ops {
   /* Builds CTA number `cta` (linear, x fastest) in resident slot `slot` of worker `worker` (an SM

@@ -59,6 +59,28 @@ limits() {
 report limits "$(limits | head -n 1)"
 
 # Two warps that wait at different barriers.
+# Kernels that share SMs: the same for any number of threads, what each executes is what it executes alone, and together they
+# take less time than one behind the other.
+side_by_side() {
+  local t
+  "$BIN" exec --quiet --set gpu.sms=8 --json "$scratch/alone.json" "$scratch/pair" 2>&1
+  for t in 1 2 3 7; do
+    "$BIN" exec --quiet --set gpu.sms=8 --threads $t --json "$scratch/pair$t.json" "$scratch/pair" together 2>&1
+    cmp "$scratch/pair1.json" "$scratch/pair$t.json" 2>&1
+  done
+  python3 - "$scratch/alone.json" "$scratch/pair1.json" <<'P'
+import json, sys
+alone, both = (json.load(open(f))["launches"] for f in sys.argv[1:])
+for a, b in zip(alone, both):
+    for key in ("kernel", "warp_insts", "thread_insts", "work"):
+        if a[key] != b[key]: print(key, "differ:", a[key], b[key])
+    if b.get("together") != 2 or "together" in a: print("together:", a.get("together"), b.get("together"))
+if both[1]["start_ps"] >= both[0]["end_ps"]: print("they do not overlap")
+if both[1]["end_ps"] >= alone[1]["end_ps"]: print("no time is saved")
+P
+}
+report "side by side" "$(side_by_side | head -n 1)"
+
 deadlock() {
   local mode
   for mode in --functional --timed; do

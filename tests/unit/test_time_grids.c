@@ -97,18 +97,15 @@ static void halves_run_side_by_side(void **state)
   struct outcome alone = run(&p, a, 0, NULL, 0), both = run(&p, a, 0, b, 0);
   assert_true(alone.end[0] > (uint64_t)INSTS * STALL * clock);
   assert_int_equal(both.end[0], alone.end[0]);
-  /* the first wants room for one CTA; its carve-out has none for the second */
-  uint64_t first = (uint64_t)p.launch_latency_cycles * clock;
-  assert_int_equal(both.end[1], 2 * alone.end[0] - first);
-  p.sm_shared_carveouts_kib = (struct param_list){.n = 1, .v = {p.sm_shared_bytes / 1024}};
-  alone = run(&p, a, 0, NULL, 0);
-  both = run(&p, a, 0, b, 0);
-  assert_int_equal(both.end[0], alone.end[0]);
   assert_int_equal(both.end[1], alone.end[0] + p.launch_cta_interval * clock);
   assert_int_equal(both.ctas, 2);
   assert_int_equal(both.issued[0], INSTS + 1);
   assert_int_equal(both.issued[1], INSTS + 1);
   assert_int_equal(both.insts, both.issued[0] + both.issued[1]);
+  b->source.shared_bytes++; /* rounded up: no half */
+  both = run(&p, a, 0, b, 0);
+  assert_int_equal(both.end[0], alone.end[0]);
+  assert_int_equal(both.end[1], 2 * alone.end[0] - (uint64_t)p.launch_latency_cycles * clock);
   free(a);
   free(b);
 }

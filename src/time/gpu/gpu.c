@@ -95,7 +95,9 @@ void gpu_free(struct gpu *g)
   free(g);
 }
 
-/* How many CTAs of each launch an SM holds, and what they take. */
+/* How many CTAs of each launch an SM holds, and what they take. A lone grid gets as much shared memory as its CTAs need; where
+ * there are several, each asks for what never limits its CTAs, whatever the size of its grid (NVIDIA Volta Tuning Guide: the
+ * driver avoids shared memory as an occupancy bottleneck and lets kernels run at the same time where possible). */
 static bool prepare(struct gpu *g, const struct gpu_launch *l, unsigned n, struct err *e)
 {
   arena_free(&g->run_arena);
@@ -109,7 +111,7 @@ static bool prepare(struct gpu *g, const struct gpu_launch *l, unsigned n, struc
                                         .start = l[i].start > g->now ? l[i].start : g->now,
                                         .per_sm = o->most,
                                         .cta = o->cta,
-                                        .carveout = o->carveout};
+                                        .carveout = n > 1 ? o->most_carveout : o->carveout};
   }
   return true;
 }

@@ -54,6 +54,7 @@ bool occupancy_of(const struct params *p, const struct step_source *s, struct oc
                    "%u bytes of shared memory per CTA)",
                    p->name, o->limiter, warps, s->regs_per_thread, s->shared_bytes);
   o->most = o->ctas;
+  o->most_carveout = carveout_for(p, o->most * o->shared_per_cta);
   o->cta = (struct sm_space){1, warps, warps * per_warp, o->shared_per_cta};
   uint64_t share = (s->n_ctas + p->gpu_sms - 1) / p->gpu_sms;
   if (share < o->ctas) limit(o, (unsigned)share, "grid");

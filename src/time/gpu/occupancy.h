@@ -19,7 +19,8 @@ struct occupancy {
   unsigned most;           /* CTAs per SM by the SM's limits, whatever the grid */
   struct sm_space cta;     /* what a CTA takes */
   uint32_t shared_per_cta; /* bytes, rounded, reserve included */
-  uint32_t carveout;       /* bytes of the L1 array that serve as shared memory */
+  uint32_t carveout;       /* bytes of the L1 array that serve as shared memory; … */
+  uint32_t most_carveout;  /* … for `most` CTAs, which leaves room for other grids */
 };
 
 /* What an SM has; shared memory: with the largest carve-out. */
