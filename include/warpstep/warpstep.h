@@ -177,8 +177,8 @@ enum ws_launch_flag {
   WS_COOPERATIVE = 1 << 0,   /* all CTAs must be resident at once: grid.sync() works */
   WS_CHECK_HAZARDS = 1 << 1, /* timed: do the control bits protect all registers? */
   WS_JSON = 1 << 2,          /* ws_result_json will be asked for */
-  WS_EMULATE_HAZARDS = 1 << 3 /* timed: wrong control bits give wrong results, as on silicon; not
-                                 together with WS_CHECK_HAZARDS */
+  WS_EMULATE_HAZARDS = 1 << 3 /* timed: wrong control bits give wrong results, as on silicon; with
+                                 WS_CHECK_HAZARDS what goes wrong in that run is reported */
 };
 
 /* How far a launch is. */

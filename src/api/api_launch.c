@@ -31,8 +31,9 @@ static bool pack(const struct module_kernel *k, void *const *arguments, uint8_t 
 
 static enum sim_hazards hazards(unsigned flags)
 {
-  if (flags & WS_EMULATE_HAZARDS) return SIM_HAZARDS_EMULATE;
-  return flags & WS_CHECK_HAZARDS ? SIM_HAZARDS_CHECK : SIM_HAZARDS_OFF;
+  const bool check = flags & WS_CHECK_HAZARDS, emulate = flags & WS_EMULATE_HAZARDS;
+  if (check && emulate) return SIM_HAZARDS_BOTH;
+  return check ? SIM_HAZARDS_CHECK : emulate ? SIM_HAZARDS_EMULATE : SIM_HAZARDS_OFF;
 }
 
 static bool run(const ws_kernel *k, const struct ws_launch *l, struct launch *launch,
@@ -68,8 +69,6 @@ static int check(const ws_kernel *k, const struct ws_launch *given, struct ws_la
     return ws_fail(error, WS_BAD_ARGUMENT, "flags 0x%x are unknown", l->flags & ~known);
   if (l->mode == WS_FUNCTIONAL && (l->max_cycles || l->flags & hazards))
     return ws_fail(error, WS_BAD_ARGUMENT, "a functional launch has no cycles and no hazards");
-  if ((l->flags & hazards) == hazards)
-    return ws_fail(error, WS_BAD_ARGUMENT, "hazards are either checked or emulated");
   return WS_OK;
 }
 

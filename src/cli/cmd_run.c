@@ -146,6 +146,7 @@ static enum sim_hazards hazards_of(enum hazard_option o)
   switch (o) {
   case HAZARDS_OFF: return SIM_HAZARDS_OFF;
   case HAZARDS_EMULATE: return SIM_HAZARDS_EMULATE;
+  case HAZARDS_BOTH: return SIM_HAZARDS_BOTH;
   default: return SIM_HAZARDS_CHECK;
   }
 }

@@ -37,7 +37,7 @@ const struct cli_option run_option_table[] = {
   {OPT_OUT, "out", "DIR", "write every buffer to DIR/NAME.bin after the run"},
   {OPT_DATA, "data", "DIR", "look for the data files of the launch file in DIR"},
   {OPT_PRINT_BUF, "print-buf", "NAME[:N]", "print the first N (16) elements of a buffer"},
-  {OPT_HAZARDS, "hazards", "MODE", "off; check: report what the control bits fail to protect, and\nexit with 1 if anything; gaps: check, and print the smallest\ndistances seen from producers to consumers; emulate: wrong\ncontrol bits give wrong values, as on silicon"},
+  {OPT_HAZARDS, "hazards", "MODE", "off; check: report what the control bits fail to protect, and\nexit with 1 if anything; gaps: check, and print the smallest\ndistances seen from producers to consumers; emulate: wrong\ncontrol bits give wrong values, as on silicon; both: emulate, and\nreport what goes wrong in that run"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {OPT_NO_CHECK, "no-check", NULL, "do not compare results with the expected ones"},
   {OPT_QUIET, "quiet", NULL, "no summary and no progress line"},
@@ -117,8 +117,10 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
       o->hazards = HAZARDS_GAPS;
     } else if (strcmp(arg, "emulate") == 0) {
       o->hazards = HAZARDS_EMULATE;
+    } else if (strcmp(arg, "both") == 0) {
+      o->hazards = HAZARDS_BOTH;
     } else {
-      cli_usage_error(cmd, "--hazards %s: not off, check, gaps or emulate", arg);
+      cli_usage_error(cmd, "--hazards %s: not off, check, gaps, emulate or both", arg);
       return false;
     }
     break;

@@ -73,8 +73,8 @@ static struct gpu *gpu_for(struct simulator *s, const struct sim_options *o)
   }
   if (s->gpu) return s->gpu;
   s->gpu = gpu_new(s->params, o->threads);
-  if (o->hazards == SIM_HAZARDS_CHECK) gpu_check_hazards(s->gpu);
-  if (o->hazards == SIM_HAZARDS_EMULATE) gpu_emulate_hazards(s->gpu);
+  if (o->hazards & SIM_HAZARDS_CHECK) gpu_check_hazards(s->gpu);
+  if (o->hazards & SIM_HAZARDS_EMULATE) gpu_emulate_hazards(s->gpu);
   s->threads = o->threads;
   s->hazards = o->hazards;
   return s->gpu;

@@ -24,9 +24,10 @@ struct simulator; /* owns the timing model once it was needed */
 
 /* What wrong control bits do in a timed run. */
 enum sim_hazards {
-  SIM_HAZARDS_OFF,    /* nothing: results are right */
-  SIM_HAZARDS_CHECK,  /* they are reported (time/sm/hazard.h); results are right */
-  SIM_HAZARDS_EMULATE /* results are wrong as on silicon (time/sm/emulate.h) */
+  SIM_HAZARDS_OFF = 0,     /* nothing: results are right */
+  SIM_HAZARDS_CHECK = 1,   /* they are reported (time/sm/hazard.h); results are right */
+  SIM_HAZARDS_EMULATE = 2, /* results are wrong as on silicon (time/sm/emulate.h) */
+  SIM_HAZARDS_BOTH = SIM_HAZARDS_CHECK | SIM_HAZARDS_EMULATE
 };
 
 struct sim_options {
