@@ -43,7 +43,7 @@ struct func_params {
   uint64_t entry_pc;
   uint32_t grid[3], block[3];
   unsigned regs_per_thread;
-  uint32_t shared_static, shared_dynamic; /* bytes; sm_90: static has the reserved KiB */
+  uint32_t shared_reserved, shared_static, shared_dynamic; /* bytes, in order of address */
   uint64_t local_bytes;             /* per thread: stack frame with calls */
   const uint8_t *bank[8];           /* constant banks of the kernel, bank 0 filled */
   uint32_t bank_bytes[8];

@@ -308,7 +308,7 @@ struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
   /* Allocation unit of registers: 8 per thread (sm_75 to sm_90); RZ has no row. */
   l->n_regs = (unsigned)align_up(p->regs_per_thread ? p->regs_per_thread : 1, 8);
   if (l->n_regs > SASS_RZ) l->n_regs = SASS_RZ;
-  l->shared_limit = (uint32_t)align_up(l->source.shared_bytes, SHARED_GRANULE);
+  l->shared_limit = (uint32_t)align_up(p->shared_reserved + l->source.shared_bytes, SHARED_GRANULE);
   prepare_launch(l);
   number_threads(l);
   l->cta_stride = cta_layout(l).total;

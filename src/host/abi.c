@@ -22,7 +22,6 @@ struct abi_layout {
   uint16_t cluster_ctas;                /* CTAs per cluster */
   uint16_t descriptor;                  /* 2 words, left 0: it does not enter addresses */
   uint16_t params;
-  uint16_t reserved_bytes;              /* shared memory kept by the system, part of the static */
   uint16_t cga_stride;                  /* see abi.def */
 };
 
@@ -106,8 +105,7 @@ void abi_fill(unsigned sm, const struct abi_values *v, uint8_t *bank0)
   put64(bank0, l->grid_id, v->grid_id);
   put64(bank0, l->constants, v->constants);
   put32(bank0, l->n_smids, v->n_smids);
-  if (l->shared_reserved)
-    put32(bank0, l->shared_reserved, v->shared_static >= l->reserved_bytes ? l->reserved_bytes : 0);
+  if (l->shared_reserved) put32(bank0, l->shared_reserved, v->shared_reserved);
   if (l->cluster_given) put32(bank0, l->cluster_given, v->cluster_given);
   fill_launch(l, v, bank0, 0);
   if (l->cga_stride) fill_launch(l, v, bank0, l->cga_stride);

@@ -16,8 +16,8 @@ struct abi_values {
   uint32_t block[3], grid[3];
   uint64_t shared_window, local_window;
   uint32_t stack_top;      /* initial R1: bytes of local memory per thread */
-  uint32_t shared_static;  /* bytes per CTA, with what the system reserves */
-  uint32_t shared_dynamic; /* bytes per CTA */
+  uint32_t shared_reserved; /* bytes per CTA in front of the kernel's own */
+  uint32_t shared_dynamic;  /* bytes per CTA */
   uint64_t grid_id;
   uint64_t constants;      /* guest address of the copy of bank 3 */
   uint32_t n_smids;        /* number of SM ids */

@@ -123,7 +123,7 @@ static void build_bank0(struct launch *l, struct device *d, const struct launch_
   bytes = (bytes + BANK_ALIGN - 1) & ~(uint32_t)(BANK_ALIGN - 1);
   struct abi_values v = {
     .shared_window = ABI_SHARED_WINDOW, .local_window = ABI_LOCAL_WINDOW,
-    .stack_top = (uint32_t)l->params.local_bytes, .shared_static = desc->kernel->shared_static,
+    .stack_top = (uint32_t)l->params.local_bytes, .shared_reserved = desc->kernel->shared_reserved,
     .shared_dynamic = desc->shared_dynamic, .grid_id = d->next_grid_id++,
     .constants = module_constants(desc->code), .n_smids = d->config.n_smids,
     .cluster = { 1, 1, 1 }, .cluster_given = volume(desc->kernel->cluster) == 1,
@@ -156,7 +156,8 @@ static void fill_params(struct launch *l, struct device *d, const struct launch_
   *p = (struct func_params){
     .sm = module_sm(module_of(desc->code)), .code = *module_code(desc->code),
     .sass = module_sass(desc->code), .entry_pc = k->entry_pc, .regs_per_thread = k->regs,
-    .shared_static = k->shared_static, .shared_dynamic = desc->shared_dynamic,
+    .shared_reserved = k->shared_reserved, .shared_static = k->shared_static,
+    .shared_dynamic = desc->shared_dynamic,
     .local_bytes = local_bytes(desc), .shared_window = ABI_SHARED_WINDOW,
     .local_window = ABI_LOCAL_WINDOW, .image = d->mem, .n_workers = d->config.n_workers,
     .slots_per_worker = resident_ctas(d, desc), .print = d->config.print,

@@ -194,7 +194,7 @@ struct step_source {
   uint64_t n_ctas;                                /* CTAs of the grid */
   unsigned warps_per_cta, threads_per_cta, lanes; /* lanes per warp */
   unsigned regs_per_thread;                       /* as allocated by the compiler */
-  unsigned shared_bytes;                          /* per CTA, static + dynamic, before rounding */
+  unsigned shared_bytes;                          /* per CTA, static + dynamic, before rounding, without what the system reserves */
   uint64_t local_bytes;                           /* per thread */
   uint32_t grid[3], block[3];
 };

@@ -66,7 +66,8 @@ static void put_kernel(const struct listing *l, const struct module_kernel *k, u
   put_function_numbers(l, symbol);
   for (unsigned i = 0; i < k->n_params; i++)
     fprintf(l->out, ".param %u, 0x%x\n", k->param[i].bytes, k->param[i].offset);
-  if (k->shared_static) fprintf(l->out, ".shared %u\n", k->shared_static);
+  uint32_t shared = k->shared_reserved + k->shared_static;
+  if (shared) fprintf(l->out, ".shared %u\n", shared);
   if (k->barriers) fprintf(l->out, ".barriers %u\n", k->barriers);
   put_triple(l, "maxntid", k->max_threads);
   put_triple(l, "reqntid", k->req_threads);

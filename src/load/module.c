@@ -104,7 +104,11 @@ static bool place_shared(struct module *m, const struct elf_section *s, const ch
     return err_set(e, "%s: damaged cubin: size of section %s; compile it again", m->name, s->name);
   *p = (struct place){ .kind = PLACE_SHARED, .kernel = k };
   if (m->elf.relocatable && k != ALL_KERNELS) m->own_shared[k] = true;
-  if (!m->elf.relocatable) m->kernel[k].shared_static = (uint32_t)s->size;
+  if (!m->elf.relocatable) {
+    uint32_t bytes = (uint32_t)s->size, reserved = m->target->shared_reserved;
+    m->kernel[k].shared_reserved = bytes < reserved ? bytes : reserved;
+    m->kernel[k].shared_static = bytes - m->kernel[k].shared_reserved;
+  }
   return true;
 }
 

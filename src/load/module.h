@@ -45,7 +45,8 @@ struct module_kernel {
   const char *name;
   uint64_t entry_pc;       /* in the code space */
   unsigned regs;           /* registers per thread */
-  uint32_t shared_static;  /* sm_90: includes the reserved first 0x400 bytes */
+  uint32_t shared_static;
+  uint32_t shared_reserved; /* in front of these: kept by the system, where the kernel has shared memory */
   uint32_t frame_bytes;    /* stack frame of the kernel alone */
   uint32_t stack_bytes;    /* stack per thread: the kernel and every function it may call */
   uint32_t param_base;     /* offset of the parameter block in constant bank 0 */

@@ -88,9 +88,9 @@ bool object_layout(struct module *m, struct err *e)
   largest = (largest + DYNAMIC_ALIGN - 1) & ~(uint64_t)(DYNAMIC_ALIGN - 1);
   bool dynamic = place_dynamic(m, (uint32_t)largest);
   for (unsigned k = 0; k < m->n_kernels; k++) {
-    uint32_t *bytes = &m->kernel[k].shared_static;
-    if (dynamic) *bytes = (uint32_t)largest;
-    if (dynamic || *bytes) *bytes += m->target->shared_reserved;
+    struct module_kernel *kernel = &m->kernel[k];
+    if (dynamic) kernel->shared_static = (uint32_t)largest;
+    if (dynamic || kernel->shared_static) kernel->shared_reserved = m->target->shared_reserved;
   }
   return true;
 }

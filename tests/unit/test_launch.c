@@ -26,8 +26,7 @@ struct word {
 
 static const struct abi_values values = {
     .block = {1, 2, 3}, .grid = {4, 5, 6}, .shared_window = ABI_SHARED_WINDOW,
-    .local_window = ABI_LOCAL_WINDOW, .stack_top = 1024, .shared_static = 0x480,
-    .shared_dynamic = 512, .constants = UINT64_C(0x7000a0000),
+    .local_window = ABI_LOCAL_WINDOW, .stack_top = 1024, .shared_dynamic = 512, .constants = UINT64_C(0x7000a0000),
     .grid_id = UINT64_C(0x700000009), .n_smids = 46,
     .cluster = {2, 1, 1}, .cluster_given = true,
 };
@@ -56,7 +55,9 @@ static void test_bank0(void **state)
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     uint8_t bank[0x400] = {0};
     uint32_t v;
-    abi_fill(words[i].sm, &values, bank);
+    struct abi_values on_target = values;
+    on_target.shared_reserved = words[i].sm >= 90 ? 0x400 : 0;
+    abi_fill(words[i].sm, &on_target, bank);
     memcpy(&v, bank + words[i].offset, sizeof v);
     if (v != words[i].value) fail_msg("sm_%u c[0][0x%x] is 0x%x", words[i].sm, words[i].offset, v);
   }
@@ -110,6 +111,27 @@ static void test_launch_params(void **state)
   memcpy(v, l.params.bank[0] + 0x2c, 4);
   assert_int_equal(v[0], 256);
   assert_non_null(func_source(l.func));
+  launch_free(&l);
+  device_unload(&code);
+  device_free(&d);
+}
+
+/* The reserved KiB in front of a kernel's shared memory is addressable, but not the kernel's: two tiles of 16 x 16 floats
+ * are what occupancy rounds up and what the interfaces report. */
+static void test_reserved_shared(void **state)
+{
+  uint8_t params[36] = {0};
+  struct launch l;
+  struct err e = {0};
+  (void)state;
+  struct device_code code;
+  struct device d = open_device(90, KERNELS "/sgemm_tiled/sgemm_tiled.sm_90.cubin", &code);
+  struct launch_desc desc = describe(&code, "sgemm_tiled", params, sizeof params);
+  desc.shared_dynamic = 256;
+  if (!launch_init(&l, &d, &desc, &e)) fail_msg("%s", e.msg);
+  assert_int_equal(desc.kernel->shared_static, 2 * 16 * 16 * 4);
+  assert_int_equal(l.params.shared_reserved, 1024);
+  assert_int_equal(func_source(l.func)->shared_bytes, 2 * 16 * 16 * 4 + 256);
   launch_free(&l);
   device_unload(&code);
   device_free(&d);
@@ -398,7 +420,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bank0),        cmocka_unit_test(test_launch_params),
-      cmocka_unit_test(test_stack_size),   cmocka_unit_test(test_limits),
+    cmocka_unit_test(test_stack_size),   cmocka_unit_test(test_reserved_shared),
+    cmocka_unit_test(test_limits),
       cmocka_unit_test(test_compatibility), cmocka_unit_test(test_case),
       cmocka_unit_test(test_case_errors),  cmocka_unit_test(test_data_errors),
       cmocka_unit_test(test_symbols_and_print), cmocka_unit_test(test_symbol_errors),

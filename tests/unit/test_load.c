@@ -119,8 +119,8 @@ static void check_cubin(const struct facts *f, unsigned sm, unsigned regs)
   check_params(k, f->params);
   assert_int_equal(k->param_base, sm == 90 ? 0x210 : 0x160);
   /* sm_90 reserves the first KiB of shared memory for the system. */
-  unsigned reserved = sm == 90 && k->shared_static ? 0x400 : 0;
-  assert_int_equal(k->shared_static, f->shared + reserved);
+  assert_int_equal(k->shared_reserved, sm == 90 && f->shared ? 0x400 : 0);
+  assert_int_equal(k->shared_static, f->shared);
   assert_int_equal(k->entry_pc % 128, 0);
   assert_non_null(code_at(module_code(in), k->entry_pc));
   assert_int_equal(code_at(module_code(in), k->entry_pc)->pc, k->entry_pc);
