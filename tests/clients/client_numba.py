@@ -133,4 +133,21 @@ def random_numbers():
     assert 0 <= x.min() and x.max() < 1 and 0.3 < x.mean() < 0.7 and np.unique(x).size > 100
 
 
-checks.run([add, matmul, atomics, reduction, device_function, ufunc, streams, shuffle, random_numbers])
+@cuda.jit
+def grid_sync_kernel(x, rounds):
+    i = cuda.grid(1)
+    grid = cuda.cg.this_grid()
+    for _ in range(rounds):
+        other = x[(i + cuda.blockDim.x) % x.size]  # a thread of the next block
+        grid.sync()
+        x[i] = other + 1
+        grid.sync()
+
+
+def grid_sync():
+    x = np.arange(128, dtype=np.int32)
+    grid_sync_kernel[4, 32](x, 3)
+    np.testing.assert_array_equal(x, np.roll(np.arange(128), -96) + 3)
+
+
+checks.run([add, matmul, atomics, reduction, device_function, ufunc, streams, shuffle, random_numbers, grid_sync])
