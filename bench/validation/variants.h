@@ -1,4 +1,4 @@
-// The sample of data/validation/tuning-rtx-a6000.csv.
+// The sample of data/validation/tuning-a100.csv.
 VARIANT(128, 1, 2, 4, 0, 0, 0)
 VARIANT(32, 1, 1, 4, 0, 0, 0)
 VARIANT(128, 4, 1, 4, 0, 0, 0)
