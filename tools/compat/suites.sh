@@ -70,10 +70,12 @@ build_samples() {
   grep -q 'OpenMP' <<<"$text" && libraries+=(-Xcompiler -fopenmp)
   grep -q 'CUDA_SEPARABLE_COMPILATION ON' <<<"$text" && libraries+=(-rdc=true)
   if grep -q 'cooperative_groups' <<<"$text"; then # it copies headers for the run-time compiler
-    ln -sfn "$TOOLKIT"/include/cooperative_groups cooperative_groups
-    ln -sf "$TOOLKIT"/include/cooperative_groups.h .
-    ln -sfn "$TOOLKIT"/include/cccl/nv nv
-    ln -sfn "$TOOLKIT"/include/cccl/cuda cuda
+    local include
+    include=$(realpath "$TOOLKIT/include") # the toolkit itself is gone after this pass
+    ln -sfn "$include/cooperative_groups" cooperative_groups
+    ln -sf "$include/cooperative_groups.h" .
+    ln -sfn "$include/cccl/nv" nv
+    ln -sfn "$include/cccl/cuda" cuda
   fi
   build_images "$text" || return
   "$TOOLKIT/bin/nvcc" -std=c++17 --extended-lambda -I ../../../Common -I inc -o "$app" "${sources[@]}" \
