@@ -328,7 +328,8 @@ static picos read_behind_stores(struct rig *r, unsigned n)
 
 /* The stores fill the queue of slice 0, then SM 0's room in the crossbar, and then the read waits at the port although
  * its slice is idle: until the slice has taken so many stores that the read has room, told at the end of the window.
- * Another SM is not held up. */
+ * Another SM is not held up. The queue has to be full before the stores end: the slice's port brings one (160 bytes) in 2.5 cycles, the
+ * slice takes one in 4, so that the queue gains one in 7; 300 stores do not fill a queue of 100. */
 static void full_slice_blocks_the_port(void **state)
 {
   (void)state;
