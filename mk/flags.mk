@@ -35,7 +35,7 @@ LIBS     := -lelf -llz4 -lzstd -llzma -lconfig -ljansson -lm -lpthread
 # Semantics must round exactly as written (no contraction), and are vectorised for three levels of
 # x86-64 whose results are bit-identical. clang says when it cannot vectorise: not an error.
 SEM_LEVELS := v1 v3 v4
-SEM_CFLAGS := $(SEM_OPT) -fopenmp-simd -ffp-contract=off -Wno-pass-failed
+SEM_CFLAGS := $(SEM_OPT) -fopenmp-simd -ffp-contract=off -fno-trapping-math -fno-math-errno -Wno-pass-failed
 SEM_v1     := -march=x86-64 -DSEM_LEVEL=v1
 SEM_v3     := -march=x86-64-v3 -DSEM_LEVEL=v3
 SEM_v4     := -march=x86-64-v4 -DSEM_LEVEL=v4

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "func/launch.h"
+#include "func/mma_fast.h"
 #include "func/mma_frag.h"
 #include "func/sem_fp_part.h"
 
@@ -101,25 +102,156 @@ static void hmma_load(struct mma_a *a, struct mma_b *b, const uint32_t *ra, cons
   }
 }
 
+/* What a step of HMMA is made of. */
+struct hmma_shape {
+  enum mma_type type;
+  bool f32;
+  unsigned depth, block; /* pairs; of a block that is added at once */
+  int32_t frac;
+};
+
+static struct hmma_shape hmma_shape(const struct func_warp *w, const struct uop *u)
+{
+  const enum mma_type type = (enum mma_type)(u->imm & HMMA_TYPE);
+  const struct mma_arch *arch = mma_arch(w->launch->p.sm);
+  const unsigned depth = (type == MMA_TF32 ? 4 : 8) * (u->imm >> HMMA_CHUNKS);
+  const unsigned most = type == MMA_TF32 ? arch->block_tf32 : arch->block16;
+  return (struct hmma_shape){type, u->imm & HMMA_ACC_F32, depth, most < depth ? most : depth, arch->frac};
+}
+
+/* Words of A and B, by k of their first element. */
+struct hmma_words {
+  _Alignas(64) uint32_t a[MMA_K / 2][MMA_M], b[MMA_K / 2][MMA_N];
+};
+
+/* The words' numbers. */
+static inline __attribute__((always_inline)) void hmma_numbers(struct mma_fast *p, const struct hmma_words *v,
+                                                               uint32_t imm, enum mma_type type)
+{
+  const unsigned per = type == MMA_TF32 ? 1 : 2, words = 4 * (imm >> HMMA_CHUNKS);
+  const uint32_t sign = 1u << (mma_format[type].frac + mma_format[type].exp);
+  const uint32_t xor_a = imm & HMMA_NEG_A ? sign : 0, xor_b = imm & HMMA_NEG_B ? sign : 0;
+  for (unsigned t = 0; t < words; t++)
+    for (unsigned j = 0; j < per; j++) {
+      mma_numbers(p->a[t * per + j], v->a[t], MMA_M, j, xor_a, type);
+      mma_numbers(p->b[t * per + j], v->b[t], MMA_N, j, xor_b, type);
+    }
+}
+
+/* Their exponents. False: some are not for the fast way. */
+static inline __attribute__((always_inline)) bool hmma_exponents(struct mma_fast *p, const struct hmma_words *v,
+                                                                 uint32_t imm, enum mma_type type)
+{
+  const unsigned per = type == MMA_TF32 ? 1 : 2, words = 4 * (imm >> HMMA_CHUNKS);
+  bool wide = false;
+  for (unsigned t = 0; t < words; t++)
+    for (unsigned j = 0; j < per; j++) {
+      wide |= mma_exponents(p->a_exp[t * per + j], v->a[t], MMA_M, j, type);
+      wide |= mma_exponents(p->b_exp[t * per + j], v->b[t], MMA_N, j, type);
+    }
+  return !wide;
+}
+
+static void hmma_load_c(struct mma_fast *p, const uint32_t *rc, bool f32)
+{
+  _Alignas(64) uint32_t words[4][MMA_M];
+  for (unsigned j = 0; j < 2; j++) {
+    if (f32 || !j) mma_words(words[0], MMA_M, f32 ? rc + j * LANES : rc, f32 ? 2 : 1, 2);
+    for (unsigned t = 0; t < 4; t++) {
+      LANES_SIMD
+      for (unsigned i = 0; i < MMA_M; i++)
+        p->c[2 * t + j][i] = bits_f32(f32 ? words[t][i] : f32_from_f16(words[t][i] >> 16 * j & 0xffffu));
+    }
+  }
+}
+
+static void hmma_store_d(struct func_warp *w, const struct uop *u, uint32_t m, const struct mma_fast *p, bool f32)
+{
+  _Alignas(64) uint32_t out[4 * LANES];
+  for (unsigned h = 0; h < 2; h++)
+    for (unsigned g = 0; g < 8; g++)
+      for (unsigned t = 0; t < 4; t++) {
+        const uint32_t x = f32_bits(p->c[2 * t][8 * h + g]), y = f32_bits(p->c[2 * t + 1][8 * h + g]);
+        if (f32)
+          out[2 * h * LANES + 4 * g + t] = x, out[(2 * h + 1) * LANES + 4 * g + t] = y;
+        else
+          out[h * LANES + 4 * g + t] = f16_from_f32(x) | f16_from_f32(y) << 16;
+      }
+  row_blend(row_dst(w, u->d), out, f32 ? 4 : 2, m);
+}
+
+static void hmma_integer_sums(struct mma_fast *p, unsigned depth)
+{
+  switch (depth) {
+  case 4: mma_integer_sums(p, 4); break;
+  case 8: mma_integer_sums(p, 8); break;
+  default: mma_integer_sums(p, 16); break;
+  }
+}
+
+static void hmma_fast_block(struct mma_fast *p, unsigned k, const struct hmma_shape *s)
+{
+  switch (s->block << 1 | s->f32) {
+  case 4 << 1 | 1: mma_fast_block(p, k, 4, true, s->frac); break;
+  case 8 << 1 | 1: mma_fast_block(p, k, 8, true, s->frac); break;
+  case 8 << 1: mma_fast_block(p, k, 8, false, s->frac); break;
+  case 16 << 1 | 1: mma_fast_block(p, k, 16, true, s->frac); break;
+  default: mma_fast_block(p, k, 16, false, s->frac); break;
+  }
+}
+
+/* False: the operands are not for the fast way. */
+static inline __attribute__((always_inline)) bool hmma_fast_type(struct mma_fast *p, const struct hmma_words *v,
+                                                                 const struct hmma_shape *s, uint32_t imm,
+                                                                 enum mma_type type)
+{
+  hmma_numbers(p, v, imm, type);
+  if (mma_is_integer(p, s->depth, s->f32)) {
+    hmma_integer_sums(p, s->depth);
+    return true;
+  }
+  if (!hmma_exponents(p, v, imm, type)) return false;
+  for (unsigned k = 0; k < s->depth; k += s->block) {
+    if (mma_c_is_special(p)) return false;
+    hmma_fast_block(p, k, s);
+  }
+  return true;
+}
+
+static bool hmma_fast(struct func_warp *w, const struct uop *u, uint32_t m, const struct hmma_shape *s)
+{
+  struct mma_fast p;
+  struct hmma_words v;
+  bool done = false;
+  for (unsigned c = 0; c < u->imm >> HMMA_CHUNKS; c++) {
+    mma_words(v.a[4 * c], MMA_M, row_src(w, u->a) + 2 * c * LANES, 1, 2);
+    mma_words(v.b[4 * c], MMA_N, row_src(w, u->b) + c * LANES, 1, 1);
+  }
+  hmma_load_c(&p, row_src(w, u->c), s->f32);
+  switch (s->type) {
+  case MMA_F16: done = hmma_fast_type(&p, &v, s, u->imm, MMA_F16); break;
+  case MMA_BF16: done = hmma_fast_type(&p, &v, s, u->imm, MMA_BF16); break;
+  case MMA_TF32: done = hmma_fast_type(&p, &v, s, u->imm, MMA_TF32); break;
+  }
+  if (done) hmma_store_d(w, u, m, &p, s->f32);
+  return done;
+}
+
 LANE_HANDLER(hmma)
 {
   LANE_UNUSED;
-  const enum mma_type type = (enum mma_type)(u->imm & HMMA_TYPE);
-  const bool f32 = u->imm & HMMA_ACC_F32;
-  const struct mma_arch *arch = mma_arch(w->launch->p.sm);
-  const unsigned per = type == MMA_TF32 ? 1 : 2, depth = 4 * per * (u->imm >> HMMA_CHUNKS);
-  const unsigned most = type == MMA_TF32 ? arch->block_tf32 : arch->block16;
-  const unsigned block = most < depth ? most : depth;
+  const struct hmma_shape s = hmma_shape(w, u);
   struct mma_a a;
   struct mma_b b;
   uint32_t c[MMA_M][MMA_N];
 
+  if (hmma_fast(w, u, m, &s)) return true;
   hmma_load(&a, &b, row_src(w, u->a), row_src(w, u->b), u->imm, 1);
-  mma_load_c(c, row_src(w, u->c), f32);
+  mma_load_c(c, row_src(w, u->c), s.f32);
   for (unsigned i = 0; i < MMA_M; i++)
-    for (unsigned k = 0; k < depth; k += block)
-      mma_block(c[i], &a, i, &b, k, k + block, type, f32, arch->frac);
-  mma_store_d(w, u, m, c, f32);
+    for (unsigned k = 0; k < s.depth; k += s.block)
+      mma_block(c[i], &a, i, &b, k, k + s.block, s.type, s.f32, s.frac);
+  mma_store_d(w, u, m, c, s.f32);
   return true;
 }
 
@@ -242,31 +374,10 @@ static inline int32_t int_element(uint32_t v, unsigned j, unsigned bits, bool is
   return is_signed ? (int32_t)(x << (32 - bits)) >> (32 - bits) : (int32_t)x;
 }
 
-static inline int64_t imma_word(uint32_t a, uint32_t b, uint32_t imm, unsigned bits)
+static inline unsigned bmma_word(uint32_t a, uint32_t b, uint32_t imm)
 {
-  const bool sa = imm & IMMA_SIGNED_A, sb = imm & IMMA_SIGNED_B;
-  int32_t sum = 0;
-  for (unsigned j = 0; j < 32 / bits; j++)
-    sum += int_element(a, j, bits, sa) * int_element(b, j, bits, sb);
-  return sum;
+  return bits_count(imm & BMMA_IS_AND ? a & b : a ^ b);
 }
-
-static inline int64_t imma8_word(uint32_t a, uint32_t b, uint32_t imm)
-{
-  return imma_word(a, b, imm, 8);
-}
-
-static inline int64_t imma4_word(uint32_t a, uint32_t b, uint32_t imm)
-{
-  return imma_word(a, b, imm, 4);
-}
-
-static inline int64_t bmma_word(uint32_t a, uint32_t b, uint32_t imm)
-{
-  return (int64_t)bits_count(imm & BMMA_IS_AND ? a & b : a ^ b);
-}
-
-typedef int64_t word_fn(uint32_t a, uint32_t b, uint32_t imm);
 
 static inline uint32_t int_result(int64_t x, bool saturate)
 {
@@ -274,10 +385,90 @@ static inline uint32_t int_result(int64_t x, bool saturate)
   return (uint32_t)(x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : x);
 }
 
-/* Sums over whole registers: every lane of row g of A meets every lane of column g of B. */
-static inline __attribute__((always_inline)) void int_mma(struct func_warp *w, const struct uop *u,
-                                                          uint32_t m, word_fn *word)
+/* Registers of C or D by column and row, and back; of 8 rows the others stay. */
+static void int_load_c(int32_t c[MMA_N][MMA_M], const uint32_t *rc, unsigned halves)
 {
+  for (unsigned t = 0; t < 4; t++)
+    for (unsigned r = 0; r < 2 * halves; r++)
+      for (unsigned g = 0; g < 8; g++) c[2 * t + r % 2][8 * (r / 2) + g] = (int32_t)frag(rc, r, 4 * g + t);
+}
+
+static void int_store_d(struct func_warp *w, const struct uop *u, uint32_t m, int32_t d[MMA_N][MMA_M],
+                        unsigned halves)
+{
+  _Alignas(64) uint32_t out[4 * LANES];
+  for (unsigned r = 0; r < 2 * halves; r++)
+    for (unsigned g = 0; g < 8; g++)
+      for (unsigned t = 0; t < 4; t++)
+        out[r * LANES + 4 * g + t] = (uint32_t)d[2 * t + r % 2][8 * (r / 2) + g];
+  row_blend(row_dst(w, u->d), out, 2 * halves, m);
+}
+
+/* n words' elements number j as numbers. */
+static inline __attribute__((always_inline)) void int_numbers(float *restrict x, const uint32_t *restrict words,
+                                                              unsigned n, unsigned j, unsigned bits, bool is_signed)
+{
+  LANES_SIMD
+  for (unsigned i = 0; i < n; i++) x[i] = (float)int_element(words[i], j, bits, is_signed);
+}
+
+/* The products of one register of A per row and one of B, summed: FP32 holds them exactly. */
+static inline __attribute__((always_inline)) void imma_chunk(struct mma_fast *p, const uint32_t *ra,
+                                                             const uint32_t *rb, uint32_t imm, unsigned bits)
+{
+  const unsigned per = 32 / bits, halves = imm & INT_HALVES;
+  _Alignas(64) uint32_t a[4][MMA_M] = {{0}}, b[4][MMA_N];
+  mma_words(a[0], MMA_M, ra, 1, halves);
+  mma_words(b[0], MMA_N, rb, 1, 1);
+  for (unsigned t = 0; t < 4; t++)
+    for (unsigned j = 0; j < per; j++) {
+      int_numbers(p->a[t * per + j], a[t], MMA_M, j, bits, imm & IMMA_SIGNED_A);
+      int_numbers(p->b[t * per + j], b[t], MMA_N, j, bits, imm & IMMA_SIGNED_B);
+    }
+  memset(p->c, 0, sizeof p->c);
+  mma_integer_sums(p, 4 * per);
+}
+
+static inline __attribute__((always_inline)) void imma(struct func_warp *w, const struct uop *u, uint32_t m,
+                                                       unsigned bits)
+{
+  const unsigned halves = u->imm & INT_HALVES, chunks = u->imm >> INT_CHUNKS & 3;
+  struct mma_fast p;
+  _Alignas(64) int32_t c[MMA_N][MMA_M] = {{0}}, sum[MMA_N][MMA_M] = {{0}};
+  int_load_c(c, row_src(w, u->c), halves);
+  for (unsigned k = 0; k < chunks; k++) {
+    imma_chunk(&p, row_src(w, u->a) + halves * k * LANES, row_src(w, u->b) + k * LANES, u->imm, bits);
+    for (unsigned n = 0; n < MMA_N; n++) {
+      LANES_SIMD
+      for (unsigned i = 0; i < MMA_M; i++) sum[n][i] += (int32_t)p.c[n][i];
+    }
+  }
+  for (unsigned n = 0; n < MMA_N; n++) {
+    LANES_SIMD
+    for (unsigned i = 0; i < MMA_M; i++)
+      c[n][i] = (int32_t)int_result((int64_t)c[n][i] + sum[n][i], u->imm & IMMA_SATURATE);
+  }
+  int_store_d(w, u, m, c, halves);
+}
+
+LANE_HANDLER(imma8)
+{
+  LANE_UNUSED;
+  imma(w, u, m, 8);
+  return true;
+}
+
+LANE_HANDLER(imma4)
+{
+  LANE_UNUSED;
+  imma(w, u, m, 4);
+  return true;
+}
+
+/* Every lane of row g of A meets every lane of column g of B. */
+LANE_HANDLER(bmma)
+{
+  LANE_UNUSED;
   const unsigned halves = u->imm & INT_HALVES, chunks = u->imm >> INT_CHUNKS & 3;
   const uint32_t *ra = row_src(w, u->a), *rb = row_src(w, u->b), *rc = row_src(w, u->c);
   _Alignas(64) uint32_t out[4 * LANES];
@@ -288,31 +479,10 @@ static inline __attribute__((always_inline)) void int_mma(struct func_warp *w, c
       int64_t sum = (int32_t)frag(rc, r, lane);
       for (unsigned c = 0; c < chunks; c++)
         for (unsigned t = 0; t < 4; t++)
-          sum += word(frag(ra, halves * c + r / 2, (lane & ~3u) + t), frag(rb, c, 4 * col + t),
-                      u->imm);
+          sum += bmma_word(frag(ra, halves * c + r / 2, (lane & ~3u) + t), frag(rb, c, 4 * col + t), u->imm);
       out[r * LANES + lane] = int_result(sum, u->imm & IMMA_SATURATE);
     }
   row_blend(row_dst(w, u->d), out, 2 * halves, m);
-}
-
-LANE_HANDLER(imma8)
-{
-  LANE_UNUSED;
-  int_mma(w, u, m, imma8_word);
-  return true;
-}
-
-LANE_HANDLER(imma4)
-{
-  LANE_UNUSED;
-  int_mma(w, u, m, imma4_word);
-  return true;
-}
-
-LANE_HANDLER(bmma)
-{
-  LANE_UNUSED;
-  int_mma(w, u, m, bmma_word);
   return true;
 }
 
@@ -439,30 +609,101 @@ static double dmma_fma(double x, double y, double z, unsigned mode)
   return r;
 }
 
-/* imm: rows / 8, in bits 7:4 k / 4, in 10:8 negation of a, b, c, in 12:11 the rounding mode. */
+/* uop.imm: rows / 8, in bits 7:4 k / 4, in 10:8 negation of a, b, c, in 12:11 the rounding mode. */
+struct dmma_shape {
+  unsigned halves, depth, mode;
+  uint64_t neg_a, neg_b, neg_c;
+};
+
+static struct dmma_shape dmma_shape(uint32_t imm)
+{
+  const uint64_t one = 1;
+  return (struct dmma_shape){.halves = imm & 15, .depth = 4 * (imm >> 4 & 15), .mode = imm >> 11 & 3,
+                             .neg_a = (imm >> 8 & one) << 63, .neg_b = (imm >> 9 & one) << 63,
+                             .neg_c = (imm >> 10 & one) << 63};
+}
+
+/* Factors by k, the running sums by column. */
+struct dmma_fast {
+  _Alignas(64) double a[16][MMA_M], b[16][MMA_N], c[MMA_N][MMA_M];
+};
+
+static void dmma_load(struct dmma_fast *p, const struct func_warp *w, const struct uop *u,
+                      const struct dmma_shape *s)
+{
+  const uint32_t *ra = row_src(w, u->a), *rb = row_src(w, u->b), *rc = row_src(w, u->c);
+  for (unsigned k = 0; k < s->depth; k++)
+    for (unsigned g = 0; g < 8; g++) {
+      const unsigned lane = 4 * g + k % 4;
+      p->b[k][g] = bits_f64(frag64(rb, k / 4, lane) ^ s->neg_b);
+      for (unsigned h = 0; h < s->halves; h++)
+        p->a[k][8 * h + g] = bits_f64(frag64(ra, s->halves * (k / 4) + h, lane) ^ s->neg_a);
+    }
+  for (unsigned r = 0; r < 2 * s->halves; r++)
+    for (unsigned lane = 0; lane < LANES; lane++)
+      p->c[2 * (lane & 3) + (r & 1)][8 * (r / 2) + lane / 4] = bits_f64(frag64(rc, r, lane) ^ s->neg_c);
+}
+
+/* To nearest. False: some result is a NaN, whose payload depends on the operands. */
+static inline __attribute__((always_inline)) bool dmma_sums(struct dmma_fast *p, unsigned rows, unsigned depth)
+{
+  uint32_t lane_acc = 0;
+  for (unsigned n = 0; n < MMA_N; n++) {
+    LANES_SIMD_OR
+    for (unsigned i = 0; i < rows; i++) {
+      double sum = p->c[n][i];
+#pragma GCC unroll 16
+      for (unsigned k = 0; k < depth; k++) sum = F64_FMA(p->a[k][i], p->b[k][n], sum);
+      p->c[n][i] = sum;
+      lane_acc |= sum != sum;
+    }
+  }
+  return !lane_acc;
+}
+
+static bool dmma_all(struct dmma_fast *p, const struct dmma_shape *s)
+{
+  if (s->halves == 1) return dmma_sums(p, 8, 4);
+  switch (s->depth) {
+  case 4: return dmma_sums(p, 16, 4);
+  case 8: return dmma_sums(p, 16, 8);
+  default: return dmma_sums(p, 16, 16);
+  }
+}
+
+static bool dmma_fast(struct func_warp *w, const struct uop *u, uint32_t m, const struct dmma_shape *s)
+{
+  struct dmma_fast p;
+  _Alignas(64) uint32_t out[8 * LANES];
+  dmma_load(&p, w, u, s);
+  if (!dmma_all(&p, s)) return false;
+  for (unsigned r = 0; r < 2 * s->halves; r++)
+    for (unsigned lane = 0; lane < LANES; lane++)
+      lane_put64(out + 2 * r * LANES, lane, f64_bits(p.c[2 * (lane & 3) + (r & 1)][8 * (r / 2) + lane / 4]));
+  row_blend(row_dst(w, u->d), out, 4 * s->halves, m);
+  return true;
+}
+
 LANE_HANDLER(dmma)
 {
   LANE_UNUSED;
-  const unsigned halves = u->imm & 15, chunks = u->imm >> 4 & 15;
-  const uint64_t neg_a = (uint64_t)(u->imm >> 8 & 1) << 63, neg_b = (uint64_t)(u->imm >> 9 & 1)
-                                                                    << 63;
-  const uint64_t neg_c = (uint64_t)(u->imm >> 10 & 1) << 63;
-  const unsigned mode = u->imm >> 11 & 3;
+  const struct dmma_shape s = dmma_shape(u->imm);
   const uint32_t *ra = row_src(w, u->a), *rb = row_src(w, u->b), *rc = row_src(w, u->c);
   _Alignas(64) uint32_t out[8 * LANES];
 
+  if (s.mode == FP_RN && dmma_fast(w, u, m, &s)) return true;
   for (unsigned lane = 0; lane < LANES; lane++)
-    for (unsigned r = 0; r < 2 * halves; r++) {
+    for (unsigned r = 0; r < 2 * s.halves; r++) {
       const unsigned col = 2 * (lane & 3) + (r & 1);
-      uint64_t sum = frag64(rc, r, lane) ^ neg_c;
-      for (unsigned k = 0; k < 4 * chunks; k++) {
-        const uint64_t x = frag64(ra, halves * (k / 4) + r / 2, (lane & ~3u) + k % 4) ^ neg_a;
-        const uint64_t y = frag64(rb, k / 4, 4 * col + k % 4) ^ neg_b;
-        sum = f64_finish(dmma_fma(bits_f64(x), bits_f64(y), bits_f64(sum), mode), x, y, sum);
+      uint64_t sum = frag64(rc, r, lane) ^ s.neg_c;
+      for (unsigned k = 0; k < s.depth; k++) {
+        const uint64_t x = frag64(ra, s.halves * (k / 4) + r / 2, (lane & ~3u) + k % 4) ^ s.neg_a;
+        const uint64_t y = frag64(rb, k / 4, 4 * col + k % 4) ^ s.neg_b;
+        sum = f64_finish(dmma_fma(bits_f64(x), bits_f64(y), bits_f64(sum), s.mode), x, y, sum);
       }
       lane_put64(out + 2 * r * LANES, lane, sum);
     }
-  row_blend(row_dst(w, u->d), out, 4 * halves, m);
+  row_blend(row_dst(w, u->d), out, 4 * s.halves, m);
   return true;
 }
 

@@ -18,7 +18,7 @@
 #include "fp_reference.h"
 #include "sem_box.h"
 
-enum { MAX_K = 256, ROUNDS = 60 };
+enum { MAX_K = 256, ROUNDS = 84 };
 
 /* ---- dealing matrices to lanes --------------------------------------------------------------- */
 
@@ -103,6 +103,13 @@ static float float_of(uint32_t v)
   return x;
 }
 
+static uint32_t pattern_of(float x)
+{
+  uint32_t v;
+  memcpy(&v, &x, 4);
+  return v;
+}
+
 static double value_of(uint32_t v, enum type t)
 {
   quad x;
@@ -153,11 +160,19 @@ static uint32_t reference_block(const struct hmma_case *h, unsigned row, unsigne
 }
 
 /* kind 0: like sizes; 1: any finite or special pattern; 2: mostly far apart; 3: cancelling; 4:
- * products about the smallest FP32 numbers. */
+ * products about the smallest FP32 numbers; 5: small integers, zeros of both signs among them; 6: like sizes,
+ * zeros, and the smallest numbers. */
 static uint32_t random_element(enum type t, unsigned kind, unsigned k)
 {
   uint32_t r = random32();
   const unsigned drop = t == TF32 ? 0 : 16;
+  if (kind == 5) {
+    const uint32_t v = pattern_of((float)(r >> 8 & 3)), sign = r & 1;
+    return t == F16 ? (uint32_t)ref_round((quad)(r >> 8 & 3), REF_F16, REF_RN, false) | sign << 15
+                    : (v | sign << 31) >> drop;
+  }
+  if (kind == 6 && r % 4 == 0) return t == F16 ? r >> 8 & 0x8003 : 0;
+  if (kind == 6) kind = 0;
   if (t == F16) {
     if (kind == 1) return r & 0xffff;
     if (kind == 0) return (r & 0x83ff) | (12 + (r >> 20 & 3)) << 10;
@@ -187,6 +202,8 @@ static void fill_hmma(const struct hmma_case *h, unsigned kind)
       if (kind == 0) v = (v & 0x807fffff) | (120 + (v >> 24 & 15)) << 23;
       if (kind == 3) v = 0;
       if (kind == 4) v &= v & 1 ? 0x80ffffff : 0;
+      if (kind == 5) v = pattern_of((float)(int32_t)(v >> 16) - 0x4000);
+      if (kind == 6) v = v & 1 ? v & 0x80000001u : (v & 0x807fffff) | (96 + (v >> 23 & 31)) << 23;
       mc[r][n] = h->f32 ? v : random_element(F16, kind, 0);
     }
 }
@@ -227,8 +244,8 @@ static void test_hmma(void **state)
   (void)state;
   for (unsigned c = 0; c < sizeof hmma_cases / sizeof *hmma_cases; c++)
     for (unsigned n = 0; n < ROUNDS; n++) {
-      fill_hmma(&hmma_cases[c], n % 5);
-      run_hmma(&hmma_cases[c], n % 7 == 6 ? HI(72) : 0);
+      fill_hmma(&hmma_cases[c], n % 7);
+      run_hmma(&hmma_cases[c], n % 11 == 6 ? HI(72) : 0);
     }
 }
 
