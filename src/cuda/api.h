@@ -79,6 +79,7 @@ typedef struct cu_function *CUfunction, *CUkernel;
 typedef struct cu_stream *CUstream;
 typedef struct cu_event *CUevent;
 typedef struct cu_array *CUarray;
+typedef struct cu_mipmap *CUmipmappedArray;
 typedef struct cu_pool *CUmemoryPool;
 typedef struct cu_link *CUlinkState;
 typedef struct cu_graph *CUgraph;
@@ -223,6 +224,7 @@ typedef struct {
   int type;
   union {
     CUarray array;
+    CUmipmappedArray mipmap;
     struct {
       CUdeviceptr p;
       int format;
@@ -239,6 +241,13 @@ typedef struct {
   } of;
   unsigned flags;
 } CUDA_RESOURCE_DESC;
+
+/* Also cudaResourceViewDesc. */
+typedef struct {
+  int format;
+  size_t width, height, depth;
+  unsigned first_level, last_level, first_layer, last_layer, reserved[16];
+} CUDA_RESOURCE_VIEW_DESC;
 
 /* Flags of a texture. */
 enum { TEXTURE_READ_AS_INTEGER = 1, TEXTURE_NORMALIZED = 2, TEXTURE_SRGB = 16 };
@@ -409,6 +418,7 @@ typedef struct {
   int type; /* cudaResourceType */
   union {
     CUarray array;
+    CUmipmappedArray mipmap;
     struct {
       void *p;
       cudaChannelFormatDesc desc;

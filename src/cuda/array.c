@@ -48,37 +48,148 @@ static CUresult place(struct shim *s, const struct image_desc *d, struct image *
   return r;
 }
 
+static CUresult make(struct shim *s, struct image_desc *d, const size_t extent[3], unsigned flags, struct image *m)
+{
+  bool ok = flags <= (ARRAY_LAYERED | ARRAY_SURFACE | ARRAY_CUBE | ARRAY_GATHER) && describe(d, extent, flags);
+  return ok ? place(s, d, m) : CUDA_ERROR_INVALID_VALUE;
+}
+
+static struct cu_array *add(struct shim *s, const struct image *m, const size_t extent[3], unsigned flags)
+{
+  struct cu_array *a = shim_alloc(sizeof *a);
+  *a = (struct cu_array){ .next = s->arrays, .image = *m, .flags = flags };
+  memcpy(a->extent, extent, sizeof a->extent);
+  s->arrays = a;
+  return a;
+}
+
 CUresult array_create(struct shim *s, struct cu_array **out, enum texel_type type, unsigned bits,
                       unsigned channels, const size_t extent[3], unsigned flags)
 {
   struct image_desc d = { .type = type, .bits = bits, .channels = channels };
   struct image m;
-  if (!out || flags > (ARRAY_LAYERED | ARRAY_SURFACE | ARRAY_CUBE | ARRAY_GATHER))
-    return CUDA_ERROR_INVALID_VALUE;
-  if (!describe(&d, extent, flags)) return CUDA_ERROR_INVALID_VALUE;
-  CUresult r = place(s, &d, &m);
-  if (r != CUDA_SUCCESS) return r;
-  struct cu_array *a = shim_alloc(sizeof *a);
-  *a = (struct cu_array){ .next = s->arrays, .image = m, .flags = flags };
-  memcpy(a->extent, extent, sizeof a->extent);
-  *out = s->arrays = a;
-  return CUDA_SUCCESS;
+  CUresult r = out ? make(s, &d, extent, flags, &m) : CUDA_ERROR_INVALID_VALUE;
+  if (r == CUDA_SUCCESS) *out = add(s, &m, extent, flags);
+  return r;
+}
+
+static void forget(struct shim *s, struct cu_array *a)
+{
+  struct cu_array **at = &s->arrays;
+  while (*at != a) at = &(*at)->next;
+  *at = a->next;
+  free(a);
 }
 
 CUresult array_destroy(struct shim *s, CUarray h)
 {
-  for (struct cu_array **at = &s->arrays; *at; at = &(*at)->next) {
-    if (*at != h) continue;
-    *at = h->next;
-    memory_free(s, h->image.base, 1u << BLOCK_DEVICE);
-    free(h);
-    return CUDA_SUCCESS;
-  }
-  return CUDA_ERROR_INVALID_HANDLE;
+  struct cu_array *a = array_of(s, h);
+  if (!a || a->owner) return CUDA_ERROR_INVALID_HANDLE;
+  memory_free(s, a->image.base, 1u << BLOCK_DEVICE);
+  forget(s, a);
+  return CUDA_SUCCESS;
 }
+
+/* Mipmapped arrays ------------------------------------------------------------------------------- */
+
+struct cu_mipmap *mipmap_of(struct shim *s, CUmipmappedArray h)
+{
+  struct cu_mipmap *at = s->mipmaps;
+  while (at && at != h) at = at->next;
+  return at;
+}
+
+/* Layers and faces stay as they are. */
+static struct cu_array *add_level(struct shim *s, struct cu_mipmap *p, unsigned level, const size_t extent[3],
+                                  unsigned flags)
+{
+  struct image m = image_level(&p->image, level);
+  size_t own[3];
+  for (unsigned i = 0; i < 3; i++)
+    own[i] = !extent[i] || (i == 2 && m.shape != IMAGE_3D) ? extent[i] : m.extent[i];
+  m.levels = 1;
+  struct cu_array *a = add(s, &m, own, flags);
+  a->owner = p;
+  return a;
+}
+
+CUresult mipmap_create(struct shim *s, struct cu_mipmap **out, enum texel_type type, unsigned bits, unsigned channels,
+                       const size_t extent[3], unsigned levels, unsigned flags)
+{
+  struct image_desc d = { .type = type, .bits = bits, .channels = channels, .levels = levels };
+  struct image m;
+  CUresult r = out ? make(s, &d, extent, flags, &m) : CUDA_ERROR_INVALID_VALUE;
+  if (r != CUDA_SUCCESS) return r;
+  struct cu_mipmap *p = shim_alloc(sizeof *p + m.levels * sizeof p->level[0]);
+  *p = (struct cu_mipmap){ .next = s->mipmaps, .image = m };
+  for (unsigned i = 0; i < m.levels; i++) p->level[i] = add_level(s, p, i, extent, flags);
+  *out = s->mipmaps = p;
+  return CUDA_SUCCESS;
+}
+
+CUresult mipmap_destroy(struct shim *s, CUmipmappedArray h)
+{
+  struct cu_mipmap **at = &s->mipmaps;
+  while (*at && *at != h) at = &(*at)->next;
+  if (!*at) return CUDA_ERROR_INVALID_HANDLE;
+  *at = h->next;
+  memory_free(s, h->image.base, 1u << BLOCK_DEVICE);
+  for (unsigned i = 0; i < h->image.levels; i++) forget(s, h->level[i]);
+  free(h);
+  return CUDA_SUCCESS;
+}
+
+CUresult mipmap_level(struct shim *s, CUarray *out, CUmipmappedArray h, unsigned level)
+{
+  const struct cu_mipmap *p = mipmap_of(s, h);
+  if (!p) return CUDA_ERROR_INVALID_HANDLE;
+  if (!out || level >= p->image.levels) return CUDA_ERROR_INVALID_VALUE;
+  *out = p->level[level];
+  return CUDA_SUCCESS;
+}
+
+/* Views ------------------------------------------------------------------------------------------ */
+
+/* CUresourceViewFormat: of each type one, two and four channels; compressed blocks come behind. */
+static bool read_view_format(int format, struct image *m)
+{
+  static const struct {
+    uint8_t type, bits;
+  } of[] = {{TEXEL_UINT, 8}, {TEXEL_SINT, 8}, {TEXEL_UINT, 16}, {TEXEL_SINT, 16}, {TEXEL_UINT, 32}, {TEXEL_SINT, 32},
+            {TEXEL_FLOAT, 16}, {TEXEL_FLOAT, 32}};
+  enum { FIRST = 1, CHANNELS = 3, LAST = FIRST + CHANNELS * sizeof of / sizeof of[0] - 1 };
+  unsigned bytes = texel_bytes(m), i = (unsigned)(format - FIRST);
+  if (!format) return true;
+  if (format < FIRST || format > LAST) return false;
+  m->type = of[i / CHANNELS].type;
+  m->bits = of[i / CHANNELS].bits;
+  m->channels = (uint8_t)(1u << i % CHANNELS);
+  return texel_bytes(m) == bytes;
+}
+
+CUresult array_resource_view(struct shim *s, const CUDA_RESOURCE_VIEW_DESC *v, struct image *m)
+{
+  unsigned n = v->last_layer - v->first_layer + 1;
+  bool part = m->layers && n != m->layers;
+  if (!read_view_format(v->format, m)) return shim_unsupported(s, "a resource view of blocks or of other texel sizes");
+  if (v->width != m->extent[0] || v->height > m->extent[1] || v->first_level > v->last_level ||
+      v->last_level >= m->levels || (part && (v->last_layer >= m->layers || v->first_layer > v->last_layer)))
+    return CUDA_ERROR_INVALID_VALUE;
+  if (part && m->levels > 1) return shim_unsupported(s, "a resource view of some layers of a mipmapped array");
+  *m = image_level(m, v->first_level);
+  m->levels = (uint8_t)(v->last_level - v->first_level + 1);
+  if (!part) return CUDA_SUCCESS;
+  uint64_t each = image_slices(m) / m->layers * m->slice_bytes;
+  m->base += v->first_layer * each;
+  m->layers = n;
+  return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------------------ */
 
 void array_destroy_all(struct shim *s)
 {
+  while (s->mipmaps) mipmap_destroy(s, s->mipmaps);
   while (s->arrays) array_destroy(s, s->arrays);
   array_forget_objects(s);
   rt_forget_objects(s);

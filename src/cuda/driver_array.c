@@ -74,6 +74,30 @@ CUresult cuArrayDestroy(CUarray array)
   DRIVER(NEED_CONTEXT, array_destroy(s, array));
 }
 
+static CUresult create_mipmap(struct shim *s, CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels)
+{
+  enum texel_type type;
+  unsigned bits;
+  if (!out || !d || !levels || !read_format(d->format, d->channels, &type, &bits)) return CUDA_ERROR_INVALID_VALUE;
+  return mipmap_create(s, out, type, bits, d->channels, (const size_t[3]){ d->width, d->height, d->depth }, levels,
+                       d->flags);
+}
+
+CUresult cuMipmappedArrayCreate(CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels)
+{
+  DRIVER(NEED_CONTEXT, create_mipmap(s, out, d, levels));
+}
+
+CUresult cuMipmappedArrayDestroy(CUmipmappedArray array)
+{
+  DRIVER(NEED_CONTEXT, mipmap_destroy(s, array));
+}
+
+CUresult cuMipmappedArrayGetLevel(CUarray *out, CUmipmappedArray array, unsigned level)
+{
+  DRIVER(NEED_CONTEXT, mipmap_level(s, out, array, level));
+}
+
 static CUresult describe(struct shim *s, CUDA_ARRAY3D_DESCRIPTOR *d, CUarray array)
 {
   const struct cu_array *a = array_of(s, array);
@@ -198,6 +222,8 @@ struct cu_object {
   bool surface;
   CUDA_RESOURCE_DESC resource;
   CUDA_TEXTURE_DESC texture;
+  CUDA_RESOURCE_VIEW_DESC view;
+  bool has_view;
 };
 
 void array_forget_objects(struct shim *s)
@@ -210,12 +236,13 @@ void array_forget_objects(struct shim *s)
 }
 
 static void remember(struct shim *s, uint64_t handle, bool surface, const CUDA_RESOURCE_DESC *resource,
-                     const CUDA_TEXTURE_DESC *texture)
+                     const CUDA_TEXTURE_DESC *texture, const CUDA_RESOURCE_VIEW_DESC *view)
 {
   struct cu_object *o = shim_alloc(sizeof *o);
   *o = (struct cu_object){ .next = s->objects, .handle = handle, .surface = surface,
-                           .resource = *resource };
+                           .resource = *resource, .has_view = view };
   if (texture) o->texture = *texture;
+  if (view) o->view = *view;
   s->objects = o;
 }
 
@@ -235,7 +262,11 @@ static CUresult image_of(struct shim *s, const CUDA_RESOURCE_DESC *d, struct ima
     if (a) *m = a->image;
     return a ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
   }
-  if (d->type == RESOURCE_MIPMAP) return shim_unsupported(s, "a texture of a mipmapped array");
+  if (d->type == RESOURCE_MIPMAP) {
+    const struct cu_mipmap *p = mipmap_of(s, d->of.mipmap);
+    if (p) *m = p->image;
+    return p ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  }
   /* Both kinds begin with address, format and channels. */
   if ((d->type != RESOURCE_LINEAR && d->type != RESOURCE_PITCHED) ||
       !read_format(d->of.linear.format, d->of.linear.channels, &type, &bits))
@@ -253,7 +284,8 @@ static bool read_sampler(const CUDA_TEXTURE_DESC *d, const struct image *m, stru
 {
   *out = (struct sampler){ .linear = d->filter != 0,
                            .normalized = (d->flags & TEXTURE_NORMALIZED) != 0,
-                           .srgb = (d->flags & TEXTURE_SRGB) != 0 };
+                           .srgb = (d->flags & TEXTURE_SRGB) != 0, .mip_linear = d->mip_filter != 0,
+                           .lod_bias = d->mip_bias, .lod_min = d->mip_min, .lod_max = d->mip_max };
   out->read_float = !(d->flags & TEXTURE_READ_AS_INTEGER) && m->type != TEXEL_FLOAT && m->bits < 32;
   for (unsigned i = 0; i < 3; i++) {
     if (d->address[i] < ADDRESS_WRAP || d->address[i] > ADDRESS_BORDER) return false;
@@ -264,25 +296,25 @@ static bool read_sampler(const CUDA_TEXTURE_DESC *d, const struct image *m, stru
 }
 
 static CUresult texture(struct shim *s, unsigned long long *out, const CUDA_RESOURCE_DESC *resource,
-                        const CUDA_TEXTURE_DESC *d, const void *view)
+                        const CUDA_TEXTURE_DESC *d, const CUDA_RESOURCE_VIEW_DESC *view)
 {
   struct sampler sampler;
   struct image m;
   uint64_t handle;
   if (!out || !resource || !d) return CUDA_ERROR_INVALID_VALUE;
-  if (view) return shim_unsupported(s, "a resource view of a texture");
   CUresult r = image_of(s, resource, &m);
+  if (r == CUDA_SUCCESS && view) r = array_resource_view(s, view, &m);
   if (r != CUDA_SUCCESS) return r;
   if (!read_sampler(d, &m, &sampler)) return CUDA_ERROR_INVALID_VALUE;
   r = array_texture(s, &m, sampler, &handle);
   if (r != CUDA_SUCCESS) return r;
-  remember(s, handle, false, resource, d);
+  remember(s, handle, false, resource, d, view);
   *out = handle;
   return CUDA_SUCCESS;
 }
 
 CUresult cuTexObjectCreate(unsigned long long *out, const CUDA_RESOURCE_DESC *resource,
-                           const CUDA_TEXTURE_DESC *d, const void *view)
+                           const CUDA_TEXTURE_DESC *d, const CUDA_RESOURCE_VIEW_DESC *view)
 {
   DRIVER(NEED_CONTEXT, texture(s, out, resource, d, view));
 }
@@ -294,7 +326,7 @@ static CUresult surface(struct shim *s, unsigned long long *out, const CUDA_RESO
   const struct cu_array *a = array_of(s, resource->of.array);
   CUresult r = a ? array_surface(s, a, &handle) : CUDA_ERROR_INVALID_HANDLE;
   if (r != CUDA_SUCCESS) return r;
-  remember(s, handle, true, resource, NULL);
+  remember(s, handle, true, resource, NULL, NULL);
   *out = handle;
   return CUDA_SUCCESS;
 }
@@ -352,4 +384,17 @@ static CUresult get_texture(struct shim *s, CUDA_TEXTURE_DESC *d, uint64_t handl
 CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *d, unsigned long long handle)
 {
   DRIVER(NEED_CONTEXT, get_texture(s, d, handle));
+}
+
+static CUresult get_view(struct shim *s, CUDA_RESOURCE_VIEW_DESC *d, uint64_t handle)
+{
+  const struct cu_object *o = *find(s, handle, false);
+  if (!o || !d || !o->has_view) return CUDA_ERROR_INVALID_VALUE;
+  *d = o->view;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *d, unsigned long long handle)
+{
+  DRIVER(NEED_CONTEXT, get_view(s, d, handle));
 }

@@ -72,6 +72,33 @@ CUresult cudaFreeArray(CUarray array)
   RUNTIME(NEED_CONTEXT, array ? array_destroy(s, array) : CUDA_SUCCESS);
 }
 
+static CUresult create_mipmap(struct shim *s, CUmipmappedArray *out, const cudaChannelFormatDesc *d, cudaExtent e,
+                              unsigned levels, unsigned flags)
+{
+  const size_t extent[3] = { e.width, e.height, e.depth };
+  enum texel_type type;
+  unsigned bits, channels;
+  CUresult r = format(d, &type, &bits, &channels);
+  if (r == CUDA_SUCCESS && !levels) r = CUDA_ERROR_INVALID_VALUE;
+  return r == CUDA_SUCCESS ? mipmap_create(s, out, type, bits, channels, extent, levels, flags) : r;
+}
+
+CUresult cudaMallocMipmappedArray(CUmipmappedArray *out, const cudaChannelFormatDesc *d, cudaExtent e, unsigned levels,
+                                  unsigned flags)
+{
+  RUNTIME(NEED_CONTEXT, create_mipmap(s, out, d, e, levels, flags));
+}
+
+CUresult cudaFreeMipmappedArray(CUmipmappedArray array)
+{
+  RUNTIME(NEED_CONTEXT, array ? mipmap_destroy(s, array) : CUDA_SUCCESS);
+}
+
+CUresult cudaGetMipmappedArrayLevel(CUarray *out, CUmipmappedArray array, unsigned level)
+{
+  RUNTIME(NEED_CONTEXT, mipmap_level(s, out, array, level));
+}
+
 static CUresult info(struct shim *s, cudaChannelFormatDesc *d, cudaExtent *e, unsigned *flags,
                      CUarray array)
 {
@@ -226,13 +253,18 @@ struct rt_object {
   bool surface;
   cudaResourceDesc resource;
   cudaTextureDesc texture;
+  CUDA_RESOURCE_VIEW_DESC view;
+  bool has_view;
 };
 
-static void remember(struct shim *s, uint64_t handle, const cudaResourceDesc *resource, const cudaTextureDesc *texture)
+static void remember(struct shim *s, uint64_t handle, const cudaResourceDesc *resource, const cudaTextureDesc *texture,
+                     const CUDA_RESOURCE_VIEW_DESC *view)
 {
   struct rt_object *o = shim_alloc(sizeof *o);
-  *o = (struct rt_object){ .next = s->rt_objects, .handle = handle, .surface = !texture, .resource = *resource };
+  *o = (struct rt_object){ .next = s->rt_objects, .handle = handle, .surface = !texture, .resource = *resource,
+                           .has_view = view };
   if (texture) o->texture = *texture;
+  if (view) o->view = *view;
   s->rt_objects = o;
 }
 
@@ -262,7 +294,11 @@ static CUresult image_of(struct shim *s, const cudaResourceDesc *d, struct image
     *m = a->image;
     return CUDA_SUCCESS;
   }
-  if (d->type == RESOURCE_MIPMAP) return shim_unsupported(s, "a texture of a mipmapped array");
+  if (d->type == RESOURCE_MIPMAP) {
+    const struct cu_mipmap *p = mipmap_of(s, d->mipmap);
+    if (p) *m = p->image;
+    return p ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  }
   if (d->type != RESOURCE_LINEAR && d->type != RESOURCE_PITCHED) return CUDA_ERROR_INVALID_VALUE;
   CUresult r = format(&d->memory.desc, &type, &bits, &channels);
   if (r != CUDA_SUCCESS) return r;
@@ -275,14 +311,14 @@ static CUresult image_of(struct shim *s, const cudaResourceDesc *d, struct image
 }
 
 static CUresult texture(struct shim *s, unsigned long long *out, const cudaResourceDesc *resource,
-                        const cudaTextureDesc *d, const void *view)
+                        const cudaTextureDesc *d, const CUDA_RESOURCE_VIEW_DESC *view)
 {
   struct sampler sampler = {0};
   struct image m;
   uint64_t handle;
   if (!out || !resource || !d) return CUDA_ERROR_INVALID_VALUE;
-  if (view) return shim_unsupported(s, "a resource view of a texture");
   CUresult r = image_of(s, resource, &m);
+  if (r == CUDA_SUCCESS && view) r = array_resource_view(s, view, &m);
   if (r != CUDA_SUCCESS) return r;
   for (unsigned i = 0; i < 3; i++) {
     if (d->address[i] < ADDRESS_WRAP || d->address[i] > ADDRESS_BORDER)
@@ -293,16 +329,20 @@ static CUresult texture(struct shim *s, unsigned long long *out, const cudaResou
   sampler.normalized = d->normalized;
   sampler.read_float = d->read_normalized;
   sampler.srgb = d->srgb;
+  sampler.mip_linear = d->mip_filter;
+  sampler.lod_bias = d->mip_bias;
+  sampler.lod_min = d->mip_min;
+  sampler.lod_max = d->mip_max;
   memcpy(sampler.border, d->border, sizeof sampler.border);
   r = array_texture(s, &m, sampler, &handle);
   if (r != CUDA_SUCCESS) return r;
-  remember(s, handle, resource, d);
+  remember(s, handle, resource, d, view);
   *out = handle;
   return CUDA_SUCCESS;
 }
 
 CUresult cudaCreateTextureObject(unsigned long long *out, const cudaResourceDesc *resource,
-                                 const cudaTextureDesc *d, const void *view)
+                                 const cudaTextureDesc *d, const CUDA_RESOURCE_VIEW_DESC *view)
 {
   RUNTIME(NEED_CONTEXT, texture(s, out, resource, d, view));
 }
@@ -349,6 +389,19 @@ CUresult cudaGetTextureObjectTextureDesc(cudaTextureDesc *d, unsigned long long 
   RUNTIME(NEED_CONTEXT, get_texture(s, d, handle));
 }
 
+static CUresult get_view(struct shim *s, CUDA_RESOURCE_VIEW_DESC *d, unsigned long long handle)
+{
+  const struct rt_object *o = *find_object(s, handle, false);
+  if (!d || !o || !o->has_view) return CUDA_ERROR_INVALID_VALUE;
+  *d = o->view;
+  return CUDA_SUCCESS;
+}
+
+CUresult cudaGetTextureObjectResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *d, unsigned long long handle)
+{
+  RUNTIME(NEED_CONTEXT, get_view(s, d, handle));
+}
+
 CUresult cudaDestroyTextureObject(unsigned long long handle)
 {
   RUNTIME(NEED_CONTEXT, destroy(s, handle, false));
@@ -362,7 +415,7 @@ static CUresult surface(struct shim *s, unsigned long long *out, const cudaResou
   if (!a) return CUDA_ERROR_INVALID_HANDLE;
   CUresult r = array_surface(s, a, &handle);
   if (r != CUDA_SUCCESS) return r;
-  remember(s, handle, d, NULL);
+  remember(s, handle, d, NULL, NULL);
   *out = handle;
   return CUDA_SUCCESS;
 }

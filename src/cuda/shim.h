@@ -111,6 +111,7 @@ struct shim {
   struct cu_stream *streams, legacy;
   struct cu_event *events;
   struct cu_array *arrays;
+  struct cu_mipmap *mipmaps;
   struct cu_object *objects; /* driver_array.c */
   struct rt_object *rt_objects; /* runtime_array.c */
   struct cu_graph *graphs; /* graph.h */

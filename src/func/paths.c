@@ -458,6 +458,28 @@ void path_cluster_wait(struct func_warp *w, uint32_t m, struct effect *e)
   flag_blocked(w, m, e);
 }
 
+uint32_t path_lanes(const struct func_warp *w)
+{
+  const struct step_path *p = &w->step.paths.p[w->cur];
+  return (uint32_t)(p->mask & ~p->helpers);
+}
+
+void path_quads(struct func_warp *w, uint32_t m)
+{
+  const uint32_t firsts = 0x11111111;
+  uint32_t quads = (((m | m >> 1 | m >> 2 | m >> 3) & firsts)) * 0xf, own = path_lanes(w);
+  current(w)->mask = own | quads;
+  current(w)->helpers = quads & ~own;
+  path_next(w);
+}
+
+void path_own(struct func_warp *w)
+{
+  current(w)->mask = path_lanes(w);
+  current(w)->helpers = 0;
+  path_next(w);
+}
+
 int path_describe(const struct func_warp *w, unsigned i, char *buf, size_t size)
 {
   const struct step_path *p = &w->step.paths.p[i];

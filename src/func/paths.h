@@ -55,6 +55,12 @@ void path_bar(struct func_warp *w, unsigned id, unsigned op, uint32_t count, uns
 void path_cluster_arrive(struct func_warp *w, uint32_t m, struct effect *e);
 void path_cluster_wait(struct func_warp *w, uint32_t m, struct effect *e);
 
+/* Whole quads of lanes m take part from now on, until path_own: a gradient needs the coordinates of all four. */
+void path_quads(struct func_warp *w, uint32_t m);
+void path_own(struct func_warp *w);
+/* The path's own lanes. */
+uint32_t path_lanes(const struct func_warp *w);
+
 /* One line on what path i waits for: for deadlock reports. Returns as snprintf. */
 int path_describe(const struct func_warp *w, unsigned i, char *buf, size_t size);
 

@@ -5,12 +5,12 @@
 
 #include "func/fpbits.h"
 
-enum { FRAC_BITS = 8, FRAC_ONE = 1 << FRAC_BITS, CUBE_FACES = 6 };
+enum { FRAC_BITS = 8, FRAC_ONE = 1 << FRAC_BITS, CUBE_FACES = 6, X = 0, Y = 1, Z = 2 };
 
 /* The one or two texels of an axis. -1: outside. */
 struct taps {
   int64_t i[2];
-  uint16_t frac;
+  uint8_t frac;
 };
 
 static float as_float(uint32_t bits)
@@ -67,7 +67,7 @@ static struct taps axis_taps(const struct sampler *s, unsigned axis, bool linear
   int64_t i;
   if (linear) {
     int64_t fixed = (int64_t)floor((x - 0.5) * FRAC_ONE + 0.5);
-    t.frac = (uint16_t)modulo(fixed, FRAC_ONE);
+    t.frac = (uint8_t)modulo(fixed, FRAC_ONE);
     i = (fixed - t.frac) / FRAC_ONE + offset;
   } else {
     i = (int64_t)floor(x) + offset;
@@ -77,24 +77,27 @@ static struct taps axis_taps(const struct sampler *s, unsigned axis, bool linear
   return t;
 }
 
-/* Face and coordinates from 0 to 1 on it (programming guide, "Cubemap Textures"). */
-static unsigned cube_face(const float v[3], float st[2])
+/* Faces of a cube map (programming guide, "Cubemap Textures"): the axes, with their signs, of s, t and the
+ * distance m; s and t of the face are (s / m + 1) / 2 and (t / m + 1) / 2. */
+static const struct face {
+  uint8_t axis[3]; /* s, t, m */
+  int8_t sign[3];
+} faces[CUBE_FACES] = {
+  {{Z, Y, X}, {-1, -1, 1}}, {{Z, Y, X}, {1, -1, -1}}, {{X, Z, Y}, {1, 1, 1}},
+  {{X, Z, Y}, {1, -1, -1}}, {{X, Y, Z}, {1, -1, 1}},  {{X, Y, Z}, {-1, -1, -1}},
+};
+
+static unsigned cube_face(const float v[3])
 {
-  float ax = fabsf(v[0]), ay = fabsf(v[1]), az = fabsf(v[2]), m, s, t;
-  unsigned face;
-  if (ax >= ay && ax >= az) {
-    face = signbit(v[0]) ? 1 : 0;
-    m = ax, s = face ? v[2] : -v[2], t = -v[1];
-  } else if (ay >= az) {
-    face = signbit(v[1]) ? 3 : 2;
-    m = ay, s = v[0], t = face == 3 ? -v[2] : v[2];
-  } else {
-    face = signbit(v[2]) ? 5 : 4;
-    m = az, s = face == 5 ? -v[0] : v[0], t = -v[1];
-  }
-  st[0] = (s / m + 1) / 2;
-  st[1] = (t / m + 1) / 2;
-  return face;
+  float ax = fabsf(v[0]), ay = fabsf(v[1]), az = fabsf(v[2]);
+  unsigned axis = ax >= ay && ax >= az ? X : ay >= az ? Y : Z;
+  return 2 * axis + (signbit(v[axis]) ? 1 : 0);
+}
+
+/* Component i (s, t, m) of a vector as a face sees it. */
+static float on_face(unsigned face, unsigned i, const float v[3])
+{
+  return (float)faces[face].sign[i] * v[faces[face].axis[i]];
 }
 
 static unsigned filtered_axes(const struct image *m)
@@ -109,52 +112,100 @@ static uint64_t slice_of(const struct image *m, uint32_t layer, unsigned face)
 }
 
 static void place(const struct image *m, const struct taps t[3], unsigned axes, bool linear,
-                  uint64_t slice, struct footprint *fp)
+                  uint64_t slice, bool second, struct footprint *fp)
 {
   fp->n = (uint8_t)(linear ? 1u << axes : 1);
+  uint64_t *addr = &fp->addr[second ? fp->n : 0];
   for (unsigned k = 0; k < fp->n; k++) {
     int64_t x = t[0].i[k & 1], y = t[1].i[k >> 1 & 1], z = t[2].i[k >> 2 & 1];
     bool outside = x < 0 || y < 0 || z < 0;
-    fp->addr[k] = outside ? TEXEL_BORDER
+    addr[k] = outside ? TEXEL_BORDER
                           : m->base + (slice + (uint64_t)z) * m->slice_bytes +
                                 (uint64_t)y * m->row_bytes + (uint64_t)x * texel_bytes(m);
   }
-  for (unsigned a = 0; a < 3; a++) fp->frac[a] = t[a].frac;
+  for (unsigned a = 0; a < 3; a++) fp->frac[second][a] = t[a].frac;
 }
 
-static void fetch(const struct image *m, const uint32_t xyz[3], const int8_t offset[3], uint32_t layer,
-                  struct footprint *fp)
+static void fetch(const struct image *m, const struct sample_at *at, struct footprint *fp)
 {
   struct taps t[3] = {0};
   for (unsigned a = 0; a < filtered_axes(m); a++) {
-    uint32_t i = (uint32_t)((int64_t)xyz[a] + offset[a]);
+    uint32_t i = (uint32_t)((int64_t)at->xyz[a] + at->offset[a]);
     t[a].i[0] = i < m->extent[a] ? (int64_t)i : -1; /* negative ones are large */
   }
-  if (m->layers && layer >= m->layers) t[0].i[0] = -1;
-  place(m, t, 0, false, slice_of(m, layer, 0), fp);
+  if (m->layers && at->layer >= m->layers) t[0].i[0] = -1;
+  place(m, t, 0, false, slice_of(m, at->layer, 0), false, fp);
 }
 
-void sampler_footprint(const struct tex_object *o, enum sample_mode mode, const uint32_t xyz[3],
-                       const int8_t offset[3], uint32_t layer, struct footprint *fp)
+static void filter(const struct image *m, const struct sampler *s, bool linear, const struct sample_at *at, bool second,
+                   struct footprint *fp)
 {
-  const struct image *m = &o->image;
   unsigned axes = filtered_axes(m), face = 0;
-  bool linear = mode == SAMPLE_GATHER || o->sampler.linear;
-  float c[3];
-  if (mode == SAMPLE_FETCH) {
-    fetch(m, xyz, offset, layer, fp);
-    return;
-  }
-  for (unsigned a = 0; a < 3; a++) c[a] = as_float(xyz[a]);
+  float v[3], c[3];
+  for (unsigned a = 0; a < 3; a++) c[a] = v[a] = as_float(at->xyz[a]);
   if (m->shape == IMAGE_CUBE) {
-    float st[2];
-    face = cube_face(c, st);
-    c[0] = st[0], c[1] = st[1];
+    face = cube_face(v);
+    for (unsigned i = 0; i < 2; i++) c[i] = (on_face(face, i, v) / on_face(face, 2, v) + 1) / 2;
   }
   struct taps t[3] = {0};
-  for (unsigned a = 0; a < axes; a++)
-    t[a] = axis_taps(&o->sampler, a, linear, c[a], offset[a], m->extent[a]);
-  place(m, t, axes, linear, slice_of(m, layer, face), fp);
+  for (unsigned a = 0; a < axes; a++) t[a] = axis_taps(s, a, linear, c[a], at->offset[a], m->extent[a]);
+  place(m, t, axes, linear, slice_of(m, at->layer, face), second, fp);
+}
+
+/* Levels of detail ------------------------------------------------------------------------- */
+
+/* Change of coordinates s and t of a cube's face: the derivative of the quotients that make them. */
+static void face_gradient(const float v[3], const float d[3], double st[2])
+{
+  unsigned face = cube_face(v);
+  double m = (double)on_face(face, 2, v), dm = (double)on_face(face, 2, d);
+  for (unsigned i = 0; i < 2; i++)
+    st[i] = ((double)on_face(face, i, d) * m - (double)on_face(face, i, v) * dm) / (2 * m * m);
+}
+
+/* Square of the length of a gradient, in texels. */
+static double texels_squared(const struct tex_object *o, const float v[3], const float d[3])
+{
+  const struct image *m = &o->image;
+  double g[3] = {(double)d[0], (double)d[1], (double)d[2]}, sum = 0;
+  if (m->shape == IMAGE_CUBE) face_gradient(v, d, g);
+  for (unsigned a = 0; a < filtered_axes(m); a++) {
+    double texels = o->sampler.normalized ? g[a] * m->extent[a] : g[a];
+    sum += texels * texels;
+  }
+  return sum;
+}
+
+float sampler_lod(const struct tex_object *o, const float xyz[3], const float dx[3], const float dy[3])
+{
+  return (float)(log2(fmax(texels_squared(o, xyz, dx), texels_squared(o, xyz, dy))) / 2);
+}
+
+/* Number of the first level, in 1/256: whole where levels are not mixed. */
+static unsigned level_of(const struct tex_object *o, enum sample_mode mode, float lod)
+{
+  const struct sampler *s = &o->sampler;
+  double most = o->image.levels - 1, l = isnan(lod) ? 0 : (double)lod;
+  if (mode != SAMPLE_FETCH) l = fmax(fmin(l + (double)s->lod_bias, (double)s->lod_max), (double)s->lod_min);
+  l = fmax(fmin(l, most), 0);
+  if (mode == SAMPLE_FILTER && s->mip_linear) return (unsigned)floor(l * FRAC_ONE + 0.5);
+  return FRAC_ONE * (unsigned)(ceil(l + 0.5) - 1); /* half of the way: the finer one */
+}
+
+void sampler_footprint(const struct tex_object *o, enum sample_mode mode, const struct sample_at *at, struct footprint *fp)
+{
+  bool linear = mode == SAMPLE_GATHER || o->sampler.linear;
+  unsigned level = o->image.levels > 1 ? level_of(o, mode, at->lod) : 0;
+  struct image m = image_level(&o->image, level / FRAC_ONE);
+  fp->between = level % FRAC_ONE;
+  if (mode == SAMPLE_FETCH) {
+    fetch(&m, at, fp);
+    return;
+  }
+  filter(&m, &o->sampler, linear, at, false, fp);
+  if (!fp->between) return;
+  m = image_level(&m, 1);
+  filter(&m, &o->sampler, linear, at, true, fp);
 }
 
 /* Values ----------------------------------------------------------------------------------- */
@@ -211,9 +262,10 @@ static uint32_t component(const struct tex_object *o, const struct footprint *fp
 
 static double weight(const struct footprint *fp, unsigned k)
 {
-  double w = 1;
+  bool second = k >= fp->n;
+  double w = (second ? fp->between : FRAC_ONE - fp->between) / (double)FRAC_ONE;
   for (unsigned a = 0; a < 3 && fp->n >> a > 1; a++)
-    w *= (k >> a & 1 ? fp->frac[a] : FRAC_ONE - fp->frac[a]) / (double)FRAC_ONE;
+    w *= (k >> a & 1 ? fp->frac[second][a] : FRAC_ONE - fp->frac[second][a]) / (double)FRAC_ONE;
   return w;
 }
 
@@ -222,7 +274,7 @@ static uint32_t blend(const struct tex_object *o, const struct footprint *fp, co
                       unsigned c)
 {
   double sum = 0;
-  for (unsigned k = 0; k < fp->n; k++) {
+  for (unsigned k = 0; k < footprint_texels(fp); k++) {
     double w = weight(fp, k);
     if (w == 0) continue;
     bool inside = fp->addr[k] != TEXEL_BORDER;
@@ -238,7 +290,7 @@ void sampler_blend(const struct tex_object *o, enum sample_mode mode, const stru
   bool zero = mode == SAMPLE_FETCH && fp->addr[0] == TEXEL_BORDER;
   for (unsigned c = 0; c < 4; c++)
     out[c] = zero || c >= o->image.channels ? 0
-             : fp->n == 1                   ? component(o, fp, texel, 0, c)
+             : footprint_texels(fp) == 1    ? component(o, fp, texel, 0, c)
                                             : blend(o, fp, texel, c);
 }
 

@@ -186,7 +186,7 @@ static uint32_t state_read(const struct func_warp *w, unsigned state, unsigned l
 {
   if (state <= STATE_B15) return w->breg[state][lane];
   if (state == STATE_MEXITED) return w->lanes_present & ~w->mactive;
-  if (state == STATE_MACTIVE) return w->mactive;
+  if (state == STATE_MACTIVE) return path_lanes(w);
   return 0; /* MKILL, MATEXIT, OPT_STACK, API_CALL_DEPTH: nothing sets them here */
 }
 
@@ -226,6 +226,28 @@ static bool bmov_write(struct func_warp *w, const struct uop *u, uint32_t m, str
     unsigned i = bits_first(r);
     w->breg[u->imm][i] = a[i];
   }
+  return true;
+}
+
+/* MACTIVE to a register or to barrier register u->imm2: which path asks decides. */
+static bool bmov_active(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
+{
+  bool done = sass_has(u->s, FLD_BREG) ? bmov_copy(w, u, m, e, f) : bmov_read(w, u, m, e, f);
+  path_next(w);
+  return done;
+}
+
+/* MACTIVE from a barrier register: whole quads of its lanes, or again those that it was read from. */
+static bool bmov_activate(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
+{
+  enum { PQUAD = 1 };
+  uint32_t own = path_lanes(w), lanes = w->breg[u->imm2 & STATE_B15][bits_first(own)];
+  (void)m;
+  if (lanes != own)
+    return func_fault(w, e, f, FAULT_UNSUPPORTED, bits_first(own), 0, "BMOV to MACTIVE of lanes 0x%x, but 0x%x are "
+                      "active; choosing other lanes is not simulated", lanes, own);
+  if (u->imm2 >> 8 & PQUAD) path_quads(w, lanes);
+  else path_own(w);
   return true;
 }
 
@@ -277,11 +299,18 @@ static uop_fn *pick_bmov(const struct sass_inst *s, struct uop *u)
   u->imm2 = (uint32_t)sass_get(s, FLD_BMOV_CLEAR);
   u->flags = 0;
   if (!state_known(u->imm)) return NULL;
-  if (sass_has(s, FLD_BREG)) {
-    u->imm2 = s->bar | u->imm2 << 8;
-    return bmov_copy;
+  if (sass_has(s, FLD_BMOV_PQUAD)) {
+    u->imm2 = s->bar | (uint32_t)sass_get(s, FLD_BMOV_PQUAD) << 8;
+    u->flags = UOP_CONTROL;
+    return u->imm == STATE_MACTIVE ? bmov_activate : NULL;
   }
-  if (s->src[0].kind != SRC_NONE) return bmov_write;
+  if (sass_has(s, FLD_BREG)) u->imm2 = s->bar | u->imm2 << 8;
+  else if (s->src[0].kind != SRC_NONE) return bmov_write;
+  if (u->imm == STATE_MACTIVE) {
+    u->flags = UOP_CONTROL;
+    return bmov_active;
+  }
+  if (sass_has(s, FLD_BREG)) return bmov_copy;
   return s->dst != SASS_RZ || u->imm2 ? bmov_read : NULL;
 }
 

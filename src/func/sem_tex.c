@@ -1,14 +1,14 @@
 /* Texture instructions: TEX, TLD, TLD4, TXD, TXQ. The step samples handles and coordinates and finds
- * the texels; perform reads and filters them. Images have one level, so levels of detail and
- * gradients change nothing. Rules: compiler output (CUDA 13.0), PTX ISA (tex, tld4, txq); sampling
+ * the texels; perform reads and filters them. Rules: compiler output (CUDA 13.0), PTX ISA (tex, tld4, txq); sampling
  * itself: sampler.h.
  *
- * Word rows of the effect from COMPARE_WORD on: the handle, the weights of x and y, the weight of z.
+ * Word rows of the effect from COMPARE_WORD on: the handle; for both levels the weights of x, y and z, with the number
+ * of texels and the weight of the second level in the upper bytes.
  */
 #include "func/mem.h"
 #include "func/sampler.h"
 
-enum { HANDLE_WORD = COMPARE_WORD, FRAC_XY_WORD, FRAC_Z_WORD, DIM_LAYERED = 4, N_COMPONENTS = 4 };
+enum { HANDLE_WORD = COMPARE_WORD, FRAC_WORD /* and the next */, DIM_LAYERED = 4, N_COMPONENTS = 4 };
 
 const struct tex_object *func_object(const struct func_warp *w, const struct effect *e, unsigned lane,
                                      uint32_t handle, bool surface, struct fault *f)
@@ -58,9 +58,19 @@ static void unpack_offset(unsigned sem, uint32_t v, int8_t offset[3])
   for (unsigned k = 0; k < 3; k++) offset[k] = (int8_t)bits_sext(v >> (k * step) & bits_ones(bits), bits);
 }
 
+static uint32_t pack(const uint8_t frac[3], uint8_t top)
+{
+  return frac[0] | (uint32_t)frac[1] << 8 | (uint32_t)frac[2] << 16 | (uint32_t)top << 24;
+}
+
+static uint8_t unpack(uint32_t v, uint8_t frac[3])
+{
+  for (unsigned a = 0; a < 3; a++) frac[a] = (uint8_t)(v >> 8 * a);
+  return (uint8_t)(v >> 24);
+}
+
 static bool lane_texels(const struct func_warp *w, const struct uop *u, struct effect *e, unsigned i,
-                        const struct tex_object *o, const uint32_t xyz[3], const int8_t offset[3],
-                        uint32_t layer, struct fault *f)
+                        const struct tex_object *o, const struct sample_at *at, struct fault *f)
 {
   struct mem_effect *me = e->mem;
   struct footprint fp;
@@ -68,12 +78,72 @@ static bool lane_texels(const struct func_warp *w, const struct uop *u, struct e
   if (!shape_matches(&o->image, dim) || (o->image.shape == IMAGE_BUFFER && mode_of(u) != SAMPLE_FETCH))
     return func_fault(w, e, f, FAULT_ILLEGAL_ADDRESS, i, 0,
                       "texture '%.60s' has another shape than the instruction samples", o->name);
-  sampler_footprint(o, mode_of(u), xyz, offset, layer, &fp);
-  for (unsigned k = 0; k < MEM_MAX_TEXELS; k++) me->texel[k][i] = k < fp.n ? fp.addr[k] : 0;
-  mem_row(me, FRAC_XY_WORD)[i] = fp.frac[0] | (uint32_t)fp.frac[1] << 16;
-  mem_row(me, FRAC_Z_WORD)[i] = fp.frac[2] | (uint32_t)fp.n << 16;
-  if (fp.n > me->n_texels) me->n_texels = fp.n;
+  sampler_footprint(o, mode_of(u), at, &fp);
+  unsigned n = footprint_texels(&fp);
+  for (unsigned k = 0; k < MEM_MAX_TEXELS; k++) me->texel[k][i] = k < n ? fp.addr[k] : 0;
+  mem_row(me, FRAC_WORD)[i] = pack(fp.frac[0], fp.n);
+  mem_row(me, FRAC_WORD + 1)[i] = pack(fp.frac[1], fp.between);
+  if (n > me->n_texels) me->n_texels = (uint8_t)n;
   return true;
+}
+
+/* Rows of an instruction's arguments; those it lacks are NULL. */
+struct tex_rows {
+  const uint32_t *handle, *layer, *offset, *lod, *coord[3];
+  uint32_t layer_bits;
+};
+
+static struct tex_rows tex_rows(const struct func_warp *w, const struct uop *u, const struct sass_tex_args *a)
+{
+  struct tex_rows r = {
+    .handle = a->handle < 0 ? row_src(w, u->c) : argument(w, u, a, (unsigned)a->handle),
+    .layer = a->layer < 0 ? NULL : argument(w, u, a, (unsigned)a->layer),
+    .offset = a->offset < 0 ? NULL : argument(w, u, a, (unsigned)a->offset),
+    .lod = a->lod < 0 ? NULL : argument(w, u, a, (unsigned)a->lod),
+    .layer_bits = u->s->sem == SEM_TXD && a->offset >= 0 ? 0xffff : FULL_MASK,
+  };
+  for (unsigned k = 0; k < a->n_coords; k++) r.coord[k] = argument(w, u, a, a->first + k);
+  return r;
+}
+
+static float as_float(uint32_t bits)
+{
+  float f;
+  memcpy(&f, &bits, sizeof f);
+  return f;
+}
+
+/* TXD: pairs of the changes to the right and below, coordinate by coordinate. Others with .NDV: differences between the
+ * first lane of the quad and its neighbours. */
+static float lod_of_gradients(const struct func_warp *w, const struct uop *u, const struct sass_tex_args *a,
+                              const struct tex_rows *rows, const struct tex_object *o, unsigned i)
+{
+  const uint32_t *d = row_src(w, u->b);
+  unsigned first = u->s->sem == SEM_TXD ? i : i & ~3u;
+  float v[3] = {0}, dx[3] = {0}, dy[3] = {0};
+  for (unsigned k = 0; k < a->n_coords; k++) {
+    const uint32_t *c = rows->coord[k];
+    v[k] = as_float(c[first]);
+    dx[k] = u->s->sem == SEM_TXD ? as_float(d[2 * k * LANES + i]) : as_float(c[first + 1]) - v[k];
+    dy[k] = u->s->sem == SEM_TXD ? as_float(d[(2 * k + 1) * LANES + i]) : as_float(c[first + 2]) - v[k];
+  }
+  return sampler_lod(o, v, dx, dy);
+}
+
+/* Level of detail of lane i. */
+static float lod_of(const struct func_warp *w, const struct uop *u, const struct sass_tex_args *a,
+                    const struct tex_rows *rows, const struct tex_object *o, unsigned i)
+{
+  enum { LZ = 1, LB = 2, LZ100 = 8 };
+  unsigned mode = (unsigned)sass_get(u->s, FLD_TEX_LOD);
+  float lod = SAMPLE_LOD_FIRST;
+  if (o->image.levels <= 1) return 0;
+  if (u->s->sem == SEM_TLD) return rows->lod ? (float)(int32_t)rows->lod[i] : 0;
+  if (u->s->sem == SEM_TXD || (u->s->sem == SEM_TEX && sass_get(u->s, FLD_TEX_NDV)))
+    lod = lod_of_gradients(w, u, a, rows, o, i);
+  if (mode == LZ || sass_get(u->s, FLD_TEX_LOD100) == LZ100) return 0;
+  if (!rows->lod) return lod;
+  return mode == LB ? lod + as_float(rows->lod[i]) : as_float(rows->lod[i]);
 }
 
 static bool tex(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
@@ -81,23 +151,18 @@ static bool tex(struct func_warp *w, const struct uop *u, uint32_t m, struct eff
 {
   struct mem_effect *me = mem_begin(e, m, MEM_TEXTURE, MEM_LOAD, u->t->mem.bytes, false);
   struct sass_tex_args a = sass_tex_args(u->s);
-  const uint32_t *handle = a.handle < 0 ? row_src(w, u->c) : argument(w, u, &a, (unsigned)a.handle);
-  const uint32_t *layer = a.layer < 0 ? NULL : argument(w, u, &a, (unsigned)a.layer);
-  const uint32_t *shift = a.offset < 0 ? NULL : argument(w, u, &a, (unsigned)a.offset);
-  const uint32_t layer_bits = u->s->sem == SEM_TXD && shift ? 0xffff : FULL_MASK;
-  const uint32_t *coord[3] = {NULL};
-  for (unsigned k = 0; k < a.n_coords; k++) coord[k] = argument(w, u, &a, a.first + k);
-  memcpy(mem_row(me, HANDLE_WORD), handle, ROW_BYTES);
+  struct tex_rows rows = tex_rows(w, u, &a);
+  memcpy(mem_row(me, HANDLE_WORD), rows.handle, ROW_BYTES);
   me->n_texels = 0;
   me->texture_axes = a.n_coords;
   for (uint32_t r = m; r; r &= r - 1) {
     unsigned i = bits_first(r);
-    uint32_t xyz[3] = {0};
-    int8_t offset[3] = {0};
-    if (shift) unpack_offset(u->s->sem, shift[i], offset);
-    for (unsigned k = 0; k < a.n_coords; k++) xyz[k] = coord[k][i];
-    const struct tex_object *o = func_object(w, e, i, handle[i], false, f);
-    if (!o || !lane_texels(w, u, e, i, o, xyz, offset, layer ? layer[i] & layer_bits : 0, f)) {
+    struct sample_at at = {.layer = rows.layer ? rows.layer[i] & rows.layer_bits : 0};
+    const struct tex_object *o = func_object(w, e, i, rows.handle[i], false, f);
+    if (rows.offset) unpack_offset(u->s->sem, rows.offset[i], at.offset);
+    for (unsigned k = 0; k < a.n_coords; k++) at.xyz[k] = rows.coord[k][i];
+    if (o) at.lod = lod_of(w, u, &a, &rows, o, i);
+    if (!o || !lane_texels(w, u, e, i, o, &at, f)) {
       e->flags &= ~(uint32_t)EFF_MEM;
       return false;
     }
@@ -112,10 +177,11 @@ static bool tex_lane(struct func_warp *w, const struct uop *u, struct effect *e,
   struct mem_effect *me = e->mem;
   uint8_t texel[FOOTPRINT_MAX * TEXEL_MAX_BYTES];
   const struct tex_object *o = tex_object_of(w->launch->p.textures, mem_row(me, HANDLE_WORD)[i]);
-  uint32_t xy = mem_row(me, FRAC_XY_WORD)[i], z = mem_row(me, FRAC_Z_WORD)[i], out[N_COMPONENTS];
-  struct footprint fp = {.n = (uint8_t)(z >> 16),
-                         .frac = {(uint16_t)xy, (uint16_t)(xy >> 16), (uint16_t)z}};
-  for (unsigned k = 0; k < fp.n; k++) {
+  uint32_t out[N_COMPONENTS];
+  struct footprint fp;
+  fp.n = unpack(mem_row(me, FRAC_WORD)[i], fp.frac[0]);
+  fp.between = unpack(mem_row(me, FRAC_WORD + 1)[i], fp.frac[1]);
+  for (unsigned k = 0; k < footprint_texels(&fp); k++) {
     fp.addr[k] = me->texel[k][i];
     if (fp.addr[k] == TEXEL_BORDER) continue;
     if (!gmem_view_read(v, fp.addr[k], texel + k * TEXEL_MAX_BYTES, texel_bytes(&o->image)))
@@ -160,15 +226,18 @@ static void tex_finish(struct func_warp *w, const struct uop *u, struct effect *
     if (mask >> c & 1) write_row(w, result_row(u, n++), mem_row(e->mem, c), (uint32_t)e->exec);
 }
 
-/* Width, height, depth of level 0; depth is the number of layers of a layered image. Its last
+/* Width, height, depth of a level (zeros: there is none); depth is the number of layers of a layered image. The last
  * component is the number of levels. */
-static void dimensions(const struct tex_object *o, uint32_t out[N_COMPONENTS])
+static void dimensions(const struct tex_object *o, uint32_t level, uint32_t out[N_COMPONENTS])
 {
-  const struct image *m = &o->image;
-  out[0] = m->extent[0];
-  out[1] = m->extent[1];
-  out[2] = m->layers ? m->layers : m->extent[2];
-  out[3] = 1;
+  unsigned levels = o->image.levels ? o->image.levels : 1;
+  memset(out, 0, N_COMPONENTS * sizeof *out);
+  out[3] = levels;
+  if (level >= levels) return;
+  struct image m = image_level(&o->image, level);
+  out[0] = m.extent[0];
+  out[1] = m.extent[1];
+  out[2] = m.layers ? m.layers : m.extent[2];
 }
 
 static bool txq(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
@@ -176,13 +245,14 @@ static bool txq(struct func_warp *w, const struct uop *u, uint32_t m, struct eff
 {
   bool in_register = sass_get(u->s, FLD_TEX_B);
   const uint32_t *handle = row_src(w, in_register ? u->a : u->c);
+  const uint32_t *level = row_src(w, u->a) + (in_register ? LANES : 0);
   uint32_t rows[N_COMPONENTS][LANES] = {{0}};
   for (uint32_t r = m; r; r &= r - 1) {
     unsigned i = bits_first(r);
     uint32_t out[N_COMPONENTS];
     const struct tex_object *o = tex_object_of(w->launch->p.textures, handle[i]);
     if (!o) return func_object(w, e, i, handle[i], false, f) != NULL;
-    dimensions(o, out);
+    dimensions(o, level[i], out);
     for (unsigned c = 0; c < N_COMPONENTS; c++) rows[c][i] = out[c];
   }
   for (unsigned c = 0, n = 0; c < N_COMPONENTS; c++)

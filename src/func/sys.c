@@ -181,6 +181,9 @@ static bool service(struct func_warp *w, unsigned number, unsigned lane, struct 
     return do_assertfail(w, lane, e, f);
   case SYSCALL_SET_CONDITION:
     return do_set_condition(w, lane, e, f);
+  case SYSCALL_TEX_GRAD:
+  case SYSCALL_TEX_GRAD_ARRAY:
+    return sys_tex_grad(w, number == SYSCALL_TEX_GRAD_ARRAY, lane, e, f);
   case SYSCALL_DRIVER_PRIVATE:
     return func_fault(w, e, f, FAULT_UNSUPPORTED, lane, 0,
                       "the device runtime asks the driver for something that is not published, which is "

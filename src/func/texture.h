@@ -5,7 +5,7 @@
  * output (CUDA 13.0) hands instructions the low 32 bits of the 64-bit object. An image lies in device
  * memory row by row: texel (x, y) of slice z is at base + z * slice_bytes + y * row_bytes + x *
  * texel size. Slices are the z of a 3-D image, the layers of a layered one, the faces of a cube map
- * (+x -x +y -y +z -z, layer after layer).
+ * (+x -x +y -y +z -z, layer after layer). Each level of a mipmapped image lies behind the one before, without gaps.
  */
 #ifndef WS_FUNC_TEXTURE_H
 #define WS_FUNC_TEXTURE_H
@@ -26,6 +26,7 @@ struct image {
   uint8_t type;       /* enum texel_type */
   uint8_t bits;       /* per channel: 8, 16, 32 */
   uint8_t channels;   /* 1, 2, 4 */
+  uint8_t levels;     /* 0, 1: not mipmapped */
 };
 
 enum sampler_address { ADDRESS_WRAP, ADDRESS_CLAMP, ADDRESS_MIRROR, ADDRESS_BORDER };
@@ -36,6 +37,8 @@ struct sampler {
   bool normalized;    /* coordinates from 0 to 1 */
   bool read_float;    /* integer texels become [0, 1] or [-1, 1] */
   bool srgb;          /* the first three channels of 8-bit texels that are read as floats */
+  bool mip_linear;    /* between levels; else the nearest level. Only for floating-point results */
+  float lod_bias, lod_min, lod_max; /* of the level of detail, in levels; only for mipmapped images */
   float border[4];
 };
 
@@ -54,6 +57,27 @@ struct tex_table {
 static inline unsigned texel_bytes(const struct image *m)
 {
   return m->bits / 8u * m->channels;
+}
+
+static inline uint64_t image_slices(const struct image *m)
+{
+  enum { CUBE_FACES = 6 };
+  uint64_t slices = m->layers ? m->layers : m->extent[2];
+  return m->shape == IMAGE_CUBE ? slices * CUBE_FACES : slices;
+}
+
+/* The image without its `level` first levels: each direction is half of the one before, rounded down, at least 1. */
+static inline struct image image_level(const struct image *m, unsigned level)
+{
+  struct image at = *m;
+  for (; level; level--) {
+    at.base += image_slices(&at) * at.slice_bytes;
+    for (unsigned a = 0; a < 3; a++) at.extent[a] -= at.extent[a] > 1 ? (at.extent[a] + 1) / 2 : 0;
+    at.row_bytes = (uint64_t)at.extent[0] * texel_bytes(&at);
+    at.slice_bytes = at.row_bytes * at.extent[1];
+    at.levels--;
+  }
+  return at;
 }
 
 /* NULL: the handle names nothing. */

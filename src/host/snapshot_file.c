@@ -16,7 +16,7 @@
 
 #define MAGIC "warpstep-case"
 enum { VERSION = 1, HEAD_MAX = 96, SMALL = 1 << 18, LEVEL_SMALL = 19, LEVEL_LARGE = 3, MAX_CODE = 256,
-       TEXTURE_FIELDS = 23 };
+       TEXTURE_FIELDS = 28, TEXTURE_FIELDS_FLAT = 23 /* before there were levels */ };
 #define PART_MAX (UINT64_C(1) << 40)
 
 static const char *const part_name[SNAPSHOT__N] = {
@@ -63,10 +63,14 @@ static void texture_fields(const struct tex_object *o, uint64_t v[TEXTURE_FIELDS
     m->slice_bytes, m->shape, m->type, m->bits, m->channels, t->address[0], t->address[1],
     t->address[2], t->linear, t->normalized, t->read_float, t->srgb,
   };
-  uint32_t border[4];
-  memcpy(border, t->border, sizeof border);
+  const float floats[] = { t->border[0], t->border[1], t->border[2], t->border[3], t->lod_bias, t->lod_min, t->lod_max };
+  uint32_t bits[sizeof floats / sizeof *floats];
+  memcpy(bits, floats, sizeof bits);
   memcpy(v, fields, sizeof fields);
-  for (unsigned i = 0; i < 4; i++) v[sizeof fields / sizeof *fields + i] = border[i];
+  v += sizeof fields / sizeof *fields;
+  for (unsigned i = 0; i < sizeof bits / sizeof *bits; i++) *v++ = bits[i];
+  v[0] = m->levels;
+  v[1] = t->mip_linear;
 }
 
 static json_t *textures(const struct snapshot *s)
@@ -274,18 +278,24 @@ static bool read_heap(struct snapshot *s, const json_t *list)
 
 static void texture_from(const uint64_t v[TEXTURE_FIELDS], struct tex_object *o)
 {
-  uint32_t border[4] = { (uint32_t)v[19], (uint32_t)v[20], (uint32_t)v[21], (uint32_t)v[22] };
+  enum { FLOATS = 19, N_FLOATS = 7, BORDER = 4 };
+  float floats[N_FLOATS];
+  for (unsigned i = 0; i < N_FLOATS; i++) {
+    uint32_t bits = (uint32_t)v[FLOATS + i];
+    memcpy(&floats[i], &bits, sizeof bits);
+  }
   *o = (struct tex_object){
     .surface = v[0] != 0, .name = v[0] ? "surface object" : "texture object",
     .image = { .base = v[1], .extent = { (uint32_t)v[2], (uint32_t)v[3], (uint32_t)v[4] },
                .layers = (uint32_t)v[5], .row_bytes = v[6], .slice_bytes = v[7],
                .shape = (uint8_t)v[8], .type = (uint8_t)v[9], .bits = (uint8_t)v[10],
-               .channels = (uint8_t)v[11] },
+               .channels = (uint8_t)v[11], .levels = (uint8_t)v[26] },
     .sampler = { .address = { (uint8_t)v[12], (uint8_t)v[13], (uint8_t)v[14] },
                  .linear = v[15] != 0, .normalized = v[16] != 0, .read_float = v[17] != 0,
-                 .srgb = v[18] != 0 },
+                 .srgb = v[18] != 0, .mip_linear = v[27] != 0, .lod_bias = floats[BORDER],
+                 .lod_min = floats[BORDER + 1], .lod_max = floats[BORDER + 2] },
   };
-  memcpy(o->sampler.border, border, sizeof border);
+  memcpy(o->sampler.border, floats, sizeof o->sampler.border);
 }
 
 static bool read_textures(struct snapshot *s, const json_t *list)
@@ -294,9 +304,10 @@ static bool read_textures(struct snapshot *s, const json_t *list)
   s->texture = ARENA_ARRAY(&s->arena, struct tex_object, s->n_textures + 1u);
   for (uint32_t i = 0; i < s->n_textures; i++) {
     const json_t *one = json_array_get(list, i);
-    uint64_t v[TEXTURE_FIELDS];
-    if (json_array_size(one) != TEXTURE_FIELDS) return false;
-    for (unsigned k = 0; k < TEXTURE_FIELDS; k++)
+    uint64_t v[TEXTURE_FIELDS] = {0};
+    size_t n = json_array_size(one);
+    if (n != TEXTURE_FIELDS && n != TEXTURE_FIELDS_FLAT) return false;
+    for (unsigned k = 0; k < n; k++)
       v[k] = (uint64_t)json_integer_value(json_array_get(one, k));
     texture_from(v, &s->texture[i]);
   }

@@ -45,6 +45,14 @@ static bool check_extent(const struct image_desc *d, const uint32_t extent[3], s
   return true;
 }
 
+/* The last level is one texel. */
+static unsigned most_levels(const uint32_t extent[3])
+{
+  unsigned n = 1;
+  for (uint32_t all = extent[0] | extent[1] | extent[2]; all > 1; all /= 2) n++;
+  return n;
+}
+
 bool image_layout(const struct image_desc *d, uint64_t base, struct image *m, uint64_t *bytes,
                   struct err *e)
 {
@@ -65,9 +73,11 @@ bool image_layout(const struct image_desc *d, uint64_t base, struct image *m, ui
     .channels = (uint8_t)d->channels,
   };
   memcpy(m->extent, extent, sizeof extent);
-  uint64_t slices = d->layers ? d->layers : extent[2];
-  if (d->shape == IMAGE_CUBE) slices *= CUBE_FACES;
-  if (bytes) *bytes = slices * m->slice_bytes;
+  unsigned most = most_levels(extent);
+  m->levels = (uint8_t)(!d->levels ? 1 : d->levels < most ? d->levels : most);
+  if (m->levels > 1 && (d->pitch || d->shape == IMAGE_BUFFER))
+    return err_set(e, "an image of linear memory has one level");
+  if (bytes) *bytes = image_level(m, m->levels).base - base; /* where one more would begin */
   return true;
 }
 
@@ -88,14 +98,14 @@ static bool reads_float(const struct image *m, const struct sampler *s)
 
 static bool check_sampler(const struct image *m, const struct sampler *s, struct err *e)
 {
-  if (s->linear && !reads_float(m, s))
+  if ((s->linear || (s->mip_linear && m->levels > 1)) && !reads_float(m, s))
     return err_set(e, "linear filtering needs texels that are read as floats");
   if (s->read_float && m->type != TEXEL_FLOAT && m->bits == 32)
     return err_set(e, "32-bit texels cannot be read as normalised floats");
   if (s->srgb && (m->type != TEXEL_UINT || m->bits != 8 || !s->read_float))
     return err_set(e, "sRGB needs 8-bit unsigned texels that are read as floats");
-  if (!s->normalized && m->shape == IMAGE_CUBE)
-    return err_set(e, "cube maps need normalised coordinates");
+  if (!s->normalized && (m->shape == IMAGE_CUBE || m->levels > 1))
+    return err_set(e, "%s need normalised coordinates", m->levels > 1 ? "mipmapped images" : "cube maps");
   return true;
 }
 

@@ -24,6 +24,7 @@ struct image_desc {
   unsigned bits, channels; /* 8, 16, 32 (floats: 16, 32); 1, 2, 4 */
   uint32_t extent[3];      /* texels; directions that the shape lacks: 0 or 1 */
   uint32_t layers;         /* 0: not layered; a layered cube map: cubes */
+  unsigned levels;         /* 0, 1: not mipmapped; more than there can be are as many as there can be */
   uint64_t pitch;          /* bytes from row to row */
 };
 

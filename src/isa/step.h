@@ -23,7 +23,7 @@
 #include "base/gmem.h"
 #include "isa/inst.h"
 
-enum { LANES_MAX = 64, STEP_MAX_PATHS = 32, MEM_MAX_BYTES = 32, MEM_MAX_TEXELS = 8 };
+enum { LANES_MAX = 64, STEP_MAX_PATHS = 32, MEM_MAX_BYTES = 32, MEM_MAX_TEXELS = 16 };
 
 typedef uint64_t lane_mask; /* bit i = lane i; 64 bits, because wave64 will come */
 
@@ -37,6 +37,7 @@ enum path_wait {
 struct step_path {
   uint64_t pc;
   lane_mask mask;
+  lane_mask helpers; /* of those, lanes that only complete a quad: other paths may have them, too, or they have exited */
   uint8_t wait; /* enum path_wait */
   bool yielded; /* ready, but executed YIELD: other ready paths should run first */
 };
@@ -83,7 +84,7 @@ struct mem_effect {
   uint64_t addr[LANES_MAX]; /* byte address; space-local offset for shared and local */
   struct lane_shape shape;
   uint32_t shared_addr[LANES_MAX]; /* MEM_LDGSTS: destination in shared memory */
-  uint8_t n_texels, texture_axes;  /* MEM_TEXTURE: texels per lane, 1..8; directions of the image */
+  uint8_t n_texels, texture_axes;  /* MEM_TEXTURE: texels per lane, 1..16; directions of the image */
   uint64_t texel[MEM_MAX_TEXELS][LANES_MAX]; /* their addresses, 0: none. Only read by timing */
   _Alignas(16) uint8_t data[LANES_MAX][MEM_MAX_BYTES]; /* values to store, results to finish;
                                       the layout is the step source's own */

@@ -10,11 +10,12 @@ static const char *const service_name[SYSCALL__N] = {
   [SYSCALL_VPRINTF] = "vprintf", [SYSCALL_MALLOC] = "malloc", [SYSCALL_FREE] = "free",
   [SYSCALL_ASSERTFAIL] = "__assertfail",
   [SYSCALL_SET_CONDITION] = "cudaGraphSetConditional", [SYSCALL_DRIVER_PRIVATE] = "device runtime",
+  [SYSCALL_TEX_GRAD] = "tex_grad_", [SYSCALL_TEX_GRAD_ARRAY] = "tex_grad_acube_", /* and the type */
 #define DEVICE_RUNTIME(number, name, arguments) [DEVICE_##number] = name,
 #include "isa/sass/device_runtime.def"
 };
 
-/* Names that the device runtime's library (cudadevrt, CUDA 13.0) leaves open. */
+/* Names that compiler output and the device runtime's library (cudadevrt, CUDA 13.0) leave open. */
 static const char private_prefix[] = "__cuda_syscall_";
 
 static const char *after(const char *name, const char *prefix)
@@ -34,11 +35,19 @@ bool load_device_runtime(const char *name, unsigned *number)
   return false;
 }
 
+static unsigned private_service(const char *name)
+{
+  if (after(name, service_name[SYSCALL_TEX_GRAD_ARRAY])) return SYSCALL_TEX_GRAD_ARRAY;
+  return after(name, service_name[SYSCALL_TEX_GRAD]) ? SYSCALL_TEX_GRAD : SYSCALL_DRIVER_PRIVATE;
+}
+
 bool load_service(const char *name, unsigned *number)
 {
-  for (*number = 0; *number < SYSCALL_DRIVER_PRIVATE; (*number)++)
+  const char *rest = after(name, private_prefix);
+  for (*number = 0; *number < SYSCALL_TEX_GRAD; (*number)++)
     if (strcmp(service_name[*number], name) == 0) return true;
-  return after(name, private_prefix) || load_device_runtime(name, number);
+  if (rest) *number = private_service(rest);
+  return rest || load_device_runtime(name, number);
 }
 
 uint64_t load_service_pc(const struct module *m, unsigned number)

@@ -45,6 +45,8 @@ static void structures(void)
 {
   SIZE(struct device_prop_13, struct cudaDeviceProp);
   SIZE(CUDA_MEMCPY2D, CUDA_MEMCPY2D);
+  SIZE(CUDA_RESOURCE_VIEW_DESC, CUDA_RESOURCE_VIEW_DESC);
+  FIELD(CUDA_RESOURCE_VIEW_DESC, first_level, firstMipmapLevel);
   SIZE(CUDA_MEMCPY3D, CUDA_MEMCPY3D);
   SIZE(CUlaunchAttribute, CUlaunchAttribute);
   SIZE(CUaccessPolicyWindow, CUaccessPolicyWindow);

@@ -60,7 +60,7 @@ static void test_address_modes(void **state)
       struct footprint fp;
       bool endless = isinf(want[i].x) && (mode == ADDRESS_WRAP || mode == ADDRESS_MIRROR);
       if (endless) continue;
-      sampler_footprint(&o, SAMPLE_FILTER, (uint32_t[3]){bits_of(want[i].x)}, (int8_t[3]){0}, 0, &fp);
+      sampler_footprint(&o, SAMPLE_FILTER, &(struct sample_at){.xyz = {bits_of(want[i].x)}}, &fp);
       assert_int_equal(fp.n, 1);
       assert_int_equal(texel(&fp, 0), expect[mode]);
     }
@@ -82,12 +82,55 @@ static void test_weights(void **state)
   o.sampler.normalized = false;
   for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
     struct footprint fp;
-    sampler_footprint(&o, SAMPLE_FILTER, (uint32_t[3]){bits_of(want[i].x)}, (int8_t[3]){0}, 0, &fp);
+    sampler_footprint(&o, SAMPLE_FILTER, &(struct sample_at){.xyz = {bits_of(want[i].x)}}, &fp);
     assert_int_equal(fp.n, 2);
     assert_int_equal(texel(&fp, 0), want[i].lo);
     assert_int_equal(texel(&fp, 1), want[i].hi);
-    assert_int_equal(fp.frac[0], want[i].frac);
+    assert_int_equal(fp.frac[0][0], want[i].frac);
   }
+}
+
+/* 16 x 8 texels and their levels: how far the level is from the first, in 256ths, and the extents and the place of each. */
+static void test_levels(void **state)
+{
+  static const struct {
+    float lod, bias;
+    bool linear;
+    int level, between;
+  } want[] = {
+    {-3, 0, true, 0, 0}, {0.25f, 0, true, 0, 64}, {1, 0, true, 1, 0},       {2.999f, 0, true, 3, 0}, {9, 0, true, 4, 0},
+    {1, 0.5f, true, 1, 128}, {0.5f, 0, false, 0, 0}, {0.51f, 0, false, 1, 0}, {NAN, 0, true, 0, 0},  {SAMPLE_LOD_FIRST, 9, true, 0, 0},
+  };
+  static const unsigned starts[] = {0, 128, 160, 168, 170}, widths[] = {16, 8, 4, 2, 1}, heights[] = {8, 4, 2, 1, 1};
+  struct image_desc d = {.shape = IMAGE_2D, .type = TEXEL_FLOAT, .bits = 32, .channels = 1, .extent = {16, 8}, .levels = 99};
+  struct tex_object o = {.sampler = {.normalized = true, .lod_max = 20}};
+  struct err e;
+  uint64_t bytes;
+  (void)state;
+  assert_true(image_layout(&d, BASE, &o.image, &bytes, &e));
+  assert_int_equal(o.image.levels, 5);
+  assert_int_equal(bytes, 4 * 171);
+  for (unsigned l = 0; l < 5; l++) {
+    struct image m = image_level(&o.image, l);
+    assert_int_equal(m.base, BASE + 4 * starts[l]);
+    assert_int_equal(m.extent[0], widths[l]);
+    assert_int_equal(m.extent[1], heights[l]);
+  }
+  for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+    struct footprint fp;
+    o.sampler.lod_bias = want[i].bias;
+    o.sampler.mip_linear = want[i].linear;
+    sampler_footprint(&o, SAMPLE_FILTER, &(struct sample_at){.lod = want[i].lod}, &fp);
+    assert_int_equal(fp.addr[0], BASE + 4 * starts[want[i].level]);
+    assert_int_equal(fp.between, want[i].between);
+    assert_int_equal(footprint_texels(&fp), want[i].between ? 2 : 1);
+    if (want[i].between) assert_int_equal(fp.addr[1], BASE + 4 * starts[want[i].level + 1]);
+  }
+  /* One texel is 1 / 16 wide and 1 / 8 high; the longer way counts. */
+  const float at[3] = {0.5f, 0.5f}, one[3] = {1 / 16.0f}, two[3] = {0, 2 / 8.0f}, none[3] = {0};
+  assert_float_equal(sampler_lod(&o, at, one, none), 0, 0);
+  assert_float_equal(sampler_lod(&o, at, one, two), 1, 0);
+  assert_float_equal(sampler_lod(&o, at, (float[3]){3 / 16.0f, 4 / 8.0f}, one), log2f(5), 1e-6);
 }
 
 static float read_one(struct tex_object *o, uint32_t raw, unsigned channel)
@@ -164,7 +207,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_address_modes),
-      cmocka_unit_test(test_weights),
+      cmocka_unit_test(test_weights), cmocka_unit_test(test_levels),
       cmocka_unit_test(test_formats),
       cmocka_unit_test(test_objects),
   };

@@ -11,6 +11,8 @@ enum sass_syscall {
   SYSCALL_FREE,
   SYSCALL_ASSERTFAIL,
   SYSCALL_SET_CONDITION, /* of a graph: the handle is the guest address of a 32-bit word */
+  SYSCALL_TEX_GRAD,       /* tex.grad of 3D images and cube maps from sm_90 on, */
+  SYSCALL_TEX_GRAD_ARRAY, /* of layered cube maps */
   SYSCALL_DRIVER_PRIVATE, /* what the device runtime's library asks the driver for: a call is a fault */
   SYSCALL__COMMON,        /* those above come first in every module */
   SYSCALL__BEFORE_DEVICE = SYSCALL__COMMON - 1,
