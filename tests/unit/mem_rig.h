@@ -58,7 +58,7 @@ static inline void rig_start(struct rig *r)
     r->wake[i] = TIME_NEVER;
   }
   for (unsigned i = 0; i < p->l2_slices; i++)
-    r->xbar.request.port[i].wake = &r->wake[partition_of_slice(p, i)];
+    r->xbar.request[i].wake = &r->wake[partition_of_slice(p, i)];
   for (unsigned i = 0; i < p->gpu_sms; i++) {
     QUEUE_INIT(&r->out[i], &r->arena, struct mem_req, OUT_CAP);
     QUEUE_INIT(&r->in[i], &r->arena, struct mem_reply, IN_CAP);

@@ -56,7 +56,7 @@ static void build_sm(struct netlist *n, const struct params *p, unsigned i)
   sm_init(m, &n->arena, p, i);
   n->node[i] = (struct sm_node){m, &n->xbar};
   *part = (struct part){&node_ops, &n->node[i], TIME_NEVER};
-  n->xbar.reply.port[i].wake = &part->next;
+  n->xbar.reply[i].wake = &part->next;
   n->commit.log[i] = &m->log;
   n->dispatcher.port[i].launches = &m->launches;
   n->dispatcher.port[i].done = &m->done;
@@ -73,8 +73,8 @@ static void build_memory(struct netlist *n, const struct params *p)
     n->partition_part[i] = (struct part){&partition_ops, &n->partition[i], TIME_NEVER};
   }
   for (unsigned s = 0; s < p->l2_slices; s++)
-    n->xbar.request.port[s].wake = &n->partition_part[partition_of_slice(p, s)].next;
-  n->xbar.request.port[p->l2_slices].wake = &n->serial[SERIAL_COMMIT].next;
+    n->xbar.request[s].wake = &n->partition_part[partition_of_slice(p, s)].next;
+  n->xbar.request[p->l2_slices].wake = &n->serial[SERIAL_COMMIT].next;
 }
 
 void netlist_build(struct netlist *n, const struct params *p)

@@ -107,14 +107,15 @@ static void repick(struct dram *c, unsigned b, unsigned dir, picos now)
   struct dram_bank *k = &c->bank[b];
   struct dram_view *v = &c->view[dir];
   uint64_t bit = (uint64_t)1 << b;
-  uint16_t i = k->head[dir];
+  uint16_t i = k->head[dir], before = DRAM_NIL;
   v->banks &= ~bit;
   v->hits &= ~bit;
   k->pick[dir] = i;
+  k->before[dir] = DRAM_NIL;
   if (i == DRAM_NIL) return;
   if (k->open && k->hits < c->row_hits_max)
-    while (i != DRAM_NIL && c->pool[i].row != k->row) i = c->pool[i].next;
-  if (i != DRAM_NIL) k->pick[dir] = i;
+    for (; i != DRAM_NIL && c->pool[i].row != k->row; i = c->pool[i].next) before = i;
+  if (i != DRAM_NIL) k->pick[dir] = i, k->before[dir] = before;
   const struct dram_req *r = &c->pool[k->pick[dir]];
   v->banks |= bit;
   v->seq[b] = r->seq;
@@ -152,12 +153,8 @@ static void append(struct dram *c, unsigned b, unsigned dir, uint16_t i)
 static void unlink_pick(struct dram *c, unsigned b, unsigned dir)
 {
   struct dram_bank *k = &c->bank[b];
-  uint16_t i = k->pick[dir], *link = &k->head[dir], before = DRAM_NIL;
-  while (*link != i) {
-    before = *link;
-    link = &c->pool[*link].next;
-  }
-  *link = c->pool[i].next;
+  uint16_t i = k->pick[dir], before = k->before[dir];
+  *(before == DRAM_NIL ? &k->head[dir] : &c->pool[before].next) = c->pool[i].next;
   if (k->tail[dir] == i) k->tail[dir] = before;
   c->n[dir]--;
   c->pool[i].next = c->free;

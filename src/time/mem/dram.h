@@ -48,6 +48,7 @@ struct dram_bank {
   picos pre_ready;     /* tRAS, tRTP, tWR allow precharge */
   picos col_ready;     /* tRCD is over */
   uint16_t head[DRAM__N], tail[DRAM__N], pick[DRAM__N];
+  uint16_t before[DRAM__N]; /* the request ahead of the pick */
 };
 
 struct dram_answer {

@@ -2,10 +2,9 @@
 
 #include <stdlib.h>
 
-#include "base/bits.h"
 #include "time/mem/l2_map.h"
 
-enum { FLIT_BYTES = SECTOR_BYTES, LANE_FIRST_CAP = 4, SENDER_BITS = 12 };
+enum { FLIT_BYTES = SECTOR_BYTES, LANE_FIRST_CAP = 4 };
 
 /* --- lanes ------------------------------------------------------------------------------------ */
 
@@ -17,118 +16,6 @@ static void grow(struct xbar_lane *l)
   for (uint32_t i = 0; i < l->n; i++) slot[i] = l->slot[(l->head + i) & (l->cap - 1)];
   free(l->slot);
   *l = (struct xbar_lane){.slot = slot, .cap = cap, .n = l->n};
-}
-
-static void net_init(struct xbar_net *n, struct arena *a, unsigned senders, unsigned receivers)
-{
-  BUG_ON(senders >> SENDER_BITS);
-  n->n_senders = senders;
-  n->n_receivers = receivers;
-  n->port = ARENA_ARRAY(a, struct xbar_port, receivers);
-  for (unsigned i = 0; i < receivers; i++) {
-    struct xbar_port *p = &n->port[i];
-    p->lane = ARENA_ARRAY(a, struct xbar_lane, senders);
-    p->n_words = (senders + 63) / 64;
-    p->filled = ARENA_ARRAY(a, uint64_t, p->n_words);
-    p->heap = ARENA_ARRAY(a, xbar_head, senders);
-  }
-}
-
-static void net_free(struct xbar_net *n)
-{
-  for (unsigned i = 0; i < n->n_receivers; i++)
-    for (unsigned k = 0; k < n->n_senders; k++) free(n->port[i].lane[k].slot);
-}
-
-static void wake_at(picos *wake, picos at)
-{
-  picos seen = __atomic_load_n(wake, __ATOMIC_RELAXED);
-  while (at < seen &&
-         !__atomic_compare_exchange_n(wake, &seen, at, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-  }
-}
-
-static void send(struct xbar_net *n, unsigned sender, unsigned receiver, const struct mem_req *m)
-{
-  struct xbar_port *p = &n->port[receiver];
-  struct xbar_lane *l = &p->lane[sender];
-  if (l->n == l->cap) grow(l);
-  l->slot[(l->head + l->n++) & (l->cap - 1)] = *m;
-  if (l->n > 1) return; /* the receiver knows of the lane, and wakes for what is in front */
-  __atomic_fetch_or(&p->filled[sender / 64], (uint64_t)1 << (sender % 64), __ATOMIC_RELAXED);
-  if (p->wake) wake_at(p->wake, m->arrive);
-}
-
-/* --- receiver: lanes in order of their heads ---------------------------------------------------
- * */
-
-static xbar_head head_of(picos arrive, unsigned sender)
-{
-  BUG_ON(arrive >> (64 - SENDER_BITS)); /* over an hour of simulated time */
-  return arrive << SENDER_BITS | sender;
-}
-
-static picos arrival(xbar_head h)
-{
-  return h >> SENDER_BITS;
-}
-
-static unsigned sender_of(xbar_head h)
-{
-  return h & ((1u << SENDER_BITS) - 1);
-}
-
-static void sift_down(struct xbar_port *p, unsigned i, xbar_head x)
-{
-  xbar_head *h = p->heap;
-  unsigned n = p->n_heap;
-  for (unsigned c; (c = 2 * i + 1) < n; i = c) {
-    if (c + 1 < n && h[c + 1] < h[c]) c++;
-    if (h[c] >= x) break;
-    h[i] = h[c];
-  }
-  h[i] = x;
-}
-
-static void heap_add(struct xbar_port *p, xbar_head x)
-{
-  unsigned i = p->n_heap++;
-  for (; i && x < p->heap[(i - 1) / 2]; i = (i - 1) / 2) p->heap[i] = p->heap[(i - 1) / 2];
-  p->heap[i] = x;
-}
-
-static void look(struct xbar_port *p)
-{
-  for (unsigned w = 0; w < p->n_words; w++) {
-    uint64_t bits = p->filled[w];
-    if (!bits) continue;
-    p->filled[w] = 0;
-    for (; bits; bits &= bits - 1) {
-      unsigned sender = w * 64 + bits_first(bits);
-      const struct xbar_lane *l = &p->lane[sender];
-      heap_add(p, head_of(l->slot[l->head].arrive, sender));
-    }
-  }
-}
-
-static struct mem_req *front(const struct xbar_port *p)
-{
-  if (!p->n_heap) return NULL;
-  const struct xbar_lane *l = &p->lane[sender_of(p->heap[0])];
-  return &l->slot[l->head];
-}
-
-static void pop(struct xbar_port *p)
-{
-  unsigned sender = sender_of(p->heap[0]);
-  struct xbar_lane *l = &p->lane[sender];
-  if (--l->n) {
-    l->head = (l->head + 1) & (l->cap - 1);
-    sift_down(p, 0, head_of(l->slot[l->head].arrive, sender));
-  } else {
-    l->head = 0; /* the first slots stay in the cache */
-    if (--p->n_heap) sift_down(p, 0, p->heap[p->n_heap]);
-  }
 }
 
 /* --- SM side ---------------------------------------------------------------------------------- */
@@ -163,7 +50,7 @@ void xbar_inject(struct xbar *x, unsigned sm, struct req_queue *from)
     struct l2_place to = {.slice = x->n_slices};
     if (r->kind != REQ_SERVICE) to = route(x, sm, r);
     r->local = to.local;
-    send(&x->request, sm, to.slice, r);
+    inbox_send(&x->request[to.slice], sm, r);
     s->stats.noc_requests++;
     req_queue_pop(from);
   }
@@ -194,45 +81,41 @@ static unsigned reply_bytes(const struct mem_req *r)
 
 void xbar_deliver(struct xbar *x, unsigned sm, struct reply_queue *to_sm, picos to)
 {
-  struct xbar_port *p = &x->reply.port[sm];
+  struct inbox *in = &x->reply[sm];
   struct xbar_side *s = &x->sm[sm];
-  look(p);
-  while (p->n_heap && arrival(p->heap[0]) < to) {
-    const struct mem_req *r = front(p);
+  inbox_look(in);
+  for (; inbox_next(in) < to; inbox_pop(in)) {
+    const struct mem_req *r = inbox_front(in);
     unsigned bytes = flits(reply_bytes(r));
     picos at = server_take(&s->in, r->arrive, bytes);
     s->stats.noc_replies++;
     s->stats.noc_reply_bytes += bytes;
     s->stats.noc_reply_wait += at - r->arrive;
     reply_queue_push(to_sm, (struct mem_reply){at, r->line, r->txn, r->kind, r->sectors});
-    pop(p);
   }
 }
 
 picos xbar_sm_next(const struct xbar *x, unsigned sm)
 {
-  const struct xbar_port *p = &x->reply.port[sm];
-  return p->n_heap ? arrival(p->heap[0]) : TIME_NEVER;
+  return inbox_next(&x->reply[sm]);
 }
 
 /* --- slice side ------------------------------------------------------------------------------- */
 
 void xbar_look(struct xbar *x, unsigned slice)
 {
-  look(&x->request.port[slice]);
+  inbox_look(&x->request[slice]);
 }
 
 picos xbar_ready(const struct xbar *x, unsigned slice)
 {
-  const struct xbar_port *p = &x->request.port[slice];
-  if (!p->n_heap) return TIME_NEVER;
-  picos arrive = arrival(p->heap[0]), port = x->slice[slice].in.free_at_fs / 1000;
+  picos arrive = inbox_next(&x->request[slice]), port = x->slice[slice].in.free_at_fs / 1000;
   return arrive > port ? arrive : port;
 }
 
 const struct mem_req *xbar_front(const struct xbar *x, unsigned slice)
 {
-  return front(&x->request.port[slice]);
+  return inbox_front(&x->request[slice]);
 }
 
 static unsigned request_bytes(const struct mem_req *r)
@@ -245,21 +128,20 @@ static unsigned request_bytes(const struct mem_req *r)
 static void make_room(struct xbar *x, unsigned sm, picos now)
 {
   struct xbar_side *s = &x->sm[sm];
-  picos *wake = x->reply.port[sm].wake;
   __atomic_fetch_add(&s->taken, 1, __ATOMIC_RELAXED);
-  if (s->held && wake) wake_at(wake, now + x->request_latency);
+  if (s->held) inbox_wake(&x->reply[sm], now + x->request_latency);
 }
 
 void xbar_pop(struct xbar *x, unsigned slice, picos now)
 {
   struct xbar_side *s = &x->slice[slice];
-  const struct mem_req *r = front(&x->request.port[slice]);
+  const struct mem_req *r = inbox_front(&x->request[slice]);
   unsigned bytes = flits(request_bytes(r));
   server_take(&s->in, now, bytes);
   s->stats.noc_request_bytes += bytes;
   s->stats.noc_request_wait += now - r->arrive;
   make_room(x, r->sm, now);
-  pop(&x->request.port[slice]);
+  inbox_pop(&x->request[slice]);
 }
 
 void xbar_answer(struct xbar *x, unsigned slice, const struct mem_req *r, picos now, picos latency,
@@ -273,7 +155,7 @@ void xbar_answer(struct xbar *x, unsigned slice, const struct mem_req *r, picos 
   s->stats.noc_reply_wait += at - now;
   m.arrive = at + latency + x->reply_latency;
   if (r->kind != REQ_READ && is_far(x, r->sm, slice)) m.arrive += x->far_extra;
-  send(&x->reply, slice + (of_far ? x->n_slices + 1 : 0), r->sm, &m);
+  inbox_send(&x->reply[r->sm], slice + (of_far ? x->n_slices + 1 : 0), &m);
 }
 
 /* --- link between partitions ------------------------------------------------------------------ */
@@ -312,7 +194,7 @@ void xbar_link_move(struct xbar *x)
     if (!from->n) continue;
     unsigned peer = l2_peer(x->params, i);
     struct xbar_link *to = &x->link[peer];
-    picos *wake = x->request.port[peer].wake;
+    picos *wake = x->request[peer].wake;
     for (struct mem_req *m; (m = xbar_lane_front(from)); xbar_lane_pop(from)) {
       if (wake && m->arrive < *wake) *wake = m->arrive;
       lane_push(m->kind == REQ_READ ? &to->requests : &to->fills, m);
@@ -322,9 +204,8 @@ void xbar_link_move(struct xbar *x)
 
 unsigned xbar_requests_waiting(const struct xbar *x, unsigned slice)
 {
-  const struct xbar_port *p = &x->request.port[slice];
   unsigned n = 0;
-  for (unsigned i = 0; i < x->n_sms; i++) n += p->lane[i].n;
+  for (unsigned i = 0; i < x->n_sms; i++) n += x->request[slice].lane[i].n;
   return n;
 }
 
@@ -339,8 +220,10 @@ void xbar_init(struct xbar *x, struct arena *a, const struct params *p)
 {
   *x = (struct xbar){.params = p, .n_sms = p->gpu_sms, .n_slices = p->l2_slices};
   unsigned receivers = x->n_slices + 1;
-  net_init(&x->request, a, x->n_sms, receivers);
-  net_init(&x->reply, a, 2 * receivers, x->n_sms); /* second half: answers of the far partition */
+  x->request = ARENA_ARRAY(a, struct inbox, receivers);
+  x->reply = ARENA_ARRAY(a, struct inbox, x->n_sms);
+  for (unsigned i = 0; i < receivers; i++) inbox_init(&x->request[i], a, x->n_sms);
+  for (unsigned i = 0; i < x->n_sms; i++) inbox_init(&x->reply[i], a, 2 * receivers);
   x->sm = ARENA_ARRAY(a, struct xbar_side, x->n_sms);
   x->slice = ARENA_ARRAY(a, struct xbar_side, receivers);
   for (unsigned i = 0; i < x->n_sms; i++)
@@ -361,8 +244,8 @@ void xbar_init(struct xbar *x, struct arena *a, const struct params *p)
 
 void xbar_free(struct xbar *x)
 {
-  net_free(&x->request);
-  net_free(&x->reply);
+  for (unsigned i = 0; i <= x->n_slices; i++) inbox_free(&x->request[i]);
+  for (unsigned i = 0; i < x->n_sms; i++) inbox_free(&x->reply[i]);
   for (unsigned i = 0; x->link && i < x->n_slices; i++) {
     free(x->link[i].sent.slot);
     free(x->link[i].requests.slot);

@@ -12,16 +12,14 @@
  *   far      SM and home slice in different partitions: weak loads go to the near slice; other
  *            requests and their answers take half of l2.far_latency - l2.latency more
  *   order    each port serves in (arrival, sender, sequence) order
- *   queues   in front of the receiving ports, one lane per sender. A request stays in its lane while the
- *            queue of its slice is full. Of one SM the crossbar holds noc.sm_buffer messages; then the SM's
+ *   queues   in front of the receiving ports (inbox.h). A request stays there while the queue of its slice is full. Of one SM the crossbar holds noc.sm_buffer messages; then the SM's
  *            port stands still until slices have taken some, also for messages to slices with room. It
  *            hears of that a window later, as of everything else. Replies are always taken
  *   params   noc.*, l2.slices, l2.slice_hash, l2.clock_khz
  *   not modelled: stages inside the crossbar, virtual channels
  *
- * A lane has one writer and one reader, which never run at once: SMs and slices run in different
- * phases of a window (engine.h). What several senders touch of one receiver in one phase (its set
- * of filled lanes, its wake-up time) is updated atomically and in a way that order does not matter.
+ * SMs and slices run in different phases of a window (engine.h). What several senders touch of one receiver in one
+ * phase is updated atomically and in a way that order does not matter.
  */
 #ifndef WS_TIME_NOC_XBAR_H
 #define WS_TIME_NOC_XBAR_H
@@ -29,30 +27,14 @@
 #include "base/arena.h"
 #include "config/params.h"
 #include "time/msg.h"
+#include "time/noc/inbox.h"
 #include "time/noc/noc_stats.h"
 #include "time/server.h"
 
+/* Queue of one writer and one reader. */
 struct xbar_lane {
   struct mem_req *slot; /* ring, grows */
   uint32_t cap, head, n;
-};
-
-/* Head of a lane, in the receiver's heap: its arrival, and below that the sender. One comparison orders them. */
-typedef uint64_t xbar_head;
-
-/* Receiver of one network. */
-struct xbar_port {
-  struct xbar_lane *lane; /* one per sender */
-  uint64_t *filled;       /* bit per lane: got its first message since the receiver last looked */
-  unsigned n_words;
-  xbar_head *heap; /* non-empty lanes, first in (arrival, sender) order on top */
-  unsigned n_heap;
-  picos *wake; /* the receiver's next event */
-};
-
-struct xbar_net {
-  struct xbar_port *port;
-  unsigned n_senders, n_receivers;
 };
 
 /* Messages between partitions that belong to one slice. */
@@ -76,7 +58,8 @@ struct xbar_side {
 struct xbar {
   const struct params *params;
   unsigned n_sms, n_slices; /* slices without the service receiver */
-  struct xbar_net request, reply;
+  struct inbox *request; /* per slice, and one for services */
+  struct inbox *reply;   /* per SM; senders: as receivers of requests, then the far partition's */
   struct xbar_side *sm, *slice;
   struct xbar_link *link; /* per slice; NULL: one partition */
   unsigned sm_buffer;
