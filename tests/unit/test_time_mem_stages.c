@@ -161,6 +161,31 @@ static void cadence(void **state)
   }
 }
 
+/* Bytes per cycle of shared memory with all sub-cores at it: 64 on Turing, 128 on GA10x (NVIDIA Ampere GA102 whitepaper), of
+ * which words reach half: an instruction per two cycles. */
+static void shared_bandwidth(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *gpu;
+    unsigned bits, bytes_per_cycle;
+  } row[] = {{"rtx-2080ti", 32, 64}, {"rtx-2080ti", 64, 64}, {"rtx-3070", 32, 64}, {"rtx-3070", 64, 128}};
+  for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
+    struct rig r;
+    rig_build_for(&r, row[i].gpu);
+    struct mock *m = mock_new(40, 4);
+    m->dense = true;
+    struct inst in = access_of(LDS, row[i].bits, ADDR_REGULAR);
+    in.ctrl.stall = 1;
+    for (unsigned k = 0; k < 40; k++) mock_set(m, k, in);
+    rig_run(&r, m);
+    uint64_t bytes = 4 * 20 * 32 * row[i].bits / 8;
+    assert_int_equal(bytes / (m->issued[0][39] - m->issued[0][19]), row[i].bytes_per_cycle);
+    free(m);
+    rig_free(&r);
+  }
+}
+
 /* Loads of 128 bits come back at 512 bits per cycle: 8 cycles apart, whatever the arbiter did. Four of them,
  * each with a counter of its own. */
 static void return_link(void **state)
@@ -230,6 +255,7 @@ int main(void)
       cmocka_unit_test(turing),
       cmocka_unit_test(chains),
       cmocka_unit_test(cadence),
+      cmocka_unit_test(shared_bandwidth),
       cmocka_unit_test(return_link),
       cmocka_unit_test(address_waits_for_ports),
   };

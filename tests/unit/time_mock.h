@@ -19,6 +19,7 @@ struct mock {
   struct step_source source;
   struct inst inst[MOCK_MAX_INSTS];
   struct step_cta cta;
+  bool dense;          /* memory instructions touch memory, each lane the bytes behind those of the lane before */
   unsigned at_barrier; /* warps */
   struct mock_warp warp[MOCK_MAX_WARPS];
   struct step_warp *warps[MOCK_MAX_WARPS];
@@ -69,6 +70,18 @@ static uint32_t mock_barrier(struct mock *m, struct step_warp *w)
   return m->cta.n_warps > 1 ? EFF_BAR_RELEASED | EFF_MERGED : EFF_MERGED;
 }
 
+static uint32_t mock_access(const struct mock *m, struct effect *e)
+{
+  const struct inst_mem *in = &e->inst->mem;
+  if (!m->dense || e->inst->pipe != PIPE_MEM) return 0;
+  e->mem->space = in->space;
+  e->mem->op = in->op;
+  e->mem->bytes = in->bytes;
+  e->mem->lanes = e->exec;
+  for (unsigned i = 0; i < 32; i++) e->mem->addr[i] = (uint64_t)i * in->bytes;
+  return EFF_MEM;
+}
+
 static bool mock_step(struct step_warp *w, unsigned path, struct effect *e, struct fault *f)
 {
   struct mock *m = mock_of(w);
@@ -77,7 +90,7 @@ static bool mock_step(struct step_warp *w, unsigned path, struct effect *e, stru
   e->inst = code_at(&m->source.code, p->pc);
   e->pc = p->pc;
   e->active = e->exec = p->mask;
-  e->flags = 0;
+  e->flags = mock_access(m, e);
   m->issued[((struct mock_warp *)w)->id][e->inst - m->inst] = e->clock - 1;
   p->pc += 16;
   if (e->inst->flags & INST_BAR) e->flags = mock_barrier(m, w);

@@ -93,6 +93,7 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
       .link = p->l2_partitions > 1 ? &ports.xbar->link[id] : NULL,
       .atomic_interval = p->l2_atomic_interval * cycle,
       .atomic_latency = p->l2_atomic_cycles * cycle,
+      .atomic_lanes_x2 = p->l2_atomic_lanes_x2,
       .read.femtos_per_byte = femtos_per_byte(p),
       .write.femtos_per_byte = femtos_per_byte(p),
   };
@@ -313,6 +314,13 @@ static void push_atomic(struct l2_slice *s, const struct mem_req *r, picos at)
   s->atomic[(s->atomic_head + s->n_atomics++) & (s->atomic_cap - 1)] = (struct l2_atomic){at, *r};
 }
 
+/* How long a request holds the atomics unit. */
+static picos atomic_time(const struct l2_slice *s, const struct mem_req *r)
+{
+  picos lanes = 2 * r->atomics * s->cycle / s->atomic_lanes_x2, word = r->repeats * s->atomic_interval;
+  return lanes > word ? lanes : word;
+}
+
 /* All sectors of the request are there. */
 static void complete(struct l2_slice *s, struct tag_at at, const struct mem_req *r, picos now,
                      bool of_far)
@@ -328,7 +336,7 @@ static void complete(struct l2_slice *s, struct tag_at at, const struct mem_req 
   }
   s->stats.l2_strong_write_sectors += sectors;
   picos start = now > s->atomic_free ? now : s->atomic_free;
-  s->atomic_free = start + r->atomics * s->atomic_interval;
+  s->atomic_free = start + atomic_time(s, r);
   push_atomic(s, r, start + s->atomic_latency);
 }
 

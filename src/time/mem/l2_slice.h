@@ -13,8 +13,8 @@
  *            share of l2.bytes_per_cycle: sectors that hit are read, those stored are written, and of those
  *            stored in part both, for which the request passes the tags twice. The first request waits until
  *            tags and its ports are free. Its reply leaves a fixed latency after its sectors are there
- *   atomics  performed in request order; their sectors pass a unit that takes one per
- *            l2.atomic_interval and adds l2.atomic_cycles
+ *   atomics  performed in request order. They pass a unit that takes l2.atomic_lanes_x2 lanes in two cycles, lanes of
+ *            one word one per l2.atomic_interval, and adds l2.atomic_cycles
  *   stalls   the first request waits, and the ones behind it, while there is no free miss entry, no
  *            place among the waiting requests, or the DRAM queues are full
  *   order    requests in (arrival, SM, sequence) order; strong accesses are performed on the
@@ -84,6 +84,7 @@ struct l2_slice {
   unsigned merges;
   uint32_t set_run; /* lines that fill the sets in order; 0: l2.set_rounds_x2 is 0 */
   picos cycle, latency, far_latency, atomic_interval, atomic_latency;
+  unsigned atomic_lanes_x2;
   /* state */
   struct tags tags;
   uint8_t *copied; /* [set][way], two partitions: sectors the other one may hold; else NULL */

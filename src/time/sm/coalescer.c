@@ -1,5 +1,7 @@
 #include "time/sm/coalescer.h"
 
+#include <string.h>
+
 #include "base/bits.h"
 #include "time/sm/access.h"
 
@@ -124,10 +126,15 @@ unsigned coalescer_tag_passes(const struct txn *t, const struct param_list *mask
 
 void coalesce_atomics(struct txn *t)
 {
+  uint8_t updates[TXN_MAX_LINES][LINE_BYTES / WORD_BYTES];
+  memset(updates, 0, t->n_lines * sizeof updates[0]);
   for (lane_mask m = t->access->mem.lanes; m; m &= m - 1) {
-    uint64_t line = t->access->mem.addr[bits_first(m)] / LINE_BYTES;
+    uint64_t addr = t->access->mem.addr[bits_first(m)];
     unsigned i = 0;
-    while (t->line[i].line != line) i++;
-    t->line[i].atomics++;
+    while (t->line[i].line != addr / LINE_BYTES) i++;
+    struct txn_line *l = &t->line[i];
+    unsigned n = ++updates[i][addr % LINE_BYTES / WORD_BYTES];
+    l->atomics++;
+    if (n > l->repeats) l->repeats = (uint8_t)n;
   }
 }

@@ -9,15 +9,27 @@ static unsigned div_up(unsigned a, unsigned b)
   return (a + b - 1) / b;
 }
 
-/* Occupancy of the L1 pipeline: passes through the tag banks and through the data banks, which L1
- * shares with shared memory; what exceeds a coalesced access of the same width is extra. */
-static void l1_cost(const struct params *q, struct txn *t, bool conflict_free)
+/* The data banks, which L1 shares with shared memory, are busy for so long with `passes`, each of a word of every bank. */
+static unsigned bank_cycles(const struct params *q, unsigned passes)
+{
+  return passes * div_up(LINE_BYTES, q->l1_bytes_per_cycle);
+}
+
+/* An access takes the memory unit for `cycles`; what exceeds a coalesced one of the same width is extra. */
+static void occupy(const struct params *q, struct txn *t, unsigned cycles)
+{
+  unsigned plain = bank_cycles(q, smem_min_passes(&t->access->mem));
+  t->busy = (uint16_t)cycles;
+  t->extra = (uint16_t)(cycles > plain ? cycles - plain : 0);
+}
+
+/* Passes through the tag banks and through the data banks. */
+static unsigned l1_cycles(const struct params *q, const struct txn *t, bool conflict_free)
 {
   unsigned tags = coalescer_tag_passes(t, &q->l1_tag_bank_masks);
-  unsigned plain = smem_min_passes(&t->access->mem);
-  unsigned data = conflict_free ? plain : smem_passes(&t->access->mem);
-  t->busy = (uint16_t)(data > tags ? data : tags);
-  t->extra = (uint16_t)(t->busy > plain ? t->busy - plain : 0);
+  unsigned passes = conflict_free ? smem_min_passes(&t->access->mem) : smem_passes(&t->access->mem);
+  unsigned data = bank_cycles(q, passes);
+  return data > tags ? data : tags;
 }
 
 static bool perform(struct mem_unit *u, struct warp_slot *w, struct txn *t, lane_mask lanes)
@@ -81,13 +93,14 @@ static bool global_access(struct mem_unit *u, struct warp_slot *w, struct txn *t
   s->global_insts++;
   s->mem_class[t->mem_class]++;
   s->global_lines += t->n_lines;
-  l1_cost(u->params, t, local || (dense && t->access->mem.op <= MEM_STORE && !t->access->mem.near_lanes));
+  bool plain_access = dense && t->access->mem.op <= MEM_STORE && !t->access->mem.near_lanes;
+  unsigned cycles = l1_cycles(u->params, t, local || plain_access);
   if (t->access->mem.op == MEM_LDGSTS) {
     check_ldgsts(u, w, t);
-    unsigned passes = smem_ldgsts_passes(&t->access->mem), plain = smem_min_passes(&t->access->mem);
-    if (passes > t->busy) t->busy = (uint16_t)passes;
-    if (passes > plain + t->extra) t->extra = (uint16_t)(passes - plain);
+    unsigned to_shared = bank_cycles(u->params, smem_ldgsts_passes(&t->access->mem));
+    if (to_shared > cycles) cycles = to_shared;
   }
+  occupy(u->params, t, cycles);
   if (t->access->mem.op == MEM_ATOMIC || t->access->mem.op == MEM_RED) coalesce_atomics(t);
   if (!local && (t->access->mem.strong || mem_unit_strong_pending(u, t))) {
     t->kind = TXN_STRONG;
@@ -148,8 +161,8 @@ static bool shared_access(struct mem_unit *u, struct warp_slot *w, struct txn *t
   s->class_passes[class] += passes;
   s->class_conflicts[class] += passes - least;
   t->kind = TXN_SHARED;
-  t->busy = (uint16_t)passes;
-  t->extra = (uint16_t)(passes - least);
+  t->busy = (uint16_t)bank_cycles(u->params, passes);
+  t->extra = (uint16_t)bank_cycles(u->params, passes - least);
   return mem_access_comes_late(u, t) || perform_now(u, w, t);
 }
 

@@ -247,6 +247,7 @@ static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn
                               .sectors = l.sectors,
                               .op = u->pool.t[id].op,
                               .atomics = l.atomics,
+                              .repeats = l.repeats,
                               .words = l.words,
                           });
   u->stats->sent_sectors[mem_req_op(kind, u->pool.t[id].op)] += count_sectors(l.sectors);
