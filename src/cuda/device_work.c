@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "cuda/attributes.h"
 #include "cuda/context.h"
+#include "cuda/graph.h"
 #include "cuda/memory.h"
 #include "cuda/version.h"
 
@@ -396,6 +397,7 @@ static uint64_t call(void *ctx, const struct device_call *c)
   case DEVICE_OCCUPANCY_FLAGS: return occupancy(g, c);
   case DEVICE_MALLOC: return take_memory(c);
   case DEVICE_FREE: return free_memory(c);
+  case DEVICE_GRAPH_LAUNCH: return fails(c, graph_launch_from_kernel(g->work->shim, c->arg[0], c->arg[1]));
   default: return fails(c, CUDA_ERROR_NOT_SUPPORTED);
   }
 }

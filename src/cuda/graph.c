@@ -332,10 +332,22 @@ static struct cu_graph *runnable(struct shim *s, const struct cu_graph *g)
   return copy;
 }
 
+/* CUDA programming guide, "Device Graph Requirements". */
+static bool runs_on_device(const struct cu_graph *g)
+{
+  const unsigned allowed = 1u << NODE_KERNEL | 1u << NODE_MEMCPY | 1u << NODE_MEMSET | 1u << NODE_GRAPH;
+  bool ok = g->n > 0;
+  for (size_t i = 0; ok && i < g->n; i++) {
+    const struct graph_op *op = &g->node[i]->op;
+    ok = allowed >> op->type & 1 && (op->type != NODE_GRAPH || runs_on_device(op->child));
+  }
+  return ok;
+}
+
 CUresult graph_instantiate(struct shim *s, CUgraphExec *out, CUgraph g, uint64_t flags)
 {
   if (!out || !graph_exists(s, g)) return CUDA_ERROR_INVALID_VALUE;
-  if (flags & INSTANTIATE_DEVICE_LAUNCH) return shim_unsupported(s, "a graph launched from the device");
+  if (flags & INSTANTIATE_DEVICE_LAUNCH && !runs_on_device(g)) return CUDA_ERROR_NOT_SUPPORTED;
   struct cu_graph *copy = runnable(s, g);
   if (!copy) return CUDA_ERROR_INVALID_VALUE;
   struct cu_exec *x = shim_alloc(sizeof *x);
@@ -406,108 +418,4 @@ CUresult exec_update(struct shim *s, CUgraphExec x, CUgraph g, int *result, CUgr
     replace_op(s, x->graph->node[i], &other->node[i]->op, false);
   free_graph(s, other);
   return *result == UPDATE_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
-}
-
-/* Running -------------------------------------------------------------------------------------- */
-
-static CUresult run_graph(struct shim *, struct cu_graph *, struct cu_stream *lane, uint64_t start);
-
-/* The body that the condition chooses now, NULL: none. */
-static struct cu_graph *chosen(struct shim *s, const struct graph_op *op)
-{
-  uint32_t value = condition_value(s, op->condition.handle);
-  unsigned body = value;
-  if (op->condition.type == CONDITION_IF) body = value ? 0 : 1;
-  if (op->condition.type == CONDITION_WHILE) body = value ? 0 : op->condition.n;
-  return body < op->condition.n ? op->condition.body[body] : NULL;
-}
-
-static CUresult run_condition(struct shim *s, const struct graph_op *op, struct cu_stream *lane)
-{
-  CUresult r = CUDA_SUCCESS;
-  struct cu_graph *body;
-  while (r == CUDA_SUCCESS && s->fault == CUDA_SUCCESS && (body = chosen(s, op))) {
-    r = run_graph(s, body, lane, lane->clock.done);
-    if (op->condition.type != CONDITION_WHILE) break;
-  }
-  return r;
-}
-
-static CUresult run_op(struct shim *s, const struct graph_op *op, struct cu_stream *lane)
-{
-  struct launch_request q;
-  switch (op->type) {
-  case NODE_KERNEL:
-    q = op->kernel.q;
-    q.stream = lane;
-    return kernel_execute(s, &q);
-  case NODE_MEMCPY: return copy_run(s, &op->memcpy.copy, lane, false);
-  case NODE_MEMSET:
-    return fill_run(s, &op->memset.to, op->memset.value, op->memset.value_bytes, op->memset.width,
-                    op->memset.height, lane, false);
-  case NODE_HOST: return stream_host(s, lane, op->host.fn, op->host.data), CUDA_SUCCESS;
-  case NODE_GRAPH: return run_graph(s, op->child, lane, lane->clock.done);
-  case NODE_EVENT_RECORD: return event_record_now(s, op->event, lane);
-  case NODE_WAIT_EVENT: return stream_wait_event_now(s, lane, op->event);
-  case NODE_MEM_ALLOC: return graph_memory_take(s, op->memory.addr);
-  case NODE_MEM_FREE: return graph_memory_give(s, op->memory.addr);
-  case NODE_CONDITIONAL: return run_condition(s, op, lane);
-  case NODE_EMPTY: break;
-  }
-  return CUDA_SUCCESS;
-}
-
-/* lane: stands for the launch's stream; its clock is that of one node after the other. Afterwards it is
- * done when the last node is. */
-static CUresult run_graph(struct shim *s, struct cu_graph *g, struct cu_stream *lane, uint64_t start)
-{
-  uint64_t end = start;
-  for (size_t i = 0; i < g->n; i++) {
-    struct cu_node *n = g->node[i];
-    lane->clock.done = start;
-    for (size_t d = 0; d < n->n_deps; d++)
-      if (n->dep[d]->done > lane->clock.done) lane->clock.done = n->dep[d]->done;
-    CUresult r = n->disabled ? CUDA_SUCCESS : run_op(s, &n->op, lane);
-    if (r != CUDA_SUCCESS) return r;
-    n->done = lane->clock.done;
-    if (n->done > end) end = n->done;
-  }
-  lane->clock.done = end;
-  return CUDA_SUCCESS;
-}
-
-/* Conditions begin with their default values, and what the last launch allocated must be free. */
-static CUresult start_graph(struct shim *s, const struct cu_graph *g, bool auto_free)
-{
-  CUresult r = CUDA_SUCCESS;
-  for (size_t i = 0; r == CUDA_SUCCESS && i < g->n; i++) {
-    const struct graph_op *op = &g->node[i]->op;
-    if (op->type == NODE_GRAPH) r = start_graph(s, op->child, auto_free);
-    if (op->type == NODE_MEM_ALLOC && graph_memory_is_live(s, op->memory.addr))
-      r = auto_free ? graph_memory_give(s, op->memory.addr) : CUDA_ERROR_INVALID_VALUE;
-    if (op->type != NODE_CONDITIONAL) continue;
-    condition_start(s, op->condition.handle);
-    for (unsigned k = 0; r == CUDA_SUCCESS && k < op->condition.n; k++)
-      r = start_graph(s, op->condition.body[k], auto_free);
-  }
-  return r;
-}
-
-CUresult exec_launch(struct shim *s, CUgraphExec x, CUstream stream)
-{
-  struct cu_stream *st = stream_of(s, stream);
-  CUresult r;
-  if (!exec_exists(s, x)) return CUDA_ERROR_INVALID_VALUE;
-  if (!st) return CUDA_ERROR_INVALID_HANDLE;
-  struct graph_op op = { .type = NODE_GRAPH, .child = x->graph };
-  if (capture_takes(s, st, &op, &r)) return r;
-  r = start_graph(s, x->graph, x->flags & INSTANTIATE_AUTO_FREE);
-  if (r != CUDA_SUCCESS) return r;
-  timeline_launch_call(&s->time);
-  struct cu_stream lane = { .id = st->id, .context = st->context, .graph = true,
-                            .clock = { .non_blocking = true } };
-  uint64_t start = timeline_start(&s->time, &st->clock, TIMELINE_NONE);
-  r = run_graph(s, x->graph, &lane, start);
-  timeline_finish(&s->time, &st->clock, TIMELINE_NONE, lane.clock.done);
-  return r;
 }

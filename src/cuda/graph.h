@@ -83,6 +83,14 @@ struct cu_exec {
   uint64_t flags;
 };
 
+/* A launch of an instantiated graph, while it runs. */
+struct graph_run {
+  struct graph_run *parent; /* the launch that it belongs to; NULL: the host's */
+  struct cu_exec *exec;     /* or the tail of it that runs now */
+  struct graph_wait *forgotten, *tails, *siblings; /* what its kernels launch */
+  unsigned depth;
+};
+
 CUresult graph_create(struct shim *, CUgraph *, unsigned flags);
 CUresult graph_destroy(struct shim *, CUgraph);
 CUresult graph_clone(struct shim *, CUgraph *, CUgraph);
@@ -122,6 +130,15 @@ CUresult exec_set(struct shim *, CUgraphExec, CUgraphNode, const struct graph_op
  * another; *result (CUgraphExecUpdateResult) and *bad say what. */
 CUresult exec_update(struct shim *, CUgraphExec, CUgraph, int *result, CUgraphNode *bad);
 CUresult exec_launch(struct shim *, CUgraphExec, CUstream);
+
+/* Streams that a kernel can launch a graph into (cuda_device_runtime_api.h). */
+#define GRAPH_STREAM_TAIL UINT64_C(0x0100000000000000)
+#define GRAPH_STREAM_FORGET UINT64_C(0x0200000000000000)
+#define GRAPH_STREAM_SIBLING UINT64_C(0x0300000000000000)
+/* A kernel of the graph that runs launches one that was instantiated for it. */
+CUresult graph_launch_from_kernel(struct shim *, uint64_t exec, uint64_t stream);
+/* What %current_graph_exec reads: the graph that runs, if it was instantiated for launches by kernels; else 0. */
+uint64_t graph_current(const struct shim *);
 
 void graph_destroy_all(struct shim *);
 

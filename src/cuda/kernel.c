@@ -334,7 +334,7 @@ static struct launch_desc description(struct shim *s, const struct launch_reques
   struct launch_desc desc = {
     .code = q->function->module->code.instance, .kernel = k, .shared_dynamic = q->shared,
     .stack_bytes = (uint32_t)shim_context(s)->limit[LIMIT_STACK_SIZE], .params = q->packed,
-    .param_bytes = k->param_bytes, .runtime = grid ? &grid->calls : NULL,
+    .param_bytes = k->param_bytes, .runtime = grid ? &grid->calls : NULL, .graph = graph_current(s),
   };
   memcpy(desc.grid, q->grid, sizeof desc.grid);
   memcpy(desc.block, q->block, sizeof desc.block);

@@ -116,6 +116,7 @@ struct shim {
   struct rt_object *rt_objects; /* runtime_array.c */
   struct cu_graph *graphs; /* graph.h */
   struct cu_exec *execs;
+  struct graph_run *graph_run; /* the launch of a graph that runs; NULL: none */
   struct cu_capture *captures; /* capture.h: those going on */
   struct cu_pool *pools, *default_pool, *current_pool; /* pool.h */
   struct ipc_open *ipc_open; /* ipc.h */

@@ -12,6 +12,7 @@ struct abi_layout {
   uint16_t shared_window, local_window; /* 2 words each: low, high */
   uint16_t stack_top, shared_dynamic;
   uint16_t grid_id;                     /* 2 words */
+  uint16_t graph;                       /* 2 words */
   uint16_t constants;                   /* 2 words: generic address of bank 3 */
   uint16_t n_smids;
   uint16_t grid_barrier_lo, grid_barrier_hi;
@@ -103,6 +104,7 @@ void abi_fill(unsigned sm, const struct abi_values *v, uint8_t *bank0)
   if (l->local_window) put64(bank0, l->local_window, v->local_window);
   put32(bank0, l->stack_top, v->stack_top);
   put64(bank0, l->grid_id, v->grid_id);
+  put64(bank0, l->graph, v->graph);
   put64(bank0, l->constants, v->constants);
   put32(bank0, l->n_smids, v->n_smids);
   if (l->shared_reserved) put32(bank0, l->shared_reserved, v->shared_reserved);

@@ -19,6 +19,7 @@ struct abi_values {
   uint32_t shared_reserved; /* bytes per CTA in front of the kernel's own */
   uint32_t shared_dynamic;  /* bytes per CTA */
   uint64_t grid_id;
+  uint64_t graph;          /* %current_graph_exec */
   uint64_t constants;      /* guest address of the copy of bank 3 */
   uint32_t n_smids;        /* number of SM ids */
   uint64_t grid_barrier;   /* workspace of grid.sync(); 0: the launch is not cooperative */

@@ -124,7 +124,7 @@ static void build_bank0(struct launch *l, struct device *d, const struct launch_
   struct abi_values v = {
     .shared_window = ABI_SHARED_WINDOW, .local_window = ABI_LOCAL_WINDOW,
     .stack_top = (uint32_t)l->params.local_bytes, .shared_reserved = desc->kernel->shared_reserved,
-    .shared_dynamic = desc->shared_dynamic, .grid_id = d->next_grid_id++,
+    .shared_dynamic = desc->shared_dynamic, .grid_id = d->next_grid_id++, .graph = desc->graph,
     .constants = module_constants(desc->code), .n_smids = d->config.n_smids,
     .cluster = { 1, 1, 1 }, .cluster_given = volume(desc->kernel->cluster) == 1,
     .grid_barrier = l->grid_barrier,

@@ -19,6 +19,7 @@ struct launch_desc {
   uint32_t stack_bytes;    /* per thread, for kernels that have a stack; 0 = 1024, as CUDA does */
   const void *params;      /* packed as the kernel's parameter block; exactly kernel->param_bytes */
   uint32_t param_bytes;
+  uint64_t graph;          /* what %current_graph_exec reads */
   const struct device_runtime *runtime; /* func/device_call.h; NULL: kernels cannot launch kernels */
 };
 
