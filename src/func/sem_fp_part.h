@@ -13,6 +13,7 @@ sem_picker SEM_NAME(sem_mufu_part);
 /* Part of sem_mma_handler. */
 sem_picker SEM_NAME(sem_qmma_part); /* FP8 and narrower */
 sem_picker SEM_NAME(sem_omma_part); /* FP4 with scales */
+sem_picker SEM_NAME(sem_gmma_part); /* products of a warpgroup */
 
 /* Head of a handler (uop_fn). */
 #define LANE_HANDLER(name)                                                                         \

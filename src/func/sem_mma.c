@@ -779,6 +779,7 @@ uop_fn *SEM_NAME(sem_mma_handler)(const struct sass_inst *s, struct uop *u)
   case SEM_DMMA: return pick_dmma(s, u);
   case SEM_MOVM: return pick_movm(s);
   case SEM_QMMA: case SEM_QMMA_SF: return SEM_NAME(sem_qmma_part)(s, u);
+  case SEM_HGMMA: case SEM_QGMMA: case SEM_IGMMA: case SEM_BGMMA: return SEM_NAME(sem_gmma_part)(s, u);
   case SEM_OMMA_SF: return SEM_NAME(sem_omma_part)(s, u);
   default: return NULL;
   }

@@ -1,44 +1,19 @@
 /* QMMA: matrix products of FP8 numbers (mma.sync on sm_89 and sm_120), on sm_120 also of FP6 and FP4, with a scale
  * for each row and column (.SF); sparse (.SP). Part of sem_mma_handler.
  *
- * Fragments as those of IMMA on bytes: four elements in a register, in the order of k. Every one is
- * an FP16 number, so the sums of mma_float.h serve with FP16's ten fraction bits; the exponent that
- * decides the alignment is the narrow format's (E4M3 does not normalise below 2^-6). Fraction bits, pairs
- * per block and bits of the result: struct mma_arch. Scales are powers of two and only move exponents. A sparse A
- * keeps two of four bytes, as IMMA.SP of 64 bytes does (PTX ISA, mma.sp with .m16n8k64).
+ * Fragments as those of IMMA on bytes: four elements in a register, in the order of k, taken apart by mma_narrow.h.
+ * Fraction bits, pairs per block and bits of the result: struct mma_arch. Scales are powers of two and only move
+ * exponents. A sparse A keeps two of four bytes, as IMMA.SP of 64 bytes does (PTX ISA, mma.sp with .m16n8k64).
  */
 #include "func/launch.h"
 #include "func/mma_frag.h"
+#include "func/mma_narrow.h"
 #include "func/mma_scale.h"
 #include "func/sem_fp_part.h"
 
 /* uop.imm */
 enum { QMMA_F32 = 1 << 0, QMMA_FORMAT_A = 1, QMMA_FORMAT_B = 4, QMMA_FORMAT = 7, QMMA_CHUNKS = 8 };
 enum { E8_NAN = 255, E8_BIAS = 127 };
-
-/* By code of QMMA_A120. FP6 lies in the low, FP4 in the middle bits of its byte (NVIDIA CUTLASS,
- * mma_traits_sm120.hpp); they have no infinity and no NaN. */
-enum { E4M3, E5M2, FORMATS = 6 };
-static const struct fp_format formats[FORMATS] = {{3, 4}, {2, 5}, {0, 0}, {2, 3}, {3, 2}, {1, 2}};
-
-/* Takes a byte apart; *bits: the same number as FP16. True: infinite or NaN. */
-static bool split_byte(uint32_t v, unsigned format, uint32_t *bits, int32_t *sig, int32_t *exp)
-{
-  const struct fp_format f = formats[format];
-  const unsigned width = 1u + f.frac + f.exp, shift = width == 4 ? 2 : 0;
-  if (format == E5M2) {
-    *bits = f16_from_f8(v, false);
-    return mma_split(*bits, FMT_F16, sig, exp);
-  }
-  mma_split(v >> shift & ((1u << width) - 1), f, sig, exp);
-  *sig *= 1 << (FMT_F16.frac - f.frac);
-  if (format == E4M3) {
-    *bits = f16_from_f8(v, true);
-    return *bits == F16_NAN;
-  }
-  *bits = f16_from_f32(f32_bits((float)*sig * bits_f32((uint32_t)(*exp - FMT_F16.frac + 127) << 23)));
-  return false;
-}
 
 static void load_a(struct mma_a *a, const uint32_t *ra, unsigned chunks, unsigned format)
 {
@@ -48,7 +23,7 @@ static void load_a(struct mma_a *a, const uint32_t *ra, unsigned chunks, unsigne
       for (unsigned j = 0; j < 4; j++) {
         const unsigned row = (lane >> 2) + 8 * (r & 1), k = 16 * (r >> 1) + 4 * (lane & 3) + j;
         const uint32_t v = frag(ra, r, lane) >> 8 * j & 0xff;
-        a->special |= split_byte(v, format, &a->bits[row][k], &a->sig[row][k], &a->exp[row][k]);
+        a->special |= mma_split_byte(v, format, &a->bits[row][k], &a->sig[row][k], &a->exp[row][k]);
       }
 }
 
@@ -60,15 +35,8 @@ static void load_b(struct mma_b *b, const uint32_t *rb, unsigned chunks, unsigne
       for (unsigned j = 0; j < 4; j++) {
         const unsigned col = lane >> 2, k = 16 * r + 4 * (lane & 3) + j;
         const uint32_t v = frag(rb, r, lane) >> 8 * j & 0xff;
-        b->special |= split_byte(v, format, &b->bits[k][col], &b->sig[k][col], &b->exp[k][col]);
+        b->special |= mma_split_byte(v, format, &b->bits[k][col], &b->sig[k][col], &b->exp[k][col]);
       }
-}
-
-/* Ada's FP32 result has 13 fraction bits. */
-static void cut_result(uint32_t c[MMA_N], unsigned bits)
-{
-  for (unsigned n = 0; n < MMA_N; n++)
-    if ((c[n] & F32_INF) != F32_INF) c[n] &= ~((1u << bits) - 1);
 }
 
 static void load(struct mma_a *a, struct mma_b *b, const struct func_warp *w, const struct uop *u, unsigned n_b)
@@ -100,7 +68,7 @@ static void product_row(uint32_t c[MMA_N], const struct mma_a *a, unsigned i, co
   const unsigned depth = 16 * (u->imm >> QMMA_CHUNKS), block = arch->block8 < depth ? arch->block8 : depth;
   for (unsigned k = 0; k < depth; k += block) {
     mma_block(c, a, i, b, k, k + block, MMA_F16, f32, arch->frac8);
-    if (f32) cut_result(c, arch->cut8);
+    if (f32) mma_cut_result(c, arch->cut8);
   }
 }
 
@@ -198,7 +166,7 @@ uop_fn *SEM_NAME(sem_qmma_part)(const struct sass_inst *s, struct uop *u)
   const unsigned a = (unsigned)sass_get(s, many ? FLD_QMMA_A120 : FLD_QMMA_A);
   const unsigned b = (unsigned)sass_get(s, many ? FLD_QMMA_B120 : FLD_QMMA_B);
   if (!mma_arch(s->sm)->block8) return NULL;
-  if (a >= FORMATS || b >= FORMATS || !formats[a].exp || !formats[b].exp) return NULL;
+  if (a >= MMA_NARROW || b >= MMA_NARROW || !mma_narrow[a].exp || !mma_narrow[b].exp) return NULL;
   u->imm = a << QMMA_FORMAT_A | b << QMMA_FORMAT_B;
   if (s->sem == SEM_QMMA_SF) return pick_scaled(s, u);
   if (sass_get(s, FLD_QMMA_F32)) u->imm |= QMMA_F32;

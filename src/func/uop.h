@@ -59,6 +59,7 @@ enum uop_flag {
   UOP_ALWAYS = 1 << 2,  /* call even when no lane executes */
   UOP_UNIFORM = 1 << 3, /* uniform datapath: uniform rows are broadcast, so the handler computes all
                            32 lanes (m = FULL_MASK) with the code of the vector instruction */
+  UOP_FAULTS = 1 << 4,  /* touches shared memory on its own and may fault */
 };
 
 /* Lanes for which an operation that executes in `exec` is called. */

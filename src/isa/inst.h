@@ -49,6 +49,7 @@ enum pipe {
   X(MMA_1688, "mma_1688")           /* HMMA.1688, tf32 1684, HMMA.SP.16816             */          \
   X(MMA_INT, "mma_int")             /* IMMA, BMMA                                      */          \
   X(MMA_F64, "mma_f64")             /* DMMA                                            */          \
+  X(GMMA, "gmma")                   /* HGMMA …: from the last column to the registers  */          \
   X(SFU, "sfu")                     /* MUFU, conversions, FLO, POPC, BREV              */          \
   X(UNIFORM, "uniform")             /* uniform datapath                                */          \
   X(BRANCH, "branch")               /* control flow                                    */          \
@@ -81,12 +82,15 @@ enum reg_file {
 struct operand {
   uint8_t file;  /* enum reg_file */
   uint8_t index; /* first register */
-  uint8_t width; /* consecutive registers, 1..8 */
+  uint8_t width; /* consecutive registers, 1..8; accumulators of a warpgroup's product: up to 128 */
   uint8_t slot;  /* source position 0 = A, 1 = B, 2 = C: register-file cache slot */
   uint8_t reuse; /* source: reuse bit of the slot */
 };
 
 enum { INST_MAX_SRC = 8, INST_MAX_DST = 4, SB_NONE = 7, SB_COUNT = 6 };
+
+/* Groups of a warpgroup's products are counted like results, by a counter of their own. */
+enum { SB_GMMA = SB_COUNT, DEP_COUNTERS };
 
 /* Control information (Huerta et al., MICRO 2025). */
 struct inst_ctrl {
@@ -123,6 +127,14 @@ struct inst_mem {
   bool bypass_l1; /* LDGSTS.BYPASS and strong loads of gpu scope or wider */
 };
 
+/* Four neighbouring warps multiply 64 rows of A by B, each its 16 rows; B, and mostly A, in shared memory. */
+struct inst_gmma {
+  uint16_t columns;   /* of B and the result: 8..256 */
+  uint8_t row_bytes;  /* of A, and of a column of B: 32 */
+  bool a_shared;      /* A is in shared memory, too */
+  bool ends_group;    /* counts in SB_GMMA until it and all before it are done */
+};
+
 /* What the front end and the issue stage must treat specially. */
 enum inst_flag {
   INST_BRANCH = 1 << 0, /* may continue elsewhere than at the next instruction */
@@ -140,6 +152,7 @@ enum inst_flag {
   INST_UNDECODED = 1 << 11, /* no row matches: executing it is an error */
   INST_SYSCALL = 1 << 12,   /* runtime service (vprintf, malloc): executed by the simulator */
   INST_AFTER_LDGSTS = 1 << 13, /* performs when earlier LDGSTS of the warp are done: ARRIVES */
+  INST_GMMA = 1 << 14,         /* product of a warpgroup, beside the warps: see inst.gmma */
 };
 
 struct inst {
@@ -151,6 +164,7 @@ struct inst {
   uint8_t scope;     /* INST_MEMBAR: enum mem_scope */
   uint16_t mnemonic; /* id for instruction-mix counts only: index into the ISA's name table */
   struct inst_mem mem;
+  struct inst_gmma gmma; /* INST_GMMA */
   uint8_t guard; /* guard predicate, 7 = always */
   bool guard_not;
   bool has_const; /* a fixed-latency source comes from a constant bank (L0 FL cache) */

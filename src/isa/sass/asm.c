@@ -53,6 +53,7 @@ static const struct usual usual[] = {
     {FLD_UNK_TEX_48, SEM__N, 255, 0},    {FLD_TEX_RD2, SEM__N, SASS_RZ, 0},
     {FLD_TEX_MASK, SEM__N, 15, 0},       {FLD_MASK_L256, SEM__N, 255, 0},
     {FLD_IMM32, SEM_R2P, 255, 0},        {FLD_IMM32, SEM_UR2UP, 255, 0},
+    {FLD_GMMA_GSB, SEM__N, 7, 0},
     {FLD_UNK_MASK_S256, SEM__N, 255, 0}, {FLD_RD_HI, SEM__N, SASS_RZ, 0},
 };
 
@@ -355,7 +356,7 @@ static bool read_modifiers(struct attempt *a, unsigned i, struct span rest, stru
   unsigned width = field_width(a->field[i]);
   bool fixed = a->fixed >> i & 1;
   uint64_t standard = fixed ? a->val[i] : asm_default(a, a->field[i]);
-  uint64_t n = fixed || width > 5 ? 0 : bits_ones(width) + 1;
+  uint64_t n = fixed || width > 6 ? 0 : bits_ones(width) + 1;
   char text[64];
   bool matched = false;
   for (uint64_t k = 0; k <= n; k++) {

@@ -20,7 +20,7 @@ static const uint8_t class_of[FLD__N] = {
     [FLD_URD] = CLASS_UREG, [FLD_URA] = CLASS_UREG, [FLD_URB] = CLASS_UREG, [FLD_URC] = CLASS_UREG,
     [FLD_URA_MASK] = CLASS_UREG, [FLD_URC6] = CLASS_UREG,
     [FLD_PU] = CLASS_PRED, [FLD_PV] = CLASS_PRED, [FLD_PP] = CLASS_PRED, [FLD_PQ] = CLASS_PRED,
-    [FLD_PR] = CLASS_PRED, [FLD_BRA_UP] = CLASS_PRED, [FLD_BRA_UP_NOT] = CLASS_NOT,
+    [FLD_PR] = CLASS_PRED, [FLD_GMMA_UP] = CLASS_PRED, [FLD_BRA_UP] = CLASS_PRED, [FLD_BRA_UP_NOT] = CLASS_NOT,
     [FLD_PP_NOT] = CLASS_NOT, [FLD_PQ_NOT] = CLASS_NOT, [FLD_PR_NOT] = CLASS_NOT,
     [FLD_URA_NOT] = CLASS_NOT, [FLD_PR_U] = CLASS_FILE,
     [FLD_MEM_OFFSET] = CLASS_OFFSET, [FLD_MEM_OFFSET23] = CLASS_OFFSET,
@@ -128,7 +128,7 @@ static int reuse_slot_of(unsigned id)
 static bool wants_uniform(const struct attempt *a, unsigned id)
 {
   bool result = id == FLD_PU || id == FLD_PV;
-  if (id == FLD_BRA_UP) return true;
+  if (id == FLD_BRA_UP || id == FLD_GMMA_UP) return true;
   return a->row->traits & (result ? ROW_UPRED_D : ROW_UPRED_S);
 }
 
@@ -150,6 +150,7 @@ static bool read_pred(struct attempt *a, struct span s, const uint16_t *fields)
     return fail_here(a, WRONG_KIND, at, uniform ? "a predicate P0..P6 or PT is expected"
                                                 : "a uniform predicate UP0..UP6 or UPT is expected");
   }
+  if (id == FLD_GMMA_UP) r = SASS_PT - r;
   return put(a, id, r, at) && (!not_id || put(a, not_id, neg, at));
 }
 
@@ -605,6 +606,44 @@ static bool read_bulk(struct attempt *a, struct span s, unsigned id)
                             : fail_here(a, WRONG_VALUE, s.p, "']' is missing");
 }
 
+/* gdesc[UR4].negB.tnspB */
+static bool read_descriptors(struct attempt *a, struct span s, const uint16_t *fields)
+{
+  static const struct {
+    const char *name;
+    uint16_t field;
+  } suffix[] = {{"negA", FLD_A_NEG}, {"negB", FLD_B_NEG}, {"tnspA", FLD_GMMA_TNSP_A}, {"tnspB", FLD_GMMA_TNSP_B}};
+  const size_t n = sizeof suffix / sizeof suffix[0];
+  struct span name;
+  if (!span_word(&s, "gdesc") || !span_char(&s, '['))
+    return fail_here(a, WRONG_KIND, s.p, "gdesc[UR...] is expected");
+  if (!read_ureg(a, &s, fields[0])) return false;
+  if (!span_char(&s, ']')) return fail_here(a, WRONG_VALUE, s.p, "']' is missing");
+  while (!span_empty(s = span_trim(s))) {
+    size_t i = 0;
+    const char *at = s.p;
+    if (!span_char(&s, '.') || !span_name(&s, &name)) return fail_here(a, WRONG_KIND, at, "unexpected text");
+    while (i < n && !span_is(name, suffix[i].name)) i++;
+    if (i == n) return fail_here(a, WRONG_VALUE, at, "negA, negB, tnspA or tnspB is expected");
+    if (!put(a, suffix[i].field, 1, at)) return false;
+  }
+  return true;
+}
+
+/* gsb0; in WARPGROUP.DEPBAR a number follows: gsb0, 0x1 */
+static bool read_group_counter(struct attempt *a, struct span s, unsigned kind, struct span *list)
+{
+  unsigned gsb, id = kind == OPD_GSB ? FLD_GMMA_GSB : FLD_DEPBAR_SB;
+  const char *at = s.p;
+  if (!span_register(&s, "gsb", 0, &gsb) || !span_empty(span_trim(s)))
+    return fail_here(a, WRONG_KIND, at, "a group counter gsb0 is expected");
+  if (gsb > 6) return fail_here(a, WRONG_VALUE, at, "there is no such group counter");
+  if (!put(a, id, gsb, at)) return false;
+  if (kind == OPD_GSB) return true;
+  add_choice(a, FLD_DEPBAR_LE, 2);
+  return read_number(a, span_operand(list), FLD_GMMA_DEPBAR_COUNT);
+}
+
 /* [R4] of a surface access: the first of its coordinates. */
 static bool read_surface_address(struct attempt *a, struct span s)
 {
@@ -663,6 +702,12 @@ bool asm_operand(struct attempt *a, unsigned op, struct span *list)
   } else if (kind == OPD_FSWZ) {
     used->compare = COMPARE_NONE;
     ok = read_swizzle_signs(a, s);
+  } else if (kind == OPD_GDESC_A || kind == OPD_GDESC_B) {
+    used->compare = COMPARE_NONE;
+    ok = read_descriptors(a, s, fields);
+  } else if (kind == OPD_GSB || kind == OPD_GDEPBAR) {
+    used->compare = COMPARE_NONE;
+    ok = read_group_counter(a, s, kind, list);
   } else if (kind == OPD_BULK_A || kind == OPD_BULK_B) {
     ok = read_bulk(a, s, fields[0]);
   } else if (kind == OPD_SUADDR) {

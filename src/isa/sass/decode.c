@@ -387,6 +387,22 @@ static void op_umask(struct sass_inst *s, unsigned op, unsigned field)
   s->ua = ureg(s, sass_get(s, field));
 }
 
+/* Products of a warpgroup: descriptors in four uniform registers, A's first; B's is in the last two, whether there
+ * is one of A or not (compiler output, CUDA 13.0). */
+static void op_descriptors(struct sass_inst *s, unsigned op, unsigned arg)
+{
+  op_usource(s, op, arg);
+  s->src[1].neg = sass_get(s, FLD_B_NEG);
+  if ((op & OM_KIND) == OPD_GDESC_A) s->src[0].neg = sass_get(s, FLD_A_NEG);
+}
+
+static void op_scale(struct sass_inst *s, unsigned op, unsigned arg)
+{
+  (void)op, (void)arg;
+  s->pp = (struct sass_pred){.index = (uint8_t)(SASS_PT - sass_get(s, FLD_GMMA_UP)),
+                             .neg = sass_get(s, FLD_PP_NOT), .uniform = true};
+}
+
 /* Operands that are not listed are read through their fields. */
 static const struct {
   operand_filler *fill;
@@ -425,6 +441,8 @@ static const struct {
     [OPD_BREG_D] = {op_breg, FLD_BREG}, [OPD_BREG_S] = {op_breg, FLD_BREG},
     [OPD_UMASK] = {op_umask, FLD_URA_MASK}, [OPD_UMASK100] = {op_umask, FLD_URA},
     [OPD_IMM64] = {op_imm64, FLD_IMM64},
+    [OPD_GDESC_A] = {op_descriptors, SRC(0, FLD_URA)}, [OPD_GDESC_B] = {op_descriptors, SRC(1, FLD_URB)},
+    [OPD_GSCALE] = {op_scale, 0},
     [OPD_LANE_R] = {op_reg, SRC(1, FLD_RB)}, [OPD_LANE_I] = {op_imm, SRC(1, FLD_SHFL_LANE)},
     [OPD_CLAMP_R] = {op_reg, SRC(2, FLD_RC)}, [OPD_CLAMP_I] = {op_imm, SRC(2, FLD_SHFL_C)},
     [OPD_BAR_R] = {op_reg, SRC(0, FLD_RB)}, [OPD_BAR_I] = {op_imm, SRC(0, FLD_BAR_ID)},
@@ -475,6 +493,24 @@ bool sass_decode(unsigned sm, struct word128 w, uint64_t pc, struct sass_inst *s
   s->n_fields = 0;
   t->flags = INST_UNDECODED;
   return false;
+}
+
+/* IGMMA and BGMMA have 8, 16, 24, then multiples of 16 (compiler output, CUDA 13.0). */
+unsigned sass_gmma_columns(const struct sass_inst *s)
+{
+  if (s->sem == SEM_HGMMA || s->sem == SEM_QGMMA) return 8 * ((unsigned)sass_get(s, FLD_GMMA_N) + 1);
+  unsigned n = (unsigned)sass_get(s, s->sem == SEM_IGMMA ? FLD_IGMMA_N : FLD_GMMA_N);
+  if (s->sem == SEM_IGMMA) {
+    if (n % 3) return 0;
+    n /= 3;
+  }
+  return n < 3 ? 8 * (n + 1) : n < 18 ? 16 * (n - 1) : 0;
+}
+
+unsigned sass_gmma_registers(const struct sass_inst *s)
+{
+  unsigned n = sass_gmma_columns(s) / 2;
+  return sass_has(s, FLD_GMMA_F32) && !sass_get(s, FLD_GMMA_F32) ? n / 2 : n;
 }
 
 /* Codes: sm_75..89 {75:73}; sm_90 integer {75:73} and floating point {76:73}; shared {74:73}. */

@@ -274,7 +274,8 @@ static bool is_quiet(const struct sass_inst *s, unsigned kind)
   case OPD_UDQ: return s->udst == SASS_URZ;
   case OPD_PUQ: return s->pu == SASS_PT && s->pv == SASS_PT;
   case OPD_PVQ: return s->pv == SASS_PT;
-  case OPD_PPQ: return is_true(s->pp);
+  case OPD_PPQ: case OPD_GSCALE: return is_true(s->pp);
+  case OPD_GSB: return sass_get(s, FLD_GMMA_GSB) == 7;
   case OPD_PPX: case OPD_PQX: return !sass_get(s, FLD_X);
   case OPD_PREX: return !sass_get(s, FLD_ISETP_EX);
   case OPD_PPRED: return sass_get(s, FLD_BAR_OP) != 2;
@@ -522,6 +523,26 @@ static void op_scale_lanes(struct text *o, const struct sass_inst *s, const stru
   put_ureg(o, ur == sass_urz_code(s->sm) ? SASS_URZ : ur);
 }
 
+/* gdesc[UR4].negA.negB.tnspA.tnspB */
+static void op_descriptors(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                           unsigned arg)
+{
+  bool both = (op & OM_KIND) == OPD_GDESC_A;
+  (void)t, (void)arg;
+  put(o, "gdesc[");
+  put_ureg(o, s->src[both ? 0 : 1].index);
+  put(o, "]%s%s", both && sass_get(s, FLD_A_NEG) ? ".negA" : "", sass_get(s, FLD_B_NEG) ? ".negB" : "");
+  put(o, "%s%s", sass_get(s, FLD_GMMA_TNSP_A) ? ".tnspA" : "", sass_get(s, FLD_GMMA_TNSP_B) ? ".tnspB" : "");
+}
+
+static void op_group_counter(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                             unsigned arg)
+{
+  (void)op;
+  put(o, "gsb%u", (unsigned)sass_get(s, arg));
+  if (arg == FLD_DEPBAR_SB) put(o, ", 0x%x", t->depbar_le);
+}
+
 static void op_bulk(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
                     unsigned arg)
 {
@@ -581,6 +602,8 @@ static const struct {
     [OPD_BREG_D] = {op_breg, 0}, [OPD_BREG_S] = {op_breg, 0},
     [OPD_BSTATE_D] = {op_bstate, 0}, [OPD_BSTATE_S] = {op_bstate, 0},
     [OPD_UMASK] = {op_umask, 0}, [OPD_UMASK100] = {op_umask, 0}, [OPD_DEPBAR] = {op_depbar, 0},
+    [OPD_GDESC_A] = {op_descriptors, 0}, [OPD_GDESC_B] = {op_descriptors, 0}, [OPD_GSCALE] = {op_pred, 0},
+    [OPD_GSB] = {op_group_counter, FLD_GMMA_GSB}, [OPD_GDEPBAR] = {op_group_counter, FLD_DEPBAR_SB},
     [OPD_BULK_A] = {op_bulk, 0}, [OPD_BULK_B] = {op_bulk, 0}, [OPD_BULK_C] = {op_bulk, 0},
 };
 
@@ -625,10 +648,25 @@ static bool put_idp(struct text *o, const struct sass_inst *s, unsigned id, uint
   return id == FLD_IDP_HI || id == FLD_IDP_TYPE_A || id == FLD_IDP_TYPE_B;
 }
 
+/* HGMMA.64x256x16: rows, columns, k. False: no field of the shape. */
+static bool put_gmma_shape(struct text *o, const struct sass_inst *s, unsigned id, uint64_t v)
+{
+  static const uint16_t depth[] = {[SEM_HGMMA] = 16, [SEM_QGMMA] = 32, [SEM_IGMMA] = 32, [SEM_BGMMA] = 256};
+  if (id != FLD_GMMA_N && id != FLD_IGMMA_N) return false;
+  struct sass_inst with = *s;
+  for (unsigned i = 0; i < with.n_fields; i++)
+    if (with.field[i] == id) with.val[i] = v;
+  unsigned n = sass_gmma_columns(&with);
+  if (n) put(o, ".64x%ux%u", n, depth[s->sem] >> sass_get(s, FLD_GMMA_K));
+  else put(o, ".?%llu", (unsigned long long)v);
+  return true;
+}
+
 static void put_modifier(struct text *o, const struct sass_inst *s, unsigned id, uint64_t v)
 {
   const struct sass_field *f = &sass_fields[id];
   if (s->sem == SEM_IDP && put_idp(o, s, id, v)) return;
+  if (put_gmma_shape(o, s, id, v)) return;
   if (is_default_type(s, id, v) || put_integer_type(o, s, id, v)) return;
   if (f->show == SHOW_NUM && v) put(o, ".0x%llx", (unsigned long long)v);
   if (f->show != SHOW_NAMES) return;

@@ -86,6 +86,8 @@ enum sass_opd {
   OPD_DEPBAR, OPD_MAXREG, OPD_PMIMM, OPD_BPTIMM, OPD_META, OPD_SEL, OPD_UPA, OPD_RPC,
   OPD_SCALE_A, OPD_SCALE_B, OPD_SCALE_U,    /* QMMA.SF, OMMA.SF */
   OPD_BULK_A, OPD_BULK_B, OPD_BULK_C,       /* bulk copies: [UR] in slots A and B, bytes in C */
+  OPD_GDESC_A, OPD_GDESC_B,                 /* GMMA: descriptors of A and B, of B alone */
+  OPD_GSCALE, OPD_GSB, OPD_GDEPBAR,         /* is C added; group counter; WARPGROUP.DEPBAR */
   OPD_UDQ, OPD_IMM64,
   OPD_ADDR_UC,                              /* sm_75 atomics: the uniform register is added */
   OPD_ADDR_AC100, OPD_ADDR_RC100,           /* sm_100+: ATOM, ATOMG; REDG */
@@ -123,7 +125,7 @@ enum sass_width {
   W_HI,   /* c pair */
   W_D2, W_A2,
   W_MEM, W_256 /* eight registers in two groups */, W_ATOM, W_ATOM4 /* sm_90 codes */, W_ATOMF, W_ATOMS, W_CAS, W_LDSM,
-  W_CVT, W_F2 /* FP32 pairs */, W_CS2R, W_MATCH, W_HMMA, W_IMMA, W_BMMA, W_DMMA, W_QMMA, W_MOVM, W_MXMMA,
+  W_CVT, W_F2 /* FP32 pairs */, W_CS2R, W_MATCH, W_HMMA, W_IMMA, W_BMMA, W_DMMA, W_QMMA, W_MOVM, W_MXMMA, W_GMMA,
   W_ARRIVE, /* 64-bit mbarrier: d pair */
   W_EXCH,   /* the same: data pair */
   W_STAS,   /* a pair, data by MEM_SIZE */

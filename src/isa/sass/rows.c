@@ -84,6 +84,7 @@ enum {
   FLAG_LDGDEPBAR = INST_LDGDEPBAR,
   FLAG_MEMBAR = INST_MEMBAR,
   FLAG_AFTER_LDGSTS = INST_AFTER_LDGSTS,
+  FLAG_GMMA = INST_GMMA,
 };
 #define FL(flag) .flags = FLAG_##flag
 #define UNI(flag) FL(flag), .traits = ROW_UREGS | ROW_UPRED_D | ROW_UPRED_S
@@ -201,7 +202,7 @@ static void source_fields(struct list *l, const struct sass_row *row, unsigned f
   source_modifiers(l, row, at, op);
 }
 
-enum { OPD_FIELDS = 5 }; /* with the end */
+enum { OPD_FIELDS = 6 }; /* with the end */
 
 /* Fields of the operands that name their own slots. */
 static const uint16_t opd_fields[OPD__N][OPD_FIELDS] = {
@@ -264,6 +265,10 @@ static const uint16_t opd_fields[OPD__N][OPD_FIELDS] = {
     [OPD_MAXREG] = {FLD_MAXREG_COUNT}, [OPD_PMIMM] = {FLD_PMTRIG_IMM}, [OPD_BPTIMM] = {FLD_BPT_IMM}, [OPD_META] = {FLD_HMMA_META},
     [OPD_SCALE_A] = {FLD_SCALE_A}, [OPD_SCALE_B] = {FLD_SCALE_B}, [OPD_SCALE_U] = {FLD_SCALE_UR},
     [OPD_BULK_A] = {FLD_URA}, [OPD_BULK_B] = {FLD_URB}, [OPD_BULK_C] = {FLD_URC},
+    [OPD_GDESC_A] = {FLD_URA, FLD_A_NEG, FLD_B_NEG, FLD_GMMA_TNSP_A, FLD_GMMA_TNSP_B},
+    [OPD_GDESC_B] = {FLD_URB, FLD_B_NEG, FLD_GMMA_TNSP_B},
+    [OPD_GSCALE] = {FLD_GMMA_UP, FLD_PP_NOT}, [OPD_GSB] = {FLD_GMMA_GSB},
+    [OPD_GDEPBAR] = {FLD_DEPBAR_LE, FLD_DEPBAR_SB, FLD_GMMA_DEPBAR_COUNT},
     [OPD_SEL] = {FLD_HMMA_SEL}, [OPD_RPC] = {FLD_RPC_HI}, [OPD_UPA] = {FLD_BRA_UP, FLD_BRA_UP_NOT},
 };
 

@@ -79,6 +79,9 @@ struct sass_pred {
  *   LOP3                          FLD_LUT; pu result, pp, FLD_LOP3_PAND
  *   PLOP3                         pp, pq, pr sources; pu by FLD_PLUT, pv by FLD_PLUT2
  *   P2R, R2P                      src[0] register, src[1] mask, FLD_PR_BYTE
+ *   HGMMA IGMMA BGMMA QGMMA       src[0] A: registers, or the first of four uniform ones: descriptors of A and B; src[1]
+ *                                 else the first of four, of which the last two describe B; src[2] accumulators,
+ *                                 added when pp
  *   SHFL                          src[0] value, src[1] lane, src[2] clamp and mask; pu
  *   VOTE, VOTEU                   pp source; pu and dst / udst results
  *   MATCH                         src[0]; pu result of .ALL
@@ -182,6 +185,11 @@ struct sass_tex_args {
 struct sass_tex_args sass_tex_args(const struct sass_inst *s);
 /* Coordinates of a surface access with its layer, 1..3. */
 unsigned sass_surface_coords(const struct sass_inst *s);
+
+/* Columns of a warpgroup's product, 8..256; 0: no such number. */
+unsigned sass_gmma_columns(const struct sass_inst *s);
+/* Its accumulators in a thread's registers: one of 32 bits each, or FP16 pairs. */
+unsigned sass_gmma_registers(const struct sass_inst *s);
 
 /* Operation type of an atomic; ATOM_INVALID for other instructions and unknown codes. */
 enum sass_atom_type sass_atom_type(const struct sass_inst *s);

@@ -7,6 +7,7 @@
 #include "isa/sass/row.h"
 
 enum { SLOT_A, SLOT_B, SLOT_C };
+enum { GMMA_A_REGISTERS = 4, GMMA_ROW_BYTES = 32 };
 enum { SURED_U64 = 2, SURED_S64 = 5, MT1616 = 4 };
 enum role { ROLE_D, ROLE_A, ROLE_B, ROLE_C };
 
@@ -248,6 +249,7 @@ static unsigned reg_width(const struct sass_inst *s, enum role r)
   case W_BMMA: return pick_mma(bmma_width(s), r);
   case W_DMMA: return pick_mma(dmma_width(s), r);
   case W_ARRIVE: return r == ROLE_D ? 2 : 1;
+  case W_GMMA: return r == ROLE_A ? GMMA_A_REGISTERS : sass_gmma_registers(s);
   case W_MOVM: return r == ROLE_D && sass_get(s, FLD_MOVM_TYPE) ? 2 : 1; /* twice as wide */
   case W_TEX: return tex_results(s, false);
   case W_256: return r == ROLE_D ? words_256(s, false) : 4;
@@ -404,6 +406,16 @@ static void op_constant(const struct sass_inst *s, struct inst *t, unsigned kind
   add_constant(s, t, kind);
 }
 
+static void op_descriptors(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
+{
+  bool both = kind == OPD_GDESC_A;
+  (void)arg;
+  unsigned first = s->src[both ? 0 : 1].index;
+  if (first == SASS_URZ) return;
+  if (both) add_src(t, FILE_UR, first, 2, SLOT_A);
+  add_src(t, FILE_UR, first + 2, 2, SLOT_B); /* where it lies beside A's, which may hold something else */
+}
+
 static void op_breg(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
 {
   (void)arg;
@@ -456,6 +468,7 @@ static const struct {
     [OPD_LDGSTS_GN100] = {op_address, 0},
     [OPD_CADDR] = {op_constant, 0}, [OPD_UCADDR] = {op_constant, 0},
     [OPD_UCADDR_UR] = {op_constant, 0}, [OPD_LDCU] = {op_constant, 0},
+    [OPD_GDESC_A] = {op_descriptors, 0}, [OPD_GDESC_B] = {op_descriptors, 0}, [OPD_GSCALE] = {op_predicate, 0},
     [OPD_BREG_D] = {op_breg, 0}, [OPD_BREG_S] = {op_breg, 0},
     [OPD_UMASK] = {op_umask, 0}, [OPD_UMASK100] = {op_umask, 0},
     [OPD_SCALE_A] = {op_reg_field, FLD_SCALE_A}, [OPD_SCALE_B] = {op_reg_field, FLD_SCALE_B},
@@ -520,6 +533,17 @@ static void fill_mem(const struct sass_inst *s, struct inst *t)
   if (t->mem.op == MEM_LDGSTS && !sass_get(s, FLD_LDGSTS_ACCESS)) t->mem.bypass_l1 = true;
 }
 
+static void fill_gmma(const struct sass_inst *s, struct inst *t)
+{
+  enum { GSB_NONE = 7 };
+  t->gmma = (struct inst_gmma){
+    .columns = (uint16_t)sass_gmma_columns(s),
+    .row_bytes = GMMA_ROW_BYTES,
+    .a_shared = s->src[0].kind == SRC_UREG,
+    .ends_group = sass_get(s, FLD_GMMA_GSB) != GSB_NONE,
+  };
+}
+
 /* Special registers that read the SM clock or the global timer. */
 static bool reads_clock(const struct sass_inst *s)
 {
@@ -567,6 +591,10 @@ void sass_fill_timing(const struct sass_inst *s, struct inst *t)
     unsigned kind = row->op[i] & OM_KIND;
     add_one(s, t, kind);
     if (kind == OPD_BSTATE_D || kind == OPD_BSTATE_S) add_bstate(s, t, kind);
+    if (kind == OPD_GDEPBAR) {
+      t->depbar_sb = SB_GMMA;
+      t->depbar_le = (uint8_t)sass_get(s, FLD_GMMA_DEPBAR_COUNT);
+    }
     if (kind == OPD_DEPBAR) {
       t->depbar_sb = (uint8_t)sass_get(s, FLD_DEPBAR_SB);
       t->depbar_le = (uint8_t)sass_get(s, FLD_DEPBAR_COUNT);
@@ -574,5 +602,6 @@ void sass_fill_timing(const struct sass_inst *s, struct inst *t)
     }
   }
   if (row->mem_space) fill_mem(s, t);
+  if (t->flags & INST_GMMA) fill_gmma(s, t);
   if (reads_clock(s)) t->flags |= INST_CLOCK;
 }

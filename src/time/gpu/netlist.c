@@ -100,6 +100,7 @@ void netlist_check_hazards(struct netlist *n, const struct params *p)
       struct hazard *h = hazard_new(&n->arena, p);
       n->sm[i].sub_core[c].hazard = h;
       n->sm[i].mem.client[c].hazard = h;
+      n->sm[i].gmma.client[c].hazard = h;
     }
 }
 

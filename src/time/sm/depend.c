@@ -24,6 +24,13 @@ void depend_issue(struct depend *d, unsigned warp, const struct inst_ctrl *c,
   };
 }
 
+void depend_issue_group(struct depend *d, unsigned warp)
+{
+  if (!d->latch.valid)
+    d->latch = (struct control_latch){.valid = true, .warp = (uint8_t)warp, .write_sb = SB_NONE, .read_sb = SB_NONE};
+  d->latch.group = true;
+}
+
 void depend_drop_at(struct depend *d, struct warp_table *t, uint64_t now, uint64_t visible,
                     unsigned warp, unsigned sb)
 {
@@ -130,6 +137,7 @@ bool depend_edge(struct depend *d, struct warp_table *t, uint64_t now)
     raise_counter(t, d->now.warp, d->now.write_sb, d->now.state);
     /* A source release never waits for memory, whatever the instruction. */
     raise_counter(t, d->now.warp, d->now.read_sb, WS_SHORT_SCOREBOARD);
+    if (d->now.group) raise_counter(t, d->now.warp, SB_GMMA, WS_GMMA);
     d->now.valid = false;
     changed = true;
   }

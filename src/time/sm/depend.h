@@ -22,6 +22,7 @@
 struct control_latch {
   bool valid;
   uint8_t warp, write_sb, read_sb;
+  bool group;    /* SB_GMMA, too */
   uint8_t state; /* what a wait on these counters is called in the ledger */
 };
 
@@ -46,6 +47,9 @@ static inline void control_cycle(struct depend *d)
 /* An instruction with counters issued. */
 void depend_issue(struct depend *, unsigned warp, const struct inst_ctrl *,
                   enum warp_state wait_is);
+
+/* A product of a warpgroup issued that ends its group. Behind depend_issue of the same instruction. */
+void depend_issue_group(struct depend *, unsigned warp);
 
 /* The counter reads one less from cycle `visible` on; visible > now + 1. SB_NONE: nothing. */
 void depend_drop_at(struct depend *, struct warp_table *, uint64_t now, uint64_t visible,

@@ -120,7 +120,8 @@ static void check_read(struct hazard *h, const struct hazard_access *w, int reg,
                        const struct inst *in, enum hazard_role role, uint64_t now)
 {
   if (w->variable) {
-    if (w->done > now) report(h, HAZARD_RAW, reg, w->inst, in, 0);
+    bool chain = (w->inst->flags & INST_GMMA) && (in->flags & INST_GMMA); /* the units keep their order */
+    if (w->done > now && !chain) report(h, HAZARD_RAW, reg, w->inst, in, 0);
     return;
   }
   uint64_t distance = now - w->issued;

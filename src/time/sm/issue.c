@@ -124,6 +124,9 @@ static struct issue_look dependences(const struct issue *s, const struct warp_sl
 static struct issue_look units(struct issue *s, struct warp_slot *w, const struct inst *in,
                                const struct issue_units *units, uint64_t now)
 {
+  /* Freed when a product begins, of which the warp is told. */
+  if ((in->flags & INST_GMMA) && w->gmma_queued >= s->params->gmma_queue_entries)
+    return waits(WS_MATH_PIPE, CYCLE_NEVER, CYCLE_NEVER);
   if (in->pipe == PIPE_MEM && !units->room) return waits(throttle_state(in), CYCLE_NEVER, CYCLE_NEVER);
   /* A barrier follows the warp's memory instructions: nvcc relies on them to have read their sources
    * when it is over (kernels/sort_bitonic on sm_75). */
@@ -372,7 +375,7 @@ void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const str
   w->issue_at = s->boards ? now + 1 : issue_after(p, &in->ctrl, now);
   w->const_inst = NULL;
   unsigned interval = p->pipe_interval[in->pipe];
-  if (in->pipe == PIPE_TENSOR) interval = p->mma_interval[in->lat - MMA_FIRST];
+  if (in->pipe == PIPE_TENSOR && !(in->flags & INST_GMMA)) interval = p->mma_interval[in->lat - MMA_FIRST];
   uint64_t *latch = &s->latch_free_at[in->pipe];
   /* On borrowed lanes nobody waits for an instruction held before them: a clock read behind such an FFMA
    * shows no register-port conflict (Huerta et al., MICRO 2025, Listing 1). */
@@ -385,6 +388,8 @@ void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const str
   if (in->flags & INST_CLOCK) s->clock_free_at = now + 2;
   if (in->flags & INST_DEPBAR) {
     w->depbar = in;
-    w->depbar_from = s->boards ? now + 1 : now + p->issue_depbar_cycles;
+    /* Behind WARPGROUP.DEPBAR nvcc reads the results two cycles later. */
+    bool at_once = s->boards || in->depbar_sb == SB_GMMA;
+    w->depbar_from = at_once ? now + 1 : now + p->issue_depbar_cycles;
   }
 }

@@ -11,7 +11,8 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   m->n_slots = p->sm_max_ctas;
   BUG_ON(p->sm_sub_cores > SM_MAX_SUB_CORES || p->sm_max_ctas > SM_MAX_CTAS);
   mem_unit_init(&m->mem, a, p, id);
-  m->ledger.stats = &m->stats;
+  gmma_init(&m->gmma, a, p);
+  m->ledger.stats = m->gmma.stats = &m->stats;
   l1i_init(&m->l1i, a, p, &m->stats);
   m->mem.stats = &m->stats;
   m->mem.view = &m->view;
@@ -25,6 +26,7 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
     struct sub_core *c = &m->sub_core[i];
     sub_core_init(c, a, p, i,
                   (struct sub_core_ports){.mem = &m->mem,
+                                          .gmma = &m->gmma,
                                           .l1i = &m->l1i,
                                           .ledger = &m->ledger,
                                           .view = &m->view,
@@ -38,6 +40,7 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
                                            .operands = &c->operands,
                                            .writeback = &c->writeback,
                                            .warps = &c->warps};
+    m->gmma.client[i] = (struct gmma_client){.depend = &c->depend, .warps = &c->warps};
   }
 }
 
@@ -136,6 +139,22 @@ static void occupy(struct sm *m, struct cta_slot *slot, struct sm_grid *g, uint6
   g->slots |= (uint64_t)1 << slot->number;
 }
 
+static struct warp_slot *cta_warp(struct sm *m, struct cta_slot *s, unsigned w)
+{
+  return &m->sub_core[s->sub_core[w]].warps.slot[s->warp[w]];
+}
+
+/* Four neighbouring warps are a warpgroup, with the number of the first one's slot. */
+static void name_groups(struct sm *m, struct cta_slot *s)
+{
+  for (unsigned w = 0; w < s->cta->n_warps; w++) {
+    unsigned first = w / GMMA_WARPS * GMMA_WARPS;
+    struct warp_slot *slot = cta_warp(m, s, w);
+    slot->gmma_group = (uint8_t)(s->sub_core[first] * SUB_CORE_MAX_WARPS + s->warp[first]);
+    slot->gmma_member = (uint8_t)(w % GMMA_WARPS);
+  }
+}
+
 static void launch(struct sm *m, struct cta_launch l)
 {
   unsigned s = 0;
@@ -154,11 +173,7 @@ static void launch(struct sm *m, struct cta_launch l)
     slot->warp[w] = (uint8_t)sub_core_add_warp(&m->sub_core[sc], slot->grid, slot->cta->warp[w], s, m->cycle);
     sc = (sc + 1) % m->params->sm_sub_cores;
   }
-}
-
-static struct warp_slot *cta_warp(struct sm *m, struct cta_slot *s, unsigned w)
-{
-  return &m->sub_core[s->sub_core[w]].warps.slot[s->warp[w]];
+  name_groups(m, slot);
 }
 
 static bool anything_in_flight(struct sm *m, struct cta_slot *s)
@@ -230,6 +245,10 @@ static bool sm_cycle(struct sm *m)
   cta_slots_cycle(m);
   for (unsigned i = 0; i < m->n_sub_cores; i++)
     if (m->wake_at[i] <= now && !sub_core_cycle(&m->sub_core[i], now)) return false;
+  if (m->gmma.next_at <= now) {
+    gmma_cycle(&m->gmma, now);
+    for (uint32_t r = m->gmma.wake; r; r &= r - 1) sub_core_wake(&m->sub_core[bits_first(r)], now + 1);
+  }
   if (m->mem.next_at <= now) {
     mem_unit_cycle(&m->mem, now);
     if (m->fault.kind) return false;
@@ -243,7 +262,7 @@ static bool sm_cycle(struct sm *m)
 /* First cycle after the current one in which something can happen. */
 static uint64_t next_cycle(const struct sm *m)
 {
-  uint64_t next = m->mem.next_at;
+  uint64_t next = m->mem.next_at < m->gmma.next_at ? m->mem.next_at : m->gmma.next_at;
   for (unsigned i = 0; i < m->n_sub_cores; i++)
     if (m->wake_at[i] < next) next = m->wake_at[i];
   if (m->launches.n) {

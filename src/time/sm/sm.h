@@ -31,6 +31,7 @@ struct sm {
   struct sub_core sub_core[SM_MAX_SUB_CORES];
   struct l1i l1i;
   struct mem_unit mem;
+  struct gmma gmma;
   struct cta_slot slot[SM_MAX_CTAS];
   unsigned n_slots; /* sm.max_ctas */
   unsigned resident, exiting;

@@ -246,6 +246,18 @@ static void issue_ldgdepbar(struct sub_core *p, unsigned warp, const struct inst
   g->outstanding[g->open] = 0;
 }
 
+/* The other three warps of its warpgroup take part; gmma.c knows when. */
+static void issue_gmma(struct sub_core *p, unsigned warp, const struct inst *in, struct releases rel, uint32_t seq,
+                       uint64_t now)
+{
+  struct warp_slot *w = &p->warps.slot[warp];
+  w->gmma_queued++;
+  if (in->gmma.ends_group) depend_issue_group(&p->depend, warp);
+  gmma_issue(p->ports.gmma, w->gmma_group, w->gmma_member, in,
+             (struct gmma_part){.sub_core = (uint8_t)p->id, .warp = (uint8_t)warp, .write_sb = rel.write,
+                                .read_sb = rel.read, .hazard_seq = seq}, now);
+}
+
 /* A runtime service may touch state that all SMs share: the memory side steps the warp. */
 static void issue_service(struct sub_core *p, unsigned warp, const struct inst *in,
                           struct releases rel, uint64_t now)
@@ -276,7 +288,7 @@ static enum warp_state wait_name(const struct inst *in)
 static bool goes_through_allocate(const struct inst *in)
 {
   bool queued = in->pipe == PIPE_MEM || in->pipe == PIPE_SFU;
-  return !queued && !(in->pipe == PIPE_FP64 && in->ctrl.write_sb != SB_NONE);
+  return !queued && !(in->flags & INST_GMMA) && !(in->pipe == PIPE_FP64 && in->ctrl.write_sb != SB_NONE);
 }
 
 /* Operands are read in three cycles from the one on in which the instruction leaves Allocate; its
@@ -354,7 +366,10 @@ static bool step(struct sub_core *p, unsigned warp, struct effect *e, struct txn
   struct warp_slot *w = &p->warps.slot[warp];
   e->clock = now + 1; /* the clock is read in the Control stage */
   e->time_ns = now * p->ports.mem->period / 1000;
-  if (p->emulate && w->next)
+  /* Not emulated: the accumulators change at issue. What others wrote before is there. */
+  bool product = w->next && (w->next->flags & INST_GMMA);
+  if (p->emulate && product) emulate_settle(p->emulate, warp, w);
+  if (p->emulate && w->next && !product)
     return emulate_step(p->emulate, warp, w, w->next, e, t, p->ports.fault, now);
   return w->step->ops->step(w->step, w->path, e, p->ports.fault);
 }
@@ -404,7 +419,9 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
     txn_return_access(&p->ports.mem->pool, t); /* nobody overwrites it before the next one issues */
   if (in->flags & INST_LDGDEPBAR)
     issue_ldgdepbar(p, warp, in, now);
-  if (!memory && (p->boards || !(in->flags & INST_LDGDEPBAR)))
+  if (in->flags & INST_GMMA)
+    issue_gmma(p, warp, in, rel, seq, now);
+  else if (!memory && (p->boards || !(in->flags & INST_LDGDEPBAR)))
     schedule_drops(p, warp, in, rel, seq, now);
   special_cases(p, warp, in, e, now);
   uint32_t flags = e->flags;

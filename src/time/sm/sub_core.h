@@ -20,6 +20,7 @@
 #include "time/sm/emulate.h"
 #include "time/sm/fetch.h"
 #include "time/sm/fp64.h"
+#include "time/sm/gmma.h"
 #include "time/sm/hazard.h"
 #include "time/sm/issue.h"
 #include "time/sm/l0i.h"
@@ -34,6 +35,7 @@
 /* What a sub-core borrows from its SM. */
 struct sub_core_ports {
   struct mem_unit *mem;
+  struct gmma *gmma;
   struct l1i *l1i;
   struct ledger *ledger;
   struct gmem_view *view;

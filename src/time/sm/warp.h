@@ -68,6 +68,8 @@ struct warp_slot {
   uint16_t in_flight;  /* counter drops due and memory transactions but stores on their way: the CTA stays until 0 */
   uint8_t queued;      /* memory instructions that have not reached the head of their queue */
   bool fence_waits;    /* the fence that holds the warp waits for its stores, too */
+  uint8_t gmma_group, gmma_member; /* its warpgroup (gmma.h) and which of the four warps it is */
+  uint8_t gmma_queued; /* products of its warpgroup that it has issued and that have not begun */
   uint8_t unread;      /* hazard emulation: memory instructions that have not read their sources */
   uint16_t stores_out; /* stores and strong accesses not answered yet, of earlier warps of the slot, too: MEMBAR waits */
   struct ibuffer ib;
@@ -75,7 +77,7 @@ struct warp_slot {
   uint64_t const_at;             /* … and can be read from this cycle on */
   const struct inst *depbar;     /* DEPBAR in force, NULL = none */
   uint64_t depbar_from;          /* it holds the warp from this cycle on */
-  struct dep_counter dep[SB_COUNT];
+  struct dep_counter dep[DEP_COUNTERS];
   uint64_t born;        /* cycle it arrived */
   uint64_t accounted;   /* ledger: warp-cycles before this one are in the books */
   uint64_t jump_until;  /* ledger: end of the last jump's resolution */
