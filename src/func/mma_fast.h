@@ -112,8 +112,9 @@ MMA_INLINE bool mma_is_integer(const struct mma_fast *p, unsigned depth, bool f3
   const double a = (double)mma_integer_bits(p->a[0], depth * MMA_M);
   const double b = (double)mma_integer_bits(p->b[0], depth * MMA_N);
   const double c = (double)mma_integer_bits(p->c[0], MMA_N * MMA_M);
-  const double most = f32 ? 0x1p24 : 0x1p11; /* */
-  return a < 0x1p24 && b < 0x1p24 && a * b * depth + c <= most;
+  const double most = f32 ? 0x1p24 : 0x1p11;
+  const bool integers = a < MMA_NO_INTEGER && b < MMA_NO_INTEGER && c < MMA_NO_INTEGER;
+  return integers && a * b * depth + c <= most;
 }
 
 /* |sum| 2^shift as FP32, truncated, infinite beyond the range; the result is not subnormal. */

@@ -161,7 +161,7 @@ static uint32_t reference_block(const struct hmma_case *h, unsigned row, unsigne
 
 /* kind 0: like sizes; 1: any finite or special pattern; 2: mostly far apart; 3: cancelling; 4:
  * products about the smallest FP32 numbers; 5: small integers, zeros of both signs among them; 6: like sizes,
- * zeros, and the smallest numbers. */
+ * zeros, and the smallest numbers; 7: zeros, and in C a few specials. */
 static uint32_t random_element(enum type t, unsigned kind, unsigned k)
 {
   uint32_t r = random32();
@@ -173,6 +173,7 @@ static uint32_t random_element(enum type t, unsigned kind, unsigned k)
   }
   if (kind == 6 && r % 4 == 0) return t == F16 ? r >> 8 & 0x8003 : 0;
   if (kind == 6) kind = 0;
+  if (kind == 7) return 0;
   if (t == F16) {
     if (kind == 1) return r & 0xffff;
     if (kind == 0) return (r & 0x83ff) | (12 + (r >> 20 & 3)) << 10;
@@ -204,7 +205,8 @@ static void fill_hmma(const struct hmma_case *h, unsigned kind)
       if (kind == 4) v &= v & 1 ? 0x80ffffff : 0;
       if (kind == 5) v = pattern_of((float)(int32_t)(v >> 16) - 0x4000);
       if (kind == 6) v = v & 1 ? v & 0x80000001u : (v & 0x807fffff) | (96 + (v >> 23 & 31)) << 23;
-      mc[r][n] = h->f32 ? v : random_element(F16, kind, 0);
+      if (kind == 7) v = v % 64 ? 0 : v | 0x7f800000u; /* infinite or NaN: a few */
+      mc[r][n] = h->f32 ? v : random_element(F16, kind == 7 ? 1 : kind, 0);
     }
 }
 
@@ -244,7 +246,7 @@ static void test_hmma(void **state)
   (void)state;
   for (unsigned c = 0; c < sizeof hmma_cases / sizeof *hmma_cases; c++)
     for (unsigned n = 0; n < ROUNDS; n++) {
-      fill_hmma(&hmma_cases[c], n % 7);
+      fill_hmma(&hmma_cases[c], n % 8);
       run_hmma(&hmma_cases[c], n % 11 == 6 ? HI(72) : 0);
     }
 }
