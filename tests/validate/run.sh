@@ -20,7 +20,31 @@ verdict $? "quick rows within their recorded errors"
 "$bin" validate --quiet --suite textbook-rtx-2080ti --only '^vector_add-262144$' --set gpu.clock_khz=700000 >/dev/null
 [ $? -eq 1 ]
 verdict $? "a worse model is refused"
-# Every guess of a preset names the measurement that would settle it.
-tools/validation/guesses.py --check
-verdict $? "guesses have a measurement"
+
+# docs/guesses.md lists every guess of a preset with the measurement that would settle it; a list that lacks one
+# is refused.
+guesses=tools/validation/guesses.py
+"$guesses" --check
+verdict $? "guesses are listed with their measurements"
+
+tree=$(mktemp -d) || exit 2
+trap 'rm -rf "$tree"' EXIT
+mkdir -p "$tree/data/validation"
+cp -r presets docs "$tree"
+cp data/validation/settle.csv "$tree/data/validation"
+refused() { # TEXT: the list is refused with these words
+  "$guesses" --check --root "$tree" 2>&1 | grep -q "$1"
+}
+"$guesses" --check --root "$tree"
+verdict $? "the same tree elsewhere"
+sed -i '0,/doc: [^"]*/s//guess/' "$tree/presets/rtx-3070.cfg"
+refused 'does not list the guesses\|no measurement for'
+verdict $? "a guess that is not listed is refused"
+sed -i '0,/"guess"/s//"guess"  /' "$tree/presets/rtx-3070.cfg"
+refused 'values are tagged guess'
+verdict $? "a guess of another form is refused"
+cp presets/rtx-3070.cfg "$tree/presets"
+echo 'nowhere.,none' >>"$tree/data/validation/settle.csv"
+refused 'no guess begins with nowhere'
+verdict $? "a measurement of nothing is refused"
 exit $failed

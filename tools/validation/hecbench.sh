@@ -4,7 +4,7 @@
 #   hecbench.sh SOURCES CUDA12 TARGET...
 #
 # SOURCES: src/ of github.com/Scientific-Computing-Lab/gpuFLOPBench, commit 4738733b. CUDA12: a toolkit of CUDA 12 (headers, ptxas,
-# libdevice, fatbinary, lib/libcudart.so). TARGET: a folder of SOURCES, such as triad-cuda. CLANG names the compiler (clang++-19).
+# libdevice, fatbinary, lib/libcudart.so), as toolkit.sh makes one. TARGET: a folder of SOURCES, such as triad-cuda. CLANG names the compiler (clang++-19).
 # Then: warpstep validate --suite hecbench-rtx-3080 --programs SOURCES
 set -u
 if [ $# -lt 3 ]; then
