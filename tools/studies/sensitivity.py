@@ -6,7 +6,7 @@
 Runs each kernel (20 unless named) on every machine of Tables 5 (instruction prefetcher), 6 (register
 file) and 7 (dependence mechanism) and prints, as Markdown, the mean speed-up over the first column beside the
 published one, then the speed-up of each kernel. A speed-up is a ratio of cycles; the mean is arithmetic,
-as in the paper. Launch latency is left out: these kernels are short. One or two minutes on two cores.
+as in the paper. Launch latency is left out: these kernels are short. Under a minute.
 --set applies to every machine, e.g. gpu.sms=1 to fill an SM.
 Needs `make all refs`. Results are not compared here; tests/run.sh does that.
 """
