@@ -5,6 +5,7 @@
 #   NAME.expect   what its stdout, or its stderr after a line "--- stderr", must contain, line by line
 #   NAME.args     options of warpstep exec
 #   NAME.flags    further options of nvcc
+#   NAME.arch     options of nvcc that choose the architecture, else -arch=sm_86
 #   NAME.lib.cu  a shared library with the static runtime inside; the program gets its path as LIBRARY
 #   NAME.captures options of warpstep capture for the cases below
 # Launches captured from the same programs (capture.sh wrote cases/NAME-NUMBER-KERNEL.case when the
@@ -99,14 +100,15 @@ replay() {
 
 # build NAME KIND: compiled once, linked with this runtime.
 build() {
-  local flags=() object=$scratch/$1.o library=$here/$1.lib.cu
+  local flags=() object=$scratch/$1.o library=$here/$1.lib.cu arch=(-arch=sm_86)
+  [ -f "$here/$1.arch" ] && read -ra arch <"$here/$1.arch"
   [ -f "$here/$1.flags" ] && read -ra flags <"$here/$1.flags"
   [ -f "$library" ] && flags+=("-DLIBRARY=\"$scratch/$1.so\"")
   [ ! -f "$library" ] || [ -f "$scratch/$1.so" ] ||
-    "$nvcc" -arch=sm_86 -shared -Xcompiler -fPIC -o "$scratch/$1.so" "$library" || return
+    "$nvcc" "${arch[@]}" -shared -Xcompiler -fPIC -o "$scratch/$1.so" "$library" || return
   [ -f "$object" ] ||
-    "$nvcc" -arch=sm_86 "${flags[@]}" -c -o "$object" "$here/$1.cu" || return
-  "$nvcc" -arch=sm_86 -cudart "$2" "${flags[@]}" -L "$stubs" -o "$scratch/$1.$2" "$object"
+    "$nvcc" "${arch[@]}" "${flags[@]}" -c -o "$object" "$here/$1.cu" || return
+  "$nvcc" "${arch[@]}" -cudart "$2" "${flags[@]}" -L "$stubs" -o "$scratch/$1.$2" "$object"
 }
 
 failed=0
