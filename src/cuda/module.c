@@ -126,8 +126,7 @@ static void explain_targets(const uint8_t *container, unsigned sm)
            "-gencode arch=compute_%u,code=sm_%u", list, sm, sm, sm);
 }
 
-/* The best entry, unpacked, with room for a 0 behind it. */
-static CUresult pick(struct shim *s, const uint8_t *container, uint8_t **image, size_t *bytes)
+CUresult module_pick(struct shim *s, const uint8_t *container, uint8_t **image, size_t *bytes)
 {
   struct err e = {""};
   struct fatbin_entry entry, best = {0};
@@ -168,14 +167,15 @@ static CUresult translate(struct shim *s, const void *ptx, struct jit *jit, uint
   return *elf ? CUDA_SUCCESS : r;
 }
 
-CUresult module_extract(struct shim *s, const void *image, struct jit *jit, uint8_t **elf,
+/* The machine code in an image (cubin, fat binary, PTX) that this GPU runs: an ELF file, which the caller frees. */
+static CUresult extract(struct shim *s, const void *image, struct jit *jit, uint8_t **elf,
                         size_t *bytes)
 {
   const struct wrapper *w = image;
   if (w->magic == WRAPPER_MAGIC) image = w->data;
   if (fatbin_at(image, SIZE_MAX / 2)) {
     uint8_t *entry;
-    CUresult r = pick(s, image, &entry, bytes);
+    CUresult r = module_pick(s, image, &entry, bytes);
     if (r != CUDA_SUCCESS) return r;
     if (memcmp(entry, ELFMAG, SELFMAG) == 0) return *elf = entry, CUDA_SUCCESS;
     r = translate(s, entry, jit, elf, bytes);
@@ -195,11 +195,30 @@ CUresult module_open(struct shim *s, const void *image, struct jit *jit, struct 
   struct link_file file;
   if (!image) return CUDA_ERROR_INVALID_VALUE;
   if (memcmp(image, joined_magic, sizeof joined_magic) == 0) return open_joined(s, image, out);
-  CUresult r = module_extract(s, image, jit ? jit : &none, &file.elf, &file.bytes);
+  CUresult r = extract(s, image, jit ? jit : &none, &file.elf, &file.bytes);
   if (r != CUDA_SUCCESS) return r;
   r = open_files(s, &file, 1, out);
   free(file.elf);
   return r;
+}
+
+char *module_read_file(const char *path, size_t *bytes, CUresult *r)
+{
+  FILE *f = path ? fopen(path, "rb") : NULL;
+  long size = -1;
+  char *data = NULL;
+  *r = !path ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_FILE_NOT_FOUND;
+  if (!f) return NULL;
+  if (fseek(f, 0, SEEK_END) == 0 && (size = ftell(f)) >= 0 && fseek(f, 0, SEEK_SET) == 0) {
+    data = shim_alloc((size_t)size + 64); /* headers are read before their kind is known */
+    if (fread(data, 1, (size_t)size, f) != (size_t)size) {
+      free(data);
+      data = NULL;
+    }
+  }
+  fclose(f);
+  *bytes = size > 0 ? (size_t)size : 0;
+  return data;
 }
 
 /* Kernels and variables --------------------------------------------------------------------------- */

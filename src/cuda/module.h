@@ -5,6 +5,7 @@
 #ifndef WS_CUDA_MODULE_H
 #define WS_CUDA_MODULE_H
 
+#include "cuda/jit.h"
 #include "cuda/shim.h"
 
 struct cu_function {
@@ -29,18 +30,11 @@ struct cu_module {
   struct cu_function *functions;
 };
 
-/* Options and log of a translation (cuModuleLoadDataEx, cuLink…); zeroed: none. */
-struct jit {
-  int opt_level; /* 0: not stated; else level + 1 */
-  unsigned max_registers, target; /* 0: not stated; target: 86 */
-  bool debug, line_info, verbose;
-  bool relocatable; /* one of several inputs of a link */
-  char *info, *error;  /* the program's buffers */
-  size_t info_bytes, error_bytes, info_used, error_used;
-};
-
-/* The machine code in an image (cubin, fat binary, PTX) that this GPU runs: an ELF file, which the caller frees. */
-CUresult module_extract(struct shim *, const void *image, struct jit *, uint8_t **elf, size_t *bytes);
+/* The entry of a fat binary that this GPU runs, machine code or else PTX (with a 0 behind it), unpacked; the caller
+ * frees it. */
+CUresult module_pick(struct shim *, const uint8_t *container, uint8_t **image, size_t *bytes);
+/* A file's bytes with a 0 behind them (PTX is text), which the caller frees; NULL: *r says why. */
+char *module_read_file(const char *path, size_t *bytes, CUresult *r);
 /* What cuLinkComplete gives for several inputs: an image that module_open takes, and that only holds the files
  * one behind the other. They are linked when it is loaded (load/link.h). The caller frees it. */
 uint8_t *module_join(const struct link_file *, unsigned n, size_t *bytes);

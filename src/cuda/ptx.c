@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MAX_ARGS = 14 };
+enum { MAX_ARGS = 20, NUMBER_BYTES = 40 };
 
 struct scratch {
   char dir[64], ptx[80], cubin[80], log[80];
@@ -86,39 +86,60 @@ static int run_assembler(const char *program, char *const argv[], const char *lo
   return WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status) : -1;
 }
 
-static int assemble(struct shim *s, const struct scratch *t, const struct jit *jit)
+/* Arguments of the assembler, with room for the numbers in them. */
+struct arguments {
+  char *argv[MAX_ARGS];
+  unsigned n, n_numbers;
+  char number[MAX_ARGS][NUMBER_BYTES];
+};
+
+static void add(struct arguments *a, const char *text)
 {
-  char arch[16], regs[32], opt[16];
-  char *argv[MAX_ARGS] = { (char *)(uintptr_t)"ptxas" };
-  unsigned n = 1;
-  snprintf(arch, sizeof arch, "-arch=sm_%u", jit->target ? jit->target : s->device.config.sm);
-  argv[n++] = arch;
-  if (jit->max_registers) {
-    snprintf(regs, sizeof regs, "-maxrregcount=%u", jit->max_registers);
-    argv[n++] = regs;
-  }
-  if (jit->opt_level) {
-    snprintf(opt, sizeof opt, "-O%d", jit->opt_level - 1);
-    argv[n++] = opt;
-  }
-  if (jit->relocatable) argv[n++] = (char *)(uintptr_t)"-c";
-  if (jit->debug) argv[n++] = (char *)(uintptr_t)"-g";
-  if (jit->line_info) argv[n++] = (char *)(uintptr_t)"-lineinfo";
-  if (jit->verbose) argv[n++] = (char *)(uintptr_t)"-v";
-  argv[n++] = (char *)(uintptr_t)t->ptx;
-  argv[n++] = (char *)(uintptr_t)"-o";
-  argv[n++] = (char *)(uintptr_t)t->cubin;
-  const char *chosen = getenv("WARPSTEP_PTXAS");
-  if (chosen) return run_assembler(chosen, argv, t->log);
-  int status = run_assembler("ptxas", argv, t->log);
-  return status == -1 ? run_assembler("/usr/local/cuda/bin/ptxas", argv, t->log) : status;
+  a->argv[a->n++] = (char *)(uintptr_t)text;
 }
 
-static void give_log(const char *text, char *to, size_t room, size_t *used)
+/* Unless it is 0: not stated. */
+static void add_number(struct arguments *a, const char *option, unsigned value)
 {
-  if (!to || room == 0) return;
-  snprintf(to, room, "%s", text);
-  *used = strlen(to) + 1;
+  if (value == 0) return;
+  char *text = a->number[a->n_numbers++];
+  snprintf(text, NUMBER_BYTES, "%s%u", option, value);
+  a->argv[a->n++] = text;
+}
+
+/* CUjit_target: the SM, with 0x10000 for sm_XYa, 0x20000 for sm_XYf. */
+static void add_target(struct arguments *a, unsigned target)
+{
+  static const char *const form[] = {"", "a", "f"};
+  char *text = a->number[a->n_numbers++];
+  snprintf(text, NUMBER_BYTES, "-arch=sm_%u%s", target & 0xffff, form[(target >> 16) % 3]);
+  a->argv[a->n++] = text;
+}
+
+static int assemble(struct shim *s, const struct scratch *t, const struct jit *jit)
+{
+  struct arguments a = {.n = 0};
+  const unsigned threads = jit->max_threads ? jit->max_threads : jit->threads_per_block;
+  char opt[16];
+  add(&a, "ptxas");
+  add_target(&a, jit->target ? jit->target : s->device.config.sm);
+  add_number(&a, "-maxrregcount=", jit->max_registers);
+  add_number(&a, "-maxntid=", threads);
+  add_number(&a, "-minnctapersm=", jit->min_ctas);
+  snprintf(opt, sizeof opt, "-O%d", jit->opt_level - 1);
+  if (jit->opt_level) add(&a, opt);
+  if (jit->override_directives) add(&a, "-override-directive-values");
+  if (jit->relocatable) add(&a, "-c");
+  if (jit->debug) add(&a, "-g");
+  if (jit->line_info) add(&a, "-lineinfo");
+  if (jit->verbose) add(&a, "-v");
+  add(&a, t->ptx);
+  add(&a, "-o");
+  add(&a, t->cubin);
+  const char *chosen = getenv("WARPSTEP_PTXAS");
+  if (chosen) return run_assembler(chosen, a.argv, t->log);
+  int status = run_assembler("ptxas", a.argv, t->log);
+  return status == -1 ? run_assembler("/usr/local/cuda/bin/ptxas", a.argv, t->log) : status;
 }
 
 void *ptx_translate(struct shim *s, const char *ptx, struct jit *jit, size_t *bytes, CUresult *r)
@@ -136,16 +157,18 @@ void *ptx_translate(struct shim *s, const char *ptx, struct jit *jit, size_t *by
   }
   int status = assemble(s, &t, jit);
   char *log = read_whole(t.log, &log_bytes), *cubin = NULL;
-  if (log && status != -1)
-    give_log(log, status ? jit->error : jit->info, status ? jit->error_bytes : jit->info_bytes,
-             status ? &jit->error_used : &jit->info_used);
+  bool given = false;
+  if (log && log[0] && status != -1)
+    given = status ? jit_log_error(jit, log) : jit_log_info(jit, log);
   if (status == -1) {
-    shim_say("PTX must be translated for the simulated GPU, and there is no ptxas: install the CUDA "
-             "toolkit, set WARPSTEP_PTXAS, or ship machine code for sm_%u", s->device.config.sm);
+    shim_say(
+        "PTX must be translated for the simulated GPU, and there is no ptxas: install the CUDA "
+        "toolkit, set WARPSTEP_PTXAS, or ship machine code for sm_%u",
+        s->device.config.sm);
     *r = CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
   } else if (status == 0) {
     cubin = read_whole(t.cubin, bytes);
-  } else if (!jit->error) {
+  } else if (!given && !jit->silent) {
     shim_say("ptxas: %s", log ? log : "failed");
   }
   free(log);

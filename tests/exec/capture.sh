@@ -20,7 +20,7 @@ mkdir -p "$here/cases"
 
 failed=0
 [ $# -gt 0 ] || for f in "$here"/*.cu; do
-  case $f in *.lib.cu) ;; *) set -- "$@" "$(basename "$f" .cu)" ;; esac
+  case $f in *.lib.cu | *.part?.cu) ;; *) set -- "$@" "$(basename "$f" .cu)" ;; esac
 done
 for name; do
   flags=() options=(--launches 1..2)

@@ -6,6 +6,8 @@
 #   NAME.args     options of warpstep exec
 #   NAME.flags    further options of nvcc
 #   NAME.arch     options of nvcc that choose the architecture, else -arch=sm_86
+#   NAME.part1.cu, … sources compiled with -dc: the program gets PARTS, before .part1.o, .part1.cubin,
+#                .part1.fatbin … and, with all objects, .a
 #   NAME.lib.cu  a shared library with the static runtime inside; the program gets its path as LIBRARY
 #   NAME.captures options of warpstep capture for the cases below
 # Launches captured from the same programs (capture.sh wrote cases/NAME-NUMBER-KERNEL.case when the
@@ -98,12 +100,27 @@ replay() {
   echo "ok exec replay $name"
 }
 
+# parts NAME: objects, an archive, cubins and fat binaries for the program to link at run time.
+parts() {
+  local source base
+  [ -f "$here/$1.part1.cu" ] && [ ! -f "$scratch/$1.a" ] || return 0
+  for source in "$here/$1".part?.cu; do
+    base=$scratch/$(basename "$source" .cu)
+    "$nvcc" -arch=sm_86 -dc -o "$base.o" "$source" &&
+      "$nvcc" -arch=sm_86 -rdc=true -cubin -o "$base.cubin" "$source" &&
+      "$nvcc" -arch=sm_86 -rdc=true -fatbin -o "$base.fatbin" "$source" || return
+  done
+  ar rcs "$scratch/$1.a" "$scratch/$1".part?.o
+}
+
 # build NAME KIND: compiled once, linked with this runtime.
 build() {
   local flags=() object=$scratch/$1.o library=$here/$1.lib.cu arch=(-arch=sm_86)
   [ -f "$here/$1.arch" ] && read -ra arch <"$here/$1.arch"
   [ -f "$here/$1.flags" ] && read -ra flags <"$here/$1.flags"
   [ -f "$library" ] && flags+=("-DLIBRARY=\"$scratch/$1.so\"")
+  [ -f "$here/$1.part1.cu" ] && flags+=("-DPARTS=\"$scratch/$1\"")
+  parts "$1" || return
   [ ! -f "$library" ] || [ -f "$scratch/$1.so" ] ||
     "$nvcc" "${arch[@]}" -shared -Xcompiler -fPIC -o "$scratch/$1.so" "$library" || return
   [ -f "$object" ] ||
@@ -124,7 +141,7 @@ if [ -n "$all" ] && [ -n "$programs" ]; then
 fi
 if [ -n "$all" ]; then
   for f in "$here"/*.cu; do
-    case $f in *.lib.cu) ;; *) set -- "$@" "$(basename "$f" .cu)" ;; esac
+    case $f in *.lib.cu | *.part?.cu) ;; *) set -- "$@" "$(basename "$f" .cu)" ;; esac
   done
   # Each of so many processes takes every n-th program: most of the time goes to the compiler.
   jobs=$(nproc 2>/dev/null || echo 2) pids=()
@@ -148,7 +165,7 @@ for name; do
     run_one "$name" "$kind" "$scratch/$name.$kind" || failed=$((failed + 1))
     rm -f "$scratch/$name.$kind"
   done
-  rm -f "$scratch/$name.o" "$scratch/$name.so"
+  rm -f "$scratch/$name.o" "$scratch/$name.so" "$scratch/$name.a" "$scratch/$name".part*
   for c in "$here/cases/$name"-[0-9]*.case; do
     [ -f "$c" ] || continue
     replay "$c" || failed=$((failed + 1))
