@@ -45,18 +45,42 @@ static struct cta_layout cta_layout(const struct func_launch *l)
   return at;
 }
 
+/* All but those that are written before they are read. */
+static void clear_registers(const struct func_launch *l, uint8_t *regs)
+{
+  for (unsigned at = 0; at < l->n_regs; at += 64) {
+    uint64_t left = ~l->stale_regs[at / 64] & bits_ones(l->n_regs - at < 64 ? l->n_regs - at : 64);
+    while (left) {
+      const unsigned first = bits_first(left);
+      const uint64_t end = ~(left >> first);
+      const unsigned n = end ? bits_first(end) : 64;
+      memset(regs + (size_t)(at + first) * ROW_BYTES, 0, (size_t)n * ROW_BYTES);
+      left &= ~(bits_ones(n) << first);
+    }
+  }
+}
+
+/* Paths are written when they are added, convergence barriers that nobody has entered are zero. */
+static void clear_warp(struct func_warp *w)
+{
+  const size_t from = offsetof(struct func_warp, base), to = offsetof(struct func_warp, breg);
+  for (uint32_t b = w->bregs_set; b; b &= b - 1) memset(w->breg[bits_first(b)], 0, sizeof w->breg[0]);
+  w->step.paths.n = w->step.paths.n_ready = w->step.cut_short = 0;
+  memset((uint8_t *)w + from, 0, to - from);
+}
+
 static void warp_begin(struct func_cta *c, const struct cta_layout *at, unsigned i)
 {
   const struct func_launch *l = (const struct func_launch *)c->step.source;
   uint8_t *mem = (uint8_t *)c;
   struct func_warp *w = &c->warps[i];
-  memset(w, 0, sizeof *w);
+  clear_warp(w);
   w->step.ops = l->source.ops;
   w->step.cta = &c->step;
   w->base[BASE_POOL] = l->pool;
   w->base[BASE_REG] = mem + at->regs + i * at->reg_stride;
   w->base[BASE_UREG] = mem + at->uregs + i * at->ureg_stride;
-  memset(w->base[BASE_REG], 0, at->reg_stride);
+  clear_registers(l, w->base[BASE_REG]);
   memset(w->base[BASE_UREG], 0, l->n_uregs * (size_t)ROW_BYTES); /* the others stay as they were: zero */
   w->pred[PRED_NONE] = w->pred[PRED_UNIFORM + PRED_NONE] = FULL_MASK;
   w->warp_id = i;
@@ -78,7 +102,9 @@ static struct step_cta *cta_begin(struct step_source *src, uint64_t cta, unsigne
   uint8_t *mem = l->cta_mem + l->cta_stride * (worker * (size_t)l->p.slots_per_worker + slot);
   struct func_cta *c = (struct func_cta *)(void *)mem;
   if (c->local_dirty) memset(mem + at.local, 0, at.total - at.local);
-  memset(c, 0, sizeof *c);
+  for (unsigned i = 0; i <= BAR_CLUSTER; i++)
+    if (c->barrier[i].busy) memset(&c->barrier[i], 0, sizeof c->barrier[i]);
+  c->local_dirty = false;
   c->step = (struct step_cta){.source = src, .id = cta, .n_warps = src->warps_per_cta,
                               .warps_left = src->warps_per_cta,
                               .warp = (struct step_warp **)(void *)(mem + at.list)};

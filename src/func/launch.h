@@ -24,6 +24,7 @@ struct func_launch {
   uint32_t (*tid)[3][LANES]; /* threadIdx of the lanes of each warp of a CTA */
   unsigned n_regs;        /* register rows per warp, sink rows not counted */
   unsigned n_uregs;       /* rows of uniform registers that its instructions write */
+  uint64_t stale_regs[4]; /* bit r: register r need not be cleared for a CTA (prepare_stale) */
   uint32_t shared_limit;  /* addressable shared bytes */
   struct func_grid_sync sync; /* of services, which one host thread executes at a time */
   uint8_t *cta_mem;       /* n_workers * slots_per_worker CTAs of cta_stride bytes */

@@ -298,7 +298,7 @@ void path_exit(struct func_warp *w, uint32_t m, struct effect *e)
 
 void path_bssy(struct func_warp *w, unsigned b, uint32_t m)
 {
-  w->launch->ops->fill(w->breg[b], m, m);
+  w->launch->ops->fill(warp_breg(w, b), m, m);
   path_next(w);
 }
 

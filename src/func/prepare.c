@@ -296,3 +296,52 @@ void prepare_launch(struct func_launch *l)
   free(p.value);
   free(p.slot);
 }
+
+/* Instructions that may see registers of lanes that have exited. */
+static bool crosses_lanes(const struct uop *u)
+{
+  const struct inst *t = u->t;
+  if (t->pipe == PIPE_TENSOR || t->lat == LAT_SHFL || t->lat == LAT_VOTE) return true;
+  if (t->mem.space == MEM_TEXTURE || t->flags & (INST_GMMA | INST_SYSCALL)) return true;
+  return u->s->sem == SEM_FSWZADD || u->s->sem == SEM_MOVM || u->s->sem == SEM_CALL_REL ||
+         u->s->sem == SEM_CALL_ABS;
+}
+
+/* The instruction behind the function that starts at i: compilers end each with a jump to itself. 0: it has
+ * calls, or instructions that see other lanes. */
+static uint64_t function_end(const struct func_launch *l, uint64_t i)
+{
+  const uint64_t n = l->code_bytes / FUNC_INST_BYTES;
+  for (; i < n; i++) {
+    const struct uop *u = &l->uop[i];
+    if (crosses_lanes(u)) return 0;
+    if (u->s->sem == SEM_BRA && u->guard == PRED_NONE && u->s->offset == -FUNC_INST_BYTES) return i + 1;
+  }
+  return 0;
+}
+
+/* Marks the registers of an operand in set. */
+static void add_registers(uint64_t set[4], const struct operand *o)
+{
+  for (unsigned r = o->index; o->file == FILE_R && r < o->index + (unsigned)o->width && r < SASS_RZ; r++)
+    set[r / 64] |= UINT64_C(1) << r % 64;
+}
+
+void prepare_stale(struct func_launch *l)
+{
+  uint64_t seen[4] = {0};
+  const uint64_t first = (l->p.entry_pc - l->code_base) / FUNC_INST_BYTES, end = function_end(l, first);
+  for (uint64_t i = first; i < end; i++) {
+    const struct uop *u = &l->uop[i];
+    const struct inst *t = u->t;
+    const bool leaves = u->s->sem == SEM_EXIT, always = u->guard == PRED_NONE && !u->guard_xor;
+    if ((u->flags & UOP_CONTROL && !leaves && u->s->sem != SEM_BSSY) || (leaves && always)) return;
+    for (unsigned k = 0; k < t->n_src; k++) add_registers(seen, &t->src[k]);
+    uint64_t written[4] = {0};
+    for (unsigned k = 0; k < t->n_dst; k++) add_registers(always ? written : seen, &t->dst[k]);
+    for (unsigned k = 0; k < 4; k++) {
+      l->stale_regs[k] |= written[k] & ~seen[k];
+      seen[k] |= written[k];
+    }
+  }
+}

@@ -6,5 +6,8 @@
 
 /* Fills l->uop and l->pool. */
 void prepare_launch(struct func_launch *l);
+/* Fills l->stale_regs for runs in which every instruction reads registers when its turn comes: what all threads
+ * write before anything reads it. */
+void prepare_stale(struct func_launch *l);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/bug.h"
 #include "func/independent.h"
 #include "func/paths.h"
+#include "func/prepare.h"
 #include "isa/path_order.h"
 
 /* CLOCK_STEP: there is no clock here, it only must move on; with more than one cycle an instruction, kernels that
@@ -431,9 +432,10 @@ enum run_end func_run_from(struct func_launch *l, uint64_t first, const struct r
   struct team t = {.l = l, .watch = watch, .n = team_size(l, watch), .next_cta = first,
                    .ctas_done = first, .insts = stats->warp_insts, .fault_cta = UINT64_MAX,
                    .lock = PTHREAD_MUTEX_INITIALIZER};
-  t.runner = calloc(t.n, sizeof *t.runner);
+  t.runner = aligned_alloc(_Alignof(struct runner), t.n * sizeof *t.runner);
   t.thread = calloc(t.n, sizeof *t.thread);
   BUG_ON(!t.runner || !t.thread);
+  prepare_stale(l);
   for (unsigned i = 0; i < t.n; i++) runner_init(&t.runner[i], &t, i);
   t.runner[0].own_stats.warp_insts = t.runner[0].told = stats->warp_insts;
   stats->warp_insts = 0;

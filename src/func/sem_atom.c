@@ -185,59 +185,98 @@ static void atom_lane(const struct uop *u, struct mem_effect *me, unsigned i, ui
   for (unsigned k = 0; k < words; k++) mem_row(me, k)[i] = ret[k];
 }
 
-/* Words other than pairs of halves, the common case: no copies. */
-static bool is_word(const struct uop *u)
+/* Operations on one number of 32 or 64 bits, the common case: no copies. */
+static bool is_number(const struct uop *u)
 {
   const struct type_info t = types[type_of(u)];
-  return t.words == 1 && !t.half && op_of(u) <= OP_CAS;
+  return t.words <= 2 && !t.half && type_of(u) != ATOM_F32X2 && op_of(u) <= OP_CAS;
 }
 
-static uint32_t apply_word(enum atom_op op, enum sass_atom_type t, uint32_t old, uint32_t v,
-                           uint32_t cmp)
+#define ATOM_INLINE static inline __attribute__((always_inline))
+
+/* New value of a number; op and t are constants wherever this matters. */
+ATOM_INLINE uint64_t apply_number(enum atom_op op, enum sass_atom_type t, uint64_t old, uint64_t v, uint64_t cmp)
 {
   if (op == OP_CAS) return old == cmp ? v : old;
   if (op == OP_EXCH) return v;
-  if (t == ATOM_F32) return f32_result(flush(flush(bits_f32(old)) + flush(bits_f32(v))));
-  return (uint32_t)apply_int(op, t, old, v);
+  if (t == ATOM_F32) return f32_result(flush(flush(bits_f32((uint32_t)old)) + flush(bits_f32((uint32_t)v))));
+  if (t != ATOM_F64) return apply_int(op, t, old, v);
+  double x = bits_f64(old) + bits_f64(v);
+  return x != x ? 0x7fffffffffffffffull : f64_bits(x);
 }
 
-/* The word at p gets its new value; returns the old one. */
-static uint32_t update_word(enum atom_op op, enum sass_atom_type t, uint8_t *p, uint32_t v,
-                            uint32_t cmp)
-{
-  uint32_t old, new;
-  memcpy(&old, p, sizeof old);
-  new = apply_word(op, t, old, v, cmp);
-  memcpy(p, &new, sizeof new);
-  return old;
-}
-
-/* The same while other threads do so. */
+/* The word at p gets its new value while other threads do so; returns the old one. */
 static uint32_t swap_word(enum atom_op op, enum sass_atom_type t, uint8_t *p, uint32_t v, uint32_t cmp)
 {
   mem_word *word = (mem_word *)(void *)p, old = __atomic_load_n(word, __ATOMIC_RELAXED), new;
-  do new = apply_word(op, t, old, v, cmp);
+  do new = (uint32_t)apply_number(op, t, old, v, cmp);
   while (!__atomic_compare_exchange_n(word, &old, new, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   return old;
+}
+
+ATOM_INLINE uint64_t number_get(const mem_word *row, unsigned i, unsigned words)
+{
+  return words == 2 ? lane_join(row[i], row[LANES_MAX + i]) : row[i];
+}
+
+ATOM_INLINE void number_put(mem_word *row, unsigned i, unsigned words, uint64_t v)
+{
+  row[i] = (uint32_t)v;
+  if (words == 2) row[LANES_MAX + i] = (uint32_t)(v >> 32);
+}
+
+/* The lanes of a block, in ascending order. Where all name one place the number is kept in between. */
+ATOM_INLINE void atom_numbers(struct mem_effect *me, const struct lane_block *b, enum atom_op op,
+                              enum sass_atom_type t, unsigned words)
+{
+  mem_word *const row = mem_row(me, 0), *const cmp = mem_row(me, COMPARE_WORD);
+  const bool one = me->shape.even && !me->shape.stride && !b->apart;
+  uint8_t *const place = b->base + (me->addr[0] & b->in);
+  uint64_t now = 0;
+  if (one) memcpy(&now, place, 4 * words);
+  for (uint32_t r = b->lanes; r; r &= r - 1) {
+    const unsigned i = bits_first(r);
+    uint8_t *p = b->base + i * b->apart + (me->addr[i] & b->in);
+    uint64_t old = one ? now : 0;
+    if (!one) memcpy(&old, p, 4 * words);
+    now = apply_number(op, t, old, number_get(row, i, words), op == OP_CAS ? number_get(cmp, i, words) : 0);
+    if (words == 1) now = (uint32_t)now;
+    if (!one) memcpy(p, &now, 4 * words);
+    number_put(row, i, words, old);
+  }
+  if (one) memcpy(place, &now, 4 * words);
+}
+
+static void atom_number_block(const struct uop *u, struct mem_effect *me, const struct lane_block *b)
+{
+  const enum atom_op op = op_of(u);
+  const enum sass_atom_type t = type_of(u);
+  const bool wide = types[t].words == 2;
+  if (op == OP_ADD && (t == ATOM_U32 || t == ATOM_S32)) atom_numbers(me, b, OP_ADD, ATOM_U32, 1);
+  else if (op == OP_ADD && t == ATOM_F32) atom_numbers(me, b, OP_ADD, ATOM_F32, 1);
+  else if (op == OP_ADD && t == ATOM_F64) atom_numbers(me, b, OP_ADD, ATOM_F64, 2);
+  else if (op == OP_ADD) atom_numbers(me, b, OP_ADD, ATOM_U64, 2);
+  else if (op == OP_CAS && !wide) atom_numbers(me, b, OP_CAS, ATOM_U32, 1);
+  else if (op == OP_CAS) atom_numbers(me, b, OP_CAS, ATOM_U64, 2);
+  else if (!wide) atom_numbers(me, b, op, t, 1);
+  else atom_numbers(me, b, op, t, 2);
 }
 
 /* The lanes of a block, in ascending order. */
 static void atom_block(const struct uop *u, struct mem_effect *me, const struct lane_block *b,
                        bool concurrent)
 {
-  const bool shared_image = concurrent && me->space == MEM_GLOBAL;
-  const enum atom_op op = op_of(u);
-  const enum sass_atom_type t = type_of(u);
-  const bool word = is_word(u);
+  const bool number = is_number(u), swap = concurrent && me->space == MEM_GLOBAL && types[type_of(u)].words == 1;
+  if (number && !swap) {
+    atom_number_block(u, me, b);
+    return;
+  }
   mem_word *row = mem_row(me, 0), *cmp = mem_row(me, COMPARE_WORD);
   for (uint32_t r = b->lanes; r; r &= r - 1) {
     unsigned i = bits_first(r);
     uint8_t *p = b->base + i * b->apart + (me->addr[i] & b->in);
-    if (!word) {
-      atom_lane(u, me, i, p);
-      continue;
-    }
-    row[i] = shared_image ? swap_word(op, t, p, row[i], cmp[i]) : update_word(op, t, p, row[i], cmp[i]);
+    if (number) row[i] = swap_word(op_of(u), type_of(u), p, row[i], cmp[i]);
+    else atom_lane(u, me, i, p);
   }
 }
 

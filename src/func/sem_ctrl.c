@@ -210,7 +210,7 @@ static bool bmov_copy(struct func_warp *w, const struct uop *u, uint32_t m, stru
   (void)e, (void)f;
   for (uint32_t r = m; r; r &= r - 1) {
     unsigned i = bits_first(r);
-    w->breg[u->imm2 & STATE_B15][i] = state_read(w, u->imm, i);
+    warp_breg(w, u->imm2 & STATE_B15)[i] = state_read(w, u->imm, i);
     if (u->imm2 >> 8 && u->imm <= STATE_B15) w->breg[u->imm][i] = 0;
   }
   return true;
@@ -224,7 +224,7 @@ static bool bmov_write(struct func_warp *w, const struct uop *u, uint32_t m, str
   if (u->imm > STATE_B15) return true; /* state that has no effect here */
   for (uint32_t r = m; r; r &= r - 1) {
     unsigned i = bits_first(r);
-    w->breg[u->imm][i] = a[i];
+    warp_breg(w, u->imm)[i] = a[i];
   }
   return true;
 }

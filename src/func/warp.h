@@ -41,10 +41,6 @@ struct func_warp {
   uint8_t *base[BASE__N];     /* rows of the three operand bases */
   uint32_t pred[2 * N_PREDS]; /* P0..P6: one bit per lane; [8..14] = UP0..UP6: 0 or all
                                  ones; [7] and [15] = all ones */
-  /* Convergence barriers: breg[b][i] = lanes of the group with which lane i entered barrier b
-   * (BSSY); kept per lane, because diverged parts of a warp may use one register for different
-   * regions. */
-  uint32_t breg[N_BREGS][LANES];
   uint32_t mactive;           /* lanes that exist and have not exited */
   uint32_t lanes_present;     /* lanes with a thread (last warp of a CTA may be partial) */
   uint32_t warp_id;           /* in the CTA */
@@ -60,10 +56,22 @@ struct func_warp {
   uint8_t *local;             /* thread-local memory, lane-major: local + lane * local_bytes */
   const uint32_t (*tid)[LANES]; /* threadIdx of each lane: x, y, z; the launch's */
   uint16_t last_error[LANES]; /* cudaGetLastError of the device runtime */
+  uint16_t bregs_set;         /* bit b: row b of breg may have ones */
+  /* Convergence barriers: breg[b][i] = lanes of the group with which lane i entered barrier b
+   * (BSSY); kept per lane, because diverged parts of a warp may use one register for different
+   * regions. Written through warp_breg. Last: a new warp only clears the rows in use. */
+  uint32_t breg[N_BREGS][LANES];
 };
 
-/* One CTA barrier. Counted in threads; lanes without a live thread count as arrived with the last
- * live lanes of their warp, so that counts stay multiples of the warp size. */
+/* Row b of breg, to be written. */
+static inline uint32_t *warp_breg(struct func_warp *w, unsigned b)
+{
+  w->bregs_set |= (uint16_t)(1u << b);
+  return w->breg[b];
+}
+
+/* One CTA barrier, all zeros while nobody has arrived. Counted in threads; lanes without a live thread count as
+ * arrived with the last live lanes of their warp, so that counts stay multiples of the warp size. */
 struct func_barrier {
   bool busy;         /* somebody has arrived in this phase */
   uint32_t count;    /* threads to wait for; 0 = all threads of the CTA that have not exited */

@@ -74,6 +74,8 @@ struct lane_shape {
  * one space per lane before it gets here: `space` is the space of the lanes in `lanes`, a mixed
  * access is reported as global and carries its shared/local lanes in `near_lanes`. */
 struct mem_effect {
+  _Alignas(64) uint64_t addr[LANES_MAX]; /* byte address; space-local offset for shared and local. Rows start host
+                               cache lines: a vector that crosses one is slow to read back */
   uint8_t space; /* enum mem_space: MEM_GLOBAL, MEM_SHARED, MEM_LOCAL, MEM_CONST,
                               MEM_TEXTURE */
   uint8_t op;    /* enum mem_op */
@@ -81,12 +83,11 @@ struct mem_effect {
   bool strong;
   lane_mask lanes;          /* lanes that access memory */
   lane_mask near_lanes;     /* generic access: lanes that go to shared or local memory instead */
-  uint64_t addr[LANES_MAX]; /* byte address; space-local offset for shared and local */
   struct lane_shape shape;
   uint32_t shared_addr[LANES_MAX]; /* MEM_LDGSTS: destination in shared memory */
   uint8_t n_texels, texture_axes;  /* MEM_TEXTURE: texels per lane, 1..16; directions of the image */
   uint64_t texel[MEM_MAX_TEXELS][LANES_MAX]; /* their addresses, 0: none. Only read by timing */
-  _Alignas(16) uint8_t data[LANES_MAX][MEM_MAX_BYTES]; /* values to store, results to finish;
+  _Alignas(64) uint8_t data[LANES_MAX][MEM_MAX_BYTES]; /* values to store, results to finish;
                                       the layout is the step source's own */
 };
 
