@@ -207,9 +207,10 @@ struct ws_launch {
   uint64_t max_instructions;  /* stop after so many warp instructions; 0: never */
   ws_progress_fn *progress;   /* may be NULL */
   void *progress_context;
+  uint32_t cluster[3];        /* CTAs of a thread block cluster; all 0: as the kernel was compiled */
 };
 
-#define WS_LAUNCH_INIT {sizeof(struct ws_launch), {1, 1, 1}, {1, 1, 1}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define WS_LAUNCH_INIT {sizeof(struct ws_launch), {1, 1, 1}, {1, 1, 1}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0, 0, 0}}
 
 /* Runs the kernel to its end, a fault, a limit or a cancel. L2 stays warm from one timed launch to the
  * next that ended normally, with the same threads and flags. After a fault, limit or cancel memory holds

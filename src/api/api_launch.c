@@ -90,6 +90,7 @@ int ws_launch(const ws_kernel *k, const struct ws_launch *given, ws_result **out
   };
   memcpy(desc.grid, l.grid, sizeof desc.grid);
   memcpy(desc.block, l.block, sizeof desc.block);
+  memcpy(desc.cluster, l.cluster, sizeof desc.cluster);
   uint8_t *block = arena_alloc(&arena, k->kernel->param_bytes + 1u, 16);
   desc.params = block;
   device_shape(&d->device, &d->preset.params, l.mode == WS_TIMED);

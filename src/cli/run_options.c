@@ -11,7 +11,7 @@
 #include "host/snapshot.h"
 
 enum {
-  OPT_KERNEL = CLI_OPT_FIRST, OPT_GRID, OPT_BLOCK, OPT_SHMEM, OPT_BUF, OPT_SYMBOL, OPT_ARG, OPT_GPU, OPT_PRESETS,
+  OPT_KERNEL = CLI_OPT_FIRST, OPT_GRID, OPT_BLOCK, OPT_CLUSTER, OPT_SHMEM, OPT_BUF, OPT_SYMBOL, OPT_ARG, OPT_GPU, OPT_PRESETS,
   OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_THREADS, OPT_JSON, OPT_JSON_HOST, OPT_OUT, OPT_DATA, OPT_PRINT_BUF,
   OPT_NO_CHECK, OPT_QUIET, OPT_HAZARDS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_WARM_UP,
 };
@@ -44,6 +44,7 @@ const struct cli_option run_option_table[] = {
   {OPT_KERNEL, "kernel", "NAME", "cubin: the kernel (not needed when there is only one)"},
   {OPT_GRID, "grid", "X[,Y[,Z]]", "cubin: CTAs (1)"},
   {OPT_BLOCK, "block", "X[,Y[,Z]]", "cubin: threads per CTA (1)"},
+  {OPT_CLUSTER, "cluster", "X[,Y[,Z]]", "cubin: CTAs of a cluster (as the kernel says)"},
   {OPT_SHMEM, "shmem", "BYTES", "cubin: dynamic shared memory per CTA (0)"},
   {OPT_BUF, "buf", "SPEC", "cubin: a buffer, NAME:TYPE:COUNT[:FILL[,KEY=VALUE...]]"},
   {OPT_SYMBOL, "symbol", "SPEC", "cubin: contents of a variable, as --buf"},
@@ -129,6 +130,7 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
   case OPT_KERNEL: o->kernel = arg; break;
   case OPT_GRID: o->grid = arg; break;
   case OPT_BLOCK: o->block = arg; break;
+  case OPT_CLUSTER: o->cluster = arg; break;
   case OPT_SHMEM: o->shmem = arg; break;
   case OPT_BUF: list_add(&o->buf, &o->arena, argc, arg); break;
   case OPT_SYMBOL: list_add(&o->symbol, &o->arena, argc, arg); break;
@@ -185,9 +187,9 @@ int run_options_parse(const struct cli_command *cmd, int argc, char **argv, stru
   for (unsigned i = 1; i < o->n_files; i++)
     if (!o->is_cubin || !holds_code(o->files[i]))
       return cli_usage_error(cmd, "unexpected '%s'", o->files[i]);
-  if (!o->is_cubin && (o->kernel || o->grid || o->block || o->shmem || o->buf.n || o->symbol.n ||
+  if (!o->is_cubin && (o->kernel || o->grid || o->block || o->cluster || o->shmem || o->buf.n || o->symbol.n ||
                        o->arg.n))
-    return cli_usage_error(cmd, "--kernel, --grid, --block, --shmem, --buf, --symbol and --arg are "
+    return cli_usage_error(cmd, "--kernel, --grid, --block, --cluster, --shmem, --buf, --symbol and --arg are "
                                 "for cubins: %s states them itself", o->file);
   return CLI_OK;
 }
@@ -209,6 +211,7 @@ static bool case_from_options(const struct run_options *o, struct launch_case *c
   c->shmem = (uint32_t)shmem;
   if (o->grid) TRY(launch_case_dim3(o->grid, "--grid", c->grid, e));
   if (o->block) TRY(launch_case_dim3(o->block, "--block", c->block, e));
+  if (o->cluster) TRY(launch_case_dim3(o->cluster, "--cluster", c->cluster, e));
   for (unsigned i = 0; i < o->buf.n; i++) TRY(launch_case_add_buffer(c, o->buf.item[i], e));
   for (unsigned i = 0; i < o->symbol.n; i++) TRY(launch_case_add_symbol(c, o->symbol.item[i], e));
   for (unsigned i = 0; i < o->arg.n; i++) TRY(launch_case_add_arg(c, o->arg.item[i], e));

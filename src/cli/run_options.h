@@ -22,7 +22,7 @@ struct run_options {
   unsigned n_files;    /* several: objects that are linked */
   bool is_cubin;       /* file is a cubin: the launch comes from the options below */
   bool is_capture;     /* file is a captured launch */
-  const char *kernel, *grid, *block, *shmem;
+  const char *kernel, *grid, *block, *cluster, *shmem;
   struct text_list buf, symbol, arg;
   const char *gpu, *presets, *data, *out, *json;
   struct text_list set, print_buf;

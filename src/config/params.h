@@ -192,6 +192,12 @@ static inline uint64_t params_dram_bytes_per_second(const struct params *p)
 /* Cycles from a 32-bit global load with an address per lane that hits L1 to its consumer. */
 uint32_t params_l1_hit_cycles(const struct params *);
 
+/* GPC of an SM: SMs come in pairs (TPCs), and GPCs have the same number of those, or one more. */
+static inline unsigned params_gpc(const struct params *p, unsigned sm)
+{
+  return sm / 2 * p->gpu_gpcs / ((p->gpu_sms + 1) / 2);
+}
+
 /* Length of an SM cycle in picoseconds, rounded to the nearest. */
 static inline uint64_t params_clock_ps(const struct params *p)
 {

@@ -37,23 +37,20 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsig
   DRIVER(NEED_CONTEXT, launch(s, f, &q, stream, params, NULL));
 }
 
+static bool read_config(const CUlaunchConfig *c, struct launch_request *q)
+{
+  if (!c || (c->n_attrs && !c->attr)) return false;
+  *q = (struct launch_request){ .grid = { c->grid[0], c->grid[1], c->grid[2] },
+                                .block = { c->block[0], c->block[1], c->block[2] }, .shared = c->shared };
+  kernel_read_attributes(q, c->attr, c->n_attrs);
+  return true;
+}
+
 static CUresult launch_ex(struct shim *s, const CUlaunchConfig *c, CUfunction f, void **params,
                           void **extra)
 {
-  if (!c || (c->n_attrs && !c->attr)) return CUDA_ERROR_INVALID_VALUE;
-  struct launch_request q = { .grid = { c->grid[0], c->grid[1], c->grid[2] },
-                              .block = { c->block[0], c->block[1], c->block[2] },
-                              .shared = c->shared };
-  for (unsigned i = 0; i < c->n_attrs; i++) {
-    const CUlaunchAttribute *a = &c->attr[i];
-    if (a->id == LAUNCH_ATTR_COOPERATIVE) q.cooperative = a->value.cooperative;
-    if (a->id == LAUNCH_ATTR_CLUSTER) {
-      q.cluster[0] = a->value.cluster.x;
-      q.cluster[1] = a->value.cluster.y;
-      q.cluster[2] = a->value.cluster.z;
-    }
-  }
-  return launch(s, f, &q, c->stream, params, extra);
+  struct launch_request q;
+  return read_config(c, &q) ? launch(s, f, &q, c->stream, params, extra) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **params, void **extra)
@@ -167,6 +164,25 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *ctas, CUfunct
 {
   DRIVER(NEED_CONTEXT,
          flags > 1 ? CUDA_ERROR_INVALID_VALUE : occupancy(s, ctas, f, threads, shared));
+}
+
+static CUresult clusters(struct shim *s, int *n, CUfunction f, const CUlaunchConfig *c, bool size)
+{
+  struct launch_request q;
+  if (!module_is_function(s, f)) return CUDA_ERROR_INVALID_HANDLE;
+  if (!n || !read_config(c, &q)) return CUDA_ERROR_INVALID_VALUE;
+  q.function = f;
+  return size ? kernel_cluster_size(s, &q, n) : kernel_active_clusters(s, &q, n);
+}
+
+CUresult cuOccupancyMaxActiveClusters(int *n, CUfunction f, const CUlaunchConfig *config)
+{
+  DRIVER(NEED_CONTEXT, clusters(s, n, f, config, false));
+}
+
+CUresult cuOccupancyMaxPotentialClusterSize(int *ctas, CUfunction f, const CUlaunchConfig *config)
+{
+  DRIVER(NEED_CONTEXT, clusters(s, ctas, f, config, true));
 }
 
 /* The block size, in whole warps, that keeps most threads resident; of several the largest. */

@@ -81,6 +81,58 @@ static bool is_configuration(const struct shim *s, const struct launch_request *
   return volume(q->block) <= s->preset.params.sm_max_threads_per_cta;
 }
 
+enum { PORTABLE_CLUSTER = 8, LARGEST_CLUSTER = 16 }; /* CTAs: CUDA programming guide, "Thread Block Clusters" */
+
+/* The size must divide the grid and be the one that the kernel was compiled for, where it was. */
+static CUresult check_cluster(const struct shim *s, const struct launch_request *q)
+{
+  const struct module_kernel *k = q->function->kernel;
+  uint32_t c[3];
+  launch_cluster(k, q->cluster, c);
+  if (!volume(c)) return k->explicit_cluster ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
+  if (volume(k->cluster) && memcmp(k->cluster, c, sizeof c) != 0) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  for (int i = 0; i < 3; i++)
+    if (q->grid[i] % c[i]) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  if (s->preset.params.arch_sm < 90 && volume(c) > 1) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  return volume(c) > (q->function->non_portable_cluster ? LARGEST_CLUSTER : PORTABLE_CLUSTER) ? CUDA_ERROR_INVALID_CLUSTER_SIZE
+                                                                                            : CUDA_SUCCESS;
+}
+
+/* Those of every GPC together. */
+static CUresult active_clusters(struct shim *s, const struct launch_request *q, uint64_t size, int *clusters)
+{
+  const struct params *p = &s->preset.params;
+  int ctas;
+  CUresult r = kernel_occupancy(s, q->function, (int)volume(q->block), q->shared, &ctas);
+  *clusters = 0;
+  if (r != CUDA_SUCCESS || p->arch_sm < 90) return r;
+  for (unsigned gpc = 0, sm = 0; gpc < p->gpu_gpcs; gpc++) {
+    uint64_t room = 0;
+    for (; sm < p->gpu_sms && params_gpc(p, sm) == gpc; sm++) room += (unsigned)ctas;
+    *clusters += (int)(room / size);
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult kernel_active_clusters(struct shim *s, const struct launch_request *q, int *clusters)
+{
+  uint32_t c[3];
+  launch_cluster(q->function->kernel, q->cluster, c);
+  CUresult r = check_cluster(s, q);
+  return r == CUDA_SUCCESS ? active_clusters(s, q, volume(c) ? volume(c) : 1, clusters) : r;
+}
+
+CUresult kernel_cluster_size(struct shim *s, const struct launch_request *q, int *ctas)
+{
+  int held = 0;
+  CUresult r = CUDA_SUCCESS;
+  for (*ctas = q->function->non_portable_cluster ? LARGEST_CLUSTER : PORTABLE_CLUSTER; *ctas > 0; --*ctas) {
+    r = active_clusters(s, q, (unsigned)*ctas, &held);
+    if (r != CUDA_SUCCESS || held) break;
+  }
+  return r;
+}
+
 CUresult kernel_check(struct shim *s, const struct launch_request *q)
 {
   const struct module_kernel *k = q->function->kernel;
@@ -89,8 +141,9 @@ CUresult kernel_check(struct shim *s, const struct launch_request *q)
   if (!is_configuration(s, q)) return cudaErrorInvalidConfiguration;
   if (q->shared > q->function->max_dynamic_shared) return CUDA_ERROR_INVALID_VALUE;
   if (bound && threads > bound) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  if (volume(q->cluster) > 1) return shim_unsupported(s, "a launch in thread block clusters");
-  CUresult r = kernel_occupancy(s, q->function, (int)threads, q->shared, &ctas);
+  CUresult r = check_cluster(s, q);
+  if (r != CUDA_SUCCESS) return r;
+  r = kernel_occupancy(s, q->function, (int)threads, q->shared, &ctas);
   if (r != CUDA_SUCCESS) return r;
   if (ctas == 0) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   if (q->cooperative && volume(q->grid) > (uint64_t)ctas * s->preset.params.gpu_sms)
@@ -106,6 +159,17 @@ bool kernel_read_extra(struct launch_request *q, void **extra)
     else return false;
   }
   return true;
+}
+
+void kernel_read_attributes(struct launch_request *q, const CUlaunchAttribute *a, unsigned n)
+{
+  for (unsigned i = 0; i < n; i++) {
+    if (a[i].id == LAUNCH_ATTR_COOPERATIVE) q->cooperative = a[i].value.cooperative;
+    if (a[i].id != LAUNCH_ATTR_CLUSTER) continue;
+    q->cluster[0] = a[i].value.cluster.x;
+    q->cluster[1] = a[i].value.cluster.y;
+    q->cluster[2] = a[i].value.cluster.z;
+  }
 }
 
 /* The parameter block, from one pointer per parameter or from the program's own block. NULL: neither
@@ -338,6 +402,7 @@ static struct launch_desc description(struct shim *s, const struct launch_reques
   };
   memcpy(desc.grid, q->grid, sizeof desc.grid);
   memcpy(desc.block, q->block, sizeof desc.block);
+  memcpy(desc.cluster, q->cluster, sizeof desc.cluster);
   return desc;
 }
 
@@ -442,7 +507,7 @@ bool kernel_attribute(struct shim *s, const struct cu_function *f, int attribute
   case FUNC_CLUSTER_HEIGHT:
   case FUNC_CLUSTER_DEPTH: *value = (int)k->cluster[attribute - FUNC_CLUSTER_WIDTH]; break;
   case FUNC_CACHE_MODE_CA:
-  case FUNC_NON_PORTABLE_CLUSTER:
+  case FUNC_NON_PORTABLE_CLUSTER: *value = f->non_portable_cluster; break;
   case FUNC_CLUSTER_POLICY: *value = 0; break;
   default: return false;
   }
@@ -466,7 +531,8 @@ void kernel_attributes(struct shim *s, const struct cu_function *f, cudaFuncAttr
   a->carveout = v[FUNC_CARVEOUT];
   a->cluster_must_be_set = v[FUNC_CLUSTER_MUST_BE_SET];
   for (int i = 0; i < 3; i++) a->cluster[i] = v[FUNC_CLUSTER_WIDTH + i];
-  a->cluster_policy = a->non_portable_cluster = 0;
+  a->cluster_policy = 0;
+  a->non_portable_cluster = v[FUNC_NON_PORTABLE_CLUSTER];
 }
 
 CUresult kernel_set_attribute(struct shim *s, struct cu_function *f, int attribute, int value)
@@ -481,6 +547,10 @@ CUresult kernel_set_attribute(struct shim *s, struct cu_function *f, int attribu
   case FUNC_CARVEOUT: /* the carve-out follows from the kernel (time/gpu/occupancy.h) */
     if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
     f->carveout = value;
+    return CUDA_SUCCESS;
+  case FUNC_NON_PORTABLE_CLUSTER:
+    if (value < 0 || value > 1) return CUDA_ERROR_INVALID_VALUE;
+    f->non_portable_cluster = value;
     return CUDA_SUCCESS;
   default: return CUDA_ERROR_INVALID_VALUE;
   }

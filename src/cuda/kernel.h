@@ -24,6 +24,8 @@ CUresult kernel_launch(struct shim *, const struct launch_request *);
 /* Takes the parameter block from cuLaunchKernel's `extra`: pairs of a key and its value, up to
  * LAUNCH_PARAM_END. False: another key. */
 bool kernel_read_extra(struct launch_request *, void **extra);
+/* Takes what launch attributes say: cooperative, cluster; the others are hints. */
+void kernel_read_attributes(struct launch_request *, const CUlaunchAttribute *, unsigned n);
 /* Its two halves. The first gives the parameter block, which the caller frees; the second simulates a
  * request that has it in packed, and spends no host time. */
 CUresult kernel_prepare(struct shim *, const struct launch_request *, uint8_t **packed);
@@ -47,6 +49,9 @@ void kernel_ended(struct shim *, const struct launch_request *, const struct sim
 /* CTAs of a kernel that an SM holds at once. */
 CUresult kernel_occupancy(struct shim *, const struct cu_function *, int block_threads,
                           size_t shared, int *ctas);
+/* Clusters of a launch that run at the same time; the largest cluster of which one can. */
+CUresult kernel_active_clusters(struct shim *, const struct launch_request *, int *clusters);
+CUresult kernel_cluster_size(struct shim *, const struct launch_request *, int *ctas);
 /* Most dynamic shared memory, bytes, with which an SM still holds that many CTAs at once; 0: none. */
 CUresult kernel_available_shared(struct shim *, const struct cu_function *, int ctas,
                                  int block_threads, size_t *bytes);

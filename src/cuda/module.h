@@ -14,6 +14,7 @@ struct cu_function {
   const struct module_kernel *kernel;
   uint32_t max_dynamic_shared; /* bytes; above 48 KiB only after the program asked for it */
   int carveout, cache;
+  bool non_portable_cluster; /* clusters of more than 8 CTAs are allowed */
 };
 
 /* One of the files that a link makes into one module. */

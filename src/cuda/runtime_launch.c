@@ -37,20 +37,32 @@ CUresult __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, voi
 
 /* Launch ----------------------------------------------------------------------------------------- */
 
+static struct launch_request request(dim3 grid, dim3 block, size_t shared)
+{
+  return (struct launch_request){ .grid = { grid.x, grid.y, grid.z }, .block = { block.x, block.y, block.z },
+                                  .shared = (uint32_t)shared };
+}
+
+static CUresult launch_as(struct shim *s, const void *func, struct launch_request *q, void **args, size_t shared,
+                               CUstream stream)
+{
+  static void *const no_args[1];
+  q->stream = stream_of(s, stream);
+  q->params = args ? args : (void **)(uintptr_t)no_args;
+  CUresult r = rt_function(s, func, &q->function);
+  if (r != CUDA_SUCCESS) return r;
+  if (!q->stream) return CUDA_ERROR_INVALID_HANDLE;
+  if (shared > UINT32_MAX / 2) return CUDA_ERROR_INVALID_VALUE;
+  if (!args && q->function->kernel->n_params) return CUDA_ERROR_INVALID_VALUE;
+  return kernel_launch(s, q);
+}
+
 static CUresult launch(struct shim *s, const void *func, dim3 grid, dim3 block, void **args,
                        size_t shared, CUstream stream, bool cooperative)
 {
-  static void *const no_args[1];
-  struct launch_request q = { .grid = { grid.x, grid.y, grid.z },
-                              .block = { block.x, block.y, block.z }, .shared = (uint32_t)shared,
-                              .stream = stream_of(s, stream), .cooperative = cooperative,
-                              .params = args ? args : (void **)(uintptr_t)no_args };
-  CUresult r = rt_function(s, func, &q.function);
-  if (r != CUDA_SUCCESS) return r;
-  if (!q.stream) return CUDA_ERROR_INVALID_HANDLE;
-  if (shared > UINT32_MAX / 2) return CUDA_ERROR_INVALID_VALUE;
-  if (!args && q.function->kernel->n_params) return CUDA_ERROR_INVALID_VALUE;
-  return kernel_launch(s, &q);
+  struct launch_request q = request(grid, block, shared);
+  q.cooperative = cooperative;
+  return launch_as(s, func, &q, args, shared, stream);
 }
 
 CUresult cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
@@ -73,16 +85,10 @@ CUresult cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block, vo
 
 static CUresult launch_ex(struct shim *s, const cudaLaunchConfig_t *c, const void *func, void **args)
 {
-  bool cooperative = false;
   if (!c || (c->n_attrs && !c->attr)) return CUDA_ERROR_INVALID_VALUE;
-  for (unsigned i = 0; i < c->n_attrs; i++) {
-    const CUlaunchAttribute *a = &c->attr[i];
-    if (a->id == LAUNCH_ATTR_COOPERATIVE) cooperative = a->value.cooperative;
-    else if (a->id == LAUNCH_ATTR_CLUSTER &&
-             a->value.cluster.x * a->value.cluster.y * a->value.cluster.z > 1)
-      return shim_unsupported(s, "a launch in thread block clusters");
-  }
-  return launch(s, func, c->grid, c->block, args, c->shared, c->stream, cooperative);
+  struct launch_request q = request(c->grid, c->block, c->shared);
+  kernel_read_attributes(&q, c->attr, c->n_attrs);
+  return launch_as(s, func, &q, args, c->shared, c->stream);
 }
 
 CUresult cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)
@@ -176,6 +182,26 @@ CUresult cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *ctas, const
 {
   RUNTIME(NEED_CONTEXT,
           flags > 1 ? CUDA_ERROR_INVALID_VALUE : occupancy(s, ctas, func, threads, shared));
+}
+
+static CUresult clusters(struct shim *s, int *n, const void *func, const cudaLaunchConfig_t *c, bool size)
+{
+  if (!n || !c || (c->n_attrs && !c->attr)) return CUDA_ERROR_INVALID_VALUE;
+  struct launch_request q = request(c->grid, c->block, c->shared);
+  CUresult r = rt_function(s, func, &q.function);
+  if (r != CUDA_SUCCESS) return r;
+  kernel_read_attributes(&q, c->attr, c->n_attrs);
+  return size ? kernel_cluster_size(s, &q, n) : kernel_active_clusters(s, &q, n);
+}
+
+CUresult cudaOccupancyMaxActiveClusters(int *n, const void *func, const cudaLaunchConfig_t *config)
+{
+  RUNTIME(NEED_CONTEXT, clusters(s, n, func, config, false));
+}
+
+CUresult cudaOccupancyMaxPotentialClusterSize(int *ctas, const void *func, const cudaLaunchConfig_t *config)
+{
+  RUNTIME(NEED_CONTEXT, clusters(s, ctas, func, config, true));
 }
 
 static CUresult available_shared(struct shim *s, size_t *bytes, const void *func, int ctas, int threads)

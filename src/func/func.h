@@ -42,6 +42,7 @@ struct func_params {
   const struct sass_inst *sass;     /* semantic view, same indices */
   uint64_t entry_pc;
   uint32_t grid[3], block[3];
+  uint32_t cluster[3];              /* CTAs of a cluster; all 0: no clusters */
   unsigned regs_per_thread;
   uint32_t shared_reserved, shared_static, shared_dynamic; /* bytes, in order of address */
   uint64_t local_bytes;             /* per thread: stack frame with calls */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "func/cluster.h"
 #include "func/launch.h"
 
 /* Shared or local memory behind a generic address; NULL: it is global, or not all of it is mapped. */
@@ -13,6 +14,7 @@ static uint8_t *near(const struct guest *g, uint64_t addr, size_t bytes, bool *g
   *global = false;
   if (addr >> 32 == l->p.shared_window >> 32) {
     at = g->w->cta->shared;
+    off = (uint32_t)(off - cluster_base(g->w->cta));
     size = l->shared_limit;
   } else if (addr >> 32 == l->p.local_window >> 32) {
     at = g->w->local + g->lane * l->source.local_bytes;

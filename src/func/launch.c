@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "func/cluster.h"
 #include "func/paths.h"
 #include "func/prepare.h"
 #include "isa/hazard_role.h"
@@ -117,6 +118,7 @@ static struct step_cta *cta_begin(struct step_source *src, uint64_t cta, unsigne
   c->worker = worker, c->slot = slot, c->smid = smid;
   c->warps = (struct func_warp *)(void *)(mem + at.warps);
   c->direct = (struct gmem_view){.image = l->p.image};
+  cluster_join(c);
   for (unsigned i = 0; i < src->warps_per_cta; i++) {
     c->step.warp[i] = &c->warps[i].step;
     warp_begin(c, &at, i);
@@ -126,7 +128,8 @@ static struct step_cta *cta_begin(struct step_source *src, uint64_t cta, unsigne
 
 static void cta_end(struct step_source *src, struct step_cta *cta)
 {
-  (void)src, (void)cta; /* the block is cleared when it is used again */
+  (void)src; /* the block is cleared when it is used again */
+  cluster_leave((struct func_cta *)cta);
 }
 
 static bool bad_pc(struct func_warp *w, struct effect *e, uint64_t pc, struct fault *f)
@@ -229,6 +232,8 @@ _Static_assert(HAZARD_UP - HAZARD_P == PRED_UNIFORM, "predicates are numbered al
 static const struct step_ops func_ops = {
     .cta_begin = cta_begin,
     .cta_end = cta_end,
+    .cluster_arrive = cluster_arrive,
+    .cluster_release = cluster_release,
     .step = func_step,
     .perform = func_perform,
     .finish = func_finish,
@@ -285,6 +290,7 @@ static bool params_check(const struct func_params *p, struct err *e)
   if (p->code.shift != FUNC_INST_SHIFT) return err_set(e, "code is not 128-bit SASS");
   if (!code_at(&p->code, p->entry_pc)) return err_set(e, "entry pc 0x%llx is outside the code",
                                                       (unsigned long long)p->entry_pc);
+  TRY(cluster_check(p, e));
   if (!p->n_workers || !p->slots_per_worker) return err_set(e, "launch without resident CTAs");
   return true;
 }
@@ -307,6 +313,7 @@ static void source_init(struct func_launch *l)
   };
   memcpy(l->source.grid, p->grid, sizeof p->grid);
   memcpy(l->source.block, p->block, sizeof p->block);
+  memcpy(l->source.cluster, p->cluster, sizeof p->cluster);
 }
 
 static void number_threads(struct func_launch *l)
@@ -337,6 +344,7 @@ struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
   l->shared_limit = (uint32_t)align_up(p->shared_reserved + l->source.shared_bytes, SHARED_GRANULE);
   prepare_launch(l);
   number_threads(l);
+  cluster_init(l);
   l->cta_stride = cta_layout(l).total;
   size_t slots = (size_t)p->n_workers * p->slots_per_worker;
   l->cta_mem = arena_array(&l->arena, slots, l->cta_stride, ROW_BYTES);

@@ -13,6 +13,8 @@ struct func_grid_sync {
   uint32_t phase;
 };
 
+struct func_cluster;
+
 struct func_launch {
   struct step_source source; /* first */
   struct func_params p;
@@ -29,6 +31,7 @@ struct func_launch {
   struct func_grid_sync sync; /* of services, which one host thread executes at a time */
   uint8_t *cta_mem;       /* n_workers * slots_per_worker CTAs of cta_stride bytes */
   size_t cta_stride;
+  struct func_cluster *cluster; /* all of the grid; NULL: there are none */
 };
 
 /* Pickers of the files compiled once; rules as in uop.h. */

@@ -1,6 +1,7 @@
 /* Address generation, windows and faults shared by the memory handlers (func/mem.h). */
 #include "func/mem.h"
 
+#include "func/cluster.h"
 #include "func/paths.h"
 
 /* u->imm2: how the address is made. */
@@ -47,6 +48,7 @@ void mem_addr_near(const struct func_warp *w, const struct uop *u, struct mem_ef
   uint32_t base = u->imm;
   unsigned shift = u->imm2 >> STRIDE_SHIFT & 7;
   if (u->imm2 & ADDR_UR32) base += warp_ureg(w, u->imm2 >> UR_SHIFT & 0xff)[0];
+  if (me->space == MEM_SHARED) base -= cluster_base(w->cta);
   w->launch->ops->add_near(me->addr, &me->shape, row_src(w, u->a), shift, base);
 }
 
@@ -56,6 +58,24 @@ static enum mem_space window(const struct func_launch *l, uint64_t addr)
   if (addr >> 32 == l->p.shared_window >> 32) return MEM_SHARED;
   if (addr >> 32 == l->p.local_window >> 32) return MEM_LOCAL;
   return MEM_GLOBAL;
+}
+
+void mem_resolve_cluster(const struct func_warp *w, struct mem_effect *me)
+{
+  bool own = true;
+  if (!w->cta->cluster) return;
+  for (uint32_t r = (uint32_t)me->lanes; r; r &= r - 1) own &= me->addr[bits_first(r)] >> CLUSTER_SHIFT == 0;
+  if (own) return;
+  me->space = MEM_CLUSTER;
+  for (unsigned i = 0; i < LANES; i++) me->addr[i] = (uint32_t)(me->addr[i] + cluster_base(w->cta));
+}
+
+/* Shared memory, all lanes: of addresses in the window. */
+static void resolve_shared(const struct func_warp *w, struct mem_effect *me)
+{
+  me->space = MEM_SHARED;
+  for (unsigned i = 0; i < LANES; i++) me->addr[i] = (uint32_t)(me->addr[i] - cluster_base(w->cta));
+  mem_resolve_cluster(w, me);
 }
 
 void mem_resolve(const struct func_warp *w, struct mem_effect *me)
@@ -70,8 +90,12 @@ void mem_resolve(const struct func_warp *w, struct mem_effect *me)
   }
   me->space = MEM_GLOBAL;
   if (!(shared | local)) return;
-  if (shared == lanes || local == lanes) {
-    me->space = shared ? MEM_SHARED : MEM_LOCAL;
+  if (shared == lanes) {
+    resolve_shared(w, me);
+    return;
+  }
+  if (local == lanes) {
+    me->space = MEM_LOCAL;
     for (unsigned i = 0; i < LANES; i++) me->addr[i] = (uint32_t)me->addr[i];
     return;
   }
@@ -86,7 +110,7 @@ enum mem_space mem_lane_space(const struct func_warp *w, const struct mem_effect
   if (!(me->near_lanes >> lane & 1)) return me->space;
   enum mem_space s = window(w->launch, *addr);
   *addr = (uint32_t)*addr;
-  return s;
+  return s == MEM_SHARED && w->cta->cluster ? MEM_CLUSTER : s;
 }
 
 bool mem_aligned(const struct func_warp *w, struct effect *e, uint32_t m, unsigned align,
@@ -106,12 +130,34 @@ bool mem_aligned(const struct func_warp *w, struct effect *e, uint32_t m, unsign
   return true;
 }
 
+/* Shared memory of the CTA of the cluster that the address names. */
+static uint8_t *mem_far(const struct func_warp *w, const struct effect *e, unsigned lane, uint64_t addr, unsigned bytes,
+                        struct fault *f)
+{
+  unsigned rank = (unsigned)(addr >> CLUSTER_SHIFT), n = step_cluster_ctas(&w->launch->source);
+  uint64_t at = addr & ((1u << CLUSTER_SHIFT) - 1);
+  uint8_t *shared = rank < n ? cluster_shared(w->cta, rank) : NULL;
+  if (shared && at + bytes <= w->launch->shared_limit) return shared + at;
+  if (rank < n && !shared)
+    func_fault(w, e, f, FAULT_SHARED_RANGE, lane, addr,
+               "thread (%u,%u,%u): shared memory of CTA %u of the cluster, which is not running: has not begun (sync "
+               "the cluster first) or has exited", w->tid[0][lane], w->tid[1][lane], w->tid[2][lane], rank);
+  else
+    func_fault(w, e, f, FAULT_SHARED_RANGE, lane, addr,
+               "thread (%u,%u,%u): shared address 0x%llx is byte 0x%llx of CTA %u; the cluster has %u CTAs of %u bytes",
+               w->tid[0][lane], w->tid[1][lane], w->tid[2][lane], (unsigned long long)addr, (unsigned long long)at, rank,
+               n, (unsigned)w->launch->shared_limit);
+  return NULL;
+}
+
 uint8_t *mem_near(struct func_warp *w, const struct effect *e, enum mem_space space, unsigned lane,
                   uint64_t addr, unsigned bytes, struct fault *f)
 {
   bool shared = space == MEM_SHARED;
   uint64_t size = shared ? w->launch->shared_limit : w->launch->source.local_bytes;
+  if (space == MEM_CLUSTER) return mem_far(w, e, lane, addr, bytes, f);
   if (__builtin_expect(addr + bytes > size, 0)) {
+    if (shared) addr = (uint32_t)(addr + cluster_base(w->cta));
     func_fault(w, e, f, shared ? FAULT_SHARED_RANGE : FAULT_LOCAL_RANGE, lane, addr,
                "thread (%u,%u,%u): %s address 0x%llx is outside the %llu bytes of %s",
                w->tid[0][lane], w->tid[1][lane], w->tid[2][lane], shared ? "shared" : "local",

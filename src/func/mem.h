@@ -42,12 +42,17 @@ static inline struct mem_effect *mem_begin(struct effect *e, uint32_t m, enum me
 
 /* Address generation for all lanes (inactive lanes get meaningless values).
  * mem_addr_global: Ra (+1), uniform register, offset as the instruction says. mem_addr_near: 32-bit
- * address of shared or local memory. */
+ * address of local memory, or of the CTA's own shared memory: from its first byte on, although the address in
+ * registers starts at CTA number in the cluster << 24 (compiler output: S2R SR_CgaCtaId, LEA). */
 void mem_addr_global(const struct func_warp *w, const struct uop *u, uint64_t addr[LANES],
                      struct lane_shape *);
 void mem_addr_near(const struct func_warp *w, const struct uop *u, struct mem_effect *me);
 /* Sets up u->imm, imm2 for mem_addr_*; every picker of a memory instruction calls it. */
 void mem_prepare(const struct sass_inst *s, struct uop *u);
+
+/* Access to shared memory that may be another CTA's of the cluster: when some is, the space becomes MEM_CLUSTER. To be
+ * called behind mem_addr_near. */
+void mem_resolve_cluster(const struct func_warp *w, struct mem_effect *me);
 
 /* Generic access: sends lanes whose address lies in the shared or local window there. */
 void mem_resolve(const struct func_warp *w, struct mem_effect *me);
@@ -57,7 +62,7 @@ bool mem_aligned(const struct func_warp *w, struct effect *e, uint32_t m, unsign
                  struct fault *f);
 
 /* Host address of `bytes` at a near address of lane i; NULL with *f filled when out of range.
- * `space` is MEM_SHARED or MEM_LOCAL; writing to local memory marks it dirty. */
+ * `space` is MEM_SHARED, MEM_CLUSTER or MEM_LOCAL; writing to local memory marks it dirty. */
 uint8_t *mem_near(struct func_warp *w, const struct effect *e, enum mem_space space, unsigned lane,
                   uint64_t addr, unsigned bytes, struct fault *f);
 /* Space of lane i of a resolved effect; addr becomes space-local. */
@@ -82,6 +87,11 @@ uop_finish_fn *mem_load_finisher(const struct sass_inst *s);
 /* A reduction by FLD_RED_OP and FLD_SURED_TYPE whose addresses fn makes (sem_atom.c); NULL: not
  * executable. */
 uop_fn *atom_pick_surface(const struct sass_inst *s, struct uop *u, uop_fn *fn);
+
+/* mbarriers of STAS and REDAS (sem_sync.c): their addresses from the register behind that of the data; e->mem->bytes of
+ * one lane are done. */
+void sync_sample_barrier(const struct func_warp *w, const struct uop *u, struct mem_effect *me);
+bool sync_complete_tx(struct func_warp *w, const struct effect *e, unsigned lane, struct fault *f);
 
 /* Handlers with their own files. */
 uop_fn mem_ldsm, mem_stsm, mem_stsm_bytes, mem_ldgsts;

@@ -371,10 +371,10 @@ static bool bar_complete(const struct func_cta *cta, const struct func_barrier *
   return true;
 }
 
-/* Ends the phase: every path waiting at barrier `id` becomes ready. */
-static void bar_release(struct func_warp *w, unsigned id, struct effect *e)
+/* Ends the phase: every path waiting at barrier `id` becomes ready. Returns flags, as warp w sees it. */
+static uint32_t bar_release(struct func_cta *cta, const struct func_warp *w, unsigned id)
 {
-  struct func_cta *cta = w->cta;
+  uint32_t flags = 0;
   struct func_barrier *b = &cta->barrier[id];
   uint32_t pred = b->red_op == 1 ? b->red_and : b->red_or;
   for (unsigned i = 0; i < cta->step.n_warps; i++) {
@@ -390,9 +390,22 @@ static void bar_release(struct func_warp *w, unsigned id, struct effect *e)
     if (!any) continue;
     o->red_pop = b->red_pop;
     o->red_pred = pred;
-    e->flags |= o == w ? EFF_MERGED : EFF_BAR_RELEASED;
+    flags |= o == w ? EFF_MERGED : EFF_BAR_RELEASED;
   }
   memset(b, 0, sizeof *b);
+  return flags;
+}
+
+/* All that barrier `id` waits for in the CTA have arrived. */
+static void bar_end(struct func_warp *w, unsigned id, struct effect *e)
+{
+  struct func_barrier *b = &w->cta->barrier[id];
+  if (id < BAR_CLUSTER || !w->cta->cluster) {
+    e->flags |= bar_release(w->cta, w, id);
+  } else if (!b->told) {
+    b->told = true;
+    e->flags |= EFF_CLUSTER_ARRIVED;
+  }
 }
 
 /* Exited threads are not expected any more: barriers may be complete now. */
@@ -402,7 +415,7 @@ static void bar_recheck(struct func_warp *w, struct effect *e)
     struct func_barrier *b = &w->cta->barrier[id];
     if (!b->busy) continue;
     bar_top_up(b, w);
-    if (bar_complete(w->cta, b)) bar_release(w, id, e);
+    if (bar_complete(w->cta, b)) bar_end(w, id, e);
   }
 }
 
@@ -438,7 +451,7 @@ void path_bar(struct func_warp *w, unsigned id, unsigned op, uint32_t count, uns
   }
   if (op != OP_ARV) bar_merge(w, block(w, m, PATH_WAIT_BAR, PARK_BAR + id));
   compact(w);
-  if (bar_complete(w->cta, b)) bar_release(w, id, e);
+  if (bar_complete(w->cta, b)) bar_end(w, id, e);
   flag_blocked(w, m, e);
 }
 
@@ -456,6 +469,11 @@ void path_cluster_wait(struct func_warp *w, uint32_t m, struct effect *e)
   bar_merge(w, block(w, m, PATH_WAIT_BAR, PARK_BAR + BAR_CLUSTER));
   compact(w);
   flag_blocked(w, m, e);
+}
+
+void path_cluster_release(struct func_cta *cta)
+{
+  bar_release(cta, NULL, BAR_CLUSTER);
 }
 
 uint32_t path_lanes(const struct func_warp *w)
@@ -490,6 +508,9 @@ int path_describe(const struct func_warp *w, unsigned i, char *buf, size_t size)
     const struct func_barrier *b = &w->cta->barrier[id];
     char want[24] = "all";
     if (b->count) snprintf(want, sizeof want, "%u", (unsigned)b->count);
+    if (id == BAR_CLUSTER && b->told)
+      return snprintf(buf, size, "warp %u lanes %08x pc 0x%llx: barrier of the cluster, its other CTAs",
+                      (unsigned)w->warp_id, mask, pc);
     return snprintf(buf, size, "warp %u lanes %08x pc 0x%llx: BAR %u, %u of %s threads arrived",
                     (unsigned)w->warp_id, mask, pc, id, (unsigned)b->arrived, want);
   }

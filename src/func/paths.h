@@ -51,9 +51,11 @@ void path_bar(struct func_warp *w, unsigned id, unsigned op, uint32_t count, uns
               uint32_t pred, uint32_t m, struct effect *e);
 
 /* Barrier of the cluster: lanes m arrive; lanes m wait for the end of the phase in which they
- * arrived (PTX ISA, barrier.cluster). */
+ * arrived (PTX ISA, barrier.cluster). With the last of a CTA that has others in its cluster: EFF_CLUSTER_ARRIVED. */
 void path_cluster_arrive(struct func_warp *w, uint32_t m, struct effect *e);
 void path_cluster_wait(struct func_warp *w, uint32_t m, struct effect *e);
+/* The phase has ended: the CTA's waiting paths become ready. */
+void path_cluster_release(struct func_cta *);
 
 /* Whole quads of lanes m take part from now on, until path_own: a gradient needs the coordinates of all four. */
 void path_quads(struct func_warp *w, uint32_t m);

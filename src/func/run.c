@@ -12,6 +12,7 @@
 
 #include "base/bits.h"
 #include "base/bug.h"
+#include "func/cluster.h"
 #include "func/independent.h"
 #include "func/paths.h"
 #include "func/prepare.h"
@@ -135,6 +136,7 @@ static bool run_step(struct runner *r, struct func_warp *w, struct step_path *p,
   if (!func_step_uop(w, p, u, e, r->f)) return false;
   count(r, i, 1, lane_count(e->exec));
   if (r->watch->tap) r->watch->tap->step(r->watch->tap->ctx, r->cta, r->warp, e);
+  if (e->flags & (EFF_CLUSTER_ARRIVED | EFF_CTA_DONE)) cluster_meet(w->cta, e->flags & EFF_CTA_DONE);
   if (!(e->flags & EFF_MEM)) return true;
   if (!u->perform(w, u, e, (uint32_t)(r->mem.lanes | r->mem.near_lanes), &r->view, r->f)) return false;
   if (u->finish) u->finish(w, u, e);
@@ -237,19 +239,27 @@ static bool run_warp(struct runner *r, struct step_warp *w)
   return true;
 }
 
-/* One CTA at a time is kindest to the host's caches. When a round finishes none, CTAs may be waiting for
- * later ones (a grid-wide barrier): then one more is let in. */
+static bool any_live(struct step_cta *const *slot, unsigned n)
+{
+  for (unsigned i = 0; i < n; i++)
+    if (slot[i]) return true;
+  return false;
+}
+
+/* One CTA, or all of a cluster, at a time is kindest to the host's caches. When a round finishes none, CTAs may be
+ * waiting for later ones (a grid-wide barrier): then one more is let in. */
 static void admit(struct runner *r)
 {
   struct step_source *s = &r->l->source;
-  if (!r->finished && r->open < r->n_slots) r->open++;
+  const unsigned n = step_cluster_ctas(s);
+  if (!r->finished && r->open + n <= r->n_slots) r->open += n;
   r->finished = false;
-  for (unsigned i = 0; i < r->open; i++) {
-    if (r->slot[i]) continue;
-    uint64_t cta = ctas_left(r) ? atomic_fetch_add(&r->team->next_cta, 1) : s->n_ctas;
+  for (unsigned first = 0; first < r->open; first += n) {
+    if (any_live(&r->slot[first], n)) continue;
+    uint64_t cta = ctas_left(r) ? atomic_fetch_add(&r->team->next_cta, n) : s->n_ctas;
     if (cta >= s->n_ctas) return;
-    r->slot[i] = s->ops->cta_begin(s, cta, 0, r->first_slot + i, r->first_slot + i);
-    r->n_live++;
+    for (unsigned i = first; i < first + n; i++, r->n_live++)
+      r->slot[i] = s->ops->cta_begin(s, step_cta_at(s, cta + i - first), 0, r->first_slot + i, r->first_slot + i);
   }
 }
 
@@ -365,7 +375,7 @@ static void run_all(struct runner *r)
     r->progress = false;
     if (!run_round(r)) return;
     if (is_first(r)) call_helpers(r->team);
-    if (r->progress || (r->open < r->n_slots && ctas_left(r))) continue;
+    if (r->progress || (r->open + step_cluster_ctas(&r->l->source) <= r->n_slots && ctas_left(r))) continue;
     deadlock(r);
     if (r->team->n == 1) return;
   }
@@ -417,13 +427,13 @@ static void runner_end(struct team *t, unsigned i, struct func_stats *sum)
   free(r->tally);
 }
 
-/* Instruction limits, taps and what tells the order of CTAs want one thread. */
+/* Instruction limits, taps, clusters and what tells the order of CTAs want one thread. */
 static unsigned team_size(const struct func_launch *l, const struct run_watch *w)
 {
   unsigned most = l->source.n_ctas < l->p.slots_per_worker ? (unsigned)l->source.n_ctas
                                                            : l->p.slots_per_worker;
   unsigned n = w->threads < most ? w->threads : most;
-  return n <= 1 || w->max_insts || w->tap || !func_ctas_independent(l) ? 1 : n;
+  return n <= 1 || w->max_insts || w->tap || l->cluster || !func_ctas_independent(l) ? 1 : n;
 }
 
 enum run_end func_run_from(struct func_launch *l, uint64_t first, const struct run_watch *watch,

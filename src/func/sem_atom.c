@@ -425,6 +425,41 @@ uop_fn *atom_pick_surface(const struct sass_inst *s, struct uop *u, uop_fn *fn)
                    fn);
 }
 
+/* REDAS: a reduction in shared memory of the cluster, whose bytes then count at an mbarrier (PTX ISA, red.async). */
+static bool redas(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
+{
+  unsigned words = types[type_of(u)].words;
+  struct mem_effect *me = mem_begin(e, m, MEM_SHARED, MEM_RED, 4 * words, true);
+  mem_addr_near(w, u, me);
+  mem_resolve_cluster(w, me);
+  sample(w, me, u->b, 0, words);
+  sync_sample_barrier(w, u, me);
+  return mem_aligned(w, e, m, 4 * words, f);
+}
+
+static bool redas_perform(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t lanes,
+                          struct gmem_view *v, struct fault *f)
+{
+  struct mem_effect *me = e->mem;
+  (void)v;
+  for (; lanes; lanes &= lanes - 1) {
+    unsigned i = bits_first(lanes);
+    uint8_t *p = mem_near(w, e, me->space, i, me->addr[i], me->bytes, f);
+    if (!p) return false;
+    atom_lane(u, me, i, p);
+    if (!sync_complete_tx(w, e, i, f)) return false;
+  }
+  return true;
+}
+
+static uop_fn *pick_redas(const struct sass_inst *s, struct uop *u)
+{
+  uop_fn *fn = pick_atom(s, u, (enum atom_op)sass_get(s, FLD_RED_OP), sass_atom_type(s), redas);
+  u->perform = redas_perform;
+  u->finish = NULL;
+  return fn;
+}
+
 uop_fn *sem_atom_handler(const struct sass_inst *s, struct uop *u)
 {
   switch (s->sem) {
@@ -434,6 +469,8 @@ uop_fn *sem_atom_handler(const struct sass_inst *s, struct uop *u)
     return pick_cas(s, u);
   case SEM_ATOMS_POPC_INC: case SEM_ATOM_POPC_INC:
     return pick_atom(s, u, OP_ADD, ATOM_U32, atom_popc_inc);
+  case SEM_REDAS:
+    return pick_redas(s, u);
   case SEM_ATOM_ARRIVE:
     return pick_atom(s, u, OP_ARRIVE, ATOM_U64, atom_popc_inc);
   default:

@@ -2,6 +2,7 @@
  * shared memory) and LDGSTS (asynchronous copy from global to shared memory). Rules: PTX ISA
  * (ldmatrix, stmatrix, cp.async), compiler output (CUDA 13.0).
  */
+#include "func/cluster.h"
 #include "func/mem.h"
 
 enum { ROW_ELEMENTS = 8, SQUARE_ROWS = 16, MATRIX_ROW_BYTES = 16 };
@@ -197,7 +198,7 @@ bool mem_ldgsts(struct func_warp *w, const struct uop *u, uint32_t m, struct eff
 {
   unsigned bytes = u->t->mem.bytes;
   struct mem_effect *me = mem_begin(e, m, MEM_GLOBAL, MEM_LDGSTS, bytes, false);
-  uint32_t soff = (uint32_t)bits_sext(sass_get(u->s, FLD_LDGSTS_SOFF), 20);
+  uint32_t soff = (uint32_t)bits_sext(sass_get(u->s, FLD_LDGSTS_SOFF), 20) - cluster_base(w->cta);
   bool zfill = sass_get(u->s, FLD_LDGSTS_ZFILL);
   const uint32_t *to = row_src(w, u->b);
   mem_addr_global(w, u, me->addr, &me->shape);

@@ -2,6 +2,7 @@
  * compiler output (CUDA 13.0). The memory model is the caller's: here an access happens when
  * perform is called, in ascending lane order.
  */
+#include "func/cluster.h"
 #include "func/mem.h"
 
 /* A 256-bit access has two groups of four registers. */
@@ -308,21 +309,22 @@ static bool uldc(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
 }
 
 /* QSPC: predicate of the lanes whose generic address lies in a space (u->imm2's top: 0 global, 1
- * local, 2 shared, 3 shared of the cluster, which is one CTA here). */
+ * local, 2 shared of the CTA, 3 shared of the cluster). */
 static bool qspc(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                  struct fault *f)
 {
   uint64_t addr[LANES];
   struct lane_shape shape;
-  uint32_t shared = 0, local = 0;
+  uint32_t shared = 0, own = 0, local = 0;
   (void)e, (void)f;
   mem_addr_global(w, u, addr, &shape);
   for (unsigned i = 0; i < LANES; i++) {
     if (addr[i] >> 32 == w->launch->p.shared_window >> 32) shared |= 1u << i;
     if (addr[i] >> 32 == w->launch->p.local_window >> 32) local |= 1u << i;
+    if ((uint32_t)addr[i] >> CLUSTER_SHIFT == w->cta->rank) own |= shared & 1u << i;
   }
   unsigned space = u->imm2 >> 24;
-  pred_write(w, u->pu, m, space == 0 ? ~(shared | local) : space == 1 ? local : shared);
+  pred_write(w, u->pu, m, space == 0 ? ~(shared | local) : space == 1 ? local : space == 2 ? own : shared);
   return true;
 }
 

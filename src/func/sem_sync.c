@@ -10,6 +10,7 @@
  * Counts are kept negative, so that the last arrival carries out of the field. An asynchronous copy
  * is complete here when it has been performed: the timing model performs ARRIVES after the copies before it.
  */
+#include "func/cluster.h"
 #include "func/mbarrier.h"
 #include "func/mem.h"
 
@@ -20,7 +21,7 @@ enum { A1TR, A1T0, A0T1, A0TR, A0TX, ART0 }; /* field SYNCS_COUNT */
 static uint8_t *barrier_at(struct func_warp *w, const struct effect *e, unsigned lane,
                            struct fault *f)
 {
-  return mem_near(w, e, MEM_SHARED, lane, e->mem->addr[lane], 8, f);
+  return mem_near(w, e, e->mem->space, lane, e->mem->addr[lane], 8, f);
 }
 
 /* ---- SYNCS.ARRIVE ------------------------------------------------------------------------- */
@@ -45,6 +46,7 @@ static bool arrive(struct func_warp *w, const struct uop *u, uint32_t m, struct 
 {
   struct mem_effect *me = mem_begin(e, m, MEM_SHARED, u->t->mem.op, 8, true);
   mem_addr_near(w, u, me);
+  mem_resolve_cluster(w, me);
   memcpy(mem_row(me, COMPARE_WORD), row_src(w, u->b), ROW_BYTES);
   return mem_aligned(w, e, m, 8, f);
 }
@@ -181,17 +183,37 @@ static bool copies_done(struct func_warp *w, const struct uop *u, uint32_t m, st
   return mem_aligned(w, e, m, 8, f);
 }
 
-/* ---- STAS: store, then its bytes count at the mbarrier whose address is in the next register -- */
+/* ---- STAS and REDAS: then the bytes count at the mbarrier whose address is in the next register -- */
+
+void sync_sample_barrier(const struct func_warp *w, const struct uop *u, struct mem_effect *me)
+{
+  const uint32_t *barrier = row_src(w, u->a) + LANES;
+  uint32_t from = me->space == MEM_SHARED ? cluster_base(w->cta) : 0;
+  for (unsigned i = 0; i < LANES; i++) mem_row(me, COMPARE_WORD)[i] = barrier[i] - from;
+}
+
+bool sync_complete_tx(struct func_warp *w, const struct effect *e, unsigned lane, struct fault *f)
+{
+  uint32_t at = mem_row(e->mem, COMPARE_WORD)[lane];
+  uint8_t *p = mem_near(w, e, e->mem->space, lane, at, 8, f);
+  uint64_t v;
+  if (!p) return false;
+  memcpy(&v, p, sizeof v);
+  v = mbar_apply(w->launch->p.sm, v, (struct mbar_event){.tx = -(int32_t)e->mem->bytes});
+  memcpy(p, &v, sizeof v);
+  return true;
+}
 
 static bool stas(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                  struct fault *f)
 {
   unsigned bytes = u->t->mem.bytes;
   struct mem_effect *me = mem_begin(e, m, MEM_SHARED, MEM_STORE, bytes, true);
-  const uint32_t *b = row_src(w, u->b), *mbar = row_src(w, u->a) + LANES;
+  const uint32_t *b = row_src(w, u->b);
   mem_addr_near(w, u, me);
+  mem_resolve_cluster(w, me);
   for (unsigned k = 0; k * 4 < bytes; k++) memcpy(mem_row(me, k), b + k * LANES, ROW_BYTES);
-  memcpy(mem_row(me, COMPARE_WORD), mbar, ROW_BYTES);
+  sync_sample_barrier(w, u, me);
   return mem_aligned(w, e, m, bytes, f);
 }
 
@@ -202,15 +224,10 @@ static bool stas_perform(struct func_warp *w, const struct uop *u, struct effect
   (void)u, (void)view;
   for (; lanes; lanes &= lanes - 1) {
     unsigned i = bits_first(lanes);
-    uint32_t at = mem_row(me, COMPARE_WORD)[i];
-    uint8_t *to = mem_near(w, e, MEM_SHARED, i, me->addr[i], me->bytes, f);
-    uint8_t *p = to ? mem_near(w, e, MEM_SHARED, i, at, 8, f) : NULL;
-    uint64_t v;
-    if (!p) return false;
+    uint8_t *to = mem_near(w, e, me->space, i, me->addr[i], me->bytes, f);
+    if (!to) return false;
     for (unsigned k = 0; k * 4 < me->bytes; k++) memcpy(to + 4 * k, mem_row(me, k) + i, 4);
-    memcpy(&v, p, sizeof v);
-    v = mbar_apply(w->launch->p.sm, v, (struct mbar_event){.tx = -(int32_t)me->bytes});
-    memcpy(p, &v, sizeof v);
+    if (!sync_complete_tx(w, e, i, f)) return false;
   }
   return true;
 }

@@ -19,7 +19,7 @@ enum sr {
   SR_LMEMHIOFF = 55 /* lowest stack address: local memory starts at 0 */, SR_EQMASK = 56, SR_LTMASK,
   SR_LEMASK, SR_GTMASK, SR_GEMASK, SR_GLOBALERRORSTATUS = 64, SR_WARPERRORSTATUS = 66,
   SR_VIRTUALSMID = 67, SR_CLOCKLO = 80, SR_CLOCKHI, SR_TIMERLO, SR_TIMERHI,
-  SR_PM0 = 100, SR_PM_LAST = 115, SR_CGA_CTAID = 136, SR_CGA_SIZE = 138 /* reads 0: no cluster */,
+  SR_PM0 = 100, SR_PM_LAST = 115, SR_CGA_CTAID = 136, SR_CGA_SIZE = 138 /* reads 0: host/abi.def */,
   SR_ZERO = 255
 };
 
@@ -80,8 +80,8 @@ static uint32_t sr_read(const struct func_warp *w, unsigned id, unsigned lane,
   case SR_EQMASK: case SR_LTMASK: case SR_LEMASK: case SR_GTMASK: case SR_GEMASK:
     return sr_lane_mask(id, lane);
   case SR_VIRTUALSMID: return w->cta->smid;
-  default: return 0; /* window low words, error status, performance counters (none is set up),
-                         CTA number in its cluster, SRZ */
+  case SR_CGA_CTAID: return w->cta->rank;
+  default: return 0; /* window low words, error status, performance counters (none is set up), SRZ */
   }
 }
 

@@ -20,7 +20,7 @@ enum {
   N_PREDS = 8,
   N_BREGS = 16,
   N_BARRIERS = 16,
-  BAR_CLUSTER = 16,   /* barrier of the cluster, which is one CTA */
+  BAR_CLUSTER = 16,   /* the CTA's part of its cluster's barrier */
   WIDE_ROWS = 8,      /* rows of the widest operand */
   PRED_NONE = 7,      /* P7: reads as true, writes are dropped */
   PRED_UNIFORM = 8,   /* pred[PRED_UNIFORM + k] is UPk */
@@ -74,6 +74,7 @@ static inline uint32_t *warp_breg(struct func_warp *w, unsigned b)
  * arrived with the last live lanes of their warp, so that counts stay multiples of the warp size. */
 struct func_barrier {
   bool busy;         /* somebody has arrived in this phase */
+  bool told;         /* BAR_CLUSTER: the CTA has arrived in this phase */
   uint32_t count;    /* threads to wait for; 0 = all threads of the CTA that have not exited */
   uint32_t arrived;  /* threads */
   uint32_t topped;   /* bit w: the dead lanes of warp w are counted in */
@@ -87,6 +88,8 @@ struct func_cta {
   uint8_t *shared;      /* shared_bytes */
   uint32_t ctaid[3];
   unsigned worker, slot, smid;
+  struct func_cluster *cluster; /* NULL: the CTA is alone */
+  unsigned rank;                /* number of the CTA in its cluster */
   struct func_barrier barrier[N_BARRIERS + 1];
   struct func_warp *warps; /* n_warps */
   struct gmem_view direct; /* image without log, for services (printf, malloc) */

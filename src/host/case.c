@@ -247,6 +247,7 @@ static bool launch_kernel(struct case_run *r, struct err *e)
                               .param_bytes = k->param_bytes };
   memcpy(desc.grid, c->grid, sizeof desc.grid);
   memcpy(desc.block, c->block, sizeof desc.block);
+  memcpy(desc.cluster, c->cluster, sizeof desc.cluster);
   struct err inner = { "" };
   r->launched = launch_init(&r->launch, &r->device, &desc, &inner);
   return r->launched || err_set(e, "%.150s: %.350s", c->origin, inner.msg);
@@ -284,6 +285,7 @@ static bool setup_captured(struct case_run *r, const struct device_config *confi
                               .param_bytes = (uint32_t)s->part[SNAPSHOT_PARAMS].bytes };
   memcpy(desc.grid, s->grid, sizeof desc.grid);
   memcpy(desc.block, s->block, sizeof desc.block);
+  memcpy(desc.cluster, s->cluster, sizeof desc.cluster);
   struct err inner = { "" };
   r->launched = launch_init(&r->launch, &r->device, &desc, &inner);
   return r->launched || err_set(e, "%.150s: %.350s", r->c->origin, inner.msg);

@@ -90,9 +90,23 @@ static bool check_abi(const struct launch_desc *l, struct err *e)
   if (l->param_bytes != k->param_bytes)
     return err_set(e, "%u bytes of arguments; kernel '%.200s' takes %u", l->param_bytes, k->name,
                    k->param_bytes);
-  if (volume(k->cluster) > 1 || (k->explicit_cluster && volume(k->cluster) == 0))
-    return err_set(e, "kernel '%.200s' is launched in thread block clusters, which are not "
-                   "supported yet; compile it without __cluster_dims__", k->name);
+  return true;
+}
+
+void launch_cluster(const struct module_kernel *k, const uint32_t asked[3], uint32_t cluster[3])
+{
+  memcpy(cluster, volume(asked) ? asked : k->cluster, 3 * sizeof *cluster);
+}
+
+/* The rest is func/'s to say. */
+static bool check_cluster(const struct launch_desc *l, struct err *e)
+{
+  const struct module_kernel *k = l->kernel;
+  if (k->explicit_cluster && !volume(k->cluster) && !volume(l->cluster))
+    return err_set(e, "kernel '%.200s' must be launched with a cluster size; state one", k->name);
+  if (volume(k->cluster) && volume(l->cluster) && memcmp(k->cluster, l->cluster, sizeof l->cluster) != 0)
+    return err_set(e, "cluster is %u x %u x %u; kernel '%.200s' requires %u x %u x %u", l->cluster[0], l->cluster[1],
+                   l->cluster[2], k->name, k->cluster[0], k->cluster[1], k->cluster[2]);
   return true;
 }
 
@@ -101,6 +115,7 @@ bool launch_check(const struct device *d, const struct launch_desc *l, struct er
   TRY(check_dims(l, e));
   TRY(check_threads(d, l, e));
   TRY(check_resources(d, l, e));
+  TRY(check_cluster(l, e));
   return check_abi(l, e);
 }
 
@@ -126,11 +141,12 @@ static void build_bank0(struct launch *l, struct device *d, const struct launch_
     .stack_top = (uint32_t)l->params.local_bytes, .shared_reserved = desc->kernel->shared_reserved,
     .shared_dynamic = desc->shared_dynamic, .grid_id = d->next_grid_id++, .graph = desc->graph,
     .constants = module_constants(desc->code), .n_smids = d->config.n_smids,
-    .cluster = { 1, 1, 1 }, .cluster_given = volume(desc->kernel->cluster) == 1,
+    .cluster = { 1, 1, 1 }, .cluster_given = volume(l->params.cluster) != 0,
     .grid_barrier = l->grid_barrier,
   };
   memcpy(v.block, desc->block, sizeof v.block);
   memcpy(v.grid, desc->grid, sizeof v.grid);
+  if (v.cluster_given) memcpy(v.cluster, l->params.cluster, sizeof v.cluster);
   l->bank0 = arena_alloc(&l->arena, bytes, BANK_ALIGN);
   abi_fill(sm, &v, l->bank0);
   if (desc->param_bytes) memcpy(l->bank0 + base, desc->params, desc->param_bytes);
@@ -167,6 +183,7 @@ static void fill_params(struct launch *l, struct device *d, const struct launch_
   };
   memcpy(p->grid, desc->grid, sizeof p->grid);
   memcpy(p->block, desc->block, sizeof p->block);
+  launch_cluster(k, desc->cluster, p->cluster);
   for (unsigned b = 1; b < MODULE_BANKS; b++)
     p->bank[b] = module_bank(desc->code, k, b, &p->bank_bytes[b]);
   build_bank0(l, d, desc);
@@ -211,8 +228,9 @@ bool launch_init(struct launch *l, struct device *d, const struct launch_desc *d
   *l = (struct launch){ .grid_barrier = grid_barrier(d, desc) };
   fill_params(l, d, desc);
   uint64_t ctas = volume(desc->grid);
-  if (l->grid_barrier && d->config.n_workers == 1 && ctas > l->params.slots_per_worker)
-    l->params.slots_per_worker = (unsigned)ctas;
+  uint64_t together = l->grid_barrier ? ctas : volume(l->params.cluster);
+  if (d->config.n_workers == 1 && together <= ctas && together > l->params.slots_per_worker)
+    l->params.slots_per_worker = (unsigned)together;
   l->func = func_launch_new(&l->params, e);
   if (l->func) return true;
   if (l->grid_barrier) gmem_release(d->mem, l->grid_barrier);

@@ -15,6 +15,7 @@ struct launch_desc {
   const struct module_instance *code; /* on the device; has the kernel */
   const struct module_kernel *kernel;
   uint32_t grid[3], block[3];
+  uint32_t cluster[3];     /* CTAs of a cluster; all 0: as the kernel says, mostly none */
   uint32_t shared_dynamic; /* bytes per CTA */
   uint32_t stack_bytes;    /* per thread, for kernels that have a stack; 0 = 1024, as CUDA does */
   const void *params;      /* packed as the kernel's parameter block; exactly kernel->param_bytes */
@@ -30,6 +31,9 @@ struct launch {
   uint64_t grid_barrier;      /* guest address of its workspace, 0 = none */
   struct arena arena;         /* owns bank0 */
 };
+
+/* Cluster size of the launch: its own, or the one the kernel was compiled for; all 0: no clusters. */
+void launch_cluster(const struct module_kernel *, const uint32_t asked[3], uint32_t cluster[3]);
 
 /* Validates without building anything. Errors name the limit and its value. */
 bool launch_check(const struct device *, const struct launch_desc *, struct err *e);

@@ -283,6 +283,12 @@ static bool read_block(struct reader *r, config_setting_t *s)
   return read_dim3(r, s, r->c->block);
 }
 
+static bool read_cluster(struct reader *r, config_setting_t *s)
+{
+  r->c->cluster[0] = r->c->cluster[1] = r->c->cluster[2] = 1;
+  return read_dim3(r, s, r->c->cluster);
+}
+
 static bool read_shmem(struct reader *r, config_setting_t *s)
 {
   return get_u32(r, s, 0, &r->c->shmem);
@@ -329,7 +335,7 @@ static bool read_stdout_order(struct reader *r, config_setting_t *s)
 static const struct key top_keys[] = {
   { "cubin", read_cubin, true },     { "kernel", read_kernel, false },
   { "grid", read_grid, true },       { "block", read_block, true },
-  { "shmem", read_shmem, false },    { "stack", read_stack, false },
+  { "cluster", read_cluster, false }, { "shmem", read_shmem, false }, { "stack", read_stack, false },
   { "data", read_data, false },      { "order", read_order, false },
   { "args", read_args, false },      { "buffers", read_buffers, false },
   { "symbols", read_symbols, false }, { "stdout", read_stdout, false },

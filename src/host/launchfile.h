@@ -62,6 +62,7 @@ struct launch_case {
   const char **cubin;    /* "%d" stands for the SM number */
   const char *kernel;    /* NULL: the only kernel of the module */
   uint32_t grid[3], block[3];
+  uint32_t cluster[3];   /* CTAs of a cluster; all 0: as the kernel says */
   uint32_t shmem;        /* dynamic shared memory, bytes per CTA */
   uint32_t stack;        /* bytes per thread, for kernels with a stack; 0 = 1024, as CUDA does */
   bool order_free;       /* results may depend on the order of atomics: not compared across runs */

@@ -144,10 +144,17 @@ static void keep_machine(struct simulator *s, enum run_end end)
   s->gpu = NULL;
 }
 
+static bool can_time(const struct step_source *source, struct err *e)
+{
+  return step_cluster_ctas(source) == 1 ||
+         err_set(e, "thread block clusters run without time only; use --functional");
+}
+
 static bool run_timed(struct simulator *s, struct step_source *source, struct gmem *image,
                       const struct sim_options *o, const struct run_watch *w,
                       struct sim_result *r, struct err *e)
 {
+  if (!can_time(source, e)) return false;
   struct gpu *gpu = gpu_at_start(s, o, o->start_ps, e);
 
   if (!gpu) return false;
@@ -339,6 +346,7 @@ bool simulate_together(struct simulator *s, const struct sim_job *job, unsigned 
 
   BUG_ON(!o->timed || o->hazards || o->sample_ctas);
   forget_last(s);
+  for (unsigned i = 0; i < n; i++) TRY(can_time(func_source(job[i].launch->func), e));
   struct gpu *gpu = gpu_at_start(s, o, first, e);
   struct gpu_launch *l = launches_of(job, n, gpu_now(gpu) - first, params_clock_ps(s->params));
   enum run_end end = gpu_run(gpu, l, n, job[0].launch->params.image, &watch, &fault, o->report, e);

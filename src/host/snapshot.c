@@ -156,6 +156,7 @@ struct snapshot *snapshot_take(const struct device *d, const struct launch_desc 
   s->kernel = arena_strdup(&s->arena, l->kernel->name);
   memcpy(s->grid, l->grid, sizeof s->grid);
   memcpy(s->block, l->block, sizeof s->block);
+  memcpy(s->cluster, l->cluster, sizeof s->cluster);
   s->shared = l->shared_dynamic;
   s->stack = l->stack_bytes;
   s->module_memory = module_memory(l->code);

@@ -42,7 +42,7 @@ struct snapshot {
   struct arena arena;      /* owns names and lists */
   const char *gpu;         /* preset it was captured on */
   const char *kernel;      /* symbol */
-  uint32_t grid[3], block[3], shared, stack; /* shared: dynamic, bytes; stack: bytes per thread */
+  uint32_t grid[3], block[3], cluster[3], shared, stack; /* shared: dynamic, bytes; stack: bytes per thread */
   uint64_t number;         /* of the launch in its program, from 1 */
   unsigned n_code;         /* several: objects that are linked */
   struct snapshot_bytes *code;

@@ -96,9 +96,10 @@ static json_t *manifest(const struct snapshot *s, json_t *parts)
   for (size_t i = 0; i < s->n_heap; i++)
     json_array_append_new(heap, json_pack("[I,I,b]", (json_int_t)s->heap[i].addr,
                                           (json_int_t)s->heap[i].bytes, s->heap[i].used));
-  return json_pack("{s:s, s:s, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:i, s:I, s:b, s:I, s:o, s:o, s:o, s:o}",
+  return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:i, s:I, s:b, s:I, s:o, s:o, s:o, s:o}",
                    "kernel", s->kernel, "gpu", s->gpu, "launch", (json_int_t)s->number,
                    "grid", triple(s->grid), "block", triple(s->block),
+                   "cluster", triple(s->cluster),
                    "shared", (json_int_t)s->shared, "stack", (json_int_t)s->stack,
                    "module_memory", (json_int_t)s->module_memory,
                    "next_address", (json_int_t)s->next_address, "fault", s->fault,
@@ -316,12 +317,12 @@ static bool read_textures(struct snapshot *s, const json_t *list)
 
 static bool take_manifest(struct snapshot *s, struct input *in, json_t *m, struct err *e)
 {
-  json_t *grid, *block, *ranges, *heap, *texture, *parts;
+  json_t *grid, *block, *cluster = NULL, *ranges, *heap, *texture, *parts;
   json_int_t number, shared, stack, memory, next, insts, cycles;
   int fault, timed;
-  if (json_unpack(m, "{s:s, s:s, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:i, s:I, s:b, s:I, s:o, s:o, s:o, s:o}",
+  if (json_unpack(m, "{s:s, s:s, s:I, s:o, s:o, s?o, s:I, s:I, s:I, s:I, s:i, s:I, s:b, s:I, s:o, s:o, s:o, s:o}",
                   "kernel", &s->kernel, "gpu", &s->gpu, "launch", &number, "grid", &grid,
-                  "block", &block, "shared", &shared, "stack", &stack, "module_memory", &memory,
+                  "block", &block, "cluster", &cluster, "shared", &shared, "stack", &stack, "module_memory", &memory,
                   "next_address", &next, "fault", &fault, "warp_insts", &insts, "timed", &timed,
                   "cycles", &cycles, "allocations", &ranges, "heap", &heap, "textures", &texture,
                   "parts", &parts) != 0)
@@ -337,7 +338,8 @@ static bool take_manifest(struct snapshot *s, struct input *in, json_t *m, struc
   s->warp_insts = (uint64_t)insts;
   s->timed = timed;
   s->cycles = (uint64_t)cycles;
-  if (!read_triple(grid, s->grid) || !read_triple(block, s->block) || !read_ranges(s, ranges) ||
+  if (!read_triple(grid, s->grid) || !read_triple(block, s->block) ||
+      (cluster && !read_triple(cluster, s->cluster)) || !read_ranges(s, ranges) ||
       !read_heap(s, heap) || !read_textures(s, texture))
     return damaged(in, e, "the manifest has a value that cannot be");
   return read_parts(s, in, parts, e);

@@ -103,7 +103,7 @@ struct inst_ctrl {
 };
 
 enum mem_space { MEM_NONE, MEM_GLOBAL, MEM_SHARED, MEM_LOCAL, MEM_GENERIC, MEM_CONST,
-                 MEM_TEXTURE };
+                 MEM_TEXTURE, MEM_CLUSTER /* effects only (isa/step.h) */ };
 enum mem_op {
   MEM_LOAD,
   MEM_STORE,

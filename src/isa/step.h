@@ -61,6 +61,8 @@ enum effect_flag {
   EFF_CTA_DONE = 1 << 7,     /* the last warp of the CTA is done */
   EFF_BACKWARD = 1 << 8,     /* taken branch to a lower pc */
   EFF_MEM = 1 << 9,          /* mem is filled: perform (and finish) must follow */
+  EFF_CLUSTER_ARRIVED = 1 << 10, /* all threads of the CTA have arrived at its cluster's barrier: cluster_arrive
+                                    must follow */
 };
 
 /* What a step source notes for itself about the addresses of all lanes, active or not. */
@@ -72,11 +74,12 @@ struct lane_shape {
 
 /* Memory part of an effect; only filled when EFF_MEM is set. A generic access is resolved to
  * one space per lane before it gets here: `space` is the space of the lanes in `lanes`, a mixed
- * access is reported as global and carries its shared/local lanes in `near_lanes`. */
+ * access is reported as global and carries its shared/local lanes in `near_lanes`. MEM_CLUSTER: shared memory of the
+ * cluster, of which some is another CTA's; an address is CTA number in the cluster << 24 | offset. */
 struct mem_effect {
   _Alignas(64) uint64_t addr[LANES_MAX]; /* byte address; space-local offset for shared and local. Rows start host
                                cache lines: a vector that crosses one is slow to read back */
-  uint8_t space; /* enum mem_space: MEM_GLOBAL, MEM_SHARED, MEM_LOCAL, MEM_CONST,
+  uint8_t space; /* enum mem_space: MEM_GLOBAL, MEM_SHARED, MEM_CLUSTER, MEM_LOCAL, MEM_CONST,
                               MEM_TEXTURE */
   uint8_t op;    /* enum mem_op */
   uint8_t bytes; /* per lane */
@@ -147,6 +150,10 @@ struct step_ops {
   struct step_cta *(*cta_begin)(struct step_source *, uint64_t cta, unsigned worker, unsigned slot,
                                 unsigned smid);
   void (*cta_end)(struct step_source *, struct step_cta *);
+  /* Sources with clusters: all threads of the CTA have arrived at the barrier of its cluster, or have exited. True:
+   * the phase has ended, and cluster_release is due for each CTA of the cluster that has not ended. One thread at a time. */
+  bool (*cluster_arrive)(struct step_cta *, bool exited);
+  void (*cluster_release)(struct step_cta *);
   /* Steps path number `path`, which is ready or waits at a CTA barrier; in that case the instruction touches only
    * registers of its own threads. False: the warp faulted, see *fault. */
   bool (*step)(struct step_warp *, unsigned path, struct effect *, struct fault *);
@@ -199,6 +206,26 @@ struct step_source {
   unsigned shared_bytes;                          /* per CTA, static + dynamic, before rounding, without what the system reserves */
   uint64_t local_bytes;                           /* per thread */
   uint32_t grid[3], block[3];
+  uint32_t cluster[3]; /* CTAs of a cluster, which divide the grid; all 0: no clusters */
 };
+
+/* CTAs that are resident at the same time: those of a cluster. */
+static inline unsigned step_cluster_ctas(const struct step_source *s)
+{
+  unsigned n = s->cluster[0] * s->cluster[1] * s->cluster[2];
+  return n ? n : 1;
+}
+
+/* Number of the CTA that is handed out as number i: cluster after cluster, each in the order of its CTAs' numbers in it. */
+static inline uint64_t step_cta_at(const struct step_source *s, uint64_t i)
+{
+  const uint32_t *c = s->cluster, *g = s->grid;
+  unsigned n = step_cluster_ctas(s);
+  if (n == 1) return i;
+  uint64_t k = i / n, r = i % n, nx = g[0] / c[0], ny = g[1] / c[1];
+  uint64_t x = k % nx * c[0] + r % c[0], y = k / nx % ny * c[1] + r / c[0] % c[1];
+  uint64_t z = k / nx / ny * c[2] + r / c[0] / c[1];
+  return x + g[0] * (y + g[1] * z);
+}
 
 #endif
