@@ -137,4 +137,4 @@ help:
 	@echo 'clean          removes build/'
 	@echo 'MODE=asan|ubsan|tsan|cov builds in build/MODE; CC=clang; V=1 prints commands'
 
--include $(shell find $(BUILD)/src $(BUILD)/tests -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/src $(BUILD)/tests $(BUILD)/tools -name '*.d' 2>/dev/null)

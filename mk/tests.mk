@@ -57,7 +57,7 @@ semantics: $(addprefix $(BUILD)/tests/,$(SEMANTICS))
 # Scripts print "ok NAME" or "not ok NAME" for each case: the corpus, the command line.
 TEST_SCRIPTS := $(wildcard tests/run.sh tests/*/run.sh)
 
-test: all refs tests
+test: all refs tests silicon
 	$(Q)BIN=$(BIN) SEMANTICS_SETS=$(TEST_SETS) tools/run-tests.sh $(TEST_BIN) $(TEST_SCRIPTS)
 
 update-golden: all refs

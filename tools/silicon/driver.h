@@ -32,6 +32,7 @@ enum {
   CU_ATTR_CC_MAJOR = 75,
   CU_ATTR_CC_MINOR = 76,
   CU_FUNC_MAX_DYNAMIC_SHARED = 8,
+  CU_LIMIT_STACK_SIZE = 0,
 };
 
 /* name, parameter list. Every entry point returns CUresult, 0 = success. */
@@ -50,6 +51,7 @@ enum {
   X(cuDevicePrimaryCtxRelease_v2, (cu_device device))                                              \
   X(cuCtxSetCurrent, (cu_ctx ctx))                                                                 \
   X(cuCtxSynchronize, (void))                                                                      \
+  X(cuCtxSetLimit, (int limit, size_t value))                                                      \
   X(cuModuleLoadData, (cu_module * module, const void *image))                                     \
   X(cuModuleUnload, (cu_module module))                                                            \
   X(cuModuleGetFunction, (cu_function * function, cu_module module, const char *name))             \

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -18,7 +19,7 @@
 #include "host/case.h"
 #include "view/json.h"
 
-enum { EXIT_MISMATCH = 1, EXIT_BAD_INPUT = 2, EXIT_GUEST_FAULT = 3, MAX_REPEATS = 10000 };
+enum { EXIT_MISMATCH = 1, EXIT_BAD_INPUT = 2, EXIT_GUEST_FAULT = 3, EXIT_SKIPPED = 4, MAX_REPEATS = 10000 };
 
 static const char usage[] =
   "usage: silicon FILE.launch [options]\n"
@@ -31,7 +32,8 @@ static const char usage[] =
   "  --out DIR      write every buffer of the first launch to DIR/NAME.bin\n"
   "  --no-check     do not compare with expected results\n"
   "  --info         say which GPU there is and leave\n"
-  "Exit status: 0 all match, 1 mismatch, 2 bad input or no GPU, 3 the kernel faulted.\n";
+  "Exit status: 0 all match, 1 mismatch, 2 bad input or no GPU, 3 the kernel faulted,\n"
+  "4 not for this GPU or this tool (no cubin for its target, textures).\n";
 
 struct options {
   const char *file, *json, *out;
@@ -60,6 +62,7 @@ struct session {
   struct launch_case lc;
   struct case_run *run;
   const struct module_kernel *kernel;
+  unsigned sm;        /* target of the cubin */
   struct twin *twin; /* buffers of lc, then its symbols */
   unsigned n_twins;
   uint8_t *params;
@@ -98,17 +101,43 @@ static bool open_gpu(struct session *s, int device, struct err *e)
   return board_read(&s->d, s->device, &s->board, e);
 }
 
-/* Builds the case in the simulator for the GPU's architecture. Code for sm_XY runs on sm_XZ, Z >= Y:
- * where the corpus has no cubin of the exact target, the highest older one of the same major is used. */
-static bool set_up_case(struct session *s, const struct options *o, struct err *e)
+static bool read_case(struct session *s, const struct options *o, struct err *e)
 {
   TRY(launchfile_read(&s->lc, o->file, e));
   s->lc.stdout_file = NULL; /* device printf goes to the terminal, past the comparison */
+  if (s->lc.n_cubins == 1) return true;
+  return err_set(e, "%s: %u cubins; this tool loads one", s->lc.origin, s->lc.n_cubins);
+}
+
+static void cubin_path(const struct session *s, unsigned sm, char *path, size_t bytes)
+{
+  const char *pattern = s->lc.cubin[0], *at = strstr(pattern, "%d");
+
+  if (at) snprintf(path, bytes, "%.*s%u%s", (int)(at - pattern), pattern, sm, at + 2);
+  else snprintf(path, bytes, "%s", pattern);
+}
+
+/* Whether the GPU and this tool can run the case; s->sm becomes the target of its code. Code for sm_XY runs on sm_XZ,
+ * Z >= Y: where there is no cubin of the exact target, the highest older one of the same major is used. */
+static bool runs_here(struct session *s, struct err *e)
+{
+  const unsigned major = (unsigned)s->board.cc_major * 10;
+  char path[4096];
+
+  if (s->lc.n_textures) return err_set(e, "%s: textures and surfaces are not set up on silicon", s->lc.origin);
   for (int minor = s->board.cc_minor; minor >= 0; minor--) {
-    struct device_config config = device_config_default((unsigned)(s->board.cc_major * 10 + minor));
-    if ((s->run = case_setup(&s->lc, &config, e))) break;
+    s->sm = major + (unsigned)minor;
+    cubin_path(s, s->sm, path, sizeof path);
+    if (access(path, R_OK) == 0) return true;
   }
-  if (!s->run) return false;
+  return err_set(e, "%s: no cubin for sm_%u", s->lc.origin, major + (unsigned)s->board.cc_minor);
+}
+
+/* Builds the case in the simulator. */
+static bool set_up_case(struct session *s, struct err *e)
+{
+  struct device_config config = device_config_default(s->sm);
+  if (!(s->run = case_setup(&s->lc, &config, e))) return false;
   const struct launch *l = case_launch(s->run);
   s->kernel = module_kernel(case_code(s->run)->module, l->params.kernel_name, e);
   return s->kernel != NULL;
@@ -116,16 +145,11 @@ static bool set_up_case(struct session *s, const struct options *o, struct err *
 
 static bool load_code(struct session *s, struct err *e)
 {
-  const struct device *dev = case_device(s->run);
   const uint32_t shmem = s->lc.shmem;
   char path[4096];
   size_t bytes;
 
-  snprintf(path, sizeof path, "%s", s->lc.cubin);
-  const char *at = strstr(s->lc.cubin, "%d");
-  if (at)
-    snprintf(path, sizeof path, "%.*s%u%s", (int)(at - s->lc.cubin), s->lc.cubin, dev->config.sm,
-             at + 2);
+  cubin_path(s, s->sm, path, sizeof path);
   void *image = read_file(path, &bytes, e);
   if (!image) return false;
   int result = s->d.cuModuleLoadData(&s->module, image);
@@ -134,6 +158,7 @@ static bool load_code(struct session *s, struct err *e)
   CU_TRY(&s->d, e, cuModuleGetFunction, &s->function, s->module, s->kernel->name);
   if (shmem > 48 * 1024)
     CU_TRY(&s->d, e, cuFuncSetAttribute, s->function, CU_FUNC_MAX_DYNAMIC_SHARED, (int)shmem);
+  if (s->lc.stack) CU_TRY(&s->d, e, cuCtxSetLimit, CU_LIMIT_STACK_SIZE, s->lc.stack);
   return true;
 }
 
@@ -342,7 +367,9 @@ static int measure(struct session *s, const struct options *o, struct err *e)
   unsigned n;
   bool ok;
 
-  if (!set_up_case(s, o, e) || !load_code(s, e) || !make_twins(s, e) || !make_params(s, e) ||
+  if (!read_case(s, o, e)) return EXIT_BAD_INPUT;
+  if (!runs_here(s, e)) return EXIT_SKIPPED;
+  if (!set_up_case(s, e) || !load_code(s, e) || !make_twins(s, e) || !make_params(s, e) ||
       !upload(s, e))
     return EXIT_BAD_INPUT;
   if (!launch(s, e)) return EXIT_BAD_INPUT;

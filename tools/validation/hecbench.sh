@@ -34,7 +34,7 @@ done
 link=(-L"$toolkit/lib" -L"$toolkit/lib64" -lcudart)
 [ -z "\$compile" ] || link=()
 exec ${CLANG:-clang++-19} \$compile -w -O3 --cuda-gpu-arch=sm_86 --cuda-path="$toolkit" \\
-  -Wno-unknown-cuda-version "\${options[@]}" "\${link[@]}"
+  -Wno-unknown-cuda-version -Wno-register "\${options[@]}" "\${link[@]}"
 EOF
 chmod +x "$wrapper"
 
