@@ -44,6 +44,7 @@ typedef enum {
   CUDA_ERROR_ILLEGAL_ADDRESS = 700,
   CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
   CUDA_ERROR_LAUNCH_TIMEOUT = 702,
+  CUDA_ERROR_PEER_ACCESS_NOT_ENABLED = 705,
   CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE = 708,
   CUDA_ERROR_CONTEXT_IS_DESTROYED = 709,
   CUDA_ERROR_ASSERT = 710,
@@ -287,6 +288,20 @@ typedef struct {
   cudaExtent extent;
   int kind;
 } cudaMemcpy3DParms;
+
+typedef struct {
+  CUarray src_array;
+  cudaPos src_pos;
+  cudaPitchedPtr src;
+  int src_device;
+  CUarray dst_array;
+  cudaPos dst_pos;
+  cudaPitchedPtr dst;
+  int dst_device;
+  cudaExtent extent;
+} cudaMemcpy3DPeerParms;
+
+enum { P2P_ATTRIBUTE_MAX = 5 }; /* CUdevice_P2PAttribute */
 
 typedef struct {
   size_t shared, constant, local;

@@ -104,6 +104,10 @@ static CUresult add_ptx(struct shim *s, struct cu_link *l, char *text, const cha
 /* Takes image over. */
 static CUresult add_code(struct cu_link *l, uint8_t *image, size_t bytes, const char *name)
 {
+  if (module_is_service(image, bytes)) { /* libcudadevrt.a */
+    free(image);
+    return CUDA_SUCCESS;
+  }
   struct link_part *p = new_part(name);
   p->code = (struct link_file){image, bytes};
   return add_part(l, p, CUDA_SUCCESS);

@@ -146,26 +146,6 @@ CUresult cudaDeviceGetCacheConfig(int *config)
   RUNTIME(NEED_CONTEXT, config ? (*config = 0, CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE);
 }
 
-CUresult cudaDeviceCanAccessPeer(int *can, int device, int peer)
-{
-  RUNTIME(NEED_GPU, device || peer ? CUDA_ERROR_INVALID_DEVICE
-                    : can          ? (*can = 0, CUDA_SUCCESS)
-                                   : CUDA_ERROR_INVALID_VALUE);
-}
-
-/* There is no other device that this one could reach. */
-CUresult cudaDeviceEnablePeerAccess(int peer, unsigned flags)
-{
-  (void)peer;
-  RUNTIME(NEED_CONTEXT, flags ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_DEVICE);
-}
-
-CUresult cudaDeviceDisablePeerAccess(int peer)
-{
-  (void)peer;
-  RUNTIME(NEED_CONTEXT, CUDA_ERROR_INVALID_DEVICE);
-}
-
 CUresult cudaDeviceGetByPCIBusId(int *device, const char *text)
 {
   RUNTIME(NEED_GPU, !device || !text                   ? CUDA_ERROR_INVALID_VALUE

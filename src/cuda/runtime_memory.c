@@ -193,20 +193,6 @@ CUresult cudaMemcpyAsync(void *dst, const void *src, size_t bytes, int kind, CUs
   RUNTIME(NEED_CONTEXT, copy(s, linear(dst, src, bytes), kind, stream, false));
 }
 
-/* There is one device. */
-CUresult cudaMemcpyPeer(void *dst, int to, const void *src, int from, size_t bytes)
-{
-  RUNTIME(NEED_CONTEXT, to || from ? CUDA_ERROR_INVALID_DEVICE
-                                   : copy(s, linear(dst, src, bytes), COPY_DEFAULT, NULL, true));
-}
-
-CUresult cudaMemcpyPeerAsync(void *dst, int to, const void *src, int from, size_t bytes,
-                             CUstream stream)
-{
-  RUNTIME(NEED_CONTEXT, to || from ? CUDA_ERROR_INVALID_DEVICE
-                                   : copy(s, linear(dst, src, bytes), COPY_DEFAULT, stream, false));
-}
-
 static CUresult copy_2d(struct shim *s, void *dst, size_t dst_pitch, const void *src,
                         size_t src_pitch, size_t width, size_t height, int kind, CUstream stream,
                         bool blocking)

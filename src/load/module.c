@@ -387,6 +387,22 @@ struct module *module_link(const struct module_file *file, unsigned n, struct er
   return load_copies(m, copy, n, e);
 }
 
+bool module_is_service(const void *image, size_t bytes)
+{
+  struct arena a = {0};
+  struct elf_file f;
+  struct err e = {""};
+  unsigned number;
+  bool found = false;
+  if (elf_open(&f, &a, image, bytes, "", &e))
+    for (uint32_t i = 1; i < f.n_symbols && !found; i++) {
+      const struct elf_symbol *y = &f.symbol[i];
+      found = y->section && y->bind != STB_LOCAL && y->type == STT_FUNC && load_service(y->name, &number);
+    }
+  arena_free(&a);
+  return found;
+}
+
 struct module *module_load_memory(const void *image, size_t bytes, const char *name, struct err *e)
 {
   return module_link(&(struct module_file){ name, image, bytes }, 1, e);

@@ -54,6 +54,7 @@ static void structures(void)
   SIZE(CUlaunchConfig, CUlaunchConfig);
   SIZE(cudaLaunchConfig_t, cudaLaunchConfig_t);
   SIZE(cudaMemcpy3DParms, struct cudaMemcpy3DParms);
+  SIZE(cudaMemcpy3DPeerParms, struct cudaMemcpy3DPeerParms);
   SIZE(cudaFuncAttributes, struct cudaFuncAttributes);
   SIZE(cudaPointerAttributes, struct cudaPointerAttributes);
   SIZE(CUmemPoolProps, CUmemPoolProps);
