@@ -1,5 +1,6 @@
-/* What programs of several GPUs call, with one: no peer can be reached (cuDeviceCanAccessPeer says so), and copies between contexts
- * are copies inside the device. Codes: CUDA Driver API, "Peer context memory access" and "Memory management".
+/* What programs of several GPUs call, with one: no peer can be reached (cuDeviceCanAccessPeer says so), and
+ * copies between contexts are copies inside the device. Codes: CUDA Driver API, "Peer context memory access" and
+ * "Memory management".
  */
 #include "cuda/context.h"
 #include "cuda/copy_3d.h"

@@ -216,7 +216,8 @@ static void tell_fault(struct shim *s, const struct launch_request *q, const str
           (unsigned long long)f->pc);
   fprintf(stderr, "=========     by thread (%u,%u,%u) in block (%u,%u,%u)\n", f->thread[0],
           f->thread[1], f->thread[2], f->cta[0], f->cta[1], f->cta[2]);
-  if (f->kind == FAULT_ILLEGAL_ADDRESS || f->kind == FAULT_MISALIGNED) {
+  bool global = f->kind == FAULT_MISALIGNED && gmem_ptr(s->device.mem, f->addr & ~UINT64_C(15), 1);
+  if (f->kind == FAULT_ILLEGAL_ADDRESS || global) {
     gmem_describe(s->device.mem, f->addr, near, sizeof near);
     fprintf(stderr, "=========     address 0x%llx is %s\n", (unsigned long long)f->addr, near);
   }

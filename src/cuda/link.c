@@ -181,7 +181,7 @@ CUresult link_add(struct shim *s, struct cu_link *l, enum link_input kind, const
   }
 }
 
-/* Whether the parts fit each other, and none is missing. What it makes is thrown away: loading the image makes it again. */
+/* Whether the parts fit each other, and none is missing. Nothing of it is kept: loading the image does it again. */
 static CUresult check(struct shim *s, struct cu_link *l, const struct link_file *file)
 {
   struct err e = {""};

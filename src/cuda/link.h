@@ -2,8 +2,8 @@
  *
  * An input is machine code, PTX, a fat binary, or an object or archive of nvcc -dc, which has a fat binary for
  * each of its sources. PTX is translated as soon as it is added, so that its errors come from that call. The first
- * input alone is translated as a whole program (calls inside it then cost nothing); with a second one it is translated
- * once more, as a part. Of an archive all sources take part, as nvlink has it.
+ * input alone is translated as a whole program (calls inside it then cost nothing); with a second one it is
+ * translated once more, as a part. Of an archive all sources take part, as nvlink has it.
  *
  * The result of several inputs only holds them; they are linked when it is loaded (module_join), and once
  * when the link completes, to find what does not fit.
@@ -34,8 +34,8 @@ struct cu_link {
 };
 
 void link_init(struct cu_link *);
-/* Adds `bytes` bytes, of which nothing is kept. own: the link's options, changed by those of this input. The name is used in
- * errors, which go to the log, or to stderr when the program gave no room for one. */
+/* Adds `bytes` bytes, of which nothing is kept. own: the link's options, changed by those of this input. The name
+ * is used in errors, which go to the log, or to stderr when the program gave no room for one. */
 CUresult link_add(struct shim *, struct cu_link *, enum link_input, const void *data, size_t bytes,
                   const char *name, const struct jit *own);
 /* The image, which the link keeps. */

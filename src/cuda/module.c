@@ -257,6 +257,29 @@ bool module_is_open(const struct shim *s, const struct cu_module *m)
   return at != NULL;
 }
 
+CUresult module_give_function(struct cu_module *m, const char *name, struct cu_function *f)
+{
+  for (unsigned i = 0; i < module_kernel_count(m->code.module); i++) {
+    const struct module_kernel *k = module_kernel_at(m->code.module, i);
+    if (strcmp(k->name, name) != 0) continue;
+    *f = (struct cu_function){ .next = m->functions, .module = m, .kernel = k, .carveout = -1 };
+    f->max_dynamic_shared =
+        k->shared_static < DEFAULT_DYNAMIC_SHARED ? DEFAULT_DYNAMIC_SHARED - k->shared_static : 0;
+    m->functions = f;
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_NOT_FOUND;
+}
+
+void module_take_function(struct cu_function *f)
+{
+  if (!f->module) return;
+  struct cu_function **at = &f->module->functions;
+  while (*at != f) at = &(*at)->next;
+  *at = f->next;
+  f->module = NULL;
+}
+
 CUresult module_get_function(struct shim *s, struct cu_module *m, const char *name,
                              struct cu_function **out)
 {
@@ -264,17 +287,11 @@ CUresult module_get_function(struct shim *s, struct cu_module *m, const char *na
   if (!name || !out) return CUDA_ERROR_INVALID_VALUE;
   for (struct cu_function *f = m->functions; f; f = f->next)
     if (strcmp(f->kernel->name, name) == 0) return *out = f, CUDA_SUCCESS;
-  for (unsigned i = 0; i < module_kernel_count(m->code.module); i++) {
-    const struct module_kernel *k = module_kernel_at(m->code.module, i);
-    if (strcmp(k->name, name) != 0) continue;
-    struct cu_function *f = shim_alloc(sizeof *f);
-    *f = (struct cu_function){ .next = m->functions, .module = m, .kernel = k, .carveout = -1 };
-    f->max_dynamic_shared =
-        k->shared_static < DEFAULT_DYNAMIC_SHARED ? DEFAULT_DYNAMIC_SHARED - k->shared_static : 0;
-    *out = m->functions = f;
-    return CUDA_SUCCESS;
-  }
-  return CUDA_ERROR_NOT_FOUND;
+  struct cu_function *f = shim_alloc(sizeof *f);
+  CUresult r = module_give_function(m, name, f);
+  if (r == CUDA_SUCCESS) *out = f;
+  else free(f);
+  return r;
 }
 
 bool module_is_function(const struct shim *s, const struct cu_function *f)

@@ -10,7 +10,7 @@
 
 struct cu_function {
   struct cu_function *next;
-  struct cu_module *module;
+  struct cu_module *module; /* NULL: it went away, and this waits for module_give_function */
   const struct module_kernel *kernel;
   uint32_t max_dynamic_shared; /* bytes; above 48 KiB only after the program asked for it */
   int carveout, cache;
@@ -50,6 +50,10 @@ bool module_is_open(const struct shim *, const struct cu_module *);
 CUresult module_get_function(struct shim *, struct cu_module *, const char *name,
                              struct cu_function **out);
 bool module_is_function(const struct shim *, const struct cu_function *);
+/* Takes a kernel's handle out of its module, so that it stays when that is closed; the caller has it then. And gives it to
+ * another module, where it stands for the kernel of that name. */
+void module_take_function(struct cu_function *);
+CUresult module_give_function(struct cu_module *, const char *name, struct cu_function *);
 /* Address and size of a variable; either may be NULL. */
 CUresult module_get_variable(struct shim *, struct cu_module *, const char *name, CUdeviceptr *addr,
                              size_t *bytes);

@@ -12,7 +12,8 @@ struct rt_symbol {
   struct rt_binary *binary;
   const void *host;
   const char *name;             /* on the device; the program's */
-  struct cu_function *function; /* NULL: not looked up yet */
+  struct cu_function *function; /* NULL: not looked up yet. Programs keep it (nvcc 13: in every <<<…>>>), so it
+                                 * outlives a reset */
   void **managed;               /* pointer of the program to a __managed__ variable */
 };
 
@@ -30,7 +31,7 @@ struct rt_binary {
 CUresult rt_function(struct shim *, const void *host, struct cu_function **out);
 /* Address and size of the variable that a host variable stands for. */
 CUresult rt_variable(struct shim *, const void *host, CUdeviceptr *addr, size_t *bytes);
-/* The primary context goes away: modules are loaded again when needed. */
+/* The primary context goes away: modules are loaded again when needed, handles of kernels stay valid. */
 void rt_forget_modules(struct shim *);
 
 #endif

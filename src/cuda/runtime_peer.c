@@ -1,5 +1,5 @@
-/* What programs of several GPUs call, with one: device 0 is no peer of itself. Codes: CUDA Runtime API, "Peer device memory
- * access" and "Device management".
+/* What programs of several GPUs call, with one: device 0 is no peer of itself. Codes: CUDA Runtime API, "Peer
+ * device memory access" and "Device management".
  */
 #include "cuda/copy_3d.h"
 #include "cuda/runtime.h"

@@ -112,22 +112,42 @@ char __cudaInitModule(void **handle)
   return ok;
 }
 
+static struct rt_symbol *find_function(struct shim *s, const void *host)
+{
+  struct rt_symbol *y = NULL;
+  for (struct rt_binary *b = s->binaries; b && !y; b = b->next) y = find(b->functions, host);
+  return y;
+}
+
+/* The symbol whose handle this is. */
+static struct rt_symbol *find_handle(struct shim *s, const void *handle)
+{
+  for (struct rt_binary *b = s->binaries; b; b = b->next)
+    for (struct rt_symbol *y = b->functions; y; y = y->next)
+      if (y->function && y->function == handle) return y;
+  return NULL;
+}
+
+/* After a reset the module is loaded again, and the handle stands for what is in it now. */
+static CUresult resolve(struct shim *s, struct rt_symbol *y)
+{
+  CUresult r = load(s, y->binary);
+  if (r != CUDA_SUCCESS) return r;
+  if (!y->function) r = module_get_function(s, y->binary->module, y->name, &y->function);
+  else if (!y->function->module) r = module_give_function(y->binary->module, y->name, y->function);
+  return r == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidDeviceFunction : r;
+}
+
 CUresult rt_function(struct shim *s, const void *host, struct cu_function **out)
 {
-  for (struct rt_binary *b = s->binaries; b; b = b->next) {
-    struct rt_symbol *y = find(b->functions, host);
-    if (!y) continue;
-    CUresult r = load(s, b);
-    if (r != CUDA_SUCCESS) return r;
-    if (!y->function) r = module_get_function(s, b->module, y->name, &y->function);
-    if (r == CUDA_ERROR_NOT_FOUND) r = cudaErrorInvalidDeviceFunction;
-    *out = y->function;
-    return r;
-  }
   struct cu_function *f = (struct cu_function *)(uintptr_t)host;
-  if (!module_is_function(s, f)) return cudaErrorInvalidDeviceFunction;
-  *out = f;
-  return CUDA_SUCCESS;
+  struct rt_symbol *y = find_function(s, host);
+  if (!y && module_is_function(s, f)) return *out = f, CUDA_SUCCESS;
+  if (!y) y = find_handle(s, host);
+  if (!y) return cudaErrorInvalidDeviceFunction;
+  CUresult r = resolve(s, y);
+  *out = y->function;
+  return r;
 }
 
 CUresult rt_variable(struct shim *s, const void *host, CUdeviceptr *addr, size_t *bytes)
@@ -146,6 +166,7 @@ void rt_forget_modules(struct shim *s)
 {
   for (struct rt_binary *b = s->binaries; b; b = b->next) {
     b->module = NULL;
-    for (struct rt_symbol *y = b->functions; y; y = y->next) y->function = NULL;
+    for (struct rt_symbol *y = b->functions; y; y = y->next)
+      if (y->function) module_take_function(y->function);
   }
 }

@@ -87,8 +87,8 @@ struct module_file {
 /* The module that n objects of nvcc -rdc=true make together (link.h); one file may be linked already.
  * NULL with e filled: as above, and a name that two objects define or that none does. */
 struct module *module_link(const struct module_file *, unsigned n, struct err *e);
-/* Whether an object only defines what the simulator executes itself (the toolkit's libcudadevrt.a), and can be left out of
- * a link. False for what is no cubin. */
+/* Whether an object only defines what the simulator executes itself (the toolkit's libcudadevrt.a), and can be
+ * left out of a link. False for what is no cubin. */
 bool module_is_service(const void *image, size_t bytes);
 void module_free(struct module *);
 
