@@ -174,6 +174,6 @@ build_hecbench() {
 # The program of its rule `run`, with the arguments of the list.
 command_hecbench() {
   local app
-  app=$(make -n run 2>/dev/null | grep -oE '^ *[^ ]*/[^ ]+' | tail -n 1 | tr -d ' ')
+  app=$(make -n run 2>/dev/null | grep -oE '^ *[^ #]*/[^ ]+' | tail -n 1 | tr -d ' ')
   echo "${app:-./main} $(listed hecbench "$1" 2)"
 }
