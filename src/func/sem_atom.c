@@ -166,6 +166,18 @@ static void apply(const struct uop *u, const uint32_t old[4], const uint32_t v[4
   }
 }
 
+void atom_reduce(unsigned op, enum sass_atom_type t, uint32_t p[2], const uint32_t v[2])
+{
+  uint32_t r[4] = {0};
+  if (types[t].f) {
+    apply_float((enum atom_op)op, t, p, v, r);
+  } else {
+    uint64_t x = apply_int((enum atom_op)op, t, lane_join(p[0], p[1]), lane_join(v[0], v[1]));
+    r[0] = (uint32_t)x, r[1] = (uint32_t)(x >> 32);
+  }
+  memcpy(p, r, 2 * sizeof *p);
+}
+
 static void row_get(struct mem_effect *me, unsigned first, unsigned words, unsigned lane,
                     uint32_t v[4])
 {

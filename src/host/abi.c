@@ -23,6 +23,7 @@ struct abi_layout {
   uint16_t cluster_ctas;                /* CTAs per cluster */
   uint16_t descriptor;                  /* 2 words, left 0: it does not enter addresses */
   uint16_t params;
+  uint16_t params_address;              /* 2 words: generic address of the parameter block */
   uint16_t cga_stride;                  /* see abi.def */
 };
 
@@ -55,6 +56,12 @@ uint32_t abi_grid_barrier(unsigned sm)
 {
   const struct abi_layout *l = find(sm);
   return l ? l->grid_barrier_lo : 0;
+}
+
+uint32_t abi_params_address(unsigned sm)
+{
+  const struct abi_layout *l = find(sm);
+  return l ? l->params_address : 0;
 }
 
 static void put32(uint8_t *bank0, unsigned offset, uint32_t v)
@@ -106,6 +113,7 @@ void abi_fill(unsigned sm, const struct abi_values *v, uint8_t *bank0)
   put64(bank0, l->grid_id, v->grid_id);
   put64(bank0, l->graph, v->graph);
   put64(bank0, l->constants, v->constants);
+  if (l->params_address) put64(bank0, l->params_address, v->params_address);
   put32(bank0, l->n_smids, v->n_smids);
   if (l->shared_reserved) put32(bank0, l->shared_reserved, v->shared_reserved);
   if (l->cluster_given) put32(bank0, l->cluster_given, v->cluster_given);

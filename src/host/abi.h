@@ -21,6 +21,7 @@ struct abi_values {
   uint64_t grid_id;
   uint64_t graph;          /* %current_graph_exec */
   uint64_t constants;      /* guest address of the copy of bank 3 */
+  uint64_t params_address; /* guest address of the copy of the parameter block; 0: none */
   uint32_t n_smids;        /* number of SM ids */
   uint64_t grid_barrier;   /* workspace of grid.sync(); 0: the launch is not cooperative */
   uint32_t cluster[3];     /* CTAs per cluster */
@@ -33,6 +34,8 @@ bool abi_supported(unsigned sm);
 uint32_t abi_param_base(unsigned sm);
 /* Offset in bank 0 of the low word of the grid barrier's address; 0: not known for this target. */
 uint32_t abi_grid_barrier(unsigned sm);
+/* Offset in bank 0 of the generic address of the parameter block; 0: not known for this target. */
+uint32_t abi_params_address(unsigned sm);
 /* Writes everything below the parameter block into bank0 (at least abi_param_base bytes, zeroed).
  * The memory descriptor is 0: it does not enter addresses. */
 void abi_fill(unsigned sm, const struct abi_values *, uint8_t *bank0);

@@ -10,6 +10,7 @@ enum {
   MAX_LOCAL = 512 << 10, /* bytes per thread: CUDA programming guide, technical specifications */
   DEFAULT_STACK = 1024, /* bytes per thread: cudaLimitStackSize, CUDA programming guide */
   STACK_ALIGN = 16,
+  PARAMS_ALIGN = 128,   /* of tensor maps among them */
   BANK_ALIGN = 16,      /* widest constant load */
 };
 
@@ -143,6 +144,7 @@ static void build_bank0(struct launch *l, struct device *d, const struct launch_
     .constants = module_constants(desc->code), .n_smids = d->config.n_smids,
     .cluster = { 1, 1, 1 }, .cluster_given = volume(l->params.cluster) != 0,
     .grid_barrier = l->grid_barrier,
+    .params_address = l->params_copy ? l->params_copy + base % PARAMS_ALIGN : 0,
   };
   memcpy(v.block, desc->block, sizeof v.block);
   memcpy(v.grid, desc->grid, sizeof v.grid);
@@ -189,18 +191,32 @@ static void fill_params(struct launch *l, struct device *d, const struct launch_
   build_bank0(l, d, desc);
 }
 
-/* Some code of the module looks for the workspace of grid.sync(). */
-static bool syncs_grid(const struct module_instance *m)
+/* Some code of the module reads offset `at` of constant bank 0; 0: there is no such value. */
+static bool reads_bank0(const struct module_instance *m, uint32_t at)
 {
   const struct code_view *code = module_code(m);
   const struct sass_inst *s = module_sass(m);
-  uint32_t at = abi_grid_barrier(module_sm(module_of(m)));
-  if (module_syncs_grid(module_of(m))) return true;
   for (uint64_t i = 0; at && i < (code->end - code->base) >> code->shift; i++)
     for (unsigned k = 0; k < 3; k++)
       if (s[i].src[k].kind == SRC_CONST && s[i].src[k].bank == 0 && s[i].src[k].imm == at)
         return true;
   return false;
+}
+
+/* The same of loads of constants. */
+static bool loads_bank0(const struct module_instance *m, uint32_t at)
+{
+  const struct code_view *code = module_code(m);
+  const struct sass_inst *s = module_sass(m);
+  for (uint64_t i = 0; at && i < (code->end - code->base) >> code->shift; i++)
+    if ((s[i].sem == SEM_LDC || s[i].sem == SEM_ULDC) && (uint32_t)s[i].offset == at) return true;
+  return false;
+}
+
+/* Some code of the module looks for the workspace of grid.sync(). */
+static bool syncs_grid(const struct module_instance *m)
+{
+  return module_syncs_grid(module_of(m)) || reads_bank0(m, abi_grid_barrier(module_sm(module_of(m))));
 }
 
 /* CTAs that can run at the same time. Without time a worker gets as many slots as the grid needs. */
@@ -222,10 +238,27 @@ static uint64_t grid_barrier(struct device *d, const struct launch_desc *desc)
   return gmem_alloc(d->mem, WORKSPACE_BYTES, "grid barrier");
 }
 
+/* Kernels that take the address of a __grid_constant__ parameter look here for the parameters. */
+static uint64_t params_copy(struct device *d, const struct launch_desc *desc)
+{
+  uint32_t at = abi_params_address(module_sm(module_of(desc->code)));
+  if (!desc->param_bytes || !(reads_bank0(desc->code, at) || loads_bank0(desc->code, at))) return 0;
+  uint32_t base = abi_param_base(module_sm(module_of(desc->code))), skew = base % PARAMS_ALIGN;
+  uint64_t addr = gmem_alloc(d->mem, desc->param_bytes + skew, "parameters");
+  if (addr) gmem_write(d->mem, addr + skew, desc->params, desc->param_bytes);
+  return addr;
+}
+
+static void release(struct gmem *mem, const struct launch *l)
+{
+  if (l->grid_barrier) gmem_release(mem, l->grid_barrier);
+  if (l->params_copy) gmem_release(mem, l->params_copy);
+}
+
 bool launch_init(struct launch *l, struct device *d, const struct launch_desc *desc, struct err *e)
 {
   TRY(launch_check(d, desc, e));
-  *l = (struct launch){ .grid_barrier = grid_barrier(d, desc) };
+  *l = (struct launch){ .grid_barrier = grid_barrier(d, desc), .params_copy = params_copy(d, desc) };
   fill_params(l, d, desc);
   uint64_t ctas = volume(desc->grid);
   uint64_t together = l->grid_barrier ? ctas : volume(l->params.cluster);
@@ -233,7 +266,7 @@ bool launch_init(struct launch *l, struct device *d, const struct launch_desc *d
     l->params.slots_per_worker = (unsigned)together;
   l->func = func_launch_new(&l->params, e);
   if (l->func) return true;
-  if (l->grid_barrier) gmem_release(d->mem, l->grid_barrier);
+  release(d->mem, l);
   arena_free(&l->arena);
   return false;
 }
@@ -241,6 +274,6 @@ bool launch_init(struct launch *l, struct device *d, const struct launch_desc *d
 void launch_free(struct launch *l)
 {
   func_launch_free(l->func);
-  if (l->grid_barrier) gmem_release(l->params.image, l->grid_barrier);
+  release(l->params.image, l);
   arena_free(&l->arena);
 }

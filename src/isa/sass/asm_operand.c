@@ -18,7 +18,7 @@ static const uint8_t class_of[FLD__N] = {
     [FLD_SCALE_UR] = CLASS_UREG, [FLD_TEX_RD2] = CLASS_REG, [FLD_TEX_URH] = CLASS_UREG,
     [FLD_TEX_DIM] = CLASS_CHOICE, [FLD_TXQ_QUERY] = CLASS_CHOICE,
     [FLD_URD] = CLASS_UREG, [FLD_URA] = CLASS_UREG, [FLD_URB] = CLASS_UREG, [FLD_URC] = CLASS_UREG,
-    [FLD_URA_MASK] = CLASS_UREG, [FLD_URC6] = CLASS_UREG,
+    [FLD_TMA_HINT] = CLASS_UREG, [FLD_URA_MASK] = CLASS_UREG, [FLD_URC6] = CLASS_UREG,
     [FLD_PU] = CLASS_PRED, [FLD_PV] = CLASS_PRED, [FLD_PP] = CLASS_PRED, [FLD_PQ] = CLASS_PRED,
     [FLD_PR] = CLASS_PRED, [FLD_GMMA_UP] = CLASS_PRED, [FLD_BRA_UP] = CLASS_PRED, [FLD_BRA_UP_NOT] = CLASS_NOT,
     [FLD_PP_NOT] = CLASS_NOT, [FLD_PQ_NOT] = CLASS_NOT, [FLD_PR_NOT] = CLASS_NOT,
@@ -597,9 +597,10 @@ static bool read_breg(struct attempt *a, struct span s, unsigned id)
   return put(a, id, r, at);
 }
 
-/* [UR4] */
+/* [UR4], desc[UR4] */
 static bool read_bulk(struct attempt *a, struct span s, unsigned id)
 {
+  if (id == FLD_TMA_HINT && !span_word(&s, "desc")) return fail_here(a, WRONG_KIND, s.p, "desc[UR…] is expected");
   if (!span_char(&s, '[')) return fail_here(a, WRONG_KIND, s.p, "[UR…] is expected");
   if (!read_ureg(a, &s, id)) return false;
   return span_char(&s, ']') ? read_suffixes(a, s, -1)
@@ -708,7 +709,7 @@ bool asm_operand(struct attempt *a, unsigned op, struct span *list)
   } else if (kind == OPD_GSB || kind == OPD_GDEPBAR) {
     used->compare = COMPARE_NONE;
     ok = read_group_counter(a, s, kind, list);
-  } else if (kind == OPD_BULK_A || kind == OPD_BULK_B) {
+  } else if (kind == OPD_BULK_A || kind == OPD_BULK_B || kind == OPD_TMA_A || kind == OPD_TMA_B || kind == OPD_TMA_HINT) {
     ok = read_bulk(a, s, fields[0]);
   } else if (kind == OPD_SUADDR) {
     ok = read_surface_address(a, s);

@@ -513,6 +513,20 @@ unsigned sass_gmma_registers(const struct sass_inst *s)
   return sass_has(s, FLD_GMMA_F32) && !sass_get(s, FLD_GMMA_F32) ? n / 2 : n;
 }
 
+unsigned sass_tensor_coords(const struct sass_inst *s)
+{
+  enum { GATHER4 = 4, SCATTER4 = 2, GATHER_COORDS = 5 };
+  bool store = sass_has(s, FLD_TMA_STORE_MODE);
+  unsigned mode = (unsigned)sass_get(s, store ? FLD_TMA_STORE_MODE : FLD_TMA_MODE);
+  if (mode == (store ? SCATTER4 : GATHER4)) return GATHER_COORDS;
+  return (unsigned)sass_get(s, FLD_TMA_DIM) + 1;
+}
+
+unsigned sass_tensor_addresses(const struct sass_inst *s)
+{
+  return s->sem == SEM_UTMALDG ? 2 : s->sem == SEM_UTMAPF ? 0 : 1;
+}
+
 /* Codes: sm_75..89 {75:73}; sm_90 integer {75:73} and floating point {76:73}; shared {74:73}. */
 enum sass_atom_type sass_atom_type(const struct sass_inst *s)
 {

@@ -327,15 +327,14 @@ static void put_target(struct text *o, const struct sass_inst *s, const struct i
   put_hex(o, relative ? (int64_t)t->pc + 16 + s->offset : s->offset);
 }
 
-/* Bulk copies: addresses in pairs of uniform registers, and the number of bytes. */
+/* Bulk and tensor copies: addresses in brackets, other uniform registers without, a cache hint. */
 static void put_bulk(struct text *o, const struct sass_inst *s, unsigned kind)
 {
-  unsigned id = kind == OPD_BULK_A ? FLD_URA : kind == OPD_BULK_B ? FLD_URB : FLD_URC;
-  bool address = kind != OPD_BULK_C;
-  unsigned ur = (unsigned)sass_get(s, id);
-  put(o, "%s", address ? "[" : "");
+  bool plain = kind == OPD_BULK_C || kind == OPD_TMA_C;
+  unsigned ur = (unsigned)sass_get(s, row_operand_fields(kind)[0]);
+  put(o, "%s", plain ? "" : kind == OPD_TMA_HINT ? "desc[" : "[");
   put_ureg(o, ur == sass_urz_code(s->sm) ? SASS_URZ : ur);
-  put(o, "%s", address ? "]" : "");
+  put(o, "%s", plain ? "" : "]");
 }
 
 /* How one operand is written: a writer and what it needs to know, a field or PLAIN(source, slot). */
@@ -605,6 +604,7 @@ static const struct {
     [OPD_GDESC_A] = {op_descriptors, 0}, [OPD_GDESC_B] = {op_descriptors, 0}, [OPD_GSCALE] = {op_pred, 0},
     [OPD_GSB] = {op_group_counter, FLD_GMMA_GSB}, [OPD_GDEPBAR] = {op_group_counter, FLD_DEPBAR_SB},
     [OPD_BULK_A] = {op_bulk, 0}, [OPD_BULK_B] = {op_bulk, 0}, [OPD_BULK_C] = {op_bulk, 0},
+    [OPD_TMA_A] = {op_bulk, 0}, [OPD_TMA_B] = {op_bulk, 0}, [OPD_TMA_C] = {op_bulk, 0}, [OPD_TMA_HINT] = {op_bulk, 0},
 };
 
 static void put_operand(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op)

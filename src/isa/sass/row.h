@@ -86,6 +86,7 @@ enum sass_opd {
   OPD_DEPBAR, OPD_MAXREG, OPD_PMIMM, OPD_BPTIMM, OPD_META, OPD_SEL, OPD_UPA, OPD_RPC,
   OPD_SCALE_A, OPD_SCALE_B, OPD_SCALE_U,    /* QMMA.SF, OMMA.SF */
   OPD_BULK_A, OPD_BULK_B, OPD_BULK_C,       /* bulk copies: [UR] in slots A and B, bytes in C */
+  OPD_TMA_A, OPD_TMA_B, OPD_TMA_C, OPD_TMA_HINT, /* tensor copies: the same; desc[UR] */
   OPD_GDESC_A, OPD_GDESC_B,                 /* GMMA: descriptors of A and B, of B alone */
   OPD_GSCALE, OPD_GSB, OPD_GDEPBAR,         /* is C added; group counter; WARPGROUP.DEPBAR */
   OPD_UDQ, OPD_IMM64,

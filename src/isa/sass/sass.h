@@ -191,6 +191,11 @@ unsigned sass_gmma_columns(const struct sass_inst *s);
 /* Its accumulators in a thread's registers: one of 32 bits each, or FP16 pairs. */
 unsigned sass_gmma_registers(const struct sass_inst *s);
 
+/* Tensor copies: the uniform registers of the first operand hold shared addresses (data, then a load's mbarrier),
+ * then coordinates: one for each dimension, or a column and four rows. */
+unsigned sass_tensor_addresses(const struct sass_inst *s);
+unsigned sass_tensor_coords(const struct sass_inst *s);
+
 /* Operation type of an atomic; ATOM_INVALID for other instructions and unknown codes. */
 enum sass_atom_type sass_atom_type(const struct sass_inst *s);
 

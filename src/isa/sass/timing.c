@@ -416,6 +416,15 @@ static void op_descriptors(const struct sass_inst *s, struct inst *t, unsigned k
   add_src(t, FILE_UR, first + 2, 2, SLOT_B); /* where it lies beside A's, which may hold something else */
 }
 
+/* Tensor copies: the map's address; addresses in shared memory, then coordinates. */
+static void op_tensor(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
+{
+  unsigned ur = (unsigned)sass_get(s, arg), n = kind == OPD_TMA_C ? 1 : 2;
+  if (ur == sass_urz_code(s->sm)) return;
+  if (kind == OPD_TMA_B) n = sass_tensor_addresses(s) + sass_tensor_coords(s);
+  add_src(t, FILE_UR, ur, n, kind == OPD_TMA_A ? SLOT_A : kind == OPD_TMA_B ? SLOT_B : SLOT_C);
+}
+
 static void op_breg(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
 {
   (void)arg;
@@ -469,6 +478,8 @@ static const struct {
     [OPD_CADDR] = {op_constant, 0}, [OPD_UCADDR] = {op_constant, 0},
     [OPD_UCADDR_UR] = {op_constant, 0}, [OPD_LDCU] = {op_constant, 0},
     [OPD_GDESC_A] = {op_descriptors, 0}, [OPD_GDESC_B] = {op_descriptors, 0}, [OPD_GSCALE] = {op_predicate, 0},
+    [OPD_TMA_A] = {op_tensor, FLD_URA}, [OPD_TMA_B] = {op_tensor, FLD_URB}, [OPD_TMA_C] = {op_tensor, FLD_URC},
+    [OPD_TMA_HINT] = {op_tensor, FLD_TMA_HINT},
     [OPD_BREG_D] = {op_breg, 0}, [OPD_BREG_S] = {op_breg, 0},
     [OPD_UMASK] = {op_umask, 0}, [OPD_UMASK100] = {op_umask, 0},
     [OPD_SCALE_A] = {op_reg_field, FLD_SCALE_A}, [OPD_SCALE_B] = {op_reg_field, FLD_SCALE_B},
