@@ -62,7 +62,10 @@ static inline void rig_run(struct rig *r, struct mock *m)
     for (unsigned w = 0; w < SUB_CORE_MAX_WARPS; w++)
       r->sm->sub_core[i].warps.slot[w].issue_at = START;
   /* The first cycle may have put a warp to sleep or not: look again. */
-  for (unsigned i = 0; i < r->params.sm_sub_cores; i++) sub_core_wake(&r->sm->sub_core[i], 1);
+  for (unsigned i = 0; i < r->params.sm_sub_cores; i++) {
+    r->sm->sub_core[i].warps.changed = UINT32_MAX;
+    sub_core_wake(&r->sm->sub_core[i], 1);
+  }
   sm_run(r->sm, r->sm->period, RUN_CYCLES * r->sm->period);
   assert_int_equal(r->sm->resident, 0);
   struct err e = {0};

@@ -54,11 +54,11 @@ void depend_write_at(struct depend *d, struct warp_table *t, uint64_t now, unsig
                                  .at = x.first});
 }
 
-static void raise_counter(struct warp_table *t, unsigned warp, unsigned sb, unsigned state)
+static void raise_counter(struct warp_table *t, unsigned warp, unsigned sb, unsigned state, uint64_t now)
 {
   struct warp_slot *w = &t->slot[warp];
   if (sb == SB_NONE) return;
-  warp_changed(t, warp);
+  warp_changed_at(t, warp, now + 1);
   struct dep_counter *c = &w->dep[sb];
   BUG_ON(c->count == COUNTER_MAX);
   c->count++;
@@ -71,7 +71,7 @@ void depend_drop(struct warp_table *t, unsigned warp, unsigned sb, uint64_t now)
   struct warp_slot *w = &t->slot[warp];
   struct dep_counter *c = &w->dep[sb];
   BUG_ON(c->count == 0);
-  warp_changed(t, warp);
+  warp_changed_at(t, warp, now + 1);
   if (--c->count == 0) {
     w->dep_busy &= (uint8_t) ~(1u << sb);
     c->zero_at = now + 1;
@@ -130,14 +130,14 @@ static bool events(struct depend *d, struct warp_table *t, uint16_t i, uint64_t 
   return changed;
 }
 
-bool depend_edge(struct depend *d, struct warp_table *t, uint64_t now)
+bool depend_change(struct depend *d, struct warp_table *t, uint64_t now)
 {
   bool changed = false;
   if (d->now.valid) {
-    raise_counter(t, d->now.warp, d->now.write_sb, d->now.state);
+    raise_counter(t, d->now.warp, d->now.write_sb, d->now.state, now);
     /* A source release never waits for memory, whatever the instruction. */
-    raise_counter(t, d->now.warp, d->now.read_sb, WS_SHORT_SCOREBOARD);
-    if (d->now.group) raise_counter(t, d->now.warp, SB_GMMA, WS_GMMA);
+    raise_counter(t, d->now.warp, d->now.read_sb, WS_SHORT_SCOREBOARD, now);
+    if (d->now.group) raise_counter(t, d->now.warp, SB_GMMA, WS_GMMA, now);
     d->now.valid = false;
     changed = true;
   }

@@ -69,7 +69,12 @@ void depend_write_at(struct depend *, struct warp_table *, uint64_t now, unsigne
 void depend_drop(struct warp_table *, unsigned warp, unsigned sb, uint64_t now);
 
 /* End of the cycle: applies raises, then due drops. Returns true when a counter changed. */
-bool depend_edge(struct depend *, struct warp_table *, uint64_t now);
+bool depend_change(struct depend *, struct warp_table *, uint64_t now);
+static inline bool depend_edge(struct depend *d, struct warp_table *t, uint64_t now)
+{
+  if (!d->now.valid && d->waiting == WHEEL_NIL && !wheel_due(&d->drops, now)) return false;
+  return depend_change(d, t, now);
+}
 
 /* First cycle in which the edge has something to do. */
 uint64_t depend_next(const struct depend *, uint64_t now);

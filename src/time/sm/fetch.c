@@ -17,7 +17,7 @@ static void request(struct fetch *f, struct warp_table *t, unsigned warp, uint64
   f->l0i->stats->l0i_fetches++;
   ib->valid_at[(ib->head + ib->n) % IBUFFER_MAX] = now + f->latency;
   ib->next_pc += (uint64_t)1 << t->slot[warp].grid->code.shift;
-  if (ib->n == 0) warp_changed(t, warp);
+  if (ib->n == 0) warp_changed_at(t, warp, now);
   if (++ib->n == f->depth) f->room &= (uint16_t) ~(1u << warp);
 }
 
@@ -36,22 +36,17 @@ static bool can_fetch(struct fetch *f, struct warp_table *t, unsigned warp, uint
   return false;
 }
 
-bool fetch_cycle(struct fetch *f, struct warp_table *t, unsigned last_issued, uint64_t now,
-                 uint64_t *next)
+bool fetch_one(struct fetch *f, struct warp_table *t, unsigned last_issued, uint64_t now, uint64_t *next)
 {
-  *next = CYCLE_NEVER;
-  if (!f->room) return false;
-  if (last_issued != NO_WARP && can_fetch(f, t, last_issued, now, next)) {
-    request(f, t, last_issued, now);
-    return true;
+  bool found = last_issued != NO_WARP && can_fetch(f, t, last_issued, now, next);
+  unsigned warp = last_issued;
+  for (unsigned i = t->n; !found && i-- > 0;) {
+    warp = t->order[i];
+    found = can_fetch(f, t, warp, now, next);
   }
-  for (unsigned i = t->n; i-- > 0;) {
-    unsigned warp = t->order[i];
-    if (!can_fetch(f, t, warp, now, next)) continue;
-    request(f, t, warp, now);
-    return true;
-  }
-  return false;
+  if (!found) return false;
+  request(f, t, warp, now);
+  return true;
 }
 
 void fetch_restart(struct fetch *f, struct warp_table *t, unsigned warp, uint64_t pc, uint64_t at)

@@ -25,8 +25,13 @@ void fetch_init(struct fetch *, const struct params *, struct l0i *);
 
 /* True when an instruction was fetched; else *next is the first cycle in which one could be
  * (CYCLE_NEVER: not before a buffer drains). */
-bool fetch_cycle(struct fetch *, struct warp_table *, unsigned last_issued, uint64_t now,
-                 uint64_t *next);
+bool fetch_one(struct fetch *, struct warp_table *, unsigned last_issued, uint64_t now, uint64_t *next);
+static inline bool fetch_cycle(struct fetch *f, struct warp_table *t, unsigned last_issued, uint64_t now,
+                               uint64_t *next)
+{
+  *next = CYCLE_NEVER;
+  return f->room && fetch_one(f, t, last_issued, now, next);
+}
 
 /* Drops the warp's buffer and restarts at pc, not before cycle `at`. */
 void fetch_restart(struct fetch *, struct warp_table *, unsigned warp, uint64_t pc, uint64_t at);

@@ -2,10 +2,22 @@
 
 void issue_init(struct issue *s, const struct params *p, struct const_cache *fl)
 {
-  *s = (struct issue){.params = p, .fl = fl, .last = NO_WARP, .fp32_on_alu = p->issue_fp32_on_alu};
+  *s = (struct issue){.params = p,
+                      .fl = fl,
+                      .last = NO_WARP,
+                      .fp32_on_alu = p->issue_fp32_on_alu,
+                      .policy = (uint8_t)p->issue_policy};
+  s->greedy = s->policy == ISSUE_POLICY_CGGTY || s->policy == ISSUE_POLICY_GTO;
   for (unsigned lat = 0; lat < LAT__N; lat++) s->port_cycles[lat] = 1;
   s->port_cycles[LAT_IMAD_WIDE] = (uint8_t)(1 + p->issue_imad_extra_cycles);
   s->port_cycles[LAT_FENCE] = (uint8_t)p->issue_fence_cycles;
+}
+
+void issue_start(struct issue *s)
+{
+  s->blocked = 0;
+  s->repeats = s->quiet_until = 0;
+  s->waited = (struct tally){0};
 }
 
 uint64_t issue_after(const struct params *p, const struct inst_ctrl *c, uint64_t now)
@@ -22,6 +34,21 @@ void issue_new_warp(struct issue *s, unsigned warp)
 {
   /* The youngest is the first greedy warp (Huerta et al., MICRO 2025). */
   if (s->params->issue_policy == ISSUE_POLICY_CGGTY) s->last = (uint8_t)warp;
+}
+
+/* The cycles since the last look, in which it would have found the same. */
+static void count_repeats(struct issue *s)
+{
+  if (s->repeats && s->blocked) tally_add(&s->waited, s->blocked, s->repeats);
+  s->repeats = 0;
+}
+
+void issue_remove_warp(struct issue *s, unsigned warp, unsigned place)
+{
+  count_repeats(s);
+  s->blocked = (s->blocked & ((1u << place) - 1)) | (s->blocked >> 1 & ~((1u << place) - 1));
+  tally_remove(&s->waited, place);
+  if (s->last == warp) s->last = NO_WARP;
 }
 
 static bool uses_fp32_lanes(const struct inst *in)
@@ -81,31 +108,33 @@ static enum warp_state throttle_state(const struct inst *in)
 
 static bool is_throttle(enum warp_state s)
 {
-  return s == WS_IMC_MISS || s == WS_MATH_PIPE || s == WS_DISPATCH || s == WS_LG_THROTTLE ||
-         s == WS_MIO_THROTTLE;
+  enum {
+    THROTTLES = 1 << WS_IMC_MISS | 1 << WS_MATH_PIPE | 1 << WS_DISPATCH | 1 << WS_LG_THROTTLE | 1 << WS_MIO_THROTTLE
+  };
+  return THROTTLES >> s & 1;
 }
 
 /* What a look says; look again at `due`, or when warp_table.changed names the warp. */
-static struct issue_look waits(enum warp_state state, uint64_t until, uint64_t due)
+static struct issue_seen waits(enum warp_state state, uint64_t until, uint64_t due)
 {
-  return (struct issue_look){until, due, (uint8_t)state};
+  return (struct issue_seen){until, due, (uint8_t)state};
 }
 
 /* Nothing but another look can tell when this changes. */
-static struct issue_look changes(enum warp_state state, uint64_t until)
+static struct issue_seen changes(enum warp_state state, uint64_t until)
 {
-  return (struct issue_look){until, 0, (uint8_t)state};
+  return (struct issue_seen){until, 0, (uint8_t)state};
 }
 
 /* No instruction in the buffer before `until`; fetch has its own clock. */
-static struct issue_look no_instruction(const struct warp_slot *w, uint64_t until, uint64_t now)
+static struct issue_seen no_instruction(const struct warp_slot *w, uint64_t until, uint64_t now)
 {
   if (now >= w->jump_until) return waits(WS_NO_INSTRUCTION, until, until);
   return waits(WS_BRANCH_RESOLVING, until, w->jump_until < until ? w->jump_until : until);
 }
 
 /* The warp's obstacle among its dependences, WS_SELECTED: none. */
-static struct issue_look dependences(const struct issue *s, const struct warp_slot *w,
+static struct issue_seen dependences(const struct issue *s, const struct warp_slot *w,
                                      unsigned warp, const struct inst *in, uint64_t now)
 {
   uint64_t due = w->depbar ? w->depbar_from : CYCLE_NEVER;
@@ -121,7 +150,7 @@ static struct issue_look dependences(const struct issue *s, const struct warp_sl
 }
 
 /* Whether the units take the instruction of a warp that nothing else stops. */
-static struct issue_look units(struct issue *s, struct warp_slot *w, const struct inst *in,
+static struct issue_seen units(struct issue *s, struct warp_slot *w, const struct inst *in,
                                const struct issue_units *units, uint64_t now)
 {
   /* Freed when a product begins, of which the warp is told. */
@@ -130,7 +159,8 @@ static struct issue_look units(struct issue *s, struct warp_slot *w, const struc
   if (in->pipe == PIPE_MEM && !units->room) return waits(throttle_state(in), CYCLE_NEVER, CYCLE_NEVER);
   /* A barrier follows the warp's memory instructions: nvcc relies on them to have read their sources
    * when it is over (kernels/sort_bitonic on sm_75). */
-  if ((in->flags & INST_BAR) && (w->queued || w->unread)) return changes(WS_MIO_THROTTLE, CYCLE_NEVER);
+  if ((in->flags & INST_BAR) && (w->queued || w->unread))
+    return waits(WS_MIO_THROTTLE, CYCLE_NEVER, CYCLE_NEVER); /* the warp is told */
   if (in->has_const && in->pipe != PIPE_MEM) {
     uint64_t readable = constant_at(s, w, in, now);
     if (readable > now) return waits(WS_IMC_MISS, readable, readable);
@@ -154,7 +184,7 @@ static bool before_hold(const struct warp_slot *w, uint64_t now)
   return !queued && in->pipe != PIPE_MISC && in->pipe != PIPE_BRANCH && !(in->flags & ~HARMLESS);
 }
 
-static struct issue_look look_at(struct issue *s, struct warp_slot *w, unsigned warp,
+static struct issue_seen look_at(struct issue *s, struct warp_slot *w, unsigned warp,
                                  const struct issue_units *u, uint64_t now)
 {
   if (w->done) return waits(WS_DRAIN, CYCLE_NEVER, CYCLE_NEVER);
@@ -173,7 +203,7 @@ static struct issue_look look_at(struct issue *s, struct warp_slot *w, unsigned 
   const struct inst *in = w->next;
   if (!in) /* the step reports the bad pc */
     return now < s->port_free_at ? changes(WS_DISPATCH, s->port_free_at) : changes(WS_SELECTED, now);
-  struct issue_look dep = dependences(s, w, warp, in, now);
+  struct issue_seen dep = dependences(s, w, warp, in, now);
   return dep.state == WS_SELECTED ? units(s, w, in, u, now) : dep;
 }
 
@@ -181,15 +211,14 @@ static struct issue_look look_at(struct issue *s, struct warp_slot *w, unsigned 
 
 static bool is_greedy(const struct issue *s)
 {
-  uint32_t policy = s->params->issue_policy;
-  return (policy == ISSUE_POLICY_CGGTY || policy == ISSUE_POLICY_GTO) && s->last != NO_WARP;
+  return s->greedy && s->last != NO_WARP;
 }
 
 /* First candidate among `places` (not 0) after the greedy one. */
-static unsigned first_place(const struct issue *s, const struct warp_table *t, uint32_t places)
+static inline unsigned first_place(const struct issue *s, const struct warp_table *t, uint32_t places)
 {
-  switch (s->params->issue_policy) {
-  case ISSUE_POLICY_CGGTY: return 31 - (unsigned)__builtin_clz(places);
+  if (s->policy == ISSUE_POLICY_CGGTY) return 31 - (unsigned)__builtin_clz(places);
+  switch (s->policy) {
   case ISSUE_POLICY_GTO:
   case ISSUE_POLICY_OLDEST: return bits_first(places);
   default: { /* LRR: the one after the last issued, by age; the oldest when that one is gone */
@@ -203,14 +232,14 @@ static unsigned first_place(const struct issue *s, const struct warp_table *t, u
 static uint32_t places_before(const struct issue *s, const struct warp_table *t, unsigned place)
 {
   uint32_t older = (1u << place) - 1;
-  if (s->params->issue_policy == ISSUE_POLICY_CGGTY) return ~older & ~(1u << place);
-  if (s->params->issue_policy != ISSUE_POLICY_LRR || s->last == NO_WARP) return older;
+  if (s->policy == ISSUE_POLICY_CGGTY) return ~older & ~(1u << place);
+  if (s->policy != ISSUE_POLICY_LRR || s->last == NO_WARP) return older;
   uint32_t passed = (2u << t->place[s->last]) - 1; /* the turn begins after these */
   return place > t->place[s->last] ? older & ~passed : older | ~passed;
 }
 
 /* The greedy warp misses its constant: nothing issues for a few cycles, then others may. */
-static bool const_holds_port(struct issue *s, const struct issue_look *greedy, uint64_t now)
+static bool const_holds_port(struct issue *s, const struct issue_seen *greedy, uint64_t now)
 {
   if (greedy->state != WS_IMC_MISS) {
     s->const_hold_until = 0;
@@ -252,36 +281,21 @@ static void awaken(struct issue *s, struct warp_table *t, uint64_t now)
   }
 }
 
-static void count_blocked(struct issue *s, struct warp_slot *w, unsigned warp)
-{
-  w->blocked_n++;
-  s->blocked |= 1u << warp;
-}
-
-/* The ledger counts those that the stage came by. */
-static void count_throttled(struct issue *s, struct warp_table *t, uint32_t places)
-{
-  for (uint32_t m = places; m; m &= m - 1) {
-    unsigned warp = t->order[bits_first(m)];
-    count_blocked(s, &t->slot[warp], warp);
-  }
-}
-
 /* A look found an obstacle. */
-static void note(struct issue *s, struct warp_slot *w, unsigned place, struct issue_look l,
+static void note(struct issue *s, const struct warp_slot *w, unsigned place, struct issue_seen l,
                  uint64_t now)
 {
   uint32_t bit = 1u << place;
   s->seen[place] = l;
   /* Finished warps and warps at a barrier rank last (Huerta et al., MICRO 2025). */
   bool last = w->done || w->hold != WS_SELECTED;
-  s->ranks_last = last ? s->ranks_last | bit : s->ranks_last & ~bit;
+  s->ranks_last = (s->ranks_last & ~bit) | (uint32_t)last << place;
   if (l.due <= now) return;
   bool throttle = is_throttle((enum warp_state)l.state);
   s->asleep |= bit;
   if (throttle) s->throttled |= bit;
   if (l.due == CYCLE_NEVER) {
-    if (throttle) s->no_room |= bit;
+    if (throttle && w->next->pipe == PIPE_MEM) s->no_room |= bit;
     return;
   }
   s->timed |= bit;
@@ -294,13 +308,13 @@ static bool issues(struct issue *s, struct warp_table *t, unsigned place,
 {
   unsigned warp = t->order[place];
   struct warp_slot *w = &t->slot[warp];
-  struct issue_look l = look_at(s, w, warp, u, now);
+  struct issue_seen l = look_at(s, w, warp, u, now);
   if (s->no_room & 1u << place) awake(s, 1u << place);
   if (l.state == WS_SELECTED) return true;
   note(s, w, place, l, now);
   if (is_throttle((enum warp_state)l.state)) {
     w->blocked_state = l.state;
-    count_blocked(s, w, warp);
+    s->blocked |= 1u << place;
   }
   return false;
 }
@@ -309,7 +323,9 @@ uint64_t issue_next(const struct issue *s, const struct warp_table *t)
 {
   uint64_t next = CYCLE_NEVER;
   if (s->port_kept) return earlier(s->seen[t->place[s->last]].until, s->const_hold_until);
-  for (unsigned i = 0; i < t->n; i++) next = earlier(next, s->seen[i].until);
+  /* The others sleep until they are told. */
+  uint32_t clocked = ((1u << t->n) - 1) & (s->timed | ~s->asleep);
+  for (uint32_t m = clocked; m; m &= m - 1) next = earlier(next, s->seen[bits_first(m)].until);
   return next;
 }
 
@@ -331,39 +347,70 @@ static struct issue_pick none_ready(const struct issue *s, const struct warp_tab
   return pick;
 }
 
-struct issue_pick issue_cycle(struct issue *s, struct warp_table *t, const struct issue_units *u,
-                              uint64_t now)
+/* Nothing issues; `awake`: places that any further look has to visit. */
+static struct issue_pick nothing(struct issue *s, struct issue_pick pick, uint32_t awake)
 {
-  s->blocked = 0;
-  s->port_kept = false;
-  if (t->n == 0) return (struct issue_pick){NO_WARP, SLOT_NO_WARP};
-  awaken(s, t, now);
-  uint32_t asleep = s->asleep, throttled = s->throttled, greedy = 0;
-  if (u->room) {
-    asleep &= ~s->no_room;
-    throttled &= ~s->no_room;
-  }
-  uint32_t todo = ((1u << t->n) - 1) & ~asleep;
-  if (is_greedy(s)) {
-    unsigned i = t->place[s->last];
-    greedy = 1u << i;
-    if ((todo & greedy) && issues(s, t, i, u, now)) return (struct issue_pick){s->last, 0};
-    count_throttled(s, t, throttled & greedy);
-    s->port_kept = const_holds_port(s, &s->seen[i], now);
-    if (s->port_kept) return (struct issue_pick){NO_WARP, WS_IMC_MISS};
-    todo &= ~greedy;
-    throttled &= ~greedy;
-  }
-  while (todo) {
-    unsigned i = first_place(s, t, todo);
-    if (issues(s, t, i, u, now)) {
-      if (throttled) count_throttled(s, t, throttled & places_before(s, t, i));
+  s->none = pick;
+  s->quiet_until = awake ? 0 : s->due;
+  if (s->port_kept && s->const_hold_until < s->quiet_until) s->quiet_until = s->const_hold_until;
+  return pick;
+}
+
+/* Looks at the warps in the places `todo`, in the order of the policy; those in `throttled` sleep because
+ * their units are taken. */
+static struct issue_pick look_around(struct issue *s, struct warp_table *t, const struct issue_units *u,
+                                     uint32_t todo, uint32_t throttled, uint64_t now)
+{
+  uint32_t all = (1u << t->n) - 1, greedy = is_greedy(s) ? 1u << t->place[s->last] : 0, first = greedy;
+  while (todo | first) {
+    unsigned i = first ? bits_first(first) : first_place(s, t, todo);
+    if ((todo >> i & 1) && issues(s, t, i, u, now)) {
+      /* The ledger counts those that the stage came by. */
+      s->blocked |= first ? 0 : throttled & (greedy | places_before(s, t, i));
       return (struct issue_pick){t->order[i], 0};
     }
     todo &= ~(1u << i);
+    if (first && (s->port_kept = const_holds_port(s, &s->seen[i], now))) {
+      s->blocked |= throttled & greedy;
+      return nothing(s, (struct issue_pick){NO_WARP, WS_IMC_MISS}, greedy & ~s->asleep);
+    }
+    first = 0;
   }
-  count_throttled(s, t, throttled);
-  return none_ready(s, t, greedy);
+  s->blocked |= throttled;
+  return nothing(s, none_ready(s, t, greedy), all & ~s->asleep);
+}
+
+struct issue_pick issue_look(struct issue *s, struct warp_table *t, const struct issue_units *u,
+                             uint64_t now)
+{
+  count_repeats(s);
+  s->blocked = 0;
+  s->port_kept = false;
+  s->quiet_until = 0;
+  awaken(s, t, now);
+  if (t->n == 0) return nothing(s, (struct issue_pick){NO_WARP, SLOT_NO_WARP}, 0);
+  uint32_t awake = u->room ? s->no_room : 0; /* may find room now */
+  uint32_t todo = ((1u << t->n) - 1) & (~s->asleep | awake);
+  struct issue_pick pick = look_around(s, t, u, todo, s->throttled & ~awake, now);
+  if (s->blocked) tally_add(&s->waited, s->blocked, 1);
+  return pick;
+}
+
+/* After an issue: what the next look would find, when no warp is left to look at. */
+static void foresee(struct issue *s, const struct warp_table *t, unsigned greedy, uint64_t now)
+{
+  uint32_t all = (1u << t->n) - 1;
+  if ((all & ~s->asleep) || t->changed || s->due <= now + 1) return;
+  s->blocked = s->throttled;
+  nothing(s, none_ready(s, t, greedy), 0);
+}
+
+void issue_stall(struct issue *s, const struct warp_table *t, unsigned warp, uint64_t now)
+{
+  const struct warp_slot *w = &t->slot[warp];
+  if (w->done || w->hold != WS_SELECTED || w->issue_at <= now + 1) return;
+  note(s, w, t->place[warp], waits(WS_WAIT, w->issue_at, w->issue_at), now + 1);
+  foresee(s, t, s->greedy ? 1u << t->place[warp] : 0, now);
 }
 
 void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const struct inst *in,

@@ -21,24 +21,35 @@
 #include "config/params.h"
 #include "time/sm/const_cache.h"
 #include "time/sm/scoreboard.h"
+#include "time/sm/tally.h"
 #include "time/sm/warp.h"
 
 /* What the last look at a warp found. */
-struct issue_look {
+struct issue_seen {
   uint64_t until; /* first cycle in which time alone can let it issue */
   uint64_t due;   /* first cycle in which time alone can change its state; not later than the look: unknown */
   uint8_t state;  /* enum warp_state; WS_SELECTED: ready */
 };
 
+/* What the stage decided in one cycle. */
+struct issue_pick {
+  uint8_t warp;   /* NO_WARP: nothing issues */
+  uint8_t charge; /* enum warp_state or SLOT_*: what the empty slot is charged to */
+};
+
 struct issue {
   const struct params *params;
-  struct issue_look seen[SUB_CORE_MAX_WARPS]; /* by place in the warp table */
+  struct issue_seen seen[SUB_CORE_MAX_WARPS]; /* by place in the warp table */
   uint32_t asleep;     /* bit per place: seen[] holds until the warp changes or it is due */
   uint32_t timed;      /* … of those: due at some time */
   uint32_t throttled;  /* … of those: held by a unit, … */
   uint32_t no_room;    /* … by the memory queue */
   uint32_t ranks_last; /* bit per place */
-  uint32_t blocked;    /* bit per slot: in the last cycle its unit was taken */
+  uint32_t blocked;    /* bit per place: in the last look its unit was taken, … */
+  uint64_t repeats;    /* … and still was in so many cycles more */
+  struct tally waited; /* ledger: cycles seen waiting for a unit since the last issue */
+  uint64_t quiet_until; /* by time alone neither an issue nor another charge of the slot comes before */
+  struct issue_pick none; /* what the last look found, when nothing issued */
   uint64_t due;        /* no warp that is asleep is due before */
   uint8_t last;                    /* warp that issued last, NO_WARP */
   uint64_t port_free_at;           /* the issue port is taken until then (port_cycles, Control occupied) */
@@ -50,18 +61,20 @@ struct issue {
   uint64_t const_hold_until;       /* the greedy warp keeps the port for its constant until then … */
   bool port_kept;                  /* … and did so in the last cycle */
   bool fp32_on_alu;                /* FP32 instructions may use the ALU pipe's lanes too */
-};
-
-/* What the stage decided in one cycle. */
-struct issue_pick {
-  uint8_t warp;   /* NO_WARP: nothing issues */
-  uint8_t charge; /* enum warp_state or SLOT_*: what the empty slot is charged to */
+  uint8_t policy;                  /* issue.policy */
+  bool greedy;                     /* it tries the warp first that issued last */
 };
 
 void issue_init(struct issue *, const struct params *, struct const_cache *fl);
 
+/* Grids start. */
+void issue_start(struct issue *);
+
 /* A warp arrived. */
 void issue_new_warp(struct issue *, unsigned warp);
+
+/* The warp in a place of the warp table is gone; those behind it move up. */
+void issue_remove_warp(struct issue *, unsigned warp, unsigned place);
 
 /* Units outside the stage. */
 struct issue_units {
@@ -71,11 +84,41 @@ struct issue_units {
 
 /* Warps that wait for something known are not looked at again before it happens: a cycle costs what the
  * warps that change, are ready or find their unit taken cost. */
-struct issue_pick issue_cycle(struct issue *, struct warp_table *, const struct issue_units *,
-                              uint64_t now);
+struct issue_pick issue_look(struct issue *, struct warp_table *, const struct issue_units *,
+                             uint64_t now);
+
+/* A look in cycle `now` would find what the last one found: nothing issues. `room` as in issue_units. */
+static inline bool issue_quiet(const struct issue *s, const struct warp_table *t, bool room, uint64_t now)
+{
+  return now < s->quiet_until && !t->changed && !(room && s->no_room);
+}
+
+static inline struct issue_pick issue_cycle(struct issue *s, struct warp_table *t, const struct issue_units *u,
+                                            uint64_t now)
+{
+  if (!issue_quiet(s, t, u->room, now)) return issue_look(s, t, u, now);
+  s->repeats++;
+  return s->none;
+}
+
+/* The sub-core sleeps for so many cycles, in which the stage would find what it found last. */
+static inline void issue_sleep(struct issue *s, uint64_t cycles)
+{
+  s->repeats += cycles;
+}
+
+/* The warp issued, and all that follows from it at once is known: if nothing but its stall count or yield stops
+ * it now, it is not looked at before they are over. */
+void issue_stall(struct issue *, const struct warp_table *, unsigned warp, uint64_t now);
 
 /* Nothing issued in the last cycle: first one in which time alone can change that. */
 uint64_t issue_next(const struct issue *, const struct warp_table *);
+
+/* The warp picked: cycles since its last issue in which the stage found its unit taken. */
+static inline uint64_t issue_throttled(struct issue *s, const struct warp_table *t, unsigned warp)
+{
+  return tally_take(&s->waited, t->place[warp]);
+}
 
 /* Books the unit latch (for longer when the instruction is held before its unit), the issue port (the
  * Control stage is free again at control_free_at) and the warp's next issue cycle for the instruction

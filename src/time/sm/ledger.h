@@ -26,10 +26,11 @@ static inline void ledger_charge(struct ledger *l, struct warp_slot *w, uint64_t
   if (until > w->accounted) ledger_book(l, w, pc, s, until);
 }
 
-/* The warp issues `in` at `now`: splits the wait since the last issue and charges the issue cycle.
- * The dependence it waited for is `reg`, or, if NULL, counters of its wait mask. */
-void ledger_issue(struct ledger *, struct warp_slot *, const struct inst *in, uint64_t pc,
-                  const struct reg_wait *reg, uint64_t now);
+/* The warp issues `in`, of its grid's code, at `now`: splits the wait since the last issue and charges the
+ * issue cycle. The dependence it waited for is `reg`, or, if NULL, counters of its wait mask. In `throttled`
+ * cycles the issue stage found its unit taken. */
+void ledger_issue(struct ledger *, struct warp_slot *, const struct inst *in, const struct reg_wait *reg,
+                  uint64_t throttled, uint64_t now);
 
 /* What issued ran for this many lanes. */
 void ledger_lanes(struct ledger *, const struct warp_slot *, const struct inst *, unsigned lanes);

@@ -65,6 +65,13 @@ static void wake(struct mem_unit *u, const struct txn *t, uint64_t at)
   if (at < u->wake[t->sub_core]) u->wake[t->sub_core] = at;
 }
 
+/* The issue stage has to look at the warp from cycle `at` on. */
+static void tell(struct mem_unit *u, const struct txn *t, uint64_t at)
+{
+  warp_changed(u->client[t->sub_core].warps, t->warp);
+  wake(u, t, at);
+}
+
 static void drop_at(struct mem_unit *u, const struct txn *t, unsigned sb, uint64_t now,
                     uint64_t visible)
 {
@@ -299,7 +306,7 @@ static void read_sources(struct mem_unit *u, struct mem_client *c, struct txn *t
   t->unread = false;
   w->unread--;
   if (t->store) w->stores_out--;
-  wake(u, t, now + 1); /* a barrier or a fence may go on */
+  tell(u, t, now + 1); /* a barrier or a fence may go on */
   unsigned step = t->stages.data ? mem_stages_register(u->params) : 0;
   emulate_open(c->emulate, w, t, address, data, step, now);
   if (w->step->ops->execute(w->step, &t->access->effect, u->fault)) mem_access(u, t, now);
@@ -350,7 +357,7 @@ static void new_head(struct mem_unit *u, struct mem_client *c, uint64_t now)
 {
   if (c->lsu->n == 0) return;
   const struct txn *t = &u->pool.t[lsu_head(c->lsu)];
-  if (--warp_of(u, t)->queued == 0) wake(u, t, now + 1);
+  if (--warp_of(u, t)->queued == 0) tell(u, t, now + 1);
 }
 
 static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)

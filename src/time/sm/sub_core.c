@@ -29,7 +29,7 @@ void sub_core_start(struct sub_core *p, bool control_bits)
   bool hybrid = p->params->issue_dependence == DEPENDENCE_HYBRID;
   p->warps.held = 0;
   p->warps.hold_due = CYCLE_NEVER;
-  p->issue.blocked = 0;
+  issue_start(&p->issue);
   l0i_start(&p->l0i);
   const_cache_start(&p->fl);
   if (p->hazard) hazard_start(p->hazard);
@@ -75,15 +75,14 @@ void sub_core_remove_warp(struct sub_core *p, unsigned warp, uint64_t now)
   ledger_charge(p->ports.ledger, w, 0, WS_DRAIN, now);
   w->step = NULL;
   fetch_stop(&p->fetch, warp);
-  unsigned i = 0;
-  while (t->order[i] != warp) i++;
-  for (; i + 1 < t->n; i++) {
+  unsigned place = t->place[warp];
+  for (unsigned i = place; i + 1 < t->n; i++) {
     t->order[i] = t->order[i + 1];
     t->place[t->order[i]] = (uint8_t)i;
   }
   t->n--;
   t->changed = UINT32_MAX;
-  if (p->issue.last == warp) p->issue.last = NO_WARP;
+  issue_remove_warp(&p->issue, warp, place);
 }
 
 /* --- paths, jumps, holds ---------------------------------------------------------------------- */
@@ -385,12 +384,11 @@ static void count(struct sub_core *p, const struct warp_slot *w, const struct in
 static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
 {
   struct warp_slot *w = &p->warps.slot[warp];
-  uint64_t pc = warp_pc(w);
   const struct inst *in = w->next;
   if (!in) return step(p, warp, &p->effect, NULL, now); /* faults: not an instruction */
   struct reg_wait reg;
   if (p->boards) reg = scoreboard_waited(p->boards, warp, in);
-  ledger_issue(p->ports.ledger, w, in, pc, p->boards ? &reg : NULL, now);
+  ledger_issue(p->ports.ledger, w, in, p->boards ? &reg : NULL, issue_throttled(&p->issue, &p->warps, warp), now);
   fetch_pop(&p->fetch, &p->warps, warp);
   bool fixed = goes_through_allocate(in);
   uint64_t control_free_at = fixed ? fixed_latency(p, warp, in, now) : now + 1;
@@ -430,6 +428,7 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
   if (w->step->paths.n) warp_find_next(w);
   if (flags & (EFF_BAR_RELEASED | EFF_WARP_DONE | EFF_CTA_DONE))
     p->ports.cta_event(p->ports.ctx, w->cta_slot, flags, now);
+  issue_stall(&p->issue, &p->warps, warp, now);
   return true;
 }
 
@@ -440,7 +439,7 @@ void sub_core_settle(struct sub_core *p, uint64_t now)
   if (now <= p->slots_from) return;
   uint64_t slept = now - p->slots_from;
   p->ports.ledger->stats->slot[p->sleep_charge] += slept;
-  for (uint32_t m = p->issue.blocked; m; m &= m - 1) p->warps.slot[bits_first(m)].blocked_n += slept;
+  issue_sleep(&p->issue, slept);
   p->slots_from = now;
 }
 

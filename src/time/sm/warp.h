@@ -81,8 +81,7 @@ struct warp_slot {
   uint64_t born;        /* cycle it arrived */
   uint64_t accounted;   /* ledger: warp-cycles before this one are in the books */
   uint64_t jump_until;  /* ledger: end of the last jump's resolution */
-  uint64_t blocked_n;   /* ledger: cycles seen waiting for a unit since the last issue, … */
-  uint8_t blocked_state; /* … and under which name */
+  uint8_t blocked_state; /* ledger: what it waits for when its unit is taken, enum warp_state */
   uint8_t depbar_waits; /* ledger: counters the last DEPBAR waits for */
   struct ldgsts ldgsts;
   uint32_t emulate_tag; /* hazard emulation: results of the latest instruction */
@@ -110,6 +109,14 @@ static inline uint64_t warp_pc(const struct warp_slot *w)
 static inline void warp_changed(struct warp_table *t, unsigned warp)
 {
   t->changed |= 1u << t->place[warp];
+}
+
+/* The same, of something that is seen from cycle `at` on and that the stage does not ask about before the
+ * stall count of the last instruction is over; then it looks by itself. */
+static inline void warp_changed_at(struct warp_table *t, unsigned warp, uint64_t at)
+{
+  const struct warp_slot *w = &t->slot[warp];
+  if (at >= w->issue_at || w->hold != WS_SELECTED) warp_changed(t, warp);
 }
 
 /* The warp's hold may end from cycle `at` on. */

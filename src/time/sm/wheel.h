@@ -3,6 +3,7 @@
 #ifndef WS_TIME_SM_WHEEL_H
 #define WS_TIME_SM_WHEEL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -62,12 +63,18 @@ static inline void wheel_add(struct wheel *w, uint64_t now, struct wheel_event e
   w->n++;
 }
 
+/* Are there events of cycle `now`? */
+static inline bool wheel_due(const struct wheel *w, uint64_t now)
+{
+  return w->occupied[now % WHEEL_SPAN / 64] >> now % 64 & 1; /* 16 such words, 1024 buckets */
+}
+
 /* Takes all events of cycle `now`: returns the first, follow .next; give back with wheel_release.
  * Those whose .at is later must be added again. */
 static inline uint16_t wheel_take(struct wheel *w, uint64_t now)
 {
   uint16_t b = (uint16_t)(now % WHEEL_SPAN);
-  if (!(w->occupied[b / 64] >> b % 64 & 1)) return WHEEL_NIL; /* 16 such words, 1024 buckets */
+  if (!wheel_due(w, now)) return WHEEL_NIL;
   uint16_t first = w->bucket[b].first;
   w->occupied[b / 64] &= ~((uint64_t)1 << (b % 64));
   return first;
