@@ -2,7 +2,8 @@
  * and the same elements side by side in shared memory. Rules: PTX ISA (cp.async.bulk.tensor, cp.reduce.async.bulk.tensor,
  * tensors: tiled mode, im2col mode, swizzling); where operands are: compiler output (CUDA 13.0).
  *
- * A copy is complete here when it has been performed. It goes row by row, a row being what lies along dimension 0.
+ * A copy is complete here when it has been performed: the timing model performs a load when its data are there. It goes
+ * row by row, a row being what lies along dimension 0.
  */
 #include "func/cluster.h"
 #include "func/mbarrier.h"
@@ -27,6 +28,8 @@ struct copy {
   uint32_t at;          /* where the next row goes there */
   uint32_t bytes;       /* of the box, so far */
   unsigned row_elements, row_bytes;
+  unsigned n_sectors;   /* for timing, of the effect's list */
+  bool only_list;       /* nothing is moved: the sectors in global memory are listed */
 };
 
 static int64_t coord(const struct copy *c, unsigned i)
@@ -130,6 +133,14 @@ static bool move_global(const struct copy *c, uint64_t addr, uint8_t *buf, unsig
   }
 }
 
+/* Sectors of global memory, in the effect's list of texels: timing looks there. What does not fit is left out. */
+static void list_sectors(struct copy *c, uint64_t addr, unsigned bytes)
+{
+  enum { SECTOR = 32, MAX_SECTORS = MEM_MAX_TEXELS * LANES_MAX };
+  for (uint64_t a = addr / SECTOR * SECTOR; a < addr + bytes && c->n_sectors < MAX_SECTORS; a += SECTOR, c->n_sectors++)
+    c->e->mem->texel[c->n_sectors / LANES_MAX][c->n_sectors % LANES_MAX] = a;
+}
+
 /* One row: from element `x` of dimension 0 at the place `pos` of the others; `inside`: the others are in bounds. */
 static bool one_row(struct copy *c, int64_t x, const int64_t *pos, bool inside)
 {
@@ -139,14 +150,17 @@ static bool one_row(struct copy *c, int64_t x, const int64_t *pos, bool inside)
   int64_t first = x < 0 ? -x : 0, end = (int64_t)m->dim[0] - x;
   if (end > c->row_elements) end = c->row_elements;
   for (unsigned i = 1; i < m->rank; i++) inside &= pos[i] >= 0 && (uint64_t)pos[i] < m->dim[i];
-  if (c->u->s->sem == SEM_UTMALDG) fill(c, buf, c->row_bytes);
+  if (c->only_list) buf[0] = 0;
+  else if (c->u->s->sem == SEM_UTMALDG) fill(c, buf, c->row_bytes);
   else move_row(c, buf, false);
   if (inside && first < end) {
     uint64_t addr = m->address + (uint64_t)((x + first) * bits / 8);
     for (unsigned i = 1; i < m->rank; i++) addr += (uint64_t)pos[i] * m->stride[i];
-    if (!move_global(c, addr, buf + (unsigned)first * bits / 8, (unsigned)(end - first) * bits / 8)) return false;
+    unsigned from = (unsigned)first * bits / 8, n = (unsigned)(end - first) * bits / 8;
+    if (c->only_list) list_sectors(c, addr, n);
+    else if (!move_global(c, addr, buf + from, n)) return false;
   }
-  if (c->u->s->sem == SEM_UTMALDG) move_row(c, buf, true);
+  if (c->u->s->sem == SEM_UTMALDG && !c->only_list) move_row(c, buf, true);
   c->at += c->row_bytes;
   c->bytes += c->row_bytes;
   return true;
@@ -217,30 +231,51 @@ static unsigned mode_of(const struct sass_inst *s)
   return store && mode == MODE_STORE_SCATTER4 ? MODE_GATHER4 : mode;
 }
 
-/* Reads the map and looks whether instruction, map and model go together. */
-static bool take_map(struct copy *c)
+/* Why instruction, map and model do not go together; NULL: they do. */
+static const char *mismatch(struct copy *c, const uint8_t bytes[TENSOR_MAP_BYTES])
 {
   const struct sass_inst *s = c->u->s;
+  const unsigned mode = mode_of(s), dims = (unsigned)sass_get(s, FLD_TMA_DIM) + 1;
+  if (!tensor_map_read(&c->map, bytes)) return "the tensor map is not valid";
+  if (mode != MODE_TILED && mode != MODE_IM2COL && mode != MODE_GATHER4) return "im2col modes w and w::128 are not modelled";
+  if (c->map.rank != dims && mode != MODE_GATHER4) return "the tensor map has another number of dimensions";
+  if (c->map.interleave != TENSOR_PLAIN) return "interleaved layouts are not modelled";
+  if (c->map.type == TENSOR_U4_GAPS || c->map.type == TENSOR_U6_GAPS) return "packed types with gaps are not modelled";
+  if (c->map.kind != (mode == MODE_IM2COL ? TENSOR_IM2COL : TENSOR_TILED)) return "the tensor map is of another mode";
+  if (s->sem == SEM_UTMAREDG && reduced_as(c->map.type) == ATOM_INVALID) return "no reduction of this type";
+  if (s->sem == SEM_UTMALDG && sass_get(s, FLD_TMA_2CTA)) return "pairs of CTAs are not modelled";
+  c->row_elements = c->map.box[0];
+  c->row_bytes = c->row_elements * tensor_type_bits(c->map.type) / 8;
+  return NULL;
+}
+
+static bool take_map(struct copy *c)
+{
   uint8_t bytes[TENSOR_MAP_BYTES];
   uint64_t addr = lane_join(c->arg[ARG_MAP], c->arg[ARG_MAP_HIGH]);
-  unsigned mode = mode_of(s), dims = (unsigned)sass_get(s, FLD_TMA_DIM) + 1;
   if (addr % MAP_ALIGN)
     return func_fault(c->w, c->e, c->f, FAULT_MISALIGNED, c->lane, addr, "tensor map at 0x%llx, not a multiple of %u",
                       (unsigned long long)addr, (unsigned)MAP_ALIGN);
   if (!gmem_view_read(c->v, addr, bytes, sizeof bytes)) return no_memory(c, addr);
-  if (!tensor_map_read(&c->map, bytes)) return refuse(c, "the tensor map is not valid");
-  if (c->map.rank != dims && mode != MODE_GATHER4) return refuse(c, "the tensor map has another number of dimensions");
-  if (c->map.interleave != TENSOR_PLAIN) return refuse(c, "interleaved layouts are not modelled");
-  if (c->map.type == TENSOR_U4_GAPS || c->map.type == TENSOR_U6_GAPS)
-    return refuse(c, "packed types with gaps are not modelled");
-  if (mode == MODE_IM2COL ? c->map.kind != TENSOR_IM2COL : c->map.kind != TENSOR_TILED)
-    return refuse(c, mode == MODE_IM2COL || mode == MODE_TILED || mode == MODE_GATHER4
-                         ? "the tensor map is of another mode" : "im2col modes w and w::128 are not modelled");
-  if (s->sem == SEM_UTMAREDG && reduced_as(c->map.type) == ATOM_INVALID)
-    return refuse(c, "no reduction of this type");
-  c->row_elements = c->map.box[0];
-  c->row_bytes = c->row_elements * tensor_type_bits(c->map.type) / 8;
-  return true;
+  const char *why = mismatch(c, bytes);
+  return !why || refuse(c, why);
+}
+
+static bool walk(struct copy *c)
+{
+  return mode_of(c->u->s) == MODE_GATHER4 ? gathered(c) : c->map.kind == TENSOR_IM2COL ? im2col(c) : tiled(c);
+}
+
+/* What timing needs to know. The map is read as memory has it now: it may not be what perform will see, but a map is used
+ * a fence after it was written. */
+static void list_box(struct func_warp *w, const struct uop *u, struct effect *e)
+{
+  struct copy c = {.w = w, .u = u, .e = e, .arg = mem_row(e->mem, 0), .only_list = true};
+  uint8_t bytes[TENSOR_MAP_BYTES];
+  bool known = gmem_read(w->launch->p.image, lane_join(c.arg[ARG_MAP], c.arg[ARG_MAP_HIGH]), bytes, sizeof bytes);
+  if (known && !mismatch(&c, bytes)) walk(&c);
+  e->mem->n_texels = (uint8_t)((c.n_sectors + LANES_MAX - 1) / LANES_MAX);
+  for (unsigned i = c.n_sectors; i % LANES_MAX; i++) e->mem->texel[i / LANES_MAX][i % LANES_MAX] = 0;
 }
 
 /* Bytes that the copy takes in shared memory. */
@@ -285,7 +320,7 @@ static bool complete(const struct copy *c, uint32_t addr)
 static bool copy_box(struct copy *c, uint32_t shared, uint32_t barrier)
 {
   if (!take_shared(c, shared)) return false;
-  if (!(mode_of(c->u->s) == MODE_GATHER4 ? gathered(c) : c->map.kind == TENSOR_IM2COL ? im2col(c) : tiled(c))) return false;
+  if (!walk(c)) return false;
   return c->u->s->sem != SEM_UTMALDG || complete(c, barrier);
 }
 
@@ -306,7 +341,6 @@ static bool perform(struct func_warp *w, const struct uop *u, struct effect *e, 
   struct copy c = {.w = w, .u = u, .e = e, .v = v, .f = f, .lane = bits_first(lanes), .arg = mem_row(e->mem, 0)};
   if (!take_map(&c)) return false;
   if (u->s->sem == SEM_UTMAPF) return true; /* a prefetch: no values */
-  if (u->s->sem == SEM_UTMALDG && sass_get(u->s, FLD_TMA_2CTA)) return refuse(&c, "pairs of CTAs are not modelled");
   if (u->s->sem == SEM_UTMALDG && sass_get(u->s, FLD_TMA_MULTICAST)) return multicast(&c);
   return copy_box(&c, c.arg[ARG_SHARED], c.arg[ARG_BARRIER]);
 }
@@ -322,15 +356,17 @@ static bool step(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   const struct sass_inst *s = u->s;
   unsigned lane = bits_first(m), ur = (unsigned)sass_get(s, FLD_URB), map = (unsigned)sass_get(s, FLD_URA);
   unsigned addresses = sass_tensor_addresses(s), coords = sass_tensor_coords(s);
-  struct mem_effect *me = mem_begin(e, 1u << lane, MEM_SHARED, u->t->mem.op, 4, true);
+  bool store = s->sem == SEM_UTMASTG || s->sem == SEM_UTMAREDG;
+  struct mem_effect *me = mem_begin(e, 1u << lane, MEM_TEXTURE, store ? MEM_STORE : MEM_LOAD, 4, true);
   mem_word *arg = mem_row(me, 0);
   (void)f;
   arg[ARG_MAP] = uniform(w, map), arg[ARG_MAP_HIGH] = uniform(w, map + 1);
   arg[ARG_SHARED] = addresses > 0 ? uniform(w, ur) : 0, arg[ARG_BARRIER] = addresses > 1 ? uniform(w, ur + 1) : 0;
   arg[ARG_EXTRA] = sass_has(s, FLD_URC) ? uniform(w, (unsigned)sass_get(s, FLD_URC)) : 0;
   for (unsigned i = 0; i < coords; i++) arg[ARG_COORD + i] = uniform(w, ur + addresses + i);
-  me->shape = (struct lane_shape){.bits = arg[ARG_SHARED] & ((1u << CLUSTER_SHIFT) - 1), .even = true};
-  for (unsigned i = 0; i < LANES; i++) me->addr[i] = me->shape.bits;
+  for (unsigned i = 0; i < LANES; i++) me->addr[i] = 0, me->shared_addr[i] = UINT32_MAX; /* not by lanes */
+  me->texture_axes = 1;
+  list_box(w, u, e);
   return true;
 }
 

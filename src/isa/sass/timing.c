@@ -541,7 +541,7 @@ static void fill_mem(const struct sass_inst *s, struct inst *t)
   t->mem.strong = !near && (atomic || order != ORDER_WEAK);
   /* .STRONG.SM is served by L1; gpu scope and wider are not. */
   t->mem.bypass_l1 = !near && (atomic || order == ORDER_WIDE);
-  if (t->mem.op == MEM_LDGSTS && !sass_get(s, FLD_LDGSTS_ACCESS)) t->mem.bypass_l1 = true;
+  if (t->mem.op == MEM_LDGSTS && sass_has(s, FLD_LDGSTS_ACCESS) && !sass_get(s, FLD_LDGSTS_ACCESS)) t->mem.bypass_l1 = true;
 }
 
 static void fill_gmma(const struct sass_inst *s, struct inst *t)

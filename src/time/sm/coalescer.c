@@ -96,6 +96,19 @@ void coalesce_texels(struct txn *t)
   }
 }
 
+void coalesce_box(struct txn *t)
+{
+  const struct mem_effect *m = &t->access->mem;
+  t->n_lines = 0;
+  for (unsigned i = 0; i < (unsigned)m->n_texels * LANES_MAX; i++) {
+    uint64_t addr = m->texel[i / LANES_MAX][i % LANES_MAX];
+    bool same = t->n_lines && t->line[t->n_lines - 1].line == addr / LINE_BYTES;
+    if (!addr || (!same && t->n_lines == TXN_MAX_LINES)) return;
+    if (!same) t->line[t->n_lines++] = (struct txn_line){.line = addr / LINE_BYTES, .words = UINT32_MAX};
+    t->line[t->n_lines - 1].sectors |= (uint8_t)sector_of(addr);
+  }
+}
+
 void coalesce_local(struct txn *t, uint64_t space)
 {
   enum { WORD = WORD_BYTES };

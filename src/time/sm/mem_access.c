@@ -147,6 +147,22 @@ static bool texture_access(struct mem_unit *u, struct warp_slot *w, struct txn *
   return perform_now(u, w, t);
 }
 
+/* Boxes of tensors go through L1's request path line by line, beside the accesses of lanes: the copy engine's own way to
+ * L2 is not modelled. Stores and reductions read shared memory at once. */
+static bool tensor_access(struct mem_unit *u, struct warp_slot *w, struct txn *t)
+{
+  struct sm_stats *s = u->stats;
+  txn_borrow_lines(&u->pool, t);
+  coalesce_box(t);
+  t->mem_class = t->op == MEM_STORE ? MEM_CLASS_GLOBAL_ST : MEM_CLASS_LDGSTS;
+  t->kind = TXN_GLOBAL;
+  t->busy = 1;
+  s->global_insts++;
+  s->mem_class[t->mem_class]++;
+  s->global_lines += t->n_lines;
+  return mem_access_comes_late(u, t) || perform_now(u, w, t);
+}
+
 static bool shared_access(struct mem_unit *u, struct warp_slot *w, struct txn *t)
 {
   struct sm_stats *s = u->stats;
@@ -203,9 +219,12 @@ bool mem_access(struct mem_unit *u, struct txn *t, uint64_t now)
   t->busy = t->extra = 0;
   t->kind = TXN_OTHER;
   t->op = touches ? t->access->mem.op : 0;
-  t->stages = mem_stages(u->params, in, somewhere ? t->access->mem.space : in->mem.space);
+  bool tensor = in->mem.space == MEM_SHARED && somewhere && t->access->mem.space == MEM_TEXTURE;
+  t->stages = mem_stages(u->params, in, tensor ? MEM_GLOBAL : somewhere ? t->access->mem.space : in->mem.space);
   if (touches && (t->access->mem.space == MEM_GLOBAL || t->access->mem.space == MEM_LOCAL))
     ok = global_access(u, w, t);
+  else if (touches && t->access->mem.space == MEM_TEXTURE && in->mem.space == MEM_SHARED)
+    ok = tensor_access(u, w, t);
   else if (touches && t->access->mem.space == MEM_TEXTURE)
     ok = texture_access(u, w, t);
   else if (touches && t->access->mem.space == MEM_SHARED)
@@ -217,9 +236,14 @@ bool mem_access(struct mem_unit *u, struct txn *t, uint64_t now)
   return ok;
 }
 
+bool mem_access_is_tensor_load(const struct txn *t)
+{
+  return t->inst && t->inst->mem.space == MEM_SHARED && t->kind == TXN_GLOBAL && t->op == MEM_LOAD;
+}
+
 bool mem_access_comes_late(const struct mem_unit *u, const struct txn *t)
 {
-  if (t->after_ldgsts) return true;
+  if (t->after_ldgsts || mem_access_is_tensor_load(t)) return true;
   return u->client[t->sub_core].emulate && t->kind == TXN_GLOBAL && t->op == MEM_LDGSTS;
 }
 

@@ -198,7 +198,7 @@ static void image_results(struct mem_unit *u, uint64_t now)
 static bool has_result(const struct txn *t)
 {
   return t->write_sb != SB_NONE || t->ldgsts_group != TXN_NO_GROUP || t->stages.holds ||
-         (t->inst && t->inst->n_dst);
+         (t->inst && t->inst->n_dst) || mem_access_is_tensor_load(t);
 }
 
 /* The transaction's last answer is in: its result will be ready to return. */

@@ -233,13 +233,14 @@ static bool issue_memory(struct sub_core *p, unsigned warp, const struct inst *i
 static void issue_ldgdepbar(struct sub_core *p, unsigned warp, const struct inst *in, uint64_t now)
 {
   struct ldgsts *g = &p->warps.slot[warp].ldgsts;
-  if (in->ctrl.write_sb == SB_NONE) return;
+  unsigned sb = in->ctrl.write_sb != SB_NONE ? in->ctrl.write_sb : in->ctrl.read_sb; /* UTMACMDFLUSH: this one */
+  if (sb == SB_NONE) return;
   if (g->oldest == g->open && g->outstanding[g->open] == 0) {
     depend_drop_at(&p->depend, &p->warps, now, now + p->params->lat[LAT_ALU], warp,
-                   in->ctrl.write_sb);
+                   sb);
     return;
   }
-  g->sb[g->open] = in->ctrl.write_sb;
+  g->sb[g->open] = (uint8_t)sb;
   g->open = (uint8_t)((g->open + 1) % LDGSTS_GROUPS);
   BUG_ON(g->open == g->oldest);
   g->outstanding[g->open] = 0;
@@ -413,7 +414,7 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
     depend_issue(&p->depend, warp, &in->ctrl, wait_name(in));
   uint32_t seq = p->hazard ? hazard_issue(p->hazard, warp, in, e->active, e->exec, now) : 0;
   if (memory && !issue_memory(p, warp, in, id, rel, seq, now)) return false;
-  if (memory && !p->hazard && !p->emulate && !t->after_ldgsts && t->kind != TXN_STRONG)
+  if (memory && !p->hazard && !p->emulate && t->kind != TXN_STRONG && !mem_access_comes_late(p->ports.mem, t))
     txn_return_access(&p->ports.mem->pool, t); /* nobody overwrites it before the next one issues */
   if (in->flags & INST_LDGDEPBAR)
     issue_ldgdepbar(p, warp, in, now);
