@@ -199,10 +199,10 @@ MMA_INLINE void mma_fast_block(struct mma_fast *p, unsigned k0, unsigned depth, 
 /* Whether a number of C is infinite or NaN. */
 MMA_INLINE bool mma_c_is_special(const struct mma_fast *p)
 {
+  const float *const c = p->c[0];
   uint32_t lane_acc = 0;
   LANES_SIMD_OR
-  for (unsigned i = 0; i < MMA_M * MMA_N; i++)
-    lane_acc |= (f32_bits(p->c[i / MMA_M][i % MMA_M]) & F32_INF) == F32_INF;
+  for (unsigned i = 0; i < MMA_M * MMA_N; i++) lane_acc |= (f32_bits(c[i]) & F32_INF) == F32_INF;
   return lane_acc;
 }
 

@@ -35,6 +35,7 @@ static int64_t modulo(int64_t i, int64_t n)
 
 static int64_t addressed(enum sampler_address mode, int64_t i, int64_t n)
 {
+  if (i >= 0 && i < n) return i;
   switch (mode) {
   case ADDRESS_WRAP: return modulo(i, n);
   case ADDRESS_MIRROR: {
@@ -50,11 +51,22 @@ static int64_t addressed(enum sampler_address mode, int64_t i, int64_t n)
 static double position(const struct sampler *s, enum sampler_address mode, float c, uint32_t n)
 {
   const double limit = 1099511627776.0; /* far outside of any image */
+  if (fabsf(c) < 16777216) { /* as below, mostly */
+    const double near = s->normalized ? (double)c * n : (double)c;
+    if (fabs(near) < (mode == ADDRESS_WRAP || mode == ADDRESS_MIRROR ? 2.0 * n : limit)) return near;
+  }
   double x = isnan(c) ? 0 : (double)c;
   if (isinf(x)) x = copysign(limit, x);
   if (s->normalized) x *= n; /* exact: 24 and 32 bits */
-  if (mode == ADDRESS_WRAP || mode == ADDRESS_MIRROR) return fmod(x, 2.0 * n);
+  if (mode == ADDRESS_WRAP || mode == ADDRESS_MIRROR) return fabs(x) < 2.0 * n ? x : fmod(x, 2.0 * n);
   return x > limit ? limit : x < -limit ? -limit : x;
+}
+
+/* Largest integer not above x, which is small enough for it. */
+static int64_t whole(double x)
+{
+  const int64_t i = (int64_t)x;
+  return i - ((double)i > x);
 }
 
 static struct taps axis_taps(const struct sampler *s, unsigned axis, bool linear, float c, int offset,
@@ -66,11 +78,11 @@ static struct taps axis_taps(const struct sampler *s, unsigned axis, bool linear
   struct taps t = {.frac = 0};
   int64_t i;
   if (linear) {
-    int64_t fixed = (int64_t)floor((x - 0.5) * FRAC_ONE + 0.5);
-    t.frac = (uint8_t)modulo(fixed, FRAC_ONE);
+    int64_t fixed = whole((x - 0.5) * FRAC_ONE + 0.5);
+    t.frac = (uint8_t)(fixed & (FRAC_ONE - 1));
     i = (fixed - t.frac) / FRAC_ONE + offset;
   } else {
-    i = (int64_t)floor(x) + offset;
+    i = whole(x) + offset;
   }
   t.i[0] = addressed(mode, i, n);
   t.i[1] = linear ? addressed(mode, i + 1, n) : t.i[0];
@@ -195,7 +207,13 @@ static unsigned level_of(const struct tex_object *o, enum sample_mode mode, floa
 void sampler_footprint(const struct tex_object *o, enum sample_mode mode, const struct sample_at *at, struct footprint *fp)
 {
   bool linear = mode == SAMPLE_GATHER || o->sampler.linear;
-  unsigned level = o->image.levels > 1 ? level_of(o, mode, at->lod) : 0;
+  fp->between = 0;
+  if (o->image.levels <= 1) {
+    if (mode == SAMPLE_FETCH) fetch(&o->image, at, fp);
+    else filter(&o->image, &o->sampler, linear, at, false, fp);
+    return;
+  }
+  unsigned level = level_of(o, mode, at->lod);
   struct image m = image_level(&o->image, level / FRAC_ONE);
   fp->between = level % FRAC_ONE;
   if (mode == SAMPLE_FETCH) {
@@ -260,6 +278,7 @@ static uint32_t component(const struct tex_object *o, const struct footprint *fp
   return as_bits((float)channel_value(o, texel, c));
 }
 
+/* Weights of texels, 1/256^axes and, between levels, 1/256 more: exact. */
 static double weight(const struct footprint *fp, unsigned k)
 {
   bool second = k >= fp->n;
@@ -269,17 +288,26 @@ static double weight(const struct footprint *fp, unsigned k)
   return w;
 }
 
-/* A texel without weight is left out: its infinity or NaN does not count. */
-static uint32_t blend(const struct tex_object *o, const struct footprint *fp, const uint8_t *texel,
-                      unsigned c)
+/* Of the four texels of one level, two axes. */
+static void plane_weights(const uint8_t frac[3], double weights[4])
 {
+  for (unsigned k = 0; k < 4; k++) {
+    const int x = k & 1 ? frac[0] : FRAC_ONE - frac[0], y = k & 2 ? frac[1] : FRAC_ONE - frac[1];
+    weights[k] = (double)(x * y) / (FRAC_ONE * FRAC_ONE);
+  }
+}
+
+/* A texel without weight is left out: its infinity or NaN does not count. */
+static uint32_t blend(const struct tex_object *o, const struct footprint *fp, const double *weights,
+                      const uint8_t *texel, unsigned c)
+{
+  const unsigned n = footprint_texels(fp);
   double sum = 0;
-  for (unsigned k = 0; k < footprint_texels(fp); k++) {
-    double w = weight(fp, k);
-    if (w == 0) continue;
+  for (unsigned k = 0; k < n; k++) {
+    if (weights[k] == 0) continue;
     bool inside = fp->addr[k] != TEXEL_BORDER;
     const uint8_t *p = texel + (size_t)k * TEXEL_MAX_BYTES;
-    sum += w * (inside ? channel_value(o, p, c) : (double)o->sampler.border[c]);
+    sum += weights[k] * (inside ? channel_value(o, p, c) : (double)o->sampler.border[c]);
   }
   return f32_canon((float)sum);
 }
@@ -287,11 +315,15 @@ static uint32_t blend(const struct tex_object *o, const struct footprint *fp, co
 void sampler_blend(const struct tex_object *o, enum sample_mode mode, const struct footprint *fp,
                    const uint8_t *texel, uint32_t out[4])
 {
-  bool zero = mode == SAMPLE_FETCH && fp->addr[0] == TEXEL_BORDER;
+  const bool zero = mode == SAMPLE_FETCH && fp->addr[0] == TEXEL_BORDER;
+  const unsigned n = footprint_texels(fp), channels = zero ? 0 : o->image.channels;
+  double weights[FOOTPRINT_MAX];
+  if (n == 4 && !fp->between)
+    plane_weights(fp->frac[0], weights);
+  else
+    for (unsigned k = 0; n > 1 && k < n; k++) weights[k] = weight(fp, k);
   for (unsigned c = 0; c < 4; c++)
-    out[c] = zero || c >= o->image.channels ? 0
-             : footprint_texels(fp) == 1    ? component(o, fp, texel, 0, c)
-                                            : blend(o, fp, texel, c);
+    out[c] = c >= channels ? 0 : n == 1 ? component(o, fp, texel, 0, c) : blend(o, fp, weights, texel, c);
 }
 
 void sampler_gather(const struct tex_object *o, unsigned c, const struct footprint *fp,

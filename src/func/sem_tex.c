@@ -33,6 +33,24 @@ static enum sample_mode mode_of(const struct uop *u)
   return u->s->sem == SEM_TLD ? SAMPLE_FETCH : u->s->sem == SEM_TLD4 ? SAMPLE_GATHER : SAMPLE_FILTER;
 }
 
+/* Pickers keep the instruction's arguments and image shape where others have modifiers: a_and, a_xor; b_and. */
+static void keep_arguments(const struct sass_inst *s, struct uop *u)
+{
+  const struct sass_tex_args a = sass_tex_args(s);
+  _Static_assert(sizeof a == sizeof u->a_and + sizeof u->a_xor, "two words");
+  memcpy(&u->a_and, &a, sizeof u->a_and);
+  memcpy(&u->a_xor, (const uint8_t *)&a + sizeof u->a_and, sizeof u->a_xor);
+  u->b_and = (uint32_t)sass_get(s, FLD_TEX_DIM);
+}
+
+static struct sass_tex_args arguments_of(const struct uop *u)
+{
+  struct sass_tex_args a;
+  memcpy(&a, &u->a_and, sizeof u->a_and);
+  memcpy((uint8_t *)&a + sizeof u->a_and, &u->a_xor, sizeof u->a_xor);
+  return a;
+}
+
 /* Row of argument i. */
 static const uint32_t *argument(const struct func_warp *w, const struct uop *u,
                                 const struct sass_tex_args *a, unsigned i)
@@ -69,22 +87,28 @@ static uint8_t unpack(uint32_t v, uint8_t frac[3])
   return (uint8_t)(v >> 24);
 }
 
-static bool lane_texels(const struct func_warp *w, const struct uop *u, struct effect *e, unsigned i,
-                        const struct tex_object *o, const struct sample_at *at, struct fault *f)
+/* The texture a handle names, of the shape that the instruction samples. */
+static const struct tex_object *sampled_object(const struct func_warp *w, const struct uop *u,
+                                               const struct effect *e, unsigned lane, uint32_t handle,
+                                               struct fault *f)
 {
-  struct mem_effect *me = e->mem;
-  struct footprint fp;
-  unsigned dim = (unsigned)sass_get(u->s, FLD_TEX_DIM);
-  if (!shape_matches(&o->image, dim) || (o->image.shape == IMAGE_BUFFER && mode_of(u) != SAMPLE_FETCH))
-    return func_fault(w, e, f, FAULT_ILLEGAL_ADDRESS, i, 0,
-                      "texture '%.60s' has another shape than the instruction samples", o->name);
-  sampler_footprint(o, mode_of(u), at, &fp);
-  unsigned n = footprint_texels(&fp);
-  for (unsigned k = 0; k < MEM_MAX_TEXELS; k++) me->texel[k][i] = k < n ? fp.addr[k] : 0;
-  mem_row(me, FRAC_WORD)[i] = pack(fp.frac[0], fp.n);
-  mem_row(me, FRAC_WORD + 1)[i] = pack(fp.frac[1], fp.between);
-  if (n > me->n_texels) me->n_texels = (uint8_t)n;
-  return true;
+  const struct tex_object *o = func_object(w, e, lane, handle, false, f);
+  if (!o) return NULL;
+  const bool sampled = o->image.shape != IMAGE_BUFFER || mode_of(u) == SAMPLE_FETCH;
+  if (sampled && shape_matches(&o->image, u->b_and)) return o;
+  func_fault(w, e, f, FAULT_ILLEGAL_ADDRESS, lane, 0,
+             "texture '%.60s' has another shape than the instruction samples", o->name);
+  return NULL;
+}
+
+/* Notes the texels of lane i; of lanes with fewer than others the last addresses are 0. */
+static void keep_texels(struct mem_effect *me, unsigned i, const struct footprint *fp)
+{
+  const unsigned n = footprint_texels(fp);
+  for (; me->n_texels < n; me->n_texels++) memset(me->texel[me->n_texels], 0, sizeof me->texel[0]);
+  for (unsigned k = 0; k < me->n_texels; k++) me->texel[k][i] = k < n ? fp->addr[k] : 0;
+  mem_row(me, FRAC_WORD)[i] = pack(fp->frac[0], fp->n);
+  mem_row(me, FRAC_WORD + 1)[i] = pack(fp->frac[1], fp->between);
 }
 
 /* Rows of an instruction's arguments; those it lacks are NULL. */
@@ -130,14 +154,13 @@ static float lod_of_gradients(const struct func_warp *w, const struct uop *u, co
   return sampler_lod(o, v, dx, dy);
 }
 
-/* Level of detail of lane i. */
+/* Level of detail of lane i in a mipmapped image. */
 static float lod_of(const struct func_warp *w, const struct uop *u, const struct sass_tex_args *a,
                     const struct tex_rows *rows, const struct tex_object *o, unsigned i)
 {
   enum { LZ = 1, LB = 2, LZ100 = 8 };
   unsigned mode = (unsigned)sass_get(u->s, FLD_TEX_LOD);
   float lod = SAMPLE_LOD_FIRST;
-  if (o->image.levels <= 1) return 0;
   if (u->s->sem == SEM_TLD) return rows->lod ? (float)(int32_t)rows->lod[i] : 0;
   if (u->s->sem == SEM_TXD || (u->s->sem == SEM_TEX && sass_get(u->s, FLD_TEX_NDV)))
     lod = lod_of_gradients(w, u, a, rows, o, i);
@@ -150,33 +173,65 @@ static bool tex(struct func_warp *w, const struct uop *u, uint32_t m, struct eff
                 struct fault *f)
 {
   struct mem_effect *me = mem_begin(e, m, MEM_TEXTURE, MEM_LOAD, u->t->mem.bytes, false);
-  struct sass_tex_args a = sass_tex_args(u->s);
-  struct tex_rows rows = tex_rows(w, u, &a);
+  const struct sass_tex_args a = arguments_of(u);
+  const struct tex_rows rows = tex_rows(w, u, &a);
+  const enum sample_mode mode = mode_of(u);
+  const struct tex_object *o = NULL;
+  uint32_t handle = 0;
   memcpy(mem_row(me, HANDLE_WORD), rows.handle, ROW_BYTES);
   me->n_texels = 0;
   me->texture_axes = a.n_coords;
   for (uint32_t r = m; r; r &= r - 1) {
     unsigned i = bits_first(r);
     struct sample_at at = {.layer = rows.layer ? rows.layer[i] & rows.layer_bits : 0};
-    const struct tex_object *o = func_object(w, e, i, rows.handle[i], false, f);
-    if (rows.offset) unpack_offset(u->s->sem, rows.offset[i], at.offset);
-    for (unsigned k = 0; k < a.n_coords; k++) at.xyz[k] = rows.coord[k][i];
-    if (o) at.lod = lod_of(w, u, &a, &rows, o, i);
-    if (!o || !lane_texels(w, u, e, i, o, &at, f)) {
+    struct footprint fp;
+    if (!o || rows.handle[i] != handle) o = sampled_object(w, u, e, i, handle = rows.handle[i], f);
+    if (!o) {
       e->flags &= ~(uint32_t)EFF_MEM;
       return false;
     }
+    if (rows.offset) unpack_offset(u->s->sem, rows.offset[i], at.offset);
+    for (unsigned k = 0; k < a.n_coords; k++) at.xyz[k] = rows.coord[k][i];
+    if (o->image.levels > 1) at.lod = lod_of(w, u, &a, &rows, o, i);
+    sampler_footprint(o, mode, &at, &fp);
+    keep_texels(me, i, &fp);
   }
   pred_write(w, u->pu, m, 0); /* everything is resident */
   return true;
 }
 
+/* The page of the texel read last: mostly the next one lies there, too. */
+struct texel_page {
+  const struct gmem_view *view;
+  const uint8_t *host; /* NULL: none */
+  uint64_t first, in;  /* its address, the bits of an address inside */
+};
+
+/* One texel, which lies in one page. */
+static bool read_texel(struct texel_page *p, uint64_t addr, uint8_t *to, unsigned bytes)
+{
+  if (p->view->log) return gmem_view_read(p->view, addr, to, bytes);
+  if (!p->host || (addr & ~p->in) != p->first) {
+    p->host = gmem_page(p->view->image, addr, &p->in);
+    p->first = addr & ~p->in;
+    if (!p->host) return false;
+  }
+  const uint8_t *from = p->host + (addr & p->in);
+  switch (bytes) {
+  case 1: *to = *from; return true;
+  case 2: memcpy(to, from, 2); return true;
+  case 4: memcpy(to, from, 4); return true;
+  case 8: memcpy(to, from, 8); return true;
+  default: memcpy(to, from, TEXEL_MAX_BYTES); return true;
+  }
+}
+
 static bool tex_lane(struct func_warp *w, const struct uop *u, struct effect *e, unsigned i,
-                     const struct gmem_view *v, struct fault *f)
+                     const struct tex_object *o, struct texel_page *page, struct fault *f)
 {
   struct mem_effect *me = e->mem;
   uint8_t texel[FOOTPRINT_MAX * TEXEL_MAX_BYTES];
-  const struct tex_object *o = tex_object_of(w->launch->p.textures, mem_row(me, HANDLE_WORD)[i]);
+  const unsigned bytes = texel_bytes(&o->image);
   uint32_t out[N_COMPONENTS];
   struct footprint fp;
   fp.n = unpack(mem_row(me, FRAC_WORD)[i], fp.frac[0]);
@@ -184,7 +239,7 @@ static bool tex_lane(struct func_warp *w, const struct uop *u, struct effect *e,
   for (unsigned k = 0; k < footprint_texels(&fp); k++) {
     fp.addr[k] = me->texel[k][i];
     if (fp.addr[k] == TEXEL_BORDER) continue;
-    if (!gmem_view_read(v, fp.addr[k], texel + k * TEXEL_MAX_BYTES, texel_bytes(&o->image)))
+    if (!read_texel(page, fp.addr[k], texel + k * TEXEL_MAX_BYTES, bytes))
       return mem_unmapped(w, e, i, fp.addr[k], f);
   }
   if (u->s->sem == SEM_TLD4)
@@ -198,8 +253,12 @@ static bool tex_lane(struct func_warp *w, const struct uop *u, struct effect *e,
 static bool tex_perform(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t lanes,
                         struct gmem_view *v, struct fault *f)
 {
-  for (; lanes; lanes &= lanes - 1)
-    if (!tex_lane(w, u, e, bits_first(lanes), v, f)) return false;
+  struct texel_page page = {.view = v};
+  for (; lanes; lanes &= lanes - 1) {
+    const unsigned i = bits_first(lanes);
+    const struct tex_object *o = tex_object_of(w->launch->p.textures, mem_row(e->mem, HANDLE_WORD)[i]);
+    if (!tex_lane(w, u, e, i, o, &page, f)) return false;
+  }
   return true;
 }
 
@@ -272,6 +331,7 @@ uop_fn *sem_tex_handler(const struct sass_inst *s, struct uop *u)
   if (bits_count(u->imm2) > 2 && rd2 == SASS_RZ) return NULL;
   u->imm = rd2 * ROW_BYTES;
   if (s->sem == SEM_TXQ) return sass_get(s, FLD_TXQ_QUERY) == QUERY_DIMENSION ? txq : NULL;
+  keep_arguments(s, u);
   u->flags = UOP_MEM;
   u->perform = tex_perform;
   u->finish = tex_finish;
