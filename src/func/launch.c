@@ -49,23 +49,17 @@ static struct cta_layout cta_layout(const struct func_launch *l)
 /* All but those that are written before they are read. */
 static void clear_registers(const struct func_launch *l, uint8_t *regs)
 {
-  for (unsigned at = 0; at < l->n_regs; at += 64) {
-    uint64_t left = ~l->stale_regs[at / 64] & bits_ones(l->n_regs - at < 64 ? l->n_regs - at : 64);
-    while (left) {
-      const unsigned first = bits_first(left);
-      const uint64_t end = ~(left >> first);
-      const unsigned n = end ? bits_first(end) : 64;
-      memset(regs + (size_t)(at + first) * ROW_BYTES, 0, (size_t)n * ROW_BYTES);
-      left &= ~(bits_ones(n) << first);
-    }
-  }
+  if (!l->n_clear) memset(regs, 0, l->n_regs * (size_t)ROW_BYTES);
+  for (unsigned i = 0; i < l->n_clear; i++) memset(regs + l->clear[i].at, 0, l->clear[i].bytes);
 }
 
 /* Paths are written when they are added, convergence barriers that nobody has entered are zero. */
 static void clear_warp(struct func_warp *w)
 {
-  const size_t from = offsetof(struct func_warp, base), to = offsetof(struct func_warp, breg);
+  const size_t from = offsetof(struct func_warp, base), to = offsetof(struct func_warp, park);
+  const size_t rare = offsetof(struct func_warp, rpc), rest = offsetof(struct func_warp, breg);
   for (uint32_t b = w->bregs_set; b; b &= b - 1) memset(w->breg[bits_first(b)], 0, sizeof w->breg[0]);
+  if (w->rare_set) memset((uint8_t *)w + rare, 0, rest - rare);
   w->step.paths.n = w->step.paths.n_ready = w->step.cut_short = 0;
   memset((uint8_t *)w + from, 0, to - from);
 }

@@ -26,7 +26,8 @@ struct func_launch {
   uint32_t (*tid)[3][LANES]; /* threadIdx of the lanes of each warp of a CTA */
   unsigned n_regs;        /* register rows per warp, sink rows not counted */
   unsigned n_uregs;       /* rows of uniform registers that its instructions write */
-  uint64_t stale_regs[4]; /* bit r: register r need not be cleared for a CTA (prepare_stale) */
+  struct { uint32_t at, bytes; } clear[SASS_RZ / 2 + 1]; /* parts of a warp's registers to clear (prepare_stale) */
+  unsigned n_clear;       /* 0: all of them */
   uint32_t shared_limit;  /* addressable shared bytes */
   struct func_grid_sync sync; /* of services, which one host thread executes at a time */
   uint8_t *cta_mem;       /* n_workers * slots_per_worker CTAs of cta_stride bytes */
@@ -66,6 +67,11 @@ static inline bool func_step_uop(struct func_warp *w, struct step_path *p, const
   if (u->flags & (UOP_CONTROL | UOP_ALWAYS | UOP_UNIFORM)) return func_step_rest(w, u, e, f);
   return e->exec ? u->fn(w, u, (uint32_t)e->exec, e, f) : true;
 }
+
+/* Executes an operation with UOP_LOAD or UOP_STORE for lanes m, which are not none, at once; overwrites `scratch`.
+ * False: nothing has happened, its three steps must do it (several pages, faults, logged writes). */
+bool mem_plain(struct func_warp *w, const struct uop *u, uint32_t m, struct mem_effect *scratch,
+               const struct gmem_view *v);
 
 bool func_perform(struct step_warp *sw, struct effect *e, lane_mask lanes, struct gmem_view *v,
                   struct fault *f);

@@ -327,10 +327,10 @@ static void add_registers(uint64_t set[4], const struct operand *o)
     set[r / 64] |= UINT64_C(1) << r % 64;
 }
 
-void prepare_stale(struct func_launch *l)
+/* Registers that code from `first` on, which all threads execute, writes before it reads them. */
+static void find_stale(const struct func_launch *l, uint64_t first, uint64_t end, uint64_t stale[4])
 {
   uint64_t seen[4] = {0};
-  const uint64_t first = (l->p.entry_pc - l->code_base) / FUNC_INST_BYTES, end = function_end(l, first);
   for (uint64_t i = first; i < end; i++) {
     const struct uop *u = &l->uop[i];
     const struct inst *t = u->t;
@@ -340,8 +340,26 @@ void prepare_stale(struct func_launch *l)
     uint64_t written[4] = {0};
     for (unsigned k = 0; k < t->n_dst; k++) add_registers(always ? written : seen, &t->dst[k]);
     for (unsigned k = 0; k < 4; k++) {
-      l->stale_regs[k] |= written[k] & ~seen[k];
+      stale[k] |= written[k] & ~seen[k];
       seen[k] |= written[k];
     }
+  }
+}
+
+void prepare_stale(struct func_launch *l)
+{
+  uint64_t stale[4] = {0};
+  const uint64_t first = (l->p.entry_pc - l->code_base) / FUNC_INST_BYTES;
+  find_stale(l, first, function_end(l, first), stale);
+  l->n_clear = 0;
+  bool open = false;
+  for (unsigned r = 0; r < l->n_regs; r++) {
+    const bool cleared = !(stale[r / 64] >> r % 64 & 1);
+    if (cleared && !open) {
+      l->clear[l->n_clear].at = r * ROW_BYTES;
+      l->clear[l->n_clear++].bytes = 0;
+    }
+    if (cleared) l->clear[l->n_clear - 1].bytes += ROW_BYTES;
+    open = cleared;
   }
 }

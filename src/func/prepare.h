@@ -6,8 +6,8 @@
 
 /* Fills l->uop and l->pool. */
 void prepare_launch(struct func_launch *l);
-/* Fills l->stale_regs for runs in which every instruction reads registers when its turn comes: what all threads
- * write before anything reads it. */
+/* Fills l->clear: registers that all threads write before anything reads them need not be cleared for a CTA where
+ * every instruction reads registers when its turn comes. */
 void prepare_stale(struct func_launch *l);
 
 #endif

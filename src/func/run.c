@@ -127,6 +127,19 @@ static void run_straight(struct runner *r, struct func_warp *w, struct step_path
   *budget -= n;
 }
 
+/* A plain load or store. False: it is for run_step. */
+static bool run_plain(struct runner *r, struct func_warp *w, struct step_path *p, uint64_t i, const struct uop *u)
+{
+  const uint32_t exec = (uint32_t)p->mask & (w->pred[u->guard] ^ u->guard_xor);
+  if (exec && !mem_plain(w, u, exec, &r->mem, &r->view)) return false;
+  p->pc += FUNC_INST_BYTES;
+  p->yielded = false;
+  r->e.flags = 0;
+  r->e.inst = u->t;
+  count(r, i, 1, lane_count(exec));
+  return true;
+}
+
 /* Any operation. Returns false on a fault. */
 static bool run_step(struct runner *r, struct func_warp *w, struct step_path *p, uint64_t i,
                      const struct uop *u)
@@ -157,8 +170,9 @@ static bool run_path(struct runner *r, struct func_warp *w, unsigned path, unsig
       run_straight(r, w, p, i, u, budget);
       continue;
     }
-    if (!run_step(r, w, p, i, u)) return false;
     --*budget;
+    if (u->flags & (UOP_LOAD | UOP_STORE) && !r->watch->tap && run_plain(r, w, p, i, u)) continue;
+    if (!run_step(r, w, p, i, u)) return false;
     uint32_t flags = r->e.flags;
     if (w->step.paths.n == 1) flags &= ~(uint32_t)EFF_BACKWARD; /* no other path to change to */
     if (flags & ~stay || p->yielded) break;

@@ -246,6 +246,33 @@ static bool access_near(struct func_warp *w, const struct uop *u, uint32_t m, st
   return mem_aligned(w, e, m, t->bytes, f);
 }
 
+bool mem_plain(struct func_warp *w, const struct uop *u, uint32_t m, struct mem_effect *me,
+               const struct gmem_view *v)
+{
+  const struct inst_mem *t = &u->t->mem;
+  const struct lane_ops *ops = w->launch->ops;
+  struct lane_block b;
+  me->space = t->space;
+  me->bytes = t->bytes;
+  me->near_lanes = 0;
+  if (t->space == MEM_GLOBAL) mem_addr_global(w, u, me->addr, &me->shape);
+  else mem_addr_near(w, u, me);
+  if (me->shape.bits & (t->bytes - 1u)) return false;
+  if (!mem_block(w, me, m, u->flags & UOP_STORE, v, &b) || b.lanes != m) return false;
+  if (u->flags & UOP_STORE) ops->store_regs(row_src(w, u->b), &b, me->addr, &me->shape, t->bytes);
+  else ops->load_regs(row_dst(w, u->d), &b, me->addr, &me->shape, t->bytes);
+  return true;
+}
+
+/* Marks operations for mem_plain: those that move up to four registers as they are. */
+static void mark_plain(const struct sass_inst *s, struct uop *u, uint8_t flag)
+{
+  const struct inst_mem *t = &u->t->mem;
+  const unsigned size = (unsigned)sass_get(s, FLD_MEM_SIZE);
+  const bool one_space = t->space == MEM_GLOBAL || t->space == MEM_SHARED || t->space == MEM_LOCAL;
+  if (one_space && size != SIZE_S8 && size != SIZE_S16 && t->bytes <= 4 * HALF_WORDS) u->flags |= flag;
+}
+
 /* LDC: the address is a byte offset into a bank; the register only adds to it (mode IA). */
 static bool ldc(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                 struct fault *f)
@@ -346,6 +373,7 @@ static uop_fn *pick_load(const struct sass_inst *s, struct uop *u, uop_fn *fn)
   u->flags = UOP_MEM;
   u->perform = mem_load_perform;
   u->finish = mem_load_finisher(s);
+  mark_plain(s, u, UOP_LOAD);
   return fn;
 }
 
@@ -363,6 +391,7 @@ static uop_fn *pick_store(const struct sass_inst *s, struct uop *u, uop_fn *fn)
   mem_prepare(s, u);
   u->flags = UOP_MEM;
   u->perform = mem_store_perform;
+  mark_plain(s, u, UOP_STORE);
   return fn;
 }
 

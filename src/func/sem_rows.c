@@ -92,7 +92,7 @@ static uint32_t outside(const uint64_t *addr, uint64_t first, uint64_t last)
   return lane_acc;
 }
 
-/* One access; `bytes` is a constant wherever these are inlined. */
+/* One access. `row`, the words of a row, and `bytes` are constants wherever these are inlined. */
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE uint8_t *lane_at(const struct lane_block *b, const uint64_t *addr, unsigned i)
@@ -100,63 +100,65 @@ INLINE uint8_t *lane_at(const struct lane_block *b, const uint64_t *addr, unsign
   return b->base + i * b->apart + (addr[i] & b->in);
 }
 
-INLINE void load_lane(uint32_t *restrict rows, const uint8_t *restrict p, unsigned i, unsigned bytes)
+INLINE void load_lane(uint32_t *restrict rows, unsigned row, const uint8_t *restrict p, unsigned i, unsigned bytes)
 {
   for (unsigned k = 0; k < (bytes + 3) / 4; k++) {
     uint32_t v = 0;
     memcpy(&v, p + 4 * k, bytes < 4 ? bytes : 4);
-    rows[k * LANES_MAX + i] = v;
+    rows[k * row + i] = v;
   }
 }
 
-INLINE void store_lane(const uint32_t *restrict rows, uint8_t *restrict p, unsigned i, unsigned bytes)
+INLINE void store_lane(const uint32_t *restrict rows, unsigned row, uint8_t *restrict p, unsigned i, unsigned bytes)
 {
   for (unsigned k = 0; k < (bytes + 3) / 4; k++) {
-    uint32_t v = rows[k * LANES_MAX + i];
+    uint32_t v = rows[k * row + i];
     memcpy(p + 4 * k, &v, bytes < 4 ? bytes : 4);
   }
 }
 
-INLINE void load_sized(uint32_t *rows, const struct lane_block *from, const uint64_t *addr, unsigned bytes)
+INLINE void load_sized(uint32_t *rows, unsigned row, const struct lane_block *from, const uint64_t *addr,
+                       unsigned bytes)
 {
   const struct lane_block b = *from; /* rows cannot change a copy */
   if (b.lanes == FULL_MASK) {
     const uint8_t *p = b.base;
 #pragma GCC unroll 8
-    for (unsigned i = 0; i < LANES; i++, p += b.apart) load_lane(rows, p + (addr[i] & b.in), i, bytes);
+    for (unsigned i = 0; i < LANES; i++, p += b.apart) load_lane(rows, row, p + (addr[i] & b.in), i, bytes);
     return;
   }
   for (uint32_t r = b.lanes; r; r &= r - 1) {
     unsigned i = (unsigned)__builtin_ctz(r);
-    load_lane(rows, lane_at(&b, addr, i), i, bytes);
+    load_lane(rows, row, lane_at(&b, addr, i), i, bytes);
   }
 }
 
-INLINE void store_sized(const uint32_t *rows, const struct lane_block *to, const uint64_t *addr, unsigned bytes)
+INLINE void store_sized(const uint32_t *rows, unsigned row, const struct lane_block *to, const uint64_t *addr,
+                        unsigned bytes)
 {
   const struct lane_block b = *to;
   if (b.lanes == FULL_MASK) {
     uint8_t *p = b.base;
 #pragma GCC unroll 8
-    for (unsigned i = 0; i < LANES; i++, p += b.apart) store_lane(rows, p + (addr[i] & b.in), i, bytes);
+    for (unsigned i = 0; i < LANES; i++, p += b.apart) store_lane(rows, row, p + (addr[i] & b.in), i, bytes);
     return;
   }
   for (uint32_t r = b.lanes; r; r &= r - 1) {
     unsigned i = (unsigned)__builtin_ctz(r);
-    store_lane(rows, lane_at(&b, addr, i), i, bytes);
+    store_lane(rows, row, lane_at(&b, addr, i), i, bytes);
   }
 }
 
-INLINE void load_dense_sized(uint32_t *restrict rows, const uint8_t *restrict p, unsigned bytes)
+INLINE void load_dense_sized(uint32_t *restrict rows, unsigned row, const uint8_t *restrict p, unsigned bytes)
 {
   LANES_SIMD
-  for (unsigned i = 0; i < LANES; i++) load_lane(rows, p + i * bytes, i, bytes);
+  for (unsigned i = 0; i < LANES; i++) load_lane(rows, row, p + i * bytes, i, bytes);
 }
 
-INLINE void store_dense_sized(const uint32_t *restrict rows, uint8_t *restrict p, unsigned bytes)
+INLINE void store_dense_sized(const uint32_t *restrict rows, unsigned row, uint8_t *restrict p, unsigned bytes)
 {
   LANES_SIMD
-  for (unsigned i = 0; i < LANES; i++) store_lane(rows, p + i * bytes, i, bytes);
+  for (unsigned i = 0; i < LANES; i++) store_lane(rows, row, p + i * bytes, i, bytes);
 }
 
 /* The size decides once for all lanes. */
@@ -174,24 +176,54 @@ INLINE void store_dense_sized(const uint32_t *restrict rows, uint8_t *restrict p
 
 static void load(uint32_t *rows, const struct lane_block *b, const uint64_t *addr, unsigned bytes)
 {
-  BY_SIZE(load_sized, rows, b, addr);
+  BY_SIZE(load_sized, rows, LANES_MAX, b, addr);
 }
 
 static void store(const uint32_t *rows, const struct lane_block *b, const uint64_t *addr, unsigned bytes)
 {
-  BY_SIZE(store_sized, rows, b, addr);
+  BY_SIZE(store_sized, rows, LANES_MAX, b, addr);
 }
 
 static void load_dense(uint32_t *rows, const uint8_t *p, unsigned bytes)
 {
-  BY_SIZE(load_dense_sized, rows, p);
+  BY_SIZE(load_dense_sized, rows, LANES_MAX, p);
 }
 
 static void store_dense(const uint32_t *rows, uint8_t *p, unsigned bytes)
 {
-  BY_SIZE(store_dense_sized, rows, p);
+  BY_SIZE(store_dense_sized, rows, LANES_MAX, p);
+}
+
+/* All lanes read one place. */
+INLINE void load_same_sized(uint32_t *restrict rows, unsigned row, const uint8_t *restrict p, unsigned bytes)
+{
+  for (unsigned k = 0; k < (bytes + 3) / 4; k++) {
+    uint32_t v = 0;
+    memcpy(&v, p + 4 * k, bytes < 4 ? bytes : 4);
+    LANES_SIMD
+    for (unsigned i = 0; i < LANES; i++) rows[k * row + i] = v;
+  }
+}
+
+static void load_regs(uint32_t *d, const struct lane_block *b, const uint64_t *addr, const struct lane_shape *shape,
+                      unsigned bytes)
+{
+  const uint8_t *const p = b->base + (addr[0] & b->in);
+  const bool even = shape->even && b->lanes == FULL_MASK && !b->apart;
+  if (even && shape->stride == bytes) BY_SIZE(load_dense_sized, d, LANES, p);
+  else if (even && !shape->stride) BY_SIZE(load_same_sized, d, LANES, p);
+  else BY_SIZE(load_sized, d, LANES, b, addr);
+}
+
+static void store_regs(const uint32_t *s, const struct lane_block *b, const uint64_t *addr,
+                       const struct lane_shape *shape, unsigned bytes)
+{
+  const bool even = shape->even && b->lanes == FULL_MASK && !b->apart;
+  if (even && shape->stride == bytes) BY_SIZE(store_dense_sized, s, LANES, b->base + (addr[0] & b->in));
+  else BY_SIZE(store_sized, s, LANES, b, addr);
 }
 
 const struct lane_ops SEM_NAME(sem_lane_ops) = {
     blend, fill, equal, commit, sample, add_wide, add_word, add_near, outside, load, store, load_dense, store_dense,
+    load_regs, store_regs,
 };

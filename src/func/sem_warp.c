@@ -198,6 +198,7 @@ static bool rpcmov(struct func_warp *w, const struct uop *u, uint32_t m, struct 
                    struct fault *f)
 {
   LANE_UNUSED;
+  w->rare_set = true;
   if (u->imm2) row_blend(w->rpc[u->imm], row_src(w, u->b), 1, m);
   else row_blend(row_dst(w, u->d), w->rpc[u->imm], 1, m);
   return true;

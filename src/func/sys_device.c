@@ -121,6 +121,7 @@ bool sys_device(struct func_warp *w, unsigned number, unsigned lane, struct effe
     return func_fault(w, e, f, FAULT_UNSUPPORTED, lane, 0,
                       "cuda%s: kernels that launch kernels run in their program only; use 'warpstep exec'",
                       r->name);
+  w->rare_set = true;
   struct device_call c = { .number = (enum sass_syscall)number, .cta = w->cta->step.id, .heap = p->heap,
                            .last_error = &w->last_error[lane], .guest = &g };
   if (!read_arguments(&g, r->arguments, c.arg))

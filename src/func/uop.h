@@ -60,6 +60,8 @@ enum uop_flag {
   UOP_UNIFORM = 1 << 3, /* uniform datapath: uniform rows are broadcast, so the handler computes all
                            32 lanes (m = FULL_MASK) with the code of the vector instruction */
   UOP_FAULTS = 1 << 4,  /* touches shared memory on its own and may fault */
+  UOP_LOAD = 1 << 5,    /* plain load or store, which mem_plain can execute */
+  UOP_STORE = 1 << 6,
 };
 
 /* Lanes for which an operation that executes in `exec` is called. */
@@ -105,6 +107,11 @@ struct lane_ops {
   /* The same for all lanes side by side from p on. */
   void (*load_dense)(uint32_t *rows, const uint8_t *p, unsigned bytes);
   void (*store_dense)(const uint32_t *rows, uint8_t *p, unsigned bytes);
+  /* The same between a block, whichever way its lanes lie, and consecutive registers. */
+  void (*load_regs)(uint32_t *d, const struct lane_block *, const uint64_t *addr, const struct lane_shape *,
+                    unsigned bytes);
+  void (*store_regs)(const uint32_t *s, const struct lane_block *, const uint64_t *addr,
+                     const struct lane_shape *, unsigned bytes);
 };
 
 /* ALU handlers, one table per x86 level; all three give bit-identical results. */

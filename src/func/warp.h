@@ -44,10 +44,7 @@ struct func_warp {
   uint32_t mactive;           /* lanes that exist and have not exited */
   uint32_t lanes_present;     /* lanes with a thread (last warp of a CTA may be partial) */
   uint32_t warp_id;           /* in the CTA */
-  uint32_t rpc[2][LANES];     /* RPCMOV: two words per thread */
   uint8_t cur;                /* path being stepped; control handlers only */
-  uint8_t park[STEP_MAX_PATHS]; /* waiting path: barrier register or PARK_* (paths.h) */
-  uint32_t park_mask[LANES];  /* per lane waiting in WARPSYNC: lanes it waits for */
   uint32_t exclusive;         /* lanes whose last WARPSYNC was .EXCLUSIVE or .COLLECTIVE */
   uint32_t red_pop;           /* results of the last BAR.RED, for B2R.RESULT */
   uint32_t red_pred;          /* all ones or zero */
@@ -55,11 +52,16 @@ struct func_warp {
   const struct func_launch *launch;
   uint8_t *local;             /* thread-local memory, lane-major: local + lane * local_bytes */
   const uint32_t (*tid)[LANES]; /* threadIdx of each lane: x, y, z; the launch's */
-  uint16_t last_error[LANES]; /* cudaGetLastError of the device runtime */
   uint16_t bregs_set;         /* bit b: row b of breg may have ones */
+  bool rare_set;              /* rpc, last_error may be other than zero */
+  /* From here on a new warp only clears what is in use (launch.c). */
+  uint8_t park[STEP_MAX_PATHS]; /* waiting path: barrier register or PARK_* (paths.h) */
+  uint32_t park_mask[LANES];  /* per lane waiting in WARPSYNC: lanes it waits for */
+  uint32_t rpc[2][LANES];     /* RPCMOV: two words per thread */
+  uint16_t last_error[LANES]; /* cudaGetLastError of the device runtime */
   /* Convergence barriers: breg[b][i] = lanes of the group with which lane i entered barrier b
    * (BSSY); kept per lane, because diverged parts of a warp may use one register for different
-   * regions. Written through warp_breg. Last: a new warp only clears the rows in use. */
+   * regions. Written through warp_breg. */
   uint32_t breg[N_BREGS][LANES];
 };
 
