@@ -1,5 +1,7 @@
 #include "cuda/advice.h"
 
+#include "cuda/stream.h"
+
 /* CUmem_advise */
 enum { SET_READ_MOSTLY = 1, UNSET_READ_MOSTLY, SET_PREFERRED, UNSET_PREFERRED, SET_ACCESSED_BY,
        UNSET_ACCESSED_BY };
@@ -8,6 +10,8 @@ enum { RANGE_READ_MOSTLY = 1, RANGE_PREFERRED, RANGE_ACCESSED_BY, RANGE_PREFETCH
        RANGE_PREFERRED_TYPE, RANGE_PREFERRED_ID, RANGE_PREFETCHED_TYPE, RANGE_PREFETCHED_ID };
 /* Device numbers of CUDA 12's attributes. */
 enum { NUMBER_HOST = -1, NUMBER_NONE = -2 };
+
+enum { ATTACH_GLOBAL = 1, ATTACH_HOST = 2, ATTACH_SINGLE = 4 }; /* CUmemAttach_flags */
 
 CUmemLocation advice_location(uint64_t argument)
 {
@@ -102,4 +106,16 @@ CUresult advice_get_all(struct shim *s, void **out, const size_t *out_bytes, con
     if (r != CUDA_SUCCESS) return r;
   }
   return CUDA_SUCCESS;
+}
+
+CUresult advice_attach(struct shim *s, CUstream stream, uint64_t addr, uint64_t bytes, unsigned flags)
+{
+  const struct cu_block *b = memory_find(s, addr);
+  if (!stream_of(s, stream)) return CUDA_ERROR_INVALID_HANDLE;
+  if (flags != ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE) return CUDA_ERROR_INVALID_VALUE;
+  if (!addr || (flags == ATTACH_SINGLE && !stream)) return CUDA_ERROR_INVALID_VALUE;
+  if (!b) return CUDA_SUCCESS;
+  return b->kind == BLOCK_MANAGED && (bytes == 0 || (addr == b->addr && bytes == b->bytes))
+             ? CUDA_SUCCESS
+             : CUDA_ERROR_INVALID_VALUE;
 }

@@ -17,5 +17,8 @@ CUresult advice_get(struct shim *, void *out, size_t out_bytes, int attribute, u
 /* Several at once. */
 CUresult advice_get_all(struct shim *, void **out, const size_t *out_bytes, const int *attribute,
                         size_t n, uint64_t addr, uint64_t bytes);
+/* Attachment of managed memory to a stream (CUmemAttach_flags), which only says who may touch it when. A variable
+ * of a module is no allocation of its own; anything else that is not managed is CUDA_ERROR_INVALID_VALUE. */
+CUresult advice_attach(struct shim *, CUstream, uint64_t addr, uint64_t bytes, unsigned flags);
 
 #endif

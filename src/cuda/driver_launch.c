@@ -120,6 +120,16 @@ CUresult cuFuncGetModule(CUmodule *out, CUfunction f)
   DRIVER(NEED_CONTEXT, get_module(s, out, f));
 }
 
+CUresult cuKernelGetLibrary(CUlibrary *out, CUkernel f)
+{
+  DRIVER(NEED_CONTEXT, get_module(s, out, f));
+}
+
+CUresult cuKernelSetCacheConfig(CUkernel f, int config, CUdevice device)
+{
+  DRIVER(NEED_CONTEXT, device ? CUDA_ERROR_INVALID_DEVICE : set_cache(s, f, config));
+}
+
 static CUresult get_name(struct shim *s, const char **name, CUfunction f)
 {
   if (!module_is_function(s, f)) return CUDA_ERROR_INVALID_HANDLE;
@@ -129,6 +139,11 @@ static CUresult get_name(struct shim *s, const char **name, CUfunction f)
 }
 
 CUresult cuFuncGetName(const char **name, CUfunction f)
+{
+  DRIVER(NEED_CONTEXT, get_name(s, name, f));
+}
+
+CUresult cuKernelGetName(const char **name, CUkernel f)
 {
   DRIVER(NEED_CONTEXT, get_name(s, name, f));
 }
@@ -143,6 +158,11 @@ static CUresult param_info(struct shim *s, CUfunction f, size_t i, size_t *offse
 }
 
 CUresult cuFuncGetParamInfo(CUfunction f, size_t i, size_t *offset, size_t *bytes)
+{
+  DRIVER(NEED_CONTEXT, param_info(s, f, i, offset, bytes));
+}
+
+CUresult cuKernelGetParamInfo(CUkernel f, size_t i, size_t *offset, size_t *bytes)
 {
   DRIVER(NEED_CONTEXT, param_info(s, f, i, offset, bytes));
 }

@@ -1,4 +1,6 @@
 /* Memory of the driver: allocation, copies, fills. */
+#include <string.h>
+
 #include "cuda/advice.h"
 #include "cuda/copy_3d.h"
 #include "cuda/graph_memory.h"
@@ -174,6 +176,27 @@ static CUresult pointer_attribute(struct shim *s, void *out, int which, CUdevice
 CUresult cuPointerGetAttribute(void *out, int which, CUdeviceptr p)
 {
   DRIVER(NEED_CONTEXT, pointer_attribute(s, out, which, p));
+}
+
+/* What is no memory of CUDA's gives zeros, no device (-2), and no error. */
+static CUresult pointer_attributes(struct shim *s, unsigned n, const int *which, void **out, CUdeviceptr p)
+{
+  if (!which || !out || n == 0) return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned i = 0; i < n; i++) {
+    const bool word = which[i] == POINTER_MEMORY_TYPE || which[i] == POINTER_IS_MANAGED ||
+                      which[i] == POINTER_ORDINAL || which[i] == POINTER_MAPPED;
+    if (!out[i]) return CUDA_ERROR_INVALID_VALUE;
+    memset(out[i], 0, word ? sizeof(unsigned) : sizeof(uint64_t));
+    if (which[i] == POINTER_ORDINAL) *(int *)out[i] = -2;
+    CUresult r = pointer_attribute(s, out[i], which[i], p);
+    if (r != CUDA_SUCCESS && r != CUDA_ERROR_INVALID_VALUE) return r;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult cuPointerGetAttributes(unsigned n, const int *which, void **out, CUdeviceptr p)
+{
+  DRIVER(NEED_CONTEXT, pointer_attributes(s, n, which, out, p));
 }
 
 /* Copies ------------------------------------------------------------------------------------------ */

@@ -1,4 +1,5 @@
 /* Streams of the driver. */
+#include "cuda/advice.h"
 #include "cuda/stream.h"
 
 CUresult cuStreamCreate(CUstream *out, unsigned flags)
@@ -117,4 +118,9 @@ CUresult cuStreamCopyAttributes(CUstream to, CUstream from)
 CUresult cuCtxResetPersistingL2Cache(void)
 {
   DRIVER(NEED_CONTEXT, CUDA_SUCCESS);
+}
+
+CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr p, size_t bytes, unsigned flags)
+{
+  DRIVER(NEED_CONTEXT, advice_attach(s, stream, p, bytes, flags));
 }

@@ -1,4 +1,5 @@
 /* Streams and events of the runtime. */
+#include "cuda/advice.h"
 #include "cuda/runtime.h"
 
 CUresult cudaStreamCreate(CUstream *out)
@@ -168,4 +169,9 @@ CUresult cudaStreamCopyAttributes(CUstream to, CUstream from)
 CUresult cudaCtxResetPersistingL2Cache(void)
 {
   RUNTIME(NEED_CONTEXT, CUDA_SUCCESS);
+}
+
+CUresult cudaStreamAttachMemAsync(CUstream stream, void *p, size_t bytes, unsigned flags)
+{
+  RUNTIME(NEED_CONTEXT, advice_attach(s, stream, (uint64_t)(uintptr_t)p, bytes, flags));
 }
