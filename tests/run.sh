@@ -75,7 +75,6 @@ run_case() {
   run_mode functional --functional
   verdict "$name sm_$sm functional" "$status" "$base.functional.log"
   [ -n "$QUICK" ] && return
-  [ -f "${launch%.launch}.untimed" ] && return
   run_mode timed --threads 1 --hazards check
   verdict "$name sm_$sm timed" "$status" "$base.timed.log"
   [ "$status" -eq 0 ] || return

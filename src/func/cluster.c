@@ -7,7 +7,7 @@
 
 struct func_cluster {
   uint32_t place[CLUSTER_MAX_CTAS]; /* of each CTA's block in cta_mem, from 1 on; 0: it is not running */
-  uint32_t arrived, exited;         /* CTAs: in this phase of the barrier; for good */
+  uint32_t arrived, exited;         /* CTAs, without time: in this phase of the barrier; for good */
 };
 
 bool cluster_check(const struct func_params *p, struct err *e)
@@ -67,10 +67,15 @@ uint8_t *cluster_shared(const struct func_cta *c, unsigned rank)
   return m && !(c->cluster->exited >> rank & 1) ? m->shared : NULL;
 }
 
-/* A CTA that has exited is not expected any more. */
-bool cluster_arrive(struct step_cta *cta, bool exited)
+int cluster_worker(const struct step_cta *cta, unsigned rank)
 {
-  struct func_cta *c = (struct func_cta *)cta;
+  const struct func_cta *m = member((const struct func_cta *)cta, rank);
+  return m ? (int)m->worker : -1;
+}
+
+/* A CTA that has exited is not expected any more. */
+static bool arrive(const struct func_cta *c, bool exited)
+{
   struct func_cluster *k = c->cluster;
   if (!k) return false;
   if (exited) k->exited |= 1u << c->rank;
@@ -87,7 +92,7 @@ void cluster_release(struct step_cta *cta)
 
 void cluster_meet(struct func_cta *c, bool exited)
 {
-  if (!cluster_arrive(&c->step, exited)) return;
+  if (!arrive(c, exited)) return;
   for (uint32_t r = all_of(c); r; r &= r - 1) {
     struct func_cta *m = member(c, bits_first(r));
     if (m) path_cluster_release(m);

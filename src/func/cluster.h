@@ -26,9 +26,9 @@ void cluster_leave(struct func_cta *);
 uint8_t *cluster_shared(const struct func_cta *c, unsigned rank);
 
 /* step_ops (isa/step.h) */
-bool cluster_arrive(struct step_cta *, bool exited);
 void cluster_release(struct step_cta *);
-/* Both at once: without time. */
+int cluster_worker(const struct step_cta *, unsigned rank);
+/* Without time: all threads of the CTA have arrived at the barrier, or exited. The last CTA of the cluster releases all. */
 void cluster_meet(struct func_cta *, bool exited);
 
 /* Where addresses of the CTA's own shared memory start. */

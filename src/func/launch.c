@@ -226,8 +226,8 @@ _Static_assert(HAZARD_UP - HAZARD_P == PRED_UNIFORM, "predicates are numbered al
 static const struct step_ops func_ops = {
     .cta_begin = cta_begin,
     .cta_end = cta_end,
-    .cluster_arrive = cluster_arrive,
     .cluster_release = cluster_release,
+    .cluster_worker = cluster_worker,
     .step = func_step,
     .perform = func_perform,
     .finish = func_finish,

@@ -62,11 +62,14 @@ static enum mem_space window(const struct func_launch *l, uint64_t addr)
 
 void mem_resolve_cluster(const struct func_warp *w, struct mem_effect *me)
 {
-  bool own = true;
+  uint32_t own = 0;
   if (!w->cta->cluster) return;
-  for (uint32_t r = (uint32_t)me->lanes; r; r &= r - 1) own &= me->addr[bits_first(r)] >> CLUSTER_SHIFT == 0;
-  if (own) return;
+  for (uint32_t r = (uint32_t)me->lanes; r; r &= r - 1)
+    if (me->addr[bits_first(r)] >> CLUSTER_SHIFT == 0) own |= r & -r;
+  if (own == me->lanes) return;
   me->space = MEM_CLUSTER;
+  me->near_lanes = own;
+  me->lanes &= ~(lane_mask)own;
   for (unsigned i = 0; i < LANES; i++) me->addr[i] = (uint32_t)(me->addr[i] + cluster_base(w->cta));
 }
 
@@ -101,13 +104,15 @@ void mem_resolve(const struct func_warp *w, struct mem_effect *me)
   }
   me->near_lanes = shared | local;
   me->lanes = lanes & ~me->near_lanes;
+  for (uint32_t r = w->cta->cluster ? shared : 0; r; r &= r - 1)
+    me->far |= (uint32_t)me->addr[bits_first(r)] >> CLUSTER_SHIFT != w->cta->rank;
 }
 
 enum mem_space mem_lane_space(const struct func_warp *w, const struct mem_effect *me, unsigned lane,
                               uint64_t *addr)
 {
   *addr = me->addr[lane];
-  if (!(me->near_lanes >> lane & 1)) return me->space;
+  if (!(me->near_lanes >> lane & 1) || me->space == MEM_CLUSTER) return me->space;
   enum mem_space s = window(w->launch, *addr);
   *addr = (uint32_t)*addr;
   return s == MEM_SHARED && w->cta->cluster ? MEM_CLUSTER : s;

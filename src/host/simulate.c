@@ -144,17 +144,10 @@ static void keep_machine(struct simulator *s, enum run_end end)
   s->gpu = NULL;
 }
 
-static bool can_time(const struct step_source *source, struct err *e)
-{
-  return step_cluster_ctas(source) == 1 ||
-         err_set(e, "thread block clusters run without time only; use --functional");
-}
-
 static bool run_timed(struct simulator *s, struct step_source *source, struct gmem *image,
                       const struct sim_options *o, const struct run_watch *w,
                       struct sim_result *r, struct err *e)
 {
-  if (!can_time(source, e)) return false;
   struct gpu *gpu = gpu_at_start(s, o, o->start_ps, e);
 
   if (!gpu) return false;
@@ -185,6 +178,8 @@ static uint64_t sample_of(const struct simulator *s, const struct launch *l, uin
   if (!wanted || l->grid_barrier || !occupancy_of(s->params, source, &o, NULL)) return source->n_ctas;
   uint64_t least = 3 * (uint64_t)o.ctas * s->params->gpu_sms + GPU_RATE_STEPS;
   if (wanted < least) wanted = least;
+  wanted += step_cluster_ctas(source) - 1; /* whole clusters */
+  wanted -= wanted % step_cluster_ctas(source);
   return wanted + wanted / 4 < source->n_ctas ? wanted : source->n_ctas;
 }
 
@@ -346,7 +341,6 @@ bool simulate_together(struct simulator *s, const struct sim_job *job, unsigned 
 
   BUG_ON(!o->timed || o->hazards || o->sample_ctas);
   forget_last(s);
-  for (unsigned i = 0; i < n; i++) TRY(can_time(func_source(job[i].launch->func), e));
   struct gpu *gpu = gpu_at_start(s, o, first, e);
   struct gpu_launch *l = launches_of(job, n, gpu_now(gpu) - first, params_clock_ps(s->params));
   enum run_end end = gpu_run(gpu, l, n, job[0].launch->params.image, &watch, &fault, o->report, e);

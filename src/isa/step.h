@@ -61,8 +61,8 @@ enum effect_flag {
   EFF_CTA_DONE = 1 << 7,     /* the last warp of the CTA is done */
   EFF_BACKWARD = 1 << 8,     /* taken branch to a lower pc */
   EFF_MEM = 1 << 9,          /* mem is filled: perform (and finish) must follow */
-  EFF_CLUSTER_ARRIVED = 1 << 10, /* all threads of the CTA have arrived at its cluster's barrier: cluster_arrive
-                                    must follow */
+  EFF_CLUSTER_ARRIVED = 1 << 10, /* all threads of the CTA have arrived at its cluster's barrier: cluster_release must
+                                    follow when all CTAs of the cluster that have not exited have */
 };
 
 /* What a step source notes for itself about the addresses of all lanes, active or not. */
@@ -74,8 +74,8 @@ struct lane_shape {
 
 /* Memory part of an effect; only filled when EFF_MEM is set. A generic access is resolved to
  * one space per lane before it gets here: `space` is the space of the lanes in `lanes`, a mixed
- * access is reported as global and carries its shared/local lanes in `near_lanes`. MEM_CLUSTER: shared memory of the
- * cluster, of which some is another CTA's; an address is CTA number in the cluster << 24 | offset. */
+ * access is reported as global and carries its shared/local lanes in `near_lanes`. MEM_CLUSTER: shared memory of other
+ * CTAs of the cluster, near_lanes: of the own; an address is CTA number in the cluster << 24 | offset. */
 struct mem_effect {
   _Alignas(64) uint64_t addr[LANES_MAX]; /* byte address; space-local offset for shared and local. Rows start host
                                cache lines: a vector that crosses one is slow to read back */
@@ -85,6 +85,7 @@ struct mem_effect {
   uint8_t bytes; /* per lane */
   bool strong;
   lane_mask lanes;          /* lanes that access memory */
+  bool far;                 /* mixed: some of near_lanes go to another CTA's shared memory */
   lane_mask near_lanes;     /* generic access: lanes that go to shared or local memory instead */
   struct lane_shape shape;
   uint32_t shared_addr[LANES_MAX]; /* MEM_LDGSTS: destination in shared memory */
@@ -150,10 +151,10 @@ struct step_ops {
   struct step_cta *(*cta_begin)(struct step_source *, uint64_t cta, unsigned worker, unsigned slot,
                                 unsigned smid);
   void (*cta_end)(struct step_source *, struct step_cta *);
-  /* Sources with clusters: all threads of the CTA have arrived at the barrier of its cluster, or have exited. True:
-   * the phase has ended, and cluster_release is due for each CTA of the cluster that has not ended. One thread at a time. */
-  bool (*cluster_arrive)(struct step_cta *, bool exited);
+  /* Sources with clusters. The phase of the cluster's barrier has ended for this CTA. */
   void (*cluster_release)(struct step_cta *);
+  /* Worker of CTA number `rank` of the CTA's cluster; -1: it is not running. */
+  int (*cluster_worker)(const struct step_cta *, unsigned rank);
   /* Steps path number `path`, which is ready or waits at a CTA barrier; in that case the instruction touches only
    * registers of its own threads. False: the warp faulted, see *fault. */
   bool (*step)(struct step_warp *, unsigned path, struct effect *, struct fault *);
@@ -214,6 +215,15 @@ static inline unsigned step_cluster_ctas(const struct step_source *s)
 {
   unsigned n = s->cluster[0] * s->cluster[1] * s->cluster[2];
   return n ? n : 1;
+}
+
+/* Number of the CTA's cluster. */
+static inline uint64_t step_cluster_of(const struct step_source *s, uint64_t cta)
+{
+  const uint32_t *c = s->cluster, *g = s->grid;
+  if (step_cluster_ctas(s) == 1) return cta;
+  uint64_t x = cta % g[0] / c[0], y = cta / g[0] % g[1] / c[1], z = cta / g[0] / g[1] / c[2];
+  return x + g[0] / c[0] * (y + g[1] / c[1] * z);
 }
 
 /* Number of the CTA that is handed out as number i: cluster after cluster, each in the order of its CTAs' numbers in it. */

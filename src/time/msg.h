@@ -98,6 +98,21 @@ struct cta_done {
   uint32_t grid;
 };
 
+/* SM -> SM-to-SM network and back. */
+enum cluster_kind {
+  CLUSTER_ACCESS, /* transaction txn is to be performed; answered */
+  CLUSTER_ARRIVE, /* all threads of the CTA have arrived at the barrier of its cluster */
+  CLUSTER_EXIT,   /* … have exited */
+};
+
+struct cluster_msg {
+  picos arrive;
+  uint64_t cta;
+  uint32_t grid; /* of those that run */
+  uint16_t txn;
+  uint8_t kind;  /* enum cluster_kind */
+};
+
 /* First-in first-out queue of one sender and one receiver. The sender fills it while it runs, the
  * receiver empties it in a later window: the two never touch it at once. Capacity is fixed when
  * built; its owner guarantees the bound. */
@@ -130,6 +145,7 @@ QUEUE(req_queue, struct mem_req)
 QUEUE(reply_queue, struct mem_reply)
 QUEUE(launch_queue, struct cta_launch)
 QUEUE(done_queue, struct cta_done)
+QUEUE(cluster_queue, struct cluster_msg)
 
 #define QUEUE_INIT(q, arena, type, capacity)                                                       \
   do {                                                                                             \

@@ -8,12 +8,14 @@ void dispatcher_init(struct dispatcher *d, struct arena *a, const struct params 
   picos clock = params_clock_ps(p);
   *d = (struct dispatcher){
       .n_ports = n_ports,
+      .n_gpcs = p->gpu_gpcs,
       .port = ARENA_ARRAY(a, struct dispatch_port, n_ports),
       .space = sm_space_of(p),
       .interval = p->launch_cta_interval * clock,
       .latency = p->launch_cta_latency * clock,
       .launch_latency = p->launch_latency_cycles * clock,
   };
+  for (unsigned i = 0; i < n_ports; i++) d->port[i].gpc = params_gpc(p, i);
 }
 
 static void start_grid(const struct dispatcher *d, struct dispatch_grid *g)
@@ -31,7 +33,7 @@ void dispatcher_start(struct dispatcher *d, struct dispatch_grid *grid, unsigned
   BUG_ON(n == 0 || n > DISPATCH_MAX_GRIDS);
   d->grid = grid;
   d->n_grids = n;
-  d->head = d->next_port = 0;
+  d->head = d->next_port = d->next_gpc = 0;
   d->look = true;
   d->next_launch = now;
   for (unsigned i = 0; i < n; i++) start_grid(d, &grid[i]);
@@ -96,6 +98,11 @@ static picos later(picos a, picos b)
   return a > b ? a : b;
 }
 
+static uint64_t cta_at(const struct dispatch_grid *g, uint64_t i)
+{
+  return g->source ? step_cta_at(g->source, i) : i;
+}
+
 static void launch(struct dispatcher *d, struct dispatch_port *p, picos now)
 {
   struct dispatch_grid *g = &d->grid[d->head];
@@ -104,7 +111,7 @@ static void launch(struct dispatcher *d, struct dispatch_port *p, picos now)
   if (p->used.ctas == 0) p->carveout = g->carveout;
   take(&p->used, &g->cta);
   p->resident[d->head]++;
-  launch_queue_push(p->launches, (struct cta_launch){at + d->latency, g->next_cta++, d->head, p->carveout});
+  launch_queue_push(p->launches, (struct cta_launch){at + d->latency, cta_at(g, g->next_cta++), d->head, p->carveout});
   if (g->next_cta < g->n_ctas) return;
   d->head++;
   d->look = true;
@@ -122,10 +129,78 @@ static struct dispatch_port *next_with_room(struct dispatcher *d)
   return NULL;
 }
 
+/* CTAs that the head hands out together. */
+static unsigned cluster_size(const struct dispatcher *d)
+{
+  const struct step_source *s = d->head < d->n_grids ? d->grid[d->head].source : NULL;
+  return s ? step_cluster_ctas(s) : 1;
+}
+
+/* CTAs of the head for which an SM has room, at most n. */
+static unsigned room_for(const struct dispatcher *d, const struct dispatch_port *p, unsigned n)
+{
+  struct dispatch_port q = *p;
+  const struct dispatch_grid *g = &d->grid[d->head];
+  unsigned k = 0;
+  for (; k < n && has_room(d, &q); k++) {
+    if (q.used.ctas == 0) q.carveout = g->carveout;
+    take(&q.used, &g->cta);
+    q.resident[d->head]++;
+  }
+  return k;
+}
+
+/* SM of the GPC with room that holds the fewest CTAs. */
+static struct dispatch_port *emptiest(struct dispatcher *d, unsigned gpc)
+{
+  struct dispatch_port *best = NULL;
+  for (unsigned i = 0; i < d->n_ports; i++) {
+    struct dispatch_port *p = &d->port[i];
+    if (p->gpc == gpc && has_room(d, p) && (!best || p->used.ctas < best->used.ctas)) best = p;
+  }
+  return best;
+}
+
+/* False: the GPC has no room for all of a cluster. */
+static bool launch_cluster(struct dispatcher *d, unsigned gpc, picos now)
+{
+  unsigned n = cluster_size(d), room = 0;
+  for (unsigned i = 0; i < d->n_ports && room < n; i++)
+    if (d->port[i].gpc == gpc) room += room_for(d, &d->port[i], n);
+  if (room < n) return false;
+  for (unsigned k = 0; k < n; k++) launch(d, emptiest(d, gpc), now);
+  return true;
+}
+
+/* The next GPC in turn with room gets a cluster. */
+static bool launch_cluster_somewhere(struct dispatcher *d, picos now)
+{
+  for (unsigned k = 0; k < d->n_gpcs; k++) {
+    unsigned gpc = (d->next_gpc + k) % d->n_gpcs;
+    if (!launch_cluster(d, gpc, now)) continue;
+    d->next_gpc = (gpc + 1) % d->n_gpcs;
+    return true;
+  }
+  return false;
+}
+
+/* Into the SM, or of a cluster its GPC, that has more room now. */
+static bool launch_near(struct dispatcher *d, struct dispatch_port *p, picos now)
+{
+  if (cluster_size(d) > 1) return launch_cluster(d, p->gpc, now);
+  if (!has_room(d, p)) return false;
+  launch(d, p, now);
+  return true;
+}
+
 /* CTAs go round the SMs until these are full, grid after grid. */
 static void go_round(struct dispatcher *d, picos now, picos to)
 {
   while (d->look && head_at(d) < to) {
+    if (cluster_size(d) > 1) {
+      d->look = launch_cluster_somewhere(d, now);
+      continue;
+    }
     struct dispatch_port *p = next_with_room(d);
     if (p)
       launch(d, p, now);
@@ -172,7 +247,7 @@ picos dispatcher_run(void *self, picos from, picos to)
   go_round(d, from, to);
   while ((p = first_done(d, to))) {
     picos now = complete(d, p);
-    while (!d->look && head_at(d) < to && has_room(d, p)) launch(d, p, now);
+    while (!d->look && head_at(d) < to && launch_near(d, p, now)) continue;
     go_round(d, now, to);
   }
   for (unsigned i = 0; i < d->n_ports; i++)

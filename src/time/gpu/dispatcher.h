@@ -9,6 +9,8 @@
  *   room    warps, CTA slots, registers and shared memory of an SM. An SM that is empty takes the carve-out of the
  *           grid whose CTA comes; others need to fit in what is there (CUDA Runtime API, cudaFuncSetCacheConfig: a
  *           kernel that prefers another one may have to wait until the device has stopped)
+ *   clusters  all CTAs at once, in the SMs of one GPC, each in the SM that holds the fewest; GPCs in turn, later the one
+ *           that reports a completion
  *   params  launch.latency_cycles (start of the kernel to the first CTA), launch.cta_interval,
  *           noc.request_latency (a launch takes at least one window), sm.*
  */
@@ -28,6 +30,7 @@ struct dispatch_port {
   struct done_queue *done;
   struct sm_space used;
   uint32_t carveout;                     /* bytes of shared memory, while used.ctas > 0 */
+  unsigned gpc;
   uint8_t resident[DISPATCH_MAX_GRIDS]; /* CTAs of each grid */
 };
 
@@ -37,6 +40,7 @@ enum { DISPATCH_MARKS = 9 };
 
 struct dispatch_grid {
   /* filled by the caller */
+  const struct step_source *source; /* its clusters; NULL: none */
   uint64_t n_ctas;
   picos start;         /* its launch reaches the GPU */
   unsigned per_sm;     /* most CTAs in an SM */
@@ -52,7 +56,7 @@ struct dispatch_grid {
 
 struct dispatcher {
   struct dispatch_port *port;
-  unsigned n_ports, next_port;
+  unsigned n_ports, next_port, n_gpcs, next_gpc;
   struct sm_space space; /* of an SM */
   struct dispatch_grid *grid;
   unsigned n_grids, head; /* head: the one that is handed out */

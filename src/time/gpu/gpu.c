@@ -107,7 +107,8 @@ static bool prepare(struct gpu *g, const struct gpu_launch *l, unsigned n, struc
   for (unsigned i = 0; i < n; i++) {
     struct occupancy *o = &g->occupancy[i];
     TRY(occupancy_of(&g->params, l[i].source, o, e));
-    g->grid[i] = (struct dispatch_grid){.n_ctas = l[i].source->n_ctas,
+    g->grid[i] = (struct dispatch_grid){.source = l[i].source,
+                                        .n_ctas = l[i].source->n_ctas,
                                         .start = l[i].start > g->now ? l[i].start : g->now,
                                         .per_sm = o->most,
                                         .cta = o->cta,
@@ -125,6 +126,7 @@ static void start(struct gpu *g, const struct gpu_launch *l, struct gmem *image)
     g->net.sm_part[i].next = TIME_NEVER;
   }
   netlist_start_memory(&g->net, image);
+  cluster_net_start(&g->net.clusters, source, g->n_grids);
   dispatcher_start(&g->net.dispatcher, g->grid, g->n_grids, g->now);
   g->net.serial[SERIAL_DISPATCHER].next = g->now;
   g->started = g->now;

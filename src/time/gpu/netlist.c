@@ -40,6 +40,8 @@ static const struct part_ops commit_ops = {commit_run, commit_progress, commit_b
 static const struct part_ops dispatcher_ops = {dispatcher_run, dispatcher_progress,
                                                dispatcher_busy, dispatcher_dump};
 
+static const struct part_ops cluster_ops = {cluster_net_run, cluster_net_progress, cluster_net_busy, cluster_net_dump};
+
 /* --- building --------------------------------------------------------------------------------- */
 
 static bool perform(void *ctx, const struct mem_req *r, picos now, struct gmem_view *direct,
@@ -47,6 +49,13 @@ static bool perform(void *ctx, const struct mem_req *r, picos now, struct gmem_v
 {
   struct netlist *n = ctx;
   return sm_perform(&n->sm[r->sm], r, now, direct, f);
+}
+
+static bool perform_cluster(void *ctx, unsigned sm, unsigned txn, picos now, struct cluster_load *load, struct fault *f)
+{
+  struct netlist *n = ctx;
+  (void)now;
+  return sm_perform_cluster(&n->sm[sm], txn, load, f);
 }
 
 static void build_sm(struct netlist *n, const struct params *p, unsigned i)
@@ -61,6 +70,10 @@ static void build_sm(struct netlist *n, const struct params *p, unsigned i)
   n->dispatcher.port[i].launches = &m->launches;
   n->dispatcher.port[i].done = &m->done;
   m->launches.wake = &part->next;
+  m->mem.cluster_in.wake = m->releases.wake = &part->next;
+  n->clusters.port[i].in = &m->mem.cluster_out;
+  n->clusters.port[i].answers = &m->mem.cluster_in;
+  n->clusters.port[i].releases = &m->releases;
 }
 
 static void build_memory(struct netlist *n, const struct params *p)
@@ -87,9 +100,11 @@ void netlist_build(struct netlist *n, const struct params *p)
   xbar_init(&n->xbar, &n->arena, p);
   commit_init(&n->commit, &n->arena, p, &n->xbar, perform, n);
   dispatcher_init(&n->dispatcher, &n->arena, p, n->n_sms);
+  cluster_net_init(&n->clusters, &n->arena, p, perform_cluster, n);
   build_memory(n, p);
   for (unsigned i = 0; i < n->n_sms; i++) build_sm(n, p, i);
   n->serial[SERIAL_COMMIT] = (struct part){&commit_ops, &n->commit, TIME_NEVER};
+  n->serial[SERIAL_CLUSTERS] = (struct part){&cluster_ops, &n->clusters, TIME_NEVER};
   n->serial[SERIAL_DISPATCHER] = (struct part){&dispatcher_ops, &n->dispatcher, TIME_NEVER};
 }
 
@@ -150,6 +165,7 @@ const struct fault *netlist_fault(const struct netlist *n)
     if (n->sm[i].fault.kind) return &n->sm[i].fault;
   for (unsigned i = 0; i < n->n_partitions; i++)
     if (n->partition[i].fault.kind) return &n->partition[i].fault;
+  if (n->clusters.fault.kind) return &n->clusters.fault;
   return n->commit.fault.kind ? &n->commit.fault : NULL;
 }
 

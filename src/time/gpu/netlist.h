@@ -6,11 +6,12 @@
 #include "time/gpu/dispatcher.h"
 #include "time/mem/commit.h"
 #include "time/mem/partition.h"
+#include "time/noc/cluster_net.h"
 #include "time/noc/xbar.h"
 #include "time/part.h"
 #include "time/sm/sm.h"
 
-enum { SERIAL_COMMIT, SERIAL_DISPATCHER, SERIAL__N };
+enum { SERIAL_COMMIT, SERIAL_CLUSTERS, SERIAL_DISPATCHER, SERIAL__N };
 
 struct netlist {
   struct arena arena;
@@ -21,6 +22,7 @@ struct netlist {
   struct xbar xbar;
   struct partition *partition;
   struct commit commit;
+  struct cluster_net clusters;
   struct dispatcher dispatcher;
   struct part *sm_part;            /* n_sms */
   struct part *partition_part;     /* n_partitions */

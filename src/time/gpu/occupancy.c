@@ -37,6 +37,17 @@ static uint32_t carveout_for(const struct params *p, uint32_t bytes)
   return p->sm_shared_bytes;
 }
 
+/* All CTAs of a cluster run in one GPC. */
+static bool cluster_fits(const struct params *p, const struct step_source *s, unsigned per_sm, struct err *e)
+{
+  unsigned n = step_cluster_ctas(s), most = 0, sms[64] = {0};
+  for (unsigned i = 0; i < p->gpu_sms; i++) {
+    unsigned *here = &sms[params_gpc(p, i)];
+    if (++*here > most) most = *here;
+  }
+  return n <= most * per_sm || err_set(e, "cluster of %u CTAs; a GPC of %s holds %u of this kernel", n, p->name, most * per_sm);
+}
+
 bool occupancy_of(const struct params *p, const struct step_source *s, struct occupancy *o,
                   struct err *e)
 {
@@ -53,6 +64,7 @@ bool occupancy_of(const struct params *p, const struct step_source *s, struct oc
                    "no CTA fits on an SM of %s: limited by %s (%u warps, %u registers per thread, "
                    "%u bytes of shared memory per CTA)",
                    p->name, o->limiter, warps, s->regs_per_thread, s->shared_bytes);
+  if (!cluster_fits(p, s, o->ctas, e)) return false;
   o->most = o->ctas;
   o->most_carveout = carveout_for(p, o->most * o->shared_per_cta);
   o->cta = (struct sm_space){1, warps, warps * per_warp, o->shared_per_cta};

@@ -182,6 +182,23 @@ static bool shared_access(struct mem_unit *u, struct warp_slot *w, struct txn *t
   return mem_access_comes_late(u, t) || perform_now(u, w, t);
 }
 
+/* Shared memory of other SMs is touched when the network says so; that of the own CTA now. */
+static bool cluster_access(struct mem_unit *u, struct warp_slot *w, struct txn *t)
+{
+  t->kind = TXN_CLUSTER;
+  u->stats->cluster_insts++;
+  return !t->access->mem.near_lanes || perform(u, w, t, t->access->mem.near_lanes);
+}
+
+static bool refuse_mixed(struct mem_unit *u, const struct txn *t)
+{
+  *u->fault = (struct fault){.kind = FAULT_UNSUPPORTED, .pc = t->inst->pc, .source = t->grid->source};
+  snprintf(u->fault->text, sizeof u->fault->text,
+           "pc 0x%llx: an access to global memory and to shared memory of another CTA at once; only without time "
+           "(--functional)", (unsigned long long)t->inst->pc);
+  return false;
+}
+
 /* LDC: lines missing in L0 VL come from L1. Addresses are bank << 32 | offset. */
 static bool const_access(struct mem_unit *u, struct warp_slot *w, struct txn *t, uint64_t now)
 {
@@ -206,7 +223,7 @@ static bool awaited_by_fences(const struct txn *t)
 {
   unsigned space = t->inst->mem.space;
   if (t->unread) return space != MEM_NONE && space != MEM_SHARED && space != MEM_CONST;
-  return t->kind == TXN_STRONG || (t->kind == TXN_GLOBAL && t->op == MEM_STORE);
+  return t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || (t->kind == TXN_GLOBAL && t->op == MEM_STORE);
 }
 
 bool mem_access(struct mem_unit *u, struct txn *t, uint64_t now)
@@ -221,6 +238,7 @@ bool mem_access(struct mem_unit *u, struct txn *t, uint64_t now)
   t->op = touches ? t->access->mem.op : 0;
   bool tensor = in->mem.space == MEM_SHARED && somewhere && t->access->mem.space == MEM_TEXTURE;
   t->stages = mem_stages(u->params, in, tensor ? MEM_GLOBAL : somewhere ? t->access->mem.space : in->mem.space);
+  if (touches && t->access->mem.far) return refuse_mixed(u, t);
   if (touches && (t->access->mem.space == MEM_GLOBAL || t->access->mem.space == MEM_LOCAL))
     ok = global_access(u, w, t);
   else if (touches && t->access->mem.space == MEM_TEXTURE && in->mem.space == MEM_SHARED)
@@ -229,6 +247,8 @@ bool mem_access(struct mem_unit *u, struct txn *t, uint64_t now)
     ok = texture_access(u, w, t);
   else if (touches && t->access->mem.space == MEM_SHARED)
     ok = shared_access(u, w, t);
+  else if (touches && t->access->mem.space == MEM_CLUSTER)
+    ok = cluster_access(u, w, t);
   else if (touches)
     ok = const_access(u, w, t, now);
   t->store = awaited_by_fences(t);

@@ -3,7 +3,7 @@
 #include "base/bits.h"
 #include "time/sm/mem_access.h"
 
-enum { REQ_QUEUE_CAP = 4096, REPLY_QUEUE_CAP = 8192 };
+enum { REQ_QUEUE_CAP = 4096, REPLY_QUEUE_CAP = 8192, CLUSTER_QUEUE_CAP = 2048, SM_MESSAGES = 128 /* of its CTAs */ };
 
 void mem_unit_init(struct mem_unit *u, struct arena *a, const struct params *p, unsigned sm)
 {
@@ -16,6 +16,9 @@ void mem_unit_init(struct mem_unit *u, struct arena *a, const struct params *p, 
   u->port_queue = p->noc_sm_queue;
   u->port_users = 1;
   u->write_cycles = p->mem_write_cycles;
+  u->cluster_bytes = p->cluster_bytes_per_cycle;
+  u->cluster_time = p->cluster_hop_latency * params_clock_ps(p);
+  if (u->cluster_time < u->request_time) u->cluster_time = u->request_time;
   u->period = params_clock_ps(p);
   u->sm = sm;
   txn_pool_init(&u->pool, a, p->mem_pending_entries);
@@ -26,6 +29,9 @@ void mem_unit_init(struct mem_unit *u, struct arena *a, const struct params *p, 
   BUG_ON(u->pool.size > WHEEL_POOL);
   QUEUE_INIT(&u->out, a, struct mem_req, REQ_QUEUE_CAP);
   QUEUE_INIT(&u->in, a, struct mem_reply, REPLY_QUEUE_CAP);
+  QUEUE_INIT(&u->cluster_out, a, struct cluster_msg, CLUSTER_QUEUE_CAP);
+  QUEUE_INIT(&u->cluster_in, a, struct cluster_msg, CLUSTER_QUEUE_CAP);
+  BUG_ON(u->pool.size + SM_MESSAGES > CLUSTER_QUEUE_CAP);
 }
 
 static unsigned strong_hash(uint64_t line)
@@ -266,6 +272,24 @@ void mem_unit_port_stood(struct mem_unit *u, picos late)
   u->port_free_at += (late + u->period - 1) / u->period;
 }
 
+void mem_unit_cluster_send(struct mem_unit *u, struct cluster_msg m, unsigned bytes, uint64_t now)
+{
+  uint64_t at = now > u->cluster_free_at ? now : u->cluster_free_at;
+  u->cluster_free_at = at + (bytes + u->cluster_bytes - 1) / u->cluster_bytes;
+  m.arrive = at * u->period + u->cluster_time;
+  cluster_queue_push(&u->cluster_out, m);
+}
+
+/* It brings data, or, to load, nothing. */
+static void access_cluster(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
+{
+  const struct mem_effect *m = &t->access->mem;
+  unsigned bytes = m->op == MEM_LOAD ? 0 : bits_count(m->lanes) * m->bytes;
+  u->stats->cluster_bytes += bits_count(m->lanes) * m->bytes;
+  t->waiting = 1;
+  mem_unit_cluster_send(u, (struct cluster_msg){.txn = id, .kind = CLUSTER_ACCESS}, bytes, now);
+}
+
 static void load_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
 {
   for (unsigned i = 0; i < t->n_lines; i++) {
@@ -310,7 +334,7 @@ static void read_sources(struct mem_unit *u, struct mem_client *c, struct txn *t
   unsigned step = t->stages.data ? mem_stages_register(u->params) : 0;
   emulate_open(c->emulate, w, t, address, data, step, now);
   if (w->step->ops->execute(w->step, &t->access->effect, u->fault)) mem_access(u, t, now);
-  emulate_close(c->emulate, w, t, t->kind == TXN_STRONG);
+  emulate_close(c->emulate, w, t, t->kind == TXN_STRONG || t->kind == TXN_CLUSTER);
 }
 
 static void finish(struct mem_unit *u, struct txn *t)
@@ -378,6 +402,8 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
     load_lines(u, t, id, now);
   else if (t->kind == TXN_STRONG)
     strong_lines(u, t, id, now);
+  else if (t->kind == TXN_CLUSTER)
+    access_cluster(u, t, id, now);
   else if (t->kind == TXN_SERVICE) {
     t->waiting = 1;
     send(u, id, REQ_SERVICE, (struct txn_line){0}, now);
@@ -392,7 +418,7 @@ static bool can_grant(const struct mem_unit *u, const struct mem_client *c, uint
 {
   if (lsu_ready_at(c->lsu) > now) return false;
   const struct txn *t = &u->pool.t[lsu_head(c->lsu)];
-  if (t->kind == TXN_SHARED || t->kind == TXN_OTHER || t->kind == TXN_CONST) return true;
+  if (t->kind == TXN_SHARED || t->kind == TXN_OTHER || t->kind == TXN_CONST || t->kind == TXN_CLUSTER) return true;
   unsigned lines = t->n_lines ? t->n_lines : 1;
   return u->port_free_at <= now + u->port_queue && l1_can_miss(&u->l1, lines) && u->out.n + lines <= u->out.cap &&
          u->outstanding + lines <= u->in.cap;
@@ -437,6 +463,13 @@ static void replies_cycle(struct mem_unit *u, uint64_t now)
     answer(u, *r, now);
     reply_queue_pop(&u->in);
   }
+  for (struct cluster_msg *m; (m = cluster_queue_front(&u->cluster_in)) && m->arrive <= now * u->period;) {
+    struct txn *t = &u->pool.t[m->txn];
+    u->answered++;
+    finish(u, t);
+    line_done(u, t->id, now);
+    cluster_queue_pop(&u->cluster_in);
+  }
 }
 
 static void arbiter_cycle(struct mem_unit *u, uint64_t now)
@@ -467,6 +500,10 @@ static uint64_t next_event(const struct mem_unit *u, uint64_t now)
   if (enters < next) next = enters;
   if (u->in.n) {
     uint64_t at = (u->in.slot[u->in.head].arrive + u->period - 1) / u->period;
+    if (at < next) next = at;
+  }
+  if (u->cluster_in.n) {
+    uint64_t at = (u->cluster_in.slot[u->cluster_in.head].arrive + u->period - 1) / u->period;
     if (at < next) next = at;
   }
   return next == CYCLE_NEVER || next > now ? next : now + 1;

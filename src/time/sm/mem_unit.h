@@ -51,7 +51,8 @@ struct mem_client {
 struct mem_unit {
   const struct params *params;
   unsigned n_clients, arbiter_interval, request_bytes, port_queue, sm, write_cycles;
-  picos period, request_time; /* a cycle; SM to L2 slice */
+  unsigned cluster_bytes; /* of its port into the SM-to-SM network, per cycle */
+  picos period, request_time, cluster_time; /* a cycle; SM to L2 slice; through the SM-to-SM network */
   /* state */
   struct txn_pool pool;
   struct l1 l1;
@@ -66,6 +67,7 @@ struct mem_unit {
   uint64_t next_at;      /* nothing to do before this cycle */
   uint64_t free_at;      /* accepts the next instruction from this cycle on */
   uint64_t port_free_at; /* request port to the interconnect */
+  uint64_t cluster_free_at; /* port to the SM-to-SM network */
   unsigned port_users;   /* SMs that take turns at it in this window (netlist_share_ports) */
   unsigned next_client;  /* round robin */
   uint32_t queued;       /* bit per sub-core: there are transactions in its queue */
@@ -80,6 +82,7 @@ struct mem_unit {
   struct mem_client client[MEM_UNIT_SUB_CORES];
   struct req_queue out;
   struct reply_queue in;
+  struct cluster_queue cluster_out, cluster_in; /* SM-to-SM network: accesses, arrivals, exits; answers */
   struct gmem_view *view;
   struct fault *fault; /* filled by the first faulting access of the SM */
   struct sm_stats *stats;
@@ -103,6 +106,9 @@ static inline void mem_unit_wake(struct mem_unit *u, uint64_t at)
 {
   if (at < u->next_at) u->next_at = at;
 }
+
+/* A message into the SM-to-SM network, with so many bytes of data. */
+void mem_unit_cluster_send(struct mem_unit *, struct cluster_msg, unsigned bytes, uint64_t now);
 
 /* The port into the crossbar stood still for so long, ps. */
 void mem_unit_port_stood(struct mem_unit *, picos);

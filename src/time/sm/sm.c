@@ -22,6 +22,7 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   m->done_latency = (unsigned)((params_request_ps(p) + m->period - 1) / m->period);
   QUEUE_INIT(&m->launches, a, struct cta_launch, 256);
   QUEUE_INIT(&m->done, a, struct cta_done, 256);
+  QUEUE_INIT(&m->releases, a, struct cluster_msg, 256);
   for (unsigned i = 0; i < p->sm_sub_cores; i++) {
     struct sub_core *c = &m->sub_core[i];
     sub_core_init(c, a, p, i,
@@ -207,13 +208,23 @@ static void release_barrier(struct sm *m, struct cta_slot *s, uint64_t now)
                        now + m->params->lat[LAT_BAR]);
 }
 
+/* To the SM-to-SM network: the CTA has arrived at the barrier of its cluster, or exited. */
+static void tell_cluster(struct sm *m, const struct cta_slot *s, enum cluster_kind kind, uint64_t now)
+{
+  if (step_cluster_ctas(s->grid->source) == 1) return;
+  mem_unit_cluster_send(&m->mem, (struct cluster_msg){.cta = s->cta->id, .grid = (uint32_t)(s->grid - m->grid),
+                                                      .kind = (uint8_t)kind}, 0, now);
+}
+
 /* A step ended a warp or the CTA, or released a barrier. */
 static void cta_event(void *ctx, unsigned cta_slot, uint32_t flags, uint64_t now)
 {
   struct sm *m = ctx;
   struct cta_slot *s = &m->slot[cta_slot];
   if (flags & EFF_BAR_RELEASED) release_barrier(m, s, now);
+  if (flags & EFF_CLUSTER_ARRIVED) tell_cluster(m, s, CLUSTER_ARRIVE, now);
   if (flags & EFF_CTA_DONE) {
+    tell_cluster(m, s, CLUSTER_EXIT, now);
     s->exiting = true;
     m->exiting++;
   }
@@ -231,6 +242,26 @@ static void cta_slots_cycle(struct sm *m)
   }
 }
 
+static void release_cluster(struct sm *m, const struct cluster_msg *r)
+{
+  for (unsigned i = 0; i < m->n_slots; i++) {
+    struct cta_slot *s = &m->slot[i];
+    if (!s->cta || s->cta->id != r->cta || s->grid != &m->grid[r->grid]) continue;
+    s->grid->source->ops->cluster_release(s->cta);
+    release_barrier(m, s, m->cycle);
+  }
+}
+
+/* Phases of clusters' barriers that end. */
+static void clusters_cycle(struct sm *m)
+{
+  struct cluster_msg *r;
+  while ((r = cluster_queue_front(&m->releases)) && r->arrive <= m->cycle * m->period) {
+    release_cluster(m, r);
+    cluster_queue_pop(&m->releases);
+  }
+}
+
 static void retire_cycle(struct sm *m)
 {
   for (unsigned s = 0; s < m->n_slots; s++)
@@ -243,6 +274,7 @@ static bool sm_cycle(struct sm *m)
   uint64_t now = m->cycle;
   m->view.now = now;
   cta_slots_cycle(m);
+  if (m->releases.n) clusters_cycle(m);
   for (unsigned i = 0; i < m->n_sub_cores; i++)
     if (m->wake_at[i] <= now && !sub_core_cycle(&m->sub_core[i], now)) return false;
   if (m->gmma.next_at <= now) {
@@ -270,6 +302,10 @@ static uint64_t next_cycle(const struct sm *m)
     uint64_t cycle = (at + m->period - 1) / m->period;
     if (cycle < next) next = cycle;
   }
+  if (m->releases.n) {
+    uint64_t cycle = (m->releases.slot[m->releases.head].arrive + m->period - 1) / m->period;
+    if (cycle < next) next = cycle;
+  }
   return next > m->cycle ? next : m->cycle + 1;
 }
 
@@ -295,6 +331,27 @@ static lane_mask lanes_in_line(const struct mem_effect *m, uint64_t line)
     if (m->addr[i] / LINE_BYTES == line) in |= (lane_mask)1 << i;
   }
   return in;
+}
+
+static void count_part(struct cluster_load *load, unsigned sm, uint32_t bytes)
+{
+  unsigned i = 0;
+  while (i < load->n && load->part[i].sm != sm) i++;
+  if (i == load->n) load->part[load->n++] = (struct cluster_part){.sm = sm};
+  load->part[i].bytes += bytes;
+}
+
+bool sm_perform_cluster(struct sm *m, unsigned txn, struct cluster_load *load, struct fault *f)
+{
+  enum { RANK_SHIFT = 24 };
+  struct txn *t = &m->mem.pool.t[txn];
+  struct step_warp *w = m->sub_core[t->sub_core].warps.slot[t->warp].step;
+  const struct mem_effect *e = &t->access->mem;
+  for (lane_mask l = e->lanes; l; l &= l - 1) {
+    int sm = w->ops->cluster_worker(w->cta, (unsigned)(e->addr[bits_first(l)] >> RANK_SHIFT));
+    if (sm >= 0) count_part(load, (unsigned)sm, e->bytes);
+  }
+  return w->ops->perform(w, &t->access->effect, e->lanes, &m->view, f);
 }
 
 bool sm_perform(struct sm *m, const struct mem_req *r, picos now, struct gmem_view *direct,

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/gmem.h"
 #include "time/msg.h"
+#include "time/noc/cluster_net.h"
 #include "time/sm/sub_core.h"
 
 enum { SM_MAX_CTAS = 64, SM_MAX_SUB_CORES = 4, SM_MAX_WARPS_PER_CTA = 64 };
@@ -46,6 +47,7 @@ struct sm {
   /* ports */
   struct launch_queue launches; /* from the dispatcher */
   struct done_queue done;       /* to the dispatcher */
+  struct cluster_queue releases; /* from the SM-to-SM network: a phase of the cluster's barrier has ended for a CTA */
   uint64_t done_latency;        /* cycles until the dispatcher hears of it */
 };
 
@@ -61,6 +63,9 @@ picos sm_run(void *self, picos from, picos to);
 uint64_t sm_progress(const void *self);
 bool sm_busy(const void *self);
 void sm_dump(const void *self, FILE *);
+
+/* SM-to-SM network: performs transaction `txn`, and says what it moved. False: fault. */
+bool sm_perform_cluster(struct sm *, unsigned txn, struct cluster_load *, struct fault *);
 
 /* Memory side: performs transaction r->txn on the image: a strong access for its lanes in line
  * r->line, a service as a whole. Slices may do so at once for different lines. False: fault. */

@@ -414,7 +414,8 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
     depend_issue(&p->depend, warp, &in->ctrl, wait_name(in));
   uint32_t seq = p->hazard ? hazard_issue(p->hazard, warp, in, e->active, e->exec, now) : 0;
   if (memory && !issue_memory(p, warp, in, id, rel, seq, now)) return false;
-  if (memory && !p->hazard && !p->emulate && t->kind != TXN_STRONG && !mem_access_comes_late(p->ports.mem, t))
+  bool kept = t && (t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || mem_access_comes_late(p->ports.mem, t));
+  if (memory && !p->hazard && !p->emulate && !kept)
     txn_return_access(&p->ports.mem->pool, t); /* nobody overwrites it before the next one issues */
   if (in->flags & INST_LDGDEPBAR)
     issue_ldgdepbar(p, warp, in, now);
@@ -427,7 +428,7 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
   if ((flags & EFF_CONTROL) || (in->flags & (INST_YIELD | INST_SLEEP)))
     after_control(p, warp, e, now);
   if (w->step->paths.n) warp_find_next(w);
-  if (flags & (EFF_BAR_RELEASED | EFF_WARP_DONE | EFF_CTA_DONE))
+  if (flags & (EFF_BAR_RELEASED | EFF_WARP_DONE | EFF_CTA_DONE | EFF_CLUSTER_ARRIVED))
     p->ports.cta_event(p->ports.ctx, w->cta_slot, flags, now);
   issue_stall(&p->issue, &p->warps, warp, now);
   return true;

@@ -18,6 +18,7 @@ enum { TXN_MAX_LINES = 512 /* 32 lanes x 16 texels; local memory: x 4 words */, 
 enum txn_kind {
   TXN_GLOBAL,  /* loads and stores through L1; lines listed */
   TXN_STRONG,  /* performed on the memory side; effect kept until the answer */
+  TXN_CLUSTER, /* performed in shared memory of other SMs; effect kept until the answer */
   TXN_SHARED,  /* shared memory; passes counted */
   TXN_CONST,   /* LDC */
   TXN_OTHER,   /* SHFL, S2R …: through the queue, no memory */

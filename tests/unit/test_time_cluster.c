@@ -1,0 +1,157 @@
+/* SM-to-SM network (cluster_net.h): times from its parameters, order, barrier. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "config/presets.h"
+#include "time/noc/cluster_net.h"
+
+enum { SMS = 4, CAP = 64, FAR = 1000000000 };
+
+struct box {
+  struct params params;
+  struct arena arena;
+  struct cluster_net net;
+  struct cluster_queue in[SMS], answers[SMS], releases[SMS];
+  struct step_source source, *sources[1];
+  unsigned performed[CAP], n; /* transactions, in order */
+  unsigned target;
+  uint32_t bytes;
+};
+
+static bool perform(void *ctx, unsigned sm, unsigned txn, picos now, struct cluster_load *load, struct fault *f)
+{
+  struct box *b = ctx;
+  (void)sm, (void)now, (void)f;
+  b->performed[b->n++] = txn;
+  *load = (struct cluster_load){.n = 1, .part = {{b->target, b->bytes}}};
+  return true;
+}
+
+static void build(struct box *b, unsigned cluster)
+{
+  struct err e = {0};
+  memset(b, 0, sizeof *b);
+  if (!params_load("h200", WS_SOURCE_DIR "/presets", &b->params, &e)) fail_msg("%s", e.msg);
+  b->params.gpu_sms = SMS;
+  cluster_net_init(&b->net, &b->arena, &b->params, perform, b);
+  for (unsigned i = 0; i < SMS; i++) {
+    QUEUE_INIT(&b->in[i], &b->arena, struct cluster_msg, CAP);
+    QUEUE_INIT(&b->answers[i], &b->arena, struct cluster_msg, CAP);
+    QUEUE_INIT(&b->releases[i], &b->arena, struct cluster_msg, CAP);
+    b->net.port[i].in = &b->in[i];
+    b->net.port[i].answers = &b->answers[i];
+    b->net.port[i].releases = &b->releases[i];
+  }
+  b->source = (struct step_source){.n_ctas = 8, .grid = {8, 1, 1}, .cluster = {cluster, 1, 1}};
+  b->sources[0] = &b->source;
+  cluster_net_start(&b->net, b->sources, 1);
+}
+
+static picos clock_of(const struct box *b)
+{
+  return params_clock_ps(&b->params);
+}
+
+static void access_at(struct box *b, unsigned sm, unsigned txn, picos at)
+{
+  cluster_queue_push(&b->in[sm], (struct cluster_msg){.arrive = at, .txn = (uint16_t)txn, .kind = CLUSTER_ACCESS});
+}
+
+/* Alone: a hop there is over, the memory's port, a hop back. Two to one memory: one behind the other; to two: not. */
+static void times(void **state)
+{
+  struct box b;
+  (void)state;
+  for (unsigned two = 0; two < 2; two++) {
+    build(&b, 2);
+    b.target = 3;
+    b.bytes = 128;
+    picos cycle = clock_of(&b), hop = b.params.cluster_hop_latency * cycle;
+    picos port = 128 / b.params.cluster_bytes_per_cycle * cycle;
+    access_at(&b, 0, 7, 1000 * cycle);
+    if (two) access_at(&b, 1, 8, 1000 * cycle);
+    assert_int_equal(cluster_net_run(&b.net, 0, 10), 1000 * cycle); /* says when it has work */
+    assert_int_equal(b.n, 0);
+    cluster_net_run(&b.net, 10, FAR);
+    assert_int_equal(b.n, 1 + two);
+    assert_int_equal(cluster_queue_front(&b.answers[0])->txn, 7);
+    /* Service times are rounded down to a picosecond. */
+    assert_in_range(cluster_queue_front(&b.answers[0])->arrive, 1000 * cycle + port + hop - 1, 1000 * cycle + port + hop);
+    if (two)
+      assert_in_range(cluster_queue_front(&b.answers[1])->arrive, 1000 * cycle + 2 * port + hop - 1,
+                      1000 * cycle + 2 * port + hop);
+    arena_free(&b.arena);
+  }
+}
+
+/* (arrival, SM): whatever the order in which the queues were filled. */
+static void order(void **state)
+{
+  static const unsigned want[] = {5, 2, 9, 4};
+  struct box b;
+  (void)state;
+  build(&b, 2);
+  access_at(&b, 3, 9, 300);
+  access_at(&b, 2, 2, 300);
+  access_at(&b, 0, 4, 400);
+  access_at(&b, 1, 5, 200);
+  cluster_net_run(&b.net, 0, FAR);
+  for (unsigned i = 0; i < 4; i++) assert_int_equal(b.performed[i], want[i]);
+  arena_free(&b.arena);
+}
+
+static void tell(struct box *b, unsigned sm, uint64_t cta, enum cluster_kind kind, picos at)
+{
+  cluster_queue_push(&b->in[sm], (struct cluster_msg){.arrive = at, .cta = cta, .kind = (uint8_t)kind});
+}
+
+/* The last arrival of the own cluster ends the phase, for its CTAs alone. */
+static void barrier(void **state)
+{
+  struct box b;
+  (void)state;
+  build(&b, 2); /* CTAs 2k and 2k + 1 */
+  picos cycle = clock_of(&b), late = 50 * cycle;
+  tell(&b, 0, 0, CLUSTER_ARRIVE, 10 * cycle);
+  tell(&b, 1, 2, CLUSTER_ARRIVE, 20 * cycle);
+  cluster_net_run(&b.net, 0, late);
+  for (unsigned i = 0; i < SMS; i++) assert_null(cluster_queue_front(&b.releases[i]));
+  tell(&b, 2, 1, CLUSTER_ARRIVE, late);
+  cluster_net_run(&b.net, late, FAR);
+  picos free_at = late + (b.params.cluster_barrier_cycles + b.params.cluster_hop_latency) * cycle;
+  assert_int_equal(cluster_queue_front(&b.releases[0])->arrive, free_at);
+  assert_int_equal(cluster_queue_front(&b.releases[0])->cta, 0);
+  assert_int_equal(cluster_queue_front(&b.releases[2])->cta, 1);
+  assert_null(cluster_queue_front(&b.releases[1]));
+  arena_free(&b.arena);
+}
+
+/* A CTA that has exited is not waited for; when all have, the cluster is forgotten. */
+static void exits(void **state)
+{
+  struct box b;
+  (void)state;
+  build(&b, 2);
+  tell(&b, 0, 4, CLUSTER_EXIT, 10);
+  tell(&b, 1, 5, CLUSTER_ARRIVE, 20);
+  cluster_net_run(&b.net, 0, FAR);
+  assert_non_null(cluster_queue_front(&b.releases[1]));
+  assert_null(cluster_queue_front(&b.releases[0]));
+  assert_int_equal(b.net.n_states, 1);
+  tell(&b, 1, 5, CLUSTER_EXIT, FAR);
+  cluster_net_run(&b.net, FAR, 2 * (picos)FAR);
+  assert_int_equal(b.net.n_states, 0);
+  arena_free(&b.arena);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(times), cmocka_unit_test(order), cmocka_unit_test(barrier),
+                                     cmocka_unit_test(exits)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
