@@ -30,6 +30,7 @@ static uint32_t words_within(unsigned from, unsigned to)
 static uint32_t words_of(const struct mem_effect *m, unsigned from)
 {
   unsigned first = from / WORD_BYTES, bytes = m->bytes;
+  if (bytes == WORD_BYTES && from % WORD_BYTES == 0) return (uint32_t)1 << first;
   if (m->op == MEM_STORE || bytes >= WORD_BYTES) return words_within(from, from + bytes);
   return (uint32_t)1 << first;
 }
@@ -77,9 +78,14 @@ bool coalesce_global(struct txn *t)
     add_run(t, t->access->mem.addr[0], (uint64_t)ACCESS_LANES * t->access->mem.bytes);
     return true;
   }
+  struct txn_line *l = NULL;
   for (lane_mask m = t->access->mem.lanes; m; m &= m - 1) {
     uint64_t addr = t->access->mem.addr[bits_first(m)];
-    add(t, addr / LINE_BYTES, sector_of(addr))->words |= words_of(&t->access->mem, (unsigned)(addr % LINE_BYTES));
+    if (l && l->line == addr / LINE_BYTES)
+      l->sectors |= (uint8_t)sector_of(addr);
+    else
+      l = add(t, addr / LINE_BYTES, sector_of(addr));
+    l->words |= words_of(&t->access->mem, (unsigned)(addr % LINE_BYTES));
   }
   if (t->access->mem.op == MEM_STORE && t->access->mem.bytes < WORD_BYTES) add_narrow_words(t);
   return false;

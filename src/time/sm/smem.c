@@ -42,10 +42,13 @@ static unsigned passes_of(const struct words *a, lane_mask m, bool merge)
   uint8_t n[BANKS];
   unsigned worst = 0;
   memset(n, 0, sizeof n);
+  uint32_t same = m ? ~a->first[bits_first(m)] : 0;
   for (; m; m &= m - 1) {
-    unsigned lane = bits_first(m);
+    uint32_t first = a->first[bits_first(m)];
+    if (merge && first == same) continue; /* neighbours often read the same */
+    same = first;
     for (unsigned w = 0; w < a->n; w++) {
-      uint32_t word = a->first[lane] + w, bank = word % BANKS;
+      uint32_t word = first + w, bank = word % BANKS;
       unsigned i = 0;
       while (merge && i < n[bank] && seen[bank][i] != word) i++;
       if (!merge || i == n[bank]) {
