@@ -489,47 +489,33 @@ static void sectors_written_in_part(void **state)
   rig_free(&r);
 }
 
-/* From the first of `n` answers to the last. */
-static picos span_of_answers(struct rig *r, unsigned n)
-{
-  picos first = TIME_NEVER, last = 0;
-  for (unsigned got = 0; got < n;) {
-    rig_window(r);
-    for (unsigned m = 0; m < r->params.gpu_sms; m++)
-      for (struct mem_reply *a; (a = reply_queue_front(&r->in[m])); reply_queue_pop(&r->in[m]), got++) {
-        if (a->arrive < first) first = a->arrive;
-        if (a->arrive > last) last = a->arrive;
-      }
-  }
-  return last - first;
-}
-
-/* A rig whose slices are busy with their array: the crossbar is no limit. Line 0 is in L2, of slice 0 as all multiples of
- * l2.slices. */
-static void rig_of_slice(struct rig *r)
-{
-  rig_build(r, "rtx-3070");
-  r->params.l2_slice_hash = L2_SLICE_HASH_LINEAR;
-  r->params.noc_slice_request_bytes = r->params.noc_slice_reply_bytes = 1024;
-  rig_start(r);
-  round_trip(r, REQ_WRITE, MEM_STORE, 0, 0xf);
-}
-
 /* What slice 0 is asked for by many SMs at once: `n` stores or loads of these words, by turns. From the first answer to the
  * last. */
 static picos busy_slice(unsigned n, bool load, bool store, uint8_t sectors, uint32_t words)
 {
   struct rig r;
-  rig_of_slice(&r);
-  unsigned sms = r.params.gpu_sms;
+  rig_build(&r, "rtx-3070");
+  r.params.l2_slice_hash = L2_SLICE_HASH_LINEAR;
+  r.params.noc_slice_request_bytes = r.params.noc_slice_reply_bytes = 1024; /* the ports are no limit */
+  rig_start(&r);
+  round_trip(&r, REQ_WRITE, MEM_STORE, 0, 0xf); /* the line is in L2 */
+  unsigned sms = r.params.gpu_sms, sent = 0, got = 0;
+  picos first = 0, last = 0;
   for (unsigned i = 0; i < n; i++) {
-    if (load) ask(&r, i % sms, REQ_READ, MEM_LOAD, 0, sectors, r.now);
-    if (store) ask_words(&r, i % sms, REQ_WRITE, MEM_STORE, 0, sectors, words, r.now);
+    if (load) ask(&r, i % sms, REQ_READ, MEM_LOAD, 0, sectors, r.now), sent++;
+    if (store) ask_words(&r, i % sms, REQ_WRITE, MEM_STORE, 0, sectors, words, r.now), sent++;
   }
-  picos span = span_of_answers(&r, n * (load + store));
+  while (got < sent) {
+    rig_window(&r);
+    for (unsigned m = 0; m < sms; m++)
+      for (struct mem_reply *a; (a = reply_queue_front(&r.in[m])); reply_queue_pop(&r.in[m]), got++) {
+        if (!first || a->arrive < first) first = a->arrive;
+        if (a->arrive > last) last = a->arrive;
+      }
+  }
   drain(&r);
   rig_free(&r);
-  return span;
+  return last - first;
 }
 
 static void assert_about(picos got, picos want)
@@ -556,51 +542,6 @@ static void loads_and_stores_have_ports(void **state)
   (void)state;
   picos loads = busy_slice(N, true, false, 0xf, 0);
   assert_about(busy_slice(N, true, true, 0xf, UINT32_MAX), loads);
-}
-
-/* Requests that waited for a line on its way read it from the array one by one, as hits do. */
-static void merged_requests_have_a_rate(void **state)
-{
-  enum { N = 90 }; /* l2.mshr_merges is 96 */
-  (void)state;
-  picos hits = busy_slice(N, true, false, 0xf, 0);
-  struct rig r;
-  rig_of_slice(&r);
-  for (unsigned i = 0; i < N; i++)
-    ask(&r, i % r.params.gpu_sms, REQ_READ, MEM_LOAD, r.params.l2_slices, 0xf, r.now);
-  assert_about(span_of_answers(&r, N), hits);
-  check_laws(&r);
-  assert_int_equal(l2_sum(&r).l2_merge_sectors, (N - 1) * SECTORS_PER_LINE);
-  rig_free(&r);
-}
-
-/* Lines that arrive while stores wait are written to the array between them: a line of either takes as long. */
-static void fills_and_stores_share_a_port(void **state)
-{
-  enum { FILLS = 60, STORES = 400 }; /* dram.read_queue is 64 */
-  (void)state;
-  picos stores = busy_slice(STORES, false, true, 0xf, UINT32_MAX);
-  struct rig r;
-  rig_of_slice(&r);
-  unsigned sms = r.params.gpu_sms;
-  picos begin = r.now, hit = (r.params.l2_latency - params_l1_hit_cycles(&r.params)) * r.clock;
-  for (unsigned i = 1; i <= FILLS; i++)
-    ask(&r, i % sms, REQ_READ, MEM_LOAD, (uint64_t)i * r.params.l2_slices, 0xf, begin);
-  for (unsigned i = 0; i < STORES; i++)
-    ask_words(&r, i % sms, REQ_WRITE, MEM_STORE, 0, 0xf, UINT32_MAX, begin + FILLS * r.clock);
-  picos last = 0;
-  for (unsigned got = 0; got < STORES;) {
-    rig_window(&r);
-    for (unsigned m = 0; m < sms; m++)
-      for (struct mem_reply *a; (a = reply_queue_front(&r.in[m])); reply_queue_pop(&r.in[m])) {
-        if (a->kind != REQ_WRITE) continue;
-        got++;
-        if (a->arrive > last) last = a->arrive;
-      }
-  }
-  assert_about(last - (begin + FILLS * r.clock + hit), stores * (STORES + FILLS) / STORES);
-  check_laws(&r);
-  rig_free(&r);
 }
 
 /* Atomics on one sector follow each other at l2.atomic_interval; a lone one costs l2.atomic_cycles more
@@ -850,8 +791,6 @@ int main(void)
       cmocka_unit_test(sectors_written_in_part),
       cmocka_unit_test(parts_take_two_passes),
       cmocka_unit_test(loads_and_stores_have_ports),
-      cmocka_unit_test(merged_requests_have_a_rate),
-      cmocka_unit_test(fills_and_stores_share_a_port),
       cmocka_unit_test(atomics_have_a_rate),
       cmocka_unit_test(rows_of_a_bank),
       cmocka_unit_test(writes_are_drained_together),

@@ -266,14 +266,12 @@ static void add_waiter(struct l2_slice *s, struct l2_miss *m, const struct mem_r
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-/* Answers leave in the order in which they are given: one waits for the array, those behind it do.
- * of_far: the other partition had the sectors; they came by a longer way, the rest is shorter. */
+/* of_far: the other partition had the sectors; they came by a longer way, the rest is shorter. */
 static void answer(struct l2_slice *s, const struct mem_req *r, picos now, bool of_far,
                    unsigned bytes)
 {
   s->stats.replies++;
-  s->answered = later(s->answered, now);
-  xbar_answer(s->ports.xbar, s->id, r, s->answered, of_far ? s->far_latency : s->latency, of_far, bytes);
+  xbar_answer(s->ports.xbar, s->id, r, now, of_far ? s->far_latency : s->latency, of_far, bytes);
 }
 
 /* Sectors for the other partition, which keeps a copy. */
@@ -352,12 +350,6 @@ static void atomic_done(struct l2_slice *s, picos now)
 
 static void note_next(struct l2_slice *s);
 
-/* The sectors pass a port of the array: when. */
-static picos take_port(struct server *port, picos now, unsigned sectors)
-{
-  return server_take(port, now, count_sectors(sectors) * SECTOR_BYTES);
-}
-
 /* These sectors are the youngest now, in a way of the line's. */
 static struct tag_at make_valid(struct l2_slice *s, uint64_t line, unsigned sectors, picos now)
 {
@@ -368,7 +360,6 @@ static struct tag_at make_valid(struct l2_slice *s, uint64_t line, unsigned sect
   return at;
 }
 
-/* The line is written to the array, and those who waited for it read it there, one by one. */
 void l2_slice_fill(struct l2_slice *s, uint64_t line, unsigned sectors, picos now)
 {
   struct l2_miss *m = find_miss(s, line);
@@ -376,12 +367,10 @@ void l2_slice_fill(struct l2_slice *s, uint64_t line, unsigned sectors, picos no
   struct tag_at at = make_valid(s, line, sectors, now);
   m->pending &= (uint8_t)~sectors;
   s->stats.l2_filled_sectors += count_sectors(sectors);
-  take_port(&s->write, now, sectors);
   uint32_t before = NIL;
   for (uint32_t i = m->first, next; i != NIL; i = next) {
     struct l2_waiter *x = &s->waiter[i];
     next = x->next;
-    picos read = take_port(&s->read, now, x->need & sectors);
     x->need &= (uint8_t)~sectors;
     if (x->need) {
       before = i;
@@ -391,9 +380,9 @@ void l2_slice_fill(struct l2_slice *s, uint64_t line, unsigned sectors, picos no
     if (m->last == i) m->last = before;
     m->n_waiters--;
     if (x->of_peer)
-      answer_peer(s, at, &x->req, read);
+      answer_peer(s, at, &x->req, now);
     else
-      complete(s, at, &x->req, read, line & L2_FAR_LINE);
+      complete(s, at, &x->req, now, line & L2_FAR_LINE);
     if (!x->of_peer) s->room_waiters++;
     x->next = s->free_waiter;
     s->free_waiter = i;

@@ -10,10 +10,9 @@
  *   misses   one entry per line on its way, with the requests that wait for it; a sector on its
  *            way is merged, not requested twice, and valid when DRAM has answered
  *   time     a request passes the tags in a cycle. The array has a port to read and one to write, each with the slice's
- *            share of l2.bytes_per_cycle: sectors that hit are read, those stored or filled are written, those
- *            stored in part both, for which the request passes the tags twice. Requests that waited for a fill read
- *            after it, one by one. The first request waits until tags and its ports are free. Its reply leaves a
- *            fixed latency after its sectors were read, and not before older ones
+ *            share of l2.bytes_per_cycle: sectors that hit are read, those stored are written, and of those
+ *            stored in part both, for which the request passes the tags twice. The first request waits until
+ *            tags and its ports are free. Its reply leaves a fixed latency after its sectors are there
  *   atomics  performed in request order. They pass a unit that takes l2.atomic_lanes_x2 lanes in two cycles, lanes of
  *            one word one per l2.atomic_interval, and adds l2.atomic_cycles
  *   stalls   the first request waits, and the ones behind it, while there is no free miss entry, no
@@ -25,7 +24,7 @@
  *            notes that there is a copy; a write at home invalidates it. Requests of the other
  *            partition have miss entries of their own and never wait for room: no circle of waiting
  *   params   l2.*, dram.*
- *   not modelled: data banks, compression; write-backs at the ports of the array
+ *   not modelled: data banks, compression
  */
 #ifndef WS_TIME_MEM_L2_SLICE_H
 #define WS_TIME_MEM_L2_SLICE_H
@@ -102,7 +101,6 @@ struct l2_slice {
   picos next;    /* time of the next event of its own, TIME_NEVER: waits for others */
   picos free_at; /* the tags take the next request from then on */
   struct server read, write; /* ports of the data array */
-  picos answered; /* when the last answer left */
   struct req_queue in; /* requests that have passed the port; arrive: when */
   unsigned queue;      /* most of them */
   picos room_at;       /* the queue is not full since then */
