@@ -292,6 +292,10 @@ static uint32_t box_bytes(const struct copy *c)
 static uint8_t *near(const struct copy *c, uint32_t addr, uint32_t bytes)
 {
   enum mem_space space = c->w->cta->cluster ? MEM_CLUSTER : MEM_SHARED;
+  if (c->v->log && c->w->cta->cluster && addr >> CLUSTER_SHIFT != c->w->cta->rank) { /* SMs run side by side */
+    refuse(c, "copies to other CTAs of a cluster run without time only; use --functional");
+    return NULL;
+  }
   return mem_near(c->w, c->e, space, c->lane, addr, bytes, c->f);
 }
 

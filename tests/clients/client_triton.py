@@ -87,5 +87,37 @@ def matmul():
     np.testing.assert_allclose(c.numpy(), a.astype(np.float32) @ b.astype(np.float32), rtol=1e-3)
 
 
+@triton.jit
+def tensor_matmul_kernel(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    left = tl.make_tensor_descriptor(a, [M, K], [K, 1], [BM, BK])
+    right = tl.make_tensor_descriptor(b, [N, K], [K, 1], [BN, BK])
+    out = tl.make_tensor_descriptor(c, [M, N], [N, 1], [BM, BN])
+    m, n = tl.program_id(0) * BM, tl.program_id(1) * BN
+    total = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, K, BK):
+        total = tl.dot(left.load([m, k]), right.load([n, k]).T, total)
+    out.store([m, n], total)
+
+
+def tensor_matmul():
+    """Tensor maps made by the kernel, tensor copies and warpgroup products; edges inside of tiles."""
+    workspace = []
+
+    def allocate(size, align, stream):
+        workspace.append(Buffer(np.zeros((size + 3) // 4, np.int32)))
+        return workspace[-1]
+
+    triton.set_allocator(allocate)
+    rng = np.random.default_rng(4)
+    M, N, K = 160, 192, 256
+    a, b = (rng.random((rows, K), dtype=np.float32).astype(np.float16) for rows in (M, N))
+    c = Buffer(np.zeros((M, N), np.float32))
+    grid = (triton.cdiv(M, 64), triton.cdiv(N, 64))
+    kernel = tensor_matmul_kernel[grid](Buffer(a), Buffer(b), c, M, N, K, BM=64, BN=64, BK=64)
+    np.testing.assert_allclose(c.numpy(), a.astype(np.float32) @ b.astype(np.float32).T, rtol=1e-3)
+    assert "cp.async.bulk.tensor" in kernel.asm["ptx"] and "tensormap.replace" in kernel.asm["ptx"]
+
+
 triton.runtime.driver.active.get_current_stream(0)  # makes the primary context current
-checks.run([vector_add, softmax, matmul])
+hopper = triton.runtime.driver.active.get_current_target().arch == 90  # warpgroup products and tensor copies
+checks.run([vector_add, softmax, matmul] + [tensor_matmul] * hopper)
