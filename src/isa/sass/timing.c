@@ -425,6 +425,14 @@ static void op_tensor(const struct sass_inst *s, struct inst *t, unsigned kind, 
   add_src(t, FILE_UR, ur, n, kind == OPD_TMA_A ? SLOT_A : kind == OPD_TMA_B ? SLOT_B : SLOT_C);
 }
 
+/* Bulk copies: addresses, with the mbarrier behind one in shared memory; bytes. */
+static void op_bulk(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
+{
+  unsigned ur = (unsigned)sass_get(s, arg), n = kind == OPD_BULK_C ? 1 : 2;
+  if (ur == sass_urz_code(s->sm)) return;
+  add_src(t, FILE_UR, ur, n, kind == OPD_BULK_A ? SLOT_A : kind == OPD_BULK_B ? SLOT_B : SLOT_C);
+}
+
 static void op_breg(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
 {
   (void)arg;
@@ -478,6 +486,7 @@ static const struct {
     [OPD_CADDR] = {op_constant, 0}, [OPD_UCADDR] = {op_constant, 0},
     [OPD_UCADDR_UR] = {op_constant, 0}, [OPD_LDCU] = {op_constant, 0},
     [OPD_GDESC_A] = {op_descriptors, 0}, [OPD_GDESC_B] = {op_descriptors, 0}, [OPD_GSCALE] = {op_predicate, 0},
+    [OPD_BULK_A] = {op_bulk, FLD_URA}, [OPD_BULK_B] = {op_bulk, FLD_URB}, [OPD_BULK_C] = {op_bulk, FLD_URC},
     [OPD_TMA_A] = {op_tensor, FLD_URA}, [OPD_TMA_B] = {op_tensor, FLD_URB}, [OPD_TMA_C] = {op_tensor, FLD_URC},
     [OPD_TMA_HINT] = {op_tensor, FLD_TMA_HINT},
     [OPD_BREG_D] = {op_breg, 0}, [OPD_BREG_S] = {op_breg, 0},
