@@ -62,7 +62,7 @@ struct mem_req {
   uint8_t kind;    /* enum req_kind */
   uint8_t sectors; /* mask of the line's sectors */
   uint8_t op;      /* enum mem_op; REQ_STRONG: what is performed */
-  uint8_t atomics, repeats; /* lanes that update the line, most of them that update one word */
+  uint8_t atomics, repeats; /* words that lanes update, most updates of one word: 64 bits are two */
   uint32_t words;  /* stores: words of the line that are written whole */
 };
 

@@ -13,8 +13,8 @@
  *            share of l2.bytes_per_cycle: sectors that hit are read, those stored are written, and of those
  *            stored in part both, for which the request passes the tags twice. The first request waits until
  *            tags and its ports are free. Its reply leaves a fixed latency after its sectors are there
- *   atomics  performed in request order. They pass a unit that takes l2.atomic_lanes_x2 lanes in two cycles, lanes of
- *            one word one per l2.atomic_interval, and adds l2.atomic_cycles
+ *   atomics  performed in request order. They pass a unit that takes l2.atomic_lanes_x2 words of 32 bits in two
+ *            cycles, updates of one word one per l2.atomic_interval, and adds l2.atomic_cycles
  *   stalls   the first request waits, and the ones behind it, while there is no free miss entry, no
  *            place among the waiting requests, or the DRAM queues are full
  *   order    requests in (arrival, SM, sequence) order; strong accesses are performed on the

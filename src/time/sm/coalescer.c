@@ -145,6 +145,7 @@ unsigned coalescer_tag_passes(const struct txn *t, const struct param_list *mask
 
 void coalesce_atomics(struct txn *t)
 {
+  const uint8_t words = t->access->mem.bytes > WORD_BYTES ? (uint8_t)(t->access->mem.bytes / WORD_BYTES) : 1;
   uint8_t updates[TXN_MAX_LINES][LINE_BYTES / WORD_BYTES];
   memset(updates, 0, t->n_lines * sizeof updates[0]);
   for (lane_mask m = t->access->mem.lanes; m; m &= m - 1) {
@@ -152,8 +153,8 @@ void coalesce_atomics(struct txn *t)
     unsigned i = 0;
     while (t->line[i].line != addr / LINE_BYTES) i++;
     struct txn_line *l = &t->line[i];
-    unsigned n = ++updates[i][addr % LINE_BYTES / WORD_BYTES];
-    l->atomics++;
-    if (n > l->repeats) l->repeats = (uint8_t)n;
+    uint8_t *n = &updates[i][addr % LINE_BYTES / WORD_BYTES];
+    l->atomics = (uint8_t)(l->atomics + (*n ? 1 : words));
+    if (++*n > l->repeats) l->repeats = *n;
   }
 }

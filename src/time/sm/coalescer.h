@@ -23,7 +23,8 @@ void coalesce_local(struct txn *t, uint64_t space);
  * l1.tag_bank_masks. */
 unsigned coalescer_tag_passes(const struct txn *t, const struct param_list *masks);
 
-/* For the lines of an atomic access: how many lanes update each. */
+/* For the lines of an atomic access: how many updates each takes, in words of 32 bits; of lanes that update the same
+ * 64 bits the first one counts as two, the others, which find them in the unit, as one. */
 void coalesce_atomics(struct txn *t);
 
 #endif

@@ -31,7 +31,7 @@ enum txn_kind {
 struct txn_line {
   uint64_t line;
   uint8_t sectors;
-  uint8_t atomics, repeats; /* lanes that update it, most of them that update one word (coalesce_atomics) */
+  uint8_t atomics, repeats; /* words its lanes update, most updates of one word (coalesce_atomics) */
   uint32_t words;  /* 4-byte words: of a store those it writes whole, of a load those it touches */
 };
 
