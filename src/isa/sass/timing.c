@@ -425,10 +425,14 @@ static void op_tensor(const struct sass_inst *s, struct inst *t, unsigned kind, 
   add_src(t, FILE_UR, ur, n, kind == OPD_TMA_A ? SLOT_A : kind == OPD_TMA_B ? SLOT_B : SLOT_C);
 }
 
-/* Bulk copies: addresses, with the mbarrier behind one in shared memory; bytes. */
+/* Bulk copies: the destination, a global address or one in shared memory with the mbarrier behind it; the source;
+ * bytes. A source in shared memory (.G.S, .S.S) is one register. */
 static void op_bulk(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
 {
-  unsigned ur = (unsigned)sass_get(s, arg), n = kind == OPD_BULK_C ? 1 : 2;
+  const unsigned ur = (unsigned)sass_get(s, arg);
+  const bool has_way = s->row->sem == SEM_UBLKCP || s->row->sem == SEM_UBLKRED;
+  const bool from_shared = has_way && (sass_get(s, FLD_BULK_WAY) & 2);
+  const unsigned n = kind == OPD_BULK_C || (kind == OPD_BULK_A && from_shared) ? 1 : 2;
   if (ur == sass_urz_code(s->sm)) return;
   add_src(t, FILE_UR, ur, n, kind == OPD_BULK_A ? SLOT_A : kind == OPD_BULK_B ? SLOT_B : SLOT_C);
 }
