@@ -4,7 +4,7 @@
 # TOOLKIT is what make_toolkit made. Files and options are those that the suite's own build description names.
 
 # Arguments and limits of programs whose own sizes take long: samples.list, hecbench.list, one program a line,
-# NAME|ARGUMENTS|SECONDS, where SECONDS is the limit of a program that has no arguments for it.
+# NAME|ARGUMENTS|SECONDS, where SECONDS is the limit of a program that has no arguments for it. @ in arguments is their folder.
 lists=$(dirname "${BASH_SOURCE[0]}")
 
 # listed SUITE PROGRAM FIELD
@@ -173,7 +173,8 @@ build_hecbench() {
 
 # The program of its rule `run`, with the arguments of the list.
 command_hecbench() {
-  local app
+  local app arguments
   app=$(make -n run 2>/dev/null | grep -oE '^ *[^ #]*/[^ ]+' | tail -n 1 | tr -d ' ')
-  echo "${app:-./main} $(listed hecbench "$1" 2)"
+  arguments=$(listed hecbench "$1" 2)
+  echo "${app:-./main} ${arguments//@/$(realpath "$lists")}"
 }
