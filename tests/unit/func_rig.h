@@ -37,9 +37,10 @@ struct rig {
 /* words: pairs {high, low}, as the disassembler's listing shows them. */
 static inline struct rig *rig_new(const uint64_t *words, unsigned n, unsigned threads)
 {
-  struct rig *r = calloc(1, sizeof *r);
+  struct rig *r = aligned_alloc(_Alignof(struct rig), sizeof *r);
   struct err e = {0};
   assert_non_null(r);
+  memset(r, 0, sizeof *r);
   r->mem = gmem_new(16);
   r->buf = gmem_alloc(r->mem, 65536, "buf");
   for (unsigned i = 0; i < n; i++) {
