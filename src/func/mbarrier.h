@@ -3,6 +3,7 @@
 #define WS_FUNC_MBARRIER_H
 
 #include <stdint.h>
+#include <string.h>
 
 /* What an operation adds to the current phase; drop: fewer arrivals are expected from the next phase
  * on. tx: transactions that start (positive) or are done (negative); only sm_90 counts them. */
@@ -44,6 +45,15 @@ static inline uint64_t mbar_apply90(uint64_t v, struct mbar_event ev)
 static inline uint64_t mbar_apply(unsigned sm, uint64_t v, struct mbar_event ev)
 {
   return sm < 90 ? mbar_apply80(v, ev) : mbar_apply90(v, ev);
+}
+
+/* An asynchronous copy has brought `bytes`: the object in shared memory counts them as done. */
+static inline void mbar_complete_tx(unsigned sm, uint8_t *object, uint32_t bytes)
+{
+  uint64_t v;
+  memcpy(&v, object, sizeof v);
+  v = mbar_apply(sm, v, (struct mbar_event){.tx = -(int32_t)bytes});
+  memcpy(object, &v, sizeof v);
 }
 
 #endif

@@ -83,12 +83,8 @@ static bool to_global(const struct bulk *b, const uint8_t *from)
 static bool complete(const struct bulk *b, uint32_t barrier)
 {
   uint8_t *p = near(b, barrier, 8);
-  uint64_t v;
-  if (!p) return false;
-  memcpy(&v, p, sizeof v);
-  v = mbar_apply(b->w->launch->p.sm, v, (struct mbar_event){.tx = -(int32_t)b->bytes});
-  memcpy(p, &v, sizeof v);
-  return true;
+  if (p) mbar_complete_tx(b->w->launch->p.sm, p, b->bytes);
+  return p;
 }
 
 static bool to_shared(const struct bulk *b, uint32_t at, uint32_t barrier)
@@ -138,11 +134,6 @@ static bool perform(struct func_warp *w, const struct uop *u, struct effect *e, 
   return to_shared(&b, (uint32_t)b.to, b.barrier);
 }
 
-static uint32_t uniform(const struct func_warp *w, unsigned r)
-{
-  return r < N_UREGS ? warp_ureg(w, r)[0] : 0;
-}
-
 /* What reaches other SMs must be ordered with what they do: in time only accesses of the own CTA and of global memory by plain
  * writes are (isa/step.h, far). */
 static bool reaches_others(const struct func_warp *w, const struct uop *u, const mem_word *arg)
@@ -162,13 +153,13 @@ static bool step(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   struct mem_effect *me = mem_begin(e, 1u << lane, MEM_SHARED, u->t->mem.op, 4, true);
   mem_word *arg = mem_row(me, 0);
   (void)f;
-  arg[ARG_FROM] = uniform(w, from), arg[ARG_FROM_HIGH] = uniform(w, from + 1);
+  arg[ARG_FROM] = warp_uniform(w, from), arg[ARG_FROM_HIGH] = warp_uniform(w, from + 1);
   arg[ARG_TO] = arg[ARG_TO_HIGH] = 0;
   if (sass_has(s, FLD_URB)) {
     unsigned to = (unsigned)sass_get(s, FLD_URB);
-    arg[ARG_TO] = uniform(w, to), arg[ARG_TO_HIGH] = uniform(w, to + 1);
+    arg[ARG_TO] = warp_uniform(w, to), arg[ARG_TO_HIGH] = warp_uniform(w, to + 1);
   }
-  arg[ARG_SIZE] = uniform(w, (unsigned)sass_get(s, FLD_URC));
+  arg[ARG_SIZE] = warp_uniform(w, (unsigned)sass_get(s, FLD_URC));
   me->addr[lane] = s->sem == SEM_UBLKPF ? 0 : (sass_get(s, FLD_BULK_WAY) == WAY_G_S ? arg[ARG_FROM] : arg[ARG_TO]) -
                                                   cluster_base(w->cta);
   me->far = reaches_others(w, u, arg);

@@ -196,12 +196,8 @@ bool sync_complete_tx(struct func_warp *w, const struct effect *e, unsigned lane
 {
   uint32_t at = mem_row(e->mem, COMPARE_WORD)[lane];
   uint8_t *p = mem_near(w, e, e->mem->space, lane, at, 8, f);
-  uint64_t v;
-  if (!p) return false;
-  memcpy(&v, p, sizeof v);
-  v = mbar_apply(w->launch->p.sm, v, (struct mbar_event){.tx = -(int32_t)e->mem->bytes});
-  memcpy(p, &v, sizeof v);
-  return true;
+  if (p) mbar_complete_tx(w->launch->p.sm, p, e->mem->bytes);
+  return p;
 }
 
 static bool stas(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,

@@ -313,12 +313,8 @@ static bool take_shared(struct copy *c, uint32_t addr)
 static bool complete(const struct copy *c, uint32_t addr)
 {
   uint8_t *p = near(c, addr, 8);
-  uint64_t v;
-  if (!p) return false;
-  memcpy(&v, p, sizeof v);
-  v = mbar_apply(c->w->launch->p.sm, v, (struct mbar_event){.tx = -(int32_t)c->bytes});
-  memcpy(p, &v, sizeof v);
-  return true;
+  if (p) mbar_complete_tx(c->w->launch->p.sm, p, c->bytes);
+  return p;
 }
 
 static bool copy_box(struct copy *c, uint32_t shared, uint32_t barrier)
@@ -349,11 +345,6 @@ static bool perform(struct func_warp *w, const struct uop *u, struct effect *e, 
   return copy_box(&c, c.arg[ARG_SHARED], c.arg[ARG_BARRIER]);
 }
 
-static uint32_t uniform(const struct func_warp *w, unsigned r)
-{
-  return r < N_UREGS ? warp_ureg(w, r)[0] : 0;
-}
-
 /* One copy for the warp; its first lane stands for it. */
 static bool step(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
 {
@@ -364,10 +355,10 @@ static bool step(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   struct mem_effect *me = mem_begin(e, 1u << lane, MEM_TEXTURE, store ? MEM_STORE : MEM_LOAD, 4, true);
   mem_word *arg = mem_row(me, 0);
   (void)f;
-  arg[ARG_MAP] = uniform(w, map), arg[ARG_MAP_HIGH] = uniform(w, map + 1);
-  arg[ARG_SHARED] = addresses > 0 ? uniform(w, ur) : 0, arg[ARG_BARRIER] = addresses > 1 ? uniform(w, ur + 1) : 0;
-  arg[ARG_EXTRA] = sass_has(s, FLD_URC) ? uniform(w, (unsigned)sass_get(s, FLD_URC)) : 0;
-  for (unsigned i = 0; i < coords; i++) arg[ARG_COORD + i] = uniform(w, ur + addresses + i);
+  arg[ARG_MAP] = warp_uniform(w, map), arg[ARG_MAP_HIGH] = warp_uniform(w, map + 1);
+  arg[ARG_SHARED] = addresses > 0 ? warp_uniform(w, ur) : 0, arg[ARG_BARRIER] = addresses > 1 ? warp_uniform(w, ur + 1) : 0;
+  arg[ARG_EXTRA] = sass_has(s, FLD_URC) ? warp_uniform(w, (unsigned)sass_get(s, FLD_URC)) : 0;
+  for (unsigned i = 0; i < coords; i++) arg[ARG_COORD + i] = warp_uniform(w, ur + addresses + i);
   for (unsigned i = 0; i < LANES; i++) me->addr[i] = 0, me->shared_addr[i] = UINT32_MAX; /* not by lanes */
   me->texture_axes = 1;
   list_box(w, u, e);

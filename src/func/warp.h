@@ -108,4 +108,10 @@ static inline uint32_t *warp_ureg(const struct func_warp *w, unsigned r)
   return (uint32_t *)(void *)(w->base[BASE_UREG] + (size_t)r * ROW_BYTES);
 }
 
+/* Value of a uniform register by its code; URZ is 0. */
+static inline uint32_t warp_uniform(const struct func_warp *w, unsigned r)
+{
+  return r < N_UREGS ? warp_ureg(w, r)[0] : 0;
+}
+
 #endif
