@@ -2,11 +2,9 @@
  * libraries, puts them in the program's way, hands the options over in the environment and becomes the
  * program.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/default_gpu.h"
 #include "config/presets.h"
+#include "host/choice.h"
 #include "load/program.h"
 
 #define LIBRARY "libwarpstep-cuda.so"
@@ -36,7 +35,7 @@ static const struct cli_option options[] = {
   {OPT_TIMED, "timed", NULL, "simulate the time of every launch (the default)"},
   {OPT_FUNCTIONAL, "functional", NULL, "compute results only: kernels take no time"},
   {OPT_TIME_KERNELS, "time-kernels", "WHICH", "time only launches N..M (from 1; several with commas), or those whose\n"
-                                              "kernel's symbol matches a regular expression"},
+                                              "kernel's name or symbol matches a regular expression"},
   {OPT_STOP, "stop-after-timed", NULL, "end the program after the last launch of N..M"},
   {OPT_COLD, "cold", NULL, "empty all caches before each timed launch, as profilers do"},
   {OPT_THREADS, "threads", "N", "host threads (1)"},
@@ -59,7 +58,7 @@ static const struct cli_option options[] = {
 static const struct cli_option capture_options[] = {
   {OPT_OUTPUT, "output", "DIR", "folder for the cases; made when it is not there"},
   {OPT_TIME_KERNELS, "launches", "WHICH", "capture only launches N..M (from 1), or those whose\n"
-                                          "kernel's symbol matches a regular expression"},
+                                          "kernel's name or symbol matches a regular expression"},
   {OPT_STOP, "stop-after-captured", NULL, "end the program after the last launch of N..M"},
   {OPT_GPU, "gpu", "PRESET", "the GPU to simulate; by default one the program has code for"},
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
@@ -91,6 +90,20 @@ static int take_count(const struct cli_command *cmd, struct exec_run *x, const c
   return CLI_OK;
 }
 
+/* "KEY=FILE": by its absolute name, as the program may change its folder; not being able to write it is better told
+ * before hours of simulation than behind them. */
+static int take_file(struct exec_run *x, const char *key, const char *path)
+{
+  char folder[PATH_MAX] = "";
+  if (strcmp(path, "-") != 0) {
+    FILE *f = fopen(path, "a");
+    if (!f || fclose(f) != 0) return cli_error("%s: cannot write: %s", path, strerror(errno));
+    if (*path != '/' && !getcwd(folder, sizeof folder)) return cli_error("no current folder: %s", strerror(errno));
+  }
+  fprintf(x->out, "%s=%s%s%s\n", key, folder, *folder ? "/" : "", path);
+  return CLI_OK;
+}
+
 static int take_option(const struct cli_command *cmd, struct exec_run *x, int id, const char *arg)
 {
   unsigned long n;
@@ -117,8 +130,8 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_MAX_CYCLES: return take_count(cmd, x, "max-cycles", "max_cycles", arg);
   case OPT_MAX_INSTRUCTIONS: return take_count(cmd, x, "max-instructions", "max_insts", arg);
   case OPT_PROGRESS: fprintf(x->out, "progress=1\n"); break;
-  case OPT_REPORT: fprintf(x->out, "report=%s\n", arg); break;
-  case OPT_JSON: fprintf(x->out, "json=%s\n", arg); break;
+  case OPT_REPORT: return take_file(x, "report", arg);
+  case OPT_JSON: return take_file(x, "json", arg);
   case OPT_TRACE: fprintf(x->out, "trace=%s\n", arg); break;
   case OPT_QUIET: fprintf(x->out, "quiet=1\n"); break;
   default: return CLI_BAD_INPUT;
@@ -140,16 +153,15 @@ static int parse(const struct cli_command *cmd, struct exec_run *x, int argc, ch
 }
 
 /* Mistakes are better told before the program starts. */
-static bool check_which(const char *which, struct err *e)
+static bool check_which(const struct exec_run *x, struct err *e)
 {
-  regex_t r;
-  char why[120];
-  int status = which ? regcomp(&r, which, REG_EXTENDED | REG_NOSUB) : REG_NOMATCH;
-  if (status == 0) regfree(&r);
-  if (status == 0 || !which) return true; /* N..M is a regular expression, too */
-  regerror(status, &r, why, sizeof why);
-  return err_set(e, "--time-kernels %s: neither a range N..M nor a regular expression: %s", which,
-                 why);
+  struct choice c = { .last = UINT64_MAX };
+  bool ok = !x->which || choice_parse(&c, x->capture ? "--launches" : "--time-kernels", x->which, e);
+  if (ok && x->stop && c.last == UINT64_MAX)
+    ok = err_set(e, x->capture ? "--stop-after-captured needs a last launch: --launches N..M"
+                               : "--stop-after-timed needs a last launch: --time-kernels N..M");
+  choice_free(&c);
+  return ok;
 }
 
 static bool check_preset(const struct exec_run *x, struct err *e)
@@ -227,15 +239,12 @@ static bool make_folder(const char **path, char absolute[PATH_MAX], struct err *
   return true;
 }
 
-static int start(const struct cli_command *cmd, struct exec_run *x, char **program)
+static int start(struct exec_run *x, char **program)
 {
   char dir[PATH_MAX], library[PATH_MAX + 32], folder[PATH_MAX];
   struct err e = {""}, ignored;
   if (!x->gpu && !default_gpu(program[0], &x->gpu, &ignored)) x->gpu = default_gpu_any();
-  if (x->stop && (!x->which || !isdigit((unsigned char)*x->which)))
-    return cli_usage_error(cmd, x->capture ? "--stop-after-captured needs --launches N..M"
-                                           : "--stop-after-timed needs --time-kernels N..M");
-  if (!check_which(x->which, &e) || !check_preset(x, &e) || !check_program(program[0], &e) ||
+  if (!check_which(x, &e) || !check_preset(x, &e) || !check_program(program[0], &e) ||
       !find_libraries(dir, sizeof dir, &e) || (x->capture && !make_folder(&x->capture, folder, &e)))
     return cli_error("%s", e.msg);
   fprintf(x->out, "gpu=%s\nmode=%s\n", x->gpu, x->timed ? "timed" : "functional");
@@ -258,7 +267,7 @@ static int run_program(const struct cli_command *cmd, struct exec_run x, int arg
   int status = parse(cmd, &x, argc, argv);
   if (status == CLI_OK && cmd == &cmd_capture && !x.capture)
     status = cli_usage_error(cmd, "no folder given: -o DIR");
-  if (status == CLI_OK) status = start(cmd, &x, argv + optind);
+  if (status == CLI_OK) status = start(&x, argv + optind);
   else if (status == CLI_OPT_HELP) status = cli_help(cmd);
   fclose(x.out);
   free(x.text);

@@ -289,7 +289,7 @@ static void keep_record(struct shim *s, const struct launch_request *q, const st
 
 static void stop_if_done(struct shim *s)
 {
-  if (!s->options.stop_after_timed || s->record.n < s->options.last) return;
+  if (!s->options.stop_after_timed || s->record.n < s->options.choice.last) return;
   shim_report(s);
   fflush(NULL);
   _exit(0);
@@ -309,7 +309,7 @@ static bool simulate_launch(struct shim *s, const struct launch_request *q, stru
                             const struct sim_options *o, struct sim_result *r, struct err *e)
 {
   const struct module_kernel *k = q->function->kernel;
-  if (!s->trace || !exec_options_chosen(&s->options, s->record.n + 1, k->name))
+  if (!s->trace || !choice_has(&s->options.choice, s->record.n + 1, k->name))
     return simulate(s->simulator, l, o, r, e);
   return traced_run(s->trace, s->simulator, l, q->function->module->code.instance, k, q->stream->id,
                     o, r, e);

@@ -7,18 +7,14 @@
 #ifndef WS_CUDA_OPTIONS_H
 #define WS_CUDA_OPTIONS_H
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "host/choice.h"
 
 #define EXEC_OPTIONS_VARIABLE "WARPSTEP_EXEC"
-
-struct exec_range {
-  uint64_t first, last; /* launches, from 1 */
-};
 
 struct exec_options {
   const char *gpu;      /* preset; default rtx-3070 */
@@ -29,14 +25,8 @@ struct exec_options {
   unsigned threads;     /* host threads of a launch */
   const char *capture;  /* folder for captured launches; NULL: none */
   const char *trace;    /* folder for traces of the chosen launches; NULL: none. No launch is timed then */
-  /* Launches to time, or to capture: all (no range), those whose kernel's name matches, or those in
-   * one of the ranges. */
-  bool by_name;
-  regex_t name;
-  struct exec_range *range;
-  unsigned n_ranges;
-  uint64_t last;         /* of all ranges; UINT64_MAX: no end */
-  bool stop_after_timed; /* the program ends after launch `last` */
+  struct choice choice; /* launches to time, to capture or to trace */
+  bool stop_after_timed; /* the program ends after launch choice.last */
   bool cold;             /* each timed launch starts with empty caches */
   const char *report;    /* file for the table of launches; NULL: stderr */
   const char *json;      /* file, "-" is stdout; NULL: none */
@@ -52,12 +42,7 @@ struct exec_options {
 bool exec_options_parse(struct exec_options *, const char *text, struct err *e);
 void exec_options_free(struct exec_options *);
 
-/* "REGEX" or "N..M" (also "N", "N..", several with commas) into the fields above. */
-bool exec_options_time(struct exec_options *, const char *what, struct err *e);
-
-/* Whether launch `number` (from 1) of this kernel is one of the chosen. */
-bool exec_options_chosen(const struct exec_options *, uint64_t number, const char *kernel);
-/* Whether it is timed: chosen, or any when those chosen are captured. */
+/* Whether launch `number` (from 1) of this kernel is timed: chosen, or any when those chosen are captured. */
 bool exec_options_timed(const struct exec_options *, uint64_t number, const char *kernel);
 
 #endif

@@ -89,6 +89,17 @@ static void close_report(FILE *f)
   if (f != stdout && f != stderr) fclose(f);
 }
 
+/* A choice that no launch met is more likely a mistake than meant. */
+static void tell_unmet(const struct shim *s)
+{
+  const struct choice *c = &s->options.choice;
+  for (uint64_t i = 0; i < s->record.n; i++)
+    if (choice_has(c, i + 1, s->record.launch[i].kernel)) return;
+  if (s->record.n && (c->by_name || c->n_ranges))
+    shim_say("none of the %llu launches is one that %s names", (unsigned long long)s->record.n,
+             s->options.capture ? "--launches" : "--time-kernels");
+}
+
 void shim_report(struct shim *s)
 {
   const char *gpu = s->preset.params.name;
@@ -104,6 +115,7 @@ void shim_report(struct shim *s)
     close_report(f);
   }
   if (!trace_export_free(s->trace, &e)) shim_say("%s", e.msg);
+  tell_unmet(s);
   s->trace = NULL;
   if (s->options.quiet && !s->options.report) return;
   f = s->options.report ? open_report(s->options.report) : stderr;

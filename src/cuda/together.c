@@ -27,7 +27,7 @@ struct waiting {
 /* Every launch is timed, as a whole, with what others leave in the caches. */
 static bool all_are_timed(const struct exec_options *o)
 {
-  return o->timed && !o->by_name && !o->n_ranges && !o->sample && !o->sample_ctas && !o->cold && !o->trace &&
+  return o->timed && !o->choice.by_name && !o->choice.n_ranges && !o->sample && !o->sample_ctas && !o->cold && !o->trace &&
          !o->capture && !o->max_cycles && !o->max_insts;
 }
 

@@ -257,10 +257,10 @@ bool func_fault(const struct func_warp *w, const struct effect *e, struct fault 
     f->cta[i] = w->cta->ctaid[i];
     f->thread[i] = w->tid[i][lane];
   }
-  long long rel = (long long)(e->pc - l->p.entry_pc);
-  int n = snprintf(f->text, sizeof f->text, "%s%s0x%llx: ",
-                   l->p.kernel_name ? l->p.kernel_name : "kernel", rel < 0 ? "-" : "+",
-                   rel < 0 ? (unsigned long long)-rel : (unsigned long long)rel);
+  bool before = e->pc < l->p.entry_pc; /* a function that lies before the kernel, or anywhere */
+  int n = snprintf(f->text, sizeof f->text, before ? "%s, pc 0x%llx: " : "%s+0x%llx: ",
+                   l->p.kernel_name ? l->p.kernel_name : "kernel",
+                   (unsigned long long)(before ? e->pc : e->pc - l->p.entry_pc));
   if (n < 0 || (size_t)n >= sizeof f->text) return false;
   va_list ap;
   va_start(ap, fmt);

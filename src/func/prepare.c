@@ -181,11 +181,10 @@ static bool illegal(struct func_warp *w, const struct uop *u, uint32_t m, struct
     snprintf(text, sizeof text, "%016llx %016llx", (unsigned long long)u->s->word.hi,
              (unsigned long long)u->s->word.lo);
   }
-  const char *why = !u->s->row           ? "no such instruction"
-                    : !registers_fit(w->launch, u->t) ? "register outside the kernel's"
-                                         : "cannot be executed";
-  return func_fault(w, e, f, FAULT_ILLEGAL_INST, lane, 0, "%s: opcode 0x%03x, %s", why, opcode,
-                    text);
+  bool known = u->s->row && registers_fit(w->launch, u->t);
+  const char *why = !u->s->row ? "no such instruction" : !known ? "register outside the kernel's" : "not simulated";
+  return func_fault(w, e, f, known ? FAULT_UNSUPPORTED : FAULT_ILLEGAL_INST, lane, 0, "%s: opcode 0x%03x, %s", why,
+                    opcode, text);
 }
 
 static uint8_t pred_index(const struct sass_pred *p)

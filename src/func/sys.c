@@ -208,11 +208,14 @@ static bool syscall_run(struct func_warp *w, const struct uop *u, uint32_t m, st
     w->step.paths.p[w->cur].yielded = true;
     return true;
   }
+  uint64_t here = e->pc;
   for (uint32_t r = m; r; r &= r - 1) {
     unsigned i = bits_first(r);
-    if (!waits && !service(w, u->imm, i, e, f)) return false;
     target[i] = arg64(w, REG_RETURN, i);
+    e->pc = target[i] - FUNC_INST_BYTES; /* a fault is told at the call */
+    if (!waits && !service(w, u->imm, i, e, f)) return false;
   }
+  e->pc = here;
   path_jump_lanes(w, m, target, e);
   return true;
 }

@@ -120,11 +120,11 @@ enum fault_kind {
   FAULT_MISALIGNED,
   FAULT_SHARED_RANGE, /* outside the CTA's shared memory */
   FAULT_LOCAL_RANGE,  /* outside the thread's local memory: stack overflow */
-  FAULT_ILLEGAL_INST, /* no row for this instruction word, or not executable yet */
+  FAULT_ILLEGAL_INST, /* no row for this instruction word, registers the kernel has not */
   FAULT_ILLEGAL_PC,
   FAULT_TRAP,        /* BPT.TRAP */
   FAULT_DEADLOCK,    /* nothing can run */
-  FAULT_UNSUPPORTED, /* a service or feature the simulator lacks */
+  FAULT_UNSUPPORTED, /* an instruction, a service or a feature the simulator lacks */
   FAULT_ASSERT,      /* a device-side assert did not hold */
 };
 

@@ -6,3 +6,4 @@ sed 's/"shared":0/"shared":8/' $c >$T/changed.case
 sed 's/^warpstep-case 1/warpstep-case 9/' $c >$T/version.case
 cd $T
 for f in cut changed part version; do $W run $f.case --functional; echo $?; done
+$W run none.case --functional; echo $?

@@ -63,7 +63,73 @@ limits() {
 }
 report limits "$(limits | head -n 1)"
 
-# Two warps that wait at different barriers.
+# Launches chosen by number or by name are timed as ever; the others run without time and do the same work.
+chosen() {
+  local c
+  "$BIN" exec --quiet --json "$scratch/all.json" "$scratch/pair" 2>&1
+  for c in 'count 01' '^triad$ 10' '_Z5triad.* 10' '2 01' '1..1 10' '2..9 01' '1,2 11' '2.. 01'; do
+    "$BIN" exec --quiet --time-kernels "${c% *}" --json "$scratch/some.json" "$scratch/pair" 2>&1
+    python3 - "$scratch/all.json" "$scratch/some.json" "$c" <<'P'
+import json, sys
+all, some = (json.load(open(f))["launches"] for f in sys.argv[1:3])
+timed = "".join(str(int(l["timed"])) for l in some)
+if timed != sys.argv[3].split()[1]: print(sys.argv[3], "timed:", timed)
+for a, b in zip(all, some):
+    for key in ("kernel", "warp_insts", "thread_insts", "work"):
+        if a[key] != b[key]: print(sys.argv[3], key, "differ:", a[key], b[key])
+    if ("cycles" in b) != b["timed"]: print(sys.argv[3], "cycles of a launch that was not timed")
+if some[0]["timed"] and some[0]["cycles"] != all[0]["cycles"]: print(sys.argv[3], "first launch:", some[0]["cycles"], all[0]["cycles"])
+P
+  done
+  "$BIN" exec --time-kernels sort "$scratch/pair" >"$scratch/out" 2>"$scratch/err" || echo "exit status $?"
+  says "$scratch/err" "none of the 2 launches is one that --time-kernels names"
+}
+report "chosen launches" "$(chosen | head -n 1)"
+
+# The program ends, with a report, once the last of them is done; what it would print later does not come.
+stop() {
+  "$BIN" exec --time-kernels 2..3 --stop-after-timed --report "$scratch/stop.txt" --json "$scratch/stop.json" "$scratch/repeat" \
+    >"$scratch/out" 2>"$scratch/err" || echo "exit status $?"
+  [ ! -s "$scratch/out" ] || echo "the program went on: $(head -n 1 "$scratch/out")"
+  [ ! -s "$scratch/err" ] || echo "it said: $(head -n 1 "$scratch/err")"
+  says "$scratch/stop.txt" "3 kernel launches"
+  says "$scratch/stop.txt" "2 launches timed"
+  python3 -c 'import json, sys; print(*[int(l["timed"]) for l in json.load(open(sys.argv[1]))["launches"]])' "$scratch/stop.json" >"$scratch/out"
+  says "$scratch/out" "0 1 1"
+}
+report "stop after timed" "$(stop | head -n 1)"
+
+# Reports lie where they were asked for, whatever folder the program changes to; '-' is stdout.
+reports() {
+  local bin; bin=$(realpath "$BIN")
+  mkdir -p "$scratch/elsewhere"
+  (cd "$scratch" && "$bin" exec --report table --json list bash -c "cd elsewhere && ../repeat") >"$scratch/out" 2>&1 ||
+    echo "exit status $?"
+  says "$scratch/table" "40 kernel launches"
+  says "$scratch/list" '"kernel": "_Z7collatzPjj"'
+  "$BIN" exec --functional --quiet --json - "$scratch/repeat" >"$scratch/out" 2>"$scratch/err"
+  says "$scratch/out" '"kernel": "_Z7collatzPjj"'
+  [ ! -s "$scratch/err" ] || echo "not quiet: $(head -n 1 "$scratch/err")"
+}
+report reports "$(reports | head -n 1)"
+
+# What is not there: the call fails and is named, once; the instruction faults and is named.
+unsupported() {
+  local mode
+  "$BIN" exec "$scratch/unsupported" >"$scratch/out" 2>"$scratch/err" || echo "exit status $?"
+  [ "$(grep -c cudaErrorNotSupported "$scratch/out")" -eq 2 ] || echo "not two errors: $(tr '\n' ' ' <"$scratch/out")"
+  [ "$(grep -c 'cudaDestroyExternalMemory is not served' "$scratch/err")" -eq 1 ] || echo "not named once"
+  says "$scratch/out" cudaSuccess
+  for mode in --functional --timed; do
+    "$BIN" exec $mode "$scratch/unsupported" instruction >"$scratch/out" 2>"$scratch/err" || echo "exit status $?"
+    says "$scratch/out" cudaErrorNotSupported
+    says "$scratch/err" "not simulated: opcode 0xb9b, SUST.P.2D"
+    says "$scratch/err" "at _Z9formattedy+0x"
+    says "$scratch/err" "2  formatted"
+  done
+}
+report unsupported "$(unsupported | head -n 1)"
+
 # Kernels that share SMs: the same for any number of threads, what each executes is what it executes alone, and together they
 # take less time than one behind the other.
 side_by_side() {
@@ -86,6 +152,7 @@ P
 }
 report "side by side" "$(side_by_side | head -n 1)"
 
+# Two warps that wait at different barriers.
 deadlock() {
   local mode
   for mode in --functional --timed; do

@@ -333,7 +333,7 @@ static unsigned one_warp(struct mem_rig *g, unsigned i)
   g->expected = g->st;
   if (!in.exec || !ref_mem(&in, &g->expected)) return 0;
   if (!step(g, i, active, &f)) {
-    if (f.kind == FAULT_ILLEGAL_INST) return 0;
+    if (f.kind == FAULT_UNSUPPORTED) return 0;
     g->tally->failures++;
     report(g, i, &f, in.exec);
   } else if (memcmp(&g->expected, &g->got, sizeof g->got) != 0) {

@@ -1,0 +1,1 @@
+$W exec --time-kernels 7..3 ./no-such-program

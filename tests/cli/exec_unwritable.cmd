@@ -1,0 +1,1 @@
+$W exec --json /no/such/dir/x.json /bin/true
