@@ -271,6 +271,32 @@ static void barrier_holds_at_once(void **state)
   }
 }
 
+/* A warp that waits for a counter when a barrier takes hold waits at the barrier until that ends, in its own cycle,
+ * and then for the counter. */
+static void barrier_ends_in_its_own_cycle(void **state)
+{
+  (void)state;
+  enum { BAR = 12 };
+  struct rig r;
+  rig_params(&r, "rtx-3070");
+  r.params.lat[LAT_BAR] = BAR;
+  rig_init(&r);
+  struct mock *m = mock_new(3, 1);
+  struct inst last = mock_alu(1, false);
+  last.ctrl.wait = 1;
+  mock_set(m, 0, load_shared(0, SB_NONE, 1));
+  m->inst[1].flags = INST_BAR;
+  mock_set(m, 2, last);
+  rig_run(&r, m);
+  assert_int_equal(m->issued[0][1], START + 1);
+  assert_int_equal(m->issued[0][2], START + SHARED_LOAD);
+  const uint64_t *in = r.sm->stats.warp_state;
+  assert_int_equal(in[WS_BARRIER], BAR - 1);
+  assert_int_equal(in[WS_SHORT_SCOREBOARD], SHARED_LOAD - 1 - BAR);
+  free(m);
+  rig_free(&r);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -281,6 +307,7 @@ int main(void)
       cmocka_unit_test(stale_counter), cmocka_unit_test(depbar),        cmocka_unit_test(figure_2),
       cmocka_unit_test(barrier_takes_hold_late),
       cmocka_unit_test(barrier_holds_at_once),
+      cmocka_unit_test(barrier_ends_in_its_own_cycle),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

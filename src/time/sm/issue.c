@@ -1,5 +1,10 @@
 #include "time/sm/issue.h"
 
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+  return a < b ? a : b;
+}
+
 void issue_init(struct issue *s, const struct params *p, struct const_cache *fl)
 {
   *s = (struct issue){.params = p,
@@ -184,14 +189,10 @@ static bool before_hold(const struct warp_slot *w, uint64_t now)
   return !queued && in->pipe != PIPE_MISC && in->pipe != PIPE_BRANCH && !(in->flags & ~HARMLESS);
 }
 
-static struct issue_seen look_at(struct issue *s, struct warp_slot *w, unsigned warp,
-                                 const struct issue_units *u, uint64_t now)
+/* What stops a warp that nothing holds. */
+static struct issue_seen obstacle(struct issue *s, struct warp_slot *w, unsigned warp,
+                                  const struct issue_units *u, uint64_t now)
 {
-  if (w->done) return waits(WS_DRAIN, CYCLE_NEVER, CYCLE_NEVER);
-  if (w->hold != WS_SELECTED && !before_hold(w, now)) { /* past its time: a fence that waits for answers */
-    uint64_t until = w->hold_until > now ? w->hold_until : CYCLE_NEVER;
-    return waits((enum warp_state)w->hold, until, until);
-  }
   if (now < w->issue_at) return waits(WS_WAIT, w->issue_at, w->issue_at);
   if (w->ib.n == 0) return no_instruction(w, CYCLE_NEVER, now);
   if (now < w->ib.valid_at[w->ib.head]) return no_instruction(w, w->ib.valid_at[w->ib.head], now);
@@ -205,6 +206,21 @@ static struct issue_seen look_at(struct issue *s, struct warp_slot *w, unsigned 
     return now < s->port_free_at ? changes(WS_DISPATCH, s->port_free_at) : changes(WS_SELECTED, now);
   struct issue_seen dep = dependences(s, w, warp, in, now);
   return dep.state == WS_SELECTED ? units(s, w, in, u, now) : dep;
+}
+
+static struct issue_seen look_at(struct issue *s, struct warp_slot *w, unsigned warp,
+                                 const struct issue_units *u, uint64_t now)
+{
+  if (w->done) return waits(WS_DRAIN, CYCLE_NEVER, CYCLE_NEVER);
+  if (w->hold == WS_SELECTED) return obstacle(s, w, warp, u, now);
+  if (!before_hold(w, now)) { /* past its time: a fence that waits for answers */
+    uint64_t until = w->hold_until > now ? w->hold_until : CYCLE_NEVER;
+    return waits((enum warp_state)w->hold, until, until);
+  }
+  /* The barrier is the obstacle once it has taken hold, and has to be seen to end. */
+  struct issue_seen seen = obstacle(s, w, warp, u, now);
+  uint64_t holds = earlier(w->hold_from, w->hold_until);
+  return (struct issue_seen){earlier(seen.until, holds), earlier(seen.due, holds), seen.state};
 }
 
 /* --- the policy: places of the warp table in the order in which it tries them ------------------- */
@@ -251,11 +267,6 @@ static bool const_holds_port(struct issue *s, const struct issue_seen *greedy, u
 }
 
 /* --- the cycle -------------------------------------------------------------------------------- */
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-  return a < b ? a : b;
-}
 
 static void awake(struct issue *s, uint32_t places)
 {
