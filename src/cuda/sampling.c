@@ -29,14 +29,19 @@ bool sampling_next(struct sample_group *g, uint64_t first)
   return k <= first || (k & (k - 1)) == 0;
 }
 
-/* Welford's update of mean and squared distances. */
+/* Welford's update of mean and squared distances, of all but the first. */
 void sampling_add(struct sample_group *g, uint64_t cycles, uint64_t ps)
 {
-  double d = (double)cycles - g->cycles;
-  g->timed++;
-  g->cycles += d / (double)g->timed;
-  g->spread += d * ((double)cycles - g->cycles);
-  g->ps += ((double)ps - g->ps) / (double)g->timed;
+  if (g->timed++ == 0) {
+    g->first = g->cycles = (double)cycles;
+    g->ps = (double)ps;
+    return;
+  }
+  double n = (double)(g->timed - 1), mean = g->timed == 2 ? 0 : g->cycles, mean_ps = g->timed == 2 ? 0 : g->ps;
+  double d = (double)cycles - mean;
+  g->cycles = mean + d / n;
+  g->spread += g->timed == 2 ? 0 : d * ((double)cycles - g->cycles);
+  g->ps = mean_ps + ((double)ps - mean_ps) / n;
 }
 
 /* Two-sided 95 % quantile of Student's t; beyond ten degrees of freedom 1.96 + 2.4 / n is within 1 %. */
@@ -51,11 +56,11 @@ static double quantile(uint64_t freedom)
 /* The total of u launches around a mean that n launches told has the variance u^2 v / n + u v. */
 double sampling_error(const struct sample_group *g)
 {
-  double u = (double)(g->launches - g->timed), n = (double)g->timed;
+  double u = (double)(g->launches - g->timed), n = (double)g->timed - 1;
   if (u == 0) return 0;
-  if (g->timed < 2) return -1;
+  if (g->timed < 3) return -1;
   double variance = g->spread / (n - 1);
-  return quantile(g->timed - 1) * sqrt(u * u * variance / n + u * variance);
+  return quantile(g->timed - 2) * sqrt(u * u * variance / n + u * variance);
 }
 
 void sampling_write(FILE *f, const struct sample_group *list)
@@ -63,7 +68,7 @@ void sampling_write(FILE *f, const struct sample_group *list)
   double total = 0, squares = 0;
   uint64_t estimated = 0, unknown = 0;
   for (const struct sample_group *g = list; g; g = g->next) {
-    double error = sampling_error(g), all = g->cycles * (double)g->launches;
+    double error = sampling_error(g), all = g->first + g->cycles * (double)(g->launches - 1);
     total += all;
     if (g->launches == g->timed) continue;
     estimated += g->launches - g->timed;

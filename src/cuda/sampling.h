@@ -1,6 +1,7 @@
 /* Sampling of launches: of those alike (kernel, grid, block, dynamic shared memory), the first N are timed, then
  * those whose number among them is a power of two; the others run without time and are taken to last as long as
- * the timed ones did on average.
+ * the timed ones did on average. The first of all counts for itself alone as soon as there is another: it found
+ * the caches cold, and the others do not.
  *
  * The error printed is the half-width of the 95 % interval of the estimated launches' total, from the spread
  * of the timed ones (Student's t; launches alike are taken as independent). It knows nothing of what is the same
@@ -22,8 +23,9 @@ struct sample_group {
   struct sample_group *next;
   struct sample_key key;       /* the name is its own */
   uint64_t launches, timed;    /* so far */
-  double cycles, spread;       /* mean of the timed ones; sum of squared distances from it */
-  double ps;                   /* mean */
+  double first;                /* cycles of the first */
+  double cycles, spread;       /* mean of the other timed ones; sum of squared distances from it */
+  double ps;                   /* mean of those, too */
 };
 
 /* The group of a launch; made when there is none. */
@@ -32,8 +34,8 @@ struct sample_group *sampling_group(struct sample_group **list, const struct sam
 bool sampling_next(struct sample_group *, uint64_t first);
 /* What a timed one took. */
 void sampling_add(struct sample_group *, uint64_t cycles, uint64_t ps);
-/* 95 % half-width of the total of the launches that were not timed, cycles; negative: one timed launch says
- * nothing of the spread. */
+/* 95 % half-width of the total of the launches that were not timed, cycles; negative: fewer than two
+ * behind the first say nothing of the spread. */
 double sampling_error(const struct sample_group *);
 /* A line for each group with estimated launches, then their sum; nothing when there are none. */
 void sampling_write(FILE *, const struct sample_group *);

@@ -183,9 +183,10 @@ static uint64_t sample_of(const struct simulator *s, const struct launch *l, uin
   return wanted + wanted / 4 < source->n_ctas ? wanted : source->n_ctas;
 }
 
-/* The time of `more` CTAs behind those timed, from the rate of the batches; its error is that of their mean
- * (Student's t, 95 %, 7 degrees of freedom). */
-static void extrapolate(const struct simulator *s, const struct gpu *gpu, uint64_t more,
+/* The time of `more` CTAs behind those timed, from the rate of the batches and from `work`, what one of them executes
+ * beside one that was timed; its error is that of the batches' mean (Student's t, 95 %, 7 degrees of freedom), and
+ * half of what the work changed: time may follow instructions less or more than evenly. */
+static void extrapolate(const struct simulator *s, const struct gpu *gpu, uint64_t more, double work,
                         struct sim_result *r)
 {
   const double t95 = 2.365, n = GPU_RATE_STEPS;
@@ -196,19 +197,25 @@ static void extrapolate(const struct simulator *s, const struct gpu *gpu, uint64
   for (unsigned i = 0; i < GPU_RATE_STEPS; i++)
     spread += ((double)batch[i] - mean) * ((double)batch[i] - mean);
   double batches = (double)more / (double)ctas, clock = (double)params_clock_ps(s->params);
-  r->time_ps += (uint64_t)(mean * batches);
-  r->cycles += (uint64_t)(mean * batches / clock);
-  r->error_cycles = (uint64_t)(t95 * sqrt(spread / (n - 1) / n) * batches / clock);
+  double of_rate = t95 * sqrt(spread / (n - 1) / n) * work, of_work = mean * fabs(work - 1) / 2;
+  r->time_ps += (uint64_t)(mean * work * batches);
+  r->cycles += (uint64_t)(mean * work * batches / clock);
+  r->error_cycles = (uint64_t)(hypot(of_rate, of_work) * batches / clock);
 }
 
-static void run_rest(struct simulator *s, struct launch *l, const struct run_watch *w,
-                     struct sim_result *r)
+/* The CTAs that were not timed. Returns what one of them executed on average beside one that was. */
+static double run_rest(struct simulator *s, struct launch *l, const struct run_watch *w,
+                       struct sim_result *r)
 {
   struct func_stats stats = { .warp_insts = r->warp_insts, .thread_insts = r->thread_insts,
                               .mix = s->mix, .threads = s->threads_by };
+  double timed = (double)r->warp_insts / (double)r->sampled_ctas;
+  double ctas = (double)(func_source(l->func)->n_ctas - r->sampled_ctas);
   r->end = func_run_from(l->func, r->sampled_ctas, w, &stats, &r->fault);
+  double rest = (double)(stats.warp_insts - r->warp_insts) / ctas;
   r->warp_insts = stats.warp_insts;
   r->thread_insts = stats.thread_insts;
+  return rest / timed;
 }
 
 /* A launch of which some CTAs are timed, when that makes sense. */
@@ -222,8 +229,8 @@ static bool run_sampled(struct simulator *s, struct launch *l, const struct sim_
   bool ran = run_timed(s, source, l->params.image, o, w, r, e);
   source->n_ctas = all;
   if (!ran || !r->sampled_ctas || r->end != RUN_DONE) return ran;
-  extrapolate(s, s->gpu, all - r->sampled_ctas, r);
-  run_rest(s, l, w, r);
+  double work = run_rest(s, l, w, r);
+  extrapolate(s, s->gpu, all - r->sampled_ctas, work, r);
   return true;
 }
 
