@@ -42,6 +42,7 @@
 #ifndef WS_FUNC_LANES_H
 #define WS_FUNC_LANES_H
 
+#include <immintrin.h>
 #include <string.h>
 
 #include "func/uop.h"
@@ -81,6 +82,23 @@ static inline const uint32_t *row_src(const struct func_warp *w, struct row_ref 
 static inline uint32_t *row_dst(const struct func_warp *w, struct row_ref r)
 {
   return __builtin_assume_aligned(w->base[r.base] + r.off, ROW_BYTES);
+}
+
+/* Bit 31 of each lane. An OR over lanes, which compilers make of a loop, takes a chain of shuffles. */
+static inline uint32_t row_signs(const uint32_t *row)
+{
+  uint32_t bits = 0;
+#if defined __AVX512DQ__
+  for (unsigned i = 0; i < LANES; i += 16)
+    bits |= (uint32_t)_mm512_movepi32_mask(_mm512_load_si512(row + i)) << i;
+#elif defined __AVX__
+  for (unsigned i = 0; i < LANES; i += 8)
+    bits |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_load_si256((const __m256i *)(const void *)(row + i)))) << i;
+#else
+  for (unsigned i = 0; i < LANES; i += 4)
+    bits |= (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(_mm_load_si128((const __m128i *)(const void *)(row + i)))) << i;
+#endif
+  return bits;
 }
 
 /* d = t in the lanes of m, for `rows` consecutive rows. */
@@ -147,10 +165,10 @@ static inline void pred_write(struct func_warp *w, unsigned p, uint32_t m, uint3
 #define LANE_BITS(bits, ...)                                                                       \
   uint32_t bits;                                                                                   \
   do {                                                                                             \
-    uint32_t lane_acc = 0;                                                                         \
-    LANES_SIMD_OR                                                                                  \
-    for (unsigned i = 0; i < LANES; i++) lane_acc |= (__VA_ARGS__) ? lane_bit[i] : 0;              \
-    bits = lane_acc;                                                                               \
+    _Alignas(64) uint32_t lane_test[LANES];                                                        \
+    LANES_SIMD                                                                                     \
+    for (unsigned i = 0; i < LANES; i++) lane_test[i] = (__VA_ARGS__) ? FULL_MASK : 0;             \
+    bits = row_signs(lane_test);                                                                   \
   } while (0)
 
 static inline uint64_t lane_join(uint32_t lo, uint32_t hi)

@@ -28,8 +28,8 @@ void mem_prepare(const struct sass_inst *s, struct uop *u)
   if (ur) u->imm2 |= (uint32_t)s->ua << UR_SHIFT;
 }
 
-void mem_addr_global(const struct func_warp *w, const struct uop *u, uint64_t addr[LANES],
-                     struct lane_shape *shape)
+static void addr_global(const struct func_warp *w, const struct uop *u, uint64_t addr[LANES], struct lane_shape *shape,
+                        unsigned dense)
 {
   const uint32_t *a = row_src(w, u->a);
   uint64_t base = (uint64_t)(int64_t)(int32_t)u->imm;
@@ -38,18 +38,35 @@ void mem_addr_global(const struct func_warp *w, const struct uop *u, uint64_t ad
     base += lane_join(ur[0], ur[LANES]);
   }
   if (u->imm2 & ADDR_WIDE)
-    w->launch->ops->add_wide(addr, shape, a, a + LANES, base);
+    w->launch->ops->add_wide(addr, shape, a, a + LANES, base, dense);
   else
-    w->launch->ops->add_word(addr, shape, a, base);
+    w->launch->ops->add_word(addr, shape, a, base, dense);
 }
 
-void mem_addr_near(const struct func_warp *w, const struct uop *u, struct mem_effect *me)
+static void addr_near(const struct func_warp *w, const struct uop *u, struct mem_effect *me, unsigned dense)
 {
   uint32_t base = u->imm;
   unsigned shift = u->imm2 >> STRIDE_SHIFT & 7;
   if (u->imm2 & ADDR_UR32) base += warp_ureg(w, u->imm2 >> UR_SHIFT & 0xff)[0];
   if (me->space == MEM_SHARED) base -= cluster_base(w->cta);
-  w->launch->ops->add_near(me->addr, &me->shape, row_src(w, u->a), shift, base);
+  w->launch->ops->add_near(me->addr, &me->shape, row_src(w, u->a), shift, base, dense);
+}
+
+void mem_addr_global(const struct func_warp *w, const struct uop *u, uint64_t addr[LANES],
+                     struct lane_shape *shape)
+{
+  addr_global(w, u, addr, shape, 0);
+}
+
+void mem_addr_near(const struct func_warp *w, const struct uop *u, struct mem_effect *me)
+{
+  addr_near(w, u, me, 0);
+}
+
+void mem_addr_ends(const struct func_warp *w, const struct uop *u, struct mem_effect *me, unsigned dense)
+{
+  if (me->space == MEM_GLOBAL) addr_global(w, u, me->addr, &me->shape, dense);
+  else addr_near(w, u, me, dense);
 }
 
 /* Which window a generic address lies in. The windows are 4 GiB: the high word decides. */
@@ -221,6 +238,19 @@ bool mem_block(struct func_warp *w, const struct mem_effect *me, uint32_t lanes,
   b->lanes &= ~mem_outside(w, me, first & ~in, in);
   if (v->log) b->lanes = settled(me, b->lanes, v);
   return b->lanes != 0;
+}
+
+uint8_t *mem_even(struct func_warp *w, const struct mem_effect *me, bool write, const struct gmem_view *v)
+{
+  const uint64_t first = me->addr[0], last = me->addr[LANES - 1];
+  uint64_t in;
+  if (me->space == MEM_SHARED) {
+    const uint64_t size = w->launch->shared_limit;
+    return size >= me->bytes && last <= size - me->bytes ? w->cta->shared + first : NULL;
+  }
+  if (me->space != MEM_GLOBAL || (v->log && (write || v->log->n))) return NULL;
+  uint8_t *page = gmem_page(v->image, first, &in);
+  return page && !((first ^ last) & ~in) ? page + (first & in) : NULL;
 }
 
 bool mem_unmapped(const struct func_warp *w, const struct effect *e, unsigned lane, uint64_t addr,

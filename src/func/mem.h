@@ -48,6 +48,8 @@ static inline struct mem_effect *mem_begin(struct effect *e, uint32_t m, enum me
 void mem_addr_global(const struct func_warp *w, const struct uop *u, uint64_t addr[LANES],
                      struct lane_shape *);
 void mem_addr_near(const struct func_warp *w, const struct uop *u, struct mem_effect *me);
+/* By me->space; of addresses that are the same or `dense` bytes apart only the first and the last. */
+void mem_addr_ends(const struct func_warp *w, const struct uop *u, struct mem_effect *me, unsigned dense);
 /* Sets up u->imm, imm2 for mem_addr_*; every picker of a memory instruction calls it. */
 void mem_prepare(const struct sass_inst *s, struct uop *u);
 
@@ -73,6 +75,8 @@ enum mem_space mem_lane_space(const struct func_warp *w, const struct mem_effect
  * must be logged). */
 bool mem_block(struct func_warp *w, const struct mem_effect *me, uint32_t lanes, bool write,
                const struct gmem_view *v, struct lane_block *b);
+/* The memory of all lanes when their addresses, even and ascending, lie in one piece; NULL: mem_block tells. */
+uint8_t *mem_even(struct func_warp *w, const struct mem_effect *me, bool write, const struct gmem_view *v);
 /* The unmapped-address fault of lane i; false. */
 bool mem_unmapped(const struct func_warp *w, const struct effect *e, unsigned lane, uint64_t addr,
                   struct fault *f);

@@ -246,21 +246,40 @@ static bool access_near(struct func_warp *w, const struct uop *u, uint32_t m, st
   return mem_aligned(w, e, m, t->bytes, f);
 }
 
+/* Dense or uniform addresses in one piece of memory. */
+static bool plain_even(struct func_warp *w, const struct uop *u, uint32_t m, const struct mem_effect *me,
+                       const struct gmem_view *v)
+{
+  const struct lane_ops *ops = w->launch->ops;
+  const bool store = u->flags & UOP_STORE;
+  const uint64_t stride = me->shape.stride;
+  if (store && (m != FULL_MASK || !stride)) return false;
+  uint8_t *p = mem_even(w, me, store, v);
+  if (!p) return false;
+  if (store) ops->store_even(row_src(w, u->b), p, me->bytes);
+  else ops->load_even(row_dst(w, u->d), p, stride, me->bytes, m);
+  return true;
+}
+
 bool mem_plain(struct func_warp *w, const struct uop *u, uint32_t m, struct mem_effect *me,
                const struct gmem_view *v)
 {
   const struct inst_mem *t = &u->t->mem;
   const struct lane_ops *ops = w->launch->ops;
+  const unsigned dense = t->space == MEM_LOCAL ? 0 : t->bytes; /* threads' local memories lie apart */
   struct lane_block b;
   me->space = t->space;
   me->bytes = t->bytes;
   me->near_lanes = 0;
-  if (t->space == MEM_GLOBAL) mem_addr_global(w, u, me->addr, &me->shape);
-  else mem_addr_near(w, u, me);
+  mem_addr_ends(w, u, me, dense);
   if (me->shape.bits & (t->bytes - 1u)) return false;
+  if (dense && me->shape.even && (!me->shape.stride || me->shape.stride == dense)) {
+    if (plain_even(w, u, m, me, v)) return true;
+    mem_addr_ends(w, u, me, 0);
+  }
   if (!mem_block(w, me, m, u->flags & UOP_STORE, v, &b) || b.lanes != m) return false;
-  if (u->flags & UOP_STORE) ops->store_regs(row_src(w, u->b), &b, me->addr, &me->shape, t->bytes);
-  else ops->load_regs(row_dst(w, u->d), &b, me->addr, &me->shape, t->bytes);
+  if (u->flags & UOP_STORE) ops->store_regs(row_src(w, u->b), &b, me->addr, t->bytes);
+  else ops->load_regs(row_dst(w, u->d), &b, me->addr, t->bytes);
   return true;
 }
 

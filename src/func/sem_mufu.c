@@ -137,15 +137,24 @@ static inline uint32_t mufu_rcp(uint32_t v)
   return f32_flush(f32_canon(1.0f / bits_f32(f32_flush(v, FULL_MASK))), FULL_MASK);
 }
 
+/* The bits of 1 / sqrt x in FP64, then rounded, for every x; without a division and a root, which take most of the
+ * time: a first guess from the exponent, two steps of Newton's iteration in FP32, one of Halley's in FP64. */
 static inline uint32_t mufu_rsq(uint32_t v)
 {
-  const double x = (double)bits_f32(f32_flush(v, FULL_MASK));
-  return f32_canon((float)(1.0 / __builtin_sqrt(x)));
+  const uint32_t b = f32_flush(v, FULL_MASK);
+  const float x = bits_f32(b), half = 0.5f * x;
+  float y = bits_f32(0x5f3759dfu - (b >> 1));
+  y = y * (1.5f - half * y * y);
+  y = y * (1.5f - half * y * y);
+  const double s = (double)y, r = 1.0 - (double)x * s * s;
+  const uint32_t root = f32_bits((float)(s + s * r * (0.5 + 0.375 * r)));
+  const uint32_t other = !(b & ~F32_SIGN) ? b | F32_INF : b == F32_INF ? 0 : F32_NAN;
+  return b - 0x00800000u < F32_INF - 0x00800000u ? root : other;
 }
 
 static inline uint32_t mufu_sqrt(uint32_t v)
 {
-  return f32_canon((float)__builtin_sqrt((double)bits_f32(f32_flush(v, FULL_MASK))));
+  return f32_canon(__builtin_sqrtf(bits_f32(f32_flush(v, FULL_MASK))));
 }
 
 static inline uint32_t mufu_tanh(uint32_t v)

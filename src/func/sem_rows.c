@@ -39,57 +39,81 @@ static void sample(uint32_t *data, const uint32_t *s, unsigned rows)
   }
 }
 
-/* out[i] = at(i) for all lanes, and their shape, in one pass: what was just written is not read again. */
-#define ADDRESSES(at)                                                                              \
+#define STRIDE_MAX (1 << 26)
+
+/* An even progression of 32-bit words that does not wrap around. */
+static inline bool is_progression(uint32_t first, uint32_t step, uint32_t odd)
+{
+  const int32_t stride = (int32_t)step;
+  const int64_t last = first + (int64_t)stride * (LANES - 1);
+  return !odd && stride > -STRIDE_MAX && stride < STRIDE_MAX && last >= 0 && last <= UINT32_MAX;
+}
+
+/* The shape and both ends of addresses that form a progression. True: the others are not wanted. */
+static inline bool put_ends(uint64_t *out, struct lane_shape *shape, uint64_t first, uint32_t step, unsigned dense)
+{
+  const uint64_t stride = (uint64_t)(int64_t)(int32_t)step;
+  *shape = (struct lane_shape){.bits = first | stride, .stride = stride, .even = true};
+  out[0] = first, out[LANES - 1] = first + stride * (LANES - 1);
+  return dense && (!stride || stride == dense);
+}
+
+/* out[i] = at(i) for all lanes, whose words, the parts that differ, are word(i); odd: those are no progression. */
+#define ADDRESSES(at, word, odd)                                                                   \
   do {                                                                                             \
-    const uint64_t first = at(0), step = at(1) - first;                                            \
-    uint64_t bits = 0, off = 0, want = first;                                                      \
-    _Pragma("omp simd reduction(|:bits,off) linear(want:step)")                                    \
-    for (unsigned i = 0; i < LANES; i++) {                                                         \
-      const uint64_t v = at(i);                                                                    \
-      out[i] = v;                                                                                  \
-      bits |= v;                                                                                   \
-      off |= v ^ want;                                                                             \
-      want += step;                                                                                \
+    const uint32_t step = word(1) - word(0);                                                       \
+    uint64_t bits = 0;                                                                             \
+    if (is_progression(word(0), step, odd)) {                                                      \
+      if (put_ends(out, shape, at(0), step, dense)) return;                                        \
+      LANES_SIMD                                                                                   \
+      for (unsigned i = 0; i < LANES; i++) out[i] = at(i);                                         \
+      return;                                                                                      \
     }                                                                                              \
-    *shape = (struct lane_shape){bits, step, !off && step + STRIDE_MAX < 2 * STRIDE_MAX};          \
+    _Pragma("omp simd reduction(|:bits)")                                                          \
+    for (unsigned i = 0; i < LANES; i++) bits |= out[i] = at(i);                                   \
+    *shape = (struct lane_shape){.bits = bits};                                                    \
   } while (0)
 
-#define STRIDE_MAX (UINT64_C(1) << 26)
-
-static void add_wide(uint64_t *restrict out, struct lane_shape *restrict shape,
-                     const uint32_t *restrict lo, const uint32_t *restrict hi, uint64_t base)
+static void add_wide(uint64_t *restrict out, struct lane_shape *restrict shape, const uint32_t *restrict lo,
+                     const uint32_t *restrict hi, uint64_t base, unsigned dense)
 {
+  const uint32_t first = lo[0], by = lo[1] - first, top = hi[0];
+  LANE_BITS(odd, ((lo[i] ^ (first + i * by)) | (hi[i] ^ top)) != 0);
+#define WORD(i) lo[i]
 #define AT(i) ((lo[i] | (uint64_t)hi[i] << 32) + base)
-  ADDRESSES(AT);
+  ADDRESSES(AT, WORD, odd);
 #undef AT
+#undef WORD
 }
 
-static void add_word(uint64_t *restrict out, struct lane_shape *restrict shape,
-                     const uint32_t *restrict a, uint64_t base)
+static void add_word(uint64_t *restrict out, struct lane_shape *restrict shape, const uint32_t *restrict a,
+                     uint64_t base, unsigned dense)
 {
+  const uint32_t first = a[0], by = a[1] - first;
+  LANE_BITS(odd, a[i] != first + i * by);
+#define WORD(i) a[i]
 #define AT(i) (a[i] + base)
-  ADDRESSES(AT);
+  ADDRESSES(AT, WORD, odd);
 #undef AT
+#undef WORD
 }
 
-static void add_near(uint64_t *restrict out, struct lane_shape *restrict shape,
-                     const uint32_t *restrict a, unsigned shift, uint32_t base)
+static void add_near(uint64_t *restrict out, struct lane_shape *restrict shape, const uint32_t *restrict a,
+                     unsigned shift, uint32_t base, unsigned dense)
 {
-#define AT(i) ((uint64_t)(uint32_t)((a[i] << shift) + base))
-  ADDRESSES(AT);
+#define WORD(i) ((a[i] << shift) + base)
+#define AT(i) ((uint64_t)WORD(i))
+  const uint32_t first = WORD(0), by = WORD(1) - first;
+  LANE_BITS(odd, WORD(i) != first + i * by);
+  ADDRESSES(AT, WORD, odd);
 #undef AT
+#undef WORD
 }
 
 static uint32_t outside(const uint64_t *addr, uint64_t first, uint64_t last)
 {
-  uint32_t lane_acc = 0;
-  LANES_SIMD_OR
-  for (unsigned i = 0; i < LANES; i++) {
-    uint64_t off = addr[i] - first;
-    lane_acc |= (int64_t)(off | (last - off)) < 0 ? lane_bit[i] : 0;
-  }
-  return lane_acc;
+  LANE_BITS(bits, (int64_t)((addr[i] - first) | (last - (addr[i] - first))) < 0);
+  return bits;
 }
 
 /* One access. `row`, the words of a row, and `bytes` are constants wherever these are inlined. */
@@ -205,25 +229,31 @@ INLINE void load_same_sized(uint32_t *restrict rows, unsigned row, const uint8_t
   }
 }
 
-static void load_regs(uint32_t *d, const struct lane_block *b, const uint64_t *addr, const struct lane_shape *shape,
-                      unsigned bytes)
+static void load_even(uint32_t *d, const uint8_t *p, uint64_t stride, unsigned bytes, uint32_t m)
 {
-  const uint8_t *const p = b->base + (addr[0] & b->in);
-  const bool even = shape->even && b->lanes == FULL_MASK && !b->apart;
-  if (even && shape->stride == bytes) BY_SIZE(load_dense_sized, d, LANES, p);
-  else if (even && !shape->stride) BY_SIZE(load_same_sized, d, LANES, p);
-  else BY_SIZE(load_sized, d, LANES, b, addr);
+  _Alignas(64) uint32_t t[4 * LANES];
+  uint32_t *const to = m == FULL_MASK ? d : t;
+  if (stride) BY_SIZE(load_dense_sized, to, LANES, p);
+  else BY_SIZE(load_same_sized, to, LANES, p);
+  if (to != d) row_blend(d, t, (bytes + 3) / 4, m);
 }
 
-static void store_regs(const uint32_t *s, const struct lane_block *b, const uint64_t *addr,
-                       const struct lane_shape *shape, unsigned bytes)
+static void load_regs(uint32_t *d, const struct lane_block *b, const uint64_t *addr, unsigned bytes)
 {
-  const bool even = shape->even && b->lanes == FULL_MASK && !b->apart;
-  if (even && shape->stride == bytes) BY_SIZE(store_dense_sized, s, LANES, b->base + (addr[0] & b->in));
-  else BY_SIZE(store_sized, s, LANES, b, addr);
+  BY_SIZE(load_sized, d, LANES, b, addr);
+}
+
+static void store_regs(const uint32_t *s, const struct lane_block *b, const uint64_t *addr, unsigned bytes)
+{
+  BY_SIZE(store_sized, s, LANES, b, addr);
+}
+
+static void store_even(const uint32_t *s, uint8_t *p, unsigned bytes)
+{
+  BY_SIZE(store_dense_sized, s, LANES, p);
 }
 
 const struct lane_ops SEM_NAME(sem_lane_ops) = {
     blend, fill, equal, commit, sample, add_wide, add_word, add_near, outside, load, store, load_dense, store_dense,
-    load_regs, store_regs,
+    load_regs, store_regs, load_even, store_even,
 };

@@ -94,11 +94,13 @@ struct lane_ops {
   /* d = t, a few rows from the data of an access to registers, in the lanes of m, and back. */
   void (*commit)(uint32_t *d, const uint32_t *data, unsigned rows, uint32_t m);
   void (*sample)(uint32_t *data, const uint32_t *s, unsigned rows);
-  /* out = base + a pair of words, a word, a shifted word in 32 bits */
+  /* out = base + a pair of words, a word, a shifted word in 32 bits. dense, where not 0: of addresses that are the same
+   * or that many bytes apart only the first and the last are written. */
   void (*add_wide)(uint64_t *out, struct lane_shape *, const uint32_t *lo, const uint32_t *hi,
-                   uint64_t base);
-  void (*add_word)(uint64_t *out, struct lane_shape *, const uint32_t *a, uint64_t base);
-  void (*add_near)(uint64_t *out, struct lane_shape *, const uint32_t *a, unsigned shift, uint32_t base);
+                   uint64_t base, unsigned dense);
+  void (*add_word)(uint64_t *out, struct lane_shape *, const uint32_t *a, uint64_t base, unsigned dense);
+  void (*add_near)(uint64_t *out, struct lane_shape *, const uint32_t *a, unsigned shift, uint32_t base,
+                   unsigned dense);
   /* Lanes whose address is not in [first, first + last]; both below 2^63. */
   uint32_t (*outside)(const uint64_t *addr, uint64_t first, uint64_t last);
   /* Data between the block and its lanes' rows; `bytes` each: 1, 2, 4, 8, 16, 32. Stores in ascending order. */
@@ -107,11 +109,14 @@ struct lane_ops {
   /* The same for all lanes side by side from p on. */
   void (*load_dense)(uint32_t *rows, const uint8_t *p, unsigned bytes);
   void (*store_dense)(const uint32_t *rows, uint8_t *p, unsigned bytes);
-  /* The same between a block, whichever way its lanes lie, and consecutive registers. */
-  void (*load_regs)(uint32_t *d, const struct lane_block *, const uint64_t *addr, const struct lane_shape *,
-                    unsigned bytes);
-  void (*store_regs)(const uint32_t *s, const struct lane_block *, const uint64_t *addr,
-                     const struct lane_shape *, unsigned bytes);
+  /* The same between a block and consecutive registers. */
+  void (*load_regs)(uint32_t *d, const struct lane_block *, const uint64_t *addr, unsigned bytes);
+  void (*store_regs)(const uint32_t *s, const struct lane_block *, const uint64_t *addr, unsigned bytes);
+  /* Between registers, at most four, of the lanes of m and memory from p on, side by side or (stride 0) the same
+   * for all; reads that of all lanes. */
+  void (*load_even)(uint32_t *d, const uint8_t *p, uint64_t stride, unsigned bytes, uint32_t m);
+  /* All lanes, side by side. */
+  void (*store_even)(const uint32_t *s, uint8_t *p, unsigned bytes);
 };
 
 /* ALU handlers, one table per x86 level; all three give bit-identical results. */

@@ -67,7 +67,7 @@ enum effect_flag {
 
 /* What a step source notes for itself about the addresses of all lanes, active or not. */
 struct lane_shape {
-  uint64_t bits;   /* those that any address has */
+  uint64_t bits;   /* those below which all addresses are aligned: of any address, or of the first and the stride */
   uint64_t stride; /* bytes between neighbours, less than 2^26 either way, where even */
   bool even;
 };
