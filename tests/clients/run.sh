@@ -7,7 +7,8 @@
 #
 # Environment: BIN (build/warpstep), PYTHON (an interpreter with the packages: python3), GPU (rtx-3070),
 # CUDA (toolkit, for its libnvrtc: /usr/local/cuda), TINYGRAD_TESTS (folder `test` of tinygrad's repository: its
-# tensor tests that need no PyTorch are run, too, and counted; they take minutes).
+# tensor tests are run, too, and counted; they take minutes, and with PyTorch, whose libraries must be in
+# LD_LIBRARY_PATH, half an hour more).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -31,10 +32,11 @@ under() {
   "$bin" exec --functional --quiet --gpu "${GPU:-rtx-3070}" "$python" -W ignore "$@"
 }
 
-# tensor_tests: tinygrad's own, those that do not import PyTorch.
+# tensor_tests: tinygrad's own; test_ops.py compares with PyTorch on the CPU.
 tensor_tests() {
-  local files=() name
-  for name in test_tiny.py backend/test_symbolic_ops.py backend/test_setitem.py backend/test_const_folding.py \
+  local files=() name ops=''
+  "$python" -c 'import torch' 2>/dev/null && ops=backend/test_ops.py
+  for name in $ops test_tiny.py backend/test_symbolic_ops.py backend/test_setitem.py backend/test_const_folding.py \
     backend/test_softmax_fusion.py backend/test_subbuffer.py; do
     [ -f "$TINYGRAD_TESTS/$name" ] && files+=("$TINYGRAD_TESTS/$name")
   done
