@@ -37,6 +37,7 @@ typedef enum {
   CUDA_ERROR_INVALID_PTX = 218,
   CUDA_ERROR_JIT_COMPILER_NOT_FOUND = 221,
   CUDA_ERROR_FILE_NOT_FOUND = 301,
+  CUDA_ERROR_OPERATING_SYSTEM = 304,
   CUDA_ERROR_INVALID_HANDLE = 400,
   CUDA_ERROR_ILLEGAL_STATE = 401,
   CUDA_ERROR_NOT_FOUND = 500,
@@ -87,6 +88,7 @@ typedef struct cu_link *CUlinkState;
 typedef struct cu_graph *CUgraph;
 typedef struct cu_node *CUgraphNode;
 typedef struct cu_exec *CUgraphExec;
+typedef struct cu_user *CUuserObject;
 
 /* Handles with a meaning of their own. */
 #define STREAM_LEGACY     ((CUstream)0x1)
@@ -123,7 +125,7 @@ enum { FUNC_MAX_THREADS, FUNC_SHARED_SIZE, FUNC_CONST_SIZE, FUNC_LOCAL_SIZE, FUN
        FUNC_CLUSTER_DEPTH, FUNC_NON_PORTABLE_CLUSTER, FUNC_CLUSTER_POLICY, FUNC__N };
 /* CUlaunchAttributeID */
 enum { LAUNCH_ATTR_IGNORE = 0, LAUNCH_ATTR_WINDOW = 1, LAUNCH_ATTR_COOPERATIVE = 2, LAUNCH_ATTR_SYNC_POLICY = 3,
-       LAUNCH_ATTR_CLUSTER = 4, LAUNCH_ATTR_PRIORITY = 8 };
+       LAUNCH_ATTR_CLUSTER = 4, LAUNCH_ATTR_CLUSTER_POLICY = 5, LAUNCH_ATTR_PRIORITY = 8 };
 /* Keys of cuLaunchKernel's `extra`. */
 #define LAUNCH_PARAM_END         ((void *)0)
 #define LAUNCH_PARAM_BUFFER      ((void *)1)
@@ -141,7 +143,7 @@ typedef struct {
 
 typedef union {
   char pad[64];
-  int cooperative, priority, sync_policy;
+  int cooperative, priority, sync_policy, cluster_policy;
   struct {
     unsigned x, y, z;
   } cluster;
@@ -278,6 +280,44 @@ typedef struct {
   size_t x, y, z;
 } cudaPos;
 
+enum { LOCATION_DEVICE = 1, LOCATION_HOST = 2 }; /* CUmemLocationType */
+
+typedef struct {
+  int type, id;
+} CUmemLocation;
+
+/* Also cudaMemcpyAttributes. */
+typedef struct {
+  int order; /* CUmemcpySrcAccessOrder */
+  CUmemLocation src_hint, dst_hint;
+  unsigned flags;
+} CUmemcpyAttributes;
+
+enum { OPERAND_POINTER = 1, OPERAND_ARRAY = 2 }; /* CUmemcpy3DOperandType */
+
+typedef struct {
+  int type;
+  union {
+    struct {
+      CUdeviceptr p;
+      size_t row, layer; /* texels, rows; 0: as the extent */
+      CUmemLocation hint;
+    } pointer;
+    struct {
+      CUarray array;
+      cudaPos offset;
+    } array;
+  };
+} CUmemcpy3DOperand;
+
+/* Also cudaMemcpy3DBatchOp. */
+typedef struct {
+  CUmemcpy3DOperand src, dst;
+  cudaExtent extent; /* texels, rows, slices */
+  int order;
+  unsigned flags;
+} CUDA_MEMCPY3D_BATCH_OP;
+
 typedef struct {
   CUarray src_array;
   cudaPos src_pos;
@@ -316,12 +356,6 @@ typedef struct {
   void *device_pointer, *host_pointer;
   long reserved[8]; /* CUDA 13 only: not written for programs of CUDA 12 */
 } cudaPointerAttributes;
-
-enum { LOCATION_DEVICE = 1, LOCATION_HOST = 2 }; /* CUmemLocationType */
-
-typedef struct {
-  int type, id;
-} CUmemLocation;
 
 typedef struct {
   int alloc_type, handle_types; /* 1: pinned; 0: none */

@@ -48,7 +48,7 @@ CUresult context_create(struct shim *s, CUcontext *out, unsigned flags)
 {
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   struct cu_context *c = shim_alloc(sizeof *c);
-  *c = (struct cu_context){ .next = s->contexts, .flags = flags, .users = 1 };
+  *c = (struct cu_context){ .next = s->contexts, .flags = flags, .users = 1, .id = s->next_id++ };
   *out = s->contexts = c;
   return context_push(s, c);
 }

@@ -2,6 +2,7 @@
 #include "cuda/copy_3d.h"
 #include "cuda/graph_memory.h"
 #include "cuda/graph_node.h"
+#include "cuda/user_object.h"
 
 /* Parameters --------------------------------------------------------------------------------------- */
 
@@ -452,4 +453,53 @@ CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *deps
 CUresult cuThreadExchangeStreamCaptureMode(int *mode)
 {
   DRIVER(NEED_CONTEXT, capture_exchange_mode(s, mode));
+}
+
+CUresult cuGraphDebugDotPrint(CUgraph g, const char *path, unsigned flags)
+{
+  DRIVER(NEED_CONTEXT, graph_write_dot(s, g, path, flags));
+}
+
+/* Attributes of kernel nodes ------------------------------------------------------------------------ */
+
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, int attribute, CUlaunchAttributeValue *v)
+{
+  DRIVER(NEED_CONTEXT, node_kernel_attribute(s, node, attribute, v));
+}
+
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, int attribute, const CUlaunchAttributeValue *v)
+{
+  DRIVER(NEED_CONTEXT, node_set_kernel_attribute(s, node, attribute, v));
+}
+
+CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from)
+{
+  DRIVER(NEED_CONTEXT, node_copy_kernel_attributes(s, to, from));
+}
+
+/* User objects -------------------------------------------------------------------------------------- */
+
+CUresult cuUserObjectCreate(CUuserObject *out, void *data, void (*destroy)(void *), unsigned count, unsigned flags)
+{
+  DRIVER(NEED_NOTHING, user_object_create(s, out, data, destroy, count, flags));
+}
+
+CUresult cuUserObjectRetain(CUuserObject object, unsigned count)
+{
+  DRIVER(NEED_NOTHING, user_object_retain(s, object, count));
+}
+
+CUresult cuUserObjectRelease(CUuserObject object, unsigned count)
+{
+  DRIVER(NEED_NOTHING, user_object_release(s, object, count));
+}
+
+CUresult cuGraphRetainUserObject(CUgraph g, CUuserObject object, unsigned count, unsigned flags)
+{
+  DRIVER(NEED_CONTEXT, user_object_give(s, g, object, count, flags));
+}
+
+CUresult cuGraphReleaseUserObject(CUgraph g, CUuserObject object, unsigned count)
+{
+  DRIVER(NEED_CONTEXT, user_object_take(s, g, object, count));
 }

@@ -208,6 +208,18 @@ CUresult cuCtxGetFlags(unsigned *flags)
   DRIVER(NEED_CONTEXT, GIVE(flags, shim_context(s)->flags));
 }
 
+static CUresult context_id(struct shim *s, CUcontext c, unsigned long long *id)
+{
+  if (c && !context_exists(s, c)) return CUDA_ERROR_INVALID_CONTEXT;
+  return GIVE(id, c ? c->id : shim_context(s)->id);
+}
+
+/* NULL: the current context. */
+CUresult cuCtxGetId(CUcontext c, unsigned long long *id)
+{
+  DRIVER(c ? NEED_GPU : NEED_CONTEXT, context_id(s, c, id));
+}
+
 CUresult cuCtxGetApiVersion(CUcontext c, unsigned *version)
 {
   (void)c;

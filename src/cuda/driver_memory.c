@@ -3,6 +3,7 @@
 
 #include "cuda/advice.h"
 #include "cuda/copy_3d.h"
+#include "cuda/copy_batch.h"
 #include "cuda/graph_memory.h"
 #include "cuda/stream.h"
 
@@ -297,6 +298,32 @@ CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *p)
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *p, CUstream stream)
 {
   DRIVER(NEED_CONTEXT, copy_3d(s, p, stream, false));
+}
+
+/* Batches. Before CUDA 13 they said which copy was at fault. */
+CUresult cuMemcpyBatchAsync(const CUdeviceptr *dst, const CUdeviceptr *src, const size_t *bytes, size_t n,
+                            const CUmemcpyAttributes *a, const size_t *first, size_t n_attributes, size_t *bad,
+                            CUstream stream)
+{
+  const struct copy_batch b = { dst, src, bytes, n, a, first, n_attributes };
+  DRIVER(NEED_CONTEXT, copy_batch_run(s, &b, bad, stream));
+}
+
+CUresult cuMemcpyBatchAsync_v2(const CUdeviceptr *dst, const CUdeviceptr *src, const size_t *bytes, size_t n,
+                               const CUmemcpyAttributes *a, const size_t *first, size_t n_attributes, CUstream stream)
+{
+  return cuMemcpyBatchAsync(dst, src, bytes, n, a, first, n_attributes, NULL, stream);
+}
+
+CUresult cuMemcpy3DBatchAsync(size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, size_t *bad, unsigned long long flags,
+                              CUstream stream)
+{
+  DRIVER(NEED_CONTEXT, copy_batch_run_3d(s, op, n, flags, bad, stream));
+}
+
+CUresult cuMemcpy3DBatchAsync_v2(size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream stream)
+{
+  return cuMemcpy3DBatchAsync(n, op, NULL, flags, stream);
 }
 
 /* Fills ------------------------------------------------------------------------------------------- */

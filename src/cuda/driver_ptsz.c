@@ -14,6 +14,12 @@ CUresult cuMemAllocAsync(CUdeviceptr *, size_t, CUstream);
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *, size_t, CUmemoryPool, CUstream);
 CUresult cuMemFreeAsync(CUdeviceptr, CUstream);
 CUresult cuMemcpyAsync(CUdeviceptr, CUdeviceptr, size_t, CUstream);
+CUresult cuMemcpyBatchAsync(const CUdeviceptr *, const CUdeviceptr *, const size_t *, size_t, const CUmemcpyAttributes *,
+                            const size_t *, size_t, size_t *, CUstream);
+CUresult cuMemcpyBatchAsync_v2(const CUdeviceptr *, const CUdeviceptr *, const size_t *, size_t,
+                               const CUmemcpyAttributes *, const size_t *, size_t, CUstream);
+CUresult cuMemcpy3DBatchAsync(size_t, const CUDA_MEMCPY3D_BATCH_OP *, size_t *, unsigned long long, CUstream);
+CUresult cuMemcpy3DBatchAsync_v2(size_t, const CUDA_MEMCPY3D_BATCH_OP *, unsigned long long, CUstream);
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr, const void *, size_t, CUstream);
 CUresult cuMemcpyDtoHAsync_v2(void *, CUdeviceptr, size_t, CUstream);
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr, CUdeviceptr, size_t, CUstream);
@@ -77,6 +83,16 @@ PTSZ(cuMemAllocFromPoolAsync, (CUdeviceptr *p, size_t n, CUmemoryPool pool, CUst
      (p, n, pool, own(st)))
 PTSZ(cuMemFreeAsync, (CUdeviceptr p, CUstream st), (p, own(st)))
 PTSZ(cuMemcpyAsync, (CUdeviceptr d, CUdeviceptr s, size_t n, CUstream st), (d, s, n, own(st)))
+PTSZ(cuMemcpyBatchAsync, (const CUdeviceptr *d, const CUdeviceptr *s, const size_t *n, size_t count,
+                          const CUmemcpyAttributes *a, const size_t *first, size_t n_a, size_t *bad, CUstream st),
+     (d, s, n, count, a, first, n_a, bad, own(st)))
+PTSZ(cuMemcpyBatchAsync_v2, (const CUdeviceptr *d, const CUdeviceptr *s, const size_t *n, size_t count,
+                             const CUmemcpyAttributes *a, const size_t *first, size_t n_a, CUstream st),
+     (d, s, n, count, a, first, n_a, own(st)))
+PTSZ(cuMemcpy3DBatchAsync, (size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, size_t *bad, unsigned long long flags, CUstream st),
+     (n, op, bad, flags, own(st)))
+PTSZ(cuMemcpy3DBatchAsync_v2, (size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream st),
+     (n, op, flags, own(st)))
 PTSZ(cuMemcpyHtoDAsync_v2, (CUdeviceptr d, const void *s, size_t n, CUstream st),
      (d, s, n, own(st)))
 PTSZ(cuMemcpyDtoHAsync_v2, (void *d, CUdeviceptr s, size_t n, CUstream st), (d, s, n, own(st)))

@@ -7,6 +7,7 @@
 #include "cuda/capture.h"
 #include "cuda/graph_memory.h"
 #include "cuda/stream.h"
+#include "cuda/user_object.h"
 
 /* Nodes ---------------------------------------------------------------------------------------- */
 
@@ -137,6 +138,7 @@ static void free_graph(struct shim *s, struct cu_graph *g)
     break;
   }
   for (size_t i = 0; i < g->n; i++) free_node(s, g->node[i]);
+  user_object_drop_all(s, &g->users);
   free(g->node);
   free(g);
 }
@@ -182,6 +184,7 @@ static struct cu_graph *copy_in_order(struct shim *s, const struct cu_graph *fro
   for (size_t i = 0; i < from->n; i++)
     for (size_t d = 0; d < order[i]->n_deps; d++)
       add_dep(g->node[i], g->node[order[i]->dep[d]->index]);
+  user_object_copy(&g->users, from->users);
   return g;
 }
 

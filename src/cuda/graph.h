@@ -22,12 +22,19 @@ enum node_type { NODE_KERNEL, NODE_MEMCPY, NODE_MEMSET, NODE_HOST, NODE_GRAPH, N
 enum condition_type { CONDITION_IF, CONDITION_WHILE, CONDITION_SWITCH };
 enum { INSTANTIATE_AUTO_FREE = 1, INSTANTIATE_DEVICE_LAUNCH = 4 };
 
+/* Launch attributes that change nothing here, for the program to read back. */
+struct kernel_hints {
+  CUaccessPolicyWindow window;
+  int priority, cluster_policy;
+};
+
 struct graph_op {
   enum node_type type;
   union {
     struct {
       struct launch_request q; /* packed: its parameters; stream and params are not looked at */
       const void *handle;      /* the kernel as the program named it */
+      struct kernel_hints hints;
     } kernel;
     struct {
       struct copy copy;
@@ -72,6 +79,7 @@ struct cu_node {
 
 struct cu_graph {
   struct cu_graph *next;
+  struct user_reference *users; /* user_object.h */
   struct cu_node **node;
   size_t n, cap;
   bool owned; /* a child, or the copy in an instantiated graph: not the program's to destroy */
@@ -118,6 +126,8 @@ CUresult graph_edges(struct shim *, CUgraph, CUgraphNode *from, CUgraphNode *to,
 CUresult graph_deps(struct shim *, CUgraphNode, CUgraphNode *, size_t *n);
 CUresult graph_dependents(struct shim *, CUgraphNode, CUgraphNode *, size_t *n);
 CUresult graph_find_in_clone(struct shim *, CUgraphNode *, CUgraphNode, CUgraph);
+/* Writes it, and the graphs inside it, in the language of Graphviz. flags: CUgraphDebugDot_flags. */
+CUresult graph_write_dot(struct shim *, CUgraph, const char *path, unsigned flags);
 
 /* CUDA_ERROR_INVALID_VALUE: it has a cycle. */
 CUresult graph_instantiate(struct shim *, CUgraphExec *, CUgraph, uint64_t flags);

@@ -57,10 +57,26 @@ static CUresult read_kernel(struct shim *s, struct launch_request *q, const CUDA
   return r;
 }
 
+static void copy_attributes(struct graph_op *to, const struct graph_op *from)
+{
+  to->kernel.hints = from->kernel.hints;
+  to->kernel.q.cooperative = from->kernel.q.cooperative;
+  memcpy(to->kernel.q.cluster, from->kernel.q.cluster, sizeof to->kernel.q.cluster);
+}
+
+/* New parameters leave the attributes of a node as they are. */
+static void keep_attributes(struct shim *s, const struct node_place *p, struct graph_op *op)
+{
+  const struct cu_node *n = p->how == PLACE_EXEC ? exec_node(s, p->exec, p->node) : p->node;
+  if (p->how == PLACE_NEW || !n || !(p->how == PLACE_EXEC || graph_is_node(s, n))) return;
+  if (n->op.type == NODE_KERNEL) copy_attributes(op, &n->op);
+}
+
 CUresult node_put_kernel(struct shim *s, struct node_place place, CUfunction f, const void *handle,
                          const CUDA_KERNEL_NODE_PARAMS *p)
 {
   struct graph_op op = { .type = NODE_KERNEL, .kernel = { .q = { .function = f }, .handle = handle } };
+  keep_attributes(s, &place, &op);
   CUresult r = read_kernel(s, &op.kernel.q, p);
   return node_put(s, place, r, &op);
 }
@@ -188,6 +204,47 @@ CUresult node_get_kernel(struct shim *s, CUgraphNode node, CUDA_KERNEL_NODE_PARA
   p->shared = op->kernel.q.shared;
   p->params = node->params;
   p->extra = NULL;
+  return CUDA_SUCCESS;
+}
+
+CUresult node_kernel_attribute(struct shim *s, CUgraphNode node, int attribute, CUlaunchAttributeValue *v)
+{
+  const struct graph_op *op = node_op(s, node, NODE_KERNEL);
+  if (!op || !v) return CUDA_ERROR_INVALID_VALUE;
+  const uint32_t *c = op->kernel.q.cluster;
+  *v = (CUlaunchAttributeValue){{0}};
+  switch (attribute) {
+  case LAUNCH_ATTR_WINDOW: v->window = op->kernel.hints.window; break;
+  case LAUNCH_ATTR_COOPERATIVE: v->cooperative = op->kernel.q.cooperative; break;
+  case LAUNCH_ATTR_CLUSTER: v->cluster.x = c[0], v->cluster.y = c[1], v->cluster.z = c[2]; break;
+  case LAUNCH_ATTR_CLUSTER_POLICY: v->cluster_policy = op->kernel.hints.cluster_policy; break;
+  case LAUNCH_ATTR_PRIORITY: v->priority = op->kernel.hints.priority; break;
+  default: return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult node_set_kernel_attribute(struct shim *s, CUgraphNode node, int attribute, const CUlaunchAttributeValue *v)
+{
+  if (!v || !node_op(s, node, NODE_KERNEL)) return CUDA_ERROR_INVALID_VALUE;
+  struct graph_op *op = &node->op;
+  uint32_t *c = op->kernel.q.cluster;
+  switch (attribute) {
+  case LAUNCH_ATTR_WINDOW: op->kernel.hints.window = v->window; break;
+  case LAUNCH_ATTR_COOPERATIVE: op->kernel.q.cooperative = v->cooperative; break;
+  case LAUNCH_ATTR_CLUSTER: c[0] = v->cluster.x, c[1] = v->cluster.y, c[2] = v->cluster.z; break;
+  case LAUNCH_ATTR_CLUSTER_POLICY: op->kernel.hints.cluster_policy = v->cluster_policy; break;
+  case LAUNCH_ATTR_PRIORITY: op->kernel.hints.priority = v->priority; break;
+  default: return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult node_copy_kernel_attributes(struct shim *s, CUgraphNode to, CUgraphNode from)
+{
+  const struct graph_op *op = node_op(s, from, NODE_KERNEL);
+  if (!op || !node_op(s, to, NODE_KERNEL)) return CUDA_ERROR_INVALID_VALUE;
+  copy_attributes(&to->op, op);
   return CUDA_SUCCESS;
 }
 

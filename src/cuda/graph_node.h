@@ -48,6 +48,10 @@ const struct graph_op *node_op(struct shim *, CUgraphNode, enum node_type);
 CUresult node_type_of(struct shim *, CUgraphNode, int *type);
 /* What both interfaces' structures have. The pointers stay good until the node is changed or goes away. */
 CUresult node_get_kernel(struct shim *, CUgraphNode, CUDA_KERNEL_NODE_PARAMS *);
+/* CUlaunchAttributeID. */
+CUresult node_kernel_attribute(struct shim *, CUgraphNode, int attribute, CUlaunchAttributeValue *);
+CUresult node_set_kernel_attribute(struct shim *, CUgraphNode, int attribute, const CUlaunchAttributeValue *);
+CUresult node_copy_kernel_attributes(struct shim *, CUgraphNode to, CUgraphNode from);
 CUresult node_get_memset(struct shim *, CUgraphNode, CUDA_MEMSET_NODE_PARAMS *);
 CUresult node_get_host(struct shim *, CUgraphNode, CUDA_HOST_NODE_PARAMS *);
 CUresult node_get_event(struct shim *, CUgraphNode, enum node_type, CUevent *);

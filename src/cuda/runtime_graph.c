@@ -3,6 +3,7 @@
 #include "cuda/graph_memory.h"
 #include "cuda/graph_node.h"
 #include "cuda/runtime.h"
+#include "cuda/user_object.h"
 
 /* Parameters --------------------------------------------------------------------------------------- */
 
@@ -470,4 +471,53 @@ CUresult cudaStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *deps,
 CUresult cudaThreadExchangeStreamCaptureMode(int *mode)
 {
   RUNTIME(NEED_CONTEXT, capture_exchange_mode(s, mode));
+}
+
+CUresult cudaGraphDebugDotPrint(CUgraph g, const char *path, unsigned flags)
+{
+  RUNTIME(NEED_CONTEXT, graph_write_dot(s, g, path, flags));
+}
+
+/* Attributes of kernel nodes ------------------------------------------------------------------------ */
+
+CUresult cudaGraphKernelNodeGetAttribute(CUgraphNode node, int attribute, CUlaunchAttributeValue *v)
+{
+  RUNTIME(NEED_CONTEXT, node_kernel_attribute(s, node, attribute, v));
+}
+
+CUresult cudaGraphKernelNodeSetAttribute(CUgraphNode node, int attribute, const CUlaunchAttributeValue *v)
+{
+  RUNTIME(NEED_CONTEXT, node_set_kernel_attribute(s, node, attribute, v));
+}
+
+CUresult cudaGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from)
+{
+  RUNTIME(NEED_CONTEXT, node_copy_kernel_attributes(s, to, from));
+}
+
+/* User objects -------------------------------------------------------------------------------------- */
+
+CUresult cudaUserObjectCreate(CUuserObject *out, void *data, void (*destroy)(void *), unsigned count, unsigned flags)
+{
+  RUNTIME(NEED_NOTHING, user_object_create(s, out, data, destroy, count, flags));
+}
+
+CUresult cudaUserObjectRetain(CUuserObject object, unsigned count)
+{
+  RUNTIME(NEED_NOTHING, user_object_retain(s, object, count));
+}
+
+CUresult cudaUserObjectRelease(CUuserObject object, unsigned count)
+{
+  RUNTIME(NEED_NOTHING, user_object_release(s, object, count));
+}
+
+CUresult cudaGraphRetainUserObject(CUgraph g, CUuserObject object, unsigned count, unsigned flags)
+{
+  RUNTIME(NEED_CONTEXT, user_object_give(s, g, object, count, flags));
+}
+
+CUresult cudaGraphReleaseUserObject(CUgraph g, CUuserObject object, unsigned count)
+{
+  RUNTIME(NEED_CONTEXT, user_object_take(s, g, object, count));
 }

@@ -3,6 +3,7 @@
 
 #include "cuda/advice.h"
 #include "cuda/copy_3d.h"
+#include "cuda/copy_batch.h"
 #include "cuda/graph_memory.h"
 #include "cuda/runtime.h"
 
@@ -374,4 +375,18 @@ CUresult cudaMemRangeGetAttributes(void **out, size_t *out_bytes, int *attribute
 {
   RUNTIME(NEED_CONTEXT,
           advice_get_all(s, out, out_bytes, attributes, n, (uint64_t)(uintptr_t)p, bytes));
+}
+
+/* Batches, in the form of CUDA 13. ------------------------------------------------------------------- */
+
+CUresult cudaMemcpyBatchAsync(void *const *dst, const void *const *src, const size_t *bytes, size_t n,
+                              const CUmemcpyAttributes *a, const size_t *first, size_t n_attributes, CUstream stream)
+{
+  const struct copy_batch b = { (const CUdeviceptr *)dst, (const CUdeviceptr *)src, bytes, n, a, first, n_attributes };
+  RUNTIME(NEED_CONTEXT, copy_batch_run(s, &b, NULL, stream));
+}
+
+CUresult cudaMemcpy3DBatchAsync(size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream stream)
+{
+  RUNTIME(NEED_CONTEXT, copy_batch_run_3d(s, op, n, flags, NULL, stream));
 }

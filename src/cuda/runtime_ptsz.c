@@ -13,6 +13,9 @@ CUresult cudaLaunchHostFunc(CUstream, void (*)(void *), void *);
 CUresult cudaMallocAsync(void **, size_t, CUstream);
 CUresult cudaFreeAsync(void *, CUstream);
 CUresult cudaMemcpyAsync(void *, const void *, size_t, int, CUstream);
+CUresult cudaMemcpyBatchAsync(void *const *, const void *const *, const size_t *, size_t, const CUmemcpyAttributes *,
+                              const size_t *, size_t, CUstream);
+CUresult cudaMemcpy3DBatchAsync(size_t, const CUDA_MEMCPY3D_BATCH_OP *, unsigned long long, CUstream);
 CUresult cudaMemcpy2DAsync(void *, size_t, const void *, size_t, size_t, size_t, int, CUstream);
 CUresult cudaMemcpy3DAsync(const cudaMemcpy3DParms *, CUstream);
 CUresult cudaMemcpyToSymbolAsync(const void *, const void *, size_t, size_t, int, CUstream);
@@ -66,6 +69,11 @@ PTSZ(cudaMallocAsync, (void **p, size_t n, CUstream st), (p, n, own(st)))
 PTSZ(cudaFreeAsync, (void *p, CUstream st), (p, own(st)))
 PTSZ(cudaMemcpyAsync, (void *d, const void *s, size_t n, int kind, CUstream st),
      (d, s, n, kind, own(st)))
+PTSZ(cudaMemcpyBatchAsync, (void *const *d, const void *const *s, const size_t *n, size_t count,
+                            const CUmemcpyAttributes *a, const size_t *first, size_t n_a, CUstream st),
+     (d, s, n, count, a, first, n_a, own(st)))
+PTSZ(cudaMemcpy3DBatchAsync, (size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream st),
+     (n, op, flags, own(st)))
 PTSZ(cudaMemcpy2DAsync, (void *d, size_t dp, const void *s, size_t sp, size_t w, size_t h, int kind,
                          CUstream st), (d, dp, s, sp, w, h, kind, own(st)))
 PTSZ(cudaMemcpy3DAsync, (const cudaMemcpy3DParms *p, CUstream st), (p, own(st)))

@@ -9,6 +9,7 @@
 #include "base/bug.h"
 #include "cuda/sampling.h"
 #include "cuda/together.h"
+#include "cuda/user_object.h"
 #include "trace/export.h"
 
 /* The one writable global of the project (tools/lint/globals.py): the interfaces have no handle that
@@ -214,6 +215,7 @@ struct cu_context *shim_primary(struct shim *s)
   if (s->primary) return s->primary;
   struct cu_context *c = shim_alloc(sizeof *c);
   c->primary = true;
+  c->id = s->next_id++;
   c->next = s->contexts;
   s->contexts = s->primary = c;
   return c;
@@ -257,6 +259,7 @@ CUresult shim_enter_runtime(struct shim **s, enum shim_need need)
 
 CUresult shim_leave(struct shim *s, CUresult r)
 {
+  user_object_bury(s);
   if (r == CUDA_SUCCESS && shim_fault_visible(s)) r = s->fault;
   pthread_mutex_unlock(&s->lock);
   return r;
@@ -264,6 +267,7 @@ CUresult shim_leave(struct shim *s, CUresult r)
 
 CUresult shim_leave_runtime(struct shim *s, CUresult r)
 {
+  user_object_bury(s);
   if (r == CUDA_SUCCESS && shim_fault_visible(s)) r = s->fault;
   /* "Not ready" is an answer, not an error (CUDA Runtime API, cudaErrorNotReady). */
   if (r != CUDA_SUCCESS && r != CUDA_ERROR_NOT_READY) shim_thread(s)->last = r;

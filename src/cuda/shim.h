@@ -33,6 +33,7 @@ struct cu_context {
   unsigned flags;
   bool primary;
   unsigned users;        /* primary: retained this often; others: 1 */
+  uint64_t id;           /* of all contexts that there ever were */
   uint64_t limit[LIMIT__N];
 };
 
@@ -115,6 +116,8 @@ struct shim {
   struct cu_object *objects; /* driver_array.c */
   struct rt_object *rt_objects; /* runtime_array.c */
   struct cu_graph *graphs; /* graph.h */
+  struct cu_user *users;   /* user_object.h: those referred to */
+  struct cu_user *dead_users; /* whose destructors are to be called */
   struct cu_exec *execs;
   struct graph_run *graph_run; /* the launch of a graph that runs; NULL: none */
   struct cu_capture *captures; /* capture.h: those going on */

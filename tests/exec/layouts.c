@@ -48,6 +48,13 @@ static void structures(void)
   SIZE(CUDA_RESOURCE_VIEW_DESC, CUDA_RESOURCE_VIEW_DESC);
   FIELD(CUDA_RESOURCE_VIEW_DESC, first_level, firstMipmapLevel);
   SIZE(CUDA_MEMCPY3D, CUDA_MEMCPY3D);
+  SIZE(CUmemcpyAttributes, CUmemcpyAttributes);
+  FIELD(CUmemcpyAttributes, flags, flags);
+  SIZE(CUDA_MEMCPY3D_BATCH_OP, CUDA_MEMCPY3D_BATCH_OP);
+  FIELD(CUDA_MEMCPY3D_BATCH_OP, extent, extent);
+  FIELD(CUDA_MEMCPY3D_BATCH_OP, flags, flags);
+  FIELD(CUmemcpy3DOperand, pointer.layer, op.ptr.layerHeight);
+  FIELD(CUmemcpy3DOperand, array.offset, op.array.offset);
   SIZE(CUlaunchAttribute, CUlaunchAttribute);
   SIZE(CUaccessPolicyWindow, CUaccessPolicyWindow);
   FIELD(CUaccessPolicyWindow, miss, missProp);
