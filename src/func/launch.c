@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "func/async_copy.h"
 #include "func/cluster.h"
 #include "func/paths.h"
 #include "func/prepare.h"
@@ -231,6 +232,8 @@ static const struct step_ops func_ops = {
     .step = func_step,
     .perform = func_perform,
     .finish = func_finish,
+    .copy_piece = func_copy_piece,
+    .copy_part = func_copy_part,
     .begin = func_begin,
     .execute = func_execute,
     .reg_read = func_reg_read,

@@ -3,16 +3,15 @@
  * destination, in shared memory with the mbarrier in the next register; URa the source; URc the bytes / 16 in its low half, the
  * CTAs of a multicast in its high half.
  *
- * A copy is complete here when it has been performed.
+ * A copy is complete here when it has been performed; in time, the copy engine says when (time/sm/copy_engine.c).
  */
+#include "func/async_copy.h"
 #include "func/cluster.h"
-#include "func/mbarrier.h"
-#include "func/mem.h"
 
 /* What step leaves for perform, in row 0 of the effect's data. */
-enum { ARG_TO, ARG_TO_HIGH, ARG_FROM, ARG_FROM_HIGH, ARG_SIZE };
+enum { ARG_TO, ARG_TO_HIGH, ARG_FROM, ARG_FROM_HIGH };
 enum { WAY_S_G = 1, WAY_G_S, WAY_S_S }; /* field BULK_WAY */
-enum { UNIT = 16, PIECE = 4096 };
+enum { UNIT = 16, PIECE = 4096, PREFETCH_WAY = 0 };
 
 struct bulk {
   struct func_warp *w;
@@ -20,16 +19,16 @@ struct bulk {
   struct effect *e;
   struct gmem_view *v;
   struct fault *f;
-  unsigned lane, way;
+  unsigned way;
   bool reduces;
   uint32_t bytes;
   uint64_t to, from;
   uint32_t barrier;
 };
 
-static uint8_t *near(const struct bulk *b, uint32_t addr, uint32_t bytes)
+static uint8_t *near(const struct bulk *b, uint64_t addr, uint32_t bytes)
 {
-  return mem_near(b->w, b->e, b->w->cta->cluster ? MEM_CLUSTER : MEM_SHARED, b->lane, addr, bytes, b->f);
+  return copy_near(b->w, b->e, (uint32_t)addr, bytes, b->f);
 }
 
 /* Field BULK_TYPE. */
@@ -62,14 +61,15 @@ static void reduce(const struct bulk *b, uint8_t *to, const uint8_t *from, uint3
 
 static bool no_memory(const struct bulk *b, uint64_t addr)
 {
-  return mem_unmapped(b->w, b->e, b->lane, addr, b->f);
+  return mem_unmapped(b->w, b->e, bits_first((uint32_t)b->e->mem->lanes), addr, b->f);
 }
 
-static bool to_global(const struct bulk *b, const uint8_t *from)
+/* Bytes [first, first + bytes) of the copy; `from` are the copy's first ones. */
+static bool to_global(const struct bulk *b, const uint8_t *from, uint32_t first, uint32_t bytes)
 {
   uint8_t buf[PIECE];
-  for (uint32_t i = 0, n; i < b->bytes; i += n) {
-    n = b->bytes - i < PIECE ? b->bytes - i : PIECE;
+  for (uint32_t i = first, n; i < first + bytes; i += n) {
+    n = first + bytes - i < PIECE ? first + bytes - i : PIECE;
     if (b->reduces) {
       if (!gmem_view_read(b->v, b->to + i, buf, n)) return no_memory(b, b->to + i);
       reduce(b, buf, from + i, n);
@@ -79,18 +79,11 @@ static bool to_global(const struct bulk *b, const uint8_t *from)
   return true;
 }
 
-/* The bytes count at the mbarrier. */
-static bool complete(const struct bulk *b, uint32_t barrier)
+static bool to_shared(void *copy, uint32_t at, uint32_t barrier)
 {
-  uint8_t *p = near(b, barrier, 8);
-  if (p) mbar_complete_tx(b->w->launch->p.sm, p, b->bytes);
-  return p;
-}
-
-static bool to_shared(const struct bulk *b, uint32_t at, uint32_t barrier)
-{
+  const struct bulk *b = copy;
   uint8_t *to = near(b, at, b->bytes);
-  const uint8_t *from = to && b->way == WAY_S_S ? near(b, (uint32_t)b->from, b->bytes) : NULL;
+  const uint8_t *from = to && b->way == WAY_S_S ? near(b, b->from, b->bytes) : NULL;
   if (!to || (b->way == WAY_S_S && !from)) return false;
   if (b->way == WAY_S_G) {
     if (!gmem_view_read(b->v, b->from, to, b->bytes)) return no_memory(b, b->from);
@@ -99,70 +92,84 @@ static bool to_shared(const struct bulk *b, uint32_t at, uint32_t barrier)
   } else {
     memmove(to, from, b->bytes);
   }
-  return complete(b, barrier);
+  return copy_complete(b->w, b->e, barrier, b->bytes, b->f);
 }
 
-/* Data and mbarrier lie at the same offsets in all CTAs that get them. */
-static bool multicast(const struct bulk *b, uint32_t ctas)
+/* The copy that step has left in the effect. */
+static bool take(struct bulk *b, struct func_warp *w, const struct uop *u, struct effect *e, struct gmem_view *v,
+                 struct fault *f)
 {
-  const uint32_t within = (1u << CLUSTER_SHIFT) - 1;
-  for (uint32_t r = ctas; r; r &= r - 1) {
-    uint32_t base = bits_first(r) << CLUSTER_SHIFT;
-    if (!to_shared(b, base | ((uint32_t)b->to & within), base | (b->barrier & within))) return false;
-  }
-  return true;
+  const mem_word *arg = mem_row(e->mem, 0);
+  const bool prefetch = u->s->sem == SEM_UBLKPF;
+  *b = (struct bulk){.w = w, .u = u, .e = e, .v = v, .f = f, .reduces = u->s->sem == SEM_UBLKRED,
+                     .way = prefetch ? PREFETCH_WAY : (unsigned)sass_get(u->s, FLD_BULK_WAY), .bytes = e->mem->copy.bytes};
+  b->to = b->way == WAY_G_S ? lane_join(arg[ARG_TO], arg[ARG_TO_HIGH]) : arg[ARG_TO];
+  b->from = b->way == WAY_S_G || prefetch ? lane_join(arg[ARG_FROM], arg[ARG_FROM_HIGH]) : arg[ARG_FROM];
+  b->barrier = arg[ARG_TO_HIGH];
+  if (!((b->to | b->from) % UNIT)) return true;
+  return func_fault(w, e, f, FAULT_MISALIGNED, bits_first((uint32_t)e->mem->lanes), b->to,
+                    "bulk copy from 0x%llx to 0x%llx: not multiples of %d", (unsigned long long)b->from,
+                    (unsigned long long)b->to, UNIT);
+}
+
+static bool multicasts(const struct sass_inst *s)
+{
+  return sass_has(s, FLD_TMA_MULTICAST) && sass_get(s, FLD_TMA_MULTICAST);
 }
 
 static bool perform(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t lanes, struct gmem_view *v,
                     struct fault *f)
 {
-  const mem_word *arg = mem_row(e->mem, 0);
-  struct bulk b = {.w = w, .u = u, .e = e, .v = v, .f = f, .lane = bits_first(lanes), .reduces = u->s->sem == SEM_UBLKRED,
-                   .way = (unsigned)sass_get(u->s, FLD_BULK_WAY), .bytes = (arg[ARG_SIZE] & 0xffff) * UNIT};
+  struct bulk b;
+  (void)lanes;
   if (u->s->sem == SEM_UBLKPF) return true; /* a prefetch: no values */
-  b.to = b.way == WAY_G_S ? lane_join(arg[ARG_TO], arg[ARG_TO_HIGH]) : arg[ARG_TO];
-  b.from = b.way == WAY_S_G ? lane_join(arg[ARG_FROM], arg[ARG_FROM_HIGH]) : arg[ARG_FROM];
-  b.barrier = arg[ARG_TO_HIGH];
-  if ((b.to | b.from) % UNIT)
-    return func_fault(w, e, f, FAULT_MISALIGNED, b.lane, b.to, "bulk copy from 0x%llx to 0x%llx: not multiples of %d",
-                      (unsigned long long)b.from, (unsigned long long)b.to, UNIT);
+  if (!take(&b, w, u, e, v, f)) return false;
   if (b.way == WAY_G_S) {
-    const uint8_t *from = near(&b, (uint32_t)b.from, b.bytes);
-    return from && to_global(&b, from);
+    const uint8_t *from = near(&b, b.from, b.bytes);
+    return from && to_global(&b, from, 0, b.bytes);
   }
-  if (sass_has(u->s, FLD_TMA_MULTICAST) && sass_get(u->s, FLD_TMA_MULTICAST)) return multicast(&b, arg[ARG_SIZE] >> 16);
+  if (multicasts(u->s)) return copy_multicast(e->mem->copy.ctas, (uint32_t)b.to, b.barrier, to_shared, &b);
   return to_shared(&b, (uint32_t)b.to, b.barrier);
 }
 
-/* What reaches other SMs must be ordered with what they do: in time only accesses of the own CTA and of global memory by plain
- * writes are (isa/step.h, far). */
-static bool reaches_others(const struct func_warp *w, const struct uop *u, const mem_word *arg)
+/* One piece, all of it; between shared memories none of global memory. */
+bool bulk_copy_piece(struct func_warp *w, const struct uop *u, struct effect *e, struct copy_piece *p, struct gmem_view *v,
+                     struct fault *f)
 {
-  unsigned way = (unsigned)sass_get(u->s, FLD_BULK_WAY);
-  if (u->s->sem == SEM_UBLKPF) return false;
-  if (way == WAY_G_S) return u->s->sem == SEM_UBLKRED;
-  return (sass_has(u->s, FLD_TMA_MULTICAST) && sass_get(u->s, FLD_TMA_MULTICAST)) ||
-         arg[ARG_TO] >> CLUSTER_SHIFT != w->cta->rank;
+  struct bulk b;
+  if (!take(&b, w, u, e, v, f)) return false;
+  *p = (struct copy_piece){.addr = b.way == WAY_G_S ? b.to : b.from, .bytes = b.way == WAY_S_S ? 0 : b.bytes, .last = true};
+  return true;
+}
+
+bool bulk_copy_part(struct func_warp *w, const struct uop *u, struct effect *e, uint64_t addr, uint32_t bytes,
+                    struct gmem_view *v, struct fault *f)
+{
+  struct bulk b;
+  if (!take(&b, w, u, e, v, f)) return false;
+  const uint8_t *from = near(&b, b.from, b.bytes);
+  const struct copy_piece all = {.addr = b.to, .bytes = b.bytes}, p = copy_overlap(&all, addr, bytes);
+  return from && to_global(&b, from, (uint32_t)(p.addr - b.to), p.bytes);
 }
 
 /* One copy for the warp; its first lane stands for it. */
 static bool step(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
 {
   const struct sass_inst *s = u->s;
-  unsigned lane = bits_first(m), from = (unsigned)sass_get(s, FLD_URA);
-  struct mem_effect *me = mem_begin(e, 1u << lane, MEM_SHARED, u->t->mem.op, 4, true);
-  mem_word *arg = mem_row(me, 0);
+  const unsigned from = (unsigned)sass_get(s, FLD_URA);
+  const uint32_t size = warp_uniform(w, (unsigned)sass_get(s, FLD_URC));
+  const bool to_shared = u->t->mem.copy == COPY_LOAD || u->t->mem.copy == COPY_SHARED;
+  uint32_t to[2] = {0}, ctas = 0;
   (void)f;
-  arg[ARG_FROM] = warp_uniform(w, from), arg[ARG_FROM_HIGH] = warp_uniform(w, from + 1);
-  arg[ARG_TO] = arg[ARG_TO_HIGH] = 0;
   if (sass_has(s, FLD_URB)) {
-    unsigned to = (unsigned)sass_get(s, FLD_URB);
-    arg[ARG_TO] = warp_uniform(w, to), arg[ARG_TO_HIGH] = warp_uniform(w, to + 1);
+    const unsigned ur = (unsigned)sass_get(s, FLD_URB);
+    to[0] = warp_uniform(w, ur), to[1] = warp_uniform(w, ur + 1);
   }
-  arg[ARG_SIZE] = warp_uniform(w, (unsigned)sass_get(s, FLD_URC));
-  me->addr[lane] = s->sem == SEM_UBLKPF ? 0 : (sass_get(s, FLD_BULK_WAY) == WAY_G_S ? arg[ARG_FROM] : arg[ARG_TO]) -
-                                                  cluster_base(w->cta);
-  me->far = reaches_others(w, u, arg);
+  if (to_shared) ctas = multicasts(s) ? size >> 16 : copy_target(to[0]);
+  struct mem_effect *me = copy_begin(w, e, u, m, ctas, (size & 0xffff) * UNIT);
+  mem_word *arg = mem_row(me, 0);
+  arg[ARG_FROM] = warp_uniform(w, from), arg[ARG_FROM_HIGH] = warp_uniform(w, from + 1);
+  arg[ARG_TO] = to[0], arg[ARG_TO_HIGH] = to[1];
   return true;
 }
 

@@ -2,16 +2,16 @@
  * and the same elements side by side in shared memory. Rules: PTX ISA (cp.async.bulk.tensor, cp.reduce.async.bulk.tensor,
  * tensors: tiled mode, im2col mode, swizzling); where operands are: compiler output (CUDA 13.0).
  *
- * A copy is complete here when it has been performed: the timing model performs a load when its data are there. It goes
- * row by row, a row being what lies along dimension 0.
+ * A copy is complete here when it has been performed: the copy engine (time/sm/copy_engine.c) performs a load when its data
+ * are there. It goes row by row, a row being what lies along dimension 0.
  */
+#include "func/async_copy.h"
 #include "func/cluster.h"
-#include "func/mbarrier.h"
-#include "func/mem.h"
 #include "func/tensor_map.h"
 
-/* What step leaves for perform, in row 0 of the effect's data. */
-enum { ARG_MAP, ARG_MAP_HIGH, ARG_SHARED, ARG_BARRIER, ARG_EXTRA, ARG_COORD, MAX_COORDS = 5 };
+/* What step leaves for perform, in row 0 of the effect's data; the map, once it has been read, in row 1. */
+enum { ARG_MAP, ARG_MAP_HIGH, ARG_SHARED, ARG_BARRIER, ARG_EXTRA, ARG_COORD, MAX_COORDS = 5,
+       ARG_HAVE_MAP = ARG_COORD + MAX_COORDS, MAP_ROW = 1 };
 enum { GATHER_ROWS = 4, MODE_TILED = 0, MODE_IM2COL, MODE_STORE_SCATTER4 = 2, MODE_GATHER4 = 4 };
 enum { SHARED_ALIGN = 128, MAP_ALIGN = 64, CHUNK = 16, MAX_ROW_BYTES = 256 * 8 };
 
@@ -26,10 +26,7 @@ struct copy {
   const mem_word *arg;
   uint8_t *shared;      /* a CTA's, from its first byte on */
   uint32_t at;          /* where the next row goes there */
-  uint32_t bytes;       /* of the box, so far */
-  unsigned row_elements, row_bytes;
-  unsigned n_sectors;   /* for timing, of the effect's list */
-  bool only_list;       /* nothing is moved: the sectors in global memory are listed */
+  unsigned row_elements, row_bytes, rows;
 };
 
 static int64_t coord(const struct copy *c, unsigned i)
@@ -133,62 +130,23 @@ static bool move_global(const struct copy *c, uint64_t addr, uint8_t *buf, unsig
   }
 }
 
-/* Sectors of global memory, in the effect's list of texels: timing looks there. What does not fit is left out. */
-static void list_sectors(struct copy *c, uint64_t addr, unsigned bytes)
+/* Where row k begins: along dimension 0, and its place in the others. */
+struct row {
+  int64_t x, pos[TENSOR_DIMS];
+};
+
+static unsigned rows_of_box(const struct tensor_map *m, unsigned k)
 {
-  enum { SECTOR = 32, MAX_SECTORS = MEM_MAX_TEXELS * LANES_MAX };
-  for (uint64_t a = addr / SECTOR * SECTOR; a < addr + bytes && c->n_sectors < MAX_SECTORS; a += SECTOR, c->n_sectors++)
-    c->e->mem->texel[c->n_sectors / LANES_MAX][c->n_sectors % LANES_MAX] = a;
+  return (m->box[k] + m->step[k] - 1) / m->step[k];
 }
 
-/* One row: from element `x` of dimension 0 at the place `pos` of the others; `inside`: the others are in bounds. */
-static bool one_row(struct copy *c, int64_t x, const int64_t *pos, bool inside)
+static void place_tiled(const struct copy *c, unsigned k, struct row *r)
 {
-  const struct tensor_map *m = &c->map;
-  const unsigned bits = tensor_type_bits(m->type);
-  uint8_t buf[MAX_ROW_BYTES];
-  int64_t first = x < 0 ? -x : 0, end = (int64_t)m->dim[0] - x;
-  if (end > c->row_elements) end = c->row_elements;
-  for (unsigned i = 1; i < m->rank; i++) inside &= pos[i] >= 0 && (uint64_t)pos[i] < m->dim[i];
-  if (c->only_list) buf[0] = 0;
-  else if (c->u->s->sem == SEM_UTMALDG) fill(c, buf, c->row_bytes);
-  else move_row(c, buf, false);
-  if (inside && first < end) {
-    uint64_t addr = m->address + (uint64_t)((x + first) * bits / 8);
-    for (unsigned i = 1; i < m->rank; i++) addr += (uint64_t)pos[i] * m->stride[i];
-    unsigned from = (unsigned)first * bits / 8, n = (unsigned)(end - first) * bits / 8;
-    if (c->only_list) list_sectors(c, addr, n);
-    else if (!move_global(c, addr, buf + from, n)) return false;
+  for (unsigned d = 1; d < c->map.rank; d++) {
+    unsigned n = rows_of_box(&c->map, d);
+    r->pos[d] = coord(c, d) + (int64_t)(k % n) * c->map.step[d];
+    k /= n;
   }
-  if (c->u->s->sem == SEM_UTMALDG && !c->only_list) move_row(c, buf, true);
-  c->at += c->row_bytes;
-  c->bytes += c->row_bytes;
-  return true;
-}
-
-static bool tiled(struct copy *c)
-{
-  const struct tensor_map *m = &c->map;
-  unsigned n[TENSOR_DIMS] = {1, 1, 1, 1, 1}, i[TENSOR_DIMS] = {0};
-  for (unsigned k = 1; k < m->rank; k++) n[k] = (m->box[k] + m->step[k] - 1) / m->step[k];
-  for (;;) {
-    int64_t pos[TENSOR_DIMS] = {0};
-    unsigned k = 1;
-    for (unsigned d = 1; d < m->rank; d++) pos[d] = coord(c, d) + (int64_t)i[d] * m->step[d];
-    if (!one_row(c, coord(c, 0), pos, true)) return false;
-    while (k < m->rank && ++i[k] == n[k]) i[k++] = 0;
-    if (k >= m->rank) return true;
-  }
-}
-
-/* Four rows of a matrix. */
-static bool gathered(struct copy *c)
-{
-  for (unsigned k = 0; k < GATHER_ROWS; k++) {
-    int64_t pos[TENSOR_DIMS] = {0, coord(c, 1 + k)};
-    if (!one_row(c, coord(c, 0), pos, true)) return false;
-  }
-  return true;
 }
 
 /* Offsets of im2col: 16 bits, two times 8 or three times 5, W first (compiler output). */
@@ -200,28 +158,32 @@ static void offsets(const struct copy *c, int64_t off[TENSOR_SPATIAL])
     off[i] = c->arg[ARG_EXTRA] >> i * bits[n] & ((1u << bits[n]) - 1);
 }
 
+static unsigned steps(int64_t distance, unsigned step)
+{
+  return distance > 0 ? (unsigned)((distance + step - 1) / step) : 0;
+}
+
+/* *k steps from `at` on, which goes back to `lower` when it reaches `limit`; *k: how often it did. */
+static int64_t advance(int64_t at, int64_t lower, int64_t limit, unsigned step, unsigned *k)
+{
+  unsigned first = steps(limit - at, step), turn = steps(limit - lower, step), n = *k;
+  if (!first) first = 1;
+  if (!turn) turn = 1;
+  *k = n < first ? 0 : 1 + (n - first) / turn;
+  return n < first ? at + (int64_t)n * step : lower + (int64_t)((n - first) % turn) * step;
+}
+
 /* Pixels one after the other within the corners: W, then H, D and images. */
-static bool im2col(struct copy *c)
+static void place_im2col(const struct copy *c, unsigned k, struct row *r)
 {
   const struct tensor_map *m = &c->map;
   const unsigned n = tensor_map_spatial(m);
-  int64_t off[TENSOR_SPATIAL] = {0}, at[TENSOR_DIMS] = {0};
+  int64_t off[TENSOR_SPATIAL] = {0};
   if (c->u->s->sem == SEM_UTMALDG) offsets(c, off);
-  for (unsigned k = 1; k < m->rank; k++) at[k] = coord(c, k);
-  for (unsigned p = 0; p < m->pixels; p++) {
-    int64_t pos[TENSOR_DIMS] = {0};
-    unsigned k = 1;
-    for (unsigned d = 1; d < m->rank; d++) pos[d] = at[d] + (d <= n ? off[d - 1] : 0);
-    if (!one_row(c, coord(c, 0), pos, true)) return false;
-    while (k <= n && (at[k] += m->step[k]) >= (int64_t)m->dim[k] + m->upper[k - 1]) at[k] = m->lower[k - 1], k++;
-    if (k > n) at[m->rank - 1]++;
-  }
-  return true;
-}
-
-static bool refuse(const struct copy *c, const char *what)
-{
-  return func_fault(c->w, c->e, c->f, FAULT_UNSUPPORTED, c->lane, c->arg[ARG_MAP], "tensor copy: %s", what);
+  for (unsigned d = 1; d <= n; d++)
+    r->pos[d] = off[d - 1] + advance(coord(c, d), m->lower[d - 1], (int64_t)m->dim[d] + m->upper[d - 1], m->step[d], &k);
+  for (unsigned d = n + 1; d < m->rank; d++) r->pos[d] = coord(c, d);
+  r->pos[m->rank - 1] += k;
 }
 
 static unsigned mode_of(const struct sass_inst *s)
@@ -229,6 +191,63 @@ static unsigned mode_of(const struct sass_inst *s)
   bool store = sass_has(s, FLD_TMA_STORE_MODE);
   unsigned mode = (unsigned)sass_get(s, store ? FLD_TMA_STORE_MODE : FLD_TMA_MODE);
   return store && mode == MODE_STORE_SCATTER4 ? MODE_GATHER4 : mode;
+}
+
+static struct row row_at(const struct copy *c, unsigned k)
+{
+  struct row r = {.x = coord(c, 0)};
+  if (mode_of(c->u->s) == MODE_GATHER4) r.pos[1] = coord(c, 1 + k); /* four rows of a matrix */
+  else if (c->map.kind == TENSOR_IM2COL) place_im2col(c, k, &r);
+  else place_tiled(c, k, &r);
+  return r;
+}
+
+static unsigned count_rows(const struct copy *c)
+{
+  unsigned n = 1;
+  if (mode_of(c->u->s) == MODE_GATHER4) return GATHER_ROWS;
+  if (c->map.kind == TENSOR_IM2COL) return c->map.pixels;
+  for (unsigned k = 1; k < c->map.rank; k++) n *= rows_of_box(&c->map, k);
+  return n;
+}
+
+/* The part of row k that is in bounds: its address, its bytes (0: nothing) and how far into the row it begins. */
+static struct copy_piece in_bounds(const struct copy *c, unsigned k, unsigned *from)
+{
+  const struct tensor_map *m = &c->map;
+  const unsigned bits = tensor_type_bits(m->type);
+  const struct row r = row_at(c, k);
+  struct copy_piece p = {.last = k + 1 >= c->rows};
+  int64_t first = r.x < 0 ? -r.x : 0, end = (int64_t)m->dim[0] - r.x;
+  if (end > c->row_elements) end = c->row_elements;
+  bool inside = first < end;
+  for (unsigned i = 1; i < m->rank; i++) inside &= r.pos[i] >= 0 && (uint64_t)r.pos[i] < m->dim[i];
+  *from = 0;
+  if (!inside) return p;
+  p.addr = m->address + (uint64_t)((r.x + first) * bits / 8);
+  for (unsigned i = 1; i < m->rank; i++) p.addr += (uint64_t)r.pos[i] * m->stride[i];
+  p.bytes = (unsigned)(end - first) * bits / 8;
+  *from = (unsigned)first * bits / 8;
+  return p;
+}
+
+static bool move_one_row(struct copy *c, unsigned k)
+{
+  const bool load = c->u->s->sem == SEM_UTMALDG;
+  uint8_t buf[MAX_ROW_BYTES];
+  unsigned from;
+  const struct copy_piece p = in_bounds(c, k, &from);
+  if (load) fill(c, buf, c->row_bytes);
+  else move_row(c, buf, false);
+  if (p.bytes && !move_global(c, p.addr, buf + from, p.bytes)) return false;
+  if (load) move_row(c, buf, true);
+  c->at += c->row_bytes;
+  return true;
+}
+
+static bool refuse(const struct copy *c, const char *what)
+{
+  return func_fault(c->w, c->e, c->f, FAULT_UNSUPPORTED, c->lane, c->arg[ARG_MAP], "tensor copy: %s", what);
 }
 
 /* Why instruction, map and model do not go together; NULL: they do. */
@@ -246,57 +265,25 @@ static const char *mismatch(struct copy *c, const uint8_t bytes[TENSOR_MAP_BYTES
   if (s->sem == SEM_UTMALDG && sass_get(s, FLD_TMA_2CTA)) return "pairs of CTAs are not modelled";
   c->row_elements = c->map.box[0];
   c->row_bytes = c->row_elements * tensor_type_bits(c->map.type) / 8;
+  c->rows = count_rows(c);
   return NULL;
 }
 
+/* Reads the map, the first time from memory. */
 static bool take_map(struct copy *c)
 {
-  uint8_t bytes[TENSOR_MAP_BYTES];
-  uint64_t addr = lane_join(c->arg[ARG_MAP], c->arg[ARG_MAP_HIGH]);
+  mem_word *arg = mem_row(c->e->mem, 0);
+  uint8_t *bytes = (uint8_t *)mem_row(c->e->mem, MAP_ROW);
+  uint64_t addr = lane_join(arg[ARG_MAP], arg[ARG_MAP_HIGH]);
   if (addr % MAP_ALIGN)
     return func_fault(c->w, c->e, c->f, FAULT_MISALIGNED, c->lane, addr, "tensor map at 0x%llx, not a multiple of %u",
                       (unsigned long long)addr, (unsigned)MAP_ALIGN);
-  if (!gmem_view_read(c->v, addr, bytes, sizeof bytes)) return no_memory(c, addr);
+  const bool first = !arg[ARG_HAVE_MAP]; /* later on, slices of L2 may read it at the same time */
+  if (first && !gmem_view_read(c->v, addr, bytes, TENSOR_MAP_BYTES)) return no_memory(c, addr);
   const char *why = mismatch(c, bytes);
-  return !why || refuse(c, why);
-}
-
-static bool walk(struct copy *c)
-{
-  return mode_of(c->u->s) == MODE_GATHER4 ? gathered(c) : c->map.kind == TENSOR_IM2COL ? im2col(c) : tiled(c);
-}
-
-/* What timing needs to know. The map is read as memory has it now: it may not be what perform will see, but a map is used
- * a fence after it was written. */
-static void list_box(struct func_warp *w, const struct uop *u, struct effect *e)
-{
-  struct copy c = {.w = w, .u = u, .e = e, .arg = mem_row(e->mem, 0), .only_list = true};
-  uint8_t bytes[TENSOR_MAP_BYTES];
-  bool known = gmem_read(w->launch->p.image, lane_join(c.arg[ARG_MAP], c.arg[ARG_MAP_HIGH]), bytes, sizeof bytes);
-  if (known && !mismatch(&c, bytes)) walk(&c);
-  e->mem->n_texels = (uint8_t)((c.n_sectors + LANES_MAX - 1) / LANES_MAX);
-  for (unsigned i = c.n_sectors; i % LANES_MAX; i++) e->mem->texel[i / LANES_MAX][i % LANES_MAX] = 0;
-}
-
-/* Bytes that the copy takes in shared memory. */
-static uint32_t box_bytes(const struct copy *c)
-{
-  uint32_t n = c->row_bytes;
-  if (mode_of(c->u->s) == MODE_GATHER4) return n * GATHER_ROWS;
-  if (c->map.kind == TENSOR_IM2COL) return n * c->map.pixels;
-  for (unsigned k = 1; k < c->map.rank; k++) n *= (c->map.box[k] + c->map.step[k] - 1) / c->map.step[k];
-  return n;
-}
-
-/* Shared memory of this CTA or of another one of its cluster. */
-static uint8_t *near(const struct copy *c, uint32_t addr, uint32_t bytes)
-{
-  enum mem_space space = c->w->cta->cluster ? MEM_CLUSTER : MEM_SHARED;
-  if (c->v->log && c->w->cta->cluster && addr >> CLUSTER_SHIFT != c->w->cta->rank) { /* SMs run side by side */
-    refuse(c, "copies to other CTAs of a cluster run without time only; use --functional");
-    return NULL;
-  }
-  return mem_near(c->w, c->e, space, c->lane, addr, bytes, c->f);
+  if (why) return refuse(c, why);
+  if (first) arg[ARG_HAVE_MAP] = 1, c->e->mem->copy.bytes = c->row_bytes * c->rows;
+  return true;
 }
 
 static bool take_shared(struct copy *c, uint32_t addr)
@@ -305,63 +292,79 @@ static bool take_shared(struct copy *c, uint32_t addr)
   if (addr % SHARED_ALIGN)
     return func_fault(c->w, c->e, c->f, FAULT_MISALIGNED, c->lane, addr,
                       "tensor copy: shared address 0x%x is not a multiple of %u", addr, (unsigned)SHARED_ALIGN);
-  uint8_t *p = near(c, addr, box_bytes(c));
-  c->shared = p ? p - offset : NULL, c->at = offset, c->bytes = 0;
+  uint8_t *p = copy_near(c->w, c->e, addr, c->row_bytes * c->rows, c->f);
+  c->shared = p ? p - offset : NULL, c->at = offset;
   return p;
 }
 
-static bool complete(const struct copy *c, uint32_t addr)
+static bool copy_box(void *copy, uint32_t shared, uint32_t barrier)
 {
-  uint8_t *p = near(c, addr, 8);
-  if (p) mbar_complete_tx(c->w->launch->p.sm, p, c->bytes);
-  return p;
-}
-
-static bool copy_box(struct copy *c, uint32_t shared, uint32_t barrier)
-{
+  struct copy *c = copy;
   if (!take_shared(c, shared)) return false;
-  if (!walk(c)) return false;
-  return c->u->s->sem != SEM_UTMALDG || complete(c, barrier);
+  for (unsigned k = 0; k < c->rows; k++)
+    if (!move_one_row(c, k)) return false;
+  return c->u->s->sem != SEM_UTMALDG || copy_complete(c->w, c->e, barrier, c->row_bytes * c->rows, c->f);
 }
 
-/* Data and mbarrier lie at the same offsets in all CTAs that get the box. */
-static bool multicast(struct copy *c)
+static bool take(struct copy *c, struct func_warp *w, const struct uop *u, struct effect *e, struct gmem_view *v,
+                 struct fault *f)
 {
-  const uint32_t within = (1u << CLUSTER_SHIFT) - 1, shared = c->arg[ARG_SHARED], barrier = c->arg[ARG_BARRIER];
-  for (uint32_t to = c->arg[ARG_EXTRA] >> 16; to; to &= to - 1) {
-    uint32_t base = bits_first(to) << CLUSTER_SHIFT;
-    if (!copy_box(c, base | (shared & within), base | (barrier & within))) return false;
-  }
-  return true;
+  *c = (struct copy){.w = w, .u = u, .e = e, .v = v, .f = f, .lane = bits_first((uint32_t)e->mem->lanes),
+                     .arg = mem_row(e->mem, 0)};
+  return take_map(c);
 }
 
 static bool perform(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t lanes, struct gmem_view *v,
                     struct fault *f)
 {
-  struct copy c = {.w = w, .u = u, .e = e, .v = v, .f = f, .lane = bits_first(lanes), .arg = mem_row(e->mem, 0)};
-  if (!take_map(&c)) return false;
+  struct copy c;
+  (void)lanes;
+  if (!take(&c, w, u, e, v, f)) return false;
   if (u->s->sem == SEM_UTMAPF) return true; /* a prefetch: no values */
-  if (u->s->sem == SEM_UTMALDG && sass_get(u->s, FLD_TMA_MULTICAST)) return multicast(&c);
+  if (u->s->sem == SEM_UTMALDG && sass_get(u->s, FLD_TMA_MULTICAST))
+    return copy_multicast(e->mem->copy.ctas, c.arg[ARG_SHARED], c.arg[ARG_BARRIER], copy_box, &c);
   return copy_box(&c, c.arg[ARG_SHARED], c.arg[ARG_BARRIER]);
+}
+
+bool tensor_copy_piece(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t k, struct copy_piece *p,
+                       struct gmem_view *v, struct fault *f)
+{
+  struct copy c;
+  unsigned from;
+  if (!take(&c, w, u, e, v, f)) return false;
+  *p = in_bounds(&c, k, &from);
+  return true;
+}
+
+bool tensor_copy_part(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t k, uint64_t addr,
+                      uint32_t bytes, struct gmem_view *v, struct fault *f)
+{
+  struct copy c;
+  uint8_t buf[MAX_ROW_BYTES];
+  unsigned from;
+  if (!take(&c, w, u, e, v, f) || !take_shared(&c, c.arg[ARG_SHARED])) return false;
+  const struct copy_piece row = in_bounds(&c, k, &from), p = copy_overlap(&row, addr, bytes);
+  c.at += k * c.row_bytes;
+  move_row(&c, buf, false);
+  return !p.bytes || move_global(&c, p.addr, buf + from + (p.addr - row.addr), p.bytes);
 }
 
 /* One copy for the warp; its first lane stands for it. */
 static bool step(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
 {
   const struct sass_inst *s = u->s;
-  unsigned lane = bits_first(m), ur = (unsigned)sass_get(s, FLD_URB), map = (unsigned)sass_get(s, FLD_URA);
-  unsigned addresses = sass_tensor_addresses(s), coords = sass_tensor_coords(s);
-  bool store = s->sem == SEM_UTMASTG || s->sem == SEM_UTMAREDG;
-  struct mem_effect *me = mem_begin(e, 1u << lane, MEM_TEXTURE, store ? MEM_STORE : MEM_LOAD, 4, true);
-  mem_word *arg = mem_row(me, 0);
+  const unsigned ur = (unsigned)sass_get(s, FLD_URB), map = (unsigned)sass_get(s, FLD_URA);
+  const unsigned addresses = sass_tensor_addresses(s), coords = sass_tensor_coords(s);
+  const uint32_t shared = addresses > 0 ? warp_uniform(w, ur) : 0, barrier = addresses > 1 ? warp_uniform(w, ur + 1) : 0;
+  const uint32_t extra = sass_has(s, FLD_URC) ? warp_uniform(w, (unsigned)sass_get(s, FLD_URC)) : 0;
+  uint32_t ctas = 0;
   (void)f;
+  if (s->sem == SEM_UTMALDG) ctas = sass_get(s, FLD_TMA_MULTICAST) ? extra >> 16 : copy_target(shared);
+  mem_word *arg = mem_row(copy_begin(w, e, u, m, ctas, 0), 0);
   arg[ARG_MAP] = warp_uniform(w, map), arg[ARG_MAP_HIGH] = warp_uniform(w, map + 1);
-  arg[ARG_SHARED] = addresses > 0 ? warp_uniform(w, ur) : 0, arg[ARG_BARRIER] = addresses > 1 ? warp_uniform(w, ur + 1) : 0;
-  arg[ARG_EXTRA] = sass_has(s, FLD_URC) ? warp_uniform(w, (unsigned)sass_get(s, FLD_URC)) : 0;
+  arg[ARG_SHARED] = shared, arg[ARG_BARRIER] = barrier, arg[ARG_EXTRA] = extra;
+  arg[ARG_HAVE_MAP] = 0;
   for (unsigned i = 0; i < coords; i++) arg[ARG_COORD + i] = warp_uniform(w, ur + addresses + i);
-  for (unsigned i = 0; i < LANES; i++) me->addr[i] = 0, me->shared_addr[i] = UINT32_MAX; /* not by lanes */
-  me->texture_axes = 1;
-  list_box(w, u, e);
   return true;
 }
 

@@ -110,7 +110,18 @@ enum mem_op {
   MEM_ATOMIC /* returns old value */,
   MEM_RED /* no result */,
   MEM_LDGSTS /* global to shared */,
-  MEM_LDSM /* matrix load from shared */
+  MEM_LDSM /* matrix load from shared */,
+  MEM_PREFETCH /* into L2: no data come back */
+};
+/* Copies that a warp starts and an engine of the SM makes: bulk and tensor copies of sm_90 and later. */
+enum mem_copy_way {
+  COPY_NONE,
+  COPY_LOAD,     /* global to shared memory of one or several CTAs of the cluster, told to mbarriers */
+  COPY_STORE,    /* shared to global memory; counts in the warp's group of copies, as LDGSTS do */
+  COPY_REDUCE,   /* the same, combined with what is there */
+  COPY_SHARED,   /* shared memory to that of a CTA of the cluster, told to an mbarrier */
+  COPY_PREFETCH, /* global memory to L2 */
+  COPY__N
 };
 enum mem_scope { SCOPE_CTA, SCOPE_GPU, SCOPE_SYS };
 enum addr_kind { ADDR_REGULAR, ADDR_UNIFORM, ADDR_IMMEDIATE };
@@ -125,6 +136,8 @@ struct inst_mem {
   bool image;     /* texture or surface: coordinates, no address */
   bool no_filter; /* MEM_TEXTURE: fetches texels without a sampler */
   bool bypass_l1; /* LDGSTS.BYPASS and strong loads of gpu scope or wider */
+  bool copy_map;  /* a copy of a box that a tensor map in memory describes */
+  uint8_t copy;   /* enum mem_copy_way; not COPY_NONE: one for the whole warp, at uniform addresses */
 };
 
 /* Four neighbouring warps multiply 64 rows of A by B, each its 16 rows; B, and mostly A, in shared memory. */

@@ -72,6 +72,20 @@ struct lane_shape {
   bool even;
 };
 
+/* What is known of an asynchronous copy. */
+struct mem_copy {
+  uint32_t ctas;  /* of the cluster, into whose shared memory it writes, a bit per number; 0: none */
+  uint32_t bytes; /* it moves, into each of them; of a tensor copy known from the first copy_piece on */
+  bool far;       /* some of them are not the own CTA */
+};
+
+/* Consecutive bytes of global memory that an asynchronous copy reads or writes. */
+struct copy_piece {
+  uint64_t addr;
+  uint32_t bytes; /* 0: the piece lies out of bounds */
+  bool last;
+};
+
 /* Memory part of an effect; only filled when EFF_MEM is set. A generic access is resolved to
  * one space per lane before it gets here: `space` is the space of the lanes in `lanes`, a mixed
  * access is reported as global and carries its shared/local lanes in `near_lanes`. MEM_CLUSTER: shared memory of other
@@ -91,6 +105,7 @@ struct mem_effect {
   uint32_t shared_addr[LANES_MAX]; /* MEM_LDGSTS: destination in shared memory */
   uint8_t n_texels, texture_axes;  /* MEM_TEXTURE: texels per lane, 1..16; directions of the image */
   uint64_t texel[MEM_MAX_TEXELS][LANES_MAX]; /* their addresses, 0: none. Only read by timing */
+  struct mem_copy copy; /* asynchronous copies (inst.mem.copy) alone */
   _Alignas(64) uint8_t data[LANES_MAX][MEM_MAX_BYTES]; /* values to store, results to finish;
                                       the layout is the step source's own */
 };
@@ -162,6 +177,14 @@ struct step_ops {
   bool (*perform)(struct step_warp *, struct effect *, lane_mask lanes, struct gmem_view *,
                   struct fault *);
   void (*finish)(struct step_warp *, struct effect *);
+  /* Sources with asynchronous copies (inst.mem.copy), for callers that time them: perform does all of one at once.
+   * Piece number k of the global memory it touches, in the order in which it goes; k = 0 first. False: fault. */
+  bool (*copy_piece)(struct step_warp *, struct effect *, uint32_t k, struct copy_piece *, struct gmem_view *,
+                     struct fault *);
+  /* In the place of perform, for a COPY_REDUCE, behind the first copy_piece: performs what piece k has in
+   * [addr, addr + bytes). Callers may do so at once for bytes that do not overlap. */
+  bool (*copy_part)(struct step_warp *, struct effect *, uint32_t k, uint64_t addr, uint32_t bytes, struct gmem_view *,
+                    struct fault *);
   /* The rest may be NULL in a source without STEP_CAP_VALUES.
    * step in two parts, for instructions with a decoded form (the path's pc is inside the code):
    * begin reads the guard, fills all outputs of *e but flags and sleep_ns, and moves the path on

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bits.h"
 #include "base/bug.h"
 #include "isa/inst.h"
 #include "time/part.h"
@@ -19,6 +20,13 @@ static inline unsigned whole_sectors(unsigned sectors, uint32_t words)
   for (unsigned i = 0; i < SECTORS_PER_LINE; i++)
     if ((words >> i * WORDS_PER_SECTOR & ALL) == ALL) whole |= 1u << i;
   return whole & sectors;
+}
+
+/* Words of a line that lie wholly in its bytes [from, to). */
+static inline uint32_t words_within(unsigned from, unsigned to)
+{
+  unsigned first = (from + WORD_BYTES - 1) / WORD_BYTES, end = to / WORD_BYTES;
+  return first < end ? (uint32_t)(bits_ones(end) & ~bits_ones(first)) : 0;
 }
 
 /* Sectors in a mask of a line's sectors. */
@@ -63,7 +71,7 @@ struct mem_req {
   uint8_t sectors; /* mask of the line's sectors */
   uint8_t op;      /* enum mem_op; REQ_STRONG: what is performed */
   uint8_t atomics, repeats; /* words that lanes update, most updates of one word: 64 bits are two */
-  uint32_t words;  /* stores: words of the line that are written whole */
+  uint32_t words;  /* stores: words of the line that are written whole; reductions of the copy engine: the piece of the copy */
 };
 
 /* Weak requests and strong ones alike. */

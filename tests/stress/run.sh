@@ -23,7 +23,7 @@ one=()
 for s in fetch.ibuffer_entries=1 mem.queue_entries=1 mem.pending_entries=1 l1.mshr_entries=128 \
   l1.mshr_merges=1 l2.mshr_entries=1 l2.mshr_merges=1 dram.read_queue=1 dram.write_queue=2 \
   dram.write_high=1 dram.write_low=0 dram.row_hits_max=1 noc.sm_queue=1 \
-  noc.sm_buffer=1 l2.queue=1; do
+  noc.sm_buffer=1 l2.queue=1 copy.queue_entries=1; do
   one+=(--set "$s")
 done
 for gpu in rtx-3070 a100 h200; do
@@ -32,6 +32,8 @@ for gpu in rtx-3070 a100 h200; do
     verdict $? "queues of one: $k on $gpu"
   done
 done
+timeout 300 "$W" run kernels/bulk_pipeline/bulk_pipeline.launch --gpu h200 --quiet "${one[@]}" >"$out/log" 2>&1
+verdict $? "queues of one: bulk_pipeline on h200"
 
 same_numbers() { # NAME KERNEL GPU OPTIONS...: for each number of threads
   local name=$1 k=$2 gpu=$3 t status
@@ -50,6 +52,7 @@ for gpu in rtx-3070 a100; do
   for k in stream_triad hist_global grid_barrier; do same_numbers '' $k $gpu; done
   same_numbers ', full slices' transpose_naive $gpu --set l2.queue=2 --set noc.sm_buffer=20
 done
+same_numbers '' bulk_pipeline h200
 # Without time, CTAs on several threads.
 for k in sgemm_tiled stream_triad; do
   for t in 1 2 3 7; do

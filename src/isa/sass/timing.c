@@ -538,15 +538,42 @@ static enum order memory_order(const struct sass_inst *s)
   }
 }
 
+/* Field BULK_WAY of copies between shared and global memory. */
+static enum mem_copy_way bulk_way(const struct sass_inst *s)
+{
+  enum { S_G = 1, G_S, S_S };
+  switch (sass_get(s, FLD_BULK_WAY)) {
+  case S_G: return COPY_LOAD;
+  case G_S: return s->sem == SEM_UBLKRED ? COPY_REDUCE : COPY_STORE;
+  case S_S: return COPY_SHARED;
+  default: return COPY_NONE;
+  }
+}
+
+static enum mem_copy_way copy_way(const struct sass_inst *s)
+{
+  switch (s->sem) {
+  case SEM_UBLKCP: case SEM_UBLKRED: return bulk_way(s);
+  case SEM_UTMALDG: return COPY_LOAD;
+  case SEM_UTMASTG: return COPY_STORE;
+  case SEM_UTMAREDG: return COPY_REDUCE;
+  case SEM_UBLKPF: case SEM_UTMAPF: return COPY_PREFETCH;
+  default: return COPY_NONE;
+  }
+}
+
 static void fill_mem(const struct sass_inst *s, struct inst *t)
 {
+  static const uint8_t copy_op[COPY__N] = {[COPY_STORE] = MEM_STORE, [COPY_REDUCE] = MEM_RED, [COPY_PREFETCH] = MEM_PREFETCH};
   enum order order = memory_order(s);
   bool near = s->row->mem_space == MEM_SHARED || s->row->mem_space == MEM_LOCAL;
   bool atomic = s->row->mem_op == MEM_ATOMIC || s->row->mem_op == MEM_RED;
   /* Surface loads and stores say STRONG.SM or .CTA, but L1 serves them. */
   if (sass_has(s, FLD_SURF_DIM) && order == ORDER_NARROW) order = ORDER_WEAK;
   t->mem.space = s->row->mem_space;
-  t->mem.op = s->row->mem_op;
+  t->mem.copy = copy_way(s);
+  t->mem.copy_map = s->sem >= SEM_UTMALDG && s->sem <= SEM_UTMAPF;
+  t->mem.op = t->mem.copy ? copy_op[t->mem.copy] : s->row->mem_op;
   t->mem.bytes = (uint8_t)data_bytes(s);
   t->mem.addr = address_kind(s);
   t->mem.image = t->mem.space == MEM_TEXTURE || sass_has(s, FLD_SURF_DIM);

@@ -209,7 +209,7 @@ bool netlist_check_laws(const struct netlist *n, const struct netlist_stats *s, 
   for (unsigned i = 0; i < L2_OP__N; i++)
     if (!law("sectors sent by SMs, received by L2, by operation", s->sm.sent_sectors[i], s->l2.op_sectors[i], e))
       return false;
-  return law("sectors written by SMs, received by L2", s->sm.l1_write_sectors,
+  return law("sectors written by SMs, received by L2", s->sm.l1_write_sectors + s->sm.copy_written_sectors,
              s->l2.l2_write_sectors, e) &&
          law("requests sent by SMs, taken by slices", s->noc.noc_requests, s->l2.requests, e) &&
          law("replies of slices, received by SMs", s->l2.replies, s->noc.noc_replies, e) &&

@@ -12,8 +12,10 @@ void cluster_net_init(struct cluster_net *c, struct arena *a, const struct param
                             .perform = perform,
                             .ctx = ctx};
   c->state = ARENA_ARRAY(a, struct cluster_state, c->max_states);
-  for (unsigned i = 0; i < c->n_ports; i++)
+  for (unsigned i = 0; i < c->n_ports; i++) {
     c->port[i].memory.femtos_per_byte = clock * 1000 / p->cluster_bytes_per_cycle;
+    c->port[i].multicast.femtos_per_byte = params_l2_clock_ps(p) * 1000 / p->noc_sm_reply_bytes;
+  }
 }
 
 void cluster_net_start(struct cluster_net *c, struct step_source *const *source, unsigned n)
@@ -24,7 +26,7 @@ void cluster_net_start(struct cluster_net *c, struct step_source *const *source,
   c->n_states = 0;
   c->messages = 0;
   c->fault = (struct fault){0};
-  for (unsigned i = 0; i < c->n_ports; i++) c->port[i].memory.free_at_fs = 0;
+  for (unsigned i = 0; i < c->n_ports; i++) c->port[i].memory.free_at_fs = c->port[i].multicast.free_at_fs = 0;
 }
 
 /* --- the barrier ------------------------------------------------------------------------------- */
@@ -84,8 +86,10 @@ static bool access_memory(struct cluster_net *c, unsigned sm, const struct clust
   if (!c->perform(c->ctx, sm, m->txn, now, &load, &c->fault)) return false;
   picos done = now;
   for (unsigned i = 0; i < load.n; i++) {
-    struct server *s = &c->port[load.part[i].sm].memory;
-    server_take(s, now, load.part[i].bytes);
+    struct cluster_port *port = &c->port[load.part[i].sm];
+    struct server *s = load.crossbar ? &port->multicast : &port->memory;
+    picos lasts = load.streamed ? load.part[i].bytes * s->femtos_per_byte / 1000 : 0;
+    server_take(s, now > lasts ? now - lasts : 0, load.part[i].bytes);
     if (s->free_at_fs / 1000 > done) done = s->free_at_fs / 1000;
   }
   cluster_queue_push(c->port[sm].answers, (struct cluster_msg){.arrive = done + c->hop, .txn = m->txn});

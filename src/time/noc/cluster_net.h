@@ -4,6 +4,7 @@
  *   time     an access passes its SM's port with the data it brings (cluster.bytes_per_cycle, mem_unit.c), takes
  *            cluster.hop_latency, passes the port of each SM whose memory it touches with the larger of what it brings and
  *            takes, and takes cluster.hop_latency back. A hop takes at least a window (engine.h)
+ *   copies   of the copy engine: performed when their last byte has crossed the network. Multicasts come at noc.sm_reply_bytes
  *   order    performed in (arrival, SM, sequence) order, alone, at the end of the window
  *   barrier  a phase ends when the last CTA that has not exited has arrived; cluster.barrier_cycles and a hop later its
  *            CTAs know
@@ -24,6 +25,8 @@ enum { CLUSTER_MAX_MEMBERS = 16 };
 /* What an access moves. */
 struct cluster_load {
   unsigned n;
+  bool streamed; /* the last byte comes now: the others have been coming at the rate of the port */
+  bool crossbar; /* they come by the crossbar, as answers of L2 do: multicasts */
   struct cluster_part {
     unsigned sm;
     uint32_t bytes;
@@ -38,6 +41,7 @@ struct cluster_port {
   struct cluster_queue *in;               /* from the SM */
   struct cluster_queue *answers, *releases; /* to it */
   struct server memory;                   /* its shared memory, for others */
+  struct server multicast;                /* the same, for what comes by the crossbar */
 };
 
 /* A cluster of which a CTA has arrived or exited. */

@@ -74,8 +74,8 @@ picos xbar_stood(struct xbar *x, unsigned sm, struct req_queue *q, picos now)
 /* Bytes a reply carries; requests keep their kind on the way back. */
 static unsigned reply_bytes(const struct mem_req *r)
 {
-  bool data =
-      r->kind == REQ_READ || (r->kind == REQ_STRONG && r->op != MEM_STORE && r->op != MEM_RED);
+  bool data = (r->kind == REQ_READ && r->op != MEM_PREFETCH) ||
+              (r->kind == REQ_STRONG && r->op != MEM_STORE && r->op != MEM_RED);
   return data ? count_sectors(r->sectors) * SECTOR_BYTES : 0;
 }
 

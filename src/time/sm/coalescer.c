@@ -19,13 +19,6 @@ static struct txn_line *add(struct txn *t, uint64_t line, unsigned sectors)
   return &t->line[t->n_lines++];
 }
 
-/* Words of a line that lie wholly in its bytes [from, to). */
-static uint32_t words_within(unsigned from, unsigned to)
-{
-  unsigned first = (from + WORD_BYTES - 1) / WORD_BYTES, end = to / WORD_BYTES;
-  return first < end ? (uint32_t)(bits_ones(end) & ~bits_ones(first)) : 0;
-}
-
 /* What a lane stores whole, or what a load of its bytes needs. */
 static uint32_t words_of(const struct mem_effect *m, unsigned from)
 {
@@ -99,19 +92,6 @@ void coalesce_texels(struct txn *t)
       uint64_t addr = t->access->mem.texel[k][bits_first(m)];
       if (addr) add(t, addr / LINE_BYTES, sector_of(addr))->words = UINT32_MAX; /* of whatever width */
     }
-  }
-}
-
-void coalesce_box(struct txn *t)
-{
-  const struct mem_effect *m = &t->access->mem;
-  t->n_lines = 0;
-  for (unsigned i = 0; i < (unsigned)m->n_texels * LANES_MAX; i++) {
-    uint64_t addr = m->texel[i / LANES_MAX][i % LANES_MAX];
-    bool same = t->n_lines && t->line[t->n_lines - 1].line == addr / LINE_BYTES;
-    if (!addr || (!same && t->n_lines == TXN_MAX_LINES)) return;
-    if (!same) t->line[t->n_lines++] = (struct txn_line){.line = addr / LINE_BYTES, .words = UINT32_MAX};
-    t->line[t->n_lines - 1].sectors |= (uint8_t)sector_of(addr);
   }
 }
 

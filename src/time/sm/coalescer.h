@@ -12,8 +12,6 @@ bool coalesce_global(struct txn *t);
 /* The same for the texels of a texture access. */
 void coalesce_texels(struct txn *t);
 
-/* The same for a box of a tensor, whose sectors are listed as texels, in the list's order. */
-void coalesce_box(struct txn *t);
 
 /* The same for local memory: thread-private addresses are interleaved so that the same word of
  * all 32 threads shares a line. `space` is a line number unique to the warp's local memory. */

@@ -69,7 +69,7 @@ static void check_ldgsts(struct mem_unit *u, const struct warp_slot *w, const st
   for (unsigned i = 0; h && i < u->pool.fresh; i++) {
     const struct txn *first = &u->pool.t[i];
     bool writes = first->ldgsts_group != TXN_NO_GROUP && (first->access->effect.flags & EFF_MEM);
-    if (first == t || !writes) continue;
+    if (first == t || !writes || first->kind == TXN_COPY) continue;
     if (u->client[first->sub_core].warps->slot[first->warp].cta_slot != w->cta_slot) continue;
     uint32_t address;
     if (overlap(t, first, &address)) hazard_shared(h, first->inst, t->inst, address);
@@ -147,20 +147,12 @@ static bool texture_access(struct mem_unit *u, struct warp_slot *w, struct txn *
   return perform_now(u, w, t);
 }
 
-/* Boxes of tensors go through L1's request path line by line, beside the accesses of lanes: the copy engine's own way to
- * L2 is not modelled. Stores and reductions read shared memory at once. */
-static bool tensor_access(struct mem_unit *u, struct warp_slot *w, struct txn *t)
+/* All else is the copy engine's. */
+static bool copy_access(struct txn *t)
 {
-  struct sm_stats *s = u->stats;
-  txn_borrow_lines(&u->pool, t);
-  coalesce_box(t);
-  t->mem_class = t->op == MEM_STORE ? MEM_CLASS_GLOBAL_ST : MEM_CLASS_LDGSTS;
-  t->kind = TXN_GLOBAL;
+  t->kind = TXN_COPY;
   t->busy = 1;
-  s->global_insts++;
-  s->mem_class[t->mem_class]++;
-  s->global_lines += t->n_lines;
-  return mem_access_comes_late(u, t) || perform_now(u, w, t);
+  return true;
 }
 
 static bool shared_access(struct mem_unit *u, struct warp_slot *w, struct txn *t)
@@ -236,13 +228,12 @@ bool mem_access(struct mem_unit *u, struct txn *t, uint64_t now)
   t->busy = t->extra = 0;
   t->kind = TXN_OTHER;
   t->op = touches ? t->access->mem.op : 0;
-  bool tensor = in->mem.space == MEM_SHARED && somewhere && t->access->mem.space == MEM_TEXTURE;
-  t->stages = mem_stages(u->params, in, tensor ? MEM_GLOBAL : somewhere ? t->access->mem.space : in->mem.space);
+  t->stages = mem_stages(u->params, in, somewhere ? t->access->mem.space : in->mem.space);
   if (touches && t->access->mem.far) return refuse_mixed(u, t);
-  if (touches && (t->access->mem.space == MEM_GLOBAL || t->access->mem.space == MEM_LOCAL))
+  if (touches && in->mem.copy)
+    ok = copy_access(t);
+  else if (touches && (t->access->mem.space == MEM_GLOBAL || t->access->mem.space == MEM_LOCAL))
     ok = global_access(u, w, t);
-  else if (touches && t->access->mem.space == MEM_TEXTURE && in->mem.space == MEM_SHARED)
-    ok = tensor_access(u, w, t);
   else if (touches && t->access->mem.space == MEM_TEXTURE)
     ok = texture_access(u, w, t);
   else if (touches && t->access->mem.space == MEM_SHARED)
@@ -256,14 +247,9 @@ bool mem_access(struct mem_unit *u, struct txn *t, uint64_t now)
   return ok;
 }
 
-bool mem_access_is_tensor_load(const struct txn *t)
-{
-  return t->inst && t->inst->mem.space == MEM_SHARED && t->kind == TXN_GLOBAL && t->op == MEM_LOAD;
-}
-
 bool mem_access_comes_late(const struct mem_unit *u, const struct txn *t)
 {
-  if (t->after_ldgsts || mem_access_is_tensor_load(t)) return true;
+  if (t->after_ldgsts) return true;
   return u->client[t->sub_core].emulate && t->kind == TXN_GLOBAL && t->op == MEM_LDGSTS;
 }
 

@@ -13,11 +13,9 @@
  * fault. */
 bool mem_access(struct mem_unit *, struct txn *, uint64_t now);
 
-/* Loads of tensors, what waits for earlier LDGSTS, and under hazard emulation an LDGSTS, whose data arrive later, is performed
- * by mem_access_late. */
+/* What waits for earlier LDGSTS, and under hazard emulation an LDGSTS, whose data arrive later, is performed by
+ * mem_access_late; so is a copy, when the copy engine says so. */
 bool mem_access_comes_late(const struct mem_unit *, const struct txn *);
 bool mem_access_late(struct mem_unit *, struct txn *);
-/* A box of a tensor on its way to shared memory: it is performed, and its mbarrier told, when all of it is there. */
-bool mem_access_is_tensor_load(const struct txn *);
 
 #endif

@@ -69,6 +69,13 @@ static void const_stages(const struct params *p, const struct inst *in, struct m
   s->back = back_cycles(p, in, p->smem_return_bytes);
 }
 
+/* Copies: one address each of where from and where to, in uniform registers; the copy engine does the rest. */
+static struct mem_stages copy_stages(const struct params *p)
+{
+  return (struct mem_stages){.address = (uint8_t)p->mem_uniform_addr_cycles,
+                             .sources = (uint8_t)p->mem_read_min_cycles, .pipe = 1};
+}
+
 /* SHFL, S2R …: as shared memory without a memory; lat.* is their whole latency. */
 static void other_stages(const struct params *p, const struct inst *in, struct mem_stages *s)
 {
@@ -80,6 +87,7 @@ static void other_stages(const struct params *p, const struct inst *in, struct m
 struct mem_stages mem_stages(const struct params *p, const struct inst *in, unsigned space)
 {
   struct mem_stages s = {0};
+  if (in->mem.copy) return copy_stages(p);
   address_stage(p, in, space, &s);
   switch (space) {
   case MEM_NONE: other_stages(p, in, &s); break;

@@ -5,6 +5,8 @@
 
 enum { REQ_QUEUE_CAP = 4096, REPLY_QUEUE_CAP = 8192, CLUSTER_QUEUE_CAP = 2048, SM_MESSAGES = 128 /* of its CTAs */ };
 
+static struct copy_ports copy_ports(struct mem_unit *);
+
 void mem_unit_init(struct mem_unit *u, struct arena *a, const struct params *p, unsigned sm)
 {
   u->params = p;
@@ -24,6 +26,8 @@ void mem_unit_init(struct mem_unit *u, struct arena *a, const struct params *p, 
   txn_pool_init(&u->pool, a, p->mem_pending_entries);
   l1_init(&u->l1, a, p);
   tlb_init(&u->tlb, a, p);
+  copy_engine_init(&u->copies, a, p, p->mem_pending_entries);
+  u->copies.ports = copy_ports(u);
   wheel_init(&u->results);
   u->tex_first = u->tex_last = TXN_NONE;
   BUG_ON(u->pool.size > WHEEL_POOL);
@@ -204,7 +208,7 @@ static void image_results(struct mem_unit *u, uint64_t now)
 static bool has_result(const struct txn *t)
 {
   return t->write_sb != SB_NONE || t->ldgsts_group != TXN_NO_GROUP || t->stages.holds ||
-         (t->inst && t->inst->n_dst) || mem_access_is_tensor_load(t);
+         (t->inst && t->inst->n_dst);
 }
 
 /* The transaction's last answer is in: its result will be ready to return. */
@@ -321,6 +325,74 @@ static void store_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t
   warp_of(u, t)->in_flight--;
 }
 
+/* --- the copy engine ---------------------------------------------------------------------------- */
+
+static bool copy_piece(void *ctx, uint16_t id, uint32_t k, struct copy_piece *p, uint32_t *bytes)
+{
+  struct mem_unit *u = ctx;
+  struct txn *t = &u->pool.t[id];
+  struct step_warp *w = warp_of(u, t)->step;
+  if (!w->ops->copy_piece(w, &t->access->effect, k, p, u->view, u->fault)) return false;
+  *bytes = t->access->mem.copy.bytes;
+  return true;
+}
+
+/* Can the port take the requests for so many lines? */
+static bool port_has_room(const struct mem_unit *u, unsigned lines, uint64_t now)
+{
+  return u->port_free_at <= now + u->port_queue && u->out.n + lines <= u->out.cap && u->outstanding + lines <= u->in.cap;
+}
+
+static bool copy_room(void *ctx, uint64_t now)
+{
+  return port_has_room(ctx, 1, now);
+}
+
+static void copy_send(void *ctx, uint16_t id, enum req_kind kind, struct txn_line l, uint64_t now)
+{
+  send(ctx, id, kind, l, now);
+}
+
+/* Data banks, which accesses of the warps use, too. */
+static void copy_array(void *ctx, unsigned bytes, uint64_t now)
+{
+  struct mem_unit *u = ctx;
+  uint64_t from = now > u->free_at ? now : u->free_at;
+  u->free_at = from + (bytes + u->params->l1_bytes_per_cycle - 1) / u->params->l1_bytes_per_cycle;
+}
+
+static void copy_leave(void *ctx, unsigned bytes, uint64_t now)
+{
+  struct mem_unit *u = ctx;
+  uint64_t at = now > u->cluster_free_at ? now : u->cluster_free_at;
+  u->cluster_free_at = at + (bytes + u->cluster_bytes - 1) / u->cluster_bytes;
+  u->stats->cluster_bytes += bytes;
+}
+
+static void copy_deliver(void *ctx, uint16_t id, uint64_t now)
+{
+  mem_unit_cluster_send(ctx, (struct cluster_msg){.txn = id, .kind = CLUSTER_ACCESS}, 0, now);
+}
+
+static bool copy_perform(void *ctx, uint16_t id)
+{
+  struct mem_unit *u = ctx;
+  return mem_access_late(u, &u->pool.t[id]);
+}
+
+static void copy_done(void *ctx, uint16_t id, uint64_t now)
+{
+  struct mem_unit *u = ctx;
+  u->pool.t[id].grid->last_answer = now * u->period;
+  line_done(u, id, now);
+}
+
+static struct copy_ports copy_ports(struct mem_unit *u)
+{
+  return (struct copy_ports){.ctx = u, .piece = copy_piece, .room = copy_room, .send = copy_send, .array = copy_array,
+                             .leave = copy_leave, .deliver = copy_deliver, .perform = copy_perform, .done = copy_done};
+}
+
 /* Hazard emulation: the instruction reads its sources and does what others did at issue. */
 static void read_sources(struct mem_unit *u, struct mem_client *c, struct txn *t, uint64_t now)
 {
@@ -404,7 +476,10 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
     strong_lines(u, t, id, now);
   else if (t->kind == TXN_CLUSTER)
     access_cluster(u, t, id, now);
-  else if (t->kind == TXN_SERVICE) {
+  else if (t->kind == TXN_COPY) {
+    t->waiting = 1;
+    copy_engine_take(&u->copies, id, t->inst, t->access->mem.copy.far, now);
+  } else if (t->kind == TXN_SERVICE) {
     t->waiting = 1;
     send(u, id, REQ_SERVICE, (struct txn_line){0}, now);
   }
@@ -419,9 +494,9 @@ static bool can_grant(const struct mem_unit *u, const struct mem_client *c, uint
   if (lsu_ready_at(c->lsu) > now) return false;
   const struct txn *t = &u->pool.t[lsu_head(c->lsu)];
   if (t->kind == TXN_SHARED || t->kind == TXN_OTHER || t->kind == TXN_CONST || t->kind == TXN_CLUSTER) return true;
+  if (t->kind == TXN_COPY) return copy_engine_has_room(&u->copies);
   unsigned lines = t->n_lines ? t->n_lines : 1;
-  return u->port_free_at <= now + u->port_queue && l1_can_miss(&u->l1, lines) && u->out.n + lines <= u->out.cap &&
-         u->outstanding + lines <= u->in.cap;
+  return l1_can_miss(&u->l1, lines) && port_has_room(u, lines, now);
 }
 
 struct fill_ctx {
@@ -439,6 +514,10 @@ static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now)
 {
   u->outstanding--;
   u->answered++;
+  if (u->pool.t[r.txn].kind == TXN_COPY) { /* whoever asked waits for what it asked for: the number is still its own */
+    copy_engine_answer(&u->copies, r.txn, r.sectors, now);
+    return;
+  }
   if (r.kind == REQ_READ) {
     l1_fill(&u->l1, r.line, r.sectors, filled, &(struct fill_ctx){.u = u, .now = now});
     return;
@@ -466,8 +545,12 @@ static void replies_cycle(struct mem_unit *u, uint64_t now)
   for (struct cluster_msg *m; (m = cluster_queue_front(&u->cluster_in)) && m->arrive <= now * u->period;) {
     struct txn *t = &u->pool.t[m->txn];
     u->answered++;
-    finish(u, t);
-    line_done(u, t->id, now);
+    if (t->kind == TXN_COPY) {
+      copy_engine_delivered(&u->copies, t->id, now);
+    } else {
+      finish(u, t);
+      line_done(u, t->id, now);
+    }
     cluster_queue_pop(&u->cluster_in);
   }
 }
@@ -498,6 +581,7 @@ static uint64_t next_event(const struct mem_unit *u, uint64_t now)
   }
   if (next != CYCLE_NEVER && next < u->free_at) next = u->free_at;
   if (enters < next) next = enters;
+  if (u->copies.next_at < next) next = u->copies.next_at;
   if (u->in.n) {
     uint64_t at = (u->in.slot[u->in.head].arrive + u->period - 1) / u->period;
     if (at < next) next = at;
@@ -516,6 +600,7 @@ void mem_unit_cycle(struct mem_unit *u, uint64_t now)
   replies_cycle(u, now);
   results_cycle(u, now);
   arbiter_cycle(u, now);
+  if (u->copies.next_at <= now) copy_engine_cycle(&u->copies, now);
   for (uint32_t m = u->queued; m; m &= m - 1) enter(u, &u->client[bits_first(m)], now);
   /* Any sub-core may have been waiting for a transaction. */
   for (unsigned i = 0; u->pool_refilled && i < u->n_clients; i++) u->wake[i] = now + 1;
@@ -526,10 +611,11 @@ void mem_unit_dump(const struct mem_unit *u, FILE *out)
 {
   for (unsigned i = 0; i < u->pool.fresh; i++) {
     const struct txn *t = &u->pool.t[i];
-    if (!t->waiting) continue; /* free, or nothing sent */
+    if (!t->waiting || t->kind == TXN_COPY) continue; /* free, or nothing sent; the engine says more */
     fprintf(out, "    memory instruction of warp slot %u.%u", t->sub_core, t->warp);
     if (t->inst) fprintf(out, " at pc 0x%llx", (unsigned long long)t->inst->pc);
     fprintf(out, ", issued in cycle %llu: %u of %u lines unanswered\n",
             (unsigned long long)t->issued, t->waiting, t->n_lines);
   }
+  copy_engine_dump(&u->copies, out);
 }

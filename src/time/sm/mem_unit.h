@@ -12,6 +12,8 @@
  *   result  ready stages.pipe cycles after the grant, or after the last line has come, and bank
  *           conflicts and extra lines; then it waits for the link to its sub-core and crosses it; then
  *           it is written, when a write port is free (depend_write_at)
+ *   copies  bulk and tensor copies go to the copy engine (copy_engine.h), which shares the port to L2, the data array and
+ *           the table of transactions
  *   results of textures and surfaces return in order: nvcc waits for some of several with DEPBAR (compiler output)
  */
 #ifndef WS_TIME_SM_MEM_UNIT_H
@@ -23,6 +25,7 @@
 #include "time/mem/l1.h"
 #include "time/msg.h"
 #include "time/sm/const_cache.h"
+#include "time/sm/copy_engine.h"
 #include "time/sm/depend.h"
 #include "time/sm/emulate.h"
 #include "time/sm/hazard.h"
@@ -59,6 +62,7 @@ struct mem_unit {
   struct tlb tlb;
   struct const_cache vl; /* L0 VL, for LDC */
   bool pool_refilled;      /* this cycle gave back the first transaction of an empty pool */
+  struct copy_engine copies;
   struct wheel results;    /* transactions (id) whose results become ready */
   uint16_t tex_first, tex_last; /* texture and surface loads granted, oldest first; TXN_NONE */
   uint64_t tex_result_at;  /* of the last of their results */

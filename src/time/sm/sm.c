@@ -14,7 +14,7 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   gmma_init(&m->gmma, a, p);
   m->ledger.stats = m->gmma.stats = &m->stats;
   l1i_init(&m->l1i, a, p, &m->stats);
-  m->mem.stats = &m->stats;
+  m->mem.stats = m->mem.copies.stats = &m->stats;
   m->mem.view = &m->view;
   m->mem.fault = &m->fault;
   const_cache_init(&m->mem.vl, a, p, p->const_vl_bytes, p->sm_sub_cores, &m->l1i, &m->stats);
@@ -341,13 +341,25 @@ static void count_part(struct cluster_load *load, unsigned sm, uint32_t bytes)
   load->part[i].bytes += bytes;
 }
 
+/* Multicasts come by the crossbar, to each SM as its own replies do; data of shared memory by the network. */
+static void count_copy(struct cluster_load *load, struct step_warp *w, const struct inst *in, const struct mem_copy *c)
+{
+  load->streamed = true;
+  load->crossbar = in->mem.copy == COPY_LOAD;
+  for (uint32_t r = c->ctas; r; r &= r - 1) {
+    int sm = w->ops->cluster_worker(w->cta, bits_first(r));
+    if (sm >= 0) count_part(load, (unsigned)sm, c->bytes);
+  }
+}
+
 bool sm_perform_cluster(struct sm *m, unsigned txn, struct cluster_load *load, struct fault *f)
 {
   enum { RANK_SHIFT = 24 };
   struct txn *t = &m->mem.pool.t[txn];
   struct step_warp *w = m->sub_core[t->sub_core].warps.slot[t->warp].step;
   const struct mem_effect *e = &t->access->mem;
-  for (lane_mask l = e->lanes; l; l &= l - 1) {
+  if (t->kind == TXN_COPY) count_copy(load, w, t->inst, &e->copy);
+  else for (lane_mask l = e->lanes; l; l &= l - 1) {
     int sm = w->ops->cluster_worker(w->cta, (unsigned)(e->addr[bits_first(l)] >> RANK_SHIFT));
     if (sm >= 0) count_part(load, (unsigned)sm, e->bytes);
   }
@@ -360,6 +372,8 @@ bool sm_perform(struct sm *m, const struct mem_req *r, picos now, struct gmem_vi
   struct txn *t = &m->mem.pool.t[r->txn];
   struct warp_slot *slot = &m->sub_core[t->sub_core].warps.slot[t->warp];
   struct step_warp *w = slot->step;
+  if (t->kind == TXN_COPY)
+    return w->ops->copy_part(w, &t->access->effect, r->words, r->line * LINE_BYTES, LINE_BYTES, direct, f);
   if (r->kind == REQ_STRONG)
     return w->ops->perform(w, &t->access->effect, lanes_in_line(&t->access->mem, r->line), direct, f);
   t->access->effect.clock = now / m->period;
@@ -378,7 +392,7 @@ uint64_t sm_progress(const void *self)
 bool sm_busy(const void *self)
 {
   const struct sm *m = self;
-  return m->resident || m->launches.n || m->mem.outstanding;
+  return m->resident || m->launches.n || m->mem.outstanding || m->mem.copies.n_jobs;
 }
 
 void sm_dump(const void *self, FILE *out)

@@ -25,6 +25,8 @@ const char *const mem_class_name[MEM_CLASS__N] = {
 #undef X
 };
 
+const char *const copy_way_name[COPY_WAYS] = {"load", "store", "reduce", "shared", "prefetch"};
+
 #define STAT_NAME sm_stats
 #define STAT_DEF  "time/sm/sm_stats.def"
 #include "stats/stat_table.inc"

@@ -11,6 +11,8 @@
 extern const char *const warp_state_name[WARP_STATE__N];
 extern const char *const slot_name[SLOT__N];
 extern const char *const pipe_name[PIPE__N];
+enum { COPY_WAYS = COPY__N - 1 }; /* the first one is none */
+extern const char *const copy_way_name[COPY_WAYS];
 extern const char *const mem_class_name[MEM_CLASS__N];
 
 #define STAT_NAME sm_stats

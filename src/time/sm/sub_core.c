@@ -188,12 +188,13 @@ static void after_control(struct sub_core *p, unsigned warp, const struct effect
 
 /* --- memory instructions ---------------------------------------------------------------------- */
 
-/* LDGSTS are counted per group and warp; ARRIVES performs when those before it are done. */
+/* LDGSTS, and copies out of shared memory, are counted per group and warp; ARRIVES performs when those before it are done. */
 static void join_ldgsts(struct ldgsts *g, struct txn *t, const struct inst *in)
 {
   t->ldgsts_group = TXN_NO_GROUP;
   t->after_ldgsts = 0;
-  if (in->mem.op == MEM_LDGSTS && in->mem.space != MEM_NONE) {
+  bool copy = in->mem.copy == COPY_STORE || in->mem.copy == COPY_REDUCE; /* groups of bulk copies */
+  if (copy || (in->mem.op == MEM_LDGSTS && in->mem.space != MEM_NONE)) {
     t->ldgsts_group = g->open;
     g->outstanding[g->open]++;
     g->in_flight++;
@@ -414,7 +415,7 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
     depend_issue(&p->depend, warp, &in->ctrl, wait_name(in));
   uint32_t seq = p->hazard ? hazard_issue(p->hazard, warp, in, e->active, e->exec, now) : 0;
   if (memory && !issue_memory(p, warp, in, id, rel, seq, now)) return false;
-  bool kept = t && (t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || mem_access_comes_late(p->ports.mem, t));
+  bool kept = t && (t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || t->kind == TXN_COPY || mem_access_comes_late(p->ports.mem, t));
   if (memory && !p->hazard && !p->emulate && !kept)
     txn_return_access(&p->ports.mem->pool, t); /* nobody overwrites it before the next one issues */
   if (in->flags & INST_LDGDEPBAR)

@@ -21,6 +21,7 @@ enum txn_kind {
   TXN_CLUSTER, /* performed in shared memory of other SMs; effect kept until the answer */
   TXN_SHARED,  /* shared memory; passes counted */
   TXN_CONST,   /* LDC */
+  TXN_COPY,    /* of the copy engine; effect kept until it is done */
   TXN_OTHER,   /* SHFL, S2R …: through the queue, no memory */
   TXN_SERVICE, /* runtime service: the warp is stepped on the memory side */
 };
@@ -32,7 +33,7 @@ struct txn_line {
   uint64_t line;
   uint8_t sectors;
   uint8_t atomics, repeats; /* words its lanes update, most updates of one word (coalesce_atomics) */
-  uint32_t words;  /* 4-byte words: of a store those it writes whole, of a load those it touches */
+  uint32_t words;  /* 4-byte words: of a store those it writes whole, of a load those it touches (mem_req.words) */
 };
 
 /* What a step leaves for the memory side, or needs when its answer comes. */
