@@ -286,6 +286,38 @@ typedef struct {
   int type, id;
 } CUmemLocation;
 
+/* CUstreamBatchMemOpType */
+enum { MEM_OP_WAIT_32 = 1, MEM_OP_WRITE_32 = 2, MEM_OP_FLUSH_REMOTE = 3, MEM_OP_WAIT_64 = 4, MEM_OP_WRITE_64 = 5,
+       MEM_OP_BARRIER = 6 };
+/* CUstreamWaitValue_flags */
+enum { MEM_WAIT_GEQ = 0, MEM_WAIT_EQ = 1, MEM_WAIT_AND = 2, MEM_WAIT_NOR = 3, MEM_WAIT_FLUSH = 1 << 30 };
+
+typedef union {
+  int operation;
+  struct {
+    int operation;
+    CUdeviceptr address;
+    union {
+      uint32_t value;
+      uint64_t value64;
+    };
+    unsigned flags;
+    CUdeviceptr alias;
+  } word; /* waits and writes */
+  struct {
+    int operation;
+    unsigned flags;
+  } other;
+  uint64_t pad[6];
+} CUstreamBatchMemOpParams;
+
+typedef struct {
+  CUcontext context;
+  unsigned n;
+  CUstreamBatchMemOpParams *op;
+  unsigned flags;
+} CUDA_BATCH_MEM_OP_NODE_PARAMS;
+
 /* Also cudaMemcpyAttributes. */
 typedef struct {
   int order; /* CUmemcpySrcAccessOrder */
@@ -439,6 +471,7 @@ typedef struct {
     CUDA_MEM_ALLOC_NODE_PARAMS alloc;
     CUdeviceptr free;
     CUDA_CONDITIONAL_NODE_PARAMS condition;
+    CUDA_BATCH_MEM_OP_NODE_PARAMS memory_ops;
   };
   long long reserved2;
 } CUgraphNodeParams;

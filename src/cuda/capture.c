@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "cuda/hold.h"
 #include "cuda/stream.h"
 
 struct cu_capture {
@@ -156,7 +157,7 @@ static bool blocks_legacy(struct shim *s, const struct cu_stream *st)
   return any;
 }
 
-bool capture_takes(struct shim *s, struct cu_stream *st, const struct graph_op *op, CUresult *r)
+bool capture_records(struct shim *s, struct cu_stream *st, const struct graph_op *op, CUresult *r)
 {
   struct cu_node *n;
   *r = CUDA_SUCCESS;
@@ -168,6 +169,11 @@ bool capture_takes(struct shim *s, struct cu_stream *st, const struct graph_op *
   *r = graph_append(s, &n, c->graph, st->tips.node, st->tips.n, op);
   if (*r == CUDA_SUCCESS) set_tips(&st->tips, &n, 1);
   return true;
+}
+
+bool capture_takes(struct shim *s, struct cu_stream *st, const struct graph_op *op, CUresult *r)
+{
+  return capture_records(s, st, op, r) || hold_takes(s, st, op);
 }
 
 bool capture_forbids(struct shim *s, const struct cu_stream *st, CUresult *r)

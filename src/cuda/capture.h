@@ -13,6 +13,8 @@ enum { CAPTURE_NONE, CAPTURE_ACTIVE, CAPTURE_INVALIDATED };
 CUresult capture_begin(struct shim *, CUstream, CUgraph g, const CUgraphNode *deps, size_t n, int mode);
 CUresult capture_end(struct shim *, CUstream, CUgraph *);
 /* True: the operation was not to be run; *r: it became a node, or why not. */
+bool capture_records(struct shim *, struct cu_stream *, const struct graph_op *, CUresult *r);
+/* The same, also of a stream that waits (hold.h): the operation was put off. */
 bool capture_takes(struct shim *, struct cu_stream *, const struct graph_op *, CUresult *r);
 /* As capture_takes, for operations that cannot be captured: a capture they touch is spoilt. */
 bool capture_forbids(struct shim *, const struct cu_stream *, CUresult *r);

@@ -6,6 +6,7 @@
 #include "cuda/capture.h"
 #include "cuda/array.h"
 #include "cuda/graph_memory.h"
+#include "cuda/hold.h"
 #include "cuda/ipc.h"
 #include "cuda/memory.h"
 #include "cuda/pool.h"
@@ -79,6 +80,7 @@ CUresult context_destroy(struct shim *s, CUcontext c)
 
 CUresult context_reset(struct shim *s)
 {
+  hold_drop_all(s);
   stream_wait_all(s);
   s->fault = CUDA_SUCCESS;
   capture_end_all(s);

@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "cuda/capture.h"
 #include "cuda/graph_memory.h"
+#include "cuda/hold.h"
 #include "trace/export.h"
 
 enum { CHUNK = 64 << 10 };
@@ -147,7 +148,10 @@ CUresult copy_run(struct shim *s, const struct copy *c, struct cu_stream *stream
     return CUDA_ERROR_INVALID_VALUE;
   struct graph_op op = { .type = NODE_MEMCPY, .memcpy = { .copy = *c, .kind = COPY_DEFAULT } };
   CUresult r;
-  if (blocking ? capture_forbids(s, stream, &r) : capture_takes(s, stream, &op, &r)) return r;
+  if (blocking ? capture_forbids(s, stream, &r) : capture_records(s, stream, &op, &r)) return r;
+  /* What the host stages it cannot put off. */
+  if (blocking || is_pageable(s, &c->dst) || is_pageable(s, &c->src)) hold_wait(s, stream);
+  else if (hold_takes(s, stream, &op)) return CUDA_SUCCESS;
   take_time(s, c, stream, blocking);
   if (s->trace && blocking && c->dst.device && !c->src.device) note_in_trace(s, c);
   if (s->fault != CUDA_SUCCESS) return CUDA_SUCCESS; /* nothing runs behind a fault */

@@ -14,9 +14,8 @@ static bool is_attribute(int order, unsigned flags)
 /* Every copy has its attributes: the first set begins with copy 0, the others later each. */
 static bool is_batch(const struct copy_batch *b)
 {
-  if (!b->n || !b->dst || !b->src || !b->bytes || !b->n_attributes || b->n_attributes > b->n || !b->attribute || !b->first ||
-      b->first[0])
-    return false;
+  if (!b->n || !b->dst || !b->src || !b->bytes) return false;
+  if (!b->n_attributes || b->n_attributes > b->n || !b->attribute || !b->first || b->first[0]) return false;
   for (size_t i = 0; i < b->n_attributes; i++)
     if (!is_attribute(b->attribute[i].order, b->attribute[i].flags) || b->first[i] >= b->n ||
         (i && b->first[i] <= b->first[i - 1]))

@@ -1,5 +1,5 @@
-/* Batches of copies: one call, copies that do not wait for each other. They are done in the order of the list, which is one
- * of those allowed, in the order of the stream.
+/* Batches of copies: one call, copies that do not wait for each other. They are done in the order of the list, which is
+ * one of those allowed, in the order of the stream.
  */
 #ifndef WS_CUDA_COPY_BATCH_H
 #define WS_CUDA_COPY_BATCH_H
@@ -18,7 +18,7 @@ struct copy_batch {
 
 /* *bad (may be NULL): the copy at fault, or SIZE_MAX. The stream must not be the legacy one. */
 CUresult copy_batch_run(struct shim *, const struct copy_batch *, size_t *bad, CUstream);
-CUresult copy_batch_run_3d(struct shim *, const CUDA_MEMCPY3D_BATCH_OP *, size_t n, unsigned long long flags, size_t *bad,
-                           CUstream);
+CUresult copy_batch_run_3d(struct shim *, const CUDA_MEMCPY3D_BATCH_OP *, size_t n, unsigned long long flags,
+                           size_t *bad, CUstream);
 
 #endif

@@ -13,6 +13,11 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice);
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice);
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice, unsigned);
 CUresult cuStreamDestroy_v2(CUstream);
+CUresult cuStreamWaitValue32_v2(CUstream, CUdeviceptr, uint32_t, unsigned);
+CUresult cuStreamWaitValue64_v2(CUstream, CUdeviceptr, uint64_t, unsigned);
+CUresult cuStreamWriteValue32_v2(CUstream, CUdeviceptr, uint32_t, unsigned);
+CUresult cuStreamWriteValue64_v2(CUstream, CUdeviceptr, uint64_t, unsigned);
+CUresult cuStreamBatchMemOp_v2(CUstream, unsigned, CUstreamBatchMemOpParams *, unsigned);
 CUresult cuEventDestroy_v2(CUevent);
 CUresult cuMemHostRegister_v2(void *, size_t, unsigned);
 CUresult cuLinkCreate_v2(unsigned, int *, void **, CUlinkState *);
@@ -56,6 +61,16 @@ EARLIER(cuDevicePrimaryCtxReset, (CUdevice d), cuDevicePrimaryCtxReset_v2, (d))
 EARLIER(cuDevicePrimaryCtxSetFlags, (CUdevice d, unsigned flags), cuDevicePrimaryCtxSetFlags_v2,
         (d, flags))
 EARLIER(cuStreamDestroy, (CUstream st), cuStreamDestroy_v2, (st))
+EARLIER(cuStreamWaitValue32, (CUstream st, CUdeviceptr p, uint32_t v, unsigned flags), cuStreamWaitValue32_v2,
+        (st, p, v, flags))
+EARLIER(cuStreamWaitValue64, (CUstream st, CUdeviceptr p, uint64_t v, unsigned flags), cuStreamWaitValue64_v2,
+        (st, p, v, flags))
+EARLIER(cuStreamWriteValue32, (CUstream st, CUdeviceptr p, uint32_t v, unsigned flags), cuStreamWriteValue32_v2,
+        (st, p, v, flags))
+EARLIER(cuStreamWriteValue64, (CUstream st, CUdeviceptr p, uint64_t v, unsigned flags), cuStreamWriteValue64_v2,
+        (st, p, v, flags))
+EARLIER(cuStreamBatchMemOp, (CUstream st, unsigned n, CUstreamBatchMemOpParams *op, unsigned flags),
+        cuStreamBatchMemOp_v2, (st, n, op, flags))
 EARLIER(cuEventDestroy, (CUevent e), cuEventDestroy_v2, (e))
 EARLIER(cuMemHostRegister, (void *p, size_t n, unsigned flags), cuMemHostRegister_v2, (p, n, flags))
 EARLIER(cuLinkCreate, (unsigned n, int *options, void **values, CUlinkState *link), cuLinkCreate_v2,

@@ -460,6 +460,29 @@ CUresult cuGraphDebugDotPrint(CUgraph g, const char *path, unsigned flags)
   DRIVER(NEED_CONTEXT, graph_write_dot(s, g, path, flags));
 }
 
+/* Memory operations --------------------------------------------------------------------------------- */
+
+CUresult cuGraphAddBatchMemOpNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
+                                  const CUDA_BATCH_MEM_OP_NODE_PARAMS *p)
+{
+  DRIVER(NEED_CONTEXT, node_put_memory_ops(s, node_new(out, g, deps, n), p));
+}
+
+CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node, CUDA_BATCH_MEM_OP_NODE_PARAMS *p)
+{
+  DRIVER(NEED_CONTEXT, node_get_memory_ops(s, node, p));
+}
+
+CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *p)
+{
+  DRIVER(NEED_CONTEXT, node_put_memory_ops(s, node_there(node), p));
+}
+
+CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec x, CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *p)
+{
+  DRIVER(NEED_CONTEXT, node_put_memory_ops(s, node_in_exec(x, node), p));
+}
+
 /* Attributes of kernel nodes ------------------------------------------------------------------------ */
 
 CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, int attribute, CUlaunchAttributeValue *v)

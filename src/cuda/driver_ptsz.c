@@ -32,6 +32,16 @@ CUresult cuMemsetD2D8Async(CUdeviceptr, size_t, unsigned char, size_t, size_t, C
 CUresult cuMemsetD2D16Async(CUdeviceptr, size_t, unsigned short, size_t, size_t, CUstream);
 CUresult cuMemsetD2D32Async(CUdeviceptr, size_t, unsigned, size_t, size_t, CUstream);
 CUresult cuMemPrefetchAsync_v2(CUdeviceptr, size_t, CUmemLocation, unsigned, CUstream);
+CUresult cuStreamWaitValue32(CUstream, CUdeviceptr, uint32_t, unsigned);
+CUresult cuStreamWaitValue32_v2(CUstream, CUdeviceptr, uint32_t, unsigned);
+CUresult cuStreamWaitValue64(CUstream, CUdeviceptr, uint64_t, unsigned);
+CUresult cuStreamWaitValue64_v2(CUstream, CUdeviceptr, uint64_t, unsigned);
+CUresult cuStreamWriteValue32(CUstream, CUdeviceptr, uint32_t, unsigned);
+CUresult cuStreamWriteValue32_v2(CUstream, CUdeviceptr, uint32_t, unsigned);
+CUresult cuStreamWriteValue64(CUstream, CUdeviceptr, uint64_t, unsigned);
+CUresult cuStreamWriteValue64_v2(CUstream, CUdeviceptr, uint64_t, unsigned);
+CUresult cuStreamBatchMemOp(CUstream, unsigned, CUstreamBatchMemOpParams *, unsigned);
+CUresult cuStreamBatchMemOp_v2(CUstream, unsigned, CUstreamBatchMemOpParams *, unsigned);
 CUresult cuStreamGetPriority(CUstream, int *);
 CUresult cuStreamGetId(CUstream, unsigned long long *);
 CUresult cuStreamGetFlags(CUstream, unsigned *);
@@ -111,6 +121,18 @@ PTSZ(cuMemsetD2D32Async, (CUdeviceptr p, size_t pitch, unsigned v, size_t w, siz
      (p, pitch, v, w, h, own(st)))
 PTSZ(cuMemPrefetchAsync_v2, (CUdeviceptr p, size_t n, CUmemLocation l, unsigned flags, CUstream st),
      (p, n, l, flags, own(st)))
+PTSZ(cuStreamWaitValue32, (CUstream st, CUdeviceptr p, uint32_t v, unsigned flags), (own(st), p, v, flags))
+PTSZ(cuStreamWaitValue32_v2, (CUstream st, CUdeviceptr p, uint32_t v, unsigned flags), (own(st), p, v, flags))
+PTSZ(cuStreamWaitValue64, (CUstream st, CUdeviceptr p, uint64_t v, unsigned flags), (own(st), p, v, flags))
+PTSZ(cuStreamWaitValue64_v2, (CUstream st, CUdeviceptr p, uint64_t v, unsigned flags), (own(st), p, v, flags))
+PTSZ(cuStreamWriteValue32, (CUstream st, CUdeviceptr p, uint32_t v, unsigned flags), (own(st), p, v, flags))
+PTSZ(cuStreamWriteValue32_v2, (CUstream st, CUdeviceptr p, uint32_t v, unsigned flags), (own(st), p, v, flags))
+PTSZ(cuStreamWriteValue64, (CUstream st, CUdeviceptr p, uint64_t v, unsigned flags), (own(st), p, v, flags))
+PTSZ(cuStreamWriteValue64_v2, (CUstream st, CUdeviceptr p, uint64_t v, unsigned flags), (own(st), p, v, flags))
+PTSZ(cuStreamBatchMemOp, (CUstream st, unsigned n, CUstreamBatchMemOpParams *op, unsigned flags),
+     (own(st), n, op, flags))
+PTSZ(cuStreamBatchMemOp_v2, (CUstream st, unsigned n, CUstreamBatchMemOpParams *op, unsigned flags),
+     (own(st), n, op, flags))
 PTSZ(cuStreamGetPriority, (CUstream st, int *priority), (own(st), priority))
 PTSZ(cuStreamGetId, (CUstream st, unsigned long long *id), (own(st), id))
 PTSZ(cuStreamGetFlags, (CUstream st, unsigned *flags), (own(st), flags))

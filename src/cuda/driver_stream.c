@@ -1,5 +1,6 @@
 /* Streams of the driver. */
 #include "cuda/advice.h"
+#include "cuda/mem_op.h"
 #include "cuda/stream.h"
 
 CUresult cuStreamCreate(CUstream *out, unsigned flags)
@@ -32,24 +33,10 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
   DRIVER(NEED_CONTEXT, flags > 1 ? CUDA_ERROR_INVALID_VALUE : stream_wait_event(s, stream, event, flags));
 }
 
-struct callback {
-  void (*fn)(CUstream, CUresult, void *);
-  CUstream stream;
-  void *data;
-};
-
-static void call_back(void *p)
-{
-  const struct callback *c = p;
-  c->fn(c->stream, CUDA_SUCCESS, c->data);
-}
-
 CUresult cuStreamAddCallback(CUstream stream, void (*fn)(CUstream, CUresult, void *), void *data,
                              unsigned flags)
 {
-  struct callback c = { fn, stream, data }; /* called before stream_callback returns */
-  DRIVER(NEED_CONTEXT,
-         !fn || flags ? CUDA_ERROR_INVALID_VALUE : stream_callback(s, stream, call_back, &c));
+  DRIVER(NEED_CONTEXT, stream_callback(s, stream, fn, data, flags));
 }
 
 static CUresult describe(struct shim *s, CUstream stream, unsigned *flags, int *priority,
@@ -123,4 +110,37 @@ CUresult cuCtxResetPersistingL2Cache(void)
 CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr p, size_t bytes, unsigned flags)
 {
   DRIVER(NEED_CONTEXT, advice_attach(s, stream, p, bytes, flags));
+}
+
+/* Memory operations ---------------------------------------------------------------------------------- */
+
+CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned n, CUstreamBatchMemOpParams *op, unsigned flags)
+{
+  DRIVER(NEED_CONTEXT, mem_op_issue(s, stream, op, n, flags));
+}
+
+static CUresult word_op(CUstream stream, int operation, CUdeviceptr p, uint64_t value, unsigned flags)
+{
+  CUstreamBatchMemOpParams op = { .word = { .operation = operation, .address = p, .value64 = value, .flags = flags } };
+  return cuStreamBatchMemOp_v2(stream, 1, &op, 0);
+}
+
+CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr p, uint32_t value, unsigned flags)
+{
+  return word_op(stream, MEM_OP_WAIT_32, p, value, flags);
+}
+
+CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr p, uint64_t value, unsigned flags)
+{
+  return word_op(stream, MEM_OP_WAIT_64, p, value, flags);
+}
+
+CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr p, uint32_t value, unsigned flags)
+{
+  return word_op(stream, MEM_OP_WRITE_32, p, value, flags);
+}
+
+CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr p, uint64_t value, unsigned flags)
+{
+  return word_op(stream, MEM_OP_WRITE_64, p, value, flags);
 }

@@ -24,6 +24,7 @@ static void free_op(struct shim *s, struct cu_node *n)
     for (unsigned i = 0; i < n->op.condition.n; i++) free_graph(s, n->op.condition.body[i]);
     free(n->op.condition.body);
   }
+  if (n->op.type == NODE_MEM_OPS) free(n->op.memory_ops.op);
   free(n->params);
   n->params = NULL;
 }
@@ -46,6 +47,13 @@ static void take_bodies(struct shim *s, struct cu_node *n, const struct graph_op
   n->op.condition.body = body;
 }
 
+static void take_memory_ops(struct cu_node *n, const struct graph_op *op)
+{
+  size_t bytes = op->memory_ops.n * sizeof *op->memory_ops.op;
+  n->op.memory_ops.op = shim_alloc(bytes);
+  memcpy(n->op.memory_ops.op, op->memory_ops.op, bytes);
+}
+
 /* The node's own copy of what the operation points to. */
 static void take_op(struct shim *s, struct cu_node *n, const struct graph_op *op, bool listed)
 {
@@ -53,6 +61,7 @@ static void take_op(struct shim *s, struct cu_node *n, const struct graph_op *op
   if (op->type == NODE_GRAPH) n->op.child = copy_graph(s, op->child, listed);
   if (op->type == NODE_MEM_ALLOC) graph_memory_hold(s, op->memory.addr);
   if (op->type == NODE_CONDITIONAL) take_bodies(s, n, op, listed);
+  if (op->type == NODE_MEM_OPS) take_memory_ops(n, op);
   if (op->type != NODE_KERNEL) return;
   const struct module_kernel *k = op->kernel.q.function->kernel;
   uint8_t *packed = shim_alloc(k->param_bytes);

@@ -17,7 +17,7 @@
 /* CUgraphNodeType */
 enum node_type { NODE_KERNEL, NODE_MEMCPY, NODE_MEMSET, NODE_HOST, NODE_GRAPH, NODE_EMPTY,
                  NODE_WAIT_EVENT, NODE_EVENT_RECORD, NODE_MEM_ALLOC = 10, NODE_MEM_FREE = 11,
-                 NODE_CONDITIONAL = 13 };
+                 NODE_MEM_OPS = 12, NODE_CONDITIONAL = 13 };
 /* CUgraphConditionalNodeType */
 enum condition_type { CONDITION_IF, CONDITION_WHILE, CONDITION_SWITCH };
 enum { INSTANTIATE_AUTO_FREE = 1, INSTANTIATE_DEVICE_LAUNCH = 4 };
@@ -56,6 +56,10 @@ struct graph_op {
       uint64_t addr, bytes; /* as asked for */
     } memory; /* graph_memory.h */
     struct {
+      CUstreamBatchMemOpParams *op;
+      unsigned n;
+    } memory_ops; /* mem_op.h */
+    struct {
       uint64_t handle;
       enum condition_type type;
       unsigned n;
@@ -67,7 +71,7 @@ struct graph_op {
 struct cu_node {
   struct cu_graph *graph;
   uint64_t id;         /* its own, or in a copy that of the node it is a copy of */
-  struct graph_op op;  /* owns kernel.q.packed, child and condition.body */
+  struct graph_op op;  /* owns kernel.q.packed, child, memory_ops.op and condition.body */
   void **params;       /* kernels: one pointer per parameter, into packed */
   struct cu_node **dep;
   size_t n_deps;
@@ -140,6 +144,10 @@ CUresult exec_set(struct shim *, CUgraphExec, CUgraphNode, const struct graph_op
  * another; *result (CUgraphExecUpdateResult) and *bad say what. */
 CUresult exec_update(struct shim *, CUgraphExec, CUgraph, int *result, CUgraphNode *bad);
 CUresult exec_launch(struct shim *, CUgraphExec, CUstream);
+/* The same, behind what the stream has done so far. */
+CUresult exec_launch_now(struct shim *, struct cu_exec *, struct cu_stream *);
+/* One operation, now. lane: the stream it is of, or what stands for it. */
+CUresult graph_run_op(struct shim *, const struct graph_op *, struct cu_stream *lane);
 
 /* Streams that a kernel can launch a graph into (cuda_device_runtime_api.h). */
 #define GRAPH_STREAM_TAIL UINT64_C(0x0100000000000000)

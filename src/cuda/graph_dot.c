@@ -1,6 +1,6 @@
-/* Listings of graphs in the language of Graphviz (cuGraphDebugDotPrint): a box for each node, with its type, its kernel and
- * what the flags ask for; graphs inside nodes as clusters. The driver's own text is not published: the structure is
- * the same, the labels are ours.
+/* Listings of graphs in the language of Graphviz (cuGraphDebugDotPrint): a box for each node, with its type, its
+ * kernel and what the flags ask for; graphs inside nodes as clusters. The driver's own text is not published: the
+ * structure is the same, the labels are ours.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static const char *type_name(enum node_type t)
     [NODE_KERNEL] = "KERNEL", [NODE_MEMCPY] = "MEMCPY", [NODE_MEMSET] = "MEMSET", [NODE_HOST] = "HOST",
     [NODE_GRAPH] = "GRAPH", [NODE_EMPTY] = "EMPTY", [NODE_WAIT_EVENT] = "EVENT_WAIT",
     [NODE_EVENT_RECORD] = "EVENT_RECORD", [NODE_MEM_ALLOC] = "MEM_ALLOC", [NODE_MEM_FREE] = "MEM_FREE",
-    [NODE_CONDITIONAL] = "CONDITIONAL",
+    [NODE_CONDITIONAL] = "CONDITIONAL", [NODE_MEM_OPS] = "BATCH_MEM_OP",
   };
   return names[t];
 }
@@ -39,8 +39,8 @@ static void write_kernel(const struct dot *d, const struct graph_op *op)
   const struct launch_request *q = &op->kernel.q;
   fprintf(d->f, "\\n%s", q->function->kernel->name);
   if (asks(d, DOT_KERNEL))
-    fprintf(d->f, "\\n<<<(%u,%u,%u),(%u,%u,%u),%u>>>", q->grid[0], q->grid[1], q->grid[2], q->block[0], q->block[1],
-            q->block[2], q->shared);
+    fprintf(d->f, "\\n<<<(%u,%u,%u),(%u,%u,%u),%u>>>", q->grid[0], q->grid[1], q->grid[2], q->block[0],
+            q->block[1], q->block[2], q->shared);
   if (asks(d, DOT_KERNEL_ATTRIBUTES))
     fprintf(d->f, "\\ncooperative %d, cluster (%u,%u,%u), priority %d", q->cooperative, q->cluster[0], q->cluster[1],
             q->cluster[2], op->kernel.hints.priority);
@@ -53,7 +53,8 @@ static void write_label(const struct dot *d, const struct cu_node *n)
   if (asks(d, DOT_HANDLES)) fprintf(d->f, "\\nnode %p", (const void *)n);
   if (op->type == NODE_KERNEL) write_kernel(d, op);
   if (op->type == NODE_MEMCPY && asks(d, DOT_MEMCPY))
-    fprintf(d->f, "\\n0x%llx to 0x%llx, %llu x %llu x %llu bytes", (unsigned long long)op->memcpy.copy.src.addr,
+    fprintf(d->f, "\\n0x%llx to 0x%llx, %llu x %llu x %llu bytes",
+            (unsigned long long)op->memcpy.copy.src.addr,
             (unsigned long long)op->memcpy.copy.dst.addr, (unsigned long long)op->memcpy.copy.width,
             (unsigned long long)op->memcpy.copy.height, (unsigned long long)op->memcpy.copy.depth);
   if (op->type == NODE_MEMSET && asks(d, DOT_MEMSET))

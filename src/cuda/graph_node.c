@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cuda/graph_memory.h"
+#include "cuda/mem_op.h"
 #include "cuda/stream.h"
 
 /* Places --------------------------------------------------------------------------------------------- */
@@ -164,6 +165,13 @@ CUresult node_new_condition(struct shim *s, CUgraphConditionalHandle *handle, CU
   return r;
 }
 
+CUresult node_put_memory_ops(struct shim *s, struct node_place place, const CUDA_BATCH_MEM_OP_NODE_PARAMS *p)
+{
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  struct graph_op op = { .type = NODE_MEM_OPS, .memory_ops = { p->op, p->n } };
+  return node_put(s, place, mem_op_check(s, p->op, p->n, p->flags), &op);
+}
+
 CUresult node_put_other(struct shim *s, struct node_place place, CUgraphNodeParams *p)
 {
   switch (p->type) {
@@ -176,6 +184,7 @@ CUresult node_put_other(struct shim *s, struct node_place place, CUgraphNodePara
   case NODE_MEM_ALLOC: return node_put_alloc(s, place, &p->alloc);
   case NODE_MEM_FREE: return node_put_free(s, place, p->free);
   case NODE_CONDITIONAL: return node_put_condition(s, place, &p->condition);
+  case NODE_MEM_OPS: return node_put_memory_ops(s, place, &p->memory_ops);
   default: return shim_unsupported(s, "a graph node of this type");
   }
 }
@@ -280,6 +289,14 @@ CUresult node_get_child(struct shim *s, CUgraphNode node, CUgraph *out)
   const struct graph_op *op = node_op(s, node, NODE_GRAPH);
   if (!op || !out) return CUDA_ERROR_INVALID_VALUE;
   *out = op->child;
+  return CUDA_SUCCESS;
+}
+
+CUresult node_get_memory_ops(struct shim *s, CUgraphNode node, CUDA_BATCH_MEM_OP_NODE_PARAMS *p)
+{
+  const struct graph_op *op = node_op(s, node, NODE_MEM_OPS);
+  if (!op || !p) return CUDA_ERROR_INVALID_VALUE;
+  *p = (CUDA_BATCH_MEM_OP_NODE_PARAMS){ .context = shim_context(s), .n = op->memory_ops.n, .op = op->memory_ops.op };
   return CUDA_SUCCESS;
 }
 

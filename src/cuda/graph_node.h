@@ -38,6 +38,7 @@ CUresult node_put_alloc(struct shim *, struct node_place, CUDA_MEM_ALLOC_NODE_PA
 CUresult node_put_free(struct shim *, struct node_place, uint64_t addr);
 /* The bodies, empty graphs, go into the parameters. */
 CUresult node_put_condition(struct shim *, struct node_place, CUDA_CONDITIONAL_NODE_PARAMS *);
+CUresult node_put_memory_ops(struct shim *, struct node_place, const CUDA_BATCH_MEM_OP_NODE_PARAMS *);
 /* A node of any type but those which only the interfaces can read: kernels and copies. */
 CUresult node_put_other(struct shim *, struct node_place, CUgraphNodeParams *);
 CUresult node_new_condition(struct shim *, CUgraphConditionalHandle *, CUgraph, unsigned value,
@@ -56,6 +57,7 @@ CUresult node_get_memset(struct shim *, CUgraphNode, CUDA_MEMSET_NODE_PARAMS *);
 CUresult node_get_host(struct shim *, CUgraphNode, CUDA_HOST_NODE_PARAMS *);
 CUresult node_get_event(struct shim *, CUgraphNode, enum node_type, CUevent *);
 CUresult node_get_child(struct shim *, CUgraphNode, CUgraph *);
+CUresult node_get_memory_ops(struct shim *, CUgraphNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *);
 CUresult node_get_alloc(struct shim *, CUgraphNode, CUDA_MEM_ALLOC_NODE_PARAMS *);
 CUresult node_get_free(struct shim *, CUgraphNode, uint64_t *addr);
 

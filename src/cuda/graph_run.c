@@ -8,6 +8,8 @@
 #include "cuda/context.h"
 #include "cuda/graph.h"
 #include "cuda/graph_memory.h"
+#include "cuda/hold.h"
+#include "cuda/mem_op.h"
 #include "cuda/stream.h"
 
 enum { MAX_PENDING = 255, MAX_NESTED = 120 }; /* the guide: tail launches of a graph; graphs launched in all */
@@ -40,7 +42,7 @@ static CUresult run_condition(struct shim *s, const struct graph_op *op, struct 
   return r;
 }
 
-static CUresult run_op(struct shim *s, const struct graph_op *op, struct cu_stream *lane)
+CUresult graph_run_op(struct shim *s, const struct graph_op *op, struct cu_stream *lane)
 {
   struct launch_request q;
   switch (op->type) {
@@ -58,6 +60,7 @@ static CUresult run_op(struct shim *s, const struct graph_op *op, struct cu_stre
   case NODE_WAIT_EVENT: return stream_wait_event_now(s, lane, op->event);
   case NODE_MEM_ALLOC: return graph_memory_take(s, op->memory.addr);
   case NODE_MEM_FREE: return graph_memory_give(s, op->memory.addr);
+  case NODE_MEM_OPS: return mem_op_run(s, op, lane);
   case NODE_CONDITIONAL: return run_condition(s, op, lane);
   case NODE_EMPTY: break;
   }
@@ -74,7 +77,7 @@ static CUresult run_graph(struct shim *s, struct cu_graph *g, struct cu_stream *
     lane->clock.done = start;
     for (size_t d = 0; d < n->n_deps; d++)
       if (n->dep[d]->done > lane->clock.done) lane->clock.done = n->dep[d]->done;
-    CUresult r = n->disabled ? CUDA_SUCCESS : run_op(s, &n->op, lane);
+    CUresult r = n->disabled ? CUDA_SUCCESS : graph_run_op(s, &n->op, lane);
     if (r != CUDA_SUCCESS) return r;
     n->done = lane->clock.done;
     if (n->done > end) end = n->done;
@@ -192,12 +195,17 @@ CUresult exec_launch(struct shim *s, CUgraphExec x, CUstream stream)
   if (!exec_exists(s, x)) return CUDA_ERROR_INVALID_VALUE;
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   struct graph_op op = { .type = NODE_GRAPH, .child = x->graph };
-  if (capture_takes(s, st, &op, &r)) return r;
+  if (capture_records(s, st, &op, &r)) return r;
   timeline_launch_call(&s->time);
+  return hold_takes_exec(s, st, x) ? CUDA_SUCCESS : exec_launch_now(s, x, st);
+}
+
+CUresult exec_launch_now(struct shim *s, struct cu_exec *x, struct cu_stream *st)
+{
   struct cu_stream lane = { .id = st->id, .context = st->context, .graph = true,
                             .clock = { .non_blocking = true } };
   lane.clock.done = timeline_start(&s->time, &st->clock, TIMELINE_NONE);
-  r = run_with_launches(s, x, &lane);
+  CUresult r = run_with_launches(s, x, &lane);
   timeline_finish(&s->time, &st->clock, TIMELINE_NONE, lane.clock.done);
   return r;
 }

@@ -42,24 +42,10 @@ CUresult cudaLaunchHostFunc(CUstream stream, void (*fn)(void *), void *data)
   RUNTIME(NEED_CONTEXT, stream_call(s, stream, fn, data));
 }
 
-struct callback {
-  void (*fn)(CUstream, CUresult, void *);
-  CUstream stream;
-  void *data;
-};
-
-static void call_back(void *p)
-{
-  const struct callback *c = p;
-  c->fn(c->stream, CUDA_SUCCESS, c->data);
-}
-
 CUresult cudaStreamAddCallback(CUstream stream, void (*fn)(CUstream, CUresult, void *), void *data,
                                unsigned flags)
 {
-  struct callback c = { fn, stream, data }; /* called before stream_callback returns */
-  RUNTIME(NEED_CONTEXT, !fn || flags ? CUDA_ERROR_INVALID_VALUE
-                                     : stream_callback(s, stream, call_back, &c));
+  RUNTIME(NEED_CONTEXT, stream_callback(s, stream, fn, data, flags));
 }
 
 static CUresult stream_flags(struct shim *s, CUstream stream, unsigned *flags)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "cuda/hold.h"
 #include "cuda/sampling.h"
 #include "cuda/together.h"
 #include "cuda/user_object.h"
@@ -117,6 +118,7 @@ void shim_report(struct shim *s)
   }
   if (!trace_export_free(s->trace, &e)) shim_say("%s", e.msg);
   tell_unmet(s);
+  hold_tell(s);
   s->trace = NULL;
   if (s->options.quiet && !s->options.report) return;
   f = s->options.report ? open_report(s->options.report) : stderr;
@@ -234,6 +236,7 @@ static CUresult check_need(struct shim *s, enum shim_need need)
   if (!s->up) return s->failed ? CUDA_ERROR_NO_DEVICE : CUDA_ERROR_NOT_INITIALIZED;
   if (need != NEED_LAUNCH) together_run(s);
   timeline_call(&s->time);
+  hold_poll(s, s->time.now);
   if (need == NEED_GPU) return CUDA_SUCCESS;
   if (shim_fault_visible(s)) return s->fault;
   return shim_context(s) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
@@ -259,6 +262,7 @@ CUresult shim_enter_runtime(struct shim **s, enum shim_need need)
 
 CUresult shim_leave(struct shim *s, CUresult r)
 {
+  hold_poll(s, s->time.last_end);
   user_object_bury(s);
   if (r == CUDA_SUCCESS && shim_fault_visible(s)) r = s->fault;
   pthread_mutex_unlock(&s->lock);
@@ -267,6 +271,7 @@ CUresult shim_leave(struct shim *s, CUresult r)
 
 CUresult shim_leave_runtime(struct shim *s, CUresult r)
 {
+  hold_poll(s, s->time.last_end);
   user_object_bury(s);
   if (r == CUDA_SUCCESS && shim_fault_visible(s)) r = s->fault;
   /* "Not ready" is an answer, not an error (CUDA Runtime API, cudaErrorNotReady). */

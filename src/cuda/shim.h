@@ -55,6 +55,7 @@ struct cu_stream {
   bool graph;                 /* stands for a stream while a graph runs */
   struct cu_capture *capture; /* NULL: it does not capture */
   struct node_set tips;       /* what the next captured operation waits for */
+  struct held *hold, *hold_last; /* hold.h; NULL: it does not wait */
 };
 
 struct cu_event {
@@ -121,6 +122,8 @@ struct shim {
   struct cu_exec *execs;
   struct graph_run *graph_run; /* the launch of a graph that runs; NULL: none */
   struct cu_capture *captures; /* capture.h: those going on */
+  unsigned n_holds;        /* streams that wait (hold.h) */
+  const struct cu_thread *hold_runner; /* who runs what was put off */
   struct cu_pool *pools, *default_pool, *current_pool; /* pool.h */
   struct ipc_open *ipc_open; /* ipc.h */
   struct vmm_memory *vmm_memory; /* vmm.h */

@@ -4,6 +4,7 @@
 
 #include "cuda/attributes.h"
 #include "cuda/capture.h"
+#include "cuda/hold.h"
 
 /* Streams -------------------------------------------------------------------------------------- */
 
@@ -30,12 +31,20 @@ CUresult stream_create(struct shim *s, CUstream *out, unsigned flags, int priori
   return CUDA_SUCCESS;
 }
 
+static void unlink_stream(struct shim *s, const struct cu_stream *st)
+{
+  struct cu_stream **at = &s->streams;
+  while (*at != st) at = &(*at)->next;
+  *at = st->next;
+}
+
 CUresult stream_destroy(struct shim *s, CUstream h)
 {
   for (struct cu_stream **at = &s->streams; *at; at = &(*at)->next) {
     if (*at != h) continue;
-    *at = h->next;
     capture_forget_stream(s, h);
+    hold_wait(s, h);
+    unlink_stream(s, h);
     free(h); /* its work is done: only times lie ahead, and those are kept */
     return CUDA_SUCCESS;
   }
@@ -48,6 +57,7 @@ CUresult stream_wait(struct shim *s, CUstream h)
   CUresult r;
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   if (capture_forbids(s, st, &r)) return r;
+  hold_wait(s, st);
   return shim_wait(s, timeline_stream_ready(&s->time, &st->clock));
 }
 
@@ -57,6 +67,7 @@ CUresult stream_query(struct shim *s, CUstream h)
   CUresult r;
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   if (capture_forbids(s, st, &r)) return r;
+  if (hold_has(s, st)) return CUDA_ERROR_NOT_READY;
   return timeline_stream_ready(&s->time, &st->clock) <= s->time.now ? CUDA_SUCCESS
                                                                     : CUDA_ERROR_NOT_READY;
 }
@@ -121,6 +132,7 @@ CUresult stream_wait_all(struct shim *s)
 {
   CUresult r;
   if (capture_forbids_all(s, &r)) return r;
+  hold_wait(s, NULL);
   return shim_wait(s, s->time.all_done);
 }
 
@@ -136,13 +148,30 @@ CUresult stream_call(struct shim *s, CUstream h, void (*fn)(void *), void *data)
   return CUDA_SUCCESS;
 }
 
-CUresult stream_callback(struct shim *s, CUstream h, void (*fn)(void *), void *data)
+struct callback {
+  void (*fn)(CUstream, CUresult, void *);
+  CUstream stream;
+  void *data;
+};
+
+static void call_back(void *p)
+{
+  struct callback c = *(struct callback *)p;
+  free(p);
+  c.fn(c.stream, CUDA_SUCCESS, c.data);
+}
+
+CUresult stream_callback(struct shim *s, CUstream h, void (*fn)(CUstream, CUresult, void *), void *data, unsigned flags)
 {
   struct cu_stream *st = stream_of(s, h);
   CUresult r;
+  if (!fn || flags) return CUDA_ERROR_INVALID_VALUE;
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   if (capture_forbids(s, st, &r)) return r;
-  stream_host(s, st, fn, data);
+  struct callback *c = shim_alloc(sizeof *c);
+  *c = (struct callback){ fn, h, data };
+  struct graph_op op = { .type = NODE_HOST, .host = { call_back, c } };
+  if (!hold_takes(s, st, &op)) stream_host(s, st, call_back, c);
   return CUDA_SUCCESS;
 }
 
@@ -251,6 +280,7 @@ CUresult event_query(struct shim *s, CUevent h)
   struct cu_event *e = event_of(s, h);
   if (!e) return CUDA_ERROR_INVALID_HANDLE;
   if (capture_has_event(s, e)) return CUDA_ERROR_CAPTURED_EVENT;
+  if (hold_has_event(s, h)) return CUDA_ERROR_NOT_READY;
   return e->recorded && e->when > s->time.now ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
@@ -259,6 +289,7 @@ CUresult event_wait(struct shim *s, CUevent h)
   struct cu_event *e = event_of(s, h);
   if (!e) return CUDA_ERROR_INVALID_HANDLE;
   if (capture_has_event(s, e)) return CUDA_ERROR_CAPTURED_EVENT;
+  hold_wait_event(s, h);
   return shim_wait(s, e->recorded ? e->when : 0);
 }
 
@@ -266,6 +297,7 @@ CUresult event_elapsed(struct shim *s, float *ms, CUevent from, CUevent to)
 {
   struct cu_event *a = event_of(s, from), *b = event_of(s, to);
   if (!ms) return CUDA_ERROR_INVALID_VALUE;
+  if (a && b && (hold_has_event(s, from) || hold_has_event(s, to))) return CUDA_ERROR_NOT_READY;
   if (!a || !b || !a->recorded || !b->recorded || ((a->flags | b->flags) & EVENT_DISABLE_TIMING))
     return CUDA_ERROR_INVALID_HANDLE;
   if (a->when > s->time.now || b->when > s->time.now) return CUDA_ERROR_NOT_READY;

@@ -27,7 +27,7 @@ CUresult stream_wait_all(struct shim *);
 CUresult stream_call(struct shim *, CUstream, void (*fn)(void *), void *data);
 
 /* The same, but cannot be captured. */
-CUresult stream_callback(struct shim *, CUstream, void (*fn)(void *), void *data);
+CUresult stream_callback(struct shim *, CUstream, void (*fn)(CUstream, CUresult, void *), void *data, unsigned flags);
 
 CUresult event_create(struct shim *, CUevent *, unsigned flags);
 bool event_flags(const struct shim *, CUevent, unsigned *flags); /* false: no event */

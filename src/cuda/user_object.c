@@ -44,7 +44,8 @@ CUresult user_object_create(struct shim *s, CUuserObject *out, void *data, void 
                             unsigned flags)
 {
   enum { NO_DESTRUCTOR_SYNC = 1 }; /* the only flag, and it must be there */
-  if (!out || !destroy || !count || count > INT32_MAX || flags != NO_DESTRUCTOR_SYNC) return CUDA_ERROR_INVALID_VALUE;
+  if (!out || !destroy || !count || count > INT32_MAX || flags != NO_DESTRUCTOR_SYNC)
+    return CUDA_ERROR_INVALID_VALUE;
   struct cu_user *u = shim_alloc(sizeof *u);
   *u = (struct cu_user){ .next = s->users, .data = data, .destroy = destroy, .count = count };
   *out = s->users = u;

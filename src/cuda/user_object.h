@@ -1,5 +1,5 @@
-/* User objects: memory of the program that graphs refer to. When the last reference goes, its destructor is called (CUDA
- * programming guide, "CUDA User Objects"). Copies of a graph, instantiated or not, refer to what it does.
+/* User objects: memory of the program that graphs refer to. When the last reference goes, its destructor is called
+ * (CUDA programming guide, "CUDA User Objects"). Copies of a graph, instantiated or not, refer to what it does.
  */
 #ifndef WS_CUDA_USER_OBJECT_H
 #define WS_CUDA_USER_OBJECT_H

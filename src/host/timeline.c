@@ -48,6 +48,7 @@ void timeline_finish(struct timeline *t, struct stream_clock *s, enum timeline_e
   if (s->legacy) t->legacy_done = end;
   if (!s->non_blocking) t->blocking_done = later(t->blocking_done, end);
   t->all_done = later(t->all_done, end);
+  t->last_end = end;
 }
 
 /* Kernels --------------------------------------------------------------------------------------- */

@@ -55,6 +55,7 @@ struct timeline {
   uint64_t legacy_done;          /* ps: last operation of the legacy stream */
   uint64_t blocking_done;        /* ps: last operation of any blocking stream */
   uint64_t all_done;             /* ps: last operation of all */
+  uint64_t last_end;             /* ps: of the operation that was told last */
 };
 
 void timeline_init(struct timeline *, const struct params *);

@@ -48,6 +48,12 @@ static void structures(void)
   SIZE(CUDA_RESOURCE_VIEW_DESC, CUDA_RESOURCE_VIEW_DESC);
   FIELD(CUDA_RESOURCE_VIEW_DESC, first_level, firstMipmapLevel);
   SIZE(CUDA_MEMCPY3D, CUDA_MEMCPY3D);
+  SIZE(CUstreamBatchMemOpParams, CUstreamBatchMemOpParams);
+  FIELD(CUstreamBatchMemOpParams, word.value64, waitValue.value64);
+  FIELD(CUstreamBatchMemOpParams, word.flags, writeValue.flags);
+  FIELD(CUstreamBatchMemOpParams, other.flags, memoryBarrier.flags);
+  SIZE(CUDA_BATCH_MEM_OP_NODE_PARAMS, CUDA_BATCH_MEM_OP_NODE_PARAMS);
+  FIELD(CUDA_BATCH_MEM_OP_NODE_PARAMS, op, paramArray);
   SIZE(CUmemcpyAttributes, CUmemcpyAttributes);
   FIELD(CUmemcpyAttributes, flags, flags);
   SIZE(CUDA_MEMCPY3D_BATCH_OP, CUDA_MEMCPY3D_BATCH_OP);

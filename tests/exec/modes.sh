@@ -24,7 +24,7 @@ says() {
 }
 
 for p in "$here"/*.cu; do
-  if ! "$NVCC" -arch=sm_86 -cudart shared -rdc=false -o "$scratch/$(basename "$p" .cu)" "$p" >"$scratch/log" 2>&1; then
+  if ! "$NVCC" -arch=sm_86 -cudart shared -rdc=false -L "$(dirname "$NVCC")/../lib64/stubs" -o "$scratch/$(basename "$p" .cu)" "$p" -lcuda >"$scratch/log" 2>&1; then
     echo "not ok exec mode $(basename "$p" .cu): $(grep -m 1 error "$scratch/log")"
     exit 1
   fi
@@ -52,6 +52,16 @@ P
 }
 report "ctrl-c --functional" "$(ctrl_c --functional | head -n 1)"
 report "ctrl-c --timed" "$(ctrl_c --timed | head -n 1)"
+
+# The host waits for a stream that waits for a value: ended from outside, the program says which.
+waiting() {
+  timeout --preserve-status -s TERM 2 "$BIN" exec "$scratch/waiting" >"$scratch/out" 2>"$scratch/err"
+  [ $? -eq 143 ] || echo "not status 143"
+  says "$scratch/out" running
+  says "$scratch/err" "stopped by signal 15"
+  says "$scratch/err" "== 0x5 (they are 0x0), 1 operations behind it"
+}
+report "waiting stream" "$(waiting | head -n 1)"
 
 limits() {
   "$BIN" exec --max-instructions 100000 --functional "$scratch/spin" >"$scratch/out" 2>"$scratch/err"
