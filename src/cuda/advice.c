@@ -62,6 +62,39 @@ CUresult advice_prefetch(struct shim *s, uint64_t addr, uint64_t bytes, CUmemLoc
   return r;
 }
 
+static bool is_batch(struct shim *s, const struct advice_batch *b, unsigned long long flags, CUstream stream)
+{
+  const struct cu_stream *st = stream_of(s, stream);
+  return st && st != &s->legacy && !flags && b->n && b->addr && b->bytes;
+}
+
+CUresult advice_prefetch_batch(struct shim *s, const struct advice_batch *b, unsigned long long flags,
+                               CUstream stream)
+{
+  CUresult r = CUDA_SUCCESS;
+  if (!is_batch(s, b, flags, stream) || !b->n_to || b->n_to > b->n || !b->to || !b->first || b->first[0])
+    return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 1; i < b->n_to; i++)
+    if (b->first[i] <= b->first[i - 1] || b->first[i] >= b->n) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0, place = 0; r == CUDA_SUCCESS && i < b->n; i++) {
+    while (place + 1 < b->n_to && b->first[place + 1] <= i) place++;
+    r = advice_prefetch(s, b->addr[i], b->bytes[i], b->to[place]);
+  }
+  return r;
+}
+
+CUresult advice_discard_batch(struct shim *s, const struct advice_batch *b, unsigned long long flags,
+                              CUstream stream)
+{
+  if (!is_batch(s, b, flags, stream)) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < b->n; i++) {
+    const struct cu_block *block = memory_find(s, b->addr[i]);
+    if (!block || block->kind != BLOCK_MANAGED || b->bytes[i] > block->bytes - (b->addr[i] - block->addr))
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+
 static int number(CUmemLocation l)
 {
   return l.type == 0 ? NUMBER_NONE : l.type == LOCATION_DEVICE ? l.id : NUMBER_HOST;

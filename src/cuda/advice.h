@@ -11,6 +11,18 @@ CUmemLocation advice_location(uint64_t argument);
 /* CUmem_advise. CUDA_ERROR_INVALID_VALUE: not managed memory, or no such advice. */
 CUresult advice_give(struct shim *, uint64_t addr, uint64_t bytes, int advice, CUmemLocation);
 CUresult advice_prefetch(struct shim *, uint64_t addr, uint64_t bytes, CUmemLocation);
+/* Lists of ranges; place i is for the ranges from first[i] on. The stream must not be the legacy one. */
+struct advice_batch {
+  const CUdeviceptr *addr;
+  const size_t *bytes;
+  size_t n;
+  const CUmemLocation *to;
+  const size_t *first;
+  size_t n_to;
+};
+
+CUresult advice_prefetch_batch(struct shim *, const struct advice_batch *, unsigned long long flags, CUstream);
+CUresult advice_discard_batch(struct shim *, const struct advice_batch *, unsigned long long flags, CUstream);
 /* CUmem_range_attribute. */
 CUresult advice_get(struct shim *, void *out, size_t out_bytes, int attribute, uint64_t addr,
                     uint64_t bytes);

@@ -1,5 +1,5 @@
-/* Batches of copies: one call, copies that do not wait for each other. They are done in the order of the list, which is
- * one of those allowed, in the order of the stream.
+/* Batches of copies: one call, copies that do not wait for each other. They are done in the order of the list, one
+ * of those allowed, in the order of the stream.
  */
 #ifndef WS_CUDA_COPY_BATCH_H
 #define WS_CUDA_COPY_BATCH_H

@@ -1,4 +1,5 @@
 /* Events of the driver. */
+#include "cuda/context.h"
 #include "cuda/stream.h"
 
 CUresult cuEventCreate(CUevent *out, unsigned flags)
@@ -40,4 +41,15 @@ CUresult cuEventElapsedTime(float *ms, CUevent from, CUevent to)
 CUresult cuEventElapsedTime_v2(float *ms, CUevent from, CUevent to)
 {
   DRIVER(NEED_CONTEXT, event_elapsed(s, ms, from, to));
+}
+
+/* Events of all that a context does: contexts share their streams' clock here. */
+CUresult cuCtxRecordEvent(CUcontext c, CUevent event)
+{
+  DRIVER(NEED_GPU, context_exists(s, c) ? event_record_all(s, event) : CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CUresult cuCtxWaitEvent(CUcontext c, CUevent event)
+{
+  DRIVER(NEED_GPU, context_exists(s, c) ? stream_wait_event_all(s, event) : CUDA_ERROR_INVALID_CONTEXT);
 }

@@ -5,6 +5,7 @@
 #include "cuda/context.h"
 #include "cuda/entries.h"
 #include "cuda/errors.h"
+#include "cuda/module.h"
 #include "cuda/stream.h"
 #include "cuda/version.h"
 
@@ -272,6 +273,26 @@ CUresult cuCtxGetCacheConfig(int *config)
 CUresult cuCtxSetCacheConfig(int config)
 {
   DRIVER(NEED_CONTEXT, config < 0 || config > 3 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
+}
+
+/* Banks of shared memory are four bytes wide since compute capability 5. */
+enum { BANKS_DEFAULT, BANKS_4_BYTES, BANKS_8_BYTES }; /* CUsharedconfig */
+
+CUresult cuCtxGetSharedMemConfig(int *config)
+{
+  DRIVER(NEED_CONTEXT, GIVE(config, BANKS_4_BYTES));
+}
+
+CUresult cuCtxSetSharedMemConfig(int config)
+{
+  DRIVER(NEED_CONTEXT, config < BANKS_DEFAULT || config > BANKS_8_BYTES ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
+}
+
+CUresult cuFuncSetSharedMemConfig(CUfunction f, int config)
+{
+  DRIVER(NEED_CONTEXT, !module_is_function(s, f)                            ? CUDA_ERROR_INVALID_HANDLE
+                       : config < BANKS_DEFAULT || config > BANKS_8_BYTES ? CUDA_ERROR_INVALID_VALUE
+                                                                            : CUDA_SUCCESS);
 }
 
 CUresult cuProfilerStart(void)

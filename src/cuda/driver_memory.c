@@ -310,7 +310,8 @@ CUresult cuMemcpyBatchAsync(const CUdeviceptr *dst, const CUdeviceptr *src, cons
 }
 
 CUresult cuMemcpyBatchAsync_v2(const CUdeviceptr *dst, const CUdeviceptr *src, const size_t *bytes, size_t n,
-                               const CUmemcpyAttributes *a, const size_t *first, size_t n_attributes, CUstream stream)
+                               const CUmemcpyAttributes *a, const size_t *first, size_t n_attributes,
+                               CUstream stream)
 {
   return cuMemcpyBatchAsync(dst, src, bytes, n, a, first, n_attributes, NULL, stream);
 }
@@ -321,7 +322,8 @@ CUresult cuMemcpy3DBatchAsync(size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, size_t
   DRIVER(NEED_CONTEXT, copy_batch_run_3d(s, op, n, flags, bad, stream));
 }
 
-CUresult cuMemcpy3DBatchAsync_v2(size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream stream)
+CUresult cuMemcpy3DBatchAsync_v2(size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags,
+                                 CUstream stream)
 {
   return cuMemcpy3DBatchAsync(n, op, NULL, flags, stream);
 }
@@ -370,6 +372,28 @@ CUresult cuMemPrefetchAsync_v2(CUdeviceptr p, size_t bytes, CUmemLocation locati
 {
   (void)flags, (void)stream;
   DRIVER(NEED_CONTEXT, advice_prefetch(s, p, bytes, location));
+}
+
+CUresult cuMemPrefetchBatchAsync(const CUdeviceptr *p, const size_t *bytes, size_t n, const CUmemLocation *to,
+                                 const size_t *first, size_t n_to, unsigned long long flags, CUstream stream)
+{
+  const struct advice_batch b = { p, bytes, n, to, first, n_to };
+  DRIVER(NEED_CONTEXT, advice_prefetch_batch(s, &b, flags, stream));
+}
+
+/* What is discarded keeps its contents here, which is one of the values that it may have. */
+CUresult cuMemDiscardBatchAsync(const CUdeviceptr *p, const size_t *bytes, size_t n, unsigned long long flags,
+                                CUstream stream)
+{
+  const struct advice_batch b = { .addr = p, .bytes = bytes, .n = n };
+  DRIVER(NEED_CONTEXT, advice_discard_batch(s, &b, flags, stream));
+}
+
+CUresult cuMemDiscardAndPrefetchBatchAsync(const CUdeviceptr *p, const size_t *bytes, size_t n,
+                                           const CUmemLocation *to, const size_t *first, size_t n_to,
+                                           unsigned long long flags, CUstream stream)
+{
+  return cuMemPrefetchBatchAsync(p, bytes, n, to, first, n_to, flags, stream);
 }
 
 CUresult cuMemAdvise_v2(CUdeviceptr p, size_t bytes, int advice, CUmemLocation location)

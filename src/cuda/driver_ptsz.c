@@ -14,8 +14,8 @@ CUresult cuMemAllocAsync(CUdeviceptr *, size_t, CUstream);
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *, size_t, CUmemoryPool, CUstream);
 CUresult cuMemFreeAsync(CUdeviceptr, CUstream);
 CUresult cuMemcpyAsync(CUdeviceptr, CUdeviceptr, size_t, CUstream);
-CUresult cuMemcpyBatchAsync(const CUdeviceptr *, const CUdeviceptr *, const size_t *, size_t, const CUmemcpyAttributes *,
-                            const size_t *, size_t, size_t *, CUstream);
+CUresult cuMemcpyBatchAsync(const CUdeviceptr *, const CUdeviceptr *, const size_t *, size_t,
+                            const CUmemcpyAttributes *, const size_t *, size_t, size_t *, CUstream);
 CUresult cuMemcpyBatchAsync_v2(const CUdeviceptr *, const CUdeviceptr *, const size_t *, size_t,
                                const CUmemcpyAttributes *, const size_t *, size_t, CUstream);
 CUresult cuMemcpy3DBatchAsync(size_t, const CUDA_MEMCPY3D_BATCH_OP *, size_t *, unsigned long long, CUstream);
@@ -55,6 +55,11 @@ CUresult cuStreamSynchronize(CUstream);
 CUresult cuEventRecord(CUevent, CUstream);
 CUresult cuEventRecordWithFlags(CUevent, CUstream, unsigned);
 CUresult cuLaunchKernelEx(const CUlaunchConfig *, CUfunction, void **, void **);
+CUresult cuMemPrefetchBatchAsync(const CUdeviceptr *, const size_t *, size_t, const CUmemLocation *, const size_t *,
+                                 size_t, unsigned long long, CUstream);
+CUresult cuMemDiscardAndPrefetchBatchAsync(const CUdeviceptr *, const size_t *, size_t, const CUmemLocation *,
+                                           const size_t *, size_t, unsigned long long, CUstream);
+CUresult cuMemDiscardBatchAsync(const CUdeviceptr *, const size_t *, size_t, unsigned long long, CUstream);
 
 static CUstream own(CUstream stream)
 {
@@ -99,7 +104,8 @@ PTSZ(cuMemcpyBatchAsync, (const CUdeviceptr *d, const CUdeviceptr *s, const size
 PTSZ(cuMemcpyBatchAsync_v2, (const CUdeviceptr *d, const CUdeviceptr *s, const size_t *n, size_t count,
                              const CUmemcpyAttributes *a, const size_t *first, size_t n_a, CUstream st),
      (d, s, n, count, a, first, n_a, own(st)))
-PTSZ(cuMemcpy3DBatchAsync, (size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, size_t *bad, unsigned long long flags, CUstream st),
+PTSZ(cuMemcpy3DBatchAsync,
+     (size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, size_t *bad, unsigned long long flags, CUstream st),
      (n, op, bad, flags, own(st)))
 PTSZ(cuMemcpy3DBatchAsync_v2, (size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream st),
      (n, op, flags, own(st)))
@@ -119,6 +125,16 @@ PTSZ(cuMemsetD2D16Async, (CUdeviceptr p, size_t pitch, unsigned short v, size_t 
                           CUstream st), (p, pitch, v, w, h, own(st)))
 PTSZ(cuMemsetD2D32Async, (CUdeviceptr p, size_t pitch, unsigned v, size_t w, size_t h, CUstream st),
      (p, pitch, v, w, h, own(st)))
+PTSZ(cuMemPrefetchBatchAsync, (const CUdeviceptr *p, const size_t *n, size_t count, const CUmemLocation *to,
+                               const size_t *first, size_t n_to, unsigned long long flags, CUstream st),
+     (p, n, count, to, first, n_to, flags, own(st)))
+PTSZ(cuMemDiscardAndPrefetchBatchAsync,
+     (const CUdeviceptr *p, const size_t *n, size_t count, const CUmemLocation *to, const size_t *first,
+      size_t n_to, unsigned long long flags, CUstream st),
+     (p, n, count, to, first, n_to, flags, own(st)))
+PTSZ(cuMemDiscardBatchAsync,
+     (const CUdeviceptr *p, const size_t *n, size_t count, unsigned long long flags, CUstream st),
+     (p, n, count, flags, own(st)))
 PTSZ(cuMemPrefetchAsync_v2, (CUdeviceptr p, size_t n, CUmemLocation l, unsigned flags, CUstream st),
      (p, n, l, flags, own(st)))
 PTSZ(cuStreamWaitValue32, (CUstream st, CUdeviceptr p, uint32_t v, unsigned flags), (own(st), p, v, flags))

@@ -121,7 +121,7 @@ CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned n, CUstreamBatchMemOpPa
 
 static CUresult word_op(CUstream stream, int operation, CUdeviceptr p, uint64_t value, unsigned flags)
 {
-  CUstreamBatchMemOpParams op = { .word = { .operation = operation, .address = p, .value64 = value, .flags = flags } };
+  CUstreamBatchMemOpParams op = {.word = {.operation = operation, .address = p, .value64 = value, .flags = flags}};
   return cuStreamBatchMemOp_v2(stream, 1, &op, 0);
 }
 

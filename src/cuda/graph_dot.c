@@ -42,8 +42,8 @@ static void write_kernel(const struct dot *d, const struct graph_op *op)
     fprintf(d->f, "\\n<<<(%u,%u,%u),(%u,%u,%u),%u>>>", q->grid[0], q->grid[1], q->grid[2], q->block[0],
             q->block[1], q->block[2], q->shared);
   if (asks(d, DOT_KERNEL_ATTRIBUTES))
-    fprintf(d->f, "\\ncooperative %d, cluster (%u,%u,%u), priority %d", q->cooperative, q->cluster[0], q->cluster[1],
-            q->cluster[2], op->kernel.hints.priority);
+    fprintf(d->f, "\\ncooperative %d, cluster (%u,%u,%u), priority %d", q->cooperative, q->cluster[0],
+            q->cluster[1], q->cluster[2], op->kernel.hints.priority);
 }
 
 static void write_label(const struct dot *d, const struct cu_node *n)
@@ -63,7 +63,8 @@ static void write_label(const struct dot *d, const struct cu_node *n)
   if (op->type == NODE_HOST && asks(d, DOT_HOST)) fprintf(d->f, "\\ndata %p", op->host.data);
   if ((op->type == NODE_WAIT_EVENT || op->type == NODE_EVENT_RECORD) && asks(d, DOT_EVENT))
     fprintf(d->f, "\\nevent %p", (const void *)op->event);
-  if ((op->type == NODE_MEM_ALLOC && asks(d, DOT_MEM_ALLOC)) || (op->type == NODE_MEM_FREE && asks(d, DOT_MEM_FREE)))
+  if ((op->type == NODE_MEM_ALLOC && asks(d, DOT_MEM_ALLOC)) ||
+      (op->type == NODE_MEM_FREE && asks(d, DOT_MEM_FREE)))
     fprintf(d->f, "\\n0x%llx", (unsigned long long)op->memory.addr);
   if (op->type == NODE_CONDITIONAL && asks(d, DOT_CONDITION))
     fprintf(d->f, "\\nhandle 0x%llx, type %d", (unsigned long long)op->condition.handle, (int)op->condition.type);

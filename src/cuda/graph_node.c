@@ -296,7 +296,7 @@ CUresult node_get_memory_ops(struct shim *s, CUgraphNode node, CUDA_BATCH_MEM_OP
 {
   const struct graph_op *op = node_op(s, node, NODE_MEM_OPS);
   if (!op || !p) return CUDA_ERROR_INVALID_VALUE;
-  *p = (CUDA_BATCH_MEM_OP_NODE_PARAMS){ .context = shim_context(s), .n = op->memory_ops.n, .op = op->memory_ops.op };
+  *p = (CUDA_BATCH_MEM_OP_NODE_PARAMS){.context = shim_context(s), .n = op->memory_ops.n, .op = op->memory_ops.op};
   return CUDA_SUCCESS;
 }
 

@@ -91,13 +91,15 @@ CUresult mem_op_run(struct shim *s, const struct graph_op *op, struct cu_stream 
   timeline_finish(&s->time, &st->clock, TIMELINE_NONE, at);
   for (unsigned i = 0; s->fault == CUDA_SUCCESS && i < op->memory_ops.n; i++) {
     const CUstreamBatchMemOpParams *o = &op->memory_ops.op[i];
-    if (!mem_op_is_ready(s, o)) return shim_unsupported(s, "a graph that waits for what is written after its launch");
+    if (!mem_op_is_ready(s, o))
+      return shim_unsupported(s, "a graph that waits for what is written after its launch");
     if (o->operation == MEM_OP_WRITE_32 || o->operation == MEM_OP_WRITE_64) write_word(s, o);
   }
   return CUDA_SUCCESS;
 }
 
-CUresult mem_op_issue(struct shim *s, CUstream stream, const CUstreamBatchMemOpParams *op, unsigned n, unsigned flags)
+CUresult mem_op_issue(struct shim *s, CUstream stream, const CUstreamBatchMemOpParams *op, unsigned n,
+                      unsigned flags)
 {
   struct cu_stream *st = stream_of(s, stream);
   if (!st) return CUDA_ERROR_INVALID_HANDLE;

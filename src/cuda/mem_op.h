@@ -1,5 +1,5 @@
-/* Memory operations of streams: a stream writes a word, or waits until a word has a value (CUDA Driver API, "Stream Memory
- * Operations"). A wait whose value is there costs nothing; else the stream is held (hold.h).
+/* Memory operations of streams: a stream writes a word, or waits until a word has a value (CUDA Driver API, "Stream
+ * Memory Operations"). A wait whose value is there costs nothing; else the stream is held (hold.h).
  */
 #ifndef WS_CUDA_MEM_OP_H
 #define WS_CUDA_MEM_OP_H

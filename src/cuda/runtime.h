@@ -31,6 +31,9 @@ struct rt_binary {
 CUresult rt_function(struct shim *, const void *host, struct cu_function **out);
 /* Address and size of the variable that a host variable stands for. */
 CUresult rt_variable(struct shim *, const void *host, CUdeviceptr *addr, size_t *bytes);
+/* A copy between host or device memory and a part of a variable; its sides' kinds are not set yet (copy_direct). */
+CUresult rt_symbol_copy(struct shim *, struct copy *, const void *symbol, void *other, size_t bytes, size_t offset,
+                        bool to_symbol, int kind);
 /* The primary context goes away: modules are loaded again when needed, handles of kernels stay valid. */
 void rt_forget_modules(struct shim *);
 

@@ -141,6 +141,18 @@ CUresult cudaDeviceSetCacheConfig(int config)
   RUNTIME(NEED_CONTEXT, config < 0 || config > 3 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
 }
 
+/* Banks of shared memory are four bytes wide since compute capability 5. */
+CUresult cudaDeviceGetSharedMemConfig(int *config)
+{
+  enum { BANKS_4_BYTES = 1 };
+  RUNTIME(NEED_CONTEXT, config ? (*config = BANKS_4_BYTES, CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult cudaDeviceSetSharedMemConfig(int config)
+{
+  RUNTIME(NEED_CONTEXT, config < 0 || config > 2 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
+}
+
 CUresult cudaDeviceGetCacheConfig(int *config)
 {
   RUNTIME(NEED_CONTEXT, config ? (*config = 0, CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE);

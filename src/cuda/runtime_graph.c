@@ -236,6 +236,52 @@ CUresult cudaGraphExecMemcpyNodeSetParams1D(CUgraphExec x, CUgraphNode node, voi
   RUNTIME(NEED_CONTEXT, put_linear(s, node_in_exec(x, node), dst, src, bytes, kind));
 }
 
+static CUresult put_symbol(struct shim *s, struct node_place place, const void *symbol, void *other, size_t bytes,
+                           size_t offset, bool to_symbol, int kind)
+{
+  struct graph_op op = {.type = NODE_MEMCPY};
+  CUresult r = rt_symbol_copy(s, &op.memcpy.copy, symbol, other, bytes, offset, to_symbol, kind);
+  return r == CUDA_SUCCESS ? put_directed(s, place, &op, kind) : r;
+}
+
+CUresult cudaGraphAddMemcpyNodeToSymbol(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
+                                        const void *symbol, const void *src, size_t bytes, size_t offset, int kind)
+{
+  RUNTIME(NEED_CONTEXT,
+          put_symbol(s, node_new(out, g, deps, n), symbol, (void *)(uintptr_t)src, bytes, offset, true, kind));
+}
+
+CUresult cudaGraphAddMemcpyNodeFromSymbol(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n, void *dst,
+                                          const void *symbol, size_t bytes, size_t offset, int kind)
+{
+  RUNTIME(NEED_CONTEXT, put_symbol(s, node_new(out, g, deps, n), symbol, dst, bytes, offset, false, kind));
+}
+
+CUresult cudaGraphMemcpyNodeSetParamsToSymbol(CUgraphNode node, const void *symbol, const void *src, size_t bytes,
+                                              size_t offset, int kind)
+{
+  RUNTIME(NEED_CONTEXT, put_symbol(s, node_there(node), symbol, (void *)(uintptr_t)src, bytes, offset, true, kind));
+}
+
+CUresult cudaGraphMemcpyNodeSetParamsFromSymbol(CUgraphNode node, void *dst, const void *symbol, size_t bytes,
+                                                size_t offset, int kind)
+{
+  RUNTIME(NEED_CONTEXT, put_symbol(s, node_there(node), symbol, dst, bytes, offset, false, kind));
+}
+
+CUresult cudaGraphExecMemcpyNodeSetParamsToSymbol(CUgraphExec x, CUgraphNode node, const void *symbol,
+                                                  const void *src, size_t bytes, size_t offset, int kind)
+{
+  RUNTIME(NEED_CONTEXT,
+          put_symbol(s, node_in_exec(x, node), symbol, (void *)(uintptr_t)src, bytes, offset, true, kind));
+}
+
+CUresult cudaGraphExecMemcpyNodeSetParamsFromSymbol(CUgraphExec x, CUgraphNode node, void *dst, const void *symbol,
+                                                    size_t bytes, size_t offset, int kind)
+{
+  RUNTIME(NEED_CONTEXT, put_symbol(s, node_in_exec(x, node), symbol, dst, bytes, offset, false, kind));
+}
+
 CUresult cudaGraphAddEmptyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n)
 {
   RUNTIME(NEED_CONTEXT, node_put_event(s, node_new(out, g, deps, n), NODE_EMPTY, NULL));
@@ -497,7 +543,8 @@ CUresult cudaGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from)
 
 /* User objects -------------------------------------------------------------------------------------- */
 
-CUresult cudaUserObjectCreate(CUuserObject *out, void *data, void (*destroy)(void *), unsigned count, unsigned flags)
+CUresult cudaUserObjectCreate(CUuserObject *out, void *data, void (*destroy)(void *), unsigned count,
+                              unsigned flags)
 {
   RUNTIME(NEED_NOTHING, user_object_create(s, out, data, destroy, count, flags));
 }

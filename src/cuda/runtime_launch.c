@@ -162,6 +162,18 @@ CUresult cudaFuncSetCacheConfig(const void *func, int config)
   RUNTIME(NEED_CONTEXT, set_cache(s, func, config));
 }
 
+static CUresult set_banks(struct shim *s, const void *func, int config)
+{
+  struct cu_function *f;
+  return config < 0 || config > 2 ? CUDA_ERROR_INVALID_VALUE : rt_function(s, func, &f);
+}
+
+/* Without effect: banks of shared memory are four bytes wide. */
+CUresult cudaFuncSetSharedMemConfig(const void *func, int config)
+{
+  RUNTIME(NEED_CONTEXT, set_banks(s, func, config));
+}
+
 static CUresult occupancy(struct shim *s, int *ctas, const void *func, int threads, size_t shared)
 {
   struct cu_function *f;

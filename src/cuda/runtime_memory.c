@@ -292,8 +292,8 @@ CUresult cudaMemset3DAsync(cudaPitchedPtr p, int value, cudaExtent extent, CUstr
 
 /* Symbols ----------------------------------------------------------------------------------------- */
 
-static CUresult symbol_copy(struct shim *s, const void *symbol, void *host, size_t bytes,
-                            size_t offset, bool to_symbol, int kind, CUstream stream, bool blocking)
+CUresult rt_symbol_copy(struct shim *s, struct copy *c, const void *symbol, void *other, size_t bytes,
+                        size_t offset, bool to_symbol, int kind)
 {
   CUdeviceptr addr;
   size_t size;
@@ -303,8 +303,16 @@ static CUresult symbol_copy(struct shim *s, const void *symbol, void *host, size
   if (kind == (to_symbol ? COPY_DEVICE_TO_HOST : COPY_HOST_TO_DEVICE) || kind == COPY_HOST_TO_HOST)
     return cudaErrorInvalidMemcpyDirection;
   void *device = (void *)(uintptr_t)(addr + offset);
-  struct copy c = to_symbol ? linear(device, host, bytes) : linear(host, device, bytes);
-  return copy(s, c, kind, stream, blocking);
+  *c = to_symbol ? linear(device, other, bytes) : linear(other, device, bytes);
+  return CUDA_SUCCESS;
+}
+
+static CUresult symbol_copy(struct shim *s, const void *symbol, void *host, size_t bytes,
+                            size_t offset, bool to_symbol, int kind, CUstream stream, bool blocking)
+{
+  struct copy c;
+  CUresult r = rt_symbol_copy(s, &c, symbol, host, bytes, offset, to_symbol, kind);
+  return r == CUDA_SUCCESS ? copy(s, c, kind, stream, blocking) : r;
 }
 
 CUresult cudaMemcpyToSymbol(const void *symbol, const void *src, size_t bytes, size_t offset, int kind)
@@ -358,6 +366,28 @@ CUresult cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location)
           advice_prefetch(s, (uint64_t)(uintptr_t)p, bytes, advice_location(location)));
 }
 
+CUresult cudaMemPrefetchBatchAsync(void **p, const size_t *bytes, size_t n, const CUmemLocation *to,
+                                   const size_t *first, size_t n_to, unsigned long long flags, CUstream stream)
+{
+  const struct advice_batch b = { (const CUdeviceptr *)p, bytes, n, to, first, n_to };
+  RUNTIME(NEED_CONTEXT, advice_prefetch_batch(s, &b, flags, stream));
+}
+
+/* What is discarded keeps its contents here, which is one of the values that it may have. */
+CUresult cudaMemDiscardBatchAsync(void **p, const size_t *bytes, size_t n, unsigned long long flags,
+                                  CUstream stream)
+{
+  const struct advice_batch b = { .addr = (const CUdeviceptr *)p, .bytes = bytes, .n = n };
+  RUNTIME(NEED_CONTEXT, advice_discard_batch(s, &b, flags, stream));
+}
+
+CUresult cudaMemDiscardAndPrefetchBatchAsync(void **p, const size_t *bytes, size_t n, const CUmemLocation *to,
+                                             const size_t *first, size_t n_to, unsigned long long flags,
+                                             CUstream stream)
+{
+  return cudaMemPrefetchBatchAsync(p, bytes, n, to, first, n_to, flags, stream);
+}
+
 CUresult cudaMemAdvise(const void *p, size_t bytes, int advice, uint64_t location)
 {
   RUNTIME(NEED_CONTEXT,
@@ -380,13 +410,16 @@ CUresult cudaMemRangeGetAttributes(void **out, size_t *out_bytes, int *attribute
 /* Batches, in the form of CUDA 13. ------------------------------------------------------------------- */
 
 CUresult cudaMemcpyBatchAsync(void *const *dst, const void *const *src, const size_t *bytes, size_t n,
-                              const CUmemcpyAttributes *a, const size_t *first, size_t n_attributes, CUstream stream)
+                              const CUmemcpyAttributes *a, const size_t *first, size_t n_attributes,
+                              CUstream stream)
 {
-  const struct copy_batch b = { (const CUdeviceptr *)dst, (const CUdeviceptr *)src, bytes, n, a, first, n_attributes };
+  const struct copy_batch b = {
+      (const CUdeviceptr *)dst, (const CUdeviceptr *)src, bytes, n, a, first, n_attributes};
   RUNTIME(NEED_CONTEXT, copy_batch_run(s, &b, NULL, stream));
 }
 
-CUresult cudaMemcpy3DBatchAsync(size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream stream)
+CUresult cudaMemcpy3DBatchAsync(size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags,
+                                CUstream stream)
 {
   RUNTIME(NEED_CONTEXT, copy_batch_run_3d(s, op, n, flags, NULL, stream));
 }

@@ -13,8 +13,8 @@ CUresult cudaLaunchHostFunc(CUstream, void (*)(void *), void *);
 CUresult cudaMallocAsync(void **, size_t, CUstream);
 CUresult cudaFreeAsync(void *, CUstream);
 CUresult cudaMemcpyAsync(void *, const void *, size_t, int, CUstream);
-CUresult cudaMemcpyBatchAsync(void *const *, const void *const *, const size_t *, size_t, const CUmemcpyAttributes *,
-                              const size_t *, size_t, CUstream);
+CUresult cudaMemcpyBatchAsync(void *const *, const void *const *, const size_t *, size_t,
+                              const CUmemcpyAttributes *, const size_t *, size_t, CUstream);
 CUresult cudaMemcpy3DBatchAsync(size_t, const CUDA_MEMCPY3D_BATCH_OP *, unsigned long long, CUstream);
 CUresult cudaMemcpy2DAsync(void *, size_t, const void *, size_t, size_t, size_t, int, CUstream);
 CUresult cudaMemcpy3DAsync(const cudaMemcpy3DParms *, CUstream);
@@ -38,6 +38,11 @@ CUresult cudaStreamIsCapturing(CUstream, int *);
 CUresult cudaStreamAddCallback(CUstream, void (*)(CUstream, CUresult, void *), void *, unsigned);
 CUresult cudaEventRecord(CUevent, CUstream);
 CUresult cudaEventRecordWithFlags(CUevent, CUstream, unsigned);
+CUresult cudaMemPrefetchBatchAsync(void **, const size_t *, size_t, const CUmemLocation *, const size_t *, size_t,
+                                   unsigned long long, CUstream);
+CUresult cudaMemDiscardAndPrefetchBatchAsync(void **, const size_t *, size_t, const CUmemLocation *, const size_t *,
+                                             size_t, unsigned long long, CUstream);
+CUresult cudaMemDiscardBatchAsync(void **, const size_t *, size_t, unsigned long long, CUstream);
 
 static CUstream own(CUstream stream)
 {
@@ -87,6 +92,14 @@ PTSZ(cudaMemset2DAsync, (void *p, size_t pitch, int v, size_t w, size_t h, CUstr
 PTSZ(cudaMallocFromPoolAsync, (void **p, size_t n, CUmemoryPool pool, CUstream st),
      (p, n, pool, own(st)))
 PTSZ(cudaMemset3DAsync, (cudaPitchedPtr p, int v, cudaExtent e, CUstream st), (p, v, e, own(st)))
+PTSZ(cudaMemPrefetchBatchAsync, (void **p, const size_t *n, size_t count, const CUmemLocation *to,
+                                 const size_t *first, size_t n_to, unsigned long long flags, CUstream st),
+     (p, n, count, to, first, n_to, flags, own(st)))
+PTSZ(cudaMemDiscardAndPrefetchBatchAsync, (void **p, const size_t *n, size_t count, const CUmemLocation *to,
+                                           const size_t *first, size_t n_to, unsigned long long flags, CUstream st),
+     (p, n, count, to, first, n_to, flags, own(st)))
+PTSZ(cudaMemDiscardBatchAsync, (void **p, const size_t *n, size_t count, unsigned long long flags, CUstream st),
+     (p, n, count, flags, own(st)))
 PTSZ(cudaMemPrefetchAsync, (const void *p, size_t n, uint64_t location), (p, n, location))
 PTSZ(cudaStreamGetId, (CUstream st, unsigned long long *id), (own(st), id))
 PTSZ(cudaStreamGetDevice, (CUstream st, int *device), (own(st), device))

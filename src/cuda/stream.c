@@ -161,7 +161,8 @@ static void call_back(void *p)
   c.fn(c.stream, CUDA_SUCCESS, c.data);
 }
 
-CUresult stream_callback(struct shim *s, CUstream h, void (*fn)(CUstream, CUresult, void *), void *data, unsigned flags)
+CUresult stream_callback(struct shim *s, CUstream h, void (*fn)(CUstream, CUresult, void *), void *data,
+                         unsigned flags)
 {
   struct cu_stream *st = stream_of(s, h);
   CUresult r;
@@ -303,4 +304,29 @@ CUresult event_elapsed(struct shim *s, float *ms, CUevent from, CUevent to)
   if (a->when > s->time.now || b->when > s->time.now) return CUDA_ERROR_NOT_READY;
   *ms = (float)(((double)b->when - (double)a->when) / 1e9);
   return CUDA_SUCCESS;
+}
+
+/* Contexts ------------------------------------------------------------------------------------- */
+
+CUresult event_record_all(struct shim *s, CUevent h)
+{
+  struct cu_event *e = event_of(s, h);
+  CUresult r;
+  if (!e) return CUDA_ERROR_INVALID_HANDLE;
+  if (capture_forbids_all(s, &r)) return r;
+  hold_wait(s, NULL);
+  *e = (struct cu_event){ .next = e->next, .flags = e->flags, .recorded = true, .tips = e->tips,
+                          .when = s->time.all_done > s->time.now ? s->time.all_done : s->time.now };
+  return CUDA_SUCCESS;
+}
+
+CUresult stream_wait_event_all(struct shim *s, CUevent h)
+{
+  CUresult r;
+  if (!event_of(s, h)) return CUDA_ERROR_INVALID_HANDLE;
+  if (capture_forbids_all(s, &r)) return r;
+  hold_wait_event(s, h);
+  for (struct cu_stream *st = s->streams; st; st = st->next) stream_wait_event_now(s, st, h);
+  for (struct cu_thread *t = s->threads; t; t = t->next) stream_wait_event_now(s, &t->stream, h);
+  return stream_wait_event_now(s, &s->legacy, h);
 }

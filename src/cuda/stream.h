@@ -27,7 +27,8 @@ CUresult stream_wait_all(struct shim *);
 CUresult stream_call(struct shim *, CUstream, void (*fn)(void *), void *data);
 
 /* The same, but cannot be captured. */
-CUresult stream_callback(struct shim *, CUstream, void (*fn)(CUstream, CUresult, void *), void *data, unsigned flags);
+CUresult stream_callback(struct shim *, CUstream, void (*fn)(CUstream, CUresult, void *), void *data,
+                         unsigned flags);
 
 CUresult event_create(struct shim *, CUevent *, unsigned flags);
 bool event_flags(const struct shim *, CUevent, unsigned *flags); /* false: no event */
@@ -42,6 +43,10 @@ CUresult event_elapsed(struct shim *, float *ms, CUevent from, CUevent to);
 void stream_host(struct shim *, struct cu_stream *, void (*fn)(void *), void *data);
 CUresult stream_wait_event_now(struct shim *, struct cu_stream *, CUevent);
 CUresult event_record_now(struct shim *, CUevent, struct cu_stream *);
+
+/* An event behind all work of all streams; all streams wait for one. */
+CUresult event_record_all(struct shim *, CUevent);
+CUresult stream_wait_event_all(struct shim *, CUevent);
 
 void stream_destroy_all(struct shim *);
 

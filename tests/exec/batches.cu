@@ -106,6 +106,29 @@ static void captured(cudaStream_t st)
   CHECK(h[0] == 0);
 }
 
+// Managed memory: prefetched to several places, discarded.
+static void managed(cudaStream_t st)
+{
+  int *a, *b, place;
+  CUDA(cudaMallocManaged(&a, 1 << 16));
+  CUDA(cudaMallocManaged(&b, 1 << 16));
+  void *p[] = {a, b};
+  size_t bytes[] = {1 << 16, 1 << 16}, first[] = {0, 1};
+  cudaMemLocation to[2] = {{cudaMemLocationTypeDevice, {0}}, {cudaMemLocationTypeHost, {0}}};
+  CUDA(cudaMemPrefetchBatchAsync(p, bytes, 2, to, first, 2, 0, st));
+  CUDA(cudaMemRangeGetAttribute(&place, 4, cudaMemRangeAttributeLastPrefetchLocation, a, 1 << 16));
+  CHECK(place == 0);
+  CUDA(cudaMemRangeGetAttribute(&place, 4, cudaMemRangeAttributeLastPrefetchLocation, b, 1 << 16));
+  CHECK(place == cudaCpuDeviceId);
+  CUDA(cudaMemDiscardBatchAsync(p, bytes, 2, 0, st));
+  CUDA(cudaMemDiscardAndPrefetchBatchAsync(p, bytes, 2, to, first, 1, 0, st));
+  CUDA(cudaMemRangeGetAttribute(&place, 4, cudaMemRangeAttributeLastPrefetchLocation, b, 1 << 16));
+  CHECK(place == 0);
+  bytes[1]++;
+  CHECK(cudaMemDiscardBatchAsync(p, bytes, 2, 0, st) == cudaErrorInvalidValue);
+  CHECK(cudaMemPrefetchBatchAsync(p, bytes, 1, to, first, 2, 0, st) == cudaErrorInvalidValue);
+}
+
 int main()
 {
   cudaStream_t st;
@@ -114,5 +137,6 @@ int main()
   which_failed(st);
   boxes(st);
   captured(st);
+  managed(st);
   printf("right\n");
 }

@@ -133,6 +133,34 @@ static void listing(int *p)
   CHECK(cudaGraphDebugDotPrint(g, "/no/such/folder/x.dot", 0) == cudaErrorOperatingSystem);
 }
 
+__device__ int variable[4];
+
+// Copies to and from a variable, their parameters changed in the graph and in what was instantiated.
+static void symbols()
+{
+  int in[4] = {1, 2, 3, 4}, other[4] = {5, 6, 7, 8}, out[4] = {};
+  cudaGraph_t g;
+  cudaGraphExec_t x;
+  cudaGraphNode_t a, b;
+  CUDA(cudaGraphCreate(&g, 0));
+  CUDA(cudaGraphAddMemcpyNodeToSymbol(&a, g, nullptr, 0, variable, in, 8, 8, cudaMemcpyHostToDevice));
+  CUDA(cudaGraphAddMemcpyNodeFromSymbol(&b, g, &a, 1, out, variable, 8, 0, cudaMemcpyDeviceToHost));
+  CUDA(cudaGraphMemcpyNodeSetParamsFromSymbol(b, out, variable, 16, 0, cudaMemcpyDeviceToHost));
+  CUDA(cudaGraphInstantiate(&x, g, 0));
+  CUDA(cudaGraphLaunch(x, 0));
+  CUDA(cudaDeviceSynchronize());
+  CHECK(out[0] == 0 && out[1] == 0 && out[2] == 1 && out[3] == 2);
+  CUDA(cudaGraphExecMemcpyNodeSetParamsToSymbol(x, a, variable, other, 16, 0, cudaMemcpyHostToDevice));
+  CUDA(cudaGraphLaunch(x, 0));
+  CUDA(cudaDeviceSynchronize());
+  CHECK(memcmp(out, other, sizeof out) == 0);
+  CHECK(cudaGraphMemcpyNodeSetParamsToSymbol(a, variable, in, 16, 4, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+  CHECK(cudaGraphMemcpyNodeSetParamsToSymbol(a, variable, in, 4, 0, cudaMemcpyDeviceToHost) ==
+        cudaErrorInvalidMemcpyDirection);
+  CUDA(cudaGraphExecDestroy(x));
+  CUDA(cudaGraphDestroy(g));
+}
+
 static void context_ids()
 {
   CUcontext first, second;
@@ -154,6 +182,7 @@ int main()
   attributes(p);
   user_objects(p);
   listing(p);
+  symbols();
   context_ids();
   printf("right\n");
 }

@@ -235,6 +235,30 @@ static void time_of(cudaStream_t a, cudaStream_t b)
   CHECK(to_write > 0.005f && to_end > 0.99f * to_write);
 }
 
+// An event behind all work of a context, and all its streams behind an event.
+static void of_contexts(cudaStream_t a, cudaStream_t b)
+{
+  CUcontext c;
+  cudaEvent_t before, all, after;
+  char *big;
+  float ms;
+  CU(cuCtxGetCurrent(&c));
+  CUDA(cudaMalloc(&big, 8 << 20));
+  CUDA(cudaEventCreate(&before));
+  CUDA(cudaEventCreate(&all));
+  CUDA(cudaEventCreate(&after));
+  CUDA(cudaEventRecord(before, b));
+  CUDA(cudaMemsetAsync(big, 1, 8 << 20, a));
+  CU(cuCtxRecordEvent(c, all));
+  CU(cuCtxWaitEvent(c, all));
+  CUDA(cudaEventRecord(after, b)); // b had nothing to do
+  CUDA(cudaDeviceSynchronize());
+  CUDA(cudaEventElapsedTime(&ms, before, all));
+  CHECK(ms > 0.005f);
+  CUDA(cudaEventElapsedTime(&ms, all, after));
+  CHECK(ms >= 0);
+}
+
 int main()
 {
   cudaStream_t a, b, c;
@@ -250,5 +274,6 @@ int main()
   batches(a, b);
   found();
   time_of(a, b);
+  of_contexts(a, b);
   printf("right\n");
 }
