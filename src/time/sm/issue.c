@@ -212,13 +212,14 @@ static struct issue_seen look_at(struct issue *s, struct warp_slot *w, unsigned 
                                  const struct issue_units *u, uint64_t now)
 {
   if (w->done) return waits(WS_DRAIN, CYCLE_NEVER, CYCLE_NEVER);
-  if (w->hold == WS_SELECTED) return obstacle(s, w, warp, u, now);
-  if (!before_hold(w, now)) { /* past its time: a fence that waits for answers */
+  bool held = w->hold != WS_SELECTED;
+  if (held && !before_hold(w, now)) { /* past its time: a fence that waits for answers */
     uint64_t until = w->hold_until > now ? w->hold_until : CYCLE_NEVER;
     return waits((enum warp_state)w->hold, until, until);
   }
-  /* The barrier is the obstacle once it has taken hold, and has to be seen to end. */
   struct issue_seen seen = obstacle(s, w, warp, u, now);
+  if (!held) return seen;
+  /* The barrier is the obstacle once it has taken hold, and has to be seen to end. */
   uint64_t holds = earlier(w->hold_from, w->hold_until);
   return (struct issue_seen){earlier(seen.until, holds), earlier(seen.due, holds), seen.state};
 }
