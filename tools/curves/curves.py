@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the memory curves of bench/curves on the simulator and compares them with measured silicon.
 
-  curves.py [--all] [--tap] [--jobs N] [--only TEST[,PRESET]]
+  curves.py [--all] [--tap] [--jobs N] [--only TEST[,PRESET[,X]]]
 
 data/curves/*.csv hold what was measured: one point per row (test, preset, x, value, tolerance in
 percent, set: quick or full, source). Points that are known to miss are listed with their cause in
@@ -236,7 +236,7 @@ def points(all_points, only):
         for p in read_csv(path):
             if not all_points and p["set"] != "quick":
                 continue
-            if only and (p["test"] != only[0] or (len(only) > 1 and p["preset"] != only[1])):
+            if only and [p["test"], p["preset"], p["x"]][:len(only)] != only:
                 continue
             yield p
 
@@ -268,7 +268,7 @@ def main():
     parser.add_argument("--all", action="store_true", help="also the points of the full set")
     parser.add_argument("--tap", action="store_true", help="print passing points, too")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("JOBS", "2")))
-    parser.add_argument("--only", help="TEST or TEST,PRESET")
+    parser.add_argument("--only", help="TEST; TEST,PRESET; or one point: TEST,PRESET,X")
     options = parser.parse_args()
     tap = options.tap or os.environ.get("CMOCKA_MESSAGE_OUTPUT") == "TAP"
     gaps = {(g["test"], g["preset"], g["x"]): g["cause"]
