@@ -40,7 +40,7 @@ struct func_params {
   unsigned sm;                      /* SASS target: 80, 86, 90 … */
   struct code_view code;            /* timing view of the code space */
   const struct sass_inst *sass;     /* semantic view, same indices */
-  uint64_t entry_pc;
+  uint64_t entry_pc, code_bytes;    /* of the kernel alone; 0: not known */
   uint32_t grid[3], block[3];
   uint32_t cluster[3];              /* CTAs of a cluster; all 0: no clusters */
   unsigned regs_per_thread;

@@ -300,6 +300,8 @@ static void source_init(struct func_launch *l)
       .ops = &func_ops,
       .caps = STEP_CAP_VALUES | STEP_CAP_CONTROL,
       .code = p->code,
+      .entry_pc = p->entry_pc,
+      .code_bytes = p->code_bytes,
       .n_ctas = (uint64_t)p->grid[0] * p->grid[1] * p->grid[2],
       .warps_per_cta = (threads + LANES - 1) / LANES,
       .threads_per_cta = threads,

@@ -194,7 +194,12 @@ struct code_view {
   uint64_t base, end; /* pc range [base, end) */
   unsigned shift;     /* log2 of the instruction size in bytes */
   const struct inst *inst;
+  uint64_t place; /* pc + place: where an instruction lies for the caches (code_place) */
 };
+
+/* A place for the decoded code, away from data: the same for the same instructions, so that code which is
+ * launched again, or loaded again, is found in L2; another one for other code, but for one in 2^22. */
+uint64_t code_place(const struct code_view *);
 
 /* NULL when pc lies outside the code space or between two instructions. */
 static inline const struct inst *code_at(const struct code_view *c, uint64_t pc)

@@ -224,6 +224,7 @@ struct step_source {
   const struct step_ops *ops;
   uint32_t caps; /* enum step_cap */
   struct code_view code;
+  uint64_t entry_pc, code_bytes;                  /* of the kernel, without what it calls; 0 bytes: not known */
   uint64_t n_ctas;                                /* CTAs of the grid */
   unsigned warps_per_cta, threads_per_cta, lanes; /* lanes per warp */
   unsigned regs_per_thread;                       /* as allocated by the compiler */

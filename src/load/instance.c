@@ -255,6 +255,7 @@ static void decode(struct module_instance *in)
   replace_device_runtime(in);
   in->code = (struct code_view){ .base = MODULE_CODE_BASE, .end = m->code_end,
                                  .shift = INST_SHIFT, .inst = in->inst };
+  in->code.place = code_place(&in->code);
 }
 
 /* Interface ------------------------------------------------------------------------------- */

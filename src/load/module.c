@@ -151,6 +151,7 @@ static bool add_kernel(struct module *m, const struct elf_symbol *y, struct err 
   m->kernel[m->n_kernels++] = (struct module_kernel){
     .name = y->name,
     .entry_pc = m->place[y->section].offset + y->value,
+    .code_bytes = y->size,
     .regs = m->target->regs_in_header ? s->info >> 24 : 0, /* .nv.info states it again */
   };
   return true;

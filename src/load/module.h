@@ -44,6 +44,7 @@ struct module_param {
 struct module_kernel {
   const char *name;
   uint64_t entry_pc;       /* in the code space */
+  uint64_t code_bytes;     /* of its own instructions, from there on */
   unsigned regs;           /* registers per thread */
   uint32_t shared_static;
   uint32_t shared_reserved; /* in front of these: kept by the system, where the kernel has shared memory */

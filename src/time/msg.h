@@ -41,6 +41,8 @@ enum req_kind {
   REQ_STRONG, /* atomic or strong access: performed at its slice for the lanes in the line; answered */
   REQ_FILL,       /* between L2 partitions: sectors asked for by REQ_READ */
   REQ_INVALIDATE, /* between L2 partitions: the copies of these sectors are old */
+  REQ_CODE,    /* line of the L1 instruction cache: read as data are; answered */
+  REQ_PREFETCH, /* line of code that shall be in L2; answered without data when it is */
   REQ_SERVICE, /* runtime service call: the warp is stepped on arrival; answered */
 };
 
@@ -49,7 +51,8 @@ enum req_kind {
   X(READ, "read")                                                                                  \
   X(WRITE, "write")                                                                                \
   X(ATOM, "atom") /* returns the old value */                                                      \
-  X(RED, "red")   /* returns nothing */
+  X(RED, "red")   /* returns nothing */                                                            \
+  X(CODE, "code") /* read for instruction caches: op_read there, of another unit than L1 */
 
 enum l2_op {
 #define X(id, name) L2_OP_##id,
@@ -74,11 +77,18 @@ struct mem_req {
   uint32_t words;  /* stores: words of the line that are written whole; reductions of the copy engine: the piece of the copy */
 };
 
+/* Read through the near partition, which may have a copy. */
+static inline bool mem_req_is_weak_read(unsigned kind)
+{
+  return kind == REQ_READ || kind == REQ_CODE || kind == REQ_PREFETCH;
+}
+
 /* Weak requests and strong ones alike. */
 static inline enum l2_op mem_req_op(unsigned kind, unsigned op)
 {
   static const uint8_t of[] = {[MEM_LOAD] = L2_OP_READ, [MEM_STORE] = L2_OP_WRITE, [MEM_ATOMIC] = L2_OP_ATOM,
                                [MEM_RED] = L2_OP_RED, [MEM_LDGSTS] = L2_OP_READ, [MEM_LDSM] = L2_OP_READ};
+  if (kind == REQ_CODE || kind == REQ_PREFETCH) return L2_OP_CODE;
   return kind == REQ_READ ? L2_OP_READ : kind == REQ_WRITE ? L2_OP_WRITE : (enum l2_op)of[op];
 }
 

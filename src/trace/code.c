@@ -130,5 +130,6 @@ bool trace_code_guess(struct trace_code *c, const struct trace_kernel *k, struct
     c->pc[i] = (uint64_t)(BASE + (int32_t)k->inst[i].pc - low);
     TRY(guess(c, k, i, e));
   }
+  c->view.place = code_place(&c->view);
   return true;
 }

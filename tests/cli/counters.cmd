@@ -14,12 +14,12 @@ want = {
     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 2 * n * 4 // sector,
     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum": 0,
     "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": n * 4 // sector,
-    "lts__t_sectors_op_read.sum": 2 * n * 4 // sector,
-    "lts__t_sectors_op_read_lookup_miss.sum": 2 * n * 4 // sector,
+    "lts__t_sectors_srcunit_tex_op_read.sum": 2 * n * 4 // sector,
+    "lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum": 2 * n * 4 // sector,
     "lts__t_sectors_op_write.sum": n * 4 // sector,
     "lts__t_sectors_op_atom.sum": 0,
     "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum": 0,
-    "dram__bytes_read.sum": 2 * n * 4,
+    "dram__bytes_read.sum": c["lts__t_sectors_op_read_lookup_miss.sum"] * sector,  # data and code
 }
 for name, value in want.items():
     print("ok" if c[name] == value else f"{c[name]}, not {value}:", name)

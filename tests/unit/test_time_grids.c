@@ -166,6 +166,7 @@ static void code_does_not_alias(void **state)
   (void)state;
   struct params p = one_sm(false);
   struct mock *a = grid_new(), *b = grid_new();
+  b->source.code.place = a->source.code.place + ((uint64_t)1 << 40);
   uint64_t lines = run(&p, a, 0, NULL, 0).l1i_misses;
   assert_true(lines > 0);
   assert_int_equal(run(&p, a, 0, b, 0).l1i_misses, 2 * lines);
@@ -173,6 +174,7 @@ static void code_does_not_alias(void **state)
   ops.step = step_in_code_of_another;
   b->source.ops = &ops;
   b->source.code.inst = a->inst;
+  b->source.code.place = a->source.code.place;
   assert_int_equal(run(&p, a, 0, b, 0).l1i_misses, lines);
   free(a);
   free(b);

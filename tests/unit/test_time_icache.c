@@ -20,6 +20,11 @@ struct caches {
   struct sm_stats stats;
   struct l1i l1i;
   struct l0i l0i;
+  /* L2 answers after the unloaded way to it and back. */
+  struct {
+    uint64_t line, at;
+  } on_its_way[256];
+  unsigned n, sent;
 };
 
 static void build(struct caches *r)
@@ -31,19 +36,61 @@ static void build(struct caches *r)
   if (!params_load("rtx-3070", dir, &r->p, &e)) fail_msg("%s", e.msg);
 }
 
+static void to_l2(void *ctx, uint64_t line, uint64_t at)
+{
+  struct caches *r = ctx;
+  assert_true(r->n < 256);
+  r->on_its_way[r->n].line = line;
+  r->on_its_way[r->n++].at = at + r->p.l2_latency - params_l1_hit_cycles(&r->p);
+  r->sent++;
+}
+
+static void to_l0(void *ctx, unsigned client, uint64_t line, uint64_t at)
+{
+  struct caches *r = ctx;
+  assert_int_equal(client, 0);
+  l0i_arrived(&r->l0i, line, at);
+}
+
+static void answer_first(struct caches *r)
+{
+  uint64_t line = r->on_its_way[0].line, at = r->on_its_way[0].at;
+  memmove(r->on_its_way, r->on_its_way + 1, --r->n * sizeof r->on_its_way[0]);
+  l1i_fill(&r->l1i, line, at);
+}
+
+/* The cycle from which the instruction can be read, after all answers of L2 that it takes. */
+static uint64_t fetched(struct caches *r, uint64_t pc, uint64_t now)
+{
+  while (r->n && r->on_its_way[0].at <= now) answer_first(r);
+  uint64_t at = l0i_fetch(&r->l0i, pc, now);
+  while (at == L1I_ON_ITS_WAY) {
+    assert_true(r->n > 0);
+    answer_first(r);
+    at = l0i_fetch(&r->l0i, pc, now);
+  }
+  return at;
+}
+
 static void init(struct caches *r)
 {
-  l1i_init(&r->l1i, &r->a, &r->p, &r->stats);
+  l1i_init(&r->l1i, &r->a, &r->p, (struct l1i_ports){to_l2, to_l0, r}, &r->stats);
   l1i_start(&r->l1i);
   l0i_init(&r->l0i, &r->a, &r->p, 0, &r->l1i, &r->stats);
   l0i_start(&r->l0i);
+}
+
+static void done(struct caches *r)
+{
+  l1i_free(&r->l1i);
+  arena_free(&r->a);
 }
 
 /* Runs straight through `lines` lines from pc 0, one instruction per cycle; returns the end. */
 static uint64_t stream(struct caches *r, unsigned lines, uint64_t now)
 {
   for (uint64_t i = 0; i < (uint64_t)lines * INSTS_PER_LINE; i++) {
-    uint64_t at = l0i_fetch(&r->l0i, i * 16, now);
+    uint64_t at = fetched(r, i * 16, now);
     now = (at > now ? at : now) + 1;
   }
   return now;
@@ -56,11 +103,11 @@ static void cold_then_warm(void **state)
   build(&r);
   init(&r);
   /* The first instruction waits for L2 and L1. */
-  assert_int_equal(l0i_fetch(&r.l0i, 0, 100), 100 + r.p.l1i_miss_latency);
+  assert_int_equal(fetched(&r, 0, 100), 100 + r.p.l1i_miss_latency);
   stream(&r, 64, 1000);
   /* 64 lines = 8 KiB fit L0: the second pass runs at one instruction per cycle. */
   assert_int_equal(stream(&r, 64, 10000) - 10000, 64 * INSTS_PER_LINE);
-  arena_free(&r.a);
+  done(&r);
 }
 
 /* A loop larger than L0 but within L1 runs at l1i.line_interval per line. */
@@ -74,7 +121,7 @@ static void larger_than_l0(void **state)
   uint64_t t = stream(&r, lines, 0), warm = stream(&r, lines, t) - t;
   double per_line = (double)warm / lines;
   assert_true(per_line > 0.95 * r.p.l1i_line_interval && per_line < 1.05 * r.p.l1i_line_interval);
-  arena_free(&r.a);
+  done(&r);
 }
 
 static void larger_than_l1(void **state)
@@ -88,7 +135,7 @@ static void larger_than_l1(void **state)
   double per_line = (double)warm / lines;
   assert_true(per_line > 0.95 * r.p.l1i_miss_line_interval &&
               per_line < 1.05 * r.p.l1i_miss_line_interval);
-  arena_free(&r.a);
+  done(&r);
 }
 
 /* Without prefetcher every line costs a round trip; the buffer's size bounds what is in flight. */
@@ -109,7 +156,7 @@ static void prefetch_depth(void **state)
       assert_int_equal(r.stats.l0i_prefetches, 0);
       assert_int_equal(time[i], 64 * (r.p.l1i_latency + INSTS_PER_LINE));
     }
-    arena_free(&r.a);
+    done(&r);
   }
   assert_true(time[2] < time[1] && time[1] < time[0]);
 }
@@ -120,14 +167,14 @@ static void stream_buffer_serves_its_head_only(void **state)
   struct caches r;
   build(&r);
   init(&r);
-  l0i_fetch(&r.l0i, 0, 0); /* lines 1 … 8 are prefetched */
+  fetched(&r, 0, 0); /* lines 1 … 8 are prefetched */
   assert_int_equal(r.stats.l0i_prefetches, r.p.l0i_stream_lines);
   uint64_t requests = r.stats.l1i_requests;
-  l0i_fetch(&r.l0i, 1 * LINE, 5000); /* the head: no new demand request, one more prefetch */
+  fetched(&r, 1 * LINE, 5000); /* the head: no new demand request, one more prefetch */
   assert_int_equal(r.stats.l1i_requests, requests + 1);
-  l0i_fetch(&r.l0i, 5 * LINE, 6000); /* in the buffer, but not at its head: a miss, and a restart */
+  fetched(&r, 5 * LINE, 6000); /* in the buffer, but not at its head: a miss, and a restart */
   assert_int_equal(r.stats.l1i_requests, requests + 2 + r.p.l0i_stream_lines);
-  arena_free(&r.a);
+  done(&r);
 }
 
 /* Lines of a stream that a jump has dropped do not stand in its way, but for the one on the link: all in L1, a line
@@ -147,7 +194,7 @@ static void dropped_lines_make_room(void **state)
   /* Some lines behind FAR have come, one is under way. */
   uint64_t later = AT + latency + 3 * interval;
   assert_int_equal(l0i_fetch(&r.l0i, FARTHER * LINE, later), later + latency);
-  arena_free(&r.a);
+  done(&r);
 }
 
 static void perfect(void **state)
@@ -158,7 +205,7 @@ static void perfect(void **state)
   r.p.icache_perfect = true;
   init(&r);
   assert_int_equal(l0i_fetch(&r.l0i, 12345 * 16, 77), 77);
-  arena_free(&r.a);
+  done(&r);
 }
 
 /* Section 5.1: a line that only the LDC-side cache holds is a miss for a fixed-latency operand, and
@@ -177,7 +224,7 @@ static void constant_caches_are_separate(void **state)
   assert_int_equal(const_cache_read(&fl, 0, 0x160, 1000), 1079);
   assert_int_equal(const_cache_read(&fl, 0, 0x160, 2000), 1079);
   assert_int_equal(r.stats.const_misses, 2);
-  arena_free(&r.a);
+  done(&r);
 }
 
 /* Section 5.1: the greedy warp's constant miss blocks the scheduler for four cycles, then the

@@ -48,7 +48,17 @@ static inline void rig_free(struct rig *r)
 {
   gmem_log_free(&r->sm->log);
   gmem_free(r->image);
+  l1i_free(&r->sm->l1i);
   arena_free(&r->arena);
+}
+
+/* L2 has all code: its lines come after the unloaded way there and back. */
+static inline void rig_answer_code(struct rig *r)
+{
+  struct mem_unit *u = &r->sm->mem;
+  picos way = (r->params.l2_latency - params_l1_hit_cycles(&r->params)) * r->sm->period;
+  for (struct mem_req *q; (q = req_queue_front(&u->out)) && q->kind == REQ_CODE; req_queue_pop(&u->out))
+    reply_queue_push(&u->in, (struct mem_reply){q->arrive - u->request_time + way, q->line, q->txn, q->kind, q->sectors});
 }
 
 /* Runs one CTA; no warp issues before cycle START. */
@@ -66,7 +76,11 @@ static inline void rig_run(struct rig *r, struct mock *m)
     r->sm->sub_core[i].warps.changed = UINT32_MAX;
     sub_core_wake(&r->sm->sub_core[i], 1);
   }
-  sm_run(r->sm, r->sm->period, RUN_CYCLES * r->sm->period);
+  picos window = params_request_ps(&r->params), end = RUN_CYCLES * r->sm->period;
+  for (picos from = r->sm->period; from < end; from += window) {
+    sm_run(r->sm, from, from + window < end ? from + window : end);
+    rig_answer_code(r);
+  }
   assert_int_equal(r->sm->resident, 0);
   struct err e = {0};
   if (!stat_check_laws(sm_stats_group("sm", &r->sm->stats), &e)) fail_msg("%s", e.msg);

@@ -131,7 +131,10 @@ void netlist_emulate_hazards(struct netlist *n, const struct params *p)
 
 void netlist_free(struct netlist *n)
 {
-  for (unsigned i = 0; i < n->n_sms; i++) gmem_log_free(&n->sm[i].log);
+  for (unsigned i = 0; i < n->n_sms; i++) {
+    gmem_log_free(&n->sm[i].log);
+    l1i_free(&n->sm[i].l1i);
+  }
   for (unsigned i = 0; i < n->n_partitions; i++) partition_free(&n->partition[i]);
   xbar_free(&n->xbar);
   arena_free(&n->arena);

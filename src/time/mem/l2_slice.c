@@ -326,7 +326,7 @@ static void complete(struct l2_slice *s, struct tag_at at, const struct mem_req 
                      bool of_far)
 {
   unsigned sectors = count_sectors(r->sectors);
-  if (r->kind == REQ_READ || r->op == MEM_LOAD || r->op == MEM_LDGSTS) {
+  if (mem_req_is_weak_read(r->kind) || r->op == MEM_LOAD || r->op == MEM_LDGSTS) {
     answer(s, r, now, of_far, r->op == MEM_PREFETCH ? 0 : sectors * SECTOR_BYTES);
     return;
   }

@@ -36,7 +36,7 @@ static struct l2_place route(const struct xbar *x, unsigned sm, struct mem_req *
 {
   struct l2_place to = l2_place(x->params, r->line);
   if (!is_far(x, sm, to.slice)) return to;
-  if (r->kind == REQ_READ)
+  if (mem_req_is_weak_read(r->kind))
     return (struct l2_place){l2_peer(x->params, to.slice), to.local | L2_FAR_LINE};
   r->arrive += x->far_extra;
   return to;
@@ -74,7 +74,7 @@ picos xbar_stood(struct xbar *x, unsigned sm, struct req_queue *q, picos now)
 /* Bytes a reply carries; requests keep their kind on the way back. */
 static unsigned reply_bytes(const struct mem_req *r)
 {
-  bool data = (r->kind == REQ_READ && r->op != MEM_PREFETCH) ||
+  bool data = (mem_req_is_weak_read(r->kind) && r->op != MEM_PREFETCH) ||
               (r->kind == REQ_STRONG && r->op != MEM_STORE && r->op != MEM_RED);
   return data ? count_sectors(r->sectors) * SECTOR_BYTES : 0;
 }
@@ -154,7 +154,7 @@ void xbar_answer(struct xbar *x, unsigned slice, const struct mem_req *r, picos 
   picos at = server_take(&s->out, now, flits(bytes));
   s->stats.noc_reply_wait += at - now;
   m.arrive = at + latency + x->reply_latency;
-  if (r->kind != REQ_READ && is_far(x, r->sm, slice)) m.arrive += x->far_extra;
+  if (!mem_req_is_weak_read(r->kind) && is_far(x, r->sm, slice)) m.arrive += x->far_extra;
   inbox_send(&x->reply[r->sm], slice + (of_far ? x->n_slices + 1 : 0), &m);
 }
 

@@ -11,6 +11,12 @@ void fetch_init(struct fetch *f, const struct params *p, struct l0i *l0i)
   BUG_ON(f->depth > IBUFFER_MAX);
 }
 
+/* Of the next instruction to fetch. */
+static uint64_t next_place(const struct warp_table *t, unsigned warp)
+{
+  return t->slot[warp].grid->code.place + t->slot[warp].ib.next_pc;
+}
+
 static void request(struct fetch *f, struct warp_table *t, unsigned warp, uint64_t now)
 {
   struct ibuffer *ib = &t->slot[warp].ib;
@@ -27,7 +33,7 @@ static bool can_fetch(struct fetch *f, struct warp_table *t, unsigned warp, uint
   if (!(f->room >> warp & 1)) return false;
   struct ibuffer *ib = &t->slot[warp].ib;
   if (ib->fetch_at <= now) {
-    uint64_t readable = l0i_fetch(f->l0i, t->slot[warp].grid->code_space + ib->next_pc, now);
+    uint64_t readable = l0i_fetch(f->l0i, next_place(t, warp), now);
     if (readable <= now) return true;
     f->l0i->stats->l0i_misses++;
     ib->fetch_at = readable;
@@ -47,6 +53,19 @@ bool fetch_one(struct fetch *f, struct warp_table *t, unsigned last_issued, uint
   if (!found) return false;
   request(f, t, warp, now);
   return true;
+}
+
+bool fetch_arrived(struct fetch *f, struct warp_table *t, uint64_t line, uint64_t at)
+{
+  bool any = false;
+  for (unsigned i = 0; i < t->n; i++) {
+    unsigned warp = t->order[i];
+    struct ibuffer *ib = &t->slot[warp].ib;
+    if (ib->fetch_at != CYCLE_NEVER || l0i_line(f->l0i, next_place(t, warp)) != line) continue;
+    ib->fetch_at = at;
+    any = true;
+  }
+  return any;
 }
 
 void fetch_restart(struct fetch *f, struct warp_table *t, unsigned warp, uint64_t pc, uint64_t at)

@@ -6,7 +6,7 @@
  *   order   before issue: an entry freed in a cycle is fetched for in the next, so that with two
  *           entries a lone warp issues two instructions in three cycles (section 5.2)
  *   ports   the L0 instruction cache says from which cycle a line can be read; the warp waits for
- *           it
+ *           it, or, while the line is on its way from L2, until fetch_arrived
  */
 #ifndef WS_TIME_SM_FETCH_H
 #define WS_TIME_SM_FETCH_H
@@ -35,6 +35,9 @@ static inline bool fetch_cycle(struct fetch *f, struct warp_table *t, unsigned l
 
 /* Drops the warp's buffer and restarts at pc, not before cycle `at`. */
 void fetch_restart(struct fetch *, struct warp_table *, unsigned warp, uint64_t pc, uint64_t at);
+
+/* A line of code (l0i_line) that was on its way from L2 can be read from cycle `at` on. True: warps waited for it. */
+bool fetch_arrived(struct fetch *, struct warp_table *, uint64_t line, uint64_t at);
 
 /* The issue stage took the head entry. */
 static inline void fetch_pop(struct fetch *f, struct warp_table *t, unsigned warp)

@@ -1,7 +1,7 @@
 /* A grid whose CTAs an SM may hold: what its warps have in common, and its books in this SM. Grids that run at
  * the same time share an SM as far as its room goes (time/gpu/dispatcher.h).
  *
- *   caches   an instruction is looked up at code_space + pc, a constant in bank + const_space: code of another
+ *   caches   an instruction is looked up at pc + code.place, a constant in bank + const_space: code of another
  *            module lies at the same pcs, and banks are a launch's own
  */
 #ifndef WS_TIME_SM_GRID_H
@@ -10,11 +10,10 @@
 #include "isa/step.h"
 #include "time/part.h"
 
-enum { GRID_CODE_SHIFT = 52, GRID_BANKS = 256 };
+enum { GRID_BANKS = 256 };
 
 struct sm_grid {
   struct code_view code; /* of source */
-  uint64_t code_space;
   unsigned const_space;
   /* ledger: per instruction of the code view */
   uint64_t n_insts;

@@ -25,6 +25,7 @@ void l0i_start(struct l0i *c)
   c->last = NULL;
   c->stream_n = 0;
   c->stream_next = 0;
+  c->lost_way = false;
 }
 
 static struct l0i_way *find(struct l0i *c, uint64_t line)
@@ -40,6 +41,7 @@ static struct l0i_way *fill(struct l0i *c, uint64_t line, uint64_t valid_at)
   struct l0i_way *set = &c->way[line % c->n_sets * c->n_ways], *victim = set;
   for (unsigned i = 1; i < c->n_ways; i++)
     if (set[i].used < victim->used) victim = &set[i];
+  if (victim->valid_at == L1I_ON_ITS_WAY) c->lost_way = true;
   *victim = (struct l0i_way){.line = line + 1, .valid_at = valid_at};
   return victim;
 }
@@ -60,14 +62,17 @@ static void prefetch(struct l0i *c, uint64_t now)
   }
 }
 
-/* Lines of the stream that have not set out for L0 make room for others. */
+/* Lines of the stream that have not set out for L0 make room for others, unless a warp may wait for them. */
 static void drop_stream(struct l0i *c, uint64_t now)
 {
   for (unsigned i = 0; i < c->stream_n; i++) {
+    uint64_t line = c->stream[(c->stream_head + i) % L0I_STREAM_MAX].line;
     uint64_t arrive = c->stream[(c->stream_head + i) % L0I_STREAM_MAX].valid_at;
-    if (arrive <= now + c->l1i->line_interval) continue;
-    l1i_forget(c->l1i, c->client, arrive);
-    break;
+    if (arrive == L1I_ON_ITS_WAY) {
+      if (!c->lost_way && !find(c, line)) l1i_forget_line(c->l1i, c->client, line);
+    } else if (arrive > now + c->l1i->line_interval) {
+      l1i_forget(c->l1i, c->client, arrive);
+    }
   }
   c->stream_n = 0;
   c->stream_next = 0;
@@ -98,10 +103,20 @@ static struct l0i_way *miss(struct l0i *c, uint64_t line, uint64_t now)
   return w;
 }
 
+void l0i_arrived(struct l0i *c, uint64_t line, uint64_t at)
+{
+  struct l0i_way *w = find(c, line);
+  if (w && w->valid_at == L1I_ON_ITS_WAY) w->valid_at = at;
+  for (unsigned i = 0; i < c->stream_n; i++) {
+    unsigned k = (c->stream_head + i) % L0I_STREAM_MAX;
+    if (c->stream[k].line == line && c->stream[k].valid_at == L1I_ON_ITS_WAY) c->stream[k].valid_at = at;
+  }
+}
+
 uint64_t l0i_fetch(struct l0i *c, uint64_t pc, uint64_t now)
 {
   if (c->perfect) return now;
-  uint64_t line = pc >> c->line_shift;
+  uint64_t line = l0i_line(c, pc);
   if (!c->last || c->last->line != line + 1) {
     struct l0i_way *w = find(c, line);
     c->last = w ? w : miss(c, line, now);

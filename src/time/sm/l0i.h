@@ -7,7 +7,8 @@
  *           Lines in the buffer enter L0 only on demand. A restart at the line the buffer would
  *           request anyway is ignored. Lines of a stream that is dropped do not hold up the miss that
  *           dropped it, unless they are on the link already.
- *   Times are computed when a line is requested. Emptied when a kernel starts.
+ *   Times are computed when a line is requested, or, when it has to come from L2, when it is there (l0i_arrived).
+ *   Emptied when a kernel starts.
  */
 #ifndef WS_TIME_SM_L0I_H
 #define WS_TIME_SM_L0I_H
@@ -33,6 +34,7 @@ struct l0i {
     uint64_t line, valid_at;
   } stream[L0I_STREAM_MAX]; /* ring */
   unsigned stream_head, stream_n;
+  bool lost_way;        /* a line on its way has lost its place, and a warp waits for it all the same */
   uint64_t stream_next; /* next line to prefetch, 0: not streaming */
   struct l1i *l1i;
   struct sm_stats *stats;
@@ -42,7 +44,16 @@ void l0i_init(struct l0i *, struct arena *, const struct params *, unsigned clie
               struct sm_stats *);
 void l0i_start(struct l0i *);
 
-/* Cycle from which the instruction at pc can be read: <= now on a hit. A miss is requested. */
+static inline uint64_t l0i_line(const struct l0i *c, uint64_t pc)
+{
+  return pc >> c->line_shift;
+}
+
+/* A line that was on its way from L2 can be read from cycle `at` on. */
+void l0i_arrived(struct l0i *, uint64_t line, uint64_t at);
+
+/* Cycle from which the instruction at pc can be read: <= now on a hit. A miss is requested; L1I_ON_ITS_WAY: the
+ * cycle is not known before l0i_arrived. */
 uint64_t l0i_fetch(struct l0i *, uint64_t pc, uint64_t now);
 
 #endif

@@ -1,24 +1,45 @@
 #include "time/sm/l1i.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
 
-void l1i_init(struct l1i *c, struct arena *a, const struct params *p, struct sm_stats *stats)
+enum { FIRST_MISSES = 64 };
+
+/* What is left of l1i.miss_latency behind the way to L2 and back. */
+static unsigned fill_latency(const struct params *p)
+{
+  uint32_t way = p->l2_latency - params_l1_hit_cycles(p);
+  return p->l1i_miss_latency > way ? p->l1i_miss_latency - way : 0;
+}
+
+void l1i_init(struct l1i *c, struct arena *a, const struct params *p, struct l1i_ports ports, struct sm_stats *stats)
 {
   *c = (struct l1i){.latency = p->l1i_latency,
                     .miss_latency = p->l1i_miss_latency,
                     .line_interval = p->l1i_line_interval,
                     .miss_line_interval = p->l1i_miss_line_interval,
+                    .mshr_entries = p->l1i_mshr_entries,
+                    .fill_latency = fill_latency(p),
                     .n_ways = p->l1i_ways,
                     .n_sets = p->l1i_bytes / (L1I_LINE * p->l1i_ways),
+                    .ports = ports,
                     .stats = stats};
   BUG_ON(c->n_sets == 0 || p->sm_sub_cores > L1I_CLIENTS);
   c->way = ARENA_ARRAY(a, struct l1i_way, (size_t)c->n_sets * c->n_ways);
 }
 
+void l1i_free(struct l1i *c)
+{
+  free(c->miss);
+  c->miss = NULL;
+  c->misses_cap = 0;
+}
+
 void l1i_start(struct l1i *c)
 {
+  BUG_ON(c->n_misses);
   memset(c->way, 0, sizeof *c->way * c->n_sets * c->n_ways);
 }
 
@@ -36,6 +57,98 @@ static struct l1i_way *lookup(struct l1i *c, uint64_t line, bool *hit)
   return victim;
 }
 
+/* --- code on its way from L2 ------------------------------------------------------------------- */
+
+static struct l1i_miss *find_miss(struct l1i *c, uint64_t line)
+{
+  for (unsigned i = 0; i < c->n_misses; i++)
+    if (c->miss[i].line == line) return &c->miss[i];
+  return NULL;
+}
+
+static struct l1i_miss *new_miss(struct l1i *c, uint64_t line)
+{
+  if (c->n_misses == c->misses_cap) {
+    c->misses_cap = c->misses_cap ? 2 * c->misses_cap : FIRST_MISSES;
+    c->miss = realloc(c->miss, c->misses_cap * sizeof *c->miss);
+    BUG_ON(!c->miss);
+  }
+  c->miss[c->n_misses] = (struct l1i_miss){.line = line};
+  return &c->miss[c->n_misses++];
+}
+
+static void remove_miss(struct l1i *c, struct l1i_miss *m)
+{
+  size_t i = (size_t)(m - c->miss);
+  memmove(m, m + 1, (c->n_misses - i - 1) * sizeof *m);
+  c->n_misses--;
+}
+
+/* Sends the oldest misses that have not been sent, as far as there are entries. */
+static void send_misses(struct l1i *c, uint64_t at)
+{
+  for (unsigned i = c->n_sent; i < c->n_misses && c->n_sent < c->mshr_entries; i++) {
+    if (c->miss[i].sent) continue;
+    c->miss[i].sent = true;
+    c->n_sent++;
+    c->stats->l1i_code_lines++;
+    c->ports.request(c->ports.ctx, c->miss[i].line, at);
+  }
+}
+
+static void wait_for(struct l1i *c, uint64_t line, unsigned client, uint64_t at)
+{
+  struct l1i_miss *m = find_miss(c, line);
+  if (!m) m = new_miss(c, line);
+  if (!(m->clients >> client & 1)) m->asked[client] = at;
+  m->clients |= (uint8_t)(1u << client);
+  send_misses(c, at);
+}
+
+/* The link to one L0 streams a line per interval. */
+static uint64_t cross_link(struct l1i *c, unsigned client, uint64_t arrive, unsigned interval)
+{
+  uint64_t spaced = c->stream_at[client] + interval;
+  if (arrive < spaced) arrive = spaced;
+  c->stream_at[client] = arrive;
+  return arrive;
+}
+
+void l1i_fill(struct l1i *c, uint64_t line, uint64_t now)
+{
+  bool hit;
+  struct l1i_way *w = lookup(c, line, &hit);
+  struct l1i_miss *found = find_miss(c, line);
+  BUG_ON(!found || !found->sent);
+  struct l1i_miss m = *found;
+  remove_miss(c, found);
+  c->n_sent--;
+  c->stats->l1i_code_fills++;
+  if (hit) w->valid_at = now;
+  for (unsigned i = 0; i < L1I_CLIENTS; i++) {
+    if (!(m.clients >> i & 1)) continue;
+    uint64_t arrive = now + c->fill_latency, crossed = m.asked[i] + c->latency;
+    if (arrive < crossed) arrive = crossed;
+    if (arrive <= now) arrive = now + 1;
+    c->ports.arrived(c->ports.ctx, i, line, cross_link(c, i, arrive, c->miss_line_interval));
+  }
+  send_misses(c, now);
+}
+
+void l1i_forget_line(struct l1i *c, unsigned client, uint64_t line)
+{
+  struct l1i_miss *m = find_miss(c, line);
+  if (!m) return;
+  m->clients &= (uint8_t) ~(1u << client);
+  if (m->clients || m->sent) return;
+  bool hit;
+  struct l1i_way *w = lookup(c, line, &hit);
+  if (hit) w->line = 0;
+  remove_miss(c, m);
+}
+
+/* --- requests ---------------------------------------------------------------------------------- */
+
 uint64_t l1i_request(struct l1i *c, uint64_t line, unsigned client, uint64_t now)
 {
   bool hit;
@@ -44,16 +157,17 @@ uint64_t l1i_request(struct l1i *c, uint64_t line, unsigned client, uint64_t now
   c->stats->l1i_requests++;
   struct l1i_way *w = lookup(c, line, &hit);
   if (!hit) {
+    bool constant = line & L1I_CONST_LINE;
     c->stats->l1i_misses++;
-    *w = (struct l1i_way){.line = line + 1, .valid_at = at + c->miss_latency - c->latency};
+    *w = (struct l1i_way){.line = line + 1, .valid_at = constant ? at + c->miss_latency - c->latency : L1I_ON_ITS_WAY};
   }
   w->used = ++c->stamp;
+  if (w->valid_at == L1I_ON_ITS_WAY) {
+    wait_for(c, line, client, at);
+    return L1I_ON_ITS_WAY;
+  }
   uint64_t arrive = (w->valid_at > at ? w->valid_at : at) + c->latency;
-  /* The link to one L0 streams a line per interval. */
-  uint64_t spaced = c->stream_at[client] + (hit ? c->line_interval : c->miss_line_interval);
-  if (arrive < spaced) arrive = spaced;
-  c->stream_at[client] = arrive;
-  return arrive;
+  return cross_link(c, client, arrive, hit ? c->line_interval : c->miss_line_interval);
 }
 
 void l1i_forget(struct l1i *c, unsigned client, uint64_t arrive)

@@ -4,6 +4,7 @@
 #include "time/sm/mem_access.h"
 
 enum { REQ_QUEUE_CAP = 4096, REPLY_QUEUE_CAP = 8192, CLUSTER_QUEUE_CAP = 2048, SM_MESSAGES = 128 /* of its CTAs */ };
+enum { ALL_SECTORS = (1 << SECTORS_PER_LINE) - 1 };
 
 static struct copy_ports copy_ports(struct mem_unit *);
 
@@ -243,7 +244,7 @@ static void results_cycle(struct mem_unit *u, uint64_t now)
 /* A message without data takes a cycle, one with data as long as they need: its head goes beside them. */
 static unsigned port_cycles(const struct mem_unit *u, enum req_kind kind, unsigned sectors)
 {
-  unsigned payload = kind == REQ_READ ? 0 : count_sectors(sectors) * SECTOR_BYTES;
+  unsigned payload = mem_req_is_weak_read(kind) ? 0 : count_sectors(sectors) * SECTOR_BYTES;
   unsigned cycles = (payload + u->request_bytes - 1) / u->request_bytes;
   return cycles ? cycles : 1;
 }
@@ -269,6 +270,33 @@ static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn
                           });
   u->stats->sent_sectors[mem_req_op(kind, u->pool.t[id].op)] += count_sectors(l.sectors);
   u->outstanding++;
+}
+
+static void send_code(struct mem_unit *u, enum req_kind kind, uint64_t line, uint64_t at)
+{
+  req_queue_push(&u->out, (struct mem_req){.arrive = at * u->period + u->request_time,
+                                           .line = line,
+                                           .txn = TXN_NONE,
+                                           .sm = (uint16_t)u->sm,
+                                           .kind = (uint8_t)kind,
+                                           .sectors = ALL_SECTORS,
+                                           .op = kind == REQ_PREFETCH ? MEM_PREFETCH : MEM_LOAD});
+  u->stats->sent_sectors[L2_OP_CODE] += SECTORS_PER_LINE;
+  u->outstanding++;
+}
+
+void mem_unit_read_code(struct mem_unit *u, uint64_t line, uint64_t now)
+{
+  uint64_t at = now > u->port_free_at ? now : u->port_free_at;
+  u->port_free_at = at + u->port_users * port_cycles(u, REQ_CODE, ALL_SECTORS);
+  send_code(u, REQ_CODE, line, at);
+}
+
+void mem_unit_prefetch_code(struct mem_unit *u, uint64_t line, uint64_t at)
+{
+  if (u->out.n >= u->out.cap / 2 || u->outstanding >= u->in.cap / 2) return;
+  u->stats->code_prefetches++;
+  send_code(u, REQ_PREFETCH, line, at);
 }
 
 void mem_unit_port_stood(struct mem_unit *u, picos late)
@@ -340,7 +368,8 @@ static bool copy_piece(void *ctx, uint16_t id, uint32_t k, struct copy_piece *p,
 /* Can the port take the requests for so many lines? */
 static bool port_has_room(const struct mem_unit *u, unsigned lines, uint64_t now)
 {
-  return u->port_free_at <= now + u->port_queue && u->out.n + lines <= u->out.cap && u->outstanding + lines <= u->in.cap;
+  unsigned room = lines + u->params->l1i_mshr_entries; /* lines of code do not ask */
+  return u->port_free_at <= now + u->port_queue && u->out.n + room <= u->out.cap && u->outstanding + room <= u->in.cap;
 }
 
 static bool copy_room(void *ctx, uint64_t now)
@@ -514,6 +543,11 @@ static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now)
 {
   u->outstanding--;
   u->answered++;
+  if (r.kind == REQ_PREFETCH) return;
+  if (r.kind == REQ_CODE) {
+    u->code.filled(u->code.ctx, r.line, now);
+    return;
+  }
   if (u->pool.t[r.txn].kind == TXN_COPY) { /* whoever asked waits for what it asked for: the number is still its own */
     copy_engine_answer(&u->copies, r.txn, r.sectors, now);
     return;

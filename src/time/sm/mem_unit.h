@@ -2,7 +2,7 @@
  * memory, constants (Huerta et al., MICRO 2025).
  *
  *   params  mem.arbiter_interval (2: one instruction accepted per 2 cycles), mem.pending_entries,
- *           l1.*, tlb.*, noc.*
+ *           l1.*, tlb.*, noc.*, l1i.mshr_entries
  *   full    an access that may leave the SM stays in its queue while L1 has no miss entry, or noc.sm_queue is
  *           full; the queue (mem.queue_entries) then stops the issue stage: lg_throttle
  *   ports   in: heads of the lsu queues; replies of the memory side
@@ -51,6 +51,12 @@ struct mem_client {
   struct emulate *emulate; /* NULL: registers change at issue */
 };
 
+/* Whoever sent a line with mem_unit_read_code hears of its answer. */
+struct mem_code_port {
+  void (*filled)(void *ctx, uint64_t line, uint64_t now);
+  void *ctx;
+};
+
 struct mem_unit {
   const struct params *params;
   unsigned n_clients, arbiter_interval, request_bytes, port_queue, sm, write_cycles;
@@ -84,6 +90,7 @@ struct mem_unit {
   uint32_t n_strong;
   /* ports */
   struct mem_client client[MEM_UNIT_SUB_CORES];
+  struct mem_code_port code;
   struct req_queue out;
   struct reply_queue in;
   struct cluster_queue cluster_out, cluster_in; /* SM-to-SM network: accesses, arrivals, exits; answers */
@@ -110,6 +117,12 @@ static inline void mem_unit_wake(struct mem_unit *u, uint64_t at)
 {
   if (at < u->next_at) u->next_at = at;
 }
+
+/* Asks L2 for a line of code, through the SM's port in cycle `at` or later. */
+void mem_unit_read_code(struct mem_unit *, uint64_t line, uint64_t at);
+
+/* Has L2 read a line of code from cycle `at` on, beside the SM's port: a hint, dropped when too much is on its way. */
+void mem_unit_prefetch_code(struct mem_unit *, uint64_t line, uint64_t at);
 
 /* A message into the SM-to-SM network, with so many bytes of data. */
 void mem_unit_cluster_send(struct mem_unit *, struct cluster_msg, unsigned bytes, uint64_t now);

@@ -4,6 +4,25 @@
 
 static void cta_event(void *ctx, unsigned cta_slot, uint32_t flags, uint64_t now);
 
+/* A line that the L1 instruction cache misses, and its answer. */
+static void send_code_request(void *ctx, uint64_t line, uint64_t at)
+{
+  struct sm *m = ctx;
+  mem_unit_read_code(&m->mem, line, at);
+}
+
+static void code_filled(void *ctx, uint64_t line, uint64_t now)
+{
+  struct sm *m = ctx;
+  l1i_fill(&m->l1i, line, now);
+}
+
+static void code_arrived(void *ctx, unsigned client, uint64_t line, uint64_t at)
+{
+  struct sm *m = ctx;
+  sub_core_code_arrived(&m->sub_core[client], line, at);
+}
+
 void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
 {
   *m = (struct sm){.params = p, .id = id, .period = params_clock_ps(p)};
@@ -13,7 +32,8 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   mem_unit_init(&m->mem, a, p, id);
   gmma_init(&m->gmma, a, p);
   m->ledger.stats = m->gmma.stats = &m->stats;
-  l1i_init(&m->l1i, a, p, &m->stats);
+  l1i_init(&m->l1i, a, p, (struct l1i_ports){send_code_request, code_arrived, m}, &m->stats);
+  m->mem.code = (struct mem_code_port){code_filled, m};
   m->mem.stats = m->mem.copies.stats = &m->stats;
   m->mem.view = &m->view;
   m->mem.fault = &m->fault;
@@ -45,14 +65,6 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   }
 }
 
-/* Number of the first grid with this code. */
-static unsigned code_number(const struct sm_grid *g, unsigned n)
-{
-  unsigned i = 0;
-  while (i < n && g[i].code.inst != g[n].code.inst) i++;
-  return i;
-}
-
 static void start_grid(struct sm *m, unsigned i, struct step_source *source, struct arena *a)
 {
   struct sm_grid *g = &m->grid[i];
@@ -61,7 +73,6 @@ static void start_grid(struct sm *m, unsigned i, struct step_source *source, str
                         .code = *code,
                         .const_space = i * GRID_BANKS,
                         .n_insts = (code->end - code->base) >> code->shift};
-  g->code_space = (uint64_t)code_number(m->grid, i) << GRID_CODE_SHIFT;
   g->by_inst = ARENA_ARRAY(a, uint64_t, g->n_insts * WARP_STATE__N);
   g->issued = ARENA_ARRAY(a, uint64_t, g->n_insts);
   g->threads = ARENA_ARRAY(a, uint64_t, g->n_insts);
@@ -156,6 +167,17 @@ static void name_groups(struct sm *m, struct cta_slot *s)
   }
 }
 
+/* The launch has L2 read the kernel's code: each of the first CTAs, one per SM, brings its share of the lines. */
+static void prefetch_code(struct sm *m, const struct step_source *s, uint64_t cta)
+{
+  uint64_t shares = s->n_ctas < m->params->gpu_sms ? s->n_ctas : m->params->gpu_sms, bytes = s->code_bytes;
+  uint64_t first = s->entry_pc + s->code.place, at = m->cycle;
+  if (bytes > m->params->launch_prefetch_bytes) bytes = m->params->launch_prefetch_bytes;
+  if (cta >= shares || !bytes || m->params->icache_perfect) return;
+  for (uint64_t line = first / L1I_LINE + cta; line * L1I_LINE < first + bytes; line += shares)
+    mem_unit_prefetch_code(&m->mem, line, at++);
+}
+
 static void launch(struct sm *m, struct cta_launch l)
 {
   unsigned s = 0;
@@ -164,6 +186,7 @@ static void launch(struct sm *m, struct cta_launch l)
   struct cta_slot *slot = &m->slot[s];
   set_carveout(m, l.carveout);
   occupy(m, slot, &m->grid[l.grid], l.cta);
+  prefetch_code(m, slot->grid->source, l.cta);
   if (m->resident++ == 0) begin_active(m);
   m->stats.ctas++;
   m->stats.warps += slot->cta->n_warps;

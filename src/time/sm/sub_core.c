@@ -435,6 +435,12 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
   return true;
 }
 
+void sub_core_code_arrived(struct sub_core *p, uint64_t line, uint64_t at)
+{
+  l0i_arrived(&p->l0i, line, at);
+  if (fetch_arrived(&p->fetch, &p->warps, line, at)) sub_core_wake(p, at);
+}
+
 /* --- the cycle -------------------------------------------------------------------------------- */
 
 void sub_core_settle(struct sub_core *p, uint64_t now)

@@ -85,6 +85,9 @@ void sub_core_remove_warp(struct sub_core *, unsigned warp, uint64_t now);
 /* The warp's paths changed from outside (barrier released): it may run again from cycle `at`. */
 void sub_core_release(struct sub_core *, unsigned warp, uint64_t now, uint64_t at);
 
+/* A line of code that was on its way from L2 is in L0 from cycle `at`, a later one, on. */
+void sub_core_code_arrived(struct sub_core *, uint64_t line, uint64_t at);
+
 /* One cycle. False: the guest faulted (ports.fault). */
 bool sub_core_cycle(struct sub_core *, uint64_t now);
 

@@ -1,0 +1,168 @@
+/* Code as the memory system sees it: lines come from DRAM once, then from L2; launches have it prefetched. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "config/presets.h"
+#include "time/gpu/gpu.h"
+#include "time_mock.h"
+
+enum { LINE = 128, INSTS = 100, INST_BYTES = 16 };
+
+static struct params params(void)
+{
+  struct params p;
+  struct err e = {0};
+  char dir[4096];
+  assert_true(presets_dir(NULL, dir, sizeof dir, &e));
+  if (!params_load("rtx-3070", dir, &p, &e)) fail_msg("%s", e.msg);
+  p.gpu_sms = 2;
+  p.const_perfect = true;
+  return p;
+}
+
+static uint64_t counter(struct gpu *gpu, const char *name)
+{
+  struct stat_group g[GPU_MAX_GROUPS];
+  unsigned n = gpu_stats_groups(gpu, g);
+  for (unsigned i = 0; i < n; i++) {
+    const struct stat_desc *d = stat_find(g[i], name);
+    if (d) return *(const uint64_t *)((const char *)g[i].data + d->offset);
+  }
+  fail_msg("no counter %s", name);
+  return 0;
+}
+
+struct outcome {
+  uint64_t cycles, code_lines, prefetches, dram_bytes;
+};
+
+static struct outcome launch(struct gpu *gpu, struct mock *const *m, unsigned n, struct gmem *image)
+{
+  struct gpu_launch l[2] = {{&m[0]->source, 0}, {&m[n - 1]->source, 0}};
+  struct run_watch watch = {0};
+  struct fault f = {0};
+  struct err e = {0};
+  assert_int_equal(gpu_run(gpu, l, n, image, &watch, &f, NULL, &e), RUN_DONE);
+  return (struct outcome){counter(gpu, "cycles"), counter(gpu, "l1i_code_lines"), counter(gpu, "code_prefetches"),
+                          counter(gpu, "dram_read_bytes")};
+}
+
+/* The first launch and the second one of a kernel, or of two at once, on a new GPU. */
+static void launches_of(const struct params *p, struct mock *const *m, unsigned n, struct outcome out[2])
+{
+  struct gmem *image = gmem_new(p->vm_page_bits);
+  struct gpu *gpu = gpu_new(p, 1);
+  for (unsigned i = 0; i < 2; i++) out[i] = launch(gpu, m, n, image);
+  gpu_free(gpu);
+  gmem_free(image);
+}
+
+static void launches(const struct params *p, struct mock *m, struct outcome out[2])
+{
+  launches_of(p, &m, 1, out);
+}
+
+/* A lone line: an L2 hit in the place of DRAM is what the two latencies of a load differ by. */
+static void one_line(void **state)
+{
+  (void)state;
+  struct params p = params();
+  struct mock *m = mock_new(3, 1);
+  struct outcome o[2];
+  p.l0i_stream_lines = 0;
+  launches(&p, m, o);
+  assert_int_equal(o[0].code_lines, 1);
+  assert_int_equal(o[0].dram_bytes, LINE);
+  assert_int_equal(o[1].code_lines, 1); /* L1 starts empty */
+  assert_int_equal(o[1].dram_bytes, 0);
+  int64_t more = (int64_t)(o[0].cycles - o[1].cycles), want = (int64_t)p.dram_latency - (int64_t)p.l2_latency;
+  assert_in_range(more, want - 10, want + 25); /* four sectors, where the latency is that of one */
+  free(m);
+}
+
+/* Two SMs ask for the same lines: DRAM sends each once. */
+static void shared_by_sms(void **state)
+{
+  (void)state;
+  struct params p = params();
+  struct mock *m[2] = {mock_new(INSTS, 1), mock_new(INSTS, 1)};
+  struct outcome alone[2], both[2];
+  launches(&p, m[0], alone);
+  launches_of(&p, m, 2, both);
+  assert_int_equal(alone[0].dram_bytes, LINE * alone[0].code_lines);
+  assert_int_equal(both[0].code_lines, 2 * alone[0].code_lines);
+  assert_int_equal(both[0].dram_bytes, alone[0].dram_bytes);
+  assert_int_equal(both[1].dram_bytes, 0);
+  free(m[0]);
+  free(m[1]);
+}
+
+/* The kernel's lines, no more than launch.prefetch_bytes. */
+static void prefetched(void **state)
+{
+  (void)state;
+  struct params p = params();
+  struct mock *m = mock_new(INSTS, 1);
+  const uint64_t bytes = (INSTS + 1) * INST_BYTES, lines = (bytes + LINE - 1) / LINE;
+  assert_int_equal(MOCK_BASE % LINE, 0);
+  m->source.entry_pc = MOCK_BASE;
+  m->source.code_bytes = bytes;
+  p.l0i_stream_lines = 0;
+  struct outcome with[2], without[2];
+  p.launch_prefetch_bytes = 0;
+  launches(&p, m, without);
+  assert_int_equal(without[0].prefetches, 0);
+  p.launch_prefetch_bytes = 1 << 17;
+  launches(&p, m, with);
+  assert_int_equal(with[0].prefetches, lines);
+  assert_int_equal(with[0].dram_bytes, without[0].dram_bytes);
+  /* All lines but the first hit L2. */
+  uint64_t gain = (lines - 1) * (p.dram_latency - p.l2_latency);
+  assert_in_range(without[0].cycles - with[0].cycles, gain * 9 / 10, gain * 11 / 10);
+  p.launch_prefetch_bytes = 3 * LINE;
+  launches(&p, m, with);
+  assert_int_equal(with[0].prefetches, 3);
+  free(m);
+}
+
+/* Fewer lines on their way at once: slower, and the same lines. */
+static void few_entries(void **state)
+{
+  (void)state;
+  struct params p = params();
+  struct mock *m = mock_new(INSTS, 1);
+  struct outcome many[2], one[2];
+  launches(&p, m, many);
+  p.l1i_mshr_entries = 1;
+  launches(&p, m, one);
+  assert_int_equal(one[0].code_lines, many[0].code_lines);
+  assert_true(one[0].cycles > many[0].cycles + 2 * (uint64_t)p.dram_latency);
+  free(m);
+}
+
+/* Other code at the same pcs is not found, the same code again is, wherever its decoded form lies. */
+static void places(void **state)
+{
+  (void)state;
+  struct mock *a = mock_new(INSTS, 1), *b = mock_new(INSTS, 1);
+  uint64_t place = code_place(&a->source.code);
+  assert_int_equal(code_place(&b->source.code), place);
+  b->inst[INSTS / 2].ctrl.stall++;
+  assert_int_not_equal(code_place(&b->source.code), place);
+  free(a);
+  free(b);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_line), cmocka_unit_test(shared_by_sms), cmocka_unit_test(prefetched),
+      cmocka_unit_test(few_entries), cmocka_unit_test(places),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
