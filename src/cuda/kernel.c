@@ -269,7 +269,7 @@ static void count_traffic(struct launch_record *l, const struct sim_result *r)
 }
 
 static void keep_record(struct shim *s, const struct launch_request *q, const struct sim_result *r,
-                        const struct sample_group *estimate, uint64_t start, uint64_t end, uint64_t parent)
+                        double estimate, uint64_t start, uint64_t end, uint64_t parent)
 {
   struct launch_record l = {
     .kernel = q->function->kernel->name, .shared = q->shared, .stream = q->stream->id,
@@ -277,9 +277,9 @@ static void keep_record(struct shim *s, const struct launch_request *q, const st
     .start_ps = start, .end_ps = end, .parent = parent, .warp_insts = r->warp_insts, .thread_insts = r->thread_insts, .work = r->work,
     .sampled_ctas = r->sampled_ctas, .error_cycles = r->error_cycles,
   };
-  if (estimate) {
+  if (estimate > 0) {
     l.estimated = true;
-    l.cycles = (uint64_t)estimate->cycles;
+    l.cycles = (uint64_t)estimate;
   }
   if (r->timed) count_traffic(&l, r);
   memcpy(l.grid, q->grid, sizeof l.grid);
@@ -362,11 +362,11 @@ static CUresult run(struct shim *s, const struct launch_request *q, struct launc
     saved = NULL;
   }
   save_after(s, saved, &r);
-  if (group && r.timed && r.end == RUN_DONE) sampling_add(group, r.cycles, r.time_ps);
-  bool estimated = group && !r.timed;
-  uint64_t end = start + (estimated ? (uint64_t)group->ps : r.time_ps);
+  if (group && r.timed && r.end == RUN_DONE) sampling_add(group, r.warp_insts, r.cycles);
+  double cycles = group && !r.timed ? sampling_guess(group, r.warp_insts) : 0;
+  uint64_t end = start + (cycles > 0 ? (uint64_t)cycles * params_clock_ps(&s->preset.params) : r.time_ps);
   timeline_finish_kernel(&s->time, &q->stream->clock, volume(q->grid), end);
-  keep_record(s, q, &r, estimated ? group : NULL, start, end, parent);
+  keep_record(s, q, &r, cycles, start, end, parent);
   keep_end(s, q, &r, end);
   stop_if_done(s);
   return CUDA_SUCCESS;
@@ -381,7 +381,7 @@ void kernel_ended(struct shim *s, const struct launch_request *q, const struct s
 {
   uint64_t end = start + r->time_ps;
   timeline_finish_kernel(&s->time, &q->stream->clock, volume(q->grid), end);
-  keep_record(s, q, r, NULL, start, end, 0);
+  keep_record(s, q, r, 0, start, end, 0);
   keep_end(s, q, r, end);
 }
 

@@ -29,19 +29,50 @@ bool sampling_next(struct sample_group *g, uint64_t first)
   return k <= first || (k & (k - 1)) == 0;
 }
 
-/* Welford's update of mean and squared distances, of all but the first. */
-void sampling_add(struct sample_group *g, uint64_t cycles, uint64_t ps)
+/* Welford's update of means and sums, of all but the first. */
+void sampling_add(struct sample_group *g, uint64_t warp_insts, uint64_t cycles)
 {
+  struct sample_sums *s = &g->sums;
   if (g->timed++ == 0) {
-    g->first = g->cycles = (double)cycles;
-    g->ps = (double)ps;
+    g->first = (double)cycles;
     return;
   }
-  double n = (double)(g->timed - 1), mean = g->timed == 2 ? 0 : g->cycles, mean_ps = g->timed == 2 ? 0 : g->ps;
-  double d = (double)cycles - mean;
-  g->cycles = mean + d / n;
-  g->spread += g->timed == 2 ? 0 : d * ((double)cycles - g->cycles);
-  g->ps = mean_ps + ((double)ps - mean_ps) / n;
+  s->n++;
+  double di = (double)warp_insts - s->insts, dc = (double)cycles - s->cycles;
+  s->insts += di / (double)s->n;
+  s->cycles += dc / (double)s->n;
+  s->ii += di * ((double)warp_insts - s->insts);
+  s->ic += di * ((double)cycles - s->cycles);
+  s->cc += dc * ((double)cycles - s->cycles);
+}
+
+/* Cycles per warp instruction of the line through the timed launches; 0: the mean tells as much, or they are too
+ * few. */
+static double slope(const struct sample_sums *s)
+{
+  enum { FEWEST = 3 };
+  bool follows = s->n >= FEWEST && s->ii > 0 && s->ic * s->ic > s->ii * s->cc / 2; /* of the spread, most */
+  return follows ? s->ic / s->ii : 0;
+}
+
+static double predict(const struct sample_group *g, double warp_insts)
+{
+  const struct sample_sums *s = &g->sums;
+  double cycles = s->n ? s->cycles + slope(s) * (warp_insts - s->insts) : g->first;
+  return cycles > 1 ? cycles : 1;
+}
+
+double sampling_guess(struct sample_group *g, uint64_t warp_insts)
+{
+  g->guessed++;
+  g->guessed_insts += (double)warp_insts;
+  return predict(g, (double)warp_insts);
+}
+
+double sampling_total(const struct sample_group *g)
+{
+  double u = (double)g->guessed, timed = g->first + g->sums.cycles * (double)g->sums.n;
+  return u > 0 ? timed + u * predict(g, g->guessed_insts / u) : timed;
 }
 
 /* Two-sided 95 % quantile of Student's t; beyond ten degrees of freedom 1.96 + 2.4 / n is within 1 %. */
@@ -53,14 +84,18 @@ static double quantile(uint64_t freedom)
   return freedom <= n ? table[freedom - 1] : 1.96 + 2.4 / (double)freedom;
 }
 
-/* The total of u launches around a mean that n launches told has the variance u^2 v / n + u v. */
+/* The total of u launches, which a line through n told, has the variance v (u^2 / n + u^2 distance^2 / ii + u), with
+ * the distance of their mean instructions from those of the n. */
 double sampling_error(const struct sample_group *g)
 {
-  double u = (double)(g->launches - g->timed), n = (double)g->timed - 1;
+  const struct sample_sums *s = &g->sums;
+  double u = (double)g->guessed, line = slope(s);
   if (u == 0) return 0;
-  if (g->timed < 3) return -1;
-  double variance = g->spread / (n - 1);
-  return quantile(g->timed - 2) * sqrt(u * u * variance / n + u * variance);
+  if (s->n < 2) return -1;
+  uint64_t freedom = s->n - (line != 0 ? 2 : 1);
+  double left = s->cc - line * s->ic, variance = (left > 0 ? left : 0) / (double)freedom;
+  double far = line != 0 ? (g->guessed_insts / u - s->insts) * (g->guessed_insts / u - s->insts) / s->ii : 0;
+  return quantile(freedom) * sqrt(variance * (u * u / (double)s->n + u * u * far + u));
 }
 
 void sampling_write(FILE *f, const struct sample_group *list)
@@ -68,14 +103,15 @@ void sampling_write(FILE *f, const struct sample_group *list)
   double total = 0, squares = 0;
   uint64_t estimated = 0, unknown = 0;
   for (const struct sample_group *g = list; g; g = g->next) {
-    double error = sampling_error(g), all = g->first + g->cycles * (double)(g->launches - 1);
+    double error = sampling_error(g), all = sampling_total(g);
     total += all;
-    if (g->launches == g->timed) continue;
-    estimated += g->launches - g->timed;
+    if (!g->guessed) continue;
+    estimated += g->guessed;
     unknown += error < 0;
     if (error > 0) squares += error * error;
-    fprintf(f, "sampled %-32.32s %llu of %llu launches timed, %.0f cycles each, total %.0f", g->key.kernel,
-            (unsigned long long)g->timed, (unsigned long long)g->launches, g->cycles, all);
+    fprintf(f, "sampled %-32.32s %llu of %llu launches timed, %.0f cycles each%s, total %.0f", g->key.kernel,
+            (unsigned long long)g->timed, (unsigned long long)g->launches, g->sums.n ? g->sums.cycles : g->first,
+            slope(&g->sums) != 0 ? " by their instructions" : "", all);
     if (error < 0) fprintf(f, ", error unknown\n");
     else fprintf(f, " +- %.0f (%.2f %%)\n", error, 100 * error / all);
   }

@@ -114,7 +114,7 @@ static void managed(cudaStream_t st)
   CUDA(cudaMallocManaged(&b, 1 << 16));
   void *p[] = {a, b};
   size_t bytes[] = {1 << 16, 1 << 16}, first[] = {0, 1};
-  cudaMemLocation to[2] = {{cudaMemLocationTypeDevice, {0}}, {cudaMemLocationTypeHost, {0}}};
+  cudaMemLocation to[2] = {{cudaMemLocationTypeDevice, 0}, {cudaMemLocationTypeHost, 0}};
   CUDA(cudaMemPrefetchBatchAsync(p, bytes, 2, to, first, 2, 0, st));
   CUDA(cudaMemRangeGetAttribute(&place, 4, cudaMemRangeAttributeLastPrefetchLocation, a, 1 << 16));
   CHECK(place == 0);
