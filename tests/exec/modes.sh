@@ -53,9 +53,10 @@ P
 report "ctrl-c --functional" "$(ctrl_c --functional | head -n 1)"
 report "ctrl-c --timed" "$(ctrl_c --timed | head -n 1)"
 
-# The host waits for a stream that waits for a value: ended from outside, the program says which.
+# The host waits for a stream that waits for a value: ended from outside, the program says which. (--foreground: one signal, as
+# a second one ends it at once.)
 waiting() {
-  timeout --preserve-status -s TERM 2 "$BIN" exec "$scratch/waiting" >"$scratch/out" 2>"$scratch/err"
+  timeout --foreground --preserve-status -s TERM 3 "$BIN" exec "$scratch/waiting" >"$scratch/out" 2>"$scratch/err"
   [ $? -eq 143 ] || echo "not status 143"
   says "$scratch/out" running
   says "$scratch/err" "stopped by signal 15"
