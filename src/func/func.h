@@ -56,6 +56,7 @@ struct func_params {
   FILE *print;                      /* device printf; records are ordered by the caller's calls */
   const char *kernel_name;
   struct func_heap *heap;           /* device malloc; NULL: none. Outlives its launches' blocks */
+  bool on_demand;                   /* a launch for func_run*: code is prepared when a warp gets there */
   bool grid_syncs;                  /* all CTAs are resident: they may wait for each other */
   const struct device_runtime *runtime; /* launches from kernels; NULL: they are faults */
   const struct tex_table *textures; /* objects that handles name; NULL: none */

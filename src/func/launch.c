@@ -355,6 +355,7 @@ struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
 void func_launch_free(struct func_launch *l)
 {
   if (!l) return;
+  prepare_end(l);
   arena_free(&l->arena);
   free(l);
 }

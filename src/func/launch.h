@@ -20,9 +20,11 @@ struct func_launch {
   struct func_params p;
   struct arena arena;
   const struct lane_ops *ops;     /* of the level in use */
-  struct uop *uop;        /* per instruction of the code space, same indices */
+  struct uop *uop;        /* per instruction of the code space, same indices; on demand: fn is NULL where it has not
+                             been prepared yet */
   uint64_t code_base, code_bytes;
-  uint8_t *pool;          /* rows of BASE_POOL */
+  uint8_t *pool;          /* rows of BASE_POOL; filled while code is prepared */
+  struct row_pool *values; /* what they hold (prepare.c) */
   uint32_t (*tid)[3][LANES]; /* threadIdx of the lanes of each warp of a CTA */
   unsigned n_regs;        /* register rows per warp, sink rows not counted */
   unsigned n_uregs;       /* rows of uniform registers that its instructions write */

@@ -1,7 +1,8 @@
 /* Prepared operations: operands to rows, handlers chosen (func/uop.h).
  *
  * The pool holds pairs of rows, one pair per distinct 64-bit value: immediates and constants are
- * broadcast here once per launch. An instruction that cannot be prepared (undecoded, no
+ * broadcast here once per launch. Programs of many short launches have modules of many kernels: without time only
+ * code that a warp comes to is prepared. An instruction that cannot be prepared (undecoded, no
  * semantics, registers or constants out of range) gets a handler that faults when it is
  * executed; the rest of the code works.
  */
@@ -13,7 +14,8 @@
 #include "base/bug.h"
 #include "isa/sass/sass.h"
 
-struct pool {
+struct row_pool {
+  uint8_t *rows;     /* the launch's */
   uint64_t *value;   /* of pair i: low row | high row << 32 */
   uint32_t n, cap;
   uint32_t *slot;    /* hash table of pair numbers + 1 */
@@ -36,7 +38,7 @@ static uint32_t pool_hash(uint64_t v)
   return (uint32_t)((v * 0x9e3779b97f4a7c15ull) >> 32);
 }
 
-static void pool_grow(struct pool *p)
+static void pool_grow(struct row_pool *p)
 {
   p->cap = p->cap ? 2 * p->cap : 256;
   p->n_slots = 4 * p->cap;
@@ -50,8 +52,17 @@ static void pool_grow(struct pool *p)
   }
 }
 
+static void put_pair(const struct row_pool *p, uint32_t i)
+{
+  uint32_t *row = (uint32_t *)(void *)(p->rows + POOL_FIRST + (size_t)i * PAIR_BYTES);
+  for (unsigned k = 0; k < LANES; k++) {
+    row[k] = (uint32_t)p->value[i];
+    row[LANES + k] = (uint32_t)(p->value[i] >> 32);
+  }
+}
+
 /* Row reference of the pair {lo, hi}. */
-static struct row_ref pool_pair(struct pool *p, uint32_t lo, uint32_t hi)
+static struct row_ref pool_pair(struct row_pool *p, uint32_t lo, uint32_t hi)
 {
   uint64_t v = lo | (uint64_t)hi << 32;
   if (!v) return (struct row_ref){BASE_POOL, 0};
@@ -60,22 +71,20 @@ static struct row_ref pool_pair(struct pool *p, uint32_t lo, uint32_t hi)
   while (p->slot[h] && p->value[p->slot[h] - 1] != v) h = (h + 1) & (p->n_slots - 1);
   if (!p->slot[h]) {
     p->value[p->n] = v;
+    put_pair(p, p->n);
     p->slot[h] = ++p->n;
   }
   return (struct row_ref){BASE_POOL, POOL_FIRST + (p->slot[h] - 1) * PAIR_BYTES};
 }
 
-static void pool_rows(struct func_launch *l, const struct pool *p)
+/* Room for as many pairs as there can be: memory that nobody touches costs nothing, and the rows must not move. */
+static void pool_begin(struct func_launch *l, uint64_t n_insts)
 {
-  size_t bytes = POOL_FIRST + (size_t)p->n * PAIR_BYTES + POOL_FIRST; /* slack: wide reads */
+  enum { SOURCES = 3 };
+  size_t bytes = POOL_FIRST + (size_t)n_insts * SOURCES * PAIR_BYTES + POOL_FIRST; /* slack: wide reads */
   l->pool = arena_alloc(&l->arena, bytes, ROW_BYTES);
-  for (uint32_t i = 0; i < p->n; i++) {
-    uint32_t *row = (uint32_t *)(void *)(l->pool + POOL_FIRST + (size_t)i * PAIR_BYTES);
-    for (unsigned k = 0; k < LANES; k++) {
-      row[k] = (uint32_t)p->value[i];
-      row[LANES + k] = (uint32_t)(p->value[i] >> 32);
-    }
-  }
+  l->values = check(calloc(1, sizeof *l->values));
+  l->values->rows = l->pool;
 }
 
 static enum modifier_family family_of(unsigned sem)
@@ -120,7 +129,7 @@ static bool reads_f64(const struct sass_inst *s)
 }
 
 /* Row of one source. False: it cannot be read (register or constant outside the kernel's). */
-static bool source_row(const struct func_launch *l, struct pool *p, const struct sass_inst *s,
+static bool source_row(const struct func_launch *l, struct row_pool *p, const struct sass_inst *s,
                        const struct sass_src *src, struct row_ref *r)
 {
   uint32_t lo = 0, hi = 0;
@@ -225,10 +234,10 @@ static uop_fn *pick(const struct sem_table *sem, const struct sass_inst *s, stru
   return fn;
 }
 
-/* From one bit to the length of the run that starts there. */
-static void join_straight(struct uop *u, uint64_t n)
+/* From one bit to the length of the run that starts there; `behind`: of the run behind them. */
+static void join_straight(struct uop *u, uint64_t n, unsigned behind)
 {
-  unsigned run = 0;
+  unsigned run = behind;
   while (n--) {
     run = !u[n].straight ? 0 : run < UINT8_MAX ? run + 1 : run;
     u[n].straight = (uint8_t)run;
@@ -258,9 +267,10 @@ bool func_executes(const struct sass_inst *s, const struct inst *t)
   return s->sem != SEM_TODO && pick(sem_select(0), s, &u);
 }
 
-static void prepare(struct func_launch *l, struct pool *p, const struct sem_table *sem,
-                    const struct sass_inst *s, const struct inst *t, struct uop *u)
+static void prepare(struct func_launch *l, const struct sem_table *sem, const struct sass_inst *s,
+                    const struct inst *t, struct uop *u)
 {
+  struct row_pool *const p = l->values;
   *u = (struct uop){.s = s, .t = t, .guard = PRED_NONE, .fn = illegal};
   if (!s->row && s->sem != SEM_SYSCALL) {
     u->flags = UOP_CONTROL; /* its guard is unknown: fault in any case */
@@ -280,30 +290,65 @@ static void prepare(struct func_launch *l, struct pool *p, const struct sem_tabl
   l->n_uregs = top < N_UREGS ? top : N_UREGS;
 }
 
+static bool is_unconditional(const struct uop *u)
+{
+  return u->guard == PRED_NONE && !u->guard_xor;
+}
+
+/* The path does not go on behind it, as far as is easily seen. */
+static bool leaves(const struct uop *u)
+{
+  return u->flags & UOP_CONTROL && is_unconditional(u) && (u->s->sem == SEM_EXIT || u->s->sem == SEM_BRA);
+}
+
+static uint64_t n_insts(const struct func_launch *l)
+{
+  return l->code_bytes >> l->p.code.shift;
+}
+
+void prepare_from(struct func_launch *l, uint64_t i)
+{
+  const struct sem_table *sem = sem_select(l->p.host_level);
+  const uint64_t first = i, n = n_insts(l);
+  bool left = false;
+  for (; i < n && !l->uop[i].fn && !left; i++) {
+    prepare(l, sem, &l->p.sass[i], &l->p.code.inst[i], &l->uop[i]);
+    left = leaves(&l->uop[i]);
+  }
+  join_straight(&l->uop[first], i - first, i < n ? l->uop[i].straight : 0);
+}
+
+void prepare_rest(struct func_launch *l)
+{
+  const struct sem_table *sem = sem_select(l->p.host_level);
+  for (uint64_t i = 0; i < n_insts(l); i++)
+    if (!l->uop[i].fn) prepare(l, sem, &l->p.sass[i], &l->p.code.inst[i], &l->uop[i]);
+  join_straight(l->uop, n_insts(l), 0);
+}
+
 void prepare_launch(struct func_launch *l)
 {
-  struct pool p = {0};
-  const struct sem_table *sem = sem_select(l->p.host_level);
-  uint64_t n = l->code_bytes >> l->p.code.shift;
-  l->ops = sem->ops;
-  l->uop = arena_array(&l->arena, n, sizeof *l->uop, 128);
-  for (uint64_t i = 0; i < n; i++) {
-    prepare(l, &p, sem, &l->p.sass[i], &l->p.code.inst[i], &l->uop[i]);
-  }
-  join_straight(l->uop, n);
-  pool_rows(l, &p);
-  free(p.value);
-  free(p.slot);
+  l->ops = sem_select(l->p.host_level)->ops;
+  l->uop = arena_array(&l->arena, n_insts(l), sizeof *l->uop, 128);
+  pool_begin(l, n_insts(l));
+  if (l->p.on_demand) prepare_from(l, (l->p.entry_pc - l->code_base) / FUNC_INST_BYTES);
+  else prepare_rest(l);
+}
+
+void prepare_end(struct func_launch *l)
+{
+  if (!l->values) return;
+  free(l->values->value);
+  free(l->values->slot);
+  free(l->values);
 }
 
 /* Instructions that may see registers of lanes that have exited. */
-static bool crosses_lanes(const struct uop *u)
+static bool crosses_lanes(const struct sass_inst *s, const struct inst *t)
 {
-  const struct inst *t = u->t;
   if (t->pipe == PIPE_TENSOR || t->lat == LAT_SHFL || t->lat == LAT_VOTE) return true;
   if (t->mem.space == MEM_TEXTURE || t->flags & (INST_GMMA | INST_SYSCALL)) return true;
-  return u->s->sem == SEM_FSWZADD || u->s->sem == SEM_MOVM || u->s->sem == SEM_CALL_REL ||
-         u->s->sem == SEM_CALL_ABS;
+  return s->sem == SEM_FSWZADD || s->sem == SEM_MOVM || s->sem == SEM_CALL_REL || s->sem == SEM_CALL_ABS;
 }
 
 /* The instruction behind the function that starts at i: compilers end each with a jump to itself. 0: it has
@@ -312,9 +357,10 @@ static uint64_t function_end(const struct func_launch *l, uint64_t i)
 {
   const uint64_t n = l->code_bytes / FUNC_INST_BYTES;
   for (; i < n; i++) {
-    const struct uop *u = &l->uop[i];
-    if (crosses_lanes(u)) return 0;
-    if (u->s->sem == SEM_BRA && u->guard == PRED_NONE && u->s->offset == -FUNC_INST_BYTES) return i + 1;
+    const struct sass_inst *s = &l->p.sass[i];
+    if (crosses_lanes(s, &l->p.code.inst[i])) return 0;
+    if (s->row && s->sem == SEM_BRA && pred_index(&s->guard) == PRED_NONE && s->offset == -FUNC_INST_BYTES)
+      return i + 1;
   }
   return 0;
 }
@@ -333,8 +379,8 @@ static void find_stale(const struct func_launch *l, uint64_t first, uint64_t end
   for (uint64_t i = first; i < end; i++) {
     const struct uop *u = &l->uop[i];
     const struct inst *t = u->t;
-    const bool leaves = u->s->sem == SEM_EXIT, always = u->guard == PRED_NONE && !u->guard_xor;
-    if ((u->flags & UOP_CONTROL && !leaves && u->s->sem != SEM_BSSY) || (leaves && always)) return;
+    const bool exits = u->s && u->s->sem == SEM_EXIT, always = is_unconditional(u);
+    if (!u->fn || (u->flags & UOP_CONTROL && !exits && u->s->sem != SEM_BSSY) || (exits && always)) return;
     for (unsigned k = 0; k < t->n_src; k++) add_registers(seen, &t->src[k]);
     uint64_t written[4] = {0};
     for (unsigned k = 0; k < t->n_dst; k++) add_registers(always ? written : seen, &t->dst[k]);

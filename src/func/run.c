@@ -170,6 +170,10 @@ static bool run_path(struct runner *r, struct func_warp *w, unsigned path, unsig
       run_straight(r, w, p, i, u, budget);
       continue;
     }
+    if (__builtin_expect(!u->fn, 0)) {
+      prepare_from(r->l, i);
+      continue;
+    }
     --*budget;
     if (u->flags & (UOP_LOAD | UOP_STORE) && !r->watch->tap && run_plain(r, w, p, i, u)) continue;
     if (!run_step(r, w, p, i, u)) return false;
@@ -178,6 +182,16 @@ static bool run_path(struct runner *r, struct func_warp *w, unsigned path, unsig
     if (flags & ~stay || p->yielded) break;
   }
   return true;
+}
+
+/* Adds to a count of the team; returns what it was. One runner needs no locked instruction, which would be the dearest
+ * of a short slice. */
+static uint64_t add(struct team *t, atomic_uint_fast64_t *to, uint64_t n)
+{
+  if (t->n > 1) return atomic_fetch_add(to, n);
+  const uint64_t was = atomic_load_explicit(to, memory_order_relaxed);
+  atomic_store_explicit(to, was + n, memory_order_relaxed);
+  return was;
 }
 
 static bool is_first(const struct runner *r)
@@ -190,7 +204,7 @@ static bool watch(struct runner *r)
 {
   struct team *t = r->team;
   const struct run_watch *w = r->watch;
-  uint64_t more = r->stats->warp_insts - r->told, insts = atomic_fetch_add(&t->insts, more) + more;
+  uint64_t more = r->stats->warp_insts - r->told, insts = add(t, &t->insts, more) + more;
   r->told += more;
   if (!is_first(r)) return !atomic_load(&t->end);
   enum run_end end = watch_insts(w, insts);
@@ -200,7 +214,7 @@ static bool watch(struct runner *r)
                              .ctas_total = r->l->source.n_ctas};
     if (w->poll && !w->poll(w->ctx, &p)) end = RUN_STOPPED;
   }
-  atomic_store(&t->end, (int)end);
+  if (end) atomic_store(&t->end, (int)end);
   return !end;
 }
 
@@ -270,7 +284,7 @@ static void admit(struct runner *r)
   r->finished = false;
   for (unsigned first = 0; first < r->open; first += n) {
     if (any_live(&r->slot[first], n)) continue;
-    uint64_t cta = ctas_left(r) ? atomic_fetch_add(&r->team->next_cta, n) : s->n_ctas;
+    uint64_t cta = ctas_left(r) ? add(r->team, &r->team->next_cta, n) : s->n_ctas;
     if (cta >= s->n_ctas) return;
     for (unsigned i = first; i < first + n; i++, r->n_live++)
       r->slot[i] = s->ops->cta_begin(s, step_cta_at(s, cta + i - first), 0, r->first_slot + i, r->first_slot + i);
@@ -284,7 +298,7 @@ static void end_cta(struct runner *r, unsigned i)
   s->ops->cta_end(s, r->slot[i]);
   r->slot[i] = NULL;
   r->n_live--;
-  atomic_fetch_add(&r->team->ctas_done, 1);
+  add(r->team, &r->team->ctas_done, 1);
   r->finished = true;
 }
 
@@ -306,7 +320,7 @@ static bool run_cta(struct runner *r, struct step_cta *c)
 
 static bool run_round(struct runner *r)
 {
-  for (unsigned i = 0; i < r->n_slots; i++) {
+  for (unsigned i = 0; i < r->open; i++) {
     struct step_cta *c = r->slot[i];
     if (!is_wanted(r, c)) continue;
     if (!run_cta(r, c)) return false;
@@ -317,7 +331,7 @@ static bool run_round(struct runner *r)
 
 static const struct step_cta *first_live(const struct runner *r)
 {
-  for (unsigned i = 0; i < r->n_slots; i++) {
+  for (unsigned i = 0; i < r->open; i++) {
     if (is_wanted(r, r->slot[i])) return r->slot[i];
   }
   return NULL;
@@ -453,6 +467,7 @@ static unsigned team_size(const struct func_launch *l, const struct run_watch *w
 enum run_end func_run_from(struct func_launch *l, uint64_t first, const struct run_watch *watch,
                            struct func_stats *stats, struct fault *f)
 {
+  if (watch->threads > 1) prepare_rest(l);
   struct team t = {.l = l, .watch = watch, .n = team_size(l, watch), .next_cta = first,
                    .ctas_done = first, .insts = stats->warp_insts, .fault_cta = UINT64_MAX,
                    .lock = PTHREAD_MUTEX_INITIALIZER};

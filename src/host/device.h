@@ -24,6 +24,7 @@ struct device_limits {
 struct device_config {
   unsigned sm;                 /* what the simulated GPU is: 80, 86, 90 */
   unsigned page_bits;          /* see gmem_new */
+  bool untimed;                /* launches only run without time (func_run*) */
   unsigned n_workers;          /* SMs (timed run) or host threads (function-only) */
   unsigned slots_per_worker;   /* resident CTAs per worker */
   unsigned warps_per_worker;   /* resident warps per worker; 0: no limit */

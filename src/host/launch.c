@@ -179,7 +179,7 @@ static void fill_params(struct launch *l, struct device *d, const struct launch_
     .local_bytes = local_bytes(desc), .shared_window = ABI_SHARED_WINDOW,
     .local_window = ABI_LOCAL_WINDOW, .image = d->mem, .n_workers = d->config.n_workers,
     .slots_per_worker = resident_ctas(d, desc), .print = d->config.print,
-    .n_warpids = d->config.n_warpids,
+    .n_warpids = d->config.n_warpids, .on_demand = d->config.untimed,
     .kernel_name = k->name, .runtime = desc->runtime,
     .grid_syncs = l->grid_barrier != 0, .textures = &d->textures.table, .heap = d->heap,
   };
@@ -191,32 +191,16 @@ static void fill_params(struct launch *l, struct device *d, const struct launch_
   build_bank0(l, d, desc);
 }
 
-/* Some code of the module reads offset `at` of constant bank 0; 0: there is no such value. */
-static bool reads_bank0(const struct module_instance *m, uint32_t at)
+/* An offset of 0: there is no such value. */
+static bool operand_names(const struct module_instance *m, uint32_t at)
 {
-  const struct code_view *code = module_code(m);
-  const struct sass_inst *s = module_sass(m);
-  for (uint64_t i = 0; at && i < (code->end - code->base) >> code->shift; i++)
-    for (unsigned k = 0; k < 3; k++)
-      if (s[i].src[k].kind == SRC_CONST && s[i].src[k].bank == 0 && s[i].src[k].imm == at)
-        return true;
-  return false;
-}
-
-/* The same of loads of constants. */
-static bool loads_bank0(const struct module_instance *m, uint32_t at)
-{
-  const struct code_view *code = module_code(m);
-  const struct sass_inst *s = module_sass(m);
-  for (uint64_t i = 0; at && i < (code->end - code->base) >> code->shift; i++)
-    if ((s[i].sem == SEM_LDC || s[i].sem == SEM_ULDC) && (uint32_t)s[i].offset == at) return true;
-  return false;
+  return at && module_names_bank0(m, false, at);
 }
 
 /* Some code of the module looks for the workspace of grid.sync(). */
 static bool syncs_grid(const struct module_instance *m)
 {
-  return module_syncs_grid(module_of(m)) || reads_bank0(m, abi_grid_barrier(module_sm(module_of(m))));
+  return module_syncs_grid(module_of(m)) || operand_names(m, abi_grid_barrier(module_sm(module_of(m))));
 }
 
 /* CTAs that can run at the same time. Without time a worker gets as many slots as the grid needs. */
@@ -242,7 +226,8 @@ static uint64_t grid_barrier(struct device *d, const struct launch_desc *desc)
 static uint64_t params_copy(struct device *d, const struct launch_desc *desc)
 {
   uint32_t at = abi_params_address(module_sm(module_of(desc->code)));
-  if (!desc->param_bytes || !(reads_bank0(desc->code, at) || loads_bank0(desc->code, at))) return 0;
+  if (!at || !desc->param_bytes) return 0;
+  if (!module_names_bank0(desc->code, false, at) && !module_names_bank0(desc->code, true, at)) return 0;
   uint32_t base = abi_param_base(module_sm(module_of(desc->code))), skew = base % PARAMS_ALIGN;
   uint64_t addr = gmem_alloc(d->mem, desc->param_bytes + skew, "parameters");
   if (addr) gmem_write(d->mem, addr + skew, desc->params, desc->param_bytes);

@@ -383,6 +383,7 @@ static void shape(struct device_config *c, const struct params *p, bool timed)
 {
   unsigned workers = timed ? p->gpu_sms : 1, share = p->gpu_sms / workers;
 
+  c->untimed = !timed;
   c->n_workers = workers;
   c->slots_per_worker = p->sm_max_ctas * share;
   c->warps_per_worker = p->sm_max_warps * share;

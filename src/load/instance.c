@@ -6,7 +6,7 @@
 #include "isa/sass/syscall.h"
 #include "load/internal.h"
 
-enum { INST_SHIFT = 4, USER_BANK = 3 };
+enum { INST_SHIFT = 4, USER_BANK = 3, BANK0_WORDS = (64 << 10) / 4 };
 _Static_assert(1 << INST_SHIFT == INST_BYTES, "size of an instruction");
 
 struct bank {
@@ -27,6 +27,9 @@ struct module_instance {
   struct code_view code;
   struct inst *inst;
   struct sass_inst *sass;
+  /* What launches ask, which do not look through all code. */
+  uint64_t bank0[2][BANK0_WORDS / 64]; /* bit w: an operand, a load of a constant, names word w of bank 0 */
+  bool *moves_stack;                   /* per kernel */
 };
 
 /* Memory ---------------------------------------------------------------------------------- */
@@ -240,6 +243,43 @@ static void decode_section(struct module_instance *in, const struct place *p, ui
   }
 }
 
+static void note_bank0(struct module_instance *in, bool load, uint32_t at)
+{
+  if (at % 4 == 0 && at / 4 < BANK0_WORDS) in->bank0[load][at / 256] |= UINT64_C(1) << at / 4 % 64;
+}
+
+static void note_constants(struct module_instance *in, uint64_t n)
+{
+  for (const struct sass_inst *s = in->sass; n; n--, s++) {
+    for (unsigned k = 0; k < 3; k++)
+      if (s->src[k].kind == SRC_CONST && s->src[k].bank == 0) note_bank0(in, false, s->src[k].imm);
+    if (s->sem == SEM_LDC || s->sem == SEM_ULDC) note_bank0(in, true, (uint32_t)s->offset);
+  }
+}
+
+static bool adjusts_r1(const struct inst *t)
+{
+  bool to = false, from = false;
+  for (unsigned i = 0; i < t->n_dst; i++) to |= t->dst[i].file == FILE_R && t->dst[i].index == 1;
+  for (unsigned i = 0; i < t->n_src; i++) from |= t->src[i].file == FILE_R && t->src[i].index == 1;
+  return to && from && t->mem.space == MEM_NONE;
+}
+
+static bool moves_stack(const struct module_instance *in, const struct module_kernel *k)
+{
+  const struct module *m = in->module;
+  for (uint32_t i = 1; i < m->elf.n_sections; i++) {
+    const struct place *p = &m->place[i];
+    int32_t owner = m->text_kernel[i];
+    /* A section of its own is a device function that any kernel may call. */
+    if (p->kind != PLACE_TEXT || (owner != ALL_KERNELS && &m->kernel[owner] != k)) continue;
+    const struct inst *t = &in->inst[(p->offset - MODULE_CODE_BASE) >> INST_SHIFT];
+    for (uint64_t n = m->elf.section[i].size >> INST_SHIFT; n; n--)
+      if (adjusts_r1(t++)) return true;
+  }
+  return false;
+}
+
 static void decode(struct module_instance *in)
 {
   const struct module *m = in->module;
@@ -256,6 +296,9 @@ static void decode(struct module_instance *in)
   in->code = (struct code_view){ .base = MODULE_CODE_BASE, .end = m->code_end,
                                  .shift = INST_SHIFT, .inst = in->inst };
   in->code.place = code_place(&in->code);
+  note_constants(in, n);
+  in->moves_stack = ARENA_ARRAY(&in->arena, bool, m->n_kernels);
+  for (unsigned k = 0; k < m->n_kernels; k++) in->moves_stack[k] = moves_stack(in, &m->kernel[k]);
 }
 
 /* Interface ------------------------------------------------------------------------------- */
@@ -333,27 +376,15 @@ void module_refresh_constants(struct module_instance *in)
   if (in->const_base) BUG_ON(!gmem_read(in->mem, in->const_base, user->data, user->bytes));
 }
 
-static bool adjusts_r1(const struct inst *t)
-{
-  bool to = false, from = false;
-  for (unsigned i = 0; i < t->n_dst; i++) to |= t->dst[i].file == FILE_R && t->dst[i].index == 1;
-  for (unsigned i = 0; i < t->n_src; i++) from |= t->src[i].file == FILE_R && t->src[i].index == 1;
-  return to && from && t->mem.space == MEM_NONE;
-}
-
 bool module_moves_stack(const struct module_instance *in, const struct module_kernel *k)
 {
-  const struct module *m = in->module;
-  for (uint32_t i = 1; i < m->elf.n_sections; i++) {
-    const struct place *p = &m->place[i];
-    int32_t owner = m->text_kernel[i];
-    /* A section of its own is a device function that any kernel may call. */
-    if (p->kind != PLACE_TEXT || (owner != ALL_KERNELS && &m->kernel[owner] != k)) continue;
-    const struct inst *t = &in->inst[(p->offset - MODULE_CODE_BASE) >> INST_SHIFT];
-    for (uint64_t n = m->elf.section[i].size >> INST_SHIFT; n; n--)
-      if (adjusts_r1(t++)) return true;
-  }
-  return false;
+  BUG_ON(k < in->module->kernel || k >= in->module->kernel + in->module->n_kernels);
+  return in->moves_stack[k - in->module->kernel];
+}
+
+bool module_names_bank0(const struct module_instance *in, bool load, uint32_t at)
+{
+  return at % 4 == 0 && at / 4 < BANK0_WORDS && in->bank0[load][at / 256] >> at / 4 % 64 & 1;
 }
 
 uint64_t module_address(const struct module_instance *in, const struct module_symbol *s)
