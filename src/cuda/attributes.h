@@ -5,7 +5,10 @@
 #include "config/params.h"
 #include "cuda/api.h"
 
-enum { ATTRIBUTE_MAX_WINDOW = 109 }; /* of an access policy, bytes */
+enum {
+  ATTRIBUTE_MAX_LINEAR_WIDTH = 69, /* of a texture of linear memory, texels */
+  ATTRIBUTE_MAX_WINDOW = 109,      /* of an access policy, bytes */
+};
 
 /* PCI address, as attributes.def says. */
 extern const char device_pci_bus_id[];

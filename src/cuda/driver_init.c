@@ -275,6 +275,33 @@ CUresult cuCtxSetCacheConfig(int config)
   DRIVER(NEED_CONTEXT, config < 0 || config > 3 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
 }
 
+/* CUctx_flags: one way of scheduling and hints, which change nothing. */
+CUresult cuCtxSetFlags(unsigned flags)
+{
+  enum { CTX_FLAGS = 0xff };
+  DRIVER(NEED_CONTEXT, flags & ~(unsigned)CTX_FLAGS ? CUDA_ERROR_INVALID_VALUE
+                                                    : (shim_context(s)->flags = flags, CUDA_SUCCESS));
+}
+
+/* Nothing can be bound to a part of the SMs. */
+CUresult cuDeviceGetExecAffinitySupport(int *supported, int type, CUdevice device)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device, type != 0 ? CUDA_ERROR_INVALID_VALUE : GIVE(supported, 0)));
+}
+
+static CUresult linear_width(struct shim *s, size_t *texels, int format, unsigned channels)
+{
+  int most = 0;
+  device_attribute(&s->preset.params, ATTRIBUTE_MAX_LINEAR_WIDTH, &most);
+  return format && (channels == 1 || channels == 2 || channels == 4) ? GIVE(texels, (size_t)most)
+                                                                     : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *texels, int format, unsigned channels, CUdevice device)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device, linear_width(s, texels, format, channels)));
+}
+
 /* Banks of shared memory are four bytes wide since compute capability 5. */
 enum { BANKS_DEFAULT, BANKS_4_BYTES, BANKS_8_BYTES }; /* CUsharedconfig */
 

@@ -200,6 +200,18 @@ CUresult cuPointerGetAttributes(unsigned n, const int *which, void **out, CUdevi
   DRIVER(NEED_CONTEXT, pointer_attributes(s, n, which, out, p));
 }
 
+/* The one that can be set has copies of this memory return only when they are done: results are the same. */
+static CUresult set_pointer_attribute(struct shim *s, const void *value, int which, CUdeviceptr p)
+{
+  enum { POINTER_SYNC_MEMOPS = 6 };
+  return value && which == POINTER_SYNC_MEMOPS && memory_find(s, p) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuPointerSetAttribute(const void *value, int which, CUdeviceptr p)
+{
+  DRIVER(NEED_CONTEXT, set_pointer_attribute(s, value, which, p));
+}
+
 /* Copies ------------------------------------------------------------------------------------------ */
 
 static CUresult copy(struct shim *s, uint64_t dst, uint64_t src, size_t bytes, int kind,

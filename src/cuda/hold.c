@@ -212,7 +212,8 @@ static bool tell(struct shim *s, struct cu_stream *st, void *data)
   if (!st->hold) return true;
   if (op && op->type == NODE_MEM_OPS) mem_op_describe(s, op->memory_ops.op, what, sizeof what);
   for (const struct held *h = st->hold->next; h; h = h->next) behind++;
-  shim_say("stream %llu waits for %s, %zu operations behind it", (unsigned long long)st->id, what, behind);
+  shim_say("stream %llu waits for %s, with %zu operation%s behind it", (unsigned long long)st->id, what, behind,
+           behind == 1 ? "" : "s");
   return true;
 }
 

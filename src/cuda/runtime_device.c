@@ -141,6 +141,21 @@ CUresult cudaDeviceSetCacheConfig(int config)
   RUNTIME(NEED_CONTEXT, config < 0 || config > 3 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
 }
 
+static CUresult linear_width(struct shim *s, size_t *texels, const cudaChannelFormatDesc *d, int device)
+{
+  int most = 0;
+  if (device) return CUDA_ERROR_INVALID_DEVICE;
+  if (!texels || !d || d->x <= 0) return CUDA_ERROR_INVALID_VALUE;
+  device_attribute(&s->preset.params, ATTRIBUTE_MAX_LINEAR_WIDTH, &most);
+  *texels = (size_t)most;
+  return CUDA_SUCCESS;
+}
+
+CUresult cudaDeviceGetTexture1DLinearMaxWidth(size_t *texels, const cudaChannelFormatDesc *d, int device)
+{
+  RUNTIME(NEED_GPU, linear_width(s, texels, d, device));
+}
+
 /* Banks of shared memory are four bytes wide since compute capability 5. */
 CUresult cudaDeviceGetSharedMemConfig(int *config)
 {

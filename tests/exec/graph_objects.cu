@@ -171,6 +171,10 @@ static void context_ids()
   CU(cuCtxGetId(second, &b));
   CU(cuCtxGetId(nullptr, &now));
   CHECK(a != b && now == b);
+  unsigned flags;
+  CU(cuCtxSetFlags(CU_CTX_SCHED_BLOCKING_SYNC));
+  CU(cuCtxGetFlags(&flags));
+  CHECK(flags == CU_CTX_SCHED_BLOCKING_SYNC && cuCtxSetFlags(1u << 20) == CUDA_ERROR_INVALID_VALUE);
   CU(cuCtxDestroy(second));
   CHECK(cuCtxGetId(second, &b) == CUDA_ERROR_INVALID_CONTEXT);
 }

@@ -60,7 +60,7 @@ waiting() {
   [ $? -eq 143 ] || echo "not status 143"
   says "$scratch/out" running
   says "$scratch/err" "stopped by signal 15"
-  says "$scratch/err" "== 0x5 (they are 0x0), 1 operations behind it"
+  says "$scratch/err" "== 0x5 (they are 0x0), with 1 operation behind it"
 }
 report "waiting stream" "$(waiting | head -n 1)"
 

@@ -30,6 +30,12 @@ int main()
   CHECK(cudaGetTextureObjectResourceDesc(&said, texture) == cudaErrorInvalidValue);
   CUDA(cudaDestroySurfaceObject(surface));
 
+  size_t texels;
+  int most;
+  CUDA(cudaDeviceGetTexture1DLinearMaxWidth(&texels, &format, 0));
+  CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxTexture1DLinearWidth, 0));
+  CHECK(texels == size_t(most) && cudaDeviceGetTexture1DLinearMaxWidth(&texels, &format, 1) == cudaErrorInvalidDevice);
+
   // Priorities outside of the range become its ends.
   int least, greatest, priority;
   cudaStream_t stream;
