@@ -13,7 +13,8 @@ enum hazard_role hazard_role_of(unsigned writer_pipe, const struct inst *in,
     return (in->flags & INST_BRANCH) ? ROLE_GUARD : ROLE_PRED;
   bool address = in->mem.space != MEM_NONE && o->file == FILE_R && o->slot == 0;
   /* Coordinates are read later than addresses (compiler output, CUDA 13.0). */
-  if (address && in->mem.space != MEM_CONST && !in->mem.image) return ROLE_ADDR; /* LDC is earlier by a cycle */
+  if (address && in->mem.space != MEM_CONST && !in->mem.image && !in->mem.late_address)
+    return ROLE_ADDR; /* LDC is earlier by a cycle */
   if (in->pipe == PIPE_MEM || in->pipe == PIPE_SFU) return ROLE_QUEUED;
   if (writer_pipe == in->pipe) return ROLE_SAME;
   /* Conversions of FP64 wait in a queue, too: F2F.F64.F32 4 cycles after HADD2.F32 (compiler output, CUDA 13.0). */

@@ -91,6 +91,9 @@ static void no_bypass_to_addresses(void **state)
   load.mem = (struct inst_mem){.space = MEM_GLOBAL, .op = MEM_LOAD, .bytes = 4};
   assert_int_equal(missing(mov, load, 5), 0);
   assert_int_equal(missing(mov, load, 4), 1);
+  load.mem = (struct inst_mem){.space = MEM_SHARED, .op = MEM_LOAD, .bytes = 8, .late_address = true}; /* SYNCS.PHASECHK */
+  assert_int_equal(missing(mov, load, 4), 0);
+  assert_int_equal(missing(mov, load, 3), 1);
 }
 
 static void variable_latency(void **state)

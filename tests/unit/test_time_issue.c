@@ -192,6 +192,26 @@ static void depbar(void **state)
   }
 }
 
+/* DEPBAR {5,3} waits for the counters it lists, whether or not its own, SB0, was ever in use. */
+static void depbar_of_a_list(void **state)
+{
+  (void)state;
+  for (unsigned list = 0; list < 1u << SB_COUNT; list += 8) { /* SB3 to SB5 */
+    struct rig r;
+    rig_build(&r);
+    struct mock *m = mock_new(4, 1);
+    mock_set(m, 0, load_shared(3, SB_NONE, 1));
+    struct inst d = mock_alu(4, false);
+    d.flags = INST_DEPBAR;
+    d.depbar_mask = (uint8_t)list;
+    mock_set(m, 1, d);
+    rig_run(&r, m);
+    assert_int_equal(m->issued[0][2] - m->issued[0][0], list & 1u << 3 ? SHARED_LOAD : 5);
+    free(m);
+    rig_free(&r);
+  }
+}
+
 /* Figure 2: seven instructions, issue cycles 1 2 3 5 6 15 and 36 in the figure (data/paper/figures.windows). The loads are shared
  * ones here; the last instruction waits for the second load. */
 static void figure_2(void **state)
@@ -304,7 +324,8 @@ int main(void)
       cmocka_unit_test(figure_4c),     cmocka_unit_test(stall_and_yield),
       cmocka_unit_test(policy_cggty),  cmocka_unit_test(policy_gto),
       cmocka_unit_test(policy_oldest), cmocka_unit_test(policy_lrr),
-      cmocka_unit_test(stale_counter), cmocka_unit_test(depbar),        cmocka_unit_test(figure_2),
+      cmocka_unit_test(stale_counter), cmocka_unit_test(depbar),        cmocka_unit_test(depbar_of_a_list),
+      cmocka_unit_test(figure_2),
       cmocka_unit_test(barrier_takes_hold_late),
       cmocka_unit_test(barrier_holds_at_once),
       cmocka_unit_test(barrier_ends_in_its_own_cycle),

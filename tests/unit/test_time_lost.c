@@ -71,26 +71,52 @@ static bool load_step(struct step_warp *w, unsigned path, struct effect *e, stru
   return true;
 }
 
+/* Every warp starts an asynchronous copy of a line of its own. */
+static bool copy_step(struct step_warp *w, unsigned path, struct effect *e, struct fault *f)
+{
+  const struct inst *in = code_at(&mock_of(w)->source.code, w->paths.p[path].pc);
+  if (!mock_step(w, path, e, f)) return false;
+  if (in->pipe != PIPE_MEM) return true;
+  e->mem->space = MEM_SHARED;
+  e->mem->op = MEM_LOAD;
+  e->mem->lanes = 1;
+  e->mem->near_lanes = 0;
+  e->mem->far = false;
+  e->mem->copy = (struct mem_copy){.ctas = 1, .bytes = LINE_BYTES};
+  e->flags |= EFF_MEM;
+  return true;
+}
+
+static bool copy_piece(struct step_warp *w, struct effect *e, uint32_t k, struct copy_piece *p, struct gmem_view *v,
+                       struct fault *f)
+{
+  (void)e, (void)k, (void)v, (void)f;
+  *p = (struct copy_piece){.addr = 0x10000 + ((struct mock_warp *)w)->id * LINE_BYTES, .bytes = LINE_BYTES, .last = true};
+  return true;
+}
+
 static bool go_on(void *ctx, picos now)
 {
   (void)ctx, (void)now;
   return true;
 }
 
-static enum engine_end run(unsigned lose, char *text, size_t size)
+static enum engine_end run(bool copy, unsigned lose, char *text, size_t size)
 {
   struct rig r;
   rig_build(&r);
   struct mock *m = mock_new(3, WARPS);
   struct step_ops ops = *m->source.ops;
-  ops.step = load_step;
+  ops.step = copy ? copy_step : load_step;
+  ops.copy_piece = copy_piece;
   m->source.ops = &ops;
   struct inst load = mock_alu(2, false); /* as nvcc does: the counter must be up before the consumer looks */
   load.pipe = PIPE_MEM;
   load.ctrl.write_sb = 3;
   load.mem = (struct inst_mem){.space = MEM_GLOBAL, .op = MEM_LOAD, .bytes = 4};
+  if (copy) load.mem = (struct inst_mem){.space = MEM_SHARED, .copy = COPY_LOAD}, load.ctrl.write_sb = SB_NONE;
   mock_set(m, 1, load);
-  m->inst[2].ctrl.wait = 1u << 3;
+  if (!copy) m->inst[2].ctrl.wait = 1u << 3;
   struct step_source *source = &m->source;
   sm_start(r.sm, &source, 1, r.image, &r.arena);
   struct answers a = {r.sm, 0, lose};
@@ -122,7 +148,9 @@ static void all_replies_end_the_run(void **state)
 {
   (void)state;
   char text[4096];
-  assert_int_equal(run(0, text, sizeof text), ENGINE_DONE);
+  assert_int_equal(run(false, 0, text, sizeof text), ENGINE_DONE);
+  assert_string_equal(text, "");
+  assert_int_equal(run(true, 0, text, sizeof text), ENGINE_DONE);
   assert_string_equal(text, "");
 }
 
@@ -139,11 +167,24 @@ static void lost_reply_is_named(void **state)
   char text[4096], pc[64];
   snprintf(pc, sizeof pc, "at pc 0x%x", MOCK_BASE + 16);
   for (unsigned lose = 1; lose <= WARPS; lose++) {
-    assert_int_equal(run(lose, text, sizeof text), ENGINE_DEADLOCK);
+    assert_int_equal(run(false, lose, text, sizeof text), ENGINE_DEADLOCK);
     if (!strstr(text, "1 requests unanswered") ||
         times(text, "waits for SB3 (long_scoreboard, count 1)") != 1 ||
         times(text, "memory instruction of warp slot") != 1 || times(text, pc) != 1 ||
         times(text, "1 of 1 lines unanswered") != 1 || times(text, "exited") != WARPS - 1)
+      fail_msg("reply %u lost:\n%s", lose, text);
+  }
+}
+
+/* The warps have exited, their CTA stays for the copy. */
+static void lost_reply_of_a_copy_is_named(void **state)
+{
+  (void)state;
+  char text[4096];
+  for (unsigned lose = 1; lose <= WARPS; lose++) {
+    assert_int_equal(run(true, lose, text, sizeof text), ENGINE_DEADLOCK);
+    if (!strstr(text, "1 requests unanswered") || times(text, "asynchronous copy engine: load of pc 0x1010") != 1 ||
+        times(text, "requested, 1 requests unanswered") != 1 || times(text, "memory instruction of warp slot") != 0)
       fail_msg("reply %u lost:\n%s", lose, text);
   }
 }
@@ -153,6 +194,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_replies_end_the_run),
       cmocka_unit_test(lost_reply_is_named),
+      cmocka_unit_test(lost_reply_of_a_copy_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

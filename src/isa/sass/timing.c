@@ -571,6 +571,8 @@ static void fill_mem(const struct sass_inst *s, struct inst *t)
   /* Surface loads and stores say STRONG.SM or .CTA, but L1 serves them. */
   if (sass_has(s, FLD_SURF_DIM) && order == ORDER_NARROW) order = ORDER_WEAK;
   t->mem.space = s->row->mem_space;
+  /* LEA four cycles before it, five before other addresses (compiler output, CUDA 13.0, sm_90 to sm_120). */
+  t->mem.late_address = s->sem == SEM_SYNCS_PHASECHK;
   t->mem.copy = copy_way(s);
   t->mem.copy_map = s->sem >= SEM_UTMALDG && s->sem <= SEM_UTMAPF;
   t->mem.op = t->mem.copy ? copy_op[t->mem.copy] : s->row->mem_op;

@@ -241,10 +241,15 @@ static void show(struct emulate *m, unsigned warp, struct step_warp *w, unsigned
   w->ops->reg_write(w, reg, ~(lane_mask)0, &v);
 }
 
+/* A uniform guard is one of the sources (@!UP1 UBLKCP). */
 static void show_guard(struct emulate *m, unsigned warp, struct step_warp *w,
                        const struct inst *in, uint64_t now)
 {
   enum { ALWAYS = 7 };
+  for (unsigned i = 0; i < in->n_src; i++) {
+    int reg = in->src[i].file == FILE_UP ? hazard_reg_number(&in->src[i], 0) : -1;
+    if (reg >= 0) show(m, warp, w, (unsigned)reg, in, &in->src[i], now);
+  }
   if (in->guard != ALWAYS) show(m, warp, w, HAZARD_P + in->guard, in, NULL, now);
 }
 

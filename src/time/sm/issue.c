@@ -75,12 +75,13 @@ static enum warp_state counter_state(const struct warp_slot *w, unsigned busy)
   return (enum warp_state)w->dep[bits_first(busy)].state;
 }
 
-/* DEPBAR.LE holds the warp until its own counter is at most the threshold and the listed ones are zero.
+/* Counters for which DEPBAR holds the warp: its own until it is at most the threshold, the listed ones until they are zero.
  * It issues at once and takes hold a few cycles later (Figure 2; with a smaller stall the next
  * instruction slips through); nvcc relies on it: it puts DEPBAR right behind the producer. */
-static bool depbar_blocked(const struct warp_slot *w, const struct inst *in)
+static unsigned depbar_waits_for(const struct warp_slot *w, const struct inst *in)
 {
-  return w->dep[in->depbar_sb].count > in->depbar_le || (w->dep_busy & in->depbar_mask);
+  unsigned own = w->dep[in->depbar_sb].count > in->depbar_le ? 1u << in->depbar_sb : 0;
+  return own | (w->dep_busy & in->depbar_mask);
 }
 
 /* Cycle from which the constant operand can be read. A warp asks the cache once per instruction:
@@ -197,8 +198,8 @@ static struct issue_seen obstacle(struct issue *s, struct warp_slot *w, unsigned
   if (w->ib.n == 0) return no_instruction(w, CYCLE_NEVER, now);
   if (now < w->ib.valid_at[w->ib.head]) return no_instruction(w, w->ib.valid_at[w->ib.head], now);
   if (w->depbar && now >= w->depbar_from) {
-    if (depbar_blocked(w, w->depbar))
-      return waits(counter_state(w, 1u << w->depbar->depbar_sb), CYCLE_NEVER, CYCLE_NEVER);
+    unsigned busy = depbar_waits_for(w, w->depbar);
+    if (busy) return waits(counter_state(w, busy), CYCLE_NEVER, CYCLE_NEVER);
     w->depbar = NULL;
   }
   const struct inst *in = w->next;

@@ -487,7 +487,7 @@ bool sub_core_cycle(struct sub_core *p, uint64_t now)
 static void dump_counters(const struct warp_slot *w, FILE *out)
 {
   unsigned wait = w->next ? w->dep_busy & w->next->ctrl.wait : 0u;
-  if (w->depbar) wait |= 1u << w->depbar->depbar_sb;
+  if (w->depbar) wait |= (1u << w->depbar->depbar_sb) | (w->dep_busy & w->depbar->depbar_mask);
   for (; wait; wait &= wait - 1) {
     unsigned sb = bits_first(wait);
     fprintf(out, "waits for SB%u (%s, count %u), ", sb, warp_state_name[w->dep[sb].state],
