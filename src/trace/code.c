@@ -59,6 +59,8 @@ bool trace_code_of(struct trace_code *c, const struct trace_kernel *k,
 {
   allocate(c, k);
   c->view = *module_code(m);
+  c->entry_pc = kernel->entry_pc;
+  c->code_bytes = kernel->code_bytes;
   c->control = true;
   for (uint32_t i = 0; i < k->n_insts; i++) TRY(resolve(c, k, i, m, kernel, e));
   return true;
@@ -131,5 +133,7 @@ bool trace_code_guess(struct trace_code *c, const struct trace_kernel *k, struct
     TRY(guess(c, k, i, e));
   }
   c->view.place = code_place(&c->view);
+  c->entry_pc = c->view.base;
+  c->code_bytes = c->view.end - c->view.base;
   return true;
 }

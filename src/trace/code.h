@@ -21,6 +21,7 @@ struct trace_barrier {
 
 struct trace_code {
   struct code_view view;
+  uint64_t entry_pc, code_bytes; /* of the kernel; without cubin: of all there is */
   bool control;         /* instructions carry control bits */
   uint64_t *pc;         /* by trace_kernel.inst: in the code space */
   struct trace_barrier *barrier; /* by trace_kernel.inst */

@@ -204,7 +204,7 @@ struct trace_source *trace_source_new(const struct trace_kernel *k, const struct
   s->code = code;
   s->step = (struct step_source){
     .ops = &ops, .caps = code->control ? STEP_CAP_CONTROL : 0, .code = code->view,
-    .entry_pc = code->view.base, .code_bytes = code->view.end - code->view.base,
+    .entry_pc = code->entry_pc, .code_bytes = code->code_bytes,
     .n_ctas = k->n_ctas, .warps_per_cta = k->warps_per_cta,
     .threads_per_cta = h->block[0] * h->block[1] * h->block[2], .lanes = LANES,
     .regs_per_thread = h->regs, .shared_bytes = h->shared,
