@@ -123,7 +123,7 @@ def per_round(preset, kernel, buffers, args, rounds, block=1024, grid=1, sets=()
 def stride(preset, floats):
     """Cycles of a warp-wide 32-bit load that hits L1."""
     got = per_round(preset, "strides", ["a:f32:8192:zero", "o:f32:1024:zero"],
-                    ["a", "o", "u32:0", f"u32:{int(floats)}"], (16, 48), sets=["gpu.sms=1"])
+                    ["a", "o", "u32:0", f"u32:{int(floats)}"], (32, 96), sets=["gpu.sms=1"])
     return got / (32 * 8)
 
 
