@@ -45,6 +45,13 @@ static inline unsigned bits_count(uint64_t v)
 #ifdef __POPCNT__
   return (unsigned)__builtin_popcountll(v);
 #else /* the compiler would call a table look-up of its library */
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("popcnt")) {
+    uint64_t n;
+    __asm__("popcnt %1, %0" : "=r"(n) : "r"(v) : "cc");
+    return (unsigned)n;
+  }
+#endif
   v -= v >> 1 & 0x5555555555555555ull;
   v = (v & 0x3333333333333333ull) + (v >> 2 & 0x3333333333333333ull);
   return (unsigned)(((v + (v >> 4)) & 0x0f0f0f0f0f0f0f0full) * 0x0101010101010101ull >> 56);

@@ -25,9 +25,13 @@ enum { SLICE_STEPS = 4096, REPORT_LINES = 48, POLL_INSTS = 1 << 20, CLOCK_STEP =
 enum { HELP_AFTER = 1 << 16 };
 
 /* Counts of executed instructions, as differences: what instruction i executed is the sum of entries 0 to i. So
- * a straight run costs two entries, however long it is. */
+ * a straight run costs two entries, however long it is; one from its first to its last instruction, whose length the
+ * operation says, is counted in `whole` of its first alone. */
 struct tally {
   int64_t insts, lanes;
+  struct {
+    int64_t insts, lanes;
+  } whole;
 };
 
 struct runner;
@@ -75,15 +79,32 @@ static unsigned lane_count(lane_mask m)
   return m == FULL_MASK ? LANES : bits_count(m);
 }
 
+/* Instructions from u on that are counted at once. */
+static unsigned whole_length(const struct uop *u)
+{
+  return u->straight ? u->straight : 1;
+}
+
 /* The n instructions from number i on have executed in so many lanes. */
-static void count(struct runner *r, uint64_t i, unsigned n, unsigned lanes)
+static inline void count(struct runner *r, uint64_t i, const struct uop *u, unsigned n, unsigned lanes)
 {
   struct tally *t = &r->tally[i];
   r->stats->warp_insts += n;
-  t[0].insts++, t[n].insts--;
-  t[0].lanes += lanes, t[n].lanes -= lanes;
   if (i < r->first) r->first = i;
   if (i + n >= r->end_inst) r->end_inst = i + n + 1;
+  if (__builtin_expect(n == whole_length(u), 1)) {
+    t->whole.insts++, t->whole.lanes += lanes;
+    return;
+  }
+  t[0].insts++, t[n].insts--;
+  t[0].lanes += lanes, t[n].lanes -= lanes;
+}
+
+static void spread(struct tally *t, const struct uop *u)
+{
+  const unsigned n = whole_length(u);
+  t[0].insts += t->whole.insts, t[n].insts -= t->whole.insts;
+  t[0].lanes += t->whole.lanes, t[n].lanes -= t->whole.lanes;
 }
 
 /* Instruction i, already counted, has executed in fewer lanes. */
@@ -98,6 +119,7 @@ static void add_up(const struct runner *r, struct func_stats *sum)
   struct tally now = {0};
   sum->warp_insts += r->stats->warp_insts;
   for (uint64_t i = r->first; i < r->end_inst; i++) {
+    if (r->tally[i].whole.insts) spread(&r->tally[i], &r->l->uop[i]);
     now.insts += r->tally[i].insts;
     now.lanes += r->tally[i].lanes;
     if (!now.insts) continue;
@@ -114,7 +136,7 @@ static void run_straight(struct runner *r, struct func_warp *w, struct step_path
   const uint32_t active = (uint32_t)p->mask;
   const unsigned n = u->straight < *budget ? u->straight : *budget, lanes = lane_count(active);
   const struct uop *const first = u, *const end = u + n;
-  count(r, i, n, lanes);
+  count(r, i, u, n, lanes);
   for (; u < end; u++) {
     uint32_t exec = active & (w->pred[u->guard] ^ u->guard_xor);
     if (exec != active) discount(r, i + (uint64_t)(u - first), lanes - lane_count(exec));
@@ -136,7 +158,7 @@ static bool run_plain(struct runner *r, struct func_warp *w, struct step_path *p
   p->yielded = false;
   r->e.flags = 0;
   r->e.inst = u->t;
-  count(r, i, 1, lane_count(exec));
+  count(r, i, u, 1, lane_count(exec));
   return true;
 }
 
@@ -147,7 +169,7 @@ static bool run_step(struct runner *r, struct func_warp *w, struct step_path *p,
   struct effect *e = &r->e;
   e->clock = e->time_ns = r->stats->warp_insts * CLOCK_STEP;
   if (!func_step_uop(w, p, u, e, r->f)) return false;
-  count(r, i, 1, lane_count(e->exec));
+  count(r, i, u, 1, lane_count(e->exec));
   if (r->watch->tap) r->watch->tap->step(r->watch->tap->ctx, r->cta, r->warp, e);
   if (e->flags & (EFF_CLUSTER_ARRIVED | EFF_CTA_DONE)) cluster_meet(w->cta, e->flags & EFF_CTA_DONE);
   if (!(e->flags & EFF_MEM)) return true;
