@@ -1,8 +1,8 @@
 /* Function-only execution of a grid: no clock, one host thread, or several where CTAs are independent.
  *
- * A runner is what one thread executes; each has its share of the slots of worker 0. CTAs are admitted in order. Warps run in slices of thousands of
- * steps, in turn, so that a warp that spins on another warp or CTA does not stop it; within a
- * warp a path runs until it waits, yields or ends, and paths change at taken backward branches.
+ * A runner is what one thread executes; each has its share of the slots of worker 0. CTAs are admitted in order. Warps
+ * run in slices of thousands of steps, in turn, so that a warp that spins on another warp or CTA does not stop it; YIELD
+ * shortens a slice. Within a warp a path runs until it waits, yields or ends, and paths change at taken backward branches.
  * Operations that only touch registers run straight through (run_straight), all others step by step.
  */
 #include <pthread.h>
@@ -21,6 +21,10 @@
 /* CLOCK_STEP: there is no clock here, it only must move on; with more than one cycle an instruction, kernels that
  * wait for a time do not take ages. */
 enum { SLICE_STEPS = 4096, REPORT_LINES = 48, POLL_INSTS = 1 << 20, CLOCK_STEP = 32 };
+/* What YIELD takes from a slice. A warp that waits for another spins a few dozen times, while the lanes of a warp that
+ * add to one word by compare-and-swap, with a YIELD each time, all get through in one slice: did the slice end there,
+ * all warps would compare with a value that another has just replaced. */
+enum { YIELD_STEPS = 64 };
 /* Warp instructions before other threads help: less is done before they are up. */
 enum { HELP_AFTER = 1 << 16 };
 
@@ -282,7 +286,7 @@ static bool run_warp(struct runner *r, struct step_warp *w)
     r->progress = true;
     if (!run_path(r, (struct func_warp *)w, path, &budget)) return false;
     if (r->e.flags & EFF_WARP_DONE) return true;
-    if (w->paths.n == 1 && w->paths.p[0].yielded) return true; /* let other warps run */
+    if (w->paths.n == 1 && w->paths.p[0].yielded) budget -= budget < YIELD_STEPS ? budget : YIELD_STEPS;
     if (w->paths.n_ready) path = path_after(&w->paths, path, &r->e);
   }
   if (w->paths.n_ready) w->cut_short = (uint8_t)(path + 1); /* no change of paths that is not the program's */

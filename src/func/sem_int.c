@@ -1,6 +1,6 @@
 /* Integer arithmetic, comparison, selection and moves.
  *
- * Compiled once per x86-64 level (lanes.h). Logic, shifts, bytes and minima are in sem_int2.c,
+ * Compiled once per x86-64 level (lanes.h). Logic, shifts, bytes and minima are in sem_logic.c,
  * which the picker at the end falls back to. The uniform datapath runs the same handlers
  * (sem_uniform.c).
  *
@@ -576,6 +576,6 @@ uop_fn *SEM_NAME(sem_int_handler)(const struct sass_inst *s, struct uop *u)
   case SEM_R2P: return pick_pr(s, u, r2p);
   case SEM_MOV_64: case SEM_SEL_64: case SEM_IADD_64: case SEM_ISETP_64: case SEM_IMNMX_64:
   case SEM_FADD2: case SEM_FMUL2: case SEM_FFMA2: return SEM_NAME(sem_wide_handler)(s, u);
-  default: return SEM_NAME(sem_int2_handler)(s, u);
+  default: return SEM_NAME(sem_logic_handler)(s, u);
   }
 }

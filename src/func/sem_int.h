@@ -1,4 +1,4 @@
-/* What the integer handler files share; private to sem_int.c, sem_int2.c and sem_uniform.c. */
+/* What the integer handler files share; private to sem_int.c, sem_logic.c and sem_uniform.c. */
 #ifndef WS_FUNC_SEM_INT_H
 #define WS_FUNC_SEM_INT_H
 
@@ -57,7 +57,7 @@ static inline uint32_t bool_combine(unsigned op, uint32_t x, uint32_t p)
   return op == 0 ? x & p : op == 1 ? x | p : x ^ p;
 }
 
-sem_picker SEM_NAME(sem_int2_handler); /* called by sem_int_handler */
+sem_picker SEM_NAME(sem_logic_handler); /* called by sem_int_handler */
 sem_picker SEM_NAME(sem_wide_handler); /* the same */
 
 #endif

@@ -1,4 +1,4 @@
-/* Harness for instructions with scalar references (test_sem_int.c, test_sem_int2.c).
+/* Harness for instructions with scalar references (test_sem_int.c, test_sem_logic.c).
  *
  * Each case is an instruction word (modifier bits as the CUDA 13.0 compiler writes them), decoded,
  * given to the pickers of every x86 level this machine runs, and executed on random and edge

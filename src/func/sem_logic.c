@@ -1,6 +1,6 @@
 /* Integer logic, shifts, byte and bit operations, minima and maxima.
  *
- * The second half of sem_int.c, with the same rules.
+ * The rules are those of sem_int.c.
  */
 #include "func/sem_int.h"
 
@@ -688,7 +688,7 @@ static uop_fn *pick_vabsdiff(const struct sass_inst *s, struct uop *u)
 }
 
 /* Chooses the handler of an instruction of this file; NULL: another file's, or not executable. */
-uop_fn *SEM_NAME(sem_int2_handler)(const struct sass_inst *s, struct uop *u)
+uop_fn *SEM_NAME(sem_logic_handler)(const struct sass_inst *s, struct uop *u)
 {
   switch (s->sem) {
   case SEM_LOP3: return pick_lop3(s, u);
