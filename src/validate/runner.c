@@ -14,7 +14,7 @@
 
 #include "base/bug.h"
 
-enum { MAX_ARGUMENTS = 256, SECTOR = 32 };
+enum { MAX_ARGUMENTS = 256, LAUNCHES_TEXT = 4096, SECTOR = 32 };
 
 struct job {
   size_t first;   /* row that names the command; the others have the same one */
@@ -35,6 +35,17 @@ struct runner {
 static bool same_command(const struct suite *s, size_t a, size_t b)
 {
   return !strcmp(s->row[a].run, s->row[b].run);
+}
+
+/* The launches that the wanted rows of a command ask for, the first row given: "3,7,12". Returns the length. */
+static size_t launches_of(const struct runner *r, size_t first, char text[LAUNCHES_TEXT])
+{
+  size_t n = 0;
+  text[0] = '\0';
+  for (size_t i = first; i < r->s->n_rows; i++)
+    if (r->wanted[i] && r->s->row[i].launch && same_command(r->s, i, first) && n < LAUNCHES_TEXT - 24)
+      n += (size_t)snprintf(text + n, LAUNCHES_TEXT - n, "%s%u", n ? "," : "", r->s->row[i].launch);
+  return n;
 }
 
 /* --- the child -------------------------------------------------------------------------------- */
@@ -60,15 +71,10 @@ static void push_settings(struct arguments *a, const struct runner *r)
   push(a, "--quiet");
 }
 
-/* The launches that rows of this command ask for: "3,7,12". */
 static void push_launches(struct arguments *a, const struct runner *r, const struct job *j)
 {
-  char text[4096] = "";
-  size_t n = 0;
-  for (size_t i = j->first; i < r->s->n_rows; i++)
-    if (r->wanted[i] && r->s->row[i].launch && same_command(r->s, i, j->first) && n < sizeof text - 24)
-      n += (size_t)snprintf(text + n, sizeof text - n, "%s%u", n ? "," : "", r->s->row[i].launch);
-  if (!n) return;
+  char text[LAUNCHES_TEXT];
+  if (!launches_of(r, j->first, text)) return;
   push(a, "--time-kernels");
   push(a, text);
   push(a, "--stop-after-timed");
@@ -224,11 +230,13 @@ static bool seen_before(const struct runner *r, size_t row)
   return false;
 }
 
+/* The launches are in the name: a kept run of fewer rows of the same program does not serve. */
 static char *json_path(const struct runner *r, size_t row)
 {
-  char path[2 * PATH_MAX];
+  char path[2 * PATH_MAX], launches[LAUNCHES_TEXT];
   int dir = snprintf(path, sizeof path, "%s/", r->o->keep ? r->o->keep : r->dir);
-  snprintf(path + dir, sizeof path - (size_t)dir, "%s.json", r->s->row[row].id);
+  bool some = launches_of(r, row, launches) != 0;
+  snprintf(path + dir, sizeof path - (size_t)dir, "%s%s%.100s.json", r->s->row[row].id, some ? "." : "", launches);
   for (char *p = path + dir; *p; p++) /* ids may hold any character */
     if (!strchr("_-.", *p) && !(*p >= '0' && *p <= '9') && !((*p | 32) >= 'a' && (*p | 32) <= 'z')) *p = '_';
   char *copy = strdup(path);
