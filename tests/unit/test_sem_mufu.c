@@ -295,6 +295,24 @@ static void test_halves(void **state)
   check_half(90, 2, true, TANH, tanhl);
 }
 
+/* Roots are those of FP64, rounded. Two octaves stand for all: the others differ by powers of two. */
+static void test_root_bits(void **state)
+{
+  (void)state;
+  const uint32_t first = 0x3f800000u, octaves = 2u << 23, stride = 61; /* odd: all places in a row of lanes */
+  for (uint32_t k = 0; k < octaves; k += LANES * stride) {
+    uint32_t in[LANES], reciprocal[LANES], root[LANES];
+    for (uint32_t i = 0; i < LANES; i++) in[i] = first + (k + i * stride) % octaves;
+    run(RSQ, in, reciprocal, LANES);
+    run(SQRT, in, root, LANES);
+    for (uint32_t i = 0; i < LANES; i++) {
+      double x = (double)as_float(in[i]);
+      assert_int_equal(reciprocal[i], as_bits((float)(1 / sqrt(x))));
+      assert_int_equal(root[i], as_bits((float)sqrt(x)));
+    }
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -302,7 +320,7 @@ int main(void)
       cmocka_unit_test(test_ex2),        cmocka_unit_test(test_lg2),
       cmocka_unit_test(test_sin_cos),    cmocka_unit_test(test_tanh),
       cmocka_unit_test(test_high_words), cmocka_unit_test(test_source_modifiers),
-      cmocka_unit_test(test_halves),
+      cmocka_unit_test(test_halves),     cmocka_unit_test(test_root_bits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

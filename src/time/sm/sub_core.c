@@ -415,7 +415,8 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
     depend_issue(&p->depend, warp, &in->ctrl, wait_name(in));
   uint32_t seq = p->hazard ? hazard_issue(p->hazard, warp, in, e->active, e->exec, now) : 0;
   if (memory && !issue_memory(p, warp, in, id, rel, seq, now)) return false;
-  bool kept = t && (t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || t->kind == TXN_COPY || mem_access_comes_late(p->ports.mem, t));
+  bool kept = t && (t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || t->kind == TXN_COPY ||
+                    mem_access_comes_late(p->ports.mem, t));
   if (memory && !p->hazard && !p->emulate && !kept)
     txn_return_access(&p->ports.mem->pool, t); /* nobody overwrites it before the next one issues */
   if (in->flags & INST_LDGDEPBAR)
