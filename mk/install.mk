@@ -9,8 +9,11 @@ includedir ?= $(prefix)/include
 datarootdir ?= $(prefix)/share
 datadir    ?= $(datarootdir)
 mandir     ?= $(datarootdir)/man
+docdir     ?= $(datarootdir)/doc/warpstep
 pcdir      ?= $(libdir)/pkgconfig
-presetsdir := $(datadir)/warpstep/presets
+# What the program finds from where it lies: presets/, and beside them data/ and the kernels its suites name.
+pkgdatadir := $(datadir)/warpstep
+presetsdir := $(pkgdatadir)/presets
 INSTALL    ?= install
 
 # Only this object knows where things will lie; it is built again when that changes.
@@ -18,8 +21,7 @@ INSTALL    ?= install
 $(BUILD)/presetsdir.stamp: force
 	$(call stamp,$(presetsdir))
 $(BUILD)/src/config/presets_dir.o: $(BUILD)/presetsdir.stamp
-$(BUILD)/src/config/presets_dir.o: FILE_CFLAGS = -DWS_SOURCE_DIR='"$(CURDIR)"' \
-  -DWS_PRESETS_DIR='"$(presetsdir)"'
+$(BUILD)/src/config/presets_dir.o: FILE_CFLAGS = -DWS_PRESETS_DIR='"$(presetsdir)"'
 
 # The manual is printed by the program from the tables that parse its options.
 $(BUILD)/warpstep.1: $(BIN)
@@ -30,15 +32,28 @@ PC_SUBST = s|@prefix@|$(prefix)|;s|@exec_prefix@|$(exec_prefix)|;s|@libdir@|$(li
 $(BUILD)/warpstep.pc: mk/warpstep.pc.in $(API_HEADER) force
 	$(Q)sed '$(PC_SUBST)' $< >$@
 
-PRESETS := $(wildcard presets/*.cfg)
-# Published values of `warpstep probe --paper`; found from the presets.
-PAPER := $(wildcard data/paper/*.windows)
-paperdir = $(presetsdir)/../data/paper
+# Folders of the tree that are installed as they are, below $(pkgdatadir) and $(docdir): names that help texts,
+# messages and documents give (data/validation/README.md, docs/exec.md) are those of the tree.
+PKGDATA := $(wildcard presets/*.cfg data/paper/*.windows data/windows/*.windows data/validation/* \
+             bench/validation/*.fatbin)
+DOC     := README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*/*.md)
+folders  = $(patsubst %/,%,$(sort $(dir $(1))))
+# Recipe lines: install the files $(2) below $(1), or remove them and the folders they leave empty.
+define install_tree
+$(foreach d,$(call folders,$(2)),$(Q)$(INSTALL) -d '$(DESTDIR)$(1)/$(d)'
+$(Q)$(INSTALL) -m 644 $(foreach f,$(2),$(if $(filter $(d)/,$(dir $(f))),$(f))) '$(DESTDIR)$(1)/$(d)/'
+)
+endef
+define remove_tree
+$(Q)rm -f $(foreach f,$(2),'$(DESTDIR)$(1)/$(f)')
+$(Q)find '$(DESTDIR)$(1)' -depth -type d -empty -delete 2>/dev/null || true
+
+endef
 
 .PHONY: install uninstall
 install: $(BIN) lib shims $(BUILD)/warpstep.1 $(BUILD)/warpstep.pc
 	$(Q)$(INSTALL) -d $(addprefix '$(DESTDIR)',$(bindir) $(libdir)/warpstep $(includedir)/warpstep $(pcdir) \
-	  $(mandir)/man1 $(presetsdir) $(paperdir))
+	  $(mandir)/man1)
 	$(Q)$(INSTALL) -m 755 $(BIN) '$(DESTDIR)$(bindir)/'
 	$(Q)$(INSTALL) -m 644 $(STATIC_LIB) $(SHARED_LIB) '$(DESTDIR)$(libdir)/'
 	$(Q)ln -sf $(notdir $(SHARED_LIB)) '$(DESTDIR)$(libdir)/$(SONAME)'
@@ -47,17 +62,15 @@ install: $(BIN) lib shims $(BUILD)/warpstep.1 $(BUILD)/warpstep.pc
 	$(Q)$(INSTALL) -m 644 $(API_HEADER) '$(DESTDIR)$(includedir)/warpstep/'
 	$(Q)$(INSTALL) -m 644 $(BUILD)/warpstep.pc '$(DESTDIR)$(pcdir)/'
 	$(Q)$(INSTALL) -m 644 $(BUILD)/warpstep.1 '$(DESTDIR)$(mandir)/man1/'
-	$(Q)$(INSTALL) -m 644 $(PRESETS) '$(DESTDIR)$(presetsdir)/'
-	$(Q)$(INSTALL) -m 644 $(PAPER) '$(DESTDIR)$(paperdir)/'
+	$(call install_tree,$(pkgdatadir),$(PKGDATA))
+	$(call install_tree,$(docdir),$(DOC))
 
 uninstall:
 	$(Q)rm -f '$(DESTDIR)$(bindir)/warpstep' '$(DESTDIR)$(libdir)/libwarpstep.a' \
 	  '$(DESTDIR)$(libdir)/$(notdir $(SHARED_LIB))' '$(DESTDIR)$(libdir)/$(SONAME)' \
 	  '$(DESTDIR)$(libdir)/libwarpstep.so' '$(DESTDIR)$(includedir)/warpstep/warpstep.h' \
-	  '$(DESTDIR)$(pcdir)/warpstep.pc' '$(DESTDIR)$(mandir)/man1/warpstep.1' \
-	  $(foreach p,$(notdir $(PRESETS)),'$(DESTDIR)$(presetsdir)/$(p)') \
-	  $(foreach p,$(notdir $(PAPER)),'$(DESTDIR)$(paperdir)/$(p)')
-	$(Q)rmdir '$(DESTDIR)$(paperdir)' '$(DESTDIR)$(presetsdir)/../data' 2>/dev/null || true
+	  '$(DESTDIR)$(pcdir)/warpstep.pc' '$(DESTDIR)$(mandir)/man1/warpstep.1'
 	$(Q)rm -f $(foreach l,$(notdir $(SHIM) $(SHIM_NAMES)),'$(DESTDIR)$(libdir)/warpstep/$(l)')
-	$(Q)rmdir '$(DESTDIR)$(libdir)/warpstep' '$(DESTDIR)$(includedir)/warpstep' '$(DESTDIR)$(presetsdir)' \
-	  '$(DESTDIR)$(datadir)/warpstep' 2>/dev/null || true
+	$(Q)rmdir '$(DESTDIR)$(libdir)/warpstep' '$(DESTDIR)$(includedir)/warpstep' 2>/dev/null || true
+	$(call remove_tree,$(pkgdatadir),$(PKGDATA))
+	$(call remove_tree,$(docdir),$(DOC))

@@ -25,6 +25,8 @@ static int list_commands(void)
     printf("  %-8s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
   printf("\n"
          "'warpstep help COMMAND' has the options and examples; 'warpstep --version' the version.\n"
+         "Documents named in these texts (docs/..., data/...) lie in the source tree; of an installation, in\n"
+         "share/doc/warpstep and share/warpstep.\n"
          "\n");
   fputs(cli_exit_text, stdout);
   printf("\n"

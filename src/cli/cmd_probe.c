@@ -3,9 +3,11 @@
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/probe_windows.h"
+#include "config/presets.h"
 
 enum { OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_SET, OPT_ALL, OPT_CLOCKS, OPT_PAPER, OPT_LIST, OPT_EMIT, OPT_FROM };
 
@@ -27,23 +29,28 @@ static int verdict(const struct probe_count *c)
   return c->differ || c->closed ? CLI_MISMATCH : CLI_OK;
 }
 
+/* A file, or one of data/windows by its name. */
 static int run_file(const struct probe_options *o, const char *path)
 {
   struct probe_count count = {0};
+  char root[4096], ours[4400];
   struct err e = {0};
+  if (!strchr(path, '/') && access(path, F_OK) != 0 && data_root(o->presets, root, sizeof root, &e)) {
+    snprintf(ours, sizeof ours, "%s/data/windows/%.255s", root, path);
+    if (access(ours, F_OK) == 0) path = ours;
+  }
   return probe_windows(o, path, &count, &e) ? verdict(&count) : cli_error("%s", e.msg);
 }
 
-/* The published values lie beside the presets. */
 static int run_paper(struct probe_options *o)
 {
-  char dir[4096], pattern[4200];
+  char root[4096], pattern[4200];
   struct probe_count count = {0};
   struct err e = {0};
   glob_t files;
   o->all = true;
-  if (!presets_dir(o->presets, dir, sizeof dir, &e)) return cli_error("%s", e.msg);
-  snprintf(pattern, sizeof pattern, "%s/../data/paper/*.windows", dir);
+  if (!data_root(o->presets, root, sizeof root, &e)) return cli_error("%s", e.msg);
+  snprintf(pattern, sizeof pattern, "%s/data/paper/*.windows", root);
   if (glob(pattern, 0, NULL, &files) != 0)
     return cli_error("no published values: %s matches nothing", pattern);
   bool ok = true;
@@ -109,10 +116,10 @@ const struct cli_command cmd_probe = {
   .notes = "A test finds parameters of the core from the cycles of windows alone (--list; none named:\n"
            "all) and prints them beside the preset's and the published values.\n"
            "A window is a few instructions with their control information between clock reads;\n"
-           "docs/probe.md has the language. Exit status 1: something differs, or a known gap is\n"
-           "closed.\n",
+           "docs/probe.md has the language; a file that is not there is looked for in data/windows.\n"
+           "Exit status 1: something differs, or a known gap is closed.\n",
   .examples = "  # control bits, register banks, register-file cache and LDS queue of an A100\n"
-              "  warpstep probe data/windows/a100-control-bits.windows --all\n"
+              "  warpstep probe a100-control-bits.windows --all\n"
               "  # Tables 1 and 2, Listings 1 to 4, Figures 2 and 4 of the core study\n"
               "  warpstep probe --paper\n"
               "  # what the core's parameters look like from outside\n"

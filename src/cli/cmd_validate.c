@@ -100,8 +100,6 @@ static int take_option(const struct cli_command *cmd, struct validation *v, int 
 
 static bool find_places(struct validation *v, struct err *e)
 {
-  char up[PATH_MAX + 8];
-  const char *root;
   ssize_t n = readlink("/proc/self/exe", v->self, sizeof v->self - 1);
   if (n < 0) return err_set(e, "cannot find out where warpstep is: %s", strerror(errno));
   v->self[n] = '\0';
@@ -109,8 +107,7 @@ static bool find_places(struct validation *v, struct err *e)
   v->run.set = v->set;
   TRY(presets_dir(v->run.presets, v->presets, sizeof v->presets, e));
   if (v->run.presets) v->run.presets = v->presets;
-  snprintf(up, sizeof up, "%s/..", v->presets);
-  TRY(absolute(up, v->root, &root, e));
+  TRY(data_root(v->run.presets, v->root, sizeof v->root, e));
   v->run.root = v->root;
   return !v->run.presets || absolute(v->run.presets, v->presets, &v->run.presets, e);
 }
@@ -228,8 +225,8 @@ const struct cli_command cmd_validate = {
   .synopsis = "[--suite S] [--gpu PRESET] [options]",
   .summary = "kernels whose time was measured on silicon, beside the model",
   .options = options,
-  .notes = "A suite is a file in data/validation (src/validate/suite.h has the format): measured figures, and how to\n"
-           "run each kernel. Errors are signed, above zero: too slow. Rows that parameters of the model were fitted\n"
+  .notes = "A suite is a file in data/validation (data/validation/README.md has the format): measured figures, and how\n"
+           "to run each kernel. Errors are signed, above zero: too slow. Rows that parameters of the model were fitted\n"
            "on are summed up apart from those that were held out, and so are rows whose operation counts differ from\n"
            "the measured ones (compiled to other code). Exit status 1: an error grew beyond what is recorded.\n",
   .examples = "  # the quick rows, which make test runs\n"

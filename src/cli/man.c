@@ -90,4 +90,6 @@ void man_write(void)
   puts(".SH ENVIRONMENT\n.TP\n.B WARPSTEP_PRESETS");
   put("The directory of the GPU descriptions (presets), instead of share/warpstep/presets of the\n"
       "installation.\n");
+  puts(".SH FILES");
+  put("docs/... in these texts: share/doc/warpstep/docs of the installation; data/...: share/warpstep/data.\n");
 }

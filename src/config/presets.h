@@ -31,10 +31,14 @@ struct preset {
   struct arena strings;                     /* owns the origins' text */
 };
 
-/* Directory of the presets: `option` (may be NULL), else $WARPSTEP_PRESETS, else share/warpstep/presets in a
- * folder above the library or program, else the source tree when it lies in there, else where the
- * Makefile said it would be installed. The result is written to buf. */
+/* Directory of the presets: `option` (may be NULL), else $WARPSTEP_PRESETS, else share/warpstep/presets or presets in a
+ * folder above the library or program, else where the Makefile said it would be installed. The result is
+ * written to buf. */
 bool presets_dir(const char *option, char *buf, size_t size, struct err *e);
+
+/* The folder that holds data/ (suites, windows, published values) and the kernels they name: the one around the presets
+ * that presets_dir finds, or, when those were put elsewhere alone, the one around the program's own. Absolute. */
+bool data_root(const char *option, char *buf, size_t size, struct err *e);
 
 /* Loads preset `name` (or a file, when it holds a '/' or ends in .cfg) and what it inherits.
  * dir: as from presets_dir. On failure *p needs no preset_free. */

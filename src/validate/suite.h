@@ -1,26 +1,6 @@
 /* A validation suite: measured figures of kernels, and how to run each of them here.
  *
- * FILE.suite (libconfig):
- *   title, source   what was measured, by whom
- *   gpu, set        preset and list of KEY=VALUE: the board and its clock
- *   data            CSV beside it, one row per kernel
- *   unit            "us" or "cycles" of the column measured
- *   recorded        CSV beside it: id,error_pct of the last accepted run
- *   tolerance_pct   points by which an error may exceed the recorded one
- *   agree           names of counters that must agree for times to be comparable (may be empty)
- *   agree_pct       by how much
- *   cold            true: empty caches before each timed launch
- *
- * Columns of the CSV, in any order; lines that begin with # are comments:
- *   id              unique name
- *   split           "fitted" (parameters of the model were fitted on it) or "held-out"
- *   group           rows are summed up by group
- *   run             what follows `warpstep`: "run FILE options" from the root of the tree, or
- *                   "exec DIR/PROGRAM arguments" below the folder of programs, started in its own folder
- *   launch          exec: number of the launch, from 1; empty otherwise
- *   measured        in the suite's unit
- *   series, size    optional: rows of one series at several sizes, for the slope over size
- *   warp_insts fp16 fp32 fp64 integer l1_bytes l2_bytes dram_bytes   optional: measured counters; empty: unknown
+ * data/validation/README.md has the format of FILE.suite and of the CSV beside it.
  */
 #ifndef WS_VALIDATE_SUITE_H
 #define WS_VALIDATE_SUITE_H

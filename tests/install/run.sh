@@ -56,6 +56,44 @@ rm "$usr/share/warpstep/presets/only-here.cfg"
 check 'program' in_root warpstep run vecadd.sm_86.cubin --quiet --block 32 --buf x:f32:32 \
   --buf y:f32:32 --buf z:f32:32 --arg x --arg y --arg z --arg u32:32
 
+# Measured data: suites and the kernels they name, windows by name.
+check 'validate' in_root warpstep validate --quiet --suite textbook-rtx-2080ti --only '^gather-262144$'
+check 'published values' in_root warpstep probe --paper
+check 'windows by name' in_root warpstep probe rtx-3060-shared.windows
+data_elsewhere() { in_root env WARPSTEP_PRESETS="$root/presets" warpstep probe rtx-3060-shared.windows; }
+cp -r "$usr/share/warpstep/presets" "$root/presets"
+check 'data beside the program, presets elsewhere' data_elsewhere
+rm -r "$root/presets"
+
+# A built tree that was copied has all it needs, too, and takes nothing from where it was built.
+copy=$root/copy
+mkdir -p "$copy/build/cuda" "$copy/bench"
+cp -r presets data "$copy/"
+cp -r bench/validation "$copy/bench/"
+cp "$bin" "$copy/build/"
+cp presets/rtx-3070.cfg "$copy/presets/only-here.cfg"
+in_copy() { (cd "$root" && env -i PATH=/usr/bin:/bin "$copy/build/warpstep" "$@"); }
+check 'copied tree: presets' in_copy gpus --resolve only-here
+check 'copied tree: validate' in_copy validate --quiet --suite textbook-rtx-2080ti --only '^gather-262144$'
+rm -r "$copy"
+
+# Every document and datum that a help text, a message or the manual names is in the tree and in the package.
+named=$( (strings -n 6 "$usr/bin/warpstep" "$usr/lib/warpstep/libwarpstep-cuda.so"
+  sed 's,\\,,g' "$usr/share/man/man1/warpstep.1") | grep -oE '\b(docs|data)/[A-Za-z0-9_/.-]*[A-Za-z0-9_]|\b[A-Z]+\.md\b' | sort -u)
+absent=$(for f in $named; do
+  [ -e "$f" ] || [ "$f" = README.md ] || echo "no $f in the tree"
+  [ -e "$usr/share/doc/warpstep/$f" ] || [ -e "$usr/share/warpstep/$f" ] || echo "no $f in the package"
+done)
+check 'named documents' say_if_not_empty "$absent"
+check 'documents are named at all' grep -q docs/exec.md <<<"$named"
+# Links between the installed documents.
+absent=$(cd "$usr/share/doc/warpstep" && find . -name '*.md' | while read -r f; do
+  grep -oE '\]\([A-Za-z0-9_./-]+\.md[#)]' "$f" | sed 's/^](//; s/[#)]$//' | while read -r to; do
+    [ -e "$(dirname "$f")/$to" ] || echo "$f links to $to"
+  done
+done)
+check 'links of the documents' say_if_not_empty "$absent"
+
 # The library: only what warpstep.h declares is visible, under its soname.
 exported=$(nm -D --defined-only "$usr/lib/libwarpstep.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)
 declared=$(grep -o '\bws_[a-z_]*(' "$usr/include/warpstep/warpstep.h" | tr -d '(' | sort -u)
