@@ -14,6 +14,7 @@
 #include "base/bug.h"
 #include "func/async_copy.h"
 #include "func/cluster.h"
+#include "func/guest_fault.h"
 #include "func/paths.h"
 #include "func/prepare.h"
 #include "isa/hazard_role.h"
@@ -239,38 +240,6 @@ static const struct step_ops func_ops = {
     .reg_read = func_reg_read,
     .reg_write = func_reg_write,
 };
-
-bool func_const(const struct func_launch *l, unsigned b, uint32_t off, void *buf, uint32_t bytes)
-{
-  enum { N_BANKS = 8 };
-  if (b >= N_BANKS || !l->p.bank[b] || off > l->p.bank_bytes[b] ||
-      bytes > l->p.bank_bytes[b] - off) {
-    return false;
-  }
-  memcpy(buf, l->p.bank[b] + off, bytes);
-  return true;
-}
-
-bool func_fault(const struct func_warp *w, const struct effect *e, struct fault *f,
-                enum fault_kind kind, unsigned lane, uint64_t addr, const char *fmt, ...)
-{
-  const struct func_launch *l = w->launch;
-  *f = (struct fault){.kind = (uint8_t)kind, .pc = e->pc, .addr = addr, .source = &l->source};
-  for (unsigned i = 0; i < 3; i++) {
-    f->cta[i] = w->cta->ctaid[i];
-    f->thread[i] = w->tid[i][lane];
-  }
-  bool before = e->pc < l->p.entry_pc; /* a function that lies before the kernel, or anywhere */
-  int n = snprintf(f->text, sizeof f->text, before ? "%s, pc 0x%llx: " : "%s+0x%llx: ",
-                   l->p.kernel_name ? l->p.kernel_name : "kernel",
-                   (unsigned long long)(before ? e->pc : e->pc - l->p.entry_pc));
-  if (n < 0 || (size_t)n >= sizeof f->text) return false;
-  va_list ap;
-  va_start(ap, fmt);
-  vsnprintf(f->text + n, sizeof f->text - (size_t)n, fmt, ap);
-  va_end(ap);
-  return false;
-}
 
 static bool params_check(const struct func_params *p, struct err *e)
 {

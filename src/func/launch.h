@@ -86,13 +86,4 @@ bool func_sr_of_schedule(const struct uop *u);
 const struct tex_object *func_object(const struct func_warp *w, const struct effect *e, unsigned lane,
                                      uint32_t handle, bool surface, struct fault *f);
 
-/* Words of constant bank b. False: [off, off + bytes) is not inside it. */
-bool func_const(const struct func_launch *l, unsigned b, uint32_t off, void *buf, uint32_t bytes);
-
-/* Fills *f for lane `lane` of the instruction at e->pc and returns false. The text is prefixed
- * with the kernel's name and the pc. */
-bool func_fault(const struct func_warp *w, const struct effect *e, struct fault *f,
-                enum fault_kind kind, unsigned lane, uint64_t addr, const char *fmt, ...)
-    __attribute__((format(printf, 7, 8), cold));
-
 #endif

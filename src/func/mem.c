@@ -2,6 +2,7 @@
 #include "func/mem.h"
 
 #include "func/cluster.h"
+#include "func/guest_fault.h"
 #include "func/paths.h"
 
 /* u->imm2: how the address is made. */

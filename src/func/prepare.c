@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "func/guest_fault.h"
 #include "isa/sass/sass.h"
 
 struct row_pool {

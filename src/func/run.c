@@ -13,6 +13,7 @@
 #include "base/bits.h"
 #include "base/bug.h"
 #include "func/cluster.h"
+#include "func/guest_fault.h"
 #include "func/independent.h"
 #include "func/paths.h"
 #include "func/prepare.h"

@@ -7,6 +7,7 @@
  */
 #include "func/async_copy.h"
 #include "func/cluster.h"
+#include "func/guest_fault.h"
 
 /* What step leaves for perform, in row 0 of the effect's data. */
 enum { ARG_TO, ARG_TO_HIGH, ARG_FROM, ARG_FROM_HIGH };

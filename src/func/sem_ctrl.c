@@ -3,6 +3,7 @@
  * relative to the start of the code section.
  */
 #include "base/bits.h"
+#include "func/guest_fault.h"
 #include "func/lanes.h"
 #include "func/launch.h"
 #include "func/paths.h"

@@ -16,6 +16,7 @@
  *                               + (k % 8) * 16 W + (k / 8) * (W == 1 ? LBO : SBO)
  * Then bits 6:4 of the address are combined with the bits above 128-byte lines by exclusive or, as many as W has.
  */
+#include "func/guest_fault.h"
 #include "func/launch.h"
 #include "func/mma_frag.h"
 #include "func/mma_narrow.h"

@@ -3,6 +3,7 @@
  * (ldmatrix, stmatrix, cp.async), compiler output (CUDA 13.0).
  */
 #include "func/cluster.h"
+#include "func/guest_fault.h"
 #include "func/mem.h"
 
 enum { ROW_ELEMENTS = 8, SQUARE_ROWS = 16, MATRIX_ROW_BYTES = 16 };

@@ -3,6 +3,7 @@
  * perform is called, in ascending lane order.
  */
 #include "func/cluster.h"
+#include "func/guest_fault.h"
 #include "func/mem.h"
 
 /* A 256-bit access has two groups of four registers. */

@@ -7,6 +7,7 @@
  */
 #include "func/async_copy.h"
 #include "func/cluster.h"
+#include "func/guest_fault.h"
 #include "func/tensor_map.h"
 
 /* What step leaves for perform, in row 0 of the effect's data; the map, once it has been read, in row 1. */

@@ -5,6 +5,7 @@
  * Word rows of the effect from COMPARE_WORD on: the handle; for both levels the weights of x, y and z, with the number
  * of texels and the weight of the second level in the upper bytes.
  */
+#include "func/guest_fault.h"
 #include "func/mem.h"
 #include "func/sampler.h"
 

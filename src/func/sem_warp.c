@@ -1,5 +1,6 @@
 /* Special registers and CTA barriers. Rules: PTX ISA (bar, special registers), compiler output (CUDA 13.0). */
 #include "base/bits.h"
+#include "func/guest_fault.h"
 #include "func/lanes.h"
 #include "func/launch.h"
 #include "func/paths.h"

@@ -12,6 +12,7 @@
 #include "base/bits.h"
 #include "base/bug.h"
 #include "func/guest.h"
+#include "func/guest_fault.h"
 #include "func/launch.h"
 #include "func/lanes.h"
 #include "func/paths.h"

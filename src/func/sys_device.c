@@ -5,6 +5,7 @@
 #include "base/bits.h"
 #include "func/device_call.h"
 #include "func/guest.h"
+#include "func/guest_fault.h"
 #include "func/lanes.h"
 #include "func/launch.h"
 #include "func/sys.h"

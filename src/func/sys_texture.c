@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "func/guest.h"
+#include "func/guest_fault.h"
 #include "func/mem.h"
 #include "func/sampler.h"
 #include "func/sys.h"

@@ -39,7 +39,7 @@ struct infer_test {
   bool long_one; /* only when it is named */
 };
 
-/* All tests, ended by one without name. */
+/* All tests, ended by one without name (infer_tests.c). */
 extern const struct infer_test infer_tests[];
 
 /* Runs a test and reports what it finds. False with e filled: a window does not assemble or run. */
