@@ -3,7 +3,7 @@
 #include "cuda/shim.h"
 #include "func/tensor_map.h"
 
-enum { MAP_ALIGN = 64, MAX_BOX = 256, MAX_STEP = 8, MAX_PIXELS = 1024, MAX_L2 = 3, PACKED_BOX = 128 };
+enum { MAP_ALIGN = 64, MAX_BOX = 256, MAX_STEP = 8, MAX_PIXELS = 1024, MAX_L2 = 3 };
 enum { CC_TENSOR = 90, CC_WIDE = 100 };
 
 /* CUtensorMapSwizzle. */
@@ -31,30 +31,12 @@ struct tensor_request {
   unsigned interleave, swizzle, l2, fill;
 };
 
-static bool gaps(const struct tensor_map *m)
-{
-  return m->type == TENSOR_U4_GAPS || m->type == TENSOR_U6_GAPS;
-}
-
-/* Bytes that addresses and strides are multiples of. */
-static unsigned grain(const struct tensor_map *m)
-{
-  return m->interleave == TENSOR_BY_32 || gaps(m) ? 32 : 16;
-}
-
 static bool take_swizzle(struct tensor_map *m, unsigned code)
 {
   if (code >= CODE_SWIZZLE__N) return false;
   m->swizzle = code > CODE_128 ? SWIZZLE_128 : (enum tensor_swizzle)code;
   m->atom = code > CODE_128 ? (enum tensor_atom)(code - CODE_128) : ATOM_16;
-  if (m->interleave == TENSOR_BY_32 && code != CODE_32) return false;
-  switch (m->type) {
-  case TENSOR_U4_GAPS: return code == CODE_NONE || code == CODE_128 || code == CODE_128_ATOM_32;
-  case TENSOR_U6_GAPS:
-    return m->interleave == TENSOR_PLAIN && (code == CODE_NONE || code == CODE_128 || code == CODE_128_ATOM_32 ||
-                                             code == CODE_128_ATOM_64);
-  default: return true;
-  }
+  return true;
 }
 
 static bool take_extents(struct tensor_map *m, const struct tensor_request *q)
@@ -65,9 +47,9 @@ static bool take_extents(struct tensor_map *m, const struct tensor_request *q)
     if (!m->dim[i] || m->dim[i] > (uint64_t)1 << 32 || !m->step[i] || m->step[i] > MAX_STEP) return false;
     if (!i) continue;
     m->stride[i] = q->stride[i - 1];
-    if (m->stride[i] % grain(m) || m->stride[i] >> 40) return false;
+    if (m->stride[i] >> 40) return false;
   }
-  return m->dim[0] % (gaps(m) ? PACKED_BOX : m->type == TENSOR_U4 ? 2 : 1) == 0;
+  return true;
 }
 
 static bool take_common(struct tensor_map *m, const struct tensor_request *q)
@@ -78,23 +60,14 @@ static bool take_common(struct tensor_map *m, const struct tensor_request *q)
   m->type = codes[q->type].type, m->tf32 = codes[q->type].tf32;
   m->rank = q->rank, m->interleave = q->interleave, m->l2_promotion = q->l2, m->nan_fill = q->fill;
   m->address = (uint64_t)(uintptr_t)q->address;
-  if (m->address % grain(m) || (m->interleave != TENSOR_PLAIN && m->rank < 3)) return false;
+  if (m->interleave != TENSOR_PLAIN && m->rank < 3) return false;
   return take_swizzle(m, q->swizzle) && take_extents(m, q);
 }
 
-/* The inner dimension of the box: bytes are whole chunks, and within the swizzle. */
-static bool inner_fits(const struct tensor_map *m)
-{
-  static const uint16_t span[] = {[SWIZZLE_32] = 32, [SWIZZLE_64] = 64, [SWIZZLE_128] = 128};
-  unsigned bits = m->box[0] * tensor_type_shared_bits(m->type);
-  if (gaps(m) && m->box[0] != PACKED_BOX) return false;
-  if (m->interleave != TENSOR_PLAIN) return true;
-  if (m->kind == TENSOR_TILED && bits % 128) return false;
-  return m->swizzle == SWIZZLE_NONE || bits <= 8u * span[m->swizzle];
-}
-
+/* The fields have the widths of the map by now. */
 static CUresult finish(const struct tensor_map *m, void *out)
 {
+  if (!tensor_map_check(m, NULL)) return CUDA_ERROR_INVALID_VALUE;
   tensor_map_write(m, out);
   return CUDA_SUCCESS;
 }
@@ -113,7 +86,7 @@ static CUresult tiled(const struct shim *s, const struct tensor_request *q, cons
     m.box[i] = box[i];
     if (!box[i] || box[i] > MAX_BOX) return CUDA_ERROR_INVALID_VALUE;
   }
-  return inner_fits(&m) ? finish(&m, q->out) : CUDA_ERROR_INVALID_VALUE;
+  return finish(&m, q->out);
 }
 
 /* Corners, in the program's order {D, H, W}; both are offsets, from the first and behind the last element. */
@@ -124,7 +97,6 @@ static bool take_corners(struct tensor_map *m, const int *lower, const int *uppe
   for (unsigned i = 0; i < n; i++) {
     int lo = lower[n - 1 - i], up = upper[n - 1 - i];
     if (lo < -limit[n] || lo >= limit[n] || up < -limit[n] || up >= limit[n]) return false;
-    if ((int64_t)m->dim[1 + i] + up - lo <= 0) return false;
     m->lower[i] = lo, m->upper[i] = up;
   }
   return true;
@@ -136,7 +108,7 @@ static CUresult im2col(const struct tensor_request *q, struct tensor_map *m, con
   if (q->rank < 3 || !lower || !upper || !take_common(m, q)) return CUDA_ERROR_INVALID_VALUE;
   if (!channels || channels > MAX_BOX || !pixels || pixels > MAX_PIXELS) return CUDA_ERROR_INVALID_VALUE;
   m->box[0] = channels, m->pixels = pixels;
-  if (!take_corners(m, lower, upper) || !inner_fits(m)) return CUDA_ERROR_INVALID_VALUE;
+  if (!take_corners(m, lower, upper)) return CUDA_ERROR_INVALID_VALUE;
   return finish(m, q->out);
 }
 
@@ -162,9 +134,9 @@ static CUresult replace_address(const struct shim *s, void *map, const void *add
 {
   struct tensor_map m;
   if (supported(s, CC_TENSOR)) return supported(s, CC_TENSOR);
-  if (!map || (uintptr_t)map % MAP_ALIGN || !tensor_map_read(&m, map)) return CUDA_ERROR_INVALID_VALUE;
+  if (!map || (uintptr_t)map % MAP_ALIGN || !tensor_map_read(&m, map, NULL)) return CUDA_ERROR_INVALID_VALUE;
   m.address = (uint64_t)(uintptr_t)address;
-  return m.address % grain(&m) ? CUDA_ERROR_INVALID_VALUE : finish(&m, map);
+  return m.address % tensor_map_grain(&m) ? CUDA_ERROR_INVALID_VALUE : finish(&m, map);
 }
 
 #define REQUEST                                                                                                  \

@@ -13,7 +13,7 @@
 /* What step leaves for perform, in row 0 of the effect's data; the map, once it has been read, in row 1. */
 enum { ARG_MAP, ARG_MAP_HIGH, ARG_SHARED, ARG_BARRIER, ARG_EXTRA, ARG_COORD, MAX_COORDS = 5,
        ARG_HAVE_MAP = ARG_COORD + MAX_COORDS, MAP_ROW = 1 };
-enum { GATHER_ROWS = 4, MODE_TILED = 0, MODE_IM2COL, MODE_STORE_SCATTER4 = 2, MODE_GATHER4 = 4 };
+enum { GATHER_ROWS = 4, MATRIX_DIMS = 2, MODE_TILED = 0, MODE_IM2COL, MODE_STORE_SCATTER4 = 2, MODE_GATHER4 = 4 };
 enum { SHARED_ALIGN = 128, MAP_ALIGN = 64, CHUNK = 16, MAX_ROW_BYTES = 256 * 8 };
 
 struct copy {
@@ -27,7 +27,7 @@ struct copy {
   const mem_word *arg;
   uint8_t *shared;      /* a CTA's, from its first byte on */
   uint32_t at;          /* where the next row goes there */
-  unsigned row_elements, row_bytes, rows;
+  unsigned row_elements, row_bytes, rows; /* all together no more than there is shared memory (box_fits) */
 };
 
 static int64_t coord(const struct copy *c, unsigned i)
@@ -159,18 +159,19 @@ static void offsets(const struct copy *c, int64_t off[TENSOR_SPATIAL])
     off[i] = c->arg[ARG_EXTRA] >> i * bits[n] & ((1u << bits[n]) - 1);
 }
 
-static unsigned steps(int64_t distance, unsigned step)
+static uint64_t steps(int64_t distance, unsigned step)
 {
-  return distance > 0 ? (unsigned)((distance + step - 1) / step) : 0;
+  return distance > 0 ? ((uint64_t)distance + step - 1) / step : 0;
 }
 
 /* *k steps from `at` on, which goes back to `lower` when it reaches `limit`; *k: how often it did. */
 static int64_t advance(int64_t at, int64_t lower, int64_t limit, unsigned step, unsigned *k)
 {
-  unsigned first = steps(limit - at, step), turn = steps(limit - lower, step), n = *k;
+  const uint64_t n = *k;
+  uint64_t first = steps(limit - at, step), turn = steps(limit - lower, step);
   if (!first) first = 1;
   if (!turn) turn = 1;
-  *k = n < first ? 0 : 1 + (n - first) / turn;
+  *k = n < first ? 0 : (unsigned)(1 + (n - first) / turn);
   return n < first ? at + (int64_t)n * step : lower + (int64_t)((n - first) % turn) * step;
 }
 
@@ -203,9 +204,9 @@ static struct row row_at(const struct copy *c, unsigned k)
   return r;
 }
 
-static unsigned count_rows(const struct copy *c)
+static uint64_t count_rows(const struct copy *c)
 {
-  unsigned n = 1;
+  uint64_t n = 1;
   if (mode_of(c->u->s) == MODE_GATHER4) return GATHER_ROWS;
   if (c->map.kind == TENSOR_IM2COL) return c->map.pixels;
   for (unsigned k = 1; k < c->map.rank; k++) n *= rows_of_box(&c->map, k);
@@ -246,28 +247,48 @@ static bool move_one_row(struct copy *c, unsigned k)
   return true;
 }
 
-static bool refuse(const struct copy *c, const char *what)
+static bool refuse(const struct copy *c, enum fault_kind kind, const char *what)
 {
-  return func_fault(c->w, c->e, c->f, FAULT_UNSUPPORTED, c->lane, c->arg[ARG_MAP], "tensor copy: %s", what);
+  return func_fault(c->w, c->e, c->f, kind, c->lane, c->arg[ARG_MAP], "tensor copy: %s", what);
 }
 
 /* Why instruction, map and model do not go together; NULL: they do. */
-static const char *mismatch(struct copy *c, const uint8_t bytes[TENSOR_MAP_BYTES])
+static const char *mismatch(const struct copy *c)
 {
   const struct sass_inst *s = c->u->s;
   const unsigned mode = mode_of(s), dims = (unsigned)sass_get(s, FLD_TMA_DIM) + 1;
-  if (!tensor_map_read(&c->map, bytes)) return "the tensor map is not valid";
   if (mode != MODE_TILED && mode != MODE_IM2COL && mode != MODE_GATHER4) return "im2col modes w and w::128 are not modelled";
-  if (c->map.rank != dims && mode != MODE_GATHER4) return "the tensor map has another number of dimensions";
+  if (c->map.rank != (mode == MODE_GATHER4 ? MATRIX_DIMS : dims)) return "the tensor map has another number of dimensions";
   if (c->map.interleave != TENSOR_PLAIN) return "interleaved layouts are not modelled";
   if (c->map.type == TENSOR_U4_GAPS || c->map.type == TENSOR_U6_GAPS) return "packed types with gaps are not modelled";
   if (c->map.kind != (mode == MODE_IM2COL ? TENSOR_IM2COL : TENSOR_TILED)) return "the tensor map is of another mode";
   if (s->sem == SEM_UTMAREDG && reduced_as(c->map.type) == ATOM_INVALID) return "no reduction of this type";
   if (s->sem == SEM_UTMALDG && sass_get(s, FLD_TMA_2CTA)) return "pairs of CTAs are not modelled";
-  c->row_elements = c->map.box[0];
-  c->row_bytes = c->row_elements * tensor_type_bits(c->map.type) / 8;
-  c->rows = count_rows(c);
   return NULL;
+}
+
+/* Sizes of the box. False, with a fault: more than there is shared memory, or, of a prefetch, than any CTA could have. */
+static bool take_box(struct copy *c)
+{
+  const uint64_t most = c->u->s->sem == SEM_UTMAPF ? 1u << CLUSTER_SHIFT : c->w->launch->shared_limit;
+  const uint64_t rows = count_rows(c), row_bytes = (uint64_t)c->map.box[0] * tensor_type_bits(c->map.type) / 8;
+  if (row_bytes > MAX_ROW_BYTES || rows > most || rows * row_bytes > most)
+    return func_fault(c->w, c->e, c->f, FAULT_SHARED_RANGE, c->lane, c->arg[ARG_MAP],
+                      "tensor copy: the box of the tensor map has %llu rows of %llu bytes, shared memory %llu bytes",
+                      (unsigned long long)rows, (unsigned long long)row_bytes, (unsigned long long)most);
+  c->row_elements = c->map.box[0], c->row_bytes = (unsigned)row_bytes, c->rows = (unsigned)rows;
+  return true;
+}
+
+/* The map of these bytes, which are the guest's. */
+static bool use_map(struct copy *c, const uint8_t bytes[TENSOR_MAP_BYTES], bool first)
+{
+  struct err e = {""};
+  if (!tensor_map_read(&c->map, bytes, &e) || (first && !tensor_map_check(&c->map, &e)))
+    return func_fault(c->w, c->e, c->f, FAULT_ILLEGAL_INST, c->lane, c->arg[ARG_MAP],
+                      "tensor copy: the tensor map is not valid: %s", e.msg);
+  const char *why = mismatch(c);
+  return why ? refuse(c, FAULT_UNSUPPORTED, why) : take_box(c);
 }
 
 /* Reads the map, the first time from memory. */
@@ -281,8 +302,7 @@ static bool take_map(struct copy *c)
                       (unsigned long long)addr, (unsigned)MAP_ALIGN);
   const bool first = !arg[ARG_HAVE_MAP]; /* later on, slices of L2 may read it at the same time */
   if (first && !gmem_view_read(c->v, addr, bytes, TENSOR_MAP_BYTES)) return no_memory(c, addr);
-  const char *why = mismatch(c, bytes);
-  if (why) return refuse(c, why);
+  if (!use_map(c, bytes, first)) return false;
   if (first) arg[ARG_HAVE_MAP] = 1, c->e->mem->copy.bytes = c->row_bytes * c->rows;
   return true;
 }

@@ -80,7 +80,18 @@ static void read_im2col(struct tensor_map *m, const uint32_t *w)
   m->pixels = (w[WORD_PIXELS] & 1023) + 1;
 }
 
-bool tensor_map_read(struct tensor_map *m, const uint8_t in[TENSOR_MAP_BYTES])
+static bool codes_mean_something(const struct tensor_map *m, struct err *e)
+{
+  if (m->rank > TENSOR_DIMS) return err_set(e, "rank %u; there are 1 to %d", m->rank, TENSOR_DIMS);
+  if (m->type >= TENSOR_TYPE__N) return err_set(e, "type %u; there are 0 to %d", (unsigned)m->type, TENSOR_TYPE__N - 1);
+  if (m->interleave > TENSOR_BY_32) return err_set(e, "interleave %u; there are 0 to 2", (unsigned)m->interleave);
+  if (m->atom > ATOM_64) return err_set(e, "atom %u of the swizzle; there are 0 to 3", (unsigned)m->atom);
+  if ((m->kind != TENSOR_TILED || m->interleave != TENSOR_PLAIN) && m->rank < 3)
+    return err_set(e, "rank %u; im2col and interleaved layouts have 3 to %d", m->rank, TENSOR_DIMS);
+  return true;
+}
+
+bool tensor_map_read(struct tensor_map *m, const uint8_t in[TENSOR_MAP_BYTES], struct err *e)
 {
   uint32_t w[WORDS], k;
   memcpy(w, in, sizeof w);
@@ -91,9 +102,7 @@ bool tensor_map_read(struct tensor_map *m, const uint8_t in[TENSOR_MAP_BYTES])
       .nan_fill = k >> NAN_AT & 1, .tf32 = k >> TF32_AT & 1, .l2_promotion = k >> L2_AT & 3,
       .address = (uint64_t)w[WORD_ADDRESS + 1] << 32 | w[WORD_ADDRESS],
   };
-  if (m->rank > TENSOR_DIMS || m->type >= TENSOR_TYPE__N || m->interleave > TENSOR_BY_32 || m->atom > ATOM_64 ||
-      (m->kind != TENSOR_TILED && m->rank < 3))
-    return false;
+  TRY(codes_mean_something(m, e));
   m->box[0] = (w[WORD_STEP] >> BOX0_AT) + 1;
   for (unsigned i = 0; i < m->rank; i++) {
     m->dim[i] = (uint64_t)w[WORD_DIM + i] + 1;
@@ -104,4 +113,72 @@ bool tensor_map_read(struct tensor_map *m, const uint8_t in[TENSOR_MAP_BYTES])
   }
   if (m->kind != TENSOR_TILED) read_im2col(m, w);
   return true;
+}
+
+static bool gaps(const struct tensor_map *m)
+{
+  return m->type == TENSOR_U4_GAPS || m->type == TENSOR_U6_GAPS;
+}
+
+unsigned tensor_map_grain(const struct tensor_map *m)
+{
+  return m->interleave == TENSOR_BY_32 || gaps(m) ? 32 : 16;
+}
+
+static bool swizzle_fits(const struct tensor_map *m, struct err *e)
+{
+  const bool wide = m->swizzle == SWIZZLE_128, none = m->swizzle == SWIZZLE_NONE;
+  bool ok = m->interleave != TENSOR_BY_32 || m->swizzle == SWIZZLE_32;
+  if (m->type == TENSOR_U4_GAPS) ok &= none || (wide && (m->atom == ATOM_16 || m->atom == ATOM_32));
+  if (m->type == TENSOR_U6_GAPS) ok &= m->interleave == TENSOR_PLAIN && (none || (wide && m->atom != ATOM_32_FLIP));
+  return ok || err_set(e, "swizzle: not one that this type and interleave have");
+}
+
+static bool places_fit(const struct tensor_map *m, struct err *e)
+{
+  enum { PACKED = 128 };
+  const unsigned grain = tensor_map_grain(m), whole = gaps(m) ? PACKED : m->type == TENSOR_U4 ? 2 : 1;
+  if (m->address % grain)
+    return err_set(e, "address 0x%llx is not a multiple of %u", (unsigned long long)m->address, grain);
+  if (m->dim[0] % whole)
+    return err_set(e, "extent of dimension 0 is %llu elements, not a multiple of %u", (unsigned long long)m->dim[0], whole);
+  for (unsigned i = 1; i < m->rank; i++)
+    if (m->stride[i] % grain)
+      return err_set(e, "stride of dimension %u is %llu bytes, not a multiple of %u", i, (unsigned long long)m->stride[i], grain);
+  return true;
+}
+
+/* The inner dimension of the box: whole chunks, and within the swizzle. */
+static bool inner_fits(const struct tensor_map *m, struct err *e)
+{
+  enum { PACKED_BOX = 128, CHUNK_BITS = 128, BYTE_BITS = 8 };
+  static const uint16_t span[] = {[SWIZZLE_32] = 32, [SWIZZLE_64] = 64, [SWIZZLE_128] = 128};
+  const unsigned bits = m->box[0] * tensor_type_shared_bits(m->type);
+  if (gaps(m) && m->box[0] != PACKED_BOX)
+    return err_set(e, "box of dimension 0 is %u elements; packed types with gaps have %d", m->box[0], PACKED_BOX);
+  if (m->interleave != TENSOR_PLAIN) return true;
+  if (bits % (m->kind == TENSOR_TILED ? CHUNK_BITS : BYTE_BITS))
+    return err_set(e, "box of dimension 0 is %u elements of %u bits, not a multiple of %d bytes", m->box[0],
+                   tensor_type_shared_bits(m->type), m->kind == TENSOR_TILED ? CHUNK_BITS / BYTE_BITS : 1);
+  if (m->swizzle != SWIZZLE_NONE && bits > BYTE_BITS * (unsigned)span[m->swizzle])
+    return err_set(e, "swizzle over %u bytes, less than the %u of the box in dimension 0", span[m->swizzle], bits / BYTE_BITS);
+  return true;
+}
+
+static bool corners_fit(const struct tensor_map *m, struct err *e)
+{
+  const unsigned n = m->kind == TENSOR_TILED ? 0 : tensor_map_spatial(m);
+  for (unsigned i = 0; i < n; i++)
+    if ((int64_t)m->dim[1 + i] + m->upper[i] - m->lower[i] <= 0)
+      return err_set(e, "corners %d and %d of dimension %u leave nothing of its %llu elements", m->lower[i], m->upper[i],
+                     1 + i, (unsigned long long)m->dim[1 + i]);
+  return true;
+}
+
+bool tensor_map_check(const struct tensor_map *m, struct err *e)
+{
+  const bool real = m->type == TENSOR_F16 || m->type == TENSOR_F32 || m->type == TENSOR_F32_FTZ || m->type == TENSOR_F64 ||
+                    m->type == TENSOR_BF16;
+  if (m->nan_fill && !real) return err_set(e, "fill with NaN of a type that has none");
+  return swizzle_fits(m, e) && places_fit(m, e) && inner_fits(m, e) && corners_fit(m, e);
 }

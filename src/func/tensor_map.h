@@ -21,6 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/err.h"
+
 enum { TENSOR_MAP_BYTES = 128, TENSOR_DIMS = 5, TENSOR_SPATIAL = 3 };
 
 enum tensor_kind { TENSOR_TILED, TENSOR_IM2COL, TENSOR_IM2COL_W, TENSOR_IM2COL_W128 };
@@ -56,8 +58,14 @@ struct tensor_map {
 /* Dimensions with corners of their own: W alone where only W is walked, else all but channels and images. */
 unsigned tensor_map_spatial(const struct tensor_map *);
 void tensor_map_write(const struct tensor_map *, uint8_t out[TENSOR_MAP_BYTES]);
-/* false: a rank or type that there is not. */
-bool tensor_map_read(struct tensor_map *, const uint8_t in[TENSOR_MAP_BYTES]);
+/* false: a code that stands for nothing, of the rank, type, interleave or atom; *e names the field. */
+bool tensor_map_read(struct tensor_map *, const uint8_t in[TENSOR_MAP_BYTES], struct err *e);
+
+/* Whether copies can go by a map, which may be forged: the rules of cuTensorMapEncode* (CUDA Driver API 13.0) that a map
+ * can break whose fields have the widths above. *e names the field. */
+bool tensor_map_check(const struct tensor_map *, struct err *e);
+/* Bytes that addresses and strides are multiples of. */
+unsigned tensor_map_grain(const struct tensor_map *);
 
 /* Bits of an element in global memory, and with gaps as it lies in shared memory. */
 unsigned tensor_type_bits(enum tensor_type);

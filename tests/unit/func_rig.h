@@ -35,7 +35,7 @@ struct rig {
 };
 
 /* words: pairs {high, low}, as the disassembler's listing shows them. */
-static inline struct rig *rig_new(const uint64_t *words, unsigned n, unsigned threads)
+static inline struct rig *rig_new_sm(unsigned sm, const uint64_t *words, unsigned n, unsigned threads)
 {
   struct rig *r = aligned_alloc(_Alignof(struct rig), sizeof *r);
   struct err e = {0};
@@ -45,10 +45,10 @@ static inline struct rig *rig_new(const uint64_t *words, unsigned n, unsigned th
   r->buf = gmem_alloc(r->mem, 65536, "buf");
   for (unsigned i = 0; i < n; i++) {
     struct word128 w = {words[2 * i + 1], words[2 * i]};
-    if (!sass_decode(86, w, RIG_BASE + 16 * i, &r->sass[i], &r->inst[i], &e)) fail_msg("%s", e.msg);
+    if (!sass_decode(sm, w, RIG_BASE + 16 * i, &r->sass[i], &r->inst[i], &e)) fail_msg("%s", e.msg);
   }
   struct func_params p = {
-      .sm = 86, .code = {RIG_BASE, RIG_BASE + 16 * n, 4, r->inst}, .sass = r->sass,
+      .sm = sm, .code = {RIG_BASE, RIG_BASE + 16 * n, 4, r->inst}, .sass = r->sass,
       .entry_pc = RIG_BASE, .grid = {1, 1, 1}, .block = {threads, 1, 1}, .regs_per_thread = 32,
       .shared_static = RIG_SHARED, .local_bytes = RIG_LOCAL, .shared_window = RIG_SHARED_WINDOW,
       .local_window = RIG_LOCAL_WINDOW, .image = r->mem, .n_workers = 1, .slots_per_worker = 1,
@@ -61,6 +61,11 @@ static inline struct rig *rig_new(const uint64_t *words, unsigned n, unsigned th
   r->view.image = r->mem;
   r->e.mem = &r->me;
   return r;
+}
+
+static inline struct rig *rig_new(const uint64_t *words, unsigned n, unsigned threads)
+{
+  return rig_new_sm(86, words, n, threads);
 }
 
 static inline void rig_free(struct rig *r)
