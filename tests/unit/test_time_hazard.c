@@ -244,6 +244,67 @@ static void in_the_core(void **state)
   }
 }
 
+/* A register may be written in the cycle in which its readers have read, not in one before: fixed-latency writes at
+ * their issue, those of variable latency when they land. */
+static void write_after_read_to_the_cycle(void **state)
+{
+  (void)state;
+  enum { READ = 120 };
+  struct inst store = op(PIPE_MEM, LAT_NONE, nothing, reg(FILE_R, 8));
+  struct inst move = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 8), nothing);
+  struct inst root = op(PIPE_SFU, LAT_SFU, reg(FILE_R, 8), nothing);
+  store.pc = 0x10, move.pc = 0x20, root.pc = 0x30;
+  for (unsigned early = 0; early <= 10; early++)
+    for (unsigned variable = 0; variable < 2; variable++) {
+      struct check c;
+      build(&c);
+      hazard_sources_read(c.h, 0, &store, issue(&c, &store, 100), READ);
+      if (variable)
+        hazard_written(c.h, 0, &root, issue(&c, &root, 101), READ - early);
+      else
+        issue(&c, &move, READ - early);
+      assert_int_equal(c.h->n_findings, early > 0);
+      if (early) {
+        assert_int_equal(c.h->finding[0].kind, HAZARD_WAR);
+        assert_int_equal(c.h->finding[0].first_pc, 0x10);
+        assert_int_equal(c.h->finding[0].second_pc, variable ? 0x30 : 0x20);
+      }
+      arena_free(&c.a);
+    }
+}
+
+/* In the core: WAR of Table 2 of Huerta et al., MICRO 2025, counted from a clock read a cycle before. The address and the
+ * data of a store, the address of a load and of an asynchronous copy may be overwritten so many cycles later; a cycle
+ * earlier is found, without any counter. */
+static void write_after_read_of_table_2(void **state)
+{
+  (void)state;
+  static const struct {
+    uint8_t space, op, bytes, war;
+  } row[] = {{MEM_GLOBAL, MEM_LOAD, 4, 11},   {MEM_GLOBAL, MEM_LOAD, 16, 11},  {MEM_SHARED, MEM_LOAD, 4, 9},
+             {MEM_GLOBAL, MEM_STORE, 4, 14},  {MEM_GLOBAL, MEM_STORE, 16, 20}, {MEM_SHARED, MEM_STORE, 4, 12},
+             {MEM_SHARED, MEM_STORE, 8, 14},  {MEM_SHARED, MEM_STORE, 16, 18}, {MEM_GLOBAL, MEM_LDGSTS, 4, 13}};
+  for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++)
+    for (unsigned early = 0; early < 4; early++) {
+      struct rig r;
+      rig_build(&r);
+      struct hazard *h = hazard_new(&r.arena, &r.params);
+      r.sm->sub_core[0].hazard = r.sm->mem.client[0].hazard = h;
+      struct mock *m = mock_new(30, 1);
+      struct inst access = op(PIPE_MEM, LAT_NONE, nothing, reg(FILE_R, 8));
+      access.mem = (struct inst_mem){.space = row[i].space, .op = row[i].op, .bytes = row[i].bytes, .addr = ADDR_REGULAR};
+      mock_set(m, 0, access);
+      unsigned distance = row[i].war - 1 - early; /* from issue to issue */
+      mock_set(m, distance, op(PIPE_ALU, LAT_ALU, reg(FILE_R, 8), nothing));
+      rig_run(&r, m);
+      assert_int_equal(m->issued[0][distance] - m->issued[0][0], distance);
+      assert_int_equal(h->n_findings, early > 0);
+      if (early) assert_int_equal(h->finding[0].kind, HAZARD_WAR);
+      free(m);
+      rig_free(&r);
+    }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -255,6 +316,8 @@ int main(void)
       cmocka_unit_test(every_reader_counts),
       cmocka_unit_test(every_lane_counts),
       cmocka_unit_test(in_the_core),
+      cmocka_unit_test(write_after_read_to_the_cycle),
+      cmocka_unit_test(write_after_read_of_table_2),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

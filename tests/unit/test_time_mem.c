@@ -366,6 +366,27 @@ static void occupancy_limits(void **state)
   assert_non_null(strstr(e.msg, "registers"));
 }
 
+/* Warps whose registers fit, as the CUDA occupancy calculator has it: registers of a warp are rounded up to 256, each of
+ * the four sub-cores holds floor(16,384 / registers of a warp) of them. With 96 registers 20 warps, although 21 would fit
+ * into 65,536. */
+static void registers_of_sub_cores(void **state)
+{
+  (void)state;
+  static const struct {
+    unsigned regs, warps; /* per thread; that fit */
+  } row[] = {{40, 48}, {41, 40}, {48, 40}, {49, 36}, {56, 36}, {64, 32}, {65, 28}, {72, 28}, {80, 24}, {81, 20}, {88, 20},
+             {96, 20}, {97, 16}, {128, 16}, {129, 12}, {168, 12}, {169, 8}, {255, 8}};
+  const struct params p = preset("rtx-3070");
+  for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++)
+    for (unsigned warps = 3; warps <= 8; warps++) { /* fewer: CTA slots limit */
+      struct step_source s = {.n_ctas = 100000, .warps_per_cta = warps, .lanes = 32, .regs_per_thread = row[i].regs};
+      struct occupancy o;
+      struct err e = {0};
+      if (!occupancy_of(&p, &s, &o, &e)) fail_msg("%s", e.msg);
+      assert_int_equal(o.ctas, row[i].warps / warps);
+    }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -380,6 +401,7 @@ int main(void)
       cmocka_unit_test(l1_evicts_least_recently_used),
       cmocka_unit_test(server_caps_bandwidth),
       cmocka_unit_test(occupancy_limits),
+      cmocka_unit_test(registers_of_sub_cores),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -769,6 +769,53 @@ static void stores_reach_the_image_in_order(void **state)
   rig_free(&r);
 }
 
+/* Time between the first and the last answer to `n` requests for one line that is on its way from DRAM: all can be answered
+ * when it is there. *bytes came into the SM. */
+static picos answers_take(enum req_kind kind, enum mem_op op, unsigned n, uint64_t *bytes)
+{
+  struct rig r;
+  struct noc_stats before, after;
+  rig_build(&r, "rtx-3070");
+  rig_start(&r);
+  assert_true(n <= r.params.l2_mshr_merges);
+  xbar_sum(&r.xbar, &before);
+  for (unsigned i = 0; i < n; i++) ask(&r, 0, kind, op, line_of(&r.params, 0), 0xf, r.now);
+  picos first = 0, last = 0;
+  for (unsigned got = 0; got < n; rig_window(&r))
+    for (struct mem_reply *m; (m = reply_queue_front(&r.in[0])); reply_queue_pop(&r.in[0])) {
+      assert_int_equal(m->kind, kind);
+      if (got++ == 0) first = m->arrive;
+      last = m->arrive;
+    }
+  xbar_sum(&r.xbar, &after);
+  *bytes = after.noc_reply_bytes - before.noc_reply_bytes;
+  drain(&r);
+  check_laws(&r);
+  rig_free(&r);
+  return last - first;
+}
+
+/* A prefetch of the PTX ISA brings a line into the cache named, here L2, and no data to the SM: its answer is a message
+ * without data, a flit, which the slice's port sends in the time of one. Answers to reads take the time of a line. */
+static void prefetches_bring_no_data(void **state)
+{
+  (void)state;
+  enum { N = 4 };
+  struct rig r;
+  rig_build(&r, "rtx-3070");
+  picos sector = SECTOR_BYTES * params_l2_clock_ps(&r.params) / r.params.noc_slice_reply_bytes;
+  uint64_t data, none, code;
+  picos reads = answers_take(REQ_READ, MEM_LOAD, N, &data);
+  picos prefetches = answers_take(REQ_READ, MEM_PREFETCH, N, &none);
+  picos lines = answers_take(REQ_PREFETCH, MEM_PREFETCH, N, &code);
+  assert_int_equal(data, N * LINE_BYTES);
+  assert_int_equal(none, N * SECTOR_BYTES);
+  assert_int_equal(code, N * SECTOR_BYTES);
+  assert_in_range(reads, (N - 1) * (SECTORS_PER_LINE * sector - 1), (N - 1) * SECTORS_PER_LINE * sector); /* rounded down */
+  assert_in_range(prefetches, (N - 1) * (sector - 1), (N - 1) * sector);
+  assert_in_range(lines, (N - 1) * (sector - 1), (N - 1) * sector);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -796,6 +843,7 @@ int main(void)
       cmocka_unit_test(writes_are_drained_together),
       cmocka_unit_test(refresh_closes_rows),
       cmocka_unit_test(stores_reach_the_image_in_order),
+      cmocka_unit_test(prefetches_bring_no_data),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

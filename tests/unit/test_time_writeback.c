@@ -153,6 +153,26 @@ static void full_queue(void **state)
   assert_int_equal(b.stats.result_waits, waits + 1);
 }
 
+/* A result of several registers: a bank writes one of them per cycle, hence with two banks two registers in each cycle, the
+ * first two when a single one would be written. */
+static void registers_of_a_wide_result(void **state)
+{
+  (void)state;
+  enum { AT = 20 };
+  for (unsigned width = 1; width <= 4; width++)
+    for (unsigned first = 0; first < 2; first++)
+      for (unsigned bank = 0; bank < 2; bank++)
+        for (unsigned cycle = 0; cycle < 4; cycle++) {
+          struct box b;
+          box_init(&b);
+          assert_int_equal(b.params.regfile_banks, 2);
+          struct inst wide = writes(PIPE_FMA, LAT_FMA, 4 + first, width);
+          assert_int_equal(writeback_fixed(&b.w, &wide, 10, AT), 11);
+          unsigned in_bank = (width + (bank == first)) / 2;
+          assert_int_equal(writeback_take(&b.w, bank, AT + cycle), cycle >= in_bank);
+        }
+}
+
 /* With two write ports per bank the first collision disappears. */
 static void second_port(void **state)
 {
@@ -174,6 +194,7 @@ int main(void)
       cmocka_unit_test(load_waits_for_fixed_result),
       cmocka_unit_test(wide_load),
       cmocka_unit_test(full_queue),
+      cmocka_unit_test(registers_of_a_wide_result),
       cmocka_unit_test(second_port),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
