@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs the commands of documents as they stand there.
 
-A fenced block marked `sh` whose lines begin with "$ " holds commands; the other lines of the block are quoted output.
-Each command must end with status 0, and each quoted line must be part of a line of what the commands of its block
+A fenced block marked `sh` holds commands. When some of its lines begin with "$ ", those are the commands, and the other lines
+are quoted output. Each command must end with status 0, and each quoted line must be part of a line of what the commands of its block
 printed (runs of blanks count as one). The commands of one document run one after another in one scratch folder, in which
 the folders of the tree that documents name are links. Prints "ok NAME", "not ok NAME: why" or "ok NAME # SKIP why".
 """
@@ -15,6 +15,7 @@ import tempfile
 
 LIMIT = 300  # seconds for one command
 FOLDERS = ("build", "kernels", "examples", "presets", "data")
+DOCUMENTS = ("README.md", "docs/tutorial.md", "docs/recipes.md")
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.M | re.S)
 
 
@@ -23,12 +24,14 @@ def squeeze(line):
 
 
 def blocks(text):
-    """(commands, quoted lines) of each block that has commands."""
+    """(commands, quoted lines) of each block."""
     for found in BLOCK.finditer(text):
         lines = found.group(1).splitlines()
         commands = [line[2:] for line in lines if line.startswith("$ ")]
         if commands:
             yield commands, [squeeze(line) for line in lines if line.strip() and not line.startswith("$ ")]
+        else:
+            yield lines, []
 
 
 def run_block(commands, quoted, folder):
@@ -73,7 +76,7 @@ def run_document(path, root):
 
 def main():
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    documents = sys.argv[1:] or [os.path.join(root, "docs", name) for name in ("tutorial.md", "recipes.md")]
+    documents = sys.argv[1:] or [os.path.join(root, name) for name in DOCUMENTS]
     return 1 if sum(run_document(d, root) for d in documents) else 0
 
 
