@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # run-tests.sh PROGRAM...: runs test programs and counts their cases.
 #
-# A program prints lines "ok …" and "not ok …" (TAP; cmocka does so on request). Output is shown
-# only of programs that fail. The last line is "N passed, N failed"; status 1 when any failed.
+# A program prints lines "ok …" and "not ok …" (TAP; cmocka does so on request). Output is shown only of programs that
+# fail. A case that cannot run here is "ok NAME # SKIP reason" ("not ok" likewise, which is what cmocka's skip() gives, without a reason: print
+# a line "# skipped: reason" before it). Skipped cases are listed by program and reason; the last line is
+# "N passed, N failed, N skipped"; status 1 when any failed.
 set -u
 
 export TEST_LIMIT=${TEST_LIMIT:-1200} # seconds for one program
@@ -27,8 +29,20 @@ for program; do
 done >"$out/list"
 [ -s "$out/list" ] && xargs -0 -n 3 -P "$jobs" bash -c 'run_one "$@"' run <"$out/list" 2>/dev/null
 
+# skips LOG: the reason of each skipped case.
+skips() {
+  awk '/^# skipped: / { said = substr($0, 12); next }
+    /^(not )?ok .*# SKIP/ {
+      # cmocka has the name of the case behind SKIP
+      why = $0 ~ /^not ok [0-9]+ # SKIP/ ? (said != "" ? said : "no reason given") : substr($0, index($0, "# SKIP") + 7)
+      print why == "" ? "no reason given" : why
+      said = ""
+    }' "$1"
+}
+
 passed=0
 failed=0
+skipped=0
 for ((i = 0; i < n; i++)); do
   log=$out/$i.log
   # A skipped case is neither; cmocka writes it as "not ok N # SKIP".
@@ -49,8 +63,13 @@ for ((i = 0; i < n; i++)); do
   fi
   passed=$((passed + ok))
   failed=$((failed + bad))
+  while read -r count why; do
+    echo "skipped: $count of ${names[i]}: $why"
+    skipped=$((skipped + count))
+  done < <(skips "$log" | sort | uniq -c) >>"$out/skipped"
 done
 # What the corpus covered, also when all is well.
 grep -hE '^([0-9]+ kernels|# semantics), ' "$out"/*.log 2>/dev/null | sed 's/^# //'
-echo "$passed passed, $failed failed"
+cat "$out/skipped" 2>/dev/null
+echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -12,7 +12,7 @@
 #   NAME.captures options of warpstep capture for the cases below
 # Launches captured from the same programs (capture.sh wrote cases/NAME-NUMBER-KERNEL.case when the
 # program had found its results right) are replayed with and without time; this needs no nvcc. Without nvcc
-# one line says so, and they are all there is.
+# they are all there is: every program is a skipped case, with the reason.
 #
 #   tests/exec/run.sh [NAME...]      BIN: the program (build/warpstep), NVCC: the compiler
 set -u
@@ -25,13 +25,11 @@ if [ ! -x "$bin" ]; then
   exit 2
 fi
 here=tests/exec
-programs=1
+programs=1 lacking='' # without programs: what is missing
 if [ ! -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ]; then
-  [ $# -gt 0 ] || echo "exec: no shim libraries beside $bin (sanitizer builds have none), only captured launches"
-  programs=''
+  programs='' lacking="no shim libraries beside $bin (sanitizer builds have none)"
 elif [ ! -x "$nvcc" ]; then
-  [ $# -gt 0 ] || echo "exec: no nvcc, only captured launches"
-  programs=''
+  programs='' lacking="no nvcc"
 fi
 stubs=$(dirname "$nvcc")/../lib64/stubs # libcuda.so to link with
 scratch=$(mktemp -d) || exit 2
@@ -131,6 +129,10 @@ build() {
 failed=0
 all=''
 [ $# -gt 0 ] || all=1
+if [ -n "$all" ] && [ -z "$programs" ]; then
+  echo "ok exec layouts # SKIP $lacking"
+  echo "ok exec modes # SKIP $lacking"
+fi
 if [ -n "$all" ] && [ -n "$programs" ]; then
   if layouts; then
     echo "ok exec layouts"
@@ -156,7 +158,11 @@ if [ -n "$all" ]; then
   set --
 fi
 for name; do
-  for kind in ${programs:+shared static}; do
+  for kind in shared static; do
+    if [ -z "$programs" ]; then
+      echo "ok exec $name $kind # SKIP $lacking"
+      continue
+    fi
     if ! build "$name" "$kind" >"$scratch/log" 2>&1; then
       echo "not ok exec $name $kind: $(grep -m 1 error "$scratch/log")"
       failed=$((failed + 1))

@@ -158,6 +158,8 @@ if command -v mandoc >/dev/null; then
   check 'manual is well formed' mandoc -T lint -W error "$usr/share/man/man1/warpstep.1"
 elif command -v groff >/dev/null; then
   check 'manual is well formed' say_if_not_empty "$(groff -man -ww -z "$usr/share/man/man1/warpstep.1" 2>&1)"
+else
+  echo "ok install manual is well formed # SKIP neither mandoc nor groff"
 fi
 
 # uninstall leaves nothing behind.

@@ -429,7 +429,10 @@ static void test_programs(void **state)
       {"library.so", "-shared -Xcompiler -fPIC"}};
   char command[1024], path[64];
   (void)state;
-  if (system("command -v nvcc >/dev/null 2>&1") != 0) skip();
+  if (system("command -v nvcc >/dev/null 2>&1") != 0) {
+    print_message("# skipped: no nvcc\n");
+    skip();
+  }
   snprintf(command, sizeof command, "echo 'int main() { return 0; }' > %s/main.cu", dir);
   assert_int_equal(system(command), 0);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
