@@ -263,6 +263,15 @@ static double channel_value(const struct tex_object *o, const uint8_t *texel, un
   return f < -1 ? -1 : f;
 }
 
+/* A border colour, any float, for texels that are read as integers: the nearest one there is. */
+static uint32_t border_integer(float f, bool has_sign)
+{
+  const double v = (double)f, least = has_sign ? (double)INT32_MIN : 0;
+  const double most = has_sign ? (double)INT32_MAX : (double)UINT32_MAX;
+  if (isnan(v)) return 0;
+  return (uint32_t)(int64_t)(v < least ? least : v > most ? most : v);
+}
+
 /* Component c of texel k: a float where the object reads floats, else the integer. */
 static uint32_t component(const struct tex_object *o, const struct footprint *fp,
                           const uint8_t *texel, unsigned k, unsigned c)
@@ -270,8 +279,7 @@ static uint32_t component(const struct tex_object *o, const struct footprint *fp
   if (c >= o->image.channels) return 0;
   if (fp->addr[k] == TEXEL_BORDER) {
     if (reads_float(o)) return as_bits(o->sampler.border[c]);
-    return o->image.type == TEXEL_SINT ? (uint32_t)(int32_t)o->sampler.border[c]
-                                       : (uint32_t)o->sampler.border[c];
+    return border_integer(o->sampler.border[c], o->image.type == TEXEL_SINT);
   }
   texel += (size_t)k * TEXEL_MAX_BYTES;
   if (!reads_float(o)) return channel_bits(&o->image, texel, c);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "host/snapshot_check.h"
 #include "load/target.h"
 
 enum { CHUNK = 64 << 10, GRAIN = 64, WORD = 4, RUN_HEAD = 16 };
@@ -66,22 +67,6 @@ static void overlay(struct reader *r, uint64_t addr, uint8_t *to, size_t n)
     if (end > addr + n) return;
     r->at += RUN_HEAD + head[1];
   }
-}
-
-static bool runs_are_sound(const struct snapshot_bytes *b)
-{
-  uint64_t last = 0;
-  for (size_t at = 0; at < b->bytes;) {
-    uint64_t head[2];
-    if (b->bytes - at < RUN_HEAD) return false;
-    memcpy(head, b->data + at, sizeof head);
-    if (head[1] == 0 || head[1] > b->bytes - at - RUN_HEAD || head[0] < last ||
-        head[0] + head[1] < head[0])
-      return false;
-    last = head[0] + head[1];
-    at += RUN_HEAD + head[1];
-  }
-  return true;
 }
 
 /* Taking ---------------------------------------------------------------------------------------------- */
@@ -196,7 +181,7 @@ void snapshot_free(struct snapshot *s)
 
 static bool contradiction(struct err *e, const char *what)
 {
-  return err_set(e, "damaged capture: %s; capture the launch again", what);
+  return err_set(e, "damaged capture: %.400s; capture the launch again", what);
 }
 
 static bool place_code(const struct snapshot *s, struct device *d, struct device_code *code,
@@ -223,12 +208,8 @@ static bool place_code(const struct snapshot *s, struct device *d, struct device
 
 static bool place_ranges(const struct snapshot *s, struct gmem *mem, struct err *e)
 {
-  uint64_t behind = 0;
   for (size_t i = 0; i < s->n_ranges; i++) {
     const struct gmem_range *r = &s->range[i];
-    if (r->bytes == 0 || r->addr < behind || r->addr + r->bytes < r->addr)
-      return contradiction(e, "allocations overlap");
-    behind = r->addr + r->bytes;
     uint64_t is = gmem_allocated(mem, r->addr); /* the module's own */
     if (is && is != r->bytes) return contradiction(e, "the module's variables have another size");
     if (is) continue;
@@ -240,8 +221,16 @@ static bool place_ranges(const struct snapshot *s, struct gmem *mem, struct err 
   return true;
 }
 
+/* Where the next run begins; UINT64_MAX: there is none. */
+static uint64_t next_run(const struct reader *r)
+{
+  uint64_t addr = UINT64_MAX;
+  if (r->at < r->runs->bytes) memcpy(&addr, r->runs->data + r->at, sizeof addr);
+  return addr;
+}
+
 /* Zeros are written where the module has put initial values that the program changed to zeros, not where
- * memory is new: that would take host memory for nothing. */
+ * memory is new: that would take host memory, and time, for nothing. */
 static void write_before(const struct snapshot *s, struct gmem *mem)
 {
   struct reader r = { &s->part[SNAPSHOT_BEFORE], 0 };
@@ -251,6 +240,7 @@ static void write_before(const struct snapshot *s, struct gmem *mem)
     for (uint64_t at = 0; at < s->range[i].bytes; at += CHUNK) {
       uint64_t addr = s->range[i].addr + at;
       size_t n = chunk_bytes(&s->range[i], at);
+      if (next_run(&r) >= addr + n && s->range[i].addr != s->module_memory) continue;
       memset(chunk, 0, n);
       overlay(&r, addr, chunk, n);
       BUG_ON(!gmem_read(mem, addr, is, n));
@@ -260,32 +250,24 @@ static void write_before(const struct snapshot *s, struct gmem *mem)
   free(chunk);
 }
 
-static bool place_heap(const struct snapshot *s, struct device *d, struct err *e)
+static void place_heap(const struct snapshot *s, struct device *d)
 {
-  if (s->n_heap == 0) return true;
-  const struct func_heap_block *last = &s->heap[s->n_heap - 1];
-  for (size_t i = 1; i < s->n_heap; i++)
-    if (s->heap[i].addr != s->heap[i - 1].addr + s->heap[i - 1].bytes)
-      return contradiction(e, "the device's heap has holes");
+  if (s->n_heap == 0) return;
   d->heap_base = s->heap[0].addr;
-  d->config.heap_bytes = last->addr + last->bytes - d->heap_base;
-  if (gmem_allocated(d->mem, d->heap_base) != d->config.heap_bytes)
-    return contradiction(e, "the device's heap is not an allocation");
+  d->config.heap_bytes = gmem_allocated(d->mem, d->heap_base);
   d->heap = func_heap_restore(s->heap, s->n_heap);
-  return true;
 }
 
 bool snapshot_restore(const struct snapshot *s, struct device *d, struct device_code *code,
                       struct err *e)
 {
   *code = (struct device_code){0};
-  if (!runs_are_sound(&s->part[SNAPSHOT_BEFORE]) || !runs_are_sound(&s->part[SNAPSHOT_AFTER]))
-    return contradiction(e, "a list of contents is cut off or not in order");
-  if ((s->next_address | s->module_memory) >> 48) return contradiction(e, "an address is too large");
+  struct err why = {""};
+  if (!snapshot_check(s, &why)) return contradiction(e, why.msg);
   TRY(place_code(s, d, code, e));
   TRY(place_ranges(s, d->mem, e));
   write_before(s, d->mem);
-  TRY(place_heap(s, d, e));
+  place_heap(s, d);
   tex_objects_copy(&d->textures, s->texture, s->n_textures);
   module_refresh_constants(code->instance);
   return true;

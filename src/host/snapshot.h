@@ -90,6 +90,8 @@ void snapshot_compare(const struct snapshot *, const struct device *, size_t i,
 /* Files. A damaged file is an error that says so: nothing of it is used. */
 bool snapshot_write(const struct snapshot *, const char *path, struct err *e);
 struct snapshot *snapshot_read(const char *path, struct err *e);
+/* The same of a file's bytes; the name is for messages. */
+struct snapshot *snapshot_read_memory(const uint8_t *data, size_t bytes, const char *name, struct err *e);
 /* Whether the file starts as a snapshot does. */
 bool snapshot_is_file(const char *path);
 

@@ -7,17 +7,17 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include "base/bug.h"
 #include "base/checksum.h"
 #include "host/datafile.h"
-#include "host/snapshot.h"
+#include "host/snapshot_check.h"
 
 #define MAGIC "warpstep-case"
 enum { VERSION = 1, HEAD_MAX = 96, SMALL = 1 << 18, LEVEL_SMALL = 19, LEVEL_LARGE = 3, MAX_CODE = 256,
        TEXTURE_FIELDS = 28, TEXTURE_FIELDS_FLAT = 23 /* before there were levels */ };
-#define PART_MAX (UINT64_C(1) << 40)
 
 static const char *const part_name[SNAPSHOT__N] = {
   [SNAPSHOT_PARAMS] = "params", [SNAPSHOT_BEFORE] = "before", [SNAPSHOT_AFTER] = "after",
@@ -135,13 +135,13 @@ bool snapshot_write(const struct snapshot *s, const char *path, struct err *e)
 
 struct input {
   const char *path;
-  uint8_t *data;
+  const uint8_t *data;
   size_t bytes, at;
 };
 
 static bool damaged(const struct input *in, struct err *e, const char *what)
 {
-  return err_set(e, "%s: damaged capture: %s; capture the launch again", in->path, what);
+  return err_set(e, "%.200s: damaged capture: %.200s; capture the launch again", in->path, what);
 }
 
 bool snapshot_is_file(const char *path)
@@ -183,22 +183,38 @@ static json_t *read_manifest(struct input *in, struct err *e)
   return m;
 }
 
-static bool unpack(struct input *in, const json_t *o, const char **name, struct snapshot_bytes *out,
-                   struct err *e)
+/* Memory for what a frame unpacks to: what the frame itself says, no more than the host has (a few bytes of a file
+ * can unpack to gigabytes), and of a list of runs no more than the allocations hold. */
+static uint8_t *room_for(const struct input *in, const struct snapshot *s, const char *name, const uint8_t *frame,
+                         size_t stored, uint64_t bytes, struct err *e)
+{
+  const uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+  bool runs = strcmp(name, part_name[SNAPSHOT_BEFORE]) == 0 || strcmp(name, part_name[SNAPSHOT_AFTER]) == 0;
+  if (ZSTD_getFrameContentSize(frame, stored) != bytes || (runs && bytes > snapshot_runs_max(s))) {
+    damaged(in, e, "a part is larger than it can be");
+    return NULL;
+  }
+  uint8_t *to = bytes < host ? malloc((size_t)bytes + 1) : NULL;
+  if (!to) err_fill(e, "%.200s: no host memory for %" PRIu64 " bytes", in->path, bytes);
+  return to;
+}
+
+static bool unpack(struct input *in, const struct snapshot *s, const json_t *o, const char **name,
+                   struct snapshot_bytes *out, struct err *e)
 {
   json_int_t stored, bytes;
   const char *sum_text;
   if (json_unpack((json_t *)(uintptr_t)o, "{s:s, s:I, s:I, s:s}", "part", name, "stored", &stored,
                   "bytes", &bytes, "checksum", &sum_text) != 0 ||
-      stored < 0 || bytes < 0 || (uint64_t)bytes > PART_MAX)
+      stored < 0 || bytes < 0)
     return damaged(in, e, "a part is not described");
   if ((size_t)stored > in->bytes - in->at) return damaged(in, e, "it is cut off");
   const uint8_t *from = in->data + in->at;
   in->at += (size_t)stored;
   if (checksum64(from, (size_t)stored) != strtoull(sum_text, NULL, 16))
     return damaged(in, e, "the checksum of a part is wrong");
-  uint8_t *to = malloc((size_t)bytes + 1);
-  if (!to) return err_set(e, "%s: no host memory for %lld bytes", in->path, (long long)bytes);
+  uint8_t *to = room_for(in, s, *name, from, (size_t)stored, (uint64_t)bytes, e);
+  if (!to) return false;
   *out = (struct snapshot_bytes){ to, (size_t)bytes };
   if (ZSTD_decompress(to, (size_t)bytes, from, (size_t)stored) == (size_t)bytes) return true;
   free(to);
@@ -227,7 +243,7 @@ static bool read_parts(struct snapshot *s, struct input *in, const json_t *list,
     const char *name;
     struct snapshot_bytes part = {0};
     unsigned which = 0;
-    TRY(unpack(in, json_array_get(list, i), &name, &part, e));
+    TRY(unpack(in, s, json_array_get(list, i), &name, &part, e));
     while (which < SNAPSHOT__N && strcmp(name, part_name[which]) != 0) which++;
     bool known = which < SNAPSHOT__N || (strcmp(name, "code") == 0 && s->n_code < MAX_CODE);
     if (known) keep_part(s, which, part);
@@ -238,13 +254,26 @@ static bool read_parts(struct snapshot *s, struct input *in, const json_t *list,
   return s->n_code > 0 || damaged(in, e, "it holds no code");
 }
 
+/* An integer from 0 to most. */
+static bool read_number(const json_t *o, uint64_t most, uint64_t *v)
+{
+  json_int_t n = json_integer_value(o);
+  *v = (uint64_t)n;
+  return json_is_integer(o) && n >= 0 && *v <= most;
+}
+
+static bool read_u32(const json_t *o, uint32_t *v)
+{
+  uint64_t n;
+  bool ok = read_number(o, UINT32_MAX, &n);
+  if (ok) *v = (uint32_t)n;
+  return ok;
+}
+
 static bool read_triple(const json_t *a, uint32_t out[3])
 {
-  for (unsigned i = 0; i < 3; i++) {
-    json_int_t v = json_integer_value(json_array_get(a, i));
-    if (v < 0 || v > UINT32_MAX) return false;
-    out[i] = (uint32_t)v;
-  }
+  for (unsigned i = 0; i < 3; i++)
+    if (!read_u32(json_array_get(a, i), &out[i])) return false;
   return json_array_size(a) == 3;
 }
 
@@ -255,8 +284,7 @@ static bool read_ranges(struct snapshot *s, const json_t *list)
   for (size_t i = 0; i < s->n_ranges; i++) {
     json_int_t addr, bytes;
     const char *name;
-    if (json_unpack(json_array_get(list, i), "[I,I,s]", &addr, &bytes, &name) != 0 || addr <= 0 ||
-        bytes <= 0 || addr >> 48 || bytes >> 48)
+    if (json_unpack(json_array_get(list, i), "[I,I,s]", &addr, &bytes, &name) != 0 || addr < 0 || bytes < 0)
       return false;
     s->range[i] = (struct gmem_range){ (uint64_t)addr, (uint64_t)bytes,
                                        arena_strdup(&s->arena, name) };
@@ -271,16 +299,25 @@ static bool read_heap(struct snapshot *s, const json_t *list)
   for (size_t i = 0; i < s->n_heap; i++) {
     json_int_t addr, bytes;
     int used;
-    if (json_unpack(json_array_get(list, i), "[I,I,b]", &addr, &bytes, &used) != 0) return false;
+    if (json_unpack(json_array_get(list, i), "[I,I,b]", &addr, &bytes, &used) != 0 || addr < 0 || bytes < 0)
+      return false;
     s->heap[i] = (struct func_heap_block){ (uint64_t)addr, (uint64_t)bytes, used != 0 };
   }
   return true;
 }
 
-static void texture_from(const uint64_t v[TEXTURE_FIELDS], struct tex_object *o)
+/* Fields of one byte have it to themselves; what the kinds and numbers mean is tex_object_check's. */
+static bool texture_from(const uint64_t v[TEXTURE_FIELDS], struct tex_object *o)
 {
+  static const uint64_t most[TEXTURE_FIELDS] = {
+    1, UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT64_MAX, UINT64_MAX, UINT8_MAX, UINT8_MAX,
+    UINT8_MAX, UINT8_MAX, UINT8_MAX, UINT8_MAX, UINT8_MAX, 1, 1, 1, 1, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
+    UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT8_MAX, 1,
+  };
   enum { FLOATS = 19, N_FLOATS = 7, BORDER = 4 };
   float floats[N_FLOATS];
+  for (unsigned i = 0; i < TEXTURE_FIELDS; i++)
+    if (v[i] > most[i]) return false;
   for (unsigned i = 0; i < N_FLOATS; i++) {
     uint32_t bits = (uint32_t)v[FLOATS + i];
     memcpy(&floats[i], &bits, sizeof bits);
@@ -297,6 +334,7 @@ static void texture_from(const uint64_t v[TEXTURE_FIELDS], struct tex_object *o)
                  .lod_min = floats[BORDER + 1], .lod_max = floats[BORDER + 2] },
   };
   memcpy(o->sampler.border, floats, sizeof o->sampler.border);
+  return true;
 }
 
 static bool read_textures(struct snapshot *s, const json_t *list)
@@ -309,53 +347,67 @@ static bool read_textures(struct snapshot *s, const json_t *list)
     size_t n = json_array_size(one);
     if (n != TEXTURE_FIELDS && n != TEXTURE_FIELDS_FLAT) return false;
     for (unsigned k = 0; k < n; k++)
-      v[k] = (uint64_t)json_integer_value(json_array_get(one, k));
-    texture_from(v, &s->texture[i]);
+      if (!read_number(json_array_get(one, k), INT64_MAX, &v[k])) return false;
+    if (!texture_from(v, &s->texture[i])) return false;
   }
   return true;
+}
+
+/* The plain numbers of a manifest. */
+static bool read_numbers(struct snapshot *s, const json_t *m)
+{
+  uint64_t fault = 0;
+  const json_t *timed = json_object_get(m, "timed");
+  bool ok = read_number(json_object_get(m, "launch"), INT64_MAX, &s->number) &&
+            read_u32(json_object_get(m, "shared"), &s->shared) && read_u32(json_object_get(m, "stack"), &s->stack) &&
+            read_number(json_object_get(m, "module_memory"), INT64_MAX, &s->module_memory) &&
+            read_number(json_object_get(m, "next_address"), INT64_MAX, &s->next_address) &&
+            read_number(json_object_get(m, "fault"), UINT8_MAX, &fault) &&
+            read_number(json_object_get(m, "warp_insts"), INT64_MAX, &s->warp_insts) &&
+            read_number(json_object_get(m, "cycles"), INT64_MAX, &s->cycles) && json_is_boolean(timed);
+  s->fault = (uint8_t)fault;
+  s->timed = json_is_true(timed);
+  return ok;
 }
 
 static bool take_manifest(struct snapshot *s, struct input *in, json_t *m, struct err *e)
 {
   json_t *grid, *block, *cluster = NULL, *ranges, *heap, *texture, *parts;
-  json_int_t number, shared, stack, memory, next, insts, cycles;
-  int fault, timed;
-  if (json_unpack(m, "{s:s, s:s, s:I, s:o, s:o, s?o, s:I, s:I, s:I, s:I, s:i, s:I, s:b, s:I, s:o, s:o, s:o, s:o}",
-                  "kernel", &s->kernel, "gpu", &s->gpu, "launch", &number, "grid", &grid,
-                  "block", &block, "cluster", &cluster, "shared", &shared, "stack", &stack, "module_memory", &memory,
-                  "next_address", &next, "fault", &fault, "warp_insts", &insts, "timed", &timed,
-                  "cycles", &cycles, "allocations", &ranges, "heap", &heap, "textures", &texture,
+  const char *kernel, *gpu;
+  struct err why = {""};
+  if (json_unpack(m, "{s:s, s:s, s:o, s:o, s?o, s:o, s:o, s:o, s:o}", "kernel", &kernel, "gpu", &gpu, "grid", &grid,
+                  "block", &block, "cluster", &cluster, "allocations", &ranges, "heap", &heap, "textures", &texture,
                   "parts", &parts) != 0)
     return damaged(in, e, "the manifest lacks something");
-  s->kernel = arena_strdup(&s->arena, s->kernel);
-  s->gpu = arena_strdup(&s->arena, s->gpu);
-  s->number = (uint64_t)number;
-  s->shared = (uint32_t)shared;
-  s->stack = (uint32_t)stack;
-  s->module_memory = (uint64_t)memory;
-  s->next_address = (uint64_t)next;
-  s->fault = (uint8_t)fault;
-  s->warp_insts = (uint64_t)insts;
-  s->timed = timed;
-  s->cycles = (uint64_t)cycles;
-  if (!read_triple(grid, s->grid) || !read_triple(block, s->block) ||
+  s->kernel = arena_strdup(&s->arena, kernel);
+  s->gpu = arena_strdup(&s->arena, gpu);
+  if (!read_numbers(s, m) || !read_triple(grid, s->grid) || !read_triple(block, s->block) ||
       (cluster && !read_triple(cluster, s->cluster)) || !read_ranges(s, ranges) ||
       !read_heap(s, heap) || !read_textures(s, texture))
-    return damaged(in, e, "the manifest has a value that cannot be");
-  return read_parts(s, in, parts, e);
+    return damaged(in, e, "the manifest lacks a value, or has one that cannot be");
+  TRY(read_parts(s, in, parts, e));
+  return snapshot_check(s, &why) || damaged(in, e, why.msg);
 }
 
-struct snapshot *snapshot_read(const char *path, struct err *e)
+struct snapshot *snapshot_read_memory(const uint8_t *data, size_t bytes, const char *name, struct err *e)
 {
-  struct input in = { .path = path };
-  if (!datafile_read(path, NULL, &in.data, &in.bytes, e)) return NULL;
+  struct input in = { .path = name, .data = data, .bytes = bytes };
   struct snapshot *s = calloc(1, sizeof *s);
   BUG_ON(!s);
   json_t *m = read_manifest(&in, e);
   bool ok = m && take_manifest(s, &in, m, e);
   json_decref(m);
-  free(in.data);
   if (ok) return s;
   snapshot_free(s);
   return NULL;
+}
+
+struct snapshot *snapshot_read(const char *path, struct err *e)
+{
+  uint8_t *data;
+  size_t bytes;
+  if (!datafile_read(path, NULL, &data, &bytes, e)) return NULL;
+  struct snapshot *s = snapshot_read_memory(data, bytes, path, e);
+  free(data);
+  return s;
 }

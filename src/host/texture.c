@@ -138,6 +138,45 @@ bool surface_create(struct tex_objects *t, const struct image *m, const char *na
   return add(t, &(struct tex_object){.surface = true, .name = name, .image = *m}, handle, e);
 }
 
+/* Rows and slices as far apart as they must be: tight between levels (image_level), below 2^48 as a whole. The numbers
+ * stay below 2^17 rows of at most 2^48 bytes, so 128 bits hold every product. */
+static bool check_place(const struct image *m, struct err *e)
+{
+  const uint64_t end = UINT64_C(1) << 48, texel = texel_bytes(m), tight = m->extent[0] * texel;
+  if (m->base >= end || m->row_bytes >= end || m->slice_bytes >= end)
+    return err_set(e, "it lies above all device memory");
+  if (m->base % texel || m->row_bytes % texel || m->slice_bytes % texel)
+    return err_set(e, "its address or a pitch is not a multiple of the texel's %u bytes", texel_bytes(m));
+  if (m->row_bytes < tight || m->slice_bytes / m->extent[1] < m->row_bytes)
+    return err_set(e, "rows or slices reach into the next one");
+  if (m->levels > 1 && (m->row_bytes != tight || m->slice_bytes != tight * m->extent[1]))
+    return err_set(e, "levels of a mipmapped image lie behind each other without gaps");
+  unsigned __int128 bytes = (unsigned __int128)image_slices(m) * m->slice_bytes * 2; /* with all levels less */
+  return bytes <= end - m->base || err_set(e, "it reaches beyond all device memory");
+}
+
+static bool check_image(const struct image *m, struct err *e)
+{
+  const struct image_desc d = { .shape = m->shape, .type = m->type, .bits = m->bits, .channels = m->channels,
+                                .layers = m->layers };
+  if (m->shape > IMAGE_BUFFER || m->type > TEXEL_FLOAT) return err_set(e, "an unknown shape or type of texels");
+  if (!check_format(&d, e) || !check_extent(&d, m->extent, e)) return false;
+  if (m->levels > most_levels(m->extent) || (m->levels > 1 && m->shape == IMAGE_BUFFER))
+    return err_set(e, "%u levels; this size has at most %u", m->levels, most_levels(m->extent));
+  return check_place(m, e);
+}
+
+bool tex_object_check(const struct tex_object *o, struct err *e)
+{
+  const struct image *m = &o->image;
+  if (m->channels == 0) return true; /* destroyed: nothing looks at the rest */
+  if (!check_image(m, e)) return false;
+  if (o->surface) return m->shape != IMAGE_BUFFER || err_set(e, "a linear buffer cannot be a surface");
+  for (unsigned i = 0; i < 3; i++)
+    if (o->sampler.address[i] > ADDRESS_BORDER) return err_set(e, "an unknown address mode");
+  return check_sampler(m, &o->sampler, e);
+}
+
 void tex_objects_copy(struct tex_objects *t, const struct tex_object *object, uint32_t n)
 {
   tex_objects_free(t);

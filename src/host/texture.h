@@ -45,6 +45,10 @@ bool texture_create(struct tex_objects *, const struct image *, const struct sam
                     const char *name, uint64_t *handle, struct err *e);
 bool surface_create(struct tex_objects *, const struct image *, const char *name, uint64_t *handle,
                     struct err *e);
+/* Whether an object that somebody else described can be one of those above, or a destroyed one: kinds and formats
+ * that exist, extents, layers and levels within the limits, texels that do not reach into each other and lie
+ * below 2^48. Its memory need not be allocated: a kernel that touches it then faults. */
+bool tex_object_check(const struct tex_object *, struct err *e);
 /* A copy of a whole table, with the same handles, in place of what there was. Names must outlive it. */
 void tex_objects_copy(struct tex_objects *, const struct tex_object *, uint32_t n);
 /* The handle names nothing afterwards and is not used again. False: it named nothing before. */

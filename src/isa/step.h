@@ -141,6 +141,7 @@ enum fault_kind {
   FAULT_DEADLOCK,    /* nothing can run */
   FAULT_UNSUPPORTED, /* an instruction, a service or a feature the simulator lacks */
   FAULT_ASSERT,      /* a device-side assert did not hold */
+  FAULT__N,
 };
 
 struct fault {
