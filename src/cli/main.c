@@ -9,7 +9,7 @@
 
 const struct cli_command *const cli_commands[] = {
   &cmd_run, &cmd_exec, &cmd_capture, &cmd_trace, &cmd_disasm, &cmd_asm, &cmd_isa, &cmd_gpus, &cmd_probe,
-  &cmd_validate, &cmd_area, &cmd_help, NULL,
+  &cmd_validate, &cmd_area, &cmd_diff, &cmd_help, NULL,
 };
 
 const struct cli_command *cli_command_find(const char *name)

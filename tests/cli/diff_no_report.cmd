@@ -1,0 +1,1 @@
+cd $T && echo '{"a": 1}' >a.json && $W diff a.json a.json
