@@ -177,7 +177,8 @@ void kernel_read_attributes(struct launch_request *q, const CUlaunchAttribute *a
 static uint8_t *pack(const struct launch_request *q)
 {
   const struct module_kernel *k = q->function->kernel;
-  if (!q->params && k->n_params && (!q->packed || q->packed_bytes > k->param_bytes)) return NULL;
+  if (!q->params && k->n_params && !q->packed) return NULL;
+  if (!q->params && q->packed && q->packed_bytes > k->param_bytes) return NULL;
   uint8_t *block = shim_alloc(k->param_bytes);
   if (q->params)
     for (unsigned i = 0; i < k->n_params; i++)

@@ -293,6 +293,14 @@ static void mark_plain(const struct sass_inst *s, struct uop *u, uint8_t flag)
   if (one_space && size != SIZE_S8 && size != SIZE_S16 && t->bytes <= 4 * HALF_WORDS) u->flags |= flag;
 }
 
+/* Offset in a bank of 64 KiB. The instruction's part has 16 bits and a sign: the upper half of a bank, where large
+ * parameter blocks end, has negative numbers. */
+static uint32_t bank_offset(uint32_t reg, uint64_t imm)
+{
+  uint32_t sum = reg + (uint32_t)imm;
+  return sum + (sum >> 31 << 16);
+}
+
 /* LDC: the address is a byte offset into a bank; the register only adds to it (mode IA). */
 static bool ldc(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                 struct fault *f)
@@ -301,7 +309,7 @@ static bool ldc(struct func_warp *w, const struct uop *u, uint32_t m, struct eff
   const uint32_t *a = row_src(w, u->a);
   uint64_t bank = (uint64_t)u->imm2 << 32;
   me->shape.bits = 0;
-  for (unsigned i = 0; i < LANES; i++) me->shape.bits |= me->addr[i] = bank | (uint32_t)(a[i] + u->imm);
+  for (unsigned i = 0; i < LANES; i++) me->shape.bits |= me->addr[i] = bank | bank_offset(a[i], u->imm);
   return mem_aligned(w, e, m, me->bytes, f);
 }
 
@@ -337,7 +345,7 @@ static bool uldc(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
                  struct fault *f)
 {
   uint32_t v[4] = {0};
-  uint32_t off = row_src(w, u->a)[0] + u->imm;
+  uint32_t off = bank_offset(row_src(w, u->a)[0], u->imm);
   unsigned code = (unsigned)sass_get(u->s, FLD_MEM_SIZE), bytes = size_bytes(code);
   (void)m;
   if (off % bytes) {

@@ -23,7 +23,9 @@ struct abi_layout {
   uint16_t cluster_ctas;                /* CTAs per cluster */
   uint16_t descriptor;                  /* 2 words, left 0: it does not enter addresses */
   uint16_t params;
+  uint16_t params_large;                /* of kernels with more than 4,352 bytes of parameters, where they lie elsewhere */
   uint16_t params_address;              /* 2 words: generic address of the parameter block */
+  uint16_t bank0_address;               /* 2 words: generic address of bank 0, where code adds the block's offset */
   uint16_t cga_stride;                  /* see abi.def */
 };
 
@@ -52,6 +54,12 @@ uint32_t abi_param_base(unsigned sm)
   return l->params;
 }
 
+bool abi_is_param_base(unsigned sm, uint32_t offset)
+{
+  const struct abi_layout *l = find(sm);
+  return l && offset && (offset == l->params || offset == l->params_large);
+}
+
 uint32_t abi_grid_barrier(unsigned sm)
 {
   const struct abi_layout *l = find(sm);
@@ -61,7 +69,7 @@ uint32_t abi_grid_barrier(unsigned sm)
 uint32_t abi_params_address(unsigned sm)
 {
   const struct abi_layout *l = find(sm);
-  return l ? l->params_address : 0;
+  return !l ? 0 : l->params_address ? l->params_address : l->bank0_address;
 }
 
 static void put32(uint8_t *bank0, unsigned offset, uint32_t v)
@@ -114,6 +122,7 @@ void abi_fill(unsigned sm, const struct abi_values *v, uint8_t *bank0)
   put64(bank0, l->graph, v->graph);
   put64(bank0, l->constants, v->constants);
   if (l->params_address) put64(bank0, l->params_address, v->params_address);
+  if (l->bank0_address && v->params_address) put64(bank0, l->bank0_address, v->params_address - v->param_base);
   put32(bank0, l->n_smids, v->n_smids);
   if (l->shared_reserved) put32(bank0, l->shared_reserved, v->shared_reserved);
   if (l->cluster_given) put32(bank0, l->cluster_given, v->cluster_given);

@@ -22,6 +22,7 @@ struct abi_values {
   uint64_t graph;          /* %current_graph_exec */
   uint64_t constants;      /* guest address of the copy of bank 3 */
   uint64_t params_address; /* guest address of the copy of the parameter block; 0: none */
+  uint32_t param_base;     /* offset of the block in bank 0 */
   uint32_t n_smids;        /* number of SM ids */
   uint64_t grid_barrier;   /* workspace of grid.sync(); 0: the launch is not cooperative */
   uint32_t cluster[3];     /* CTAs per cluster */
@@ -30,11 +31,15 @@ struct abi_values {
 
 /* Whether abi.def has a row for this target. */
 bool abi_supported(unsigned sm);
-/* Offset of the parameter block in bank 0; the target must be supported. */
+/* Offset of the parameter block in bank 0; the target must be supported. The file says for each kernel that has
+ * parameters (module_kernel.param_base): below sm_90 large blocks lie further up. */
 uint32_t abi_param_base(unsigned sm);
+/* Whether parameter blocks of this target may begin here. */
+bool abi_is_param_base(unsigned sm, uint32_t offset);
 /* Offset in bank 0 of the low word of the grid barrier's address; 0: not known for this target. */
 uint32_t abi_grid_barrier(unsigned sm);
-/* Offset in bank 0 of the generic address of the parameter block; 0: not known for this target. */
+/* Offset in bank 0 of the generic address of the parameter block, or of bank 0 itself on targets whose code adds the
+ * block's offset; 0: not known for this target. */
 uint32_t abi_params_address(unsigned sm);
 /* Writes everything below the parameter block into bank0 (at least abi_param_base bytes, zeroed).
  * The memory descriptor is 0: it does not enter addresses. */

@@ -217,7 +217,11 @@ static struct case_arg *new_arg(struct launch_case *c, enum case_arg_kind kind, 
     err_set(e, "more than %d arguments; remove some", CASE_MAX_ARGS);
     return NULL;
   }
-  if (!c->arg) c->arg = ARENA_ARRAY(&c->arena, struct case_arg, CASE_MAX_ARGS);
+  if (c->n_args == c->arg_room) {
+    struct case_arg *bigger = ARENA_ARRAY(&c->arena, struct case_arg, c->arg_room = 2 * c->arg_room + 16);
+    if (c->n_args) memcpy(bigger, c->arg, c->n_args * sizeof *bigger);
+    c->arg = bigger;
+  }
   struct case_arg *a = &c->arg[c->n_args++];
   *a = (struct case_arg){ .kind = kind, .where = arena_strdup(&c->arena, where) };
   return a;

@@ -82,12 +82,11 @@ static bool check_abi(const struct launch_desc *l, struct err *e)
 {
   const struct module *m = module_of(l->code);
   const struct module_kernel *k = l->kernel;
-  uint32_t base = abi_param_base(module_sm(m));
-  if (k->param_bytes && k->param_base != base)
+  if (k->param_bytes && !abi_is_param_base(module_sm(m), k->param_base))
     return err_set(e, "%s: kernel '%.200s' expects parameters at 0x%x, known is 0x%x; this cubin "
                    "needs "
                    "another version of warpstep", module_name(m), k->name, k->param_base,
-                   base);
+                   abi_param_base(module_sm(m)));
   if (l->param_bytes != k->param_bytes)
     return err_set(e, "%u bytes of arguments; kernel '%.200s' takes %u", l->param_bytes, k->name,
                    k->param_bytes);
@@ -132,10 +131,16 @@ static uint32_t local_bytes(const struct launch_desc *l)
   return (need + STACK_ALIGN - 1) & ~(uint32_t)(STACK_ALIGN - 1);
 }
 
+/* Where the parameter block of a checked launch lies in bank 0. */
+static uint32_t param_base(const struct launch_desc *l)
+{
+  return l->param_bytes ? l->kernel->param_base : abi_param_base(module_sm(module_of(l->code)));
+}
+
 static void build_bank0(struct launch *l, struct device *d, const struct launch_desc *desc)
 {
   unsigned sm = module_sm(module_of(desc->code));
-  uint32_t base = abi_param_base(sm), bytes = base + desc->param_bytes;
+  uint32_t base = param_base(desc), bytes = base + desc->param_bytes;
   bytes = (bytes + BANK_ALIGN - 1) & ~(uint32_t)(BANK_ALIGN - 1);
   struct abi_values v = {
     .shared_window = ABI_SHARED_WINDOW, .local_window = ABI_LOCAL_WINDOW,
@@ -144,7 +149,7 @@ static void build_bank0(struct launch *l, struct device *d, const struct launch_
     .constants = module_constants(desc->code), .n_smids = d->config.n_smids,
     .cluster = { 1, 1, 1 }, .cluster_given = volume(l->params.cluster) != 0,
     .grid_barrier = l->grid_barrier,
-    .params_address = l->params_copy ? l->params_copy + base % PARAMS_ALIGN : 0,
+    .params_address = l->params_copy ? l->params_copy + base % PARAMS_ALIGN : 0, .param_base = base,
   };
   memcpy(v.block, desc->block, sizeof v.block);
   memcpy(v.grid, desc->grid, sizeof v.grid);
@@ -228,7 +233,7 @@ static uint64_t params_copy(struct device *d, const struct launch_desc *desc)
   uint32_t at = abi_params_address(module_sm(module_of(desc->code)));
   if (!at || !desc->param_bytes) return 0;
   if (!module_names_bank0(desc->code, false, at) && !module_names_bank0(desc->code, true, at)) return 0;
-  uint32_t base = abi_param_base(module_sm(module_of(desc->code))), skew = base % PARAMS_ALIGN;
+  uint32_t skew = param_base(desc) % PARAMS_ALIGN;
   uint64_t addr = gmem_alloc(d->mem, desc->param_bytes + skew, "parameters");
   if (addr) gmem_write(d->mem, addr + skew, desc->params, desc->param_bytes);
   return addr;

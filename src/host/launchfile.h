@@ -50,7 +50,8 @@ struct case_arg {
   size_t bytes;
 };
 
-enum { CASE_MAX_ARGS = 512, CASE_MAX_BUFFERS = 4096, CASE_MAX_TEXTURES = 256 };
+/* A parameter has a byte at least, and all together 32,764. */
+enum { CASE_MAX_ARGS = 32764, CASE_MAX_BUFFERS = 4096, CASE_MAX_TEXTURES = 256 };
 
 /* A zeroed struct is an empty case with no memory; lists grow through the functions below. Paths
  * are relative to the working directory. */
@@ -67,7 +68,8 @@ struct launch_case {
   uint32_t stack;        /* bytes per thread, for kernels with a stack; 0 = 1024, as CUDA does */
   bool order_free;       /* results may depend on the order of atomics: not compared across runs */
   unsigned n_args, n_buffers, n_symbols, n_textures;
-  struct case_arg *arg;        /* CASE_MAX_ARGS once used */
+  unsigned arg_room;
+  struct case_arg *arg;
   struct case_buffer *buffer;
   struct case_buffer *symbol;
   struct case_texture *texture;

@@ -8,6 +8,7 @@
 #include "isa/sass/asm.h"
 #include "load/asm_schedule.h"
 #include "load/cubin.h"
+#include "load/target.h"
 
 enum { INST_BYTES = 16, CODE_ALIGN = 128, MAX_ERROR = 440 };
 
@@ -340,17 +341,16 @@ static bool do_param(struct reader *r)
   uint64_t bytes, offset = 0, align = 1;
   TRY(need_kernel(r));
   struct cubin_kernel *k = kernel(r);
-  TRY(take_limited(r, 4096, &bytes));
+  TRY(take_limited(r, PARAM_LIMIT, &bytes));
   if (!bytes) return bad(r, "a parameter has at least one byte");
-  if (k->n_params >= CUBIN_MAX_PARAMS) return bad(r, "more than %d parameters", CUBIN_MAX_PARAMS);
   while (align < 16 && bytes % (2 * align) == 0) align *= 2;
   if (k->n_params) {
     const struct cubin_param *last = &k->param[k->n_params - 1];
     offset = ((uint64_t)last->offset + last->bytes + align - 1) & ~(align - 1);
   }
-  if (take_comma(r)) TRY(take_limited(r, 32764, &offset));
-  if (offset + bytes > 32764) return bad(r, "the parameters are larger than 32764 bytes");
-  k->param[k->n_params++] = (struct cubin_param){(uint16_t)offset, (uint16_t)bytes};
+  if (take_comma(r)) TRY(take_limited(r, PARAM_LIMIT, &offset));
+  if (offset + bytes > PARAM_LIMIT) return bad(r, "the parameters are larger than %d bytes", PARAM_LIMIT);
+  cubin_add_param(&r->c, k, (struct cubin_param){(uint16_t)offset, (uint16_t)bytes});
   return true;
 }
 

@@ -34,9 +34,14 @@ int32_t cubin_add_symbol(struct cubin *c, const char *name, int32_t section, uin
 int32_t cubin_add_kernel(struct cubin *c, const char *name)
 {
   c->kernel = grow(c->arena, c->kernel, c->n_kernels, &c->kernel_room, sizeof *c->kernel);
-  c->kernel[c->n_kernels] = (struct cubin_kernel){
-      .name = name, .param = ARENA_ARRAY(c->arena, struct cubin_param, CUBIN_MAX_PARAMS)};
+  c->kernel[c->n_kernels] = (struct cubin_kernel){ .name = name };
   return (int32_t)c->n_kernels++;
+}
+
+void cubin_add_param(struct cubin *c, struct cubin_kernel *k, struct cubin_param p)
+{
+  k->param = grow(c->arena, k->param, k->n_params, &k->param_room, sizeof *k->param);
+  k->param[k->n_params++] = p;
 }
 
 void cubin_add_reloc(struct cubin *c, struct cubin_reloc r)

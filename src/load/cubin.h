@@ -14,7 +14,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-enum { CUBIN_NONE = -1, CUBIN_MAX_PARAMS = 1024 };
+enum { CUBIN_NONE = -1 };
 
 struct cubin_section {
   const char *name;
@@ -54,7 +54,7 @@ struct cubin_kernel {
   uint32_t barriers;  /* 0: none */
   uint32_t max_threads[3], req_threads[3], cluster[3]; /* first 0: not stated */
   bool explicit_cluster;
-  unsigned n_params;
+  uint32_t n_params, param_room;
   struct cubin_param *param;
 };
 
@@ -73,6 +73,8 @@ struct cubin {
 int32_t cubin_add_section(struct cubin *, const char *name, uint32_t align);
 int32_t cubin_add_symbol(struct cubin *, const char *name, int32_t section, uint64_t value);
 int32_t cubin_add_kernel(struct cubin *, const char *name);
+/* A parameter; every one lies within PARAM_LIMIT. */
+void cubin_add_param(struct cubin *, struct cubin_kernel *, struct cubin_param);
 void cubin_add_reloc(struct cubin *, struct cubin_reloc);
 /* Appends bytes (zeros when bytes is NULL) to a section. */
 void cubin_append(struct cubin *, int32_t section, const void *bytes, size_t n);

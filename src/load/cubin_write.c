@@ -12,11 +12,13 @@ enum {
   EM_CUDA_CUBIN = 190, OSABI_CUDA13 = 0x41, ABI_VERSION = 8, FLAGS_HIGH = 0x06000000,
   SHT_CUDA_INFO = SHT_LOPROC, SHT_CUDA_CALLGRAPH = SHT_LOPROC + 1,
   STO_ENTRY = 0x10, CODE_ALIGN = 128, INST_BYTES = 16, MAXREG = 255, API_VERSION = 130,
+  LARGE_PARAMS = 4352, /* bytes; kernels with more have the second form of KPARAM_INFO */
 };
 
 /* What differs in the files of the targets. */
 struct format {
   uint16_t sm_min, sm_max, param_base;
+  uint16_t large_base;     /* of parameter blocks above LARGE_PARAMS */
   uint8_t flags_low;       /* low byte of e_flags */
   uint16_t mercury;        /* MERCURY_ISA_VERSION */
   bool old_workaround;     /* SW2861232_WAR, before SPARSE_MMA_MASK and SW_WAR */
@@ -24,9 +26,9 @@ struct format {
 };
 
 static const struct format formats[] = {
-    {75, 89, 0x160, 0x04, 0x0000, true, 0},
-    {90, 90, 0x210, 0x04, 0x0101, false, 0},
-    {100, 121, 0x380, 0x02, 0x0101, false, 0},
+    {75, 89, 0x160, 0x1a80, 0x04, 0x0000, true, 0},
+    {90, 90, 0x210, 0x210, 0x04, 0x0101, false, 0},
+    {100, 121, 0x380, 0x380, 0x02, 0x0101, false, 0},
 };
 
 static const struct format *format_of(unsigned sm)
@@ -144,22 +146,28 @@ static int32_t file_info(struct out *o)
   return b;
 }
 
-static void param_records(struct out *o, int32_t b, const struct cubin_kernel *k)
-{
-  for (unsigned i = k->n_params; i-- > 0;) {
-    record(o, b, 4, 0x17, 12);
-    put32(o, b, 0);
-    put16(o, b, i), put16(o, b, k->param[i].offset);
-    put32(o, b, (uint32_t)k->param[i].bytes << 18 | 0x1f << 12);
-  }
-}
-
 static uint32_t param_bytes(const struct cubin_kernel *k)
 {
   uint32_t end = 0;
   for (unsigned i = 0; i < k->n_params; i++)
     if (k->param[i].offset + k->param[i].bytes > end) end = k->param[i].offset + k->param[i].bytes;
   return end;
+}
+
+static uint32_t param_base(const struct out *o, const struct cubin_kernel *k)
+{
+  return param_bytes(k) > LARGE_PARAMS ? o->format->large_base : o->format->param_base;
+}
+
+static void param_records(struct out *o, int32_t b, const struct cubin_kernel *k)
+{
+  bool large = param_bytes(k) > LARGE_PARAMS;
+  for (unsigned i = k->n_params; i-- > 0;) {
+    record(o, b, 4, large ? 0x45 : 0x17, 12);
+    put32(o, b, 0);
+    put16(o, b, i), put16(o, b, k->param[i].offset);
+    put32(o, b, large ? k->param[i].bytes : (uint32_t)k->param[i].bytes << 18 | 0x1f << 12);
+  }
 }
 
 /* Offsets of the EXIT instructions. */
@@ -202,7 +210,7 @@ static int32_t kernel_info(struct out *o, uint32_t i)
   record_words(o, b, 0x1e, &zero, 1);
   record(o, b, 3, 0x19, param_bytes(k));
   uint32_t bank[2] = {o->section_symbol[o->constant0[i]],
-                      o->format->param_base | param_bytes(k) << 16};
+                      param_base(o, k) | param_bytes(k) << 16};
   record_words(o, b, 0x0a, bank, 2);
   if (!o->format->old_workaround) record_words(o, b, 0x36, &workaround, 1);
   return b;
@@ -245,7 +253,7 @@ static void add_constant0(struct out *o)
   for (uint32_t k = 0; k < o->c->n_kernels; k++) {
     const struct cubin_kernel *kernel = &o->c->kernel[k];
     int32_t b = bytes_begin(o);
-    cubin_append(o->c, b, NULL, o->format->param_base + param_bytes(kernel));
+    cubin_append(o->c, b, NULL, param_base(o, kernel) + param_bytes(kernel));
     struct out_section s = contents(o, b, join(o->c->arena, ".nv.constant0.", kernel->name),
                                     SHT_PROGBITS);
     s.flags = SHF_ALLOC | SHF_INFO_LINK;

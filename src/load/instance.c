@@ -253,7 +253,7 @@ static void note_constants(struct module_instance *in, uint64_t n)
   for (const struct sass_inst *s = in->sass; n; n--, s++) {
     for (unsigned k = 0; k < 3; k++)
       if (s->src[k].kind == SRC_CONST && s->src[k].bank == 0) note_bank0(in, false, s->src[k].imm);
-    if (s->sem == SEM_LDC || s->sem == SEM_ULDC) note_bank0(in, true, (uint32_t)s->offset);
+    if (s->sem == SEM_LDC || s->sem == SEM_ULDC) note_bank0(in, true, (uint16_t)s->offset);
   }
 }
 

@@ -22,6 +22,7 @@ enum attribute {
   ATTR_REGCOUNT = 0x2f,
   ATTR_CTA_PER_CLUSTER = 0x3d,
   ATTR_EXPLICIT_CLUSTER = 0x3e,
+  ATTR_KPARAM_INFO_V2 = 0x45,
   ATTR_NUM_BARRIERS = 0x4c,
 };
 
@@ -142,10 +143,13 @@ static bool file_record(struct nvinfo *n, const struct record *r)
   }
 }
 
+/* u32 index, u16 ordinal, u16 offset, then alignment, space and size of the parameter. The first form has 14 bits for
+ * the size. Compilers take the second for kernels with more than 4,352 bytes of parameters; its size is the u16 first. */
 static bool param_record(struct nvinfo *n, const struct record *r)
 {
   TRY(want(n, r, 12));
-  uint32_t ordinal = elf_u16(r->payload + 4), w = elf_u32(r->payload + 8);
+  uint32_t ordinal = elf_u16(r->payload + 4);
+  uint32_t bytes = r->attribute == ATTR_KPARAM_INFO ? elf_u32(r->payload + 8) >> 18 : elf_u16(r->payload + 8);
   struct kernel_params *ps = &n->params;
   if (!ps->param) {
     ps->most = (uint32_t)(n->s->size / PARAM_RECORD_BYTES);
@@ -155,7 +159,7 @@ static bool param_record(struct nvinfo *n, const struct record *r)
   if (ordinal >= ps->most) return bad(n, "parameter number");
   if (ps->seen[ordinal]) return bad(n, "parameter described twice");
   ps->seen[ordinal] = true;
-  ps->param[ordinal] = (struct module_param){ .offset = elf_u16(r->payload + 6), .bytes = w >> 18 };
+  ps->param[ordinal] = (struct module_param){ .offset = elf_u16(r->payload + 6), .bytes = bytes };
   if (ordinal >= ps->n) ps->n = ordinal + 1;
   return true;
 }
@@ -194,6 +198,7 @@ static bool kernel_record(struct nvinfo *n, const struct record *r)
     k->barriers = r->value & 0xff;
     return true;
   case ATTR_KPARAM_INFO:
+  case ATTR_KPARAM_INFO_V2:
     return param_record(n, r);
   default:
     return true;
@@ -204,6 +209,8 @@ static bool finish_params(struct nvinfo *n)
 {
   struct kernel_params *ps = &n->params;
   n->at = n->s->size;
+  if (n->k->param_bytes > PARAM_LIMIT) return bad(n, "size of the parameter block");
+  if (n->k->param_bytes && !ps->n) return bad(n, "parameters that no record describes");
   for (uint32_t i = 0; i < ps->n; i++) {
     if (!ps->seen[i]) return bad(n, "missing parameter description");
     const struct module_param *p = &ps->param[i];

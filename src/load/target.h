@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Bytes of parameters that a kernel can have (CUDA C++ Programming Guide, __global__ function parameters, since
+ * CUDA 12.1), and so the number of them. */
+enum { PARAM_LIMIT = 32764 };
+
 /* What differs in the files of a target. Source: compiler output (CUDA 13.0). */
 struct target {
   uint16_t sm;

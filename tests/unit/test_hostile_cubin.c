@@ -13,6 +13,8 @@
 #include "load/module.h"
 
 #define LINKED_86 WS_SOURCE_DIR "/tests/data/linked.sm_86.cubin"
+#define HUGE_86 WS_SOURCE_DIR "/kernels/huge_params/huge_params.sm_86.cubin"
+#define HUGE_90 WS_SOURCE_DIR "/kernels/huge_params/huge_params.sm_90.cubin"
 #define LINKED_90 WS_SOURCE_DIR "/tests/data/linked.sm_90.cubin"
 #define OBJECT_86 WS_SOURCE_DIR "/tests/data/fat_part.object.sm_86.cubin"
 #define PLAIN_120 WS_SOURCE_DIR "/tests/data/fat.sm_120.cubin"
@@ -170,6 +172,74 @@ static void test_every_header_byte(void **state)
   free(data);
 }
 
+/* The n-th info record of this kind; NULL: there are fewer. */
+static uint8_t *info_record(uint8_t *data, size_t bytes, unsigned attribute, unsigned size, unsigned nth)
+{
+  for (size_t at = 0; at + 4 + size <= bytes; at += 4) {
+    uint8_t *p = data + at;
+    if (p[0] == 4 && p[1] == attribute && p[2] == size && p[3] == 0 && nth-- == 0) return p + 4;
+  }
+  return NULL;
+}
+
+static const char *refused(const uint8_t *data, size_t n)
+{
+  static struct err e;
+  e = (struct err){0};
+  struct module *m = module_load_memory(data, n, "hostile", &e);
+  if (m) fail_msg("accepted");
+  module_free(m);
+  return e.msg;
+}
+
+/* Numbers of the four descriptors (u32 index, u16 ordinal, u16 offset, u16 bytes) and of the block they lie in (u32
+ * symbol, u16 base, u16 bytes) that do not fit each other. */
+static void large_params(const char *path)
+{
+  enum { DESCRIPTOR = 0x45, BLOCK = 0x0a };
+  static const struct {
+    unsigned attribute, at, value;
+    const char *says;
+  } row[] = {
+      {DESCRIPTOR, 4, 0xffff, "parameter number"},
+      {DESCRIPTOR, 4, 4, "missing parameter"},
+      {DESCRIPTOR, 4, 1, "described twice"},
+      {DESCRIPTOR, 6, 0xffff, "outside the parameter block"},
+      {DESCRIPTOR, 8, 0, "outside the parameter block"},
+      {DESCRIPTOR, 8, 0xffff, "outside the parameter block"},
+      {BLOCK, 6, 0xffff, "size of the parameter block"},
+      {BLOCK, 6, 32765, "size of the parameter block"},
+      {BLOCK, 6, 16, "outside the parameter block"},
+  };
+  size_t n;
+  uint8_t *data = read_all(path, &n), *copy = malloc(n);
+  for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+    memcpy(copy, data, n);
+    uint8_t *record = info_record(copy, n, row[i].attribute, row[i].attribute == BLOCK ? 8 : 12, 0);
+    uint8_t *half = info_record(copy, n, BLOCK, 8, 0) + 4;
+    assert_non_null(record);
+    record[row[i].at] = (uint8_t)row[i].value;
+    record[row[i].at + 1] = (uint8_t)(row[i].value >> 8);
+    for (size_t k = 0; row[i].attribute == BLOCK && k + 4 <= n; k += 4) /* the size is stated once more */
+      if (copy[k] == 3 && copy[k + 1] == 0x19) memcpy(copy + k + 2, half + 2, 2);
+    if (!strstr(refused(copy, n), row[i].says)) fail_msg("%zu: %s", i, refused(copy, n));
+  }
+  memcpy(copy, data, n);
+  for (uint8_t *r; (r = info_record(copy, n, DESCRIPTOR, 12, 0));) r[-3] = 0x7f;
+  assert_non_null(strstr(refused(copy, n), "parameters that no record describes"));
+  free(copy);
+  free(data);
+}
+
+static void test_large_params(void **state)
+{
+  (void)state;
+  large_params(HUGE_86);
+  large_params(HUGE_90);
+  table_fields(HUGE_86);
+  random_bytes(HUGE_90);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -177,6 +247,7 @@ int main(void)
       cmocka_unit_test(test_random_bytes),
       cmocka_unit_test(test_table_fields),
       cmocka_unit_test(test_every_header_byte),
+      cmocka_unit_test(test_large_params),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static const struct abi_values values = {
     .block = {1, 2, 3}, .grid = {4, 5, 6}, .shared_window = ABI_SHARED_WINDOW,
     .local_window = ABI_LOCAL_WINDOW, .stack_top = 1024, .shared_dynamic = 512, .constants = UINT64_C(0x7000a0000),
     .grid_id = UINT64_C(0x700000009), .n_smids = 46,
-    .cluster = {2, 1, 1}, .cluster_given = true,
+    .cluster = {2, 1, 1}, .cluster_given = true, .params_address = UINT64_C(0x700001a80), .param_base = 0x1a80,
 };
 
 static const struct word words[] = {
@@ -47,6 +47,8 @@ static const struct word words[] = {
     /* reserved shared memory; SM ids; grid id */
     {86, 0x114, 0},   {90, 0x114, 0x400}, {120, 0x16c, 0x400}, {100, 0x2d0, 46}, {120, 0x140, 9},
     {87, 0x118, 0},   {88, 0x0c, 4},      {75, 0x10c, 46},
+    /* parameters in memory: of bank 0 below sm_90, of the block from there on */
+    {75, 0x40, 0}, {75, 0x44, 7}, {89, 0x40, 0}, {90, 0x198, 0x1a80}, {120, 0x348, 0x1a80}, {121, 0x34c, 7},
 };
 
 static void test_bank0(void **state)
@@ -64,6 +66,8 @@ static void test_bank0(void **state)
   assert_int_equal(abi_param_base(86), 0x160);
   assert_int_equal(abi_param_base(90), 0x210);
   assert_int_equal(abi_param_base(120), 0x380);
+  assert_true(abi_is_param_base(89, 0x160) && abi_is_param_base(89, 0x1a80) && abi_is_param_base(90, 0x210));
+  assert_false(abi_is_param_base(90, 0x1a80) || abi_is_param_base(90, 0) || abi_is_param_base(86, 0x210));
   assert_false(abi_supported(70));
 }
 

@@ -105,6 +105,26 @@ static void check_params(const struct module_kernel *k, const char *sizes)
   assert_int_equal(k->param_bytes, end);
 }
 
+/* huge_params.cu: above 4,352 bytes blocks lie elsewhere below sm_90 (compiler output) and have other descriptors. */
+static void test_large_params(void **state)
+{
+  static const struct { unsigned sm, base; } row[] = {{75, 0x1a80}, {80, 0x1a80}, {86, 0x1a80}, {90, 0x210}, {100, 0x380}, {120, 0x380}};
+  static const struct module_param params[] = {{0, 1}, {8, 6008}, {6016, 2}, {6024, 8}};
+  (void)state;
+  for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/huge_params/huge_params.sm_%u.cubin", KERNELS, row[i].sm);
+    struct module *m = load(path);
+    const struct module_kernel *k = module_kernel(m, "huge_params", NULL);
+    assert_non_null(k);
+    assert_int_equal(k->param_base, row[i].base);
+    assert_int_equal(k->param_bytes, 6032);
+    assert_int_equal(k->n_params, 4);
+    assert_memory_equal(k->param, params, sizeof params);
+    module_free(m);
+  }
+}
+
 static void check_cubin(const struct facts *f, unsigned sm, unsigned regs)
 {
   char path[512];
@@ -637,7 +657,7 @@ static void plain_names(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(plain_names), cmocka_unit_test(test_corpus),        cmocka_unit_test(test_stack),
+      cmocka_unit_test(plain_names), cmocka_unit_test(test_corpus),        cmocka_unit_test(test_large_params), cmocka_unit_test(test_stack),
       cmocka_unit_test(test_moves_stack),   cmocka_unit_test(test_linked),
       cmocka_unit_test(test_services),      cmocka_unit_test(test_constants),
       cmocka_unit_test(test_where),         cmocka_unit_test(test_two_instances),
