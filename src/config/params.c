@@ -284,6 +284,12 @@ uint32_t params_l1_hit_cycles(const struct params *p)
          p->mem_write_cycles;
 }
 
+uint32_t params_l1i_miss_cycles(const struct params *p)
+{
+  uint32_t way = p->l2_latency - params_l1_hit_cycles(p);
+  return p->l1i_miss_latency > way ? p->l1i_miss_latency : way;
+}
+
 #define RULE(cond, text)                                                                           \
   if (!(cond)) return err_set(e, "%s", text)
 

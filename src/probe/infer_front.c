@@ -111,13 +111,21 @@ static bool cold_jump(struct infer *f, int64_t *cycles, struct err *e)
   return true;
 }
 
+/* Between lines streamed from L2: what its link takes, or, where L2 is far away, the time of one miss over the lines that
+ * are on their way at once. */
+static int64_t streamed_interval(const struct params *p)
+{
+  int64_t lines = p->l0i_stream_lines + 1, each = (params_l1i_miss_cycles(p) + HIDDEN + lines / 2) / lines;
+  return each > p->l1i_miss_line_interval ? each : p->l1i_miss_line_interval;
+}
+
 /* Code that just does not fit any more misses in part: the next plateau begins a size later. */
 static void report_caches(struct infer *f, const int64_t *jump, const int64_t *stream, int64_t from_memory)
 {
   const struct params *p = f->params;
   unsigned l0 = plateau_end(jump, 0), next = l0 + 1 < N_JUMP ? l0 + 1 : l0;
   unsigned l1 = plateau_end(jump, next);
-  int64_t from_l1 = INFER_UNKNOWN, from_l2 = INFER_UNKNOWN;
+  int64_t from_l1 = INFER_UNKNOWN, from_l2 = INFER_UNKNOWN, miss = params_l1i_miss_cycles(p);
   for (unsigned i = 0; i < N_STRAIGHT; i++) {
     if (straight_kib[i] >= jump_kib[next] && straight_kib[i] <= jump_kib[l1]) from_l1 = stream[i];
     if (straight_kib[i] > jump_kib[l1] && l1 + 1 < N_JUMP) from_l2 = stream[i];
@@ -125,9 +133,9 @@ static void report_caches(struct infer *f, const int64_t *jump, const int64_t *s
   infer_number(f, "L0 instruction cache, KiB", jump_kib[l0], p->l0i_bytes / 1024, INFER_UNKNOWN, 0);
   infer_number(f, "L1 instruction cache, KiB", l1 + 1 < N_JUMP ? (int64_t)jump_kib[l1] : INFER_UNKNOWN, p->l1i_bytes / 1024, 128, 0);
   infer_number(f, "jump to a line of L1, more than of L0", jump[next] - jump[0], p->l1i_latency, INFER_UNKNOWN, HIDDEN);
-  infer_number(f, "jump to a line of L2, more than of L0", from_memory, p->l1i_miss_latency, INFER_UNKNOWN, HIDDEN);
+  infer_number(f, "jump to a line of L2, more than of L0", from_memory, miss, INFER_UNKNOWN, HIDDEN);
   infer_number(f, "cycles per line streamed from L1", from_l1, p->l1i_line_interval, INFER_UNKNOWN, 0);
-  infer_number(f, "cycles per line streamed from L2", from_l2, p->l1i_miss_line_interval, INFER_UNKNOWN, 0);
+  infer_number(f, "cycles per line streamed from L2", from_l2, streamed_interval(p), INFER_UNKNOWN, 0);
 }
 
 bool infer_icache(struct infer *f, struct err *e)
@@ -295,7 +303,7 @@ static bool const_cache(struct infer *f, bool ldc, struct err *e)
   snprintf(text, sizeof text, "%s, miss that L1 has", name);
   infer_number(f, text, latency[2] - latency[1], p->l1i_latency, ldc ? INFER_UNKNOWN : 79, 1);
   snprintf(text, sizeof text, "%s, miss that L2 has", name);
-  infer_number(f, text, latency[0] - latency[1], p->l1i_miss_latency, INFER_UNKNOWN, 1);
+  infer_number(f, text, latency[0] - latency[1], params_l1i_miss_cycles(p), INFER_UNKNOWN, 1);
   return true;
 }
 

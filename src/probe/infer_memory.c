@@ -151,26 +151,49 @@ static int64_t wavefronts(unsigned words, unsigned stride)
   return sum;
 }
 
-/* Lane i loads `words` words from word i * stride on; what a stride costs more than the densest one. */
-static bool conflict_curve(struct infer *f, unsigned words, struct err *e)
+static const char *load_width(unsigned words)
+{
+  return words == 1 ? "" : words == 2 ? ".64" : ".128";
+}
+
+/* Lane i loads `words` words from word i * stride on. */
+static bool strided_load(struct infer *f, unsigned words, unsigned stride, int64_t *cycles, struct err *e)
+{
+  return infer_cycles(f, 1, LANES, cycles, e,
+                      "S2R R16, SR_LANEID{W1 S2} | IMAD R16, R16, 0x%x, RZ{B1 S6} | CLK |"
+                      " LDS%s R20, [R16]{W0 S2} | CLK{B0}", 4 * stride, load_width(words));
+}
+
+/* What a stride costs more than the densest one, in units of `pass` cycles. */
+static bool conflict_curve(struct infer *f, unsigned words, int64_t pass, struct err *e)
 {
   int64_t first = 0, cycles;
-  const char *width = words == 1 ? "" : words == 2 ? ".64" : ".128";
   for (unsigned stride = words; stride <= LANES; stride += words) {
     char name[64];
-    if (!infer_cycles(f, 1, LANES, &cycles, e,
-                      "S2R R16, SR_LANEID{W1 S2} | IMAD R16, R16, 0x%x, RZ{B1 S6} | CLK |"
-                      " LDS%s R20, [R16]{W0 S2} | CLK{B0}", 4 * stride, width))
-      return false;
+    if (!strided_load(f, words, stride, &cycles, e)) return false;
     if (stride == words) first = cycles;
-    snprintf(name, sizeof name, "wavefronts of LDS%s, stride %u words", width, stride);
-    infer_number(f, name, cycles - first + wavefronts(words, words), wavefronts(words, stride), INFER_UNKNOWN,
-                 0);
+    snprintf(name, sizeof name, "wavefronts of LDS%s, stride %u words", load_width(words), stride);
+    infer_number(f, name, (cycles - first) / pass + wavefronts(words, words), wavefronts(words, stride),
+                 INFER_UNKNOWN, 0);
   }
+  return true;
+}
+
+/* Cycles of a wavefront: odd strides need one, a stride of 32 words one for each lane. */
+static bool wavefront_cycles(struct infer *f, int64_t *pass, struct err *e)
+{
+  enum { WORD = 4 };
+  int64_t one, all, preset = (LANES * WORD + f->params->l1_bytes_per_cycle - 1) / f->params->l1_bytes_per_cycle;
+  if (!strided_load(f, 1, 1, &one, e) || !strided_load(f, 1, LANES, &all, e)) return false;
+  *pass = (all - one + (LANES - 1) / 2) / (LANES - 1);
+  infer_number(f, "cycles per wavefront", *pass, preset, INFER_UNKNOWN, 0);
+  if (*pass < 1) *pass = 1; /* no conflicts seen */
   return true;
 }
 
 bool infer_conflicts(struct infer *f, struct err *e)
 {
-  return conflict_curve(f, 1, e) && conflict_curve(f, 2, e) && conflict_curve(f, 4, e);
+  int64_t pass;
+  return wavefront_cycles(f, &pass, e) && conflict_curve(f, 1, pass, e) && conflict_curve(f, 2, pass, e) &&
+         conflict_curve(f, 4, pass, e);
 }

@@ -204,11 +204,13 @@ static bool run_trials(struct infer *f, const struct producer *p, const char *co
   return ok;
 }
 
-/* What the preset says. The next instruction of the same pipe comes no earlier than the pipe takes it, whatever the
+/* What the preset says. A result at no fixed time is in its register before the counter that protects it is seen; the
+ * next instruction of the same pipe comes no earlier than the pipe takes it, whatever the
  * stall count. */
 static int64_t preset_distance(const struct params *p, const struct producer *from, enum hazard_role role)
 {
   uint32_t gap = gap_cycles(p, from->lat, role), interval = 1;
+  if (p->fp64_shared && from->lat == LAT_FP64) return p->lat[LAT_FP64] - p->counter_path_cycles;
   unsigned shape = (unsigned)from->lat - MMA_FIRST;
   if (role == ROLE_SAME && shape < MMA__N) interval = p->mma_interval[shape];
   if (role == ROLE_SAME && from->lat == LAT_UNIFORM) interval = p->pipe_interval[PIPE_UNIFORM];

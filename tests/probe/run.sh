@@ -48,9 +48,9 @@ short_queue() {
 }
 
 # Parameters found from cycles alone are those of the preset.
-parameters() { # GPU [TEST...]: without tests, all but `banks-all`, which takes half a minute
+parameters() { # GPU: all tests but `banks-all`, which takes half a minute
   local out
-  out=$("$BIN" probe "${@:2}" --gpu "$1" 2>&1)
+  out=$("$BIN" probe --gpu "$1" 2>&1)
   check "tests on $1: $(tail -n 1 <<<"$out")" $?
 }
 
@@ -94,9 +94,8 @@ export -f check windows paper short_queue parameters infers unknown_test emitted
 
 # One case a line, long ones first: a function above and its arguments.
 cases() {
-  local gpu file quick='intervals latency stalls control policy barrier reuse stream ibuffer constants queue arbiter access conflicts'
-  echo 'parameters rtx-a6000'
-  for gpu in a100 rtx-2080ti h200 b200 rtx-5070ti; do echo "parameters $gpu $quick"; done
+  local gpu file
+  for gpu in rtx-a6000 rtx-3070 a100 rtx-2080ti h200 b200 rtx-5070ti; do echo "parameters $gpu"; done
   for file in data/windows/*.windows; do echo "windows $file"; done
   printf '%s\n' paper short_queue stored emitted unknown_test
   sed -n 's/^#: //p' "$0"
@@ -120,6 +119,8 @@ cases() {
 #: infers const.vl_bytes=4096 constants 4096 L0 VL .LDC., bytes
 #: infers const.line=128 constants 128 L0 VL .LDC., line
 #: infers issue.const_miss_switch_cycles=9 constants 9 constant miss, cycles until another warp issues
+#: infers l1.bytes_per_cycle=32 conflicts 4 cycles per wavefront
+#: infers l1i.miss_latency=300 icache 298 jump to a line of L2, more than of L0
 #: infers l0i.bytes=32768 icache 32 L0 instruction cache, KiB
 #: infers l1i.latency=60 icache 60 jump to a line of L1, more than of L0
 

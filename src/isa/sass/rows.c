@@ -44,6 +44,8 @@ const struct sass_field sass_fields[FLD__N] = {
 #define PRE80 SM(75, 75)
 #define SM80 SM(80, 121)
 #define SM86 SM(86, 121)
+#define SM86_89 SM(86, 89)
+#define SM80_80 SM(80, 80)
 #define SM80_89 SM(80, 89)
 #define SM80_90 SM(80, 90)
 #define PRE90 SM(75, 89)

@@ -7,17 +7,16 @@
 
 enum { FIRST_MISSES = 64 };
 
-/* What is left of l1i.miss_latency behind the way to L2 and back. */
+/* What is left of a miss behind the way to L2 and back. */
 static unsigned fill_latency(const struct params *p)
 {
-  uint32_t way = p->l2_latency - params_l1_hit_cycles(p);
-  return p->l1i_miss_latency > way ? p->l1i_miss_latency - way : 0;
+  return params_l1i_miss_cycles(p) - (p->l2_latency - params_l1_hit_cycles(p));
 }
 
 void l1i_init(struct l1i *c, struct arena *a, const struct params *p, struct l1i_ports ports, struct sm_stats *stats)
 {
   *c = (struct l1i){.latency = p->l1i_latency,
-                    .miss_latency = p->l1i_miss_latency,
+                    .miss_latency = params_l1i_miss_cycles(p),
                     .line_interval = p->l1i_line_interval,
                     .miss_line_interval = p->l1i_miss_line_interval,
                     .mshr_entries = p->l1i_mshr_entries,
