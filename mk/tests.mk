@@ -8,6 +8,10 @@ TEST_SUPPORT := $(call objs,$(wildcard tests/support/*.c))
 # Further objects of one program: TEST_OBJ_NAME.
 TEST_OBJ_test_fuzz_corpus := $(call objs,$(wildcard tests/fuzz/fuzz_*.c))
 
+# The CUDA shims as a program sees them, without nvcc.
+CUDA_TESTS := $(patsubst %.c,%,$(notdir $(wildcard tests/unit/test_cuda_*.c)))
+$(foreach t,$(CUDA_TESTS),$(eval TEST_OBJ_$(t) := $(SHIM_OBJ)))
+
 # Random differential tests (tests/semantics): references, generator and rig; MPFR is theirs alone.
 SEMANTICS_SRC := $(filter-out tests/semantics/test_%,$(wildcard tests/semantics/*.c))
 SEMANTICS     := $(patsubst %.c,%,$(notdir $(wildcard tests/semantics/test_*.c)))
