@@ -9,10 +9,12 @@
  *   STAT_NA(replays, "inst", "not modelled")
  *   STAT_DIV(ipc, V(issued), V(cycles), "inst/cycle", "issued / cycles")
  *   STAT_LAW(slots_add_up, SUM(slot), V(cycles), "no slot is lost or charged twice")
+ *   STAT_LAW(issues_take_cycles, BEYOND(V(issued), V(cycles)), 0, "at most one instruction a cycle")
  *
  * slot_name is a const char *const [SLOT__N] (NULL: elements are numbered). V(field) is the value
  * of a U64 or MAX row, SUM(field) the sum of a VEC row, AT(field, i) one element; a DIV or LAW may
- * use any arithmetic of these. The block's header makes the struct:
+ * use any arithmetic of these. BEYOND(a, b) is what of a is more than b, BEYOND_EACH(v, w) the same over the elements of
+ * two VECs: with 0 on the other side, a law that says "at most". The block's header makes the struct:
  *
  *   #define STAT_NAME issue_stats
  *   #define STAT_DEF "time/sm/issue_stats.def"
@@ -74,6 +76,20 @@ static inline uint64_t stat_sum(const uint64_t *v, size_t n)
 {
   uint64_t sum = 0;
   for (size_t i = 0; i < n; i++) sum += v[i];
+  return sum;
+}
+
+/* What of `a` is beyond `b`, else 0. */
+static inline uint64_t stat_beyond(uint64_t a, uint64_t b)
+{
+  return a > b ? a - b : 0;
+}
+
+/* The same of n pairs, added up. */
+static inline uint64_t stat_beyond_each(const uint64_t *a, const uint64_t *b, size_t n)
+{
+  uint64_t sum = 0;
+  for (size_t i = 0; i < n; i++) sum += stat_beyond(a[i], b[i]);
   return sum;
 }
 

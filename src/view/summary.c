@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "time/msg.h"
 #include "view/columns.h"
 
 enum { TOP_MNEMONICS = 6, TOP_REASONS = 6, MAX_CHECKS_SHOWN = 5, MAX_PLACES_SHOWN = 12 };
@@ -159,12 +160,34 @@ static double dram_use(const struct report *r, uint64_t bytes)
   return 100.0 * (double)bytes / (peak * (double)r->time_ps * 1e-12);
 }
 
+/* Two operations of L2 in a row of the statistics. */
+static uint64_t both_ops(const struct report *r, const char *row, enum l2_op a, enum l2_op b)
+{
+  struct report_stat s = report_find(r, row);
+  return report_at(s, a) + report_at(s, b);
+}
+
+/* Requests and sectors of two operations at L2; hits include sectors on their way. */
+static void write_l2(FILE *f, const struct report *r, const char *level, enum l2_op a, enum l2_op b)
+{
+  uint64_t sectors = both_ops(r, "op_sectors", a, b), misses = both_ops(r, "op_misses", a, b);
+  write_level(f, level, both_ops(r, "op_requests", a, b), sectors, "sectors", sectors * SECTOR_BYTES,
+              sectors ? percent(sectors - misses, sectors) : -1, "hit");
+}
+
+static void write_l2_writes(FILE *f, const struct report *r)
+{
+  uint64_t sectors = report_at(report_find(r, "op_sectors"), L2_OP_WRITE);
+  write_level(f, "L2 writes", report_at(report_find(r, "op_requests"), L2_OP_WRITE), sectors, "sectors",
+              sectors * SECTOR_BYTES, -1, "");
+}
+
 static void write_memory(FILE *f, const struct report *r)
 {
   uint64_t sector = r->preset ? r->preset->params.l1_sector : 32;
   uint64_t passes = report_u64(r, "shared_passes"), conflicts = report_u64(r, "shared_conflicts");
-  uint64_t l1_read = report_u64(r, "l1_read_sectors"), l2_read = report_u64(r, "l2_read_sectors");
-  uint64_t l1_write = report_u64(r, "l1_write_sectors"), l2_write = report_u64(r, "l2_write_sectors");
+  uint64_t l1_read = report_u64(r, "l1_read_sectors");
+  uint64_t l1_write = report_u64(r, "l1_write_sectors");
   uint64_t dram_read = report_u64(r, "dram_read_bytes");
   uint64_t dram_write = report_u64(r, "dram_write_bytes");
 
@@ -177,10 +200,9 @@ static void write_memory(FILE *f, const struct report *r)
   write_level(f, "L1 loads", 0, l1_read, "sectors", l1_read * sector,
               l1_read ? percent(report_u64(r, "l1_hit_sectors"), l1_read) : -1, "hit");
   write_level(f, "L1 stores", 0, l1_write, "sectors", l1_write * sector, -1, "");
-  write_level(f, "L2 reads", report_u64(r, "requests"), l2_read, "sectors", l2_read * sector,
-              l2_read ? percent(report_u64(r, "l2_hit_sectors"), l2_read) : -1, "hit");
-  write_level(f, "L2 writes", 0, l2_write, "sectors", l2_write * sector, -1, "");
-  write_level(f, "L2 atomics", report_u64(r, "strong_requests"), 0, "", 0, -1, "");
+  write_l2(f, r, "L2 reads", L2_OP_READ, L2_OP_CODE);
+  write_l2_writes(f, r);
+  write_l2(f, r, "L2 atomics", L2_OP_ATOM, L2_OP_RED);
   write_level(f, "DRAM reads", 0, dram_read / sector, "sectors", dram_read,
               dram_use(r, dram_read), "of peak");
   write_level(f, "DRAM writes", 0, dram_write / sector, "sectors", dram_write,

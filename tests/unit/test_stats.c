@@ -86,6 +86,13 @@ static void test_laws(void **state)
   assert_false(stat_check_laws(test_stats_group("sm0.issue", &s), &e));
   assert_string_equal(e.msg, "law sm0.issue.slots_add_up is broken (no slot is lost or charged "
                              "twice): 10 != 9");
+  s = sample();
+  s.issued = s.cycles;
+  assert_true(stat_check_laws(test_stats_group("sm0.issue", &s), &e));
+  s.issued += 2; /* a law that says "at most" */
+  assert_false(stat_check_laws(test_stats_group("sm0.issue", &s), &e));
+  assert_string_equal(e.msg, "law sm0.issue.issues_take_cycles is broken (at most one instruction a cycle): 2 != 0");
+  assert_int_equal(stat_beyond_each((uint64_t[]){5, 1, 7}, (uint64_t[]){3, 4, 7}, 3), 2); /* no element makes up for another */
 }
 
 static void test_ratio(void **state)

@@ -588,6 +588,7 @@ static bool take_request(struct l2_slice *s, picos now, struct fault *f)
   const struct mem_req *r = req_queue_front(&s->in);
   if (!(is_write(r) ? take_write(s, r, now) : take_read(s, r, now))) return true;
   s->stats.requests++;
+  s->stats.op_requests[mem_req_op(r->kind, r->op)]++;
   s->stats.op_sectors[mem_req_op(r->kind, r->op)] += count_sectors(r->sectors);
   bool ok = perform(s, r, now, f);
   leave_queue(s, now);

@@ -85,7 +85,7 @@ static bool global_access(struct mem_unit *u, struct warp_slot *w, struct txn *t
       TXN_LOCAL_LINE | (uint64_t)(u->sm * 64 + t->sub_core * SUB_CORE_MAX_WARPS + t->warp) << 32;
   bool dense = false;
   txn_borrow_lines(&u->pool, t);
-  t->mem_class = (uint8_t)mem_class_of(&t->access->mem);
+  t->mem_class = (uint8_t)(t->inst->mem.image ? MEM_CLASS_TEX : mem_class_of(&t->access->mem));
   if (local)
     coalesce_local(t, slot_space);
   else
