@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPEC_MAX = 32, STRING_MAX = 4096 };
+enum { SPEC_MAX = 48, FORMAT_MAX = 1 << 20 /* bytes: the default size of the printf buffer */ };
 
 struct reader {
   FILE *out;
   sys_read *read;
   void *ctx;
   uint64_t fmt, args;
+  uint32_t n_chars; /* of the format */
   int n_args;
   bool failed;
 };
@@ -19,7 +20,7 @@ struct reader {
 static char next_char(struct reader *r)
 {
   char c = 0;
-  if (!r->failed && !r->read(r->ctx, r->fmt, &c, 1)) r->failed = true;
+  if (!r->failed && (r->n_chars++ >= FORMAT_MAX || !r->read(r->ctx, r->fmt, &c, 1))) r->failed = true;
   r->fmt++;
   return r->failed ? 0 : c;
 }
@@ -34,17 +35,44 @@ static uint64_t next_arg(struct reader *r, unsigned bytes)
   return v;
 }
 
-/* Length of the specification so far, with `*` replaced by the argument's value. */
-static size_t put_star(struct reader *r, char *spec, size_t n)
+/* A width or precision, digits or an argument, from *c on; false: there is none. */
+static bool take_number(struct reader *r, char *c, int *v)
 {
-  int v = (int)(uint32_t)next_arg(r, 4);
-  return n + (size_t)snprintf(spec + n, SPEC_MAX - n, "%d", v);
+  *v = 0;
+  if (*c == '*') {
+    *v = (int)(uint32_t)next_arg(r, 4);
+    if (*v > SYS_PRINTF_MOST) *v = SYS_PRINTF_MOST;
+    if (*v < -SYS_PRINTF_MOST) *v = -SYS_PRINTF_MOST;
+    *c = next_char(r);
+    return true;
+  }
+  if (*c < '0' || *c > '9') return false;
+  for (; *c >= '0' && *c <= '9'; *c = next_char(r)) {
+    *v = 10 * *v + (*c - '0');
+    if (*v > SYS_PRINTF_MOST) *v = SYS_PRINTF_MOST;
+  }
+  return true;
+}
+
+/* Flags, width and precision behind the percent sign; *c becomes what follows. Returns the length. */
+static size_t take_spec(struct reader *r, char spec[SPEC_MAX], char *c)
+{
+  size_t n = 1;
+  int v;
+  for (*c = next_char(r); *c && strchr("-+ #0", *c); *c = next_char(r))
+    if (!memchr(spec + 1, *c, n - 1)) spec[n++] = *c;
+  if (take_number(r, c, &v)) n += (size_t)snprintf(spec + n, SPEC_MAX - n, "%d", v);
+  if (*c != '.') return n;
+  *c = next_char(r);
+  if (!take_number(r, c, &v)) spec[n++] = '.';
+  else if (v >= 0) n += (size_t)snprintf(spec + n, SPEC_MAX - n, ".%d", v); /* a negative one is as if there were none */
+  return n;
 }
 
 static void put_string(struct reader *r, const char *spec)
 {
   uint64_t at = next_arg(r, 8);
-  char buf[STRING_MAX];
+  char buf[SYS_PRINTF_MOST];
   size_t n = 0;
   while (!r->failed && n < sizeof buf - 1) {
     if (!r->read(r->ctx, at + n, &buf[n], 1)) r->failed = true;
@@ -98,15 +126,9 @@ static void put_value(struct reader *r, char *spec, size_t n, char conv, bool wi
 /* One conversion, after its percent sign. An unknown one is written as it stands. */
 static void conversion(struct reader *r)
 {
-  char spec[SPEC_MAX] = "%";
-  size_t n = 1;
+  char spec[SPEC_MAX] = "%", c;
+  size_t n = take_spec(r, spec, &c);
   bool wide = false;
-  char c = next_char(r);
-  while (c && strchr("-+ #0123456789.*", c) && n < SPEC_MAX - 16) {
-    if (c == '*') n = put_star(r, spec, n);
-    else spec[n++] = c;
-    c = next_char(r);
-  }
   for (; c == 'l' || c == 'h' || c == 'j' || c == 'z' || c == 't' || c == 'L'; c = next_char(r)) {
     wide |= c != 'h';
   }

@@ -73,8 +73,52 @@ static void test_hostile(void **state)
   (void)state;
   uint64_t x[4] = {1, 2, 3, 4};
   check("%n%q%", x, sizeof x, 0, "%n%q%");
-  check("%0000000000000000000000000000000000000000d", x, sizeof x, 0,
-        "%0000000000000000000000000000000000000000d"); /* too long: written as it stands */
+  check("%0000000000000000000000000000000000000000d", x, sizeof x, 1, "1");
+  check("%-+ #0-+ #0-+ #0-+ #0-+ #0-+ #0-+ #0-+ #0x|", x, sizeof x, 1, "0x1|");
+}
+
+/* Characters that a conversion makes, in the guest's memory at FMT and ARGS. */
+static size_t length_of(const char *fmt, const int32_t *args, size_t bytes)
+{
+  char *out = NULL;
+  size_t size;
+  memset(guest, 0, sizeof guest);
+  strcpy((char *)guest + FMT, fmt);
+  memcpy(guest + ARGS, args, bytes);
+  FILE *f = open_memstream(&out, &size);
+  assert_int_not_equal(sys_printf(f, read_guest, NULL, FMT, ARGS), -1);
+  fclose(f);
+  free(out);
+  return size;
+}
+
+/* Widths and precisions end at SYS_PRINTF_MOST, however they are given. */
+static void test_sizes(void **state)
+{
+  static const char *const digits[] = {"%2147483647d", "%4294967297d", "%-99999999999999999999d", "%.2147483647d", "%04097x"};
+  static const char *const stars[] = {"%*d", "%-*d", "%.*d", "%0*d"};
+  static const int32_t most[] = {INT32_MAX, 1, 0, 0}, least[] = {INT32_MIN, 1, 0, 0};
+  (void)state;
+  for (unsigned i = 0; i < 5; i++) assert_int_equal(length_of(digits[i], most, sizeof most), SYS_PRINTF_MOST);
+  for (unsigned i = 0; i < 4; i++) {
+    assert_int_equal(length_of(stars[i], most, sizeof most), SYS_PRINTF_MOST);
+    assert_int_equal(length_of(stars[i], least, sizeof least), i == 2 ? 1 : SYS_PRINTF_MOST);
+  }
+  assert_int_equal(length_of("%4095d|", most, sizeof most), 4096);
+}
+
+static bool endless(void *ctx, uint64_t addr, void *buf, size_t bytes)
+{
+  (void)ctx, (void)addr;
+  memset(buf, 'x', bytes);
+  return true;
+}
+
+/* A format that never ends. */
+static void test_endless(void **state)
+{
+  (void)state;
+  assert_int_equal(sys_printf(NULL, endless, NULL, FMT, ARGS), -1);
 }
 
 static void test_unmapped(void **state)
@@ -94,6 +138,8 @@ int main(void)
       cmocka_unit_test(test_formats),
       cmocka_unit_test(test_hostile),
       cmocka_unit_test(test_unmapped),
+      cmocka_unit_test(test_sizes),
+      cmocka_unit_test(test_endless),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
