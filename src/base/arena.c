@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/bug.h"
+#include "base/redzone.h"
 
 /* Every chunk is a mapping of its own, zeroed by the kernel page by page: calloc clears a chunk as a whole once
  * the process has freed one of its size, and much state is never touched. For the same reason (deep
@@ -40,6 +41,7 @@ void arena_free(struct arena *a)
 {
   for (struct arena_chunk *c = a->head, *next; c; c = next) {
     next = c->next;
+    redzone_lift(c, c->mapped);
     munmap(c, c->mapped);
   }
   *a = (struct arena){0};

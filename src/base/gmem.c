@@ -166,7 +166,7 @@ uint64_t gmem_alloc(struct gmem *g, uint64_t bytes, const char *name)
 {
   uint64_t limit = (uint64_t)1 << ADDR_BITS;
   BUG_ON(bytes == 0);
-  if (bytes > limit - g->next - ALLOC_ALIGN) return 0;
+  if (g->next > limit - ALLOC_ALIGN || bytes > limit - ALLOC_ALIGN - g->next) return 0;
   struct gmem_allocation *a = new_allocation(g, g->next, name);
   a->bytes = bytes;
   g->next = (g->next + bytes + ALLOC_ALIGN - 1) & ~(uint64_t)(ALLOC_ALIGN - 1);
@@ -303,7 +303,7 @@ uint8_t *gmem_ptr(const struct gmem *g, uint64_t addr, size_t len)
 {
   if (__builtin_expect(addr >> ADDR_BITS != 0, 0)) return NULL;
   uint64_t off = addr & g->page_mask;
-  if (__builtin_expect(off + len > g->page_mask + 1, 0)) return NULL;
+  if (__builtin_expect(len > g->page_mask + 1 - off, 0)) return NULL;
   uint8_t **e = page_entry(g, addr);
   return e && *e ? *e + off : NULL;
 }
@@ -418,6 +418,7 @@ static unsigned line_bit(uint64_t line)
 
 static bool filter_hit(const struct gmem_log *log, uint64_t addr, size_t len)
 {
+  if (!len) return false;
   for (uint64_t l = addr >> LINE_SHIFT; l <= (addr + len - 1) >> LINE_SHIFT; l++) {
     unsigned b = line_bit(l);
     if (log->filter[b / 64] >> (b % 64) & 1) return true;
@@ -463,6 +464,7 @@ bool gmem_view_write(struct gmem_view *v, uint64_t addr, const void *buf, size_t
   struct gmem_log *log = v->log;
   if (!log) return gmem_write(v->image, addr, buf, len);
   if (!mapped(v->image, addr, len)) return false;
+  if (!len) return true;
   log_reserve(log, (uint32_t)len);
   log->entry[log->n++] = (struct gmem_log_entry){
       .when = v->now, .addr = addr, .len = (uint32_t)len, .data = log->used};

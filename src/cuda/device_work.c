@@ -16,6 +16,7 @@ enum {
   NON_BLOCKING = 1, NO_TIMING = 2, /* cudaStreamNonBlocking, cudaEventDisableTiming: nothing else is allowed */
   STREAM_TAIL = 3, STREAM_FORGET = 4, HANDLE_FIRST = 16, /* below: the NULL stream's names */
   CHUNK = 1 << 16,
+  MAX_PARAMETERS = 32764, /* bytes: CUDA programming guide, "__global__ Function Parameters" */
 };
 
 enum handle_kind { HANDLE_DEAD, HANDLE_STREAM, HANDLE_EVENT };
@@ -148,11 +149,15 @@ static struct cu_function *function_at(struct device_grid *g, uint64_t pc)
   return NULL;
 }
 
-/* Takes a parameter buffer; 0: the launches that wait are too many, or there is no memory. */
+/* Takes a parameter buffer; 0: more than parameters can be, the launches that wait are too many, or there is no memory. */
 static uint64_t reserve(struct device_grid *g, const struct device_call *c, const struct launch_request *q,
                         uint64_t bytes)
 {
   struct device_work *w = g->work;
+  if (bytes > MAX_PARAMETERS) {
+    fails(c, CUDA_ERROR_INVALID_VALUE);
+    return 0;
+  }
   if (w->pending >= w->limit[LIMIT_PENDING_LAUNCHES]) {
     fails(c, cudaErrorLaunchPendingCountExceeded);
     return 0;
@@ -515,7 +520,7 @@ static bool move(struct shim *s, const struct device_op *op)
 {
   uint8_t chunk[CHUNK];
   memset(chunk, op->value, sizeof chunk);
-  for (uint64_t y = 0; y < op->height; y++)
+  for (uint64_t y = 0; op->width && y < op->height; y++) /* rows of nothing may be 2^64 */
     for (uint64_t x = 0, n; x < op->width; x += n) {
       n = op->width - x < CHUNK ? op->width - x : CHUNK;
       if (op->kind == OP_COPY && !gmem_read(s->device.mem, op->from + y * op->pitch_from + x, chunk, n)) return false;

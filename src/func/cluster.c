@@ -15,6 +15,8 @@ bool cluster_check(const struct func_params *p, struct err *e)
   const uint32_t *c = p->cluster;
   uint64_t n = (uint64_t)c[0] * c[1] * c[2];
   if (!c[0] && !c[1] && !c[2]) return true;
+  for (unsigned i = 0; i < 3; i++)
+    if (c[i] > CLUSTER_MAX_CTAS) n = UINT32_MAX; /* the product of three might not fit */
   if (p->sm < 90 && n > 1)
     return err_set(e, "launch of %s in clusters: sm_%u has none; they begin with sm_90", p->kernel_name, p->sm);
   if (n < 1 || n > CLUSTER_MAX_CTAS)

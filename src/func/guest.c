@@ -23,7 +23,7 @@ static uint8_t *near(const struct guest *g, uint64_t addr, size_t bytes, bool *g
     *global = true;
     return NULL;
   }
-  return off + bytes > size ? NULL : at + off;
+  return bytes > size || off > size - bytes ? NULL : at + off;
 }
 
 bool guest_read(void *ctx, uint64_t addr, void *buf, size_t bytes)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/redzone.h"
 #include "func/async_copy.h"
 #include "func/cluster.h"
 #include "func/guest_fault.h"
@@ -19,7 +20,7 @@
 #include "func/prepare.h"
 #include "isa/hazard_role.h"
 
-enum { MAX_CTA_THREADS = 1024, SHARED_GRANULE = 128 };
+enum { MAX_CTA_THREADS = 1024, SHARED_GRANULE = 128, MAX_LOCAL = 512 << 10 };
 
 static size_t align_up(size_t n, size_t to)
 {
@@ -28,7 +29,7 @@ static size_t align_up(size_t n, size_t to)
 
 /* Layout of a CTA's block. */
 struct cta_layout {
-  size_t warps, list, regs, reg_stride, uregs, ureg_stride, shared, local, total;
+  size_t warps, list, regs, reg_stride, uregs, ureg_stride, shared, local, end, total; /* redzones at the ends */
 };
 
 static struct cta_layout cta_layout(const struct func_launch *l)
@@ -39,13 +40,25 @@ static struct cta_layout cta_layout(const struct func_launch *l)
   at.warps = align_up(sizeof(struct func_cta), ROW_BYTES);
   at.list = at.warps + align_up(n * sizeof(struct func_warp), ROW_BYTES);
   at.regs = align_up(at.list + n * sizeof(struct step_warp *), ROW_BYTES);
-  at.reg_stride = (size_t)(l->n_regs + WIDE_ROWS) * ROW_BYTES;
+  at.reg_stride = (size_t)(l->n_regs + WIDE_ROWS) * ROW_BYTES + REDZONE_BYTES;
   at.uregs = at.regs + n * at.reg_stride;
-  at.ureg_stride = (size_t)(N_UREGS + WIDE_ROWS) * ROW_BYTES;
+  at.ureg_stride = (size_t)(N_UREGS + WIDE_ROWS) * ROW_BYTES + REDZONE_BYTES;
   at.shared = at.uregs + n * at.ureg_stride;
-  at.local = at.shared + align_up(l->shared_limit, ROW_BYTES);
-  at.total = align_up(at.local + n * LANES * (size_t)s->local_bytes, ROW_BYTES);
+  at.local = at.shared + align_up(l->shared_limit, ROW_BYTES) + REDZONE_BYTES;
+  at.end = align_up(at.local + n * LANES * (size_t)s->local_bytes, ROW_BYTES);
+  at.total = at.end + REDZONE_BYTES;
   return at;
+}
+
+static void put_redzones(const struct func_launch *l, const struct cta_layout *at, uint8_t *mem)
+{
+  if (!REDZONE_BYTES) return;
+  for (unsigned i = 1; i <= l->source.warps_per_cta; i++) {
+    redzone_put(mem + at->regs + i * at->reg_stride - REDZONE_BYTES);
+    redzone_put(mem + at->uregs + i * at->ureg_stride - REDZONE_BYTES);
+  }
+  redzone_put(mem + at->local - REDZONE_BYTES);
+  redzone_put(mem + at->end);
 }
 
 /* All but those that are written before they are read. */
@@ -98,7 +111,8 @@ static struct step_cta *cta_begin(struct step_source *src, uint64_t cta, unsigne
   struct cta_layout at = cta_layout(l);
   uint8_t *mem = l->cta_mem + l->cta_stride * (worker * (size_t)l->p.slots_per_worker + slot);
   struct func_cta *c = (struct func_cta *)(void *)mem;
-  if (c->local_dirty) memset(mem + at.local, 0, at.total - at.local);
+  if (c->local_dirty) memset(mem + at.local, 0, at.end - at.local);
+  put_redzones(l, &at, mem);
   for (unsigned i = 0; i <= BAR_CLUSTER; i++)
     if (c->barrier[i].busy) memset(&c->barrier[i], 0, sizeof c->barrier[i]);
   c->local_dirty = false;
@@ -241,17 +255,38 @@ static const struct step_ops func_ops = {
     .reg_write = func_reg_write,
 };
 
+/* Limits: CUDA programming guide, "Technical Specifications per Compute Capability". */
+static bool shape_check(const struct func_params *p, struct err *e)
+{
+  static const uint32_t most[3] = {0x7fffffff, 65535, 65535};
+  const uint32_t *b = p->block;
+  for (unsigned i = 0; i < 3; i++) {
+    if (!p->grid[i] || !b[i]) return err_set(e, "launch of %s: empty grid or block", p->kernel_name);
+    if (p->grid[i] > most[i])
+      return err_set(e, "launch of %s: %u CTAs in direction %c of the grid, at most %u are possible", p->kernel_name,
+                     p->grid[i], "xyz"[i], most[i]);
+  }
+  uint64_t threads = (uint64_t)b[0] * b[1]; /* of three factors the product might not fit */
+  threads = threads > MAX_CTA_THREADS || b[2] > MAX_CTA_THREADS ? UINT32_MAX : threads * b[2];
+  return threads <= MAX_CTA_THREADS ||
+         err_set(e, "launch of %s: %u x %u x %u threads per block, at most %d are possible", p->kernel_name, b[0], b[1],
+                 b[2], MAX_CTA_THREADS);
+}
+
+/* What a CTA and a thread have of their own. */
+static bool memory_check(const struct func_params *p, struct err *e)
+{
+  const uint64_t shared = (uint64_t)p->shared_reserved + p->shared_static + p->shared_dynamic;
+  if (shared > (1u << CLUSTER_SHIFT) - SHARED_GRANULE)
+    return err_set(e, "launch of %s: %llu bytes of shared memory", p->kernel_name, (unsigned long long)shared);
+  return p->local_bytes <= MAX_LOCAL ||
+         err_set(e, "launch of %s: %llu bytes of local memory per thread, at most %d are possible", p->kernel_name,
+                 (unsigned long long)p->local_bytes, MAX_LOCAL);
+}
+
 static bool params_check(const struct func_params *p, struct err *e)
 {
-  uint64_t threads = (uint64_t)p->block[0] * p->block[1] * p->block[2];
-  for (unsigned i = 0; i < 3; i++) {
-    if (!p->grid[i] || !p->block[i]) return err_set(e, "launch of %s: empty grid or block",
-                                                    p->kernel_name);
-  }
-  if (p->block[0] > MAX_CTA_THREADS || p->block[1] > MAX_CTA_THREADS || threads > MAX_CTA_THREADS) {
-    return err_set(e, "launch of %s: %llu threads per block, at most %d are possible",
-                   p->kernel_name, (unsigned long long)threads, MAX_CTA_THREADS);
-  }
+  TRY(shape_check(p, e) && memory_check(p, e));
   if (!sem_select(p->host_level)) return err_set(e, "this host has no x86-64-v%u", p->host_level);
   if (p->code.shift != FUNC_INST_SHIFT) return err_set(e, "code is not 128-bit SASS");
   if (!code_at(&p->code, p->entry_pc)) return err_set(e, "entry pc 0x%llx is outside the code",
@@ -307,7 +342,7 @@ struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
   l->code_base = p->code.base;
   l->code_bytes = p->code.end - p->code.base;
   /* Allocation unit of registers: 8 per thread (sm_75 to sm_90); RZ has no row. */
-  l->n_regs = (unsigned)align_up(p->regs_per_thread ? p->regs_per_thread : 1, 8);
+  l->n_regs = p->regs_per_thread >= SASS_RZ ? SASS_RZ : (unsigned)align_up(p->regs_per_thread ? p->regs_per_thread : 1, 8);
   if (l->n_regs > SASS_RZ) l->n_regs = SASS_RZ;
   l->shared_limit = (uint32_t)align_up(p->shared_reserved + l->source.shared_bytes, SHARED_GRANULE);
   prepare_launch(l);

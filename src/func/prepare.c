@@ -165,17 +165,20 @@ static bool is_uniform_op(unsigned sem)
   return sem >= SEM_UMOV && sem <= SEM_UF2FP;
 }
 
-/* A register of t's lists outside the kernel's registers would be another warp's state. */
+static bool operand_fits(const struct func_launch *l, const struct operand *o)
+{
+  const unsigned end = (unsigned)o->index + o->width;
+  return o->file == FILE_R ? end <= l->n_regs : o->file != FILE_UR || end <= N_UREGS;
+}
+
+/* A register of t's lists outside the kernel's registers would be another warp's state; so would a uniform one that
+ * there is not: the fields of later targets have room for 255. */
 static bool registers_fit(const struct func_launch *l, const struct inst *t)
 {
-  for (unsigned i = 0; i < t->n_src; i++) {
-    const struct operand *o = &t->src[i];
-    if (o->file == FILE_R && (unsigned)o->index + o->width > l->n_regs) return false;
-  }
-  for (unsigned i = 0; i < t->n_dst; i++) {
-    const struct operand *o = &t->dst[i];
-    if (o->file == FILE_R && (unsigned)o->index + o->width > l->n_regs) return false;
-  }
+  for (unsigned i = 0; i < t->n_src; i++)
+    if (!operand_fits(l, &t->src[i])) return false;
+  for (unsigned i = 0; i < t->n_dst; i++)
+    if (!operand_fits(l, &t->dst[i])) return false;
   return true;
 }
 

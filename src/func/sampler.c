@@ -215,7 +215,7 @@ void sampler_footprint(const struct tex_object *o, enum sample_mode mode, const 
   }
   unsigned level = level_of(o, mode, at->lod);
   struct image m = image_level(&o->image, level / FRAC_ONE);
-  fp->between = level % FRAC_ONE;
+  fp->between = (uint8_t)(level % FRAC_ONE);
   if (mode == SAMPLE_FETCH) {
     fetch(&m, at, fp);
     return;

@@ -118,17 +118,18 @@ bool sys_device(struct func_warp *w, unsigned number, unsigned lane, struct effe
   if (r->arguments[0] == '?')
     return func_fault(w, e, f, FAULT_UNSUPPORTED, lane, 0, "cuda%s of the device runtime is not simulated",
                       r->name);
-  if (!p->runtime && number < DEVICE_GRID_HANDLE)
-    return func_fault(w, e, f, FAULT_UNSUPPORTED, lane, 0,
-                      "cuda%s: kernels that launch kernels run in their program only; use 'warpstep exec'",
-                      r->name);
   w->rare_set = true;
   struct device_call c = { .number = (enum sass_syscall)number, .cta = w->cta->step.id, .heap = p->heap,
                            .last_error = &w->last_error[lane], .guest = &g };
   if (!read_arguments(&g, r->arguments, c.arg))
     return func_fault(w, e, f, FAULT_LOCAL_RANGE, lane, 0, "cuda%s: its arguments are not on the stack", r->name);
   uint64_t result;
-  if (!grid_call(w, &c, lane, &result)) result = p->runtime->call(p->runtime->ctx, &c);
+  if (!grid_call(w, &c, lane, &result)) {
+    if (!p->runtime)
+      return func_fault(w, e, f, FAULT_UNSUPPORTED, lane, 0,
+                        "cuda%s: kernels that launch kernels run in their program only; use 'warpstep exec'", r->name);
+    result = p->runtime->call(p->runtime->ctx, &c);
+  }
   warp_reg(w, REG_FIRST)[lane] = (uint32_t)result;
   if (number == DEVICE_GET_PARAMETER_BUFFER || number == DEVICE_GET_PARAMETER_BUFFER_V2 ||
       number == DEVICE_GRID_HANDLE)

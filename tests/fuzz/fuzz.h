@@ -13,5 +13,6 @@ void fuzz_link(const uint8_t *data, size_t size);       /* load/link.h */
 void fuzz_fatbin(const uint8_t *data, size_t size);     /* load/file.h */
 void fuzz_launchfile(const uint8_t *data, size_t size); /* host/launchfile.h */
 void fuzz_decode(const uint8_t *data, size_t size);     /* isa/sass/sass.h */
+void fuzz_guest(const uint8_t *data, size_t size);      /* func/func.h */
 
 #endif

@@ -71,6 +71,12 @@ static void test_decode(void **state)
   run_all("decode", fuzz_decode);
 }
 
+static void test_guest(void **state)
+{
+  (void)state;
+  run_all("guest", fuzz_guest);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -78,6 +84,7 @@ int main(void)
       cmocka_unit_test(test_link), cmocka_unit_test(test_fatbin),
       cmocka_unit_test(test_launchfile),
       cmocka_unit_test(test_decode),
+      cmocka_unit_test(test_guest),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -217,13 +217,43 @@ static void test_share(void **state)
   gmem_free(g);
 }
 
+/* Sizes and places at the ends of the address space, and of 64 bits. */
+static void test_ends(void **state)
+{
+  (void)state;
+  const uint64_t top = 1ull << 49;
+  uint8_t b[16] = {0};
+  struct gmem *g = gmem_new(16);
+  uint64_t a = gmem_alloc(g, 100, "a");
+  assert_non_null(gmem_ptr(g, a + 1, 1));
+  assert_null(gmem_ptr(g, a + 1, SIZE_MAX));
+  assert_null(gmem_ptr(g, a + 1, (size_t)0 - (a + 1)));
+  assert_false(gmem_read(g, a, b, (size_t)1 << 40));
+  assert_false(gmem_read(g, top - 8, b, 16));
+  assert_false(gmem_read(g, UINT64_MAX - 7, b, 16));
+  assert_int_equal(gmem_alloc(g, UINT64_MAX, "too much"), 0);
+  assert_int_equal(gmem_alloc(g, top, "too much"), 0);
+  gmem_set_next_address(g, top - 1); /* as a saved image may say */
+  assert_int_equal(gmem_alloc(g, 1, "behind the end"), 0);
+  assert_int_equal(gmem_alloc(g, UINT64_MAX - 1024, "behind the end"), 0);
+  struct gmem_log log;
+  struct gmem_view v = {.image = g, .log = &log};
+  gmem_log_init(&log);
+  assert_true(gmem_view_write(&v, a, b, 1));
+  assert_true(gmem_view_write(&v, 0, b, 0)); /* nothing, at once */
+  assert_true(gmem_view_read(&v, 0, b, 0));
+  assert_int_equal(log.n, 1);
+  gmem_log_free(&log);
+  gmem_free(g);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_alloc),    cmocka_unit_test(test_pages),
       cmocka_unit_test(test_release),  cmocka_unit_test(test_zero_after_stray_write),
       cmocka_unit_test(test_map_host), cmocka_unit_test(test_describe), cmocka_unit_test(test_log),
-      cmocka_unit_test(test_log_random), cmocka_unit_test(test_share),
+      cmocka_unit_test(test_log_random), cmocka_unit_test(test_share), cmocka_unit_test(test_ends),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -573,7 +573,7 @@ static void fill_mem(const struct sass_inst *s, struct inst *t)
   t->mem.space = s->row->mem_space;
   /* LEA four cycles before it, five before other addresses (compiler output, CUDA 13.0, sm_90 to sm_120). */
   t->mem.late_address = s->sem == SEM_SYNCS_PHASECHK;
-  t->mem.copy = copy_way(s);
+  t->mem.copy = (uint8_t)copy_way(s);
   t->mem.copy_map = s->sem >= SEM_UTMALDG && s->sem <= SEM_UTMAPF;
   t->mem.op = t->mem.copy ? copy_op[t->mem.copy] : s->row->mem_op;
   t->mem.bytes = (uint8_t)data_bytes(s);
