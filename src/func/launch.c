@@ -15,6 +15,7 @@
 #include "base/redzone.h"
 #include "func/async_copy.h"
 #include "func/cluster.h"
+#include "func/groups.h"
 #include "func/guest_fault.h"
 #include "func/paths.h"
 #include "func/prepare.h"
@@ -337,6 +338,7 @@ struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
   if (!params_check(p, e)) return NULL;
   struct func_launch *l = calloc(1, sizeof *l);
   BUG_ON(!l);
+  BUG_ON(pthread_mutex_init(&l->group_lock, NULL) != 0);
   l->p = *p;
   source_init(l);
   l->code_base = p->code.base;
@@ -360,6 +362,7 @@ void func_launch_free(struct func_launch *l)
 {
   if (!l) return;
   prepare_end(l);
+  groups_end(l);
   arena_free(&l->arena);
   free(l);
 }

@@ -2,6 +2,8 @@
 #ifndef WS_FUNC_LAUNCH_H
 #define WS_FUNC_LAUNCH_H
 
+#include <pthread.h>
+
 #include "base/arena.h"
 #include "func/uop.h"
 
@@ -35,6 +37,8 @@ struct func_launch {
   uint8_t *cta_mem;       /* n_workers * slots_per_worker CTAs of cta_stride bytes */
   size_t cta_stride;
   struct func_cluster *cluster; /* all of the grid; NULL: there are none */
+  pthread_mutex_t group_lock;
+  struct group_block *group_blocks; /* tables of warps with many convergence groups (groups.c); under the lock */
 };
 
 /* Pickers of the files compiled once; rules as in uop.h. */

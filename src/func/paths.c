@@ -1,8 +1,6 @@
-/* Paths of a warp (func/paths.h). Rules: "Execution of divergent threads using a convergence
- * barrier" (US patent application 2016/0019066), PTX ISA (bar, bar.warp.sync), compiler output
- * (CUDA 13.0). Not known from any public source and chosen here: what a thread at YIELD does to a
- * BSYNC (it stops holding it up until it runs again: nvcc's spin locks put BSYNC before the
- * critical section and hang otherwise).
+/* Paths of a warp (func/paths.h). Rules: "Execution of divergent threads using a convergence barrier" (US patent
+ * application 2016/0019066: a barrier is clear when each of its threads is blocked at it or has yielded), PTX ISA (bar,
+ * bar.warp.sync), compiler output (CUDA 13.0); why groups have an identity: docs/decisions/0004-convergence-groups.md.
  */
 #include "func/paths.h"
 
@@ -11,6 +9,7 @@
 
 #include "base/bits.h"
 #include "base/bug.h"
+#include "func/groups.h"
 #include "func/launch.h"
 
 enum { INST_BYTES = 16 };
@@ -62,18 +61,24 @@ static unsigned first_lane(const struct func_warp *w, unsigned path)
   return bits_first(w->step.paths.p[path].mask);
 }
 
-/* Lanes that wait at BSYNC b for the same convergence as `lane`: those whose own group has it.
- * (Recursion: lanes at other depths wait on the same register with other groups.) */
-static uint32_t bsync_lanes(const struct func_warp *w, unsigned b, unsigned lane)
+/* Number of the group for which path i waits at a BSYNC; all its lanes wait for the same. */
+static uint32_t waits_in(const struct func_warp *w, unsigned i)
+{
+  return w->breg[w->park[i]][first_lane(w, i)];
+}
+
+static bool at_bsync(const struct func_warp *w, unsigned i)
+{
+  const struct step_path *p = &w->step.paths.p[i];
+  return p->mask && p->wait == PATH_WAIT_CONVERGE && w->park[i] < PARK_WARPSYNC;
+}
+
+/* Lanes that wait at a BSYNC for group `id`, each wherever it keeps its reference. */
+static uint32_t bsync_lanes(const struct func_warp *w, uint32_t id)
 {
   uint32_t lanes = 0;
-  const struct step_paths *ps = &w->step.paths;
-  for (unsigned i = 0; i < ps->n; i++) {
-    if (ps->p[i].mask && ps->p[i].wait == PATH_WAIT_CONVERGE && w->park[i] == b &&
-        w->breg[b][first_lane(w, i)] >> lane & 1) {
-      lanes |= (uint32_t)ps->p[i].mask;
-    }
-  }
+  for (unsigned i = 0; i < w->step.paths.n; i++)
+    if (at_bsync(w, i) && waits_in(w, i) == id) lanes |= (uint32_t)w->step.paths.p[i].mask;
   return lanes;
 }
 
@@ -90,37 +95,38 @@ static uint32_t warpsync_lanes(const struct func_warp *w, uint32_t mask)
   return lanes;
 }
 
-/* Lanes that wait at a BSYNC for one of `lanes`. */
-static uint32_t waiting_for(const struct func_warp *w, uint32_t lanes)
-{
-  uint32_t waiting = 0;
-  const struct step_paths *ps = &w->step.paths;
-  for (unsigned i = 0; i < ps->n; i++) {
-    if (ps->p[i].mask && ps->p[i].wait == PATH_WAIT_CONVERGE && w->park[i] < PARK_WARPSYNC &&
-        w->breg[w->park[i]][first_lane(w, i)] & lanes) {
-      waiting |= (uint32_t)ps->p[i].mask;
-    }
-  }
-  return waiting;
-}
-
-/* Lanes that path i, which waits for convergence, still misses. A WARPSYNC does not miss lanes that wait at a
- * BSYNC for those at the WARPSYNC: they cannot come. Inferred: Numba's reductions call __syncwarp() inside
- * `if (tid < 2)`, which the programming guide leaves undefined and which ends on GPUs. */
+/* Lanes that path i, which waits for convergence, still misses. */
 static uint32_t missing(const struct func_warp *w, unsigned i)
 {
-  unsigned lane = first_lane(w, i);
-  if (w->park[i] == PARK_WARPSYNC) {
-    uint32_t there = warpsync_lanes(w, w->park_mask[lane]);
-    return w->park_mask[lane] & w->mactive & ~(there | waiting_for(w, there));
-  }
-  return w->breg[w->park[i]][lane] & w->mactive & ~bsync_lanes(w, w->park[i], lane);
+  if (w->park[i] < PARK_WARPSYNC) return group_lanes(w, waits_in(w, i)) & ~bsync_lanes(w, waits_in(w, i));
+  uint32_t mask = w->park_mask[first_lane(w, i)];
+  return mask & w->mactive & ~warpsync_lanes(w, mask);
 }
 
-/* Removes `gone` from the groups of the lanes in `from` at barrier b. */
-static void leave_group(struct func_warp *w, unsigned b, uint32_t from, uint32_t gone)
+/* Lanes of the warp without which path i, which is blocked, cannot go on. Those at a BSYNC wait for nobody who has
+ * yielded; a CTA barrier with a count may be completed by other warps. */
+static uint32_t needs(const struct func_warp *w, unsigned i, uint32_t idle)
 {
-  for (; from; from &= from - 1) w->breg[b][bits_first(from)] &= ~gone;
+  if (w->step.paths.p[i].wait == PATH_WAIT_CONVERGE) return missing(w, i) & ~(w->park[i] < PARK_WARPSYNC ? idle : 0);
+  const struct func_barrier *b = &w->cta->barrier[w->park[i] - PARK_BAR];
+  return b->count ? 0 : w->mactive & ~b->lanes[w->warp_id];
+}
+
+/* Lanes that cannot go on before those of `from` do, these included; waits at BSYNCs of group `newest` and of newer ones
+ * do not count. */
+static uint32_t held_by(const struct func_warp *w, uint32_t from, uint32_t newest, uint32_t idle)
+{
+  const struct step_paths *ps = &w->step.paths;
+  uint32_t held = from, before;
+  do {
+    before = held;
+    for (unsigned i = 0; i < ps->n; i++) {
+      if (ps->p[i].wait == PATH_READY || !(ps->p[i].mask & ~(uint64_t)held)) continue;
+      if (at_bsync(w, i) && waits_in(w, i) >= newest) continue;
+      if (needs(w, i, idle) & held) held |= (uint32_t)ps->p[i].mask;
+    }
+  } while (held != before);
+  return held;
 }
 
 /* Moves the lanes of released paths with the same pc and reason into the first of them. */
@@ -132,9 +138,7 @@ static void merge_released(struct func_warp *w, uint32_t released)
     for (uint32_t rest = released & (released - 1); rest; rest &= rest - 1) {
       unsigned j = bits_first(rest);
       if (!p[i].mask || !p[j].mask || p[j].pc != p[i].pc || w->park[j] != w->park[i]) continue;
-      if (w->park[i] < PARK_WARPSYNC && !(w->breg[w->park[i]][first_lane(w, j)] & p[i].mask)) {
-        continue; /* another group on the same register */
-      }
+      if (w->park[i] < PARK_WARPSYNC && waits_in(w, j) != waits_in(w, i)) continue;
       if (w->park[i] == PARK_WARPSYNC && w->exclusive >> first_lane(w, i) & 1 &&
           w->park_mask[first_lane(w, i)] != w->park_mask[first_lane(w, j)]) {
         continue; /* .EXCLUSIVE, .COLLECTIVE: what follows acts on each group by itself */
@@ -145,53 +149,94 @@ static void merge_released(struct func_warp *w, uint32_t released)
   }
 }
 
-/* Lanes that were not waited for (they sit at a YIELD) will converge without the released ones. */
-static void drop_released(struct func_warp *w, uint32_t released)
+/* The lanes leave their groups. Those that were not waited for (they sit at a YIELD) converge without them. */
+static void leave_released(struct func_warp *w, uint32_t released)
 {
   const struct step_path *p = w->step.paths.p;
   for (; released; released &= released - 1) {
-    unsigned i = bits_first(released), b = w->park[i];
-    if (!p[i].mask || b == PARK_WARPSYNC) continue;
-    uint32_t gone = (uint32_t)p[i].mask;
-    leave_group(w, b, w->breg[b][first_lane(w, i)] & ~gone, gone);
+    unsigned i = bits_first(released);
+    if (p[i].mask && w->park[i] < PARK_WARPSYNC) group_leave(w, waits_in(w, i), (uint32_t)p[i].mask);
   }
 }
 
-/* Lanes parked at each BSYNC register, in whatever group. */
-static void parked_lanes(const struct func_warp *w, uint32_t parked[N_BREGS])
+/* Lanes parked at a BSYNC, in whatever group. */
+static uint32_t parked_lanes(const struct func_warp *w)
 {
-  const struct step_paths *ps = &w->step.paths;
-  memset(parked, 0, N_BREGS * sizeof *parked);
-  for (unsigned i = 0; i < ps->n; i++) {
-    if (ps->p[i].wait == PATH_WAIT_CONVERGE && w->park[i] < N_BREGS)
-      parked[w->park[i]] |= (uint32_t)ps->p[i].mask;
-  }
+  uint32_t lanes = 0;
+  for (unsigned i = 0; i < w->step.paths.n; i++)
+    if (at_bsync(w, i)) lanes |= (uint32_t)w->step.paths.p[i].mask;
+  return lanes;
 }
 
 /* Whether path i waits for convergence no longer. Mostly a look at all parked lanes tells that it still does. */
-static bool converged(const struct func_warp *w, unsigned i, const uint32_t parked[N_BREGS],
-                      uint32_t idle)
+static bool converged(const struct func_warp *w, unsigned i, uint32_t parked, uint32_t idle)
 {
-  const unsigned b = w->park[i];
-  if (b == PARK_WARPSYNC) return missing(w, i) == 0;
-  if (w->breg[b][first_lane(w, i)] & w->mactive & ~(parked[b] | idle)) return false;
+  if (w->park[i] == PARK_WARPSYNC) return missing(w, i) == 0;
+  if (group_lanes(w, waits_in(w, i)) & ~(parked | idle)) return false;
   return (missing(w, i) & ~idle) == 0;
 }
 
-/* Releases the paths whose convergence is complete. */
+/* Whether no path of the warp will do anything by itself: all are blocked or have yielded. */
+static bool stalled(const struct func_warp *w, uint32_t idle)
+{
+  uint32_t blocked = 0;
+  for (unsigned i = 0; i < w->step.paths.n; i++)
+    if (w->step.paths.p[i].wait != PATH_READY) blocked |= (uint32_t)w->step.paths.p[i].mask;
+  return blocked && !(w->mactive & ~(blocked | idle));
+}
+
+/* Lanes at BSYNC (or at WARPSYNC) that are to be released because those they miss cannot come before they go on: of
+ * several BSYNCs the innermost. */
+static uint32_t hopeless(const struct func_warp *w, bool bsync, uint32_t idle)
+{
+  uint32_t lanes = 0, newest = 0;
+  for (unsigned i = 0; i < w->step.paths.n; i++) {
+    const struct step_path *p = &w->step.paths.p[i];
+    if (!p->mask || p->wait != PATH_WAIT_CONVERGE || at_bsync(w, i) != bsync) continue;
+    uint32_t id = bsync ? waits_in(w, i) : GROUP_MAX_ID;
+    uint32_t there = bsync ? bsync_lanes(w, id) : warpsync_lanes(w, w->park_mask[first_lane(w, i)]);
+    if (id <= newest || needs(w, i, idle) & ~held_by(w, there, id, idle)) continue;
+    lanes = there;
+    newest = id;
+  }
+  return lanes;
+}
+
+/* What a stalled warp does, where lanes wait for each other in a circle. A WARPSYNC or a barrier must have every lane
+ * it names, so the BSYNC gives way: nvcc jumps out of a region to a WARPSYNC or BAR without BREAK. Of BSYNCs it is the
+ * innermost. Only then a WARPSYNC: Numba's reductions call __syncwarp() inside `if (tid < 2)` before a CTA barrier,
+ * which the programming guide leaves undefined and which ends on GPUs. */
+static uint32_t untangle(const struct func_warp *w, uint32_t idle)
+{
+  if (!stalled(w, idle)) return 0;
+  uint32_t paths = 0, lanes = hopeless(w, true, idle);
+  if (!lanes) lanes = hopeless(w, false, idle);
+  for (unsigned i = 0; i < w->step.paths.n; i++)
+    if (w->step.paths.p[i].mask & lanes) paths |= 1u << i;
+  return paths;
+}
+
+/* Paths whose convergence is complete. */
+static uint32_t complete(const struct func_warp *w, uint32_t idle)
+{
+  uint32_t paths = 0, parked = parked_lanes(w);
+  for (unsigned i = 0; i < w->step.paths.n; i++) {
+    if (w->step.paths.p[i].wait != PATH_WAIT_CONVERGE || !w->step.paths.p[i].mask) continue;
+    if (converged(w, i, parked, idle)) paths |= 1u << i;
+  }
+  return paths;
+}
+
+/* Releases the paths that need not wait any longer. */
 static void wake(struct func_warp *w, struct effect *e)
 {
   struct step_paths *ps = &w->step.paths;
-  uint32_t released = 0, idle = yielded_lanes(w), parked[N_BREGS];
-  parked_lanes(w, parked);
-  for (unsigned i = 0; i < ps->n; i++) {
-    if (ps->p[i].wait != PATH_WAIT_CONVERGE || !ps->p[i].mask) continue;
-    if (converged(w, i, parked, idle)) released |= 1u << i;
-  }
+  uint32_t idle = yielded_lanes(w), released = complete(w, idle);
+  if (!released) released = untangle(w, idle);
   for (uint32_t r = released; r; r &= r - 1) ps->p[bits_first(r)].wait = PATH_READY;
   if (released) {
     merge_released(w, released);
-    drop_released(w, released);
+    leave_released(w, released);
     e->flags |= EFF_MERGED;
   }
   compact(w);
@@ -223,6 +268,7 @@ static void flag_blocked(const struct func_warp *w, uint32_t m, struct effect *e
 
 void paths_init(struct func_warp *w, uint64_t pc)
 {
+  groups_begin(w);
   append(w, pc, w->mactive, PATH_READY, 0);
   w->step.paths.n_ready = 1;
 }
@@ -296,22 +342,52 @@ void path_exit(struct func_warp *w, uint32_t m, struct effect *e)
   bar_recheck(w, e);
 }
 
-void path_bssy(struct func_warp *w, unsigned b, uint32_t m)
+/* Lanes of m with the same group in barrier b as the first of m. */
+static uint32_t same_group(const struct func_warp *w, unsigned b, uint32_t m)
 {
-  w->launch->ops->fill(warp_breg(w, b), m, m);
+  return m & w->launch->ops->equal(w->breg[b], w->breg[b][bits_first(m)]);
+}
+
+/* Lanes m lose what barrier b refers to: where no other reference to the group is left, they can never come to its
+ * BSYNC and hold it up no longer. Returns whether there are such. */
+static bool forget(struct func_warp *w, unsigned b, uint32_t m)
+{
+  bool left = false;
+  for (uint32_t part; m; m &= ~part) {
+    struct func_group *g = group_find(w, w->breg[b][bits_first(m)]);
+    part = same_group(w, b, m);
+    uint32_t gone = g ? g->members & part & ~g->kept : 0;
+    if (!gone) continue;
+    g->members &= ~gone;
+    left = true;
+  }
+  return left;
+}
+
+bool path_bssy(struct func_warp *w, unsigned b, uint32_t m, struct effect *e)
+{
+  bool left = forget(w, b, m);
+  uint32_t id = group_open(w, m);
+  if (!id) return false;
+  w->launch->ops->fill(warp_breg(w, b), id, m);
   path_next(w);
+  if (left) wake(w, e);
+  return true;
 }
 
 void path_bsync(struct func_warp *w, unsigned b, uint32_t m, struct effect *e)
 {
   path_next(w);
-  if ((w->breg[b][bits_first(m)] & w->mactive) == m) return; /* all of the group is here */
+  uint32_t id = w->breg[b][bits_first(m)];
+  if (group_lanes(w, id) == m && same_group(w, b, m) == m) { /* all of the group is here */
+    group_leave(w, id, m);
+    return;
+  }
   uint32_t waiting = 0;
   while (m) {
-    unsigned lane = bits_first(m);
-    uint32_t group = w->breg[b][lane], part = m & w->launch->ops->equal(w->breg[b], group);
+    uint32_t part = same_group(w, b, m), members = group_lanes(w, w->breg[b][bits_first(m)]);
     m &= ~part;
-    part &= group; /* a lane outside its group has left the barrier: it does not wait */
+    part &= members; /* who has left the group does not wait */
     if (part) block(w, part, PATH_WAIT_CONVERGE, b);
     waiting |= part;
   }
@@ -322,12 +398,51 @@ void path_bsync(struct func_warp *w, unsigned b, uint32_t m, struct effect *e)
 void path_break(struct func_warp *w, unsigned b, uint32_t m, struct effect *e)
 {
   path_next(w);
-  for (uint32_t r = m; r; r &= r - 1) {
-    unsigned i = bits_first(r);
-    leave_group(w, b, w->breg[b][i] & ~m, m);
-    w->breg[b][i] &= ~m;
+  for (uint32_t part; m; m &= ~part) {
+    part = same_group(w, b, m);
+    group_leave(w, w->breg[b][bits_first(m)], part);
   }
   wake(w, e);
+}
+
+void path_drop(struct func_warp *w, unsigned b, uint32_t m, struct effect *e)
+{
+  bool left = forget(w, b, m);
+  w->launch->ops->fill(warp_breg(w, b), GROUP_NONE, m);
+  path_next(w);
+  if (left) wake(w, e);
+}
+
+void path_keep(struct func_warp *w, unsigned b, uint32_t m, bool clear, uint32_t word[LANES])
+{
+  for (; m; m &= m - 1) {
+    unsigned i = bits_first(m);
+    uint32_t id = w->breg[b][i];
+    struct func_group *g = group_find(w, id);
+    bool member = g && g->members >> i & 1;
+    word[i] = member ? group_word(id, i) : 0;
+    if (member) g->kept |= 1u << i;
+    if (clear) w->breg[b][i] = GROUP_NONE;
+  }
+}
+
+bool path_bring(struct func_warp *w, unsigned b, uint32_t m, const uint32_t word[LANES], struct effect *e)
+{
+  bool left = forget(w, b, m);
+  uint32_t *row = warp_breg(w, b);
+  for (uint32_t r = m; r; r &= r - 1) {
+    unsigned i = bits_first(r);
+    row[i] = word[i] >> i & 1 ? group_of_mask(w, word[i], i) : group_of_word(word[i], i);
+    if (word[i] && !row[i]) return false;
+  }
+  path_next(w);
+  if (left) wake(w, e);
+  return true;
+}
+
+uint32_t path_group(const struct func_warp *w, unsigned b, unsigned lane)
+{
+  return group_lanes(w, w->breg[b][lane]);
 }
 
 void path_warpsync(struct func_warp *w, uint32_t m, const uint32_t mask[LANES], struct effect *e)
@@ -433,6 +548,13 @@ static void bar_merge(struct func_warp *w, unsigned path)
   merge_released(w, same);
 }
 
+static void bar_block(struct func_warp *w, uint32_t m, unsigned park, struct effect *e)
+{
+  bar_merge(w, block(w, m, PATH_WAIT_BAR, park));
+  compact(w);
+  if (w->step.paths.n > 1) wake(w, e); /* others may wait for these at a BSYNC */
+}
+
 void path_bar(struct func_warp *w, unsigned id, unsigned op, uint32_t count, unsigned red,
               uint32_t pred, uint32_t m, struct effect *e)
 {
@@ -449,8 +571,7 @@ void path_bar(struct func_warp *w, unsigned id, unsigned op, uint32_t count, uns
     if (m & ~pred) b->red_and = 0;
     if (m & pred) b->red_or = FULL_MASK;
   }
-  if (op != OP_ARV) bar_merge(w, block(w, m, PATH_WAIT_BAR, PARK_BAR + id));
-  compact(w);
+  if (op != OP_ARV) bar_block(w, m, PARK_BAR + id, e);
   if (bar_complete(w->cta, b)) bar_end(w, id, e);
   flag_blocked(w, m, e);
 }
@@ -466,8 +587,7 @@ void path_cluster_wait(struct func_warp *w, uint32_t m, struct effect *e)
   path_next(w);
   m &= w->cta->barrier[BAR_CLUSTER].lanes[w->warp_id]; /* the end of a phase clears them */
   if (!m) return;
-  bar_merge(w, block(w, m, PATH_WAIT_BAR, PARK_BAR + BAR_CLUSTER));
-  compact(w);
+  bar_block(w, m, PARK_BAR + BAR_CLUSTER, e);
   flag_blocked(w, m, e);
 }
 

@@ -34,15 +34,27 @@ void path_jump_lanes(struct func_warp *w, uint32_t m, const uint64_t target[LANE
 /* Lanes m exit. */
 void path_exit(struct func_warp *w, uint32_t m, struct effect *e);
 
-/* Convergence barrier b: lanes m enter, wait, leave without waiting. */
-void path_bssy(struct func_warp *w, unsigned b, uint32_t m);
+/* Convergence barrier b: lanes m open a group, wait for all of theirs, leave it without waiting (groups.h). A lane that
+ * leaves a group leaves it for all its members, wherever they keep their reference to it, and no BSYNC waits for it any
+ * more. path_bssy: false when too many groups are open. */
+bool path_bssy(struct func_warp *w, unsigned b, uint32_t m, struct effect *e);
 void path_bsync(struct func_warp *w, unsigned b, uint32_t m, struct effect *e);
 void path_break(struct func_warp *w, unsigned b, uint32_t m, struct effect *e);
+
+/* BMOV of lanes m between barrier b and registers: word[lane] stands for the lane's group; a word in which the lane's own
+ * bit is set is a lane set of the program's making. path_drop: to RZ. path_keep does not move the path on. path_bring:
+ * false when too many groups are open. */
+void path_keep(struct func_warp *w, unsigned b, uint32_t m, bool clear, uint32_t word[LANES]);
+bool path_bring(struct func_warp *w, unsigned b, uint32_t m, const uint32_t word[LANES], struct effect *e);
+void path_drop(struct func_warp *w, unsigned b, uint32_t m, struct effect *e);
+/* Lanes of the group that barrier b of a lane refers to. */
+uint32_t path_group(const struct func_warp *w, unsigned b, unsigned lane);
 
 /* Lanes m wait for the lanes of their mask[]. */
 void path_warpsync(struct func_warp *w, uint32_t m, const uint32_t mask[LANES], struct effect *e);
 
-/* The path lets others run, and no longer holds up a BSYNC until it is stepped again. */
+/* The path lets others run. Until it is stepped again no BSYNC waits for it (US 2016/0019066, yielded threads: nvcc's
+ * spin locks put BSYNC before the critical section); who is released meanwhile leaves the group, the path's lanes stay. */
 void path_yield(struct func_warp *w, struct effect *e);
 
 /* CTA barrier. op: BAR_OP code 0 SYNC, 1 ARV, 2 RED, 4 SYNCALL; count in threads, 0 = whole CTA;

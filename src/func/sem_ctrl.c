@@ -3,6 +3,7 @@
  * relative to the start of the code section.
  */
 #include "base/bits.h"
+#include "func/groups.h"
 #include "func/guest_fault.h"
 #include "func/lanes.h"
 #include "func/launch.h"
@@ -43,7 +44,8 @@ static bool bra_any(struct func_warp *w, const struct uop *u, uint32_t m, struct
 /* BRA.DIV: taken when lanes of the mask are missing among those that execute; BRA.CONV: when none is.
  * All lanes of the path go the same way: the guard only says which lanes count, as where the member
  * masks of a warp differ (compiler output: R2UR Pu, REDUX.OR, @!Pu BRA.DIV). The mask is row a, a
- * uniform register that may be inverted; lanes that have exited are not missing. */
+ * uniform register that may be inverted, or without one the whole warp (sm_75, which has no such operand: compiler
+ * output, before calls of the functions that begin with WARPSYNC 0xffffffff); lanes that have exited are not missing. */
 static bool bra_converged(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                           struct fault *f)
 {
@@ -115,12 +117,18 @@ static bool bpt(struct func_warp *w, const struct uop *u, uint32_t m, struct eff
                     w->tid[1][i], w->tid[2][i]);
 }
 
+/* The guest opens groups without end. */
+static bool too_many_groups(const struct func_warp *w, uint32_t m, const struct effect *e, struct fault *f)
+{
+  return func_fault(w, e, f, FAULT_UNSUPPORTED, bits_first(m), 0,
+                    "warp %u has more than %d convergence groups open (BSSY or BMOV without BSYNC or BREAK)",
+                    (unsigned)w->warp_id, (int)GROUPS_MAX);
+}
+
 static bool bssy(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                  struct fault *f)
 {
-  (void)e, (void)f;
-  path_bssy(w, u->imm, m);
-  return true;
+  return path_bssy(w, u->imm, m, e) || too_many_groups(w, m, e, f);
 }
 
 static bool bsync(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
@@ -167,8 +175,8 @@ static bool yield(struct func_warp *w, const struct uop *u, uint32_t m, struct e
 }
 
 /* Sleeps at most twice the operand (PTX ISA); the whole operand is what the effect reports. */
-static bool nanosleep(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
-                      struct fault *f)
+static bool sleep_lanes(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
+                        struct fault *f)
 {
   (void)f;
   const uint32_t *a = row_src(w, u->a);
@@ -182,10 +190,9 @@ static bool nanosleep(struct func_warp *w, const struct uop *u, uint32_t m, stru
   return true;
 }
 
-/* Value of a convergence-unit register as lane i sees it. */
-static uint32_t state_read(const struct func_warp *w, unsigned state, unsigned lane)
+/* Value of a convergence-unit register that is not a barrier. */
+static uint32_t state_read(const struct func_warp *w, unsigned state)
 {
-  if (state <= STATE_B15) return w->breg[state][lane];
   if (state == STATE_MEXITED) return w->lanes_present & ~w->mactive;
   if (state == STATE_MACTIVE) return path_lanes(w);
   return 0; /* MKILL, MATEXIT, OPT_STACK, API_CALL_DEPTH: nothing sets them here */
@@ -196,11 +203,16 @@ static bool bmov_read(struct func_warp *w, const struct uop *u, uint32_t m, stru
 {
   (void)e, (void)f;
   uint32_t *d = row_dst(w, u->d);
-  for (uint32_t r = m; r; r &= r - 1) {
-    unsigned i = bits_first(r);
-    d[i] = state_read(w, u->imm, i);
-    if (u->imm2 && u->imm <= STATE_B15) w->breg[u->imm][i] = 0;
-  }
+  if (u->imm <= STATE_B15) path_keep(w, u->imm, m, u->imm2, d);
+  else w->launch->ops->fill(d, state_read(w, u->imm), m);
+  return true;
+}
+
+/* A barrier is cleared and what it was is lost. */
+static bool bmov_drop(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
+{
+  (void)f;
+  path_drop(w, u->imm, m, e);
   return true;
 }
 
@@ -208,41 +220,34 @@ static bool bmov_read(struct func_warp *w, const struct uop *u, uint32_t m, stru
 static bool bmov_copy(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                       struct fault *f)
 {
-  (void)e, (void)f;
-  for (uint32_t r = m; r; r &= r - 1) {
-    unsigned i = bits_first(r);
-    warp_breg(w, u->imm2 & STATE_B15)[i] = state_read(w, u->imm, i);
-    if (u->imm2 >> 8 && u->imm <= STATE_B15) w->breg[u->imm][i] = 0;
+  uint32_t word[LANES];
+  if (u->imm <= STATE_B15) {
+    path_keep(w, u->imm, m, u->imm2 >> 8, word);
+  } else {
+    uint32_t lanes = state_read(w, u->imm);
+    for (unsigned i = 0; i < LANES; i++) word[i] = lanes >> i & 1 ? lanes : 0;
   }
-  return true;
+  return path_bring(w, u->imm2 & STATE_B15, m, word, e) || too_many_groups(w, m, e, f);
 }
 
 static bool bmov_write(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                        struct fault *f)
 {
-  (void)e, (void)f;
-  const uint32_t *a = row_src(w, u->a);
-  if (u->imm > STATE_B15) return true; /* state that has no effect here */
-  for (uint32_t r = m; r; r &= r - 1) {
-    unsigned i = bits_first(r);
-    warp_breg(w, u->imm)[i] = a[i];
-  }
-  return true;
+  return path_bring(w, u->imm, m, row_src(w, u->a), e) || too_many_groups(w, m, e, f);
 }
 
-/* MACTIVE to a register or to barrier register u->imm2: which path asks decides. */
+/* MACTIVE to a register: which path asks decides. */
 static bool bmov_active(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
 {
-  bool done = sass_has(u->s, FLD_BREG) ? bmov_copy(w, u, m, e, f) : bmov_read(w, u, m, e, f);
   path_next(w);
-  return done;
+  return bmov_read(w, u, m, e, f);
 }
 
 /* MACTIVE from a barrier register: whole quads of its lanes, or again those that it was read from. */
 static bool bmov_activate(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
 {
   enum { PQUAD = 1 };
-  uint32_t own = path_lanes(w), lanes = w->breg[u->imm2 & STATE_B15][bits_first(own)];
+  uint32_t own = path_lanes(w), lanes = path_group(w, u->imm2 & STATE_B15, bits_first(own));
   (void)m;
   if (lanes != own)
     return func_fault(w, e, f, FAULT_UNSUPPORTED, bits_first(own), 0, "BMOV to MACTIVE of lanes 0x%x, but 0x%x are "
@@ -274,7 +279,8 @@ static uop_fn *pick_bra(const struct sass_inst *s, struct uop *u)
   u->a = s->ua == SASS_URZ ? (struct row_ref){BASE_POOL, 0}
                            : (struct row_ref){BASE_UREG, (uint32_t)s->ua * ROW_BYTES};
   u->a_and = FULL_MASK;
-  u->a_xor = sass_get(s, FLD_URA_NOT) ? FULL_MASK : 0;
+  bool whole = !sass_has(s, FLD_URA_MASK) && !sass_has(s, FLD_URA); /* the row has no operand */
+  u->a_xor = whole || sass_get(s, FLD_URA_NOT) ? FULL_MASK : 0;
   return bra_converged;
 }
 
@@ -294,6 +300,13 @@ static uop_fn *pick_warpsync(const struct sass_inst *s, struct uop *u)
   return warpsync;
 }
 
+/* Other states have no effect here. */
+static uop_fn *pick_bmov_write(struct uop *u, bool barrier)
+{
+  u->flags = barrier ? UOP_CONTROL : 0;
+  return barrier ? bmov_write : nop;
+}
+
 static uop_fn *pick_bmov(const struct sass_inst *s, struct uop *u)
 {
   u->imm = (uint32_t)sass_get(s, FLD_BMOV_STATE);
@@ -305,14 +318,15 @@ static uop_fn *pick_bmov(const struct sass_inst *s, struct uop *u)
     u->flags = UOP_CONTROL;
     return u->imm == STATE_MACTIVE ? bmov_activate : NULL;
   }
-  if (sass_has(s, FLD_BREG)) u->imm2 = s->bar | u->imm2 << 8;
-  else if (s->src[0].kind != SRC_NONE) return bmov_write;
-  if (u->imm == STATE_MACTIVE) {
-    u->flags = UOP_CONTROL;
-    return bmov_active;
-  }
-  if (sass_has(s, FLD_BREG)) return bmov_copy;
-  return s->dst != SASS_RZ || u->imm2 ? bmov_read : NULL;
+  bool barrier = u->imm <= STATE_B15;
+  bool to_barrier = sass_has(s, FLD_BREG), drop = s->dst == SASS_RZ && barrier;
+  if (to_barrier) u->imm2 = s->bar | u->imm2 << 8;
+  else if (s->src[0].kind != SRC_NONE) return pick_bmov_write(u, barrier);
+  else if (s->dst == SASS_RZ && !u->imm2) return u->imm == STATE_MACTIVE ? nop : NULL;
+  if (!to_barrier && !drop && u->imm != STATE_MACTIVE) return bmov_read;
+  u->flags = UOP_CONTROL; /* paths may be released, or what the path is matters */
+  if (to_barrier) return bmov_copy;
+  return drop ? bmov_drop : bmov_active;
 }
 
 static uop_fn *pick_barrier(const struct sass_inst *s, struct uop *u, uop_fn *fn)
@@ -338,7 +352,7 @@ uop_fn *sem_ctrl_handler(const struct sass_inst *s, struct uop *u)
   case SEM_BREAK: return pick_barrier(s, u, break_lanes);
   case SEM_WARPSYNC: return pick_warpsync(s, u);
   case SEM_YIELD: return yield;
-  case SEM_NANOSLEEP: return nanosleep;
+  case SEM_NANOSLEEP: return sleep_lanes;
   case SEM_BMOV: return pick_bmov(s, u);
   case SEM_NOP: case SEM_DEPBAR: case SEM_LDGDEPBAR: case SEM_MEMBAR: case SEM_ERRBAR:
   case SEM_CCTL: case SEM_PREFETCH:

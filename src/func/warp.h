@@ -19,6 +19,7 @@ enum {
   N_UREGS = 96,       /* 63 up to sm_90; compiler output for sm_120 uses UR79 */
   N_PREDS = 8,
   N_BREGS = 16,
+  OWN_GROUPS = 32,    /* places for convergence groups in the warp itself, a power of two */
   N_BARRIERS = 16,
   BAR_CLUSTER = 16,   /* the CTA's part of its cluster's barrier */
   WIDE_ROWS = 8,      /* rows of the widest operand */
@@ -34,6 +35,14 @@ enum row_base {
   BASE_REG,  /* warp: R0 …, then WIDE_ROWS sink rows that take writes to RZ */
   BASE_UREG, /* warp: UR0 … UR62 broadcast to rows, an unused row, then WIDE_ROWS sink rows (URZ) */
   BASE__N
+};
+
+/* One convergence group (groups.h). */
+struct func_group {
+  uint32_t id;
+  uint32_t members; /* lanes that have not left it; those that have exited meanwhile may be among them */
+  uint32_t kept;    /* lanes that hold the number elsewhere than in one B register */
+  uint32_t mask;    /* lane set from which the program made it; 0: BSSY did */
 };
 
 struct func_warp {
@@ -59,10 +68,13 @@ struct func_warp {
   uint32_t park_mask[LANES];  /* per lane waiting in WARPSYNC: lanes it waits for */
   uint32_t rpc[2][LANES];     /* RPCMOV: two words per thread */
   uint16_t last_error[LANES]; /* cudaGetLastError of the device runtime */
-  /* Convergence barriers: breg[b][i] = lanes of the group with which lane i entered barrier b
-   * (BSSY); kept per lane, because diverged parts of a warp may use one register for different
-   * regions. Written through warp_breg. */
+  /* Convergence barriers: breg[b][i] = number of the group with which lane i entered barrier b (BSSY); kept per lane,
+   * because diverged parts of a warp may use one register for different regions. Written through warp_breg. */
   uint32_t breg[N_BREGS][LANES];
+  struct func_group *group;   /* number n is at n & group_last, or over; cleared where it was used (groups_begin) */
+  uint32_t group_last;
+  uint32_t group_id;          /* of the newest; 0: there was none */
+  struct func_group own_groups[OWN_GROUPS];
 };
 
 /* Row b of breg, to be written. */

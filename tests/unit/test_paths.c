@@ -6,6 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "func/groups.h"
 #include "func/launch.h"
 #include "func/paths.h"
 
@@ -63,7 +64,7 @@ static void test_if_else(void **state)
   struct rig *r = rig_new();
   struct func_warp *w = &r->warps[0];
   on(r, 0, 0);
-  path_bssy(w, 0, FULL_MASK);
+  assert_true(path_bssy(w, 0, FULL_MASK, &r->e));
   path_jump(w, 0xff, 0x2000, on(r, 0, 0));
   assert_true(r->e.flags & EFF_DIVERGED);
   assert_int_equal(w->step.paths.n, 2);
@@ -87,7 +88,7 @@ static void test_exit_releases_bsync(void **state)
   struct rig *r = rig_new();
   struct func_warp *w = &r->warps[0];
   on(r, 0, 0);
-  path_bssy(w, 3, FULL_MASK);
+  assert_true(path_bssy(w, 3, FULL_MASK, &r->e));
   path_jump(w, 0xf, 0x2000, on(r, 0, 0));
   path_bsync(w, 3, 0xfffffff0, on(r, 0, 0));
   assert_true(r->e.flags & EFF_BLOCKED);
@@ -108,7 +109,7 @@ static void test_break(void **state)
   struct rig *r = rig_new();
   struct func_warp *w = &r->warps[0];
   on(r, 0, 0);
-  path_bssy(w, 1, FULL_MASK);
+  assert_true(path_bssy(w, 1, FULL_MASK, &r->e));
   path_jump(w, 1, 0x2000, on(r, 0, 0));
   path_bsync(w, 1, 0xfffffffe, on(r, 0, 0));
   assert_true(r->e.flags & EFF_BLOCKED);
@@ -125,14 +126,14 @@ static void test_nested(void **state)
   struct rig *r = rig_new();
   struct func_warp *w = &r->warps[0];
   on(r, 0, 0);
-  path_bssy(w, 0, FULL_MASK);
+  assert_true(path_bssy(w, 0, FULL_MASK, &r->e));
   path_jump(w, 0xffff, 0x2000, on(r, 0, 0));
   on(r, 0, 1); /* inner region on lanes 0..15 */
-  path_bssy(w, 1, 0xffff);
+  assert_true(path_bssy(w, 1, 0xffff, &r->e));
   path_jump(w, 0xff, 0x3000, on(r, 0, 1));
   /* sibling region uses the same register on lanes 16..31 */
   on(r, 0, 0);
-  path_bssy(w, 1, 0xffff0000);
+  assert_true(path_bssy(w, 1, 0xffff0000, &r->e));
   path(r, 0, 1)->pc = path(r, 0, 2)->pc = 0x4000;
   path_bsync(w, 1, 0xff00, on(r, 0, 1));
   assert_true(r->e.flags & EFF_BLOCKED);
@@ -156,7 +157,7 @@ static void test_yield(void **state)
   struct rig *r = rig_new();
   struct func_warp *w = &r->warps[0];
   on(r, 0, 0);
-  path_bssy(w, 0, FULL_MASK);
+  assert_true(path_bssy(w, 0, FULL_MASK, &r->e));
   path_jump(w, 0xfffffffe, 0x800, on(r, 0, 0)); /* losers go back */
   assert_true(r->e.flags & EFF_BACKWARD);
   path_bsync(w, 0, 1, on(r, 0, 0));
@@ -180,7 +181,7 @@ static void test_yield_before_arrival(void **state)
   struct rig *r = rig_new();
   struct func_warp *w = &r->warps[0];
   on(r, 0, 0);
-  path_bssy(w, 0, FULL_MASK);
+  assert_true(path_bssy(w, 0, FULL_MASK, &r->e));
   path_jump(w, 2, 0x2000, on(r, 0, 0));
   path_yield(w, on(r, 0, 1));
   path_bsync(w, 0, 0xfffffffd, on(r, 0, 0)); /* arrives while lane 1 is parked */
@@ -217,7 +218,8 @@ static void test_warpsync(void **state)
   assert_int_equal(w->step.paths.n, 2);
 }
 
-/* if (lane < 2) __syncwarp(); of the whole warp: the others cannot come, they wait for these two. */
+/* if (lane < 2) __syncwarp(); of the whole warp: the others cannot come while they wait for these two at the BSYNC, which
+ * gives way. When they wait at a CTA barrier, they cannot come at all. */
 static void test_warpsync_inside_bsync(void **state)
 {
   (void)state;
@@ -226,7 +228,7 @@ static void test_warpsync_inside_bsync(void **state)
   uint32_t mask[LANES];
   for (unsigned i = 0; i < LANES; i++) mask[i] = FULL_MASK;
   on(r, 0, 0);
-  path_bssy(w, 1, FULL_MASK);
+  assert_true(path_bssy(w, 1, FULL_MASK, &r->e));
   path_jump(w, 3, 0x2000, on(r, 0, 0));
   path_warpsync(w, 3, mask, on(r, 0, 1)); /* the others may still come */
   assert_true(r->e.flags & EFF_BLOCKED);
@@ -234,12 +236,207 @@ static void test_warpsync_inside_bsync(void **state)
   path(r, 0, 0)->pc = 0x3000;
   path_bsync(w, 1, 0xfffffffc, on(r, 0, 0));
   assert_int_equal(w->step.paths.n, 2);
-  check(r, 0, 0, 0x3000 + I, 0xfffffffc, PATH_WAIT_CONVERGE);
+  check(r, 0, 0, 0x3000 + I, 0xfffffffc, PATH_READY);
+  check(r, 0, 1, 0x2000 + I, 3, PATH_WAIT_CONVERGE);
+  path_bar(w, 0, 0, 0, 0, 0, 0xfffffffc, on(r, 0, 0));
+  check(r, 0, 0, 0x3000 + 2 * I, 0xfffffffc, PATH_WAIT_BAR);
   check(r, 0, 1, 0x2000 + I, 3, PATH_READY);
   path(r, 0, 1)->pc = 0x3000;
-  path_bsync(w, 1, 3, on(r, 0, 1));
+  path_bsync(w, 1, 3, on(r, 0, 1)); /* the others have left the group */
+  assert_false(r->e.flags & EFF_BLOCKED);
+}
+
+/* A jump out of a region to WARPSYNC or BAR without BREAK, as nvcc writes it: those at the BSYNC must come, too. */
+static void test_bsync_gives_way(void **state)
+{
+  (void)state;
+  for (unsigned bar = 0; bar < 2; bar++) {
+    struct rig *r = rig_new();
+    struct func_warp *w = &r->warps[0];
+    uint32_t mask[LANES];
+    for (unsigned i = 0; i < LANES; i++) mask[i] = FULL_MASK;
+    on(r, 0, 0);
+    assert_true(path_bssy(w, 2, FULL_MASK, &r->e));
+    path_jump(w, 0xff, 0x2000, on(r, 0, 0));
+    path_bsync(w, 2, 0xffffff00, on(r, 0, 0));
+    assert_true(r->e.flags & EFF_BLOCKED);
+    if (bar) path_bar(w, 0, 0, 0, 0, 0, 0xff, on(r, 0, 1));
+    else path_warpsync(w, 0xff, mask, on(r, 0, 1));
+    assert_true(r->e.flags & EFF_MERGED);
+    check(r, 0, 0, PC + 3 * I, 0xffffff00, PATH_READY);
+    check(r, 0, 1, 0x2000 + I, 0xff, bar ? PATH_WAIT_BAR : PATH_WAIT_CONVERGE);
+    if (bar) continue;
+    path(r, 0, 0)->pc = 0x2000;
+    path_warpsync(w, 0xffffff00, mask, on(r, 0, 0));
+    assert_int_equal(w->step.paths.n, 1);
+    check(r, 0, 0, 0x2000 + I, FULL_MASK, PATH_READY);
+  }
+}
+
+/* A barrier with a count may be completed by other warps: the BSYNC waits. */
+static void test_bsync_waits_for_count(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  on(r, 0, 0);
+  assert_true(path_bssy(w, 2, FULL_MASK, &r->e));
+  path_jump(w, 0xff, 0x2000, on(r, 0, 0));
+  path_bsync(w, 2, 0xffffff00, on(r, 0, 0));
+  path_bar(w, 3, 0, 32, 0, 0, 0xff, on(r, 0, 1));
+  assert_false(r->e.flags & EFF_MERGED);
+  path_bar(&r->warps[1], 3, 1, 32, 0, 0, 0xffffff, on(r, 1, 0));
+  assert_true(r->e.flags & EFF_BAR_RELEASED);
+  check(r, 0, 0, PC + 3 * I, 0xffffff00, PATH_WAIT_CONVERGE);
+  check(r, 0, 1, 0x2000 + I, 0xff, PATH_READY);
+}
+
+/* Lanes wait for each other at two BSYNCs: the region that was opened last gives way. */
+static void test_innermost_gives_way(void **state)
+{
+  (void)state;
+  for (unsigned inner = 0; inner < 2; inner++) {
+    struct rig *r = rig_new();
+    struct func_warp *w = &r->warps[0];
+    on(r, 0, 0);
+    assert_true(path_bssy(w, !inner, FULL_MASK, &r->e));
+    assert_true(path_bssy(w, inner, FULL_MASK, &r->e));
+    path_jump(w, 0xff, 0x2000, on(r, 0, 0));
+    path_bsync(w, 0, 0xff, on(r, 0, 1));
+    path_bsync(w, 1, 0xffffff00, on(r, 0, 0));
+    check(r, 0, 0, PC + 4 * I, 0xffffff00, inner ? PATH_READY : PATH_WAIT_CONVERGE);
+    check(r, 0, 1, 0x2000 + I, 0xff, inner ? PATH_WAIT_CONVERGE : PATH_READY);
+  }
+}
+
+/* A recursive function keeps its caller's group in a register while a lane of the group is released without it, or
+ * leaves by BREAK, or exits: what it brings back is the group as it is then. */
+static void test_kept_group(void **state)
+{
+  (void)state;
+  enum { RELEASE, BREAK, EXIT, HOWS };
+  for (unsigned how = 0; how < HOWS; how++) {
+    struct rig *r = rig_new();
+    struct func_warp *w = &r->warps[0];
+    uint32_t word[LANES] = {0};
+    on(r, 0, 0);
+    assert_true(path_bssy(w, 6, FULL_MASK, &r->e));
+    path_jump(w, 0xfffffff0, 0x2000, on(r, 0, 0)); /* lanes 4 to 31 call */
+    on(r, 0, 1);
+    path_keep(w, 6, 0xfffffff0, true, word);
+    for (unsigned i = 4; i < LANES; i++) assert_int_equal(word[i] >> i & 1, 0);
+    path_next(w);
+    assert_true(path_bssy(w, 6, 0xfffffff0, &r->e)); /* the callee's own region on the same register */
+    if (how == RELEASE) path_yield(w, on(r, 0, 1));
+    if (how == RELEASE) path_bsync(w, 6, 0xf, on(r, 0, 0));
+    if (how == BREAK) path_break(w, 6, 0xf, on(r, 0, 0));
+    if (how == EXIT) path_exit(w, 0xf, on(r, 0, 0));
+    unsigned callee = how != EXIT;
+    path_bsync(w, 6, 0xfffffff0, on(r, 0, callee));
+    assert_false(r->e.flags & EFF_BLOCKED);
+    assert_true(path_bring(w, 6, 0xfffffff0, word, on(r, 0, callee)));
+    assert_int_equal(path_group(w, 6, 31), 0xfffffff0);
+    path_jump(w, 0xff0, 0x3000, on(r, 0, callee));
+    path_bsync(w, 6, 0xff0, on(r, 0, callee + 1)); /* among each other they do wait */
+    assert_true(r->e.flags & EFF_BLOCKED);
+    path(r, 0, callee)->pc = 0x3000;
+    path_bsync(w, 6, 0xfffff000, on(r, 0, callee));
+    assert_true(r->e.flags & EFF_MERGED);
+    check(r, 0, callee, 0x3000 + I, 0xfffffff0, PATH_READY);
+  }
+}
+
+/* The others wait for the lanes in the callee, at any depth, although these have no reference in a B register. */
+static void test_waits_for_kept(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  uint32_t word[2][LANES] = {{0}};
+  on(r, 0, 0);
+  assert_true(path_bssy(w, 6, FULL_MASK, &r->e));
+  path_jump(w, 1, 0x2000, on(r, 0, 0));
+  for (unsigned depth = 0; depth < 2; depth++) {
+    on(r, 0, 1);
+    path_keep(w, 6, 1, true, word[depth]);
+    assert_true(path_bssy(w, 6, 1, &r->e));
+  }
+  assert_int_not_equal(word[0][0], word[1][0]);
+  path_bsync(w, 6, 0xfffffffe, on(r, 0, 0));
+  assert_true(r->e.flags & EFF_BLOCKED);
+  for (unsigned depth = 2; depth--;) {
+    path_bsync(w, 6, 1, on(r, 0, 1));
+    assert_false(r->e.flags & EFF_MERGED);
+    assert_true(path_bring(w, 6, 1, word[depth], on(r, 0, 1)));
+  }
+  path(r, 0, 1)->pc = path(r, 0, 0)->pc - I;
+  path_bsync(w, 6, 1, on(r, 0, 1));
   assert_int_equal(w->step.paths.n, 1);
-  check(r, 0, 0, 0x3000 + I, FULL_MASK, PATH_READY);
+}
+
+/* A register that is entered again, or cleared, without having been kept is a group that the lane never comes back to. */
+static void test_forgotten_group(void **state)
+{
+  (void)state;
+  for (unsigned clear = 0; clear < 2; clear++) {
+    struct rig *r = rig_new();
+    struct func_warp *w = &r->warps[0];
+    on(r, 0, 0);
+    assert_true(path_bssy(w, 0, FULL_MASK, &r->e));
+    path_jump(w, 1, 0x2000, on(r, 0, 0));
+    path_bsync(w, 0, 0xfffffffe, on(r, 0, 0));
+    on(r, 0, 1);
+    if (clear) path_drop(w, 0, 1, &r->e);
+    else assert_true(path_bssy(w, 0, 1, &r->e));
+    assert_true(r->e.flags & EFF_MERGED);
+    check(r, 0, 0, PC + 3 * I, 0xfffffffe, PATH_READY);
+  }
+}
+
+/* A word with the lane's own bit is a set of lanes that the program made. */
+static void test_group_of_mask(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  uint32_t word[LANES];
+  for (unsigned i = 0; i < LANES; i++) word[i] = i < 16 ? 0xffff : 0xffff0000;
+  path_jump(w, 0xff, 0x2000, on(r, 0, 0));
+  assert_true(path_bring(w, 1, 0xff, word, on(r, 0, 1)));
+  assert_true(path_bring(w, 1, 0xffffff00, word, on(r, 0, 0)));
+  assert_int_equal(path_group(w, 1, 0), 0xffff);
+  assert_int_equal(path_group(w, 1, 31), 0xffff0000);
+  path_bsync(w, 1, 0xff, on(r, 0, 1));
+  assert_true(r->e.flags & EFF_BLOCKED);
+  path(r, 0, 0)->pc = 0x2000 + I;
+  path_bsync(w, 1, 0xffffff00, on(r, 0, 0));
+  assert_true(r->e.flags & EFF_MERGED);
+  uint32_t ready = 0;
+  for (unsigned i = 0; i < w->step.paths.n; i++)
+    if (path(r, 0, i)->wait == PATH_READY) ready |= (uint32_t)path(r, 0, i)->mask;
+  assert_int_equal(ready, FULL_MASK);
+}
+
+/* Many groups at once leave the warp's own table; without end they are refused. */
+static void test_many_groups(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  r->cta.step.source = &r->launch.source;
+  static uint32_t word[GROUPS_MAX + 1][LANES];
+  for (unsigned n = 0; n < GROUPS_MAX; n++) {
+    assert_true(path_bssy(w, 3, 1u << n % LANES, on(r, 0, 0)));
+    path_keep(w, 3, 1u << n % LANES, true, word[n]);
+  }
+  assert_false(path_bssy(w, 3, 1, on(r, 0, 0)));
+  for (unsigned n = 0; n < GROUPS_MAX; n++) {
+    assert_true(path_bring(w, 3, 1u << n % LANES, word[n], on(r, 0, 0)));
+    assert_int_equal(path_group(w, 3, n % LANES), 1u << n % LANES);
+    path_break(w, 3, 1u << n % LANES, on(r, 0, 0));
+  }
+  assert_true(path_bssy(w, 3, 1, on(r, 0, 0)));
+  groups_end(&r->launch);
 }
 
 static void test_indirect(void **state)
@@ -334,6 +531,10 @@ int main(void)
       cmocka_unit_test(test_break),     cmocka_unit_test(test_nested),
       cmocka_unit_test(test_yield),     cmocka_unit_test(test_yield_before_arrival),
       cmocka_unit_test(test_warpsync),  cmocka_unit_test(test_warpsync_inside_bsync),
+      cmocka_unit_test(test_bsync_gives_way), cmocka_unit_test(test_bsync_waits_for_count),
+      cmocka_unit_test(test_innermost_gives_way), cmocka_unit_test(test_kept_group),
+      cmocka_unit_test(test_waits_for_kept), cmocka_unit_test(test_forgotten_group),
+      cmocka_unit_test(test_group_of_mask), cmocka_unit_test(test_many_groups),
       cmocka_unit_test(test_indirect),
       cmocka_unit_test(test_bar_all),   cmocka_unit_test(test_bar_exited),
       cmocka_unit_test(test_bar_count), cmocka_unit_test(test_bar_red),
