@@ -62,6 +62,7 @@ CUresult graph_dependents(struct shim *s, CUgraphNode node, CUgraphNode *out, si
 CUresult graph_find_in_clone(struct shim *s, CUgraphNode *out, CUgraphNode node, CUgraph clone)
 {
   if (!out || !graph_is_node(s, node) || !graph_exists(s, clone)) return CUDA_ERROR_INVALID_VALUE;
+  if (node->graph == clone) return CUDA_ERROR_INVALID_VALUE; /* not a clone of its graph */
   for (size_t i = 0; i < clone->n; i++)
     if (clone->node[i]->id == node->id) return *out = clone->node[i], CUDA_SUCCESS;
   return CUDA_ERROR_INVALID_VALUE;

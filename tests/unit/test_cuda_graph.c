@@ -1,0 +1,369 @@
+/* Graphs of the driver interface: nodes of every kind, edges, launches, changes, clones, capture of streams. Expected values:
+ * CUDA Driver API reference, sections Graph Management and Stream Management; results by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "cuda_rig.h"
+
+CUresult cuGraphCreate(CUgraph *, unsigned);
+CUresult cuGraphDestroy(CUgraph);
+CUresult cuGraphClone(CUgraph *, CUgraph);
+CUresult cuGraphDestroyNode(CUgraphNode);
+CUresult cuGraphNodeFindInClone(CUgraphNode *, CUgraphNode, CUgraph);
+CUresult cuGraphGetNodes(CUgraph, CUgraphNode *, size_t *);
+CUresult cuGraphGetRootNodes(CUgraph, CUgraphNode *, size_t *);
+CUresult cuGraphGetEdges_v2(CUgraph, CUgraphNode *, CUgraphNode *, CUgraphEdgeData *, size_t *);
+CUresult cuGraphNodeGetDependencies_v2(CUgraphNode, CUgraphNode *, CUgraphEdgeData *, size_t *);
+CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode, CUgraphNode *, CUgraphEdgeData *, size_t *);
+CUresult cuGraphAddDependencies_v2(CUgraph, const CUgraphNode *, const CUgraphNode *, const CUgraphEdgeData *, size_t);
+CUresult cuGraphRemoveDependencies_v2(CUgraph, const CUgraphNode *, const CUgraphNode *, const CUgraphEdgeData *, size_t);
+CUresult cuGraphNodeGetType(CUgraphNode, int *);
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_KERNEL_NODE_PARAMS *);
+CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode, CUDA_KERNEL_NODE_PARAMS *);
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode, const CUDA_KERNEL_NODE_PARAMS *);
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS *);
+CUresult cuGraphAddMemsetNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_MEMSET_NODE_PARAMS *, CUcontext);
+CUresult cuGraphMemsetNodeGetParams(CUgraphNode, CUDA_MEMSET_NODE_PARAMS *);
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec, CUgraphNode, const CUDA_MEMSET_NODE_PARAMS *, CUcontext);
+CUresult cuGraphAddMemcpyNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_MEMCPY3D *, CUcontext);
+CUresult cuGraphMemcpyNodeGetParams(CUgraphNode, CUDA_MEMCPY3D *);
+CUresult cuGraphAddHostNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_HOST_NODE_PARAMS *);
+CUresult cuGraphHostNodeGetParams(CUgraphNode, CUDA_HOST_NODE_PARAMS *);
+CUresult cuGraphAddEmptyNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t);
+CUresult cuGraphAddEventRecordNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, CUevent);
+CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode, CUevent *);
+CUresult cuGraphAddChildGraphNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, CUgraph);
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode, CUgraph *);
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *, CUgraph, unsigned long long);
+CUresult cuGraphExecDestroy(CUgraphExec);
+CUresult cuGraphExecUpdate_v2(CUgraphExec, CUgraph, CUgraphExecUpdateResultInfo *);
+CUresult cuGraphLaunch(CUgraphExec, CUstream);
+CUresult cuGraphNodeSetEnabled(CUgraphExec, CUgraphNode, unsigned);
+CUresult cuGraphNodeGetEnabled(CUgraphExec, CUgraphNode, unsigned *);
+CUresult cuStreamBeginCapture_v2(CUstream, int);
+CUresult cuStreamEndCapture(CUstream, CUgraph *);
+CUresult cuStreamIsCapturing(CUstream, int *);
+CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned);
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr, const void *, size_t, CUstream);
+CUresult cuMemsetD32Async(CUdeviceptr, unsigned, size_t, CUstream);
+
+/* CUgraphNodeType */
+enum { KERNEL, MEMCPY, MEMSET, HOST, CHILD, EMPTY, WAIT, RECORD };
+
+static CUgraphNode empty(CUgraph g, const CUgraphNode *deps, size_t n)
+{
+  CUgraphNode node;
+  OK(cuGraphAddEmptyNode(&node, g, deps, n));
+  return node;
+}
+
+/* A diamond a -> b, c -> d. */
+static void edges(void **state)
+{
+  CUgraph g;
+  CUgraphNode a, b, c, d, list[8], from[8], to[8];
+  size_t n;
+  (void)state;
+  OK(cuGraphCreate(&g, 0));
+  assert_int_equal(cuGraphCreate(&g, 1), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuGraphCreate(NULL, 0), CUDA_ERROR_INVALID_VALUE);
+  a = empty(g, NULL, 0);
+  b = empty(g, &a, 1), c = empty(g, &a, 1);
+  d = empty(g, (CUgraphNode[]){b, c}, 2);
+  n = 0;
+  OK(cuGraphGetNodes(g, NULL, &n)); /* how many */
+  assert_int_equal(n, 4);
+  n = 8;
+  OK(cuGraphGetNodes(g, list, &n));
+  assert_int_equal(n, 4);
+  for (size_t i = 4; i < 8; i++) assert_null(list[i]); /* "the remaining entries will be set to NULL" */
+  n = 8;
+  OK(cuGraphGetRootNodes(g, list, &n));
+  assert_int_equal(n, 1);
+  assert_ptr_equal(list[0], a);
+  n = 8;
+  OK(cuGraphGetEdges_v2(g, from, to, NULL, &n));
+  assert_int_equal(n, 4);
+  n = 8;
+  OK(cuGraphNodeGetDependencies_v2(d, list, NULL, &n));
+  assert_int_equal(n, 2);
+  assert_true((list[0] == b && list[1] == c) || (list[0] == c && list[1] == b));
+  n = 8;
+  OK(cuGraphNodeGetDependentNodes_v2(a, list, NULL, &n));
+  assert_int_equal(n, 2);
+  n = 0;
+  OK(cuGraphNodeGetDependencies_v2(a, NULL, NULL, &n));
+  assert_int_equal(n, 0);
+  assert_int_equal(cuGraphAddDependencies_v2(g, &a, &b, NULL, 1), CUDA_ERROR_INVALID_VALUE); /* there already */
+  assert_int_equal(cuGraphAddDependencies_v2(g, &a, &a, NULL, 1), CUDA_ERROR_INVALID_VALUE);
+  OK(cuGraphAddDependencies_v2(g, &b, &c, NULL, 1));
+  n = 0;
+  OK(cuGraphNodeGetDependencies_v2(c, NULL, NULL, &n));
+  assert_int_equal(n, 2);
+  OK(cuGraphRemoveDependencies_v2(g, &a, &c, NULL, 1));
+  assert_int_equal(cuGraphRemoveDependencies_v2(g, &a, &c, NULL, 1), CUDA_ERROR_INVALID_VALUE); /* not there */
+  OK(cuGraphDestroyNode(b));
+  n = 8;
+  OK(cuGraphGetEdges_v2(g, from, to, NULL, &n));
+  assert_int_equal(n, 1);
+  assert_true(from[0] == c && to[0] == d);
+  assert_int_equal(cuGraphAddEmptyNode(&a, g, NULL, 1), CUDA_ERROR_INVALID_VALUE);
+  OK(cuGraphDestroy(g));
+  assert_true(cuGraphDestroy(g) != CUDA_SUCCESS);
+}
+
+static void cycles_are_refused(void **state)
+{
+  CUgraph g;
+  CUgraphExec x;
+  CUgraphNode a, b;
+  (void)state;
+  OK(cuGraphCreate(&g, 0));
+  a = empty(g, NULL, 0);
+  b = empty(g, &a, 1);
+  CUresult r = cuGraphAddDependencies_v2(g, &b, &a, NULL, 1);
+  if (r == CUDA_SUCCESS) r = cuGraphInstantiateWithFlags(&x, g, 0);
+  assert_int_equal(r, CUDA_ERROR_INVALID_VALUE);
+  OK(cuGraphDestroy(g));
+}
+
+enum { N = 256 };
+
+struct machine {
+  CUmodule m;
+  CUfunction f;
+  CUdeviceptr x, y, z;
+  unsigned n;
+  void *params[4];
+};
+
+static void machine_init(struct machine *k)
+{
+  k->f = cuda_vecadd(&k->m);
+  k->x = cuda_floats(N, 1, 0), k->y = cuda_floats(N, 2, 0), k->z = cuda_floats(N, 0, 0);
+  k->n = N;
+  k->params[0] = &k->x, k->params[1] = &k->y, k->params[2] = &k->z, k->params[3] = &k->n;
+}
+
+static CUDA_KERNEL_NODE_PARAMS sum_of(struct machine *k)
+{
+  return (CUDA_KERNEL_NODE_PARAMS){.function = k->f, .grid = {1, 1, 1}, .block = {N, 1, 1}, .params = k->params};
+}
+
+static void check_z(struct machine *k, unsigned n, float want)
+{
+  float out[N];
+  OK(cuCtxSynchronize());
+  OK(cuMemcpyDtoH_v2(out, k->z, sizeof out));
+  for (unsigned i = 0; i < N; i++) assert_true(out[i] == (i < n ? want : 0));
+}
+
+static void count(void *p)
+{
+  ++*(unsigned *)p;
+}
+
+/* memset of x (to 3.0f), then z = x + y, then a host function; y is copied from the host beside the fill. */
+static void launches(void **state)
+{
+  struct machine k;
+  CUgraph g, copy;
+  CUgraphNode fill, load, sum, tell, in_copy;
+  CUgraphExec x;
+  float four[N];
+  unsigned told = 0, enabled = 9;
+  int type;
+  (void)state;
+  machine_init(&k);
+  for (unsigned i = 0; i < N; i++) four[i] = 4;
+  OK(cuGraphCreate(&g, 0));
+  CUDA_MEMSET_NODE_PARAMS three = {.dst = k.x, .value = 0x40400000, .element = 4, .width = N, .height = 1};
+  OK(cuGraphAddMemsetNode(&fill, g, NULL, 0, &three, NULL));
+  CUDA_MEMCPY3D up = {.src_type = MEM_HOST, .src_host = four, .dst_type = MEM_DEVICE, .dst_device = k.y,
+                      .width = sizeof four, .height = 1, .depth = 1};
+  OK(cuGraphAddMemcpyNode(&load, g, NULL, 0, &up, NULL));
+  CUDA_KERNEL_NODE_PARAMS p = sum_of(&k);
+  OK(cuGraphAddKernelNode_v2(&sum, g, (CUgraphNode[]){fill, load}, 2, &p));
+  OK(cuGraphAddHostNode(&tell, g, &sum, 1, &(CUDA_HOST_NODE_PARAMS){count, &told}));
+  static const int want[] = {MEMSET, MEMCPY, KERNEL, HOST};
+  for (unsigned i = 0; i < 4; i++) {
+    OK(cuGraphNodeGetType((CUgraphNode[]){fill, load, sum, tell}[i], &type));
+    assert_int_equal(type, want[i]);
+  }
+  OK(cuGraphInstantiateWithFlags(&x, g, 0));
+  check_z(&k, 0, 0); /* nothing ran yet */
+  k.n = 5;           /* arguments were taken when the node was made */
+  OK(cuGraphLaunch(x, NULL));
+  check_z(&k, N, 7);
+  assert_int_equal(told, 1);
+  OK(cuGraphExecKernelNodeSetParams_v2(x, sum, &p)); /* now n is 5 */
+  OK(cuMemsetD8_v2(k.z, 0, N * 4));
+  OK(cuGraphLaunch(x, NULL));
+  check_z(&k, 5, 7);
+  three.value = 0;
+  OK(cuGraphExecMemsetNodeSetParams(x, fill, &three, NULL));
+  OK(cuGraphLaunch(x, NULL));
+  check_z(&k, 5, 4);
+  CUDA_MEMSET_NODE_PARAMS still;
+  OK(cuGraphMemsetNodeGetParams(fill, &still)); /* the graph is as it was */
+  assert_int_equal(still.value, 0x40400000);
+  OK(cuGraphNodeSetEnabled(x, sum, 0));
+  OK(cuGraphNodeGetEnabled(x, sum, &enabled));
+  assert_int_equal(enabled, 0);
+  OK(cuMemsetD8_v2(k.z, 0, N * 4));
+  OK(cuGraphLaunch(x, NULL));
+  check_z(&k, 0, 0);
+  assert_int_equal(told, 4);
+  OK(cuGraphClone(&copy, g));
+  OK(cuGraphNodeFindInClone(&in_copy, sum, copy));
+  OK(cuGraphNodeGetType(in_copy, &type));
+  assert_int_equal(type, KERNEL);
+  assert_int_equal(cuGraphNodeFindInClone(&in_copy, sum, g), CUDA_ERROR_INVALID_VALUE);
+  CUgraphExecUpdateResultInfo info;
+  OK(cuGraphExecUpdate_v2(x, copy, &info));
+  assert_int_equal(info.result, 0);
+  OK(cuGraphDestroyNode(tell));
+  assert_int_equal(cuGraphExecUpdate_v2(x, g, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+  assert_true(info.result != 0);
+  OK(cuGraphExecDestroy(x));
+  assert_true(cuGraphLaunch(x, NULL) != CUDA_SUCCESS);
+  OK(cuGraphDestroy(copy));
+  OK(cuGraphDestroy(g));
+}
+
+static void parameters_of_nodes(void **state)
+{
+  struct machine k;
+  CUgraph g, inner, got;
+  CUgraphNode node, child;
+  CUevent e, of;
+  CUDA_KERNEL_NODE_PARAMS kernel;
+  CUDA_MEMCPY3D copy;
+  CUDA_HOST_NODE_PARAMS host;
+  unsigned n = 0;
+  size_t nodes = 0;
+  (void)state;
+  machine_init(&k);
+  OK(cuGraphCreate(&g, 0));
+  OK(cuGraphCreate(&inner, 0));
+  CUDA_KERNEL_NODE_PARAMS p = sum_of(&k);
+  OK(cuGraphAddKernelNode_v2(&node, g, NULL, 0, &p));
+  OK(cuGraphKernelNodeGetParams_v2(node, &kernel));
+  assert_ptr_equal(kernel.function, k.f);
+  assert_int_equal(kernel.block[0], N);
+  assert_int_equal(*(unsigned *)kernel.params[3], N);
+  p.block[0] = 2 * N;
+  OK(cuGraphKernelNodeSetParams_v2(node, &p));
+  OK(cuGraphKernelNodeGetParams_v2(node, &kernel));
+  assert_int_equal(kernel.block[0], 2 * N);
+  p.block[0] = 2048;
+  assert_true(cuGraphKernelNodeSetParams_v2(node, &p) != CUDA_SUCCESS);
+  assert_int_equal(cuGraphKernelNodeGetParams_v2(node, NULL), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuGraphMemsetNodeGetParams(node, NULL), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuGraphMemcpyNodeGetParams(node, &copy), CUDA_ERROR_INVALID_VALUE); /* of another kind */
+  OK(cuGraphAddHostNode(&node, g, NULL, 0, &(CUDA_HOST_NODE_PARAMS){count, &n}));
+  OK(cuGraphHostNodeGetParams(node, &host));
+  assert_true(host.fn == count && host.data == &n);
+  OK(cuEventCreate(&e, 0));
+  OK(cuGraphAddEventRecordNode(&node, g, NULL, 0, e));
+  OK(cuGraphEventRecordNodeGetEvent(node, &of));
+  assert_ptr_equal(of, e);
+  empty(inner, NULL, 0);
+  empty(inner, NULL, 0);
+  OK(cuGraphAddChildGraphNode(&child, g, NULL, 0, inner));
+  OK(cuGraphChildGraphNodeGetGraph(child, &got)); /* a copy, which the node owns */
+  assert_ptr_not_equal(got, inner);
+  OK(cuGraphGetNodes(got, NULL, &nodes));
+  assert_int_equal(nodes, 2);
+  CUDA_MEMSET_NODE_PARAMS bad = {.dst = k.x, .element = 3, .width = 1, .height = 1};
+  assert_int_equal(cuGraphAddMemsetNode(&node, g, NULL, 0, &bad, NULL), CUDA_ERROR_INVALID_VALUE); /* 1, 2 or 4 */
+  OK(cuGraphDestroy(inner));
+  OK(cuGraphDestroy(g));
+}
+
+/* What a stream and those that wait for it are given while it captures becomes a graph and does not run. */
+static void capture(void **state)
+{
+  struct machine k;
+  CUstream a, b;
+  CUevent fork, join;
+  CUgraph g;
+  CUgraphExec x;
+  size_t n = 0;
+  int status = 9;
+  (void)state;
+  machine_init(&k);
+  OK(cuStreamCreate(&a, STREAM_NON_BLOCKING));
+  OK(cuStreamCreate(&b, STREAM_NON_BLOCKING));
+  OK(cuEventCreate(&fork, EVENT_DISABLE_TIMING));
+  OK(cuEventCreate(&join, EVENT_DISABLE_TIMING));
+  OK(cuStreamIsCapturing(a, &status));
+  assert_int_equal(status, 0);
+  OK(cuStreamBeginCapture_v2(a, 0));
+  assert_int_equal(cuStreamBeginCapture_v2(a, 0), CUDA_ERROR_ILLEGAL_STATE);
+  OK(cuStreamIsCapturing(a, &status));
+  assert_int_equal(status, 1);
+  OK(cuEventRecord(fork, a));
+  OK(cuStreamWaitEvent(b, fork, 0));
+  OK(cuMemsetD32Async(k.x, 0x40400000, N, a));
+  OK(cuMemsetD32Async(k.y, 0x3f800000, N, b));
+  OK(cuEventRecord(join, b));
+  OK(cuStreamWaitEvent(a, join, 0));
+  OK(cuLaunchKernel(k.f, 1, 1, 1, N, 1, 1, 0, a, k.params, NULL));
+  OK(cuStreamEndCapture(a, &g));
+  check_z(&k, 0, 0);
+  OK(cuGraphGetNodes(g, NULL, &n));
+  assert_int_equal(n, 3);
+  n = 0;
+  OK(cuGraphGetRootNodes(g, NULL, &n));
+  assert_int_equal(n, 2);
+  n = 0;
+  OK(cuGraphGetEdges_v2(g, NULL, NULL, NULL, &n));
+  assert_int_equal(n, 2);
+  OK(cuGraphInstantiateWithFlags(&x, g, 0));
+  OK(cuGraphLaunch(x, a));
+  check_z(&k, N, 4);
+  OK(cuGraphExecDestroy(x));
+  OK(cuGraphDestroy(g));
+}
+
+static void bad_captures(void **state)
+{
+  struct machine k;
+  CUstream a, b;
+  CUevent fork;
+  CUgraph g = (CUgraph)1;
+  (void)state;
+  machine_init(&k);
+  OK(cuStreamCreate(&a, STREAM_NON_BLOCKING));
+  OK(cuStreamCreate(&b, STREAM_NON_BLOCKING));
+  OK(cuEventCreate(&fork, EVENT_DISABLE_TIMING));
+  assert_int_equal(cuStreamEndCapture(a, &g), CUDA_ERROR_ILLEGAL_STATE);
+  assert_int_equal(cuStreamBeginCapture_v2(NULL, 0), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  OK(cuStreamBeginCapture_v2(a, 2)); /* relaxed */
+  assert_int_equal(cuStreamSynchronize(a), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  assert_int_equal(cuStreamEndCapture(a, &g), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED); /* by that */
+  assert_null(g);
+  OK(cuStreamBeginCapture_v2(a, 2));
+  OK(cuEventRecord(fork, a));
+  OK(cuStreamWaitEvent(b, fork, 0));
+  OK(cuMemsetD32Async(k.x, 0, N, b)); /* never joined */
+  assert_int_equal(cuStreamEndCapture(b, &g), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+  assert_int_equal(cuStreamEndCapture(a, &g), CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+  OK(cuStreamBeginCapture_v2(a, 2));
+  OK(cuEventRecord(fork, a));
+  assert_int_equal(cuEventQuery(fork), CUDA_ERROR_CAPTURED_EVENT);
+  (void)cuStreamEndCapture(a, &g);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(edges), cmocka_unit_test(cycles_are_refused), cmocka_unit_test(launches),
+      cmocka_unit_test(parameters_of_nodes), cmocka_unit_test(capture), cmocka_unit_test(bad_captures),
+  };
+  return cmocka_run_group_tests(tests, cuda_setup, NULL);
+}
