@@ -15,6 +15,7 @@
 # they are all there is: every program is a skipped case, with the reason.
 #
 #   tests/exec/run.sh [NAME...]      BIN: the program (build/warpstep), NVCC: the compiler
+#   tests/exec/run.sh --build DIR    only compiles them, to DIR/NAME.shared and DIR/NAME.static
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
@@ -32,8 +33,16 @@ elif [ ! -x "$nvcc" ]; then
   programs='' lacking="no nvcc"
 fi
 stubs=$(dirname "$nvcc")/../lib64/stubs # libcuda.so to link with
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
+if [ "${1:-}" = --build ]; then
+  export BUILD_ONLY=$2
+  shift 2
+fi
+if [ -n "${BUILD_ONLY:-}" ]; then
+  scratch=$BUILD_ONLY
+else
+  scratch=$(mktemp -d) || exit 2
+  trap 'rm -rf "$scratch"' EXIT
+fi
 
 # expects FILE STDOUT STDERR: each line of FILE is a part of a line, in this order.
 expects() {
@@ -133,7 +142,7 @@ if [ -n "$all" ] && [ -z "$programs" ]; then
   echo "ok exec layouts # SKIP $lacking"
   echo "ok exec modes # SKIP $lacking"
 fi
-if [ -n "$all" ] && [ -n "$programs" ]; then
+if [ -n "$all" ] && [ -n "$programs" ] && [ -z "${BUILD_ONLY:-}" ]; then
   if layouts; then
     echo "ok exec layouts"
   else
@@ -168,16 +177,18 @@ for name; do
       failed=$((failed + 1))
       continue
     fi
+    [ -z "${BUILD_ONLY:-}" ] || continue
     run_one "$name" "$kind" "$scratch/$name.$kind" || failed=$((failed + 1))
     rm -f "$scratch/$name.$kind"
   done
+  [ -z "${BUILD_ONLY:-}" ] || continue
   rm -f "$scratch/$name.o" "$scratch/$name.so" "$scratch/$name.a" "$scratch/$name".part*
   for c in "$here/cases/$name"-[0-9]*.case; do
     [ -f "$c" ] || continue
     replay "$c" || failed=$((failed + 1))
   done
 done
-if [ -n "$all" ] && [ -n "$programs" ]; then
+if [ -n "$all" ] && [ -n "$programs" ] && [ -z "${BUILD_ONLY:-}" ]; then
   BIN=$bin NVCC=$nvcc "$here/modes.sh" "$scratch" || failed=$((failed + 1))
 fi
 [ $failed -eq 0 ]
