@@ -8,13 +8,15 @@
 #include "isa/sass/sass.h"
 #include "isa/sass/work.h"
 #include "time/gpu/gpu.h"
+#include "time/machine/machine.h"
 
 _Static_assert((int)SIM_MAX_GROUPS == (int)GPU_MAX_GROUPS, "room for all groups");
 
 struct simulator {
   const struct params *params;
-  struct gpu *gpu;  /* NULL: not needed yet, or the last kernel is still in it */
-  struct gpu *last; /* counters of the last run, when it cannot run another kernel */
+  struct gpu *gpu;         /* NULL: not needed yet, or the last kernel is still in it */
+  struct machine *machine; /* of this one GPU */
+  struct gpu *last;        /* counters of the last run, when it cannot run another kernel */
   unsigned threads;
   enum sim_hazards hazards;
   uint64_t *mix, *threads_by; /* warp and thread instructions by mnemonic id */
@@ -35,10 +37,18 @@ struct simulator *simulator_new(const struct params *p)
   return NULL;
 }
 
+static void free_machine(struct simulator *s)
+{
+  machine_free(s->machine);
+  gpu_free(s->gpu);
+  s->machine = NULL;
+  s->gpu = NULL;
+}
+
 void simulator_free(struct simulator *s)
 {
   if (!s) return;
-  gpu_free(s->gpu);
+  free_machine(s);
   gpu_free(s->last);
   positions_free(&s->where);
   free(s->mix);
@@ -67,12 +77,11 @@ static bool poll(void *ctx, const struct run_progress *p)
  * one (then the caches start cold). */
 static struct gpu *gpu_for(struct simulator *s, const struct sim_options *o)
 {
-  if (s->gpu && (s->threads != o->threads || s->hazards != o->hazards)) {
-    gpu_free(s->gpu);
-    s->gpu = NULL;
-  }
+  if (s->gpu && (s->threads != o->threads || s->hazards != o->hazards)) free_machine(s);
   if (s->gpu) return s->gpu;
-  s->gpu = gpu_new(s->params, o->threads);
+  s->gpu = gpu_new(s->params);
+  s->machine = machine_new(&(struct machine_config){
+      .threads = o->threads, .domain = (struct domain *[]){gpu_domain(s->gpu)}, .n_domains = 1, .epoch = TIME_NEVER});
   if (o->hazards & SIM_HAZARDS_CHECK) gpu_check_hazards(s->gpu);
   if (o->hazards & SIM_HAZARDS_EMULATE) gpu_emulate_hazards(s->gpu);
   s->threads = o->threads;
@@ -127,10 +136,7 @@ static struct gpu *gpu_at_start(struct simulator *s, const struct sim_options *o
                "control_bits or hybrid, not scoreboard");
     return NULL;
   }
-  if (o->cold) {
-    gpu_free(s->gpu);
-    s->gpu = NULL;
-  }
+  if (o->cold) free_machine(s);
   struct gpu *gpu = gpu_for(s, o);
   gpu_idle_until(gpu, start);
   return gpu;
@@ -142,6 +148,16 @@ static void keep_machine(struct simulator *s, enum run_end end)
   if (end == RUN_DONE) return;
   s->last = s->gpu;
   s->gpu = NULL;
+  free_machine(s);
+}
+
+/* Runs launches on the machine, to their end or until something stops them. */
+static enum run_end run_machine(struct simulator *s, const struct gpu_launch *l, unsigned n, struct gmem *image,
+                                const struct run_watch *w, struct fault *f, FILE *report, struct err *e)
+{
+  if (!gpu_start(s->gpu, l, n, image, w, e)) return RUN_REFUSED;
+  machine_run(s->machine, TIME_NEVER);
+  return gpu_finish(s->gpu, f, report);
 }
 
 static bool run_timed(struct simulator *s, struct step_source *source, struct gmem *image,
@@ -152,7 +168,7 @@ static bool run_timed(struct simulator *s, struct step_source *source, struct gm
 
   if (!gpu) return false;
   r->start_ps = gpu_now(gpu);
-  r->end = gpu_run(gpu, &(struct gpu_launch){source, o->start_ps}, 1, image, w, &r->fault, o->report, e);
+  r->end = run_machine(s, &(struct gpu_launch){source, o->start_ps}, 1, image, w, &r->fault, o->report, e);
   if (r->end == RUN_REFUSED) return false;
   collect(s, gpu, &source->code, r);
   keep_machine(s, r->end);
@@ -350,7 +366,7 @@ bool simulate_together(struct simulator *s, const struct sim_job *job, unsigned 
   forget_last(s);
   struct gpu *gpu = gpu_at_start(s, o, first, e);
   struct gpu_launch *l = launches_of(job, n, gpu_now(gpu) - first, params_clock_ps(s->params));
-  enum run_end end = gpu_run(gpu, l, n, job[0].launch->params.image, &watch, &fault, o->report, e);
+  enum run_end end = run_machine(s, l, n, job[0].launch->params.image, &watch, &fault, o->report, e);
   if (end != RUN_REFUSED) {
     collect_all(s, gpu, l, n, end, &fault, r);
     keep_machine(s, end);

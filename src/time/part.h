@@ -1,4 +1,4 @@
-/* Parts and time: what the engine knows of the machine.
+/* Parts and time: what a domain knows of the machine.
  *
  * A part (an SM, the memory side, the dispatcher) runs alone for a window of W picoseconds. W is
  * the smallest latency between parts, so that nothing sent inside a window can arrive inside it:
@@ -30,7 +30,7 @@ struct part_ops {
 struct part {
   const struct part_ops *ops;
   void *self;
-  picos next; /* next own event; the engine skips the part until then */
+  picos next; /* next own event; the domain skips the part until then */
 };
 
 #endif

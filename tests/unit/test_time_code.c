@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "config/presets.h"
-#include "time/gpu/gpu.h"
+#include "gpu_rig.h"
 #include "time_mock.h"
 
 enum { LINE = 128, INSTS = 100, INST_BYTES = 16 };
@@ -41,13 +41,11 @@ struct outcome {
   uint64_t cycles, code_lines, prefetches, dram_bytes;
 };
 
-static struct outcome launch(struct gpu *gpu, struct mock *const *m, unsigned n, struct gmem *image)
+static struct outcome launch(struct gpu_rig *r, struct mock *const *m, unsigned n, struct gmem *image)
 {
   struct gpu_launch l[2] = {{&m[0]->source, 0}, {&m[n - 1]->source, 0}};
-  struct run_watch watch = {0};
-  struct fault f = {0};
-  struct err e = {0};
-  assert_int_equal(gpu_run(gpu, l, n, image, &watch, &f, NULL, &e), RUN_DONE);
+  struct gpu *gpu = r->gpu;
+  gpu_rig_run(r, l, n, image);
   return (struct outcome){counter(gpu, "cycles"), counter(gpu, "l1i_code_lines"), counter(gpu, "code_prefetches"),
                           counter(gpu, "dram_read_bytes")};
 }
@@ -56,9 +54,9 @@ static struct outcome launch(struct gpu *gpu, struct mock *const *m, unsigned n,
 static void launches_of(const struct params *p, struct mock *const *m, unsigned n, struct outcome out[2])
 {
   struct gmem *image = gmem_new(p->vm_page_bits);
-  struct gpu *gpu = gpu_new(p, 1);
-  for (unsigned i = 0; i < 2; i++) out[i] = launch(gpu, m, n, image);
-  gpu_free(gpu);
+  struct gpu_rig r = gpu_rig_new(p, 1);
+  for (unsigned i = 0; i < 2; i++) out[i] = launch(&r, m, n, image);
+  gpu_rig_free(&r);
   gmem_free(image);
 }
 

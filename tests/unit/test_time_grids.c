@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "config/presets.h"
-#include "time/gpu/gpu.h"
+#include "gpu_rig.h"
 #include "time_mock.h"
 
 enum { INSTS = 60, STALL = 9 };
@@ -64,15 +64,13 @@ static uint64_t total_issued(const struct gpu *gpu, unsigned i)
 static struct outcome run(const struct params *p, struct mock *a, uint64_t start_a, struct mock *b, uint64_t start_b)
 {
   struct gpu_launch l[2] = {{&a->source, start_a}, {b ? &b->source : NULL, start_b}};
-  struct run_watch watch = {0};
   struct outcome o = {0};
-  struct fault f = {0};
-  struct err e = {0};
   struct stat_group group[GPU_MAX_GROUPS];
   unsigned n = b ? 2 : 1;
   struct gmem *image = gmem_new(p->vm_page_bits);
-  struct gpu *gpu = gpu_new(p, 1);
-  assert_int_equal(gpu_run(gpu, l, n, image, &watch, &f, NULL, &e), RUN_DONE);
+  struct gpu_rig r = gpu_rig_new(p, 1);
+  struct gpu *gpu = r.gpu;
+  gpu_rig_run(&r, l, n, image);
   unsigned groups = gpu_stats_groups(gpu, group);
   o.ctas = counter(group, groups, "ctas");
   o.insts = counter(group, groups, "warp_insts");
@@ -81,7 +79,7 @@ static struct outcome run(const struct params *p, struct mock *a, uint64_t start
     assert_true(gpu_launch_times(gpu, i, &o.start[i], &o.end[i]));
     o.issued[i] = total_issued(gpu, i);
   }
-  gpu_free(gpu);
+  gpu_rig_free(&r);
   gmem_free(image);
   return o;
 }

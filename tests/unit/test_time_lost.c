@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "time/engine.h"
+#include "time/domain.h"
 #include "time_rig.h"
 
 enum { WARPS = 4, LATENCY = 300, WINDOW_CYCLES = 80 };
@@ -101,7 +101,7 @@ static bool go_on(void *ctx, picos now)
   return true;
 }
 
-static enum engine_end run(bool copy, unsigned lose, char *text, size_t size)
+static enum domain_end run(bool copy, unsigned lose, char *text, size_t size)
 {
   struct rig r;
   rig_build(&r);
@@ -123,22 +123,19 @@ static enum engine_end run(bool copy, unsigned lose, char *text, size_t size)
   struct part part[] = {{&sm_ops, r.sm, 0}, {&answers_ops, &a, TIME_NEVER}};
   r.sm->launches.wake = r.sm->mem.in.wake = &part[0].next;
   launch_queue_push(&r.sm->launches, (struct cta_launch){.carveout = r.params.l1_bytes - 65536});
-  struct engine *e = engine_new(&(struct engine_config){.window = WINDOW_CYCLES * r.sm->period,
-                                                        .threads = 1,
-                                                        .parallel = &part[0],
-                                                        .n_parallel = 1,
-                                                        .serial = &part[1],
-                                                        .n_serial = 1,
+  struct domain *d = domain_new(&(struct domain_config){.window = WINDOW_CYCLES * r.sm->period,
+                                                        .phase = {{.part = &part[0], .n = 1},
+                                                                  {.part = &part[1], .n = 1, .serial = true}},
+                                                        .n_phases = 2,
                                                         .watchdog_windows = 100,
                                                         .between = go_on});
-  picos now = 0;
-  enum engine_end end = engine_run(e, &now);
+  enum domain_end end = domain_run(d, TIME_NEVER, NULL);
   assert_int_equal(a.n, WARPS);
   memset(text, 0, size);
   FILE *f = fmemopen(text, size, "w");
-  engine_dump(e, f);
+  domain_dump(d, f);
   fclose(f);
-  engine_free(e);
+  domain_free(d);
   free(m);
   rig_free(&r);
   return end;
@@ -148,9 +145,9 @@ static void all_replies_end_the_run(void **state)
 {
   (void)state;
   char text[4096];
-  assert_int_equal(run(false, 0, text, sizeof text), ENGINE_DONE);
+  assert_int_equal(run(false, 0, text, sizeof text), DOMAIN_IDLE);
   assert_string_equal(text, "");
-  assert_int_equal(run(true, 0, text, sizeof text), ENGINE_DONE);
+  assert_int_equal(run(true, 0, text, sizeof text), DOMAIN_IDLE);
   assert_string_equal(text, "");
 }
 
@@ -167,7 +164,7 @@ static void lost_reply_is_named(void **state)
   char text[4096], pc[64];
   snprintf(pc, sizeof pc, "at pc 0x%x", MOCK_BASE + 16);
   for (unsigned lose = 1; lose <= WARPS; lose++) {
-    assert_int_equal(run(false, lose, text, sizeof text), ENGINE_DEADLOCK);
+    assert_int_equal(run(false, lose, text, sizeof text), DOMAIN_STUCK);
     if (!strstr(text, "1 requests unanswered") ||
         times(text, "waits for SB3 (long_scoreboard, count 1)") != 1 ||
         times(text, "memory instruction of warp slot") != 1 || times(text, pc) != 1 ||
@@ -182,7 +179,7 @@ static void lost_reply_of_a_copy_is_named(void **state)
   (void)state;
   char text[4096];
   for (unsigned lose = 1; lose <= WARPS; lose++) {
-    assert_int_equal(run(true, lose, text, sizeof text), ENGINE_DEADLOCK);
+    assert_int_equal(run(true, lose, text, sizeof text), DOMAIN_STUCK);
     if (!strstr(text, "1 requests unanswered") || times(text, "asynchronous copy engine: load of pc 0x1010") != 1 ||
         times(text, "requested, 1 requests unanswered") != 1 || times(text, "memory instruction of warp slot") != 0)
       fail_msg("reply %u lost:\n%s", lose, text);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
-#include "time/engine.h"
 #include "time/gpu/gpu_stats.h"
 #include "time/gpu/netlist.h"
 
@@ -17,9 +16,8 @@ enum { POLL_INSTS = 50000, POLL_WINDOWS = 10000 };
 struct gpu {
   struct params params;
   struct netlist net;
-  struct engine *engine;
+  struct domain *domain;
   struct arena run_arena; /* of the running launches: what is below, books */
-  picos now;
   unsigned n_grids;
   struct dispatch_grid *grid;
   struct occupancy *occupancy;
@@ -64,21 +62,18 @@ static bool between(void *ctx, picos now)
   return g->stop == RUN_DONE;
 }
 
-struct gpu *gpu_new(const struct params *p, unsigned threads)
+struct gpu *gpu_new(const struct params *p)
 {
   struct gpu *g = calloc(1, sizeof *g);
   BUG_ON(!g);
   g->params = *p;
   netlist_build(&g->net, &g->params);
-  g->engine = engine_new(&(struct engine_config){
+  g->domain = domain_new(&(struct domain_config){
       .window = params_request_ps(p),
-      .threads = threads,
-      .parallel = g->net.sm_part,
-      .n_parallel = g->net.n_sms,
-      .second = g->net.partition_part,
-      .n_second = g->net.n_partitions,
-      .serial = g->net.serial,
-      .n_serial = SERIAL__N,
+      .phase = {{.part = g->net.sm_part, .n = g->net.n_sms},
+                {.part = g->net.partition_part, .n = g->net.n_partitions},
+                {.part = g->net.serial, .n = SERIAL__N, .serial = true}},
+      .n_phases = 3,
       .watchdog_windows = WATCHDOG_CYCLES / p->noc_request_latency,
       .between = between,
       .ctx = g,
@@ -86,10 +81,15 @@ struct gpu *gpu_new(const struct params *p, unsigned threads)
   return g;
 }
 
+struct domain *gpu_domain(struct gpu *g)
+{
+  return g->domain;
+}
+
 void gpu_free(struct gpu *g)
 {
   if (!g) return;
-  engine_free(g->engine);
+  domain_free(g->domain);
   netlist_free(&g->net);
   arena_free(&g->run_arena);
   free(g);
@@ -100,6 +100,7 @@ void gpu_free(struct gpu *g)
  * driver avoids shared memory as an occupancy bottleneck and lets kernels run at the same time where possible). */
 static bool prepare(struct gpu *g, const struct gpu_launch *l, unsigned n, struct err *e)
 {
+  picos now = domain_now(g->domain);
   arena_free(&g->run_arena);
   g->n_grids = n;
   g->grid = ARENA_ARRAY(&g->run_arena, struct dispatch_grid, n);
@@ -109,7 +110,7 @@ static bool prepare(struct gpu *g, const struct gpu_launch *l, unsigned n, struc
     TRY(occupancy_of(&g->params, l[i].source, o, e));
     g->grid[i] = (struct dispatch_grid){.source = l[i].source,
                                         .n_ctas = l[i].source->n_ctas,
-                                        .start = l[i].start > g->now ? l[i].start : g->now,
+                                        .start = l[i].start > now ? l[i].start : now,
                                         .per_sm = o->most,
                                         .cta = o->cta,
                                         .carveout = n > 1 ? o->most_carveout : o->carveout};
@@ -119,6 +120,7 @@ static bool prepare(struct gpu *g, const struct gpu_launch *l, unsigned n, struc
 
 static void start(struct gpu *g, const struct gpu_launch *l, struct gmem *image)
 {
+  picos now = domain_now(g->domain);
   struct step_source **source = ARENA_ARRAY(&g->run_arena, struct step_source *, g->n_grids);
   for (unsigned i = 0; i < g->n_grids; i++) source[i] = l[i].source;
   for (unsigned i = 0; i < g->net.n_sms; i++) {
@@ -127,21 +129,20 @@ static void start(struct gpu *g, const struct gpu_launch *l, struct gmem *image)
   }
   netlist_start_memory(&g->net, image);
   cluster_net_start(&g->net.clusters, source, g->n_grids);
-  dispatcher_start(&g->net.dispatcher, g->grid, g->n_grids, g->now);
-  g->net.serial[SERIAL_DISPATCHER].next = g->now;
-  g->started = g->now;
+  dispatcher_start(&g->net.dispatcher, g->grid, g->n_grids, now);
+  g->net.serial[SERIAL_DISPATCHER].next = now;
+  g->started = now;
 }
 
 uint64_t gpu_now(const struct gpu *g)
 {
-  return g->now;
+  return domain_now(g->domain);
 }
 
 void gpu_idle_until(struct gpu *g, uint64_t when)
 {
   picos clock = params_clock_ps(&g->params);
-  when = (when + clock - 1) / clock * clock;
-  if (when > g->now) g->now = when;
+  domain_idle_until(g->domain, (when + clock - 1) / clock * clock);
 }
 
 void gpu_check_hazards(struct gpu *g)
@@ -207,7 +208,7 @@ static void show_residents(const struct gpu *g)
 static void deadlock(const struct gpu *g, struct fault *fault, FILE *report)
 {
   *fault = (struct fault){.kind = FAULT_DEADLOCK};
-  if (report) engine_dump(g->engine, report);
+  if (report) domain_dump(g->domain, report);
   snprintf(fault->text, sizeof fault->text,
            "deadlock: nothing can run any more (%llu of %llu CTAs done)",
            (unsigned long long)dispatcher_done(&g->net.dispatcher),
@@ -236,24 +237,31 @@ bool gpu_launch_times(const struct gpu *g, unsigned i, uint64_t *start, uint64_t
   return g->grid[i].done == g->grid[i].n_ctas;
 }
 
-enum run_end gpu_run(struct gpu *g, const struct gpu_launch *l, unsigned n, struct gmem *image,
-                     const struct run_watch *watch, struct fault *fault, FILE *report, struct err *e)
+bool gpu_start(struct gpu *g, const struct gpu_launch *l, unsigned n, struct gmem *image,
+               const struct run_watch *watch, struct err *e)
 {
-  if (!prepare(g, l, n, e)) return RUN_REFUSED;
+  TRY(prepare(g, l, n, e));
   g->watch = watch;
+  g->stop = RUN_DONE;
   g->next_poll = POLL_INSTS;
   g->windows = 0;
   start(g, l, image);
-  enum engine_end end = engine_run(g->engine, &g->now);
-  collect(g, end == ENGINE_DONE ? end_of_all(g) : g->now);
-  if (end == ENGINE_DONE) {
+  return true;
+}
+
+enum run_end gpu_finish(struct gpu *g, struct fault *fault, FILE *report)
+{
+  bool stuck = g->stop == RUN_DONE && domain_state(g->domain) == DOMAIN_STUCK, done = g->stop == RUN_DONE && !stuck;
+  BUG_ON(done && domain_state(g->domain) != DOMAIN_IDLE);
+  collect(g, done ? end_of_all(g) : domain_now(g->domain));
+  if (done) {
     check_laws(g);
     return RUN_DONE;
   }
   show_residents(g);
-  if (end == ENGINE_DEADLOCK) deadlock(g, fault, report);
+  if (stuck) deadlock(g, fault, report);
   else if (g->stop == RUN_FAULT) *fault = *netlist_fault(&g->net);
-  return end == ENGINE_DEADLOCK ? RUN_FAULT : g->stop;
+  return stuck ? RUN_FAULT : g->stop;
 }
 
 _Static_assert((int)GPU_RATE_STEPS == (int)DISPATCH_MARKS - 1, "a batch between two marks");

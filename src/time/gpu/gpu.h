@@ -1,4 +1,8 @@
-/* The timed GPU: runs kernels from a step source and answers with cycles and counters. */
+/* The timed GPU: runs kernels from a step source and answers with cycles and counters. It is a domain; a machine
+ * (time/machine/machine.h) lets its time pass:
+ *
+ *   gpu_start(gpu, launches, …);  machine_run(machine, TIME_NEVER);  end = gpu_finish(gpu, …);
+ */
 #ifndef WS_TIME_GPU_GPU_H
 #define WS_TIME_GPU_GPU_H
 
@@ -7,6 +11,7 @@
 #include "isa/step.h"
 #include "isa/watch.h"
 #include "stats/stat.h"
+#include "time/domain.h"
 #include "time/gpu/occupancy.h"
 #include "time/sm/hazard.h"
 
@@ -14,9 +19,9 @@ struct gpu;
 
 enum { GPU_MAX_GROUPS = 8 };
 
-/* threads: host threads, >= 1. The result does not depend on it. */
-struct gpu *gpu_new(const struct params *, unsigned threads);
+struct gpu *gpu_new(const struct params *);
 void gpu_free(struct gpu *);
+struct domain *gpu_domain(struct gpu *);
 
 /* A launch: its CTAs, and when it reaches the GPU, ps; in the past: at once. */
 struct gpu_launch {
@@ -24,13 +29,17 @@ struct gpu_launch {
   uint64_t start;
 };
 
-/* Runs launches, in this order (time/gpu/dispatcher.h), to the end of all, to a limit, or until the watcher stops
- * them. None waits for another. Caches stay warm in L2 from run to run; L1 starts empty. RUN_FAULT fills *fault,
- * RUN_REFUSED *e. A deadlock of the guest is a fault whose details go to `report` (may be NULL). After any end but
- * RUN_DONE the counters say what was done so far, and the GPU cannot run another kernel: its blocks are still full
- * of these. */
-enum run_end gpu_run(struct gpu *, const struct gpu_launch *, unsigned n, struct gmem *image,
-                     const struct run_watch *, struct fault *, FILE *report, struct err *e);
+/* Starts launches, in this order (time/gpu/dispatcher.h). None waits for another. Caches stay warm in L2 from run to
+ * run; L1 starts empty. The watch, which must live until gpu_finish, ends the machine's run with a notice. False with
+ * *e filled: one does not fit this GPU. */
+bool gpu_start(struct gpu *, const struct gpu_launch *, unsigned n, struct gmem *image, const struct run_watch *,
+               struct err *e);
+
+/* The machine has stopped: idle, stuck or with a notice. How the launches ended: all of them, at a limit, or because
+ * the watcher stopped them. RUN_FAULT fills *fault; a deadlock of the guest is a fault whose details go to `report`
+ * (may be NULL). After any end but RUN_DONE the counters say what was done so far, and the GPU cannot run another
+ * kernel: its blocks are still full of these. */
+enum run_end gpu_finish(struct gpu *, struct fault *, FILE *report);
 
 /* When launch number i of the last run reached the GPU, and when it ended: its last CTA, its last store in L2.
  * False: it did not end. */

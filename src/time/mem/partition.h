@@ -1,5 +1,5 @@
 /* Memory partition: one or more L2 slices with the DRAM channels behind them. One part of the
- * engine; partitions run beside each other, after the SMs of the window. partition_run() is its
+ * domain; partitions run beside each other, after the SMs of the window. partition_run() is its
  * block diagram.
  *
  * With as many or more slices than channels a partition is a channel and its slices; with more

@@ -18,7 +18,7 @@
  *   params   noc.*, l2.slices, l2.slice_hash, l2.clock_khz
  *   not modelled: stages inside the crossbar, virtual channels
  *
- * SMs and slices run in different phases of a window (engine.h). What several senders touch of one receiver in one
+ * SMs and slices run in different phases of a window (time/domain.h). What several senders touch of one receiver in one
  * phase is updated atomically and in a way that order does not matter.
  */
 #ifndef WS_TIME_NOC_XBAR_H

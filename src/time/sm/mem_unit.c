@@ -645,7 +645,7 @@ void mem_unit_dump(const struct mem_unit *u, FILE *out)
 {
   for (unsigned i = 0; i < u->pool.fresh; i++) {
     const struct txn *t = &u->pool.t[i];
-    if (!t->waiting || t->kind == TXN_COPY) continue; /* free, or nothing sent; the engine says more */
+    if (!t->waiting || t->kind == TXN_COPY) continue; /* free, or nothing sent; the copy engine says more */
     fprintf(out, "    memory instruction of warp slot %u.%u", t->sub_core, t->warp);
     if (t->inst) fprintf(out, " at pc 0x%llx", (unsigned long long)t->inst->pc);
     fprintf(out, ", issued in cycle %llu: %u of %u lines unanswered\n",

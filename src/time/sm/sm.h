@@ -1,5 +1,5 @@
 /* Streaming multiprocessor: CTA slots, four sub-cores, the shared memory unit. One part of the
- * engine; runs alone for a window. sm_run() is its block diagram.
+ * domain; runs alone for a window. sm_run() is its block diagram.
  */
 #ifndef WS_TIME_SM_SM_H
 #define WS_TIME_SM_SM_H

@@ -1,0 +1,132 @@
+#include "time/machine/machine.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/bug.h"
+
+struct machine {
+  struct machine_config cfg;
+  struct team *team;
+  struct domain **domain;
+  enum domain_end *end; /* of the epoch's run of each domain */
+  /* The epoch being run. */
+  unsigned *awake, n_awake; /* domains with something to do */
+  atomic_uint next;         /* next entry of awake[] to take */
+  picos to;
+};
+
+struct machine *machine_new(const struct machine_config *cfg)
+{
+  BUG_ON(cfg->n_domains == 0 || cfg->epoch == 0);
+  struct machine *m = calloc(1, sizeof *m);
+  BUG_ON(!m);
+  m->cfg = *cfg;
+  m->domain = calloc(cfg->n_domains, sizeof *m->domain);
+  m->end = calloc(cfg->n_domains, sizeof *m->end);
+  m->awake = calloc(cfg->n_domains, sizeof *m->awake);
+  BUG_ON(!m->domain || !m->end || !m->awake);
+  for (unsigned i = 0; i < cfg->n_domains; i++) m->domain[i] = cfg->domain[i];
+  m->team = team_new(cfg->threads);
+  return m;
+}
+
+void machine_free(struct machine *m)
+{
+  if (!m) return;
+  team_free(m->team);
+  free(m->domain);
+  free(m->end);
+  free(m->awake);
+  free(m);
+}
+
+/* --- an epoch ---------------------------------------------------------------------------------- */
+
+/* A domain that is stuck goes on to the end of the epoch all the same: others may free it. Alone it may not. */
+static void run_domain(struct machine *m, unsigned i, struct team *team)
+{
+  struct domain *d = m->domain[i];
+  do m->end[i] = domain_run(d, m->to, team);
+  while (m->end[i] == DOMAIN_STUCK && m->cfg.n_domains > 1 && domain_next(d) < m->to);
+}
+
+static void run_some(void *ctx, unsigned thread)
+{
+  struct machine *m = ctx;
+  (void)thread;
+  for (unsigned i; (i = atomic_fetch_add(&m->next, 1)) < m->n_awake;) run_domain(m, m->awake[i], NULL);
+}
+
+static void run_awake(struct machine *m)
+{
+  m->n_awake = 0;
+  for (unsigned i = 0; i < m->cfg.n_domains; i++) {
+    m->end[i] = DOMAIN_REACHED;
+    if (domain_next(m->domain[i]) < m->to) m->awake[m->n_awake++] = i;
+  }
+  if (m->n_awake == 1) {
+    run_domain(m, m->awake[0], m->team);
+    return;
+  }
+  atomic_store(&m->next, 0);
+  team_run(m->team, run_some, m);
+}
+
+static void run_machine_phase(struct machine *m, picos from)
+{
+  for (unsigned i = 0; i < m->cfg.n_parts; i++) {
+    struct part *p = &m->cfg.part[i];
+    p->next = p->ops->run(p->self, from, m->to);
+  }
+}
+
+/* --- runs --------------------------------------------------------------------------------------- */
+
+static picos earliest(const struct machine *m)
+{
+  picos t = TIME_NEVER;
+  for (unsigned i = 0; i < m->cfg.n_domains; i++) {
+    picos next = domain_next(m->domain[i]);
+    if (next < t) t = next;
+  }
+  return t;
+}
+
+/* REACHED: somebody has something to do. */
+static enum machine_stop state(const struct machine *m)
+{
+  enum machine_stop all = MACHINE_IDLE;
+  for (unsigned i = 0; i < m->cfg.n_domains; i++) {
+    enum domain_end s = domain_state(m->domain[i]);
+    if (s == DOMAIN_REACHED) return MACHINE_REACHED;
+    if (s == DOMAIN_STUCK) all = MACHINE_STUCK;
+  }
+  return all;
+}
+
+static bool any_notice(const struct machine *m)
+{
+  for (unsigned i = 0; i < m->cfg.n_domains; i++)
+    if (m->end[i] == DOMAIN_NOTICE) return true;
+  return false;
+}
+
+enum machine_stop machine_run(struct machine *m, picos until)
+{
+  for (;;) {
+    picos from = earliest(m);
+    if (from == TIME_NEVER) return state(m);
+    if (from >= until) return MACHINE_REACHED;
+    m->to = until - from > m->cfg.epoch ? from + m->cfg.epoch : until;
+    run_awake(m);
+    run_machine_phase(m, from);
+    if (any_notice(m)) return MACHINE_NOTICE;
+    if (state(m) == MACHINE_STUCK) return MACHINE_STUCK;
+  }
+}
+
+void machine_dump(const struct machine *m, FILE *out)
+{
+  for (unsigned i = 0; i < m->cfg.n_domains; i++) domain_dump(m->domain[i], out);
+}

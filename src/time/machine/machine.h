@@ -1,0 +1,45 @@
+/* The machine: all domains, the host threads that run them, and what passes between them. It owns time.
+ *
+ *   epochs   each domain runs its windows that begin within an epoch, alone; then, in the machine phase, the parts of
+ *            the machine (links and the like) run one after another and move what was sent. An epoch begins with the
+ *            earliest event of all domains
+ *   epoch    Λ, at most the smallest (latency between two domains - W of the sender, - W of the receiver): nothing
+ *            sent in an epoch can arrive in what a domain has run. Results do not depend on which Λ below that
+ *   threads  one domain that has something to do gets all, several share them. Results do not depend on it
+ */
+#ifndef WS_TIME_MACHINE_MACHINE_H
+#define WS_TIME_MACHINE_MACHINE_H
+
+#include "time/domain.h"
+
+struct machine;
+
+struct machine_config {
+  unsigned threads; /* host threads, >= 1 */
+  struct domain *const *domain; /* the caller's; >= 1 */
+  unsigned n_domains;
+  picos epoch;       /* Λ; TIME_NEVER: nothing passes between domains */
+  struct part *part; /* of the machine phase, in their order: run(from, to) moves what domains sent in [from, to) and in
+                        windows that began there. `next` is not looked at: what they hold has been sent on */
+  unsigned n_parts;
+};
+
+enum machine_stop {
+  MACHINE_REACHED, /* all windows that begin before `until` have run */
+  MACHINE_IDLE,    /* nobody has anything to do, and nobody waits */
+  MACHINE_STUCK,   /* somebody waits, and nobody can do anything, or has for long: machine_dump tells */
+  MACHINE_NOTICE,  /* a domain's `between` asked for the caller */
+};
+
+struct machine *machine_new(const struct machine_config *);
+void machine_free(struct machine *);
+
+/* Runs the windows that begin before `until`, ps (TIME_NEVER: as long as there is something to do). A run in pieces is
+ * the run in one: no window is cut. After a notice the domain that gave it stands behind its window, others may be an
+ * epoch ahead; the next run goes on from there. With several domains at work `between` may be called on any of the
+ * machine's threads. */
+enum machine_stop machine_run(struct machine *, picos until);
+
+void machine_dump(const struct machine *, FILE *);
+
+#endif

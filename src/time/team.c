@@ -1,0 +1,129 @@
+#include "time/team.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+
+/* From job to job of a run it takes less; a parked helper takes some 50 us to come back. */
+enum { SPINS_BEFORE_YIELD = 2000, YIELDS_BEFORE_PARK = 200, HOST_LINE = 64 };
+
+struct team_helper {
+  struct team *team;
+  unsigned thread;
+  pthread_t id;
+};
+
+struct team {
+  struct team_helper *helper;
+  unsigned n_helpers;
+  /* The job; written by the caller before `round` goes up. */
+  void (*work)(void *ctx, unsigned thread);
+  void *ctx;
+  _Alignas(2 * HOST_LINE) atomic_uint round; /* counts jobs; helpers start when it changes */
+  atomic_uint parked; /* helpers that may be asleep: a new round must wake them */
+  atomic_bool stop;
+  _Alignas(2 * HOST_LINE) atomic_uint running; /* helpers still inside the job */
+};
+
+static void relax(unsigned *spins)
+{
+  if (++*spins < SPINS_BEFORE_YIELD) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  } else {
+    sched_yield();
+  }
+}
+
+static long futex(atomic_uint *word, int op, unsigned value)
+{
+  return syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+}
+
+/* Asleep until the round is no longer `seen`. Either the caller sees that somebody is parked, or the helper sees the
+ * new round: both write first and then look. */
+static void park(struct team *t, unsigned seen)
+{
+  atomic_fetch_add(&t->parked, 1);
+  while (atomic_load(&t->round) == seen) futex(&t->round, FUTEX_WAIT, seen);
+  atomic_fetch_sub(&t->parked, 1);
+}
+
+static void wait_for_round(struct team *t, unsigned seen)
+{
+  unsigned spins = 0;
+  while (atomic_load_explicit(&t->round, memory_order_acquire) == seen)
+    if (spins < SPINS_BEFORE_YIELD + YIELDS_BEFORE_PARK) relax(&spins);
+    else park(t, seen);
+}
+
+static void start_round(struct team *t)
+{
+  atomic_fetch_add(&t->round, 1);
+  if (atomic_load(&t->parked)) futex(&t->round, FUTEX_WAKE, INT_MAX);
+}
+
+static void *helper_main(void *arg)
+{
+  const struct team_helper *h = arg;
+  struct team *t = h->team;
+  for (unsigned seen = 0;; seen++) {
+    wait_for_round(t, seen);
+    if (atomic_load_explicit(&t->stop, memory_order_relaxed)) return NULL;
+    t->work(t->ctx, h->thread);
+    atomic_fetch_sub_explicit(&t->running, 1, memory_order_release);
+  }
+}
+
+struct team *team_new(unsigned threads)
+{
+  BUG_ON(threads == 0);
+  struct team *t = aligned_alloc(2 * HOST_LINE, sizeof *t);
+  BUG_ON(!t);
+  memset(t, 0, sizeof *t);
+  t->n_helpers = threads - 1;
+  t->helper = calloc(threads, sizeof *t->helper);
+  BUG_ON(!t->helper);
+  for (unsigned i = 0; i < t->n_helpers; i++) {
+    struct team_helper *h = &t->helper[i];
+    *h = (struct team_helper){.team = t, .thread = i + 1};
+    BUG_ON(pthread_create(&h->id, NULL, helper_main, h) != 0);
+  }
+  return t;
+}
+
+void team_free(struct team *t)
+{
+  if (!t) return;
+  atomic_store(&t->stop, true);
+  start_round(t);
+  for (unsigned i = 0; i < t->n_helpers; i++) pthread_join(t->helper[i].id, NULL);
+  free(t->helper);
+  free(t);
+}
+
+unsigned team_threads(const struct team *t)
+{
+  return t->n_helpers + 1;
+}
+
+void team_run(struct team *t, void (*work)(void *ctx, unsigned thread), void *ctx)
+{
+  t->work = work;
+  t->ctx = ctx;
+  atomic_store_explicit(&t->running, t->n_helpers, memory_order_relaxed);
+  if (t->n_helpers) start_round(t);
+  work(ctx, 0);
+  unsigned spins = 0;
+  while (atomic_load_explicit(&t->running, memory_order_acquire) != 0) relax(&spins);
+}

@@ -1,0 +1,23 @@
+/* Host threads of a machine: started once, lent to whoever has work for several, asleep in between.
+ *
+ * A job is a few microseconds of host work, so helpers look for the next one for a while before they park; a parked
+ * helper costs nothing but the system call that wakes it. Which thread does what cannot change a result: that is the
+ * job's own promise (time/domain.h, time/machine/machine.h).
+ */
+#ifndef WS_TIME_TEAM_H
+#define WS_TIME_TEAM_H
+
+struct team;
+
+/* threads: >= 1, the caller's own among them. */
+struct team *team_new(unsigned threads);
+/* No job may run. NULL: nothing. */
+void team_free(struct team *);
+
+unsigned team_threads(const struct team *);
+
+/* Calls work(ctx, i) for each i in [0, team_threads), all at once, number 0 on the caller's thread; returns when all
+ * have. Not from within a job. */
+void team_run(struct team *, void (*work)(void *ctx, unsigned thread), void *ctx);
+
+#endif
