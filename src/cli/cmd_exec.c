@@ -316,7 +316,8 @@ const struct cli_command cmd_exec = {
     "The program uses the CUDA driver or runtime library as ever; both are replaced by ours, and its\n"
     "kernels run on the simulated GPU inside the program's own process. It must be linked with\n"
     "-cudart shared, or with the static runtime (nvcc's default) and not stripped.\n"
-    "Events and the device's clocks tell simulated time. docs/exec.md lists what is served.\n"
+    "Events and the device's clocks tell simulated time. docs/exec.md lists what is served, docs/json.md\n"
+    "every key of --json. The table at the end says where issue slots and warps of each kernel went.\n"
     "\n"
     "The exit status is that of the program; 2 when it could not be started.\n",
   .examples =

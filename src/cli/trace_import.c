@@ -143,7 +143,7 @@ static bool write_json(const struct import *m, struct err *e)
   bool to_stdout = !strcmp(path, "-");
   FILE *f = to_stdout ? stdout : fopen(path, "w");
   if (!f) return err_set(e, "%s: %s", path, strerror(errno));
-  json_t *root = json_pack("{s:s, s:O}", "gpu", m->preset.params.name, "kernels", m->kernels);
+  json_t *root = json_pack("{s:s, s:s, s:O}", "schema", "warpstep-trace-1", "gpu", m->preset.params.name, "kernels", m->kernels);
   stat_dump_json(f, root);
   json_decref(root);
   bool failed = ferror(f);

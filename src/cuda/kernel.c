@@ -11,6 +11,7 @@
 #include "host/tracing.h"
 #include "cuda/sampling.h"
 #include "cuda/save.h"
+#include "cuda/stalls.h"
 #include "cuda/together.h"
 #include "cuda/watch.h"
 #include "time/gpu/occupancy.h"
@@ -283,6 +284,7 @@ static void keep_record(struct shim *s, const struct launch_request *q, const st
     l.cycles = (uint64_t)estimate;
   }
   if (r->timed) count_traffic(&l, r);
+  l.stalls = stalls_of(r);
   memcpy(l.grid, q->grid, sizeof l.grid);
   memcpy(l.block, q->block, sizeof l.block);
   record_add(&s->record, &l);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "cuda/stalls.h"
 #include "load/plain_name.h"
 
 enum { TABLE_HEAD = 40, TABLE_TAIL = 10, NAME_COLUMN = 32, DIM_TEXT = 40 };
@@ -23,7 +24,7 @@ void record_add(struct record *r, const struct launch_record *l)
 
 void record_free(struct record *r)
 {
-  for (uint64_t i = 0; i < r->n; i++) free((char *)(uintptr_t)r->launch[i].kernel);
+  for (uint64_t i = 0; i < r->n; i++) free((char *)(uintptr_t)r->launch[i].kernel), free(r->launch[i].stalls);
   free(r->launch);
   *r = (struct record){0};
 }
@@ -73,6 +74,7 @@ void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64
   }
   fprintf(f, "%llu launches timed: %llu cycles; the program's simulated time: %.2f us\n",
           (unsigned long long)timed, (unsigned long long)cycles, (double)total_ps / 1e6);
+  stalls_write_table(f, r);
 }
 
 static void put(json_t *o, const char *key, uint64_t v)
@@ -110,6 +112,7 @@ static json_t *launch_json(const struct launch_record *l, uint64_t number)
   put(o, "l1_sectors", l->l1_sectors);
   put(o, "l2_sectors", l->l2_sectors);
   put(o, "dram_bytes", l->dram_bytes);
+  stalls_put_json(o, l->stalls);
   return o;
 }
 
@@ -118,7 +121,7 @@ bool record_write_json(FILE *f, const struct record *r, const char *gpu, uint64_
 {
   json_t *list = json_array();
   for (uint64_t i = 0; i < r->n; i++) json_array_append_new(list, launch_json(&r->launch[i], i + 1));
-  json_t *all = json_pack("{s:s, s:I, s:o}", "gpu", gpu, "time_ps", (json_int_t)total_ps,
+  json_t *all = json_pack("{s:s, s:s, s:I, s:o}", "schema", RECORD_JSON_SCHEMA, "gpu", gpu, "time_ps", (json_int_t)total_ps,
                           "launches", list);
   bool ok = all && json_dumpf(all, f, JSON_INDENT(1)) == 0 && fputc('\n', f) != EOF;
   json_decref(all);

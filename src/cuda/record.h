@@ -9,6 +9,8 @@
 #include "base/err.h"
 #include "isa/sass/work.h"
 
+struct stalls;
+
 struct launch_record {
   const char *kernel; /* owned by the record */
   uint32_t grid[3], block[3];
@@ -25,12 +27,15 @@ struct launch_record {
   struct work work;          /* arithmetic of threads */
   uint64_t l1_sectors, l2_sectors; /* timed: read and written, of 32 bytes */
   uint64_t dram_bytes;       /* timed: read and written */
+  struct stalls *stalls;     /* owned by the record; NULL: not known */
 };
 
 struct record {
   struct launch_record *launch;
   uint64_t n, cap;
 };
+
+#define RECORD_JSON_SCHEMA "warpstep-exec-1"
 
 /* Adds a launch; the name is copied. */
 void record_add(struct record *, const struct launch_record *);
@@ -39,7 +44,7 @@ void record_free(struct record *);
 /* The table: one line per launch (the middle of long tables is left out), then sums. total_ps: the
  * program's simulated time. */
 void record_write_table(FILE *, const struct record *, const char *gpu, uint64_t total_ps);
-/* Everything, as JSON. */
+/* Everything, as JSON (docs/json.md). */
 bool record_write_json(FILE *, const struct record *, const char *gpu, uint64_t total_ps,
                        struct err *e);
 

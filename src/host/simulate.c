@@ -89,13 +89,20 @@ static struct gpu *gpu_for(struct simulator *s, const struct sim_options *o)
   return s->gpu;
 }
 
-uint64_t sim_counter(const struct sim_result *r, const char *name)
+const uint64_t *sim_counters(const struct sim_result *r, const char *name, unsigned n)
 {
   for (unsigned i = 0; i < r->n_groups; i++) {
     const struct stat_desc *d = stat_find(r->group[i], name);
-    if (d) return *(const uint64_t *)((const char *)r->group[i].data + d->offset);
+    if (!d) continue;
+    BUG_ON(d->count < n);
+    return (const uint64_t *)(const void *)((const char *)r->group[i].data + d->offset);
   }
   BUG("no counter %s", name);
+}
+
+uint64_t sim_counter(const struct sim_result *r, const char *name)
+{
+  return *sim_counters(r, name, 1);
 }
 
 /* Instructions by mnemonic, from the counts per instruction. */

@@ -100,6 +100,8 @@ bool simulate_source(struct simulator *, struct step_source *, struct gmem *,
 
 /* A counter of a timed run, summed over the GPU, by its name (*_stats.def). */
 uint64_t sim_counter(const struct sim_result *, const char *name);
+/* The same of a row with n elements. */
+const uint64_t *sim_counters(const struct sim_result *, const char *name, unsigned n);
 
 /* Whether all CTAs of the launch can be resident at once, which a cooperative launch must be. False with e
  * filled: how many can. */

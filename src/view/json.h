@@ -1,4 +1,4 @@
-/* A run as JSON (docs: README, "JSON output"). Everything outside "host" is the same for every run of
+/* A run as JSON (docs/json.md). Everything outside "host" is the same for every run of
  * the same command, whatever the machine and the number of host threads.
  */
 #ifndef WS_VIEW_JSON_H

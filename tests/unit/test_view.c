@@ -8,6 +8,11 @@
 
 #include <cmocka.h>
 
+#include "time/gpu/gpu_stats.h"
+#include "time/mem/dram_stats.h"
+#include "time/mem/l2_stats.h"
+#include "time/noc/noc_stats.h"
+#include "time/sm/sm_stats.h"
 #include "view/columns.h"
 #include "view/counters.h"
 #include "view/progress.h"
@@ -130,10 +135,31 @@ static void counters_are_documented(void **state)
   assert_int_equal(n, counter_n_descs);
 }
 
+/* docs/json.md has the tables of statistics, without their laws. */
+static void statistics_are_documented(void **state)
+{
+  static char doc[1 << 17], rows[1 << 17];
+  FILE *f = fopen("docs/json.md", "r"), *out = fmemopen(rows, sizeof rows, "w");
+
+  (void)state;
+  assert_non_null(f);
+  doc[fread(doc, 1, sizeof doc - 1, f)] = '\0';
+  fclose(f);
+  stat_write_doc(out, "gpu", gpu_stats_desc, gpu_stats_n_desc);
+  stat_write_doc(out, "sm", sm_stats_desc, sm_stats_n_desc);
+  stat_write_doc(out, "noc", noc_stats_desc, noc_stats_n_desc);
+  stat_write_doc(out, "l2", l2_stats_desc, l2_stats_n_desc);
+  stat_write_doc(out, "dram", dram_stats_desc, dram_stats_n_desc);
+  fclose(out);
+  for (char *row = strtok(rows, "\n"); row; row = strtok(NULL, "\n"))
+    if (!strstr(row, " | law | ") && !strstr(doc, row)) fail_msg("docs/json.md lacks: %s", row);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(counters_are_documented),
+    cmocka_unit_test(statistics_are_documented),
     cmocka_unit_test(commas),        cmocka_unit_test(units),
     cmocka_unit_test(percents),      cmocka_unit_test(ranking),
     cmocka_unit_test(column_limits), cmocka_unit_test(fault_names),

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# docs/json.md against what is printed: a set of runs that together print every key, in both directions (keys.py), and the same
+# for a program under exec, which needs nvcc.
+#
+#   tests/json/run.sh      BIN: the program (build/warpstep), NVCC: the compiler
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+bin=${BIN:-build/warpstep}
+nvcc=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
+t=$(mktemp -d) || exit 2
+trap 'rm -rf "$t"' EXIT
+passed=0 failed=0
+
+verdict() { # NAME WHY
+  if [ -z "$2" ]; then
+    passed=$((passed + 1))
+    echo "ok json $1"
+  else
+    failed=$((failed + 1))
+    echo "not ok json $1: $(head -n 5 <<<"$2" | tr '\n' ';')"
+  fi
+}
+
+vecadd=(kernels/vecadd/vecadd.sm_86.cubin --gpu rtx-3070 --quiet --block 64 --buf y:f32:64 --buf z:f32:64)
+"$bin" run kernels/vecadd/vecadd.launch --no-check --quiet --json "$t/timed.json" --json-host
+"$bin" run kernels/printf_demo/printf_demo.launch --functional --quiet --no-check --json "$t/functional.json" >/dev/null
+"$bin" run "${vecadd[@]}" --json "$t/fault.json" --arg u64:0 --arg y --arg z --arg u32:64 2>/dev/null
+head -c 256 /dev/zero >"$t/z.bin"
+"$bin" run "${vecadd[@]}" --buf "x:f32:64:zero,expect=$t/z.bin" --json "$t/check.json" --arg x --arg y --arg z --arg u32:64
+"$bin" asm tests/cli/spin.sass -o "$t/spin.cubin"
+"$bin" run "$t/spin.cubin" --gpu rtx-3070 --quiet --block 96 --max-cycles 20000 --json "$t/stopped.json" 2>/dev/null
+printf 'cubin = ("%s", "%s"); kernel = "rdc_all"; grid = [1]; block = [8];\n' \
+  "$PWD/tests/data/rdc_main.sm_%d.cubin" "$PWD/tests/data/rdc_part.sm_%d.cubin" >"$t/linked.launch"
+printf 'args = ( { buffer = "o"; }, { u32 = 1; } ); buffers = { o = { type = "i32"; count = 64; fill = "zero"; }; };\n' \
+  >>"$t/linked.launch"
+"$bin" run "$t/linked.launch" --functional --quiet --json "$t/linked.json"
+verdict 'run' "$(tests/json/keys.py warpstep-run-1 "$t"/*.json)"
+
+"$bin" trace export --out "$t/traces" kernels/vecadd/vecadd.launch >/dev/null
+mkdir "$t/trace"
+"$bin" trace import "$t/traces" --gpu rtx-3070 --json "$t/trace/trace.json" >/dev/null
+verdict 'trace import' "$(tests/json/keys.py warpstep-trace-1 "$t"/trace/*.json)"
+
+# A key that is missing in the table, or printed by nobody, is found.
+sed 's/"mode":/"modus":/' "$t/timed.json" >"$t/trace/modus.json"
+found=$(tests/json/keys.py warpstep-run-1 "$t/trace/modus.json")
+missing=''
+grep -q '^modus is printed, not documented' <<<"$found" || missing='a key without a row was not found'
+grep -q '^mode is documented, not printed' <<<"$found" || missing+=' a row without a key was not found'
+verdict 'the check finds both' "$missing"
+
+if [ -z "$nvcc" ] || [ ! -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ]; then
+  echo "ok json exec # SKIP no nvcc, or no shim libraries beside $bin"
+else
+  mkdir "$t/exec"
+  if "$nvcc" -arch=sm_86 -o "$t/keys" tests/json/keys.cu 2>"$t/log" &&
+    "$nvcc" -arch=sm_86 -DPARENT -rdc=true -o "$t/parent" tests/json/keys.cu -lcudadevrt 2>"$t/log"; then
+    "$bin" exec --quiet --json "$t/exec/parent.json" "$t/parent" >/dev/null
+    "$bin" exec --quiet --json "$t/exec/all.json" "$t/keys" >/dev/null
+    "$bin" exec --quiet --json "$t/exec/launches.json" --sample-launches 2 "$t/keys" >/dev/null 2>&1
+    "$bin" exec --quiet --json "$t/exec/ctas.json" --sample-ctas 100 "$t/keys" >/dev/null 2>&1
+    verdict 'exec' "$(tests/json/keys.py warpstep-exec-1 "$t"/exec/*.json)"
+    # By kernel in the table, too: shares of all issue slots and warp-cycles.
+    "$bin" exec --report "$t/report" "$t/keys" >/dev/null
+    why=''
+    grep -q '^scale: [0-9]* launches, [0-9]* cycles$' "$t/report" || why="no line of scale: $(tail -n 3 "$t/report")"
+    grep -qE '^  issue slots went to  [a-z_]+ [0-9.]+ %, ' "$t/report" || why+=' no slots'
+    grep -qE '^  warps were in state  [a-z_]+ [0-9.]+ %, ' "$t/report" || why+=' no states'
+    verdict 'stall breakdown of exec' "$why"
+    why=$(python3 - "$t/exec/all.json" <<'P'
+import json, sys
+for l in json.load(open(sys.argv[1]))["launches"]:
+    if "slot" in l and (l["slot"]["selected"] != l["warp_insts"] or l["warp_state"]["selected"] != l["warp_insts"]):
+        print("launch", l["launch"], "issued", l["warp_insts"], "but", l["slot"]["selected"], l["warp_state"]["selected"])
+P
+)
+    verdict 'every instruction of exec takes a slot' "$why"
+  else
+    verdict 'exec' "keys.cu: $(head -n 1 "$t/log")"
+  fi
+fi
+
+echo "json: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
