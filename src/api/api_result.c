@@ -148,7 +148,7 @@ ws_result *ws_result_new(const ws_kernel *k, const struct launch *launch,
   report_result(&rep, s);
   r->end = end_of(s->end);
   r->cycles = s->cycles;
-  r->time_ps = s->time_ps;
+  r->time_ps = s->timed ? s->time_ps : 0;
   r->warp_insts = s->warp_insts;
   r->thread_insts = s->thread_insts;
   copy_counters(r, s);

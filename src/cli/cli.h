@@ -28,6 +28,7 @@ struct cli_option {
 };
 
 /* Ids of options without a short form begin above all characters. */
+enum { CLI_MAX_INTERLEAVE = 4096 }; /* instructions of a warp's turn, isa/watch.h */
 enum { CLI_MAX_OPTIONS = 40, CLI_OPT_FIRST = 256, CLI_OPT_END = -1, CLI_OPT_BAD = -2,
        CLI_OPT_HELP = -3 };
 

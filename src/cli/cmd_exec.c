@@ -25,7 +25,7 @@ enum {
   OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_TIMED, OPT_TIME_KERNELS,
   OPT_STOP, OPT_COLD, OPT_THREADS, OPT_REPORT, OPT_JSON, OPT_TRACE, OPT_QUIET,
   OPT_PROGRESS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_SAMPLE,
-  OPT_SAMPLE_CTAS, OPT_OUTPUT = 'o',
+  OPT_SAMPLE_CTAS, OPT_INTERLEAVE, OPT_OUTPUT = 'o',
 };
 
 static const struct cli_option options[] = {
@@ -33,11 +33,13 @@ static const struct cli_option options[] = {
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
   {OPT_CLOCK, "clock", "MHZ", "lock the SM clock; L2 follows it, DRAM keeps its own"},
   {OPT_TIMED, "timed", NULL, "simulate the time of every launch (the default)"},
-  {OPT_FUNCTIONAL, "functional", NULL, "compute results only: kernels take no time"},
+  {OPT_FUNCTIONAL, "functional", NULL, "compute results only; times are nominal (docs/exec.md)"},
   {OPT_TIME_KERNELS, "time-kernels", "WHICH", "time only launches N..M (from 1; several with commas), or those whose\n"
                                               "kernel's name or symbol matches a regular expression"},
   {OPT_STOP, "stop-after-timed", NULL, "end the program after the last launch of N..M"},
   {OPT_COLD, "cold", NULL, "empty all caches before each timed launch, as profilers do"},
+  {OPT_INTERLEAVE, "interleave", "N", "launches without time: the warps of a CTA take turns after N\n"
+                                      "instructions at most (4096), for programs that race"},
   {OPT_THREADS, "threads", "N", "host threads (1)"},
   {OPT_REPORT, "report", "FILE", "write the table of launches there, not to stderr"},
   {OPT_JSON, "json", "FILE", "write the launches as JSON; - is stdout"},
@@ -64,6 +66,8 @@ static const struct cli_option capture_options[] = {
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
   {OPT_TIMED, "timed", NULL, "run the launches on the timing model, for programs whose way\n"
                              "depends on time"},
+  {OPT_INTERLEAVE, "interleave", "N", "launches without time: the warps of a CTA take turns after N\n"
+                                      "instructions at most (4096), for programs that race"},
   {OPT_THREADS, "threads", "N", "host threads (1)"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {0},
@@ -124,6 +128,11 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
     if (!cli_number(arg, 1, MAX_THREADS, &n))
       return cli_usage_error(cmd, "--threads %s: not a number from 1 to %d", arg, MAX_THREADS);
     fprintf(x->out, "threads=%lu\n", n);
+    break;
+  case OPT_INTERLEAVE:
+    if (!cli_number(arg, 1, CLI_MAX_INTERLEAVE, &n))
+      return cli_usage_error(cmd, "--interleave %s: not a number from 1 to %d", arg, CLI_MAX_INTERLEAVE);
+    fprintf(x->out, "interleave=%lu\n", n);
     break;
   case OPT_SAMPLE: return take_count(cmd, x, "sample-launches", "sample", arg);
   case OPT_SAMPLE_CTAS: return take_count(cmd, x, "sample-ctas", "sample_ctas", arg);

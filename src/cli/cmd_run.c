@@ -157,7 +157,7 @@ static bool simulate_case(struct run *r, struct err *e)
   struct sim_options o = {
     .timed = !r->opt.functional, .threads = r->opt.threads,
     .hazards = hazards_of(r->opt.hazards), .max_cycles = r->opt.max_cycles,
-    .max_insts = r->opt.max_instructions, .poll = poll_run, .ctx = &w, .report = stderr,
+    .max_insts = r->opt.max_instructions, .slice = r->opt.interleave, .poll = poll_run, .ctx = &w, .report = stderr,
   };
 
   if (!(r->simulator = simulator_new(&r->preset.params))) return err_set(e, "out of memory");

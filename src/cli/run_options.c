@@ -13,7 +13,7 @@
 enum {
   OPT_KERNEL = CLI_OPT_FIRST, OPT_GRID, OPT_BLOCK, OPT_CLUSTER, OPT_SHMEM, OPT_BUF, OPT_SYMBOL, OPT_ARG, OPT_GPU, OPT_PRESETS,
   OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_THREADS, OPT_JSON, OPT_JSON_HOST, OPT_OUT, OPT_DATA, OPT_PRINT_BUF,
-  OPT_NO_CHECK, OPT_QUIET, OPT_HAZARDS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_WARM_UP,
+  OPT_NO_CHECK, OPT_QUIET, OPT_HAZARDS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_WARM_UP, OPT_INTERLEAVE,
 };
 
 enum { MAX_THREADS = 1024, MAX_WARM_UP = 1000, MAX_SHMEM = 1 << 20 };
@@ -28,6 +28,7 @@ const struct cli_option run_option_table[] = {
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
   {OPT_CLOCK, "clock", "MHZ", "lock the SM clock; L2 follows it, DRAM keeps its own"},
   {OPT_FUNCTIONAL, "functional", NULL, "compute the results only, without time: much faster"},
+  {OPT_INTERLEAVE, "interleave", "N", "with --functional: the warps of a CTA take turns after N instructions\nat most (4096), for programs that race between barriers"},
   {OPT_THREADS, "threads", "N", "host threads (1); results do not depend on it"},
   {OPT_WARM_UP, "warm-up", "N", "launch the kernel N times before the launch that is reported, so\nthat caches are warm; buffers hold what all launches made of them"},
   {OPT_MAX_CYCLES, "max-cycles", "N", "stop after N SM cycles, say where the warps are, exit with 5"},
@@ -76,6 +77,17 @@ static bool take_limit(const struct cli_command *cmd, const char *option, const 
   return false;
 }
 
+static bool take_small(const struct cli_command *cmd, const char *option, const char *arg, unsigned most, unsigned *to)
+{
+  unsigned long n;
+  if (!cli_number(arg, 1, most, &n)) {
+    cli_usage_error(cmd, "--%s %s: not a number from 1 to %u", option, arg, most);
+    return false;
+  }
+  *to = (unsigned)n;
+  return true;
+}
+
 /* Stores one option. False: a bad value (a line was printed). */
 static bool take_option(const struct cli_command *cmd, int id, const char *arg, int argc,
                         struct run_options *o)
@@ -87,13 +99,8 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
   case OPT_SET: list_add(&o->set, &o->arena, argc, arg); break;
   case OPT_CLOCK: add_clock(o, argc, arg); break;
   case OPT_FUNCTIONAL: o->functional = true; break;
-  case OPT_THREADS:
-    if (!cli_number(arg, 1, MAX_THREADS, &n)) {
-      cli_usage_error(cmd, "--threads %s: not a number from 1 to %d", arg, MAX_THREADS);
-      return false;
-    }
-    o->threads = (unsigned)n;
-    break;
+  case OPT_THREADS: return take_small(cmd, "threads", arg, MAX_THREADS, &o->threads);
+  case OPT_INTERLEAVE: return take_small(cmd, "interleave", arg, CLI_MAX_INTERLEAVE, &o->interleave);
   case OPT_WARM_UP:
     if (!cli_number(arg, 0, MAX_WARM_UP, &n)) {
       cli_usage_error(cmd, "--warm-up %s: not a number from 0 to %d", arg, MAX_WARM_UP);
@@ -178,6 +185,8 @@ int run_options_parse(const struct cli_command *cmd, int argc, char **argv, stru
   if (o->functional && o->max_cycles)
     return cli_usage_error(cmd, "--max-cycles needs time: with --functional, use "
                                 "--max-instructions");
+  if (o->interleave && !o->functional)
+    return cli_usage_error(cmd, "--interleave is for runs without time: --functional");
   if (optind == argc) return cli_usage_error(cmd, "no file given");
   o->files = argv + optind;
   o->n_files = (unsigned)(argc - optind);

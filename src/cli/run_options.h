@@ -27,6 +27,7 @@ struct run_options {
   const char *gpu, *presets, *data, *out, *json;
   struct text_list set, print_buf;
   unsigned threads;
+  unsigned interleave;                        /* instructions of a warp's turn without time; 0: not given */
   unsigned warm_up;                           /* launches before the one that is reported */
   unsigned long max_cycles, max_instructions; /* 0: no limit */
   enum hazard_option { HAZARDS_OFF, HAZARDS_CHECK, HAZARDS_GAPS, HAZARDS_EMULATE, HAZARDS_BOTH } hazards;

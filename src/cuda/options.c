@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_THREADS = 1024 };
+enum { MAX_THREADS = 1024, MAX_INTERLEAVE = 4096 };
 
 static bool parse_u64(const char *s, const char **end, uint64_t *v)
 {
@@ -32,10 +32,19 @@ static bool take_number(const char *key, const char *value, uint64_t *n, struct 
          err_set(e, EXEC_OPTIONS_VARIABLE ": %s=%.60s: not a number", key, value);
 }
 
-static bool take(struct exec_options *o, const char *key, const char *value, struct err *e)
+static bool take_small(const char *key, const char *value, unsigned most, unsigned *to, struct err *e)
 {
   const char *end;
-  uint64_t n, *field;
+  uint64_t n;
+  if (!parse_u64(value, &end, &n) || *end || n < 1 || n > most)
+    return err_set(e, EXEC_OPTIONS_VARIABLE ": %s=%.60s: not a number from 1 to %u", key, value, most);
+  *to = (unsigned)n;
+  return true;
+}
+
+static bool take(struct exec_options *o, const char *key, const char *value, struct err *e)
+{
+  uint64_t *field;
   if (number_option(o, key, &field)) return take_number(key, value, field, e);
   if (strcmp(key, "gpu") == 0) o->gpu = value;
   else if (strcmp(key, "presets") == 0) o->presets = value;
@@ -50,12 +59,9 @@ static bool take(struct exec_options *o, const char *key, const char *value, str
   else if (strcmp(key, "trace") == 0) o->trace = value;
   else if (strcmp(key, "quiet") == 0) o->quiet = true;
   else if (strcmp(key, "progress") == 0) o->progress = true;
-  else if (strcmp(key, "threads") != 0)
-    return err_set(e, EXEC_OPTIONS_VARIABLE ": unknown key '%.60s'", key);
-  else if (!parse_u64(value, &end, &n) || *end || n < 1 || n > MAX_THREADS)
-    return err_set(e, EXEC_OPTIONS_VARIABLE ": threads=%.60s: not a number from 1 to %d", value,
-                   MAX_THREADS);
-  else o->threads = (unsigned)n;
+  else if (strcmp(key, "threads") == 0) return take_small(key, value, MAX_THREADS, &o->threads, e);
+  else if (strcmp(key, "interleave") == 0) return take_small(key, value, MAX_INTERLEAVE, &o->interleave, e);
+  else return err_set(e, EXEC_OPTIONS_VARIABLE ": unknown key '%.60s'", key);
   return true;
 }
 

@@ -1,7 +1,7 @@
 /* Options of `warpstep exec`, as they travel to the program: environment variable WARPSTEP_EXEC, lines
  * KEY=VALUE, each key at most once except `set`.
  *
- *   gpu presets set=KEY=VALUE mode threads time stop cold report json trace quiet capture
+ *   gpu presets set=KEY=VALUE mode threads interleave time stop cold report json trace quiet capture
  *   progress max_cycles max_insts sample sample_ctas
  */
 #ifndef WS_CUDA_OPTIONS_H
@@ -23,6 +23,7 @@ struct exec_options {
   unsigned n_set;
   bool timed;           /* false: no launch is timed */
   unsigned threads;     /* host threads of a launch */
+  unsigned interleave;  /* launches without time: instructions of a warp's turn (isa/watch.h); 0: not given */
   const char *capture;  /* folder for captured launches; NULL: none */
   const char *trace;    /* folder for traces of the chosen launches; NULL: none. No launch is timed then */
   struct choice choice; /* launches to time, to capture or to trace */

@@ -61,19 +61,21 @@ static void write_row(FILE *f, uint64_t number, const struct launch_record *l)
 
 void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps)
 {
-  uint64_t cycles = 0, timed = 0;
+  uint64_t cycles = 0, timed = 0, nominal = 0;
   fprintf(f, "warpstep: %llu kernel launches on %s\n", (unsigned long long)r->n, gpu);
   fprintf(f, "launch  %-*s  %12s  %10s  %12s  %12s  %10s\n", NAME_COLUMN, "kernel", "grid", "block",
           "warp insts", "cycles", "us");
   for (uint64_t i = 0; i < r->n; i++) {
     timed += r->launch[i].timed;
+    nominal += !r->launch[i].timed && !r->launch[i].estimated;
     if (r->launch[i].timed) cycles += r->launch[i].cycles;
     if (r->n > TABLE_HEAD + TABLE_TAIL && i == TABLE_HEAD) fprintf(f, "   ...\n");
     if (r->n <= TABLE_HEAD + TABLE_TAIL || i < TABLE_HEAD || i >= r->n - TABLE_TAIL)
       write_row(f, i + 1, &r->launch[i]);
   }
-  fprintf(f, "%llu launches timed: %llu cycles; the program's simulated time: %.2f us\n",
-          (unsigned long long)timed, (unsigned long long)cycles, (double)total_ps / 1e6);
+  fprintf(f, "%llu launches timed: %llu cycles; the program's simulated time: %.2f us%s\n",
+          (unsigned long long)timed, (unsigned long long)cycles, (double)total_ps / 1e6,
+          nominal ? ", nominal for launches without time" : "");
   stalls_write_table(f, r);
 }
 

@@ -503,6 +503,7 @@ static uint32_t bar_release(struct func_cta *cta, const struct func_warp *w, uns
       any = true;
     }
     if (!any) continue;
+    o->stride = 0;
     o->red_pop = b->red_pop;
     o->red_pred = pred;
     flags |= o == w ? EFF_MERGED : EFF_BAR_RELEASED;

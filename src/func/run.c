@@ -2,7 +2,8 @@
  *
  * A runner is what one thread executes; each has its share of the slots of worker 0. CTAs are admitted in order. Warps
  * run in slices of thousands of steps, in turn, so that a warp that spins on another warp or CTA does not stop it; YIELD
- * shortens a slice. Within a warp a path runs until it waits, yields or ends, and paths change at taken backward branches.
+ * shortens a slice. Behind a barrier, and when their CTA starts, the warps of a CTA go on side by side, in slices that
+ * double from a few steps on: programs rely on what every GPU does there, see func_warp.stride. Within a warp a path runs until it waits, yields or ends, and paths change at taken backward branches.
  * Operations that only touch registers run straight through (run_straight), all others step by step.
  */
 #include <pthread.h>
@@ -19,9 +20,7 @@
 #include "func/prepare.h"
 #include "isa/path_order.h"
 
-/* CLOCK_STEP: there is no clock here, it only must move on; with more than one cycle an instruction, kernels that
- * wait for a time do not take ages. */
-enum { SLICE_STEPS = 4096, REPORT_LINES = 48, POLL_INSTS = 1 << 20, CLOCK_STEP = 32 };
+enum { SLICE_STEPS = 4096, FIRST_STEPS = 1, REPORT_LINES = 48, POLL_INSTS = 1 << 20 };
 /* What YIELD takes from a slice. A warp that waits for another spins a few dozen times, while the lanes of a warp that
  * add to one word by compare-and-swap, with a YIELD each time, all get through in one slice: did the slice end there,
  * all warps would compare with a value that another has just replaced. */
@@ -76,6 +75,10 @@ struct runner {
   const struct step_cta *cta; /* the warp that runs: its CTA and number there */
   unsigned warp;
   uint64_t told;       /* warp instructions that the team knows of */
+  uint64_t clock_start; /* cycles when the launch had executed nothing */
+  unsigned longest;    /* slice, steps */
+  unsigned turn;       /* the longest slice of this round, steps */
+  unsigned patience;   /* steps that warps may take in turn before another CTA is let in */
   uint64_t next_poll;  /* warp instructions of the team */
 };
 
@@ -167,12 +170,20 @@ static bool run_plain(struct runner *r, struct func_warp *w, struct step_path *p
   return true;
 }
 
+/* What the device's clocks read now. */
+static void read_clocks(const struct runner *r, struct effect *e)
+{
+  const uint64_t ps = r->watch->clock_ps ? r->watch->clock_ps : 1000;
+  e->clock = r->clock_start + r->stats->warp_insts * FUNC_CYCLES_PER_INST;
+  e->time_ns = e->clock * ps / 1000;
+}
+
 /* Any operation. Returns false on a fault. */
 static bool run_step(struct runner *r, struct func_warp *w, struct step_path *p, uint64_t i,
                      const struct uop *u)
 {
   struct effect *e = &r->e;
-  e->clock = e->time_ns = r->stats->warp_insts * CLOCK_STEP;
+  if (u->flags & UOP_CLOCK) read_clocks(r, e);
   if (!func_step_uop(w, p, u, e, r->f)) return false;
   count(r, i, u, 1, lane_count(e->exec));
   if (r->watch->tap) r->watch->tap->step(r->watch->tap->ctx, r->cta, r->warp, e);
@@ -269,25 +280,31 @@ static void note_fault(struct runner *r, const struct step_cta *c)
   pthread_mutex_unlock(&t->lock);
 }
 
-/* Steps until the next look at the limits. */
-static unsigned slice(const struct runner *r)
+/* Steps of the warp until others run. */
+static unsigned slice(const struct runner *r, const struct func_warp *w)
 {
+  unsigned n = w->stride < FIRST_STEPS ? FIRST_STEPS : w->stride;
   uint64_t max = r->watch->max_insts, done = r->stats->warp_insts;
-  return max && max - done < SLICE_STEPS ? (unsigned)(max - done) : SLICE_STEPS;
+  if (n > r->longest) n = r->longest;
+  return max && max - done < n ? (unsigned)(max - done) : n;
 }
 
 /* Returns false on a fault. */
-static bool run_warp(struct runner *r, struct step_warp *w)
+static bool run_warp(struct runner *r, struct func_warp *fw)
 {
-  unsigned budget = slice(r);
+  struct step_warp *w = &fw->step;
+  unsigned budget = slice(r, fw);
+  if (budget > r->turn) r->turn = budget;
+  if (fw->stride < r->longest) fw->stride = fw->stride ? 2 * fw->stride : FIRST_STEPS;
   unsigned path = w->cut_short - 1u;
   if (!path_is_ready(&w->paths, path)) path = path_in_turn(&w->paths, w->paths.n - 1u);
   w->cut_short = 0;
   while (budget && w->paths.n_ready) {
     r->progress = true;
-    if (!run_path(r, (struct func_warp *)w, path, &budget)) return false;
+    if (!run_path(r, fw, path, &budget)) return false;
     if (r->e.flags & EFF_WARP_DONE) return true;
     if (w->paths.n == 1 && w->paths.p[0].yielded) budget -= budget < YIELD_STEPS ? budget : YIELD_STEPS;
+    if (!fw->stride) budget = 0; /* a barrier ended with this warp: the others are behind it, too */
     if (w->paths.n_ready) path = path_after(&w->paths, path, &r->e);
   }
   if (w->paths.n_ready) w->cut_short = (uint8_t)(path + 1); /* no change of paths that is not the program's */
@@ -301,14 +318,19 @@ static bool any_live(struct step_cta *const *slot, unsigned n)
   return false;
 }
 
-/* One CTA, or all of a cluster, at a time is kindest to the host's caches. When a round finishes none, CTAs may be
- * waiting for later ones (a grid-wide barrier): then one more is let in. */
+/* One CTA, or all of a cluster, at a time is kindest to the host's caches. When none ends for long, or none can go on,
+ * CTAs may be waiting for later ones (a grid-wide barrier): then one more is let in. */
 static void admit(struct runner *r)
 {
   struct step_source *s = &r->l->source;
   const unsigned n = step_cluster_ctas(s);
-  if (!r->finished && r->open + n <= r->n_slots) r->open += n;
+  r->patience = r->finished ? SLICE_STEPS : r->progress && r->patience > r->turn ? r->patience - r->turn : 0;
+  if (!r->patience) {
+    if (r->open + n <= r->n_slots) r->open += n;
+    r->patience = SLICE_STEPS;
+  }
   r->finished = false;
+  r->turn = 0;
   for (unsigned first = 0; first < r->open; first += n) {
     if (any_live(&r->slot[first], n)) continue;
     uint64_t cta = ctas_left(r) ? add(r->team, &r->team->next_cta, n) : s->n_ctas;
@@ -336,7 +358,7 @@ static bool run_cta(struct runner *r, struct step_cta *c)
   for (unsigned k = 0; k < c->n_warps; k++) {
     if (!c->warp[k]->paths.n_ready) continue;
     r->warp = k;
-    if (!run_warp(r, c->warp[k])) {
+    if (!run_warp(r, (struct func_warp *)c->warp[k])) {
       note_fault(r, c);
       return r->team->n > 1;
     }
@@ -467,6 +489,8 @@ static void runner_init(struct runner *r, struct team *t, unsigned i)
   r->f = &r->own_fault;
   r->view = (struct gmem_view){.image = l->p.image, .concurrent = t->n > 1};
   r->e.mem = &r->mem;
+  r->clock_start = t->watch->start_clock;
+  r->longest = t->watch->slice ? t->watch->slice : SLICE_STEPS;
   r->first = r->n_insts;
   r->slot = calloc(r->n_slots, sizeof *r->slot);
   r->tally = calloc(r->n_insts + 1, sizeof *r->tally);
@@ -504,6 +528,7 @@ enum run_end func_run_from(struct func_launch *l, uint64_t first, const struct r
   prepare_stale(l);
   for (unsigned i = 0; i < t.n; i++) runner_init(&t.runner[i], &t, i);
   t.runner[0].own_stats.warp_insts = t.runner[0].told = stats->warp_insts;
+  t.runner[0].clock_start -= stats->warp_insts * FUNC_CYCLES_PER_INST;
   stats->warp_insts = 0;
   run_all(&t.runner[0]);
   for (unsigned i = 0; i < t.n; i++) runner_end(&t, i, stats);

@@ -223,6 +223,7 @@ static uop_fn *pick_s2r(const struct sass_inst *s, struct uop *u)
   u->imm = (uint32_t)sass_get(s, FLD_SR);
   u->imm2 = sass_get(s, FLD_CS2R_64) ? 2 : 1;
   if (!sr_known(u->imm)) return NULL;
+  if (func_sr_of_schedule(u)) u->flags |= UOP_CLOCK;
   if (s->sem == SEM_CS2UR) return cs2ur;
   return s->sem == SEM_S2UR ? s2ur : s2r;
 }

@@ -62,6 +62,7 @@ enum uop_flag {
   UOP_FAULTS = 1 << 4,  /* touches shared memory on its own and may fault */
   UOP_LOAD = 1 << 5,    /* plain load or store, which mem_plain can execute */
   UOP_STORE = 1 << 6,
+  UOP_CLOCK = 1 << 7,   /* reads a clock of e */
 };
 
 /* Lanes for which an operation that executes in `exec` is called. */

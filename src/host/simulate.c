@@ -182,14 +182,26 @@ static bool run_timed(struct simulator *s, struct step_source *source, struct gm
   return true;
 }
 
-static void run_functional(struct simulator *s, struct launch *l, const struct run_watch *w,
+/* The clocks of a run without time that begins at start_ps. */
+static struct run_watch clocks_from(const struct simulator *s, const struct run_watch *w, uint64_t start_ps)
+{
+  struct run_watch now = *w;
+  now.clock_ps = (uint32_t)params_clock_ps(s->params);
+  now.start_clock = (start_ps + now.clock_ps - 1) / now.clock_ps + s->params->launch_latency_cycles;
+  return now;
+}
+
+static void run_functional(struct simulator *s, struct launch *l, const struct sim_options *o, const struct run_watch *w,
                            struct sim_result *r)
 {
   struct func_stats stats = { .mix = s->mix, .threads = s->threads_by };
+  const struct run_watch watch = clocks_from(s, w, o->start_ps);
 
-  r->end = func_run_watched(l->func, w, &stats, &r->fault);
+  r->start_ps = o->start_ps;
+  r->end = func_run_watched(l->func, &watch, &stats, &r->fault);
   r->warp_insts = stats.warp_insts;
   r->thread_insts = stats.thread_insts;
+  r->time_ps = (watch.start_clock + r->warp_insts * FUNC_CYCLES_PER_INST) * watch.clock_ps - o->start_ps;
 }
 
 /* CTAs to time, n_ctas: all. Fewer than three waves say nothing of how fast a full GPU is; of a grid that is little
@@ -234,7 +246,8 @@ static double run_rest(struct simulator *s, struct launch *l, const struct run_w
                               .mix = s->mix, .threads = s->threads_by };
   double timed = (double)r->warp_insts / (double)r->sampled_ctas;
   double ctas = (double)(func_source(l->func)->n_ctas - r->sampled_ctas);
-  r->end = func_run_from(l->func, r->sampled_ctas, w, &stats, &r->fault);
+  const struct run_watch watch = clocks_from(s, w, r->start_ps + r->time_ps);
+  r->end = func_run_from(l->func, r->sampled_ctas, &watch, &stats, &r->fault);
   double rest = (double)(stats.warp_insts - r->warp_insts) / ctas;
   r->warp_insts = stats.warp_insts;
   r->thread_insts = stats.thread_insts;
@@ -262,7 +275,7 @@ static struct run_watch watch_of(struct watcher *w)
   const struct sim_options *o = w->o;
   return (struct run_watch){ .max_cycles = o->max_cycles, .max_insts = o->max_insts,
                              .poll = o->poll ? poll : NULL, .resident = note_resident,
-                             .ctx = w, .tap = o->tap, .threads = o->threads };
+                             .ctx = w, .tap = o->tap, .threads = o->threads, .slice = o->slice };
 }
 
 static void forget_last(struct simulator *s)
@@ -283,7 +296,7 @@ static bool run(struct simulator *s, struct launch *l, struct step_source *sourc
 
   forget_last(s);
   *r = (struct sim_result){ .timed = o->timed, .together = 1, .mix = s->mix, .where = &s->where };
-  if (!o->timed) run_functional(s, l, &watch, r);
+  if (!o->timed) run_functional(s, l, o, &watch, r);
   else if (l && o->sample_ctas) TRY(run_sampled(s, l, o, &watch, r, e));
   else TRY(run_timed(s, source, image, o, &watch, r, e));
   r->work = work_of(s->threads_by);

@@ -35,7 +35,8 @@ struct sim_options {
   unsigned threads;    /* host threads, >= 1; results do not depend on it (without time: isa/watch.h) */
   enum sim_hazards hazards; /* timed runs */
   bool cold;           /* timed runs: all caches and TLBs start empty, else as the last run left them */
-  uint64_t start_ps;   /* timed runs: not before this time of the simulator's clock, ps since it began */
+  uint64_t start_ps;   /* not before this time of the simulator's clock, ps since it began */
+  unsigned slice;      /* runs without time: isa/watch.h */
   /* Timed runs: only about so many CTAs are timed, at least three waves; the others run without time, and
    * the kernel's time is estimated from how fast the timed ones were done. 0: all are timed. Cooperative
    * launches are never sampled. */
@@ -47,6 +48,9 @@ struct sim_options {
   const struct step_tap *tap; /* runs without time (isa/watch.h); may be NULL */
   FILE *report;        /* details of a deadlock of a timed run; may be NULL */
 };
+
+/* The timing model's clock goes to 2^52 ps, more than an hour (time/noc/inbox.c). */
+#define SIM_LAST_START_PS (UINT64_C(1) << 51)
 
 enum { SIM_MAX_GROUPS = 8 };
 
@@ -60,8 +64,10 @@ struct sim_result {
   struct work work;         /* arithmetic of threads, as profilers count it */
   /* Where all resident warps were, most first; empty after RUN_DONE. */
   const struct positions *where;
+  /* SM clock; of runs without time nominal, from the instructions executed (FUNC_CYCLES_PER_INST) */
+  uint64_t time_ps;
   /* timed runs; after any end but RUN_DONE, what was so far */
-  uint64_t cycles, time_ps; /* SM clock */
+  uint64_t cycles;
   uint64_t sampled_ctas;    /* CTAs that were timed; 0: all. Counters are of these, warp_insts of all */
   uint64_t error_cycles;    /* sampled: half-width of the 95 % interval of `cycles` */
   uint64_t start_ps;        /* when the launch started, on the simulator's clock */

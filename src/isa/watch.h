@@ -43,6 +43,10 @@ struct run_watch {
   void (*resident)(void *ctx, const struct step_cta *);
   void *ctx;
   const struct step_tap *tap; /* runs without time only; may be NULL */
+  uint64_t start_clock; /* runs without time: cycles that the clocks read ahead of the first instruction */
+  uint32_t clock_ps;    /* likewise: a cycle; 0: 1000 */
+  unsigned slice; /* runs without time: a warp executes so many instructions before others of its CTA go on, at most;
+                     0: some thousands. The fewer, the more warps keep pace, and the longer it takes */
   unsigned threads; /* host threads that a run without time may use; 0: one. Results do not depend on it unless
                        the program's CTAs race for plain accesses */
 };

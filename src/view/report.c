@@ -11,7 +11,7 @@ void report_result(struct report *r, const struct sim_result *s)
   r->where = s->where;
   r->timed = s->timed;
   r->cycles = s->cycles;
-  r->time_ps = s->time_ps;
+  r->time_ps = s->timed ? s->time_ps : 0;
   r->ctas_per_sm = s->ctas_per_sm;
   r->limiter = s->limiter;
   r->warp_insts = s->warp_insts;

@@ -212,6 +212,26 @@ P
 report "sampled CTAs" "$(sampled_ctas waves 46 1 2216 0.4 | head -n 1)"
 report "sampled CTAs, uneven" "$(sampled_ctas uneven 8 1200 1200 0.4 | head -n 1)"
 
+# Clocks, events and the report agree, with and without time; without, a launch takes 32 cycles for each warp instruction
+# behind the latency of its start.
+clocks() {
+  local mode
+  for mode in --timed --functional; do
+    "$BIN" exec $mode --quiet --json "$scratch/clocks.json" "$scratch/clocks" >"$scratch/out" 2>&1 || echo "$mode: exit status $?"
+    says "$scratch/out" agree
+  done
+  python3 - "$scratch/clocks.json" "$("$BIN" gpus --resolve rtx-3070 | sed -n 's/^ *launch.latency_cycles *=* *\([0-9]*\).*/\1/p')" \
+    "$("$BIN" gpus --resolve rtx-3070 | sed -n 's/^ *gpu.clock_khz *=* *\([0-9]*\).*/\1/p')" <<'P'
+import json, sys
+latency, khz = map(int, sys.argv[2:])
+for l in json.load(open(sys.argv[1]))["launches"]:
+    took, want = l["end_ps"] - l["start_ps"], (latency + 32 * l["warp_insts"]) * 1e9 / khz
+    if abs(took - want) > 0.002 * want: print("took", took, "ps, not", want)
+    if l["timed"]: print("timed")
+P
+}
+report clocks "$(clocks | head -n 1)"
+
 progress() {
   "$BIN" exec --progress --max-instructions 400000000 --functional "$scratch/spin" >/dev/null 2>"$scratch/err"
   says "$scratch/err" "launch 2 _Z4spinPViPi: CTAs 0 of 1"
