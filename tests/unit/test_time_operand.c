@@ -69,8 +69,8 @@ static void steady_state(void **state)
 {
   (void)state;
   static const struct {
-    unsigned a, b, c, cycles;
-  } row[] = {{2, 4, 6, 3}, {2, 4, 7, 2}, {2, 5, 2, 1}};
+    unsigned a, b, c, cycles, registers;
+  } row[] = {{2, 4, 6, 3, 3}, {2, 4, 7, 2, 3}, {2, 5, 2, 1, 2}};
   for (unsigned i = 0; i < 3; i++) {
     struct rig r;
     rig_build(&r);
@@ -78,6 +78,9 @@ static void steady_state(void **state)
     for (unsigned k = 0; k < 40; k++) mock_set(m, k, ffma(row[i].a, row[i].b, row[i].c, 0));
     rig_run(&r, m);
     assert_int_equal(m->issued[0][39] - m->issued[0][19], 20 * row[i].cycles);
+    /* the first has the three cycles of its window to itself */
+    assert_int_equal(r.sm->stats.rf_stalls, 39 * (row[i].cycles - 1));
+    assert_int_equal(r.sm->stats.rf_reads, 40 * row[i].registers);
     free(m);
     rig_free(&r);
   }
