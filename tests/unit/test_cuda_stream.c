@@ -307,12 +307,65 @@ static void values(void **state)
   OK(cuStreamDestroy_v2(writes));
 }
 
+/* What is given to a stream that waits for a value waits with it, in order, and so does what waits for that: through an event,
+ * and through the order between the stream NULL and blocking streams. */
+static void work_behind_a_value(void **state)
+{
+  CUstream a, b, writes;
+  CUevent e;
+  CUdeviceptr p, done;
+  struct calls c = {0};
+  (void)state;
+  OK(cuMemAlloc_v2(&p, 8));
+  OK(cuMemAlloc_v2(&done, 8));
+  OK(cuStreamCreate(&writes, STREAM_NON_BLOCKING));
+  OK(cuEventCreate(&e, EVENT_DISABLE_TIMING));
+  for (unsigned blocking = 0; blocking < 2; blocking++) {
+    OK(cuStreamCreate(&a, blocking ? 0 : STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&b, STREAM_NON_BLOCKING));
+    OK(cuMemsetD32_v2(p, 0, 2));
+    OK(cuMemsetD32_v2(done, 0, 2));
+    OK(cuCtxSynchronize());
+    c.n = 0;
+    OK(cuStreamWaitValue32_v2(a, p, 1, MEM_WAIT_EQ));
+    OK(cuMemcpyDtoDAsync_v2(done + 4, p, 4, a)); /* 1, not what p has now */
+    OK(cuLaunchHostFunc(a, note, &c));
+    OK(cuEventRecord(e, a));
+    OK(cuStreamWaitEvent(b, e, 0));
+    OK(cuStreamWriteValue32_v2(b, done, 7, 0));
+    assert_int_equal(cuStreamQuery(a), CUDA_ERROR_NOT_READY);
+    assert_int_equal(cuStreamQuery(b), CUDA_ERROR_NOT_READY);
+    assert_int_equal(cuEventQuery(e), CUDA_ERROR_NOT_READY);
+    assert_int_equal(c.n, 0);
+    if (blocking) {
+      OK(cuStreamWriteValue32_v2(NULL, done + 4, 9, 0)); /* behind a */
+      assert_int_equal(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
+    } else {
+      assert_int_equal(word(done), 0); /* the stream NULL does not wait */
+    }
+    OK(cuStreamWriteValue32_v2(writes, p, 1, 0));
+    OK(cuStreamSynchronize(writes));
+    OK(cuStreamSynchronize(b));
+    OK(cuStreamQuery(a));
+    OK(cuEventQuery(e));
+    assert_int_equal(c.n, 1);
+    OK(cuCtxSynchronize());
+    assert_int_equal(word(done), 7);
+    assert_int_equal(word(done + 4), blocking ? 9 : 1);
+    OK(cuStreamDestroy_v2(a));
+    OK(cuStreamDestroy_v2(b));
+  }
+  OK(cuStreamDestroy_v2(writes));
+  OK(cuEventDestroy_v2(e));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_a_stream_says), cmocka_unit_test(priorities),    cmocka_unit_test(attributes),
       cmocka_unit_test(event_states),       cmocka_unit_test(work_takes_time), cmocka_unit_test(legacy_stream),
       cmocka_unit_test(host_functions),     cmocka_unit_test(values),
+      cmocka_unit_test(work_behind_a_value),
   };
   return cmocka_run_group_tests(tests, cuda_setup, NULL);
 }
