@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
+
 /* Fills the tables of getopt_long; letters needs room for 3 characters an option. */
 static void make_tables(const struct cli_command *cmd, struct option *out, char *letters)
 {
@@ -22,6 +24,20 @@ static void make_tables(const struct cli_command *cmd, struct option *out, char 
   }
   out[n++] = (struct option){"help", no_argument, NULL, 'h'};
   out[n] = (struct option){0};
+}
+
+static void unknown_option(const struct cli_command *cmd, const char *word)
+{
+  char hint[NEAREST_HINT], asked[NEAREST_LONGEST + 2], option[NEAREST_LONGEST];
+  struct nearest near;
+  snprintf(asked, sizeof asked, "%.*s", (int)strcspn(word, "="), word);
+  nearest_start(&near, asked);
+  for (const struct cli_option *o = cmd->options; o && o->name; o++) {
+    snprintf(option, sizeof option, "--%s", o->name);
+    nearest_offer(&near, option);
+  }
+  fprintf(stderr, "warpstep %s: unknown option '%s'; see 'warpstep help %s'%s\n", cmd->name, word, cmd->name,
+          nearest_hint(&near, hint));
 }
 
 int cli_next_option(const struct cli_command *cmd, int argc, char **argv, const char **arg)
@@ -43,9 +59,10 @@ int cli_next_option(const struct cli_command *cmd, int argc, char **argv, const 
   case '?':
     if (optopt > 0 && optopt < CLI_OPT_FIRST)
       cli_usage_error(cmd, "unknown option '-%c'", optopt);
+    else if (optopt)
+      cli_usage_error(cmd, "option '%s' takes no argument", argv[optind - 1]);
     else
-      cli_usage_error(cmd, optopt ? "option '%s' takes no argument" : "unknown option '%s'",
-                      argv[optind - 1]);
+      unknown_option(cmd, argv[optind - 1]);
     return CLI_OPT_BAD;
   default: return id;
   }

@@ -46,6 +46,8 @@ struct cli_command {
 /* All commands, ends with NULL. */
 extern const struct cli_command *const cli_commands[];
 const struct cli_command *cli_command_find(const char *name);
+/* Prints that there is no such command, and which one may be meant; returns CLI_BAD_INPUT. */
+int cli_unknown_command(const char *name);
 
 /* Next option of argv: its id, with its argument in *arg (NULL for flags); CLI_OPT_END when only operands
  * are left (argv[optind] on); CLI_OPT_HELP for --help and -h; CLI_OPT_BAD after printing one line.

@@ -50,7 +50,7 @@ static int run_help(const struct cli_command *cmd, int argc, char **argv)
   if (optind == argc) return list_commands();
   if (optind + 1 < argc) return cli_usage_error(cmd, "one command at a time");
   if (!(about = cli_command_find(argv[optind])))
-    return cli_error("unknown command '%s'; see 'warpstep help'", argv[optind]);
+    return cli_unknown_command(argv[optind]);
   return cli_help(about);
 }
 

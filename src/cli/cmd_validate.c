@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/validate_report.h"
 #include "config/presets.h"
@@ -190,13 +191,30 @@ static bool run_all(struct validation *v, struct err *e)
   return ok && (n || err_set(e, "no suite was measured on %s", v->gpu));
 }
 
+static bool unknown_suite(const struct validation *v, const char *name, struct err *e)
+{
+  char pattern[PATH_MAX + 64], hint[NEAREST_HINT];
+  struct nearest near;
+  glob_t files;
+  snprintf(pattern, sizeof pattern, "%s/data/validation/*.suite", v->root);
+  nearest_start(&near, name);
+  bool any = glob(pattern, 0, NULL, &files) == 0;
+  for (size_t i = 0; any && i < files.gl_pathc; i++) {
+    char *file = strrchr(files.gl_pathv[i], '/') + 1;
+    file[strlen(file) - strlen(".suite")] = '\0';
+    nearest_offer(&near, file);
+  }
+  if (any) globfree(&files);
+  return err_set(e, "%s/data/validation/%.255s.suite: cannot be read%s", v->root, name, nearest_hint(&near, hint));
+}
+
 static bool run_named(struct validation *v, struct err *e)
 {
   char path[PATH_MAX + 320];
   const char *name = v->suite;
   if (strchr(name, '/') || strstr(name, ".suite")) return run_suite(v, name, e);
   snprintf(path, sizeof path, "%s/data/validation/%.255s.suite", v->root, name);
-  return run_suite(v, path, e);
+  return access(path, R_OK) == 0 ? run_suite(v, path, e) : unknown_suite(v, name, e);
 }
 
 static int run_validate(const struct cli_command *cmd, int argc, char **argv)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "warpstep/warpstep.h"
@@ -12,11 +13,30 @@ const struct cli_command *const cli_commands[] = {
   &cmd_validate, &cmd_area, &cmd_diff, &cmd_help, NULL,
 };
 
+int cli_unknown_command(const char *name)
+{
+  char hint[NEAREST_HINT];
+  struct nearest near;
+  nearest_start(&near, name);
+  for (unsigned i = 0; cli_commands[i]; i++) nearest_offer(&near, cli_commands[i]->name);
+  return cli_error("unknown command '%s'; see 'warpstep help'%s", name, nearest_hint(&near, hint));
+}
+
 const struct cli_command *cli_command_find(const char *name)
 {
   for (unsigned i = 0; cli_commands[i]; i++)
     if (!strcmp(cli_commands[i]->name, name)) return cli_commands[i];
   return NULL;
+}
+
+static int unknown_option(const char *word)
+{
+  char hint[NEAREST_HINT];
+  struct nearest near;
+  nearest_start(&near, word);
+  nearest_offer(&near, "--help");
+  nearest_offer(&near, "--version");
+  return cli_error("unknown option '%s'; see 'warpstep help'%s", word, nearest_hint(&near, hint));
 }
 
 int main(int argc, char **argv)
@@ -28,9 +48,9 @@ int main(int argc, char **argv)
   else if (!strcmp(argv[1], "--version"))
     return printf("warpstep %s\n", ws_version()) < 0;
   else if (argv[1][0] == '-')
-    return cli_error("unknown option '%s'; see 'warpstep help'", argv[1]);
+    return unknown_option(argv[1]);
   else if (!(cmd = cli_command_find(argv[1])))
-    return cli_error("unknown command '%s'; see 'warpstep help'", argv[1]);
+    return cli_unknown_command(argv[1]);
   else
     argv++, argc--;
 

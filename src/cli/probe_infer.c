@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "cli/probe_windows.h"
 #include "probe/infer.h"
 
@@ -38,6 +39,15 @@ static const struct infer_test *find(const char *name)
   return t->name ? t : NULL;
 }
 
+static bool unknown_test(const char *name, struct err *e)
+{
+  char hint[NEAREST_HINT];
+  struct nearest near;
+  nearest_start(&near, name);
+  for (const struct infer_test *t = infer_tests; t->name; t++) nearest_offer(&near, t->name);
+  return err_set(e, "%s is neither a test (probe --list) nor a file of windows%s", name, nearest_hint(&near, hint));
+}
+
 static bool run_tests(struct infer *f, char *const *names, int n_names, struct err *e)
 {
   printf("%-44s %9s %9s %9s\n", "from cycles alone", "inferred", "preset", "published");
@@ -60,7 +70,7 @@ bool probe_infer(const struct probe_options *o, char *const *names, int n_names,
   struct table t = {0};
   for (int i = 0; i < n_names; i++)
     if (!find(names[i]))
-      return err_set(e, "%s is neither a test (probe --list) nor a file of windows", names[i]);
+      return unknown_test(names[i], e);
   bool ok = probe_model_open(&m, o, o->gpu ? o->gpu : "rtx-a6000", e);
   t.sm = m.preset.params.arch_sm;
   struct infer f = {.bench = m.bench, .params = &m.preset.params, .emit = o->emit, .from = o->from,

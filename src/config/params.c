@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/nearest.h"
 
 static const char *const param_lat[LAT__N] = {
 #define X(id, name) name,
@@ -188,8 +189,11 @@ bool param_set_text(struct params *p, struct param_key k, const char *v, struct 
     return true;
   }
   if (d->kind != PARAM_KIND_ENUM) return wrong_kind(d, e);
-  char choices[128] = "";
+  char choices[128] = "", hint[NEAREST_HINT];
+  struct nearest near;
+  nearest_start(&near, v);
   for (uint32_t i = 0; i < d->n_choices; i++) {
+    nearest_offer(&near, d->choices[i]);
     if (strcmp(d->choices[i], v) == 0) {
       *(uint32_t *)field(p, k) = i;
       return true;
@@ -197,7 +201,7 @@ bool param_set_text(struct params *p, struct param_key k, const char *v, struct 
     size_t at = strlen(choices);
     snprintf(choices + at, sizeof choices - at, "%s%s", i ? ", " : "", d->choices[i]);
   }
-  return err_set(e, "'%s' is not one of %s", v, choices);
+  return err_set(e, "'%s' is not one of %s%s", v, choices, nearest_hint(&near, hint));
 }
 
 bool param_set_list(struct params *p, struct param_key k, const int64_t *v, unsigned n,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/nearest.h"
 
 enum { KEY_MAX = 128, CHAIN_MAX = 16 };
 
@@ -66,11 +67,37 @@ static bool set_value(struct params *p, struct param_key k, const config_setting
   }
 }
 
+static int is_cfg(const struct dirent *d)
+{
+  size_t n = strlen(d->d_name);
+  return n > 4 && strcmp(d->d_name + n - 4, ".cfg") == 0;
+}
+
+/* The parameter meant, or "". */
+static const char *key_hint(const char *key, char hint[NEAREST_HINT])
+{
+  char name[KEY_MAX];
+  struct nearest near;
+  nearest_start(&near, key);
+  for (unsigned i = 0; i < PARAM_N_KEYS; i++) {
+    param_key_name(param_key_at(i), name, sizeof name);
+    nearest_offer(&near, name);
+  }
+  return nearest_hint(&near, hint);
+}
+
+static bool unknown_key(struct reader *r, const config_setting_t *s, const char *key)
+{
+  char hint[NEAREST_HINT], why[NEAREST_HINT + 16];
+  snprintf(why, sizeof why, "unknown key%s", key_hint(key, hint));
+  return fail_at(r, s, key, why);
+}
+
 /* s is (value, "tag: text"). */
 static bool read_value(struct reader *r, const config_setting_t *s, const char *key)
 {
   int number = param_key_find(key);
-  if (number < 0) return fail_at(r, s, key, "unknown key");
+  if (number < 0) return unknown_key(r, s, key);
   const config_setting_t *tag = config_setting_get_elem(s, 1);
   if (config_setting_length(s) != 2 || config_setting_type(tag) != CONFIG_TYPE_STRING)
     return fail_at(r, s, key, "must be (value, \"source tag: text\")");
@@ -108,14 +135,30 @@ static bool read_group(struct reader *r, const config_setting_t *group, const ch
     } else if (config_setting_is_list(s)) {
       TRY(read_value(r, s, key));
     } else {
-      int known = param_key_find(key);
-      return fail_at(r, s, key, known < 0 ? "unknown key" : "must be (value, \"source tag: text\")");
+      if (param_key_find(key) < 0) return unknown_key(r, s, key);
+      return fail_at(r, s, key, "must be (value, \"source tag: text\")");
     }
   }
   return true;
 }
 
 static bool read_file(struct reader *r);
+
+/* The preset meant, or "". */
+static const char *preset_hint(const char *name, const char *dir, char hint[NEAREST_HINT])
+{
+  struct nearest near;
+  struct dirent **entry;
+  int n = scandir(dir, &entry, is_cfg, alphasort);
+  nearest_start(&near, name);
+  for (int i = 0; i < n; i++) {
+    entry[i]->d_name[strlen(entry[i]->d_name) - strlen(".cfg")] = '\0';
+    nearest_offer(&near, entry[i]->d_name);
+    free(entry[i]);
+  }
+  if (n >= 0) free(entry);
+  return nearest_hint(&near, hint);
+}
 
 /* Goes on with the file that `config` inherits, if any. */
 static bool read_parent(struct reader *r, const config_t *config)
@@ -131,8 +174,8 @@ static bool read_parent(struct reader *r, const config_t *config)
     if (strcmp(r->chain[i], path) == 0) return fail_at(r, s, "inherit", "presets inherit in a loop");
   if (r->depth == CHAIN_MAX) return fail_at(r, s, "inherit", "chain too long");
   if (access(path, R_OK) != 0) {
-    char why[KEY_MAX];
-    snprintf(why, sizeof why, "no preset '%.64s'", parent);
+    char hint[NEAREST_HINT], why[KEY_MAX];
+    snprintf(why, sizeof why, "no preset '%.64s'%s", parent, preset_hint(parent, r->dir, hint));
     return fail_at(r, s, "inherit", why);
   }
   memcpy(r->path, path, sizeof path);
@@ -192,8 +235,9 @@ static bool load_into(struct reader *r, const char *name)
                         : snprintf(r->path, sizeof r->path, "%s/%s.cfg", r->dir, name);
   if (n < 0 || (size_t)n >= sizeof r->path)
     return err_set(r->e, "preset name '%.64s…' is too long", name);
+  char hint[NEAREST_HINT];
   if (access(r->path, R_OK) != 0)
-    return err_set(r->e, "no preset '%s' in %s (warpstep gpus lists them)", name, r->dir);
+    return err_set(r->e, "no preset '%s' in %s (warpstep gpus lists them)%s", name, r->dir, preset_hint(name, r->dir, hint));
   char first[PATH_MAX];
   memcpy(first, r->path, sizeof first);
   TRY(read_file(r));
@@ -259,7 +303,9 @@ bool preset_override(struct preset *p, const char *assignment, struct err *e)
     return err_set(e, "'%s': must be KEY=VALUE", assignment);
   snprintf(key, sizeof key, "%.*s", (int)(eq - assignment), assignment);
   int number = param_key_find(key);
-  if (number < 0) return err_set(e, "%s: unknown parameter (warpstep gpus --resolve lists them)", key);
+  char hint[NEAREST_HINT];
+  if (number < 0)
+    return err_set(e, "%s: unknown parameter (warpstep gpus --resolve lists them)%s", key, key_hint(key, hint));
   struct err why;
   struct params changed = p->params;
   if (!param_parse(&changed, param_key_at((unsigned)number), eq + 1, &why))
@@ -293,12 +339,6 @@ void preset_write_resolved(FILE *f, const struct preset *p)
 }
 
 /* ---- List of presets ---- */
-
-static int is_cfg(const struct dirent *d)
-{
-  size_t n = strlen(d->d_name);
-  return n > 4 && strcmp(d->d_name + n - 4, ".cfg") == 0;
-}
 
 /* Architecture files state no product name. A broken file is listed: loading it says what is wrong. */
 static bool is_board(const char *dir, const char *file)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
+
 #define BUFFER_LIMIT (UINT64_C(1) << 40) /* bytes; more is surely a typing error */
 
 /* Keys of a buffer. Kind: what value it takes. */
@@ -140,7 +142,11 @@ static bool set_text(struct launch_case *c, struct buffer_draft *d, enum buffer_
 bool buffer_set(struct launch_case *c, struct buffer_draft *d, const char *key, struct given v,
                 struct err *e)
 {
+  char hint[NEAREST_HINT];
+  struct nearest near;
+  nearest_start(&near, key);
   for (unsigned i = 0; i < BUFFER__N; i++) {
+    nearest_offer(&near, keys[i].name);
     if (strcmp(keys[i].name, key) != 0) continue;
     if (d->seen >> i & 1) return err_set(e, "%s is given twice; remove one", key);
     d->seen |= 1u << i;
@@ -150,7 +156,7 @@ bool buffer_set(struct launch_case *c, struct buffer_draft *d, const char *key, 
                   : set_number(d, (enum buffer_key)i, v.n, e);
   }
   return err_set(e, "unknown key '%.40s' of a buffer; use type count fill seed value start step "
-                 "min max file expect rel abs", key);
+                 "min max file expect rel abs%s", key, nearest_hint(&near, hint));
 }
 
 /* Keys that only make sense with one kind of fill. */

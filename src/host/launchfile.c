@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "host/casebuild.h"
 #include "host/literals.h"
 #include "host/texturefile.h"
@@ -119,12 +120,16 @@ static bool read_group(struct reader *r, config_setting_t *group, const struct k
     size_t k = 0;
     while (k < n && strcmp(keys[k].name, config_setting_name(s)) != 0) k++;
     if (k == n) {
-      char list[200] = "";
+      char list[200] = "", hint[NEAREST_HINT];
+      struct nearest near;
       size_t used = 0;
-      for (k = 0; k < n && used < sizeof list; k++)
-        used += (size_t)snprintf(list + used, sizeof list - used, " %s", keys[k].name);
-      return err_set(r->e, "%s:%d: unknown key '%.40s' in %s; use one of%s", r->path, line_of(s),
-                     config_setting_name(s), what, list);
+      nearest_start(&near, config_setting_name(s));
+      for (k = 0; k < n; k++) {
+        nearest_offer(&near, keys[k].name);
+        if (used < sizeof list) used += (size_t)snprintf(list + used, sizeof list - used, " %s", keys[k].name);
+      }
+      return err_set(r->e, "%s:%d: unknown key '%.40s' in %s; use one of%s%s", r->path, line_of(s),
+                     config_setting_name(s), what, list, nearest_hint(&near, hint));
     }
     TRY(keys[k].read(r, s));
   }

@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/nearest.h"
 #include "load/elf.h"
 #include "load/fatbin.h"
 #include "load/internal.h"
+#include "load/plain_name.h"
 
 enum { IMAGE_LIMIT = 1 << 20, FIRST_IMAGES = 16 };
 
@@ -331,12 +333,15 @@ struct search {
   bool exact;                /* it has the full name */
   unsigned matches, parts;   /* modules that have the name; that have any kernel */
   char names[240];           /* of the kernels seen */
+  struct nearest near;       /* of these, when the one asked for is not there */
   struct err broken;         /* of the first image that does not load */
 };
 
 static void note_names(struct search *s, const struct module *m)
 {
   size_t used = strlen(s->names);
+  for (unsigned i = 0; s->kernel && i < module_kernel_count(m); i++)
+    plain_name_offer(&s->near, module_kernel_at(m, i)->name);
   for (unsigned i = 0; i < module_kernel_count(m) && used < sizeof s->names; i++)
     used += (size_t)snprintf(s->names + used, sizeof s->names - used, "%s%s", used ? ", " : "",
                              module_kernel_at(m, i)->name);
@@ -387,14 +392,15 @@ void code_file_no_code(const struct code_file *f, unsigned sm, struct err *e)
 
 static void not_found(const struct search *s, struct err *e)
 {
+  char hint[NEAREST_HINT];
   const char *more = strlen(s->names) == sizeof s->names - 1 ? " …" : "";
   if (s->broken.msg[0]) *e = s->broken;
   else if (s->parts == 0)
     err_fill(e, "%s: has no kernels for sm_%u; compile a file with a __global__ function",
              s->f->name, s->sm);
   else
-    err_fill(e, "%s: has no kernel '%.80s'; choose one of: %s%s", s->f->name, s->kernel, s->names,
-             more);
+    err_fill(e, "%s: has no kernel '%.80s'; choose one of: %s%s%s", s->f->name, s->kernel, s->names,
+             more, nearest_hint(&s->near, hint));
 }
 
 static struct module *conclude(struct search *s, struct err *e)
@@ -422,6 +428,7 @@ struct module *code_file_load(const struct code_file *f, unsigned sm, const char
     return NULL;
   }
   struct search s = { .f = f, .sm = sm, .kernel = kernel };
+  if (kernel) nearest_start(&s.near, kernel);
   search_groups(&s, false);
   if (s.matches == 0) search_groups(&s, true);
   return conclude(&s, e);

@@ -2,7 +2,10 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "base/nearest.h"
 
 /* <source-name> ::= <length> <characters>. NULL: none here. */
 static const char *component(const char *p, size_t *n)
@@ -27,4 +30,15 @@ const char *plain_name(const char *symbol, size_t *n)
     if (!nested) break;
   }
   return last;
+}
+
+void plain_name_offer(struct nearest *near, const char *symbol)
+{
+  char plain[NEAREST_LONGEST + 1];
+  size_t n;
+  const char *name = plain_name(symbol, &n);
+  nearest_offer(near, symbol);
+  if (n > NEAREST_LONGEST) return;
+  snprintf(plain, sizeof plain, "%.*s", (int)n, name);
+  nearest_offer(near, plain);
 }

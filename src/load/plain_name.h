@@ -8,4 +8,8 @@
  * _ZL6vecaddv, _Z6vecaddIfEvPT_; it points into the symbol, *n characters. Other symbols whole. */
 const char *plain_name(const char *symbol, size_t *n);
 
+struct nearest;
+/* Offers a kernel for a misspelt name: by its symbol and by its plain name (base/nearest.h). */
+void plain_name_offer(struct nearest *, const char *symbol);
+
 #endif

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "isa/sass/syscall.h"
 #include "load/internal.h"
 #include "load/plain_name.h"
@@ -151,16 +152,21 @@ unsigned module_kernel_matches(const struct module *m, const char *name, bool *e
 static void list_kernels(const struct module *m, const char *problem, const char *name,
                          struct err *e)
 {
-  char list[300] = "";
+  char list[300] = "", hint[NEAREST_HINT];
+  struct nearest near;
   size_t used = 0;
-  for (unsigned i = 0; i < m->n_kernels && used < sizeof list; i++)
+  nearest_start(&near, name);
+  for (unsigned i = 0; i < m->n_kernels; i++) {
+    plain_name_offer(&near, m->kernel[i].name);
+    if (used >= sizeof list) continue;
     used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
                              m->kernel[i].name);
+  }
   if (m->n_kernels == 0)
     err_set(e, "%s: has no kernels; compile a file with a __global__ function", m->name);
   else
-    err_set(e, "%s: %s '%.80s'; choose one of: %s%s", m->name, problem, name, list,
-            used >= sizeof list ? " …" : "");
+    err_set(e, "%s: %s '%.80s'; choose one of: %s%s%s", m->name, problem, name, list,
+            used >= sizeof list ? " …" : "", nearest_hint(&near, hint));
 }
 
 const struct module_kernel *module_kernel(const struct module *m, const char *name, struct err *e)
