@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""mutants.py: breaks the source in small ways, one at a time, and looks whether the tests notice (docs/mutation.md).
+
+    tools/mutate/mutants.py --work DIR [--count N] [--seed S] [--minutes M] [--folder time,func,host,cuda]
+    tools/mutate/mutants.py --work DIR --again     the mutants that survived so far, against the tests of today
+    tools/mutate/mutants.py --work DIR --table     the survivors
+
+Results are kept in DIR/results.jsonl, one mutant a line; a run goes on where the last one ended. A mutant that does not compile, or
+whose object code is the same, does not count; one that makes a test fail, crash or run ten times as long is killed.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+from candidates import Mutant, candidates
+from tree import FOLDERS, Tree
+
+SLOWEST = 15  # seconds of a test on a busy machine; slower ones are left out
+HERE = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def choose(root, folders, seed):
+    """Endless: folder by folder in turn, a kind at random, one of its mutants at random."""
+    rng = random.Random(seed)
+    pool = {f: collections.defaultdict(list) for f in folders}
+    for f in folders:
+        for path in sorted((root / "src" / f).rglob("*.c")):
+            name = str(path.relative_to(root))
+            for m in candidates(name, path.read_text()):
+                pool[f][m.kind].append(m)
+    while any(pool[f] for f in folders):
+        for f in folders:
+            kinds = sorted(k for k in pool[f] if pool[f][k])
+            if kinds:
+                of_kind = pool[f][rng.choice(kinds)]
+                yield of_kind.pop(rng.randrange(len(of_kind)))
+
+
+class Campaign:
+    def __init__(self, tree, work):
+        self.tree, self.work = tree, pathlib.Path(work)
+        self.commands = tree.tests()
+        self.seconds = {}
+        self.kills = collections.Counter()  # (file, test), and (test)
+        self.runs = collections.Counter()
+
+    def prepare(self):
+        """How long each test takes; it must pass. Known from last time when the test is the same."""
+        path = self.work / "tests.json"
+        known = json.loads(path.read_text()) if path.exists() else {}
+        for name in self.commands:
+            stamp = self.stamp(name)
+            if known.get(name, {}).get("stamp") != stamp:
+                status, seconds = self.tree.run(self.commands[name], SLOWEST)
+                known[name] = {"stamp": stamp, "seconds": seconds if status == 0 else None}
+                print(f"{seconds:7.2f} s {name}{'' if status == 0 else f' left out: ends with {status} without a mutant'}", flush=True)
+                path.write_text(json.dumps(known))
+        self.seconds = {n: known[n]["seconds"] for n in self.commands if (known[n]["seconds"] or SLOWEST) < SLOWEST}
+
+    def stamp(self, name):
+        """Changes when the test does."""
+        sources = list((self.tree.root / "tests").glob(f"*/{name}.c")) if name.startswith("test_") else []
+        return sources[0].read_text() if sources else self.commands[name]
+
+    def sees(self, name, m):
+        """Whether the test can execute the file."""
+        if name in self.tree.sees:
+            return m.path in self.tree.sees[name]
+        if m.path.startswith("src/cuda/"):
+            return name.startswith("exec ")
+        return not (m.path.startswith("src/time/") and "--functional" in name)
+
+    def order(self, m):
+        """Tests that can see the mutant, those likely to fail soon first."""
+        names = [n for n in self.seconds if self.sees(n, m)]
+        stem = pathlib.Path(m.path).stem.replace("sem_", "").replace("driver_", "").replace("runtime_", "")
+
+        def worth(n):
+            own = (self.kills[m.path, n] + 0.5 * (stem in n)) / (self.runs[m.path, n] + 1)
+            return -(own + 0.2 * self.kills[n] / (self.runs[n] + 2) + 0.01) / (self.seconds[n] + 0.05)
+        return sorted(names, key=worth)
+
+    def test(self, m):
+        """Name of a test that fails, or None. Called with the mutant compiled."""
+        linked = shim = False
+        for n in self.order(m):
+            if not linked:
+                linked = self.tree.relink(cuda=m.path.startswith("src/cuda/"))
+                if not linked:
+                    return "link"
+            if n.startswith("exec ") and not shim:
+                shim = self.tree.relink(cuda=False, shim=True)
+            status, _ = self.tree.run(self.commands[n], 10 * self.seconds[n] + 3)
+            self.runs[m.path, n] += 1
+            self.runs[n] += 1
+            if status != 0:
+                self.kills[m.path, n] += 1
+                self.kills[n] += 1
+                return n if status != "timeout" else n + " (timeout)"
+        return None
+
+    def judge(self, m):
+        """"invalid", "same", the test that killed it, or None."""
+        path = self.tree.root / m.path
+        text = path.read_text()
+        lines = text.split("\n")
+        if lines[m.line - 1] != m.old:
+            return "invalid"
+        objects = self.tree.objects(m.path)
+        before = [o.read_bytes() for o in objects]
+        stamps = [(o.stat().st_atime_ns, o.stat().st_mtime_ns) for o in objects]
+        stamp = (path.stat().st_atime_ns, path.stat().st_mtime_ns)
+        lines[m.line - 1] = m.new
+        path.write_text("\n".join(lines))
+        try:
+            if not self.tree.recompile(m.path):
+                return "invalid"
+            if [o.read_bytes() for o in objects] == before:
+                return "same"
+            return self.test(m)
+        except subprocess.TimeoutExpired:
+            return "invalid"
+        finally:
+            path.write_text(text)
+            for o, data, times in zip(objects, before, stamps):
+                o.write_bytes(data)
+                os.utime(o, ns=times)
+            os.utime(path, ns=stamp)
+
+
+def load(path):
+    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return {tuple(r["mutant"]): r["verdict"] for r in rows}
+
+
+def tally(results):
+    counted = {m: v for m, v in results.items() if v not in ("invalid", "same")}
+    print(f"{'folder':8} {'mutants':>8} {'killed':>8} {'%':>6}")
+    for f in (*FOLDERS, ""):
+        mine = [v for m, v in counted.items() if m[0].startswith(f"src/{f}")]
+        killed = sum(v is not None for v in mine)
+        if mine:
+            print(f"{f or 'all':8} {len(mine):8} {killed:8} {100 * killed / len(mine):6.1f}")
+
+
+def table(results):
+    for m, verdict in sorted(results.items()):
+        if verdict is None:
+            print(f"{m[0]}:{m[1]} {m[2]}\n- {m[3].strip()}\n+ {m[4].strip()}")
+    tally(results)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--work", required=True)
+    p.add_argument("--count", type=int, default=300, help="mutants that count, in all")
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--minutes", type=float, default=1e9)
+    p.add_argument("--folder", default=",".join(FOLDERS))
+    p.add_argument("--jobs", type=int, default=1, help="of make, to build the copies")
+    p.add_argument("--programs", action="store_true", help="compile tests/exec with nvcc, for src/cuda")
+    p.add_argument("--sync", default="", help="copy only what lies below this folder; -: nothing")
+    p.add_argument("--again", action="store_true")
+    p.add_argument("--table", action="store_true")
+    o = p.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # and put the source back
+    work = pathlib.Path(o.work)
+    work.mkdir(parents=True, exist_ok=True)
+    path = work / "results.jsonl"
+    results = load(path)
+    if o.table:
+        return table(results)
+    tree = Tree(HERE, work, o.jobs)
+    if o.sync != "-":
+        tree.copy(o.sync)
+    tree.build()
+    if o.programs:
+        tree.programs()
+    campaign = Campaign(tree, work)
+    campaign.prepare()
+    if o.again:
+        todo = (Mutant(*m) for m, v in results.items() if v is None)
+    else:
+        todo = choose(tree.root, o.folder.split(","), o.seed)
+    end, counted = time.monotonic() + 60 * o.minutes, sum(v not in ("invalid", "same") for v in results.values())
+    with path.open("a") as out:
+        for m in todo:
+            if time.monotonic() > end or (counted >= o.count and not o.again):
+                break
+            if tuple(m) in results and not o.again:
+                continue
+            verdict = campaign.judge(m)
+            results[tuple(m)] = verdict
+            out.write(json.dumps({"mutant": m, "verdict": verdict}) + "\n")
+            out.flush()
+            counted += verdict not in ("invalid", "same")
+            if verdict is None:
+                print(f"{counted}: {m.path}:{m.line} {m.kind}\n- {m.old.strip()}\n+ {m.new.strip()}", flush=True)
+    tally(results)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,192 @@
+"""A copy of the tree that is built for mutation: all objects of the library in one shared library, so that a changed
+object costs one link and no test program has to be linked again. Which objects a program would get from the archive says
+which programs can see a mutant at all."""
+import json
+import os
+import pathlib
+import re
+import resource
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+
+FOLDERS = ("time", "func", "host", "cuda")
+FLAGS = ["OPT=-O1", "SEM_OPT=-O1", "WARN=-Werror=incompatible-pointer-types -Werror=int-conversion -Werror=return-type",
+         "EXTRA_CFLAGS=-g0 -w -fvisibility=default -fno-semantic-interposition"]
+MEMORY = 6 << 30  # bytes a test may allocate
+
+
+class Tree:
+    def __init__(self, source, work, jobs):
+        self.source, self.root, self.jobs = pathlib.Path(source), pathlib.Path(work, "tree").resolve(), jobs
+        self.compile, self.links = {}, {}  # source -> commands; program -> link command
+        self.sees = {}  # program -> sources of its objects
+        self.library = self.root / "build/libmutated.so"
+        self.shims = self.root / "build/libshims.so"
+        self.shim = self.root / "build/cuda/libwarpstep-cuda.so"
+
+    def copy(self, below=""):
+        """Tracked and new files below a folder; what did not change keeps its time."""
+        names = subprocess.run(["git", "-C", self.source, "ls-files", "-zco", "--exclude-standard"], check=True,
+                               capture_output=True, text=True).stdout.split("\0")
+        for name in filter(None, names):
+            a, b = self.source / name, self.root / name
+            if not a.is_file() or not name.startswith(below):
+                continue
+            if b.exists() and b.stat().st_size == a.stat().st_size and b.read_bytes() == a.read_bytes():
+                continue
+            b.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(a, b)
+
+    def make(self, *arguments):
+        subprocess.run(["make", f"-j{self.jobs}", "-s", *arguments], cwd=self.root, check=True)
+
+    def recipes(self):
+        """What make would do to build everything, as lists of words."""
+        text = subprocess.run(["make", "-nB", *FLAGS, "all", "tests"], cwd=self.root, check=True, capture_output=True,
+                              text=True).stdout.replace("\\\n", " ")
+        for line in text.splitlines():
+            if re.match(r"(\S*/)?(gcc|clang|cc)\S* ", line):
+                yield shlex.split(line)
+
+    def build(self):
+        objects = {}
+        for words in self.recipes():
+            out = words[words.index("-o") + 1] if "-o" in words else ""
+            if "-c" in words:
+                source = words[-1]
+                self.compile.setdefault(source, []).append(words)
+                objects[out] = source
+            elif out == "build/warpstep" or out.startswith("build/tests/") or out == "build/cuda/libwarpstep-cuda.so":
+                self.links[out] = words
+        self.make(*FLAGS, *objects, "refs")
+        libs = [w for w in self.links["build/warpstep"] if w.startswith("-l")]
+        shim = sorted(o for o, s in objects.items() if s.startswith("src/cuda/"))
+        library = sorted(o for o, s in objects.items() if s.startswith("src/") and not s.startswith(("src/cuda/", "src/cli/")))
+        linker = ["-fuse-ld=lld"] if shutil.which("ld.lld") else []
+        base = ["gcc", "-shared", "-pthread", *linker]
+        self.link_library = [*base, "-Wl,-soname,libmutated.so", "-o", str(self.library), *library, *libs]
+        self.link_shims = [*base, "-Wl,-soname,libshims.so", "-Wl,--allow-shlib-undefined", "-o", str(self.shims), *shim]
+        words = self.links.pop("build/cuda/libwarpstep-cuda.so")
+        i = words.index("build/warpstep.a")
+        self.link_shim = [*words[:i], *library, *words[i + 1:], *linker]
+        self.shim.parent.mkdir(exist_ok=True)
+        if not self.relink(shim=True):
+            raise SystemExit("mutants.py: the libraries do not link")
+        run = f"-Wl,-rpath,{self.root}/build"
+        archive = self.root / "build/warpstep.a"
+        if not archive.exists() or any((self.root / o).stat().st_mtime > archive.stat().st_mtime for o in library):
+            archive.unlink(missing_ok=True)
+            subprocess.run(["ar", "qcs", archive, *library], cwd=self.root, check=True)
+        cache = self.root / "build/sees.json"
+        seen = json.loads(cache.read_text()) if cache.exists() else {}
+        self.sees = {name: set(sources) for name, sources in seen.items()}
+        for out, words in self.links.items():
+            parts = [self.root / w for w in words if w.endswith(".o")]
+            program = self.root / out
+            if pathlib.Path(out).name in self.sees and program.exists() and \
+                    all(o.stat().st_mtime < program.stat().st_mtime for o in parts):
+                continue
+            trace = subprocess.run([*words, "-Wl,--trace", *linker], cwd=self.root, capture_output=True, text=True)
+            self.sees[pathlib.Path(out).name] = self.members(trace.stdout + trace.stderr, objects)
+            own = [w for w in words if w not in shim and w != "build/warpstep.a"]
+            shims = [str(self.shims)] if any(w in shim for w in words) else []
+            (self.root / out).parent.mkdir(parents=True, exist_ok=True)
+            subprocess.run([*own, *shims, str(self.library), run, *linker], cwd=self.root, check=True)
+        cache.write_text(json.dumps({name: sorted(sources) for name, sources in self.sees.items()}))
+        self.make(*FLAGS, "-o", "build/cuda/libwarpstep-cuda.so", *(f"build/cuda/{n}" for n in
+                  ("libcuda.so.1", "libcudart.so.12", "libcudart.so.13")))
+
+    def members(self, trace, objects):
+        """Sources of the objects that a link used: lines "archive(member.o)" or "file.o". Two members may share a base
+        name: then both count."""
+        names = {pathlib.Path(n).name for n in re.findall(r"[^\s()]+\.o", trace)}
+        return {s for o, s in objects.items() if pathlib.Path(o).name in names}
+
+    def relink(self, cuda=True, shim=False):
+        """The libraries again; the shim of `exec` only when a test wants it."""
+        todo = [self.link_library] + ([self.link_shims] if cuda else []) + ([self.link_shim] if shim else [])
+        return all(subprocess.run(words, cwd=self.root, capture_output=True).returncode == 0 for words in todo)
+
+    def objects(self, source):
+        return [self.root / words[words.index("-o") + 1] for words in self.compile[source]]
+
+    def recompile(self, source):
+        """False: it does not compile; pointers of other types are errors, too."""
+        for words in self.compile[source]:
+            words = [w for w in words if w != "-w"]
+            if subprocess.run(words, cwd=self.root, capture_output=True, timeout=300).returncode:
+                return False
+        return True
+
+    # --- tests ------------------------------------------------------------------------------------
+
+    def tests(self):
+        """name -> shell command, run in the copy with $B for the build folder. Each ends at its first failure."""
+        all_tests = {}
+        for out in self.links:
+            if out.startswith("build/tests/"):
+                all_tests[pathlib.Path(out).name] = f"SEMANTICS_SETS=30 $B/tests/{pathlib.Path(out).name}"
+        for sm, gpu, mode, step in ((86, "rtx-3070", "--functional", 1), (90, "h200", "--functional", 2),
+                                    (86, "rtx-3070", "--threads 1 --hazards check", 2), (90, "h200", "--threads 1", 4),
+                                    (86, "rtx-3070", "--threads 1 --hazards emulate", 5), (75, "rtx-2080ti", "--functional", 5)):
+            names = sorted(p.parent.name for p in (self.root / "kernels").glob(f"*/*.sm_{sm}*.cubin"))
+            names = [n for n in names if (self.root / f"kernels/{n}/{n}.launch").exists() and self.built_for(n, sm)]
+            names = names[::step]
+            for i in range(0, len(names), 20):
+                loop = f"for k in {' '.join(names[i:i + 20])}; do $B/warpstep run kernels/$k/$k.launch --gpu {gpu} --quiet {mode}"
+                all_tests[f"corpus {sm} {mode} {i // 20}"] = loop + " || exit 1; done"
+        cases = sorted(str(p.relative_to(self.root)) for p in (self.root / "tests/exec/cases").glob("*.case"))[::3]
+        all_tests["replay --threads 1"] = (
+            f"for c in {' '.join(cases)}; do w=0; head -n 2 $c | grep -aq '\"fault\":0,' || w=3; "
+            "$B/warpstep run $c --threads 1 --quiet; [ $? -eq $w ] || exit 1; done")
+        all_tests["probe --threads 1"] = "$B/warpstep probe --paper"
+        for name in ("cli", "asm"):
+            all_tests[f"{name} --threads 1"] = f"BIN=$B/warpstep JOBS=1 tests/{name}/run.sh"
+        programs = self.root / "build/exec"
+        for p in sorted(programs.glob("*")) if programs.is_dir() else []:
+            args = self.root / f"tests/exec/{p.name}.args"
+            all_tests[f"exec {p.name}"] = f"build/warpstep exec {args.read_text().strip() if args.exists() else ''} {p}"
+        return all_tests
+
+    def built_for(self, name, sm):
+        path = self.root / f"kernels/{name}/{name}.targets"
+        return not path.exists() or f"sm_{sm}" in path.read_text()
+
+    def run(self, command, limit, build="build"):
+        """Exit status of a test, or "timeout"; and its seconds. Its process group ends with it."""
+        def start():
+            os.setsid()
+            resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        env = dict(os.environ, B=build, BIN=f"{build}/warpstep")
+        begin = time.monotonic()
+        p = subprocess.Popen(["bash", "-c", command], cwd=self.root, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL, preexec_fn=start)
+        try:
+            status = p.wait(timeout=limit)
+        except subprocess.TimeoutExpired:
+            status = "timeout"
+        try:
+            os.killpg(p.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        p.wait()
+        return status, time.monotonic() - begin
+
+    def programs(self):
+        """tests/exec compiled once, with the shared runtime; those that need one source and no tools. Without nvcc: none."""
+        nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+        here, out = self.root / "tests/exec", self.root / "build/exec"
+        out.mkdir(parents=True, exist_ok=True)
+        for source in sorted(here.glob("*.cu")) if nvcc else []:
+            name = source.stem
+            if "." in name or list(here.glob(f"{name}.part1.cu")) or list(here.glob(f"{name}.lib.cu")) or (out / name).exists() or \
+                    (here / f"{name}.expect").exists():
+                continue
+            words = {k: (here / f"{name}.{k}").read_text().split() if (here / f"{name}.{k}").exists() else [] for k in ("arch", "flags")}
+            subprocess.run([nvcc, *(words["arch"] or ["-arch=sm_86"]), "-cudart", "shared", *words["flags"], "-L",
+                            f"{pathlib.Path(nvcc).resolve().parent.parent}/lib64/stubs", "-o", out / name, source],
+                           cwd=self.root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
