@@ -143,6 +143,8 @@ class Tree:
             f"for c in {' '.join(cases)}; do w=0; head -n 2 $c | grep -aq '\"fault\":0,' || w=3; "
             "$B/warpstep run $c --threads 1 --quiet; [ $? -eq $w ] || exit 1; done")
         all_tests["probe --threads 1"] = "$B/warpstep probe --paper"
+        for p in sorted((self.root / "data/windows").glob("*.windows")):
+            all_tests[f"probe {p.stem} --threads 1"] = f"$B/warpstep probe data/windows/{p.name}"
         for name in ("cli", "asm"):
             all_tests[f"{name} --threads 1"] = f"BIN=$B/warpstep JOBS=1 tests/{name}/run.sh"
         programs = self.root / "build/exec"
@@ -183,8 +185,7 @@ class Tree:
         out.mkdir(parents=True, exist_ok=True)
         for source in sorted(here.glob("*.cu")) if nvcc else []:
             name = source.stem
-            if "." in name or list(here.glob(f"{name}.part1.cu")) or list(here.glob(f"{name}.lib.cu")) or (out / name).exists() or \
-                    (here / f"{name}.expect").exists():
+            if "." in name or list(here.glob(f"{name}.part1.cu")) or list(here.glob(f"{name}.lib.cu")) or (out / name).exists():
                 continue
             words = {k: (here / f"{name}.{k}").read_text().split() if (here / f"{name}.{k}").exists() else [] for k in ("arch", "flags")}
             subprocess.run([nvcc, *(words["arch"] or ["-arch=sm_86"]), "-cudart", "shared", *words["flags"], "-L",
