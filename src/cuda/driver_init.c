@@ -1,4 +1,5 @@
 /* Initialisation, devices, contexts, errors and entry-point look-up of the driver. */
+#include <dlfcn.h>
 #include <string.h>
 
 #include "cuda/attributes.h"
@@ -394,10 +395,25 @@ CUresult cuGetProcAddress(const char *name, void **fn, int version, uint64_t fla
   return find_entry(name, fn, version, flags, NULL);
 }
 
+/* A library that has a runtime of its own inside gives up now, and mostly says something else ("not initialized"). */
+static void tell_private(const void *caller)
+{
+  Dl_info from;
+  struct shim *s = shim_get();
+  const char *path = dladdr(caller, &from) && from.dli_fname ? from.dli_fname : "the program";
+  pthread_mutex_lock(&s->lock);
+  if (shim_first_time(s, path))
+    shim_say("%s asks the driver for private tables (cuGetExportTable), which are not published and not served, and will "
+             "fail: a CUDA runtime that is stripped is inside; use a build of it with the shared runtime "
+             "(-cudart shared) or with symbols, or do without it (docs/exec.md)", path);
+  pthread_mutex_unlock(&s->lock);
+}
+
 /* The driver's private tables are not published, so there are none here. */
 CUresult cuGetExportTable(const void **table, const void *id)
 {
   (void)id;
+  tell_private(__builtin_return_address(0));
   if (table) *table = NULL;
   return CUDA_ERROR_NOT_FOUND;
 }

@@ -35,12 +35,18 @@ void *shim_alloc(size_t bytes)
   exit(BUG_EXIT_STATUS);
 }
 
-CUresult shim_unsupported(struct shim *s, const char *what)
+bool shim_first_time(struct shim *s, const char *what)
 {
   for (unsigned i = 0; i < s->n_said; i++)
-    if (strcmp(s->said[i], what) == 0) return CUDA_ERROR_NOT_SUPPORTED;
+    if (strcmp(s->said[i], what) == 0) return false;
   s->said = realloc(s->said, (s->n_said + 1) * sizeof *s->said);
   BUG_ON(!s->said || !(s->said[s->n_said++] = strdup(what)));
+  return true;
+}
+
+CUresult shim_unsupported(struct shim *s, const char *what)
+{
+  if (!shim_first_time(s, what)) return CUDA_ERROR_NOT_SUPPORTED;
   shim_say("%s is not served; the call fails with \"operation not supported\"", what);
   return CUDA_ERROR_NOT_SUPPORTED;
 }

@@ -141,6 +141,7 @@ struct shim {
   struct rt_binary *binaries; /* registered by the program's constructors */
   struct record record;
   struct sample_group *samples; /* sampling.h */
+  struct notify *notifies;    /* notify.h */
   const char **said;      /* what shim_unsupported has named */
   unsigned n_said;
   uint64_t next_id;
@@ -199,6 +200,8 @@ void shim_say(const char *fmt, ...) __attribute__((format(printf, 1, 2), cold));
 /* Names an entry point, or a use of one, that is not served, once per text, and gives
  * CUDA_ERROR_NOT_SUPPORTED. Lock held. */
 CUresult shim_unsupported(struct shim *, const char *what);
+/* Whether this text is new; it is kept. Lock held. */
+bool shim_first_time(struct shim *, const char *text);
 /* Zeroed host memory, or the end of the process. */
 void *shim_alloc(size_t bytes);
 
