@@ -34,7 +34,7 @@ static struct mbar_event event_of(const struct uop *u, uint32_t b)
   case A1T0: v = (struct mbar_event){.arrivals = 1}; break;
   case A0T1: v = (struct mbar_event){.tx = 1}; break;
   case A0TR: v = (struct mbar_event){.tx = (int32_t)b}; break;
-  case A0TX: v = (struct mbar_event){.tx = -(int32_t)b}; break;
+  case A0TX: v = (struct mbar_event){.tx = (int32_t)(0 - b)}; break;
   default: v = (struct mbar_event){.arrivals = b}; break;
   }
   if (u->imm2 & OPTOUT) v.drop = v.arrivals;
@@ -73,7 +73,8 @@ static bool arrive_group(struct func_warp *w, const struct uop *u, struct effect
   if (!p) return false;
   for (uint32_t r = group; r; r &= r - 1) {
     struct mbar_event one = event_of(u, b[bits_first(r)]);
-    sum.arrivals += one.arrivals, sum.tx += one.tx, sum.drop += one.drop;
+    sum.arrivals += one.arrivals, sum.drop += one.drop;
+    sum.tx = (int32_t)((uint32_t)sum.tx + (uint32_t)one.tx); /* any numbers: modulo 2^32 */
   }
   memcpy(&v, p, sizeof v);
   *old = v;
