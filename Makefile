@@ -48,7 +48,7 @@ LIB := $(BUILD)/warpstep.a
 include mk/library.mk
 
 .PHONY: all shims
-all: $(BIN) $(if $(MODE),,lib shims)
+all: $(BIN) $(if $(MODE),,lib) shims
 
 $(BIN): $(CLI_OBJ) $(LIB)
 	$(call say,LINK,$@)
@@ -87,8 +87,8 @@ $(BUILD)/objects.stamp: force
 	$(call stamp,$(LIB_OBJ))
 
 include mk/cuda.mk
-# Not in sanitizer builds: the program that loads them would have to be one, too.
-shims: $(if $(MODE),,$(SHIM) $(SHIM_NAMES))
+# Of the sanitizers only the address sanitizer can be brought into a program that was built without it (mk/cuda.mk).
+shims: $(if $(filter-out asan,$(MODE)),,$(SHIM) $(SHIM_NAMES))
 
 include mk/tests.mk
 include mk/fuzz.mk
@@ -127,6 +127,7 @@ help:
 	@echo 'semantics      random differential tests of instructions; SETS=100000 operand sets of a form'
 	@echo 'coverage       tests with MODE=cov, then executed lines per folder'
 	@echo 'lint           dependency rule, headers, globals, sizes, tables, scripts'
+	@echo 'exec-asan      programs of tests/exec under the address sanitizer (needs nvcc)'
 	@echo 'fuzz           libFuzzer programs in build/fuzz (needs clang), see tests/fuzz'
 	@echo 'bench          benchmarks (quiet machine)'
 	@echo 'gaps           smallest distances nvcc emits, beside the hazard table of the presets'

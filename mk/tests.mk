@@ -64,6 +64,12 @@ TEST_SCRIPTS := $(wildcard tests/run.sh tests/*/run.sh)
 test: all refs tests silicon
 	$(Q)BIN=$(BIN) SEMANTICS_SETS=$(TEST_SETS) tools/run-tests.sh $(TEST_BIN) $(TEST_SCRIPTS)
 
+# Unmodified CUDA programs with a simulator inside that has the address sanitizer (tests/exec/run.sh), and their saved launches.
+.PHONY: exec-asan
+exec-asan:
+	$(Q)$(MAKE) MODE=asan all
+	$(Q)BIN=build/asan/warpstep tests/exec/run.sh
+
 update-golden: all refs
 	$(Q)BIN=$(BIN) tests/cli/run.sh --update
 

@@ -11,6 +11,16 @@ struct described {
   size_t x, y, z, pitch, height;
 };
 
+/* Where a copy begins, and the bytes from slice to slice. False: they do not fit 64 bits. */
+static bool place(struct copy_side *out, uint64_t base, size_t x, size_t y, size_t z, size_t pitch, size_t rows)
+{
+  uint64_t row, slice;
+  out->pitch = pitch;
+  return !__builtin_mul_overflow(pitch, rows, &out->slice) && !__builtin_mul_overflow(y, pitch, &row) &&
+         !__builtin_mul_overflow(z, out->slice, &slice) && !__builtin_add_overflow(base, x, &out->addr) &&
+         !__builtin_add_overflow(out->addr, row, &out->addr) && !__builtin_add_overflow(out->addr, slice, &out->addr);
+}
+
 static CUresult side(struct shim *s, const struct described *d, const struct copy *c,
                      struct copy_side *out)
 {
@@ -25,8 +35,8 @@ static CUresult side(struct shim *s, const struct described *d, const struct cop
     return CUDA_ERROR_INVALID_VALUE;
   size_t pitch = d->pitch ? d->pitch : c->width;
   uint64_t base = d->type == MEM_HOST ? (uint64_t)(uintptr_t)d->host : d->device;
-  *out = (struct copy_side){ .pitch = pitch, .slice = pitch * d->height,
-                             .addr = base + d->x + d->y * pitch + d->z * pitch * d->height };
+  *out = (struct copy_side){0};
+  if (!place(out, base, d->x, d->y, d->z, pitch, d->height)) return CUDA_ERROR_INVALID_VALUE;
   out->device = d->type == MEM_DEVICE || (d->type == MEM_UNIFIED && memory_is_device(s, base));
   return CUDA_SUCCESS;
 }
@@ -43,20 +53,18 @@ CUresult copy_from_3d(struct shim *s, struct copy *c, const CUDA_MEMCPY3D *p)
   return r == CUDA_SUCCESS ? side(s, &dst, c, &c->dst) : r;
 }
 
-static struct copy_side side_3d(const cudaPitchedPtr *p, const cudaPos *at)
+static bool side_in_memory(const cudaPitchedPtr *p, const cudaPos *at, struct copy_side *out)
 {
-  uint64_t slice = p->pitch * p->ysize;
-  return (struct copy_side){ .addr = (uint64_t)(uintptr_t)p->ptr + at->x + at->y * p->pitch +
-                                     at->z * slice,
-                             .pitch = p->pitch, .slice = slice };
+  return place(out, (uint64_t)(uintptr_t)p->ptr, at->x, at->y, at->z, p->pitch, p->ysize);
 }
 
 /* Positions in arrays count texels, elsewhere bytes. */
 static bool side_in_array(const struct cu_array *a, const cudaPos *at, const struct copy *c,
                           struct copy_side *out)
 {
-  return array_side(a, at->x * texel_bytes(&a->image), at->y, at->z, c->width, c->height, c->depth,
-                    out);
+  uint64_t x;
+  return !__builtin_mul_overflow(at->x, texel_bytes(&a->image), &x) &&
+         array_side(a, x, at->y, at->z, c->width, c->height, c->depth, out);
 }
 
 CUresult copy_from_3d_parms(struct shim *s, struct copy *c, const cudaMemcpy3DParms *p)
@@ -69,11 +77,9 @@ CUresult copy_from_3d_parms(struct shim *s, struct copy *c, const cudaMemcpy3DPa
   if (p->kind != COPY_DEFAULT && ((dst && !to_device) || (src && !from_device)))
     return cudaErrorInvalidMemcpyDirection;
   unsigned texel = dst ? texel_bytes(&dst->image) : src ? texel_bytes(&src->image) : 1;
-  *c = (struct copy){ .dst = side_3d(&p->dst, &p->dst_pos), .src = side_3d(&p->src, &p->src_pos),
-                      .width = p->extent.width * texel, .height = p->extent.height,
-                      .depth = p->extent.depth };
-  return (!dst || side_in_array(dst, &p->dst_pos, c, &c->dst)) &&
-                 (!src || side_in_array(src, &p->src_pos, c, &c->src))
-             ? CUDA_SUCCESS
-             : CUDA_ERROR_INVALID_VALUE;
+  *c = (struct copy){ .height = p->extent.height, .depth = p->extent.depth };
+  if (__builtin_mul_overflow(p->extent.width, texel, &c->width)) return CUDA_ERROR_INVALID_VALUE;
+  bool ok = dst ? side_in_array(dst, &p->dst_pos, c, &c->dst) : side_in_memory(&p->dst, &p->dst_pos, &c->dst);
+  ok = ok && (src ? side_in_array(src, &p->src_pos, c, &c->src) : side_in_memory(&p->src, &p->src_pos, &c->src));
+  return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

@@ -271,6 +271,7 @@ CUresult cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_
 
 static CUresult fill_3d(struct shim *s, cudaPitchedPtr p, int value, cudaExtent e, CUstream stream)
 {
+  if (!e.width || !e.height) return CUDA_SUCCESS; /* not 2^64 times nothing */
   if (e.height > p.ysize && e.depth > 1) return CUDA_ERROR_INVALID_VALUE;
   for (size_t z = 0; z < e.depth; z++) {
     void *plane = (char *)p.ptr + z * p.pitch * p.ysize;

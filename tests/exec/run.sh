@@ -28,9 +28,16 @@ fi
 here=tests/exec
 programs=1 lacking='' # without programs: what is missing
 if [ ! -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ]; then
-  programs='' lacking="no shim libraries beside $bin (sanitizer builds have none)"
+  programs='' lacking="no shim libraries beside $bin (of the sanitizer builds only asan has them)"
 elif [ ! -x "$nvcc" ]; then
   programs='' lacking="no nvcc"
+fi
+# Shims built with the address sanitizer (MODE=asan) need its runtime in front of the C library of a program without it.
+# Leaks are not looked for: programs leave their context, and what belongs to it, to the end of the process.
+sanitized=() limit=300
+asan=$(readelf -d "$(dirname "$bin")/cuda/libwarpstep-cuda.so" 2>/dev/null | grep -o 'libasan[^]]*')
+if [ -n "$asan" ]; then
+  sanitized=("LD_PRELOAD=$asan" "ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0:${ASAN_OPTIONS:-}") limit=1200
 fi
 stubs=$(dirname "$nvcc")/../lib64/stubs # libcuda.so to link with
 if [ "${1:-}" = --build ]; then
@@ -65,7 +72,7 @@ expects() {
 run_one() {
   local base=$here/$1 why='' options=()
   [ -f "$base.args" ] && read -ra options <"$base.args"
-  timeout 300 "$bin" exec "${options[@]}" "$3" >"$scratch/out" 2>"$scratch/err"
+  env "${sanitized[@]}" timeout "$limit" "$bin" exec "${options[@]}" "$3" >"$scratch/out" 2>"$scratch/err"
   local status=$?
   if [ $status -ne 0 ]; then
     why="exit status $status: $(tail -n 1 "$scratch/out") $(head -n 1 "$scratch/err")"
