@@ -19,6 +19,8 @@
 #include "host/simulate.h"
 #include "host/snapshot.h"
 #include "load/file.h"
+#include "load/line_table.h"
+#include "view/annotate.h"
 #include "view/json.h"
 #include "view/progress.h"
 #include "time/sm/hazard.h"
@@ -221,6 +223,15 @@ static bool write_json(const struct run *r, struct err *e)
   return bad ? err_set(e, "%s: cannot write: %s", r->opt.json, strerror(errno)) : true;
 }
 
+static bool write_annotated(const struct run *r, FILE *f, struct err *e)
+{
+  struct line_table lines;
+  bool ok = line_table_read(r->report.module, &lines, e);
+  if (ok && r->report.profile) view_annotate_write(f, &r->report, &lines);
+  line_table_free(&lines);
+  return ok;
+}
+
 static bool write_reports(const struct run *r, struct err *e)
 {
   const struct run_options *o = &r->opt;
@@ -231,6 +242,7 @@ static bool write_reports(const struct run *r, struct err *e)
     view_summary_write(json_on_stdout ? stderr : stdout, &r->report);
   if (r->report.hazards && (!o->quiet || r->report.hazards->n_findings))
     view_hazards_write(json_on_stdout ? stderr : stdout, &r->report, o->hazards == HAZARDS_GAPS);
+  if (o->annotate) TRY(write_annotated(r, json_on_stdout ? stderr : stdout, e));
   for (unsigned i = 0; i < o->print_buf.n; i++)
     TRY(print_buffer(r, o->print_buf.item[i], json_on_stdout ? stderr : stdout, e));
   return o->json ? write_json(r, e) : true;

@@ -13,7 +13,7 @@
 enum {
   OPT_KERNEL = CLI_OPT_FIRST, OPT_GRID, OPT_BLOCK, OPT_CLUSTER, OPT_SHMEM, OPT_BUF, OPT_SYMBOL, OPT_ARG, OPT_GPU, OPT_PRESETS,
   OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_THREADS, OPT_JSON, OPT_JSON_HOST, OPT_OUT, OPT_DATA, OPT_PRINT_BUF,
-  OPT_NO_CHECK, OPT_QUIET, OPT_HAZARDS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_WARM_UP, OPT_INTERLEAVE,
+  OPT_NO_CHECK, OPT_QUIET, OPT_ANNOTATE, OPT_HAZARDS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_WARM_UP, OPT_INTERLEAVE,
 };
 
 enum { MAX_THREADS = 1024, MAX_WARM_UP = 1000, MAX_SHMEM = 1 << 20 };
@@ -38,6 +38,7 @@ const struct cli_option run_option_table[] = {
   {OPT_OUT, "out", "DIR", "write every buffer to DIR/NAME.bin after the run"},
   {OPT_DATA, "data", "DIR", "look for the data files of the launch file in DIR"},
   {OPT_PRINT_BUF, "print-buf", "NAME[:N]", "print the first N (16) elements of a buffer"},
+  {OPT_ANNOTATE, "annotate", NULL, "print what each source line (nvcc -lineinfo) and each\ninstruction cost, after the summary"},
   {OPT_HAZARDS, "hazards", "MODE", "off; check: report what the control bits fail to protect, and\nexit with 1 if anything; gaps: check, and print the smallest\ndistances seen from producers to consumers; emulate: wrong\ncontrol bits give wrong values, as on silicon; both: emulate, and\nreport what goes wrong in that run"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {OPT_NO_CHECK, "no-check", NULL, "do not compare results with the expected ones"},
@@ -112,6 +113,7 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
   case OPT_MAX_INSTRUCTIONS: return take_limit(cmd, "--max-instructions", arg, &o->max_instructions);
   case OPT_JSON: o->json = arg; break;
   case OPT_JSON_HOST: o->json_host = true; break;
+  case OPT_ANNOTATE: o->annotate = true; break;
   case OPT_OUT: o->out = arg; break;
   case OPT_DATA: o->data = arg; break;
   case OPT_PRINT_BUF: list_add(&o->print_buf, &o->arena, argc, arg); break;
@@ -182,6 +184,8 @@ int run_options_parse(const struct cli_command *cmd, int argc, char **argv, stru
     }
     if (!take_option(cmd, id, arg, argc, o)) return CLI_BAD_INPUT;
   }
+  if (o->functional && o->annotate)
+    return cli_usage_error(cmd, "--annotate says where cycles went: not with --functional");
   if (o->functional && o->max_cycles)
     return cli_usage_error(cmd, "--max-cycles needs time: with --functional, use "
                                 "--max-instructions");

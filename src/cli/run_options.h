@@ -31,7 +31,7 @@ struct run_options {
   unsigned warm_up;                           /* launches before the one that is reported */
   unsigned long max_cycles, max_instructions; /* 0: no limit */
   enum hazard_option { HAZARDS_OFF, HAZARDS_CHECK, HAZARDS_GAPS, HAZARDS_EMULATE, HAZARDS_BOTH } hazards;
-  bool functional, check, quiet, json_host;
+  bool functional, check, quiet, json_host, annotate;
 };
 
 /* CLI_OK: run; any other value (or CLI_OPT_HELP after the help was printed): stop with it. The options

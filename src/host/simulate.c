@@ -20,6 +20,7 @@ struct simulator {
   unsigned threads;
   enum sim_hazards hazards;
   uint64_t *mix, *threads_by; /* warp and thread instructions by mnemonic id */
+  struct gpu_inst_profile profile; /* of the last timed launch that ran alone */
   struct positions where;
 };
 
@@ -51,6 +52,7 @@ void simulator_free(struct simulator *s)
   free_machine(s);
   gpu_free(s->last);
   positions_free(&s->where);
+  gpu_profile_free(&s->profile);
   free(s->mix);
   free(s->threads_by);
   free(s);
@@ -106,17 +108,12 @@ uint64_t sim_counter(const struct sim_result *r, const char *name)
 }
 
 /* Instructions by mnemonic, from the counts per instruction. */
-static void count_mix(struct simulator *s, const struct gpu *gpu, unsigned number, const struct code_view *code)
+static void count_mix(struct simulator *s, const struct gpu_inst_profile *p, const struct code_view *code)
 {
-  struct gpu_inst_profile p = gpu_profile(gpu, number);
-
-  for (uint64_t i = 0; i < p.n_insts; i++) {
-    s->mix[code->inst[i].mnemonic] += p.issued[i];
-    s->threads_by[code->inst[i].mnemonic] += p.threads[i];
+  for (uint64_t i = 0; i < p->n_insts; i++) {
+    s->mix[code->inst[i].mnemonic] += p->issued[i];
+    s->threads_by[code->inst[i].mnemonic] += p->threads[i];
   }
-  free(p.by_inst);
-  free(p.issued);
-  free(p.threads);
 }
 
 static void collect(struct simulator *s, struct gpu *gpu, const struct code_view *code,
@@ -125,7 +122,9 @@ static void collect(struct simulator *s, struct gpu *gpu, const struct code_view
   const struct occupancy *o = gpu_occupancy(gpu, 0);
 
   r->n_groups = gpu_stats_groups(gpu, r->group);
-  count_mix(s, gpu, 0, code);
+  s->profile = gpu_profile(gpu, 0);
+  count_mix(s, &s->profile, code);
+  r->profile = &s->profile;
   r->ctas_per_sm = o->ctas;
   r->limiter = o->limiter;
   r->cycles = sim_counter(r, "cycles");
@@ -285,6 +284,7 @@ static void forget_last(struct simulator *s)
   memset(s->mix, 0, sass_mnemonic_count() * sizeof *s->mix);
   memset(s->threads_by, 0, sass_mnemonic_count() * sizeof *s->threads_by);
   s->where.n = 0;
+  gpu_profile_free(&s->profile);
 }
 
 /* A run of either kind; l is NULL for a source that is no launch. */
@@ -342,7 +342,9 @@ static void collect_one(struct simulator *s, const struct gpu *gpu, unsigned i, 
   memcpy(before, s->mix, n * sizeof *before);
   memcpy(before + n, s->threads_by, n * sizeof *before);
   memset(s->threads_by, 0, n * sizeof *s->threads_by);
-  count_mix(s, gpu, i, &l->source->code);
+  struct gpu_inst_profile p = gpu_profile(gpu, i);
+  count_mix(s, &p, &l->source->code);
+  gpu_profile_free(&p);
   r->work = work_of(s->threads_by);
   for (size_t k = 0; k < n; k++) {
     r->warp_insts += s->mix[k] - before[k];

@@ -19,6 +19,7 @@
 #include "isa/watch.h"
 #include "stats/stat.h"
 
+struct gpu_inst_profile;
 struct hazard;
 struct simulator; /* owns the timing model once it was needed */
 
@@ -76,6 +77,7 @@ struct sim_result {
   const char *limiter;      /* what limits ctas_per_sm */
   struct stat_group group[SIM_MAX_GROUPS];
   unsigned n_groups;
+  const struct gpu_inst_profile *profile; /* per instruction (time/gpu/gpu.h); NULL: not of one launch, or not timed */
   const struct hazard *hazards; /* NULL: not checked */
 };
 

@@ -21,6 +21,7 @@ void report_result(struct report *r, const struct sim_result *s)
   r->group = s->group;
   r->n_groups = s->n_groups;
   r->hazards = s->hazards;
+  r->profile = s->profile;
   r->fault = s->end == RUN_FAULT ? &s->fault : NULL;
 }
 

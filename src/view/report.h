@@ -43,6 +43,7 @@ struct report {
   bool checked;                  /* results were compared */
   const struct case_result *check;
   unsigned n_checks;
+  const struct gpu_inst_profile *profile; /* books per instruction (time/gpu/gpu.h); NULL: none */
   const struct hazard *hazards;  /* findings of the hazard checker; NULL: not checked */
   const struct fault *fault;     /* NULL: the kernel ended normally */
   struct report_host host;

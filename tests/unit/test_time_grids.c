@@ -54,9 +54,7 @@ static uint64_t total_issued(const struct gpu *gpu, unsigned i)
   struct gpu_inst_profile p = gpu_profile(gpu, i);
   uint64_t n = 0;
   for (uint64_t k = 0; k < p.n_insts; k++) n += p.issued[k];
-  free(p.by_inst);
-  free(p.issued);
-  free(p.threads);
+  gpu_profile_free(&p);
   return n;
 }
 

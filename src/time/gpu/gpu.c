@@ -291,19 +291,35 @@ const struct occupancy *gpu_occupancy(const struct gpu *g, unsigned i)
   return &g->occupancy[i];
 }
 
+/* list[i] += more[i] */
+static void add_books(uint64_t *list, const uint64_t *more, uint64_t n)
+{
+  for (uint64_t i = 0; i < n; i++) list[i] += more[i];
+}
+
 struct gpu_inst_profile gpu_profile(const struct gpu *g, unsigned grid)
 {
-  const struct sm_grid *first = &g->net.sm[0].grid[grid];
-  struct gpu_inst_profile p = {
-      .n_insts = first->n_insts, .n_states = WARP_STATE__N, .state_name = warp_state_name};
-  p.by_inst = calloc(p.n_insts * WARP_STATE__N + 1, sizeof *p.by_inst);
-  p.issued = calloc(p.n_insts + 1, sizeof *p.issued);
-  p.threads = calloc(p.n_insts + 1, sizeof *p.threads);
-  BUG_ON(!p.by_inst || !p.issued || !p.threads);
+  uint64_t n = g->net.sm[0].grid[grid].n_insts, n_states = n * WARP_STATE__N;
+  uint64_t *books = calloc(n_states + 5 * n + 1, sizeof *books); /* one block, freed as by_inst */
+  BUG_ON(!books);
+  struct gpu_inst_profile p = {.n_insts = n, .n_states = WARP_STATE__N, .state_name = warp_state_name, .by_inst = books,
+                               .issued = books + n_states, .threads = books + n_states + n,
+                               .sectors = books + n_states + 2 * n, .passes = books + n_states + 3 * n,
+                               .conflicts = books + n_states + 4 * n};
   for (unsigned s = 0; s < g->net.n_sms; s++) {
     const struct sm_grid *l = &g->net.sm[s].grid[grid];
-    for (uint64_t i = 0; i < p.n_insts * WARP_STATE__N; i++) p.by_inst[i] += l->by_inst[i];
-    for (uint64_t i = 0; i < p.n_insts; i++) p.issued[i] += l->issued[i], p.threads[i] += l->threads[i];
+    add_books(p.by_inst, l->by_inst, n_states);
+    add_books(p.issued, l->issued, n);
+    add_books(p.threads, l->threads, n);
+    add_books(p.sectors, l->sectors, n);
+    add_books(p.passes, l->passes, n);
+    add_books(p.conflicts, l->conflicts, n);
   }
   return p;
+}
+
+void gpu_profile_free(struct gpu_inst_profile *p)
+{
+  free(p->by_inst);
+  *p = (struct gpu_inst_profile){0};
 }

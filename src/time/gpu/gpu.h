@@ -69,15 +69,17 @@ const struct occupancy *gpu_occupancy(const struct gpu *, unsigned i);
 enum { GPU_RATE_STEPS = 8 };
 bool gpu_rate(const struct gpu *, uint64_t batch_ps[GPU_RATE_STEPS], uint64_t *ctas);
 
-/* Per-instruction books of the last run's launch number i, summed over SMs: by_inst[index * n_states + state]
- * warp-cycles, issued[index] warp and threads[index] thread instructions; index as in the code view.
- * Caller frees all three. */
+/* Per-instruction books of the last run's launch number i, summed over SMs; index as in the code view. */
 struct gpu_inst_profile {
   uint64_t n_insts;
   unsigned n_states;
   const char *const *state_name;
-  uint64_t *by_inst, *issued, *threads;
+  uint64_t *by_inst; /* [index * n_states + state], warp-cycles */
+  uint64_t *issued, *threads;   /* [index], warp and thread instructions */
+  uint64_t *sectors;            /* [index], 32-byte sectors of global, local and texture accesses */
+  uint64_t *passes, *conflicts; /* [index], passes through the banks of shared memory; of those, above the least */
 };
 struct gpu_inst_profile gpu_profile(const struct gpu *, unsigned i);
+void gpu_profile_free(struct gpu_inst_profile *);
 
 #endif

@@ -20,9 +20,17 @@ struct sm_grid {
   uint64_t *by_inst; /* [index * WARP_STATE__N + state], warp-cycles */
   uint64_t *issued;  /* [index], warp instructions */
   uint64_t *threads; /* [index], thread instructions: lanes with a true guard */
+  uint64_t *sectors; /* [index], sectors of global, local and texture accesses */
+  uint64_t *passes, *conflicts; /* [index], passes through the banks of shared memory; of those, above the least */
   struct step_source *source;
   uint64_t slots;    /* bit i: the source's slot i of this SM holds a CTA */
   picos last_answer; /* when the last of its stores here was answered */
 };
+
+/* Index of the instruction at pc in the books; n_insts or more: it is none of the grid's. */
+static inline uint64_t sm_grid_index(const struct sm_grid *g, uint64_t pc)
+{
+  return (pc - g->code.base) >> g->code.shift;
+}
 
 #endif

@@ -2,18 +2,13 @@
 
 #include "base/bits.h"
 
-static uint64_t index_of(const struct sm_grid *g, uint64_t pc)
-{
-  return (pc - g->code.base) >> g->code.shift;
-}
-
 void ledger_book(struct ledger *l, struct warp_slot *w, uint64_t pc, enum warp_state s, uint64_t until)
 {
   uint64_t cycles = until - w->accounted;
   w->accounted = until;
   l->stats->warp_state[s] += cycles;
   struct sm_grid *g = w->grid;
-  uint64_t index = index_of(g, pc);
+  uint64_t index = sm_grid_index(g, pc);
   if (index < g->n_insts) g->by_inst[index * WARP_STATE__N + s] += cycles;
 }
 
@@ -53,7 +48,7 @@ void ledger_issue(struct ledger *l, struct warp_slot *w, const struct inst *in, 
                   uint64_t throttled, uint64_t now)
 {
   struct sm_grid *g = w->grid;
-  uint64_t index = index_of(g, in->pc);
+  uint64_t index = sm_grid_index(g, in->pc);
   struct books b = {w->accounted, l->stats->warp_state, &g->by_inst[index * WARP_STATE__N]};
   charge(&b, WS_WAIT, earlier(w->issue_at, now));
   charge(&b, WS_BRANCH_RESOLVING, earlier(w->jump_until, now));
@@ -70,7 +65,7 @@ void ledger_issue(struct ledger *l, struct warp_slot *w, const struct inst *in, 
 
 void ledger_lanes(struct ledger *l, const struct warp_slot *w, const struct inst *in, unsigned lanes)
 {
-  uint64_t index = index_of(w->grid, in->pc);
+  uint64_t index = sm_grid_index(w->grid, in->pc);
   l->stats->thread_insts += lanes;
   if (index < w->grid->n_insts) w->grid->threads[index] += lanes;
 }

@@ -168,6 +168,9 @@ static bool shared_access(struct mem_unit *u, struct warp_slot *w, struct txn *t
   s->mem_class[class]++;
   s->class_passes[class] += passes;
   s->class_conflicts[class] += passes - least;
+  uint64_t index = sm_grid_index(t->grid, t->inst->pc);
+  t->grid->passes[index] += passes;
+  t->grid->conflicts[index] += passes - least;
   t->kind = TXN_SHARED;
   t->busy = (uint16_t)bank_cycles(u->params, passes);
   t->extra = (uint16_t)bank_cycles(u->params, passes - least);

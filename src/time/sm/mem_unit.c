@@ -322,13 +322,19 @@ static void access_cluster(struct mem_unit *u, struct txn *t, uint16_t id, uint6
   mem_unit_cluster_send(u, (struct cluster_msg){.txn = id, .kind = CLUSTER_ACCESS}, bytes, now);
 }
 
+static void book_sectors(struct mem_unit *u, const struct txn *t, unsigned n)
+{
+  u->stats->class_sectors[t->mem_class] += n;
+  t->grid->sectors[sm_grid_index(t->grid, t->inst->pc)] += n;
+}
+
 static void load_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
 {
+  unsigned sectors = 0;
   for (unsigned i = 0; i < t->n_lines; i++) {
     struct txn_line l = t->line[i];
     struct l1_access r = l1_load(&u->l1, l.line, l.sectors, l.words, id);
-    u->stats->l1_read_sectors += count_sectors(l.sectors);
-    u->stats->class_sectors[t->mem_class] += count_sectors(l.sectors);
+    sectors += count_sectors(l.sectors);
     u->stats->class_hits[t->mem_class] += count_sectors(r.hit) + count_sectors(r.merged);
     u->stats->l1_hit_sectors += count_sectors(r.hit);
     u->stats->l1_merge_sectors += count_sectors(r.merged);
@@ -336,17 +342,21 @@ static void load_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t 
     if (r.hit != l.sectors) t->waiting++;
     if (r.missed) send(u, id, REQ_READ, (struct txn_line){.line = l.line, .sectors = r.missed}, now);
   }
+  u->stats->l1_read_sectors += sectors;
+  book_sectors(u, t, sectors);
 }
 
 /* One request per line: each is performed at its slice, for its lanes. */
 static void store_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
 {
+  unsigned sectors = 0;
   for (unsigned i = 0; i < t->n_lines; i++) {
-    u->stats->l1_write_sectors += count_sectors(t->line[i].sectors);
-    u->stats->class_sectors[t->mem_class] += count_sectors(t->line[i].sectors);
+    sectors += count_sectors(t->line[i].sectors);
     l1_store(&u->l1, t->line[i].line, t->line[i].words);
     send(u, id, REQ_WRITE, t->line[i], now);
   }
+  u->stats->l1_write_sectors += sectors;
+  book_sectors(u, t, sectors);
   t->waiting = t->n_lines;
   if (has_result(t)) return;
   t->left = true;
@@ -450,10 +460,12 @@ static void finish(struct mem_unit *u, struct txn *t)
 
 static void strong_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
 {
+  unsigned sectors = 0;
   for (unsigned i = 0; i < t->n_lines; i++) {
-    u->stats->class_sectors[t->mem_class] += count_sectors(t->line[i].sectors);
+    sectors += count_sectors(t->line[i].sectors);
     send(u, id, REQ_STRONG, t->line[i], now);
   }
+  book_sectors(u, t, sectors);
   t->waiting = t->n_lines;
   if (!t->n_lines) finish(u, t); /* no lane: nobody will answer */
 }

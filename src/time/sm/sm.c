@@ -76,6 +76,9 @@ static void start_grid(struct sm *m, unsigned i, struct step_source *source, str
   g->by_inst = ARENA_ARRAY(a, uint64_t, g->n_insts * WARP_STATE__N);
   g->issued = ARENA_ARRAY(a, uint64_t, g->n_insts);
   g->threads = ARENA_ARRAY(a, uint64_t, g->n_insts);
+  g->sectors = ARENA_ARRAY(a, uint64_t, g->n_insts);
+  g->passes = ARENA_ARRAY(a, uint64_t, g->n_insts);
+  g->conflicts = ARENA_ARRAY(a, uint64_t, g->n_insts);
 }
 
 void sm_start(struct sm *m, struct step_source *const *source, unsigned n, struct gmem *image,
