@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/output.h"
 #include "cli/commands.h"
 #include "config/presets.h"
 #include "load/asm_source.h"
@@ -46,11 +47,11 @@ static char *read_source(struct arena *a, const char *path, size_t *bytes)
 
 static int write_file(const char *path, const uint8_t *image, size_t bytes)
 {
-  FILE *f = fopen(path, "wb");
-  if (!f) return cli_error("%s: cannot write: %s", path, strerror(errno));
-  bool ok = fwrite(image, 1, bytes, f) == bytes;
-  ok = fclose(f) == 0 && ok;
-  return ok ? CLI_OK : cli_error("%s: cannot write: %s", path, strerror(errno));
+  struct output out;
+  struct err e = {""};
+  FILE *f = output_open(&out, path, &e);
+  if (f) fwrite(image, 1, bytes, f);
+  return f && output_close(&out, true, &e) ? CLI_OK : cli_error("%s", e.msg);
 }
 
 /* FILE.sass becomes FILE.cubin. */

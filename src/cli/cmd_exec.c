@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "cli/commands.h"
 #include "cli/default_gpu.h"
 #include "config/presets.h"
@@ -100,8 +101,8 @@ static int take_file(struct exec_run *x, const char *key, const char *path)
 {
   char folder[PATH_MAX] = "";
   if (strcmp(path, "-") != 0) {
-    FILE *f = fopen(path, "a");
-    if (!f || fclose(f) != 0) return cli_error("%s: cannot write: %s", path, strerror(errno));
+    struct err e = {""};
+    if (!output_check(path, &e)) return cli_error("%s", e.msg);
     if (*path != '/' && !getcwd(folder, sizeof folder)) return cli_error("no current folder: %s", strerror(errno));
   }
   fprintf(x->out, "%s=%s%s%s\n", key, folder, *folder ? "/" : "", path);

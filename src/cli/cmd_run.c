@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "cli/commands.h"
 #include "cli/default_gpu.h"
 #include "cli/run_options.h"
@@ -214,13 +215,12 @@ static bool print_buffer(const struct run *r, const char *spec, FILE *f, struct 
 
 static bool write_json(const struct run *r, struct err *e)
 {
-  FILE *f = strcmp(r->opt.json, "-") ? fopen(r->opt.json, "w") : stdout;
+  struct output out;
+  FILE *f = output_open(&out, r->opt.json, e);
 
-  if (!f) return err_set(e, "%s: %s", r->opt.json, strerror(errno));
+  if (!f) return false;
   view_json_write(f, &r->report, r->opt.json_host);
-  bool bad = ferror(f) != 0;
-  if (f != stdout && fclose(f)) bad = true;
-  return bad ? err_set(e, "%s: cannot write: %s", r->opt.json, strerror(errno)) : true;
+  return output_close(&out, true, e);
 }
 
 static bool write_annotated(const struct run *r, FILE *f, struct err *e)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "base/output.h"
 #include "cli/commands.h"
 #include "cli/validate_report.h"
 #include "config/presets.h"
@@ -136,12 +137,12 @@ static bool *choose(const struct validation *v, const struct suite *s, struct er
 
 static bool write_file(const char *path, const struct suite *s, const bool *wanted, bool plot, struct err *e)
 {
-  FILE *f = fopen(path, "w");
-  if (!f) return err_set(e, "%s: %s", path, strerror(errno));
+  struct output out;
+  FILE *f = output_open(&out, path, e);
+  if (!f) return false;
   if (plot) plot_write(f, s);
   else validate_write_csv(f, s, wanted);
-  bool ok = !ferror(f);
-  return (fclose(f) == 0 && ok) || err_set(e, "%s: cannot be written", path);
+  return output_close(&out, true, e);
 }
 
 static bool finish(struct validation *v, const struct suite *s, const bool *wanted, struct err *e)

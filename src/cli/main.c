@@ -1,5 +1,6 @@
 /* warpstep: the table of subcommands. */
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +55,7 @@ int main(int argc, char **argv)
   else
     argv++, argc--;
 
+  signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is an error like a full disk */
   int status = cmd->run(cmd, argc, argv);
   /* A full disk or a closed pipe must not look like success. */
   if ((fflush(stdout) || ferror(stdout)) && status == CLI_OK)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "cli/default_gpu.h"
 #include "config/presets.h"
 #include "host/simulate.h"
@@ -139,16 +140,13 @@ static bool import_kernel(struct import *m, const char *path, struct err *e)
 
 static bool write_json(const struct import *m, struct err *e)
 {
-  const char *path = m->o->json;
-  bool to_stdout = !strcmp(path, "-");
-  FILE *f = to_stdout ? stdout : fopen(path, "w");
-  if (!f) return err_set(e, "%s: %s", path, strerror(errno));
+  struct output out;
+  FILE *f = output_open(&out, m->o->json, e);
+  if (!f) return false;
   json_t *root = json_pack("{s:s, s:s, s:O}", "schema", "warpstep-trace-1", "gpu", m->preset.params.name, "kernels", m->kernels);
   stat_dump_json(f, root);
   json_decref(root);
-  bool failed = ferror(f);
-  if (!to_stdout) failed |= fclose(f) != 0;
-  return !failed || err_set(e, "%s: cannot write", path);
+  return output_close(&out, true, e);
 }
 
 bool trace_import(const struct trace_import *o, const char *path, struct err *e)

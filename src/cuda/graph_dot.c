@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "cuda/graph.h"
 
 /* CUgraphDebugDot_flags */
@@ -99,13 +100,17 @@ static void write_graph(struct dot *d, const struct cu_graph *g)
 CUresult graph_write_dot(struct shim *s, CUgraph g, const char *path, unsigned flags)
 {
   if (!graph_exists(s, g) || !path) return CUDA_ERROR_INVALID_VALUE;
-  struct dot d = { .f = fopen(path, "w"), .flags = flags };
+  struct output out;
+  struct err e = {""};
+  struct dot d = { .f = output_open(&out, path, &e), .flags = flags };
   if (!d.f) {
-    shim_say("%s: cannot write the graph: %s", path, strerror(errno));
+    shim_say("%s", e.msg);
     return CUDA_ERROR_OPERATING_SYSTEM;
   }
   fprintf(d.f, "digraph dot {\n");
   write_graph(&d, g);
   fprintf(d.f, "}\n");
-  return fclose(d.f) == 0 ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
+  if (output_close(&out, true, &e)) return CUDA_SUCCESS;
+  shim_say("%s", e.msg);
+  return CUDA_ERROR_OPERATING_SYSTEM;
 }

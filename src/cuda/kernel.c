@@ -295,7 +295,7 @@ static void stop_if_done(struct shim *s)
   if (!s->options.stop_after_timed || s->record.n < s->options.choice.last) return;
   shim_report(s);
   fflush(NULL);
-  _exit(0);
+  _exit(shim_status(s, 0));
 }
 
 /* Group of a launch that sampling decides about; NULL: it is timed, or not, as the options say. */
@@ -362,7 +362,8 @@ static CUresult run(struct shim *s, const struct launch_request *q, struct launc
   bool ran = simulate_launch(s, q, l, &o, &r, &e);
   launch_watch_end(&watch);
   if (!ran) {
-    shim_say("%s", e.msg);
+    if (s->trace && !s->lost) shim_cannot_write(s, &e);
+    if (!s->trace) shim_say("%s", e.msg);
     snapshot_free(saved);
     return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   }

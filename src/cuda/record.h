@@ -45,7 +45,6 @@ void record_free(struct record *);
  * program's simulated time. */
 void record_write_table(FILE *, const struct record *, const char *gpu, uint64_t total_ps);
 /* Everything, as JSON (docs/json.md). */
-bool record_write_json(FILE *, const struct record *, const char *gpu, uint64_t total_ps,
-                       struct err *e);
+void record_write_json(FILE *, const struct record *, const char *gpu, uint64_t total_ps);
 
 #endif

@@ -58,14 +58,18 @@ static bool add_to_manifest(const struct shim *s, const struct snapshot *snap, c
   TRY(datafile_read(path, NULL, &data, &bytes, e));
   snprintf(list, sizeof list, "%s/manifest.txt", s->options.capture);
   FILE *f = fopen(list, "a");
+  const long before = f && fseek(f, 0, SEEK_END) == 0 ? ftell(f) : 0;
   if (f)
     fprintf(f, "%s %zu %016llx %s %ux%ux%u %ux%ux%u\n", strrchr(path, '/') + 1, bytes,
             (unsigned long long)checksum64(data, bytes), snap->kernel, snap->grid[0], snap->grid[1],
             snap->grid[2], snap->block[0], snap->block[1], snap->block[2]);
   free(data);
-  bool ok = f && !ferror(f);
-  if (f && fclose(f) != 0) ok = false;
-  return ok || err_set(e, "%s: cannot write: %s", list, strerror(errno));
+  if (f && fflush(f) == 0 && !ferror(f)) return fclose(f) == 0;
+  const int why = errno;
+  if (f && (ftruncate(fileno(f), before) != 0 || before == 0)) unlink(list);
+  if (f) fclose(f);
+  unlink(path); /* a case that the list does not name would not be missed */
+  return err_set(e, "%s: cannot write: %s", list, strerror(why));
 }
 
 void save_after(struct shim *s, struct snapshot *snap, const struct sim_result *r)
@@ -76,9 +80,9 @@ void save_after(struct shim *s, struct snapshot *snap, const struct sim_result *
   fflush(s->print);
   snapshot_finish(snap, &s->device, r, s->print_text, s->print_bytes);
   bool ok = r->end == RUN_DONE || r->end == RUN_FAULT;
-  if (ok && !(free_path(s, snap, path, sizeof path)
+  if (ok && !s->lost && !(free_path(s, snap, path, sizeof path)
                   ? snapshot_write(snap, path, &e) && add_to_manifest(s, snap, path, &e)
                   : err_set(&e, "%s: no room for another case", s->options.capture)))
-    shim_say("%s", e.msg);
+    shim_cannot_write(s, &e); /* one line: behind it nothing is captured any more */
   snapshot_free(snap);
 }

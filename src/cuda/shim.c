@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/output.h"
 #include "cuda/hold.h"
 #include "cuda/sampling.h"
 #include "cuda/together.h"
@@ -85,16 +86,34 @@ struct shim *shim_get(void)
   return none;
 }
 
-static FILE *open_report(const char *path)
+void shim_cannot_write(struct shim *s, const struct err *e)
 {
-  FILE *f = strcmp(path, "-") ? fopen(path, "w") : stdout;
-  if (!f) shim_say("%s: cannot write the report", path);
-  return f;
+  s->lost = true;
+  shim_say("%s", e->msg);
 }
 
-static void close_report(FILE *f)
+static void write_json(struct shim *s, uint64_t total)
 {
-  if (f != stdout && f != stderr) fclose(f);
+  struct output out;
+  struct err e = {""};
+  FILE *f = output_open(&out, s->options.json, &e);
+  if (f) record_write_json(f, &s->record, s->preset.params.name, total);
+  if (!f || !output_close(&out, true, &e)) shim_cannot_write(s, &e);
+}
+
+static void write_table(const struct shim *s, FILE *f, uint64_t total)
+{
+  record_write_table(f, &s->record, s->preset.params.name, total);
+  sampling_write(f, s->samples);
+}
+
+static void write_report(struct shim *s, uint64_t total)
+{
+  struct output out;
+  struct err e = {""};
+  FILE *f = output_open(&out, s->options.report, &e);
+  if (f) write_table(s, f, total);
+  if (!f || !output_close(&out, true, &e)) shim_cannot_write(s, &e);
 }
 
 /* A choice that no launch met is more likely a mistake than meant. */
@@ -110,34 +129,40 @@ static void tell_unmet(const struct shim *s)
 
 void shim_report(struct shim *s)
 {
-  const char *gpu = s->preset.params.name;
   uint64_t total = s->time.now > s->time.all_done ? s->time.now : s->time.all_done;
   struct err e = {""};
-  FILE *f;
   if (!s->up || s->pid != getpid()) return;
   together_run(s);
   shim_flush_print(s);
   fflush(stdout);
-  if (s->options.json && (f = open_report(s->options.json))) {
-    if (!record_write_json(f, &s->record, gpu, total, &e)) shim_say("%s", e.msg);
-    close_report(f);
-  }
-  if (!trace_export_free(s->trace, &e)) shim_say("%s", e.msg);
+  if (s->options.json) write_json(s, total);
+  if (!trace_export_free(s->trace, &e) && !s->lost) shim_cannot_write(s, &e);
   tell_unmet(s);
   hold_tell(s);
   s->trace = NULL;
-  if (s->options.quiet && !s->options.report) return;
-  f = s->options.report ? open_report(s->options.report) : stderr;
-  if (!f) return;
-  record_write_table(f, &s->record, gpu, total);
-  sampling_write(f, s->samples);
-  close_report(f);
+  if (s->options.report) write_report(s, total);
+  else if (!s->options.quiet) write_table(s, stderr, total);
+}
+
+int shim_status(const struct shim *s, int status)
+{
+  enum { CANNOT_WRITE = 2 }; /* as of warpstep itself for files that it cannot write */
+  return status ? status : s->lost ? CANNOT_WRITE : 0;
+}
+
+static void keep_status(int status, void *s)
+{
+  ((struct shim *)s)->status = status;
 }
 
 __attribute__((destructor)) static void at_exit(void)
 {
   struct shim *s = atomic_load(&the_shim);
-  if (s) shim_report(s);
+  if (!s) return;
+  shim_report(s);
+  if (!s->lost || s->pid != getpid()) return;
+  fflush(NULL);
+  _exit(shim_status(s, s->status)); /* what was asked for is not there: that must not look like success */
 }
 
 /* The GPU -------------------------------------------------------------------------------------- */
@@ -177,6 +202,7 @@ CUresult shim_up(struct shim *s)
   s->up = bring_up(s, &e);
   s->failed = !s->up;
   if (s->up) interrupt_watch(s);
+  if (s->up) on_exit(keep_status, s);
   if (s->up) return CUDA_SUCCESS;
   shim_say("%s", e.msg);
   return CUDA_ERROR_NO_DEVICE;

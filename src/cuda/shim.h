@@ -142,6 +142,8 @@ struct shim {
   struct record record;
   struct sample_group *samples; /* sampling.h */
   struct notify *notifies;    /* notify.h */
+  bool lost;   /* something that was to be written could not be */
+  int status;  /* of the program, once it ends */
   const char **said;      /* what shim_unsupported has named */
   unsigned n_said;
   uint64_t next_id;
@@ -193,6 +195,10 @@ bool shim_fault_visible(const struct shim *);
 CUresult shim_wait(struct shim *, uint64_t when);
 /* Writes the table of launches and the JSON, as the options say. */
 void shim_report(struct shim *);
+/* Says so, and the program will not end with status 0. */
+void shim_cannot_write(struct shim *, const struct err *);
+/* Exit status of a program that would end with `status`. */
+int shim_status(const struct shim *, int status);
 /* Gives device printf to the program's stdout. */
 void shim_flush_print(struct shim *);
 /* A line on stderr, prefixed. */

@@ -1,4 +1,5 @@
 #include "host/datafile.h"
+#include "base/output.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,12 +48,8 @@ bool datafile_read_exact(const char *path, const char *where, size_t bytes, uint
 
 bool datafile_write(const char *path, const void *data, size_t bytes, struct err *e)
 {
-  FILE *f = fopen(path, "wb");
-  bool ok = f && fwrite(data, 1, bytes, f) == bytes;
-  int saved = errno;
-  if (f && fclose(f) != 0 && ok) {
-    ok = false;
-    saved = errno;
-  }
-  return ok || err_set(e, "%s: cannot write: %s; choose another folder", path, strerror(saved));
+  struct output out;
+  FILE *f = output_open(&out, path, e);
+  if (f) fwrite(data, 1, bytes, f);
+  return f && output_close(&out, true, e);
 }

@@ -12,6 +12,7 @@
 
 #include "base/bug.h"
 #include "base/checksum.h"
+#include "base/output.h"
 #include "host/datafile.h"
 #include "host/snapshot_check.h"
 
@@ -117,18 +118,17 @@ bool snapshot_write(const struct snapshot *s, const char *path, struct err *e)
   char *text = m ? json_dumps(m, JSON_COMPACT) : NULL;
   BUG_ON(!text);
   json_decref(m);
-  FILE *f = fopen(path, "wbx"); /* never over another capture */
-  bool ok = f != NULL;
+  struct output out;
+  FILE *f = output_open(&out, path, e);
   if (f) {
     fprintf(f, MAGIC " %d %zu %016" PRIx64 "\n", VERSION, strlen(text),
             checksum64(text, strlen(text)));
     fputs(text, f);
-    ok = fwrite(body.data, 1, body.bytes, f) == body.bytes && !ferror(f);
-    ok = fclose(f) == 0 && ok;
+    fwrite(body.data, 1, body.bytes, f);
   }
   free(text);
   free(body.data);
-  return ok || err_set(e, "%s: cannot write the capture: %s", path, strerror(errno));
+  return f && output_close_new(&out, true, e); /* never over another capture */
 }
 
 /* Reading --------------------------------------------------------------------------------------------- */

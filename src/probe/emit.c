@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
+#include "base/output.h"
 #include "load/asm_source.h"
 
 /* DIR/NAME.suffix */
@@ -22,10 +23,10 @@ static void path_of(char path[PATH_MAX], const char *dir, const char *name, cons
 
 static bool write_file(const char *path, const void *data, size_t bytes, struct err *e)
 {
-  FILE *f = fopen(path, "wb");
-  bool ok = f && fwrite(data, 1, bytes, f) == bytes;
-  if (f && fclose(f) != 0) ok = false;
-  return ok || err_set(e, "%s: cannot write: %s", path, strerror(errno));
+  struct output out;
+  FILE *f = output_open(&out, path, e);
+  if (f) fwrite(data, 1, bytes, f);
+  return f && output_close(&out, true, e);
 }
 
 static bool write_launch(const char *dir, const struct window *w, struct err *e)

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/bug.h"
+#include "base/output.h"
 #include "trace/writer.h"
 
 enum { LINE = 1024, LANES = 32, PATH = 4096 };
@@ -32,6 +33,8 @@ struct trace_export {
   enum trace_form form;
   unsigned version, n_kernels;
   FILE *list, *stats;
+  struct output list_file, stats_file;
+  bool failed; /* a trace could not be written: the lists are not, either */
   /* of the kernel that runs */
   struct trace_header header;
   struct trace_writer *writer;
@@ -201,13 +204,11 @@ static void on_cta_end(void *ctx, const struct step_cta *c)
 
 /* ---- files ---- */
 
-static FILE *open_list(const struct trace_export *x, const char *name, struct err *e)
+static FILE *open_list(const struct trace_export *x, struct output *out, const char *name, struct err *e)
 {
   char path[PATH + 32];
   snprintf(path, sizeof path, "%s/%s", x->dir, name);
-  FILE *f = fopen(path, "w");
-  if (!f) err_fill(e, "%s: %s", path, strerror(errno));
-  return f;
+  return output_open(out, path, e);
 }
 
 struct trace_export *trace_export_new(const char *dir, enum trace_form form, unsigned version,
@@ -221,7 +222,7 @@ struct trace_export *trace_export_new(const char *dir, enum trace_form form, uns
   strcpy(x->dir, dir);
   x->form = form;
   x->version = version;
-  if (!(x->list = open_list(x, "kernelslist.g", e)) || !(x->stats = open_list(x, "stats.csv", e))) {
+  if (!(x->list = open_list(x, &x->list_file, "kernelslist.g", e)) || !(x->stats = open_list(x, &x->stats_file, "stats.csv", e))) {
     struct err ignored;
     trace_export_free(x, &ignored);
     return NULL;
@@ -285,6 +286,7 @@ bool trace_export_end(struct trace_export *x, struct err *e)
           h->block[0], h->block[1], h->block[2], h->block[0] * h->block[1] * h->block[2], x->insts,
           x->insts);
   bool ok = trace_writer_finish(x->writer, e);
+  x->failed |= !ok;
   x->writer = NULL;
   end_kernel(x);
   return ok;
@@ -294,10 +296,10 @@ bool trace_export_free(struct trace_export *x, struct err *e)
 {
   if (!x) return true;
   bool ok = !x->writer || trace_export_end(x, e);
-  bool failed = x->list && fclose(x->list) != 0;
-  failed |= x->stats && fclose(x->stats) != 0;
+  ok = ok && !x->failed;
+  if (x->list) ok = output_close(&x->list_file, ok, e) && ok;
+  if (x->stats) ok = output_close(&x->stats_file, ok, e) && ok;
   free(x->finished.block);
-  if (failed && ok) ok = err_set(e, "%s: cannot write: %s", x->dir, strerror(errno));
   free(x);
   return ok;
 }

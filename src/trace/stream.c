@@ -93,27 +93,29 @@ static FILE *open_xz(FILE *file, bool write)
   return errno = ENOMEM, NULL;
 }
 
-static FILE *open_stream(const char *path, bool write, struct err *e)
+FILE *stream_read(const char *path, struct err *e)
 {
-  FILE *f = fopen(path, write ? "wb" : "rb");
-  if (f && is_xz(path)) f = open_xz(f, write);
+  FILE *f = fopen(path, "rb");
+  if (f && is_xz(path)) f = open_xz(f, false);
   if (!f) err_fill(e, "%s: %s", path, strerror(errno));
   return f;
 }
 
-FILE *stream_read(const char *path, struct err *e)
+FILE *stream_write(struct output *o, const char *path, struct err *e)
 {
-  return open_stream(path, false, e);
+  FILE *f = output_open(o, path, e);
+  if (!f || !is_xz(path)) return f;
+  f = open_xz(f, true);
+  if (!f) output_commit(o, false, e);
+  return f;
 }
 
-FILE *stream_write(const char *path, struct err *e)
+bool stream_finish(FILE *f, struct output *o, struct err *e)
 {
-  return open_stream(path, true, e);
-}
-
-bool stream_finish(FILE *f, const char *path, struct err *e)
-{
-  bool failed = fflush(f) != 0 || ferror(f);
-  if (fclose(f) == 0 && !failed) return true;
-  return err_set(e, "%s: cannot write: %s", path, strerror(errno));
+  if (f == o->f) return output_close(o, true, e);
+  bool ok = fflush(f) == 0 && !ferror(f);
+  const int why = errno;
+  if (fclose(f) != 0) ok = false;
+  else errno = why;
+  return output_commit(o, ok, e);
 }

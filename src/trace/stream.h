@@ -4,12 +4,12 @@
 
 #include <stdio.h>
 
-#include "base/err.h"
+#include "base/output.h"
 
 /* NULL with e filled: the file cannot be opened. A damaged file gives a read error (ferror). */
 FILE *stream_read(const char *path, struct err *e);
-FILE *stream_write(const char *path, struct err *e);
-/* Closes what stream_write opened. False with e filled: not everything could be written. */
-bool stream_finish(FILE *, const char *path, struct err *e);
+FILE *stream_write(struct output *, const char *path, struct err *e);
+/* Closes what stream_write opened. False with e filled: not everything could be written, and nothing is there. */
+bool stream_finish(FILE *, struct output *, struct err *e);
 
 #endif

@@ -21,6 +21,7 @@ struct trace_writer {
   const struct trace_header *h;
   enum trace_form form;
   FILE *out;
+  struct output file;
   char path[PATH], name[64];
   uint64_t at; /* container: bytes written */
   struct words directory;
@@ -163,7 +164,7 @@ struct trace_writer *trace_writer_new(const char *dir, const struct trace_header
   w->form = form;
   snprintf(w->name, sizeof w->name, "kernel-%u.%s", h->id, suffix[form]);
   snprintf(w->path, sizeof w->path, "%s/%s", dir, w->name);
-  if (!(w->out = stream_write(w->path, e))) {
+  if (!(w->out = stream_write(&w->file, w->path, e))) {
     free(w);
     return NULL;
   }
@@ -191,7 +192,7 @@ void trace_writer_block(struct trace_writer *w, const struct trace_block *b)
 bool trace_writer_finish(struct trace_writer *w, struct err *e)
 {
   if (w->form == TRACE_CONTAINER) container_end(w);
-  bool ok = stream_finish(w->out, w->path, e);
+  bool ok = stream_finish(w->out, &w->file, e);
   ZSTD_freeCCtx(w->zstd);
   free(w->frame);
   free(w->directory.w);

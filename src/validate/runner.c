@@ -244,6 +244,14 @@ static char *json_path(const struct runner *r, size_t row)
   return copy;
 }
 
+/* What a run left that was stopped while it wrote does not serve. */
+static bool is_whole(const char *json)
+{
+  json_t *j = json_load_file(json, 0, NULL);
+  json_decref(j);
+  return j != NULL;
+}
+
 static void plan(struct runner *r)
 {
   r->job = calloc(r->s->n_rows + 1, sizeof *r->job);
@@ -252,7 +260,7 @@ static void plan(struct runner *r)
     if (!r->wanted[i] || seen_before(r, i)) continue;
     struct job *j = &r->job[r->n_jobs++];
     *j = (struct job){.first = i, .json = json_path(r, i)};
-    j->kept = r->o->keep && access(j->json, R_OK) == 0;
+    j->kept = r->o->keep && is_whole(j->json);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "validate/csv.h"
 
 const char *suite_counter_name(enum suite_counter c)
@@ -175,14 +176,14 @@ bool suite_counters_agree(const struct suite *s, const struct suite_row *r)
 
 bool suite_record(const struct suite *s, struct err *e)
 {
-  FILE *f = fopen(s->recorded_path, "w");
-  if (!f) return err_set(e, "%s: cannot be written", s->recorded_path);
+  struct output out;
+  FILE *f = output_open(&out, s->recorded_path, e);
+  if (!f) return false;
   fprintf(f, "id,error_pct\n");
   for (size_t i = 0; i < s->n_rows; i++) {
     const struct suite_row *r = &s->row[i];
     double error = r->ran ? suite_error(r) : r->recorded;
     if (!isnan(error)) fprintf(f, "%s,%.1f\n", r->id, error);
   }
-  bool ok = !ferror(f);
-  return (fclose(f) == 0 && ok) || err_set(e, "%s: cannot be written", s->recorded_path);
+  return output_close(&out, true, e);
 }

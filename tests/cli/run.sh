@@ -90,8 +90,11 @@ run_test() {
   return 1
 }
 
+all=''
+[ $# -gt 0 ] || all=1
 [ $# -gt 0 ] || for f in "$here"/*.cmd; do set -- "$@" "$(basename "$f" .cmd)"; done
 failed=0
 for name; do run_test "$name" || failed=$((failed + 1)); done
 echo "cli: $(($# - failed)) passed, $failed failed"
+[ -z "$all" ] || BIN=${BIN:-build/warpstep} "$here/outputs.sh" || failed=$((failed + 1))
 [ $failed -eq 0 ]

@@ -124,6 +124,37 @@ reports() {
 }
 report reports "$(reports | head -n 1)"
 
+# Outputs that cannot be written: said, exit status 2 unless the program has one of its own, nothing is left.
+lost() {
+  local out=$scratch/lost option status
+  rm -rf "$out"
+  mkdir "$out"
+  for option in --json --report; do
+    "$BIN" exec --functional --quiet $option /dev/full "$scratch/repeat" >"$scratch/out" 2>"$scratch/err"
+    status=$?
+    [ $status -eq 2 ] || echo "$option /dev/full: exit status $status"
+    says "$scratch/err" "/dev/full: cannot write"
+    (ulimit -f 1; exec "$BIN" exec --functional --quiet $option "$out/file" "$scratch/repeat") >"$scratch/out" 2> >(cat >"$scratch/err")
+    status=$?
+    wait
+    [ $status -eq 2 ] || echo "$option on a full disk: exit status $status"
+    says "$scratch/err" "$out/file: cannot write"
+    says "$scratch/out" ""
+  done
+  (ulimit -f 1; exec "$BIN" capture -o "$out/cases" --launches 1..2 "$scratch/repeat") >"$scratch/out" 2> >(cat >"$scratch/err")
+  status=$?
+  wait
+  [ $status -eq 2 ] || echo "capture on a full disk: exit status $status"
+  says "$scratch/err" ".case: cannot write"
+  (ulimit -f 1; exec "$BIN" exec --functional --quiet --trace "$out/traces" "$scratch/repeat") >"$scratch/out" 2> >(cat >"$scratch/err")
+  status=$?
+  wait
+  [ $status -eq 2 ] || echo "trace on a full disk: exit status $status"
+  says "$scratch/err" "cannot write"
+  [ -z "$(find "$out" -type f)" ] || echo "left: $(find "$out" -type f | head -n 2 | tr '\n' ' ')"
+}
+report lost "$(lost | head -n 1)"
+
 # What is not there: the call fails and is named, once; the instruction faults and is named.
 unsupported() {
   local mode
