@@ -34,6 +34,9 @@ size_t func_heap_save(const struct func_heap *, struct func_heap_block *, size_t
 /* A heap in that state; n >= 1. */
 struct func_heap *func_heap_restore(const struct func_heap_block *, size_t n);
 
+/* Allocation unit of the shared memory of a CTA, bytes. */
+enum { FUNC_SHARED_GRANULE = 128 };
+
 /* Everything a launch needs; host/ fills it from module + arguments. All pointers stay owned by
  * the caller and must outlive the launch. */
 struct func_params {
@@ -44,7 +47,10 @@ struct func_params {
   uint32_t grid[3], block[3];
   uint32_t cluster[3];              /* CTAs of a cluster; all 0: no clusters */
   unsigned regs_per_thread;
-  uint32_t shared_reserved, shared_static, shared_dynamic; /* bytes, in order of address */
+  /* Bytes, in order of address; the system's are in front of the kernel's or behind them, from the next multiple of
+   * FUNC_SHARED_GRANULE on. */
+  uint32_t shared_reserved, shared_static, shared_dynamic, shared_behind;
+  uint32_t shared_unused;           /* of the system, too: no code of the kernel asks where they are, so they are not there */
   uint64_t local_bytes;             /* per thread: stack frame with calls */
   const uint8_t *bank[8];           /* constant banks of the kernel, bank 0 filled */
   uint32_t bank_bytes[8];

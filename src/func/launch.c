@@ -21,7 +21,7 @@
 #include "func/prepare.h"
 #include "isa/hazard_role.h"
 
-enum { MAX_CTA_THREADS = 1024, SHARED_GRANULE = 128, MAX_LOCAL = 512 << 10 };
+enum { MAX_CTA_THREADS = 1024, MAX_LOCAL = 512 << 10 };
 
 static size_t align_up(size_t n, size_t to)
 {
@@ -277,8 +277,8 @@ static bool shape_check(const struct func_params *p, struct err *e)
 /* What a CTA and a thread have of their own. */
 static bool memory_check(const struct func_params *p, struct err *e)
 {
-  const uint64_t shared = (uint64_t)p->shared_reserved + p->shared_static + p->shared_dynamic;
-  if (shared > (1u << CLUSTER_SHIFT) - SHARED_GRANULE)
+  const uint64_t shared = (uint64_t)p->shared_reserved + p->shared_static + p->shared_dynamic + p->shared_behind;
+  if (shared > (1u << CLUSTER_SHIFT) - FUNC_SHARED_GRANULE)
     return err_set(e, "launch of %s: %llu bytes of shared memory", p->kernel_name, (unsigned long long)shared);
   return p->local_bytes <= MAX_LOCAL ||
          err_set(e, "launch of %s: %llu bytes of local memory per thread, at most %d are possible", p->kernel_name,
@@ -346,7 +346,7 @@ struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
   /* Allocation unit of registers: 8 per thread (sm_75 to sm_90); RZ has no row. */
   l->n_regs = p->regs_per_thread >= SASS_RZ ? SASS_RZ : (unsigned)align_up(p->regs_per_thread ? p->regs_per_thread : 1, 8);
   if (l->n_regs > SASS_RZ) l->n_regs = SASS_RZ;
-  l->shared_limit = (uint32_t)align_up(p->shared_reserved + l->source.shared_bytes, SHARED_GRANULE);
+  l->shared_limit = (uint32_t)align_up(p->shared_reserved + l->source.shared_bytes, FUNC_SHARED_GRANULE) + p->shared_behind;
   prepare_launch(l);
   number_threads(l);
   cluster_init(l);

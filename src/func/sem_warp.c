@@ -77,7 +77,7 @@ static uint32_t sr_read(const struct func_warp *w, unsigned id, unsigned lane,
   case SR_LWINHI: return (uint32_t)(l->p.local_window >> 32);
   case SR_SWINHI: return (uint32_t)(l->p.shared_window >> 32);
   case SR_SWINSZ: case SR_LWINSZ: return 1u << 24;
-  case SR_SMEMSZ: return l->shared_limit;
+  case SR_SMEMSZ: return l->shared_limit + l->p.shared_unused;
   case SR_EQMASK: case SR_LTMASK: case SR_LEMASK: case SR_GTMASK: case SR_GEMASK:
     return sr_lane_mask(id, lane);
   case SR_VIRTUALSMID: return w->cta->smid;

@@ -16,13 +16,16 @@ struct abi_values {
   uint32_t block[3], grid[3];
   uint64_t shared_window, local_window;
   uint32_t stack_top;      /* initial R1: bytes of local memory per thread */
-  uint32_t shared_reserved; /* bytes per CTA in front of the kernel's own */
+  uint32_t shared_reserved; /* bytes per CTA of the system */
+  uint32_t reserved_begin;  /* where they begin in the CTA's shared memory */
+  uint32_t shared_total;    /* bytes per CTA, with these */
   uint32_t shared_dynamic;  /* bytes per CTA */
   uint64_t grid_id;
   uint64_t graph;          /* %current_graph_exec */
   uint64_t constants;      /* guest address of the copy of bank 3 */
   uint64_t params_address; /* guest address of the copy of the parameter block; 0: none */
   uint32_t param_base;     /* offset of the block in bank 0 */
+  uint32_t param_bytes;
   uint32_t n_smids;        /* number of SM ids */
   uint64_t grid_barrier;   /* workspace of grid.sync(); 0: the launch is not cooperative */
   uint32_t cluster[3];     /* CTAs per cluster */
@@ -41,6 +44,10 @@ uint32_t abi_grid_barrier(unsigned sm);
 /* Offset in bank 0 of the generic address of the parameter block, or of bank 0 itself on targets whose code adds the
  * block's offset; 0: not known for this target. */
 uint32_t abi_params_address(unsigned sm);
+/* Whether code, as `names` knows it, looks in bank 0 for the place of the reserved shared memory. An offset of 0 is no
+ * place. */
+typedef bool abi_names(const void *code, uint32_t offset);
+bool abi_names_reserved(unsigned sm, abi_names *, const void *code);
 /* Writes everything below the parameter block into bank0 (at least abi_param_base bytes, zeroed).
  * The memory descriptor is 0: it does not enter addresses. */
 void abi_fill(unsigned sm, const struct abi_values *, uint8_t *bank0);

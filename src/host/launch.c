@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host/abi.h"
+#include "load/target.h"
 
 enum {
   WARP_LANES = 32,
@@ -137,6 +138,17 @@ static uint32_t param_base(const struct launch_desc *l)
   return l->param_bytes ? l->kernel->param_base : abi_param_base(module_sm(module_of(l->code)));
 }
 
+/* All system's bytes count, whether or not they are there (reserve_shared). */
+static void shared_values(const struct func_params *p, unsigned sm, struct abi_values *v)
+{
+  const struct target *t = target_find(sm);
+  uint64_t own = (uint64_t)p->shared_static + p->shared_dynamic;
+  own = (own + FUNC_SHARED_GRANULE - 1) & ~(uint64_t)(FUNC_SHARED_GRANULE - 1);
+  v->shared_reserved = t->shared_reserved + t->shared_behind;
+  v->reserved_begin = t->shared_behind ? (uint32_t)own : 0;
+  v->shared_total = (uint32_t)own + v->shared_reserved;
+}
+
 static void build_bank0(struct launch *l, struct device *d, const struct launch_desc *desc)
 {
   unsigned sm = module_sm(module_of(desc->code));
@@ -144,13 +156,14 @@ static void build_bank0(struct launch *l, struct device *d, const struct launch_
   bytes = (bytes + BANK_ALIGN - 1) & ~(uint32_t)(BANK_ALIGN - 1);
   struct abi_values v = {
     .shared_window = ABI_SHARED_WINDOW, .local_window = ABI_LOCAL_WINDOW,
-    .stack_top = (uint32_t)l->params.local_bytes, .shared_reserved = desc->kernel->shared_reserved,
-    .shared_dynamic = desc->shared_dynamic, .grid_id = d->next_grid_id++, .graph = desc->graph,
+    .stack_top = (uint32_t)l->params.local_bytes, .shared_dynamic = desc->shared_dynamic, .grid_id = d->next_grid_id++, .graph = desc->graph,
     .constants = module_constants(desc->code), .n_smids = d->config.n_smids,
     .cluster = { 1, 1, 1 }, .cluster_given = volume(l->params.cluster) != 0,
     .grid_barrier = l->grid_barrier,
     .params_address = l->params_copy ? l->params_copy + base % PARAMS_ALIGN : 0, .param_base = base,
+    .param_bytes = desc->param_bytes,
   };
+  shared_values(&l->params, sm, &v);
   memcpy(v.block, desc->block, sizeof v.block);
   memcpy(v.grid, desc->grid, sizeof v.grid);
   if (v.cluster_given) memcpy(v.cluster, l->params.cluster, sizeof v.cluster);
@@ -172,6 +185,25 @@ static unsigned resident_ctas(const struct device *d, const struct launch_desc *
   return most ? (unsigned)most : 1;
 }
 
+/* An offset of 0: there is no such value. */
+static bool names(const void *instance, uint32_t at)
+{
+  return at && (module_names_bank0(instance, false, at) || module_names_bank0(instance, true, at));
+}
+
+/* Shared memory of the system lies in front of the kernel's where this has any; there, and behind the kernel's, it is
+ * there when code looks for it. Else an access beyond the kernel's own is a fault. */
+static void reserve_shared(struct func_params *p, const struct launch_desc *desc)
+{
+  const struct target *t = target_find(p->sm);
+  bool there = abi_names_reserved(p->sm, names, desc->code);
+  p->shared_unused = t->shared_reserved + t->shared_behind - p->shared_reserved;
+  if (!there) return;
+  p->shared_reserved = t->shared_reserved;
+  p->shared_behind = t->shared_behind;
+  p->shared_unused = 0;
+}
+
 static void fill_params(struct launch *l, struct device *d, const struct launch_desc *desc)
 {
   const struct module_kernel *k = desc->kernel;
@@ -191,6 +223,7 @@ static void fill_params(struct launch *l, struct device *d, const struct launch_
   memcpy(p->grid, desc->grid, sizeof p->grid);
   memcpy(p->block, desc->block, sizeof p->block);
   launch_cluster(k, desc->cluster, p->cluster);
+  reserve_shared(p, desc);
   for (unsigned b = 1; b < MODULE_BANKS; b++)
     p->bank[b] = module_bank(desc->code, k, b, &p->bank_bytes[b]);
   build_bank0(l, d, desc);
@@ -232,7 +265,7 @@ static uint64_t params_copy(struct device *d, const struct launch_desc *desc)
 {
   uint32_t at = abi_params_address(module_sm(module_of(desc->code)));
   if (!at || !desc->param_bytes) return 0;
-  if (!module_names_bank0(desc->code, false, at) && !module_names_bank0(desc->code, true, at)) return 0;
+  if (!names(desc->code, at)) return 0;
   uint32_t skew = param_base(desc) % PARAMS_ALIGN;
   uint64_t addr = gmem_alloc(d->mem, desc->param_bytes + skew, "parameters");
   if (addr) gmem_write(d->mem, addr + skew, desc->params, desc->param_bytes);

@@ -14,6 +14,7 @@ struct target {
   uint16_t sm;
   uint16_t shared_reserved; /* bytes the system keeps at the start of a CTA's shared memory, which
                              * section sizes include and offsets of objects do not */
+  uint16_t shared_behind;   /* bytes the system keeps behind the CTA's own */
   bool regs_in_header;      /* sh_info of .text sections: registers << 24 | symbol */
 };
 

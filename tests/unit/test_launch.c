@@ -45,8 +45,13 @@ static const struct word words[] = {
     {90, 0x140, 1},   {90, 0x150, 0x3f000000}, {90, 0x15c, 2}, {100, 0x36c, 1}, {103, 0x2a0, 2},
     {110, 0x2b0, 0x3f000000}, {120, 0x2c0, 2}, {121, 0x2cc, 2}, {100, 0x200, 2}, {100, 0x20c, 512},
     /* reserved shared memory; SM ids; grid id */
-    {86, 0x114, 0},   {90, 0x114, 0x400}, {120, 0x16c, 0x400}, {100, 0x2d0, 46}, {120, 0x140, 9},
+    {86, 0x114, 0x400},   {90, 0x114, 0x400}, {120, 0x16c, 0x400}, {100, 0x2d0, 46}, {120, 0x140, 9},
     {87, 0x118, 0},   {88, 0x0c, 4},      {75, 0x10c, 46},
+    /* reserved shared memory: an end, a part; behind the kernel's own below sm_90, in front of it from there on */
+    {80, 0x120, 0x280 + 0x1a0}, {89, 0x124, 0x280 + 0x80}, {90, 0x68, 0x1a0}, {90, 0x6c, 0x80}, {100, 0x278, 0x1a0},
+    {100, 0x1d8, 0x1a0}, {120, 0x27c, 0x80}, {121, 0x1dc, 0x80},
+    /* end of the parameters: in bank 0 below sm_90, an address from there on */
+    {75, 0x114, 0x1a80}, {86, 0x12c, 0x1a80}, {90, 0x1a0, 0x1a80}, {120, 0x350, 0x1a80},
     /* parameters in memory: of bank 0 below sm_90, of the block from there on */
     {75, 0x40, 0}, {75, 0x44, 7}, {89, 0x40, 0}, {90, 0x198, 0x1a80}, {120, 0x348, 0x1a80}, {121, 0x34c, 7},
 };
@@ -58,7 +63,8 @@ static void test_bank0(void **state)
     uint8_t bank[0x400] = {0};
     uint32_t v;
     struct abi_values on_target = values;
-    on_target.shared_reserved = words[i].sm >= 90 ? 0x400 : 0;
+    on_target.shared_reserved = words[i].sm >= 80 ? 0x400 : 0;
+    on_target.reserved_begin = words[i].sm >= 90 ? 0 : 0x280;
     abi_fill(words[i].sm, &on_target, bank);
     memcpy(&v, bank + words[i].offset, sizeof v);
     if (v != words[i].value) fail_msg("sm_%u c[0][0x%x] is 0x%x", words[i].sm, words[i].offset, v);
