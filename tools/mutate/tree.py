@@ -10,7 +10,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import time
 
 FOLDERS = ("time", "func", "host", "cuda")
 FLAGS = ["OPT=-O1", "SEM_OPT=-O1", "WARN=-Werror=incompatible-pointer-types -Werror=int-conversion -Werror=return-type",
@@ -158,17 +157,19 @@ class Tree:
         return not path.exists() or f"sm_{sm}" in path.read_text()
 
     def run(self, command, limit, build="build"):
-        """Exit status of a test, or "timeout"; and its seconds. Its process group ends with it."""
+        """Exit status of a test, or "timeout" after `limit` seconds of a processor (or twenty times as long on the clock);
+        and its seconds of a processor. Its process group ends with it."""
         def start():
             os.setsid()
             resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+            resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 2))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         env = dict(os.environ, B=build, BIN=f"{build}/warpstep")
-        begin = time.monotonic()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         p = subprocess.Popen(["bash", "-c", command], cwd=self.root, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL, preexec_fn=start)
         try:
-            status = p.wait(timeout=limit)
+            status = p.wait(timeout=20 * limit)
         except subprocess.TimeoutExpired:
             status = "timeout"
         try:
@@ -176,7 +177,9 @@ class Tree:
         except ProcessLookupError:
             pass
         p.wait()
-        return status, time.monotonic() - begin
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return "timeout" if status and seconds > limit else status, seconds
 
     def programs(self):
         """tests/exec compiled once, with the shared runtime; those that need one source and no tools. Without nvcc: none."""
