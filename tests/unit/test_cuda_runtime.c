@@ -58,6 +58,9 @@ CUresult cudaEventElapsedTime(float *, CUevent, CUevent);
 CUresult cudaEventDestroy(CUevent);
 CUresult cudaMemcpyAsync(void *, const void *, size_t, int, CUstream);
 CUresult cudaDeviceReset(void);
+CUresult cudaMemcpyAsync_ptsz(void *, const void *, size_t, int, CUstream);
+CUresult cudaStreamQuery_ptsz(CUstream);
+CUresult cudaStreamSynchronize_ptsz(CUstream);
 
 /* What nvcc leaves in the program. */
 static struct {
@@ -309,6 +312,32 @@ static void streams_and_events(void **state)
   cudaGetLastError();
 }
 
+/* --default-stream per-thread: the stream NULL is one of the thread's own, which others do not wait for; streams that are named
+ * are those. */
+static void stream_of_the_thread(void **state)
+{
+  enum { BYTES = 4 << 20 };
+  CUstream s;
+  char *d, *e;
+  (void)state;
+  OK(cudaMalloc((void **)&d, BYTES));
+  OK(cudaMalloc((void **)&e, BYTES));
+  OK(cudaStreamCreateWithFlags(&s, STREAM_NON_BLOCKING));
+  OK(cudaDeviceSynchronize());
+  OK(cudaMemcpyAsync_ptsz(d, e, BYTES, COPY_DEVICE_TO_DEVICE, NULL));
+  assert_int_equal(cudaStreamQuery(STREAM_PER_THREAD), CUDA_ERROR_NOT_READY);
+  assert_int_equal(cudaStreamQuery_ptsz(NULL), CUDA_ERROR_NOT_READY);
+  OK(cudaStreamSynchronize_ptsz(NULL));
+  OK(cudaStreamQuery(STREAM_PER_THREAD));
+  OK(cudaMemcpyAsync_ptsz(d, e, BYTES, COPY_DEVICE_TO_DEVICE, s));
+  OK(cudaStreamQuery_ptsz(NULL));
+  assert_int_equal(cudaStreamQuery_ptsz(s), CUDA_ERROR_NOT_READY);
+  OK(cudaStreamSynchronize_ptsz(s));
+  OK(cudaStreamDestroy(s));
+  OK(cudaFree(d));
+  OK(cudaFree(e));
+}
+
 /* Everything of the device goes; the program's code is there again when it is next used, with its variables as they began. */
 static void reset(void **state)
 {
@@ -325,7 +354,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(devices), cmocka_unit_test(last_error), cmocka_unit_test(kernels_and_variables),
       cmocka_unit_test(bad_launches), cmocka_unit_test(configurations), cmocka_unit_test(what_a_kernel_says),
-      cmocka_unit_test(memory), cmocka_unit_test(streams_and_events), cmocka_unit_test(reset),
+      cmocka_unit_test(memory), cmocka_unit_test(streams_and_events), cmocka_unit_test(stream_of_the_thread),
+      cmocka_unit_test(reset),
   };
   cuda_options("gpu=rtx-3070\nquiet=1\nmode=functional");
   return cmocka_run_group_tests(tests, program_start, NULL);

@@ -426,6 +426,21 @@ static void test_symbol_errors(void **state)
   }
 }
 
+/* SM ids that a program sees: as many as workers, unless the device says otherwise. */
+static void test_sm_ids(void **state)
+{
+  (void)state;
+  for (unsigned said = 0; said < 100; said += 46) {
+    struct device_config config = device_config_default(86);
+    struct device d;
+    struct err e = {0};
+    config.n_workers = 3, config.n_smids = said;
+    if (!device_init(&d, &config, &e)) fail_msg("%s", e.msg);
+    assert_int_equal(d.config.n_smids, said ? said : 3);
+    device_free(&d);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -433,7 +448,7 @@ int main(void)
     cmocka_unit_test(test_stack_size),   cmocka_unit_test(test_reserved_shared),
     cmocka_unit_test(test_limits),
       cmocka_unit_test(test_compatibility), cmocka_unit_test(test_case),
-      cmocka_unit_test(test_case_errors),  cmocka_unit_test(test_data_errors),
+      cmocka_unit_test(test_case_errors),  cmocka_unit_test(test_data_errors),  cmocka_unit_test(test_sm_ids),
       cmocka_unit_test(test_symbols_and_print), cmocka_unit_test(test_symbol_errors),
   };
   return cmocka_run_group_tests(tests, make_dir, remove_dir);

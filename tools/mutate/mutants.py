@@ -92,11 +92,11 @@ class Campaign:
         linked = shim = False
         for n in self.order(m):
             if not linked:
-                linked = self.tree.relink(cuda=m.path.startswith("src/cuda/"))
+                linked = self.tree.relink()
                 if not linked:
                     return "link"
             if n.startswith("exec ") and not shim:
-                shim = self.tree.relink(cuda=False, shim=True)
+                shim = self.tree.relink(shim=True)
             status, _ = self.tree.run(self.commands[n], 10 * self.seconds[n] + 1)
             self.runs[m.path, n] += 1
             self.runs[n] += 1

@@ -67,12 +67,13 @@ class Tree:
         linker = ["-fuse-ld=lld"] if shutil.which("ld.lld") else []
         base = ["gcc", "-shared", "-pthread", *linker]
         self.link_library = [*base, "-Wl,-soname,libmutated.so", "-o", str(self.library), *library, *libs]
-        self.link_shims = [*base, "-Wl,-soname,libshims.so", "-Wl,--allow-shlib-undefined", "-o", str(self.shims), *shim]
+        self.link_shims = [*base, "-Wl,-soname,libshims.so", "-o", str(self.shims), *shim, str(self.library),
+                           f"-Wl,-rpath,{self.root}/build"]
         words = self.links.pop("build/cuda/libwarpstep-cuda.so")
         i = words.index("build/warpstep.a")
         self.link_shim = [*words[:i], *library, *words[i + 1:], *linker]
         self.shim.parent.mkdir(exist_ok=True)
-        if not self.relink(shim=True):
+        if not self.relink() or not self.relink(shim=True):
             raise SystemExit("mutants.py: the libraries do not link")
         run = f"-Wl,-rpath,{self.root}/build"
         archive = self.root / "build/warpstep.a"
@@ -104,9 +105,9 @@ class Tree:
         names = {pathlib.Path(n).name for n in re.findall(r"[^\s()]+\.o", trace)}
         return {s for o, s in objects.items() if pathlib.Path(o).name in names}
 
-    def relink(self, cuda=True, shim=False):
-        """The libraries again; the shim of `exec` only when a test wants it."""
-        todo = [self.link_library] + ([self.link_shims] if cuda else []) + ([self.link_shim] if shim else [])
+    def relink(self, shim=False):
+        """The libraries again, or the shim of `exec`, which only some tests want."""
+        todo = [self.link_shim] if shim else [self.link_library, self.link_shims]
         return all(subprocess.run(words, cwd=self.root, capture_output=True).returncode == 0 for words in todo)
 
     def objects(self, source):
@@ -133,7 +134,7 @@ class Tree:
                                     (86, "rtx-3070", "--threads 1 --hazards emulate", 5), (75, "rtx-2080ti", "--functional", 5)):
             names = sorted(p.parent.name for p in (self.root / "kernels").glob(f"*/*.sm_{sm}*.cubin"))
             names = [n for n in names if (self.root / f"kernels/{n}/{n}.launch").exists() and self.built_for(n, sm)]
-            names = names[::step]
+            names = [n for i, n in enumerate(names) if i % step == 0 or n.startswith(("bulk", "cluster", "cp_async"))]
             for i in range(0, len(names), 20):
                 loop = f"for k in {' '.join(names[i:i + 20])}; do $B/warpstep run kernels/$k/$k.launch --gpu {gpu} --quiet {mode}"
                 all_tests[f"corpus {sm} {mode} {i // 20}"] = loop + " || exit 1; done"
