@@ -311,8 +311,8 @@ const struct cli_command cmd_capture = {
     "  # every launch\n"
     "  warpstep capture -o cases ./saxpy 1000000\n"
     "  # the third launch, and not more of the program than it takes to get there\n"
-    "  warpstep capture -o cases --launches 3..3 --stop-after-captured ./train\n"
-    "  warpstep run cases/0003-saxpy.case --gpu a100\n",
+    "  warpstep capture -o third --launches 3..3 --stop-after-captured ./train\n"
+    "  warpstep run third/0003-*.case --gpu rtx-3090\n",
   .run = run_capture,
 };
 

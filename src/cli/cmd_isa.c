@@ -42,8 +42,8 @@ const struct cli_command cmd_isa = {
   .options = options,
   .notes = "--check reads cubins and programs of any target. Status 1: a word does not decode or does not\n"
            "come back, or a file does not load.\n",
-  .examples = "  # can this build execute IMMA on sm_80?\n"
-              "  warpstep isa --coverage | grep IMMA\n"
+  .examples = "  # how much of sm_80 can this build execute and time?\n"
+              "  warpstep isa --coverage | grep sm_80\n"
               "  # is everything in this program understood?\n"
               "  warpstep isa --check a.out\n",
   .run = run_isa,

@@ -344,7 +344,7 @@ const struct cli_command cmd_run = {
     "  warpstep run kernels/sgemm_tiled/sgemm_tiled.launch\n"
     "  warpstep run kernels/sgemm_tiled/sgemm_tiled.launch --gpu a100\n"
     "  # a launch of a program, captured before, on another GPU\n"
-    "  warpstep run cases/0001-saxpy.case --gpu rtx-a6000\n"
+    "  warpstep run cases/0001-*.case --gpu rtx-a6000\n"
     "  # results only\n"
     "  warpstep run kernels/scan/scan.launch --functional\n"
     "  # a cubin of your own: z[i] = x[i] + y[i]\n"

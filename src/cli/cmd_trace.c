@@ -188,6 +188,6 @@ const struct cli_command cmd_trace = {
     "  warpstep trace export --out traces kernels/vecadd/vecadd.launch\n"
     "  # the same trace on our model, and with the code beside it\n"
     "  warpstep trace import traces --gpu rtx-3070\n"
-    "  warpstep trace import traces --gpu rtx-3070 --cubin vecadd.sm_86.cubin\n",
+    "  warpstep trace import traces --gpu rtx-3070 --cubin kernels/vecadd/vecadd.sm_86.cubin\n",
   .run = run_trace,
 };
