@@ -1,8 +1,10 @@
 /* PTX to machine code, by the toolkit's assembler: $WARPSTEP_PTXAS, else ptxas of the search path, else
  * the one in /usr/local/cuda/bin. Without one a module of PTX cannot be loaded. */
 #include "cuda/module.h"
+#include "cuda/toolkit.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,8 +140,11 @@ static int assemble(struct shim *s, const struct scratch *t, const struct jit *j
   add(&a, t->cubin);
   const char *chosen = getenv("WARPSTEP_PTXAS");
   if (chosen) return run_assembler(chosen, a.argv, t->log);
+  char beside[PATH_MAX];
   int status = run_assembler("ptxas", a.argv, t->log);
-  return status == -1 ? run_assembler("/usr/local/cuda/bin/ptxas", a.argv, t->log) : status;
+  if (status == -1) status = run_assembler("/usr/local/cuda/bin/ptxas", a.argv, t->log);
+  if (status == -1 && toolkit_beside("ptxas", beside, sizeof beside)) status = run_assembler(beside, a.argv, t->log);
+  return status;
 }
 
 void *ptx_translate(struct shim *s, const char *ptx, struct jit *jit, size_t *bytes, CUresult *r)
@@ -163,7 +168,7 @@ void *ptx_translate(struct shim *s, const char *ptx, struct jit *jit, size_t *by
   if (status == -1) {
     shim_say(
         "PTX must be translated for the simulated GPU, and there is no ptxas: install the CUDA "
-        "toolkit, set WARPSTEP_PTXAS, or ship machine code for sm_%u",
+        "toolkit (in Python: pip install nvidia-cuda-nvcc), set WARPSTEP_PTXAS, or ship machine code for sm_%u",
         s->device.config.sm);
     *r = CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
   } else if (status == 0) {
