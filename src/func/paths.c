@@ -12,7 +12,8 @@
 #include "func/groups.h"
 #include "func/launch.h"
 
-enum { INST_BYTES = 16 };
+/* PATIENCE: YIELDs of a warp in which nothing else moves before a spin loop must be what moves it. */
+enum { INST_BYTES = 16, PATIENCE = 1 << 14 };
 
 static struct step_path *current(struct func_warp *w)
 {
@@ -103,11 +104,23 @@ static uint32_t missing(const struct func_warp *w, unsigned i)
   return mask & w->mactive & ~warpsync_lanes(w, mask);
 }
 
-/* Lanes of the warp without which path i, which is blocked, cannot go on. Those at a BSYNC wait for nobody who has
- * yielded; a CTA barrier with a count may be completed by other warps. */
+/* Of the lanes `idle`, which have yielded, those that group `id` does not wait for: who refers to it in a B register, so
+ * that the YIELD stands in the region itself. A callee that keeps its caller's group elsewhere and yields is waited for:
+ * nvcc relies on functions to return converged. Unless nothing else ever moves: then the callee spins. */
+static uint32_t not_awaited(const struct func_warp *w, uint32_t id, uint32_t idle)
+{
+  uint32_t refer = 0;
+  if (!idle || w->spins >= PATIENCE) return idle;
+  for (uint32_t b = w->bregs_set; b; b &= b - 1) refer |= w->launch->ops->equal(w->breg[bits_first(b)], id);
+  return idle & refer;
+}
+
+/* Lanes of the warp without which path i, which is blocked, cannot go on. A CTA barrier with a count may be completed
+ * by other warps. */
 static uint32_t needs(const struct func_warp *w, unsigned i, uint32_t idle)
 {
-  if (w->step.paths.p[i].wait == PATH_WAIT_CONVERGE) return missing(w, i) & ~(w->park[i] < PARK_WARPSYNC ? idle : 0);
+  if (at_bsync(w, i)) return missing(w, i) & ~not_awaited(w, waits_in(w, i), idle);
+  if (w->step.paths.p[i].wait == PATH_WAIT_CONVERGE) return missing(w, i);
   const struct func_barrier *b = &w->cta->barrier[w->park[i] - PARK_BAR];
   return b->count ? 0 : w->mactive & ~b->lanes[w->warp_id];
 }
@@ -171,9 +184,8 @@ static uint32_t parked_lanes(const struct func_warp *w)
 /* Whether path i waits for convergence no longer. Mostly a look at all parked lanes tells that it still does. */
 static bool converged(const struct func_warp *w, unsigned i, uint32_t parked, uint32_t idle)
 {
-  if (w->park[i] == PARK_WARPSYNC) return missing(w, i) == 0;
-  if (group_lanes(w, waits_in(w, i)) & ~(parked | idle)) return false;
-  return (missing(w, i) & ~idle) == 0;
+  if (w->park[i] < PARK_WARPSYNC && group_lanes(w, waits_in(w, i)) & ~(parked | idle)) return false;
+  return needs(w, i, idle) == 0;
 }
 
 /* Whether no path of the warp will do anything by itself: all are blocked or have yielded. */
@@ -235,6 +247,7 @@ static void wake(struct func_warp *w, struct effect *e)
   if (!released) released = untangle(w, idle);
   for (uint32_t r = released; r; r &= r - 1) ps->p[bits_first(r)].wait = PATH_READY;
   if (released) {
+    w->spins = 0;
     merge_released(w, released);
     leave_released(w, released);
     e->flags |= EFF_MERGED;
@@ -465,7 +478,9 @@ void path_yield(struct func_warp *w, struct effect *e)
 {
   path_next(w);
   current(w)->yielded = true;
-  if (w->step.paths.n > 1) wake(w, e);
+  if (w->step.paths.n == 1) return;
+  if (stalled(w, yielded_lanes(w))) w->spins++;
+  wake(w, e);
 }
 
 /* Counts the dead lanes of a warp with its last live ones. */

@@ -323,12 +323,13 @@ static void test_kept_group(void **state)
     assert_true(path_bssy(w, 6, FULL_MASK, &r->e));
     path_jump(w, 0xfffffff0, 0x2000, on(r, 0, 0)); /* lanes 4 to 31 call */
     on(r, 0, 1);
+    if (how == RELEASE) path_yield(w, on(r, 0, 1)); /* the group is still in the register */
+    if (how == RELEASE) path_bsync(w, 6, 0xf, on(r, 0, 0));
+    on(r, 0, 1);
     path_keep(w, 6, 0xfffffff0, true, word);
     for (unsigned i = 4; i < LANES; i++) assert_int_equal(word[i] >> i & 1, 0);
     path_next(w);
     assert_true(path_bssy(w, 6, 0xfffffff0, &r->e)); /* the callee's own region on the same register */
-    if (how == RELEASE) path_yield(w, on(r, 0, 1));
-    if (how == RELEASE) path_bsync(w, 6, 0xf, on(r, 0, 0));
     if (how == BREAK) path_break(w, 6, 0xf, on(r, 0, 0));
     if (how == EXIT) path_exit(w, 0xf, on(r, 0, 0));
     unsigned callee = how != EXIT;
@@ -372,6 +373,28 @@ static void test_waits_for_kept(void **state)
   path(r, 0, 1)->pc = path(r, 0, 0)->pc - I;
   path_bsync(w, 6, 1, on(r, 0, 1));
   assert_int_equal(w->step.paths.n, 1);
+}
+
+/* A callee that yields is waited for, unless it does nothing else for long: a lock that a waiting lane holds. */
+static void test_callee_yields(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  uint32_t word[LANES] = {0};
+  on(r, 0, 0);
+  assert_true(path_bssy(w, 6, FULL_MASK, &r->e));
+  path_jump(w, 1, 0x2000, on(r, 0, 0));
+  path_keep(w, 6, 1, true, word);
+  path_bsync(w, 6, 0xfffffffe, on(r, 0, 0));
+  unsigned spins = 0;
+  do {
+    path_yield(w, on(r, 0, 1));
+    spins++;
+  } while (!(r->e.flags & EFF_MERGED) && spins < 100000);
+  assert_in_range(spins, 1000, 99999);
+  check(r, 0, 0, PC + 3 * I, 0xfffffffe, PATH_READY);
+  assert_int_equal(w->spins, 0);
 }
 
 /* A register that is entered again, or cleared, without having been kept is a group that the lane never comes back to. */
@@ -533,7 +556,7 @@ int main(void)
       cmocka_unit_test(test_warpsync),  cmocka_unit_test(test_warpsync_inside_bsync),
       cmocka_unit_test(test_bsync_gives_way), cmocka_unit_test(test_bsync_waits_for_count),
       cmocka_unit_test(test_innermost_gives_way), cmocka_unit_test(test_kept_group),
-      cmocka_unit_test(test_waits_for_kept), cmocka_unit_test(test_forgotten_group),
+      cmocka_unit_test(test_waits_for_kept), cmocka_unit_test(test_callee_yields), cmocka_unit_test(test_forgotten_group),
       cmocka_unit_test(test_group_of_mask), cmocka_unit_test(test_many_groups),
       cmocka_unit_test(test_indirect),
       cmocka_unit_test(test_bar_all),   cmocka_unit_test(test_bar_exited),
