@@ -28,10 +28,7 @@ static struct arena_chunk *chunk_new(size_t bytes)
   struct arena_chunk *c = MAP_FAILED;
   if (total > bytes)
     c = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (c == MAP_FAILED) {
-    fprintf(stderr, "warpstep: out of host memory (asked for %zu bytes)\n", bytes);
-    exit(BUG_EXIT_STATUS);
-  }
+  NO_MEMORY_IF(c == MAP_FAILED);
   c->size = size;
   c->mapped = total;
   return c;

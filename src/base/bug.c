@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 _Noreturn void bug_abort(const char *file, int line, const char *fmt, ...)
 {
@@ -13,4 +15,20 @@ _Noreturn void bug_abort(const char *file, int line, const char *fmt, ...)
   fputc('\n', stderr);
   va_end(ap);
   exit(BUG_EXIT_STATUS);
+}
+
+_Noreturn void memory_abort(void)
+{
+  static const char line[] = "warpstep: out of host memory: the machine, or a limit (ulimit -v), has too little for this run\n";
+  ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
+  (void)ignored;
+  fflush(stdout);
+  _exit(NO_MEMORY_EXIT_STATUS);
+}
+
+void memory_need(size_t bytes)
+{
+  void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  NO_MEMORY_IF(p == MAP_FAILED);
+  munmap(p, bytes);
 }

@@ -39,9 +39,8 @@ struct gmem {
 
 static void *host_check(void *p)
 {
-  if (p && p != MAP_FAILED) return p;
-  fprintf(stderr, "warpstep: out of host memory\n");
-  exit(BUG_EXIT_STATUS);
+  NO_MEMORY_IF(!p || p == MAP_FAILED);
+  return p;
 }
 
 struct gmem *gmem_new(unsigned page_bits)

@@ -229,7 +229,7 @@ static void prepend(const char *variable, const char *first)
   const char *old = getenv(variable);
   size_t size = strlen(first) + (old ? strlen(old) : 0) + 2;
   char *text = malloc(size);
-  BUG_ON(!text);
+  NO_MEMORY_IF(!text);
   snprintf(text, size, "%s%s%s", first, old && *old ? ":" : "", old ? old : "");
   setenv(variable, text, 1);
   free(text);

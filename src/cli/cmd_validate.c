@@ -121,7 +121,7 @@ static bool *choose(const struct validation *v, const struct suite *s, struct er
   regex_t r;
   char why[120];
   bool *wanted = calloc(s->n_rows + 1, sizeof *wanted);
-  BUG_ON(!wanted);
+  NO_MEMORY_IF(!wanted);
   int status = v->only ? regcomp(&r, v->only, REG_EXTENDED | REG_NOSUB) : 0;
   for (size_t i = 0; !status && i < s->n_rows; i++)
     wanted[i] = !v->only || !regexec(&r, s->row[i].id, 0, NULL, 0) || !regexec(&r, s->row[i].group, 0, NULL, 0);

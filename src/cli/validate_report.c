@@ -43,7 +43,7 @@ static bool chosen(const struct choice *c, const struct suite_row *r)
 static double *numbers(const struct suite *s)
 {
   double *v = calloc(s->n_rows + 1, sizeof *v);
-  BUG_ON(!v);
+  NO_MEMORY_IF(!v);
   return v;
 }
 

@@ -184,6 +184,7 @@ static bool read_parent(struct reader *r, const config_t *config)
 
 static bool read_config(struct reader *r, config_t *config)
 {
+  memory_need(MEMORY_OF_TEXT);
   if (config_read_file(config, r->path) != CONFIG_TRUE) {
     if (config_error_type(config) == CONFIG_ERR_FILE_IO)
       return err_set(r->e, "%s: cannot be read", r->path);
@@ -346,6 +347,7 @@ static bool is_board(const char *dir, const char *file)
   char path[PATH_MAX];
   if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, file) >= sizeof path) return false;
   config_t config;
+  memory_need(MEMORY_OF_TEXT);
   config_init(&config);
   bool board = config_read_file(&config, path) != CONFIG_TRUE || config_lookup(&config, "name");
   config_destroy(&config);

@@ -33,7 +33,7 @@ static void add_tips(struct node_set *t, CUgraphNode const *node, size_t n)
     for (size_t k = 0; k < t->n; k++) there |= t->node[k] == node[i];
     if (there) continue;
     t->node = realloc(t->node, (t->n + 1) * sizeof(CUgraphNode));
-    BUG_ON(!t->node);
+    NO_MEMORY_IF(!t->node);
     t->node[t->n++] = node[i];
   }
 }

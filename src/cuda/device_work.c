@@ -73,7 +73,7 @@ static size_t clock_of(struct device_grid *g, uint64_t cta, uint64_t handle)
   for (size_t i = g->n_clocks; i-- > 0;) /* mostly one of the last */
     if (g->clocks[i].cta == cta && g->clocks[i].handle == handle) return i;
   g->clocks = realloc(g->clocks, (g->n_clocks + 1) * sizeof *g->clocks);
-  BUG_ON(!g->clocks);
+  NO_MEMORY_IF(!g->clocks);
   g->clocks[g->n_clocks] = (struct device_clock){ cta, handle, 0 };
   return g->n_clocks++;
 }
@@ -301,7 +301,7 @@ static uint64_t create(struct device_grid *g, const struct device_call *c, enum 
   uint64_t h = HANDLE_FIRST + g->n_handles;
   if (answer(c, &h, sizeof h) != CUDA_SUCCESS) return *c->last_error;
   g->handle = realloc(g->handle, g->n_handles + 1);
-  BUG_ON(!g->handle);
+  NO_MEMORY_IF(!g->handle);
   g->handle[g->n_handles++] = (uint8_t)kind;
   return CUDA_SUCCESS;
 }

@@ -76,7 +76,7 @@ static void take_op(struct shim *s, struct cu_node *n, const struct graph_op *op
 static void add_dep(struct cu_node *n, struct cu_node *dep)
 {
   n->dep = realloc(n->dep, (n->n_deps + 1) * sizeof(struct cu_node *));
-  BUG_ON(!n->dep);
+  NO_MEMORY_IF(!n->dep);
   n->dep[n->n_deps++] = dep;
 }
 
@@ -102,7 +102,7 @@ static struct cu_node *append(struct cu_graph *g, uint64_t id)
   if (g->n == g->cap) {
     g->cap = g->cap ? 2 * g->cap : 16;
     g->node = realloc(g->node, g->cap * sizeof(struct cu_node *));
-    BUG_ON(!g->node);
+    NO_MEMORY_IF(!g->node);
   }
   return g->node[g->n++] = n;
 }

@@ -30,7 +30,7 @@ static struct cu_block *add_block(struct shim *s, struct cu_block b)
   if (s->n_blocks == s->cap_blocks) {
     s->cap_blocks = s->cap_blocks ? 2 * s->cap_blocks : 64;
     s->block = realloc(s->block, s->cap_blocks * sizeof *s->block);
-    BUG_ON(!s->block);
+    NO_MEMORY_IF(!s->block);
   }
   size_t at = lower(s, b.addr);
   memmove(&s->block[at + 1], &s->block[at], (s->n_blocks - at) * sizeof *s->block);

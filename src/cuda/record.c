@@ -15,10 +15,10 @@ void record_add(struct record *r, const struct launch_record *l)
   if (r->n == r->cap) {
     r->cap = r->cap ? 2 * r->cap : 64;
     r->launch = realloc(r->launch, r->cap * sizeof *r->launch);
-    BUG_ON(!r->launch);
+    NO_MEMORY_IF(!r->launch);
   }
   r->launch[r->n] = *l;
-  BUG_ON(!(r->launch[r->n].kernel = strdup(l->kernel)));
+  NO_MEMORY_IF(!(r->launch[r->n].kernel = strdup(l->kernel)));
   r->n++;
 }
 
@@ -124,7 +124,7 @@ void record_write_json(FILE *f, const struct record *r, const char *gpu, uint64_
   for (uint64_t i = 0; i < r->n; i++) json_array_append_new(list, launch_json(&r->launch[i], i + 1));
   json_t *all = json_pack("{s:s, s:s, s:I, s:o}", "schema", RECORD_JSON_SCHEMA, "gpu", gpu, "time_ps", (json_int_t)total_ps,
                           "launches", list);
-  BUG_ON(!all);
+  NO_MEMORY_IF(!all);
   json_dumpf(all, f, JSON_INDENT(1)); /* the stream keeps whether all of it was taken */
   fputc('\n', f);
   json_decref(all);

@@ -17,9 +17,9 @@ struct sample_group *sampling_group(struct sample_group **list, const struct sam
   while (*list && !same(&(*list)->key, key)) list = &(*list)->next;
   if (*list) return *list;
   struct sample_group *g = calloc(1, sizeof *g);
-  BUG_ON(!g);
+  NO_MEMORY_IF(!g);
   g->key = *key;
-  BUG_ON(!(g->key.kernel = strdup(key->kernel)));
+  NO_MEMORY_IF(!(g->key.kernel = strdup(key->kernel)));
   return *list = g; /* in the order of first launches */
 }
 

@@ -31,9 +31,8 @@ void shim_say(const char *fmt, ...)
 void *shim_alloc(size_t bytes)
 {
   void *p = calloc(1, bytes ? bytes : 1);
-  if (p) return p;
-  shim_say("out of host memory");
-  exit(BUG_EXIT_STATUS);
+  NO_MEMORY_IF(!p);
+  return p;
 }
 
 bool shim_first_time(struct shim *s, const char *what)
@@ -41,7 +40,7 @@ bool shim_first_time(struct shim *s, const char *what)
   for (unsigned i = 0; i < s->n_said; i++)
     if (strcmp(s->said[i], what) == 0) return false;
   s->said = realloc(s->said, (s->n_said + 1) * sizeof *s->said);
-  BUG_ON(!s->said || !(s->said[s->n_said++] = strdup(what)));
+  NO_MEMORY_IF(!s->said || !(s->said[s->n_said++] = strdup(what)));
   return true;
 }
 

@@ -15,7 +15,7 @@ struct stalls *stalls_of(const struct sim_result *r)
 {
   if (!r->timed || r->together > 1) return NULL;
   struct stalls *s = malloc(sizeof *s);
-  BUG_ON(!s);
+  NO_MEMORY_IF(!s);
   memcpy(s->slot, sim_counters(r, "slot", SLOT__N), sizeof s->slot);
   memcpy(s->state, sim_counters(r, "warp_state", WARP_STATE__N), sizeof s->state);
   return s;
@@ -111,7 +111,7 @@ static void write_ranking(FILE *f, const char *what, const uint64_t *v, unsigned
 void stalls_write_table(FILE *f, const struct record *r)
 {
   struct kernel_stalls *k = calloc(r->n + 1, sizeof *k);
-  BUG_ON(!k);
+  NO_MEMORY_IF(!k);
   size_t n = add_up(r, k);
   qsort(k, n, sizeof *k, by_cycles);
   for (size_t i = 0; i < n && i < KERNELS_SHOWN; i++) {

@@ -19,7 +19,7 @@ struct group_block {
 static struct func_group *table_new(struct func_launch *l, size_t n)
 {
   struct group_block *b = calloc(1, sizeof *b + n * sizeof b->group[0]);
-  BUG_ON(!b);
+  NO_MEMORY_IF(!b);
   pthread_mutex_lock(&l->group_lock);
   b->next = l->group_blocks;
   l->group_blocks = b;

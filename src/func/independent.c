@@ -89,7 +89,7 @@ bool func_ctas_independent(const struct func_launch *l)
   struct walk k = {.l = l, .n = l->code_bytes / FUNC_INST_BYTES, .reduction = -1};
   k.seen = calloc(k.n, sizeof *k.seen);
   k.start = calloc(k.n + 1, sizeof *k.start); /* each instruction adds one at most, and the entry */
-  BUG_ON(!k.seen || !k.start);
+  NO_MEMORY_IF(!k.seen || !k.start);
   add_start(&k, l->p.entry_pc);
   bool independent = true;
   while (independent && k.n_start) independent = look_at_function(&k, k.start[--k.n_start]);

@@ -337,7 +337,7 @@ struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
 {
   if (!params_check(p, e)) return NULL;
   struct func_launch *l = calloc(1, sizeof *l);
-  BUG_ON(!l);
+  NO_MEMORY_IF(!l);
   BUG_ON(pthread_mutex_init(&l->group_lock, NULL) != 0);
   l->p = *p;
   source_init(l);

@@ -30,7 +30,7 @@ enum { POOL_FIRST = WIDE_ROWS * ROW_BYTES, PAIR_BYTES = 2 * ROW_BYTES };
 
 static void *check(void *p)
 {
-  BUG_ON(!p);
+  NO_MEMORY_IF(!p);
   return p;
 }
 

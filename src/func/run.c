@@ -441,7 +441,7 @@ static void call_helpers(struct team *t)
   if (t->helped || t->n == 1 || atomic_load(&t->insts) < HELP_AFTER || !ctas_left(t->runner)) return;
   t->helped = true;
   for (unsigned i = 1; i < t->n; i++)
-    BUG_ON(pthread_create(&t->thread[i], NULL, help, &t->runner[i]) != 0);
+    NO_MEMORY_IF(pthread_create(&t->thread[i], NULL, help, &t->runner[i]) != 0);
 }
 
 static void run_all(struct runner *r)
@@ -494,7 +494,7 @@ static void runner_init(struct runner *r, struct team *t, unsigned i)
   r->first = r->n_insts;
   r->slot = calloc(r->n_slots, sizeof *r->slot);
   r->tally = calloc(r->n_insts + 1, sizeof *r->tally);
-  BUG_ON(!r->slot || !r->tally);
+  NO_MEMORY_IF(!r->slot || !r->tally);
 }
 
 /* Ends runner i once it has nothing left to do. */
@@ -524,7 +524,7 @@ enum run_end func_run_from(struct func_launch *l, uint64_t first, const struct r
                    .lock = PTHREAD_MUTEX_INITIALIZER};
   t.runner = aligned_alloc(_Alignof(struct runner), t.n * sizeof *t.runner);
   t.thread = calloc(t.n, sizeof *t.thread);
-  BUG_ON(!t.runner || !t.thread);
+  NO_MEMORY_IF(!t.runner || !t.thread);
   prepare_stale(l);
   for (unsigned i = 0; i < t.n; i++) runner_init(&t.runner[i], &t, i);
   t.runner[0].own_stats.warp_insts = t.runner[0].told = stats->warp_insts;

@@ -58,7 +58,7 @@ static bool do_vprintf(struct func_warp *w, unsigned lane, struct effect *e, str
 static struct heap_block *block_new(uint64_t addr, uint64_t bytes, struct heap_block *next)
 {
   struct heap_block *b = malloc(sizeof *b);
-  BUG_ON(!b);
+  NO_MEMORY_IF(!b);
   *b = (struct heap_block){next, addr, bytes, false};
   return b;
 }
@@ -66,7 +66,7 @@ static struct heap_block *block_new(uint64_t addr, uint64_t bytes, struct heap_b
 struct func_heap *func_heap_new(uint64_t base, uint64_t bytes)
 {
   struct func_heap *h = malloc(sizeof *h);
-  BUG_ON(!h);
+  NO_MEMORY_IF(!h);
   h->first = block_new(base, bytes, NULL);
   return h;
 }
@@ -91,7 +91,7 @@ size_t func_heap_save(const struct func_heap *h, struct func_heap_block *out, si
 struct func_heap *func_heap_restore(const struct func_heap_block *block, size_t n)
 {
   struct func_heap *h = malloc(sizeof *h);
-  BUG_ON(!h);
+  NO_MEMORY_IF(!h);
   h->first = NULL;
   for (size_t i = n; i-- > 0;) {
     h->first = block_new(block[i].addr, block[i].bytes, h->first);

@@ -6,19 +6,13 @@
 
 #include "base/bug.h"
 
-static void no_memory(void)
-{
-  fprintf(stderr, "warpstep: out of host memory\n");
-  exit(BUG_EXIT_STATUS);
-}
-
 static ssize_t capture_write(void *cookie, const char *buf, size_t n)
 {
   struct capture *c = cookie;
   if (n > c->cap - c->bytes) {
     size_t cap = 2 * c->cap + n + 4096;
     char *text = realloc(c->text, cap);
-    if (!text) no_memory();
+    NO_MEMORY_IF(!text);
     c->text = text;
     c->cap = cap;
   }
@@ -32,7 +26,7 @@ void capture_open(struct capture *c, FILE *pass_on)
 {
   *c = (struct capture){ .pass_on = pass_on };
   c->stream = fopencookie(c, "w", (cookie_io_functions_t){ .write = capture_write });
-  if (!c->stream) no_memory();
+  NO_MEMORY_IF(!c->stream);
 }
 
 void capture_flush(struct capture *c)

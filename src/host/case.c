@@ -43,9 +43,8 @@ static size_t spec_bytes(const struct case_buffer *b)
 static void *host_alloc(size_t bytes)
 {
   void *p = malloc(bytes ? bytes : 1);
-  if (p) return p;
-  fprintf(stderr, "warpstep: out of host memory (asked for %zu bytes)\n", bytes);
-  exit(BUG_EXIT_STATUS);
+  NO_MEMORY_IF(!p);
+  return p;
 }
 
 /* Replaces every "%d" of the cubin's path by the SM number. */

@@ -31,7 +31,7 @@ static bool parse_range(const char **s, struct choice_range *r)
 static bool parse_ranges(struct choice *c, const char *s)
 {
   c->last = 0;
-  BUG_ON(!(c->range = malloc((strlen(s) + 1) * sizeof c->range[0])));
+  NO_MEMORY_IF(!(c->range = malloc((strlen(s) + 1) * sizeof c->range[0])));
   for (;; s++) {
     struct choice_range *r = &c->range[c->n_ranges];
     if (!parse_range(&s, r)) return false;
@@ -68,7 +68,7 @@ static bool name_matches(const struct choice *c, const char *kernel)
   size_t n;
   const char *plain = plain_name(kernel, &n);
   char *copy = strndup(plain, n);
-  BUG_ON(!copy);
+  NO_MEMORY_IF(!copy);
   bool found = regexec(&c->name, kernel, 0, NULL, 0) == 0 || regexec(&c->name, copy, 0, NULL, 0) == 0;
   free(copy);
   return found;

@@ -149,10 +149,7 @@ void fill_chain(const struct fill *f, uint64_t count, uint64_t base,
   uint64_t step = f->step.bits, lines = count / step;
   uint64_t slots = step < CHAIN_SLOTS ? step : CHAIN_SLOTS;
   uint32_t *order = malloc(lines * sizeof *order);
-  if (!order) {
-    fprintf(stderr, "warpstep: out of host memory (asked for %zu bytes)\n", lines * sizeof *order);
-    exit(BUG_EXIT_STATUS);
-  }
+  NO_MEMORY_IF(!order);
   for (uint64_t i = 0; i < lines; i++) order[i] = (uint32_t)i;
   for (uint64_t i = lines - 1; i > 1; i--) { /* line 0 stays first */
     uint64_t k = 1 + splitmix64(f->seed, i) % i;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/nearest.h"
 #include "host/casebuild.h"
 #include "host/literals.h"
@@ -392,6 +393,7 @@ bool launchfile_read(struct launch_case *c, const char *path, struct err *e)
   char *wide = literals_widen(&c->arena, text, bytes, &line, &inner);
   if (!wide) return err_set(e, "%s:%d: %s", path, line, inner.msg);
   config_t config;
+  memory_need(MEMORY_OF_TEXT + 64 * bytes);
   config_init(&config);
   bool ok = config_read_string(&config, wide);
   if (ok) ok = read_top(&r, config_root_setting(&config));

@@ -11,7 +11,7 @@ static struct position *row_of(struct positions *p, uint64_t pc, uint8_t wait)
   if (p->n == p->room) {
     p->room = p->room ? 2 * p->room : 16;
     p->row = realloc(p->row, p->room * sizeof *p->row);
-    BUG_ON(!p->row);
+    NO_MEMORY_IF(!p->row);
   }
   p->row[p->n] = (struct position){ .pc = pc, .wait = wait };
   return &p->row[p->n++];

@@ -316,7 +316,7 @@ bool simulate(struct simulator *s, struct launch *l, const struct sim_options *o
 static struct gpu_launch *launches_of(const struct sim_job *job, unsigned n, uint64_t late, uint64_t clock)
 {
   struct gpu_launch *l = calloc(n, sizeof *l);
-  BUG_ON(!l);
+  NO_MEMORY_IF(!l);
   for (unsigned i = 0; i < n; i++) {
     l[i].source = func_source(job[i].launch->func);
     l[i].start = (job[i].start_ps + late + clock - 1) / clock * clock;
@@ -338,7 +338,7 @@ static void collect_one(struct simulator *s, const struct gpu *gpu, unsigned i, 
 {
   size_t n = sass_mnemonic_count();
   uint64_t *before = calloc(2 * n + 1, sizeof *before), start, end;
-  BUG_ON(!before);
+  NO_MEMORY_IF(!before);
   memcpy(before, s->mix, n * sizeof *before);
   memcpy(before + n, s->threads_by, n * sizeof *before);
   memset(s->threads_by, 0, n * sizeof *s->threads_by);

@@ -22,7 +22,7 @@ static void append(struct runs *r, const void *data, size_t bytes)
   if (bytes > r->cap - r->bytes) {
     r->cap = 2 * r->cap + bytes + CHUNK;
     r->data = realloc(r->data, r->cap);
-    BUG_ON(!r->data);
+    NO_MEMORY_IF(!r->data);
   }
   memcpy(r->data + r->bytes, data, bytes);
   r->bytes += bytes;
@@ -83,7 +83,7 @@ static struct snapshot_bytes changes(const struct snapshot *s, const struct gmem
   struct runs out = {0};
   struct reader old = { before, 0 };
   uint8_t *now = malloc(CHUNK), *was = malloc(CHUNK);
-  BUG_ON(!now || !was);
+  NO_MEMORY_IF(!now || !was);
   for (size_t i = 0; i < s->n_ranges; i++) {
     for (uint64_t at = 0; at < s->range[i].bytes; at += CHUNK) {
       uint64_t addr = s->range[i].addr + at;
@@ -136,7 +136,7 @@ struct snapshot *snapshot_take(const struct device *d, const struct launch_desc 
                                const struct snapshot_bytes *code, unsigned n_code)
 {
   struct snapshot *s = calloc(1, sizeof *s);
-  BUG_ON(!s);
+  NO_MEMORY_IF(!s);
   s->gpu = arena_strdup(&s->arena, gpu);
   s->kernel = arena_strdup(&s->arena, l->kernel->name);
   memcpy(s->grid, l->grid, sizeof s->grid);
@@ -188,7 +188,7 @@ static bool place_code(const struct snapshot *s, struct device *d, struct device
                        struct err *e)
 {
   struct module_file *file = calloc(s->n_code, sizeof *file);
-  BUG_ON(!file);
+  NO_MEMORY_IF(!file);
   for (unsigned i = 0; i < s->n_code; i++)
     file[i] = (struct module_file){ "captured code", s->code[i].data, s->code[i].bytes };
   struct module *m = module_link(file, s->n_code, e);
@@ -235,7 +235,7 @@ static void write_before(const struct snapshot *s, struct gmem *mem)
 {
   struct reader r = { &s->part[SNAPSHOT_BEFORE], 0 };
   uint8_t *chunk = malloc(2 * CHUNK), *is = chunk + CHUNK;
-  BUG_ON(!chunk);
+  NO_MEMORY_IF(!chunk);
   for (size_t i = 0; i < s->n_ranges; i++) {
     for (uint64_t at = 0; at < s->range[i].bytes; at += CHUNK) {
       uint64_t addr = s->range[i].addr + at;
@@ -295,7 +295,7 @@ void snapshot_compare(const struct snapshot *s, const struct device *d, size_t i
   const struct gmem_range *r = &s->range[i];
   struct reader before = { &s->part[SNAPSHOT_BEFORE], 0 }, after = { &s->part[SNAPSHOT_AFTER], 0 };
   uint8_t *chunk = malloc(3 * CHUNK);
-  BUG_ON(!chunk);
+  NO_MEMORY_IF(!chunk);
   uint8_t *got = chunk, *want = chunk + CHUNK, *was = chunk + 2 * CHUNK;
   *out = (struct snapshot_result){ .name = r->name, .addr = r->addr };
   for (uint64_t at = 0; at < r->bytes; at += CHUNK) {

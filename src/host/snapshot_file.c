@@ -38,7 +38,7 @@ static void add_part(struct body *b, const char *name, struct snapshot_bytes par
 {
   size_t bound = ZSTD_compressBound(part.bytes);
   b->data = realloc(b->data, b->bytes + bound);
-  BUG_ON(!b->data);
+  NO_MEMORY_IF(!b->data);
   size_t n = ZSTD_compress(b->data + b->bytes, bound, part.data, part.bytes,
                            part.bytes <= SMALL ? LEVEL_SMALL : LEVEL_LARGE);
   BUG_ON(ZSTD_isError(n));
@@ -116,7 +116,7 @@ bool snapshot_write(const struct snapshot *s, const char *path, struct err *e)
   for (unsigned i = 0; i < s->n_code; i++) add_part(&body, "code", s->code[i]);
   json_t *m = manifest(s, body.list);
   char *text = m ? json_dumps(m, JSON_COMPACT) : NULL;
-  BUG_ON(!text);
+  NO_MEMORY_IF(!text);
   json_decref(m);
   struct output out;
   FILE *f = output_open(&out, path, e);
@@ -393,7 +393,7 @@ struct snapshot *snapshot_read_memory(const uint8_t *data, size_t bytes, const c
 {
   struct input in = { .path = name, .data = data, .bytes = bytes };
   struct snapshot *s = calloc(1, sizeof *s);
-  BUG_ON(!s);
+  NO_MEMORY_IF(!s);
   json_t *m = read_manifest(&in, e);
   bool ok = m && take_manifest(s, &in, m, e);
   json_decref(m);

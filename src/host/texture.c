@@ -116,7 +116,7 @@ static bool add(struct tex_objects *t, const struct tex_object *o, uint64_t *han
   if (t->table.n == t->cap) {
     t->cap = t->cap ? 2 * t->cap : GROW_FIRST;
     t->object = realloc(t->object, t->cap * sizeof *t->object);
-    BUG_ON(!t->object);
+    NO_MEMORY_IF(!t->object);
     t->table.object = t->object;
   }
   t->object[t->table.n++] = *o;
@@ -182,7 +182,7 @@ void tex_objects_copy(struct tex_objects *t, const struct tex_object *object, ui
   tex_objects_free(t);
   if (n == 0) return;
   t->object = calloc(n, sizeof *t->object);
-  BUG_ON(!t->object);
+  NO_MEMORY_IF(!t->object);
   memcpy(t->object, object, n * sizeof *object);
   t->cap = n;
   t->table = (struct tex_table){ t->object, n };

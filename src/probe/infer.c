@@ -123,7 +123,7 @@ void infer_add(struct infer_text *t, const char *format, ...)
   if (t->n + (size_t)n + 1 > t->capacity) {
     t->capacity = 2 * (t->n + (size_t)n + 1);
     t->text = realloc(t->text, t->capacity);
-    BUG_ON(!t->text);
+    NO_MEMORY_IF(!t->text);
   }
   vsnprintf(t->text + t->n, t->capacity - t->n, format, again);
   va_end(again);

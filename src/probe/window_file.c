@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "probe/window.h"
 
 struct file_reader {
@@ -184,6 +185,7 @@ bool window_file_read(struct window_file *f, struct arena *a, const char *path, 
   config_t c;
   FILE *in = fopen(path, "r");
   if (!in) return err_set(e, "%s: cannot read: %s", path, strerror(errno));
+  memory_need(MEMORY_OF_TEXT);
   config_init(&c);
   bool ok = config_read(&c, in);
   if (ok)

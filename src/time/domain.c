@@ -139,13 +139,13 @@ struct domain *domain_new(const struct domain_config *cfg)
 {
   BUG_ON(cfg->window == 0 || cfg->n_phases > DOMAIN_MAX_PHASES);
   struct domain *d = calloc(1, sizeof *d);
-  BUG_ON(!d);
+  NO_MEMORY_IF(!d);
   d->cfg = *cfg;
   unsigned most = 1;
   for (unsigned k = 0; k < cfg->n_phases; k++)
     if (!cfg->phase[k].serial && cfg->phase[k].n > most) most = cfg->phase[k].n;
   d->awake = calloc(most, sizeof *d->awake);
-  BUG_ON(!d->awake);
+  NO_MEMORY_IF(!d->awake);
   return d;
 }
 
@@ -167,7 +167,7 @@ static void share_out(struct domain *d, const struct team *team)
   }
   free(d->share);
   d->share = aligned_alloc(2 * HOST_LINE, n * sizeof *d->share);
-  BUG_ON(!d->share);
+  NO_MEMORY_IF(!d->share);
   memset(d->share, 0, n * sizeof *d->share);
   d->n_shares = n;
 }

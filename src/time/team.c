@@ -89,15 +89,15 @@ struct team *team_new(unsigned threads)
 {
   BUG_ON(threads == 0);
   struct team *t = aligned_alloc(2 * HOST_LINE, sizeof *t);
-  BUG_ON(!t);
+  NO_MEMORY_IF(!t);
   memset(t, 0, sizeof *t);
   t->n_helpers = threads - 1;
   t->helper = calloc(threads, sizeof *t->helper);
-  BUG_ON(!t->helper);
+  NO_MEMORY_IF(!t->helper);
   for (unsigned i = 0; i < t->n_helpers; i++) {
     struct team_helper *h = &t->helper[i];
     *h = (struct team_helper){.team = t, .thread = i + 1};
-    BUG_ON(pthread_create(&h->id, NULL, helper_main, h) != 0);
+    NO_MEMORY_IF(pthread_create(&h->id, NULL, helper_main, h) != 0);
   }
   return t;
 }

@@ -7,7 +7,7 @@
 struct trace_block *trace_block_new(uint64_t id, unsigned n_warps)
 {
   struct trace_block *b = calloc(1, sizeof *b + n_warps * sizeof b->warp[0]);
-  BUG_ON(!b);
+  NO_MEMORY_IF(!b);
   b->id = id;
   b->n_warps = n_warps;
   return b;
@@ -25,7 +25,7 @@ char *trace_warp_room(struct trace_warp *w, size_t bytes)
   while (w->cap - w->bytes < bytes) {
     w->cap = w->cap ? 2 * w->cap : 4096;
     w->text = realloc(w->text, w->cap);
-    BUG_ON(!w->text);
+    NO_MEMORY_IF(!w->text);
   }
   return w->text + w->bytes;
 }

@@ -12,7 +12,7 @@ static void allocate(struct trace_code *c, const struct trace_kernel *k)
 {
   *c = (struct trace_code){.pc = calloc(k->n_insts + 1u, sizeof *c->pc),
                            .barrier = calloc(k->n_insts + 1u, sizeof *c->barrier)};
-  BUG_ON(!c->pc || !c->barrier);
+  NO_MEMORY_IF(!c->pc || !c->barrier);
 }
 
 void trace_code_free(struct trace_code *c)
@@ -124,7 +124,7 @@ bool trace_code_guess(struct trace_code *c, const struct trace_kernel *k, struct
   if (high - low > MAX_CODE) return err_set(e, "%s: its code spans too much", k->header.name);
   size_t n = (size_t)(high - low) / (1 << SHIFT) + 1;
   c->own = calloc(n, sizeof *c->own);
-  BUG_ON(!c->own);
+  NO_MEMORY_IF(!c->own);
   for (size_t i = 0; i < n; i++)
     c->own[i] = (struct inst){.pc = BASE + (i << SHIFT), .flags = INST_UNDECODED, .guard = SASS_PT};
   c->view = (struct code_view){.base = BASE, .end = BASE + (n << SHIFT), .shift = SHIFT, .inst = c->own};

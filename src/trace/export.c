@@ -150,7 +150,7 @@ static struct trace_block *block_of(struct trace_export *x, const struct step_ct
     size_t old = x->live_cap;
     x->live_cap = 2 * (c->id + 1);
     x->live = realloc(x->live, x->live_cap * sizeof *x->live);
-    BUG_ON(!x->live);
+    NO_MEMORY_IF(!x->live);
     memset(x->live + old, 0, (x->live_cap - old) * sizeof *x->live);
   }
   if (!x->live[c->id]) x->live[c->id] = trace_block_new(c->id, c->n_warps);
@@ -195,7 +195,7 @@ static void on_cta_end(void *ctx, const struct step_cta *c)
   if (f->n == f->cap) {
     f->cap = f->cap ? 2 * f->cap : 16;
     f->block = realloc(f->block, f->cap * sizeof(struct trace_block *));
-    BUG_ON(!f->block);
+    NO_MEMORY_IF(!f->block);
   }
   f->block[f->n++] = b;
   x->live[c->id] = NULL;
@@ -218,7 +218,7 @@ struct trace_export *trace_export_new(const char *dir, enum trace_form form, uns
   if (mkdir(dir, 0777) != 0 && errno != EEXIST)
     return err_fill(e, "%s: %s", dir, strerror(errno)), NULL;
   struct trace_export *x = calloc(1, sizeof *x);
-  BUG_ON(!x);
+  NO_MEMORY_IF(!x);
   strcpy(x->dir, dir);
   x->form = form;
   x->version = version;

@@ -15,7 +15,7 @@ static void add(struct trace_list *l, struct trace_command c)
 {
   if ((l->n & (l->n + 1)) == 0) { /* full at 2^k - 1 */
     l->command = realloc(l->command, (2 * (size_t)l->n + 2) * sizeof *l->command);
-    BUG_ON(!l->command);
+    NO_MEMORY_IF(!l->command);
   }
   l->command[l->n++] = c;
 }

@@ -37,7 +37,7 @@ static void *grow(void *array, uint64_t need, uint64_t *cap, size_t size)
   if (need <= *cap) return array;
   *cap = need > 2 * *cap ? need + 1024 : 2 * *cap;
   array = realloc(array, *cap * size);
-  BUG_ON(!array);
+  NO_MEMORY_IF(!array);
   return array;
 }
 
@@ -95,7 +95,7 @@ static void rehash(struct reader *r)
   uint32_t n = r->n_slots ? 2 * r->n_slots : 1024;
   free(r->slot);
   r->slot = calloc(n, sizeof *r->slot);
-  BUG_ON(!r->slot);
+  NO_MEMORY_IF(!r->slot);
   r->n_slots = n;
   for (uint32_t i = 0; i < r->k->n_insts; i++) {
     uint32_t at = r->k->inst[i].pc >> 4 & (n - 1);
@@ -290,7 +290,7 @@ static bool container_warp(struct reader *r, struct bytes *b, ZSTD_DCtx *z, cons
     unsigned long long full = ZSTD_getFrameContentSize(b->data + b->at, size);
     if (full > MAX_FRAME) return fail(r, e, "damaged frame");
     char *text = malloc((size_t)full + 1);
-    BUG_ON(!text);
+    NO_MEMORY_IF(!text);
     size_t got = dict ? ZSTD_decompress_usingDDict(z, text, (size_t)full, b->data + b->at, size, dict)
                       : ZSTD_decompressDCtx(z, text, (size_t)full, b->data + b->at, size);
     b->at += size;
@@ -349,7 +349,7 @@ static bool read_container(struct reader *r, FILE *f, struct err *e)
   uint32_t dict_bytes = 0, chunk;
   ZSTD_DCtx *z = ZSTD_createDCtx();
   ZSTD_DDict *dict = NULL;
-  BUG_ON(!z);
+  NO_MEMORY_IF(!z);
   bool ok = load(f, &b) ? container_header(r, &b, e) : fail(r, e, "damaged file");
   if (ok && (!take(&b, &dict_bytes, 4) || !take(&b, &chunk, 4) || b.n - b.at < dict_bytes))
     ok = fail(r, e, "the trace ends early");
@@ -369,7 +369,7 @@ struct trace_kernel *trace_kernel_read(const char *path, struct err *e)
   FILE *f = stream_read(path, e);
   if (!f) return NULL;
   struct trace_kernel *k = calloc(1, sizeof *k);
-  BUG_ON(!k);
+  NO_MEMORY_IF(!k);
   struct reader r = {.path = path, .k = k, .block = -1};
   bool container = n > 7 && !strcmp(path + n - 7, ".tracez");
   bool ok = container ? read_container(&r, f, e) : read_text(&r, f, e);

@@ -58,7 +58,7 @@ static struct step_cta *cta_begin(struct step_source *source, uint64_t id, unsig
   struct trace_source *s = (struct trace_source *)source;
   unsigned n = source->warps_per_cta;
   struct cta *c = calloc(1, sizeof *c + n * sizeof c->warp[0] + n * sizeof c->list[0]);
-  BUG_ON(!c);
+  NO_MEMORY_IF(!c);
   (void)worker, (void)slot, (void)smid;
   c->list = (struct step_warp **)&c->warp[n];
   c->step = (struct step_cta){.source = source, .id = id, .n_warps = n, .warps_left = n,
@@ -199,7 +199,7 @@ struct trace_source *trace_source_new(const struct trace_kernel *k, const struct
                                       .perform = perform, .finish = finish};
   const struct trace_header *h = &k->header;
   struct trace_source *s = calloc(1, sizeof *s);
-  BUG_ON(!s);
+  NO_MEMORY_IF(!s);
   s->k = k;
   s->code = code;
   s->step = (struct step_source){

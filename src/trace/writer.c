@@ -76,7 +76,7 @@ static void put_word(struct words *l, uint32_t v)
   if (l->n == l->cap) {
     l->cap = l->cap ? 2 * l->cap : 1024;
     l->w = realloc(l->w, l->cap * sizeof *l->w);
-    BUG_ON(!l->w);
+    NO_MEMORY_IF(!l->w);
   }
   l->w[l->n++] = v;
 }
@@ -108,7 +108,7 @@ static void put_frame(struct trace_writer *w, const char *text, size_t bytes)
     free(w->frame);
     w->frame_cap = 2 * need;
     w->frame = malloc(w->frame_cap);
-    BUG_ON(!w->frame);
+    NO_MEMORY_IF(!w->frame);
   }
   size_t n = ZSTD_compressCCtx(w->zstd, w->frame, w->frame_cap, text, bytes, LEVEL);
   BUG_ON(ZSTD_isError(n));
@@ -159,7 +159,7 @@ struct trace_writer *trace_writer_new(const char *dir, const struct trace_header
   static const char *const suffix[] = {[TRACE_TEXT] = "traceg", [TRACE_XZ] = "traceg.xz",
                                        [TRACE_CONTAINER] = "tracez"};
   struct trace_writer *w = calloc(1, sizeof *w);
-  BUG_ON(!w);
+  NO_MEMORY_IF(!w);
   w->h = h;
   w->form = form;
   snprintf(w->name, sizeof w->name, "kernel-%u.%s", h->id, suffix[form]);
@@ -171,7 +171,7 @@ struct trace_writer *trace_writer_new(const char *dir, const struct trace_header
   header(w);
   if (form != TRACE_CONTAINER) return w;
   w->zstd = ZSTD_createCCtx();
-  BUG_ON(!w->zstd);
+  NO_MEMORY_IF(!w->zstd);
   put(w, "", 1);
   put_u32(w, 0); /* no dictionary */
   put_u32(w, TRACE_CHUNK);

@@ -58,7 +58,7 @@ struct arguments {
 static void push(struct arguments *a, const char *text)
 {
   BUG_ON(a->n + 1 >= MAX_ARGUMENTS);
-  BUG_ON(!(a->v[a->n++] = strdup(text)));
+  NO_MEMORY_IF(!(a->v[a->n++] = strdup(text)));
 }
 
 static void push_settings(struct arguments *a, const struct runner *r)
@@ -240,7 +240,7 @@ static char *json_path(const struct runner *r, size_t row)
   for (char *p = path + dir; *p; p++) /* ids may hold any character */
     if (!strchr("_-.", *p) && !(*p >= '0' && *p <= '9') && !((*p | 32) >= 'a' && (*p | 32) <= 'z')) *p = '_';
   char *copy = strdup(path);
-  BUG_ON(!copy);
+  NO_MEMORY_IF(!copy);
   return copy;
 }
 
@@ -255,7 +255,7 @@ static bool is_whole(const char *json)
 static void plan(struct runner *r)
 {
   r->job = calloc(r->s->n_rows + 1, sizeof *r->job);
-  BUG_ON(!r->job);
+  NO_MEMORY_IF(!r->job);
   for (size_t i = 0; i < r->s->n_rows; i++) {
     if (!r->wanted[i] || seen_before(r, i)) continue;
     struct job *j = &r->job[r->n_jobs++];

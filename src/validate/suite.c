@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/output.h"
 #include "validate/csv.h"
 
@@ -139,6 +140,7 @@ bool suite_load(struct suite *s, const char *path, const char *data, struct err 
   config_t c;
   *s = (struct suite){0};
   s->path = arena_strdup(&s->arena, path);
+  memory_need(MEMORY_OF_TEXT);
   config_init(&c);
   bool ok = config_read_file(&c, path) == CONFIG_TRUE;
   if (!ok && config_error_type(&c) == CONFIG_ERR_FILE_IO) err_fill(e, "%s: cannot be read", path);

@@ -15,7 +15,7 @@ static int ascending(const void *a, const void *b)
 static double *copy_of(const double *v, size_t n)
 {
   double *c = malloc((n + 1) * sizeof *c);
-  BUG_ON(!c);
+  NO_MEMORY_IF(!c);
   memcpy(c, v, n * sizeof *c);
   return c;
 }

@@ -156,7 +156,7 @@ static void write_source_lines(const struct listing *l)
   size_t n = 0, most = 1;
   for (uint64_t i = 0; i < l->p->n_insts; i++) most += l->p->issued[i] != 0;
   s = calloc(most, sizeof *s);
-  BUG_ON(!s);
+  NO_MEMORY_IF(!s);
   for (uint64_t i = 0; i < l->p->n_insts; i++) {
     const struct line_row *row = line_table_find(l->lines, pc_of(l, i));
     if (!l->p->issued[i] || !has_line(row)) continue;

@@ -83,7 +83,7 @@ static struct row *add_row(struct rows *l)
   if (l->n == l->room) {
     l->room = l->room ? 2 * l->room : 64;
     l->row = realloc(l->row, l->room * sizeof *l->row);
-    BUG_ON(!l->row);
+    NO_MEMORY_IF(!l->row);
   }
   l->row[l->n] = (struct row){0};
   return &l->row[l->n++];
@@ -358,7 +358,7 @@ static void diff_programs(FILE *f, const struct run_doc *a, const struct run_doc
   const json_t *x = at(a->root, "launches"), *y = at(b->root, "launches");
   bool *taken = calloc(json_array_size(y) + 1, sizeof *taken);
   struct rows l = {0};
-  BUG_ON(!taken);
+  NO_MEMORY_IF(!taken);
   write_program(f, 'A', a);
   write_program(f, 'B', b);
   write_change(f, run_doc_cycles(a), run_doc_cycles(b));

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Outputs that cannot be written: one line, exit status 2, and neither an empty nor a cut-off file, nor another name, is left; what
+# Outputs that cannot be written, and memory that is not there: one line, exit status 2, and neither an empty nor a cut-off file, nor another name, is left; what
 # was there before stays. Full devices (/dev/full) and a limit of file sizes stand for full disks.
 #
 #   tests/cli/outputs.sh      BIN: the program (build/warpstep)
@@ -54,6 +54,32 @@ refuses "isa to a full device" - bash -c "exec '$bin' isa --coverage >/dev/full"
 refuses "help to a full device" - bash -c "exec '$bin' help run >/dev/full"
 refuses "exec --json /nowhere" - "$bin" exec --json /dev/full/none true
 refuses "replay --json, full disk" 1 "$bin" run "$case" --functional --quiet --json "$out/new"
+
+# Too little memory for it (ulimit -v, kB) is one line and status 2, wherever it is met: below it the loader gives up (127).
+memory() {
+  local kb command status met=0 words
+  for kb in $(seq 9200 400 14000) 20000 26000 32000 40000 50000 60000 80000 100000; do
+    for command in "gpus" "gpus --resolve a100" "area" "run $launch --functional --quiet --no-check" "run $launch --quiet --no-check --threads 2"; do
+      read -ra words <<<"$command"
+      (ulimit -v "$kb"; WARPSTEP_PRESETS=presets exec "$bin" "${words[@]}") >"$scratch/stdout" 2>"$scratch/stderr"
+      status=$?
+      case $status in
+      0 | 127) continue ;;
+      2) [ "$(cat "$scratch/stderr")" = "warpstep: out of host memory: the machine, or a limit (ulimit -v), has too little for this run" ] ||
+        echo "$kb kB, $command: $(head -n 2 "$scratch/stderr" | tr '\n' '|')" ;;
+      *) echo "$kb kB, $command: exit status $status, $(head -n 1 "$scratch/stderr")" ;;
+      esac
+      met=$((met + 1))
+    done
+  done
+  [ $met -gt 5 ] || echo "only $met runs were short of memory"
+}
+why=$(memory 2>&1 | head -n 1)
+if [ -n "$("$bin" --version 2>/dev/null)" ] && (ulimit -v 200000; "$bin" --version) >/dev/null 2>&1; then
+  if [ -z "$why" ]; then echo "ok cli memory"; else echo "not ok cli memory: $why"; failed=$((failed + 1)); fi
+else
+  echo "ok cli memory # SKIP this build wants more address space than a limit leaves (sanitizer)"
+fi
 
 # What can be written is, with the rights of a new file, through links, and to a pipe.
 works() {

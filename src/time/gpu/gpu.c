@@ -65,7 +65,7 @@ static bool between(void *ctx, picos now)
 struct gpu *gpu_new(const struct params *p)
 {
   struct gpu *g = calloc(1, sizeof *g);
-  BUG_ON(!g);
+  NO_MEMORY_IF(!g);
   g->params = *p;
   netlist_build(&g->net, &g->params);
   g->domain = domain_new(&(struct domain_config){
@@ -301,7 +301,7 @@ struct gpu_inst_profile gpu_profile(const struct gpu *g, unsigned grid)
 {
   uint64_t n = g->net.sm[0].grid[grid].n_insts, n_states = n * WARP_STATE__N;
   uint64_t *books = calloc(n_states + 5 * n + 1, sizeof *books); /* one block, freed as by_inst */
-  BUG_ON(!books);
+  NO_MEMORY_IF(!books);
   struct gpu_inst_profile p = {.n_insts = n, .n_states = WARP_STATE__N, .state_name = warp_state_name, .by_inst = books,
                                .issued = books + n_states, .threads = books + n_states + n,
                                .sectors = books + n_states + 2 * n, .passes = books + n_states + 3 * n,

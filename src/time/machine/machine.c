@@ -20,12 +20,12 @@ struct machine *machine_new(const struct machine_config *cfg)
 {
   BUG_ON(cfg->n_domains == 0 || cfg->epoch == 0);
   struct machine *m = calloc(1, sizeof *m);
-  BUG_ON(!m);
+  NO_MEMORY_IF(!m);
   m->cfg = *cfg;
   m->domain = calloc(cfg->n_domains, sizeof *m->domain);
   m->end = calloc(cfg->n_domains, sizeof *m->end);
   m->awake = calloc(cfg->n_domains, sizeof *m->awake);
-  BUG_ON(!m->domain || !m->end || !m->awake);
+  NO_MEMORY_IF(!m->domain || !m->end || !m->awake);
   for (unsigned i = 0; i < cfg->n_domains; i++) m->domain[i] = cfg->domain[i];
   m->team = team_new(cfg->threads);
   return m;

@@ -303,7 +303,7 @@ static void push_atomic(struct l2_slice *s, const struct mem_req *r, picos at)
   if (s->n_atomics == s->atomic_cap) {
     uint32_t cap = s->atomic_cap ? 2 * s->atomic_cap : ATOMICS_FIRST_CAP;
     struct l2_atomic *ring = malloc(cap * sizeof *ring);
-    BUG_ON(!ring);
+    NO_MEMORY_IF(!ring);
     for (uint32_t i = 0; i < s->n_atomics; i++)
       ring[i] = s->atomic[(s->atomic_head + i) & (s->atomic_cap - 1)];
     free(s->atomic);

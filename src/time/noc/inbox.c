@@ -31,7 +31,7 @@ static struct inbox_msg *add_chunk(struct inbox *b, unsigned k)
 {
   BUG_ON(k >= INBOX_CHUNKS);
   struct inbox_msg *mine = malloc(((size_t)FIRST_CHUNK << k) * sizeof *mine), *there = NULL;
-  BUG_ON(!mine);
+  NO_MEMORY_IF(!mine);
   if (__atomic_compare_exchange_n(&b->chunk[k], &there, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return mine;
   free(mine);
   return there;
@@ -91,7 +91,7 @@ static void sort(struct inbox_mark *m, struct inbox_mark *spare, unsigned n)
 static void *grown(void *p, size_t n, size_t size)
 {
   p = realloc(p, n * size);
-  BUG_ON(!p);
+  NO_MEMORY_IF(!p);
   return p;
 }
 

@@ -12,7 +12,7 @@ static void grow(struct xbar_lane *l)
 {
   uint32_t cap = l->cap ? 2 * l->cap : LANE_FIRST_CAP;
   struct mem_req *slot = malloc(cap * sizeof *slot);
-  BUG_ON(!slot);
+  NO_MEMORY_IF(!slot);
   for (uint32_t i = 0; i < l->n; i++) slot[i] = l->slot[(l->head + i) & (l->cap - 1)];
   free(l->slot);
   *l = (struct xbar_lane){.slot = slot, .cap = cap, .n = l->n};

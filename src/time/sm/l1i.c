@@ -70,7 +70,7 @@ static struct l1i_miss *new_miss(struct l1i *c, uint64_t line)
   if (c->n_misses == c->misses_cap) {
     c->misses_cap = c->misses_cap ? 2 * c->misses_cap : FIRST_MISSES;
     c->miss = realloc(c->miss, c->misses_cap * sizeof *c->miss);
-    BUG_ON(!c->miss);
+    NO_MEMORY_IF(!c->miss);
   }
   c->miss[c->n_misses] = (struct l1i_miss){.line = line};
   return &c->miss[c->n_misses++];
