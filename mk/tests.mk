@@ -1,7 +1,7 @@
 # Test programs (one cmocka program per C file), CPU references of kernels/, and their runner.
 # Test sources anywhere else in tests/ are not built; tests/support/*.c is linked to every program.
 
-TEST_SRC     := $(sort $(wildcard tests/unit/test_*.c tests/block/test_*.c tests/semantics/test_*.c))
+TEST_SRC     := $(sort $(wildcard tests/unit/test_*.c tests/block/test_*.c tests/semantics/test_*.c tests/divergence/test_*.c))
 TEST_BIN     := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(TEST_SRC)))
 TEST_SUPPORT := $(call objs,$(wildcard tests/support/*.c))
 
@@ -14,7 +14,7 @@ $(foreach t,$(CUDA_TESTS),$(eval TEST_OBJ_$(t) := $(SHIM_OBJ)))
 
 # Random differential tests (tests/semantics): references, generator and rig; MPFR is theirs alone.
 SEMANTICS_SRC := $(filter-out tests/semantics/test_%,$(wildcard tests/semantics/*.c))
-SEMANTICS     := $(patsubst %.c,%,$(notdir $(wildcard tests/semantics/test_*.c)))
+SEMANTICS     := $(patsubst %.c,%,$(notdir $(wildcard tests/semantics/test_*.c tests/divergence/test_*.c)))
 $(foreach t,$(SEMANTICS),$(eval TEST_OBJ_$(t) := $(call objs,$(SEMANTICS_SRC))))
 $(foreach t,$(SEMANTICS),$(eval TEST_LIBS_$(t) := -lmpfr -lgmp))
 
