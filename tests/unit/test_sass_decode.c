@@ -61,6 +61,14 @@ static const struct text_case texts[] = {
     {120, 0x0, 0x0000000602040e07, 0x000fe4000c800000, "@P0 SEL.64 R4, R2, UR6, !P1 ;"},
     {120, 0x0, 0x0000142806067487, 0x000fe2000c000000, "USEL.64 UR6, UR6, 0x1428, !UP0 ;"},
     {120, 0x0, 0x00000007050472a6, 0x000fc8000f8e0004, "UIMAD.HI.U32 UR4, UR5, UR7, UR4 ;"},
+    /* a switch on a uniform value, before sm_90; reuse of the metadata register of sparse products */
+    {75, 0xa0, 0xffffff5004007958, 0x000fea000b83ffff, "BRXU UR4, -0xb0 ;"},
+    {80, 0xc0, 0xffffff3004007958, 0x000fea000b83ffff, "BRXU UR4, -0xd0 ;"},
+    {86, 0xc0, 0xffffff3004007958, 0x000fea000b83ffff, "BRXU UR4, -0xd0 ;"},
+    {89, 0xc0, 0xffffff3004007958, 0x000fea000b83ffff, "BRXU UR4, -0xd0 ;"},
+    {80, 0x0, 0x000000060404723c, 0x204fde0000001aff, "HMMA.SP.16816.F32 R4, R4, R6, RZ, R0, 0x0 ;"},
+    {86, 0x0, 0x000000060404723c, 0x204fde0000001aff, "HMMA.SP.16816.F32 R4, R4, R6, RZ, R0, 0x0 ;"},
+    {90, 0x0, 0x000000060404723c, 0x204fde0000001aff, "HMMA.SP.16816.F32 R4, R4, R6, RZ, R0, 0x0 ;"},
     {75, 0x0, 0x30005c0006077b60, 0x001f4200059e01ff,
      "TEX.SCR.LL.NODEP RZ, R7, R6, R0, 0x0, 0x5c, 2D, 0x1 ;"},
     {80, 0x0, 0x5000580208197b60, 0x050f4200019e01ff, /* reuse bit of Ra set */
