@@ -47,6 +47,11 @@ CUresult cuStreamBeginCapture_v2(CUstream, int);
 CUresult cuStreamEndCapture(CUstream, CUgraph *);
 CUresult cuStreamIsCapturing(CUstream, int *);
 CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned);
+CUresult cuUserObjectCreate(CUuserObject *, void *, void (*)(void *), unsigned, unsigned);
+CUresult cuUserObjectRetain(CUuserObject, unsigned);
+CUresult cuUserObjectRelease(CUuserObject, unsigned);
+CUresult cuGraphRetainUserObject(CUgraph, CUuserObject, unsigned, unsigned);
+CUresult cuGraphReleaseUserObject(CUgraph, CUuserObject, unsigned);
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr, const void *, size_t, CUstream);
 CUresult cuMemsetD32Async(CUdeviceptr, unsigned, size_t, CUstream);
 
@@ -359,11 +364,48 @@ static void bad_captures(void **state)
   (void)cuStreamEndCapture(a, &g);
 }
 
+/* The destructor is called when the last reference is given up: the program's, a graph's, that of an executable graph. */
+static void user_objects(void **state)
+{
+  CUuserObject o, other;
+  CUgraph g;
+  CUgraphExec x;
+  unsigned gone = 0;
+  (void)state;
+  OK(cuUserObjectCreate(&o, &gone, count, 2, 1));
+  OK(cuUserObjectRetain(o, 1));
+  OK(cuUserObjectRelease(o, 2));
+  assert_int_equal(gone, 0);
+  OK(cuUserObjectRelease(o, 1));
+  assert_int_equal(gone, 1);
+  assert_int_equal(cuUserObjectRelease(o, 1), CUDA_ERROR_INVALID_VALUE);
+  OK(cuUserObjectCreate(&o, &gone, count, 1, 1));
+  OK(cuUserObjectCreate(&other, &gone, count, 1, 1));
+  OK(cuGraphCreate(&g, 0));
+  empty(g, NULL, 0);
+  OK(cuGraphRetainUserObject(g, o, 1, 0)); /* a reference of its own */
+  OK(cuGraphRetainUserObject(g, other, 1, 1)); /* CU_GRAPH_USER_OBJECT_MOVE: the program's */
+  OK(cuUserObjectRelease(o, 1));
+  assert_int_equal(gone, 1);
+  OK(cuGraphInstantiateWithFlags(&x, g, 0));
+  OK(cuGraphReleaseUserObject(g, o, 1));
+  assert_int_equal(gone, 1); /* x has it */
+  OK(cuGraphDestroy(g));
+  assert_int_equal(gone, 1);
+  OK(cuGraphExecDestroy(x));
+  assert_int_equal(gone, 3);
+  assert_int_equal(cuUserObjectCreate(NULL, &gone, count, 1, 1), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuUserObjectCreate(&o, &gone, NULL, 1, 1), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuUserObjectCreate(&o, &gone, count, 0, 1), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuUserObjectCreate(&o, &gone, count, 1, 0), CUDA_ERROR_INVALID_VALUE); /* NO_DESTRUCTOR_SYNC is required */
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(edges), cmocka_unit_test(cycles_are_refused), cmocka_unit_test(launches),
       cmocka_unit_test(parameters_of_nodes), cmocka_unit_test(capture), cmocka_unit_test(bad_captures),
+      cmocka_unit_test(user_objects),
   };
   return cmocka_run_group_tests(tests, cuda_setup, NULL);
 }
