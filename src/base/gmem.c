@@ -13,6 +13,9 @@
 
 #include "base/bug.h"
 
+/* What an address that is not mapped most likely is: below the end, a null pointer and an offset; up to so far away, a step out
+ * of an allocation. */
+enum { NULL_END = 64 << 10, NEAR = 64 << 20 };
 enum { ADDR_BITS = 49, ALLOC_ALIGN = 512, NAME_MAX_LEN = 48, LINE_SHIFT = 7 };
 #define GMEM_FIRST 0x700000000ull
 
@@ -365,6 +368,13 @@ bool gmem_write(struct gmem *g, uint64_t addr, const void *buf, size_t len)
   return true;
 }
 
+/* Bytes between addr and the nearest byte of the allocation. */
+static uint64_t distance(const struct gmem_allocation *a, uint64_t addr)
+{
+  if (addr < a->addr) return a->addr - addr;
+  return addr - a->addr < a->bytes ? 0 : addr - a->addr - a->bytes + 1;
+}
+
 void gmem_describe(const struct gmem *g, uint64_t addr, char *buf, size_t size)
 {
   ptrdiff_t i = alloc_below(g, addr);
@@ -378,6 +388,16 @@ void gmem_describe(const struct gmem *g, uint64_t addr, char *buf, size_t size)
                        above->addr - addr < addr - (below->addr + below->bytes));
   const struct gmem_allocation *a = up ? above : below;
   char where[48];
+  uint64_t far = distance(a, addr);
+  if (addr < NULL_END && far) {
+    if (addr) snprintf(buf, size, "%llu bytes behind a null pointer", (unsigned long long)addr);
+    else snprintf(buf, size, "a null pointer");
+    return;
+  }
+  if (far > NEAR && far > a->bytes) {
+    snprintf(buf, size, "not near any allocation");
+    return;
+  }
   if (addr < a->addr) {
     snprintf(where, sizeof where, "%llu bytes before", (unsigned long long)(a->addr - addr));
   } else if (addr < a->addr + a->bytes) {

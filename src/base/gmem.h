@@ -61,7 +61,8 @@ uint8_t *gmem_page(const struct gmem *, uint64_t addr, uint64_t *mask);
 bool gmem_read(const struct gmem *, uint64_t addr, void *buf, size_t len);
 bool gmem_write(struct gmem *, uint64_t addr, const void *buf, size_t len);
 
-/* "16 bytes past the end of buffer 'x' (0x…, 65536 bytes)": for fault messages. */
+/* "16 bytes past the end of buffer 'x' (0x…, 65536 bytes)", "a null pointer", "not near any allocation" (further than 64 MiB
+ * and than the next one is large): for fault messages. */
 void gmem_describe(const struct gmem *, uint64_t addr, char *buf, size_t size);
 
 /* Pending writes of one worker, in program order. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/text.h"
 
 /* Fills the tables of getopt_long; letters needs room for 3 characters an option. */
 static void make_tables(const struct cli_command *cmd, struct option *out, char *letters)
@@ -68,13 +69,24 @@ int cli_next_option(const struct cli_command *cmd, int argc, char **argv, const 
   }
 }
 
+enum { LINE_MAX_BYTES = 4096 };
+
+/* What files and the command line put into a message is any bytes. */
+static void print_safe(const char *fmt, va_list ap)
+{
+  char raw[LINE_MAX_BYTES], safe[LINE_MAX_BYTES];
+
+  vsnprintf(raw, sizeof raw, fmt, ap);
+  fputs(text_safe(raw, safe, sizeof safe), stderr);
+}
+
 int cli_error(const char *fmt, ...)
 {
   va_list ap;
 
   va_start(ap, fmt);
   fputs("warpstep: ", stderr);
-  vfprintf(stderr, fmt, ap);
+  print_safe(fmt, ap);
   fputc('\n', stderr);
   va_end(ap);
   return CLI_BAD_INPUT;
@@ -86,7 +98,7 @@ int cli_usage_error(const struct cli_command *cmd, const char *fmt, ...)
 
   va_start(ap, fmt);
   fprintf(stderr, "warpstep %s: ", cmd->name);
-  vfprintf(stderr, fmt, ap);
+  print_safe(fmt, ap);
   fprintf(stderr, "; see 'warpstep help %s'\n", cmd->name);
   va_end(ap);
   return CLI_BAD_INPUT;

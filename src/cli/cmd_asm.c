@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/arena.h"
 #include "base/output.h"
@@ -24,7 +25,10 @@ static const struct cli_option options[] = {
 /* The whole file in the arena; NULL with errno set. */
 static char *read_source(struct arena *a, const char *path, size_t *bytes)
 {
-  FILE *f = fopen(path, "rb");
+  struct stat st;
+  bool device = stat(path, &st) == 0 && (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)); /* no end */
+  FILE *f = device ? NULL : fopen(path, "rb");
+  if (device) errno = EINVAL;
   if (!f) return NULL;
   char *text = NULL;
   size_t room = 0;

@@ -253,7 +253,7 @@ static int start(struct exec_run *x, char **program)
 {
   char dir[PATH_MAX], library[PATH_MAX + 32], folder[PATH_MAX];
   struct err e = {""}, ignored;
-  if (!x->gpu && !default_gpu(program[0], &x->gpu, &ignored)) x->gpu = default_gpu_any();
+  if (!x->gpu && !default_gpu(program[0], x->presets, &x->gpu, &ignored)) x->gpu = default_gpu_any();
   if (!check_which(x, &e) || !check_preset(x, &e) || !check_program(program[0], &e) ||
       !find_libraries(dir, sizeof dir, &e) || (x->capture && !make_folder(&x->capture, folder, &e)))
     return cli_error("%s", e.msg);

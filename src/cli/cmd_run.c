@@ -48,7 +48,7 @@ static bool choose_gpu(struct run *r, struct err *e)
   char dir[4096];
 
   if (!name && r->lc.snapshot) name = r->lc.snapshot->gpu;
-  if (!name) TRY(default_gpu(r->lc.cubin[0], &name, e));
+  if (!name) TRY(default_gpu(r->lc.cubin[0], r->opt.presets, &name, e));
   TRY(presets_dir(r->opt.presets, dir, sizeof dir, e));
   TRY(preset_load(name, dir, &r->preset, e));
   r->has_preset = true;

@@ -128,7 +128,7 @@ static bool export_case(struct trace_export *x, const struct trace_run *t, const
   const char *gpu = t->gpu;
   struct case_run *r = NULL;
   bool ok = launchfile_read(&lc, path, e) && launch_case_check(&lc, e) &&
-            (gpu || default_gpu(lc.cubin[0], &gpu, e)) &&
+            (gpu || default_gpu(lc.cubin[0], t->presets, &gpu, e)) &&
             presets_dir(t->presets, dir, sizeof dir, e) && params_load(gpu, dir, &p, e);
   if (ok) {
     struct device_config config = device_config_for(&p, false);

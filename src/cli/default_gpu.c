@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "host/gpu_advice.h"
 #include "load/file.h"
 
 static const struct {
@@ -27,9 +28,10 @@ const char *default_gpu_of(unsigned sm)
   return NULL;
 }
 
-bool default_gpu(const char *path, const char **name, struct err *e)
+bool default_gpu(const char *path, const char *presets, const char **name, struct err *e)
 {
-  char targets[200];
+  char targets[200], advice[240];
+  const struct code_image *first;
   *name = strstr(path, "%d") ? default_gpu_any() : NULL;
   if (*name) return true;
   struct code_file *f = code_file_open(path, e);
@@ -38,7 +40,10 @@ bool default_gpu(const char *path, const char **name, struct err *e)
     if (code_file_has(f, defaults[i % N_DEFAULTS].sm, i < N_DEFAULTS))
       *name = defaults[i % N_DEFAULTS].preset;
   code_file_targets(f, targets, sizeof targets);
+  first = code_file_image(f, 0);
+  if (!*name)
+    err_fill(e, "%s: its code is for %s, which no default GPU runs: %s", path, targets,
+             gpu_advice(presets, first->sm, first->form, advice, sizeof advice));
   code_file_free(f);
-  return *name || err_set(e, "no default GPU for %s: choose one with --gpu ('warpstep gpus' lists "
-                          "them)", targets);
+  return *name != NULL;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/regular.h"
 #include "host/snapshot.h"
 
 enum {
@@ -157,7 +158,7 @@ static bool holds_code(const char *path)
   static const char *const suffixes[] = {".cubin", ".fatbin"};
   char head[8] = {0};
   size_t len = strlen(path);
-  FILE *f = fopen(path, "rb");
+  FILE *f = file_is_regular(path, NULL) ? fopen(path, "rb") : NULL;
 
   if (f) {
     size_t n = fread(head, 1, sizeof head, f);
@@ -170,6 +171,37 @@ static bool holds_code(const char *path)
     if (len > n && !strcmp(path + len - n, suffixes[i])) return true;
   }
   return false;
+}
+
+/* What has to be done with a file before it can run; NULL: nothing. */
+static const char *first_step(const char *path)
+{
+  static const struct {
+    const char *suffix, *text;
+  } kinds[] = {
+    {".cu", "CUDA source; compile it first: nvcc -cubin -arch=sm_86 -o FILE.cubin FILE.cu"},
+    {".ptx", "PTX, which is not machine code yet; assemble it first: ptxas -arch=sm_86 -o FILE.cubin FILE.ptx"},
+    {".sass", "an assembler file; assemble it first: warpstep asm FILE.sass -o FILE.cubin"},
+    {".traceg", "a trace; warpstep trace import runs it"}, {".tracez", "a trace; warpstep trace import runs it"},
+    {".py", "a Python program; warpstep exec python FILE.py runs it"},
+  };
+  size_t len = strlen(path);
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    size_t n = strlen(kinds[i].suffix);
+    if (len > n && !strcmp(path + len - n, kinds[i].suffix)) return kinds[i].text;
+  }
+  return NULL;
+}
+
+/* "%d" in the name of a cubin stands for the target. */
+static bool files_can_run(const struct run_options *o, struct err *e)
+{
+  for (unsigned i = 0; i < o->n_files; i++) {
+    if (!strstr(o->files[i], "%d")) TRY(file_is_regular(o->files[i], e));
+    const char *text = first_step(o->files[i]);
+    if (text) return err_set(e, "%s: is %s", o->files[i], text);
+  }
+  return true;
 }
 
 int run_options_parse(const struct cli_command *cmd, int argc, char **argv, struct run_options *o)
@@ -200,6 +232,8 @@ int run_options_parse(const struct cli_command *cmd, int argc, char **argv, stru
   for (unsigned i = 1; i < o->n_files; i++)
     if (!o->is_cubin || !holds_code(o->files[i]))
       return cli_usage_error(cmd, "unexpected '%s'", o->files[i]);
+  struct err e = {0};
+  if (!files_can_run(o, &e)) return cli_error("%s", e.msg);
   if (!o->is_cubin && (o->kernel || o->grid || o->block || o->cluster || o->shmem || o->buf.n || o->symbol.n ||
                        o->arg.n))
     return cli_usage_error(cmd, "--kernel, --grid, --block, --cluster, --shmem, --buf, --symbol and --arg are "

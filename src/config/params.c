@@ -7,6 +7,7 @@
 
 #include "base/bug.h"
 #include "base/nearest.h"
+#include "base/text.h"
 
 static const char *const param_lat[LAT__N] = {
 #define X(id, name) name,
@@ -161,6 +162,7 @@ static bool wrong_kind(const struct param_desc *d, struct err *e)
 static bool in_range(const struct param_desc *d, int64_t v, struct err *e)
 {
   if (v >= (int64_t)d->min && v <= (int64_t)d->max) return true;
+  if (d->min == d->max) return err_set(e, "must be %" PRIu32 " %s: nothing else is modelled", d->min, d->unit);
   return err_set(e, "%" PRId64 " is out of range %" PRIu32 "..%" PRIu32 " %s", v, d->min, d->max,
                  d->unit);
 }
@@ -184,6 +186,7 @@ bool param_set_text(struct params *p, struct param_key k, const char *v, struct 
 {
   const struct param_desc *d = k.desc;
   if (d->kind == PARAM_KIND_TEXT) {
+    if (!text_is_safe(v)) return err_set(e, "is not printable text");
     if (strlen(v) >= PARAM_TEXT_MAX) return err_set(e, "longer than %d bytes", PARAM_TEXT_MAX - 1);
     snprintf(field(p, k), PARAM_TEXT_MAX, "%s", v);
     return true;
@@ -294,6 +297,16 @@ uint32_t params_l1i_miss_cycles(const struct params *p)
   return p->l1i_miss_latency > way ? p->l1i_miss_latency : way;
 }
 
+/* Requests that a DRAM channel keeps: its queues, and for each line on its way in the slices it serves a read for each
+ * sector (as many again for the other partition) and a merged write. */
+static uint64_t dram_requests(const struct params *p)
+{
+  enum { SECTORS = 4 };
+  uint32_t partitions = p->l2_slices < p->dram_channels ? p->l2_slices : p->dram_channels;
+  uint64_t lines = (uint64_t)p->l2_mshr_entries * (p->l2_slices / partitions);
+  return p->dram_read_queue + p->dram_write_queue + lines * (SECTORS * p->l2_partitions + 1);
+}
+
 #define RULE(cond, text)                                                                           \
   if (!(cond)) return err_set(e, "%s", text)
 
@@ -371,6 +384,11 @@ static bool check_dram(const struct params *p, struct err *e)
        "dram.latency - l2.latency is below the time of dram.t.rcd, dram.t.cl and a burst");
   RULE(p->dram_bus_bits % p->dram_channels == 0,
        "dram.bus_bits is not a multiple of dram.channels");
+  RULE(p->dram_t[DRAM_T_RFC] < p->dram_t[DRAM_T_REFI],
+       "dram.t.rfc is not below dram.t.refi: banks would do nothing but refresh");
+  RULE(p->l2_slices / p->dram_channels < 256, "l2.slices: more than 255 for each of dram.channels");
+  RULE(dram_requests(p) < 0xffff,
+       "l2.mshr_entries, l2.slices and the queues of DRAM are too large together: a channel keeps at most 65534 requests");
   return true;
 }
 

@@ -1,7 +1,6 @@
 #include "config/presets.h"
 
 #include <dirent.h>
-#include <libconfig.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 
 #include "base/bug.h"
 #include "base/nearest.h"
+#include "base/settings.h"
 
 enum { KEY_MAX = 128, CHAIN_MAX = 16 };
 
@@ -185,12 +185,7 @@ static bool read_parent(struct reader *r, const config_t *config)
 static bool read_config(struct reader *r, config_t *config)
 {
   memory_need(MEMORY_OF_TEXT);
-  if (config_read_file(config, r->path) != CONFIG_TRUE) {
-    if (config_error_type(config) == CONFIG_ERR_FILE_IO)
-      return err_set(r->e, "%s: cannot be read", r->path);
-    return err_set(r->e, "%s:%d: %s", r->path, config_error_line(config),
-                   config_error_text(config));
-  }
+  TRY(settings_read(config, r->path, r->e));
   const char *slash = strrchr(r->path, '/');
   r->base = arena_strdup(&r->preset->strings, slash ? slash + 1 : r->path);
   TRY(read_group(r, config_root_setting(config), ""));
@@ -291,7 +286,7 @@ static bool lock_clock(struct preset *p, const char *mhz, struct err *e)
   TRY(override_int(p, "gpu.clock_khz", (uint64_t)khz, e));
   if (before.l2_clock_khz)
     TRY(override_int(p, "l2.clock_khz", (uint64_t)(before.l2_clock_khz * ratio + 0.5), e));
-  double dram = (double)before.dram_latency - before.l2_latency;
+  double dram = before.dram_latency > before.l2_latency ? (double)before.dram_latency - before.l2_latency : 0;
   return override_int(p, "dram.latency", before.l2_latency + (uint64_t)(dram * ratio + 0.5), e);
 }
 
@@ -349,7 +344,7 @@ static bool is_board(const char *dir, const char *file)
   config_t config;
   memory_need(MEMORY_OF_TEXT);
   config_init(&config);
-  bool board = config_read_file(&config, path) != CONFIG_TRUE || config_lookup(&config, "name");
+  bool board = !settings_read(&config, path, NULL) || config_lookup(&config, "name");
   config_destroy(&config);
   return board;
 }

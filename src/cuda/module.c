@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/gpu_advice.h"
 #include "load/fatbin.h"
 
 enum { WRAPPER_MAGIC = 0x466243b1, DEFAULT_DYNAMIC_SHARED = 48 << 10 };
@@ -117,13 +118,17 @@ static void explain_targets(const uint8_t *container, unsigned sm)
 {
   struct err e = {""};
   struct fatbin_entry entry;
-  char list[200] = "";
+  char list[200] = "", advice[240];
   size_t used = 0;
-  for (size_t pos = 0; fatbin_next(container, &pos, &entry, &e) && used < sizeof list;)
+  unsigned newest = 0;
+  enum target_form form = TARGET_PLAIN;
+  for (size_t pos = 0; fatbin_next(container, &pos, &entry, &e) && used < sizeof list;) {
+    if (entry.kind == FATBIN_SASS) newest = entry.sm, form = entry.form;
     used += (size_t)snprintf(list + used, sizeof list - used, "%s%s_%u", used ? ", " : "",
                              entry.kind == FATBIN_PTX ? "compute" : "sm", entry.sm);
-  shim_say("the program has code for %s, not for sm_%u; choose another --gpu, or compile with "
-           "-gencode arch=compute_%u,code=sm_%u", list, sm, sm, sm);
+  }
+  shim_say("the program has code for %s, not for sm_%u: compile with -gencode arch=compute_%u,code=sm_%u, or %s", list, sm,
+           sm, sm, newest ? gpu_advice(NULL, newest, form, advice, sizeof advice) : "choose a newer --gpu");
 }
 
 CUresult module_pick(struct shim *s, const uint8_t *container, uint8_t **image, size_t *bytes)

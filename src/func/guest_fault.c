@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "func/launch.h"
 
 bool func_const(const struct func_launch *l, unsigned b, uint32_t off, void *buf, uint32_t bytes)
@@ -21,6 +22,7 @@ bool func_fault(const struct func_warp *w, const struct effect *e, struct fault 
                 enum fault_kind kind, unsigned lane, uint64_t addr, const char *fmt, ...)
 {
   const struct func_launch *l = w->launch;
+  char raw[sizeof f->text];
   *f = (struct fault){.kind = (uint8_t)kind, .pc = e->pc, .addr = addr, .source = &l->source};
   for (unsigned i = 0; i < 3; i++) {
     f->cta[i] = w->cta->ctaid[i];
@@ -35,5 +37,6 @@ bool func_fault(const struct func_warp *w, const struct effect *e, struct fault 
   va_start(ap, fmt);
   vsnprintf(f->text + n, sizeof f->text - (size_t)n, fmt, ap);
   va_end(ap);
+  text_safe(memcpy(raw, f->text, sizeof raw), f->text, sizeof f->text); /* asserts have text of the guest */
   return false;
 }

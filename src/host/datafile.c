@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/regular.h"
 
 static bool cannot(struct err *e, const char *where, const char *path, const char *what)
 {
@@ -15,6 +18,9 @@ static bool cannot(struct err *e, const char *where, const char *path, const cha
 bool datafile_read(const char *path, const char *where, uint8_t **data, size_t *bytes,
                    struct err *e)
 {
+  struct err why = {""};
+  if (access(path, F_OK) == 0 && !file_is_regular(path, &why))
+    return err_set(e, "%s%s%s", where ? where : "", where ? ": " : "", why.msg);
   FILE *f = fopen(path, "rb");
   if (!f) return cannot(e, where, path, strerror(errno));
   long size = -1;

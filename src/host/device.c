@@ -2,6 +2,7 @@
 
 #include "host/abi.h"
 #include "load/file.h"
+#include "load/target.h"
 
 struct device_config device_config_default(unsigned sm)
 {
@@ -34,9 +35,10 @@ bool device_set_heap(struct device *d, uint64_t bytes, struct err *e)
 
 bool device_init(struct device *d, const struct device_config *config, struct err *e)
 {
+  char list[160];
   *d = (struct device){ .config = *config, .next_grid_id = 1 };
   if (!abi_supported(config->sm))
-    return err_set(e, "sm_%u is not a known target; choose sm_80, sm_86 or sm_90", config->sm);
+    return err_set(e, "sm_%u is not a known target; choose one of %s", config->sm, target_list(list, sizeof list));
   if (d->config.n_smids == 0) d->config.n_smids = config->n_workers;
   d->mem = gmem_new(config->page_bits);
   return device_set_heap(d, config->heap_bytes, e);

@@ -8,6 +8,8 @@
 
 #include "base/bug.h"
 #include "base/nearest.h"
+#include "base/regular.h"
+#include "base/settings.h"
 #include "host/casebuild.h"
 #include "host/literals.h"
 #include "host/texturefile.h"
@@ -366,6 +368,7 @@ static bool read_top(struct reader *r, config_setting_t *root)
 
 static bool read_text(struct reader *r, char **text, size_t *bytes)
 {
+  TRY(file_is_regular(r->path, r->e));
   FILE *f = fopen(r->path, "rb");
   if (!f) return err_set(r->e, "%s: cannot read: %s; check the path", r->path, strerror(errno));
   char *buf = arena_alloc(&r->c->arena, FILE_LIMIT, 1);
@@ -378,7 +381,8 @@ static bool read_text(struct reader *r, char **text, size_t *bytes)
   if (*bytes == FILE_LIMIT || memchr(buf, 0, *bytes))
     return err_set(r->e, "%s: not a launch file (too long, or binary); check the path", r->path);
   *text = buf;
-  return true;
+  int line = settings_include_line(buf); /* the arena's memory is zeroed: the text ends */
+  return !line || err_set(r->e, "%s:%d: @include is not allowed; put everything into one file", r->path, line);
 }
 
 bool launchfile_read(struct launch_case *c, const char *path, struct err *e)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "host/gpu_advice.h"
 #include "host/snapshot_check.h"
 #include "load/target.h"
 
@@ -195,8 +196,9 @@ static bool place_code(const struct snapshot *s, struct device *d, struct device
   free(file);
   if (!m) return false;
   if (!target_runs_on(module_sm(m), TARGET_PLAIN, d->config.sm)) {
-    err_fill(e, "the capture holds code for sm_%u, which sm_%u does not run; choose another --gpu, or "
-             "capture on one", module_sm(m), d->config.sm);
+    char advice[240];
+    err_fill(e, "the capture holds code for sm_%u, which sm_%u does not run: %s", module_sm(m), d->config.sm,
+             gpu_advice(NULL, module_sm(m), TARGET_PLAIN, advice, sizeof advice));
     module_free(m);
     return false;
   }

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
+
 enum { MAX_PARAMS = 32764, /* bytes: CUDA C++ programming guide, __global__ function parameters, sm_70 and later */
        ALLOC_ALIGN = 512, RUN_HEAD = 16, RUN_ROOM = 64 };
 #define ADDRESS_END (UINT64_C(1) << 48)
@@ -11,6 +13,7 @@ static bool check_launch(const struct snapshot *s, struct err *e)
 {
   if (s->part[SNAPSHOT_PARAMS].bytes > MAX_PARAMS)
     return err_set(e, "%zu bytes of arguments, a kernel takes up to %d", s->part[SNAPSHOT_PARAMS].bytes, MAX_PARAMS);
+  if (!text_is_safe(s->kernel) || !text_is_safe(s->gpu)) return err_set(e, "a name is not printable text");
   if (s->fault >= FAULT__N) return err_set(e, "fault %u is of no known kind", s->fault);
   return true;
 }
@@ -21,6 +24,7 @@ static bool check_ranges(const struct snapshot *s, struct err *e)
   bool module = s->module_memory == 0, next_is_free = true;
   for (size_t i = 0; i < s->n_ranges; i++) {
     const struct gmem_range *r = &s->range[i];
+    if (!text_is_safe(r->name)) return err_set(e, "the name of allocation %zu is not printable text", i);
     if (r->bytes == 0 || r->addr % ALLOC_ALIGN || r->addr == 0 || r->addr >= ADDRESS_END ||
         r->bytes > ADDRESS_END - r->addr)
       return err_set(e, "allocation %zu is not at an address that there can be", i);

@@ -13,6 +13,7 @@
 #include "base/bug.h"
 #include "base/checksum.h"
 #include "base/output.h"
+#include "base/regular.h"
 #include "host/datafile.h"
 #include "host/snapshot_check.h"
 
@@ -147,7 +148,7 @@ static bool damaged(const struct input *in, struct err *e, const char *what)
 bool snapshot_is_file(const char *path)
 {
   char head[sizeof MAGIC] = "";
-  FILE *f = fopen(path, "rb");
+  FILE *f = file_is_regular(path, NULL) ? fopen(path, "rb") : NULL;
   if (!f) return false;
   size_t n = fread(head, 1, sizeof MAGIC - 1, f);
   fclose(f);

@@ -174,7 +174,8 @@ static bool do_target(struct reader *r)
   TRY(take_integer(r, &sm));
   if (sm > 255 || !cubin_param_base((unsigned)sm)) {
     r->p = first;
-    return bad(r, "no such target; write .target sm_80, sm_86, sm_90, …");
+    char list[160];
+    return bad(r, "no such target; write .target and one of %s", target_list(list, sizeof list));
   }
   if (r->c.sm && r->c.sm != sm) return bad(r, "a file has one target");
   r->c.sm = (unsigned)sm;
@@ -188,6 +189,8 @@ static bool pad_code(struct reader *r)
   struct sass_asm env = {.sm = r->c.sm};
   struct word128 nop;
   size_t column;
+  if (r->c.section[r->section].size % INST_BYTES)
+    return bad(r, "code is no whole number of instructions (%d bytes each); correct the data among it", INST_BYTES);
   TRY(sass_assemble(&env, "[Y:S00] NOP ;", &nop, &column, r->e));
   while (r->c.section[r->section].size % CODE_ALIGN)
     cubin_append(&r->c, r->section, &nop, sizeof nop);
@@ -455,8 +458,10 @@ static bool do_zero(struct reader *r)
 {
   uint64_t n;
   TRY(need_section(r));
-  bool nobits = r->c.section[r->section].nobits;
-  TRY(take_limited(r, nobits ? UINT64_C(1) << 36 : UINT64_C(1) << 26, &n));
+  const struct cubin_section *s = &r->c.section[r->section];
+  uint64_t most = s->nobits ? UINT64_C(1) << 36 : UINT64_C(1) << 26; /* of the section: few lines of text ask for it */
+  TRY(take_limited(r, most, &n));
+  if (n && s->size > most - n) return bad(r, "the section would be larger than %llu bytes", (unsigned long long)most);
   cubin_append(&r->c, r->section, NULL, n);
   return true;
 }

@@ -6,6 +6,8 @@
 #include <libelf.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /* SM number in e_flags: CUDA 13 (OSABI 0x41) keeps it in bits 15:8, CUDA 12 and older (OSABI 0x33)
  * in the low byte (compiler output). */
 enum { EM_CUDA_CUBIN = 190, OSABI_CUDA12 = 0x33, OSABI_CUDA13 = 0x41 };
@@ -75,6 +77,7 @@ static bool read_target(const struct reader *r)
 const char *elf_string(const struct elf_section *s, uint32_t at)
 {
   if (!s->data || at >= s->size || !memchr(s->data + at, 0, (size_t)(s->size - at))) return NULL;
+  if (s->data[at] >> 6 == 2) return NULL; /* the middle of a character */
   return (const char *)s->data + at;
 }
 
@@ -110,6 +113,13 @@ static bool read_section(const struct reader *r, Elf *elf, uint32_t i, struct el
   return true;
 }
 
+/* Names reach terminals and reports. Once for a whole table: names may overlap. */
+static bool names_are_text(const struct reader *r, const struct elf_section *s)
+{
+  if (!s->data || text_table_is_safe(s->data, (size_t)s->size)) return true;
+  return bad(r, "names that are not printable text", (uint64_t)(s->data - r->image));
+}
+
 static bool read_sections(const struct reader *r, Elf *elf)
 {
   size_t n, shstrndx;
@@ -123,6 +133,7 @@ static bool read_sections(const struct reader *r, Elf *elf)
   for (uint32_t i = 0; i < n; i++)
     TRY(read_section(r, elf, i, &r->f->section[i], &name_at[i]));
   if (shstrndx >= n) return bad(r, "number of the section-name table", shstrndx);
+  TRY(names_are_text(r, &r->f->section[shstrndx]));
   for (uint32_t i = 0; i < n; i++) {
     r->f->section[i].name = elf_string(&r->f->section[shstrndx], name_at[i]);
     if (!r->f->section[i].name) return bad(r, "section name", i);
@@ -140,6 +151,7 @@ static bool read_symbols(const struct reader *r)
   if (!tab->data || tab->size % sizeof(Elf64_Sym) || tab->link == 0 || tab->link >= f->n_sections)
     return bad(r, "symbol table", tab->size);
   const struct elf_section *strings = &f->section[tab->link];
+  TRY(names_are_text(r, strings));
   f->n_symbols = (uint32_t)(tab->size / sizeof(Elf64_Sym));
   f->symbol = ARENA_ARRAY(r->arena, struct elf_symbol, f->n_symbols);
   for (uint32_t i = 0; i < f->n_symbols; i++) {

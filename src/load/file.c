@@ -161,7 +161,7 @@ struct code_file *code_file_open_memory(const void *data, size_t bytes, const ch
 /* Maps a whole regular file; false with errno set. */
 static bool map_file(struct code_file *f, const char *path)
 {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is not waited for */
   struct stat st;
   if (fd < 0) return false;
   bool ok = fstat(fd, &st) == 0;

@@ -35,8 +35,9 @@ static bool check_target(struct module *m, struct err *e)
 {
   m->target = target_find(m->elf.sm);
   if (m->target) return true;
-  return err_set(e, "%s: compiled for sm_%u, which is not a known target; compile with "
-                 "-arch=sm_80, sm_86 or sm_90", m->name, m->elf.sm);
+  char list[160];
+  return err_set(e, "%s: compiled for sm_%u, which is not a known target; compile for one of %s", m->name, m->elf.sm,
+                 target_list(list, sizeof list));
 }
 
 /* Sections become places ---------------------------------------------------------------- */

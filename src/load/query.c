@@ -155,7 +155,7 @@ static void list_kernels(const struct module *m, const char *problem, const char
   char list[300] = "", hint[NEAREST_HINT];
   struct nearest near;
   size_t used = 0;
-  nearest_start(&near, name);
+  nearest_start(&near, name ? name : "");
   for (unsigned i = 0; i < m->n_kernels; i++) {
     plain_name_offer(&near, m->kernel[i].name);
     if (used >= sizeof list) continue;
@@ -164,6 +164,9 @@ static void list_kernels(const struct module *m, const char *problem, const char
   }
   if (m->n_kernels == 0)
     err_set(e, "%s: has no kernels; compile a file with a __global__ function", m->name);
+  else if (!name)
+    err_set(e, "%s: several kernels; choose one with its name (--kernel): %s%s", m->name, list,
+            used >= sizeof list ? " …" : "");
   else
     err_set(e, "%s: %s '%.80s'; choose one of: %s%s%s", m->name, problem, name, list,
             used >= sizeof list ? " …" : "", nearest_hint(&near, hint));
@@ -171,6 +174,10 @@ static void list_kernels(const struct module *m, const char *problem, const char
 
 const struct module_kernel *module_kernel(const struct module *m, const char *name, struct err *e)
 {
+  if (!name) {
+    list_kernels(m, NULL, NULL, e);
+    return NULL;
+  }
   int32_t exact = module_kernel_index(m, name);
   if (exact != ALL_KERNELS) return &m->kernel[exact];
   const struct module_kernel *found = NULL;

@@ -1,6 +1,6 @@
 #include "load/target.h"
 
-#include <stddef.h>
+#include <stdio.h>
 
 static const struct target targets[] = {
   { 75, 0, 0, true },         { 80, 0, 0x400, true },     { 86, 0, 0x400, true },     { 87, 0, 0x400, true },
@@ -14,6 +14,15 @@ const struct target *target_find(unsigned sm)
   for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
     if (targets[i].sm == sm) return &targets[i];
   return NULL;
+}
+
+char *target_list(char *buf, size_t size)
+{
+  size_t used = 0;
+  buf[0] = '\0';
+  for (size_t i = 0; i < sizeof targets / sizeof targets[0] && used < size; i++)
+    used += (size_t)snprintf(buf + used, size - used, "%ssm_%u", i ? ", " : "", targets[i].sm);
+  return buf;
 }
 
 bool target_runs_on(unsigned code_sm, enum target_form form, unsigned device_sm)

@@ -3,6 +3,7 @@
 #define WS_LOAD_TARGET_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Bytes of parameters that a kernel can have (CUDA C++ Programming Guide, __global__ function parameters, since
@@ -20,6 +21,9 @@ struct target {
 
 /* NULL: no such target, or its instructions are not 128 bits wide (before sm_70). */
 const struct target *target_find(unsigned sm);
+
+/* "sm_75, sm_80, …": all of them. Returns buf, always terminated. */
+char *target_list(char *buf, size_t size);
 
 /* Whether code for sm_XY runs on a GPU of sm_XZ: same major version, minor not newer (CUDA
  * programming guide, binary compatibility). Code for an architecture-specific target (sm_90a) runs

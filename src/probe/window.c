@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/regular.h"
 #include "load/asm_source.h"
 
 /* Registers of the frame, above those windows use. */
@@ -346,11 +347,11 @@ bool window_read(const struct window *w, unsigned sm, const char *path, struct w
 {
   uint32_t out[WINDOW_MAX_WARPS * WARP_BYTES / 4 + 1];
   char *text = window_program(w, sm, e);
-  FILE *f = text ? fopen(path, "rb") : NULL;
+  FILE *f = text && file_is_regular(path, e) ? fopen(path, "rb") : NULL;
   size_t bytes = f ? fread(out, 1, sizeof out, f) : 0;
   bool ok = f && bytes == window_result_bytes(w);
   if (ok) take_words(w, text, out, res);
-  else if (text) err_set(e, "%s: %s", path, f ? "not the results of this program" : strerror(errno));
+  else if (f) err_set(e, "%s: not the results of this program", path);
   if (f) fclose(f);
   free(text);
   return ok;

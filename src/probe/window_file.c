@@ -1,10 +1,10 @@
 /* Files of windows: libconfig syntax, one group per window. */
-#include <errno.h>
 #include <libconfig.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/settings.h"
 #include "probe/window.h"
 
 struct file_reader {
@@ -183,16 +183,9 @@ bool window_file_read(struct window_file *f, struct arena *a, const char *path, 
 {
   struct file_reader r = {path, a, e};
   config_t c;
-  FILE *in = fopen(path, "r");
-  if (!in) return err_set(e, "%s: cannot read: %s", path, strerror(errno));
   memory_need(MEMORY_OF_TEXT);
   config_init(&c);
-  bool ok = config_read(&c, in);
-  if (ok)
-    ok = read_all(&r, config_root_setting(&c), f);
-  else
-    err_set(e, "%s:%d: %s", path, config_error_line(&c), config_error_text(&c));
+  bool ok = settings_read(&c, path, e) && read_all(&r, config_root_setting(&c), f);
   config_destroy(&c);
-  fclose(in);
   return ok;
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/bug.h"
+#include "base/regular.h"
 #include "trace/reader.h"
 
 enum { PATH = 4096 };
@@ -58,6 +59,7 @@ static bool read_list(const char *path, struct trace_list *l, struct err *e)
   char *line = NULL, dir[PATH];
   size_t cap = 0;
   bool ok = true;
+  TRY(file_is_regular(path, e));
   FILE *f = fopen(path, "r");
   if (!f) return err_set(e, "%s: %s", path, strerror(errno));
   const char *slash = strrchr(path, '/');

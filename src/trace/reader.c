@@ -5,15 +5,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include "base/bits.h"
 #include "base/bug.h"
+#include "base/text.h"
 #include "trace/line.h"
 #include "trace/stream.h"
 
 enum { LANES = 32, MAX_WARPS = 64, MAX_FRAME = 1 << 28 };
 #define MAX_CTAS (1ull << 31)
+
+/* Product of three numbers of a header, each at least 1; larger than `most`: most + 1, without overflow. */
+static uint64_t volume(const uint32_t d[3], uint64_t most)
+{
+  uint64_t n = (uint64_t)d[0] * d[1];
+  if (n > most || n * d[2] > most || d[2] > most) return most + 1;
+  return n * d[2];
+}
 
 /* Where the reader is. */
 struct reader {
@@ -69,6 +79,7 @@ static bool header_line(struct reader *r, char *line, struct err *e)
   else if (!strcmp(line, "-local mem base_addr")) h->local_base = strtoull(value, NULL, 16);
   else if (!strcmp(line, "-accelsim tracer version")) h->version = (unsigned)strtoul(value, NULL, 10);
   else if (!strcmp(line, "-enable lineinfo")) h->lineinfo = strtoul(value, NULL, 10) != 0;
+  if (h->name && !text_is_safe(h->name)) return fail(r, e, "the kernel's name is not printable text");
   return ok || fail(r, e, "three numbers of at least 1 expected, as (x,y,z)");
 }
 
@@ -78,13 +89,14 @@ static bool header_done(struct reader *r, struct err *e)
   const struct trace_header *h = &k->header;
   if (!h->name || !h->grid[0] || !h->block[0] || !h->sm)
     return fail(r, e, "the header lacks a name, a grid, a block or a binary version");
-  uint64_t threads = (uint64_t)h->block[0] * h->block[1] * h->block[2];
-  k->n_ctas = (uint64_t)h->grid[0] * h->grid[1];
-  if (k->n_ctas < MAX_CTAS) k->n_ctas *= h->grid[2];
+  uint64_t threads = volume(h->block, MAX_WARPS * LANES);
+  k->n_ctas = volume(h->grid, MAX_CTAS);
   if (threads > MAX_WARPS * LANES || k->n_ctas > MAX_CTAS)
     return fail(r, e, "no GPU takes a grid or block of this size");
   k->warps_per_cta = (unsigned)((threads + LANES - 1) / LANES);
-  k->warp = calloc(k->n_ctas * k->warps_per_cta, sizeof *k->warp);
+  uint64_t bytes = k->n_ctas * k->warps_per_cta * sizeof *k->warp; /* below 2^41 */
+  uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+  k->warp = bytes < host / 2 ? calloc(1, bytes) : NULL;
   return k->warp || fail(r, e, "no memory for a grid of this size");
 }
 

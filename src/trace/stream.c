@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/regular.h"
+
 enum { BUFFER = 1 << 16, PRESET = 1 /* xz -1, what the tracer uses */ };
 
 struct xz {
@@ -95,6 +97,7 @@ static FILE *open_xz(FILE *file, bool write)
 
 FILE *stream_read(const char *path, struct err *e)
 {
+  if (!file_is_regular(path, e)) return NULL;
   FILE *f = fopen(path, "rb");
   if (f && is_xz(path)) f = open_xz(f, false);
   if (!f) err_fill(e, "%s: %s", path, strerror(errno));

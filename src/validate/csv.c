@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/regular.h"
+#include "base/text.h"
+
 enum { MAX_COLUMNS = 64 };
 
 /* Cuts a line in place; returns the number of fields, 0 for a quote that is not closed or too many. */
@@ -62,6 +65,9 @@ static bool read_lines(struct csv *t, FILE *f, struct arena *a, struct err *e)
   bool ok = true;
   for (unsigned line = 1; ok && getline(&text, &size, f) >= 0; line++) {
     text[strcspn(text, "\r\n")] = '\0';
+    for (char *tab = text; (tab = strchr(tab, '\t')); tab++) *tab = ' ';
+    if (!text_is_safe(text)) ok = err_set(e, "%s:%u: not printable text", t->path, line);
+    if (!ok) break;
     if (!*text || *text == '#') continue;
     unsigned n = split(text, field);
     if (!n || (t->column && n != t->n_columns))
@@ -76,6 +82,7 @@ static bool read_lines(struct csv *t, FILE *f, struct arena *a, struct err *e)
 bool csv_read(struct csv *t, const char *path, struct arena *a, struct err *e)
 {
   *t = (struct csv){.path = path};
+  TRY(file_is_regular(path, e));
   FILE *f = fopen(path, "r");
   if (!f) return err_set(e, "%s: %s", path, strerror(errno));
   bool ok = read_lines(t, f, a, e);

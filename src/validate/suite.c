@@ -1,12 +1,15 @@
 #include "validate/suite.h"
 
 #include <libconfig.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/bug.h"
 #include "base/output.h"
+#include "base/settings.h"
+#include "base/text.h"
 #include "validate/csv.h"
 
 const char *suite_counter_name(enum suite_counter c)
@@ -33,6 +36,7 @@ static bool need(struct suite *s, const config_t *c, const char *key, const char
 {
   if (!config_lookup_string(c, key, v))
     return err_set(e, "%s: no %s, a string", s->path, key);
+  if (!text_is_safe(*v)) return err_set(e, "%s: %s: not printable text", s->path, key);
   *v = arena_strdup(&s->arena, *v);
   return true;
 }
@@ -99,7 +103,9 @@ static bool read_row(struct suite_row *r, const struct csv *t, size_t i, struct 
   TRY(csv_number(t, i, "size", &r->size, e));
   for (enum suite_counter k = 0; k < COUNTER__N; k++)
     TRY(csv_number(t, i, suite_counter_name(k), &r->counter[k], e));
-  r->launch = launch >= 1 ? (unsigned)launch : 0;
+  if (!isnan(launch) && !(launch >= 1 && launch <= UINT_MAX && floor(launch) == launch))
+    return err_set(e, "%s:%u: launch is a number from 1 on, or empty", t->path, t->line[i]);
+  r->launch = isnan(launch) ? 0 : (unsigned)launch;
   if (!*r->id || !*r->run || !(r->measured > 0))
     return err_set(e, "%s:%u: id, run and measured (above zero) are needed", t->path, t->line[i]);
   return r->fitted || !strcmp(split, "held-out") ||
@@ -142,10 +148,7 @@ bool suite_load(struct suite *s, const char *path, const char *data, struct err 
   s->path = arena_strdup(&s->arena, path);
   memory_need(MEMORY_OF_TEXT);
   config_init(&c);
-  bool ok = config_read_file(&c, path) == CONFIG_TRUE;
-  if (!ok && config_error_type(&c) == CONFIG_ERR_FILE_IO) err_fill(e, "%s: cannot be read", path);
-  else if (!ok) err_fill(e, "%s:%d: %s", path, config_error_line(&c), config_error_text(&c));
-  ok = ok && read_head(s, &c, &own, e);
+  bool ok = settings_read(&c, path, e) && read_head(s, &c, &own, e);
   config_destroy(&c);
   return ok && read_data(s, data ? data : own, e) && read_recorded(s, e);
 }

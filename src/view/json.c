@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "base/text.h"
 #include "view/counters.h"
 
 static json_t *integer(uint64_t v)
@@ -17,7 +18,9 @@ static json_t *integer(uint64_t v)
 /* Text of any origin: json_string refuses what is not UTF-8. */
 static json_t *text(const char *s)
 {
+  char safe[4096];
   json_t *j = s ? json_string(s) : NULL;
+  if (s && !j) j = json_string(text_safe(s, safe, sizeof safe));
   return j ? j : json_null();
 }
 

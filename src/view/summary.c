@@ -293,7 +293,10 @@ void view_fault_write(FILE *f, const struct report *r, const struct gmem *mem)
   fprintf(f, "%s in kernel %s: the kernel was stopped\n", fault_kind_name(t->kind),
           r->kernel->name);
   fprintf(f, "  what         %s\n", t->text);
-  if (t->kind == FAULT_DEADLOCK) return;
+  if (t->kind == FAULT_DEADLOCK) {
+    write_where(f, r);
+    return;
+  }
   module_where(r->module, t->pc, where, sizeof where);
   report_inst_text(r, t->pc, inst, sizeof inst);
   fprintf(f, "  instruction  %s  %s\n", where, inst);

@@ -15,4 +15,13 @@ void fuzz_launchfile(const uint8_t *data, size_t size); /* host/launchfile.h */
 void fuzz_decode(const uint8_t *data, size_t size);     /* isa/sass/sass.h */
 void fuzz_guest(const uint8_t *data, size_t size);      /* func/func.h */
 
+/* These build what they try from fields of the bytes (draw.h): what is behind the syntax. */
+void fuzz_case(const uint8_t *data, size_t size);       /* host/snapshot.h, host/case.h */
+void fuzz_trace(const uint8_t *data, size_t size);      /* trace/reader.h, trace/source.h */
+void fuzz_preset(const uint8_t *data, size_t size);     /* config/presets.h */
+void fuzz_launch(const uint8_t *data, size_t size);     /* host/launchfile.h, host/case.h */
+void fuzz_sass(const uint8_t *data, size_t size);       /* load/asm_source.h */
+void fuzz_suite(const uint8_t *data, size_t size);      /* validate/suite.h */
+void fuzz_container(const uint8_t *data, size_t size);  /* load/fatbin.h, machine code and PTX */
+
 #endif

@@ -77,6 +77,48 @@ static void test_guest(void **state)
   run_all("guest", fuzz_guest);
 }
 
+static void test_case(void **state)
+{
+  (void)state;
+  run_all("case", fuzz_case);
+}
+
+static void test_trace(void **state)
+{
+  (void)state;
+  run_all("trace", fuzz_trace);
+}
+
+static void test_preset(void **state)
+{
+  (void)state;
+  run_all("preset", fuzz_preset);
+}
+
+static void test_launch(void **state)
+{
+  (void)state;
+  run_all("launch", fuzz_launch);
+}
+
+static void test_sass(void **state)
+{
+  (void)state;
+  run_all("sass", fuzz_sass);
+}
+
+static void test_suite(void **state)
+{
+  (void)state;
+  run_all("suite", fuzz_suite);
+}
+
+static void test_container(void **state)
+{
+  (void)state;
+  run_all("container", fuzz_container);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -85,6 +127,13 @@ int main(void)
       cmocka_unit_test(test_launchfile),
       cmocka_unit_test(test_decode),
       cmocka_unit_test(test_guest),
+      cmocka_unit_test(test_case),
+      cmocka_unit_test(test_trace),
+      cmocka_unit_test(test_preset),
+      cmocka_unit_test(test_launch),
+      cmocka_unit_test(test_sass),
+      cmocka_unit_test(test_suite),
+      cmocka_unit_test(test_container),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,6 +128,12 @@ static void test_describe(void **state)
   assert_non_null(strstr(s, "5 bytes into buffer 'x'"));
   gmem_describe(g, a - 3, s, sizeof s);
   assert_non_null(strstr(s, "3 bytes before buffer 'x'"));
+  gmem_describe(g, 0, s, sizeof s);
+  assert_string_equal(s, "a null pointer");
+  gmem_describe(g, 24, s, sizeof s);
+  assert_string_equal(s, "24 bytes behind a null pointer");
+  gmem_describe(g, a + (UINT64_C(1) << 32), s, sizeof s);
+  assert_string_equal(s, "not near any allocation");
   gmem_free(g);
 }
 

@@ -205,9 +205,41 @@ static void show_residents(const struct gpu *g)
       if (g->net.sm[i].slot[k].cta) g->watch->resident(g->watch->ctx, g->net.sm[i].slot[k].cta);
 }
 
+static void place_in(const uint32_t size[3], uint64_t linear, uint32_t out[3])
+{
+  out[0] = (uint32_t)(linear % size[0]);
+  out[1] = (uint32_t)(linear / size[0] % size[1]);
+  out[2] = (uint32_t)(linear / size[0] / size[1]);
+}
+
+/* The first warp of this CTA that is not done, and what it waits in: a path that waits has left its instruction behind. */
+static bool blame(const struct step_cta *c, struct fault *f)
+{
+  for (unsigned k = 0; k < c->n_warps; k++) {
+    const struct step_paths *paths = &c->warp[k]->paths;
+    if (!paths->n) continue;
+    const struct step_path *p = &paths->p[0];
+    unsigned lane = p->mask ? (unsigned)__builtin_ctzll(p->mask) : 0;
+    f->pc = p->wait ? p->pc - (UINT64_C(1) << c->source->code.shift) : p->pc;
+    f->source = c->source;
+    place_in(c->source->grid, c->id, f->cta);
+    place_in(c->source->block, (uint64_t)k * c->source->lanes + lane, f->thread);
+    return true;
+  }
+  return false;
+}
+
+static void blame_first(const struct gpu *g, struct fault *f)
+{
+  for (unsigned i = 0; i < g->net.n_sms; i++)
+    for (unsigned k = 0; k < g->net.sm[i].n_slots; k++)
+      if (g->net.sm[i].slot[k].cta && blame(g->net.sm[i].slot[k].cta, f)) return;
+}
+
 static void deadlock(const struct gpu *g, struct fault *fault, FILE *report)
 {
   *fault = (struct fault){.kind = FAULT_DEADLOCK};
+  blame_first(g, fault);
   if (report) domain_dump(g->domain, report);
   snprintf(fault->text, sizeof fault->text,
            "deadlock: nothing can run any more (%llu of %llu CTAs done)",

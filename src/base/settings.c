@@ -1,0 +1,47 @@
+#include "base/settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/regular.h"
+
+int settings_include_line(const char *text)
+{
+  for (int line = 1; text; line++) {
+    text += strspn(text, " \t\r\f\v");
+    if (strncmp(text, "@include", strlen("@include")) == 0) return line;
+    text = strchr(text, '\n');
+    if (text) text++;
+  }
+  return 0;
+}
+
+/* NULL with e filled. */
+static char *read_text(const char *path, struct err *e)
+{
+  if (!file_is_regular(path, e)) return NULL;
+  FILE *f = fopen(path, "rb");
+  char *text = f ? malloc(SETTINGS_MAX_BYTES) : NULL;
+  size_t n = text ? fread(text, 1, SETTINGS_MAX_BYTES, f) : 0;
+  bool ok = text && !ferror(f);
+  if (!ok) err_fill(e, "%s: cannot read: %s", path, strerror(errno));
+  if (f) fclose(f);
+  if (ok && (n == SETTINGS_MAX_BYTES || memchr(text, 0, n))) ok = err_set(e, "%s: no text, or too long", path);
+  if (ok) return text[n] = '\0', text;
+  free(text);
+  return NULL;
+}
+
+bool settings_read(config_t *c, const char *path, struct err *e)
+{
+  char *text = read_text(path, e);
+  if (!text) return false;
+  int line = settings_include_line(text);
+  bool ok = !line && config_read_string(c, text) == CONFIG_TRUE;
+  if (line) err_fill(e, "%s:%d: @include is not allowed; put everything into one file", path, line);
+  else if (!ok) err_fill(e, "%s:%d: %s", path, config_error_line(c), config_error_text(c));
+  free(text);
+  return ok;
+}

@@ -1,0 +1,19 @@
+/* Files in libconfig's syntax. What the library would do beyond reading the file is refused: @include reads any other
+ * one, however long. */
+#ifndef WS_BASE_SETTINGS_H
+#define WS_BASE_SETTINGS_H
+
+#include <libconfig.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+
+enum { SETTINGS_MAX_BYTES = 16 << 20 };
+
+/* Reads a regular file into c, which config_init has made. False with e filled: "FILE: why" or "FILE:LINE: why". */
+bool settings_read(config_t *c, const char *path, struct err *e);
+
+/* Line, from 1, of the first @include in a text; 0: there is none. */
+int settings_include_line(const char *text);
+
+#endif

@@ -1,0 +1,1 @@
+$W run tests/data/rdc.sm_86.cubin
