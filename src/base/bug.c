@@ -19,7 +19,8 @@ _Noreturn void bug_abort(const char *file, int line, const char *fmt, ...)
 
 _Noreturn void memory_abort(void)
 {
-  static const char line[] = "warpstep: out of host memory: the machine, or a limit (ulimit -v), has too little for this run\n";
+  static const char line[] = "warpstep: out of host memory: the machine, or a limit (ulimit -v), has too little "
+                             "for this run\n";
   ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
   (void)ignored;
   fflush(stdout);

@@ -29,7 +29,8 @@ const struct cli_option run_option_table[] = {
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
   {OPT_CLOCK, "clock", "MHZ", "lock the SM clock; L2 follows it, DRAM keeps its own"},
   {OPT_FUNCTIONAL, "functional", NULL, "compute the results only, without time: much faster"},
-  {OPT_INTERLEAVE, "interleave", "N", "with --functional: the warps of a CTA take turns after N instructions\nat most (4096), for programs that race between barriers"},
+  {OPT_INTERLEAVE, "interleave", "N", "with --functional: the warps of a CTA take turns after N instructions\n"
+                                      "at most (4096), for programs that race between barriers"},
   {OPT_THREADS, "threads", "N", "host threads (1); results do not depend on it"},
   {OPT_WARM_UP, "warm-up", "N", "launch the kernel N times before the launch that is reported, so\nthat caches are warm; buffers hold what all launches made of them"},
   {OPT_MAX_CYCLES, "max-cycles", "N", "stop after N SM cycles, say where the warps are, exit with 5"},

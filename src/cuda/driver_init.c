@@ -403,8 +403,8 @@ static void tell_private(const void *caller)
   const char *path = dladdr(caller, &from) && from.dli_fname ? from.dli_fname : "the program";
   pthread_mutex_lock(&s->lock);
   if (shim_first_time(s, path))
-    shim_say("%s asks the driver for private tables (cuGetExportTable), which are not published and not served, and will "
-             "fail: a CUDA runtime that is stripped is inside; use a build of it with the shared runtime "
+    shim_say("%s asks the driver for private tables (cuGetExportTable), which are not published and not served, and "
+             "will fail: a CUDA runtime that is stripped is inside; use a build of it with the shared runtime "
              "(-cudart shared) or with symbols, or do without it (docs/exec.md)", path);
   pthread_mutex_unlock(&s->lock);
 }

@@ -334,7 +334,7 @@ uint64_t kernel_start(const struct shim *s, const struct launch_request *q)
   return timeline_start_kernel(&s->time, &q->stream->clock, volume(q->grid));
 }
 
-/* Nominal times add up to hours, which the timing model's clock has not: where it is in use they end at half of that. */
+/* Nominal times add up to hours, which the timing model's clock has not: where it is used they end at half of that. */
 static uint64_t end_of(const struct shim *s, const struct sim_result *r, uint64_t start)
 {
   const uint64_t limit = SIM_LAST_START_PS / 2;

@@ -1,5 +1,6 @@
-/* Callbacks that the driver keeps and never has reason to call: for its log, which is empty here since errors are told on
- * stderr, and for changes of the device (CUDA Driver API, "Error Log Management Functions", cuDeviceRegisterAsyncNotification). */
+/* Callbacks that the driver keeps and never has reason to call: for its log, which is empty here since errors are told
+ * on stderr, and for changes of the device (CUDA Driver API, "Error Log Management Functions",
+ * cuDeviceRegisterAsyncNotification). */
 #ifndef WS_CUDA_NOTIFY_H
 #define WS_CUDA_NOTIFY_H
 

@@ -141,7 +141,8 @@ void sampling_write(FILE *f, const struct sample_group *list)
     else fprintf(f, " +- %.0f (%.2f %%)\n", error, 100 * error / all);
   }
   if (estimated && !known)
-    fprintf(f, "%llu launches estimated: total %.0f cycles, interval not known\n", (unsigned long long)estimated, total);
+    fprintf(f, "%llu launches estimated: total %.0f cycles, interval not known\n",
+            (unsigned long long)estimated, total);
   else if (estimated)
     fprintf(f, "%llu launches estimated: total %.0f cycles +- %.0f (%.2f %%, 95 %% interval)%s\n",
             (unsigned long long)estimated, total, sqrt(squares), 100 * sqrt(squares) / total,

@@ -55,8 +55,8 @@ void sampling_add(struct sample_group *, uint64_t warp_insts, uint64_t cycles);
 double sampling_guess(struct sample_group *, uint64_t warp_insts);
 /* All launches, cycles. */
 double sampling_total(const struct sample_group *);
-/* 95 % half-width of the total of the launches that were not timed, cycles; negative: not known, since fewer than two were
- * timed behind the first, which says nothing of the spread, or since others executed less or more than all of them. */
+/* 95 % half-width of the total of the launches that were not timed, cycles; negative: not known, since fewer than two
+ * were timed behind the first, which says nothing of the spread, or since others executed less or more than all of them. */
 double sampling_error(const struct sample_group *);
 /* A line for each group with estimated launches, then their sum; nothing when there are none. */
 void sampling_write(FILE *, const struct sample_group *);

@@ -83,7 +83,8 @@ struct step_source *func_source(struct func_launch *);
 
 /* There is no time in these runs, but programs read clocks, wait for them and divide by differences. The one rule: each
  * warp instruction that a launch executes, of whatever warp, takes so many cycles of the SM clock; what a launch takes,
- * its events and its clocks all follow it. It is nominal. With more than one cycle, kernels that wait for a time do not take ages. */
+ * its events and its clocks all follow it. It is nominal. With more than one cycle, kernels that wait for a time do not
+ * take ages. */
 enum { FUNC_CYCLES_PER_INST = 32 };
 
 struct func_stats {

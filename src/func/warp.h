@@ -64,9 +64,9 @@ struct func_warp {
   const uint32_t (*tid)[LANES]; /* threadIdx of each lane: x, y, z; the launch's */
   uint16_t bregs_set;         /* bit b: row b of breg may have ones */
   bool rare_set;              /* rpc, last_error may be other than zero */
-  uint16_t stride;            /* Without time: steps of its last slice, 0 behind a CTA barrier and at its start. Warps that
-                                 come from a barrier together keep pace for some instructions on a GPU, and programs rely
-                                 on it: they read shared memory behind one barrier and write it again ahead of the next. */
+  uint16_t stride;            /* Without time: steps of its last slice, 0 behind a CTA barrier and at its start. Warps
+                                 that come from a barrier together keep pace for a while on a GPU, and programs rely on
+                                 it: they read shared memory behind a barrier and write it again ahead of the next. */
   /* From here on a new warp only clears what is in use (launch.c). */
   uint8_t park[STEP_MAX_PATHS]; /* waiting path: barrier register or PARK_* (paths.h) */
   uint32_t park_mask[LANES];  /* per lane waiting in WARPSYNC: lanes it waits for */

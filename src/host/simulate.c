@@ -190,8 +190,8 @@ static struct run_watch clocks_from(const struct simulator *s, const struct run_
   return now;
 }
 
-static void run_functional(struct simulator *s, struct launch *l, const struct sim_options *o, const struct run_watch *w,
-                           struct sim_result *r)
+static void run_functional(struct simulator *s, struct launch *l, const struct sim_options *o,
+                           const struct run_watch *w, struct sim_result *r)
 {
   struct func_stats stats = { .mix = s->mix, .threads = s->threads_by };
   const struct run_watch watch = clocks_from(s, w, o->start_ps);

@@ -222,7 +222,8 @@ struct trace_export *trace_export_new(const char *dir, enum trace_form form, uns
   strcpy(x->dir, dir);
   x->form = form;
   x->version = version;
-  if (!(x->list = open_list(x, &x->list_file, "kernelslist.g", e)) || !(x->stats = open_list(x, &x->stats_file, "stats.csv", e))) {
+  if (!(x->list = open_list(x, &x->list_file, "kernelslist.g", e)) ||
+      !(x->stats = open_list(x, &x->stats_file, "stats.csv", e))) {
     struct err ignored;
     trace_export_free(x, &ignored);
     return NULL;
