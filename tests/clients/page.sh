@@ -22,6 +22,7 @@ for section; do
   mkdir "$scratch/$section"
   {
     echo 'set -e'
+    # shellcheck disable=SC2016 # the section's shell expands it
     printf 'export PATH=%q:$PATH\n' "$root/build"
     awk -v want="## $section" '/^## / { on = $0 == want } /^```/ { inside = on && $0 == "```sh"; next } inside' "$root/docs/python.md"
   } >"$scratch/$section.sh"
