@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <jansson.h>
@@ -103,6 +104,44 @@ static void test_textures(void **state)
   close_file(&f);
 }
 
+/* Every field of a texture object is read as it was written. */
+static void test_texture_round_trip(void **state)
+{
+  char path[] = "/tmp/warpstep-texture-XXXXXX";
+  struct err e = {""};
+  (void)state;
+  struct snapshot *s = snapshot_read(CASE, &e), *back = NULL;
+  if (!s) fail_msg("%s", e.msg);
+  struct tex_object *o = &s->texture[0];
+  o->sampler = (struct sampler){.address = {ADDRESS_CLAMP, ADDRESS_BORDER, ADDRESS_CLAMP}, .linear = true,
+                                .border = {0.5f, -1.25f, 2.0f, 3.5f}, .lod_bias = 0.75f, .lod_min = 1.5f, .lod_max = 6.25f,
+                                .mip_linear = true};
+  for (unsigned flags = 0; flags < 8; flags++) {
+    o->sampler.normalized = flags & 1, o->sampler.mip_linear = flags & 2, o->sampler.linear = flags & 4;
+    int file = mkstemp(strcpy(path, "/tmp/warpstep-texture-XXXXXX"));
+    assert_true(file >= 0);
+    close(file);
+    remove(path); /* never over another file */
+    if (!snapshot_write(s, path, &e) || !(back = snapshot_read(path, &e))) fail_msg("%s", e.msg);
+    const struct tex_object *b = &back->texture[0];
+    assert_int_equal(back->n_textures, s->n_textures);
+    assert_int_equal(b->surface, o->surface);
+    assert_true(b->image.base == o->image.base && b->image.row_bytes == o->image.row_bytes &&
+                b->image.slice_bytes == o->image.slice_bytes);
+    assert_memory_equal(b->image.extent, o->image.extent, sizeof o->image.extent);
+    assert_true(b->image.layers == o->image.layers && b->image.shape == o->image.shape && b->image.type == o->image.type &&
+                b->image.bits == o->image.bits && b->image.channels == o->image.channels);
+    assert_memory_equal(b->sampler.address, o->sampler.address, sizeof o->sampler.address);
+    assert_memory_equal(b->sampler.border, o->sampler.border, sizeof o->sampler.border);
+    assert_true(b->sampler.linear == o->sampler.linear && b->sampler.normalized == o->sampler.normalized &&
+                b->sampler.mip_linear == o->sampler.mip_linear);
+    assert_true(b->sampler.lod_bias == 0.75f && b->sampler.lod_min == 1.5f && b->sampler.lod_max == 6.25f);
+    snapshot_free(back);
+    remove(path);
+  }
+  snapshot_free(s);
+}
+
 /* Four channels of 32 bits are the largest texel; wider ones once overflowed a buffer of the sampler. */
 static void test_texel_size(void **state)
 {
@@ -179,7 +218,7 @@ static void test_memory(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_textures), cmocka_unit_test(test_texel_size),
+    cmocka_unit_test(test_textures), cmocka_unit_test(test_texture_round_trip), cmocka_unit_test(test_texel_size),
     cmocka_unit_test(test_numbers), cmocka_unit_test(test_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
