@@ -164,6 +164,15 @@ static void objects(void **state)
   OK(cuTexObjectCreate(&tex, &linear, &t, NULL));
   OK(cuTexObjectDestroy(tex));
   assert_int_equal(cuSurfObjectCreate(&surf, &linear), CUDA_ERROR_INVALID_VALUE); /* arrays only */
+  CUDA_RESOURCE_DESC rows = {.type = RESOURCE_PITCHED};
+  rows.of.pitched.p = p, rows.of.pitched.format = FORMAT_U8, rows.of.pitched.channels = 1;
+  rows.of.pitched.width = 16, rows.of.pitched.height = 4, rows.of.pitched.pitch = 512;
+  OK(cuTexObjectCreate(&tex, &rows, &t, NULL));
+  OK(cuTexObjectDestroy(tex));
+  rows.of.pitched.width = ((size_t)1 << 32) + 16; /* 2^17 is the most, not what 32 bits leave of it */
+  assert_int_equal(cuTexObjectCreate(&tex, &rows, &t, NULL), CUDA_ERROR_INVALID_VALUE);
+  rows.of.pitched.width = 16, rows.of.pitched.height = ((size_t)1 << 32) + 4;
+  assert_int_equal(cuTexObjectCreate(&tex, &rows, &t, NULL), CUDA_ERROR_INVALID_VALUE);
   linear.of.linear.channels = 3;
   assert_int_equal(cuTexObjectCreate(&tex, &linear, &t, NULL), CUDA_ERROR_INVALID_VALUE);
   OK(cuMemFree_v2(p));
