@@ -17,6 +17,7 @@ struct simulator {
   struct gpu *gpu;         /* NULL: not needed yet, or the last kernel is still in it */
   struct machine *machine; /* of this one GPU */
   struct gpu *last;        /* counters of the last run, when it cannot run another kernel */
+  unsigned n_open, open[GPU_SLOTS]; /* slots of the last run's launches, which are asked for until the next run */
   unsigned threads;
   enum sim_hazards hazards;
   uint64_t *mix, *threads_by; /* warp and thread instructions by mnemonic id */
@@ -44,6 +45,12 @@ static void free_machine(struct simulator *s)
   gpu_free(s->gpu);
   s->machine = NULL;
   s->gpu = NULL;
+  s->n_open = 0;
+}
+
+static void close_launches(struct simulator *s)
+{
+  while (s->n_open) gpu_close(s->gpu, s->open[--s->n_open]);
 }
 
 void simulator_free(struct simulator *s)
@@ -119,10 +126,10 @@ static void count_mix(struct simulator *s, const struct gpu_inst_profile *p, con
 static void collect(struct simulator *s, struct gpu *gpu, const struct code_view *code,
                     struct sim_result *r)
 {
-  const struct occupancy *o = gpu_occupancy(gpu, 0);
+  const struct occupancy *o = gpu_occupancy(gpu, s->open[0]);
 
   r->n_groups = gpu_stats_groups(gpu, r->group);
-  s->profile = gpu_profile(gpu, 0);
+  s->profile = gpu_profile(gpu, s->open[0]);
   count_mix(s, &s->profile, code);
   r->profile = &s->profile;
   r->ctas_per_sm = o->ctas;
@@ -144,6 +151,7 @@ static struct gpu *gpu_at_start(struct simulator *s, const struct sim_options *o
   }
   if (o->cold) free_machine(s);
   struct gpu *gpu = gpu_for(s, o);
+  close_launches(s);
   gpu_idle_until(gpu, start);
   return gpu;
 }
@@ -157,13 +165,11 @@ static void keep_machine(struct simulator *s, enum run_end end)
   free_machine(s);
 }
 
-/* Runs launches on the machine, to their end or until something stops them. */
-static enum run_end run_machine(struct simulator *s, const struct gpu_launch *l, unsigned n, struct gmem *image,
-                                const struct run_watch *w, struct fault *f, FILE *report, struct err *e)
+static bool open_launch(struct simulator *s, const struct gpu_launch *l, struct gmem *image, struct err *e)
 {
-  if (!gpu_start(s->gpu, l, n, image, w, e)) return RUN_REFUSED;
-  machine_run(s->machine, TIME_NEVER);
-  return gpu_finish(s->gpu, f, report);
+  TRY(gpu_open(s->gpu, l, image, &s->open[s->n_open], e));
+  s->n_open++;
+  return true;
 }
 
 static bool run_timed(struct simulator *s, struct step_source *source, struct gmem *image,
@@ -174,8 +180,10 @@ static bool run_timed(struct simulator *s, struct step_source *source, struct gm
 
   if (!gpu) return false;
   r->start_ps = gpu_now(gpu);
-  r->end = run_machine(s, &(struct gpu_launch){source, o->start_ps}, 1, image, w, &r->fault, o->report, e);
-  if (r->end == RUN_REFUSED) return false;
+  TRY(open_launch(s, &(struct gpu_launch){.source = source, .start = o->start_ps}, image, e));
+  gpu_watch(gpu, w, false);
+  machine_run(s->machine, TIME_NEVER);
+  r->end = gpu_finish(gpu, &r->fault, o->report);
   collect(s, gpu, &source->code, r);
   keep_machine(s, r->end);
   return true;
@@ -226,7 +234,7 @@ static void extrapolate(const struct simulator *s, const struct gpu *gpu, uint64
   const double t95 = 2.365, n = GPU_RATE_STEPS;
   uint64_t batch[GPU_RATE_STEPS], ctas;
   double mean = 0, spread = 0;
-  BUG_ON(!gpu_rate(gpu, batch, &ctas));
+  BUG_ON(!gpu_rate(gpu, s->open[0], batch, &ctas));
   for (unsigned i = 0; i < GPU_RATE_STEPS; i++) mean += (double)batch[i] / n;
   for (unsigned i = 0; i < GPU_RATE_STEPS; i++)
     spread += ((double)batch[i] - mean) * ((double)batch[i] - mean);
@@ -312,16 +320,36 @@ bool simulate(struct simulator *s, struct launch *l, const struct sim_options *o
 
 /* Launches at the same time --------------------------------------------------------------------- */
 
+/* A run of several launches. Those that find no free slot come when an earlier one has gone. */
+struct together {
+  unsigned n, n_opened;
+  struct gpu_launch *launch;
+  unsigned *slot;
+  bool *collected;
+  struct gmem *image;
+  struct sim_result *result;
+};
+
 /* The GPU's clock is ahead of the jobs' while it is behind an earlier run. */
-static struct gpu_launch *launches_of(const struct sim_job *job, unsigned n, uint64_t late, uint64_t clock)
+static struct together together_of(const struct sim_job *job, unsigned n, uint64_t late, uint64_t clock,
+                                   struct sim_result *r)
 {
-  struct gpu_launch *l = calloc(n, sizeof *l);
-  NO_MEMORY_IF(!l);
-  for (unsigned i = 0; i < n; i++) {
-    l[i].source = func_source(job[i].launch->func);
-    l[i].start = (job[i].start_ps + late + clock - 1) / clock * clock;
-  }
-  return l;
+  struct together t = { .n = n, .image = job[0].launch->params.image, .result = r,
+                        .launch = calloc(n, sizeof *t.launch), .slot = calloc(n, sizeof *t.slot),
+                        .collected = calloc(n, sizeof *t.collected) };
+  NO_MEMORY_IF(!t.launch || !t.slot || !t.collected);
+  for (unsigned i = 0; i < n; i++)
+    t.launch[i] = (struct gpu_launch){ .source = func_source(job[i].launch->func),
+                                       .start = (job[i].start_ps + late + clock - 1) / clock * clock,
+                                       .beside = n > 1, .gang = job[i].launch->grid_barrier != 0 };
+  return t;
+}
+
+static void together_free(struct together *t)
+{
+  free(t->launch);
+  free(t->slot);
+  free(t->collected);
 }
 
 static uint64_t earliest_start(const struct sim_job *job, unsigned n)
@@ -332,18 +360,18 @@ static uint64_t earliest_start(const struct sim_job *job, unsigned n)
   return first;
 }
 
-/* What one of several launches did; s->mix has the sum of those before. */
-static void collect_one(struct simulator *s, const struct gpu *gpu, unsigned i, const struct gpu_launch *l,
-                        struct sim_result *r)
+/* What launch number i did; s->mix has the sum of those before. */
+static void collect_one(struct simulator *s, struct together *t, unsigned i)
 {
+  struct sim_result *r = &t->result[i];
   size_t n = sass_mnemonic_count();
   uint64_t *before = calloc(2 * n + 1, sizeof *before), start, end;
   NO_MEMORY_IF(!before);
   memcpy(before, s->mix, n * sizeof *before);
   memcpy(before + n, s->threads_by, n * sizeof *before);
   memset(s->threads_by, 0, n * sizeof *s->threads_by);
-  struct gpu_inst_profile p = gpu_profile(gpu, i);
-  count_mix(s, &p, &l->source->code);
+  struct gpu_inst_profile p = gpu_profile(s->gpu, t->slot[i]);
+  count_mix(s, &p, &t->launch[i].source->code);
   gpu_profile_free(&p);
   r->work = work_of(s->threads_by);
   for (size_t k = 0; k < n; k++) {
@@ -352,28 +380,71 @@ static void collect_one(struct simulator *s, const struct gpu *gpu, unsigned i, 
     s->threads_by[k] += before[n + k];
   }
   free(before);
-  if (gpu_launch_times(gpu, i, &start, &end)) r->end = RUN_DONE;
-  if (r->end != RUN_DONE) end = gpu_now(gpu);
+  if (gpu_launch_times(s->gpu, t->slot[i], &start, &end)) r->end = RUN_DONE;
+  if (r->end != RUN_DONE) end = gpu_now(s->gpu);
   r->start_ps = start;
   r->time_ps = end > start ? end - start : 0;
   r->cycles = r->time_ps / params_clock_ps(s->params);
-  r->ctas_per_sm = gpu_occupancy(gpu, i)->ctas;
-  r->limiter = gpu_occupancy(gpu, i)->limiter;
+  r->ctas_per_sm = gpu_occupancy(s->gpu, t->slot[i])->ctas;
+  r->limiter = gpu_occupancy(s->gpu, t->slot[i])->limiter;
+  t->collected[i] = true;
 }
 
-static void collect_all(struct simulator *s, struct gpu *gpu, const struct gpu_launch *l, unsigned n,
-                        enum run_end end, const struct fault *f, struct sim_result *r)
+/* Launches that have ended give their slots to others. */
+static void close_ended(struct simulator *s, struct together *t)
+{
+  uint64_t start, end;
+  for (unsigned i = 0; i < t->n_opened; i++) {
+    if (t->collected[i] || !gpu_launch_times(s->gpu, t->slot[i], &start, &end)) continue;
+    collect_one(s, t, i);
+    gpu_close(s->gpu, t->slot[i]);
+    unsigned k = 0;
+    while (s->open[k] != t->slot[i]) k++;
+    s->open[k] = s->open[--s->n_open];
+  }
+}
+
+static void open_more(struct simulator *s, struct together *t)
+{
+  struct err e = {0};
+  for (; t->n_opened < t->n && !gpu_full(s->gpu); t->n_opened++) {
+    if (!open_launch(s, &t->launch[t->n_opened], t->image, &e)) BUG("%s", e.msg); /* all fit */
+    t->slot[t->n_opened] = s->open[s->n_open - 1];
+  }
+}
+
+static enum run_end run_together(struct simulator *s, struct together *t, const struct run_watch *w, struct fault *f,
+                                 FILE *report)
+{
+  enum machine_stop stop;
+  do {
+    close_ended(s, t);
+    open_more(s, t);
+    gpu_watch(s->gpu, w, t->n_opened < t->n);
+    stop = machine_run(s->machine, TIME_NEVER);
+  } while (stop == MACHINE_NOTICE && gpu_stopped(s->gpu) == RUN_DONE);
+  return gpu_finish(s->gpu, f, report);
+}
+
+static void collect_all(struct simulator *s, struct together *t, enum run_end end, const struct fault *f)
 {
   uint64_t insts = 0;
-  for (unsigned i = 0; i < n; i++) {
-    r[i] = (struct sim_result){ .timed = true, .together = n, .end = end, .mix = s->mix, .where = &s->where };
-    if (end == RUN_FAULT && (!f->source || f->source == l[i].source)) r[i].fault = *f;
-    r[i].n_groups = gpu_stats_groups(gpu, r[i].group);
-    collect_one(s, gpu, i, &l[i], &r[i]);
-    insts += r[i].warp_insts;
+  for (unsigned i = 0; i < t->n; i++) {
+    struct sim_result *r = &t->result[i];
+    if (!t->collected[i]) r->end = end;
+    if (!t->collected[i] && i < t->n_opened) collect_one(s, t, i);
+    if (end == RUN_FAULT && (!f->source || f->source == t->launch[i].source)) r->fault = *f;
+    r->n_groups = gpu_stats_groups(s->gpu, r->group);
+    insts += r->warp_insts;
   }
-  BUG_ON(insts != sim_counter(&r[0], "warp_insts")); /* every instruction is one launch's */
+  BUG_ON(insts != sim_counter(&t->result[0], "warp_insts")); /* every instruction is one launch's */
   positions_sort(&s->where);
+}
+
+static bool all_fit(const struct simulator *s, const struct together *t, struct err *e)
+{
+  for (unsigned i = 0; i < t->n; i++) TRY(gpu_fits(s->gpu, &t->launch[i], e));
+  return true;
 }
 
 bool simulate_together(struct simulator *s, const struct sim_job *job, unsigned n, const struct sim_options *o,
@@ -387,14 +458,17 @@ bool simulate_together(struct simulator *s, const struct sim_job *job, unsigned 
   BUG_ON(!o->timed || o->hazards || o->sample_ctas);
   forget_last(s);
   struct gpu *gpu = gpu_at_start(s, o, first, e);
-  struct gpu_launch *l = launches_of(job, n, gpu_now(gpu) - first, params_clock_ps(s->params));
-  enum run_end end = run_machine(s, l, n, job[0].launch->params.image, &watch, &fault, o->report, e);
-  if (end != RUN_REFUSED) {
-    collect_all(s, gpu, l, n, end, &fault, r);
+  struct together t = together_of(job, n, gpu_now(gpu) - first, params_clock_ps(s->params), r);
+  for (unsigned i = 0; i < n; i++)
+    r[i] = (struct sim_result){ .timed = true, .together = n, .mix = s->mix, .where = &s->where };
+  bool fit = all_fit(s, &t, e);
+  if (fit) {
+    enum run_end end = run_together(s, &t, &watch, &fault, o->report);
+    collect_all(s, &t, end, &fault);
     keep_machine(s, end);
   }
-  free(l);
-  return end != RUN_REFUSED;
+  together_free(&t);
+  return fit;
 }
 
 bool simulate_source(struct simulator *s, struct step_source *source, struct gmem *image,

@@ -10,6 +10,10 @@
 #include "isa/inst.h"
 #include "time/part.h"
 
+/* Grids that a GPU runs at a time, each in a slot of its own. CUDA programming guide, technical specifications: 128
+ * (compute capability 7.5 on). */
+enum { GRID_SLOTS = 128 };
+
 enum { LINE_BYTES = 128, SECTOR_BYTES = 32, SECTORS_PER_LINE = 4, WORD_BYTES = 4 };
 
 /* Of the sectors, those of which all words are in the mask. */
@@ -105,7 +109,7 @@ struct mem_reply {
 struct cta_launch {
   picos arrive;
   uint64_t cta;
-  uint32_t grid;     /* of those that run */
+  uint32_t grid;     /* its slot */
   uint32_t carveout; /* bytes of the L1 array that are shared memory; only changes while the SM is empty */
 };
 
@@ -113,7 +117,7 @@ struct cta_launch {
 struct cta_done {
   picos arrive;
   uint64_t cta;
-  uint32_t grid;
+  uint32_t grid; /* its slot */
 };
 
 /* SM -> SM-to-SM network and back. */
@@ -126,7 +130,7 @@ enum cluster_kind {
 struct cluster_msg {
   picos arrive;
   uint64_t cta;
-  uint32_t grid; /* of those that run */
+  uint32_t grid; /* its slot */
   uint16_t txn;
   uint8_t kind;  /* enum cluster_kind */
 };

@@ -24,15 +24,34 @@ static inline void gpu_rig_free(struct gpu_rig *r)
   gpu_free(r->gpu);
 }
 
-/* Runs launches to their end. */
-static inline void gpu_rig_run(struct gpu_rig *r, const struct gpu_launch *l, unsigned n, struct gmem *image)
+static const struct run_watch gpu_rig_watch; /* watches nothing */
+
+static inline unsigned gpu_rig_open(struct gpu_rig *r, const struct gpu_launch *l, struct gmem *image)
 {
-  struct run_watch watch = {0};
-  struct fault f = {0};
   struct err e = {0};
-  if (!gpu_start(r->gpu, l, n, image, &watch, &e)) fail_msg("%s", e.msg);
+  unsigned slot;
+  if (!gpu_open(r->gpu, l, image, &slot, &e)) fail_msg("%s", e.msg);
+  return slot;
+}
+
+/* Runs what is there to its end. */
+static inline void gpu_rig_finish(struct gpu_rig *r)
+{
+  struct fault f = {0};
+  gpu_watch(r->gpu, &gpu_rig_watch, false);
   assert_int_equal(machine_run(r->machine, TIME_NEVER), MACHINE_IDLE);
   assert_int_equal(gpu_finish(r->gpu, &f, NULL), RUN_DONE);
+}
+
+/* Runs launches to their end, in the slots 0 to n - 1, which stay open. */
+static inline void gpu_rig_run(struct gpu_rig *r, const struct gpu_launch *l, unsigned n, struct gmem *image)
+{
+  for (unsigned i = 0; i < n; i++) {
+    struct gpu_launch one = l[i];
+    one.beside = n > 1;
+    assert_int_equal(gpu_rig_open(r, &one, image), i);
+  }
+  gpu_rig_finish(r);
 }
 
 #endif

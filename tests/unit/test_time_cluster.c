@@ -17,7 +17,7 @@ struct box {
   struct arena arena;
   struct cluster_net net;
   struct cluster_queue in[SMS], answers[SMS], releases[SMS];
-  struct step_source source, *sources[1];
+  struct step_source source;
   unsigned performed[CAP], n; /* transactions, in order */
   unsigned target;
   uint32_t bytes;
@@ -48,8 +48,8 @@ static void build(struct box *b, unsigned cluster)
     b->net.port[i].releases = &b->releases[i];
   }
   b->source = (struct step_source){.n_ctas = 8, .grid = {8, 1, 1}, .cluster = {cluster, 1, 1}};
-  b->sources[0] = &b->source;
-  cluster_net_start(&b->net, b->sources, 1);
+  cluster_net_start(&b->net);
+  cluster_net_open(&b->net, 0, &b->source);
 }
 
 static picos clock_of(const struct box *b)

@@ -43,9 +43,10 @@ struct outcome {
 
 static struct outcome launch(struct gpu_rig *r, struct mock *const *m, unsigned n, struct gmem *image)
 {
-  struct gpu_launch l[2] = {{&m[0]->source, 0}, {&m[n - 1]->source, 0}};
+  struct gpu_launch l[2] = {{.source = &m[0]->source}, {.source = &m[n - 1]->source}};
   struct gpu *gpu = r->gpu;
   gpu_rig_run(r, l, n, image);
+  for (unsigned i = 0; i < n; i++) gpu_close(gpu, i);
   return (struct outcome){counter(gpu, "cycles"), counter(gpu, "l1i_code_lines"), counter(gpu, "code_prefetches"),
                           counter(gpu, "dram_read_bytes")};
 }

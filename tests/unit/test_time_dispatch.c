@@ -64,7 +64,14 @@ static void bench_start(struct bench *b, uint64_t n, unsigned per_sm)
   bench_build(b);
   b->grid[0] = small_grid(n);
   b->grid[0].per_sm = per_sm;
-  dispatcher_start(&b->d, b->grid, 1, 0);
+  dispatcher_start(&b->d, 0);
+  dispatcher_add(&b->d, 0, &b->grid[0]);
+}
+
+static void start_both(struct bench *b)
+{
+  dispatcher_start(&b->d, 0);
+  for (unsigned i = 0; i < 2; i++) dispatcher_add(&b->d, i, &b->grid[i]);
 }
 
 /* The dispatcher has nothing to do before the launch latency is over. */
@@ -115,8 +122,8 @@ static void completions_in_time_and_sm_order(void **state)
   assert_int_equal(dispatcher_run(&b.d, late, late + 1), TIME_NEVER);
   expect_launch(&b, 0, 4, 0, late);
   assert_null(launch_queue_front(&b.launches[1])); /* the grid is given out */
-  assert_int_equal(dispatcher_done(&b.d), 3);
-  assert_int_equal(b.grid[0].last_done, late);
+  assert_int_equal(b.d.done, 3);
+  assert_int_equal(b.d.grid[0].last_done, late);
   done_queue_push(&b.done[2], (struct cta_done){late + 5, 3, 0});
   done_queue_push(&b.done[0], (struct cta_done){late + 9, 4, 0});
   dispatcher_run(&b.d, late + 1, late + 10);
@@ -142,7 +149,7 @@ static void one_cta_per_interval(void **state)
 /* CTAs of both grids given to an SM. */
 static void expect_grids(struct bench *b, unsigned sm, unsigned first, unsigned second)
 {
-  unsigned n[2] = {0};
+  unsigned n[3] = {0};
   for (struct cta_launch *l; (l = launch_queue_front(&b->launches[sm])); launch_queue_pop(&b->launches[sm])) n[l->grid]++;
   assert_int_equal(n[0], first);
   assert_int_equal(n[1], second);
@@ -176,7 +183,7 @@ static void second_grid_gets_the_rest(void **state)
         b.grid[1].cta.registers += more[i].registers;
         b.grid[1].cta.shared += more[i].shared;
       }
-      dispatcher_start(&b.d, b.grid, 2, 0);
+      start_both(&b);
       dispatcher_run(&b.d, 0, 1000000000);
       for (unsigned sm = 0; sm < SMS; sm++) expect_grids(&b, sm, 1, !too_much);
       finish(&b, 1, 0, 2000000000);
@@ -195,7 +202,7 @@ static void carveout_of_the_first(void **state)
   b.grid[0].carveout = 8192;
   b.grid[1].n_ctas = SMS;
   b.grid[1].cta.shared = 8192; /* 1,024 are taken */
-  dispatcher_start(&b.d, b.grid, 2, 0);
+  start_both(&b);
   dispatcher_run(&b.d, 0, 1000000000);
   assert_int_equal(launch_queue_front(&b.launches[0])->carveout, 8192);
   assert_int_equal(launch_queue_front(&b.launches[1])->carveout, 65536);
@@ -217,7 +224,7 @@ static void grids_go_in_order(void **state)
   b.grid[1] = small_grid(1);
   b.grid[0].cta.warps = 40; /* of 48 */
   b.grid[1].start = start;
-  dispatcher_start(&b.d, b.grid, 2, 0);
+  start_both(&b);
   dispatcher_run(&b.d, 0, 1000000000);
   for (unsigned sm = 0; sm < SMS; sm++) expect_grids(&b, sm, 1, 0);
   finish(&b, 2, 0, 2000000000);
@@ -226,6 +233,65 @@ static void grids_go_in_order(void **state)
   dispatcher_run(&b.d, first, first + 1);
   assert_int_equal(launch_queue_front(&b.launches[0])->grid, 1);
   assert_int_equal(launch_queue_front(&b.launches[0])->arrive, first + b.params.launch_cta_latency * b.clock);
+  arena_free(&b.arena);
+}
+
+/* A gang waits for room for all of it, which comes when the last CTA in its way has ended; a grid behind it waits, too. */
+static void gang_waits_for_room(void **state)
+{
+  (void)state;
+  for (unsigned gang = 0; gang < 2; gang++) {
+    struct bench b;
+    bench_build(&b);
+    b.grid[0] = b.grid[1] = small_grid(SMS);
+    b.grid[0].cta.warps = 40; /* of 48 */
+    b.grid[1].cta.warps = 24;
+    b.grid[1].n_ctas = 2 * SMS - 1;
+    b.grid[1].gang = gang;
+    start_both(&b);
+    struct dispatch_grid third = small_grid(1);
+    dispatcher_add(&b.d, 2, &third);
+    picos now = 1000000000;
+    dispatcher_run(&b.d, 0, now);
+    for (unsigned sm = 0; sm < SMS; sm++) {
+      unsigned given = 0;
+      expect_grids(&b, sm, 1, 0);
+      finish(&b, sm, 0, now + 1000000 * (sm + 1));
+      for (unsigned i = 0; i < SMS; i++) given += b.d.port[i].resident[1];
+      /* two in each SM that is free; the gang: none before the last */
+      assert_int_equal(given, gang && sm < SMS - 1 ? 0 : sm == SMS - 1 ? 2 * SMS - 1 : 2 * (sm + 1));
+      assert_int_equal(b.d.grid[2].next_cta, sm == SMS - 1);
+    }
+    arena_free(&b.arena);
+  }
+}
+
+/* Grids come and go: a slot is used again, one that has not begun can be taken back, and those behind it move up. */
+static void slots_are_used_again(void **state)
+{
+  (void)state;
+  struct bench b;
+  bench_start(&b, SMS, 1);
+  struct dispatch_grid big = small_grid(SMS), small = small_grid(1);
+  big.cta.warps = 48;
+  dispatcher_add(&b.d, 1, &big);
+  dispatcher_add(&b.d, 2, &small);
+  picos now = 1000000000;
+  dispatcher_run(&b.d, 0, now);
+  assert_int_equal(b.d.ctas, 2 * SMS + 1);
+  assert_int_equal(b.d.grid[2].next_cta, 0);
+  dispatcher_remove(&b.d, 1);
+  assert_int_equal(b.d.ctas, SMS + 1);
+  dispatcher_run(&b.d, now, now + 1);
+  assert_int_equal(b.d.grid[2].next_cta, 1);
+  for (unsigned sm = 0; sm < SMS; sm++) finish(&b, sm, 0, now + 1000 * (sm + 1));
+  assert_int_equal(b.d.done, SMS);
+  dispatcher_remove(&b.d, 0);
+  dispatcher_add(&b.d, 0, &small);
+  dispatcher_run(&b.d, now + 10000, now + 2000000000);
+  assert_int_equal(b.d.grid[0].next_cta, 1);
+  assert_int_equal(b.d.grid[0].done, 0);
+  assert_true(dispatcher_busy(&b.d));
   arena_free(&b.arena);
 }
 
@@ -346,6 +412,8 @@ int main(void)
       cmocka_unit_test(second_grid_gets_the_rest),
       cmocka_unit_test(carveout_of_the_first),
       cmocka_unit_test(grids_go_in_order),
+      cmocka_unit_test(gang_waits_for_room),
+      cmocka_unit_test(slots_are_used_again),
       cmocka_unit_test(path_runs_until_it_turns),
       cmocka_unit_test(a_waiting_warp_has_a_reason),
       cmocka_unit_test(fp64_queues_share_the_pipe),

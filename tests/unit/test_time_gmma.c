@@ -116,13 +116,13 @@ static void the_last_warp_decides(void **state)
   enum { LATE = 50 };
   struct rig r;
   struct mock *m = mock_new(3, WARPS);
-  struct step_source *source = &m->source;
   (void)state;
   mock_set(m, 0, product(64, false, true));
   m->inst[0].ctrl.stall = 3;
   mock_set(m, 1, wait_for(0));
   rig_build_for(&r, "h200");
-  sm_start(r.sm, &source, 1, r.image, &r.arena);
+  sm_start(r.sm, r.image, m->source.caps & STEP_CAP_CONTROL);
+  sm_open_grid(r.sm, 0, &m->source, 0, &r.arena);
   launch_queue_push(&r.sm->launches, (struct cta_launch){.carveout = r.params.l1_bytes - 65536});
   sm_run(r.sm, 0, 1);
   for (unsigned i = 0; i < WARPS; i++) r.sm->sub_core[i].warps.slot[0].issue_at = i ? START : START + LATE;

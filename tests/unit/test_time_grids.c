@@ -1,5 +1,6 @@
 /* Grids that run at the same time: two that fit into one SM together run side by side there, each as if alone; two that do
- * not follow each other. Times by formula from the launch parameters and the run alone. */
+ * not follow each other. Times by formula from the launch parameters and the run alone. Grids that come and go while the
+ * GPU runs; counters as differences. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "config/presets.h"
-#include "gpu_rig.h"
+#include "kernel_rig.h"
+#include "time/gpu/netlist.h"
 #include "time_mock.h"
 
 enum { INSTS = 60, STALL = 9 };
@@ -61,7 +62,7 @@ static uint64_t total_issued(const struct gpu *gpu, unsigned i)
 /* Runs one grid or two. */
 static struct outcome run(const struct params *p, struct mock *a, uint64_t start_a, struct mock *b, uint64_t start_b)
 {
-  struct gpu_launch l[2] = {{&a->source, start_a}, {b ? &b->source : NULL, start_b}};
+  struct gpu_launch l[2] = {{.source = &a->source, .start = start_a}, {.source = b ? &b->source : NULL, .start = start_b}};
   struct outcome o = {0};
   struct stat_group group[GPU_MAX_GROUPS];
   unsigned n = b ? 2 : 1;
@@ -176,6 +177,174 @@ static void code_does_not_alias(void **state)
   free(b);
 }
 
+/* --- grids come and go ------------------------------------------------------------------------- */
+
+/* Two launches of a kernel, the second at `late`: listed with the first, or added when the time has come. */
+static void run_late(struct kernel_rig *k, struct launch *second, picos late, bool added)
+{
+  kernel_rig_build(k, "hist_global", 1);
+  *second = kernel_rig_again(k, 4);
+  struct gpu_launch a = kernel_rig_launch(k), b = {.source = func_source(second->func), .start = late, .beside = true};
+  a.beside = true;
+  assert_int_equal(gpu_rig_open(&k->rig, &a, k->launch->params.image), 0);
+  gpu_watch(k->rig.gpu, &gpu_rig_watch, false);
+  if (added) assert_int_equal(machine_run(k->rig.machine, late), MACHINE_REACHED);
+  assert_int_equal(gpu_rig_open(&k->rig, &b, k->launch->params.image), 1);
+  gpu_rig_finish(&k->rig);
+}
+
+/* A grid added at t is one listed at t: before the first CTA of the other one, between the first and the last, behind. */
+static void added_is_listed(void **state)
+{
+  (void)state;
+  for (picos t = 300; t <= 6000; t += 1140) {
+    struct kernel_rig a, b;
+    struct launch la, lb;
+    uint64_t start[2], end[2];
+    struct params p = one_sm(true);
+    picos late = t * params_clock_ps(&p);
+    run_late(&a, &la, late, false);
+    run_late(&b, &lb, late, true);
+    for (unsigned slot = 0; slot < 2; slot++) {
+      assert_same_run(a.rig.gpu, b.rig.gpu, slot, slot);
+      assert_true(gpu_launch_times(a.rig.gpu, slot, &start[0], &end[0]));
+      assert_true(gpu_launch_times(b.rig.gpu, slot, &start[1], &end[1]));
+      assert_int_equal(start[0], slot ? late : 0);
+      assert_int_equal(start[1], start[0]);
+      assert_int_equal(end[1], end[0]);
+    }
+    func_launch_free(la.func);
+    func_launch_free(lb.func);
+    kernel_rig_free(&a);
+    kernel_rig_free(&b);
+  }
+}
+
+enum { GRIDS = 200 };
+
+/* More grids than slots, one SM: each gets a slot when an earlier one has gone, and does all its work. */
+static void more_grids_than_slots(void **state)
+{
+  (void)state;
+  struct params p = one_sm(true);
+  struct mock *m[GRIDS];
+  struct gmem *image = gmem_new(p.vm_page_bits);
+  struct gpu_rig r = gpu_rig_new(&p, 1);
+  unsigned opened = 0, ended = 0, most = 0, grid_of[GPU_SLOTS], n_open = 0;
+  uint64_t start, end, last_end = 0;
+  bool open[GPU_SLOTS] = {0};
+  for (unsigned i = 0; i < GRIDS; i++) m[i] = grid_new();
+  gpu_watch(r.gpu, &gpu_rig_watch, true);
+  while (ended < GRIDS) {
+    for (; opened < GRIDS && !gpu_full(r.gpu); opened++) {
+      unsigned slot = gpu_rig_open(&r, &(struct gpu_launch){.source = &m[opened]->source, .beside = true}, image);
+      assert_false(open[slot]);
+      open[slot] = true;
+      grid_of[slot] = opened;
+      n_open++;
+    }
+    if (n_open > most) most = n_open;
+    enum machine_stop stop = machine_run(r.machine, TIME_NEVER);
+    assert_true(stop == MACHINE_NOTICE || ended + n_open == GRIDS);
+    assert_int_equal(gpu_stopped(r.gpu), RUN_DONE);
+    for (unsigned slot = 0; slot < GPU_SLOTS; slot++) {
+      if (!open[slot] || !gpu_launch_times(r.gpu, slot, &start, &end)) continue;
+      assert_int_equal(total_issued(r.gpu, slot), INSTS + 1);
+      assert_int_equal(m[grid_of[slot]]->issued[0][INSTS] > 0, 1);
+      assert_true(end > start && (ended == 0 || end >= last_end));
+      gpu_close(r.gpu, slot);
+      open[slot] = false;
+      n_open--;
+      ended++;
+      last_end = end;
+    }
+  }
+  assert_int_equal(most, GPU_SLOTS);
+  assert_true(n_open == 0 && !gpu_full(r.gpu));
+  gpu_rig_free(&r);
+  gmem_free(image);
+  for (unsigned i = 0; i < GRIDS; i++) free(m[i]);
+}
+
+/* The same by simulate_together: every launch has its own instructions, counters hold all of them. */
+static void jobs_through_slots(void **state)
+{
+  (void)state;
+  struct kernel_rig k;
+  struct launch l[GRIDS];
+  struct sim_job job[GRIDS];
+  struct sim_result result[GRIDS];
+  struct sim_options o = {.timed = true, .threads = 1};
+  struct err e = {0};
+  kernel_rig_build(&k, "vecadd", 1);
+  for (unsigned i = 0; i < GRIDS; i++) {
+    l[i] = kernel_rig_again(&k, 1 + i % 2);
+    job[i] = (struct sim_job){&l[i], 0};
+  }
+  struct simulator *s = simulator_new(&k.params);
+  if (!simulate_together(s, job, GRIDS, &o, result, &e)) fail_msg("%s", e.msg);
+  uint64_t all = 0, ctas = 0;
+  for (unsigned i = 0; i < GRIDS; i++) {
+    assert_int_equal(result[i].end, RUN_DONE);
+    assert_true(result[i].cycles > k.params.launch_latency_cycles);
+    assert_int_equal(result[i].warp_insts, (1 + i % 2) * result[0].warp_insts);
+    all += result[i].warp_insts;
+    ctas += 1 + i % 2;
+  }
+  assert_true(result[0].warp_insts > 0);
+  assert_int_equal(sim_counter(&result[0], "warp_insts"), all);
+  assert_int_equal(sim_counter(&result[0], "ctas"), ctas);
+  simulator_free(s);
+  for (unsigned i = 0; i < GRIDS; i++) func_launch_free(l[i].func);
+  kernel_rig_free(&k);
+}
+
+static struct stat_group *groups_of(struct netlist_stats *s, struct stat_group g[4])
+{
+  g[0] = sm_stats_group("sm", &s->sm), g[1] = noc_stats_group("noc", &s->noc);
+  g[2] = l2_stats_group("l2", &s->l2), g[3] = dram_stats_group("dram", &s->dram);
+  return g;
+}
+
+/* Counters of two launches, one behind the other, are what lay between the stops of their runs, added up; nothing is
+ * counted while the GPU has none, and the next launch finds none of the last one's. */
+static void counters_are_differences(void **state)
+{
+  (void)state;
+  struct kernel_rig k;
+  struct netlist_stats at, next, step, sum, all = {0};
+  struct stat_group of_run[GPU_MAX_GROUPS], g[4], h[4];
+  struct fault f = {0};
+  kernel_rig_build(&k, "hist_global", 1);
+  struct gpu_launch l = kernel_rig_launch(&k);
+  for (unsigned i = 0; i < 2; i++) {
+    picos until = gpu_now(k.rig.gpu);
+    enum machine_stop stop = MACHINE_REACHED;
+    unsigned slot = gpu_rig_open(&k.rig, &l, k.launch->params.image);
+    gpu_watch(k.rig.gpu, &gpu_rig_watch, false);
+    gpu_counters(k.rig.gpu, &at);
+    assert_same_groups(groups_of(&at, g), groups_of(&all, h), 4);
+    sum = (struct netlist_stats){0};
+    while (stop == MACHINE_REACHED) {
+      stop = machine_run(k.rig.machine, until += 1000000);
+      gpu_counters(k.rig.gpu, &next);
+      step = next;
+      netlist_since(&step, &at);
+      at = next;
+      for (unsigned j = 0; j < 4; j++) stat_add(groups_of(&sum, g)[j], groups_of(&step, h)[j]);
+    }
+    assert_int_equal(stop, MACHINE_IDLE);
+    assert_int_equal(gpu_finish(k.rig.gpu, &f, NULL), RUN_DONE);
+    unsigned n = gpu_stats_groups(k.rig.gpu, of_run);
+    assert_int_equal(n, 5); /* the first is the GPU's own */
+    assert_same_groups(of_run + 1, groups_of(&sum, g), 4);
+    assert_int_equal(sum.sm.ctas, l.source->n_ctas);
+    for (unsigned j = 0; j < 4; j++) stat_add(groups_of(&all, h)[j], groups_of(&sum, g)[j]);
+    gpu_close(k.rig.gpu, slot);
+  }
+  kernel_rig_free(&k);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -183,6 +352,10 @@ int main(void)
       cmocka_unit_test(registers_are_shared_out),
       cmocka_unit_test(start_of_the_second),
       cmocka_unit_test(code_does_not_alias),
+      cmocka_unit_test(added_is_listed),
+      cmocka_unit_test(more_grids_than_slots),
+      cmocka_unit_test(jobs_through_slots),
+      cmocka_unit_test(counters_are_differences),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

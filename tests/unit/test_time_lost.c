@@ -117,8 +117,8 @@ static enum domain_end run(bool copy, unsigned lose, char *text, size_t size)
   if (copy) load.mem = (struct inst_mem){.space = MEM_SHARED, .copy = COPY_LOAD}, load.ctrl.write_sb = SB_NONE;
   mock_set(m, 1, load);
   if (!copy) m->inst[2].ctrl.wait = 1u << 3;
-  struct step_source *source = &m->source;
-  sm_start(r.sm, &source, 1, r.image, &r.arena);
+  sm_start(r.sm, r.image, m->source.caps & STEP_CAP_CONTROL);
+  sm_open_grid(r.sm, 0, &m->source, 0, &r.arena);
   struct answers a = {r.sm, 0, lose};
   struct part part[] = {{&sm_ops, r.sm, 0}, {&answers_ops, &a, TIME_NEVER}};
   r.sm->launches.wake = r.sm->mem.in.wake = &part[0].next;

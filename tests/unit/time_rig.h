@@ -64,8 +64,8 @@ static inline void rig_answer_code(struct rig *r)
 /* Runs one CTA; no warp issues before cycle START. */
 static inline void rig_run(struct rig *r, struct mock *m)
 {
-  struct step_source *source = &m->source;
-  sm_start(r->sm, &source, 1, r->image, &r->arena);
+  sm_start(r->sm, r->image, m->source.caps & STEP_CAP_CONTROL);
+  sm_open_grid(r->sm, 0, &m->source, 0, &r->arena);
   launch_queue_push(&r->sm->launches, (struct cta_launch){.carveout = r->params.l1_bytes - 65536});
   sm_run(r->sm, 0, 1);
   for (unsigned i = 0; i < r->params.sm_sub_cores; i++)

@@ -18,43 +18,58 @@ void dispatcher_init(struct dispatcher *d, struct arena *a, const struct params 
   for (unsigned i = 0; i < n_ports; i++) d->port[i].gpc = params_gpc(p, i);
 }
 
-static void start_grid(const struct dispatcher *d, struct dispatch_grid *g)
+void dispatcher_start(struct dispatcher *d, picos now)
 {
-  uint64_t wave = (uint64_t)d->n_ports * g->per_sm;
-  g->next_cta = g->done = 0;
-  g->last_done = g->start;
-  g->mark_first = wave;
-  g->mark_step = g->n_ctas > 2 * wave ? (g->n_ctas - 2 * wave) / (DISPATCH_MARKS - 1) : 0;
-  g->n_marks = 0;
-}
-
-void dispatcher_start(struct dispatcher *d, struct dispatch_grid *grid, unsigned n, picos now)
-{
-  BUG_ON(n == 0 || n > DISPATCH_MAX_GRIDS);
-  d->grid = grid;
-  d->n_grids = n;
-  d->head = d->next_port = d->next_gpc = 0;
-  d->look = true;
+  d->n_waiting = d->next_port = d->next_gpc = 0;
+  d->ctas = d->handed = d->done = 0;
+  d->look = false;
   d->next_launch = now;
-  for (unsigned i = 0; i < n; i++) start_grid(d, &grid[i]);
+  memset(d->grid, 0, sizeof d->grid);
   for (unsigned i = 0; i < d->n_ports; i++) {
     d->port[i].used = (struct sm_space){0};
     memset(d->port[i].resident, 0, sizeof d->port[i].resident);
   }
 }
 
-uint64_t dispatcher_ctas(const struct dispatcher *d)
+static void set_head(struct dispatcher *d)
 {
-  uint64_t n = 0;
-  for (unsigned i = 0; i < d->n_grids; i++) n += d->grid[i].n_ctas;
-  return n;
+  d->head = d->waiting[0];
+  d->look = d->n_waiting > 0;
 }
 
-uint64_t dispatcher_done(const struct dispatcher *d)
+void dispatcher_add(struct dispatcher *d, unsigned slot, const struct dispatch_grid *grid)
 {
-  uint64_t n = 0;
-  for (unsigned i = 0; i < d->n_grids; i++) n += d->grid[i].done;
-  return n;
+  struct dispatch_grid *g = &d->grid[slot];
+  uint64_t wave = (uint64_t)d->n_ports * grid->per_sm;
+  BUG_ON(slot >= GRID_SLOTS || d->n_waiting == GRID_SLOTS);
+  *g = *grid;
+  g->next_cta = g->done = 0;
+  g->last_done = g->start;
+  g->mark_first = wave;
+  g->mark_step = g->n_ctas > 2 * wave ? (g->n_ctas - 2 * wave) / (DISPATCH_MARKS - 1) : 0;
+  g->n_marks = 0;
+  d->ctas += g->n_ctas;
+  d->waiting[d->n_waiting++] = (uint8_t)slot;
+  if (d->n_waiting == 1) set_head(d);
+}
+
+static void leave_queue(struct dispatcher *d, unsigned slot)
+{
+  unsigned i = 0;
+  while (d->waiting[i] != slot) i++;
+  memmove(&d->waiting[i], &d->waiting[i + 1], --d->n_waiting - i);
+  if (i == 0) set_head(d);
+}
+
+void dispatcher_remove(struct dispatcher *d, unsigned slot)
+{
+  struct dispatch_grid *g = &d->grid[slot];
+  BUG_ON(g->next_cta > 0 && g->done < g->n_ctas);
+  if (g->done < g->n_ctas) {
+    d->ctas -= g->n_ctas;
+    leave_queue(d, slot);
+  }
+  *g = (struct dispatch_grid){0};
 }
 
 /* --- room ------------------------------------------------------------------------------------- */
@@ -90,7 +105,7 @@ static void give(struct sm_space *s, const struct sm_space *cta)
 /* When the first CTA of the head can go; TIME_NEVER: there is no grid left. */
 static picos head_at(const struct dispatcher *d)
 {
-  return d->head < d->n_grids ? d->grid[d->head].start + d->launch_latency : TIME_NEVER;
+  return d->n_waiting ? d->grid[d->head].start + d->launch_latency : TIME_NEVER;
 }
 
 static picos later(picos a, picos b)
@@ -112,9 +127,8 @@ static void launch(struct dispatcher *d, struct dispatch_port *p, picos now)
   take(&p->used, &g->cta);
   p->resident[d->head]++;
   launch_queue_push(p->launches, (struct cta_launch){at + d->latency, cta_at(g, g->next_cta++), d->head, p->carveout});
-  if (g->next_cta < g->n_ctas) return;
-  d->head++;
-  d->look = true;
+  d->handed++;
+  if (g->next_cta == g->n_ctas) leave_queue(d, d->head);
 }
 
 /* Next SM in turn with room, NULL when all are full. */
@@ -132,22 +146,32 @@ static struct dispatch_port *next_with_room(struct dispatcher *d)
 /* CTAs that the head hands out together. */
 static unsigned cluster_size(const struct dispatcher *d)
 {
-  const struct step_source *s = d->head < d->n_grids ? d->grid[d->head].source : NULL;
+  const struct step_source *s = d->n_waiting ? d->grid[d->head].source : NULL;
   return s ? step_cluster_ctas(s) : 1;
 }
 
 /* CTAs of the head for which an SM has room, at most n. */
-static unsigned room_for(const struct dispatcher *d, const struct dispatch_port *p, unsigned n)
+static uint64_t room_for(const struct dispatcher *d, const struct dispatch_port *p, uint64_t n)
 {
   struct dispatch_port q = *p;
   const struct dispatch_grid *g = &d->grid[d->head];
-  unsigned k = 0;
+  uint64_t k = 0;
   for (; k < n && has_room(d, &q); k++) {
     if (q.used.ctas == 0) q.carveout = g->carveout;
     take(&q.used, &g->cta);
     q.resident[d->head]++;
   }
   return k;
+}
+
+/* The head is a gang that has to wait for room. */
+static bool gang_waits(const struct dispatcher *d)
+{
+  const struct dispatch_grid *g = &d->grid[d->head];
+  if (!d->n_waiting || !g->gang || g->next_cta) return false;
+  uint64_t room = 0;
+  for (unsigned i = 0; i < d->n_ports && room < g->n_ctas; i++) room += room_for(d, &d->port[i], g->n_ctas - room);
+  return room < g->n_ctas;
 }
 
 /* SM of the GPC with room that holds the fewest CTAs. */
@@ -164,7 +188,8 @@ static struct dispatch_port *emptiest(struct dispatcher *d, unsigned gpc)
 /* False: the GPC has no room for all of a cluster. */
 static bool launch_cluster(struct dispatcher *d, unsigned gpc, picos now)
 {
-  unsigned n = cluster_size(d), room = 0;
+  unsigned n = cluster_size(d);
+  uint64_t room = 0;
   for (unsigned i = 0; i < d->n_ports && room < n; i++)
     if (d->port[i].gpc == gpc) room += room_for(d, &d->port[i], n);
   if (room < n) return false;
@@ -197,6 +222,10 @@ static bool launch_near(struct dispatcher *d, struct dispatch_port *p, picos now
 static void go_round(struct dispatcher *d, picos now, picos to)
 {
   while (d->look && head_at(d) < to) {
+    if (gang_waits(d)) {
+      d->look = false;
+      return;
+    }
     if (cluster_size(d) > 1) {
       d->look = launch_cluster_somewhere(d, now);
       continue;
@@ -235,6 +264,7 @@ static picos complete(struct dispatcher *d, struct dispatch_port *p)
   p->resident[c.grid]--;
   g->last_done = c.arrive;
   g->done++;
+  d->done++;
   if (g->mark_step && g->n_marks < DISPATCH_MARKS && g->done == g->mark_first + g->n_marks * g->mark_step)
     g->mark[g->n_marks++] = g->last_done;
   return c.arrive;
@@ -247,33 +277,38 @@ picos dispatcher_run(void *self, picos from, picos to)
   go_round(d, from, to);
   while ((p = first_done(d, to))) {
     picos now = complete(d, p);
+    if (d->n_waiting && d->grid[d->head].gang && !d->grid[d->head].next_cta) d->look = true; /* all of it, or none */
     while (!d->look && head_at(d) < to && launch_near(d, p, now)) continue;
     go_round(d, now, to);
   }
   for (unsigned i = 0; i < d->n_ports; i++)
     if (d->port[i].done->n) return to;
+  return dispatcher_next(d);
+}
+
+picos dispatcher_next(const struct dispatcher *d)
+{
   return d->look ? head_at(d) : TIME_NEVER;
 }
 
 uint64_t dispatcher_progress(const void *self)
 {
   const struct dispatcher *d = self;
-  uint64_t n = 0;
-  for (unsigned i = 0; i < d->n_grids; i++) n += d->grid[i].next_cta + d->grid[i].done;
-  return n;
+  return d->handed + d->done;
 }
 
 bool dispatcher_busy(const void *self)
 {
   const struct dispatcher *d = self;
-  return dispatcher_done(d) < dispatcher_ctas(d);
+  return d->done < d->ctas;
 }
 
 void dispatcher_dump(const void *self, FILE *out)
 {
   const struct dispatcher *d = self;
-  for (unsigned i = 0; i < d->n_grids; i++) {
+  for (unsigned i = 0; i < GRID_SLOTS; i++) {
     const struct dispatch_grid *g = &d->grid[i];
+    if (!g->n_ctas) continue; /* a free slot */
     fprintf(out, "  dispatcher: %llu of %llu CTAs launched, %llu done\n", (unsigned long long)g->next_cta,
             (unsigned long long)g->n_ctas, (unsigned long long)g->done);
   }

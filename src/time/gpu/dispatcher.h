@@ -1,9 +1,11 @@
 /* CTA dispatcher: hands the CTAs of grids, in order, to SMs with room.
  *
  *   ports   per SM: launches out, completions in
- *   grids   in the order in which they were launched: CTAs of a later one are handed out when all CTAs of those
- *           before it have been, and get the room that these leave in an SM (leftover policy: Amert et al., "GPU
- *           Scheduling on the NVIDIA TX2", RTSS 2017, rules G, X and R)
+ *   grids   come and go, each in a slot, and are served in the order in which they come: CTAs of a later one are handed
+ *           out when all CTAs of those before it have been, and get the room that these leave in an SM (leftover policy:
+ *           Amert et al., "GPU Scheduling on the NVIDIA TX2", RTSS 2017, rules G, X and R)
+ *   gang    a grid whose CTAs wait for each other is handed out when there is room for all of it (CUDA programming
+ *           guide, cooperative launch: all CTAs are resident at once)
  *   order   the first CTAs go round the SMs breadth first; later ones to the SM that reports a
  *           completion, in (time, SM) order
  *   room    warps, CTA slots, registers and shared memory of an SM. An SM that is empty takes the carve-out of the
@@ -22,16 +24,13 @@
 #include "time/gpu/occupancy.h"
 #include "time/msg.h"
 
-/* Grids at a time. CUDA programming guide, technical specifications: 128 (compute capability 7.5 on). */
-enum { DISPATCH_MAX_GRIDS = 128 };
-
 struct dispatch_port {
   struct launch_queue *launches;
   struct done_queue *done;
   struct sm_space used;
   uint32_t carveout;                     /* bytes of shared memory, while used.ctas > 0 */
   unsigned gpc;
-  uint8_t resident[DISPATCH_MAX_GRIDS]; /* CTAs of each grid */
+  uint8_t resident[GRID_SLOTS]; /* CTAs of each grid */
 };
 
 /* Completions between the first wave and the last are noted at even distances: how fast CTAs are done when all
@@ -46,6 +45,7 @@ struct dispatch_grid {
   unsigned per_sm;     /* most CTAs in an SM */
   struct sm_space cta; /* what each takes */
   uint32_t carveout;   /* bytes of shared memory it asks for */
+  bool gang;           /* all CTAs at once; they fit an empty GPU */
   /* state */
   uint64_t next_cta, done;
   picos last_done; /* when the last completion happened */
@@ -58,19 +58,24 @@ struct dispatcher {
   struct dispatch_port *port;
   unsigned n_ports, next_port, n_gpcs, next_gpc;
   struct sm_space space; /* of an SM */
-  struct dispatch_grid *grid;
-  unsigned n_grids, head; /* head: the one that is handed out */
-  bool look;              /* SMs may have room for the head */
+  struct dispatch_grid grid[GRID_SLOTS];
+  uint8_t waiting[GRID_SLOTS]; /* slots of the grids that have CTAs to hand out, in their order */
+  unsigned n_waiting, head;    /* head: the first of them, which is handed out */
+  bool look;                   /* SMs may have room for the head */
+  uint64_t ctas, handed, done; /* of all grids since dispatcher_start */
   picos next_launch;      /* the dispatcher is busy until then */
   picos interval, latency, launch_latency;
 };
 
 void dispatcher_init(struct dispatcher *, struct arena *, const struct params *, unsigned n_ports);
-/* Grids start, which stay the caller's; the SMs are empty. */
-void dispatcher_start(struct dispatcher *, struct dispatch_grid *, unsigned n, picos now);
-/* CTAs of all grids; of those, that are done. */
-uint64_t dispatcher_ctas(const struct dispatcher *);
-uint64_t dispatcher_done(const struct dispatcher *);
+/* All grids are gone and the SMs are empty: the next grid finds what a new dispatcher has. */
+void dispatcher_start(struct dispatcher *, picos now);
+/* A grid comes, into a free slot. */
+void dispatcher_add(struct dispatcher *, unsigned slot, const struct dispatch_grid *);
+/* A grid goes: all its CTAs are done, or none has been handed out. */
+void dispatcher_remove(struct dispatcher *, unsigned slot);
+/* When it hands out a CTA next, as things stand. */
+picos dispatcher_next(const struct dispatcher *);
 
 picos dispatcher_run(void *self, picos from, picos to);
 uint64_t dispatcher_progress(const void *self);

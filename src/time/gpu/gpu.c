@@ -13,37 +13,53 @@ enum { WATCHDOG_CYCLES = 20 * 1000 * 1000 };
  * also when warps only wait. */
 enum { POLL_INSTS = 50000, POLL_WINDOWS = 10000 };
 
+_Static_assert((int)GPU_SLOTS == (int)GRID_SLOTS, "a slot of the GPU is one of all its blocks");
+
+struct gpu_grid {
+  bool open;
+  struct arena arena; /* its books */
+  struct occupancy occupancy;
+};
+
 struct gpu {
   struct params params;
   struct netlist net;
   struct domain *domain;
-  struct arena run_arena; /* of the running launches: what is below, books */
-  unsigned n_grids;
-  struct dispatch_grid *grid;
-  struct occupancy *occupancy;
+  struct gpu_grid grid[GRID_SLOTS];
+  unsigned n_open;
+  /* Since the run began. */
+  struct gmem *image;
+  bool control_bits;
+  picos started;
+  struct netlist_stats before; /* counters then */
+  unsigned const_spaces;       /* given out */
+  struct occupancy first;      /* of its first launch */
+  picos ended;                 /* the last of its launches that are closed */
+  /* As it ended. */
   struct hazard *hazards; /* sum over SMs; NULL: not checked */
   struct gpu_stats stats;
   struct netlist_stats sum;
   const struct run_watch *watch;
-  enum run_end stop; /* why `between` ended the run */
-  picos started;
+  bool watch_ends;
+  enum run_end stop;  /* why `between` ended the run */
   uint64_t next_poll; /* warp instructions */
   unsigned windows;   /* since the last poll */
 };
 
+/* Warp instructions since the run began. */
 static uint64_t total_insts(const struct gpu *g)
 {
   uint64_t n = 0;
   for (unsigned i = 0; i < g->net.n_sms; i++) n += g->net.sm[i].stats.warp_insts;
-  return n;
+  return n - g->before.sm.warp_insts;
 }
 
 static enum run_end watch(struct gpu *g, picos now)
 {
   const struct run_watch *w = g->watch;
   struct run_progress p = {.cycles = (now - g->started) / params_clock_ps(&g->params),
-                           .insts = total_insts(g), .ctas_done = dispatcher_done(&g->net.dispatcher),
-                           .ctas_total = dispatcher_ctas(&g->net.dispatcher)};
+                           .insts = total_insts(g), .ctas_done = g->net.dispatcher.done,
+                           .ctas_total = g->net.dispatcher.ctas};
   /* The grids are done: only what is on its way to memory is left. */
   if (p.ctas_done == p.ctas_total) return RUN_DONE;
   if (w->max_cycles && p.cycles >= w->max_cycles) return RUN_CYCLE_LIMIT;
@@ -54,12 +70,19 @@ static enum run_end watch(struct gpu *g, picos now)
   return w->poll(w->ctx, &p) ? RUN_DONE : RUN_STOPPED;
 }
 
+static bool any_ended(const struct gpu *g)
+{
+  for (unsigned i = 0; i < GRID_SLOTS; i++)
+    if (g->grid[i].open && netlist_grid_ended(&g->net, i)) return true;
+  return false;
+}
+
 static bool between(void *ctx, picos now)
 {
   struct gpu *g = ctx;
   netlist_share_ports(&g->net, now);
   g->stop = netlist_fault(&g->net) ? RUN_FAULT : watch(g, now);
-  return g->stop == RUN_DONE;
+  return g->stop == RUN_DONE && !(g->watch_ends && any_ended(g));
 }
 
 struct gpu *gpu_new(const struct params *p)
@@ -91,47 +114,120 @@ void gpu_free(struct gpu *g)
   if (!g) return;
   domain_free(g->domain);
   netlist_free(&g->net);
-  arena_free(&g->run_arena);
+  for (unsigned i = 0; i < GRID_SLOTS; i++) arena_free(&g->grid[i].arena);
   free(g);
 }
 
-/* How many CTAs of each launch an SM holds, and what they take. A lone grid gets as much shared memory as its CTAs need; where
+/* --- launches ---------------------------------------------------------------------------------- */
+
+/* An idle GPU without launches: the next one begins a run. */
+static void begin_run(struct gpu *g, const struct step_source *first, struct gmem *image, const struct occupancy *o)
+{
+  g->image = image;
+  g->control_bits = first->caps & STEP_CAP_CONTROL;
+  g->started = domain_now(g->domain);
+  g->const_spaces = 0;
+  g->first = *o;
+  g->ended = 0;
+  netlist_sum(&g->net, &g->before);
+  netlist_start(&g->net, image, g->control_bits, g->started);
+}
+
+/* A launch that reaches an idle GPU does so now at the earliest. One that comes to a busy GPU, which is ahead of the
+ * caller by up to a window, keeps its time: its first CTA comes launch.latency_cycles later. */
+static picos start_of(const struct gpu *g, const struct gpu_launch *l)
+{
+  picos now = domain_now(g->domain), ahead = g->n_open ? params_request_ps(&g->params) : 0;
+  return l->start + ahead > now ? l->start : now;
+}
+
+/* How many CTAs of a launch an SM holds, and what they take. A lone grid gets as much shared memory as its CTAs need; where
  * there are several, each asks for what never limits its CTAs, whatever the size of its grid (NVIDIA Volta Tuning Guide: the
  * driver avoids shared memory as an occupancy bottleneck and lets kernels run at the same time where possible). */
-static bool prepare(struct gpu *g, const struct gpu_launch *l, unsigned n, struct err *e)
+static struct dispatch_grid grid_of(const struct gpu *g, const struct gpu_launch *l, const struct occupancy *o)
 {
-  picos now = domain_now(g->domain);
-  arena_free(&g->run_arena);
-  g->n_grids = n;
-  g->grid = ARENA_ARRAY(&g->run_arena, struct dispatch_grid, n);
-  g->occupancy = ARENA_ARRAY(&g->run_arena, struct occupancy, n);
-  for (unsigned i = 0; i < n; i++) {
-    struct occupancy *o = &g->occupancy[i];
-    TRY(occupancy_of(&g->params, l[i].source, o, e));
-    g->grid[i] = (struct dispatch_grid){.source = l[i].source,
-                                        .n_ctas = l[i].source->n_ctas,
-                                        .start = l[i].start > now ? l[i].start : now,
-                                        .per_sm = o->most,
-                                        .cta = o->cta,
-                                        .carveout = n > 1 ? o->most_carveout : o->carveout};
-  }
+  return (struct dispatch_grid){.source = l->source,
+                                .n_ctas = l->source->n_ctas,
+                                .start = start_of(g, l),
+                                .per_sm = o->most,
+                                .cta = o->cta,
+                                .carveout = l->beside ? o->most_carveout : o->carveout,
+                                .gang = l->gang};
+}
+
+static unsigned free_slot(const struct gpu *g)
+{
+  unsigned slot = 0;
+  while (slot < GRID_SLOTS && g->grid[slot].open) slot++;
+  return slot;
+}
+
+bool gpu_full(const struct gpu *g)
+{
+  return g->n_open == GRID_SLOTS;
+}
+
+static bool fits(const struct gpu *g, const struct gpu_launch *l, struct occupancy *o, struct err *e)
+{
+  TRY(occupancy_of(&g->params, l->source, o, e));
+  uint64_t room = (uint64_t)o->most * g->net.n_sms;
+  return !l->gang || l->source->n_ctas <= room ||
+         err_set(e, "cooperative launch of %llu CTAs, but only %llu are resident at once",
+                 (unsigned long long)l->source->n_ctas, (unsigned long long)room);
+}
+
+bool gpu_fits(const struct gpu *g, const struct gpu_launch *l, struct err *e)
+{
+  struct occupancy o;
+  return fits(g, l, &o, e);
+}
+
+bool gpu_open(struct gpu *g, const struct gpu_launch *l, struct gmem *image, unsigned *slot, struct err *e)
+{
+  struct occupancy o;
+  TRY(fits(g, l, &o, e));
+  if (!g->n_open && domain_state(g->domain) == DOMAIN_IDLE) begin_run(g, l->source, image, &o);
+  BUG_ON(gpu_full(g) || image != g->image || g->control_bits != !!(l->source->caps & STEP_CAP_CONTROL));
+  *slot = free_slot(g);
+  struct gpu_grid *grid = &g->grid[*slot];
+  struct dispatch_grid d = grid_of(g, l, &o);
+  grid->occupancy = o;
+  grid->open = true;
+  g->n_open++;
+  netlist_open_grid(&g->net, *slot, l->source, &d, g->const_spaces++, &grid->arena);
   return true;
 }
 
-static void start(struct gpu *g, const struct gpu_launch *l, struct gmem *image)
+/* The last CTA has ended and the last store is in L2. */
+static picos end_of_grid(const struct gpu *g, unsigned slot)
 {
-  picos now = domain_now(g->domain);
-  struct step_source **source = ARENA_ARRAY(&g->run_arena, struct step_source *, g->n_grids);
-  for (unsigned i = 0; i < g->n_grids; i++) source[i] = l[i].source;
-  for (unsigned i = 0; i < g->net.n_sms; i++) {
-    sm_start(&g->net.sm[i], source, g->n_grids, image, &g->run_arena);
-    g->net.sm_part[i].next = TIME_NEVER;
-  }
-  netlist_start_memory(&g->net, image);
-  cluster_net_start(&g->net.clusters, source, g->n_grids);
-  dispatcher_start(&g->net.dispatcher, g->grid, g->n_grids, now);
-  g->net.serial[SERIAL_DISPATCHER].next = now;
-  g->started = now;
+  picos last = netlist_last_answer(&g->net, slot), done = g->net.dispatcher.grid[slot].last_done;
+  return last > done ? last : done;
+}
+
+void gpu_close(struct gpu *g, unsigned slot)
+{
+  struct gpu_grid *grid = &g->grid[slot];
+  BUG_ON(!grid->open);
+  if (end_of_grid(g, slot) > g->ended) g->ended = end_of_grid(g, slot);
+  netlist_close_grid(&g->net, slot);
+  arena_free(&grid->arena);
+  grid->open = false;
+  g->n_open--;
+}
+
+void gpu_watch(struct gpu *g, const struct run_watch *w, bool ends)
+{
+  g->watch = w;
+  g->watch_ends = ends;
+  g->stop = RUN_DONE;
+  g->next_poll = POLL_INSTS;
+  g->windows = 0;
+}
+
+enum run_end gpu_stopped(const struct gpu *g)
+{
+  return g->stop;
 }
 
 uint64_t gpu_now(const struct gpu *g)
@@ -142,6 +238,7 @@ uint64_t gpu_now(const struct gpu *g)
 void gpu_idle_until(struct gpu *g, uint64_t when)
 {
   picos clock = params_clock_ps(&g->params);
+  BUG_ON(g->n_open);
   domain_idle_until(g->domain, (when + clock - 1) / clock * clock);
 }
 
@@ -175,15 +272,16 @@ static void collect(struct gpu *g, picos end)
 {
   if (g->hazards) collect_hazards(g);
   netlist_sum(&g->net, &g->sum);
+  netlist_since(&g->sum, &g->before);
   picos clock = params_clock_ps(&g->params), time = end - g->started;
   g->stats = (struct gpu_stats){
       .cycles = time / clock,
       .launch_cycles = g->params.launch_latency_cycles,
       .time_ps = time,
       .sms = g->net.n_sms,
-      .ctas_per_sm = g->occupancy[0].ctas,
-      .warps_per_sm = g->occupancy[0].warps,
-      .shared_bytes_per_cta = g->occupancy[0].shared_per_cta,
+      .ctas_per_sm = g->first.ctas,
+      .warps_per_sm = g->first.warps,
+      .shared_bytes_per_cta = g->first.shared_per_cta,
       .warp_insts = g->sum.sm.warp_insts,
   };
 }
@@ -243,42 +341,23 @@ static void deadlock(const struct gpu *g, struct fault *fault, FILE *report)
   if (report) domain_dump(g->domain, report);
   snprintf(fault->text, sizeof fault->text,
            "deadlock: nothing can run any more (%llu of %llu CTAs done)",
-           (unsigned long long)dispatcher_done(&g->net.dispatcher),
-           (unsigned long long)dispatcher_ctas(&g->net.dispatcher));
-}
-
-/* The last CTA has ended and the last store is in L2. */
-static picos end_of_grid(const struct gpu *g, unsigned i)
-{
-  picos last = netlist_last_answer(&g->net, i), done = g->grid[i].last_done;
-  return last > done ? last : done;
+           (unsigned long long)g->net.dispatcher.done,
+           (unsigned long long)g->net.dispatcher.ctas);
 }
 
 static picos end_of_all(const struct gpu *g)
 {
-  picos last = 0;
-  for (unsigned i = 0; i < g->n_grids; i++)
-    if (end_of_grid(g, i) > last) last = end_of_grid(g, i);
+  picos last = g->ended;
+  for (unsigned i = 0; i < GRID_SLOTS; i++)
+    if (g->grid[i].open && end_of_grid(g, i) > last) last = end_of_grid(g, i);
   return last;
 }
 
-bool gpu_launch_times(const struct gpu *g, unsigned i, uint64_t *start, uint64_t *end)
+bool gpu_launch_times(const struct gpu *g, unsigned slot, uint64_t *start, uint64_t *end)
 {
-  *start = g->grid[i].start;
-  *end = end_of_grid(g, i);
-  return g->grid[i].done == g->grid[i].n_ctas;
-}
-
-bool gpu_start(struct gpu *g, const struct gpu_launch *l, unsigned n, struct gmem *image,
-               const struct run_watch *watch, struct err *e)
-{
-  TRY(prepare(g, l, n, e));
-  g->watch = watch;
-  g->stop = RUN_DONE;
-  g->next_poll = POLL_INSTS;
-  g->windows = 0;
-  start(g, l, image);
-  return true;
+  *start = g->net.dispatcher.grid[slot].start;
+  *end = end_of_grid(g, slot);
+  return netlist_grid_ended(&g->net, slot);
 }
 
 enum run_end gpu_finish(struct gpu *g, struct fault *fault, FILE *report)
@@ -298,9 +377,9 @@ enum run_end gpu_finish(struct gpu *g, struct fault *fault, FILE *report)
 
 _Static_assert((int)GPU_RATE_STEPS == (int)DISPATCH_MARKS - 1, "a batch between two marks");
 
-bool gpu_rate(const struct gpu *g, uint64_t batch_ps[GPU_RATE_STEPS], uint64_t *ctas)
+bool gpu_rate(const struct gpu *g, unsigned slot, uint64_t batch_ps[GPU_RATE_STEPS], uint64_t *ctas)
 {
-  const struct dispatch_grid *d = &g->grid[0];
+  const struct dispatch_grid *d = &g->net.dispatcher.grid[slot];
   if (d->n_marks < DISPATCH_MARKS) return false;
   for (unsigned i = 0; i < GPU_RATE_STEPS; i++) batch_ps[i] = d->mark[i + 1] - d->mark[i];
   *ctas = d->mark_step;
@@ -318,9 +397,14 @@ unsigned gpu_stats_groups(struct gpu *g, struct stat_group out[GPU_MAX_GROUPS])
   return n;
 }
 
-const struct occupancy *gpu_occupancy(const struct gpu *g, unsigned i)
+void gpu_counters(const struct gpu *g, struct netlist_stats *now)
 {
-  return &g->occupancy[i];
+  netlist_sum(&g->net, now);
+}
+
+const struct occupancy *gpu_occupancy(const struct gpu *g, unsigned slot)
+{
+  return &g->grid[slot].occupancy;
 }
 
 /* list[i] += more[i] */
@@ -329,9 +413,9 @@ static void add_books(uint64_t *list, const uint64_t *more, uint64_t n)
   for (uint64_t i = 0; i < n; i++) list[i] += more[i];
 }
 
-struct gpu_inst_profile gpu_profile(const struct gpu *g, unsigned grid)
+struct gpu_inst_profile gpu_profile(const struct gpu *g, unsigned slot)
 {
-  uint64_t n = g->net.sm[0].grid[grid].n_insts, n_states = n * WARP_STATE__N;
+  uint64_t n = g->net.sm[0].grid[slot].n_insts, n_states = n * WARP_STATE__N;
   uint64_t *books = calloc(n_states + 5 * n + 1, sizeof *books); /* one block, freed as by_inst */
   NO_MEMORY_IF(!books);
   struct gpu_inst_profile p = {.n_insts = n, .n_states = WARP_STATE__N, .state_name = warp_state_name, .by_inst = books,
@@ -339,7 +423,7 @@ struct gpu_inst_profile gpu_profile(const struct gpu *g, unsigned grid)
                                .sectors = books + n_states + 2 * n, .passes = books + n_states + 3 * n,
                                .conflicts = books + n_states + 4 * n};
   for (unsigned s = 0; s < g->net.n_sms; s++) {
-    const struct sm_grid *l = &g->net.sm[s].grid[grid];
+    const struct sm_grid *l = &g->net.sm[s].grid[slot];
     add_books(p.by_inst, l->by_inst, n_states);
     add_books(p.issued, l->issued, n);
     add_books(p.threads, l->threads, n);

@@ -1,7 +1,12 @@
 /* The timed GPU: runs kernels from a step source and answers with cycles and counters. It is a domain; a machine
  * (time/machine/machine.h) lets its time pass:
  *
- *   gpu_start(gpu, launches, …);  machine_run(machine, TIME_NEVER);  end = gpu_finish(gpu, …);
+ *   gpu_open(gpu, &launch, image, &slot, &e);  gpu_watch(gpu, &watch, false);
+ *   machine_run(machine, TIME_NEVER);
+ *   end = gpu_finish(gpu, &fault, NULL);       counters, gpu_launch_times(gpu, slot, …), …
+ *   gpu_close(gpu, slot);
+ *
+ * Launches come and go while it runs, each in a slot of its own.
  */
 #ifndef WS_TIME_GPU_GPU_H
 #define WS_TIME_GPU_GPU_H
@@ -17,38 +22,50 @@
 
 struct gpu;
 
-enum { GPU_MAX_GROUPS = 8 };
+enum { GPU_MAX_GROUPS = 8, GPU_SLOTS = 128 };
 
 struct gpu *gpu_new(const struct params *);
 void gpu_free(struct gpu *);
 struct domain *gpu_domain(struct gpu *);
 
-/* A launch: its CTAs, and when it reaches the GPU, ps; in the past: at once. */
 struct gpu_launch {
   struct step_source *source;
-  uint64_t start;
+  uint64_t start; /* when it reaches the GPU, ps; in the past: at once */
+  bool beside;    /* others run at the same time: it asks for what never limits its CTAs (netlist.h) */
+  bool gang;      /* its CTAs wait for each other: all are resident at once */
 };
 
-/* Starts launches, in this order (time/gpu/dispatcher.h). None waits for another. Caches stay warm in L2 from run to
- * run; L1 starts empty. The watch, which must live until gpu_finish, ends the machine's run with a notice. False with
- * *e filled: one does not fit this GPU. */
-bool gpu_start(struct gpu *, const struct gpu_launch *, unsigned n, struct gmem *image, const struct run_watch *,
-               struct err *e);
+/* A launch comes, behind those that are there (time/gpu/dispatcher.h); none waits for another. Its slot is free until
+ * then. What comes to an idle GPU without launches begins a run: caches stay warm in L2, L1 starts empty, counters and
+ * gpu_stats_groups begin. False with *e filled: it does not fit this GPU. All launches of a run have one memory, and
+ * control bits or none. */
+bool gpu_open(struct gpu *, const struct gpu_launch *, struct gmem *image, unsigned *slot, struct err *e);
+/* Whether it could come to this GPU when it is empty. */
+bool gpu_fits(const struct gpu *, const struct gpu_launch *, struct err *e);
+/* No slot is free. */
+bool gpu_full(const struct gpu *);
+/* It goes: it has ended, or none of its CTAs has been handed out. What is asked for by its slot is gone, too. */
+void gpu_close(struct gpu *, unsigned slot);
 
-/* The machine has stopped: idle, stuck or with a notice. How the launches ended: all of them, at a limit, or because
- * the watcher stopped them. RUN_FAULT fills *fault; a deadlock of the guest is a fault whose details go to `report`
- * (may be NULL). After any end but RUN_DONE the counters say what was done so far, and the GPU cannot run another
- * kernel: its blocks are still full of these. */
+/* Who watches the run from now on, which must live until gpu_finish. `ends`: the machine's run stops with a notice when
+ * a launch has ended; gpu_stopped then says RUN_DONE. */
+void gpu_watch(struct gpu *, const struct run_watch *, bool ends);
+/* Why the machine's run stopped with a notice. */
+enum run_end gpu_stopped(const struct gpu *);
+
+/* The machine has stopped: idle, stuck or with a notice that is no end of a launch. How the launches ended: all of
+ * them, at a limit, or because the watcher stopped them. RUN_FAULT fills *fault; a deadlock of the guest is a fault
+ * whose details go to `report` (may be NULL). After any end but RUN_DONE the counters say what was done so far, and
+ * the GPU cannot run another kernel: its blocks are still full of these. */
 enum run_end gpu_finish(struct gpu *, struct fault *, FILE *report);
 
-/* When launch number i of the last run reached the GPU, and when it ended: its last CTA, its last store in L2.
- * False: it did not end. */
-bool gpu_launch_times(const struct gpu *, unsigned i, uint64_t *start, uint64_t *end);
+/* When a launch reached the GPU, and when it ended: its last CTA, its last store in L2. False: it has not ended. */
+bool gpu_launch_times(const struct gpu *, unsigned slot, uint64_t *start, uint64_t *end);
 
-/* Simulated time since gpu_new, ps: the end of the last run. */
+/* Simulated time since gpu_new, ps. */
 uint64_t gpu_now(const struct gpu *);
-/* Nothing happens until `when`, ps, rounded up to an SM cycle: the next kernel starts then. In the past:
- * no effect. */
+/* Without launches: nothing happens until `when`, ps, rounded up to an SM cycle: the next kernel starts then. In the
+ * past: no effect. */
 void gpu_idle_until(struct gpu *, uint64_t when);
 
 /* Turns the hazard checker on for the kernels that follow (time/sm/hazard.h). */
@@ -58,18 +75,22 @@ void gpu_emulate_hazards(struct gpu *);
 /* Findings of the last kernel, summed over SMs; NULL when not checked. */
 const struct hazard *gpu_hazards(const struct gpu *);
 
-/* Counters of the last run, all launches together: gpu (resident CTAs: of the first), sm (sum over SMs), noc, l2, dram. Returns how many groups. */
+/* Counters of the run as gpu_finish found them, all launches together: gpu (resident CTAs: of the first), sm (sum over
+ * SMs), noc, l2, dram. Returns how many groups. */
 unsigned gpu_stats_groups(struct gpu *, struct stat_group out[GPU_MAX_GROUPS]);
 
-/* Of the last run's launch number i. */
-const struct occupancy *gpu_occupancy(const struct gpu *, unsigned i);
+struct netlist_stats;
+/* All counters since gpu_new, at any time between windows: what happened between two of them is their difference. */
+void gpu_counters(const struct gpu *, struct netlist_stats *);
 
-/* How fast the CTAs of the last run's first launch were done between its first wave and its last: the times, ps, of
+const struct occupancy *gpu_occupancy(const struct gpu *, unsigned slot);
+
+/* How fast the CTAs of a launch were done between its first wave and its last: the times, ps, of
  * GPU_RATE_STEPS batches of *ctas CTAs one behind the other. False: it had too few CTAs. */
 enum { GPU_RATE_STEPS = 8 };
-bool gpu_rate(const struct gpu *, uint64_t batch_ps[GPU_RATE_STEPS], uint64_t *ctas);
+bool gpu_rate(const struct gpu *, unsigned slot, uint64_t batch_ps[GPU_RATE_STEPS], uint64_t *ctas);
 
-/* Per-instruction books of the last run's launch number i, summed over SMs; index as in the code view. */
+/* Per-instruction books of a launch, summed over SMs; index as in the code view. */
 struct gpu_inst_profile {
   uint64_t n_insts;
   unsigned n_states;
@@ -79,7 +100,7 @@ struct gpu_inst_profile {
   uint64_t *sectors;            /* [index], 32-byte sectors of global, local and texture accesses */
   uint64_t *passes, *conflicts; /* [index], passes through the banks of shared memory; of those, above the least */
 };
-struct gpu_inst_profile gpu_profile(const struct gpu *, unsigned i);
+struct gpu_inst_profile gpu_profile(const struct gpu *, unsigned slot);
 void gpu_profile_free(struct gpu_inst_profile *);
 
 #endif

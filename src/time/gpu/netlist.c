@@ -140,14 +140,48 @@ void netlist_free(struct netlist *n)
   arena_free(&n->arena);
 }
 
-void netlist_start_memory(struct netlist *n, struct gmem *image)
+void netlist_start(struct netlist *n, struct gmem *image, bool control_bits, picos now)
 {
-  xbar_start(&n->xbar);
+  for (unsigned i = 0; i < n->n_sms; i++) {
+    sm_start(&n->sm[i], image, control_bits);
+    n->sm_part[i].next = TIME_NEVER;
+  }
   commit_start(&n->commit, image);
   for (unsigned i = 0; i < n->n_partitions; i++) {
     partition_start(&n->partition[i], image);
     n->partition_part[i].next = TIME_NEVER;
   }
+  cluster_net_start(&n->clusters);
+  dispatcher_start(&n->dispatcher, now);
+  n->serial[SERIAL_DISPATCHER].next = now;
+}
+
+/* --- grids -------------------------------------------------------------------------------------- */
+
+void netlist_open_grid(struct netlist *n, unsigned slot, struct step_source *source, const struct dispatch_grid *grid,
+                       unsigned const_space, struct arena *a)
+{
+  struct part *part = &n->serial[SERIAL_DISPATCHER];
+  for (unsigned i = 0; i < n->n_sms; i++) sm_open_grid(&n->sm[i], slot, source, const_space, a);
+  cluster_net_open(&n->clusters, slot, source);
+  dispatcher_add(&n->dispatcher, slot, grid);
+  if (dispatcher_next(&n->dispatcher) < part->next) part->next = dispatcher_next(&n->dispatcher);
+}
+
+void netlist_close_grid(struct netlist *n, unsigned slot)
+{
+  for (unsigned i = 0; i < n->n_sms; i++) sm_close_grid(&n->sm[i], slot);
+  cluster_net_close(&n->clusters, slot);
+  dispatcher_remove(&n->dispatcher, slot);
+}
+
+bool netlist_grid_ended(const struct netlist *n, unsigned slot)
+{
+  const struct dispatch_grid *g = &n->dispatcher.grid[slot];
+  if (g->done < g->n_ctas) return false;
+  for (unsigned i = 0; i < n->n_sms; i++)
+    if (sm_holds_grid(&n->sm[i], slot)) return false;
+  return true;
 }
 
 /* --- looking at all of it ----------------------------------------------------------------------- */
@@ -172,11 +206,11 @@ const struct fault *netlist_fault(const struct netlist *n)
   return n->commit.fault.kind ? &n->commit.fault : NULL;
 }
 
-picos netlist_last_answer(const struct netlist *n, unsigned grid)
+picos netlist_last_answer(const struct netlist *n, unsigned slot)
 {
   picos last = 0;
   for (unsigned i = 0; i < n->n_sms; i++)
-    if (n->sm[i].grid[grid].last_answer > last) last = n->sm[i].grid[grid].last_answer;
+    if (n->sm[i].grid[slot].last_answer > last) last = n->sm[i].grid[slot].last_answer;
   return last;
 }
 
@@ -194,6 +228,16 @@ void netlist_sum(const struct netlist *n, struct netlist_stats *s)
       stat_add(dram, dram_stats_group("dram", &p->channel[k].stats));
   }
   xbar_sum(&n->xbar, &s->noc);
+}
+
+void netlist_since(struct netlist_stats *after, const struct netlist_stats *before)
+{
+  struct netlist_stats from = *before;
+  stat_diff(sm_stats_group("sm", &after->sm), sm_stats_group("sm", &after->sm), sm_stats_group("sm", &from.sm));
+  stat_diff(noc_stats_group("noc", &after->noc), noc_stats_group("noc", &after->noc), noc_stats_group("noc", &from.noc));
+  stat_diff(l2_stats_group("l2", &after->l2), l2_stats_group("l2", &after->l2), l2_stats_group("l2", &from.l2));
+  stat_diff(dram_stats_group("dram", &after->dram), dram_stats_group("dram", &after->dram),
+            dram_stats_group("dram", &from.dram));
 }
 
 static bool law(const char *what, uint64_t a, uint64_t b, struct err *e)
@@ -220,5 +264,5 @@ bool netlist_check_laws(const struct netlist *n, const struct netlist_stats *s, 
              SECTOR_BYTES * (s->l2.l2_miss_sectors + s->l2.l2_merged_sectors), s->dram.dram_read_bytes, e) &&
          law("bytes written back by L2, written to DRAM",
              SECTOR_BYTES * s->l2.l2_written_back_sectors, s->dram.dram_write_bytes, e) &&
-         law("CTAs launched, of the grids", s->sm.ctas, dispatcher_ctas(&n->dispatcher), e);
+         law("CTAs launched, of the grids", s->sm.ctas, n->dispatcher.ctas, e);
 }

@@ -37,8 +37,17 @@ void netlist_check_hazards(struct netlist *, const struct params *);
 /* Gives every sub-core hazard emulation. */
 void netlist_emulate_hazards(struct netlist *, const struct params *);
 
-/* A kernel starts on the memory side: counters to zero; L2 lines stay. */
-void netlist_start_memory(struct netlist *, struct gmem *image);
+/* The GPU, which is idle, begins anew at `now`: L2 keeps its lines, L1 and the caches of instructions and constants are
+ * empty. Counters go on. */
+void netlist_start(struct netlist *, struct gmem *image, bool control_bits, picos now);
+
+/* A grid comes, into a free slot: its books lie in the arena. const_space: sm_open_grid. */
+void netlist_open_grid(struct netlist *, unsigned slot, struct step_source *, const struct dispatch_grid *,
+                       unsigned const_space, struct arena *);
+/* It goes: it has ended, or not begun. */
+void netlist_close_grid(struct netlist *, unsigned slot);
+/* All its CTAs are done and all its stores are in L2. */
+bool netlist_grid_ended(const struct netlist *, unsigned slot);
 
 /* Between windows: SMs of one port that are both busy there take turns in the next window. */
 void netlist_share_ports(struct netlist *, picos now);
@@ -47,19 +56,22 @@ void netlist_share_ports(struct netlist *, picos now);
  * choose; NULL: none. */
 const struct fault *netlist_fault(const struct netlist *);
 
-/* Counters of the last kernel, summed over the boxes of a kind. */
+/* Counters, summed over the boxes of a kind. */
 struct netlist_stats {
   struct sm_stats sm;
   struct noc_stats noc;
   struct l2_stats l2;
   struct dram_stats dram;
 };
+/* Since netlist_build. */
 void netlist_sum(const struct netlist *, struct netlist_stats *);
+/* after -= before: of the time in between. */
+void netlist_since(struct netlist_stats *after, const struct netlist_stats *before);
 
 /* When the last request of an SM was answered: stores may come home after their CTA. */
-picos netlist_last_answer(const struct netlist *, unsigned grid);
+picos netlist_last_answer(const struct netlist *, unsigned slot);
 
-/* Laws between blocks, checked at the end of a kernel. */
+/* Laws between blocks, of the counters of a time that begins and ends with an idle GPU. */
 bool netlist_check_laws(const struct netlist *, const struct netlist_stats *, struct err *);
 
 #endif

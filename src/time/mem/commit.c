@@ -13,7 +13,6 @@ void commit_init(struct commit *m, struct arena *a, const struct params *p, stru
 void commit_start(struct commit *m, struct gmem *image)
 {
   m->direct = (struct gmem_view){.image = image};
-  m->stats = (struct l2_stats){0};
   m->fault = (struct fault){0};
 }
 

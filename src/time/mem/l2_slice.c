@@ -120,7 +120,6 @@ void l2_slice_start(struct l2_slice *s, struct gmem *image)
 {
   BUG_ON(s->n_misses || s->n_atomics);
   s->direct = (struct gmem_view){.image = image};
-  s->stats = (struct l2_stats){0};
 }
 
 /* --- tags ------------------------------------------------------------------------------------- */

@@ -117,7 +117,7 @@ struct l2_slice {
 void l2_slice_init(struct l2_slice *, struct arena *, const struct params *, unsigned id,
                    unsigned index, struct l2_ports);
 void l2_slice_free(struct l2_slice *);
-/* Kernel start: counters to zero. Lines stay. */
+/* A kernel comes to an idle GPU: its memory. Lines stay, counters go on. */
 void l2_slice_start(struct l2_slice *, struct gmem *image);
 
 /* Takes note of new requests. To be called before the slice's `next` is used in a window. */

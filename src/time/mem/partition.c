@@ -25,7 +25,6 @@ void partition_start(struct partition *m, struct gmem *image)
 {
   m->fault = (struct fault){0};
   for (unsigned i = 0; i < m->n_slices; i++) l2_slice_start(&m->slice[i], image);
-  for (unsigned i = 0; i < m->n_channels; i++) m->channel[i].stats = (struct dram_stats){0};
 }
 
 /* A queue has room again: one slice that waited for it goes on, the slices in turn. If it does not

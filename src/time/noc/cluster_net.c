@@ -18,15 +18,26 @@ void cluster_net_init(struct cluster_net *c, struct arena *a, const struct param
   }
 }
 
-void cluster_net_start(struct cluster_net *c, struct step_source *const *source, unsigned n)
+void cluster_net_start(struct cluster_net *c)
 {
-  c->source = source;
-  c->active = false;
-  for (unsigned i = 0; i < n; i++) c->active |= step_cluster_ctas(source[i]) > 1;
+  BUG_ON(c->n_sources);
   c->n_states = 0;
-  c->messages = 0;
   c->fault = (struct fault){0};
   for (unsigned i = 0; i < c->n_ports; i++) c->port[i].memory.free_at_fs = c->port[i].multicast.free_at_fs = 0;
+}
+
+void cluster_net_open(struct cluster_net *c, unsigned slot, struct step_source *source)
+{
+  if (step_cluster_ctas(source) == 1) return;
+  c->source[slot] = source;
+  c->n_sources++;
+}
+
+void cluster_net_close(struct cluster_net *c, unsigned slot)
+{
+  if (!c->source[slot]) return;
+  c->source[slot] = NULL;
+  c->n_sources--;
 }
 
 /* --- the barrier ------------------------------------------------------------------------------- */
@@ -117,7 +128,7 @@ picos cluster_net_run(void *self, picos from, picos to)
   struct cluster_net *c = self;
   picos at;
   (void)from;
-  if (!c->active) return TIME_NEVER;
+  if (!c->n_sources) return TIME_NEVER;
   for (unsigned i; (i = first_port(c, &at)) < c->n_ports && at < to && !c->fault.kind;) {
     struct cluster_msg m = *cluster_queue_front(c->port[i].in);
     cluster_queue_pop(c->port[i].in);
@@ -136,7 +147,7 @@ uint64_t cluster_net_progress(const void *self)
 bool cluster_net_busy(const void *self)
 {
   const struct cluster_net *c = self;
-  for (unsigned i = 0; c->active && i < c->n_ports; i++)
+  for (unsigned i = 0; c->n_sources && i < c->n_ports; i++)
     if (c->port[i].in->n) return true;
   return false;
 }

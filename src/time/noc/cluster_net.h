@@ -60,8 +60,8 @@ struct cluster_net {
   unsigned n_ports;
   struct cluster_port *port;
   picos hop, barrier;
-  struct step_source *const *source; /* of the grids that run */
-  bool active;                       /* some of them have clusters */
+  struct step_source *source[GRID_SLOTS]; /* of the grids that run, those with clusters */
+  unsigned n_sources;
   struct cluster_state *state;
   unsigned n_states, max_states;
   uint64_t messages;
@@ -71,7 +71,11 @@ struct cluster_net {
 };
 
 void cluster_net_init(struct cluster_net *, struct arena *, const struct params *, cluster_perform_fn *, void *ctx);
-void cluster_net_start(struct cluster_net *, struct step_source *const *source, unsigned n);
+/* All grids are gone. */
+void cluster_net_start(struct cluster_net *);
+/* A grid comes, or goes. */
+void cluster_net_open(struct cluster_net *, unsigned slot, struct step_source *);
+void cluster_net_close(struct cluster_net *, unsigned slot);
 
 picos cluster_net_run(void *self, picos from, picos to);
 uint64_t cluster_net_progress(const void *self);

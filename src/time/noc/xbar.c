@@ -253,12 +253,6 @@ void xbar_free(struct xbar *x)
   }
 }
 
-void xbar_start(struct xbar *x)
-{
-  for (unsigned i = 0; i < x->n_sms; i++) x->sm[i].stats = (struct noc_stats){0};
-  for (unsigned i = 0; i <= x->n_slices; i++) x->slice[i].stats = (struct noc_stats){0};
-}
-
 void xbar_sum(const struct xbar *x, struct noc_stats *sum)
 {
   struct stat_group all = noc_stats_group("noc", sum);

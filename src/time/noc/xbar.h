@@ -68,7 +68,6 @@ struct xbar {
 
 void xbar_init(struct xbar *, struct arena *, const struct params *);
 void xbar_free(struct xbar *);
-void xbar_start(struct xbar *); /* kernel start: counters to zero */
 
 /* SM side, called by the part of that SM: requests into the network, as far as it has room; replies due
  * before `to` out of it. xbar_sm_next: arrival of the first reply still inside. */

@@ -1,5 +1,5 @@
 /* A grid whose CTAs an SM may hold: what its warps have in common, and its books in this SM. Grids that run at
- * the same time share an SM as far as its room goes (time/gpu/dispatcher.h).
+ * the same time share an SM as far as its room goes (time/gpu/dispatcher.h). Each has a slot, the same in all SMs.
  *
  *   caches   an instruction is looked up at pc + code.place, a constant in bank + const_space: code of another
  *            module lies at the same pcs, and banks are a launch's own
@@ -10,7 +10,8 @@
 #include "isa/step.h"
 #include "time/part.h"
 
-enum { GRID_BANKS = 256 };
+/* Spaces are given out in turn while the GPU is busy: one comes again when nothing of it can be left in a cache. */
+enum { GRID_BANKS = 256, GRID_CONST_SPACES = 1 << 14 };
 
 struct sm_grid {
   struct code_view code; /* of source */
@@ -22,7 +23,7 @@ struct sm_grid {
   uint64_t *threads; /* [index], thread instructions: lanes with a true guard */
   uint64_t *sectors; /* [index], sectors of global, local and texture accesses */
   uint64_t *passes, *conflicts; /* [index], passes through the banks of shared memory; of those, above the least */
-  struct step_source *source;
+  struct step_source *source; /* NULL: the slot is free */
   uint64_t slots;    /* bit i: the source's slot i of this SM holds a CTA */
   picos last_answer; /* when the last of its stores here was answered */
 };

@@ -8,7 +8,7 @@
  *           request anyway is ignored. Lines of a stream that is dropped do not hold up the miss that
  *           dropped it, unless they are on the link already.
  *   Times are computed when a line is requested, or, when it has to come from L2, when it is there (l0i_arrived).
- *   Emptied when a kernel starts.
+ *   Emptied when a kernel comes to an idle GPU.
  */
 #ifndef WS_TIME_SM_L0I_H
 #define WS_TIME_SM_L0I_H

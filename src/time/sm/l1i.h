@@ -10,7 +10,7 @@
  *           lines for the L0 caches
  *   Times of hits and constants are computed when the request is made, those of code that is on its way from L2
  *   when it comes: a line reaches L0 what l1i.miss_latency has beyond the way to L2 and back (a load's, less an L1
- *   hit) behind its answer. Emptied when a kernel starts.
+ *   hit) behind its answer. Emptied when a kernel comes to an idle GPU.
  *   not modelled: misses of constants always hit L2 and take no bandwidth from it; TLB of code
  */
 #ifndef WS_TIME_SM_L1I_H

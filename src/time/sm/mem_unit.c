@@ -653,6 +653,13 @@ void mem_unit_cycle(struct mem_unit *u, uint64_t now)
   u->next_at = next_event(u, now);
 }
 
+bool mem_unit_serves(const struct mem_unit *u, const struct sm_grid *g)
+{
+  for (unsigned i = 0; i < u->pool.fresh; i++)
+    if (u->pool.t[i].waiting && u->pool.t[i].grid == g) return true;
+  return false;
+}
+
 void mem_unit_dump(const struct mem_unit *u, FILE *out)
 {
   for (unsigned i = 0; i < u->pool.fresh; i++) {

@@ -141,6 +141,9 @@ static inline void mem_unit_queued(struct mem_unit *u, unsigned client, uint64_t
  * entry came free, a warp's hold may end. */
 void mem_unit_cycle(struct mem_unit *, uint64_t now);
 
+/* Something of the grid is on its way: of one whose CTAs have ended, stores. */
+bool mem_unit_serves(const struct mem_unit *, const struct sm_grid *);
+
 /* The memory instructions that wait for answers, a line each. */
 void mem_unit_dump(const struct mem_unit *, FILE *);
 

@@ -39,6 +39,7 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   m->mem.fault = &m->fault;
   const_cache_init(&m->mem.vl, a, p, p->const_vl_bytes, p->sm_sub_cores, &m->l1i, &m->stats);
   gmem_log_init(&m->log);
+  m->grid = ARENA_ARRAY(a, struct sm_grid, GRID_SLOTS);
   m->done_latency = (unsigned)((params_request_ps(p) + m->period - 1) / m->period);
   QUEUE_INIT(&m->launches, a, struct cta_launch, 256);
   QUEUE_INIT(&m->done, a, struct cta_done, 256);
@@ -65,13 +66,25 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   }
 }
 
-static void start_grid(struct sm *m, unsigned i, struct step_source *source, struct arena *a)
+void sm_start(struct sm *m, struct gmem *image, bool control_bits)
 {
-  struct sm_grid *g = &m->grid[i];
+  BUG_ON(m->resident || m->mem.outstanding);
+  m->view = (struct gmem_view){.image = image, .log = &m->log};
+  m->fault = (struct fault){0};
+  m->carveout = UINT32_MAX;
+  l1i_start(&m->l1i);
+  const_cache_start(&m->mem.vl);
+  for (unsigned i = 0; i < m->n_sub_cores; i++) sub_core_start(&m->sub_core[i], control_bits);
+}
+
+void sm_open_grid(struct sm *m, unsigned slot, struct step_source *source, unsigned const_space, struct arena *a)
+{
+  struct sm_grid *g = &m->grid[slot];
   const struct code_view *code = &source->code;
+  BUG_ON(slot >= GRID_SLOTS || g->source);
   *g = (struct sm_grid){.source = source,
                         .code = *code,
-                        .const_space = i * GRID_BANKS,
+                        .const_space = const_space % GRID_CONST_SPACES * GRID_BANKS,
                         .n_insts = (code->end - code->base) >> code->shift};
   g->by_inst = ARENA_ARRAY(a, uint64_t, g->n_insts * WARP_STATE__N);
   g->issued = ARENA_ARRAY(a, uint64_t, g->n_insts);
@@ -81,22 +94,16 @@ static void start_grid(struct sm *m, unsigned i, struct step_source *source, str
   g->conflicts = ARENA_ARRAY(a, uint64_t, g->n_insts);
 }
 
-void sm_start(struct sm *m, struct step_source *const *source, unsigned n, struct gmem *image,
-              struct arena *a)
+bool sm_holds_grid(const struct sm *m, unsigned slot)
 {
-  BUG_ON(m->resident || m->mem.outstanding);
-  m->view = (struct gmem_view){.image = image, .log = &m->log};
-  m->stats = (struct sm_stats){0};
-  m->fault = (struct fault){0};
-  m->carveout = UINT32_MAX;
-  m->grid = ARENA_ARRAY(a, struct sm_grid, n);
-  m->n_grids = n;
-  for (unsigned i = 0; i < n; i++) start_grid(m, i, source[i], a);
-  l1i_start(&m->l1i);
-  const_cache_start(&m->mem.vl);
-  bool control_bits = source[0]->caps & STEP_CAP_CONTROL;
-  for (unsigned i = 0; i < n; i++) BUG_ON(control_bits != !!(source[i]->caps & STEP_CAP_CONTROL));
-  for (unsigned i = 0; i < m->n_sub_cores; i++) sub_core_start(&m->sub_core[i], control_bits);
+  const struct sm_grid *g = &m->grid[slot];
+  return g->slots || mem_unit_serves(&m->mem, g);
+}
+
+void sm_close_grid(struct sm *m, unsigned slot)
+{
+  BUG_ON(sm_holds_grid(m, slot));
+  m->grid[slot] = (struct sm_grid){0};
 }
 
 /* --- CTA slots -------------------------------------------------------------------------------- */
@@ -185,7 +192,7 @@ static void launch(struct sm *m, struct cta_launch l)
 {
   unsigned s = 0;
   while (s < m->n_slots && m->slot[s].cta) s++;
-  BUG_ON(s == m->n_slots || l.grid >= m->n_grids);
+  BUG_ON(s == m->n_slots || !m->grid[l.grid].source);
   struct cta_slot *slot = &m->slot[s];
   set_carveout(m, l.carveout);
   occupy(m, slot, &m->grid[l.grid], l.cta);

@@ -24,8 +24,7 @@ struct sm {
   const struct params *params;
   unsigned id;
   picos period;
-  struct sm_grid *grid; /* those that run */
-  unsigned n_grids;
+  struct sm_grid *grid; /* GRID_SLOTS; those that run */
   uint32_t carveout; /* bytes of shared memory the L1 array gives; UINT32_MAX: not said yet */
   unsigned n_sub_cores;
   uint64_t wake_at[SM_MAX_SUB_CORES]; /* of the sub-cores */
@@ -53,10 +52,17 @@ struct sm {
 
 void sm_init(struct sm *, struct arena *, const struct params *, unsigned id);
 
-/* Grids start: CTAs of these sources will come, by number. Caches are empty, and so must the SM be. Sources carry
- * control bits, all or none. */
-void sm_start(struct sm *, struct step_source *const *source, unsigned n, struct gmem *image,
-              struct arena *);
+/* The GPU begins anew: memory is `image`, caches are empty, and so must the SM be. Instructions carry control bits or
+ * not, those of all grids until the next start. */
+void sm_start(struct sm *, struct gmem *image, bool control_bits);
+
+/* A grid comes: CTAs of this source, by number, into a free slot. const_space: of its launch, which caches tell from
+ * those of others (grid.h). Its books lie in the arena, which must live until it goes. */
+void sm_open_grid(struct sm *, unsigned slot, struct step_source *, unsigned const_space, struct arena *);
+/* It goes; sm_holds_grid says no. */
+void sm_close_grid(struct sm *, unsigned slot);
+/* CTAs of the grid are here, or stores of them on their way. */
+bool sm_holds_grid(const struct sm *, unsigned slot);
 
 /* Part interface (time/part.h). */
 picos sm_run(void *self, picos from, picos to);
