@@ -175,7 +175,7 @@ struct inst {
   uint8_t pipe;      /* enum pipe */
   uint8_t lat;       /* enum lat_class */
   uint16_t flags;    /* enum inst_flag */
-  uint8_t scope;     /* INST_MEMBAR: enum mem_scope */
+  uint8_t scope;     /* of a fence (INST_MEMBAR) or a strong access: enum mem_scope */
   uint16_t mnemonic; /* id for instruction-mix counts only: index into the ISA's name table */
   struct inst_mem mem;
   struct inst_gmma gmma; /* INST_GMMA */

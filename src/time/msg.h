@@ -12,7 +12,7 @@
 
 /* Grids that a GPU runs at a time, each in a slot of its own. CUDA programming guide, technical specifications: 128
  * (compute capability 7.5 on). */
-enum { GRID_SLOTS = 128 };
+enum { GRID_SLOTS = 128, GRID_NONE = 255 };
 
 enum { LINE_BYTES = 128, SECTOR_BYTES = 32, SECTORS_PER_LINE = 4, WORD_BYTES = 4 };
 
@@ -67,19 +67,23 @@ enum l2_op {
 
 extern const char *const l2_op_name[L2_OP__N]; /* time/mem/l2_stats.c */
 
-/* SM -> memory side. */
+/* Core -> memory side. */
 struct mem_req {
   picos arrive;
   uint64_t line;  /* address / LINE_BYTES */
   uint64_t local; /* line number inside its slice; the crossbar fills it in */
   uint16_t txn;   /* transaction id of the sender, comes back in the reply */
-  uint16_t sm;
+  uint16_t from;  /* requester: number of the core */
   uint8_t kind;    /* enum req_kind */
   uint8_t sectors; /* mask of the line's sectors */
   uint8_t op;      /* enum mem_op; REQ_STRONG: what is performed */
   uint8_t atomics, repeats; /* words that lanes update, most updates of one word: 64 bits are two */
-  uint32_t words;  /* stores: words of the line that are written whole; reductions of the copy engine: the piece of the copy */
+  uint8_t grid;    /* slot of the grid it is sent for; GRID_NONE: code, which grids share */
+  uint8_t scope;   /* enum mem_scope; REQ_STRONG: whom it is ordered with */
+  uint32_t words;  /* stores: words of the line that are written whole; reductions of the copy engine: the piece of
+                      the copy */
 };
+_Static_assert(sizeof(struct mem_req) == 40, "queues hold thousands: no more host lines than needed");
 
 /* Read through the near partition, which may have a copy. */
 static inline bool mem_req_is_weak_read(unsigned kind)

@@ -10,12 +10,17 @@ struct gpu_rig {
   struct machine *machine;
 };
 
-static inline struct gpu_rig gpu_rig_new(const struct params *p, unsigned threads)
+static inline struct gpu_rig gpu_rig_of(struct gpu *gpu, unsigned threads)
 {
-  struct gpu_rig r = {.gpu = gpu_new(p)};
+  struct gpu_rig r = {.gpu = gpu};
   struct domain *d = gpu_domain(r.gpu);
   r.machine = machine_new(&(struct machine_config){.threads = threads, .domain = &d, .n_domains = 1, .epoch = TIME_NEVER});
   return r;
+}
+
+static inline struct gpu_rig gpu_rig_new(const struct params *p, unsigned threads)
+{
+  return gpu_rig_of(gpu_new(p), threads);
 }
 
 static inline void gpu_rig_free(struct gpu_rig *r)

@@ -94,7 +94,7 @@ static inline void ask_words(struct rig *r, unsigned sm, enum req_kind kind, enu
 {
   req_queue_push(&r->out[sm],
                  (struct mem_req){.arrive = at + r->params.noc_request_latency * r->clock,
-                                  .line = line, .sm = (uint16_t)sm, .kind = (uint8_t)kind,
+                                  .line = line, .from = (uint16_t)sm, .kind = (uint8_t)kind,
                                   .op = (uint8_t)op, .sectors = (uint8_t)sectors,
                                   .atomics = op == MEM_ATOMIC || op == MEM_RED, .repeats = op == MEM_ATOMIC || op == MEM_RED, .words = words});
 }

@@ -522,19 +522,24 @@ static uint8_t address_kind(const struct sass_inst *s)
   return has_reg ? ADDR_REGULAR : has_ureg ? ADDR_UNIFORM : ADDR_IMMEDIATE;
 }
 
-/* .STRONG.CTA and .STRONG.SM are served by L1; gpu scope and wider are not. */
-enum order { ORDER_WEAK, ORDER_NARROW, ORDER_WIDE };
+/* What an access says of its order: weak, or strong in a scope. CTA and SM are one scope: L1 serves both. */
+struct order {
+  bool strong;
+  enum mem_scope scope;
+};
 
-static enum order memory_order(const struct sass_inst *s)
+static struct order memory_order(const struct sass_inst *s)
 {
+  static const uint8_t scope[] = {SCOPE_CTA, SCOPE_CTA, SCOPE_GPU, SCOPE_SYS};
   if (sass_has(s, FLD_MEM_ORDER75)) {
-    unsigned v = (unsigned)sass_get(s, FLD_MEM_ORDER75), strong = 8, gpu = 2;
-    return v < strong ? ORDER_WEAK : (v & 3) < gpu ? ORDER_NARROW : ORDER_WIDE;
+    unsigned v = (unsigned)sass_get(s, FLD_MEM_ORDER75), strong = 8;
+    return v < strong ? (struct order){0} : (struct order){true, scope[v & 3]};
   }
   switch (sass_get(s, FLD_MEM_ORDER)) {
-  case 5: return ORDER_NARROW;
-  case 7: case 10: case 12: return ORDER_WIDE;
-  default: return ORDER_WEAK;
+  case 5: return (struct order){true, SCOPE_CTA};
+  case 7: return (struct order){true, SCOPE_GPU};
+  case 10: case 12: return (struct order){true, SCOPE_SYS};
+  default: return (struct order){0};
   }
 }
 
@@ -565,11 +570,11 @@ static enum mem_copy_way copy_way(const struct sass_inst *s)
 static void fill_mem(const struct sass_inst *s, struct inst *t)
 {
   static const uint8_t copy_op[COPY__N] = {[COPY_STORE] = MEM_STORE, [COPY_REDUCE] = MEM_RED, [COPY_PREFETCH] = MEM_PREFETCH};
-  enum order order = memory_order(s);
+  struct order order = memory_order(s);
   bool near = s->row->mem_space == MEM_SHARED || s->row->mem_space == MEM_LOCAL;
   bool atomic = s->row->mem_op == MEM_ATOMIC || s->row->mem_op == MEM_RED;
   /* Surface loads and stores say STRONG.SM or .CTA, but L1 serves them. */
-  if (sass_has(s, FLD_SURF_DIM) && order == ORDER_NARROW) order = ORDER_WEAK;
+  if (sass_has(s, FLD_SURF_DIM) && order.scope == SCOPE_CTA) order.strong = false;
   t->mem.space = s->row->mem_space;
   /* LEA four cycles before it, five before other addresses (compiler output, CUDA 13.0, sm_90 to sm_120). */
   t->mem.late_address = s->sem == SEM_SYNCS_PHASECHK;
@@ -580,9 +585,11 @@ static void fill_mem(const struct sass_inst *s, struct inst *t)
   t->mem.addr = address_kind(s);
   t->mem.image = t->mem.space == MEM_TEXTURE || sass_has(s, FLD_SURF_DIM);
   t->mem.no_filter = s->sem == SEM_TLD || s->sem == SEM_TXQ;
-  t->mem.strong = !near && (atomic || order != ORDER_WEAK);
+  t->mem.strong = !near && (atomic || order.strong);
+  /* Atomics without an order are relaxed in the scope of the GPU (PTX ISA, atom). */
+  if (t->mem.strong) t->scope = order.strong ? (uint8_t)order.scope : SCOPE_GPU;
   /* .STRONG.SM is served by L1; gpu scope and wider are not. */
-  t->mem.bypass_l1 = !near && (atomic || order == ORDER_WIDE);
+  t->mem.bypass_l1 = !near && (atomic || (order.strong && order.scope != SCOPE_CTA));
   if (t->mem.op == MEM_LDGSTS && sass_has(s, FLD_LDGSTS_ACCESS) && !sass_get(s, FLD_LDGSTS_ACCESS)) t->mem.bypass_l1 = true;
 }
 

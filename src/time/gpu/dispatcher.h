@@ -1,9 +1,9 @@
 /* CTA dispatcher: hands the CTAs of grids, in order, to SMs with room.
  *
  *   ports   per SM: launches out, completions in
- *   grids   come and go, each in a slot, and are served in the order in which they come: CTAs of a later one are handed
- *           out when all CTAs of those before it have been, and get the room that these leave in an SM (leftover policy:
- *           Amert et al., "GPU Scheduling on the NVIDIA TX2", RTSS 2017, rules G, X and R)
+ *   grids   come and go, each in a slot, and are served in the order in which they come: CTAs of a later one are
+ *           handed out when all CTAs of those before it have been, and get the room that these leave in an SM (leftover
+ *           policy: Amert et al., "GPU Scheduling on the NVIDIA TX2", RTSS 2017, rules G, X and R)
  *   gang    a grid whose CTAs wait for each other is handed out when there is room for all of it (CUDA programming
  *           guide, cooperative launch: all CTAs are resident at once)
  *   order   the first CTAs go round the SMs breadth first; later ones to the SM that reports a

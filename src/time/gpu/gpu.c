@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "time/gpu/gpu_stats.h"
 #include "time/gpu/netlist.h"
+#include "time/sm/warp_state.h"
 
 /* No progress anywhere for this long is a deadlock: longer than any latency or sleep. */
 enum { WATCHDOG_CYCLES = 20 * 1000 * 1000 };
@@ -32,6 +33,7 @@ struct gpu {
   bool control_bits;
   picos started;
   struct netlist_stats before; /* counters then */
+  uint64_t insts_before;       /* warp instructions then */
   unsigned const_spaces;       /* given out */
   struct occupancy first;      /* of its first launch */
   picos ended;                 /* the last of its launches that are closed */
@@ -46,19 +48,18 @@ struct gpu {
   unsigned windows;   /* since the last poll */
 };
 
-/* Warp instructions since the run began. */
-static uint64_t total_insts(const struct gpu *g)
+static uint64_t all_insts(const struct gpu *g)
 {
   uint64_t n = 0;
-  for (unsigned i = 0; i < g->net.n_sms; i++) n += g->net.sm[i].stats.warp_insts;
-  return n - g->before.sm.warp_insts;
+  for (unsigned i = 0; i < g->net.n_cores; i++) n += *g->net.core[i]->insts;
+  return n;
 }
 
 static enum run_end watch(struct gpu *g, picos now)
 {
   const struct run_watch *w = g->watch;
   struct run_progress p = {.cycles = (now - g->started) / params_clock_ps(&g->params),
-                           .insts = total_insts(g), .ctas_done = g->net.dispatcher.done,
+                           .insts = all_insts(g) - g->insts_before, .ctas_done = g->net.dispatcher.done,
                            .ctas_total = g->net.dispatcher.ctas};
   /* The grids are done: only what is on its way to memory is left. */
   if (p.ctas_done == p.ctas_total) return RUN_DONE;
@@ -87,13 +88,18 @@ static bool between(void *ctx, picos now)
 
 struct gpu *gpu_new(const struct params *p)
 {
+  return gpu_new_of(p, NULL);
+}
+
+struct gpu *gpu_new_of(const struct params *p, const struct core_kind *const *kind)
+{
   struct gpu *g = calloc(1, sizeof *g);
   NO_MEMORY_IF(!g);
   g->params = *p;
-  netlist_build(&g->net, &g->params);
+  netlist_build(&g->net, &g->params, kind);
   g->domain = domain_new(&(struct domain_config){
       .window = params_request_ps(p),
-      .phase = {{.part = g->net.sm_part, .n = g->net.n_sms},
+      .phase = {{.part = g->net.core_part, .n = g->net.n_cores},
                 {.part = g->net.partition_part, .n = g->net.n_partitions},
                 {.part = g->net.serial, .n = SERIAL__N, .serial = true}},
       .n_phases = 3,
@@ -129,6 +135,7 @@ static void begin_run(struct gpu *g, const struct step_source *first, struct gme
   g->const_spaces = 0;
   g->first = *o;
   g->ended = 0;
+  g->insts_before = all_insts(g);
   netlist_sum(&g->net, &g->before);
   netlist_start(&g->net, image, g->control_bits, g->started);
 }
@@ -141,9 +148,10 @@ static picos start_of(const struct gpu *g, const struct gpu_launch *l)
   return l->start + ahead > now ? l->start : now;
 }
 
-/* How many CTAs of a launch an SM holds, and what they take. A lone grid gets as much shared memory as its CTAs need; where
- * there are several, each asks for what never limits its CTAs, whatever the size of its grid (NVIDIA Volta Tuning Guide: the
- * driver avoids shared memory as an occupancy bottleneck and lets kernels run at the same time where possible). */
+/* How many CTAs of a launch an SM holds, and what they take. A lone grid gets as much shared memory as its CTAs need;
+ * where there are several, each asks for what never limits its CTAs, whatever the size of its grid (NVIDIA Volta Tuning
+ * Guide: the driver avoids shared memory as an occupancy bottleneck and lets kernels run at the same time where
+ * possible). */
 static struct dispatch_grid grid_of(const struct gpu *g, const struct gpu_launch *l, const struct occupancy *o)
 {
   return (struct dispatch_grid){.source = l->source,
@@ -170,7 +178,7 @@ bool gpu_full(const struct gpu *g)
 static bool fits(const struct gpu *g, const struct gpu_launch *l, struct occupancy *o, struct err *e)
 {
   TRY(occupancy_of(&g->params, l->source, o, e));
-  uint64_t room = (uint64_t)o->most * g->net.n_sms;
+  uint64_t room = (uint64_t)o->most * g->net.n_cores;
   return !l->gang || l->source->n_ctas <= room ||
          err_set(e, "cooperative launch of %llu CTAs, but only %llu are resident at once",
                  (unsigned long long)l->source->n_ctas, (unsigned long long)room);
@@ -246,12 +254,18 @@ void gpu_check_hazards(struct gpu *g)
 {
   if (g->hazards) return;
   g->hazards = hazard_new(&g->net.arena, &g->params);
-  netlist_check_hazards(&g->net, &g->params);
+  for (unsigned i = 0; i < g->net.n_cores; i++) {
+    struct core *c = g->net.core[i];
+    if (c->ops->check_hazards) c->ops->check_hazards(c, &g->net.arena);
+  }
 }
 
 void gpu_emulate_hazards(struct gpu *g)
 {
-  netlist_emulate_hazards(&g->net, &g->params);
+  for (unsigned i = 0; i < g->net.n_cores; i++) {
+    struct core *c = g->net.core[i];
+    if (c->ops->emulate_hazards) c->ops->emulate_hazards(c, &g->net.arena);
+  }
 }
 
 const struct hazard *gpu_hazards(const struct gpu *g)
@@ -262,9 +276,10 @@ const struct hazard *gpu_hazards(const struct gpu *g)
 static void collect_hazards(struct gpu *g)
 {
   hazard_start(g->hazards);
-  for (unsigned i = 0; i < g->net.n_sms; i++)
-    for (unsigned c = 0; c < g->params.sm_sub_cores; c++)
-      hazard_merge(g->hazards, g->net.sm[i].sub_core[c].hazard);
+  for (unsigned i = 0; i < g->net.n_cores; i++) {
+    const struct core *c = g->net.core[i];
+    if (c->ops->hazards_into) c->ops->hazards_into(c, g->hazards);
+  }
 }
 
 /* `end`: of the kernel, or of what there was of it. */
@@ -278,7 +293,7 @@ static void collect(struct gpu *g, picos end)
       .cycles = time / clock,
       .launch_cycles = g->params.launch_latency_cycles,
       .time_ps = time,
-      .sms = g->net.n_sms,
+      .sms = g->net.n_cores,
       .ctas_per_sm = g->first.ctas,
       .warps_per_sm = g->first.warps,
       .shared_bytes_per_cta = g->first.shared_per_cta,
@@ -298,9 +313,8 @@ static void check_laws(struct gpu *g)
 
 static void show_residents(const struct gpu *g)
 {
-  for (unsigned i = 0; g->watch->resident && i < g->net.n_sms; i++)
-    for (unsigned k = 0; k < g->net.sm[i].n_slots; k++)
-      if (g->net.sm[i].slot[k].cta) g->watch->resident(g->watch->ctx, g->net.sm[i].slot[k].cta);
+  for (unsigned i = 0; g->watch->resident && i < g->net.n_cores; i++)
+    g->net.core[i]->ops->residents(g->net.core[i], g->watch->resident, g->watch->ctx);
 }
 
 static void place_in(const uint32_t size[3], uint64_t linear, uint32_t out[3])
@@ -310,10 +324,12 @@ static void place_in(const uint32_t size[3], uint64_t linear, uint32_t out[3])
   out[2] = (uint32_t)(linear / size[0] / size[1]);
 }
 
-/* The first warp of this CTA that is not done, and what it waits in: a path that waits has left its instruction behind. */
-static bool blame(const struct step_cta *c, struct fault *f)
+/* The first warp of this CTA that is not done, and what it waits in, unless one of an earlier CTA is to blame already:
+ * a path that waits has left its instruction behind. */
+static void blame(void *ctx, const struct step_cta *c)
 {
-  for (unsigned k = 0; k < c->n_warps; k++) {
+  struct fault *f = ctx;
+  for (unsigned k = 0; k < c->n_warps && !f->source; k++) {
     const struct step_paths *paths = &c->warp[k]->paths;
     if (!paths->n) continue;
     const struct step_path *p = &paths->p[0];
@@ -322,22 +338,13 @@ static bool blame(const struct step_cta *c, struct fault *f)
     f->source = c->source;
     place_in(c->source->grid, c->id, f->cta);
     place_in(c->source->block, (uint64_t)k * c->source->lanes + lane, f->thread);
-    return true;
   }
-  return false;
-}
-
-static void blame_first(const struct gpu *g, struct fault *f)
-{
-  for (unsigned i = 0; i < g->net.n_sms; i++)
-    for (unsigned k = 0; k < g->net.sm[i].n_slots; k++)
-      if (g->net.sm[i].slot[k].cta && blame(g->net.sm[i].slot[k].cta, f)) return;
 }
 
 static void deadlock(const struct gpu *g, struct fault *fault, FILE *report)
 {
   *fault = (struct fault){.kind = FAULT_DEADLOCK};
-  blame_first(g, fault);
+  for (unsigned i = 0; i < g->net.n_cores; i++) g->net.core[i]->ops->residents(g->net.core[i], blame, fault);
   if (report) domain_dump(g->domain, report);
   snprintf(fault->text, sizeof fault->text,
            "deadlock: nothing can run any more (%llu of %llu CTAs done)",
@@ -407,31 +414,19 @@ const struct occupancy *gpu_occupancy(const struct gpu *g, unsigned slot)
   return &g->grid[slot].occupancy;
 }
 
-/* list[i] += more[i] */
-static void add_books(uint64_t *list, const uint64_t *more, uint64_t n)
-{
-  for (uint64_t i = 0; i < n; i++) list[i] += more[i];
-}
-
 struct gpu_inst_profile gpu_profile(const struct gpu *g, unsigned slot)
 {
-  uint64_t n = g->net.sm[0].grid[slot].n_insts, n_states = n * WARP_STATE__N;
+  const struct code_view *code = &g->net.dispatcher.grid[slot].source->code;
+  uint64_t n = (code->end - code->base) >> code->shift, n_states = n * WARP_STATE__N;
   uint64_t *books = calloc(n_states + 5 * n + 1, sizeof *books); /* one block, freed as by_inst */
   NO_MEMORY_IF(!books);
-  struct gpu_inst_profile p = {.n_insts = n, .n_states = WARP_STATE__N, .state_name = warp_state_name, .by_inst = books,
-                               .issued = books + n_states, .threads = books + n_states + n,
-                               .sectors = books + n_states + 2 * n, .passes = books + n_states + 3 * n,
-                               .conflicts = books + n_states + 4 * n};
-  for (unsigned s = 0; s < g->net.n_sms; s++) {
-    const struct sm_grid *l = &g->net.sm[s].grid[slot];
-    add_books(p.by_inst, l->by_inst, n_states);
-    add_books(p.issued, l->issued, n);
-    add_books(p.threads, l->threads, n);
-    add_books(p.sectors, l->sectors, n);
-    add_books(p.passes, l->passes, n);
-    add_books(p.conflicts, l->conflicts, n);
-  }
-  return p;
+  struct core_books b = {.n_insts = n, .by_inst = books, .issued = books + n_states, .threads = books + n_states + n,
+                         .sectors = books + n_states + 2 * n, .passes = books + n_states + 3 * n,
+                         .conflicts = books + n_states + 4 * n};
+  for (unsigned i = 0; i < g->net.n_cores; i++) g->net.core[i]->ops->books_into(g->net.core[i], slot, &b);
+  return (struct gpu_inst_profile){.n_insts = n, .n_states = WARP_STATE__N, .state_name = warp_state_name,
+                                   .by_inst = b.by_inst, .issued = b.issued, .threads = b.threads,
+                                   .sectors = b.sectors, .passes = b.passes, .conflicts = b.conflicts};
 }
 
 void gpu_profile_free(struct gpu_inst_profile *p)

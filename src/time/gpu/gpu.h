@@ -24,14 +24,17 @@ struct gpu;
 
 enum { GPU_MAX_GROUPS = 8, GPU_SLOTS = 128 };
 
+struct core_kind;
 struct gpu *gpu_new(const struct params *);
+/* With cores of these kinds (time/core/core.h), gpu.sms of them. */
+struct gpu *gpu_new_of(const struct params *, const struct core_kind *const *kind);
 void gpu_free(struct gpu *);
 struct domain *gpu_domain(struct gpu *);
 
 struct gpu_launch {
   struct step_source *source;
   uint64_t start; /* when it reaches the GPU, ps; in the past: at once */
-  bool beside;    /* others run at the same time: it asks for what never limits its CTAs (netlist.h) */
+  bool beside;    /* others run at the same time: it asks for shared memory that never limits its CTAs */
   bool gang;      /* its CTAs wait for each other: all are resident at once */
 };
 
@@ -68,7 +71,7 @@ uint64_t gpu_now(const struct gpu *);
  * past: no effect. */
 void gpu_idle_until(struct gpu *, uint64_t when);
 
-/* Turns the hazard checker on for the kernels that follow (time/sm/hazard.h). */
+/* Turns the hazard checker on, in cores that have control bits, for the kernels that follow (time/sm/hazard.h). */
 void gpu_check_hazards(struct gpu *);
 /* Turns hazard emulation on for the kernels that follow (time/sm/emulate.h). Once. */
 void gpu_emulate_hazards(struct gpu *);

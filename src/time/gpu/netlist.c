@@ -1,36 +1,41 @@
 #include "time/gpu/netlist.h"
 
-/* --- an SM and its side of the crossbar -------------------------------------------------------- */
+#include "time/sm/sm_core.h"
 
-struct sm_node {
-  struct sm *sm;
+/* --- a core and its side of the crossbar -------------------------------------------------------- */
+
+struct core_node {
+  struct core *core;
   struct xbar *xbar;
 };
 
 static picos node_run(void *self, picos from, picos to)
 {
-  struct sm_node *n = self;
-  struct mem_unit *m = &n->sm->mem;
-  xbar_deliver(n->xbar, n->sm->id, &m->in, to);
-  if (m->out.n) mem_unit_port_stood(m, xbar_stood(n->xbar, n->sm->id, &m->out, from));
-  picos next = sm_run(n->sm, from, to), reply = xbar_sm_next(n->xbar, n->sm->id);
-  xbar_inject(n->xbar, n->sm->id, &m->out);
-  return reply < next && !n->sm->fault.kind ? reply : next;
+  struct core_node *n = self;
+  struct core *c = n->core;
+  xbar_deliver(n->xbar, c->id, c->in, to);
+  if (c->out->n) c->ops->port_stood(c, xbar_stood(n->xbar, c->id, c->out, from));
+  picos next = c->ops->part.run(c, from, to), reply = xbar_sm_next(n->xbar, c->id);
+  xbar_inject(n->xbar, c->id, c->out);
+  return reply < next && !c->fault->kind ? reply : next;
 }
 
 static uint64_t node_progress(const void *self)
 {
-  return sm_progress(((const struct sm_node *)self)->sm);
+  const struct core *c = ((const struct core_node *)self)->core;
+  return c->ops->part.progress(c);
 }
 
 static bool node_busy(const void *self)
 {
-  return sm_busy(((const struct sm_node *)self)->sm);
+  const struct core *c = ((const struct core_node *)self)->core;
+  return c->ops->part.busy(c);
 }
 
 static void node_dump(const void *self, FILE *out)
 {
-  sm_dump(((const struct sm_node *)self)->sm, out);
+  const struct core *c = ((const struct core_node *)self)->core;
+  c->ops->part.dump(c, out);
 }
 
 static const struct part_ops node_ops = {node_run, node_progress, node_busy, node_dump};
@@ -47,33 +52,55 @@ static const struct part_ops cluster_ops = {cluster_net_run, cluster_net_progres
 static bool perform(void *ctx, const struct mem_req *r, picos now, struct gmem_view *direct,
                     struct fault *f)
 {
-  struct netlist *n = ctx;
-  return sm_perform(&n->sm[r->sm], r, now, direct, f);
+  struct core *c = ((struct netlist *)ctx)->core[r->from];
+  return c->ops->perform(c, r, now, direct, f);
 }
 
-static bool perform_cluster(void *ctx, unsigned sm, unsigned txn, picos now, struct cluster_load *load, struct fault *f)
+static bool perform_cluster(void *ctx, unsigned core, unsigned txn, picos now, struct cluster_load *load,
+                            struct fault *f)
 {
-  struct netlist *n = ctx;
+  struct core *c = ((struct netlist *)ctx)->core[core];
   (void)now;
-  return sm_perform_cluster(&n->sm[sm], txn, load, f);
+  return c->ops->perform_cluster(c, txn, load, f);
 }
 
-static void build_sm(struct netlist *n, const struct params *p, unsigned i)
+static void connect_core(struct netlist *n, unsigned i)
 {
-  struct sm *m = &n->sm[i];
-  struct part *part = &n->sm_part[i];
-  sm_init(m, &n->arena, p, i);
-  n->node[i] = (struct sm_node){m, &n->xbar};
+  struct core *c = n->core[i];
+  struct part *part = &n->core_part[i];
+  n->node[i] = (struct core_node){c, &n->xbar};
   *part = (struct part){&node_ops, &n->node[i], TIME_NEVER};
   n->xbar.reply[i].wake = &part->next;
-  n->commit.log[i] = &m->log;
-  n->dispatcher.port[i].launches = &m->launches;
-  n->dispatcher.port[i].done = &m->done;
-  m->launches.wake = &part->next;
-  m->mem.cluster_in.wake = m->releases.wake = &part->next;
-  n->clusters.port[i].in = &m->mem.cluster_out;
-  n->clusters.port[i].answers = &m->mem.cluster_in;
-  n->clusters.port[i].releases = &m->releases;
+  n->commit.log[i] = c->log;
+  n->dispatcher.port[i].launches = c->launches;
+  n->dispatcher.port[i].done = c->done;
+  c->launches->wake = &part->next;
+  c->cluster_in->wake = c->releases->wake = &part->next;
+  n->clusters.port[i].in = c->cluster_out;
+  n->clusters.port[i].answers = c->cluster_in;
+  n->clusters.port[i].releases = c->releases;
+}
+
+static size_t core_bytes(const struct core_kind *k)
+{
+  enum { HOST_LINES = 128 };
+  return (k->bytes + HOST_LINES - 1) / HOST_LINES * HOST_LINES;
+}
+
+/* All in one array, for they are used again and again. */
+static void build_cores(struct netlist *n, const struct params *p, const struct core_kind *const *kind)
+{
+  size_t bytes = 0;
+  for (unsigned i = 0; i < n->n_cores; i++) bytes += core_bytes(kind ? kind[i] : &sm_kind);
+  char *at = arena_alloc(&n->arena, bytes, 128);
+  arena_dense(at, bytes);
+  for (unsigned i = 0; i < n->n_cores; i++) {
+    const struct core_kind *k = kind ? kind[i] : &sm_kind;
+    n->core[i] = (struct core *)(void *)at;
+    k->ops->init(n->core[i], &n->arena, p, i);
+    connect_core(n, i);
+    at += core_bytes(k);
+  }
 }
 
 static void build_memory(struct netlist *n, const struct params *p)
@@ -90,51 +117,26 @@ static void build_memory(struct netlist *n, const struct params *p)
   n->xbar.request[p->l2_slices].wake = &n->serial[SERIAL_COMMIT].next;
 }
 
-void netlist_build(struct netlist *n, const struct params *p)
+void netlist_build(struct netlist *n, const struct params *p, const struct core_kind *const *kind)
 {
-  *n = (struct netlist){.n_sms = p->gpu_sms, .n_ports = (p->gpu_sms + p->noc_port_sms - 1) / p->noc_port_sms};
-  n->sm = ARENA_ARRAY(&n->arena, struct sm, n->n_sms);
-  arena_dense(n->sm, n->n_sms * sizeof *n->sm);
-  n->node = ARENA_ARRAY(&n->arena, struct sm_node, n->n_sms);
-  n->sm_part = ARENA_ARRAY(&n->arena, struct part, n->n_sms);
+  *n = (struct netlist){.n_cores = p->gpu_sms, .n_ports = (p->gpu_sms + p->noc_port_sms - 1) / p->noc_port_sms};
+  n->core = ARENA_ARRAY(&n->arena, struct core *, n->n_cores);
+  n->node = ARENA_ARRAY(&n->arena, struct core_node, n->n_cores);
+  n->core_part = ARENA_ARRAY(&n->arena, struct part, n->n_cores);
   xbar_init(&n->xbar, &n->arena, p);
   commit_init(&n->commit, &n->arena, p, &n->xbar, perform, n);
-  dispatcher_init(&n->dispatcher, &n->arena, p, n->n_sms);
+  dispatcher_init(&n->dispatcher, &n->arena, p, n->n_cores);
   cluster_net_init(&n->clusters, &n->arena, p, perform_cluster, n);
   build_memory(n, p);
-  for (unsigned i = 0; i < n->n_sms; i++) build_sm(n, p, i);
+  build_cores(n, p, kind);
   n->serial[SERIAL_COMMIT] = (struct part){&commit_ops, &n->commit, TIME_NEVER};
   n->serial[SERIAL_CLUSTERS] = (struct part){&cluster_ops, &n->clusters, TIME_NEVER};
   n->serial[SERIAL_DISPATCHER] = (struct part){&dispatcher_ops, &n->dispatcher, TIME_NEVER};
 }
 
-void netlist_check_hazards(struct netlist *n, const struct params *p)
-{
-  for (unsigned i = 0; i < n->n_sms; i++)
-    for (unsigned c = 0; c < p->sm_sub_cores; c++) {
-      struct hazard *h = hazard_new(&n->arena, p);
-      n->sm[i].sub_core[c].hazard = h;
-      n->sm[i].mem.client[c].hazard = h;
-      n->sm[i].gmma.client[c].hazard = h;
-    }
-}
-
-void netlist_emulate_hazards(struct netlist *n, const struct params *p)
-{
-  for (unsigned i = 0; i < n->n_sms; i++)
-    for (unsigned c = 0; c < p->sm_sub_cores; c++) {
-      struct emulate *m = emulate_new(&n->arena, p);
-      n->sm[i].sub_core[c].emulate = m;
-      n->sm[i].mem.client[c].emulate = m;
-    }
-}
-
 void netlist_free(struct netlist *n)
 {
-  for (unsigned i = 0; i < n->n_sms; i++) {
-    gmem_log_free(&n->sm[i].log);
-    l1i_free(&n->sm[i].l1i);
-  }
+  for (unsigned i = 0; i < n->n_cores; i++) n->core[i]->ops->free(n->core[i]);
   for (unsigned i = 0; i < n->n_partitions; i++) partition_free(&n->partition[i]);
   xbar_free(&n->xbar);
   arena_free(&n->arena);
@@ -142,9 +144,9 @@ void netlist_free(struct netlist *n)
 
 void netlist_start(struct netlist *n, struct gmem *image, bool control_bits, picos now)
 {
-  for (unsigned i = 0; i < n->n_sms; i++) {
-    sm_start(&n->sm[i], image, control_bits);
-    n->sm_part[i].next = TIME_NEVER;
+  for (unsigned i = 0; i < n->n_cores; i++) {
+    n->core[i]->ops->start(n->core[i], image, control_bits);
+    n->core_part[i].next = TIME_NEVER;
   }
   commit_start(&n->commit, image);
   for (unsigned i = 0; i < n->n_partitions; i++) {
@@ -162,7 +164,7 @@ void netlist_open_grid(struct netlist *n, unsigned slot, struct step_source *sou
                        unsigned const_space, struct arena *a)
 {
   struct part *part = &n->serial[SERIAL_DISPATCHER];
-  for (unsigned i = 0; i < n->n_sms; i++) sm_open_grid(&n->sm[i], slot, source, const_space, a);
+  for (unsigned i = 0; i < n->n_cores; i++) n->core[i]->ops->open_grid(n->core[i], slot, source, const_space, a);
   cluster_net_open(&n->clusters, slot, source);
   dispatcher_add(&n->dispatcher, slot, grid);
   if (dispatcher_next(&n->dispatcher) < part->next) part->next = dispatcher_next(&n->dispatcher);
@@ -170,7 +172,7 @@ void netlist_open_grid(struct netlist *n, unsigned slot, struct step_source *sou
 
 void netlist_close_grid(struct netlist *n, unsigned slot)
 {
-  for (unsigned i = 0; i < n->n_sms; i++) sm_close_grid(&n->sm[i], slot);
+  for (unsigned i = 0; i < n->n_cores; i++) n->core[i]->ops->close_grid(n->core[i], slot);
   cluster_net_close(&n->clusters, slot);
   dispatcher_remove(&n->dispatcher, slot);
 }
@@ -179,8 +181,8 @@ bool netlist_grid_ended(const struct netlist *n, unsigned slot)
 {
   const struct dispatch_grid *g = &n->dispatcher.grid[slot];
   if (g->done < g->n_ctas) return false;
-  for (unsigned i = 0; i < n->n_sms; i++)
-    if (sm_holds_grid(&n->sm[i], slot)) return false;
+  for (unsigned i = 0; i < n->n_cores; i++)
+    if (n->core[i]->ops->holds_grid(n->core[i], slot)) return false;
   return true;
 }
 
@@ -191,15 +193,15 @@ void netlist_share_ports(struct netlist *n, picos now)
 {
   for (unsigned port = 0; port < n->n_ports; port++) {
     unsigned busy = 0;
-    for (unsigned i = port; i < n->n_sms; i += n->n_ports) busy += mem_unit_port_busy(&n->sm[i].mem, now);
-    for (unsigned i = port; i < n->n_sms; i += n->n_ports) n->sm[i].mem.port_users = busy > 1 ? busy : 1;
+    for (unsigned i = port; i < n->n_cores; i += n->n_ports) busy += n->core[i]->ops->port_busy(n->core[i], now);
+    for (unsigned i = port; i < n->n_cores; i += n->n_ports) *n->core[i]->port_users = busy > 1 ? busy : 1;
   }
 }
 
 const struct fault *netlist_fault(const struct netlist *n)
 {
-  for (unsigned i = 0; i < n->n_sms; i++)
-    if (n->sm[i].fault.kind) return &n->sm[i].fault;
+  for (unsigned i = 0; i < n->n_cores; i++)
+    if (n->core[i]->fault->kind) return n->core[i]->fault;
   for (unsigned i = 0; i < n->n_partitions; i++)
     if (n->partition[i].fault.kind) return &n->partition[i].fault;
   if (n->clusters.fault.kind) return &n->clusters.fault;
@@ -209,17 +211,19 @@ const struct fault *netlist_fault(const struct netlist *n)
 picos netlist_last_answer(const struct netlist *n, unsigned slot)
 {
   picos last = 0;
-  for (unsigned i = 0; i < n->n_sms; i++)
-    if (n->sm[i].grid[slot].last_answer > last) last = n->sm[i].grid[slot].last_answer;
+  for (unsigned i = 0; i < n->n_cores; i++) {
+    picos at = n->core[i]->ops->last_answer(n->core[i], slot);
+    if (at > last) last = at;
+  }
   return last;
 }
 
 void netlist_sum(const struct netlist *n, struct netlist_stats *s)
 {
   *s = (struct netlist_stats){.l2 = n->commit.stats};
-  struct stat_group sm = sm_stats_group("sm", &s->sm), l2 = l2_stats_group("l2", &s->l2);
+  struct stat_group l2 = l2_stats_group("l2", &s->l2);
   struct stat_group dram = dram_stats_group("dram", &s->dram);
-  for (unsigned i = 0; i < n->n_sms; i++) stat_add(sm, sm_stats_group("sm", &n->sm[i].stats));
+  for (unsigned i = 0; i < n->n_cores; i++) n->core[i]->ops->count_into(n->core[i], &s->sm);
   for (unsigned i = 0; i < n->n_partitions; i++) {
     const struct partition *p = &n->partition[i];
     for (unsigned k = 0; k < p->n_slices; k++)
@@ -234,7 +238,8 @@ void netlist_since(struct netlist_stats *after, const struct netlist_stats *befo
 {
   struct netlist_stats from = *before;
   stat_diff(sm_stats_group("sm", &after->sm), sm_stats_group("sm", &after->sm), sm_stats_group("sm", &from.sm));
-  stat_diff(noc_stats_group("noc", &after->noc), noc_stats_group("noc", &after->noc), noc_stats_group("noc", &from.noc));
+  stat_diff(noc_stats_group("noc", &after->noc), noc_stats_group("noc", &after->noc),
+            noc_stats_group("noc", &from.noc));
   stat_diff(l2_stats_group("l2", &after->l2), l2_stats_group("l2", &after->l2), l2_stats_group("l2", &from.l2));
   stat_diff(dram_stats_group("dram", &after->dram), dram_stats_group("dram", &after->dram),
             dram_stats_group("dram", &from.dram));

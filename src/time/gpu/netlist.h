@@ -1,41 +1,38 @@
-/* The netlist: creates every block of the GPU and connects their ports. Nothing else sees all
- * blocks. */
+/* The netlist: creates every block of the GPU and connects their ports. Nothing else sees all blocks; of cores it sees
+ * what all kinds have in common (time/core/core.h). */
 #ifndef WS_TIME_GPU_NETLIST_H
 #define WS_TIME_GPU_NETLIST_H
 
+#include "time/core/core.h"
 #include "time/gpu/dispatcher.h"
 #include "time/mem/commit.h"
 #include "time/mem/partition.h"
 #include "time/noc/cluster_net.h"
 #include "time/noc/xbar.h"
 #include "time/part.h"
-#include "time/sm/sm.h"
+#include "time/sm/sm_stats.h"
 
 enum { SERIAL_COMMIT, SERIAL_CLUSTERS, SERIAL_DISPATCHER, SERIAL__N };
 
 struct netlist {
   struct arena arena;
-  unsigned n_sms, n_partitions;
-  unsigned n_ports; /* of SMs into the crossbar */
-  struct sm *sm;
-  struct sm_node *node; /* an SM and its side of the crossbar */
+  unsigned n_cores, n_partitions;
+  unsigned n_ports; /* of cores into the crossbar */
+  struct core **core;
+  struct core_node *node; /* a core and its side of the crossbar */
   struct xbar xbar;
   struct partition *partition;
   struct commit commit;
   struct cluster_net clusters;
   struct dispatcher dispatcher;
-  struct part *sm_part;            /* n_sms */
+  struct part *core_part;          /* n_cores */
   struct part *partition_part;     /* n_partitions */
   struct part serial[SERIAL__N];
 };
 
-void netlist_build(struct netlist *, const struct params *);
+/* kind: of each of gpu.sms cores; NULL: all are SMs. */
+void netlist_build(struct netlist *, const struct params *, const struct core_kind *const *kind);
 void netlist_free(struct netlist *);
-
-/* Gives every sub-core a hazard checker. */
-void netlist_check_hazards(struct netlist *, const struct params *);
-/* Gives every sub-core hazard emulation. */
-void netlist_emulate_hazards(struct netlist *, const struct params *);
 
 /* The GPU, which is idle, begins anew at `now`: L2 keeps its lines, L1 and the caches of instructions and constants are
  * empty. Counters go on. */
@@ -49,10 +46,10 @@ void netlist_close_grid(struct netlist *, unsigned slot);
 /* All its CTAs are done and all its stores are in L2. */
 bool netlist_grid_ended(const struct netlist *, unsigned slot);
 
-/* Between windows: SMs of one port that are both busy there take turns in the next window. */
+/* Between windows: cores of one port that are both busy there take turns in the next window. */
 void netlist_share_ports(struct netlist *, picos now);
 
-/* The guest fault of the window, in order of SM, then of partition, so that the host's threads do not
+/* The guest fault of the window, in order of core, then of partition, so that the host's threads do not
  * choose; NULL: none. */
 const struct fault *netlist_fault(const struct netlist *);
 
@@ -68,7 +65,7 @@ void netlist_sum(const struct netlist *, struct netlist_stats *);
 /* after -= before: of the time in between. */
 void netlist_since(struct netlist_stats *after, const struct netlist_stats *before);
 
-/* When the last request of an SM was answered: stores may come home after their CTA. */
+/* When the last request of the grid was answered: stores may come home after their CTA. */
 picos netlist_last_answer(const struct netlist *, unsigned slot);
 
 /* Laws between blocks, of the counters of a time that begins and ends with an idle GPU. */

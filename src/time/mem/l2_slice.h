@@ -40,7 +40,7 @@
 #include "time/noc/xbar.h"
 #include "time/server.h"
 
-/* Performs a strong access, on the image: all lanes of transaction r->txn of SM r->sm in r->line. A
+/* Performs a strong access, on the image: all lanes of transaction r->txn of core r->from in r->line. A
  * service call: steps the warp. False: guest fault. */
 typedef bool perform_fn(void *ctx, const struct mem_req *r, picos now, struct gmem_view *,
                         struct fault *);

@@ -140,7 +140,7 @@ void xbar_pop(struct xbar *x, unsigned slice, picos now)
   server_take(&s->in, now, bytes);
   s->stats.noc_request_bytes += bytes;
   s->stats.noc_request_wait += now - r->arrive;
-  make_room(x, r->sm, now);
+  make_room(x, r->from, now);
   inbox_pop(&x->request[slice]);
 }
 
@@ -154,8 +154,8 @@ void xbar_answer(struct xbar *x, unsigned slice, const struct mem_req *r, picos 
   picos at = server_take(&s->out, now, flits(bytes));
   s->stats.noc_reply_wait += at - now;
   m.arrive = at + latency + x->reply_latency;
-  if (!mem_req_is_weak_read(r->kind) && is_far(x, r->sm, slice)) m.arrive += x->far_extra;
-  inbox_send(&x->reply[r->sm], slice + (of_far ? x->n_slices + 1 : 0), &m);
+  if (!mem_req_is_weak_read(r->kind) && is_far(x, r->from, slice)) m.arrive += x->far_extra;
+  inbox_send(&x->reply[r->from], slice + (of_far ? x->n_slices + 1 : 0), &m);
 }
 
 /* --- link between partitions ------------------------------------------------------------------ */

@@ -16,6 +16,7 @@ enum { GRID_BANKS = 256, GRID_CONST_SPACES = 1 << 14 };
 struct sm_grid {
   struct code_view code; /* of source */
   unsigned const_space;
+  uint8_t number;       /* its slot */
   /* ledger: per instruction of the code view */
   uint64_t n_insts;
   uint64_t *by_inst; /* [index * WARP_STATE__N + state], warp-cycles */

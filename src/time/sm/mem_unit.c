@@ -260,12 +260,14 @@ static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn
                               .arrive = at * u->period + u->request_time,
                               .line = l.line,
                               .txn = id,
-                              .sm = (uint16_t)u->sm,
+                              .from = (uint16_t)u->sm,
                               .kind = (uint8_t)kind,
                               .sectors = l.sectors,
                               .op = u->pool.t[id].op,
                               .atomics = l.atomics,
                               .repeats = l.repeats,
+                              .grid = u->pool.t[id].grid->number,
+                              .scope = u->pool.t[id].inst->scope,
                               .words = l.words,
                           });
   u->stats->sent_sectors[mem_req_op(kind, u->pool.t[id].op)] += count_sectors(l.sectors);
@@ -277,7 +279,8 @@ static void send_code(struct mem_unit *u, enum req_kind kind, uint64_t line, uin
   req_queue_push(&u->out, (struct mem_req){.arrive = at * u->period + u->request_time,
                                            .line = line,
                                            .txn = TXN_NONE,
-                                           .sm = (uint16_t)u->sm,
+                                           .from = (uint16_t)u->sm,
+                                           .grid = GRID_NONE,
                                            .kind = (uint8_t)kind,
                                            .sectors = ALL_SECTORS,
                                            .op = kind == REQ_PREFETCH ? MEM_PREFETCH : MEM_LOAD});

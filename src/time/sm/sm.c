@@ -83,6 +83,7 @@ void sm_open_grid(struct sm *m, unsigned slot, struct step_source *source, unsig
   const struct code_view *code = &source->code;
   BUG_ON(slot >= GRID_SLOTS || g->source);
   *g = (struct sm_grid){.source = source,
+                        .number = (uint8_t)slot,
                         .code = *code,
                         .const_space = const_space % GRID_CONST_SPACES * GRID_BANKS,
                         .n_insts = (code->end - code->base) >> code->shift};

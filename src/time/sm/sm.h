@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/gmem.h"
+#include "time/core/core.h"
 #include "time/msg.h"
 #include "time/noc/cluster_net.h"
 #include "time/sm/sub_core.h"
@@ -21,6 +22,7 @@ struct cta_slot {
 };
 
 struct sm {
+  struct core core; /* how others see it: sm_core.c; first member */
   const struct params *params;
   unsigned id;
   picos period;

@@ -1,0 +1,169 @@
+#include "time/sm/sm_core.h"
+
+#include "time/sm/emulate.h"
+#include "time/sm/hazard.h"
+#include "time/sm/sm.h"
+
+static struct sm *sm_of(struct core *c)
+{
+  return (struct sm *)c;
+}
+
+static const struct sm *const_sm_of(const struct core *c)
+{
+  return (const struct sm *)c;
+}
+
+static void init(struct core *c, struct arena *a, const struct params *p, unsigned id)
+{
+  struct sm *m = sm_of(c);
+  sm_init(m, a, p, id);
+  m->core = (struct core){.ops = sm_kind.ops,
+                          .id = id,
+                          .insts = &m->stats.warp_insts,
+                          .fault = &m->fault,
+                          .out = &m->mem.out,
+                          .in = &m->mem.in,
+                          .launches = &m->launches,
+                          .done = &m->done,
+                          .cluster_out = &m->mem.cluster_out,
+                          .cluster_in = &m->mem.cluster_in,
+                          .releases = &m->releases,
+                          .log = &m->log,
+                          .port_users = &m->mem.port_users};
+}
+
+static void free_sm(struct core *c)
+{
+  gmem_log_free(&sm_of(c)->log);
+  l1i_free(&sm_of(c)->l1i);
+}
+
+/* --- grids -------------------------------------------------------------------------------------- */
+
+static void start(struct core *c, struct gmem *image, bool control_bits)
+{
+  sm_start(sm_of(c), image, control_bits);
+}
+
+static void open_grid(struct core *c, unsigned slot, struct step_source *s, unsigned const_space, struct arena *a)
+{
+  sm_open_grid(sm_of(c), slot, s, const_space, a);
+}
+
+static void close_grid(struct core *c, unsigned slot)
+{
+  sm_close_grid(sm_of(c), slot);
+}
+
+static bool holds_grid(const struct core *c, unsigned slot)
+{
+  return sm_holds_grid(const_sm_of(c), slot);
+}
+
+static picos last_answer(const struct core *c, unsigned slot)
+{
+  return const_sm_of(c)->grid[slot].last_answer;
+}
+
+/* --- the memory side ----------------------------------------------------------------------------- */
+
+static bool perform(struct core *c, const struct mem_req *r, picos now, struct gmem_view *direct, struct fault *f)
+{
+  return sm_perform(sm_of(c), r, now, direct, f);
+}
+
+static bool perform_cluster(struct core *c, unsigned txn, struct cluster_load *load, struct fault *f)
+{
+  return sm_perform_cluster(sm_of(c), txn, load, f);
+}
+
+static void port_stood(struct core *c, picos late)
+{
+  mem_unit_port_stood(&sm_of(c)->mem, late);
+}
+
+static bool port_busy(const struct core *c, picos now)
+{
+  return mem_unit_port_busy(&const_sm_of(c)->mem, now);
+}
+
+/* --- looking at it ------------------------------------------------------------------------------- */
+
+static void residents(const struct core *c, void (*see)(void *ctx, const struct step_cta *), void *ctx)
+{
+  const struct sm *m = const_sm_of(c);
+  for (unsigned k = 0; k < m->n_slots; k++)
+    if (m->slot[k].cta) see(ctx, m->slot[k].cta);
+}
+
+static void count_into(const struct core *c, struct sm_stats *sum)
+{
+  stat_add(sm_stats_group("sm", sum), sm_stats_group("sm", (struct sm_stats *)&const_sm_of(c)->stats));
+}
+
+static void add(uint64_t *restrict sum, const uint64_t *restrict v, uint64_t n)
+{
+  for (uint64_t i = 0; i < n; i++) sum[i] += v[i];
+}
+
+static void books_into(const struct core *c, unsigned slot, struct core_books *b)
+{
+  const struct sm_grid *g = &const_sm_of(c)->grid[slot];
+  add(b->by_inst, g->by_inst, b->n_insts * WARP_STATE__N);
+  add(b->issued, g->issued, b->n_insts);
+  add(b->threads, g->threads, b->n_insts);
+  add(b->sectors, g->sectors, b->n_insts);
+  add(b->passes, g->passes, b->n_insts);
+  add(b->conflicts, g->conflicts, b->n_insts);
+}
+
+static void check_hazards(struct core *c, struct arena *a)
+{
+  struct sm *m = sm_of(c);
+  for (unsigned i = 0; i < m->n_sub_cores; i++) {
+    struct hazard *h = hazard_new(a, m->params);
+    m->sub_core[i].hazard = h;
+    m->mem.client[i].hazard = h;
+    m->gmma.client[i].hazard = h;
+  }
+}
+
+static void hazards_into(const struct core *c, struct hazard *sum)
+{
+  const struct sm *m = const_sm_of(c);
+  for (unsigned i = 0; i < m->n_sub_cores; i++) hazard_merge(sum, m->sub_core[i].hazard);
+}
+
+static void emulate_hazards(struct core *c, struct arena *a)
+{
+  struct sm *m = sm_of(c);
+  for (unsigned i = 0; i < m->n_sub_cores; i++) {
+    struct emulate *e = emulate_new(a, m->params);
+    m->sub_core[i].emulate = e;
+    m->mem.client[i].emulate = e;
+  }
+}
+
+static const struct core_ops ops = {
+    .part = {sm_run, sm_progress, sm_busy, sm_dump},
+    .init = init,
+    .free = free_sm,
+    .start = start,
+    .open_grid = open_grid,
+    .close_grid = close_grid,
+    .holds_grid = holds_grid,
+    .last_answer = last_answer,
+    .perform = perform,
+    .perform_cluster = perform_cluster,
+    .port_stood = port_stood,
+    .port_busy = port_busy,
+    .residents = residents,
+    .count_into = count_into,
+    .books_into = books_into,
+    .check_hazards = check_hazards,
+    .hazards_into = hazards_into,
+    .emulate_hazards = emulate_hazards,
+};
+
+const struct core_kind sm_kind = {"sm", sizeof(struct sm), &ops};
