@@ -609,18 +609,32 @@ static double dmma_fma(double x, double y, double z, unsigned mode)
   return r;
 }
 
-/* uop.imm: rows / 8, in bits 7:4 k / 4, in 10:8 negation of a, b, c, in 12:11 the rounding mode. */
+/* What a source's modifiers do to a number: bits that are cleared (absolute value), then inverted (negation). */
+struct dmma_sign {
+  uint64_t clear, flip;
+};
+
+/* uop.imm: rows / 8, in bits 7:4 k / 4, in 10:8 negation of a, b, c, in 12:11 the rounding mode, in 15:13 absolute values. */
 struct dmma_shape {
   unsigned halves, depth, mode;
-  uint64_t neg_a, neg_b, neg_c;
+  struct dmma_sign a, b, c;
 };
+
+static struct dmma_sign dmma_sign(uint32_t imm, unsigned source)
+{
+  const uint64_t one = 1;
+  return (struct dmma_sign){.clear = (imm >> (13 + source) & one) << 63, .flip = (imm >> (8 + source) & one) << 63};
+}
+
+static inline uint64_t dmma_signed(uint64_t bits, struct dmma_sign sign)
+{
+  return (bits & ~sign.clear) ^ sign.flip;
+}
 
 static struct dmma_shape dmma_shape(uint32_t imm)
 {
-  const uint64_t one = 1;
   return (struct dmma_shape){.halves = imm & 15, .depth = 4 * (imm >> 4 & 15), .mode = imm >> 11 & 3,
-                             .neg_a = (imm >> 8 & one) << 63, .neg_b = (imm >> 9 & one) << 63,
-                             .neg_c = (imm >> 10 & one) << 63};
+                             .a = dmma_sign(imm, 0), .b = dmma_sign(imm, 1), .c = dmma_sign(imm, 2)};
 }
 
 /* Factors by k, the running sums by column. */
@@ -635,13 +649,13 @@ static void dmma_load(struct dmma_fast *p, const struct func_warp *w, const stru
   for (unsigned k = 0; k < s->depth; k++)
     for (unsigned g = 0; g < 8; g++) {
       const unsigned lane = 4 * g + k % 4;
-      p->b[k][g] = bits_f64(frag64(rb, k / 4, lane) ^ s->neg_b);
+      p->b[k][g] = bits_f64(dmma_signed(frag64(rb, k / 4, lane), s->b));
       for (unsigned h = 0; h < s->halves; h++)
-        p->a[k][8 * h + g] = bits_f64(frag64(ra, s->halves * (k / 4) + h, lane) ^ s->neg_a);
+        p->a[k][8 * h + g] = bits_f64(dmma_signed(frag64(ra, s->halves * (k / 4) + h, lane), s->a));
     }
   for (unsigned r = 0; r < 2 * s->halves; r++)
     for (unsigned lane = 0; lane < LANES; lane++)
-      p->c[2 * (lane & 3) + (r & 1)][8 * (r / 2) + lane / 4] = bits_f64(frag64(rc, r, lane) ^ s->neg_c);
+      p->c[2 * (lane & 3) + (r & 1)][8 * (r / 2) + lane / 4] = bits_f64(dmma_signed(frag64(rc, r, lane), s->c));
 }
 
 /* To nearest. False: some result is a NaN, whose payload depends on the operands. */
@@ -695,10 +709,10 @@ LANE_HANDLER(dmma)
   for (unsigned lane = 0; lane < LANES; lane++)
     for (unsigned r = 0; r < 2 * s.halves; r++) {
       const unsigned col = 2 * (lane & 3) + (r & 1);
-      uint64_t sum = frag64(rc, r, lane) ^ s.neg_c;
+      uint64_t sum = dmma_signed(frag64(rc, r, lane), s.c);
       for (unsigned k = 0; k < s.depth; k++) {
-        const uint64_t x = frag64(ra, s.halves * (k / 4) + r / 2, (lane & ~3u) + k % 4) ^ s.neg_a;
-        const uint64_t y = frag64(rb, k / 4, 4 * col + k % 4) ^ s.neg_b;
+        const uint64_t x = dmma_signed(frag64(ra, s.halves * (k / 4) + r / 2, (lane & ~3u) + k % 4), s.a);
+        const uint64_t y = dmma_signed(frag64(rb, k / 4, 4 * col + k % 4), s.b);
         sum = f64_finish(dmma_fma(bits_f64(x), bits_f64(y), bits_f64(sum), s.mode), x, y, sum);
       }
       lane_put64(out + 2 * r * LANES, lane, sum);
@@ -716,8 +730,8 @@ static uop_fn *pick_dmma(const struct sass_inst *s, struct uop *u)
   if (is_rz(&s->src[0]) && shape == SHAPE_16816) return NULL; /* wider than the zero operand */
   u->imm = rows[shape] | (uint32_t)chunks[shape] << 4 | (uint32_t)sass_get(s, FLD_RND) << 11;
   for (unsigned k = 0; k < 3; k++) {
-    if (s->src[k].abs) return NULL;
     if (s->src[k].neg) u->imm |= 1u << (8 + k);
+    if (s->src[k].abs) u->imm |= 1u << (13 + k);
   }
   return dmma;
 }

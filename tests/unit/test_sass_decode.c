@@ -69,6 +69,16 @@ static const struct text_case texts[] = {
     {80, 0x0, 0x000000060404723c, 0x204fde0000001aff, "HMMA.SP.16816.F32 R4, R4, R6, RZ, R0, 0x0 ;"},
     {86, 0x0, 0x000000060404723c, 0x204fde0000001aff, "HMMA.SP.16816.F32 R4, R4, R6, RZ, R0, 0x0 ;"},
     {90, 0x0, 0x000000060404723c, 0x204fde0000001aff, "HMMA.SP.16816.F32 R4, R4, R6, RZ, R0, 0x0 ;"},
+    /* reuse of the scales of B, absolute values of FP64 matrices, cache hints where no program of kernels/ has any */
+    {120, 0x0, 0x7008211c1018747f, 0x020fe20000083e18,
+     "OMMA.SF.16864.F32.E2M1.E2M1.E8 R24, R16, R28, R24, R33, R0.reuse, URZ ;"},
+    {120, 0x0, 0x7008211c1018747f, 0x020fe20000043e18,
+     "OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X R24, R16, R28, R24, R33, R0.reuse, URZ ;"},
+    {80, 0x0, 0x400000060404723f, 0x0100640000000208, "DMMA.884 R4, |R4|, |R6|, R8 ;"},
+    {90, 0x0, 0x400000060404723f, 0x010e62000000020c, "DMMA.8x8x4 R4, |R4|, |R6|, R12 ;"},
+    {86, 0x0, 0x0000000f0200798a, 0x00016820081ee1c8,
+     "ATOM.E.ADD.STRONG.GPU PT, R0, desc[UR8][R2.64], R15 ;"},
+    {90, 0x0, 0x000006000a0073bc, 0x0003e20008001008, "UBLKPF.L2 [UR10], UR8, desc[UR6] ;"},
     {75, 0x0, 0x30005c0006077b60, 0x001f4200059e01ff,
      "TEX.SCR.LL.NODEP RZ, R7, R6, R0, 0x0, 0x5c, 2D, 0x1 ;"},
     {80, 0x0, 0x5000580208197b60, 0x050f4200019e01ff, /* reuse bit of Ra set */

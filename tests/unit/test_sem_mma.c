@@ -536,7 +536,25 @@ static void put_double(uint32_t (*row)[LANES], unsigned r, unsigned lane, uint64
   row[2 * r + 1][lane] = (uint32_t)(v >> 32);
 }
 
-static void run_dmma(unsigned sm, unsigned code, unsigned m, unsigned depth, uint64_t neg)
+/* Modifiers of the sources: negation of a bit 72, b 63, c 75; absolute value of a bit 73, b 62, c 74. */
+enum { NEG_A = 1 << 0, NEG_B = 1 << 1, NEG_C = 1 << 2, ABS_A = 1 << 3, ABS_B = 1 << 4, ABS_C = 1 << 5, DMMA_SIGNS = 1 << 6 };
+
+static double with_sign(uint64_t v, bool abs, bool neg)
+{
+  const double x = abs ? fabs(double_of(v)) : double_of(v);
+  return neg ? -x : x;
+}
+
+static struct word128 dmma_word(unsigned code, unsigned signs)
+{
+  static const uint8_t bit[] = {72, 63, 75, 73, 62, 74};
+  uint64_t lo = 0, hi = FIELD_HI(code, 76);
+  for (unsigned i = 0; i < sizeof bit; i++)
+    if (signs >> i & 1) *(bit[i] < 64 ? &lo : &hi) |= 1ull << bit[i] % 64;
+  return box_word(0x23f, lo, hi);
+}
+
+static void run_dmma(unsigned sm, unsigned code, unsigned m, unsigned depth, unsigned signs)
 {
   static struct box b;
   b.sm = sm;
@@ -554,13 +572,14 @@ static void run_dmma(unsigned sm, unsigned code, unsigned m, unsigned depth, uin
     for (unsigned i = 0; i < m / 4; i++)
       put_double(b.c, i, lane, mc[g + 8 * (i / 2)][2 * t + i % 2]);
   }
-  box_run(&b, box_word(0x23f, 0, FIELD_HI(code, 76) | neg));
+  box_run(&b, dmma_word(code, signs));
   for (unsigned lane = 0; lane < LANES; lane++)
     for (unsigned i = 0; i < m / 4; i++) {
       const unsigned r = lane / 4 + 8 * (i / 2), c = 2 * (lane % 4) + i % 2;
-      double sum = double_of(mc[r][c]);
+      double sum = with_sign(mc[r][c], signs & ABS_C, signs & NEG_C);
       for (unsigned k = 0; k < depth; k++)
-        sum = fma(neg ? -double_of(ma[r][k]) : double_of(ma[r][k]), double_of(mb[k][c]), sum);
+        sum = fma(with_sign(ma[r][k], signs & ABS_A, signs & NEG_A),
+                  with_sign(mb[k][c], signs & ABS_B, signs & NEG_B), sum);
       assert_true(((uint64_t)b.d[2 * i + 1][lane] << 32 | b.d[2 * i][lane]) == bits_of(sum));
     }
 }
@@ -569,9 +588,10 @@ static void test_dmma(void **state)
 {
   (void)state;
   for (unsigned n = 0; n < 10; n++) {
-    run_dmma(80, 0, 8, 4, n & 1 ? HI(72) : 0);
+    run_dmma(80, 0, 8, 4, n & 1 ? NEG_A : 0);
     run_dmma(90, 0, 8, 4, 0);
   }
+  for (unsigned signs = 0; signs < DMMA_SIGNS; signs++) run_dmma(signs & 1 ? 80 : 90, 0, 8, 4, signs);
 }
 
 /* b16 element (r, c) of the matrix is in lane 4 r + c / 2, half c % 2. */

@@ -655,6 +655,17 @@ static bool read_surface_address(struct attempt *a, struct span s)
   return read_reg(a, &s, FLD_RA) && read_suffixes(a, s, 0);
 }
 
+/* .reuse of an operand that has a bit of its own for it. */
+static bool read_own_reuse(struct attempt *a, struct span *s, const uint16_t *fields)
+{
+  struct span rest = span_trim(*s), name;
+  if (fields[1] != FLD_SCALE_B_REUSE) return true;
+  bool on = span_char(&rest, '.') && span_name(&rest, &name) && span_is(name, "reuse");
+  const char *at = s->p;
+  if (on) *s = rest;
+  return put(a, FLD_SCALE_B_REUSE, on, at);
+}
+
 /* Operand kinds that name their own slots: the fields say what is written. */
 static bool read_by_fields(struct attempt *a, struct span s, const uint16_t *fields,
                            struct asm_used *used)
@@ -675,7 +686,7 @@ static bool read_by_fields(struct attempt *a, struct span s, const uint16_t *fie
   }
   case CLASS_REG:
     used->compare = COMPARE_MARKS;
-    return read_reg(a, &s, id) && read_suffixes(a, s, reuse_slot_of(id));
+    return read_reg(a, &s, id) && read_own_reuse(a, &s, fields) && read_suffixes(a, s, reuse_slot_of(id));
   case CLASS_CHOICE:
     used->compare = COMPARE_TEXT;
     add_choice(a, id, 1u << field_width(id));

@@ -514,6 +514,14 @@ static void op_depbar(struct text *o, const struct sass_inst *s, const struct in
   put_depbar(o, s, t);
 }
 
+static void op_scale_b(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                       unsigned arg)
+{
+  (void)t, (void)op, (void)arg;
+  put_reg(o, (unsigned)sass_get(s, FLD_SCALE_B));
+  if (sass_get(s, FLD_SCALE_B_REUSE)) put(o, ".reuse");
+}
+
 static void op_scale_lanes(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
                            unsigned arg)
 {
@@ -569,7 +577,7 @@ static const struct {
     [OPD_CLAMP_R] = {op_plain, PLAIN(2, 2)}, [OPD_CLAMP_I] = {op_plain, PLAIN(2, 2)},
     [OPD_BAR_R] = {op_plain, PLAIN(0, 1)}, [OPD_BAR_I] = {op_plain, PLAIN(0, 1)},
     [OPD_TD2] = {op_reg, FLD_TEX_RD2}, [OPD_META] = {op_reg, FLD_HMMA_META},
-    [OPD_SCALE_A] = {op_reg, FLD_SCALE_A}, [OPD_SCALE_B] = {op_reg, FLD_SCALE_B},
+    [OPD_SCALE_A] = {op_reg, FLD_SCALE_A}, [OPD_SCALE_B] = {op_scale_b, 0},
     [OPD_SCALE_U] = {op_scale_lanes, 0}, [OPD_SEL] = {op_number, FLD_HMMA_SEL},
     [OPD_TBANK] = {op_number, FLD_CBANK}, [OPD_TOFF] = {op_number, FLD_COFF},
     [OPD_TUR] = {op_usource, 2}, [OPD_TUOFF] = {op_number, FLD_TEX_UOFF},
