@@ -11,13 +11,14 @@ static CUresult put_kernel(struct shim *s, struct node_place place, const CUDA_K
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   CUfunction f = (CUfunction)(uintptr_t)(p->function ? p->function : p->kernel);
   if (!module_is_function(s, f)) return CUDA_ERROR_INVALID_HANDLE;
-  return node_put_kernel(s, place, f, p->function, p);
+  return node_put_kernel(s, place, f, f, p);
 }
 
 static CUresult kernel_params(struct shim *s, CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)
 {
   CUresult r = node_get_kernel(s, node, p);
   if (r != CUDA_SUCCESS) return r;
+  p->function = node_op(s, node, NODE_KERNEL)->kernel.q.function; /* also where the runtime made the node */
   p->kernel = NULL;
   p->context = shim_context(s);
   return CUDA_SUCCESS;

@@ -481,7 +481,7 @@ CUresult kernel_launch(struct shim *s, const struct launch_request *q)
   uint8_t *packed;
   CUresult r = kernel_prepare(s, q, &packed);
   if (r != CUDA_SUCCESS) return r;
-  struct graph_op op = { .type = NODE_KERNEL, .kernel = { .q = *q, .handle = q->function } };
+  struct graph_op op = { .type = NODE_KERNEL, .kernel = { .q = *q, .handle = q->named ? q->named : q->function } };
   op.kernel.q.params = NULL;
   op.kernel.q.packed = packed;
   if (!capture_takes(s, q->stream, &op, &r)) {

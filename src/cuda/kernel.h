@@ -8,6 +8,7 @@
 struct launch_request {
   struct cu_function *function;
   uint32_t grid[3], block[3], shared; /* shared: dynamic, bytes */
+  const void *named;         /* what the program calls the kernel; NULL: the function itself */
   struct cu_stream *stream;
   bool cooperative;
   uint32_t cluster[3];       /* {0, 0, 0}: none asked for */

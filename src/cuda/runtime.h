@@ -26,6 +26,8 @@ struct rt_binary {
   struct rt_symbol *functions, *variables;
 };
 
+/* The host function that `func`, itself or a handle of it, stands for; anything else as it is. */
+const void *rt_host_function(struct shim *, const void *func);
 /* The kernel of a host function, or of a handle that cudaGetKernel or the driver gave out.
  * cudaErrorInvalidDeviceFunction: neither. */
 CUresult rt_function(struct shim *, const void *host, struct cu_function **out);

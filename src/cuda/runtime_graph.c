@@ -12,7 +12,7 @@ static CUresult put_kernel(struct shim *s, struct node_place place, const CUDA_K
   CUfunction f;
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   CUresult r = rt_function(s, p->function, &f);
-  return r == CUDA_SUCCESS ? node_put_kernel(s, place, f, p->function, p) : r;
+  return r == CUDA_SUCCESS ? node_put_kernel(s, place, f, rt_host_function(s, p->function), p) : r;
 }
 
 static CUresult put_directed(struct shim *s, struct node_place place, struct graph_op *op, int kind)

@@ -48,6 +48,7 @@ static CUresult launch_as(struct shim *s, const void *func, struct launch_reques
 {
   static void *const no_args[1];
   q->stream = stream_of(s, stream);
+  q->named = rt_host_function(s, func);
   q->params = args ? args : (void **)(uintptr_t)no_args;
   CUresult r = rt_function(s, func, &q->function);
   if (r != CUDA_SUCCESS) return r;

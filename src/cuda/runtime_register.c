@@ -150,6 +150,13 @@ CUresult rt_function(struct shim *s, const void *host, struct cu_function **out)
   return r;
 }
 
+const void *rt_host_function(struct shim *s, const void *func)
+{
+  const struct rt_symbol *y = find_function(s, func);
+  if (!y) y = find_handle(s, func);
+  return y ? y->host : func;
+}
+
 CUresult rt_variable(struct shim *s, const void *host, CUdeviceptr *addr, size_t *bytes)
 {
   for (struct rt_binary *b = s->binaries; b; b = b->next) {

@@ -135,8 +135,10 @@ static void graphs()
   run(exec, host[0], 3);
   CUDA(cudaGraphKernelNodeGetParams(node, &back));
   CHECK(memcmp(back.kernelParams[0], &host[1], sizeof(table)) == 0 && *(int *)back.kernelParams[2] == 5);
+  CHECK(back.func == (void *)gather);
   CUDA(cudaGraphKernelNodeGetParams(copy, &back));
   CHECK(memcmp(back.kernelParams[0], &host[0], sizeof(table)) == 0 && *(int *)back.kernelParams[2] == 3);
+  CHECK(back.func == (void *)gather);
   CUDA(cudaGraphInstantiate(&cloned, clone, 0));
   run(cloned, host[0], 3);
   cudaGraphExecUpdateResultInfo info;
@@ -162,6 +164,17 @@ static void captured()
   gather<<<1, THREADS, 0, stream>>>(t, out, 11);
   CUDA(cudaStreamEndCapture(stream, &graph));
   t = host[0];
+  cudaGraphNode_t node;
+  cudaKernelNodeParams k;
+  size_t n = 1;
+  CUDA(cudaGraphGetNodes(graph, &node, &n));
+  CUDA(cudaGraphKernelNodeGetParams(node, &k));
+  CHECK(k.func == (void *)gather);
+  CUfunction f;
+  CUDA_KERNEL_NODE_PARAMS d;
+  CUDA(cudaGetFuncBySymbol(&f, (const void *)gather));
+  CU(cuGraphKernelNodeGetParams(node, &d));
+  CHECK(d.func == f);
   CUDA(cudaGraphInstantiate(&exec, graph, 0));
   run(exec, host[2], 11);
   run(exec, host[2], 11);
