@@ -46,7 +46,8 @@ struct team {
   struct func_launch *l;
   const struct run_watch *watch;
   unsigned n;            /* runners; the first is the caller's */
-  bool helped;           /* the others have been started */
+  bool helped;           /* the others have been asked to help */
+  unsigned n_helpers;    /* those that do: the host may have fewer threads; the rest do nothing */
   struct runner *runner;
   pthread_t *thread;     /* of each runner but the first */
   atomic_uint_fast64_t next_cta, ctas_done, insts;
@@ -441,8 +442,7 @@ static void call_helpers(struct team *t)
 {
   if (t->helped || t->n == 1 || atomic_load(&t->insts) < HELP_AFTER || !ctas_left(t->runner)) return;
   t->helped = true;
-  for (unsigned i = 1; i < t->n; i++)
-    NO_MEMORY_IF(pthread_create(&t->thread[i], NULL, help, &t->runner[i]) != 0);
+  for (unsigned i = 1; i < t->n && pthread_create(&t->thread[i], NULL, help, &t->runner[i]) == 0; i++) t->n_helpers++;
 }
 
 static void run_all(struct runner *r)
@@ -502,7 +502,7 @@ static void runner_init(struct runner *r, struct team *t, unsigned i)
 static void runner_end(struct team *t, unsigned i, struct func_stats *sum)
 {
   struct runner *r = &t->runner[i];
-  if (i && t->helped) pthread_join(t->thread[i], NULL);
+  if (i && i <= t->n_helpers) pthread_join(t->thread[i], NULL);
   add_up(r, sum);
   free(r->tally);
 }

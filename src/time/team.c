@@ -91,13 +91,13 @@ struct team *team_new(unsigned threads)
   struct team *t = aligned_alloc(2 * HOST_LINE, sizeof *t);
   NO_MEMORY_IF(!t);
   memset(t, 0, sizeof *t);
-  t->n_helpers = threads - 1;
   t->helper = calloc(threads, sizeof *t->helper);
   NO_MEMORY_IF(!t->helper);
-  for (unsigned i = 0; i < t->n_helpers; i++) {
-    struct team_helper *h = &t->helper[i];
-    *h = (struct team_helper){.team = t, .thread = i + 1};
-    NO_MEMORY_IF(pthread_create(&h->id, NULL, helper_main, h) != 0);
+  while (t->n_helpers < threads - 1) {
+    struct team_helper *h = &t->helper[t->n_helpers];
+    *h = (struct team_helper){.team = t, .thread = t->n_helpers + 1};
+    if (pthread_create(&h->id, NULL, helper_main, h) != 0) break; /* the host has no more: results are the same */
+    t->n_helpers++;
   }
   return t;
 }

@@ -9,7 +9,7 @@
 
 struct team;
 
-/* threads: >= 1, the caller's own among them. */
+/* threads: >= 1, the caller's own among them; fewer where the host gives no more. */
 struct team *team_new(unsigned threads);
 /* No job may run. NULL: nothing. */
 void team_free(struct team *);

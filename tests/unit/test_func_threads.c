@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "few_threads.h"
 #include "func/independent.h"
 #include "host/launch.h"
 
@@ -135,6 +136,31 @@ static void test_histogram(void **state)
   }
 }
 
+/* On a host that has none, one or two more threads, in the middle of the run: the same results. */
+static void test_few_threads(void **state)
+{
+  enum { CTAS = 64, BINS = 64, N = CTAS * THREADS * 40 };
+  (void)state;
+  for (unsigned n = 0; n < 3; n++) {
+    struct box b;
+    open_kernel(&b, "hist_global");
+    struct { uint64_t data, hist; uint32_t n; } args = { .n = N };
+    args.data = gmem_alloc(b.device.mem, N * 4, "data");
+    args.hist = gmem_alloc(b.device.mem, BINS * 4, "hist");
+    for (uint32_t i = 0; i < N; i++) gmem_write(b.device.mem, args.data + 4 * i, &i, 4);
+    launch(&b, "hist_global", CTAS, &args);
+    struct few_threads old = few_threads_begin(n);
+    run(&b, 8);
+    few_threads_end(&old);
+    for (uint32_t i = 0; i < BINS; i++) {
+      uint32_t v;
+      gmem_read(b.device.mem, args.hist + 4 * i, &v, 4);
+      assert_int_equal(v, N / BINS);
+    }
+    close_kernel(&b);
+  }
+}
+
 /* All CTAs behind the 100th lack memory: that one is named, whatever thread came first. */
 static void test_fault(void **state)
 {
@@ -165,6 +191,7 @@ int main(void)
     cmocka_unit_test(test_which),
     cmocka_unit_test(test_sums),
     cmocka_unit_test(test_histogram),
+    cmocka_unit_test(test_few_threads),
     cmocka_unit_test(test_fault),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

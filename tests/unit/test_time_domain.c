@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "few_threads.h"
 #include "time/domain.h"
 #include "time/msg.h"
 
@@ -311,6 +312,22 @@ static void no_job_is_lost(void **state)
   team_free(t);
 }
 
+/* On a host with fewer threads than asked for, those that there are do all jobs. */
+static void fewer_threads(void **state)
+{
+  (void)state;
+  for (unsigned n = 0; n < 3; n++) {
+    unsigned done[TEAM] = {0};
+    struct few_threads old = few_threads_begin(n);
+    struct team *t = team_new(TEAM);
+    few_threads_end(&old);
+    assert_int_equal(team_threads(t), n + 1);
+    for (unsigned k = 0; k < 10; k++) team_run(t, count_thread, done);
+    for (unsigned k = 0; k < TEAM; k++) assert_int_equal(done[k], k <= n ? 10 : 0);
+    team_free(t);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -323,6 +340,7 @@ int main(void)
       cmocka_unit_test(notice_ends_the_run),
       cmocka_unit_test(idle_helpers_sleep),
       cmocka_unit_test(no_job_is_lost),
+    cmocka_unit_test(fewer_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
