@@ -376,7 +376,7 @@ static CUresult run(struct shim *s, const struct launch_request *q, struct launc
   }
   save_after(s, saved, &r);
   if (group && r.timed && r.end == RUN_DONE) sampling_add(group, r.warp_insts, r.cycles);
-  double cycles = group && !r.timed ? sampling_guess(group, r.warp_insts) : 0;
+  double cycles = group && !r.timed && r.end == RUN_DONE ? sampling_guess(group, r.warp_insts) : 0;
   uint64_t end = cycles > 0 ? start + (uint64_t)cycles * params_clock_ps(&s->preset.params) : end_of(s, &r, start);
   timeline_finish_kernel(&s->time, &q->stream->clock, volume(q->grid), end);
   keep_record(s, q, &r, cycles, start, end, parent);

@@ -206,24 +206,48 @@ deadlock() {
 }
 report deadlock "$(deadlock | head -n 1)"
 
-# 40 launches alike, of which 3, then 4, 8, 16, 32 are timed; the sum of all lies in the interval that is printed.
+# 40 launches alike, of which 3, then 4, 8, 16, 32 are timed, and two behind each that executed a twentieth less or more
+# than all timed ones before it (docs/exec.md); the sum of all lies in the interval that is printed.
 sampling() {
   "$BIN" exec --sample-launches 3 --json "$scratch/some.json" "$scratch/repeat" >"$scratch/out" 2>"$scratch/err"
   cp "$scratch/err" "$scratch/sampled"
-  says "$scratch/err" "7 of 40 launches timed"
-  says "$scratch/err" "33 launches estimated"
   "$BIN" exec --json "$scratch/all.json" "$scratch/repeat" >"$scratch/out" 2>&1
   python3 - "$scratch/some.json" "$scratch/all.json" "$scratch/sampled" <<'P'
 import json, re, sys
 some, all = (json.load(open(p))["launches"] for p in sys.argv[1:3])
-assert sum(l["timed"] for l in some) == 7 and sum(l.get("estimated", False) for l in some) == 33
-total, error = map(int, re.search(r"estimated: total (\d+) cycles \+- (\d+)", open(sys.argv[3]).read()).groups())
+timed, more = {}, 0  # number of a launch -> what it executed; how many are still to be timed
+for k, insts in enumerate((l["warp_insts"] for l in all), 1):
+    regular = k <= 3 or k & (k - 1) == 0
+    if regular or more: timed[k] = insts
+    elif insts < 0.95 * min(timed.values()) or insts > 1.05 * max(timed.values()): more = 2; continue
+    if not regular: more = max(more - 1, 0)
+if not {1, 2, 3, 4, 8, 16, 32} < timed.keys(): print("by the rule only", sorted(timed))
+for k, l in enumerate(some, 1):
+    if l["timed"] != (k in timed) or l.get("estimated", False) == (k in timed): print("launch", k, "timed:", l["timed"])
+said = open(sys.argv[3]).read()
+for text in f"{len(timed)} of 40 launches timed", f"{40 - len(timed)} launches estimated":
+    if text not in said: print(text, "is missing:", said[:200])
+total, error = map(int, re.search(r"estimated: total (\d+) cycles \+- (\d+)", said).groups())
 sum_of_all = sum(l["cycles"] for l in all)
 if abs(total - sum_of_all) > error: print("estimated", total, "+-", error, "cycles; all timed", sum_of_all)
 if error > 0.2 * total: print("the error is too large to be of use:", error)
 P
 }
 report sampling "$(sampling | head -n 1)"
+
+# A launch without time that faults is no estimated one: of seven, 1, 2 and 4 are timed, 3, 5 and 6 estimated.
+sampled_fault() {
+  "$BIN" exec --sample-launches 1 --json "$scratch/late.json" "$scratch/late_fault" >"$scratch/out" 2>"$scratch/err"
+  says "$scratch/out" cudaErrorIllegalAddress
+  says "$scratch/err" "3 of 7 launches timed"
+  says "$scratch/err" "3 launches estimated"
+  python3 - "$scratch/late.json" <<'P'
+import json, sys
+kind = ["timed" if l["timed"] else "estimated" if l.get("estimated") else "neither" for l in json.load(open(sys.argv[1]))["launches"]]
+if kind != ["timed", "timed", "estimated", "timed", "estimated", "estimated", "neither"]: print(kind)
+P
+}
+report "sampling, a fault" "$(sampled_fault | head -n 1)"
 
 # A part of the CTAs is timed: all results are right, and the time of all lies in the interval, also where the CTAs that are
 # not timed do more than the others: sampled_ctas PROGRAM SMS N CTAS WIDEST, the widest interval that is of use.
