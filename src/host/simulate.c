@@ -165,9 +165,9 @@ static void keep_machine(struct simulator *s, enum run_end end)
   free_machine(s);
 }
 
-static bool open_launch(struct simulator *s, const struct gpu_launch *l, struct gmem *image, struct err *e)
+static bool open_launch(struct simulator *s, const struct gpu_launch *l, struct err *e)
 {
-  TRY(gpu_open(s->gpu, l, image, &s->open[s->n_open], e));
+  TRY(gpu_open(s->gpu, l, &s->open[s->n_open], e));
   s->n_open++;
   return true;
 }
@@ -177,10 +177,13 @@ static bool run_timed(struct simulator *s, struct step_source *source, struct gm
                       struct sim_result *r, struct err *e)
 {
   struct gpu *gpu = gpu_at_start(s, o, o->start_ps, e);
+  const struct gpu_launch l = {.source = source, .start = o->start_ps};
 
   if (!gpu) return false;
   r->start_ps = gpu_now(gpu);
-  TRY(open_launch(s, &(struct gpu_launch){.source = source, .start = o->start_ps}, image, e));
+  TRY(gpu_fits(gpu, &l, e));
+  gpu_begin(gpu, source, image);
+  TRY(open_launch(s, &l, e));
   gpu_watch(gpu, w, false);
   machine_run(s->machine, TIME_NEVER);
   r->end = gpu_finish(gpu, &r->fault, o->report);
@@ -408,7 +411,7 @@ static void open_more(struct simulator *s, struct together *t)
 {
   struct err e = {0};
   for (; t->n_opened < t->n && !gpu_full(s->gpu); t->n_opened++) {
-    if (!open_launch(s, &t->launch[t->n_opened], t->image, &e)) BUG("%s", e.msg); /* all fit */
+    if (!open_launch(s, &t->launch[t->n_opened], &e)) BUG("%s", e.msg); /* all fit */
     t->slot[t->n_opened] = s->open[s->n_open - 1];
   }
 }
@@ -417,6 +420,7 @@ static enum run_end run_together(struct simulator *s, struct together *t, const 
                                  FILE *report)
 {
   enum machine_stop stop;
+  gpu_begin(s->gpu, t->launch[0].source, t->image);
   do {
     close_ended(s, t);
     open_more(s, t);

@@ -8,6 +8,7 @@
 struct gpu_rig {
   struct gpu *gpu;
   struct machine *machine;
+  bool running; /* a run has begun and is not finished */
 };
 
 static inline struct gpu_rig gpu_rig_of(struct gpu *gpu, unsigned threads)
@@ -31,11 +32,14 @@ static inline void gpu_rig_free(struct gpu_rig *r)
 
 static const struct run_watch gpu_rig_watch; /* watches nothing */
 
+/* The first begins a run. */
 static inline unsigned gpu_rig_open(struct gpu_rig *r, const struct gpu_launch *l, struct gmem *image)
 {
   struct err e = {0};
   unsigned slot;
-  if (!gpu_open(r->gpu, l, image, &slot, &e)) fail_msg("%s", e.msg);
+  if (!r->running) gpu_begin(r->gpu, l->source, image);
+  r->running = true;
+  if (!gpu_open(r->gpu, l, &slot, &e)) fail_msg("%s", e.msg);
   return slot;
 }
 
@@ -46,6 +50,7 @@ static inline void gpu_rig_finish(struct gpu_rig *r)
   gpu_watch(r->gpu, &gpu_rig_watch, false);
   assert_int_equal(machine_run(r->machine, TIME_NEVER), MACHINE_IDLE);
   assert_int_equal(gpu_finish(r->gpu, &f, NULL), RUN_DONE);
+  r->running = false;
 }
 
 /* Runs launches to their end, in the slots 0 to n - 1, which stay open. */

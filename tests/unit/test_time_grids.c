@@ -220,7 +220,7 @@ static void added_is_listed(void **state)
   }
 }
 
-enum { GRIDS = 200 };
+enum { GRIDS = 200, WINDOW = 20000 };
 
 /* More grids than slots, one SM: each gets a slot when an earlier one has gone, and does all its work. */
 static void more_grids_than_slots(void **state)
@@ -299,6 +299,43 @@ static void jobs_through_slots(void **state)
   kernel_rig_free(&k);
 }
 
+/* All grids that have a slot end in one window, when others still wait for one: these belong to the same run. */
+static void all_slots_at_once(void **state)
+{
+  (void)state;
+  struct params p = one_sm(true);
+  struct mock *m[GPU_SLOTS + 1];
+  struct stat_group group[GPU_MAX_GROUPS];
+  struct err e = {0};
+  uint64_t start, end;
+  p.gpu_sms = 16; /* room for all at once */
+  p.noc_request_latency += WINDOW;
+  p.noc_reply_latency += WINDOW;
+  p.launch_cta_latency += WINDOW;
+  p.l2_latency += 2 * WINDOW;
+  p.dram_latency += 2 * WINDOW;
+  if (!params_check(&p, &e)) fail_msg("%s", e.msg);
+  struct gmem *image = gmem_new(p.vm_page_bits);
+  struct gpu_rig r = gpu_rig_new(&p, 1);
+  gpu_watch(r.gpu, &gpu_rig_watch, true);
+  for (unsigned i = 0; i <= GPU_SLOTS; i++) m[i] = grid_new();
+  for (unsigned i = 0; i < GPU_SLOTS; i++)
+    gpu_rig_open(&r, &(struct gpu_launch){.source = &m[i]->source, .beside = true}, image);
+  assert_int_equal(machine_run(r.machine, TIME_NEVER), MACHINE_NOTICE);
+  for (unsigned i = 0; i < GPU_SLOTS; i++) {
+    assert_true(gpu_launch_times(r.gpu, i, &start, &end));
+    gpu_close(r.gpu, i);
+  }
+  gpu_rig_open(&r, &(struct gpu_launch){.source = &m[GPU_SLOTS]->source, .beside = true}, image);
+  gpu_rig_finish(&r);
+  unsigned n = gpu_stats_groups(r.gpu, group);
+  assert_int_equal(counter(group, n, "ctas"), GPU_SLOTS + 1);
+  assert_int_equal(counter(group, n, "warp_insts"), (GPU_SLOTS + 1) * (INSTS + 1));
+  gpu_rig_free(&r);
+  gmem_free(image);
+  for (unsigned i = 0; i <= GPU_SLOTS; i++) free(m[i]);
+}
+
 static struct stat_group *groups_of(struct netlist_stats *s, struct stat_group g[4])
 {
   g[0] = sm_stats_group("sm", &s->sm), g[1] = noc_stats_group("noc", &s->noc);
@@ -335,6 +372,7 @@ static void counters_are_differences(void **state)
     }
     assert_int_equal(stop, MACHINE_IDLE);
     assert_int_equal(gpu_finish(k.rig.gpu, &f, NULL), RUN_DONE);
+    k.rig.running = false;
     unsigned n = gpu_stats_groups(k.rig.gpu, of_run);
     assert_int_equal(n, 5); /* the first is the GPU's own */
     assert_same_groups(of_run + 1, groups_of(&sum, g), 4);
@@ -355,6 +393,7 @@ int main(void)
       cmocka_unit_test(added_is_listed),
       cmocka_unit_test(more_grids_than_slots),
       cmocka_unit_test(jobs_through_slots),
+    cmocka_unit_test(all_slots_at_once),
       cmocka_unit_test(counters_are_differences),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

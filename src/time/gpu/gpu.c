@@ -126,14 +126,13 @@ void gpu_free(struct gpu *g)
 
 /* --- launches ---------------------------------------------------------------------------------- */
 
-/* An idle GPU without launches: the next one begins a run. */
-static void begin_run(struct gpu *g, const struct step_source *first, struct gmem *image, const struct occupancy *o)
+void gpu_begin(struct gpu *g, const struct step_source *first, struct gmem *image)
 {
+  BUG_ON(g->n_open || domain_state(g->domain) != DOMAIN_IDLE);
   g->image = image;
   g->control_bits = first->caps & STEP_CAP_CONTROL;
   g->started = domain_now(g->domain);
   g->const_spaces = 0;
-  g->first = *o;
   g->ended = 0;
   g->insts_before = all_insts(g);
   netlist_sum(&g->net, &g->before);
@@ -190,12 +189,12 @@ bool gpu_fits(const struct gpu *g, const struct gpu_launch *l, struct err *e)
   return fits(g, l, &o, e);
 }
 
-bool gpu_open(struct gpu *g, const struct gpu_launch *l, struct gmem *image, unsigned *slot, struct err *e)
+bool gpu_open(struct gpu *g, const struct gpu_launch *l, unsigned *slot, struct err *e)
 {
   struct occupancy o;
   TRY(fits(g, l, &o, e));
-  if (!g->n_open && domain_state(g->domain) == DOMAIN_IDLE) begin_run(g, l->source, image, &o);
-  BUG_ON(gpu_full(g) || image != g->image || g->control_bits != !!(l->source->caps & STEP_CAP_CONTROL));
+  BUG_ON(gpu_full(g) || !g->image || g->control_bits != !!(l->source->caps & STEP_CAP_CONTROL));
+  if (g->const_spaces == 0) g->first = o;
   *slot = free_slot(g);
   struct gpu_grid *grid = &g->grid[*slot];
   struct dispatch_grid d = grid_of(g, l, &o);

@@ -1,7 +1,8 @@
 /* The timed GPU: runs kernels from a step source and answers with cycles and counters. It is a domain; a machine
  * (time/machine/machine.h) lets its time pass:
  *
- *   gpu_open(gpu, &launch, image, &slot, &e);  gpu_watch(gpu, &watch, false);
+ *   gpu_begin(gpu, launch.source, image);
+ *   gpu_open(gpu, &launch, &slot, &e);         gpu_watch(gpu, &watch, false);
  *   machine_run(machine, TIME_NEVER);
  *   end = gpu_finish(gpu, &fault, NULL);       counters, gpu_launch_times(gpu, slot, …), …
  *   gpu_close(gpu, slot);
@@ -38,11 +39,13 @@ struct gpu_launch {
   bool gang;      /* its CTAs wait for each other: all are resident at once */
 };
 
+/* An idle GPU without launches begins a run: caches stay warm in L2, L1 starts empty, counters and gpu_stats_groups
+ * begin. All launches of a run have this memory, and control bits as the first has, or none. The run lasts until
+ * gpu_finish, also while no launch is there. */
+void gpu_begin(struct gpu *, const struct step_source *first, struct gmem *image);
 /* A launch comes, behind those that are there (time/gpu/dispatcher.h); none waits for another. Its slot is free until
- * then. What comes to an idle GPU without launches begins a run: caches stay warm in L2, L1 starts empty, counters and
- * gpu_stats_groups begin. False with *e filled: it does not fit this GPU. All launches of a run have one memory, and
- * control bits or none. */
-bool gpu_open(struct gpu *, const struct gpu_launch *, struct gmem *image, unsigned *slot, struct err *e);
+ * then. False with *e filled: it does not fit this GPU. */
+bool gpu_open(struct gpu *, const struct gpu_launch *, unsigned *slot, struct err *e);
 /* Whether it could come to this GPU when it is empty. */
 bool gpu_fits(const struct gpu *, const struct gpu_launch *, struct err *e);
 /* No slot is free. */
