@@ -1,8 +1,10 @@
 #include "base/bug.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -25,6 +27,12 @@ _Noreturn void memory_abort(void)
   (void)ignored;
   fflush(stdout);
   _exit(NO_MEMORY_EXIT_STATUS);
+}
+
+const char *host_error(void)
+{
+  NO_MEMORY_IF(errno == ENOMEM);
+  return strerror(errno);
 }
 
 void memory_need(size_t bytes)

@@ -23,6 +23,10 @@ _Noreturn void memory_abort(void) __attribute__((cold));
     if (__builtin_expect(!!(cond), 0)) memory_abort();                                             \
   } while (0)
 
+/* What errno says, for the message of a call to the host that failed. Too little memory is no matter of the file or
+ * folder in that message: memory_abort. */
+const char *host_error(void);
+
 /* For libraries that do not look whether they get memory (libconfig): goes on when there is room for so much of it. */
 void memory_need(size_t bytes);
 enum { MEMORY_OF_TEXT = 8 << 20 }; /* more than libconfig takes for a preset, a suite, a file of windows */

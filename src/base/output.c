@@ -1,15 +1,24 @@
 #include "base/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "base/bug.h"
+
+enum { MAX_TRIES = 100, MAX_LINKS = 40 /* as the kernel's */, COPY = 1 << 16 };
 
 static bool cannot(const char *path, int why, struct err *e)
 {
-  return err_set(e, "%s: cannot write: %s", path, why ? strerror(why) : "not all of it could be written");
+  errno = why;
+  return err_set(e, "%s: cannot write: %s", path, why ? host_error() : "not all of it could be written");
 }
 
 /* A file that outgrows its limit is an error of write(), as on a full disk, not the end of the process. */
@@ -20,34 +29,150 @@ static void survive_size_limit(void)
     signal(SIGXFSZ, SIG_IGN);
 }
 
-static bool is_direct(const char *path)
+/* ---- Which file is meant ---- */
+
+/* The open descriptor that the path is another name of, or -1: stdout's or stderr's file, or by number. Others write
+ * through it, too, so the file must neither be replaced nor cut. */
+static int descriptor_of(const char *path)
 {
-  struct stat s;
-  return stat(path, &s) == 0 && !S_ISREG(s.st_mode);
+  struct stat want, is;
+  int fd, end = 0;
+  if ((sscanf(path, "/dev/fd/%d%n", &fd, &end) == 1 || sscanf(path, "/proc/self/fd/%d%n", &fd, &end) == 1) &&
+      !path[end])
+    return fd;
+  if (stat(path, &want) != 0) return -1;
+  for (fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+    if (fstat(fd, &is) == 0 && is.st_dev == want.st_dev && is.st_ino == want.st_ino &&
+        (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
+      return fd;
+  return -1;
+}
+
+/* What a chain of links leads to, whether it is there or not. False with errno set. */
+static bool follow_links(char path[PATH_MAX])
+{
+  char to[PATH_MAX];
+  for (int i = 0; i < MAX_LINKS; i++) {
+    const ssize_t n = readlink(path, to, sizeof to - 1);
+    if (n < 0) return true; /* no link */
+    to[n] = '\0';
+    const char *slash = strrchr(path, '/');
+    const size_t folder = *to == '/' || !slash ? 0 : (size_t)(slash + 1 - path);
+    if (folder + (size_t)n >= PATH_MAX) return errno = ENAMETOOLONG, false;
+    memcpy(path + folder, to, (size_t)n + 1);
+  }
+  return errno = ELOOP, false;
+}
+
+/* ---- Temporaries ---- */
+
+/* Calls `make` with names beside the target until one is free. */
+static int with_free_name(struct output *o, int (*make)(const struct output *))
+{
+  const char *slash = strrchr(o->path, '/');
+  const int folder = slash ? (int)(slash + 1 - o->path) : 0;
+  for (int i = 0; i < MAX_TRIES; i++) {
+    uint64_t bits;
+    if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
+      struct timespec now;
+      clock_gettime(CLOCK_MONOTONIC, &now);
+      bits = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)getpid() << 8 ^ (uint64_t)i;
+    }
+    snprintf(o->temporary, sizeof o->temporary, "%.*s.ws.%016" PRIx64, folder, o->path, bits);
+    const int result = make(o);
+    if (result >= 0) return result;
+    if (errno != EEXIST) break;
+  }
+  o->temporary[0] = '\0';
+  return -1;
+}
+
+static int make_named(const struct output *o)
+{
+  return open(o->temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+}
+
+/* linkat wants a name of the descriptor; by the number alone it is a privilege. */
+static int link_descriptor(int fd, const char *to)
+{
+  char name[32];
+  snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+  return linkat(AT_FDCWD, name, AT_FDCWD, to, AT_SYMLINK_FOLLOW);
+}
+
+static int give_name(const struct output *o)
+{
+  return link_descriptor(o->keep, o->temporary);
+}
+
+/* A file without a name, gone with the process however that ends, where the file system has such; -1: it has not. */
+static int make_nameless(const struct output *o)
+{
+  char name[PATH_MAX];
+  const char *slash = strrchr(o->path, '/');
+  snprintf(name, sizeof name, "%.*s", slash ? (int)(slash + 1 - o->path) : 1, slash ? o->path : ".");
+  const int fd = open(name, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+  if (fd < 0 || access(name, F_OK) == 0) return fd;
+  close(fd);
+  return -1;
 }
 
 /* With the rights that a new file has, or those of the file that it replaces. */
-static FILE *make_temporary(struct output *o)
+static int open_temporary(struct output *o, const struct stat *old)
 {
-  struct stat old;
-  const mode_t mask = umask(0);
-  umask(mask);
-  snprintf(o->temporary, sizeof o->temporary, "%s.XXXXXX", o->path);
-  const int fd = mkstemp(o->temporary);
-  if (fd < 0) return NULL;
-  (void)!fchmod(fd, stat(o->path, &old) == 0 ? old.st_mode & 0777 : 0666 & ~mask);
-  FILE *f = fdopen(fd, "wb");
-  if (f) return f;
+  int fd = make_nameless(o);
+  if (fd < 0) fd = with_free_name(o, make_named);
+  if (fd < 0) return -1;
+  if (old) (void)!fchmod(fd, old->st_mode & 0777);
+  o->keep = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (o->keep >= 0) return fd;
   const int why = errno;
   close(fd);
-  unlink(o->temporary);
-  errno = why;
-  return NULL;
+  return errno = why, -1;
+}
+
+static void drop_temporary(struct output *o)
+{
+  if (*o->temporary) unlink(o->temporary);
+  if (o->keep >= 0) close(o->keep);
+  o->temporary[0] = '\0';
+  o->keep = -1;
+}
+
+/* ---- Opening ---- */
+
+static int open_direct(const char *path)
+{
+  return open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+}
+
+static int open_replacing(struct output *o)
+{
+  struct stat old;
+  const bool there = stat(o->path, &old) == 0;
+  if (!there && errno != ENOENT) return -1;
+  if (there && access(o->path, W_OK) != 0) return -1;
+  const int fd = open_temporary(o, there ? &old : NULL);
+  if (fd >= 0 || !there) return fd;
+  return errno == EACCES || errno == EROFS || errno == EPERM ? open_direct(o->path) : -1;
+}
+
+/* The descriptor to write to; -1 with errno set. */
+static int open_file(struct output *o, const char *path)
+{
+  struct stat s;
+  const int shared = descriptor_of(path);
+  strcpy(o->path, path);
+  if (shared >= 0) return fflush(stdout), fcntl(shared, F_DUPFD_CLOEXEC, 0);
+  if (stat(path, &s) == 0 && !S_ISREG(s.st_mode)) return open_direct(path);
+  return follow_links(o->path) ? open_replacing(o) : -1;
 }
 
 FILE *output_open(struct output *o, const char *path, struct err *e)
 {
   o->f = NULL;
+  o->keep = -1;
   o->temporary[0] = '\0';
   survive_size_limit();
   if (!strcmp(path, "-")) {
@@ -55,12 +180,16 @@ FILE *output_open(struct output *o, const char *path, struct err *e)
     return o->f = stdout;
   }
   if (strlen(path) >= sizeof o->path) return err_fill(e, "%.60s…: the path is too long", path), NULL;
-  if (!realpath(path, o->path)) strcpy(o->path, path);
-  if (is_direct(o->path)) o->f = fopen(o->path, "wb");
-  else if (access(o->path, F_OK) != 0 || access(o->path, W_OK) == 0) o->f = make_temporary(o);
-  if (!o->f) cannot(path, errno, e);
-  return o->f;
+  const int fd = open_file(o, path);
+  o->f = fd < 0 ? NULL : fdopen(fd, "wb");
+  if (o->f) return o->f;
+  const int why = errno;
+  if (fd >= 0) close(fd);
+  drop_temporary(o);
+  return cannot(path, why, e), NULL;
 }
+
+/* ---- Closing ---- */
 
 /* Closes the stream; false with errno set. */
 static bool finish_stream(struct output *o)
@@ -78,39 +207,91 @@ static bool finish_stream(struct output *o)
   return !bad;
 }
 
-static bool commit(struct output *o, bool written, bool ok, bool fresh, struct err *e)
+/* For targets that can be written but not replaced: mounted files, files of others in folders like /tmp. */
+static bool copy_over(const struct output *o)
+{
+  char bytes[COPY];
+  ssize_t n = 0;
+  const int to = open_direct(o->path);
+  if (to < 0) return false;
+  for (off_t at = 0; (n = pread(o->keep, bytes, sizeof bytes, at)) > 0; at += n) {
+    errno = 0;
+    if (write(to, bytes, (size_t)n) != n) break;
+  }
+  const int why = errno;
+  if (close(to) == 0) errno = why;
+  else n = -1;
+  return n == 0;
+}
+
+static bool replace(struct output *o)
+{
+  if (!*o->temporary && with_free_name(o, give_name) < 0) return false;
+  if (rename(o->temporary, o->path) != 0)
+    return (errno == EBUSY || errno == EACCES || errno == EPERM) && copy_over(o);
+  o->temporary[0] = '\0';
+  return true;
+}
+
+/* Only where nothing has that name yet. */
+static bool place_new(struct output *o)
+{
+  if (!*o->temporary) return link_descriptor(o->keep, o->path) == 0;
+  if (renameat2(AT_FDCWD, o->temporary, AT_FDCWD, o->path, RENAME_NOREPLACE) == 0) {
+    o->temporary[0] = '\0';
+    return true;
+  }
+  return (errno == EINVAL || errno == ENOSYS) && link(o->temporary, o->path) == 0;
+}
+
+/* `taken`: only where nothing has the name yet; set to whether something had. */
+static bool commit(struct output *o, bool written, bool ok, bool *taken, struct err *e)
 {
   int why = errno;
-  if (!*o->temporary) return ok && (written || cannot(o->path, why, e));
+  if (o->keep < 0) return ok && (written || cannot(o->path, why, e));
   bool there = ok && written;
   if (there) {
-    there = fresh ? link(o->temporary, o->path) == 0 : rename(o->temporary, o->path) == 0;
+    there = taken ? place_new(o) : replace(o);
     why = errno;
+    if (taken) *taken = !there && why == EEXIST;
   }
-  if (!there || fresh) unlink(o->temporary);
+  drop_temporary(o);
   return there || (ok && cannot(o->path, why, e));
 }
 
 bool output_close(struct output *o, bool ok, struct err *e)
 {
-  return commit(o, finish_stream(o), ok, false, e);
+  return commit(o, finish_stream(o), ok, NULL, e);
 }
 
-bool output_close_new(struct output *o, bool ok, struct err *e)
+bool output_close_new(struct output *o, bool *taken, struct err *e)
 {
-  return commit(o, finish_stream(o), ok, true, e);
+  *taken = false;
+  return commit(o, finish_stream(o), true, taken, e);
 }
 
 bool output_commit(struct output *o, bool ok, struct err *e)
 {
-  return commit(o, ok, true, false, e);
+  return commit(o, ok, true, NULL, e);
+}
+
+void output_drop(struct output *o)
+{
+  if (o->f && o->f != stdout) fclose(o->f);
+  o->f = NULL;
+  drop_temporary(o);
 }
 
 bool output_check(const char *path, struct err *e)
 {
   struct output o;
+  struct stat s;
+  if (!strcmp(path, "-")) return true;
+  if (stat(path, &s) == 0) { /* not opened: a pipe would wait for its reader, a file would be cut */
+    if (S_ISDIR(s.st_mode)) return cannot(path, EISDIR, e);
+    return access(path, W_OK) == 0 || cannot(path, errno, e);
+  }
   if (!output_open(&o, path, e)) return false;
-  if (o.f != stdout) fclose(o.f);
-  if (*o.temporary) unlink(o.temporary);
+  output_drop(&o);
   return true;
 }

@@ -1,6 +1,10 @@
-/* Files that the program writes for its user. What is written goes to a temporary name beside the target, which takes
- * the target's place when all of it is on the disk: a file is there as a whole or as it was before, never empty or cut off.
- * Devices, pipes and stdout ("-") are written to directly, and what they do not take is an error, too.
+/* Files that the program writes for its user. What is written goes to a file without a name (where the file system has
+ * none such: with a temporary name) in the target's folder, which takes the target's place when all of it was written:
+ * a file is there as a whole or as it was before, never empty or cut off, however the process ends. It is not forced
+ * to the disk (fsync): after a power failure it may be empty.
+ * Devices, pipes and stdout ("-", and every other name of an open descriptor, even where that is a file) are written to
+ * directly, and what they do not take is an error, too. So are files whose folder does not let them be replaced: those
+ * can be cut off.
  *
  *   struct output o;
  *   FILE *f = output_open(&o, path, e);       NULL: e says why
@@ -17,8 +21,9 @@
 
 struct output {
   FILE *f;
+  int keep;                      /* a second descriptor of the file that is to take the target's place; -1: none */
   char path[PATH_MAX];           /* the target, links followed; for messages and to be replaced */
-  char temporary[PATH_MAX + 16]; /* "": written to directly */
+  char temporary[PATH_MAX + 32]; /* the name it has until then; "": none */
 };
 
 FILE *output_open(struct output *, const char *path, struct err *e);
@@ -26,9 +31,11 @@ bool output_close(struct output *, bool ok, struct err *e);
 /* The second half of output_close for callers whose own stream lies around o.f and has closed it; `ok`: all went well,
  * else errno says why. */
 bool output_commit(struct output *, bool ok, struct err *e);
-/* The same, but a target that has come into being meanwhile stays: an error. */
-bool output_close_new(struct output *, bool ok, struct err *e);
-/* Whether output_open would succeed now; leaves nothing behind. */
+/* As output_close, but a target that has come into being meanwhile stays: an error, and *taken is set. */
+bool output_close_new(struct output *, bool *taken, struct err *e);
+/* Closes it without a trace; o.f NULL: the caller has closed it. */
+void output_drop(struct output *);
+/* Whether output_open would succeed now; opens nothing that is there and leaves nothing behind. */
 bool output_check(const char *path, struct err *e);
 
 #endif

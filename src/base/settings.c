@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/regular.h"
 
 int settings_include_line(const char *text)
@@ -26,7 +27,7 @@ static char *read_text(const char *path, struct err *e)
   char *text = f ? malloc(SETTINGS_MAX_BYTES) : NULL;
   size_t n = text ? fread(text, 1, SETTINGS_MAX_BYTES, f) : 0;
   bool ok = text && !ferror(f);
-  if (!ok) err_fill(e, "%s: cannot read: %s", path, strerror(errno));
+  if (!ok) err_fill(e, "%s: cannot read: %s", path, host_error());
   if (f) fclose(f);
   if (ok && (n == SETTINGS_MAX_BYTES || memchr(text, 0, n))) ok = err_set(e, "%s: no text, or too long", path);
   if (ok) return text[n] = '\0', text;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
+#include "base/bug.h"
 #include "base/output.h"
 #include "cli/commands.h"
 #include "config/presets.h"
@@ -88,7 +89,7 @@ static int assemble(const char *source, const char *output, const struct schedul
   int status;
   char *text = read_source(&a, source, &bytes);
   if (text) image = asm_source_assemble(&a, text, bytes, source, rules, &image_bytes, &e);
-  if (!text) status = cli_error("%s: cannot read: %s; check the path", source, strerror(errno));
+  if (!text) status = cli_error("%s: cannot read: %s; check the path", source, host_error());
   else if (!image) status = cli_error("%s", e.msg);
   else status = write_file(output ? output : default_output(&a, source), image, image_bytes);
   arena_free(&a);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/regular.h"
 #include "cli/commands.h"
 #include "isa/sass/sass.h"
@@ -177,7 +178,7 @@ static bool disasm_words(const struct disasm_options *o, struct err *e)
   uint64_t pc = 0;
   TRY(file_is_regular(o->file, e));
   FILE *f = fopen(o->file, "rb");
-  if (!f) return err_set(e, "%s: cannot read: %s; check the path", o->file, strerror(errno));
+  if (!f) return err_set(e, "%s: cannot read: %s; check the path", o->file, host_error());
   for (; fread(&w, sizeof w, 1, f) == 1; pc += sizeof w) {
     struct sass_inst s;
     struct inst t;

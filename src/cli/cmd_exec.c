@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bug.h"
 #include "base/output.h"
 #include "cli/commands.h"
 #include "cli/default_gpu.h"
@@ -103,7 +104,7 @@ static int take_file(struct exec_run *x, const char *key, const char *path)
   if (strcmp(path, "-") != 0) {
     struct err e = {""};
     if (!output_check(path, &e)) return cli_error("%s", e.msg);
-    if (*path != '/' && !getcwd(folder, sizeof folder)) return cli_error("no current folder: %s", strerror(errno));
+    if (*path != '/' && !getcwd(folder, sizeof folder)) return cli_error("no current folder: %s", host_error());
   }
   fprintf(x->out, "%s=%s%s%s\n", key, folder, *folder ? "/" : "", path);
   return CLI_OK;
@@ -187,7 +188,7 @@ static bool check_preset(const struct exec_run *x, struct err *e)
 static bool check_program(const char *path, struct err *e)
 {
   if (strchr(path, '/') && access(path, X_OK) != 0)
-    return err_set(e, "%s: %s", path, strerror(errno));
+    return err_set(e, "%s: %s", path, host_error());
   struct program_info p = program_inspect(path);
   if (!p.elf) return true; /* a script, or found through PATH: it will start programs itself */
   if (p.static_program)
@@ -211,7 +212,7 @@ static bool find_libraries(char *dir, size_t size, struct err *e)
     snprintf(dir, size, "%s", given);
     return true;
   }
-  if (n < 0) return err_set(e, "cannot find out where warpstep is: %s", strerror(errno));
+  if (n < 0) return err_set(e, "cannot find out where warpstep is: %s", host_error());
   self[n] = '\0';
   *strrchr(self, '/') = '\0';
   for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
@@ -240,8 +241,8 @@ static bool make_folder(const char **path, char absolute[PATH_MAX], struct err *
 {
   char list[PATH_MAX + 16];
   if (mkdir(*path, 0777) != 0 && errno != EEXIST)
-    return err_set(e, "%s: cannot create: %s", *path, strerror(errno));
-  if (!realpath(*path, absolute)) return err_set(e, "%s: %s", *path, strerror(errno));
+    return err_set(e, "%s: cannot create: %s", *path, host_error());
+  if (!realpath(*path, absolute)) return err_set(e, "%s: %s", *path, host_error());
   snprintf(list, sizeof list, "%s/manifest.txt", absolute);
   if (access(list, F_OK) == 0)
     return err_set(e, "%s: holds captured launches already; choose another folder", *path);
@@ -268,7 +269,7 @@ static int start(struct exec_run *x, char **program)
   prepend("LD_LIBRARY_PATH", dir);
   prepend("LD_PRELOAD", library);
   execvp(program[0], program);
-  return cli_error("%s: %s", program[0], strerror(errno));
+  return cli_error("%s: %s", program[0], host_error());
 }
 
 static int run_program(const struct cli_command *cmd, struct exec_run x, int argc, char **argv)

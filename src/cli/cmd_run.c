@@ -69,7 +69,7 @@ static bool expected_files_exist(const struct launch_case *c, struct err *e)
     for (unsigned i = 0; i < n[k]; i++)
       if (list[k][i].expect && access(list[k][i].expect, R_OK))
         return err_set(e, "%s: %s; the references of kernels/ are made by 'make refs', --no-check "
-                          "runs without", list[k][i].expect, strerror(errno));
+                          "runs without", list[k][i].expect, host_error());
   return true;
 }
 

@@ -147,7 +147,7 @@ static int run_export(const struct cli_command *cmd, const struct trace_run *t, 
   struct trace_export *x = trace_export_new(t->out, t->form, (unsigned)t->version, &e);
   bool ok = x;
   for (; ok && *files; files++) ok = export_case(x, t, *files, &e);
-  if (!trace_export_free(x, ok ? &e : &ignored)) ok = false;
+  ok = trace_export_free(x, ok, ok ? &e : &ignored);
   return ok ? CLI_OK : cli_error("%s", e.msg);
 }
 

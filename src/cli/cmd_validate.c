@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bug.h"
 #include "base/nearest.h"
 #include "base/output.h"
 #include "cli/commands.h"
@@ -66,7 +67,7 @@ static int take_number(const struct cli_command *cmd, const char *name, const ch
 /* Children run in other folders. */
 static bool absolute(const char *path, char out[PATH_MAX], const char **to, struct err *e)
 {
-  if (!realpath(path, out)) return err_set(e, "%s: %s", path, strerror(errno));
+  if (!realpath(path, out)) return err_set(e, "%s: %s", path, host_error());
   *to = out;
   return true;
 }
@@ -93,7 +94,7 @@ static int take_option(const struct cli_command *cmd, struct validation *v, int 
   case OPT_PROGRAMS:
     return absolute(arg, v->programs, &v->run.programs, &e) ? CLI_OK : cli_error("%s", e.msg);
   case OPT_KEEP:
-    if (mkdir(arg, 0777) != 0 && errno != EEXIST) return cli_error("%s: %s", arg, strerror(errno));
+    if (mkdir(arg, 0777) != 0 && errno != EEXIST) return cli_error("%s: %s", arg, host_error());
     return absolute(arg, v->keep, &v->run.keep, &e) ? CLI_OK : cli_error("%s", e.msg);
   default: return CLI_BAD_INPUT;
   }
@@ -103,7 +104,7 @@ static int take_option(const struct cli_command *cmd, struct validation *v, int 
 static bool find_places(struct validation *v, struct err *e)
 {
   ssize_t n = readlink("/proc/self/exe", v->self, sizeof v->self - 1);
-  if (n < 0) return err_set(e, "cannot find out where warpstep is: %s", strerror(errno));
+  if (n < 0) return err_set(e, "cannot find out where warpstep is: %s", host_error());
   v->self[n] = '\0';
   v->run.self = v->self;
   v->run.set = v->set;

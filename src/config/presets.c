@@ -361,7 +361,7 @@ bool presets_list(const char *dir, struct arena *a, struct preset_names *out, st
 {
   struct dirent **entry;
   int n = scandir(dir, &entry, is_cfg, by_stem);
-  if (n < 0) return err_set(e, "%s: cannot be read", dir);
+  if (n < 0) return err_set(e, "%s: cannot be read: %s", dir, host_error());
   *out = (struct preset_names){.name = ARENA_ARRAY(a, const char *, (size_t)n + 1)};
   for (int i = 0; i < n; i++) {
     if (is_board(dir, entry[i]->d_name)) {

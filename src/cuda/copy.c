@@ -137,7 +137,7 @@ static void note_in_trace(struct shim *s, const struct copy *c)
 {
   struct err e;
   uint64_t bytes = c->width * c->height * c->depth;
-  if (!trace_export_copy(s->trace, c->dst.addr, bytes, &e)) shim_say("%s", e.msg);
+  if (!trace_export_copy(s->trace, c->dst.addr, bytes, &e) && !s->lost) shim_cannot_write(s, &e);
 }
 
 CUresult copy_run(struct shim *s, const struct copy *c, struct cu_stream *stream, bool blocking)

@@ -135,7 +135,7 @@ void shim_report(struct shim *s)
   shim_flush_print(s);
   fflush(stdout);
   if (s->options.json) write_json(s, total);
-  if (!trace_export_free(s->trace, &e) && !s->lost) shim_cannot_write(s, &e);
+  if (!trace_export_free(s->trace, true, &e) && !s->lost) shim_cannot_write(s, &e);
   tell_unmet(s);
   hold_tell(s);
   s->trace = NULL;

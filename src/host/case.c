@@ -501,7 +501,7 @@ static bool save_captured(struct case_run *r, const char *dir, struct err *e)
 bool case_save(struct case_run *r, const char *dir, struct err *e)
 {
   if (mkdir(dir, 0777) != 0 && errno != EEXIST)
-    return err_set(e, "%s: cannot create: %s; choose another folder", dir, strerror(errno));
+    return err_set(e, "%s: cannot create: %s; choose another folder", dir, host_error());
   for (unsigned i = 0; i < r->n_buffers; i++) TRY(save_buffer(r, &r->buffer[i], dir, e));
   if (r->c->snapshot) TRY(save_captured(r, dir, e));
   capture_flush(&r->print);

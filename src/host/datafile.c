@@ -1,5 +1,4 @@
 #include "host/datafile.h"
-#include "base/output.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bug.h"
+#include "base/output.h"
 #include "base/regular.h"
 
 static bool cannot(struct err *e, const char *where, const char *path, const char *what)
@@ -22,17 +23,18 @@ bool datafile_read(const char *path, const char *where, uint8_t **data, size_t *
   if (access(path, F_OK) == 0 && !file_is_regular(path, &why))
     return err_set(e, "%s%s%s", where ? where : "", where ? ": " : "", why.msg);
   FILE *f = fopen(path, "rb");
-  if (!f) return cannot(e, where, path, strerror(errno));
+  if (!f) return cannot(e, where, path, host_error());
   long size = -1;
   if (fseek(f, 0, SEEK_END) == 0) size = ftell(f);
   rewind(f);
   uint8_t *buf = size < 0 ? NULL : malloc((size_t)size + 1);
   bool ok = buf && fread(buf, 1, (size_t)size, f) == (size_t)size;
-  int saved = errno;
+  const int saved = errno;
   fclose(f);
   if (!ok) {
     free(buf);
-    return cannot(e, where, path, saved ? strerror(saved) : "not a regular file");
+    errno = saved;
+    return cannot(e, where, path, saved ? host_error() : "not a regular file");
   }
   *data = buf;
   *bytes = (size_t)size;

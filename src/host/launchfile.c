@@ -370,14 +370,15 @@ static bool read_text(struct reader *r, char **text, size_t *bytes)
 {
   TRY(file_is_regular(r->path, r->e));
   FILE *f = fopen(r->path, "rb");
-  if (!f) return err_set(r->e, "%s: cannot read: %s; check the path", r->path, strerror(errno));
+  if (!f) return err_set(r->e, "%s: cannot read: %s; check the path", r->path, host_error());
   char *buf = arena_alloc(&r->c->arena, FILE_LIMIT, 1);
   *bytes = fread(buf, 1, FILE_LIMIT, f);
   bool failed = ferror(f) != 0;
   int saved = errno;
   fclose(f);
+  errno = saved;
   if (failed)
-    return err_set(r->e, "%s: cannot read: %s; check the path", r->path, strerror(saved));
+    return err_set(r->e, "%s: cannot read: %s; check the path", r->path, host_error());
   if (*bytes == FILE_LIMIT || memchr(buf, 0, *bytes))
     return err_set(r->e, "%s: not a launch file (too long, or binary); check the path", r->path);
   *text = buf;

@@ -87,8 +87,9 @@ struct snapshot_result {
 void snapshot_compare(const struct snapshot *, const struct device *, size_t i,
                       struct snapshot_result *);
 
-/* Files. A damaged file is an error that says so: nothing of it is used. */
-bool snapshot_write(const struct snapshot *, const char *path, struct err *e);
+/* Files. *taken: the file was there already, and stays. */
+bool snapshot_write(const struct snapshot *, const char *path, bool *taken, struct err *e);
+/* A damaged file is an error that says so: nothing of it is used. */
 struct snapshot *snapshot_read(const char *path, struct err *e);
 /* The same of a file's bytes; the name is for messages. */
 struct snapshot *snapshot_read_memory(const uint8_t *data, size_t bytes, const char *name, struct err *e);

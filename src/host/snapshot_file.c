@@ -110,8 +110,9 @@ static json_t *manifest(const struct snapshot *s, json_t *parts)
                    "textures", textures(s), "parts", parts);
 }
 
-bool snapshot_write(const struct snapshot *s, const char *path, struct err *e)
+bool snapshot_write(const struct snapshot *s, const char *path, bool *taken, struct err *e)
 {
+  *taken = false;
   struct body body = { .list = json_array() };
   for (unsigned i = 0; i < SNAPSHOT__N; i++) add_part(&body, part_name[i], s->part[i]);
   for (unsigned i = 0; i < s->n_code; i++) add_part(&body, "code", s->code[i]);
@@ -129,7 +130,7 @@ bool snapshot_write(const struct snapshot *s, const char *path, struct err *e)
   }
   free(text);
   free(body.data);
-  return f && output_close_new(&out, true, e); /* never over another capture */
+  return f && output_close_new(&out, taken, e); /* never over another capture */
 }
 
 /* Reading --------------------------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/bug.h"
 #include "base/nearest.h"
 #include "load/elf.h"
 #include "load/fatbin.h"
@@ -185,7 +186,7 @@ struct code_file *code_file_open(const char *path, struct err *e)
 {
   struct code_file *f = new_file(path);
   if (map_file(f, path)) return finish(f, e);
-  err_fill(e, "%s: cannot read: %s; check the path", path, strerror(errno));
+  err_fill(e, "%s: cannot read: %s; check the path", path, host_error());
   code_file_free(f);
   return NULL;
 }

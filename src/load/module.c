@@ -437,7 +437,7 @@ struct module *module_load(const char *path, struct err *e)
   size_t bytes = 0;
   uint8_t *image = read_file(m, path, &bytes);
   if (image) return load_copies(m, &(struct module_file){ path, image, bytes }, 1, e);
-  err_set(e, "%s: cannot read: %s; check the path", path, strerror(errno));
+  err_set(e, "%s: cannot read: %s; check the path", path, host_error());
   module_free(m);
   return NULL;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
+#include "base/bug.h"
 #include "base/output.h"
 #include "load/asm_source.h"
 
@@ -54,7 +55,7 @@ bool emit_window(const char *dir, const struct window *w, unsigned sm, struct er
   const uint8_t *image = asm_source_assemble(&a, text, strlen(text), w->name, NULL, &bytes, e);
   bool ok = image != NULL;
   if (ok && mkdir(dir, 0777) != 0 && errno != EEXIST)
-    ok = err_set(e, "%s: cannot make the folder: %s", dir, strerror(errno));
+    ok = err_set(e, "%s: cannot make the folder: %s", dir, host_error());
   path_of(path, dir, w->name, "sass");
   ok = ok && write_file(path, text, strlen(text), e);
   path_of(path, dir, w->name, "cubin");

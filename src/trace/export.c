@@ -216,7 +216,7 @@ struct trace_export *trace_export_new(const char *dir, enum trace_form form, uns
 {
   if (strlen(dir) >= PATH) return err_fill(e, "%.80s…: the path is too long", dir), NULL;
   if (mkdir(dir, 0777) != 0 && errno != EEXIST)
-    return err_fill(e, "%s: %s", dir, strerror(errno)), NULL;
+    return err_fill(e, "%s: %s", dir, host_error()), NULL;
   struct trace_export *x = calloc(1, sizeof *x);
   NO_MEMORY_IF(!x);
   strcpy(x->dir, dir);
@@ -225,7 +225,7 @@ struct trace_export *trace_export_new(const char *dir, enum trace_form form, uns
   if (!(x->list = open_list(x, &x->list_file, "kernelslist.g", e)) ||
       !(x->stats = open_list(x, &x->stats_file, "stats.csv", e))) {
     struct err ignored;
-    trace_export_free(x, &ignored);
+    trace_export_free(x, false, &ignored);
     return NULL;
   }
   fprintf(x->stats, "kernel id, kernel mangled name, grid_dimX, grid_dimY, grid_dimZ, #blocks, "
@@ -237,7 +237,9 @@ struct trace_export *trace_export_new(const char *dir, enum trace_form form, uns
 bool trace_export_copy(struct trace_export *x, uint64_t address, uint64_t bytes, struct err *e)
 {
   int n = fprintf(x->list, "MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64 "\n", address, bytes);
-  return n > 0 || err_set(e, "%s/kernelslist.g: cannot write: %s", x->dir, strerror(errno));
+  if (n > 0) return true;
+  x->failed = true;
+  return err_set(e, "%s/kernelslist.g: cannot write: %s", x->dir, host_error());
 }
 
 static void end_kernel(struct trace_export *x)
@@ -272,6 +274,7 @@ bool trace_export_begin(struct trace_export *x, const struct trace_launch *l, st
   x->parts = ARENA_ARRAY(&x->arena, struct line_parts, n);
   if (!(x->writer = trace_writer_new(x->dir, &x->header, x->form, e))) {
     end_kernel(x);
+    x->failed = true;
     return false;
   }
   *tap = (struct step_tap){.ctx = x, .step = on_step, .cta_end = on_cta_end};
@@ -293,13 +296,12 @@ bool trace_export_end(struct trace_export *x, struct err *e)
   return ok;
 }
 
-bool trace_export_free(struct trace_export *x, struct err *e)
+bool trace_export_free(struct trace_export *x, bool ok, struct err *e)
 {
-  if (!x) return true;
-  bool ok = !x->writer || trace_export_end(x, e);
-  ok = ok && !x->failed;
-  if (x->list) ok = output_close(&x->list_file, ok, e) && ok;
+  if (!x) return ok;
+  ok = (!x->writer || trace_export_end(x, e)) && ok && !x->failed;
   if (x->stats) ok = output_close(&x->stats_file, ok, e) && ok;
+  if (x->list) ok = output_close(&x->list_file, ok, e) && ok; /* last: it says that the rest is there */
   free(x->finished.block);
   free(x);
   return ok;

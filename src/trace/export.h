@@ -5,7 +5,7 @@
  *   struct step_tap tap;
  *   trace_export_begin(x, &launch, &tap, &e);             … run the launch without time, with the tap …
  *   trace_export_end(x, &e);
- *   trace_export_free(x, &e);
+ *   trace_export_free(x, true, &e);
  *
  * What a trace cannot say is lost: control bits, predicates, uniform registers, constants, immediates but
  * one. Program counters count from the start of the kernel; functions outside of it have the distance to it,
@@ -43,7 +43,8 @@ bool trace_export_begin(struct trace_export *, const struct trace_launch *, stru
                         struct err *e);
 /* Ends it: writes what is left and closes the file. */
 bool trace_export_end(struct trace_export *, struct err *e);
-/* Also after a failure. False with e filled: the lists could not be written. */
-bool trace_export_free(struct trace_export *, struct err *e);
+/* Writes the lists; not after a failure of a function above (which has filled its e), nor with `ok` false: those that
+ * were there stay. False: they were not written; e is filled when that is new. */
+bool trace_export_free(struct trace_export *, bool ok, struct err *e);
 
 #endif

@@ -61,7 +61,7 @@ static bool read_list(const char *path, struct trace_list *l, struct err *e)
   bool ok = true;
   TRY(file_is_regular(path, e));
   FILE *f = fopen(path, "r");
-  if (!f) return err_set(e, "%s: %s", path, strerror(errno));
+  if (!f) return err_set(e, "%s: %s", path, host_error());
   const char *slash = strrchr(path, '/');
   snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
   for (unsigned n = 1; ok && getline(&line, &cap, f) >= 0; n++)
@@ -77,7 +77,7 @@ bool trace_list_read(const char *path, struct trace_list *l, struct err *e)
   struct stat st;
   *l = (struct trace_list){0};
   if (strlen(path) > PATH - 32) return err_set(e, "%.80s…: the path is too long", path);
-  if (stat(path, &st) != 0) return err_set(e, "%s: %s", path, strerror(errno));
+  if (stat(path, &st) != 0) return err_set(e, "%s: %s", path, host_error());
   if (S_ISDIR(st.st_mode)) {
     snprintf(inside, sizeof inside, "%s/kernelslist.g", path);
     return read_list(inside, l, e);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/regular.h"
 
 enum { BUFFER = 1 << 16, PRESET = 1 /* xz -1, what the tracer uses */ };
@@ -100,7 +101,7 @@ FILE *stream_read(const char *path, struct err *e)
   if (!file_is_regular(path, e)) return NULL;
   FILE *f = fopen(path, "rb");
   if (f && is_xz(path)) f = open_xz(f, false);
-  if (!f) err_fill(e, "%s: %s", path, strerror(errno));
+  if (!f) err_fill(e, "%s: %s", path, host_error());
   return f;
 }
 
@@ -109,8 +110,10 @@ FILE *stream_write(struct output *o, const char *path, struct err *e)
   FILE *f = output_open(o, path, e);
   if (!f || !is_xz(path)) return f;
   f = open_xz(f, true);
-  if (!f) output_commit(o, false, e);
-  return f;
+  if (f) return f;
+  o->f = NULL; /* closed */
+  output_drop(o);
+  NO_MEMORY_IF(true);
 }
 
 bool stream_finish(FILE *f, struct output *o, struct err *e)

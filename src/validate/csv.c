@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/regular.h"
 #include "base/text.h"
 
@@ -84,7 +85,7 @@ bool csv_read(struct csv *t, const char *path, struct arena *a, struct err *e)
   *t = (struct csv){.path = path};
   TRY(file_is_regular(path, e));
   FILE *f = fopen(path, "r");
-  if (!f) return err_set(e, "%s: %s", path, strerror(errno));
+  if (!f) return err_set(e, "%s: %s", path, host_error());
   bool ok = read_lines(t, f, a, e);
   fclose(f);
   return ok;

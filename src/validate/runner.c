@@ -272,7 +272,7 @@ static bool start(struct runner *r, struct job *j, struct err *e)
   }
   fflush(NULL);
   j->pid = fork();
-  if (j->pid < 0) return err_set(e, "cannot start a process: %s", strerror(errno));
+  if (j->pid < 0) return err_set(e, "cannot start a process: %s", host_error());
   if (j->pid == 0) child(r, j);
   r->running++;
   return true;
@@ -310,9 +310,9 @@ bool runner_run(const struct runner_options *o, struct suite *s, const bool *wan
 {
   struct runner r = {.o = o, .s = s, .wanted = wanted};
   snprintf(r.dir, sizeof r.dir, "%s/warpstep-validate.XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-  if (!o->keep && !mkdtemp(r.dir)) return err_set(e, "%s: %s", r.dir, strerror(errno));
+  if (!o->keep && !mkdtemp(r.dir)) return err_set(e, "%s: %s", r.dir, host_error());
   if (o->keep && mkdir(o->keep, 0777) != 0 && errno != EEXIST)
-    return err_set(e, "%s: %s", o->keep, strerror(errno));
+    return err_set(e, "%s: %s", o->keep, host_error());
   plan(&r);
   bool ok = true;
   for (size_t i = 0; ok && i < r.n_jobs; i++) {

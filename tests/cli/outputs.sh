@@ -18,11 +18,10 @@ refuses() {
   local name=$1 limit=$2 why='' before after status
   shift 2
   before=$(cd "$scratch/out" && find . -type f -exec cksum {} + | sort)
-  ( [ "$limit" = - ] || ulimit -f "$limit"; exec "$@" ) >"$scratch/stdout" 2> >(cat >"$scratch/stderr")
-  status=$?
-  wait
+  { ( [ "$limit" = - ] || ulimit -f "$limit"; exec "$@" ) >"$scratch/stdout"; } 2>&1 | cat >"$scratch/stderr" # has no limit
+  status=${PIPESTATUS[0]}
   after=$(cd "$scratch/out" && find . -type f -exec cksum {} + | sort)
-  [ $status -eq 2 ] || why="exit status $status"
+  [ "$status" -eq 2 ] || why="exit status $status"
   [ "$(grep -c . "$scratch/stderr")" -eq 1 ] || why="$why; not one line: $(head -n 3 "$scratch/stderr" | tr '\n' '|')"
   [ "$before" = "$after" ] || why="$why; left: $(diff <(echo "$before") <(echo "$after") | tr '\n' ' ')"
   if [ -z "$why" ]; then
@@ -36,6 +35,7 @@ refuses() {
 out=$scratch/out
 mkdir "$out"
 echo "as it was" >"$out/there"
+ln -s loop "$out/loop"
 quiet=("$bin" run "$launch" --functional --quiet --no-check)
 "$bin" disasm --asm "$cubin" >"$scratch/v.sass" || exit 2
 refuses "run --json /dev/full" - "${quiet[@]}" --json /dev/full
@@ -53,6 +53,9 @@ refuses "gpus to a full device" - bash -c "exec '$bin' gpus >/dev/full"
 refuses "isa to a full device" - bash -c "exec '$bin' isa --coverage >/dev/full"
 refuses "help to a full device" - bash -c "exec '$bin' help run >/dev/full"
 refuses "exec --json /nowhere" - "$bin" exec --json /dev/full/none true
+refuses "exec --json FOLDER" - "$bin" exec --json "$out" true
+refuses "run --json, a chain of links without an end" - "${quiet[@]}" --json "$out/loop"
+refuses "run --json, a closed descriptor" - "${quiet[@]}" --json /dev/fd/77
 refuses "replay --json, full disk" 1 "$bin" run "$case" --functional --quiet --json "$out/new"
 
 # Too little memory for it (ulimit -v, kB) is one line and status 2, wherever it is met: below it the loader gives up (127).
@@ -81,25 +84,145 @@ else
   echo "ok cli memory # SKIP this build wants more address space than a limit leaves (sanitizer)"
 fi
 
-# What can be written is, with the rights of a new file, through links, and to a pipe.
+# check NAME FUNCTION: which prints what is wrong.
+check() {
+  local why
+  why=$($2 2>&1) why=${why%%$'\n'*}
+  case $why in
+  '') echo "ok cli output $1" ;;
+  SKIP*) echo "ok cli output $1 # $why" ;;
+  *)
+    echo "not ok cli output $1: $why"
+    failed=$((failed + 1))
+    ;;
+  esac
+}
+
+# the names in a folder, one line
+names() {
+  (cd "$1" && find . ! -name . | sort | tr '\n' ' ')
+}
+
+# What can be written is, with the rights of a new file, through links (to nothing, too), and to a pipe.
 works() {
-  local link=$out/link
+  local link=$out/link reader long
   umask 027
   "${quiet[@]}" --json "$out/new" || echo "exit status $?"
   [ "$(stat -c %a "$out/new")" = 640 ] || echo "rights $(stat -c %a "$out/new")"
+  chmod 604 "$out/there"
   ln -s there "$link"
   "${quiet[@]}" --json "$link" || echo "exit status $?"
   [ -L "$link" ] && cmp -s "$out/there" "$out/new" || echo "the link's file was not written"
-  "${quiet[@]}" --json >(cat >"$scratch/piped") || echo "exit status $?"
-  sleep 0.2
+  [ "$(stat -c %a "$out/there")" = 604 ] || echo "rights of the file that was there: $(stat -c %a "$out/there")"
+  ln -s "$scratch/further" "$out/dangling"
+  ln -s made "$scratch/further"
+  "${quiet[@]}" --json "$out/dangling" || echo "exit status $?"
+  [ -L "$out/dangling" ] && [ -L "$scratch/further" ] && cmp -s "$scratch/made" "$out/new" || echo "what a link without a file names was not made"
+  mkfifo "$scratch/pipe"
+  cat "$scratch/pipe" >"$scratch/piped" &
+  reader=$!
+  "${quiet[@]}" --json "$scratch/pipe" || echo "exit status $?"
+  wait $reader
   cmp -s "$scratch/piped" "$out/new" || echo "the pipe got something else"
-  [ "$(find "$out" -type f | wc -l)" -eq 2 ] || echo "other files are left: $(ls "$out")"
+  long=$out/$(printf '%255s' '' | tr ' ' n)
+  "${quiet[@]}" --json "$long" && cmp -s "$long" "$out/new" || echo "a name of 255 bytes was not written"
+  [ "$(find "$out" -type f | wc -l)" -eq 3 ] || echo "other files are left: $(ls -A "$out")"
 }
-why=$(works | head -n 1)
-if [ -z "$why" ]; then
-  echo "ok cli output written"
-else
-  echo "not ok cli output written: $why"
-  failed=$((failed + 1))
-fi
+check written works
+
+# FILE without the line that says how fast the host was
+untimed() {
+  grep -v '^Simulation ' "$1"
+}
+
+# Files that are open already keep what is in them and what else is written there.
+shared() {
+  local log=$scratch/log path
+  "${quiet[@]}" --json "$scratch/alone"
+  "$bin" run "$launch" --functional --no-check >"$scratch/text"
+  for path in /dev/stdout /dev/fd/1 /proc/self/fd/1 "$log"; do
+    echo before >"$log"
+    "$bin" run "$launch" --functional --no-check --json "$path" >>"$log" || echo "$path: exit status $?"
+    cmp -s <(echo before; untimed "$scratch/text"; cat "$scratch/alone") <(untimed "$log") || echo "$path: not all of three is in the file: $(wc -c <"$log") bytes"
+  done
+  for path in /dev/stderr "$log"; do
+    echo before >"$log"
+    "${quiet[@]}" --json "$path" 2>>"$log" || echo "$path: exit status $?"
+    cmp -s <(echo before; cat "$scratch/alone") "$log" || echo "$path, stderr: the file was replaced"
+  done
+  echo before >"$log"
+  "${quiet[@]}" --json /dev/fd/7 7>>"$log" || echo "descriptor 7: exit status $?"
+  cmp -s <(echo before; cat "$scratch/alone") "$log" || echo "descriptor 7: the file was replaced"
+}
+check "open already" shared
+
+# A pipe that nobody reads yet must not be waited for before the program starts.
+fifo() {
+  mkfifo "$scratch/unread"
+  timeout 20 "$bin" exec --json "$scratch/unread" true || echo "exit status $?"
+}
+check "exec --json PIPE" fifo
+
+# A file that can be written in a folder that cannot is. Root can write to any folder: somebody else, then.
+locked() {
+  local dir=$scratch/locked as=()
+  mkdir "$dir"
+  [ "$(id -u)" -ne 0 ] || as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+  chmod 755 "$scratch"
+  "${as[@]}" test -x "$bin" -a -r "$launch" 2>/dev/null || { echo "SKIP the program is not to be read by others"; return; }
+  printf '%100000s' '' >"$dir/file"
+  chmod 666 "$dir/file"
+  chmod 555 "$dir"
+  "${as[@]}" "${quiet[@]}" --json "$dir/file" || echo "exit status $?"
+  "${quiet[@]}" --json "$scratch/reference"
+  cmp -s "$dir/file" "$scratch/reference" || echo "the file has something else"
+  "${as[@]}" "${quiet[@]}" --json "$dir/new" 2>/dev/null && echo "a new file was made"
+  # in a folder like /tmp the file of somebody else can be written, not replaced
+  [ "$(id -u)" -eq 0 ] || return
+  chmod 1777 "$dir"
+  printf '%100000s' '' >"$dir/file"
+  "${as[@]}" "${quiet[@]}" --json "$dir/file" || echo "sticky folder: exit status $?"
+  cmp -s "$dir/file" "$scratch/reference" || echo "sticky folder: the file has something else"
+  [ "$(names "$dir")" = "./file " ] || echo "left: $(names "$dir")"
+}
+check "folder that cannot be written" locked
+
+# However the program ends, no temporary name is left (where the file system has files without a name).
+killed() {
+  local dir=$scratch/killed pid signal i skip=''
+  sed "s|\"vecadd.sm|\"$PWD/kernels/vecadd/vecadd.sm|; s|\[64, 1, 1\]|[2000000, 1, 1]|" "$launch" >"$scratch/long.launch"
+  for signal in INT TERM KILL; do
+    rm -rf "$dir"
+    mkdir "$dir"
+    env --default-signal=INT "$bin" trace export "$scratch/long.launch" --out "$dir/traces" >/dev/null 2>&1 &
+    pid=$!
+    for ((i = 0; i < 400; i++)); do # until the trace of the kernel is open
+      [ "$(find "/proc/$pid/fd" -lname "$dir/traces/*" 2>/dev/null | wc -l)" -gt 4 ] && break
+      kill -0 $pid 2>/dev/null || break
+      sleep 0.05
+    done
+    find "/proc/$pid/fd" -lname "$dir/traces/.ws.*" 2>/dev/null | grep -q . && skip=1
+    kill -s $signal $pid 2>/dev/null || echo "$signal: had ended before"
+    wait $pid 2>/dev/null && echo "$signal: ended well"
+    [ -z "$skip" ] || { echo "SKIP this file system has no files without a name"; return; }
+    [ "$(names "$dir")" = "./traces " ] || echo "$signal: left $(names "$dir")"
+  done
+}
+check "ended by a signal" killed
+
+# A failed export leaves the lists as they were.
+exports() {
+  local dir=$scratch/exports before
+  "$bin" trace export "$launch" --out "$dir" >/dev/null || echo "exit status $?"
+  echo mark >>"$dir/kernelslist.g"
+  before=$(cksum <"$dir/kernelslist.g") || echo "no list"
+  "$bin" trace export "$launch" "$scratch/missing.launch" --out "$dir" >/dev/null 2>&1 && echo "a missing launch was no error"
+  [ "$before" = "$(cksum <"$dir/kernelslist.g")" ] || echo "a missing launch replaced kernelslist.g"
+  rm "$dir/stats.csv"
+  mkdir "$dir/stats.csv"
+  "$bin" trace export "$launch" --out "$dir" >/dev/null 2>&1 && echo "stats.csv: a folder was no error"
+  [ "$before" = "$(cksum <"$dir/kernelslist.g")" ] || echo "without stats.csv kernelslist.g was replaced"
+  [ -z "$(find "$dir" -name '*.ws.*')" ] || echo "left: $(names "$dir")"
+}
+check "trace export, failed" exports
 [ $failed -eq 0 ]

@@ -82,9 +82,13 @@ static struct snapshot *write_and_read(const struct snapshot *s)
   int file = mkstemp(path);
   assert_true(file >= 0);
   close(file);
-  assert_false(snapshot_write(s, path, &e)); /* never over another file */
+  bool taken = false;
+  assert_false(snapshot_write(s, path, &taken, &e)); /* never over another file */
+  assert_true(taken);
+  assert_false(snapshot_write(s, "/dev/null/none", &taken, &e));
+  assert_false(taken);
   remove(path);
-  if (!snapshot_write(s, path, &e)) fail_msg("%s", e.msg);
+  if (!snapshot_write(s, path, &taken, &e)) fail_msg("%s", e.msg);
   assert_true(snapshot_is_file(path));
   struct snapshot *back = snapshot_read(path, &e);
   if (!back) fail_msg("%s", e.msg);

@@ -122,7 +122,8 @@ static void test_texture_round_trip(void **state)
     assert_true(file >= 0);
     close(file);
     remove(path); /* never over another file */
-    if (!snapshot_write(s, path, &e) || !(back = snapshot_read(path, &e))) fail_msg("%s", e.msg);
+    bool taken;
+    if (!snapshot_write(s, path, &taken, &e) || !(back = snapshot_read(path, &e))) fail_msg("%s", e.msg);
     const struct tex_object *b = &back->texture[0];
     assert_int_equal(back->n_textures, s->n_textures);
     assert_int_equal(b->surface, o->surface);
