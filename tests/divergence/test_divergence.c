@@ -93,22 +93,35 @@ static bool run(struct bench *b, const char *kernel, uint32_t block, uint32_t un
   return ended;
 }
 
-/* Returns the number of kernels that failed. */
+/* A line that is neither a comment nor a kernel is one that would not be run. */
+static bool is_comment(const char *line)
+{
+  return line[0] == '#' || line[strspn(line, " \n")] == '\0';
+}
+
+/* Returns the number of kernels that failed, and 1 where there is none. */
 static unsigned run_file(struct bench *b, const char *name, const char *gpu, FILE *expect)
 {
   char line[128], kernel[32];
   uint32_t block, uni;
   uint64_t want, got;
-  unsigned bad = 0;
+  unsigned bad = 0, kernels = 0;
   while (fgets(line, sizeof line, expect)) {
-    if (sscanf(line, "%31s %" SCNu32 " %" SCNu32 " %" SCNx64, kernel, &block, &uni, &want) != 4) continue;
+    if (is_comment(line)) continue;
+    kernels++;
+    if (sscanf(line, "%31s %" SCNu32 " %" SCNu32 " %" SCNx64, kernel, &block, &uni, &want) != 4) {
+      printf("not ok divergence %s: not a kernel: %s", name, line);
+      bad++;
+      continue;
+    }
     const bool timed = ++b->runs % TIMED_EVERY == 0;
     const bool ended = run(b, kernel, block, uni, timed, &got), ok = ended && got == want;
     printf("%sok divergence %s %s %s%s%s\n", ok ? "" : "not ", name, kernel, gpu, timed ? " timed" : "",
            ok ? "" : ended ? ": wrong results" : ": did not end");
     bad += !ok;
   }
-  return bad;
+  if (!kernels) printf("not ok divergence %s: no kernel\n", name);
+  return bad + !kernels;
 }
 
 static unsigned run_name(const char *name, unsigned *runs)
@@ -122,6 +135,7 @@ static unsigned run_name(const char *name, unsigned *runs)
     exit(EXIT_FAILURE);
   }
   const long body = ftell(f);
+  if (!gpus[strspn(gpus, " \n")]) bad += (unsigned)printf("not ok divergence %s: no GPU\n", name) > 0;
   while ((gpu = strtok_r(at, " \n", &at))) {
     struct bench b = {.runs = *runs};
     bench_open(&b, gpu, name);
