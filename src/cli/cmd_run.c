@@ -96,6 +96,7 @@ static bool set_up(struct run *r, struct err *e)
   TRY(choose_gpu(r, e));
   TRY(buffers_fit(r, e));
   struct device_config config = device_config_for(&r->preset.params, !r->opt.functional);
+  config.presets = r->opt.presets;
   config.print = r->opt.json && !strcmp(r->opt.json, "-") ? stderr : stdout;
   if (!(r->cr = case_setup(&r->lc, &config, e))) return false;
 

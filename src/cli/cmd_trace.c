@@ -132,6 +132,7 @@ static bool export_case(struct trace_export *x, const struct trace_run *t, const
             presets_dir(t->presets, dir, sizeof dir, e) && params_load(gpu, dir, &p, e);
   if (ok) {
     struct device_config config = device_config_for(&p, false);
+    config.presets = t->presets;
     r = case_setup(&lc, &config, e);
     ok = r && export_run(x, &lc, &p, r, e);
   }

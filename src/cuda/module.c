@@ -114,8 +114,9 @@ static bool is_better(const struct fatbin_entry *a, const struct fatbin_entry *b
          (best->kind != FATBIN_PTX || a->sm > best->sm);
 }
 
-static void explain_targets(const uint8_t *container, unsigned sm)
+static void explain_targets(const struct shim *s, const uint8_t *container)
 {
+  unsigned sm = s->device.config.sm;
   struct err e = {""};
   struct fatbin_entry entry;
   char list[200] = "", advice[240];
@@ -128,7 +129,7 @@ static void explain_targets(const uint8_t *container, unsigned sm)
                              entry.kind == FATBIN_PTX ? "compute" : "sm", entry.sm);
   }
   shim_say("the program has code for %s, not for sm_%u: compile with -gencode arch=compute_%u,code=sm_%u, or %s", list, sm,
-           sm, sm, newest ? gpu_advice(NULL, newest, form, advice, sizeof advice) : "choose a newer --gpu");
+           sm, sm, newest ? gpu_advice(s->options.presets, newest, form, advice, sizeof advice) : "choose a newer --gpu");
 }
 
 CUresult module_pick(struct shim *s, const uint8_t *container, uint8_t **image, size_t *bytes)
@@ -140,7 +141,7 @@ CUresult module_pick(struct shim *s, const uint8_t *container, uint8_t **image, 
     if (is_better(&entry, &best, sm)) best = entry;
   if (e.msg[0]) return broken(&e);
   if (best.kind == 0) {
-    explain_targets(container, sm);
+    explain_targets(s, container);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
   *image = fatbin_unpack(&best, &e);

@@ -187,6 +187,7 @@ static bool bring_up(struct shim *s, struct err *e)
   s->print = open_memstream(&s->print_text, &s->print_bytes);
   if (!s->print) return err_set(e, "out of host memory");
   config.print = s->print;
+  config.presets = s->options.presets;
   TRY(device_init(&s->device, &config, e));
   s->simulator = simulator_new(&s->preset.params);
   timeline_init(&s->time, &s->preset.params);

@@ -33,6 +33,7 @@ struct device_config {
   uint64_t heap_bytes;         /* device malloc; 0 = none */
   struct device_limits limits;
   FILE *print;                 /* device printf; NULL: dropped */
+  const char *presets;         /* folder, for advice in messages; NULL: where presets_dir finds it */
 };
 
 struct device {

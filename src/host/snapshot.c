@@ -198,7 +198,7 @@ static bool place_code(const struct snapshot *s, struct device *d, struct device
   if (!target_runs_on(module_sm(m), TARGET_PLAIN, d->config.sm)) {
     char advice[240];
     err_fill(e, "the capture holds code for sm_%u, which sm_%u does not run: %s", module_sm(m), d->config.sm,
-             gpu_advice(NULL, module_sm(m), TARGET_PLAIN, advice, sizeof advice));
+             gpu_advice(d->config.presets, module_sm(m), TARGET_PLAIN, advice, sizeof advice));
     module_free(m);
     return false;
   }

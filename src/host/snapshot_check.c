@@ -4,15 +4,18 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "load/target.h"
 
-enum { MAX_PARAMS = 32764, /* bytes: CUDA C++ programming guide, __global__ function parameters, sm_70 and later */
-       ALLOC_ALIGN = 512, RUN_HEAD = 16, RUN_ROOM = 64 };
+enum { ALLOC_ALIGN = 512, RUN_HEAD = 16, RUN_ROOM = 64 };
+/* What a replay allocates itself (host/launch.c): the grid's barrier, and a copy of the parameters, which may begin within
+ * its alignment. */
+enum { REPLAY_BYTES = ALLOC_ALIGN + (PARAM_LIMIT + 2 * ALLOC_ALIGN) / ALLOC_ALIGN * ALLOC_ALIGN };
 #define ADDRESS_END (UINT64_C(1) << 48)
 
 static bool check_launch(const struct snapshot *s, struct err *e)
 {
-  if (s->part[SNAPSHOT_PARAMS].bytes > MAX_PARAMS)
-    return err_set(e, "%zu bytes of arguments, a kernel takes up to %d", s->part[SNAPSHOT_PARAMS].bytes, MAX_PARAMS);
+  if (s->part[SNAPSHOT_PARAMS].bytes > PARAM_LIMIT)
+    return err_set(e, "%zu bytes of arguments, a kernel takes up to %d", s->part[SNAPSHOT_PARAMS].bytes, PARAM_LIMIT);
   if (!text_is_safe(s->kernel) || !text_is_safe(s->gpu)) return err_set(e, "a name is not printable text");
   if (s->fault >= FAULT__N) return err_set(e, "fault %u is of no known kind", s->fault);
   return true;
@@ -20,8 +23,8 @@ static bool check_launch(const struct snapshot *s, struct err *e)
 
 static bool check_ranges(const struct snapshot *s, struct err *e)
 {
-  uint64_t behind = 0, total = 0;
-  bool module = s->module_memory == 0, next_is_free = true;
+  uint64_t behind = 0, total = 0, next = s->next_address;
+  bool module = s->module_memory == 0, next_is_free = next % ALLOC_ALIGN == 0 && next < ADDRESS_END;
   for (size_t i = 0; i < s->n_ranges; i++) {
     const struct gmem_range *r = &s->range[i];
     if (!text_is_safe(r->name)) return err_set(e, "the name of allocation %zu is not printable text", i);
@@ -32,13 +35,13 @@ static bool check_ranges(const struct snapshot *s, struct err *e)
     behind = r->addr + r->bytes;
     total += r->bytes; /* below 2^48: they do not overlap */
     module |= r->addr == s->module_memory;
-    next_is_free &= s->next_address < r->addr || s->next_address >= behind;
+    next_is_free &= next >= behind || (r->addr >= next && r->addr - next >= REPLAY_BYTES);
   }
   if (total > SNAPSHOT_MEMORY_MAX)
     return err_set(e, "allocations of %" PRIu64 " bytes together, at most %" PRIu64 " are read", total,
                    SNAPSHOT_MEMORY_MAX);
   if (!module) return err_set(e, "the module's variables lie in no allocation");
-  if (!next_is_free || s->next_address >= ADDRESS_END)
+  if (!next_is_free)
     return err_set(e, "the next allocation would lie in another one, or nowhere");
   return true;
 }

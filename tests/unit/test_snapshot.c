@@ -172,13 +172,17 @@ static void test_contradictions(void **state)
   struct device_config config = device_config_default(86);
   struct snapshot *s = take(&b);
   config.heap_bytes = 0;
-  for (unsigned k = 0; k < 4; k++) {
+  const uint64_t first = s->range[0].addr, last = s->range[s->n_ranges - 1].addr + s->range[s->n_ranges - 1].bytes;
+  for (unsigned k = 0; k < 7; k++) {
     uint64_t bytes = s->range[1].bytes;
     struct snapshot_bytes before = s->part[SNAPSHOT_BEFORE];
     if (k == 0) s->range[1].bytes = 1 << 20; /* reaches into the next */
     if (k == 1) s->part[SNAPSHOT_BEFORE].bytes -= 1;
     if (k == 2) s->module_memory = UINT64_C(0x7a0000000);
     if (k == 3) s->next_address = UINT64_C(1) << 50;
+    if (k == 4) s->next_address = first - 512; /* a copy of the parameters would lie in the first */
+    if (k == 5) s->next_address = first - 32768; /* the grid's barrier and the largest parameters */
+    if (k == 6) s->next_address = last | 1;
     assert_true(device_init(&other.device, &config, &e));
     assert_false(snapshot_restore(s, &other.device, &other.code, &e));
     assert_non_null(strstr(e.msg, "damaged capture"));
@@ -193,11 +197,47 @@ static void test_contradictions(void **state)
   device_free(&b.device);
 }
 
+/* A GPU that does not run the code: the advice names the presets of the user's own folder. */
+static void test_advice(void **state)
+{
+  static const struct { const char *from, *to; } file[] = {
+    {"common.cfg", "common.cfg"}, {"sm86.cfg", "sm86.cfg"}, {"rtx-3070.cfg", "mine.cfg"},
+  };
+  (void)state;
+  struct box b, other;
+  struct err e = {""};
+  struct device_config config = device_config_default(90);
+  struct snapshot *s = take(&b);
+  char dir[] = "/tmp/warpstep-presets-XXXXXX", from[512], to[512];
+  assert_non_null(mkdtemp(dir));
+  for (unsigned i = 0; i < sizeof file / sizeof file[0]; i++) {
+    snprintf(from, sizeof from, WS_SOURCE_DIR "/presets/%s", file[i].from);
+    snprintf(to, sizeof to, "%s/%s", dir, file[i].to);
+    assert_int_equal(symlink(from, to), 0);
+  }
+  config.heap_bytes = 0;
+  config.presets = dir;
+  assert_true(device_init(&other.device, &config, &e));
+  assert_false(snapshot_restore(s, &other.device, &other.code, &e));
+  assert_non_null(strstr(e.msg, "choose --gpu mine"));
+  device_unload(&other.code);
+  device_free(&other.device);
+  for (unsigned i = 0; i < sizeof file / sizeof file[0]; i++) {
+    snprintf(to, sizeof to, "%s/%s", dir, file[i].to);
+    assert_int_equal(unlink(to), 0);
+  }
+  assert_int_equal(rmdir(dir), 0);
+  snapshot_free(s);
+  device_unload(&b.code);
+  device_free(&b.device);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_round_trip),
     cmocka_unit_test(test_contradictions),
+    cmocka_unit_test(test_advice),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
