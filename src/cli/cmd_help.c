@@ -14,8 +14,9 @@ static const struct cli_option options[] = {
 
 const char cli_exit_text[] =
   "Exit status: 0 it ran and all results match; 1 a result differs; 2 bad options or\n"
-  "files; 3 the simulated program faulted; 4 a bug in warpstep; 5 a limit was reached;\n"
-  "130 interrupted by Ctrl-C.\n";
+  "files, outputs that cannot be written, too little host memory; 3 the simulated\n"
+  "program faulted; 4 a bug in warpstep; 5 a limit was reached; 130 interrupted by\n"
+  "Ctrl-C.\n";
 
 static int list_commands(void)
 {

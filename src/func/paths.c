@@ -12,7 +12,7 @@
 #include "func/groups.h"
 #include "func/launch.h"
 
-/* PATIENCE: YIELDs of a warp in which nothing else moves before a spin loop must be what moves it. */
+/* PATIENCE: YIELDs of a warp, none of which released a wait, before one of them is taken for a spin loop. */
 enum { INST_BYTES = 16, PATIENCE = 1 << 14 };
 
 static struct step_path *current(struct func_warp *w)
@@ -106,7 +106,10 @@ static uint32_t missing(const struct func_warp *w, unsigned i)
 
 /* Of the lanes `idle`, which have yielded, those that group `id` does not wait for: who refers to it in a B register, so
  * that the YIELD stands in the region itself. A callee that keeps its caller's group elsewhere and yields is waited for:
- * nvcc relies on functions to return converged. Unless nothing else ever moves: then the callee spins. */
+ * nvcc relies on functions to return converged. Unless the warp has yielded PATIENCE times, each time with all its paths
+ * blocked or yielded, and no wait has ended: then the callee is taken to spin. YIELDs are counted per warp, not per loop:
+ * a callee that yields that often and would have come back counts as spinning, too, and returns without those that
+ * waited for it. */
 static uint32_t not_awaited(const struct func_warp *w, uint32_t id, uint32_t idle)
 {
   uint32_t refer = 0;

@@ -41,7 +41,7 @@ enum pipe {
   X(FMA, "fma")                     /* FFMA FADD FMUL IMAD                             */          \
   X(IMAD_WIDE, "imad_wide")         /* IMAD.WIDE, IMAD.HI                              */          \
   X(HALF, "half")                   /* HADD2 HMUL2 HFMA2                               */          \
-  X(HALF_MMA, "half_mma")           /* HFMA2.MMA, runs on the FP64/lite pipe           */          \
+  X(HALF_MMA, "half_mma")           /* HFMA2.MMA; its pipe differs by target           */          \
   X(PRED, "pred")                   /* vector instructions whose result is a predicate */          \
   X(FP64, "fp64")                   /* DADD DMUL DFMA DSETP                            */          \
   X(MMA_16816_F32, "mma_16816_f32") /* HMMA.16816, FP32 accumulate             */                  \

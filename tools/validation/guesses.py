@@ -19,6 +19,7 @@ VALUE = re.compile(r'(\w+)\s*=\s*\((.*),\s*"guess:?\s*(.*)"\);?$')
 HEAD = """# Preset values that are guesses
 
 Written by `tools/validation/guesses.py` from `presets/*.cfg` and `data/validation/settle.csv`; every other value has a source.
+Guesses that are no value of a preset, such as which pipe HFMA2.MMA takes on GA10x, stand in [docs/deviations.md](deviations.md).
 
 | key | values | why this value | what would settle it |
 |---|---|---|---|
