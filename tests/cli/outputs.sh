@@ -187,6 +187,26 @@ locked() {
 }
 check "folder that cannot be written" locked
 
+# A file that is mounted alone (as containers do) cannot be replaced; without /proc files being written have a name meanwhile.
+mounted() {
+  local dir=$scratch/mounted space=(unshare --user --map-root-user --mount)
+  "${space[@]}" mount -t tmpfs none /proc 2>/dev/null || { echo "SKIP no name space to mount in"; return; }
+  mkdir "$dir"
+  "${quiet[@]}" --json "$scratch/reference"
+  printf '%100000s' '' >"$scratch/outside"
+  : >"$dir/file"
+  # shellcheck disable=SC2016 # the inner shell's variables
+  "${space[@]}" bash -c 'mount --bind "$0" "$1" && shift && exec "$@"' "$scratch/outside" "$dir/file" "${quiet[@]}" --json "$dir/file" || echo "exit status $?"
+  cmp -s "$scratch/outside" "$scratch/reference" || echo "the mounted file has something else"
+  [ "$(names "$dir")" = "./file " ] || echo "left: $(names "$dir")"
+  # shellcheck disable=SC2016
+  "${space[@]}" bash -c 'mount -t tmpfs none /proc && "$@" && ulimit -f 1 && ! "$@" 2>/dev/null' - "${quiet[@]}" --presets presets --json "$dir/file" ||
+    echo "without /proc: exit status $?"
+  cmp -s "$dir/file" "$scratch/reference" || echo "without /proc the file has something else"
+  [ "$(names "$dir")" = "./file " ] || echo "without /proc, left: $(names "$dir")"
+}
+check "mounted file, no /proc" mounted
+
 # However the program ends, no temporary name is left (where the file system has files without a name).
 killed() {
   local dir=$scratch/killed pid signal i skip=''

@@ -124,6 +124,12 @@ reports() {
 }
 report reports "$(reports | head -n 1)"
 
+# full COMMAND...: with files of 1 KiB at most, but what it says.
+full() {
+  { (ulimit -f 1; exec "$@") >"$scratch/out"; } 2>&1 | cat >"$scratch/err"
+  return "${PIPESTATUS[0]}"
+}
+
 # Outputs that cannot be written: said, exit status 2 unless the program has one of its own, nothing is left.
 lost() {
   local out=$scratch/lost option status
@@ -134,26 +140,33 @@ lost() {
     status=$?
     [ $status -eq 2 ] || echo "$option /dev/full: exit status $status"
     says "$scratch/err" "/dev/full: cannot write"
-    (ulimit -f 1; exec "$BIN" exec --functional --quiet $option "$out/file" "$scratch/repeat") >"$scratch/out" 2> >(cat >"$scratch/err")
+    full "$BIN" exec --functional --quiet $option "$out/file" "$scratch/repeat"
     status=$?
-    wait
     [ $status -eq 2 ] || echo "$option on a full disk: exit status $status"
     says "$scratch/err" "$out/file: cannot write"
     says "$scratch/out" ""
   done
-  (ulimit -f 1; exec "$BIN" capture -o "$out/cases" --launches 1..2 "$scratch/repeat") >"$scratch/out" 2> >(cat >"$scratch/err")
+  full "$BIN" capture -o "$out/cases" --launches 1..2 "$scratch/repeat"
   status=$?
-  wait
   [ $status -eq 2 ] || echo "capture on a full disk: exit status $status"
   says "$scratch/err" ".case: cannot write"
-  (ulimit -f 1; exec "$BIN" exec --functional --quiet --trace "$out/traces" "$scratch/repeat") >"$scratch/out" 2> >(cat >"$scratch/err")
+  full "$BIN" exec --functional --quiet --trace "$out/traces" "$scratch/repeat"
   status=$?
-  wait
   [ $status -eq 2 ] || echo "trace on a full disk: exit status $status"
   says "$scratch/err" "cannot write"
   [ -z "$(find "$out" -type f)" ] || echo "left: $(find "$out" -type f | head -n 2 | tr '\n' ' ')"
 }
 report lost "$(lost | head -n 1)"
+
+# What the program wrote to its stdout stays when the report goes there, too.
+to_stdout() {
+  local log=$scratch/log
+  echo before >"$log"
+  "$BIN" exec --functional --quiet --json /dev/stdout bash -c 'echo mine; exec "$0"' "$scratch/repeat" >>"$log" || echo "exit status $?"
+  [ "$(head -n 2 "$log" | tr '\n' ' ')" = "before mine " ] || echo "lost: $(head -n 1 "$log")"
+  says "$log" '"kernel": "_Z7collatzPjj"'
+}
+report "to stdout" "$(to_stdout | head -n 1)"
 
 # What is not there: the call fails and is named, once; the instruction faults and is named.
 unsupported() {
@@ -337,4 +350,21 @@ for what in ["flip"] * 25 + ["cut"] * 5 + ["longer"]:
 P
 }
 report capture "$(capture | head -n 1)"
+
+# Processes that capture into one folder at the same time: every launch of each of them has its file and its line.
+crowd() {
+  rm -rf "$scratch/crowd"
+  # shellcheck disable=SC2016 # the inner shell's variables
+  "$BIN" capture -o "$scratch/crowd" bash -c 'pids=(); for i in 1 2 3 4; do "$0" & pids+=($!); done; for p in "${pids[@]}"; do wait "$p" || exit; done' \
+    "$scratch/repeat" >"$scratch/out" 2>"$scratch/err" || echo "exit status $?: $(head -n 1 "$scratch/err")"
+  python3 - "$scratch/crowd" <<'P'
+import os, sys
+lines = [l.split() for l in open(sys.argv[1] + "/manifest.txt")]
+if len(lines) != 160: print(len(lines), "lines of 160")
+if any(len(l) != 6 for l in lines): print("a line is not whole")
+if {l[0] for l in lines} | {"manifest.txt"} != set(os.listdir(sys.argv[1])): print("the list does not name what is there")
+if any(os.path.getsize(sys.argv[1] + "/" + l[0]) != int(l[1]) for l in lines): print("a file has another size")
+P
+}
+report "capture, four processes" "$(crowd | head -n 1)"
 [ $failed -eq 0 ]
