@@ -274,7 +274,7 @@ static int start(struct exec_run *x, char **program)
 
 static int run_program(const struct cli_command *cmd, struct exec_run x, int argc, char **argv)
 {
-  if (!(x.out = open_memstream(&x.text, &x.bytes))) return cli_error("out of memory");
+  NO_MEMORY_IF(!(x.out = open_memstream(&x.text, &x.bytes)));
   int status = parse(cmd, &x, argc, argv);
   if (status == CLI_OK && cmd == &cmd_capture && !x.capture)
     status = cli_usage_error(cmd, "no folder given: -o DIR");

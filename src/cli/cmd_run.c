@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/bug.h"
 #include "base/output.h"
 #include "cli/commands.h"
 #include "cli/default_gpu.h"
@@ -164,7 +165,7 @@ static bool simulate_case(struct run *r, struct err *e)
     .max_insts = r->opt.max_instructions, .slice = r->opt.interleave, .poll = poll_run, .ctx = &w, .report = stderr,
   };
 
-  if (!(r->simulator = simulator_new(&r->preset.params))) return err_set(e, "out of memory");
+  NO_MEMORY_IF(!(r->simulator = simulator_new(&r->preset.params)));
   interrupt_hold(&w.interrupt);
   progress_start(&w.line, stderr, !r->opt.quiet);
   bool ok = true;
@@ -307,7 +308,7 @@ static int run_run(const struct cli_command *cmd, int argc, char **argv)
   struct run *r = calloc(1, sizeof *r);
   int status;
 
-  if (!r) return cli_error("out of memory");
+  NO_MEMORY_IF(!r);
   status = run_options_parse(cmd, argc, argv, &r->opt);
   if (status == CLI_OK)
     status = run_all(r);

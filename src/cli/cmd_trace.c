@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "cli/commands.h"
 #include "cli/default_gpu.h"
 #include "cli/trace_import.h"
@@ -107,7 +108,7 @@ static bool export_run(struct trace_export *x, const struct launch_case *lc, con
   const struct module_kernel *k = module_kernel(code->module, case_launch(r)->params.kernel_name, e);
   struct simulator *s = simulator_new(p);
   struct sim_result result;
-  if (!s) return err_set(e, "out of memory");
+  NO_MEMORY_IF(!s);
   bool ok = k && note_copies(x, lc, r, e) &&
             traced_run(x, s, case_launch(r), code->instance, k, 0, &(struct sim_options){.threads = 1},
                        &result, e);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "probe/emit.h"
 
 enum { CELL_TEXT = 13, LINE_TEXT = WINDOW_MAX_WARPS * WINDOW_MAX_CLOCKS * CELL_TEXT };
@@ -145,7 +146,8 @@ bool probe_model_open(struct probe_model *m, const struct probe_options *o, cons
   if (o->set && !preset_override(&m->preset, o->set, e)) return false;
   if (!params_check(&m->preset.params, e)) return false;
   m->bench = bench_new(&m->preset.params);
-  return m->bench || err_set(e, "out of memory");
+  NO_MEMORY_IF(!m->bench);
+  return true;
 }
 
 void probe_model_close(struct probe_model *m)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/output.h"
 #include "cli/default_gpu.h"
 #include "config/presets.h"
@@ -55,7 +56,8 @@ static bool set_up(struct import *m, const struct trace_kernel *k, struct err *e
   TRY(params_check(&m->preset.params, e));
   m->memory = gmem_new(m->preset.params.vm_page_bits);
   m->simulator = simulator_new(&m->preset.params);
-  return m->simulator || err_set(e, "out of memory");
+  NO_MEMORY_IF(!m->simulator);
+  return true;
 }
 
 /* ---- code ---- */

@@ -247,7 +247,7 @@ bool preset_load(const char *name, const char *dir, struct preset *p, struct err
 {
   *p = (struct preset){0};
   struct reader *r = calloc(1, sizeof *r);
-  if (!r) return err_set(e, "out of host memory");
+  NO_MEMORY_IF(!r);
   r->preset = p;
   r->dir = dir;
   r->e = e;

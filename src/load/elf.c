@@ -2,10 +2,12 @@
  * bounds checks, so that a lying header can only shorten what we see. */
 #include "load/elf.h"
 
+#include <errno.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/text.h"
 
 /* SM number in e_flags: CUDA 13 (OSABI 0x41) keeps it in bits 15:8, CUDA 12 and older (OSABI 0x33)
@@ -202,7 +204,9 @@ bool elf_open(struct elf_file *f, struct arena *a, const uint8_t *image, size_t 
   if (elf_version(EV_CURRENT) == EV_NONE)
     return err_set(e, "%s: the installed libelf is too old; update it", name);
   /* libelf wants a writable image; it does not write to it as long as nothing is updated. */
+  errno = 0;
   Elf *elf = elf_memory((char *)(uintptr_t)image, bytes);
+  NO_MEMORY_IF(!elf && errno == ENOMEM);
   if (!elf) return bad(&r, "ELF structure", 0);
   bool ok = read_sections(&r, elf) && read_symbols(&r);
   elf_end(elf);

@@ -98,7 +98,9 @@ static bool add_sections(struct code_file *f, struct err *e)
 {
   size_t names;
   if (elf_version(EV_CURRENT) == EV_NONE) return true;
+  errno = 0;
   Elf *elf = elf_memory((char *)(uintptr_t)f->data, f->bytes); /* only read */
+  NO_MEMORY_IF(!elf && errno == ENOMEM);
   bool ok = true;
   if (elf && elf_getshdrstrndx(elf, &names) == 0)
     for (Elf_Scn *scn = NULL; ok && (scn = elf_nextscn(elf, scn));)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "probe/infer.h"
 
 enum { REGS = 255, FEW_REGS = 32, PAIRS_AT_ONCE = WINDOW_MAX_CLOCKS - 1, RUN = 8 };
@@ -91,7 +92,7 @@ static bool report_ports(struct infer *f, struct err *e)
 static bool banks(struct infer *f, unsigned regs, struct err *e)
 {
   struct pairs p = {.f = f, .regs = regs, .cycles = calloc(REGS, sizeof *p.cycles)};
-  if (!p.cycles) return err_set(e, "out of memory");
+  NO_MEMORY_IF(!p.cycles);
   bool ok = measure_pairs(&p, e);
   if (ok) report_banks(&p);
   free(p.cycles);

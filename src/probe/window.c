@@ -264,7 +264,7 @@ char *window_program(const struct window *w, unsigned sm, struct err *e)
   char *text = NULL;
   size_t bytes;
   if (!r.dialect) return NULL;
-  if (!(r.out = open_memstream(&text, &bytes))) return err_set(e, "out of memory"), NULL;
+  NO_MEMORY_IF(!(r.out = open_memstream(&text, &bytes)));
   bool ok = put_program(&r, sm, w);
   fclose(r.out);
   if (ok) return text;

@@ -61,8 +61,8 @@ refuses "replay --json, full disk" 1 "$bin" run "$case" --functional --quiet --j
 # Too little memory for it (ulimit -v, kB) is one line and status 2, wherever it is met: below it the loader gives up (127).
 memory() {
   local kb command status met=0 words
-  for kb in $(seq 9200 400 14000) 20000 26000 32000 40000 50000 60000 80000 100000; do
-    for command in "gpus" "gpus --resolve a100" "area" "run $launch --functional --quiet --no-check" "run $launch --quiet --no-check --threads 2"; do
+  for kb in $(seq 9200 200 14000) 20000 26000 32000 40000 50000 60000 80000 100000; do
+    for command in "gpus" "gpus --resolve a100" "area" "disasm $cubin" "run $launch --functional --quiet --no-check" "run $launch --quiet --no-check --threads 2"; do
       read -ra words <<<"$command"
       (ulimit -v "$kb"; WARPSTEP_PRESETS=presets exec "$bin" "${words[@]}") >"$scratch/stdout" 2>"$scratch/stderr"
       status=$?

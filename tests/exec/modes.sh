@@ -162,6 +162,7 @@ report lost "$(lost | head -n 1)"
 to_stdout() {
   local log=$scratch/log
   echo before >"$log"
+  # shellcheck disable=SC2016 # the inner shell's $0
   "$BIN" exec --functional --quiet --json /dev/stdout bash -c 'echo mine; exec "$0"' "$scratch/repeat" >>"$log" || echo "exit status $?"
   [ "$(head -n 2 "$log" | tr '\n' ' ')" = "before mine " ] || echo "lost: $(head -n 1 "$log")"
   says "$log" '"kernel": "_Z7collatzPjj"'
