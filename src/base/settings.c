@@ -19,30 +19,41 @@ int settings_include_line(const char *text)
   return 0;
 }
 
-/* NULL with e filled. */
-static char *read_text(const char *path, struct err *e)
+static char *read_text(const char *path, size_t *bytes, struct err *e)
 {
   if (!file_is_regular(path, e)) return NULL;
   FILE *f = fopen(path, "rb");
-  char *text = f ? malloc(SETTINGS_MAX_BYTES) : NULL;
-  size_t n = text ? fread(text, 1, SETTINGS_MAX_BYTES, f) : 0;
-  bool ok = text && !ferror(f);
-  if (!ok) err_fill(e, "%s: cannot read: %s", path, host_error());
+  char *text = malloc(SETTINGS_MAX_BYTES);
+  NO_MEMORY_IF(!text);
+  size_t n = f ? fread(text, 1, SETTINGS_MAX_BYTES, f) : 0;
+  bool ok = f && !ferror(f);
+  if (!ok) err_fill(e, "%s: cannot read: %s; check the path", path, strerror(errno));
   if (f) fclose(f);
-  if (ok && (n == SETTINGS_MAX_BYTES || memchr(text, 0, n))) ok = err_set(e, "%s: no text, or too long", path);
+  if (ok && (n == SETTINGS_MAX_BYTES || memchr(text, 0, n)))
+    ok = err_set(e, "%s: no settings (too long, or binary); check the path", path);
+  *bytes = n;
   if (ok) return text[n] = '\0', text;
+  free(text);
+  return NULL;
+}
+
+char *settings_text(const char *path, size_t *bytes, struct err *e)
+{
+  char *text = read_text(path, bytes, e);
+  int line = text ? settings_include_line(text) : 0;
+  if (!line) return text;
+  err_fill(e, "%s:%d: @include is not allowed; put everything into one file", path, line);
   free(text);
   return NULL;
 }
 
 bool settings_read(config_t *c, const char *path, struct err *e)
 {
-  char *text = read_text(path, e);
+  size_t bytes;
+  char *text = settings_text(path, &bytes, e);
   if (!text) return false;
-  int line = settings_include_line(text);
-  bool ok = !line && config_read_string(c, text) == CONFIG_TRUE;
-  if (line) err_fill(e, "%s:%d: @include is not allowed; put everything into one file", path, line);
-  else if (!ok) err_fill(e, "%s:%d: %s", path, config_error_line(c), config_error_text(c));
+  bool ok = config_read_string(c, text) == CONFIG_TRUE;
+  if (!ok) err_fill(e, "%s:%d: %s", path, config_error_line(c), config_error_text(c));
   free(text);
   return ok;
 }

@@ -143,3 +143,14 @@ bool cli_number(const char *s, unsigned long min, unsigned long max, unsigned lo
   *n = strtoul(s, &end, 0);
   return errno == 0 && *end == '\0' && *n >= min && *n <= max;
 }
+
+bool cli_count(const struct cli_command *cmd, const char *option, const char *arg, unsigned most, unsigned *to)
+{
+  unsigned long n;
+  if (!cli_number(arg, 1, most, &n)) {
+    cli_usage_error(cmd, "--%s %s: not a number from 1 to %u", option, arg, most);
+    return false;
+  }
+  *to = (unsigned)n;
+  return true;
+}

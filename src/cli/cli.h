@@ -28,7 +28,6 @@ struct cli_option {
 };
 
 /* Ids of options without a short form begin above all characters. */
-enum { CLI_MAX_INTERLEAVE = 4096 }; /* instructions of a warp's turn, isa/watch.h */
 enum { CLI_MAX_OPTIONS = 40, CLI_OPT_FIRST = 256, CLI_OPT_END = -1, CLI_OPT_BAD = -2,
        CLI_OPT_HELP = -3 };
 
@@ -64,5 +63,7 @@ int cli_help(const struct cli_command *);
 
 /* Whole of s as an unsigned number in [min, max]. */
 bool cli_number(const char *s, unsigned long min, unsigned long max, unsigned long *n);
+/* The value of an option, a number from 1. False: none, and a line was printed. */
+bool cli_count(const struct cli_command *, const char *option, const char *arg, unsigned most, unsigned *to);
 
 #endif

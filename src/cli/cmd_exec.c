@@ -17,11 +17,11 @@
 #include "cli/default_gpu.h"
 #include "config/presets.h"
 #include "host/choice.h"
+#include "isa/watch.h"
 #include "load/program.h"
 
 #define LIBRARY "libwarpstep-cuda.so"
 #define OPTIONS_VARIABLE "WARPSTEP_EXEC" /* cuda/options.h reads it */
-enum { MAX_THREADS = 1024 };
 
 enum {
   OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_TIMED, OPT_TIME_KERNELS,
@@ -112,7 +112,7 @@ static int take_file(struct exec_run *x, const char *key, const char *path)
 
 static int take_option(const struct cli_command *cmd, struct exec_run *x, int id, const char *arg)
 {
-  unsigned long n;
+  unsigned count;
   /* A line break would start another option. */
   if (arg && strchr(arg, '\n')) return cli_usage_error(cmd, "an option's value has a line break");
   switch (id) {
@@ -127,14 +127,12 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_STOP: x->stop = true; break;
   case OPT_COLD: fprintf(x->out, "cold=1\n"); break;
   case OPT_THREADS:
-    if (!cli_number(arg, 1, MAX_THREADS, &n))
-      return cli_usage_error(cmd, "--threads %s: not a number from 1 to %d", arg, MAX_THREADS);
-    fprintf(x->out, "threads=%lu\n", n);
+    if (!cli_count(cmd, "threads", arg, WATCH_MAX_THREADS, &count)) return CLI_BAD_INPUT;
+    fprintf(x->out, "threads=%u\n", count);
     break;
   case OPT_INTERLEAVE:
-    if (!cli_number(arg, 1, CLI_MAX_INTERLEAVE, &n))
-      return cli_usage_error(cmd, "--interleave %s: not a number from 1 to %d", arg, CLI_MAX_INTERLEAVE);
-    fprintf(x->out, "interleave=%lu\n", n);
+    if (!cli_count(cmd, "interleave", arg, WATCH_MAX_SLICE, &count)) return CLI_BAD_INPUT;
+    fprintf(x->out, "interleave=%u\n", count);
     break;
   case OPT_SAMPLE: return take_count(cmd, x, "sample-launches", "sample", arg);
   case OPT_SAMPLE_CTAS: return take_count(cmd, x, "sample-ctas", "sample_ctas", arg);

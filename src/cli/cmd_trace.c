@@ -12,13 +12,12 @@
 #include "config/presets.h"
 #include "host/case.h"
 #include "host/tracing.h"
+#include "isa/watch.h"
 
 enum {
   OPT_OUT = CLI_OPT_FIRST, OPT_FORMAT, OPT_VERSION, OPT_GPU, OPT_SET, OPT_CUBIN, OPT_THREADS, OPT_JSON,
   OPT_PRESETS,
 };
-
-enum { MAX_THREADS = 1024 };
 
 static const struct cli_option options[] = {
   {OPT_OUT, "out", "DIR", "export: where the traces go (default traces)"},
@@ -56,7 +55,6 @@ static bool form_of(const char *name, enum trace_form *form)
 static int take_option(const struct cli_command *cmd, struct trace_run *t, int id, const char *arg)
 {
   struct trace_import *m = &t->import;
-  unsigned long n;
   switch (id) {
   case OPT_OUT: t->out = arg; break;
   case OPT_FORMAT:
@@ -76,9 +74,7 @@ static int take_option(const struct cli_command *cmd, struct trace_run *t, int i
     break;
   }
   case OPT_THREADS:
-    if (!cli_number(arg, 1, MAX_THREADS, &n))
-      return cli_usage_error(cmd, "--threads %s: not a number from 1 to %d", arg, MAX_THREADS);
-    m->threads = (unsigned)n;
+    if (!cli_count(cmd, "threads", arg, WATCH_MAX_THREADS, &m->threads)) return CLI_BAD_INPUT;
     break;
   case OPT_JSON: m->json = arg; break;
   case OPT_PRESETS: t->presets = m->presets = arg; break;

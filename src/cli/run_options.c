@@ -10,6 +10,7 @@
 
 #include "base/regular.h"
 #include "host/snapshot.h"
+#include "isa/watch.h"
 
 enum {
   OPT_KERNEL = CLI_OPT_FIRST, OPT_GRID, OPT_BLOCK, OPT_CLUSTER, OPT_SHMEM, OPT_BUF, OPT_SYMBOL, OPT_ARG, OPT_GPU, OPT_PRESETS,
@@ -17,7 +18,7 @@ enum {
   OPT_NO_CHECK, OPT_QUIET, OPT_ANNOTATE, OPT_HAZARDS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_WARM_UP, OPT_INTERLEAVE,
 };
 
-enum { MAX_THREADS = 1024, MAX_WARM_UP = 1000, MAX_SHMEM = 1 << 20 };
+enum { MAX_WARM_UP = 1000, MAX_SHMEM = 1 << 20 };
 
 const struct cli_option run_option_table[] = {
   {OPT_GPU, "gpu", "PRESET", "the GPU to simulate, see 'warpstep gpus'; by default the\n"
@@ -80,17 +81,6 @@ static bool take_limit(const struct cli_command *cmd, const char *option, const 
   return false;
 }
 
-static bool take_small(const struct cli_command *cmd, const char *option, const char *arg, unsigned most, unsigned *to)
-{
-  unsigned long n;
-  if (!cli_number(arg, 1, most, &n)) {
-    cli_usage_error(cmd, "--%s %s: not a number from 1 to %u", option, arg, most);
-    return false;
-  }
-  *to = (unsigned)n;
-  return true;
-}
-
 /* Stores one option. False: a bad value (a line was printed). */
 static bool take_option(const struct cli_command *cmd, int id, const char *arg, int argc,
                         struct run_options *o)
@@ -102,8 +92,8 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
   case OPT_SET: list_add(&o->set, &o->arena, argc, arg); break;
   case OPT_CLOCK: add_clock(o, argc, arg); break;
   case OPT_FUNCTIONAL: o->functional = true; break;
-  case OPT_THREADS: return take_small(cmd, "threads", arg, MAX_THREADS, &o->threads);
-  case OPT_INTERLEAVE: return take_small(cmd, "interleave", arg, CLI_MAX_INTERLEAVE, &o->interleave);
+  case OPT_THREADS: return cli_count(cmd, "threads", arg, WATCH_MAX_THREADS, &o->threads);
+  case OPT_INTERLEAVE: return cli_count(cmd, "interleave", arg, WATCH_MAX_SLICE, &o->interleave);
   case OPT_WARM_UP:
     if (!cli_number(arg, 0, MAX_WARM_UP, &n)) {
       cli_usage_error(cmd, "--warm-up %s: not a number from 0 to %d", arg, MAX_WARM_UP);

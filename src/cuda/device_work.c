@@ -9,6 +9,7 @@
 #include "cuda/graph.h"
 #include "cuda/memory.h"
 #include "cuda/version.h"
+#include "load/target.h"
 
 enum {
   PS_PER_NS = 1000,
@@ -16,7 +17,6 @@ enum {
   NON_BLOCKING = 1, NO_TIMING = 2, /* cudaStreamNonBlocking, cudaEventDisableTiming: nothing else is allowed */
   STREAM_TAIL = 3, STREAM_FORGET = 4, HANDLE_FIRST = 16, /* below: the NULL stream's names */
   CHUNK = 1 << 16,
-  MAX_PARAMETERS = 32764, /* bytes: CUDA programming guide, "__global__ Function Parameters" */
 };
 
 enum handle_kind { HANDLE_DEAD, HANDLE_STREAM, HANDLE_EVENT };
@@ -154,7 +154,7 @@ static uint64_t reserve(struct device_grid *g, const struct device_call *c, cons
                         uint64_t bytes)
 {
   struct device_work *w = g->work;
-  if (bytes > MAX_PARAMETERS) {
+  if (bytes > PARAM_LIMIT) {
     fails(c, CUDA_ERROR_INVALID_VALUE);
     return 0;
   }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_THREADS = 1024, MAX_INTERLEAVE = 4096 };
+#include "isa/watch.h"
 
 static bool parse_u64(const char *s, const char **end, uint64_t *v)
 {
@@ -59,8 +59,8 @@ static bool take(struct exec_options *o, const char *key, const char *value, str
   else if (strcmp(key, "trace") == 0) o->trace = value;
   else if (strcmp(key, "quiet") == 0) o->quiet = true;
   else if (strcmp(key, "progress") == 0) o->progress = true;
-  else if (strcmp(key, "threads") == 0) return take_small(key, value, MAX_THREADS, &o->threads, e);
-  else if (strcmp(key, "interleave") == 0) return take_small(key, value, MAX_INTERLEAVE, &o->interleave, e);
+  else if (strcmp(key, "threads") == 0) return take_small(key, value, WATCH_MAX_THREADS, &o->threads, e);
+  else if (strcmp(key, "interleave") == 0) return take_small(key, value, WATCH_MAX_SLICE, &o->interleave, e);
   else return err_set(e, EXEC_OPTIONS_VARIABLE ": unknown key '%.60s'", key);
   return true;
 }

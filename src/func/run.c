@@ -21,7 +21,7 @@
 #include "func/prepare.h"
 #include "isa/path_order.h"
 
-enum { SLICE_STEPS = 4096, FIRST_STEPS = 1, REPORT_LINES = 48, POLL_INSTS = 1 << 20 };
+enum { SLICE_STEPS = WATCH_MAX_SLICE, FIRST_STEPS = 1, REPORT_LINES = 48, POLL_INSTS = 1 << 20 };
 /* What YIELD takes from a slice. A warp that waits for another spins a few dozen times, while the lanes of a warp that
  * add to one word by compare-and-swap, with a YIELD each time, all get through in one slice: did the slice end there,
  * all warps would compare with a value that another has just replaced. */

@@ -1,20 +1,19 @@
 /* Launch files: libconfig syntax into struct launch_case. One table of keys per group. */
 #include "host/launchfile.h"
 
-#include <errno.h>
 #include <libconfig.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
 #include "base/nearest.h"
-#include "base/regular.h"
 #include "base/settings.h"
 #include "host/casebuild.h"
 #include "host/literals.h"
 #include "host/texturefile.h"
 
-enum { FILE_LIMIT = 1 << 24, PATH_LIMIT = 4096 };
+enum { PATH_LIMIT = 4096 };
 
 struct reader {
   struct launch_case *c;
@@ -366,36 +365,17 @@ static bool read_top(struct reader *r, config_setting_t *root)
   return launch_case_check(r->c, r->e);
 }
 
-static bool read_text(struct reader *r, char **text, size_t *bytes)
-{
-  TRY(file_is_regular(r->path, r->e));
-  FILE *f = fopen(r->path, "rb");
-  if (!f) return err_set(r->e, "%s: cannot read: %s; check the path", r->path, host_error());
-  char *buf = arena_alloc(&r->c->arena, FILE_LIMIT, 1);
-  *bytes = fread(buf, 1, FILE_LIMIT, f);
-  bool failed = ferror(f) != 0;
-  int saved = errno;
-  fclose(f);
-  errno = saved;
-  if (failed)
-    return err_set(r->e, "%s: cannot read: %s; check the path", r->path, host_error());
-  if (*bytes == FILE_LIMIT || memchr(buf, 0, *bytes))
-    return err_set(r->e, "%s: not a launch file (too long, or binary); check the path", r->path);
-  *text = buf;
-  int line = settings_include_line(buf); /* the arena's memory is zeroed: the text ends */
-  return !line || err_set(r->e, "%s:%d: @include is not allowed; put everything into one file", r->path, line);
-}
-
 bool launchfile_read(struct launch_case *c, const char *path, struct err *e)
 {
   launch_case_init(c, path);
   struct reader r = { .c = c, .path = c->origin, .e = e };
-  char *text;
   size_t bytes;
   int line = 1;
-  TRY(read_text(&r, &text, &bytes));
+  char *text = settings_text(path, &bytes, e);
+  if (!text) return false;
   struct err inner = { "" };
   char *wide = literals_widen(&c->arena, text, bytes, &line, &inner);
+  free(text);
   if (!wide) return err_set(e, "%s:%d: %s", path, line, inner.msg);
   config_t config;
   memory_need(MEMORY_OF_TEXT + 64 * bytes);

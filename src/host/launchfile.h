@@ -14,6 +14,7 @@
 #include "host/fill.h"
 #include "host/texture.h"
 #include "host/value.h"
+#include "load/target.h"
 
 struct snapshot;
 
@@ -50,8 +51,8 @@ struct case_arg {
   size_t bytes;
 };
 
-/* A parameter has a byte at least, and all together 32,764. */
-enum { CASE_MAX_ARGS = 32764, CASE_MAX_BUFFERS = 4096, CASE_MAX_TEXTURES = 256 };
+/* A parameter has a byte at least, and all together PARAM_LIMIT. */
+enum { CASE_MAX_ARGS = PARAM_LIMIT, CASE_MAX_BUFFERS = 4096, CASE_MAX_TEXTURES = 256 };
 
 /* A zeroed struct is an empty case with no memory; lists grow through the functions below. Paths
  * are relative to the working directory. */

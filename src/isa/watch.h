@@ -6,6 +6,11 @@
 
 #include "isa/step.h"
 
+enum {
+  WATCH_MAX_SLICE = 4096,   /* instructions of a warp's turn, of a run without time */
+  WATCH_MAX_THREADS = 1024, /* of the host: as many as are asked for start */
+};
+
 /* How a run ended. */
 enum run_end {
   RUN_DONE,
@@ -46,7 +51,7 @@ struct run_watch {
   uint64_t start_clock; /* runs without time: cycles that the clocks read ahead of the first instruction */
   uint32_t clock_ps;    /* likewise: a cycle; 0: 1000 */
   unsigned slice; /* runs without time: a warp executes so many instructions before others of its CTA go on, at most;
-                     0: some thousands. The fewer, the more warps keep pace, and the longer it takes */
+                     0: WATCH_MAX_SLICE. The fewer, the more warps keep pace, and the longer it takes */
   unsigned threads; /* host threads that a run without time may use; 0: one. Results do not depend on it unless
                        the program's CTAs race for plain accesses */
 };
