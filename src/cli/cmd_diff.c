@@ -48,12 +48,16 @@ static int parse(const struct cli_command *cmd, int argc, char **argv, struct di
   return argc - optind == 2 ? CLI_OK : cli_usage_error(cmd, "two reports are needed, not %d", argc - optind);
 }
 
-/* Exit status: B's results are wrong where A's were right, or it is slower than allowed. */
+/* Exit status: B went wrong where A did not; with a limit, it is slower than allowed, or misses launches of A. */
 static int verdict(const struct run_doc *a, const struct run_doc *b, double fail_above)
 {
   double was = run_doc_cycles(a), is = run_doc_cycles(b);
-  if (run_doc_ok(a) && !run_doc_ok(b)) return CLI_MISMATCH;
-  return fail_above >= 0 && is > was * (1 + fail_above / 100) ? CLI_MISMATCH : CLI_OK;
+  if (run_doc_good(a) && !run_doc_good(b)) return CLI_MISMATCH;
+  if (fail_above < 0) return CLI_OK;
+  if (was <= 0 || is <= 0)
+    return cli_error("--fail-above: %s has no cycles: it was run without time, or stopped", (was <= 0 ? a : b)->path);
+  bool fewer = run_doc_launches(b) < run_doc_launches(a);
+  return fewer || !run_doc_good(b) || is > was * (1 + fail_above / 100) ? CLI_MISMATCH : CLI_OK;
 }
 
 static int compare(const struct run_doc *a, const struct run_doc *b, const struct diff_options *o)
@@ -94,8 +98,8 @@ const struct cli_command cmd_diff = {
            "active, times their schedulers), counters. Of programs: their launches; the k-th launch of a kernel and\n"
            "geometry in A is compared with the k-th in B.\n"
            "\n"
-           "Exit status: 0; 1 when B's results are wrong and A's were not, or B is slower than --fail-above allows;\n"
-           "2 bad options or files.\n",
+           "Exit status: 0; 1 when B faulted, was stopped or gave wrong results and A did not, or, with --fail-above, when B\n"
+           "is slower than allowed or has fewer launches; 2 bad options or files, or --fail-above without cycles.\n",
   .examples = "# what does round robin do to this kernel?\n"
               "warpstep run kernels/sgemm_reg/sgemm_reg.launch --json a.json\n"
               "warpstep run kernels/sgemm_reg/sgemm_reg.launch --set issue.policy=lrr --json b.json\n"

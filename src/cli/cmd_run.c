@@ -41,6 +41,7 @@ struct run {
   struct simulator *simulator;
   struct sim_result result;
   struct report report;
+  struct line_table lines; /* --annotate */
 };
 
 static bool choose_gpu(struct run *r, struct err *e)
@@ -109,6 +110,7 @@ static bool set_up(struct run *r, struct err *e)
   rep->max_cycles = r->opt.max_cycles;
   rep->max_insts = r->opt.max_instructions;
   rep->host.threads = r->opt.threads;
+  if (r->opt.annotate) TRY(line_table_read(rep->module, &r->lines, e)); /* damage is better known before a long run */
   return rep->kernel != NULL;
 }
 
@@ -225,15 +227,6 @@ static bool write_json(const struct run *r, struct err *e)
   return output_close(&out, true, e);
 }
 
-static bool write_annotated(const struct run *r, FILE *f, struct err *e)
-{
-  struct line_table lines;
-  bool ok = line_table_read(r->report.module, &lines, e);
-  if (ok && r->report.profile) view_annotate_write(f, &r->report, &lines);
-  line_table_free(&lines);
-  return ok;
-}
-
 static bool write_reports(const struct run *r, struct err *e)
 {
   const struct run_options *o = &r->opt;
@@ -244,7 +237,7 @@ static bool write_reports(const struct run *r, struct err *e)
     view_summary_write(json_on_stdout ? stderr : stdout, &r->report);
   if (r->report.hazards && (!o->quiet || r->report.hazards->n_findings))
     view_hazards_write(json_on_stdout ? stderr : stdout, &r->report, o->hazards == HAZARDS_GAPS);
-  if (o->annotate) TRY(write_annotated(r, json_on_stdout ? stderr : stdout, e));
+  if (o->annotate && r->report.profile) view_annotate_write(json_on_stdout ? stderr : stdout, &r->report, &r->lines);
   for (unsigned i = 0; i < o->print_buf.n; i++)
     TRY(print_buffer(r, o->print_buf.item[i], json_on_stdout ? stderr : stdout, e));
   return o->json ? write_json(r, e) : true;
@@ -296,6 +289,7 @@ static int run_all(struct run *r)
 
 static void run_free(struct run *r)
 {
+  line_table_free(&r->lines);
   simulator_free(r->simulator);
   if (r->cr) case_free(r->cr);
   if (r->has_preset) preset_free(&r->preset);

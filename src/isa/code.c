@@ -8,9 +8,11 @@ static uint64_t mix(uint64_t hash, uint64_t value)
   return (hash ^ value) * 0x100000001b3u;
 }
 
+/* What the code says; not how our tables number it (mnemonic, pipe, class): another row must not move code to another
+ * DRAM channel. */
 static uint64_t mix_inst(uint64_t hash, const struct inst *in)
 {
-  hash = mix(hash, (uint64_t)in->mnemonic << 16 | in->flags);
+  hash = mix(hash, (uint64_t)in->mem.bytes << 16 | (uint64_t)in->guard_not << 8 | in->guard);
   hash = mix(hash, (uint64_t)in->ctrl.stall << 24 | (uint64_t)in->ctrl.wait << 16 | (uint64_t)in->n_src << 8 | in->n_dst);
   for (unsigned i = 0; i < in->n_src; i++) hash = mix(hash, (uint64_t)in->src[i].file << 8 | in->src[i].index);
   for (unsigned i = 0; i < in->n_dst; i++) hash = mix(hash, (uint64_t)in->dst[i].file << 8 | in->dst[i].index);

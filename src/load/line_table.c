@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "load/internal.h"
 
 /* DWARF 2, section 6.2. */
@@ -59,6 +60,7 @@ static int64_t take_sleb(struct bytes *b)
   return (int64_t)v;
 }
 
+/* What is no plain text is bad. */
 static const char *take_string(struct bytes *b)
 {
   const char *s = (const char *)b->at;
@@ -69,7 +71,15 @@ static const char *take_string(struct bytes *b)
     return "";
   }
   b->at = nul + 1;
+  b->bad |= !text_is_safe(s);
   return s;
+}
+
+/* NULL: none, or no plain text. */
+static const char *name_at(const struct elf_section *names, uint64_t offset)
+{
+  const char *s = names && offset <= UINT32_MAX ? elf_string(names, (uint32_t)offset) : NULL;
+  return s && text_is_safe(s) ? s : NULL;
 }
 
 /* --- the file ------------------------------------------------------------------------------------ */
@@ -232,7 +242,7 @@ static void extended(struct reader *r, const struct unit *u, struct sequence *q,
   case LNE_INLINED: {
     q->call = take_uleb(b);
     uint64_t name = take_uleb(b);
-    q->function = q->call && r->names && name <= UINT32_MAX ? elf_string(r->names, (uint32_t)name) : NULL;
+    q->function = q->call ? name_at(r->names, name) : NULL;
     break;
   }
   default: break;
@@ -264,7 +274,7 @@ static void special(struct reader *r, const struct unit *u, struct sequence *q, 
 {
   unsigned adjusted = opcode - u->opcode_base;
   advance(u, q, adjusted / u->line_range);
-  q->line += u->line_base + (int)(adjusted % u->line_range);
+  q->line = (int64_t)((uint64_t)q->line + (uint64_t)(int64_t)u->line_base + adjusted % u->line_range);
   add_row(r, u, q, false);
 }
 

@@ -40,7 +40,7 @@ struct line_table {
   struct line_file *file;
 };
 
-/* The lines of a module, which must outlive the table: at most 128 bytes for each byte of .debug_line and its relocations. A table
+/* The lines of a module, which must outlive the table: at most 192 bytes for each byte of .debug_line and its relocations. A table
  * without rows: it has none. False with e filled: they are malformed. The caller frees the table in either case. */
 bool line_table_read(const struct module *, struct line_table *, struct err *e);
 void line_table_free(struct line_table *);

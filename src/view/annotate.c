@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/text.h"
 #include "time/gpu/gpu.h"
 #include "view/columns.h"
 #include "view/source_text.h"
@@ -128,8 +129,9 @@ static const char *file_name(const struct listing *l, uint32_t file)
 static void print_place(const struct listing *l, uint32_t file, uint32_t line)
 {
   fprintf(l->f, "%s:%u", file_name(l, file), line);
-  const char *text = source_text_line(&l->source[file], line);
-  if (*text) fprintf(l->f, "  %.100s", text);
+  char text[101]; /* no more of a line */
+  text_safe(source_text_line(&l->source[file], line), text, sizeof text);
+  if (*text) fprintf(l->f, "  %s", text);
 }
 
 /* Sums up lines that are equal, of n; returns how many are left. */
@@ -253,7 +255,8 @@ void view_annotate_write(FILE *f, const struct report *r, const struct line_tabl
 {
   struct listing l = {.f = f, .r = r, .lines = lines, .p = r->profile, .code = &r->launch->params.code,
                       .source = calloc(lines->n_files + 1, sizeof *l.source), .cycles = report_u64(r, "warp_cycles")};
-  BUG_ON(!l.source || l.p->n_states > MAX_STATES);
+  NO_MEMORY_IF(!l.source);
+  BUG_ON(l.p->n_states > MAX_STATES);
   for (uint32_t i = 0; i < lines->n_files; i++) l.source[i] = source_text_read(lines->file[i].folder, lines->file[i].name);
   if (lines->n_rows) write_source_lines(&l);
   write_instructions(&l);

@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "base/bug.h"
+#include "base/text.h"
 
 /* --- reading ------------------------------------------------------------------------------------ */
 
@@ -53,14 +54,26 @@ double run_doc_cycles(const struct run_doc *d)
   return sum;
 }
 
-bool run_doc_ok(const struct run_doc *d)
+size_t run_doc_launches(const struct run_doc *d)
+{
+  return d->program ? json_array_size(at(d->root, "launches")) : 1;
+}
+
+/* Status of a run; of a program "fault" when a launch faulted. */
+static const char *status_of(const struct run_doc *d)
 {
   const json_t *launches = at(d->root, "launches");
   const char *status = json_string_value(at(at(d->root, "result"), "status"));
-  if (!d->program) return !status || !strcmp(status, "ok");
+  if (!d->program) return status ? status : "unknown";
   for (size_t i = 0; i < json_array_size(launches); i++)
-    if (json_is_true(at(json_array_get(launches, i), "faulted"))) return false;
-  return true;
+    if (json_is_true(at(json_array_get(launches, i), "faulted"))) return "fault";
+  return "ok";
+}
+
+bool run_doc_good(const struct run_doc *d)
+{
+  const char *status = status_of(d);
+  return !strcmp(status, "ok") || !strcmp(status, "unchecked");
 }
 
 /* --- rows: leaves of two objects that differ ----------------------------------------------------- */
@@ -89,18 +102,11 @@ static struct row *add_row(struct rows *l)
   return &l->row[l->n++];
 }
 
-/* Files can hold anything; a terminal gets printable characters only. */
-static void make_printable(char *s)
-{
-  for (; *s; s++)
-    if (*(unsigned char *)s < 0x20 || *s == 0x7f) *s = '?';
-}
-
 /* What a person reads of a leaf; "-" for one that is not there. */
 static void leaf_text(const json_t *j, char *buf, size_t size)
 {
   if (json_is_string(j)) {
-    snprintf(buf, size, "%s", json_string_value(j));
+    text_safe(json_string_value(j), buf, size);
   } else if (json_is_integer(j)) {
     snprintf(buf, size, "%" JSON_INTEGER_FORMAT, json_integer_value(j));
   } else if (json_is_real(j)) {
@@ -109,10 +115,9 @@ static void leaf_text(const json_t *j, char *buf, size_t size)
     snprintf(buf, size, "%s", json_is_true(j) ? "true" : "false");
   } else {
     char *dump = json_is_array(j) ? json_dumps(j, JSON_COMPACT) : NULL;
-    snprintf(buf, size, "%s", dump ? dump : "-");
+    text_safe(dump ? dump : "-", buf, size);
     free(dump);
   }
-  make_printable(buf);
 }
 
 /* A parameter is an object of its value and the source of it; the value is what counts. */
@@ -126,8 +131,7 @@ static void add_leaf(struct rows *l, const char *name, const json_t *a, const js
 {
   if (a && b && json_equal(a, b)) return;
   struct row *r = add_row(l);
-  snprintf(r->name, sizeof r->name, "%s", name);
-  make_printable(r->name);
+  text_safe(name, r->name, sizeof r->name);
   leaf_text(a, r->text[0], TEXT_MAX_BYTES);
   leaf_text(b, r->text[1], TEXT_MAX_BYTES);
   r->numbers = (json_is_number(a) || !a) && (json_is_number(b) || !b);
@@ -243,13 +247,25 @@ static void write_change(FILE *f, double a, double b)
   if (a > 0 && b > 0) fprintf(f, "B takes %+.2f %% cycles: A / B = %.3f\n", 100 * (b - a) / a, a / b);
 }
 
+/* A text of the report, for people. */
+static const char *said(const json_t *j, char buf[TEXT_MAX_BYTES])
+{
+  const char *text = json_string_value(j);
+  return text_safe(text ? text : "?", buf, TEXT_MAX_BYTES);
+}
+
+static void write_status(FILE *f, const struct run_doc *d)
+{
+  char status[TEXT_MAX_BYTES];
+  fprintf(f, "%s%s\n", run_doc_good(d) ? "" : ", status ", run_doc_good(d) ? "" : text_safe(status_of(d), status, sizeof status));
+}
+
 static void write_run(FILE *f, char side, const struct run_doc *d)
 {
-  const char *kernel = json_string_value(at(d->root, "kernel"));
-  const char *gpu = json_string_value(at(at(d->root, "gpu"), "preset"));
-  fprintf(f, "%c  %s: %s on %s", side, d->path, kernel ? kernel : "?", gpu ? gpu : "?");
+  char kernel[TEXT_MAX_BYTES], gpu[TEXT_MAX_BYTES];
+  fprintf(f, "%c  %s: %s on %s", side, d->path, said(at(d->root, "kernel"), kernel), said(at(at(d->root, "gpu"), "preset"), gpu));
   if (run_cycles(d) > 0) fprintf(f, ", %.0f cycles", run_cycles(d));
-  fprintf(f, "%s\n", run_doc_ok(d) ? "" : ", results differ from the expected ones");
+  write_status(f, d);
 }
 
 static void settings(FILE *f, const json_t *a, const json_t *b)
@@ -347,10 +363,10 @@ static size_t pair_launches(struct rows *l, const json_t *a, const json_t *b, bo
 
 static void write_program(FILE *f, char side, const struct run_doc *d)
 {
-  const char *gpu = json_string_value(at(d->root, "gpu"));
-  fprintf(f, "%c  %s: %zu launches on %s, %.0f cycles timed%s\n", side, d->path,
-          json_array_size(at(d->root, "launches")), gpu ? gpu : "?", run_doc_cycles(d),
-          run_doc_ok(d) ? "" : ", a launch faulted");
+  char gpu[TEXT_MAX_BYTES];
+  fprintf(f, "%c  %s: %zu launches on %s, %.0f cycles timed", side, d->path, run_doc_launches(d),
+          said(at(d->root, "gpu"), gpu), run_doc_cycles(d));
+  write_status(f, d);
 }
 
 static void diff_programs(FILE *f, const struct run_doc *a, const struct run_doc *b, unsigned rows)

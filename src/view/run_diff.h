@@ -5,6 +5,7 @@
 #define WS_VIEW_RUN_DIFF_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "base/err.h"
@@ -24,8 +25,10 @@ void run_doc_free(struct run_doc *);
 
 /* SM cycles of the run, or of all timed launches of the program; 0: nothing was timed. */
 double run_doc_cycles(const struct run_doc *);
-/* Whether the run's results were as expected, or nothing was there to compare with. Of programs: no launch faulted. */
-bool run_doc_ok(const struct run_doc *);
+/* 1 of a run. */
+size_t run_doc_launches(const struct run_doc *);
+/* Whether the run ended, with the expected results or with none to compare with. Of programs: no launch faulted. */
+bool run_doc_good(const struct run_doc *);
 
 /* Writes the comparison. Both are runs, or both are programs. At most `rows` lines of each table of many. */
 void run_diff_write(FILE *, const struct run_doc *a, const struct run_doc *b, unsigned rows);

@@ -24,7 +24,7 @@ static char *read_text(const char *path, size_t *bytes)
   return text;
 }
 
-/* Ends lines with NUL, and makes what a terminal would act on visible. */
+/* Ends lines with NUL. */
 static void split(struct source_text *s, size_t bytes)
 {
   size_t n = 1, k = 0;
@@ -33,15 +33,10 @@ static void split(struct source_text *s, size_t bytes)
   if (!s->line) return;
   s->line[k++] = s->text;
   for (size_t i = 0; i < bytes; i++) {
-    unsigned char c = (unsigned char)s->text[i];
-    if (c == '\n') {
-      s->text[i] = '\0';
-      s->line[k++] = s->text + i + 1;
-    } else if (c == '\t' || c == '\r') {
-      s->text[i] = ' ';
-    } else if (c < 0x20 || c == 0x7f) {
-      s->text[i] = '?';
-    }
+    if (s->text[i] == '\t' || s->text[i] == '\r') s->text[i] = ' ';
+    if (s->text[i] != '\n') continue;
+    s->text[i] = '\0';
+    s->line[k++] = s->text + i + 1;
   }
   s->n_lines = (uint32_t)k;
 }

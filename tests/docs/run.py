@@ -39,7 +39,7 @@ def run_block(commands, quoted, folder):
     printed = []
     for command in commands:
         try:
-            done = subprocess.run(["bash", "-c", command], cwd=folder, timeout=LIMIT, stdin=subprocess.DEVNULL,
+            done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, timeout=LIMIT, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         except subprocess.TimeoutExpired:
             return "no end after %d s: %s" % (LIMIT, command)
@@ -61,7 +61,11 @@ def run_document(path, root):
         for name in FOLDERS:
             os.symlink(os.path.join(root, name), os.path.join(folder, name))
         missing = None
-        for i, (commands, quoted) in enumerate(blocks(text), 1):
+        found = list(blocks(text))
+        if not found:
+            print("not ok docs %s: no block of commands" % os.path.basename(path))
+            failed = 1
+        for i, (commands, quoted) in enumerate(found, 1):
             name = "docs %s block %d" % (os.path.basename(path), i)
             if missing is None and any(re.match(r"nvcc\b", c) for c in commands) and not shutil.which("nvcc"):
                 missing = "no nvcc on the search path"
