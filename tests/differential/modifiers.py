@@ -188,7 +188,7 @@ def main():
     parser.add_argument("--nvdisasm", default="nvdisasm")
     parser.add_argument("--sm", type=int, action="append")
     parser.add_argument("--seeds", type=int, default=2, help="words of each opcode")
-    parser.add_argument("--window", type=int, default=3, help="neighbouring bits varied together")
+    parser.add_argument("--window", type=int, default=1, help="neighbouring bits varied together")
     parser.add_argument("--samples", type=int, default=1)
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()

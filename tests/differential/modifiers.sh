@@ -14,4 +14,4 @@ if ! command -v "$NVDISASM" >/dev/null; then
 fi
 [ $# -gt 0 ] || set -- kernels
 exec python3 tests/differential/modifiers.py --bin "${BIN:-build/warpstep}" --nvdisasm "$NVDISASM" \
-  --seeds "${SEEDS:-2}" --window "${WINDOW:-3}" "$@"
+  --seeds "${SEEDS:-2}" --window "${WINDOW:-1}" "$@"

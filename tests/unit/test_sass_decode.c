@@ -78,6 +78,10 @@ static const struct text_case texts[] = {
     {90, 0x0, 0x400000060404723f, 0x010e62000000020c, "DMMA.8x8x4 R4, |R4|, |R6|, R12 ;"},
     {86, 0x0, 0x0000000f0200798a, 0x00016820081ee1c8,
      "ATOM.E.ADD.STRONG.GPU PT, R0, desc[UR8][R2.64], R15 ;"},
+    /* handles in uniform registers before sm_90 */
+    {75, 0x0, 0x30000a1508097f60, 0x042fc200099e01ff, "TEX.SCR.LL RZ, R9, R8, R21, UR10, 0x0, 2D, 0x1 ;"},
+    {80, 0x0, 0x3000140c021c7f63, 0x000fe200081e02ff, "TLD4.SCR.R RZ, R28, R2, R12, UR20, 0x0, 2D, 0x2 ;"},
+    {75, 0x0, 0x100006000a067f99, 0x000f6200081f0900, "SULD.D.BA.1D.STRONG.CTA.TRAP R6, [R10], UR6, 0x0 ;"},
     {90, 0x0, 0x000006000a0073bc, 0x0003e20008001008, "UBLKPF.L2 [UR10], UR8, desc[UR6] ;"},
     {75, 0x0, 0x30005c0006077b60, 0x001f4200059e01ff,
      "TEX.SCR.LL.NODEP RZ, R7, R6, R0, 0x0, 0x5c, 2D, 0x1 ;"},
