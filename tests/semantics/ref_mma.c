@@ -322,6 +322,7 @@ static bool bmma(const struct ref_in *in, struct ref_out *o)
 static uint64_t word64(const struct ref_in *in, unsigned src, unsigned index, unsigned lane)
 {
   uint64_t v = pair(in, src, 2 * index, lane);
+  if (in->s->src[src].abs) v &= ~num_sign(NUM_F64); /* as in ref_fp.c: the absolute value first */
   return in->s->src[src].neg ? v ^ num_sign(NUM_F64) : v;
 }
 
