@@ -150,32 +150,30 @@ static void add_container(struct fuzz_text *t, struct draw *f)
 
 /* ---- */
 
-static struct simulator *small_gpu(const struct gmem **memory)
+static const struct params *small_gpu(void)
 {
-  static struct simulator *gpu;
-  static struct gmem *mem;
   static struct preset p;
+  static bool loaded;
   struct err e = {""};
-  if (!gpu) {
+  if (!loaded)
     BUG_ON(!preset_load("rtx-3070", WS_SOURCE_DIR "/presets", &p, &e) || !preset_override(&p, "gpu.sms=1", &e) ||
            !preset_override(&p, "l2.bytes=262144", &e) || !preset_override(&p, "issue.dependence=scoreboard", &e));
-    gpu = simulator_new(&p.params);
-    mem = gmem_new(21);
-  }
-  *memory = mem;
-  return gpu;
+  loaded = true;
+  return &p.params;
 }
 
 static void run(const struct trace_kernel *k, const struct trace_code *code)
 {
-  const struct gmem *memory;
-  struct simulator *gpu = small_gpu(&memory);
+  struct gmem *memory = gmem_new(21);
+  struct simulator *gpu = simulator_new(small_gpu());
   struct trace_source *s = trace_source_new(k, code);
   struct sim_options o = {.timed = true, .threads = 1, .max_cycles = MAX_CYCLES, .cold = true};
   struct sim_result r;
   struct err e = {""};
-  bool ok = simulate_source(gpu, trace_step_source(s), (struct gmem *)(uintptr_t)memory, &o, &r, &e);
+  bool ok = simulate_source(gpu, trace_step_source(s), memory, &o, &r, &e);
   BUG_ON(!ok && e.msg[0] == '\0');
+  simulator_free(gpu);
+  gmem_free(memory);
   trace_source_free(s);
 }
 
