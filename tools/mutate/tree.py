@@ -22,7 +22,7 @@ class Tree:
         self.source, self.root, self.jobs = pathlib.Path(source), pathlib.Path(work, "tree").resolve(), jobs
         self.compile, self.links = {}, {}  # source -> commands; program -> link command
         self.sees = {}  # program -> sources of its objects
-        self.library = self.root / "build/libmutated.so"
+        self.whole = self.root / "build/libmutated.so"
         self.shims = self.root / "build/libshims.so"
         self.shim = self.root / "build/cuda/libwarpstep-cuda.so"
 
@@ -66,8 +66,8 @@ class Tree:
         library = sorted(o for o, s in objects.items() if s.startswith("src/") and not s.startswith(("src/cuda/", "src/cli/")))
         linker = ["-fuse-ld=lld"] if shutil.which("ld.lld") else []
         base = ["gcc", "-shared", "-pthread", *linker]
-        self.link_library = [*base, "-Wl,-soname,libmutated.so", "-o", str(self.library), *library, *libs]
-        self.link_shims = [*base, "-Wl,-soname,libshims.so", "-o", str(self.shims), *shim, str(self.library),
+        self.link_library = [*base, "-Wl,-soname,libmutated.so", "-o", str(self.whole), *library, *libs]
+        self.link_shims = [*base, "-Wl,-soname,libshims.so", "-o", str(self.shims), *shim, str(self.whole),
                            f"-Wl,-rpath,{self.root}/build"]
         words = self.links.pop("build/cuda/libwarpstep-cuda.so")
         i = words.index("build/warpstep.a")
@@ -94,7 +94,7 @@ class Tree:
             own = [w for w in words if w not in shim and w != "build/warpstep.a"]
             shims = [str(self.shims)] if any(w in shim for w in words) else []
             (self.root / out).parent.mkdir(parents=True, exist_ok=True)
-            subprocess.run([*own, *shims, str(self.library), run, *linker], cwd=self.root, check=True)
+            subprocess.run([*own, *shims, str(self.whole), run, *linker], cwd=self.root, check=True)
         cache.write_text(json.dumps({name: sorted(sources) for name, sources in self.sees.items()}))
         self.make(*FLAGS, "-o", "build/cuda/libwarpstep-cuda.so", *(f"build/cuda/{n}" for n in
                   ("libcuda.so.1", "libcudart.so.12", "libcudart.so.13")))
