@@ -13,12 +13,12 @@
 
 #include "base/bug.h"
 #include "base/redzone.h"
-#include "func/async_copy.h"
+#include "func/sass/async_copy.h"
 #include "func/cluster.h"
 #include "func/groups.h"
 #include "func/guest_fault.h"
 #include "func/paths.h"
-#include "func/prepare.h"
+#include "func/sass/prepare.h"
 #include "isa/hazard_role.h"
 
 enum { MAX_CTA_THREADS = 1024, MAX_LOCAL = 512 << 10 };

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "base/arena.h"
-#include "func/uop.h"
+#include "func/sass/uop.h"
 
 enum { FUNC_INST_SHIFT = 4, FUNC_INST_BYTES = 1 << FUNC_INST_SHIFT };
 

@@ -16,9 +16,9 @@
 #include "base/bug.h"
 #include "func/cluster.h"
 #include "func/guest_fault.h"
-#include "func/independent.h"
+#include "func/sass/independent.h"
 #include "func/paths.h"
-#include "func/prepare.h"
+#include "func/sass/prepare.h"
 #include "isa/path_order.h"
 
 enum { SLICE_STEPS = WATCH_MAX_SLICE, FIRST_STEPS = 1, REPORT_LINES = 48, POLL_INSTS = 1 << 20 };

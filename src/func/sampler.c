@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "func/fpbits.h"
+#include "func/sass/fpbits.h"
 
 enum { FRAC_BITS = 8, FRAC_ONE = 1 << FRAC_BITS, CUBE_FACES = 6, X = 0, Y = 1, Z = 2 };
 

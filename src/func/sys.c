@@ -14,7 +14,7 @@
 #include "func/guest.h"
 #include "func/guest_fault.h"
 #include "func/launch.h"
-#include "func/lanes.h"
+#include "func/sass/lanes.h"
 #include "func/paths.h"
 #include "isa/sass/syscall.h"
 

@@ -6,7 +6,7 @@
 #include "func/device_call.h"
 #include "func/guest.h"
 #include "func/guest_fault.h"
-#include "func/lanes.h"
+#include "func/sass/lanes.h"
 #include "func/launch.h"
 #include "func/sys.h"
 

@@ -7,7 +7,7 @@
 
 #include "func/guest.h"
 #include "func/guest_fault.h"
-#include "func/mem.h"
+#include "func/sass/mem.h"
 #include "func/sampler.h"
 #include "func/sys.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "func/launch.h"
-#include "func/uop.h"
+#include "func/sass/uop.h"
 #include "isa/sass/sass.h"
 
 enum { BOX_A = 16, BOX_B = 32, BOX_C = 48, BOX_D = 64, BOX_REGS = 80, BOX_ROWS = 16 };
@@ -100,7 +100,7 @@ static inline bool box_is_pair(unsigned sem)
          sem == SEM_HSET2 || sem == SEM_HSETP2;
 }
 
-/* As func/prepare.c does: sign and magnitude masks of a float source. */
+/* As func/sass/prepare.c does: sign and magnitude masks of a float source. */
 static inline void box_mods(const struct sass_inst *s, unsigned k, uint32_t *and_, uint32_t *xor_)
 {
   const uint32_t sign = box_is_pair(s->sem) ? 0x80008000u : 0x80000000u;

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "func/uop.h"
+#include "func/sass/uop.h"
 #include "isa/sass/sass.h"
 
 /* Registers of every word: vector and uniform alike. c and d are pairs. */

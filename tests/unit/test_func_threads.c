@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "few_threads.h"
-#include "func/independent.h"
+#include "func/sass/independent.h"
 #include "host/launch.h"
 
 enum { THREADS = 256, SLOTS = 64 };

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "func/lanes.h"
-#include "func/mbarrier.h"
+#include "func/sass/lanes.h"
+#include "func/sass/mbarrier.h"
 #include "sem_box.h"
 
 enum { STEPS = 200000, PACK_ROUNDS = 4000 };

@@ -1,0 +1,18 @@
+/* Private to func/: resolving instructions to prepared operations, once per launch. */
+#ifndef WS_FUNC_SASS_PREPARE_H
+#define WS_FUNC_SASS_PREPARE_H
+
+#include "func/launch.h"
+
+/* Fills l->uop and l->pool; on demand only from the entry on. prepare_end frees what that needs. */
+void prepare_launch(struct func_launch *l);
+void prepare_end(struct func_launch *l);
+/* Code from instruction i on, up to where it surely leaves; all that is not prepared yet. While one host thread runs the
+ * launch. */
+void prepare_from(struct func_launch *l, uint64_t i);
+void prepare_rest(struct func_launch *l);
+/* Fills l->clear: registers that all threads write before anything reads them need not be cleared for a CTA where
+ * every instruction reads registers when its turn comes. */
+void prepare_stale(struct func_launch *l);
+
+#endif

@@ -1,0 +1,332 @@
+/* HGMMA, QGMMA, IGMMA, BGMMA: products of a warpgroup (wgmma.mma_async, sm_90a). Part of sem_mma_handler.
+ *
+ * Each of four neighbouring warps multiplies its own 16 rows of A, in registers or shared memory, by all of B, in
+ * shared memory, so every warp computes alone. Registers of A and the accumulators are those of mma.sync, eight
+ * columns after the other (PTX ISA, wgmma: register fragments). A row of A and a column of B have 32 bytes.
+ *
+ * The hardware reads and writes later, until WARPGROUP.DEPBAR; a program must not look meanwhile, so it is all
+ * done at once here.
+ *
+ * Matrices in shared memory: blocks of 8 rows times 16 bytes (PTX ISA, wgmma: shared memory matrix layout, matrix
+ * descriptor; NVIDIA CUTLASS, make_gmma_desc). Of a matrix whose k is contiguous (W: 16-byte columns of a swizzle
+ * atom: 1, 2, 4, 8; LBO, SBO: the descriptor's leading and stride byte offsets):
+ *     row i, 16-byte column c   (i % 8) * 16 W + (i / 8) * SBO + c * (W == 1 ? LBO : 16)
+ * Transposed, of 16-bit elements, eight rows i together in 16 bytes, v = i / 8:
+ *     rows 8v.., k              (v % W) * 16 + (v / W) * (W == 1 ? SBO : LBO)
+ *                               + (k % 8) * 16 W + (k / 8) * (W == 1 ? LBO : SBO)
+ * Then bits 6:4 of the address are combined with the bits above 128-byte lines by exclusive or, as many as W has.
+ */
+#include "func/guest_fault.h"
+#include "func/launch.h"
+#include "func/sass/mma_frag.h"
+#include "func/sass/mma_narrow.h"
+#include "func/sass/sem_fp_part.h"
+
+/* Hopper: F, L of FP16, BF16 and TF32 as for mma.sync, but FP8 is summed with 13 fraction bits
+ * (MMA-Sim, arXiv 2511.10909). */
+static const struct mma_arch hopper = {90, 25, 16, 8, 13, 32, 10};
+
+enum { ROW_LEN = 32, CHUNK = 16, GROUP_WARPS = 4, MAX_COLUMNS = 256, A_REGS = 4 };
+
+/* uop.imm */
+enum {
+  GMMA_FORMAT = 7, /* enum mma_type, or of A in bits 2:0 and of B in 5:3: narrow format, is it signed */
+  GMMA_FORMAT_B = 3,
+  GMMA_F32 = 1 << 6, /* or: saturate */
+  GMMA_BITS = 7,     /* width of an element / 8; 0: one bit */
+};
+
+static unsigned element_bytes(const struct uop *u)
+{
+  return u->imm >> GMMA_BITS & 7;
+}
+
+/* ---- matrices in shared memory ------------------------------------------------------------------ */
+
+struct gmma_matrix {
+  uint32_t start, leading, stride, base; /* bytes; base: number of the pattern's first 128-byte line, 0..7 */
+  unsigned chunks;                       /* of a swizzle atom: 1, 2, 4, 8 */
+  bool transposed;
+};
+
+static struct gmma_matrix descriptor(const struct func_warp *w, unsigned ureg, bool transposed)
+{
+  static const uint8_t chunks[4] = {1, 8, 4, 2}; /* none, 128, 64, 32 bytes */
+  const uint64_t d = lane_join(warp_ureg(w, ureg)[0], warp_ureg(w, ureg + 1)[0]);
+  return (struct gmma_matrix){
+      .start = (uint32_t)bits_get((struct word128){d, 0}, 0, 14) * CHUNK,
+      .leading = (uint32_t)bits_get((struct word128){d, 0}, 16, 14) * CHUNK,
+      .stride = (uint32_t)bits_get((struct word128){d, 0}, 32, 14) * CHUNK,
+      .base = (uint32_t)bits_get((struct word128){d, 0}, 49, 3),
+      .chunks = chunks[d >> 62],
+      .transposed = transposed,
+  };
+}
+
+static uint32_t swizzled(const struct gmma_matrix *x, uint32_t at)
+{
+  enum { LINE = 7 };
+  at += x->start;
+  return at ^ ((((at >> LINE) - x->base) & (x->chunks - 1)) * CHUNK);
+}
+
+/* Sixteen bytes of shared memory; NULL with *f filled: outside. */
+static const uint8_t *chunk_at(struct func_warp *w, const struct gmma_matrix *x, uint32_t at, const struct effect *e,
+                               struct fault *f)
+{
+  const uint32_t address = swizzled(x, at);
+  if (address + CHUNK <= w->launch->shared_limit) return w->cta->shared + address;
+  func_fault(w, e, f, FAULT_SHARED_RANGE, 0, address,
+             "a matrix descriptor names shared address 0x%x, outside the %u bytes of the CTA", address,
+             w->launch->shared_limit);
+  return NULL;
+}
+
+/* Rows [first, first + n) of the matrix, 32 bytes each. */
+static bool read_rows(struct func_warp *w, const struct gmma_matrix *x, unsigned first, unsigned n,
+                      uint8_t rows[][ROW_LEN], const struct effect *e, struct fault *f)
+{
+  for (unsigned i = first; i < first + n; i++)
+    for (unsigned c = 0; c < ROW_LEN / CHUNK; c++) {
+      const uint32_t along = x->chunks == 1 ? x->leading : CHUNK;
+      const uint8_t *p = chunk_at(w, x, i % 8 * CHUNK * x->chunks + i / 8 * x->stride + c * along, e, f);
+      if (!p) return false;
+      memcpy(rows[i - first] + c * CHUNK, p, CHUNK);
+    }
+  return true;
+}
+
+/* The same of a transposed matrix of 16-bit elements; first and n are multiples of 8. */
+static bool read_columns(struct func_warp *w, const struct gmma_matrix *x, unsigned first, unsigned n,
+                         uint8_t rows[][ROW_LEN], const struct effect *e, struct fault *f)
+{
+  enum { ELEMENT = 2, TOGETHER = CHUNK / ELEMENT, DEPTH = ROW_LEN / ELEMENT };
+  const uint32_t wide = x->chunks == 1 ? x->stride : x->leading, deep = x->chunks == 1 ? x->leading : x->stride;
+  for (unsigned v = first / TOGETHER; v < (first + n) / TOGETHER; v++)
+    for (unsigned k = 0; k < DEPTH; k++) {
+      const uint32_t at = v % x->chunks * CHUNK + v / x->chunks * wide + k % 8 * CHUNK * x->chunks + k / 8 * deep;
+      const uint8_t *p = chunk_at(w, x, at, e, f);
+      if (!p) return false;
+      for (unsigned i = 0; i < TOGETHER; i++)
+        memcpy(rows[v * TOGETHER + i - first] + k * ELEMENT, p + i * ELEMENT, ELEMENT);
+    }
+  return true;
+}
+
+static bool read_matrix(struct func_warp *w, const struct gmma_matrix *x, unsigned first, unsigned n,
+                        uint8_t rows[][ROW_LEN], const struct effect *e, struct fault *f)
+{
+  return x->transposed ? read_columns(w, x, first, n, rows, e, f) : read_rows(w, x, first, n, rows, e, f);
+}
+
+/* Register 2c + h of a lane: four bytes of row g + 8h. */
+static void rows_of_registers(uint8_t rows[MMA_M][ROW_LEN], const uint32_t *ra)
+{
+  for (unsigned lane = 0; lane < LANES; lane++)
+    for (unsigned r = 0; r < A_REGS; r++) {
+      const uint32_t v = frag(ra, r, lane);
+      memcpy(rows[(lane >> 2) + 8 * (r & 1)] + CHUNK * (r >> 1) + 4 * (lane & 3), &v, sizeof v);
+    }
+}
+
+struct gmma_operands {
+  uint8_t a[MMA_M][ROW_LEN], b[MAX_COLUMNS][ROW_LEN];
+};
+
+static bool read_operands(struct func_warp *w, const struct uop *u, struct gmma_operands *o, const struct effect *e,
+                          struct fault *f)
+{
+  const struct sass_inst *s = u->s;
+  const bool in_registers = s->src[0].kind == SRC_REG;
+  const unsigned first = s->src[in_registers].index; /* A's descriptor, if any, then B's */
+  const struct gmma_matrix b = descriptor(w, first + 2, sass_get(s, FLD_GMMA_TNSP_B));
+  if (in_registers) {
+    rows_of_registers(o->a, row_src(w, u->a));
+  } else {
+    const struct gmma_matrix a = descriptor(w, first, sass_get(s, FLD_GMMA_TNSP_A));
+    if (!read_matrix(w, &a, MMA_M * (w->warp_id % GROUP_WARPS), MMA_M, o->a, e, f)) return false;
+  }
+  return read_matrix(w, &b, 0, u->t->gmma.columns, o->b, e, f);
+}
+
+/* ---- floating point ----------------------------------------------------------------------------- */
+
+static inline bool split(const struct uop *u, const uint8_t row[ROW_LEN], unsigned k, unsigned format, bool negate,
+                         uint32_t *bits, int32_t *sig, int32_t *exp)
+{
+  const unsigned bytes = element_bytes(u);
+  uint32_t v = 0;
+  bool special;
+  memcpy(&v, row + k * bytes, bytes);
+  if (negate) v ^= 1u << (8 * bytes - 1);
+  if (bytes == 1) return mma_split_byte(v, format, bits, sig, exp);
+  if (format == MMA_TF32) v >>= 13;
+  special = mma_split(v, mma_format[format], sig, exp);
+  *bits = v;
+  return special;
+}
+
+static unsigned format_b(const struct uop *u)
+{
+  return element_bytes(u) == 1 ? u->imm >> GMMA_FORMAT_B & GMMA_FORMAT : u->imm & GMMA_FORMAT;
+}
+
+/* Eight columns of the result, from those of B. */
+static void float_columns(const struct uop *u, const struct mma_a *a, uint8_t columns[][ROW_LEN],
+                          uint32_t c[MMA_M][MMA_N])
+{
+  const unsigned bytes = element_bytes(u), depth = ROW_LEN / bytes, format = format_b(u);
+  const unsigned block = bytes == 1 ? hopper.block8 : bytes == 2 ? hopper.block16 : hopper.block_tf32;
+  const enum mma_type type = bytes == 1 ? MMA_F16 : (enum mma_type)(u->imm & GMMA_FORMAT);
+  const bool f32 = u->imm & GMMA_F32;
+  struct mma_b b = {.special = false};
+  for (unsigned n = 0; n < MMA_N; n++)
+    for (unsigned k = 0; k < depth; k++)
+      b.special |= split(u, columns[n], k, format, u->s->src[1].neg, &b.bits[k][n], &b.sig[k][n], &b.exp[k][n]);
+  for (unsigned i = 0; i < MMA_M; i++)
+    for (unsigned k = 0; k < depth; k += block) {
+      mma_block(c[i], a, i, &b, k, k + block, type, f32, bytes == 1 ? hopper.frac8 : hopper.frac);
+      if (bytes == 1 && f32) mma_cut_result(c[i], hopper.cut8);
+    }
+}
+
+static void float_product(struct func_warp *w, const struct uop *u, uint32_t m, struct gmma_operands *o, bool add)
+{
+  const bool f32 = u->imm & GMMA_F32;
+  const unsigned depth = ROW_LEN / element_bytes(u), regs = f32 ? 4 : 2;
+  struct uop tile = *u;
+  struct mma_a a = {.special = false};
+  for (unsigned i = 0; i < MMA_M; i++)
+    for (unsigned k = 0; k < depth; k++)
+      a.special |= split(u, o->a[i], k, u->imm & GMMA_FORMAT, u->s->src[0].neg, &a.bits[i][k], &a.sig[i][k],
+                         &a.exp[i][k]);
+  for (unsigned n = 0; n < u->t->gmma.columns; n += MMA_N, tile.d.off += regs * ROW_BYTES) {
+    uint32_t c[MMA_M][MMA_N] = {{0}};
+    if (add) mma_load_c(c, row_src(w, u->c) + n / MMA_N * regs * LANES, f32);
+    float_columns(u, &a, &o->b[n], c);
+    mma_store_d(w, &tile, m, c, f32);
+  }
+}
+
+/* ---- integers ----------------------------------------------------------------------------------- */
+
+static int32_t byte_value(uint8_t v, bool is_signed)
+{
+  return is_signed ? (int8_t)v : v;
+}
+
+static int64_t int_dot(const struct uop *u, const uint8_t a[ROW_LEN], const uint8_t b[ROW_LEN])
+{
+  int32_t sum = 0;
+  for (unsigned k = 0; k < ROW_LEN; k++)
+    sum += element_bytes(u) ? byte_value(a[k], u->imm & 1) * byte_value(b[k], u->imm >> GMMA_FORMAT_B & 1)
+                            : (int32_t)bits_count(a[k] & b[k]);
+  return sum;
+}
+
+static uint32_t int_result(int64_t x, bool saturate)
+{
+  if (!saturate) return (uint32_t)x;
+  return (uint32_t)(x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : x);
+}
+
+static void int_product(struct func_warp *w, const struct uop *u, uint32_t m, struct gmma_operands *o, bool add)
+{
+  struct uop tile = *u;
+  for (unsigned n = 0; n < u->t->gmma.columns; n += MMA_N, tile.d.off += 4 * ROW_BYTES) {
+    uint32_t c[MMA_M][MMA_N] = {{0}};
+    if (add) mma_load_c(c, row_src(w, u->c) + n / MMA_N * 4 * LANES, true);
+    for (unsigned i = 0; i < MMA_M; i++)
+      for (unsigned j = 0; j < MMA_N; j++)
+        c[i][j] = int_result((int32_t)c[i][j] + int_dot(u, o->a[i], o->b[n + j]), u->imm & GMMA_F32);
+    mma_store_d(w, &tile, m, c, true);
+  }
+}
+
+/* ---- handlers ----------------------------------------------------------------------------------- */
+
+static bool whole_group(struct func_warp *w, const struct effect *e, struct fault *f)
+{
+  const unsigned last = w->warp_id / GROUP_WARPS * GROUP_WARPS + GROUP_WARPS - 1;
+  if (last < w->cta->step.n_warps) return true;
+  return func_fault(w, e, f, FAULT_ILLEGAL_INST, 0, 0,
+                    "a product of a warpgroup needs warps %u to %u, the CTA has %u", last - GROUP_WARPS + 1, last,
+                    w->cta->step.n_warps);
+}
+
+/* The accumulators are added unless the predicate is false, or they are RZ. */
+static bool adds(const struct func_warp *w, const struct uop *u)
+{
+  return u->s->src[2].index != SASS_RZ && (pred_read(w, u->pp, u->pp_xor) & 1);
+}
+
+LANE_HANDLER(gmma_float)
+{
+  struct gmma_operands o;
+  if (!whole_group(w, e, f) || !read_operands(w, u, &o, e, f)) return false;
+  float_product(w, u, m, &o, adds(w, u));
+  return true;
+}
+
+LANE_HANDLER(gmma_int)
+{
+  struct gmma_operands o;
+  if (!whole_group(w, e, f) || !read_operands(w, u, &o, e, f)) return false;
+  int_product(w, u, m, &o, adds(w, u));
+  return true;
+}
+
+/* Of nothing into RZ: how nvcc ends a group that has no product. */
+LANE_HANDLER(gmma_empty)
+{
+  LANE_UNUSED;
+  (void)w, (void)u, (void)m;
+  return true;
+}
+
+static uop_fn *pick_hgmma(const struct sass_inst *s, struct uop *u)
+{
+  const unsigned type = (unsigned)sass_get(s, FLD_GMMA_TYPE), tf32 = type == MMA_TF32;
+  const bool f32 = sass_get(s, FLD_GMMA_F32);
+  if (type > MMA_TF32 || sass_get(s, FLD_GMMA_K) != tf32 || (!f32 && type != MMA_F16)) return NULL;
+  if (tf32 && (sass_get(s, FLD_GMMA_TNSP_A) || sass_get(s, FLD_GMMA_TNSP_B))) return NULL;
+  u->imm = type | (tf32 ? 4u : 2u) << GMMA_BITS | (f32 ? GMMA_F32 : 0u);
+  return gmma_float;
+}
+
+static uop_fn *pick_qgmma(const struct sass_inst *s, struct uop *u)
+{
+  u->imm = (uint32_t)(sass_get(s, FLD_QGMMA_A) | sass_get(s, FLD_QGMMA_B) << GMMA_FORMAT_B | 1u << GMMA_BITS);
+  if (sass_get(s, FLD_GMMA_F32)) u->imm |= GMMA_F32;
+  return gmma_float;
+}
+
+static uop_fn *pick_igmma(const struct sass_inst *s, struct uop *u)
+{
+  u->imm = (uint32_t)(sass_get(s, FLD_IGMMA_A) | sass_get(s, FLD_IGMMA_B) << GMMA_FORMAT_B | 1u << GMMA_BITS);
+  if (sass_get(s, FLD_IGMMA_SAT)) u->imm |= GMMA_F32;
+  return s->src[0].neg || s->src[1].neg ? NULL : gmma_int;
+}
+
+static uop_fn *pick_bgmma(const struct sass_inst *s, struct uop *u)
+{
+  u->imm = 0;
+  if (!sass_get(s, FLD_BMMA_AND) || !sass_get(s, FLD_BMMA_POPC) || s->src[0].neg || s->src[1].neg) return NULL;
+  return gmma_int;
+}
+
+uop_fn *SEM_NAME(sem_gmma_part)(const struct sass_inst *s, struct uop *u)
+{
+  const unsigned gsb = (unsigned)sass_get(s, FLD_GMMA_GSB);
+  const bool wide = s->sem == SEM_HGMMA;
+  if (!u->t->gmma.columns || (gsb && gsb != SB_NONE)) return NULL;
+  if (!wide && (sass_get(s, FLD_GMMA_TNSP_A) || sass_get(s, FLD_GMMA_TNSP_B))) return NULL;
+  if (s->dst == SASS_RZ) return gmma_empty;
+  u->flags |= UOP_FAULTS;
+  switch (s->sem) {
+  case SEM_HGMMA: return pick_hgmma(s, u);
+  case SEM_QGMMA: return pick_qgmma(s, u);
+  case SEM_IGMMA: return pick_igmma(s, u);
+  default: return pick_bgmma(s, u);
+  }
+}

@@ -1,0 +1,259 @@
+/* Rows, addresses and data of all lanes at once, for handlers that are compiled once; this file is compiled per
+ * x86 level (lanes.h). */
+#include "func/sass/lanes.h"
+
+static void blend(uint32_t *d, const uint32_t *t, uint32_t m)
+{
+  row_blend(d, t, 1, m);
+}
+
+static void fill(uint32_t *d, uint32_t value, uint32_t m)
+{
+  LANES_SIMD
+  for (unsigned i = 0; i < LANES; i++) d[i] = m & lane_bit[i] ? value : d[i];
+}
+
+static uint32_t equal(const uint32_t *row, uint32_t value)
+{
+  LANE_BITS(bits, row[i] == value);
+  return bits;
+}
+
+static void commit(uint32_t *d, const uint32_t *data, unsigned rows, uint32_t m)
+{
+  for (unsigned k = 0; k < rows; k++, d += LANES, data += LANES_MAX) {
+    if (m != FULL_MASK) {
+      row_blend(d, data, 1, m);
+      continue;
+    }
+    LANES_SIMD
+    for (unsigned i = 0; i < LANES; i++) d[i] = data[i];
+  }
+}
+
+static void sample(uint32_t *data, const uint32_t *s, unsigned rows)
+{
+  for (unsigned k = 0; k < rows; k++, s += LANES, data += LANES_MAX) {
+    LANES_SIMD
+    for (unsigned i = 0; i < LANES; i++) data[i] = s[i];
+  }
+}
+
+#define STRIDE_MAX (1 << 26)
+
+/* An even progression of 32-bit words that does not wrap around. */
+static inline bool is_progression(uint32_t first, uint32_t step, uint32_t odd)
+{
+  const int32_t stride = (int32_t)step;
+  const int64_t last = first + (int64_t)stride * (LANES - 1);
+  return !odd && stride > -STRIDE_MAX && stride < STRIDE_MAX && last >= 0 && last <= UINT32_MAX;
+}
+
+/* The shape and both ends of addresses that form a progression. True: the others are not wanted. */
+static inline bool put_ends(uint64_t *out, struct lane_shape *shape, uint64_t first, uint32_t step, unsigned dense)
+{
+  const uint64_t stride = (uint64_t)(int64_t)(int32_t)step;
+  *shape = (struct lane_shape){.bits = first | stride, .stride = stride, .even = true};
+  out[0] = first, out[LANES - 1] = first + stride * (LANES - 1);
+  return dense && (!stride || stride == dense);
+}
+
+/* out[i] = at(i) for all lanes, whose words, the parts that differ, are word(i); odd: those are no progression. */
+#define ADDRESSES(at, word, odd)                                                                   \
+  do {                                                                                             \
+    const uint32_t step = word(1) - word(0);                                                       \
+    uint64_t bits = 0;                                                                             \
+    if (is_progression(word(0), step, odd)) {                                                      \
+      if (put_ends(out, shape, at(0), step, dense)) return;                                        \
+      LANES_SIMD                                                                                   \
+      for (unsigned i = 0; i < LANES; i++) out[i] = at(i);                                         \
+      return;                                                                                      \
+    }                                                                                              \
+    _Pragma("omp simd reduction(|:bits)")                                                          \
+    for (unsigned i = 0; i < LANES; i++) bits |= out[i] = at(i);                                   \
+    *shape = (struct lane_shape){.bits = bits};                                                    \
+  } while (0)
+
+static void add_wide(uint64_t *restrict out, struct lane_shape *restrict shape, const uint32_t *restrict lo,
+                     const uint32_t *restrict hi, uint64_t base, unsigned dense)
+{
+  const uint32_t first = lo[0], by = lo[1] - first, top = hi[0];
+  LANE_BITS(odd, ((lo[i] ^ (first + i * by)) | (hi[i] ^ top)) != 0);
+#define WORD(i) lo[i]
+#define AT(i) ((lo[i] | (uint64_t)hi[i] << 32) + base)
+  ADDRESSES(AT, WORD, odd);
+#undef AT
+#undef WORD
+}
+
+static void add_word(uint64_t *restrict out, struct lane_shape *restrict shape, const uint32_t *restrict a,
+                     uint64_t base, unsigned dense)
+{
+  const uint32_t first = a[0], by = a[1] - first;
+  LANE_BITS(odd, a[i] != first + i * by);
+#define WORD(i) a[i]
+#define AT(i) (a[i] + base)
+  ADDRESSES(AT, WORD, odd);
+#undef AT
+#undef WORD
+}
+
+static void add_near(uint64_t *restrict out, struct lane_shape *restrict shape, const uint32_t *restrict a,
+                     unsigned shift, uint32_t base, unsigned dense)
+{
+#define WORD(i) ((a[i] << shift) + base)
+#define AT(i) ((uint64_t)WORD(i))
+  const uint32_t first = WORD(0), by = WORD(1) - first;
+  LANE_BITS(odd, WORD(i) != first + i * by);
+  ADDRESSES(AT, WORD, odd);
+#undef AT
+#undef WORD
+}
+
+static uint32_t outside(const uint64_t *addr, uint64_t first, uint64_t last)
+{
+  LANE_BITS(bits, (int64_t)((addr[i] - first) | (last - (addr[i] - first))) < 0);
+  return bits;
+}
+
+/* One access. `row`, the words of a row, and `bytes` are constants wherever these are inlined. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE uint8_t *lane_at(const struct lane_block *b, const uint64_t *addr, unsigned i)
+{
+  return b->base + i * b->apart + (addr[i] & b->in);
+}
+
+INLINE void load_lane(uint32_t *restrict rows, unsigned row, const uint8_t *restrict p, unsigned i, unsigned bytes)
+{
+  for (unsigned k = 0; k < (bytes + 3) / 4; k++) {
+    uint32_t v = 0;
+    memcpy(&v, p + 4 * k, bytes < 4 ? bytes : 4);
+    rows[k * row + i] = v;
+  }
+}
+
+INLINE void store_lane(const uint32_t *restrict rows, unsigned row, uint8_t *restrict p, unsigned i, unsigned bytes)
+{
+  for (unsigned k = 0; k < (bytes + 3) / 4; k++) {
+    uint32_t v = rows[k * row + i];
+    memcpy(p + 4 * k, &v, bytes < 4 ? bytes : 4);
+  }
+}
+
+INLINE void load_sized(uint32_t *rows, unsigned row, const struct lane_block *from, const uint64_t *addr,
+                       unsigned bytes)
+{
+  const struct lane_block b = *from; /* rows cannot change a copy */
+  if (b.lanes == FULL_MASK) {
+    const uint8_t *p = b.base;
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < LANES; i++, p += b.apart) load_lane(rows, row, p + (addr[i] & b.in), i, bytes);
+    return;
+  }
+  for (uint32_t r = b.lanes; r; r &= r - 1) {
+    unsigned i = (unsigned)__builtin_ctz(r);
+    load_lane(rows, row, lane_at(&b, addr, i), i, bytes);
+  }
+}
+
+INLINE void store_sized(const uint32_t *rows, unsigned row, const struct lane_block *to, const uint64_t *addr,
+                        unsigned bytes)
+{
+  const struct lane_block b = *to;
+  if (b.lanes == FULL_MASK) {
+    uint8_t *p = b.base;
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < LANES; i++, p += b.apart) store_lane(rows, row, p + (addr[i] & b.in), i, bytes);
+    return;
+  }
+  for (uint32_t r = b.lanes; r; r &= r - 1) {
+    unsigned i = (unsigned)__builtin_ctz(r);
+    store_lane(rows, row, lane_at(&b, addr, i), i, bytes);
+  }
+}
+
+INLINE void load_dense_sized(uint32_t *restrict rows, unsigned row, const uint8_t *restrict p, unsigned bytes)
+{
+  LANES_SIMD
+  for (unsigned i = 0; i < LANES; i++) load_lane(rows, row, p + i * bytes, i, bytes);
+}
+
+INLINE void store_dense_sized(const uint32_t *restrict rows, unsigned row, uint8_t *restrict p, unsigned bytes)
+{
+  LANES_SIMD
+  for (unsigned i = 0; i < LANES; i++) store_lane(rows, row, p + i * bytes, i, bytes);
+}
+
+/* The size decides once for all lanes. */
+#define BY_SIZE(call, ...)                                                                         \
+  do {                                                                                             \
+    switch (bytes) {                                                                               \
+    case 1: call(__VA_ARGS__, 1); break;                                                           \
+    case 2: call(__VA_ARGS__, 2); break;                                                           \
+    case 4: call(__VA_ARGS__, 4); break;                                                           \
+    case 8: call(__VA_ARGS__, 8); break;                                                           \
+    case 16: call(__VA_ARGS__, 16); break;                                                         \
+    default: call(__VA_ARGS__, 32); break;                                                         \
+    }                                                                                              \
+  } while (0)
+
+static void load(uint32_t *rows, const struct lane_block *b, const uint64_t *addr, unsigned bytes)
+{
+  BY_SIZE(load_sized, rows, LANES_MAX, b, addr);
+}
+
+static void store(const uint32_t *rows, const struct lane_block *b, const uint64_t *addr, unsigned bytes)
+{
+  BY_SIZE(store_sized, rows, LANES_MAX, b, addr);
+}
+
+static void load_dense(uint32_t *rows, const uint8_t *p, unsigned bytes)
+{
+  BY_SIZE(load_dense_sized, rows, LANES_MAX, p);
+}
+
+static void store_dense(const uint32_t *rows, uint8_t *p, unsigned bytes)
+{
+  BY_SIZE(store_dense_sized, rows, LANES_MAX, p);
+}
+
+/* All lanes read one place. */
+INLINE void load_same_sized(uint32_t *restrict rows, unsigned row, const uint8_t *restrict p, unsigned bytes)
+{
+  for (unsigned k = 0; k < (bytes + 3) / 4; k++) {
+    uint32_t v = 0;
+    memcpy(&v, p + 4 * k, bytes < 4 ? bytes : 4);
+    LANES_SIMD
+    for (unsigned i = 0; i < LANES; i++) rows[k * row + i] = v;
+  }
+}
+
+static void load_even(uint32_t *d, const uint8_t *p, uint64_t stride, unsigned bytes, uint32_t m)
+{
+  _Alignas(64) uint32_t t[4 * LANES];
+  uint32_t *const to = m == FULL_MASK ? d : t;
+  if (stride) BY_SIZE(load_dense_sized, to, LANES, p);
+  else BY_SIZE(load_same_sized, to, LANES, p);
+  if (to != d) row_blend(d, t, (bytes + 3) / 4, m);
+}
+
+static void load_regs(uint32_t *d, const struct lane_block *b, const uint64_t *addr, unsigned bytes)
+{
+  BY_SIZE(load_sized, d, LANES, b, addr);
+}
+
+static void store_regs(const uint32_t *s, const struct lane_block *b, const uint64_t *addr, unsigned bytes)
+{
+  BY_SIZE(store_sized, s, LANES, b, addr);
+}
+
+static void store_even(const uint32_t *s, uint8_t *p, unsigned bytes)
+{
+  BY_SIZE(store_dense_sized, s, LANES, p);
+}
+
+const struct lane_ops SEM_NAME(sem_lane_ops) = {
+    blend, fill, equal, commit, sample, add_wide, add_word, add_near, outside, load, store, load_dense, store_dense,
+    load_regs, store_regs, load_even, store_even,
+};
