@@ -21,7 +21,7 @@
 #include "load/program.h"
 
 #define LIBRARY "libwarpstep-cuda.so"
-#define OPTIONS_VARIABLE "WARPSTEP_EXEC" /* cuda/options.h reads it */
+#define OPTIONS_VARIABLE "WARPSTEP_EXEC" /* cuda/core/options.h reads it */
 
 enum {
   OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_TIMED, OPT_TIME_KERNELS,

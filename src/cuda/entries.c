@@ -1,7 +1,7 @@
 /* Definitions of the entry points that are not served, and the tables of all. */
-#include "cuda/entries.h"
+#include "cuda/core/entries.h"
 
-#include "cuda/shim.h"
+#include "cuda/core/shim.h"
 
 static CUresult missing(const char *name)
 {
@@ -20,7 +20,7 @@ static CUresult missing(const char *name)
   {                                                                                                \
     return missing(#symbol);                                                                       \
   }
-#include "cuda/driver.def"
+#include "cuda/driver/driver.def"
 #undef SERVED
 #undef MISSING
 
@@ -31,14 +31,14 @@ static CUresult missing(const char *name)
   {                                                                                                \
     return missing(#symbol);                                                                       \
   }
-#include "cuda/runtime.def"
+#include "cuda/runtime/runtime.def"
 #undef SERVED
 #undef MISSING
 
 const struct entry driver_entries[] = {
 #define SERVED(name, symbol, version)  { #name, #symbol, symbol, version, true },
 #define MISSING(name, symbol, version) { #name, #symbol, (void (*)(void))symbol, version, false },
-#include "cuda/driver.def"
+#include "cuda/driver/driver.def"
 #undef SERVED
 #undef MISSING
 };
@@ -46,7 +46,7 @@ const struct entry driver_entries[] = {
 const struct entry runtime_entries[] = {
 #define SERVED(symbol)  { #symbol, #symbol, symbol, 0, true },
 #define MISSING(symbol) { #symbol, #symbol, (void (*)(void))symbol, 0, false },
-#include "cuda/runtime.def"
+#include "cuda/runtime/runtime.def"
 #undef SERVED
 #undef MISSING
 };

@@ -19,8 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cuda/entries.h"
-#include "cuda/shim.h"
+#include "cuda/core/entries.h"
+#include "cuda/core/shim.h"
 
 enum { FAR_JUMP = 14, NEAR_JUMP = 5 }; /* bytes: jmp *0(%rip); the address. jmp distance */
 

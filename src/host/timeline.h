@@ -9,7 +9,7 @@
  *
  * Kernels overlap when together they have no more CTAs than the GPU has SMs. A kernel with as many CTAs as
  * SMs, or more, has the GPU for itself: CTAs of two kernels in one SM would slow each other. Kernels that are simulated at
- * the same time (cuda/together.h) do that; their ends are told here as they come out.
+ * the same time (cuda/core/together.h) do that; their ends are told here as they come out.
  *
  * Not modelled: what kernels at the same time do to each other in L2 and DRAM, priorities, host threads of
  * their own (they share the one clock), what the program computes between two calls (no time at all).

@@ -13,7 +13,7 @@
 #define SIZE(ours, theirs) printf("%s %zu\n", #theirs, sizeof(theirs))
 #define PROP_OFFSET(name) offsetof(struct cudaDeviceProp, name)
 #else
-#include "cuda/attributes.h"
+#include "cuda/core/attributes.h"
 #define NUMBER(name, number) printf("%s %d\n", #name, number)
 #define FIELD(type, ours, theirs) printf("%s %zu\n", #type "." #theirs, offsetof(type, ours))
 #define SIZE(ours, theirs) printf("%s %zu\n", #theirs, sizeof(ours))
@@ -27,9 +27,9 @@ static void codes(void)
 #define ERROR(number, driver, runtime, text)                                                       \
   if (#driver[0] == 'C') NUMBER(driver, number);                                                   \
   if (#runtime[0] == 'c') NUMBER(runtime, number);
-#include "../../src/cuda/errors.def"
+#include "../../src/cuda/core/errors.def"
 #define ATTRIBUTE(number, name, value) NUMBER(CU_DEVICE_ATTRIBUTE_##name, number);
-#include "../../src/cuda/attributes.def"
+#include "../../src/cuda/core/attributes.def"
 }
 
 static void properties(void)
@@ -38,7 +38,7 @@ static void properties(void)
 #define PROP_BOTH PROP
 #define PROP_ONLY13 PROP
 #define PROP_ONLY12(type, name, count, attribute)
-#include "../../src/cuda/properties.def"
+#include "../../src/cuda/core/properties.def"
 }
 
 static void structures(void)

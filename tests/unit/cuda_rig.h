@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/api.h"
+#include "cuda/core/api.h"
 
 /* Published signatures; src/cuda defines them. */
 CUresult cuInit(unsigned);

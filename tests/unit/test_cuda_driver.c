@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "cuda/entries.h"
+#include "cuda/core/entries.h"
 #include "cuda_rig.h"
 
 CUresult cuDriverGetVersion(int *);

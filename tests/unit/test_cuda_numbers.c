@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
+#include "cuda/core/errors.h"
 #include "cuda_rig.h"
-#include "cuda/errors.h"
 
 CUresult cudaMalloc(void **, size_t);
 CUresult cudaMallocPitch(void **, size_t *, size_t, size_t);

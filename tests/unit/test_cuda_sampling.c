@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "cuda/sampling.h"
+#include "cuda/core/sampling.h"
 
 static const struct sample_key key = {.kernel = "k", .grid = {4, 1, 1}, .block = {64, 1, 1}};
 

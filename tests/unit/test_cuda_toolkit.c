@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "cuda/toolkit.h"
+#include "cuda/core/toolkit.h"
 
 static void shell(const char *format, const char *dir)
 {

@@ -1,0 +1,154 @@
+#include "cuda/core/advice.h"
+
+#include "cuda/core/streams.h"
+
+/* CUmem_advise */
+enum { SET_READ_MOSTLY = 1, UNSET_READ_MOSTLY, SET_PREFERRED, UNSET_PREFERRED, SET_ACCESSED_BY,
+       UNSET_ACCESSED_BY };
+/* CUmem_range_attribute */
+enum { RANGE_READ_MOSTLY = 1, RANGE_PREFERRED, RANGE_ACCESSED_BY, RANGE_PREFETCHED,
+       RANGE_PREFERRED_TYPE, RANGE_PREFERRED_ID, RANGE_PREFETCHED_TYPE, RANGE_PREFETCHED_ID };
+/* Device numbers of CUDA 12's attributes. */
+enum { NUMBER_HOST = -1, NUMBER_NONE = -2 };
+
+enum { ATTACH_GLOBAL = 1, ATTACH_HOST = 2, ATTACH_SINGLE = 4 }; /* CUmemAttach_flags */
+
+CUmemLocation advice_location(uint64_t argument)
+{
+  int low = (int)(uint32_t)argument;
+  if (low == 0) return (CUmemLocation){ .type = LOCATION_DEVICE };
+  if (low == NUMBER_HOST) return (CUmemLocation){ .type = LOCATION_HOST };
+  return (CUmemLocation){ .type = low, .id = (int)(uint32_t)(argument >> 32) };
+}
+
+static struct cu_block *managed(struct shim *s, uint64_t addr, uint64_t bytes)
+{
+  struct cu_block *b = memory_find(s, addr);
+  return b && b->kind == BLOCK_MANAGED && bytes && bytes <= b->bytes - (addr - b->addr) ? b : NULL;
+}
+
+static CUresult check(const struct cu_block *b, CUmemLocation l)
+{
+  if (!b || l.type < LOCATION_DEVICE || l.type > 4) return CUDA_ERROR_INVALID_VALUE; /* 3, 4: NUMA */
+  return l.type == LOCATION_DEVICE && l.id != 0 ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+}
+
+CUresult advice_give(struct shim *s, uint64_t addr, uint64_t bytes, int advice, CUmemLocation l)
+{
+  struct cu_block *b = managed(s, addr, bytes);
+  bool set = advice & 1, *by;
+  if (!b || advice < SET_READ_MOSTLY || advice > UNSET_ACCESSED_BY) return CUDA_ERROR_INVALID_VALUE;
+  if (advice <= UNSET_READ_MOSTLY) { /* the location is not looked at */
+    b->advice.read_mostly = set;
+    return CUDA_SUCCESS;
+  }
+  if (advice == UNSET_PREFERRED) {
+    b->advice.preferred = (CUmemLocation){0};
+    return CUDA_SUCCESS;
+  }
+  CUresult r = check(b, l);
+  if (r != CUDA_SUCCESS) return r;
+  by = l.type == LOCATION_DEVICE ? &b->advice.accessed_by_device : &b->advice.accessed_by_host;
+  if (advice == SET_PREFERRED) b->advice.preferred = l;
+  else *by = set;
+  return CUDA_SUCCESS;
+}
+
+CUresult advice_prefetch(struct shim *s, uint64_t addr, uint64_t bytes, CUmemLocation l)
+{
+  struct cu_block *b = managed(s, addr, bytes);
+  CUresult r = check(b, l);
+  if (r == CUDA_SUCCESS) b->advice.prefetched = l;
+  return r;
+}
+
+static bool is_batch(struct shim *s, const struct advice_batch *b, unsigned long long flags, CUstream stream)
+{
+  const struct cu_stream *st = stream_of(s, stream);
+  return st && st != &s->legacy && !flags && b->n && b->addr && b->bytes;
+}
+
+CUresult advice_prefetch_batch(struct shim *s, const struct advice_batch *b, unsigned long long flags,
+                               CUstream stream)
+{
+  CUresult r = CUDA_SUCCESS;
+  if (!is_batch(s, b, flags, stream) || !b->n_to || b->n_to > b->n || !b->to || !b->first || b->first[0])
+    return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 1; i < b->n_to; i++)
+    if (b->first[i] <= b->first[i - 1] || b->first[i] >= b->n) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0, place = 0; r == CUDA_SUCCESS && i < b->n; i++) {
+    while (place + 1 < b->n_to && b->first[place + 1] <= i) place++;
+    r = advice_prefetch(s, b->addr[i], b->bytes[i], b->to[place]);
+  }
+  return r;
+}
+
+CUresult advice_discard_batch(struct shim *s, const struct advice_batch *b, unsigned long long flags,
+                              CUstream stream)
+{
+  if (!is_batch(s, b, flags, stream)) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < b->n; i++) {
+    const struct cu_block *block = memory_find(s, b->addr[i]);
+    if (!block || block->kind != BLOCK_MANAGED || b->bytes[i] > block->bytes - (b->addr[i] - block->addr))
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+
+static int number(CUmemLocation l)
+{
+  return l.type == 0 ? NUMBER_NONE : l.type == LOCATION_DEVICE ? l.id : NUMBER_HOST;
+}
+
+static void accessed_by(const struct advice *a, int *out, size_t n)
+{
+  size_t at = 0;
+  if (a->accessed_by_device && at < n) out[at++] = 0;
+  if (a->accessed_by_host && at < n) out[at++] = NUMBER_HOST;
+  while (at < n) out[at++] = NUMBER_NONE;
+}
+
+CUresult advice_get(struct shim *s, void *out, size_t out_bytes, int attribute, uint64_t addr,
+                    uint64_t bytes)
+{
+  const struct cu_block *b = managed(s, addr, bytes);
+  int *v = out;
+  if (!b || !out || out_bytes < sizeof(int) || out_bytes % sizeof(int))
+    return CUDA_ERROR_INVALID_VALUE;
+  if (attribute != RANGE_ACCESSED_BY && out_bytes != sizeof(int)) return CUDA_ERROR_INVALID_VALUE;
+  switch (attribute) {
+  case RANGE_READ_MOSTLY: *v = b->advice.read_mostly; break;
+  case RANGE_PREFERRED: *v = number(b->advice.preferred); break;
+  case RANGE_ACCESSED_BY: accessed_by(&b->advice, v, out_bytes / sizeof(int)); break;
+  case RANGE_PREFETCHED: *v = number(b->advice.prefetched); break;
+  case RANGE_PREFERRED_TYPE: *v = b->advice.preferred.type; break;
+  case RANGE_PREFERRED_ID: *v = b->advice.preferred.id; break;
+  case RANGE_PREFETCHED_TYPE: *v = b->advice.prefetched.type; break;
+  case RANGE_PREFETCHED_ID: *v = b->advice.prefetched.id; break;
+  default: return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult advice_get_all(struct shim *s, void **out, const size_t *out_bytes, const int *attribute,
+                        size_t n, uint64_t addr, uint64_t bytes)
+{
+  if (!out || !out_bytes || !attribute || n == 0) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < n; i++) {
+    CUresult r = advice_get(s, out[i], out_bytes[i], attribute[i], addr, bytes);
+    if (r != CUDA_SUCCESS) return r;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult advice_attach(struct shim *s, CUstream stream, uint64_t addr, uint64_t bytes, unsigned flags)
+{
+  const struct cu_block *b = memory_find(s, addr);
+  if (!stream_of(s, stream)) return CUDA_ERROR_INVALID_HANDLE;
+  if (flags != ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE) return CUDA_ERROR_INVALID_VALUE;
+  if (!addr || (flags == ATTACH_SINGLE && !stream)) return CUDA_ERROR_INVALID_VALUE;
+  if (!b) return CUDA_SUCCESS;
+  return b->kind == BLOCK_MANAGED && (bytes == 0 || (addr == b->addr && bytes == b->bytes))
+             ? CUDA_SUCCESS
+             : CUDA_ERROR_INVALID_VALUE;
+}

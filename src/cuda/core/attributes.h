@@ -1,0 +1,57 @@
+/* What the GPU says of itself: device attributes and cudaDeviceProp, from the preset. */
+#ifndef WS_CUDA_ATTRIBUTES_H
+#define WS_CUDA_ATTRIBUTES_H
+
+#include "config/params.h"
+#include "cuda/core/api.h"
+
+enum {
+  ATTRIBUTE_MAX_LINEAR_WIDTH = 69, /* of a texture of linear memory, texels */
+  ATTRIBUTE_MAX_WINDOW = 109,      /* of an access policy, bytes */
+};
+
+/* PCI address, as attributes.def says. */
+extern const char device_pci_bus_id[];
+
+/* CUdevice_attribute and cudaDeviceAttr. False: no such attribute. */
+bool device_attribute(const struct params *, int attribute, int *value);
+CUuuid device_uuid(const struct params *);
+
+/* cudaDeviceProp of both runtime versions. */
+#define PROP_HEAD                                                                                  \
+  char name[256];                                                                                  \
+  CUuuid uuid;                                                                                     \
+  char luid[8];                                                                                    \
+  unsigned luidDeviceNodeMask;                                                                     \
+  size_t totalGlobalMem;
+
+#define PROP(type, name, count, attribute) type name[count];
+#define PROP_BOTH PROP
+
+struct device_prop_12 {
+  PROP_HEAD
+#define PROP_ONLY12 PROP
+#define PROP_ONLY13(type, name, count, attribute)
+#include "cuda/core/properties.def"
+#undef PROP_ONLY12
+#undef PROP_ONLY13
+  int reserved[60];
+};
+
+struct device_prop_13 {
+  PROP_HEAD
+#define PROP_ONLY12(type, name, count, attribute)
+#define PROP_ONLY13 PROP
+#include "cuda/core/properties.def"
+#undef PROP_ONLY12
+#undef PROP_ONLY13
+  int reserved[56];
+};
+
+#undef PROP
+#undef PROP_BOTH
+
+void device_properties_12(const struct params *, struct device_prop_12 *);
+void device_properties_13(const struct params *, struct device_prop_13 *);
+
+#endif

@@ -1,0 +1,194 @@
+#include "cuda/core/copy.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "cuda/core/graph_memory.h"
+#include "cuda/core/hold.h"
+#include "cuda/core/stream_capture.h"
+#include "trace/export.h"
+
+enum { CHUNK = 64 << 10 };
+
+struct copy copy_linear(uint64_t dst, uint64_t src, uint64_t bytes)
+{
+  return (struct copy){ .dst = { .addr = dst }, .src = { .addr = src }, .width = bytes,
+                        .height = 1, .depth = 1 };
+}
+
+bool copy_direct(struct shim *s, struct copy *c, int kind)
+{
+  if (kind < COPY_HOST_TO_HOST || kind > COPY_DEFAULT) return false;
+  c->src.device = kind == COPY_DEVICE_TO_HOST || kind == COPY_DEVICE_TO_DEVICE;
+  c->dst.device = kind == COPY_HOST_TO_DEVICE || kind == COPY_DEVICE_TO_DEVICE;
+  if (kind == COPY_DEFAULT) {
+    c->src.device = memory_is_device(s, c->src.addr) || graph_memory_holds(s, c->src.addr);
+    c->dst.device = memory_is_device(s, c->dst.addr) || graph_memory_holds(s, c->dst.addr);
+  }
+  return true;
+}
+
+/* Bytes from the first to behind the last, 0 when they do not fit 64 bits. */
+static uint64_t extent(const struct copy_side *c, uint64_t width, uint64_t height, uint64_t depth)
+{
+  uint64_t rows, planes, all;
+  if (__builtin_mul_overflow(height - 1, c->pitch, &rows) ||
+      __builtin_mul_overflow(depth - 1, c->slice, &planes) ||
+      __builtin_add_overflow(rows, planes, &all) || __builtin_add_overflow(all, width, &all))
+    return 0;
+  return all;
+}
+
+/* Whether the device can access all of it: inside one block, or mapped (variables of modules, mappings that
+ * follow each other). */
+static bool side_is_valid(struct shim *s, const struct copy_side *c, uint64_t width,
+                          uint64_t height, uint64_t depth)
+{
+  uint64_t bytes = extent(c, width, height, depth);
+  if (bytes == 0 || (height > 1 && c->pitch < width)) return false;
+  if (!c->device) return c->addr != 0;
+  const struct cu_block *b = memory_find(s, c->addr);
+  if (b && b->kind != BLOCK_MAPPED) {
+    uint64_t start = c->addr - b->addr < b->bytes ? b->addr : b->device;
+    return bytes <= b->bytes - (c->addr - start);
+  }
+  uint64_t page = UINT64_C(1) << s->preset.params.vm_page_bits;
+  for (uint64_t at = c->addr; at - c->addr < bytes; at = (at | (page - 1)) + 1)
+    if (!memory_is_device(s, at)) return false;
+  return true;
+}
+
+/* The same for a stream: what it captures may name memory that the graph will allocate. */
+static bool is_reachable(struct shim *s, const struct cu_stream *stream, const struct copy_side *c,
+                         uint64_t width, uint64_t height, uint64_t depth)
+{
+  return side_is_valid(s, c, width, height, depth) ||
+         (stream->capture && c->device && graph_memory_holds(s, c->addr));
+}
+
+/* The address through which a side's bytes are reached in guest memory; registered memory is reached
+ * on the host, where it is up to date between launches. */
+static struct copy_side resolve(struct shim *s, struct copy_side c)
+{
+  const struct cu_block *b = c.device ? memory_find(s, c.addr) : NULL;
+  if (!b || b->kind != BLOCK_REGISTERED) return c;
+  if (c.addr - b->device < b->bytes) c.addr = b->addr + (c.addr - b->device);
+  c.device = false;
+  return c;
+}
+
+static void move(struct shim *s, const struct copy_side *d, const struct copy_side *c, uint64_t at_d,
+                 uint64_t at_s, uint64_t n)
+{
+  void *to = (void *)(uintptr_t)at_d;
+  const void *from = (const void *)(uintptr_t)at_s;
+  uint8_t chunk[CHUNK];
+  if (!d->device && !c->device) {
+    memmove(to, from, n);
+  } else if (!c->device) {
+    BUG_ON(!gmem_write(s->device.mem, at_d, from, n));
+  } else if (!d->device) {
+    BUG_ON(!gmem_read(s->device.mem, at_s, to, n));
+  } else {
+    for (uint64_t part; n; n -= part, at_d += part, at_s += part) {
+      part = n < CHUNK ? n : CHUNK;
+      BUG_ON(!gmem_read(s->device.mem, at_s, chunk, part) ||
+             !gmem_write(s->device.mem, at_d, chunk, part));
+    }
+  }
+}
+
+static void move_all(struct shim *s, const struct copy *c)
+{
+  struct copy_side d = resolve(s, c->dst), f = resolve(s, c->src);
+  for (uint64_t z = 0; z < c->depth; z++)
+    for (uint64_t y = 0; y < c->height; y++)
+      move(s, &d, &f, d.addr + z * d.slice + y * d.pitch, f.addr + z * f.slice + y * f.pitch,
+           c->width);
+}
+
+static bool is_pageable(struct shim *s, const struct copy_side *c)
+{
+  return !c->device && !memory_find(s, c->addr);
+}
+
+/* When the copy ends, and whether the host waits for it. */
+static void take_time(struct shim *s, const struct copy *c, struct cu_stream *stream, bool blocking)
+{
+  uint64_t bytes = c->width * c->height * c->depth, ps;
+  enum timeline_engine engine = TIMELINE_NONE;
+  bool pageable = is_pageable(s, &c->dst) || is_pageable(s, &c->src);
+  if (c->dst.device == c->src.device) {
+    ps = c->dst.device ? timeline_device_ps(&s->time, 2 * bytes) : 0;
+    if (c->dst.device) blocking = pageable = false;
+  } else {
+    engine = c->dst.device ? TIMELINE_TO_DEVICE : TIMELINE_TO_HOST;
+    ps = timeline_copy_ps(&s->time, engine, bytes, pageable);
+  }
+  uint64_t end = timeline_start(&s->time, &stream->clock, engine) + ps;
+  timeline_finish(&s->time, &stream->clock, engine, end);
+  /* An asynchronous copy of pageable memory is staged by the host (CUDA Runtime API, "API
+   * synchronization behavior"). */
+  if (blocking || (pageable && !stream->graph)) shim_wait(s, end);
+}
+
+/* Traces only name the synchronous copies to the device, as NVBit's tracer does. */
+static void note_in_trace(struct shim *s, const struct copy *c)
+{
+  struct err e;
+  uint64_t bytes = c->width * c->height * c->depth;
+  if (!trace_export_copy(s->trace, c->dst.addr, bytes, &e) && !s->lost) shim_cannot_write(s, &e);
+}
+
+CUresult copy_run(struct shim *s, const struct copy *c, struct cu_stream *stream, bool blocking)
+{
+  if (c->width == 0 || c->height == 0 || c->depth == 0) return CUDA_SUCCESS;
+  if (!is_reachable(s, stream, &c->dst, c->width, c->height, c->depth) ||
+      !is_reachable(s, stream, &c->src, c->width, c->height, c->depth))
+    return CUDA_ERROR_INVALID_VALUE;
+  struct graph_op op = { .type = NODE_MEMCPY, .memcpy = { .copy = *c, .kind = COPY_DEFAULT } };
+  CUresult r;
+  if (blocking ? capture_forbids(s, stream, &r) : capture_records(s, stream, &op, &r)) return r;
+  /* What the host stages it cannot put off. */
+  if (blocking || is_pageable(s, &c->dst) || is_pageable(s, &c->src)) hold_wait(s, stream);
+  else if (hold_takes(s, stream, &op)) return CUDA_SUCCESS;
+  take_time(s, c, stream, blocking);
+  if (s->trace && blocking && c->dst.device && !c->src.device) note_in_trace(s, c);
+  if (s->fault != CUDA_SUCCESS) return CUDA_SUCCESS; /* nothing runs behind a fault */
+  move_all(s, c);
+  return CUDA_SUCCESS;
+}
+
+static void fill_row(struct shim *s, const struct copy_side *d, uint64_t addr, const uint8_t *chunk,
+                     uint64_t n)
+{
+  for (uint64_t part; n; n -= part, addr += part) {
+    part = n < CHUNK ? n : CHUNK;
+    if (d->device) BUG_ON(!gmem_write(s->device.mem, addr, chunk, part));
+    else memcpy((void *)(uintptr_t)addr, chunk, part);
+  }
+}
+
+CUresult fill_run(struct shim *s, const struct copy_side *to, uint32_t value, unsigned value_bytes,
+                  uint64_t width, uint64_t height, struct cu_stream *stream, bool blocking)
+{
+  uint8_t chunk[CHUNK];
+  if (width == 0 || height == 0) return CUDA_SUCCESS;
+  if (to->addr % value_bytes || (height > 1 && to->pitch % value_bytes) ||
+      !is_reachable(s, stream, to, width, height, 1))
+    return CUDA_ERROR_INVALID_VALUE;
+  struct graph_op op = { .type = NODE_MEMSET, .memset = { .to = *to, .value = value,
+                                                          .value_bytes = value_bytes,
+                                                          .width = width, .height = height } };
+  CUresult r;
+  if (capture_takes(s, stream, &op, &r)) return r;
+  uint64_t end = timeline_start(&s->time, &stream->clock, TIMELINE_NONE) +
+                 timeline_device_ps(&s->time, width * height);
+  timeline_finish(&s->time, &stream->clock, TIMELINE_NONE, end);
+  if (blocking) shim_wait(s, end);
+  if (s->fault != CUDA_SUCCESS) return CUDA_SUCCESS;
+  for (unsigned i = 0; i < CHUNK; i += value_bytes) memcpy(chunk + i, &value, value_bytes);
+  struct copy_side d = resolve(s, *to);
+  for (uint64_t y = 0; y < height; y++) fill_row(s, &d, d.addr + y * d.pitch, chunk, width);
+  return CUDA_SUCCESS;
+}

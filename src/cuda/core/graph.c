@@ -1,0 +1,433 @@
+#include "cuda/core/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "cuda/core/graph_memory.h"
+#include "cuda/core/stream_capture.h"
+#include "cuda/core/streams.h"
+#include "cuda/core/user_object.h"
+
+/* Nodes ---------------------------------------------------------------------------------------- */
+
+static void free_graph(struct shim *, struct cu_graph *);
+static struct cu_graph *new_graph(struct shim *, bool listed);
+static struct cu_graph *copy_graph(struct shim *, const struct cu_graph *, bool listed);
+
+static void free_op(struct shim *s, struct cu_node *n)
+{
+  if (n->op.type == NODE_KERNEL) free((void *)(uintptr_t)n->op.kernel.q.packed);
+  if (n->op.type == NODE_GRAPH) free_graph(s, n->op.child);
+  if (n->op.type == NODE_MEM_ALLOC) graph_memory_drop(s, n->op.memory.addr);
+  if (n->op.type == NODE_CONDITIONAL) {
+    for (unsigned i = 0; i < n->op.condition.n; i++) free_graph(s, n->op.condition.body[i]);
+    free(n->op.condition.body);
+  }
+  if (n->op.type == NODE_MEM_OPS) free(n->op.memory_ops.op);
+  free(n->params);
+  n->params = NULL;
+}
+
+static void free_node(struct shim *s, struct cu_node *n)
+{
+  free_op(s, n);
+  free(n->dep);
+  free(n);
+}
+
+/* Empty bodies for a new node, copies for a copied one. */
+static void take_bodies(struct shim *s, struct cu_node *n, const struct graph_op *op, bool listed)
+{
+  struct cu_graph **body = shim_alloc(op->condition.n * sizeof(struct cu_graph *));
+  for (unsigned i = 0; i < op->condition.n; i++) {
+    body[i] = op->condition.body ? copy_graph(s, op->condition.body[i], listed) : new_graph(s, listed);
+    body[i]->owned = true;
+  }
+  n->op.condition.body = body;
+}
+
+static void take_memory_ops(struct cu_node *n, const struct graph_op *op)
+{
+  size_t bytes = op->memory_ops.n * sizeof *op->memory_ops.op;
+  n->op.memory_ops.op = shim_alloc(bytes);
+  memcpy(n->op.memory_ops.op, op->memory_ops.op, bytes);
+}
+
+/* The node's own copy of what the operation points to. */
+static void take_op(struct shim *s, struct cu_node *n, const struct graph_op *op, bool listed)
+{
+  n->op = *op;
+  if (op->type == NODE_GRAPH) n->op.child = copy_graph(s, op->child, listed);
+  if (op->type == NODE_MEM_ALLOC) graph_memory_hold(s, op->memory.addr);
+  if (op->type == NODE_CONDITIONAL) take_bodies(s, n, op, listed);
+  if (op->type == NODE_MEM_OPS) take_memory_ops(n, op);
+  if (op->type != NODE_KERNEL) return;
+  const struct module_kernel *k = op->kernel.q.function->kernel;
+  uint8_t *packed = shim_alloc(k->param_bytes);
+  if (op->kernel.q.packed) memcpy(packed, op->kernel.q.packed, k->param_bytes);
+  n->op.kernel.q.packed = packed;
+  n->op.kernel.q.packed_bytes = k->param_bytes;
+  n->op.kernel.q.params = NULL;
+  n->params = shim_alloc(k->n_params * sizeof *n->params);
+  for (unsigned i = 0; i < k->n_params; i++) n->params[i] = packed + k->param[i].offset;
+}
+
+static void add_dep(struct cu_node *n, struct cu_node *dep)
+{
+  n->dep = realloc(n->dep, (n->n_deps + 1) * sizeof(struct cu_node *));
+  NO_MEMORY_IF(!n->dep);
+  n->dep[n->n_deps++] = dep;
+}
+
+static bool depends(const struct cu_node *n, const struct cu_node *dep)
+{
+  for (size_t i = 0; i < n->n_deps; i++)
+    if (n->dep[i] == dep) return true;
+  return false;
+}
+
+static void remove_dep(struct cu_node *n, const struct cu_node *dep)
+{
+  size_t kept = 0;
+  for (size_t i = 0; i < n->n_deps; i++)
+    if (n->dep[i] != dep) n->dep[kept++] = n->dep[i];
+  n->n_deps = kept;
+}
+
+static struct cu_node *append(struct cu_graph *g, uint64_t id)
+{
+  struct cu_node *n = shim_alloc(sizeof *n);
+  *n = (struct cu_node){ .graph = g, .id = id, .index = g->n };
+  if (g->n == g->cap) {
+    g->cap = g->cap ? 2 * g->cap : 16;
+    g->node = realloc(g->node, g->cap * sizeof(struct cu_node *));
+    NO_MEMORY_IF(!g->node);
+  }
+  return g->node[g->n++] = n;
+}
+
+/* Graphs --------------------------------------------------------------------------------------- */
+
+bool graph_exists(const struct shim *s, const struct cu_graph *g)
+{
+  const struct cu_graph *at = s->graphs;
+  while (at && at != g) at = at->next;
+  return at != NULL;
+}
+
+bool graph_is_node(const struct shim *s, const struct cu_node *n)
+{
+  for (const struct cu_graph *g = s->graphs; g; g = g->next)
+    for (size_t i = 0; i < g->n; i++)
+      if (g->node[i] == n) return true;
+  return false;
+}
+
+static bool is_node_of(const struct cu_graph *g, const struct cu_node *n)
+{
+  for (size_t i = g->n; i-- > 0;)
+    if (g->node[i] == n) return true;
+  return false;
+}
+
+static struct cu_graph *new_graph(struct shim *s, bool listed)
+{
+  struct cu_graph *g = shim_alloc(sizeof *g);
+  if (!listed) return g;
+  g->next = s->graphs;
+  return s->graphs = g;
+}
+
+static void free_graph(struct shim *s, struct cu_graph *g)
+{
+  for (struct cu_graph **at = &s->graphs; *at; at = &(*at)->next) {
+    if (*at != g) continue;
+    *at = g->next;
+    break;
+  }
+  for (size_t i = 0; i < g->n; i++) free_node(s, g->node[i]);
+  user_object_drop_all(s, &g->users);
+  free(g->node);
+  free(g);
+}
+
+/* Whether all that the node waits for has a place in the order already. */
+static bool can_follow(const struct cu_node *n)
+{
+  for (size_t i = 0; i < n->n_deps; i++)
+    if (!n->dep[i]->mark) return false;
+  return true;
+}
+
+/* The nodes in an order in which they can run: as they were added, but behind what they wait for.
+ * False: there is none. */
+static bool sort(const struct cu_graph *g, struct cu_node **order)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < g->n; i++) g->node[i]->mark = false;
+  for (size_t before = SIZE_MAX; n < g->n && n != before;) {
+    before = n;
+    for (size_t i = 0; i < g->n; i++) {
+      struct cu_node *node = g->node[i];
+      if (node->mark || !can_follow(node)) continue;
+      node->mark = true;
+      order[n++] = node;
+    }
+  }
+  return n == g->n;
+}
+
+/* A copy with the nodes in this order. */
+static struct cu_graph *copy_in_order(struct shim *s, const struct cu_graph *from,
+                                      struct cu_node *const *order, bool listed)
+{
+  struct cu_graph *g = new_graph(s, listed);
+  for (size_t i = 0; i < from->n; i++) {
+    struct cu_node *n = append(g, order[i]->id);
+    n->disabled = order[i]->disabled;
+    order[i]->index = i;
+    take_op(s, n, &order[i]->op, listed);
+    if (n->op.type == NODE_GRAPH) n->op.child->owned = true;
+  }
+  for (size_t i = 0; i < from->n; i++)
+    for (size_t d = 0; d < order[i]->n_deps; d++)
+      add_dep(g->node[i], g->node[order[i]->dep[d]->index]);
+  user_object_copy(&g->users, from->users);
+  return g;
+}
+
+/* Copies of a child lie in order, so that they can run where they are; a cycle shows when its parent is
+ * instantiated, by then as it was. */
+static struct cu_graph *copy_graph(struct shim *s, const struct cu_graph *from, bool listed)
+{
+  struct cu_node **order = shim_alloc(from->n * sizeof(struct cu_node *));
+  bool ordered = sort(from, order);
+  struct cu_graph *g = copy_in_order(s, from, ordered ? order : from->node, listed);
+  free(order);
+  return g;
+}
+
+CUresult graph_create(struct shim *s, CUgraph *out, unsigned flags)
+{
+  if (!out || flags) return CUDA_ERROR_INVALID_VALUE;
+  *out = new_graph(s, true);
+  return CUDA_SUCCESS;
+}
+
+CUresult graph_destroy(struct shim *s, CUgraph g)
+{
+  if (!graph_exists(s, g) || g->owned) return CUDA_ERROR_INVALID_VALUE;
+  free_graph(s, g);
+  return CUDA_SUCCESS;
+}
+
+/* Such a graph cannot be copied, nor lose a node: the addresses are its own (CUDA Driver API,
+ * cuGraphAddMemAllocNode). */
+static bool has_memory(const struct cu_graph *g)
+{
+  for (size_t i = 0; i < g->n; i++)
+    if (g->node[i]->op.type == NODE_MEM_ALLOC || g->node[i]->op.type == NODE_MEM_FREE) return true;
+  return false;
+}
+
+CUresult graph_clone(struct shim *s, CUgraph *out, CUgraph g)
+{
+  if (!out || !graph_exists(s, g)) return CUDA_ERROR_INVALID_VALUE;
+  if (has_memory(g)) return CUDA_ERROR_NOT_SUPPORTED;
+  *out = copy_in_order(s, g, g->node, true);
+  return CUDA_SUCCESS;
+}
+
+CUresult graph_add(struct shim *s, CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
+                   const struct graph_op *op)
+{
+  if (!out || !graph_exists(s, g) || (n && !deps)) return CUDA_ERROR_INVALID_VALUE;
+  if (op->type == NODE_GRAPH && (!graph_exists(s, op->child) || op->child == g))
+    return CUDA_ERROR_INVALID_VALUE;
+  if (op->type == NODE_GRAPH && has_memory(op->child)) return CUDA_ERROR_NOT_SUPPORTED;
+  for (size_t i = 0; i < n; i++)
+    if (!is_node_of(g, deps[i])) return CUDA_ERROR_INVALID_VALUE;
+  return graph_append(s, out, g, deps, n, op);
+}
+
+CUresult graph_append(struct shim *s, CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
+                      const struct graph_op *op)
+{
+  struct cu_node *node = append(g, s->next_id++);
+  take_op(s, node, op, true);
+  if (op->type == NODE_GRAPH) node->op.child->owned = true;
+  for (size_t i = 0; i < n; i++)
+    if (!depends(node, deps[i])) add_dep(node, deps[i]);
+  *out = node;
+  return CUDA_SUCCESS;
+}
+
+CUresult graph_destroy_node(struct shim *s, CUgraphNode n)
+{
+  if (!graph_is_node(s, n)) return CUDA_ERROR_INVALID_VALUE;
+  struct cu_graph *g = n->graph;
+  if (has_memory(g)) return CUDA_ERROR_NOT_SUPPORTED;
+  size_t kept = 0;
+  for (size_t i = 0; i < g->n; i++) {
+    remove_dep(g->node[i], n);
+    if (g->node[i] != n) g->node[kept++] = g->node[i];
+  }
+  g->n = kept;
+  free_node(s, n);
+  return CUDA_SUCCESS;
+}
+
+static CUresult replace_op(struct shim *s, struct cu_node *n, const struct graph_op *op, bool listed)
+{
+  if (op->type != n->op.type) return CUDA_ERROR_INVALID_VALUE;
+  struct cu_node old = *n; /* op may point into it */
+  take_op(s, n, op, listed);
+  if (op->type == NODE_GRAPH) n->op.child->owned = true;
+  free_op(s, &old);
+  return CUDA_SUCCESS;
+}
+
+CUresult graph_set(struct shim *s, CUgraphNode n, const struct graph_op *op)
+{
+  return graph_is_node(s, n) ? replace_op(s, n, op, true) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult graph_add_edges(struct shim *s, CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
+                         size_t n)
+{
+  if (!graph_exists(s, g) || (n && (!from || !to))) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < n; i++) {
+    if (!is_node_of(g, from[i]) || !is_node_of(g, to[i]) || from[i] == to[i] ||
+        depends(to[i], from[i]))
+      return CUDA_ERROR_INVALID_VALUE;
+    add_dep(to[i], from[i]);
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult graph_remove_edges(struct shim *s, CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
+                            size_t n)
+{
+  if (!graph_exists(s, g) || (n && (!from || !to))) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < n; i++) {
+    if (!is_node_of(g, to[i]) || !depends(to[i], from[i])) return CUDA_ERROR_INVALID_VALUE;
+    remove_dep(to[i], from[i]);
+  }
+  return CUDA_SUCCESS;
+}
+
+void graph_destroy_all(struct shim *s)
+{
+  while (s->execs) exec_destroy(s, s->execs);
+  for (struct cu_graph *g = s->graphs, *next; g; g = next) {
+    for (next = g->next; next && next->owned; next = next->next) {}
+    if (!g->owned) free_graph(s, g);
+  }
+}
+
+/* Instantiated graphs -------------------------------------------------------------------------- */
+
+bool exec_exists(const struct shim *s, const struct cu_exec *x)
+{
+  const struct cu_exec *at = s->execs;
+  while (at && at != x) at = at->next;
+  return at != NULL;
+}
+
+/* A sorted copy that the program does not see. NULL: it cannot be sorted. */
+static struct cu_graph *runnable(struct shim *s, const struct cu_graph *g)
+{
+  struct cu_node **order = shim_alloc(g->n * sizeof(struct cu_node *));
+  struct cu_graph *copy = sort(g, order) ? copy_in_order(s, g, order, false) : NULL;
+  free(order);
+  return copy;
+}
+
+/* CUDA programming guide, "Device Graph Requirements". */
+static bool runs_on_device(const struct cu_graph *g)
+{
+  const unsigned allowed = 1u << NODE_KERNEL | 1u << NODE_MEMCPY | 1u << NODE_MEMSET | 1u << NODE_GRAPH;
+  bool ok = g->n > 0;
+  for (size_t i = 0; ok && i < g->n; i++) {
+    const struct graph_op *op = &g->node[i]->op;
+    ok = allowed >> op->type & 1 && (op->type != NODE_GRAPH || runs_on_device(op->child));
+  }
+  return ok;
+}
+
+CUresult graph_instantiate(struct shim *s, CUgraphExec *out, CUgraph g, uint64_t flags)
+{
+  if (!out || !graph_exists(s, g)) return CUDA_ERROR_INVALID_VALUE;
+  if (flags & INSTANTIATE_DEVICE_LAUNCH && !runs_on_device(g)) return CUDA_ERROR_NOT_SUPPORTED;
+  struct cu_graph *copy = runnable(s, g);
+  if (!copy) return CUDA_ERROR_INVALID_VALUE;
+  struct cu_exec *x = shim_alloc(sizeof *x);
+  *x = (struct cu_exec){ .next = s->execs, .graph = copy, .flags = flags };
+  *out = s->execs = x;
+  return CUDA_SUCCESS;
+}
+
+CUresult exec_destroy(struct shim *s, CUgraphExec x)
+{
+  for (struct cu_exec **at = &s->execs; *at; at = &(*at)->next) {
+    if (*at != x) continue;
+    *at = x->next;
+    free_graph(s, x->graph);
+    free(x);
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+static struct cu_node *find_id(const struct cu_graph *g, uint64_t id)
+{
+  for (size_t i = 0; i < g->n; i++)
+    if (g->node[i]->id == id) return g->node[i];
+  return NULL;
+}
+
+struct cu_node *exec_node(struct shim *s, CUgraphExec x, CUgraphNode n)
+{
+  return exec_exists(s, x) && graph_is_node(s, n) ? find_id(x->graph, n->id) : NULL;
+}
+
+CUresult exec_set(struct shim *s, CUgraphExec x, CUgraphNode n, const struct graph_op *op)
+{
+  struct cu_node *mine = exec_node(s, x, n);
+  if (!mine || (op->type == NODE_GRAPH && !graph_exists(s, op->child)))
+    return CUDA_ERROR_INVALID_VALUE;
+  return replace_op(s, mine, op, false);
+}
+
+/* CUgraphExecUpdateResult */
+enum { UPDATE_SUCCESS, UPDATE_ERROR, UPDATE_TOPOLOGY_CHANGED, UPDATE_NODE_TYPE_CHANGED };
+
+static int compare_node(const struct cu_node *a, const struct cu_node *b)
+{
+  if (a->op.type != b->op.type) return UPDATE_NODE_TYPE_CHANGED;
+  if (a->n_deps != b->n_deps) return UPDATE_TOPOLOGY_CHANGED;
+  for (size_t d = 0; d < a->n_deps; d++)
+    if (a->dep[d]->index != b->dep[d]->index) return UPDATE_TOPOLOGY_CHANGED;
+  return UPDATE_SUCCESS;
+}
+
+CUresult exec_update(struct shim *s, CUgraphExec x, CUgraph g, int *result, CUgraphNode *bad)
+{
+  *bad = NULL;
+  *result = UPDATE_ERROR;
+  if (!exec_exists(s, x) || !graph_exists(s, g)) return CUDA_ERROR_INVALID_VALUE;
+  struct cu_graph *other = runnable(s, g);
+  if (!other) return CUDA_ERROR_INVALID_VALUE;
+  *result = other->n == x->graph->n ? UPDATE_SUCCESS : UPDATE_TOPOLOGY_CHANGED;
+  for (size_t i = 0; i < other->n; i++) /* places in the order, to compare */
+    if (*result == UPDATE_SUCCESS) x->graph->node[i]->index = other->node[i]->index = i;
+  for (size_t i = 0; *result == UPDATE_SUCCESS && i < other->n; i++) {
+    *result = compare_node(x->graph->node[i], other->node[i]);
+    if (*result != UPDATE_SUCCESS) *bad = find_id(g, other->node[i]->id);
+  }
+  for (size_t i = 0; *result == UPDATE_SUCCESS && i < other->n; i++)
+    replace_op(s, x->graph->node[i], &other->node[i]->op, false);
+  free_graph(s, other);
+  return *result == UPDATE_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+}

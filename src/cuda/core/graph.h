@@ -1,0 +1,163 @@
+/* Graphs: operations and what each waits for; made node by node or by capturing streams (stream_capture.h), run
+ * as a whole.
+ *
+ *   struct graph_op   one operation, as a stream would be given it
+ *   struct cu_node    an operation in a graph, and the nodes it waits for
+ *   struct cu_exec    an instantiated graph: a copy in an order in which it can run
+ *
+ * A launch spends the host time of one launch call. Its nodes start when those they wait for are done and
+ * their engine is free (host/timeline.h); the stream goes on when the last one is done.
+ */
+#ifndef WS_CUDA_GRAPH_H
+#define WS_CUDA_GRAPH_H
+
+#include "cuda/core/copy.h"
+#include "cuda/core/kernel.h"
+
+/* CUgraphNodeType */
+enum node_type { NODE_KERNEL, NODE_MEMCPY, NODE_MEMSET, NODE_HOST, NODE_GRAPH, NODE_EMPTY,
+                 NODE_WAIT_EVENT, NODE_EVENT_RECORD, NODE_MEM_ALLOC = 10, NODE_MEM_FREE = 11,
+                 NODE_MEM_OPS = 12, NODE_CONDITIONAL = 13 };
+/* CUgraphConditionalNodeType */
+enum condition_type { CONDITION_IF, CONDITION_WHILE, CONDITION_SWITCH };
+enum { INSTANTIATE_AUTO_FREE = 1, INSTANTIATE_DEVICE_LAUNCH = 4 };
+
+/* Launch attributes that change nothing here, for the program to read back. */
+struct kernel_hints {
+  CUaccessPolicyWindow window;
+  int priority, cluster_policy;
+};
+
+struct graph_op {
+  enum node_type type;
+  union {
+    struct {
+      struct launch_request q; /* packed: its parameters; stream and params are not looked at */
+      const void *handle;      /* the kernel as the program named it */
+      struct kernel_hints hints;
+    } kernel;
+    struct {
+      struct copy copy;
+      int kind;
+    } memcpy;
+    struct {
+      struct copy_side to;
+      uint32_t value;
+      unsigned value_bytes;
+      uint64_t width, height; /* bytes, rows */
+    } memset;
+    struct {
+      void (*fn)(void *);
+      void *data;
+    } host;
+    struct cu_graph *child;
+    CUevent event;
+    struct {
+      uint64_t addr, bytes; /* as asked for */
+    } memory; /* graph_memory.h */
+    struct {
+      CUstreamBatchMemOpParams *op;
+      unsigned n;
+    } memory_ops; /* mem_op.h */
+    struct {
+      uint64_t handle;
+      enum condition_type type;
+      unsigned n;
+      struct cu_graph **body; /* NULL in what graph_add is given: they are made */
+    } condition;
+  };
+};
+
+struct cu_node {
+  struct cu_graph *graph;
+  uint64_t id;         /* its own, or in a copy that of the node it is a copy of */
+  struct graph_op op;  /* owns kernel.q.packed, child, memory_ops.op and condition.body */
+  void **params;       /* kernels: one pointer per parameter, into packed */
+  struct cu_node **dep;
+  size_t n_deps;
+  size_t index;        /* while a graph is copied or searched */
+  bool mark;           /* while a graph is searched */
+  bool disabled;
+  uint64_t done;       /* ps: in a launch, when it was done */
+};
+
+struct cu_graph {
+  struct cu_graph *next;
+  struct user_reference *users; /* user_object.h */
+  struct cu_node **node;
+  size_t n, cap;
+  bool owned; /* a child, or the copy in an instantiated graph: not the program's to destroy */
+};
+
+struct cu_exec {
+  struct cu_exec *next;
+  struct cu_graph *graph; /* its nodes lie in an order in which they can run */
+  uint64_t flags;
+};
+
+/* A launch of an instantiated graph, while it runs. */
+struct graph_run {
+  struct graph_run *parent; /* the launch that it belongs to; NULL: the host's */
+  struct cu_exec *exec;     /* or the tail of it that runs now */
+  struct graph_wait *forgotten, *tails, *siblings; /* what its kernels launch */
+  unsigned depth;
+};
+
+CUresult graph_create(struct shim *, CUgraph *, unsigned flags);
+CUresult graph_destroy(struct shim *, CUgraph);
+CUresult graph_clone(struct shim *, CUgraph *, CUgraph);
+bool graph_exists(const struct shim *, const struct cu_graph *);
+/* Whether it is a node of one of the program's graphs. */
+bool graph_is_node(const struct shim *, const struct cu_node *);
+/* Adds a node; what op points to is copied. */
+CUresult graph_add(struct shim *, CUgraphNode *, CUgraph, const CUgraphNode *deps, size_t n,
+                   const struct graph_op *);
+/* The same, without looking whether graphs and nodes exist. */
+CUresult graph_append(struct shim *, CUgraphNode *, CUgraph, const CUgraphNode *deps, size_t n,
+                      const struct graph_op *);
+CUresult graph_destroy_node(struct shim *, CUgraphNode);
+/* Gives a node another operation of its type. */
+CUresult graph_set(struct shim *, CUgraphNode, const struct graph_op *);
+CUresult graph_add_edges(struct shim *, CUgraph, const CUgraphNode *from, const CUgraphNode *to,
+                         size_t n);
+CUresult graph_remove_edges(struct shim *, CUgraph, const CUgraphNode *from, const CUgraphNode *to,
+                            size_t n);
+
+/* Lists: *n is the room in the array and becomes the number written; without an array, all there are. */
+enum graph_list { LIST_NODES, LIST_ROOTS };
+CUresult graph_nodes(struct shim *, CUgraph, enum graph_list, CUgraphNode *, size_t *n);
+CUresult graph_edges(struct shim *, CUgraph, CUgraphNode *from, CUgraphNode *to, size_t *n);
+CUresult graph_deps(struct shim *, CUgraphNode, CUgraphNode *, size_t *n);
+CUresult graph_dependents(struct shim *, CUgraphNode, CUgraphNode *, size_t *n);
+CUresult graph_find_in_clone(struct shim *, CUgraphNode *, CUgraphNode, CUgraph);
+/* Writes it, and the graphs inside it, in the language of Graphviz. flags: CUgraphDebugDot_flags. */
+CUresult graph_write_dot(struct shim *, CUgraph, const char *path, unsigned flags);
+
+/* CUDA_ERROR_INVALID_VALUE: it has a cycle. */
+CUresult graph_instantiate(struct shim *, CUgraphExec *, CUgraph, uint64_t flags);
+CUresult exec_destroy(struct shim *, CUgraphExec);
+bool exec_exists(const struct shim *, const struct cu_exec *);
+/* The copy of a graph's node, NULL: none. */
+struct cu_node *exec_node(struct shim *, CUgraphExec, CUgraphNode);
+CUresult exec_set(struct shim *, CUgraphExec, CUgraphNode, const struct graph_op *);
+/* Takes over the operations of a graph of the same shape. CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE: it has
+ * another; *result (CUgraphExecUpdateResult) and *bad say what. */
+CUresult exec_update(struct shim *, CUgraphExec, CUgraph, int *result, CUgraphNode *bad);
+CUresult exec_launch(struct shim *, CUgraphExec, CUstream);
+/* The same, behind what the stream has done so far. */
+CUresult exec_launch_now(struct shim *, struct cu_exec *, struct cu_stream *);
+/* One operation, now. lane: the stream it is of, or what stands for it. */
+CUresult graph_run_op(struct shim *, const struct graph_op *, struct cu_stream *lane);
+
+/* Streams that a kernel can launch a graph into (cuda_device_runtime_api.h). */
+#define GRAPH_STREAM_TAIL UINT64_C(0x0100000000000000)
+#define GRAPH_STREAM_FORGET UINT64_C(0x0200000000000000)
+#define GRAPH_STREAM_SIBLING UINT64_C(0x0300000000000000)
+/* A kernel of the graph that runs launches one that was instantiated for it. */
+CUresult graph_launch_from_kernel(struct shim *, uint64_t exec, uint64_t stream);
+/* What %current_graph_exec reads: the graph that runs, if it was instantiated for launches by kernels; else 0. */
+uint64_t graph_current(const struct shim *);
+
+void graph_destroy_all(struct shim *);
+
+#endif

@@ -1,0 +1,197 @@
+#include "cuda/core/graph_memory.h"
+
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "cuda/core/vmm.h"
+
+enum { TYPE_PINNED = 1 };
+
+struct graph_memory {
+  struct graph_memory *next;
+  uint64_t addr, bytes; /* whole pages */
+  unsigned nodes;
+  bool live;
+};
+
+struct graph_condition {
+  struct graph_condition *next;
+  uint64_t handle; /* guest address of the word */
+  uint32_t value;
+  bool assign;
+};
+
+/* Allocations ------------------------------------------------------------------------------------- */
+
+static struct graph_memory *find(const struct shim *s, uint64_t addr)
+{
+  struct graph_memory *m = s->graph_memory;
+  while (m && m->addr != addr) m = m->next;
+  return m;
+}
+
+CUresult graph_memory_new(struct shim *s, uint64_t *addr, uint64_t bytes)
+{
+  uint64_t page = UINT64_C(1) << s->preset.params.vm_page_bits;
+  CUdeviceptr at;
+  if (!bytes || bytes > UINT64_MAX - page) return CUDA_ERROR_INVALID_VALUE;
+  bytes = (bytes + page - 1) & ~(page - 1);
+  CUresult r = vmm_reserve(s, &at, bytes, 0, 0);
+  if (r != CUDA_SUCCESS) return r;
+  struct graph_memory *m = shim_alloc(sizeof *m);
+  *m = (struct graph_memory){ .next = s->graph_memory, .addr = at, .bytes = bytes };
+  s->graph_memory = m;
+  *addr = at;
+  return CUDA_SUCCESS;
+}
+
+/* Nothing needs the address any more. */
+static void forget_unused(struct shim *s, struct graph_memory *m)
+{
+  if (m->nodes || m->live) return;
+  struct graph_memory **at = &s->graph_memory;
+  while (*at != m) at = &(*at)->next;
+  *at = m->next;
+  BUG_ON(vmm_unreserve(s, m->addr, m->bytes) != CUDA_SUCCESS);
+  free(m);
+}
+
+void graph_memory_hold(struct shim *s, uint64_t addr)
+{
+  find(s, addr)->nodes++;
+}
+
+void graph_memory_drop(struct shim *s, uint64_t addr)
+{
+  struct graph_memory *m = find(s, addr);
+  if (!m) return; /* the context was reset */
+  m->nodes--;
+  forget_unused(s, m);
+}
+
+bool graph_memory_exists(const struct shim *s, uint64_t addr)
+{
+  return find(s, addr) != NULL;
+}
+
+bool graph_memory_holds(const struct shim *s, uint64_t addr)
+{
+  const struct graph_memory *m = s->graph_memory;
+  while (m && addr - m->addr >= m->bytes) m = m->next;
+  return m != NULL;
+}
+
+bool graph_memory_is_live(const struct shim *s, uint64_t addr)
+{
+  const struct graph_memory *m = find(s, addr);
+  return m && m->live;
+}
+
+static void count(struct shim *s, uint64_t bytes)
+{
+  s->graph_bytes[GRAPH_MEMORY_USED] += bytes;
+  if (s->graph_bytes[GRAPH_MEMORY_USED] > s->graph_bytes[GRAPH_MEMORY_USED_HIGH])
+    s->graph_bytes[GRAPH_MEMORY_USED_HIGH] = s->graph_bytes[GRAPH_MEMORY_USED];
+  if (s->graph_bytes[GRAPH_MEMORY_USED] > s->graph_bytes[GRAPH_MEMORY_RESERVED_HIGH])
+    s->graph_bytes[GRAPH_MEMORY_RESERVED_HIGH] = s->graph_bytes[GRAPH_MEMORY_USED];
+}
+
+CUresult graph_memory_take(struct shim *s, uint64_t addr)
+{
+  const CUmemAllocationProp props = { .type = TYPE_PINNED, .location = { LOCATION_DEVICE, 0 } };
+  const CUmemAccessDesc access = { props.location, ACCESS_READ_WRITE };
+  CUmemGenericAllocationHandle h;
+  struct graph_memory *m = find(s, addr);
+  if (!m || m->live) return CUDA_ERROR_INVALID_VALUE;
+  CUresult r = vmm_create(s, &h, m->bytes, &props);
+  if (r != CUDA_SUCCESS) return r;
+  BUG_ON(vmm_map(s, addr, m->bytes, 0, h) != CUDA_SUCCESS);
+  BUG_ON(vmm_release(s, h) != CUDA_SUCCESS); /* the mapping holds it */
+  BUG_ON(vmm_set_access(s, addr, m->bytes, &access, 1) != CUDA_SUCCESS);
+  m->live = true;
+  count(s, m->bytes);
+  return CUDA_SUCCESS;
+}
+
+CUresult graph_memory_give(struct shim *s, uint64_t addr)
+{
+  struct graph_memory *m = find(s, addr);
+  if (!m || !m->live) return CUDA_ERROR_INVALID_VALUE;
+  BUG_ON(vmm_unmap(s, m->addr, m->bytes) != CUDA_SUCCESS);
+  s->graph_bytes[GRAPH_MEMORY_USED] -= m->bytes;
+  m->live = false;
+  forget_unused(s, m);
+  return CUDA_SUCCESS;
+}
+
+CUresult graph_memory_get(struct shim *s, int attribute, uint64_t *value)
+{
+  if (!value || attribute < 0 || attribute >= GRAPH_MEMORY__N) return CUDA_ERROR_INVALID_VALUE;
+  if (attribute == GRAPH_MEMORY_RESERVED) attribute = GRAPH_MEMORY_USED;
+  *value = s->graph_bytes[attribute];
+  return CUDA_SUCCESS;
+}
+
+CUresult graph_memory_set(struct shim *s, int attribute, const uint64_t *value)
+{
+  if (!value || *value ||
+      (attribute != GRAPH_MEMORY_USED_HIGH && attribute != GRAPH_MEMORY_RESERVED_HIGH))
+    return CUDA_ERROR_INVALID_VALUE;
+  s->graph_bytes[attribute] = s->graph_bytes[GRAPH_MEMORY_USED];
+  return CUDA_SUCCESS;
+}
+
+/* Conditions -------------------------------------------------------------------------------------- */
+
+static const struct graph_condition *condition(const struct shim *s, uint64_t handle)
+{
+  const struct graph_condition *c = s->conditions;
+  while (c && c->handle != handle) c = c->next;
+  return c;
+}
+
+CUresult condition_new(struct shim *s, uint64_t *handle, uint32_t value, bool assign)
+{
+  if (!handle) return CUDA_ERROR_INVALID_VALUE;
+  uint64_t at = gmem_alloc(s->device.mem, sizeof value, "condition of a graph");
+  if (!at) return CUDA_ERROR_OUT_OF_MEMORY;
+  struct graph_condition *c = shim_alloc(sizeof *c);
+  *c = (struct graph_condition){ .next = s->conditions, .handle = at, .value = value, .assign = assign };
+  s->conditions = c;
+  *handle = at;
+  return CUDA_SUCCESS;
+}
+
+bool condition_exists(const struct shim *s, uint64_t handle)
+{
+  return condition(s, handle) != NULL;
+}
+
+void condition_start(struct shim *s, uint64_t handle)
+{
+  const struct graph_condition *c = condition(s, handle);
+  if (c && c->assign) BUG_ON(!gmem_write(s->device.mem, handle, &c->value, sizeof c->value));
+}
+
+uint32_t condition_value(struct shim *s, uint64_t handle)
+{
+  uint32_t value = 0;
+  if (condition(s, handle)) BUG_ON(!gmem_read(s->device.mem, handle, &value, sizeof value));
+  return value;
+}
+
+void graph_memory_free_all(struct shim *s)
+{
+  for (struct graph_memory *m = s->graph_memory, *next; m; m = next) {
+    next = m->next;
+    m->nodes = 0;
+    if (m->live) BUG_ON(graph_memory_give(s, m->addr) != CUDA_SUCCESS);
+    else forget_unused(s, m);
+  }
+  for (struct graph_condition *c = s->conditions, *next; c; c = next) {
+    next = c->next;
+    BUG_ON(!gmem_release(s->device.mem, c->handle));
+    free(c);
+  }
+  s->conditions = NULL;
+}

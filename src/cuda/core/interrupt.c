@@ -1,0 +1,58 @@
+#include "cuda/core/interrupt.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "cuda/core/shim.h"
+
+enum { STATUS_SIGNAL = 128 }; /* + number, as shells report it */
+
+static void on_signal(int number)
+{
+  struct shim *s = shim_get();
+  if (s->pid != getpid()) { /* a forked child: its launches are not simulated here */
+    signal(number, SIG_DFL);
+    raise(number);
+    return;
+  }
+  atomic_store(&s->interrupt.signal, number);
+  sem_post(&s->interrupt.wake);
+}
+
+_Noreturn void interrupt_end(struct shim *s)
+{
+  int number = atomic_load(&s->interrupt.signal);
+  shim_say("stopped by signal %d%s; so far:", number, number == SIGINT ? " (Ctrl-C)" : "");
+  shim_report(s);
+  fflush(NULL);
+  _exit(STATUS_SIGNAL + number);
+}
+
+static void *wait_for_signal(void *p)
+{
+  struct shim *s = p;
+  while (sem_wait(&s->interrupt.wake) != 0) continue;
+  pthread_mutex_lock(&s->lock); /* a launch under way ends the program itself */
+  interrupt_end(s);
+}
+
+void interrupt_watch(struct shim *s)
+{
+  static const int numbers[] = { SIGINT, SIGTERM };
+  struct sigaction now, ours = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART };
+  sigset_t all, before;
+  pthread_t thread;
+  sigemptyset(&ours.sa_mask);
+  sem_init(&s->interrupt.wake, 0, 0);
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before); /* the program's threads get its signals */
+  bool started = pthread_create(&thread, NULL, wait_for_signal, s) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (!started) return;
+  pthread_detach(thread);
+  for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+    if (sigaction(numbers[i], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
+        now.sa_handler == SIG_DFL)
+      sigaction(numbers[i], &ours, NULL);
+}

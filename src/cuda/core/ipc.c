@@ -1,0 +1,158 @@
+#include "cuda/core/ipc.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cuda/core/memory.h"
+#include "cuda/core/pool.h"
+#include "cuda/core/streams.h"
+
+enum { LAZY_PEER_ACCESS = 1, HANDLE_MEMORY = 0x77730001, HANDLE_EVENT, HANDLE_POINTER };
+
+/* What is in a handle. */
+struct ipc_handle {
+  uint32_t kind, page_bits;
+  int32_t pid, fd;
+  uint64_t device, inode; /* of the file: a process that ended may have given its numbers to another */
+  uint64_t addr, bytes;   /* in the exporting process */
+};
+_Static_assert(sizeof(struct ipc_handle) <= sizeof(CUipcMemHandle), "fits its handle");
+_Static_assert(sizeof(struct ipc_handle) <= sizeof(CUipcEventHandle), "fits its handle");
+_Static_assert(sizeof(struct ipc_handle) <= sizeof(CUmemPoolPtrExportData), "fits its handle");
+
+/* Memory of another process that is open here. */
+struct ipc_open {
+  struct ipc_open *next;
+  struct ipc_handle handle;
+  uint64_t addr;
+  unsigned users;
+};
+
+/* Shares the memory of a block and describes where it is. */
+static CUresult describe(struct shim *s, struct ipc_handle *h, uint32_t kind, const struct cu_block *b)
+{
+  struct stat st;
+  int fd = gmem_share(s->device.mem, b->device, b->bytes);
+  if (fd < 0 || fstat(fd, &st) != 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  *h = (struct ipc_handle){ .kind = kind, .page_bits = s->preset.params.vm_page_bits, .pid = getpid(), .fd = fd,
+                            .device = st.st_dev, .inode = st.st_ino, .addr = b->addr, .bytes = b->bytes };
+  return CUDA_SUCCESS;
+}
+
+/* Whether fd is the file of the handle, and has its bytes. */
+static bool is_file_of(const struct shim *s, const struct ipc_handle *h, int fd)
+{
+  struct stat st;
+  return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == h->device && st.st_ino == h->inode &&
+         h->page_bits == s->preset.params.vm_page_bits && h->bytes && h->addr <= (uint64_t)st.st_size &&
+         h->bytes <= (uint64_t)st.st_size - h->addr;
+}
+
+CUresult ipc_export_memory(struct shim *s, CUipcMemHandle *out, uint64_t addr)
+{
+  const struct cu_block *b = memory_find(s, addr);
+  struct ipc_handle h;
+  if (!out || !b || b->kind != BLOCK_DEVICE || b->pool) return CUDA_ERROR_INVALID_VALUE;
+  CUresult r = describe(s, &h, HANDLE_MEMORY, b);
+  memset(out, 0, sizeof *out);
+  if (r == CUDA_SUCCESS) memcpy(out, &h, sizeof h);
+  return r;
+}
+
+static CUresult open_first(struct shim *s, CUdeviceptr *addr, const struct ipc_handle *h)
+{
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)h->pid, (int)h->fd);
+  int fd = open(path, O_RDWR | O_CLOEXEC);
+  *addr = is_file_of(s, h, fd) ? memory_open(s, fd, h->addr, h->bytes) : 0;
+  if (fd >= 0) close(fd);
+  if (!*addr) return CUDA_ERROR_INVALID_HANDLE;
+  struct ipc_open *o = shim_alloc(sizeof *o);
+  *o = (struct ipc_open){ .next = s->ipc_open, .handle = *h, .addr = *addr, .users = 1 };
+  s->ipc_open = o;
+  return CUDA_SUCCESS;
+}
+
+CUresult ipc_open_memory(struct shim *s, CUdeviceptr *addr, const CUipcMemHandle *in, unsigned flags)
+{
+  struct ipc_handle h;
+  memcpy(&h, in, sizeof h);
+  if (!addr || (flags & ~(unsigned)LAZY_PEER_ACCESS)) return CUDA_ERROR_INVALID_VALUE;
+  if (h.kind != HANDLE_MEMORY) return CUDA_ERROR_INVALID_HANDLE;
+  if (h.pid == getpid()) return CUDA_ERROR_INVALID_CONTEXT; /* not in the process that exported it */
+  for (struct ipc_open *o = s->ipc_open; o; o = o->next) {
+    if (memcmp(&o->handle, &h, sizeof h) != 0) continue;
+    o->users++;
+    *addr = o->addr;
+    return CUDA_SUCCESS;
+  }
+  return open_first(s, addr, &h);
+}
+
+CUresult ipc_close_memory(struct shim *s, uint64_t addr)
+{
+  for (struct ipc_open **at = &s->ipc_open; *at; at = &(*at)->next) {
+    struct ipc_open *o = *at;
+    if (o->addr != addr) continue;
+    if (--o->users) return CUDA_SUCCESS;
+    stream_wait_all(s);
+    memory_free(s, addr, 1u << BLOCK_OPENED);
+    *at = o->next;
+    free(o);
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult ipc_export_event(struct shim *s, CUipcEventHandle *out, CUevent event)
+{
+  unsigned flags;
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
+  if (!event_flags(s, event, &flags) || !(flags & EVENT_INTERPROCESS)) return CUDA_ERROR_INVALID_HANDLE;
+  struct ipc_handle h = { .kind = HANDLE_EVENT, .pid = getpid(), .addr = (uint64_t)(uintptr_t)event };
+  memset(out, 0, sizeof *out);
+  memcpy(out, &h, sizeof h);
+  return CUDA_SUCCESS;
+}
+
+CUresult ipc_open_event(struct shim *s, CUevent *out, const CUipcEventHandle *in)
+{
+  struct ipc_handle h;
+  memcpy(&h, in, sizeof h);
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
+  if (h.kind != HANDLE_EVENT) return CUDA_ERROR_INVALID_HANDLE;
+  return event_create(s, out, EVENT_INTERPROCESS | EVENT_DISABLE_TIMING);
+}
+
+CUresult ipc_export_pointer(struct shim *s, CUmemPoolPtrExportData *out, uint64_t addr)
+{
+  const struct cu_block *b = memory_find(s, addr);
+  struct ipc_handle h;
+  if (!out || !b || b->addr != addr || !pool_is_shared(b->pool)) return CUDA_ERROR_INVALID_VALUE;
+  CUresult r = describe(s, &h, HANDLE_POINTER, b);
+  memset(out, 0, sizeof *out);
+  if (r == CUDA_SUCCESS) memcpy(out, &h, sizeof h);
+  return r;
+}
+
+CUresult ipc_import_pointer(struct shim *s, CUdeviceptr *addr, CUmemoryPool pool, const CUmemPoolPtrExportData *in)
+{
+  struct ipc_handle h;
+  if (!addr || !in) return CUDA_ERROR_INVALID_VALUE;
+  memcpy(&h, in, sizeof h);
+  int fd = pool_file(s, pool);
+  if (h.kind != HANDLE_POINTER || !is_file_of(s, &h, fd)) return CUDA_ERROR_INVALID_VALUE;
+  *addr = memory_open(s, fd, h.addr, h.bytes);
+  return *addr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+void ipc_forget_all(struct shim *s)
+{
+  for (struct ipc_open *next; s->ipc_open; s->ipc_open = next) {
+    next = s->ipc_open->next;
+    free(s->ipc_open);
+  }
+}

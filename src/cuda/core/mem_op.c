@@ -1,0 +1,117 @@
+#include "cuda/core/mem_op.h"
+
+#include <string.h>
+
+#include "cuda/core/memory.h"
+#include "cuda/core/stream_capture.h"
+#include "cuda/core/streams.h"
+
+enum { MAX_OPS = 255 }; /* of a batch (CUDA Driver API, cuStreamBatchMemOp) */
+
+static bool is_wait(const CUstreamBatchMemOpParams *op)
+{
+  return op->operation == MEM_OP_WAIT_32 || op->operation == MEM_OP_WAIT_64;
+}
+
+static unsigned word_bytes(const CUstreamBatchMemOpParams *op)
+{
+  return op->operation == MEM_OP_WAIT_64 || op->operation == MEM_OP_WRITE_64 ? 8 : 4;
+}
+
+/* Where the host has the word, of registered memory; NULL: in the guest's memory. */
+static void *on_host(struct shim *s, uint64_t addr)
+{
+  const struct cu_block *b = memory_find(s, addr);
+  if (!b || b->kind != BLOCK_REGISTERED) return NULL;
+  return (void *)(uintptr_t)(addr - b->device < b->bytes ? b->addr + (addr - b->device) : addr);
+}
+
+static bool read_word(struct shim *s, const CUstreamBatchMemOpParams *op, uint64_t *value)
+{
+  const void *host = on_host(s, op->word.address);
+  *value = 0;
+  if (!host) return gmem_read(s->device.mem, op->word.address, value, word_bytes(op));
+  memcpy(value, host, word_bytes(op));
+  return true;
+}
+
+static CUresult check(struct shim *s, const CUstreamBatchMemOpParams *op)
+{
+  uint64_t value;
+  if (op->operation == MEM_OP_BARRIER) return CUDA_SUCCESS;
+  if (op->operation == MEM_OP_FLUSH_REMOTE || (is_wait(op) && op->word.flags & MEM_WAIT_FLUSH))
+    return shim_unsupported(s, "a flush of remote writes");
+  if (op->operation < MEM_OP_WAIT_32 || op->operation > MEM_OP_WRITE_64) return CUDA_ERROR_INVALID_VALUE;
+  if (op->word.flags > (is_wait(op) ? MEM_WAIT_NOR : 1) || op->word.address % word_bytes(op))
+    return CUDA_ERROR_INVALID_VALUE;
+  return read_word(s, op, &value) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult mem_op_check(struct shim *s, const CUstreamBatchMemOpParams *op, unsigned n, unsigned flags)
+{
+  CUresult r = op && n && n <= MAX_OPS && !flags ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  for (unsigned i = 0; r == CUDA_SUCCESS && i < n; i++) r = check(s, &op[i]);
+  return r;
+}
+
+bool mem_op_is_ready(struct shim *s, const CUstreamBatchMemOpParams *op)
+{
+  bool wide = word_bytes(op) == 8;
+  uint64_t have, want = wide ? op->word.value64 : op->word.value, mask = wide ? UINT64_MAX : UINT32_MAX;
+  if (!is_wait(op) || !read_word(s, op, &have)) return true; /* memory that is gone holds nobody up */
+  switch (op->word.flags) {
+  case MEM_WAIT_GEQ: return wide ? (int64_t)(have - want) >= 0 : (int32_t)(uint32_t)(have - want) >= 0;
+  case MEM_WAIT_EQ: return have == want;
+  case MEM_WAIT_AND: return have & want;
+  default: return ~(have | want) & mask;
+  }
+}
+
+void mem_op_describe(struct shim *s, const CUstreamBatchMemOpParams *op, char *text, size_t size)
+{
+  static const char *const relations[] = { ">=", "==", "with a bit of", "without a bit of" };
+  uint64_t have;
+  read_word(s, op, &have);
+  snprintf(text, size, "the %u bits at 0x%llx %s 0x%llx (they are 0x%llx)", 8 * word_bytes(op),
+           (unsigned long long)op->word.address, relations[op->word.flags & MEM_WAIT_NOR],
+           (unsigned long long)(word_bytes(op) == 8 ? op->word.value64 : op->word.value), (unsigned long long)have);
+}
+
+static void write_word(struct shim *s, const CUstreamBatchMemOpParams *op)
+{
+  void *host = on_host(s, op->word.address);
+  uint64_t value = word_bytes(op) == 8 ? op->word.value64 : op->word.value;
+  if (host) memcpy(host, &value, word_bytes(op));
+  else gmem_write(s->device.mem, op->word.address, &value, word_bytes(op));
+}
+
+CUresult mem_op_run(struct shim *s, const struct graph_op *op, struct cu_stream *st)
+{
+  uint64_t at = timeline_start(&s->time, &st->clock, TIMELINE_NONE);
+  timeline_finish(&s->time, &st->clock, TIMELINE_NONE, at);
+  for (unsigned i = 0; s->fault == CUDA_SUCCESS && i < op->memory_ops.n; i++) {
+    const CUstreamBatchMemOpParams *o = &op->memory_ops.op[i];
+    if (!mem_op_is_ready(s, o))
+      return shim_unsupported(s, "a graph that waits for what is written after its launch");
+    if (o->operation == MEM_OP_WRITE_32 || o->operation == MEM_OP_WRITE_64) write_word(s, o);
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult mem_op_issue(struct shim *s, CUstream stream, const CUstreamBatchMemOpParams *op, unsigned n,
+                      unsigned flags)
+{
+  struct cu_stream *st = stream_of(s, stream);
+  if (!st) return CUDA_ERROR_INVALID_HANDLE;
+  CUresult r = mem_op_check(s, op, n, flags);
+  if (r != CUDA_SUCCESS) return r;
+  CUstreamBatchMemOpParams copy[MAX_OPS];
+  memcpy(copy, op, n * sizeof *op);
+  struct graph_op all = { .type = NODE_MEM_OPS, .memory_ops = { copy, n } };
+  if (capture_records(s, st, &all, &r)) return r;
+  for (unsigned i = 0; r == CUDA_SUCCESS && i < n; i++) { /* one by one: each may have to wait */
+    struct graph_op one = { .type = NODE_MEM_OPS, .memory_ops = { &copy[i], 1 } };
+    if (!capture_takes(s, st, &one, &r)) r = mem_op_run(s, &one, st);
+  }
+  return r;
+}

@@ -1,0 +1,66 @@
+/* Memory of the program: allocations of the device, and host memory that kernels reach.
+ *
+ *   device      guest memory; its addresses mean nothing to the host
+ *   pinned      host memory mapped into the guest at its own address: one pointer for both
+ *   managed     the same; no pages migrate
+ *   mapped      device memory at an address that was reserved for it (vmm.h)
+ *   opened      device memory of another process (ipc.h)
+ *   registered  host memory of the program; kernels see a copy in guest memory that is brought up to
+ *               date around each launch (docs/decisions says why)
+ */
+#ifndef WS_CUDA_MEMORY_H
+#define WS_CUDA_MEMORY_H
+
+#include "cuda/core/shim.h"
+
+enum block_kind { BLOCK_DEVICE, BLOCK_PINNED, BLOCK_MANAGED, BLOCK_REGISTERED, BLOCK_MAPPED,
+                  BLOCK_OPENED };
+
+/* What a program said about managed memory; kept for the whole allocation, for it to read back. */
+struct advice {
+  bool read_mostly, accessed_by_device, accessed_by_host;
+  CUmemLocation preferred, prefetched; /* type 0: none */
+};
+
+struct cu_block {
+  uint64_t addr;   /* what the program holds */
+  uint64_t bytes;
+  uint64_t device; /* address for kernels */
+  uint64_t id;
+  uint64_t mapped; /* pinned, managed: bytes of the host mapping */
+  struct cu_pool *pool; /* NULL: not of a pool */
+  struct advice advice;
+  unsigned flags;
+  enum block_kind kind;
+};
+
+/* Device memory; bytes > 0. CUDA_ERROR_OUT_OF_MEMORY when the board has no more. */
+CUresult memory_alloc(struct shim *, uint64_t *addr, uint64_t bytes);
+/* Pinned or managed memory. */
+CUresult memory_alloc_host(struct shim *, void **p, uint64_t bytes, enum block_kind, unsigned flags);
+CUresult memory_register(struct shim *, void *p, uint64_t bytes, unsigned flags);
+CUresult memory_unregister(struct shim *, const void *p);
+/* Frees the block that starts at addr and is of one of the kinds (bit per kind). False: there is none. */
+bool memory_free(struct shim *, uint64_t addr, unsigned kinds);
+/* The block that holds addr, NULL: none. By device address also for registered memory. */
+struct cu_block *memory_find(struct shim *, uint64_t addr);
+/* Whether the host can access it too. */
+bool memory_on_host(const struct cu_block *);
+/* Whether kernels can access addr: a block, or a variable of a module. */
+bool memory_is_device(struct shim *, uint64_t addr);
+/* Copies registered memory into the guest (before a launch) or back. */
+void memory_sync_registered(struct shim *, bool to_device);
+/* Memory that counts as the board's, zeroed, which memory_map makes appear at an address (both whole pages).
+ * NULL: there is no more. */
+void *memory_take(struct shim *, uint64_t bytes);
+void memory_give_back(struct shim *, void *, uint64_t bytes);
+void memory_map(struct shim *, uint64_t addr, void *host, uint64_t bytes);
+/* The same, of a file: *fd < 0: a new one, which the caller closes. bytes may be of another process's making. */
+void *memory_take_file(struct shim *, uint64_t bytes, int *fd);
+/* Device memory that another process shares: `bytes` bytes from an offset in its file. 0: it cannot be mapped. */
+uint64_t memory_open(struct shim *, int fd, uint64_t offset, uint64_t bytes);
+/* Without what is mapped. */
+void memory_free_all(struct shim *);
+uint64_t memory_total(const struct shim *);
+
+#endif

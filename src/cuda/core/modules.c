@@ -1,0 +1,321 @@
+#include "cuda/core/modules.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/gpu_advice.h"
+#include "load/fatbin.h"
+
+enum { WRAPPER_MAGIC = 0x466243b1, DEFAULT_DYNAMIC_SHARED = 48 << 10 };
+
+/* What nvcc emits into .nvFatBinSegment (24 bytes). */
+struct wrapper {
+  uint32_t magic, version;
+  const void *data;
+  const void *extra;
+};
+
+static CUresult broken(const struct err *e)
+{
+  shim_say("%s", e->msg);
+  return CUDA_ERROR_INVALID_IMAGE;
+}
+
+/* Takes a parsed module over; files: what it was made of. */
+static CUresult place(struct shim *s, struct module *parsed, const struct link_file *file, unsigned n,
+                      struct cu_module **out)
+{
+  struct err e = {""};
+  if (!target_runs_on(module_sm(parsed), TARGET_PLAIN, s->device.config.sm)) {
+    module_free(parsed);
+    return CUDA_ERROR_NO_BINARY_FOR_GPU;
+  }
+  struct cu_module *m = shim_alloc(sizeof *m);
+  if (!device_place(&s->device, parsed, &m->code, &e)) {
+    device_unload(&m->code);
+    free(m);
+    return broken(&e);
+  }
+  if (s->options.capture) {
+    m->file = shim_alloc(n * sizeof *m->file);
+    for (unsigned i = 0; i < n; i++) {
+      m->file[i] = (struct link_file){ shim_alloc(file[i].bytes), file[i].bytes };
+      memcpy(m->file[i].elf, file[i].elf, file[i].bytes);
+    }
+    m->n_files = n;
+  }
+  m->next = s->modules;
+  s->modules = m;
+  *out = m;
+  return CUDA_SUCCESS;
+}
+
+static CUresult open_files(struct shim *s, const struct link_file *file, unsigned n,
+                           struct cu_module **out)
+{
+  struct err e = {""};
+  struct module_file *list = shim_alloc(n * sizeof *list);
+  for (unsigned i = 0; i < n; i++)
+    list[i] = (struct module_file){ "module", file[i].elf, file[i].bytes };
+  struct module *parsed = module_link(list, n, &e);
+  free(list);
+  return parsed ? place(s, parsed, file, n, out) : broken(&e);
+}
+
+/* Linked files ----------------------------------------------------------------------------------- */
+
+enum { JOINED_MAX = 4096 };
+static const char joined_magic[16] = "warpstep linked";
+
+uint8_t *module_join(const struct link_file *file, unsigned n, size_t *bytes)
+{
+  uint64_t head[3] = {0};
+  *bytes = sizeof head;
+  for (unsigned i = 0; i < n; i++) *bytes += sizeof head[0] + file[i].bytes;
+  uint8_t *image = shim_alloc(*bytes), *at = image + sizeof head;
+  memcpy(head, joined_magic, sizeof joined_magic);
+  head[2] = n;
+  memcpy(image, head, sizeof head);
+  for (unsigned i = 0; i < n; i++) {
+    const uint64_t size = file[i].bytes;
+    memcpy(at, &size, sizeof size);
+    memcpy(at + sizeof size, file[i].elf, file[i].bytes);
+    at += sizeof size + file[i].bytes;
+  }
+  return image;
+}
+
+static CUresult open_joined(struct shim *s, const uint8_t *image, struct cu_module **out)
+{
+  uint64_t head[3];
+  memcpy(head, image, sizeof head);
+  if (head[2] == 0 || head[2] > JOINED_MAX) return CUDA_ERROR_INVALID_IMAGE;
+  struct link_file *file = shim_alloc(head[2] * sizeof *file);
+  image += sizeof head;
+  for (uint64_t i = 0; i < head[2]; i++) {
+    uint64_t size;
+    memcpy(&size, image, sizeof size);
+    file[i] = (struct link_file){ (uint8_t *)(uintptr_t)image + sizeof size, size };
+    image += sizeof size + size;
+  }
+  CUresult r = open_files(s, file, (unsigned)head[2], out);
+  free(file);
+  return r;
+}
+
+/* Fat binaries ---------------------------------------------------------------------------------- */
+
+static bool is_better(const struct fatbin_entry *a, const struct fatbin_entry *best, unsigned sm)
+{
+  if (a->kind == FATBIN_SASS && target_runs_on(a->sm, a->form, sm))
+    return best->kind != FATBIN_SASS || a->sm > best->sm;
+  return a->kind == FATBIN_PTX && a->sm <= sm && best->kind != FATBIN_SASS &&
+         (best->kind != FATBIN_PTX || a->sm > best->sm);
+}
+
+static void explain_targets(const struct shim *s, const uint8_t *container)
+{
+  unsigned sm = s->device.config.sm;
+  struct err e = {""};
+  struct fatbin_entry entry;
+  char list[200] = "", advice[240];
+  size_t used = 0;
+  unsigned newest = 0;
+  enum target_form form = TARGET_PLAIN;
+  for (size_t pos = 0; fatbin_next(container, &pos, &entry, &e) && used < sizeof list;) {
+    if (entry.kind == FATBIN_SASS) newest = entry.sm, form = entry.form;
+    used += (size_t)snprintf(list + used, sizeof list - used, "%s%s_%u", used ? ", " : "",
+                             entry.kind == FATBIN_PTX ? "compute" : "sm", entry.sm);
+  }
+  shim_say("the program has code for %s, not for sm_%u: compile with -gencode arch=compute_%u,code=sm_%u, or %s", list, sm,
+           sm, sm, newest ? gpu_advice(s->options.presets, newest, form, advice, sizeof advice) : "choose a newer --gpu");
+}
+
+CUresult module_pick(struct shim *s, const uint8_t *container, uint8_t **image, size_t *bytes)
+{
+  struct err e = {""};
+  struct fatbin_entry entry, best = {0};
+  unsigned sm = s->device.config.sm;
+  for (size_t pos = 0; fatbin_next(container, &pos, &entry, &e);)
+    if (is_better(&entry, &best, sm)) best = entry;
+  if (e.msg[0]) return broken(&e);
+  if (best.kind == 0) {
+    explain_targets(s, container);
+    return CUDA_ERROR_NO_BINARY_FOR_GPU;
+  }
+  *image = fatbin_unpack(&best, &e);
+  if (!*image) return broken(&e);
+  (*image)[best.bytes] = '\0'; /* PTX is text; fatbin_unpack leaves room */
+  *bytes = best.bytes;
+  return CUDA_SUCCESS;
+}
+
+/* End of the last thing an ELF file's headers speak of: its size. */
+static size_t elf_size(const void *image)
+{
+  const Elf64_Ehdr *h = image;
+  size_t end = sizeof *h, tables = h->e_shoff + (size_t)h->e_shnum * h->e_shentsize;
+  if (tables > end) end = tables;
+  const Elf64_Shdr *sec = (const Elf64_Shdr *)((const char *)image + h->e_shoff);
+  for (unsigned i = 0; i < h->e_shnum && h->e_shentsize == sizeof *sec; i++)
+    if (sec[i].sh_type != SHT_NOBITS && sec[i].sh_offset + sec[i].sh_size > end)
+      end = sec[i].sh_offset + sec[i].sh_size;
+  size_t program = h->e_phoff + (size_t)h->e_phnum * h->e_phentsize;
+  return program > end ? program : end;
+}
+
+static CUresult translate(struct shim *s, const void *ptx, struct jit *jit, uint8_t **elf,
+                          size_t *bytes)
+{
+  CUresult r = CUDA_SUCCESS;
+  *elf = ptx_translate(s, ptx, jit, bytes, &r);
+  return *elf ? CUDA_SUCCESS : r;
+}
+
+/* The machine code in an image (cubin, fat binary, PTX) that this GPU runs: an ELF file, which the caller frees. */
+static CUresult extract(struct shim *s, const void *image, struct jit *jit, uint8_t **elf,
+                        size_t *bytes)
+{
+  const struct wrapper *w = image;
+  if (w->magic == WRAPPER_MAGIC) image = w->data;
+  if (fatbin_at(image, SIZE_MAX / 2)) {
+    uint8_t *entry;
+    CUresult r = module_pick(s, image, &entry, bytes);
+    if (r != CUDA_SUCCESS) return r;
+    if (memcmp(entry, ELFMAG, SELFMAG) == 0) return *elf = entry, CUDA_SUCCESS;
+    r = translate(s, entry, jit, elf, bytes);
+    free(entry);
+    return r;
+  }
+  if (memcmp(image, ELFMAG, SELFMAG) != 0) return translate(s, image, jit, elf, bytes);
+  *bytes = elf_size(image);
+  *elf = shim_alloc(*bytes);
+  memcpy(*elf, image, *bytes);
+  return CUDA_SUCCESS;
+}
+
+CUresult module_open(struct shim *s, const void *image, struct jit *jit, struct cu_module **out)
+{
+  struct jit none = {0};
+  struct link_file file;
+  if (!image) return CUDA_ERROR_INVALID_VALUE;
+  if (memcmp(image, joined_magic, sizeof joined_magic) == 0) return open_joined(s, image, out);
+  CUresult r = extract(s, image, jit ? jit : &none, &file.elf, &file.bytes);
+  if (r != CUDA_SUCCESS) return r;
+  r = open_files(s, &file, 1, out);
+  free(file.elf);
+  return r;
+}
+
+char *module_read_file(const char *path, size_t *bytes, CUresult *r)
+{
+  FILE *f = path ? fopen(path, "rb") : NULL;
+  long size = -1;
+  char *data = NULL;
+  *r = !path ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_FILE_NOT_FOUND;
+  if (!f) return NULL;
+  if (fseek(f, 0, SEEK_END) == 0 && (size = ftell(f)) >= 0 && fseek(f, 0, SEEK_SET) == 0) {
+    data = shim_alloc((size_t)size + 64); /* headers are read before their kind is known */
+    if (fread(data, 1, (size_t)size, f) != (size_t)size) {
+      free(data);
+      data = NULL;
+    }
+  }
+  fclose(f);
+  *bytes = size > 0 ? (size_t)size : 0;
+  return data;
+}
+
+/* Kernels and variables --------------------------------------------------------------------------- */
+
+static void free_module(struct cu_module *m)
+{
+  for (struct cu_function *f = m->functions, *next; f; f = next) {
+    next = f->next;
+    free(f);
+  }
+  device_unload(&m->code);
+  for (unsigned i = 0; i < m->n_files; i++) free(m->file[i].elf);
+  free(m->file);
+  free(m);
+}
+
+void module_close(struct shim *s, struct cu_module *m)
+{
+  for (struct cu_module **at = &s->modules; *at; at = &(*at)->next) {
+    if (*at != m) continue;
+    *at = m->next;
+    free_module(m);
+    return;
+  }
+}
+
+void module_close_all(struct shim *s)
+{
+  while (s->modules) module_close(s, s->modules);
+}
+
+bool module_is_open(const struct shim *s, const struct cu_module *m)
+{
+  const struct cu_module *at = s->modules;
+  while (at && at != m) at = at->next;
+  return at != NULL;
+}
+
+CUresult module_give_function(struct cu_module *m, const char *name, struct cu_function *f)
+{
+  for (unsigned i = 0; i < module_kernel_count(m->code.module); i++) {
+    const struct module_kernel *k = module_kernel_at(m->code.module, i);
+    if (strcmp(k->name, name) != 0) continue;
+    *f = (struct cu_function){ .next = m->functions, .module = m, .kernel = k, .carveout = -1 };
+    f->max_dynamic_shared =
+        k->shared_static < DEFAULT_DYNAMIC_SHARED ? DEFAULT_DYNAMIC_SHARED - k->shared_static : 0;
+    m->functions = f;
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_NOT_FOUND;
+}
+
+void module_take_function(struct cu_function *f)
+{
+  if (!f->module) return;
+  struct cu_function **at = &f->module->functions;
+  while (*at != f) at = &(*at)->next;
+  *at = f->next;
+  f->module = NULL;
+}
+
+CUresult module_get_function(struct shim *s, struct cu_module *m, const char *name,
+                             struct cu_function **out)
+{
+  if (!module_is_open(s, m)) return CUDA_ERROR_INVALID_HANDLE;
+  if (!name || !out) return CUDA_ERROR_INVALID_VALUE;
+  for (struct cu_function *f = m->functions; f; f = f->next)
+    if (strcmp(f->kernel->name, name) == 0) return *out = f, CUDA_SUCCESS;
+  struct cu_function *f = shim_alloc(sizeof *f);
+  CUresult r = module_give_function(m, name, f);
+  if (r == CUDA_SUCCESS) *out = f;
+  else free(f);
+  return r;
+}
+
+bool module_is_function(const struct shim *s, const struct cu_function *f)
+{
+  for (const struct cu_module *m = s->modules; m; m = m->next)
+    for (const struct cu_function *at = m->functions; at; at = at->next)
+      if (at == f) return true;
+  return false;
+}
+
+CUresult module_get_variable(struct shim *s, struct cu_module *m, const char *name, CUdeviceptr *addr,
+                             size_t *bytes)
+{
+  if (!module_is_open(s, m)) return CUDA_ERROR_INVALID_HANDLE;
+  if (!name || (!addr && !bytes)) return CUDA_ERROR_INVALID_VALUE;
+  const struct module_symbol *y = module_variable(m->code.module, name);
+  if (!y) return CUDA_ERROR_NOT_FOUND;
+  if (addr) *addr = module_address(m->code.instance, y);
+  if (bytes) *bytes = y->bytes;
+  return CUDA_SUCCESS;
+}

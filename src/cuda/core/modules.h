@@ -1,0 +1,65 @@
+/* Modules of the program: code placed in the device's memory, its kernels and variables. Images may be
+ * cubins, fat binaries (also behind the wrapper that nvcc puts into programs) and, with an installed
+ * ptxas, PTX.
+ */
+#ifndef WS_CUDA_MODULES_H
+#define WS_CUDA_MODULES_H
+
+#include "cuda/core/jit.h"
+#include "cuda/core/shim.h"
+
+struct cu_function {
+  struct cu_function *next;
+  struct cu_module *module; /* NULL: it went away, and this waits for module_give_function */
+  const struct module_kernel *kernel;
+  uint32_t max_dynamic_shared; /* bytes; above 48 KiB only after the program asked for it */
+  int carveout, cache;
+  bool non_portable_cluster; /* clusters of more than 8 CTAs are allowed */
+};
+
+/* One of the files that a link makes into one module. */
+struct link_file {
+  uint8_t *elf;
+  size_t bytes;
+};
+
+struct cu_module {
+  struct cu_module *next;
+  struct device_code code;
+  struct link_file *file; /* what it was made of: kept for captures, else NULL */
+  unsigned n_files;
+  struct cu_function *functions;
+};
+
+/* The entry of a fat binary that this GPU runs, machine code or else PTX (with a 0 behind it), unpacked; the caller
+ * frees it. */
+CUresult module_pick(struct shim *, const uint8_t *container, uint8_t **image, size_t *bytes);
+/* A file's bytes with a 0 behind them (PTX is text), which the caller frees; NULL: *r says why. */
+char *module_read_file(const char *path, size_t *bytes, CUresult *r);
+/* What cuLinkComplete gives for several inputs: an image that module_open takes, and that only holds the files
+ * one behind the other. They are linked when it is loaded (load/link.h). The caller frees it. */
+uint8_t *module_join(const struct link_file *, unsigned n, size_t *bytes);
+
+/* Loads the part of an image that this GPU runs. The image's own headers say how long it is. */
+CUresult module_open(struct shim *, const void *image, struct jit *, struct cu_module **out);
+void module_close(struct shim *, struct cu_module *);
+void module_close_all(struct shim *);
+bool module_is_open(const struct shim *, const struct cu_module *);
+
+/* A kernel by its symbol's name. */
+CUresult module_get_function(struct shim *, struct cu_module *, const char *name,
+                             struct cu_function **out);
+bool module_is_function(const struct shim *, const struct cu_function *);
+/* Takes a kernel's handle out of its module, so that it stays when that is closed; the caller has it then. And gives it to
+ * another module, where it stands for the kernel of that name. */
+void module_take_function(struct cu_function *);
+CUresult module_give_function(struct cu_module *, const char *name, struct cu_function *);
+/* Address and size of a variable; either may be NULL. */
+CUresult module_get_variable(struct shim *, struct cu_module *, const char *name, CUdeviceptr *addr,
+                             size_t *bytes);
+
+/* ptx.c: translates PTX text for this GPU with the installed ptxas. The result is freed by the caller;
+ * NULL: *r says why, and the log is in jit. */
+void *ptx_translate(struct shim *, const char *ptx, struct jit *, size_t *bytes, CUresult *r);
+
+#endif

@@ -1,0 +1,100 @@
+#include "cuda/core/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/watch.h"
+
+static bool parse_u64(const char *s, const char **end, uint64_t *v)
+{
+  char *stop;
+  if (*s < '0' || *s > '9') return false;
+  *v = strtoull(s, &stop, 10);
+  *end = stop;
+  return true;
+}
+
+/* Options whose value is a number; false: no such option. */
+static bool number_option(struct exec_options *o, const char *key, uint64_t **n)
+{
+  *n = strcmp(key, "max_cycles") == 0 ? &o->max_cycles
+       : strcmp(key, "max_insts") == 0 ? &o->max_insts
+       : strcmp(key, "sample") == 0    ? &o->sample
+       : strcmp(key, "sample_ctas") == 0 ? &o->sample_ctas
+                                       : NULL;
+  return *n != NULL;
+}
+
+static bool take_number(const char *key, const char *value, uint64_t *n, struct err *e)
+{
+  const char *end;
+  return (parse_u64(value, &end, n) && !*end) ||
+         err_set(e, EXEC_OPTIONS_VARIABLE ": %s=%.60s: not a number", key, value);
+}
+
+static bool take_small(const char *key, const char *value, unsigned most, unsigned *to, struct err *e)
+{
+  const char *end;
+  uint64_t n;
+  if (!parse_u64(value, &end, &n) || *end || n < 1 || n > most)
+    return err_set(e, EXEC_OPTIONS_VARIABLE ": %s=%.60s: not a number from 1 to %u", key, value, most);
+  *to = (unsigned)n;
+  return true;
+}
+
+static bool take(struct exec_options *o, const char *key, const char *value, struct err *e)
+{
+  uint64_t *field;
+  if (number_option(o, key, &field)) return take_number(key, value, field, e);
+  if (strcmp(key, "gpu") == 0) o->gpu = value;
+  else if (strcmp(key, "presets") == 0) o->presets = value;
+  else if (strcmp(key, "set") == 0) o->set[o->n_set++] = value;
+  else if (strcmp(key, "mode") == 0) o->timed = strcmp(value, "functional") != 0;
+  else if (strcmp(key, "time") == 0) return choice_parse(&o->choice, o->capture ? "--launches" : "--time-kernels", value, e);
+  else if (strcmp(key, "stop") == 0) o->stop_after_timed = true;
+  else if (strcmp(key, "cold") == 0) o->cold = true;
+  else if (strcmp(key, "report") == 0) o->report = value;
+  else if (strcmp(key, "json") == 0) o->json = value;
+  else if (strcmp(key, "capture") == 0) o->capture = value;
+  else if (strcmp(key, "trace") == 0) o->trace = value;
+  else if (strcmp(key, "quiet") == 0) o->quiet = true;
+  else if (strcmp(key, "progress") == 0) o->progress = true;
+  else if (strcmp(key, "threads") == 0) return take_small(key, value, WATCH_MAX_THREADS, &o->threads, e);
+  else if (strcmp(key, "interleave") == 0) return take_small(key, value, WATCH_MAX_SLICE, &o->interleave, e);
+  else return err_set(e, EXEC_OPTIONS_VARIABLE ": unknown key '%.60s'", key);
+  return true;
+}
+
+static unsigned count_lines(const char *s)
+{
+  unsigned n = 1;
+  for (; *s; s++) n += *s == '\n';
+  return n;
+}
+
+bool exec_options_parse(struct exec_options *o, const char *text, struct err *e)
+{
+  *o = (struct exec_options){ .gpu = "rtx-3070", .timed = true, .threads = 1, .choice.last = UINT64_MAX };
+  if (!text) return true;
+  char *copy = arena_strdup(&o->arena, text), *save = NULL;
+  o->set = ARENA_ARRAY(&o->arena, const char *, count_lines(text));
+  for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+    char *eq = strchr(line, '=');
+    if (!eq) return err_set(e, EXEC_OPTIONS_VARIABLE ": '%.60s' is not KEY=VALUE", line);
+    *eq = '\0';
+    TRY(take(o, line, eq + 1, e));
+  }
+  if (o->trace) o->timed = false;
+  return true;
+}
+
+void exec_options_free(struct exec_options *o)
+{
+  choice_free(&o->choice);
+  arena_free(&o->arena);
+}
+
+bool exec_options_timed(const struct exec_options *o, uint64_t number, const char *kernel)
+{
+  return o->timed && (o->capture || choice_has(&o->choice, number, kernel));
+}

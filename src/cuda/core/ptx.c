@@ -1,0 +1,182 @@
+/* PTX to machine code, by the toolkit's assembler: $WARPSTEP_PTXAS, else ptxas of the search path, else
+ * the one in /usr/local/cuda/bin. Without one a module of PTX cannot be loaded. */
+#include "cuda/core/modules.h"
+#include "cuda/core/toolkit.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MAX_ARGS = 20, NUMBER_BYTES = 40 };
+
+struct scratch {
+  char dir[64], ptx[80], cubin[80], log[80];
+};
+
+static bool make_scratch(struct scratch *t)
+{
+  const char *base = getenv("TMPDIR");
+  if (!base || strlen(base) > 40) base = "/tmp";
+  snprintf(t->dir, sizeof t->dir, "%s/warpstep-XXXXXX", base);
+  if (!mkdtemp(t->dir)) return false;
+  snprintf(t->ptx, sizeof t->ptx, "%s/module.ptx", t->dir);
+  snprintf(t->cubin, sizeof t->cubin, "%s/module.cubin", t->dir);
+  snprintf(t->log, sizeof t->log, "%s/log", t->dir);
+  return true;
+}
+
+static void drop_scratch(const struct scratch *t)
+{
+  unlink(t->ptx);
+  unlink(t->cubin);
+  unlink(t->log);
+  rmdir(t->dir);
+}
+
+static bool write_text(const char *path, const char *text)
+{
+  FILE *f = fopen(path, "w");
+  if (!f) return false;
+  bool ok = fputs(text, f) != EOF;
+  return fclose(f) == 0 && ok;
+}
+
+/* Whole file with a 0 behind it; NULL: none. */
+static char *read_whole(const char *path, size_t *bytes)
+{
+  FILE *f = fopen(path, "rb");
+  char *data = NULL;
+  size_t room = 0;
+  *bytes = 0;
+  if (!f) return NULL;
+  do {
+    room = room ? 2 * room : 1 << 16;
+    data = realloc(data, room + 1);
+    if (!data) break;
+    *bytes += fread(data + *bytes, 1, room - *bytes, f);
+  } while (*bytes == room);
+  fclose(f);
+  if (data) data[*bytes] = '\0';
+  return data;
+}
+
+/* Runs the assembler with its output in the log. Its exit status, -1: it could not be started. The
+ * preloaded shim must not reach it. */
+static int run_assembler(const char *program, char *const argv[], const char *log)
+{
+  extern char **environ;
+  posix_spawn_file_actions_t files;
+  char **env, **to;
+  unsigned n = 0;
+  pid_t pid;
+  int status = -1;
+  while (environ[n]) n++;
+  env = to = shim_alloc((n + 1) * sizeof *env);
+  for (unsigned i = 0; i < n; i++)
+    if (strncmp(environ[i], "LD_PRELOAD=", 11) != 0) *to++ = environ[i];
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, 1, log, 0x241 /* O_WRONLY | O_CREAT | O_TRUNC */, 0600);
+  posix_spawn_file_actions_adddup2(&files, 1, 2);
+  if (posix_spawnp(&pid, program, &files, NULL, argv, env) == 0)
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  posix_spawn_file_actions_destroy(&files);
+  free(env);
+  return WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status) : -1;
+}
+
+/* Arguments of the assembler, with room for the numbers in them. */
+struct arguments {
+  char *argv[MAX_ARGS];
+  unsigned n, n_numbers;
+  char number[MAX_ARGS][NUMBER_BYTES];
+};
+
+static void add(struct arguments *a, const char *text)
+{
+  a->argv[a->n++] = (char *)(uintptr_t)text;
+}
+
+/* Unless it is 0: not stated. */
+static void add_number(struct arguments *a, const char *option, unsigned value)
+{
+  if (value == 0) return;
+  char *text = a->number[a->n_numbers++];
+  snprintf(text, NUMBER_BYTES, "%s%u", option, value);
+  a->argv[a->n++] = text;
+}
+
+/* CUjit_target: the SM, with 0x10000 for sm_XYa, 0x20000 for sm_XYf. */
+static void add_target(struct arguments *a, unsigned target)
+{
+  static const char *const form[] = {"", "a", "f"};
+  char *text = a->number[a->n_numbers++];
+  snprintf(text, NUMBER_BYTES, "-arch=sm_%u%s", target & 0xffff, form[(target >> 16) % 3]);
+  a->argv[a->n++] = text;
+}
+
+static int assemble(struct shim *s, const struct scratch *t, const struct jit *jit)
+{
+  struct arguments a = {.n = 0};
+  const unsigned threads = jit->max_threads ? jit->max_threads : jit->threads_per_block;
+  char opt[16];
+  add(&a, "ptxas");
+  add_target(&a, jit->target ? jit->target : s->device.config.sm);
+  add_number(&a, "-maxrregcount=", jit->max_registers);
+  add_number(&a, "-maxntid=", threads);
+  add_number(&a, "-minnctapersm=", jit->min_ctas);
+  snprintf(opt, sizeof opt, "-O%d", jit->opt_level - 1);
+  if (jit->opt_level) add(&a, opt);
+  if (jit->override_directives) add(&a, "-override-directive-values");
+  if (jit->relocatable) add(&a, "-c");
+  if (jit->debug) add(&a, "-g");
+  if (jit->line_info) add(&a, "-lineinfo");
+  if (jit->verbose) add(&a, "-v");
+  add(&a, t->ptx);
+  add(&a, "-o");
+  add(&a, t->cubin);
+  const char *chosen = getenv("WARPSTEP_PTXAS");
+  if (chosen) return run_assembler(chosen, a.argv, t->log);
+  char beside[PATH_MAX];
+  int status = run_assembler("ptxas", a.argv, t->log);
+  if (status == -1) status = run_assembler("/usr/local/cuda/bin/ptxas", a.argv, t->log);
+  if (status == -1 && toolkit_beside("ptxas", beside, sizeof beside)) status = run_assembler(beside, a.argv, t->log);
+  return status;
+}
+
+void *ptx_translate(struct shim *s, const char *ptx, struct jit *jit, size_t *bytes, CUresult *r)
+{
+  struct scratch t;
+  size_t log_bytes;
+  *r = CUDA_ERROR_INVALID_PTX;
+  if (!strstr(ptx, ".version")) {
+    *r = CUDA_ERROR_INVALID_IMAGE;
+    return NULL;
+  }
+  if (!make_scratch(&t) || !write_text(t.ptx, ptx)) {
+    *r = CUDA_ERROR_OUT_OF_MEMORY;
+    return NULL;
+  }
+  int status = assemble(s, &t, jit);
+  char *log = read_whole(t.log, &log_bytes), *cubin = NULL;
+  bool given = false;
+  if (log && log[0] && status != -1)
+    given = status ? jit_log_error(jit, log) : jit_log_info(jit, log);
+  if (status == -1) {
+    shim_say(
+        "PTX must be translated for the simulated GPU, and there is no ptxas: install the CUDA "
+        "toolkit (in Python: pip install nvidia-cuda-nvcc), set WARPSTEP_PTXAS, or ship machine code for sm_%u",
+        s->device.config.sm);
+    *r = CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
+  } else if (status == 0) {
+    cubin = read_whole(t.cubin, bytes);
+  } else if (!given && !jit->silent) {
+    shim_say("ptxas: %s", log ? log : "failed");
+  }
+  free(log);
+  drop_scratch(&t);
+  return cubin;
+}

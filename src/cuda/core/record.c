@@ -1,0 +1,131 @@
+#include "cuda/core/record.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "cuda/core/stalls.h"
+#include "load/plain_name.h"
+
+enum { TABLE_HEAD = 40, TABLE_TAIL = 10, NAME_COLUMN = 32, DIM_TEXT = 40 };
+
+void record_add(struct record *r, const struct launch_record *l)
+{
+  if (r->n == r->cap) {
+    r->cap = r->cap ? 2 * r->cap : 64;
+    r->launch = realloc(r->launch, r->cap * sizeof *r->launch);
+    NO_MEMORY_IF(!r->launch);
+  }
+  r->launch[r->n] = *l;
+  NO_MEMORY_IF(!(r->launch[r->n].kernel = strdup(l->kernel)));
+  r->n++;
+}
+
+void record_free(struct record *r)
+{
+  for (uint64_t i = 0; i < r->n; i++) free((char *)(uintptr_t)r->launch[i].kernel), free(r->launch[i].stalls);
+  free(r->launch);
+  *r = (struct record){0};
+}
+
+static const char *dims(const uint32_t d[3], char *buf)
+{
+  int n = snprintf(buf, DIM_TEXT, "%u", d[0]);
+  if (d[1] > 1 || d[2] > 1) n += snprintf(buf + n, DIM_TEXT - (size_t)n, "x%u", d[1]);
+  if (d[2] > 1) snprintf(buf + n, DIM_TEXT - (size_t)n, "x%u", d[2]);
+  return buf;
+}
+
+static void write_row(FILE *f, uint64_t number, const struct launch_record *l)
+{
+  char grid[DIM_TEXT], block[DIM_TEXT], cycles[24] = "-", time[24] = "-";
+  if (l->timed || l->estimated) {
+    snprintf(cycles, sizeof cycles, "%s%llu", l->estimated || l->sampled_ctas ? "~" : "",
+             (unsigned long long)l->cycles);
+    snprintf(time, sizeof time, "%.2f", (double)(l->end_ps - l->start_ps) / 1e6);
+  }
+  size_t n;
+  const char *name = plain_name(l->kernel, &n);
+  char sampled[80] = "";
+  if (l->sampled_ctas)
+    snprintf(sampled, sizeof sampled, "  +- %llu (%.2f %%) from %llu CTAs",
+             (unsigned long long)l->error_cycles, 100.0 * (double)l->error_cycles / (double)l->cycles,
+             (unsigned long long)l->sampled_ctas);
+  char by[40] = "";
+  if (l->parent) snprintf(by, sizeof by, "  by launch %llu", (unsigned long long)l->parent);
+  fprintf(f, "%6llu  %-*.*s  %12s  %10s  %12llu  %12s  %10s%s%s%s\n", (unsigned long long)number,
+          NAME_COLUMN, n < NAME_COLUMN ? (int)n : NAME_COLUMN, name, dims(l->grid, grid), dims(l->block, block),
+          (unsigned long long)l->warp_insts, cycles, time, by, sampled, l->faulted ? "  faulted" : "");
+}
+
+void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps)
+{
+  uint64_t cycles = 0, timed = 0, nominal = 0;
+  fprintf(f, "warpstep: %llu kernel launches on %s\n", (unsigned long long)r->n, gpu);
+  fprintf(f, "launch  %-*s  %12s  %10s  %12s  %12s  %10s\n", NAME_COLUMN, "kernel", "grid", "block",
+          "warp insts", "cycles", "us");
+  for (uint64_t i = 0; i < r->n; i++) {
+    timed += r->launch[i].timed;
+    nominal += !r->launch[i].timed && !r->launch[i].estimated;
+    if (r->launch[i].timed) cycles += r->launch[i].cycles;
+    if (r->n > TABLE_HEAD + TABLE_TAIL && i == TABLE_HEAD) fprintf(f, "   ...\n");
+    if (r->n <= TABLE_HEAD + TABLE_TAIL || i < TABLE_HEAD || i >= r->n - TABLE_TAIL)
+      write_row(f, i + 1, &r->launch[i]);
+  }
+  fprintf(f, "%llu launches timed: %llu cycles; the program's simulated time: %.2f us%s\n",
+          (unsigned long long)timed, (unsigned long long)cycles, (double)total_ps / 1e6,
+          nominal ? ", nominal for launches without time" : "");
+  stalls_write_table(f, r);
+}
+
+static void put(json_t *o, const char *key, uint64_t v)
+{
+  json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+static json_t *launch_json(const struct launch_record *l, uint64_t number)
+{
+  json_t *work = json_object();
+  json_t *o = json_pack("{s:I, s:s, s:[I,I,I], s:[I,I,I], s:I, s:I, s:b, s:b, s:I, s:I, s:I, s:I}",
+                        "launch", (json_int_t)number, "kernel", l->kernel,
+                        "grid", (json_int_t)l->grid[0], (json_int_t)l->grid[1],
+                        (json_int_t)l->grid[2],
+                        "block", (json_int_t)l->block[0], (json_int_t)l->block[1],
+                        (json_int_t)l->block[2],
+                        "shared_dynamic_bytes", (json_int_t)l->shared,
+                        "stream", (json_int_t)l->stream,
+                        "timed", l->timed, "faulted", l->faulted,
+                        "warp_insts", (json_int_t)l->warp_insts,
+                        "thread_insts", (json_int_t)l->thread_insts,
+                        "start_ps", (json_int_t)l->start_ps, "end_ps", (json_int_t)l->end_ps);
+  BUG_ON(!o);
+  for (enum work_kind k = 0; k < WORK__N; k++) put(work, work_kind_name(k), l->work.ops[k]);
+  json_object_set_new(o, "work", work);
+  if (l->parent) put(o, "parent", l->parent);
+  if (l->estimated) json_object_set_new(o, "estimated", json_true());
+  if (l->timed || l->estimated) put(o, "cycles", l->cycles);
+  if (l->sampled_ctas) {
+    put(o, "sampled_ctas", l->sampled_ctas);
+    put(o, "error_cycles", l->error_cycles);
+  }
+  if (l->together > 1) put(o, "together", l->together);
+  if (!l->timed || l->together > 1) return o;
+  put(o, "l1_sectors", l->l1_sectors);
+  put(o, "l2_sectors", l->l2_sectors);
+  put(o, "dram_bytes", l->dram_bytes);
+  stalls_put_json(o, l->stalls);
+  return o;
+}
+
+void record_write_json(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps)
+{
+  json_t *list = json_array();
+  for (uint64_t i = 0; i < r->n; i++) json_array_append_new(list, launch_json(&r->launch[i], i + 1));
+  json_t *all = json_pack("{s:s, s:s, s:I, s:o}", "schema", RECORD_JSON_SCHEMA, "gpu", gpu, "time_ps", (json_int_t)total_ps,
+                          "launches", list);
+  NO_MEMORY_IF(!all);
+  json_dumpf(all, f, JSON_INDENT(1)); /* the stream keeps whether all of it was taken */
+  fputc('\n', f);
+  json_decref(all);
+}

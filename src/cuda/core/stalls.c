@@ -1,0 +1,127 @@
+#include "cuda/core/stalls.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "cuda/core/record.h"
+#include "load/plain_name.h"
+
+_Static_assert((int)SLOT__N >= (int)WARP_STATE__N, "slots have the states and more");
+enum { KERNELS_SHOWN = 10, REASONS_SHOWN = 4, NAME_COLUMN = 32 };
+
+struct stalls *stalls_of(const struct sim_result *r)
+{
+  if (!r->timed || r->together > 1) return NULL;
+  struct stalls *s = malloc(sizeof *s);
+  NO_MEMORY_IF(!s);
+  memcpy(s->slot, sim_counters(r, "slot", SLOT__N), sizeof s->slot);
+  memcpy(s->state, sim_counters(r, "warp_state", WARP_STATE__N), sizeof s->state);
+  return s;
+}
+
+/* A warp is selected; its slot is issued. */
+static const char *slot_text(unsigned i)
+{
+  return i == SLOT_ISSUED ? "issued" : slot_name[i];
+}
+
+static const char *state_text(unsigned i)
+{
+  return warp_state_name[i];
+}
+
+/* --- JSON --------------------------------------------------------------------------------------- */
+
+static json_t *counts_json(const uint64_t *v, const char *const *names, unsigned n)
+{
+  json_t *o = json_object();
+  for (unsigned i = 0; i < n; i++) json_object_set_new(o, names[i], json_integer((json_int_t)v[i]));
+  return o;
+}
+
+void stalls_put_json(json_t *launch, const struct stalls *s)
+{
+  if (!s) return;
+  json_object_set_new(launch, "slot", counts_json(s->slot, slot_name, SLOT__N));
+  json_object_set_new(launch, "warp_state", counts_json(s->state, warp_state_name, WARP_STATE__N));
+}
+
+/* --- table -------------------------------------------------------------------------------------- */
+
+/* All launches of one kernel. */
+struct kernel_stalls {
+  const char *name;
+  uint64_t launches, cycles;
+  struct stalls sum;
+};
+
+static void add(uint64_t *to, const uint64_t *from, unsigned n)
+{
+  for (unsigned i = 0; i < n; i++) to[i] += from[i];
+}
+
+static struct kernel_stalls *find(struct kernel_stalls *k, size_t n, const char *name)
+{
+  for (size_t i = 0; i < n; i++)
+    if (!strcmp(k[i].name, name)) return &k[i];
+  return NULL;
+}
+
+static size_t add_up(const struct record *r, struct kernel_stalls *k)
+{
+  size_t n = 0;
+  for (uint64_t i = 0; i < r->n; i++) {
+    const struct launch_record *l = &r->launch[i];
+    if (!l->stalls) continue;
+    struct kernel_stalls *of = find(k, n, l->kernel);
+    if (!of) *(of = &k[n++]) = (struct kernel_stalls){.name = l->kernel};
+    of->launches++;
+    of->cycles += l->cycles;
+    add(of->sum.slot, l->stalls->slot, SLOT__N);
+    add(of->sum.state, l->stalls->state, WARP_STATE__N);
+  }
+  return n;
+}
+
+static int by_cycles(const void *a, const void *b)
+{
+  uint64_t x = ((const struct kernel_stalls *)a)->cycles, y = ((const struct kernel_stalls *)b)->cycles;
+  return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* "long_scoreboard 36.5 %, ...": the largest first, of what there is. */
+static void write_ranking(FILE *f, const char *what, const uint64_t *v, unsigned n, const char *(*text)(unsigned))
+{
+  uint64_t whole = stat_sum(v, n), left[SLOT__N];
+  memcpy(left, v, n * sizeof *left);
+  fprintf(f, "  %-21s", what);
+  for (unsigned shown = 0; whole && shown < REASONS_SHOWN; shown++) {
+    unsigned most = 0;
+    for (unsigned i = 1; i < n; i++)
+      if (left[i] > left[most]) most = i;
+    if (!left[most]) break;
+    fprintf(f, "%s%s %.1f %%", shown ? ", " : "", text(most), 100.0 * (double)left[most] / (double)whole);
+    left[most] = 0;
+  }
+  fputc('\n', f);
+}
+
+void stalls_write_table(FILE *f, const struct record *r)
+{
+  struct kernel_stalls *k = calloc(r->n + 1, sizeof *k);
+  NO_MEMORY_IF(!k);
+  size_t n = add_up(r, k);
+  qsort(k, n, sizeof *k, by_cycles);
+  for (size_t i = 0; i < n && i < KERNELS_SHOWN; i++) {
+    size_t length;
+    const char *name = plain_name(k[i].name, &length);
+    fprintf(f, "%.*s: %llu launch%s, %llu cycles\n", length < NAME_COLUMN ? (int)length : NAME_COLUMN, name,
+            (unsigned long long)k[i].launches, k[i].launches == 1 ? "" : "es", (unsigned long long)k[i].cycles);
+    write_ranking(f, "issue slots went to", k[i].sum.slot, SLOT__N, slot_text);
+    write_ranking(f, "warps were in state", k[i].sum.state, WARP_STATE__N, state_text);
+  }
+  if (n > KERNELS_SHOWN) fprintf(f, "and %zu more kernels\n", n - KERNELS_SHOWN);
+  free(k);
+}

@@ -1,0 +1,300 @@
+#include "cuda/core/vmm.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cuda/core/memory.h"
+
+/* Reserved addresses lie here: above what device memory takes, below host memory (memory.c) and below all
+ * that Linux gives to programs by itself. */
+#define RESERVED     UINT64_C(0x200000000000)
+#define RESERVED_END UINT64_C(0x300000000000)
+
+enum { TYPE_PINNED = 1 };
+
+/* Memory without an address. */
+struct vmm_memory {
+  struct vmm_memory *next;
+  void *host;
+  uint64_t bytes;
+  unsigned handles, mappings;
+  int fd; /* its file, when other processes may have it; else -1 */
+  CUmemAllocationProp props;
+};
+
+struct vmm_range {
+  struct vmm_range *next;
+  uint64_t addr, bytes;
+};
+
+struct vmm_mapping {
+  struct vmm_mapping *next; /* by address */
+  uint64_t addr, bytes;
+  struct vmm_memory *memory;
+  int access;
+};
+
+static uint64_t page(const struct shim *s)
+{
+  return UINT64_C(1) << s->preset.params.vm_page_bits;
+}
+
+static bool is_whole(const struct shim *s, uint64_t addr, uint64_t bytes)
+{
+  return bytes && ((addr | bytes) & (page(s) - 1)) == 0 && addr + bytes > addr;
+}
+
+static CUresult check_props(struct shim *s, const CUmemAllocationProp *p)
+{
+  if (!p || p->type != TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
+  if (p->handle_types & ~HANDLE_POSIX_FD) return shim_unsupported(s, "memory shared by other handles than file descriptors");
+  if (p->location.type != LOCATION_DEVICE)
+    return shim_unsupported(s, "memory without an address outside of the device");
+  return p->location.id == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult vmm_granularity(struct shim *s, size_t *bytes, const CUmemAllocationProp *p)
+{
+  if (!bytes) return CUDA_ERROR_INVALID_VALUE;
+  CUresult r = check_props(s, p);
+  if (r == CUDA_SUCCESS) *bytes = page(s);
+  return r;
+}
+
+/* Addresses -------------------------------------------------------------------------------------- */
+
+static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
+{
+  return a < b + b_bytes && b < a + a_bytes;
+}
+
+static struct vmm_range *range_in(const struct shim *s, uint64_t addr, uint64_t bytes)
+{
+  for (struct vmm_range *r = s->vmm_ranges; r; r = r->next)
+    if (overlap(r->addr, r->bytes, addr, bytes)) return r;
+  return NULL;
+}
+
+/* The lowest free place, 0: none. */
+static uint64_t find_place(const struct shim *s, uint64_t bytes, uint64_t align)
+{
+  uint64_t at = RESERVED;
+  for (const struct vmm_range *r; (r = range_in(s, at, bytes));) {
+    at = (r->addr + r->bytes + align - 1) & ~(align - 1);
+    if (at < RESERVED || bytes > RESERVED_END - at) return 0;
+  }
+  return at;
+}
+
+CUresult vmm_reserve(struct shim *s, CUdeviceptr *out, uint64_t bytes, uint64_t align, uint64_t at)
+{
+  if (!out || !is_whole(s, 0, bytes) || (align & (align - 1))) return CUDA_ERROR_INVALID_VALUE;
+  if (bytes > RESERVED_END - RESERVED) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (align < page(s)) align = page(s);
+  if (at < RESERVED || at > RESERVED_END - bytes || (at & (align - 1)) || range_in(s, at, bytes))
+    at = find_place(s, bytes, align);
+  if (!at) return CUDA_ERROR_OUT_OF_MEMORY;
+  struct vmm_range *r = shim_alloc(sizeof *r);
+  *r = (struct vmm_range){ .next = s->vmm_ranges, .addr = at, .bytes = bytes };
+  s->vmm_ranges = r;
+  *out = at;
+  return CUDA_SUCCESS;
+}
+
+static struct vmm_mapping *mapping_in(const struct shim *s, uint64_t addr, uint64_t bytes)
+{
+  for (struct vmm_mapping *m = s->vmm_mappings; m; m = m->next)
+    if (overlap(m->addr, m->bytes, addr, bytes)) return m;
+  return NULL;
+}
+
+CUresult vmm_unreserve(struct shim *s, uint64_t addr, uint64_t bytes)
+{
+  for (struct vmm_range **at = &s->vmm_ranges; *at; at = &(*at)->next) {
+    struct vmm_range *r = *at;
+    if (r->addr != addr || r->bytes != bytes || mapping_in(s, addr, bytes)) continue;
+    *at = r->next;
+    free(r);
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Memory ------------------------------------------------------------------------------------------ */
+
+static struct vmm_memory *memory_of(const struct shim *s, CUmemGenericAllocationHandle h)
+{
+  struct vmm_memory *m = s->vmm_memory;
+  while (m && (uint64_t)(uintptr_t)m != h) m = m->next;
+  return m && m->handles ? m : NULL;
+}
+
+static uint64_t add_memory(struct shim *s, void *host, uint64_t bytes, int fd, const CUmemAllocationProp *p)
+{
+  struct vmm_memory *m = shim_alloc(sizeof *m);
+  *m = (struct vmm_memory){ .next = s->vmm_memory, .host = host, .bytes = bytes, .handles = 1, .fd = fd,
+                            .props = *p };
+  m->props.compression = 0; /* it was a wish; memory is not compressed here */
+  s->vmm_memory = m;
+  return (uint64_t)(uintptr_t)m;
+}
+
+CUresult vmm_create(struct shim *s, CUmemGenericAllocationHandle *out, uint64_t bytes,
+                    const CUmemAllocationProp *p)
+{
+  CUresult r = check_props(s, p);
+  if (r != CUDA_SUCCESS) return r;
+  if (!out || !is_whole(s, 0, bytes)) return CUDA_ERROR_INVALID_VALUE;
+  int fd = -1;
+  void *host = p->handle_types ? memory_take_file(s, bytes, &fd) : memory_take(s, bytes);
+  if (!host) return CUDA_ERROR_OUT_OF_MEMORY;
+  *out = add_memory(s, host, bytes, fd, p);
+  return CUDA_SUCCESS;
+}
+
+CUresult vmm_export(struct shim *s, int *fd, CUmemGenericAllocationHandle h)
+{
+  const struct vmm_memory *m = memory_of(s, h);
+  if (!fd || !m || m->fd < 0) return CUDA_ERROR_INVALID_VALUE;
+  *fd = fcntl(m->fd, F_DUPFD_CLOEXEC, 0);
+  return *fd >= 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult vmm_import(struct shim *s, CUmemGenericAllocationHandle *out, int fd)
+{
+  const CUmemAllocationProp props = { .type = TYPE_PINNED, .handle_types = HANDLE_POSIX_FD,
+                                      .location = { .type = LOCATION_DEVICE } };
+  struct stat st;
+  if (!out || fstat(fd, &st) != 0 || st.st_size < 0 || !is_whole(s, 0, (uint64_t)st.st_size))
+    return CUDA_ERROR_INVALID_VALUE;
+  int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  void *host = own >= 0 ? memory_take_file(s, (uint64_t)st.st_size, &own) : NULL;
+  if (host) *out = add_memory(s, host, (uint64_t)st.st_size, own, &props);
+  else if (own >= 0) close(own);
+  return host ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* A handle or a mapping less. */
+static void drop(struct shim *s, struct vmm_memory *m)
+{
+  if (m->handles || m->mappings) return;
+  struct vmm_memory **at = &s->vmm_memory;
+  while (*at != m) at = &(*at)->next;
+  *at = m->next;
+  memory_give_back(s, m->host, m->bytes);
+  if (m->fd >= 0) close(m->fd);
+  free(m);
+}
+
+CUresult vmm_release(struct shim *s, CUmemGenericAllocationHandle h)
+{
+  struct vmm_memory *m = memory_of(s, h);
+  if (!m) return CUDA_ERROR_INVALID_VALUE;
+  m->handles--;
+  drop(s, m);
+  return CUDA_SUCCESS;
+}
+
+CUresult vmm_retain(struct shim *s, CUmemGenericAllocationHandle *out, uint64_t addr)
+{
+  const struct vmm_mapping *m = mapping_in(s, addr, 1);
+  if (!out || !m) return CUDA_ERROR_INVALID_VALUE;
+  m->memory->handles++;
+  *out = (uint64_t)(uintptr_t)m->memory;
+  return CUDA_SUCCESS;
+}
+
+CUresult vmm_properties(struct shim *s, CUmemAllocationProp *p, CUmemGenericAllocationHandle h)
+{
+  const struct vmm_memory *m = memory_of(s, h);
+  if (!p || !m) return CUDA_ERROR_INVALID_VALUE;
+  *p = m->props;
+  return CUDA_SUCCESS;
+}
+
+/* Mappings ---------------------------------------------------------------------------------------- */
+
+CUresult vmm_map(struct shim *s, uint64_t addr, uint64_t bytes, uint64_t offset,
+                 CUmemGenericAllocationHandle h)
+{
+  struct vmm_memory *memory = memory_of(s, h);
+  if (!memory || offset || !is_whole(s, addr, bytes) || bytes > memory->bytes)
+    return CUDA_ERROR_INVALID_VALUE;
+  const struct vmm_range *r = range_in(s, addr, bytes);
+  if (!r || addr < r->addr || bytes > r->bytes - (addr - r->addr) || mapping_in(s, addr, bytes))
+    return CUDA_ERROR_INVALID_VALUE;
+  struct vmm_mapping **at = &s->vmm_mappings, *m = shim_alloc(sizeof *m);
+  while (*at && (*at)->addr < addr) at = &(*at)->next;
+  *m = (struct vmm_mapping){ .next = *at, .addr = addr, .bytes = bytes, .memory = memory,
+                             .access = ACCESS_NONE };
+  *at = m;
+  memory->mappings++;
+  return CUDA_SUCCESS;
+}
+
+/* The first mapping of a range that mappings fill exactly, NULL: they do not. */
+static struct vmm_mapping **fill(struct shim *s, uint64_t addr, uint64_t bytes)
+{
+  struct vmm_mapping **first = &s->vmm_mappings;
+  uint64_t end = addr + bytes;
+  while (*first && (*first)->addr < addr) first = &(*first)->next;
+  for (const struct vmm_mapping *m = *first; m && m->addr == addr && addr < end; m = m->next)
+    addr += m->bytes;
+  return bytes && addr == end ? first : NULL;
+}
+
+static void set_access(struct shim *s, struct vmm_mapping *m, int access)
+{
+  if (m->access == access) return;
+  if (access == ACCESS_NONE) memory_free(s, m->addr, 1u << BLOCK_MAPPED);
+  else memory_map(s, m->addr, m->memory->host, m->bytes);
+  m->access = access;
+}
+
+CUresult vmm_unmap(struct shim *s, uint64_t addr, uint64_t bytes)
+{
+  struct vmm_mapping **first = fill(s, addr, bytes), *m;
+  if (!first) return CUDA_ERROR_INVALID_VALUE;
+  while ((m = *first) && m->addr < addr + bytes) {
+    set_access(s, m, ACCESS_NONE);
+    *first = m->next;
+    m->memory->mappings--;
+    drop(s, m->memory);
+    free(m);
+  }
+  return CUDA_SUCCESS;
+}
+
+static CUresult check_access(struct shim *s, const CUmemAccessDesc *d)
+{
+  if (d->location.type != LOCATION_DEVICE) return shim_unsupported(s, "access of the host to mapped memory");
+  if (d->location.id != 0) return CUDA_ERROR_INVALID_DEVICE;
+  if (d->flags == ACCESS_READ) return shim_unsupported(s, "mapped memory that can only be read");
+  return d->flags == ACCESS_NONE || d->flags == ACCESS_READ_WRITE ? CUDA_SUCCESS
+                                                                  : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult vmm_set_access(struct shim *s, uint64_t addr, uint64_t bytes, const CUmemAccessDesc *d, size_t n)
+{
+  struct vmm_mapping **first = fill(s, addr, bytes);
+  if (!first || (n && !d)) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < n; i++) {
+    CUresult r = check_access(s, &d[i]);
+    if (r != CUDA_SUCCESS) return r;
+  }
+  for (size_t i = 0; i < n; i++)
+    for (struct vmm_mapping *m = *first; m && m->addr < addr + bytes; m = m->next)
+      set_access(s, m, d[i].flags);
+  return CUDA_SUCCESS;
+}
+
+CUresult vmm_access(struct shim *s, unsigned long long *flags, const CUmemLocation *l, uint64_t addr)
+{
+  const struct vmm_mapping *m = mapping_in(s, addr, 1);
+  if (!flags || !l || !m) return CUDA_ERROR_INVALID_VALUE;
+  if (l->type == LOCATION_DEVICE && l->id != 0) return CUDA_ERROR_INVALID_DEVICE;
+  *flags = l->type == LOCATION_DEVICE ? (unsigned)m->access : ACCESS_NONE;
+  return CUDA_SUCCESS;
+}

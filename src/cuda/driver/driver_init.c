@@ -1,0 +1,419 @@
+/* Initialisation, devices, contexts, errors and entry-point look-up of the driver. */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "cuda/core/attributes.h"
+#include "cuda/core/context.h"
+#include "cuda/core/entries.h"
+#include "cuda/core/errors.h"
+#include "cuda/core/modules.h"
+#include "cuda/core/streams.h"
+#include "cuda/core/version.h"
+
+CUresult cuInit(unsigned flags)
+{
+  DRIVER(NEED_NOTHING, flags ? CUDA_ERROR_INVALID_VALUE : shim_up(s));
+}
+
+CUresult cuDriverGetVersion(int *version)
+{
+  if (!version) return CUDA_ERROR_INVALID_VALUE;
+  *version = CUDA_API_VERSION;
+  return CUDA_SUCCESS;
+}
+
+/* Devices ---------------------------------------------------------------------------------------- */
+
+#define ON_DEVICE(device, expr) ((device) ? CUDA_ERROR_INVALID_DEVICE : (expr))
+/* Stores an answer where the program wants it. */
+#define GIVE(to, value) ((to) ? (*(to) = (value), CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE)
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(ordinal, GIVE(device, 0)));
+}
+
+CUresult cuDeviceGetCount(int *count)
+{
+  DRIVER(NEED_GPU, GIVE(count, 1));
+}
+
+static CUresult give_text(char *to, int bytes, const char *text)
+{
+  if (!to || bytes <= 0) return CUDA_ERROR_INVALID_VALUE;
+  snprintf(to, (size_t)bytes, "%s", text);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetName(char *name, int bytes, CUdevice device)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device, give_text(name, bytes, s->preset.params.name)));
+}
+
+CUresult cuDeviceGetPCIBusId(char *text, int bytes, CUdevice device)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device, give_text(text, bytes, device_pci_bus_id)));
+}
+
+CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *text)
+{
+  DRIVER(NEED_GPU, !text || strcmp(text, device_pci_bus_id) != 0 ? CUDA_ERROR_INVALID_DEVICE
+                                                          : GIVE(device, 0));
+}
+
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device, GIVE(uuid, device_uuid(&s->preset.params))));
+}
+
+CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
+{
+  return cuDeviceGetUuid(uuid, device);
+}
+
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
+{
+  DRIVER(NEED_GPU,
+         ON_DEVICE(device, GIVE(bytes, (size_t)s->preset.params.gpu_memory_mib << 20)));
+}
+
+CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device, value && device_attribute(&s->preset.params, attribute, value)
+                                         ? CUDA_SUCCESS
+                                         : CUDA_ERROR_INVALID_VALUE));
+}
+
+CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device, !major || !minor
+                                         ? CUDA_ERROR_INVALID_VALUE
+                                         : (*major = (int)s->preset.params.arch_sm / 10,
+                                            *minor = (int)s->preset.params.arch_sm % 10,
+                                            CUDA_SUCCESS)));
+}
+
+CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device || peer, GIVE(can, 0)));
+}
+
+/* Primary context -------------------------------------------------------------------------------- */
+
+static CUresult retain(struct shim *s, CUcontext *out)
+{
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
+  *out = shim_primary(s);
+  s->primary->users++;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device, retain(s, out)));
+}
+
+/* The primary context stays when nobody holds it: the runtime may still use it. */
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device, !s->primary || !s->primary->users
+                                         ? CUDA_ERROR_INVALID_CONTEXT
+                                         : (s->primary->users--, CUDA_SUCCESS)));
+}
+
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device, (shim_primary(s)->flags = flags, CUDA_SUCCESS)));
+}
+
+static CUresult primary_state(struct shim *s, unsigned *flags, int *active)
+{
+  if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
+  *flags = s->primary ? s->primary->flags : 0;
+  *active = s->primary != NULL;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device, primary_state(s, flags, active)));
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device, context_reset(s)));
+}
+
+/* Contexts --------------------------------------------------------------------------------------- */
+
+CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice device)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device, context_create(s, out, flags)));
+}
+
+static bool asks_something(const CUctxCreateParams *p)
+{
+  return p && (p->n_affinity || p->graphics);
+}
+
+CUresult cuCtxCreate_v4(CUcontext *out, const CUctxCreateParams *params, unsigned flags, CUdevice device)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device, asks_something(params)
+                                   ? shim_unsupported(s, "cuCtxCreate with parameters")
+                                   : context_create(s, out, flags)));
+}
+
+CUresult cuCtxDestroy_v2(CUcontext c)
+{
+  DRIVER(NEED_GPU, context_destroy(s, c));
+}
+
+CUresult cuCtxPushCurrent_v2(CUcontext c)
+{
+  DRIVER(NEED_GPU, context_push(s, c));
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext *out)
+{
+  DRIVER(NEED_GPU, context_pop(s, out));
+}
+
+CUresult cuCtxSetCurrent(CUcontext c)
+{
+  DRIVER(NEED_GPU, context_set(s, c));
+}
+
+CUresult cuCtxGetCurrent(CUcontext *out)
+{
+  DRIVER(NEED_GPU, GIVE(out, shim_context(s)));
+}
+
+CUresult cuCtxGetDevice(CUdevice *device)
+{
+  DRIVER(NEED_CONTEXT, GIVE(device, 0));
+}
+
+static CUresult device_of(struct shim *s, CUdevice *device, CUcontext c)
+{
+  if (c && !context_exists(s, c)) return CUDA_ERROR_INVALID_CONTEXT;
+  return GIVE(device, 0);
+}
+
+/* NULL: the current context. */
+CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext c)
+{
+  DRIVER(c ? NEED_GPU : NEED_CONTEXT, device_of(s, device, c));
+}
+
+CUresult cuCtxGetFlags(unsigned *flags)
+{
+  DRIVER(NEED_CONTEXT, GIVE(flags, shim_context(s)->flags));
+}
+
+static CUresult context_id(struct shim *s, CUcontext c, unsigned long long *id)
+{
+  if (c && !context_exists(s, c)) return CUDA_ERROR_INVALID_CONTEXT;
+  return GIVE(id, c ? c->id : shim_context(s)->id);
+}
+
+/* NULL: the current context. */
+CUresult cuCtxGetId(CUcontext c, unsigned long long *id)
+{
+  DRIVER(c ? NEED_GPU : NEED_CONTEXT, context_id(s, c, id));
+}
+
+CUresult cuCtxGetApiVersion(CUcontext c, unsigned *version)
+{
+  (void)c;
+  DRIVER(NEED_GPU, GIVE(version, CUDA_API_VERSION));
+}
+
+CUresult cuCtxSynchronize(void)
+{
+  DRIVER(NEED_CONTEXT, stream_wait_all(s));
+}
+
+/* All contexts share the GPU and the host's clock: to wait for one is to wait for all. */
+CUresult cuCtxSynchronize_v2(CUcontext c)
+{
+  DRIVER(c ? NEED_GPU : NEED_CONTEXT,
+         c && !context_exists(s, c) ? CUDA_ERROR_INVALID_CONTEXT : stream_wait_all(s));
+}
+
+static CUresult get_limit(struct shim *s, size_t *value, int limit)
+{
+  uint64_t v;
+  CUresult r = value ? context_limit(s, &v, limit) : CUDA_ERROR_INVALID_VALUE;
+  if (r == CUDA_SUCCESS) *value = v;
+  return r;
+}
+
+CUresult cuCtxGetLimit(size_t *value, int limit)
+{
+  DRIVER(NEED_CONTEXT, get_limit(s, value, limit));
+}
+
+CUresult cuCtxSetLimit(int limit, size_t value)
+{
+  DRIVER(NEED_CONTEXT, context_set_limit(s, limit, value));
+}
+
+CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+  if (least) *least = STREAM_PRIORITY_LEAST;
+  if (greatest) *greatest = STREAM_PRIORITY_GREATEST;
+  DRIVER(NEED_CONTEXT, CUDA_SUCCESS);
+}
+
+CUresult cuCtxGetCacheConfig(int *config)
+{
+  DRIVER(NEED_CONTEXT, GIVE(config, 0));
+}
+
+/* A hint: the carve-out follows from each kernel. */
+CUresult cuCtxSetCacheConfig(int config)
+{
+  DRIVER(NEED_CONTEXT, config < 0 || config > 3 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
+}
+
+/* CUctx_flags: one way of scheduling and hints, which change nothing. */
+CUresult cuCtxSetFlags(unsigned flags)
+{
+  enum { CTX_FLAGS = 0xff };
+  DRIVER(NEED_CONTEXT, flags & ~(unsigned)CTX_FLAGS ? CUDA_ERROR_INVALID_VALUE
+                                                    : (shim_context(s)->flags = flags, CUDA_SUCCESS));
+}
+
+/* Nothing can be bound to a part of the SMs. */
+CUresult cuDeviceGetExecAffinitySupport(int *supported, int type, CUdevice device)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device, type != 0 ? CUDA_ERROR_INVALID_VALUE : GIVE(supported, 0)));
+}
+
+static CUresult linear_width(struct shim *s, size_t *texels, int format, unsigned channels)
+{
+  int most = 0;
+  device_attribute(&s->preset.params, ATTRIBUTE_MAX_LINEAR_WIDTH, &most);
+  return format && (channels == 1 || channels == 2 || channels == 4) ? GIVE(texels, (size_t)most)
+                                                                     : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *texels, int format, unsigned channels, CUdevice device)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device, linear_width(s, texels, format, channels)));
+}
+
+/* Banks of shared memory are four bytes wide since compute capability 5. */
+enum { BANKS_DEFAULT, BANKS_4_BYTES, BANKS_8_BYTES }; /* CUsharedconfig */
+
+CUresult cuCtxGetSharedMemConfig(int *config)
+{
+  DRIVER(NEED_CONTEXT, GIVE(config, BANKS_4_BYTES));
+}
+
+CUresult cuCtxSetSharedMemConfig(int config)
+{
+  DRIVER(NEED_CONTEXT, config < BANKS_DEFAULT || config > BANKS_8_BYTES ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
+}
+
+CUresult cuFuncSetSharedMemConfig(CUfunction f, int config)
+{
+  DRIVER(NEED_CONTEXT, !module_is_function(s, f)                            ? CUDA_ERROR_INVALID_HANDLE
+                       : config < BANKS_DEFAULT || config > BANKS_8_BYTES ? CUDA_ERROR_INVALID_VALUE
+                                                                            : CUDA_SUCCESS);
+}
+
+CUresult cuProfilerStart(void)
+{
+  DRIVER(NEED_CONTEXT, CUDA_SUCCESS);
+}
+
+CUresult cuProfilerStop(void)
+{
+  DRIVER(NEED_CONTEXT, CUDA_SUCCESS);
+}
+
+/* Errors and entry points ------------------------------------------------------------------------ */
+
+CUresult cuGetErrorName(CUresult code, const char **text)
+{
+  if (!text) return CUDA_ERROR_INVALID_VALUE;
+  *text = error_driver_name((int)code);
+  return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGetErrorString(CUresult code, const char **text)
+{
+  if (!text) return CUDA_ERROR_INVALID_VALUE;
+  *text = error_text((int)code);
+  return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* CUdriverProcAddressQueryResult */
+enum { PROC_FOUND, PROC_NOT_FOUND, PROC_NEEDS_NEWER };
+enum { PROC_PER_THREAD = 2 };
+
+/* The form of an entry point whose stream 0 is the thread's own, if it has one. */
+static void find_per_thread(const char *symbol, void **fn)
+{
+  size_t n = strlen(symbol);
+  for (unsigned i = 0; i < n_driver_entries; i++) {
+    const char *other = driver_entries[i].symbol;
+    if (strncmp(other, symbol, n) == 0 &&
+        (strcmp(other + n, "_ptsz") == 0 || strcmp(other + n, "_ptds") == 0))
+      memcpy(fn, &driver_entries[i].address, sizeof *fn);
+  }
+}
+
+/* The newest symbol of this name that a program of `version` may get. Entry points that are not served
+ * are found, too, and say so when they are called. */
+static CUresult find_entry(const char *name, void **fn, int version, uint64_t flags, int *status)
+{
+  const struct entry *best = NULL;
+  bool known = false;
+  if (!name || !fn) return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned i = 0; i < n_driver_entries; i++) {
+    const struct entry *e = &driver_entries[i];
+    if (strcmp(e->name, name) != 0) continue;
+    known = true;
+    if (e->since <= version && (!best || e->since > best->since)) best = e;
+  }
+  *fn = NULL;
+  if (best) memcpy(fn, &best->address, sizeof *fn);
+  if (status) *status = best ? PROC_FOUND : known ? PROC_NEEDS_NEWER : PROC_NOT_FOUND;
+  if (best && (flags & PROC_PER_THREAD)) find_per_thread(best->symbol, fn);
+  return best ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuGetProcAddress_v2(const char *name, void **fn, int version, uint64_t flags, int *status)
+{
+  return find_entry(name, fn, version, flags, status);
+}
+
+CUresult cuGetProcAddress(const char *name, void **fn, int version, uint64_t flags)
+{
+  return find_entry(name, fn, version, flags, NULL);
+}
+
+/* A library that has a runtime of its own inside gives up now, and mostly says something else ("not initialized"). */
+static void tell_private(const void *caller)
+{
+  Dl_info from;
+  struct shim *s = shim_get();
+  const char *path = dladdr(caller, &from) && from.dli_fname ? from.dli_fname : "the program";
+  pthread_mutex_lock(&s->lock);
+  if (shim_first_time(s, path))
+    shim_say("%s asks the driver for private tables (cuGetExportTable), which are not published and not served, and "
+             "will fail: a CUDA runtime that is stripped is inside; use a build of it with the shared runtime "
+             "(-cudart shared) or with symbols, or do without it (docs/exec.md)", path);
+  pthread_mutex_unlock(&s->lock);
+}
+
+/* The driver's private tables are not published, so there are none here. */
+CUresult cuGetExportTable(const void **table, const void *id)
+{
+  (void)id;
+  tell_private(__builtin_return_address(0));
+  if (table) *table = NULL;
+  return CUDA_ERROR_NOT_FOUND;
+}

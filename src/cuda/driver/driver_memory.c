@@ -1,0 +1,425 @@
+/* Memory of the driver: allocation, copies, fills. */
+#include <string.h>
+
+#include "cuda/core/advice.h"
+#include "cuda/core/copy_3d.h"
+#include "cuda/core/copy_batch.h"
+#include "cuda/core/graph_memory.h"
+#include "cuda/core/streams.h"
+
+enum { PITCH_ALIGN = 512 };
+
+/* Allocation -------------------------------------------------------------------------------------- */
+
+static CUresult alloc(struct shim *s, CUdeviceptr *out, size_t bytes)
+{
+  uint64_t addr;
+  CUresult r = out ? memory_alloc(s, &addr, bytes) : CUDA_ERROR_INVALID_VALUE;
+  if (r == CUDA_SUCCESS) *out = addr;
+  return r;
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
+{
+  DRIVER(NEED_CONTEXT, alloc(s, out, bytes));
+}
+
+static CUresult alloc_pitched(struct shim *s, CUdeviceptr *out, size_t *pitch, size_t width,
+                              size_t height, unsigned element)
+{
+  size_t bytes;
+  if (!pitch || (element != 4 && element != 8 && element != 16) || width > SIZE_MAX - PITCH_ALIGN)
+    return CUDA_ERROR_INVALID_VALUE;
+  *pitch = (width + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
+  if (__builtin_mul_overflow(*pitch, height, &bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+  return alloc(s, out, bytes);
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_t height,
+                            unsigned element)
+{
+  DRIVER(NEED_CONTEXT, alloc_pitched(s, out, pitch, width, height, element));
+}
+
+static CUresult release(struct shim *s, uint64_t addr, unsigned kinds)
+{
+  if (!addr) return CUDA_SUCCESS;
+  stream_wait_all(s);
+  if (graph_memory_exists(s, addr)) return graph_memory_give(s, addr);
+  return memory_free(s, addr, kinds) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemFree_v2(CUdeviceptr p)
+{
+  DRIVER(NEED_CONTEXT, release(s, p, 1u << BLOCK_DEVICE | 1u << BLOCK_MANAGED));
+}
+
+CUresult cuMemFreeHost(void *p)
+{
+  DRIVER(NEED_CONTEXT, release(s, (uint64_t)(uintptr_t)p, 1u << BLOCK_PINNED));
+}
+
+CUresult cuMemAllocHost_v2(void **p, size_t bytes)
+{
+  DRIVER(NEED_CONTEXT, p ? memory_alloc_host(s, p, bytes, BLOCK_PINNED, 0)
+                         : CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult cuMemHostAlloc(void **p, size_t bytes, unsigned flags)
+{
+  DRIVER(NEED_CONTEXT, p && flags <= 7 ? memory_alloc_host(s, p, bytes, BLOCK_PINNED, flags)
+                                       : CUDA_ERROR_INVALID_VALUE);
+}
+
+static CUresult alloc_managed(struct shim *s, CUdeviceptr *out, size_t bytes, unsigned flags)
+{
+  void *p;
+  if (!out || (flags != MANAGED_GLOBAL && flags != MANAGED_HOST)) return CUDA_ERROR_INVALID_VALUE;
+  CUresult r = memory_alloc_host(s, &p, bytes, BLOCK_MANAGED, flags);
+  if (r == CUDA_SUCCESS) *out = (CUdeviceptr)(uintptr_t)p;
+  return r;
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags)
+{
+  DRIVER(NEED_CONTEXT, alloc_managed(s, out, bytes, flags));
+}
+
+CUresult cuMemHostRegister_v2(void *p, size_t bytes, unsigned flags)
+{
+  DRIVER(NEED_CONTEXT, memory_register(s, p, bytes, flags));
+}
+
+CUresult cuMemHostUnregister(void *p)
+{
+  DRIVER(NEED_CONTEXT, memory_unregister(s, p));
+}
+
+static CUresult device_pointer(struct shim *s, CUdeviceptr *out, void *p, unsigned flags)
+{
+  uint64_t addr = (uint64_t)(uintptr_t)p;
+  const struct cu_block *b = memory_find(s, addr);
+  if (!out || flags || !b || !memory_on_host(b)) return CUDA_ERROR_INVALID_VALUE;
+  *out = b->device + (addr - b->addr);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *p, unsigned flags)
+{
+  DRIVER(NEED_CONTEXT, device_pointer(s, out, p, flags));
+}
+
+static CUresult host_flags(struct shim *s, unsigned *flags, void *p)
+{
+  const struct cu_block *b = memory_find(s, (uint64_t)(uintptr_t)p);
+  if (!flags || !b || !memory_on_host(b)) return CUDA_ERROR_INVALID_VALUE;
+  *flags = b->flags | HOST_ALLOC_MAPPED;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostGetFlags(unsigned *flags, void *p)
+{
+  DRIVER(NEED_CONTEXT, host_flags(s, flags, p));
+}
+
+CUresult cuMemGetInfo_v2(size_t *left, size_t *total)
+{
+  DRIVER(NEED_CONTEXT, !left || !total ? CUDA_ERROR_INVALID_VALUE
+                                       : (*total = memory_total(s),
+                                          *left = memory_total(s) - s->device_bytes, CUDA_SUCCESS));
+}
+
+static CUresult address_range(struct shim *s, CUdeviceptr *base, size_t *bytes, CUdeviceptr p)
+{
+  const struct cu_block *b = memory_find(s, p);
+  if (!b) return CUDA_ERROR_NOT_FOUND;
+  if (base) *base = b->device;
+  if (bytes) *bytes = b->bytes;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr p)
+{
+  DRIVER(NEED_CONTEXT, address_range(s, base, bytes, p));
+}
+
+/* CUpointer_attribute */
+enum { POINTER_CONTEXT = 1, POINTER_MEMORY_TYPE = 2, POINTER_DEVICE = 3, POINTER_HOST = 4,
+       POINTER_BUFFER_ID = 7, POINTER_IS_MANAGED = 8, POINTER_ORDINAL = 9, POINTER_START = 11,
+       POINTER_SIZE = 12, POINTER_MAPPED = 13 };
+
+static CUresult pointer_attribute(struct shim *s, void *out, int which, CUdeviceptr p)
+{
+  const struct cu_block *b = memory_find(s, p);
+  if (!out || !b) return CUDA_ERROR_INVALID_VALUE;
+  uint64_t offset = p - (p - b->addr < b->bytes ? b->addr : b->device);
+  switch (which) {
+  case POINTER_CONTEXT: *(CUcontext *)out = shim_context(s); break;
+  case POINTER_MEMORY_TYPE:
+    *(unsigned *)out = !memory_on_host(b) || b->kind == BLOCK_MANAGED ? MEM_DEVICE : MEM_HOST;
+    break;
+  case POINTER_DEVICE: *(CUdeviceptr *)out = b->device + offset; break;
+  case POINTER_HOST:
+    if (!memory_on_host(b)) return CUDA_ERROR_INVALID_VALUE;
+    *(uint64_t *)out = b->addr + offset;
+    break;
+  case POINTER_BUFFER_ID: *(uint64_t *)out = b->id; break;
+  case POINTER_IS_MANAGED: *(unsigned *)out = b->kind == BLOCK_MANAGED; break;
+  case POINTER_ORDINAL: *(int *)out = 0; break;
+  case POINTER_START: *(CUdeviceptr *)out = b->device; break;
+  case POINTER_SIZE: *(size_t *)out = b->bytes; break;
+  case POINTER_MAPPED: *(unsigned *)out = 1; break;
+  default: return shim_unsupported(s, "cuPointerGetAttribute of this attribute");
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult cuPointerGetAttribute(void *out, int which, CUdeviceptr p)
+{
+  DRIVER(NEED_CONTEXT, pointer_attribute(s, out, which, p));
+}
+
+/* What is no memory of CUDA's gives zeros, no device (-2), and no error. */
+static CUresult pointer_attributes(struct shim *s, unsigned n, const int *which, void **out, CUdeviceptr p)
+{
+  if (!which || !out || n == 0) return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned i = 0; i < n; i++) {
+    const bool word = which[i] == POINTER_MEMORY_TYPE || which[i] == POINTER_IS_MANAGED ||
+                      which[i] == POINTER_ORDINAL || which[i] == POINTER_MAPPED;
+    if (!out[i]) return CUDA_ERROR_INVALID_VALUE;
+    memset(out[i], 0, word ? sizeof(unsigned) : sizeof(uint64_t));
+    if (which[i] == POINTER_ORDINAL) *(int *)out[i] = -2;
+    CUresult r = pointer_attribute(s, out[i], which[i], p);
+    if (r != CUDA_SUCCESS && r != CUDA_ERROR_INVALID_VALUE) return r;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult cuPointerGetAttributes(unsigned n, const int *which, void **out, CUdeviceptr p)
+{
+  DRIVER(NEED_CONTEXT, pointer_attributes(s, n, which, out, p));
+}
+
+/* The one that can be set has copies of this memory return only when they are done: results are the same. */
+static CUresult set_pointer_attribute(struct shim *s, const void *value, int which, CUdeviceptr p)
+{
+  enum { POINTER_SYNC_MEMOPS = 6 };
+  return value && which == POINTER_SYNC_MEMOPS && memory_find(s, p) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuPointerSetAttribute(const void *value, int which, CUdeviceptr p)
+{
+  DRIVER(NEED_CONTEXT, set_pointer_attribute(s, value, which, p));
+}
+
+/* Copies ------------------------------------------------------------------------------------------ */
+
+static CUresult copy(struct shim *s, uint64_t dst, uint64_t src, size_t bytes, int kind,
+                     CUstream stream, bool blocking)
+{
+  struct copy c = copy_linear(dst, src, bytes);
+  struct cu_stream *st = stream_of(s, stream);
+  if (!st) return CUDA_ERROR_INVALID_HANDLE;
+  copy_direct(s, &c, kind);
+  return copy_run(s, &c, st, blocking);
+}
+
+CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t bytes)
+{
+  DRIVER(NEED_CONTEXT, copy(s, dst, src, bytes, COPY_DEFAULT, NULL, true));
+}
+
+CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream)
+{
+  DRIVER(NEED_CONTEXT, copy(s, dst, src, bytes, COPY_DEFAULT, stream, false));
+}
+
+CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t bytes)
+{
+  DRIVER(NEED_CONTEXT, copy(s, dst, (uint64_t)(uintptr_t)src, bytes, COPY_HOST_TO_DEVICE, NULL, true));
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t bytes, CUstream stream)
+{
+  DRIVER(NEED_CONTEXT,
+         copy(s, dst, (uint64_t)(uintptr_t)src, bytes, COPY_HOST_TO_DEVICE, stream, false));
+}
+
+CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t bytes)
+{
+  DRIVER(NEED_CONTEXT, copy(s, (uint64_t)(uintptr_t)dst, src, bytes, COPY_DEVICE_TO_HOST, NULL, true));
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t bytes, CUstream stream)
+{
+  DRIVER(NEED_CONTEXT,
+         copy(s, (uint64_t)(uintptr_t)dst, src, bytes, COPY_DEVICE_TO_HOST, stream, false));
+}
+
+CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes)
+{
+  DRIVER(NEED_CONTEXT, copy(s, dst, src, bytes, COPY_DEVICE_TO_DEVICE, NULL, true));
+}
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream)
+{
+  DRIVER(NEED_CONTEXT, copy(s, dst, src, bytes, COPY_DEVICE_TO_DEVICE, stream, false));
+}
+
+static CUresult copy_3d(struct shim *s, const CUDA_MEMCPY3D *p, CUstream stream, bool blocking)
+{
+  struct cu_stream *st = stream_of(s, stream);
+  struct copy c;
+  if (!st) return CUDA_ERROR_INVALID_HANDLE;
+  CUresult r = copy_from_3d(s, &c, p);
+  return r == CUDA_SUCCESS ? copy_run(s, &c, st, blocking) : r;
+}
+
+static CUresult copy_2d(struct shim *s, const CUDA_MEMCPY2D *p, CUstream stream, bool blocking)
+{
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  CUDA_MEMCPY3D q = {
+    .src_x = p->src_x, .src_y = p->src_y, .src_type = p->src_type, .src_host = p->src_host,
+    .src_device = p->src_device, .src_array = p->src_array, .src_pitch = p->src_pitch,
+    .dst_x = p->dst_x, .dst_y = p->dst_y, .dst_type = p->dst_type, .dst_host = p->dst_host,
+    .dst_device = p->dst_device, .dst_array = p->dst_array, .dst_pitch = p->dst_pitch, .width = p->width, .height = p->height, .depth = 1,
+  };
+  return copy_3d(s, &q, stream, blocking);
+}
+
+CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *p)
+{
+  DRIVER(NEED_CONTEXT, copy_2d(s, p, NULL, true));
+}
+
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *p)
+{
+  DRIVER(NEED_CONTEXT, copy_2d(s, p, NULL, true));
+}
+
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *p, CUstream stream)
+{
+  DRIVER(NEED_CONTEXT, copy_2d(s, p, stream, false));
+}
+
+CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *p)
+{
+  DRIVER(NEED_CONTEXT, copy_3d(s, p, NULL, true));
+}
+
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *p, CUstream stream)
+{
+  DRIVER(NEED_CONTEXT, copy_3d(s, p, stream, false));
+}
+
+/* Batches. Before CUDA 13 they said which copy was at fault. */
+CUresult cuMemcpyBatchAsync(const CUdeviceptr *dst, const CUdeviceptr *src, const size_t *bytes, size_t n,
+                            const CUmemcpyAttributes *a, const size_t *first, size_t n_attributes, size_t *bad,
+                            CUstream stream)
+{
+  const struct copy_batch b = { dst, src, bytes, n, a, first, n_attributes };
+  DRIVER(NEED_CONTEXT, copy_batch_run(s, &b, bad, stream));
+}
+
+CUresult cuMemcpyBatchAsync_v2(const CUdeviceptr *dst, const CUdeviceptr *src, const size_t *bytes, size_t n,
+                               const CUmemcpyAttributes *a, const size_t *first, size_t n_attributes,
+                               CUstream stream)
+{
+  return cuMemcpyBatchAsync(dst, src, bytes, n, a, first, n_attributes, NULL, stream);
+}
+
+CUresult cuMemcpy3DBatchAsync(size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, size_t *bad, unsigned long long flags,
+                              CUstream stream)
+{
+  DRIVER(NEED_CONTEXT, copy_batch_run_3d(s, op, n, flags, bad, stream));
+}
+
+CUresult cuMemcpy3DBatchAsync_v2(size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags,
+                                 CUstream stream)
+{
+  return cuMemcpy3DBatchAsync(n, op, NULL, flags, stream);
+}
+
+/* Fills ------------------------------------------------------------------------------------------- */
+
+static CUresult fill(struct shim *s, CUdeviceptr p, size_t pitch, uint32_t value, unsigned size,
+                     size_t width, size_t height, CUstream stream)
+{
+  struct cu_stream *st = stream_of(s, stream);
+  struct copy_side to = { .addr = p, .pitch = pitch, .device = true };
+  size_t bytes;
+  if (!st) return CUDA_ERROR_INVALID_HANDLE;
+  if (__builtin_mul_overflow(width, size, &bytes)) return CUDA_ERROR_INVALID_VALUE;
+  return fill_run(s, &to, value, size, bytes, height, st, false);
+}
+
+/* D8, D16, D32: plain and 2D, each with and without a stream. */
+#define FILLS(bits, type)                                                                          \
+  CUresult cuMemsetD##bits##_v2(CUdeviceptr p, type value, size_t n)                               \
+  {                                                                                                \
+    DRIVER(NEED_CONTEXT, fill(s, p, 0, value, sizeof(type), n, 1, NULL));                          \
+  }                                                                                                \
+  CUresult cuMemsetD##bits##Async(CUdeviceptr p, type value, size_t n, CUstream stream)            \
+  {                                                                                                \
+    DRIVER(NEED_CONTEXT, fill(s, p, 0, value, sizeof(type), n, 1, stream));                        \
+  }                                                                                                \
+  CUresult cuMemsetD2D##bits##_v2(CUdeviceptr p, size_t pitch, type value, size_t w, size_t h)     \
+  {                                                                                                \
+    DRIVER(NEED_CONTEXT, fill(s, p, pitch, value, sizeof(type), w, h, NULL));                      \
+  }                                                                                                \
+  CUresult cuMemsetD2D##bits##Async(CUdeviceptr p, size_t pitch, type value, size_t w, size_t h,   \
+                                    CUstream stream)                                               \
+  {                                                                                                \
+    DRIVER(NEED_CONTEXT, fill(s, p, pitch, value, sizeof(type), w, h, stream));                    \
+  }
+
+FILLS(8, unsigned char)
+FILLS(16, unsigned short)
+FILLS(32, unsigned)
+
+/* Advice ------------------------------------------------------------------------------------------ */
+
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr p, size_t bytes, CUmemLocation location, unsigned flags,
+                               CUstream stream)
+{
+  (void)flags, (void)stream;
+  DRIVER(NEED_CONTEXT, advice_prefetch(s, p, bytes, location));
+}
+
+CUresult cuMemPrefetchBatchAsync(const CUdeviceptr *p, const size_t *bytes, size_t n, const CUmemLocation *to,
+                                 const size_t *first, size_t n_to, unsigned long long flags, CUstream stream)
+{
+  const struct advice_batch b = { p, bytes, n, to, first, n_to };
+  DRIVER(NEED_CONTEXT, advice_prefetch_batch(s, &b, flags, stream));
+}
+
+/* What is discarded keeps its contents here, which is one of the values that it may have. */
+CUresult cuMemDiscardBatchAsync(const CUdeviceptr *p, const size_t *bytes, size_t n, unsigned long long flags,
+                                CUstream stream)
+{
+  const struct advice_batch b = { .addr = p, .bytes = bytes, .n = n };
+  DRIVER(NEED_CONTEXT, advice_discard_batch(s, &b, flags, stream));
+}
+
+CUresult cuMemDiscardAndPrefetchBatchAsync(const CUdeviceptr *p, const size_t *bytes, size_t n,
+                                           const CUmemLocation *to, const size_t *first, size_t n_to,
+                                           unsigned long long flags, CUstream stream)
+{
+  return cuMemPrefetchBatchAsync(p, bytes, n, to, first, n_to, flags, stream);
+}
+
+CUresult cuMemAdvise_v2(CUdeviceptr p, size_t bytes, int advice, CUmemLocation location)
+{
+  DRIVER(NEED_CONTEXT, advice_give(s, p, bytes, advice, location));
+}
+
+CUresult cuMemRangeGetAttribute(void *out, size_t out_bytes, int attribute, CUdeviceptr p, size_t bytes)
+{
+  DRIVER(NEED_CONTEXT, advice_get(s, out, out_bytes, attribute, p, bytes));
+}
+
+CUresult cuMemRangeGetAttributes(void **out, size_t *out_bytes, int *attributes, size_t n,
+                                 CUdeviceptr p, size_t bytes)
+{
+  DRIVER(NEED_CONTEXT, advice_get_all(s, out, out_bytes, attributes, n, p, bytes));
+}

@@ -1,0 +1,123 @@
+/* Modules and libraries of the driver. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/core/kernel.h"
+#include "cuda/core/library.h"
+
+CUresult cuModuleLoadData(CUmodule *out, const void *image)
+{
+  DRIVER(NEED_CONTEXT, module_load_image(s, out, image, 0, NULL, NULL));
+}
+
+CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, int *option, void **value)
+{
+  DRIVER(NEED_CONTEXT, module_load_image(s, out, image, n, option, value));
+}
+
+CUresult cuModuleLoadFatBinary(CUmodule *out, const void *image)
+{
+  DRIVER(NEED_CONTEXT, module_load_image(s, out, image, 0, NULL, NULL));
+}
+
+CUresult cuModuleLoad(CUmodule *out, const char *path)
+{
+  DRIVER(NEED_CONTEXT, module_load_file(s, out, path, 0, NULL, NULL));
+}
+
+CUresult cuModuleUnload(CUmodule m)
+{
+  DRIVER(NEED_CONTEXT, module_unload(s, m));
+}
+
+CUresult cuModuleGetFunction(CUfunction *out, CUmodule m, const char *name)
+{
+  DRIVER(NEED_CONTEXT, module_get_function(s, m, name, out));
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *addr, size_t *bytes, CUmodule m, const char *name)
+{
+  DRIVER(NEED_CONTEXT, module_get_variable(s, m, name, addr, bytes));
+}
+
+CUresult cuModuleGetFunctionCount(unsigned *count, CUmodule m)
+{
+  DRIVER(NEED_CONTEXT, module_count_functions(s, count, m));
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction *out, unsigned n, CUmodule m)
+{
+  DRIVER(NEED_CONTEXT, module_list_functions(s, out, n, m));
+}
+
+CUresult cuModuleGetLoadingMode(int *mode)
+{
+  DRIVER(NEED_GPU, mode ? (*mode = 1 /* eager */, CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE);
+}
+
+/* Libraries: a module by another name ------------------------------------------------------------- */
+
+CUresult cuLibraryLoadData(CUlibrary *out, const void *image, int *option, void **value, unsigned n,
+                           int *library_option, void **library_value, unsigned n_library)
+{
+  (void)library_option, (void)library_value, (void)n_library;
+  DRIVER(NEED_CONTEXT, module_load_image(s, out, image, n, option, value));
+}
+
+CUresult cuLibraryLoadFromFile(CUlibrary *out, const char *path, int *option, void **value, unsigned n,
+                               int *library_option, void **library_value, unsigned n_library)
+{
+  (void)library_option, (void)library_value, (void)n_library;
+  DRIVER(NEED_CONTEXT, module_load_file(s, out, path, n, option, value));
+}
+
+CUresult cuLibraryUnload(CUlibrary library)
+{
+  DRIVER(NEED_CONTEXT, module_unload(s, library));
+}
+
+CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary library, const char *name)
+{
+  DRIVER(NEED_CONTEXT, module_get_function(s, library, name, out));
+}
+
+CUresult cuLibraryGetGlobal(CUdeviceptr *addr, size_t *bytes, CUlibrary library, const char *name)
+{
+  DRIVER(NEED_CONTEXT, module_get_variable(s, library, name, addr, bytes));
+}
+
+CUresult cuLibraryGetKernelCount(unsigned *count, CUlibrary library)
+{
+  DRIVER(NEED_CONTEXT, module_count_functions(s, count, library));
+}
+
+CUresult cuLibraryEnumerateKernels(CUkernel *out, unsigned n, CUlibrary library)
+{
+  DRIVER(NEED_CONTEXT, module_list_functions(s, out, n, library));
+}
+
+static CUresult same_module(struct shim *s, CUmodule *out, CUlibrary library)
+{
+  if (!module_is_open(s, library)) return CUDA_ERROR_INVALID_HANDLE;
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
+  *out = library;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryGetModule(CUmodule *out, CUlibrary library)
+{
+  DRIVER(NEED_CONTEXT, same_module(s, out, library));
+}
+
+static CUresult same_function(struct shim *s, CUfunction *out, CUkernel kernel)
+{
+  if (!module_is_function(s, kernel)) return CUDA_ERROR_INVALID_HANDLE;
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
+  *out = kernel;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuKernelGetFunction(CUfunction *out, CUkernel kernel)
+{
+  DRIVER(NEED_CONTEXT, same_function(s, out, kernel));
+}

@@ -1,0 +1,57 @@
+/* Libraries of the runtime: code that the program loads itself. */
+#include "cuda/core/library.h"
+#include "cuda/runtime/runtime.h"
+
+CUresult cudaLibraryLoadData(CUlibrary *out, const void *image, int *option, void **value, unsigned n,
+                             int *library_option, void **library_value, unsigned n_library)
+{
+  (void)library_option, (void)library_value, (void)n_library;
+  RUNTIME(NEED_CONTEXT, module_load_image(s, out, image, n, option, value));
+}
+
+CUresult cudaLibraryLoadFromFile(CUlibrary *out, const char *path, int *option, void **value, unsigned n,
+                                 int *library_option, void **library_value, unsigned n_library)
+{
+  (void)library_option, (void)library_value, (void)n_library;
+  RUNTIME(NEED_CONTEXT, module_load_file(s, out, path, n, option, value));
+}
+
+CUresult cudaLibraryUnload(CUlibrary library)
+{
+  RUNTIME(NEED_CONTEXT, module_unload(s, library));
+}
+
+/* The runtime has codes of its own for names that are not there. */
+static CUresult get_kernel(struct shim *s, CUkernel *out, CUlibrary library, const char *name)
+{
+  CUresult r = module_get_function(s, library, name, out);
+  return r == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidDeviceFunction : r;
+}
+
+CUresult cudaLibraryGetKernel(CUkernel *out, CUlibrary library, const char *name)
+{
+  RUNTIME(NEED_CONTEXT, get_kernel(s, out, library, name));
+}
+
+static CUresult get_global(struct shim *s, void **p, size_t *bytes, CUlibrary library, const char *name)
+{
+  CUdeviceptr addr = 0;
+  CUresult r = module_get_variable(s, library, name, &addr, bytes);
+  if (r == CUDA_SUCCESS && p) *p = (void *)(uintptr_t)addr;
+  return r == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidSymbol : r;
+}
+
+CUresult cudaLibraryGetGlobal(void **p, size_t *bytes, CUlibrary library, const char *name)
+{
+  RUNTIME(NEED_CONTEXT, get_global(s, p, bytes, library, name));
+}
+
+CUresult cudaLibraryGetKernelCount(unsigned *count, CUlibrary library)
+{
+  RUNTIME(NEED_CONTEXT, module_count_functions(s, count, library));
+}
+
+CUresult cudaLibraryEnumerateKernels(CUkernel *out, unsigned n, CUlibrary library)
+{
+  RUNTIME(NEED_CONTEXT, module_list_functions(s, out, n, library));
+}

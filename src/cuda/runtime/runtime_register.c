@@ -1,0 +1,179 @@
+/* Registration of the program's code: what nvcc's host code calls before main and at exit. Source of
+ * the signatures: crt/host_runtime.h of CUDA 12 and 13, which every program made by nvcc compiles. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "cuda/runtime/runtime.h"
+
+static struct shim *locked(void)
+{
+  struct shim *s = shim_get();
+  pthread_mutex_lock(&s->lock);
+  return s;
+}
+
+void **__cudaRegisterFatBinary(void *image)
+{
+  struct shim *s = locked();
+  struct rt_binary *b = shim_alloc(sizeof *b);
+  *b = (struct rt_binary){ .next = s->binaries, .image = image };
+  s->binaries = b;
+  pthread_mutex_unlock(&s->lock);
+  return (void **)b;
+}
+
+void __cudaRegisterFatBinaryEnd(void **handle)
+{
+  (void)handle; /* nothing is loaded before it is used */
+}
+
+static void free_symbols(struct rt_symbol *y)
+{
+  for (struct rt_symbol *next; y; y = next) {
+    next = y->next;
+    free(y);
+  }
+}
+
+void __cudaUnregisterFatBinary(void **handle)
+{
+  struct shim *s = locked();
+  struct rt_binary *b = (struct rt_binary *)handle;
+  for (struct rt_binary **at = &s->binaries; *at; at = &(*at)->next) {
+    if (*at != b) continue;
+    *at = b->next;
+    free_symbols(b->functions);
+    free_symbols(b->variables);
+    free(b); /* a loaded module stays: the table at the end names its kernels */
+    break;
+  }
+  pthread_mutex_unlock(&s->lock);
+}
+
+static struct rt_symbol *add(struct rt_symbol **list, void **handle, const void *host, const char *name)
+{
+  struct shim *s = locked();
+  struct rt_symbol *y = shim_alloc(sizeof *y);
+  *y = (struct rt_symbol){ .next = *list, .binary = (struct rt_binary *)handle, .host = host,
+                           .name = name };
+  *list = y;
+  pthread_mutex_unlock(&s->lock);
+  return y;
+}
+
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
+                            int thread_limit, void *tid, void *bid, dim3 *block, dim3 *grid, int *w)
+{
+  (void)device, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid, (void)w;
+  add(&((struct rt_binary *)handle)->functions, handle, host, name);
+}
+
+void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t size,
+                       int constant, int global)
+{
+  (void)device, (void)ext, (void)size, (void)constant, (void)global;
+  add(&((struct rt_binary *)handle)->variables, handle, host, name);
+}
+
+void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext,
+                              size_t size, int constant, int global)
+{
+  (void)device, (void)ext, (void)size, (void)constant, (void)global;
+  add(&((struct rt_binary *)handle)->variables, handle, host, name)->managed = host;
+}
+
+/* Looking up ------------------------------------------------------------------------------------- */
+
+static CUresult load(struct shim *s, struct rt_binary *b)
+{
+  if (b->module || b->broken != CUDA_SUCCESS) return b->broken;
+  return b->broken = module_open(s, b->image, NULL, &b->module);
+}
+
+static struct rt_symbol *find(struct rt_symbol *list, const void *host)
+{
+  while (list && list->host != host) list = list->next;
+  return list;
+}
+
+char __cudaInitModule(void **handle)
+{
+  struct shim *s = locked();
+  struct rt_binary *b = (struct rt_binary *)handle;
+  bool ok = shim_up(s) == CUDA_SUCCESS && load(s, b) == CUDA_SUCCESS;
+  /* A managed variable is host memory, too: that of its page (host/device.h). */
+  for (struct rt_symbol *y = ok ? b->variables : NULL; y; y = y->next) {
+    CUdeviceptr addr;
+    if (y->managed && module_get_variable(s, b->module, y->name, &addr, NULL) == CUDA_SUCCESS)
+      *y->managed = gmem_ptr(s->device.mem, addr, 1);
+  }
+  pthread_mutex_unlock(&s->lock);
+  return ok;
+}
+
+static struct rt_symbol *find_function(struct shim *s, const void *host)
+{
+  struct rt_symbol *y = NULL;
+  for (struct rt_binary *b = s->binaries; b && !y; b = b->next) y = find(b->functions, host);
+  return y;
+}
+
+/* The symbol whose handle this is. */
+static struct rt_symbol *find_handle(struct shim *s, const void *handle)
+{
+  for (struct rt_binary *b = s->binaries; b; b = b->next)
+    for (struct rt_symbol *y = b->functions; y; y = y->next)
+      if (y->function && y->function == handle) return y;
+  return NULL;
+}
+
+/* After a reset the module is loaded again, and the handle stands for what is in it now. */
+static CUresult resolve(struct shim *s, struct rt_symbol *y)
+{
+  CUresult r = load(s, y->binary);
+  if (r != CUDA_SUCCESS) return r;
+  if (!y->function) r = module_get_function(s, y->binary->module, y->name, &y->function);
+  else if (!y->function->module) r = module_give_function(y->binary->module, y->name, y->function);
+  return r == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidDeviceFunction : r;
+}
+
+CUresult rt_function(struct shim *s, const void *host, struct cu_function **out)
+{
+  struct cu_function *f = (struct cu_function *)(uintptr_t)host;
+  struct rt_symbol *y = find_function(s, host);
+  if (!y && module_is_function(s, f)) return *out = f, CUDA_SUCCESS;
+  if (!y) y = find_handle(s, host);
+  if (!y) return cudaErrorInvalidDeviceFunction;
+  CUresult r = resolve(s, y);
+  *out = y->function;
+  return r;
+}
+
+const void *rt_host_function(struct shim *s, const void *func)
+{
+  const struct rt_symbol *y = find_function(s, func);
+  if (!y) y = find_handle(s, func);
+  return y ? y->host : func;
+}
+
+CUresult rt_variable(struct shim *s, const void *host, CUdeviceptr *addr, size_t *bytes)
+{
+  for (struct rt_binary *b = s->binaries; b; b = b->next) {
+    struct rt_symbol *y = find(b->variables, host);
+    if (!y) continue;
+    CUresult r = load(s, b);
+    if (r == CUDA_SUCCESS) r = module_get_variable(s, b->module, y->name, addr, bytes);
+    return r == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidSymbol : r;
+  }
+  return cudaErrorInvalidSymbol;
+}
+
+void rt_forget_modules(struct shim *s)
+{
+  for (struct rt_binary *b = s->binaries; b; b = b->next) {
+    b->module = NULL;
+    for (struct rt_symbol *y = b->functions; y; y = y->next)
+      if (y->function) module_take_function(y->function);
+  }
+}
