@@ -20,6 +20,7 @@ struct simulator {
   unsigned n_open, open[GPU_SLOTS]; /* slots of the last run's launches, which are asked for until the next run */
   unsigned threads;
   enum sim_hazards hazards;
+  const struct sim_observers *observers;
   uint64_t *mix, *threads_by; /* warp and thread instructions by mnemonic id */
   struct gpu_inst_profile profile; /* of the last timed launch that ran alone */
   struct positions where;
@@ -82,19 +83,22 @@ static bool poll(void *ctx, const struct run_progress *p)
   return o->poll(o->ctx, p);
 }
 
-/* The GPU for this run: the one of the last run, unless its number of threads or its hazard mode is another
+/* The GPU for this run: the one of the last run, unless its number of threads, its hazard mode or who observes is another
  * one (then the caches start cold). */
 static struct gpu *gpu_for(struct simulator *s, const struct sim_options *o)
 {
-  if (s->gpu && (s->threads != o->threads || s->hazards != o->hazards)) free_machine(s);
+  bool same = s->threads == o->threads && s->hazards == o->hazards && s->observers == o->observers;
+  if (s->gpu && !same) free_machine(s);
   if (s->gpu) return s->gpu;
   s->gpu = gpu_new(s->params);
   s->machine = machine_new(&(struct machine_config){
       .threads = o->threads, .domain = (struct domain *[]){gpu_domain(s->gpu)}, .n_domains = 1, .epoch = TIME_NEVER});
   if (o->hazards & SIM_HAZARDS_CHECK) gpu_check_hazards(s->gpu);
   if (o->hazards & SIM_HAZARDS_EMULATE) gpu_emulate_hazards(s->gpu);
+  if (o->observers) gpu_observe(s->gpu, o->observers->of, o->observers->ctx);
   s->threads = o->threads;
   s->hazards = o->hazards;
+  s->observers = o->observers;
   return s->gpu;
 }
 

@@ -21,6 +21,7 @@
 
 struct gpu_inst_profile;
 struct hazard;
+struct observer;
 struct simulator; /* owns the timing model once it was needed */
 
 /* What wrong control bits do in a timed run. */
@@ -29,6 +30,12 @@ enum sim_hazards {
   SIM_HAZARDS_CHECK = 1,   /* they are reported (time/sm/hazard.h); results are right */
   SIM_HAZARDS_EMULATE = 2, /* results are wrong as on silicon (time/sm/emulate.h) */
   SIM_HAZARDS_BOTH = SIM_HAZARDS_CHECK | SIM_HAZARDS_EMULATE
+};
+
+/* The observer of each SM, NULL: none. */
+struct sim_observers {
+  void *ctx;
+  struct observer *(*of)(void *ctx, unsigned sm);
 };
 
 struct sim_options {
@@ -47,6 +54,8 @@ struct sim_options {
   bool (*poll)(void *ctx, const struct run_progress *); /* isa/watch.h; may be NULL */
   void *ctx;
   const struct step_tap *tap; /* runs without time (isa/watch.h); may be NULL */
+  /* Timed runs: who observes the pipeline of an SM (time/sm/observer.h); must live as long as the simulator. NULL: nobody */
+  const struct sim_observers *observers;
   FILE *report;        /* details of a deadlock of a timed run; may be NULL */
 };
 

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "time/sm/hazard.h"
 #include "time_rig.h"
 
 enum { LANES_ALL = -1 };
@@ -15,6 +16,7 @@ struct check {
   struct params p;
   struct arena a;
   struct hazard *h;
+  uint32_t seq;
 };
 
 static void build(struct check *c)
@@ -44,9 +46,17 @@ static struct inst op(unsigned pipe, unsigned lat, struct operand dst, struct op
   return in;
 }
 
+/* For some lanes of a warp; returns the number of the instruction. */
+static uint32_t issue_for(struct check *c, unsigned warp, const struct inst *in, lane_mask active, lane_mask exec,
+                          uint64_t now)
+{
+  hazard_issue(c->h, warp, in, ++c->seq, active, exec, now);
+  return c->seq;
+}
+
 static uint32_t issue(struct check *c, const struct inst *in, uint64_t now)
 {
-  return hazard_issue(c->h, 0, in, (lane_mask)LANES_ALL, (lane_mask)LANES_ALL, now);
+  return issue_for(c, 0, in, (lane_mask)LANES_ALL, (lane_mask)LANES_ALL, now);
 }
 
 static const struct operand nothing = {.file = FILE_NONE};
@@ -136,12 +146,12 @@ static void paths_and_guards_do_not_disturb(void **state)
   build(&c);
   struct inst add = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 5), nothing);
   struct inst use = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 6), reg(FILE_R, 5));
-  hazard_issue(c.h, 0, &add, 0x0f, 0x0f, 100);
-  hazard_issue(c.h, 0, &use, 0xf0, 0xf0, 101); /* another path */
-  hazard_issue(c.h, 0, &use, 0x0f, 0, 102);    /* guard false */
-  hazard_issue(c.h, 1, &use, 0x0f, 0x0f, 103); /* another warp */
+  issue_for(&c, 0, &add, 0x0f, 0x0f, 100);
+  issue_for(&c, 0, &use, 0xf0, 0xf0, 101); /* another path */
+  issue_for(&c, 0, &use, 0x0f, 0, 102);    /* guard false */
+  issue_for(&c, 1, &use, 0x0f, 0x0f, 103); /* another warp */
   assert_int_equal(c.h->n_findings, 0);
-  hazard_issue(c.h, 0, &use, 0x01, 0x01, 103);
+  issue_for(&c, 0, &use, 0x01, 0x01, 103);
   assert_int_equal(c.h->n_findings, 1);
   arena_free(&c.a);
 }
@@ -210,14 +220,22 @@ static void every_lane_counts(void **state)
   struct inst load = op(PIPE_MEM, LAT_SHFL, reg(FILE_R, 5), reg(FILE_R, 8));
   struct inst move = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 5), nothing);
   struct inst use = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 6), reg(FILE_R, 5));
-  hazard_issue(c.h, 0, &load, 0xff, 0x0f, 100);
-  hazard_issue(c.h, 0, &move, 0xff, 0xf0, 101);
-  hazard_issue(c.h, 0, &use, 0xff, 0xf0, 110);
+  issue_for(&c, 0, &load, 0xff, 0x0f, 100);
+  issue_for(&c, 0, &move, 0xff, 0xf0, 101);
+  issue_for(&c, 0, &use, 0xff, 0xf0, 110);
   assert_int_equal(c.h->n_findings, 0);
-  hazard_issue(c.h, 0, &use, 0xff, 0xff, 111);
+  issue_for(&c, 0, &use, 0xff, 0xff, 111);
   assert_int_equal(c.h->n_findings, 1);
   assert_int_equal(c.h->finding[0].kind, HAZARD_RAW);
   arena_free(&c.a);
+}
+
+/* The checker of the rig's first sub-core. */
+static struct hazard *check_rig(struct rig *r)
+{
+  struct hazard_set *set = hazard_set_new(&r->arena, &r->params);
+  sm_observe(r->sm, &set->observer);
+  return set->of[0];
 }
 
 /* In the core: a load whose consumer waits for nothing is found, with the wait it is clean. */
@@ -227,8 +245,7 @@ static void in_the_core(void **state)
   for (unsigned protect = 0; protect < 2; protect++) {
     struct rig r;
     rig_build(&r);
-    struct hazard *h = hazard_new(&r.arena, &r.params);
-    r.sm->sub_core[0].hazard = r.sm->mem.client[0].hazard = h;
+    struct hazard *h = check_rig(&r);
     struct mock *m = mock_new(6, 1);
     struct inst load = op(PIPE_MEM, LAT_SHFL, reg(FILE_R, 5), reg(FILE_R, 8));
     load.ctrl.write_sb = 0;
@@ -288,8 +305,7 @@ static void write_after_read_of_table_2(void **state)
     for (unsigned early = 0; early < 4; early++) {
       struct rig r;
       rig_build(&r);
-      struct hazard *h = hazard_new(&r.arena, &r.params);
-      r.sm->sub_core[0].hazard = r.sm->mem.client[0].hazard = h;
+      struct hazard *h = check_rig(&r);
       struct mock *m = mock_new(30, 1);
       struct inst access = op(PIPE_MEM, LAT_NONE, nothing, reg(FILE_R, 8));
       access.mem = (struct inst_mem){.space = row[i].space, .op = row[i].op, .bytes = row[i].bytes, .addr = ADDR_REGULAR};

@@ -17,6 +17,7 @@
 
 struct cluster_load;
 struct hazard;
+struct observer;
 struct sm_stats;
 
 /* Books of a grid, by instruction of its code view (gpu_inst_profile, time/gpu/gpu.h). */
@@ -61,6 +62,8 @@ struct core_ops {
   void (*residents)(const struct core *, void (*see)(void *ctx, const struct step_cta *), void *ctx);
   void (*count_into)(const struct core *, struct sm_stats *);                      /* adds its counters */
   void (*books_into)(const struct core *, unsigned slot, struct core_books *);     /* adds a grid's books */
+  /* What observes its pipeline from now on (time/sm/observer.h); the core is empty. NULL: it tells nothing. */
+  void (*observe)(struct core *, struct observer *);
   /* Control bits checked or emulated (time/sm/hazard.h, emulate.h). NULL: it has none. */
   void (*check_hazards)(struct core *, struct arena *);
   void (*hazards_into)(const struct core *, struct hazard *);

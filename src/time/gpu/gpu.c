@@ -267,6 +267,15 @@ void gpu_emulate_hazards(struct gpu *g)
   }
 }
 
+void gpu_observe(struct gpu *g, struct observer *(*of)(void *ctx, unsigned core), void *ctx)
+{
+  for (unsigned i = 0; i < g->net.n_cores; i++) {
+    struct core *c = g->net.core[i];
+    struct observer *o = c->ops->observe ? of(ctx, i) : NULL;
+    if (o) c->ops->observe(c, o);
+  }
+}
+
 const struct hazard *gpu_hazards(const struct gpu *g)
 {
   return g->hazards;

@@ -78,6 +78,10 @@ void gpu_idle_until(struct gpu *, uint64_t when);
 void gpu_check_hazards(struct gpu *);
 /* Turns hazard emulation on for the kernels that follow (time/sm/emulate.h). Once. */
 void gpu_emulate_hazards(struct gpu *);
+/* Each core that has a pipeline to observe gets the observer that `of` says from now on, for all kernels that follow;
+ * NULL: none. They live as long as the GPU. The GPU is idle. */
+struct observer;
+void gpu_observe(struct gpu *, struct observer *(*of)(void *ctx, unsigned core), void *ctx);
 /* Findings of the last kernel, summed over SMs; NULL when not checked. */
 const struct hazard *gpu_hazards(const struct gpu *);
 

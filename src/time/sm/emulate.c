@@ -18,7 +18,7 @@ struct pending {
   uint16_t next, reg;
   uint8_t pipe, lat; /* of the producer */
   bool variable;
-  uint32_t tag;
+  uint32_t seq;
   lane_mask lanes;
   uint64_t issued;  /* fixed latency: cycle the producer issued */
   uint64_t lands;   /* is written: decides between two results; CYCLE_NEVER: not known yet */
@@ -47,13 +47,12 @@ struct emulate {
   uint16_t first[SUB_CORE_MAX_WARPS]; /* pending writes, in the order in which they land */
   struct pending *pool;
   uint16_t free;
-  uint32_t tag; /* of the latest instruction */
   struct samples *samples; /* by transaction */
   unsigned n_shown;
   struct shown shown[FRAME_MAX];
 };
 
-struct emulate *emulate_new(struct arena *a, const struct params *p)
+static struct emulate *emulate_new(struct arena *a, const struct params *p)
 {
   struct emulate *m = ARENA_NEW(a, struct emulate);
   unsigned size = IN_UNITS + p->mem_pending_entries * WIDEST;
@@ -72,7 +71,7 @@ static void release(struct emulate *m, uint16_t i)
   m->free = i;
 }
 
-void emulate_new_warp(struct emulate *m, unsigned warp)
+static void forget_warp(struct emulate *m, unsigned warp)
 {
   while (m->first[warp] != NIL) {
     uint16_t i = m->first[warp];
@@ -124,14 +123,14 @@ void emulate_settle(struct emulate *m, unsigned warp, struct warp_slot *w)
   retire(m, warp, w->step, CYCLE_NEVER - 1);
 }
 
-static void set_visible(struct emulate *m, unsigned warp, uint32_t tag, bool predicates,
+static void set_visible(struct emulate *m, unsigned warp, uint32_t seq, bool predicates,
                         uint64_t visible)
 {
   uint16_t *at = &m->first[warp], moved = NIL;
   while (*at != NIL) {
     uint16_t i = *at;
     struct pending *e = &m->pool[i];
-    bool due = e->tag == tag && e->visible == CYCLE_NEVER && (!predicates || is_predicate(e->reg));
+    bool due = e->seq == seq && e->visible == CYCLE_NEVER && (!predicates || is_predicate(e->reg));
     if (!due) {
       at = &e->next;
       continue;
@@ -145,16 +144,6 @@ static void set_visible(struct emulate *m, unsigned warp, uint32_t tag, bool pre
     next = m->pool[moved].next;
     insert(m, warp, moved);
   }
-}
-
-void emulate_written(struct emulate *m, unsigned warp, uint32_t tag, uint64_t visible)
-{
-  set_visible(m, warp, tag, false, visible - m->params->counter_path_cycles);
-}
-
-void emulate_sources_read(struct emulate *m, unsigned warp, uint32_t tag, uint64_t visible)
-{
-  set_visible(m, warp, tag, true, visible - m->params->counter_path_cycles);
 }
 
 /* --- what an instruction sees ------------------------------------------------------------------- */
@@ -300,7 +289,7 @@ enum results { RESULTS_ALL, RESULTS_EARLY, RESULTS_LATE };
 /* Puts the results in the list. Instructions that no lane executes write nothing, but some uniform ones
  * write whatever the lanes say. */
 static void take_results(struct emulate *m, unsigned warp, struct step_warp *w,
-                         const struct inst *in, lane_mask exec, uint32_t tag, uint64_t issued,
+                         const struct inst *in, lane_mask exec, uint32_t seq, uint64_t issued,
                          enum results which)
 {
   bool variable = variable_latency(m->params, in);
@@ -316,7 +305,7 @@ static void take_results(struct emulate *m, unsigned warp, struct step_warp *w,
                           .pipe = in->pipe,
                           .lat = in->lat,
                           .variable = variable,
-                          .tag = tag,
+                          .seq = seq,
                           .lanes = uniform ? ~(lane_mask)0 : exec,
                           .issued = issued};
       w->ops->reg_read(w, (unsigned)reg, &e.value);
@@ -356,17 +345,15 @@ static void show_samples(struct emulate *m, struct step_warp *w, const struct sa
   }
 }
 
-bool emulate_step(struct emulate *m, unsigned warp, struct warp_slot *slot, const struct inst *in,
+bool emulate_step(struct emulate *m, unsigned warp, struct warp_slot *slot, const struct inst *in, uint32_t seq,
                   struct effect *e, struct txn *t, struct fault *f, uint64_t now)
 {
   struct step_warp *w = slot->step;
-  uint32_t tag = ++m->tag;
   retire(m, warp, w, now);
   show_guard(m, warp, w, in, now);
   bool moved = w->ops->begin(w, slot->path, e);
   if (moved) restore(m, w); /* the guard register may be a source, too, in another role */
-  slot->emulate_tag = tag;
-  if (t) t->emulate_tag = tag;
+  if (t) t->seq = seq;
   if (t && moved) {
     sample(m, warp, w, in, &m->samples[t->id], now);
     t->unread = true;
@@ -380,7 +367,7 @@ bool emulate_step(struct emulate *m, unsigned warp, struct warp_slot *slot, cons
   keep_results(m, w, in);
   if (e->exec) show_results(m, warp, w, in, now);
   bool ok = w->ops->execute(w, e, f);
-  if (ok) take_results(m, warp, w, in, e->exec, tag, now, RESULTS_ALL);
+  if (ok) take_results(m, warp, w, in, e->exec, seq, now, RESULTS_ALL);
   restore(m, w);
   return ok;
 }
@@ -408,7 +395,7 @@ void emulate_open(struct emulate *m, struct warp_slot *slot, const struct txn *t
 void emulate_close(struct emulate *m, struct warp_slot *slot, const struct txn *t,
                    bool only_predicates)
 {
-  take_results(m, t->warp, slot->step, t->inst, t->access->effect.exec, t->emulate_tag, t->issued,
+  take_results(m, t->warp, slot->step, t->inst, t->access->effect.exec, t->seq, t->issued,
                only_predicates ? RESULTS_EARLY : RESULTS_ALL);
   restore(m, slot->step);
 }
@@ -418,6 +405,45 @@ void emulate_finish(struct emulate *m, struct warp_slot *slot, struct txn *t)
   struct step_warp *w = slot->step;
   keep_results(m, w, t->inst);
   w->ops->finish(w, &t->access->effect);
-  take_results(m, t->warp, w, t->inst, t->access->effect.exec, t->emulate_tag, t->issued, RESULTS_LATE);
+  take_results(m, t->warp, w, t->inst, t->access->effect.exec, t->seq, t->issued, RESULTS_LATE);
   restore(m, w);
+}
+
+/* --- as an observer of an SM -------------------------------------------------------------------- */
+
+static struct emulate *of(struct observer *o, unsigned sub_core)
+{
+  return ((struct emulate_set *)o)->of[sub_core];
+}
+
+static void warp_begin(struct observer *o, const struct observed_warp *w, uint64_t now)
+{
+  (void)now;
+  forget_warp(of(o, w->sub_core), w->warp);
+}
+
+/* A consumer that waits for the counter may issue from `visible` on: the results can be read earlier. */
+static void written(struct observer *o, const struct observed *x, uint64_t visible)
+{
+  struct emulate *m = of(o, x->sub_core);
+  set_visible(m, x->warp, x->seq, false, visible - m->params->counter_path_cycles);
+}
+
+/* Predicate results of an access to memory say something of its address. */
+static void sources_read(struct observer *o, const struct observed *x, uint64_t visible)
+{
+  struct emulate *m = of(o, x->sub_core);
+  bool access = x->inst->pipe == PIPE_MEM && x->inst->mem.space != MEM_NONE;
+  if (access) set_visible(m, x->warp, x->seq, true, visible - m->params->counter_path_cycles);
+}
+
+static const struct observer_ops ops = {.warp_begin = warp_begin, .written = written, .sources_read = sources_read};
+
+struct emulate_set *emulate_set_new(struct arena *a, const struct params *p)
+{
+  struct emulate_set *set = ARENA_NEW(a, struct emulate_set);
+  set->observer.ops = &ops;
+  set->of = ARENA_ARRAY(a, struct emulate *, p->sm_sub_cores);
+  for (unsigned i = 0; i < p->sm_sub_cores; i++) set->of[i] = emulate_new(a, p);
+  return set;
 }

@@ -27,20 +27,23 @@
 #include "config/params.h"
 #include "isa/hazard_role.h"
 #include "isa/step.h"
+#include "time/sm/observer.h"
 #include "time/sm/txn.h"
 #include "time/sm/warp.h"
 
 struct emulate;
 
-struct emulate *emulate_new(struct arena *, const struct params *);
+/* Those of an SM's sub-cores, which observe when results are written (observer.h). */
+struct emulate_set {
+  struct observer observer; /* first member */
+  struct emulate **of;      /* by sub-core */
+};
+struct emulate_set *emulate_set_new(struct arena *, const struct params *);
 
-/* A warp arrives in a slot: nothing is pending. */
-void emulate_new_warp(struct emulate *, unsigned warp);
-
-/* Steps the running path of warp `warp` at its issue; returns in w->emulate_tag what its results are
- * called in emulate_written. An instruction of the memory queue (`t`, else NULL) is only begun, with
+/* Steps the running path of warp `warp` at its issue; `seq` is what its results are
+ * called by the observer: observed.seq. An instruction of the memory queue (`t`, else NULL) is only begun, with
  * t->unread set: emulate_open must follow. False: guest fault. */
-bool emulate_step(struct emulate *, unsigned warp, struct warp_slot *w, const struct inst *,
+bool emulate_step(struct emulate *, unsigned warp, struct warp_slot *w, const struct inst *, uint32_t seq,
                   struct effect *, struct txn *t, struct fault *, uint64_t now);
 
 /* The sources of a queued instruction are read: in issue time, its addresses at `address`, its data from
@@ -53,11 +56,6 @@ void emulate_close(struct emulate *, struct warp_slot *w, const struct txn *, bo
 
 /* ops->finish of a transaction performed on the memory side. */
 void emulate_finish(struct emulate *, struct warp_slot *w, struct txn *);
-
-/* A consumer that waits for the counter of the results named `tag` may issue from `visible` on; its
- * predicate results may be there when the sources are read already. */
-void emulate_written(struct emulate *, unsigned warp, uint32_t tag, uint64_t visible);
-void emulate_sources_read(struct emulate *, unsigned warp, uint32_t tag, uint64_t visible);
 
 /* A runtime service is about to read the warp's registers. */
 void emulate_settle(struct emulate *, unsigned warp, struct warp_slot *w);

@@ -60,9 +60,13 @@ static void end_part(struct gmma *g, const struct inst *in, const struct gmma_pa
   w->gmma_queued--;
   warp_changed(c->warps, x->warp);
   g->wake |= 1u << x->sub_core;
-  if (!c->hazard) return;
-  hazard_written(c->hazard, x->warp, in, x->hazard_seq, at);
-  hazard_sources_read(c->hazard, x->warp, in, x->hazard_seq, at);
+  if (!g->observers) return;
+  const struct observed o = {.inst = in, .seq = x->seq, .sub_core = x->sub_core, .warp = x->warp};
+  observe_stage(g->observers, &o, STAGE_EXECUTE, now);
+  observe_stage(g->observers, &o, STAGE_WRITE, at - 1);
+  observe_done(g->observers, &o, at);
+  observe_written(g->observers, &o, at);
+  observe_sources_read(g->observers, &o, at);
 }
 
 static void begin(struct gmma *g, uint64_t now)

@@ -17,7 +17,7 @@
 #include "base/arena.h"
 #include "config/params.h"
 #include "time/sm/depend.h"
-#include "time/sm/hazard.h"
+#include "time/sm/observer.h"
 #include "time/sm/sm_stats.h"
 #include "time/sm/warp.h"
 
@@ -27,7 +27,7 @@ enum { GMMA_WARPS = 4, GMMA_QUEUE = 16, GMMA_SUB_CORES = 4, GMMA_GROUPS = GMMA_S
 struct gmma_part {
   uint8_t sub_core, warp;
   uint8_t write_sb, read_sb; /* counters or tickets that drop when the result is written; SB_NONE: none */
-  uint32_t hazard_seq;
+  uint32_t seq; /* observed.seq */
 };
 
 struct gmma_product {
@@ -47,7 +47,6 @@ struct gmma_group {
 struct gmma_client {
   struct depend *depend;
   struct warp_table *warps;
-  struct hazard *hazard; /* NULL: not checked */
 };
 
 struct gmma {
@@ -59,6 +58,7 @@ struct gmma {
   uint64_t next_at;                  /* nothing to do before this cycle */
   uint32_t wake;                     /* bit per sub-core, of this cycle: a warp may issue, a counter will drop */
   struct gmma_client client[GMMA_SUB_CORES];
+  struct observers *observers; /* NULL: none */
   struct sm_stats *stats;
 };
 

@@ -279,16 +279,15 @@ static void landed(struct hazard *h, unsigned warp, int reg, uint32_t seq, uint6
 
 /* --- what the core says ----------------------------------------------------------------------- */
 
-uint32_t hazard_issue(struct hazard *h, unsigned warp, const struct inst *in, lane_mask active,
-                      lane_mask exec, uint64_t now)
+void hazard_issue(struct hazard *h, unsigned warp, const struct inst *in, uint32_t seq, lane_mask active,
+                  lane_mask exec, uint64_t now)
 {
-  h->seq++;
+  h->seq = seq;
   check_guard(h, warp, in, active, now);
-  if (!exec) return h->seq;
+  if (!exec) return;
   check_sources(h, warp, in, exec, now);
   if (variable_latency(h->params, in)) note_reads(h, warp, in, exec, now);
   note_writes(h, warp, in, exec, now);
-  return h->seq;
 }
 
 void hazard_written(struct hazard *h, unsigned warp, const struct inst *in, uint32_t seq,
@@ -328,4 +327,61 @@ void hazard_merge(struct hazard *into, const struct hazard *from)
       struct hazard_least *o = &into->least[c][r];
       if (v->cycles && (o->cycles == 0 || v->cycles < o->cycles)) *o = *v;
     }
+}
+
+/* --- as an observer of an SM -------------------------------------------------------------------- */
+
+static struct hazard *of(struct observer *o, unsigned sub_core)
+{
+  return ((struct hazard_set *)o)->of[sub_core];
+}
+
+static void start(struct observer *o)
+{
+  struct hazard_set *set = (struct hazard_set *)o;
+  for (unsigned i = 0; i < set->n; i++) hazard_start(set->of[i]);
+}
+
+static void warp_begin(struct observer *o, const struct observed_warp *w, uint64_t now)
+{
+  (void)now;
+  hazard_new_warp(of(o, w->sub_core), w->warp);
+}
+
+static void issue(struct observer *o, const struct observed *x, const struct observed_issue *how)
+{
+  if (x->inst->flags & INST_SYSCALL) return; /* the memory side steps it, and nothing is late there */
+  hazard_issue(of(o, x->sub_core), x->warp, x->inst, x->seq, how->active, how->exec, how->at);
+}
+
+static void written(struct observer *o, const struct observed *x, uint64_t visible)
+{
+  hazard_written(of(o, x->sub_core), x->warp, x->inst, x->seq, visible);
+}
+
+static void sources_read(struct observer *o, const struct observed *x, uint64_t visible)
+{
+  hazard_sources_read(of(o, x->sub_core), x->warp, x->inst, x->seq, visible);
+}
+
+static void unordered(struct observer *o, unsigned sub_core, const struct inst *first, const struct inst *second,
+                      uint32_t address)
+{
+  hazard_shared(of(o, sub_core), first, second, address);
+}
+
+static const struct observer_ops ops = {.start = start,
+                                        .warp_begin = warp_begin,
+                                        .issue = issue,
+                                        .written = written,
+                                        .sources_read = sources_read,
+                                        .unordered = unordered};
+
+struct hazard_set *hazard_set_new(struct arena *a, const struct params *p)
+{
+  struct hazard_set *set = ARENA_NEW(a, struct hazard_set);
+  *set = (struct hazard_set){.observer = {.ops = &ops}, .n = p->sm_sub_cores};
+  set->of = ARENA_ARRAY(a, struct hazard *, set->n);
+  for (unsigned i = 0; i < set->n; i++) set->of[i] = hazard_new(a, p);
+  return set;
 }

@@ -15,8 +15,8 @@
  * order, memory instructions read their sources in order) needs no rule of its own: the timing
  * model keeps it.
  *
- * Shared memory that an LDGSTS still has to write is the memory unit's to know (mem_access.c); what
- * it finds is reported here. Generic accesses to shared memory are not held against it.
+ * It observes the pipeline (observer.h). Shared memory that an LDGSTS still has to write is the memory unit's to know
+ * (mem_access.c); what it finds is reported here. Generic accesses to shared memory are not held against it.
  *
  * Gaps are the smallest distances nvcc emits (gap.* in the preset); --hazards=gaps also prints the
  * smallest distance seen for each class and role, so that the table can be compared.
@@ -30,6 +30,7 @@
 #include "config/params.h"
 #include "isa/hazard_role.h"
 #include "isa/inst.h"
+#include "time/sm/observer.h"
 #include "time/sm/warp.h"
 
 enum hazard_kind { HAZARD_RAW, HAZARD_WAW, HAZARD_WAR };
@@ -67,7 +68,7 @@ struct hazard {
   uint16_t (*writes)[HAZARD_REGS], (*reads)[HAZARD_REGS];
   struct hazard_access *pool;
   uint16_t free, fresh; /* entries from `fresh` on were never used */
-  uint32_t seq;
+  uint32_t seq; /* of the latest instruction */
   struct hazard_finding finding[HAZARD_MAX_FINDINGS];
   unsigned n_findings;
   uint64_t lost;          /* findings beyond the table */
@@ -82,10 +83,9 @@ struct hazard *hazard_new(struct arena *, const struct params *);
 void hazard_start(struct hazard *);
 void hazard_new_warp(struct hazard *, unsigned warp);
 
-/* `in` issues at `now` for the lanes in `active`, of which `exec` have a true guard; returns the
- * number its completions refer to. */
-uint32_t hazard_issue(struct hazard *, unsigned warp, const struct inst *in, lane_mask active,
-                      lane_mask exec, uint64_t now);
+/* `in` issues at `now` for the lanes in `active`, of which `exec` have a true guard; its completions have the same `seq`. */
+void hazard_issue(struct hazard *, unsigned warp, const struct inst *in, uint32_t seq, lane_mask active,
+                  lane_mask exec, uint64_t now);
 /* Its results can be read from cycle `visible` on; its sources are read, overwriters may issue from
  * cycle `visible` on. */
 void hazard_written(struct hazard *, unsigned warp, const struct inst *, uint32_t seq, uint64_t visible);
@@ -95,6 +95,14 @@ void hazard_sources_read(struct hazard *, unsigned warp, const struct inst *, ui
 /* Shared memory at `address` is accessed by `second` while the LDGSTS `first` has not written it. */
 void hazard_shared(struct hazard *, const struct inst *first, const struct inst *second,
                    uint32_t address);
+
+/* The checkers of an SM's sub-cores, as an observer of it. */
+struct hazard_set {
+  struct observer observer; /* first member */
+  unsigned n;
+  struct hazard **of; /* by sub-core */
+};
+struct hazard_set *hazard_set_new(struct arena *, const struct params *);
 
 /* Adds the findings and smallest distances of `from`. */
 void hazard_merge(struct hazard *into, const struct hazard *from);

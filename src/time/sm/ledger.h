@@ -10,11 +10,13 @@
 #ifndef WS_TIME_SM_LEDGER_H
 #define WS_TIME_SM_LEDGER_H
 
+#include "time/sm/observer.h"
 #include "time/sm/sm_stats.h"
 #include "time/sm/warp.h"
 
 struct ledger {
   struct sm_stats *stats; /* of the SM; per instruction: grid.h */
+  struct observers *observers; /* hear of every charge; NULL: none */
 };
 
 /* Charges the warp's cycles up to `until` (exclusive) to one state; nothing when already charged.

@@ -62,17 +62,17 @@ static bool overlap(const struct txn *t, const struct txn *first, uint32_t *addr
   return false;
 }
 
-/* Hazard checker: does the CTA touch shared memory that one of its LDGSTS has still to write? */
+/* For the hazard checker: does the CTA touch shared memory that one of its LDGSTS has still to write? */
 static void check_ldgsts(struct mem_unit *u, const struct warp_slot *w, const struct txn *t)
 {
-  struct hazard *h = u->client[t->sub_core].hazard;
-  for (unsigned i = 0; h && i < u->pool.fresh; i++) {
+  bool asked = u->observers && u->observers->unordered;
+  for (unsigned i = 0; asked && i < u->pool.fresh; i++) {
     const struct txn *first = &u->pool.t[i];
     bool writes = first->ldgsts_group != TXN_NO_GROUP && (first->access->effect.flags & EFF_MEM);
     if (first == t || !writes || first->kind == TXN_COPY) continue;
     if (u->client[first->sub_core].warps->slot[first->warp].cta_slot != w->cta_slot) continue;
     uint32_t address;
-    if (overlap(t, first, &address)) hazard_shared(h, first->inst, t->inst, address);
+    if (overlap(t, first, &address)) observe_unordered(u->observers, t->sub_core, first->inst, t->inst, address);
   }
 }
 

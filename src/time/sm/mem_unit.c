@@ -92,6 +92,23 @@ static void drop_at(struct mem_unit *u, const struct txn *t, unsigned sb, uint64
   wake(u, t, visible - 1);
 }
 
+static struct observed observed(const struct txn *t)
+{
+  return (struct observed){.inst = t->inst, .seq = t->seq, .sub_core = t->sub_core, .warp = t->warp};
+}
+
+static void tell_stage(struct mem_unit *u, const struct txn *t, enum pipe_stage stage, uint64_t at)
+{
+  const struct observed x = observed(t);
+  observe_stage(u->observers, &x, stage, at);
+}
+
+static void tell_done(struct mem_unit *u, const struct txn *t, uint64_t at)
+{
+  const struct observed x = observed(t);
+  observe_done(u->observers, &x, at);
+}
+
 static void complete(struct mem_unit *, uint16_t id, uint64_t now);
 
 /* Answer for one line. */
@@ -143,6 +160,16 @@ static void retire(struct mem_unit *u, uint16_t id, uint64_t now)
   txn_give(&u->pool, id);
 }
 
+/* The result is written from cycle `first` on; whoever waits for it may issue from `visible` on. */
+__attribute__((cold)) static void tell_written(struct mem_unit *u, const struct txn *t, uint64_t first, uint64_t visible)
+{
+  const struct observed x = observed(t);
+  if (first < visible) observe_stage(u->observers, &x, STAGE_WRITE, first);
+  observe_done(u->observers, &x, visible);
+  observe_written(u->observers, &x, visible);
+  if (t->stages.holds) observe_sources_read(u->observers, &x, visible);
+}
+
 /* The result crosses the link to its sub-core and is written. */
 static void send_back(struct mem_unit *u, uint16_t id, uint64_t now)
 {
@@ -163,13 +190,8 @@ static void send_back(struct mem_unit *u, uint16_t id, uint64_t now)
                                         .step = (uint8_t)step});
   wake(u, t, first);
   if (t->stages.holds) drop_at(u, t, t->read_sb, now, visible);
-  if (c->emulate && t->inst) emulate_written(c->emulate, t->warp, t->emulate_tag, visible);
   if (mem_access_comes_late(u, t)) mem_access_late(u, t);
-  if (c->hazard && t->inst) {
-    hazard_written(c->hazard, t->warp, t->inst, t->hazard_seq, visible);
-    if (t->stages.holds)
-      hazard_sources_read(c->hazard, t->warp, t->inst, t->hazard_seq, visible);
-  }
+  if (u->observers) tell_written(u, t, n ? first : visible, visible);
   if (t->ldgsts_group != TXN_NO_GROUP) ldgsts_done(u, t, now, visible);
   retire(u, id, now);
 }
@@ -221,9 +243,10 @@ static void complete(struct mem_unit *u, uint16_t id, uint64_t now)
     image_results(u, now);
     return;
   }
-  if (!has_result(t))
+  if (!has_result(t)) {
+    if (u->observers) tell_done(u, t, now + 1);
     retire(u, id, now);
-  else
+  } else
     wheel_add(&u->results, now,
               (struct wheel_event){.id = id, .at = now + t->stages.pipe + t->extra});
 }
@@ -473,6 +496,12 @@ static void strong_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_
   if (!t->n_lines) finish(u, t); /* no lane: nobody will answer */
 }
 
+__attribute__((cold)) static void tell_sources_read(struct mem_unit *u, const struct txn *t, uint64_t visible)
+{
+  const struct observed x = observed(t);
+  observe_sources_read(u->observers, &x, visible);
+}
+
 /* The head of a queue enters the address stage when the ports to read its addresses are free. */
 static void enter(struct mem_unit *u, struct mem_client *c, uint64_t now)
 {
@@ -485,11 +514,10 @@ static void enter(struct mem_unit *u, struct mem_client *c, uint64_t now)
   }
   if (t->unread) read_sources(u, c, t, now);
   uint64_t war = lsu_enter(c->lsu, &u->pool, now);
-  if (c->emulate && t->inst && t->inst->mem.space != MEM_NONE)
-    emulate_sources_read(c->emulate, t->warp, t->emulate_tag, war);
+  if (u->observers) tell_stage(u, t, STAGE_ADDRESS, now);
   if (t->stages.holds) return;
   drop_at(u, t, t->read_sb, now, war);
-  if (c->hazard && t->inst) hazard_sources_read(c->hazard, t->warp, t->inst, t->hazard_seq, war);
+  if (u->observers) tell_sources_read(u, t, war);
 }
 
 /* The next instruction has reached the head of its queue: a barrier behind it may issue. */
@@ -506,6 +534,7 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
   struct txn *t = &u->pool.t[id];
   if (!lsu_can_accept(c->lsu)) wake(u, t, now + 1);
   lsu_pop(c->lsu, now);
+  if (u->observers) tell_stage(u, t, STAGE_MEMORY, now);
   if (c->lsu->n == 0) u->queued &= ~(1u << t->sub_core);
   new_head(u, c, now);
   u->free_at = now + (t->busy > u->arbiter_interval ? t->busy : u->arbiter_interval);

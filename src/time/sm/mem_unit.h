@@ -28,8 +28,8 @@
 #include "time/sm/copy_engine.h"
 #include "time/sm/depend.h"
 #include "time/sm/emulate.h"
-#include "time/sm/hazard.h"
 #include "time/sm/lsu.h"
+#include "time/sm/observer.h"
 #include "time/sm/operand.h"
 #include "time/sm/sm_stats.h"
 #include "time/sm/tlb.h"
@@ -47,7 +47,6 @@ struct mem_client {
   struct operand_path *operands;
   const struct writeback *writeback;
   struct warp_table *warps;
-  struct hazard *hazard; /* NULL: not checked */
   struct emulate *emulate; /* NULL: registers change at issue */
 };
 
@@ -97,6 +96,7 @@ struct mem_unit {
   struct gmem_view *view;
   struct fault *fault; /* filled by the first faulting access of the SM */
   struct sm_stats *stats;
+  struct observers *observers; /* NULL: none */
 };
 
 void mem_unit_init(struct mem_unit *, struct arena *, const struct params *, unsigned sm);

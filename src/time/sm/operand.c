@@ -94,7 +94,7 @@ static uint64_t read_bank(struct operand_path *o, unsigned b, unsigned n, uint64
 /* Nobody waits for ports. */
 __attribute__((cold)) static uint64_t issue_perfect(struct operand_path *o, uint64_t now)
 {
-  o->leaves = now + 2 > o->leaves + 1 ? now + 2 : o->leaves + 1;
+  o->entered = o->leaves = now + 2 > o->leaves + 1 ? now + 2 : o->leaves + 1;
   o->read_by = o->leaves + o->read_cycles + 1;
   return o->leaves - 1;
 }
@@ -114,6 +114,7 @@ uint64_t operand_issue(struct operand_path *o, const struct inst *in, unsigned w
     uint64_t at = read_bank(o, b, count_in(need, b), end);
     if (at > last) last = at;
   }
+  o->entered = enters;
   o->leaves = enters + (last - end);
   o->read_by = last + 1;
   o->stats->rf_stalls += last - end;

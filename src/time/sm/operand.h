@@ -33,7 +33,8 @@ struct operand_path {
   bool cache, perfect;
   struct ports bank[OPERAND_MAX_BANKS]; /* read ports */
   uint64_t last_read[OPERAND_MAX_BANKS]; /* of the fixed-latency instructions */
-  uint64_t leaves;  /* cycle in which the last instruction left Allocate … */
+  uint64_t entered; /* cycle in which the last instruction entered Allocate, … */
+  uint64_t leaves;  /* … was there for the last time … */
   uint64_t read_by; /* … and the first one after its read cycles */
   uint32_t rfc[OPERAND_MAX_BANKS][OPERAND_POSITIONS]; /* register | warp << 16 | RFC_VALID */
   struct sm_stats *stats;

@@ -74,7 +74,16 @@ void sm_start(struct sm *m, struct gmem *image, bool control_bits)
   m->carveout = UINT32_MAX;
   l1i_start(&m->l1i);
   const_cache_start(&m->mem.vl);
+  if (m->ledger.observers) observe_start(m->ledger.observers);
   for (unsigned i = 0; i < m->n_sub_cores; i++) sub_core_start(&m->sub_core[i], control_bits);
+}
+
+void sm_observe(struct sm *m, struct observer *o)
+{
+  BUG_ON(m->resident);
+  observers_add(&m->observers, o);
+  m->ledger.observers = m->mem.observers = m->gmma.observers = &m->observers;
+  for (unsigned i = 0; i < m->n_sub_cores; i++) m->sub_core[i].observers = &m->observers;
 }
 
 void sm_open_grid(struct sm *m, unsigned slot, struct step_source *source, unsigned const_space, struct arena *a)
@@ -189,6 +198,13 @@ static void prefetch_code(struct sm *m, const struct step_source *s, uint64_t ct
     mem_unit_prefetch_code(&m->mem, line, at++);
 }
 
+static void tell_warp(struct sm *m, const struct cta_slot *s, unsigned w)
+{
+  const struct observed_warp x = {.grid = s->grid, .cta = s->cta, .number = w, .cta_slot = (uint8_t)(s - m->slot),
+                                  .sub_core = s->sub_core[w], .warp = s->warp[w]};
+  observe_warp_begin(&m->observers, &x, m->cycle);
+}
+
 static void launch(struct sm *m, struct cta_launch l)
 {
   unsigned s = 0;
@@ -206,6 +222,7 @@ static void launch(struct sm *m, struct cta_launch l)
     sc = freest_sub_core(m, sc);
     slot->sub_core[w] = (uint8_t)sc;
     slot->warp[w] = (uint8_t)sub_core_add_warp(&m->sub_core[sc], slot->grid, slot->cta->warp[w], s, m->cycle);
+    if (m->ledger.observers) tell_warp(m, slot, w);
     sc = (sc + 1) % m->params->sm_sub_cores;
   }
   name_groups(m, slot);
@@ -224,6 +241,7 @@ static void retire(struct sm *m, struct cta_slot *s)
   for (unsigned w = 0; w < s->cta->n_warps; w++) {
     m->stats.warp_cycles += now - cta_warp(m, s, w)->born;
     sub_core_remove_warp(&m->sub_core[s->sub_core[w]], s->warp[w], now);
+    if (m->ledger.observers) observe_warp_end(&m->observers, s->sub_core[w], s->warp[w], now);
   }
   s->grid->source->ops->cta_end(s->grid->source, s->cta);
   s->grid->slots &= ~((uint64_t)1 << s->number);

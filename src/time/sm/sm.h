@@ -13,6 +13,8 @@
 
 enum { SM_MAX_CTAS = 64, SM_MAX_SUB_CORES = 4, SM_MAX_WARPS_PER_CTA = 64 };
 
+struct hazard_set;
+
 struct cta_slot {
   struct step_cta *cta; /* NULL: free */
   struct sm_grid *grid;
@@ -44,6 +46,8 @@ struct sm {
   struct gmem_log log;
   struct ledger ledger;
   struct sm_stats stats;
+  struct hazard_set *hazards; /* NULL: not checked */
+  struct observers observers; /* that there are: its boxes have a pointer then (sm_observe) */
   struct fault fault;
   /* ports */
   struct launch_queue launches; /* from the dispatcher */
@@ -65,6 +69,9 @@ void sm_open_grid(struct sm *, unsigned slot, struct step_source *, unsigned con
 void sm_close_grid(struct sm *, unsigned slot);
 /* CTAs of the grid are here, or stores of them on their way. */
 bool sm_holds_grid(const struct sm *, unsigned slot);
+
+/* Somebody observes the SM from now on: no CTA is resident. */
+void sm_observe(struct sm *, struct observer *);
 
 /* Part interface (time/part.h). */
 picos sm_run(void *self, picos from, picos to);

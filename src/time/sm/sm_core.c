@@ -118,31 +118,30 @@ static void books_into(const struct core *c, unsigned slot, struct core_books *b
   add(b->conflicts, g->conflicts, b->n_insts);
 }
 
+static void observe(struct core *c, struct observer *o)
+{
+  sm_observe(sm_of(c), o);
+}
+
 static void check_hazards(struct core *c, struct arena *a)
 {
   struct sm *m = sm_of(c);
-  for (unsigned i = 0; i < m->n_sub_cores; i++) {
-    struct hazard *h = hazard_new(a, m->params);
-    m->sub_core[i].hazard = h;
-    m->mem.client[i].hazard = h;
-    m->gmma.client[i].hazard = h;
-  }
+  m->hazards = hazard_set_new(a, m->params);
+  sm_observe(m, &m->hazards->observer);
 }
 
 static void hazards_into(const struct core *c, struct hazard *sum)
 {
-  const struct sm *m = const_sm_of(c);
-  for (unsigned i = 0; i < m->n_sub_cores; i++) hazard_merge(sum, m->sub_core[i].hazard);
+  const struct hazard_set *set = const_sm_of(c)->hazards;
+  for (unsigned i = 0; i < set->n; i++) hazard_merge(sum, set->of[i]);
 }
 
 static void emulate_hazards(struct core *c, struct arena *a)
 {
   struct sm *m = sm_of(c);
-  for (unsigned i = 0; i < m->n_sub_cores; i++) {
-    struct emulate *e = emulate_new(a, m->params);
-    m->sub_core[i].emulate = e;
-    m->mem.client[i].emulate = e;
-  }
+  struct emulate_set *set = emulate_set_new(a, m->params);
+  sm_observe(m, &set->observer);
+  for (unsigned i = 0; i < m->n_sub_cores; i++) m->sub_core[i].emulate = m->mem.client[i].emulate = set->of[i];
 }
 
 static const struct core_ops ops = {
@@ -161,6 +160,7 @@ static const struct core_ops ops = {
     .residents = residents,
     .count_into = count_into,
     .books_into = books_into,
+    .observe = observe,
     .check_hazards = check_hazards,
     .hazards_into = hazards_into,
     .emulate_hazards = emulate_hazards,

@@ -32,7 +32,6 @@ void sub_core_start(struct sub_core *p, bool control_bits)
   issue_start(&p->issue);
   l0i_start(&p->l0i);
   const_cache_start(&p->fl);
-  if (p->hazard) hazard_start(p->hazard);
   p->boards = hybrid && control_bits ? NULL : p->scoreboard;
   p->issue.boards = p->depend.boards = p->boards;
 }
@@ -49,6 +48,8 @@ unsigned sub_core_add_warp(struct sub_core *p, struct sm_grid *grid, struct step
   *w = (struct warp_slot){.step = step,
                           .grid = grid,
                           .cta_slot = (uint8_t)cta_slot,
+                          .sub_core = (uint8_t)p->id,
+                          .number = (uint8_t)warp,
                           .hold = WS_SELECTED,
                           .stores_out = w->stores_out,
                           .issue_at = now,
@@ -58,9 +59,7 @@ unsigned sub_core_add_warp(struct sub_core *p, struct sm_grid *grid, struct step
   p->warps.place[warp] = p->warps.n;
   p->warps.order[p->warps.n++] = (uint8_t)warp;
   p->warps.changed = UINT32_MAX;
-  if (p->hazard) hazard_new_warp(p->hazard, warp);
   if (p->boards) scoreboard_new_warp(p->boards, warp);
-  if (p->emulate) emulate_new_warp(p->emulate, warp);
   issue_new_warp(&p->issue, warp);
   warp_find_next(w);
   fetch_restart(&p->fetch, &p->warps, warp, warp_pc(w), now);
@@ -208,7 +207,7 @@ static void join_ldgsts(struct ldgsts *g, struct txn *t, const struct inst *in)
 /* Queues the instruction. It touches memory now where that is the SM's business, under hazard emulation
  * when its sources are read. */
 static bool issue_memory(struct sub_core *p, unsigned warp, const struct inst *in, uint16_t id,
-                         struct releases rel, uint32_t hazard_seq, uint64_t now)
+                         struct releases rel, uint32_t seq, uint64_t now)
 {
   struct warp_slot *w = &p->warps.slot[warp];
   struct txn *t = &p->ports.mem->pool.t[id];
@@ -219,7 +218,7 @@ static bool issue_memory(struct sub_core *p, unsigned warp, const struct inst *i
   t->issued = now;
   t->grid = w->grid;
   t->inst = in;
-  t->hazard_seq = hazard_seq;
+  t->seq = seq;
   join_ldgsts(&w->ldgsts, t, in);
   bool ok = mem_access(p->ports.mem, t, now);
   if (t->unread) w->unread++;
@@ -256,12 +255,12 @@ static void issue_gmma(struct sub_core *p, unsigned warp, const struct inst *in,
   if (in->gmma.ends_group) depend_issue_group(&p->depend, warp);
   gmma_issue(p->ports.gmma, w->gmma_group, w->gmma_member, in,
              (struct gmma_part){.sub_core = (uint8_t)p->id, .warp = (uint8_t)warp, .write_sb = rel.write,
-                                .read_sb = rel.read, .hazard_seq = seq}, now);
+                                .read_sb = rel.read, .seq = seq}, now);
 }
 
 /* A runtime service may touch state that all SMs share: the memory side steps the warp. */
 static void issue_service(struct sub_core *p, unsigned warp, const struct inst *in,
-                          struct releases rel, uint64_t now)
+                          struct releases rel, uint32_t seq, uint64_t now)
 {
   struct mem_unit *m = p->ports.mem;
   uint16_t id = txn_take(&m->pool);
@@ -269,7 +268,7 @@ static void issue_service(struct sub_core *p, unsigned warp, const struct inst *
   t->access->effect.flags = 0;
   t->unread = false;
   if (p->emulate) emulate_settle(p->emulate, warp, &p->warps.slot[warp]);
-  issue_memory(p, warp, in, id, rel, 0, now);
+  issue_memory(p, warp, in, id, rel, seq, now);
   t->kind = TXN_SERVICE;
   hold(p, warp, WS_SERVICE, CYCLE_NEVER);
 }
@@ -315,17 +314,23 @@ __attribute__((cold)) static struct releases mark_boards(struct sub_core *p, uns
                           fixed ? WS_WAIT : WS_SHORT_SCOREBOARD);
 }
 
+static struct observed observed(const struct sub_core *p, unsigned warp, const struct inst *in, uint32_t seq)
+{
+  return (struct observed){.inst = in, .seq = seq, .sub_core = (uint8_t)p->id, .warp = (uint8_t)warp};
+}
+
 /* Releases of instructions that do not go through the memory pipeline. */
 static void schedule_drops(struct sub_core *p, unsigned warp, const struct inst *in,
                            struct releases rel, uint32_t seq, uint64_t now)
 {
   uint64_t raw = p->params->lat[in->lat], war = p->params->lat_source_release;
+  uint64_t late = 0;
   unsigned n = 0, bank = 0;
-  bool releases = rel.write != SB_NONE || rel.read != SB_NONE, watched = p->hazard || p->emulate;
-  if (!releases && !watched && in->pipe != PIPE_FP64 && goes_through_allocate(in)) return;
+  bool releases = rel.write != SB_NONE || rel.read != SB_NONE;
+  if (!releases && !p->observers && in->pipe != PIPE_FP64 && goes_through_allocate(in)) return;
   if (war > raw) war = raw;
   if (in->pipe == PIPE_FP64 && p->params->fp64_shared) {
-    uint64_t late = fp64_issue(&p->fp64, now);
+    late = fp64_issue(&p->fp64, now);
     raw += late;
     war += late;
   }
@@ -339,10 +344,15 @@ static void schedule_drops(struct sub_core *p, unsigned warp, const struct inst 
                                         .n = (uint8_t)n,
                                         .step = 1});
   depend_drop_at(&p->depend, &p->warps, now, now + (war > 3 ? war : 3), warp, rel.read);
-  if (p->emulate) emulate_written(p->emulate, warp, p->warps.slot[warp].emulate_tag, now + raw);
-  if (!p->hazard) return;
-  hazard_written(p->hazard, warp, in, seq, now + raw);
-  hazard_sources_read(p->hazard, warp, in, seq, now + war);
+  if (!p->observers) return;
+  const struct observed x = observed(p, warp, in, seq);
+  if (!goes_through_allocate(in)) {
+    observe_stage(p->observers, &x, STAGE_EXECUTE, now + 2 + late);
+    if (n) observe_stage(p->observers, &x, STAGE_WRITE, first);
+    observe_done(p->observers, &x, visible);
+  }
+  observe_written(p->observers, &x, now + raw);
+  observe_sources_read(p->observers, &x, now + war);
 }
 
 static void special_cases(struct sub_core *p, unsigned warp, const struct inst *in,
@@ -362,7 +372,7 @@ static void special_cases(struct sub_core *p, unsigned warp, const struct inst *
 }
 
 /* `t`: transaction of a memory instruction, else NULL. */
-static bool step(struct sub_core *p, unsigned warp, struct effect *e, struct txn *t, uint64_t now)
+static bool step(struct sub_core *p, unsigned warp, struct effect *e, struct txn *t, uint32_t seq, uint64_t now)
 {
   struct warp_slot *w = &p->warps.slot[warp];
   e->clock = now + 1; /* the clock is read in the Control stage */
@@ -371,7 +381,7 @@ static bool step(struct sub_core *p, unsigned warp, struct effect *e, struct txn
   bool product = w->next && (w->next->flags & INST_GMMA);
   if (p->emulate && product) emulate_settle(p->emulate, warp, w);
   if (p->emulate && w->next && !product)
-    return emulate_step(p->emulate, warp, w, w->next, e, t, p->ports.fault, now);
+    return emulate_step(p->emulate, warp, w, w->next, seq, e, t, p->ports.fault, now);
   return w->step->ops->step(w->step, w->path, e, p->ports.fault);
 }
 
@@ -383,12 +393,56 @@ static void count(struct sub_core *p, const struct warp_slot *w, const struct in
   s->pipe[in->pipe]++;
 }
 
+/* --- observers -------------------------------------------------------------------------------- */
+
+static void tell_stage(struct sub_core *p, const struct observed *x, enum pipe_stage stage, uint64_t at)
+{
+  observe_stage(p->observers, x, stage, at);
+}
+
+/* Stages behind Control of what goes through Allocate: nothing overtakes it, so all of them are known. */
+static void tell_fixed(struct sub_core *p, const struct observed *x)
+{
+  const struct operand_path *o = &p->operands;
+  uint64_t done = o->read_by;
+  tell_stage(p, x, STAGE_ALLOCATE, o->entered);
+  tell_stage(p, x, STAGE_READ, o->leaves + 1);
+  if (x->inst->n_dst) {
+    uint64_t at = o->leaves + 1 + p->params->lat[x->inst->lat];
+    if (at > done) tell_stage(p, x, STAGE_EXECUTE, done);
+    done = at > done ? at : done;
+    tell_stage(p, x, STAGE_WRITE, done);
+    done++;
+  }
+  observe_done(p->observers, x, done);
+}
+
+/* The instruction has issued, and what is known of its way by now. */
+__attribute__((cold)) static void tell_issue(struct sub_core *p, unsigned warp, const struct inst *in, uint32_t seq,
+                                             const struct effect *e, uint64_t now)
+{
+  const struct ibuffer *ib = &p->warps.slot[warp].ib;
+  const struct observed x = observed(p, warp, in, seq);
+  uint64_t valid_at = ib->valid_at[(ib->head + IBUFFER_MAX - 1) % IBUFFER_MAX]; /* the entry it was in */
+  observe_issue(p->observers, &x, &(struct observed_issue){now, e->active, e->exec, e->flags});
+  tell_stage(p, &x, STAGE_FETCH, valid_at - p->params->fetch_stages);
+  if (p->params->fetch_stages > 1) tell_stage(p, &x, STAGE_DECODE, valid_at - p->params->fetch_stages + 1);
+  if (valid_at < now) tell_stage(p, &x, STAGE_BUFFER, valid_at);
+  tell_stage(p, &x, STAGE_ISSUE, now);
+  tell_stage(p, &x, STAGE_CONTROL, now + 1);
+  if (goes_through_allocate(in))
+    tell_fixed(p, &x);
+  else if (in->pipe == PIPE_MEM || (in->flags & INST_GMMA))
+    tell_stage(p, &x, STAGE_QUEUE, now + 2);
+}
+
 static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
 {
   struct warp_slot *w = &p->warps.slot[warp];
   const struct inst *in = w->next;
-  if (!in) return step(p, warp, &p->effect, NULL, now); /* faults: not an instruction */
+  if (!in) return step(p, warp, &p->effect, NULL, 0, now); /* faults: not an instruction */
   struct reg_wait reg;
+  uint32_t seq = p->observers ? ++p->observers->seq : 0;
   if (p->boards) reg = scoreboard_waited(p->boards, warp, in);
   ledger_issue(p->ports.ledger, w, in, p->boards ? &reg : NULL, issue_throttled(&p->issue, &p->warps, warp), now);
   fetch_pop(&p->fetch, &p->warps, warp);
@@ -397,8 +451,11 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
   uint64_t held = fixed ? operand_held(&p->operands, now) : 0;
   issue_commit(&p->issue, w, warp, in, control_free_at, held, now);
   if (in->flags & INST_SYSCALL) {
-    count(p, w, in, &(struct effect){.exec = w->step->paths.p[w->path].mask});
-    issue_service(p, warp, in, (struct releases){SB_NONE, SB_NONE}, now);
+    lane_mask lanes = w->step->paths.p[w->path].mask;
+    const struct effect whole = {.active = lanes, .exec = lanes};
+    count(p, w, in, &whole);
+    if (p->observers) tell_issue(p, warp, in, seq, &whole, now);
+    issue_service(p, warp, in, (struct releases){SB_NONE, SB_NONE}, seq, now);
     return true;
   }
   bool memory = in->pipe == PIPE_MEM;
@@ -406,18 +463,19 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
   struct txn *t = memory ? &p->ports.mem->pool.t[id] : NULL;
   struct effect *e = memory ? &t->access->effect : &p->effect;
   if (memory) t->unread = false;
-  if (!step(p, warp, e, t, now)) return false;
+  if (!step(p, warp, e, t, seq, now)) return false;
   count(p, w, in, e);
   struct releases rel = {in->ctrl.write_sb, in->ctrl.read_sb};
   if (p->boards)
     rel = mark_boards(p, warp, in);
   else if (in->ctrl.write_sb != SB_NONE || in->ctrl.read_sb != SB_NONE)
     depend_issue(&p->depend, warp, &in->ctrl, wait_name(in));
-  uint32_t seq = p->hazard ? hazard_issue(p->hazard, warp, in, e->active, e->exec, now) : 0;
+  if (p->observers) tell_issue(p, warp, in, seq, e, now);
   if (memory && !issue_memory(p, warp, in, id, rel, seq, now)) return false;
   bool kept = t && (t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || t->kind == TXN_COPY ||
                     mem_access_comes_late(p->ports.mem, t));
-  if (memory && !p->hazard && !p->emulate && !kept)
+  bool asked = p->observers && p->observers->unordered;
+  if (memory && !asked && !p->emulate && !kept)
     txn_return_access(&p->ports.mem->pool, t); /* nobody overwrites it before the next one issues */
   if (in->flags & INST_LDGDEPBAR)
     issue_ldgdepbar(p, warp, in, now);

@@ -21,13 +21,13 @@
 #include "time/sm/fetch.h"
 #include "time/sm/fp64.h"
 #include "time/sm/gmma.h"
-#include "time/sm/hazard.h"
 #include "time/sm/issue.h"
 #include "time/sm/l0i.h"
 #include "time/sm/ledger.h"
 #include "time/sm/lsu.h"
 #include "time/sm/mem_access.h"
 #include "time/sm/mem_unit.h"
+#include "time/sm/observer.h"
 #include "time/sm/operand.h"
 #include "time/sm/scoreboard.h"
 #include "time/sm/writeback.h"
@@ -60,7 +60,7 @@ struct sub_core {
   struct writeback writeback;
   struct fp64_queue fp64; /* used when fp64.shared */
   struct lsu lsu;
-  struct hazard *hazard;     /* NULL: not checked */
+  struct observers *observers;   /* NULL: none */
   struct scoreboard *scoreboard; /* NULL: issue.dependence says control bits */
   struct scoreboard *boards;     /* the same, or NULL: this kernel runs by its control bits */
   struct emulate *emulate;   /* NULL: registers change at issue */

@@ -62,9 +62,9 @@ struct txn {
   uint16_t extra;    /* cycles beyond the unloaded latency (bank conflicts, many lines) */
   struct mem_stages stages;
   uint16_t waiting;  /* lines not answered yet */
-  const struct inst *inst; uint32_t hazard_seq; /* for the hazard checker */
-  uint32_t emulate_tag; /* hazard emulation: its results … */
-  bool unread;          /* … and whether its sources are still to be read */
+  const struct inst *inst;
+  uint32_t seq;      /* for observers and hazard emulation: observed.seq */
+  bool unread;       /* hazard emulation: its sources are still to be read */
   uint64_t issued;   /* cycle */
   struct sm_grid *grid;
   uint64_t filtered; /* textures, surfaces: cycle of the result; CYCLE_NEVER: not known yet */

@@ -62,6 +62,7 @@ struct warp_slot {
   struct sm_grid *grid;
   uint8_t path;            /* index of the path that runs */
   uint8_t cta_slot;
+  uint8_t sub_core, number; /* where it is: its own slot */
   bool done;           /* all lanes have exited */
   uint8_t hold;        /* enum warp_state of an open-ended wait; WS_SELECTED = none */
   uint8_t dep_busy;    /* bit i: counter i is not zero */
@@ -84,7 +85,6 @@ struct warp_slot {
   uint8_t blocked_state; /* ledger: what it waits for when its unit is taken, enum warp_state */
   uint8_t depbar_waits; /* ledger: counters the last DEPBAR waits for */
   struct ldgsts ldgsts;
-  uint32_t emulate_tag; /* hazard emulation: results of the latest instruction */
 };
 
 /* Warps of one sub-core. `order` lists slots oldest first. Whoever changes what the issue stage looks at
