@@ -20,8 +20,10 @@
  *
  * Errors: a function that can fail returns enum ws_status (0: success) and takes a ws_error (may be
  * NULL). After a failure its outputs are unchanged. A fault of the simulated program, a limit that was
- * reached and a cancelled run are not errors: they are in the result. Running out of host memory and
- * broken invariants of the simulator end the process with status 4 and one line on stderr.
+ * reached and a cancelled run are not errors: they are in the result. When the host runs out of memory the
+ * call returns WS_NO_HOST_MEMORY; a device in the midst of whose change this happened is lost: every later call
+ * that needs it returns the same, until ws_device_destroy frees what it had. Only broken invariants
+ * of the simulator end the process, with status 4 and one line on stderr.
  *
  * Threads: a device, and the modules and kernels of it, are used by one thread at a time; different
  * devices are independent of each other. A result belongs to nobody once it is made. Callbacks come on the
@@ -65,7 +67,8 @@ enum ws_status {
   WS_BAD_PRESET,    /* no such preset or parameter, a value out of range */
   WS_NOT_FOUND,     /* no kernel, variable or counter of this name */
   WS_OUT_OF_MEMORY, /* of the simulated device */
-  WS_BAD_LAUNCH     /* the launch does not fit the kernel or the GPU */
+  WS_BAD_LAUNCH,    /* the launch does not fit the kernel or the GPU */
+  WS_NO_HOST_MEMORY /* the host's, not the device's; see Errors above */
 };
 
 typedef struct ws_error {

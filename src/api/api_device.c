@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/internal.h"
+#include "base/memory.h"
 #include "host/abi.h"
 
 /* ---- printf of the device ---- */
@@ -21,7 +22,8 @@ static bool open_print(ws_device *d, const struct ws_device_options *o, struct e
   d->print_fn = o->print;
   d->print_context = o->print_context;
   d->print = fopencookie(d, "w", (cookie_io_functions_t){.write = print_write});
-  return d->print || err_set(e, "out of host memory");
+  NO_MEMORY_IF(!d->print);
+  return true;
 }
 
 /* ---- creation ---- */
@@ -32,53 +34,85 @@ static bool load_preset(ws_device *d, const struct ws_device_options *o, struct 
 
   TRY(presets_dir(o->preset_dir, dir, sizeof dir, e));
   TRY(preset_load(o->preset, dir, &d->preset, e));
-  d->has_preset = true;
   d->preset_name = arena_strdup(&d->preset.strings, o->preset);
   for (size_t i = 0; i < o->n_overrides; i++)
     TRY(preset_override(&d->preset, o->overrides[i], e));
   return params_check(&d->preset.params, e);
 }
 
-static bool set_up(ws_device *d, const struct ws_device_options *o, struct err *e)
+static bool build(ws_device *d, const struct ws_device_options *o, struct err *e)
 {
   TRY(load_preset(d, o, e));
   TRY(open_print(d, o, e));
   struct device_config config = device_config_for(&d->preset.params, true);
   if (o->heap_bytes) config.heap_bytes = o->heap_bytes;
   config.print = d->print;
-  d->has_memory = true;
   TRY(device_init(&d->device, &config, e));
   d->simulator = simulator_new(&d->preset.params);
-  return d->simulator || err_set(e, "out of host memory");
+  return true;
+}
+
+/* `call`: the options. */
+static int set_up(ws_device *d, void *call, ws_error *error)
+{
+  const struct ws_device_options *o = call;
+  struct err e = {0};
+  return build(d, o, &e) ? WS_OK : ws_fail_err(error, WS_BAD_PRESET, &e);
 }
 
 int ws_device_create(const struct ws_device_options *options, ws_device **out, ws_error *error)
 {
   struct ws_device_options o;
-  struct err e = {0};
 
   if (!options || !out) return ws_fail(error, WS_BAD_ARGUMENT, "options or output is NULL");
   if (!ws_struct_in(&o, sizeof o, options))
     return ws_fail(error, WS_BAD_ARGUMENT, "ws_device_options has a size this library does not know");
   if (!o.preset) return ws_fail(error, WS_BAD_ARGUMENT, "no preset is named");
   ws_device *d = calloc(1, sizeof *d);
-  if (d && set_up(d, &o, &e)) {
-    *out = d;
-    return WS_OK;
+  if (!d || !(d->heap = heap_new())) {
+    free(d);
+    return ws_fail_memory(error);
   }
-  ws_device_destroy(d);
-  return ws_fail_err(error, WS_BAD_PRESET, &e);
+  int status = ws_device_change(d, set_up, &o, error);
+  if (status) ws_device_destroy(d);
+  else *out = d;
+  return status;
 }
 
+/* The heap has everything, modules, too: nothing is taken apart piece by piece. */
 void ws_device_destroy(ws_device *d)
 {
   if (!d) return;
-  while (d->modules) ws_module_unload(d->modules);
-  simulator_free(d->simulator);
-  if (d->has_memory) device_free(&d->device);
+  heap_free(d->heap);
   if (d->print) fclose(d->print);
-  if (d->has_preset) preset_free(&d->preset);
   free(d);
+}
+
+/* ---- changes ---- */
+
+struct change {
+  ws_device *d;
+  ws_change *change;
+  void *call;
+  ws_error *error;
+  int status;
+};
+
+static void make_change(void *ctx)
+{
+  struct change *c = ctx;
+
+  c->status = c->change(c->d, c->call, c->error);
+}
+
+int ws_device_change(ws_device *d, ws_change *change, void *call, ws_error *error)
+{
+  struct change c = {d, change, call, error, WS_OK};
+
+  if (d->lost) return ws_fail_memory(error);
+  if (memory_try(d->heap, make_change, &c)) return c.status;
+  d->lost = true;
+  return ws_fail_memory(error);
 }
 
 const char *ws_device_parameter(ws_device *d, const char *key)
@@ -92,6 +126,21 @@ const char *ws_device_parameter(ws_device *d, const char *key)
 
 /* ---- memory ---- */
 
+struct alloc_call {
+  uint64_t bytes;
+  ws_address addr;
+};
+
+static int alloc(ws_device *d, void *call, ws_error *error)
+{
+  struct alloc_call *c = call;
+
+  c->addr = gmem_alloc(d->device.mem, c->bytes, NULL);
+  if (c->addr && c->addr + c->bytes <= ABI_SHARED_WINDOW) return WS_OK;
+  if (c->addr) gmem_release(d->device.mem, c->addr);
+  return ws_fail(error, WS_OUT_OF_MEMORY, "the address space of the device is used up");
+}
+
 int ws_alloc(ws_device *d, uint64_t bytes, ws_address *out, ws_error *error)
 {
   if (!d || !out || !bytes) return ws_fail(error, WS_BAD_ARGUMENT, "no device, no output or no bytes");
@@ -101,20 +150,18 @@ int ws_alloc(ws_device *d, uint64_t bytes, ws_address *out, ws_error *error)
                    "%llu bytes do not fit the %u MiB of device memory of %s (%llu bytes are in use)",
                    (unsigned long long)bytes, d->preset.params.gpu_memory_mib,
                    d->preset.params.name, (unsigned long long)d->allocated);
-  uint64_t addr = gmem_alloc(d->device.mem, bytes, NULL);
-  if (!addr || addr + bytes > ABI_SHARED_WINDOW) {
-    if (addr) gmem_release(d->device.mem, addr);
-    return ws_fail(error, WS_OUT_OF_MEMORY, "the address space of the device is used up");
-  }
+  struct alloc_call c = {.bytes = bytes};
+  int status = ws_device_change(d, alloc, &c, error);
+  if (status) return status;
   d->allocated += bytes;
-  *out = addr;
+  *out = c.addr;
   return WS_OK;
 }
 
 int ws_free(ws_device *d, ws_address addr, ws_error *error)
 {
+  if (d && d->lost) return ws_fail_memory(error);
   uint64_t bytes = d ? gmem_allocated(d->device.mem, addr) : 0;
-
   if (!bytes || !gmem_release(d->device.mem, addr))
     return ws_fail(error, WS_BAD_ARGUMENT, "0x%llx is not the start of an allocation",
                    (unsigned long long)addr);
@@ -126,6 +173,7 @@ static int outside(ws_device *d, ws_address addr, size_t bytes, ws_error *error)
 {
   char near[256] = "no device";
 
+  if (d && d->lost) return ws_fail_memory(error);
   if (d) gmem_describe(d->device.mem, addr, near, sizeof near);
   return ws_fail(error, WS_BAD_ARGUMENT, "%zu bytes at 0x%llx are not all in memory: %s", bytes,
                  (unsigned long long)addr, near);
@@ -134,14 +182,14 @@ static int outside(ws_device *d, ws_address addr, size_t bytes, ws_error *error)
 int ws_copy_in(ws_device *d, ws_address to, const void *from, size_t bytes, ws_error *error)
 {
   if (!bytes) return WS_OK;
-  if (d && from && gmem_write(d->device.mem, to, from, bytes)) return WS_OK;
+  if (d && !d->lost && from && gmem_write(d->device.mem, to, from, bytes)) return WS_OK;
   return outside(d, to, bytes, error);
 }
 
 int ws_copy_out(ws_device *d, void *to, ws_address from, size_t bytes, ws_error *error)
 {
   if (!bytes) return WS_OK;
-  if (d && to && gmem_read(d->device.mem, from, to, bytes)) return WS_OK;
+  if (d && !d->lost && to && gmem_read(d->device.mem, from, to, bytes)) return WS_OK;
   return outside(d, from, bytes, error);
 }
 
@@ -149,7 +197,7 @@ int ws_copy(ws_device *d, ws_address to, ws_address from, size_t bytes, ws_error
 {
   if (!bytes) return WS_OK;
   void *between = malloc(bytes);
-  if (!between) return ws_fail(error, WS_OUT_OF_MEMORY, "no host memory for a copy");
+  if (!between) return ws_fail_memory(error);
   int status = ws_copy_out(d, between, from, bytes, error);
   if (!status) status = ws_copy_in(d, to, between, bytes, error);
   free(between);
@@ -166,7 +214,7 @@ int ws_fill(ws_device *d, ws_address to, const void *pattern, size_t pattern_byt
   if (!count) return WS_OK;
   if (__builtin_mul_overflow(pattern_bytes, count, &bytes)) return outside(d, to, SIZE_MAX, error);
   uint8_t *all = malloc(bytes);
-  if (!all) return ws_fail(error, WS_OUT_OF_MEMORY, "no host memory for a fill");
+  if (!all) return ws_fail_memory(error);
   for (size_t i = 0; i < count; i++) memcpy(all + i * pattern_bytes, pattern, pattern_bytes);
   int status = ws_copy_in(d, to, all, bytes, error);
   free(all);

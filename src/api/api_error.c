@@ -33,6 +33,11 @@ int ws_fail_err(ws_error *e, int status, const struct err *why)
   return ws_fail(e, status, "%s", why->msg);
 }
 
+int ws_fail_memory(ws_error *e)
+{
+  return ws_fail(e, WS_NO_HOST_MEMORY, "out of host memory: the machine, or a limit (ulimit -v), has too little");
+}
+
 bool ws_struct_in(void *to, size_t room, const void *from)
 {
   size_t size = *(const size_t *)from;

@@ -72,34 +72,55 @@ static int check(const ws_kernel *k, const struct ws_launch *given, struct ws_la
   return WS_OK;
 }
 
+struct launch_call {
+  const ws_kernel *kernel;
+  const struct ws_launch *l;
+  ws_result *result; /* NULL: no memory for it */
+};
+
+static bool launch_with(ws_device *d, struct launch_call *c, uint8_t *block, struct err *e)
+{
+  const struct ws_launch *l = c->l;
+  const struct module_kernel *k = c->kernel->kernel;
+  struct launch launch;
+  struct sim_result result;
+  struct launch_desc desc = {
+    .code = c->kernel->part->instance, .kernel = k, .shared_dynamic = l->shared_bytes,
+    .stack_bytes = l->stack_bytes, .params = block, .param_bytes = k->param_bytes,
+  };
+
+  memcpy(desc.grid, l->grid, sizeof desc.grid);
+  memcpy(desc.block, l->block, sizeof desc.block);
+  memcpy(desc.cluster, l->cluster, sizeof desc.cluster);
+  device_shape(&d->device, &d->preset.params, l->mode == WS_TIMED);
+  TRY(pack(k, l->arguments, block, e) && launch_init(&launch, &d->device, &desc, e));
+  bool ok = run(c->kernel, l, &launch, &result, e);
+  if (ok) c->result = ws_result_new(c->kernel, &launch, &result, l);
+  launch_free(&launch);
+  return ok;
+}
+
+static int launch(ws_device *d, void *call, ws_error *error)
+{
+  struct launch_call *c = call;
+  struct err e = {0};
+  struct arena arena = {0};
+  bool ok = launch_with(d, c, arena_alloc(&arena, c->kernel->kernel->param_bytes + 1u, 16), &e);
+
+  arena_free(&arena);
+  if (!ok) return ws_fail_err(error, WS_BAD_LAUNCH, &e);
+  return c->result ? WS_OK : ws_fail_memory(error);
+}
+
 int ws_launch(const ws_kernel *k, const struct ws_launch *given, ws_result **out, ws_error *error)
 {
   struct ws_launch l;
-  struct err e = {0};
-  struct arena arena = {0};
-  struct launch launch;
-  struct sim_result result;
   int status = check(k, given, &l, error);
 
   if (status) return status;
   if (!out) return ws_fail(error, WS_BAD_ARGUMENT, "output is NULL");
-  ws_device *d = k->module->device;
-  struct launch_desc desc = {
-    .code = k->part->instance, .kernel = k->kernel, .shared_dynamic = l.shared_bytes,
-    .stack_bytes = l.stack_bytes, .param_bytes = k->kernel->param_bytes,
-  };
-  memcpy(desc.grid, l.grid, sizeof desc.grid);
-  memcpy(desc.block, l.block, sizeof desc.block);
-  memcpy(desc.cluster, l.cluster, sizeof desc.cluster);
-  uint8_t *block = arena_alloc(&arena, k->kernel->param_bytes + 1u, 16);
-  desc.params = block;
-  device_shape(&d->device, &d->preset.params, l.mode == WS_TIMED);
-  bool ok = pack(k->kernel, l.arguments, block, &e) && launch_init(&launch, &d->device, &desc, &e);
-  if (ok) {
-    ok = run(k, &l, &launch, &result, &e);
-    if (ok) *out = ws_result_new(k, &launch, &result, &l);
-    launch_free(&launch);
-  }
-  arena_free(&arena);
-  return ok ? WS_OK : ws_fail_err(error, WS_BAD_LAUNCH, &e);
+  struct launch_call c = {.kernel = k, .l = &l};
+  status = ws_device_change(k->module->device, launch, &c, error);
+  if (!status) *out = c.result;
+  return status;
 }

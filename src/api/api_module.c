@@ -1,6 +1,5 @@
 /* Modules, kernels, variables. */
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/internal.h"
@@ -44,68 +43,15 @@ static bool load_linked(ws_module *m, const char *const *path, size_t n, struct 
 
 static ws_module *new_module(ws_device *d)
 {
-  ws_module *m = calloc(1, sizeof *m);
-  if (!m) return NULL;
+  ws_module *m = mem_zeroed(1, sizeof *m);
   m->device = d;
   m->next = d->modules;
   d->modules = m;
   return m;
 }
 
-static int finish(ws_module *m, bool ok, ws_module **out, const struct err *e, ws_error *error)
+static void take_apart(ws_module *m)
 {
-  if (!ok) {
-    ws_module_unload(m);
-    return ws_fail_err(error, WS_BAD_FILE, e);
-  }
-  list_kernels(m);
-  *out = m;
-  return WS_OK;
-}
-
-/* Takes the open file over. */
-static int load(ws_device *d, struct code_file *f, ws_module **out, struct err *e, ws_error *error)
-{
-  if (!f) return ws_fail_err(error, WS_BAD_FILE, e);
-  ws_module *m = new_module(d);
-  bool ok = m && load_parts(m, f, e);
-  code_file_free(f);
-  return finish(m, ok, out, e, error);
-}
-
-int ws_module_load(ws_device *d, const char *path, ws_module **out, ws_error *error)
-{
-  struct err e = {0};
-
-  if (!d || !path || !out) return ws_fail(error, WS_BAD_ARGUMENT, "device, path or output is NULL");
-  return load(d, code_file_open(path, &e), out, &e, error);
-}
-
-int ws_module_link(ws_device *d, const char *const *path, size_t n, ws_module **out, ws_error *error)
-{
-  struct err e = {0};
-
-  if (!d || !path || !out || n == 0 || n > UINT_MAX)
-    return ws_fail(error, WS_BAD_ARGUMENT, "device, paths or output is NULL, or there are no paths");
-  for (size_t i = 0; i < n; i++)
-    if (!path[i]) return ws_fail(error, WS_BAD_ARGUMENT, "a path is NULL");
-  if (n == 1) return ws_module_load(d, path[0], out, error);
-  ws_module *m = new_module(d);
-  return finish(m, m && load_linked(m, path, n, &e), out, &e, error);
-}
-
-int ws_module_load_memory(ws_device *d, const void *image, size_t bytes, const char *name,
-                          ws_module **out, ws_error *error)
-{
-  struct err e = {0};
-
-  if (!d || !image || !out) return ws_fail(error, WS_BAD_ARGUMENT, "device, image or output is NULL");
-  return load(d, code_file_open_memory(image, bytes, name ? name : "memory", &e), out, &e, error);
-}
-
-void ws_module_unload(ws_module *m)
-{
-  if (!m) return;
   for (ws_module **at = &m->device->modules; *at; at = &(*at)->next)
     if (*at == m) {
       *at = m->next;
@@ -113,7 +59,89 @@ void ws_module_unload(ws_module *m)
     }
   for (unsigned i = 0; i < m->n_parts; i++) device_unload(&m->part[i]);
   arena_free(&m->arena);
-  free(m);
+  mem_free(m);
+}
+
+/* Where the code comes from: an image, or n files, which are linked when they are several. */
+struct load_call {
+  const char *const *path;
+  size_t n;
+  const void *image;
+  size_t bytes;
+  const char *name; /* of the image */
+  ws_module *made;
+};
+
+static struct code_file *open_code(const struct load_call *c, struct err *e)
+{
+  return c->image ? code_file_open_memory(c->image, c->bytes, c->name, e) : code_file_open(c->path[0], e);
+}
+
+static bool load_one(ws_module *m, const struct load_call *c, struct err *e)
+{
+  struct code_file *f = open_code(c, e);
+  bool ok = f && load_parts(m, f, e);
+
+  code_file_free(f);
+  return ok;
+}
+
+static int load(ws_device *d, void *call, ws_error *error)
+{
+  struct load_call *c = call;
+  struct err e = {0};
+  ws_module *m = new_module(d);
+
+  if (c->n > 1 ? load_linked(m, c->path, c->n, &e) : load_one(m, c, &e)) {
+    list_kernels(m);
+    c->made = m;
+    return WS_OK;
+  }
+  take_apart(m);
+  return ws_fail_err(error, WS_BAD_FILE, &e);
+}
+
+static int load_into(ws_device *d, struct load_call *c, ws_module **out, ws_error *error)
+{
+  int status = ws_device_change(d, load, c, error);
+
+  if (!status) *out = c->made;
+  return status;
+}
+
+int ws_module_load(ws_device *d, const char *path, ws_module **out, ws_error *error)
+{
+  if (!d || !path || !out) return ws_fail(error, WS_BAD_ARGUMENT, "device, path or output is NULL");
+  return load_into(d, &(struct load_call){.path = &path, .n = 1}, out, error);
+}
+
+int ws_module_link(ws_device *d, const char *const *path, size_t n, ws_module **out, ws_error *error)
+{
+  if (!d || !path || !out || n == 0 || n > UINT_MAX)
+    return ws_fail(error, WS_BAD_ARGUMENT, "device, paths or output is NULL, or there are no paths");
+  for (size_t i = 0; i < n; i++)
+    if (!path[i]) return ws_fail(error, WS_BAD_ARGUMENT, "a path is NULL");
+  return load_into(d, &(struct load_call){.path = path, .n = n}, out, error);
+}
+
+int ws_module_load_memory(ws_device *d, const void *image, size_t bytes, const char *name,
+                          ws_module **out, ws_error *error)
+{
+  if (!d || !image || !out) return ws_fail(error, WS_BAD_ARGUMENT, "device, image or output is NULL");
+  return load_into(d, &(struct load_call){.image = image, .bytes = bytes, .name = name ? name : "memory"}, out, error);
+}
+
+static int unload(ws_device *d, void *call, ws_error *error)
+{
+  (void)d, (void)error;
+  take_apart(call);
+  return WS_OK;
+}
+
+/* What a lost device has goes with it. */
+void ws_module_unload(ws_module *m)
+{
+  if (m) (void)ws_device_change(m->device, unload, m, NULL);
 }
 
 /* ---- kernels ---- */

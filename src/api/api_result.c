@@ -8,6 +8,7 @@
 #include "view/json.h"
 
 struct ws_result {
+  struct heap *heap; /* of its own: it outlives the device; the result itself lies in it, too */
   struct arena arena;
   int end;
   uint64_t cycles, time_ps, warp_insts, thread_insts;
@@ -94,19 +95,38 @@ static void copy_fault(ws_result *r, const struct report *rep, const struct gmem
   memcpy(r->fault.thread, f->thread, sizeof r->fault.thread);
 }
 
+/* What is written to it is text. */
+struct text_stream {
+  FILE *f;
+  char *text;
+  size_t bytes;
+};
+
+static void end_stream(void *stream)
+{
+  struct text_stream *s = stream;
+
+  if (s->f) fclose(s->f);
+  free(s->text);
+}
+
 /* What `write` writes, as a string of the result. */
 static const char *written(ws_result *r, const struct report *rep,
                            void (*write)(FILE *, const struct report *))
 {
-  char *text = NULL;
-  size_t bytes = 0;
-  FILE *f = open_memstream(&text, &bytes);
+  struct text_stream *s = mem_zeroed(1, sizeof *s);
 
-  if (!f) return NULL;
-  write(f, rep);
-  if (fclose(f)) return NULL;
-  const char *copy = arena_strdup(&r->arena, text);
-  free(text);
+  heap_keep(s, end_stream);
+  s->f = open_memstream(&s->text, &s->bytes);
+  NO_MEMORY_IF(!s->f);
+  write(s->f, rep);
+  bool failed = fclose(s->f);
+  s->f = NULL;
+  NO_MEMORY_IF(failed);
+  const char *copy = arena_strdup(&r->arena, s->text);
+  heap_forget(s);
+  end_stream(s);
+  mem_free(s);
   return copy;
 }
 
@@ -133,40 +153,63 @@ static int end_of(enum run_end end)
   return WS_FAULT;
 }
 
-ws_result *ws_result_new(const ws_kernel *k, const struct launch *launch,
-                         const struct sim_result *s, const struct ws_launch *l)
-{
-  const ws_device *d = k->module->device;
-  struct arena arena = {0};
-  ws_result *r = ARENA_NEW(&arena, ws_result);
-  struct report rep = {
-    .gpu = d->preset_name, .preset = &d->preset, .launch = launch, .kernel = k->kernel,
-    .module = k->part->module, .max_cycles = l->max_cycles, .max_insts = l->max_instructions,
-  };
+struct making {
+  const ws_kernel *k;
+  const struct launch *launch;
+  const struct sim_result *s;
+  const struct ws_launch *l;
+  ws_result *made;
+};
 
-  r->arena = arena;
-  report_result(&rep, s);
+static void copy_run(ws_result *r, const struct sim_result *s)
+{
   r->end = end_of(s->end);
   r->cycles = s->cycles;
   r->time_ps = s->timed ? s->time_ps : 0;
   r->warp_insts = s->warp_insts;
   r->thread_insts = s->thread_insts;
-  copy_counters(r, s);
-  copy_places(r, &rep, s->where);
+}
+
+static void make(void *ctx)
+{
+  struct making *m = ctx;
+  const ws_device *d = m->k->module->device;
+  ws_result *r = mem_zeroed(1, sizeof *r);
+  struct report rep = {
+    .gpu = d->preset_name, .preset = &d->preset, .launch = m->launch, .kernel = m->k->kernel,
+    .module = m->k->part->module, .max_cycles = m->l->max_cycles, .max_insts = m->l->max_instructions,
+  };
+
+  report_result(&rep, m->s);
+  copy_run(r, m->s);
+  copy_counters(r, m->s);
+  copy_places(r, &rep, m->s->where);
   if (rep.fault) copy_fault(r, &rep, d->device.mem);
-  if (s->hazards) {
-    r->n_hazards = s->hazards->n_findings;
+  if (m->s->hazards) {
+    r->n_hazards = m->s->hazards->n_findings;
     r->hazards = written(r, &rep, write_hazards);
   }
-  if (l->flags & WS_JSON) r->json = written(r, &rep, write_json);
-  return r;
+  if (m->l->flags & WS_JSON) r->json = written(r, &rep, write_json);
+  m->made = r;
+}
+
+ws_result *ws_result_new(const ws_kernel *k, const struct launch *launch,
+                         const struct sim_result *s, const struct ws_launch *l)
+{
+  struct making m = {k, launch, s, l, NULL};
+  struct heap *heap = heap_new();
+
+  if (heap && memory_try(heap, make, &m)) {
+    m.made->heap = heap;
+    return m.made;
+  }
+  heap_free(heap);
+  return NULL;
 }
 
 void ws_result_destroy(ws_result *r)
 {
-  if (!r) return;
-  struct arena a = r->arena; /* the result lies in its own arena */
-  arena_free(&a);
+  if (r) heap_free(r->heap);
 }
 
 /* ---- questions ---- */

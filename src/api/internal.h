@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/memory.h"
 #include "config/presets.h"
 #include "host/device.h"
 #include "host/simulate.h"
@@ -14,11 +15,11 @@
 #include "warpstep/warpstep.h"
 
 struct ws_device {
+  struct heap *heap;       /* all that the device and its modules have of the host but this struct and `print` */
+  bool lost;               /* memory ran out while it was being changed */
   struct preset preset;
-  bool has_preset;
   const char *preset_name; /* in preset.strings */
   struct device device;
-  bool has_memory;
   struct simulator *simulator;
   FILE *print;             /* to print_fn; NULL: none */
   ws_print_fn *print_fn;
@@ -47,13 +48,20 @@ struct ws_module {
 int ws_fail(ws_error *, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4), cold));
 int ws_fail_err(ws_error *, int status, const struct err *);
 
+int ws_fail_memory(ws_error *) __attribute__((cold));
+
+/* Calls change(d, call, error) with the device's heap for all it allocates, and returns its status. WS_NO_HOST_MEMORY: memory ran
+ * out, now or earlier: the device is lost. */
+typedef int ws_change(ws_device *d, void *call, ws_error *error);
+int ws_device_change(ws_device *d, ws_change *change, void *call, ws_error *error);
+
 /* Copies a struct that opens with its size between versions of the library: what an older caller does
  * not know is zero (in), what it has no room for is left out (out). False: size is 0, or more than this
  * library knows. */
 bool ws_struct_in(void *to, size_t room, const void *from);
 bool ws_struct_out(void *to, const void *from, size_t bytes);
 
-/* What a launch leaves behind, copied: it outlives device and module. */
+/* What a launch leaves behind, copied: it outlives device and module. NULL: no host memory. */
 ws_result *ws_result_new(const ws_kernel *, const struct launch *, const struct sim_result *,
                          const struct ws_launch *);
 

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/bug.h"
+#include "base/memory.h"
 #include "base/redzone.h"
 
 /* Every chunk is a mapping of its own, zeroed by the kernel page by page: calloc clears a chunk as a whole once
@@ -15,11 +16,19 @@
 enum { ARENA_CHUNK = 1 << 20, ARENA_ALIGN = 128 };
 
 struct arena_chunk {
+  struct heap_item item;
   struct arena_chunk *next;
   size_t size, used; /* bytes in data[], bytes handed out */
   size_t mapped;     /* bytes of the mapping */
   _Alignas(ARENA_ALIGN) unsigned char data[];
 };
+
+static void chunk_free(struct heap_item *item)
+{
+  struct arena_chunk *c = (struct arena_chunk *)(void *)item;
+  redzone_lift(c, c->mapped);
+  munmap(c, c->mapped);
+}
 
 static struct arena_chunk *chunk_new(size_t bytes)
 {
@@ -31,6 +40,7 @@ static struct arena_chunk *chunk_new(size_t bytes)
   NO_MEMORY_IF(c == MAP_FAILED);
   c->size = size;
   c->mapped = total;
+  heap_adopt(&c->item, chunk_free);
   return c;
 }
 
@@ -38,8 +48,8 @@ void arena_free(struct arena *a)
 {
   for (struct arena_chunk *c = a->head, *next; c; c = next) {
     next = c->next;
-    redzone_lift(c, c->mapped);
-    munmap(c, c->mapped);
+    heap_disown(&c->item);
+    chunk_free(&c->item);
   }
   *a = (struct arena){0};
 }

@@ -15,11 +15,11 @@ struct arena {
 /* A zeroed struct arena is empty and valid. */
 void arena_free(struct arena *a);
 
-/* Zeroed memory, aligned to `align` (a power of two, at most 128). Never returns NULL: running
- * out of host memory ends the process with a message. */
+/* Zeroed memory, aligned to `align` (a power of two, at most 128). Never returns NULL: without host memory, memory_out
+ * (base/memory.h). Chunks belong to the thread's heap. */
 void *arena_alloc(struct arena *a, size_t bytes, size_t align);
 
-/* As arena_alloc for an array; overflow of n * size ends the process. */
+/* As arena_alloc for an array; overflow of n * size is a bug. */
 void *arena_array(struct arena *a, size_t n, size_t size, size_t align);
 
 /* An array that will be used as a whole, again and again: may take huge pages, for fewer misses in the host's

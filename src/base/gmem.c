@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/memory.h"
 
 /* What an address that is not mapped most likely is: below the end, a null pointer and an offset; up to so far away, a step out
  * of an allocation. */
@@ -40,23 +41,30 @@ struct gmem {
   size_t n_shared;
 };
 
-static void *host_check(void *p)
+static void *map_host(uint64_t bytes)
 {
-  NO_MEMORY_IF(!p || p == MAP_FAILED);
+  void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  NO_MEMORY_IF(p == MAP_FAILED);
   return p;
+}
+
+static void end_gmem(void *g)
+{
+  gmem_free(g);
 }
 
 struct gmem *gmem_new(unsigned page_bits)
 {
   BUG_ON(page_bits < 12 || page_bits > 30);
-  struct gmem *g = host_check(calloc(1, sizeof *g));
+  struct gmem *g = mem_zeroed(1, sizeof *g);
   g->page_bits = page_bits;
   g->leaf_bits = (ADDR_BITS - page_bits) / 2;
   g->page_mask = ((uint64_t)1 << page_bits) - 1;
   g->n_top = (uint64_t)1 << (ADDR_BITS - page_bits - g->leaf_bits);
-  g->top = host_check(calloc(g->n_top, sizeof *g->top));
+  g->top = mem_zeroed(g->n_top, sizeof *g->top);
   g->next = GMEM_FIRST;
   g->file = -1;
+  heap_keep(g, end_gmem);
   return g;
 }
 
@@ -69,6 +77,7 @@ static void unmap_foreign(struct gmem *g)
 void gmem_free(struct gmem *g)
 {
   if (!g) return;
+  heap_forget(g);
   unmap_foreign(g);
   uint64_t n_leaf = (uint64_t)1 << g->leaf_bits;
   for (uint64_t t = 0; t < g->n_top; t++) {
@@ -76,13 +85,13 @@ void gmem_free(struct gmem *g)
     for (uint64_t i = 0; i < n_leaf; i++) {
       if (g->top[t][i]) munmap(g->top[t][i], g->page_mask + 1);
     }
-    free(g->top[t]);
+    mem_free(g->top[t]);
   }
   if (g->file >= 0) close(g->file);
-  free(g->shared);
-  free(g->top);
-  free(g->alloc);
-  free(g);
+  mem_free(g->shared);
+  mem_free(g->top);
+  mem_free(g->alloc);
+  mem_free(g);
 }
 
 /* Entry of the page that holds addr; NULL when its leaf table does not exist. */
@@ -98,9 +107,8 @@ static uint8_t **page_entry(const struct gmem *g, uint64_t addr)
 static uint8_t *host_pages(uint64_t bytes)
 {
   enum { HUGE_BYTES = 2 << 20 };
-  const int prot = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  if (bytes <= HUGE_BYTES) return host_check(mmap(NULL, bytes, prot, flags, -1, 0));
-  uint8_t *p = host_check(mmap(NULL, bytes + HUGE_BYTES, prot, flags, -1, 0));
+  if (bytes <= HUGE_BYTES) return map_host(bytes);
+  uint8_t *p = map_host(bytes + HUGE_BYTES);
   uint64_t head = -(uintptr_t)p & (HUGE_BYTES - 1);
   if (head) munmap(p, head);
   if (head < HUGE_BYTES) munmap(p + head + bytes, HUGE_BYTES - head);
@@ -118,7 +126,7 @@ static void map_pages(struct gmem *g, uint64_t first, uint64_t last)
   uint64_t end = (last & ~g->page_mask) + size;
   for (uint64_t at = first; at < end; at += size) {
     uint8_t ***leaf = &g->top[(at >> g->page_bits) >> g->leaf_bits];
-    if (!*leaf) *leaf = host_check(calloc(n_leaf, sizeof **leaf));
+    if (!*leaf) *leaf = mem_zeroed(n_leaf, sizeof **leaf);
   }
   while (first < end) {
     if (*page_entry(g, first)) {
@@ -154,7 +162,7 @@ static struct gmem_allocation *new_allocation(struct gmem *g, uint64_t addr, con
     at++;
     if (g->n_alloc == g->cap_alloc) {
       g->cap_alloc = g->cap_alloc ? 2 * g->cap_alloc : 64;
-      g->alloc = host_check(realloc(g->alloc, g->cap_alloc * sizeof *g->alloc));
+      g->alloc = mem_resize(g->alloc, g->cap_alloc, sizeof *g->alloc);
     }
     memmove(&g->alloc[at + 1], &g->alloc[at], (g->n_alloc - (size_t)at) * sizeof *g->alloc);
     g->n_alloc++;
@@ -214,7 +222,7 @@ bool gmem_map_host(struct gmem *g, uint64_t addr, void *host, uint64_t bytes, co
   }
   for (uint64_t at = addr; at < addr + bytes; at += size) {
     uint8_t ***leaf = &g->top[(at >> g->page_bits) >> g->leaf_bits];
-    if (!*leaf) *leaf = host_check(calloc(n_leaf, sizeof **leaf));
+    if (!*leaf) *leaf = mem_zeroed(n_leaf, sizeof **leaf);
     *page_entry(g, at) = (uint8_t *)host + (at - addr);
   }
   struct gmem_allocation *a = new_allocation(g, addr, name);
@@ -278,7 +286,7 @@ static bool share_page(struct gmem *g, uint64_t page)
       return false;
   if (mmap(host, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, g->file, (off_t)page) != host)
     return false;
-  g->shared = host_check(realloc(g->shared, (g->n_shared + 1) * sizeof *g->shared));
+  g->shared = mem_resize(g->shared, g->n_shared + 1, sizeof *g->shared);
   g->shared[g->n_shared++] = page;
   return true;
 }
@@ -418,8 +426,8 @@ void gmem_log_init(struct gmem_log *log)
 
 void gmem_log_free(struct gmem_log *log)
 {
-  free(log->entry);
-  free(log->bytes);
+  mem_free(log->entry);
+  mem_free(log->bytes);
   *log = (struct gmem_log){0};
 }
 
@@ -469,12 +477,12 @@ static void log_reserve(struct gmem_log *log, uint32_t len)
 {
   if (log->n == log->cap) {
     log->cap = log->cap ? 2 * log->cap : 256;
-    log->entry = host_check(realloc(log->entry, log->cap * sizeof *log->entry));
+    log->entry = mem_resize(log->entry, log->cap, sizeof *log->entry);
   }
   if (len > log->bytes_cap - log->used) {
     BUG_ON(log->used > UINT32_MAX / 4 || len > UINT32_MAX / 4);
     log->bytes_cap = 2 * (log->used + len) + 4096;
-    log->bytes = host_check(realloc(log->bytes, log->bytes_cap));
+    log->bytes = mem_resize(log->bytes, log->bytes_cap, 1);
   }
 }
 

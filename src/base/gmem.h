@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/memory.h"
 
 struct gmem; /* the image */
 

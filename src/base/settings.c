@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/memory.h"
 #include "base/regular.h"
 
 int settings_include_line(const char *text)
@@ -22,9 +22,8 @@ int settings_include_line(const char *text)
 static char *read_text(const char *path, size_t *bytes, struct err *e)
 {
   if (!file_is_regular(path, e)) return NULL;
+  char *text = mem_alloc(SETTINGS_MAX_BYTES);
   FILE *f = fopen(path, "rb");
-  char *text = malloc(SETTINGS_MAX_BYTES);
-  NO_MEMORY_IF(!text);
   size_t n = f ? fread(text, 1, SETTINGS_MAX_BYTES, f) : 0;
   bool ok = f && !ferror(f);
   if (!ok) err_fill(e, "%s: cannot read: %s; check the path", path, strerror(errno));
@@ -33,7 +32,7 @@ static char *read_text(const char *path, size_t *bytes, struct err *e)
     ok = err_set(e, "%s: no settings (too long, or binary); check the path", path);
   *bytes = n;
   if (ok) return text[n] = '\0', text;
-  free(text);
+  mem_free(text);
   return NULL;
 }
 
@@ -43,7 +42,7 @@ char *settings_text(const char *path, size_t *bytes, struct err *e)
   int line = text ? settings_include_line(text) : 0;
   if (!line) return text;
   err_fill(e, "%s:%d: @include is not allowed; put everything into one file", path, line);
-  free(text);
+  mem_free(text);
   return NULL;
 }
 
@@ -54,6 +53,6 @@ bool settings_read(config_t *c, const char *path, struct err *e)
   if (!text) return false;
   bool ok = config_read_string(c, text) == CONFIG_TRUE;
   if (!ok) err_fill(e, "%s:%d: %s", path, config_error_line(c), config_error_text(c));
-  free(text);
+  mem_free(text);
   return ok;
 }

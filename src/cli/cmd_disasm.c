@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/memory.h"
 #include "base/regular.h"
 #include "cli/commands.h"
 #include "isa/sass/sass.h"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/memory.h"
 #include "base/nearest.h"
 #include "base/settings.h"
 
@@ -192,13 +193,21 @@ static bool read_config(struct reader *r, config_t *config)
   return read_parent(r, config);
 }
 
+static void end_config(void *config)
+{
+  config_destroy(config);
+}
+
 static bool read_file(struct reader *r)
 {
-  config_t config;
-  config_init(&config);
+  config_t *config = mem_zeroed(1, sizeof *config);
+  config_init(config);
+  heap_keep(config, end_config);
   memcpy(r->chain[r->depth++], r->path, sizeof r->path);
-  bool ok = read_config(r, &config);
-  config_destroy(&config);
+  bool ok = read_config(r, config);
+  heap_forget(config);
+  config_destroy(config);
+  mem_free(config);
   return ok;
 }
 
@@ -246,13 +255,12 @@ static bool load_into(struct reader *r, const char *name)
 bool preset_load(const char *name, const char *dir, struct preset *p, struct err *e)
 {
   *p = (struct preset){0};
-  struct reader *r = calloc(1, sizeof *r);
-  NO_MEMORY_IF(!r);
+  struct reader *r = mem_zeroed(1, sizeof *r);
   r->preset = p;
   r->dir = dir;
   r->e = e;
   bool ok = load_into(r, name);
-  free(r);
+  mem_free(r);
   if (!ok) preset_free(p);
   return ok;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/memory.h"
 #include "func/launch.h"
 
 enum { TRIES = 8 };
@@ -18,8 +18,7 @@ struct group_block {
 
 static struct func_group *table_new(struct func_launch *l, size_t n)
 {
-  struct group_block *b = calloc(1, sizeof *b + n * sizeof b->group[0]);
-  NO_MEMORY_IF(!b);
+  struct group_block *b = mem_zeroed(1, sizeof *b + n * sizeof b->group[0]);
   pthread_mutex_lock(&l->group_lock);
   b->next = l->group_blocks;
   l->group_blocks = b;
@@ -82,7 +81,7 @@ void groups_end(struct func_launch *l)
 {
   for (struct group_block *b = l->group_blocks, *next; b; b = next) {
     next = b->next;
-    free(b);
+    mem_free(b);
   }
   pthread_mutex_destroy(&l->group_lock);
 }

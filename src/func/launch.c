@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/memory.h"
 #include "base/redzone.h"
 #include "func/sass/async_copy.h"
 #include "func/cluster.h"
@@ -336,8 +337,7 @@ static void number_threads(struct func_launch *l)
 struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
 {
   if (!params_check(p, e)) return NULL;
-  struct func_launch *l = calloc(1, sizeof *l);
-  NO_MEMORY_IF(!l);
+  struct func_launch *l = mem_zeroed(1, sizeof *l);
   BUG_ON(pthread_mutex_init(&l->group_lock, NULL) != 0);
   l->p = *p;
   source_init(l);
@@ -364,7 +364,7 @@ void func_launch_free(struct func_launch *l)
   prepare_end(l);
   groups_end(l);
   arena_free(&l->arena);
-  free(l);
+  mem_free(l);
 }
 
 struct step_source *func_source(struct func_launch *l)

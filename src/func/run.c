@@ -14,6 +14,7 @@
 
 #include "base/bits.h"
 #include "base/bug.h"
+#include "base/memory.h"
 #include "func/cluster.h"
 #include "func/guest_fault.h"
 #include "func/sass/independent.h"
@@ -53,6 +54,8 @@ struct team {
   atomic_uint_fast64_t next_cta, ctas_done, insts;
   atomic_int end;        /* enum run_end; RUN_DONE while it goes on */
   atomic_uint_fast64_t fault_cta; /* the lowest that faulted; those before it are run to their end */
+  struct heap *heap;     /* the caller's */
+  atomic_bool starved;   /* a thread found no memory: the run ends as if it were stopped */
   pthread_mutex_t lock;
   struct fault fault;    /* its; under the lock */
 };
@@ -254,6 +257,7 @@ static bool watch(struct runner *r)
                              .ctas_total = r->l->source.n_ctas};
     if (w->poll && !w->poll(w->ctx, &p)) end = RUN_STOPPED;
   }
+  if (!end && atomic_load_explicit(&t->starved, memory_order_relaxed)) end = RUN_STOPPED;
   if (end) atomic_store(&t->end, (int)end);
   return !end;
 }
@@ -429,11 +433,20 @@ void func_describe_waits(const struct step_cta *c, FILE *out)
   }
 }
 
-static void run_all(struct runner *r);
+static void run_all(void *runner);
+
+/* Nobody leaves the run before all threads have ended it, whoever runs out of memory. */
+static void take_part(struct runner *r)
+{
+  struct team *t = r->team;
+  if (memory_try(t->heap, run_all, r)) return;
+  atomic_store(&t->starved, true);
+  if (is_first(r)) atomic_store(&t->end, (int)RUN_STOPPED);
+}
 
 static void *help(void *runner)
 {
-  run_all(runner);
+  take_part(runner);
   return NULL;
 }
 
@@ -445,8 +458,9 @@ static void call_helpers(struct team *t)
   for (unsigned i = 1; i < t->n && pthread_create(&t->thread[i], NULL, help, &t->runner[i]) == 0; i++) t->n_helpers++;
 }
 
-static void run_all(struct runner *r)
+static void run_all(void *runner)
 {
+  struct runner *r = runner;
   while (true) {
     admit(r);
     if (!first_live(r)) return;
@@ -493,9 +507,8 @@ static void runner_init(struct runner *r, struct team *t, unsigned i)
   r->clock_start = t->watch->start_clock;
   r->longest = t->watch->slice ? t->watch->slice : SLICE_STEPS;
   r->first = r->n_insts;
-  r->slot = calloc(r->n_slots, sizeof *r->slot);
-  r->tally = calloc(r->n_insts + 1, sizeof *r->tally);
-  NO_MEMORY_IF(!r->slot || !r->tally);
+  r->slot = mem_zeroed(r->n_slots, sizeof *r->slot);
+  r->tally = mem_zeroed(r->n_insts + 1, sizeof *r->tally);
 }
 
 /* Ends runner i once it has nothing left to do. */
@@ -504,7 +517,7 @@ static void runner_end(struct team *t, unsigned i, struct func_stats *sum)
   struct runner *r = &t->runner[i];
   if (i && i <= t->n_helpers) pthread_join(t->thread[i], NULL);
   add_up(r, sum);
-  free(r->tally);
+  mem_free(r->tally);
 }
 
 /* Instruction limits, taps, clusters and what tells the order of CTAs want one thread. */
@@ -521,25 +534,25 @@ enum run_end func_run_from(struct func_launch *l, uint64_t first, const struct r
 {
   if (watch->threads > 1) prepare_rest(l);
   struct team t = {.l = l, .watch = watch, .n = team_size(l, watch), .next_cta = first,
-                   .ctas_done = first, .insts = stats->warp_insts, .fault_cta = UINT64_MAX,
+                   .ctas_done = first, .insts = stats->warp_insts, .fault_cta = UINT64_MAX, .heap = heap_current(),
                    .lock = PTHREAD_MUTEX_INITIALIZER};
-  t.runner = aligned_alloc(_Alignof(struct runner), t.n * sizeof *t.runner);
-  t.thread = calloc(t.n, sizeof *t.thread);
-  NO_MEMORY_IF(!t.runner || !t.thread);
+  t.runner = mem_zeroed_aligned(_Alignof(struct runner), t.n * sizeof *t.runner);
+  t.thread = mem_zeroed(t.n, sizeof *t.thread);
   prepare_stale(l);
   for (unsigned i = 0; i < t.n; i++) runner_init(&t.runner[i], &t, i);
   t.runner[0].own_stats.warp_insts = t.runner[0].told = stats->warp_insts;
   t.runner[0].clock_start -= stats->warp_insts * FUNC_CYCLES_PER_INST;
   stats->warp_insts = 0;
-  run_all(&t.runner[0]);
+  take_part(&t.runner[0]);
   for (unsigned i = 0; i < t.n; i++) runner_end(&t, i, stats);
+  NO_MEMORY_IF(atomic_load(&t.starved));
   enum run_end end = atomic_load(&t.fault_cta) != UINT64_MAX ? RUN_FAULT : (enum run_end)atomic_load(&t.end);
   if (end == RUN_FAULT) *f = t.fault;
   for (unsigned i = 0; i < t.n; i++) {
     if (end != RUN_DONE) show_residents(&t.runner[i], end);
-    free(t.runner[i].slot);
+    mem_free(t.runner[i].slot);
   }
-  free(t.thread);
-  free(t.runner);
+  mem_free(t.thread);
+  mem_free(t.runner);
   return end;
 }

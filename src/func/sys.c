@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "base/bug.h"
+#include "base/memory.h"
 #include "func/guest.h"
 #include "func/guest_fault.h"
 #include "func/launch.h"
@@ -57,16 +57,14 @@ static bool do_vprintf(struct func_warp *w, unsigned lane, struct effect *e, str
 
 static struct heap_block *block_new(uint64_t addr, uint64_t bytes, struct heap_block *next)
 {
-  struct heap_block *b = malloc(sizeof *b);
-  NO_MEMORY_IF(!b);
+  struct heap_block *b = mem_alloc(sizeof *b);
   *b = (struct heap_block){next, addr, bytes, false};
   return b;
 }
 
 struct func_heap *func_heap_new(uint64_t base, uint64_t bytes)
 {
-  struct func_heap *h = malloc(sizeof *h);
-  NO_MEMORY_IF(!h);
+  struct func_heap *h = mem_alloc(sizeof *h);
   h->first = block_new(base, bytes, NULL);
   return h;
 }
@@ -75,9 +73,9 @@ void func_heap_free(struct func_heap *h)
 {
   for (struct heap_block *b = h ? h->first : NULL, *next; b; b = next) {
     next = b->next;
-    free(b);
+    mem_free(b);
   }
-  free(h);
+  mem_free(h);
 }
 
 size_t func_heap_save(const struct func_heap *h, struct func_heap_block *out, size_t cap)
@@ -90,8 +88,7 @@ size_t func_heap_save(const struct func_heap *h, struct func_heap_block *out, si
 
 struct func_heap *func_heap_restore(const struct func_heap_block *block, size_t n)
 {
-  struct func_heap *h = malloc(sizeof *h);
-  NO_MEMORY_IF(!h);
+  struct func_heap *h = mem_alloc(sizeof *h);
   h->first = NULL;
   for (size_t i = n; i-- > 0;) {
     h->first = block_new(block[i].addr, block[i].bytes, h->first);
@@ -126,7 +123,7 @@ bool func_heap_give(struct func_heap *h, uint64_t addr)
       struct heap_block *gone = b->next;
       b->bytes += gone->bytes;
       b->next = gone->next;
-      free(gone);
+      mem_free(gone);
     }
   }
   return true;

@@ -1,5 +1,6 @@
 #include "host/device.h"
 
+#include "base/memory.h"
 #include "host/abi.h"
 #include "load/file.h"
 #include "load/target.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/memory.h"
 #include "base/nearest.h"
 #include "base/settings.h"
 #include "host/casebuild.h"
@@ -375,7 +375,7 @@ bool launchfile_read(struct launch_case *c, const char *path, struct err *e)
   if (!text) return false;
   struct err inner = { "" };
   char *wide = literals_widen(&c->arena, text, bytes, &line, &inner);
-  free(text);
+  mem_free(text);
   if (!wide) return err_set(e, "%s:%d: %s", path, line, inner.msg);
   config_t config;
   memory_need(MEMORY_OF_TEXT + 64 * bytes);

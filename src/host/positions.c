@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/bug.h"
+#include "base/memory.h"
 
 static struct position *row_of(struct positions *p, uint64_t pc, uint8_t wait)
 {
@@ -10,8 +10,7 @@ static struct position *row_of(struct positions *p, uint64_t pc, uint8_t wait)
     if (p->row[i].pc == pc && p->row[i].wait == wait) return &p->row[i];
   if (p->n == p->room) {
     p->room = p->room ? 2 * p->room : 16;
-    p->row = realloc(p->row, p->room * sizeof *p->row);
-    NO_MEMORY_IF(!p->row);
+    p->row = mem_resize(p->row, p->room, sizeof *p->row);
   }
   p->row[p->n] = (struct position){ .pc = pc, .wait = wait };
   return &p->row[p->n++];
@@ -45,7 +44,7 @@ void positions_sort(struct positions *p)
 
 void positions_free(struct positions *p)
 {
-  free(p->row);
+  mem_free(p->row);
   *p = (struct positions){ 0 };
 }
 

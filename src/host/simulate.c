@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/memory.h"
 #include "isa/sass/sass.h"
 #include "isa/sass/work.h"
 #include "time/gpu/gpu.h"
@@ -28,16 +29,11 @@ struct simulator {
 
 struct simulator *simulator_new(const struct params *p)
 {
-  struct simulator *s = calloc(1, sizeof *s);
-  if (!s) return NULL;
+  struct simulator *s = mem_zeroed(1, sizeof *s);
   s->params = p;
-  s->mix = calloc(sass_mnemonic_count() + 1, sizeof *s->mix);
-  s->threads_by = calloc(sass_mnemonic_count() + 1, sizeof *s->threads_by);
-  if (s->mix && s->threads_by) return s;
-  free(s->mix);
-  free(s->threads_by);
-  free(s);
-  return NULL;
+  s->mix = mem_zeroed(sass_mnemonic_count() + 1, sizeof *s->mix);
+  s->threads_by = mem_zeroed(sass_mnemonic_count() + 1, sizeof *s->threads_by);
+  return s;
 }
 
 static void free_machine(struct simulator *s)
@@ -61,9 +57,9 @@ void simulator_free(struct simulator *s)
   gpu_free(s->last);
   positions_free(&s->where);
   gpu_profile_free(&s->profile);
-  free(s->mix);
-  free(s->threads_by);
-  free(s);
+  mem_free(s->mix);
+  mem_free(s->threads_by);
+  mem_free(s);
 }
 
 /* What the watcher of a run needs. */
@@ -342,9 +338,8 @@ static struct together together_of(const struct sim_job *job, unsigned n, uint64
                                    struct sim_result *r)
 {
   struct together t = { .n = n, .image = job[0].launch->params.image, .result = r,
-                        .launch = calloc(n, sizeof *t.launch), .slot = calloc(n, sizeof *t.slot),
-                        .collected = calloc(n, sizeof *t.collected) };
-  NO_MEMORY_IF(!t.launch || !t.slot || !t.collected);
+                        .launch = mem_zeroed(n, sizeof *t.launch), .slot = mem_zeroed(n, sizeof *t.slot),
+                        .collected = mem_zeroed(n, sizeof *t.collected) };
   for (unsigned i = 0; i < n; i++)
     t.launch[i] = (struct gpu_launch){ .source = func_source(job[i].launch->func),
                                        .start = (job[i].start_ps + late + clock - 1) / clock * clock,
@@ -354,9 +349,9 @@ static struct together together_of(const struct sim_job *job, unsigned n, uint64
 
 static void together_free(struct together *t)
 {
-  free(t->launch);
-  free(t->slot);
-  free(t->collected);
+  mem_free(t->launch);
+  mem_free(t->slot);
+  mem_free(t->collected);
 }
 
 static uint64_t earliest_start(const struct sim_job *job, unsigned n)
@@ -372,8 +367,7 @@ static void collect_one(struct simulator *s, struct together *t, unsigned i)
 {
   struct sim_result *r = &t->result[i];
   size_t n = sass_mnemonic_count();
-  uint64_t *before = calloc(2 * n + 1, sizeof *before), start, end;
-  NO_MEMORY_IF(!before);
+  uint64_t *before = mem_zeroed(2 * n + 1, sizeof *before), start, end;
   memcpy(before, s->mix, n * sizeof *before);
   memcpy(before + n, s->threads_by, n * sizeof *before);
   memset(s->threads_by, 0, n * sizeof *s->threads_by);
@@ -386,7 +380,7 @@ static void collect_one(struct simulator *s, struct together *t, unsigned i)
     r->thread_insts += s->threads_by[k];
     s->threads_by[k] += before[n + k];
   }
-  free(before);
+  mem_free(before);
   if (gpu_launch_times(s->gpu, t->slot[i], &start, &end)) r->end = RUN_DONE;
   if (r->end != RUN_DONE) end = gpu_now(s->gpu);
   r->start_ps = start;

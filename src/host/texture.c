@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/memory.h"
 
 enum { CUBE_FACES = 6, GROW_FIRST = 16 };
 
@@ -115,8 +115,7 @@ static bool add(struct tex_objects *t, const struct tex_object *o, uint64_t *han
     return err_set(e, "more than %d texture and surface objects", TEX_MAX_OBJECTS - 1);
   if (t->table.n == t->cap) {
     t->cap = t->cap ? 2 * t->cap : GROW_FIRST;
-    t->object = realloc(t->object, t->cap * sizeof *t->object);
-    NO_MEMORY_IF(!t->object);
+    t->object = mem_resize(t->object, t->cap, sizeof *t->object);
     t->table.object = t->object;
   }
   t->object[t->table.n++] = *o;
@@ -181,8 +180,7 @@ void tex_objects_copy(struct tex_objects *t, const struct tex_object *object, ui
 {
   tex_objects_free(t);
   if (n == 0) return;
-  t->object = calloc(n, sizeof *t->object);
-  NO_MEMORY_IF(!t->object);
+  t->object = mem_zeroed(n, sizeof *t->object);
   memcpy(t->object, object, n * sizeof *object);
   t->cap = n;
   t->table = (struct tex_table){ t->object, n };
@@ -197,6 +195,6 @@ bool tex_object_destroy(struct tex_objects *t, uint64_t handle)
 
 void tex_objects_free(struct tex_objects *t)
 {
-  free(t->object);
+  mem_free(t->object);
   *t = (struct tex_objects){0};
 }

@@ -7,7 +7,7 @@
 #include <libelf.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* SM number in e_flags: CUDA 13 (OSABI 0x41) keeps it in bits 15:8, CUDA 12 and older (OSABI 0x33)
@@ -194,6 +194,11 @@ bool elf_target(const uint8_t *image, size_t bytes, const char *name, unsigned *
   return true;
 }
 
+static void end_elf(void *elf)
+{
+  elf_end(elf);
+}
+
 bool elf_open(struct elf_file *f, struct arena *a, const uint8_t *image, size_t bytes,
               const char *name, struct err *e)
 {
@@ -208,7 +213,9 @@ bool elf_open(struct elf_file *f, struct arena *a, const uint8_t *image, size_t 
   Elf *elf = elf_memory((char *)(uintptr_t)image, bytes);
   NO_MEMORY_IF(!elf && errno == ENOMEM);
   if (!elf) return bad(&r, "ELF structure", 0);
+  heap_keep(elf, end_elf);
   bool ok = read_sections(&r, elf) && read_symbols(&r);
+  heap_forget(elf);
   elf_end(elf);
   return ok;
 }

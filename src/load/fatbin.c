@@ -114,12 +114,8 @@ static bool unpack(const struct fatbin_entry *entry, uint8_t *to)
   return false;
 }
 
-uint8_t *fatbin_unpack(const struct fatbin_entry *entry, struct err *e)
+bool fatbin_unpack(const struct fatbin_entry *entry, uint8_t *to, struct err *e)
 {
-  uint8_t *to = malloc(entry->bytes + 1);
-  if (to && unpack(entry, to)) return to;
-  err_fill(e, to ? "damaged fat binary: %zu bytes do not unpack to %zu; build it again"
-                 : "out of memory: %zu bytes unpack to %zu", entry->stored, entry->bytes);
-  free(to);
-  return NULL;
+  return unpack(entry, to) || err_set(e, "damaged fat binary: %zu bytes do not unpack to %zu; build it again",
+                                      entry->stored, entry->bytes);
 }

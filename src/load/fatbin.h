@@ -47,7 +47,7 @@ size_t fatbin_bytes(const uint8_t *p);
  * without the file's name) when an entry is damaged. */
 bool fatbin_next(const uint8_t *container, size_t *pos, struct fatbin_entry *entry, struct err *e);
 
-/* Unpacks into a block that the caller frees. NULL with e filled (without the file's name). */
-uint8_t *fatbin_unpack(const struct fatbin_entry *, struct err *e);
+/* Unpacks into to[entry->bytes]. False with e filled (without the file's name). */
+bool fatbin_unpack(const struct fatbin_entry *, uint8_t *to, struct err *e);
 
 #endif

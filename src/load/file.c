@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/bug.h"
+#include "base/memory.h"
 #include "base/nearest.h"
 #include "load/elf.h"
 #include "load/fatbin.h"
@@ -94,6 +94,11 @@ static bool add_section(struct code_file *f, Elf *elf, Elf_Scn *scn, size_t name
   return add_containers(f, f->data + h.sh_offset, h.sh_size, object, e);
 }
 
+static void end_elf(void *elf)
+{
+  elf_end(elf);
+}
+
 static bool add_sections(struct code_file *f, struct err *e)
 {
   size_t names;
@@ -101,10 +106,13 @@ static bool add_sections(struct code_file *f, struct err *e)
   errno = 0;
   Elf *elf = elf_memory((char *)(uintptr_t)f->data, f->bytes); /* only read */
   NO_MEMORY_IF(!elf && errno == ENOMEM);
+  if (!elf) return true;
+  heap_keep(elf, end_elf);
   bool ok = true;
-  if (elf && elf_getshdrstrndx(elf, &names) == 0)
+  if (elf_getshdrstrndx(elf, &names) == 0)
     for (Elf_Scn *scn = NULL; ok && (scn = elf_nextscn(elf, scn));)
       ok = add_section(f, elf, scn, names, e);
+  heap_forget(elf);
   elf_end(elf);
   return ok;
 }
@@ -143,6 +151,11 @@ static struct code_file *new_file(const char *name)
   f->arena = a;
   f->name = arena_strdup(&f->arena, name);
   return f;
+}
+
+static void end_file(void *f)
+{
+  code_file_free(f);
 }
 
 static struct code_file *finish(struct code_file *f, struct err *e)
@@ -187,6 +200,7 @@ static bool map_file(struct code_file *f, const char *path)
 struct code_file *code_file_open(const char *path, struct err *e)
 {
   struct code_file *f = new_file(path);
+  heap_keep(f, end_file);
   if (map_file(f, path)) return finish(f, e);
   err_fill(e, "%s: cannot read: %s; check the path", path, host_error());
   code_file_free(f);
@@ -196,6 +210,7 @@ struct code_file *code_file_open(const char *path, struct err *e)
 void code_file_free(struct code_file *f)
 {
   if (!f) return;
+  heap_forget(f);
   if (f->mapped) munmap((void *)(uintptr_t)f->data, f->bytes);
   struct arena a = f->arena; /* the file lies in its own arena */
   arena_free(&a);
@@ -280,9 +295,11 @@ const uint8_t *code_file_contents(const struct code_file *f, unsigned i, void **
     return NULL;
   }
   if (im->entry.packing == FATBIN_PLAIN) return im->entry.payload;
-  uint8_t *data = fatbin_unpack(&im->entry, &inner);
-  if (!data) err_fill(e, "%.200s: %.250s", f->name, inner.msg);
-  return *owned = data;
+  uint8_t *data = mem_alloc(im->entry.bytes);
+  if (fatbin_unpack(&im->entry, data, &inner)) return *owned = data;
+  err_fill(e, "%.200s: %.250s", f->name, inner.msg);
+  mem_free(data);
+  return NULL;
 }
 
 struct module *code_file_load_image(const struct code_file *f, unsigned i, struct err *e)
@@ -291,7 +308,7 @@ struct module *code_file_load_image(const struct code_file *f, unsigned i, struc
   const uint8_t *data = code_file_contents(f, i, &owned, e);
   if (!data) return NULL;
   struct module *m = module_load_memory(data, f->image[i].entry.bytes, f->name, e);
-  free(owned);
+  mem_free(owned);
   return m;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/memory.h"
 #include "load/file.h"
 
 struct parts {
@@ -33,7 +34,7 @@ struct module *code_file_link(struct code_file *const *f, unsigned n, unsigned s
   p.owned = ARENA_ARRAY(&p.arena, void *, p.room + 1u);
   for (unsigned i = 0; ok && i < n; i++) ok = add_parts(&p, f[i], sm, e);
   struct module *m = ok ? module_link(p.file, p.n, e) : NULL;
-  for (unsigned i = 0; i < p.room; i++) free(p.owned[i]);
+  for (unsigned i = 0; i < p.room; i++) mem_free(p.owned[i]);
   arena_free(&p.arena);
   return m;
 }

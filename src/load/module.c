@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/memory.h"
 #include "isa/sass/syscall.h"
 #include "load/internal.h"
 #include "load/link.h"
@@ -410,11 +411,17 @@ struct module *module_load_memory(const void *image, size_t bytes, const char *n
   return module_link(&(struct module_file){ name, image, bytes }, 1, e);
 }
 
+static void end_file(void *f)
+{
+  fclose(f);
+}
+
 /* Reads a whole regular file into the module's memory; NULL with errno set. */
 static uint8_t *read_file(struct module *m, const char *path, size_t *bytes)
 {
   FILE *f = fopen(path, "rb");
   if (!f) return NULL;
+  heap_keep(f, end_file);
   uint8_t *data = NULL;
   long size = -1;
   if (fseek(f, 0, SEEK_END) == 0 && (size = ftell(f)) >= 0 && size < 1L << 31 &&
@@ -426,6 +433,7 @@ static uint8_t *read_file(struct module *m, const char *path, size_t *bytes)
     errno = EFBIG;
   }
   int saved = errno;
+  heap_forget(f);
   fclose(f);
   errno = saved;
   return data;

@@ -2,9 +2,9 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bug.h"
+#include "base/memory.h"
 
 enum { HOST_LINE = 64 };
 
@@ -138,23 +138,21 @@ void domain_dump(const struct domain *d, FILE *out)
 struct domain *domain_new(const struct domain_config *cfg)
 {
   BUG_ON(cfg->window == 0 || cfg->n_phases > DOMAIN_MAX_PHASES);
-  struct domain *d = calloc(1, sizeof *d);
-  NO_MEMORY_IF(!d);
+  struct domain *d = mem_zeroed(1, sizeof *d);
   d->cfg = *cfg;
   unsigned most = 1;
   for (unsigned k = 0; k < cfg->n_phases; k++)
     if (!cfg->phase[k].serial && cfg->phase[k].n > most) most = cfg->phase[k].n;
-  d->awake = calloc(most, sizeof *d->awake);
-  NO_MEMORY_IF(!d->awake);
+  d->awake = mem_zeroed(most, sizeof *d->awake);
   return d;
 }
 
 void domain_free(struct domain *d)
 {
   if (!d) return;
-  free(d->share);
-  free(d->awake);
-  free(d);
+  mem_free(d->share);
+  mem_free(d->awake);
+  mem_free(d);
 }
 
 /* One share for each thread of the team. */
@@ -165,10 +163,8 @@ static void share_out(struct domain *d, const struct team *team)
     d->n_shares = n;
     return;
   }
-  free(d->share);
-  d->share = aligned_alloc(2 * HOST_LINE, n * sizeof *d->share);
-  NO_MEMORY_IF(!d->share);
-  memset(d->share, 0, n * sizeof *d->share);
+  mem_free(d->share);
+  d->share = mem_zeroed_aligned(2 * HOST_LINE, n * sizeof *d->share);
   d->n_shares = n;
 }
 

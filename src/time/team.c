@@ -7,11 +7,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/memory.h"
 
 /* From job to job of a run it takes less; a parked helper takes some 50 us to come back. */
 enum { SPINS_BEFORE_YIELD = 2000, YIELDS_BEFORE_PARK = 200, HOST_LINE = 64 };
@@ -28,6 +28,8 @@ struct team {
   /* The job; written by the caller before `round` goes up. */
   void (*work)(void *ctx, unsigned thread);
   void *ctx;
+  struct heap *heap;  /* the caller's */
+  atomic_bool starved; /* a thread of the job found no memory */
   _Alignas(2 * HOST_LINE) atomic_uint round; /* counts jobs; helpers start when it changes */
   atomic_uint parked; /* helpers that may be asleep: a new round must wake them */
   atomic_bool stop;
@@ -73,6 +75,23 @@ static void start_round(struct team *t)
   if (atomic_load(&t->parked)) futex(&t->round, FUTEX_WAKE, INT_MAX);
 }
 
+struct turn {
+  struct team *t;
+  unsigned thread;
+};
+
+static void work(void *ctx)
+{
+  const struct turn *turn = ctx;
+  turn->t->work(turn->t->ctx, turn->thread);
+}
+
+/* Nobody leaves a job before the others have ended it, whoever runs out of memory. */
+static void take_part(struct team *t, unsigned thread)
+{
+  if (!memory_try(t->heap, work, &(struct turn){t, thread})) atomic_store(&t->starved, true);
+}
+
 static void *helper_main(void *arg)
 {
   const struct team_helper *h = arg;
@@ -80,36 +99,40 @@ static void *helper_main(void *arg)
   for (unsigned seen = 0;; seen++) {
     wait_for_round(t, seen);
     if (atomic_load_explicit(&t->stop, memory_order_relaxed)) return NULL;
-    t->work(t->ctx, h->thread);
+    take_part(t, h->thread);
     atomic_fetch_sub_explicit(&t->running, 1, memory_order_release);
   }
+}
+
+static void end_team(void *t)
+{
+  team_free(t);
 }
 
 struct team *team_new(unsigned threads)
 {
   BUG_ON(threads == 0);
-  struct team *t = aligned_alloc(2 * HOST_LINE, sizeof *t);
-  NO_MEMORY_IF(!t);
-  memset(t, 0, sizeof *t);
-  t->helper = calloc(threads, sizeof *t->helper);
-  NO_MEMORY_IF(!t->helper);
+  struct team *t = mem_zeroed_aligned(2 * HOST_LINE, sizeof *t);
+  t->helper = mem_zeroed(threads, sizeof *t->helper);
   while (t->n_helpers < threads - 1) {
     struct team_helper *h = &t->helper[t->n_helpers];
     *h = (struct team_helper){.team = t, .thread = t->n_helpers + 1};
     if (pthread_create(&h->id, NULL, helper_main, h) != 0) break; /* the host has no more: results are the same */
     t->n_helpers++;
   }
+  heap_keep(t, end_team);
   return t;
 }
 
 void team_free(struct team *t)
 {
   if (!t) return;
+  heap_forget(t);
   atomic_store(&t->stop, true);
   start_round(t);
   for (unsigned i = 0; i < t->n_helpers; i++) pthread_join(t->helper[i].id, NULL);
-  free(t->helper);
-  free(t);
+  mem_free(t->helper);
+  mem_free(t);
 }
 
 unsigned team_threads(const struct team *t)
@@ -117,13 +140,19 @@ unsigned team_threads(const struct team *t)
   return t->n_helpers + 1;
 }
 
-void team_run(struct team *t, void (*work)(void *ctx, unsigned thread), void *ctx)
+void team_run(struct team *t, void (*job)(void *ctx, unsigned thread), void *ctx)
 {
-  t->work = work;
+  if (!t->n_helpers) {
+    job(ctx, 0);
+    return;
+  }
+  t->work = job;
   t->ctx = ctx;
+  t->heap = heap_current();
   atomic_store_explicit(&t->running, t->n_helpers, memory_order_relaxed);
-  if (t->n_helpers) start_round(t);
-  work(ctx, 0);
+  start_round(t);
+  take_part(t, 0);
   unsigned spins = 0;
   while (atomic_load_explicit(&t->running, memory_order_acquire) != 0) relax(&spins);
+  NO_MEMORY_IF(atomic_load_explicit(&t->starved, memory_order_relaxed));
 }

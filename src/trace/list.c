@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/bug.h"
+#include "base/memory.h"
 #include "base/regular.h"
 #include "trace/reader.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "base/bug.h"
+#include "base/memory.h"
 
 enum { LANES = 32 };
 

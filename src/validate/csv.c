@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/memory.h"
 #include "base/regular.h"
 #include "base/text.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "time/gpu/gpu.h"
 #include "view/columns.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/gmem.h"
+#include "base/memory.h"
 #include "func/launch.h"
 #include "mem_rig.h"
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/gmem.h"
+#include "base/memory.h"
 #include "func/launch.h"
 #include "sem.h"
 

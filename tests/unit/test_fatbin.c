@@ -14,6 +14,7 @@
 #include <lz4.h>
 #include <zstd.h>
 
+#include "base/memory.h"
 #include "host/launch.h"
 #include "load/fatbin.h"
 #include "load/file.h"

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/gmem.h"
+#include "base/memory.h"
 
 static void test_alloc(void **state)
 {

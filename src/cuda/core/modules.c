@@ -144,9 +144,13 @@ CUresult module_pick(struct shim *s, const uint8_t *container, uint8_t **image, 
     explain_targets(s, container);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
-  *image = fatbin_unpack(&best, &e);
-  if (!*image) return broken(&e);
-  (*image)[best.bytes] = '\0'; /* PTX is text; fatbin_unpack leaves room */
+  uint8_t *unpacked = shim_alloc(best.bytes + 1);
+  if (!fatbin_unpack(&best, unpacked, &e)) {
+    free(unpacked);
+    return broken(&e);
+  }
+  unpacked[best.bytes] = '\0'; /* PTX is text */
+  *image = unpacked;
   *bytes = best.bytes;
   return CUDA_SUCCESS;
 }

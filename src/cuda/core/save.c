@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/bug.h"
 #include "base/checksum.h"
+#include "base/memory.h"
 #include "host/datafile.h"
 
 enum { NAME_CHARS = 40, MAX_TRIES = 100000 };

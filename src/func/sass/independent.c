@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/bug.h"
+#include "base/memory.h"
 
 /* Code to look at: functions, from their first instruction to the jump to itself with which the compiler ends
  * each. */
@@ -87,13 +87,12 @@ static bool look_at_function(struct walk *k, uint64_t i)
 bool func_ctas_independent(const struct func_launch *l)
 {
   struct walk k = {.l = l, .n = l->code_bytes / FUNC_INST_BYTES, .reduction = -1};
-  k.seen = calloc(k.n, sizeof *k.seen);
-  k.start = calloc(k.n + 1, sizeof *k.start); /* each instruction adds one at most, and the entry */
-  NO_MEMORY_IF(!k.seen || !k.start);
+  k.seen = mem_zeroed(k.n, sizeof *k.seen);
+  k.start = mem_zeroed(k.n + 1, sizeof *k.start); /* each instruction adds one at most, and the entry */
   add_start(&k, l->p.entry_pc);
   bool independent = true;
   while (independent && k.n_start) independent = look_at_function(&k, k.start[--k.n_start]);
-  free(k.seen);
-  free(k.start);
+  mem_free(k.seen);
+  mem_free(k.start);
   return independent;
 }

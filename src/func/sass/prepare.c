@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/memory.h"
 #include "func/guest_fault.h"
 #include "isa/sass/sass.h"
 
@@ -28,12 +28,6 @@ enum modifier_family { MOD_INT, MOD_F32, MOD_HALF2, MOD_F64 };
 
 enum { POOL_FIRST = WIDE_ROWS * ROW_BYTES, PAIR_BYTES = 2 * ROW_BYTES };
 
-static void *check(void *p)
-{
-  NO_MEMORY_IF(!p);
-  return p;
-}
-
 static uint32_t pool_hash(uint64_t v)
 {
   return (uint32_t)((v * 0x9e3779b97f4a7c15ull) >> 32);
@@ -43,9 +37,9 @@ static void pool_grow(struct row_pool *p)
 {
   p->cap = p->cap ? 2 * p->cap : 256;
   p->n_slots = 4 * p->cap;
-  p->value = check(realloc(p->value, p->cap * sizeof *p->value));
-  free(p->slot);
-  p->slot = check(calloc(p->n_slots, sizeof *p->slot));
+  p->value = mem_resize(p->value, p->cap, sizeof *p->value);
+  mem_free(p->slot);
+  p->slot = mem_zeroed(p->n_slots, sizeof *p->slot);
   for (uint32_t i = 0; i < p->n; i++) {
     uint32_t h = pool_hash(p->value[i]) & (p->n_slots - 1);
     while (p->slot[h]) h = (h + 1) & (p->n_slots - 1);
@@ -84,7 +78,7 @@ static void pool_begin(struct func_launch *l, uint64_t n_insts)
   enum { SOURCES = 3 };
   size_t bytes = POOL_FIRST + (size_t)n_insts * SOURCES * PAIR_BYTES + POOL_FIRST; /* slack: wide reads */
   l->pool = arena_alloc(&l->arena, bytes, ROW_BYTES);
-  l->values = check(calloc(1, sizeof *l->values));
+  l->values = mem_zeroed(1, sizeof *l->values);
   l->values->rows = l->pool;
 }
 
@@ -342,9 +336,9 @@ void prepare_launch(struct func_launch *l)
 void prepare_end(struct func_launch *l)
 {
   if (!l->values) return;
-  free(l->values->value);
-  free(l->values->slot);
-  free(l->values);
+  mem_free(l->values->value);
+  mem_free(l->values->slot);
+  mem_free(l->values);
 }
 
 /* Instructions that may see registers of lanes that have exited. */

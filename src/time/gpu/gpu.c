@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/memory.h"
 #include "time/gpu/gpu_stats.h"
 #include "time/gpu/netlist.h"
 #include "time/sm/warp_state.h"
@@ -93,8 +94,7 @@ struct gpu *gpu_new(const struct params *p)
 
 struct gpu *gpu_new_of(const struct params *p, const struct core_kind *const *kind)
 {
-  struct gpu *g = calloc(1, sizeof *g);
-  NO_MEMORY_IF(!g);
+  struct gpu *g = mem_zeroed(1, sizeof *g);
   g->params = *p;
   netlist_build(&g->net, &g->params, kind);
   g->domain = domain_new(&(struct domain_config){
@@ -121,7 +121,7 @@ void gpu_free(struct gpu *g)
   domain_free(g->domain);
   netlist_free(&g->net);
   for (unsigned i = 0; i < GRID_SLOTS; i++) arena_free(&g->grid[i].arena);
-  free(g);
+  mem_free(g);
 }
 
 /* --- launches ---------------------------------------------------------------------------------- */
@@ -426,8 +426,7 @@ struct gpu_inst_profile gpu_profile(const struct gpu *g, unsigned slot)
 {
   const struct code_view *code = &g->net.dispatcher.grid[slot].source->code;
   uint64_t n = (code->end - code->base) >> code->shift, n_states = n * WARP_STATE__N;
-  uint64_t *books = calloc(n_states + 5 * n + 1, sizeof *books); /* one block, freed as by_inst */
-  NO_MEMORY_IF(!books);
+  uint64_t *books = mem_zeroed(n_states + 5 * n + 1, sizeof *books); /* one block, freed as by_inst */
   struct core_books b = {.n_insts = n, .by_inst = books, .issued = books + n_states, .threads = books + n_states + n,
                          .sectors = books + n_states + 2 * n, .passes = books + n_states + 3 * n,
                          .conflicts = books + n_states + 4 * n};
@@ -439,6 +438,6 @@ struct gpu_inst_profile gpu_profile(const struct gpu *g, unsigned slot)
 
 void gpu_profile_free(struct gpu_inst_profile *p)
 {
-  free(p->by_inst);
+  mem_free(p->by_inst);
   *p = (struct gpu_inst_profile){0};
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/memory.h"
 
 struct machine {
   struct machine_config cfg;
@@ -19,13 +20,11 @@ struct machine {
 struct machine *machine_new(const struct machine_config *cfg)
 {
   BUG_ON(cfg->n_domains == 0 || cfg->epoch == 0);
-  struct machine *m = calloc(1, sizeof *m);
-  NO_MEMORY_IF(!m);
+  struct machine *m = mem_zeroed(1, sizeof *m);
   m->cfg = *cfg;
-  m->domain = calloc(cfg->n_domains, sizeof *m->domain);
-  m->end = calloc(cfg->n_domains, sizeof *m->end);
-  m->awake = calloc(cfg->n_domains, sizeof *m->awake);
-  NO_MEMORY_IF(!m->domain || !m->end || !m->awake);
+  m->domain = mem_zeroed(cfg->n_domains, sizeof *m->domain);
+  m->end = mem_zeroed(cfg->n_domains, sizeof *m->end);
+  m->awake = mem_zeroed(cfg->n_domains, sizeof *m->awake);
   for (unsigned i = 0; i < cfg->n_domains; i++) m->domain[i] = cfg->domain[i];
   m->team = team_new(cfg->threads);
   return m;
@@ -35,10 +34,10 @@ void machine_free(struct machine *m)
 {
   if (!m) return;
   team_free(m->team);
-  free(m->domain);
-  free(m->end);
-  free(m->awake);
-  free(m);
+  mem_free(m->domain);
+  mem_free(m->end);
+  mem_free(m->awake);
+  mem_free(m);
 }
 
 /* --- an epoch ---------------------------------------------------------------------------------- */

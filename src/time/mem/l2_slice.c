@@ -4,6 +4,7 @@
 
 #include "base/bits.h"
 #include "base/bug.h"
+#include "base/memory.h"
 #include "time/mem/l2_map.h"
 
 enum { NIL = UINT32_MAX, WAITERS_PER_MISS = 8, ATOMICS_FIRST_CAP = 16 };
@@ -113,7 +114,7 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
 
 void l2_slice_free(struct l2_slice *s)
 {
-  free(s->atomic);
+  mem_free(s->atomic);
 }
 
 void l2_slice_start(struct l2_slice *s, struct gmem *image)
@@ -301,11 +302,10 @@ static void push_atomic(struct l2_slice *s, const struct mem_req *r, picos at)
 {
   if (s->n_atomics == s->atomic_cap) {
     uint32_t cap = s->atomic_cap ? 2 * s->atomic_cap : ATOMICS_FIRST_CAP;
-    struct l2_atomic *ring = malloc(cap * sizeof *ring);
-    NO_MEMORY_IF(!ring);
+    struct l2_atomic *ring = mem_alloc(cap * sizeof *ring);
     for (uint32_t i = 0; i < s->n_atomics; i++)
       ring[i] = s->atomic[(s->atomic_head + i) & (s->atomic_cap - 1)];
-    free(s->atomic);
+    mem_free(s->atomic);
     s->atomic = ring;
     s->atomic_cap = cap;
     s->atomic_head = 0;

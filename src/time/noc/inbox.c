@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 enum { FIRST_CHUNK = 32, FIRST_CAP = 16, FEW = 16 };
 
 /* A new message, and where it lies. */
@@ -19,9 +21,9 @@ void inbox_init(struct inbox *b, struct arena *a, unsigned senders)
 
 void inbox_free(struct inbox *b)
 {
-  for (unsigned i = 1; i < INBOX_CHUNKS; i++) free(b->chunk[i]);
-  free(b->ring);
-  free(b->mark);
+  for (unsigned i = 1; i < INBOX_CHUNKS; i++) mem_free(b->chunk[i]);
+  mem_free(b->ring);
+  mem_free(b->mark);
 }
 
 /* --- senders ---------------------------------------------------------------------------------- */
@@ -30,10 +32,9 @@ void inbox_free(struct inbox *b)
 static struct inbox_msg *add_chunk(struct inbox *b, unsigned k)
 {
   BUG_ON(k >= INBOX_CHUNKS);
-  struct inbox_msg *mine = malloc(((size_t)FIRST_CHUNK << k) * sizeof *mine), *there = NULL;
-  NO_MEMORY_IF(!mine);
+  struct inbox_msg *mine = mem_alloc(((size_t)FIRST_CHUNK << k) * sizeof *mine), *there = NULL;
   if (__atomic_compare_exchange_n(&b->chunk[k], &there, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return mine;
-  free(mine);
+  mem_free(mine);
   return there;
 }
 
@@ -90,8 +91,7 @@ static void sort(struct inbox_mark *m, struct inbox_mark *spare, unsigned n)
 
 static void *grown(void *p, size_t n, size_t size)
 {
-  p = realloc(p, n * size);
-  NO_MEMORY_IF(!p);
+  p = mem_resize(p, n, size);
   return p;
 }
 

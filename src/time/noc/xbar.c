@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "time/mem/l2_map.h"
 
 enum { FLIT_BYTES = SECTOR_BYTES, LANE_FIRST_CAP = 4 };
@@ -11,10 +12,9 @@ enum { FLIT_BYTES = SECTOR_BYTES, LANE_FIRST_CAP = 4 };
 static void grow(struct xbar_lane *l)
 {
   uint32_t cap = l->cap ? 2 * l->cap : LANE_FIRST_CAP;
-  struct mem_req *slot = malloc(cap * sizeof *slot);
-  NO_MEMORY_IF(!slot);
+  struct mem_req *slot = mem_alloc(cap * sizeof *slot);
   for (uint32_t i = 0; i < l->n; i++) slot[i] = l->slot[(l->head + i) & (l->cap - 1)];
-  free(l->slot);
+  mem_free(l->slot);
   *l = (struct xbar_lane){.slot = slot, .cap = cap, .n = l->n};
 }
 
@@ -247,9 +247,9 @@ void xbar_free(struct xbar *x)
   for (unsigned i = 0; i <= x->n_slices; i++) inbox_free(&x->request[i]);
   for (unsigned i = 0; i < x->n_sms; i++) inbox_free(&x->reply[i]);
   for (unsigned i = 0; x->link && i < x->n_slices; i++) {
-    free(x->link[i].sent.slot);
-    free(x->link[i].requests.slot);
-    free(x->link[i].fills.slot);
+    mem_free(x->link[i].sent.slot);
+    mem_free(x->link[i].requests.slot);
+    mem_free(x->link[i].fills.slot);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/memory.h"
 
 enum { FIRST_MISSES = 64 };
 
@@ -31,7 +32,7 @@ void l1i_init(struct l1i *c, struct arena *a, const struct params *p, struct l1i
 
 void l1i_free(struct l1i *c)
 {
-  free(c->miss);
+  mem_free(c->miss);
   c->miss = NULL;
   c->misses_cap = 0;
 }
@@ -69,8 +70,7 @@ static struct l1i_miss *new_miss(struct l1i *c, uint64_t line)
 {
   if (c->n_misses == c->misses_cap) {
     c->misses_cap = c->misses_cap ? 2 * c->misses_cap : FIRST_MISSES;
-    c->miss = realloc(c->miss, c->misses_cap * sizeof *c->miss);
-    NO_MEMORY_IF(!c->miss);
+    c->miss = mem_resize(c->miss, c->misses_cap, sizeof *c->miss);
   }
   c->miss[c->n_misses] = (struct l1i_miss){.line = line};
   return &c->miss[c->n_misses++];
