@@ -8,6 +8,11 @@ TEST_SUPPORT := $(call objs,$(wildcard tests/support/*.c))
 # Further objects of one program: TEST_OBJ_NAME.
 TEST_OBJ_test_fuzz_corpus := $(call objs,$(wildcard tests/fuzz/fuzz_*.c))
 
+# Requests for host memory that fail.
+comma := ,
+WRAPPED := malloc calloc realloc aligned_alloc free mmap munmap fopen fclose open_memstream fopencookie
+TEST_LIBS_test_api_memory := $(addprefix -Wl$(comma)--wrap=,$(WRAPPED))
+
 # The CUDA shims as a program sees them, without nvcc.
 CUDA_TESTS := $(patsubst %.c,%,$(notdir $(wildcard tests/unit/test_cuda_*.c)))
 $(foreach t,$(CUDA_TESTS),$(eval TEST_OBJ_$(t) := $(SHIM_OBJ)))

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/internal.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "host/abi.h"
 
 /* ---- printf of the device ---- */
@@ -16,14 +16,13 @@ static ssize_t print_write(void *cookie, const char *text, size_t bytes)
   return (ssize_t)bytes;
 }
 
-static bool open_print(ws_device *d, const struct ws_device_options *o, struct err *e)
+static void open_print(ws_device *d, const struct ws_device_options *o)
 {
-  if (!o->print) return true;
+  if (!o->print) return;
   d->print_fn = o->print;
   d->print_context = o->print_context;
   d->print = fopencookie(d, "w", (cookie_io_functions_t){.write = print_write});
   NO_MEMORY_IF(!d->print);
-  return true;
 }
 
 /* ---- creation ---- */
@@ -43,7 +42,7 @@ static bool load_preset(ws_device *d, const struct ws_device_options *o, struct 
 static bool build(ws_device *d, const struct ws_device_options *o, struct err *e)
 {
   TRY(load_preset(d, o, e));
-  TRY(open_print(d, o, e));
+  open_print(d, o);
   struct device_config config = device_config_for(&d->preset.params, true);
   if (o->heap_bytes) config.heap_bytes = o->heap_bytes;
   config.print = d->print;

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "config/presets.h"
 #include "host/device.h"
 #include "host/simulate.h"

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/redzone.h"
 
 /* Every chunk is a mapping of its own, zeroed by the kernel page by page: calloc clears a chunk as a whole once

@@ -16,7 +16,7 @@ struct arena {
 void arena_free(struct arena *a);
 
 /* Zeroed memory, aligned to `align` (a power of two, at most 128). Never returns NULL: without host memory, memory_out
- * (base/memory.h). Chunks belong to the thread's heap. */
+ * (base/host_memory.h). Chunks belong to the thread's heap. */
 void *arena_alloc(struct arena *a, size_t bytes, size_t align);
 
 /* As arena_alloc for an array; overflow of n * size is a bug. */

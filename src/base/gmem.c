@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 /* What an address that is not mapped most likely is: below the end, a null pointer and an offset; up to so far away, a step out
  * of an allocation. */

@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 struct gmem; /* the image */
 

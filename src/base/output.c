@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 enum { MAX_TRIES = 100, MAX_LINKS = 40 /* as the kernel's */, COPY = 1 << 16 };
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 bool file_is_regular(const char *path, struct err *e)
 {

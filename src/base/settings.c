@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/regular.h"
 
 int settings_include_line(const char *text)
@@ -26,7 +26,7 @@ static char *read_text(const char *path, size_t *bytes, struct err *e)
   FILE *f = fopen(path, "rb");
   size_t n = f ? fread(text, 1, SETTINGS_MAX_BYTES, f) : 0;
   bool ok = f && !ferror(f);
-  if (!ok) err_fill(e, "%s: cannot read: %s; check the path", path, strerror(errno));
+  if (!ok) err_fill(e, "%s: cannot read: %s; check the path", path, host_error());
   if (f) fclose(f);
   if (ok && (n == SETTINGS_MAX_BYTES || memchr(text, 0, n)))
     ok = err_set(e, "%s: no settings (too long, or binary); check the path", path);

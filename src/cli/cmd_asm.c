@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/output.h"
 #include "cli/commands.h"
 #include "config/presets.h"

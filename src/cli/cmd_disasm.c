@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/regular.h"
 #include "cli/commands.h"
 #include "isa/sass/sass.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/output.h"
 #include "cli/commands.h"
 #include "cli/default_gpu.h"

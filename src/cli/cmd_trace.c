@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "cli/commands.h"
 #include "cli/default_gpu.h"
 #include "cli/trace_import.h"

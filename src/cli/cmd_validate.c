@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/nearest.h"
 #include "base/output.h"
 #include "cli/commands.h"

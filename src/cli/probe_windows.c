@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "probe/emit.h"
 
 enum { CELL_TEXT = 13, LINE_TEXT = WINDOW_MAX_WARPS * WINDOW_MAX_CLOCKS * CELL_TEXT };

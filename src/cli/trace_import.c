@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/output.h"
 #include "cli/default_gpu.h"
 #include "config/presets.h"

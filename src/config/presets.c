@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/nearest.h"
 #include "base/settings.h"
 

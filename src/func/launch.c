@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/redzone.h"
 #include "func/sass/async_copy.h"
 #include "func/cluster.h"

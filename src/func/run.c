@@ -14,7 +14,7 @@
 
 #include "base/bits.h"
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "func/cluster.h"
 #include "func/guest_fault.h"
 #include "func/sass/independent.h"

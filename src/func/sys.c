@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "func/guest.h"
 #include "func/guest_fault.h"
 #include "func/launch.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 static ssize_t capture_write(void *cookie, const char *buf, size_t n)
 {

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "host/abi.h"
 #include "host/capture.h"
 #include "host/datafile.h"

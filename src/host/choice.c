@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "load/plain_name.h"
 
 static bool parse_number(const char **s, uint64_t *v)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/output.h"
 #include "base/regular.h"
 

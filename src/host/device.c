@@ -1,6 +1,6 @@
 #include "host/device.h"
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "host/abi.h"
 #include "load/file.h"
 #include "load/target.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/nearest.h"
 #include "base/settings.h"
 #include "host/casebuild.h"

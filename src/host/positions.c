@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 static struct position *row_of(struct positions *p, uint64_t pc, uint8_t wait)
 {

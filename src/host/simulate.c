@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "isa/sass/sass.h"
 #include "isa/sass/work.h"
 #include "time/gpu/gpu.h"

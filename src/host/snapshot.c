@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "host/gpu_advice.h"
 #include "host/snapshot_check.h"
 #include "load/target.h"

@@ -12,7 +12,7 @@
 
 #include "base/bug.h"
 #include "base/checksum.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/output.h"
 #include "base/regular.h"
 #include "host/datafile.h"

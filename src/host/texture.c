@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 enum { CUBE_FACES = 6, GROW_FIRST = 16 };
 

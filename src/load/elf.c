@@ -7,7 +7,7 @@
 #include <libelf.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/text.h"
 
 /* SM number in e_flags: CUDA 13 (OSABI 0x41) keeps it in bits 15:8, CUDA 12 and older (OSABI 0x33)

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/nearest.h"
 #include "load/elf.h"
 #include "load/fatbin.h"

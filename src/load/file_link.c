@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "load/file.h"
 
 struct parts {

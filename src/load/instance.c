@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "isa/sass/syscall.h"
 #include "load/internal.h"
 

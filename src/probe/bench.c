@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "host/simulate.h"
 #include "load/asm_source.h"
 #include "time/sm/hazard.h"

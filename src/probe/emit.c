@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/output.h"
 #include "load/asm_source.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "probe/emit.h"
 
 bool infer_run(struct infer *f, const struct infer_test *test, struct err *e)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "probe/infer.h"
 
 enum { REGS = 255, FEW_REGS = 32, PAIRS_AT_ONCE = WINDOW_MAX_CLOCKS - 1, RUN = 8 };

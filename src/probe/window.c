@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/regular.h"
 #include "load/asm_source.h"
 

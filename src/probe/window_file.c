@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/settings.h"
 #include "probe/window.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 enum { HOST_LINE = 64 };
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 /* From job to job of a run it takes less; a parked helper takes some 50 us to come back. */
 enum { SPINS_BEFORE_YIELD = 2000, YIELDS_BEFORE_PARK = 200, HOST_LINE = 64 };

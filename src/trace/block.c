@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 struct trace_block *trace_block_new(uint64_t id, unsigned n_warps)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "isa/sass/asm.h"
 
 enum { LANES = 32, BASE = MODULE_CODE_BASE, SHIFT = 4, MAX_CODE = 1 << 28, BAR_ARRIVE = 1 };

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/regular.h"
 #include "trace/reader.h"
 

@@ -9,7 +9,7 @@
 #include <zstd.h>
 
 #include "base/bits.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/text.h"
 #include "trace/line.h"
 #include "trace/stream.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 enum { LANES = 32 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/regular.h"
 
 enum { BUFFER = 1 << 16, PRESET = 1 /* xz -1, what the tracer uses */ };

@@ -7,7 +7,7 @@
 #include <zstd.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "trace/stream.h"
 
 enum { LEVEL = 3 /* zstd's, as the 2.0 tracer's */, PATH = 4096 };

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 enum { MAX_ARGUMENTS = 256, LAUNCHES_TEXT = 4096, SECTOR = 32 };
 

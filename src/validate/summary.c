@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 static int ascending(const void *a, const void *b)
 {

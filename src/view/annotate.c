@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/text.h"
 #include "time/gpu/gpu.h"
 #include "view/columns.h"

@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/text.h"
 
 /* --- reading ------------------------------------------------------------------------------------ */

@@ -77,12 +77,33 @@ memory() {
   done
   [ $met -gt 5 ] || echo "only $met runs were short of memory"
 }
-why=$(memory 2>&1 | head -n 1)
-if [ -n "$("$bin" --version 2>/dev/null)" ] && (ulimit -v 200000; "$bin" --version) >/dev/null 2>&1; then
-  if [ -z "$why" ]; then echo "ok cli memory"; else echo "not ok cli memory: $why"; failed=$((failed + 1)); fi
-else
-  echo "ok cli memory # SKIP this build wants more address space than a limit leaves (sanitizer)"
-fi
+# Any one request for memory that fails (tests/cli/starve.c): the same line and status, and no file; or the run can do without, and gives
+# what it gives otherwise.
+starve() {
+  local command words step n status line
+  line='warpstep: out of host memory: the machine, or a limit (ulimit -v), has too little for this run'
+  "${CC:-gcc}" -O1 -shared -fPIC -o "$scratch/starve.so" tests/cli/starve.c -ldl || echo "no library to preload"
+  for command in "7 run $launch --quiet --no-check --threads 2 --json" "1 run $launch --functional --quiet --no-check --json" \
+    "7 gpus" "1 disasm $cubin"; do
+    read -ra words <<<"$command"
+    step=${words[0]} words=("${words[@]:1}")
+    [ "${words[-1]}" != --json ] || words+=("$scratch/starved")
+    STARVE_COUNT=$scratch/count LD_PRELOAD=$scratch/starve.so "$bin" "${words[@]}" >"$scratch/good"
+    [ ! -f "$scratch/starved" ] || mv "$scratch/starved" "$scratch/good"
+    for ((n = 0; n < $(cat "$scratch/count"); n += step)); do
+      STARVE_AT=$n LD_PRELOAD=$scratch/starve.so "$bin" "${words[@]}" >"$scratch/stdout" 2>"$scratch/stderr"
+      status=$?
+      if [ $status -eq 0 ]; then
+        [ -f "$scratch/starved" ] || mv "$scratch/stdout" "$scratch/starved"
+        cmp -s "$scratch/good" "$scratch/starved" || echo "request $n of ${words[*]}: status 0, and another output"
+      elif [ $status -ne 2 ] || [ "$(cat "$scratch/stderr")" != "$line" ] || [ -e "$scratch/starved" ]; then
+        echo "request $n of ${words[*]}: status $status, $(head -n 1 "$scratch/stderr")"
+      fi
+      rm -f "$scratch/starved"
+    done
+    [ "$(cat "$scratch/count")" -gt 3 ] || echo "only $(cat "$scratch/count") requests were seen"
+  done
+}
 
 # check NAME FUNCTION: which prints what is wrong.
 check() {
@@ -97,6 +118,13 @@ check() {
     ;;
   esac
 }
+
+if [ -n "$("$bin" --version 2>/dev/null)" ] && (ulimit -v 200000; "$bin" --version) >/dev/null 2>&1; then
+  check "too little memory" memory
+  check "a request for memory that fails" starve
+else
+  echo "ok cli memory # SKIP this build wants more address space than a limit leaves (sanitizer)"
+fi
 
 # the names in a folder, one line
 names() {

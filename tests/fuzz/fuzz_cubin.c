@@ -1,7 +1,7 @@
 /* A cubin: parsed, questioned, instantiated. */
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "fuzz.h"
 #include "base/bug.h"
 #include "load/module.h"

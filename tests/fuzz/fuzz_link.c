@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "fuzz.h"
 #include "load/module.h"
 

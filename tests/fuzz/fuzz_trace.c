@@ -4,7 +4,7 @@
 #include <zstd.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "config/presets.h"
 #include "draw.h"
 #include "fuzz.h"

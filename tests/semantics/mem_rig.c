@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/gmem.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "func/launch.h"
 #include "mem_rig.h"
 

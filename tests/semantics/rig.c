@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/gmem.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "func/launch.h"
 #include "sem.h"
 

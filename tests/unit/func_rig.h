@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "func/func.h"
 #include "func/warp.h"
 

@@ -14,7 +14,7 @@
 #include <lz4.h>
 #include <zstd.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "host/launch.h"
 #include "load/fatbin.h"
 #include "load/file.h"

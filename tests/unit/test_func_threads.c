@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "few_threads.h"
 #include "func/sass/independent.h"
 #include "host/launch.h"

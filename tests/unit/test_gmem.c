@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/gmem.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 static void test_alloc(void **state)
 {

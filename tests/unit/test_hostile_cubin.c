@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "load/module.h"
 
 #define LINKED_86 WS_SOURCE_DIR "/tests/data/linked.sm_86.cubin"

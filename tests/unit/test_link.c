@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "host/launch.h"
 #include "load/file.h"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "isa/sass/syscall.h"
 #include "load/plain_name.h"
 #include "load/module.h"

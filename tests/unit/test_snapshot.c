@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "host/snapshot.h"
 
 #define CUBIN WS_SOURCE_DIR "/kernels/vecadd/vecadd.sm_86.cubin"

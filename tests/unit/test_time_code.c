@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "config/presets.h"
 #include "gpu_rig.h"
 #include "time_mock.h"

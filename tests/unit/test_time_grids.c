@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "kernel_rig.h"
 #include "time/gpu/netlist.h"
 #include "time_mock.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "mem_rig.h"
 #include "time/mem/commit.h"
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_TIME_RIG_H
 #define TESTS_UNIT_TIME_RIG_H
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "config/presets.h"
 #include "time/sm/sm.h"
 #include "time_mock.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "cuda/core/attributes.h"
 #include "cuda/core/context.h"
 #include "cuda/core/graph.h"

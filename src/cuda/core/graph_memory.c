@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "cuda/core/vmm.h"
 
 enum { TYPE_PINNED = 1 };

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "cuda/core/pool.h"
 
 /* Host mappings lie here, far from device addresses, from where the host's own allocators place

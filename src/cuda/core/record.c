@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "cuda/core/stalls.h"
 #include "load/plain_name.h"
 

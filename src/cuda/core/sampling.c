@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 static bool same(const struct sample_key *a, const struct sample_key *b)
 {

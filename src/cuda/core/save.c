@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/checksum.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "host/datafile.h"
 
 enum { NAME_CHARS = 40, MAX_TRIES = 100000 };

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "base/output.h"
 #include "cuda/core/hold.h"
 #include "cuda/core/sampling.h"

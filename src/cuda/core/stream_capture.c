@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "cuda/core/hold.h"
 #include "cuda/core/streams.h"
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 /* Code to look at: functions, from their first instruction to the jump to itself with which the compiler ends
  * each. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "time/gpu/gpu_stats.h"
 #include "time/gpu/netlist.h"
 #include "time/sm/warp_state.h"

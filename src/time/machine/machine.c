@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 struct machine {
   struct machine_config cfg;

@@ -4,7 +4,7 @@
 
 #include "base/bits.h"
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "time/mem/l2_map.h"
 
 enum { NIL = UINT32_MAX, WAITERS_PER_MISS = 8, ATOMICS_FIRST_CAP = 16 };

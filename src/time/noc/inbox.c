@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 enum { FIRST_CHUNK = 32, FIRST_CAP = 16, FEW = 16 };
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/host_memory.h"
 #include "time/mem/l2_map.h"
 
 enum { FLIT_BYTES = SECTOR_BYTES, LANE_FIRST_CAP = 4 };

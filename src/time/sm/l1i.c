@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 enum { FIRST_MISSES = 64 };
 

@@ -8,8 +8,8 @@
  * Outside of any memory_try (the command line, programs under `exec`) blocks belong to no heap, and the process ends
  * with one line on stderr and NO_MEMORY_EXIT_STATUS. (Decision 0008.)
  */
-#ifndef WS_BASE_MEMORY_H
-#define WS_BASE_MEMORY_H
+#ifndef WS_BASE_HOST_MEMORY_H
+#define WS_BASE_HOST_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

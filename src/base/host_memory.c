@@ -1,4 +1,4 @@
-#include "base/memory.h"
+#include "base/host_memory.h"
 
 #include <errno.h>
 #include <pthread.h>
