@@ -19,8 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cuda/core/entries.h"
 #include "cuda/core/shim.h"
+#include "cuda/runtime/runtime_entries.h"
 
 enum { FAR_JUMP = 14, NEAR_JUMP = 5 }; /* bytes: jmp *0(%rip); the address. jmp distance */
 
@@ -35,6 +35,12 @@ struct object {
 struct seen {
   const struct link_map *map;
   uintptr_t base;
+};
+
+/* All that were. */
+struct interposed {
+  struct seen *object;
+  size_t n;
 };
 
 static bool open_object(struct object *o, const char *path)
@@ -129,10 +135,10 @@ static bool is_own(const struct link_map *m)
   return m->l_ld == own;
 }
 
-static bool was_seen(const struct seen *seen, size_t n, const struct link_map *m)
+static bool was_seen(const struct interposed *all, const struct link_map *m)
 {
-  for (size_t i = 0; i < n; i++)
-    if (seen[i].map == m && seen[i].base == m->l_addr) return true;
+  for (size_t i = 0; i < all->n; i++)
+    if (all->object[i].map == m && all->object[i].base == m->l_addr) return true;
   return false;
 }
 
@@ -141,17 +147,18 @@ static void look_at_objects(void)
 {
   struct shim *s = shim_get();
   size_t n = 0;
+  if (!s->interposed) s->interposed = shim_alloc(sizeof *s->interposed);
   for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) n++;
   struct seen *now = shim_alloc((n + 1) * sizeof *now);
   n = 0;
   for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
     bool program = m == _r_debug.r_map;
-    if (!is_own(m) && (program || m->l_name[0] == '/') && !was_seen(s->seen, s->n_seen, m))
+    if (!is_own(m) && (program || m->l_name[0] == '/') && !was_seen(s->interposed, m))
       redirect(program ? "/proc/self/exe" : m->l_name, m->l_addr);
     now[n++] = (struct seen){ m, m->l_addr };
   }
-  free(s->seen);
-  s->seen = now, s->n_seen = n;
+  free(s->interposed->object);
+  *s->interposed = (struct interposed){ now, n };
 }
 
 /* Called by the run-time linker, under its lock. */

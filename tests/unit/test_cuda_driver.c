@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "cuda/core/entries.h"
+#include "cuda/driver/driver_entries.h"
 #include "cuda_rig.h"
 
 CUresult cuDriverGetVersion(int *);

@@ -1,6 +1,6 @@
 #include "cuda/core/advice.h"
 
-#include "cuda/core/streams.h"
+#include "cuda/core/shim.h"
 
 /* CUmem_advise */
 enum { SET_READ_MOSTLY = 1, UNSET_READ_MOSTLY, SET_PREFERRED, UNSET_PREFERRED, SET_ACCESSED_BY,
@@ -21,13 +21,13 @@ CUmemLocation advice_location(uint64_t argument)
   return (CUmemLocation){ .type = low, .id = (int)(uint32_t)(argument >> 32) };
 }
 
-static struct cu_block *managed(struct shim *s, uint64_t addr, uint64_t bytes)
+static struct block *managed(struct shim *s, uint64_t addr, uint64_t bytes)
 {
-  struct cu_block *b = memory_find(s, addr);
+  struct block *b = memory_find(s, addr);
   return b && b->kind == BLOCK_MANAGED && bytes && bytes <= b->bytes - (addr - b->addr) ? b : NULL;
 }
 
-static CUresult check(const struct cu_block *b, CUmemLocation l)
+static CUresult check(const struct block *b, CUmemLocation l)
 {
   if (!b || l.type < LOCATION_DEVICE || l.type > 4) return CUDA_ERROR_INVALID_VALUE; /* 3, 4: NUMA */
   return l.type == LOCATION_DEVICE && l.id != 0 ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
@@ -35,7 +35,7 @@ static CUresult check(const struct cu_block *b, CUmemLocation l)
 
 CUresult advice_give(struct shim *s, uint64_t addr, uint64_t bytes, int advice, CUmemLocation l)
 {
-  struct cu_block *b = managed(s, addr, bytes);
+  struct block *b = managed(s, addr, bytes);
   bool set = advice & 1, *by;
   if (!b || advice < SET_READ_MOSTLY || advice > UNSET_ACCESSED_BY) return CUDA_ERROR_INVALID_VALUE;
   if (advice <= UNSET_READ_MOSTLY) { /* the location is not looked at */
@@ -56,7 +56,7 @@ CUresult advice_give(struct shim *s, uint64_t addr, uint64_t bytes, int advice, 
 
 CUresult advice_prefetch(struct shim *s, uint64_t addr, uint64_t bytes, CUmemLocation l)
 {
-  struct cu_block *b = managed(s, addr, bytes);
+  struct block *b = managed(s, addr, bytes);
   CUresult r = check(b, l);
   if (r == CUDA_SUCCESS) b->advice.prefetched = l;
   return r;
@@ -64,8 +64,8 @@ CUresult advice_prefetch(struct shim *s, uint64_t addr, uint64_t bytes, CUmemLoc
 
 static bool is_batch(struct shim *s, const struct advice_batch *b, unsigned long long flags, CUstream stream)
 {
-  const struct cu_stream *st = stream_of(s, stream);
-  return st && st != &s->legacy && !flags && b->n && b->addr && b->bytes;
+  const struct stream *st = stream_of(s, stream);
+  return st && st != &s->streams.legacy && !flags && b->n && b->addr && b->bytes;
 }
 
 CUresult advice_prefetch_batch(struct shim *s, const struct advice_batch *b, unsigned long long flags,
@@ -88,7 +88,7 @@ CUresult advice_discard_batch(struct shim *s, const struct advice_batch *b, unsi
 {
   if (!is_batch(s, b, flags, stream)) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < b->n; i++) {
-    const struct cu_block *block = memory_find(s, b->addr[i]);
+    const struct block *block = memory_find(s, b->addr[i]);
     if (!block || block->kind != BLOCK_MANAGED || b->bytes[i] > block->bytes - (b->addr[i] - block->addr))
       return CUDA_ERROR_INVALID_VALUE;
   }
@@ -111,7 +111,7 @@ static void accessed_by(const struct advice *a, int *out, size_t n)
 CUresult advice_get(struct shim *s, void *out, size_t out_bytes, int attribute, uint64_t addr,
                     uint64_t bytes)
 {
-  const struct cu_block *b = managed(s, addr, bytes);
+  const struct block *b = managed(s, addr, bytes);
   int *v = out;
   if (!b || !out || out_bytes < sizeof(int) || out_bytes % sizeof(int))
     return CUDA_ERROR_INVALID_VALUE;
@@ -143,7 +143,7 @@ CUresult advice_get_all(struct shim *s, void **out, const size_t *out_bytes, con
 
 CUresult advice_attach(struct shim *s, CUstream stream, uint64_t addr, uint64_t bytes, unsigned flags)
 {
-  const struct cu_block *b = memory_find(s, addr);
+  const struct block *b = memory_find(s, addr);
   if (!stream_of(s, stream)) return CUDA_ERROR_INVALID_HANDLE;
   if (flags != ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE) return CUDA_ERROR_INVALID_VALUE;
   if (!addr || (flags == ATTACH_SINGLE && !stream)) return CUDA_ERROR_INVALID_VALUE;

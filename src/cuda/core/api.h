@@ -76,19 +76,19 @@ typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
 typedef unsigned long long CUmemGenericAllocationHandle;
 typedef unsigned long long CUgraphConditionalHandle;
-typedef struct cu_context *CUcontext;
-typedef struct cu_module *CUmodule, *CUlibrary;
-typedef struct cu_function *CUfunction, *CUkernel;
-typedef struct cu_stream *CUstream;
-typedef struct cu_event *CUevent;
-typedef struct cu_array *CUarray;
-typedef struct cu_mipmap *CUmipmappedArray;
-typedef struct cu_pool *CUmemoryPool;
-typedef struct cu_link *CUlinkState;
-typedef struct cu_graph *CUgraph;
-typedef struct cu_node *CUgraphNode;
-typedef struct cu_exec *CUgraphExec;
-typedef struct cu_user *CUuserObject;
+typedef struct context *CUcontext;
+typedef struct loaded_module *CUmodule, *CUlibrary;
+typedef struct function *CUfunction, *CUkernel;
+typedef struct stream *CUstream;
+typedef struct event *CUevent;
+typedef struct array *CUarray;
+typedef struct mipmap *CUmipmappedArray;
+typedef struct pool *CUmemoryPool;
+typedef struct link_state *CUlinkState;
+typedef struct graph *CUgraph;
+typedef struct graph_node *CUgraphNode;
+typedef struct graph_exec *CUgraphExec;
+typedef struct user_object *CUuserObject;
 
 /* Handles with a meaning of their own. */
 #define STREAM_LEGACY     ((CUstream)0x1)

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "cuda/core/shim.h"
 
 enum { CUBE_FACES = 6 };
 
-struct cu_array *array_of(struct shim *s, CUarray h)
+struct array *array_of(struct shim *s, CUarray h)
 {
-  struct cu_array *at = s->arrays;
+  struct array *at = s->arrays.first;
   while (at && at != h) at = at->next;
   return at;
 }
@@ -54,16 +54,16 @@ static CUresult make(struct shim *s, struct image_desc *d, const size_t extent[3
   return ok ? place(s, d, m) : CUDA_ERROR_INVALID_VALUE;
 }
 
-static struct cu_array *add(struct shim *s, const struct image *m, const size_t extent[3], unsigned flags)
+static struct array *add(struct shim *s, const struct image *m, const size_t extent[3], unsigned flags)
 {
-  struct cu_array *a = shim_alloc(sizeof *a);
-  *a = (struct cu_array){ .next = s->arrays, .image = *m, .flags = flags };
+  struct array *a = shim_alloc(sizeof *a);
+  *a = (struct array){ .next = s->arrays.first, .image = *m, .flags = flags };
   memcpy(a->extent, extent, sizeof a->extent);
-  s->arrays = a;
+  s->arrays.first = a;
   return a;
 }
 
-CUresult array_create(struct shim *s, struct cu_array **out, enum texel_type type, unsigned bits,
+CUresult array_create(struct shim *s, struct array **out, enum texel_type type, unsigned bits,
                       unsigned channels, const size_t extent[3], unsigned flags)
 {
   struct image_desc d = { .type = type, .bits = bits, .channels = channels };
@@ -73,9 +73,9 @@ CUresult array_create(struct shim *s, struct cu_array **out, enum texel_type typ
   return r;
 }
 
-static void forget(struct shim *s, struct cu_array *a)
+static void forget(struct shim *s, struct array *a)
 {
-  struct cu_array **at = &s->arrays;
+  struct array **at = &s->arrays.first;
   while (*at != a) at = &(*at)->next;
   *at = a->next;
   free(a);
@@ -83,7 +83,7 @@ static void forget(struct shim *s, struct cu_array *a)
 
 CUresult array_destroy(struct shim *s, CUarray h)
 {
-  struct cu_array *a = array_of(s, h);
+  struct array *a = array_of(s, h);
   if (!a || a->owner) return CUDA_ERROR_INVALID_HANDLE;
   memory_free(s, a->image.base, 1u << BLOCK_DEVICE);
   forget(s, a);
@@ -92,15 +92,15 @@ CUresult array_destroy(struct shim *s, CUarray h)
 
 /* Mipmapped arrays ------------------------------------------------------------------------------- */
 
-struct cu_mipmap *mipmap_of(struct shim *s, CUmipmappedArray h)
+struct mipmap *mipmap_of(struct shim *s, CUmipmappedArray h)
 {
-  struct cu_mipmap *at = s->mipmaps;
+  struct mipmap *at = s->arrays.mipmaps;
   while (at && at != h) at = at->next;
   return at;
 }
 
 /* Layers and faces stay as they are. */
-static struct cu_array *add_level(struct shim *s, struct cu_mipmap *p, unsigned level, const size_t extent[3],
+static struct array *add_level(struct shim *s, struct mipmap *p, unsigned level, const size_t extent[3],
                                   unsigned flags)
 {
   struct image m = image_level(&p->image, level);
@@ -108,28 +108,28 @@ static struct cu_array *add_level(struct shim *s, struct cu_mipmap *p, unsigned 
   for (unsigned i = 0; i < 3; i++)
     own[i] = !extent[i] || (i == 2 && m.shape != IMAGE_3D) ? extent[i] : m.extent[i];
   m.levels = 1;
-  struct cu_array *a = add(s, &m, own, flags);
+  struct array *a = add(s, &m, own, flags);
   a->owner = p;
   return a;
 }
 
-CUresult mipmap_create(struct shim *s, struct cu_mipmap **out, enum texel_type type, unsigned bits, unsigned channels,
+CUresult mipmap_create(struct shim *s, struct mipmap **out, enum texel_type type, unsigned bits, unsigned channels,
                        const size_t extent[3], unsigned levels, unsigned flags)
 {
   struct image_desc d = { .type = type, .bits = bits, .channels = channels, .levels = levels };
   struct image m;
   CUresult r = out ? make(s, &d, extent, flags, &m) : CUDA_ERROR_INVALID_VALUE;
   if (r != CUDA_SUCCESS) return r;
-  struct cu_mipmap *p = shim_alloc(sizeof *p + m.levels * sizeof p->level[0]);
-  *p = (struct cu_mipmap){ .next = s->mipmaps, .image = m };
+  struct mipmap *p = shim_alloc(sizeof *p + m.levels * sizeof p->level[0]);
+  *p = (struct mipmap){ .next = s->arrays.mipmaps, .image = m };
   for (unsigned i = 0; i < m.levels; i++) p->level[i] = add_level(s, p, i, extent, flags);
-  *out = s->mipmaps = p;
+  *out = s->arrays.mipmaps = p;
   return CUDA_SUCCESS;
 }
 
 CUresult mipmap_destroy(struct shim *s, CUmipmappedArray h)
 {
-  struct cu_mipmap **at = &s->mipmaps;
+  struct mipmap **at = &s->arrays.mipmaps;
   while (*at && *at != h) at = &(*at)->next;
   if (!*at) return CUDA_ERROR_INVALID_HANDLE;
   *at = h->next;
@@ -141,7 +141,7 @@ CUresult mipmap_destroy(struct shim *s, CUmipmappedArray h)
 
 CUresult mipmap_level(struct shim *s, CUarray *out, CUmipmappedArray h, unsigned level)
 {
-  const struct cu_mipmap *p = mipmap_of(s, h);
+  const struct mipmap *p = mipmap_of(s, h);
   if (!p) return CUDA_ERROR_INVALID_HANDLE;
   if (!out || level >= p->image.levels) return CUDA_ERROR_INVALID_VALUE;
   *out = p->level[level];
@@ -185,18 +185,9 @@ CUresult array_resource_view(struct shim *s, const CUDA_RESOURCE_VIEW_DESC *v, s
   return CUDA_SUCCESS;
 }
 
-/* ------------------------------------------------------------------------------------------------ */
+/* Sides of copies, objects ---------------------------------------------------------------------- */
 
-void array_destroy_all(struct shim *s)
-{
-  while (s->mipmaps) mipmap_destroy(s, s->mipmaps);
-  while (s->arrays) array_destroy(s, s->arrays);
-  array_forget_objects(s);
-  rt_forget_objects(s);
-  tex_objects_free(&s->device.textures);
-}
-
-bool array_side(const struct cu_array *a, uint64_t x, uint64_t y, uint64_t z, uint64_t width,
+bool array_side(const struct array *a, uint64_t x, uint64_t y, uint64_t z, uint64_t width,
                 uint64_t height, uint64_t depth, struct copy_side *out)
 {
   const struct image *m = &a->image;
@@ -213,7 +204,7 @@ CUresult array_view_memory(struct shim *s, uint64_t addr, enum texel_type type, 
                            unsigned channels, size_t width, size_t height, size_t pitch,
                            struct image *m)
 {
-  const struct cu_block *b = memory_find(s, addr);
+  const struct block *b = memory_find(s, addr);
   struct image_desc d = { .shape = pitch ? IMAGE_2D : IMAGE_BUFFER, .type = type, .bits = bits,
                           .channels = channels, .pitch = pitch };
   struct err e = {""};
@@ -244,7 +235,7 @@ CUresult array_texture(struct shim *s, const struct image *m, struct sampler sam
   return CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult array_surface(struct shim *s, const struct cu_array *a, uint64_t *handle)
+CUresult array_surface(struct shim *s, const struct array *a, uint64_t *handle)
 {
   struct err e = {""};
   if (!handle || !(a->flags & ARRAY_SURFACE)) return CUDA_ERROR_INVALID_VALUE;
@@ -253,3 +244,12 @@ CUresult array_surface(struct shim *s, const struct cu_array *a, uint64_t *handl
   shim_say("surface: %s", e.msg);
   return CUDA_ERROR_INVALID_VALUE;
 }
+
+static void reset(struct shim *s)
+{
+  while (s->arrays.mipmaps) mipmap_destroy(s, s->arrays.mipmaps);
+  while (s->arrays.first) array_destroy(s, s->arrays.first);
+  tex_objects_free(&s->device.textures);
+}
+
+const struct shim_part array_part = { .reset = reset };

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cuda/core/features.h"
+
 const char device_pci_bus_id[] = "0000:01:00.0";
 
 bool device_attribute(const struct params *p, int attribute, int *value)

@@ -2,18 +2,40 @@
 #ifndef WS_CUDA_CONTEXT_H
 #define WS_CUDA_CONTEXT_H
 
-#include "cuda/core/shim.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-bool context_exists(const struct shim *, const struct cu_context *);
+#include "cuda/core/api.h"
+
+struct shim;
+struct shim_part;
+
+struct context {
+  struct context *next;
+  unsigned flags;
+  bool primary;
+  unsigned users; /* primary: retained this often; others: 1 */
+  uint64_t id;    /* of all contexts that there ever were */
+  uint64_t limit[LIMIT__N];
+};
+
+struct contexts {
+  struct context *first, *primary;
+};
+
+/* Of the calling thread, NULL: none. */
+struct context *context_current(struct shim *);
+/* Made when there is none. */
+struct context *context_primary(struct shim *);
+bool context_exists(const struct shim *, const struct context *);
 CUresult context_create(struct shim *, CUcontext *, unsigned flags);
-CUresult context_destroy(struct shim *, CUcontext);
 /* Makes it (NULL: none) the current one of the thread. */
 CUresult context_set(struct shim *, CUcontext);
 CUresult context_push(struct shim *, CUcontext);
 CUresult context_pop(struct shim *, CUcontext *);
 CUresult context_limit(struct shim *, uint64_t *value, int limit);
 CUresult context_set_limit(struct shim *, int limit, uint64_t value);
-/* Everything the program has goes away, also a fault: cudaDeviceReset. */
-CUresult context_reset(struct shim *);
+
+extern const struct shim_part context_part;
 
 #endif

@@ -3,9 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "cuda/core/graph_memory.h"
-#include "cuda/core/hold.h"
-#include "cuda/core/stream_capture.h"
+#include "cuda/core/shim.h"
 #include "trace/export.h"
 
 enum { CHUNK = 64 << 10 };
@@ -47,7 +45,7 @@ static bool side_is_valid(struct shim *s, const struct copy_side *c, uint64_t wi
   uint64_t bytes = extent(c, width, height, depth);
   if (bytes == 0 || (height > 1 && c->pitch < width)) return false;
   if (!c->device) return c->addr != 0;
-  const struct cu_block *b = memory_find(s, c->addr);
+  const struct block *b = memory_find(s, c->addr);
   if (b && b->kind != BLOCK_MAPPED) {
     uint64_t start = c->addr - b->addr < b->bytes ? b->addr : b->device;
     return bytes <= b->bytes - (c->addr - start);
@@ -59,7 +57,7 @@ static bool side_is_valid(struct shim *s, const struct copy_side *c, uint64_t wi
 }
 
 /* The same for a stream: what it captures may name memory that the graph will allocate. */
-static bool is_reachable(struct shim *s, const struct cu_stream *stream, const struct copy_side *c,
+static bool is_reachable(struct shim *s, const struct stream *stream, const struct copy_side *c,
                          uint64_t width, uint64_t height, uint64_t depth)
 {
   return side_is_valid(s, c, width, height, depth) ||
@@ -70,7 +68,7 @@ static bool is_reachable(struct shim *s, const struct cu_stream *stream, const s
  * on the host, where it is up to date between launches. */
 static struct copy_side resolve(struct shim *s, struct copy_side c)
 {
-  const struct cu_block *b = c.device ? memory_find(s, c.addr) : NULL;
+  const struct block *b = c.device ? memory_find(s, c.addr) : NULL;
   if (!b || b->kind != BLOCK_REGISTERED) return c;
   if (c.addr - b->device < b->bytes) c.addr = b->addr + (c.addr - b->device);
   c.device = false;
@@ -107,17 +105,22 @@ static void move_all(struct shim *s, const struct copy *c)
            c->width);
 }
 
-static bool is_pageable(struct shim *s, const struct copy_side *c)
+static bool side_is_pageable(struct shim *s, const struct copy_side *c)
 {
   return !c->device && !memory_find(s, c->addr);
 }
 
+bool copy_is_pageable(struct shim *s, const struct copy *c)
+{
+  return side_is_pageable(s, &c->dst) || side_is_pageable(s, &c->src);
+}
+
 /* When the copy ends, and whether the host waits for it. */
-static void take_time(struct shim *s, const struct copy *c, struct cu_stream *stream, bool blocking)
+static void take_time(struct shim *s, const struct copy *c, struct stream *stream, bool blocking)
 {
   uint64_t bytes = c->width * c->height * c->depth, ps;
   enum timeline_engine engine = TIMELINE_NONE;
-  bool pageable = is_pageable(s, &c->dst) || is_pageable(s, &c->src);
+  bool pageable = copy_is_pageable(s, c);
   if (c->dst.device == c->src.device) {
     ps = c->dst.device ? timeline_device_ps(&s->time, 2 * bytes) : 0;
     if (c->dst.device) blocking = pageable = false;
@@ -140,24 +143,29 @@ static void note_in_trace(struct shim *s, const struct copy *c)
   if (!trace_export_copy(s->trace, c->dst.addr, bytes, &e) && !s->lost) shim_cannot_write(s, &e);
 }
 
-CUresult copy_run(struct shim *s, const struct copy *c, struct cu_stream *stream, bool blocking)
+bool copy_is_empty(const struct copy *c)
 {
-  if (c->width == 0 || c->height == 0 || c->depth == 0) return CUDA_SUCCESS;
-  if (!is_reachable(s, stream, &c->dst, c->width, c->height, c->depth) ||
-      !is_reachable(s, stream, &c->src, c->width, c->height, c->depth))
-    return CUDA_ERROR_INVALID_VALUE;
-  struct graph_op op = { .type = NODE_MEMCPY, .memcpy = { .copy = *c, .kind = COPY_DEFAULT } };
-  CUresult r;
-  if (blocking ? capture_forbids(s, stream, &r) : capture_records(s, stream, &op, &r)) return r;
-  /* What the host stages it cannot put off. */
-  if (blocking || is_pageable(s, &c->dst) || is_pageable(s, &c->src)) hold_wait(s, stream);
-  else if (hold_takes(s, stream, &op)) return CUDA_SUCCESS;
+  return c->width == 0 || c->height == 0 || c->depth == 0;
+}
+
+CUresult copy_check(struct shim *s, const struct copy *c, const struct stream *stream)
+{
+  bool ok = copy_is_empty(c) || (is_reachable(s, stream, &c->dst, c->width, c->height, c->depth) &&
+                                 is_reachable(s, stream, &c->src, c->width, c->height, c->depth));
+  return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult copy_now(struct shim *s, const struct copy *c, struct stream *stream, bool blocking)
+{
+  if (copy_is_empty(c)) return CUDA_SUCCESS;
   take_time(s, c, stream, blocking);
   if (s->trace && blocking && c->dst.device && !c->src.device) note_in_trace(s, c);
-  if (s->fault != CUDA_SUCCESS) return CUDA_SUCCESS; /* nothing runs behind a fault */
+  if (s->fault.code != CUDA_SUCCESS) return CUDA_SUCCESS; /* nothing runs behind a fault */
   move_all(s, c);
   return CUDA_SUCCESS;
 }
+
+/* Fills ---------------------------------------------------------------------------------------- */
 
 static void fill_row(struct shim *s, const struct copy_side *d, uint64_t addr, const uint8_t *chunk,
                      uint64_t n)
@@ -169,26 +177,29 @@ static void fill_row(struct shim *s, const struct copy_side *d, uint64_t addr, c
   }
 }
 
-CUresult fill_run(struct shim *s, const struct copy_side *to, uint32_t value, unsigned value_bytes,
-                  uint64_t width, uint64_t height, struct cu_stream *stream, bool blocking)
+bool fill_is_empty(const struct fill *f)
+{
+  return f->width == 0 || f->height == 0;
+}
+
+CUresult fill_check(struct shim *s, const struct fill *f, const struct stream *stream)
+{
+  if (fill_is_empty(f)) return CUDA_SUCCESS;
+  bool aligned = f->to.addr % f->value_bytes == 0 && (f->height <= 1 || f->to.pitch % f->value_bytes == 0);
+  return aligned && is_reachable(s, stream, &f->to, f->width, f->height, 1) ? CUDA_SUCCESS
+                                                                            : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult fill_now(struct shim *s, const struct fill *f, struct stream *stream)
 {
   uint8_t chunk[CHUNK];
-  if (width == 0 || height == 0) return CUDA_SUCCESS;
-  if (to->addr % value_bytes || (height > 1 && to->pitch % value_bytes) ||
-      !is_reachable(s, stream, to, width, height, 1))
-    return CUDA_ERROR_INVALID_VALUE;
-  struct graph_op op = { .type = NODE_MEMSET, .memset = { .to = *to, .value = value,
-                                                          .value_bytes = value_bytes,
-                                                          .width = width, .height = height } };
-  CUresult r;
-  if (capture_takes(s, stream, &op, &r)) return r;
+  if (fill_is_empty(f)) return CUDA_SUCCESS;
   uint64_t end = timeline_start(&s->time, &stream->clock, TIMELINE_NONE) +
-                 timeline_device_ps(&s->time, width * height);
+                 timeline_device_ps(&s->time, f->width * f->height);
   timeline_finish(&s->time, &stream->clock, TIMELINE_NONE, end);
-  if (blocking) shim_wait(s, end);
-  if (s->fault != CUDA_SUCCESS) return CUDA_SUCCESS;
-  for (unsigned i = 0; i < CHUNK; i += value_bytes) memcpy(chunk + i, &value, value_bytes);
-  struct copy_side d = resolve(s, *to);
-  for (uint64_t y = 0; y < height; y++) fill_row(s, &d, d.addr + y * d.pitch, chunk, width);
+  if (s->fault.code != CUDA_SUCCESS) return CUDA_SUCCESS;
+  for (unsigned i = 0; i < CHUNK; i += f->value_bytes) memcpy(chunk + i, &f->value, f->value_bytes);
+  struct copy_side d = resolve(s, f->to);
+  for (uint64_t y = 0; y < f->height; y++) fill_row(s, &d, d.addr + y * d.pitch, chunk, f->width);
   return CUDA_SUCCESS;
 }

@@ -1,8 +1,11 @@
-/* Copies and fills between any two kinds of memory: what they do, and when. */
+/* Copies and fills between any two kinds of memory: what they do, and when. Given to a stream by
+ * enqueue.h. */
 #ifndef WS_CUDA_COPY_H
 #define WS_CUDA_COPY_H
 
 #include "cuda/core/memory.h"
+
+struct stream;
 
 /* One side. Addresses as the program gave them. */
 struct copy_side {
@@ -22,13 +25,27 @@ struct copy copy_linear(uint64_t dst, uint64_t src, uint64_t bytes);
  * no such kind. */
 bool copy_direct(struct shim *, struct copy *, int kind);
 
-/* Copies, in stream order; blocking: the host waits, as the blocking functions of the interface do (not
- * for copies inside the device). CUDA_ERROR_INVALID_VALUE: outside of what is allocated; nothing
- * is copied then. */
-CUresult copy_run(struct shim *, const struct copy *, struct cu_stream *, bool blocking);
+bool copy_is_empty(const struct copy *);
+/* Whether the host's memory that takes part is neither pinned nor registered: it is staged by the host. */
+bool copy_is_pageable(struct shim *, const struct copy *);
+/* CUDA_ERROR_INVALID_VALUE: outside of what is allocated. What a stream captures may name memory that the
+ * graph will allocate. */
+CUresult copy_check(struct shim *, const struct copy *, const struct stream *);
+/* Copies, at the simulated time at which the stream comes to it. blocking: the host waits, as the blocking
+ * functions of the interface do (not for copies inside the device). */
+CUresult copy_now(struct shim *, const struct copy *, struct stream *, bool blocking);
 
 /* Fills rows of device memory with a value of 1, 2 or 4 bytes. */
-CUresult fill_run(struct shim *, const struct copy_side *, uint32_t value, unsigned value_bytes,
-                  uint64_t width, uint64_t height, struct cu_stream *, bool blocking);
+struct fill {
+  struct copy_side to;
+  uint32_t value;
+  unsigned value_bytes;
+  uint64_t width, height; /* bytes, rows */
+};
+
+/* The same for fills; a value's place must be a multiple of its size. */
+bool fill_is_empty(const struct fill *);
+CUresult fill_check(struct shim *, const struct fill *, const struct stream *);
+CUresult fill_now(struct shim *, const struct fill *, struct stream *);
 
 #endif

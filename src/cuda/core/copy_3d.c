@@ -25,7 +25,7 @@ static CUresult side(struct shim *s, const struct described *d, const struct cop
                      struct copy_side *out)
 {
   if (d->type == MEM_ARRAY) {
-    const struct cu_array *a = array_of(s, d->array);
+    const struct array *a = array_of(s, d->array);
     if (!a) return CUDA_ERROR_INVALID_HANDLE;
     return array_side(a, d->x, d->y, d->z, c->width, c->height, c->depth, out)
                ? CUDA_SUCCESS
@@ -59,7 +59,7 @@ static bool side_in_memory(const cudaPitchedPtr *p, const cudaPos *at, struct co
 }
 
 /* Positions in arrays count texels, elsewhere bytes. */
-static bool side_in_array(const struct cu_array *a, const cudaPos *at, const struct copy *c,
+static bool side_in_array(const struct array *a, const cudaPos *at, const struct copy *c,
                           struct copy_side *out)
 {
   uint64_t x;
@@ -70,7 +70,7 @@ static bool side_in_array(const struct cu_array *a, const cudaPos *at, const str
 CUresult copy_from_3d_parms(struct shim *s, struct copy *c, const cudaMemcpy3DParms *p)
 {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
-  const struct cu_array *dst = array_of(s, p->dst_array), *src = array_of(s, p->src_array);
+  const struct array *dst = array_of(s, p->dst_array), *src = array_of(s, p->src_array);
   if ((p->dst_array && !dst) || (p->src_array && !src)) return CUDA_ERROR_INVALID_HANDLE;
   bool to_device = p->kind == COPY_HOST_TO_DEVICE || p->kind == COPY_DEVICE_TO_DEVICE;
   bool from_device = p->kind == COPY_DEVICE_TO_HOST || p->kind == COPY_DEVICE_TO_DEVICE;

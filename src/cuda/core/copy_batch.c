@@ -1,7 +1,7 @@
 #include "cuda/core/copy_batch.h"
 
-#include "cuda/core/array.h"
-#include "cuda/core/streams.h"
+#include "cuda/core/enqueue.h"
+#include "cuda/core/shim.h"
 
 /* CUmemcpySrcAccessOrder, CUmemcpyFlags */
 enum { ORDER_STREAM = 1, ORDER_ANY = 3, PREFER_OVERLAP = 1 };
@@ -24,20 +24,20 @@ static bool is_batch(const struct copy_batch *b)
 }
 
 /* NULL: none, or the legacy one, which batches must not use. */
-static struct cu_stream *stream_for_batch(struct shim *s, CUstream h)
+static struct stream *stream_for_batch(struct shim *s, CUstream h)
 {
-  struct cu_stream *st = stream_of(s, h);
-  return st == &s->legacy ? NULL : st;
+  struct stream *st = stream_of(s, h);
+  return st == &s->streams.legacy ? NULL : st;
 }
 
-static CUresult run(struct shim *s, struct copy *c, struct cu_stream *st)
+static CUresult run(struct shim *s, struct copy *c, struct stream *st)
 {
-  return copy_direct(s, c, COPY_DEFAULT) ? copy_run(s, c, st, false) : CUDA_ERROR_INVALID_VALUE;
+  return copy_direct(s, c, COPY_DEFAULT) ? enqueue_copy(s, c, st, false) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult copy_batch_run(struct shim *s, const struct copy_batch *b, size_t *bad, CUstream stream)
 {
-  struct cu_stream *st = stream_for_batch(s, stream);
+  struct stream *st = stream_for_batch(s, stream);
   CUresult r = CUDA_SUCCESS;
   if (bad) *bad = SIZE_MAX;
   if (!st || !is_batch(b)) return CUDA_ERROR_INVALID_VALUE;
@@ -54,7 +54,7 @@ static unsigned unit_of(struct shim *s, const CUmemcpy3DOperand *a, const CUmemc
 {
   const CUmemcpy3DOperand *o = a->type == OPERAND_ARRAY ? a : b;
   if (o->type != OPERAND_ARRAY) return 1;
-  const struct cu_array *array = array_of(s, o->array.array);
+  const struct array *array = array_of(s, o->array.array);
   return array ? texel_bytes(&array->image) : 0;
 }
 
@@ -67,12 +67,12 @@ static bool side_of(struct shim *s, const CUmemcpy3DOperand *o, unsigned unit, c
                                .slice = pitch * (o->pointer.layer ? o->pointer.layer : c->height) };
     return true;
   }
-  const struct cu_array *a = o->type == OPERAND_ARRAY ? array_of(s, o->array.array) : NULL;
+  const struct array *a = o->type == OPERAND_ARRAY ? array_of(s, o->array.array) : NULL;
   const cudaPos *at = &o->array.offset;
   return a && array_side(a, at->x * unit, at->y, at->z, c->width, c->height, c->depth, out);
 }
 
-static CUresult run_3d(struct shim *s, const CUDA_MEMCPY3D_BATCH_OP *op, struct cu_stream *st)
+static CUresult run_3d(struct shim *s, const CUDA_MEMCPY3D_BATCH_OP *op, struct stream *st)
 {
   unsigned unit = unit_of(s, &op->src, &op->dst);
   if (!unit || !is_attribute(op->order, op->flags)) return CUDA_ERROR_INVALID_VALUE;
@@ -86,7 +86,7 @@ static CUresult run_3d(struct shim *s, const CUDA_MEMCPY3D_BATCH_OP *op, struct 
 CUresult copy_batch_run_3d(struct shim *s, const CUDA_MEMCPY3D_BATCH_OP *op, size_t n, unsigned long long flags,
                            size_t *bad, CUstream stream)
 {
-  struct cu_stream *st = stream_for_batch(s, stream);
+  struct stream *st = stream_for_batch(s, stream);
   CUresult r = CUDA_SUCCESS;
   if (bad) *bad = SIZE_MAX;
   if (!st || !n || !op || flags) return CUDA_ERROR_INVALID_VALUE;

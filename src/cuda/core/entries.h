@@ -1,8 +1,10 @@
-/* The entry points as a table: name, address, version (driver.def, runtime.def). */
+/* An entry point of an interface in the table of all (driver.def, runtime.def). */
 #ifndef WS_CUDA_ENTRIES_H
 #define WS_CUDA_ENTRIES_H
 
 #include <stdbool.h>
+
+#include "cuda/core/api.h"
 
 struct entry {
   const char *name;   /* without version suffix */
@@ -12,7 +14,15 @@ struct entry {
   bool served;
 };
 
-extern const struct entry driver_entries[], runtime_entries[];
-extern const unsigned n_driver_entries, n_runtime_entries;
+/* What an entry point does that is not served: names itself, once. */
+CUresult entry_missing(const char *symbol);
+
+/* Defines one. The caller's arguments are of no interest: the calling convention leaves them to the caller. */
+#define DEFINE_MISSING(symbol)                                                                     \
+  CUresult symbol(void);                                                                           \
+  CUresult symbol(void)                                                                            \
+  {                                                                                                \
+    return entry_missing(#symbol);                                                                 \
+  }
 
 #endif

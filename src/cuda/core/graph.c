@@ -4,18 +4,15 @@
 #include <string.h>
 
 #include "base/host_memory.h"
-#include "cuda/core/graph_memory.h"
-#include "cuda/core/stream_capture.h"
-#include "cuda/core/streams.h"
-#include "cuda/core/user_object.h"
+#include "cuda/core/shim.h"
 
 /* Nodes ---------------------------------------------------------------------------------------- */
 
-static void free_graph(struct shim *, struct cu_graph *);
-static struct cu_graph *new_graph(struct shim *, bool listed);
-static struct cu_graph *copy_graph(struct shim *, const struct cu_graph *, bool listed);
+static void free_graph(struct shim *, struct graph *);
+static struct graph *new_graph(struct shim *, bool listed);
+static struct graph *copy_graph(struct shim *, const struct graph *, bool listed);
 
-static void free_op(struct shim *s, struct cu_node *n)
+static void free_op(struct shim *s, struct graph_node *n)
 {
   if (n->op.type == NODE_KERNEL) free((void *)(uintptr_t)n->op.kernel.q.packed);
   if (n->op.type == NODE_GRAPH) free_graph(s, n->op.child);
@@ -29,7 +26,7 @@ static void free_op(struct shim *s, struct cu_node *n)
   n->params = NULL;
 }
 
-static void free_node(struct shim *s, struct cu_node *n)
+static void free_node(struct shim *s, struct graph_node *n)
 {
   free_op(s, n);
   free(n->dep);
@@ -37,9 +34,9 @@ static void free_node(struct shim *s, struct cu_node *n)
 }
 
 /* Empty bodies for a new node, copies for a copied one. */
-static void take_bodies(struct shim *s, struct cu_node *n, const struct graph_op *op, bool listed)
+static void take_bodies(struct shim *s, struct graph_node *n, const struct graph_op *op, bool listed)
 {
-  struct cu_graph **body = shim_alloc(op->condition.n * sizeof(struct cu_graph *));
+  struct graph **body = shim_alloc(op->condition.n * sizeof(struct graph *));
   for (unsigned i = 0; i < op->condition.n; i++) {
     body[i] = op->condition.body ? copy_graph(s, op->condition.body[i], listed) : new_graph(s, listed);
     body[i]->owned = true;
@@ -47,7 +44,7 @@ static void take_bodies(struct shim *s, struct cu_node *n, const struct graph_op
   n->op.condition.body = body;
 }
 
-static void take_memory_ops(struct cu_node *n, const struct graph_op *op)
+static void take_memory_ops(struct graph_node *n, const struct graph_op *op)
 {
   size_t bytes = op->memory_ops.n * sizeof *op->memory_ops.op;
   n->op.memory_ops.op = shim_alloc(bytes);
@@ -55,7 +52,7 @@ static void take_memory_ops(struct cu_node *n, const struct graph_op *op)
 }
 
 /* The node's own copy of what the operation points to. */
-static void take_op(struct shim *s, struct cu_node *n, const struct graph_op *op, bool listed)
+static void take_op(struct shim *s, struct graph_node *n, const struct graph_op *op, bool listed)
 {
   n->op = *op;
   if (op->type == NODE_GRAPH) n->op.child = copy_graph(s, op->child, listed);
@@ -73,21 +70,21 @@ static void take_op(struct shim *s, struct cu_node *n, const struct graph_op *op
   for (unsigned i = 0; i < k->n_params; i++) n->params[i] = packed + k->param[i].offset;
 }
 
-static void add_dep(struct cu_node *n, struct cu_node *dep)
+static void add_dep(struct graph_node *n, struct graph_node *dep)
 {
-  n->dep = realloc(n->dep, (n->n_deps + 1) * sizeof(struct cu_node *));
+  n->dep = realloc(n->dep, (n->n_deps + 1) * sizeof(struct graph_node *));
   NO_MEMORY_IF(!n->dep);
   n->dep[n->n_deps++] = dep;
 }
 
-static bool depends(const struct cu_node *n, const struct cu_node *dep)
+static bool depends(const struct graph_node *n, const struct graph_node *dep)
 {
   for (size_t i = 0; i < n->n_deps; i++)
     if (n->dep[i] == dep) return true;
   return false;
 }
 
-static void remove_dep(struct cu_node *n, const struct cu_node *dep)
+static void remove_dep(struct graph_node *n, const struct graph_node *dep)
 {
   size_t kept = 0;
   for (size_t i = 0; i < n->n_deps; i++)
@@ -95,13 +92,13 @@ static void remove_dep(struct cu_node *n, const struct cu_node *dep)
   n->n_deps = kept;
 }
 
-static struct cu_node *append(struct cu_graph *g, uint64_t id)
+static struct graph_node *append(struct graph *g, uint64_t id)
 {
-  struct cu_node *n = shim_alloc(sizeof *n);
-  *n = (struct cu_node){ .graph = g, .id = id, .index = g->n };
+  struct graph_node *n = shim_alloc(sizeof *n);
+  *n = (struct graph_node){ .graph = g, .id = id, .index = g->n };
   if (g->n == g->cap) {
     g->cap = g->cap ? 2 * g->cap : 16;
-    g->node = realloc(g->node, g->cap * sizeof(struct cu_node *));
+    g->node = realloc(g->node, g->cap * sizeof(struct graph_node *));
     NO_MEMORY_IF(!g->node);
   }
   return g->node[g->n++] = n;
@@ -109,39 +106,39 @@ static struct cu_node *append(struct cu_graph *g, uint64_t id)
 
 /* Graphs --------------------------------------------------------------------------------------- */
 
-bool graph_exists(const struct shim *s, const struct cu_graph *g)
+bool graph_exists(const struct shim *s, const struct graph *g)
 {
-  const struct cu_graph *at = s->graphs;
+  const struct graph *at = s->graphs.first;
   while (at && at != g) at = at->next;
   return at != NULL;
 }
 
-bool graph_is_node(const struct shim *s, const struct cu_node *n)
+bool graph_is_node(const struct shim *s, const struct graph_node *n)
 {
-  for (const struct cu_graph *g = s->graphs; g; g = g->next)
+  for (const struct graph *g = s->graphs.first; g; g = g->next)
     for (size_t i = 0; i < g->n; i++)
       if (g->node[i] == n) return true;
   return false;
 }
 
-static bool is_node_of(const struct cu_graph *g, const struct cu_node *n)
+static bool is_node_of(const struct graph *g, const struct graph_node *n)
 {
   for (size_t i = g->n; i-- > 0;)
     if (g->node[i] == n) return true;
   return false;
 }
 
-static struct cu_graph *new_graph(struct shim *s, bool listed)
+static struct graph *new_graph(struct shim *s, bool listed)
 {
-  struct cu_graph *g = shim_alloc(sizeof *g);
+  struct graph *g = shim_alloc(sizeof *g);
   if (!listed) return g;
-  g->next = s->graphs;
-  return s->graphs = g;
+  g->next = s->graphs.first;
+  return s->graphs.first = g;
 }
 
-static void free_graph(struct shim *s, struct cu_graph *g)
+static void free_graph(struct shim *s, struct graph *g)
 {
-  for (struct cu_graph **at = &s->graphs; *at; at = &(*at)->next) {
+  for (struct graph **at = &s->graphs.first; *at; at = &(*at)->next) {
     if (*at != g) continue;
     *at = g->next;
     break;
@@ -153,7 +150,7 @@ static void free_graph(struct shim *s, struct cu_graph *g)
 }
 
 /* Whether all that the node waits for has a place in the order already. */
-static bool can_follow(const struct cu_node *n)
+static bool can_follow(const struct graph_node *n)
 {
   for (size_t i = 0; i < n->n_deps; i++)
     if (!n->dep[i]->mark) return false;
@@ -162,14 +159,14 @@ static bool can_follow(const struct cu_node *n)
 
 /* The nodes in an order in which they can run: as they were added, but behind what they wait for.
  * False: there is none. */
-static bool sort(const struct cu_graph *g, struct cu_node **order)
+static bool sort(const struct graph *g, struct graph_node **order)
 {
   size_t n = 0;
   for (size_t i = 0; i < g->n; i++) g->node[i]->mark = false;
   for (size_t before = SIZE_MAX; n < g->n && n != before;) {
     before = n;
     for (size_t i = 0; i < g->n; i++) {
-      struct cu_node *node = g->node[i];
+      struct graph_node *node = g->node[i];
       if (node->mark || !can_follow(node)) continue;
       node->mark = true;
       order[n++] = node;
@@ -179,12 +176,12 @@ static bool sort(const struct cu_graph *g, struct cu_node **order)
 }
 
 /* A copy with the nodes in this order. */
-static struct cu_graph *copy_in_order(struct shim *s, const struct cu_graph *from,
-                                      struct cu_node *const *order, bool listed)
+static struct graph *copy_in_order(struct shim *s, const struct graph *from,
+                                      struct graph_node *const *order, bool listed)
 {
-  struct cu_graph *g = new_graph(s, listed);
+  struct graph *g = new_graph(s, listed);
   for (size_t i = 0; i < from->n; i++) {
-    struct cu_node *n = append(g, order[i]->id);
+    struct graph_node *n = append(g, order[i]->id);
     n->disabled = order[i]->disabled;
     order[i]->index = i;
     take_op(s, n, &order[i]->op, listed);
@@ -199,11 +196,11 @@ static struct cu_graph *copy_in_order(struct shim *s, const struct cu_graph *fro
 
 /* Copies of a child lie in order, so that they can run where they are; a cycle shows when its parent is
  * instantiated, by then as it was. */
-static struct cu_graph *copy_graph(struct shim *s, const struct cu_graph *from, bool listed)
+static struct graph *copy_graph(struct shim *s, const struct graph *from, bool listed)
 {
-  struct cu_node **order = shim_alloc(from->n * sizeof(struct cu_node *));
+  struct graph_node **order = shim_alloc(from->n * sizeof(struct graph_node *));
   bool ordered = sort(from, order);
-  struct cu_graph *g = copy_in_order(s, from, ordered ? order : from->node, listed);
+  struct graph *g = copy_in_order(s, from, ordered ? order : from->node, listed);
   free(order);
   return g;
 }
@@ -224,7 +221,7 @@ CUresult graph_destroy(struct shim *s, CUgraph g)
 
 /* Such a graph cannot be copied, nor lose a node: the addresses are its own (CUDA Driver API,
  * cuGraphAddMemAllocNode). */
-static bool has_memory(const struct cu_graph *g)
+static bool has_memory(const struct graph *g)
 {
   for (size_t i = 0; i < g->n; i++)
     if (g->node[i]->op.type == NODE_MEM_ALLOC || g->node[i]->op.type == NODE_MEM_FREE) return true;
@@ -254,7 +251,7 @@ CUresult graph_add(struct shim *s, CUgraphNode *out, CUgraph g, const CUgraphNod
 CUresult graph_append(struct shim *s, CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
                       const struct graph_op *op)
 {
-  struct cu_node *node = append(g, s->next_id++);
+  struct graph_node *node = append(g, s->next_id++);
   take_op(s, node, op, true);
   if (op->type == NODE_GRAPH) node->op.child->owned = true;
   for (size_t i = 0; i < n; i++)
@@ -266,7 +263,7 @@ CUresult graph_append(struct shim *s, CUgraphNode *out, CUgraph g, const CUgraph
 CUresult graph_destroy_node(struct shim *s, CUgraphNode n)
 {
   if (!graph_is_node(s, n)) return CUDA_ERROR_INVALID_VALUE;
-  struct cu_graph *g = n->graph;
+  struct graph *g = n->graph;
   if (has_memory(g)) return CUDA_ERROR_NOT_SUPPORTED;
   size_t kept = 0;
   for (size_t i = 0; i < g->n; i++) {
@@ -278,10 +275,10 @@ CUresult graph_destroy_node(struct shim *s, CUgraphNode n)
   return CUDA_SUCCESS;
 }
 
-static CUresult replace_op(struct shim *s, struct cu_node *n, const struct graph_op *op, bool listed)
+static CUresult replace_op(struct shim *s, struct graph_node *n, const struct graph_op *op, bool listed)
 {
   if (op->type != n->op.type) return CUDA_ERROR_INVALID_VALUE;
-  struct cu_node old = *n; /* op may point into it */
+  struct graph_node old = *n; /* op may point into it */
   take_op(s, n, op, listed);
   if (op->type == NODE_GRAPH) n->op.child->owned = true;
   free_op(s, &old);
@@ -317,35 +314,36 @@ CUresult graph_remove_edges(struct shim *s, CUgraph g, const CUgraphNode *from, 
   return CUDA_SUCCESS;
 }
 
-void graph_destroy_all(struct shim *s)
+CUresult graph_give_object(struct shim *s, CUgraph g, CUuserObject u, unsigned count, unsigned flags)
 {
-  while (s->execs) exec_destroy(s, s->execs);
-  for (struct cu_graph *g = s->graphs, *next; g; g = next) {
-    for (next = g->next; next && next->owned; next = next->next) {}
-    if (!g->owned) free_graph(s, g);
-  }
+  return graph_exists(s, g) ? user_object_give(s, &g->users, u, count, flags) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult graph_take_object(struct shim *s, CUgraph g, CUuserObject u, unsigned count)
+{
+  return graph_exists(s, g) ? user_object_take(s, &g->users, u, count) : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* Instantiated graphs -------------------------------------------------------------------------- */
 
-bool exec_exists(const struct shim *s, const struct cu_exec *x)
+bool exec_exists(const struct shim *s, const struct graph_exec *x)
 {
-  const struct cu_exec *at = s->execs;
+  const struct graph_exec *at = s->graphs.execs;
   while (at && at != x) at = at->next;
   return at != NULL;
 }
 
 /* A sorted copy that the program does not see. NULL: it cannot be sorted. */
-static struct cu_graph *runnable(struct shim *s, const struct cu_graph *g)
+static struct graph *runnable(struct shim *s, const struct graph *g)
 {
-  struct cu_node **order = shim_alloc(g->n * sizeof(struct cu_node *));
-  struct cu_graph *copy = sort(g, order) ? copy_in_order(s, g, order, false) : NULL;
+  struct graph_node **order = shim_alloc(g->n * sizeof(struct graph_node *));
+  struct graph *copy = sort(g, order) ? copy_in_order(s, g, order, false) : NULL;
   free(order);
   return copy;
 }
 
 /* CUDA programming guide, "Device Graph Requirements". */
-static bool runs_on_device(const struct cu_graph *g)
+static bool runs_on_device(const struct graph *g)
 {
   const unsigned allowed = 1u << NODE_KERNEL | 1u << NODE_MEMCPY | 1u << NODE_MEMSET | 1u << NODE_GRAPH;
   bool ok = g->n > 0;
@@ -360,17 +358,17 @@ CUresult graph_instantiate(struct shim *s, CUgraphExec *out, CUgraph g, uint64_t
 {
   if (!out || !graph_exists(s, g)) return CUDA_ERROR_INVALID_VALUE;
   if (flags & INSTANTIATE_DEVICE_LAUNCH && !runs_on_device(g)) return CUDA_ERROR_NOT_SUPPORTED;
-  struct cu_graph *copy = runnable(s, g);
+  struct graph *copy = runnable(s, g);
   if (!copy) return CUDA_ERROR_INVALID_VALUE;
-  struct cu_exec *x = shim_alloc(sizeof *x);
-  *x = (struct cu_exec){ .next = s->execs, .graph = copy, .flags = flags };
-  *out = s->execs = x;
+  struct graph_exec *x = shim_alloc(sizeof *x);
+  *x = (struct graph_exec){ .next = s->graphs.execs, .graph = copy, .flags = flags };
+  *out = s->graphs.execs = x;
   return CUDA_SUCCESS;
 }
 
 CUresult exec_destroy(struct shim *s, CUgraphExec x)
 {
-  for (struct cu_exec **at = &s->execs; *at; at = &(*at)->next) {
+  for (struct graph_exec **at = &s->graphs.execs; *at; at = &(*at)->next) {
     if (*at != x) continue;
     *at = x->next;
     free_graph(s, x->graph);
@@ -380,21 +378,21 @@ CUresult exec_destroy(struct shim *s, CUgraphExec x)
   return CUDA_ERROR_INVALID_VALUE;
 }
 
-static struct cu_node *find_id(const struct cu_graph *g, uint64_t id)
+static struct graph_node *find_id(const struct graph *g, uint64_t id)
 {
   for (size_t i = 0; i < g->n; i++)
     if (g->node[i]->id == id) return g->node[i];
   return NULL;
 }
 
-struct cu_node *exec_node(struct shim *s, CUgraphExec x, CUgraphNode n)
+struct graph_node *exec_node(struct shim *s, CUgraphExec x, CUgraphNode n)
 {
   return exec_exists(s, x) && graph_is_node(s, n) ? find_id(x->graph, n->id) : NULL;
 }
 
 CUresult exec_set(struct shim *s, CUgraphExec x, CUgraphNode n, const struct graph_op *op)
 {
-  struct cu_node *mine = exec_node(s, x, n);
+  struct graph_node *mine = exec_node(s, x, n);
   if (!mine || (op->type == NODE_GRAPH && !graph_exists(s, op->child)))
     return CUDA_ERROR_INVALID_VALUE;
   return replace_op(s, mine, op, false);
@@ -403,7 +401,7 @@ CUresult exec_set(struct shim *s, CUgraphExec x, CUgraphNode n, const struct gra
 /* CUgraphExecUpdateResult */
 enum { UPDATE_SUCCESS, UPDATE_ERROR, UPDATE_TOPOLOGY_CHANGED, UPDATE_NODE_TYPE_CHANGED };
 
-static int compare_node(const struct cu_node *a, const struct cu_node *b)
+static int compare_node(const struct graph_node *a, const struct graph_node *b)
 {
   if (a->op.type != b->op.type) return UPDATE_NODE_TYPE_CHANGED;
   if (a->n_deps != b->n_deps) return UPDATE_TOPOLOGY_CHANGED;
@@ -417,7 +415,7 @@ CUresult exec_update(struct shim *s, CUgraphExec x, CUgraph g, int *result, CUgr
   *bad = NULL;
   *result = UPDATE_ERROR;
   if (!exec_exists(s, x) || !graph_exists(s, g)) return CUDA_ERROR_INVALID_VALUE;
-  struct cu_graph *other = runnable(s, g);
+  struct graph *other = runnable(s, g);
   if (!other) return CUDA_ERROR_INVALID_VALUE;
   *result = other->n == x->graph->n ? UPDATE_SUCCESS : UPDATE_TOPOLOGY_CHANGED;
   for (size_t i = 0; i < other->n; i++) /* places in the order, to compare */
@@ -431,3 +429,14 @@ CUresult exec_update(struct shim *s, CUgraphExec x, CUgraph g, int *result, CUgr
   free_graph(s, other);
   return *result == UPDATE_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 }
+
+static void reset(struct shim *s)
+{
+  while (s->graphs.execs) exec_destroy(s, s->graphs.execs);
+  for (struct graph *g = s->graphs.first, *next; g; g = next) {
+    for (next = g->next; next && next->owned; next = next->next) {}
+    if (!g->owned) free_graph(s, g);
+  }
+}
+
+const struct shim_part graph_part = { .reset = reset };

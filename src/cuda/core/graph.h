@@ -2,17 +2,19 @@
  * as a whole.
  *
  *   struct graph_op   one operation, as a stream would be given it
- *   struct cu_node    an operation in a graph, and the nodes it waits for
- *   struct cu_exec    an instantiated graph: a copy in an order in which it can run
+ *   struct graph_node    an operation in a graph, and the nodes it waits for
+ *   struct graph_exec    an instantiated graph: a copy in an order in which it can run
  *
- * A launch spends the host time of one launch call. Its nodes start when those they wait for are done and
- * their engine is free (host/timeline.h); the stream goes on when the last one is done.
+ * Launches of them: graph_run.h.
  */
 #ifndef WS_CUDA_GRAPH_H
 #define WS_CUDA_GRAPH_H
 
 #include "cuda/core/copy.h"
 #include "cuda/core/kernel.h"
+
+struct shim_part;
+struct user_reference;
 
 /* CUgraphNodeType */
 enum node_type { NODE_KERNEL, NODE_MEMCPY, NODE_MEMSET, NODE_HOST, NODE_GRAPH, NODE_EMPTY,
@@ -40,17 +42,12 @@ struct graph_op {
       struct copy copy;
       int kind;
     } memcpy;
-    struct {
-      struct copy_side to;
-      uint32_t value;
-      unsigned value_bytes;
-      uint64_t width, height; /* bytes, rows */
-    } memset;
+    struct fill memset;
     struct {
       void (*fn)(void *);
       void *data;
     } host;
-    struct cu_graph *child;
+    struct graph *child;
     CUevent event;
     struct {
       uint64_t addr, bytes; /* as asked for */
@@ -63,17 +60,17 @@ struct graph_op {
       uint64_t handle;
       enum condition_type type;
       unsigned n;
-      struct cu_graph **body; /* NULL in what graph_add is given: they are made */
+      struct graph **body; /* NULL in what graph_add is given: they are made */
     } condition;
   };
 };
 
-struct cu_node {
-  struct cu_graph *graph;
+struct graph_node {
+  struct graph *graph;
   uint64_t id;         /* its own, or in a copy that of the node it is a copy of */
   struct graph_op op;  /* owns kernel.q.packed, child, memory_ops.op and condition.body */
   void **params;       /* kernels: one pointer per parameter, into packed */
-  struct cu_node **dep;
+  struct graph_node **dep;
   size_t n_deps;
   size_t index;        /* while a graph is copied or searched */
   bool mark;           /* while a graph is searched */
@@ -81,34 +78,35 @@ struct cu_node {
   uint64_t done;       /* ps: in a launch, when it was done */
 };
 
-struct cu_graph {
-  struct cu_graph *next;
+struct graph {
+  struct graph *next;
   struct user_reference *users; /* user_object.h */
-  struct cu_node **node;
+  struct graph_node **node;
   size_t n, cap;
   bool owned; /* a child, or the copy in an instantiated graph: not the program's to destroy */
 };
 
-struct cu_exec {
-  struct cu_exec *next;
-  struct cu_graph *graph; /* its nodes lie in an order in which they can run */
+struct graph_exec {
+  struct graph_exec *next;
+  struct graph *graph; /* its nodes lie in an order in which they can run */
   uint64_t flags;
 };
 
-/* A launch of an instantiated graph, while it runs. */
-struct graph_run {
-  struct graph_run *parent; /* the launch that it belongs to; NULL: the host's */
-  struct cu_exec *exec;     /* or the tail of it that runs now */
-  struct graph_wait *forgotten, *tails, *siblings; /* what its kernels launch */
-  unsigned depth;
+struct graphs {
+  struct graph *first;
+  struct graph_exec *execs;
+  struct graph_run *run; /* graph_nested.h: the launch that runs; NULL: none */
 };
 
 CUresult graph_create(struct shim *, CUgraph *, unsigned flags);
 CUresult graph_destroy(struct shim *, CUgraph);
 CUresult graph_clone(struct shim *, CUgraph *, CUgraph);
-bool graph_exists(const struct shim *, const struct cu_graph *);
+/* User objects that it refers to (user_object.h). */
+CUresult graph_give_object(struct shim *, CUgraph, CUuserObject, unsigned count, unsigned flags);
+CUresult graph_take_object(struct shim *, CUgraph, CUuserObject, unsigned count);
+bool graph_exists(const struct shim *, const struct graph *);
 /* Whether it is a node of one of the program's graphs. */
-bool graph_is_node(const struct shim *, const struct cu_node *);
+bool graph_is_node(const struct shim *, const struct graph_node *);
 /* Adds a node; what op points to is copied. */
 CUresult graph_add(struct shim *, CUgraphNode *, CUgraph, const CUgraphNode *deps, size_t n,
                    const struct graph_op *);
@@ -136,28 +134,14 @@ CUresult graph_write_dot(struct shim *, CUgraph, const char *path, unsigned flag
 /* CUDA_ERROR_INVALID_VALUE: it has a cycle. */
 CUresult graph_instantiate(struct shim *, CUgraphExec *, CUgraph, uint64_t flags);
 CUresult exec_destroy(struct shim *, CUgraphExec);
-bool exec_exists(const struct shim *, const struct cu_exec *);
+bool exec_exists(const struct shim *, const struct graph_exec *);
 /* The copy of a graph's node, NULL: none. */
-struct cu_node *exec_node(struct shim *, CUgraphExec, CUgraphNode);
+struct graph_node *exec_node(struct shim *, CUgraphExec, CUgraphNode);
 CUresult exec_set(struct shim *, CUgraphExec, CUgraphNode, const struct graph_op *);
 /* Takes over the operations of a graph of the same shape. CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE: it has
  * another; *result (CUgraphExecUpdateResult) and *bad say what. */
 CUresult exec_update(struct shim *, CUgraphExec, CUgraph, int *result, CUgraphNode *bad);
-CUresult exec_launch(struct shim *, CUgraphExec, CUstream);
-/* The same, behind what the stream has done so far. */
-CUresult exec_launch_now(struct shim *, struct cu_exec *, struct cu_stream *);
-/* One operation, now. lane: the stream it is of, or what stands for it. */
-CUresult graph_run_op(struct shim *, const struct graph_op *, struct cu_stream *lane);
 
-/* Streams that a kernel can launch a graph into (cuda_device_runtime_api.h). */
-#define GRAPH_STREAM_TAIL UINT64_C(0x0100000000000000)
-#define GRAPH_STREAM_FORGET UINT64_C(0x0200000000000000)
-#define GRAPH_STREAM_SIBLING UINT64_C(0x0300000000000000)
-/* A kernel of the graph that runs launches one that was instantiated for it. */
-CUresult graph_launch_from_kernel(struct shim *, uint64_t exec, uint64_t stream);
-/* What %current_graph_exec reads: the graph that runs, if it was instantiated for launches by kernels; else 0. */
-uint64_t graph_current(const struct shim *);
-
-void graph_destroy_all(struct shim *);
+extern const struct shim_part graph_part;
 
 #endif

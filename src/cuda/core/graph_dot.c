@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/output.h"
-#include "cuda/core/graph.h"
+#include "cuda/core/shim.h"
 
 /* CUgraphDebugDot_flags */
 enum { DOT_VERBOSE = 1, DOT_KERNEL = 4, DOT_MEMCPY = 8, DOT_MEMSET = 16, DOT_HOST = 32, DOT_EVENT = 64,
@@ -47,7 +47,7 @@ static void write_kernel(const struct dot *d, const struct graph_op *op)
             q->cluster[1], q->cluster[2], op->kernel.hints.priority);
 }
 
-static void write_label(const struct dot *d, const struct cu_node *n)
+static void write_label(const struct dot *d, const struct graph_node *n)
 {
   const struct graph_op *op = &n->op;
   fprintf(d->f, "%s", type_name(op->type));
@@ -71,16 +71,16 @@ static void write_label(const struct dot *d, const struct cu_node *n)
     fprintf(d->f, "\\nhandle 0x%llx, type %d", (unsigned long long)op->condition.handle, (int)op->condition.type);
 }
 
-static void write_graph(struct dot *d, const struct cu_graph *g);
+static void write_graph(struct dot *d, const struct graph *g);
 
-static void write_inner(struct dot *d, const struct cu_node *n)
+static void write_inner(struct dot *d, const struct graph_node *n)
 {
   if (n->op.type == NODE_GRAPH) write_graph(d, n->op.child);
   for (unsigned i = 0; n->op.type == NODE_CONDITIONAL && i < n->op.condition.n; i++)
     write_graph(d, n->op.condition.body[i]);
 }
 
-static void write_graph(struct dot *d, const struct cu_graph *g)
+static void write_graph(struct dot *d, const struct graph *g)
 {
   unsigned me = d->graphs++;
   fprintf(d->f, "subgraph cluster_%u {\nlabel=\"graph_%u\"\n", me, me);

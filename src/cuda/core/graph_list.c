@@ -52,7 +52,7 @@ CUresult graph_dependents(struct shim *s, CUgraphNode node, CUgraphNode *out, si
 {
   size_t found = 0;
   if (!n || !graph_is_node(s, node)) return CUDA_ERROR_INVALID_VALUE;
-  const struct cu_graph *g = node->graph;
+  const struct graph *g = node->graph;
   for (size_t i = 0; i < g->n; i++)
     for (size_t d = 0; d < g->node[i]->n_deps; d++)
       if (g->node[i]->dep[d] == node) put(out, *n, &found, g->node[i]);

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
-#include "base/host_memory.h"
-#include "cuda/core/vmm.h"
+#include "cuda/core/shim.h"
 
 enum { TYPE_PINNED = 1 };
 
@@ -26,7 +25,7 @@ struct graph_condition {
 
 static struct graph_memory *find(const struct shim *s, uint64_t addr)
 {
-  struct graph_memory *m = s->graph_memory;
+  struct graph_memory *m = s->graph_memory.first;
   while (m && m->addr != addr) m = m->next;
   return m;
 }
@@ -40,8 +39,8 @@ CUresult graph_memory_new(struct shim *s, uint64_t *addr, uint64_t bytes)
   CUresult r = vmm_reserve(s, &at, bytes, 0, 0);
   if (r != CUDA_SUCCESS) return r;
   struct graph_memory *m = shim_alloc(sizeof *m);
-  *m = (struct graph_memory){ .next = s->graph_memory, .addr = at, .bytes = bytes };
-  s->graph_memory = m;
+  *m = (struct graph_memory){ .next = s->graph_memory.first, .addr = at, .bytes = bytes };
+  s->graph_memory.first = m;
   *addr = at;
   return CUDA_SUCCESS;
 }
@@ -50,7 +49,7 @@ CUresult graph_memory_new(struct shim *s, uint64_t *addr, uint64_t bytes)
 static void forget_unused(struct shim *s, struct graph_memory *m)
 {
   if (m->nodes || m->live) return;
-  struct graph_memory **at = &s->graph_memory;
+  struct graph_memory **at = &s->graph_memory.first;
   while (*at != m) at = &(*at)->next;
   *at = m->next;
   BUG_ON(vmm_unreserve(s, m->addr, m->bytes) != CUDA_SUCCESS);
@@ -77,7 +76,7 @@ bool graph_memory_exists(const struct shim *s, uint64_t addr)
 
 bool graph_memory_holds(const struct shim *s, uint64_t addr)
 {
-  const struct graph_memory *m = s->graph_memory;
+  const struct graph_memory *m = s->graph_memory.first;
   while (m && addr - m->addr >= m->bytes) m = m->next;
   return m != NULL;
 }
@@ -90,11 +89,11 @@ bool graph_memory_is_live(const struct shim *s, uint64_t addr)
 
 static void count(struct shim *s, uint64_t bytes)
 {
-  s->graph_bytes[GRAPH_MEMORY_USED] += bytes;
-  if (s->graph_bytes[GRAPH_MEMORY_USED] > s->graph_bytes[GRAPH_MEMORY_USED_HIGH])
-    s->graph_bytes[GRAPH_MEMORY_USED_HIGH] = s->graph_bytes[GRAPH_MEMORY_USED];
-  if (s->graph_bytes[GRAPH_MEMORY_USED] > s->graph_bytes[GRAPH_MEMORY_RESERVED_HIGH])
-    s->graph_bytes[GRAPH_MEMORY_RESERVED_HIGH] = s->graph_bytes[GRAPH_MEMORY_USED];
+  s->graph_memory.bytes[GRAPH_MEMORY_USED] += bytes;
+  if (s->graph_memory.bytes[GRAPH_MEMORY_USED] > s->graph_memory.bytes[GRAPH_MEMORY_USED_HIGH])
+    s->graph_memory.bytes[GRAPH_MEMORY_USED_HIGH] = s->graph_memory.bytes[GRAPH_MEMORY_USED];
+  if (s->graph_memory.bytes[GRAPH_MEMORY_USED] > s->graph_memory.bytes[GRAPH_MEMORY_RESERVED_HIGH])
+    s->graph_memory.bytes[GRAPH_MEMORY_RESERVED_HIGH] = s->graph_memory.bytes[GRAPH_MEMORY_USED];
 }
 
 CUresult graph_memory_take(struct shim *s, uint64_t addr)
@@ -119,7 +118,7 @@ CUresult graph_memory_give(struct shim *s, uint64_t addr)
   struct graph_memory *m = find(s, addr);
   if (!m || !m->live) return CUDA_ERROR_INVALID_VALUE;
   BUG_ON(vmm_unmap(s, m->addr, m->bytes) != CUDA_SUCCESS);
-  s->graph_bytes[GRAPH_MEMORY_USED] -= m->bytes;
+  s->graph_memory.bytes[GRAPH_MEMORY_USED] -= m->bytes;
   m->live = false;
   forget_unused(s, m);
   return CUDA_SUCCESS;
@@ -129,7 +128,7 @@ CUresult graph_memory_get(struct shim *s, int attribute, uint64_t *value)
 {
   if (!value || attribute < 0 || attribute >= GRAPH_MEMORY__N) return CUDA_ERROR_INVALID_VALUE;
   if (attribute == GRAPH_MEMORY_RESERVED) attribute = GRAPH_MEMORY_USED;
-  *value = s->graph_bytes[attribute];
+  *value = s->graph_memory.bytes[attribute];
   return CUDA_SUCCESS;
 }
 
@@ -138,7 +137,7 @@ CUresult graph_memory_set(struct shim *s, int attribute, const uint64_t *value)
   if (!value || *value ||
       (attribute != GRAPH_MEMORY_USED_HIGH && attribute != GRAPH_MEMORY_RESERVED_HIGH))
     return CUDA_ERROR_INVALID_VALUE;
-  s->graph_bytes[attribute] = s->graph_bytes[GRAPH_MEMORY_USED];
+  s->graph_memory.bytes[attribute] = s->graph_memory.bytes[GRAPH_MEMORY_USED];
   return CUDA_SUCCESS;
 }
 
@@ -146,7 +145,7 @@ CUresult graph_memory_set(struct shim *s, int attribute, const uint64_t *value)
 
 static const struct graph_condition *condition(const struct shim *s, uint64_t handle)
 {
-  const struct graph_condition *c = s->conditions;
+  const struct graph_condition *c = s->graph_memory.conditions;
   while (c && c->handle != handle) c = c->next;
   return c;
 }
@@ -157,8 +156,8 @@ CUresult condition_new(struct shim *s, uint64_t *handle, uint32_t value, bool as
   uint64_t at = gmem_alloc(s->device.mem, sizeof value, "condition of a graph");
   if (!at) return CUDA_ERROR_OUT_OF_MEMORY;
   struct graph_condition *c = shim_alloc(sizeof *c);
-  *c = (struct graph_condition){ .next = s->conditions, .handle = at, .value = value, .assign = assign };
-  s->conditions = c;
+  *c = (struct graph_condition){ .next = s->graph_memory.conditions, .handle = at, .value = value, .assign = assign };
+  s->graph_memory.conditions = c;
   *handle = at;
   return CUDA_SUCCESS;
 }
@@ -181,18 +180,20 @@ uint32_t condition_value(struct shim *s, uint64_t handle)
   return value;
 }
 
-void graph_memory_free_all(struct shim *s)
+static void reset(struct shim *s)
 {
-  for (struct graph_memory *m = s->graph_memory, *next; m; m = next) {
+  for (struct graph_memory *m = s->graph_memory.first, *next; m; m = next) {
     next = m->next;
     m->nodes = 0;
     if (m->live) BUG_ON(graph_memory_give(s, m->addr) != CUDA_SUCCESS);
     else forget_unused(s, m);
   }
-  for (struct graph_condition *c = s->conditions, *next; c; c = next) {
+  for (struct graph_condition *c = s->graph_memory.conditions, *next; c; c = next) {
     next = c->next;
     BUG_ON(!gmem_release(s->device.mem, c->handle));
     free(c);
   }
-  s->conditions = NULL;
+  s->graph_memory.conditions = NULL;
 }
+
+const struct shim_part graph_memory_part = { .reset = reset };

@@ -7,11 +7,23 @@
 #ifndef WS_CUDA_GRAPH_MEMORY_H
 #define WS_CUDA_GRAPH_MEMORY_H
 
-#include "cuda/core/shim.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cuda/core/api.h"
+
+struct shim;
+struct shim_part;
 
 /* CUgraphMem_attribute. A graph holds nothing back: what is reserved is what is used. */
 enum { GRAPH_MEMORY_USED, GRAPH_MEMORY_USED_HIGH, GRAPH_MEMORY_RESERVED, GRAPH_MEMORY_RESERVED_HIGH,
        GRAPH_MEMORY__N };
+
+struct graph_memories {
+  struct graph_memory *first;
+  struct graph_condition *conditions;
+  uint64_t bytes[GRAPH_MEMORY__N];
+};
 
 /* An address for `bytes` (> 0) that no node names yet. */
 CUresult graph_memory_new(struct shim *, uint64_t *addr, uint64_t bytes);
@@ -36,7 +48,6 @@ bool condition_exists(const struct shim *, uint64_t handle);
 void condition_start(struct shim *, uint64_t handle);
 uint32_t condition_value(struct shim *, uint64_t handle);
 
-/* The context is reset. */
-void graph_memory_free_all(struct shim *);
+extern const struct shim_part graph_memory_part;
 
 #endif

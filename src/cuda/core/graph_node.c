@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/core/graph_memory.h"
 #include "cuda/core/mem_op.h"
-#include "cuda/core/streams.h"
+#include "cuda/core/shim.h"
+#include "cuda/core/stream_capture.h"
 
 /* Places --------------------------------------------------------------------------------------------- */
 
@@ -68,7 +68,7 @@ static void copy_attributes(struct graph_op *to, const struct graph_op *from)
 /* New parameters leave the attributes of a node as they are. */
 static void keep_attributes(struct shim *s, const struct node_place *p, struct graph_op *op)
 {
-  const struct cu_node *n = p->how == PLACE_EXEC ? exec_node(s, p->exec, p->node) : p->node;
+  const struct graph_node *n = p->how == PLACE_EXEC ? exec_node(s, p->exec, p->node) : p->node;
   if (p->how == PLACE_NEW || !n || !(p->how == PLACE_EXEC || graph_is_node(s, n))) return;
   if (n->op.type == NODE_KERNEL) copy_attributes(op, &n->op);
 }
@@ -296,7 +296,7 @@ CUresult node_get_memory_ops(struct shim *s, CUgraphNode node, CUDA_BATCH_MEM_OP
 {
   const struct graph_op *op = node_op(s, node, NODE_MEM_OPS);
   if (!op || !p) return CUDA_ERROR_INVALID_VALUE;
-  *p = (CUDA_BATCH_MEM_OP_NODE_PARAMS){.context = shim_context(s), .n = op->memory_ops.n, .op = op->memory_ops.op};
+  *p = (CUDA_BATCH_MEM_OP_NODE_PARAMS){.context = context_current(s), .n = op->memory_ops.n, .op = op->memory_ops.op};
   return CUDA_SUCCESS;
 }
 
@@ -388,7 +388,7 @@ CUresult exec_update_info(struct shim *s, CUgraphExec x, CUgraph g, CUgraphExecU
 
 CUresult exec_enable(struct shim *s, CUgraphExec x, CUgraphNode node, unsigned on)
 {
-  struct cu_node *n = exec_node(s, x, node);
+  struct graph_node *n = exec_node(s, x, node);
   if (!n || n->op.type > NODE_MEMSET) return CUDA_ERROR_INVALID_VALUE;
   n->disabled = !on;
   return CUDA_SUCCESS;
@@ -396,7 +396,7 @@ CUresult exec_enable(struct shim *s, CUgraphExec x, CUgraphNode node, unsigned o
 
 CUresult exec_is_enabled(struct shim *s, CUgraphExec x, CUgraphNode node, unsigned *on)
 {
-  const struct cu_node *n = exec_node(s, x, node);
+  const struct graph_node *n = exec_node(s, x, node);
   if (!n || !on || n->op.type > NODE_MEMSET) return CUDA_ERROR_INVALID_VALUE;
   *on = !n->disabled;
   return CUDA_SUCCESS;
@@ -428,7 +428,7 @@ CUresult capture_set_edges(struct shim *s, CUstream stream, const CUgraphNode *d
 CUresult capture_exchange_mode(struct shim *s, int *mode)
 {
   if (!mode || *mode < CAPTURE_GLOBAL || *mode > CAPTURE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
-  struct cu_thread *t = shim_thread(s);
+  struct thread *t = shim_thread(s);
   int old = t->capture_mode;
   t->capture_mode = *mode;
   *mode = old;

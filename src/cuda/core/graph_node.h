@@ -5,7 +5,7 @@
 #ifndef WS_CUDA_GRAPH_NODE_H
 #define WS_CUDA_GRAPH_NODE_H
 
-#include "cuda/core/stream_capture.h"
+#include "cuda/core/graph.h"
 
 /* Where an operation goes: a new node of a graph, a node there is, or its copy in an instantiated graph. */
 struct node_place {

@@ -8,24 +8,37 @@
 #ifndef WS_CUDA_HOLD_H
 #define WS_CUDA_HOLD_H
 
-#include "cuda/core/graph.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cuda/core/api.h"
+
+struct graph_exec;
+struct graph_op;
+struct shim;
+struct shim_part;
+struct stream;
+struct thread;
+
+struct holds {
+  unsigned n;                  /* streams that wait */
+  const struct thread *runner; /* who runs what was put off */
+};
 
 /* True: the operation was put off (or, a wait, cannot be done yet). */
-bool hold_takes(struct shim *, struct cu_stream *, const struct graph_op *);
-bool hold_takes_exec(struct shim *, struct cu_stream *, struct cu_exec *);
+bool hold_takes(struct shim *, struct stream *, const struct graph_op *);
+bool hold_takes_exec(struct shim *, struct stream *, struct graph_exec *);
 /* Whether the stream has work that is put off, or must wait for such work. */
-bool hold_has(struct shim *, const struct cu_stream *);
+bool hold_has(struct shim *, const struct stream *);
 /* Whether a record of the event is put off. */
 bool hold_has_event(struct shim *, CUevent);
 /* Does what can be done by now. when, ps: what is found now happened then. */
 void hold_poll(struct shim *, uint64_t when);
 /* The host waits until hold_has (NULL: of all streams), hold_has_event is false; other threads may call meanwhile.
  */
-void hold_wait(struct shim *, const struct cu_stream *);
+void hold_wait(struct shim *, const struct stream *);
 void hold_wait_event(struct shim *, CUevent);
-/* A line on stderr for each stream that waits. */
-void hold_tell(struct shim *);
-/* What is put off will not be done. */
-void hold_drop_all(struct shim *);
+
+extern const struct shim_part hold_part;
 
 #endif

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "cuda/core/exec_report.h"
 #include "cuda/core/shim.h"
 
 enum { STATUS_SIGNAL = 128 }; /* + number, as shells report it */
@@ -24,7 +25,7 @@ _Noreturn void interrupt_end(struct shim *s)
 {
   int number = atomic_load(&s->interrupt.signal);
   shim_say("stopped by signal %d%s; so far:", number, number == SIGINT ? " (Ctrl-C)" : "");
-  shim_report(s);
+  exec_report(s);
   fflush(NULL);
   _exit(STATUS_SIGNAL + number);
 }

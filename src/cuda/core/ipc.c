@@ -6,9 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cuda/core/memory.h"
-#include "cuda/core/pool.h"
-#include "cuda/core/streams.h"
+#include "cuda/core/shim.h"
+#include "cuda/core/synchronize.h"
 
 enum { LAZY_PEER_ACCESS = 1, HANDLE_MEMORY = 0x77730001, HANDLE_EVENT, HANDLE_POINTER };
 
@@ -32,7 +31,7 @@ struct ipc_open {
 };
 
 /* Shares the memory of a block and describes where it is. */
-static CUresult describe(struct shim *s, struct ipc_handle *h, uint32_t kind, const struct cu_block *b)
+static CUresult describe(struct shim *s, struct ipc_handle *h, uint32_t kind, const struct block *b)
 {
   struct stat st;
   int fd = gmem_share(s->device.mem, b->device, b->bytes);
@@ -53,9 +52,9 @@ static bool is_file_of(const struct shim *s, const struct ipc_handle *h, int fd)
 
 CUresult ipc_export_memory(struct shim *s, CUipcMemHandle *out, uint64_t addr)
 {
-  const struct cu_block *b = memory_find(s, addr);
+  const struct block *b = memory_find(s, addr);
   struct ipc_handle h;
-  if (!out || !b || b->kind != BLOCK_DEVICE || b->pool) return CUDA_ERROR_INVALID_VALUE;
+  if (!out || !b || b->kind != BLOCK_DEVICE || b->owner) return CUDA_ERROR_INVALID_VALUE;
   CUresult r = describe(s, &h, HANDLE_MEMORY, b);
   memset(out, 0, sizeof *out);
   if (r == CUDA_SUCCESS) memcpy(out, &h, sizeof h);
@@ -129,9 +128,9 @@ CUresult ipc_open_event(struct shim *s, CUevent *out, const CUipcEventHandle *in
 
 CUresult ipc_export_pointer(struct shim *s, CUmemPoolPtrExportData *out, uint64_t addr)
 {
-  const struct cu_block *b = memory_find(s, addr);
+  const struct block *b = memory_find(s, addr);
   struct ipc_handle h;
-  if (!out || !b || b->addr != addr || !pool_is_shared(b->pool)) return CUDA_ERROR_INVALID_VALUE;
+  if (!out || !b || b->addr != addr || !pool_is_shared(b)) return CUDA_ERROR_INVALID_VALUE;
   CUresult r = describe(s, &h, HANDLE_POINTER, b);
   memset(out, 0, sizeof *out);
   if (r == CUDA_SUCCESS) memcpy(out, &h, sizeof h);
@@ -149,10 +148,13 @@ CUresult ipc_import_pointer(struct shim *s, CUdeviceptr *addr, CUmemoryPool pool
   return *addr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-void ipc_forget_all(struct shim *s)
+/* The memory itself goes with all other. */
+static void reset(struct shim *s)
 {
   for (struct ipc_open *next; s->ipc_open; s->ipc_open = next) {
     next = s->ipc_open->next;
     free(s->ipc_open);
   }
 }
+
+const struct shim_part ipc_part = { .reset = reset };

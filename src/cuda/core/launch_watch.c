@@ -3,6 +3,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cuda/core/shim.h"
+
 /* Short launches show nothing; the line of long ones changes at a pace a reader can follow. */
 static const double first_after = 1.0, redraw_after = 0.5;
 

@@ -2,8 +2,11 @@
 #ifndef WS_CUDA_LAUNCH_WATCH_H
 #define WS_CUDA_LAUNCH_WATCH_H
 
-#include "cuda/core/shim.h"
+#include <stdbool.h>
+
 #include "isa/watch.h"
+
+struct shim;
 
 struct launch_watch {
   struct shim *shim;

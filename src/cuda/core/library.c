@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/core/shim.h"
+
 CUresult module_load_image(struct shim *s, CUmodule *out, const void *image, unsigned n, const int *option,
                      void **value)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/host_memory.h"
+#include "cuda/core/shim.h"
 #include "load/elf.h"
 #include "load/fatbin.h"
 
@@ -22,7 +22,7 @@ struct link_part {
 };
 
 /* One line for the error log. */
-__attribute__((format(printf, 3, 4))) static CUresult refuse(struct cu_link *l, CUresult r,
+__attribute__((format(printf, 3, 4))) static CUresult refuse(struct link_state *l, CUresult r,
                                                              const char *fmt, ...)
 {
   char text[sizeof(struct err) + 8];
@@ -34,7 +34,7 @@ __attribute__((format(printf, 3, 4))) static CUresult refuse(struct cu_link *l, 
   return r;
 }
 
-void link_init(struct cu_link *l)
+void link_init(struct link_state *l)
 {
   l->last = &l->first;
 }
@@ -54,7 +54,7 @@ static void free_part(struct link_part *p)
 }
 
 /* Takes the part over; r: what became of it. */
-static CUresult add_part(struct cu_link *l, struct link_part *p, CUresult r)
+static CUresult add_part(struct link_state *l, struct link_part *p, CUresult r)
 {
   if (r != CUDA_SUCCESS) {
     free_part(p);
@@ -67,7 +67,7 @@ static CUresult add_part(struct cu_link *l, struct link_part *p, CUresult r)
 }
 
 /* The logs of a translation lie in the link. */
-static CUresult translate(struct shim *s, struct cu_link *l, struct link_part *p, bool relocatable)
+static CUresult translate(struct shim *s, struct link_state *l, struct link_part *p, bool relocatable)
 {
   CUresult r = CUDA_SUCCESS;
   p->jit.relocatable = relocatable;
@@ -81,7 +81,7 @@ static CUresult translate(struct shim *s, struct cu_link *l, struct link_part *p
 }
 
 /* What a whole program lacks, other inputs may have: only the second attempt's errors count. */
-static CUresult translate_first(struct shim *s, struct cu_link *l, struct link_part *p)
+static CUresult translate_first(struct shim *s, struct link_state *l, struct link_part *p)
 {
   char *const errors = p->jit.error;
   p->jit.error = NULL;
@@ -93,7 +93,7 @@ static CUresult translate_first(struct shim *s, struct cu_link *l, struct link_p
 }
 
 /* Takes text over, PTX with a 0 at its end. */
-static CUresult add_ptx(struct shim *s, struct cu_link *l, char *text, const char *name,
+static CUresult add_ptx(struct shim *s, struct link_state *l, char *text, const char *name,
                         const struct jit *own)
 {
   struct link_part *p = new_part(name);
@@ -103,7 +103,7 @@ static CUresult add_ptx(struct shim *s, struct cu_link *l, char *text, const cha
 }
 
 /* Takes image over. */
-static CUresult add_code(struct cu_link *l, uint8_t *image, size_t bytes, const char *name)
+static CUresult add_code(struct link_state *l, uint8_t *image, size_t bytes, const char *name)
 {
   if (module_is_service(image, bytes)) { /* libcudadevrt.a */
     free(image);
@@ -121,7 +121,7 @@ static uint8_t *copy_of(const void *data, size_t bytes)
   return to;
 }
 
-static CUresult add_fatbin(struct shim *s, struct cu_link *l, const uint8_t *container,
+static CUresult add_fatbin(struct shim *s, struct link_state *l, const uint8_t *container,
                            const char *name, const struct jit *own)
 {
   uint8_t *entry;
@@ -135,7 +135,7 @@ static CUresult add_fatbin(struct shim *s, struct cu_link *l, const uint8_t *con
 }
 
 /* Every fat binary in an object or an archive: one for each source. */
-static CUresult add_sources(struct shim *s, struct cu_link *l, const uint8_t *data, size_t bytes,
+static CUresult add_sources(struct shim *s, struct link_state *l, const uint8_t *data, size_t bytes,
                             const char *name, const struct jit *own)
 {
   const uint8_t *end = data + bytes;
@@ -150,7 +150,7 @@ static CUresult add_sources(struct shim *s, struct cu_link *l, const uint8_t *da
                     "%s: no code for GPUs in it; compile it with nvcc -dc", name);
 }
 
-static CUresult add_text(struct shim *s, struct cu_link *l, const char *data, size_t bytes,
+static CUresult add_text(struct shim *s, struct link_state *l, const char *data, size_t bytes,
                          const char *name, const struct jit *own)
 {
   char *text = (char *)copy_of(data, bytes);
@@ -159,7 +159,7 @@ static CUresult add_text(struct shim *s, struct cu_link *l, const char *data, si
   return refuse(l, CUDA_ERROR_INVALID_IMAGE, "%s: is not PTX: it has no .version", name);
 }
 
-CUresult link_add(struct shim *s, struct cu_link *l, enum link_input kind, const void *data,
+CUresult link_add(struct shim *s, struct link_state *l, enum link_input kind, const void *data,
                   size_t bytes, const char *name, const struct jit *own)
 {
   static const char archive[] = "!<arch>\n";
@@ -183,7 +183,7 @@ CUresult link_add(struct shim *s, struct cu_link *l, enum link_input kind, const
 }
 
 /* Whether the parts fit each other, and none is missing. Nothing of it is kept: loading the image does it again. */
-static CUresult check(struct shim *s, struct cu_link *l, const struct link_file *file)
+static CUresult check(struct shim *s, struct link_state *l, const struct link_file *file)
 {
   struct err e = {""};
   struct module_file *list = shim_alloc(l->n_parts * sizeof *list);
@@ -202,13 +202,13 @@ static CUresult check(struct shim *s, struct cu_link *l, const struct link_file 
 }
 
 /* The first input was a whole program as long as it was the only one. */
-static CUresult make_first_a_part(struct shim *s, struct cu_link *l)
+static CUresult make_first_a_part(struct shim *s, struct link_state *l)
 {
   struct link_part *p = l->first;
   return l->n_parts > 1 && p->ptx && !p->jit.relocatable ? translate(s, l, p, true) : CUDA_SUCCESS;
 }
 
-CUresult link_finish(struct shim *s, struct cu_link *l, void **image, size_t *bytes)
+CUresult link_finish(struct shim *s, struct link_state *l, void **image, size_t *bytes)
 {
   CUresult r = make_first_a_part(s, l);
   if (r != CUDA_SUCCESS) return r;
@@ -227,7 +227,7 @@ CUresult link_finish(struct shim *s, struct cu_link *l, void **image, size_t *by
   return r;
 }
 
-void link_free(struct cu_link *l)
+void link_free(struct link_state *l)
 {
   for (struct link_part *p = l->first, *next; p; p = next) {
     next = p->next;

@@ -23,7 +23,7 @@ enum link_input { /* CUjitInputType */
                   LINK__N,
 };
 
-struct cu_link {
+struct link_state {
   struct jit jit;     /* of all inputs, and the logs */
   unsigned n_options; /* where the sizes of the logs go in the end */
   int *option;
@@ -33,13 +33,13 @@ struct cu_link {
   uint8_t *image; /* the result */
 };
 
-void link_init(struct cu_link *);
+void link_init(struct link_state *);
 /* Adds `bytes` bytes, of which nothing is kept. own: the link's options, changed by those of this input. The name
  * is used in errors, which go to the log, or to stderr when the program gave no room for one. */
-CUresult link_add(struct shim *, struct cu_link *, enum link_input, const void *data, size_t bytes,
+CUresult link_add(struct shim *, struct link_state *, enum link_input, const void *data, size_t bytes,
                   const char *name, const struct jit *own);
 /* The image, which the link keeps. */
-CUresult link_finish(struct shim *, struct cu_link *, void **image, size_t *bytes);
-void link_free(struct cu_link *);
+CUresult link_finish(struct shim *, struct link_state *, void **image, size_t *bytes);
+void link_free(struct link_state *);
 
 #endif

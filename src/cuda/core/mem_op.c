@@ -2,11 +2,7 @@
 
 #include <string.h>
 
-#include "cuda/core/memory.h"
-#include "cuda/core/stream_capture.h"
-#include "cuda/core/streams.h"
-
-enum { MAX_OPS = 255 }; /* of a batch (CUDA Driver API, cuStreamBatchMemOp) */
+#include "cuda/core/shim.h"
 
 static bool is_wait(const CUstreamBatchMemOpParams *op)
 {
@@ -21,7 +17,7 @@ static unsigned word_bytes(const CUstreamBatchMemOpParams *op)
 /* Where the host has the word, of registered memory; NULL: in the guest's memory. */
 static void *on_host(struct shim *s, uint64_t addr)
 {
-  const struct cu_block *b = memory_find(s, addr);
+  const struct block *b = memory_find(s, addr);
   if (!b || b->kind != BLOCK_REGISTERED) return NULL;
   return (void *)(uintptr_t)(addr - b->device < b->bytes ? b->addr + (addr - b->device) : addr);
 }
@@ -49,7 +45,7 @@ static CUresult check(struct shim *s, const CUstreamBatchMemOpParams *op)
 
 CUresult mem_op_check(struct shim *s, const CUstreamBatchMemOpParams *op, unsigned n, unsigned flags)
 {
-  CUresult r = op && n && n <= MAX_OPS && !flags ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  CUresult r = op && n && n <= MEM_OPS_MAX && !flags ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   for (unsigned i = 0; r == CUDA_SUCCESS && i < n; i++) r = check(s, &op[i]);
   return r;
 }
@@ -85,33 +81,15 @@ static void write_word(struct shim *s, const CUstreamBatchMemOpParams *op)
   else gmem_write(s->device.mem, op->word.address, &value, word_bytes(op));
 }
 
-CUresult mem_op_run(struct shim *s, const struct graph_op *op, struct cu_stream *st)
+CUresult mem_op_run(struct shim *s, const struct graph_op *op, struct stream *st)
 {
   uint64_t at = timeline_start(&s->time, &st->clock, TIMELINE_NONE);
   timeline_finish(&s->time, &st->clock, TIMELINE_NONE, at);
-  for (unsigned i = 0; s->fault == CUDA_SUCCESS && i < op->memory_ops.n; i++) {
+  for (unsigned i = 0; s->fault.code == CUDA_SUCCESS && i < op->memory_ops.n; i++) {
     const CUstreamBatchMemOpParams *o = &op->memory_ops.op[i];
     if (!mem_op_is_ready(s, o))
       return shim_unsupported(s, "a graph that waits for what is written after its launch");
     if (o->operation == MEM_OP_WRITE_32 || o->operation == MEM_OP_WRITE_64) write_word(s, o);
   }
   return CUDA_SUCCESS;
-}
-
-CUresult mem_op_issue(struct shim *s, CUstream stream, const CUstreamBatchMemOpParams *op, unsigned n,
-                      unsigned flags)
-{
-  struct cu_stream *st = stream_of(s, stream);
-  if (!st) return CUDA_ERROR_INVALID_HANDLE;
-  CUresult r = mem_op_check(s, op, n, flags);
-  if (r != CUDA_SUCCESS) return r;
-  CUstreamBatchMemOpParams copy[MAX_OPS];
-  memcpy(copy, op, n * sizeof *op);
-  struct graph_op all = { .type = NODE_MEM_OPS, .memory_ops = { copy, n } };
-  if (capture_records(s, st, &all, &r)) return r;
-  for (unsigned i = 0; r == CUDA_SUCCESS && i < n; i++) { /* one by one: each may have to wait */
-    struct graph_op one = { .type = NODE_MEM_OPS, .memory_ops = { &copy[i], 1 } };
-    if (!capture_takes(s, st, &one, &r)) r = mem_op_run(s, &one, st);
-  }
-  return r;
 }

@@ -4,16 +4,23 @@
 #ifndef WS_CUDA_MEM_OP_H
 #define WS_CUDA_MEM_OP_H
 
-#include "cuda/core/graph.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cuda/core/api.h"
+
+struct graph_op;
+struct shim;
+struct stream;
+
+enum { MEM_OPS_MAX = 255 }; /* of a batch (CUDA Driver API, cuStreamBatchMemOp) */
 
 /* Whether all of them can be done; CUDA_ERROR_NOT_SUPPORTED: flushes of remote writes. */
 CUresult mem_op_check(struct shim *, const CUstreamBatchMemOpParams *, unsigned n, unsigned flags);
-/* Gives them to the stream. */
-CUresult mem_op_issue(struct shim *, CUstream, const CUstreamBatchMemOpParams *, unsigned n, unsigned flags);
 /* Whether the operation is none that would have to wait now. */
 bool mem_op_is_ready(struct shim *, const CUstreamBatchMemOpParams *);
 /* Those of a node, when its time has come. */
-CUresult mem_op_run(struct shim *, const struct graph_op *, struct cu_stream *);
+CUresult mem_op_run(struct shim *, const struct graph_op *, struct stream *);
 /* "the 32 bits at 0x10 >= 1 (they are 0)" */
 void mem_op_describe(struct shim *, const CUstreamBatchMemOpParams *, char *text, size_t size);
 

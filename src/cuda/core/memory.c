@@ -8,7 +8,7 @@
 
 #include "base/bug.h"
 #include "base/host_memory.h"
-#include "cuda/core/pool.h"
+#include "cuda/core/shim.h"
 
 /* Host mappings lie here, far from device addresses, from where the host's own allocators place
  * things, and from the windows of shared and local memory (host/abi.h). */
@@ -17,41 +17,41 @@
 
 static size_t lower(const struct shim *s, uint64_t addr)
 {
-  size_t lo = 0, hi = s->n_blocks;
+  size_t lo = 0, hi = s->memory.n;
   while (lo < hi) {
     size_t mid = (lo + hi) / 2;
-    if (s->block[mid].addr <= addr) lo = mid + 1;
+    if (s->memory.block[mid].addr <= addr) lo = mid + 1;
     else hi = mid;
   }
   return lo; /* first block behind addr */
 }
 
-static struct cu_block *add_block(struct shim *s, struct cu_block b)
+static struct block *add_block(struct shim *s, struct block b)
 {
-  if (s->n_blocks == s->cap_blocks) {
-    s->cap_blocks = s->cap_blocks ? 2 * s->cap_blocks : 64;
-    s->block = realloc(s->block, s->cap_blocks * sizeof *s->block);
-    NO_MEMORY_IF(!s->block);
+  if (s->memory.n == s->memory.cap) {
+    s->memory.cap = s->memory.cap ? 2 * s->memory.cap : 64;
+    s->memory.block = realloc(s->memory.block, s->memory.cap * sizeof *s->memory.block);
+    NO_MEMORY_IF(!s->memory.block);
   }
   size_t at = lower(s, b.addr);
-  memmove(&s->block[at + 1], &s->block[at], (s->n_blocks - at) * sizeof *s->block);
-  s->n_blocks++;
+  memmove(&s->memory.block[at + 1], &s->memory.block[at], (s->memory.n - at) * sizeof *s->memory.block);
+  s->memory.n++;
   b.id = s->next_id++;
-  s->block[at] = b;
-  return &s->block[at];
+  s->memory.block[at] = b;
+  return &s->memory.block[at];
 }
 
-struct cu_block *memory_find(struct shim *s, uint64_t addr)
+struct block *memory_find(struct shim *s, uint64_t addr)
 {
   size_t at = lower(s, addr);
-  if (at && addr - s->block[at - 1].addr < s->block[at - 1].bytes) return &s->block[at - 1];
-  for (size_t i = 0; i < s->n_blocks; i++)
-    if (s->block[i].kind == BLOCK_REGISTERED && addr - s->block[i].device < s->block[i].bytes)
-      return &s->block[i];
+  if (at && addr - s->memory.block[at - 1].addr < s->memory.block[at - 1].bytes) return &s->memory.block[at - 1];
+  for (size_t i = 0; i < s->memory.n; i++)
+    if (s->memory.block[i].kind == BLOCK_REGISTERED && addr - s->memory.block[i].device < s->memory.block[i].bytes)
+      return &s->memory.block[i];
   return NULL;
 }
 
-bool memory_on_host(const struct cu_block *b)
+bool memory_on_host(const struct block *b)
 {
   return b->kind != BLOCK_DEVICE && b->kind != BLOCK_MAPPED && b->kind != BLOCK_OPENED;
 }
@@ -70,17 +70,17 @@ uint64_t memory_total(const struct shim *s)
 static uint64_t guest_alloc(struct shim *s, uint64_t bytes, const char *what)
 {
   char name[48];
-  if (bytes > memory_total(s) - s->device_bytes) return 0;
+  if (bytes > memory_total(s) - s->memory.device_bytes) return 0;
   snprintf(name, sizeof name, "%s %llu", what, (unsigned long long)s->next_id);
   uint64_t addr = gmem_alloc(s->device.mem, bytes, name);
-  if (addr) s->device_bytes += bytes;
+  if (addr) s->memory.device_bytes += bytes;
   return addr;
 }
 
 static void guest_free(struct shim *s, uint64_t addr, uint64_t bytes)
 {
   BUG_ON(!gmem_release(s->device.mem, addr));
-  s->device_bytes -= bytes;
+  s->memory.device_bytes -= bytes;
 }
 
 CUresult memory_alloc(struct shim *s, uint64_t *addr, uint64_t bytes)
@@ -88,7 +88,7 @@ CUresult memory_alloc(struct shim *s, uint64_t *addr, uint64_t bytes)
   if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   *addr = guest_alloc(s, bytes, "allocation");
   if (!*addr) return CUDA_ERROR_OUT_OF_MEMORY;
-  add_block(s, (struct cu_block){ .addr = *addr, .bytes = bytes, .device = *addr,
+  add_block(s, (struct block){ .addr = *addr, .bytes = bytes, .device = *addr,
                                   .kind = BLOCK_DEVICE });
   return CUDA_SUCCESS;
 }
@@ -98,11 +98,11 @@ static void *map_host(struct shim *s, uint64_t bytes, int fd, uint64_t offset)
 {
   int flags = MAP_NORESERVE | MAP_FIXED_NOREPLACE | (fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED);
   uint64_t page = UINT64_C(1) << s->preset.params.vm_page_bits;
-  if (!s->host_next) s->host_next = HOST_MAPPINGS;
-  while (s->host_next + bytes <= HOST_MAPPINGS_END) {
-    void *want = (void *)(uintptr_t)s->host_next; /* a multiple of the page */
+  if (!s->memory.host_next) s->memory.host_next = HOST_MAPPINGS;
+  while (s->memory.host_next + bytes <= HOST_MAPPINGS_END) {
+    void *want = (void *)(uintptr_t)s->memory.host_next; /* a multiple of the page */
     void *got = mmap(want, bytes, PROT_READ | PROT_WRITE, flags, fd, (off_t)offset);
-    s->host_next += bytes + page; /* a hole behind each: an overrun faults */
+    s->memory.host_next += bytes + page; /* a hole behind each: an overrun faults */
     if (got == want) return got;
     if (got != MAP_FAILED) munmap(got, bytes);
     else if (errno != EEXIST) return NULL;
@@ -112,20 +112,20 @@ static void *map_host(struct shim *s, uint64_t bytes, int fd, uint64_t offset)
 
 void *memory_take(struct shim *s, uint64_t bytes)
 {
-  if (bytes > memory_total(s) - s->device_bytes) return NULL;
+  if (bytes > memory_total(s) - s->memory.device_bytes) return NULL;
   void *host = map_host(s, bytes, -1, 0);
-  if (host) s->device_bytes += bytes;
+  if (host) s->memory.device_bytes += bytes;
   return host;
 }
 
 void *memory_take_file(struct shim *s, uint64_t bytes, int *fd)
 {
-  if (bytes > memory_total(s) - s->device_bytes) return NULL;
+  if (bytes > memory_total(s) - s->memory.device_bytes) return NULL;
   bool ours = *fd < 0;
   if (ours) *fd = memfd_create("warpstep", MFD_CLOEXEC);
   bool ok = *fd >= 0 && (!ours || ftruncate(*fd, (off_t)bytes) == 0);
   void *host = ok ? map_host(s, bytes, *fd, 0) : NULL;
-  if (host) s->device_bytes += bytes;
+  if (host) s->memory.device_bytes += bytes;
   else if (ours && *fd >= 0) close(*fd);
   return host;
 }
@@ -138,7 +138,7 @@ uint64_t memory_open(struct shim *s, int fd, uint64_t offset, uint64_t bytes)
   if (!host) return 0;
   uint64_t base = (uint64_t)(uintptr_t)host;
   BUG_ON(!gmem_map_host(s->device.mem, base, host, mapped, "memory of another process"));
-  add_block(s, (struct cu_block){ .addr = base + inside, .bytes = bytes, .device = base + inside,
+  add_block(s, (struct block){ .addr = base + inside, .bytes = bytes, .device = base + inside,
                                   .mapped = mapped, .kind = BLOCK_OPENED });
   return base + inside;
 }
@@ -146,7 +146,7 @@ uint64_t memory_open(struct shim *s, int fd, uint64_t offset, uint64_t bytes)
 void memory_give_back(struct shim *s, void *host, uint64_t bytes)
 {
   munmap(host, bytes);
-  s->device_bytes -= bytes;
+  s->memory.device_bytes -= bytes;
 }
 
 void memory_map(struct shim *s, uint64_t addr, void *host, uint64_t bytes)
@@ -154,7 +154,7 @@ void memory_map(struct shim *s, uint64_t addr, void *host, uint64_t bytes)
   char name[48];
   snprintf(name, sizeof name, "mapped memory %llu", (unsigned long long)s->next_id);
   BUG_ON(!gmem_map_host(s->device.mem, addr, host, bytes, name));
-  add_block(s, (struct cu_block){ .addr = addr, .bytes = bytes, .device = addr, .kind = BLOCK_MAPPED });
+  add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = addr, .kind = BLOCK_MAPPED });
 }
 
 CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_kind kind,
@@ -170,7 +170,7 @@ CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_
            (unsigned long long)s->next_id);
   uint64_t addr = (uint64_t)(uintptr_t)host;
   BUG_ON(!gmem_map_host(s->device.mem, addr, host, mapped, name));
-  add_block(s, (struct cu_block){ .addr = addr, .bytes = bytes, .device = addr, .mapped = mapped,
+  add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = addr, .mapped = mapped,
                                   .flags = flags, .kind = kind });
   *p = host;
   return CUDA_SUCCESS;
@@ -179,7 +179,7 @@ CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_
 static bool overlaps(const struct shim *s, uint64_t addr, uint64_t bytes)
 {
   size_t at = lower(s, addr + bytes - 1);
-  return at && s->block[at - 1].addr + s->block[at - 1].bytes > addr;
+  return at && s->memory.block[at - 1].addr + s->memory.block[at - 1].bytes > addr;
 }
 
 CUresult memory_register(struct shim *s, void *p, uint64_t bytes, unsigned flags)
@@ -189,7 +189,7 @@ CUresult memory_register(struct shim *s, void *p, uint64_t bytes, unsigned flags
   if (overlaps(s, addr, bytes)) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
   uint64_t copy = gmem_alloc(s->device.mem, bytes, "registered memory");
   if (!copy) return CUDA_ERROR_OUT_OF_MEMORY;
-  add_block(s, (struct cu_block){ .addr = addr, .bytes = bytes, .device = copy, .flags = flags,
+  add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = copy, .flags = flags,
                                   .kind = BLOCK_REGISTERED });
   return CUDA_SUCCESS;
 }
@@ -200,11 +200,11 @@ CUresult memory_unregister(struct shim *s, const void *p)
   return was ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 }
 
-static void release(struct shim *s, const struct cu_block *b)
+static void release(struct shim *s, const struct block *b)
 {
   if (b->kind == BLOCK_DEVICE) {
     guest_free(s, b->device, b->bytes);
-    if (b->pool) pool_released(s, b->pool, b->bytes);
+    if (b->owner) b->owner->released(s, b->owner, b->bytes);
     return;
   }
   uint64_t page = UINT64_C(1) << s->preset.params.vm_page_bits; /* opened memory may lie inside its pages */
@@ -216,30 +216,33 @@ static void release(struct shim *s, const struct cu_block *b)
 bool memory_free(struct shim *s, uint64_t addr, unsigned kinds)
 {
   size_t at = lower(s, addr);
-  if (at == 0 || s->block[at - 1].addr != addr || !(kinds >> s->block[at - 1].kind & 1)) return false;
-  release(s, &s->block[at - 1]);
-  memmove(&s->block[at - 1], &s->block[at], (s->n_blocks - at) * sizeof *s->block);
-  s->n_blocks--;
+  if (at == 0 || s->memory.block[at - 1].addr != addr || !(kinds >> s->memory.block[at - 1].kind & 1)) return false;
+  release(s, &s->memory.block[at - 1]);
+  memmove(&s->memory.block[at - 1], &s->memory.block[at], (s->memory.n - at) * sizeof *s->memory.block);
+  s->memory.n--;
   return true;
-}
-
-void memory_free_all(struct shim *s)
-{
-  size_t kept = 0;
-  for (size_t i = 0; i < s->n_blocks; i++) {
-    if (s->block[i].kind == BLOCK_MAPPED) s->block[kept++] = s->block[i];
-    else release(s, &s->block[i]);
-  }
-  s->n_blocks = kept;
 }
 
 void memory_sync_registered(struct shim *s, bool to_device)
 {
-  for (size_t i = 0; i < s->n_blocks; i++) {
-    const struct cu_block *b = &s->block[i];
+  for (size_t i = 0; i < s->memory.n; i++) {
+    const struct block *b = &s->memory.block[i];
     void *host = (void *)(uintptr_t)b->addr;
     if (b->kind != BLOCK_REGISTERED) continue;
     BUG_ON(to_device ? !gmem_write(s->device.mem, b->device, host, b->bytes)
                      : !gmem_read(s->device.mem, b->device, host, b->bytes));
   }
 }
+
+/* What is mapped stays until it is unmapped (vmm.h). */
+static void reset(struct shim *s)
+{
+  size_t kept = 0;
+  for (size_t i = 0; i < s->memory.n; i++) {
+    if (s->memory.block[i].kind == BLOCK_MAPPED) s->memory.block[kept++] = s->memory.block[i];
+    else release(s, &s->memory.block[i]);
+  }
+  s->memory.n = kept;
+}
+
+const struct shim_part memory_part = { .reset = reset };

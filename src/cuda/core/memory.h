@@ -11,7 +11,13 @@
 #ifndef WS_CUDA_MEMORY_H
 #define WS_CUDA_MEMORY_H
 
-#include "cuda/core/shim.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cuda/core/api.h"
+
+struct shim;
+struct shim_part;
 
 enum block_kind { BLOCK_DEVICE, BLOCK_PINNED, BLOCK_MANAGED, BLOCK_REGISTERED, BLOCK_MAPPED,
                   BLOCK_OPENED };
@@ -22,16 +28,29 @@ struct advice {
   CUmemLocation preferred, prefetched; /* type 0: none */
 };
 
-struct cu_block {
+/* Who counts what is allocated: told when a block of it goes. */
+struct block_owner {
+  void (*released)(struct shim *, struct block_owner *, uint64_t bytes);
+};
+
+struct block {
   uint64_t addr;   /* what the program holds */
   uint64_t bytes;
   uint64_t device; /* address for kernels */
   uint64_t id;
   uint64_t mapped; /* pinned, managed: bytes of the host mapping */
-  struct cu_pool *pool; /* NULL: not of a pool */
+  struct block_owner *owner; /* NULL: nobody counts it */
   struct advice advice;
   unsigned flags;
   enum block_kind kind;
+};
+
+/* All of it. */
+struct memory {
+  struct block *block; /* by address */
+  size_t n, cap;
+  uint64_t device_bytes; /* allocated of the board's memory */
+  uint64_t host_next;    /* where the next host mapping goes */
 };
 
 /* Device memory; bytes > 0. CUDA_ERROR_OUT_OF_MEMORY when the board has no more. */
@@ -43,9 +62,9 @@ CUresult memory_unregister(struct shim *, const void *p);
 /* Frees the block that starts at addr and is of one of the kinds (bit per kind). False: there is none. */
 bool memory_free(struct shim *, uint64_t addr, unsigned kinds);
 /* The block that holds addr, NULL: none. By device address also for registered memory. */
-struct cu_block *memory_find(struct shim *, uint64_t addr);
+struct block *memory_find(struct shim *, uint64_t addr);
 /* Whether the host can access it too. */
-bool memory_on_host(const struct cu_block *);
+bool memory_on_host(const struct block *);
 /* Whether kernels can access addr: a block, or a variable of a module. */
 bool memory_is_device(struct shim *, uint64_t addr);
 /* Copies registered memory into the guest (before a launch) or back. */
@@ -59,8 +78,8 @@ void memory_map(struct shim *, uint64_t addr, void *host, uint64_t bytes);
 void *memory_take_file(struct shim *, uint64_t bytes, int *fd);
 /* Device memory that another process shares: `bytes` bytes from an offset in its file. 0: it cannot be mapped. */
 uint64_t memory_open(struct shim *, int fd, uint64_t offset, uint64_t bytes);
-/* Without what is mapped. */
-void memory_free_all(struct shim *);
 uint64_t memory_total(const struct shim *);
+
+extern const struct shim_part memory_part;
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/core/shim.h"
 #include "host/gpu_advice.h"
 #include "load/fatbin.h"
 
@@ -24,14 +25,14 @@ static CUresult broken(const struct err *e)
 
 /* Takes a parsed module over; files: what it was made of. */
 static CUresult place(struct shim *s, struct module *parsed, const struct link_file *file, unsigned n,
-                      struct cu_module **out)
+                      struct loaded_module **out)
 {
   struct err e = {""};
   if (!target_runs_on(module_sm(parsed), TARGET_PLAIN, s->device.config.sm)) {
     module_free(parsed);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
-  struct cu_module *m = shim_alloc(sizeof *m);
+  struct loaded_module *m = shim_alloc(sizeof *m);
   if (!device_place(&s->device, parsed, &m->code, &e)) {
     device_unload(&m->code);
     free(m);
@@ -52,7 +53,7 @@ static CUresult place(struct shim *s, struct module *parsed, const struct link_f
 }
 
 static CUresult open_files(struct shim *s, const struct link_file *file, unsigned n,
-                           struct cu_module **out)
+                           struct loaded_module **out)
 {
   struct err e = {""};
   struct module_file *list = shim_alloc(n * sizeof *list);
@@ -86,7 +87,7 @@ uint8_t *module_join(const struct link_file *file, unsigned n, size_t *bytes)
   return image;
 }
 
-static CUresult open_joined(struct shim *s, const uint8_t *image, struct cu_module **out)
+static CUresult open_joined(struct shim *s, const uint8_t *image, struct loaded_module **out)
 {
   uint64_t head[3];
   memcpy(head, image, sizeof head);
@@ -128,8 +129,9 @@ static void explain_targets(const struct shim *s, const uint8_t *container)
     used += (size_t)snprintf(list + used, sizeof list - used, "%s%s_%u", used ? ", " : "",
                              entry.kind == FATBIN_PTX ? "compute" : "sm", entry.sm);
   }
-  shim_say("the program has code for %s, not for sm_%u: compile with -gencode arch=compute_%u,code=sm_%u, or %s", list, sm,
-           sm, sm, newest ? gpu_advice(s->options.presets, newest, form, advice, sizeof advice) : "choose a newer --gpu");
+  shim_say("the program has code for %s, not for sm_%u: compile with -gencode arch=compute_%u,code=sm_%u, or %s",
+           list, sm, sm, sm,
+           newest ? gpu_advice(s->options.presets, newest, form, advice, sizeof advice) : "choose a newer --gpu");
 }
 
 CUresult module_pick(struct shim *s, const uint8_t *container, uint8_t **image, size_t *bytes)
@@ -177,7 +179,8 @@ static CUresult translate(struct shim *s, const void *ptx, struct jit *jit, uint
   return *elf ? CUDA_SUCCESS : r;
 }
 
-/* The machine code in an image (cubin, fat binary, PTX) that this GPU runs: an ELF file, which the caller frees. */
+/* The machine code in an image (cubin, fat binary, PTX) that this GPU runs: an ELF file, which the caller
+ * frees. */
 static CUresult extract(struct shim *s, const void *image, struct jit *jit, uint8_t **elf,
                         size_t *bytes)
 {
@@ -199,7 +202,7 @@ static CUresult extract(struct shim *s, const void *image, struct jit *jit, uint
   return CUDA_SUCCESS;
 }
 
-CUresult module_open(struct shim *s, const void *image, struct jit *jit, struct cu_module **out)
+CUresult module_open(struct shim *s, const void *image, struct jit *jit, struct loaded_module **out)
 {
   struct jit none = {0};
   struct link_file file;
@@ -233,9 +236,9 @@ char *module_read_file(const char *path, size_t *bytes, CUresult *r)
 
 /* Kernels and variables --------------------------------------------------------------------------- */
 
-static void free_module(struct cu_module *m)
+static void free_module(struct loaded_module *m)
 {
-  for (struct cu_function *f = m->functions, *next; f; f = next) {
+  for (struct function *f = m->functions, *next; f; f = next) {
     next = f->next;
     free(f);
   }
@@ -245,9 +248,9 @@ static void free_module(struct cu_module *m)
   free(m);
 }
 
-void module_close(struct shim *s, struct cu_module *m)
+void module_close(struct shim *s, struct loaded_module *m)
 {
-  for (struct cu_module **at = &s->modules; *at; at = &(*at)->next) {
+  for (struct loaded_module **at = &s->modules; *at; at = &(*at)->next) {
     if (*at != m) continue;
     *at = m->next;
     free_module(m);
@@ -255,24 +258,24 @@ void module_close(struct shim *s, struct cu_module *m)
   }
 }
 
-void module_close_all(struct shim *s)
+static void reset(struct shim *s)
 {
   while (s->modules) module_close(s, s->modules);
 }
 
-bool module_is_open(const struct shim *s, const struct cu_module *m)
+bool module_is_open(const struct shim *s, const struct loaded_module *m)
 {
-  const struct cu_module *at = s->modules;
+  const struct loaded_module *at = s->modules;
   while (at && at != m) at = at->next;
   return at != NULL;
 }
 
-CUresult module_give_function(struct cu_module *m, const char *name, struct cu_function *f)
+CUresult module_give_function(struct loaded_module *m, const char *name, struct function *f)
 {
   for (unsigned i = 0; i < module_kernel_count(m->code.module); i++) {
     const struct module_kernel *k = module_kernel_at(m->code.module, i);
     if (strcmp(k->name, name) != 0) continue;
-    *f = (struct cu_function){ .next = m->functions, .module = m, .kernel = k, .carveout = -1 };
+    *f = (struct function){ .next = m->functions, .module = m, .kernel = k, .carveout = -1 };
     f->max_dynamic_shared =
         k->shared_static < DEFAULT_DYNAMIC_SHARED ? DEFAULT_DYNAMIC_SHARED - k->shared_static : 0;
     m->functions = f;
@@ -281,38 +284,38 @@ CUresult module_give_function(struct cu_module *m, const char *name, struct cu_f
   return CUDA_ERROR_NOT_FOUND;
 }
 
-void module_take_function(struct cu_function *f)
+void module_take_function(struct function *f)
 {
   if (!f->module) return;
-  struct cu_function **at = &f->module->functions;
+  struct function **at = &f->module->functions;
   while (*at != f) at = &(*at)->next;
   *at = f->next;
   f->module = NULL;
 }
 
-CUresult module_get_function(struct shim *s, struct cu_module *m, const char *name,
-                             struct cu_function **out)
+CUresult module_get_function(struct shim *s, struct loaded_module *m, const char *name,
+                             struct function **out)
 {
   if (!module_is_open(s, m)) return CUDA_ERROR_INVALID_HANDLE;
   if (!name || !out) return CUDA_ERROR_INVALID_VALUE;
-  for (struct cu_function *f = m->functions; f; f = f->next)
+  for (struct function *f = m->functions; f; f = f->next)
     if (strcmp(f->kernel->name, name) == 0) return *out = f, CUDA_SUCCESS;
-  struct cu_function *f = shim_alloc(sizeof *f);
+  struct function *f = shim_alloc(sizeof *f);
   CUresult r = module_give_function(m, name, f);
   if (r == CUDA_SUCCESS) *out = f;
   else free(f);
   return r;
 }
 
-bool module_is_function(const struct shim *s, const struct cu_function *f)
+bool module_is_function(const struct shim *s, const struct function *f)
 {
-  for (const struct cu_module *m = s->modules; m; m = m->next)
-    for (const struct cu_function *at = m->functions; at; at = at->next)
+  for (const struct loaded_module *m = s->modules; m; m = m->next)
+    for (const struct function *at = m->functions; at; at = at->next)
       if (at == f) return true;
   return false;
 }
 
-CUresult module_get_variable(struct shim *s, struct cu_module *m, const char *name, CUdeviceptr *addr,
+CUresult module_get_variable(struct shim *s, struct loaded_module *m, const char *name, CUdeviceptr *addr,
                              size_t *bytes)
 {
   if (!module_is_open(s, m)) return CUDA_ERROR_INVALID_HANDLE;
@@ -323,3 +326,5 @@ CUresult module_get_variable(struct shim *s, struct cu_module *m, const char *na
   if (bytes) *bytes = y->bytes;
   return CUDA_SUCCESS;
 }
+
+const struct shim_part module_part = { .reset = reset };

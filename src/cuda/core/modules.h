@@ -5,12 +5,16 @@
 #ifndef WS_CUDA_MODULES_H
 #define WS_CUDA_MODULES_H
 
+#include "cuda/core/api.h"
 #include "cuda/core/jit.h"
-#include "cuda/core/shim.h"
+#include "host/device.h"
 
-struct cu_function {
-  struct cu_function *next;
-  struct cu_module *module; /* NULL: it went away, and this waits for module_give_function */
+struct shim;
+struct shim_part;
+
+struct function {
+  struct function *next;
+  struct loaded_module *module; /* NULL: it went away, and this waits for module_give_function */
   const struct module_kernel *kernel;
   uint32_t max_dynamic_shared; /* bytes; above 48 KiB only after the program asked for it */
   int carveout, cache;
@@ -23,40 +27,41 @@ struct link_file {
   size_t bytes;
 };
 
-struct cu_module {
-  struct cu_module *next;
+struct loaded_module {
+  struct loaded_module *next;
   struct device_code code;
   struct link_file *file; /* what it was made of: kept for captures, else NULL */
   unsigned n_files;
-  struct cu_function *functions;
+  struct function *functions;
 };
 
-/* The entry of a fat binary that this GPU runs, machine code or else PTX (with a 0 behind it), unpacked; the caller
- * frees it. */
+/* The entry of a fat binary that this GPU runs, machine code or else PTX (with a 0 behind it), unpacked;
+ * the caller frees it. */
 CUresult module_pick(struct shim *, const uint8_t *container, uint8_t **image, size_t *bytes);
 /* A file's bytes with a 0 behind them (PTX is text), which the caller frees; NULL: *r says why. */
 char *module_read_file(const char *path, size_t *bytes, CUresult *r);
-/* What cuLinkComplete gives for several inputs: an image that module_open takes, and that only holds the files
- * one behind the other. They are linked when it is loaded (load/link.h). The caller frees it. */
+/* What cuLinkComplete gives for several inputs: an image that module_open takes, and that only holds the
+ * files one behind the other. They are linked when it is loaded (load/link.h). The caller frees it. */
 uint8_t *module_join(const struct link_file *, unsigned n, size_t *bytes);
 
 /* Loads the part of an image that this GPU runs. The image's own headers say how long it is. */
-CUresult module_open(struct shim *, const void *image, struct jit *, struct cu_module **out);
-void module_close(struct shim *, struct cu_module *);
-void module_close_all(struct shim *);
-bool module_is_open(const struct shim *, const struct cu_module *);
+CUresult module_open(struct shim *, const void *image, struct jit *, struct loaded_module **out);
+void module_close(struct shim *, struct loaded_module *);
+bool module_is_open(const struct shim *, const struct loaded_module *);
 
 /* A kernel by its symbol's name. */
-CUresult module_get_function(struct shim *, struct cu_module *, const char *name,
-                             struct cu_function **out);
-bool module_is_function(const struct shim *, const struct cu_function *);
-/* Takes a kernel's handle out of its module, so that it stays when that is closed; the caller has it then. And gives it to
- * another module, where it stands for the kernel of that name. */
-void module_take_function(struct cu_function *);
-CUresult module_give_function(struct cu_module *, const char *name, struct cu_function *);
+CUresult module_get_function(struct shim *, struct loaded_module *, const char *name,
+                             struct function **out);
+bool module_is_function(const struct shim *, const struct function *);
+/* Takes a kernel's handle out of its module, so that it stays when that is closed; the caller has it then.
+ * And gives it to another module, where it stands for the kernel of that name. */
+void module_take_function(struct function *);
+CUresult module_give_function(struct loaded_module *, const char *name, struct function *);
 /* Address and size of a variable; either may be NULL. */
-CUresult module_get_variable(struct shim *, struct cu_module *, const char *name, CUdeviceptr *addr,
+CUresult module_get_variable(struct shim *, struct loaded_module *, const char *name, CUdeviceptr *addr,
                              size_t *bytes);
+
+extern const struct shim_part module_part;
 
 /* ptx.c: translates PTX text for this GPU with the installed ptxas. The result is freed by the caller;
  * NULL: *r says why, and the log is in jit. */

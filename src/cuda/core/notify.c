@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "cuda/core/shim.h"
+
 struct notify {
   struct notify *next;
 };

@@ -4,7 +4,11 @@
 #ifndef WS_CUDA_NOTIFY_H
 #define WS_CUDA_NOTIFY_H
 
-#include "cuda/core/shim.h"
+#include <stddef.h>
+
+#include "cuda/core/api.h"
+
+struct shim;
 
 struct notify; /* one registration; its address is the program's handle */
 

@@ -50,7 +50,8 @@ static bool take(struct exec_options *o, const char *key, const char *value, str
   else if (strcmp(key, "presets") == 0) o->presets = value;
   else if (strcmp(key, "set") == 0) o->set[o->n_set++] = value;
   else if (strcmp(key, "mode") == 0) o->timed = strcmp(value, "functional") != 0;
-  else if (strcmp(key, "time") == 0) return choice_parse(&o->choice, o->capture ? "--launches" : "--time-kernels", value, e);
+  else if (strcmp(key, "time") == 0)
+    return choice_parse(&o->choice, o->capture ? "--launches" : "--time-kernels", value, e);
   else if (strcmp(key, "stop") == 0) o->stop_after_timed = true;
   else if (strcmp(key, "cold") == 0) o->cold = true;
   else if (strcmp(key, "report") == 0) o->report = value;

@@ -4,16 +4,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cuda/core/graph_memory.h"
-#include "cuda/core/memory.h"
-#include "cuda/core/stream_capture.h"
-#include "cuda/core/streams.h"
-#include "cuda/core/vmm.h"
+#include "cuda/core/shim.h"
 
 enum { ALLOCATION_PINNED = 1 };
 
-struct cu_pool {
-  struct cu_pool *next;
+struct pool {
+  struct block_owner owner; /* of the memory that is allocated from it */
+  struct pool *next;
   bool closed;         /* destroyed; still has allocations */
   bool shared;         /* other processes may open what is allocated from it */
   int fd;              /* imported: the file of the other process's memory; else -1 */
@@ -22,40 +19,56 @@ struct cu_pool {
   int reuse[POOL_REUSE_INTERNAL + 1];
 };
 
-static struct cu_pool *new_pool(struct shim *s, uint64_t max_bytes)
+static void unlink_pool(struct shim *s, struct pool *p)
 {
-  struct cu_pool *p = shim_alloc(sizeof *p);
-  *p = (struct cu_pool){ .next = s->pools, .max_bytes = max_bytes, .fd = -1 };
-  for (int i = POOL_REUSE_EVENTS; i <= POOL_REUSE_INTERNAL; i++) p->reuse[i] = 1; /* as documented */
-  return s->pools = p;
+  struct pool **at = &s->pools.first;
+  while (*at != p) at = &(*at)->next;
+  *at = p->next;
+  if (p->fd >= 0) close(p->fd);
+  free(p);
 }
 
-static bool exists(const struct shim *s, const struct cu_pool *p)
+static void released(struct shim *s, struct block_owner *o, uint64_t bytes)
 {
-  const struct cu_pool *at = s->pools;
+  struct pool *p = (struct pool *)o; /* its first member */
+  p->used -= bytes;
+  if (p->closed && p->used == 0) unlink_pool(s, p);
+}
+
+static struct pool *new_pool(struct shim *s, uint64_t max_bytes)
+{
+  struct pool *p = shim_alloc(sizeof *p);
+  *p = (struct pool){ .owner = { released }, .next = s->pools.first, .max_bytes = max_bytes, .fd = -1 };
+  for (int i = POOL_REUSE_EVENTS; i <= POOL_REUSE_INTERNAL; i++) p->reuse[i] = 1; /* as documented */
+  return s->pools.first = p;
+}
+
+static bool exists(const struct shim *s, const struct pool *p)
+{
+  const struct pool *at = s->pools.first;
   while (at && at != p) at = at->next;
   return at && !at->closed;
 }
 
-struct cu_pool *pool_default(struct shim *s)
+struct pool *pool_default(struct shim *s)
 {
-  if (!s->default_pool) s->default_pool = new_pool(s, 0);
-  return s->default_pool;
+  if (!s->pools.standard) s->pools.standard = new_pool(s, 0);
+  return s->pools.standard;
 }
 
-struct cu_pool *pool_current(struct shim *s)
+struct pool *pool_current(struct shim *s)
 {
-  return s->current_pool ? s->current_pool : pool_default(s);
+  return s->pools.current ? s->pools.current : pool_default(s);
 }
 
-CUresult pool_use(struct shim *s, struct cu_pool *p)
+CUresult pool_use(struct shim *s, struct pool *p)
 {
   if (!exists(s, p)) return CUDA_ERROR_INVALID_VALUE;
-  s->current_pool = p;
+  s->pools.current = p;
   return CUDA_SUCCESS;
 }
 
-CUresult pool_of_device(struct cu_pool *pool, CUmemoryPool *out, CUdevice device)
+CUresult pool_of_device(struct pool *pool, CUmemoryPool *out, CUdevice device)
 {
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   if (device) return CUDA_ERROR_INVALID_DEVICE;
@@ -63,7 +76,7 @@ CUresult pool_of_device(struct cu_pool *pool, CUmemoryPool *out, CUdevice device
   return CUDA_SUCCESS;
 }
 
-CUresult pool_of_location(struct shim *s, struct cu_pool *pool, CUmemoryPool *out, const CUmemLocation *l)
+CUresult pool_of_location(struct shim *s, struct pool *pool, CUmemoryPool *out, const CUmemLocation *l)
 {
   if (!l) return CUDA_ERROR_INVALID_VALUE;
   if (l->type != LOCATION_DEVICE) return shim_unsupported(s, "a memory pool outside of the device");
@@ -105,39 +118,19 @@ int pool_file(const struct shim *s, CUmemoryPool p)
   return exists(s, p) ? p->fd : -1;
 }
 
-bool pool_is_shared(const struct cu_pool *p)
+bool pool_is_shared(const struct block *b)
 {
+  const struct pool *p = (const struct pool *)b->owner;
   return p && p->shared;
-}
-
-static void unlink_pool(struct shim *s, struct cu_pool *p)
-{
-  struct cu_pool **at = &s->pools;
-  while (*at != p) at = &(*at)->next;
-  *at = p->next;
-  if (p->fd >= 0) close(p->fd);
-  free(p);
 }
 
 CUresult pool_destroy(struct shim *s, CUmemoryPool p)
 {
-  if (!exists(s, p) || p == s->default_pool) return CUDA_ERROR_INVALID_VALUE;
-  if (s->current_pool == p) s->current_pool = NULL; /* the default one again */
+  if (!exists(s, p) || p == s->pools.standard) return CUDA_ERROR_INVALID_VALUE;
+  if (s->pools.current == p) s->pools.current = NULL; /* the default one again */
   p->closed = true;
   if (p->used == 0) unlink_pool(s, p);
   return CUDA_SUCCESS;
-}
-
-void pool_released(struct shim *s, struct cu_pool *p, uint64_t bytes)
-{
-  p->used -= bytes;
-  if (p->closed && p->used == 0) unlink_pool(s, p);
-}
-
-void pool_destroy_all(struct shim *s)
-{
-  while (s->pools) unlink_pool(s, s->pools);
-  s->default_pool = s->current_pool = NULL;
 }
 
 CUresult pool_get(struct shim *s, CUmemoryPool p, int attribute, void *value)
@@ -203,42 +196,29 @@ CUresult pool_set_access(struct shim *s, CUmemoryPool p, const CUmemAccessDesc *
   return CUDA_SUCCESS;
 }
 
-/* While a stream is captured the graph will allocate, at the address it says now. */
-static CUresult capture_alloc(struct shim *s, struct cu_stream *st, uint64_t *addr, uint64_t bytes)
+CUresult pool_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t bytes)
 {
-  CUresult r = graph_memory_new(s, addr, bytes);
-  if (r != CUDA_SUCCESS) return r;
-  struct graph_op op = { .type = NODE_MEM_ALLOC, .memory = { *addr, bytes } };
-  graph_memory_hold(s, *addr);
-  capture_takes(s, st, &op, &r);
-  graph_memory_drop(s, *addr); /* the node holds it */
-  return r;
-}
-
-CUresult pool_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t bytes, CUstream stream)
-{
-  struct cu_stream *st = stream_of(s, stream);
-  if (!st) return CUDA_ERROR_INVALID_HANDLE;
-  if (st->capture) return capture_alloc(s, st, addr, bytes);
   if (!exists(s, p) || p->fd >= 0) return CUDA_ERROR_INVALID_VALUE; /* nothing can be taken from an imported one */
   if (p->max_bytes && bytes > p->max_bytes - p->used) return CUDA_ERROR_OUT_OF_MEMORY;
   CUresult r = memory_alloc(s, addr, bytes);
   if (r != CUDA_SUCCESS) return r;
-  memory_find(s, *addr)->pool = p;
+  memory_find(s, *addr)->owner = &p->owner;
   p->used += bytes;
   if (p->used > p->used_high) p->used_high = p->used;
   if (p->used > p->reserved_high) p->reserved_high = p->used;
   return CUDA_SUCCESS;
 }
 
-CUresult pool_free(struct shim *s, uint64_t addr, CUstream stream)
+CUresult pool_free(struct shim *s, uint64_t addr)
 {
-  struct cu_stream *st = stream_of(s, stream);
-  struct graph_op op = { .type = NODE_MEM_FREE, .memory = { addr, 0 } };
-  CUresult r;
-  if (!st) return CUDA_ERROR_INVALID_HANDLE;
-  if (st->capture && !graph_memory_exists(s, addr)) return CUDA_ERROR_INVALID_VALUE;
-  if (capture_takes(s, st, &op, &r)) return r;
   if (graph_memory_exists(s, addr)) return graph_memory_give(s, addr);
   return memory_free(s, addr, 1u << BLOCK_DEVICE | 1u << BLOCK_OPENED) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
+
+static void reset(struct shim *s)
+{
+  while (s->pools.first) unlink_pool(s, s->pools.first);
+  s->pools = (struct pools){0};
+}
+
+const struct shim_part pool_part = { .reset = reset };

@@ -5,27 +5,41 @@
 #ifndef WS_CUDA_POOL_H
 #define WS_CUDA_POOL_H
 
-#include "cuda/core/shim.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cuda/core/api.h"
+
+struct block;
+struct shim;
+struct shim_part;
+
+struct pools {
+  struct pool *first;
+  struct pool *standard; /* the device's default pool, once it was asked for */
+  struct pool *current;  /* NULL: that one */
+};
 
 /* CUmemPool_attribute, cudaMemPoolAttr: 1 to 3 are int, the others 64 bits. */
 enum { POOL_REUSE_EVENTS = 1, POOL_REUSE_OPPORTUNISTIC, POOL_REUSE_INTERNAL, POOL_RELEASE_THRESHOLD,
        POOL_RESERVED, POOL_RESERVED_HIGH, POOL_USED, POOL_USED_HIGH, POOL__N };
 
 /* The device's default pool: it cannot be destroyed. */
-struct cu_pool *pool_default(struct shim *);
+struct pool *pool_default(struct shim *);
 /* The pool of cudaMallocAsync: the default one or what pool_use said. */
-struct cu_pool *pool_current(struct shim *);
-CUresult pool_use(struct shim *, struct cu_pool *);
+struct pool *pool_current(struct shim *);
+CUresult pool_use(struct shim *, struct pool *);
 /* *out = pool, when there is such a device (0), or the location is one. */
-CUresult pool_of_device(struct cu_pool *pool, CUmemoryPool *out, CUdevice);
-CUresult pool_of_location(struct shim *, struct cu_pool *pool, CUmemoryPool *out, const CUmemLocation *);
+CUresult pool_of_device(struct pool *pool, CUmemoryPool *out, CUdevice);
+CUresult pool_of_location(struct shim *, struct pool *pool, CUmemoryPool *out, const CUmemLocation *);
 CUresult pool_create(struct shim *, CUmemoryPool *, const CUmemPoolProps *);
 /* A pool created for it, to other processes: a file descriptor, which the program closes; and from there. */
 CUresult pool_export(struct shim *, int *fd, CUmemoryPool);
 CUresult pool_import(struct shim *, CUmemoryPool *, int fd);
 /* The file behind an imported pool, -1: it is none. */
 int pool_file(const struct shim *, CUmemoryPool);
-bool pool_is_shared(const struct cu_pool *);
+/* Whether the block is of a pool whose memory may be. */
+bool pool_is_shared(const struct block *);
 /* The pool goes away with its last allocation. */
 CUresult pool_destroy(struct shim *, CUmemoryPool);
 /* *value: int or uint64_t, as the attribute asks for. */
@@ -35,12 +49,10 @@ CUresult pool_trim(struct shim *, CUmemoryPool);
 CUresult pool_access(struct shim *, CUmemoryPool, const CUmemLocation *, int *flags);
 CUresult pool_set_access(struct shim *, CUmemoryPool, const CUmemAccessDesc *, size_t n);
 
-/* Takes effect at once: everything issued before has run; a node when the stream is captured. */
-CUresult pool_alloc(struct shim *, CUmemoryPool, uint64_t *addr, uint64_t bytes, CUstream);
-CUresult pool_free(struct shim *, uint64_t addr, CUstream);
-/* memory.c: a block of this pool is gone. */
-void pool_released(struct shim *, struct cu_pool *, uint64_t bytes);
-/* The context is reset: its memory is gone. */
-void pool_destroy_all(struct shim *);
+CUresult pool_alloc(struct shim *, CUmemoryPool, uint64_t *addr, uint64_t bytes);
+/* What a pool or a graph allocated. */
+CUresult pool_free(struct shim *, uint64_t addr);
+
+extern const struct shim_part pool_part;
 
 #endif

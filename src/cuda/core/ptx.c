@@ -1,7 +1,5 @@
 /* PTX to machine code, by the toolkit's assembler: $WARPSTEP_PTXAS, else ptxas of the search path, else
  * the one in /usr/local/cuda/bin. Without one a module of PTX cannot be loaded. */
-#include "cuda/core/modules.h"
-#include "cuda/core/toolkit.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -10,6 +8,10 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "cuda/core/modules.h"
+#include "cuda/core/shim.h"
+#include "cuda/core/toolkit.h"
 
 enum { MAX_ARGS = 20, NUMBER_BYTES = 40 };
 

@@ -123,7 +123,8 @@ void record_write_json(FILE *f, const struct record *r, const char *gpu, uint64_
 {
   json_t *list = json_array();
   for (uint64_t i = 0; i < r->n; i++) json_array_append_new(list, launch_json(&r->launch[i], i + 1));
-  json_t *all = json_pack("{s:s, s:s, s:I, s:o}", "schema", RECORD_JSON_SCHEMA, "gpu", gpu, "time_ps", (json_int_t)total_ps,
+  json_t *all = json_pack("{s:s, s:s, s:I, s:o}", "schema", RECORD_JSON_SCHEMA, "gpu", gpu, "time_ps",
+                          (json_int_t)total_ps,
                           "launches", list);
   NO_MEMORY_IF(!all);
   json_dumpf(all, f, JSON_INDENT(1)); /* the stream keeps whether all of it was taken */

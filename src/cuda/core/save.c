@@ -13,11 +13,12 @@
 
 #include "base/checksum.h"
 #include "base/host_memory.h"
+#include "cuda/core/shim.h"
 #include "host/datafile.h"
 
 enum { NAME_CHARS = 40, MAX_TRIES = 100000 };
 
-struct snapshot *save_before(struct shim *s, const struct cu_module *m, const struct launch_desc *l)
+struct snapshot *save_before(struct shim *s, const struct loaded_module *m, const struct launch_desc *l)
 {
   uint64_t number = s->record.n + 1;
   if (!s->options.capture || !choice_has(&s->options.choice, number, l->kernel->name)) return NULL;
@@ -125,8 +126,8 @@ void save_after(struct shim *s, struct snapshot *snap, const struct sim_result *
 {
   struct err e = {""};
   if (!snap) return;
-  fflush(s->print);
-  snapshot_finish(snap, &s->device, r, s->print_text, s->print_bytes);
+  fflush(s->print.file);
+  snapshot_finish(snap, &s->device, r, s->print.text, s->print.bytes);
   bool ok = r->end == RUN_DONE || r->end == RUN_FAULT;
   if (ok && !s->lost && !save(s, snap, &e))
     shim_cannot_write(s, &e); /* one line: behind it nothing is captured any more */

@@ -1,5 +1,5 @@
-/* Where issue slots and warps of timed launches went, as the summary of `warpstep run` has it: by launch in the JSON, by kernel
- * in the table. */
+/* Where issue slots and warps of timed launches went, as the summary of `warpstep run` has it: by launch
+ * in the JSON, by kernel in the table. */
 #ifndef WS_CUDA_STALLS_H
 #define WS_CUDA_STALLS_H
 

@@ -4,16 +4,15 @@
 #include <string.h>
 
 #include "base/host_memory.h"
-#include "cuda/core/hold.h"
-#include "cuda/core/streams.h"
+#include "cuda/core/shim.h"
 
-struct cu_capture {
-  struct cu_capture *next;
+struct stream_capture {
+  struct stream_capture *next;
   uint64_t id;
-  struct cu_graph *graph;
+  struct graph *graph;
   bool own_graph;           /* given to the program at the end, or nobody */
-  struct cu_stream *origin; /* where it began and must end */
-  const struct cu_thread *thread;
+  struct stream *origin; /* where it began and must end */
+  const struct thread *thread;
   int mode;
   bool spoilt;
 };
@@ -38,7 +37,7 @@ static void add_tips(struct node_set *t, CUgraphNode const *node, size_t n)
   }
 }
 
-static void leave(struct cu_stream *st)
+static void leave(struct stream *st)
 {
   free(st->tips.node);
   st->tips = (struct node_set){0};
@@ -46,43 +45,38 @@ static void leave(struct cu_stream *st)
 }
 
 /* Calls fn for each stream there is. */
-static void each_stream(struct shim *s, void (*fn)(struct cu_stream *, void *), void *data)
+static void each_stream(struct shim *s, void (*fn)(struct stream *, void *), void *data)
 {
-  for (struct cu_stream *st = s->streams; st; st = st->next) fn(st, data);
-  for (struct cu_thread *t = s->threads; t; t = t->next) fn(&t->stream, data);
+  for (struct stream *st = s->streams.first; st; st = st->next) fn(st, data);
+  for (struct thread *t = s->threads; t; t = t->next) fn(&t->stream, data);
 }
 
-static void leave_if(struct cu_stream *st, void *capture)
+static void leave_if(struct stream *st, void *capture)
 {
   if (st->capture == capture) leave(st);
 }
 
-static void close_capture(struct shim *s, struct cu_capture *c)
+static void close_capture(struct shim *s, struct stream_capture *c)
 {
-  struct cu_capture **at = &s->captures;
+  struct stream_capture **at = &s->captures;
   while (*at != c) at = &(*at)->next;
   *at = c->next;
   each_stream(s, leave_if, c);
   free(c);
 }
 
-void capture_end_all(struct shim *s)
-{
-  while (s->captures) close_capture(s, s->captures); /* graphs go by themselves */
-}
-
 CUresult capture_begin(struct shim *s, CUstream h, CUgraph g, const CUgraphNode *deps, size_t n, int mode)
 {
-  struct cu_stream *st = stream_of(s, h);
+  struct stream *st = stream_of(s, h);
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   if (mode < CAPTURE_GLOBAL || mode > CAPTURE_RELAXED || (n && !deps)) return CUDA_ERROR_INVALID_VALUE;
-  if (st == &s->legacy) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  if (st == &s->streams.legacy) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   if (st->capture) return CUDA_ERROR_ILLEGAL_STATE;
   if (g && !graph_exists(s, g)) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < n; i++)
     if (!graph_is_node(s, deps[i]) || deps[i]->graph != g) return CUDA_ERROR_INVALID_VALUE;
-  struct cu_capture *c = shim_alloc(sizeof *c);
-  *c = (struct cu_capture){ .next = s->captures, .id = s->next_id++, .graph = g, .own_graph = !g,
+  struct stream_capture *c = shim_alloc(sizeof *c);
+  *c = (struct stream_capture){ .next = s->captures, .id = s->next_id++, .graph = g, .own_graph = !g,
                             .origin = st, .thread = shim_thread(s), .mode = mode };
   if (!g) graph_create(s, &c->graph, 0);
   s->captures = st->capture = c;
@@ -91,7 +85,7 @@ CUresult capture_begin(struct shim *s, CUstream h, CUgraph g, const CUgraphNode 
 }
 
 /* Marks what the nodes wait for, and themselves. */
-static void mark(struct cu_node *n)
+static void mark(struct graph_node *n)
 {
   if (n->mark) return;
   n->mark = true;
@@ -99,11 +93,11 @@ static void mark(struct cu_node *n)
 }
 
 struct join_check {
-  const struct cu_capture *capture;
+  const struct stream_capture *capture;
   bool joined;
 };
 
-static void check_joined(struct cu_stream *st, void *data)
+static void check_joined(struct stream *st, void *data)
 {
   struct join_check *j = data;
   for (size_t i = 0; st->capture == j->capture && i < st->tips.n; i++)
@@ -111,14 +105,14 @@ static void check_joined(struct cu_stream *st, void *data)
 }
 
 /* Marks what the stream has waited for. */
-static void mark_joined(const struct cu_capture *c, const struct cu_stream *st)
+static void mark_joined(const struct stream_capture *c, const struct stream *st)
 {
   for (size_t i = 0; i < c->graph->n; i++) c->graph->node[i]->mark = false;
   for (size_t i = 0; i < st->tips.n; i++) mark(st->tips.node[i]);
 }
 
 /* Whether the work of all streams of the capture came back to where it began. */
-static bool all_joined(struct shim *s, struct cu_capture *c)
+static bool all_joined(struct shim *s, struct stream_capture *c)
 {
   struct join_check j = { c, true };
   mark_joined(c, c->origin);
@@ -128,9 +122,9 @@ static bool all_joined(struct shim *s, struct cu_capture *c)
 
 CUresult capture_end(struct shim *s, CUstream h, CUgraph *out)
 {
-  struct cu_stream *st = stream_of(s, h);
+  struct stream *st = stream_of(s, h);
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
-  struct cu_capture *c = st->capture;
+  struct stream_capture *c = st->capture;
   if (!c) return CUDA_ERROR_ILLEGAL_STATE;
   if (!out && c->own_graph) return CUDA_ERROR_INVALID_VALUE; /* else the program has the graph */
   if (c->origin != st) return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
@@ -146,24 +140,24 @@ CUresult capture_end(struct shim *s, CUstream h, CUgraph *out)
 }
 
 /* The legacy stream would have to wait for a capturing one. */
-static bool blocks_legacy(struct shim *s, const struct cu_stream *st)
+static bool blocks_legacy(struct shim *s, const struct stream *st)
 {
   bool any = false;
-  if (st != &s->legacy) return false;
-  for (struct cu_capture *c = s->captures; c; c = c->next) {
+  if (st != &s->streams.legacy) return false;
+  for (struct stream_capture *c = s->captures; c; c = c->next) {
     if (c->origin->clock.non_blocking) continue;
     c->spoilt = any = true;
   }
   return any;
 }
 
-bool capture_records(struct shim *s, struct cu_stream *st, const struct graph_op *op, CUresult *r)
+bool capture_records(struct shim *s, struct stream *st, const struct graph_op *op, CUresult *r)
 {
-  struct cu_node *n;
+  struct graph_node *n;
   *r = CUDA_SUCCESS;
   if (!s->captures) return false;
   if (blocks_legacy(s, st)) return *r = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, true;
-  struct cu_capture *c = st->capture;
+  struct stream_capture *c = st->capture;
   if (!c) return false;
   if (c->spoilt) return *r = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, true;
   *r = graph_append(s, &n, c->graph, st->tips.node, st->tips.n, op);
@@ -171,12 +165,7 @@ bool capture_records(struct shim *s, struct cu_stream *st, const struct graph_op
   return true;
 }
 
-bool capture_takes(struct shim *s, struct cu_stream *st, const struct graph_op *op, CUresult *r)
-{
-  return capture_records(s, st, op, r) || hold_takes(s, st, op);
-}
-
-bool capture_forbids(struct shim *s, const struct cu_stream *st, CUresult *r)
+bool capture_forbids(struct shim *s, const struct stream *st, CUresult *r)
 {
   *r = CUDA_SUCCESS;
   if (!s->captures) return false;
@@ -191,7 +180,7 @@ bool capture_forbids(struct shim *s, const struct cu_stream *st, CUresult *r)
 bool capture_forbids_all(struct shim *s, CUresult *r)
 {
   *r = CUDA_SUCCESS;
-  for (struct cu_capture *c = s->captures; c; c = c->next) {
+  for (struct stream_capture *c = s->captures; c; c = c->next) {
     if (c->mode == CAPTURE_RELAXED) continue;
     if (c->mode == CAPTURE_THREAD_LOCAL && c->thread != shim_thread(s)) continue;
     c->spoilt = true;
@@ -202,33 +191,33 @@ bool capture_forbids_all(struct shim *s, CUresult *r)
 
 /* Events --------------------------------------------------------------------------------------- */
 
-void capture_event(struct cu_stream *st, struct cu_event *e)
+void capture_event(struct stream *st, struct event *e)
 {
   e->capture = st->capture ? st->capture->id : 0;
   set_tips(&e->tips, st->tips.node, st->tips.n);
 }
 
-static struct cu_capture *of_event(const struct shim *s, const struct cu_event *e)
+static struct stream_capture *of_event(const struct shim *s, const struct event *e)
 {
-  struct cu_capture *c = e->capture ? s->captures : NULL;
+  struct stream_capture *c = e->capture ? s->captures : NULL;
   while (c && c->id != e->capture) c = c->next;
   return c;
 }
 
-bool capture_has_event(const struct shim *s, const struct cu_event *e)
+bool capture_has_event(const struct shim *s, const struct event *e)
 {
   return of_event(s, e) != NULL;
 }
 
-CUresult capture_join(struct shim *s, struct cu_stream *st, const struct cu_event *e)
+CUresult capture_join(struct shim *s, struct stream *st, const struct event *e)
 {
-  struct cu_capture *c = of_event(s, e);
+  struct stream_capture *c = of_event(s, e);
   if (!c) { /* a capturing stream cannot wait for what is outside */
     st->capture->spoilt = true;
     return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
   }
   if (c->spoilt) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-  if (st == &s->legacy) return c->spoilt = true, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+  if (st == &s->streams.legacy) return c->spoilt = true, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
   if (st->capture && st->capture != c) {
     c->spoilt = st->capture->spoilt = true;
     return CUDA_ERROR_STREAM_CAPTURE_MERGE;
@@ -243,10 +232,10 @@ CUresult capture_join(struct shim *s, struct cu_stream *st, const struct cu_even
 CUresult capture_info(struct shim *s, CUstream h, int *status, uint64_t *id, CUgraph *g,
                       const CUgraphNode **deps, size_t *n)
 {
-  struct cu_stream *st = stream_of(s, h);
+  struct stream *st = stream_of(s, h);
   if (!status) return CUDA_ERROR_INVALID_VALUE;
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
-  const struct cu_capture *c = st->capture;
+  const struct stream_capture *c = st->capture;
   if (blocks_legacy(s, st)) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
   *status = !c ? CAPTURE_NONE : c->spoilt ? CAPTURE_INVALIDATED : CAPTURE_ACTIVE;
   if (*status != CAPTURE_ACTIVE) return CUDA_SUCCESS;
@@ -259,7 +248,7 @@ CUresult capture_info(struct shim *s, CUstream h, int *status, uint64_t *id, CUg
 
 CUresult capture_set_deps(struct shim *s, CUstream h, const CUgraphNode *deps, size_t n, bool replace)
 {
-  struct cu_stream *st = stream_of(s, h);
+  struct stream *st = stream_of(s, h);
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   if (!st->capture || st->capture->spoilt) return CUDA_ERROR_ILLEGAL_STATE;
   if (n && !deps) return CUDA_ERROR_INVALID_VALUE;
@@ -271,19 +260,26 @@ CUresult capture_set_deps(struct shim *s, CUstream h, const CUgraphNode *deps, s
   return CUDA_SUCCESS;
 }
 
-void capture_forget_stream(struct shim *s, struct cu_stream *st)
+void capture_forget_stream(struct shim *s, struct stream *st)
 {
-  struct cu_capture *c = st->capture;
+  struct stream_capture *c = st->capture;
   if (!c) return;
   struct join_check j = { c, true };
   mark_joined(c, c->origin);
   check_joined(st, &j);
   leave(st);
   if (c->origin == st) { /* nobody can end it any more */
-    struct cu_graph *g = c->own_graph ? c->graph : NULL;
+    struct graph *g = c->own_graph ? c->graph : NULL;
     close_capture(s, c);
     if (g) graph_destroy(s, g);
   } else if (!j.joined) {
     c->spoilt = true;
   }
 }
+
+static void reset(struct shim *s)
+{
+  while (s->captures) close_capture(s, s->captures); /* graphs go by themselves */
+}
+
+const struct shim_part capture_part = { .reset = reset };

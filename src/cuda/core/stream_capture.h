@@ -3,7 +3,17 @@
 #ifndef WS_CUDA_STREAM_CAPTURE_H
 #define WS_CUDA_STREAM_CAPTURE_H
 
-#include "cuda/core/graph.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cuda/core/api.h"
+
+struct event;
+struct graph_op;
+struct shim;
+struct shim_part;
+struct stream;
 
 /* CUstreamCaptureMode, CUstreamCaptureStatus */
 enum { CAPTURE_GLOBAL, CAPTURE_THREAD_LOCAL, CAPTURE_RELAXED };
@@ -13,19 +23,17 @@ enum { CAPTURE_NONE, CAPTURE_ACTIVE, CAPTURE_INVALIDATED };
 CUresult capture_begin(struct shim *, CUstream, CUgraph g, const CUgraphNode *deps, size_t n, int mode);
 CUresult capture_end(struct shim *, CUstream, CUgraph *);
 /* True: the operation was not to be run; *r: it became a node, or why not. */
-bool capture_records(struct shim *, struct cu_stream *, const struct graph_op *, CUresult *r);
-/* The same, also of a stream that waits (hold.h): the operation was put off. */
-bool capture_takes(struct shim *, struct cu_stream *, const struct graph_op *, CUresult *r);
-/* As capture_takes, for operations that cannot be captured: a capture they touch is spoilt. */
-bool capture_forbids(struct shim *, const struct cu_stream *, CUresult *r);
+bool capture_records(struct shim *, struct stream *, const struct graph_op *, CUresult *r);
+/* The same for operations that cannot be captured: a capture they touch is spoilt. */
+bool capture_forbids(struct shim *, const struct stream *, CUresult *r);
 /* The host is about to wait for the whole device. */
 bool capture_forbids_all(struct shim *, CUresult *r);
 
 /* An event recorded in a capturing stream stands for the stream's place in the graph. */
-void capture_event(struct cu_stream *, struct cu_event *);
+void capture_event(struct stream *, struct event *);
 /* Whether the event belongs to a capture that is still going on. */
-bool capture_has_event(const struct shim *, const struct cu_event *);
-CUresult capture_join(struct shim *, struct cu_stream *, const struct cu_event *);
+bool capture_has_event(const struct shim *, const struct event *);
+CUresult capture_join(struct shim *, struct stream *, const struct event *);
 
 /* *id, *g, *deps are written while a capture is active; each may be NULL. */
 CUresult capture_info(struct shim *, CUstream, int *status, uint64_t *id, CUgraph *g,
@@ -33,7 +41,8 @@ CUresult capture_info(struct shim *, CUstream, int *status, uint64_t *id, CUgrap
 /* replace: instead of the stream's place in the graph, else besides. */
 CUresult capture_set_deps(struct shim *, CUstream, const CUgraphNode *deps, size_t n, bool replace);
 /* The stream or the event goes away. */
-void capture_forget_stream(struct shim *, struct cu_stream *);
-void capture_end_all(struct shim *);
+void capture_forget_stream(struct shim *, struct stream *);
+
+extern const struct shim_part capture_part;
 
 #endif

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "cuda/core/kernel_run.h"
 #include "cuda/core/launch_watch.h"
-#include "cuda/core/memory.h"
+#include "cuda/core/shim.h"
 
 /* State of CTAs is reserved for each launch: more of them would only take host memory. */
 enum { MAX_WAITING = 32 };
@@ -27,13 +28,13 @@ struct waiting {
 /* Every launch is timed, as a whole, with what others leave in the caches. */
 static bool all_are_timed(const struct exec_options *o)
 {
-  return o->timed && !o->choice.by_name && !o->choice.n_ranges && !o->sample && !o->sample_ctas && !o->cold && !o->trace &&
-         !o->capture && !o->max_cycles && !o->max_insts;
+  return o->timed && !o->choice.by_name && !o->choice.n_ranges && !o->sample && !o->sample_ctas && !o->cold &&
+         !o->trace && !o->capture && !o->max_cycles && !o->max_insts;
 }
 
 static bool may_wait(const struct shim *s, const struct launch_request *q)
 {
-  return all_are_timed(&s->options) && s->fault == CUDA_SUCCESS && !q->cooperative && !q->stream->graph &&
+  return all_are_timed(&s->options) && s->fault.code == CUDA_SUCCESS && !q->cooperative && !q->stream->graph &&
          !q->stream->clock.legacy && !module_uses_device_runtime(q->function->module->code.module);
 }
 
@@ -105,3 +106,5 @@ void together_run(struct shim *s)
   }
   free(all);
 }
+
+const struct shim_part together_part = { .settle = together_run };

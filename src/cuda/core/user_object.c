@@ -2,24 +2,26 @@
 
 #include <stdlib.h>
 
-struct cu_user {
-  struct cu_user *next;
+#include "cuda/core/shim.h"
+
+struct user_object {
+  struct user_object *next;
   void *data;
   void (*destroy)(void *);
   uint64_t count;
 };
 
-static bool exists(const struct shim *s, const struct cu_user *u)
+static bool exists(const struct shim *s, const struct user_object *u)
 {
-  const struct cu_user *at = s->users;
+  const struct user_object *at = s->user_objects.live;
   while (at && at != u) at = at->next;
   return at != NULL;
 }
 
 /* Destructors are called when the call that gave up the last reference ends. */
-static void drop(struct shim *s, struct cu_user *u, uint64_t count)
+static void drop(struct shim *s, struct user_object *u, uint64_t count)
 {
-  struct cu_user **at = &s->users, **end = &s->dead_users;
+  struct user_object **at = &s->user_objects.live, **end = &s->user_objects.dead;
   u->count -= count;
   if (u->count) return;
   while (*at != u) at = &(*at)->next;
@@ -31,8 +33,8 @@ static void drop(struct shim *s, struct cu_user *u, uint64_t count)
 
 void user_object_bury(struct shim *s)
 {
-  for (struct cu_user *u; (u = s->dead_users);) {
-    s->dead_users = u->next;
+  for (struct user_object *u; (u = s->user_objects.dead);) {
+    s->user_objects.dead = u->next;
     pthread_mutex_unlock(&s->lock);
     u->destroy(u->data);
     pthread_mutex_lock(&s->lock);
@@ -46,9 +48,9 @@ CUresult user_object_create(struct shim *s, CUuserObject *out, void *data, void 
   enum { NO_DESTRUCTOR_SYNC = 1 }; /* the only flag, and it must be there */
   if (!out || !destroy || !count || count > INT32_MAX || flags != NO_DESTRUCTOR_SYNC)
     return CUDA_ERROR_INVALID_VALUE;
-  struct cu_user *u = shim_alloc(sizeof *u);
-  *u = (struct cu_user){ .next = s->users, .data = data, .destroy = destroy, .count = count };
-  *out = s->users = u;
+  struct user_object *u = shim_alloc(sizeof *u);
+  *u = (struct user_object){ .next = s->user_objects.live, .data = data, .destroy = destroy, .count = count };
+  *out = s->user_objects.live = u;
   return CUDA_SUCCESS;
 }
 
@@ -67,13 +69,13 @@ CUresult user_object_release(struct shim *s, CUuserObject u, unsigned count)
 }
 
 /* The graph's entry for an object, or where a new one goes. */
-static struct user_reference **find(struct user_reference **list, const struct cu_user *u)
+static struct user_reference **find(struct user_reference **list, const struct user_object *u)
 {
   while (*list && (*list)->object != u) list = &(*list)->next;
   return list;
 }
 
-static void add(struct user_reference **list, struct cu_user *u, uint64_t count)
+static void add(struct user_reference **list, struct user_object *u, uint64_t count)
 {
   struct user_reference **at = find(list, u);
   if (!*at) *at = shim_alloc(sizeof **at);
@@ -81,22 +83,21 @@ static void add(struct user_reference **list, struct cu_user *u, uint64_t count)
   (*at)->count += count;
 }
 
-CUresult user_object_give(struct shim *s, CUgraph g, CUuserObject u, unsigned count, unsigned flags)
+CUresult user_object_give(struct shim *s, struct user_reference **list, CUuserObject u, unsigned count,
+                          unsigned flags)
 {
   enum { MOVE = 1 };
-  if (!graph_exists(s, g) || !exists(s, u) || !count || count > INT32_MAX || flags > MOVE ||
-      (flags == MOVE && count > u->count))
+  if (!exists(s, u) || !count || count > INT32_MAX || flags > MOVE || (flags == MOVE && count > u->count))
     return CUDA_ERROR_INVALID_VALUE;
   if (flags != MOVE) u->count += count;
-  add(&g->users, u, count);
+  add(list, u, count);
   return CUDA_SUCCESS;
 }
 
-CUresult user_object_take(struct shim *s, CUgraph g, CUuserObject u, unsigned count)
+CUresult user_object_take(struct shim *s, struct user_reference **list, CUuserObject u, unsigned count)
 {
-  if (!graph_exists(s, g) || !count) return CUDA_ERROR_INVALID_VALUE;
-  struct user_reference **at = find(&g->users, u), *r = *at;
-  if (!r || r->count < count) return CUDA_ERROR_INVALID_VALUE;
+  struct user_reference **at = find(list, u), *r = *at;
+  if (!r || !count || r->count < count) return CUDA_ERROR_INVALID_VALUE;
   r->count -= count;
   if (!r->count) {
     *at = r->next;

@@ -1,15 +1,25 @@
-/* User objects: memory of the program that graphs refer to. When the last reference goes, its destructor is called
- * (CUDA programming guide, "CUDA User Objects"). Copies of a graph, instantiated or not, refer to what it does.
+/* User objects: memory of the program that graphs refer to. When the last reference goes, its destructor
+ * is called (CUDA programming guide, "CUDA User Objects"). Copies of a graph, instantiated or not, refer
+ * to what it does.
  */
 #ifndef WS_CUDA_USER_OBJECT_H
 #define WS_CUDA_USER_OBJECT_H
 
-#include "cuda/core/graph.h"
+#include <stdint.h>
+
+#include "cuda/core/api.h"
+
+struct shim;
+
+struct user_objects {
+  struct user_object *live;
+  struct user_object *dead; /* whose destructors are to be called */
+};
 
 /* References that a graph holds. */
 struct user_reference {
   struct user_reference *next;
-  struct cu_user *object;
+  struct user_object *object;
   uint64_t count;
 };
 
@@ -18,9 +28,10 @@ CUresult user_object_create(struct shim *, CUuserObject *, void *data, void (*de
                             unsigned flags);
 CUresult user_object_retain(struct shim *, CUuserObject, unsigned count);
 CUresult user_object_release(struct shim *, CUuserObject, unsigned count);
-/* flags: CUgraphRetainUserObject_flags: the caller's references become the graph's, or it gets new ones. */
-CUresult user_object_give(struct shim *, CUgraph, CUuserObject, unsigned count, unsigned flags);
-CUresult user_object_take(struct shim *, CUgraph, CUuserObject, unsigned count);
+/* To a graph's references, and from them. flags: CUgraphRetainUserObject_flags: the caller's become the
+ * graph's, or it gets new ones. */
+CUresult user_object_give(struct shim *, struct user_reference **, CUuserObject, unsigned count, unsigned flags);
+CUresult user_object_take(struct shim *, struct user_reference **, CUuserObject, unsigned count);
 
 /* A graph is copied; it goes. */
 void user_object_copy(struct user_reference **to, const struct user_reference *from);

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cuda/core/memory.h"
+#include "cuda/core/shim.h"
 
 /* Reserved addresses lie here: above what device memory takes, below host memory (memory.c) and below all
  * that Linux gives to programs by itself. */
@@ -49,7 +49,8 @@ static bool is_whole(const struct shim *s, uint64_t addr, uint64_t bytes)
 static CUresult check_props(struct shim *s, const CUmemAllocationProp *p)
 {
   if (!p || p->type != TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
-  if (p->handle_types & ~HANDLE_POSIX_FD) return shim_unsupported(s, "memory shared by other handles than file descriptors");
+  if (p->handle_types & ~HANDLE_POSIX_FD)
+    return shim_unsupported(s, "memory shared by other handles than file descriptors");
   if (p->location.type != LOCATION_DEVICE)
     return shim_unsupported(s, "memory without an address outside of the device");
   return p->location.id == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
@@ -72,7 +73,7 @@ static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
 
 static struct vmm_range *range_in(const struct shim *s, uint64_t addr, uint64_t bytes)
 {
-  for (struct vmm_range *r = s->vmm_ranges; r; r = r->next)
+  for (struct vmm_range *r = s->vmm.ranges; r; r = r->next)
     if (overlap(r->addr, r->bytes, addr, bytes)) return r;
   return NULL;
 }
@@ -97,22 +98,22 @@ CUresult vmm_reserve(struct shim *s, CUdeviceptr *out, uint64_t bytes, uint64_t 
     at = find_place(s, bytes, align);
   if (!at) return CUDA_ERROR_OUT_OF_MEMORY;
   struct vmm_range *r = shim_alloc(sizeof *r);
-  *r = (struct vmm_range){ .next = s->vmm_ranges, .addr = at, .bytes = bytes };
-  s->vmm_ranges = r;
+  *r = (struct vmm_range){ .next = s->vmm.ranges, .addr = at, .bytes = bytes };
+  s->vmm.ranges = r;
   *out = at;
   return CUDA_SUCCESS;
 }
 
 static struct vmm_mapping *mapping_in(const struct shim *s, uint64_t addr, uint64_t bytes)
 {
-  for (struct vmm_mapping *m = s->vmm_mappings; m; m = m->next)
+  for (struct vmm_mapping *m = s->vmm.mappings; m; m = m->next)
     if (overlap(m->addr, m->bytes, addr, bytes)) return m;
   return NULL;
 }
 
 CUresult vmm_unreserve(struct shim *s, uint64_t addr, uint64_t bytes)
 {
-  for (struct vmm_range **at = &s->vmm_ranges; *at; at = &(*at)->next) {
+  for (struct vmm_range **at = &s->vmm.ranges; *at; at = &(*at)->next) {
     struct vmm_range *r = *at;
     if (r->addr != addr || r->bytes != bytes || mapping_in(s, addr, bytes)) continue;
     *at = r->next;
@@ -126,7 +127,7 @@ CUresult vmm_unreserve(struct shim *s, uint64_t addr, uint64_t bytes)
 
 static struct vmm_memory *memory_of(const struct shim *s, CUmemGenericAllocationHandle h)
 {
-  struct vmm_memory *m = s->vmm_memory;
+  struct vmm_memory *m = s->vmm.memory;
   while (m && (uint64_t)(uintptr_t)m != h) m = m->next;
   return m && m->handles ? m : NULL;
 }
@@ -134,10 +135,10 @@ static struct vmm_memory *memory_of(const struct shim *s, CUmemGenericAllocation
 static uint64_t add_memory(struct shim *s, void *host, uint64_t bytes, int fd, const CUmemAllocationProp *p)
 {
   struct vmm_memory *m = shim_alloc(sizeof *m);
-  *m = (struct vmm_memory){ .next = s->vmm_memory, .host = host, .bytes = bytes, .handles = 1, .fd = fd,
+  *m = (struct vmm_memory){ .next = s->vmm.memory, .host = host, .bytes = bytes, .handles = 1, .fd = fd,
                             .props = *p };
   m->props.compression = 0; /* it was a wish; memory is not compressed here */
-  s->vmm_memory = m;
+  s->vmm.memory = m;
   return (uint64_t)(uintptr_t)m;
 }
 
@@ -180,7 +181,7 @@ CUresult vmm_import(struct shim *s, CUmemGenericAllocationHandle *out, int fd)
 static void drop(struct shim *s, struct vmm_memory *m)
 {
   if (m->handles || m->mappings) return;
-  struct vmm_memory **at = &s->vmm_memory;
+  struct vmm_memory **at = &s->vmm.memory;
   while (*at != m) at = &(*at)->next;
   *at = m->next;
   memory_give_back(s, m->host, m->bytes);
@@ -225,7 +226,7 @@ CUresult vmm_map(struct shim *s, uint64_t addr, uint64_t bytes, uint64_t offset,
   const struct vmm_range *r = range_in(s, addr, bytes);
   if (!r || addr < r->addr || bytes > r->bytes - (addr - r->addr) || mapping_in(s, addr, bytes))
     return CUDA_ERROR_INVALID_VALUE;
-  struct vmm_mapping **at = &s->vmm_mappings, *m = shim_alloc(sizeof *m);
+  struct vmm_mapping **at = &s->vmm.mappings, *m = shim_alloc(sizeof *m);
   while (*at && (*at)->addr < addr) at = &(*at)->next;
   *m = (struct vmm_mapping){ .next = *at, .addr = addr, .bytes = bytes, .memory = memory,
                              .access = ACCESS_NONE };
@@ -237,7 +238,7 @@ CUresult vmm_map(struct shim *s, uint64_t addr, uint64_t bytes, uint64_t offset,
 /* The first mapping of a range that mappings fill exactly, NULL: they do not. */
 static struct vmm_mapping **fill(struct shim *s, uint64_t addr, uint64_t bytes)
 {
-  struct vmm_mapping **first = &s->vmm_mappings;
+  struct vmm_mapping **first = &s->vmm.mappings;
   uint64_t end = addr + bytes;
   while (*first && (*first)->addr < addr) first = &(*first)->next;
   for (const struct vmm_mapping *m = *first; m && m->addr == addr && addr < end; m = m->next)

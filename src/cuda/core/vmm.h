@@ -5,7 +5,18 @@
 #ifndef WS_CUDA_VMM_H
 #define WS_CUDA_VMM_H
 
-#include "cuda/core/shim.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cuda/core/api.h"
+
+struct shim;
+
+struct vmm {
+  struct vmm_memory *memory;
+  struct vmm_range *ranges;
+  struct vmm_mapping *mappings;
+};
 
 /* CUmemAccess_flags */
 enum { ACCESS_NONE = 0, ACCESS_READ = 1, ACCESS_READ_WRITE = 3 };

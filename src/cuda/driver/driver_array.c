@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/core/array.h"
-#include "cuda/core/streams.h"
+#include "cuda/core/call.h"
+#include "cuda/core/enqueue.h"
 
 /* Formats ----------------------------------------------------------------------------------------- */
 
@@ -100,7 +100,7 @@ CUresult cuMipmappedArrayGetLevel(CUarray *out, CUmipmappedArray array, unsigned
 
 static CUresult describe(struct shim *s, CUDA_ARRAY3D_DESCRIPTOR *d, CUarray array)
 {
-  const struct cu_array *a = array_of(s, array);
+  const struct array *a = array_of(s, array);
   if (!a) return CUDA_ERROR_INVALID_HANDLE;
   if (!d) return CUDA_ERROR_INVALID_VALUE;
   *d = (CUDA_ARRAY3D_DESCRIPTOR){ .width = a->extent[0], .height = a->extent[1],
@@ -132,7 +132,7 @@ CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *d, CUarray array)
 
 static CUresult place(struct shim *s, CUarray array, size_t offset, size_t bytes, uint64_t *addr)
 {
-  const struct cu_array *a = array_of(s, array);
+  const struct array *a = array_of(s, array);
   if (!a) return CUDA_ERROR_INVALID_HANDLE;
   if (offset > a->image.slice_bytes || bytes > a->image.slice_bytes - offset)
     return CUDA_ERROR_INVALID_VALUE;
@@ -143,11 +143,11 @@ static CUresult place(struct shim *s, CUarray array, size_t offset, size_t bytes
 static CUresult copy_bytes(struct shim *s, uint64_t dst, uint64_t src, size_t bytes, int kind,
                            CUstream stream, bool blocking)
 {
-  struct cu_stream *st = stream_of(s, stream);
+  struct stream *st = stream_of(s, stream);
   struct copy c = copy_linear(dst, src, bytes);
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   copy_direct(s, &c, kind);
-  return copy_run(s, &c, st, blocking);
+  return enqueue_copy(s, &c, st, blocking);
 }
 
 static CUresult to_array(struct shim *s, CUarray dst, size_t offset, uint64_t src, size_t bytes,
@@ -215,42 +215,26 @@ CUresult cuMemcpyAtoHAsync_v2(void *dst, CUarray src, size_t from, size_t bytes,
 
 /* Objects ----------------------------------------------------------------------------------------- */
 
-/* What the program said when it made one, for it to ask back. */
-struct cu_object {
-  struct cu_object *next;
-  uint64_t handle;
-  bool surface;
+/* What the program said when it made one. */
+struct object {
   CUDA_RESOURCE_DESC resource;
   CUDA_TEXTURE_DESC texture;
   CUDA_RESOURCE_VIEW_DESC view;
   bool has_view;
 };
 
-void array_forget_objects(struct shim *s)
-{
-  for (struct cu_object *o = s->objects, *next; o; o = next) {
-    next = o->next;
-    free(o);
-  }
-  s->objects = NULL;
-}
-
 static void remember(struct shim *s, uint64_t handle, bool surface, const CUDA_RESOURCE_DESC *resource,
                      const CUDA_TEXTURE_DESC *texture, const CUDA_RESOURCE_VIEW_DESC *view)
 {
-  struct cu_object *o = shim_alloc(sizeof *o);
-  *o = (struct cu_object){ .next = s->objects, .handle = handle, .surface = surface,
-                           .resource = *resource, .has_view = view };
-  if (texture) o->texture = *texture;
-  if (view) o->view = *view;
-  s->objects = o;
+  struct object o = { .resource = *resource, .has_view = view };
+  if (texture) o.texture = *texture;
+  if (view) o.view = *view;
+  object_note_keep(s, NOTES_OF_DRIVER, handle, surface, &o, sizeof o);
 }
 
-static struct cu_object **find(struct shim *s, uint64_t handle, bool surface)
+static const struct object *object_of(struct shim *s, uint64_t handle, bool surface)
 {
-  struct cu_object **at = &s->objects;
-  while (*at && ((*at)->handle != handle || (*at)->surface != surface)) at = &(*at)->next;
-  return at;
+  return object_note_find(s, NOTES_OF_DRIVER, handle, surface);
 }
 
 static CUresult image_of(struct shim *s, const CUDA_RESOURCE_DESC *d, struct image *m)
@@ -258,12 +242,12 @@ static CUresult image_of(struct shim *s, const CUDA_RESOURCE_DESC *d, struct ima
   enum texel_type type;
   unsigned bits;
   if (d->type == RESOURCE_ARRAY) {
-    const struct cu_array *a = array_of(s, d->of.array);
+    const struct array *a = array_of(s, d->of.array);
     if (a) *m = a->image;
     return a ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
   }
   if (d->type == RESOURCE_MIPMAP) {
-    const struct cu_mipmap *p = mipmap_of(s, d->of.mipmap);
+    const struct mipmap *p = mipmap_of(s, d->of.mipmap);
     if (p) *m = p->image;
     return p ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
   }
@@ -323,7 +307,7 @@ static CUresult surface(struct shim *s, unsigned long long *out, const CUDA_RESO
 {
   uint64_t handle;
   if (!out || !resource || resource->type != RESOURCE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
-  const struct cu_array *a = array_of(s, resource->of.array);
+  const struct array *a = array_of(s, resource->of.array);
   CUresult r = a ? array_surface(s, a, &handle) : CUDA_ERROR_INVALID_HANDLE;
   if (r != CUDA_SUCCESS) return r;
   remember(s, handle, true, resource, NULL, NULL);
@@ -338,10 +322,9 @@ CUresult cuSurfObjectCreate(unsigned long long *out, const CUDA_RESOURCE_DESC *r
 
 static CUresult destroy(struct shim *s, unsigned long long handle, bool is_surface)
 {
-  struct cu_object **at = find(s, handle, is_surface), *o = *at;
-  if (!o || !tex_object_destroy(&s->device.textures, handle)) return CUDA_ERROR_INVALID_VALUE;
-  *at = o->next;
-  free(o);
+  if (!object_of(s, handle, is_surface) || !tex_object_destroy(&s->device.textures, handle))
+    return CUDA_ERROR_INVALID_VALUE;
+  object_note_drop(s, NOTES_OF_DRIVER, handle, is_surface);
   return CUDA_SUCCESS;
 }
 
@@ -357,7 +340,7 @@ CUresult cuSurfObjectDestroy(unsigned long long handle)
 
 static CUresult get_resource(struct shim *s, CUDA_RESOURCE_DESC *d, uint64_t handle, bool is_surface)
 {
-  const struct cu_object *o = *find(s, handle, is_surface);
+  const struct object *o = object_of(s, handle, is_surface);
   if (!o || !d) return CUDA_ERROR_INVALID_VALUE;
   *d = o->resource;
   return CUDA_SUCCESS;
@@ -375,7 +358,7 @@ CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *d, unsigned long long h
 
 static CUresult get_texture(struct shim *s, CUDA_TEXTURE_DESC *d, uint64_t handle)
 {
-  const struct cu_object *o = *find(s, handle, false);
+  const struct object *o = object_of(s, handle, false);
   if (!o || !d) return CUDA_ERROR_INVALID_VALUE;
   *d = o->texture;
   return CUDA_SUCCESS;
@@ -388,7 +371,7 @@ CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *d, unsigned long long hand
 
 static CUresult get_view(struct shim *s, CUDA_RESOURCE_VIEW_DESC *d, uint64_t handle)
 {
-  const struct cu_object *o = *find(s, handle, false);
+  const struct object *o = object_of(s, handle, false);
   if (!o || !d || !o->has_view) return CUDA_ERROR_INVALID_VALUE;
   *d = o->view;
   return CUDA_SUCCESS;

@@ -1,6 +1,7 @@
 /* Events of the driver. */
-#include "cuda/core/context.h"
-#include "cuda/core/streams.h"
+#include "cuda/core/call.h"
+#include "cuda/core/enqueue.h"
+#include "cuda/core/synchronize.h"
 
 CUresult cuEventCreate(CUevent *out, unsigned flags)
 {
@@ -14,12 +15,12 @@ CUresult cuEventDestroy_v2(CUevent event)
 
 CUresult cuEventRecord(CUevent event, CUstream stream)
 {
-  DRIVER(NEED_CONTEXT, event_record(s, event, stream, 0));
+  DRIVER(NEED_CONTEXT, enqueue_record(s, event, stream, 0));
 }
 
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags)
 {
-  DRIVER(NEED_CONTEXT, flags > 1 ? CUDA_ERROR_INVALID_VALUE : event_record(s, event, stream, flags));
+  DRIVER(NEED_CONTEXT, flags > 1 ? CUDA_ERROR_INVALID_VALUE : enqueue_record(s, event, stream, flags));
 }
 
 CUresult cuEventQuery(CUevent event)

@@ -1,8 +1,9 @@
 /* Graphs and capture of the driver. */
+#include "cuda/core/call.h"
 #include "cuda/core/copy_3d.h"
-#include "cuda/core/graph_memory.h"
+#include "cuda/core/enqueue.h"
 #include "cuda/core/graph_node.h"
-#include "cuda/core/user_object.h"
+#include "cuda/core/stream_capture.h"
 
 /* Parameters --------------------------------------------------------------------------------------- */
 
@@ -20,7 +21,7 @@ static CUresult kernel_params(struct shim *s, CUgraphNode node, CUDA_KERNEL_NODE
   if (r != CUDA_SUCCESS) return r;
   p->function = node_op(s, node, NODE_KERNEL)->kernel.q.function; /* also where the runtime made the node */
   p->kernel = NULL;
-  p->context = shim_context(s);
+  p->context = context_current(s);
   return CUDA_SUCCESS;
 }
 
@@ -392,7 +393,7 @@ CUresult cuGraphUpload(CUgraphExec x, CUstream stream)
 
 CUresult cuGraphLaunch(CUgraphExec x, CUstream stream)
 {
-  DRIVER(NEED_CONTEXT, exec_launch(s, x, stream));
+  DRIVER(NEED_CONTEXT, enqueue_graph(s, x, stream));
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec x)
@@ -520,10 +521,10 @@ CUresult cuUserObjectRelease(CUuserObject object, unsigned count)
 
 CUresult cuGraphRetainUserObject(CUgraph g, CUuserObject object, unsigned count, unsigned flags)
 {
-  DRIVER(NEED_CONTEXT, user_object_give(s, g, object, count, flags));
+  DRIVER(NEED_CONTEXT, graph_give_object(s, g, object, count, flags));
 }
 
 CUresult cuGraphReleaseUserObject(CUgraph g, CUuserObject object, unsigned count)
 {
-  DRIVER(NEED_CONTEXT, user_object_take(s, g, object, count));
+  DRIVER(NEED_CONTEXT, graph_take_object(s, g, object, count));
 }

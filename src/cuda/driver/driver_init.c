@@ -1,13 +1,13 @@
-/* Initialisation, devices, contexts, errors and entry-point look-up of the driver. */
+/* Initialisation, devices, contexts and errors of the driver. */
 #include <dlfcn.h>
 #include <string.h>
 
 #include "cuda/core/attributes.h"
-#include "cuda/core/context.h"
-#include "cuda/core/entries.h"
+#include "cuda/core/call.h"
+#include "cuda/core/context_end.h"
 #include "cuda/core/errors.h"
 #include "cuda/core/modules.h"
-#include "cuda/core/streams.h"
+#include "cuda/core/synchronize.h"
 #include "cuda/core/version.h"
 
 CUresult cuInit(unsigned flags)
@@ -103,8 +103,8 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
 static CUresult retain(struct shim *s, CUcontext *out)
 {
   if (!out) return CUDA_ERROR_INVALID_VALUE;
-  *out = shim_primary(s);
-  s->primary->users++;
+  *out = context_primary(s);
+  s->contexts.primary->users++;
   return CUDA_SUCCESS;
 }
 
@@ -116,21 +116,21 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
 /* The primary context stays when nobody holds it: the runtime may still use it. */
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(device, !s->primary || !s->primary->users
+  DRIVER(NEED_GPU, ON_DEVICE(device, !s->contexts.primary || !s->contexts.primary->users
                                          ? CUDA_ERROR_INVALID_CONTEXT
-                                         : (s->primary->users--, CUDA_SUCCESS)));
+                                         : (s->contexts.primary->users--, CUDA_SUCCESS)));
 }
 
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(device, (shim_primary(s)->flags = flags, CUDA_SUCCESS)));
+  DRIVER(NEED_GPU, ON_DEVICE(device, (context_primary(s)->flags = flags, CUDA_SUCCESS)));
 }
 
 static CUresult primary_state(struct shim *s, unsigned *flags, int *active)
 {
   if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
-  *flags = s->primary ? s->primary->flags : 0;
-  *active = s->primary != NULL;
+  *flags = s->contexts.primary ? s->contexts.primary->flags : 0;
+  *active = s->contexts.primary != NULL;
   return CUDA_SUCCESS;
 }
 
@@ -185,7 +185,7 @@ CUresult cuCtxSetCurrent(CUcontext c)
 
 CUresult cuCtxGetCurrent(CUcontext *out)
 {
-  DRIVER(NEED_GPU, GIVE(out, shim_context(s)));
+  DRIVER(NEED_GPU, GIVE(out, context_current(s)));
 }
 
 CUresult cuCtxGetDevice(CUdevice *device)
@@ -207,13 +207,13 @@ CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext c)
 
 CUresult cuCtxGetFlags(unsigned *flags)
 {
-  DRIVER(NEED_CONTEXT, GIVE(flags, shim_context(s)->flags));
+  DRIVER(NEED_CONTEXT, GIVE(flags, context_current(s)->flags));
 }
 
 static CUresult context_id(struct shim *s, CUcontext c, unsigned long long *id)
 {
   if (c && !context_exists(s, c)) return CUDA_ERROR_INVALID_CONTEXT;
-  return GIVE(id, c ? c->id : shim_context(s)->id);
+  return GIVE(id, c ? c->id : context_current(s)->id);
 }
 
 /* NULL: the current context. */
@@ -281,7 +281,7 @@ CUresult cuCtxSetFlags(unsigned flags)
 {
   enum { CTX_FLAGS = 0xff };
   DRIVER(NEED_CONTEXT, flags & ~(unsigned)CTX_FLAGS ? CUDA_ERROR_INVALID_VALUE
-                                                    : (shim_context(s)->flags = flags, CUDA_SUCCESS));
+                                                    : (context_current(s)->flags = flags, CUDA_SUCCESS));
 }
 
 /* Nothing can be bound to a part of the SMs. */
@@ -333,7 +333,7 @@ CUresult cuProfilerStop(void)
   DRIVER(NEED_CONTEXT, CUDA_SUCCESS);
 }
 
-/* Errors and entry points ------------------------------------------------------------------------ */
+/* Errors, private tables ------------------------------------------------------------------------ */
 
 CUresult cuGetErrorName(CUresult code, const char **text)
 {
@@ -347,52 +347,6 @@ CUresult cuGetErrorString(CUresult code, const char **text)
   if (!text) return CUDA_ERROR_INVALID_VALUE;
   *text = error_text((int)code);
   return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-/* CUdriverProcAddressQueryResult */
-enum { PROC_FOUND, PROC_NOT_FOUND, PROC_NEEDS_NEWER };
-enum { PROC_PER_THREAD = 2 };
-
-/* The form of an entry point whose stream 0 is the thread's own, if it has one. */
-static void find_per_thread(const char *symbol, void **fn)
-{
-  size_t n = strlen(symbol);
-  for (unsigned i = 0; i < n_driver_entries; i++) {
-    const char *other = driver_entries[i].symbol;
-    if (strncmp(other, symbol, n) == 0 &&
-        (strcmp(other + n, "_ptsz") == 0 || strcmp(other + n, "_ptds") == 0))
-      memcpy(fn, &driver_entries[i].address, sizeof *fn);
-  }
-}
-
-/* The newest symbol of this name that a program of `version` may get. Entry points that are not served
- * are found, too, and say so when they are called. */
-static CUresult find_entry(const char *name, void **fn, int version, uint64_t flags, int *status)
-{
-  const struct entry *best = NULL;
-  bool known = false;
-  if (!name || !fn) return CUDA_ERROR_INVALID_VALUE;
-  for (unsigned i = 0; i < n_driver_entries; i++) {
-    const struct entry *e = &driver_entries[i];
-    if (strcmp(e->name, name) != 0) continue;
-    known = true;
-    if (e->since <= version && (!best || e->since > best->since)) best = e;
-  }
-  *fn = NULL;
-  if (best) memcpy(fn, &best->address, sizeof *fn);
-  if (status) *status = best ? PROC_FOUND : known ? PROC_NEEDS_NEWER : PROC_NOT_FOUND;
-  if (best && (flags & PROC_PER_THREAD)) find_per_thread(best->symbol, fn);
-  return best ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
-}
-
-CUresult cuGetProcAddress_v2(const char *name, void **fn, int version, uint64_t flags, int *status)
-{
-  return find_entry(name, fn, version, flags, status);
-}
-
-CUresult cuGetProcAddress(const char *name, void **fn, int version, uint64_t flags)
-{
-  return find_entry(name, fn, version, flags, NULL);
 }
 
 /* A library that has a runtime of its own inside gives up now, and mostly says something else ("not initialized"). */

@@ -1,7 +1,6 @@
 /* Memory and events of other processes, in the driver's interface. */
+#include "cuda/core/call.h"
 #include "cuda/core/ipc.h"
-#include "cuda/core/pool.h"
-#include "cuda/core/vmm.h"
 
 CUresult cuIpcGetMemHandle(CUipcMemHandle *out, CUdeviceptr p)
 {

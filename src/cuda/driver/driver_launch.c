@@ -1,6 +1,7 @@
 /* Launches, kernel attributes and occupancy of the driver. */
+#include "cuda/core/call.h"
+#include "cuda/core/enqueue.h"
 #include "cuda/core/kernel.h"
-#include "cuda/core/streams.h"
 
 /* The driver has no name for a bad configuration of its own. */
 static CUresult driver_code(CUresult r)
@@ -18,7 +19,7 @@ static CUresult launch(struct shim *s, CUfunction f, struct launch_request *q, C
   if (!module_is_function(s, f) || !q->stream) return CUDA_ERROR_INVALID_HANDLE;
   if ((params && extra) || !kernel_read_extra(q, extra)) return CUDA_ERROR_INVALID_VALUE;
   if (f->kernel->n_params == 0 && !extra) q->params = (void **)(uintptr_t)none;
-  return driver_code(kernel_launch(s, q));
+  return driver_code(enqueue_kernel(s, q));
 }
 
 CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
@@ -60,7 +61,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **par
 
 CUresult cuLaunchHostFunc(CUstream stream, void (*fn)(void *), void *data)
 {
-  DRIVER(NEED_CONTEXT, stream_call(s, stream, fn, data));
+  DRIVER(NEED_CONTEXT, enqueue_host(s, stream, fn, data));
 }
 
 static CUresult attribute(struct shim *s, int *value, int which, CUfunction f)

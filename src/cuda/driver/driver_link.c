@@ -1,6 +1,7 @@
 /* Linking of the driver. */
 #include <stdlib.h>
 
+#include "cuda/core/call.h"
 #include "cuda/core/linker.h"
 
 static CUresult create(unsigned n, int *option, void **value, CUlinkState *out)
@@ -8,8 +9,8 @@ static CUresult create(unsigned n, int *option, void **value, CUlinkState *out)
   struct jit jit = {0};
   if (!out || (n && (!option || !value)) || !jit_read(&jit, n, option, value, false))
     return CUDA_ERROR_INVALID_VALUE;
-  struct cu_link *l = shim_alloc(sizeof *l);
-  *l = (struct cu_link){.jit = jit, .n_options = n, .option = option, .value = value};
+  struct link_state *l = shim_alloc(sizeof *l);
+  *l = (struct link_state){.jit = jit, .n_options = n, .option = option, .value = value};
   link_init(l);
   *out = l;
   return CUDA_SUCCESS;

@@ -2,10 +2,11 @@
 #include <string.h>
 
 #include "cuda/core/advice.h"
+#include "cuda/core/call.h"
 #include "cuda/core/copy_3d.h"
 #include "cuda/core/copy_batch.h"
-#include "cuda/core/graph_memory.h"
-#include "cuda/core/streams.h"
+#include "cuda/core/enqueue.h"
+#include "cuda/core/synchronize.h"
 
 enum { PITCH_ALIGN = 512 };
 
@@ -98,7 +99,7 @@ CUresult cuMemHostUnregister(void *p)
 static CUresult device_pointer(struct shim *s, CUdeviceptr *out, void *p, unsigned flags)
 {
   uint64_t addr = (uint64_t)(uintptr_t)p;
-  const struct cu_block *b = memory_find(s, addr);
+  const struct block *b = memory_find(s, addr);
   if (!out || flags || !b || !memory_on_host(b)) return CUDA_ERROR_INVALID_VALUE;
   *out = b->device + (addr - b->addr);
   return CUDA_SUCCESS;
@@ -111,7 +112,7 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *p, unsigned flags)
 
 static CUresult host_flags(struct shim *s, unsigned *flags, void *p)
 {
-  const struct cu_block *b = memory_find(s, (uint64_t)(uintptr_t)p);
+  const struct block *b = memory_find(s, (uint64_t)(uintptr_t)p);
   if (!flags || !b || !memory_on_host(b)) return CUDA_ERROR_INVALID_VALUE;
   *flags = b->flags | HOST_ALLOC_MAPPED;
   return CUDA_SUCCESS;
@@ -126,12 +127,12 @@ CUresult cuMemGetInfo_v2(size_t *left, size_t *total)
 {
   DRIVER(NEED_CONTEXT, !left || !total ? CUDA_ERROR_INVALID_VALUE
                                        : (*total = memory_total(s),
-                                          *left = memory_total(s) - s->device_bytes, CUDA_SUCCESS));
+                                          *left = memory_total(s) - s->memory.device_bytes, CUDA_SUCCESS));
 }
 
 static CUresult address_range(struct shim *s, CUdeviceptr *base, size_t *bytes, CUdeviceptr p)
 {
-  const struct cu_block *b = memory_find(s, p);
+  const struct block *b = memory_find(s, p);
   if (!b) return CUDA_ERROR_NOT_FOUND;
   if (base) *base = b->device;
   if (bytes) *bytes = b->bytes;
@@ -150,11 +151,11 @@ enum { POINTER_CONTEXT = 1, POINTER_MEMORY_TYPE = 2, POINTER_DEVICE = 3, POINTER
 
 static CUresult pointer_attribute(struct shim *s, void *out, int which, CUdeviceptr p)
 {
-  const struct cu_block *b = memory_find(s, p);
+  const struct block *b = memory_find(s, p);
   if (!out || !b) return CUDA_ERROR_INVALID_VALUE;
   uint64_t offset = p - (p - b->addr < b->bytes ? b->addr : b->device);
   switch (which) {
-  case POINTER_CONTEXT: *(CUcontext *)out = shim_context(s); break;
+  case POINTER_CONTEXT: *(CUcontext *)out = context_current(s); break;
   case POINTER_MEMORY_TYPE:
     *(unsigned *)out = !memory_on_host(b) || b->kind == BLOCK_MANAGED ? MEM_DEVICE : MEM_HOST;
     break;
@@ -218,10 +219,10 @@ static CUresult copy(struct shim *s, uint64_t dst, uint64_t src, size_t bytes, i
                      CUstream stream, bool blocking)
 {
   struct copy c = copy_linear(dst, src, bytes);
-  struct cu_stream *st = stream_of(s, stream);
+  struct stream *st = stream_of(s, stream);
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   copy_direct(s, &c, kind);
-  return copy_run(s, &c, st, blocking);
+  return enqueue_copy(s, &c, st, blocking);
 }
 
 CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t bytes)
@@ -268,11 +269,11 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CU
 
 static CUresult copy_3d(struct shim *s, const CUDA_MEMCPY3D *p, CUstream stream, bool blocking)
 {
-  struct cu_stream *st = stream_of(s, stream);
+  struct stream *st = stream_of(s, stream);
   struct copy c;
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   CUresult r = copy_from_3d(s, &c, p);
-  return r == CUDA_SUCCESS ? copy_run(s, &c, st, blocking) : r;
+  return r == CUDA_SUCCESS ? enqueue_copy(s, &c, st, blocking) : r;
 }
 
 static CUresult copy_2d(struct shim *s, const CUDA_MEMCPY2D *p, CUstream stream, bool blocking)
@@ -282,7 +283,8 @@ static CUresult copy_2d(struct shim *s, const CUDA_MEMCPY2D *p, CUstream stream,
     .src_x = p->src_x, .src_y = p->src_y, .src_type = p->src_type, .src_host = p->src_host,
     .src_device = p->src_device, .src_array = p->src_array, .src_pitch = p->src_pitch,
     .dst_x = p->dst_x, .dst_y = p->dst_y, .dst_type = p->dst_type, .dst_host = p->dst_host,
-    .dst_device = p->dst_device, .dst_array = p->dst_array, .dst_pitch = p->dst_pitch, .width = p->width, .height = p->height, .depth = 1,
+    .dst_device = p->dst_device, .dst_array = p->dst_array, .dst_pitch = p->dst_pitch,
+    .width = p->width, .height = p->height, .depth = 1,
   };
   return copy_3d(s, &q, stream, blocking);
 }
@@ -345,12 +347,12 @@ CUresult cuMemcpy3DBatchAsync_v2(size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, uns
 static CUresult fill(struct shim *s, CUdeviceptr p, size_t pitch, uint32_t value, unsigned size,
                      size_t width, size_t height, CUstream stream)
 {
-  struct cu_stream *st = stream_of(s, stream);
-  struct copy_side to = { .addr = p, .pitch = pitch, .device = true };
-  size_t bytes;
+  struct stream *st = stream_of(s, stream);
+  struct fill f = { .to = { .addr = p, .pitch = pitch, .device = true }, .value = value, .value_bytes = size,
+                    .height = height };
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
-  if (__builtin_mul_overflow(width, size, &bytes)) return CUDA_ERROR_INVALID_VALUE;
-  return fill_run(s, &to, value, size, bytes, height, st, false);
+  if (__builtin_mul_overflow(width, size, &f.width)) return CUDA_ERROR_INVALID_VALUE;
+  return enqueue_fill(s, &f, st);
 }
 
 /* D8, D16, D32: plain and 2D, each with and without a stream. */

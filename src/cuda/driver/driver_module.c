@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/core/call.h"
 #include "cuda/core/kernel.h"
 #include "cuda/core/library.h"
 

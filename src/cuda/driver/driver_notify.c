@@ -1,4 +1,5 @@
 /* The log of the driver and callbacks that are never called (notify.h). */
+#include "cuda/core/call.h"
 #include "cuda/core/notify.h"
 
 CUresult cuLogsRegisterCallback(const void *callback, void *data, struct notify **out)

@@ -2,13 +2,13 @@
  * copies between contexts are copies inside the device. Codes: CUDA Driver API, "Peer context memory access" and
  * "Memory management".
  */
-#include "cuda/core/context.h"
+#include "cuda/core/call.h"
 #include "cuda/core/copy_3d.h"
-#include "cuda/core/streams.h"
+#include "cuda/core/enqueue.h"
 
 static CUresult enable(struct shim *s, CUcontext peer, unsigned flags)
 {
-  if (!context_exists(s, peer) || peer == shim_context(s)) return CUDA_ERROR_INVALID_CONTEXT;
+  if (!context_exists(s, peer) || peer == context_current(s)) return CUDA_ERROR_INVALID_CONTEXT;
   return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
 }
 
@@ -35,11 +35,11 @@ CUresult cuDeviceGetP2PAttribute(int *value, int attribute, CUdevice from, CUdev
 static CUresult copy(struct shim *s, struct copy c, CUcontext to, CUcontext from, CUstream stream,
                      bool blocking)
 {
-  struct cu_stream *st = stream_of(s, stream);
+  struct stream *st = stream_of(s, stream);
   if (!context_exists(s, to) || !context_exists(s, from)) return CUDA_ERROR_INVALID_CONTEXT;
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   copy_direct(s, &c, COPY_DEFAULT);
-  return copy_run(s, &c, st, blocking);
+  return enqueue_copy(s, &c, st, blocking);
 }
 
 CUresult cuMemcpyPeer(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes)
@@ -56,7 +56,7 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcon
 /* CUDA_MEMCPY3D_PEER: the contexts lie where CUDA_MEMCPY3D has something reserved. An array has its own. */
 static CUresult copy_3d(struct shim *s, const CUDA_MEMCPY3D *p, CUstream stream, bool blocking)
 {
-  struct cu_stream *st = stream_of(s, stream);
+  struct stream *st = stream_of(s, stream);
   struct copy c;
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   if ((p->src_type != MEM_ARRAY && !context_exists(s, p->reserved0)) ||
@@ -64,7 +64,7 @@ static CUresult copy_3d(struct shim *s, const CUDA_MEMCPY3D *p, CUstream stream,
     return CUDA_ERROR_INVALID_CONTEXT;
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   CUresult r = copy_from_3d(s, &c, p);
-  return r == CUDA_SUCCESS ? copy_run(s, &c, st, blocking) : r;
+  return r == CUDA_SUCCESS ? enqueue_copy(s, &c, st, blocking) : r;
 }
 
 CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D *p)

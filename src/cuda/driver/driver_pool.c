@@ -1,10 +1,11 @@
 /* Stream-ordered allocation and memory pools of the driver. */
-#include "cuda/core/pool.h"
+#include "cuda/core/call.h"
+#include "cuda/core/enqueue.h"
 
 static CUresult alloc(struct shim *s, CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CUstream stream)
 {
   uint64_t addr;
-  CUresult r = out ? pool_alloc(s, pool, &addr, bytes, stream) : CUDA_ERROR_INVALID_VALUE;
+  CUresult r = out ? enqueue_alloc(s, pool, &addr, bytes, stream) : CUDA_ERROR_INVALID_VALUE;
   if (r == CUDA_SUCCESS) *out = addr;
   return r;
 }
@@ -21,7 +22,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool po
 
 CUresult cuMemFreeAsync(CUdeviceptr p, CUstream stream)
 {
-  DRIVER(NEED_CONTEXT, p ? pool_free(s, p, stream) : CUDA_SUCCESS);
+  DRIVER(NEED_CONTEXT, p ? enqueue_free(s, p, stream) : CUDA_SUCCESS);
 }
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice device)

@@ -1,7 +1,9 @@
 /* Streams of the driver. */
 #include "cuda/core/advice.h"
+#include "cuda/core/call.h"
+#include "cuda/core/enqueue.h"
 #include "cuda/core/mem_op.h"
-#include "cuda/core/streams.h"
+#include "cuda/core/synchronize.h"
 
 CUresult cuStreamCreate(CUstream *out, unsigned flags)
 {
@@ -30,24 +32,24 @@ CUresult cuStreamQuery(CUstream stream)
 
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 {
-  DRIVER(NEED_CONTEXT, flags > 1 ? CUDA_ERROR_INVALID_VALUE : stream_wait_event(s, stream, event, flags));
+  DRIVER(NEED_CONTEXT, flags > 1 ? CUDA_ERROR_INVALID_VALUE : enqueue_wait_event(s, stream, event, flags));
 }
 
 CUresult cuStreamAddCallback(CUstream stream, void (*fn)(CUstream, CUresult, void *), void *data,
                              unsigned flags)
 {
-  DRIVER(NEED_CONTEXT, stream_callback(s, stream, fn, data, flags));
+  DRIVER(NEED_CONTEXT, enqueue_callback(s, stream, fn, data, flags));
 }
 
 static CUresult describe(struct shim *s, CUstream stream, unsigned *flags, int *priority,
                          CUcontext *context, unsigned long long *id)
 {
-  const struct cu_stream *st = stream_of(s, stream);
+  const struct stream *st = stream_of(s, stream);
   if (!flags && !priority && !context && !id) return CUDA_ERROR_INVALID_VALUE;
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   if (flags) *flags = st->flags;
   if (priority) *priority = st->priority;
-  if (context) *context = st->context ? st->context : shim_context(s);
+  if (context) *context = st->context ? st->context : context_current(s);
   if (id) *id = st->id;
   return CUDA_SUCCESS;
 }
@@ -116,7 +118,7 @@ CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr p, size_t bytes, un
 
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned n, CUstreamBatchMemOpParams *op, unsigned flags)
 {
-  DRIVER(NEED_CONTEXT, mem_op_issue(s, stream, op, n, flags));
+  DRIVER(NEED_CONTEXT, enqueue_mem_ops(s, stream, op, n, flags));
 }
 
 static CUresult word_op(CUstream stream, int operation, CUdeviceptr p, uint64_t value, unsigned flags)

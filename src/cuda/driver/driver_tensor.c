@@ -1,6 +1,7 @@
 /* Tensor maps of the driver: the rules of CUDA Driver API 13.0, "Tensor Map Object Management". Not checked,
  * because only an example of how strides come about says it: that rows do not overlap. */
-#include "cuda/core/shim.h"
+#include "cuda/core/call.h"
+#include "cuda/core/features.h"
 #include "func/tensor_map.h"
 
 enum { MAP_ALIGN = 64, MAX_BOX = 256, MAX_STEP = 8, MAX_PIXELS = 1024, MAX_L2 = 3 };
@@ -72,15 +73,15 @@ static CUresult finish(const struct tensor_map *m, void *out)
   return CUDA_SUCCESS;
 }
 
-static CUresult supported(const struct shim *s, unsigned cc)
+static CUresult supported(const struct shim *s, enum gpu_feature f)
 {
-  return s->preset.params.arch_sm < cc ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+  return gpu_has(&s->preset.params, f) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 static CUresult tiled(const struct shim *s, const struct tensor_request *q, const uint32_t *box)
 {
   struct tensor_map m = {.kind = TENSOR_TILED};
-  if (supported(s, CC_TENSOR)) return supported(s, CC_TENSOR);
+  if (supported(s, GPU_TENSOR_MAPS)) return supported(s, GPU_TENSOR_MAPS);
   if (!box || !take_common(&m, q)) return CUDA_ERROR_INVALID_VALUE;
   for (unsigned i = 0; i < m.rank; i++) {
     m.box[i] = box[i];
@@ -116,7 +117,7 @@ static CUresult plain_im2col(const struct shim *s, const struct tensor_request *
                              const int *upper, unsigned channels, unsigned pixels)
 {
   struct tensor_map m = {.kind = TENSOR_IM2COL};
-  if (supported(s, CC_TENSOR)) return supported(s, CC_TENSOR);
+  if (supported(s, GPU_TENSOR_MAPS)) return supported(s, GPU_TENSOR_MAPS);
   return im2col(q, &m, lower, upper, channels, pixels);
 }
 
@@ -124,7 +125,7 @@ static CUresult wide_im2col(const struct shim *s, const struct tensor_request *q
                             unsigned channels, unsigned pixels, unsigned mode)
 {
   struct tensor_map m = {.kind = mode ? TENSOR_IM2COL_W128 : TENSOR_IM2COL_W};
-  if (supported(s, CC_WIDE)) return supported(s, CC_WIDE);
+  if (supported(s, GPU_TENSOR_MAPS_IM2COL_WIDE)) return supported(s, GPU_TENSOR_MAPS_IM2COL_WIDE);
   if (mode > 1 || (q->swizzle != CODE_64 && q->swizzle != CODE_128 && q->swizzle != CODE_128_ATOM_32))
     return CUDA_ERROR_INVALID_VALUE;
   return im2col(q, &m, &lower, &upper, channels, mode ? 128 : pixels);
@@ -133,7 +134,7 @@ static CUresult wide_im2col(const struct shim *s, const struct tensor_request *q
 static CUresult replace_address(const struct shim *s, void *map, const void *address)
 {
   struct tensor_map m;
-  if (supported(s, CC_TENSOR)) return supported(s, CC_TENSOR);
+  if (supported(s, GPU_TENSOR_MAPS)) return supported(s, GPU_TENSOR_MAPS);
   if (!map || (uintptr_t)map % MAP_ALIGN || !tensor_map_read(&m, map, NULL)) return CUDA_ERROR_INVALID_VALUE;
   m.address = (uint64_t)(uintptr_t)address;
   return m.address % tensor_map_grain(&m) ? CUDA_ERROR_INVALID_VALUE : finish(&m, map);

@@ -1,7 +1,6 @@
 /* Virtual memory management of the driver. */
-#include "cuda/core/vmm.h"
-
-#include "cuda/core/streams.h"
+#include "cuda/core/call.h"
+#include "cuda/core/synchronize.h"
 
 CUresult cuMemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp *p, int option)
 {

@@ -2,9 +2,9 @@
 #ifndef WS_CUDA_RUNTIME_H
 #define WS_CUDA_RUNTIME_H
 
+#include "cuda/core/call.h"
 #include "cuda/core/copy.h"
 #include "cuda/core/kernel.h"
-#include "cuda/core/streams.h"
 
 /* A host function that stands for a kernel, or a host variable that stands for a device variable. */
 struct rt_symbol {
@@ -12,7 +12,7 @@ struct rt_symbol {
   struct rt_binary *binary;
   const void *host;
   const char *name;             /* on the device; the program's */
-  struct cu_function *function; /* NULL: not looked up yet. Programs keep it (nvcc 13: in every <<<…>>>), so it
+  struct function *function; /* NULL: not looked up yet. Programs keep it (nvcc 13: in every <<<…>>>), so it
                                  * outlives a reset */
   void **managed;               /* pointer of the program to a __managed__ variable */
 };
@@ -21,7 +21,7 @@ struct rt_symbol {
 struct rt_binary {
   struct rt_binary *next;
   const void *image;
-  struct cu_module *module;
+  struct loaded_module *module;
   CUresult broken; /* why it cannot be loaded; CUDA_SUCCESS: not known yet */
   struct rt_symbol *functions, *variables;
 };
@@ -30,13 +30,11 @@ struct rt_binary {
 const void *rt_host_function(struct shim *, const void *func);
 /* The kernel of a host function, or of a handle that cudaGetKernel or the driver gave out.
  * cudaErrorInvalidDeviceFunction: neither. */
-CUresult rt_function(struct shim *, const void *host, struct cu_function **out);
+CUresult rt_function(struct shim *, const void *host, struct function **out);
 /* Address and size of the variable that a host variable stands for. */
 CUresult rt_variable(struct shim *, const void *host, CUdeviceptr *addr, size_t *bytes);
 /* A copy between host or device memory and a part of a variable; its sides' kinds are not set yet (copy_direct). */
 CUresult rt_symbol_copy(struct shim *, struct copy *, const void *symbol, void *other, size_t bytes, size_t offset,
                         bool to_symbol, int kind);
-/* The primary context goes away: modules are loaded again when needed, handles of kernels stay valid. */
-void rt_forget_modules(struct shim *);
 
 #endif

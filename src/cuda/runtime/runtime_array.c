@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/core/array.h"
+#include "cuda/core/enqueue.h"
 #include "cuda/runtime/runtime.h"
 
 /* Formats ----------------------------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ CUresult cudaGetMipmappedArrayLevel(CUarray *out, CUmipmappedArray array, unsign
 static CUresult info(struct shim *s, cudaChannelFormatDesc *d, cudaExtent *e, unsigned *flags,
                      CUarray array)
 {
-  const struct cu_array *a = array_of(s, array);
+  const struct array *a = array_of(s, array);
   if (!a) return CUDA_ERROR_INVALID_HANDLE;
   if (d) *d = desc_of(&a->image);
   if (e) *e = (cudaExtent){ a->extent[0], a->extent[1], a->extent[2] };
@@ -139,7 +139,7 @@ static CUresult fill_side(struct shim *s, const struct place *p, size_t width, s
                                .device = memory_is_dev };
     return CUDA_SUCCESS;
   }
-  const struct cu_array *a = array_of(s, p->array);
+  const struct array *a = array_of(s, p->array);
   if (!a) return CUDA_ERROR_INVALID_HANDLE;
   return array_side(a, p->x, p->y, 0, width, height, 1, out) ? CUDA_SUCCESS
                                                              : CUDA_ERROR_INVALID_VALUE;
@@ -148,7 +148,7 @@ static CUresult fill_side(struct shim *s, const struct place *p, size_t width, s
 static CUresult copy(struct shim *s, struct place dst, struct place src, size_t width, size_t height,
                      int kind, CUstream stream, bool blocking)
 {
-  struct cu_stream *st = stream_of(s, stream);
+  struct stream *st = stream_of(s, stream);
   struct copy c = { .dst.addr = (uint64_t)(uintptr_t)dst.memory,
                     .src.addr = (uint64_t)(uintptr_t)src.memory };
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
@@ -158,7 +158,7 @@ static CUresult copy(struct shim *s, struct place dst, struct place src, size_t 
   c.width = width;
   c.height = height;
   c.depth = 1;
-  return r == CUDA_SUCCESS ? copy_run(s, &c, st, blocking) : r;
+  return r == CUDA_SUCCESS ? enqueue_copy(s, &c, st, blocking) : r;
 }
 
 static struct place in_array(CUarray a, size_t x, size_t y)
@@ -210,8 +210,8 @@ CUresult cudaMemcpy2DArrayToArray(CUarray dst, size_t dst_x, size_t dst_y, CUarr
 static CUresult copy_bytes(struct shim *s, CUarray array, size_t x, size_t y, const void *memory,
                            size_t bytes, bool to_array, int kind, CUstream stream, bool blocking)
 {
-  const struct cu_array *a = array_of(s, array);
-  struct cu_stream *st = stream_of(s, stream);
+  const struct array *a = array_of(s, array);
+  struct stream *st = stream_of(s, stream);
   if (!a || !st) return CUDA_ERROR_INVALID_HANDLE;
   uint64_t at = y * a->image.row_bytes + x, all = a->image.slice_bytes;
   if (at > all || bytes > all - at) return CUDA_ERROR_INVALID_VALUE;
@@ -219,7 +219,7 @@ static CUresult copy_bytes(struct shim *s, CUarray array, size_t x, size_t y, co
   struct copy c = to_array ? copy_linear(in, out, bytes) : copy_linear(out, in, bytes);
   if (!copy_direct(s, &c, kind)) return cudaErrorInvalidMemcpyDirection;
   *(to_array ? &c.dst.device : &c.src.device) = true;
-  return copy_run(s, &c, st, blocking);
+  return enqueue_copy(s, &c, st, blocking);
 }
 
 CUresult cudaMemcpyToArray(CUarray dst, size_t x, size_t y, const void *src, size_t bytes, int kind)
@@ -247,41 +247,25 @@ CUresult cudaMemcpyFromArrayAsync(void *dst, CUarray src, size_t x, size_t y, si
 /* Objects ----------------------------------------------------------------------------------------- */
 
 /* What the program said when it made one. */
-struct rt_object {
-  struct rt_object *next;
-  uint64_t handle;
-  bool surface;
+struct object {
   cudaResourceDesc resource;
   cudaTextureDesc texture;
   CUDA_RESOURCE_VIEW_DESC view;
   bool has_view;
 };
 
-static void remember(struct shim *s, uint64_t handle, const cudaResourceDesc *resource, const cudaTextureDesc *texture,
-                     const CUDA_RESOURCE_VIEW_DESC *view)
+static void remember(struct shim *s, uint64_t handle, bool surface, const cudaResourceDesc *resource,
+                     const cudaTextureDesc *texture, const CUDA_RESOURCE_VIEW_DESC *view)
 {
-  struct rt_object *o = shim_alloc(sizeof *o);
-  *o = (struct rt_object){ .next = s->rt_objects, .handle = handle, .surface = !texture, .resource = *resource,
-                           .has_view = view };
-  if (texture) o->texture = *texture;
-  if (view) o->view = *view;
-  s->rt_objects = o;
+  struct object o = { .resource = *resource, .has_view = view };
+  if (texture) o.texture = *texture;
+  if (view) o.view = *view;
+  object_note_keep(s, NOTES_OF_RUNTIME, handle, surface, &o, sizeof o);
 }
 
-/* The link to an object; NULL is there: none of this kind. */
-static struct rt_object **find_object(struct shim *s, uint64_t handle, bool surface)
+static const struct object *object_of(struct shim *s, uint64_t handle, bool surface)
 {
-  struct rt_object **at = &s->rt_objects;
-  while (*at && ((*at)->handle != handle || (*at)->surface != surface)) at = &(*at)->next;
-  return at;
-}
-
-void rt_forget_objects(struct shim *s)
-{
-  for (struct rt_object *next; s->rt_objects; s->rt_objects = next) {
-    next = s->rt_objects->next;
-    free(s->rt_objects);
-  }
+  return object_note_find(s, NOTES_OF_RUNTIME, handle, surface);
 }
 
 static CUresult image_of(struct shim *s, const cudaResourceDesc *d, struct image *m)
@@ -289,13 +273,13 @@ static CUresult image_of(struct shim *s, const cudaResourceDesc *d, struct image
   enum texel_type type;
   unsigned bits, channels;
   if (d->type == RESOURCE_ARRAY) {
-    const struct cu_array *a = array_of(s, d->array);
+    const struct array *a = array_of(s, d->array);
     if (!a) return CUDA_ERROR_INVALID_HANDLE;
     *m = a->image;
     return CUDA_SUCCESS;
   }
   if (d->type == RESOURCE_MIPMAP) {
-    const struct cu_mipmap *p = mipmap_of(s, d->mipmap);
+    const struct mipmap *p = mipmap_of(s, d->mipmap);
     if (p) *m = p->image;
     return p ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
   }
@@ -336,7 +320,7 @@ static CUresult texture(struct shim *s, unsigned long long *out, const cudaResou
   memcpy(sampler.border, d->border, sizeof sampler.border);
   r = array_texture(s, &m, sampler, &handle);
   if (r != CUDA_SUCCESS) return r;
-  remember(s, handle, resource, d, view);
+  remember(s, handle, false, resource, d, view);
   *out = handle;
   return CUDA_SUCCESS;
 }
@@ -347,20 +331,18 @@ CUresult cudaCreateTextureObject(unsigned long long *out, const cudaResourceDesc
   RUNTIME(NEED_CONTEXT, texture(s, out, resource, d, view));
 }
 
-static CUresult destroy(struct shim *s, unsigned long long handle, bool surface)
+/* Also of an object that the driver interface made. */
+static CUresult destroy(struct shim *s, unsigned long long handle, bool is_surface)
 {
   if (handle == 0) return CUDA_SUCCESS;
-  struct rt_object **at = find_object(s, handle, surface), *o = *at;
   if (!tex_object_destroy(&s->device.textures, handle)) return CUDA_ERROR_INVALID_VALUE;
-  if (!o) return CUDA_SUCCESS; /* the driver interface made it */
-  *at = o->next;
-  free(o);
+  object_note_drop(s, NOTES_OF_RUNTIME, handle, is_surface);
   return CUDA_SUCCESS;
 }
 
 static CUresult get_resource(struct shim *s, cudaResourceDesc *d, unsigned long long handle, bool surface)
 {
-  const struct rt_object *o = *find_object(s, handle, surface);
+  const struct object *o = object_of(s, handle, surface);
   if (!d || !o) return CUDA_ERROR_INVALID_VALUE;
   *d = o->resource;
   return CUDA_SUCCESS;
@@ -368,7 +350,7 @@ static CUresult get_resource(struct shim *s, cudaResourceDesc *d, unsigned long 
 
 static CUresult get_texture(struct shim *s, cudaTextureDesc *d, unsigned long long handle)
 {
-  const struct rt_object *o = *find_object(s, handle, false);
+  const struct object *o = object_of(s, handle, false);
   if (!d || !o) return CUDA_ERROR_INVALID_VALUE;
   *d = o->texture;
   return CUDA_SUCCESS;
@@ -391,7 +373,7 @@ CUresult cudaGetTextureObjectTextureDesc(cudaTextureDesc *d, unsigned long long 
 
 static CUresult get_view(struct shim *s, CUDA_RESOURCE_VIEW_DESC *d, unsigned long long handle)
 {
-  const struct rt_object *o = *find_object(s, handle, false);
+  const struct object *o = object_of(s, handle, false);
   if (!d || !o || !o->has_view) return CUDA_ERROR_INVALID_VALUE;
   *d = o->view;
   return CUDA_SUCCESS;
@@ -411,11 +393,11 @@ static CUresult surface(struct shim *s, unsigned long long *out, const cudaResou
 {
   uint64_t handle;
   if (!out || !d || d->type != RESOURCE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
-  const struct cu_array *a = array_of(s, d->array);
+  const struct array *a = array_of(s, d->array);
   if (!a) return CUDA_ERROR_INVALID_HANDLE;
   CUresult r = array_surface(s, a, &handle);
   if (r != CUDA_SUCCESS) return r;
-  remember(s, handle, d, NULL, NULL);
+  remember(s, handle, true, d, NULL, NULL);
   *out = handle;
   return CUDA_SUCCESS;
 }

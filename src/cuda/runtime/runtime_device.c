@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "cuda/core/attributes.h"
-#include "cuda/core/context.h"
-#include "cuda/core/streams.h"
+#include "cuda/core/context_end.h"
+#include "cuda/core/synchronize.h"
 #include "cuda/core/version.h"
 #include "cuda/runtime/runtime.h"
 
@@ -48,7 +48,7 @@ CUresult cudaSetValidDevices(int *devices, int n)
 
 static CUresult set_flags(struct shim *s, unsigned flags)
 {
-  shim_primary(s)->flags = flags;
+  context_primary(s)->flags = flags;
   return CUDA_SUCCESS;
 }
 
@@ -59,7 +59,7 @@ CUresult cudaSetDeviceFlags(unsigned flags)
 
 CUresult cudaGetDeviceFlags(unsigned *flags)
 {
-  RUNTIME(NEED_GPU, flags ? (*flags = shim_primary(s)->flags | 8 /* mapped memory */, CUDA_SUCCESS)
+  RUNTIME(NEED_GPU, flags ? (*flags = context_primary(s)->flags | 8 /* mapped memory */, CUDA_SUCCESS)
                           : CUDA_ERROR_INVALID_VALUE);
 }
 

@@ -6,10 +6,10 @@ static CUresult last_error(bool clear)
 {
   struct shim *s = shim_get();
   pthread_mutex_lock(&s->lock);
-  struct cu_thread *t = shim_thread(s);
+  struct thread *t = shim_thread(s);
   CUresult r = t->last;
   if (clear) t->last = CUDA_SUCCESS;
-  if (shim_fault_visible(s)) r = s->fault;
+  if (shim_fault_visible(s)) r = s->fault.code;
   pthread_mutex_unlock(&s->lock);
   return r;
 }

@@ -1,8 +1,8 @@
 /* Graphs and capture of the runtime. */
 #include "cuda/core/copy_3d.h"
-#include "cuda/core/graph_memory.h"
+#include "cuda/core/enqueue.h"
 #include "cuda/core/graph_node.h"
-#include "cuda/core/user_object.h"
+#include "cuda/core/stream_capture.h"
 #include "cuda/runtime/runtime.h"
 
 /* Parameters --------------------------------------------------------------------------------------- */
@@ -456,7 +456,7 @@ CUresult cudaGraphUpload(CUgraphExec x, CUstream stream)
 
 CUresult cudaGraphLaunch(CUgraphExec x, CUstream stream)
 {
-  RUNTIME(NEED_CONTEXT, exec_launch(s, x, stream));
+  RUNTIME(NEED_CONTEXT, enqueue_graph(s, x, stream));
 }
 
 CUresult cudaGraphExecDestroy(CUgraphExec x)
@@ -561,10 +561,10 @@ CUresult cudaUserObjectRelease(CUuserObject object, unsigned count)
 
 CUresult cudaGraphRetainUserObject(CUgraph g, CUuserObject object, unsigned count, unsigned flags)
 {
-  RUNTIME(NEED_CONTEXT, user_object_give(s, g, object, count, flags));
+  RUNTIME(NEED_CONTEXT, graph_give_object(s, g, object, count, flags));
 }
 
 CUresult cudaGraphReleaseUserObject(CUgraph g, CUuserObject object, unsigned count)
 {
-  RUNTIME(NEED_CONTEXT, user_object_take(s, g, object, count));
+  RUNTIME(NEED_CONTEXT, graph_take_object(s, g, object, count));
 }

@@ -1,7 +1,6 @@
 /* Memory and events of other processes, in the runtime's interface. */
+#include "cuda/core/call.h"
 #include "cuda/core/ipc.h"
-#include "cuda/core/pool.h"
-#include "cuda/core/vmm.h"
 
 static CUresult open_memory(struct shim *s, void **out, const CUipcMemHandle *h, unsigned flags)
 {

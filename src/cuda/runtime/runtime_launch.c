@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/core/enqueue.h"
 #include "cuda/runtime/runtime.h"
 
 /* <<<…>>> ---------------------------------------------------------------------------------------- */
@@ -10,7 +11,7 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstr
 {
   struct shim *s = shim_get();
   pthread_mutex_lock(&s->lock);
-  struct cu_thread *t = shim_thread(s);
+  struct thread *t = shim_thread(s);
   bool room = t->n_configurations < MAX_CONFIGURATIONS;
   if (room)
     t->configuration[t->n_configurations++] = (struct configuration){ grid, block, shared, stream };
@@ -20,7 +21,7 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstr
 
 static CUresult pop(struct shim *s, dim3 *grid, dim3 *block, size_t *shared, void *stream)
 {
-  struct cu_thread *t = shim_thread(s);
+  struct thread *t = shim_thread(s);
   if (t->n_configurations == 0) return cudaErrorMissingConfiguration;
   const struct configuration *c = &t->configuration[--t->n_configurations];
   *grid = c->grid;
@@ -55,7 +56,7 @@ static CUresult launch_as(struct shim *s, const void *func, struct launch_reques
   if (!q->stream) return CUDA_ERROR_INVALID_HANDLE;
   if (shared > UINT32_MAX / 2) return CUDA_ERROR_INVALID_VALUE;
   if (!args && q->function->kernel->n_params) return CUDA_ERROR_INVALID_VALUE;
-  return kernel_launch(s, q);
+  return enqueue_kernel(s, q);
 }
 
 static CUresult launch(struct shim *s, const void *func, dim3 grid, dim3 block, void **args,
@@ -126,7 +127,7 @@ CUresult cudaGetFuncBySymbol(CUfunction *out, const void *func)
 
 static CUresult attributes(struct shim *s, cudaFuncAttributes *a, const void *func)
 {
-  struct cu_function *f;
+  struct function *f;
   if (!a) return CUDA_ERROR_INVALID_VALUE;
   CUresult r = rt_function(s, func, &f);
   if (r == CUDA_SUCCESS) kernel_attributes(s, f, a);
@@ -140,7 +141,7 @@ CUresult cudaFuncGetAttributes(cudaFuncAttributes *a, const void *func)
 
 static CUresult set_attribute(struct shim *s, const void *func, int attribute, int value)
 {
-  struct cu_function *f;
+  struct function *f;
   CUresult r = rt_function(s, func, &f);
   return r == CUDA_SUCCESS ? kernel_set_attribute(s, f, attribute, value) : r;
 }
@@ -152,7 +153,7 @@ CUresult cudaFuncSetAttribute(const void *func, int attribute, int value)
 
 static CUresult set_cache(struct shim *s, const void *func, int config)
 {
-  struct cu_function *f;
+  struct function *f;
   CUresult r = rt_function(s, func, &f);
   if (r == CUDA_SUCCESS) f->cache = config; /* a hint: the carve-out follows from the kernel */
   return r;
@@ -165,7 +166,7 @@ CUresult cudaFuncSetCacheConfig(const void *func, int config)
 
 static CUresult set_banks(struct shim *s, const void *func, int config)
 {
-  struct cu_function *f;
+  struct function *f;
   return config < 0 || config > 2 ? CUDA_ERROR_INVALID_VALUE : rt_function(s, func, &f);
 }
 
@@ -177,7 +178,7 @@ CUresult cudaFuncSetSharedMemConfig(const void *func, int config)
 
 static CUresult occupancy(struct shim *s, int *ctas, const void *func, int threads, size_t shared)
 {
-  struct cu_function *f;
+  struct function *f;
   if (!ctas) return CUDA_ERROR_INVALID_VALUE;
   CUresult r = rt_function(s, func, &f);
   return r == CUDA_SUCCESS ? kernel_occupancy(s, f, threads, shared, ctas) : r;
@@ -219,7 +220,7 @@ CUresult cudaOccupancyMaxPotentialClusterSize(int *ctas, const void *func, const
 
 static CUresult available_shared(struct shim *s, size_t *bytes, const void *func, int ctas, int threads)
 {
-  struct cu_function *f;
+  struct function *f;
   if (!bytes) return CUDA_ERROR_INVALID_VALUE;
   CUresult r = rt_function(s, func, &f);
   return r == CUDA_SUCCESS ? kernel_available_shared(s, f, ctas, threads, bytes) : r;
@@ -232,7 +233,7 @@ CUresult cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *fu
 
 static CUresult name_of(struct shim *s, const char **name, const void *func)
 {
-  struct cu_function *f;
+  struct function *f;
   if (!name) return CUDA_ERROR_INVALID_VALUE;
   CUresult r = rt_function(s, func, &f);
   if (r == CUDA_SUCCESS) *name = f->kernel->name;
@@ -246,7 +247,7 @@ CUresult cudaFuncGetName(const char **name, const void *func)
 
 static CUresult param_info(struct shim *s, const void *func, size_t i, size_t *offset, size_t *bytes)
 {
-  struct cu_function *f;
+  struct function *f;
   CUresult r = rt_function(s, func, &f);
   if (r != CUDA_SUCCESS) return r;
   if (!offset || i >= f->kernel->n_params) return CUDA_ERROR_INVALID_VALUE;

@@ -4,7 +4,8 @@
 #include "cuda/core/advice.h"
 #include "cuda/core/copy_3d.h"
 #include "cuda/core/copy_batch.h"
-#include "cuda/core/graph_memory.h"
+#include "cuda/core/enqueue.h"
+#include "cuda/core/synchronize.h"
 #include "cuda/runtime/runtime.h"
 
 enum { PITCH_ALIGN = 512 }; /* cudaDevAttrTexturePitchAlignment divides it */
@@ -80,7 +81,7 @@ CUresult cudaHostUnregister(void *p)
 
 static CUresult device_pointer(struct shim *s, void **device, void *host, unsigned flags)
 {
-  const struct cu_block *b = memory_find(s, (uint64_t)(uintptr_t)host);
+  const struct block *b = memory_find(s, (uint64_t)(uintptr_t)host);
   if (!device || flags || !b || !memory_on_host(b)) return CUDA_ERROR_INVALID_VALUE;
   *device = (void *)(uintptr_t)(b->device + ((uint64_t)(uintptr_t)host - b->addr));
   return CUDA_SUCCESS;
@@ -93,7 +94,7 @@ CUresult cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
 
 static CUresult host_flags(struct shim *s, unsigned *flags, void *host)
 {
-  const struct cu_block *b = memory_find(s, (uint64_t)(uintptr_t)host);
+  const struct block *b = memory_find(s, (uint64_t)(uintptr_t)host);
   if (!flags || !b || !memory_on_host(b)) return CUDA_ERROR_INVALID_VALUE;
   *flags = b->flags | HOST_ALLOC_MAPPED;
   return CUDA_SUCCESS;
@@ -135,7 +136,7 @@ CUresult cudaMalloc3D(cudaPitchedPtr *p, cudaExtent extent)
 
 static CUresult memory_info(struct shim *s, size_t *left, size_t *total)
 {
-  if (left) *left = memory_total(s) - s->device_bytes;
+  if (left) *left = memory_total(s) - s->memory.device_bytes;
   if (total) *total = memory_total(s);
   return CUDA_SUCCESS;
 }
@@ -150,7 +151,7 @@ static CUresult pointer_attributes(struct shim *s, cudaPointerAttributes *a, con
   static const int types[] = { [BLOCK_DEVICE] = 2, [BLOCK_PINNED] = 1, [BLOCK_MANAGED] = 3,
                                [BLOCK_REGISTERED] = 1, [BLOCK_MAPPED] = 2, [BLOCK_OPENED] = 2 };
   uint64_t addr = (uint64_t)(uintptr_t)p;
-  const struct cu_block *b = memory_find(s, addr);
+  const struct block *b = memory_find(s, addr);
   if (!a) return CUDA_ERROR_INVALID_VALUE;
   a->device_pointer = a->host_pointer = NULL;
   a->device = b ? 0 : -2; /* cudaInvalidDeviceId */
@@ -173,10 +174,10 @@ CUresult cudaPointerGetAttributes(cudaPointerAttributes *a, const void *p)
 
 static CUresult copy(struct shim *s, struct copy c, int kind, CUstream stream, bool blocking)
 {
-  struct cu_stream *st = stream_of(s, stream);
+  struct stream *st = stream_of(s, stream);
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   if (!copy_direct(s, &c, kind)) return cudaErrorInvalidMemcpyDirection;
-  return copy_run(s, &c, st, blocking);
+  return enqueue_copy(s, &c, st, blocking);
 }
 
 static struct copy linear(void *dst, const void *src, size_t bytes)
@@ -242,10 +243,10 @@ CUresult cudaMemcpy3DAsync(const cudaMemcpy3DParms *p, CUstream stream)
 static CUresult fill(struct shim *s, void *p, size_t pitch, int value, size_t width, size_t height,
                      CUstream stream)
 {
-  struct cu_stream *st = stream_of(s, stream);
-  struct copy_side to = { .addr = (uint64_t)(uintptr_t)p, .pitch = pitch, .device = true };
-  if (!st) return CUDA_ERROR_INVALID_HANDLE;
-  return fill_run(s, &to, (uint32_t)value & 0xff, 1, width, height, st, false);
+  struct stream *st = stream_of(s, stream);
+  const struct fill f = { .to = { .addr = (uint64_t)(uintptr_t)p, .pitch = pitch, .device = true },
+                          .value = (uint32_t)value & 0xff, .value_bytes = 1, .width = width, .height = height };
+  return st ? enqueue_fill(s, &f, st) : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult cudaMemset(void *p, int value, size_t bytes)

@@ -1,4 +1,5 @@
 /* The log of the runtime and callbacks that are never called (notify.h). */
+#include "cuda/core/call.h"
 #include "cuda/core/notify.h"
 
 CUresult cudaLogsRegisterCallback(const void *callback, void *data, struct notify **out)

@@ -2,6 +2,7 @@
  * device memory access" and "Device management".
  */
 #include "cuda/core/copy_3d.h"
+#include "cuda/core/enqueue.h"
 #include "cuda/runtime/runtime.h"
 
 CUresult cudaDeviceCanAccessPeer(int *can, int device, int peer)
@@ -35,11 +36,11 @@ CUresult cudaDeviceGetP2PAttribute(int *value, int attribute, int from, int to)
 static CUresult copy(struct shim *s, struct copy c, int to, int from, CUstream stream,
                      bool blocking)
 {
-  struct cu_stream *st = stream_of(s, stream);
+  struct stream *st = stream_of(s, stream);
   if (to || from) return CUDA_ERROR_INVALID_DEVICE;
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   copy_direct(s, &c, COPY_DEFAULT);
-  return copy_run(s, &c, st, blocking);
+  return enqueue_copy(s, &c, st, blocking);
 }
 
 static struct copy linear(void *dst, const void *src, size_t bytes)

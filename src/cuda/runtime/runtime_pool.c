@@ -1,11 +1,12 @@
 /* Stream-ordered allocation and memory pools of the runtime. */
-#include "cuda/core/pool.h"
+#include "cuda/core/call.h"
+#include "cuda/core/enqueue.h"
 
 static CUresult alloc(struct shim *s, void **out, size_t bytes, CUmemoryPool pool, CUstream stream)
 {
   uint64_t addr = 0;
   CUresult r = out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-  if (out && bytes) r = pool_alloc(s, pool, &addr, bytes, stream); /* nothing: a null pointer */
+  if (out && bytes) r = enqueue_alloc(s, pool, &addr, bytes, stream); /* nothing: a null pointer */
   if (r == CUDA_SUCCESS) *out = (void *)(uintptr_t)addr;
   return r;
 }
@@ -22,7 +23,7 @@ CUresult cudaMallocFromPoolAsync(void **out, size_t bytes, CUmemoryPool pool, CU
 
 CUresult cudaFreeAsync(void *p, CUstream stream)
 {
-  RUNTIME(NEED_CONTEXT, p ? pool_free(s, (uint64_t)(uintptr_t)p, stream) : CUDA_SUCCESS);
+  RUNTIME(NEED_CONTEXT, p ? enqueue_free(s, (uint64_t)(uintptr_t)p, stream) : CUDA_SUCCESS);
 }
 
 CUresult cudaDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice device)

@@ -3,8 +3,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
 #include "cuda/runtime/runtime.h"
+
+/* What the program's constructors registered. */
+struct registered {
+  struct rt_binary *binaries;
+};
+
+static struct registered *registered(struct shim *);
+
+/* The primary context goes away: modules are loaded again when needed, handles of kernels stay valid. */
+static void forget_modules(struct shim *s)
+{
+  for (struct rt_binary *b = registered(s)->binaries; b; b = b->next) {
+    b->module = NULL;
+    for (struct rt_symbol *y = b->functions; y; y = y->next)
+      if (y->function) module_take_function(y->function);
+  }
+}
+
+static const struct shim_part registered_part = { .reset = forget_modules };
+
+static struct registered *registered(struct shim *s)
+{
+  return part_state(s, &registered_part, sizeof(struct registered));
+}
 
 static struct shim *locked(void)
 {
@@ -17,8 +40,8 @@ void **__cudaRegisterFatBinary(void *image)
 {
   struct shim *s = locked();
   struct rt_binary *b = shim_alloc(sizeof *b);
-  *b = (struct rt_binary){ .next = s->binaries, .image = image };
-  s->binaries = b;
+  *b = (struct rt_binary){ .next = registered(s)->binaries, .image = image };
+  registered(s)->binaries = b;
   pthread_mutex_unlock(&s->lock);
   return (void **)b;
 }
@@ -40,7 +63,7 @@ void __cudaUnregisterFatBinary(void **handle)
 {
   struct shim *s = locked();
   struct rt_binary *b = (struct rt_binary *)handle;
-  for (struct rt_binary **at = &s->binaries; *at; at = &(*at)->next) {
+  for (struct rt_binary **at = &registered(s)->binaries; *at; at = &(*at)->next) {
     if (*at != b) continue;
     *at = b->next;
     free_symbols(b->functions);
@@ -115,14 +138,14 @@ char __cudaInitModule(void **handle)
 static struct rt_symbol *find_function(struct shim *s, const void *host)
 {
   struct rt_symbol *y = NULL;
-  for (struct rt_binary *b = s->binaries; b && !y; b = b->next) y = find(b->functions, host);
+  for (struct rt_binary *b = registered(s)->binaries; b && !y; b = b->next) y = find(b->functions, host);
   return y;
 }
 
 /* The symbol whose handle this is. */
 static struct rt_symbol *find_handle(struct shim *s, const void *handle)
 {
-  for (struct rt_binary *b = s->binaries; b; b = b->next)
+  for (struct rt_binary *b = registered(s)->binaries; b; b = b->next)
     for (struct rt_symbol *y = b->functions; y; y = y->next)
       if (y->function && y->function == handle) return y;
   return NULL;
@@ -138,9 +161,9 @@ static CUresult resolve(struct shim *s, struct rt_symbol *y)
   return r == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidDeviceFunction : r;
 }
 
-CUresult rt_function(struct shim *s, const void *host, struct cu_function **out)
+CUresult rt_function(struct shim *s, const void *host, struct function **out)
 {
-  struct cu_function *f = (struct cu_function *)(uintptr_t)host;
+  struct function *f = (struct function *)(uintptr_t)host;
   struct rt_symbol *y = find_function(s, host);
   if (!y && module_is_function(s, f)) return *out = f, CUDA_SUCCESS;
   if (!y) y = find_handle(s, host);
@@ -159,7 +182,7 @@ const void *rt_host_function(struct shim *s, const void *func)
 
 CUresult rt_variable(struct shim *s, const void *host, CUdeviceptr *addr, size_t *bytes)
 {
-  for (struct rt_binary *b = s->binaries; b; b = b->next) {
+  for (struct rt_binary *b = registered(s)->binaries; b; b = b->next) {
     struct rt_symbol *y = find(b->variables, host);
     if (!y) continue;
     CUresult r = load(s, b);
@@ -167,13 +190,4 @@ CUresult rt_variable(struct shim *s, const void *host, CUdeviceptr *addr, size_t
     return r == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidSymbol : r;
   }
   return cudaErrorInvalidSymbol;
-}
-
-void rt_forget_modules(struct shim *s)
-{
-  for (struct rt_binary *b = s->binaries; b; b = b->next) {
-    b->module = NULL;
-    for (struct rt_symbol *y = b->functions; y; y = y->next)
-      if (y->function) module_take_function(y->function);
-  }
 }

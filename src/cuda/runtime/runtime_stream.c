@@ -1,5 +1,7 @@
 /* Streams and events of the runtime. */
 #include "cuda/core/advice.h"
+#include "cuda/core/enqueue.h"
+#include "cuda/core/synchronize.h"
 #include "cuda/runtime/runtime.h"
 
 CUresult cudaStreamCreate(CUstream *out)
@@ -34,23 +36,23 @@ CUresult cudaStreamQuery(CUstream stream)
 
 CUresult cudaStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 {
-  RUNTIME(NEED_CONTEXT, flags > 1 ? CUDA_ERROR_INVALID_VALUE : stream_wait_event(s, stream, event, flags));
+  RUNTIME(NEED_CONTEXT, flags > 1 ? CUDA_ERROR_INVALID_VALUE : enqueue_wait_event(s, stream, event, flags));
 }
 
 CUresult cudaLaunchHostFunc(CUstream stream, void (*fn)(void *), void *data)
 {
-  RUNTIME(NEED_CONTEXT, stream_call(s, stream, fn, data));
+  RUNTIME(NEED_CONTEXT, enqueue_host(s, stream, fn, data));
 }
 
 CUresult cudaStreamAddCallback(CUstream stream, void (*fn)(CUstream, CUresult, void *), void *data,
                                unsigned flags)
 {
-  RUNTIME(NEED_CONTEXT, stream_callback(s, stream, fn, data, flags));
+  RUNTIME(NEED_CONTEXT, enqueue_callback(s, stream, fn, data, flags));
 }
 
 static CUresult stream_flags(struct shim *s, CUstream stream, unsigned *flags)
 {
-  const struct cu_stream *st = stream_of(s, stream);
+  const struct stream *st = stream_of(s, stream);
   if (!flags) return CUDA_ERROR_INVALID_VALUE;
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   *flags = st->flags;
@@ -64,7 +66,7 @@ CUresult cudaStreamGetFlags(CUstream stream, unsigned *flags)
 
 static CUresult stream_priority(struct shim *s, CUstream stream, int *priority)
 {
-  const struct cu_stream *st = stream_of(s, stream);
+  const struct stream *st = stream_of(s, stream);
   if (!priority) return CUDA_ERROR_INVALID_VALUE;
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   *priority = st->priority;
@@ -78,7 +80,7 @@ CUresult cudaStreamGetPriority(CUstream stream, int *priority)
 
 static CUresult stream_number(struct shim *s, CUstream stream, unsigned long long *id, int *device)
 {
-  const struct cu_stream *st = stream_of(s, stream);
+  const struct stream *st = stream_of(s, stream);
   if (!id && !device) return CUDA_ERROR_INVALID_VALUE;
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   if (id) *id = st->id;
@@ -113,12 +115,12 @@ CUresult cudaEventDestroy(CUevent event)
 
 CUresult cudaEventRecord(CUevent event, CUstream stream)
 {
-  RUNTIME(NEED_CONTEXT, event_record(s, event, stream, 0));
+  RUNTIME(NEED_CONTEXT, enqueue_record(s, event, stream, 0));
 }
 
 CUresult cudaEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags)
 {
-  RUNTIME(NEED_CONTEXT, flags > 1 ? CUDA_ERROR_INVALID_VALUE : event_record(s, event, stream, flags));
+  RUNTIME(NEED_CONTEXT, flags > 1 ? CUDA_ERROR_INVALID_VALUE : enqueue_record(s, event, stream, flags));
 }
 
 CUresult cudaEventQuery(CUevent event)

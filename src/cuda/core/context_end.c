@@ -1,0 +1,39 @@
+#include "cuda/core/context_end.h"
+
+#include <stdlib.h>
+
+#include "cuda/core/shim.h"
+#include "cuda/core/synchronize.h"
+
+static void forget(struct shim *s, const struct context *c)
+{
+  for (struct thread *t = s->threads; t; t = t->next) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < t->n_contexts; i++)
+      if (t->context[i] != c) t->context[kept++] = t->context[i];
+    t->n_contexts = kept;
+  }
+}
+
+CUresult context_destroy(struct shim *s, CUcontext c)
+{
+  if (!context_exists(s, c) || c->primary) return CUDA_ERROR_INVALID_CONTEXT;
+  stream_wait_all(s);
+  forget(s, c);
+  for (struct context **at = &s->contexts.first; *at; at = &(*at)->next) {
+    if (*at != c) continue;
+    *at = c->next;
+    break;
+  }
+  free(c);
+  return CUDA_SUCCESS;
+}
+
+CUresult context_reset(struct shim *s)
+{
+  parts_drop(s);
+  stream_wait_all(s);
+  s->fault.code = CUDA_SUCCESS;
+  parts_reset(s);
+  return CUDA_SUCCESS;
+}

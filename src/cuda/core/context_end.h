@@ -1,0 +1,14 @@
+/* Contexts that go away, and all that was made in them. */
+#ifndef WS_CUDA_CONTEXT_END_H
+#define WS_CUDA_CONTEXT_END_H
+
+#include "cuda/core/api.h"
+
+struct shim;
+
+/* The host waits for what is under way. CUDA_ERROR_INVALID_CONTEXT: there is none such, or it is the primary one. */
+CUresult context_destroy(struct shim *, CUcontext);
+/* The primary context as it was at the beginning (cudaDeviceReset): all parts are told. */
+CUresult context_reset(struct shim *);
+
+#endif

@@ -1,0 +1,12 @@
+#include "cuda/core/entries.h"
+
+#include "cuda/core/shim.h"
+
+CUresult entry_missing(const char *symbol)
+{
+  struct shim *s = shim_get();
+  pthread_mutex_lock(&s->lock);
+  CUresult r = shim_unsupported(s, symbol);
+  pthread_mutex_unlock(&s->lock);
+  return r;
+}

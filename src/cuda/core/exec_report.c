@@ -1,0 +1,62 @@
+#include "cuda/core/exec_report.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/output.h"
+#include "cuda/core/parts.h"
+#include "cuda/core/sampling.h"
+#include "cuda/core/shim.h"
+#include "trace/export.h"
+
+static void write_json(struct shim *s, uint64_t total)
+{
+  struct output out;
+  struct err e = {""};
+  FILE *f = output_open(&out, s->options.json, &e);
+  if (f) record_write_json(f, &s->record, s->preset.params.name, total);
+  if (!f || !output_close(&out, true, &e)) shim_cannot_write(s, &e);
+}
+
+static void write_table(const struct shim *s, FILE *f, uint64_t total)
+{
+  record_write_table(f, &s->record, s->preset.params.name, total);
+  sampling_write(f, s->samples);
+}
+
+static void write_table_file(struct shim *s, uint64_t total)
+{
+  struct output out;
+  struct err e = {""};
+  FILE *f = output_open(&out, s->options.report, &e);
+  if (f) write_table(s, f, total);
+  if (!f || !output_close(&out, true, &e)) shim_cannot_write(s, &e);
+}
+
+/* A choice that no launch met is more likely a mistake than meant. */
+static void tell_unmet(const struct shim *s)
+{
+  const struct choice *c = &s->options.choice;
+  for (uint64_t i = 0; i < s->record.n; i++)
+    if (choice_has(c, i + 1, s->record.launch[i].kernel)) return;
+  if (s->record.n && (c->by_name || c->n_ranges))
+    shim_say("none of the %llu launches is one that %s names", (unsigned long long)s->record.n,
+             s->options.capture ? "--launches" : "--time-kernels");
+}
+
+void exec_report(struct shim *s)
+{
+  uint64_t total = s->time.now > s->time.all_done ? s->time.now : s->time.all_done;
+  struct err e = {""};
+  if (!s->up || s->pid != getpid()) return;
+  parts_settle(s);
+  shim_flush_print(s);
+  fflush(stdout);
+  if (s->options.json) write_json(s, total);
+  if (!trace_export_free(s->trace, true, &e) && !s->lost) shim_cannot_write(s, &e);
+  tell_unmet(s);
+  parts_tell(s);
+  s->trace = NULL;
+  if (s->options.report) write_table_file(s, total);
+  else if (!s->options.quiet) write_table(s, stderr, total);
+}

@@ -1,0 +1,67 @@
+#include "cuda/core/kernel_fault.h"
+
+#include "cuda/core/shim.h"
+
+static CUresult code_of(enum fault_kind kind)
+{
+  static const CUresult codes[] = {
+    [FAULT_ILLEGAL_ADDRESS] = CUDA_ERROR_ILLEGAL_ADDRESS,
+    [FAULT_MISALIGNED] = CUDA_ERROR_MISALIGNED_ADDRESS,
+    [FAULT_SHARED_RANGE] = CUDA_ERROR_ILLEGAL_ADDRESS,
+    [FAULT_LOCAL_RANGE] = CUDA_ERROR_HARDWARE_STACK_ERROR,
+    [FAULT_ILLEGAL_INST] = CUDA_ERROR_ILLEGAL_INSTRUCTION,
+    [FAULT_ILLEGAL_PC] = CUDA_ERROR_INVALID_PC,
+    [FAULT_TRAP] = CUDA_ERROR_LAUNCH_FAILED,
+    [FAULT_ASSERT] = CUDA_ERROR_ASSERT,
+    [FAULT_DEADLOCK] = CUDA_ERROR_LAUNCH_TIMEOUT,
+    [FAULT_UNSUPPORTED] = CUDA_ERROR_NOT_SUPPORTED,
+  };
+  CUresult r = kind < sizeof codes / sizeof codes[0] ? codes[kind] : CUDA_SUCCESS;
+  return r == CUDA_SUCCESS ? CUDA_ERROR_LAUNCH_FAILED : r;
+}
+
+/* Laid out as compute-sanitizer's reports are, for people and scripts who know those. */
+static void tell_fault(struct shim *s, const struct launch_request *q, const struct fault *f)
+{
+  char where[200], near[200];
+  module_where(q->function->module->code.module, f->pc, where, sizeof where);
+  fprintf(stderr, "========= %s\n=========     at %s (pc 0x%llx)\n", f->text, where,
+          (unsigned long long)f->pc);
+  fprintf(stderr, "=========     by thread (%u,%u,%u) in block (%u,%u,%u)\n", f->thread[0],
+          f->thread[1], f->thread[2], f->cta[0], f->cta[1], f->cta[2]);
+  bool global = f->kind == FAULT_MISALIGNED && gmem_ptr(s->device.mem, f->addr & ~UINT64_C(15), 1);
+  if (f->kind == FAULT_ILLEGAL_ADDRESS || global) {
+    gmem_describe(s->device.mem, f->addr, near, sizeof near);
+    fprintf(stderr, "=========     address 0x%llx is %s\n", (unsigned long long)f->addr, near);
+  }
+}
+
+void kernel_fault_tell_where(const struct launch_request *q, const struct sim_result *r, const char *what)
+{
+  enum { MAX_ROWS = 12 };
+  char where[200];
+  fprintf(stderr, "========= kernel %s %s\n", q->function->kernel->name, what);
+  for (unsigned i = 0; i < r->where->n && i < MAX_ROWS; i++) {
+    const struct position *p = &r->where->row[i];
+    module_where(q->function->module->code.module, p->pc, where, sizeof where);
+    fprintf(stderr, "=========     %llu warp%s at %s (%s)\n", (unsigned long long)p->warps,
+            p->warps == 1 ? "" : "s", where, path_wait_name(p->wait));
+  }
+  if (r->where->n > MAX_ROWS)
+    fprintf(stderr, "=========     and at %u more places\n", r->where->n - MAX_ROWS);
+}
+
+void kernel_fault_keep(struct shim *s, const struct launch_request *q, const struct sim_result *r, uint64_t end)
+{
+  s->fault.when = end;
+  s->fault.waits = !r->timed;
+  s->fault.code = r->end == RUN_FAULT ? code_of(r->fault.kind) : CUDA_ERROR_LAUNCH_TIMEOUT;
+  if (r->end == RUN_FAULT) tell_fault(s, q, &r->fault);
+  if (r->end != RUN_FAULT)
+    kernel_fault_tell_where(q, r, r->end == RUN_CYCLE_LIMIT ? "reached the limit of --max-cycles"
+                                                            : "reached the limit of --max-instructions");
+  else if (r->fault.kind == FAULT_DEADLOCK)
+    kernel_fault_tell_where(q, r, "cannot go on");
+  fprintf(stderr, "========= launch %llu: every later call of the CUDA interface fails\n",
+          (unsigned long long)s->record.n);
+}

@@ -1,0 +1,139 @@
+#include "cuda/core/process.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/host_memory.h"
+#include "cuda/core/shim.h"
+
+/* The one writable global of the project (tools/lint/globals.py): the interfaces have no handle that
+ * could carry it. */
+static struct shim *_Atomic the_shim;
+
+/* Making it ------------------------------------------------------------------------------------ */
+
+void *shim_alloc(size_t bytes)
+{
+  void *p = calloc(1, bytes ? bytes : 1);
+  NO_MEMORY_IF(!p);
+  return p;
+}
+
+static struct shim *new_shim(void)
+{
+  struct shim *s = shim_alloc(sizeof *s);
+  pthread_mutexattr_t recursive; /* callbacks and registration may come back in */
+  pthread_mutexattr_init(&recursive);
+  pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&s->lock, &recursive);
+  pthread_mutexattr_destroy(&recursive);
+  BUG_ON(pthread_key_create(&s->thread_key, NULL));
+  s->pid = getpid();
+  s->streams.legacy.clock.legacy = true;
+  s->next_id = 1;
+  return s;
+}
+
+static void free_shim(struct shim *s)
+{
+  pthread_key_delete(s->thread_key);
+  pthread_mutex_destroy(&s->lock);
+  free(s);
+}
+
+struct shim *shim_if_any(void)
+{
+  return atomic_load(&the_shim);
+}
+
+struct shim *shim_get(void)
+{
+  struct shim *s = atomic_load(&the_shim), *none = NULL;
+  if (s) return s;
+  s = new_shim();
+  if (atomic_compare_exchange_strong(&the_shim, &none, s)) return s;
+  free_shim(s);
+  return none;
+}
+
+struct thread *shim_thread(struct shim *s)
+{
+  struct thread *t = pthread_getspecific(s->thread_key);
+  if (t) return t;
+  t = shim_alloc(sizeof *t);
+  t->next = s->threads;
+  s->threads = t;
+  BUG_ON(pthread_setspecific(s->thread_key, t));
+  return t;
+}
+
+/* Words to the user ---------------------------------------------------------------------------- */
+
+void shim_say(const char *fmt, ...)
+{
+  va_list ap;
+  va_start(ap, fmt);
+  fputs("warpstep: ", stderr);
+  vfprintf(stderr, fmt, ap);
+  fputc('\n', stderr);
+  va_end(ap);
+}
+
+bool shim_first_time(struct shim *s, const char *what)
+{
+  struct told *t = &s->told;
+  for (unsigned i = 0; i < t->n; i++)
+    if (strcmp(t->text[i], what) == 0) return false;
+  t->text = realloc(t->text, (t->n + 1) * sizeof *t->text);
+  NO_MEMORY_IF(!t->text || !(t->text[t->n++] = strdup(what)));
+  return true;
+}
+
+CUresult shim_unsupported(struct shim *s, const char *what)
+{
+  if (!shim_first_time(s, what)) return CUDA_ERROR_NOT_SUPPORTED;
+  shim_say("%s is not served; the call fails with \"operation not supported\"", what);
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+void shim_cannot_write(struct shim *s, const struct err *e)
+{
+  s->lost = true;
+  shim_say("%s", e->msg);
+}
+
+int shim_status(const struct shim *s, int status)
+{
+  enum { CANNOT_WRITE = 2 }; /* as of warpstep itself for files that it cannot write */
+  return status ? status : s->lost ? CANNOT_WRITE : 0;
+}
+
+/* The host's clock, and what it sees then ------------------------------------------------------- */
+
+void shim_flush_print(struct shim *s)
+{
+  struct device_print *p = &s->print;
+  if (!p->file) return;
+  fflush(p->file);
+  if (p->bytes == 0) return;
+  fwrite(p->text, 1, p->bytes, stdout);
+  rewind(p->file);
+}
+
+CUresult shim_wait(struct shim *s, uint64_t when)
+{
+  timeline_wait(&s->time, when);
+  s->fault.waits = false;
+  shim_flush_print(s);
+  return CUDA_SUCCESS;
+}
+
+bool shim_fault_visible(const struct shim *s)
+{
+  return s->fault.code != CUDA_SUCCESS && !s->fault.waits && s->time.now >= s->fault.when;
+}

@@ -1,0 +1,28 @@
+/* What the program asks of streams and events from outside: whether and when their work is done, and to
+ * wait for it. A stream that captures cannot be asked; one that waits (hold.h) keeps the host waiting.
+ */
+#ifndef WS_CUDA_SYNCHRONIZE_H
+#define WS_CUDA_SYNCHRONIZE_H
+
+#include "cuda/core/api.h"
+
+struct shim;
+
+CUresult stream_wait(struct shim *, CUstream);
+/* The host waits for everything. */
+CUresult stream_wait_all(struct shim *);
+/* CUDA_ERROR_NOT_READY while work is outstanding. */
+CUresult stream_query(struct shim *, CUstream);
+/* The host waits for what the stream has put off, not for simulated time. */
+CUresult stream_destroy(struct shim *, CUstream);
+
+CUresult event_wait(struct shim *, CUevent);
+CUresult event_query(struct shim *, CUevent);
+/* Milliseconds between two recorded events. */
+CUresult event_elapsed(struct shim *, float *ms, CUevent from, CUevent to);
+
+/* An event behind all work of all streams; all streams wait for one. */
+CUresult event_record_all(struct shim *, CUevent);
+CUresult stream_wait_event_all(struct shim *, CUevent);
+
+#endif
