@@ -5,15 +5,21 @@
 
 #include "cuda/core/shim.h"
 
-CUresult module_load_image(struct shim *s, CUmodule *out, const void *image, unsigned n, const int *option,
+static CUresult load(struct shim *s, CUmodule *out, const void *image, size_t room, unsigned n, const int *option,
                      void **value)
 {
   struct jit j = {0};
   if (!out || !image || (n && (!option || !value))) return CUDA_ERROR_INVALID_VALUE;
   if (!jit_read(&j, n, option, value, false)) return CUDA_ERROR_INVALID_VALUE;
-  CUresult r = module_open(s, image, &j, out);
+  CUresult r = module_open(s, image, room, &j, out);
   jit_write(&j, n, option, value);
   return r;
+}
+
+CUresult module_load_image(struct shim *s, CUmodule *out, const void *image, unsigned n, const int *option,
+                           void **value)
+{
+  return load(s, out, image, IMAGE_UNKNOWN, n, option, value);
 }
 
 CUresult module_load_file(struct shim *s, CUmodule *out, const char *path, unsigned n,
@@ -23,7 +29,7 @@ CUresult module_load_file(struct shim *s, CUmodule *out, const char *path, unsig
   size_t bytes;
   char *image = module_read_file(path, &bytes, &r);
   if (!image) return r;
-  r = module_load_image(s, out, image, n, option, value);
+  r = load(s, out, image, bytes + 1, n, option, value);
   free(image);
   return r;
 }

@@ -8,14 +8,7 @@
 #include "host/gpu_advice.h"
 #include "load/fatbin.h"
 
-enum { WRAPPER_MAGIC = 0x466243b1, DEFAULT_DYNAMIC_SHARED = 48 << 10 };
-
-/* What nvcc emits into .nvFatBinSegment (24 bytes). */
-struct wrapper {
-  uint32_t magic, version;
-  const void *data;
-  const void *extra;
-};
+enum { DEFAULT_DYNAMIC_SHARED = 48 << 10 };
 
 static CUresult broken(const struct err *e)
 {
@@ -66,16 +59,13 @@ static CUresult open_files(struct shim *s, const struct link_file *file, unsigne
 
 /* Linked files ----------------------------------------------------------------------------------- */
 
-enum { JOINED_MAX = 4096 };
-static const char joined_magic[16] = "warpstep linked";
-
 uint8_t *module_join(const struct link_file *file, unsigned n, size_t *bytes)
 {
   uint64_t head[3] = {0};
   *bytes = sizeof head;
   for (unsigned i = 0; i < n; i++) *bytes += sizeof head[0] + file[i].bytes;
   uint8_t *image = shim_alloc(*bytes), *at = image + sizeof head;
-  memcpy(head, joined_magic, sizeof joined_magic);
+  memcpy(head, image_joined_magic, sizeof image_joined_magic);
   head[2] = n;
   memcpy(image, head, sizeof head);
   for (unsigned i = 0; i < n; i++) {
@@ -91,7 +81,6 @@ static CUresult open_joined(struct shim *s, const uint8_t *image, struct loaded_
 {
   uint64_t head[3];
   memcpy(head, image, sizeof head);
-  if (head[2] == 0 || head[2] > JOINED_MAX) return CUDA_ERROR_INVALID_IMAGE;
   struct link_file *file = shim_alloc(head[2] * sizeof *file);
   image += sizeof head;
   for (uint64_t i = 0; i < head[2]; i++) {
@@ -157,20 +146,6 @@ CUresult module_pick(struct shim *s, const uint8_t *container, uint8_t **image, 
   return CUDA_SUCCESS;
 }
 
-/* End of the last thing an ELF file's headers speak of: its size. */
-static size_t elf_size(const void *image)
-{
-  const Elf64_Ehdr *h = image;
-  size_t end = sizeof *h, tables = h->e_shoff + (size_t)h->e_shnum * h->e_shentsize;
-  if (tables > end) end = tables;
-  const Elf64_Shdr *sec = (const Elf64_Shdr *)((const char *)image + h->e_shoff);
-  for (unsigned i = 0; i < h->e_shnum && h->e_shentsize == sizeof *sec; i++)
-    if (sec[i].sh_type != SHT_NOBITS && sec[i].sh_offset + sec[i].sh_size > end)
-      end = sec[i].sh_offset + sec[i].sh_size;
-  size_t program = h->e_phoff + (size_t)h->e_phnum * h->e_phentsize;
-  return program > end ? program : end;
-}
-
 static CUresult translate(struct shim *s, const void *ptx, struct jit *jit, uint8_t **elf,
                           size_t *bytes)
 {
@@ -179,36 +154,41 @@ static CUresult translate(struct shim *s, const void *ptx, struct jit *jit, uint
   return *elf ? CUDA_SUCCESS : r;
 }
 
-/* The machine code in an image (cubin, fat binary, PTX) that this GPU runs: an ELF file, which the caller
- * frees. */
-static CUresult extract(struct shim *s, const void *image, struct jit *jit, uint8_t **elf,
+static CUresult extract_fatbin(struct shim *s, const uint8_t *container, struct jit *jit, uint8_t **elf, size_t *bytes)
+{
+  uint8_t *entry;
+  CUresult r = module_pick(s, container, &entry, bytes);
+  if (r != CUDA_SUCCESS) return r;
+  if (*bytes >= SELFMAG && memcmp(entry, ELFMAG, SELFMAG) == 0) return *elf = entry, CUDA_SUCCESS;
+  r = translate(s, entry, jit, elf, bytes);
+  free(entry);
+  return r;
+}
+
+/* The machine code in an image that this GPU runs: an ELF file, which the caller frees. */
+static CUresult extract(struct shim *s, const struct image_extent *image, struct jit *jit, uint8_t **elf,
                         size_t *bytes)
 {
-  const struct wrapper *w = image;
-  if (w->magic == WRAPPER_MAGIC) image = w->data;
-  if (fatbin_at(image, SIZE_MAX / 2)) {
-    uint8_t *entry;
-    CUresult r = module_pick(s, image, &entry, bytes);
-    if (r != CUDA_SUCCESS) return r;
-    if (memcmp(entry, ELFMAG, SELFMAG) == 0) return *elf = entry, CUDA_SUCCESS;
-    r = translate(s, entry, jit, elf, bytes);
-    free(entry);
-    return r;
-  }
-  if (memcmp(image, ELFMAG, SELFMAG) != 0) return translate(s, image, jit, elf, bytes);
-  *bytes = elf_size(image);
+  if (image->kind == IMAGE_FATBIN) return extract_fatbin(s, image->bytes, jit, elf, bytes);
+  if (image->kind == IMAGE_TEXT) return translate(s, image->bytes, jit, elf, bytes);
+  *bytes = image->n;
   *elf = shim_alloc(*bytes);
-  memcpy(*elf, image, *bytes);
+  memcpy(*elf, image->bytes, *bytes);
   return CUDA_SUCCESS;
 }
 
-CUresult module_open(struct shim *s, const void *image, struct jit *jit, struct loaded_module **out)
+CUresult module_open(struct shim *s, const void *image, size_t room, struct jit *jit, struct loaded_module **out)
 {
   struct jit none = {0};
+  struct image_extent extent;
   struct link_file file;
   if (!image) return CUDA_ERROR_INVALID_VALUE;
-  if (memcmp(image, joined_magic, sizeof joined_magic) == 0) return open_joined(s, image, out);
-  CUresult r = extract(s, image, jit ? jit : &none, &file.elf, &file.bytes);
+  if (!image_measure(image, room, &extent)) {
+    shim_say("a module's image is damaged: its headers speak of more than there is at %p; build it again", image);
+    return CUDA_ERROR_INVALID_IMAGE;
+  }
+  if (extent.kind == IMAGE_JOINED) return open_joined(s, extent.bytes, out);
+  CUresult r = extract(s, &extent, jit ? jit : &none, &file.elf, &file.bytes);
   if (r != CUDA_SUCCESS) return r;
   r = open_files(s, &file, 1, out);
   free(file.elf);
@@ -223,7 +203,7 @@ char *module_read_file(const char *path, size_t *bytes, CUresult *r)
   *r = !path ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_FILE_NOT_FOUND;
   if (!f) return NULL;
   if (fseek(f, 0, SEEK_END) == 0 && (size = ftell(f)) >= 0 && fseek(f, 0, SEEK_SET) == 0) {
-    data = shim_alloc((size_t)size + 64); /* headers are read before their kind is known */
+    data = shim_alloc((size_t)size + 1);
     if (fread(data, 1, (size_t)size, f) != (size_t)size) {
       free(data);
       data = NULL;

@@ -6,6 +6,7 @@
 #define WS_CUDA_MODULES_H
 
 #include "cuda/core/api.h"
+#include "cuda/core/image_size.h"
 #include "cuda/core/jit.h"
 #include "host/device.h"
 
@@ -44,8 +45,9 @@ char *module_read_file(const char *path, size_t *bytes, CUresult *r);
  * files one behind the other. They are linked when it is loaded (load/link.h). The caller frees it. */
 uint8_t *module_join(const struct link_file *, unsigned n, size_t *bytes);
 
-/* Loads the part of an image that this GPU runs. The image's own headers say how long it is. */
-CUresult module_open(struct shim *, const void *image, struct jit *, struct loaded_module **out);
+/* Loads the part of an image that this GPU runs. Its own headers say how long it is; room: bytes that there are at most,
+ * or IMAGE_UNKNOWN (image_size.h). */
+CUresult module_open(struct shim *, const void *image, size_t room, struct jit *, struct loaded_module **out);
 void module_close(struct shim *, struct loaded_module *);
 bool module_is_open(const struct shim *, const struct loaded_module *);
 

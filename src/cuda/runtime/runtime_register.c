@@ -111,7 +111,7 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device, const ch
 static CUresult load(struct shim *s, struct rt_binary *b)
 {
   if (b->module || b->broken != CUDA_SUCCESS) return b->broken;
-  return b->broken = module_open(s, b->image, NULL, &b->module);
+  return b->broken = module_open(s, b->image, IMAGE_UNKNOWN, NULL, &b->module);
 }
 
 static struct rt_symbol *find(struct rt_symbol *list, const void *host)
