@@ -75,8 +75,8 @@ static void print_code(const struct disasm_options *o, const struct module_insta
   const struct code_view *code = module_code(mi);
   char name[512], last[512] = "";
 
-  for (uint64_t pc = from; pc < to; pc += UINT64_C(1) << code->shift) {
-    size_t i = (size_t)((pc - code->base) >> code->shift);
+  for (uint64_t pc = from; pc < to; pc = code_next(code, pc)) {
+    size_t i = (size_t)code_index(code, pc);
     function_of(m, pc, name, sizeof name);
     if (strcmp(name, last) != 0) {
       printf("%s%s:\n", *last ? "\n" : "", name);

@@ -22,8 +22,8 @@ void positions_add(struct positions *p, const struct step_cta *c)
     for (unsigned i = 0; i < c->warp[k]->paths.n; i++) {
       const struct step_path *path = &c->warp[k]->paths.p[i];
       /* A path that waits has left its instruction behind. */
-      uint64_t bytes = UINT64_C(1) << c->source->code.shift;
-      struct position *row = row_of(p, path->wait ? path->pc - bytes : path->pc, path->wait);
+      uint64_t pc = path->wait ? code_previous(&c->source->code, path->pc) : path->pc;
+      struct position *row = row_of(p, pc, path->wait);
       row->warps++;
       row->lanes += (unsigned)__builtin_popcountll(path->mask);
     }

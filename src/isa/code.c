@@ -1,5 +1,7 @@
 #include "isa/inst.h"
 
+#include "base/bug.h"
+
 enum { PLACE_BITS = 22, PLACE_SHIFT = 36 /* a module's pcs are below */, PLACE_REGION = 59 };
 
 /* FNV-1a, 64 bits. */
@@ -21,7 +23,56 @@ static uint64_t mix_inst(uint64_t hash, const struct inst *in)
 
 uint64_t code_place(const struct code_view *c)
 {
-  uint64_t hash = 0xcbf29ce484222325u, n = (c->end - c->base) >> c->shift;
+  uint64_t hash = 0xcbf29ce484222325u, n = code_count(c);
   for (uint64_t i = 0; i < n; i++) hash = mix_inst(hash, &c->inst[i]);
   return (uint64_t)1 << PLACE_REGION | hash >> (64 - PLACE_BITS) << PLACE_SHIFT;
+}
+
+/* --- instructions of several sizes -------------------------------------------------------------- */
+
+struct code_view code_mixed(const struct inst *inst, uint32_t n, uint64_t base, uint64_t end, unsigned shift,
+                            uint32_t *number)
+{
+  uint64_t from = base;
+  for (uint64_t i = 0; i < (end - base) >> shift; i++) number[i] = CODE_NO_INST;
+  for (uint32_t i = 0; i < n; i++) {
+    const struct inst *in = &inst[i];
+    BUG_ON(in->pc < from || in->pc & ((1u << shift) - 1) || !in->bytes || in->next < in->bytes || in->next > end - in->pc);
+    number[(in->pc - base) >> shift] = i;
+    from = in->pc + in->next;
+  }
+  return (struct code_view){.base = base, .end = end, .shift = shift, .n = n, .inst = inst, .number = number};
+}
+
+uint64_t code_mixed_index(const struct code_view *c, uint64_t pc)
+{
+  return pc < c->base || pc >= c->end ? CODE_NO_INST : c->number[(pc - c->base) >> c->shift];
+}
+
+const struct inst *code_mixed_at(const struct code_view *c, uint64_t pc)
+{
+  uint64_t i = pc & ((1u << c->shift) - 1) ? CODE_NO_INST : code_mixed_index(c, pc);
+  return i == CODE_NO_INST ? NULL : &c->inst[i];
+}
+
+uint64_t code_mixed_next(const struct code_view *c, uint64_t pc)
+{
+  const struct inst *in = code_mixed_at(c, pc);
+  if (in) return pc + in->next;
+  do pc += UINT64_C(1) << c->shift;
+  while (pc < c->end && !code_mixed_at(c, pc));
+  return pc;
+}
+
+uint64_t code_last_byte(const struct code_view *c, uint64_t pc)
+{
+  const struct inst *in = c->number ? code_at(c, pc) : NULL;
+  return pc + (in ? in->bytes : UINT64_C(1) << c->shift) - 1;
+}
+
+uint64_t code_previous(const struct code_view *c, uint64_t pc)
+{
+  uint64_t step = UINT64_C(1) << c->shift, at = pc - step;
+  while (c->number && at > c->base && code_mixed_index(c, at) == CODE_NO_INST) at -= step;
+  return at;
 }

@@ -3,7 +3,7 @@
  * Every instruction set decodes to this (128-bit SASS today; traces and AMD code objects later).
  * The timing model reads nothing else: no opcode numbers, no raw words. Semantics live behind the
  * step source (isa/step.h). One struct inst exists per static instruction, decoded once when the
- * module is loaded, in an array indexed by (pc - code base) >> pc_shift.
+ * module is loaded; struct code_view finds it by its pc.
  */
 #ifndef WS_ISA_INST_H
 #define WS_ISA_INST_H
@@ -176,6 +176,7 @@ struct inst {
   uint8_t lat;       /* enum lat_class */
   uint16_t flags;    /* enum inst_flag */
   uint8_t scope;     /* of a fence (INST_MEMBAR) or a strong access: enum mem_scope */
+  uint8_t bytes;     /* its size: 4, 8, 12 or 16 */
   uint16_t mnemonic; /* id for instruction-mix counts only: index into the ISA's name table */
   struct inst_mem mem;
   struct inst_gmma gmma; /* INST_GMMA */
@@ -188,25 +189,90 @@ struct inst {
       depbar_mask; /* INST_DEPBAR: counter, threshold, further counters == 0 */
   uint8_t n_src, n_dst;
   struct operand src[INST_MAX_SRC], dst[INST_MAX_DST]; /* guard predicate not listed */
+  uint8_t next; /* bytes from its pc to that of the next instruction: its size, and control slots behind it */
 };
 
-/* The decoded code space: instruction of pc = inst[(pc - base) >> shift]. */
+/* The decoded code space. Instructions of one size lie at multiples of it: their number follows from the pc. Where sizes
+ * differ, or some words are control slots (control information for the instructions beside them, as in the bundles of
+ * Kepler and Maxwell: fetched, never executed), `number` knows it. A path is never at a control slot. */
 struct code_view {
   uint64_t base, end; /* pc range [base, end) */
-  unsigned shift;     /* log2 of the instruction size in bytes */
-  const struct inst *inst;
+  unsigned shift;     /* log2 of what all pcs are multiples of, in bytes; of the instruction size where there is one */
+  uint32_t n;         /* instructions, where `number` is there */
+  const struct inst *inst; /* in order of address */
   uint64_t place; /* pc + place: where an instruction lies for the caches (code_place) */
+  const uint32_t *number; /* of the instruction that starts at base + (index << shift), CODE_NO_INST: none does;
+                             NULL: one size */
 };
+#define CODE_NO_INST UINT32_MAX
 
 /* A place for the decoded code, away from data: the same for the same instructions, so that code which is
  * launched again, or loaded again, is found in L2; another one for other code, but for one in 2^22. */
 uint64_t code_place(const struct code_view *);
 
-/* NULL when pc lies outside the code space or between two instructions. */
+/* A view of n instructions with fields pc, bytes and next filled, in order of address in [base, end). Fills `number`, of
+ * (end - base) >> shift entries, which like inst stays the caller's. */
+struct code_view code_mixed(const struct inst *inst, uint32_t n, uint64_t base, uint64_t end, unsigned shift,
+                            uint32_t *number);
+
+/* The instructions of a view. */
+static inline uint64_t code_count(const struct code_view *c)
+{
+  return c->number ? c->n : (c->end - c->base) >> c->shift;
+}
+
+/* The rest of the functions below, where sizes differ. */
+uint64_t code_mixed_index(const struct code_view *, uint64_t pc);
+const struct inst *code_mixed_at(const struct code_view *, uint64_t pc);
+uint64_t code_mixed_next(const struct code_view *, uint64_t pc);
+
+/* Number of the instruction at pc; code_count or more: there is none. */
+static inline uint64_t code_index(const struct code_view *c, uint64_t pc)
+{
+  if (__builtin_expect(c->number != NULL, 0)) return code_mixed_index(c, pc);
+  return (pc - c->base) >> c->shift;
+}
+
+/* NULL when pc lies outside the code space or no instruction starts there. */
 static inline const struct inst *code_at(const struct code_view *c, uint64_t pc)
 {
-  if (pc < c->base || pc >= c->end || (pc & ((1u << c->shift) - 1))) return NULL;
-  return &c->inst[(pc - c->base) >> c->shift];
+  if (__builtin_expect(c->number != NULL, 0)) return code_mixed_at(c, pc);
+  uint64_t off = pc - c->base;
+  if (off >= c->end - c->base) return NULL;
+  const struct inst *in = &c->inst[off >> c->shift];
+  return in->pc == pc ? in : NULL;
 }
+
+/* Number of an instruction of the view. */
+static inline uint64_t code_number(const struct code_view *c, const struct inst *in)
+{
+  return (uint64_t)(in - c->inst);
+}
+
+/* pc of instruction number i. */
+static inline uint64_t code_pc(const struct code_view *c, uint64_t i)
+{
+  return c->number ? c->inst[i].pc : c->base + (i << c->shift);
+}
+
+/* pc behind the instruction at pc, or in which pc lies. */
+static inline uint64_t code_next(const struct code_view *c, uint64_t pc)
+{
+  if (__builtin_expect(c->number != NULL, 0)) return code_mixed_next(c, pc);
+  return pc + (UINT64_C(1) << c->shift);
+}
+
+/* pc behind the n instructions from pc on. */
+static inline uint64_t code_skip(const struct code_view *c, uint64_t pc, unsigned n)
+{
+  if (__builtin_expect(c->number == NULL, 1)) return pc + ((uint64_t)n << c->shift);
+  while (n--) pc = code_mixed_next(c, pc);
+  return pc;
+}
+
+/* pc of the last byte of the instruction at pc. */
+uint64_t code_last_byte(const struct code_view *, uint64_t pc);
+/* pc of the instruction in front of the one at pc. */
+uint64_t code_previous(const struct code_view *, uint64_t pc);
 
 #endif

@@ -181,7 +181,7 @@ static bool relocate(struct module_instance *in, struct err *e)
 
 static const struct inst no_inst = {
   .ctrl = { .stall = 1, .write_sb = SB_NONE, .read_sb = SB_NONE },
-  .pipe = PIPE_BRANCH, .lat = LAT_BRANCH, .guard = SASS_PT,
+  .pipe = PIPE_BRANCH, .lat = LAT_BRANCH, .guard = SASS_PT, .bytes = INST_BYTES, .next = INST_BYTES,
 };
 
 static const struct sass_inst no_sass = {

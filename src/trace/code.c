@@ -126,7 +126,8 @@ bool trace_code_guess(struct trace_code *c, const struct trace_kernel *k, struct
   c->own = calloc(n, sizeof *c->own);
   NO_MEMORY_IF(!c->own);
   for (size_t i = 0; i < n; i++)
-    c->own[i] = (struct inst){.pc = BASE + (i << SHIFT), .flags = INST_UNDECODED, .guard = SASS_PT};
+    c->own[i] = (struct inst){.pc = BASE + (i << SHIFT), .flags = INST_UNDECODED, .guard = SASS_PT,
+                              .bytes = 1 << SHIFT, .next = 1 << SHIFT};
   c->view = (struct code_view){.base = BASE, .end = BASE + (n << SHIFT), .shift = SHIFT, .inst = c->own};
   for (uint32_t i = 0; i < k->n_insts; i++) {
     c->pc[i] = (uint64_t)(BASE + (int32_t)k->inst[i].pc - low);

@@ -162,7 +162,7 @@ static void on_step(void *ctx, const struct step_cta *c, unsigned warp, const st
   struct trace_export *x = ctx;
   const struct inst *t = e->inst;
   if (t->flags & INST_SYSCALL) return;
-  size_t i = (size_t)(e->pc - x->code->base) >> x->code->shift;
+  size_t i = (size_t)code_index(x->code, e->pc);
   struct line_parts *p = &x->parts[i];
   if (!p->pc) *p = make_parts(x, e->pc, t, &x->sass[i]);
   struct trace_warp *w = &block_of(x, c)->warp[warp];
@@ -270,7 +270,7 @@ bool trace_export_begin(struct trace_export *x, const struct trace_launch *l, st
   x->entry = l->kernel->entry_pc;
   x->n_ctas = (uint64_t)h.grid[0] * h.grid[1] * h.grid[2];
   x->next_block = x->insts = 0;
-  size_t n = (size_t)(x->code->end - x->code->base) >> x->code->shift;
+  size_t n = (size_t)code_count(x->code);
   x->parts = ARENA_ARRAY(&x->arena, struct line_parts, n);
   if (!(x->writer = trace_writer_new(x->dir, &x->header, x->form, e))) {
     end_kernel(x);

@@ -174,7 +174,7 @@ static bool step(struct step_warp *sw, unsigned path, struct effect *e, struct f
     return true;
   }
   p->pc = s->code->pc[w->at->inst];
-  if (p->pc != e->pc + (1u << s->code->view.shift)) e->flags |= EFF_JUMP;
+  if (p->pc != code_next(&s->code->view, e->pc)) e->flags |= EFF_JUMP;
   if (p->pc <= e->pc && e->inst->flags & INST_BRANCH) e->flags |= EFF_BACKWARD;
   if (e->inst->flags & INST_BAR && t->lanes) e->flags |= arrive(c, w, &s->code->barrier[t->inst]);
   return true;

@@ -31,7 +31,7 @@ struct listing {
 
 static uint64_t pc_of(const struct listing *l, uint64_t i)
 {
-  return l->code->base + (i << l->code->shift);
+  return code_pc(l->code, i);
 }
 
 static void add_cost(struct cost *c, const struct gpu_inst_profile *p, uint64_t i)

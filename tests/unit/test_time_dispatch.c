@@ -314,23 +314,23 @@ static void path_runs_until_it_turns(void **state)
   struct step_warp w = three_paths();
   struct warp_slot slot = {.step = &w};
   struct effect e = {.inst = &plain, .pc = 0xf0};
-  assert_false(path_pick(&slot, &e, INST_BYTES)); /* goes on, the buffer stays */
+  assert_false(path_pick(&slot, &e, e.pc + INST_BYTES)); /* goes on, the buffer stays */
   assert_int_equal(slot.path, 0);
   e.flags = EFF_BACKWARD;
-  assert_true(path_pick(&slot, &e, INST_BYTES)); /* a loop lets the next one run */
+  assert_true(path_pick(&slot, &e, e.pc + INST_BYTES)); /* a loop lets the next one run */
   assert_int_equal(slot.path, 1);
   w.paths.p[1].wait = PATH_WAIT_BAR;
   w.paths.n_ready = 2;
   e = (struct effect){.inst = &plain, .pc = 0x1f0, .flags = EFF_BLOCKED};
-  assert_true(path_pick(&slot, &e, INST_BYTES));
+  assert_true(path_pick(&slot, &e, e.pc + INST_BYTES));
   assert_int_equal(slot.path, 2);
   w.paths.p[2].yielded = true;
   e = (struct effect){.inst = &yield, .pc = 0x2f0};
-  assert_true(path_pick(&slot, &e, INST_BYTES)); /* the blocked one is passed over */
+  assert_true(path_pick(&slot, &e, e.pc + INST_BYTES)); /* the blocked one is passed over */
   assert_int_equal(slot.path, 0);
   w.paths.p[0].wait = PATH_WAIT_BAR;
   e = (struct effect){.inst = &plain, .pc = 0xf0, .flags = EFF_BLOCKED};
-  assert_true(path_pick(&slot, &e, INST_BYTES)); /* who yielded runs when nobody else is ready */
+  assert_true(path_pick(&slot, &e, e.pc + INST_BYTES)); /* who yielded runs when nobody else is ready */
   assert_int_equal(slot.path, 2);
 }
 

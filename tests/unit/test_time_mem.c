@@ -68,7 +68,7 @@ static void coalescer(void **state)
   };
   for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
     struct txn t = access_of(row[i].base, row[i].stride, row[i].bytes, row[i].lanes);
-    coalesce_global(&t);
+    coalesce_global(&t, 32);
     assert_int_equal(sectors_of(&t), row[i].sectors);
     assert_int_equal(t.n_lines, row[i].lines);
   }
@@ -103,7 +103,7 @@ static void coalescer_words(void **state)
   for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
     struct txn t = access_of(row[i].base, row[i].stride, row[i].bytes, row[i].lanes);
     t.access->mem.op = MEM_STORE;
-    coalesce_global(&t);
+    coalesce_global(&t, 32);
     for (unsigned k = 0; k < t.n_lines; k++)
       for (unsigned w = 0; w < LINE_BYTES / WORD_BYTES; w++)
         assert_int_equal(t.line[k].words >> w & 1,
@@ -115,12 +115,12 @@ static void coalescer_local(void **state)
 {
   (void)state; /* the same local address of all threads is one line; 64-bit takes two */
   struct txn t = access_of(64, 0, 4, 0xffffffff);
-  coalesce_local(&t, 1000);
+  coalesce_local(&t, 1000, 32);
   assert_int_equal(sectors_of(&t), 4);
   assert_int_equal(t.n_lines, 1);
   assert_int_equal(t.line[0].line, 1000 + 16);
   t = access_of(64, 0, 8, 0xffffffff);
-  coalesce_local(&t, 0);
+  coalesce_local(&t, 0, 32);
   assert_int_equal(sectors_of(&t), 8);
   assert_int_equal(t.n_lines, 2);
 }
@@ -134,18 +134,18 @@ static void tag_banks(void **state)
   struct param_list one = {.n = 1, .v = {0}};
   for (unsigned stride = 128; stride <= 256; stride *= 2) {
     struct txn t = access_of(0, stride, 4, 0xffffffff);
-    coalesce_global(&t);
+    coalesce_global(&t, 32);
     assert_int_equal(coalescer_tag_passes(&t, &p.l1_tag_bank_masks), 8);
     assert_int_equal(coalescer_tag_passes(&t, &one), 32);
   }
   struct txn t = access_of(0, 16, 4, 0xffffffff);
-  coalesce_global(&t);
+  coalesce_global(&t, 32);
   assert_int_equal(coalescer_tag_passes(&t, &p.l1_tag_bank_masks), 1);
   t = access_of(16, 16, 4, 0xffffffff);
-  coalesce_global(&t);
+  coalesce_global(&t, 32);
   assert_int_equal(coalescer_tag_passes(&t, &p.l1_tag_bank_masks), 2);
   t = access_of(0x1000, 0, 4, 0);
-  coalesce_global(&t);
+  coalesce_global(&t, 32);
   assert_int_equal(coalescer_tag_passes(&t, &p.l1_tag_bank_masks), 1);
 }
 
@@ -161,7 +161,7 @@ static void atomic_words(void **state)
   };
   for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
     struct txn t = access_of(0x1000, row[i].stride, row[i].bytes, 0xffffffff);
-    coalesce_global(&t);
+    coalesce_global(&t, 32);
     coalesce_atomics(&t);
     assert_int_equal(t.n_lines, row[i].lines);
     for (unsigned k = 0; k < t.n_lines; k++) {
@@ -204,7 +204,7 @@ static unsigned passes(uint64_t stride, unsigned bytes, enum mem_op op)
 {
   struct txn t = access_of(0, stride, bytes, 0xffffffff);
   t.access->mem.op = (uint8_t)op;
-  return smem_passes(&t.access->mem);
+  return smem_passes(&t.access->mem, 32);
 }
 
 static void shared_banks(void **state)

@@ -48,7 +48,7 @@ static void coalescer_byte_by_byte(void **state)
         if (k == lines) line[lines] = a / 128, sectors[lines++] = 0;
         sectors[k] |= (uint8_t)(1 << a % 128 / 32);
       }
-    coalesce_global(&t);
+    coalesce_global(&t, 32);
     assert_int_equal(t.n_lines, lines);
     for (unsigned k = 0; k < lines; k++) {
       assert_int_equal(t.line[k].line, line[k]);

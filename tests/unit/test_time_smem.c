@@ -87,12 +87,12 @@ static void wavefronts(void **state)
       m.shared_addr[lane] = (uint32_t)m.addr[lane];
     }
     m.op = MEM_LOAD;
-    if (smem_passes(&m) != row[i].lds) fail_msg("row %u: LDS %u", i, smem_passes(&m));
+    if (smem_passes(&m, 32) != row[i].lds) fail_msg("row %u: LDS %u", i, smem_passes(&m, 32));
     m.op = MEM_STORE;
-    if (smem_passes(&m) != row[i].sts) fail_msg("row %u: STS %u", i, smem_passes(&m));
+    if (smem_passes(&m, 32) != row[i].sts) fail_msg("row %u: STS %u", i, smem_passes(&m, 32));
     m.op = MEM_LDGSTS;
-    if (row[i].cp_async && smem_ldgsts_passes(&m) != row[i].cp_async)
-      fail_msg("row %u: cp.async %u", i, smem_ldgsts_passes(&m));
+    if (row[i].cp_async && smem_ldgsts_passes(&m, 32) != row[i].cp_async)
+      fail_msg("row %u: cp.async %u", i, smem_ldgsts_passes(&m, 32));
   }
 }
 
@@ -109,7 +109,7 @@ static void cp_async_source(void **state)
       m.addr[lane] = 0x10000u + lane * row[i].from;
       m.shared_addr[lane] = lane * row[i].to;
     }
-    assert_int_equal(smem_ldgsts_passes(&m), row[i].wavefronts);
+    assert_int_equal(smem_ldgsts_passes(&m, 32), row[i].wavefronts);
   }
 }
 
@@ -123,7 +123,7 @@ static void cp_async_overlaps(void **state)
     m.shared_addr[lane] = lane >= 5 ? 128 * lane + 16 * 5 : 16 * lane;
   }
   /* The other three quarters of the warp have no lane and take a pass each. */
-  assert_int_equal(smem_ldgsts_passes(&m) - 3, 3);
+  assert_int_equal(smem_ldgsts_passes(&m, 32) - 3, 3);
 }
 
 int main(void)

@@ -475,6 +475,7 @@ bool sass_decode(unsigned sm, struct word128 w, uint64_t pc, struct sass_inst *s
   s->pu = s->pv = SASS_PT;
   s->guard.index = s->pp.index = s->pq.index = s->pr.index = SASS_PT;
   t->pc = pc;
+  t->bytes = t->next = sizeof w;
   t->ctrl = decode_ctrl(w);
   t->guard = SASS_PT;
   t->pipe = PIPE_FRONT;

@@ -342,7 +342,7 @@ static void blame(void *ctx, const struct step_cta *c)
     if (!paths->n) continue;
     const struct step_path *p = &paths->p[0];
     unsigned lane = p->mask ? (unsigned)__builtin_ctzll(p->mask) : 0;
-    f->pc = p->wait ? p->pc - (UINT64_C(1) << c->source->code.shift) : p->pc;
+    f->pc = p->wait ? code_previous(&c->source->code, p->pc) : p->pc;
     f->source = c->source;
     place_in(c->source->grid, c->id, f->cta);
     place_in(c->source->block, (uint64_t)k * c->source->lanes + lane, f->thread);
@@ -425,7 +425,7 @@ const struct occupancy *gpu_occupancy(const struct gpu *g, unsigned slot)
 struct gpu_inst_profile gpu_profile(const struct gpu *g, unsigned slot)
 {
   const struct code_view *code = &g->net.dispatcher.grid[slot].source->code;
-  uint64_t n = (code->end - code->base) >> code->shift, n_states = n * WARP_STATE__N;
+  uint64_t n = code_count(code), n_states = n * WARP_STATE__N;
   uint64_t *books = mem_zeroed(n_states + 5 * n + 1, sizeof *books); /* one block, freed as by_inst */
   struct core_books b = {.n_insts = n, .by_inst = books, .issued = books + n_states, .threads = books + n_states + n,
                          .sectors = books + n_states + 2 * n, .passes = books + n_states + 3 * n,

@@ -53,7 +53,8 @@ static void add_run(struct txn *t, uint64_t from, uint64_t bytes)
 /* Lanes narrower than a word: which words they write together. */
 static void add_narrow_words(struct txn *t)
 {
-  uint8_t written[ACCESS_LANES][LINE_BYTES / WORD_BYTES] = {{0}}; /* bytes of each word */
+  uint8_t written[LANES_MAX][LINE_BYTES / WORD_BYTES]; /* of each line: bytes of each word */
+  memset(written, 0, t->n_lines * sizeof written[0]);
   for (lane_mask m = t->access->mem.lanes; m; m &= m - 1) {
     uint64_t addr = t->access->mem.addr[bits_first(m)];
     unsigned i = 0, at = (unsigned)(addr % LINE_BYTES), bytes = (1u << t->access->mem.bytes) - 1;
@@ -64,11 +65,11 @@ static void add_narrow_words(struct txn *t)
   }
 }
 
-bool coalesce_global(struct txn *t)
+bool coalesce_global(struct txn *t, unsigned lanes)
 {
   t->n_lines = 0;
-  if (access_dense(&t->access->mem, t->access->mem.lanes)) {
-    add_run(t, t->access->mem.addr[0], (uint64_t)ACCESS_LANES * t->access->mem.bytes);
+  if (access_dense(&t->access->mem, t->access->mem.lanes, lanes)) {
+    add_run(t, t->access->mem.addr[0], (uint64_t)lanes * t->access->mem.bytes);
     return true;
   }
   struct txn_line *l = NULL;
@@ -95,16 +96,18 @@ void coalesce_texels(struct txn *t)
   }
 }
 
-void coalesce_local(struct txn *t, uint64_t space)
+void coalesce_local(struct txn *t, uint64_t space, unsigned lanes)
 {
-  enum { WORD = WORD_BYTES };
+  enum { WORD = WORD_BYTES, LINE_WORDS = LINE_BYTES / WORD_BYTES };
+  const unsigned apart = (lanes + LINE_WORDS - 1) / LINE_WORDS; /* lines of one word of all lanes */
   t->n_lines = 0;
   for (lane_mask m = t->access->mem.lanes; m; m &= m - 1) {
     unsigned lane = bits_first(m);
     uint64_t word = t->access->mem.addr[lane] / WORD;
     unsigned words = t->access->mem.bytes > WORD ? t->access->mem.bytes / WORD : 1;
     for (unsigned i = 0; i < words; i++)
-      add(t, space + word + i, sector_of((uint64_t)lane * WORD))->words |= (uint32_t)1 << lane;
+      add(t, space + (word + i) * apart + lane / LINE_WORDS, sector_of((uint64_t)lane * WORD))->words |=
+          (uint32_t)1 << lane % LINE_WORDS;
   }
 }
 

@@ -1,4 +1,4 @@
-/* Coalescer: the 128-byte lines and 32-byte sectors a warp's accesses touch. */
+/* Coalescer: the 128-byte lines and 32-byte sectors a warp's accesses touch. `lanes`: of a warp. */
 #ifndef WS_TIME_SM_COALESCER_H
 #define WS_TIME_SM_COALESCER_H
 
@@ -7,15 +7,16 @@
 
 /* Fills t->line and t->n_lines from t->mem for the lanes of a global access, in order of the first
  * lane that touches each. True: the access is dense (access.h). */
-bool coalesce_global(struct txn *t);
+bool coalesce_global(struct txn *t, unsigned lanes);
 
 /* The same for the texels of a texture access. */
 void coalesce_texels(struct txn *t);
 
 
 /* The same for local memory: thread-private addresses are interleaved so that the same word of
- * all 32 threads shares a line. `space` is a line number unique to the warp's local memory. */
-void coalesce_local(struct txn *t, uint64_t space);
+ * all threads lies side by side, that of 32 threads in a line. `space` is a line number unique to the warp's local
+ * memory. */
+void coalesce_local(struct txn *t, uint64_t space, unsigned lanes);
 
 /* Cycles the tag lookup of the lines takes: the most lines in one tag bank, at least 1. `masks`:
  * l1.tag_bank_masks. */

@@ -11,18 +11,32 @@ void fetch_init(struct fetch *f, const struct params *p, struct l0i *l0i)
   BUG_ON(f->depth > IBUFFER_MAX);
 }
 
-/* Of the next instruction to fetch. */
+/* Of the next instruction to fetch, or of what is left of it. */
 static uint64_t next_place(const struct warp_table *t, unsigned warp)
 {
   return t->slot[warp].grid->code.place + t->slot[warp].ib.next_pc;
 }
 
+/* Instructions of one size lie in one line. Of others the line fetched may hold but the first bytes: the rest is
+ * fetched next. Moves next_pc on; true: the instruction is whole. */
+static bool fetched_whole(const struct fetch *f, const struct code_view *c, uint64_t *next_pc)
+{
+  uint64_t pc = *next_pc, last = l0i_line(f->l0i, c->place + code_last_byte(c, pc));
+  bool whole = l0i_line(f->l0i, c->place + pc) == last;
+  *next_pc = whole ? code_next(c, pc) : (last << f->l0i->line_shift) - c->place;
+  return whole;
+}
+
 static void request(struct fetch *f, struct warp_table *t, unsigned warp, uint64_t now)
 {
   struct ibuffer *ib = &t->slot[warp].ib;
+  const struct code_view *c = &t->slot[warp].grid->code;
   f->l0i->stats->l0i_fetches++;
+  if (__builtin_expect(!c->number, 1))
+    ib->next_pc += (uint64_t)1 << c->shift;
+  else if (!fetched_whole(f, c, &ib->next_pc))
+    return;
   ib->valid_at[(ib->head + ib->n) % IBUFFER_MAX] = now + f->latency;
-  ib->next_pc += (uint64_t)1 << t->slot[warp].grid->code.shift;
   if (ib->n == 0) warp_changed_at(t, warp, now);
   if (++ib->n == f->depth) f->room &= (uint16_t) ~(1u << warp);
 }

@@ -3,6 +3,7 @@
  *   params  fetch.ibuffer_entries (3), fetch.stages (2: fetch, decode; then the entry can issue)
  *   cycle   one instruction per cycle, for the warp that issued last, unless its buffer (in-flight
  *           requests included) is full; then for the youngest warp with a free entry
+ *   sizes   an instruction per cycle, whatever its size; one that lies in two lines (struct code_view) takes two
  *   order   before issue: an entry freed in a cycle is fetched for in the next, so that with two
  *           entries a lone warp issues two instructions in three cycles (section 5.2)
  *   ports   the L0 instruction cache says from which cycle a line can be read; the warp waits for

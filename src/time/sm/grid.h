@@ -17,6 +17,8 @@ struct sm_grid {
   struct code_view code; /* of source */
   unsigned const_space;
   uint8_t number;       /* its slot */
+  uint8_t lanes;        /* of a warp, … */
+  lane_mask all_lanes;  /* … all of them */
   /* ledger: per instruction of the code view */
   uint64_t n_insts;
   uint64_t *by_inst; /* [index * WARP_STATE__N + state], warp-cycles */
@@ -32,7 +34,7 @@ struct sm_grid {
 /* Index of the instruction at pc in the books; n_insts or more: it is none of the grid's. */
 static inline uint64_t sm_grid_index(const struct sm_grid *g, uint64_t pc)
 {
-  return (pc - g->code.base) >> g->code.shift;
+  return code_index(&g->code, pc);
 }
 
 #endif

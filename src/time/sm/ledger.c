@@ -62,7 +62,7 @@ static inline __attribute__((always_inline)) void split_wait(struct ledger *l, s
                                                              const struct ledger *observed)
 {
   struct sm_grid *g = w->grid;
-  uint64_t index = sm_grid_index(g, in->pc);
+  uint64_t index = code_number(&g->code, in);
   struct books b = {w->accounted, l->stats->warp_state, &g->by_inst[index * WARP_STATE__N], w, observed};
   charge(&b, WS_WAIT, earlier(w->issue_at, now));
   charge(&b, WS_BRANCH_RESOLVING, earlier(w->jump_until, now));
@@ -95,7 +95,6 @@ void ledger_issue(struct ledger *l, struct warp_slot *w, const struct inst *in, 
 
 void ledger_lanes(struct ledger *l, const struct warp_slot *w, const struct inst *in, unsigned lanes)
 {
-  uint64_t index = sm_grid_index(w->grid, in->pc);
   l->stats->thread_insts += lanes;
-  if (index < w->grid->n_insts) w->grid->threads[index] += lanes;
+  w->grid->threads[code_number(&w->grid->code, in)] += lanes;
 }

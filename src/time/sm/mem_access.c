@@ -18,7 +18,7 @@ static unsigned bank_cycles(const struct params *q, unsigned passes)
 /* An access takes the memory unit for `cycles`; what exceeds a coalesced one of the same width is extra. */
 static void occupy(const struct params *q, struct txn *t, unsigned cycles)
 {
-  unsigned plain = bank_cycles(q, smem_min_passes(&t->access->mem));
+  unsigned plain = bank_cycles(q, smem_min_passes(&t->access->mem, t->grid->lanes));
   t->busy = (uint16_t)cycles;
   t->extra = (uint16_t)(cycles > plain ? cycles - plain : 0);
 }
@@ -26,8 +26,8 @@ static void occupy(const struct params *q, struct txn *t, unsigned cycles)
 /* Passes through the tag banks and through the data banks. */
 static unsigned l1_cycles(const struct params *q, const struct txn *t, bool conflict_free)
 {
-  unsigned tags = coalescer_tag_passes(t, &q->l1_tag_bank_masks);
-  unsigned passes = conflict_free ? smem_min_passes(&t->access->mem) : smem_passes(&t->access->mem);
+  unsigned tags = coalescer_tag_passes(t, &q->l1_tag_bank_masks), lanes = t->grid->lanes;
+  unsigned passes = conflict_free ? smem_min_passes(&t->access->mem, lanes) : smem_passes(&t->access->mem, lanes);
   unsigned data = bank_cycles(q, passes);
   return data > tags ? data : tags;
 }
@@ -87,9 +87,9 @@ static bool global_access(struct mem_unit *u, struct warp_slot *w, struct txn *t
   txn_borrow_lines(&u->pool, t);
   t->mem_class = (uint8_t)(t->inst->mem.image ? MEM_CLASS_TEX : mem_class_of(&t->access->mem));
   if (local)
-    coalesce_local(t, slot_space);
+    coalesce_local(t, slot_space, t->grid->lanes);
   else
-    dense = coalesce_global(t);
+    dense = coalesce_global(t, t->grid->lanes);
   s->global_insts++;
   s->mem_class[t->mem_class]++;
   s->global_lines += t->n_lines;
@@ -97,7 +97,7 @@ static bool global_access(struct mem_unit *u, struct warp_slot *w, struct txn *t
   unsigned cycles = l1_cycles(u->params, t, local || plain_access);
   if (t->access->mem.op == MEM_LDGSTS) {
     check_ldgsts(u, w, t);
-    unsigned to_shared = bank_cycles(u->params, smem_ldgsts_passes(&t->access->mem));
+    unsigned to_shared = bank_cycles(u->params, smem_ldgsts_passes(&t->access->mem, t->grid->lanes));
     if (to_shared > cycles) cycles = to_shared;
   }
   occupy(u->params, t, cycles);
@@ -128,7 +128,7 @@ static bool texture_access(struct mem_unit *u, struct warp_slot *w, struct txn *
   const struct params *q = u->params;
   bool line = t->access->mem.texture_axes == 1;
   unsigned width = line ? q->tex_request_lanes_1d : q->tex_request_lanes;
-  unsigned requests = lane_groups(t->access->mem.lanes, width), plain = div_up(32, width);
+  unsigned requests = lane_groups(t->access->mem.lanes, width), plain = div_up(t->grid->lanes, width);
   unsigned samples = bits_count(t->access->mem.lanes) * t->access->mem.n_texels;
   txn_borrow_lines(&u->pool, t);
   t->mem_class = (uint8_t)mem_class_of(&t->access->mem);
@@ -159,7 +159,8 @@ static bool shared_access(struct mem_unit *u, struct warp_slot *w, struct txn *t
 {
   struct sm_stats *s = u->stats;
   check_ldgsts(u, w, t);
-  unsigned passes = smem_passes(&t->access->mem), least = smem_min_passes(&t->access->mem);
+  unsigned passes = smem_passes(&t->access->mem, t->grid->lanes);
+  unsigned least = smem_min_passes(&t->access->mem, t->grid->lanes);
   s->shared_insts++;
   if (least > passes) least = passes; /* shared words */
   s->shared_passes += passes;
@@ -168,7 +169,7 @@ static bool shared_access(struct mem_unit *u, struct warp_slot *w, struct txn *t
   s->mem_class[class]++;
   s->class_passes[class] += passes;
   s->class_conflicts[class] += passes - least;
-  uint64_t index = sm_grid_index(t->grid, t->inst->pc);
+  uint64_t index = code_number(&t->grid->code, t->inst);
   t->grid->passes[index] += passes;
   t->grid->conflicts[index] += passes - least;
   t->kind = TXN_SHARED;
@@ -231,7 +232,7 @@ bool mem_access(struct mem_unit *u, struct txn *t, uint64_t now)
   t->busy = t->extra = 0;
   t->kind = TXN_OTHER;
   t->op = touches ? t->access->mem.op : 0;
-  t->stages = mem_stages(u->params, in, somewhere ? t->access->mem.space : in->mem.space);
+  t->stages = mem_stages(u->params, in, somewhere ? t->access->mem.space : in->mem.space, t->grid->lanes);
   if (touches && t->access->mem.far) return refuse_mixed(u, t);
   if (touches && in->mem.copy)
     ok = copy_access(t);

@@ -28,14 +28,14 @@ struct mem_stages {
   bool holds;      /* its sources are held until the result is written */
 };
 
-/* `space`: where the access goes (generic accesses are resolved). */
-struct mem_stages mem_stages(const struct params *, const struct inst *, unsigned space);
+/* `space`: where the access goes (generic accesses are resolved). `lanes`: of a warp. */
+struct mem_stages mem_stages(const struct params *, const struct inst *, unsigned space, unsigned lanes);
 
 /* Cycles in the address stage, beginning with the one in which it enters, after which all its
  * sources may be overwritten, when the data link is free. */
 unsigned mem_stages_war(const struct mem_stages *);
 
 /* Cycles one register of store data takes to cross the link. */
-unsigned mem_stages_register(const struct params *);
+unsigned mem_stages_register(const struct params *, unsigned lanes);
 
 #endif

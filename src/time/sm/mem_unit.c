@@ -351,7 +351,7 @@ static void access_cluster(struct mem_unit *u, struct txn *t, uint16_t id, uint6
 static void book_sectors(struct mem_unit *u, const struct txn *t, unsigned n)
 {
   u->stats->class_sectors[t->mem_class] += n;
-  t->grid->sectors[sm_grid_index(t->grid, t->inst->pc)] += n;
+  t->grid->sectors[code_number(&t->grid->code, t->inst)] += n;
 }
 
 static void load_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
@@ -468,7 +468,7 @@ static void read_sources(struct mem_unit *u, struct mem_client *c, struct txn *t
   w->unread--;
   if (t->store) w->stores_out--;
   tell(u, t, now + 1); /* a barrier or a fence may go on */
-  unsigned step = t->stages.data ? mem_stages_register(u->params) : 0;
+  unsigned step = t->stages.data ? mem_stages_register(u->params, t->grid->lanes) : 0;
   emulate_open(c->emulate, w, t, address, data, step, now);
   if (w->step->ops->execute(w->step, &t->access->effect, u->fault)) mem_access(u, t, now);
   emulate_close(c->emulate, w, t, t->kind == TXN_STRONG || t->kind == TXN_CLUSTER);

@@ -2,12 +2,12 @@
 
 #include "isa/path_order.h"
 
-bool path_pick(struct warp_slot *w, const struct effect *e, unsigned inst_bytes)
+bool path_pick(struct warp_slot *w, const struct effect *e, uint64_t next_pc)
 {
   const struct step_paths *p = &w->step->paths;
   if (p->n_ready == 0) return true;
   w->path = (uint8_t)path_after(p, w->path, e);
-  return p->p[w->path].pc != e->pc + inst_bytes;
+  return p->p[w->path].pc != next_pc;
 }
 
 enum warp_state path_hold(const struct warp_slot *w)

@@ -8,8 +8,8 @@
 #include "time/sm/warp.h"
 
 /* After a step with effect flags: picks the path to run. Returns true when the warp's next pc is
- * not the instruction after the one stepped (the ibuffer must restart), or nothing is ready. */
-bool path_pick(struct warp_slot *, const struct effect *, unsigned inst_bytes);
+ * not `next_pc`, that of the instruction after the one stepped (the ibuffer must restart), or nothing is ready. */
+bool path_pick(struct warp_slot *, const struct effect *, uint64_t next_pc);
 
 /* Is any path of the warp ready? */
 static inline bool path_any_ready(const struct warp_slot *w)

@@ -90,12 +90,14 @@ void sm_open_grid(struct sm *m, unsigned slot, struct step_source *source, unsig
 {
   struct sm_grid *g = &m->grid[slot];
   const struct code_view *code = &source->code;
-  BUG_ON(slot >= GRID_SLOTS || g->source);
+  BUG_ON(slot >= GRID_SLOTS || g->source || source->lanes > LANES_MAX);
   *g = (struct sm_grid){.source = source,
                         .number = (uint8_t)slot,
+                        .lanes = (uint8_t)source->lanes,
+                        .all_lanes = bits_ones(source->lanes),
                         .code = *code,
                         .const_space = const_space % GRID_CONST_SPACES * GRID_BANKS,
-                        .n_insts = (code->end - code->base) >> code->shift};
+                        .n_insts = code_count(code)};
   g->by_inst = ARENA_ARRAY(a, uint64_t, g->n_insts * WARP_STATE__N);
   g->issued = ARENA_ARRAY(a, uint64_t, g->n_insts);
   g->threads = ARENA_ARRAY(a, uint64_t, g->n_insts);

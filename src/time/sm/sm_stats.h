@@ -2,7 +2,7 @@
 #ifndef WS_TIME_SM_SM_STATS_H
 #define WS_TIME_SM_SM_STATS_H
 
-#include "isa/inst.h"
+#include "isa/step.h"
 #include "stats/stat.h"
 #include "time/msg.h"
 #include "time/sm/mem_class.h"

@@ -5,19 +5,25 @@
 #include "base/bits.h"
 #include "time/sm/access.h"
 
-enum { BANKS = 32, BANK_BYTES = 4, MAX_WORDS = 32, LANES = 32 };
+enum { BANKS = 32, BANK_BYTES = 4, MAX_WORDS = 32, ROW_BYTES = BANKS * BANK_BYTES };
 
 /* First word of each lane's access; what meets in a bank is words apart by a multiple of 32. */
 struct words {
-  uint32_t first[LANES];
+  uint32_t first[LANES_MAX];
   unsigned n; /* words per lane */
 };
 
-static struct words words_of(const struct mem_effect *m, bool destination)
+static unsigned div_up(unsigned a, unsigned b)
+{
+  return (a + b - 1) / b;
+}
+
+static struct words words_of(const struct mem_effect *m, unsigned lanes, bool destination)
 {
   struct words w = {.n = m->bytes <= BANK_BYTES ? 1 : m->bytes / (unsigned)BANK_BYTES};
-  for (unsigned i = 0; i < LANES; i++)
-    w.first[i] = (uint32_t)((destination ? m->shared_addr[i] : m->addr[i]) / BANK_BYTES);
+  for (unsigned from = 0; from < lanes; from += ACCESS_LANES)
+    for (unsigned i = from; i < from + ACCESS_LANES; i++)
+      w.first[i] = (uint32_t)((destination ? m->shared_addr[i] : m->addr[i]) / BANK_BYTES);
   return w;
 }
 
@@ -60,9 +66,10 @@ static unsigned passes_of(const struct words *a, lane_mask m, bool merge)
   return worst;
 }
 
-unsigned smem_min_passes(const struct mem_effect *m)
+unsigned smem_min_passes(const struct mem_effect *m, unsigned lanes)
 {
-  return m->bytes <= 4 ? 1 : m->bytes / 4u;
+  unsigned passes = lanes * (m->bytes <= BANK_BYTES ? (unsigned)BANK_BYTES : m->bytes) / ROW_BYTES;
+  return passes ? passes : 1;
 }
 
 /* LDSM: 8 lanes name the 16-byte rows of one 8x8 matrix, which is delivered in one pass. */
@@ -78,52 +85,52 @@ static bool neighbours_share(const struct words *w, lane_mask active, unsigned b
   return true;
 }
 
-static unsigned groups_of(const struct mem_effect *m, const struct words *w, lane_mask all)
+static unsigned groups_of(const struct mem_effect *m, const struct words *w, lane_mask all, unsigned lanes)
 {
-  unsigned groups = smem_min_passes(m);
+  unsigned groups = smem_min_passes(m, lanes);
   if (m->op != MEM_LOAD || groups == 1) return groups;
   bool share = neighbours_share(w, all, 1) || neighbours_share(w, all, 2);
   return share ? groups / 2 : groups;
 }
 
 /* One word per lane, in one row of the banks: they meet in a bank only when they are equal. */
-static bool one_row(const struct mem_effect *m, lane_mask all)
+static bool one_row(const struct mem_effect *m, lane_mask all, unsigned lanes)
 {
-  if (all != UINT32_MAX || m->bytes != BANK_BYTES || m->op > MEM_STORE) return false;
+  if (lanes != ACCESS_LANES || !access_is_whole(all, lanes) || m->bytes != BANK_BYTES || m->op > MEM_STORE) return false;
   uint64_t odd = 0;
-  for (unsigned i = 0; i < LANES; i += 4)
+  for (unsigned i = 0; i < ACCESS_LANES; i += 4)
     odd |= (m->addr[i] ^ m->addr[0]) | (m->addr[i + 1] ^ m->addr[0]) |
            (m->addr[i + 2] ^ m->addr[0]) | (m->addr[i + 3] ^ m->addr[0]);
   return odd < BANKS * BANK_BYTES;
 }
 
-unsigned smem_passes(const struct mem_effect *m)
+unsigned smem_passes(const struct mem_effect *m, unsigned lanes)
 {
   lane_mask all = m->lanes | m->near_lanes;
-  if (one_row(m, all)) return 1;
+  if (one_row(m, all, lanes)) return 1;
   bool wide = m->bytes > BANK_BYTES && (m->op == MEM_LOAD || m->op == MEM_STORE);
-  if (wide && access_dense(m, all)) return smem_min_passes(m);
-  struct words w = words_of(m, false);
-  unsigned groups = groups_of(m, &w, all), lanes = LANES / groups, total = 0;
+  if (wide && access_dense(m, all, lanes)) return smem_min_passes(m, lanes);
+  struct words w = words_of(m, lanes, false);
+  unsigned groups = groups_of(m, &w, all, lanes), width = div_up(lanes, groups), total = 0;
   if (m->op == MEM_LDSM) {
-    lanes = LDSM_ROWS;
+    width = LDSM_ROWS;
     w.n = LDSM_ROW_WORDS;
   }
   bool merge = m->op != MEM_ATOMIC && m->op != MEM_RED;
   for (unsigned g = 0; g < groups; g++) {
-    lane_mask part = all & (bits_ones(lanes) << (g * lanes));
+    lane_mask part = all & (bits_ones(width) << (g * width));
     unsigned p = part ? passes_of(&w, part, merge) : 0;
     total += p ? p : 1;
   }
   return total;
 }
 
-unsigned smem_ldgsts_passes(const struct mem_effect *m)
+unsigned smem_ldgsts_passes(const struct mem_effect *m, unsigned lanes)
 {
-  struct words from = words_of(m, false), to = words_of(m, true);
-  unsigned groups = smem_min_passes(m), lanes = LANES / groups, total = 0;
+  struct words from = words_of(m, lanes, false), to = words_of(m, lanes, true);
+  unsigned groups = smem_min_passes(m, lanes), width = div_up(lanes, groups), total = 0;
   for (unsigned g = 0; g < groups; g++) {
-    lane_mask part = m->lanes & (bits_ones(lanes) << (g * lanes));
+    lane_mask part = m->lanes & (bits_ones(width) << (g * width));
     unsigned read = passes_of(&from, part, true), write = passes_of(&to, part, false);
     unsigned p = read > write ? read : write;
     total += p ? p : 1;

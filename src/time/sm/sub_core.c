@@ -126,6 +126,13 @@ static void hold_at_barrier(struct sub_core *p, unsigned warp, uint64_t now, uin
   w->hold_from = now + p->params->issue_bar_cycles;
 }
 
+/* Do its instructions begin at pc? */
+static bool buffer_begins_at(const struct ibuffer *ib, const struct code_view *c, uint64_t pc)
+{
+  uint64_t behind = code_skip(c, pc, ib->n);
+  return ib->next_pc == behind || (c->number && ib->next_pc > behind && ib->next_pc <= code_last_byte(c, behind));
+}
+
 static void end_hold(struct sub_core *p, unsigned warp, uint64_t now)
 {
   struct warp_slot *w = &p->warps.slot[warp];
@@ -139,7 +146,7 @@ static void end_hold(struct sub_core *p, unsigned warp, uint64_t now)
   p->warps.held &= ~(1u << warp);
   warp_changed(&p->warps, warp);
   warp_find_next(w);
-  if (w->ib.next_pc - ((uint64_t)w->ib.n << w->grid->code.shift) != warp_pc(w))
+  if (!buffer_begins_at(&w->ib, &w->grid->code, warp_pc(w)))
     restart(p, warp, now, p->params->fetch_stages);
 }
 
@@ -173,7 +180,7 @@ static void after_control(struct sub_core *p, unsigned warp, const struct effect
     return;
   }
   unsigned before = w->path;
-  bool elsewhere = path_pick(w, e, 1u << w->grid->code.shift);
+  bool elsewhere = path_pick(w, e, code_next(&w->grid->code, e->pc));
   if (!path_any_ready(w)) {
     if (e->inst->flags & INST_BAR)
       hold_at_barrier(p, warp, now, CYCLE_NEVER);
@@ -389,7 +396,7 @@ static void count(struct sub_core *p, const struct warp_slot *w, const struct in
 {
   struct sm_stats *s = p->ports.ledger->stats;
   s->warp_insts++;
-  ledger_lanes(p->ports.ledger, w, in, e->exec == UINT32_MAX ? 32 : bits_count(e->exec));
+  ledger_lanes(p->ports.ledger, w, in, e->exec == w->grid->all_lanes ? w->grid->lanes : bits_count(e->exec));
   s->pipe[in->pipe]++;
 }
 

@@ -13,7 +13,7 @@
 #include "time/sm/grid.h"
 #include "time/sm/mem_stages.h"
 
-enum { TXN_MAX_LINES = 512 /* 32 lanes x 16 texels; local memory: x 4 words */, TXN_NONE = 0xffff, TXN_NO_GROUP = 0xff };
+enum { TXN_MAX_LINES = LANES_MAX * MEM_MAX_TEXELS /* local memory: x 4 words */, TXN_NONE = 0xffff, TXN_NO_GROUP = 0xff };
 
 enum txn_kind {
   TXN_GLOBAL,  /* loads and stores through L1; lines listed */
