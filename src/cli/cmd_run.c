@@ -3,6 +3,7 @@
  *   options -> launch case -> preset -> device and buffers -> run -> check -> save -> reports
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@
 #include "load/line_table.h"
 #include "view/annotate.h"
 #include "view/json.h"
+#include "view/konata.h"
 #include "view/progress.h"
 #include "time/sm/hazard.h"
 #include "view/hazards.h"
@@ -43,6 +45,7 @@ struct run {
   struct sim_result result;
   struct report report;
   struct line_table lines; /* --annotate */
+  struct pipe_log *pipe;   /* --pipeline */
 };
 
 static bool choose_gpu(struct run *r, struct err *e)
@@ -92,12 +95,25 @@ static bool buffers_fit(const struct run *r, struct err *e)
   return true;
 }
 
+/* The file is better known to be writable before a long run than after it. */
+static bool set_up_pipeline(struct run *r, struct err *e)
+{
+  const struct params *p = &r->preset.params;
+  if (!r->opt.pipeline) return true;
+  if (r->opt.pipe.sm >= (int)p->gpu_sms)
+    return err_set(e, "--pipeline-sm %d: %s has %u SMs, from 0", r->opt.pipe.sm, r->report.gpu, p->gpu_sms);
+  TRY(output_check(r->opt.pipeline, e));
+  r->pipe = pipe_log_new(&r->opt.pipe, p);
+  return true;
+}
+
 static bool set_up(struct run *r, struct err *e)
 {
   TRY(run_options_case(&r->opt, &r->lc, e));
   if (r->opt.check) TRY(expected_files_exist(&r->lc, e));
   TRY(choose_gpu(r, e));
   TRY(buffers_fit(r, e));
+  TRY(set_up_pipeline(r, e));
   struct device_config config = device_config_for(&r->preset.params, !r->opt.functional);
   config.presets = r->opt.presets;
   config.print = r->opt.json && !strcmp(r->opt.json, "-") ? stderr : stdout;
@@ -166,6 +182,7 @@ static bool simulate_case(struct run *r, struct err *e)
     .timed = !r->opt.functional, .threads = r->opt.threads,
     .hazards = hazards_of(r->opt.hazards), .max_cycles = r->opt.max_cycles,
     .max_insts = r->opt.max_instructions, .slice = r->opt.interleave, .poll = poll_run, .ctx = &w, .report = stderr,
+    .observers = r->pipe ? pipe_log_observers(r->pipe) : NULL,
   };
 
   NO_MEMORY_IF(!(r->simulator = simulator_new(&r->preset.params)));
@@ -228,6 +245,21 @@ static bool write_json(const struct run *r, struct err *e)
   return output_close(&out, true, e);
 }
 
+static bool write_pipeline(const struct run *r, struct err *e)
+{
+  struct output out;
+  FILE *f = output_open(&out, r->opt.pipeline, e);
+
+  if (!f) return false;
+  pipe_log_sort(r->pipe);
+  view_konata_write(f, r->pipe, &r->report);
+  if (r->pipe->lost)
+    fprintf(stderr, "warpstep: --pipeline: %" PRIu64 " more instructions are not in %s, the first issued in cycle %" PRIu64
+                    "; choose fewer with --pipeline-warps, --pipeline-cycles or --pipeline-sm\n",
+            r->pipe->lost, r->opt.pipeline, r->pipe->lost_from);
+  return output_close(&out, true, e);
+}
+
 static bool write_reports(const struct run *r, struct err *e)
 {
   const struct run_options *o = &r->opt;
@@ -241,6 +273,7 @@ static bool write_reports(const struct run *r, struct err *e)
   if (o->annotate && r->report.profile) view_annotate_write(json_on_stdout ? stderr : stdout, &r->report, &r->lines);
   for (unsigned i = 0; i < o->print_buf.n; i++)
     TRY(print_buffer(r, o->print_buf.item[i], json_on_stdout ? stderr : stdout, e));
+  if (r->pipe) TRY(write_pipeline(r, e));
   return o->json ? write_json(r, e) : true;
 }
 
@@ -292,6 +325,7 @@ static void run_free(struct run *r)
 {
   line_table_free(&r->lines);
   simulator_free(r->simulator);
+  pipe_log_free(r->pipe);
   if (r->cr) case_free(r->cr);
   if (r->has_preset) preset_free(&r->preset);
   launch_case_free(&r->lc);

@@ -16,6 +16,7 @@ enum {
   OPT_KERNEL = CLI_OPT_FIRST, OPT_GRID, OPT_BLOCK, OPT_CLUSTER, OPT_SHMEM, OPT_BUF, OPT_SYMBOL, OPT_ARG, OPT_GPU, OPT_PRESETS,
   OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_THREADS, OPT_JSON, OPT_JSON_HOST, OPT_OUT, OPT_DATA, OPT_PRINT_BUF,
   OPT_NO_CHECK, OPT_QUIET, OPT_ANNOTATE, OPT_HAZARDS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_WARM_UP, OPT_INTERLEAVE,
+  OPT_PIPELINE, OPT_PIPELINE_WARPS, OPT_PIPELINE_CYCLES, OPT_PIPELINE_SM,
 };
 
 enum { MAX_WARM_UP = 1000, MAX_SHMEM = 1 << 20 };
@@ -43,6 +44,10 @@ const struct cli_option run_option_table[] = {
   {OPT_PRINT_BUF, "print-buf", "NAME[:N]", "print the first N (16) elements of a buffer"},
   {OPT_ANNOTATE, "annotate", NULL, "print what each source line (nvcc -lineinfo) and each\ninstruction cost, after the summary"},
   {OPT_HAZARDS, "hazards", "MODE", "off; check: report what the control bits fail to protect, and\nexit with 1 if anything; gaps: check, and print the smallest\ndistances seen from producers to consumers; emulate: wrong\ncontrol bits give wrong values, as on silicon; both: emulate, and\nreport what goes wrong in that run"},
+  {OPT_PIPELINE, "pipeline", "FILE", "write the instructions of some warps, stage by stage, for the\nviewer Konata (docs/pipeline.md)"},
+  {OPT_PIPELINE_WARPS, "pipeline-warps", "WARPS", "of these warps: 3 (those of CTA 3), 0-7, 2.1 (warp 1 of CTA 2),\n0-3.0-1, several with commas, all; without it 0, with\n--pipeline-sm all"},
+  {OPT_PIPELINE_CYCLES, "pipeline-cycles", "FROM:TO", "what issues in these cycles of the launch"},
+  {OPT_PIPELINE_SM, "pipeline-sm", "N", "on this SM, from 0"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {OPT_NO_CHECK, "no-check", NULL, "do not compare results with the expected ones"},
   {OPT_QUIET, "quiet", NULL, "no summary and no progress line"},
@@ -126,6 +131,10 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
       return false;
     }
     break;
+  case OPT_PIPELINE: o->pipeline = arg; break;
+  case OPT_PIPELINE_WARPS: o->pipeline_warps = arg; break;
+  case OPT_PIPELINE_CYCLES: o->pipeline_cycles = arg; break;
+  case OPT_PIPELINE_SM: o->pipeline_sm = arg; break;
   case OPT_NO_CHECK: o->check = false; break;
   case OPT_QUIET: o->quiet = true; break;
   case OPT_KERNEL: o->kernel = arg; break;
@@ -195,6 +204,32 @@ static bool files_can_run(const struct run_options *o, struct err *e)
   return true;
 }
 
+/* Which instructions --pipeline shows. */
+static bool take_pipeline(const struct cli_command *cmd, struct run_options *o)
+{
+  struct err e = {0};
+  unsigned long sm = 0;
+  o->pipe = pipe_choice_default();
+  if (!o->pipeline && (o->pipeline_warps || o->pipeline_cycles || o->pipeline_sm)) {
+    cli_usage_error(cmd, "--pipeline-warps, --pipeline-cycles and --pipeline-sm choose what --pipeline FILE shows");
+    return false;
+  }
+  if (o->pipeline && o->functional) {
+    cli_usage_error(cmd, "--pipeline shows cycles: not with --functional");
+    return false;
+  }
+  if (o->pipeline_sm && !cli_number(o->pipeline_sm, 0, UINT16_MAX, &sm)) {
+    cli_usage_error(cmd, "--pipeline-sm %s: not a number from 0", o->pipeline_sm);
+    return false;
+  }
+  if (o->pipeline_sm) o->pipe.sm = (int)sm;
+  if (o->pipeline_sm) o->pipe.n_ranges = 0;
+  bool ok = (!o->pipeline_warps || pipe_choice_warps(&o->pipe, o->pipeline_warps, &e)) &&
+            (!o->pipeline_cycles || pipe_choice_cycles(&o->pipe, o->pipeline_cycles, &e));
+  if (!ok) cli_usage_error(cmd, "--pipeline: %s", e.msg);
+  return ok;
+}
+
 int run_options_parse(const struct cli_command *cmd, int argc, char **argv, struct run_options *o)
 {
   const char *arg;
@@ -214,6 +249,7 @@ int run_options_parse(const struct cli_command *cmd, int argc, char **argv, stru
                                 "--max-instructions");
   if (o->interleave && !o->functional)
     return cli_usage_error(cmd, "--interleave is for runs without time: --functional");
+  if (!take_pipeline(cmd, o)) return CLI_BAD_INPUT;
   if (optind == argc) return cli_usage_error(cmd, "no file given");
   o->files = argv + optind;
   o->n_files = (unsigned)(argc - optind);

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "cli/cli.h"
 #include "host/launchfile.h"
+#include "host/pipe_log.h"
 
 /* Arguments of an option that may be given several times, in order. */
 struct text_list {
@@ -24,7 +25,9 @@ struct run_options {
   bool is_capture;     /* file is a captured launch */
   const char *kernel, *grid, *block, *cluster, *shmem;
   struct text_list buf, symbol, arg;
-  const char *gpu, *presets, *data, *out, *json;
+  const char *gpu, *presets, *data, *out, *json, *pipeline;
+  const char *pipeline_warps, *pipeline_cycles, *pipeline_sm; /* NULL: not given */
+  struct pipe_choice pipe; /* what these three choose */
   struct text_list set, print_buf;
   unsigned threads;
   unsigned interleave;                        /* instructions of a warp's turn without time; 0: not given */

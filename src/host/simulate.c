@@ -172,6 +172,11 @@ static bool open_launch(struct simulator *s, const struct gpu_launch *l, struct 
   return true;
 }
 
+static void begin_observing(const struct simulator *s, uint64_t start_ps)
+{
+  if (s->observers && s->observers->begin) s->observers->begin(s->observers->ctx, start_ps / params_clock_ps(s->params));
+}
+
 static bool run_timed(struct simulator *s, struct step_source *source, struct gmem *image,
                       const struct sim_options *o, const struct run_watch *w,
                       struct sim_result *r, struct err *e)
@@ -182,6 +187,7 @@ static bool run_timed(struct simulator *s, struct step_source *source, struct gm
   if (!gpu) return false;
   r->start_ps = gpu_now(gpu);
   TRY(gpu_fits(gpu, &l, e));
+  begin_observing(s, r->start_ps);
   gpu_begin(gpu, source, image);
   TRY(open_launch(s, &l, e));
   gpu_watch(gpu, w, false);
@@ -418,6 +424,7 @@ static enum run_end run_together(struct simulator *s, struct together *t, const 
                                  FILE *report)
 {
   enum machine_stop stop;
+  begin_observing(s, gpu_now(s->gpu));
   gpu_begin(s->gpu, t->launch[0].source, t->image);
   do {
     close_ended(s, t);

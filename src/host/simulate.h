@@ -32,10 +32,11 @@ enum sim_hazards {
   SIM_HAZARDS_BOTH = SIM_HAZARDS_CHECK | SIM_HAZARDS_EMULATE
 };
 
-/* The observer of each SM, NULL: none. */
+/* Who observes the pipelines of a GPU. */
 struct sim_observers {
   void *ctx;
-  struct observer *(*of)(void *ctx, unsigned sm);
+  struct observer *(*of)(void *ctx, unsigned sm); /* the observer of an SM, NULL: none; asked once */
+  void (*begin)(void *ctx, uint64_t cycle);       /* a run begins in this cycle of the SM clock; may be NULL */
 };
 
 struct sim_options {

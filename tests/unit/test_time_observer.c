@@ -236,7 +236,9 @@ static void names_of_waits(void **state)
   struct notes *n = observe(&r, m);
   assert_int_equal(n->of[3].issued - n->of[2].issued, r.params.lat[LAT_SFU]);
   assert_int_equal(n->waited[WS_SHORT_SCOREBOARD], r.params.lat[LAT_SFU] - 5);
-  assert_int_equal(n->of[2].stage[STAGE_EXECUTE], n->of[2].issued + 2);
+  assert_int_equal(n->of[2].stage[STAGE_READ], n->of[2].issued + 2);
+  assert_int_equal(n->of[2].stage[STAGE_EXECUTE], n->of[2].issued + r.params.lat_source_release);
+  assert_int_equal(n->of[2].sources_read, n->of[2].stage[STAGE_EXECUTE]);
   assert_int_equal(n->of[2].written, n->of[3].issued);
   finish(&r, m, n);
 }

@@ -29,9 +29,9 @@
   X(ISSUE, "issue")                                                                              \
   X(CONTROL, "control")           /* raises dependence counters; may be held by Allocate      */ \
   X(ALLOCATE, "allocate")         /* waits for read ports                                     */ \
-  X(READ, "read operands")                                                                       \
-  X(QUEUE, "memory queue")        /* or the queue of the tensor units of a warpgroup          */ \
+  X(QUEUE, "queue")               /* of memory, of shared FP64 units, of warpgroups' products */ \
   X(ADDRESS, "address")           /* head of the memory queue: reads addresses, waits for the arbiter */ \
+  X(READ, "read operands")                                                                       \
   X(EXECUTE, "execute")                                                                          \
   X(MEMORY, "memory")             /* from the arbiter's grant on: memory unit, caches, DRAM   */ \
   X(WRITE, "write-back")

@@ -354,7 +354,9 @@ static void schedule_drops(struct sub_core *p, unsigned warp, const struct inst 
   if (!p->observers) return;
   const struct observed x = observed(p, warp, in, seq);
   if (!goes_through_allocate(in)) {
-    observe_stage(p->observers, &x, STAGE_EXECUTE, now + 2 + late);
+    if (late) observe_stage(p->observers, &x, STAGE_QUEUE, now + 2);
+    observe_stage(p->observers, &x, STAGE_READ, now + 2 + late);
+    if (now + war < first) observe_stage(p->observers, &x, STAGE_EXECUTE, now + war);
     if (n) observe_stage(p->observers, &x, STAGE_WRITE, first);
     observe_done(p->observers, &x, visible);
   }
@@ -402,26 +404,20 @@ static void count(struct sub_core *p, const struct warp_slot *w, const struct in
 
 /* --- observers -------------------------------------------------------------------------------- */
 
-static void tell_stage(struct sub_core *p, const struct observed *x, enum pipe_stage stage, uint64_t at)
-{
-  observe_stage(p->observers, x, stage, at);
-}
-
 /* Stages behind Control of what goes through Allocate: nothing overtakes it, so all of them are known. */
 static void tell_fixed(struct sub_core *p, const struct observed *x)
 {
   const struct operand_path *o = &p->operands;
-  uint64_t done = o->read_by;
-  tell_stage(p, x, STAGE_ALLOCATE, o->entered);
-  tell_stage(p, x, STAGE_READ, o->leaves + 1);
-  if (x->inst->n_dst) {
-    uint64_t at = o->leaves + 1 + p->params->lat[x->inst->lat];
-    if (at > done) tell_stage(p, x, STAGE_EXECUTE, done);
-    done = at > done ? at : done;
-    tell_stage(p, x, STAGE_WRITE, done);
-    done++;
+  uint64_t write = o->leaves + 1 + p->params->lat[x->inst->lat];
+  observe_stage(p->observers, x, STAGE_ALLOCATE, o->entered);
+  observe_stage(p->observers, x, STAGE_READ, o->leaves + 1);
+  if (!x->inst->n_dst) {
+    observe_done(p->observers, x, o->read_by);
+    return;
   }
-  observe_done(p->observers, x, done);
+  if (write > o->read_by) observe_stage(p->observers, x, STAGE_EXECUTE, o->read_by);
+  observe_stage(p->observers, x, STAGE_WRITE, write);
+  observe_done(p->observers, x, write + 1);
 }
 
 /* The instruction has issued, and what is known of its way by now. */
@@ -432,15 +428,15 @@ __attribute__((cold)) static void tell_issue(struct sub_core *p, unsigned warp, 
   const struct observed x = observed(p, warp, in, seq);
   uint64_t valid_at = ib->valid_at[(ib->head + IBUFFER_MAX - 1) % IBUFFER_MAX]; /* the entry it was in */
   observe_issue(p->observers, &x, &(struct observed_issue){now, e->active, e->exec, e->flags});
-  tell_stage(p, &x, STAGE_FETCH, valid_at - p->params->fetch_stages);
-  if (p->params->fetch_stages > 1) tell_stage(p, &x, STAGE_DECODE, valid_at - p->params->fetch_stages + 1);
-  if (valid_at < now) tell_stage(p, &x, STAGE_BUFFER, valid_at);
-  tell_stage(p, &x, STAGE_ISSUE, now);
-  tell_stage(p, &x, STAGE_CONTROL, now + 1);
+  observe_stage(p->observers, &x, STAGE_FETCH, valid_at - p->params->fetch_stages);
+  if (p->params->fetch_stages > 1) observe_stage(p->observers, &x, STAGE_DECODE, valid_at - p->params->fetch_stages + 1);
+  if (valid_at < now) observe_stage(p->observers, &x, STAGE_BUFFER, valid_at);
+  observe_stage(p->observers, &x, STAGE_ISSUE, now);
+  observe_stage(p->observers, &x, STAGE_CONTROL, now + 1);
   if (goes_through_allocate(in))
     tell_fixed(p, &x);
   else if (in->pipe == PIPE_MEM || (in->flags & INST_GMMA))
-    tell_stage(p, &x, STAGE_QUEUE, now + 2);
+    observe_stage(p->observers, &x, STAGE_QUEUE, now + 2);
 }
 
 static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
