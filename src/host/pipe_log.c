@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/host_memory.h"
 #include "host/simulate.h"
 #include "time/sm/warp.h"
 

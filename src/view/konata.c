@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "base/bug.h"
+#include "base/host_memory.h"
 #include "isa/hazard_role.h"
 #include "time/sm/sm_stats.h"
 
