@@ -135,9 +135,7 @@ static void *with_room(void *list, uint32_t n, uint32_t *room, size_t bytes)
 {
   if (n < *room) return list;
   *room = *room ? 2 * *room : 256;
-  list = realloc(list, *room * bytes);
-  NO_MEMORY_IF(!list);
-  return list;
+  return mem_resize(list, *room, bytes);
 }
 
 static void warp_begin(struct observer *o, const struct observed_warp *w, uint64_t now)
@@ -261,14 +259,12 @@ static void begin(void *ctx, uint64_t cycle)
 
 struct pipe_log *pipe_log_new(const struct pipe_choice *c, const struct params *p)
 {
-  struct pipe_log *log = calloc(1, sizeof *log);
-  struct pipe_recorder *r = calloc(1, sizeof *r);
-  NO_MEMORY_IF(!log || !r);
+  struct pipe_log *log = mem_zeroed(1, sizeof *log);
+  struct pipe_recorder *r = mem_zeroed(1, sizeof *r);
   *r = (struct pipe_recorder){.choice = *c,
                               .observers = {.ctx = r, .of = observer_of, .begin = begin},
                               .n_sms = p->gpu_sms,
-                              .sm = calloc(p->gpu_sms, sizeof *r->sm)};
-  NO_MEMORY_IF(!r->sm);
+                              .sm = mem_zeroed(p->gpu_sms, sizeof *r->sm)};
   for (unsigned i = 0; i < r->n_sms; i++) {
     r->sm[i].observer.ops = &ops;
     r->sm[i].all = r;
@@ -306,8 +302,8 @@ static void add_sm(struct pipe_log *log, const struct sm_log *l, uint32_t first_
 
 static void forget(struct pipe_log *log)
 {
-  free(log->inst);
-  free(log->wait);
+  mem_free(log->inst);
+  mem_free(log->wait);
   *log = (struct pipe_log){.recorder = log->recorder};
 }
 
@@ -320,9 +316,8 @@ void pipe_log_sort(struct pipe_log *log)
     insts += r->sm[i].n_insts;
     waits += r->sm[i].n_waits;
   }
-  log->inst = calloc(insts + 1u, sizeof *log->inst);
-  log->wait = calloc(waits + 1u, sizeof *log->wait);
-  NO_MEMORY_IF(!log->inst || !log->wait);
+  log->inst = mem_zeroed(insts + 1u, sizeof *log->inst);
+  log->wait = mem_zeroed(waits + 1u, sizeof *log->wait);
   waits = 0;
   for (unsigned i = 0; i < r->n_sms; i++) {
     add_sm(log, &r->sm[i], waits);
@@ -337,12 +332,12 @@ void pipe_log_free(struct pipe_log *log)
   if (!log) return;
   struct pipe_recorder *r = log->recorder;
   for (unsigned i = 0; i < r->n_sms; i++) {
-    free(r->sm[i].inst);
-    free(r->sm[i].wait);
-    free(r->sm[i].open);
+    mem_free(r->sm[i].inst);
+    mem_free(r->sm[i].wait);
+    mem_free(r->sm[i].open);
   }
-  free(r->sm);
-  free(r);
+  mem_free(r->sm);
+  mem_free(r);
   forget(log);
-  free(log);
+  mem_free(log);
 }

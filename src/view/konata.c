@@ -34,8 +34,7 @@ static void add(struct events *x, uint64_t cycle, uint32_t inst, enum kind kind,
 {
   if (x->n == x->room) {
     x->room = x->room ? 2 * x->room : 4096;
-    x->e = realloc(x->e, x->room * sizeof *x->e);
-    NO_MEMORY_IF(!x->e);
+    x->e = mem_resize(x->e, x->room, sizeof *x->e);
   }
   x->e[x->n++] = (struct event){cycle, inst, arg, (uint8_t)kind};
 }
@@ -82,20 +81,18 @@ static int by_warp(const void *a, const void *b)
 
 static struct warps find_warps(const struct pipe_log *log)
 {
-  const struct pipe_inst **sorted = calloc(log->n_insts + 1u, sizeof *sorted);
+  const struct pipe_inst **sorted = mem_zeroed(log->n_insts + 1u, sizeof *sorted);
   struct warps all = {0};
-  NO_MEMORY_IF(!sorted);
   for (uint32_t i = 0; i < log->n_insts; i++) sorted[i] = &log->inst[i];
   qsort(sorted, log->n_insts, sizeof *sorted, by_warp);
   for (uint32_t i = 0; i < log->n_insts; i++) all.n += i == 0 || !same_warp(sorted[i - 1], sorted[i]);
-  all.w = calloc(all.n + 1u, sizeof *all.w);
-  NO_MEMORY_IF(!all.w);
+  all.w = mem_zeroed(all.n + 1u, sizeof *all.w);
   for (uint32_t i = 0, n = 0; i < log->n_insts; i++) {
     if (i && same_warp(sorted[i - 1], sorted[i])) continue;
     all.w[n].cta = sorted[i]->cta;
     all.w[n++].warp = sorted[i]->warp;
   }
-  free(sorted);
+  mem_free(sorted);
   return all;
 }
 
@@ -256,8 +253,7 @@ void view_konata_write(FILE *f, const struct pipe_log *log, const struct report 
 {
   struct warps warps = find_warps(log);
   struct events ev = events_of(log, &warps);
-  struct writer w = {.f = f, .log = log, .report = r, .warps = &warps, .id = calloc(log->n_insts + 1u, sizeof *w.id)};
-  NO_MEMORY_IF(!w.id);
+  struct writer w = {.f = f, .log = log, .report = r, .warps = &warps, .id = mem_zeroed(log->n_insts + 1u, sizeof *w.id)};
   fputs("Kanata\t0004\n", f);
   uint64_t now = ev.n ? ev.e[0].cycle : 0;
   fprintf(f, "C=\t%" PRIu64 "\n", now);
@@ -266,7 +262,7 @@ void view_konata_write(FILE *f, const struct pipe_log *log, const struct report 
     now = ev.e[i].cycle;
     write_event(&w, &ev.e[i]);
   }
-  free(w.id);
-  free(ev.e);
-  free(warps.w);
+  mem_free(w.id);
+  mem_free(ev.e);
+  mem_free(warps.w);
 }
