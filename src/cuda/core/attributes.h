@@ -2,6 +2,8 @@
 #ifndef WS_CUDA_ATTRIBUTES_H
 #define WS_CUDA_ATTRIBUTES_H
 
+#include <stdbool.h>
+
 #include "config/params.h"
 #include "cuda/core/api.h"
 
@@ -9,6 +11,13 @@ enum {
   ATTRIBUTE_MAX_LINEAR_WIDTH = 69, /* of a texture of linear memory, texels */
   ATTRIBUTE_MAX_WINDOW = 109,      /* of an access policy, bytes */
 };
+
+/* CUsharedconfig: banks of shared memory are four bytes wide since compute capability 5, whatever is asked for. */
+enum { BANKS_DEFAULT, BANKS_4_BYTES, BANKS_8_BYTES };
+static inline bool bank_config_exists(int config)
+{
+  return config >= BANKS_DEFAULT && config <= BANKS_8_BYTES;
+}
 
 /* PCI address, as attributes.def says. */
 extern const char device_pci_bus_id[];

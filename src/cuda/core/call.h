@@ -35,4 +35,7 @@ CUresult call_leave_runtime(struct shim *s, CUresult r);
 #define DRIVER(need, expr)  SHIM_CALL(call_enter, call_leave, need, expr)
 #define RUNTIME(need, expr) SHIM_CALL(call_enter_runtime, call_leave_runtime, need, expr)
 
+/* Stores an answer where the program wants it. */
+#define GIVE(to, value) ((to) ? (*(to) = (value), CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE)
+
 #endif

@@ -38,6 +38,19 @@ void stream_free(struct shim *s, struct stream *st)
   free(st); /* its work is done: only times lie ahead, and those are kept */
 }
 
+CUresult stream_describe(struct shim *s, CUstream h, unsigned *flags, int *priority, unsigned long long *id,
+                         int *device)
+{
+  const struct stream *st = stream_of(s, h);
+  if (!flags && !priority && !id && !device) return CUDA_ERROR_INVALID_VALUE;
+  if (!st) return CUDA_ERROR_INVALID_HANDLE;
+  if (flags) *flags = st->flags;
+  if (priority) *priority = st->priority;
+  if (id) *id = st->id;
+  if (device) *device = 0;
+  return CUDA_SUCCESS;
+}
+
 /* Attributes ------------------------------------------------------------------------------------ */
 
 static CUresult set_window(struct shim *s, struct stream *st, const CUaccessPolicyWindow *w)

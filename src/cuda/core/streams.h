@@ -60,6 +60,8 @@ struct stream *stream_of(struct shim *, CUstream);
 CUresult stream_create(struct shim *, CUstream *, unsigned flags, int priority);
 /* Nothing refers to it any more. */
 void stream_free(struct shim *, struct stream *);
+/* What the program asks for: where all are NULL it asked for nothing, CUDA_ERROR_INVALID_VALUE. */
+CUresult stream_describe(struct shim *, CUstream, unsigned *flags, int *priority, unsigned long long *id, int *device);
 /* Launch attributes of streams: the window of L2, the way of waiting and the priority, which change
  * nothing. */
 CUresult stream_set_attribute(struct shim *, CUstream, int attribute, const CUlaunchAttributeValue *);

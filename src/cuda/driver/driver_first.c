@@ -19,6 +19,7 @@ CUresult cuStreamWriteValue32_v2(CUstream, CUdeviceptr, uint32_t, unsigned);
 CUresult cuStreamWriteValue64_v2(CUstream, CUdeviceptr, uint64_t, unsigned);
 CUresult cuStreamBatchMemOp_v2(CUstream, unsigned, CUstreamBatchMemOpParams *, unsigned);
 CUresult cuEventDestroy_v2(CUevent);
+CUresult cuEventElapsedTime_v2(float *, CUevent, CUevent);
 CUresult cuMemHostRegister_v2(void *, size_t, unsigned);
 CUresult cuLinkCreate_v2(unsigned, int *, void **, CUlinkState *);
 CUresult cuLinkAddData_v2(CUlinkState, int, void *, size_t, const char *, unsigned, int *, void **);
@@ -72,6 +73,7 @@ EARLIER(cuStreamWriteValue64, (CUstream st, CUdeviceptr p, uint64_t v, unsigned 
 EARLIER(cuStreamBatchMemOp, (CUstream st, unsigned n, CUstreamBatchMemOpParams *op, unsigned flags),
         cuStreamBatchMemOp_v2, (st, n, op, flags))
 EARLIER(cuEventDestroy, (CUevent e), cuEventDestroy_v2, (e))
+EARLIER(cuEventElapsedTime, (float *ms, CUevent from, CUevent to), cuEventElapsedTime_v2, (ms, from, to))
 EARLIER(cuMemHostRegister, (void *p, size_t n, unsigned flags), cuMemHostRegister_v2, (p, n, flags))
 EARLIER(cuLinkCreate, (unsigned n, int *options, void **values, CUlinkState *link), cuLinkCreate_v2,
         (n, options, values, link))

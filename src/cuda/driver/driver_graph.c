@@ -1,9 +1,7 @@
 /* Graphs and capture of the driver. */
 #include "cuda/core/call.h"
 #include "cuda/core/copy_3d.h"
-#include "cuda/core/enqueue.h"
 #include "cuda/core/graph_node.h"
-#include "cuda/core/stream_capture.h"
 
 /* Parameters --------------------------------------------------------------------------------------- */
 
@@ -50,79 +48,6 @@ static CUresult copy_params(struct shim *s, CUgraphNode node, CUDA_MEMCPY3D *p)
   if (c->dst.device) p->dst_device = c->dst.addr;
   else p->dst_host = (void *)(uintptr_t)c->dst.addr;
   return CUDA_SUCCESS;
-}
-
-/* Graphs and their shape ---------------------------------------------------------------------------- */
-
-CUresult cuGraphCreate(CUgraph *out, unsigned flags)
-{
-  DRIVER(NEED_CONTEXT, graph_create(s, out, flags));
-}
-
-CUresult cuGraphDestroy(CUgraph g)
-{
-  DRIVER(NEED_CONTEXT, graph_destroy(s, g));
-}
-
-CUresult cuGraphClone(CUgraph *out, CUgraph g)
-{
-  DRIVER(NEED_CONTEXT, graph_clone(s, out, g));
-}
-
-CUresult cuGraphDestroyNode(CUgraphNode node)
-{
-  DRIVER(NEED_CONTEXT, graph_destroy_node(s, node));
-}
-
-CUresult cuGraphNodeFindInClone(CUgraphNode *out, CUgraphNode node, CUgraph clone)
-{
-  DRIVER(NEED_CONTEXT, graph_find_in_clone(s, out, node, clone));
-}
-
-CUresult cuGraphGetNodes(CUgraph g, CUgraphNode *out, size_t *n)
-{
-  DRIVER(NEED_CONTEXT, graph_nodes(s, g, LIST_NODES, out, n));
-}
-
-CUresult cuGraphGetRootNodes(CUgraph g, CUgraphNode *out, size_t *n)
-{
-  DRIVER(NEED_CONTEXT, graph_nodes(s, g, LIST_ROOTS, out, n));
-}
-
-CUresult cuGraphGetEdges_v2(CUgraph g, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data,
-                            size_t *n)
-{
-  DRIVER(NEED_CONTEXT, edge_list(s, g, from, to, data, n));
-}
-
-CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *out, CUgraphEdgeData *data,
-                                       size_t *n)
-{
-  DRIVER(NEED_CONTEXT, edge_neighbours(s, node, out, data, n, true));
-}
-
-CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *out, CUgraphEdgeData *data,
-                                         size_t *n)
-{
-  DRIVER(NEED_CONTEXT, edge_neighbours(s, node, out, data, n, false));
-}
-
-CUresult cuGraphAddDependencies_v2(CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
-                                   const CUgraphEdgeData *data, size_t n)
-{
-  DRIVER(NEED_CONTEXT, edge_add(s, g, from, to, data, n));
-}
-
-CUresult cuGraphRemoveDependencies_v2(CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
-                                      const CUgraphEdgeData *data, size_t n)
-{
-  (void)data;
-  DRIVER(NEED_CONTEXT, graph_remove_edges(s, g, from, to, n));
-}
-
-CUresult cuGraphNodeGetType(CUgraphNode node, int *type)
-{
-  DRIVER(NEED_CONTEXT, node_type_of(s, node, type));
 }
 
 /* Nodes --------------------------------------------------------------------------------------------- */
@@ -180,106 +105,11 @@ CUresult cuGraphAddMemsetNode(CUgraphNode *out, CUgraph g, const CUgraphNode *de
   DRIVER(NEED_CONTEXT, node_put_memset(s, node_new(out, g, deps, n), p));
 }
 
-CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *p)
-{
-  DRIVER(NEED_CONTEXT, node_get_memset(s, node, p));
-}
-
-CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p)
-{
-  DRIVER(NEED_CONTEXT, node_put_memset(s, node_there(node), p));
-}
-
 CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec x, CUgraphNode node,
                                         const CUDA_MEMSET_NODE_PARAMS *p, CUcontext context)
 {
   (void)context;
   DRIVER(NEED_CONTEXT, node_put_memset(s, node_in_exec(x, node), p));
-}
-
-CUresult cuGraphAddHostNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
-                            const CUDA_HOST_NODE_PARAMS *p)
-{
-  DRIVER(NEED_CONTEXT, node_put_host(s, node_new(out, g, deps, n), p));
-}
-
-CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p)
-{
-  DRIVER(NEED_CONTEXT, node_get_host(s, node, p));
-}
-
-CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p)
-{
-  DRIVER(NEED_CONTEXT, node_put_host(s, node_there(node), p));
-}
-
-CUresult cuGraphExecHostNodeSetParams(CUgraphExec x, CUgraphNode node,
-                                      const CUDA_HOST_NODE_PARAMS *p)
-{
-  DRIVER(NEED_CONTEXT, node_put_host(s, node_in_exec(x, node), p));
-}
-
-CUresult cuGraphAddEmptyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n)
-{
-  DRIVER(NEED_CONTEXT, node_put_event(s, node_new(out, g, deps, n), NODE_EMPTY, NULL));
-}
-
-CUresult cuGraphAddEventRecordNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
-                                   CUevent event)
-{
-  DRIVER(NEED_CONTEXT, node_put_event(s, node_new(out, g, deps, n), NODE_EVENT_RECORD, event));
-}
-
-CUresult cuGraphAddEventWaitNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
-                                 CUevent event)
-{
-  DRIVER(NEED_CONTEXT, node_put_event(s, node_new(out, g, deps, n), NODE_WAIT_EVENT, event));
-}
-
-CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent *event)
-{
-  DRIVER(NEED_CONTEXT, node_get_event(s, node, NODE_EVENT_RECORD, event));
-}
-
-CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent *event)
-{
-  DRIVER(NEED_CONTEXT, node_get_event(s, node, NODE_WAIT_EVENT, event));
-}
-
-CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event)
-{
-  DRIVER(NEED_CONTEXT, node_put_event(s, node_there(node), NODE_EVENT_RECORD, event));
-}
-
-CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event)
-{
-  DRIVER(NEED_CONTEXT, node_put_event(s, node_there(node), NODE_WAIT_EVENT, event));
-}
-
-CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec x, CUgraphNode node, CUevent event)
-{
-  DRIVER(NEED_CONTEXT, node_put_event(s, node_in_exec(x, node), NODE_EVENT_RECORD, event));
-}
-
-CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec x, CUgraphNode node, CUevent event)
-{
-  DRIVER(NEED_CONTEXT, node_put_event(s, node_in_exec(x, node), NODE_WAIT_EVENT, event));
-}
-
-CUresult cuGraphAddChildGraphNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
-                                  CUgraph child)
-{
-  DRIVER(NEED_CONTEXT, node_put_child(s, node_new(out, g, deps, n), child));
-}
-
-CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *out)
-{
-  DRIVER(NEED_CONTEXT, node_get_child(s, node, out));
-}
-
-CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec x, CUgraphNode node, CUgraph child)
-{
-  DRIVER(NEED_CONTEXT, node_put_child(s, node_in_exec(x, node), child));
 }
 
 /* All types in one call ------------------------------------------------------------------------------ */
@@ -330,136 +160,11 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *out, CUgraph g
 
 /* Memory ---------------------------------------------------------------------------------------------- */
 
-CUresult cuGraphAddMemAllocNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
-                                CUDA_MEM_ALLOC_NODE_PARAMS *p)
-{
-  DRIVER(NEED_CONTEXT, node_put_alloc(s, node_new(out, g, deps, n), p));
-}
-
-CUresult cuGraphAddMemFreeNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n, CUdeviceptr p)
-{
-  DRIVER(NEED_CONTEXT, node_put_free(s, node_new(out, g, deps, n), p));
-}
-
-CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *p)
-{
-  DRIVER(NEED_CONTEXT, node_get_alloc(s, node, p));
-}
-
 CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *p)
 {
   uint64_t addr;
   DRIVER(NEED_CONTEXT, node_get_free(s, node, p ? &addr : NULL) == CUDA_SUCCESS ? (*p = addr, CUDA_SUCCESS)
                                                                                 : CUDA_ERROR_INVALID_VALUE);
-}
-
-CUresult cuDeviceGetGraphMemAttribute(CUdevice device, int attribute, void *value)
-{
-  DRIVER(NEED_GPU, device ? CUDA_ERROR_INVALID_DEVICE : graph_memory_get(s, attribute, value));
-}
-
-CUresult cuDeviceSetGraphMemAttribute(CUdevice device, int attribute, void *value)
-{
-  DRIVER(NEED_GPU, device ? CUDA_ERROR_INVALID_DEVICE : graph_memory_set(s, attribute, value));
-}
-
-/* Nothing is held back. */
-CUresult cuDeviceGraphMemTrim(CUdevice device)
-{
-  DRIVER(NEED_GPU, device ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS);
-}
-
-/* Running ------------------------------------------------------------------------------------------- */
-
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph g, unsigned long long flags)
-{
-  DRIVER(NEED_CONTEXT, graph_instantiate(s, out, g, flags));
-}
-
-CUresult cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p)
-{
-  DRIVER(NEED_CONTEXT, exec_instantiate(s, out, g, p));
-}
-
-CUresult cuGraphExecGetFlags(CUgraphExec x, unsigned long long *flags)
-{
-  DRIVER(NEED_CONTEXT, exec_flags(s, x, flags));
-}
-
-CUresult cuGraphUpload(CUgraphExec x, CUstream stream)
-{
-  DRIVER(NEED_CONTEXT, exec_upload(s, x, stream));
-}
-
-CUresult cuGraphLaunch(CUgraphExec x, CUstream stream)
-{
-  DRIVER(NEED_CONTEXT, enqueue_graph(s, x, stream));
-}
-
-CUresult cuGraphExecDestroy(CUgraphExec x)
-{
-  DRIVER(NEED_CONTEXT, exec_destroy(s, x));
-}
-
-CUresult cuGraphExecUpdate_v2(CUgraphExec x, CUgraph g, CUgraphExecUpdateResultInfo *info)
-{
-  DRIVER(NEED_CONTEXT, exec_update_info(s, x, g, info));
-}
-
-CUresult cuGraphNodeSetEnabled(CUgraphExec x, CUgraphNode node, unsigned on)
-{
-  DRIVER(NEED_CONTEXT, exec_enable(s, x, node, on));
-}
-
-CUresult cuGraphNodeGetEnabled(CUgraphExec x, CUgraphNode node, unsigned *on)
-{
-  DRIVER(NEED_CONTEXT, exec_is_enabled(s, x, node, on));
-}
-
-/* Capture ------------------------------------------------------------------------------------------- */
-
-CUresult cuStreamBeginCapture_v2(CUstream stream, int mode)
-{
-  DRIVER(NEED_CONTEXT, capture_begin(s, stream, NULL, NULL, 0, mode));
-}
-
-CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph g, const CUgraphNode *deps,
-                                     const CUgraphEdgeData *data, size_t n, int mode)
-{
-  DRIVER(NEED_CONTEXT, capture_begin_in(s, stream, g, deps, data, n, mode));
-}
-
-CUresult cuStreamEndCapture(CUstream stream, CUgraph *out)
-{
-  DRIVER(NEED_CONTEXT, capture_end(s, stream, out));
-}
-
-CUresult cuStreamIsCapturing(CUstream stream, int *status)
-{
-  DRIVER(NEED_CONTEXT, capture_info(s, stream, status, NULL, NULL, NULL, NULL));
-}
-
-CUresult cuStreamGetCaptureInfo_v3(CUstream stream, int *status, uint64_t *id, CUgraph *g,
-                                   const CUgraphNode **deps, const CUgraphEdgeData **data,
-                                   size_t *n)
-{
-  DRIVER(NEED_CONTEXT, capture_info_edges(s, stream, status, id, g, deps, data, n));
-}
-
-CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *deps,
-                                              const CUgraphEdgeData *data, size_t n, unsigned flags)
-{
-  DRIVER(NEED_CONTEXT, capture_set_edges(s, stream, deps, data, n, flags));
-}
-
-CUresult cuThreadExchangeStreamCaptureMode(int *mode)
-{
-  DRIVER(NEED_CONTEXT, capture_exchange_mode(s, mode));
-}
-
-CUresult cuGraphDebugDotPrint(CUgraph g, const char *path, unsigned flags)
-{
-  DRIVER(NEED_CONTEXT, graph_write_dot(s, g, path, flags));
 }
 
 /* Memory operations --------------------------------------------------------------------------------- */
@@ -483,48 +188,4 @@ CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode node, const CUDA_BATCH_MEM_O
 CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec x, CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *p)
 {
   DRIVER(NEED_CONTEXT, node_put_memory_ops(s, node_in_exec(x, node), p));
-}
-
-/* Attributes of kernel nodes ------------------------------------------------------------------------ */
-
-CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, int attribute, CUlaunchAttributeValue *v)
-{
-  DRIVER(NEED_CONTEXT, node_kernel_attribute(s, node, attribute, v));
-}
-
-CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, int attribute, const CUlaunchAttributeValue *v)
-{
-  DRIVER(NEED_CONTEXT, node_set_kernel_attribute(s, node, attribute, v));
-}
-
-CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from)
-{
-  DRIVER(NEED_CONTEXT, node_copy_kernel_attributes(s, to, from));
-}
-
-/* User objects -------------------------------------------------------------------------------------- */
-
-CUresult cuUserObjectCreate(CUuserObject *out, void *data, void (*destroy)(void *), unsigned count, unsigned flags)
-{
-  DRIVER(NEED_NOTHING, user_object_create(s, out, data, destroy, count, flags));
-}
-
-CUresult cuUserObjectRetain(CUuserObject object, unsigned count)
-{
-  DRIVER(NEED_NOTHING, user_object_retain(s, object, count));
-}
-
-CUresult cuUserObjectRelease(CUuserObject object, unsigned count)
-{
-  DRIVER(NEED_NOTHING, user_object_release(s, object, count));
-}
-
-CUresult cuGraphRetainUserObject(CUgraph g, CUuserObject object, unsigned count, unsigned flags)
-{
-  DRIVER(NEED_CONTEXT, graph_give_object(s, g, object, count, flags));
-}
-
-CUresult cuGraphReleaseUserObject(CUgraph g, CUuserObject object, unsigned count)
-{
-  DRIVER(NEED_CONTEXT, graph_take_object(s, g, object, count));
 }

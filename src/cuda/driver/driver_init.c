@@ -6,7 +6,6 @@
 #include "cuda/core/call.h"
 #include "cuda/core/context_end.h"
 #include "cuda/core/errors.h"
-#include "cuda/core/modules.h"
 #include "cuda/core/synchronize.h"
 #include "cuda/core/version.h"
 
@@ -25,8 +24,6 @@ CUresult cuDriverGetVersion(int *version)
 /* Devices ---------------------------------------------------------------------------------------- */
 
 #define ON_DEVICE(device, expr) ((device) ? CUDA_ERROR_INVALID_DEVICE : (expr))
-/* Stores an answer where the program wants it. */
-#define GIVE(to, value) ((to) ? (*(to) = (value), CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE)
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
@@ -91,11 +88,6 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
                                          : (*major = (int)s->preset.params.arch_sm / 10,
                                             *minor = (int)s->preset.params.arch_sm % 10,
                                             CUDA_SUCCESS)));
-}
-
-CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
-{
-  DRIVER(NEED_GPU, ON_DEVICE(device || peer, GIVE(can, 0)));
 }
 
 /* Primary context -------------------------------------------------------------------------------- */
@@ -228,11 +220,6 @@ CUresult cuCtxGetApiVersion(CUcontext c, unsigned *version)
   DRIVER(NEED_GPU, GIVE(version, CUDA_API_VERSION));
 }
 
-CUresult cuCtxSynchronize(void)
-{
-  DRIVER(NEED_CONTEXT, stream_wait_all(s));
-}
-
 /* All contexts share the GPU and the host's clock: to wait for one is to wait for all. */
 CUresult cuCtxSynchronize_v2(CUcontext c)
 {
@@ -240,40 +227,11 @@ CUresult cuCtxSynchronize_v2(CUcontext c)
          c && !context_exists(s, c) ? CUDA_ERROR_INVALID_CONTEXT : stream_wait_all(s));
 }
 
-static CUresult get_limit(struct shim *s, size_t *value, int limit)
-{
-  uint64_t v;
-  CUresult r = value ? context_limit(s, &v, limit) : CUDA_ERROR_INVALID_VALUE;
-  if (r == CUDA_SUCCESS) *value = v;
-  return r;
-}
-
-CUresult cuCtxGetLimit(size_t *value, int limit)
-{
-  DRIVER(NEED_CONTEXT, get_limit(s, value, limit));
-}
-
-CUresult cuCtxSetLimit(int limit, size_t value)
-{
-  DRIVER(NEED_CONTEXT, context_set_limit(s, limit, value));
-}
-
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 {
   if (least) *least = STREAM_PRIORITY_LEAST;
   if (greatest) *greatest = STREAM_PRIORITY_GREATEST;
   DRIVER(NEED_CONTEXT, CUDA_SUCCESS);
-}
-
-CUresult cuCtxGetCacheConfig(int *config)
-{
-  DRIVER(NEED_CONTEXT, GIVE(config, 0));
-}
-
-/* A hint: the carve-out follows from each kernel. */
-CUresult cuCtxSetCacheConfig(int config)
-{
-  DRIVER(NEED_CONTEXT, config < 0 || config > 3 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
 }
 
 /* CUctx_flags: one way of scheduling and hints, which change nothing. */
@@ -303,24 +261,11 @@ CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *texels, int format, unsigned
   DRIVER(NEED_GPU, ON_DEVICE(device, linear_width(s, texels, format, channels)));
 }
 
-/* Banks of shared memory are four bytes wide since compute capability 5. */
-enum { BANKS_DEFAULT, BANKS_4_BYTES, BANKS_8_BYTES }; /* CUsharedconfig */
-
-CUresult cuCtxGetSharedMemConfig(int *config)
-{
-  DRIVER(NEED_CONTEXT, GIVE(config, BANKS_4_BYTES));
-}
-
-CUresult cuCtxSetSharedMemConfig(int config)
-{
-  DRIVER(NEED_CONTEXT, config < BANKS_DEFAULT || config > BANKS_8_BYTES ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
-}
-
 CUresult cuFuncSetSharedMemConfig(CUfunction f, int config)
 {
-  DRIVER(NEED_CONTEXT, !module_is_function(s, f)                            ? CUDA_ERROR_INVALID_HANDLE
-                       : config < BANKS_DEFAULT || config > BANKS_8_BYTES ? CUDA_ERROR_INVALID_VALUE
-                                                                            : CUDA_SUCCESS);
+  DRIVER(NEED_CONTEXT, !module_is_function(s, f) ? CUDA_ERROR_INVALID_HANDLE
+                       : !bank_config_exists(config) ? CUDA_ERROR_INVALID_VALUE
+                                                     : CUDA_SUCCESS);
 }
 
 CUresult cuProfilerStart(void)

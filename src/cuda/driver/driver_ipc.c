@@ -2,11 +2,6 @@
 #include "cuda/core/call.h"
 #include "cuda/core/ipc.h"
 
-CUresult cuIpcGetMemHandle(CUipcMemHandle *out, CUdeviceptr p)
-{
-  DRIVER(NEED_CONTEXT, ipc_export_memory(s, out, p));
-}
-
 CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *out, CUipcMemHandle h, unsigned flags)
 {
   DRIVER(NEED_CONTEXT, ipc_open_memory(s, out, &h, flags));
@@ -15,21 +10,6 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *out, CUipcMemHandle h, unsigned flag
 CUresult cuIpcOpenMemHandle(CUdeviceptr *out, CUipcMemHandle h, unsigned flags)
 {
   return cuIpcOpenMemHandle_v2(out, h, flags);
-}
-
-CUresult cuIpcCloseMemHandle(CUdeviceptr p)
-{
-  DRIVER(NEED_CONTEXT, ipc_close_memory(s, p));
-}
-
-CUresult cuIpcGetEventHandle(CUipcEventHandle *out, CUevent event)
-{
-  DRIVER(NEED_CONTEXT, ipc_export_event(s, out, event));
-}
-
-CUresult cuIpcOpenEventHandle(CUevent *out, CUipcEventHandle h)
-{
-  DRIVER(NEED_CONTEXT, ipc_open_event(s, out, &h));
 }
 
 CUresult cuMemExportToShareableHandle(void *out, CUmemGenericAllocationHandle h, int type,

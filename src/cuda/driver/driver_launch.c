@@ -1,7 +1,6 @@
 /* Launches, kernel attributes and occupancy of the driver. */
 #include "cuda/core/call.h"
 #include "cuda/core/enqueue.h"
-#include "cuda/core/kernel.h"
 
 /* The driver has no name for a bad configuration of its own. */
 static CUresult driver_code(CUresult r)
@@ -57,11 +56,6 @@ static CUresult launch_ex(struct shim *s, const CUlaunchConfig *c, CUfunction f,
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **params, void **extra)
 {
   DRIVER(NEED_LAUNCH, launch_ex(s, config, f, params, extra));
-}
-
-CUresult cuLaunchHostFunc(CUstream stream, void (*fn)(void *), void *data)
-{
-  DRIVER(NEED_CONTEXT, enqueue_host(s, stream, fn, data));
 }
 
 static CUresult attribute(struct shim *s, int *value, int which, CUfunction f)

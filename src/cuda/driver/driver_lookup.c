@@ -49,4 +49,3 @@ CUresult cuGetProcAddress(const char *name, void **fn, int version, uint64_t fla
 {
   return find_entry(name, fn, version, flags, NULL);
 }
-

@@ -414,14 +414,3 @@ CUresult cuMemAdvise_v2(CUdeviceptr p, size_t bytes, int advice, CUmemLocation l
 {
   DRIVER(NEED_CONTEXT, advice_give(s, p, bytes, advice, location));
 }
-
-CUresult cuMemRangeGetAttribute(void *out, size_t out_bytes, int attribute, CUdeviceptr p, size_t bytes)
-{
-  DRIVER(NEED_CONTEXT, advice_get(s, out, out_bytes, attribute, p, bytes));
-}
-
-CUresult cuMemRangeGetAttributes(void **out, size_t *out_bytes, int *attributes, size_t n,
-                                 CUdeviceptr p, size_t bytes)
-{
-  DRIVER(NEED_CONTEXT, advice_get_all(s, out, out_bytes, attributes, n, p, bytes));
-}

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "cuda/core/call.h"
-#include "cuda/core/kernel.h"
 #include "cuda/core/library.h"
 
 CUresult cuModuleLoadData(CUmodule *out, const void *image)
@@ -58,25 +57,6 @@ CUresult cuModuleGetLoadingMode(int *mode)
 
 /* Libraries: a module by another name ------------------------------------------------------------- */
 
-CUresult cuLibraryLoadData(CUlibrary *out, const void *image, int *option, void **value, unsigned n,
-                           int *library_option, void **library_value, unsigned n_library)
-{
-  (void)library_option, (void)library_value, (void)n_library;
-  DRIVER(NEED_CONTEXT, module_load_image(s, out, image, n, option, value));
-}
-
-CUresult cuLibraryLoadFromFile(CUlibrary *out, const char *path, int *option, void **value, unsigned n,
-                               int *library_option, void **library_value, unsigned n_library)
-{
-  (void)library_option, (void)library_value, (void)n_library;
-  DRIVER(NEED_CONTEXT, module_load_file(s, out, path, n, option, value));
-}
-
-CUresult cuLibraryUnload(CUlibrary library)
-{
-  DRIVER(NEED_CONTEXT, module_unload(s, library));
-}
-
 CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary library, const char *name)
 {
   DRIVER(NEED_CONTEXT, module_get_function(s, library, name, out));
@@ -85,16 +65,6 @@ CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary library, const char *name)
 CUresult cuLibraryGetGlobal(CUdeviceptr *addr, size_t *bytes, CUlibrary library, const char *name)
 {
   DRIVER(NEED_CONTEXT, module_get_variable(s, library, name, addr, bytes));
-}
-
-CUresult cuLibraryGetKernelCount(unsigned *count, CUlibrary library)
-{
-  DRIVER(NEED_CONTEXT, module_count_functions(s, count, library));
-}
-
-CUresult cuLibraryEnumerateKernels(CUkernel *out, unsigned n, CUlibrary library)
-{
-  DRIVER(NEED_CONTEXT, module_list_functions(s, out, n, library));
 }
 
 static CUresult same_module(struct shim *s, CUmodule *out, CUlibrary library)

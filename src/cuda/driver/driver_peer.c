@@ -23,15 +23,6 @@ CUresult cuCtxDisablePeerAccess(CUcontext peer)
          context_exists(s, peer) ? CUDA_ERROR_PEER_ACCESS_NOT_ENABLED : CUDA_ERROR_INVALID_CONTEXT);
 }
 
-/* Of a device and itself there is nothing to say. */
-CUresult cuDeviceGetP2PAttribute(int *value, int attribute, CUdevice from, CUdevice to)
-{
-  (void)from, (void)to;
-  DRIVER(NEED_GPU, !value || attribute < 1 || attribute > P2P_ATTRIBUTE_MAX
-                       ? CUDA_ERROR_INVALID_VALUE
-                       : CUDA_ERROR_INVALID_DEVICE);
-}
-
 static CUresult copy(struct shim *s, struct copy c, CUcontext to, CUcontext from, CUstream stream,
                      bool blocking)
 {

@@ -9,10 +9,9 @@ CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsi
                         unsigned, CUstream, void **, void **);
 CUresult cuLaunchCooperativeKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
                                    unsigned, unsigned, CUstream, void **);
-CUresult cuLaunchHostFunc(CUstream, void (*)(void *), void *);
+CUresult cuStreamSynchronize(CUstream);
 CUresult cuMemAllocAsync(CUdeviceptr *, size_t, CUstream);
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *, size_t, CUmemoryPool, CUstream);
-CUresult cuMemFreeAsync(CUdeviceptr, CUstream);
 CUresult cuMemcpyAsync(CUdeviceptr, CUdeviceptr, size_t, CUstream);
 CUresult cuMemcpyBatchAsync(const CUdeviceptr *, const CUdeviceptr *, const size_t *, size_t,
                             const CUmemcpyAttributes *, const size_t *, size_t, size_t *, CUstream);
@@ -42,18 +41,7 @@ CUresult cuStreamWriteValue64(CUstream, CUdeviceptr, uint64_t, unsigned);
 CUresult cuStreamWriteValue64_v2(CUstream, CUdeviceptr, uint64_t, unsigned);
 CUresult cuStreamBatchMemOp(CUstream, unsigned, CUstreamBatchMemOpParams *, unsigned);
 CUresult cuStreamBatchMemOp_v2(CUstream, unsigned, CUstreamBatchMemOpParams *, unsigned);
-CUresult cuStreamGetPriority(CUstream, int *);
-CUresult cuStreamGetId(CUstream, unsigned long long *);
-CUresult cuStreamGetFlags(CUstream, unsigned *);
-CUresult cuStreamGetDevice(CUstream, CUdevice *);
 CUresult cuStreamGetCtx(CUstream, CUcontext *);
-CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned);
-CUresult cuStreamIsCapturing(CUstream, int *);
-CUresult cuStreamAddCallback(CUstream, void (*)(CUstream, CUresult, void *), void *, unsigned);
-CUresult cuStreamQuery(CUstream);
-CUresult cuStreamSynchronize(CUstream);
-CUresult cuEventRecord(CUevent, CUstream);
-CUresult cuEventRecordWithFlags(CUevent, CUstream, unsigned);
 CUresult cuLaunchKernelEx(const CUlaunchConfig *, CUfunction, void **, void **);
 CUresult cuMemPrefetchBatchAsync(const CUdeviceptr *, const size_t *, size_t, const CUmemLocation *, const size_t *,
                                  size_t, unsigned long long, CUstream);
@@ -92,11 +80,9 @@ PTSZ(cuLaunchKernel, (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsig
 PTSZ(cuLaunchCooperativeKernel, (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                  unsigned by, unsigned bz, unsigned shared, CUstream st, void **p),
      (f, gx, gy, gz, bx, by, bz, shared, own(st), p))
-PTSZ(cuLaunchHostFunc, (CUstream st, void (*f)(void *), void *d), (own(st), f, d))
 PTSZ(cuMemAllocAsync, (CUdeviceptr *p, size_t n, CUstream st), (p, n, own(st)))
 PTSZ(cuMemAllocFromPoolAsync, (CUdeviceptr *p, size_t n, CUmemoryPool pool, CUstream st),
      (p, n, pool, own(st)))
-PTSZ(cuMemFreeAsync, (CUdeviceptr p, CUstream st), (p, own(st)))
 PTSZ(cuMemcpyAsync, (CUdeviceptr d, CUdeviceptr s, size_t n, CUstream st), (d, s, n, own(st)))
 PTSZ(cuMemcpyBatchAsync, (const CUdeviceptr *d, const CUdeviceptr *s, const size_t *n, size_t count,
                           const CUmemcpyAttributes *a, const size_t *first, size_t n_a, size_t *bad, CUstream st),
@@ -149,19 +135,7 @@ PTSZ(cuStreamBatchMemOp, (CUstream st, unsigned n, CUstreamBatchMemOpParams *op,
      (own(st), n, op, flags))
 PTSZ(cuStreamBatchMemOp_v2, (CUstream st, unsigned n, CUstreamBatchMemOpParams *op, unsigned flags),
      (own(st), n, op, flags))
-PTSZ(cuStreamGetPriority, (CUstream st, int *priority), (own(st), priority))
-PTSZ(cuStreamGetId, (CUstream st, unsigned long long *id), (own(st), id))
-PTSZ(cuStreamGetFlags, (CUstream st, unsigned *flags), (own(st), flags))
-PTSZ(cuStreamGetDevice, (CUstream st, CUdevice *device), (own(st), device))
 PTSZ(cuStreamGetCtx, (CUstream st, CUcontext *c), (own(st), c))
-PTSZ(cuStreamWaitEvent, (CUstream st, CUevent e, unsigned flags), (own(st), e, flags))
-PTSZ(cuStreamIsCapturing, (CUstream st, int *status), (own(st), status))
-PTSZ(cuStreamAddCallback, (CUstream st, void (*f)(CUstream, CUresult, void *), void *d,
-                           unsigned flags), (own(st), f, d, flags))
-PTSZ(cuStreamQuery, (CUstream st), (own(st)))
-PTSZ(cuStreamSynchronize, (CUstream st), (own(st)))
-PTSZ(cuEventRecord, (CUevent e, CUstream st), (e, own(st)))
-PTSZ(cuEventRecordWithFlags, (CUevent e, CUstream st, unsigned flags), (e, own(st), flags))
 
 PTDS(cuMemcpy, cuMemcpyAsync, (CUdeviceptr d, CUdeviceptr s, size_t n),
      (d, s, n, STREAM_PER_THREAD))

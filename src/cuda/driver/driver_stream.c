@@ -1,8 +1,6 @@
-/* Streams of the driver. */
-#include "cuda/core/advice.h"
+/* Streams and events of the driver. */
 #include "cuda/core/call.h"
 #include "cuda/core/enqueue.h"
-#include "cuda/core/mem_op.h"
 #include "cuda/core/synchronize.h"
 
 CUresult cuStreamCreate(CUstream *out, unsigned flags)
@@ -10,63 +8,18 @@ CUresult cuStreamCreate(CUstream *out, unsigned flags)
   DRIVER(NEED_CONTEXT, stream_create(s, out, flags, 0));
 }
 
-CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority)
-{
-  DRIVER(NEED_CONTEXT, stream_create(s, out, flags, priority));
-}
-
-CUresult cuStreamDestroy_v2(CUstream stream)
-{
-  DRIVER(NEED_CONTEXT, stream_destroy(s, stream));
-}
-
-CUresult cuStreamSynchronize(CUstream stream)
-{
-  DRIVER(NEED_CONTEXT, stream_wait(s, stream));
-}
-
-CUresult cuStreamQuery(CUstream stream)
-{
-  DRIVER(NEED_CONTEXT, stream_query(s, stream));
-}
-
-CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
-{
-  DRIVER(NEED_CONTEXT, flags > 1 ? CUDA_ERROR_INVALID_VALUE : enqueue_wait_event(s, stream, event, flags));
-}
-
-CUresult cuStreamAddCallback(CUstream stream, void (*fn)(CUstream, CUresult, void *), void *data,
-                             unsigned flags)
-{
-  DRIVER(NEED_CONTEXT, enqueue_callback(s, stream, fn, data, flags));
-}
-
-static CUresult describe(struct shim *s, CUstream stream, unsigned *flags, int *priority,
-                         CUcontext *context, unsigned long long *id)
+static CUresult context_of(struct shim *s, CUstream stream, CUcontext *context)
 {
   const struct stream *st = stream_of(s, stream);
-  if (!flags && !priority && !context && !id) return CUDA_ERROR_INVALID_VALUE;
+  if (!context) return CUDA_ERROR_INVALID_VALUE;
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
-  if (flags) *flags = st->flags;
-  if (priority) *priority = st->priority;
-  if (context) *context = st->context ? st->context : context_current(s);
-  if (id) *id = st->id;
+  *context = st->context ? st->context : context_current(s);
   return CUDA_SUCCESS;
-}
-
-CUresult cuStreamGetFlags(CUstream stream, unsigned *flags)
-{
-  DRIVER(NEED_CONTEXT, describe(s, stream, flags, NULL, NULL, NULL));
-}
-
-CUresult cuStreamGetPriority(CUstream stream, int *priority)
-{
-  DRIVER(NEED_CONTEXT, describe(s, stream, NULL, priority, NULL, NULL));
 }
 
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
 {
-  DRIVER(NEED_CONTEXT, describe(s, stream, NULL, NULL, context, NULL));
+  DRIVER(NEED_CONTEXT, context_of(s, stream, context));
 }
 
 /* There are no green contexts. */
@@ -76,42 +29,22 @@ CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, void **green)
   return cuStreamGetCtx(stream, context);
 }
 
-CUresult cuStreamGetId(CUstream stream, unsigned long long *id)
+/* Events --------------------------------------------------------------------------------------------- */
+
+CUresult cuEventCreate(CUevent *out, unsigned flags)
 {
-  DRIVER(NEED_CONTEXT, describe(s, stream, NULL, NULL, NULL, id));
+  DRIVER(NEED_CONTEXT, event_create(s, out, flags));
 }
 
-CUresult cuStreamGetDevice(CUstream stream, CUdevice *device)
+/* Events of all that a context does: contexts share their streams' clock here. */
+CUresult cuCtxRecordEvent(CUcontext c, CUevent event)
 {
-  unsigned flags;
-  DRIVER(NEED_CONTEXT, device ? (*device = 0, describe(s, stream, &flags, NULL, NULL, NULL))
-                              : CUDA_ERROR_INVALID_VALUE);
+  DRIVER(NEED_GPU, context_exists(s, c) ? event_record_all(s, event) : CUDA_ERROR_INVALID_CONTEXT);
 }
 
-CUresult cuStreamSetAttribute(CUstream stream, int attribute, const CUlaunchAttributeValue *v)
+CUresult cuCtxWaitEvent(CUcontext c, CUevent event)
 {
-  DRIVER(NEED_CONTEXT, stream_set_attribute(s, stream, attribute, v));
-}
-
-CUresult cuStreamGetAttribute(CUstream stream, int attribute, CUlaunchAttributeValue *v)
-{
-  DRIVER(NEED_CONTEXT, stream_attribute(s, stream, attribute, v));
-}
-
-CUresult cuStreamCopyAttributes(CUstream to, CUstream from)
-{
-  DRIVER(NEED_CONTEXT, stream_copy_attributes(s, to, from));
-}
-
-/* Nothing persists in L2. */
-CUresult cuCtxResetPersistingL2Cache(void)
-{
-  DRIVER(NEED_CONTEXT, CUDA_SUCCESS);
-}
-
-CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr p, size_t bytes, unsigned flags)
-{
-  DRIVER(NEED_CONTEXT, advice_attach(s, stream, p, bytes, flags));
+  DRIVER(NEED_GPU, context_exists(s, c) ? stream_wait_event_all(s, event) : CUDA_ERROR_INVALID_CONTEXT);
 }
 
 /* Memory operations ---------------------------------------------------------------------------------- */

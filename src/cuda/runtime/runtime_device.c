@@ -3,7 +3,6 @@
 
 #include "cuda/core/attributes.h"
 #include "cuda/core/context_end.h"
-#include "cuda/core/synchronize.h"
 #include "cuda/core/version.h"
 #include "cuda/runtime/runtime.h"
 
@@ -21,7 +20,7 @@ CUresult cudaRuntimeGetVersion(int *version)
 
 CUresult cudaGetDeviceCount(int *count)
 {
-  RUNTIME(NEED_GPU, count ? (*count = 1, CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE);
+  RUNTIME(NEED_GPU, GIVE(count, 1));
 }
 
 CUresult cudaSetDevice(int device)
@@ -37,7 +36,7 @@ CUresult cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 
 CUresult cudaGetDevice(int *device)
 {
-  RUNTIME(NEED_GPU, device ? (*device = 0, CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE);
+  RUNTIME(NEED_GPU, GIVE(device, 0));
 }
 
 CUresult cudaSetValidDevices(int *devices, int n)
@@ -59,13 +58,7 @@ CUresult cudaSetDeviceFlags(unsigned flags)
 
 CUresult cudaGetDeviceFlags(unsigned *flags)
 {
-  RUNTIME(NEED_GPU, flags ? (*flags = context_primary(s)->flags | 8 /* mapped memory */, CUDA_SUCCESS)
-                          : CUDA_ERROR_INVALID_VALUE);
-}
-
-CUresult cudaDeviceSynchronize(void)
-{
-  RUNTIME(NEED_CONTEXT, stream_wait_all(s));
+  RUNTIME(NEED_GPU, GIVE(flags, context_primary(s)->flags | 8 /* mapped memory */));
 }
 
 CUresult cudaDeviceReset(void)
@@ -108,25 +101,7 @@ CUresult cudaGetDeviceProperties_v2(struct device_prop_12 *out, int device)
 CUresult cudaChooseDevice(int *device, const void *properties_wanted)
 {
   (void)properties_wanted;
-  RUNTIME(NEED_GPU, device ? (*device = 0, CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE);
-}
-
-static CUresult get_limit(struct shim *s, size_t *value, int limit)
-{
-  uint64_t v;
-  CUresult r = value ? context_limit(s, &v, limit) : CUDA_ERROR_INVALID_VALUE;
-  if (r == CUDA_SUCCESS) *value = v;
-  return r;
-}
-
-CUresult cudaDeviceGetLimit(size_t *value, int limit)
-{
-  RUNTIME(NEED_CONTEXT, get_limit(s, value, limit));
-}
-
-CUresult cudaDeviceSetLimit(int limit, size_t value)
-{
-  RUNTIME(NEED_CONTEXT, context_set_limit(s, limit, value));
+  RUNTIME(NEED_GPU, GIVE(device, 0));
 }
 
 CUresult cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
@@ -134,11 +109,6 @@ CUresult cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
   if (least) *least = STREAM_PRIORITY_LEAST;
   if (greatest) *greatest = STREAM_PRIORITY_GREATEST;
   RUNTIME(NEED_GPU, CUDA_SUCCESS);
-}
-
-CUresult cudaDeviceSetCacheConfig(int config)
-{
-  RUNTIME(NEED_CONTEXT, config < 0 || config > 3 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
 }
 
 static CUresult linear_width(struct shim *s, size_t *texels, const cudaChannelFormatDesc *d, int device)
@@ -154,23 +124,6 @@ static CUresult linear_width(struct shim *s, size_t *texels, const cudaChannelFo
 CUresult cudaDeviceGetTexture1DLinearMaxWidth(size_t *texels, const cudaChannelFormatDesc *d, int device)
 {
   RUNTIME(NEED_GPU, linear_width(s, texels, d, device));
-}
-
-/* Banks of shared memory are four bytes wide since compute capability 5. */
-CUresult cudaDeviceGetSharedMemConfig(int *config)
-{
-  enum { BANKS_4_BYTES = 1 };
-  RUNTIME(NEED_CONTEXT, config ? (*config = BANKS_4_BYTES, CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE);
-}
-
-CUresult cudaDeviceSetSharedMemConfig(int config)
-{
-  RUNTIME(NEED_CONTEXT, config < 0 || config > 2 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
-}
-
-CUresult cudaDeviceGetCacheConfig(int *config)
-{
-  RUNTIME(NEED_CONTEXT, config ? (*config = 0, CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult cudaDeviceGetByPCIBusId(int *device, const char *text)

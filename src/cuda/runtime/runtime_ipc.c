@@ -18,29 +18,9 @@ static CUresult import_pointer(struct shim *s, void **out, CUmemoryPool pool, co
   return r;
 }
 
-CUresult cudaIpcGetMemHandle(CUipcMemHandle *out, void *p)
-{
-  RUNTIME(NEED_CONTEXT, ipc_export_memory(s, out, (uint64_t)(uintptr_t)p));
-}
-
 CUresult cudaIpcOpenMemHandle(void **out, CUipcMemHandle h, unsigned flags)
 {
   RUNTIME(NEED_CONTEXT, open_memory(s, out, &h, flags));
-}
-
-CUresult cudaIpcCloseMemHandle(void *p)
-{
-  RUNTIME(NEED_CONTEXT, ipc_close_memory(s, (uint64_t)(uintptr_t)p));
-}
-
-CUresult cudaIpcGetEventHandle(CUipcEventHandle *out, CUevent event)
-{
-  RUNTIME(NEED_CONTEXT, ipc_export_event(s, out, event));
-}
-
-CUresult cudaIpcOpenEventHandle(CUevent *out, CUipcEventHandle h)
-{
-  RUNTIME(NEED_CONTEXT, ipc_open_event(s, out, &h));
 }
 
 CUresult cudaMemPoolExportToShareableHandle(void *out, CUmemoryPool pool, int type, unsigned flags)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/core/attributes.h"
 #include "cuda/core/enqueue.h"
 #include "cuda/runtime/runtime.h"
 
@@ -167,7 +168,7 @@ CUresult cudaFuncSetCacheConfig(const void *func, int config)
 static CUresult set_banks(struct shim *s, const void *func, int config)
 {
   struct function *f;
-  return config < 0 || config > 2 ? CUDA_ERROR_INVALID_VALUE : rt_function(s, func, &f);
+  return bank_config_exists(config) ? rt_function(s, func, &f) : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* Without effect: banks of shared memory are four bytes wide. */

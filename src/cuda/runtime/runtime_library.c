@@ -1,25 +1,5 @@
 /* Libraries of the runtime: code that the program loads itself. */
-#include "cuda/core/library.h"
 #include "cuda/runtime/runtime.h"
-
-CUresult cudaLibraryLoadData(CUlibrary *out, const void *image, int *option, void **value, unsigned n,
-                             int *library_option, void **library_value, unsigned n_library)
-{
-  (void)library_option, (void)library_value, (void)n_library;
-  RUNTIME(NEED_CONTEXT, module_load_image(s, out, image, n, option, value));
-}
-
-CUresult cudaLibraryLoadFromFile(CUlibrary *out, const char *path, int *option, void **value, unsigned n,
-                                 int *library_option, void **library_value, unsigned n_library)
-{
-  (void)library_option, (void)library_value, (void)n_library;
-  RUNTIME(NEED_CONTEXT, module_load_file(s, out, path, n, option, value));
-}
-
-CUresult cudaLibraryUnload(CUlibrary library)
-{
-  RUNTIME(NEED_CONTEXT, module_unload(s, library));
-}
 
 /* The runtime has codes of its own for names that are not there. */
 static CUresult get_kernel(struct shim *s, CUkernel *out, CUlibrary library, const char *name)
@@ -44,14 +24,4 @@ static CUresult get_global(struct shim *s, void **p, size_t *bytes, CUlibrary li
 CUresult cudaLibraryGetGlobal(void **p, size_t *bytes, CUlibrary library, const char *name)
 {
   RUNTIME(NEED_CONTEXT, get_global(s, p, bytes, library, name));
-}
-
-CUresult cudaLibraryGetKernelCount(unsigned *count, CUlibrary library)
-{
-  RUNTIME(NEED_CONTEXT, module_count_functions(s, count, library));
-}
-
-CUresult cudaLibraryEnumerateKernels(CUkernel *out, unsigned n, CUlibrary library)
-{
-  RUNTIME(NEED_CONTEXT, module_list_functions(s, out, n, library));
 }

@@ -396,19 +396,6 @@ CUresult cudaMemAdvise(const void *p, size_t bytes, int advice, uint64_t locatio
           advice_give(s, (uint64_t)(uintptr_t)p, bytes, advice, advice_location(location)));
 }
 
-CUresult cudaMemRangeGetAttribute(void *out, size_t out_bytes, int attribute, const void *p,
-                                  size_t bytes)
-{
-  RUNTIME(NEED_CONTEXT, advice_get(s, out, out_bytes, attribute, (uint64_t)(uintptr_t)p, bytes));
-}
-
-CUresult cudaMemRangeGetAttributes(void **out, size_t *out_bytes, int *attributes, size_t n,
-                                   const void *p, size_t bytes)
-{
-  RUNTIME(NEED_CONTEXT,
-          advice_get_all(s, out, out_bytes, attributes, n, (uint64_t)(uintptr_t)p, bytes));
-}
-
 /* Batches, in the form of CUDA 13. ------------------------------------------------------------------- */
 
 CUresult cudaMemcpyBatchAsync(void *const *dst, const void *const *src, const size_t *bytes, size_t n,

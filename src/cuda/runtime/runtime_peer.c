@@ -5,13 +5,6 @@
 #include "cuda/core/enqueue.h"
 #include "cuda/runtime/runtime.h"
 
-CUresult cudaDeviceCanAccessPeer(int *can, int device, int peer)
-{
-  RUNTIME(NEED_GPU, device || peer ? CUDA_ERROR_INVALID_DEVICE
-                    : can          ? (*can = 0, CUDA_SUCCESS)
-                                   : CUDA_ERROR_INVALID_VALUE);
-}
-
 /* There is no other device that this one could reach. */
 CUresult cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
@@ -23,14 +16,6 @@ CUresult cudaDeviceDisablePeerAccess(int peer)
 {
   (void)peer;
   RUNTIME(NEED_CONTEXT, CUDA_ERROR_INVALID_DEVICE);
-}
-
-CUresult cudaDeviceGetP2PAttribute(int *value, int attribute, int from, int to)
-{
-  (void)from, (void)to;
-  RUNTIME(NEED_GPU, !value || attribute < 1 || attribute > P2P_ATTRIBUTE_MAX
-                        ? CUDA_ERROR_INVALID_VALUE
-                        : CUDA_ERROR_INVALID_DEVICE);
 }
 
 static CUresult copy(struct shim *s, struct copy c, int to, int from, CUstream stream,

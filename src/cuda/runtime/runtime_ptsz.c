@@ -9,9 +9,8 @@ CUresult cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, CUstream);
 CUresult __cudaLaunchKernel(CUkernel, dim3, dim3, void **, size_t, CUstream);
 CUresult cudaLaunchCooperativeKernel(const void *, dim3, dim3, void **, size_t, CUstream);
 CUresult cudaLaunchKernelExC(const cudaLaunchConfig_t *, const void *, void **);
-CUresult cudaLaunchHostFunc(CUstream, void (*)(void *), void *);
+CUresult cudaStreamSynchronize(CUstream);
 CUresult cudaMallocAsync(void **, size_t, CUstream);
-CUresult cudaFreeAsync(void *, CUstream);
 CUresult cudaMemcpyAsync(void *, const void *, size_t, int, CUstream);
 CUresult cudaMemcpyBatchAsync(void *const *, const void *const *, const size_t *, size_t,
                               const CUmemcpyAttributes *, const size_t *, size_t, CUstream);
@@ -27,17 +26,6 @@ CUresult cudaMemset3DAsync(cudaPitchedPtr, int, cudaExtent, CUstream);
 CUresult cudaMemPrefetchAsync(const void *, size_t, uint64_t);
 CUresult cudaGetDriverEntryPoint(const char *, void **, unsigned long long, int *);
 CUresult cudaGetDriverEntryPointByVersion(const char *, void **, unsigned, unsigned long long, int *);
-CUresult cudaStreamGetId(CUstream, unsigned long long *);
-CUresult cudaStreamGetDevice(CUstream, int *);
-CUresult cudaStreamSynchronize(CUstream);
-CUresult cudaStreamQuery(CUstream);
-CUresult cudaStreamWaitEvent(CUstream, CUevent, unsigned);
-CUresult cudaStreamGetFlags(CUstream, unsigned *);
-CUresult cudaStreamGetPriority(CUstream, int *);
-CUresult cudaStreamIsCapturing(CUstream, int *);
-CUresult cudaStreamAddCallback(CUstream, void (*)(CUstream, CUresult, void *), void *, unsigned);
-CUresult cudaEventRecord(CUevent, CUstream);
-CUresult cudaEventRecordWithFlags(CUevent, CUstream, unsigned);
 CUresult cudaMemPrefetchBatchAsync(void **, const size_t *, size_t, const CUmemLocation *, const size_t *, size_t,
                                    unsigned long long, CUstream);
 CUresult cudaMemDiscardAndPrefetchBatchAsync(void **, const size_t *, size_t, const CUmemLocation *, const size_t *,
@@ -69,9 +57,7 @@ PTSZ(__cudaLaunchKernel, (CUkernel f, dim3 g, dim3 b, void **a, size_t n, CUstre
      (f, g, b, a, n, own(st)))
 PTSZ(cudaLaunchCooperativeKernel, (const void *f, dim3 g, dim3 b, void **a, size_t n, CUstream st),
      (f, g, b, a, n, own(st)))
-PTSZ(cudaLaunchHostFunc, (CUstream st, void (*f)(void *), void *d), (own(st), f, d))
 PTSZ(cudaMallocAsync, (void **p, size_t n, CUstream st), (p, n, own(st)))
-PTSZ(cudaFreeAsync, (void *p, CUstream st), (p, own(st)))
 PTSZ(cudaMemcpyAsync, (void *d, const void *s, size_t n, int kind, CUstream st),
      (d, s, n, kind, own(st)))
 PTSZ(cudaMemcpyBatchAsync, (void *const *d, const void *const *s, const size_t *n, size_t count,
@@ -101,24 +87,12 @@ PTSZ(cudaMemDiscardAndPrefetchBatchAsync, (void **p, const size_t *n, size_t cou
 PTSZ(cudaMemDiscardBatchAsync, (void **p, const size_t *n, size_t count, unsigned long long flags, CUstream st),
      (p, n, count, flags, own(st)))
 PTSZ(cudaMemPrefetchAsync, (const void *p, size_t n, uint64_t location), (p, n, location))
-PTSZ(cudaStreamGetId, (CUstream st, unsigned long long *id), (own(st), id))
-PTSZ(cudaStreamGetDevice, (CUstream st, int *device), (own(st), device))
 /* Entry points whose stream 0 is the thread's own, unless the program says which it wants. */
 PTSZ(cudaGetDriverEntryPoint, (const char *name, void **f, unsigned long long flags, int *status),
      (name, f, flags ? flags : 2, status))
 PTSZ(cudaGetDriverEntryPointByVersion, (const char *name, void **f, unsigned version,
                                         unsigned long long flags, int *status),
      (name, f, version, flags ? flags : 2, status))
-PTSZ(cudaStreamSynchronize, (CUstream st), (own(st)))
-PTSZ(cudaStreamQuery, (CUstream st), (own(st)))
-PTSZ(cudaStreamWaitEvent, (CUstream st, CUevent e, unsigned flags), (own(st), e, flags))
-PTSZ(cudaStreamGetFlags, (CUstream st, unsigned *flags), (own(st), flags))
-PTSZ(cudaStreamGetPriority, (CUstream st, int *priority), (own(st), priority))
-PTSZ(cudaStreamIsCapturing, (CUstream st, int *status), (own(st), status))
-PTSZ(cudaStreamAddCallback, (CUstream st, void (*f)(CUstream, CUresult, void *), void *d,
-                             unsigned flags), (own(st), f, d, flags))
-PTSZ(cudaEventRecord, (CUevent e, CUstream st), (e, own(st)))
-PTSZ(cudaEventRecordWithFlags, (CUevent e, CUstream st, unsigned flags), (e, own(st), flags))
 
 PTDS(cudaMemcpy, (void *d, const void *s, size_t n, int kind), (d, s, n, kind, STREAM_PER_THREAD))
 PTDS(cudaMemcpy2D, (void *d, size_t dp, const void *s, size_t sp, size_t w, size_t h, int kind),
