@@ -217,13 +217,14 @@ static uint32_t hopeless(const struct func_warp *w, bool bsync, uint32_t idle)
   return lanes;
 }
 
-/* What a stalled warp does, where lanes wait for each other in a circle. A WARPSYNC or a barrier must have every lane
+/* What a stalled warp does, where lanes wait for each other in a circle. Lanes that have yielded may still break it, unless
+ * they spin: nvcc begins functions with YIELD, and libraries of -G code have them. A WARPSYNC or a barrier must have every lane
  * it names, so the BSYNC gives way: nvcc jumps out of a region to a WARPSYNC or BAR without BREAK. Of BSYNCs it is the
  * innermost. Only then a WARPSYNC: Numba's reductions call __syncwarp() inside `if (tid < 2)` before a CTA barrier,
  * which the programming guide leaves undefined and which ends on GPUs. */
 static uint32_t untangle(const struct func_warp *w, uint32_t idle)
 {
-  if (!stalled(w, idle)) return 0;
+  if (!stalled(w, idle) || (idle && w->spins < PATIENCE)) return 0;
   uint32_t paths = 0, lanes = hopeless(w, true, idle);
   if (!lanes) lanes = hopeless(w, false, idle);
   for (unsigned i = 0; i < w->step.paths.n; i++)

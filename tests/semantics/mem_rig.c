@@ -61,7 +61,7 @@ static void program_new(struct mem_rig *g, const struct sass_row *row, unsigned 
   }
   if (!g->n) return;
   struct func_params f = {.sm = sm,
-                          .code = {RIG_BASE, RIG_BASE + 16 * g->n, 4, g->inst},
+                          .code = {.base = RIG_BASE, .end = RIG_BASE + 16 * g->n, .shift = 4, .inst = g->inst},
                           .sass = g->sass,
                           .entry_pc = RIG_BASE,
                           .grid = {1, 1, 1},

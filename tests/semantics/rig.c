@@ -45,7 +45,7 @@ static struct func_launch *launch(const struct program *p, const struct rig *g, 
 {
   struct err e = {0};
   struct func_params f = {.sm = p->sm,
-                          .code = {RIG_BASE, RIG_BASE + 16 * p->n, 4, p->inst},
+                          .code = {.base = RIG_BASE, .end = RIG_BASE + 16 * p->n, .shift = 4, .inst = p->inst},
                           .sass = p->sass,
                           .entry_pc = RIG_BASE,
                           .grid = {1, 1, 1},

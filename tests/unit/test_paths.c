@@ -397,6 +397,45 @@ static void test_callee_yields(void **state)
   assert_int_equal(w->spins, 0);
 }
 
+static void warpsync(struct rig *r, unsigned p, uint32_t lanes, uint32_t named)
+{
+  uint32_t mask[LANES];
+  for (unsigned i = 0; i < LANES; i++) mask[i] = named;
+  path_warpsync(&r->warps[0], lanes, mask, on(r, 0, p));
+}
+
+/* -G code: lanes that returned wait at the BSYNC in front of EXIT for all others, and a WARPSYNC of some of these names them. As long as a
+ * lane that sits at a YIELD may come to its own WARPSYNC, nobody is let go: neither the BSYNC nor, which would be
+ * wrong, the WARPSYNC that misses those who returned. */
+static void test_nobody_gives_way_to_a_yield(void **state)
+{
+  (void)state;
+  const uint32_t loop = 0xff, returned = 0xff00, callees = 0xfeff0000, last = 1u << 24;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  on(r, 0, 0);
+  assert_true(path_bssy(w, 6, FULL_MASK, &r->e));
+  path_jump(w, loop, 0x2000, on(r, 0, 0));    /* path 1 */
+  path_jump(w, callees, 0x3000, on(r, 0, 0)); /* path 2 */
+  path_jump(w, last, 0x2ff0, on(r, 0, 0));    /* path 3 */
+  path_bsync(w, 6, returned, on(r, 0, 0));
+  warpsync(r, 1, loop, loop | returned);
+  warpsync(r, 2, callees, callees | last);
+  for (unsigned i = 0; i < 3; i++) path_yield(w, on(r, 0, 3));
+  check(r, 0, 0, PC + 5 * I, returned, PATH_WAIT_CONVERGE);
+  check(r, 0, 1, 0x2000 + I, loop, PATH_WAIT_CONVERGE);
+  check(r, 0, 2, 0x3000 + I, callees, PATH_WAIT_CONVERGE);
+  path(r, 0, 3)->pc = 0x3000;
+  warpsync(r, 3, last, callees | last);
+  check(r, 0, 2, 0x3000 + I, callees | last, PATH_READY);
+  path(r, 0, 2)->pc = PC + 4 * I;
+  path_bsync(w, 6, callees | last, on(r, 0, 2)); /* nobody can move now: the BSYNC gives way */
+  check(r, 0, 0, PC + 5 * I, ~loop, PATH_READY);
+  check(r, 0, 1, 0x2000 + I, loop, PATH_WAIT_CONVERGE);
+  path_exit(w, ~loop, on(r, 0, 0));
+  check(r, 0, 0, 0x2000 + I, loop, PATH_READY);
+}
+
 /* A register that is entered again, or cleared, without having been kept is a group that the lane never comes back to. */
 static void test_forgotten_group(void **state)
 {
@@ -556,7 +595,8 @@ int main(void)
       cmocka_unit_test(test_warpsync),  cmocka_unit_test(test_warpsync_inside_bsync),
       cmocka_unit_test(test_bsync_gives_way), cmocka_unit_test(test_bsync_waits_for_count),
       cmocka_unit_test(test_innermost_gives_way), cmocka_unit_test(test_kept_group),
-      cmocka_unit_test(test_waits_for_kept), cmocka_unit_test(test_callee_yields), cmocka_unit_test(test_forgotten_group),
+      cmocka_unit_test(test_waits_for_kept), cmocka_unit_test(test_callee_yields),
+      cmocka_unit_test(test_nobody_gives_way_to_a_yield), cmocka_unit_test(test_forgotten_group),
       cmocka_unit_test(test_group_of_mask), cmocka_unit_test(test_many_groups),
       cmocka_unit_test(test_indirect),
       cmocka_unit_test(test_bar_all),   cmocka_unit_test(test_bar_exited),
