@@ -95,6 +95,14 @@ static void test_faults(void **state)
   assert_non_null(strstr(r->f.text, "rig+0x0"));
   rig_free(r);
 
+  /* A stack pointer of -16, as an offset of 32 bits in the window of local memory, and an element 24 bytes above it. */
+  r = rig_new(ldg, 2, 32);
+  for (unsigned i = 0; i < 32; i++) rig_set64(r, 2, i, RIG_LOCAL_WINDOW + (uint32_t)-16 + 24);
+  assert_false(rig_step(r));
+  assert_int_equal(r->f.kind, FAULT_ILLEGAL_ADDRESS);
+  assert_non_null(strstr(r->f.text, "stack has run over its 256 bytes"));
+  rig_free(r);
+
   r = rig_new(lds, 2, 32);
   rig_set(r, 0, 7, RIG_SHARED);
   assert_false(rig_step(r));

@@ -1005,7 +1005,7 @@ int main(int n, char **v) {
   cuCtxCreate(&c, 0, d);
 #endif
   if ((r = cuModuleLoad(&m, v[1]))) { printf("load %d\n", r); return 8; }
-  cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 16384);
+  cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 65536);
   cuMemAlloc(&in, 4 * nin); cuMemAlloc(&out, 4 * nin); cuMemAlloc(&acc, 4 * nacc); cuMemAlloc(&lk, 16);
   cuMemcpyHtoD(in, h, 4 * nin);
   for (unsigned k = 0; k < nk; k++) {

@@ -254,11 +254,23 @@ uint8_t *mem_even(struct func_warp *w, const struct mem_effect *me, bool write, 
   return page && !((first ^ last) & ~in) ? page + (first & in) : NULL;
 }
 
+/* A stack pointer that has fallen below 0, taken for an offset in the window of local memory, leads just behind the
+ * window; compiled checks of the stack (against SR_LMEMHIOFF) do not see it. */
+static bool is_stack_overrun(const struct func_launch *l, uint64_t addr)
+{
+  enum { MOST = 1 << 24 };
+  const uint64_t behind = l->p.local_window + ((uint64_t)1 << 32);
+  return l->source.local_bytes && addr >= behind - MOST && addr < behind + l->source.local_bytes;
+}
+
 bool mem_unmapped(const struct func_warp *w, const struct effect *e, unsigned lane, uint64_t addr,
                   struct fault *f)
 {
   char near[128];
   gmem_describe(w->launch->p.image, addr, near, sizeof near);
+  if (is_stack_overrun(w->launch, addr))
+    snprintf(near, sizeof near, "the thread's stack has run over its %llu bytes: raise cudaLimitStackSize, or 'stack'",
+             (unsigned long long)w->launch->source.local_bytes);
   return func_fault(w, e, f, FAULT_ILLEGAL_ADDRESS, lane, addr,
                     "CTA (%u,%u,%u) thread (%u,%u,%u): no memory at 0x%llx, %s", w->cta->ctaid[0],
                     w->cta->ctaid[1], w->cta->ctaid[2], w->tid[0][lane], w->tid[1][lane],
