@@ -87,7 +87,7 @@ struct operand {
   uint8_t reuse; /* source: reuse bit of the slot */
 };
 
-enum { INST_MAX_SRC = 8, INST_MAX_DST = 4, SB_NONE = 7, SB_COUNT = 6 };
+enum { INST_MAX_SRC = 8, INST_MAX_DST = 4, INST_MAX_LIMITS = 3, SB_NONE = 7, SB_COUNT = 6 };
 
 /* Groups of a warpgroup's products are counted like results, by a counter of their own. */
 enum { SB_GMMA = SB_COUNT, DEP_COUNTERS };
@@ -98,7 +98,7 @@ struct inst_ctrl {
   bool yield;       /* true: prefer another warp next cycle (stored bit 0)  */
   uint8_t write_sb; /* counter released at write-back, SB_NONE = none       */
   uint8_t read_sb;  /* counter released when sources are read, SB_NONE      */
-  uint8_t wait;     /* mask of counters that must be zero before issue      */
+  uint8_t wait;     /* mask of counters it waits for before issue, see inst.limit */
   uint8_t reuse;    /* bit i: reuse flag of operand slot i                  */
 };
 
@@ -156,7 +156,7 @@ enum inst_flag {
   INST_BAR = 1 << 2,       /* CTA barrier: the step may block the path */
   INST_CONVERGE = 1 << 3,  /* BSYNC, WARPSYNC: the step may block the path */
   INST_YIELD = 1 << 4,     /* lets another path of the warp run */
-  INST_DEPBAR = 1 << 5,    /* waits for sb <= threshold, see depbar_* */
+  INST_DEPBAR = 1 << 5,    /* issues, and then holds its warp: see inst.hold_for */
   INST_LDGDEPBAR = 1 << 6, /* write counter drops when earlier LDGSTS are done */
   INST_MEMBAR = 1 << 7,
   INST_CLOCK = 1 << 8, /* reads the SM clock */
@@ -169,6 +169,11 @@ enum inst_flag {
   INST_GMMA = 1 << 14,         /* product of a warpgroup, beside the warps: see inst.gmma */
 };
 
+/* A counter that is waited for, but may be so far above zero. */
+struct inst_limit {
+  uint8_t counter, at_most;
+};
+
 struct inst {
   uint64_t pc; /* address in the code space */
   struct inst_ctrl ctrl;
@@ -179,18 +184,28 @@ struct inst {
   uint8_t bytes;     /* its size: 4, 8, 12 or 16 */
   uint16_t mnemonic; /* id for instruction-mix counts only: index into the ISA's name table */
   struct inst_mem mem;
-  struct inst_gmma gmma; /* INST_GMMA */
   uint8_t guard; /* guard predicate, 7 = always */
   bool guard_not;
   bool has_const; /* a fixed-latency source comes from a constant bank (L0 FL cache) */
   uint8_t const_bank;
   uint32_t const_off; /* bytes */
-  uint8_t depbar_sb, depbar_le,
-      depbar_mask; /* INST_DEPBAR: counter, threshold, further counters == 0 */
   uint8_t n_src, n_dst;
   struct operand src[INST_MAX_SRC], dst[INST_MAX_DST]; /* guard predicate not listed */
   uint8_t next; /* bytes from its pc to that of the next instruction: its size, and control slots behind it */
+  /* Counters it waits for (ctrl.wait) must be zero, but for those listed here (AMD's s_waitcnt: all of them). Of
+   * INST_DEPBAR the list says it of hold_for. */
+  uint8_t n_limits;
+  struct inst_limit limit[INST_MAX_LIMITS];
+  /* From here on, what only some instructions of one vendor have. */
+  uint8_t hold_for; /* INST_DEPBAR: mask of counters */
+  struct inst_gmma gmma; /* INST_GMMA */
 };
+
+/* The counter whose limit an instruction states; SB_NONE: there is none. */
+static inline unsigned inst_limit_counter(const struct inst *in)
+{
+  return in->n_limits ? in->limit[0].counter : (unsigned)SB_NONE;
+}
 
 /* The decoded code space. Instructions of one size lie at multiples of it: their number follows from the pc. Where sizes
  * differ, or some words are control slots (control information for the instructions beside them, as in the bundles of

@@ -384,18 +384,18 @@ static bool reserve_counters(struct scheduler *s)
   for (uint32_t i = 0; i < s->n; i++) {
     const struct inst *in = &s->inst[i].in;
     groups |= in->flags & INST_LDGDEPBAR;
-    if (!(in->flags & INST_DEPBAR) || in->depbar_sb == SB_NONE) continue;
-    if (sb == SB_NONE) sb = in->depbar_sb;
+    if ((in->flags & INST_DEPBAR) && sb == SB_NONE) sb = inst_limit_counter(in);
   }
   if (!groups) return true;
   s->ldgdepbar_sb = sb == SB_NONE ? 0 : sb;
   s->reserved = (uint8_t)(1u << s->ldgdepbar_sb);
-  for (uint32_t i = 0; i < s->n; i++)
-    if ((s->inst[i].in.flags & INST_DEPBAR) && s->inst[i].in.depbar_sb != s->ldgdepbar_sb &&
-        s->inst[i].in.depbar_sb != SB_NONE)
+  for (uint32_t i = 0; i < s->n; i++) {
+    unsigned counter = s->inst[i].in.flags & INST_DEPBAR ? inst_limit_counter(&s->inst[i].in) : (unsigned)SB_NONE;
+    if (counter != s->ldgdepbar_sb && counter != SB_NONE)
       return err_set(s->e, "DEPBAR at 0x%" PRIx64 " waits for another counter than the LDGDEPBARs "
                      "use (SB%u): which of them it means is not in the text",
                      s->inst[i].in.pc, s->ldgdepbar_sb);
+  }
   return true;
 }
 

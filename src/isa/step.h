@@ -228,6 +228,7 @@ struct step_source {
   uint64_t entry_pc, code_bytes;                  /* of the kernel, without what it calls; 0 bytes: not known */
   uint64_t n_ctas;                                /* CTAs of the grid */
   unsigned warps_per_cta, threads_per_cta, lanes; /* lanes per warp */
+  uint8_t in_order; /* mask of dependence counters that count down in the order in which instructions raised them */
   unsigned regs_per_thread;                       /* as allocated by the compiler */
   unsigned shared_bytes;                          /* per CTA, static + dynamic, before rounding, without what the system reserves */
   uint64_t local_bytes;                           /* per thread */

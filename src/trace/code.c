@@ -104,7 +104,7 @@ static bool guess(struct trace_code *c, const struct trace_kernel *k, uint32_t i
   in->has_const = false;
   in->n_dst = renumber(in->dst, in->n_dst, t->dst, t->n_dst);
   in->n_src = renumber(in->src, in->n_src, t->src, t->n_src);
-  if (in->flags & INST_DEPBAR) in->depbar_le = (uint8_t)(t->immediate & 63);
+  if (in->flags & INST_DEPBAR) in->limit[0].at_most = (uint8_t)(t->immediate & 63);
   if (in->flags & INST_BAR) c->barrier[i] = barrier_like(t, k);
   return true;
 }

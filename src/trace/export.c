@@ -61,7 +61,7 @@ static bool has_addresses(const struct inst *t)
 static uint64_t immediate(const struct sass_inst *s, const struct inst *t)
 {
   uint64_t v = 0;
-  if (t->flags & INST_DEPBAR) return t->depbar_le;
+  if (t->flags & INST_DEPBAR) return t->limit[0].at_most;
   for (unsigned i = 0; i < 3; i++)
     if (s->src[i].kind == SRC_IMM) v = s->src[i].imm;
   return v;

@@ -550,8 +550,10 @@ static void test_async_copy(void **state)
   assert_true(b.s.pp.neg);
   assert_int_equal(b.s.pp.index, 0);
   assert_true(d.t.flags & INST_DEPBAR);
-  assert_int_equal(d.t.depbar_sb, 0);
-  assert_int_equal(d.t.depbar_le, 1);
+  assert_int_equal(d.t.hold_for, 1 << 0);
+  assert_int_equal(d.t.n_limits, 1);
+  assert_int_equal(d.t.limit[0].counter, 0);
+  assert_int_equal(d.t.limit[0].at_most, 1);
 }
 
 /* Register widths of matrix operands follow shape and types (PTX ISA fragment layouts). */

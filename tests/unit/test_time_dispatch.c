@@ -386,7 +386,7 @@ static void counters_change_at_the_edge(void **state)
   depend_init(&d, &wb);
   for (uint64_t now = 10; now < 16; now++) {
     control_cycle(&d);
-    if (now == 10 || now == 11) depend_issue(&d, 0, &c, WS_LONG_SCOREBOARD);
+    if (now == 10 || now == 11) depend_issue(&d, 0, &c, WS_LONG_SCOREBOARD, 0);
     if (now == 10) depend_drop_at(&d, t, now, 13, 0, 2); /* visible in cycle 13 */
     depend_edge(&d, t, now);
     if (now == 10) assert_int_equal(sb->count, 0);

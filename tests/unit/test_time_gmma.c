@@ -26,8 +26,9 @@ static struct inst wait_for(unsigned groups)
 {
   struct inst in = mock_alu(2, false);
   in.flags = INST_DEPBAR;
-  in.depbar_sb = SB_GMMA;
-  in.depbar_le = (uint8_t)groups;
+  in.hold_for = 1 << SB_GMMA;
+  in.n_limits = 1;
+  in.limit[0] = (struct inst_limit){SB_GMMA, (uint8_t)groups};
   return in;
 }
 

@@ -179,8 +179,9 @@ static void depbar(void **state)
     for (unsigned i = 0; i < 3; i++) mock_set(m, i, load_shared(0, SB_NONE, 1));
     struct inst d = mock_alu(stall, false);
     d.flags = INST_DEPBAR;
-    d.depbar_sb = 0;
-    d.depbar_le = 2;
+    d.hold_for = 1 << 0;
+    d.n_limits = 1;
+    d.limit[0] = (struct inst_limit){0, 2};
     mock_set(m, 3, d);
     rig_run(&r, m);
     const uint64_t *t = m->issued[0];
@@ -203,7 +204,7 @@ static void depbar_of_a_list(void **state)
     mock_set(m, 0, load_shared(3, SB_NONE, 1));
     struct inst d = mock_alu(4, false);
     d.flags = INST_DEPBAR;
-    d.depbar_mask = (uint8_t)list;
+    d.hold_for = (uint8_t)(1 << 0 | list);
     mock_set(m, 1, d);
     rig_run(&r, m);
     assert_int_equal(m->issued[0][2] - m->issued[0][0], list & 1u << 3 ? SHARED_LOAD : 5);
@@ -225,8 +226,9 @@ static void figure_2(void **state)
   mock_set(m, 2, load_shared(4, 0, 2));
   struct inst d = mock_alu(4, false), last = mock_alu(1, false);
   d.flags = INST_DEPBAR;
-  d.depbar_sb = 0;
-  d.depbar_le = 1;
+  d.hold_for = 1 << 0;
+  d.n_limits = 1;
+  d.limit[0] = (struct inst_limit){0, 1};
   last.ctrl.wait = 1 << 0 | 1 << 3;
   mock_set(m, 4, d);
   mock_set(m, 6, last);

@@ -186,11 +186,13 @@ static void ldgsts_groups(void **state)
   in[1].flags = INST_LDGDEPBAR;
   in[1].ctrl.write_sb = 0;
   in[2].flags = INST_DEPBAR;
+  in[2].hold_for = 1 << 0;
+  in[2].n_limits = 1;
   uint64_t at[N];
   issue_cycles(board, 0, in, N, at);
   assert_int_equal(at[2], 2);
   assert_int_equal(at[3], 38);
-  in[2].depbar_le = 1; /* one group may be open */
+  in[2].limit[0].at_most = 1; /* one group may be open */
   issue_cycles(board, 0, in, N, at);
   assert_int_equal(at[3], 3);
 }

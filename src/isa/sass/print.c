@@ -232,14 +232,16 @@ static void put_bstate(struct text *o, unsigned state)
   else put(o, "STATE%u", state);
 }
 
-static void put_depbar(struct text *o, const struct sass_inst *s, const struct inst *t)
+static void put_depbar(struct text *o, const struct sass_inst *s)
 {
   bool counts = sass_get(s, FLD_DEPBAR_LE);
-  if (counts || !t->depbar_mask) put(o, "SB%u, 0x%x", t->depbar_sb, t->depbar_le);
-  if (!t->depbar_mask) return;
+  unsigned mask = (unsigned)sass_get(s, FLD_DEPBAR_MASK);
+  if (counts || !mask)
+    put(o, "SB%u, 0x%x", (unsigned)sass_get(s, FLD_DEPBAR_SB), (unsigned)sass_get(s, FLD_DEPBAR_COUNT));
+  if (!mask) return;
   put(o, counts ? ", {" : "{");
   for (int i = 5, first = 1; i >= 0; i--)
-    if (t->depbar_mask >> i & 1) put(o, first ? "%d" : ",%d", i), first = 0;
+    if (mask >> i & 1) put(o, first ? "%d" : ",%d", i), first = 0;
   put(o, "}");
 }
 
@@ -510,8 +512,8 @@ static void op_umask(struct text *o, const struct sass_inst *s, const struct ins
 static void op_depbar(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
                       unsigned arg)
 {
-  (void)op, (void)arg;
-  put_depbar(o, s, t);
+  (void)t, (void)op, (void)arg;
+  put_depbar(o, s);
 }
 
 static void op_scale_b(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
@@ -545,9 +547,9 @@ static void op_descriptors(struct text *o, const struct sass_inst *s, const stru
 static void op_group_counter(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
                              unsigned arg)
 {
-  (void)op;
+  (void)t, (void)op;
   put(o, "gsb%u", (unsigned)sass_get(s, arg));
-  if (arg == FLD_DEPBAR_SB) put(o, ", 0x%x", t->depbar_le);
+  if (arg == FLD_DEPBAR_SB) put(o, ", 0x%x", (unsigned)sass_get(s, FLD_GMMA_DEPBAR_COUNT));
 }
 
 static void op_bulk(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,

@@ -632,6 +632,16 @@ static uint16_t mnemonic_id(const struct sass_row *row)
   BUG("row %s is not in the table", row->name);
 }
 
+/* DEPBAR: the counter is at most so much, and those of the mask are zero. */
+static void fill_hold(struct inst *t, unsigned counter, uint64_t at_most, uint8_t zero)
+{
+  t->hold_for = zero;
+  if (counter == SB_NONE) return;
+  t->n_limits = 1;
+  t->limit[0] = (struct inst_limit){(uint8_t)counter, zero >> counter & 1 ? 0 : (uint8_t)at_most};
+  t->hold_for |= (uint8_t)(1u << counter);
+}
+
 void sass_fill_timing(const struct sass_inst *s, struct inst *t)
 {
   const struct sass_row *row = s->row;
@@ -651,15 +661,9 @@ void sass_fill_timing(const struct sass_inst *s, struct inst *t)
     unsigned kind = row->op[i] & OM_KIND;
     add_one(s, t, kind);
     if (kind == OPD_BSTATE_D || kind == OPD_BSTATE_S) add_bstate(s, t, kind);
-    if (kind == OPD_GDEPBAR) {
-      t->depbar_sb = SB_GMMA;
-      t->depbar_le = (uint8_t)sass_get(s, FLD_GMMA_DEPBAR_COUNT);
-    }
-    if (kind == OPD_DEPBAR) {
-      t->depbar_sb = (uint8_t)sass_get(s, FLD_DEPBAR_SB);
-      t->depbar_le = (uint8_t)sass_get(s, FLD_DEPBAR_COUNT);
-      t->depbar_mask = (uint8_t)sass_get(s, FLD_DEPBAR_MASK);
-    }
+    if (kind == OPD_GDEPBAR) fill_hold(t, SB_GMMA, sass_get(s, FLD_GMMA_DEPBAR_COUNT), 0);
+    if (kind == OPD_DEPBAR)
+      fill_hold(t, (unsigned)sass_get(s, FLD_DEPBAR_SB), sass_get(s, FLD_DEPBAR_COUNT), (uint8_t)sass_get(s, FLD_DEPBAR_MASK));
   }
   if (row->mem_space) fill_mem(s, t);
   if (t->flags & INST_GMMA) fill_gmma(s, t);

@@ -1,5 +1,7 @@
 #include "time/sm/depend.h"
 
+#include <string.h>
+
 #include "base/bug.h"
 
 enum { COUNTER_MAX = 63 };
@@ -7,13 +9,19 @@ enum { COUNTER_MAX = 63 };
 void depend_init(struct depend *d, struct writeback *writeback)
 {
   d->writeback = writeback;
+  memset(d->order, 0, sizeof d->order);
   d->latch.valid = d->now.valid = false;
   wheel_init(&d->drops);
   d->waiting = WHEEL_NIL;
 }
 
-void depend_issue(struct depend *d, unsigned warp, const struct inst_ctrl *c,
-                  enum warp_state wait_is)
+static uint8_t released(struct depend *d, unsigned warp, unsigned sb, unsigned in_order)
+{
+  return in_order >> sb & 1 ? in_order_take(d->order[warp], sb) : (uint8_t)sb;
+}
+
+struct releases depend_issue(struct depend *d, unsigned warp, const struct inst_ctrl *c, enum warp_state wait_is,
+                             unsigned in_order)
 {
   d->latch = (struct control_latch){
       .valid = c->write_sb != SB_NONE || c->read_sb != SB_NONE,
@@ -22,6 +30,7 @@ void depend_issue(struct depend *d, unsigned warp, const struct inst_ctrl *c,
       .read_sb = c->read_sb,
       .state = (uint8_t)wait_is,
   };
+  return (struct releases){released(d, warp, c->write_sb, in_order), released(d, warp, c->read_sb, in_order)};
 }
 
 void depend_issue_group(struct depend *d, unsigned warp)
@@ -102,6 +111,16 @@ static void wait_for_port(struct depend *d, uint16_t i)
   d->last_waiting = i;
 }
 
+/* What a ticket stands for drops. */
+__attribute__((cold)) static void drop_ticket(struct depend *d, struct warp_table *t, unsigned warp, unsigned ticket, uint64_t now)
+{
+  if (d->boards) {
+    scoreboard_release(d->boards, ticket, now + 1);
+    return;
+  }
+  for (unsigned n = in_order_due(d->order[warp], ticket); n; n--) depend_drop(t, warp, in_order_counter(ticket), now);
+}
+
 /* Events from `i` on are due. True when a counter changed. */
 static bool events(struct depend *d, struct warp_table *t, uint16_t i, uint64_t now)
 {
@@ -121,7 +140,7 @@ static bool events(struct depend *d, struct warp_table *t, uint16_t i, uint64_t 
       continue;
     }
     if (e.sb >= BOARD_TICKET)
-      scoreboard_release(d->boards, e.sb, now + 1);
+      drop_ticket(d, t, e.id, e.sb, now);
     else if (e.sb != SB_NONE)
       depend_drop(t, e.id, e.sb, now);
     t->slot[e.id].in_flight--;

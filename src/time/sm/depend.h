@@ -6,7 +6,7 @@
  *           drops its counter later
  *
  * With scoreboards (scoreboard.h) the same drops release their entries: numbers from BOARD_TICKET on
- * are tickets of the scoreboard, not counters.
+ * are tickets of the scoreboard, not counters. Without, they are tickets of counters that drop in order (in_order.h).
  *
  * The Control latch holds what issued in the last cycle. Raises of a cycle are applied before
  * its drops, both after issue has looked.
@@ -14,6 +14,7 @@
 #ifndef WS_TIME_SM_DEPEND_H
 #define WS_TIME_SM_DEPEND_H
 
+#include "time/sm/in_order.h"
 #include "time/sm/scoreboard.h"
 #include "time/sm/warp.h"
 #include "time/sm/wheel.h"
@@ -33,6 +34,7 @@ struct depend {
   uint16_t waiting, last_waiting; /* writes that found no port, in order; WHEEL_NIL: none */
   struct writeback *writeback;
   struct scoreboard *boards; /* NULL: this kernel runs by its control bits */
+  struct in_order order[SUB_CORE_MAX_WARPS][IN_ORDER_COUNTERS];
 };
 
 void depend_init(struct depend *, struct writeback *);
@@ -44,9 +46,9 @@ static inline void control_cycle(struct depend *d)
   d->latch.valid = false;
 }
 
-/* An instruction with counters issued. */
-void depend_issue(struct depend *, unsigned warp, const struct inst_ctrl *,
-                  enum warp_state wait_is);
+/* An instruction with counters issued. `in_order`: mask of those that drop in order. What it drops. */
+struct releases depend_issue(struct depend *, unsigned warp, const struct inst_ctrl *, enum warp_state wait_is,
+                             unsigned in_order);
 
 /* A product of a warpgroup issued that ends its group. Behind depend_issue of the same instruction. */
 void depend_issue_group(struct depend *, unsigned warp);

@@ -19,6 +19,7 @@ struct sm_grid {
   uint8_t number;       /* its slot */
   uint8_t lanes;        /* of a warp, … */
   lane_mask all_lanes;  /* … all of them */
+  uint8_t in_order;     /* mask of dependence counters, see in_order.h */
   /* ledger: per instruction of the code view */
   uint64_t n_insts;
   uint64_t *by_inst; /* [index * WARP_STATE__N + state], warp-cycles */

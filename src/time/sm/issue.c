@@ -75,13 +75,28 @@ static enum warp_state counter_state(const struct warp_slot *w, unsigned busy)
   return (enum warp_state)w->dep[bits_first(busy)].state;
 }
 
-/* Counters for which DEPBAR holds the warp: its own until it is at most the threshold, the listed ones until they are zero.
- * It issues at once and takes hold a few cycles later (Figure 2; with a smaller stall the next
+/* Of the busy counters, those above their limits. */
+static unsigned above_limits(const struct warp_slot *w, const struct inst *in, unsigned busy)
+{
+  for (unsigned i = 0; i < in->n_limits; i++) {
+    const struct inst_limit *l = &in->limit[i];
+    if ((busy >> l->counter & 1) && w->dep[l->counter].count <= l->at_most) busy &= ~(1u << l->counter);
+  }
+  return busy;
+}
+
+/* Counters for which DEPBAR holds the warp. It issues at once and takes hold a few cycles later (Figure 2; with a smaller stall the next
  * instruction slips through); nvcc relies on it: it puts DEPBAR right behind the producer. */
 static unsigned depbar_waits_for(const struct warp_slot *w, const struct inst *in)
 {
-  unsigned own = w->dep[in->depbar_sb].count > in->depbar_le ? 1u << in->depbar_sb : 0;
-  return own | (w->dep_busy & in->depbar_mask);
+  return above_limits(w, in, w->dep_busy & in->hold_for);
+}
+
+/* Counters the instruction has to wait for. */
+static unsigned waits_for(const struct warp_slot *w, const struct inst *in)
+{
+  unsigned busy = w->dep_busy & in->ctrl.wait;
+  return busy && in->n_limits && !(in->flags & INST_DEPBAR) ? above_limits(w, in, busy) : busy;
 }
 
 /* Cycle from which the constant operand can be read. A warp asks the cache once per instruction:
@@ -148,7 +163,7 @@ static struct issue_seen dependences(const struct issue *s, const struct warp_sl
     struct reg_wait r = scoreboard_check(s->boards, warp, in);
     if (r.state != WS_SELECTED) return changes((enum warp_state)r.state, r.until);
   } else {
-    unsigned busy = w->dep_busy & in->ctrl.wait;
+    unsigned busy = waits_for(w, in);
     if (busy) return waits(counter_state(w, busy), CYCLE_NEVER, due);
   }
   if (w->dep_busy && counter_full(w, &in->ctrl)) return waits(WS_SHORT_SCOREBOARD, CYCLE_NEVER, due);
@@ -449,7 +464,7 @@ void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const str
   if (in->flags & INST_DEPBAR) {
     w->depbar = in;
     /* Behind WARPGROUP.DEPBAR nvcc reads the results two cycles later. */
-    bool at_once = s->boards || in->depbar_sb == SB_GMMA;
+    bool at_once = s->boards || in->hold_for >> SB_GMMA & 1;
     w->depbar_from = at_once ? now + 1 : now + p->issue_depbar_cycles;
   }
 }

@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) void split_wait(struct ledger *l, s
   charge(&b, WS_BRANCH_RESOLVING, earlier(w->jump_until, now));
   charge(&b, WS_NO_INSTRUCTION, earlier(w->ib.valid_at[w->ib.head], now));
   charge_counters(&b, (reg ? 0u : in->ctrl.wait) | w->depbar_waits, now);
-  w->depbar_waits = (uint8_t)(in->flags & INST_DEPBAR ? 1u << in->depbar_sb | in->depbar_mask : 0);
+  w->depbar_waits = in->flags & INST_DEPBAR ? in->hold_for : 0;
   if (reg) charge(&b, reg->state, earlier(reg->until, now));
   if (throttled) charge(&b, w->blocked_state, earlier(b.accounted + throttled, now));
   charge(&b, WS_NOT_SELECTED, now);

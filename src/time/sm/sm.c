@@ -95,6 +95,7 @@ void sm_open_grid(struct sm *m, unsigned slot, struct step_source *source, unsig
                         .number = (uint8_t)slot,
                         .lanes = (uint8_t)source->lanes,
                         .all_lanes = bits_ones(source->lanes),
+                        .in_order = source->in_order,
                         .code = *code,
                         .const_space = const_space % GRID_CONST_SPACES * GRID_BANKS,
                         .n_insts = code_count(code)};

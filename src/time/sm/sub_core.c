@@ -315,7 +315,7 @@ static uint64_t fixed_latency(struct sub_core *p, unsigned warp, const struct in
 __attribute__((cold)) static struct releases mark_boards(struct sub_core *p, unsigned warp,
                                                          const struct inst *in)
 {
-  if (in->flags & INST_LDGDEPBAR) depend_issue(&p->depend, warp, &in->ctrl, wait_name(in));
+  if (in->flags & INST_LDGDEPBAR) depend_issue(&p->depend, warp, &in->ctrl, wait_name(in), 0);
   bool fixed = goes_through_allocate(in);
   return scoreboard_issue(p->boards, warp, in, fixed ? WS_WAIT : wait_name(in),
                           fixed ? WS_WAIT : WS_SHORT_SCOREBOARD);
@@ -472,7 +472,7 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
   if (p->boards)
     rel = mark_boards(p, warp, in);
   else if (in->ctrl.write_sb != SB_NONE || in->ctrl.read_sb != SB_NONE)
-    depend_issue(&p->depend, warp, &in->ctrl, wait_name(in));
+    rel = depend_issue(&p->depend, warp, &in->ctrl, wait_name(in), w->grid->in_order);
   if (p->observers) tell_issue(p, warp, in, seq, e, now);
   if (memory && !issue_memory(p, warp, in, id, rel, seq, now)) return false;
   bool kept = t && (t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || t->kind == TXN_COPY ||
@@ -549,7 +549,7 @@ bool sub_core_cycle(struct sub_core *p, uint64_t now)
 static void dump_counters(const struct warp_slot *w, FILE *out)
 {
   unsigned wait = w->next ? w->dep_busy & w->next->ctrl.wait : 0u;
-  if (w->depbar) wait |= (1u << w->depbar->depbar_sb) | (w->dep_busy & w->depbar->depbar_mask);
+  if (w->depbar) wait |= w->dep_busy & w->depbar->hold_for;
   for (; wait; wait &= wait - 1) {
     unsigned sb = bits_first(wait);
     fprintf(out, "waits for SB%u (%s, count %u), ", sb, warp_state_name[w->dep[sb].state],
