@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "api/internal.h"
+#include "base/nearest.h"
 #include "load/file.h"
+#include "load/plain_name.h"
 
 /* Loads every part of the file that this device runs. */
 static bool load_parts(ws_module *m, const struct code_file *f, struct err *e)
@@ -173,22 +175,32 @@ static const ws_kernel *find_kernel(const ws_module *m, const char *name, unsign
   return found;
 }
 
+/* None, or several. */
+static int no_kernel(const ws_module *m, const char *name, bool several, ws_error *error)
+{
+  char names[300] = "", hint[NEAREST_HINT];
+  struct nearest near;
+  size_t used = 0;
+
+  nearest_start(&near, name);
+  for (size_t i = 0; i < m->n_kernels; i++) {
+    const char *symbol = m->kernel[i].kernel->name;
+    plain_name_offer(&near, symbol);
+    if (used < sizeof names) used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", symbol);
+  }
+  return ws_fail(error, WS_NOT_FOUND, "%s '%.80s'; there is: %s%s", several ? "several kernels are called" : "no kernel",
+                 name, names, several ? "" : nearest_hint(&near, hint));
+}
+
 int ws_module_kernel(const ws_module *m, const char *name, const ws_kernel **out, ws_error *error)
 {
-  char names[300] = "";
   unsigned n;
 
   if (!m || !name || !out) return ws_fail(error, WS_BAD_ARGUMENT, "module, name or output is NULL");
   const ws_kernel *k = find_kernel(m, name, &n);
-  if (n == 1) {
-    *out = k;
-    return WS_OK;
-  }
-  for (size_t i = 0, used = 0; i < m->n_kernels && used < sizeof names; i++)
-    used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
-                             m->kernel[i].kernel->name);
-  return ws_fail(error, WS_NOT_FOUND, "%s '%.80s'; there is: %s",
-                 n ? "several kernels are called" : "no kernel", name, names);
+  if (n != 1) return no_kernel(m, name, n != 0, error);
+  *out = k;
+  return WS_OK;
 }
 
 const char *ws_kernel_name(const ws_kernel *k)

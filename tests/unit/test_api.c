@@ -160,6 +160,7 @@ static void test_kernels(void **state)
   assert_true(ws_kernel_attribute(k, WS_KERNEL_REGISTERS) > 0);
   assert_int_equal(ws_kernel_attribute(k, WS_KERNEL_SHARED_BYTES), 0);
   says(ws_module_kernel(m, "nothing", &k, &e), WS_NOT_FOUND, &e, "vecadd");
+  says(ws_module_kernel(m, "vecad", &k, &e), WS_NOT_FOUND, &e, "did you mean 'vecadd'?");
   says(ws_module_load(d, KERNELS "vecadd/vecadd.sm_90.cubin", &m, &e), WS_BAD_FILE, &e, "sm_90");
   says(ws_module_load(d, "/no/such/file", &m, &e), WS_BAD_FILE, &e, "cannot read");
   says(ws_module_load_memory(d, "rubbish", 7, "seven", &m, &e), WS_BAD_FILE, &e, "seven");
