@@ -16,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/default_gpu.h"
 #include "config/presets.h"
+#include "host/activity.h"
 #include "host/choice.h"
 #include "isa/watch.h"
 #include "load/program.h"
@@ -27,7 +28,7 @@ enum {
   OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_TIMED, OPT_TIME_KERNELS,
   OPT_STOP, OPT_COLD, OPT_THREADS, OPT_REPORT, OPT_JSON, OPT_TRACE, OPT_QUIET,
   OPT_PROGRESS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_SAMPLE,
-  OPT_SAMPLE_CTAS, OPT_INTERLEAVE, OPT_OUTPUT = 'o',
+  OPT_SAMPLE_CTAS, OPT_INTERLEAVE, OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_US, OPT_OUTPUT = 'o',
 };
 
 static const struct cli_option options[] = {
@@ -45,6 +46,10 @@ static const struct cli_option options[] = {
   {OPT_THREADS, "threads", "N", "host threads (1)"},
   {OPT_REPORT, "report", "FILE", "write the table of launches there, not to stderr"},
   {OPT_JSON, "json", "FILE", "write the launches as JSON; - is stdout"},
+  {OPT_TIMELINE, "timeline", "FILE", "write calls, streams, copies, kernels and CTAs with their times, for\nthe viewer Perfetto (docs/timeline.md)"},
+  {OPT_TIMELINE_SMS, "timeline-sms", "SMS", "CTAs of these SMs: 3 or 0-7 (all)"},
+  {OPT_TIMELINE_WARPS, "timeline-warps", "WARPS", "and what these warps waited for: 3 (those of CTA 3), 0-7, 2.1, all"},
+  {OPT_TIMELINE_US, "timeline-us", "FROM:TO", "what begins in these microseconds of the program"},
   {OPT_TRACE, "trace", "DIR", "write the launches that would be timed as traces there, time none"},
   {OPT_QUIET, "quiet", NULL, "no table of launches, no progress line"},
   {OPT_PROGRESS, "progress", NULL, "a progress line of long launches, also where stderr is no\n"
@@ -81,6 +86,7 @@ struct exec_run {
   const char *capture; /* folder; NULL: nothing is captured */
   bool timed;
   bool stop;
+  bool timeline, timeline_choice; /* --timeline; what it shows */
   char *text;
   size_t bytes;
   FILE *out;
@@ -107,6 +113,18 @@ static int take_file(struct exec_run *x, const char *key, const char *path)
     if (*path != '/' && !getcwd(folder, sizeof folder)) return cli_error("no current folder: %s", host_error());
   }
   fprintf(x->out, "%s=%s%s%s\n", key, folder, *folder ? "/" : "", path);
+  return CLI_OK;
+}
+
+/* What --timeline shows: read here only to tell a mistake before the program starts. */
+static int take_timeline(const struct cli_command *cmd, struct exec_run *x, const char *key, const char *arg,
+                         bool (*read)(struct activity_choice *, const char *, struct err *))
+{
+  struct activity_choice ignored = activity_choice_default();
+  struct err e = {""};
+  if (!read(&ignored, arg, &e)) return cli_usage_error(cmd, "--timeline: %s", e.msg);
+  fprintf(x->out, "%s=%s\n", key, arg);
+  x->timeline_choice = true;
   return CLI_OK;
 }
 
@@ -141,6 +159,10 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_PROGRESS: fprintf(x->out, "progress=1\n"); break;
   case OPT_REPORT: return take_file(x, "report", arg);
   case OPT_JSON: return take_file(x, "json", arg);
+  case OPT_TIMELINE: x->timeline = true; return take_file(x, "timeline", arg);
+  case OPT_TIMELINE_SMS: return take_timeline(cmd, x, "timeline_sms", arg, activity_choice_sms);
+  case OPT_TIMELINE_WARPS: return take_timeline(cmd, x, "timeline_warps", arg, activity_choice_warps);
+  case OPT_TIMELINE_US: return take_timeline(cmd, x, "timeline_us", arg, activity_choice_us);
   case OPT_TRACE: fprintf(x->out, "trace=%s\n", arg); break;
   case OPT_QUIET: fprintf(x->out, "quiet=1\n"); break;
   default: return CLI_BAD_INPUT;
@@ -157,6 +179,8 @@ static int parse(const struct cli_command *cmd, struct exec_run *x, int argc, ch
     int status = take_option(cmd, x, id, arg);
     if (status != CLI_OK) return status;
   }
+  if (x->timeline_choice && !x->timeline)
+    return cli_usage_error(cmd, "--timeline-sms, --timeline-warps and --timeline-us choose what --timeline FILE shows");
   if (optind == argc) return cli_usage_error(cmd, "no program given");
   return CLI_OK;
 }

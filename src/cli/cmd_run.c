@@ -46,6 +46,7 @@ struct run {
   struct report report;
   struct line_table lines; /* --annotate */
   struct pipe_log *pipe;   /* --pipeline */
+  struct activity *activity; /* --timeline */
 };
 
 static bool choose_gpu(struct run *r, struct err *e)
@@ -95,10 +96,14 @@ static bool buffers_fit(const struct run *r, struct err *e)
   return true;
 }
 
-/* The file is better known to be writable before a long run than after it. */
-static bool set_up_pipeline(struct run *r, struct err *e)
+/* Files are better known to be writable before a long run than after it. */
+static bool set_up_observers(struct run *r, struct err *e)
 {
   const struct params *p = &r->preset.params;
+  if (r->opt.timeline) {
+    TRY(output_check(r->opt.timeline, e));
+    r->activity = activity_new(&r->opt.activity, p, params_clock_ps(p));
+  }
   if (!r->opt.pipeline) return true;
   if (r->opt.pipe.sm >= (int)p->gpu_sms)
     return err_set(e, "--pipeline-sm %d: %s has %u SMs, from 0", r->opt.pipe.sm, r->report.gpu, p->gpu_sms);
@@ -113,7 +118,7 @@ static bool set_up(struct run *r, struct err *e)
   if (r->opt.check) TRY(expected_files_exist(&r->lc, e));
   TRY(choose_gpu(r, e));
   TRY(buffers_fit(r, e));
-  TRY(set_up_pipeline(r, e));
+  TRY(set_up_observers(r, e));
   struct device_config config = device_config_for(&r->preset.params, !r->opt.functional);
   config.presets = r->opt.presets;
   config.print = r->opt.json && !strcmp(r->opt.json, "-") ? stderr : stdout;
@@ -182,7 +187,7 @@ static bool simulate_case(struct run *r, struct err *e)
     .timed = !r->opt.functional, .threads = r->opt.threads,
     .hazards = hazards_of(r->opt.hazards), .max_cycles = r->opt.max_cycles,
     .max_insts = r->opt.max_instructions, .slice = r->opt.interleave, .poll = poll_run, .ctx = &w, .report = stderr,
-    .observers = r->pipe ? pipe_log_observers(r->pipe) : NULL,
+    .observers = r->pipe ? pipe_log_observers(r->pipe) : r->activity ? activity_observers(r->activity) : NULL,
   };
 
   NO_MEMORY_IF(!(r->simulator = simulator_new(&r->preset.params)));
@@ -260,6 +265,25 @@ static bool write_pipeline(const struct run *r, struct err *e)
   return output_close(&out, true, e);
 }
 
+static bool write_timeline(const struct run *r, struct err *e)
+{
+  const struct launch *l = case_launch(r->cr);
+  const struct step_source *source = func_source(l->func);
+  const struct activity_kernel k = {.name = r->report.kernel->name, .number = 1, .end = r->result.time_ps, .timed = true,
+                                    .grid = source->grid, .block = source->block, .cycles = r->result.cycles};
+  struct output out;
+  FILE *f = output_open(&out, r->opt.timeline, e);
+
+  if (!f) return false;
+  activity_kernel(r->activity, &k);
+  activity_ran(r->activity, source, k.name, 1, k.end);
+  activity_write(r->activity, f);
+  if (activity_lost(r->activity))
+    fprintf(stderr, "warpstep: --timeline: %" PRIu64 " slices more are not in %s; choose fewer with --timeline-sms, "
+                    "--timeline-warps or --timeline-cycles\n", activity_lost(r->activity), r->opt.timeline);
+  return output_close(&out, true, e);
+}
+
 static bool write_reports(const struct run *r, struct err *e)
 {
   const struct run_options *o = &r->opt;
@@ -274,6 +298,7 @@ static bool write_reports(const struct run *r, struct err *e)
   for (unsigned i = 0; i < o->print_buf.n; i++)
     TRY(print_buffer(r, o->print_buf.item[i], json_on_stdout ? stderr : stdout, e));
   if (r->pipe) TRY(write_pipeline(r, e));
+  if (r->activity) TRY(write_timeline(r, e));
   return o->json ? write_json(r, e) : true;
 }
 
@@ -326,6 +351,7 @@ static void run_free(struct run *r)
   line_table_free(&r->lines);
   simulator_free(r->simulator);
   pipe_log_free(r->pipe);
+  activity_free(r->activity);
   if (r->cr) case_free(r->cr);
   if (r->has_preset) preset_free(&r->preset);
   launch_case_free(&r->lc);

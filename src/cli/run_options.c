@@ -17,6 +17,7 @@ enum {
   OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_THREADS, OPT_JSON, OPT_JSON_HOST, OPT_OUT, OPT_DATA, OPT_PRINT_BUF,
   OPT_NO_CHECK, OPT_QUIET, OPT_ANNOTATE, OPT_HAZARDS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_WARM_UP, OPT_INTERLEAVE,
   OPT_PIPELINE, OPT_PIPELINE_WARPS, OPT_PIPELINE_CYCLES, OPT_PIPELINE_SM,
+  OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_CYCLES,
 };
 
 enum { MAX_WARM_UP = 1000, MAX_SHMEM = 1 << 20 };
@@ -48,6 +49,10 @@ const struct cli_option run_option_table[] = {
   {OPT_PIPELINE_WARPS, "pipeline-warps", "WARPS", "of these warps: 3 (those of CTA 3), 0-7, 2.1 (warp 1 of CTA 2),\n0-3.0-1, several with commas, all; without it 0, with\n--pipeline-sm all"},
   {OPT_PIPELINE_CYCLES, "pipeline-cycles", "FROM:TO", "what issues in these cycles of the launch"},
   {OPT_PIPELINE_SM, "pipeline-sm", "N", "on this SM, from 0"},
+  {OPT_TIMELINE, "timeline", "FILE", "write when CTAs were on which SM, for the viewer Perfetto\n(docs/timeline.md)"},
+  {OPT_TIMELINE_SMS, "timeline-sms", "SMS", "of these SMs: 3 or 0-7 (all)"},
+  {OPT_TIMELINE_WARPS, "timeline-warps", "WARPS", "with what these warps waited for; as --pipeline-warps"},
+  {OPT_TIMELINE_CYCLES, "timeline-cycles", "FROM:TO", "CTAs and warps that begin in these cycles of the launch"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {OPT_NO_CHECK, "no-check", NULL, "do not compare results with the expected ones"},
   {OPT_QUIET, "quiet", NULL, "no summary and no progress line"},
@@ -135,6 +140,10 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
   case OPT_PIPELINE_WARPS: o->pipeline_warps = arg; break;
   case OPT_PIPELINE_CYCLES: o->pipeline_cycles = arg; break;
   case OPT_PIPELINE_SM: o->pipeline_sm = arg; break;
+  case OPT_TIMELINE: o->timeline = arg; break;
+  case OPT_TIMELINE_SMS: o->timeline_sms = arg; break;
+  case OPT_TIMELINE_WARPS: o->timeline_warps = arg; break;
+  case OPT_TIMELINE_CYCLES: o->timeline_cycles = arg; break;
   case OPT_NO_CHECK: o->check = false; break;
   case OPT_QUIET: o->quiet = true; break;
   case OPT_KERNEL: o->kernel = arg; break;
@@ -230,6 +239,27 @@ static bool take_pipeline(const struct cli_command *cmd, struct run_options *o)
   return ok;
 }
 
+/* What --timeline shows. */
+static bool take_timeline(const struct cli_command *cmd, struct run_options *o)
+{
+  struct err e = {0};
+  o->activity = activity_choice_default();
+  if (!o->timeline && (o->timeline_sms || o->timeline_warps || o->timeline_cycles)) {
+    cli_usage_error(cmd, "--timeline-sms, --timeline-warps and --timeline-cycles choose what --timeline FILE shows");
+    return false;
+  }
+  if (o->timeline && (o->functional || o->pipeline)) {
+    cli_usage_error(cmd, o->functional ? "--timeline shows cycles: not with --functional"
+                                       : "--timeline and --pipeline: one at a time");
+    return false;
+  }
+  bool ok = (!o->timeline_sms || activity_choice_sms(&o->activity, o->timeline_sms, &e)) &&
+            (!o->timeline_warps || activity_choice_warps(&o->activity, o->timeline_warps, &e)) &&
+            (!o->timeline_cycles || activity_choice_window(&o->activity, o->timeline_cycles, &e));
+  if (!ok) cli_usage_error(cmd, "--timeline: %s", e.msg);
+  return ok;
+}
+
 int run_options_parse(const struct cli_command *cmd, int argc, char **argv, struct run_options *o)
 {
   const char *arg;
@@ -249,7 +279,7 @@ int run_options_parse(const struct cli_command *cmd, int argc, char **argv, stru
                                 "--max-instructions");
   if (o->interleave && !o->functional)
     return cli_usage_error(cmd, "--interleave is for runs without time: --functional");
-  if (!take_pipeline(cmd, o)) return CLI_BAD_INPUT;
+  if (!take_pipeline(cmd, o) || !take_timeline(cmd, o)) return CLI_BAD_INPUT;
   if (optind == argc) return cli_usage_error(cmd, "no file given");
   o->files = argv + optind;
   o->n_files = (unsigned)(argc - optind);

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "cli/cli.h"
+#include "host/activity.h"
 #include "host/launchfile.h"
 #include "host/pipe_log.h"
 
@@ -28,6 +29,9 @@ struct run_options {
   const char *gpu, *presets, *data, *out, *json, *pipeline;
   const char *pipeline_warps, *pipeline_cycles, *pipeline_sm; /* NULL: not given */
   struct pipe_choice pipe; /* what these three choose */
+  const char *timeline;
+  const char *timeline_sms, *timeline_warps, *timeline_cycles; /* NULL: not given */
+  struct activity_choice activity; /* what these three choose */
   struct text_list set, print_buf;
   unsigned threads;
   unsigned interleave;                        /* instructions of a warp's turn without time; 0: not given */

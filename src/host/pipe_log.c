@@ -103,10 +103,10 @@ bool pipe_choice_cycles(struct pipe_choice *c, const char *text, struct err *e)
   s += colon;
   bool to = take_number(&s, UINT64_MAX, &c->to);
   return (colon && (from || to) && !*s && c->to > c->from) ||
-         err_set(e, "%s: not cycles of the launch such as 1000:2000, 1000: or :2000", text);
+         err_set(e, "%s: not a range such as 1000:2000, 1000: or :2000", text);
 }
 
-static bool is_chosen(const struct pipe_choice *c, uint64_t cta, unsigned warp)
+bool pipe_choice_has(const struct pipe_choice *c, uint64_t cta, unsigned warp)
 {
   for (unsigned i = 0; i < c->n_ranges; i++) {
     const struct pipe_range *r = &c->range[i];
@@ -143,7 +143,7 @@ static void warp_begin(struct observer *o, const struct observed_warp *w, uint64
   struct sm_log *l = (struct sm_log *)o;
   (void)now;
   l->room = PIPE_LOG_MAX / sms_of(&l->all->choice, l->all->n_sms, w->grid->source->n_ctas);
-  l->slot[w->sub_core][w->warp] = (struct chosen){.on = is_chosen(&l->all->choice, w->cta->id, w->number),
+  l->slot[w->sub_core][w->warp] = (struct chosen){.on = pipe_choice_has(&l->all->choice, w->cta->id, w->number),
                                                   .warp = (uint8_t)w->number,
                                                   .cta = w->cta->id};
 }

@@ -40,6 +40,9 @@ bool pipe_choice_warps(struct pipe_choice *, const char *text, struct err *e);
 /* "100:200", "100:", ":200". */
 bool pipe_choice_cycles(struct pipe_choice *, const char *text, struct err *e);
 
+/* Whether it is in one of the ranges. */
+bool pipe_choice_has(const struct pipe_choice *, uint64_t cta, unsigned warp);
+
 /* Cycles [from, until) in which the warp waited before the instruction issued. */
 struct pipe_wait {
   int32_t from, until; /* to the cycle of issue */

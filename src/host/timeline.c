@@ -14,6 +14,7 @@ void timeline_init(struct timeline *t, const struct params *p)
 
 void timeline_call(struct timeline *t)
 {
+  t->call_begin = t->now;
   t->now += (uint64_t)t->params->host_api_ns * PS_PER_NS;
 }
 

@@ -51,6 +51,7 @@ struct timeline {
   unsigned n_kernels;
   uint64_t kernel_floor;         /* ps: no kernel starts earlier, since too many were known */
   uint64_t now;                  /* ps: the host */
+  uint64_t call_begin;           /* ps: its last API call began */
   uint64_t free_at[TIMELINE__N]; /* ps */
   uint64_t legacy_done;          /* ps: last operation of the legacy stream */
   uint64_t blocking_done;        /* ps: last operation of any blocking stream */

@@ -40,6 +40,11 @@ static CUresult finish(struct shim *s, CUresult r)
   return r == CUDA_SUCCESS && shim_fault_visible(s) ? s->fault.code : r;
 }
 
+void call_tell(struct shim *s, const char *name, uint64_t begin)
+{
+  activity_call(s->activity, (uint64_t)pthread_self(), name, begin, s->time.now);
+}
+
 CUresult call_leave(struct shim *s, CUresult r)
 {
   r = finish(s, r);

@@ -24,12 +24,17 @@ CUresult call_leave(struct shim *s, CUresult r);
 /* The same, and cudaGetLastError will say so. */
 CUresult call_leave_runtime(struct shim *s, CUresult r);
 
+/* For the timeline: what it was, and when it began, ps. */
+void call_tell(struct shim *, const char *name, uint64_t begin) __attribute__((cold));
+
 /* Body of an entry point; `expr` sees `s`. */
 #define SHIM_CALL(enter, leave, need, expr)                                                        \
   do {                                                                                             \
     struct shim *s;                                                                                \
     CUresult result_ = enter(&s, need);                                                            \
+    const uint64_t began_ = s->time.call_begin;                                                    \
     if (result_ == CUDA_SUCCESS) result_ = (expr);                                                 \
+    if ((need) != NEED_NOTHING && s->activity) call_tell(s, __func__, began_);                     \
     return leave(s, result_);                                                                      \
   } while (0)
 #define DRIVER(need, expr)  SHIM_CALL(call_enter, call_leave, need, expr)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "cuda/core/operation.h"
 #include "cuda/core/shim.h"
 #include "trace/export.h"
 
@@ -115,6 +116,12 @@ bool copy_is_pageable(struct shim *s, const struct copy *c)
   return side_is_pageable(s, &c->dst) || side_is_pageable(s, &c->src);
 }
 
+static const char *name_of(const struct copy *c)
+{
+  if (c->dst.device) return c->src.device ? "copy on the device" : "copy to the device";
+  return c->src.device ? "copy to the host" : "copy on the host";
+}
+
 /* When the copy ends, and whether the host waits for it. */
 static void take_time(struct shim *s, const struct copy *c, struct stream *stream, bool blocking)
 {
@@ -128,8 +135,7 @@ static void take_time(struct shim *s, const struct copy *c, struct stream *strea
     engine = c->dst.device ? TIMELINE_TO_DEVICE : TIMELINE_TO_HOST;
     ps = timeline_copy_ps(&s->time, engine, bytes, pageable);
   }
-  uint64_t end = timeline_start(&s->time, &stream->clock, engine) + ps;
-  timeline_finish(&s->time, &stream->clock, engine, end);
+  uint64_t end = operation_take(s, stream, name_of(c), engine, ps, bytes);
   /* An asynchronous copy of pageable memory is staged by the host (CUDA Runtime API, "API
    * synchronization behavior"). */
   if (blocking || (pageable && !stream->graph)) shim_wait(s, end);
@@ -194,9 +200,8 @@ CUresult fill_now(struct shim *s, const struct fill *f, struct stream *stream)
 {
   uint8_t chunk[CHUNK];
   if (fill_is_empty(f)) return CUDA_SUCCESS;
-  uint64_t end = timeline_start(&s->time, &stream->clock, TIMELINE_NONE) +
-                 timeline_device_ps(&s->time, f->width * f->height);
-  timeline_finish(&s->time, &stream->clock, TIMELINE_NONE, end);
+  uint64_t bytes = f->width * f->height, ps = timeline_device_ps(&s->time, bytes);
+  operation_take(s, stream, "fill", TIMELINE_NONE, ps, bytes);
   if (s->fault.code != CUDA_SUCCESS) return CUDA_SUCCESS;
   for (unsigned i = 0; i < CHUNK; i += f->value_bytes) memcpy(chunk + i, &f->value, f->value_bytes);
   struct copy_side d = resolve(s, f->to);

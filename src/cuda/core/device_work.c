@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "cuda/core/device_queue.h"
 #include "cuda/core/kernel_run.h"
+#include "cuda/core/operation.h"
 #include "cuda/core/shim.h"
 
 enum { PS_PER_NS = 1000, CHUNK = 1 << 16 };
@@ -88,8 +89,8 @@ static void run_move(struct shim *s, const struct device_op *op, struct stream *
   memory_sync_registered(s, true);
   bool ok = move(s, op);
   memory_sync_registered(s, false);
-  uint64_t end = timeline_start(&s->time, &lane->clock, TIMELINE_NONE) + timeline_device_ps(&s->time, bytes);
-  timeline_finish(&s->time, &lane->clock, TIMELINE_NONE, end);
+  const char *name = op->kind == OP_COPY ? "copy by a kernel" : "fill by a kernel";
+  uint64_t end = operation_take(s, lane, name, TIMELINE_NONE, timeline_device_ps(&s->time, bytes), op->width * op->height);
   device_grid_note_end(op->grid, end);
   struct device_clock *c = stream_clock(op);
   if (c) c->done = later(c->done, end);

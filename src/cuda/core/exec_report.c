@@ -33,6 +33,18 @@ static void write_table_file(struct shim *s, uint64_t total)
   if (!f || !output_close(&out, true, &e)) shim_cannot_write(s, &e);
 }
 
+static void write_timeline(struct shim *s)
+{
+  struct output out;
+  struct err e = {""};
+  FILE *f = output_open(&out, s->options.timeline, &e);
+  uint64_t lost = activity_lost(s->activity);
+  if (f) activity_write(s->activity, f);
+  if (lost) shim_say("--timeline: %llu slices more are not in %s; choose fewer with --timeline-sms, --timeline-warps or "
+                     "--timeline-us", (unsigned long long)lost, s->options.timeline);
+  if (!f || !output_close(&out, true, &e)) shim_cannot_write(s, &e);
+}
+
 /* A choice that no launch met is more likely a mistake than meant. */
 static void tell_unmet(const struct shim *s)
 {
@@ -53,6 +65,7 @@ void exec_report(struct shim *s)
   shim_flush_print(s);
   fflush(stdout);
   if (s->options.json) write_json(s, total);
+  if (s->activity) write_timeline(s);
   if (!trace_export_free(s->trace, true, &e) && !s->lost) shim_cannot_write(s, &e);
   tell_unmet(s);
   parts_tell(s);

@@ -142,8 +142,9 @@ CUresult exec_launch_now(struct shim *s, struct graph_exec *x, struct stream *st
 {
   struct stream lane = { .id = st->id, .context = st->context, .graph = true,
                             .clock = { .non_blocking = true } };
-  lane.clock.done = timeline_start(&s->time, &st->clock, TIMELINE_NONE);
+  uint64_t begin = lane.clock.done = timeline_start(&s->time, &st->clock, TIMELINE_NONE);
   CUresult r = run_with_launches(s, x, &lane);
   timeline_finish(&s->time, &st->clock, TIMELINE_NONE, lane.clock.done);
+  if (s->activity) activity_graph(s->activity, st->id, begin, lane.clock.done);
   return r;
 }

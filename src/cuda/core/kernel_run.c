@@ -72,17 +72,29 @@ static uint64_t ctas(const struct launch_request *q)
   return (uint64_t)q->grid[0] * q->grid[1] * q->grid[2];
 }
 
+/* The kernel, and its CTAs, on the timeline. */
+__attribute__((cold)) static void show(struct shim *s, const struct running *k, const struct sim_result *r, uint64_t end)
+{
+  const struct launch_request *q = k->q;
+  const struct activity_kernel x = { .name = q->function->kernel->name, .stream = q->stream->id, .number = s->record.n,
+                                     .begin = k->start, .end = end, .grid = q->grid, .block = q->block,
+                                     .timed = r->timed, .cycles = r->cycles };
+  activity_kernel(s->activity, &x);
+  if (r->timed) activity_ran(s->activity, func_source(k->launch->func), x.name, x.number, end);
+}
+
 /* Its place in time, its record, its fault. */
 static void finish(struct shim *s, const struct running *k, const struct sim_result *r, double estimate, uint64_t end)
 {
   timeline_finish_kernel(&s->time, &k->q->stream->clock, ctas(k->q), end);
   keep_record(s, k, r, estimate, end);
+  if (s->activity) show(s, k, r, end);
   keep_end(s, k->q, r, end);
 }
 
-void kernel_ended(struct shim *s, const struct launch_request *q, const struct sim_result *r, uint64_t start)
+void kernel_ended(struct shim *s, const struct launch_request *q, struct launch *l, const struct sim_result *r, uint64_t start)
 {
-  const struct running k = { .q = q, .start = start };
+  const struct running k = { .q = q, .launch = l, .start = start };
   finish(s, &k, r, 0, start + r->time_ps);
 }
 
@@ -116,7 +128,8 @@ static struct sim_options options_of(struct shim *s, struct running *k)
   const struct exec_options *e = &s->options;
   struct sim_options o = { .threads = e->threads, .report = stderr, .slice = e->interleave, .max_cycles = e->max_cycles,
                            .max_insts = e->max_insts, .sample_ctas = e->sample_ctas, .start_ps = k->start,
-                           .cold = e->cold };
+                           .cold = e->cold, .observers = s->activity ? activity_observers(s->activity) : NULL };
+  if (s->activity) activity_begin(s->activity, k->start);
   o.timed = exec_options_timed(e, s->record.n + 1, k->q->function->kernel->name);
   k->group = sample_of(s, k->q, o.timed);
   if (k->group) o.timed = sampling_next(k->group, e->sample);

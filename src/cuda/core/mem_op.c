@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "cuda/core/operation.h"
 #include "cuda/core/shim.h"
 
 static bool is_wait(const CUstreamBatchMemOpParams *op)
@@ -83,8 +84,7 @@ static void write_word(struct shim *s, const CUstreamBatchMemOpParams *op)
 
 CUresult mem_op_run(struct shim *s, const struct graph_op *op, struct stream *st)
 {
-  uint64_t at = timeline_start(&s->time, &st->clock, TIMELINE_NONE);
-  timeline_finish(&s->time, &st->clock, TIMELINE_NONE, at);
+  operation_take(s, st, "memory operations", TIMELINE_NONE, 0, 0);
   for (unsigned i = 0; s->fault.code == CUDA_SUCCESS && i < op->memory_ops.n; i++) {
     const CUstreamBatchMemOpParams *o = &op->memory_ops.op[i];
     if (!mem_op_is_ready(s, o))

@@ -54,6 +54,10 @@ static bool take(struct exec_options *o, const char *key, const char *value, str
     return choice_parse(&o->choice, o->capture ? "--launches" : "--time-kernels", value, e);
   else if (strcmp(key, "stop") == 0) o->stop_after_timed = true;
   else if (strcmp(key, "cold") == 0) o->cold = true;
+  else if (strcmp(key, "timeline") == 0) o->timeline = value;
+  else if (strcmp(key, "timeline_sms") == 0) return activity_choice_sms(&o->activity, value, e);
+  else if (strcmp(key, "timeline_warps") == 0) return activity_choice_warps(&o->activity, value, e);
+  else if (strcmp(key, "timeline_us") == 0) return activity_choice_us(&o->activity, value, e);
   else if (strcmp(key, "report") == 0) o->report = value;
   else if (strcmp(key, "json") == 0) o->json = value;
   else if (strcmp(key, "capture") == 0) o->capture = value;
@@ -75,7 +79,8 @@ static unsigned count_lines(const char *s)
 
 bool exec_options_parse(struct exec_options *o, const char *text, struct err *e)
 {
-  *o = (struct exec_options){ .gpu = "rtx-3070", .timed = true, .threads = 1, .choice.last = UINT64_MAX };
+  *o = (struct exec_options){ .gpu = "rtx-3070", .timed = true, .threads = 1, .choice.last = UINT64_MAX,
+                              .activity = activity_choice_default() };
   if (!text) return true;
   char *copy = arena_strdup(&o->arena, text), *save = NULL;
   o->set = ARENA_ARRAY(&o->arena, const char *, count_lines(text));

@@ -2,7 +2,7 @@
  * KEY=VALUE, each key at most once except `set`.
  *
  *   gpu presets set=KEY=VALUE mode threads interleave time stop cold report json trace quiet capture
- *   progress max_cycles max_insts sample sample_ctas
+ *   timeline timeline_sms timeline_warps timeline_us progress max_cycles max_insts sample sample_ctas
  */
 #ifndef WS_CUDA_OPTIONS_H
 #define WS_CUDA_OPTIONS_H
@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "host/activity.h"
 #include "host/choice.h"
 
 #define EXEC_OPTIONS_VARIABLE "WARPSTEP_EXEC"
@@ -25,6 +26,8 @@ struct exec_options {
   unsigned threads;     /* host threads of a launch */
   unsigned interleave;  /* launches without time: instructions of a warp's turn (isa/watch.h); 0: not given */
   const char *capture;  /* folder for captured launches; NULL: none */
+  const char *timeline; /* file for Perfetto; NULL: none */
+  struct activity_choice activity; /* what it shows */
   const char *trace;    /* folder for traces of the chosen launches; NULL: none. No launch is timed then */
   struct choice choice; /* launches to time, to capture or to trace */
   bool stop_after_timed; /* the program ends after launch choice.last */

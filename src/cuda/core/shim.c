@@ -10,6 +10,8 @@
 #include "cuda/core/together.h"
 #include "trace/export.h"
 
+enum { PS_PER_NS = 1000 };
+
 /* In the order in which they are told. What refers to others goes before them. */
 static const struct shim_part *const parts[] = {
   &together_part,    &hold_part,         &capture_part, &graph_part,  &stream_part, &module_part, &array_part,
@@ -41,6 +43,7 @@ static bool bring_up(struct shim *s, struct err *e)
   TRY(device_init(&s->device, &config, e));
   s->simulator = simulator_new(&s->preset.params);
   timeline_init(&s->time, &s->preset.params);
+  if (s->options.timeline) s->activity = activity_new(&s->options.activity, &s->preset.params, PS_PER_NS);
   return s->simulator || err_set(e, "out of host memory");
 }
 

@@ -37,6 +37,7 @@
 #include "cuda/core/streams.h"
 #include "cuda/core/user_object.h"
 #include "cuda/core/vmm.h"
+#include "host/activity.h"
 #include "host/device.h"
 #include "host/simulate.h"
 #include "host/timeline.h"
@@ -109,6 +110,7 @@ struct shim {
   struct record record;
   struct sample_group *samples; /* sampling.h */
   struct trace_export *trace;   /* NULL: no traces are written */
+  struct activity *activity;    /* NULL: no timeline is written */
 };
 
 /* Brings up the GPU: preset, device memory. Lock held. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cuda/core/attributes.h"
+#include "cuda/core/operation.h"
 #include "cuda/core/shim.h"
 
 /* Streams -------------------------------------------------------------------------------------- */
@@ -109,8 +110,7 @@ CUresult stream_copy_attributes(struct shim *s, CUstream to, CUstream from)
 
 void stream_host(struct shim *s, struct stream *st, void (*fn)(void *), void *data)
 {
-  uint64_t at = timeline_start(&s->time, &st->clock, TIMELINE_NONE);
-  timeline_finish(&s->time, &st->clock, TIMELINE_NONE, at);
+  operation_take(s, st, "host function", TIMELINE_NONE, 0, 0);
   shim_flush_print(s);
   pthread_mutex_unlock(&s->lock); /* other threads may call while the program's function runs */
   fn(data);
@@ -161,8 +161,7 @@ CUresult event_record_now(struct shim *s, CUevent h, struct stream *st)
   if (!e) return CUDA_ERROR_INVALID_HANDLE;
   e->capture = 0;
   e->recorded = true;
-  e->when = timeline_start(&s->time, &st->clock, TIMELINE_NONE);
-  timeline_finish(&s->time, &st->clock, TIMELINE_NONE, e->when);
+  e->when = operation_take(s, st, "event", TIMELINE_NONE, 0, 0);
   return CUDA_SUCCESS;
 }
 

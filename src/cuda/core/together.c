@@ -75,17 +75,23 @@ static void run_all(struct shim *s, struct waiting *all)
 {
   struct launch_watch watch;
   struct sim_options o = { .timed = true, .threads = s->options.threads, .report = stderr,
-                           .poll = launch_watch_poll, .ctx = &watch };
+                           .poll = launch_watch_poll, .ctx = &watch,
+                           .observers = s->activity ? activity_observers(s->activity) : NULL };
   struct sim_job job[MAX_WAITING];
   struct sim_result *r = shim_alloc(all->n * sizeof *r);
   struct err e = {""};
-  for (unsigned i = 0; i < all->n; i++) job[i] = (struct sim_job){ &all->w[i].launch, all->w[i].start };
+  uint64_t first = UINT64_MAX;
+  for (unsigned i = 0; i < all->n; i++) {
+    job[i] = (struct sim_job){ &all->w[i].launch, all->w[i].start };
+    if (all->w[i].start < first) first = all->w[i].start;
+  }
+  if (s->activity) activity_begin(s->activity, first);
   launch_watch_start(&watch, s, all->w[0].q.function->kernel->name);
   bool ran = simulate_together(s->simulator, job, all->n, &o, r, &e);
   launch_watch_end(&watch);
   if (!ran) BUG("%s", e.msg); /* kernel_prepare has seen that each fits */
   memory_sync_registered(s, false);
-  for (unsigned i = 0; i < all->n; i++) kernel_ended(s, &all->w[i].q, &r[i], all->w[i].start);
+  for (unsigned i = 0; i < all->n; i++) kernel_ended(s, &all->w[i].q, &all->w[i].launch, &r[i], all->w[i].start);
   free(r);
 }
 

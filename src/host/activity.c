@@ -1,0 +1,451 @@
+#include "host/activity.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/host_memory.h"
+#include "host/perfetto.h"
+#include "host/simulate.h"
+#include "time/sm/sm_stats.h"
+#include "time/sm/warp.h"
+
+enum { SUB_CORES = 4, SM_SLOTS = 64, MAX_RECORDS = PERFETTO_MAX_SLICES, NAME_BYTES = 64 };
+
+/* A CTA in its slot, or a warp in its. */
+struct stay {
+  const struct step_source *source;
+  uint64_t cta, begin, end; /* cycles; end CYCLE_NEVER: it is there */
+  uint32_t first_state;     /* of a warp: newest of its states; NONE: none */
+  uint8_t slot, warp, sub_core;
+  bool is_warp;
+};
+
+enum { NONE = UINT32_MAX };
+
+/* Cycles of a warp; linked from the newest to the oldest. */
+struct state {
+  uint64_t from, until;
+  uint32_t older;
+  uint8_t state;
+};
+
+/* The observer of an SM: what happened there in this run. */
+struct sm_stays {
+  struct observer observer; /* first member */
+  const struct activity *all;
+  unsigned sm;
+  struct stay *stay;
+  struct state *state;
+  uint32_t n_stays, stay_room, n_states, state_room;
+  uint64_t lost;
+  uint32_t cta[SM_SLOTS];                          /* the stay of a slot; NONE */
+  unsigned warps[SM_SLOTS];                        /* of its CTA that are there */
+  uint32_t warp[SUB_CORES][SUB_CORE_MAX_WARPS];    /* likewise */
+  uint8_t cta_slot[SUB_CORES][SUB_CORE_MAX_WARPS]; /* of the warp */
+};
+
+/* Rows of a track, of which each takes one after the other. */
+struct rows {
+  uint64_t group, id; /* what they are of; group 0: nothing */
+  char name[NAME_BYTES];
+  struct row {
+    uint64_t track, end; /* track 0: not made yet */
+  } *row;
+  unsigned n;
+};
+
+/* Groups at the top of the file. */
+enum group { GROUP_CALLS, GROUP_STREAMS, GROUP_ENGINES, GROUP_GRAPHS, GROUP_SMS, GROUP__N };
+static const char *const group_name[GROUP__N] = {"CUDA calls", "streams", "copy engines", "graphs", "SMs"};
+
+struct activity {
+  struct activity_choice choice;
+  struct sim_observers observers;
+  struct perfetto *out;
+  uint64_t unit, period;
+  uint64_t start, begun; /* of the run: ps of the program; cycle of the simulator */
+  unsigned n_sms;
+  uint32_t share;        /* stays, and states, that an SM may keep */
+  struct sm_stays *sm;
+  uint64_t *sm_group;
+  uint64_t group[GROUP__N];
+  struct rows *rows; /* a hash table, open addressing */
+  size_t n_rows, rows_room;
+  unsigned n_threads;
+};
+
+/* --- the choice --------------------------------------------------------------------------------- */
+
+struct activity_choice activity_choice_default(void)
+{
+  return (struct activity_choice){.which = pipe_choice_default(), .last_sm = UINT32_MAX, .to = UINT64_MAX};
+}
+
+bool activity_choice_sms(struct activity_choice *c, const char *text, struct err *e)
+{
+  char *end;
+  unsigned long first = strtoul(text, &end, 10), last = first;
+  bool ok = *text >= '0' && *text <= '9';
+  if (ok && *end == '-') {
+    ok = end[1] >= '0' && end[1] <= '9';
+    last = strtoul(end + 1, &end, 10);
+  }
+  if (!ok || *end || last < first || last > UINT16_MAX) return err_set(e, "%s: not SMs such as 3 or 0-7", text);
+  c->first_sm = (unsigned)first;
+  c->last_sm = (unsigned)last;
+  return true;
+}
+
+bool activity_choice_warps(struct activity_choice *c, const char *text, struct err *e)
+{
+  c->warps = true;
+  return pipe_choice_warps(&c->which, text, e);
+}
+
+bool activity_choice_window(struct activity_choice *c, const char *text, struct err *e)
+{
+  struct pipe_choice window = pipe_choice_default();
+  TRY(pipe_choice_cycles(&window, text, e));
+  c->from = window.from;
+  c->to = window.to;
+  return true;
+}
+
+static uint64_t ns_of_us(uint64_t us)
+{
+  uint64_t ns;
+  return __builtin_mul_overflow(us, UINT64_C(1000), &ns) ? UINT64_MAX : ns;
+}
+
+bool activity_choice_us(struct activity_choice *c, const char *text, struct err *e)
+{
+  TRY(activity_choice_window(c, text, e));
+  c->from = ns_of_us(c->from);
+  c->to = ns_of_us(c->to);
+  return true;
+}
+
+/* --- times -------------------------------------------------------------------------------------- */
+
+static uint64_t ps_of_cycle(const struct activity *a, uint64_t cycle)
+{
+  return a->start + (cycle - a->begun) * a->period;
+}
+
+static bool is_chosen(const struct activity *a, uint64_t begin_ps)
+{
+  uint64_t at = begin_ps / a->unit;
+  return at >= a->choice.from && at < a->choice.to;
+}
+
+/* --- observing: on the thread of the SM ----------------------------------------------------------- */
+
+static void *with_room(void *list, uint32_t n, uint32_t *room, size_t bytes)
+{
+  if (n < *room) return list;
+  *room = *room ? 2 * *room : 64;
+  return mem_resize(list, *room, bytes);
+}
+
+static uint32_t add_stay(struct sm_stays *s, const struct stay *x)
+{
+  if (s->n_stays >= s->all->share) {
+    s->lost++;
+    return NONE;
+  }
+  s->stay = with_room(s->stay, s->n_stays, &s->stay_room, sizeof *s->stay);
+  s->stay[s->n_stays] = *x;
+  return s->n_stays++;
+}
+
+static void warp_begin(struct observer *o, const struct observed_warp *w, uint64_t now)
+{
+  struct sm_stays *s = (struct sm_stays *)o;
+  const struct activity_choice *c = &s->all->choice;
+  struct stay x = {.source = w->grid->source, .cta = w->cta->id, .begin = now, .end = CYCLE_NEVER, .first_state = NONE,
+                   .slot = w->cta_slot};
+  bool chosen = is_chosen(s->all, ps_of_cycle(s->all, now));
+  if (w->number == 0) s->cta[w->cta_slot] = chosen ? add_stay(s, &x) : NONE;
+  if (w->number == 0) s->warps[w->cta_slot] = 0;
+  s->warps[w->cta_slot]++;
+  s->cta_slot[w->sub_core][w->warp] = w->cta_slot;
+  x.is_warp = true;
+  x.slot = w->warp;
+  x.sub_core = w->sub_core;
+  x.warp = (uint8_t)w->number;
+  bool shown = chosen && c->warps && pipe_choice_has(&c->which, x.cta, w->number);
+  s->warp[w->sub_core][w->warp] = shown ? add_stay(s, &x) : NONE;
+}
+
+static void warp_end(struct observer *o, unsigned sub_core, unsigned warp, uint64_t now)
+{
+  struct sm_stays *s = (struct sm_stays *)o;
+  unsigned slot = s->cta_slot[sub_core][warp];
+  uint32_t x = s->warp[sub_core][warp];
+  if (x != NONE) s->stay[x].end = now;
+  if (--s->warps[slot] == 0 && s->cta[slot] != NONE) s->stay[s->cta[slot]].end = now;
+}
+
+static void wait(struct observer *o, unsigned sub_core, unsigned warp, const struct observed_wait *w)
+{
+  struct sm_stays *s = (struct sm_stays *)o;
+  uint32_t i = s->warp[sub_core][warp];
+  if (i == NONE) return;
+  struct state *last = s->stay[i].first_state == NONE ? NULL : &s->state[s->stay[i].first_state];
+  if (last && last->state == w->state && last->until == w->from) {
+    last->until = w->until;
+    return;
+  }
+  if (s->n_states >= s->all->share) {
+    s->lost++;
+    return;
+  }
+  s->state = with_room(s->state, s->n_states, &s->state_room, sizeof *s->state);
+  s->state[s->n_states] = (struct state){w->from, w->until, s->stay[i].first_state, (uint8_t)w->state};
+  s->stay[i].first_state = s->n_states++;
+}
+
+static const struct observer_ops ops_of_ctas = {.warp_begin = warp_begin, .warp_end = warp_end};
+static const struct observer_ops ops_of_warps = {.warp_begin = warp_begin, .warp_end = warp_end, .wait = wait};
+
+static struct observer *observer_of(void *ctx, unsigned sm)
+{
+  struct activity *a = ctx;
+  return sm >= a->choice.first_sm && sm <= a->choice.last_sm ? &a->sm[sm].observer : NULL;
+}
+
+static void begin_run(void *ctx, uint64_t cycle)
+{
+  struct activity *a = ctx;
+  a->begun = cycle;
+  for (unsigned i = 0; i < a->n_sms; i++) a->sm[i].n_stays = a->sm[i].n_states = 0;
+}
+
+/* --- tracks ------------------------------------------------------------------------------------- */
+
+static uint64_t group_of(struct activity *a, enum group g)
+{
+  if (!a->group[g]) a->group[g] = perfetto_track(a->out, 0, group_name[g]);
+  return a->group[g];
+}
+
+static struct rows *slot_of(const struct activity *a, uint64_t group, uint64_t id)
+{
+  uint64_t h = (group * UINT64_C(0x9e3779b97f4a7c15) ^ id) * UINT64_C(0x9e3779b97f4a7c15);
+  size_t i = (size_t)(h >> 32) & (a->rows_room - 1);
+  while (a->rows[i].group && (a->rows[i].group != group || a->rows[i].id != id)) i = (i + 1) & (a->rows_room - 1);
+  return &a->rows[i];
+}
+
+static void grow_rows(struct activity *a)
+{
+  struct rows *old = a->rows;
+  size_t room = a->rows_room;
+  a->rows_room = room ? 2 * room : 256;
+  a->rows = mem_zeroed(a->rows_room, sizeof *a->rows);
+  for (size_t i = 0; i < room; i++)
+    if (old[i].group) *slot_of(a, old[i].group, old[i].id) = old[i];
+  mem_free(old);
+}
+
+/* The pointer is good until the next one is asked for. */
+static struct rows *rows_of(struct activity *a, uint64_t group, uint64_t id, const char *name)
+{
+  if (2 * (a->n_rows + 1) > a->rows_room) grow_rows(a);
+  struct rows *r = slot_of(a, group, id);
+  if (r->group) return r;
+  *r = (struct rows){.group = group, .id = id};
+  snprintf(r->name, sizeof r->name, "%s", name);
+  a->n_rows++;
+  return r;
+}
+
+/* The track of the first row that is free from `begin` on; it is taken until `end`. */
+static uint64_t take_row(struct activity *a, struct rows *r, uint64_t begin, uint64_t end)
+{
+  char name[NAME_BYTES + 16];
+  unsigned i = 0;
+  while (i < r->n && r->row[i].end > begin) i++;
+  if (i == r->n) {
+    r->row = mem_resize(r->row, ++r->n, sizeof *r->row);
+    snprintf(name, sizeof name, i ? "%s (%u)" : "%s", r->name, i + 1);
+    r->row[i].track = perfetto_track(a->out, r->group, name);
+  }
+  r->row[i].end = end;
+  return r->row[i].track;
+}
+
+static void put(struct activity *a, struct rows *r, const char *name, uint64_t begin, uint64_t end,
+                const struct perfetto_arg *args, unsigned n)
+{
+  uint64_t from = begin / a->unit, until = end / a->unit;
+  perfetto_slice(a->out, take_row(a, r, from, until), from, until, name, args, n);
+}
+
+/* --- the program's side -------------------------------------------------------------------------- */
+
+static struct rows *stream_rows(struct activity *a, uint64_t stream)
+{
+  char name[NAME_BYTES] = "default stream";
+  if (stream) snprintf(name, sizeof name, "stream %" PRIu64, stream);
+  return rows_of(a, group_of(a, GROUP_STREAMS), stream, name);
+}
+
+void activity_call(struct activity *a, uint64_t thread, const char *name, uint64_t begin, uint64_t end)
+{
+  char text[NAME_BYTES];
+  if (!is_chosen(a, begin)) return;
+  snprintf(text, sizeof text, "thread %u", a->n_threads);
+  struct rows *r = rows_of(a, group_of(a, GROUP_CALLS), thread, text);
+  if (!r->n) {
+    take_row(a, r, 0, 0);
+    a->n_threads++;
+  }
+  /* Calls of a callback lie within another's: on one track. */
+  perfetto_slice(a->out, r->row[0].track, begin / a->unit, end / a->unit, name, NULL, 0);
+}
+
+void activity_operation(struct activity *a, const struct activity_op *x)
+{
+  static const char *const engines[TIMELINE__N] = {"to the device", "to the host"};
+  const struct perfetto_arg args[] = {{"bytes", x->bytes, NULL}, {"start_ps", x->begin, NULL}, {"end_ps", x->end, NULL}};
+  if (!is_chosen(a, x->begin)) return;
+  struct rows *stream = stream_rows(a, x->stream);
+  if (x->begin == x->end && !x->bytes) {
+    if (!stream->n) take_row(a, stream, 0, 0);
+    perfetto_instant(a->out, stream->row[0].track, x->begin / a->unit, x->name);
+    return;
+  }
+  put(a, stream, x->name, x->begin, x->end, args, 3);
+  if (x->engine == TIMELINE_NONE) return;
+  put(a, rows_of(a, group_of(a, GROUP_ENGINES), x->engine, engines[x->engine]), x->name, x->begin, x->end, args, 3);
+}
+
+void activity_kernel(struct activity *a, const struct activity_kernel *k)
+{
+  char grid[48], block[48];
+  if (!is_chosen(a, k->begin)) return;
+  snprintf(grid, sizeof grid, "%u x %u x %u", k->grid[0], k->grid[1], k->grid[2]);
+  snprintf(block, sizeof block, "%u x %u x %u", k->block[0], k->block[1], k->block[2]);
+  const struct perfetto_arg args[] = {{"launch", k->number, NULL}, {"grid", 0, grid}, {"block", 0, block},
+                                      {"start_ps", k->begin, NULL}, {"end_ps", k->end, NULL}, {"cycles", k->cycles, NULL}};
+  put(a, stream_rows(a, k->stream), k->name, k->begin, k->end, args, k->timed ? 6 : 5);
+}
+
+void activity_graph(struct activity *a, uint64_t stream, uint64_t begin, uint64_t end)
+{
+  const struct perfetto_arg args[] = {{"stream", stream, NULL}};
+  if (is_chosen(a, begin)) put(a, rows_of(a, group_of(a, GROUP_GRAPHS), 0, "graph launches"), "graph", begin, end, args, 1);
+}
+
+/* --- the GPU's side ------------------------------------------------------------------------------- */
+
+void activity_begin(struct activity *a, uint64_t start)
+{
+  a->start = start;
+}
+
+static uint64_t sm_group(struct activity *a, unsigned sm)
+{
+  char name[NAME_BYTES];
+  snprintf(name, sizeof name, "SM %u", sm);
+  if (!a->sm_group[sm]) a->sm_group[sm] = perfetto_track(a->out, group_of(a, GROUP_SMS), name);
+  return a->sm_group[sm];
+}
+
+static void put_states(struct activity *a, const struct sm_stays *s, const struct stay *x, uint64_t track)
+{
+  uint32_t oldest = NONE; /* the list is turned round */
+  for (uint32_t i = x->first_state, older; i != NONE; i = older) {
+    older = s->state[i].older;
+    s->state[i].older = oldest;
+    oldest = i;
+  }
+  for (uint32_t i = oldest; i != NONE; i = s->state[i].older) {
+    const struct state *y = &s->state[i];
+    perfetto_slice(a->out, track, ps_of_cycle(a, y->from) / a->unit, ps_of_cycle(a, y->until) / a->unit,
+                   warp_state_name[y->state], NULL, 0);
+  }
+}
+
+static void put_stay(struct activity *a, const struct sm_stays *s, const struct stay *x, const char *kernel, uint64_t number,
+                     uint64_t end)
+{
+  enum { WARPS = 1000 }; /* ids of warp slots lie behind those of CTA slots */
+  char name[NAME_BYTES];
+  uint64_t from = ps_of_cycle(a, x->begin) / a->unit;
+  uint64_t until = (x->end == CYCLE_NEVER ? end : ps_of_cycle(a, x->end)) / a->unit;
+  uint64_t id = x->is_warp ? WARPS + (uint64_t)x->sub_core * SUB_CORE_MAX_WARPS + x->slot : x->slot;
+  if (until < from) until = from;
+  if (x->is_warp)
+    snprintf(name, sizeof name, "warp slot %u.%u", x->sub_core, x->slot);
+  else
+    snprintf(name, sizeof name, "CTA slot %u", x->slot);
+  uint64_t track = take_row(a, rows_of(a, sm_group(a, s->sm), id, name), from, until);
+  const struct perfetto_arg args[] = {{"launch", number, NULL}, {"cta", x->cta, NULL}, {"warp", x->warp, NULL}};
+  perfetto_slice(a->out, track, from, until, kernel, args, x->is_warp ? 3 : 2);
+  if (x->is_warp) put_states(a, s, x, track);
+}
+
+void activity_ran(struct activity *a, const struct step_source *source, const char *kernel, uint64_t number, uint64_t end)
+{
+  for (unsigned i = 0; i < a->n_sms; i++)
+    for (uint32_t k = 0; k < a->sm[i].n_stays; k++)
+      if (a->sm[i].stay[k].source == source) put_stay(a, &a->sm[i], &a->sm[i].stay[k], kernel, number, end);
+}
+
+/* --- all of it ------------------------------------------------------------------------------------ */
+
+struct activity *activity_new(const struct activity_choice *c, const struct params *p, uint64_t unit_ps)
+{
+  struct activity *a = mem_zeroed(1, sizeof *a);
+  *a = (struct activity){.choice = *c,
+                         .observers = {.ctx = a, .of = observer_of, .begin = begin_run},
+                         .out = perfetto_new(),
+                         .unit = unit_ps,
+                         .period = params_clock_ps(p),
+                         .n_sms = p->gpu_sms,
+                         .share = MAX_RECORDS / p->gpu_sms,
+                         .sm = mem_zeroed(p->gpu_sms, sizeof *a->sm),
+                         .sm_group = mem_zeroed(p->gpu_sms, sizeof *a->sm_group)};
+  for (unsigned i = 0; i < a->n_sms; i++) {
+    a->sm[i].observer.ops = c->warps ? &ops_of_warps : &ops_of_ctas;
+    a->sm[i].all = a;
+    a->sm[i].sm = i;
+  }
+  return a;
+}
+
+const struct sim_observers *activity_observers(const struct activity *a)
+{
+  return &a->observers;
+}
+
+void activity_free(struct activity *a)
+{
+  if (!a) return;
+  for (unsigned i = 0; i < a->n_sms; i++) {
+    mem_free(a->sm[i].stay);
+    mem_free(a->sm[i].state);
+  }
+  for (size_t i = 0; i < a->rows_room; i++) mem_free(a->rows[i].row);
+  mem_free(a->rows);
+  mem_free(a->sm);
+  mem_free(a->sm_group);
+  perfetto_free(a->out);
+  mem_free(a);
+}
+
+uint64_t activity_lost(const struct activity *a)
+{
+  uint64_t lost = perfetto_lost(a->out);
+  for (unsigned i = 0; i < a->n_sms; i++) lost += a->sm[i].lost;
+  return lost;
+}
+
+void activity_write(const struct activity *a, FILE *f)
+{
+  perfetto_write(a->out, f);
+}

@@ -1,0 +1,78 @@
+/* What a program, its streams and the GPU's SMs do and when, as a trace for Perfetto (perfetto.h).
+ *
+ *   tracks   calls of each thread of the program; streams, with kernels, copies, fills and events; copy engines; graphs; SMs:
+ *            the CTAs in their slots, and warp slots with what chosen warps wait for
+ *   times    ps of the program, of which the file shows each `unit` as a nanosecond: 1000 shows what they are, the SM's clock
+ *            period shows cycles
+ *   rows     What overlaps on a track (branches of a graph in one stream, kernels that were simulated one behind the other and
+ *            still ran at the same time in one slot) goes to further rows of it
+ *
+ *   struct activity *a = activity_new(&choice, &params, unit);
+ *   options.observers = activity_observers(a);       of a simulator that is freed before
+ *   activity_begin(a, start);                        before each run: when it begins, ps of the program
+ *   simulate(…);
+ *   activity_ran(a, source, kernel, number, end);    for each of its launches
+ *   activity_write(a, f);
+ */
+#ifndef WS_HOST_ACTIVITY_H
+#define WS_HOST_ACTIVITY_H
+
+#include "base/err.h"
+#include "config/params.h"
+#include "host/pipe_log.h"
+#include "host/timeline.h"
+
+/* What goes into the file. */
+struct activity_choice {
+  bool warps;                  /* those that `which` names, else none */
+  struct pipe_choice which;
+  unsigned first_sm, last_sm;  /* whose CTAs and warps */
+  uint64_t from, to;           /* what begins in [from, to), units */
+};
+
+/* All but warps. */
+struct activity_choice activity_choice_default(void);
+/* "3" or "0-7". */
+bool activity_choice_sms(struct activity_choice *, const char *text, struct err *e);
+bool activity_choice_warps(struct activity_choice *, const char *text, struct err *e);
+/* "100:200", "100:" or ":200". */
+bool activity_choice_window(struct activity_choice *, const char *text, struct err *e);
+/* The same in microseconds, of a file with a unit of 1000 ps. */
+bool activity_choice_us(struct activity_choice *, const char *text, struct err *e);
+
+struct activity;
+
+struct activity *activity_new(const struct activity_choice *, const struct params *, uint64_t unit_ps);
+void activity_free(struct activity *);
+const struct sim_observers *activity_observers(const struct activity *);
+
+/* A call of the program's thread `thread`, any number that tells it from others. */
+void activity_call(struct activity *, uint64_t thread, const char *name, uint64_t begin, uint64_t end);
+
+/* A copy or a fill, or what happens at one moment: an event, a callback (bytes 0, end == begin). */
+struct activity_op {
+  const char *name;
+  uint64_t stream, bytes, begin, end;
+  enum timeline_engine engine;
+};
+void activity_operation(struct activity *, const struct activity_op *);
+
+struct activity_kernel {
+  const char *name;
+  uint64_t stream, number, begin, end; /* number: of the launch, from 1 */
+  const uint32_t *grid, *block;
+  bool timed;
+  uint64_t cycles;
+};
+void activity_kernel(struct activity *, const struct activity_kernel *);
+void activity_graph(struct activity *, uint64_t stream, uint64_t begin, uint64_t end);
+
+void activity_begin(struct activity *, uint64_t start);
+/* CTAs that have not ended do so at `end`. */
+void activity_ran(struct activity *, const struct step_source *, const char *kernel, uint64_t number, uint64_t end);
+
+/* What did not fit. */
+uint64_t activity_lost(const struct activity *);
+void activity_write(const struct activity *, FILE *);
+
+#endif

@@ -1,0 +1,1 @@
+$W exec --timeline-sms 5 true

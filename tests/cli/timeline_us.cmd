@@ -1,0 +1,1 @@
+$W exec --timeline $T/t --timeline-us 5 true

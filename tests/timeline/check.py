@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""check.py run FILE JSON: a file of a launch with all its warps, held against its report.
+check.py exec FILE JSON SAID: a file of program.c with the warps of CTA 0, held against its launches and what it said of its copies.
+check.py part FILE WHOLE SMS FROM TO: the calls, operations and CTAs on the first SMS SMs that begin in [FROM, TO) ns.
+check.py library FILE: Perfetto's own description of the format reads the same slices. 77: there is none."""
+import collections
+import json
+import sys
+
+import perfetto_trace
+
+
+def equal(what, got, wanted):
+    if got != wanted:
+        sys.exit(f"{what}: {got}, expected {wanted}")
+
+
+def most_at_once(slices):
+    edges = sorted([(s.begin, 1) for s in slices] + [(s.end, -1) for s in slices])
+    now = most = 0
+    for _, step in edges:
+        now += step
+        most = max(most, now)
+    return most
+
+
+def is_state(s):
+    return not s.args
+
+
+def check_states(trace, warps, stats):
+    """The states of a warp fill its time; all of them together are those of the report."""
+    states = collections.Counter()
+    for s in trace.under("SMs"):
+        if is_state(s):
+            states[s.name] += s.end - s.begin
+    equal("warp states", {k: v for k, v in states.items() if v}, {k: v for k, v in stats["warp_state"].items() if v})
+    tracks = collections.defaultdict(list)
+    for s in trace.under("SMs"):
+        if is_state(s):
+            tracks[s.track].append(s)
+    for w in warps:
+        inside = sorted((s for s in tracks[w.track] if w.begin <= s.begin and s.end <= w.end), key=lambda s: s.begin)
+        equal("first state", inside[0].begin, w.begin)
+        for a, b in zip(inside, inside[1:]):
+            equal("next state", b.begin, a.end)
+        equal("last state", inside[-1].end, w.end)
+
+
+def run(path, report):
+    trace = perfetto_trace.Trace(path)
+    with open(report, encoding="utf-8") as f:
+        said = json.load(f)
+    stats = said["stats"]["sm"]
+    kernel, = trace.under("streams")
+    equal("cycles of the kernel", (kernel.end - kernel.begin, kernel.args["cycles"]), (said["stats"]["gpu"]["cycles"],) * 2)
+    ctas = [s for s in trace.under("SMs") if "cta" in s.args and "warp" not in s.args]
+    warps = [s for s in trace.under("SMs") if "warp" in s.args]
+    equal("CTAs", sorted(s.args["cta"] for s in ctas), list(range(stats["ctas"])))
+    equal("warps", len(warps), stats["warps"])
+    equal("warp-cycles", sum(s.end - s.begin for s in warps), stats["warp_cycles"])
+    equal("warp-cycles of CTAs", sum(s.end - s.begin for s in ctas) * stats["warps"] // stats["ctas"], stats["warp_cycles"])
+    for s in ctas + warps:
+        if s.begin < kernel.begin or s.end > kernel.end:
+            sys.exit(f"CTA {s.args['cta']} is there before or after the kernel")
+    by_sm = collections.defaultdict(list)
+    for s in ctas:
+        by_sm[trace.path(s.track)[1]].append(s)
+    most = max(most_at_once(x) for x in by_sm.values())
+    if most > said["stats"]["gpu"]["ctas_per_sm"]:
+        sys.exit(f"{most} CTAs at once on an SM")
+    check_states(trace, warps, stats)
+
+
+CALLS = {"cuLaunchKernel": 4, "cuGraphLaunch": 2, "cuEventRecord": 4, "cuMemAlloc_v2": 4, "cuCtxSynchronize": 2}
+
+
+def check_kernels(trace, launches):
+    kernels = {s.args["launch"]: s for s in trace.under("streams") if "launch" in s.args}
+    equal("launches", sorted(kernels), [l["launch"] for l in launches])
+    for l in launches:
+        s = kernels[l["launch"]]
+        equal("times of a kernel", (s.args["start_ps"], s.args["end_ps"], s.args["cycles"]), (l["start_ps"], l["end_ps"], l["cycles"]))
+        equal("place of a kernel", (s.begin, s.end), (l["start_ps"] // 1000, l["end_ps"] // 1000))
+        equal("stream of a kernel", trace.path(s.track)[1].split(" (")[0], f"stream {l['stream']}")
+        ctas = [c for c in trace.under("SMs") if c.args.get("launch") == l["launch"] and "warp" not in c.args]
+        equal("CTAs", sorted(c.args["cta"] for c in ctas), list(range(l["grid"][0])))
+        if min(c.begin for c in ctas) < s.begin or max(c.end for c in ctas) > s.end:
+            sys.exit("CTAs that are there before or after their kernel")
+        warps = [c for c in trace.under("SMs") if c.args.get("launch") == l["launch"] and "warp" in c.args]
+        equal("warps of CTA 0", [(c.args["cta"], c.args["warp"]) for c in warps], [(0, w) for w in range(l["block"][0] // 32)])
+    return kernels
+
+
+def program(path, report, said):
+    trace = perfetto_trace.Trace(path)
+    with open(report, encoding="utf-8") as f:
+        total = json.load(f)
+    kernels = check_kernels(trace, total["launches"])
+    copies = [s for s in trace.under("streams") if s.name.startswith("copy")]
+    with open(said, encoding="utf-8") as f:
+        for line in f:
+            name, us = line.removeprefix("copy ").rsplit(" ", 1)
+            first = next(s for s in copies if s.name == f"copy {name}")
+            took = (first.args["end_ps"] - first.args["start_ps"]) / 1e6
+            if abs(took - float(us)) > 1e-5 * took:  # events give a float
+                sys.exit(f"copy {name}: {took} us, its events say {us}")
+    equal("copies", [s.name for s in copies], ["copy to the device", "copy to the host"] * 3)
+    equal("bytes", {s.args["bytes"] for s in copies}, {4 << 16})
+    equal("engines", [s[1:] for s in trace.under("copy engines")], [s[1:] for s in copies])
+    graphs = trace.under("graphs")
+    inside = [[s for s in copies + list(kernels.values()) if g.begin <= s.begin and s.end <= g.end] for g in graphs]
+    equal("operations of the graphs", [len(x) for x in inside], [3, 3])
+    for g, x in zip(graphs, inside):  # nodes of a chain: one behind the other, from beginning to end
+        x.sort(key=lambda s: s.begin)
+        equal("a graph", (x[0].begin, x[-1].end), (g.begin, g.end))
+        equal("its nodes", [b.args["start_ps"] for b in x[1:]], [a.args["end_ps"] for a in x[:-1]])
+    equal("moments", collections.Counter(n for _, _, n in trace.instants), {"event": 4, "host function": 1})
+    calls = sorted(trace.under("CUDA calls"), key=lambda s: s.begin)
+    names = collections.Counter(s.name for s in calls)
+    equal("calls", {n: names[n] for n in CALLS}, CALLS)
+    for a, b in zip(calls, calls[1:]):
+        equal("one call follows the other", b.begin, a.end)  # the host takes no time between them
+    equal("end", max(s.end for s in trace.slices), total["time_ps"] // 1000)
+
+
+def part(path, whole, sms, first, end):
+    def chosen(t, s):
+        place = t.path(s.track)
+        return int(first) <= s.begin < int(end) and (place[0] != "SMs" or
+                                                      ("warp" not in place[2] and int(place[1].split()[1]) < int(sms)))
+    def said(t, some):
+        return sorted((t.path(s.track)[:2], s[1:4], sorted(s.args.items(), key=str)) for s in some)
+    a, b = perfetto_trace.Trace(path), perfetto_trace.Trace(whole)
+    wanted = [s for s in b.slices if chosen(b, s)]
+    if not wanted or len(wanted) == len(b.slices):
+        sys.exit("nothing, or everything, is chosen")
+    equal("slices", said(a, a.slices), said(b, wanted))
+
+
+def library(path):
+    try:
+        from perfetto.protos.perfetto.trace import perfetto_trace_pb2
+    except ImportError:
+        sys.exit(77)
+    theirs = perfetto_trace_pb2.Trace()
+    with open(path, "rb") as f:
+        theirs.ParseFromString(f.read())
+    ours = perfetto_trace.Trace(path)
+    kinds = collections.Counter(p.track_event.type for p in theirs.packet if p.HasField("track_event"))
+    equal("events", kinds, {1: len(ours.slices), 2: len(ours.slices), 3: len(ours.instants)} if ours.instants else
+          {1: len(ours.slices), 2: len(ours.slices)})
+    equal("tracks", {p.track_descriptor.uuid: (p.track_descriptor.name, p.track_descriptor.parent_uuid)
+                     for p in theirs.packet if p.HasField("track_descriptor")}, ours.tracks)
+
+
+if __name__ == "__main__":
+    try:
+        {"run": run, "exec": program, "part": part, "library": library}[sys.argv[1]](*sys.argv[2:])
+    except perfetto_trace.Broken as e:
+        sys.exit(f"{sys.argv[2]}: {e}")
