@@ -207,7 +207,7 @@ static void memory(void **state)
   m->dense = true;
   struct notes *n = observe(&r, m);
   const struct seen *x = &n->of[2];
-  struct mem_stages s = mem_stages(&r.params, &m->inst[1], MEM_SHARED);
+  struct mem_stages s = mem_stages(&r.params, &m->inst[1], MEM_SHARED, 32);
   assert_int_equal(x->stage[STAGE_QUEUE], x->issued + 2);
   assert_int_equal(x->stage[STAGE_ADDRESS], x->issued + r.params.mem_front_cycles);
   assert_int_equal(x->stage[STAGE_MEMORY], x->stage[STAGE_ADDRESS] + s.address);
