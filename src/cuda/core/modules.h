@@ -45,8 +45,8 @@ char *module_read_file(const char *path, size_t *bytes, CUresult *r);
  * files one behind the other. They are linked when it is loaded (load/link.h). The caller frees it. */
 uint8_t *module_join(const struct link_file *, unsigned n, size_t *bytes);
 
-/* Loads the part of an image that this GPU runs. Its own headers say how long it is; room: bytes that there are at most,
- * or IMAGE_UNKNOWN (image_size.h). */
+/* Loads the part of an image that this GPU runs. Its own headers say how long it is; room: bytes that
+ * there are at most, or IMAGE_UNKNOWN (image_size.h). */
 CUresult module_open(struct shim *, const void *image, size_t room, struct jit *, struct loaded_module **out);
 void module_close(struct shim *, struct loaded_module *);
 bool module_is_open(const struct shim *, const struct loaded_module *);

@@ -1,123 +1,51 @@
-/* Programs compiled with a per-thread default stream (CUDA_API_PER_THREAD_DEFAULT_STREAM): the driver's entry
- * points under names with _ptsz (those that take a stream) and _ptds (those that use the default stream),
- * where stream 0 is the thread's own (CUDA Driver API, "Stream synchronization behavior").
- */
-#include "cuda/core/api.h"
+/* Entry points of the driver for programs compiled with a per-thread default stream (per_thread.h). */
+#include "cuda/core/per_thread.h"
 
-/* The entry points these stand for. */
-CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                        unsigned, CUstream, void **, void **);
-CUresult cuLaunchCooperativeKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                   unsigned, unsigned, CUstream, void **);
+/* Twins (twins.def), and what is no row here. */
 CUresult cuStreamSynchronize(CUstream);
-CUresult cuMemAllocAsync(CUdeviceptr *, size_t, CUstream);
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr *, size_t, CUmemoryPool, CUstream);
-CUresult cuMemcpyAsync(CUdeviceptr, CUdeviceptr, size_t, CUstream);
-CUresult cuMemcpyBatchAsync(const CUdeviceptr *, const CUdeviceptr *, const size_t *, size_t,
-                            const CUmemcpyAttributes *, const size_t *, size_t, size_t *, CUstream);
-CUresult cuMemcpyBatchAsync_v2(const CUdeviceptr *, const CUdeviceptr *, const size_t *, size_t,
-                               const CUmemcpyAttributes *, const size_t *, size_t, CUstream);
-CUresult cuMemcpy3DBatchAsync(size_t, const CUDA_MEMCPY3D_BATCH_OP *, size_t *, unsigned long long, CUstream);
-CUresult cuMemcpy3DBatchAsync_v2(size_t, const CUDA_MEMCPY3D_BATCH_OP *, unsigned long long, CUstream);
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr, const void *, size_t, CUstream);
-CUresult cuMemcpyDtoHAsync_v2(void *, CUdeviceptr, size_t, CUstream);
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr, CUdeviceptr, size_t, CUstream);
-CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *, CUstream);
-CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *, CUstream);
-CUresult cuMemsetD8Async(CUdeviceptr, unsigned char, size_t, CUstream);
-CUresult cuMemsetD16Async(CUdeviceptr, unsigned short, size_t, CUstream);
-CUresult cuMemsetD32Async(CUdeviceptr, unsigned, size_t, CUstream);
-CUresult cuMemsetD2D8Async(CUdeviceptr, size_t, unsigned char, size_t, size_t, CUstream);
-CUresult cuMemsetD2D16Async(CUdeviceptr, size_t, unsigned short, size_t, size_t, CUstream);
-CUresult cuMemsetD2D32Async(CUdeviceptr, size_t, unsigned, size_t, size_t, CUstream);
-CUresult cuMemPrefetchAsync_v2(CUdeviceptr, size_t, CUmemLocation, unsigned, CUstream);
-CUresult cuStreamWaitValue32(CUstream, CUdeviceptr, uint32_t, unsigned);
-CUresult cuStreamWaitValue32_v2(CUstream, CUdeviceptr, uint32_t, unsigned);
-CUresult cuStreamWaitValue64(CUstream, CUdeviceptr, uint64_t, unsigned);
-CUresult cuStreamWaitValue64_v2(CUstream, CUdeviceptr, uint64_t, unsigned);
-CUresult cuStreamWriteValue32(CUstream, CUdeviceptr, uint32_t, unsigned);
-CUresult cuStreamWriteValue32_v2(CUstream, CUdeviceptr, uint32_t, unsigned);
-CUresult cuStreamWriteValue64(CUstream, CUdeviceptr, uint64_t, unsigned);
-CUresult cuStreamWriteValue64_v2(CUstream, CUdeviceptr, uint64_t, unsigned);
-CUresult cuStreamBatchMemOp(CUstream, unsigned, CUstreamBatchMemOpParams *, unsigned);
-CUresult cuStreamBatchMemOp_v2(CUstream, unsigned, CUstreamBatchMemOpParams *, unsigned);
-CUresult cuStreamGetCtx(CUstream, CUcontext *);
 CUresult cuLaunchKernelEx(const CUlaunchConfig *, CUfunction, void **, void **);
-CUresult cuMemPrefetchBatchAsync(const CUdeviceptr *, const size_t *, size_t, const CUmemLocation *, const size_t *,
-                                 size_t, unsigned long long, CUstream);
-CUresult cuMemDiscardAndPrefetchBatchAsync(const CUdeviceptr *, const size_t *, size_t, const CUmemLocation *,
-                                           const size_t *, size_t, unsigned long long, CUstream);
-CUresult cuMemDiscardBatchAsync(const CUdeviceptr *, const size_t *, size_t, unsigned long long, CUstream);
 
-static CUstream own(CUstream stream)
-{
-  return stream ? stream : STREAM_PER_THREAD;
-}
-
-/* name(params) for the program, call(arguments) for us. */
-#define PTSZ(name, params, arguments)                                                              \
-  CUresult name##_ptsz params                                                                      \
-  {                                                                                                \
-    return name arguments;                                                                         \
-  }
-/* A blocking copy: the asynchronous one, and the wait. */
-#define PTDS(name, async, params, arguments)                                                       \
-  CUresult name##_ptds params                                                                      \
-  {                                                                                                \
-    CUresult r = async arguments;                                                                  \
-    return r == CUDA_SUCCESS ? cuStreamSynchronize(STREAM_PER_THREAD) : r;                         \
-  }
-/* Fills do not block. */
-#define FILL(name, async, params, arguments)                                                       \
-  CUresult name##_ptds params                                                                      \
-  {                                                                                                \
-    return async arguments;                                                                        \
-  }
-
-PTSZ(cuLaunchKernel, (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                      unsigned bz, unsigned shared, CUstream st, void **p, void **x),
-     (f, gx, gy, gz, bx, by, bz, shared, own(st), p, x))
-PTSZ(cuLaunchCooperativeKernel, (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                                 unsigned by, unsigned bz, unsigned shared, CUstream st, void **p),
-     (f, gx, gy, gz, bx, by, bz, shared, own(st), p))
+PTSZ(cuLaunchKernel,
+     (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned
+      shared, CUstream st, void **p, void **x), (f, gx, gy, gz, bx, by, bz, shared, own(st), p, x))
+PTSZ(cuLaunchCooperativeKernel,
+     (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned
+      shared, CUstream st, void **p), (f, gx, gy, gz, bx, by, bz, shared, own(st), p))
 PTSZ(cuMemAllocAsync, (CUdeviceptr *p, size_t n, CUstream st), (p, n, own(st)))
-PTSZ(cuMemAllocFromPoolAsync, (CUdeviceptr *p, size_t n, CUmemoryPool pool, CUstream st),
-     (p, n, pool, own(st)))
+PTSZ(cuMemAllocFromPoolAsync, (CUdeviceptr *p, size_t n, CUmemoryPool pool, CUstream st), (p, n, pool, own(st)))
 PTSZ(cuMemcpyAsync, (CUdeviceptr d, CUdeviceptr s, size_t n, CUstream st), (d, s, n, own(st)))
-PTSZ(cuMemcpyBatchAsync, (const CUdeviceptr *d, const CUdeviceptr *s, const size_t *n, size_t count,
-                          const CUmemcpyAttributes *a, const size_t *first, size_t n_a, size_t *bad, CUstream st),
-     (d, s, n, count, a, first, n_a, bad, own(st)))
-PTSZ(cuMemcpyBatchAsync_v2, (const CUdeviceptr *d, const CUdeviceptr *s, const size_t *n, size_t count,
-                             const CUmemcpyAttributes *a, const size_t *first, size_t n_a, CUstream st),
-     (d, s, n, count, a, first, n_a, own(st)))
+PTSZ(cuMemcpyBatchAsync,
+     (const CUdeviceptr *d, const CUdeviceptr *s, const size_t *n, size_t count, const CUmemcpyAttributes *a,
+      const size_t *first, size_t n_a, size_t *bad, CUstream st), (d, s, n, count, a, first, n_a, bad, own(st)))
+PTSZ(cuMemcpyBatchAsync_v2,
+     (const CUdeviceptr *d, const CUdeviceptr *s, const size_t *n, size_t count, const CUmemcpyAttributes *a,
+      const size_t *first, size_t n_a, CUstream st), (d, s, n, count, a, first, n_a, own(st)))
 PTSZ(cuMemcpy3DBatchAsync,
      (size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, size_t *bad, unsigned long long flags, CUstream st),
      (n, op, bad, flags, own(st)))
-PTSZ(cuMemcpy3DBatchAsync_v2, (size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream st),
+PTSZ(cuMemcpy3DBatchAsync_v2,
+     (size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream st),
      (n, op, flags, own(st)))
-PTSZ(cuMemcpyHtoDAsync_v2, (CUdeviceptr d, const void *s, size_t n, CUstream st),
-     (d, s, n, own(st)))
+PTSZ(cuMemcpyHtoDAsync_v2, (CUdeviceptr d, const void *s, size_t n, CUstream st), (d, s, n, own(st)))
 PTSZ(cuMemcpyDtoHAsync_v2, (void *d, CUdeviceptr s, size_t n, CUstream st), (d, s, n, own(st)))
-PTSZ(cuMemcpyDtoDAsync_v2, (CUdeviceptr d, CUdeviceptr s, size_t n, CUstream st),
-     (d, s, n, own(st)))
+PTSZ(cuMemcpyDtoDAsync_v2, (CUdeviceptr d, CUdeviceptr s, size_t n, CUstream st), (d, s, n, own(st)))
 PTSZ(cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *p, CUstream st), (p, own(st)))
 PTSZ(cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *p, CUstream st), (p, own(st)))
 PTSZ(cuMemsetD8Async, (CUdeviceptr p, unsigned char v, size_t n, CUstream st), (p, v, n, own(st)))
 PTSZ(cuMemsetD16Async, (CUdeviceptr p, unsigned short v, size_t n, CUstream st), (p, v, n, own(st)))
 PTSZ(cuMemsetD32Async, (CUdeviceptr p, unsigned v, size_t n, CUstream st), (p, v, n, own(st)))
-PTSZ(cuMemsetD2D8Async, (CUdeviceptr p, size_t pitch, unsigned char v, size_t w, size_t h,
-                         CUstream st), (p, pitch, v, w, h, own(st)))
-PTSZ(cuMemsetD2D16Async, (CUdeviceptr p, size_t pitch, unsigned short v, size_t w, size_t h,
-                          CUstream st), (p, pitch, v, w, h, own(st)))
+PTSZ(cuMemsetD2D8Async, (CUdeviceptr p, size_t pitch, unsigned char v, size_t w, size_t h, CUstream st),
+     (p, pitch, v, w, h, own(st)))
+PTSZ(cuMemsetD2D16Async, (CUdeviceptr p, size_t pitch, unsigned short v, size_t w, size_t h, CUstream st),
+     (p, pitch, v, w, h, own(st)))
 PTSZ(cuMemsetD2D32Async, (CUdeviceptr p, size_t pitch, unsigned v, size_t w, size_t h, CUstream st),
      (p, pitch, v, w, h, own(st)))
-PTSZ(cuMemPrefetchBatchAsync, (const CUdeviceptr *p, const size_t *n, size_t count, const CUmemLocation *to,
-                               const size_t *first, size_t n_to, unsigned long long flags, CUstream st),
-     (p, n, count, to, first, n_to, flags, own(st)))
+PTSZ(cuMemPrefetchBatchAsync,
+     (const CUdeviceptr *p, const size_t *n, size_t count, const CUmemLocation *to, const size_t *first, size_t
+      n_to, unsigned long long flags, CUstream st), (p, n, count, to, first, n_to, flags, own(st)))
 PTSZ(cuMemDiscardAndPrefetchBatchAsync,
-     (const CUdeviceptr *p, const size_t *n, size_t count, const CUmemLocation *to, const size_t *first,
-      size_t n_to, unsigned long long flags, CUstream st),
-     (p, n, count, to, first, n_to, flags, own(st)))
+     (const CUdeviceptr *p, const size_t *n, size_t count, const CUmemLocation *to, const size_t *first, size_t
+      n_to, unsigned long long flags, CUstream st), (p, n, count, to, first, n_to, flags, own(st)))
 PTSZ(cuMemDiscardBatchAsync,
      (const CUdeviceptr *p, const size_t *n, size_t count, unsigned long long flags, CUstream st),
      (p, n, count, flags, own(st)))
@@ -137,30 +65,34 @@ PTSZ(cuStreamBatchMemOp_v2, (CUstream st, unsigned n, CUstreamBatchMemOpParams *
      (own(st), n, op, flags))
 PTSZ(cuStreamGetCtx, (CUstream st, CUcontext *c), (own(st), c))
 
-PTDS(cuMemcpy, cuMemcpyAsync, (CUdeviceptr d, CUdeviceptr s, size_t n),
-     (d, s, n, STREAM_PER_THREAD))
-PTDS(cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2, (CUdeviceptr d, const void *s, size_t n),
-     (d, s, n, STREAM_PER_THREAD))
-PTDS(cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, (void *d, CUdeviceptr s, size_t n),
-     (d, s, n, STREAM_PER_THREAD))
-PTDS(cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2, (CUdeviceptr d, CUdeviceptr s, size_t n),
-     (d, s, n, STREAM_PER_THREAD))
-PTDS(cuMemcpy2D_v2, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *p), (p, STREAM_PER_THREAD))
-PTDS(cuMemcpy2DUnaligned_v2, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *p), (p, STREAM_PER_THREAD))
-PTDS(cuMemcpy3D_v2, cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *p), (p, STREAM_PER_THREAD))
+PTDS_COPY(cuMemcpy, cuMemcpyAsync, cuStreamSynchronize, (CUdeviceptr d, CUdeviceptr s, size_t n),
+          (d, s, n, STREAM_PER_THREAD))
+PTDS_COPY(cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2, cuStreamSynchronize, (CUdeviceptr d, const void *s, size_t n),
+          (d, s, n, STREAM_PER_THREAD))
+PTDS_COPY(cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, cuStreamSynchronize, (void *d, CUdeviceptr s, size_t n),
+          (d, s, n, STREAM_PER_THREAD))
+PTDS_COPY(cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2, cuStreamSynchronize, (CUdeviceptr d, CUdeviceptr s, size_t n),
+          (d, s, n, STREAM_PER_THREAD))
+PTDS_COPY(cuMemcpy2D_v2, cuMemcpy2DAsync_v2, cuStreamSynchronize, (const CUDA_MEMCPY2D *p),
+          (p, STREAM_PER_THREAD))
+PTDS_COPY(cuMemcpy2DUnaligned_v2, cuMemcpy2DAsync_v2, cuStreamSynchronize, (const CUDA_MEMCPY2D *p),
+          (p, STREAM_PER_THREAD))
+PTDS_COPY(cuMemcpy3D_v2, cuMemcpy3DAsync_v2, cuStreamSynchronize, (const CUDA_MEMCPY3D *p),
+          (p, STREAM_PER_THREAD))
 
-FILL(cuMemsetD8_v2, cuMemsetD8Async, (CUdeviceptr p, unsigned char v, size_t n),
-     (p, v, n, STREAM_PER_THREAD))
-FILL(cuMemsetD16_v2, cuMemsetD16Async, (CUdeviceptr p, unsigned short v, size_t n),
-     (p, v, n, STREAM_PER_THREAD))
-FILL(cuMemsetD32_v2, cuMemsetD32Async, (CUdeviceptr p, unsigned v, size_t n),
-     (p, v, n, STREAM_PER_THREAD))
-FILL(cuMemsetD2D8_v2, cuMemsetD2D8Async, (CUdeviceptr p, size_t pitch, unsigned char v, size_t w,
-                                          size_t h), (p, pitch, v, w, h, STREAM_PER_THREAD))
-FILL(cuMemsetD2D16_v2, cuMemsetD2D16Async, (CUdeviceptr p, size_t pitch, unsigned short v, size_t w,
-                                            size_t h), (p, pitch, v, w, h, STREAM_PER_THREAD))
-FILL(cuMemsetD2D32_v2, cuMemsetD2D32Async, (CUdeviceptr p, size_t pitch, unsigned v, size_t w,
-                                            size_t h), (p, pitch, v, w, h, STREAM_PER_THREAD))
+PTDS_FILL(cuMemsetD8_v2, cuMemsetD8Async, (CUdeviceptr p, unsigned char v, size_t n),
+          (p, v, n, STREAM_PER_THREAD))
+PTDS_FILL(cuMemsetD16_v2, cuMemsetD16Async, (CUdeviceptr p, unsigned short v, size_t n),
+          (p, v, n, STREAM_PER_THREAD))
+PTDS_FILL(cuMemsetD32_v2, cuMemsetD32Async, (CUdeviceptr p, unsigned v, size_t n), (p, v, n, STREAM_PER_THREAD))
+PTDS_FILL(cuMemsetD2D8_v2, cuMemsetD2D8Async,
+          (CUdeviceptr p, size_t pitch, unsigned char v, size_t w, size_t h),
+          (p, pitch, v, w, h, STREAM_PER_THREAD))
+PTDS_FILL(cuMemsetD2D16_v2, cuMemsetD2D16Async,
+          (CUdeviceptr p, size_t pitch, unsigned short v, size_t w, size_t h),
+          (p, pitch, v, w, h, STREAM_PER_THREAD))
+PTDS_FILL(cuMemsetD2D32_v2, cuMemsetD2D32Async, (CUdeviceptr p, size_t pitch, unsigned v, size_t w, size_t h),
+          (p, pitch, v, w, h, STREAM_PER_THREAD))
 
 CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **params, void **extra)
 {
