@@ -29,7 +29,7 @@ endif
 include mk/flags.mk
 
 SRC     := $(sort $(shell find src -name '*.c'))
-CLI_SRC := $(filter src/cli/%,$(SRC))
+CLI_SRC := $(filter src/cli/% src/study/%,$(SRC)) # not in the library: they want SQLite
 CUDA_SRC := $(filter src/cuda/%,$(SRC))
 LIB_SRC := $(filter-out $(CLI_SRC) $(CUDA_SRC),$(SRC))
 
@@ -52,7 +52,7 @@ all: $(BIN) $(if $(MODE),,lib) shims
 
 $(BIN): $(CLI_OBJ) $(LIB)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lsqlite3 $(LIBS)
 
 # q, not r: two members may share a base name.
 $(LIB): $(LIB_OBJ) $(BUILD)/objects.stamp

@@ -24,10 +24,11 @@ if command -v "${CC:-gcc}" >/dev/null && probe stdio.h -lm; then
   probe lzma.h -llzma || need liblzma-dev
   probe libconfig.h -lconfig || need libconfig-dev
   probe jansson.h -ljansson || need libjansson-dev
+  probe sqlite3.h -lsqlite3 || need libsqlite3-dev
   probe cmocka.h -lcmocka || need libcmocka-dev
   probe mpfr.h -lmpfr || need libmpfr-dev
 else
-  need gcc libc6-dev binutils libelf-dev liblz4-dev libzstd-dev liblzma-dev libconfig-dev libjansson-dev libcmocka-dev libmpfr-dev
+  need gcc libc6-dev binutils libelf-dev liblz4-dev libzstd-dev liblzma-dev libconfig-dev libjansson-dev libsqlite3-dev libcmocka-dev libmpfr-dev
 fi
 [ ${#missing[@]} -eq 0 ] && exit 0
 

@@ -26,7 +26,8 @@ MAY = {
     "cuda": LOW | {"load", "func", "time", "trace", "host", "cuda"},
     "probe": LOW | {"load", "func", "time", "host", "probe"},
     "validate": {"base", "validate"},
-    "cli": LOW | {"load", "func", "time", "trace", "host", "view", "probe", "validate", "cli", "warpstep"},
+    "study": {"base", "config", "study", "warpstep"},
+    "cli": LOW | {"load", "func", "time", "trace", "host", "view", "probe", "validate", "study", "cli", "warpstep"},
 }
 CUDA = {"core": {"core"}, "driver": {"core", "driver"}, "runtime": {"core", "runtime"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
