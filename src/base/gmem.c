@@ -22,6 +22,7 @@ enum { ADDR_BITS = 49, ALLOC_ALIGN = 512, NAME_MAX_LEN = 48, LINE_SHIFT = 7 };
 
 struct gmem_allocation {
   uint64_t addr, bytes;
+  uint64_t trimmed; /* bytes that were not asked for, at its end */
   bool live;
   bool foreign; /* host memory of somebody else */
   char name[NAME_MAX_LEN];
@@ -33,6 +34,7 @@ struct gmem {
   uint8_t ***top;     /* [top index] -> leaf; [leaf index] -> host page */
   uint64_t n_top;
   uint64_t next;                 /* next free guest address */
+  uint64_t gap;                  /* behind an allocation */
   struct gmem_allocation *alloc; /* ascending addresses, released ones included */
   size_t n_alloc, cap_alloc;
   int file;                      /* gmem_share: shared pages, at their addresses; -1: none yet */
@@ -176,10 +178,12 @@ uint64_t gmem_alloc(struct gmem *g, uint64_t bytes, const char *name)
 {
   uint64_t limit = (uint64_t)1 << ADDR_BITS;
   BUG_ON(bytes == 0);
-  if (g->next > limit - ALLOC_ALIGN || bytes > limit - ALLOC_ALIGN - g->next) return 0;
+  if (g->next > limit - ALLOC_ALIGN || g->gap > limit - ALLOC_ALIGN - g->next ||
+      bytes > limit - ALLOC_ALIGN - g->next - g->gap)
+    return 0;
   struct gmem_allocation *a = new_allocation(g, g->next, name);
   a->bytes = bytes;
-  g->next = (g->next + bytes + ALLOC_ALIGN - 1) & ~(uint64_t)(ALLOC_ALIGN - 1);
+  g->next = (g->next + bytes + g->gap + ALLOC_ALIGN - 1) & ~(uint64_t)(ALLOC_ALIGN - 1);
   /* The first page may be shared with an earlier allocation and have been written past its end. */
   uint64_t head = g->page_mask + 1 - (a->addr & g->page_mask);
   uint8_t **e = page_entry(g, a->addr);
@@ -197,6 +201,37 @@ bool gmem_next_range(const struct gmem *g, size_t *cursor, struct gmem_range *r)
     return true;
   }
   return false;
+}
+
+static struct gmem_place place_of(const struct gmem_allocation *a)
+{
+  return (struct gmem_place){.addr = a->addr, .bytes = a->bytes - a->trimmed, .live = a->live};
+}
+
+bool gmem_place_below(const struct gmem *g, uint64_t addr, struct gmem_place *p)
+{
+  ptrdiff_t i = alloc_below(g, addr);
+  if (i >= 0) *p = place_of(&g->alloc[i]);
+  return i >= 0;
+}
+
+bool gmem_place_above(const struct gmem *g, uint64_t addr, struct gmem_place *p)
+{
+  size_t i = (size_t)(alloc_below(g, addr) + 1);
+  if (i < g->n_alloc) *p = place_of(&g->alloc[i]);
+  return i < g->n_alloc;
+}
+
+void gmem_trim(struct gmem *g, uint64_t addr, uint64_t bytes)
+{
+  ptrdiff_t i = alloc_below(g, addr);
+  BUG_ON(i < 0 || g->alloc[i].addr != addr || bytes > g->alloc[i].bytes);
+  g->alloc[i].trimmed = g->alloc[i].bytes - bytes;
+}
+
+void gmem_set_gap(struct gmem *g, uint64_t bytes)
+{
+  g->gap = bytes;
 }
 
 uint64_t gmem_next_address(const struct gmem *g)

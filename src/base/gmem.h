@@ -38,6 +38,21 @@ struct gmem_range {
 
 /* The next live allocation in ascending order of addresses; *cursor is 0 at first. False: no more. */
 bool gmem_next_range(const struct gmem *, size_t *cursor, struct gmem_range *);
+/* An allocation, or what was one until it was released. */
+struct gmem_place {
+  uint64_t addr, bytes;
+  bool live;
+};
+
+/* Of all that were ever made: the last that starts at or below addr, and the first that starts above it. False: none. */
+bool gmem_place_below(const struct gmem *, uint64_t addr, struct gmem_place *);
+bool gmem_place_above(const struct gmem *, uint64_t addr, struct gmem_place *);
+/* The allocation that starts at addr counts as `bytes` bytes from now on in these two: what was asked for,
+ * of memory that comes in whole pages. At most what it has. */
+void gmem_trim(struct gmem *, uint64_t addr, uint64_t bytes);
+/* At least so many bytes behind each allocation made from now on belong to none. */
+void gmem_set_gap(struct gmem *, uint64_t bytes);
+
 /* Where the next allocation will start, and another place for it (rounded up to 512 bytes): for rebuilding an
  * image that was saved, whose allocations may come in any order but must not overlap. */
 uint64_t gmem_next_address(const struct gmem *);

@@ -20,6 +20,7 @@
 #include "host/choice.h"
 #include "isa/watch.h"
 #include "load/program.h"
+#include "sanitize/sanitize.h"
 
 #define LIBRARY "libwarpstep-cuda.so"
 #define OPTIONS_VARIABLE "WARPSTEP_EXEC" /* cuda/core/options.h reads it */
@@ -28,7 +29,8 @@ enum {
   OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_TIMED, OPT_TIME_KERNELS,
   OPT_STOP, OPT_COLD, OPT_THREADS, OPT_REPORT, OPT_JSON, OPT_TRACE, OPT_QUIET,
   OPT_PROGRESS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_SAMPLE,
-  OPT_SAMPLE_CTAS, OPT_INTERLEAVE, OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_US, OPT_OUTPUT = 'o',
+  OPT_SAMPLE_CTAS, OPT_INTERLEAVE, OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_US, OPT_TOOL,
+  OPT_PRINT_LEVEL, OPT_PRINT_LIMIT, OPT_LEAK_CHECK, OPT_ERROR_EXITCODE, OPT_LOG_FILE, OPT_OUTPUT = 'o',
 };
 
 static const struct cli_option options[] = {
@@ -80,10 +82,27 @@ static const struct cli_option capture_options[] = {
   {0},
 };
 
+static const struct cli_option sanitize_options[] = {
+  {OPT_TOOL, "tool", "TOOLS", "memcheck, racecheck, initcheck, synccheck (several with commas) or\nall (the default)"},
+  {OPT_LEAK_CHECK, "leak-check", "MODE", "full: report device memory that is not freed; no (the default)"},
+  {OPT_PRINT_LEVEL, "print-level", "LEVEL", "error: what is surely a defect (the default); warn: and what may be\nmeant; info: and races that do not change what is there"},
+  {OPT_PRINT_LIMIT, "print-limit", "N", "print the first N findings (100), count the others"},
+  {OPT_ERROR_EXITCODE, "error-exitcode", "N", "exit status when the program succeeds and has defects (1; 0: as if\nit had none)"},
+  {OPT_LOG_FILE, "log-file", "FILE", "write the reports there, not to stdout"},
+  {OPT_GPU, "gpu", "PRESET", "the GPU to simulate; by default one the program has code for"},
+  {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
+  {OPT_INTERLEAVE, "interleave", "N", "the warps of a CTA take turns after N instructions at most (4096)"},
+  {OPT_MAX_INSTRUCTIONS, "max-instructions", "N", "a launch fails after N warp instructions"},
+  {OPT_PRESETS, "presets", "DIR", "where the presets are"},
+  {0},
+};
+
 /* The options as the library reads them: lines KEY=VALUE. */
 struct exec_run {
   const char *gpu, *presets, *which;
   const char *capture; /* folder; NULL: nothing is captured */
+  const char *tools;   /* of the sanitizer; NULL: it is not used */
+  const char *error_exitcode;
   bool timed;
   bool stop;
   bool timeline, timeline_choice; /* --timeline; what it shows */
@@ -128,6 +147,39 @@ static int take_timeline(const struct cli_command *cmd, struct exec_run *x, cons
   return CLI_OK;
 }
 
+/* Options of the sanitizer; CLI_OPT_BAD: another one. */
+static int take_sanitize(const struct cli_command *cmd, struct exec_run *x, int id, const char *arg)
+{
+  unsigned bits;
+  unsigned long n;
+  const char *bad;
+  switch (id) {
+  case OPT_TOOL:
+    if (!sanitize_tools_parse(arg, &bits, &bad))
+      return cli_usage_error(cmd, "--tool %s: '%.*s' is not memcheck, racecheck, initcheck, synccheck or all", arg,
+                             (int)strcspn(bad, ","), bad);
+    x->tools = arg;
+    return CLI_OK;
+  case OPT_PRINT_LEVEL:
+    if (!sanitize_level_parse(arg, &bits)) return cli_usage_error(cmd, "--print-level %s: not error, warn or info", arg);
+    fprintf(x->out, "print_level=%s\n", arg);
+    return CLI_OK;
+  case OPT_LEAK_CHECK:
+    if (strcmp(arg, "full") != 0 && strcmp(arg, "no") != 0)
+      return cli_usage_error(cmd, "--leak-check %s: not full or no", arg);
+    if (*arg == 'f') fprintf(x->out, "leaks=1\n");
+    return CLI_OK;
+  case OPT_ERROR_EXITCODE:
+    if (!cli_number(arg, 0, UINT8_MAX, &n))
+      return cli_usage_error(cmd, "--error-exitcode %s: not a number from 0 to 255", arg);
+    x->error_exitcode = arg;
+    return CLI_OK;
+  case OPT_PRINT_LIMIT: return take_count(cmd, x, "print-limit", "print_limit", arg);
+  case OPT_LOG_FILE: return take_file(x, "log", arg);
+  default: return CLI_OPT_BAD;
+  }
+}
+
 static int take_option(const struct cli_command *cmd, struct exec_run *x, int id, const char *arg)
 {
   unsigned count;
@@ -165,7 +217,7 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_TIMELINE_US: return take_timeline(cmd, x, "timeline_us", arg, activity_choice_us);
   case OPT_TRACE: fprintf(x->out, "trace=%s\n", arg); break;
   case OPT_QUIET: fprintf(x->out, "quiet=1\n"); break;
-  default: return CLI_BAD_INPUT;
+  default: return take_sanitize(cmd, x, id, arg);
   }
   return CLI_OK;
 }
@@ -282,6 +334,7 @@ static int start(struct exec_run *x, char **program)
     return cli_error("%s", e.msg);
   fprintf(x->out, "gpu=%s\nmode=%s\n", x->gpu, x->timed ? "timed" : "functional");
   if (x->capture) fprintf(x->out, "capture=%s\nquiet=1\n", x->capture);
+  if (x->tools) fprintf(x->out, "sanitize=%s\nerror_exitcode=%s\nquiet=1\n", x->tools, x->error_exitcode);
   if (x->presets) fprintf(x->out, "presets=%s\n", x->presets);
   if (x->which) fprintf(x->out, "time=%s\n", x->which);
   if (x->stop) fprintf(x->out, "stop=1\n");
@@ -316,6 +369,35 @@ static int run_capture(const struct cli_command *cmd, int argc, char **argv)
 {
   return run_program(cmd, (struct exec_run){0}, argc, argv);
 }
+
+static int run_sanitize(const struct cli_command *cmd, int argc, char **argv)
+{
+  return run_program(cmd, (struct exec_run){ .tools = "all", .error_exitcode = "1" }, argc, argv);
+}
+
+const struct cli_command cmd_sanitize = {
+  .name = "sanitize",
+  .synopsis = "[options] PROGRAM [ARGUMENT...]",
+  .summary = "find defects of the kernels of a CUDA program",
+  .options = sanitize_options,
+  .program_follows = true,
+  .notes =
+    "The program runs as with 'warpstep exec --functional', and its kernels are watched: for addresses\n"
+    "outside of allocations (memcheck), accesses to one place that nothing orders (racecheck), reads of\n"
+    "what nobody wrote (initcheck), and barriers that not all threads reach (synccheck). Reports have\n"
+    "the form of NVIDIA's compute-sanitizer; with nvcc -lineinfo they name source lines. An access that is\n"
+    "invalid does not happen, and a kernel that faults ends alone: the program goes on. docs/sanitize.md says\n"
+    "what is found and what is not; 'warpstep run --check' does the same for one launch.\n"
+    "\n"
+    "The exit status is that of the program; 1, or --error-exitcode, when that is 0 and there are defects;\n"
+    "2 when it could not be started.\n",
+  .examples =
+    "  # everything\n"
+    "  warpstep sanitize ./app\n"
+    "  # only races, in a log\n"
+    "  warpstep sanitize --tool racecheck --log-file races.log ./app\n",
+  .run = run_sanitize,
+};
 
 const struct cli_command cmd_capture = {
   .name = "capture",

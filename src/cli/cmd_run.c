@@ -24,6 +24,7 @@
 #include "host/snapshot.h"
 #include "load/file.h"
 #include "load/line_table.h"
+#include "sanitize/sanitize.h"
 #include "view/annotate.h"
 #include "view/json.h"
 #include "view/konata.h"
@@ -47,6 +48,8 @@ struct run {
   struct line_table lines; /* --annotate */
   struct pipe_log *pipe;   /* --pipeline */
   struct activity *activity; /* --timeline */
+  struct sanitizer *sanitizer; /* --check; NULL: none */
+  uint64_t defects;
 };
 
 static bool choose_gpu(struct run *r, struct err *e)
@@ -122,6 +125,7 @@ static bool set_up(struct run *r, struct err *e)
   struct device_config config = device_config_for(&r->preset.params, !r->opt.functional);
   config.presets = r->opt.presets;
   config.print = r->opt.json && !strcmp(r->opt.json, "-") ? stderr : stdout;
+  if (r->opt.sanitize) config.gap_bytes = SANITIZE_GAP;
   if (!(r->cr = case_setup(&r->lc, &config, e))) return false;
 
   struct report *rep = &r->report;
@@ -180,6 +184,22 @@ static enum sim_hazards hazards_of(enum hazard_option o)
   }
 }
 
+static void sanitize_start(struct run *r)
+{
+  const struct sanitize_options so = {.tools = r->opt.sanitize, .level = r->opt.print_level,
+                                      .out = r->opt.json && !strcmp(r->opt.json, "-") ? stderr : stdout};
+  if (r->opt.sanitize) r->sanitizer = sanitizer_new(&so, case_device(r->cr)->mem);
+}
+
+/* One launch, watched by the sanitizer when there is one. */
+static bool simulate_once(struct run *r, struct sim_options *o, struct err *e)
+{
+  if (r->sanitizer) o->tap = sanitizer_begin(r->sanitizer, r->report.module, case_launch(r->cr));
+  if (!simulate(r->simulator, case_launch(r->cr), o, &r->result, e)) return false;
+  if (r->sanitizer) sanitizer_end(r->sanitizer, &r->result.fault);
+  return true;
+}
+
 static bool simulate_case(struct run *r, struct err *e)
 {
   struct watch w;
@@ -191,14 +211,16 @@ static bool simulate_case(struct run *r, struct err *e)
   };
 
   NO_MEMORY_IF(!(r->simulator = simulator_new(&r->preset.params)));
+  sanitize_start(r);
   interrupt_hold(&w.interrupt);
   progress_start(&w.line, stderr, !r->opt.quiet);
   bool ok = true;
   for (unsigned i = 0; ok && i <= r->opt.warm_up && (i == 0 || r->result.end == RUN_DONE); i++)
-    ok = simulate(r->simulator, case_launch(r->cr), &o, &r->result, e);
+    ok = simulate_once(r, &o, e);
   progress_end(&w.line);
   interrupt_release(&w.interrupt);
   if (!ok) return false;
+  if (r->sanitizer) r->defects = sanitizer_finish(r->sanitizer);
   report_result(&r->report, &r->result);
   r->report.host.seconds = progress_now() - w.line.start;
   return true;
@@ -328,7 +350,7 @@ static int verdict(const struct run *r)
     view_stop_write(stderr, rep);
     return rep->end == RUN_STOPPED ? CLI_INTERRUPTED : CLI_LIMIT;
   }
-  if (rep->hazards && rep->hazards->n_findings) return CLI_MISMATCH;
+  if ((rep->hazards && rep->hazards->n_findings) || r->defects) return CLI_MISMATCH;
   if (!rep->checked || report_matched(rep)) return CLI_OK;
   for (unsigned i = 0; i < rep->n_checks; i++)
     if (!rep->check[i].ok) fprintf(stderr, "warpstep: mismatch: %s\n", rep->check[i].text);
@@ -349,6 +371,7 @@ static int run_all(struct run *r)
 static void run_free(struct run *r)
 {
   line_table_free(&r->lines);
+  sanitizer_free(r->sanitizer);
   simulator_free(r->simulator);
   pipe_log_free(r->pipe);
   activity_free(r->activity);

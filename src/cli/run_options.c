@@ -11,6 +11,7 @@
 #include "base/regular.h"
 #include "host/snapshot.h"
 #include "isa/watch.h"
+#include "sanitize/sanitize.h"
 
 enum {
   OPT_KERNEL = CLI_OPT_FIRST, OPT_GRID, OPT_BLOCK, OPT_CLUSTER, OPT_SHMEM, OPT_BUF, OPT_SYMBOL, OPT_ARG, OPT_GPU, OPT_PRESETS,
@@ -18,6 +19,7 @@ enum {
   OPT_NO_CHECK, OPT_QUIET, OPT_ANNOTATE, OPT_HAZARDS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_WARM_UP, OPT_INTERLEAVE,
   OPT_PIPELINE, OPT_PIPELINE_WARPS, OPT_PIPELINE_CYCLES, OPT_PIPELINE_SM,
   OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_CYCLES,
+  OPT_CHECK, OPT_PRINT_LEVEL,
 };
 
 enum { MAX_WARM_UP = 1000, MAX_SHMEM = 1 << 20 };
@@ -53,6 +55,8 @@ const struct cli_option run_option_table[] = {
   {OPT_TIMELINE_SMS, "timeline-sms", "SMS", "of these SMs: 3 or 0-7 (all)"},
   {OPT_TIMELINE_WARPS, "timeline-warps", "WARPS", "with what these warps waited for; as --pipeline-warps"},
   {OPT_TIMELINE_CYCLES, "timeline-cycles", "FROM:TO", "CTAs and warps that begin in these cycles of the launch"},
+  {OPT_CHECK, "check", "TOOLS", "run without time and report defects: memcheck, racecheck, initcheck,\nsynccheck (with commas) or all; exit with 1 if any"},
+  {OPT_PRINT_LEVEL, "print-level", "LEVEL", "of --check: error (default), warn, info"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {OPT_NO_CHECK, "no-check", NULL, "do not compare results with the expected ones"},
   {OPT_QUIET, "quiet", NULL, "no summary and no progress line"},
@@ -88,6 +92,24 @@ static bool take_limit(const struct cli_command *cmd, const char *option, const 
 {
   if (cli_number(arg, 1, LONG_MAX, limit)) return true;
   cli_usage_error(cmd, "%s %s: not a number from 1", option, arg);
+  return false;
+}
+
+/* The checks are made in runs without time. */
+static bool take_tools(const struct cli_command *cmd, const char *arg, struct run_options *o)
+{
+  const char *bad;
+  o->functional = true;
+  if (sanitize_tools_parse(arg, &o->sanitize, &bad)) return true;
+  cli_usage_error(cmd, "--check %s: '%.*s' is not memcheck, racecheck, initcheck, synccheck or all", arg,
+                  (int)strcspn(bad, ","), bad);
+  return false;
+}
+
+static bool take_level(const struct cli_command *cmd, const char *arg, struct run_options *o)
+{
+  if (sanitize_level_parse(arg, &o->print_level)) return true;
+  cli_usage_error(cmd, "--print-level %s: not error, warn or info", arg);
   return false;
 }
 
@@ -144,6 +166,8 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
   case OPT_TIMELINE_SMS: o->timeline_sms = arg; break;
   case OPT_TIMELINE_WARPS: o->timeline_warps = arg; break;
   case OPT_TIMELINE_CYCLES: o->timeline_cycles = arg; break;
+  case OPT_CHECK: return take_tools(cmd, arg, o);
+  case OPT_PRINT_LEVEL: return take_level(cmd, arg, o);
   case OPT_NO_CHECK: o->check = false; break;
   case OPT_QUIET: o->quiet = true; break;
   case OPT_KERNEL: o->kernel = arg; break;

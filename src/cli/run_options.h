@@ -38,6 +38,7 @@ struct run_options {
   unsigned warm_up;                           /* launches before the one that is reported */
   unsigned long max_cycles, max_instructions; /* 0: no limit */
   enum hazard_option { HAZARDS_OFF, HAZARDS_CHECK, HAZARDS_GAPS, HAZARDS_EMULATE, HAZARDS_BOTH } hazards;
+  unsigned sanitize, print_level;             /* sanitize/sanitize.h: tools, 0: none; level */
   bool functional, check, quiet, json_host, annotate;
 };
 

@@ -77,6 +77,7 @@ struct runner {
   unsigned open;  /* slots in use so far */
   bool finished;  /* a CTA ended in the last round */
   const struct run_watch *watch;
+  bool sees_registers;        /* a tap wants operations that only touch registers, too */
   const struct step_cta *cta; /* the warp that runs: its CTA and number there */
   unsigned warp;
   uint64_t told;       /* warp instructions that the team knows of */
@@ -183,6 +184,13 @@ static void read_clocks(const struct runner *r, struct effect *e)
   e->time_ns = e->clock * ps / 1000;
 }
 
+/* Lanes whose access to memory the tap does not let happen. */
+static uint32_t forbidden(const struct runner *r)
+{
+  const struct step_tap *t = r->watch->tap;
+  return __builtin_expect(t && t->veto, 0) ? (uint32_t)t->veto(t->ctx, r->cta, r->warp, &r->e) : 0;
+}
+
 /* Any operation. Returns false on a fault. */
 static bool run_step(struct runner *r, struct func_warp *w, struct step_path *p, uint64_t i,
                      const struct uop *u)
@@ -194,7 +202,8 @@ static bool run_step(struct runner *r, struct func_warp *w, struct step_path *p,
   if (r->watch->tap) r->watch->tap->step(r->watch->tap->ctx, r->cta, r->warp, e);
   if (e->flags & (EFF_CLUSTER_ARRIVED | EFF_CTA_DONE)) cluster_meet(w->cta, e->flags & EFF_CTA_DONE);
   if (!(e->flags & EFF_MEM)) return true;
-  if (!u->perform(w, u, e, (uint32_t)(r->mem.lanes | r->mem.near_lanes), &r->view, r->f)) return false;
+  const uint32_t lanes = (uint32_t)(r->mem.lanes | r->mem.near_lanes) & ~forbidden(r);
+  if (lanes && !u->perform(w, u, e, lanes, &r->view, r->f)) return false;
   if (u->finish) u->finish(w, u, e);
   return true;
 }
@@ -209,7 +218,7 @@ static bool run_path(struct runner *r, struct func_warp *w, unsigned path, unsig
     const uint64_t off = p->pc - r->l->code_base, i = off >> FUNC_INST_SHIFT;
     if (i >= r->n_insts || off % FUNC_INST_BYTES) return func_step(&w->step, path, &r->e, r->f); /* faults */
     const struct uop *u = &r->l->uop[i];
-    if (u->straight && !r->watch->tap) {
+    if (u->straight && !r->sees_registers) {
       run_straight(r, w, p, i, u, budget);
       continue;
     }
@@ -505,6 +514,7 @@ static void runner_init(struct runner *r, struct team *t, unsigned i)
   r->view = (struct gmem_view){.image = l->p.image, .concurrent = t->n > 1};
   r->e.mem = &r->mem;
   r->clock_start = t->watch->start_clock;
+  r->sees_registers = t->watch->tap && !t->watch->tap->registers_unseen;
   r->longest = t->watch->slice ? t->watch->slice : SLICE_STEPS;
   r->first = r->n_insts;
   r->slot = mem_zeroed(r->n_slots, sizeof *r->slot);

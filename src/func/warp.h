@@ -21,7 +21,7 @@ enum {
   N_BREGS = 16,
   OWN_GROUPS = 32,    /* places for convergence groups in the warp itself, a power of two */
   N_BARRIERS = 16,
-  BAR_CLUSTER = 16,   /* the CTA's part of its cluster's barrier */
+  BAR_CLUSTER = STEP_CLUSTER_BARRIER,   /* the CTA's part of its cluster's barrier */
   WIDE_ROWS = 8,      /* rows of the widest operand */
   PRED_NONE = 7,      /* P7: reads as true, writes are dropped */
   PRED_UNIFORM = 8,   /* pred[PRED_UNIFORM + k] is UPk */

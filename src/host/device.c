@@ -42,6 +42,7 @@ bool device_init(struct device *d, const struct device_config *config, struct er
     return err_set(e, "sm_%u is not a known target; choose one of %s", config->sm, target_list(list, sizeof list));
   if (d->config.n_smids == 0) d->config.n_smids = config->n_workers;
   d->mem = gmem_new(config->page_bits);
+  gmem_set_gap(d->mem, config->gap_bytes);
   return device_set_heap(d, config->heap_bytes, e);
 }
 

@@ -31,6 +31,7 @@ struct device_config {
   unsigned n_smids;            /* SM ids the program sees; 0 = n_workers */
   unsigned n_warpids;          /* warp slots of an SM the program sees */
   uint64_t heap_bytes;         /* device malloc; 0 = none */
+  uint64_t gap_bytes;          /* between allocations, at least: see gmem_set_gap */
   struct device_limits limits;
   FILE *print;                 /* device printf; NULL: dropped */
   const char *presets;         /* folder, for advice in messages; NULL: where presets_dir finds it */

@@ -23,7 +23,7 @@
 #include "base/gmem.h"
 #include "isa/inst.h"
 
-enum { LANES_MAX = 64, STEP_MAX_PATHS = 32, MEM_MAX_BYTES = 32, MEM_MAX_TEXELS = 16 };
+enum { LANES_MAX = 64, STEP_MAX_PATHS = 32, STEP_CLUSTER_BARRIER = 16, MEM_MAX_BYTES = 32, MEM_MAX_TEXELS = 16 };
 
 typedef uint64_t lane_mask; /* bit i = lane i; 64 bits, because wave64 will come */
 
@@ -110,6 +110,13 @@ struct mem_effect {
                                       the layout is the step source's own */
 };
 
+/* Arrival at a barrier. */
+struct step_barrier {
+  uint8_t id;     /* of the CTA: 0 to 15; STEP_CLUSTER_BARRIER: its part of the cluster's */
+  bool waits;     /* false: the threads only arrive (bar.arrive) */
+  uint16_t count; /* threads to wait for; 0: all of the CTA */
+};
+
 /* What one step did. The caller owns the storage and sets the inputs. */
 struct effect {
   /* inputs */
@@ -123,6 +130,7 @@ struct effect {
   lane_mask exec;    /* of those, lanes whose guard was true */
   uint32_t flags;    /* enum effect_flag */
   uint32_t sleep_ns; /* NANOSLEEP: requested time */
+  struct step_barrier barrier; /* of an instruction of a CTA's or cluster's barrier */
   void *priv;        /* step source's own: the decoded operation, for perform and finish */
 };
 

@@ -27,12 +27,15 @@ struct run_progress {
   uint64_t ctas_done, ctas_total;
 };
 
-/* Sees every step of a run without time, in the order of execution: behind each warp instruction, and when a
- * CTA has ended (before it is gone). */
+/* Sees every step of a run without time, in the order of execution: behind each warp instruction, ahead of its access to
+ * memory, and when a CTA has ended (before it is gone). */
 struct step_tap {
   void *ctx;
   void (*step)(void *ctx, const struct step_cta *, unsigned warp, const struct effect *);
   void (*cta_end)(void *ctx, const struct step_cta *);
+  /* May be NULL. Of a step with EFF_MEM, behind `step`: the lanes whose access must not happen. */
+  lane_mask (*veto)(void *ctx, const struct step_cta *, unsigned warp, const struct effect *);
+  bool registers_unseen; /* operations that only touch registers are not shown, which makes the run faster */
 };
 
 /* A zeroed watch watches nothing. Limits are checked at deterministic points (the end of a window of the

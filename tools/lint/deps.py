@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Dependency rule: which folder of src/ may include which, which folder of src/cuda/, and which block of src/time/ which.
 
-base <- config, stats, isa <- load, func, time, trace <- host <- view, cuda, cli, api. func and time never include
+base <- config, stats, isa <- load, func, time, trace <- host <- sanitize <- view, cuda, cli, api. func and time never include
 each other. A block of src/time/ includes its own header, base, isa, stats, config and message
 headers; blocks.txt names the headers that several blocks share and the parts a block is made of.
 The netlist sees everything.
@@ -20,14 +20,15 @@ MAY = {
     "func": LOW | {"func"},
     "time": LOW | {"time"},
     "trace": LOW | {"load", "trace"},
+    "sanitize": LOW | {"load", "func", "host", "sanitize"},
     "host": LOW | {"load", "func", "time", "trace", "host", "warpstep"},
     "view": LOW | {"load", "func", "time", "host", "view", "warpstep"},
     "api": LOW | {"load", "func", "time", "host", "view", "api", "warpstep"},
-    "cuda": LOW | {"load", "func", "time", "trace", "host", "cuda"},
+    "cuda": LOW | {"load", "func", "time", "trace", "host", "sanitize", "cuda"},
     "probe": LOW | {"load", "func", "time", "host", "probe"},
     "validate": {"base", "validate"},
     "study": {"base", "config", "study", "warpstep"},
-    "cli": LOW | {"load", "func", "time", "trace", "host", "view", "probe", "validate", "study", "cli", "warpstep"},
+    "cli": LOW | {"load", "func", "time", "trace", "host", "view", "probe", "validate", "study", "sanitize", "cli", "warpstep"},
 }
 CUDA = {"core": {"core"}, "driver": {"core", "driver"}, "runtime": {"core", "runtime"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)

@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "cuda/core/operation.h"
+#include "cuda/core/checked.h"
 #include "cuda/core/shim.h"
 #include "trace/export.h"
 
@@ -86,9 +87,11 @@ static void move(struct shim *s, const struct copy_side *d, const struct copy_si
     memmove(to, from, n);
   } else if (!c->device) {
     BUG_ON(!gmem_write(s->device.mem, at_d, from, n));
+    checked_written(s->checked, at_d, n);
   } else if (!d->device) {
     BUG_ON(!gmem_read(s->device.mem, at_s, to, n));
   } else {
+    checked_copied(s->checked, at_d, at_s, n);
     for (uint64_t part; n; n -= part, at_d += part, at_s += part) {
       part = n < CHUNK ? n : CHUNK;
       BUG_ON(!gmem_read(s->device.mem, at_s, chunk, part) ||
@@ -179,6 +182,7 @@ static void fill_row(struct shim *s, const struct copy_side *d, uint64_t addr, c
   for (uint64_t part; n; n -= part, addr += part) {
     part = n < CHUNK ? n : CHUNK;
     if (d->device) BUG_ON(!gmem_write(s->device.mem, addr, chunk, part));
+    if (d->device) checked_written(s->checked, addr, part);
     else memcpy((void *)(uintptr_t)addr, chunk, part);
   }
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "cuda/core/checked.h"
 #include "cuda/core/device_queue.h"
 #include "cuda/core/kernel_run.h"
 #include "cuda/core/operation.h"
@@ -79,6 +80,7 @@ static bool move(struct shim *s, const struct device_op *op)
       n = op->width - x < CHUNK ? op->width - x : CHUNK;
       if (op->kind == OP_COPY && !gmem_read(s->device.mem, op->from + y * op->pitch_from + x, chunk, n)) return false;
       if (!gmem_write(s->device.mem, op->to + y * op->pitch_to + x, chunk, n)) return false;
+      checked_written(s->checked, op->to + y * op->pitch_to + x, n);
     }
   return true;
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/output.h"
+#include "cuda/core/checked.h"
 #include "cuda/core/parts.h"
 #include "cuda/core/sampling.h"
 #include "cuda/core/shim.h"
@@ -56,6 +57,14 @@ static void tell_unmet(const struct shim *s)
              s->options.capture ? "--launches" : "--time-kernels");
 }
 
+static void finish_checks(struct shim *s)
+{
+  struct err e = {""};
+  if (s->checked) memory_tell_leaks(s);
+  if (!checked_finish(s->checked, &s->defects, &e)) shim_cannot_write(s, &e);
+  s->checked = NULL;
+}
+
 void exec_report(struct shim *s)
 {
   uint64_t total = s->time.now > s->time.all_done ? s->time.now : s->time.all_done;
@@ -64,6 +73,7 @@ void exec_report(struct shim *s)
   parts_settle(s);
   shim_flush_print(s);
   fflush(stdout);
+  finish_checks(s);
   if (s->options.json) write_json(s, total);
   if (s->activity) write_timeline(s);
   if (!trace_export_free(s->trace, true, &e) && !s->lost) shim_cannot_write(s, &e);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cuda/core/checked.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/synchronize.h"
 
@@ -35,6 +36,7 @@ static CUresult describe(struct shim *s, struct ipc_handle *h, uint32_t kind, co
 {
   struct stat st;
   int fd = gmem_share(s->device.mem, b->device, b->bytes);
+  checked_freed(s->checked, b->device); /* others write it, too */
   if (fd < 0 || fstat(fd, &st) != 0) return CUDA_ERROR_OUT_OF_MEMORY;
   *h = (struct ipc_handle){ .kind = kind, .page_bits = s->preset.params.vm_page_bits, .pid = getpid(), .fd = fd,
                             .device = st.st_dev, .inode = st.st_ino, .addr = b->addr, .bytes = b->bytes };

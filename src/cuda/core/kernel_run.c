@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cuda/core/checked.h"
 #include "cuda/core/device_queue.h"
 #include "cuda/core/exec_report.h"
 #include "cuda/core/graph_nested.h"
@@ -63,7 +64,8 @@ static void keep_end(struct shim *s, const struct launch_request *q, const struc
     kernel_fault_tell_where(q, r, "was stopped");
     interrupt_end(s);
   }
-  bool of_another = r->end == RUN_FAULT && r->fault.kind == FAULT_NONE;
+  /* Under the sanitizer, which has told the fault, the program goes on. */
+  bool of_another = r->end == RUN_FAULT && (r->fault.kind == FAULT_NONE || s->checked);
   if (r->end != RUN_DONE && !of_another) kernel_fault_keep(s, q, r, end);
 }
 
@@ -155,9 +157,12 @@ static bool simulate_watched(struct shim *s, struct running *k, struct sim_resul
   struct err e = {""};
   o.poll = launch_watch_poll;
   o.ctx = &watch;
+  o.tap = checked_begin(s->checked, k->q->function->module->code.module, k->launch);
   launch_watch_start(&watch, s, k->q->function->kernel->name);
   bool ran = simulate_or_trace(s, k, &o, r, &e);
   launch_watch_end(&watch);
+  if (s->checked) shim_flush_print(s);
+  checked_end(s->checked, ran ? &r->fault : &(struct fault){0});
   if (ran) return true;
   if (s->trace && !s->lost) shim_cannot_write(s, &e);
   if (!s->trace) shim_say("%s", e.msg);

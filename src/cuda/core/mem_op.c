@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cuda/core/operation.h"
+#include "cuda/core/checked.h"
 #include "cuda/core/shim.h"
 
 static bool is_wait(const CUstreamBatchMemOpParams *op)
@@ -80,6 +81,7 @@ static void write_word(struct shim *s, const CUstreamBatchMemOpParams *op)
   uint64_t value = word_bytes(op) == 8 ? op->word.value64 : op->word.value;
   if (host) memcpy(host, &value, word_bytes(op));
   else gmem_write(s->device.mem, op->word.address, &value, word_bytes(op));
+  checked_written(s->checked, op->word.address, word_bytes(op));
 }
 
 CUresult mem_op_run(struct shim *s, const struct graph_op *op, struct stream *st)

@@ -8,6 +8,7 @@
 
 #include "base/bug.h"
 #include "base/host_memory.h"
+#include "cuda/core/checked.h"
 #include "cuda/core/shim.h"
 
 /* Host mappings lie here, far from device addresses, from where the host's own allocators place
@@ -80,6 +81,7 @@ static uint64_t guest_alloc(struct shim *s, uint64_t bytes, const char *what)
 static void guest_free(struct shim *s, uint64_t addr, uint64_t bytes)
 {
   BUG_ON(!gmem_release(s->device.mem, addr));
+  checked_freed(s->checked, addr);
   s->memory.device_bytes -= bytes;
 }
 
@@ -90,6 +92,7 @@ CUresult memory_alloc(struct shim *s, uint64_t *addr, uint64_t bytes)
   if (!*addr) return CUDA_ERROR_OUT_OF_MEMORY;
   add_block(s, (struct block){ .addr = *addr, .bytes = bytes, .device = *addr,
                                   .kind = BLOCK_DEVICE });
+  checked_allocated(s->checked, *addr, bytes);
   return CUDA_SUCCESS;
 }
 
@@ -170,6 +173,7 @@ CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_
            (unsigned long long)s->next_id);
   uint64_t addr = (uint64_t)(uintptr_t)host;
   BUG_ON(!gmem_map_host(s->device.mem, addr, host, mapped, name));
+  gmem_trim(s->device.mem, addr, bytes);
   add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = addr, .mapped = mapped,
                                   .flags = flags, .kind = kind });
   *p = host;
@@ -221,6 +225,13 @@ bool memory_free(struct shim *s, uint64_t addr, unsigned kinds)
   memmove(&s->memory.block[at - 1], &s->memory.block[at], (s->memory.n - at) * sizeof *s->memory.block);
   s->memory.n--;
   return true;
+}
+
+void memory_tell_leaks(struct shim *s)
+{
+  const struct memory *m = &s->memory;
+  for (size_t i = 0; i < m->n; i++)
+    if (m->block[i].kind == BLOCK_DEVICE) checked_leaked(s->checked, m->block[i].addr, m->block[i].bytes);
 }
 
 void memory_sync_registered(struct shim *s, bool to_device)

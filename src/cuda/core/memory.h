@@ -79,6 +79,8 @@ void *memory_take_file(struct shim *, uint64_t bytes, int *fd);
 /* Device memory that another process shares: `bytes` bytes from an offset in its file. 0: it cannot be mapped. */
 uint64_t memory_open(struct shim *, int fd, uint64_t offset, uint64_t bytes);
 uint64_t memory_total(const struct shim *);
+/* Tells the sanitizer what the program has not freed. */
+void memory_tell_leaks(struct shim *);
 
 extern const struct shim_part memory_part;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "isa/watch.h"
+#include "sanitize/sanitize.h"
 
 static bool parse_u64(const char *s, const char **end, uint64_t *v)
 {
@@ -21,6 +22,8 @@ static bool number_option(struct exec_options *o, const char *key, uint64_t **n)
        : strcmp(key, "max_insts") == 0 ? &o->max_insts
        : strcmp(key, "sample") == 0    ? &o->sample
        : strcmp(key, "sample_ctas") == 0 ? &o->sample_ctas
+       : strcmp(key, "print_limit") == 0 ? &o->print_limit
+       : strcmp(key, "error_exitcode") == 0 ? &o->error_exitcode
                                        : NULL;
   return *n != NULL;
 }
@@ -40,6 +43,17 @@ static bool take_small(const char *key, const char *value, unsigned most, unsign
     return err_set(e, EXEC_OPTIONS_VARIABLE ": %s=%.60s: not a number from 1 to %u", key, value, most);
   *to = (unsigned)n;
   return true;
+}
+
+static bool take_check(struct exec_options *o, const char *key, const char *value, struct err *e)
+{
+  const char *bad;
+  unsigned tools = 0;
+  const bool ok = strcmp(key, "sanitize") == 0 ? sanitize_tools_parse(value, &tools, &bad)
+                                               : sanitize_level_parse(value, &o->print_level);
+  o->sanitize |= tools;
+  if (ok) return true;
+  return err_set(e, EXEC_OPTIONS_VARIABLE ": %s=%.60s: no such value", key, value);
 }
 
 static bool take(struct exec_options *o, const char *key, const char *value, struct err *e)
@@ -62,6 +76,9 @@ static bool take(struct exec_options *o, const char *key, const char *value, str
   else if (strcmp(key, "json") == 0) o->json = value;
   else if (strcmp(key, "capture") == 0) o->capture = value;
   else if (strcmp(key, "trace") == 0) o->trace = value;
+  else if (strcmp(key, "log") == 0) o->log = value;
+  else if (strcmp(key, "leaks") == 0) o->sanitize |= SANITIZE_LEAKS;
+  else if (strcmp(key, "sanitize") == 0 || strcmp(key, "print_level") == 0) return take_check(o, key, value, e);
   else if (strcmp(key, "quiet") == 0) o->quiet = true;
   else if (strcmp(key, "progress") == 0) o->progress = true;
   else if (strcmp(key, "threads") == 0) return take_small(key, value, WATCH_MAX_THREADS, &o->threads, e);

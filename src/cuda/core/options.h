@@ -3,6 +3,7 @@
  *
  *   gpu presets set=KEY=VALUE mode threads interleave time stop cold report json trace quiet capture
  *   timeline timeline_sms timeline_warps timeline_us progress max_cycles max_insts sample sample_ctas
+ *   progress max_cycles max_insts sample sample_ctas sanitize leaks print_level print_limit error_exitcode log
  */
 #ifndef WS_CUDA_OPTIONS_H
 #define WS_CUDA_OPTIONS_H
@@ -38,6 +39,11 @@ struct exec_options {
   bool progress;         /* a progress line, also when stderr is no terminal */
   uint64_t max_cycles, max_insts; /* of each launch; 0: no limit */
   uint64_t sample_ctas;  /* about so many CTAs of a launch are timed; 0: all */
+  /* warpstep sanitize: tools (sanitize/sanitize.h; 0: none), level and number of reports, the exit status of a program
+   * that has defects and would end with 0, the file for reports (NULL: stdout) */
+  unsigned sanitize, print_level;
+  uint64_t print_limit, error_exitcode;
+  const char *log;
   uint64_t sample;       /* launches alike that are timed before others are estimated; 0: all are timed */
   struct arena arena;
 };

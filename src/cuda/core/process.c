@@ -110,7 +110,7 @@ void shim_cannot_write(struct shim *s, const struct err *e)
 int shim_status(const struct shim *s, int status)
 {
   enum { CANNOT_WRITE = 2 }; /* as of warpstep itself for files that it cannot write */
-  return status ? status : s->lost ? CANNOT_WRITE : 0;
+  return status ? status : s->lost ? CANNOT_WRITE : s->defects ? (int)s->options.error_exitcode : 0;
 }
 
 /* The host's clock, and what it sees then ------------------------------------------------------- */

@@ -3,11 +3,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cuda/core/checked.h"
 #include "cuda/core/exec_report.h"
 #include "cuda/core/ipc.h"
 #include "cuda/core/modules.h"
 #include "cuda/core/stream_capture.h"
 #include "cuda/core/together.h"
+#include "sanitize/sanitize.h"
 #include "trace/export.h"
 
 enum { PS_PER_NS = 1000 };
@@ -40,7 +42,9 @@ static bool bring_up(struct shim *s, struct err *e)
   if (!s->print.file) return err_set(e, "out of host memory");
   config.print = s->print.file;
   config.presets = s->options.presets;
+  if (s->options.sanitize) config.gap_bytes = SANITIZE_GAP;
   TRY(device_init(&s->device, &config, e));
+  TRY(checked_start(&s->options, s->device.mem, &s->checked, e));
   s->simulator = simulator_new(&s->preset.params);
   timeline_init(&s->time, &s->preset.params);
   if (s->options.timeline) s->activity = activity_new(&s->options.activity, &s->preset.params, PS_PER_NS);
@@ -74,7 +78,7 @@ __attribute__((destructor)) static void at_exit(void)
   struct shim *s = shim_if_any();
   if (!s) return;
   exec_report(s);
-  if (!s->lost || s->pid != getpid()) return;
+  if ((!s->lost && !s->defects) || s->pid != getpid()) return;
   fflush(NULL);
-  _exit(shim_status(s, s->status)); /* what was asked for is not there: that must not look like success */
+  _exit(shim_status(s, s->status)); /* what was asked for is not there, or defects are: that must not look like success */
 }

@@ -109,6 +109,8 @@ struct shim {
   /* What is reported */
   struct record record;
   struct sample_group *samples; /* sampling.h */
+  struct checked *checked;      /* checked.h; NULL: no sanitizer */
+  bool defects;                 /* it found some */
   struct trace_export *trace;   /* NULL: no traces are written */
   struct activity *activity;    /* NULL: no timeline is written */
 };

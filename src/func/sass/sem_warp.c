@@ -153,6 +153,7 @@ static bool lepc(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
 static bool bar(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                 struct fault *f)
 {
+  enum { BAR_ARV = 1 };
   unsigned lane = bits_first(m);
   uint32_t id = row_src(w, u->a)[lane], count = row_src(w, u->b)[lane];
   if (u->imm2 >> 8) { /* both in one register */
@@ -163,6 +164,7 @@ static bool bar(struct func_warp *w, const struct uop *u, uint32_t m, struct eff
     return func_fault(w, e, f, FAULT_ILLEGAL_INST, lane, 0, "barrier %u with %u threads",
                       (unsigned)id, (unsigned)count);
   }
+  e->barrier = (struct step_barrier){.id = (uint8_t)id, .waits = u->imm != BAR_ARV, .count = (uint16_t)count};
   path_bar(w, id, u->imm, count, u->imm2 & 3, pred_read(w, u->pp, u->pp_xor), m, e);
   return true;
 }
@@ -182,6 +184,7 @@ static bool cgabar_arv(struct func_warp *w, const struct uop *u, uint32_t m, str
                        struct fault *f)
 {
   (void)u, (void)f;
+  e->barrier = (struct step_barrier){.id = BAR_CLUSTER};
   path_cluster_arrive(w, m, e);
   return true;
 }
@@ -190,6 +193,7 @@ static bool cgabar_wait(struct func_warp *w, const struct uop *u, uint32_t m, st
                         struct fault *f)
 {
   (void)u, (void)f;
+  e->barrier = (struct step_barrier){.id = BAR_CLUSTER, .waits = true};
   path_cluster_wait(w, m, e);
   return true;
 }

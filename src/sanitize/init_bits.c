@@ -1,0 +1,51 @@
+#include "sanitize/init_bits.h"
+
+/* Bits of a word from `bit` on, at most n. */
+static uint64_t mask_of(unsigned bit, uint64_t n)
+{
+  const uint64_t ones = n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
+  return ones << bit;
+}
+
+bool init_bits_all(const uint64_t *bits, uint64_t from, uint64_t n)
+{
+  while (n) {
+    const unsigned bit = (unsigned)(from % 64);
+    const uint64_t mask = mask_of(bit, n), part = 64 - bit;
+    if ((bits[from / 64] & mask) != mask) return false;
+    if (n <= part) return true;
+    from += part, n -= part;
+  }
+  return true;
+}
+
+void init_bits_fill(uint64_t *bits, uint64_t from, uint64_t n)
+{
+  while (n) {
+    const unsigned bit = (unsigned)(from % 64);
+    const uint64_t part = 64 - bit;
+    bits[from / 64] |= mask_of(bit, n);
+    if (n <= part) return;
+    from += part, n -= part;
+  }
+}
+
+static bool get(const uint64_t *bits, uint64_t i)
+{
+  return bits[i / 64] >> (i % 64) & 1;
+}
+
+static void put(uint64_t *bits, uint64_t i, bool on)
+{
+  const uint64_t bit = UINT64_C(1) << (i % 64);
+  bits[i / 64] = on ? bits[i / 64] | bit : bits[i / 64] & ~bit;
+}
+
+void init_bits_copy(uint64_t *to_bits, uint64_t to, const uint64_t *from_bits, uint64_t from, uint64_t n)
+{
+  if (to_bits == from_bits && to > from) {
+    while (n--) put(to_bits, to + n, get(from_bits, from + n));
+    return;
+  }
+  for (uint64_t i = 0; i < n; i++) put(to_bits, to + i, get(from_bits, from + i));
+}

@@ -1,0 +1,29 @@
+/* Private to sanitize/: reads of global, shared and local memory that nobody has written. */
+#ifndef WS_SANITIZE_INITCHECK_H
+#define WS_SANITIZE_INITCHECK_H
+
+#include "sanitize/watched.h"
+
+struct init_range; /* an allocation that is followed */
+struct init_cta;   /* shared and local memory of a CTA that runs */
+
+struct initcheck {
+  struct init_range *range; /* ascending addresses */
+  size_t n_ranges, cap_ranges, last;
+  struct init_cta *ctas;    /* of the launch, newest use first */
+  bool shared_unknown;      /* of this launch: something writes shared memory whose place is not followed */
+};
+
+void initcheck_free(struct initcheck *);
+void initcheck_begin(struct initcheck *);
+void initcheck_end(struct initcheck *);
+void initcheck_cta_end(struct initcheck *, const struct step_cta *);
+void initcheck_access(struct initcheck *, const struct watched_step *);
+
+/* The host. */
+void initcheck_allocated(struct initcheck *, uint64_t addr, uint64_t bytes);
+void initcheck_freed(struct initcheck *, uint64_t addr);
+void initcheck_written(struct initcheck *, uint64_t addr, uint64_t bytes);
+void initcheck_copied(struct initcheck *, uint64_t to, uint64_t from, uint64_t bytes);
+
+#endif

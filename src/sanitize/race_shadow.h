@@ -1,0 +1,71 @@
+/* Private to sanitize/: who accessed memory last, in words or, where narrower accesses happen, in bytes.
+ *
+ * Global memory is followed in pages of 4 KiB that come into being when they are touched; shared memory as one table of
+ * its CTA. Reads of two warps are kept of each cell: a write that nothing orders behind either is a race, and one more
+ * reader would only find the same race again.
+ */
+#ifndef WS_SANITIZE_RACE_SHADOW_H
+#define WS_SANITIZE_RACE_SHADOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What `where` holds besides the number of the instruction. */
+enum {
+  RACE_INST_BITS = 23,
+  RACE_LANE_AT = 23,           /* 5 bits */
+  RACE_STRONG = 1 << 28,       /* atomic or strong */
+  RACE_ATOMIC = 1 << 29,
+  RACE_OWN_CTA = 1 << 30,      /* strong in its CTA only */
+};
+#define RACE_COPY (UINT32_C(1) << 31) /* an asynchronous copy wrote it; its clock is the number of its group */
+
+struct race_entry {
+  uint32_t warp;  /* 1 + number in the grid; 0: none */
+  uint32_t clock; /* of the warp when it accessed */
+  uint32_t where;
+};
+
+struct race_cell {
+  struct race_entry write, read[2];
+};
+
+enum { RACE_PAGE_BITS = 12, RACE_PAGE = 1 << RACE_PAGE_BITS };
+
+/* Cells of a piece of memory: of words until something narrower is accessed. */
+struct race_table {
+  uint64_t bytes;
+  bool by_byte;
+  struct race_cell *cell;
+};
+
+/* All zeros are an empty table; `bytes` a multiple of 4. False: the host has no memory for it. */
+bool race_table_init(struct race_table *, uint64_t bytes);
+void race_table_free(struct race_table *);
+void race_table_clear(struct race_table *);
+/* Makes cells of bytes out of those of words. */
+bool race_table_split(struct race_table *);
+
+struct race_page {
+  uint64_t number;  /* address >> RACE_PAGE_BITS */
+  uint32_t launch;  /* what it holds is of this launch */
+  struct race_table table;
+};
+
+struct race_shadow {
+  struct race_page **slot; /* a hash table, its size a power of two */
+  uint64_t n, size;
+  struct race_page *last;
+  uint64_t bytes, limit;   /* of cells */
+  uint32_t launch;
+};
+
+void race_shadow_init(struct race_shadow *, uint64_t limit);
+void race_shadow_free(struct race_shadow *);
+/* Forgets all. */
+void race_shadow_next_launch(struct race_shadow *);
+/* The table of the page that holds addr; NULL: the limit is reached. */
+struct race_table *race_shadow_page(struct race_shadow *, uint64_t addr);
+bool race_shadow_split(struct race_shadow *, struct race_table *);
+
+#endif
