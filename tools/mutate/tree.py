@@ -63,7 +63,7 @@ class Tree:
         self.make(*FLAGS, *objects, "refs")
         libs = [w for w in self.links["build/warpstep"] if w.startswith("-l")]
         shim = sorted(o for o, s in objects.items() if s.startswith("src/cuda/"))
-        library = sorted(o for o, s in objects.items() if s.startswith("src/") and not s.startswith(("src/cuda/", "src/cli/")))
+        library = sorted(o for o, s in objects.items() if s.startswith("src/") and not s.startswith(("src/cuda/", "src/cli/", "src/study/")))
         linker = ["-fuse-ld=lld"] if shutil.which("ld.lld") else []
         base = ["gcc", "-shared", "-pthread", *linker]
         self.link_library = [*base, "-Wl,-soname,libmutated.so", "-o", str(self.whole), *library, *libs]
