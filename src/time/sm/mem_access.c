@@ -32,14 +32,14 @@ static unsigned l1_cycles(const struct params *q, const struct txn *t, bool conf
   return data > tags ? data : tags;
 }
 
-static bool perform(struct mem_unit *u, struct warp_slot *w, struct txn *t, lane_mask lanes)
+static bool perform(struct mem_access *a, struct warp_slot *w, struct txn *t, lane_mask lanes)
 {
-  return w->step->ops->perform(w->step, &t->access->effect, lanes, u->view, u->fault);
+  return w->step->ops->perform(w->step, &t->access->effect, lanes, a->view, a->fault);
 }
 
-static bool perform_now(struct mem_unit *u, struct warp_slot *w, struct txn *t)
+static bool perform_now(struct mem_access *a, struct warp_slot *w, struct txn *t)
 {
-  if (!perform(u, w, t, t->access->mem.lanes | t->access->mem.near_lanes)) return false;
+  if (!perform(a, w, t, t->access->mem.lanes | t->access->mem.near_lanes)) return false;
   w->step->ops->finish(w->step, &t->access->effect);
   return true;
 }
@@ -63,28 +63,28 @@ static bool overlap(const struct txn *t, const struct txn *first, uint32_t *addr
 }
 
 /* For the hazard checker: does the CTA touch shared memory that one of its LDGSTS has still to write? */
-static void check_ldgsts(struct mem_unit *u, const struct warp_slot *w, const struct txn *t)
+static void check_ldgsts(struct mem_access *a, const struct warp_slot *w, const struct txn *t)
 {
-  bool asked = u->observers && u->observers->unordered;
-  for (unsigned i = 0; asked && i < u->pool.fresh; i++) {
-    const struct txn *first = &u->pool.t[i];
+  bool asked = a->observers && a->observers->unordered;
+  for (unsigned i = 0; asked && i < a->pool->fresh; i++) {
+    const struct txn *first = &a->pool->t[i];
     bool writes = first->ldgsts_group != TXN_NO_GROUP && (first->access->effect.flags & EFF_MEM);
     if (first == t || !writes || first->kind == TXN_COPY) continue;
-    if (u->client[first->sub_core].warps->slot[first->warp].cta_slot != w->cta_slot) continue;
+    if (a->warps[first->sub_core]->slot[first->warp].cta_slot != w->cta_slot) continue;
     uint32_t address;
-    if (overlap(t, first, &address)) observe_unordered(u->observers, t->sub_core, first->inst, t->inst, address);
+    if (overlap(t, first, &address)) observe_unordered(a->observers, t->sub_core, first->inst, t->inst, address);
   }
 }
 
-static bool global_access(struct mem_unit *u, struct warp_slot *w, struct txn *t)
+static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn *t)
 {
-  struct sm_stats *s = u->stats;
+  struct sm_stats *s = a->stats;
   bool local = t->access->mem.space == MEM_LOCAL;
   /* Local memory of a warp slot: a region of line numbers of its own, above all global lines. */
   uint64_t slot_space =
-      TXN_LOCAL_LINE | (uint64_t)(u->sm * 64 + t->sub_core * SUB_CORE_MAX_WARPS + t->warp) << 32;
+      TXN_LOCAL_LINE | (uint64_t)(a->sm * 64 + t->sub_core * SUB_CORE_MAX_WARPS + t->warp) << 32;
   bool dense = false;
-  txn_borrow_lines(&u->pool, t);
+  txn_borrow_lines(a->pool, t);
   t->mem_class = (uint8_t)(t->inst->mem.image ? MEM_CLASS_TEX : mem_class_of(&t->access->mem));
   if (local)
     coalesce_local(t, slot_space, t->grid->lanes);
@@ -94,23 +94,23 @@ static bool global_access(struct mem_unit *u, struct warp_slot *w, struct txn *t
   s->mem_class[t->mem_class]++;
   s->global_lines += t->n_lines;
   bool plain_access = dense && t->access->mem.op <= MEM_STORE && !t->access->mem.near_lanes;
-  unsigned cycles = l1_cycles(u->params, t, local || plain_access);
+  unsigned cycles = l1_cycles(a->params, t, local || plain_access);
   if (t->access->mem.op == MEM_LDGSTS) {
-    check_ldgsts(u, w, t);
-    unsigned to_shared = bank_cycles(u->params, smem_ldgsts_passes(&t->access->mem, t->grid->lanes));
+    check_ldgsts(a, w, t);
+    unsigned to_shared = bank_cycles(a->params, smem_ldgsts_passes(&t->access->mem, t->grid->lanes));
     if (to_shared > cycles) cycles = to_shared;
   }
-  occupy(u->params, t, cycles);
+  occupy(a->params, t, cycles);
   if (t->access->mem.op == MEM_ATOMIC || t->access->mem.op == MEM_RED) coalesce_atomics(t);
-  if (!local && (t->access->mem.strong || mem_unit_strong_pending(u, t))) {
+  if (!local && (t->access->mem.strong || strong_pending(&a->strong, t))) {
     t->kind = TXN_STRONG;
     s->strong_insts++;
-    mem_unit_note_strong(u, t);
+    strong_note(&a->strong, t, 1);
     /* Lanes of a generic access that hit shared or local memory never leave the SM. */
-    return !t->access->mem.near_lanes || perform(u, w, t, t->access->mem.near_lanes);
+    return !t->access->mem.near_lanes || perform(a, w, t, t->access->mem.near_lanes);
   }
   t->kind = TXN_GLOBAL;
-  return mem_access_comes_late(u, t) || perform_now(u, w, t);
+  return mem_access_comes_late(a, t) || perform_now(a, w, t);
 }
 
 /* Groups of `width` neighbouring lanes with work. */
@@ -122,15 +122,15 @@ static unsigned lane_groups(lane_mask lanes, unsigned width)
 }
 
 /* Texels come from L1, a request of a quad (or, with one coordinate, of two) per cycle. */
-static bool texture_access(struct mem_unit *u, struct warp_slot *w, struct txn *t)
+static bool texture_access(struct mem_access *a, struct warp_slot *w, struct txn *t)
 {
-  struct sm_stats *s = u->stats;
-  const struct params *q = u->params;
+  struct sm_stats *s = a->stats;
+  const struct params *q = a->params;
   bool line = t->access->mem.texture_axes == 1;
   unsigned width = line ? q->tex_request_lanes_1d : q->tex_request_lanes;
   unsigned requests = lane_groups(t->access->mem.lanes, width), plain = div_up(t->grid->lanes, width);
   unsigned samples = bits_count(t->access->mem.lanes) * t->access->mem.n_texels;
-  txn_borrow_lines(&u->pool, t);
+  txn_borrow_lines(a->pool, t);
   t->mem_class = (uint8_t)mem_class_of(&t->access->mem);
   coalesce_texels(t);
   unsigned filter = div_up(samples, q->tex_texels_per_cycle);
@@ -144,7 +144,7 @@ static bool texture_access(struct mem_unit *u, struct warp_slot *w, struct txn *
   s->texture_requests += requests;
   s->texture_lines += t->n_lines;
   t->kind = TXN_GLOBAL;
-  return perform_now(u, w, t);
+  return perform_now(a, w, t);
 }
 
 /* All else is the copy engine's. */
@@ -155,10 +155,10 @@ static bool copy_access(struct txn *t)
   return true;
 }
 
-static bool shared_access(struct mem_unit *u, struct warp_slot *w, struct txn *t)
+static bool shared_access(struct mem_access *a, struct warp_slot *w, struct txn *t)
 {
-  struct sm_stats *s = u->stats;
-  check_ldgsts(u, w, t);
+  struct sm_stats *s = a->stats;
+  check_ldgsts(a, w, t);
   unsigned passes = smem_passes(&t->access->mem, t->grid->lanes);
   unsigned least = smem_min_passes(&t->access->mem, t->grid->lanes);
   s->shared_insts++;
@@ -173,44 +173,44 @@ static bool shared_access(struct mem_unit *u, struct warp_slot *w, struct txn *t
   t->grid->passes[index] += passes;
   t->grid->conflicts[index] += passes - least;
   t->kind = TXN_SHARED;
-  t->busy = (uint16_t)bank_cycles(u->params, passes);
-  t->extra = (uint16_t)bank_cycles(u->params, passes - least);
-  return mem_access_comes_late(u, t) || perform_now(u, w, t);
+  t->busy = (uint16_t)bank_cycles(a->params, passes);
+  t->extra = (uint16_t)bank_cycles(a->params, passes - least);
+  return mem_access_comes_late(a, t) || perform_now(a, w, t);
 }
 
 /* Shared memory of other SMs is touched when the network says so; that of the own CTA now. */
-static bool cluster_access(struct mem_unit *u, struct warp_slot *w, struct txn *t)
+static bool cluster_access(struct mem_access *a, struct warp_slot *w, struct txn *t)
 {
   t->kind = TXN_CLUSTER;
-  u->stats->cluster_insts++;
-  return !t->access->mem.near_lanes || perform(u, w, t, t->access->mem.near_lanes);
+  a->stats->cluster_insts++;
+  return !t->access->mem.near_lanes || perform(a, w, t, t->access->mem.near_lanes);
 }
 
-static bool refuse_mixed(struct mem_unit *u, const struct txn *t)
+static bool refuse_mixed(struct mem_access *a, const struct txn *t)
 {
-  *u->fault = (struct fault){.kind = FAULT_UNSUPPORTED, .pc = t->inst->pc, .source = t->grid->source};
-  snprintf(u->fault->text, sizeof u->fault->text,
+  *a->fault = (struct fault){.kind = FAULT_UNSUPPORTED, .pc = t->inst->pc, .source = t->grid->source};
+  snprintf(a->fault->text, sizeof a->fault->text,
            "pc 0x%llx: an access to global memory and to shared memory of another CTA at once; only without time "
            "(--functional)", (unsigned long long)t->inst->pc);
   return false;
 }
 
 /* LDC: lines missing in L0 VL come from L1. Addresses are bank << 32 | offset. */
-static bool const_access(struct mem_unit *u, struct warp_slot *w, struct txn *t, uint64_t now)
+static bool const_access(struct mem_access *a, struct warp_slot *w, struct txn *t, uint64_t now)
 {
   t->kind = TXN_CONST;
-  u->stats->mem_class[MEM_CLASS_CONST]++;
+  a->stats->mem_class[MEM_CLASS_CONST]++;
   uint64_t readable = now, last = UINT64_MAX;
   for (lane_mask m = t->access->mem.lanes; m; m &= m - 1) {
     uint64_t addr = t->access->mem.addr[bits_first(m)];
-    if (addr / u->params->const_line == last) continue;
-    last = addr / u->params->const_line;
+    if (addr / a->params->const_line == last) continue;
+    last = addr / a->params->const_line;
     unsigned bank = w->grid->const_space + (unsigned)(addr >> 32);
-    uint64_t at = const_cache_read(&u->vl, bank, (uint32_t)addr, now);
+    uint64_t at = const_cache_read(&a->vl, bank, (uint32_t)addr, now);
     if (at > readable) readable = at;
   }
   t->extra = (uint16_t)(readable - now);
-  return perform_now(u, w, t);
+  return perform_now(a, w, t);
 }
 
 /* A fence waits for everything that leaves the SM and brings no value back to wait for. Before the
@@ -222,9 +222,9 @@ static bool awaited_by_fences(const struct txn *t)
   return t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || (t->kind == TXN_GLOBAL && t->op == MEM_STORE);
 }
 
-bool mem_access(struct mem_unit *u, struct txn *t, uint64_t now)
+bool mem_access_sort(struct mem_access *a, struct txn *t, uint64_t now)
 {
-  struct warp_slot *w = &u->client[t->sub_core].warps->slot[t->warp];
+  struct warp_slot *w = &a->warps[t->sub_core]->slot[t->warp];
   const struct inst *in = t->inst;
   bool touches = !t->unread && (t->access->effect.flags & EFF_MEM), ok = true;
   bool somewhere = touches && in->mem.space != MEM_NONE; /* a generic access is resolved */
@@ -232,33 +232,33 @@ bool mem_access(struct mem_unit *u, struct txn *t, uint64_t now)
   t->busy = t->extra = 0;
   t->kind = TXN_OTHER;
   t->op = touches ? t->access->mem.op : 0;
-  t->stages = mem_stages(u->params, in, somewhere ? t->access->mem.space : in->mem.space, t->grid->lanes);
-  if (touches && t->access->mem.far) return refuse_mixed(u, t);
+  t->stages = mem_stages(a->params, in, somewhere ? t->access->mem.space : in->mem.space, t->grid->lanes);
+  if (touches && t->access->mem.far) return refuse_mixed(a, t);
   if (touches && in->mem.copy)
     ok = copy_access(t);
   else if (touches && (t->access->mem.space == MEM_GLOBAL || t->access->mem.space == MEM_LOCAL))
-    ok = global_access(u, w, t);
+    ok = global_access(a, w, t);
   else if (touches && t->access->mem.space == MEM_TEXTURE)
-    ok = texture_access(u, w, t);
+    ok = texture_access(a, w, t);
   else if (touches && t->access->mem.space == MEM_SHARED)
-    ok = shared_access(u, w, t);
+    ok = shared_access(a, w, t);
   else if (touches && t->access->mem.space == MEM_CLUSTER)
-    ok = cluster_access(u, w, t);
+    ok = cluster_access(a, w, t);
   else if (touches)
-    ok = const_access(u, w, t, now);
+    ok = const_access(a, w, t, now);
   t->store = awaited_by_fences(t);
   if (t->store) w->stores_out++;
   return ok;
 }
 
-bool mem_access_comes_late(const struct mem_unit *u, const struct txn *t)
+bool mem_access_comes_late(const struct mem_access *a, const struct txn *t)
 {
   if (t->after_ldgsts) return true;
-  return u->client[t->sub_core].emulate && t->kind == TXN_GLOBAL && t->op == MEM_LDGSTS;
+  return a->late_copies && t->kind == TXN_GLOBAL && t->op == MEM_LDGSTS;
 }
 
-bool mem_access_late(struct mem_unit *u, struct txn *t)
+bool mem_access_late(struct mem_access *a, struct txn *t)
 {
-  struct warp_slot *w = &u->client[t->sub_core].warps->slot[t->warp];
-  return perform(u, w, t, t->access->mem.lanes | t->access->mem.near_lanes);
+  struct warp_slot *w = &a->warps[t->sub_core]->slot[t->warp];
+  return perform(a, w, t, t->access->mem.lanes | t->access->mem.near_lanes);
 }

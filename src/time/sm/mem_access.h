@@ -2,20 +2,45 @@
  * and the accesses that are the SM's own business. Strong accesses are left to the memory side.
  *
  *   params  l1.tag_bank_masks, const.line; stages: mem_stages.h
+ *   ports   in: transactions of the sub-cores, and of the memory unit those whose time has come; out: memory, through the SM's view
  */
 #ifndef WS_TIME_SM_MEM_ACCESS_H
 #define WS_TIME_SM_MEM_ACCESS_H
 
-#include "time/sm/mem_unit.h"
+#include "config/params.h"
+#include "time/sm/const_cache.h"
+#include "time/sm/observer.h"
+#include "time/sm/sm_stats.h"
+#include "time/sm/strong.h"
+#include "time/sm/txn.h"
+#include "time/sm/warp.h"
+
+enum { MEM_SUB_CORES = 4 };
+
+/* A part of the memory unit. */
+struct mem_access {
+  const struct params *params;
+  unsigned sm;
+  bool late_copies;           /* hazard emulation: an LDGSTS is performed when its data arrive */
+  struct const_cache vl;      /* L0 VL, for LDC */
+  struct strong_lines strong; /* on their way */
+  /* ports */
+  struct txn_pool *pool;
+  struct warp_table *warps[MEM_SUB_CORES];
+  struct gmem_view *view;
+  struct fault *fault; /* filled by the first faulting access of the SM */
+  struct sm_stats *stats;
+  struct observers *observers; /* NULL: none */
+};
 
 /* Sorts the transaction into its kind and performs what stays in the SM. With t->unread set (hazard
  * emulation) nothing is known of it yet: it only gets its stages; call again when it is. False: guest
  * fault. */
-bool mem_access(struct mem_unit *, struct txn *, uint64_t now);
+bool mem_access_sort(struct mem_access *, struct txn *, uint64_t now);
 
 /* What waits for earlier LDGSTS, and under hazard emulation an LDGSTS, whose data arrive later, is performed by
  * mem_access_late; so is a copy, when the copy engine says so. */
-bool mem_access_comes_late(const struct mem_unit *, const struct txn *);
-bool mem_access_late(struct mem_unit *, struct txn *);
+bool mem_access_comes_late(const struct mem_access *, const struct txn *);
+bool mem_access_late(struct mem_access *, struct txn *);
 
 #endif

@@ -1,7 +1,6 @@
 #include "time/sm/mem_unit.h"
 
 #include "base/bits.h"
-#include "time/sm/mem_access.h"
 
 enum { REQ_QUEUE_CAP = 4096, REPLY_QUEUE_CAP = 8192, CLUSTER_QUEUE_CAP = 2048, SM_MESSAGES = 128 /* of its CTAs */ };
 enum { ALL_SECTORS = (1 << SECTORS_PER_LINE) - 1 };
@@ -25,6 +24,7 @@ void mem_unit_init(struct mem_unit *u, struct arena *a, const struct params *p, 
   u->period = params_clock_ps(p);
   u->sm = sm;
   txn_pool_init(&u->pool, a, p->mem_pending_entries);
+  u->access = (struct mem_access){.params = p, .sm = sm, .pool = &u->pool};
   l1_init(&u->l1, a, p);
   tlb_init(&u->tlb, a, p);
   copy_engine_init(&u->copies, a, p, p->mem_pending_entries);
@@ -37,33 +37,6 @@ void mem_unit_init(struct mem_unit *u, struct arena *a, const struct params *p, 
   QUEUE_INIT(&u->cluster_out, a, struct cluster_msg, CLUSTER_QUEUE_CAP);
   QUEUE_INIT(&u->cluster_in, a, struct cluster_msg, CLUSTER_QUEUE_CAP);
   BUG_ON(u->pool.size + SM_MESSAGES > CLUSTER_QUEUE_CAP);
-}
-
-static unsigned strong_hash(uint64_t line)
-{
-  return (unsigned)((line ^ line >> 8 ^ line >> 16) % STRONG_FILTER);
-}
-
-bool mem_unit_strong_pending(const struct mem_unit *u, const struct txn *t)
-{
-  if (!u->n_strong) return false;
-  for (unsigned i = 0; i < t->n_lines; i++)
-    if (u->strong[strong_hash(t->line[i].line)]) return true;
-  return false;
-}
-
-static void note_strong(struct mem_unit *u, const struct txn *t, int delta)
-{
-  for (unsigned i = 0; i < t->n_lines; i++) {
-    uint16_t *n = &u->strong[strong_hash(t->line[i].line)];
-    *n = (uint16_t)(*n + delta);
-  }
-  u->n_strong += (uint32_t)(delta * t->n_lines);
-}
-
-void mem_unit_note_strong(struct mem_unit *u, const struct txn *t)
-{
-  note_strong(u, t, 1);
 }
 
 static struct warp_slot *warp_of(struct mem_unit *u, const struct txn *t)
@@ -127,7 +100,7 @@ static void arrive(struct mem_unit *u, struct ldgsts *g, const struct txn *t, ui
       continue;
     }
     *at = a->next_arrival;
-    if (!a->unread) mem_access_late(u, a);
+    if (!a->unread) mem_access_late(&u->access, a);
     if (a->waiting) line_done(u, a->id, now);
   }
 }
@@ -190,7 +163,7 @@ static void send_back(struct mem_unit *u, uint16_t id, uint64_t now)
                                         .step = (uint8_t)step});
   wake(u, t, first);
   if (t->stages.holds) drop_at(u, t, t->read_sb, now, visible);
-  if (mem_access_comes_late(u, t)) mem_access_late(u, t);
+  if (mem_access_comes_late(&u->access, t)) mem_access_late(&u->access, t);
   if (u->observers) tell_written(u, t, n ? first : visible, visible);
   if (t->ldgsts_group != TXN_NO_GROUP) ldgsts_done(u, t, now, visible);
   retire(u, id, now);
@@ -396,7 +369,7 @@ static bool copy_piece(void *ctx, uint16_t id, uint32_t k, struct copy_piece *p,
   struct mem_unit *u = ctx;
   struct txn *t = &u->pool.t[id];
   struct step_warp *w = warp_of(u, t)->step;
-  if (!w->ops->copy_piece(w, &t->access->effect, k, p, u->view, u->fault)) return false;
+  if (!w->ops->copy_piece(w, &t->access->effect, k, p, u->access.view, u->access.fault)) return false;
   *bytes = t->access->mem.copy.bytes;
   return true;
 }
@@ -442,7 +415,7 @@ static void copy_deliver(void *ctx, uint16_t id, uint64_t now)
 static bool copy_perform(void *ctx, uint16_t id)
 {
   struct mem_unit *u = ctx;
-  return mem_access_late(u, &u->pool.t[id]);
+  return mem_access_late(&u->access, &u->pool.t[id]);
 }
 
 static void copy_done(void *ctx, uint16_t id, uint64_t now)
@@ -470,7 +443,7 @@ static void read_sources(struct mem_unit *u, struct mem_client *c, struct txn *t
   tell(u, t, now + 1); /* a barrier or a fence may go on */
   unsigned step = t->stages.data ? mem_stages_register(u->params, t->grid->lanes) : 0;
   emulate_open(c->emulate, w, t, address, data, step, now);
-  if (w->step->ops->execute(w->step, &t->access->effect, u->fault)) mem_access(u, t, now);
+  if (w->step->ops->execute(w->step, &t->access->effect, u->access.fault)) mem_access_sort(&u->access, t, now);
   emulate_close(c->emulate, w, t, t->kind == TXN_STRONG || t->kind == TXN_CLUSTER);
 }
 
@@ -603,7 +576,7 @@ static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now)
   struct txn *t = &u->pool.t[r.txn];
   t->grid->last_answer = now * u->period;
   if (r.kind == REQ_STRONG && t->waiting == 1) {
-    note_strong(u, t, -1);
+    strong_note(&u->access.strong, t, -1);
     finish(u, t);
   }
   if (r.kind == REQ_SERVICE) {

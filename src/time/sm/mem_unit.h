@@ -24,11 +24,11 @@
 #include "config/params.h"
 #include "time/mem/l1.h"
 #include "time/msg.h"
-#include "time/sm/const_cache.h"
 #include "time/sm/copy_engine.h"
 #include "time/sm/depend.h"
 #include "time/sm/emulate.h"
 #include "time/sm/lsu.h"
+#include "time/sm/mem_access.h"
 #include "time/sm/observer.h"
 #include "time/sm/operand.h"
 #include "time/sm/sm_stats.h"
@@ -38,7 +38,7 @@
 #include "time/sm/wheel.h"
 #include "time/sm/writeback.h"
 
-enum { MEM_UNIT_SUB_CORES = 4, STRONG_FILTER = 256 };
+enum { MEM_UNIT_SUB_CORES = MEM_SUB_CORES };
 
 /* What the unit sees of a sub-core. */
 struct mem_client {
@@ -65,7 +65,7 @@ struct mem_unit {
   struct txn_pool pool;
   struct l1 l1;
   struct tlb tlb;
-  struct const_cache vl; /* L0 VL, for LDC */
+  struct mem_access access;
   bool pool_refilled;      /* this cycle gave back the first transaction of an empty pool */
   struct copy_engine copies;
   struct wheel results;    /* transactions (id) whose results become ready */
@@ -82,29 +82,17 @@ struct mem_unit {
   uint32_t queued;       /* bit per sub-core: there are transactions in its queue */
   uint32_t outstanding;  /* requests not answered */
   uint64_t answered;     /* replies handled, for the deadlock watch */
-  uint16_t
-      strong[STRONG_FILTER]; /* unperformed strong accesses by line hash: weak accesses to these
-                                     lines must queue behind them (one thread's accesses to
-                                     overlapping bytes keep program order) */
-  uint32_t n_strong;
   /* ports */
   struct mem_client client[MEM_UNIT_SUB_CORES];
   struct mem_code_port code;
   struct req_queue out;
   struct reply_queue in;
   struct cluster_queue cluster_out, cluster_in; /* SM-to-SM network: accesses, arrivals, exits; answers */
-  struct gmem_view *view;
-  struct fault *fault; /* filled by the first faulting access of the SM */
   struct sm_stats *stats;
   struct observers *observers; /* NULL: none */
 };
 
 void mem_unit_init(struct mem_unit *, struct arena *, const struct params *, unsigned sm);
-
-/* Is a strong access to a line of this transaction still on its way? */
-bool mem_unit_strong_pending(const struct mem_unit *, const struct txn *);
-/* A transaction of kind TXN_STRONG issued: later weak accesses to its lines queue behind it. */
-void mem_unit_note_strong(struct mem_unit *, const struct txn *);
 
 /* Has the port work beyond `now`? */
 static inline bool mem_unit_port_busy(const struct mem_unit *u, picos now)

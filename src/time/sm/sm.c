@@ -34,10 +34,10 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   m->ledger.stats = m->gmma.stats = &m->stats;
   l1i_init(&m->l1i, a, p, (struct l1i_ports){send_code_request, code_arrived, m}, &m->stats);
   m->mem.code = (struct mem_code_port){code_filled, m};
-  m->mem.stats = m->mem.copies.stats = &m->stats;
-  m->mem.view = &m->view;
-  m->mem.fault = &m->fault;
-  const_cache_init(&m->mem.vl, a, p, p->const_vl_bytes, p->sm_sub_cores, &m->l1i, &m->stats);
+  m->mem.stats = m->mem.access.stats = m->mem.copies.stats = &m->stats;
+  m->mem.access.view = &m->view;
+  m->mem.access.fault = &m->fault;
+  const_cache_init(&m->mem.access.vl, a, p, p->const_vl_bytes, p->sm_sub_cores, &m->l1i, &m->stats);
   gmem_log_init(&m->log);
   m->grid = ARENA_ARRAY(a, struct sm_grid, GRID_SLOTS);
   m->done_latency = (unsigned)((params_request_ps(p) + m->period - 1) / m->period);
@@ -62,6 +62,7 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
                                            .operands = &c->operands,
                                            .writeback = &c->writeback,
                                            .warps = &c->warps};
+    m->mem.access.warps[i] = &c->warps;
     m->gmma.client[i] = (struct gmma_client){.depend = &c->depend, .warps = &c->warps};
   }
 }
@@ -73,7 +74,7 @@ void sm_start(struct sm *m, struct gmem *image, bool control_bits)
   m->fault = (struct fault){0};
   m->carveout = UINT32_MAX;
   l1i_start(&m->l1i);
-  const_cache_start(&m->mem.vl);
+  const_cache_start(&m->mem.access.vl);
   if (m->ledger.observers) observe_start(m->ledger.observers);
   for (unsigned i = 0; i < m->n_sub_cores; i++) sub_core_start(&m->sub_core[i], control_bits);
 }
@@ -82,7 +83,7 @@ void sm_observe(struct sm *m, struct observer *o)
 {
   BUG_ON(m->resident);
   observers_add(&m->observers, o);
-  m->ledger.observers = m->mem.observers = m->gmma.observers = &m->observers;
+  m->ledger.observers = m->mem.observers = m->mem.access.observers = m->gmma.observers = &m->observers;
   for (unsigned i = 0; i < m->n_sub_cores; i++) m->sub_core[i].observers = &m->observers;
 }
 

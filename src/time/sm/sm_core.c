@@ -141,6 +141,7 @@ static void emulate_hazards(struct core *c, struct arena *a)
   struct sm *m = sm_of(c);
   struct emulate_set *set = emulate_set_new(a, m->params);
   sm_observe(m, &set->observer);
+  m->mem.access.late_copies = true;
   for (unsigned i = 0; i < m->n_sub_cores; i++) m->sub_core[i].emulate = m->mem.client[i].emulate = set->of[i];
 }
 

@@ -227,7 +227,7 @@ static bool issue_memory(struct sub_core *p, unsigned warp, const struct inst *i
   t->inst = in;
   t->seq = seq;
   join_ldgsts(&w->ldgsts, t, in);
-  bool ok = mem_access(p->ports.mem, t, now);
+  bool ok = mem_access_sort(&p->ports.mem->access, t, now);
   if (t->unread) w->unread++;
   w->in_flight++;
   lsu_push(&p->lsu, id);
@@ -476,7 +476,7 @@ static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
   if (p->observers) tell_issue(p, warp, in, seq, e, now);
   if (memory && !issue_memory(p, warp, in, id, rel, seq, now)) return false;
   bool kept = t && (t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || t->kind == TXN_COPY ||
-                    mem_access_comes_late(p->ports.mem, t));
+                    mem_access_comes_late(&p->ports.mem->access, t));
   bool asked = p->observers && p->observers->unordered;
   if (memory && !asked && !p->emulate && !kept)
     txn_return_access(&p->ports.mem->pool, t); /* nobody overwrites it before the next one issues */

@@ -25,7 +25,6 @@
 #include "time/sm/l0i.h"
 #include "time/sm/ledger.h"
 #include "time/sm/lsu.h"
-#include "time/sm/mem_access.h"
 #include "time/sm/mem_unit.h"
 #include "time/sm/observer.h"
 #include "time/sm/operand.h"
