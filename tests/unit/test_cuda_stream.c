@@ -28,6 +28,11 @@ CUresult cuEventElapsedTime(float *, CUevent, CUevent);
 CUresult cuEventRecordWithFlags(CUevent, CUstream, unsigned);
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr, const void *, size_t, CUstream);
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr, CUdeviceptr, size_t, CUstream);
+CUresult cuMemsetD32Async(CUdeviceptr, unsigned, size_t, CUstream);
+CUresult cuStreamBeginCapture_v2(CUstream, int);
+CUresult cuStreamEndCapture(CUstream, CUgraph *);
+CUresult cuGraphGetNodes(CUgraph, CUgraphNode *, size_t *);
+CUresult cuGraphDestroy(CUgraph);
 CUresult cuMemHostAlloc(void **, size_t, unsigned);
 CUresult cuMemFreeHost(void *);
 
@@ -359,13 +364,44 @@ static void work_behind_a_value(void **state)
   OK(cuEventDestroy_v2(e));
 }
 
+/* What came before a capture is no part of it, also when it could only be done while the stream captures. */
+static void work_put_off_before_a_capture(void **state)
+{
+  CUstream a, writes;
+  CUgraph g;
+  CUdeviceptr p, done;
+  size_t nodes = 9;
+  (void)state;
+  OK(cuMemAlloc_v2(&p, 4));
+  OK(cuMemAlloc_v2(&done, 8));
+  OK(cuMemsetD32_v2(p, 0, 1));
+  OK(cuMemsetD32_v2(done, 0, 2));
+  OK(cuStreamCreate(&a, STREAM_NON_BLOCKING));
+  OK(cuStreamCreate(&writes, STREAM_NON_BLOCKING));
+  OK(cuStreamWaitValue32_v2(a, p, 1, MEM_WAIT_EQ));
+  OK(cuMemsetD32Async(done, 5, 1, a));
+  OK(cuMemcpyDtoDAsync_v2(done + 4, p, 4, a));
+  OK(cuStreamBeginCapture_v2(a, 1)); /* CU_STREAM_CAPTURE_MODE_THREAD_LOCAL */
+  OK(cuStreamWriteValue32_v2(writes, p, 1, 0));
+  OK(cuStreamSynchronize(writes));
+  OK(cuStreamEndCapture(a, &g));
+  OK(cuGraphGetNodes(g, NULL, &nodes));
+  assert_int_equal(nodes, 0);
+  OK(cuStreamSynchronize(a));
+  assert_int_equal(word(done), 5);
+  assert_int_equal(word(done + 4), 1);
+  OK(cuGraphDestroy(g));
+  OK(cuStreamDestroy_v2(a));
+  OK(cuStreamDestroy_v2(writes));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_a_stream_says), cmocka_unit_test(priorities),    cmocka_unit_test(attributes),
       cmocka_unit_test(event_states),       cmocka_unit_test(work_takes_time), cmocka_unit_test(legacy_stream),
       cmocka_unit_test(host_functions),     cmocka_unit_test(values),
-      cmocka_unit_test(work_behind_a_value),
+      cmocka_unit_test(work_behind_a_value), cmocka_unit_test(work_put_off_before_a_capture),
   };
   return cmocka_run_group_tests(tests, cuda_setup, NULL);
 }

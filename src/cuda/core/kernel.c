@@ -219,8 +219,8 @@ bool kernel_attribute(struct shim *s, const struct function *f, int attribute, i
   case FUNC_CLUSTER_WIDTH:
   case FUNC_CLUSTER_HEIGHT:
   case FUNC_CLUSTER_DEPTH: *value = (int)k->cluster[attribute - FUNC_CLUSTER_WIDTH]; break;
-  case FUNC_CACHE_MODE_CA:
   case FUNC_NON_PORTABLE_CLUSTER: *value = f->non_portable_cluster; break;
+  case FUNC_CACHE_MODE_CA: /* how it was compiled is not in the file */
   case FUNC_CLUSTER_POLICY: *value = 0; break;
   default: return false;
   }
