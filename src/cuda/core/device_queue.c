@@ -39,11 +39,6 @@ static void drop(struct device_grid *g)
   free(g);
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-  return a > b ? a : b;
-}
-
 size_t device_grid_clock(struct device_grid *g, uint64_t cta, uint64_t handle)
 {
   for (size_t i = g->n_clocks; i-- > 0;) /* mostly one of the last */

@@ -12,11 +12,6 @@
 
 enum { PS_PER_NS = 1000, CHUNK = 1 << 16 };
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-  return a > b ? a : b;
-}
-
 /* The clock that a piece of work goes on with; NULL: nothing waits for its stream. */
 static struct device_clock *stream_clock(const struct device_op *op)
 {
