@@ -219,8 +219,10 @@ static void print_race(const struct printer *p, const struct finding *f)
   char where[512];
   line(p, "%s: %sRace reported between %s access at %s", level[f->level], f->what, race_op(f->a.op),
        place_of(p, f->a.pc, where, sizeof where));
+  print_frames(p, f->a.pc);
   line(p, "    and %s access at %s [%" PRIu64 " hazards]", race_op(f->b.op), place_of(p, f->b.pc, where, sizeof where),
        f->count);
+  print_frames(p, f->b.pc);
   line(p, "    at %s 0x%" PRIx64 ":", space_name(f->a.space), f->addr);
   print_party(p, &f->b);
   print_party(p, &f->a);

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Planted defects: every case of planted.cu must be found by its own check, at its own line, and its right twin by none.
+
+planted.sm_86.cubin.xz is made by `nvcc -cubin -arch=sm_86 -lineinfo`; nvcc is not needed here. Programs that need a host (host.cu) are
+compiled when there is nvcc, else skipped.
+
+  tests/sanitize/run.sh [NAME...]      BIN: the program, NVCC: the compiler
+"""
+import lzma
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+BIN = os.environ.get("BIN", "build/warpstep")
+BUFFERS = ["--buf", "x:u32:64:iota", "--buf", "y:u32:64", "--buf", "odd:u32:61:iota", "--arg", "x", "--arg", "y", "--arg", "odd"]
+
+
+def cases(path):
+    """(name, grid, block, tool, text, options, lines): lines that end in the mark and belong to the case."""
+    lines = path.read_text().splitlines()
+    start = [i for i, l in enumerate(lines) if re.match(r"// \w+ \|", l)]
+    message = [i + 1 for i, l in enumerate(lines) if l.endswith("// HERE: message")]
+    for i, end in zip(start, start[1:] + [len(lines)]):
+        f = [part.strip() for part in lines[i][3:].split("|")]
+        here = [k + 1 for k in range(i, end) if re.search(r"// HERE(: asm)?$", lines[k])]
+        if any("// HERE: of message" in lines[k] for k in range(i, end)):
+            here += message
+        yield f[0], *f[1].split(), f[2], f[3], f[4].split() if len(f) > 4 else [], here
+
+
+def run(cubin, kernel, grid, block, tool, options):
+    cmd = [BIN, "run", str(cubin), "--kernel", kernel, "--grid", grid, "--block", block, *BUFFERS,
+           "--check", tool, "--quiet", *options]
+    r = subprocess.run(cmd, capture_output=True, text=True, timeout=120, cwd=ROOT)
+    return r.returncode, r.stdout
+
+
+def report_of(out, text, here):
+    """Why none of the reports is the one: '' when one is."""
+    reports = [r for r in out.split("=========\n") if text in r]
+    if not reports:
+        return f"no report with '{text}'"
+    places = {int(n) for r in reports for n in re.findall(r"planted\.cu:(\d+)", r)}
+    return "" if places & set(here) else f"reported at lines {sorted(places)}, not {here}"
+
+
+def check(cubin, name, grid, block, tool, text, options, here):
+    status, out = run(cubin, name + "_bad", grid, block, tool, options)
+    why = report_of(out, text, here)
+    if not why and status == 0:
+        why = "exit status 0"
+    if why:
+        return why
+    status, out = run(cubin, name + "_ok", grid, block, "all", options)
+    return "" if status == 0 and " 0 errors" in out else "the right twin: " + out.replace("\n", " ")[:300]
+
+
+def check_host(name, tool, want, nvcc, scratch):
+    """A case of host.cu: want is the text of the report, '' for none."""
+    r = subprocess.run([BIN, "sanitize", "--tool", tool, "--leak-check", "full", str(scratch / "host"), name], capture_output=True,
+                       text=True, timeout=120, cwd=ROOT)
+    if not want:
+        return "" if r.returncode == 0 else r.stdout.replace("\n", " ")[:300] + r.stderr[:100]
+    if want not in r.stdout:
+        return f"no report with '{want}': {r.stdout[:200]!r}"
+    return "" if r.returncode == 1 else f"exit status {r.returncode}"
+
+
+def host_cases(path):
+    for line in path.read_text().splitlines():
+        m = re.match(r"// host (\w+) \| (\w+) \| (.*)$", line)
+        if m:
+            yield m.group(1) + "_bad", m.group(2), m.group(3)
+            yield m.group(1) + "_ok", "all", ""
+
+
+def main():
+    wanted, passed, failed, skipped = set(sys.argv[1:]), 0, 0, 0
+
+    def tell(name, why):
+        nonlocal passed, failed
+        passed, failed = passed + (not why), failed + bool(why)
+        print(f"not ok sanitize {name}: {why}" if why else f"ok sanitize {name}", flush=True)
+
+    nvcc = os.environ.get("NVCC") or shutil.which("nvcc", path=os.environ.get("PATH", "") + ":/usr/local/cuda/bin")
+    host = [c for c in host_cases(HERE / "host.cu") if not wanted or c[0] in wanted]
+    shim = (ROOT / BIN).parent / "cuda" / "libwarpstep-cuda.so"
+    if host and (not nvcc or not shim.exists()):
+        why = "no nvcc" if not nvcc else f"no shim libraries beside {BIN}"
+        for name, *_ in host:
+            print(f"ok sanitize {name} # SKIP {why}")
+        skipped, host = len(host), []
+    with tempfile.TemporaryDirectory() as tmp:
+        scratch = pathlib.Path(tmp)
+        cubin = scratch / "planted.sm_86.cubin"
+        cubin.write_bytes(lzma.decompress((HERE / "planted.sm_86.cubin.xz").read_bytes()))
+        for name, *rest in cases(HERE / "planted.cu"):
+            if not wanted or name in wanted:
+                tell(name, check(cubin, name, *rest))
+        if host:
+            subprocess.run([nvcc, "-arch=sm_86", "-lineinfo", "-o", str(scratch / "host"), str(HERE / "host.cu")], check=True)
+        for name, tool, want in host:
+            tell(name, check_host(name, tool, want, nvcc, scratch))
+    print(f"sanitize: {passed} passed, {failed} failed, {skipped} skipped")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
