@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <sys/wait.h>
@@ -224,7 +225,7 @@ static pid_t start(const char *how, int in, int out)
   if (child) return child;
   if (in >= 0) dup2(in, STDIN_FILENO);
   if (out >= 0) dup2(out, STDOUT_FILENO);
-  execl("/proc/self/exe", "a program", how, (char *)NULL); /* a child that is only forked has no GPU */
+  execl(program_invocation_name, "a program", how, (char *)NULL); /* a child that is only forked has no GPU */
   _exit(1);
 }
 
