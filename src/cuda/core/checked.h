@@ -1,4 +1,5 @@
-/* The sanitizer of a program (warpstep sanitize), and its log. All of these take NULL, and do nothing then. */
+/* The sanitizer of a program (warpstep sanitize), and its log. All of these take NULL, and do nothing
+ * then. */
 #ifndef WS_CUDA_CHECKED_H
 #define WS_CUDA_CHECKED_H
 
@@ -21,7 +22,8 @@ void checked_freed(struct checked *, uint64_t addr);
 void checked_written(struct checked *, uint64_t addr, uint64_t bytes);
 void checked_copied(struct checked *, uint64_t to, uint64_t from, uint64_t bytes);
 
-/* The program ends: memory that it has not freed; then the summary. False with e filled: the log could not be written. */
+/* The program ends: memory that it has not freed; then the summary. False with e filled: the log could not
+ * be written. */
 void checked_leaked(struct checked *, uint64_t addr, uint64_t bytes);
 bool checked_finish(struct checked *, bool *defects, struct err *e);
 

@@ -87,7 +87,8 @@ static void run_move(struct shim *s, const struct device_op *op, struct stream *
   bool ok = move(s, op);
   memory_sync_registered(s, false);
   const char *name = op->kind == OP_COPY ? "copy by a kernel" : "fill by a kernel";
-  uint64_t end = operation_take(s, lane, name, TIMELINE_NONE, timeline_device_ps(&s->time, bytes), op->width * op->height);
+  uint64_t end = operation_take(s, lane, name, TIMELINE_NONE, timeline_device_ps(&s->time, bytes),
+                                op->width * op->height);
   device_grid_note_end(op->grid, end);
   struct device_clock *c = stream_clock(op);
   if (c) c->done = later(c->done, end);

@@ -41,8 +41,9 @@ static void write_timeline(struct shim *s)
   FILE *f = output_open(&out, s->options.timeline, &e);
   uint64_t lost = activity_lost(s->activity);
   if (f) activity_write(s->activity, f);
-  if (lost) shim_say("--timeline: %llu slices more are not in %s; choose fewer with --timeline-sms, --timeline-warps or "
-                     "--timeline-us", (unsigned long long)lost, s->options.timeline);
+  if (lost)
+    shim_say("--timeline: %llu slices more are not in %s; choose fewer with --timeline-sms, --timeline-warps or "
+             "--timeline-us", (unsigned long long)lost, s->options.timeline);
   if (!f || !output_close(&out, true, &e)) shim_cannot_write(s, &e);
 }
 

@@ -75,7 +75,8 @@ static uint64_t ctas(const struct launch_request *q)
 }
 
 /* The kernel, and its CTAs, on the timeline. */
-__attribute__((cold)) static void show(struct shim *s, const struct running *k, const struct sim_result *r, uint64_t end)
+__attribute__((cold)) static void show(struct shim *s, const struct running *k, const struct sim_result *r,
+                                       uint64_t end)
 {
   const struct launch_request *q = k->q;
   const struct activity_kernel x = { .name = q->function->kernel->name, .stream = q->stream->id, .number = s->record.n,
@@ -94,7 +95,8 @@ static void finish(struct shim *s, const struct running *k, const struct sim_res
   keep_end(s, k->q, r, end);
 }
 
-void kernel_ended(struct shim *s, const struct launch_request *q, struct launch *l, const struct sim_result *r, uint64_t start)
+void kernel_ended(struct shim *s, const struct launch_request *q, struct launch *l, const struct sim_result *r,
+                  uint64_t start)
 {
   const struct running k = { .q = q, .launch = l, .start = start };
   finish(s, &k, r, 0, start + r->time_ps);

@@ -21,6 +21,7 @@ bool kernel_build(struct shim *, const struct launch_request *, struct launch *)
 /* Simulates it alone. Registered memory is in the guest already. */
 CUresult kernel_simulate(struct shim *, const struct launch_request *, struct launch *, uint64_t start);
 /* It was simulated with others: its place in time, its record, its fault. */
-void kernel_ended(struct shim *, const struct launch_request *, struct launch *, const struct sim_result *, uint64_t start);
+void kernel_ended(struct shim *, const struct launch_request *, struct launch *, const struct sim_result *,
+                  uint64_t start);
 
 #endif

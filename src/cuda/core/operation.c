@@ -8,7 +8,7 @@ uint64_t operation_take(struct shim *s, struct stream *st, const char *name, enu
   uint64_t begin = timeline_start(&s->time, &st->clock, engine);
   timeline_finish(&s->time, &st->clock, engine, begin + ps);
   if (s->activity)
-    activity_operation(s->activity, &(struct activity_op){.name = name, .stream = st->id, .bytes = bytes, .begin = begin,
-                                                          .end = begin + ps, .engine = engine});
+    activity_operation(s->activity, &(struct activity_op){ .name = name, .stream = st->id, .bytes = bytes,
+                                                           .begin = begin, .end = begin + ps, .engine = engine });
   return begin + ps;
 }

@@ -9,7 +9,9 @@
 struct shim;
 struct stream;
 
-/* For `ps`, from when the stream and the engine are free; `bytes` is for the timeline file alone. Returns its end, ps. */
-uint64_t operation_take(struct shim *, struct stream *, const char *name, enum timeline_engine, uint64_t ps, uint64_t bytes);
+/* For `ps`, from when the stream and the engine are free; `bytes` is for the timeline file alone. Returns
+ * its end, ps. */
+uint64_t operation_take(struct shim *, struct stream *, const char *name, enum timeline_engine, uint64_t ps,
+                        uint64_t bytes);
 
 #endif

@@ -80,5 +80,6 @@ __attribute__((destructor)) static void at_exit(void)
   exec_report(s);
   if ((!s->lost && !s->defects) || s->pid != getpid()) return;
   fflush(NULL);
-  _exit(shim_status(s, s->status)); /* what was asked for is not there, or defects are: that must not look like success */
+  /* What was asked for is not there, or defects are: that must not look like success. */
+  _exit(shim_status(s, s->status));
 }
