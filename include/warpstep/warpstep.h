@@ -180,8 +180,9 @@ enum ws_launch_flag {
   WS_COOPERATIVE = 1 << 0,   /* all CTAs must be resident at once: grid.sync() works */
   WS_CHECK_HAZARDS = 1 << 1, /* timed: do the control bits protect all registers? */
   WS_JSON = 1 << 2,          /* ws_result_json will be asked for */
-  WS_EMULATE_HAZARDS = 1 << 3 /* timed: wrong control bits give wrong results, as on silicon; with
-                                 WS_CHECK_HAZARDS what goes wrong in that run is reported */
+  WS_EMULATE_HAZARDS = 1 << 3, /* timed: wrong control bits give wrong results, as on silicon; with
+                                  WS_CHECK_HAZARDS what goes wrong in that run is reported */
+  WS_PROFILE = 1 << 4        /* timed: ws_result_profile_at will be asked for */
 };
 
 /* How far a launch is. */
@@ -306,6 +307,29 @@ WS_API size_t ws_result_hazard_count(const ws_result *);
 WS_API const char *ws_result_hazard_report(const ws_result *);
 /* The document that `warpstep run --json` writes; NULL when WS_JSON was not set. */
 WS_API const char *ws_result_json(const ws_result *);
+
+/* WS_PROFILE: what each instruction that ran cost, in the order of the code. Nothing is sampled: the sums are those of the
+ * launch. A cycle of a resident warp is charged to the instruction it was at. */
+struct ws_profile_row {
+  size_t size;
+  const char *where, *instruction; /* "vecadd+0x120"; disassembled */
+  const char *file;                /* of the source, as the compiler was given it; empty: no line table (nvcc -lineinfo) */
+  uint32_t line;                   /* from 1; 0: none */
+  uint64_t pc;
+  uint64_t issued, threads;        /* instructions of warps, of threads */
+  uint64_t warp_cycles;
+  uint64_t sectors;                /* of 32 bytes: global, local and texture accesses */
+  uint64_t passes, conflicts;      /* through the banks of shared memory; of those, above the least */
+};
+#define WS_PROFILE_ROW_INIT {sizeof(struct ws_profile_row), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
+WS_API size_t ws_result_profile_count(const ws_result *); /* 0: not asked for, or nothing ran in time */
+WS_API int ws_result_profile_at(const ws_result *, size_t i, struct ws_profile_row *, ws_error *);
+/* The states that warps can be in ("long_scoreboard", …), and the cycles that row i spent in state k; its warp_cycles are their
+ * sum. NULL and 0: there is no such state or row. */
+WS_API size_t ws_result_state_count(const ws_result *);
+WS_API const char *ws_result_state_name(const ws_result *, size_t k);
+WS_API uint64_t ws_result_profile_state(const ws_result *, size_t i, size_t k);
 
 #ifdef __cplusplus
 }

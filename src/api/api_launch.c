@@ -57,7 +57,7 @@ static bool run(const ws_kernel *k, const struct ws_launch *l, struct launch *la
 static int check(const ws_kernel *k, const struct ws_launch *given, struct ws_launch *l,
                  ws_error *error)
 {
-  const unsigned known = WS_COOPERATIVE | WS_CHECK_HAZARDS | WS_JSON | WS_EMULATE_HAZARDS;
+  const unsigned known = WS_COOPERATIVE | WS_CHECK_HAZARDS | WS_JSON | WS_EMULATE_HAZARDS | WS_PROFILE;
   const unsigned hazards = WS_CHECK_HAZARDS | WS_EMULATE_HAZARDS;
 
   if (!k || !given) return ws_fail(error, WS_BAD_ARGUMENT, "kernel or launch is NULL");

@@ -17,6 +17,7 @@ struct ws_result {
   struct ws_place *place;
   struct ws_fault fault; /* kind WS_NO_FAULT: none */
   const char *hazards, *json;
+  struct profile_rows profile;
 };
 
 _Static_assert((int)WS_ILLEGAL_ADDRESS == (int)FAULT_ILLEGAL_ADDRESS &&
@@ -189,6 +190,7 @@ static void make(void *ctx)
     r->n_hazards = m->s->hazards->n_findings;
     r->hazards = written(r, &rep, write_hazards);
   }
+  if (m->l->flags & WS_PROFILE) profile_rows_copy(&r->profile, &r->arena, &rep);
   if (m->l->flags & WS_JSON) r->json = written(r, &rep, write_json);
   m->made = r;
 }
@@ -239,8 +241,7 @@ uint64_t ws_result_thread_instructions(const ws_result *r)
   return r->thread_insts;
 }
 
-/* Element i of a list to the caller's struct. */
-static int give(const void *list, size_t bytes, size_t n, size_t i, void *out, ws_error *error)
+int ws_give(const void *list, size_t bytes, size_t n, size_t i, void *out, ws_error *error)
 {
   if (i >= n) return ws_fail(error, WS_NOT_FOUND, "there are only %zu", n);
   if (out && ws_struct_out(out, (const char *)list + i * bytes, bytes)) return WS_OK;
@@ -254,7 +255,7 @@ size_t ws_result_counter_count(const ws_result *r)
 
 int ws_result_counter_at(const ws_result *r, size_t i, struct ws_counter *out, ws_error *error)
 {
-  return give(r->counter, sizeof *r->counter, r->n_counters, i, out, error);
+  return ws_give(r->counter, sizeof *r->counter, r->n_counters, i, out, error);
 }
 
 int ws_result_counter(const ws_result *r, const char *name, uint64_t *value, ws_error *error)
@@ -284,7 +285,7 @@ int ws_result_slot_at(const ws_result *r, size_t i, const char **name, uint64_t 
 
 int ws_result_fault(const ws_result *r, struct ws_fault *out, ws_error *error)
 {
-  return give(&r->fault, sizeof r->fault, r->fault.kind != WS_NO_FAULT, 0, out, error);
+  return ws_give(&r->fault, sizeof r->fault, r->fault.kind != WS_NO_FAULT, 0, out, error);
 }
 
 size_t ws_result_place_count(const ws_result *r)
@@ -294,7 +295,7 @@ size_t ws_result_place_count(const ws_result *r)
 
 int ws_result_place_at(const ws_result *r, size_t i, struct ws_place *out, ws_error *error)
 {
-  return give(r->place, sizeof *r->place, r->n_places, i, out, error);
+  return ws_give(r->place, sizeof *r->place, r->n_places, i, out, error);
 }
 
 size_t ws_result_hazard_count(const ws_result *r)
@@ -310,4 +311,31 @@ const char *ws_result_hazard_report(const ws_result *r)
 const char *ws_result_json(const ws_result *r)
 {
   return r->json;
+}
+
+size_t ws_result_profile_count(const ws_result *r)
+{
+  return r->profile.n;
+}
+
+int ws_result_profile_at(const ws_result *r, size_t i, struct ws_profile_row *out, ws_error *error)
+{
+  return ws_give(r->profile.row, sizeof *r->profile.row, r->profile.n, i, out, error);
+}
+
+size_t ws_result_state_count(const ws_result *r)
+{
+  return r->profile.n_states;
+}
+
+const char *ws_result_state_name(const ws_result *r, size_t k)
+{
+  return k < r->profile.n_states ? r->profile.name[k] : NULL;
+}
+
+uint64_t ws_result_profile_state(const ws_result *r, size_t i, size_t k)
+{
+  const struct profile_rows *p = &r->profile;
+
+  return i < p->n && k < p->n_states ? p->state[i * p->n_states + k] : 0;
 }

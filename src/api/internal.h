@@ -61,6 +61,19 @@ int ws_device_change(ws_device *d, ws_change *change, void *call, ws_error *erro
 bool ws_struct_in(void *to, size_t room, const void *from);
 bool ws_struct_out(void *to, const void *from, size_t bytes);
 
+/* The profile of a result: rows, and for each its cycles by state. */
+struct profile_rows {
+  size_t n, n_states;
+  struct ws_profile_row *row;
+  uint64_t *state;           /* [row * n_states + state] */
+  const char *const *name;   /* of each state; constants of the library */
+};
+/* Copies what ran into the arena. */
+void profile_rows_copy(struct profile_rows *, struct arena *, const struct report *);
+
+/* Element i of n to the caller's struct, `bytes` each. */
+int ws_give(const void *list, size_t bytes, size_t n, size_t i, void *out, ws_error *error);
+
 /* What a launch leaves behind, copied: it outlives device and module. NULL: no host memory. */
 ws_result *ws_result_new(const ws_kernel *, const struct launch *, const struct sim_result *,
                          const struct ws_launch *);

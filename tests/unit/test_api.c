@@ -468,6 +468,81 @@ static void test_never_ending(void **state)
   ws_device_destroy(d);
 }
 
+/* What instructions cost adds up to what the launch cost. */
+static void test_profile(void **state)
+{
+  struct add *a = add_new("rtx-3070", 4096);
+  ws_error e = WS_ERROR_INIT;
+  ws_result *r;
+  uint64_t issued = 0, threads = 0, cycles = 0, all = 0, loads = 0;
+  (void)state;
+  must(ws_launch(a->k, &a->l, &r, &e), &e);
+  assert_int_equal(ws_result_profile_count(r), 0);
+  assert_int_equal(ws_result_profile_state(r, 0, 0), 0);
+  ws_result_destroy(r);
+  a->l.flags = WS_PROFILE;
+  must(ws_launch(a->k, &a->l, &r, &e), &e);
+  assert_true(ws_result_profile_count(r) > 10);
+  for (size_t i = 0; i < ws_result_profile_count(r); i++) {
+    struct ws_profile_row row = WS_PROFILE_ROW_INIT;
+    uint64_t states = 0;
+    must(ws_result_profile_at(r, i, &row, &e), &e);
+    issued += row.issued, threads += row.threads, cycles += row.warp_cycles;
+    for (size_t k = 0; k < ws_result_state_count(r); k++) states += ws_result_profile_state(r, i, k);
+    assert_int_equal(states, row.warp_cycles);
+    assert_memory_equal(row.where, "vecadd", 6);
+    assert_string_equal(row.file, ""); /* compiled without -lineinfo */
+    if (!strstr(row.instruction, "LDG")) continue;
+    loads++;
+    assert_int_equal(row.issued, 4096 / 32);
+    assert_int_equal(row.sectors, 4096 * 4 / 32);
+  }
+  assert_int_equal(loads, 2);
+  assert_int_equal(issued, ws_result_instructions(r));
+  assert_int_equal(threads, ws_result_thread_instructions(r));
+  for (size_t i = 0; i < ws_result_counter_count(r); i++) {
+    struct ws_counter c = WS_COUNTER_INIT;
+    must(ws_result_counter_at(r, i, &c, &e), &e);
+    if (strncmp(c.name, "sm.warp_state.", 14) == 0) all += c.value;
+  }
+  assert_int_equal(cycles, all);
+  struct ws_profile_row none = WS_PROFILE_ROW_INIT;
+  says(ws_result_profile_at(r, ws_result_profile_count(r), &none, &e), WS_NOT_FOUND, &e, "there are only");
+  assert_null(ws_result_state_name(r, ws_result_state_count(r)));
+  ws_result_destroy(r);
+  add_free(a);
+}
+
+/* The two stores of tests/data/lines.cu stand in lines 16 and 17. */
+static void test_profile_lines(void **state)
+{
+  ws_device *d = device("rtx-3070");
+  struct ws_launch l = WS_LAUNCH_INIT;
+  ws_error e = WS_ERROR_INIT;
+  ws_address in, out;
+  ws_result *r;
+  ws_module *m;
+  unsigned stores = 0;
+  (void)state;
+  const ws_kernel *k = kernel_of(d, DATA "lines.sm_86.cubin", "second", &m);
+  must(ws_alloc(d, 256, &in, &e), &e);
+  must(ws_alloc(d, 256, &out, &e), &e);
+  void *arguments[] = {&in, &out};
+  l.arguments = arguments, l.block[0] = 32, l.flags = WS_PROFILE;
+  must(ws_launch(k, &l, &r, &e), &e);
+  for (size_t i = 0; i < ws_result_profile_count(r); i++) {
+    struct ws_profile_row row = WS_PROFILE_ROW_INIT;
+    must(ws_result_profile_at(r, i, &row, &e), &e);
+    if (!strstr(row.instruction, "STG")) continue;
+    stores++;
+    assert_non_null(strstr(row.file, "lines.cu"));
+    assert_int_equal(row.line, 15 + stores);
+  }
+  assert_int_equal(stores, 2);
+  ws_result_destroy(r);
+  ws_device_destroy(d);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -476,6 +551,7 @@ int main(void)
     cmocka_unit_test(test_kernels), cmocka_unit_test(test_variables_and_print),
     cmocka_unit_test(test_timed_result), cmocka_unit_test(test_launch_errors),
     cmocka_unit_test(test_fault), cmocka_unit_test(test_two_devices), cmocka_unit_test(test_never_ending),
+      cmocka_unit_test(test_profile), cmocka_unit_test(test_profile_lines),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
