@@ -309,7 +309,8 @@ WS_API const char *ws_result_hazard_report(const ws_result *);
 WS_API const char *ws_result_json(const ws_result *);
 
 /* WS_PROFILE: what each instruction that ran cost, in the order of the code. Nothing is sampled: the sums are those of the
- * launch. A cycle of a resident warp is charged to the instruction it was at. */
+ * launch. A cycle of a resident warp is charged to the instruction it was at; those of a warp that has ended while its stores are
+ * under way ("drain") to none. */
 struct ws_profile_row {
   size_t size;
   const char *where, *instruction; /* "vecadd+0x120"; disassembled */
