@@ -124,6 +124,7 @@ help:
 	@echo 'test           everything: unit tests, corpus against CPU references'
 	@echo 'check-quick    lint and unit tests, under a minute'
 	@echo 'unit           unit and block tests only'
+	@echo 'wheel          the Python package (docs/python.md)'
 	@echo 'semantics      random differential tests of instructions; SETS=100000 operand sets of a form'
 	@echo 'coverage       tests with MODE=cov, then executed lines per folder'
 	@echo 'lint           dependency rule, headers, globals, sizes, tables, scripts'

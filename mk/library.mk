@@ -27,3 +27,8 @@ $(STATIC_LIB): $(LIB)
 	$(Q)$(CC) -r -nostdlib -o $(BUILD)/warpstep.o -Wl,--whole-archive $(LIB) -Wl,--no-whole-archive
 	$(Q)objcopy --localize-hidden $(BUILD)/warpstep.o
 	$(Q)rm -f $@ && $(AR) qcs $@ $(BUILD)/warpstep.o
+
+# The Python package with the library inside: pip install build/warpstep-*.whl
+.PHONY: wheel
+wheel: $(SHARED_LIB)
+	$(Q)python3 tools/python/wheel.py $(SHARED_LIB) presets $(BUILD)
