@@ -86,7 +86,7 @@ def check_errors():
         raises(ValueError, "one to three sizes", k, 1, -1, 0, 0, 0, 0)
         raises(ValueError, "hazards", k, 1, 32, 0, 0, 0, 0, hazards="maybe")
         raises(warpstep.Error, "grid dimension x is 0", k, 0, 32, 0, 0, 0, 0)
-        raises(ZeroDivisionError, "", k, 512, 256, 0, 0, 0, 0, progress=lambda *_: 1 / 0)
+        raises(ZeroDivisionError, "", k, 8192, 256, 0, 0, 0, 0, progress=lambda *_: 1 / 0)
 
 
 def check_arrays():
