@@ -169,30 +169,168 @@ static void holds_cycle(struct sub_core *p, uint64_t now)
   }
 }
 
-static void after_control(struct sub_core *p, unsigned warp, const struct effect *e, uint64_t now)
+/* --- an instruction on its way ------------------------------------------------------------------ */
+
+/* It passes the stages of the figure (sub_core.h) one behind the other, below. Times that lie ahead are known as it issues,
+ * since nothing overtakes it there; what waits in a queue goes on in the memory unit, or in gmma.c. What the compiler does not put
+ * in one piece with `pass` takes the record by value: so it lives in registers. */
+struct passing {
+  const struct inst *inst; /* NULL: the warp's pc names none */
+  struct warp_slot *w;
+  uint64_t now;  /* the cycle in which it issues */
+  unsigned warp; /* slot */
+  uint32_t seq;  /* observed.seq; 0: nobody observes */
+  bool fixed;    /* goes through Allocate: of fixed latency */
+  struct txn *txn;       /* of a memory instruction, else NULL */
+  struct effect *effect; /* of its step */
+  struct releases rel;   /* what its results and sources drop */
+};
+
+/* All fixed-latency instructions go through Allocate, operands or not; the others go from Control
+ * to the queue of their unit. */
+static bool goes_through_allocate(const struct inst *in)
 {
-  struct warp_slot *w = &p->warps.slot[warp];
-  struct sm_stats *s = p->ports.ledger->stats;
-  if (e->flags & EFF_DIVERGED) s->divergences++;
-  if (e->flags & EFF_WARP_DONE) {
-    w->done = true;
-    fetch_stop(&p->fetch, warp);
-    return;
-  }
-  unsigned before = w->path;
-  bool elsewhere = path_pick(w, e, code_next(&w->grid->code, e->pc));
-  if (!path_any_ready(w)) {
-    if (e->inst->flags & INST_BAR)
-      hold_at_barrier(p, warp, now, CYCLE_NEVER);
-    else
-      hold(p, warp, path_hold(w), CYCLE_NEVER);
-    return;
-  }
-  if (w->path != before) s->path_switches++;
-  if (elsewhere) restart(p, warp, now, p->params->lat[LAT_BRANCH]);
+  bool queued = in->pipe == PIPE_MEM || in->pipe == PIPE_SFU;
+  return !queued && !(in->flags & INST_GMMA) && !(in->pipe == PIPE_FP64 && in->ctrl.write_sb != SB_NONE);
 }
 
-/* --- memory instructions ---------------------------------------------------------------------- */
+static bool is_memory(const struct passing *x)
+{
+  return x->inst->pipe == PIPE_MEM;
+}
+
+static void count(struct sub_core *p, const struct passing *x, lane_mask exec)
+{
+  struct sm_stats *s = p->ports.ledger->stats;
+  const struct sm_grid *g = x->w->grid;
+  s->warp_insts++;
+  ledger_lanes(p->ports.ledger, x->w, x->inst, exec == g->all_lanes ? g->lanes : bits_count(exec));
+  s->pipe[x->inst->pipe]++;
+}
+
+/* --- issue: it leaves the buffer ---------------------------------------------------------------- */
+
+static void leave_buffer(struct sub_core *p, const struct passing *x)
+{
+  struct reg_wait reg;
+  if (p->boards) reg = scoreboard_waited(p->boards, x->warp, x->inst);
+  ledger_issue(p->ports.ledger, x->w, x->inst, p->boards ? &reg : NULL, issue_throttled(&p->issue, &p->warps, x->warp),
+               x->now);
+  fetch_pop(&p->fetch, &p->warps, x->warp);
+}
+
+/* --- allocate and read: ports, and the latch of the unit ----------------------------------------- */
+
+/* Operands are read in three cycles from the one on in which the instruction leaves Allocate; its
+ * result reaches the write port lat.* after the first of them. Returns the first cycle in which the next
+ * instruction may issue. */
+static uint64_t reserve_ports(struct sub_core *p, const struct passing *x)
+{
+  uint64_t next = operand_issue(&p->operands, x->inst, x->warp, x->now);
+  if (!x->inst->n_dst) return next;
+  uint64_t at = p->operands.leaves + 1 + p->params->lat[x->inst->lat];
+  uint64_t queue = writeback_fixed(&p->writeback, x->inst, x->now, at);
+  return queue > next ? queue : next;
+}
+
+static void allocate(struct sub_core *p, const struct passing *x)
+{
+  uint64_t control_free_at = x->fixed ? reserve_ports(p, x) : x->now + 1;
+  uint64_t held = x->fixed ? operand_held(&p->operands, x->now) : 0;
+  issue_commit(&p->issue, x->w, x->warp, x->inst, control_free_at, held, x->now);
+}
+
+/* --- the architectural step ----------------------------------------------------------------------- */
+
+__attribute__((cold, noinline)) static bool step_emulated(struct sub_core *p, struct passing x)
+{
+  if (!(x.inst->flags & INST_GMMA))
+    return emulate_step(p->emulate, x.warp, x.w, x.inst, x.seq, x.effect, x.txn, p->ports.fault, x.now);
+  /* Not emulated: the accumulators change at issue. What others wrote before is there. */
+  emulate_settle(p->emulate, x.warp, x.w);
+  return x.w->step->ops->step(x.w->step, x.w->path, x.effect, p->ports.fault);
+}
+
+static bool step(struct sub_core *p, const struct passing *x)
+{
+  struct warp_slot *w = x->w;
+  x->effect->clock = x->now + 1; /* the clock is read in the Control stage */
+  x->effect->time_ns = x->now * p->ports.mem->period / 1000;
+  if (p->emulate) return step_emulated(p, *x);
+  return w->step->ops->step(w->step, w->path, x->effect, p->ports.fault);
+}
+
+/* --- control: what others wait for is raised -------------------------------------------------------- */
+
+static enum warp_state wait_name(const struct inst *in)
+{
+  bool far = in->mem.space == MEM_GLOBAL || in->mem.space == MEM_LOCAL ||
+             in->mem.space == MEM_GENERIC || in->mem.space == MEM_TEXTURE ||
+             (in->flags & INST_LDGDEPBAR);
+  return far ? WS_LONG_SCOREBOARD : WS_SHORT_SCOREBOARD;
+}
+
+/* Scoreboards instead of counters, which are left to groups of LDGSTS. */
+__attribute__((cold)) static struct releases mark_boards(struct sub_core *p, struct passing x)
+{
+  const struct inst *in = x.inst;
+  if (in->flags & INST_LDGDEPBAR) depend_issue(&p->depend, x.warp, &in->ctrl, wait_name(in), 0);
+  return scoreboard_issue(p->boards, x.warp, in, x.fixed ? WS_WAIT : wait_name(in),
+                          x.fixed ? WS_WAIT : WS_SHORT_SCOREBOARD);
+}
+
+static struct releases control(struct sub_core *p, const struct passing *x)
+{
+  const struct inst_ctrl *c = &x->inst->ctrl;
+  if (p->boards) return mark_boards(p, *x);
+  if (c->write_sb != SB_NONE || c->read_sb != SB_NONE)
+    return depend_issue(&p->depend, x->warp, c, wait_name(x->inst), x->w->grid->in_order);
+  return (struct releases){c->write_sb, c->read_sb};
+}
+
+/* --- observers -------------------------------------------------------------------------------------- */
+
+static struct observed observed(const struct sub_core *p, const struct passing *x)
+{
+  return (struct observed){.inst = x->inst, .seq = x->seq, .sub_core = (uint8_t)p->id, .warp = (uint8_t)x->warp};
+}
+
+/* Stages behind Control of what goes through Allocate: nothing overtakes it, so all of them are known. */
+static void tell_fixed(struct sub_core *p, const struct observed *o)
+{
+  const struct operand_path *path = &p->operands;
+  uint64_t write = path->leaves + 1 + p->params->lat[o->inst->lat];
+  observe_stage(p->observers, o, STAGE_ALLOCATE, path->entered);
+  observe_stage(p->observers, o, STAGE_READ, path->leaves + 1);
+  if (!o->inst->n_dst) {
+    observe_done(p->observers, o, path->read_by);
+    return;
+  }
+  if (write > path->read_by) observe_stage(p->observers, o, STAGE_EXECUTE, path->read_by);
+  observe_stage(p->observers, o, STAGE_WRITE, write);
+  observe_done(p->observers, o, write + 1);
+}
+
+/* The instruction has issued, and what is known of its way by now. */
+__attribute__((cold)) static void tell_issue(struct sub_core *p, struct passing x, const struct effect *e)
+{
+  const struct ibuffer *ib = &x.w->ib;
+  const struct observed o = observed(p, &x);
+  uint64_t valid_at = ib->valid_at[(ib->head + IBUFFER_MAX - 1) % IBUFFER_MAX]; /* the entry it was in */
+  uint64_t fetched = valid_at - p->params->fetch_stages;
+  observe_issue(p->observers, &o, &(struct observed_issue){x.now, e->active, e->exec, e->flags});
+  observe_stage(p->observers, &o, STAGE_FETCH, fetched);
+  if (fetched + 1 < valid_at) observe_stage(p->observers, &o, STAGE_DECODE, fetched + 1);
+  if (valid_at < x.now) observe_stage(p->observers, &o, STAGE_BUFFER, valid_at);
+  observe_stage(p->observers, &o, STAGE_ISSUE, x.now);
+  observe_stage(p->observers, &o, STAGE_CONTROL, x.now + 1);
+  if (x.fixed)
+    tell_fixed(p, &o);
+  else if (is_memory(&x) || (x.inst->flags & INST_GMMA))
+    observe_stage(p->observers, &o, STAGE_QUEUE, x.now + 2);
+}
+
+/* --- the memory queue --------------------------------------------------------------------------------- */
 
 /* LDGSTS, and copies out of shared memory, are counted per group and warp; ARRIVES performs when those before it are done. */
 static void join_ldgsts(struct ldgsts *g, struct txn *t, const struct inst *in)
@@ -211,40 +349,70 @@ static void join_ldgsts(struct ldgsts *g, struct txn *t, const struct inst *in)
   }
 }
 
-/* Queues the instruction. It touches memory now where that is the SM's business, under hazard emulation
- * when its sources are read. */
-static bool issue_memory(struct sub_core *p, unsigned warp, const struct inst *in, uint16_t id,
-                         struct releases rel, uint32_t seq, uint64_t now)
+/* It touches memory now where that is the SM's business, under hazard emulation when its sources are read. False: guest
+ * fault. */
+static bool enter_queue(struct sub_core *p, struct passing x)
 {
-  struct warp_slot *w = &p->warps.slot[warp];
-  struct txn *t = &p->ports.mem->pool.t[id];
+  struct txn *t = x.txn;
   t->sub_core = (uint8_t)p->id;
-  t->warp = (uint8_t)warp;
-  t->write_sb = rel.write;
-  t->read_sb = rel.read;
-  t->issued = now;
-  t->grid = w->grid;
-  t->inst = in;
-  t->seq = seq;
-  join_ldgsts(&w->ldgsts, t, in);
-  bool ok = mem_access_sort(&p->ports.mem->access, t, now);
-  if (t->unread) w->unread++;
-  w->in_flight++;
-  lsu_push(&p->lsu, id);
-  if (p->lsu.n > 1) w->queued++;
-  mem_unit_queued(p->ports.mem, p->id, now + 1);
+  t->warp = (uint8_t)x.warp;
+  t->write_sb = x.rel.write;
+  t->read_sb = x.rel.read;
+  t->issued = x.now;
+  t->grid = x.w->grid;
+  t->inst = x.inst;
+  t->seq = x.seq;
+  join_ldgsts(&x.w->ldgsts, t, x.inst);
+  bool ok = mem_access_sort(&p->ports.mem->access, t, x.now);
+  if (t->unread) x.w->unread++;
+  x.w->in_flight++;
+  lsu_push(&p->lsu, t->id);
+  if (p->lsu.n > 1) x.w->queued++;
+  mem_unit_queued(p->ports.mem, p->id, x.now + 1);
   return ok;
 }
 
-/* LDGDEPBAR issues at once; its counter drops when the LDGSTS before it are done, in order. */
-static void issue_ldgdepbar(struct sub_core *p, unsigned warp, const struct inst *in, uint64_t now)
+/* Nobody overwrites the access before the next instruction issues, and nobody else needs it. */
+static void return_access(struct sub_core *p, struct txn *t)
 {
-  struct ldgsts *g = &p->warps.slot[warp].ldgsts;
-  unsigned sb = in->ctrl.write_sb != SB_NONE ? in->ctrl.write_sb : in->ctrl.read_sb; /* UTMACMDFLUSH: this one */
+  bool kept = t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || t->kind == TXN_COPY ||
+              mem_access_comes_late(&p->ports.mem->access, t);
+  bool asked = p->observers && p->observers->unordered;
+  if (!asked && !p->emulate && !kept) txn_return_access(&p->ports.mem->pool, t);
+}
+
+static void take_txn(struct sub_core *p, struct passing *x)
+{
+  struct txn_pool *pool = &p->ports.mem->pool;
+  x->txn = &pool->t[txn_take(pool)];
+  x->txn->unread = false;
+  x->effect = &x->txn->access->effect;
+}
+
+/* A runtime service may touch state that all SMs share: the memory side steps the warp. */
+__attribute__((cold)) static void serve(struct sub_core *p, struct passing x)
+{
+  lane_mask lanes = x.w->step->paths.p[x.w->path].mask;
+  count(p, &x, lanes);
+  if (p->observers) tell_issue(p, x, &(struct effect){.active = lanes, .exec = lanes});
+  take_txn(p, &x);
+  x.effect->flags = 0;
+  x.rel = (struct releases){SB_NONE, SB_NONE};
+  if (p->emulate) emulate_settle(p->emulate, x.warp, x.w);
+  enter_queue(p, x);
+  x.txn->kind = TXN_SERVICE;
+  hold(p, x.warp, WS_SERVICE, CYCLE_NEVER);
+}
+
+/* LDGDEPBAR issues at once; its counter drops when the LDGSTS before it are done, in order. */
+static void close_ldgsts_group(struct sub_core *p, const struct passing *x)
+{
+  struct ldgsts *g = &x->w->ldgsts;
+  const struct inst_ctrl *c = &x->inst->ctrl;
+  unsigned sb = c->write_sb != SB_NONE ? c->write_sb : c->read_sb; /* UTMACMDFLUSH: this one */
   if (sb == SB_NONE) return;
   if (g->oldest == g->open && g->outstanding[g->open] == 0) {
-    depend_drop_at(&p->depend, &p->warps, now, now + p->params->lat[LAT_ALU], warp,
-                   sb);
+    depend_drop_at(&p->depend, &p->warps, x->now, x->now + p->params->lat[LAT_ALU], x->warp, sb);
     return;
   }
   g->sb[g->open] = (uint8_t)sb;
@@ -253,247 +421,169 @@ static void issue_ldgdepbar(struct sub_core *p, unsigned warp, const struct inst
   g->outstanding[g->open] = 0;
 }
 
+/* --- execute and write-back, outside of the memory pipeline -------------------------------------------- */
+
 /* The other three warps of its warpgroup take part; gmma.c knows when. */
-static void issue_gmma(struct sub_core *p, unsigned warp, const struct inst *in, struct releases rel, uint32_t seq,
-                       uint64_t now)
+static void enter_gmma(struct sub_core *p, const struct passing *x)
 {
-  struct warp_slot *w = &p->warps.slot[warp];
+  struct warp_slot *w = x->w;
   w->gmma_queued++;
-  if (in->gmma.ends_group) depend_issue_group(&p->depend, warp);
-  gmma_issue(p->ports.gmma, w->gmma_group, w->gmma_member, in,
-             (struct gmma_part){.sub_core = (uint8_t)p->id, .warp = (uint8_t)warp, .write_sb = rel.write,
-                                .read_sb = rel.read, .seq = seq}, now);
+  if (x->inst->gmma.ends_group) depend_issue_group(&p->depend, x->warp);
+  gmma_issue(p->ports.gmma, w->gmma_group, w->gmma_member, x->inst,
+             (struct gmma_part){.sub_core = (uint8_t)p->id, .warp = (uint8_t)x->warp, .write_sb = x->rel.write,
+                                .read_sb = x->rel.read, .seq = x->seq}, x->now);
 }
 
-/* A runtime service may touch state that all SMs share: the memory side steps the warp. */
-static void issue_service(struct sub_core *p, unsigned warp, const struct inst *in,
-                          struct releases rel, uint32_t seq, uint64_t now)
+/* When results are written and sources are read. */
+struct ends {
+  uint64_t late;           /* cycles in the queue of a shared unit */
+  uint64_t raw, war;       /* consumers, overwriters may issue so many cycles behind it */
+  uint64_t first, visible; /* cycle of the first register's write; from which counters read less */
+  unsigned n;              /* registers that need a port */
+};
+
+__attribute__((cold)) static void tell_ends(struct sub_core *p, struct passing x, const struct ends *d)
 {
-  struct mem_unit *m = p->ports.mem;
-  uint16_t id = txn_take(&m->pool);
-  struct txn *t = &m->pool.t[id];
-  t->access->effect.flags = 0;
-  t->unread = false;
-  if (p->emulate) emulate_settle(p->emulate, warp, &p->warps.slot[warp]);
-  issue_memory(p, warp, in, id, rel, seq, now);
-  t->kind = TXN_SERVICE;
-  hold(p, warp, WS_SERVICE, CYCLE_NEVER);
+  const struct observed o = observed(p, &x);
+  if (!x.fixed) {
+    if (d->late) observe_stage(p->observers, &o, STAGE_QUEUE, x.now + 2);
+    observe_stage(p->observers, &o, STAGE_READ, x.now + 2 + d->late);
+    if (x.now + d->war < d->first) observe_stage(p->observers, &o, STAGE_EXECUTE, x.now + d->war);
+    if (d->n) observe_stage(p->observers, &o, STAGE_WRITE, d->first);
+    observe_done(p->observers, &o, d->visible);
+  }
+  observe_written(p->observers, &o, x.now + d->raw);
+  observe_sources_read(p->observers, &o, x.now + d->war);
 }
 
-/* --- issue ------------------------------------------------------------------------------------ */
-
-static enum warp_state wait_name(const struct inst *in)
+static void write_back(struct sub_core *p, const struct passing *x)
 {
-  bool far = in->mem.space == MEM_GLOBAL || in->mem.space == MEM_LOCAL ||
-             in->mem.space == MEM_GENERIC || in->mem.space == MEM_TEXTURE ||
-             (in->flags & INST_LDGDEPBAR);
-  return far ? WS_LONG_SCOREBOARD : WS_SHORT_SCOREBOARD;
-}
-
-/* All fixed-latency instructions go through Allocate, operands or not; the others go from Control
- * to the queue of their unit. */
-static bool goes_through_allocate(const struct inst *in)
-{
-  bool queued = in->pipe == PIPE_MEM || in->pipe == PIPE_SFU;
-  return !queued && !(in->flags & INST_GMMA) && !(in->pipe == PIPE_FP64 && in->ctrl.write_sb != SB_NONE);
-}
-
-/* Operands are read in three cycles from the one on in which the instruction leaves Allocate; its
- * result reaches the write port lat.* after the first of them. Returns the first cycle in which the next
- * instruction may issue. */
-static uint64_t fixed_latency(struct sub_core *p, unsigned warp, const struct inst *in,
-                              uint64_t now)
-{
-  uint64_t next = operand_issue(&p->operands, in, warp, now);
-  if (!in->n_dst) return next;
-  uint64_t at = p->operands.leaves + 1 + p->params->lat[in->lat];
-  uint64_t queue = writeback_fixed(&p->writeback, in, now, at);
-  return queue > next ? queue : next;
-}
-
-/* Scoreboards instead of counters, which are left to groups of LDGSTS. */
-__attribute__((cold)) static struct releases mark_boards(struct sub_core *p, unsigned warp,
-                                                         const struct inst *in)
-{
-  if (in->flags & INST_LDGDEPBAR) depend_issue(&p->depend, warp, &in->ctrl, wait_name(in), 0);
-  bool fixed = goes_through_allocate(in);
-  return scoreboard_issue(p->boards, warp, in, fixed ? WS_WAIT : wait_name(in),
-                          fixed ? WS_WAIT : WS_SHORT_SCOREBOARD);
-}
-
-static struct observed observed(const struct sub_core *p, unsigned warp, const struct inst *in, uint32_t seq)
-{
-  return (struct observed){.inst = in, .seq = seq, .sub_core = (uint8_t)p->id, .warp = (uint8_t)warp};
-}
-
-/* Releases of instructions that do not go through the memory pipeline. */
-static void schedule_drops(struct sub_core *p, unsigned warp, const struct inst *in,
-                           struct releases rel, uint32_t seq, uint64_t now)
-{
-  uint64_t raw = p->params->lat[in->lat], war = p->params->lat_source_release;
-  uint64_t late = 0;
-  unsigned n = 0, bank = 0;
-  bool releases = rel.write != SB_NONE || rel.read != SB_NONE;
-  if (!releases && !p->observers && in->pipe != PIPE_FP64 && goes_through_allocate(in)) return;
-  if (war > raw) war = raw;
+  const struct inst *in = x->inst;
+  struct ends d = {.raw = p->params->lat[in->lat], .war = p->params->lat_source_release};
+  unsigned bank = 0;
+  bool releases = x->rel.write != SB_NONE || x->rel.read != SB_NONE;
+  if (!releases && !p->observers && in->pipe != PIPE_FP64 && x->fixed) return;
+  if (d.war > d.raw) d.war = d.raw;
   if (in->pipe == PIPE_FP64 && p->params->fp64_shared) {
-    late = fp64_issue(&p->fp64, now);
-    raw += late;
-    war += late;
+    d.late = fp64_issue(&p->fp64, x->now);
+    d.raw += d.late;
+    d.war += d.late;
   }
-  if (p->boards && goes_through_allocate(in)) war = p->operands.read_by - now;
-  if (!goes_through_allocate(in)) bank = writeback_bank(&p->writeback, in, &n);
-  uint64_t visible = now + (raw > 3 ? raw : 3), first = visible - 1 - (n > 1 ? n - 1 : 0);
-  depend_write_at(&p->depend, &p->warps, now, warp,
-                  (struct depend_write){.first = first > now ? first : now + 1,
-                                        .sb = rel.write,
+  if (p->boards && x->fixed) d.war = p->operands.read_by - x->now;
+  if (!x->fixed) bank = writeback_bank(&p->writeback, in, &d.n);
+  d.visible = x->now + (d.raw > 3 ? d.raw : 3);
+  d.first = d.visible - 1 - (d.n > 1 ? d.n - 1 : 0);
+  depend_write_at(&p->depend, &p->warps, x->now, x->warp,
+                  (struct depend_write){.first = d.first > x->now ? d.first : x->now + 1,
+                                        .sb = x->rel.write,
                                         .bank = (uint8_t)bank,
-                                        .n = (uint8_t)n,
+                                        .n = (uint8_t)d.n,
                                         .step = 1});
-  depend_drop_at(&p->depend, &p->warps, now, now + (war > 3 ? war : 3), warp, rel.read);
-  if (!p->observers) return;
-  const struct observed x = observed(p, warp, in, seq);
-  if (!goes_through_allocate(in)) {
-    if (late) observe_stage(p->observers, &x, STAGE_QUEUE, now + 2);
-    observe_stage(p->observers, &x, STAGE_READ, now + 2 + late);
-    if (now + war < first) observe_stage(p->observers, &x, STAGE_EXECUTE, now + war);
-    if (n) observe_stage(p->observers, &x, STAGE_WRITE, first);
-    observe_done(p->observers, &x, visible);
-  }
-  observe_written(p->observers, &x, now + raw);
-  observe_sources_read(p->observers, &x, now + war);
+  depend_drop_at(&p->depend, &p->warps, x->now, x->now + (d.war > 3 ? d.war : 3), x->warp, x->rel.read);
+  if (p->observers) tell_ends(p, *x, &d);
 }
 
-static void special_cases(struct sub_core *p, unsigned warp, const struct inst *in,
-                          const struct effect *e, uint64_t now)
+/* To the queue of its unit, or through its pipe. False: guest fault. */
+static bool dispatch(struct sub_core *p, const struct passing *x)
 {
-  struct warp_slot *w = &p->warps.slot[warp];
+  uint32_t flags = x->inst->flags;
+  if (is_memory(x)) {
+    if (!enter_queue(p, *x)) return false;
+    return_access(p, x->txn);
+  }
+  if (flags & INST_LDGDEPBAR) close_ldgsts_group(p, x);
+  if (flags & INST_GMMA)
+    enter_gmma(p, x);
+  else if (!is_memory(x) && (p->boards || !(flags & INST_LDGDEPBAR)))
+    write_back(p, x);
+  return true;
+}
+
+/* --- what the warp does next ----------------------------------------------------------------------------- */
+
+/* Fences, sleep and barriers hold the warp. */
+static void hold_warp(struct sub_core *p, const struct passing *x)
+{
   const struct params *q = p->params;
-  if ((in->flags & INST_MEMBAR) && e->exec) {
+  const struct inst *in = x->inst;
+  const struct effect *e = x->effect;
+  if (!e->exec) return;
+  if (in->flags & INST_MEMBAR) {
     uint32_t cycles[] = {q->membar_cta_cycles, q->membar_gpu_cycles, q->membar_sys_cycles};
-    w->fence_waits = in->scope != SCOPE_CTA; /* a CTA sees its stores in L1 */
-    hold(p, warp, WS_MEMBAR, now + cycles[in->scope]);
+    x->w->fence_waits = in->scope != SCOPE_CTA; /* a CTA sees its stores in L1 */
+    hold(p, x->warp, WS_MEMBAR, x->now + cycles[in->scope]);
   }
-  if ((in->flags & INST_SLEEP) && e->exec && w->step->paths.n_ready == 1)
-    hold(p, warp, WS_SLEEPING, now + (uint64_t)e->sleep_ns * 1000 / p->ports.mem->period);
-  if ((in->flags & INST_BAR) && e->exec && !(e->flags & EFF_BLOCKED))
-    hold_at_barrier(p, warp, now, now + q->lat[LAT_BAR]);
+  if ((in->flags & INST_SLEEP) && x->w->step->paths.n_ready == 1)
+    hold(p, x->warp, WS_SLEEPING, x->now + (uint64_t)e->sleep_ns * 1000 / p->ports.mem->period);
+  if ((in->flags & INST_BAR) && !(e->flags & EFF_BLOCKED))
+    hold_at_barrier(p, x->warp, x->now, x->now + q->lat[LAT_BAR]);
 }
 
-/* `t`: transaction of a memory instruction, else NULL. */
-static bool step(struct sub_core *p, unsigned warp, struct effect *e, struct txn *t, uint32_t seq, uint64_t now)
+/* The path may end, split, wait or jump. */
+static void after_control(struct sub_core *p, const struct passing *x)
 {
-  struct warp_slot *w = &p->warps.slot[warp];
-  e->clock = now + 1; /* the clock is read in the Control stage */
-  e->time_ns = now * p->ports.mem->period / 1000;
-  /* Not emulated: the accumulators change at issue. What others wrote before is there. */
-  bool product = w->next && (w->next->flags & INST_GMMA);
-  if (p->emulate && product) emulate_settle(p->emulate, warp, w);
-  if (p->emulate && w->next && !product)
-    return emulate_step(p->emulate, warp, w, w->next, seq, e, t, p->ports.fault, now);
-  return w->step->ops->step(w->step, w->path, e, p->ports.fault);
-}
-
-static void count(struct sub_core *p, const struct warp_slot *w, const struct inst *in, const struct effect *e)
-{
+  struct warp_slot *w = x->w;
+  const struct effect *e = x->effect;
   struct sm_stats *s = p->ports.ledger->stats;
-  s->warp_insts++;
-  ledger_lanes(p->ports.ledger, w, in, e->exec == w->grid->all_lanes ? w->grid->lanes : bits_count(e->exec));
-  s->pipe[in->pipe]++;
-}
-
-/* --- observers -------------------------------------------------------------------------------- */
-
-/* Stages behind Control of what goes through Allocate: nothing overtakes it, so all of them are known. */
-static void tell_fixed(struct sub_core *p, const struct observed *x)
-{
-  const struct operand_path *o = &p->operands;
-  uint64_t write = o->leaves + 1 + p->params->lat[x->inst->lat];
-  observe_stage(p->observers, x, STAGE_ALLOCATE, o->entered);
-  observe_stage(p->observers, x, STAGE_READ, o->leaves + 1);
-  if (!x->inst->n_dst) {
-    observe_done(p->observers, x, o->read_by);
+  if (e->flags & EFF_DIVERGED) s->divergences++;
+  if (e->flags & EFF_WARP_DONE) {
+    w->done = true;
+    fetch_stop(&p->fetch, x->warp);
     return;
   }
-  if (write > o->read_by) observe_stage(p->observers, x, STAGE_EXECUTE, o->read_by);
-  observe_stage(p->observers, x, STAGE_WRITE, write);
-  observe_done(p->observers, x, write + 1);
+  unsigned before = w->path;
+  bool elsewhere = path_pick(w, e, code_next(&w->grid->code, e->pc));
+  if (!path_any_ready(w)) {
+    if (e->inst->flags & INST_BAR)
+      hold_at_barrier(p, x->warp, x->now, CYCLE_NEVER);
+    else
+      hold(p, x->warp, path_hold(w), CYCLE_NEVER);
+    return;
+  }
+  if (w->path != before) s->path_switches++;
+  if (elsewhere) restart(p, x->warp, x->now, p->params->lat[LAT_BRANCH]);
 }
 
-/* The instruction has issued, and what is known of its way by now. */
-__attribute__((cold)) static void tell_issue(struct sub_core *p, unsigned warp, const struct inst *in, uint32_t seq,
-                                             const struct effect *e, uint64_t now)
+static void go_on(struct sub_core *p, const struct passing *x)
 {
-  const struct ibuffer *ib = &p->warps.slot[warp].ib;
-  const struct observed x = observed(p, warp, in, seq);
-  uint64_t valid_at = ib->valid_at[(ib->head + IBUFFER_MAX - 1) % IBUFFER_MAX]; /* the entry it was in */
-  observe_issue(p->observers, &x, &(struct observed_issue){now, e->active, e->exec, e->flags});
-  observe_stage(p->observers, &x, STAGE_FETCH, valid_at - p->params->fetch_stages);
-  if (p->params->fetch_stages > 1) observe_stage(p->observers, &x, STAGE_DECODE, valid_at - p->params->fetch_stages + 1);
-  if (valid_at < now) observe_stage(p->observers, &x, STAGE_BUFFER, valid_at);
-  observe_stage(p->observers, &x, STAGE_ISSUE, now);
-  observe_stage(p->observers, &x, STAGE_CONTROL, now + 1);
-  if (goes_through_allocate(in))
-    tell_fixed(p, &x);
-  else if (in->pipe == PIPE_MEM || (in->flags & INST_GMMA))
-    observe_stage(p->observers, &x, STAGE_QUEUE, now + 2);
+  uint32_t flags = x->effect->flags;
+  if ((flags & EFF_CONTROL) || (x->inst->flags & (INST_YIELD | INST_SLEEP))) after_control(p, x);
+  if (x->w->step->paths.n) warp_find_next(x->w);
+  if (flags & (EFF_BAR_RELEASED | EFF_WARP_DONE | EFF_CTA_DONE | EFF_CLUSTER_ARRIVED))
+    p->ports.cta_event(p->ports.ctx, x->w->cta_slot, flags, x->now);
+  issue_stall(&p->issue, &p->warps, x->warp, x->now);
 }
 
-static bool execute(struct sub_core *p, unsigned warp, uint64_t now)
+/* --- all of it --------------------------------------------------------------------------------------------- */
+
+/* No instruction is there: the step source says so. */
+__attribute__((cold, noinline)) static bool step_nothing(struct sub_core *p, struct warp_slot *w)
+{
+  return w->step->ops->step(w->step, w->path, &p->effect, p->ports.fault);
+}
+
+/* False: guest fault. */
+static bool pass(struct sub_core *p, unsigned warp, uint64_t now)
 {
   struct warp_slot *w = &p->warps.slot[warp];
-  const struct inst *in = w->next;
-  if (!in) return step(p, warp, &p->effect, NULL, 0, now); /* faults: not an instruction */
-  struct reg_wait reg;
-  uint32_t seq = p->observers ? ++p->observers->seq : 0;
-  if (p->boards) reg = scoreboard_waited(p->boards, warp, in);
-  ledger_issue(p->ports.ledger, w, in, p->boards ? &reg : NULL, issue_throttled(&p->issue, &p->warps, warp), now);
-  fetch_pop(&p->fetch, &p->warps, warp);
-  bool fixed = goes_through_allocate(in);
-  uint64_t control_free_at = fixed ? fixed_latency(p, warp, in, now) : now + 1;
-  uint64_t held = fixed ? operand_held(&p->operands, now) : 0;
-  issue_commit(&p->issue, w, warp, in, control_free_at, held, now);
-  if (in->flags & INST_SYSCALL) {
-    lane_mask lanes = w->step->paths.p[w->path].mask;
-    const struct effect whole = {.active = lanes, .exec = lanes};
-    count(p, w, in, &whole);
-    if (p->observers) tell_issue(p, warp, in, seq, &whole, now);
-    issue_service(p, warp, in, (struct releases){SB_NONE, SB_NONE}, seq, now);
+  struct passing x = {.inst = w->next, .w = w, .now = now, .warp = warp, .effect = &p->effect};
+  if (!x.inst) return step_nothing(p, w);
+  x.fixed = goes_through_allocate(x.inst);
+  x.seq = p->observers ? ++p->observers->seq : 0;
+  leave_buffer(p, &x);
+  allocate(p, &x);
+  if (x.inst->flags & INST_SYSCALL) {
+    serve(p, x);
     return true;
   }
-  bool memory = in->pipe == PIPE_MEM;
-  uint16_t id = memory ? txn_take(&p->ports.mem->pool) : TXN_NONE;
-  struct txn *t = memory ? &p->ports.mem->pool.t[id] : NULL;
-  struct effect *e = memory ? &t->access->effect : &p->effect;
-  if (memory) t->unread = false;
-  if (!step(p, warp, e, t, seq, now)) return false;
-  count(p, w, in, e);
-  struct releases rel = {in->ctrl.write_sb, in->ctrl.read_sb};
-  if (p->boards)
-    rel = mark_boards(p, warp, in);
-  else if (in->ctrl.write_sb != SB_NONE || in->ctrl.read_sb != SB_NONE)
-    rel = depend_issue(&p->depend, warp, &in->ctrl, wait_name(in), w->grid->in_order);
-  if (p->observers) tell_issue(p, warp, in, seq, e, now);
-  if (memory && !issue_memory(p, warp, in, id, rel, seq, now)) return false;
-  bool kept = t && (t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || t->kind == TXN_COPY ||
-                    mem_access_comes_late(&p->ports.mem->access, t));
-  bool asked = p->observers && p->observers->unordered;
-  if (memory && !asked && !p->emulate && !kept)
-    txn_return_access(&p->ports.mem->pool, t); /* nobody overwrites it before the next one issues */
-  if (in->flags & INST_LDGDEPBAR)
-    issue_ldgdepbar(p, warp, in, now);
-  if (in->flags & INST_GMMA)
-    issue_gmma(p, warp, in, rel, seq, now);
-  else if (!memory && (p->boards || !(in->flags & INST_LDGDEPBAR)))
-    schedule_drops(p, warp, in, rel, seq, now);
-  special_cases(p, warp, in, e, now);
-  uint32_t flags = e->flags;
-  if ((flags & EFF_CONTROL) || (in->flags & (INST_YIELD | INST_SLEEP)))
-    after_control(p, warp, e, now);
-  if (w->step->paths.n) warp_find_next(w);
-  if (flags & (EFF_BAR_RELEASED | EFF_WARP_DONE | EFF_CTA_DONE | EFF_CLUSTER_ARRIVED))
-    p->ports.cta_event(p->ports.ctx, w->cta_slot, flags, now);
-  issue_stall(&p->issue, &p->warps, warp, now);
+  if (is_memory(&x)) take_txn(p, &x);
+  if (!step(p, &x)) return false;
+  count(p, &x, x.effect->exec);
+  x.rel = control(p, &x);
+  if (p->observers) tell_issue(p, x, x.effect);
+  if (!dispatch(p, &x)) return false;
+  hold_warp(p, &x);
+  go_on(p, &x);
   return true;
 }
 
@@ -534,7 +624,7 @@ bool sub_core_cycle(struct sub_core *p, uint64_t now)
   struct issue_pick pick = issue_cycle(&p->issue, &p->warps, &units, now);
   bool issued = pick.warp != NO_WARP;
   p->ports.ledger->stats->slot[issued ? SLOT_ISSUED : pick.charge]++;
-  if (issued && !execute(p, pick.warp, now)) return false;
+  if (issued && !pass(p, pick.warp, now)) return false;
   bool changed = depend_edge(&p->depend, &p->warps, now);
   p->sleep_charge = pick.charge;
   p->slots_from = now + 1;
