@@ -19,6 +19,7 @@ check() {
 check "dependency rule" python3 "$here/deps.py"
 check "headers" "$here/headers.sh"
 check "writable globals" python3 "$here/globals.py" "$build"
+check "symbols" python3 "$here/symbols.py" "$build"
 check "circles" python3 "$here/circles.py" "$build"
 check "sizes" python3 "$here/sizes.py"
 check "tables" python3 "$here/tables.py"

@@ -192,7 +192,7 @@ bool fill_is_empty(const struct fill *f)
   return f->width == 0 || f->height == 0;
 }
 
-CUresult fill_check(struct shim *s, const struct fill *f, const struct stream *stream)
+CUresult copy_fill_check(struct shim *s, const struct fill *f, const struct stream *stream)
 {
   if (fill_is_empty(f)) return CUDA_SUCCESS;
   bool aligned = f->to.addr % f->value_bytes == 0 && (f->height <= 1 || f->to.pitch % f->value_bytes == 0);

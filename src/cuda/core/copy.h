@@ -45,7 +45,7 @@ struct fill {
 
 /* The same for fills; a value's place must be a multiple of its size. */
 bool fill_is_empty(const struct fill *);
-CUresult fill_check(struct shim *, const struct fill *, const struct stream *);
+CUresult copy_fill_check(struct shim *, const struct fill *, const struct stream *);
 CUresult fill_now(struct shim *, const struct fill *, struct stream *);
 
 #endif

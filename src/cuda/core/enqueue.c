@@ -63,7 +63,7 @@ CUresult enqueue_copy(struct shim *s, const struct copy *c, struct stream *st, b
 CUresult enqueue_fill(struct shim *s, const struct fill *f, struct stream *st)
 {
   struct graph_op op = { .type = NODE_MEMSET, .memset = *f };
-  CUresult r = fill_check(s, f, st);
+  CUresult r = copy_fill_check(s, f, st);
   if (r != CUDA_SUCCESS || fill_is_empty(f)) return r;
   return takes(s, st, &op, &r) ? r : fill_now(s, f, st);
 }

@@ -44,7 +44,7 @@ static CUresult run_copy(struct shim *s, const struct copy *c, struct stream *la
 
 static CUresult run_fill(struct shim *s, const struct fill *f, struct stream *lane)
 {
-  CUresult r = fill_check(s, f, lane);
+  CUresult r = copy_fill_check(s, f, lane);
   return r == CUDA_SUCCESS ? fill_now(s, f, lane) : r;
 }
 
