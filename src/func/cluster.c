@@ -17,8 +17,9 @@ bool cluster_check(const struct func_params *p, struct err *e)
   if (!c[0] && !c[1] && !c[2]) return true;
   for (unsigned i = 0; i < 3; i++)
     if (c[i] > CLUSTER_MAX_CTAS) n = UINT32_MAX; /* the product of three might not fit */
-  if (p->sm < 90 && n > 1)
-    return err_set(e, "launch of %s in clusters: sm_%u has none; they begin with sm_90", p->kernel_name, p->sm);
+  if (p->sm < CLUSTER_FIRST_TARGET && n > 1)
+    return err_set(e, "launch of %s in clusters: sm_%u has none; they begin with sm_%d", p->kernel_name, p->sm,
+                   CLUSTER_FIRST_TARGET);
   if (n < 1 || n > CLUSTER_MAX_CTAS)
     return err_set(e, "cluster of %u x %u x %u CTAs; choose 1 to %d in all", c[0], c[1], c[2], CLUSTER_MAX_CTAS);
   for (unsigned i = 0; i < 3; i++)

@@ -11,7 +11,7 @@
 #include "func/warp.h"
 
 /* CTAs of a cluster: 8, or 16 where a kernel allows sizes that are not portable (CUDA programming guide). */
-enum { CLUSTER_SHIFT = 24, CLUSTER_MAX_CTAS = 16 };
+enum { CLUSTER_SHIFT = 24, CLUSTER_MAX_CTAS = 16, CLUSTER_FIRST_TARGET = 90 };
 
 /* Whether the cluster size of a launch is possible. */
 bool cluster_check(const struct func_params *, struct err *e);

@@ -26,6 +26,7 @@ int hazard_reg_number(const struct operand *o, unsigned k)
   unsigned r = o->index + k;
   switch (o->file) {
   case FILE_R: return r < HAZARD_UR - 1 ? (int)r : -1;
+  case FILE_S:
   case FILE_UR: return r < HAZARD_P - HAZARD_UR ? (int)(HAZARD_UR + r) : -1;
   case FILE_P: return r < 7 ? (int)(HAZARD_P + r) : -1;
   case FILE_UP: return r < 7 ? (int)(HAZARD_UP + r) : -1;

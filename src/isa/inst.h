@@ -21,6 +21,7 @@
   X(TENSOR, "tensor", "matrix multiply-accumulate")                                                \
   X(SFU, "sfu", "special functions, conversions, bit counts")                                      \
   X(UNIFORM, "uniform", "uniform datapath")                                                        \
+  X(SCALAR, "scalar", "scalar unit: registers, flag and loads of a warp as a whole; not of SASS")  \
   X(MEM, "mem", "loads, stores, atomics, shuffles, special registers")                             \
   X(MISC, "misc", "votes, barriers, fences: no queue")                                             \
   X(BRANCH, "branch", "control flow")                                                              \
@@ -52,6 +53,7 @@ enum pipe {
   X(GMMA, "gmma")                   /* HGMMA …: from the last column to the registers  */          \
   X(SFU, "sfu")                     /* MUFU, conversions, FLO, POPC, BREV              */          \
   X(UNIFORM, "uniform")             /* uniform datapath                                */          \
+  X(SCALAR, "scalar")               /* scalar unit                                     */          \
   X(BRANCH, "branch")               /* control flow                                    */          \
   X(VOTE, "vote")                   /* VOTE, R2UR and other cheap cross-lane moves     */          \
   X(SHFL, "shfl")                   /* SHFL, MATCH, REDUX: through the memory pipe     */          \
@@ -76,6 +78,7 @@ enum reg_file {
   FILE_UP,    /* uniform predicate register 0..6                           */
   FILE_B,     /* convergence barrier register                              */
   FILE_CONST, /* constant-bank operand; index unused, see inst.const_*     */
+  FILE_S,     /* scalar register; an instruction set has these or FILE_UR   */
   FILE__N
 };
 
@@ -103,7 +106,8 @@ struct inst_ctrl {
 };
 
 enum mem_space { MEM_NONE, MEM_GLOBAL, MEM_SHARED, MEM_LOCAL, MEM_GENERIC, MEM_CONST,
-                 MEM_TEXTURE, MEM_CLUSTER /* effects only (isa/step.h) */ };
+                 MEM_TEXTURE, MEM_CLUSTER /* effects only (isa/step.h) */,
+                 MEM_SCALAR /* global memory, read by the scalar unit */ };
 enum mem_op {
   MEM_LOAD,
   MEM_STORE,

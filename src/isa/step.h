@@ -94,7 +94,7 @@ struct mem_effect {
   _Alignas(64) uint64_t addr[LANES_MAX]; /* byte address; space-local offset for shared and local. Rows start host
                                cache lines: a vector that crosses one is slow to read back */
   uint8_t space; /* enum mem_space: MEM_GLOBAL, MEM_SHARED, MEM_CLUSTER, MEM_LOCAL, MEM_CONST,
-                              MEM_TEXTURE */
+                              MEM_TEXTURE, MEM_SCALAR (the first lane stands for the warp) */
   uint8_t op;    /* enum mem_op */
   uint8_t bytes; /* per lane */
   bool strong;

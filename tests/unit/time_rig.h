@@ -63,10 +63,10 @@ static inline void rig_answer_code(struct rig *r)
 }
 
 /* Runs one CTA; no warp issues before cycle START. */
-static inline void rig_run(struct rig *r, struct mock *m)
+static inline void rig_run_source(struct rig *r, struct step_source *source)
 {
-  sm_start(r->sm, r->image, m->source.caps & STEP_CAP_CONTROL);
-  sm_open_grid(r->sm, 0, &m->source, 0, &r->arena);
+  sm_start(r->sm, r->image, source->caps & STEP_CAP_CONTROL);
+  sm_open_grid(r->sm, 0, source, 0, &r->arena);
   launch_queue_push(&r->sm->launches, (struct cta_launch){.carveout = r->params.l1_bytes - 65536});
   sm_run(r->sm, 0, 1);
   for (unsigned i = 0; i < r->params.sm_sub_cores; i++)
@@ -85,6 +85,11 @@ static inline void rig_run(struct rig *r, struct mock *m)
   assert_int_equal(r->sm->resident, 0);
   struct err e = {0};
   if (!stat_check_laws(sm_stats_group("sm", &r->sm->stats), &e)) fail_msg("%s", e.msg);
+}
+
+static inline void rig_run(struct rig *r, struct mock *m)
+{
+  rig_run_source(r, &m->source);
 }
 
 #endif

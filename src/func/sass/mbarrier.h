@@ -41,10 +41,18 @@ static inline uint64_t mbar_apply90(uint64_t v, struct mbar_event ev)
          (uint64_t)expect << EXPECT_AT | (v & 1);
 }
 
+/* The layout of an object, newest target first. */
+static const struct mbar_layout {
+  unsigned from; /* target */
+  uint64_t (*apply)(uint64_t v, struct mbar_event ev);
+} mbar_layouts[] = {{90, mbar_apply90}, {0, mbar_apply80}};
+
 /* State v of an mbarrier of target sm after the event. */
 static inline uint64_t mbar_apply(unsigned sm, uint64_t v, struct mbar_event ev)
 {
-  return sm < 90 ? mbar_apply80(v, ev) : mbar_apply90(v, ev);
+  const struct mbar_layout *l = mbar_layouts;
+  while (sm < l->from) l++;
+  return l->apply(v, ev);
 }
 
 /* An asynchronous copy has brought `bytes`: the object in shared memory counts them as done. */

@@ -112,7 +112,8 @@ static void wait_for_port(struct depend *d, uint16_t i)
 }
 
 /* What a ticket stands for drops. */
-__attribute__((cold)) static void drop_ticket(struct depend *d, struct warp_table *t, unsigned warp, unsigned ticket, uint64_t now)
+__attribute__((cold)) static void drop_ticket(struct depend *d, struct warp_table *t, unsigned warp, unsigned ticket,
+                                              uint64_t now)
 {
   if (d->boards) {
     scoreboard_release(d->boards, ticket, now + 1);

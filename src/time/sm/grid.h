@@ -2,7 +2,8 @@
  * the same time share an SM as far as its room goes (time/gpu/dispatcher.h). Each has a slot, the same in all SMs.
  *
  *   caches   an instruction is looked up at pc + code.place, a constant in bank + const_space: code of another
- *            module lies at the same pcs, and banks are a launch's own
+ *            module lies at the same pcs, and banks are a launch's own; global memory that scalar loads read lies in banks
+ *            of 4 GiB from GRID_SCALAR_BANKS on
  */
 #ifndef WS_TIME_SM_GRID_H
 #define WS_TIME_SM_GRID_H
@@ -11,7 +12,7 @@
 #include "time/part.h"
 
 /* Spaces are given out in turn while the GPU is busy: one comes again when nothing of it can be left in a cache. */
-enum { GRID_BANKS = 256, GRID_CONST_SPACES = 1 << 14 };
+enum { GRID_BANKS = 256, GRID_CONST_SPACES = 1 << 14, GRID_SCALAR_BANKS = GRID_BANKS * GRID_CONST_SPACES };
 
 struct sm_grid {
   struct code_view code; /* of source */

@@ -85,8 +85,8 @@ static unsigned above_limits(const struct warp_slot *w, const struct inst *in, u
   return busy;
 }
 
-/* Counters for which DEPBAR holds the warp. It issues at once and takes hold a few cycles later (Figure 2; with a smaller stall the next
- * instruction slips through); nvcc relies on it: it puts DEPBAR right behind the producer. */
+/* Counters for which DEPBAR holds the warp. It issues at once and takes hold a few cycles later (Figure 2; with a
+ * smaller stall the next instruction slips through); nvcc relies on it: it puts DEPBAR right behind the producer. */
 static unsigned depbar_waits_for(const struct warp_slot *w, const struct inst *in)
 {
   return above_limits(w, in, w->dep_busy & in->hold_for);

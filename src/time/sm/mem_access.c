@@ -195,17 +195,18 @@ static bool refuse_mixed(struct mem_access *a, const struct txn *t)
   return false;
 }
 
-/* LDC: lines missing in L0 VL come from L1. Addresses are bank << 32 | offset. */
+/* LDC: lines missing in L0 VL come from L1. Addresses are bank << 32 | offset. Scalar loads take the same way. */
 static bool const_access(struct mem_access *a, struct warp_slot *w, struct txn *t, uint64_t now)
 {
   t->kind = TXN_CONST;
   a->stats->mem_class[MEM_CLASS_CONST]++;
   uint64_t readable = now, last = UINT64_MAX;
+  unsigned first_bank = t->access->mem.space == MEM_SCALAR ? (unsigned)GRID_SCALAR_BANKS : w->grid->const_space;
   for (lane_mask m = t->access->mem.lanes; m; m &= m - 1) {
     uint64_t addr = t->access->mem.addr[bits_first(m)];
     if (addr / a->params->const_line == last) continue;
     last = addr / a->params->const_line;
-    unsigned bank = w->grid->const_space + (unsigned)(addr >> 32);
+    unsigned bank = first_bank + (unsigned)(addr >> 32);
     uint64_t at = const_cache_read(&a->vl, bank, (uint32_t)addr, now);
     if (at > readable) readable = at;
   }
@@ -218,7 +219,7 @@ static bool const_access(struct mem_access *a, struct warp_slot *w, struct txn *
 static bool awaited_by_fences(const struct txn *t)
 {
   unsigned space = t->inst->mem.space;
-  if (t->unread) return space != MEM_NONE && space != MEM_SHARED && space != MEM_CONST;
+  if (t->unread) return space != MEM_NONE && space != MEM_SHARED && space != MEM_CONST && space != MEM_SCALAR;
   return t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || (t->kind == TXN_GLOBAL && t->op == MEM_STORE);
 }
 

@@ -16,7 +16,7 @@
   X(SHARED_LD, "shared_ld") /* LDSM, too */                                                        \
   X(SHARED_ST, "shared_st")                                                                        \
   X(SHARED_ATOM, "shared_atom")                                                                    \
-  X(CONST, "const")
+  X(CONST, "const") /* scalar loads, too */
 
 enum mem_class {
 #define X(id, name) MEM_CLASS_##id,
@@ -33,6 +33,7 @@ static inline enum mem_class mem_class_of(const struct mem_effect *m)
   case MEM_SHARED: return atomic ? MEM_CLASS_SHARED_ATOM : store ? MEM_CLASS_SHARED_ST : MEM_CLASS_SHARED_LD;
   case MEM_LOCAL: return store ? MEM_CLASS_LOCAL_ST : MEM_CLASS_LOCAL_LD;
   case MEM_TEXTURE: return MEM_CLASS_TEX;
+  case MEM_SCALAR:
   case MEM_CONST: return MEM_CLASS_CONST;
   default: break;
   }

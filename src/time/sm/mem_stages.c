@@ -69,6 +69,13 @@ static void const_stages(const struct params *p, const struct inst *in, unsigned
   s->back = back_cycles(p, in, lanes, p->smem_return_bytes);
 }
 
+/* One value, which takes the way of constants. */
+static void scalar_stages(const struct params *p, struct mem_stages *s)
+{
+  s->pipe = (uint16_t)p->const_vl_cycles;
+  s->back = (uint8_t)p->mem_return_min_cycles;
+}
+
 /* Copies: one address each of where from and where to, in uniform registers; the copy engine does the rest. */
 static struct mem_stages copy_stages(const struct params *p)
 {
@@ -93,6 +100,7 @@ struct mem_stages mem_stages(const struct params *p, const struct inst *in, unsi
   case MEM_NONE: other_stages(p, in, &s); break;
   case MEM_SHARED: shared_stages(p, in, lanes, &s); break;
   case MEM_CONST: const_stages(p, in, lanes, &s); break;
+  case MEM_SCALAR: scalar_stages(p, &s); break;
   case MEM_TEXTURE: /* L1 and the filter */
     s.pipe = (uint16_t)(p->l1_pipe_cycles +
                         (in->mem.no_filter ? p->tex_fetch_cycles : p->tex_filter_cycles));
