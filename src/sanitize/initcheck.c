@@ -128,6 +128,7 @@ static struct init_cta *new_cta(struct initcheck *k, const struct watched_step *
 
 static struct init_cta *cta_of(struct initcheck *k, const struct watched_step *s)
 {
+  if (k->ctas && k->ctas->id == s->cta->id) return k->ctas;
   for (struct init_cta **at = &k->ctas; *at; at = &(*at)->next) {
     struct init_cta *c = *at;
     if (c->id != s->cta->id) continue;
@@ -239,6 +240,23 @@ static bool access_dense(struct initcheck *k, const struct watched_step *s)
   return true;
 }
 
+/* Loads of shared memory, all of it written: lanes next to each other mostly read the same or the next word. */
+static bool reads_written(struct initcheck *k, const struct watched_step *s)
+{
+  const struct mem_effect *me = s->e->mem;
+  if (me->space != MEM_SHARED || me->near_lanes || (me->op != MEM_LOAD && me->op != MEM_LDSM) || me->bytes > 16) return false;
+  const struct init_cta *c = cta_of(k, s);
+  const uint64_t mask = (UINT64_C(1) << me->bytes) - 1;
+  uint64_t last = UINT64_MAX;
+  for (uint32_t r = s->lanes; r; r &= r - 1) {
+    const uint64_t at = me->addr[bits_first(r)];
+    if (at == last) continue;
+    if (at + me->bytes > c->shared_bytes || (~(c->shared[at / 64] >> at % 64) & mask)) return false; /* aligned: one word */
+    last = at;
+  }
+  return true;
+}
+
 /* Reads global memory, writes shared memory. */
 static void access_ldgsts(struct initcheck *k, const struct watched_step *s)
 {
@@ -282,7 +300,7 @@ void initcheck_access(struct initcheck *k, const struct watched_step *s)
     return;
   }
   if ((me->space == MEM_CLUSTER || me->far) && me->op != MEM_LOAD) k->shared_unknown = true;
-  if (access_dense(k, s)) return;
+  if (access_dense(k, s) || reads_written(k, s)) return;
   for (uint32_t r = s->lanes; r; r &= r - 1) {
     const unsigned i = bits_first(r);
     uint64_t addr;

@@ -106,19 +106,28 @@ static uint32_t check_copy(struct memcheck *m, const struct watched_step *s)
   return 0;
 }
 
-/* All lanes in the allocation of the last access. */
-static bool all_inside(const struct memcheck *m, const struct mem_effect *me, uint32_t lanes)
+/* All lanes in [first, end): the allocation of the last access, shared or local memory. */
+static bool all_inside(uint64_t first, uint64_t end, const struct mem_effect *me, uint32_t lanes)
 {
-  const uint64_t room = m->end - m->first;
-  if (m->end <= m->first || room < me->bytes) return false;
+  const uint64_t room = end - first;
+  if (end <= first || room < me->bytes) return false;
   uint64_t last = room - me->bytes, far = 0;
   if (lanes == UINT32_MAX) {
-    for (unsigned i = 0; i < 32; i++) far |= (uint64_t)(me->addr[i] - m->first > last);
+    for (unsigned i = 0; i < 32; i++) far |= (uint64_t)(me->addr[i] - first > last);
     return !far;
   }
   for (uint32_t r = lanes; r; r &= r - 1)
-    if (me->addr[bits_first(r)] - m->first > last) return false;
+    if (me->addr[bits_first(r)] - first > last) return false;
   return true;
+}
+
+static bool is_fine(const struct memcheck *m, const struct watched_step *s)
+{
+  const struct mem_effect *me = s->e->mem;
+  if (me->near_lanes) return false;
+  if (me->space == MEM_GLOBAL) return all_inside(m->first, m->end, me, s->lanes);
+  return (me->space == MEM_SHARED && all_inside(0, s->l->shared_end, me, s->lanes)) ||
+         (me->space == MEM_LOCAL && all_inside(0, s->l->source->local_bytes, me, s->lanes));
 }
 
 uint32_t memcheck_access(struct memcheck *m, const struct watched_step *s)
@@ -128,7 +137,7 @@ uint32_t memcheck_access(struct memcheck *m, const struct watched_step *s)
   if (s->e->inst->mem.copy != COPY_NONE) return check_copy(m, s);
   if (me->space == MEM_CONST || me->space == MEM_TEXTURE || s->e->inst->mem.image) return 0;
   if (me->op == MEM_LDGSTS) return check_ldgsts(m, s);
-  if (me->space == MEM_GLOBAL && !me->near_lanes && all_inside(m, me, s->lanes)) return 0;
+  if (is_fine(m, s)) return 0;
   for (uint32_t r = s->lanes; r; r &= r - 1) bad |= check_lane(m, s, bits_first(r));
   return bad;
 }

@@ -10,6 +10,14 @@
 
 enum { LAST_TICK = INT32_MAX };
 
+/* What was found last about entries in one place of cells: neighbours mostly hold the same. */
+struct race_memo {
+  uint32_t warp, clock;
+  bool before;
+};
+
+enum { MEMO_WRITE, MEMO_READ, MEMO__N = MEMO_READ + 2 };
+
 /* An access of a warp, while its lanes are looked at. */
 struct race_step {
   struct racecheck *k;
@@ -18,6 +26,8 @@ struct race_step {
   unsigned u;              /* the warp */
   struct race_entry entry; /* without its lane */
   bool writes, plain;      /* plain: a store that is neither strong nor part of a copy */
+  bool own;                /* two lanes of one warp are of interest, too */
+  struct race_memo memo[MEMO__N];
 };
 
 void racecheck_init(struct racecheck *k, uint64_t shadow_limit)
@@ -161,10 +171,14 @@ static bool in_scope(const struct race_step *x, const struct race_pair *p)
   return same || !((p->old->where | p->now.where) & RACE_OWN_CTA);
 }
 
-static bool is_before(const struct race_step *x, const struct race_entry *e)
+static bool is_before(struct race_step *x, const struct race_entry *e, unsigned memo)
 {
+  struct race_memo *m = &x->memo[memo];
   if (e->where & RACE_COPY) return race_copy_is_before(x->cta, x->u, e);
-  return e->warp == x->entry.warp || race_is_before(x->cta, x->u, e);
+  if (e->warp == x->entry.warp) return true;
+  if (e->warp == m->warp && e->clock == m->clock) return m->before;
+  *m = (struct race_memo){.warp = e->warp, .clock = e->clock, .before = race_is_before(x->cta, x->u, e)};
+  return m->before;
 }
 
 /* Two lanes of a warp, with nothing between them at which threads of a warp meet. */
@@ -176,14 +190,10 @@ static void check_own(const struct race_step *x, const struct race_pair *p)
   report(x, p, LEVEL_WARNING, "(Warp Level Programming) ", "");
 }
 
-static void check_pair(const struct race_step *x, const struct race_pair *p)
+/* They are not ordered. */
+static void judge(const struct race_step *x, const struct race_pair *p)
 {
   const uint32_t strong = p->old->where & p->now.where & RACE_STRONG, either = (p->old->where | p->now.where) & RACE_STRONG;
-  if (!p->old->warp) return;
-  if (is_before(x, p->old)) {
-    if (p->old->warp == x->entry.warp && !(p->old->where & RACE_COPY)) check_own(x, p);
-    return;
-  }
   if (p->old->where & RACE_COPY)
     report(x, p, LEVEL_ERROR, "", "The asynchronous copy was not waited for, or without a barrier behind the wait");
   else if (strong && in_scope(x, p)) return;
@@ -194,21 +204,28 @@ static void check_pair(const struct race_step *x, const struct race_pair *p)
   else report(x, p, LEVEL_ERROR, "", "");
 }
 
+static void check_pair(struct race_step *x, const struct race_pair *p, unsigned memo)
+{
+  if (!p->old->warp) return;
+  if (!is_before(x, p->old, memo)) judge(x, p);
+  else if (x->own && p->old->warp == x->entry.warp && !(p->old->where & RACE_COPY)) check_own(x, p);
+}
+
 /* --- cells --------------------------------------------------------------------------------------------- */
 
-static void keep_read(const struct race_step *x, struct race_cell *c, const struct race_entry *now)
+static void keep_read(struct race_step *x, struct race_cell *c, const struct race_entry *now)
 {
   for (unsigned i = 0; i < 2; i++) {
-    if (c->read[i].warp && !is_before(x, &c->read[i])) continue;
+    if (c->read[i].warp && !is_before(x, &c->read[i], MEMO_READ + i)) continue;
     c->read[i] = *now;
     return;
   }
 }
 
-static void check_cell(const struct race_step *x, struct race_cell *c, struct race_pair *p)
+static void check_cell(struct race_step *x, struct race_cell *c, struct race_pair *p)
 {
   p->old = &c->write, p->old_writes = true;
-  check_pair(x, p);
+  check_pair(x, p, MEMO_WRITE);
   if (!x->writes) {
     keep_read(x, c, &p->now);
     return;
@@ -216,15 +233,15 @@ static void check_cell(const struct race_step *x, struct race_cell *c, struct ra
   p->old_writes = false;
   for (unsigned i = 0; i < 2; i++) {
     p->old = &c->read[i];
-    check_pair(x, p);
+    check_pair(x, p, MEMO_READ + i);
   }
-  if (c->write.warp && !is_before(x, &c->write) && is_silent(x, p->lane, p->space, p->start)) return;
+  if (c->write.warp && !is_before(x, &c->write, MEMO_WRITE) && is_silent(x, p->lane, p->space, p->start)) return;
   c->write = p->now;
   c->read[0].warp = c->read[1].warp = 0;
 }
 
 /* Bytes [at, at + bytes) of a table. */
-static void check_cells(const struct race_step *x, struct race_table *t, uint64_t at, unsigned bytes, struct race_pair *p)
+static void check_cells(struct race_step *x, struct race_table *t, uint64_t at, unsigned bytes, struct race_pair *p)
 {
   const unsigned step = t->by_byte ? 1 : 4;
   const uint64_t base = p->addr - at;
@@ -258,11 +275,12 @@ static struct race_table *table_of(const struct race_step *x, unsigned space, ui
   return t;
 }
 
-static void check_lane(const struct race_step *x, unsigned lane, unsigned space, uint64_t addr, unsigned bytes)
+/* flags: of the entry, beside those of the step. */
+static void check_lane(struct race_step *x, unsigned lane, unsigned space, uint64_t addr, unsigned bytes, uint32_t flags)
 {
   uint64_t at;
   struct race_pair p = {.now = x->entry, .space = space, .lane = lane, .addr = addr, .start = addr};
-  p.now.where |= lane << RACE_LANE_AT;
+  p.now.where |= lane << RACE_LANE_AT | flags;
   struct race_table *t = table_of(x, space, addr, &at);
   if (!t || at + bytes > t->bytes) return;
   if ((bytes % 4 || addr % 4) && !split(&x->k->shadow, t, space == MEM_GLOBAL)) {
@@ -325,6 +343,7 @@ static struct race_step step_of(struct racecheck *k, const struct watched_step *
                                 .where = (uint32_t)((s->e->pc - code->base) >> code->shift) | entry_flags(s)};
   x.writes = me->op == MEM_STORE || is_atomic(me->op);
   x.plain = me->op == MEM_STORE && !me->strong;
+  x.own = s->l->findings->least <= LEVEL_WARNING;
   if (x.cta->tick >= LAST_TICK) k->off = true;
   return x;
 }
@@ -335,13 +354,34 @@ static void access_lane(struct race_step *x, unsigned lane, unsigned space, uint
   const struct mem_effect *me = x->s->e->mem;
   if (space != MEM_GLOBAL && space != MEM_SHARED) return;
   const bool sync = orders(x, space, addr);
-  struct race_step one = *x;
-  if (sync && space == MEM_SHARED) one.entry.where |= RACE_STRONG;
+  if (sync) memset(x->memo, 0, sizeof x->memo); /* what is known changes */
   if (sync && me->op != MEM_STORE) acquire(x, space, addr);
-  check_lane(&one, lane, space, addr, me->bytes);
+  check_lane(x, lane, space, addr, me->bytes, sync && space == MEM_SHARED ? RACE_STRONG : 0);
   if (!sync || !x->writes) return;
   release(x, space, addr);
   x->entry.clock = x->cta->warp[x->u].clock;
+}
+
+/* No lane's address can be one that orders. */
+static bool is_simple(const struct race_step *x)
+{
+  const struct mem_effect *me = x->s->e->mem;
+  if (me->near_lanes || me->strong || is_atomic(me->op)) return false;
+  if (me->space == MEM_SHARED) return !is_shared_sync(x) && !(me->op == MEM_STORE && x->cta->warp[x->u].fenced);
+  return me->space == MEM_GLOBAL;
+}
+
+static void access_simple(struct race_step *x)
+{
+  const struct mem_effect *me = x->s->e->mem;
+  const bool own = x->own || x->writes;
+  uint64_t last = UINT64_MAX;
+  for (uint32_t r = x->s->lanes; r; r &= r - 1) {
+    const unsigned i = bits_first(r);
+    if (me->addr[i] == last && !own) continue; /* the neighbour's read stands for this one */
+    last = me->addr[i];
+    check_lane(x, i, me->space, last, me->bytes, 0);
+  }
 }
 
 static void access_lanes(struct race_step *x)
@@ -366,8 +406,8 @@ static void access_ldgsts(struct race_step *x)
   to.entry.where |= RACE_COPY;
   for (uint32_t r = s->lanes; r; r &= r - 1) {
     const unsigned i = bits_first(r), bytes = func_copied_bytes(me, i);
-    if (bytes) check_lane(x, i, MEM_GLOBAL, me->addr[i], bytes);
-    check_lane(&to, i, MEM_SHARED, me->shared_addr[i], me->bytes);
+    if (bytes) check_lane(x, i, MEM_GLOBAL, me->addr[i], bytes, 0);
+    check_lane(&to, i, MEM_SHARED, me->shared_addr[i], me->bytes, 0);
   }
 }
 
@@ -400,6 +440,7 @@ void racecheck_access(struct racecheck *k, const struct watched_step *s)
     race_wait_groups(x.cta, x.u, 0);
   }
   if (me->op == MEM_LDGSTS) access_ldgsts(&x);
+  else if (is_simple(&x)) access_simple(&x);
   else access_lanes(&x);
 }
 
