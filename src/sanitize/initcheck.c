@@ -163,7 +163,7 @@ void initcheck_end(struct initcheck *k)
 void initcheck_begin(struct initcheck *k)
 {
   initcheck_end(k);
-  k->shared_unknown = false;
+  k->shared_unknown = k->quiet = false;
 }
 
 void initcheck_free(struct initcheck *k)
@@ -175,11 +175,16 @@ void initcheck_free(struct initcheck *k)
 
 /* --- accesses ---------------------------------------------------------------------------------------- */
 
-static void report(const struct watched_step *s, unsigned lane, unsigned space, uint64_t addr)
+void initcheck_service(struct initcheck *k, const struct watched_step *s)
+{
+  if (watched_service(s) >= SYSCALL_SET_CONDITION) k->quiet = true;
+}
+
+static void report(const struct initcheck *k, const struct watched_step *s, unsigned lane, unsigned space, uint64_t addr)
 {
   struct finding f = {.kind = FINDING_UNINIT, .level = LEVEL_ERROR, .a = watched_access(s, lane, space), .addr = addr};
   bool fresh;
-  (void)finding_note(s->l->findings, &f, 1, &fresh);
+  if (!k->quiet) (void)finding_note(s->l->findings, &f, 1, &fresh);
 }
 
 /* The bits of one lane's access, its first byte in *at. NULL: not followed. */
@@ -213,7 +218,7 @@ static void access_lane(struct initcheck *k, const struct watched_step *s, unsig
   uint64_t at;
   uint64_t *bits = bits_of(k, s, lane, space, addr, &at);
   if (!bits) return;
-  if (me->op != MEM_STORE && !init_bits_all(bits, at, me->bytes)) report(s, lane, space, addr);
+  if (me->op != MEM_STORE && !init_bits_all(bits, at, me->bytes)) report(k, s, lane, space, addr);
   if (me->op == MEM_STORE || is_atomic(me->op)) init_bits_fill(bits, at, me->bytes);
 }
 
@@ -267,7 +272,7 @@ static void access_ldgsts(struct initcheck *k, const struct watched_step *s)
     const unsigned bytes = func_copied_bytes(me, i);
     const struct init_range *from = bytes ? find(k, me->addr[i]) : NULL;
     if (from && !init_bits_all(from->bits, me->addr[i] - from->addr, part_of(from, me->addr[i], bytes)))
-      report(s, i, MEM_GLOBAL, me->addr[i]);
+      report(k, s, i, MEM_GLOBAL, me->addr[i]);
     if ((uint64_t)me->shared_addr[i] + me->bytes <= c->shared_bytes) init_bits_fill(c->shared, me->shared_addr[i], me->bytes);
   }
 }

@@ -11,6 +11,7 @@ struct initcheck {
   struct init_range *range; /* ascending addresses */
   size_t n_ranges, cap_ranges, last;
   struct init_cta *ctas;    /* of the launch, newest use first */
+  bool quiet;               /* of this launch: services of the device runtime write through pointers */
   bool shared_unknown;      /* of this launch: something writes shared memory whose place is not followed */
 };
 
@@ -18,6 +19,8 @@ void initcheck_free(struct initcheck *);
 void initcheck_begin(struct initcheck *);
 void initcheck_end(struct initcheck *);
 void initcheck_cta_end(struct initcheck *, const struct step_cta *);
+/* Of an instruction that calls a service. */
+void initcheck_service(struct initcheck *, const struct watched_step *);
 void initcheck_access(struct initcheck *, const struct watched_step *);
 
 /* The host. */

@@ -489,7 +489,7 @@ static void control(struct racecheck *k, const struct watched_step *s)
   }
   if (i->flags & INST_LDGDEPBAR) race_close_group(c, s->warp, i->ctrl.write_sb);
   if (sem == SEM_WARPSYNC || func_meets_by_mask(s->e)) race_tick(c, s->warp);
-  if (i->flags & INST_SYSCALL) meet(k, s, KEY_GRID);
+  if (i->flags & INST_SYSCALL && watched_service(s) != SYSCALL_VPRINTF) meet(k, s, KEY_GRID); /* malloc, grid barriers */
 }
 
 void racecheck_step(struct racecheck *k, const struct watched_step *s)

@@ -93,6 +93,7 @@ static void see_step(void *ctx, const struct step_cta *cta, unsigned warp, const
 {
   struct sanitizer *s = ctx;
   const struct watched_step step = {.l = &s->launch, .cta = cta, .warp = warp, .e = e};
+  if (has(s, SANITIZE_INITCHECK) && e->inst->flags & INST_SYSCALL) initcheck_service(&s->initcheck, &step);
   if (has(s, SANITIZE_RACECHECK)) racecheck_step(&s->racecheck, &step);
   if (has(s, SANITIZE_SYNCCHECK)) synccheck_step(&s->synccheck, &step);
 }

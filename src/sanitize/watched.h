@@ -7,6 +7,7 @@
 #include "func/observer.h"
 #include "host/launch.h"
 #include "isa/sass/sass.h"
+#include "isa/sass/syscall.h"
 #include "sanitize/finding.h"
 
 /* A launch. */
@@ -28,11 +29,22 @@ struct watched_step {
   uint32_t lanes; /* that touch memory, of those that may */
 };
 
+static inline const struct sass_inst *watched_inst(const struct watched_step *s)
+{
+  const struct code_view *code = &s->l->params->code;
+  return &s->l->params->sass[(s->e->pc - code->base) >> code->shift];
+}
+
 /* What kind of instruction it is, of enum sass_sem. */
 static inline unsigned watched_sem(const struct watched_step *s)
 {
-  const struct code_view *code = &s->l->params->code;
-  return s->l->params->sass[(s->e->pc - code->base) >> code->shift].sem;
+  return watched_inst(s)->sem;
+}
+
+/* The service that an instruction with INST_SYSCALL calls, of enum sass_syscall. */
+static inline unsigned watched_service(const struct watched_step *s)
+{
+  return watched_inst(s)->src[0].imm;
 }
 
 static inline bool is_atomic(unsigned op)
