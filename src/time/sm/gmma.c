@@ -57,7 +57,7 @@ static void end_part(struct gmma *g, const struct inst *in, const struct gmma_pa
   drop(c, x->warp, x->read_sb, now, at);
   if (in->gmma.ends_group) drop(c, x->warp, SB_GMMA, now, at);
   w->in_flight--;
-  w->gmma_queued--;
+  w->gmma.queued--;
   warp_changed(c->warps, x->warp);
   g->wake |= 1u << x->sub_core;
   if (!g->observers) return;

@@ -150,8 +150,8 @@ static struct issue_seen changes(enum warp_state state, uint64_t until)
 /* No instruction in the buffer before `until`; fetch has its own clock. */
 static struct issue_seen no_instruction(const struct warp_slot *w, uint64_t until, uint64_t now)
 {
-  if (now >= w->jump_until) return waits(WS_NO_INSTRUCTION, until, until);
-  return waits(WS_BRANCH_RESOLVING, until, w->jump_until < until ? w->jump_until : until);
+  if (now >= w->books.jump_until) return waits(WS_NO_INSTRUCTION, until, until);
+  return waits(WS_BRANCH_RESOLVING, until, w->books.jump_until < until ? w->books.jump_until : until);
 }
 
 /* The warp's obstacle among its dependences, WS_SELECTED: none. */
@@ -175,7 +175,7 @@ static struct issue_seen units(struct issue *s, struct warp_slot *w, const struc
                                const struct issue_units *units, uint64_t now)
 {
   /* Freed when a product begins, of which the warp is told. */
-  if ((in->flags & INST_GMMA) && w->gmma_queued >= s->params->gmma_queue_entries)
+  if ((in->flags & INST_GMMA) && w->gmma.queued >= s->params->gmma_queue_entries)
     return waits(WS_MATH_PIPE, CYCLE_NEVER, CYCLE_NEVER);
   if (in->pipe == PIPE_MEM && !units->room) return waits(throttle_state(in), CYCLE_NEVER, CYCLE_NEVER);
   /* A barrier follows the warp's memory instructions: nvcc relies on them to have read their sources
@@ -341,7 +341,7 @@ static bool issues(struct issue *s, struct warp_table *t, unsigned place,
   if (l.state == WS_SELECTED) return true;
   note(s, w, place, l, now);
   if (is_throttle((enum warp_state)l.state)) {
-    w->blocked_state = l.state;
+    w->books.blocked_state = l.state;
     s->blocked |= 1u << place;
   }
   return false;

@@ -11,9 +11,9 @@ __attribute__((cold)) static void tell(const struct ledger *l, const struct warp
 
 void ledger_book(struct ledger *l, struct warp_slot *w, uint64_t pc, enum warp_state s, uint64_t until)
 {
-  uint64_t cycles = until - w->accounted;
-  if (l->observers) tell(l, w, pc, s, w->accounted, until);
-  w->accounted = until;
+  uint64_t cycles = until - w->books.accounted;
+  if (l->observers) tell(l, w, pc, s, w->books.accounted, until);
+  w->books.accounted = until;
   l->stats->warp_state[s] += cycles;
   struct sm_grid *g = w->grid;
   uint64_t index = sm_grid_index(g, pc);
@@ -63,17 +63,17 @@ static inline __attribute__((always_inline)) void split_wait(struct ledger *l, s
 {
   struct sm_grid *g = w->grid;
   uint64_t index = code_number(&g->code, in);
-  struct books b = {w->accounted, l->stats->warp_state, &g->by_inst[index * WARP_STATE__N], w, observed};
+  struct books b = {w->books.accounted, l->stats->warp_state, &g->by_inst[index * WARP_STATE__N], w, observed};
   charge(&b, WS_WAIT, earlier(w->issue_at, now));
-  charge(&b, WS_BRANCH_RESOLVING, earlier(w->jump_until, now));
+  charge(&b, WS_BRANCH_RESOLVING, earlier(w->books.jump_until, now));
   charge(&b, WS_NO_INSTRUCTION, earlier(w->ib.valid_at[w->ib.head], now));
-  charge_counters(&b, (reg ? 0u : in->ctrl.wait) | w->depbar_waits, now);
-  w->depbar_waits = in->flags & INST_DEPBAR ? in->hold_for : 0;
+  charge_counters(&b, (reg ? 0u : in->ctrl.wait) | w->books.depbar_waits, now);
+  w->books.depbar_waits = in->flags & INST_DEPBAR ? in->hold_for : 0;
   if (reg) charge(&b, reg->state, earlier(reg->until, now));
-  if (throttled) charge(&b, w->blocked_state, earlier(b.accounted + throttled, now));
+  if (throttled) charge(&b, w->books.blocked_state, earlier(b.accounted + throttled, now));
   charge(&b, WS_NOT_SELECTED, now);
   charge(&b, WS_SELECTED, now + 1);
-  w->accounted = b.accounted;
+  w->books.accounted = b.accounted;
   g->issued[index]++;
 }
 

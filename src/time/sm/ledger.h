@@ -25,7 +25,7 @@ void ledger_book(struct ledger *, struct warp_slot *, uint64_t pc, enum warp_sta
 static inline void ledger_charge(struct ledger *l, struct warp_slot *w, uint64_t pc, enum warp_state s,
                                  uint64_t until)
 {
-  if (until > w->accounted) ledger_book(l, w, pc, s, until);
+  if (until > w->books.accounted) ledger_book(l, w, pc, s, until);
 }
 
 /* The warp issues `in`, of its grid's code, at `now`: splits the wait since the last issue and charges the

@@ -109,7 +109,7 @@ static void arrive(struct mem_unit *u, struct ldgsts *g, const struct txn *t, ui
  * */
 static void ldgsts_done(struct mem_unit *u, const struct txn *t, uint64_t now, uint64_t visible)
 {
-  struct ldgsts *g = &warp_of(u, t)->ldgsts;
+  struct ldgsts *g = &u->client[t->sub_core].warps->ldgsts[t->warp];
   BUG_ON(g->outstanding[t->ldgsts_group] == 0);
   g->outstanding[t->ldgsts_group]--;
   g->in_flight--;

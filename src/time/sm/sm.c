@@ -186,8 +186,8 @@ static void name_groups(struct sm *m, struct cta_slot *s)
   for (unsigned w = 0; w < s->cta->n_warps; w++) {
     unsigned first = w / GMMA_WARPS * GMMA_WARPS;
     struct warp_slot *slot = cta_warp(m, s, w);
-    slot->gmma_group = (uint8_t)(s->sub_core[first] * SUB_CORE_MAX_WARPS + s->warp[first]);
-    slot->gmma_member = (uint8_t)(w % GMMA_WARPS);
+    slot->gmma.group = (uint8_t)(s->sub_core[first] * SUB_CORE_MAX_WARPS + s->warp[first]);
+    slot->gmma.member = (uint8_t)(w % GMMA_WARPS);
   }
 }
 
@@ -243,7 +243,7 @@ static void retire(struct sm *m, struct cta_slot *s)
 {
   uint64_t id = s->cta->id, now = m->cycle + 1;
   for (unsigned w = 0; w < s->cta->n_warps; w++) {
-    m->stats.warp_cycles += now - cta_warp(m, s, w)->born;
+    m->stats.warp_cycles += now - cta_warp(m, s, w)->books.born;
     sub_core_remove_warp(&m->sub_core[s->sub_core[w]], s->warp[w], now);
     if (m->ledger.observers) observe_warp_end(&m->observers, s->sub_core[w], s->warp[w], now);
   }

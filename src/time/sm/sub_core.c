@@ -53,9 +53,8 @@ unsigned sub_core_add_warp(struct sub_core *p, struct sm_grid *grid, struct step
                           .hold = WS_SELECTED,
                           .stores_out = w->stores_out,
                           .issue_at = now,
-                          .ldgsts.arrivals = TXN_NONE,
-                          .born = now,
-                          .accounted = now};
+                          .books = {.born = now, .accounted = now}};
+  p->warps.ldgsts[warp] = (struct ldgsts){.arrivals = TXN_NONE};
   p->warps.place[warp] = p->warps.n;
   p->warps.order[p->warps.n++] = (uint8_t)warp;
   p->warps.changed = UINT32_MAX;
@@ -113,7 +112,7 @@ static void restart(struct sub_core *p, unsigned warp, uint64_t now, uint64_t la
   uint64_t stages = p->params->fetch_stages;
   fetch_restart(&p->fetch, &p->warps, warp, warp_pc(w),
                 now + (latency > stages ? latency - stages : 1));
-  w->jump_until = now + latency;
+  w->books.jump_until = now + latency;
 }
 
 /* At a barrier, which takes hold some cycles after its issue, when all lanes of the warp are there. */
@@ -362,7 +361,7 @@ static bool enter_queue(struct sub_core *p, struct passing x)
   t->grid = x.w->grid;
   t->inst = x.inst;
   t->seq = x.seq;
-  join_ldgsts(&x.w->ldgsts, t, x.inst);
+  join_ldgsts(&p->warps.ldgsts[x.warp], t, x.inst);
   bool ok = mem_access_sort(&p->ports.mem->access, t, x.now);
   if (t->unread) x.w->unread++;
   x.w->in_flight++;
@@ -407,7 +406,7 @@ __attribute__((cold)) static void serve(struct sub_core *p, struct passing x)
 /* LDGDEPBAR issues at once; its counter drops when the LDGSTS before it are done, in order. */
 static void close_ldgsts_group(struct sub_core *p, const struct passing *x)
 {
-  struct ldgsts *g = &x->w->ldgsts;
+  struct ldgsts *g = &p->warps.ldgsts[x->warp];
   const struct inst_ctrl *c = &x->inst->ctrl;
   unsigned sb = c->write_sb != SB_NONE ? c->write_sb : c->read_sb; /* UTMACMDFLUSH: this one */
   if (sb == SB_NONE) return;
@@ -427,9 +426,9 @@ static void close_ldgsts_group(struct sub_core *p, const struct passing *x)
 static void enter_gmma(struct sub_core *p, const struct passing *x)
 {
   struct warp_slot *w = x->w;
-  w->gmma_queued++;
+  w->gmma.queued++;
   if (x->inst->gmma.ends_group) depend_issue_group(&p->depend, x->warp);
-  gmma_issue(p->ports.gmma, w->gmma_group, w->gmma_member, x->inst,
+  gmma_issue(p->ports.gmma, w->gmma.group, w->gmma.member, x->inst,
              (struct gmma_part){.sub_core = (uint8_t)p->id, .warp = (uint8_t)x->warp, .write_sb = x->rel.write,
                                 .read_sb = x->rel.read, .seq = x->seq}, x->now);
 }

@@ -52,7 +52,23 @@ struct reg_wait {
   uint64_t until; /* cycle from which it is free; CYCLE_NEVER = not known yet */
 };
 
-/* What the issue stage looks at every cycle comes first. */
+/* Its place among the warps of a product (gmma.h). */
+struct warp_gmma {
+  uint8_t group, member; /* its warpgroup, and which of the four warps it is */
+  uint8_t queued; /* products of its warpgroup that it has issued and that have not begun */
+};
+
+/* For the ledger (ledger.h). */
+struct warp_books {
+  uint64_t born;        /* cycle it arrived */
+  uint64_t accounted;   /* warp-cycles before this one are in the books */
+  uint64_t jump_until;  /* end of the last jump's resolution */
+  uint8_t blocked_state; /* what it waits for when its unit is taken, enum warp_state */
+  uint8_t depbar_waits; /* counters the last DEPBAR waits for */
+};
+
+/* What the issue stage looks at every cycle comes first; what only few instructions of few kernels need is in arrays of its own
+ * in the table. */
 struct warp_slot {
   struct step_warp *step;  /* NULL: free */
   const struct inst *next; /* instruction at the running path's pc; NULL: there is none */
@@ -69,8 +85,7 @@ struct warp_slot {
   uint16_t in_flight;  /* counter drops due and memory transactions but stores on their way: the CTA stays until 0 */
   uint8_t queued;      /* memory instructions that have not reached the head of their queue */
   bool fence_waits;    /* the fence that holds the warp waits for its stores, too */
-  uint8_t gmma_group, gmma_member; /* its warpgroup (gmma.h) and which of the four warps it is */
-  uint8_t gmma_queued; /* products of its warpgroup that it has issued and that have not begun */
+  struct warp_gmma gmma;
   uint8_t unread;      /* hazard emulation: memory instructions that have not read their sources */
   uint16_t stores_out; /* stores and strong accesses not answered yet, of earlier warps of the slot, too: MEMBAR waits */
   struct ibuffer ib;
@@ -79,18 +94,14 @@ struct warp_slot {
   const struct inst *depbar;     /* DEPBAR in force, NULL = none */
   uint64_t depbar_from;          /* it holds the warp from this cycle on */
   struct dep_counter dep[DEP_COUNTERS];
-  uint64_t born;        /* cycle it arrived */
-  uint64_t accounted;   /* ledger: warp-cycles before this one are in the books */
-  uint64_t jump_until;  /* ledger: end of the last jump's resolution */
-  uint8_t blocked_state; /* ledger: what it waits for when its unit is taken, enum warp_state */
-  uint8_t depbar_waits; /* ledger: counters the last DEPBAR waits for */
-  struct ldgsts ldgsts;
+  struct warp_books books;
 };
 
 /* Warps of one sub-core. `order` lists slots oldest first. Whoever changes what the issue stage looks at
  * says so in `changed`: it looks again only then, or at the time it saw itself. */
 struct warp_table {
   struct warp_slot slot[SUB_CORE_MAX_WARPS];
+  struct ldgsts ldgsts[SUB_CORE_MAX_WARPS]; /* by slot */
   uint8_t order[SUB_CORE_MAX_WARPS];
   uint8_t place[SUB_CORE_MAX_WARPS]; /* of a slot's warp in `order` */
   uint32_t changed;    /* bit per place, since the issue stage looked */
