@@ -581,6 +581,7 @@ void path_bar(struct func_warp *w, unsigned id, unsigned op, uint32_t count, uns
   enum { OP_ARV = 1, OP_RED = 2 };
   struct func_barrier *b = &w->cta->barrier[id];
   path_next(w);
+  if (w->cta->step.source->free_barriers && id < BAR_CLUSTER && op != OP_RED) return;
   if (!b->busy) *b = (struct func_barrier){.busy = true, .count = count, .red_and = FULL_MASK};
   b->arrived += bits_count(m);
   b->lanes[w->warp_id] |= m;

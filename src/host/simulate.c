@@ -149,6 +149,12 @@ static struct gpu *gpu_at_start(struct simulator *s, const struct sim_options *o
                "control_bits or hybrid, not scoreboard");
     return NULL;
   }
+  const struct params *p = s->params;
+  if (o->hazards && (p->ideal_issue || p->ideal_stalls || p->ideal_divergence || p->ideal_local || p->ideal_barriers)) {
+    err_set(e, "hazards of control bits are not checked or emulated with ideal.issue, ideal.stalls, ideal.divergence, "
+               "ideal.local or ideal.barriers, which leave out what keeps instructions apart");
+    return NULL;
+  }
   if (o->cold) free_machine(s);
   struct gpu *gpu = gpu_for(s, o);
   close_launches(s);

@@ -195,6 +195,7 @@ bool gpu_open(struct gpu *g, const struct gpu_launch *l, unsigned *slot, struct 
   TRY(fits(g, l, &o, e));
   BUG_ON(gpu_full(g) || !g->image || g->control_bits != !!(l->source->caps & STEP_CAP_CONTROL));
   if (g->const_spaces == 0) g->first = o;
+  l->source->free_barriers = g->params.ideal_barriers;
   *slot = free_slot(g);
   struct gpu_grid *grid = &g->grid[*slot];
   struct dispatch_grid d = grid_of(g, l, &o);

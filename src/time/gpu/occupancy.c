@@ -37,6 +37,15 @@ static uint32_t carveout_for(const struct params *p, uint32_t bytes)
   return p->sm_shared_bytes;
 }
 
+/* ideal.occupancy: warps and CTA slots alone. What there was without it stays the carve-out's business. */
+static void limit_by_warps(const struct params *p, unsigned warps, struct occupancy *o)
+{
+  if (!o->ctas) return;
+  o->ctas = p->sm_max_ctas;
+  o->limiter = "CTA slots";
+  limit(o, p->sm_max_warps / warps, "warps");
+}
+
 /* All CTAs of a cluster run in one GPC. */
 static bool cluster_fits(const struct params *p, const struct step_source *s, unsigned per_sm, struct err *e)
 {
@@ -59,6 +68,8 @@ bool occupancy_of(const struct params *p, const struct step_source *s, struct oc
   limit(o, p->sm_max_warps / warps, "warps");
   limit(o, warps_by_registers(p, per_warp) / warps, "registers");
   limit(o, p->sm_shared_bytes / o->shared_per_cta, "shared memory");
+  unsigned limited = o->ctas;
+  if (p->ideal_occupancy) limit_by_warps(p, warps, o);
   if (o->ctas == 0)
     return err_set(e,
                    "no CTA fits on an SM of %s: limited by %s (%u warps, %u registers per thread, "
@@ -66,11 +77,13 @@ bool occupancy_of(const struct params *p, const struct step_source *s, struct oc
                    p->name, o->limiter, warps, s->regs_per_thread, s->shared_bytes);
   if (!cluster_fits(p, s, o->ctas, e)) return false;
   o->most = o->ctas;
-  o->most_carveout = carveout_for(p, o->most * o->shared_per_cta);
+  o->most_carveout = carveout_for(p, limited * o->shared_per_cta);
   o->cta = (struct sm_space){1, warps, warps * per_warp, o->shared_per_cta};
+  if (p->ideal_occupancy) o->cta.registers = o->cta.shared = 0;
   uint64_t share = (s->n_ctas + p->gpu_sms - 1) / p->gpu_sms;
   if (share < o->ctas) limit(o, (unsigned)share, "grid");
   o->warps = o->ctas * warps;
-  o->carveout = carveout_for(p, o->ctas * o->shared_per_cta);
+  if (o->ctas < limited) limited = o->ctas;
+  o->carveout = carveout_for(p, limited * o->shared_per_cta);
   return true;
 }

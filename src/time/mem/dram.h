@@ -12,7 +12,7 @@
  *            dram.write_low, and while there is nothing to read; sectors written in part are read first
  *   refresh  per bank, once every dram.t.refi, the banks in turn; nothing happens for idle banks
  *            until they are used
- *   params   dram.*; timings are picoseconds
+ *   params   dram.*, ideal.dram_bandwidth; timings are picoseconds
  *
  * A request is scheduled as one group of 32-byte bursts: the data bus is held for the bursts' time
  * at dram.efficiency of the pin rate, while their bank group is held for dram.t.ccd_l each. Groups
@@ -79,6 +79,7 @@ struct dram {
   unsigned column_bits, bank_bits;
   picos slot, ccd,
       extra; /* burst on the bus; bursts in one bank group; fixed part of a read's latency */
+  bool ideal; /* ideal.dram_bandwidth */
   /* state */
   struct dram_bank bank[DRAM_MAX_BANKS];
   picos refresh_at[DRAM_MAX_BANKS];

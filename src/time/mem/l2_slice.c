@@ -71,6 +71,7 @@ static uint32_t power_of_two(uint32_t least)
 /* Of a port of the slice's array. */
 static uint64_t femtos_per_byte(const struct params *p)
 {
+  if (p->ideal_l2_bandwidth) return 0;
   return params_l2_clock_ps(p) * 1000 * p->l2_slices / p->l2_bytes_per_cycle;
 }
 
@@ -87,6 +88,7 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
       .merges = p->l2_mshr_merges,
       .queue = p->l2_queue,
       .cycle = cycle,
+      .tag_cycle = p->ideal_l2_bandwidth ? 0 : cycle,
       .latency = cycles_inside(p) * cycle,
       .far_latency = far_cycles_inside(p) * cycle,
       .room_misses = p->l2_mshr_entries,
@@ -316,6 +318,7 @@ static void push_atomic(struct l2_slice *s, const struct mem_req *r, picos at)
 /* How long a request holds the atomics unit. */
 static picos atomic_time(const struct l2_slice *s, const struct mem_req *r)
 {
+  if (s->params->ideal_atomics) return 0;
   picos lanes = 2 * r->atomics * s->cycle / s->atomic_lanes_x2, word = r->repeats * s->atomic_interval;
   return lanes > word ? lanes : word;
 }
@@ -399,7 +402,7 @@ void l2_slice_fill(struct l2_slice *s, uint64_t line, unsigned sectors, picos no
 /* The request passes the tags `passes` times and moves that many sectors through the ports of the array. */
 static void hold(struct l2_slice *s, picos now, unsigned passes, unsigned read, unsigned written)
 {
-  s->free_at = now + passes * s->cycle;
+  s->free_at = now + passes * s->tag_cycle;
   server_take(&s->read, now, read * SECTOR_BYTES);
   server_take(&s->write, now, written * SECTOR_BYTES);
 }

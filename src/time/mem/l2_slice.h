@@ -83,7 +83,7 @@ struct l2_slice {
   unsigned index; /* in its partition */
   unsigned merges;
   uint32_t set_run; /* lines that fill the sets in order; 0: l2.set_rounds_x2 is 0 */
-  picos cycle, latency, far_latency, atomic_interval, atomic_latency;
+  picos cycle, tag_cycle, latency, far_latency, atomic_interval, atomic_latency;
   unsigned atomic_lanes_x2;
   /* state */
   struct tags tags;

@@ -213,7 +213,7 @@ unsigned xbar_requests_waiting(const struct xbar *x, unsigned slice)
 
 static uint64_t femtos(const struct params *p, uint32_t bytes_per_cycle)
 {
-  return params_l2_clock_ps(p) * 1000 / bytes_per_cycle;
+  return p->ideal_l2_bandwidth ? 0 : params_l2_clock_ps(p) * 1000 / bytes_per_cycle;
 }
 
 void xbar_init(struct xbar *x, struct arena *a, const struct params *p)

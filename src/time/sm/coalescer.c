@@ -85,6 +85,18 @@ bool coalesce_global(struct txn *t, unsigned lanes)
   return false;
 }
 
+bool coalesce_ideal(struct txn *t)
+{
+  const struct mem_effect *m = &t->access->mem;
+  unsigned bytes = bits_count(m->lanes) * m->bytes, sectors = 0, place = SECTOR_BYTES;
+  for (unsigned i = 0; i < t->n_lines; i++) sectors += bits_count(t->line[i].sectors);
+  if (sectors * SECTOR_BYTES < bytes + SECTOR_BYTES) return false;
+  while (place < bytes && place < LINE_BYTES) place *= 2;
+  t->n_lines = 0;
+  add_run(t, m->addr[bits_first(m->lanes)] & ~(uint64_t)(place - 1), bytes);
+  return true;
+}
+
 void coalesce_texels(struct txn *t)
 {
   t->n_lines = 0;

@@ -9,9 +9,12 @@
  * lane that touches each. True: the access is dense (access.h). */
 bool coalesce_global(struct txn *t, unsigned lanes);
 
+/* ideal.coalescing, behind coalesce_global: the fewest sectors that hold as many bytes, at the first lane's address.
+ * False: there were no more. */
+bool coalesce_ideal(struct txn *t);
+
 /* The same for the texels of a texture access. */
 void coalesce_texels(struct txn *t);
-
 
 /* The same for local memory: thread-private addresses are interleaved so that the same word of
  * all threads lies side by side, that of 32 threads in a line. `space` is a line number unique to the warp's local

@@ -5,7 +5,7 @@
 void fetch_init(struct fetch *f, const struct params *p, struct l0i *l0i)
 {
   f->l0i = l0i;
-  f->depth = p->fetch_ibuffer_entries;
+  f->depth = p->ideal_issue || p->ideal_divergence || p->ideal_local ? IBUFFER_MAX : p->fetch_ibuffer_entries;
   f->latency = p->fetch_stages;
   f->room = 0;
   BUG_ON(f->depth > IBUFFER_MAX);

@@ -180,7 +180,7 @@ static struct issue_seen units(struct issue *s, struct warp_slot *w, const struc
   if (in->pipe == PIPE_MEM && !units->room) return waits(throttle_state(in), CYCLE_NEVER, CYCLE_NEVER);
   /* A barrier follows the warp's memory instructions: nvcc relies on them to have read their sources
    * when it is over (kernels/sort_bitonic on sm_75). */
-  if ((in->flags & INST_BAR) && (w->queued || w->unread))
+  if ((in->flags & INST_BAR) && (w->queued || w->unread) && !s->params->ideal_barriers)
     return waits(WS_MIO_THROTTLE, CYCLE_NEVER, CYCLE_NEVER); /* the warp is told */
   if (in->has_const && in->pipe != PIPE_MEM) {
     uint64_t readable = constant_at(s, w, in, now);
@@ -221,7 +221,9 @@ static struct issue_seen obstacle(struct issue *s, struct warp_slot *w, unsigned
   if (!in) /* the step reports the bad pc */
     return now < s->port_free_at ? changes(WS_DISPATCH, s->port_free_at) : changes(WS_SELECTED, now);
   struct issue_seen dep = dependences(s, w, warp, in, now);
-  return dep.state == WS_SELECTED ? units(s, w, in, u, now) : dep;
+  if (dep.state != WS_SELECTED) return dep;
+  if (s->ideal && ideal_is_free(s->ideal, w, warp, in)) return dep;
+  return units(s, w, in, u, now);
 }
 
 static struct issue_seen look_at(struct issue *s, struct warp_slot *w, unsigned warp,
@@ -441,6 +443,12 @@ void issue_stall(struct issue *s, const struct warp_table *t, unsigned warp, uin
   foresee(s, t, s->greedy ? 1u << t->place[warp] : 0, now);
 }
 
+/* The next instruction has to see it: ideal.stalls leaves the cycle that it takes. */
+static bool raises_counter(const struct inst_ctrl *c)
+{
+  return c->write_sb != SB_NONE || c->read_sb != SB_NONE;
+}
+
 void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const struct inst *in,
                   uint64_t control_free_at, uint64_t held, uint64_t now)
 {
@@ -448,6 +456,7 @@ void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const str
   s->last = (uint8_t)warp;
   s->const_hold_until = 0;
   w->issue_at = s->boards ? now + 1 : issue_after(p, &in->ctrl, now);
+  if (p->ideal_stalls) w->issue_at = now + 1 + raises_counter(&in->ctrl);
   w->const_inst = NULL;
   unsigned interval = p->pipe_interval[in->pipe];
   if (in->pipe == PIPE_TENSOR && !(in->flags & INST_GMMA)) interval = p->mma_interval[in->lat - MMA_FIRST];
@@ -459,12 +468,12 @@ void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const str
   *latch = now + interval + (borrows ? 0 : held);
   uint64_t port = now + s->port_cycles[in->lat];
   if (port < control_free_at) port = control_free_at;
-  if (port > s->port_free_at) s->port_free_at = port;
+  if (port > s->port_free_at && !p->ideal_issue) s->port_free_at = port;
   if (in->flags & INST_CLOCK) s->clock_free_at = now + 2;
   if (in->flags & INST_DEPBAR) {
     w->depbar = in;
     /* Behind WARPGROUP.DEPBAR nvcc reads the results two cycles later. */
-    bool at_once = s->boards || in->hold_for >> SB_GMMA & 1;
+    bool at_once = s->boards || p->ideal_stalls || in->hold_for >> SB_GMMA & 1;
     w->depbar_from = at_once ? now + 1 : now + p->issue_depbar_cycles;
   }
 }

@@ -3,7 +3,7 @@
  *
  *   params  issue.policy, issue.dependence, issue.stall0_yield_cycles, issue.big_stall_from,
  *           issue.big_stall_no_yield_cycles, issue.imad_extra_cycles,
- *           issue.const_miss_switch_cycles, pipe.interval.*, mma.interval.*
+ *           issue.const_miss_switch_cycles, pipe.interval.*, mma.interval.*, ideal.issue, ideal.stalls
  *   ready   ibuffer head valid, stall count and yield over, waited counters zero, unit latch or
  *           memory queue free. Register-file ports are not considered (Huerta et al., MICRO 2025).
  *   boards  with scoreboards (scoreboard.h) stall counts, yield and wait masks mean nothing: the next
@@ -20,6 +20,7 @@
 #include "base/bits.h"
 #include "config/params.h"
 #include "time/sm/const_cache.h"
+#include "time/sm/ideal.h"
 #include "time/sm/scoreboard.h"
 #include "time/sm/tally.h"
 #include "time/sm/warp.h"
@@ -62,6 +63,7 @@ struct issue {
   bool port_kept;                  /* … and did so in the last cycle */
   bool fp32_on_alu;                /* FP32 instructions may use the ALU pipe's lanes too */
   uint8_t policy;                  /* issue.policy */
+  const struct ideal *ideal;       /* NULL: no instruction is free */
   bool greedy;                     /* it tries the warp first that issued last */
 };
 

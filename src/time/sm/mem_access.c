@@ -27,6 +27,7 @@ static void occupy(const struct params *q, struct txn *t, unsigned cycles)
 static unsigned l1_cycles(const struct params *q, const struct txn *t, bool conflict_free)
 {
   unsigned tags = coalescer_tag_passes(t, &q->l1_tag_bank_masks), lanes = t->grid->lanes;
+  if (q->ideal_coalescing) conflict_free = true;
   unsigned passes = conflict_free ? smem_min_passes(&t->access->mem, lanes) : smem_passes(&t->access->mem, lanes);
   unsigned data = bank_cycles(q, passes);
   return data > tags ? data : tags;
@@ -76,6 +77,13 @@ static void check_ldgsts(struct mem_access *a, const struct warp_slot *w, const 
   }
 }
 
+/* ideal.coalescing. Atomics are performed line by line at their slices. */
+static void gather(struct txn *t)
+{
+  bool atomic = t->access->mem.op == MEM_ATOMIC || t->access->mem.op == MEM_RED;
+  if (!atomic) t->gathered = coalesce_ideal(t);
+}
+
 static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn *t)
 {
   struct sm_stats *s = a->stats;
@@ -90,6 +98,7 @@ static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn 
     coalesce_local(t, slot_space, t->grid->lanes);
   else
     dense = coalesce_global(t, t->grid->lanes);
+  if (a->params->ideal_coalescing && !local) gather(t);
   s->global_insts++;
   s->mem_class[t->mem_class]++;
   s->global_lines += t->n_lines;
@@ -97,7 +106,9 @@ static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn 
   unsigned cycles = l1_cycles(a->params, t, local || plain_access);
   if (t->access->mem.op == MEM_LDGSTS) {
     check_ldgsts(a, w, t);
-    unsigned to_shared = bank_cycles(a->params, smem_ldgsts_passes(&t->access->mem, t->grid->lanes));
+    unsigned passes = smem_ldgsts_passes(&t->access->mem, t->grid->lanes);
+    if (a->params->ideal_banks) passes = smem_min_passes(&t->access->mem, t->grid->lanes);
+    unsigned to_shared = bank_cycles(a->params, passes);
     if (to_shared > cycles) cycles = to_shared;
   }
   occupy(a->params, t, cycles);
@@ -106,6 +117,7 @@ static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn 
     t->kind = TXN_STRONG;
     s->strong_insts++;
     strong_note(&a->strong, t, 1);
+    if (t->gathered) return perform_now(a, w, t); /* its lines are not where its lanes are */
     /* Lanes of a generic access that hit shared or local memory never leave the SM. */
     return !t->access->mem.near_lanes || perform(a, w, t, t->access->mem.near_lanes);
   }
@@ -155,6 +167,13 @@ static bool copy_access(struct txn *t)
   return true;
 }
 
+/* ideal.banks, and of atomics, whose passes are those that update one word, too, ideal.atomics. */
+static bool without_conflicts(const struct params *q, const struct txn *t)
+{
+  bool atomic = t->access->mem.op == MEM_ATOMIC || t->access->mem.op == MEM_RED;
+  return atomic ? q->ideal_atomics : q->ideal_banks;
+}
+
 static bool shared_access(struct mem_access *a, struct warp_slot *w, struct txn *t)
 {
   struct sm_stats *s = a->stats;
@@ -163,6 +182,7 @@ static bool shared_access(struct mem_access *a, struct warp_slot *w, struct txn 
   unsigned least = smem_min_passes(&t->access->mem, t->grid->lanes);
   s->shared_insts++;
   if (least > passes) least = passes; /* shared words */
+  if (without_conflicts(a->params, t)) passes = least;
   s->shared_passes += passes;
   s->shared_conflicts += passes - least;
   enum mem_class class = mem_class_of(&t->access->mem);
@@ -231,6 +251,7 @@ bool mem_access_sort(struct mem_access *a, struct txn *t, uint64_t now)
   bool somewhere = touches && in->mem.space != MEM_NONE; /* a generic access is resolved */
   t->n_lines = 0;
   t->busy = t->extra = 0;
+  t->gathered = false;
   t->kind = TXN_OTHER;
   t->op = touches ? t->access->mem.op : 0;
   t->stages = mem_stages(a->params, in, somewhere ? t->access->mem.space : in->mem.space, t->grid->lanes);

@@ -154,7 +154,9 @@ static void send_back(struct mem_unit *u, uint16_t id, uint64_t now)
   uint64_t visible = *link + u->write_cycles; /* and the last register is written one cycle before */
   if (visible < now + 2) visible = now + 2;   /* no result: counters have changed in this cycle */
   unsigned step = n > 1 ? t->stages.back / n : 0;
+  if (n > 1 && step == 0) step = 1; /* a link wider than registers: they are written one by one */
   uint64_t first = visible - 1 - (n > 1 ? (n - 1) * step : 0);
+  if (first <= now) first = now + 1;
   depend_write_at(c->depend, c->warps, now, t->warp,
                   (struct depend_write){.first = first,
                                         .sb = t->write_sb,
@@ -240,6 +242,7 @@ static void results_cycle(struct mem_unit *u, uint64_t now)
 /* A message without data takes a cycle, one with data as long as they need: its head goes beside them. */
 static unsigned port_cycles(const struct mem_unit *u, enum req_kind kind, unsigned sectors)
 {
+  if (u->params->ideal_l2_bandwidth) return 0;
   unsigned payload = mem_req_is_weak_read(kind) ? 0 : count_sectors(sectors) * SECTOR_BYTES;
   unsigned cycles = (payload + u->request_bytes - 1) / u->request_bytes;
   return cycles ? cycles : 1;
@@ -577,7 +580,7 @@ static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now)
   t->grid->last_answer = now * u->period;
   if (r.kind == REQ_STRONG && t->waiting == 1) {
     strong_note(&u->access.strong, t, -1);
-    finish(u, t);
+    if (!t->gathered) finish(u, t);
   }
   if (r.kind == REQ_SERVICE) {
     warp_hold_until(u->client[t->sub_core].warps, t->warp, now + 1);

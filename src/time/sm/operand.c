@@ -9,7 +9,8 @@ void operand_init(struct operand_path *o, const struct params *p, struct sm_stat
                              .ports = p->regfile_read_ports,
                              .read_cycles = p->regfile_read_cycles,
                              .cache = p->regfile_cache,
-                             .perfect = p->regfile_perfect,
+                             .perfect = p->regfile_perfect || p->ideal_issue,
+                             .wide = p->ideal_issue,
                              .stats = stats};
   BUG_ON(o->banks > OPERAND_MAX_BANKS || o->ports > PORTS_MAX);
 }
@@ -94,7 +95,7 @@ static uint64_t read_bank(struct operand_path *o, unsigned b, unsigned n, uint64
 /* Nobody waits for ports. */
 __attribute__((cold)) static uint64_t issue_perfect(struct operand_path *o, uint64_t now)
 {
-  o->entered = o->leaves = now + 2 > o->leaves + 1 ? now + 2 : o->leaves + 1;
+  o->entered = o->leaves = now + 2 > o->leaves + 1 || o->wide ? now + 2 : o->leaves + 1;
   o->read_by = o->leaves + o->read_cycles + 1;
   return o->leaves - 1;
 }

@@ -30,7 +30,7 @@ enum { OPERAND_MAX_BANKS = 8, OPERAND_POSITIONS = 3 };
 
 struct operand_path {
   unsigned banks, ports, read_cycles; /* params */
-  bool cache, perfect;
+  bool cache, perfect, wide; /* wide: ideal.issue, any number in a cycle */
   struct ports bank[OPERAND_MAX_BANKS]; /* read ports */
   uint64_t last_read[OPERAND_MAX_BANKS]; /* of the fixed-latency instructions */
   uint64_t entered; /* cycle in which the last instruction entered Allocate, … */

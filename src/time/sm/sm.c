@@ -428,6 +428,7 @@ bool sm_perform(struct sm *m, const struct mem_req *r, picos now, struct gmem_vi
   struct txn *t = &m->mem.pool.t[r->txn];
   struct warp_slot *slot = &m->sub_core[t->sub_core].warps.slot[t->warp];
   struct step_warp *w = slot->step;
+  if (t->gathered) return true;
   if (t->kind == TXN_COPY)
     return w->ops->copy_part(w, &t->access->effect, r->words, r->line * LINE_BYTES, LINE_BYTES, direct, f);
   if (r->kind == REQ_STRONG)

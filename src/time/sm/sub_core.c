@@ -21,6 +21,7 @@ void sub_core_init(struct sub_core *p, struct arena *a, const struct params *par
   fp64_init(&p->fp64, params, ports.fp64_free_at);
   operand_init(&p->operands, params, ports.ledger->stats);
   lsu_init(&p->lsu, params);
+  p->issue.ideal = p->ideal = ideal_new(a, params);
   if (params->issue_dependence != DEPENDENCE_CONTROL_BITS) p->scoreboard = scoreboard_new(a, params);
 }
 
@@ -59,6 +60,7 @@ unsigned sub_core_add_warp(struct sub_core *p, struct sm_grid *grid, struct step
   p->warps.order[p->warps.n++] = (uint8_t)warp;
   p->warps.changed = UINT32_MAX;
   if (p->boards) scoreboard_new_warp(p->boards, warp);
+  if (p->ideal) ideal_new_warp(p->ideal, warp);
   issue_new_warp(&p->issue, warp);
   warp_find_next(w);
   fetch_restart(&p->fetch, &p->warps, warp, warp_pc(w), now);
@@ -514,7 +516,7 @@ static void hold_warp(struct sub_core *p, const struct passing *x)
   }
   if ((in->flags & INST_SLEEP) && x->w->step->paths.n_ready == 1)
     hold(p, x->warp, WS_SLEEPING, x->now + (uint64_t)e->sleep_ns * 1000 / p->ports.mem->period);
-  if ((in->flags & INST_BAR) && !(e->flags & EFF_BLOCKED))
+  if ((in->flags & INST_BAR) && !(e->flags & EFF_BLOCKED) && !q->ideal_barriers)
     hold_at_barrier(p, x->warp, x->now, x->now + q->lat[LAT_BAR]);
 }
 
@@ -586,6 +588,53 @@ static bool pass(struct sub_core *p, unsigned warp, uint64_t now)
   return true;
 }
 
+/* --- what if (ideal.h) ------------------------------------------------------------------------------------- */
+
+/* The instruction takes effect, and no time. */
+static bool pass_free(struct sub_core *p, unsigned warp, uint64_t now)
+{
+  struct warp_slot *w = &p->warps.slot[warp];
+  struct passing x = {.inst = w->next, .w = w, .now = now, .warp = warp, .effect = &p->ideal->effect};
+  const struct mem_effect *m = x.effect->mem;
+  w->grid->issued[code_number(&w->grid->code, x.inst)]++;
+  fetch_pop(&p->fetch, &p->warps, warp);
+  w->const_inst = NULL;
+  if (!step(p, &x)) return false;
+  if (x.effect->flags & EFF_MEM) {
+    if (!w->step->ops->perform(w->step, x.effect, m->lanes | m->near_lanes, p->ports.view, p->ports.fault)) return false;
+    w->step->ops->finish(w->step, x.effect);
+  }
+  warp_find_next(w);
+  warp_changed(&p->warps, warp);
+  return true;
+}
+
+static struct issue_units issue_units(struct sub_core *p)
+{
+  return (struct issue_units){lsu_can_accept(&p->lsu) && p->ports.mem->pool.n_free > 0, fp64_accepts_at(&p->fp64)};
+}
+
+/* The warp picked, and all others that can, issue in this cycle; those that are not free take slots, of which there are
+ * more than one with ideal.issue alone. *pick: why nothing more does. False: guest fault. */
+__attribute__((cold)) static bool ideal_cycle(struct sub_core *p, struct issue_pick *pick, bool *issued, uint64_t now)
+{
+  struct sm_stats *s = p->ports.ledger->stats;
+  unsigned slots = 0;
+  while (pick->warp != NO_WARP) {
+    struct warp_slot *w = &p->warps.slot[pick->warp];
+    bool free = w->next && ideal_take(p->ideal, w, pick->warp, w->next);
+    if (!(free ? pass_free(p, pick->warp, now) : pass(p, pick->warp, now))) return false;
+    *issued = true;
+    slots += !free;
+    if (!free) depend_raise(&p->depend, &p->warps, now); /* Control holds one instruction */
+    struct issue_units units = issue_units(p);
+    *pick = issue_cycle(&p->issue, &p->warps, &units, now);
+  }
+  s->slot[slots ? SLOT_ISSUED : pick->charge] += slots ? slots : 1;
+  if (slots) s->issue_slots += slots - 1;
+  return true;
+}
+
 void sub_core_code_arrived(struct sub_core *p, uint64_t line, uint64_t at)
 {
   l0i_arrived(&p->l0i, line, at);
@@ -618,12 +667,17 @@ bool sub_core_cycle(struct sub_core *p, uint64_t now)
   control_cycle(&p->depend);
   /* Fetch sees the buffers as they were: an entry freed in this cycle is fetched for in the next. */
   bool fetched = fetch_cycle(&p->fetch, &p->warps, p->issue.last, now, &fetch_next);
-  struct issue_units units = {lsu_can_accept(&p->lsu) && p->ports.mem->pool.n_free > 0,
-                              fp64_accepts_at(&p->fp64)};
+  struct issue_units units = issue_units(p);
+  if (p->ideal && p->ideal->wide)
+    while (fetch_cycle(&p->fetch, &p->warps, p->issue.last, now, &fetch_next)) fetched = true;
   struct issue_pick pick = issue_cycle(&p->issue, &p->warps, &units, now);
   bool issued = pick.warp != NO_WARP;
-  p->ports.ledger->stats->slot[issued ? SLOT_ISSUED : pick.charge]++;
-  if (issued && !pass(p, pick.warp, now)) return false;
+  if (p->ideal && p->ideal->wide) {
+    if (!ideal_cycle(p, &pick, &issued, now)) return false;
+  } else {
+    p->ports.ledger->stats->slot[issued ? SLOT_ISSUED : pick.charge]++;
+    if (issued && !pass(p, pick.warp, now)) return false;
+  }
   bool changed = depend_edge(&p->depend, &p->warps, now);
   p->sleep_charge = pick.charge;
   p->slots_from = now + 1;

@@ -21,6 +21,7 @@
 #include "time/sm/fetch.h"
 #include "time/sm/fp64.h"
 #include "time/sm/gmma.h"
+#include "time/sm/ideal.h"
 #include "time/sm/issue.h"
 #include "time/sm/l0i.h"
 #include "time/sm/ledger.h"
@@ -63,6 +64,7 @@ struct sub_core {
   struct scoreboard *scoreboard; /* NULL: issue.dependence says control bits */
   struct scoreboard *boards;     /* the same, or NULL: this kernel runs by its control bits */
   struct emulate *emulate;   /* NULL: registers change at issue */
+  struct ideal *ideal;       /* NULL: no cost is left out */
   struct effect effect; /* of instructions without a transaction */
   uint64_t slots_from;  /* ledger: slots before this cycle are charged */
   uint8_t sleep_charge; /* what the slots while asleep are charged to */

@@ -53,6 +53,7 @@ struct txn {
   uint8_t sub_core, warp;
   uint8_t write_sb, read_sb;
   bool store;           /* no register result: MEMBAR waits for it */
+  bool gathered;        /* performed at issue: ideal.coalescing moved its lines */
   bool left;            /* a weak store that has gone to L2: its CTA may end before the answer */
   uint8_t ldgsts_group; /* TXN_NO_GROUP: not an LDGSTS in flight */
   uint16_t after_ldgsts; /* LDGSTS in flight before which it cannot perform … */
