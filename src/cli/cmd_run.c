@@ -18,6 +18,7 @@
 #include "cli/commands.h"
 #include "cli/default_gpu.h"
 #include "cli/run_options.h"
+#include "cli/run_what_if.h"
 #include "config/presets.h"
 #include "host/case.h"
 #include "host/simulate.h"
@@ -26,12 +27,14 @@
 #include "load/line_table.h"
 #include "sanitize/sanitize.h"
 #include "view/annotate.h"
+#include "view/details.h"
 #include "view/json.h"
 #include "view/konata.h"
 #include "view/progress.h"
 #include "time/sm/hazard.h"
 #include "view/hazards.h"
 #include "view/summary.h"
+#include "view/what_if_table.h"
 
 enum { PRINT_ELEMENTS = 16 };
 
@@ -45,6 +48,7 @@ struct run {
   struct simulator *simulator;
   struct sim_result result;
   struct report report;
+  struct run_what_if what_if; /* --what-if */
   struct line_table lines; /* --annotate */
   struct pipe_log *pipe;   /* --pipeline */
   struct activity *activity; /* --timeline */
@@ -217,12 +221,19 @@ static bool simulate_case(struct run *r, struct err *e)
   bool ok = true;
   for (unsigned i = 0; ok && i <= r->opt.warm_up && (i == 0 || r->result.end == RUN_DONE); i++)
     ok = simulate_once(r, &o, e);
+  double seconds = progress_now() - w.line.start;
+  if (ok && r->opt.what_if && r->result.end == RUN_DONE) {
+    r->what_if = (struct run_what_if){.opt = &r->opt, .lc = &r->lc, .params = &r->preset.params, .sim = &o, .base = &r->result};
+    ok = run_what_if(&r->what_if, e);
+  }
   progress_end(&w.line);
   interrupt_release(&w.interrupt);
   if (!ok) return false;
   if (r->sanitizer) r->defects = sanitizer_finish(r->sanitizer);
   report_result(&r->report, &r->result);
-  r->report.host.seconds = progress_now() - w.line.start;
+  r->report.host.seconds = seconds;
+  r->report.what_if = r->what_if.row;
+  r->report.n_what_if = r->what_if.n;
   return true;
 }
 
@@ -314,6 +325,8 @@ static bool write_reports(const struct run *r, struct err *e)
   if (o->out) TRY(case_save(r->cr, o->out, e));
   if (!o->quiet && !r->report.fault)
     view_summary_write(json_on_stdout ? stderr : stdout, &r->report);
+  if (o->details) view_details_write(json_on_stdout ? stderr : stdout, &r->report);
+  if (!r->report.fault) view_what_if_write(json_on_stdout ? stderr : stdout, &r->report);
   if (r->report.hazards && (!o->quiet || r->report.hazards->n_findings))
     view_hazards_write(json_on_stdout ? stderr : stdout, &r->report, o->hazards == HAZARDS_GAPS);
   if (o->annotate && r->report.profile) view_annotate_write(json_on_stdout ? stderr : stdout, &r->report, &r->lines);

@@ -10,6 +10,7 @@
 
 #include "base/regular.h"
 #include "host/snapshot.h"
+#include "host/what_if.h"
 #include "isa/watch.h"
 #include "sanitize/sanitize.h"
 
@@ -17,7 +18,7 @@ enum {
   OPT_KERNEL = CLI_OPT_FIRST, OPT_GRID, OPT_BLOCK, OPT_CLUSTER, OPT_SHMEM, OPT_BUF, OPT_SYMBOL, OPT_ARG, OPT_GPU, OPT_PRESETS,
   OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_THREADS, OPT_JSON, OPT_JSON_HOST, OPT_OUT, OPT_DATA, OPT_PRINT_BUF,
   OPT_NO_CHECK, OPT_QUIET, OPT_ANNOTATE, OPT_HAZARDS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_WARM_UP, OPT_INTERLEAVE,
-  OPT_PIPELINE, OPT_PIPELINE_WARPS, OPT_PIPELINE_CYCLES, OPT_PIPELINE_SM,
+  OPT_PIPELINE, OPT_PIPELINE_WARPS, OPT_PIPELINE_CYCLES, OPT_PIPELINE_SM, OPT_WHAT_IF, OPT_DETAILS,
   OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_CYCLES,
   OPT_CHECK, OPT_PRINT_LEVEL,
 };
@@ -46,6 +47,12 @@ const struct cli_option run_option_table[] = {
   {OPT_DATA, "data", "DIR", "look for the data files of the launch file in DIR"},
   {OPT_PRINT_BUF, "print-buf", "NAME[:N]", "print the first N (16) elements of a buffer"},
   {OPT_ANNOTATE, "annotate", NULL, "print what each source line (nvcc -lineinfo) and each\ninstruction cost, after the summary"},
+  {OPT_DETAILS, "details", NULL, "print each unit's use against its peak, the roofline, and what\nlimits occupancy, after the summary"},
+  {OPT_WHAT_IF, "what-if", "COST,...", "run the launch again without each of these costs, and print what\nit gains; all, or"
+#define WHAT_IF(name, text, seen, ...) "\n  " #name ": " text
+#include "host/what_if.def"
+#undef WHAT_IF
+                "\n  tail: the last wave of CTAs as full as the others"},
   {OPT_HAZARDS, "hazards", "MODE", "off; check: report what the control bits fail to protect, and\nexit with 1 if anything; gaps: check, and print the smallest\ndistances seen from producers to consumers; emulate: wrong\ncontrol bits give wrong values, as on silicon; both: emulate, and\nreport what goes wrong in that run"},
   {OPT_PIPELINE, "pipeline", "FILE", "write the instructions of some warps, stage by stage, for the\nviewer Konata (docs/pipeline.md)"},
   {OPT_PIPELINE_WARPS, "pipeline-warps", "WARPS", "of these warps: 3 (those of CTA 3), 0-7, 2.1 (warp 1 of CTA 2),\n0-3.0-1, several with commas, all; without it 0, with\n--pipeline-sm all"},
@@ -113,6 +120,14 @@ static bool take_level(const struct cli_command *cmd, const char *arg, struct ru
   return false;
 }
 
+static bool take_what_if(const struct cli_command *cmd, const char *list, uint64_t *rows)
+{
+  struct err e = {0};
+  if (what_if_choose(list, rows, &e)) return true;
+  cli_usage_error(cmd, "%s", e.msg);
+  return false;
+}
+
 /* Stores one option. False: a bad value (a line was printed). */
 static bool take_option(const struct cli_command *cmd, int id, const char *arg, int argc,
                         struct run_options *o)
@@ -138,6 +153,8 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
   case OPT_JSON: o->json = arg; break;
   case OPT_JSON_HOST: o->json_host = true; break;
   case OPT_ANNOTATE: o->annotate = true; break;
+  case OPT_DETAILS: o->details = true; break;
+  case OPT_WHAT_IF: return take_what_if(cmd, arg, &o->what_if);
   case OPT_OUT: o->out = arg; break;
   case OPT_DATA: o->data = arg; break;
   case OPT_PRINT_BUF: list_add(&o->print_buf, &o->arena, argc, arg); break;
@@ -298,6 +315,10 @@ int run_options_parse(const struct cli_command *cmd, int argc, char **argv, stru
   }
   if (o->functional && o->annotate)
     return cli_usage_error(cmd, "--annotate says where cycles went: not with --functional");
+  if (o->what_if && (o->functional || o->hazards))
+    return cli_usage_error(cmd, "--what-if compares cycles of the model as it is: not with --functional or --hazards");
+  if (o->functional && o->details)
+    return cli_usage_error(cmd, "--details says how units were used: not with --functional");
   if (o->functional && o->max_cycles)
     return cli_usage_error(cmd, "--max-cycles needs time: with --functional, use "
                                 "--max-instructions");

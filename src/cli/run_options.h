@@ -39,7 +39,8 @@ struct run_options {
   unsigned long max_cycles, max_instructions; /* 0: no limit */
   enum hazard_option { HAZARDS_OFF, HAZARDS_CHECK, HAZARDS_GAPS, HAZARDS_EMULATE, HAZARDS_BOTH } hazards;
   unsigned sanitize, print_level;             /* sanitize/sanitize.h: tools, 0: none; level */
-  bool functional, check, quiet, json_host, annotate;
+  uint64_t what_if;                           /* bits of what_ifs[] (host/what_if.h) */
+  bool functional, check, quiet, json_host, annotate, details;
 };
 
 /* CLI_OK: run; any other value (or CLI_OPT_HELP after the help was printed): stop with it. The options

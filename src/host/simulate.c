@@ -292,6 +292,17 @@ static bool run_sampled(struct simulator *s, struct launch *l, const struct sim_
   return true;
 }
 
+static bool run_first(struct simulator *s, struct launch *l, const struct sim_options *o, const struct run_watch *w,
+                      struct sim_result *r, struct err *e)
+{
+  struct step_source *source = func_source(l->func);
+  uint64_t all = source->n_ctas;
+  if (o->first_ctas < all) source->n_ctas = o->first_ctas;
+  bool ran = run_timed(s, source, l->params.image, o, w, r, e);
+  source->n_ctas = all;
+  return ran;
+}
+
 static struct run_watch watch_of(struct watcher *w)
 {
   const struct sim_options *o = w->o;
@@ -321,6 +332,7 @@ static bool run(struct simulator *s, struct launch *l, struct step_source *sourc
   *r = (struct sim_result){ .timed = o->timed, .together = 1, .mix = s->mix, .where = &s->where };
   if (!o->timed) run_functional(s, l, o, &watch, r);
   else if (l && o->sample_ctas) TRY(run_sampled(s, l, o, &watch, r, e));
+  else if (l && o->first_ctas) TRY(run_first(s, l, o, &watch, r, e));
   else TRY(run_timed(s, source, image, o, &watch, r, e));
   r->work = work_of(s->threads_by);
   positions_sort(&s->where);

@@ -50,6 +50,7 @@ struct sim_options {
    * the kernel's time is estimated from how fast the timed ones were done. 0: all are timed. Cooperative
    * launches are never sampled. */
   uint64_t sample_ctas;
+  uint64_t first_ctas; /* timed runs: the grid is cut down to so many CTAs, the first; 0: all. Not with sample_ctas */
   uint64_t max_cycles; /* timed runs; 0: no limit */
   uint64_t max_insts;  /* warp instructions; 0: no limit */
   bool (*poll)(void *ctx, const struct run_progress *); /* isa/watch.h; may be NULL */

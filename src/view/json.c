@@ -2,6 +2,7 @@
 #include "view/json.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -216,6 +217,109 @@ static json_t *host_json(const struct report *r)
                    round(rate), "threads", (json_int_t)r->host.threads);
 }
 
+static json_t *known(double v)
+{
+  return isnan(v) || isinf(v) ? json_null() : json_real(v);
+}
+
+static json_t *limiter_json(const struct report *r)
+{
+  json_t *j = json_object();
+  json_object_set_new(j, "id", text(limiter_key(r->bound.id)));
+  json_object_set_new(j, "name", text(limiter_name(r->bound.id)));
+  json_object_set_new(j, "share", known(r->bound.share));
+  json_object_set_new(j, "evidence", text(r->bound.evidence));
+  json_object_set_new(j, "costs", text(limiter_costs(r->bound.id)));
+  return j;
+}
+
+static json_t *speed_json(const struct report *r)
+{
+  json_t *all = json_object();
+  for (enum speed_unit u = 0; u < SPEED__N; u++) {
+    const struct speed *s = &r->speed[u];
+    json_t *j = json_object();
+    json_object_set_new(j, "amount", known(s->amount));
+    json_object_set_new(j, "unit", text(speed_amount_unit(u)));
+    json_object_set_new(j, "peak_per_cycle", known(s->peak));
+    json_object_set_new(j, "elapsed", known(s->elapsed));
+    json_object_set_new(j, "active", known(s->active));
+    json_object_set_new(all, speed_key(u), j);
+  }
+  return all;
+}
+
+static json_t *roofline_json(const struct report *r)
+{
+  json_t *all = json_object();
+  for (enum work_kind k = 0; k < WORK__N; k++) {
+    const struct roofline *l = &r->roofline[k];
+    if (k == WORK_INTEGER) continue; /* no roof of its own */
+    json_t *j = json_object();
+    json_object_set_new(j, "per_second", known(l->flops));
+    json_object_set_new(j, "peak_per_second", known(l->flops_peak));
+    json_object_set_new(j, "dram_bytes_per_second", known(l->bytes));
+    json_object_set_new(j, "dram_peak_per_second", known(l->bytes_peak));
+    json_object_set_new(j, "per_byte", known(l->intensity));
+    json_object_set_new(j, "ridge_per_byte", known(l->ridge));
+    json_object_set_new(all, work_kind_name(k), j);
+  }
+  return all;
+}
+
+/* CTAs that less of one thing would give; null: none more. */
+static json_t *step_json(struct room_step s, const char *unit)
+{
+  json_t *j = json_object();
+  json_object_set_new(j, "ctas", s.ctas ? integer(s.ctas) : json_null());
+  json_object_set_new(j, unit, s.ctas ? integer(s.value) : json_null());
+  return j;
+}
+
+static json_t *room_json(const struct report *r)
+{
+  const struct room_limits *is = &r->room.is;
+  json_t *j = json_object(), *limits = json_object();
+  json_object_set_new(j, "ctas", integer(is->ctas));
+  json_object_set_new(j, "warps", integer((uint64_t)is->ctas * is->warps_of_cta));
+  json_object_set_new(j, "max_warps", integer(is->max_warps));
+  json_object_set_new(limits, "slots", integer(is->slots));
+  json_object_set_new(limits, "warps", integer(is->warps));
+  json_object_set_new(limits, "registers", integer(is->registers));
+  json_object_set_new(limits, "shared", is->shared == UINT_MAX ? json_null() : integer(is->shared));
+  json_object_set_new(j, "limits", limits);
+  json_object_set_new(j, "fewer_registers", step_json(r->room.registers, "registers"));
+  json_object_set_new(j, "less_shared", step_json(r->room.shared, "bytes"));
+  return j;
+}
+
+static void add_explanations(json_t *root, const struct report *r)
+{
+  if (!r->timed || !r->preset || r->end != RUN_DONE) return;
+  json_object_set_new(root, "limiter", limiter_json(r));
+  json_object_set_new(root, "speed", speed_json(r));
+  json_object_set_new(root, "roofline", roofline_json(r));
+  if (r->room.is.ctas) json_object_set_new(root, "occupancy", room_json(r));
+}
+
+/* Cycles that are not known are null, with the reason in their place. */
+static json_t *what_if_json(const struct report *r)
+{
+  json_t *all = json_array();
+  for (unsigned i = 0; i < r->n_what_if; i++) {
+    const struct what_if_result *w = &r->what_if[i];
+    json_t *j = json_object();
+    json_object_set_new(j, "name", text(w->what->name));
+    json_object_set_new(j, "seen", json_boolean(w->seen));
+    uint64_t cycles = w->seen ? w->cycles : r->cycles;
+    json_object_set_new(j, "cycles", cycles ? integer(cycles) : json_null());
+    json_object_set_new(j, "speedup", cycles ? json_real((double)r->cycles / (double)cycles) : json_null());
+    if (!cycles) json_object_set_new(j, "why", text(w->why));
+    json_array_append_new(all, j);
+  }
+  return all;
+}
+
 void view_json_write(FILE *f, const struct report *r, bool with_host)
 {
   json_t *root = json_object();
@@ -228,6 +332,8 @@ void view_json_write(FILE *f, const struct report *r, bool with_host)
   json_object_set_new(root, "result", result_json(r));
   json_object_set_new(root, "stats", stats_json(r));
   if (r->timed) json_object_set_new(root, "counters", counters_json(r));
+  add_explanations(root, r);
+  if (r->n_what_if) json_object_set_new(root, "what_if", what_if_json(r));
   if (with_host) json_object_set_new(root, "host", host_json(r));
   stat_dump_json(f, root);
   json_decref(root);

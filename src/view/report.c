@@ -5,6 +5,15 @@
 
 #include "view/columns.h"
 
+static void explain(struct report *r, const struct sim_result *s)
+{
+  const struct params *p = &r->preset->params;
+  r->bound = limiter_of(p, s, r->launch);
+  speed_of(p, s, r->launch, r->speed);
+  for (enum work_kind k = 0; k < WORK__N; k++) r->roofline[k] = roofline_of(p, s, k);
+  room_of(p, r->launch, &r->room);
+}
+
 void report_result(struct report *r, const struct sim_result *s)
 {
   r->end = s->end;
@@ -23,6 +32,7 @@ void report_result(struct report *r, const struct sim_result *s)
   r->hazards = s->hazards;
   r->profile = s->profile;
   r->fault = s->end == RUN_FAULT ? &s->fault : NULL;
+  if (s->timed && s->end == RUN_DONE && r->preset) explain(r, s);
 }
 
 void report_stop_text(const struct report *r, char *buf, size_t size)

@@ -9,7 +9,11 @@
 
 #include "config/presets.h"
 #include "host/case.h"
+#include "host/limiter.h"
+#include "host/room.h"
 #include "host/simulate.h"
+#include "host/speed.h"
+#include "host/what_if.h"
 #include "isa/step.h"
 #include "stats/stat.h"
 
@@ -46,10 +50,17 @@ struct report {
   const struct gpu_inst_profile *profile; /* books per instruction (time/gpu/gpu.h); NULL: none */
   const struct hazard *hazards;  /* findings of the hazard checker; NULL: not checked */
   const struct fault *fault;     /* NULL: the kernel ended normally */
+  /* Of timed runs that ended, with a preset: what bounds them, units and roofs, occupancy (room.is.ctas 0: not known). */
+  struct limiter bound;
+  struct speed speed[SPEED__N];
+  struct roofline roofline[WORK__N];
+  struct room room;
+  const struct what_if_result *what_if; /* the largest gain first */
+  unsigned n_what_if;            /* 0: not asked for */
   struct report_host host;
 };
 
-/* Fills what a run tells; r borrows from it. */
+/* Fills what a run tells; r borrows from it. r->launch and r->preset are known. */
 void report_result(struct report *, const struct sim_result *);
 
 /* All comparisons matched (true when there were none). */

@@ -209,6 +209,15 @@ static void write_memory(FILE *f, const struct report *r)
               dram_use(r, dram_write), "of peak");
 }
 
+/* What bounds the kernel, and how to learn what that costs. */
+static void write_limiter(FILE *f, const struct report *r)
+{
+  if (!r->timed || !r->preset || r->end != RUN_DONE) return;
+  fprintf(f, "Limiter        %s", limiter_name(r->bound.id));
+  if (!r->n_what_if) fprintf(f, " (what it costs: --what-if %s)", limiter_costs(r->bound.id));
+  fprintf(f, "\n               %s\n", r->bound.evidence);
+}
+
 /* Mismatches first: they are what the reader looks for. */
 static void write_checks(FILE *f, const struct report *r)
 {
@@ -250,6 +259,7 @@ void view_summary_write(FILE *f, const struct report *r)
   write_mix(f, r);
   write_slots(f, r);
   write_memory(f, r);
+  write_limiter(f, r);
   write_checks(f, r);
   write_host(f, r);
 }

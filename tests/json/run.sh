@@ -27,6 +27,8 @@ vecadd=(kernels/vecadd/vecadd.sm_86.cubin --gpu rtx-3070 --quiet --block 64 --bu
 "$bin" run "${vecadd[@]}" --json "$t/fault.json" --arg u64:0 --arg y --arg z --arg u32:64 2>/dev/null
 head -c 256 /dev/zero >"$t/z.bin"
 "$bin" run "${vecadd[@]}" --buf "x:f32:64:zero,expect=$t/z.bin" --json "$t/check.json" --arg x --arg y --arg z --arg u32:64
+"$bin" run bench/limiters/spill_slow.launch --quiet --set gpu.sms=2 --json "$t/what_if.json" --what-if tail,barriers >/dev/null
+"$bin" run kernels/bfs/bfs.launch --gpu rtx-3070 --no-check --quiet --json "$t/unknown.json" --what-if barriers >/dev/null
 "$bin" asm tests/cli/spin.sass -o "$t/spin.cubin"
 "$bin" run "$t/spin.cubin" --gpu rtx-3070 --quiet --block 96 --max-cycles 20000 --json "$t/stopped.json" 2>/dev/null
 printf 'cubin = ("%s", "%s"); kernel = "rdc_all"; grid = [1]; block = [8];\n' \

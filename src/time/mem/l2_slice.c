@@ -338,6 +338,7 @@ static void complete(struct l2_slice *s, struct tag_at at, const struct mem_req 
   }
   s->stats.l2_strong_write_sectors += sectors;
   picos start = now > s->atomic_free ? now : s->atomic_free;
+  s->stats.atomic_wait += start - now;
   s->atomic_free = start + atomic_time(s, r);
   push_atomic(s, r, start + s->atomic_latency);
 }

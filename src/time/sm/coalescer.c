@@ -85,12 +85,20 @@ bool coalesce_global(struct txn *t, unsigned lanes)
   return false;
 }
 
+unsigned coalescer_excess(const struct txn *t)
+{
+  const struct mem_effect *m = &t->access->mem;
+  unsigned bytes = bits_count(m->lanes) * m->bytes, least = (bytes + SECTOR_BYTES - 1) / SECTOR_BYTES, sectors = 0;
+  if (m->op == MEM_ATOMIC || m->op == MEM_RED) return 0;
+  for (unsigned i = 0; i < t->n_lines; i++) sectors += bits_count(t->line[i].sectors);
+  return sectors > least ? sectors - least : 0;
+}
+
 bool coalesce_ideal(struct txn *t)
 {
   const struct mem_effect *m = &t->access->mem;
-  unsigned bytes = bits_count(m->lanes) * m->bytes, sectors = 0, place = SECTOR_BYTES;
-  for (unsigned i = 0; i < t->n_lines; i++) sectors += bits_count(t->line[i].sectors);
-  if (sectors * SECTOR_BYTES < bytes + SECTOR_BYTES) return false;
+  unsigned bytes = bits_count(m->lanes) * m->bytes, place = SECTOR_BYTES;
+  if (!coalescer_excess(t)) return false;
   while (place < bytes && place < LINE_BYTES) place *= 2;
   t->n_lines = 0;
   add_run(t, m->addr[bits_first(m->lanes)] & ~(uint64_t)(place - 1), bytes);

@@ -77,13 +77,6 @@ static void check_ldgsts(struct mem_access *a, const struct warp_slot *w, const 
   }
 }
 
-/* ideal.coalescing. Atomics are performed line by line at their slices. */
-static void gather(struct txn *t)
-{
-  bool atomic = t->access->mem.op == MEM_ATOMIC || t->access->mem.op == MEM_RED;
-  if (!atomic) t->gathered = coalesce_ideal(t);
-}
-
 static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn *t)
 {
   struct sm_stats *s = a->stats;
@@ -98,7 +91,8 @@ static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn 
     coalesce_local(t, slot_space, t->grid->lanes);
   else
     dense = coalesce_global(t, t->grid->lanes);
-  if (a->params->ideal_coalescing && !local) gather(t);
+  if (!dense && !local) s->excess_sectors += coalescer_excess(t);
+  if (a->params->ideal_coalescing && !local) t->gathered = coalesce_ideal(t);
   s->global_insts++;
   s->mem_class[t->mem_class]++;
   s->global_lines += t->n_lines;

@@ -513,7 +513,9 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
   if (u->observers) tell_stage(u, t, STAGE_MEMORY, now);
   if (c->lsu->n == 0) u->queued &= ~(1u << t->sub_core);
   new_head(u, c, now);
-  u->free_at = now + (t->busy > u->arbiter_interval ? t->busy : u->arbiter_interval);
+  unsigned busy = t->busy > u->arbiter_interval ? t->busy : u->arbiter_interval;
+  u->free_at = now + busy;
+  u->stats->mem_busy += busy;
   t->waiting = 0;
   t->left = false;
   if (is_image_load(t)) queue_image_load(u, id);
