@@ -150,14 +150,25 @@ static bool events(struct depend *d, struct warp_table *t, uint16_t i, uint64_t 
   return changed;
 }
 
+static void raise_latch(struct warp_table *t, const struct control_latch *l, uint64_t now)
+{
+  raise_counter(t, l->warp, l->write_sb, l->state, now);
+  /* A source release never waits for memory, whatever the instruction. */
+  raise_counter(t, l->warp, l->read_sb, WS_SHORT_SCOREBOARD, now);
+  if (l->group) raise_counter(t, l->warp, SB_GMMA, WS_GMMA, now);
+}
+
+void depend_raise(struct depend *d, struct warp_table *t, uint64_t now)
+{
+  if (d->latch.valid) raise_latch(t, &d->latch, now);
+  d->latch.valid = false;
+}
+
 bool depend_change(struct depend *d, struct warp_table *t, uint64_t now)
 {
   bool changed = false;
   if (d->now.valid) {
-    raise_counter(t, d->now.warp, d->now.write_sb, d->now.state, now);
-    /* A source release never waits for memory, whatever the instruction. */
-    raise_counter(t, d->now.warp, d->now.read_sb, WS_SHORT_SCOREBOARD, now);
-    if (d->now.group) raise_counter(t, d->now.warp, SB_GMMA, WS_GMMA, now);
+    raise_latch(t, &d->now, now);
     d->now.valid = false;
     changed = true;
   }

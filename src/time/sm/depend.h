@@ -70,6 +70,9 @@ void depend_write_at(struct depend *, struct warp_table *, uint64_t now, unsigne
 /* Drops the counter at the end of this cycle. */
 void depend_drop(struct warp_table *, unsigned warp, unsigned sb, uint64_t now);
 
+/* What issued raises its counters in this cycle already: several issue in it (ideal.issue). */
+void depend_raise(struct depend *, struct warp_table *, uint64_t now);
+
 /* End of the cycle: applies raises, then due drops. Returns true when a counter changed. */
 bool depend_change(struct depend *, struct warp_table *, uint64_t now);
 static inline bool depend_edge(struct depend *d, struct warp_table *t, uint64_t now)

@@ -22,8 +22,8 @@ static void lanes_of(const struct warp_slot *w, unsigned *here, unsigned *all)
   const struct step_paths *paths = &w->step->paths;
   lane_mask live = 0;
   for (unsigned i = 0; i < paths->n; i++) live |= paths->p[i].mask;
-  *here = bits_count((uint32_t)paths->p[w->path].mask);
-  *all = bits_count((uint32_t)live);
+  *here = bits_count(paths->p[w->path].mask);
+  *all = bits_count(live);
 }
 
 static bool is_arithmetic(const struct inst *in)
