@@ -268,6 +268,9 @@ static bool empty_sms(const struct facts *f, const struct limiter *busy, struct 
               f->p->launch_cta_interval, f->p->launch_cta_interval == 1 ? "" : "s", 100 * f->hand_out);
   else if (f->launch >= mostly_launch)
     *l = says(LIMITER_LAUNCH, f->launch, "%.0f %% of the time pass before the first CTA runs", 100 * f->launch);
+  else if (sim_counter(f->r, "ctas") < f->p->gpu_sms && f->idle >= idle_sms)
+    *l = says(LIMITER_GRID, f->idle, "%.0f CTAs for %u SMs; where they run, %s: %.90s", counter(f, "ctas"), f->p->gpu_sms,
+              limiter_name(busy->id), busy->evidence);
   else if (f->idle >= idle_sms && !(is_avoidable(busy->id) && busy->share > f->idle))
     *l = says(LIMITER_TAIL, f->idle, "%.0f %% of the SMs' time without a CTA; %.0f CTAs are %.2f waves", 100 * f->idle,
               counter(f, "ctas"), waves);

@@ -3,7 +3,7 @@
  * A unit that works for 70 % of the time or more bounds the kernel, and else what its warps wait for most (issue slots charged to
  * a state); for memory, a unit that works for half of the time, as their peaks are never reached. Where a third or more of a unit's load, or of what the warps wait for, comes from a cost that the source can avoid (bank
  * conflicts, uncoalesced or local accesses, divergence, contention of atomics), that cost is named. SMs without work count
- * first when they are a fifth of the time and more than any such cost. All shares are of cycles with a CTA on the SM, but
+ * first when they are a fifth of the time and more than any such cost, or when there are fewer CTAs than SMs. All shares are of cycles with a CTA on the SM, but
  * those of launch and tail, which are of the kernel. Rules and thresholds: docs/limiter.md.
  */
 #ifndef WS_HOST_LIMITER_H
@@ -21,7 +21,7 @@ enum limiter_id {
 struct limiter {
   enum limiter_id id;
   double share;       /* of the time, 0 to 1: how much speaks for it */
-  char evidence[160]; /* one line: "94 % of passes are conflicts, …" */
+  char evidence[200]; /* one line: "94 % of passes are conflicts, …" */
 };
 
 /* "bank_conflicts": does not change; name: "bank conflicts", for people. */

@@ -11,13 +11,15 @@
 _Static_assert((int)SLOT__N >= (int)WARP_STATE__N, "slots have the states and more");
 enum { KERNELS_SHOWN = 10, REASONS_SHOWN = 4, NAME_COLUMN = 32 };
 
-struct stalls *stalls_of(const struct sim_result *r)
+struct stalls *stalls_of(const struct params *p, const struct sim_result *r, const struct launch *l)
 {
   if (!r->timed || r->together > 1) return NULL;
   struct stalls *s = malloc(sizeof *s);
   NO_MEMORY_IF(!s);
   memcpy(s->slot, sim_counters(r, "slot", SLOT__N), sizeof s->slot);
   memcpy(s->state, sim_counters(r, "warp_state", WARP_STATE__N), sizeof s->state);
+  s->bound = r->end == RUN_DONE && !r->sampled_ctas;
+  if (s->bound) s->limiter = limiter_of(p, r, l);
   return s;
 }
 
@@ -46,6 +48,9 @@ void stalls_put_json(json_t *launch, const struct stalls *s)
   if (!s) return;
   json_object_set_new(launch, "slot", counts_json(s->slot, slot_name, SLOT__N));
   json_object_set_new(launch, "warp_state", counts_json(s->state, warp_state_name, WARP_STATE__N));
+  if (!s->bound) return;
+  json_object_set_new(launch, "limiter", json_string(limiter_key(s->limiter.id)));
+  json_object_set_new(launch, "limiter_evidence", json_string(s->limiter.evidence));
 }
 
 /* --- table -------------------------------------------------------------------------------------- */
@@ -54,6 +59,8 @@ void stalls_put_json(json_t *launch, const struct stalls *s)
 struct kernel_stalls {
   const char *name;
   uint64_t launches, cycles;
+  uint64_t longest;             /* cycles of the longest launch … */
+  const struct limiter *bound;  /* … and what bounds that one; NULL: not known */
   struct stalls sum;
 };
 
@@ -78,6 +85,10 @@ static size_t add_up(const struct record *r, struct kernel_stalls *k)
     struct kernel_stalls *of = find(k, n, l->kernel);
     if (!of) *(of = &k[n++]) = (struct kernel_stalls){.name = l->kernel};
     of->launches++;
+    if (l->stalls->bound && l->cycles >= of->longest) {
+      of->longest = l->cycles;
+      of->bound = &l->stalls->limiter;
+    }
     of->cycles += l->cycles;
     add(of->sum.slot, l->stalls->slot, SLOT__N);
     add(of->sum.state, l->stalls->state, WARP_STATE__N);
@@ -108,6 +119,12 @@ static void write_ranking(FILE *f, const char *what, const uint64_t *v, unsigned
   fputc('\n', f);
 }
 
+/* Of several launches that of the longest one. */
+static void write_limiter(FILE *f, const struct limiter *l, bool several)
+{
+  fprintf(f, "  %-21s%s: %s\n", several ? "longest bound by" : "bound by", limiter_name(l->id), l->evidence);
+}
+
 void stalls_write_table(FILE *f, const struct record *r)
 {
   struct kernel_stalls *k = calloc(r->n + 1, sizeof *k);
@@ -121,6 +138,7 @@ void stalls_write_table(FILE *f, const struct record *r)
             (unsigned long long)k[i].launches, k[i].launches == 1 ? "" : "es", (unsigned long long)k[i].cycles);
     write_ranking(f, "issue slots went to", k[i].sum.slot, SLOT__N, slot_text);
     write_ranking(f, "warps were in state", k[i].sum.state, WARP_STATE__N, state_text);
+    if (k[i].bound) write_limiter(f, k[i].bound, k[i].launches > 1);
   }
   if (n > KERNELS_SHOWN) fprintf(f, "and %zu more kernels\n", n - KERNELS_SHOWN);
   free(k);
