@@ -180,11 +180,20 @@ void initcheck_service(struct initcheck *k, const struct watched_step *s)
   if (watched_service(s) >= SYSCALL_SET_CONDITION) k->quiet = true;
 }
 
+/* An exchange does not depend on what was there, and most drop it. */
+static bool is_exchange(const struct watched_step *s)
+{
+  char name[64];
+  if (!is_atomic(s->e->mem->op)) return false;
+  sass_print_mnemonic(watched_inst(s), name, sizeof name);
+  return strstr(name, ".EXCH");
+}
+
 static void report(const struct initcheck *k, const struct watched_step *s, unsigned lane, unsigned space, uint64_t addr)
 {
   struct finding f = {.kind = FINDING_UNINIT, .level = LEVEL_ERROR, .a = watched_access(s, lane, space), .addr = addr};
   bool fresh;
-  if (!k->quiet) (void)finding_note(s->l->findings, &f, 1, &fresh);
+  if (!k->quiet && !is_exchange(s)) (void)finding_note(s->l->findings, &f, 1, &fresh);
 }
 
 /* The bits of one lane's access, its first byte in *at. NULL: not followed. */

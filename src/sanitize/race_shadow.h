@@ -12,8 +12,9 @@
 
 /* What `where` holds besides the number of the instruction. */
 enum {
-  RACE_INST_BITS = 23,
-  RACE_LANE_AT = 23,           /* 5 bits */
+  RACE_INST_BITS = 22,
+  RACE_LANE_AT = 22,           /* 5 bits */
+  RACE_SILENT = 1 << 27,       /* a write of what was there already */
   RACE_STRONG = 1 << 28,       /* atomic or strong */
   RACE_ATOMIC = 1 << 29,
   RACE_OWN_CTA = 1 << 30,      /* strong in its CTA only */

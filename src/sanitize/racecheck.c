@@ -145,8 +145,7 @@ struct race_pair {
   struct race_entry now;
   bool old_writes;
   unsigned space, lane;
-  uint64_t addr;  /* of the cell */
-  uint64_t start; /* of the lane's access */
+  uint64_t addr; /* of the cell */
   uint32_t bytes;
 };
 
@@ -199,7 +198,7 @@ static void judge(const struct race_step *x, const struct race_pair *p)
   else if (strong && in_scope(x, p)) return;
   else if (strong) report(x, p, LEVEL_ERROR, "", "An atomic or volatile access reaches threads of its own block only");
   else if (either) report(x, p, LEVEL_WARNING, "(Mixed) ", "One of them is atomic or volatile, the other is not");
-  else if (is_silent(x, p->lane, p->space, p->start))
+  else if ((p->now.where | (p->old_writes && !x->writes ? p->old->where : 0)) & RACE_SILENT)
     report(x, p, LEVEL_NOTE, "(Same value) ", "The write does not change what is there");
   else report(x, p, LEVEL_ERROR, "", "");
 }
@@ -235,7 +234,7 @@ static void check_cell(struct race_step *x, struct race_cell *c, struct race_pai
     p->old = &c->read[i];
     check_pair(x, p, MEMO_READ + i);
   }
-  if (c->write.warp && !is_before(x, &c->write, MEMO_WRITE) && is_silent(x, p->lane, p->space, p->start)) return;
+  if (c->write.warp && p->now.where & RACE_SILENT && !is_before(x, &c->write, MEMO_WRITE)) return;
   c->write = p->now;
   c->read[0].warp = c->read[1].warp = 0;
 }
@@ -279,8 +278,8 @@ static struct race_table *table_of(const struct race_step *x, unsigned space, ui
 static void check_lane(struct race_step *x, unsigned lane, unsigned space, uint64_t addr, unsigned bytes, uint32_t flags)
 {
   uint64_t at;
-  struct race_pair p = {.now = x->entry, .space = space, .lane = lane, .addr = addr, .start = addr};
-  p.now.where |= lane << RACE_LANE_AT | flags;
+  struct race_pair p = {.now = x->entry, .space = space, .lane = lane, .addr = addr};
+  p.now.where |= lane << RACE_LANE_AT | flags | (is_silent(x, lane, space, addr) ? RACE_SILENT : 0);
   struct race_table *t = table_of(x, space, addr, &at);
   if (!t || at + bytes > t->bytes) return;
   if ((bytes % 4 || addr % 4) && !split(&x->k->shadow, t, space == MEM_GLOBAL)) {

@@ -760,3 +760,14 @@ BODY(barrier_starves)
   asm volatile("bar.sync 3, %0;" ::"r"(n) : "memory"); // HERE
 }
 CASE(barrier_starves)
+
+/* ---- writes of what is there ------------------------------------------------------------------------- */
+
+// same_value | 2 64 | racecheck | Race reported
+BODY(same_value)
+{
+  u32 t = threadIdx.x;
+  if (blockIdx.x == 0) x[t] = BAD ? t + 1 : t; // HERE
+  else y[t] = x[t];
+}
+CASE(same_value)
