@@ -56,6 +56,11 @@ void func_stored(const struct mem_effect *me, unsigned lane, uint8_t out[MEM_MAX
   for (unsigned k = 0; 4 * k < me->bytes; k++) memcpy(out + 4 * k, &word[k * LANES_MAX + lane], 4);
 }
 
+uint32_t func_stored_word(const struct mem_effect *me, unsigned lane)
+{
+  return ((const mem_word *)(const void *)me->data)[lane];
+}
+
 unsigned func_copied_bytes(const struct mem_effect *me, unsigned lane)
 {
   const mem_word *zeros = (const mem_word *)(const void *)me->data + (size_t)COMPARE_WORD * LANES_MAX;

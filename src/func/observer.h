@@ -31,6 +31,9 @@ enum mem_space func_lane_space(const struct step_cta *, unsigned warp, const str
 /* The bytes that a plain store of the lane writes: me->bytes of them. */
 void func_stored(const struct mem_effect *, unsigned lane, uint8_t out[MEM_MAX_BYTES]);
 
+/* The first word of them. */
+uint32_t func_stored_word(const struct mem_effect *, unsigned lane);
+
 /* Bytes of global memory that the lane's LDGSTS reads: the rest of what it writes to shared memory are zeros. */
 unsigned func_copied_bytes(const struct mem_effect *, unsigned lane);
 

@@ -200,6 +200,14 @@ void race_acquire(struct race_cta *c, unsigned u, const struct race_place *p)
   }
 }
 
+void race_release_own(struct race_cta *c, unsigned u, struct race_place *p)
+{
+  p->cta = c->id + 1;
+  p->tick = c->tick;
+  if (c->warp[u].others) replace(&p->set, clock_set_join(p->set, c->warp[u].others));
+  race_tick(c, u);
+}
+
 void race_release(struct race_cta *c, unsigned u, struct race_place *p, bool all)
 {
   p->cta = c->id + 1;

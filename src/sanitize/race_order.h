@@ -86,7 +86,8 @@ void race_arrive(struct race_cta *, unsigned u, unsigned barrier, bool waits);
 void race_end_phase(struct race_cta *, unsigned barrier);
 void race_fence(struct race_cta *, unsigned u);
 void race_acquire(struct race_cta *, unsigned u, const struct race_place *);
-/* `all`: also what no fence has made visible. */
+/* `all`: also what no fence has made visible. race_release_own: in shared memory, where nobody else comes. */
+void race_release_own(struct race_cta *, unsigned u, struct race_place *);
 void race_release(struct race_cta *, unsigned u, struct race_place *, bool all);
 /* The clock moves on: of threads of a warp that meet, too. */
 void race_tick(struct race_cta *, unsigned u);

@@ -134,6 +134,11 @@ static bool is_silent(const struct race_step *x, unsigned lane, unsigned space, 
   uint8_t now[MEM_MAX_BYTES], then[MEM_MAX_BYTES];
   uint64_t size;
   if (!x->plain || !x->writes) return false;
+  if (space == MEM_SHARED && bytes == 4) {
+    const uint32_t word = func_stored_word(x->s->e->mem, lane);
+    const uint8_t *there = func_shared(x->s->cta, &size);
+    return addr + bytes <= size && memcmp(&word, there + addr, sizeof word) == 0;
+  }
   func_stored(x->s->e->mem, lane, now);
   if (space == MEM_GLOBAL) return gmem_read(x->s->l->mem, addr, then, bytes) && memcmp(now, then, bytes) == 0;
   const uint8_t *shared = func_shared(x->s->cta, &size);
@@ -221,8 +226,32 @@ static void keep_read(struct race_step *x, struct race_cell *c, const struct rac
   }
 }
 
+/* Surely before: nobody, the own warp, or as the last that was looked at. */
+static inline bool is_quick(const struct race_step *x, const struct race_entry *e, unsigned memo)
+{
+  const struct race_memo *m = &x->memo[memo];
+  if (!e->warp) return true;
+  if (e->where & RACE_COPY) return false;
+  return e->warp == x->entry.warp || (e->warp == m->warp && e->clock == m->clock && m->before);
+}
+
+/* False: nothing has happened, it must be looked at closely. */
+static inline bool pass_cell(const struct race_step *x, struct race_cell *c, const struct race_entry *now)
+{
+  if (x->own || !is_quick(x, &c->write, MEMO_WRITE) || !is_quick(x, &c->read[0], MEMO_READ)) return false;
+  if (x->writes) {
+    if (!is_quick(x, &c->read[1], MEMO_READ + 1)) return false;
+    c->write = *now;
+    c->read[0].warp = c->read[1].warp = 0;
+  } else {
+    c->read[0] = *now;
+  }
+  return true;
+}
+
 static void check_cell(struct race_step *x, struct race_cell *c, struct race_pair *p)
 {
+  if (pass_cell(x, c, &p->now)) return;
   p->old = &c->write, p->old_writes = true;
   check_pair(x, p, MEMO_WRITE);
   if (!x->writes) {
@@ -306,8 +335,9 @@ static void acquire(const struct race_step *x, unsigned space, uint64_t addr)
 
 static void release(const struct race_step *x, unsigned space, uint64_t addr)
 {
-  struct race_places *places = space == MEM_GLOBAL ? &x->k->places : &x->cta->places;
-  race_release(x->cta, x->u, race_place_make(places, addr & ~UINT64_C(3)), space != MEM_GLOBAL);
+  const uint64_t key = addr & ~UINT64_C(3);
+  if (space == MEM_GLOBAL) race_release(x->cta, x->u, race_place_make(&x->k->places, key), false);
+  else race_release_own(x->cta, x->u, race_place_make(&x->cta->places, key));
 }
 
 /* Objects in shared memory that order (mbarriers, locks, flags behind a fence) are known by atomics on them; plain loads and
