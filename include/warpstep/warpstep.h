@@ -206,7 +206,7 @@ struct ws_launch {
   void *const *arguments;
   int mode;                   /* enum ws_mode */
   unsigned flags;             /* enum ws_launch_flag */
-  unsigned threads;           /* host threads of a timed launch; 0: 1. Results do not depend on it */
+  unsigned threads;           /* host threads, at most 1024; 0: 1. Results do not depend on it */
   uint64_t max_cycles;        /* stop a timed launch then; 0: never */
   uint64_t max_instructions;  /* stop after so many warp instructions; 0: never */
   ws_progress_fn *progress;   /* may be NULL */
@@ -242,7 +242,7 @@ WS_API uint64_t ws_result_instructions(const ws_result *);
 WS_API uint64_t ws_result_thread_instructions(const ws_result *);
 
 /* One count of a timed launch. Names are those of the JSON document, dotted: "l2.requests",
- * "sm.pipe.fp32". */
+ * "sm.warp_state.wait". */
 struct ws_counter {
   size_t size;
   const char *name, *unit, *text; /* text: what is counted, one sentence */

@@ -2,7 +2,9 @@
 import ctypes
 import numbers
 import os
+import signal
 import sys
+import threading
 from ctypes import byref, c_char_p, c_size_t, c_uint64, c_void_p
 
 from . import _library as c
@@ -16,6 +18,26 @@ def _numpy():
     except ImportError:
         raise c.Error("arrays need NumPy: pip install numpy", 1) from None
     return numpy
+
+
+def _plain(host):
+    """An array whose bytes mean the same to the device: no objects, little-endian."""
+    if host.dtype.hasobject:
+        raise TypeError(f"an array of {host.dtype} holds references to Python objects")
+    return host.astype(host.dtype.newbyteorder("<")) if host.dtype.byteorder == ">" else host
+
+
+def _range(name, value, bits):
+    """A number that the C struct has room for."""
+    if not isinstance(value, numbers.Integral) or not 0 <= value < 1 << bits:
+        raise ValueError(f"{name}={value!r}: a whole number from 0 to 2**{bits} - 1")
+    return int(value)
+
+
+def _name(text):
+    if "\0" in text:
+        raise ValueError(f"{text!r} is no name")
+    return text.encode()
 
 
 def _encode(path):
@@ -82,7 +104,7 @@ class Device:
 
     def parameter(self, key):
         """Text of a parameter: device.parameter("gpu.sms") is "46"."""
-        text = lib.device_parameter(self._alive(), key.encode())
+        text = lib.device_parameter(self._alive(), _name(key))
         if text is None:
             raise KeyError(key)
         return text.decode()
@@ -107,19 +129,22 @@ class Device:
 
     def array(self, values, dtype=None):
         """A copy of the values in memory of the device."""
-        host = _numpy().ascontiguousarray(values, dtype=dtype)
+        host = _plain(_numpy().ascontiguousarray(values, dtype=dtype))
         made = DeviceArray(self, host.shape, host.dtype)
         made.set(host)
         return made
 
 
 class DeviceArray:
-    """Memory of a device that keeps its place and contents between launches."""
+    """Memory of a device that keeps its place and contents between launches, until nobody refers to it any more."""
 
     def __init__(self, device, shape, dtype):
         np = _numpy()
-        self.device, self.dtype = device, np.dtype(dtype)
+        self.address = 0
+        self.device, self.dtype = device, _plain(np.empty(0, dtype)).dtype
         self.shape = (shape,) if isinstance(shape, numbers.Integral) else tuple(shape)
+        if any(n < 0 for n in self.shape):
+            raise ValueError(f"{self.shape} is no shape")
         self.nbytes = int(np.prod(self.shape, dtype=object)) * self.dtype.itemsize
         address = c_uint64()
         lib.alloc(device._alive(), max(self.nbytes, 1), byref(address))
@@ -140,9 +165,15 @@ class DeviceArray:
 
     def free(self):
         """Gives the memory back before the device goes."""
-        if self.address and self.device._handle:
-            lib.free(self.device._handle, self.address)
-        self.address = 0
+        address, self.address = self.address, 0
+        if address and self.device._handle:
+            lib.free(self.device._handle, address)
+
+    def __del__(self):
+        try:
+            self.free()
+        except Exception:  # noqa: the interpreter is on its way out
+            pass
 
     def __array__(self, dtype=None, copy=None):
         return self.get() if dtype is None else self.get().astype(dtype)
@@ -160,7 +191,7 @@ class Module:
     def __getitem__(self, name):
         self.device._alive()
         handle = c_void_p()
-        lib.module_kernel(self._handle, name.encode(), byref(handle))
+        lib.module_kernel(self._handle, _name(name), byref(handle))
         return Kernel(self, handle)
 
     def __iter__(self):
@@ -178,17 +209,17 @@ class Module:
         self.device._alive()
         if count is None:
             size = c_uint64()
-            lib.variable(self._handle, variable.encode(), None, byref(size))
+            lib.variable(self._handle, _name(variable), None, byref(size))
             count = size.value // np.dtype(dtype).itemsize
         host = np.empty(count, dtype)
-        lib.variable_read(self._handle, variable.encode(), host.ctypes.data, host.nbytes)
+        lib.variable_read(self._handle, _name(variable), host.ctypes.data, host.nbytes)
         return host
 
     def write(self, variable, values, dtype=None):
         """Writes a variable from its start."""
-        host = _numpy().ascontiguousarray(values, dtype=dtype)
+        host = _plain(_numpy().ascontiguousarray(values, dtype=dtype))
         self.device._alive()
-        lib.variable_write(self._handle, variable.encode(), host.ctypes.data, host.nbytes)
+        lib.variable_write(self._handle, _name(variable), host.ctypes.data, host.nbytes)
 
 
 class Kernel:
@@ -226,12 +257,16 @@ class Kernel:
         """
         call = _Call(self, arguments)
         flags = c.JSON * json | c.PROFILE * profile | c.COOPERATIVE * cooperative | self._hazards(hazards)
-        launch = c.Launch(grid=_three(grid), block=_three(block), cluster=_three(cluster, 0), shared_bytes=shared_bytes,
-                          stack_bytes=stack_bytes, arguments=call.pointers, mode=c.FUNCTIONAL if functional else c.TIMED,
-                          flags=flags, threads=threads, max_cycles=max_cycles, max_instructions=max_instructions)
-        if progress:
-            launch.progress = c.PROGRESS(lambda _, p: bool(self.module.device._guard(_progress, progress, p)))
-        return call.run(launch)
+        launch = c.Launch(grid=_three(grid), block=_three(block), cluster=_three(cluster, 0), arguments=call.pointers,
+                          shared_bytes=_range("shared_bytes", shared_bytes, 32), stack_bytes=_range("stack_bytes", stack_bytes, 32),
+                          mode=c.FUNCTIONAL if functional else c.TIMED, flags=flags, threads=_range("threads", threads, 32),
+                          max_cycles=_range("max_cycles", max_cycles, 64),
+                          max_instructions=_range("max_instructions", max_instructions, 64))
+        # Always asked, so that Ctrl-C is heard: Python handles signals when its code runs.
+        with _Interrupt() as interrupt:
+            guard = self.module.device._guard
+            launch.progress = c.PROGRESS(lambda _, p: interrupt.came or bool(progress and guard(_progress, progress, p)))
+            return call.run(launch)
 
     @staticmethod
     def _hazards(mode):
@@ -242,6 +277,26 @@ class Kernel:
 
     def __repr__(self):
         return f"<kernel {self.name} {self.parameter_bytes}>"
+
+
+class _Interrupt:
+    """Ctrl-C during a launch cancels it and is raised behind it: in the midst of a callback of the library the exception would be
+    lost. On other threads than the main one Python has no say."""
+
+    def __enter__(self):
+        self.came, self.before = False, None
+        if threading.current_thread() is threading.main_thread():
+            self.before = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def _note(self, *_):
+        self.came = True
+
+    def __exit__(self, *_):
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
+        if self.came:
+            raise KeyboardInterrupt
 
 
 def _progress(function, p):
@@ -308,7 +363,7 @@ class _Call:
             if known is array:  # passed twice: one place, as for the program on a GPU
                 return memory.address
         np = _numpy()
-        host = np.ascontiguousarray(array)
+        host = _plain(np.ascontiguousarray(array))
         made = DeviceArray(self.device, host.shape, host.dtype)
         self.made.append((array, made))
         if made.nbytes:

@@ -67,6 +67,8 @@ static int check(const ws_kernel *k, const struct ws_launch *given, struct ws_la
     return ws_fail(error, WS_BAD_ARGUMENT, "mode %d is neither timed nor functional", l->mode);
   if (l->flags & ~known)
     return ws_fail(error, WS_BAD_ARGUMENT, "flags 0x%x are unknown", l->flags & ~known);
+  if (l->threads > WATCH_MAX_THREADS)
+    return ws_fail(error, WS_BAD_ARGUMENT, "threads is %u; choose 1 to %d", l->threads, WATCH_MAX_THREADS);
   if (l->mode == WS_FUNCTIONAL && (l->max_cycles || l->flags & hazards))
     return ws_fail(error, WS_BAD_ARGUMENT, "a functional launch has no cycles and no hazards");
   return WS_OK;

@@ -112,7 +112,7 @@ static bool identify(struct sweep_command *c, struct err *e)
   if (n < 0) return err_set(e, "/proc/self/exe: %s", host_error());
   c->self[n] = '\0';
   c->run.self = c->self;
-  return sweep_build(c->self, c->folder, c->build, sizeof c->build, e);
+  return sweep_build(c->self, c->build, sizeof c->build, e);
 }
 
 static bool find_presets(struct sweep_command *c, struct err *e)
@@ -125,15 +125,34 @@ static bool find_presets(struct sweep_command *c, struct err *e)
 
 /* --- what it does ------------------------------------------------------------------------------------- */
 
+/* As one word of a shell's. */
+static void print_word(const char *text)
+{
+  putchar('\'');
+  for (; *text; text++)
+    if (*text == '\'') fputs("'\\''", stdout);
+    else putchar(*text);
+  putchar('\'');
+}
+
+static void print_command(const struct sweep_command *c)
+{
+  print_word(c->self);
+  fputs(" sweep ", stdout), print_word(c->file);
+  fputs(" --out ", stdout), print_word(c->out);
+  if (c->run.presets) fputs(" --presets ", stdout), print_word(c->run.presets);
+}
+
 static int print_script(const struct sweep_command *c)
 {
-  printf("#!/bin/sh\n#SBATCH --array=0-%u\n#SBATCH --ntasks=1\n", c->slurm - 1);
-  printf("# Submit with sbatch; afterwards: %s sweep '%s' --out '%s' --collect %u\n", c->self, c->file, c->out, c->slurm);
-  printf("exec '%s' sweep '%s' --out '%s' --task \"$SLURM_ARRAY_TASK_ID/%u\"", c->self, c->file, c->out, c->slurm);
+  printf("#!/bin/sh\n#SBATCH --array=0-%u\n#SBATCH --ntasks=1\n# Submit with sbatch; afterwards:\n# ", c->slurm - 1);
+  print_command(c);
+  printf(" --collect %u\nexec ", c->slurm);
+  print_command(c);
+  printf(" --task \"$SLURM_ARRAY_TASK_ID/%u\"", c->slurm);
   if (c->run.limit_s) printf(" --limit %u", c->run.limit_s);
   if (c->run.jobs > 1) printf(" --jobs %u", c->run.jobs);
-  if (c->run.presets) printf(" --presets '%s'", c->run.presets);
-  printf("\n");
+  printf("%s\n", c->run.retry ? " --retry" : "");
   return CLI_OK;
 }
 
@@ -164,19 +183,31 @@ static bool work(const struct sweep_command *c, const struct sweep *w, struct sw
   return !c->plot || plot(c, w, s, e);
 }
 
+/* Whether a point has ended badly, in this sweep or before. */
+static bool some_failed(const struct sweep *w, struct sweep_store *s)
+{
+  for (uint32_t i = 0; i < w->n_points; i++) {
+    const struct sweep_point p = sweep_point_at(w, i);
+    int status;
+    if (sweep_store_has(s, w, &p, &status) && status != 0) return true;
+  }
+  return false;
+}
+
 static int with_sweep(struct sweep_command *c, const struct sweep *w)
 {
   struct err e = {""};
   struct sweep_counts n = {0};
   const char *path = c->task ? c->part : c->out;
   if (c->slurm) return print_script(c);
-  struct sweep_store *s = c->table ? sweep_store_look(path, &e) : sweep_store_open(path, w, c->build, &e);
-  const bool ok = s && work(c, w, s, &n, &e);
+  if (c->plot && !output_check(c->plot, &e)) return cli_error("%s", e.msg);
+  struct sweep_store *s = c->table ? sweep_store_look(path, &e) : sweep_store_open(path, w, c->build, c->folder, &e);
+  const bool ok = s && work(c, w, s, &n, &e), bad = ok && some_failed(w, s);
   sweep_store_close(s);
-  if (!ok) return cli_error("%s", e.msg);
+  if (!ok) return cli_error("%s", e.msg), n.stopped ? CLI_INTERRUPTED : CLI_BAD_INPUT;
   if (n.ran + n.kept && !c->quiet)
     fprintf(stderr, "%u of %u points ran, %u failed, %u had a result; results in %s\n", n.ran, w->n_points, n.failed, n.kept, path);
-  return n.failed ? CLI_MISMATCH : CLI_OK;
+  return bad ? CLI_MISMATCH : CLI_OK;
 }
 
 static int run_sweep(const struct cli_command *cmd, int argc, char **argv)
@@ -200,9 +231,9 @@ const struct cli_command cmd_sweep = {
   .synopsis = "FILE [options]",
   .summary = "run kernels or programs with every combination of parameter values",
   .options = options,
-  .notes = "A sweep that was stopped, however that happened, goes on where it was. Exit status 1: a run failed.\n"
+  .notes = "A sweep that was stopped, however that happened, goes on where it was. Exit status 1: a run failed, now or before.\n"
            "docs/sweep.md describes the file and the results.",
-  .examples = "# two L1 sizes, two runs at a time\nwarpstep sweep studies/l1.sweep --jobs 2\n"
-              "# as a job array\nwarpstep sweep studies/l1.sweep --slurm 8 > job.sh && sbatch job.sh\n",
+  .examples = "# L1 sizes, two runs at a time\nwarpstep sweep studies/l1_size.sweep --jobs 2\n"
+              "# as a job array\nwarpstep sweep studies/l1_size.sweep --slurm 8 > job.sh && sbatch job.sh\n",
   .run = run_sweep,
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checksum.h"
 #include "base/host_memory.h"
 #include "base/settings.h"
 #include "base/text.h"
@@ -39,6 +40,8 @@ static const char *value_text(struct reader *r, const config_setting_t *v)
 static bool read_list(struct reader *r, const char *name, bool needed, struct sweep_list *l)
 {
   const config_setting_t *v = config_lookup(r->config, name);
+  if (v && !config_setting_is_aggregate(v) && config_setting_type(v) != CONFIG_TYPE_STRING)
+    return err_set(r->e, "%s:%d: %s: from 1 to %d strings", r->s->path, (int)config_setting_source_line(v), name, SWEEP_MAX_RUNS);
   if (!v) return !needed || err_set(r->e, "%s: no %s; see docs/sweep.md", r->s->path, name);
   const bool one = config_setting_type(v) == CONFIG_TYPE_STRING;
   const int n = one ? 1 : config_setting_length(v);
@@ -49,7 +52,41 @@ static bool read_list(struct reader *r, const char *name, bool needed, struct sw
     const char *text = one ? config_setting_get_string(v) : config_setting_get_string_elem(v, i);
     if (!text || !*text || !text_is_safe(text))
       return err_set(r->e, "%s:%d: %s: element %d is not printable text", r->s->path, (int)config_setting_source_line(v), name, i + 1);
+    for (unsigned k = 0; k < l->n; k++)
+      if (strcmp(l->text[k], text) == 0) return err_set(r->e, "%s: %s: %s is there twice", r->s->path, name, text);
     l->text[l->n++] = arena_strdup(&r->s->arena, text);
+  }
+  return true;
+}
+
+/* Presets given as files lie beside the sweep, as runs do. */
+static bool place_presets(struct reader *r)
+{
+  for (unsigned i = 0; i < r->s->gpu.n; i++) {
+    char path[PATH_MAX], real[PATH_MAX];
+    const char *name = r->s->gpu.text[i];
+    if (!strchr(name, '/')) continue;
+    const int n = snprintf(path, sizeof path, "%s%s%s", *name == '/' ? "" : r->s->dir, *name == '/' ? "" : "/", name);
+    if (n >= (int)sizeof path || !realpath(path, real))
+      return err_set(r->e, "%s: gpu: %s: %s", r->s->path, name, host_error());
+    r->s->gpu.text[i] = arena_strdup(&r->s->arena, real);
+  }
+  return true;
+}
+
+/* What a point decides is not for the words of a run. */
+static bool check_runs(struct reader *r)
+{
+  static const char *const taken[] = {"--gpu", "--set", "--json", "--presets", "--help", "-h", NULL};
+  for (unsigned i = 0; i < r->s->run.n; i++) {
+    const char *run = r->s->run.text[i];
+    if (strncmp(run, "exec ", 5) == 0) continue;
+    for (const char *w = run; *w; w += strcspn(w, " "), w += strspn(w, " "))
+      for (unsigned k = 0; taken[k]; k++) {
+        const size_t n = strlen(taken[k]);
+        if (strncmp(w, taken[k], n) == 0 && (!w[n] || w[n] == ' ' || w[n] == '='))
+          return err_set(r->e, "%s: run: %s is the sweep's own: use gpu, set and vary", r->s->path, taken[k]);
+      }
   }
   return true;
 }
@@ -78,6 +115,7 @@ static bool read_axis(struct reader *r, const config_setting_t *group, struct sw
   const char *key = NULL;
   const bool by_key = config_setting_lookup_string(group, "key", &key);
   const config_setting_t *list = config_setting_get_member(group, by_key ? "values" : "settings");
+  if (config_setting_is_group(group) && config_setting_length(group) != (by_key ? 2 : 1)) list = NULL;
   const int n = list ? config_setting_length(list) : 0;
   if (n < 1 || n > SWEEP_MAX_CHOICES || (by_key && !text_is_safe(key)))
     return err_set(r->e, "%s:%d: vary takes { key = \"…\"; values = [ … ]; } or { settings = [ \"…=…\" ]; }, with 1 to %d of them",
@@ -97,6 +135,7 @@ static bool read_axes(struct reader *r)
 {
   struct sweep *s = r->s;
   const config_setting_t *list = config_lookup(r->config, "vary");
+  if (list && !config_setting_is_list(list)) return err_set(r->e, "%s: vary is a list: ( { … }, … )", s->path);
   for (int i = 0; list && i < config_setting_length(list); i++) {
     const config_setting_t *group = config_setting_get_elem(list, (unsigned)i);
     if (s->n_axes == SWEEP_MAX_AXES)
@@ -122,7 +161,7 @@ static bool read_top(struct reader *r)
   (void)config_lookup_string(r->config, "name", &name);
   r->s->name = arena_strdup(&r->s->arena, name && text_is_safe(name) ? name : r->s->path);
   return read_list(r, "gpu", true, &r->s->gpu) && read_list(r, "run", true, &r->s->run) &&
-         read_list(r, "set", false, &r->s->set) && read_axes(r);
+         read_list(r, "set", false, &r->s->set) && place_presets(r) && check_runs(r) && read_axes(r);
 }
 
 /* --- points ------------------------------------------------------------------------------------ */
@@ -133,7 +172,14 @@ static bool count_points(struct sweep *s, struct err *e)
   for (unsigned k = 0; k < s->n_axes && n <= SWEEP_MAX_POINTS; k++) n *= s->axis[k].n;
   if (n > SWEEP_MAX_POINTS) return err_set(e, "%s: more than %d points", s->path, SWEEP_MAX_POINTS);
   s->n_points = (uint32_t)n;
-  return true;
+  size_t longest = 1;
+  for (unsigned k = 0; k < s->n_axes; k++) {
+    size_t most = 0;
+    for (unsigned i = 0; i < s->axis[k].n; i++)
+      if (strlen(s->axis[k].text[i]) > most) most = strlen(s->axis[k].text[i]);
+    longest += most + 1;
+  }
+  return longest <= SWEEP_SETTINGS || err_set(e, "%s: settings of a point have more than %d characters", s->path, SWEEP_SETTINGS);
 }
 
 struct sweep_point sweep_point_at(const struct sweep *s, uint32_t i)
@@ -173,6 +219,18 @@ static bool try_point(const struct sweep *s, const struct sweep_point *point, co
   for (unsigned i = 0; ok && i < s->set.n; i++) ok = preset_override(&p, s->set.text[i], e);
   for (unsigned k = 0; ok && k < s->n_axes; k++) ok = override(&p, point->choice[k], e);
   ok = ok && params_check(&p.params, e);
+  preset_free(&p);
+  return ok;
+}
+
+bool sweep_identity(const struct sweep *s, const char *gpu, const char *presets, char *text, size_t size, struct err *e)
+{
+  struct preset p;
+  TRY(preset_load(gpu, presets, &p, e));
+  bool ok = true;
+  for (unsigned i = 0; ok && i < s->set.n; i++) ok = preset_override(&p, s->set.text[i], e);
+  /* All of a preset's numbers: presets start from zeros, so that the bytes between them are the same. */
+  snprintf(text, size, "%016" PRIx64, checksum64(&p.params, sizeof p.params));
   preset_free(&p);
   return ok;
 }

@@ -45,6 +45,9 @@ struct sweep_point {
 bool sweep_read(struct sweep *, const char *path, const char *presets, struct err *e);
 void sweep_free(struct sweep *);
 
+/* What a GPU of the sweep is before anything varies: 16 hexadecimal digits of its parameters, with those of `set`. */
+bool sweep_identity(const struct sweep *, const char *gpu, const char *presets, char *text, size_t size, struct err *e);
+
 /* i below n_points. */
 struct sweep_point sweep_point_at(const struct sweep *, uint32_t i);
 /* The settings of a point's choices, cut off at the room. */

@@ -1,4 +1,4 @@
-/* What results depend on besides the sweep's own file: the program and its presets. */
+/* What tells one build of the program from another. */
 #ifndef WS_STUDY_SWEEP_BUILD_H
 #define WS_STUDY_SWEEP_BUILD_H
 
@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 
-/* A checksum of both, 16 hexadecimal digits. */
-bool sweep_build(const char *program, const char *presets, char *text, size_t size, struct err *e);
+/* A checksum of its file, 16 hexadecimal digits. */
+bool sweep_build(const char *program, char *text, size_t size, struct err *e);
 
 #endif

@@ -19,9 +19,10 @@
 enum { MAX_ARGUMENTS = 512, LAST_WORDS = 240 };
 
 struct job {
-  pid_t pid; /* 0: free */
+  pid_t pid; /* 0: free; of the process and its group */
   uint32_t point;
   struct timespec began;
+  bool late; /* it was stopped at the limit */
 };
 
 struct runner {
@@ -31,6 +32,7 @@ struct runner {
   struct sweep_counts *counts;
   struct job *job; /* o->jobs */
   unsigned running;
+  sigset_t signals;   /* looked for while waiting: a child ended, or the user has had enough */
   char dir[PATH_MAX]; /* for the children's files, JOB.json and JOB.log */
 };
 
@@ -78,6 +80,8 @@ static _Noreturn void child(const struct runner *r, const struct job *j, pid_t p
   const bool program = strncmp(p.run, exec, sizeof exec - 1) == 0;
   struct arguments a = {.n = 0};
   char json[PATH_MAX + 32], log[PATH_MAX + 32];
+  setpgid(0, 0);
+  sigprocmask(SIG_UNBLOCK, &r->signals, NULL);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(126); /* it died before it could be asked to take us along */
   file_of(r, j, "json", json);
@@ -86,9 +90,8 @@ static _Noreturn void child(const struct runner *r, const struct job *j, pid_t p
   push(&a, program ? "exec" : "run");
   push_settings(&a, r, &p);
   push(&a, "--json"), push(&a, json);
-  push_words(&a, program ? p.run + sizeof exec - 1 : p.run, NULL);
+  push_words(&a, program ? p.run + sizeof exec - 1 : p.run, NULL); /* sweep.c: none of them is a setting */
   if (!freopen("/dev/null", "r", stdin) || !freopen(log, "w", stdout) || dup2(1, 2) < 0 || chdir(r->w->dir) != 0) _exit(126);
-  if (r->o->limit_s) alarm(r->o->limit_s);
   execv(r->o->self, a.v);
   _exit(126);
 }
@@ -140,11 +143,10 @@ static void read_last_words(const char *log, char text[LAST_WORDS])
   if (f) fclose(f);
 }
 
-/* A limit is told from other signals: alarm's. */
-static int status_of(int wait_status)
+static int status_of(const struct job *j, int wait_status)
 {
-  if (WIFEXITED(wait_status)) return WEXITSTATUS(wait_status);
-  return WTERMSIG(wait_status) == SIGALRM ? -1 : 128 + WTERMSIG(wait_status);
+  if (j->late) return -1;
+  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
 }
 
 static void tell(const struct runner *r, const struct sweep_point *p, const struct sweep_result *x)
@@ -169,7 +171,7 @@ static double seconds_since(const struct timespec *t)
 static bool collect(struct runner *r, struct job *j, int wait_status, struct err *e)
 {
   const struct sweep_point p = sweep_point_at(r->w, j->point);
-  struct sweep_result x = {.status = status_of(wait_status), .host_seconds = seconds_since(&j->began)};
+  struct sweep_result x = {.status = status_of(j, wait_status), .host_seconds = seconds_since(&j->began)};
   char json[PATH_MAX + 32], log[PATH_MAX + 32], why[LAST_WORDS];
   file_of(r, j, "json", json);
   file_of(r, j, "log", log);
@@ -193,11 +195,30 @@ static bool collect(struct runner *r, struct job *j, int wait_status, struct err
 
 /* --- all of them ---------------------------------------------------------------------------------- */
 
+/* What a run started itself goes with it. */
+static void stop_late(struct runner *r)
+{
+  for (unsigned i = 0; r->o->limit_s && i < r->o->jobs; i++) {
+    struct job *j = &r->job[i];
+    if (!j->pid || j->late || seconds_since(&j->began) < r->o->limit_s) continue;
+    j->late = true;
+    kill(-j->pid, SIGKILL);
+  }
+}
+
 static bool wait_for_one(struct runner *r, struct err *e)
 {
+  enum { PAUSE_NS = 50000000 };
   int status;
   pid_t pid;
-  while ((pid = wait(&status)) < 0 && errno == EINTR) continue;
+  while ((pid = waitpid(-1, &status, WNOHANG)) == 0 || (pid < 0 && errno == EINTR)) {
+    const int number = sigtimedwait(&r->signals, NULL, &(struct timespec){0, PAUSE_NS});
+    if (number == SIGINT || number == SIGTERM) {
+      r->counts->stopped = true;
+      return err_set(e, "stopped; the results so far are kept");
+    }
+    stop_late(r);
+  }
   for (unsigned i = 0; i < r->o->jobs; i++)
     if (r->job[i].pid == pid && pid > 0) return collect(r, &r->job[i], status, e);
   return err_set(e, "a process of the sweep is gone: %s", host_error());
@@ -209,11 +230,13 @@ static bool start(struct runner *r, uint32_t point, struct err *e)
   const pid_t self = getpid();
   while (j->pid) j++;
   j->point = point;
+  j->late = false;
   clock_gettime(CLOCK_MONOTONIC, &j->began);
   fflush(NULL);
   j->pid = fork();
   if (j->pid == 0) child(r, j, self);
   if (j->pid < 0) return j->pid = 0, err_set(e, "cannot start a process: %s", host_error());
+  setpgid(j->pid, j->pid); /* whichever of the two comes first */
   r->running++;
   return true;
 }
@@ -245,7 +268,7 @@ static void stop_all(struct runner *r)
 {
   for (unsigned i = 0; i < r->o->jobs; i++) {
     if (!r->job[i].pid) continue;
-    kill(r->job[i].pid, SIGKILL);
+    kill(-r->job[i].pid, SIGKILL);
     waitpid(r->job[i].pid, NULL, 0);
     char path[PATH_MAX + 32];
     file_of(r, &r->job[i], "json", path), unlink(path);
@@ -259,7 +282,11 @@ bool sweep_run(const struct sweep *w, struct sweep_store *store, const struct sw
   BUG_ON(o->jobs == 0 || o->n_tasks == 0);
   struct runner r = {.w = w, .store = store, .o = o, .counts = counts, .job = mem_zeroed(o->jobs, sizeof *r.job)};
   const char *tmp = getenv("TMPDIR");
+  sigset_t before;
   *counts = (struct sweep_counts){0};
+  sigemptyset(&r.signals);
+  sigaddset(&r.signals, SIGCHLD), sigaddset(&r.signals, SIGINT), sigaddset(&r.signals, SIGTERM);
+  sigprocmask(SIG_BLOCK, &r.signals, &before);
   snprintf(r.dir, sizeof r.dir, "%.4000s/warpstep-sweep.XXXXXX", tmp ? tmp : "/tmp");
   bool ok = mkdtemp(r.dir) != NULL;
   if (!ok) err_fill(e, "%s: %s", r.dir, host_error());
@@ -267,5 +294,6 @@ bool sweep_run(const struct sweep *w, struct sweep_store *store, const struct sw
   stop_all(&r);
   rmdir(r.dir);
   mem_free(r.job);
+  sigprocmask(SIG_SETMASK, &before, NULL);
   return ok;
 }

@@ -17,6 +17,7 @@ struct sweep_options {
 };
 
 struct sweep_counts {
+  bool stopped;               /* by SIGINT or SIGTERM */
   uint32_t ran, failed, kept; /* `failed` of those that ran; `kept`: had a result */
 };
 

@@ -43,15 +43,29 @@ static bool set_key(struct sweep_store *s, const char *key, const char *value, s
   return ok || failed(s, e);
 }
 
-static bool same_build(struct sweep_store *s, const char *build, struct err *e)
+/* Whether the file has this value, or none, for the key; then it has it from now on. */
+static bool same_key(struct sweep_store *s, const char *key, const char *value, const char *what, struct err *e)
 {
   sqlite3_stmt *q;
-  if (sqlite3_prepare_v2(s->db, "SELECT value FROM study WHERE key = 'build'", -1, &q, NULL) != SQLITE_OK) return failed(s, e);
-  const bool row = sqlite3_step(q) == SQLITE_ROW;
-  const bool same = row && strcmp((const char *)sqlite3_column_text(q, 0), build) == 0;
+  TRY(set_key(s, key, value, e));
+  if (sqlite3_prepare_v2(s->db, "SELECT value FROM study WHERE key = ?", -1, &q, NULL) != SQLITE_OK) return failed(s, e);
+  sqlite3_bind_text(q, 1, key, -1, SQLITE_STATIC);
+  const char *text = sqlite3_step(q) == SQLITE_ROW ? (const char *)sqlite3_column_text(q, 0) : NULL;
+  const bool same = text && strcmp(text, value) == 0;
   sqlite3_finalize(q);
-  return same || err_set(e, "%s: its results are of another build of warpstep, and cannot be compared with new ones; choose "
-                            "another file (--out), or remove it", s->path);
+  return same || err_set(e, "%s: its results are of another %s, and cannot be compared with new ones; choose another file (--out), "
+                            "or remove it", s->path, what);
+}
+
+static bool same_gpus(struct sweep_store *s, const struct sweep *w, const char *presets, struct err *e)
+{
+  for (unsigned i = 0; i < w->gpu.n; i++) {
+    char key[PATH_MAX + 8], what[PATH_MAX + 40], identity[32];
+    snprintf(key, sizeof key, "gpu %s", w->gpu.text[i]);
+    snprintf(what, sizeof what, "%.200s (its preset, or 'set')", w->gpu.text[i]);
+    TRY(sweep_identity(w, w->gpu.text[i], presets, identity, sizeof identity, e) && same_key(s, key, identity, what, e));
+  }
+  return true;
 }
 
 static bool prepare(struct sweep_store *s, struct err *e)
@@ -79,21 +93,25 @@ static struct sweep_store *open_file(const char *path, int flags, struct err *e)
 static bool take_lock(struct sweep_store *s, struct err *e)
 {
   s->lock = open(s->path, O_RDONLY | O_CLOEXEC);
-  if (s->lock >= 0 && flock(s->lock, LOCK_EX | LOCK_NB) == 0) return true;
+  if (s->lock < 0) return err_set(e, "%s: %s; choose another file of results (--out)", s->path, host_error());
+  if (flock(s->lock, LOCK_EX | LOCK_NB) == 0) return true;
   return err_set(e, "%s: another sweep is writing to it; wait for it, or choose another file (--out)", s->path);
 }
 
-static bool begin(struct sweep_store *s, const struct sweep *w, const char *build, struct err *e)
+static bool begin(struct sweep_store *s, const struct sweep *w, const char *build, const char *presets, struct err *e)
 {
+  char folder[PATH_MAX];
+  if (!realpath(w->dir, folder)) return err_set(e, "%s: %s", w->dir, host_error());
   if (sqlite3_exec(s->db, schema, NULL, NULL, NULL) != SQLITE_OK) return failed(s, e);
-  return take_lock(s, e) && set_key(s, "build", build, e) && same_build(s, build, e) && set_key(s, "version", ws_version(), e) &&
-         set_key(s, "file", w->path, e) && set_key(s, "name", w->name, e) && prepare(s, e);
+  return take_lock(s, e) && same_key(s, "build", build, "build of warpstep", e) && same_key(s, "folder", folder, "folder", e) &&
+         same_gpus(s, w, presets, e) && set_key(s, "version", ws_version(), e) && set_key(s, "name", w->name, e) && prepare(s, e);
 }
 
-struct sweep_store *sweep_store_open(const char *path, const struct sweep *w, const char *build, struct err *e)
+struct sweep_store *sweep_store_open(const char *path, const struct sweep *w, const char *build, const char *presets,
+                                     struct err *e)
 {
   struct sweep_store *s = open_file(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e);
-  if (!s || begin(s, w, build, e)) return s;
+  if (!s || begin(s, w, build, presets, e)) return s;
   sweep_store_close(s);
   return NULL;
 }
@@ -181,15 +199,29 @@ bool sweep_store_has(struct sweep_store *s, const struct sweep *w, const struct 
   return there;
 }
 
-static bool merge_attached(struct sweep_store *s, struct err *e)
+/* Results depend on the same things: for no key that both have do they differ, but for the name. */
+static bool fits(struct sweep_store *s, const char *path, struct err *e)
 {
-  static const char other[] = "SELECT 1 FROM study AS a JOIN other.study AS b USING(key, value) WHERE key = 'build'";
+  static const char differ[] = "SELECT key FROM study AS a JOIN other.study AS b USING(key) WHERE a.value IS NOT b.value AND key <> 'name'";
   sqlite3_stmt *q;
-  if (sqlite3_prepare_v2(s->db, other, -1, &q, NULL) != SQLITE_OK) return failed(s, e);
-  const bool same = sqlite3_step(q) == SQLITE_ROW;
+  if (sqlite3_prepare_v2(s->db, differ, -1, &q, NULL) != SQLITE_OK)
+    return err_set(e, "%s: %s", path, sqlite3_errmsg(s->db));
+  const bool some = sqlite3_step(q) == SQLITE_ROW;
   sqlite3_finalize(q);
-  if (!same) return err_set(e, "%s: a part of another build of warpstep", s->path);
-  return sqlite3_exec(s->db, "INSERT OR IGNORE INTO result SELECT * FROM other.result", NULL, NULL, NULL) == SQLITE_OK || failed(s, e);
+  return !some || err_set(e, "%s: its results are of another build, folder or GPU than those of %s", path, s->path);
+}
+
+static bool merge_attached(struct sweep_store *s, const char *path, struct err *e)
+{
+  static const char merge[] =
+      "BEGIN; DELETE FROM result WHERE status <> 0 AND EXISTS (SELECT 1 FROM other.result AS o"
+      " WHERE o.gpu = result.gpu AND o.run = result.run AND o.settings = result.settings);"
+      "INSERT OR IGNORE INTO result SELECT * FROM other.result; COMMIT";
+  if (!fits(s, path, e)) return false;
+  if (sqlite3_exec(s->db, merge, NULL, NULL, NULL) == SQLITE_OK) return true;
+  err_fill(e, "%s: %s", path, sqlite3_errmsg(s->db));
+  sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+  return false;
 }
 
 bool sweep_store_merge(struct sweep_store *s, const char *path, struct err *e)
@@ -201,7 +233,7 @@ bool sweep_store_merge(struct sweep_store *s, const char *path, struct err *e)
   bool ok = sqlite3_step(q) == SQLITE_DONE;
   sqlite3_finalize(q);
   if (!ok) return failed(s, e);
-  ok = merge_attached(s, e);
+  ok = merge_attached(s, path, e);
   sqlite3_exec(s->db, "DETACH other", NULL, NULL, NULL);
   return ok;
 }

@@ -6,8 +6,10 @@ import io
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import time
 
 import warpstep
 
@@ -111,6 +113,50 @@ def check_arrays():
         dz.free()
 
 
+def check_hostile_arrays():
+    with warpstep.Device("rtx-3070", {"gpu.sms": 1}) as gpu:
+        vecadd = gpu.load(VECADD)["vecadd"]
+        x, z = np.arange(256, dtype="f4"), np.zeros(256, "f4")
+        for bad in (np.array([object()] * 256, dtype=object), np.zeros(256, [("a", object)])):
+            raises(TypeError, "Python objects", vecadd, 1, 256, x, bad, z, 256)
+            raises(TypeError, "Python objects", gpu.array, bad)
+        vecadd(1, 256, x.astype(">f4"), x, z, 256)
+        assert (z == 2 * x).all()
+        big = np.zeros(256, ">f4")
+        vecadd(1, 256, x, x, big, 256)
+        assert (big == 2 * x).all()
+        raises(ValueError, "no shape", gpu.empty, -5)
+        for option, value in (("max_cycles", 2**64 + 5), ("max_cycles", -1), ("shared_bytes", 2**32 + 16), ("threads", -1), ("stack_bytes", 0.5)):
+            raises(ValueError, option, vecadd, 1, 256, x, x, z, 256, **{option: value})
+        raises(warpstep.Error, "choose 1 to 1024", vecadd, 1, 256, x, x, z, 256, threads=4_000_000_000)
+        raises(ValueError, "no name", gpu.parameter, "gpu.sms\0x")
+        raises(ValueError, "no name", gpu.load(VECADD).__getitem__, "vecadd\0x")
+        for _ in range(3000):  # 48 GiB, were they kept: the board has 8
+            gpu.empty(4 << 20)
+
+
+def check_example():
+    """The one at the top of the package's manual."""
+    text = warpstep.__doc__
+    code = "\n".join(line[4:] for line in text[text.index("    import"):text.index("Arrays that")].splitlines())
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        exec(code.replace('"vecadd.sm_86.cubin"', repr(str(VECADD))), {})
+    assert said.getvalue().startswith("[2. 2. 2."), said.getvalue()[:60]
+
+
+def check_interrupt():
+    """Ctrl-C ends a launch long before it would."""
+    code = (f"import warpstep\ngpu = warpstep.Device('rtx-3070', {{'gpu.sms': 1}})\nk = gpu.load({str(VECADD)!r})['vecadd']\n"
+            "print('begins', flush=True)\nk(1 << 20, 256, 0, 0, 0, 0)\nprint('ended')")
+    p = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert p.stdout.readline() == "begins\n"
+    time.sleep(0.5)
+    began = time.monotonic()
+    p.send_signal(signal.SIGINT)
+    said, errors = p.communicate(timeout=60)
+    assert time.monotonic() - began < 10 and "KeyboardInterrupt" in errors and "ended" not in said, (said, errors)
+
+
 def check_cycles():
     """The same launch by the command line."""
     command = [str(ROOT / "build/warpstep"), "run", str(VECADD), "--kernel", "vecadd", "--gpu", "rtx-3070", "--grid", "4", "--block", "256",
@@ -193,7 +239,7 @@ def check_plots():
     assert len(result.profile.plot(top=5).patches) == 5
 
 
-NEEDS = {"arrays": "numpy", "cycles": "numpy", "profile": "numpy", "variables": "numpy", "cancel": "numpy", "pandas": "pandas",
+NEEDS = {"arrays": "numpy", "hostile_arrays": "numpy", "example": "numpy", "cycles": "numpy", "profile": "numpy", "variables": "numpy", "cancel": "numpy", "pandas": "pandas",
          "plots": "matplotlib"}
 
 

@@ -148,13 +148,41 @@ def check_failing(d):
     p = sweep(d, text, ok=(1,))
     assert "16 of 16 points ran, 8 failed" in p.stderr and "cannot read" in p.stderr, p.stderr
     assert sorted({r[4] for r in rows(d / "t.sqlite")}) == [0, 2]
-    shutil.copy(KERNELS["saxpy_loop"], d / "none.launch")
-    p = sweep(d, text)
+    launch = pathlib.Path(KERNELS["saxpy_loop"])
+    (d / "none.launch").write_text(launch.read_text().replace('"saxpy_loop.sm', f'"{launch.parent}/saxpy_loop.sm'))
+    p = sweep(d, text, ok=(1,))
     assert "0 of 16 points ran" in p.stderr
-    p = sweep(d, text, "--retry", ok=(0, 1))
-    assert "8 of 16 points ran" in p.stderr, p.stderr
+    shutil.copy(d / "t.sqlite", d / "all.sqlite")
+    p = sweep(d, text, "--retry")
+    assert "8 of 16 points ran, 0 failed" in p.stderr, p.stderr
+    assert {r[4] for r in rows(d / "t.sqlite")} == {0}
+    sweep(d, text, "--out", "all.sqlite", "--table", ok=(1,))
+    sweep(d, text, "--out", "all.sqlite", "--task", "0/1")
+    sweep(d, text, "--out", "all.sqlite", "--collect", "1")  # what failed before is replaced
+    assert {r[4] for r in rows(d / "all.sqlite")} == {0}
     p = sweep(d, SWEEP.replace(f"{KERNELS['vecadd']} --no-check", "exec sleep 30"), "--limit", "1", "--jobs", "8", "--out", "slow.sqlite", ok=(1,))
     assert "took longer than 1 s" in p.stderr and [r[4] for r in rows(d / "slow.sqlite")].count(-1) == 8, p.stderr
+    # What a run started itself ends with it, whatever it does with signals.
+    (d / "stay.sh").write_text("trap '' ALRM TERM INT\nsleep 31.5 &\nwait\nsleep 31.5\n")
+    stay = SWEEP.replace(f"{KERNELS['vecadd']} --no-check", "exec sh stay.sh").replace(', "rtx-2080ti"', "")
+    sweep(d, stay, "--limit", "1", "--jobs", "4", "--out", "stay.sqlite", ok=(1,))
+    assert subprocess.run(["pgrep", "-f", "sleep 31.5"], capture_output=True).returncode == 1
+
+
+def check_stopped(d):
+    """SIGTERM: what runs is stopped, what has ended is kept, no folder is left."""
+    tmp = d / "tmp"
+    tmp.mkdir()
+    text = SWEEP.replace(f"{KERNELS['vecadd']} --no-check", "exec sleep 32.5")
+    (d / "t.sweep").write_text(text)
+    p = subprocess.Popen([BIN, "sweep", "t.sweep", "--presets", PRESETS, "--jobs", "6"], cwd=d, stderr=subprocess.PIPE, text=True,
+                         env={**os.environ, "TMPDIR": str(tmp)})
+    assert "cycles" in p.stderr.readline()
+    p.terminate()
+    said = p.communicate(timeout=20)[1]
+    assert p.returncode == 130 and "stopped; the results so far are kept" in said, (p.returncode, said)
+    assert not list(tmp.iterdir()) and len(rows(d / "t.sqlite")) >= 1
+    assert subprocess.run(["pgrep", "-f", "sleep 32.5"], capture_output=True).returncode == 1
 
 
 def check_refused(d):
@@ -166,6 +194,13 @@ def check_refused(d):
         (('"rtx-3070"', '"rtx-3071"'), "no preset 'rtx-3071'"),
         (('"lrr"', '"cggty"'), "is there twice"),
         (("vary", "varies"), "no setting 'varies'"),
+        (('"rtx-2080ti"', '"rtx-3070"'), "rtx-3070 is there twice"),
+        (("--no-check", "--no-check --set l2.ways=4"), "--set is the sweep's own"),
+        (("--no-check", "--json=x"), "--json is the sweep's own"),
+        (("( { key", "{ key"), "t.sweep:"),
+        (("values = [", 'settings = [ "l2.ways=8" ]; values = ['), "vary takes"),
+        (('set = [ "gpu.sms=2" ]', "set = 5"), "set: from 1 to"),
+        (("regfile.cache=true", "regfile.cache=true " + "x" * 2100), "more than 2048 characters"),
         (("run =", "runs ="), "no setting 'runs'"),
         (('[ "cggty", "lrr" ]', "[ ]"), "vary takes"),
         (('[ "cggty", "lrr" ]', "( { } )"), "choice 1"),
@@ -182,11 +217,51 @@ def check_refused(d):
                     ["--out", "/no/such/folder/x.sqlite"], ["--out", "t.sweep"], ["--collect", "2"]):
         p = sweep(d, SWEEP, *options, ok=(2,))
         assert p.stderr.strip().splitlines()[-1].startswith("warpstep"), p.stderr
-    with sqlite3.connect(d / "t.sqlite") as db:
-        db.execute("UPDATE study SET value = 'another' WHERE key = 'build'")
-    p = sweep(d, SWEEP, ok=(2,))
-    assert "another build" in p.stderr, p.stderr
+    for key, value in (("build", "'another'"), ("build", "NULL"), ("folder", "'/'")):
+        shutil.copy(d / "t.sqlite", d / "other.sqlite")
+        with sqlite3.connect(d / "other.sqlite") as db:
+            db.execute(f"UPDATE study SET value = {value} WHERE key = '{key}'")
+        p = sweep(d, SWEEP, "--out", "other.sqlite", ok=(2,))
+        assert f"another {key}" in p.stderr, p.stderr
+        shutil.copy(d / "other.sqlite", d / "new.sqlite.0")
+        p = sweep(d, SWEEP, "--out", "new.sqlite", "--collect", "1", ok=(2,))
+        assert "another build, folder or GPU" in p.stderr and not rows(d / "new.sqlite"), p.stderr
+        (d / "new.sqlite").unlink()
+    p = sweep(d, SWEEP.replace('"gpu.sms=2"', '"gpu.sms=1"'), ok=(2,))  # other numbers under the same name
+    assert "of another rtx-3070 (its preset, or 'set')" in p.stderr, p.stderr
+    (d / "below").mkdir()
+    (d / "below" / "t.sweep").write_text(SWEEP)
+    p = subprocess.run([BIN, "sweep", "below/t.sweep", "--presets", PRESETS], cwd=d, capture_output=True, text=True)
+    assert p.returncode == 2 and "another folder" in p.stderr, p.stderr
     sweep(d, SWEEP, "--table")  # looking is allowed
+
+
+def check_preset_file(d):
+    """A preset that lies beside the sweep, wherever the command is given; and one that has changed."""
+    below = d / "below"
+    below.mkdir()
+    (below / "my.cfg").write_text('inherit = "rtx-3070"; name = ("mine", "guess"); ' + mine("gpu", "sms", 3))
+    text = SWEEP.replace('"rtx-3070", "rtx-2080ti"', '"./my.cfg"').replace('set = [ "gpu.sms=2" ];', "")
+    (below / "t.sweep").write_text(text)
+    command = [BIN, "sweep", "below/t.sweep", "--presets", PRESETS, "--quiet"]
+    p = subprocess.run(command, cwd=d, capture_output=True, text=True)
+    assert p.returncode == 0, p.stderr
+    assert {r[0] for r in rows(d / "t.sqlite")} == {str((below / "my.cfg").resolve())}
+    (below / "my.cfg").write_text('inherit = "rtx-3070"; name = ("mine", "guess"); ' + mine("gpu", "sms", 4))
+    p = subprocess.run(command, cwd=d, capture_output=True, text=True)
+    assert p.returncode == 2 and "its preset" in p.stderr, p.stderr
+
+
+def mine(group, key, value):
+    return f'{group} = {{ {key} = ( {value}, "guess" ); }};'
+
+
+def check_quotes(d):
+    folder = d / "it's"
+    folder.mkdir()
+    script = sweep(folder, SWEEP, "--out", "it's.sqlite", "--slurm", "8", "--retry").stdout
+    p = subprocess.run(["sh", "-c", script], cwd=folder, env={**os.environ, "SLURM_ARRAY_TASK_ID": "7"}, capture_output=True, text=True)
+    assert p.returncode == 0 and len(rows(folder / "it's.sqlite.7")) == 2, p.stderr
 
 
 def check_lock(d):

@@ -468,6 +468,21 @@ static void test_never_ending(void **state)
   ws_device_destroy(d);
 }
 
+/* More threads than any host has is an argument that is wrong, not memory that is short: the device goes on. */
+static void test_too_many_threads(void **state)
+{
+  struct add *a = add_new("rtx-3070", 256);
+  ws_error e = WS_ERROR_INIT;
+  ws_result *r;
+  (void)state;
+  a->l.threads = 4000000000;
+  says(ws_launch(a->k, &a->l, &r, &e), WS_BAD_ARGUMENT, &e, "choose 1 to 1024");
+  a->l.threads = 2;
+  must(ws_launch(a->k, &a->l, &r, &e), &e);
+  ws_result_destroy(r);
+  add_free(a);
+}
+
 /* What instructions cost adds up to what the launch cost. */
 static void test_profile(void **state)
 {
@@ -558,7 +573,7 @@ int main(void)
     cmocka_unit_test(test_kernels), cmocka_unit_test(test_variables_and_print),
     cmocka_unit_test(test_timed_result), cmocka_unit_test(test_launch_errors),
     cmocka_unit_test(test_fault), cmocka_unit_test(test_two_devices), cmocka_unit_test(test_never_ending),
-      cmocka_unit_test(test_profile), cmocka_unit_test(test_profile_lines),
+      cmocka_unit_test(test_too_many_threads), cmocka_unit_test(test_profile), cmocka_unit_test(test_profile_lines),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,20 +16,23 @@ CUresult cuModuleLoadFatBinary(CUmodule *, const void *);
 
 enum { PAGE = 4096 };
 
-/* n bytes that end with the last mapped page. */
+static bool protect; /* the page behind is there, but may not be read */
+
+/* n bytes that end with the last page that may be read. */
 static uint8_t *at_the_end(const void *from, size_t n)
 {
   size_t room = (n + PAGE - 1) / PAGE * PAGE;
   uint8_t *p = mmap(NULL, room + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   assert_true(p != MAP_FAILED);
-  munmap(p + room, PAGE);
+  if (protect) mprotect(p + room, PAGE, PROT_NONE);
+  else munmap(p + room, PAGE);
   return memcpy(p + room - n, from, n);
 }
 
 static void release(const uint8_t *p, size_t n)
 {
   size_t room = (n + PAGE - 1) / PAGE * PAGE;
-  munmap((void *)(uintptr_t)(p + n - room), room);
+  munmap((void *)(uintptr_t)(p + n - room), room + (protect ? PAGE : 0));
 }
 
 static uint8_t *vecadd(size_t *bytes)
@@ -124,6 +127,16 @@ static void containers_and_text(void **state)
   release(p, 5);
 }
 
+/* The same where the page behind is there, as in the reserve of an allocator. */
+static void no_rights(void **state)
+{
+  protect = true;
+  whole_and_cut(state);
+  forged_elf(state);
+  containers_and_text(state);
+  protect = false;
+}
+
 /* Files one behind the other, as a link makes them. */
 static void joined(void **state)
 {
@@ -154,6 +167,7 @@ int main(void)
       cmocka_unit_test(whole_and_cut),
       cmocka_unit_test(forged_elf),
       cmocka_unit_test(containers_and_text),
+      cmocka_unit_test(no_rights),
       cmocka_unit_test(joined),
   };
   return cmocka_run_group_tests(tests, cuda_setup, NULL);

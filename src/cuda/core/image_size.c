@@ -1,14 +1,16 @@
 #include "cuda/core/image_size.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "load/fatbin.h"
 
 const char image_joined_magic[16] = "warpstep linked";
 
-enum { PAGE = 4096, WRAPPER_MAGIC = 0x466243b1, CONTAINER_HEADER = 16 };
+enum { LEAST_PAGE = 4096, WRAPPER_MAGIC = 0x466243b1, CONTAINER_HEADER = 16 };
 
 /* What nvcc emits into .nvFatBinSegment (24 bytes). */
 struct wrapper {
@@ -23,16 +25,21 @@ struct extent {
   uint64_t known, room;
 };
 
-/* mincore refuses ranges with pages that are not mapped, and fetches none. */
-static bool is_mapped(const uint8_t *from, uint64_t bytes)
+/* One byte of each page, through the kernel: what the process cannot read it says. Where it lets nobody read that way (old containers),
+ * all is taken to be there. */
+static bool is_readable(const uint8_t *from, uint64_t bytes)
 {
-  enum { AT_ONCE = 1 << 12 };
-  unsigned char resident[AT_ONCE];
-  uintptr_t at = (uintptr_t)from & ~(uintptr_t)(PAGE - 1), end = (uintptr_t)from + bytes;
+  enum { AT_ONCE = 512 };
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), end = (uintptr_t)from + bytes;
+  uint8_t seen[AT_ONCE];
   if (end < (uintptr_t)from) return false;
-  for (uintptr_t step; at < end; at += step) {
-    step = end - at < (uintptr_t)AT_ONCE * PAGE ? end - at : (uintptr_t)AT_ONCE * PAGE;
-    if (mincore((void *)at, step, resident) != 0) return false;
+  for (uintptr_t at = (uintptr_t)from; at < end;) {
+    struct iovec there[AT_ONCE], here = {.iov_base = seen};
+    for (; here.iov_len < AT_ONCE && at < end; at = (at & ~(page - 1)) + page)
+      there[here.iov_len++] = (struct iovec){(void *)at, 1};
+    const ssize_t got = process_vm_readv(getpid(), &here, 1, there, here.iov_len, 0);
+    if (got < 0 && (errno == EPERM || errno == ENOSYS)) return true;
+    if (got != (ssize_t)here.iov_len) return false;
   }
   return true;
 }
@@ -42,7 +49,7 @@ static bool reach(struct extent *x, uint64_t bytes)
 {
   if (bytes <= x->known) return true;
   if (bytes > IMAGE_MAX || bytes > x->room) return false;
-  if (x->room == IMAGE_UNKNOWN && !is_mapped(x->from + x->known, bytes - x->known)) return false;
+  if (x->room == IMAGE_UNKNOWN && !is_readable(x->from + x->known, bytes - x->known)) return false;
   x->known = bytes;
   return true;
 }
@@ -103,7 +110,7 @@ static bool is_container(struct extent *x)
 static bool measure_text(struct extent *x)
 {
   for (uint64_t at = 0;;) {
-    uint64_t left = PAGE - ((uintptr_t)x->from + at) % PAGE;
+    uint64_t left = LEAST_PAGE - ((uintptr_t)x->from + at) % LEAST_PAGE;
     if (x->room - at < left) left = x->room - at;
     if (left == 0 || !reach(x, at + left)) return false;
     const uint8_t *end = memchr(x->from + at, 0, left);
