@@ -6,8 +6,6 @@
 
 #include "base/bug.h"
 #include "base/host_memory.h"
-#include "isa/sass/sass.h"
-#include "isa/sass/work.h"
 #include "time/gpu/gpu.h"
 #include "time/machine/machine.h"
 
@@ -22,7 +20,8 @@ struct simulator {
   unsigned threads;
   enum sim_hazards hazards;
   const struct sim_observers *observers;
-  uint64_t *mix, *threads_by; /* warp and thread instructions by mnemonic id */
+  const struct isa *isa;      /* of the last run */
+  uint64_t *mix, *threads_by; /* warp and thread instructions by its mnemonics */
   struct gpu_inst_profile profile; /* of the last timed launch that ran alone */
   struct positions where;
 };
@@ -31,8 +30,6 @@ struct simulator *simulator_new(const struct params *p)
 {
   struct simulator *s = mem_zeroed(1, sizeof *s);
   s->params = p;
-  s->mix = mem_zeroed(sass_mnemonic_count() + 1, sizeof *s->mix);
-  s->threads_by = mem_zeroed(sass_mnemonic_count() + 1, sizeof *s->threads_by);
   return s;
 }
 
@@ -311,12 +308,27 @@ static struct run_watch watch_of(struct watcher *w)
                              .ctx = w, .tap = o->tap, .threads = o->threads, .slice = o->slice };
 }
 
-static void forget_last(struct simulator *s)
+static void count_for(struct simulator *s, const struct isa *isa)
+{
+  const size_t n = isa->n_mnemonics() + 1u;
+  if (s->isa == isa) {
+    memset(s->mix, 0, n * sizeof *s->mix);
+    memset(s->threads_by, 0, n * sizeof *s->threads_by);
+    return;
+  }
+  mem_free(s->mix);
+  mem_free(s->threads_by);
+  s->isa = isa;
+  s->mix = mem_zeroed(n, sizeof *s->mix);
+  s->threads_by = mem_zeroed(n, sizeof *s->threads_by);
+}
+
+/* What comes is of this instruction set. */
+static void forget_last(struct simulator *s, const struct isa *isa)
 {
   gpu_free(s->last);
   s->last = NULL;
-  memset(s->mix, 0, sass_mnemonic_count() * sizeof *s->mix);
-  memset(s->threads_by, 0, sass_mnemonic_count() * sizeof *s->threads_by);
+  count_for(s, isa);
   s->where.n = 0;
   gpu_profile_free(&s->profile);
 }
@@ -328,13 +340,13 @@ static bool run(struct simulator *s, struct launch *l, struct step_source *sourc
   struct watcher ctx = { s, o };
   struct run_watch watch = watch_of(&ctx);
 
-  forget_last(s);
-  *r = (struct sim_result){ .timed = o->timed, .together = 1, .mix = s->mix, .where = &s->where };
+  forget_last(s, source->code.isa);
+  *r = (struct sim_result){ .timed = o->timed, .together = 1, .isa = s->isa, .mix = s->mix, .where = &s->where };
   if (!o->timed) run_functional(s, l, o, &watch, r);
   else if (l && o->sample_ctas) TRY(run_sampled(s, l, o, &watch, r, e));
   else if (l && o->first_ctas) TRY(run_first(s, l, o, &watch, r, e));
   else TRY(run_timed(s, source, image, o, &watch, r, e));
-  r->work = work_of(s->threads_by);
+  r->work = s->isa->work(s->threads_by);
   positions_sort(&s->where);
   return true;
 }
@@ -390,7 +402,7 @@ static uint64_t earliest_start(const struct sim_job *job, unsigned n)
 static void collect_one(struct simulator *s, struct together *t, unsigned i)
 {
   struct sim_result *r = &t->result[i];
-  size_t n = sass_mnemonic_count();
+  size_t n = s->isa->n_mnemonics();
   uint64_t *before = mem_zeroed(2 * n + 1, sizeof *before), start, end;
   memcpy(before, s->mix, n * sizeof *before);
   memcpy(before + n, s->threads_by, n * sizeof *before);
@@ -398,7 +410,7 @@ static void collect_one(struct simulator *s, struct together *t, unsigned i)
   struct gpu_inst_profile p = gpu_profile(s->gpu, t->slot[i]);
   count_mix(s, &p, &t->launch[i].source->code);
   gpu_profile_free(&p);
-  r->work = work_of(s->threads_by);
+  r->work = s->isa->work(s->threads_by);
   for (size_t k = 0; k < n; k++) {
     r->warp_insts += s->mix[k] - before[k];
     r->thread_insts += s->threads_by[k];
@@ -483,11 +495,11 @@ bool simulate_together(struct simulator *s, const struct sim_job *job, unsigned 
   uint64_t first = earliest_start(job, n);
 
   BUG_ON(!o->timed || o->hazards || o->sample_ctas);
-  forget_last(s);
+  forget_last(s, job[0].launch->params.code.isa);
   struct gpu *gpu = gpu_at_start(s, o, first, e);
   struct together t = together_of(job, n, gpu_now(gpu) - first, params_clock_ps(s->params), r);
   for (unsigned i = 0; i < n; i++)
-    r[i] = (struct sim_result){ .timed = true, .together = n, .mix = s->mix, .where = &s->where };
+    r[i] = (struct sim_result){ .timed = true, .together = n, .isa = s->isa, .mix = s->mix, .where = &s->where };
   bool fit = all_fit(s, &t, e);
   if (fit) {
     enum run_end end = run_together(s, &t, &watch, &fault, o->report);

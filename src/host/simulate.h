@@ -15,7 +15,7 @@
 #include "config/params.h"
 #include "host/launch.h"
 #include "host/positions.h"
-#include "isa/sass/work.h"
+#include "isa/isa.h"
 #include "isa/watch.h"
 #include "stats/stat.h"
 
@@ -72,7 +72,8 @@ struct sim_result {
   bool timed;               /* the fields of a timed run below are filled */
   struct fault fault;       /* RUN_FAULT */
   uint64_t warp_insts, thread_insts; /* thread: lanes with a true guard */
-  const uint64_t *mix;      /* warp instructions by mnemonic id */
+  const struct isa *isa;    /* whose instructions ran */
+  const uint64_t *mix;      /* warp instructions by its mnemonics */
   struct work work;         /* arithmetic of threads, as profilers count it */
   /* Where all resident warps were, most first; empty after RUN_DONE. */
   const struct positions *where;

@@ -211,6 +211,8 @@ static inline unsigned inst_limit_counter(const struct inst *in)
   return in->n_limits ? in->limit[0].counter : (unsigned)SB_NONE;
 }
 
+struct isa;
+
 /* The decoded code space. Instructions of one size lie at multiples of it: their number follows from the pc. Where sizes
  * differ, or some words are control slots (control information for the instructions beside them, as in the bundles of
  * Kepler and Maxwell: fetched, never executed), `number` knows it. A path is never at a control slot. */
@@ -222,6 +224,8 @@ struct code_view {
   uint64_t place; /* pc + place: where an instruction lies for the caches (code_place) */
   const uint32_t *number; /* of the instruction that starts at base + (index << shift), CODE_NO_INST: none does;
                              NULL: one size */
+  const struct isa *isa; /* whose instructions they are (isa/isa.h), and … */
+  const void *decoded;   /* … its own form of them, by the same numbers. NULL where nobody prints them */
 };
 #define CODE_NO_INST UINT32_MAX
 

@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "base/host_memory.h"
+#include "isa/sass/sass_isa.h"
 #include "isa/sass/syscall.h"
 #include "load/internal.h"
 
@@ -295,7 +296,7 @@ static void decode(struct module_instance *in)
       decode_section(in, &m->place[i], m->elf.section[i].size);
   replace_device_runtime(in);
   in->code = (struct code_view){ .base = MODULE_CODE_BASE, .end = m->code_end,
-                                 .shift = INST_SHIFT, .inst = in->inst };
+                                 .shift = INST_SHIFT, .inst = in->inst, .isa = &sass_isa, .decoded = in->sass };
   in->code.place = code_place(&in->code);
   note_constants(in, n);
   in->moves_stack = ARENA_ARRAY(&in->arena, bool, m->n_kernels);

@@ -5,6 +5,7 @@
 
 #include "base/host_memory.h"
 #include "isa/sass/asm.h"
+#include "isa/sass/sass_isa.h"
 
 enum { LANES = 32, BASE = MODULE_CODE_BASE, SHIFT = 4, MAX_CODE = 1 << 28, BAR_ARRIVE = 1 };
 
@@ -128,7 +129,8 @@ bool trace_code_guess(struct trace_code *c, const struct trace_kernel *k, struct
   for (size_t i = 0; i < n; i++)
     c->own[i] = (struct inst){.pc = BASE + (i << SHIFT), .flags = INST_UNDECODED, .guard = SASS_PT,
                               .bytes = 1 << SHIFT, .next = 1 << SHIFT};
-  c->view = (struct code_view){.base = BASE, .end = BASE + (n << SHIFT), .shift = SHIFT, .inst = c->own};
+  c->view = (struct code_view){.base = BASE, .end = BASE + (n << SHIFT), .shift = SHIFT, .inst = c->own,
+                               .isa = &sass_isa};
   for (uint32_t i = 0; i < k->n_insts; i++) {
     c->pc[i] = (uint64_t)(BASE + (int32_t)k->inst[i].pc - low);
     TRY(guess(c, k, i, e));

@@ -206,7 +206,7 @@ static void write_instruction(const struct listing *l, uint64_t i)
   here.pc -= module_section_start(l->r->module, here.pc);
   add_cost(&c, l->p, i);
   columns(l, &c);
-  sass_print(&l->r->launch->params.sass[i], &here, false, text, sizeof text);
+  code_print(l->code, i, &here, text, sizeof text);
   fprintf(l->f, "0x%04llx  %s\n", (unsigned long long)here.pc, text);
 }
 

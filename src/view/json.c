@@ -168,8 +168,8 @@ static json_t *mix_json(const struct report *r)
 {
   json_t *j = json_object();
 
-  for (unsigned i = 0; i < sass_mnemonic_count(); i++)
-    if (r->mix[i]) json_object_set_new(j, sass_mnemonic(i), integer(r->mix[i]));
+  for (unsigned i = 0; i < r->isa->n_mnemonics(); i++)
+    if (r->mix[i]) json_object_set_new(j, r->isa->mnemonic(i), integer(r->mix[i]));
   return j;
 }
 

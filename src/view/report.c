@@ -25,6 +25,7 @@ void report_result(struct report *r, const struct sim_result *s)
   r->limiter = s->limiter;
   r->warp_insts = s->warp_insts;
   r->thread_insts = s->thread_insts;
+  r->isa = s->isa;
   r->mix = s->mix;
   r->work = s->work;
   r->group = s->group;
@@ -80,7 +81,7 @@ void report_inst_text(const struct report *r, uint64_t pc, char *buf, size_t siz
   const struct inst *in = code_at(code, pc);
 
   buf[0] = '\0';
-  if (in) sass_print(&r->launch->params.sass[in - code->inst], in, false, buf, size);
+  if (in) code_print(code, code_number(code, in), in, buf, size);
 }
 
 struct report_stat report_find(const struct report *r, const char *name)

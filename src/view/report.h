@@ -40,7 +40,8 @@ struct report {
   unsigned ctas_per_sm;          /* resident at once, by the limits of the SM */
   const char *limiter;           /* what limits ctas_per_sm; NULL: unknown */
   uint64_t warp_insts, thread_insts;
-  const uint64_t *mix;           /* warp instructions by mnemonic id; NULL: not counted */
+  const struct isa *isa;         /* whose instructions ran */
+  const uint64_t *mix;           /* warp instructions by its mnemonics; NULL: not counted */
   struct work work;              /* arithmetic of threads */
   const struct stat_group *group;
   unsigned n_groups;

@@ -83,8 +83,7 @@ static void write_time(FILE *f, const struct report *r)
 
 static const char *mnemonic_name(const void *ctx, unsigned i)
 {
-  (void)ctx;
-  return sass_mnemonic(i);
+  return ((const struct isa *)ctx)->mnemonic(i);
 }
 
 static const char *element_name(const void *ctx, unsigned i)
@@ -114,7 +113,7 @@ static void write_mix(FILE *f, const struct report *r)
 
   if (r->mix && r->warp_insts) {
     column_add(&left, "%-20s%11s %5s", "Instructions", "warp insts", "%");
-    column_rank(&left, r->mix, mnemonic_name, NULL, sass_mnemonic_count(), TOP_MNEMONICS,
+    column_rank(&left, r->mix, mnemonic_name, r->isa, r->isa->n_mnemonics(), TOP_MNEMONICS,
                 r->warp_insts);
   }
   if (report_u64(r, "pipe")) {

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "isa/sass/sass.h"
-#include "isa/sass/work.h"
+#include "isa/sass/sass_isa.h"
 
 static void set(uint64_t *threads, const char *mnemonic, uint64_t n)
 {
@@ -34,7 +34,7 @@ static void kinds(void **state)
   set(threads, "LOP3.LUT", 5);
   set(threads, "MOV", 1000000);
   set(threads, "LDG", 1000000);
-  struct work w = work_of(threads);
+  struct work w = sass_work(threads);
   assert_int_equal(w.ops[WORK_FP32], 1 + 2 * 10);
   assert_int_equal(w.ops[WORK_FP64], 100 + 2 * 1000);
   assert_int_equal(w.ops[WORK_FP16], 4 * 3);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "isa/sass/work.h"
+#include "isa/work.h"
 
 struct stalls;
 

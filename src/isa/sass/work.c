@@ -1,8 +1,9 @@
-#include "isa/sass/work.h"
+#include "isa/work.h"
 
 #include <string.h>
 
 #include "isa/sass/sass.h"
+#include "isa/sass/sass_isa.h"
 
 struct rule {
   const char *mnemonic;
@@ -30,7 +31,7 @@ static const struct rule *rule_of(const char *mnemonic)
   return NULL;
 }
 
-struct work work_of(const uint64_t *threads)
+struct work sass_work(const uint64_t *threads)
 {
   struct work w = {{0}};
   for (unsigned id = 0; id < sass_mnemonic_count(); id++) {

@@ -1,6 +1,6 @@
 /* Arithmetic work of a run, counted as profilers count it: dynamic operations of threads. */
-#ifndef WS_ISA_SASS_WORK_H
-#define WS_ISA_SASS_WORK_H
+#ifndef WS_ISA_WORK_H
+#define WS_ISA_WORK_H
 
 #include <stdint.h>
 
@@ -12,9 +12,5 @@ struct work {
 
 /* "fp16", "fp32", "fp64", "integer". */
 const char *work_kind_name(enum work_kind);
-
-/* Operations in `threads`: executed thread instructions (lanes with a true guard) by mnemonic id, one entry for
- * each id below sass_mnemonic_count(). Rules: work.def. */
-struct work work_of(const uint64_t *threads);
 
 #endif
