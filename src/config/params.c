@@ -399,14 +399,24 @@ bool params_check(const struct params *p, struct err *e)
   return check_core(p, e) && check_sm_caches(p, e) && check_memory_side(p, e) && check_dram(p, e);
 }
 
+/* "1..64", "cggty, gto", "true, false"; names have no range. */
+static void range_text(const struct param_desc *d, char *text, size_t size)
+{
+  size_t n = 0;
+  text[0] = '\0';
+  if (d->kind == PARAM_KIND_INT || d->kind == PARAM_KIND_LIST) snprintf(text, size, "%" PRIu32 "..%" PRIu32, d->min, d->max);
+  if (d->kind == PARAM_KIND_BOOL) snprintf(text, size, "true, false");
+  for (uint32_t i = 0; d->kind == PARAM_KIND_ENUM && i < d->n_choices && n < size; i++)
+    n += (size_t)snprintf(text + n, size - n, "%s%s", i ? ", " : "", d->choices[i]);
+}
+
 void params_write_doc(FILE *f)
 {
   fputs("| key | range | unit | what |\n|---|---|---|---|\n", f);
   for (unsigned r = 0; r < param_n_descs; r++) {
     const struct param_desc *d = &param_descs[r];
-    char range[64] = "";
-    if (d->kind == PARAM_KIND_INT || d->kind == PARAM_KIND_LIST)
-      snprintf(range, sizeof range, "%" PRIu32 "..%" PRIu32, d->min, d->max);
+    char range[128];
+    range_text(d, range, sizeof range);
     fprintf(f, "| %s%s | %s | %s | %s |\n", d->key, d->elements ? ".*" : "", range, d->unit,
             d->text);
   }

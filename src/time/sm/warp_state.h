@@ -13,7 +13,7 @@
   X(IMC_MISS, "imc_miss")                 /* constant operand not in the L0 constant cache      */ \
   X(BRANCH_RESOLVING, "branch_resolving") /* after a jump, until the target can be fetched    */   \
   X(LONG_SCOREBOARD, "long_scoreboard")   /* counter of a global, local or texture access       */ \
-  X(SHORT_SCOREBOARD, "short_scoreboard") /* counter of any other variable-latency instruction */  \
+  X(SHORT_SCOREBOARD, "short_scoreboard") /* any other counter: SFU, shared memory, WAR of loads */ \
   X(GMMA, "gmma")                         /* WARPGROUP.DEPBAR: products of its warpgroup        */ \
   X(MATH_PIPE, "math_pipe_throttle")      /* input latch of the unit is taken                   */ \
   X(DISPATCH, "dispatch_stall")           /* Control stage occupied: register read ports busy   */ \
