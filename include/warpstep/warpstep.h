@@ -308,9 +308,9 @@ WS_API const char *ws_result_hazard_report(const ws_result *);
 /* The document that `warpstep run --json` writes; NULL when WS_JSON was not set. */
 WS_API const char *ws_result_json(const ws_result *);
 
-/* WS_PROFILE: what each instruction that ran cost, in the order of the code. Nothing is sampled: the sums are those of the
- * launch. A cycle of a resident warp is charged to the instruction it was at; those of a warp that has ended while its stores are
- * under way ("drain") to none. */
+/* WS_PROFILE: what each instruction that ran cost, in the order of the code. Nothing is sampled: the sums are those of
+ * the launch. A cycle of a resident warp is charged to the instruction it was at; those of a warp that has ended while
+ * its stores are under way ("drain") to none. */
 struct ws_profile_row {
   size_t size;
   const char *where, *instruction; /* "vecadd+0x120"; disassembled */
@@ -326,8 +326,8 @@ struct ws_profile_row {
 
 WS_API size_t ws_result_profile_count(const ws_result *); /* 0: not asked for, or nothing ran in time */
 WS_API int ws_result_profile_at(const ws_result *, size_t i, struct ws_profile_row *, ws_error *);
-/* The states that warps can be in ("long_scoreboard", …), and the cycles that row i spent in state k; its warp_cycles are their
- * sum. NULL and 0: there is no such state or row. */
+/* The states that warps can be in ("long_scoreboard", …), and the cycles that row i spent in state k; its warp_cycles
+ * are their sum. NULL and 0: there is no such state or row. */
 WS_API size_t ws_result_state_count(const ws_result *);
 WS_API const char *ws_result_state_name(const ws_result *, size_t k);
 WS_API uint64_t ws_result_profile_state(const ws_result *, size_t i, size_t k);

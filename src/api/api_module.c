@@ -188,8 +188,9 @@ static int no_kernel(const ws_module *m, const char *name, bool several, ws_erro
     plain_name_offer(&near, symbol);
     if (used < sizeof names) used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", symbol);
   }
-  return ws_fail(error, WS_NOT_FOUND, "%s '%.80s'; there is: %s%s", several ? "several kernels are called" : "no kernel",
-                 name, names, several ? "" : nearest_hint(&near, hint));
+  return ws_fail(error, WS_NOT_FOUND, "%s '%.80s'; there is: %s%s",
+                 several ? "several kernels are called" : "no kernel", name, names,
+                 several ? "" : nearest_hint(&near, hint));
 }
 
 int ws_module_kernel(const ws_module *m, const char *name, const ws_kernel **out, ws_error *error)

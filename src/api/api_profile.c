@@ -67,7 +67,9 @@ void profile_rows_copy(struct profile_rows *rows, struct arena *a, const struct 
   for (uint64_t i = 0; i < p->n_insts; i++) n += has_run(p, i);
   const bool known = line_table_read(rep->module, &lines, &ignored);
   const char **file = known ? file_names(a, &lines) : NULL;
-  *rows = (struct profile_rows){.n_states = p->n_states, .name = p->state_name, .row = ARENA_ARRAY(a, struct ws_profile_row, n + 1),
+  *rows = (struct profile_rows){.n_states = p->n_states,
+                                .name = p->state_name,
+                                .row = ARENA_ARRAY(a, struct ws_profile_row, n + 1),
                                 .state = ARENA_ARRAY(a, uint64_t, n * p->n_states + 1)};
   for (uint64_t i = 0; i < p->n_insts; i++) {
     if (!has_run(p, i)) continue;

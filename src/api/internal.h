@@ -50,8 +50,8 @@ int ws_fail_err(ws_error *, int status, const struct err *);
 
 int ws_fail_memory(ws_error *) __attribute__((cold));
 
-/* Calls change(d, call, error) with the device's heap for all it allocates, and returns its status. WS_NO_HOST_MEMORY: memory ran
- * out, now or earlier: the device is lost. */
+/* Calls change(d, call, error) with the device's heap for all it allocates, and returns its status. WS_NO_HOST_MEMORY:
+ * memory ran out, now or earlier: the device is lost. */
 typedef int ws_change(ws_device *d, void *call, ws_error *error);
 int ws_device_change(ws_device *d, ws_change *change, void *call, ws_error *error);
 

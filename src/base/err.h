@@ -10,7 +10,8 @@ struct err {
   char msg[512]; /* one line, no newline at the end; empty while nothing went wrong */
 };
 
-/* Formats the message, truncated to fit, safe to print whatever the names in it are (base/text.h). A null e is allowed. */
+/* Formats the message, truncated to fit, safe to print whatever the names in it are (base/text.h). A null e is
+ * allowed. */
 void err_fill(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
 
 static inline bool err_failed(void)

@@ -14,8 +14,8 @@
 #include "base/bug.h"
 #include "base/host_memory.h"
 
-/* What an address that is not mapped most likely is: below the end, a null pointer and an offset; up to so far away, a step out
- * of an allocation. */
+/* What an address that is not mapped most likely is: below the end, a null pointer and an offset; up to so far away, a
+ * step out of an allocation. */
 enum { NULL_END = 64 << 10, NEAR = 64 << 20 };
 enum { ADDR_BITS = 49, ALLOC_ALIGN = 512, NAME_MAX_LEN = 48, LINE_SHIFT = 7 };
 #define GMEM_FIRST 0x700000000ull

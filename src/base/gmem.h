@@ -44,7 +44,8 @@ struct gmem_place {
   bool live;
 };
 
-/* Of all that were ever made: the last that starts at or below addr, and the first that starts above it. False: none. */
+/* Of all that were ever made: the last that starts at or below addr, and the first that starts above it. False:
+ * none. */
 bool gmem_place_below(const struct gmem *, uint64_t addr, struct gmem_place *);
 bool gmem_place_above(const struct gmem *, uint64_t addr, struct gmem_place *);
 /* The allocation that starts at addr counts as `bytes` bytes from now on in these two: what was asked for,
@@ -65,7 +66,8 @@ bool gmem_map_host(struct gmem *, uint64_t addr, void *host, uint64_t bytes, con
 
 /* Makes the pages of [addr, addr+bytes), allocated by gmem_alloc, part of a file that other processes can map:
  * what they and the guest write is the same. A guest address is its offset in the file, one file for the whole
- * image, which lives as long as the image or somebody's mapping. -1: not such pages, or the host has no memory for it. */
+ * image, which lives as long as the image or somebody's mapping. -1: not such pages, or the host has no memory for
+ * it. */
 int gmem_share(struct gmem *, uint64_t addr, uint64_t bytes);
 int gmem_share_file(struct gmem *); /* that file, also when nothing is shared yet; -1: none can be made */
 
@@ -77,8 +79,8 @@ uint8_t *gmem_page(const struct gmem *, uint64_t addr, uint64_t *mask);
 bool gmem_read(const struct gmem *, uint64_t addr, void *buf, size_t len);
 bool gmem_write(struct gmem *, uint64_t addr, const void *buf, size_t len);
 
-/* "16 bytes past the end of buffer 'x' (0x…, 65536 bytes)", "a null pointer", "not near any allocation" (further than 64 MiB
- * and than the next one is large): for fault messages. */
+/* "16 bytes past the end of buffer 'x' (0x…, 65536 bytes)", "a null pointer", "not near any allocation" (further than
+ * 64 MiB and than the next one is large): for fault messages. */
 void gmem_describe(const struct gmem *, uint64_t addr, char *buf, size_t size);
 
 /* Pending writes of one worker, in program order. */

@@ -1,9 +1,10 @@
 /* Host memory: blocks that are never NULL, and what happens when there is none left.
  *
  * Whoever needs memory takes it and goes on; nobody checks. When the host has none left, control goes back to the
- * innermost memory_try of the thread, which says so to its caller. What had been taken is not lost: inside a memory_try all
- * memory belongs to a heap (of a device of the library, of a result), which frees it at once, whoever had pointers to it.
- * What was being changed is then half changed: a heap in which memory has run out is good for nothing but heap_free.
+ * innermost memory_try of the thread, which says so to its caller. What had been taken is not lost: inside a memory_try
+ * all memory belongs to a heap (of a device of the library, of a result), which frees it at once, whoever had pointers
+ * to it. What was being changed is then half changed: a heap in which memory has run out is good for nothing but
+ * heap_free.
  *
  * Outside of any memory_try (the command line, programs under `exec`) blocks belong to no heap, and the process ends
  * with one line on stderr and NO_MEMORY_EXIT_STATUS. (Decision 0008.)
@@ -18,8 +19,8 @@
 
 /* ---- blocks ---- */
 
-/* Of any size, 0 included; aligned for every type. mem_resize keeps the contents and takes NULL for a new block. n * size may
- * overflow: no host has so much. */
+/* Of any size, 0 included; aligned for every type. mem_resize keeps the contents and takes NULL for a new block. n *
+ * size may overflow: no host has so much. */
 void *mem_alloc(size_t bytes) __attribute__((malloc, returns_nonnull));
 void *mem_zeroed(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
 void *mem_zeroed_aligned(size_t align, size_t bytes) __attribute__((malloc, returns_nonnull));

@@ -5,10 +5,10 @@
  *   for (…) nearest_offer(&n, name);
  *   err_set(e, "no preset '%s'%s", asked, nearest_hint(&n, hint));   … "; did you mean 'a100'?" or nothing
  *
- * The distance is that of edits (a character inserted, deleted, replaced, or swapped with its neighbour; Damerau 1964), without
- * regard to case and with '-', '_' and '.' for the same. Only what is near is named: an edit for every three characters of
- * what was asked, one at least. A name of several parts is near, too, when its last part is exactly what was asked:
- * "max_warps" means sm.max_warps.
+ * The distance is that of edits (a character inserted, deleted, replaced, or swapped with its neighbour; Damerau 1964),
+ * without regard to case and with '-', '_' and '.' for the same. Only what is near is named: an edit for every three
+ * characters of what was asked, one at least. A name of several parts is near, too, when its last part is exactly what
+ * was asked: "max_warps" means sm.max_warps.
  */
 #ifndef WS_BASE_NEAREST_H
 #define WS_BASE_NEAREST_H

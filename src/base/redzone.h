@@ -1,5 +1,5 @@
-/* Gaps between the parts of a block of host memory that the address sanitizer watches: a write past the end of one part is
- * found, although it hits memory of the same block. In other builds they have no bytes and the calls do nothing. */
+/* Gaps between the parts of a block of host memory that the address sanitizer watches: a write past the end of one part
+ * is found, although it hits memory of the same block. In other builds they have no bytes and the calls do nothing. */
 #ifndef WS_BASE_REDZONE_H
 #define WS_BASE_REDZONE_H
 

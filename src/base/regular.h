@@ -6,8 +6,8 @@
 
 #include "base/err.h"
 
-/* A regular file that may be read. False with e filled, one line with the path: there is none, no permission, a folder, a
- * pipe, a device. */
+/* A regular file that may be read. False with e filled, one line with the path: there is none, no permission, a folder,
+ * a pipe, a device. */
 bool file_is_regular(const char *path, struct err *e);
 
 #endif

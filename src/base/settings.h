@@ -14,8 +14,8 @@ enum { SETTINGS_MAX_BYTES = 16 << 20 };
 /* Reads a regular file into c, which config_init has made. False with e filled: "FILE: why" or "FILE:LINE: why". */
 bool settings_read(config_t *c, const char *path, struct err *e);
 
-/* The text of a regular file, with a 0 behind it, for mem_free. NULL with e filled in the same way: it cannot be read, is
- * binary, has SETTINGS_MAX_BYTES or more, or an @include. */
+/* The text of a regular file, with a 0 behind it, for mem_free. NULL with e filled in the same way: it cannot be read,
+ * is binary, has SETTINGS_MAX_BYTES or more, or an @include. */
 char *settings_text(const char *path, size_t *bytes, struct err *e);
 
 /* Line, from 1, of the first @include in a text; 0: there is none. */

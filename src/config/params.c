@@ -388,7 +388,8 @@ static bool check_dram(const struct params *p, struct err *e)
        "dram.t.rfc is not below dram.t.refi: banks would do nothing but refresh");
   RULE(p->l2_slices / p->dram_channels < 256, "l2.slices: more than 255 for each of dram.channels");
   RULE(dram_requests(p) < 0xffff,
-       "l2.mshr_entries, l2.slices and the queues of DRAM are too large together: a channel keeps at most 65534 requests");
+       "l2.mshr_entries, l2.slices and the queues of DRAM are too large together: a channel keeps at most "
+       "65534 requests");
   return true;
 }
 
@@ -404,7 +405,8 @@ static void range_text(const struct param_desc *d, char *text, size_t size)
 {
   size_t n = 0;
   text[0] = '\0';
-  if (d->kind == PARAM_KIND_INT || d->kind == PARAM_KIND_LIST) snprintf(text, size, "%" PRIu32 "..%" PRIu32, d->min, d->max);
+  if (d->kind == PARAM_KIND_INT || d->kind == PARAM_KIND_LIST)
+    snprintf(text, size, "%" PRIu32 "..%" PRIu32, d->min, d->max);
   if (d->kind == PARAM_KIND_BOOL) snprintf(text, size, "true, false");
   for (uint32_t i = 0; d->kind == PARAM_KIND_ENUM && i < d->n_choices && n < size; i++)
     n += (size_t)snprintf(text + n, size - n, "%s%s", i ? ", " : "", d->choices[i]);

@@ -191,8 +191,8 @@ static inline uint64_t params_dram_bytes_per_second(const struct params *p)
 
 /* Cycles from a 32-bit global load with an address per lane that hits L1 to its consumer. */
 uint32_t params_l1_hit_cycles(const struct params *);
-/* Cycles from the request of an L0 cache to the line when L1 misses and L2 hits, unloaded: l1i.miss_latency, but at least the
- * way to L2 and back, which is an L2 hit less an L1 hit of a load. */
+/* Cycles from the request of an L0 cache to the line when L1 misses and L2 hits, unloaded: l1i.miss_latency, but at
+ * least the way to L2 and back, which is an L2 hit less an L1 hit of a load. */
 uint32_t params_l1i_miss_cycles(const struct params *);
 
 /* GPC of an SM: SMs come in pairs (TPCs), and GPCs have the same number of those, or one more. */

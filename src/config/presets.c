@@ -242,7 +242,8 @@ static bool load_into(struct reader *r, const char *name)
     return err_set(r->e, "preset name '%.64s…' is too long", name);
   char hint[NEAREST_HINT];
   if (access(r->path, R_OK) != 0)
-    return err_set(r->e, "no preset '%s' in %s (warpstep gpus lists them)%s", name, r->dir, preset_hint(name, r->dir, hint));
+    return err_set(r->e, "no preset '%s' in %s (warpstep gpus lists them)%s", name, r->dir,
+                   preset_hint(name, r->dir, hint));
   char first[PATH_MAX];
   memcpy(first, r->path, sizeof first);
   TRY(read_file(r));

@@ -46,8 +46,8 @@ bool preset_load(const char *name, const char *dir, struct preset *p, struct err
 void preset_free(struct preset *p);
 
 /* Overrides one value: "sm.max_warps=32". "clock=1440" locks the SM clock to 1440 MHz: L2 and interconnect
- * follow in proportion, the times of DRAM stay what they are in nanoseconds (fractions are allowed). Call params_check when all are done: some only make sense
- * together. */
+ * follow in proportion, the times of DRAM stay what they are in nanoseconds (fractions are allowed). Call params_check
+ * when all are done: some only make sense together. */
 bool preset_override(struct preset *p, const char *assignment, struct err *e);
 
 /* preset_load for those who only need the numbers. */

@@ -24,8 +24,8 @@ bool cluster_check(const struct func_params *p, struct err *e)
     return err_set(e, "cluster of %u x %u x %u CTAs; choose 1 to %d in all", c[0], c[1], c[2], CLUSTER_MAX_CTAS);
   for (unsigned i = 0; i < 3; i++)
     if (p->grid[i] % c[i])
-      return err_set(e, "grid of %u x %u x %u CTAs is no multiple of the cluster of %u x %u x %u", p->grid[0], p->grid[1],
-                     p->grid[2], c[0], c[1], c[2]);
+      return err_set(e, "grid of %u x %u x %u CTAs is no multiple of the cluster of %u x %u x %u", p->grid[0],
+                     p->grid[1], p->grid[2], c[0], c[1], c[2]);
   return p->n_workers > 1 || p->slots_per_worker >= n ||
          err_set(e, "cluster of %u CTAs; only %u are resident at once", (unsigned)n, p->slots_per_worker);
 }
@@ -33,7 +33,8 @@ bool cluster_check(const struct func_params *p, struct err *e)
 void cluster_init(struct func_launch *l)
 {
   unsigned n = step_cluster_ctas(&l->source);
-  if (n > 1) l->cluster = arena_array(&l->arena, l->source.n_ctas / n, sizeof *l->cluster, _Alignof(struct func_cluster));
+  if (n > 1)
+    l->cluster = arena_array(&l->arena, l->source.n_ctas / n, sizeof *l->cluster, _Alignof(struct func_cluster));
 }
 
 static uint32_t all_of(const struct func_cta *c)

@@ -28,7 +28,8 @@ uint8_t *cluster_shared(const struct func_cta *c, unsigned rank);
 /* step_ops (isa/step.h) */
 void cluster_release(struct step_cta *);
 int cluster_worker(const struct step_cta *, unsigned rank);
-/* Without time: all threads of the CTA have arrived at the barrier, or exited. The last CTA of the cluster releases all. */
+/* Without time: all threads of the CTA have arrived at the barrier, or exited. The last CTA of the cluster releases
+ * all. */
 void cluster_meet(struct func_cta *, bool exited);
 
 /* Where addresses of the CTA's own shared memory start. */

@@ -1,5 +1,5 @@
-/* Calls of the device runtime (cuda_device_runtime_api.h) by threads of a running kernel. func/ reads the arguments; what they
- * ask for is done by whoever runs the launch, since it concerns other launches.
+/* Calls of the device runtime (cuda_device_runtime_api.h) by threads of a running kernel. func/ reads the arguments;
+ * what they ask for is done by whoever runs the launch, since it concerns other launches.
  */
 #ifndef WS_FUNC_DEVICE_CALL_H
 #define WS_FUNC_DEVICE_CALL_H

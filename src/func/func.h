@@ -50,7 +50,7 @@ struct func_params {
   /* Bytes, in order of address; the system's are in front of the kernel's or behind them, from the next multiple of
    * FUNC_SHARED_GRANULE on. */
   uint32_t shared_reserved, shared_static, shared_dynamic, shared_behind;
-  uint32_t shared_unused;           /* of the system, too: no code of the kernel asks where they are, so they are not there */
+  uint32_t shared_unused; /* of the system, too: no code of the kernel asks where they are, so they are not there */
   uint64_t local_bytes;             /* per thread: stack frame with calls */
   const uint8_t *bank[8];           /* constant banks of the kernel, bank 0 filled */
   uint32_t bank_bytes[8];

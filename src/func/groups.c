@@ -1,5 +1,6 @@
 /* Convergence groups (groups.h). The table is indexed by the low bits of the number, so that looking up is one load;
- * numbers whose place is taken by an open group are skipped. It starts inside the warp and doubles when places get rare. */
+ * numbers whose place is taken by an open group are skipped. It starts inside the warp and doubles when places get
+ * rare. */
 #include "func/groups.h"
 
 #include <stdlib.h>

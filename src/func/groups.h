@@ -5,8 +5,8 @@
  * wherever the others keep their reference meanwhile: in a B register, in a vector register, in local memory.
  *
  * A group's number is never used again while somebody could hold it (2^31 groups per warp); a reference to a group that
- * all have left is a reference to nothing. What BMOV moves to a vector register is the number, spread so that the bit of
- * the lane that reads it is 0; a word in which it is 1 is a set of lanes that the program made itself.
+ * all have left is a reference to nothing. What BMOV moves to a vector register is the number, spread so that the bit
+ * of the lane that reads it is 0; a word in which it is 1 is a set of lanes that the program made itself.
  */
 #ifndef WS_FUNC_GROUPS_H
 #define WS_FUNC_GROUPS_H
@@ -22,8 +22,8 @@ enum {
 /* Opens a group of `members`, which are not none. Returns its number; GROUP_NONE: GROUPS_MAX are open. */
 uint32_t group_open(struct func_warp *w, uint32_t members);
 
-/* The group that a lane set made by the program stands for in `lane`, one of its lanes: one that was opened for the same
- * set and that the lane has not left, or a new one. As group_open. */
+/* The group that a lane set made by the program stands for in `lane`, one of its lanes: one that was opened for the
+ * same set and that the lane has not left, or a new one. As group_open. */
 uint32_t group_of_mask(struct func_warp *w, uint32_t mask, unsigned lane);
 
 /* NULL: the group is over. */

@@ -344,9 +344,11 @@ struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
   l->code_base = p->code.base;
   l->code_bytes = p->code.end - p->code.base;
   /* Allocation unit of registers: 8 per thread (sm_75 to sm_90); RZ has no row. */
-  l->n_regs = p->regs_per_thread >= SASS_RZ ? SASS_RZ : (unsigned)align_up(p->regs_per_thread ? p->regs_per_thread : 1, 8);
+  l->n_regs =
+      p->regs_per_thread >= SASS_RZ ? SASS_RZ : (unsigned)align_up(p->regs_per_thread ? p->regs_per_thread : 1, 8);
   if (l->n_regs > SASS_RZ) l->n_regs = SASS_RZ;
-  l->shared_limit = (uint32_t)align_up(p->shared_reserved + l->source.shared_bytes, FUNC_SHARED_GRANULE) + p->shared_behind;
+  l->shared_limit =
+      (uint32_t)align_up(p->shared_reserved + l->source.shared_bytes, FUNC_SHARED_GRANULE) + p->shared_behind;
   prepare_launch(l);
   number_threads(l);
   cluster_init(l);

@@ -24,7 +24,8 @@ const uint8_t *func_shared(const struct step_cta *, uint64_t *bytes);
 /* Number of the CTA in its cluster; 0 when it has none. */
 unsigned func_cluster_rank(const struct step_cta *);
 
-/* Space of a lane's access, MEM_GLOBAL, MEM_SHARED, MEM_CLUSTER or MEM_LOCAL; *addr becomes its address in the space. */
+/* Space of a lane's access, MEM_GLOBAL, MEM_SHARED, MEM_CLUSTER or MEM_LOCAL; *addr becomes its address in the
+ * space. */
 enum mem_space func_lane_space(const struct step_cta *, unsigned warp, const struct mem_effect *, unsigned lane,
                                uint64_t *addr);
 
@@ -40,8 +41,8 @@ unsigned func_copied_bytes(const struct mem_effect *, unsigned lane);
 /* Whether it branches by which threads of the warp have come (BRA.DIV, BRA.CONV): compilers put it for a __syncwarp. */
 bool func_meets_by_mask(const struct effect *);
 
-/* Of an instruction at which threads of a warp meet by a mask, or that asks whether they have: lanes that execute it without
- * being in the mask they give. */
+/* Of an instruction at which threads of a warp meet by a mask, or that asks whether they have: lanes that execute it
+ * without being in the mask they give. */
 uint32_t func_outside_mask(const struct step_cta *, unsigned warp, const struct effect *);
 
 #endif

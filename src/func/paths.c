@@ -104,12 +104,12 @@ static uint32_t missing(const struct func_warp *w, unsigned i)
   return mask & w->mactive & ~warpsync_lanes(w, mask);
 }
 
-/* Of the lanes `idle`, which have yielded, those that group `id` does not wait for: who refers to it in a B register, so
- * that the YIELD stands in the region itself. A callee that keeps its caller's group elsewhere and yields is waited for:
- * nvcc relies on functions to return converged. Unless the warp has yielded PATIENCE times, each time with all its paths
- * blocked or yielded, and no wait has ended: then the callee is taken to spin. YIELDs are counted per warp, not per loop:
- * a callee that yields that often and would have come back counts as spinning, too, and returns without those that
- * waited for it. */
+/* Of the lanes `idle`, which have yielded, those that group `id` does not wait for: who refers to it in a B register,
+ * so that the YIELD stands in the region itself. A callee that keeps its caller's group elsewhere and yields is waited
+ * for: nvcc relies on functions to return converged. Unless the warp has yielded PATIENCE times, each time with all its
+ * paths blocked or yielded, and no wait has ended: then the callee is taken to spin. YIELDs are counted per warp, not
+ * per loop: a callee that yields that often and would have come back counts as spinning, too, and returns without those
+ * that waited for it. */
 static uint32_t not_awaited(const struct func_warp *w, uint32_t id, uint32_t idle)
 {
   uint32_t refer = 0;
@@ -128,8 +128,8 @@ static uint32_t needs(const struct func_warp *w, unsigned i, uint32_t idle)
   return b->count ? 0 : w->mactive & ~b->lanes[w->warp_id];
 }
 
-/* Lanes that cannot go on before those of `from` do, these included; waits at BSYNCs of group `newest` and of newer ones
- * do not count. */
+/* Lanes that cannot go on before those of `from` do, these included; waits at BSYNCs of group `newest` and of newer
+ * ones do not count. */
 static uint32_t held_by(const struct func_warp *w, uint32_t from, uint32_t newest, uint32_t idle)
 {
   const struct step_paths *ps = &w->step.paths;
@@ -217,11 +217,11 @@ static uint32_t hopeless(const struct func_warp *w, bool bsync, uint32_t idle)
   return lanes;
 }
 
-/* What a stalled warp does, where lanes wait for each other in a circle. Lanes that have yielded may still break it, unless
- * they spin: nvcc begins functions with YIELD, and libraries of -G code have them. A WARPSYNC or a barrier must have every lane
- * it names, so the BSYNC gives way: nvcc jumps out of a region to a WARPSYNC or BAR without BREAK. Of BSYNCs it is the
- * innermost. Only then a WARPSYNC: Numba's reductions call __syncwarp() inside `if (tid < 2)` before a CTA barrier,
- * which the programming guide leaves undefined and which ends on GPUs. */
+/* What a stalled warp does, where lanes wait for each other in a circle. Lanes that have yielded may still break it,
+ * unless they spin: nvcc begins functions with YIELD, and libraries of -G code have them. A WARPSYNC or a barrier must
+ * have every lane it names, so the BSYNC gives way: nvcc jumps out of a region to a WARPSYNC or BAR without BREAK. Of
+ * BSYNCs it is the innermost. Only then a WARPSYNC: Numba's reductions call __syncwarp() inside `if (tid < 2)` before a
+ * CTA barrier, which the programming guide leaves undefined and which ends on GPUs. */
 static uint32_t untangle(const struct func_warp *w, uint32_t idle)
 {
   if (!stalled(w, idle) || (idle && w->spins < PATIENCE)) return 0;

@@ -4,8 +4,8 @@
  * run in slices of thousands of steps, in turn, so that a warp that spins on another warp or CTA does not stop it;
  * YIELD shortens a slice. Behind a barrier, and when their CTA starts, the warps of a CTA go on side by side, in slices
  * that double from one step on: programs rely on what every GPU does there (func_warp.stride). Within a warp a path
- * runs until it waits, yields or ends, and paths change at taken backward branches. Operations that only touch registers
- * run straight through (run_straight), all others step by step.
+ * runs until it waits, yields or ends, and paths change at taken backward branches. Operations that only touch
+ * registers run straight through (run_straight), all others step by step.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* Function-only execution of any step source: what its instructions are, and what its lanes, does not matter. SASS, whose
- * prepared operations need no effects, has a faster runner of its own (func/func.h).
+/* Function-only execution of any step source: what its instructions are, and what its lanes, does not matter. SASS,
+ * whose prepared operations need no effects, has a faster runner of its own (func/func.h).
  */
 #ifndef WS_FUNC_RUN_SOURCE_H
 #define WS_FUNC_RUN_SOURCE_H

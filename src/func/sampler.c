@@ -204,7 +204,8 @@ static unsigned level_of(const struct tex_object *o, enum sample_mode mode, floa
   return FRAC_ONE * (unsigned)(ceil(l + 0.5) - 1); /* half of the way: the finer one */
 }
 
-void sampler_footprint(const struct tex_object *o, enum sample_mode mode, const struct sample_at *at, struct footprint *fp)
+void sampler_footprint(const struct tex_object *o, enum sample_mode mode, const struct sample_at *at,
+                       struct footprint *fp)
 {
   bool linear = mode == SAMPLE_GATHER || o->sampler.linear;
   fp->between = 0;

@@ -11,7 +11,12 @@
 
 #include "func/texture.h"
 
-enum { LEVEL_TEXELS = 8, FOOTPRINT_MAX = 2 * LEVEL_TEXELS, TEXEL_MAX_BYTES = 16, TEXEL_BORDER = 0 /* no address: border colour */ };
+enum {
+  LEVEL_TEXELS = 8,
+  FOOTPRINT_MAX = 2 * LEVEL_TEXELS,
+  TEXEL_MAX_BYTES = 16,
+  TEXEL_BORDER = 0 /* no address: border colour */
+};
 
 enum sample_mode {
   SAMPLE_FILTER, /* TEX, TXD: as the sampler says */
@@ -19,7 +24,8 @@ enum sample_mode {
   SAMPLE_FETCH,  /* TLD: integer coordinates, no sampler; zero outside */
 };
 
-/* Level of detail of an instruction that names none: the first level, whatever the bias (compiler output, CUDA 13.0). */
+/* Level of detail of an instruction that names none: the first level, whatever the bias (compiler output, CUDA
+ * 13.0). */
 #define SAMPLE_LOD_FIRST (-32.0f)
 
 /* Where an instruction samples. */

@@ -15,8 +15,8 @@ typedef bool sys_read(void *ctx, uint64_t addr, void *buf, size_t bytes);
 /* Texture sampling with gradients, for one lane (sys_texture.c). */
 bool sys_tex_grad(struct func_warp *w, bool layered, unsigned lane, struct effect *e, struct fault *f);
 
-/* Largest width and precision that a conversion is given, and one more than the characters of a string: what a kernel prints
- * cannot fill the host's memory. */
+/* Largest width and precision that a conversion is given, and one more than the characters of a string: what a kernel
+ * prints cannot fill the host's memory. */
 enum { SYS_PRINTF_MOST = 4096 };
 
 /* Formats one record: the format string at `fmt`, packed arguments at `args` (4-byte values at

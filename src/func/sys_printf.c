@@ -65,7 +65,8 @@ static size_t take_spec(struct reader *r, char spec[SPEC_MAX], char *c)
   if (*c != '.') return n;
   *c = next_char(r);
   if (!take_number(r, c, &v)) spec[n++] = '.';
-  else if (v >= 0) n += (size_t)snprintf(spec + n, SPEC_MAX - n, ".%d", v); /* a negative one is as if there were none */
+  else if (v >= 0)
+    n += (size_t)snprintf(spec + n, SPEC_MAX - n, ".%d", v); /* a negative one is as if there were none */
   return n;
 }
 

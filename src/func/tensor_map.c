@@ -141,10 +141,12 @@ static bool places_fit(const struct tensor_map *m, struct err *e)
   if (m->address % grain)
     return err_set(e, "address 0x%llx is not a multiple of %u", (unsigned long long)m->address, grain);
   if (m->dim[0] % whole)
-    return err_set(e, "extent of dimension 0 is %llu elements, not a multiple of %u", (unsigned long long)m->dim[0], whole);
+    return err_set(e, "extent of dimension 0 is %llu elements, not a multiple of %u", (unsigned long long)m->dim[0],
+                   whole);
   for (unsigned i = 1; i < m->rank; i++)
     if (m->stride[i] % grain)
-      return err_set(e, "stride of dimension %u is %llu bytes, not a multiple of %u", i, (unsigned long long)m->stride[i], grain);
+      return err_set(e, "stride of dimension %u is %llu bytes, not a multiple of %u", i,
+                     (unsigned long long)m->stride[i], grain);
   return true;
 }
 
@@ -161,7 +163,8 @@ static bool inner_fits(const struct tensor_map *m, struct err *e)
     return err_set(e, "box of dimension 0 is %u elements of %u bits, not a multiple of %d bytes", m->box[0],
                    tensor_type_shared_bits(m->type), m->kind == TENSOR_TILED ? CHUNK_BITS / BYTE_BITS : 1);
   if (m->swizzle != SWIZZLE_NONE && bits > BYTE_BITS * (unsigned)span[m->swizzle])
-    return err_set(e, "swizzle over %u bytes, less than the %u of the box in dimension 0", span[m->swizzle], bits / BYTE_BITS);
+    return err_set(e, "swizzle over %u bytes, less than the %u of the box in dimension 0", span[m->swizzle],
+                   bits / BYTE_BITS);
   return true;
 }
 
@@ -170,15 +173,15 @@ static bool corners_fit(const struct tensor_map *m, struct err *e)
   const unsigned n = m->kind == TENSOR_TILED ? 0 : tensor_map_spatial(m);
   for (unsigned i = 0; i < n; i++)
     if ((int64_t)m->dim[1 + i] + m->upper[i] - m->lower[i] <= 0)
-      return err_set(e, "corners %d and %d of dimension %u leave nothing of its %llu elements", m->lower[i], m->upper[i],
-                     1 + i, (unsigned long long)m->dim[1 + i]);
+      return err_set(e, "corners %d and %d of dimension %u leave nothing of its %llu elements", m->lower[i],
+                     m->upper[i], 1 + i, (unsigned long long)m->dim[1 + i]);
   return true;
 }
 
 bool tensor_map_check(const struct tensor_map *m, struct err *e)
 {
-  const bool real = m->type == TENSOR_F16 || m->type == TENSOR_F32 || m->type == TENSOR_F32_FTZ || m->type == TENSOR_F64 ||
-                    m->type == TENSOR_BF16;
+  const bool real = m->type == TENSOR_F16 || m->type == TENSOR_F32 || m->type == TENSOR_F32_FTZ ||
+                    m->type == TENSOR_F64 || m->type == TENSOR_BF16;
   if (m->nan_fill && !real) return err_set(e, "fill with NaN of a type that has none");
   return swizzle_fits(m, e) && places_fit(m, e) && inner_fits(m, e) && corners_fit(m, e);
 }

@@ -61,8 +61,8 @@ void tensor_map_write(const struct tensor_map *, uint8_t out[TENSOR_MAP_BYTES]);
 /* false: a code that stands for nothing, of the rank, type, interleave or atom; *e names the field. */
 bool tensor_map_read(struct tensor_map *, const uint8_t in[TENSOR_MAP_BYTES], struct err *e);
 
-/* Whether copies can go by a map, which may be forged: the rules of cuTensorMapEncode* (CUDA Driver API 13.0) that a map
- * can break whose fields have the widths above. *e names the field. */
+/* Whether copies can go by a map, which may be forged: the rules of cuTensorMapEncode* (CUDA Driver API 13.0) that a
+ * map can break whose fields have the widths above. *e names the field. */
 bool tensor_map_check(const struct tensor_map *, struct err *e);
 /* Bytes that addresses and strides are multiples of. */
 unsigned tensor_map_grain(const struct tensor_map *);

@@ -54,7 +54,7 @@ struct func_warp {
   uint32_t lanes_present;     /* lanes with a thread (last warp of a CTA may be partial) */
   uint32_t warp_id;           /* in the CTA */
   uint8_t cur;                /* path being stepped; control handlers only */
-  uint32_t spins;             /* YIELDs of any path since a wait for convergence ended, at which all were blocked or yielded */
+  uint32_t spins; /* YIELDs of any path since a wait for convergence ended, at which all were blocked or yielded */
   uint32_t exclusive;         /* lanes whose last WARPSYNC was .EXCLUSIVE or .COLLECTIVE */
   uint32_t red_pop;           /* results of the last BAR.RED, for B2R.RESULT */
   uint32_t red_pred;          /* all ones or zero */

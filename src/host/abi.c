@@ -25,7 +25,7 @@ struct abi_layout {
   uint16_t cluster_ctas;                /* CTAs per cluster */
   uint16_t descriptor;                  /* 2 words, left 0: it does not enter addresses */
   uint16_t params;
-  uint16_t params_large;                /* of kernels with more than 4,352 bytes of parameters, where they lie elsewhere */
+  uint16_t params_large; /* of kernels with more than 4,352 bytes of parameters, where they lie elsewhere */
   uint16_t params_address;              /* 2 words: generic address of the parameter block */
   uint16_t params_end_address;          /* 2 words: behind the block's last byte */
   uint16_t bank0_address;               /* 2 words: generic address of bank 0, where code adds the block's offset */
@@ -33,9 +33,10 @@ struct abi_layout {
   uint16_t cga_stride;                  /* see abi.def */
 };
 
-/* Parts of the reserved shared memory, bytes from its begin. %reserved_smem_offset_1 names the one of cooperative groups,
- * which have tiles of several warps there and need 288 bytes (cooperative_groups/details/memory.h). Where it begins and
- * the last one ends is the driver's choice; ours keeps clear of what linked files describe (.nv.shared.reserved.0). */
+/* Parts of the reserved shared memory, bytes from its begin. %reserved_smem_offset_1 names the one of cooperative
+ * groups, which have tiles of several warps there and need 288 bytes (cooperative_groups/details/memory.h). Where it
+ * begins and the last one ends is the driver's choice; ours keeps clear of what linked files describe
+ * (.nv.shared.reserved.0). */
 enum { RESERVED_1 = 0x80, RESERVED_END = RESERVED_1 + 288 };
 
 static const struct abi_layout layouts[] = {

@@ -38,8 +38,8 @@ struct case_result {
   char text[256];        /* one line for people: "z: 3 of 16384 differ; [0] got 1, want 2" */
 };
 
-/* Compares all expectations, in the order of the case; of a captured launch, all of memory. The list lives as long as the run. False: an
- * expected file is missing or has the wrong size (e filled), not a mismatch. */
+/* Compares all expectations, in the order of the case; of a captured launch, all of memory. The list lives as long as
+ * the run. False: an expected file is missing or has the wrong size (e filled), not a mismatch. */
 bool case_check(struct case_run *, const struct case_result **list, unsigned *n, struct err *e);
 
 /* Writes every buffer and symbol to DIR/NAME.bin (raw little-endian; of a captured launch, every allocation to

@@ -156,13 +156,20 @@ static void build_bank0(struct launch *l, struct device *d, const struct launch_
   uint32_t base = param_base(desc), bytes = base + desc->param_bytes;
   bytes = (bytes + BANK_ALIGN - 1) & ~(uint32_t)(BANK_ALIGN - 1);
   struct abi_values v = {
-    .shared_window = ABI_SHARED_WINDOW, .local_window = ABI_LOCAL_WINDOW,
-    .stack_top = (uint32_t)l->params.local_bytes, .shared_dynamic = desc->shared_dynamic, .grid_id = d->next_grid_id++, .graph = desc->graph,
-    .constants = module_constants(desc->code), .n_smids = d->config.n_smids,
-    .cluster = { 1, 1, 1 }, .cluster_given = volume(l->params.cluster) != 0,
-    .grid_barrier = l->grid_barrier,
-    .params_address = l->params_copy ? l->params_copy + base % PARAMS_ALIGN : 0, .param_base = base,
-    .param_bytes = desc->param_bytes,
+      .shared_window = ABI_SHARED_WINDOW,
+      .local_window = ABI_LOCAL_WINDOW,
+      .stack_top = (uint32_t)l->params.local_bytes,
+      .shared_dynamic = desc->shared_dynamic,
+      .grid_id = d->next_grid_id++,
+      .graph = desc->graph,
+      .constants = module_constants(desc->code),
+      .n_smids = d->config.n_smids,
+      .cluster = {1, 1, 1},
+      .cluster_given = volume(l->params.cluster) != 0,
+      .grid_barrier = l->grid_barrier,
+      .params_address = l->params_copy ? l->params_copy + base % PARAMS_ALIGN : 0,
+      .param_base = base,
+      .param_bytes = desc->param_bytes,
   };
   shared_values(&l->params, sm, &v);
   memcpy(v.block, desc->block, sizeof v.block);

@@ -28,7 +28,7 @@ struct launch {
   struct func_params params;  /* what func/ was given */
   struct func_launch *func;   /* func_source(func) is the step source */
   uint8_t *bank0;
-  uint64_t params_copy;       /* guest address of a copy of the parameters, for code that takes one's address; 0 = none */
+  uint64_t params_copy; /* guest address of a copy of the parameters, for code that takes one's address; 0 = none */
   uint64_t grid_barrier;      /* guest address of its workspace, 0 = none */
   struct arena arena;         /* owns bank0 */
 };

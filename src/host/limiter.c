@@ -13,8 +13,8 @@
 #include "time/sm/warp_state.h"
 
 /* Thresholds, each of 1: docs/limiter.md says why. */
-static const double busy_unit = 0.7, loaded_unit = 0.5, avoidable = 1.0 / 3, idle_sms = 0.2, mostly_launch = 0.4, handing_out = 0.7,
-                    long_queue = 0.05, few_warps = 0.5;
+static const double busy_unit = 0.7, loaded_unit = 0.5, avoidable = 1.0 / 3, idle_sms = 0.2, mostly_launch = 0.4,
+                    handing_out = 0.7, long_queue = 0.05, few_warps = 0.5;
 
 const char *limiter_key(enum limiter_id id)
 {
@@ -113,7 +113,8 @@ static struct facts facts_of(const struct params *p, const struct sim_result *r,
   return f;
 }
 
-__attribute__((format(printf, 3, 4))) static struct limiter says(enum limiter_id id, double of_time, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static struct limiter says(enum limiter_id id, double of_time, const char *fmt,
+                                                                 ...)
 {
   struct limiter l = {.id = id, .share = of_time};
   va_list ap;
@@ -194,21 +195,24 @@ static struct limiter memory_latency(const struct facts *f, double of_time)
 {
   double all = 100 * of_time;
   if (f->atomics > 0 && f->atomic_wait >= long_queue)
-    return says(LIMITER_ATOMICS, of_time, "%.0f %% of issue slots wait for memory; an atomic waits %.0f cycles for others",
-                all, f->atomic_wait * (double)f->r->cycles);
+    return says(LIMITER_ATOMICS, of_time,
+                "%.0f %% of issue slots wait for memory; an atomic waits %.0f cycles for others", all,
+                f->atomic_wait * (double)f->r->cycles);
   if (f->local >= avoidable)
-    return says(LIMITER_SPILLS, of_time, "%.0f %% of L1's sectors are of local memory; %.0f %% of issue slots wait for memory",
-                100 * f->local, all);
+    return says(LIMITER_SPILLS, of_time,
+                "%.0f %% of L1's sectors are of local memory; %.0f %% of issue slots wait for memory", 100 * f->local,
+                all);
   if (f->excess >= avoidable)
-    return says(LIMITER_COALESCING, of_time, "%.0f %% of L1's sectors are excess; %.0f %% of issue slots wait for memory",
-                100 * f->excess, all);
+    return says(LIMITER_COALESCING, of_time,
+                "%.0f %% of L1's sectors are excess; %.0f %% of issue slots wait for memory", 100 * f->excess, all);
   enum speed_unit most = busiest(f);
   if (in_memory(most) && f->speed[most].active >= loaded_unit)
-    return says(limiter_of_unit[most], of_time, "%s taken for %.0f %% of the time; %.0f %% of issue slots wait for memory",
-                speed_name(most), 100 * f->speed[most].active, all);
+    return says(limiter_of_unit[most], of_time,
+                "%s taken for %.0f %% of the time; %.0f %% of issue slots wait for memory", speed_name(most),
+                100 * f->speed[most].active, all);
   if (f->warps < few_warps && limited_by_size(f->r))
-    return says(LIMITER_OCCUPANCY, of_time, "%.0f %% of issue slots wait for memory; %.1f of %u warps, limited by %s", all,
-                f->warps * f->p->sm_max_warps, f->p->sm_max_warps, f->r->limiter);
+    return says(LIMITER_OCCUPANCY, of_time, "%.0f %% of issue slots wait for memory; %.1f of %u warps, limited by %s",
+                all, f->warps * f->p->sm_max_warps, f->p->sm_max_warps, f->r->limiter);
   return says(LIMITER_MEMORY, of_time, "%.0f %% of issue slots wait for it; %.1f of %u warps resident", all,
               f->warps * f->p->sm_max_warps, f->p->sm_max_warps);
 }
@@ -225,8 +229,9 @@ static struct limiter other_wait(const struct facts *f, struct wait_class w)
   bool unit = w.id == LIMITER_NOTHING;
   if (unit) return unit_bound(f, most);
   if (w.id == LIMITER_SHORT && f->conflicts >= avoidable)
-    return says(LIMITER_BANKS, w.of_time, "%.0f %% of the cycles of L1 and shared memory; %.0f %% of issue slots wait for it",
-                100 * f->conflicts, 100 * w.of_time);
+    return says(LIMITER_BANKS, w.of_time,
+                "%.0f %% of the cycles of L1 and shared memory; %.0f %% of issue slots wait for it", 100 * f->conflicts,
+                100 * w.of_time);
   return says(w.id, w.of_time, "%.0f %% of issue slots wait for it; %.1f of %u warps resident", 100 * w.of_time,
               f->warps * f->p->sm_max_warps, f->p->sm_max_warps);
 }
@@ -264,13 +269,14 @@ static bool empty_sms(const struct facts *f, const struct limiter *busy, struct 
 {
   double waves = share((double)sim_counter(f->r, "ctas"), (double)f->r->ctas_per_sm * f->p->gpu_sms);
   if (f->hand_out >= handing_out)
-    *l = says(LIMITER_HAND_OUT, f->hand_out, "%.0f CTAs, %u cycle%s apart, take %.0f %% of the time", counter(f, "ctas"),
-              f->p->launch_cta_interval, f->p->launch_cta_interval == 1 ? "" : "s", 100 * f->hand_out);
+    *l =
+        says(LIMITER_HAND_OUT, f->hand_out, "%.0f CTAs, %u cycle%s apart, take %.0f %% of the time", counter(f, "ctas"),
+             f->p->launch_cta_interval, f->p->launch_cta_interval == 1 ? "" : "s", 100 * f->hand_out);
   else if (f->launch >= mostly_launch)
     *l = says(LIMITER_LAUNCH, f->launch, "%.0f %% of the time pass before the first CTA runs", 100 * f->launch);
   else if (sim_counter(f->r, "ctas") < f->p->gpu_sms && f->idle >= idle_sms)
-    *l = says(LIMITER_GRID, f->idle, "%.0f CTAs for %u SMs; where they run, %s: %.90s", counter(f, "ctas"), f->p->gpu_sms,
-              limiter_name(busy->id), busy->evidence);
+    *l = says(LIMITER_GRID, f->idle, "%.0f CTAs for %u SMs; where they run, %s: %.90s", counter(f, "ctas"),
+              f->p->gpu_sms, limiter_name(busy->id), busy->evidence);
   else if (f->idle >= idle_sms && !(is_avoidable(busy->id) && busy->share > f->idle))
     *l = says(LIMITER_TAIL, f->idle, "%.0f %% of the SMs' time without a CTA; %.0f CTAs are %.2f waves", 100 * f->idle,
               counter(f, "ctas"), waves);

@@ -1,10 +1,12 @@
 /* What bounds a timed run, from its counters: one name and the evidence.
  *
- * A unit that works for 70 % of the time or more bounds the kernel, and else what its warps wait for most (issue slots charged to
- * a state); for memory, a unit that works for half of the time, as their peaks are never reached. Where a third or more of a unit's load, or of what the warps wait for, comes from a cost that the source can avoid (bank
- * conflicts, uncoalesced or local accesses, divergence, contention of atomics), that cost is named. SMs without work count
- * first when they are a fifth of the time and more than any such cost, or when there are fewer CTAs than SMs. All shares are of cycles with a CTA on the SM, but
- * those of launch and tail, which are of the kernel. Rules and thresholds: docs/limiter.md.
+ * A unit that works for 70 % of the time or more bounds the kernel, and else what its warps wait for most (issue slots
+ * charged to a state); for memory, a unit that works for half of the time, as their peaks are never reached. Where a
+ * third or more of a unit's load, or of what the warps wait for, comes from a cost that the source can avoid (bank
+ * conflicts, uncoalesced or local accesses, divergence, contention of atomics), that cost is named. SMs without work
+ * count first when they are a fifth of the time and more than any such cost, or when there are fewer CTAs than SMs. All
+ * shares are of cycles with a CTA on the SM, but those of launch and tail, which are of the kernel. Rules and
+ * thresholds: docs/limiter.md.
  */
 #ifndef WS_HOST_LIMITER_H
 #define WS_HOST_LIMITER_H

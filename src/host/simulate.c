@@ -76,8 +76,8 @@ static bool poll(void *ctx, const struct run_progress *p)
   return o->poll(o->ctx, p);
 }
 
-/* The GPU for this run: the one of the last run, unless its number of threads, its hazard mode or who observes is another
- * one (then the caches start cold). */
+/* The GPU for this run: the one of the last run, unless its number of threads, its hazard mode or who observes is
+ * another one (then the caches start cold). */
 static struct gpu *gpu_for(struct simulator *s, const struct sim_options *o)
 {
   bool same = s->threads == o->threads && s->hazards == o->hazards && s->observers == o->observers;
@@ -177,7 +177,8 @@ static bool open_launch(struct simulator *s, const struct gpu_launch *l, struct 
 
 static void begin_observing(const struct simulator *s, uint64_t start_ps)
 {
-  if (s->observers && s->observers->begin) s->observers->begin(s->observers->ctx, start_ps / params_clock_ps(s->params));
+  if (s->observers && s->observers->begin)
+    s->observers->begin(s->observers->ctx, start_ps / params_clock_ps(s->params));
 }
 
 static bool run_timed(struct simulator *s, struct step_source *source, struct gmem *image,

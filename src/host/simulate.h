@@ -56,7 +56,8 @@ struct sim_options {
   bool (*poll)(void *ctx, const struct run_progress *); /* isa/watch.h; may be NULL */
   void *ctx;
   const struct step_tap *tap; /* runs without time (isa/watch.h); may be NULL */
-  /* Timed runs: who observes the pipeline of an SM (time/sm/observer.h); must live as long as the simulator. NULL: nobody */
+  /* Timed runs: who observes the pipeline of an SM (time/sm/observer.h); must live as long as the simulator. NULL:
+   * nobody */
   const struct sim_observers *observers;
   FILE *report;        /* details of a deadlock of a timed run; may be NULL */
 };

@@ -7,8 +7,8 @@
 #include "load/target.h"
 
 enum { ALLOC_ALIGN = 512, RUN_HEAD = 16, RUN_ROOM = 64 };
-/* What a replay allocates itself (host/launch.c): the grid's barrier, and a copy of the parameters, which may begin within
- * its alignment. */
+/* What a replay allocates itself (host/launch.c): the grid's barrier, and a copy of the parameters, which may begin
+ * within its alignment. */
 enum { REPLAY_BYTES = ALLOC_ALIGN + (PARAM_LIMIT + 2 * ALLOC_ALIGN) / ALLOC_ALIGN * ALLOC_ALIGN };
 #define ADDRESS_END (UINT64_C(1) << 48)
 

@@ -66,7 +66,7 @@ static void texture_fields(const struct tex_object *o, uint64_t v[TEXTURE_FIELDS
     m->slice_bytes, m->shape, m->type, m->bits, m->channels, t->address[0], t->address[1],
     t->address[2], t->linear, t->normalized, t->read_float, t->srgb,
   };
-  const float floats[] = { t->border[0], t->border[1], t->border[2], t->border[3], t->lod_bias, t->lod_min, t->lod_max };
+  const float floats[] = {t->border[0], t->border[1], t->border[2], t->border[3], t->lod_bias, t->lod_min, t->lod_max};
   uint32_t bits[sizeof floats / sizeof *floats];
   memcpy(bits, floats, sizeof bits);
   memcpy(v, fields, sizeof fields);

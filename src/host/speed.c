@@ -142,8 +142,8 @@ void speed_of(const struct params *p, const struct sim_result *r, const struct l
   out[SPEED_DRAM] = outside(&b, dram_bytes(r), dram_peak(p));
 }
 
-/* Lanes of the pipes that do such operations: a warp instruction of 32 lanes per interval, with two operations each (four of
- * packed halves). */
+/* Lanes of the pipes that do such operations: a warp instruction of 32 lanes per interval, with two operations each
+ * (four of packed halves). */
 static double operations_per_cycle(const struct params *p, enum work_kind kind)
 {
   double sub = p->sm_sub_cores, fma = 64.0 / p->pipe_interval[PIPE_FMA], alu = 64.0 / p->pipe_interval[PIPE_ALU];

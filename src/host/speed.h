@@ -1,8 +1,9 @@
 /* Speed of light: how much of what each unit of the GPU can do a timed run has used.
  *
- * A unit's peak is per SM cycle and of the whole GPU, from the parameters; its use is amount / (peak x cycles), once over the
- * cycles of the kernel (`elapsed`, as Nsight Compute's pct_of_peak_sustained_elapsed) and once over those in which it could
- * have worked (`active`): of a unit of the SM, cycles with a CTA on its SM, else those behind the launch latency.
+ * A unit's peak is per SM cycle and of the whole GPU, from the parameters; its use is amount / (peak x cycles), once
+ * over the cycles of the kernel (`elapsed`, as Nsight Compute's pct_of_peak_sustained_elapsed) and once over those in
+ * which it could have worked (`active`): of a unit of the SM, cycles with a CTA on its SM, else those behind the launch
+ * latency.
  */
 #ifndef WS_HOST_SPEED_H
 #define WS_HOST_SPEED_H
@@ -42,7 +43,8 @@ const char *speed_key(enum speed_unit);
 const char *speed_name(enum speed_unit);
 const char *speed_amount_unit(enum speed_unit); /* "inst", "cycle" of one pipe or SM, "byte" */
 
-/* Of a timed run alone on the GPU. `launch`: tells shapes of matrix instructions; NULL: the tensor pipe is not known. */
+/* Of a timed run alone on the GPU. `launch`: tells shapes of matrix instructions; NULL: the tensor pipe is not
+ * known. */
 void speed_of(const struct params *, const struct sim_result *, const struct launch *, struct speed out[SPEED__N]);
 
 /* Work per byte of DRAM and per second beside what the GPU has. */

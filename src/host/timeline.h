@@ -2,14 +2,14 @@
  * the device, copies back) that take one operation at a time, and SMs for kernels.
  *
  *   order    an operation starts when the host has issued it, all earlier ones of its stream are
- *            done, and its engine, or as many SMs as a kernel has CTAs, are free. The legacy default stream waits for all blocking
- *            streams, and they for it (CUDA programming guide, "Default Stream").
+ *            done, and its engine, or as many SMs as a kernel has CTAs, are free. The legacy default stream waits for
+ *            all blocking streams, and they for it (CUDA programming guide, "Default Stream").
  *   params   host.api_ns, host.launch_ns, pcie.latency_ns, pcie.h2d_mbps, pcie.d2h_mbps,
  *            pcie.pageable_permille
  *
  * Kernels overlap when together they have no more CTAs than the GPU has SMs. A kernel with as many CTAs as
- * SMs, or more, has the GPU for itself: CTAs of two kernels in one SM would slow each other. Kernels that are simulated at
- * the same time (cuda/core/together.h) do that; their ends are told here as they come out.
+ * SMs, or more, has the GPU for itself: CTAs of two kernels in one SM would slow each other. Kernels that are simulated
+ * at the same time (cuda/core/together.h) do that; their ends are told here as they come out.
  *
  * Not modelled: what kernels at the same time do to each other in L2 and DRAM, priorities, host threads of
  * their own (they share the one clock), what the program computes between two calls (no time at all).

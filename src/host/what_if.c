@@ -132,7 +132,8 @@ bool what_if_idle(const struct what_if *w, const struct params *p, struct launch
   return !w->seen(base) || (w->whole_waves && !whole_waves(p, l));
 }
 
-/* A kernel whose work depends on its timing (locks, queues), or on what the cost protects, may do other work without it. */
+/* A kernel whose work depends on its timing (locks, queues), or on what the cost protects, may do other work without
+ * it. */
 static bool same_work(const struct sim_result *a, uint64_t before)
 {
   uint64_t now = 0;

@@ -1,8 +1,8 @@
 /* What a launch would gain without one of its costs: the same launch again, with that cost made ideal.
  *
- * Most rows change parameters of the machine (ideal.*, *.perfect, a pipe's interval); `tail` runs the whole waves of the grid
- * alone and gives the rest of its CTAs their rate. The gains are not a sum: without one cost another one counts, and two
- * together may save more or less than each.
+ * Most rows change parameters of the machine (ideal.*, *.perfect, a pipe's interval); `tail` runs the whole waves of
+ * the grid alone and gives the rest of its CTAs their rate. The gains are not a sum: without one cost another one
+ * counts, and two together may save more or less than each.
  */
 #ifndef WS_HOST_WHAT_IF_H
 #define WS_HOST_WHAT_IF_H
@@ -40,8 +40,8 @@ struct what_if_result {
 /* Bits of the rows that `list` names: "all", or names with commas between. False: e names what is none of them. */
 bool what_if_choose(const char *list, uint64_t *rows, struct err *e);
 
-/* Runs `launch`, whose memory is as before the run `base`, without the cost. `s` has the parameters of what_if.apply and runs
- * nothing else later. `o` as for the run. */
+/* Runs `launch`, whose memory is as before the run `base`, without the cost. `s` has the parameters of what_if.apply
+ * and runs nothing else later. `o` as for the run. */
 bool what_if_run(const struct what_if *, struct simulator *s, const struct params *, struct launch *,
                  const struct sim_options *o, const struct sim_result *base, struct what_if_result *, struct err *e);
 

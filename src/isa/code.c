@@ -15,7 +15,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 static uint64_t mix_inst(uint64_t hash, const struct inst *in)
 {
   hash = mix(hash, (uint64_t)in->mem.bytes << 16 | (uint64_t)in->guard_not << 8 | in->guard);
-  hash = mix(hash, (uint64_t)in->ctrl.stall << 24 | (uint64_t)in->ctrl.wait << 16 | (uint64_t)in->n_src << 8 | in->n_dst);
+  hash =
+      mix(hash, (uint64_t)in->ctrl.stall << 24 | (uint64_t)in->ctrl.wait << 16 | (uint64_t)in->n_src << 8 | in->n_dst);
   for (unsigned i = 0; i < in->n_src; i++) hash = mix(hash, (uint64_t)in->src[i].file << 8 | in->src[i].index);
   for (unsigned i = 0; i < in->n_dst; i++) hash = mix(hash, (uint64_t)in->dst[i].file << 8 | in->dst[i].index);
   return mix(hash, (uint64_t)in->const_bank << 32 | in->const_off);
@@ -37,7 +38,8 @@ struct code_view code_mixed(const struct inst *inst, uint32_t n, uint64_t base, 
   for (uint64_t i = 0; i < (end - base) >> shift; i++) number[i] = CODE_NO_INST;
   for (uint32_t i = 0; i < n; i++) {
     const struct inst *in = &inst[i];
-    BUG_ON(in->pc < from || in->pc & ((1u << shift) - 1) || !in->bytes || in->next < in->bytes || in->next > end - in->pc);
+    BUG_ON(in->pc < from || in->pc & ((1u << shift) - 1) || !in->bytes || in->next < in->bytes ||
+           in->next > end - in->pc);
     number[(in->pc - base) >> shift] = i;
     from = in->pc + in->next;
   }

@@ -213,9 +213,9 @@ static inline unsigned inst_limit_counter(const struct inst *in)
 
 struct isa;
 
-/* The decoded code space. Instructions of one size lie at multiples of it: their number follows from the pc. Where sizes
- * differ, or some words are control slots (control information for the instructions beside them, as in the bundles of
- * Kepler and Maxwell: fetched, never executed), `number` knows it. A path is never at a control slot. */
+/* The decoded code space. Instructions of one size lie at multiples of it: their number follows from the pc. Where
+ * sizes differ, or some words are control slots (control information for the instructions beside them, as in the
+ * bundles of Kepler and Maxwell: fetched, never executed), `number` knows it. A path is never at a control slot. */
 struct code_view {
   uint64_t base, end; /* pc range [base, end) */
   unsigned shift;     /* log2 of what all pcs are multiples of, in bytes; of the instruction size where there is one */
@@ -233,8 +233,8 @@ struct code_view {
  * launched again, or loaded again, is found in L2; another one for other code, but for one in 2^22. */
 uint64_t code_place(const struct code_view *);
 
-/* A view of n instructions with fields pc, bytes and next filled, in order of address in [base, end). Fills `number`, of
- * (end - base) >> shift entries, which like inst stays the caller's. */
+/* A view of n instructions with fields pc, bytes and next filled, in order of address in [base, end). Fills `number`,
+ * of (end - base) >> shift entries, which like inst stays the caller's. */
 struct code_view code_mixed(const struct inst *inst, uint32_t n, uint64_t base, uint64_t end, unsigned shift,
                             uint32_t *number);
 

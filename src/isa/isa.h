@@ -1,5 +1,5 @@
-/* What those who show results know of an instruction set: the names of its instructions, their text, the work that they do.
- * Timing does not look here. A code view (isa/inst.h) says which one its instructions are of.
+/* What those who show results know of an instruction set: the names of its instructions, their text, the work that they
+ * do. Timing does not look here. A code view (isa/inst.h) says which one its instructions are of.
  */
 #ifndef WS_ISA_ISA_H
 #define WS_ISA_ISA_H
@@ -15,8 +15,8 @@ struct isa {
   /* struct inst's mnemonic: a number below n_mnemonics(). */
   unsigned (*n_mnemonics)(void);
   const char *(*mnemonic)(unsigned id);
-  /* Text of instruction i of code_view.decoded, as it stands at `at`: branch targets count from there. Returns the number
-   * of characters, as snprintf. */
+  /* Text of instruction i of code_view.decoded, as it stands at `at`: branch targets count from there. Returns the
+   * number of characters, as snprintf. */
   int (*print)(const void *decoded, uint64_t i, const struct inst *at, char *buf, size_t size);
   /* Operations in `threads`: executed thread instructions (lanes with a true guard) by mnemonic. */
   struct work (*work)(const uint64_t *threads);

@@ -37,7 +37,8 @@ enum path_wait {
 struct step_path {
   uint64_t pc;
   lane_mask mask;
-  lane_mask helpers; /* of those, lanes that only complete a quad: other paths may have them, too, or they have exited */
+  lane_mask
+      helpers;  /* of those, lanes that only complete a quad: other paths may have them, too, or they have exited */
   uint8_t wait; /* enum path_wait */
   bool yielded; /* ready, but executed YIELD: other ready paths should run first */
 };
@@ -238,7 +239,7 @@ struct step_source {
   unsigned warps_per_cta, threads_per_cta, lanes; /* lanes per warp */
   uint8_t in_order; /* mask of dependence counters that count down in the order in which instructions raised them */
   unsigned regs_per_thread;                       /* as allocated by the compiler */
-  unsigned shared_bytes;                          /* per CTA, static + dynamic, before rounding, without what the system reserves */
+  unsigned shared_bytes; /* per CTA, static + dynamic, before rounding, without what the system reserves */
   uint64_t local_bytes;                           /* per thread */
   uint32_t grid[3], block[3];
   bool free_barriers;  /* the caller wants the barriers of a CTA, but those that reduce, to hold nobody */
@@ -261,7 +262,8 @@ static inline uint64_t step_cluster_of(const struct step_source *s, uint64_t cta
   return x + g[0] / c[0] * (y + g[1] / c[1] * z);
 }
 
-/* Number of the CTA that is handed out as number i: cluster after cluster, each in the order of its CTAs' numbers in it. */
+/* Number of the CTA that is handed out as number i: cluster after cluster, each in the order of its CTAs' numbers in
+ * it. */
 static inline uint64_t step_cta_at(const struct step_source *s, uint64_t i)
 {
   const uint32_t *c = s->cluster, *g = s->grid;

@@ -27,8 +27,8 @@ struct run_progress {
   uint64_t ctas_done, ctas_total;
 };
 
-/* Sees every step of a run without time, in the order of execution: behind each warp instruction, ahead of its access to
- * memory, and when a CTA has ended (before it is gone). */
+/* Sees every step of a run without time, in the order of execution: behind each warp instruction, ahead of its access
+ * to memory, and when a CTA has ended (before it is gone). */
 struct step_tap {
   void *ctx;
   void (*step)(void *ctx, const struct step_cta *, unsigned warp, const struct effect *);

@@ -1,8 +1,8 @@
-/* Source lines of machine code: the line program that nvcc writes with -lineinfo or -G into .debug_line (DWARF 2), with the
- * extended opcode by which it says what was inlined where. Addresses are pcs of the module's code space.
+/* Source lines of machine code: the line program that nvcc writes with -lineinfo or -G into .debug_line (DWARF 2), with
+ * the extended opcode by which it says what was inlined where. Addresses are pcs of the module's code space.
  *
- * Opcode 0x90 has two operands: the number, from 1, of the row of this sequence that is the call site (0: not inlined), and
- * the name of the inlined function in .debug_str. Source: compiler output (CUDA 13.0).
+ * Opcode 0x90 has two operands: the number, from 1, of the row of this sequence that is the call site (0: not inlined),
+ * and the name of the inlined function in .debug_str. Source: compiler output (CUDA 13.0).
  */
 #ifndef WS_LOAD_LINE_TABLE_H
 #define WS_LOAD_LINE_TABLE_H
@@ -40,8 +40,9 @@ struct line_table {
   struct line_file *file;
 };
 
-/* The lines of a module, which must outlive the table: at most 192 bytes for each byte of .debug_line and its relocations. A table
- * without rows: it has none. False with e filled: they are malformed. The caller frees the table in either case. */
+/* The lines of a module, which must outlive the table: at most 192 bytes for each byte of .debug_line and its
+ * relocations. A table without rows: it has none. False with e filled: they are malformed. The caller frees the table
+ * in either case. */
 bool line_table_read(const struct module *, struct line_table *, struct err *e);
 void line_table_free(struct line_table *);
 

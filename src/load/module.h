@@ -155,8 +155,8 @@ void module_refresh_constants(struct module_instance *);
  * than module_kernel.stack_bytes: the compiler leaves the frames of recursive functions out of
  * that. */
 bool module_moves_stack(const struct module_instance *, const struct module_kernel *k);
-/* Whether some code of the module names offset `at`, a multiple of 4, of constant bank 0: as an operand, or in a load of
- * constants. */
+/* Whether some code of the module names offset `at`, a multiple of 4, of constant bank 0: as an operand, or in a load
+ * of constants. */
 bool module_names_bank0(const struct module_instance *, bool load, uint32_t at);
 /* Guest address of a __device__ variable, or of the copy of a __constant__ variable that generic
  * loads see; 0 for other symbols. */

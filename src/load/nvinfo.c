@@ -144,7 +144,8 @@ static bool file_record(struct nvinfo *n, const struct record *r)
 }
 
 /* u32 index, u16 ordinal, u16 offset, then alignment, space and size of the parameter. The first form has 14 bits for
- * the size. Compilers take the second for kernels with more than 4,352 bytes of parameters; its size is the u16 first. */
+ * the size. Compilers take the second for kernels with more than 4,352 bytes of parameters; its size is the u16
+ * first. */
 static bool param_record(struct nvinfo *n, const struct record *r)
 {
   TRY(want(n, r, 12));

@@ -24,8 +24,8 @@ const struct params *bench_params(const struct bench *);
 
 /* Assembles and runs a program with ctas CTAs of `threads` threads, and copies the first n_words result
  * words to out. With SIM_HAZARDS_EMULATE they are what silicon computes; with SIM_HAZARDS_CHECK *stale says
- * whether an instruction reads or overwrites a register too early (else it may be NULL). False with e filled: the text does not
- * assemble, the kernel faults or does not fit. */
+ * whether an instruction reads or overwrites a register too early (else it may be NULL). False with e filled: the text
+ * does not assemble, the kernel faults or does not fit. */
 bool bench_run(struct bench *, const char *text, unsigned ctas, unsigned threads, uint32_t *out,
                size_t n_words, enum sim_hazards, bool *stale, struct err *e);
 

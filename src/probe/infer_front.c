@@ -111,8 +111,8 @@ static bool cold_jump(struct infer *f, int64_t *cycles, struct err *e)
   return true;
 }
 
-/* Between lines streamed from L2: what its link takes, or, where L2 is far away, the time of one miss over the lines that
- * are on their way at once. */
+/* Between lines streamed from L2: what its link takes, or, where L2 is far away, the time of one miss over the lines
+ * that are on their way at once. */
 static int64_t streamed_interval(const struct params *p)
 {
   int64_t lines = p->l0i_stream_lines + 1, each = (params_l1i_miss_cycles(p) + HIDDEN + lines / 2) / lines;
@@ -131,7 +131,8 @@ static void report_caches(struct infer *f, const int64_t *jump, const int64_t *s
     if (straight_kib[i] > jump_kib[l1] && l1 + 1 < N_JUMP) from_l2 = stream[i];
   }
   infer_number(f, "L0 instruction cache, KiB", jump_kib[l0], p->l0i_bytes / 1024, INFER_UNKNOWN, 0);
-  infer_number(f, "L1 instruction cache, KiB", l1 + 1 < N_JUMP ? (int64_t)jump_kib[l1] : INFER_UNKNOWN, p->l1i_bytes / 1024, 128, 0);
+  infer_number(f, "L1 instruction cache, KiB", l1 + 1 < N_JUMP ? (int64_t)jump_kib[l1] : INFER_UNKNOWN,
+               p->l1i_bytes / 1024, 128, 0);
   infer_number(f, "jump to a line of L1, more than of L0", jump[next] - jump[0], p->l1i_latency, INFER_UNKNOWN, HIDDEN);
   infer_number(f, "jump to a line of L2, more than of L0", from_memory, miss, INFER_UNKNOWN, HIDDEN);
   infer_number(f, "cycles per line streamed from L1", from_l1, p->l1i_line_interval, INFER_UNKNOWN, 0);

@@ -73,7 +73,8 @@ static void report_banks(struct pairs *p)
     for (unsigned b = 0; b < a; b++) odd += conflict(p, a, b, least) != (class_of[a] == class_of[b]);
     not_modulo += class_of[a] != a % classes;
   }
-  infer_number(p->f, "register banks", classes < p->regs ? (int64_t)classes : INFER_UNKNOWN, p->f->params->regfile_banks, 2, 0);
+  infer_number(p->f, "register banks", classes < p->regs ? (int64_t)classes : INFER_UNKNOWN,
+               p->f->params->regfile_banks, 2, 0);
   if (classes == p->regs) return; /* a bank serves two reads at once: no pair tells them apart */
   infer_number(p->f, "pairs that break the equivalence", odd, 0, 0, 0);
   infer_number(p->f, "registers not in bank number mod banks", not_modulo, 0, 0, 0);

@@ -41,8 +41,8 @@ struct window {
   bool common;       /* cells count from the first warp's clock read, not from their own warp's */
   bool ascending;    /* cells of the last clock reads are compared in ascending order: which sub-core an arbiter
                         serves first depends on what went before */
-  bool first;        /* the one cell is of the warp that reads the clock first: which one an arbiter serves first depends
-                        on what went before */
+  bool first; /* the one cell is of the warp that reads the clock first: which one an arbiter serves first depends
+                 on what went before */
   uint32_t slack;    /* cycles that memory noise allows */
   const struct window *minus; /* only the difference of the first cells counts; may be NULL */
   bool has_stale, stale; /* the source states whether results are wrong (right) for want of waiting */

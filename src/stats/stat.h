@@ -13,8 +13,8 @@
  *
  * slot_name is a const char *const [SLOT__N] (NULL: elements are numbered). V(field) is the value
  * of a U64 or MAX row, SUM(field) the sum of a VEC row, AT(field, i) one element; a DIV or LAW may
- * use any arithmetic of these. BEYOND(a, b) is what of a is more than b, BEYOND_EACH(v, w) the same over the elements of
- * two VECs: with 0 on the other side, a law that says "at most". The block's header makes the struct:
+ * use any arithmetic of these. BEYOND(a, b) is what of a is more than b, BEYOND_EACH(v, w) the same over the elements
+ * of two VECs: with 0 on the other side, a law that says "at most". The block's header makes the struct:
  *
  *   #define STAT_NAME issue_stats
  *   #define STAT_DEF "time/sm/issue_stats.def"

@@ -41,17 +41,20 @@ static bool read_list(struct reader *r, const char *name, bool needed, struct sw
 {
   const config_setting_t *v = config_lookup(r->config, name);
   if (v && !config_setting_is_aggregate(v) && config_setting_type(v) != CONFIG_TYPE_STRING)
-    return err_set(r->e, "%s:%d: %s: from 1 to %d strings", r->s->path, (int)config_setting_source_line(v), name, SWEEP_MAX_RUNS);
+    return err_set(r->e, "%s:%d: %s: from 1 to %d strings", r->s->path, (int)config_setting_source_line(v), name,
+                   SWEEP_MAX_RUNS);
   if (!v) return !needed || err_set(r->e, "%s: no %s; see docs/sweep.md", r->s->path, name);
   const bool one = config_setting_type(v) == CONFIG_TYPE_STRING;
   const int n = one ? 1 : config_setting_length(v);
   if (n < (needed ? 1 : 0) || n > SWEEP_MAX_RUNS)
-    return err_set(r->e, "%s:%d: %s: from 1 to %d strings", r->s->path, (int)config_setting_source_line(v), name, SWEEP_MAX_RUNS);
+    return err_set(r->e, "%s:%d: %s: from 1 to %d strings", r->s->path, (int)config_setting_source_line(v), name,
+                   SWEEP_MAX_RUNS);
   l->text = ARENA_ARRAY(&r->s->arena, const char *, (size_t)n + 1);
   for (int i = 0; i < n; i++) {
     const char *text = one ? config_setting_get_string(v) : config_setting_get_string_elem(v, i);
     if (!text || !*text || !text_is_safe(text))
-      return err_set(r->e, "%s:%d: %s: element %d is not printable text", r->s->path, (int)config_setting_source_line(v), name, i + 1);
+      return err_set(r->e, "%s:%d: %s: element %d is not printable text", r->s->path,
+                     (int)config_setting_source_line(v), name, i + 1);
     for (unsigned k = 0; k < l->n; k++)
       if (strcmp(l->text[k], text) == 0) return err_set(r->e, "%s: %s: %s is there twice", r->s->path, name, text);
     l->text[l->n++] = arena_strdup(&r->s->arena, text);
@@ -118,8 +121,10 @@ static bool read_axis(struct reader *r, const config_setting_t *group, struct sw
   if (config_setting_is_group(group) && config_setting_length(group) != (by_key ? 2 : 1)) list = NULL;
   const int n = list ? config_setting_length(list) : 0;
   if (n < 1 || n > SWEEP_MAX_CHOICES || (by_key && !text_is_safe(key)))
-    return err_set(r->e, "%s:%d: vary takes { key = \"…\"; values = [ … ]; } or { settings = [ \"…=…\" ]; }, with 1 to %d of them",
-                   r->s->path, line, SWEEP_MAX_CHOICES);
+    return err_set(
+        r->e, "%s:%d: vary takes { key = \"…\"; values = [ … ]; } or { settings = [ \"…=…\" ]; }, "
+        "with 1 to %d of them",
+        r->s->path, line, SWEEP_MAX_CHOICES);
   axis->text = ARENA_ARRAY(&r->s->arena, const char *, (size_t)n);
   for (int i = 0; i < n; i++) {
     const config_setting_t *v = config_setting_get_elem(list, (unsigned)i);
@@ -179,7 +184,8 @@ static bool count_points(struct sweep *s, struct err *e)
       if (strlen(s->axis[k].text[i]) > most) most = strlen(s->axis[k].text[i]);
     longest += most + 1;
   }
-  return longest <= SWEEP_SETTINGS || err_set(e, "%s: settings of a point have more than %d characters", s->path, SWEEP_SETTINGS);
+  return longest <= SWEEP_SETTINGS ||
+         err_set(e, "%s: settings of a point have more than %d characters", s->path, SWEEP_SETTINGS);
 }
 
 struct sweep_point sweep_point_at(const struct sweep *s, uint32_t i)

@@ -7,8 +7,9 @@
  *   vary = ( { key = "l2.ways"; values = [ 8, 16, 32 ]; },
  *            { settings = [ "regfile.cache=true", "regfile.cache=false regfile.read_ports=2" ]; } );
  *
- * Its points are all combinations of GPU, run and one choice of each element of `vary`, of which the last varies fastest. A choice is one
- * or several settings "key=value"; those of a point, in the order of the file, are with GPU and run its name in the results.
+ * Its points are all combinations of GPU, run and one choice of each element of `vary`, of which the last varies
+ * fastest. A choice is one or several settings "key=value"; those of a point, in the order of the file, are with GPU
+ * and run its name in the results.
  */
 #ifndef WS_STUDY_SWEEP_H
 #define WS_STUDY_SWEEP_H

@@ -16,7 +16,8 @@ static double speed_of(const struct sweep *w, struct sweep_store *s, unsigned gp
 {
   struct sweep_result first, this;
   const struct sweep_point p = sweep_point_of(w, gpu, run, 0), q = sweep_point_of(w, gpu, run, c);
-  if (!sweep_store_get(s, w, &p, &first) || !sweep_store_get(s, w, &q, &this) || first.cycles <= 0 || this.cycles <= 0) return NAN;
+  if (!sweep_store_get(s, w, &p, &first) || !sweep_store_get(s, w, &q, &this) || first.cycles <= 0 || this.cycles <= 0)
+    return NAN;
   return first.cycles / this.cycles;
 }
 
@@ -74,7 +75,8 @@ static void write_axes(FILE *f, const struct sweep *w, struct range r)
 }
 
 /* Points that are missing leave a gap. The name stands at the end of the line, moved down where others stand. */
-static void write_line(FILE *f, const struct sweep *w, struct sweep_store *s, struct range r, unsigned gpu, unsigned run, unsigned number)
+static void write_line(FILE *f, const struct sweep *w, struct sweep_store *s, struct range r, unsigned gpu,
+                       unsigned run, unsigned number)
 {
   static const char *const dash[] = {"none", "6 3", "2 3", "8 3 2 3"};
   static const char *const colour[] = {"#0b6", "#06c", "#c40", "#808", "#660", "#077"};
@@ -112,7 +114,8 @@ static void write_mean(FILE *f, const struct sweep *w, struct sweep_store *s, st
 void sweep_plot_write(FILE *f, const struct sweep *w, struct sweep_store *s)
 {
   const struct range r = range_of(w, s);
-  fprintf(f, "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' font-family='sans-serif' font-size='12'>\n",
+  fprintf(f,
+          "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' font-family='sans-serif' font-size='12'>\n",
           LEFT + WIDTH + NAMES, TOP + HEIGHT + BELOW);
   fprintf(f, "<rect width='100%%' height='100%%' fill='#fff'/>\n<text x='%d' y='22' font-size='15'>", LEFT);
   write_text(f, w->name, INT_MAX);

@@ -91,7 +91,8 @@ static _Noreturn void child(const struct runner *r, const struct job *j, pid_t p
   push_settings(&a, r, &p);
   push(&a, "--json"), push(&a, json);
   push_words(&a, program ? p.run + sizeof exec - 1 : p.run, NULL); /* sweep.c: none of them is a setting */
-  if (!freopen("/dev/null", "r", stdin) || !freopen(log, "w", stdout) || dup2(1, 2) < 0 || chdir(r->w->dir) != 0) _exit(126);
+  if (!freopen("/dev/null", "r", stdin) || !freopen(log, "w", stdout) || dup2(1, 2) < 0 || chdir(r->w->dir) != 0)
+    _exit(126);
   execv(r->o->self, a.v);
   _exit(126);
 }
@@ -276,8 +277,8 @@ static void stop_all(struct runner *r)
   }
 }
 
-bool sweep_run(const struct sweep *w, struct sweep_store *store, const struct sweep_options *o, struct sweep_counts *counts,
-               struct err *e)
+bool sweep_run(const struct sweep *w, struct sweep_store *store, const struct sweep_options *o,
+               struct sweep_counts *counts, struct err *e)
 {
   BUG_ON(o->jobs == 0 || o->n_tasks == 0);
   struct runner r = {.w = w, .store = store, .o = o, .counts = counts, .job = mem_zeroed(o->jobs, sizeof *r.job)};

@@ -1,4 +1,5 @@
-/* Runs the points of a sweep that have no result yet, several at a time, each in a process of its own that dies with this one. */
+/* Runs the points of a sweep that have no result yet, several at a time, each in a process of its own that dies with
+ * this one. */
 #ifndef WS_STUDY_SWEEP_RUN_H
 #define WS_STUDY_SWEEP_RUN_H
 
@@ -22,6 +23,7 @@ struct sweep_counts {
 };
 
 /* False with e filled: no process could be started, a result could not be stored. Results stored until then stay. */
-bool sweep_run(const struct sweep *, struct sweep_store *, const struct sweep_options *, struct sweep_counts *, struct err *e);
+bool sweep_run(const struct sweep *, struct sweep_store *, const struct sweep_options *, struct sweep_counts *,
+               struct err *e);
 
 #endif

@@ -29,13 +29,15 @@ static bool failed(const struct sweep_store *s, struct err *e)
 
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS study(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
-    "CREATE TABLE IF NOT EXISTS result(gpu TEXT NOT NULL, run TEXT NOT NULL, settings TEXT NOT NULL, status INTEGER NOT NULL,"
-    " cycles REAL, time_ns REAL, warp_insts REAL, host_seconds REAL, why TEXT, report TEXT, PRIMARY KEY(gpu, run, settings));";
+    "CREATE TABLE IF NOT EXISTS result(gpu TEXT NOT NULL, run TEXT NOT NULL, settings TEXT NOT NULL,"
+    " status INTEGER NOT NULL, cycles REAL, time_ns REAL, warp_insts REAL, host_seconds REAL, why TEXT, report TEXT,"
+    " PRIMARY KEY(gpu, run, settings));";
 
 static bool set_key(struct sweep_store *s, const char *key, const char *value, struct err *e)
 {
   sqlite3_stmt *q;
-  if (sqlite3_prepare_v2(s->db, "INSERT OR IGNORE INTO study VALUES(?, ?)", -1, &q, NULL) != SQLITE_OK) return failed(s, e);
+  static const char add[] = "INSERT OR IGNORE INTO study VALUES(?, ?)";
+  if (sqlite3_prepare_v2(s->db, add, -1, &q, NULL) != SQLITE_OK) return failed(s, e);
   sqlite3_bind_text(q, 1, key, -1, SQLITE_STATIC);
   sqlite3_bind_text(q, 2, value, -1, SQLITE_STATIC);
   const bool ok = sqlite3_step(q) == SQLITE_DONE;
@@ -46,15 +48,16 @@ static bool set_key(struct sweep_store *s, const char *key, const char *value, s
 /* Whether the file has this value, or none, for the key; then it has it from now on. */
 static bool same_key(struct sweep_store *s, const char *key, const char *value, const char *what, struct err *e)
 {
+  static const char get[] = "SELECT value FROM study WHERE key = ?";
   sqlite3_stmt *q;
   TRY(set_key(s, key, value, e));
-  if (sqlite3_prepare_v2(s->db, "SELECT value FROM study WHERE key = ?", -1, &q, NULL) != SQLITE_OK) return failed(s, e);
+  if (sqlite3_prepare_v2(s->db, get, -1, &q, NULL) != SQLITE_OK) return failed(s, e);
   sqlite3_bind_text(q, 1, key, -1, SQLITE_STATIC);
   const char *text = sqlite3_step(q) == SQLITE_ROW ? (const char *)sqlite3_column_text(q, 0) : NULL;
   const bool same = text && strcmp(text, value) == 0;
   sqlite3_finalize(q);
-  return same || err_set(e, "%s: its results are of another %s, and cannot be compared with new ones; choose another file (--out), "
-                            "or remove it", s->path, what);
+  return same || err_set(e, "%s: its results are of another %s, and cannot be compared with new ones; choose another "
+                            "file (--out), or remove it", s->path, what);
 }
 
 static bool same_gpus(struct sweep_store *s, const struct sweep *w, const char *presets, struct err *e)
@@ -63,7 +66,8 @@ static bool same_gpus(struct sweep_store *s, const struct sweep *w, const char *
     char key[PATH_MAX + 8], what[PATH_MAX + 40], identity[32];
     snprintf(key, sizeof key, "gpu %s", w->gpu.text[i]);
     snprintf(what, sizeof what, "%.200s (its preset, or 'set')", w->gpu.text[i]);
-    TRY(sweep_identity(w, w->gpu.text[i], presets, identity, sizeof identity, e) && same_key(s, key, identity, what, e));
+    TRY(sweep_identity(w, w->gpu.text[i], presets, identity, sizeof identity, e));
+    TRY(same_key(s, key, identity, what, e));
   }
   return true;
 }
@@ -71,7 +75,8 @@ static bool same_gpus(struct sweep_store *s, const struct sweep *w, const char *
 static bool prepare(struct sweep_store *s, struct err *e)
 {
   static const char add[] = "INSERT OR REPLACE INTO result VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-  static const char get[] = "SELECT status, cycles, time_ns, warp_insts, host_seconds FROM result WHERE gpu = ? AND run = ? AND settings = ?";
+  static const char get[] = "SELECT status, cycles, time_ns, warp_insts, host_seconds FROM result"
+                            " WHERE gpu = ? AND run = ? AND settings = ?";
   return (sqlite3_prepare_v2(s->db, add, -1, &s->add, NULL) == SQLITE_OK &&
           sqlite3_prepare_v2(s->db, get, -1, &s->get, NULL) == SQLITE_OK) || failed(s, e);
 }
@@ -103,8 +108,9 @@ static bool begin(struct sweep_store *s, const struct sweep *w, const char *buil
   char folder[PATH_MAX];
   if (!realpath(w->dir, folder)) return err_set(e, "%s: %s", w->dir, host_error());
   if (sqlite3_exec(s->db, schema, NULL, NULL, NULL) != SQLITE_OK) return failed(s, e);
-  return take_lock(s, e) && same_key(s, "build", build, "build of warpstep", e) && same_key(s, "folder", folder, "folder", e) &&
-         same_gpus(s, w, presets, e) && set_key(s, "version", ws_version(), e) && set_key(s, "name", w->name, e) && prepare(s, e);
+  return take_lock(s, e) && same_key(s, "build", build, "build of warpstep", e) &&
+         same_key(s, "folder", folder, "folder", e) && same_gpus(s, w, presets, e) &&
+         set_key(s, "version", ws_version(), e) && set_key(s, "name", w->name, e) && prepare(s, e);
 }
 
 struct sweep_store *sweep_store_open(const char *path, const struct sweep *w, const char *build, const char *presets,
@@ -158,8 +164,8 @@ static void bind_text(sqlite3_stmt *q, int at, const char *text)
   else sqlite3_bind_null(q, at);
 }
 
-bool sweep_store_add(struct sweep_store *s, const struct sweep *w, const struct sweep_point *p, const struct sweep_result *r,
-                     struct err *e)
+bool sweep_store_add(struct sweep_store *s, const struct sweep *w, const struct sweep_point *p,
+                     const struct sweep_result *r, struct err *e)
 {
   bind_point(s->add, w, p);
   sqlite3_bind_int(s->add, 4, r->status);
@@ -202,7 +208,8 @@ bool sweep_store_has(struct sweep_store *s, const struct sweep *w, const struct 
 /* Results depend on the same things: for no key that both have do they differ, but for the name. */
 static bool fits(struct sweep_store *s, const char *path, struct err *e)
 {
-  static const char differ[] = "SELECT key FROM study AS a JOIN other.study AS b USING(key) WHERE a.value IS NOT b.value AND key <> 'name'";
+  static const char differ[] = "SELECT key FROM study AS a JOIN other.study AS b USING(key)"
+                               " WHERE a.value IS NOT b.value AND key <> 'name'";
   sqlite3_stmt *q;
   if (sqlite3_prepare_v2(s->db, differ, -1, &q, NULL) != SQLITE_OK)
     return err_set(e, "%s: %s", path, sqlite3_errmsg(s->db));

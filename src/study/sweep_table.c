@@ -18,14 +18,17 @@ struct sweep_point sweep_point_of(const struct sweep *w, unsigned gpu, unsigned 
   return sweep_point_at(w, (gpu * w->run.n + run) * sweep_combinations(w) + combination);
 }
 
-double sweep_mean_speed(const struct sweep *w, struct sweep_store *s, unsigned gpu, uint32_t combination, unsigned *n_runs)
+double sweep_mean_speed(const struct sweep *w, struct sweep_store *s, unsigned gpu, uint32_t combination,
+                        unsigned *n_runs)
 {
   double sum = 0;
   *n_runs = 0;
   for (unsigned run = 0; run < w->run.n; run++) {
     struct sweep_result first, this;
     const struct sweep_point p = sweep_point_of(w, gpu, run, 0), q = sweep_point_of(w, gpu, run, combination);
-    if (!sweep_store_get(s, w, &p, &first) || !sweep_store_get(s, w, &q, &this) || first.cycles <= 0 || this.cycles <= 0) continue;
+    if (!sweep_store_get(s, w, &p, &first) || !sweep_store_get(s, w, &q, &this) || first.cycles <= 0 ||
+        this.cycles <= 0)
+      continue;
     sum += log(first.cycles / this.cycles);
     ++*n_runs;
   }
@@ -67,7 +70,8 @@ static void write_legend(FILE *f, const struct sweep *w)
 }
 
 /* What stands in the place of a number. NULL: there is a number. */
-static const char *why_none(const struct sweep *w, struct sweep_store *s, const struct sweep_point *p, struct sweep_result *r)
+static const char *why_none(const struct sweep *w, struct sweep_store *s, const struct sweep_point *p,
+                            struct sweep_result *r)
 {
   if (!sweep_store_get(s, w, p, r)) return "-";
   if (r->status < 0) return "too long";
@@ -112,7 +116,8 @@ static void write_gpu(FILE *f, const struct sweep *w, struct sweep_store *s, uns
 {
   const int width = width_of_names(w);
   fprintf(f, "%-*s %*s", width + 2, w->gpu.text[gpu], CYCLES, "[1] cycles");
-  for (uint32_t c = 1; c < sweep_combinations(w); c++) fprintf(f, " %*s%u]", SPEED - (c + 1 < 10 ? 2 : c + 1 < 100 ? 3 : 4), "[", c + 1);
+  for (uint32_t c = 1; c < sweep_combinations(w); c++)
+    fprintf(f, " %*s%u]", SPEED - (c + 1 < 10 ? 2 : c + 1 < 100 ? 3 : 4), "[", c + 1);
   fputc('\n', f);
   for (unsigned run = 0; run < w->run.n; run++) write_run(f, w, s, gpu, run, width);
   if (w->run.n > 1) write_means(f, w, s, gpu, width);

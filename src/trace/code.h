@@ -1,8 +1,8 @@
 /* The code behind a trace: each instruction of it as the timing model wants it.
  *
- * With the cubin: kernel name and pc name the instruction, with control bits, predicates, uniform and constant operands.
- * Without: pipe, latency, memory kind and widths follow from the mnemonic, vector registers from the trace; there are
- * no control bits, so dependences need scoreboards (issue.dependence).
+ * With the cubin: kernel name and pc name the instruction, with control bits, predicates, uniform and constant
+ * operands. Without: pipe, latency, memory kind and widths follow from the mnemonic, vector registers from the trace;
+ * there are no control bits, so dependences need scoreboards (issue.dependence).
  */
 #ifndef WS_TRACE_CODE_H
 #define WS_TRACE_CODE_H

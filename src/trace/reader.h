@@ -52,8 +52,8 @@ struct trace_kernel {
 
 /* NULL with e filled: cannot be read, is no trace, ends early, has what is not accepted. Errors name the line. */
 struct trace_kernel *trace_kernel_read(const char *path, struct err *e);
-/* Every warp of the grid has instructions. False with e filled: the first that has none (tracers leave out blocks outside
- * of the region they watch, and a simulated GPU cannot run those). */
+/* Every warp of the grid has instructions. False with e filled: the first that has none (tracers leave out blocks
+ * outside of the region they watch, and a simulated GPU cannot run those). */
 bool trace_kernel_is_whole(const struct trace_kernel *, struct err *e);
 void trace_kernel_free(struct trace_kernel *);
 /* Addresses of the step's lanes; other elements are untouched. */

@@ -64,7 +64,9 @@ static const char *mostly(const struct listing *l, const struct cost *c, char *b
   for (unsigned round = 0, before = MAX_STATES; round < 2; round++) {
     unsigned most = MAX_STATES;
     for (unsigned k = 0; k < l->p->n_states; k++)
-      if (k != before && strcmp(l->p->state_name[k], "selected") && (most == MAX_STATES || c->state[k] > c->state[most])) most = k;
+      if (k != before && strcmp(l->p->state_name[k], "selected") &&
+          (most == MAX_STATES || c->state[k] > c->state[most]))
+        most = k;
     if (most == MAX_STATES || c->state[most] * 20 < c->cycles || !c->state[most]) break;
     n += (size_t)snprintf(buf + n, size - n, "%s%s %.0f %%", n ? ", " : "", l->p->state_name[most],
                           percent(c->state[most], c->cycles));
@@ -86,7 +88,8 @@ static void ratio(FILE *f, int width, uint64_t a, uint64_t b)
 static void columns(const struct listing *l, const struct cost *c)
 {
   char cycles[28], issued[28], conflicts[28], why[MOSTLY_BYTES];
-  fprintf(l->f, "%14s %6.1f %12s", with_commas(c->cycles, cycles), percent(c->cycles, l->cycles), with_commas(c->issued, issued));
+  fprintf(l->f, "%14s %6.1f %12s", with_commas(c->cycles, cycles), percent(c->cycles, l->cycles),
+          with_commas(c->issued, issued));
   ratio(l->f, 6, c->threads, c->issued);
   ratio(l->f, 8, c->sectors, c->requests);
   fprintf(l->f, " %9s  %-*s  ", c->passes ? with_commas(c->conflicts, conflicts) : "", MOSTLY_BYTES - 22,
@@ -147,7 +150,8 @@ static size_t merge_lines(struct source_line *s, size_t n, unsigned n_states)
     struct cost *to = &s[kept - 1].cost;
     const struct cost *from = &s[i].cost;
     to->cycles += from->cycles, to->issued += from->issued, to->threads += from->threads;
-    to->sectors += from->sectors, to->requests += from->requests, to->passes += from->passes, to->conflicts += from->conflicts;
+    to->sectors += from->sectors, to->requests += from->requests, to->passes += from->passes,
+        to->conflicts += from->conflicts;
     for (unsigned k = 0; k < n_states; k++) to->state[k] += from->state[k];
   }
   return kept;
@@ -248,8 +252,8 @@ static void write_rest(const struct listing *l)
   char cycles[28];
   for (uint64_t i = 0; i < l->p->n_insts; i++) add_cost(&all, l->p, i);
   if (l->cycles > all.cycles)
-    fprintf(l->f, "%14s %6.1f %s\n", with_commas(l->cycles - all.cycles, cycles), percent(l->cycles - all.cycles, l->cycles),
-            "of warps that had ended and waited for others of their CTA");
+    fprintf(l->f, "%14s %6.1f %s\n", with_commas(l->cycles - all.cycles, cycles),
+            percent(l->cycles - all.cycles, l->cycles), "of warps that had ended and waited for others of their CTA");
 }
 
 void view_annotate_write(FILE *f, const struct report *r, const struct line_table *lines)
@@ -258,7 +262,8 @@ void view_annotate_write(FILE *f, const struct report *r, const struct line_tabl
                       .source = calloc(lines->n_files + 1, sizeof *l.source), .cycles = report_u64(r, "warp_cycles")};
   NO_MEMORY_IF(!l.source);
   BUG_ON(l.p->n_states > MAX_STATES);
-  for (uint32_t i = 0; i < lines->n_files; i++) l.source[i] = source_text_read(lines->file[i].folder, lines->file[i].name);
+  for (uint32_t i = 0; i < lines->n_files; i++)
+    l.source[i] = source_text_read(lines->file[i].folder, lines->file[i].name);
   if (lines->n_rows) write_source_lines(&l);
   write_instructions(&l);
   write_rest(&l);

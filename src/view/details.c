@@ -26,7 +26,8 @@ static const char *with_amount(double v, char *buf, size_t size)
 
 static void write_speed(FILE *f, const struct report *r)
 {
-  fprintf(f, "%-24s%17s %-6s%14s%12s%12s\n", "Units, of their peak", "amount", "", "peak per cycle", "of kernel", "of active");
+  fprintf(f, "%-24s%17s %-6s%14s%12s%12s\n", "Units, of their peak", "amount", "", "peak per cycle", "of kernel",
+          "of active");
   for (enum speed_unit u = 0; u < SPEED__N; u++) {
     const struct speed *s = &r->speed[u];
     char amount[28], elapsed[16], active[16];
@@ -50,7 +51,8 @@ static void write_roofline(FILE *f, const struct report *r)
   static const enum work_kind kinds[] = {WORK_FP16, WORK_FP32, WORK_FP64};
   char a[16], b[16], c[16], d[16];
   const struct roofline *dram = &r->roofline[WORK_FP32];
-  fprintf(f, "%-24s%10s of %-12s%s\n", "Roofline", "TFLOP/s", "peak", "FLOP per byte of DRAM, and where the roofs meet");
+  fprintf(f, "%-24s%10s of %-12s%s\n", "Roofline", "TFLOP/s", "peak",
+          "FLOP per byte of DRAM, and where the roofs meet");
   for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     const struct roofline *l = &r->roofline[kinds[i]];
     if (!(l->flops > 0)) continue;
@@ -59,7 +61,8 @@ static void write_roofline(FILE *f, const struct report *r)
     fprintf(f, "  %-22s%10s of %-12s%s, %s\n", work_kind_name(kinds[i]), with_tera(l->flops, a, sizeof a),
             with_tera(l->flops_peak, b, sizeof b), c, d);
   }
-  fprintf(f, "  %-22s%10s of %-12s\n", "DRAM, TB/s", with_tera(dram->bytes, a, sizeof a), with_tera(dram->bytes_peak, b, sizeof b));
+  fprintf(f, "  %-22s%10s of %-12s\n", "DRAM, TB/s", with_tera(dram->bytes, a, sizeof a),
+          with_tera(dram->bytes_peak, b, sizeof b));
 }
 
 static void write_limit(FILE *f, const char *name, unsigned ctas, unsigned of)
@@ -80,7 +83,8 @@ static void write_room(FILE *f, const struct report *r)
   const struct room_limits *is = &r->room.is;
   uint64_t resident = report_u64(r, "warp_cycles"), active = report_u64(r, "active_cycles");
   if (!is->ctas) return;
-  fprintf(f, "%-24s%10u CTAs = %u of %u warps per SM", "Occupancy", is->ctas, is->ctas * is->warps_of_cta, is->max_warps);
+  fprintf(f, "%-24s%10u CTAs = %u of %u warps per SM", "Occupancy", is->ctas, is->ctas * is->warps_of_cta,
+          is->max_warps);
   if (active) fprintf(f, "; %.1f on average", (double)resident / (double)active);
   fputc('\n', f);
   write_limit(f, "CTA slots", is->slots, is->ctas);

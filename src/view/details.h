@@ -1,5 +1,5 @@
-/* What a person who tunes a kernel wants to know beside the summary: each unit's use against its peak, a point in the roofline,
- * what limits the CTAs of an SM and what less of it would give. What is not known prints as n/a. */
+/* What a person who tunes a kernel wants to know beside the summary: each unit's use against its peak, a point in the
+ * roofline, what limits the CTAs of an SM and what less of it would give. What is not known prints as n/a. */
 #ifndef WS_VIEW_DETAILS_H
 #define WS_VIEW_DETAILS_H
 

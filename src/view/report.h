@@ -51,7 +51,8 @@ struct report {
   const struct gpu_inst_profile *profile; /* books per instruction (time/gpu/gpu.h); NULL: none */
   const struct hazard *hazards;  /* findings of the hazard checker; NULL: not checked */
   const struct fault *fault;     /* NULL: the kernel ended normally */
-  /* Of timed runs that ended, with a preset: what bounds them, units and roofs, occupancy (room.is.ctas 0: not known). */
+  /* Of timed runs that ended, with a preset: what bounds them, units and roofs, occupancy (room.is.ctas 0: not
+   * known). */
   struct limiter bound;
   struct speed speed[SPEED__N];
   struct roofline roofline[WORK__N];

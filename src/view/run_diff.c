@@ -258,13 +258,15 @@ static const char *said(const json_t *j, char buf[TEXT_MAX_BYTES])
 static void write_status(FILE *f, const struct run_doc *d)
 {
   char status[TEXT_MAX_BYTES];
-  fprintf(f, "%s%s\n", run_doc_good(d) ? "" : ", status ", run_doc_good(d) ? "" : text_safe(status_of(d), status, sizeof status));
+  fprintf(f, "%s%s\n", run_doc_good(d) ? "" : ", status ",
+          run_doc_good(d) ? "" : text_safe(status_of(d), status, sizeof status));
 }
 
 static void write_run(FILE *f, char side, const struct run_doc *d)
 {
   char kernel[TEXT_MAX_BYTES], gpu[TEXT_MAX_BYTES];
-  fprintf(f, "%c  %s: %s on %s", side, d->path, said(at(d->root, "kernel"), kernel), said(at(at(d->root, "gpu"), "preset"), gpu));
+  fprintf(f, "%c  %s: %s on %s", side, d->path, said(at(d->root, "kernel"), kernel),
+          said(at(at(d->root, "gpu"), "preset"), gpu));
   if (run_cycles(d) > 0) fprintf(f, ", %.0f cycles", run_cycles(d));
   write_status(f, d);
 }
@@ -290,8 +292,8 @@ static void code(FILE *f, const json_t *a, const json_t *b, unsigned rows)
   free(l.row);
 }
 
-/* Every slot is charged to one reason, so the changes add up to the change of all slots: of the cycles in which SMs were
- * active, times their schedulers. */
+/* Every slot is charged to one reason, so the changes add up to the change of all slots: of the cycles in which SMs
+ * were active, times their schedulers. */
 static void slots(FILE *f, const json_t *a, const json_t *b, unsigned rows)
 {
   struct rows l = {0};
@@ -342,8 +344,8 @@ static void add_launch(struct rows *l, const json_t *x, const json_t *y)
   add_leaf(l, name, at(x, "cycles"), at(y, "cycles"));
 }
 
-/* The k-th launch of a kernel and geometry in A belongs to the k-th in B: each takes the first of its kind that is left.
- * Returns how many of A have none. `taken`: of B's. */
+/* The k-th launch of a kernel and geometry in A belongs to the k-th in B: each takes the first of its kind that is
+ * left. Returns how many of A have none. `taken`: of B's. */
 static size_t pair_launches(struct rows *l, const json_t *a, const json_t *b, bool *taken)
 {
   size_t alone = 0, first_free = 0;

@@ -1,5 +1,5 @@
-/* Two reports beside each other (warpstep diff): what differs in the machine, in the code and in the results, what differs
- * most first. Reads the JSON of `run` and of `exec`; a file is hostile input like any other.
+/* Two reports beside each other (warpstep diff): what differs in the machine, in the code and in the results, what
+ * differs most first. Reads the JSON of `run` and of `exec`; a file is hostile input like any other.
  */
 #ifndef WS_VIEW_RUN_DIFF_H
 #define WS_VIEW_RUN_DIFF_H

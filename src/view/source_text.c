@@ -15,7 +15,8 @@ static char *read_text(const char *path, size_t *bytes)
   char *text = NULL;
   int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe must not hold us up */
   if (fd < 0) return NULL;
-  if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= MAX_BYTES && (text = malloc((size_t)st.st_size + 1))) {
+  if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= MAX_BYTES &&
+      (text = malloc((size_t)st.st_size + 1))) {
     ssize_t n = read(fd, text, (size_t)st.st_size);
     *bytes = n > 0 ? (size_t)n : 0;
     text[*bytes] = '\0';

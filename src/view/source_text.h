@@ -1,5 +1,5 @@
-/* Lines of a source file that the compiler named: read once, for listings. The path comes from a file of the user's; what it
- * names may be gone, or no text.
+/* Lines of a source file that the compiler named: read once, for listings. The path comes from a file of the user's;
+ * what it names may be gone, or no text.
  */
 #ifndef WS_VIEW_SOURCE_TEXT_H
 #define WS_VIEW_SOURCE_TEXT_H

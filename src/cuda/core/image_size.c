@@ -25,8 +25,8 @@ struct extent {
   uint64_t known, room;
 };
 
-/* One byte of each page, through the kernel: what the process cannot read it says. Where it lets nobody read that way (old containers),
- * all is taken to be there. */
+/* One byte of each page, through the kernel: what the process cannot read it says. Where it lets nobody read that way
+ * (old containers), all is taken to be there. */
 static bool is_readable(const uint8_t *from, uint64_t bytes)
 {
   enum { AT_ONCE = 512 };

@@ -44,12 +44,23 @@ static void keep_record(struct shim *s, const struct running *k, const struct si
 {
   const struct launch_request *q = k->q;
   struct launch_record l = {
-    .kernel = q->function->kernel->name, .shared = q->shared, .stream = q->stream->id,
-    .timed = r->timed, .together = r->together, .faulted = r->end != RUN_DONE,
-    .estimated = estimate > 0, .cycles = estimate > 0 ? (uint64_t)estimate : r->cycles,
-    .start_ps = k->start, .end_ps = end, .parent = k->parent,
-    .warp_insts = r->warp_insts, .thread_insts = r->thread_insts, .work = r->work,
-    .sampled_ctas = r->sampled_ctas, .error_cycles = r->error_cycles, .stalls = stalls_of(&s->preset.params, r, k->launch),
+      .kernel = q->function->kernel->name,
+      .shared = q->shared,
+      .stream = q->stream->id,
+      .timed = r->timed,
+      .together = r->together,
+      .faulted = r->end != RUN_DONE,
+      .estimated = estimate > 0,
+      .cycles = estimate > 0 ? (uint64_t)estimate : r->cycles,
+      .start_ps = k->start,
+      .end_ps = end,
+      .parent = k->parent,
+      .warp_insts = r->warp_insts,
+      .thread_insts = r->thread_insts,
+      .work = r->work,
+      .sampled_ctas = r->sampled_ctas,
+      .error_cycles = r->error_cycles,
+      .stalls = stalls_of(&s->preset.params, r, k->launch),
   };
   if (r->timed) count_traffic(&l, r);
   memcpy(l.grid, q->grid, sizeof l.grid);

@@ -5,7 +5,8 @@
 #include "func/sass/mem.h"
 #include "func/sass/uop.h"
 
-/* The memory part of a copy's effect; its first lane stands for the warp. `ctas`: those of the cluster that it writes into. */
+/* The memory part of a copy's effect; its first lane stands for the warp. `ctas`: those of the cluster that it writes
+ * into. */
 struct mem_effect *copy_begin(const struct func_warp *w, struct effect *e, const struct uop *u, uint32_t lanes,
                               uint32_t ctas, uint32_t bytes);
 
@@ -30,7 +31,8 @@ bool copy_mapped(struct func_warp *w, const struct effect *e, const struct copy_
 struct copy_piece copy_overlap(const struct copy_piece *, uint64_t addr, uint32_t bytes);
 
 /* step_ops (isa/step.h). */
-bool func_copy_piece(struct step_warp *, struct effect *, uint32_t k, struct copy_piece *, struct gmem_view *, struct fault *);
+bool func_copy_piece(struct step_warp *, struct effect *, uint32_t k, struct copy_piece *, struct gmem_view *,
+                     struct fault *);
 bool func_copy_part(struct step_warp *, struct effect *, uint32_t k, uint64_t addr, uint32_t bytes, struct gmem_view *,
                     struct fault *);
 
@@ -41,7 +43,7 @@ bool bulk_copy_part(struct func_warp *, const struct uop *, struct effect *, uin
                     struct gmem_view *, struct fault *);
 bool tensor_copy_piece(struct func_warp *, const struct uop *, struct effect *, uint32_t k, struct copy_piece *,
                        struct gmem_view *, struct fault *);
-bool tensor_copy_part(struct func_warp *, const struct uop *, struct effect *, uint32_t k, uint64_t addr, uint32_t bytes,
-                      struct gmem_view *, struct fault *);
+bool tensor_copy_part(struct func_warp *, const struct uop *, struct effect *, uint32_t k, uint64_t addr,
+                      uint32_t bytes, struct gmem_view *, struct fault *);
 
 #endif

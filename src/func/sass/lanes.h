@@ -93,7 +93,9 @@ static inline uint32_t row_signs(const uint32_t *row)
     bits |= (uint32_t)_mm512_movepi32_mask(_mm512_load_si512(row + i)) << i;
 #elif defined __AVX__
   for (unsigned i = 0; i < LANES; i += 8)
-    bits |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_load_si256((const __m256i *)(const void *)(row + i)))) << i;
+    bits |=
+        (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_load_si256((const __m256i *)(const void *)(row + i))))
+        << i;
 #else
   for (unsigned i = 0; i < LANES; i += 4)
     bits |= (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(_mm_load_si128((const __m128i *)(const void *)(row + i)))) << i;

@@ -168,8 +168,8 @@ static uint8_t *mem_far(const struct func_warp *w, const struct effect *e, unsig
   else
     func_fault(w, e, f, FAULT_SHARED_RANGE, lane, addr,
                "thread (%u,%u,%u): shared address 0x%llx is byte 0x%llx of CTA %u; the cluster has %u CTAs of %u bytes",
-               w->tid[0][lane], w->tid[1][lane], w->tid[2][lane], (unsigned long long)addr, (unsigned long long)at, rank,
-               n, (unsigned)w->launch->shared_limit);
+               w->tid[0][lane], w->tid[1][lane], w->tid[2][lane], (unsigned long long)addr, (unsigned long long)at,
+               rank, n, (unsigned)w->launch->shared_limit);
   return NULL;
 }
 

@@ -71,8 +71,8 @@ uint8_t *mem_near(struct func_warp *w, const struct effect *e, enum mem_space sp
 /* Space of lane i of a resolved effect; addr becomes space-local. */
 enum mem_space mem_lane_space(const struct func_warp *w, const struct mem_effect *me, unsigned lane,
                               uint64_t *addr);
-/* The memory that the first of `lanes`, and others of them, access. False: they must be looked at one by one (not mapped, out of range, in several spaces, writes are pending or
- * must be logged). */
+/* The memory that the first of `lanes`, and others of them, access. False: they must be looked at one by one (not
+ * mapped, out of range, in several spaces, writes are pending or must be logged). */
 bool mem_block(struct func_warp *w, const struct mem_effect *me, uint32_t lanes, bool write,
                const struct gmem_view *v, struct lane_block *b);
 /* The memory of all lanes when their addresses, even and ascending, lie in one piece; NULL: mem_block tells. */

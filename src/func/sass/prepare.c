@@ -85,7 +85,14 @@ static void pool_begin(struct func_launch *l, uint64_t n_insts)
 static enum modifier_family family_of(unsigned sem)
 {
   switch (sem) {
-  case SEM_FADD: case SEM_FMUL: case SEM_FFMA: case SEM_FHADD: case SEM_FHFMA: case SEM_FSWZADD: case SEM_FMNMX: case SEM_FSEL:
+  case SEM_FADD:
+  case SEM_FMUL:
+  case SEM_FFMA:
+  case SEM_FHADD:
+  case SEM_FHFMA:
+  case SEM_FSWZADD:
+  case SEM_FMNMX:
+  case SEM_FSEL:
   case SEM_FSET: case SEM_FSETP: case SEM_FCHK: case SEM_MUFU: case SEM_F2F: case SEM_F2I:
   case SEM_FRND: case SEM_F2FP: case SEM_F2IP: case SEM_UF2FP:
   case SEM_FADD2: case SEM_FMUL2: case SEM_FFMA2: case SEM_FMNMX3: case SEM_UFADD: case SEM_UFMUL:

@@ -7,8 +7,8 @@
 /* Fills l->uop and l->pool; on demand only from the entry on. prepare_end frees what that needs. */
 void prepare_launch(struct func_launch *l);
 void prepare_end(struct func_launch *l);
-/* Code from instruction i on, up to where it surely leaves; all that is not prepared yet. While one host thread runs the
- * launch. */
+/* Code from instruction i on, up to where it surely leaves; all that is not prepared yet. While one host thread runs
+ * the launch. */
 void prepare_from(struct func_launch *l, uint64_t i);
 void prepare_rest(struct func_launch *l);
 /* Fills l->clear: registers that all threads write before anything reads them need not be cleared for a CTA where

@@ -1,7 +1,7 @@
-/* Bulk copies (UBLKCP, UBLKRED, UBLKPF): 16 bytes and more between global and shared memory, or shared memory of CTAs of
- * the cluster. Rules: PTX ISA (cp.async.bulk, cp.reduce.async.bulk); where operands are: compiler output (CUDA 13.0): URb the
- * destination, in shared memory with the mbarrier in the next register; URa the source; URc the bytes / 16 in its low half, the
- * CTAs of a multicast in its high half.
+/* Bulk copies (UBLKCP, UBLKRED, UBLKPF): 16 bytes and more between global and shared memory, or shared memory of CTAs
+ * of the cluster. Rules: PTX ISA (cp.async.bulk, cp.reduce.async.bulk); where operands are: compiler output (CUDA
+ * 13.0): URb the destination, in shared memory with the mbarrier in the next register; URa the source; URc the bytes /
+ * 16 in its low half, the CTAs of a multicast in its high half.
  *
  * A copy is complete here when it has been performed; in time, the copy engine says when (time/sm/copy_engine.c).
  */
@@ -102,8 +102,14 @@ static bool take(struct bulk *b, struct func_warp *w, const struct uop *u, struc
 {
   const mem_word *arg = mem_row(e->mem, 0);
   const bool prefetch = u->s->sem == SEM_UBLKPF;
-  *b = (struct bulk){.w = w, .u = u, .e = e, .v = v, .f = f, .reduces = u->s->sem == SEM_UBLKRED,
-                     .way = prefetch ? PREFETCH_WAY : (unsigned)sass_get(u->s, FLD_BULK_WAY), .bytes = e->mem->copy.bytes};
+  *b = (struct bulk){.w = w,
+                     .u = u,
+                     .e = e,
+                     .v = v,
+                     .f = f,
+                     .reduces = u->s->sem == SEM_UBLKRED,
+                     .way = prefetch ? PREFETCH_WAY : (unsigned)sass_get(u->s, FLD_BULK_WAY),
+                     .bytes = e->mem->copy.bytes};
   b->to = b->way == WAY_G_S ? lane_join(arg[ARG_TO], arg[ARG_TO_HIGH]) : arg[ARG_TO];
   b->from = b->way == WAY_S_G || prefetch ? lane_join(arg[ARG_FROM], arg[ARG_FROM_HIGH]) : arg[ARG_FROM];
   b->barrier = arg[ARG_TO_HIGH];
@@ -134,12 +140,13 @@ static bool perform(struct func_warp *w, const struct uop *u, struct effect *e, 
 }
 
 /* One piece, all of it; between shared memories none of global memory. */
-bool bulk_copy_piece(struct func_warp *w, const struct uop *u, struct effect *e, struct copy_piece *p, struct gmem_view *v,
-                     struct fault *f)
+bool bulk_copy_piece(struct func_warp *w, const struct uop *u, struct effect *e, struct copy_piece *p,
+                     struct gmem_view *v, struct fault *f)
 {
   struct bulk b;
   if (!take(&b, w, u, e, v, f)) return false;
-  *p = (struct copy_piece){.addr = b.way == WAY_G_S ? b.to : b.from, .bytes = b.way == WAY_S_S ? 0 : b.bytes, .last = true};
+  *p = (struct copy_piece){
+      .addr = b.way == WAY_G_S ? b.to : b.from, .bytes = b.way == WAY_S_S ? 0 : b.bytes, .last = true};
   return true;
 }
 

@@ -45,7 +45,8 @@ static bool bra_any(struct func_warp *w, const struct uop *u, uint32_t m, struct
  * All lanes of the path go the same way: the guard only says which lanes count, as where the member
  * masks of a warp differ (compiler output: R2UR Pu, REDUX.OR, @!Pu BRA.DIV). The mask is row a, a
  * uniform register that may be inverted, or without one the whole warp (sm_75, which has no such operand: compiler
- * output, before calls of the functions that begin with WARPSYNC 0xffffffff); lanes that have exited are not missing. */
+ * output, before calls of the functions that begin with WARPSYNC 0xffffffff); lanes that have exited are not
+ * missing. */
 static bool bra_converged(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                           struct fault *f)
 {

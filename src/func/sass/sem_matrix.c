@@ -88,8 +88,8 @@ void mem_ldsm_finish(struct func_warp *w, const struct uop *u, struct effect *e)
   }
 }
 
-/* Number `col` of a row of 16 bytes, or FP4 or FP6 numbers (PTX ISA, ldmatrix: .b4x16_p64, .b6x16_p32), as mma expects it in a
- * byte: FP6 in the low bits, FP4 in the middle ones (NVIDIA CUTLASS). */
+/* Number `col` of a row of 16 bytes, or FP4 or FP6 numbers (PTX ISA, ldmatrix: .b4x16_p64, .b6x16_p32), as mma expects
+ * it in a byte: FP6 in the low bits, FP4 in the middle ones (NVIDIA CUTLASS). */
 static uint32_t narrow_element(struct mem_effect *me, unsigned lane, unsigned col, unsigned bits)
 {
   const unsigned at = col * bits, word = at / 32;
@@ -106,8 +106,8 @@ static unsigned number_bits(const struct uop *u)
   return fmt == U4X16P64 ? 4 : fmt == U6X16P32 ? 6 : 8;
 }
 
-/* 16 x 16 numbers, transposed: a thread gets rows 4 (lane % 4) to 4 (lane % 4) + 3 of column lane / 4, then of the column
- * 8 to the right (NVIDIA CUTLASS, layout of SM100_U8x8_LDSM_T; the right factor of an mma of bytes). */
+/* 16 x 16 numbers, transposed: a thread gets rows 4 (lane % 4) to 4 (lane % 4) + 3 of column lane / 4, then of the
+ * column 8 to the right (NVIDIA CUTLASS, layout of SM100_U8x8_LDSM_T; the right factor of an mma of bytes). */
 void mem_ldsm_square_finish(struct func_warp *w, const struct uop *u, struct effect *e)
 {
   const unsigned bits = number_bits(u);
@@ -135,8 +135,8 @@ void mem_ldsm_narrow_finish(struct func_warp *w, const struct uop *u, struct eff
   }
 }
 
-/* stmatrix .m16n8 .trans of bytes: a thread holds rows lane / 4 and 8 more, columns 2 (lane % 4) and one more; each column
- * goes to the 16 bytes of one address (NVIDIA CUTLASS, SM100_U8x4_STSM_T). */
+/* stmatrix .m16n8 .trans of bytes: a thread holds rows lane / 4 and 8 more, columns 2 (lane % 4) and one more; each
+ * column goes to the 16 bytes of one address (NVIDIA CUTLASS, SM100_U8x4_STSM_T). */
 bool mem_stsm_bytes(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
 {
   if (!whole_warp(w, m, e, f)) return false;

@@ -614,7 +614,8 @@ struct dmma_sign {
   uint64_t clear, flip;
 };
 
-/* uop.imm: rows / 8, in bits 7:4 k / 4, in 10:8 negation of a, b, c, in 12:11 the rounding mode, in 15:13 absolute values. */
+/* uop.imm: rows / 8, in bits 7:4 k / 4, in 10:8 negation of a, b, c, in 12:11 the rounding mode, in 15:13 absolute
+ * values. */
 struct dmma_shape {
   unsigned halves, depth, mode;
   struct dmma_sign a, b, c;

@@ -1,6 +1,6 @@
 /* Conversions to and from narrow formats that are rare enough to go lane by lane: F2FP to and from
- * pairs of FP8, FP6, FP4 and powers of two, to TF32, I2IP to 2 and 4 bits. Compiled once. Rules: PTX ISA (cvt, cvt.pack);
- * the fields from compiler output (CUDA 13.0).
+ * pairs of FP8, FP6, FP4 and powers of two, to TF32, I2IP to 2 and 4 bits. Compiled once. Rules: PTX ISA (cvt,
+ * cvt.pack); the fields from compiler output (CUDA 13.0).
  */
 #include <math.h>
 
@@ -9,7 +9,15 @@
 #include "func/launch.h"
 
 enum { F8_NAN = 0x7f };
-enum { KIND_HALVES, KIND_UNPACK = 4, KIND_TF32 = 5, KIND_F4 = 8, KIND_F6 = 9, KIND_F8 = 10, KIND_E8 = 11 }; /* field F2FP_KIND */
+enum {
+  KIND_HALVES,
+  KIND_UNPACK = 4,
+  KIND_TF32 = 5,
+  KIND_F4 = 8,
+  KIND_F6 = 9,
+  KIND_F8 = 10,
+  KIND_E8 = 11
+}; /* field F2FP_KIND */
 
 /* u->imm */
 enum { RELU = 1 << 0, SATFINITE = 1 << 1, E4M3 = 1 << 2, UPPER = 1 << 3, FROM_F32 = 1 << 4,
@@ -29,7 +37,8 @@ static const struct narrow to_half = {10, -14, 0x7bff, 0x7fff}, to_bf16 = {7, -1
                            narrow_e2m1 = {1, 0, 0x7, 0x7}, narrow_e2m3 = {3, 0, 0x1f, 0x1f},
                            narrow_e3m2 = {2, -2, 0x1f, 0x1f};
 
-/* How the bits that do not fit round: to nearest even, or up when their fraction of a unit and `random` / 2^16 reach 1. */
+/* How the bits that do not fit round: to nearest even, or up when their fraction of a unit and `random` / 2^16 reach
+ * 1. */
 struct rounding {
   bool stochastic;
   uint32_t random;
@@ -66,8 +75,8 @@ static uint32_t narrow_from_f32(uint32_t v, const struct narrow *f, unsigned sig
   return (v >> 31) << sign | narrow_magnitude(fabs((double)x), f, r);
 }
 
-/* The slices of c that .RS adds: [0] for a, [1] for b. Measured on sm_100 (b16 and wider: a reads the upper half of c, b
- * the lower; bytes: both the upper half, a in reverse; FP4: both bytes 3 and 1, a in reverse). */
+/* The slices of c that .RS adds: [0] for a, [1] for b. Measured on sm_100 (b16 and wider: a reads the upper half of c,
+ * b the lower; bytes: both the upper half, a in reverse; FP4: both bytes 3 and 1, a in reverse). */
 static uint32_t reversed16(uint32_t v)
 {
   uint32_t r = 0;
@@ -134,8 +143,8 @@ static uint32_t from_f8(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
   return unpack_f8(b, imm) | unpack_f8(b >> 8, imm) << 16;
 }
 
-/* A pair of FP4 numbers fills a byte, a pair of FP6 numbers two; c goes above (compiler output, CUDA 13.0: four pairs of
- * FP4 fill a word). */
+/* A pair of FP4 numbers fills a byte, a pair of FP6 numbers two; c goes above (compiler output, CUDA 13.0: four pairs
+ * of FP4 fill a word). */
 static uint32_t to_f4(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
 {
   const struct operands v = operands(a, b, imm);

@@ -1,9 +1,10 @@
 /* Tensor copies (UTMALDG, UTMASTG, UTMAREDG, UTMAPF): a box of a tensor in global memory, described by a tensor map,
- * and the same elements side by side in shared memory. Rules: PTX ISA (cp.async.bulk.tensor, cp.reduce.async.bulk.tensor,
- * tensors: tiled mode, im2col mode, swizzling); where operands are: compiler output (CUDA 13.0).
+ * and the same elements side by side in shared memory. Rules: PTX ISA (cp.async.bulk.tensor,
+ * cp.reduce.async.bulk.tensor, tensors: tiled mode, im2col mode, swizzling); where operands are: compiler output (CUDA
+ * 13.0).
  *
- * A copy is complete here when it has been performed: the copy engine (time/sm/copy_engine.c) performs a load when its data
- * are there. It goes row by row, a row being what lies along dimension 0.
+ * A copy is complete here when it has been performed: the copy engine (time/sm/copy_engine.c) performs a load when its
+ * data are there. It goes row by row, a row being what lies along dimension 0.
  */
 #include "func/sass/async_copy.h"
 #include "func/cluster.h"
@@ -35,8 +36,8 @@ static int64_t coord(const struct copy *c, unsigned i)
   return (int32_t)c->arg[ARG_COORD + i];
 }
 
-/* Place in shared memory: chunks change places within the span, by the number of the line (PTX ISA, swizzling modes). Bits
- * of the address decide, so the pattern repeats every 1,024 bytes. */
+/* Place in shared memory: chunks change places within the span, by the number of the line (PTX ISA, swizzling modes).
+ * Bits of the address decide, so the pattern repeats every 1,024 bytes. */
 static uint32_t swizzled(const struct tensor_map *m, uint32_t at)
 {
   uint32_t line = at >> 7;
@@ -183,7 +184,8 @@ static void place_im2col(const struct copy *c, unsigned k, struct row *r)
   int64_t off[TENSOR_SPATIAL] = {0};
   if (c->u->s->sem == SEM_UTMALDG) offsets(c, off);
   for (unsigned d = 1; d <= n; d++)
-    r->pos[d] = off[d - 1] + advance(coord(c, d), m->lower[d - 1], (int64_t)m->dim[d] + m->upper[d - 1], m->step[d], &k);
+    r->pos[d] =
+        off[d - 1] + advance(coord(c, d), m->lower[d - 1], (int64_t)m->dim[d] + m->upper[d - 1], m->step[d], &k);
   for (unsigned d = n + 1; d < m->rank; d++) r->pos[d] = coord(c, d);
   r->pos[m->rank - 1] += k;
 }
@@ -257,8 +259,10 @@ static const char *mismatch(const struct copy *c)
 {
   const struct sass_inst *s = c->u->s;
   const unsigned mode = mode_of(s), dims = (unsigned)sass_get(s, FLD_TMA_DIM) + 1;
-  if (mode != MODE_TILED && mode != MODE_IM2COL && mode != MODE_GATHER4) return "im2col modes w and w::128 are not modelled";
-  if (c->map.rank != (mode == MODE_GATHER4 ? MATRIX_DIMS : dims)) return "the tensor map has another number of dimensions";
+  if (mode != MODE_TILED && mode != MODE_IM2COL && mode != MODE_GATHER4)
+    return "im2col modes w and w::128 are not modelled";
+  if (c->map.rank != (mode == MODE_GATHER4 ? MATRIX_DIMS : dims))
+    return "the tensor map has another number of dimensions";
   if (c->map.interleave != TENSOR_PLAIN) return "interleaved layouts are not modelled";
   if (c->map.type == TENSOR_U4_GAPS || c->map.type == TENSOR_U6_GAPS) return "packed types with gaps are not modelled";
   if (c->map.kind != (mode == MODE_IM2COL ? TENSOR_IM2COL : TENSOR_TILED)) return "the tensor map is of another mode";
@@ -267,7 +271,8 @@ static const char *mismatch(const struct copy *c)
   return NULL;
 }
 
-/* Sizes of the box. False, with a fault: more than there is shared memory, or, of a prefetch, than any CTA could have. */
+/* Sizes of the box. False, with a fault: more than there is shared memory, or, of a prefetch, than any CTA could
+ * have. */
 static bool take_box(struct copy *c)
 {
   const uint64_t most = c->u->s->sem == SEM_UTMAPF ? 1u << CLUSTER_SHIFT : c->w->launch->shared_limit;
@@ -376,7 +381,8 @@ static bool step(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   const struct sass_inst *s = u->s;
   const unsigned ur = (unsigned)sass_get(s, FLD_URB), map = (unsigned)sass_get(s, FLD_URA);
   const unsigned addresses = sass_tensor_addresses(s), coords = sass_tensor_coords(s);
-  const uint32_t shared = addresses > 0 ? warp_uniform(w, ur) : 0, barrier = addresses > 1 ? warp_uniform(w, ur + 1) : 0;
+  const uint32_t shared = addresses > 0 ? warp_uniform(w, ur) : 0,
+                 barrier = addresses > 1 ? warp_uniform(w, ur + 1) : 0;
   const uint32_t extra = sass_has(s, FLD_URC) ? warp_uniform(w, (unsigned)sass_get(s, FLD_URC)) : 0;
   uint32_t ctas = 0;
   (void)f;

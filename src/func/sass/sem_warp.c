@@ -26,12 +26,13 @@ enum sr {
 
 static bool sr_known(unsigned id)
 {
-  static const uint8_t known[] = {
-      SR_LANEID, SR_CLOCK, SR_VIRTCFG, SR_VIRTID, SR_TID, SR_TID_X, SR_TID_Y, SR_TID_Z,
-      SR_CTAID_X, SR_CTAID_Y, SR_CTAID_Z, SR_LWINHI, SR_SWINHI, SR_SWINLO, SR_SWINSZ, SR_SMEMSZ, SR_LWINLO, SR_LWINSZ, SR_LMEMHIOFF,
-      SR_EQMASK, SR_LTMASK, SR_LEMASK, SR_GTMASK, SR_GEMASK, SR_GLOBALERRORSTATUS,
-      SR_WARPERRORSTATUS, SR_VIRTUALSMID, SR_CLOCKLO, SR_CLOCKHI, SR_TIMERLO, SR_TIMERHI,
-      SR_CGA_CTAID, SR_CGA_SIZE, SR_ZERO};
+  static const uint8_t known[] = {SR_LANEID,          SR_CLOCK,       SR_VIRTCFG,  SR_VIRTID,    SR_TID,
+                                  SR_TID_X,           SR_TID_Y,       SR_TID_Z,    SR_CTAID_X,   SR_CTAID_Y,
+                                  SR_CTAID_Z,         SR_LWINHI,      SR_SWINHI,   SR_SWINLO,    SR_SWINSZ,
+                                  SR_SMEMSZ,          SR_LWINLO,      SR_LWINSZ,   SR_LMEMHIOFF, SR_EQMASK,
+                                  SR_LTMASK,          SR_LEMASK,      SR_GTMASK,   SR_GEMASK,    SR_GLOBALERRORSTATUS,
+                                  SR_WARPERRORSTATUS, SR_VIRTUALSMID, SR_CLOCKLO,  SR_CLOCKHI,   SR_TIMERLO,
+                                  SR_TIMERHI,         SR_CGA_CTAID,   SR_CGA_SIZE, SR_ZERO};
   if (id >= SR_PM0 && id <= SR_PM_LAST) return true;
   for (unsigned i = 0; i < sizeof known; i++) {
     if (known[i] == id) return true;
@@ -42,7 +43,8 @@ static bool sr_known(unsigned id)
 bool func_sr_of_schedule(const struct uop *u)
 {
   for (unsigned id = u->imm; id < u->imm + u->imm2; id++) {
-    if (id == SR_CLOCK || id == SR_VIRTID || id == SR_VIRTUALSMID || (id >= SR_CLOCKLO && id <= SR_TIMERHI)) return true;
+    if (id == SR_CLOCK || id == SR_VIRTID || id == SR_VIRTUALSMID || (id >= SR_CLOCKLO && id <= SR_TIMERHI))
+      return true;
   }
   return false;
 }

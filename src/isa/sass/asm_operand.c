@@ -720,7 +720,8 @@ bool asm_operand(struct attempt *a, unsigned op, struct span *list)
   } else if (kind == OPD_GSB || kind == OPD_GDEPBAR) {
     used->compare = COMPARE_NONE;
     ok = read_group_counter(a, s, kind, list);
-  } else if (kind == OPD_BULK_A || kind == OPD_BULK_B || kind == OPD_TMA_A || kind == OPD_TMA_B || kind == OPD_TMA_HINT) {
+  } else if (kind == OPD_BULK_A || kind == OPD_BULK_B || kind == OPD_TMA_A || kind == OPD_TMA_B ||
+             kind == OPD_TMA_HINT) {
     ok = read_bulk(a, s, fields[0]);
   } else if (kind == OPD_SUADDR) {
     ok = read_surface_address(a, s);

@@ -195,8 +195,9 @@ static int64_t get_signed(const struct sass_inst *s, unsigned id)
   return bits_sext(sass_get(s, id), field_width(id));
 }
 
-/* What an address operand has beside its register: fields of the uniform register and of the signed offset (FLD_NONE: no
- * such part; FLD_MEM_OFFSET is in every row of these kinds that has one), whether the uniform register is a descriptor. */
+/* What an address operand has beside its register: fields of the uniform register and of the signed offset (FLD_NONE:
+ * no such part; FLD_MEM_OFFSET is in every row of these kinds that has one), whether the uniform register is a
+ * descriptor. */
 struct address_form {
   uint16_t ureg, offset, descriptor; /* descriptor: field that says so; FLD_NONE: never */
   uint8_t unit;                      /* bytes of an offset's step */

@@ -92,7 +92,8 @@ enum sass_opd {
   OPD_UDQ, OPD_IMM64,
   OPD_ADDR_UC,                              /* sm_75 atomics: the uniform register is added */
   OPD_ADDR_AC100, OPD_ADDR_RC100,           /* sm_100+: ATOM, ATOMG; REDG */
-  OPD_LDGSTS_G100, OPD_LDGSTS_SU, OPD_LDGSTS_SU100, OPD_LDGSTS_GN, OPD_LDGSTS_GN100 /* shared address in UR, descriptor in the next */,
+  OPD_LDGSTS_G100, OPD_LDGSTS_SU, OPD_LDGSTS_SU100, OPD_LDGSTS_GN,
+  OPD_LDGSTS_GN100 /* shared address in UR, descriptor in the next */,
   OPD_LDCU, OPD_UMASK100,
   OPD_TD2, OPD_TA, OPD_TB,                  /* TEX …: second result, arguments */
   OPD_TBANK, OPD_TOFF, OPD_TUR, OPD_TUOFF, OPD_HC, /* handle: constant, uniform register, Rc */

@@ -79,7 +79,8 @@ struct sass_pred {
  *   LOP3                          FLD_LUT; pu result, pp, FLD_LOP3_PAND
  *   PLOP3                         pp, pq, pr sources; pu by FLD_PLUT, pv by FLD_PLUT2
  *   P2R, R2P                      src[0] register, src[1] mask, FLD_PR_BYTE
- *   HGMMA IGMMA BGMMA QGMMA       src[0] A: registers, or the first of four uniform ones: descriptors of A and B; src[1]
+ *   HGMMA IGMMA BGMMA QGMMA       src[0] A: registers, or the first of four uniform ones: descriptors of A and B;
+ *   src[1]
  *                                 else the first of four, of which the last two describe B; src[2] accumulators,
  *                                 added when pp
  *   SHFL                          src[0] value, src[1] lane, src[2] clamp and mask; pu
@@ -173,7 +174,8 @@ bool sass_address_is_wide(const struct sass_inst *s);
 
 /* Arguments of TEX, TLD, TLD4, TXD: argument i is register i of src[0] when i < n_a, else register
  * i - n_a of src[1]. layer, handle, lod: which argument it is, or -1. The layer is an integer; TXD
- * has it last, the others first. The value .DC compares with is the last argument. With .SCR the arguments are divided evenly (compiler output, CUDA
+ * has it last, the others first. The value .DC compares with is the last argument. With .SCR the arguments are divided
+ * evenly (compiler output, CUDA
  * 13.0). TXD's gradients, all of src[1], are not listed. Surfaces: the coordinates x, y, z or x, y,
  * layer are the registers of src[0]; src[2] is the handle. */
 struct sass_tex_args {

@@ -279,10 +279,10 @@ static void add_source(const struct sass_inst *s, struct inst *t, unsigned n)
 
 static void add_address(const struct sass_inst *s, struct inst *t, unsigned kind)
 {
-  bool wide = s->row->width == W_STAS || s->row->width == W_REDAS || kind == OPD_ADDR || kind == OPD_ADDR_AC || kind == OPD_ADDR_O32 ||
-              kind == OPD_LDGSTS_G || kind == OPD_LDGSTS_GN || kind == OPD_LDGSTS_GN100 || kind == OPD_ADDR_UC || kind == OPD_ADDR_AC100 ||
-              kind == OPD_ADDR_RC100 || kind == OPD_LDGSTS_G100 || kind == OPD_ADDR_L256 ||
-              kind == OPD_ADDR_S256 || (kind == OPD_CCTL && sass_get(s, FLD_MEM_E)) ||
+  bool wide = s->row->width == W_STAS || s->row->width == W_REDAS || kind == OPD_ADDR || kind == OPD_ADDR_AC ||
+              kind == OPD_ADDR_O32 || kind == OPD_LDGSTS_G || kind == OPD_LDGSTS_GN || kind == OPD_LDGSTS_GN100 ||
+              kind == OPD_ADDR_UC || kind == OPD_ADDR_AC100 || kind == OPD_ADDR_RC100 || kind == OPD_LDGSTS_G100 ||
+              kind == OPD_ADDR_L256 || kind == OPD_ADDR_S256 || (kind == OPD_CCTL && sass_get(s, FLD_MEM_E)) ||
               ((kind == OPD_ADDR_DB || kind == OPD_ADDR_DC) && sass_get(s, FLD_MEM_A64));
   bool shared = kind >= OPD_SADDR && kind <= OPD_XADDR_C; /* SADDR_C6, USADDR, too */
   add_src(t, FILE_R, s->src[0].index, wide ? 2 : 1, SLOT_A);
@@ -569,7 +569,8 @@ static enum mem_copy_way copy_way(const struct sass_inst *s)
 
 static void fill_mem(const struct sass_inst *s, struct inst *t)
 {
-  static const uint8_t copy_op[COPY__N] = {[COPY_STORE] = MEM_STORE, [COPY_REDUCE] = MEM_RED, [COPY_PREFETCH] = MEM_PREFETCH};
+  static const uint8_t copy_op[COPY__N] = {
+      [COPY_STORE] = MEM_STORE, [COPY_REDUCE] = MEM_RED, [COPY_PREFETCH] = MEM_PREFETCH};
   struct order order = memory_order(s);
   bool near = s->row->mem_space == MEM_SHARED || s->row->mem_space == MEM_LOCAL;
   bool atomic = s->row->mem_op == MEM_ATOMIC || s->row->mem_op == MEM_RED;
@@ -590,7 +591,8 @@ static void fill_mem(const struct sass_inst *s, struct inst *t)
   if (t->mem.strong) t->scope = order.strong ? (uint8_t)order.scope : SCOPE_GPU;
   /* .STRONG.SM is served by L1; gpu scope and wider are not. */
   t->mem.bypass_l1 = !near && (atomic || (order.strong && order.scope != SCOPE_CTA));
-  if (t->mem.op == MEM_LDGSTS && sass_has(s, FLD_LDGSTS_ACCESS) && !sass_get(s, FLD_LDGSTS_ACCESS)) t->mem.bypass_l1 = true;
+  if (t->mem.op == MEM_LDGSTS && sass_has(s, FLD_LDGSTS_ACCESS) && !sass_get(s, FLD_LDGSTS_ACCESS))
+    t->mem.bypass_l1 = true;
 }
 
 static void fill_gmma(const struct sass_inst *s, struct inst *t)
@@ -663,7 +665,8 @@ void sass_fill_timing(const struct sass_inst *s, struct inst *t)
     if (kind == OPD_BSTATE_D || kind == OPD_BSTATE_S) add_bstate(s, t, kind);
     if (kind == OPD_GDEPBAR) fill_hold(t, SB_GMMA, sass_get(s, FLD_GMMA_DEPBAR_COUNT), 0);
     if (kind == OPD_DEPBAR)
-      fill_hold(t, (unsigned)sass_get(s, FLD_DEPBAR_SB), sass_get(s, FLD_DEPBAR_COUNT), (uint8_t)sass_get(s, FLD_DEPBAR_MASK));
+      fill_hold(t, (unsigned)sass_get(s, FLD_DEPBAR_SB), sass_get(s, FLD_DEPBAR_COUNT),
+                (uint8_t)sass_get(s, FLD_DEPBAR_MASK));
   }
   if (row->mem_space) fill_mem(s, t);
   if (t->flags & INST_GMMA) fill_gmma(s, t);

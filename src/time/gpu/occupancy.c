@@ -54,7 +54,8 @@ static bool cluster_fits(const struct params *p, const struct step_source *s, un
     unsigned *here = &sms[params_gpc(p, i)];
     if (++*here > most) most = *here;
   }
-  return n <= most * per_sm || err_set(e, "cluster of %u CTAs; a GPC of %s holds %u of this kernel", n, p->name, most * per_sm);
+  return n <= most * per_sm ||
+         err_set(e, "cluster of %u CTAs; a GPC of %s holds %u of this kernel", n, p->name, most * per_sm);
 }
 
 bool occupancy_of(const struct params *p, const struct step_source *s, struct occupancy *o,

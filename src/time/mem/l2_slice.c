@@ -173,8 +173,8 @@ static void evict(struct l2_slice *s, struct tag_at at, picos now)
   if (tags_state(&s->tags, at)->dirty) write_back(s, at, now);
 }
 
-/* A set keeps at most l2.dirty_ways dirty lines: one more, and the least recently used of them is written back, when its
- * channel has room. It stays as a clean line. */
+/* A set keeps at most l2.dirty_ways dirty lines: one more, and the least recently used of them is written back, when
+ * its channel has room. It stays as a clean line. */
 static void clean_oldest(struct l2_slice *s, unsigned set, picos now)
 {
   const uint16_t *order = tags_order(&s->tags, set);

@@ -155,5 +155,6 @@ bool cluster_net_busy(const void *self)
 void cluster_net_dump(const void *self, FILE *out)
 {
   const struct cluster_net *c = self;
-  fprintf(out, "  SM-to-SM network: %llu messages, clusters that meet: %u\n", (unsigned long long)c->messages, c->n_states);
+  fprintf(out, "  SM-to-SM network: %llu messages, clusters that meet: %u\n", (unsigned long long)c->messages,
+          c->n_states);
 }

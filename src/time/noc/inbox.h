@@ -3,8 +3,8 @@
  *   order    (arrival, sender, sequence). A sender's messages keep their order: one that would overtake an earlier
  *            one of the same sender is taken behind it
  *   threads  in one phase of a window senders send, any number at once; in the other the receiver looks and
- *            takes (time/domain.h). New messages get places in the order in which the host's threads come; which order that is
- *            cannot be told once the receiver has looked
+ *            takes (time/domain.h). New messages get places in the order in which the host's threads come; which order
+ *            that is cannot be told once the receiver has looked
  *   host     a message lies beside those sent to the receiver in the same window, then beside those that arrive
  *            before and after it: thousands wait when memory is slower than the SMs
  */

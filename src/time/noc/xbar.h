@@ -12,7 +12,8 @@
  *   far      SM and home slice in different partitions: weak loads go to the near slice; other
  *            requests and their answers take half of l2.far_latency - l2.latency more
  *   order    each port serves in (arrival, sender, sequence) order
- *   queues   in front of the receiving ports (inbox.h). A request stays there while the queue of its slice is full. Of one SM the crossbar holds noc.sm_buffer messages; then the SM's
+ *   queues   in front of the receiving ports (inbox.h). A request stays there while the queue of its slice is full. Of
+ *   one SM the crossbar holds noc.sm_buffer messages; then the SM's
  *            port stands still until slices have taken some, also for messages to slices with room. It
  *            hears of that a window later, as of everything else. Replies are always taken
  *   params   noc.*, l2.slices, l2.slice_hash, l2.clock_khz

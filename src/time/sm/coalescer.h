@@ -9,7 +9,8 @@
  * lane that touches each. True: the access is dense (access.h). */
 bool coalesce_global(struct txn *t, unsigned lanes);
 
-/* Of a global load or store: sectors beyond the fewest that hold as many bytes. 0 of atomics, which have their lines. */
+/* Of a global load or store: sectors beyond the fewest that hold as many bytes. 0 of atomics, which have their
+ * lines. */
 unsigned coalescer_excess(const struct txn *t);
 
 /* ideal.coalescing, behind coalesce_global: the fewest sectors that hold as many bytes, at the first lane's address.

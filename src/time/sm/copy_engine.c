@@ -75,7 +75,8 @@ void copy_engine_delivered(struct copy_engine *e, uint16_t id, uint64_t now)
 /* The request for the first `bytes` of what is left of the piece, which lie in one line. */
 static struct txn_line line_of(const struct copy_job *j, unsigned bytes)
 {
-  unsigned from = (unsigned)(j->addr % LINE_BYTES), first = from / SECTOR_BYTES, last = (from + bytes - 1) / SECTOR_BYTES;
+  unsigned from = (unsigned)(j->addr % LINE_BYTES), first = from / SECTOR_BYTES,
+           last = (from + bytes - 1) / SECTOR_BYTES;
   struct txn_line l = {.line = j->addr / LINE_BYTES, .sectors = (uint8_t)((2u << last) - (1u << first))};
   l.words = words_within(from, from + bytes);
   if (j->way != COPY_REDUCE) return l;

@@ -1,18 +1,20 @@
-/* Asynchronous copy engine of one SM (the tensor memory accelerator): bulk and tensor copies between global memory, L2 and
- * shared memory of the CTAs of a cluster.
+/* Asynchronous copy engine of one SM (the tensor memory accelerator): bulk and tensor copies between global memory, L2
+ * and shared memory of the CTAs of a cluster.
  *
  *   params  copy.*
  *   ports   in: copies that the memory unit's arbiter grants; answers of L2 and of the SM-to-SM network
  *           out: requests to L2, past L1; the data array of shared memory; copies that are done
  *   queue   copy.queue_entries wait for their turn; one more stays at the head of its sub-core's queue
- *   walk    in order, one copy at a time: from copy.start_cycles after the grant (copy.map_cycles more when a tensor map is read)
+ *   walk    in order, one copy at a time: from copy.start_cycles after the grant (copy.map_cycles more when a tensor
+ *   map is read)
  *           a request every copy.request_cycles, for what a piece (a row of a box) has in one line of 128 bytes. Copies
  *           overlap: the next one is walked while data of those before are on their way
  *   load    shared memory takes the data of each answer; with the last one they count at the mbarrier
- *   store   shared memory gives the data of each request; memory changes at the end of the walk, the copy is done when all
+ *   store   shared memory gives the data of each request; memory changes at the end of the walk, the copy is done when
+ *   all
  *           is answered. A reduction is performed at its slices, line by line
- *   far     data for shared memory of other CTAs go on through the SM-to-SM network (cluster_net.h), which performs them
- *   not modelled: cache of tensor maps and their way from memory, the order of requests across banks of a box
+ *   far     data for shared memory of other CTAs go on through the SM-to-SM network (cluster_net.h), which performs
+ *   them not modelled: cache of tensor maps and their way from memory, the order of requests across banks of a box
  */
 #ifndef WS_TIME_SM_COPY_ENGINE_H
 #define WS_TIME_SM_COPY_ENGINE_H
@@ -31,7 +33,8 @@ enum { COPY_MAX_QUEUE = 64 };
 /* What the engine does to the rest of the SM; the owner sets it. Copies are named by their transaction. */
 struct copy_ports {
   void *ctx;
-  /* Piece k of the copy's global memory; *bytes: of shared memory, of the whole copy, in each CTA. False: guest fault. */
+  /* Piece k of the copy's global memory; *bytes: of shared memory, of the whole copy, in each CTA. False: guest
+   * fault. */
   bool (*piece)(void *ctx, uint16_t id, uint32_t k, struct copy_piece *, uint32_t *bytes);
   bool (*room)(void *ctx, uint64_t now); /* may a request leave? */
   void (*send)(void *ctx, uint16_t id, enum req_kind, struct txn_line, uint64_t now);

@@ -9,8 +9,8 @@
  *           Guards, predicates and uniform registers are read at issue, as are all sources of
  *           fixed-latency instructions and of special functions. A memory instruction reads its address
  *           registers when it enters the address stage, its data when they cross the link
- *           (lsu.h), register by register; mem.front_cycles earlier is its issue time as far as gap.* is concerned: what waits in the
- *           queue reads later.
+ *           (lsu.h), register by register; mem.front_cycles earlier is its issue time as far as gap.* is concerned:
+ *           what waits in the queue reads later.
  *   state   The registers of the step source hold what everyone sees. Results not yet there are in a list
  *           of pending writes per warp, in the order in which they land; an instruction is
  *           executed on registers that show what it sees, its results are taken off again into the list.
@@ -47,9 +47,9 @@ bool emulate_step(struct emulate *, unsigned warp, struct warp_slot *w, const st
                   struct effect *, struct txn *t, struct fault *, uint64_t now);
 
 /* The sources of a queued instruction are read: in issue time, its addresses at `address`, its data from
- * `data` on, one register per `step` cycles. Between open and close the step source's registers are what the instruction sees, and
- * execute, perform and finish may be called. close takes its results: with `only_predicates` those
- * that do not wait for memory. */
+ * `data` on, one register per `step` cycles. Between open and close the step source's registers are what the
+ * instruction sees, and execute, perform and finish may be called. close takes its results: with `only_predicates`
+ * those that do not wait for memory. */
 void emulate_open(struct emulate *, struct warp_slot *w, const struct txn *, uint64_t address,
                   uint64_t data, unsigned step, uint64_t now);
 void emulate_close(struct emulate *, struct warp_slot *w, const struct txn *, bool only_predicates);

@@ -20,7 +20,8 @@ static struct warp_slot *warp_of(const struct gmma *g, const struct gmma_part *x
   return &g->client[x->sub_core].warps->slot[x->warp];
 }
 
-void gmma_issue(struct gmma *g, unsigned group, unsigned member, const struct inst *in, struct gmma_part part, uint64_t now)
+void gmma_issue(struct gmma *g, unsigned group, unsigned member, const struct inst *in, struct gmma_part part,
+                uint64_t now)
 {
   struct gmma_group *w = &g->group[group];
   struct gmma_product *x = &w->product[(w->head + w->issued[member]) % GMMA_QUEUE];

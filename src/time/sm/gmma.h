@@ -3,8 +3,8 @@
  *   params  gmma.column_cycles, gmma.shared_bytes, gmma.queue_entries, lat.gmma
  *   ports   in: HGMMA and its like as the four warps issue them; out: counters that drop in their sub-cores
  *   rule    a product begins when its fourth warp has issued it and the units are free, in the order in which products
- *           become complete. It takes them column_cycles for each eight columns, longer when its matrices take longer to
- *           come out of shared memory: B, and A unless in registers, once for all four warps. Results are written
+ *           become complete. It takes them column_cycles for each eight columns, longer when its matrices take longer
+ *           to come out of shared memory: B, and A unless in registers, once for all four warps. Results are written
  *           lat.gmma later: a chain on the same accumulators does not wait for them (arXiv 2402.13499: m64n256k16
  *           each 128 cycles, dependent or not)
  *   queue   a warp may have issued so many products that have not begun; the next one waits: math_pipe_throttle
@@ -65,7 +65,8 @@ struct gmma {
 void gmma_init(struct gmma *, struct arena *, const struct params *);
 
 /* The warp of `part`, member `member` of the group, issues a product at `now`. */
-void gmma_issue(struct gmma *, unsigned group, unsigned member, const struct inst *, struct gmma_part part, uint64_t now);
+void gmma_issue(struct gmma *, unsigned group, unsigned member, const struct inst *, struct gmma_part part,
+                uint64_t now);
 
 void gmma_cycle(struct gmma *, uint64_t now);
 

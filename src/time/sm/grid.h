@@ -2,8 +2,8 @@
  * the same time share an SM as far as its room goes (time/gpu/dispatcher.h). Each has a slot, the same in all SMs.
  *
  *   caches   an instruction is looked up at pc + code.place, a constant in bank + const_space: code of another
- *            module lies at the same pcs, and banks are a launch's own; global memory that scalar loads read lies in banks
- *            of 4 GiB from GRID_SCALAR_BANKS on
+ *            module lies at the same pcs, and banks are a launch's own; global memory that scalar loads read lies in
+ *            banks of 4 GiB from GRID_SCALAR_BANKS on
  */
 #ifndef WS_TIME_SM_GRID_H
 #define WS_TIME_SM_GRID_H

@@ -83,7 +83,8 @@ struct hazard *hazard_new(struct arena *, const struct params *);
 void hazard_start(struct hazard *);
 void hazard_new_warp(struct hazard *, unsigned warp);
 
-/* `in` issues at `now` for the lanes in `active`, of which `exec` have a true guard; its completions have the same `seq`. */
+/* `in` issues at `now` for the lanes in `active`, of which `exec` have a true guard; its completions have the same
+ * `seq`. */
 void hazard_issue(struct hazard *, unsigned warp, const struct inst *in, uint32_t seq, lane_mask active,
                   lane_mask exec, uint64_t now);
 /* Its results can be read from cycle `visible` on; its sources are read, overwriters may issue from

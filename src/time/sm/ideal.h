@@ -1,11 +1,13 @@
-/* What if some costs of a sub-core were not there: ideal.issue, ideal.divergence, ideal.local, ideal.barriers of params.def.
+/* What if some costs of a sub-core were not there: ideal.issue, ideal.divergence, ideal.local, ideal.barriers of
+ * params.def.
  *
- * A free instruction is stepped when nothing it depends on holds it, and takes no slot, no pipe and no time; its warp may issue
- * again in the same cycle. Free are
+ * A free instruction is stepped when nothing it depends on holds it, and takes no slot, no pipe and no time; its warp
+ * may issue again in the same cycle. Free are
  *   ideal.local       accesses of local memory by instructions that name it (LDL, STL)
- *   ideal.divergence  of the arithmetic of paths that do not have all lanes of their warp, so many instructions that n of
- *                     m lanes take n/m of the time: what a perfect regrouping of threads into warps would leave. Control
- *                     flow and memory instructions keep their costs, so the gain is not overstated
+ *   ideal.divergence  of the arithmetic of paths that do not have all lanes of their warp, so many instructions that n
+ *   of
+ *                     m lanes take n/m of the time: what a perfect regrouping of threads into warps would leave.
+ *                     Control flow and memory instructions keep their costs, so the gain is not overstated
  * Control bits still decide what an instruction waits for.
  */
 #ifndef WS_TIME_SM_IDEAL_H

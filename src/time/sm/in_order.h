@@ -1,9 +1,10 @@
-/* Dependence counters that count down in the order in which they were raised, as those of loads do on AMD's GPUs ("memory
- * reads return in order": vmcnt): "at most n" then says that all but the n youngest are done. A drop that is due waits until
- * those before it, of its warp and counter, are.
+/* Dependence counters that count down in the order in which they were raised, as those of loads do on AMD's GPUs
+ * ("memory reads return in order": vmcnt): "at most n" then says that all but the n youngest are done. A drop that is
+ * due waits until those before it, of its warp and counter, are.
  *
  *   which    step_source.in_order, a mask; counters 0 to IN_ORDER_COUNTERS - 1 can be among them
- *   ticket   what an instruction carries in the place of such a counter, as with scoreboards: counter and place in the order
+ *   ticket   what an instruction carries in the place of such a counter, as with scoreboards: counter and place in the
+ *   order
  *   cycle    several may drop in the cycle in which the oldest one is due
  */
 #ifndef WS_TIME_SM_IN_ORDER_H

@@ -194,8 +194,8 @@ static struct issue_seen units(struct issue *s, struct warp_slot *w, const struc
   return changes(WS_SELECTED, now);
 }
 
-/* A barrier takes hold some cycles after its issue. nvcc puts arithmetic there; it keeps votes, control flow and what waits
- * in a queue behind the barrier. */
+/* A barrier takes hold some cycles after its issue. nvcc puts arithmetic there; it keeps votes, control flow and what
+ * waits in a queue behind the barrier. */
 static bool before_hold(const struct warp_slot *w, uint64_t now)
 {
   enum { HARMLESS = INST_CLOCK | INST_HALF_RATE_PORT };

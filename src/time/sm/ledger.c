@@ -57,8 +57,9 @@ static inline __attribute__((always_inline)) void charge_counters(struct books *
 }
 
 /* The warp's cycles until its issue at `now`. `observed`: NULL: nobody hears of it. */
-static inline __attribute__((always_inline)) void split_wait(struct ledger *l, struct warp_slot *w, const struct inst *in,
-                                                             const struct reg_wait *reg, uint64_t throttled, uint64_t now,
+static inline __attribute__((always_inline)) void split_wait(struct ledger *l, struct warp_slot *w,
+                                                             const struct inst *in, const struct reg_wait *reg,
+                                                             uint64_t throttled, uint64_t now,
                                                              const struct ledger *observed)
 {
   struct sm_grid *g = w->grid;

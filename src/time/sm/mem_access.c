@@ -9,7 +9,8 @@ static unsigned div_up(unsigned a, unsigned b)
   return (a + b - 1) / b;
 }
 
-/* The data banks, which L1 shares with shared memory, are busy for so long with `passes`, each of a word of every bank. */
+/* The data banks, which L1 shares with shared memory, are busy for so long with `passes`, each of a word of every
+ * bank. */
 static unsigned bank_cycles(const struct params *q, unsigned passes)
 {
   return passes * div_up(LINE_BYTES, q->l1_bytes_per_cycle);

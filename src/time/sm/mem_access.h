@@ -2,7 +2,8 @@
  * and the accesses that are the SM's own business. Strong accesses are left to the memory side.
  *
  *   params  l1.tag_bank_masks, const.line; stages: mem_stages.h
- *   ports   in: transactions of the sub-cores, and of the memory unit those whose time has come; out: memory, through the SM's view
+ *   ports   in: transactions of the sub-cores, and of the memory unit those whose time has come; out: memory, through
+ *   the SM's view
  */
 #ifndef WS_TIME_SM_MEM_ACCESS_H
 #define WS_TIME_SM_MEM_ACCESS_H

@@ -134,7 +134,8 @@ static void retire(struct mem_unit *u, uint16_t id, uint64_t now)
 }
 
 /* The result is written from cycle `first` on; whoever waits for it may issue from `visible` on. */
-__attribute__((cold)) static void tell_written(struct mem_unit *u, const struct txn *t, uint64_t first, uint64_t visible)
+__attribute__((cold)) static void tell_written(struct mem_unit *u, const struct txn *t, uint64_t first,
+                                               uint64_t visible)
 {
   const struct observed x = observed(t);
   if (first < visible) observe_stage(u->observers, &x, STAGE_WRITE, first);

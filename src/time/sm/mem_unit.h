@@ -12,7 +12,8 @@
  *   result  ready stages.pipe cycles after the grant, or after the last line has come, and bank
  *           conflicts and extra lines; then it waits for the link to its sub-core and crosses it; then
  *           it is written, when a write port is free (depend_write_at)
- *   copies  bulk and tensor copies go to the copy engine (copy_engine.h), which shares the port to L2, the data array and
+ *   copies  bulk and tensor copies go to the copy engine (copy_engine.h), which shares the port to L2, the data array
+ *   and
  *           the table of transactions
  *   results of textures and surfaces return in order: nvcc waits for some of several with DEPBAR (compiler output)
  */

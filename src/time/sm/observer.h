@@ -1,13 +1,15 @@
-/* Observers: who wants to know what instructions do in the pipeline of an SM, and changes nothing by it. The hazard checker
- * (hazard.h) is one; the pipeline view and the timeline are others.
+/* Observers: who wants to know what instructions do in the pipeline of an SM, and changes nothing by it. The hazard
+ * checker (hazard.h) is one; the pipeline view and the timeline are others.
  *
  *   events   on the host thread that runs the SM, in the order in which the model gets to know of them. The cycle an
- *            event names may lie ahead: where nothing can overtake, the model knows at issue when an instruction reads its
- *            operands. Events of one instruction come in the order of its stages, those of different ones do not
- *   cost     without observers one test at issue and one at each step of the memory pipeline. An observer hears of those
+ *            event names may lie ahead: where nothing can overtake, the model knows at issue when an instruction reads
+ *            its operands. Events of one instruction come in the order of its stages, those of different ones do not
+ *   cost     without observers one test at issue and one at each step of the memory pipeline. An observer hears of
+ *   those
  *            events for which its table has a function
  *   no observers: the ledger (ledger.h), which always counts, and whose charges are events here; hazard emulation
- *            (emulate.h), which changes what instructions read: only its knowledge of results that are written comes from here
+ *            (emulate.h), which changes what instructions read: only its knowledge of results that are written comes
+ *            from here
  *   not told: instructions that were fetched and never issued; waits of variable-latency results for a write port
  */
 #ifndef WS_TIME_SM_OBSERVER_H
@@ -20,8 +22,8 @@
 #include "time/sm/grid.h"
 #include "time/sm/warp_state.h"
 
-/* Stages of the pipeline, in the order of the figure (Huerta et al., MICRO 2025, figure 3). Fixed-latency instructions go
- * from Control through Allocate and Read, the others to the queue of their unit. */
+/* Stages of the pipeline, in the order of the figure (Huerta et al., MICRO 2025, figure 3). Fixed-latency instructions
+ * go from Control through Allocate and Read, the others to the queue of their unit. */
 #define PIPE_STAGE_LIST(X)                                                                       \
   X(FETCH, "fetch")                                                                              \
   X(DECODE, "decode")                                                                            \
@@ -55,7 +57,8 @@ struct observed {
 struct observed_issue {
   uint64_t at;         /* cycle */
   lane_mask active;    /* lanes of the path … */
-  lane_mask exec;      /* … and those of them whose guard is true. Not known of instructions that the memory side steps: active */
+  /* … and those of them whose guard is true. Not known of instructions that the memory side steps: active. */
+  lane_mask exec;
   uint32_t effect;     /* enum effect_flag; likewise 0 */
 };
 
@@ -92,12 +95,13 @@ struct observer_ops {
   void (*stage)(struct observer *, const struct observed *, enum pipe_stage, uint64_t at);
   /* It has left the pipeline in cycle `at`: the last event of it. */
   void (*done)(struct observer *, const struct observed *, uint64_t at);
-  /* Those who wait for its counters may issue from cycle `visible` on: its results are written; its sources are read and may
-   * be overwritten. */
+  /* Those who wait for its counters may issue from cycle `visible` on: its results are written; its sources are read
+   * and may be overwritten. */
   void (*written)(struct observer *, const struct observed *, uint64_t visible);
   void (*sources_read)(struct observer *, const struct observed *, uint64_t visible);
   /* `second` of a sub-core touches shared memory at `address` that the LDGSTS `first` of its CTA has still to write. */
-  void (*unordered)(struct observer *, unsigned sub_core, const struct inst *first, const struct inst *second, uint32_t address);
+  void (*unordered)(struct observer *, unsigned sub_core, const struct inst *first, const struct inst *second,
+                    uint32_t address);
 };
 
 /* First member of the observer's own struct. */

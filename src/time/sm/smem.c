@@ -96,7 +96,8 @@ static unsigned groups_of(const struct mem_effect *m, const struct words *w, lan
 /* One word per lane, in one row of the banks: they meet in a bank only when they are equal. */
 static bool one_row(const struct mem_effect *m, lane_mask all, unsigned lanes)
 {
-  if (lanes != ACCESS_LANES || !access_is_whole(all, lanes) || m->bytes != BANK_BYTES || m->op > MEM_STORE) return false;
+  if (lanes != ACCESS_LANES || !access_is_whole(all, lanes) || m->bytes != BANK_BYTES || m->op > MEM_STORE)
+    return false;
   uint64_t odd = 0;
   for (unsigned i = 0; i < ACCESS_LANES; i += 4)
     odd |= (m->addr[i] ^ m->addr[0]) | (m->addr[i + 1] ^ m->addr[0]) |

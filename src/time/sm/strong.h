@@ -1,6 +1,6 @@
-/* Strong accesses of an SM that the memory side has not performed yet, by line: weak accesses to these lines must queue behind
- * them, since one thread's accesses to overlapping bytes keep program order. Lines share counts by a hash: an access may queue
- * for another line's sake. */
+/* Strong accesses of an SM that the memory side has not performed yet, by line: weak accesses to these lines must queue
+ * behind them, since one thread's accesses to overlapping bytes keep program order. Lines share counts by a hash: an
+ * access may queue for another line's sake. */
 #ifndef WS_TIME_SM_STRONG_H
 #define WS_TIME_SM_STRONG_H
 

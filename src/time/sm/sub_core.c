@@ -172,9 +172,9 @@ static void holds_cycle(struct sub_core *p, uint64_t now)
 
 /* --- an instruction on its way ------------------------------------------------------------------ */
 
-/* It passes the stages of the figure (sub_core.h) one behind the other, below. Times that lie ahead are known as it issues,
- * since nothing overtakes it there; what waits in a queue goes on in the memory unit, or in gmma.c. What the compiler does not put
- * in one piece with `pass` takes the record by value: so it lives in registers. */
+/* It passes the stages of the figure (sub_core.h) one behind the other, below. Times that lie ahead are known as it
+ * issues, since nothing overtakes it there; what waits in a queue goes on in the memory unit, or in gmma.c. What the
+ * compiler does not put in one piece with `pass` takes the record by value: so it lives in registers. */
 struct passing {
   const struct inst *inst; /* NULL: the warp's pc names none */
   struct warp_slot *w;
@@ -333,7 +333,8 @@ __attribute__((cold)) static void tell_issue(struct sub_core *p, struct passing 
 
 /* --- the memory queue --------------------------------------------------------------------------------- */
 
-/* LDGSTS, and copies out of shared memory, are counted per group and warp; ARRIVES performs when those before it are done. */
+/* LDGSTS, and copies out of shared memory, are counted per group and warp; ARRIVES performs when those before it are
+ * done. */
 static void join_ldgsts(struct ldgsts *g, struct txn *t, const struct inst *in)
 {
   t->ldgsts_group = TXN_NO_GROUP;
@@ -601,7 +602,8 @@ static bool pass_free(struct sub_core *p, unsigned warp, uint64_t now)
   w->const_inst = NULL;
   if (!step(p, &x)) return false;
   if (x.effect->flags & EFF_MEM) {
-    if (!w->step->ops->perform(w->step, x.effect, m->lanes | m->near_lanes, p->ports.view, p->ports.fault)) return false;
+    if (!w->step->ops->perform(w->step, x.effect, m->lanes | m->near_lanes, p->ports.view, p->ports.fault))
+      return false;
     w->step->ops->finish(w->step, x.effect);
   }
   warp_find_next(w);

@@ -13,7 +13,11 @@
 #include "time/sm/grid.h"
 #include "time/sm/mem_stages.h"
 
-enum { TXN_MAX_LINES = LANES_MAX * MEM_MAX_TEXELS /* local memory: x 4 words */, TXN_NONE = 0xffff, TXN_NO_GROUP = 0xff };
+enum {
+  TXN_MAX_LINES = LANES_MAX * MEM_MAX_TEXELS /* local memory: x 4 words */,
+  TXN_NONE = 0xffff,
+  TXN_NO_GROUP = 0xff
+};
 
 enum txn_kind {
   TXN_GLOBAL,  /* loads and stores through L1; lines listed */
@@ -43,8 +47,8 @@ struct txn_access {
 };
 
 /* Small, for there are many at once and each is looked at in every stage. What is big is borrowed while somebody
- * needs it: the access until it is performed and finished, lines until they are sent or, when they are performed on the memory
- * side, answered. */
+ * needs it: the access until it is performed and finished, lines until they are sent or, when they are performed on the
+ * memory side, answered. */
 struct txn {
   uint16_t next; /* queue, image results or free list */
   uint16_t id;   /* its place in the pool */

@@ -23,7 +23,7 @@ enum {
 struct ibuffer {
   uint8_t head, n;
   uint64_t next_pc;               /* next instruction to fetch, or what is left of it */
-  uint64_t fetch_at;              /* not before this cycle: a jump is being resolved, a line comes; CYCLE_NEVER: from L2 */
+  uint64_t fetch_at; /* not before this cycle: a jump is being resolved, a line comes; CYCLE_NEVER: from L2 */
   uint64_t valid_at[IBUFFER_MAX]; /* ring: first cycle in which the entry can issue */
 };
 
@@ -67,8 +67,8 @@ struct warp_books {
   uint8_t depbar_waits; /* counters the last DEPBAR waits for */
 };
 
-/* What the issue stage looks at every cycle comes first; what only few instructions of few kernels need is in arrays of its own
- * in the table. */
+/* What the issue stage looks at every cycle comes first; what only few instructions of few kernels need is in arrays of
+ * its own in the table. */
 struct warp_slot {
   struct step_warp *step;  /* NULL: free */
   const struct inst *next; /* instruction at the running path's pc; NULL: there is none */
@@ -87,7 +87,8 @@ struct warp_slot {
   bool fence_waits;    /* the fence that holds the warp waits for its stores, too */
   struct warp_gmma gmma;
   uint8_t unread;      /* hazard emulation: memory instructions that have not read their sources */
-  uint16_t stores_out; /* stores and strong accesses not answered yet, of earlier warps of the slot, too: MEMBAR waits */
+  uint16_t
+      stores_out; /* stores and strong accesses not answered yet, of earlier warps of the slot, too: MEMBAR waits */
   struct ibuffer ib;
   const struct inst *const_inst; /* its constant operand was requested … */
   uint64_t const_at;             /* … and can be read from this cycle on */
