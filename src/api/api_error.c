@@ -1,7 +1,7 @@
 /* Errors, versions, structs of other versions. */
 #include <string.h>
 
-#include "api/internal.h"
+#include "api/api_internal.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)

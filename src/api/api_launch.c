@@ -1,7 +1,7 @@
 /* Launches: checked arguments, one run, a result that stands alone. */
 #include <string.h>
 
-#include "api/internal.h"
+#include "api/api_internal.h"
 
 /* What a run needs to call back. */
 struct caller {

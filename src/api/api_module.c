@@ -2,7 +2,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "api/internal.h"
+#include "api/api_internal.h"
 #include "base/nearest.h"
 #include "load/file.h"
 #include "load/plain_name.h"

@@ -1,7 +1,7 @@
 /* What each instruction of a launch cost, copied out of its books. */
 #include <string.h>
 
-#include "api/internal.h"
+#include "api/api_internal.h"
 #include "load/line_table.h"
 #include "time/gpu/gpu.h"
 

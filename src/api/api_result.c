@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/internal.h"
+#include "api/api_internal.h"
 #include "time/sm/hazard.h"
 #include "view/hazards.h"
 #include "view/json.h"

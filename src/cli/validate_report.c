@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/host_memory.h"
-#include "validate/summary.h"
+#include "validate/suite_summary.h"
 
 enum { ID_COLUMN = 44 };
 

@@ -7,8 +7,8 @@
 #ifndef WS_FUNC_CLUSTER_H
 #define WS_FUNC_CLUSTER_H
 
-#include "func/launch.h"
-#include "func/warp.h"
+#include "func/func_launch.h"
+#include "func/func_warp.h"
 
 /* CTAs of a cluster: 8, or 16 where a kernel allows sizes that are not portable (CUDA programming guide). */
 enum { CLUSTER_SHIFT = 24, CLUSTER_MAX_CTAS = 16, CLUSTER_FIRST_TARGET = 90 };

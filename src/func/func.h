@@ -9,7 +9,7 @@
 
 #include "base/gmem.h"
 #include "func/device_call.h"
-#include "func/texture.h"
+#include "func/texture_desc.h"
 #include "isa/sass/sass.h"
 #include "isa/step.h"
 #include "isa/watch.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/host_memory.h"
-#include "func/launch.h"
+#include "func/func_launch.h"
 
 enum { TRIES = 8 };
 

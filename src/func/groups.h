@@ -11,7 +11,7 @@
 #ifndef WS_FUNC_GROUPS_H
 #define WS_FUNC_GROUPS_H
 
-#include "func/warp.h"
+#include "func/func_warp.h"
 
 enum {
   GROUP_NONE = 0,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "func/cluster.h"
-#include "func/launch.h"
+#include "func/func_launch.h"
 
 /* Shared or local memory behind a generic address; NULL: it is global, or not all of it is mapped. */
 static uint8_t *near(const struct guest *g, uint64_t addr, size_t bytes, bool *global)

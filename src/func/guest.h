@@ -3,7 +3,7 @@
 #ifndef WS_FUNC_GUEST_H
 #define WS_FUNC_GUEST_H
 
-#include "func/warp.h"
+#include "func/func_warp.h"
 
 struct guest {
   struct func_warp *w;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "func/launch.h"
+#include "func/func_launch.h"
 
 bool func_const(const struct func_launch *l, unsigned b, uint32_t off, void *buf, uint32_t bytes)
 {

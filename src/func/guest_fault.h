@@ -3,7 +3,7 @@
 #ifndef WS_FUNC_GUEST_FAULT_H
 #define WS_FUNC_GUEST_FAULT_H
 
-#include "func/warp.h"
+#include "func/func_warp.h"
 
 /* Words of constant bank b. False: [off, off + bytes) is not inside it. */
 bool func_const(const struct func_launch *l, unsigned b, uint32_t off, void *buf, uint32_t bytes);

@@ -10,7 +10,7 @@
 #include "base/bits.h"
 #include "base/bug.h"
 #include "func/groups.h"
-#include "func/launch.h"
+#include "func/func_launch.h"
 
 /* PATIENCE: YIELDs of a warp, none of which released a wait, before one of them is taken for a spin loop. */
 enum { INST_BYTES = 16, PATIENCE = 1 << 14 };

@@ -17,7 +17,7 @@
 #ifndef WS_FUNC_PATHS_H
 #define WS_FUNC_PATHS_H
 
-#include "func/warp.h"
+#include "func/func_warp.h"
 
 enum { PARK_WARPSYNC = 16, PARK_BAR = 32 /* + barrier number */ };
 

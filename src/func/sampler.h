@@ -9,7 +9,7 @@
 #ifndef WS_FUNC_SAMPLER_H
 #define WS_FUNC_SAMPLER_H
 
-#include "func/texture.h"
+#include "func/texture_desc.h"
 
 enum {
   LEVEL_TEXELS = 8,

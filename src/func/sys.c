@@ -13,7 +13,7 @@
 #include "base/host_memory.h"
 #include "func/guest.h"
 #include "func/guest_fault.h"
-#include "func/launch.h"
+#include "func/func_launch.h"
 #include "func/sass/lanes.h"
 #include "func/paths.h"
 #include "isa/sass/syscall.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "func/warp.h"
+#include "func/func_warp.h"
 
 /* How the formatter reads the guest: `bytes` bytes at a guest address; false: unmapped. */
 typedef bool sys_read(void *ctx, uint64_t addr, void *buf, size_t bytes);

@@ -7,7 +7,7 @@
 #include "func/guest.h"
 #include "func/guest_fault.h"
 #include "func/sass/lanes.h"
-#include "func/launch.h"
+#include "func/func_launch.h"
 #include "func/sys.h"
 
 enum { REG_STACK = 1, REG_FIRST = 4, REG_END = 16 };

@@ -1,5 +1,5 @@
 /* Arrays, textures and surfaces of a device: what cuArrayCreate, cuTexObjectCreate and
- * cuSurfObjectCreate need. The table of objects belongs to the device; func/texture.h says how an
+ * cuSurfObjectCreate need. The table of objects belongs to the device; func/texture_desc.h says how an
  * image lies in memory. An object only refers to its image: the memory must outlive it.
  */
 #ifndef WS_HOST_TEXTURE_H
@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/gmem.h"
-#include "func/texture.h"
+#include "func/texture_desc.h"
 
 enum { TEX_MAX_OBJECTS = 1 << 20 }; /* handles have 20 bits */
 

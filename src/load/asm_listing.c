@@ -6,7 +6,7 @@
 
 #include "isa/sass/asm.h"
 #include "load/asm_source.h"
-#include "load/internal.h"
+#include "load/load_internal.h"
 
 enum { LINE_TEXT = 512, REGCOUNT = 0x2f, FRAME_SIZE = 0x11, MIN_STACK = 0x12 };
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "load/internal.h"
+#include "load/load_internal.h"
 
 enum { PAIR_BYTES = 8, PART_CALLS = 1, PART_TAKEN = 2, PART_POINTER_CALLS = 3, MAX_ROUNDS = 64 };
 

@@ -16,7 +16,7 @@
 #include "base/nearest.h"
 #include "load/elf.h"
 #include "load/fatbin.h"
-#include "load/internal.h"
+#include "load/load_internal.h"
 #include "load/plain_name.h"
 
 enum { IMAGE_LIMIT = 1 << 20, FIRST_IMAGES = 16 };

@@ -6,7 +6,7 @@
 #include "base/host_memory.h"
 #include "isa/sass/sass_isa.h"
 #include "isa/sass/syscall.h"
-#include "load/internal.h"
+#include "load/load_internal.h"
 
 enum { INST_SHIFT = 4, USER_BANK = 3, BANK0_WORDS = (64 << 10) / 4 };
 _Static_assert(1 << INST_SHIFT == INST_BYTES, "size of an instruction");

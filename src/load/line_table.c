@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "load/internal.h"
+#include "load/load_internal.h"
 
 /* DWARF 2, section 6.2. */
 enum {

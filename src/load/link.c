@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "load/internal.h"
+#include "load/load_internal.h"
 
 enum { NAME_LIMIT = 120 }; /* characters of file names in an error line */
 

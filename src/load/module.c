@@ -9,7 +9,7 @@
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "isa/sass/syscall.h"
-#include "load/internal.h"
+#include "load/load_internal.h"
 #include "load/link.h"
 
 enum {

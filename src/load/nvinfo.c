@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "load/internal.h"
+#include "load/load_internal.h"
 
 enum { FORMAT_NONE = 1, FORMAT_BYTE = 2, FORMAT_HALF = 3, FORMAT_SIZED = 4 };
 

@@ -8,7 +8,7 @@
  * The linker looks at the call graph and gives some kernels less shared memory. Results do not depend
  * on it; occupancy can. Registers, barriers and stack follow the call graph (callgraph.c).
  */
-#include "load/internal.h"
+#include "load/load_internal.h"
 
 enum {
   STT_CUDA_OBJECT = 13,   /* symbol type of variables in objects */

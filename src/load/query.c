@@ -4,7 +4,7 @@
 
 #include "base/nearest.h"
 #include "isa/sass/syscall.h"
-#include "load/internal.h"
+#include "load/load_internal.h"
 #include "load/plain_name.h"
 
 static const char *const service_name[SYSCALL__N] = {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
-#include "func/observer.h"
+#include "func/step_observer.h"
 #include "load/line_table.h"
 
 /* What a finding says. */

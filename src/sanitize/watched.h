@@ -4,7 +4,7 @@
 
 #include "base/bits.h"
 #include "base/gmem.h"
-#include "func/observer.h"
+#include "func/step_observer.h"
 #include "host/launch.h"
 #include "isa/sass/sass.h"
 #include "isa/sass/syscall.h"

@@ -15,7 +15,7 @@
 #include "fields.h"
 #include "func/device_call.h"
 #include "func/func.h"
-#include "func/launch.h"
+#include "func/func_launch.h"
 #include "func/sys.h"
 #include "func/tensor_map.h"
 #include "fuzz.h"

@@ -6,7 +6,7 @@
 #include "fuzz.h"
 #include "validate/plot.h"
 #include "validate/suite.h"
-#include "validate/summary.h"
+#include "validate/suite_summary.h"
 
 enum { MAX_ROWS = 8 };
 

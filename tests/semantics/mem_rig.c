@@ -5,7 +5,7 @@
 
 #include "base/gmem.h"
 #include "base/host_memory.h"
-#include "func/launch.h"
+#include "func/func_launch.h"
 #include "mem_rig.h"
 
 enum { RIG_BASE = 0x10000, WORDS = 256, MOST_TRIES = 20000, SHOWN_FAILURES = 3, MOST_MISSES = 20 };

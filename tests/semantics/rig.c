@@ -3,7 +3,7 @@
 
 #include "base/gmem.h"
 #include "base/host_memory.h"
-#include "func/launch.h"
+#include "func/func_launch.h"
 #include "sem.h"
 
 enum {

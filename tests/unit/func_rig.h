@@ -13,7 +13,7 @@
 
 #include "base/host_memory.h"
 #include "func/func.h"
-#include "func/warp.h"
+#include "func/func_warp.h"
 
 enum { RIG_BASE = 0x10000, RIG_MAX = 16, RIG_SHARED = 4096, RIG_LOCAL = 256 };
 #define RIG_SHARED_WINDOW 0x7f0000000000ull

@@ -15,7 +15,7 @@
 
 #include "isa/sass/asm.h"
 #include "load/asm_source.h"
-#include "load/internal.h"
+#include "load/load_internal.h"
 
 #define KERNELS WS_SOURCE_DIR "/kernels"
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "func/groups.h"
-#include "func/launch.h"
+#include "func/func_launch.h"
 #include "func/paths.h"
 
 enum { PC = 0x1000, I = 16 };

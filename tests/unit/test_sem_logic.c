@@ -4,7 +4,7 @@
  */
 #include "sem_case.h"
 
-#include "func/launch.h"
+#include "func/func_launch.h"
 
 /* ---- logic, shifts, bits --------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
  * the filter formulas of the CUDA C++ Programming Guide, "Texture Fetching", by hand. */
 #include "func_rig.h"
 
-#include "func/launch.h"
+#include "func/func_launch.h"
 #include "func/sampler.h"
 #include "func/sys.h"
 

@@ -13,7 +13,7 @@
 
 #include "validate/csv.h"
 #include "validate/suite.h"
-#include "validate/summary.h"
+#include "validate/suite_summary.h"
 
 static void assert_near(double got, double want)
 {

@@ -1,5 +1,5 @@
 /* Arrays of the program, and what texture and surface objects refer to: an array, or memory of the
- * program. Texels lie row by row without gaps (func/texture.h).
+ * program. Texels lie row by row without gaps (func/texture_desc.h).
  */
 #ifndef WS_CUDA_ARRAY_H
 #define WS_CUDA_ARRAY_H

@@ -46,7 +46,7 @@
 #include <string.h>
 
 #include "func/sass/uop.h"
-#include "func/warp.h"
+#include "func/func_warp.h"
 
 #ifdef SEM_LEVEL
 #define SEM_PASTE_(x, level) x##_##level

@@ -10,7 +10,7 @@
 
 #include "base/bits.h"
 #include "func/sass/lanes.h"
-#include "func/launch.h"
+#include "func/func_launch.h"
 
 enum { COMPARE_WORD = 4, MEM_MAX_WORDS = MEM_MAX_BYTES / 4 };
 

@@ -2,7 +2,7 @@
 #ifndef WS_FUNC_SASS_PREPARE_H
 #define WS_FUNC_SASS_PREPARE_H
 
-#include "func/launch.h"
+#include "func/func_launch.h"
 
 /* Fills l->uop and l->pool; on demand only from the entry on. prepare_end frees what that needs. */
 void prepare_launch(struct func_launch *l);

@@ -6,7 +6,7 @@
 #include "func/groups.h"
 #include "func/guest_fault.h"
 #include "func/sass/lanes.h"
-#include "func/launch.h"
+#include "func/func_launch.h"
 #include "func/paths.h"
 
 enum { NEXT = 16 };

@@ -17,7 +17,7 @@
  * Then bits 6:4 of the address are combined with the bits above 128-byte lines by exclusive or, as many as W has.
  */
 #include "func/guest_fault.h"
-#include "func/launch.h"
+#include "func/func_launch.h"
 #include "func/sass/mma_frag.h"
 #include "func/sass/mma_narrow.h"
 #include "func/sass/sem_fp_part.h"

@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "func/launch.h"
+#include "func/func_launch.h"
 #include "func/sass/mma_scale.h"
 #include "func/sass/sem_fp_part.h"
 

@@ -6,7 +6,7 @@
 
 #include "func/sass/fpbits.h"
 #include "func/sass/lanes.h"
-#include "func/launch.h"
+#include "func/func_launch.h"
 
 enum { F8_NAN = 0x7f };
 enum {

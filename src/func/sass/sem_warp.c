@@ -2,7 +2,7 @@
 #include "base/bits.h"
 #include "func/guest_fault.h"
 #include "func/sass/lanes.h"
-#include "func/launch.h"
+#include "func/func_launch.h"
 #include "func/paths.h"
 
 

@@ -5,7 +5,7 @@
  * start as zeros: hardware leaves them undefined, but results must not depend on what ran in the
  * slot before.
  */
-#include "func/launch.h"
+#include "func/func_launch.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

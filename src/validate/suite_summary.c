@@ -1,4 +1,4 @@
-#include "validate/summary.h"
+#include "validate/suite_summary.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-#include "func/observer.h"
+#include "func/step_observer.h"
 
 #include <string.h>
 
 #include "base/bits.h"
-#include "func/launch.h"
+#include "func/func_launch.h"
 #include "func/sass/lanes.h"
 #include "func/sass/mem.h"
 
