@@ -282,6 +282,56 @@ void output_drop(struct output *o)
   drop_temporary(o);
 }
 
+/* ---- Logs ---- */
+
+FILE *output_log_open(const char *path, bool first, struct err *e)
+{
+  enum { BUFFER = 1 << 16 }; /* reports of a launch, mostly: those of two processes shall not mix */
+  survive_size_limit();
+  if (!strcmp(path, "-")) return stdout;
+  const int shared = descriptor_of(path);
+  const int fd = shared >= 0 ? fcntl(shared, F_DUPFD_CLOEXEC, 0)
+                             : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (first ? O_TRUNC : 0), 0666);
+  FILE *f = fd < 0 ? NULL : fdopen(fd, "ab");
+  if (f) {
+    setvbuf(f, NULL, _IOFBF, BUFFER);
+    return f;
+  }
+  const int why = errno;
+  if (fd >= 0) close(fd);
+  return cannot(path, why, e), NULL;
+}
+
+bool output_log_close(FILE *f, const char *path, struct err *e)
+{
+  struct output o = {.f = f, .keep = -1};
+  return finish_stream(&o) || cannot(path, errno, e);
+}
+
+/* The folder it is in and its name there; false: there is no such folder. */
+static bool place_of(const char *path, char target[PATH_MAX], struct stat *folder, const char **name)
+{
+  char in[PATH_MAX];
+  if (strlen(path) >= PATH_MAX) return false;
+  strcpy(target, path);
+  if (!follow_links(target)) return false;
+  const char *slash = strrchr(target, '/');
+  *name = slash ? slash + 1 : target;
+  snprintf(in, sizeof in, "%.*s", slash ? (int)(slash + 1 - target) : 1, slash ? target : ".");
+  return stat(in, folder) == 0;
+}
+
+bool output_same(const char *a, const char *b)
+{
+  char target[2][PATH_MAX];
+  const char *name[2];
+  struct stat folder[2], file;
+  if (!a || !b || !strcmp(a, "-") || !strcmp(b, "-")) return a && b && !strcmp(a, b);
+  if (stat(a, &file) == 0 && !S_ISREG(file.st_mode)) return false;
+  return place_of(a, target[0], &folder[0], &name[0]) && place_of(b, target[1], &folder[1], &name[1]) &&
+         folder[0].st_dev == folder[1].st_dev && folder[0].st_ino == folder[1].st_ino && !strcmp(name[0], name[1]);
+}
+
 bool output_check(const char *path, struct err *e)
 {
   struct output o;

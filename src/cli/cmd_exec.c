@@ -1,20 +1,23 @@
 /* warpstep exec and warpstep capture: an unmodified CUDA program on the simulated GPU. Finds the shim
  * libraries, puts them in the program's way, hands the options over in the environment and becomes the
- * program.
+ * program. warpstep sanitize starts it and waits.
  */
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/host_memory.h"
 #include "base/output.h"
 #include "cli/commands.h"
 #include "cli/default_gpu.h"
+#include "cli/sanitize_parent.h"
 #include "config/presets.h"
 #include "host/activity.h"
 #include "host/choice.h"
@@ -105,7 +108,10 @@ struct exec_run {
   const char *error_exitcode;
   bool timed;
   bool stop;
-  bool timeline, timeline_choice; /* --timeline; what it shows */
+  const char *timeline, *json, *report, *log;
+  bool timeline_choice;         /* options of what --timeline shows were given */
+  struct activity_choice shown; /* what they are, to tell mistakes before the program starts */
+  bool overridden;              /* --set */
   char *text;
   size_t bytes;
   FILE *out;
@@ -135,13 +141,11 @@ static int take_file(struct exec_run *x, const char *key, const char *path)
   return CLI_OK;
 }
 
-/* What --timeline shows: read here only to tell a mistake before the program starts. */
 static int take_timeline(const struct cli_command *cmd, struct exec_run *x, const char *key, const char *arg,
                          bool (*read)(struct activity_choice *, const char *, struct err *))
 {
-  struct activity_choice ignored = activity_choice_default();
   struct err e = {""};
-  if (!read(&ignored, arg, &e)) return cli_usage_error(cmd, "--timeline: %s", e.msg);
+  if (!read(&x->shown, arg, &e)) return cli_usage_error(cmd, "--timeline: %s", e.msg);
   fprintf(x->out, "%s=%s\n", key, arg);
   x->timeline_choice = true;
   return CLI_OK;
@@ -175,7 +179,7 @@ static int take_sanitize(const struct cli_command *cmd, struct exec_run *x, int 
     x->error_exitcode = arg;
     return CLI_OK;
   case OPT_PRINT_LIMIT: return take_count(cmd, x, "print-limit", "print_limit", arg);
-  case OPT_LOG_FILE: return take_file(x, "log", arg);
+  case OPT_LOG_FILE: return take_file(x, "log", x->log = arg);
   default: return CLI_OPT_BAD;
   }
 }
@@ -188,7 +192,7 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   switch (id) {
   case OPT_GPU: x->gpu = arg; break;
   case OPT_PRESETS: x->presets = arg; break;
-  case OPT_SET: fprintf(x->out, "set=%s\n", arg); break;
+  case OPT_SET: x->overridden = true; fprintf(x->out, "set=%s\n", arg); break;
   case OPT_CLOCK: fprintf(x->out, "set=clock=%s\n", arg); break;
   case OPT_TIMED: x->timed = true; break;
   case OPT_FUNCTIONAL: x->timed = false; break;
@@ -209,9 +213,9 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_MAX_CYCLES: return take_count(cmd, x, "max-cycles", "max_cycles", arg);
   case OPT_MAX_INSTRUCTIONS: return take_count(cmd, x, "max-instructions", "max_insts", arg);
   case OPT_PROGRESS: fprintf(x->out, "progress=1\n"); break;
-  case OPT_REPORT: return take_file(x, "report", arg);
-  case OPT_JSON: return take_file(x, "json", arg);
-  case OPT_TIMELINE: x->timeline = true; return take_file(x, "timeline", arg);
+  case OPT_REPORT: return take_file(x, "report", x->report = arg);
+  case OPT_JSON: return take_file(x, "json", x->json = arg);
+  case OPT_TIMELINE: return take_file(x, "timeline", x->timeline = arg);
   case OPT_TIMELINE_SMS: return take_timeline(cmd, x, "timeline_sms", arg, activity_choice_sms);
   case OPT_TIMELINE_WARPS: return take_timeline(cmd, x, "timeline_warps", arg, activity_choice_warps);
   case OPT_TIMELINE_US: return take_timeline(cmd, x, "timeline_us", arg, activity_choice_us);
@@ -233,6 +237,8 @@ static int parse(const struct cli_command *cmd, struct exec_run *x, int argc, ch
   }
   if (x->timeline_choice && !x->timeline)
     return cli_usage_error(cmd, "--timeline-sms, --timeline-warps and --timeline-us choose what --timeline FILE shows");
+  if (output_same(x->json, x->timeline) || output_same(x->json, x->report) || output_same(x->timeline, x->report))
+    return cli_usage_error(cmd, "two of --json, --report and --timeline name one file");
   if (optind == argc) return cli_usage_error(cmd, "no program given");
   return CLI_OK;
 }
@@ -255,8 +261,9 @@ static bool check_preset(const struct exec_run *x, struct err *e)
   struct preset p;
   TRY(presets_dir(x->presets, dir, sizeof dir, e));
   TRY(preset_load(x->gpu, dir, &p, e));
+  const bool ok = x->overridden || activity_choice_fits(&x->shown, p.params.gpu_sms, e); /* else the library looks */
   preset_free(&p);
-  return true;
+  return ok;
 }
 
 static bool check_program(const char *path, struct err *e)
@@ -324,9 +331,41 @@ static bool make_folder(const char **path, char absolute[PATH_MAX], struct err *
   return true;
 }
 
+/* The time as the system notes it in files. */
+static uint64_t file_clock(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void hand_over(struct exec_run *x, const char *dir)
+{
+  char library[PATH_MAX + 32];
+  snprintf(library, sizeof library, "%s/" LIBRARY, dir);
+  fflush(x->out);
+  setenv(OPTIONS_VARIABLE, x->text, 1);
+  prepend("LD_LIBRARY_PATH", dir);
+  prepend("LD_PRELOAD", library);
+}
+
+/* Starts the program and waits for it, for its exit status. */
+static int start_watched(struct exec_run *x, char **program, const char *dir)
+{
+  char name[SANITIZE_TALLY_NAME];
+  struct err e = {""};
+  struct sanitize_tally *t = sanitize_tally_new(name, &e);
+  FILE *out = t ? output_log_open(x->log ? x->log : "-", true, &e) : NULL;
+  if (!out) return cli_error("%s", e.msg);
+  fprintf(x->out, "tally=%s\n", name);
+  hand_over(x, dir);
+  const int status = sanitize_parent(program, t, out, atoi(x->error_exitcode));
+  return output_log_close(out, x->log ? x->log : "stdout", &e) ? status : cli_error("%s", e.msg);
+}
+
 static int start(struct exec_run *x, char **program)
 {
-  char dir[PATH_MAX], library[PATH_MAX + 32], folder[PATH_MAX];
+  char dir[PATH_MAX], folder[PATH_MAX];
   struct err e = {""}, ignored;
   if (!x->gpu && !default_gpu(program[0], x->presets, &x->gpu, &ignored)) x->gpu = default_gpu_any();
   if (!check_which(x, &e) || !check_preset(x, &e) || !check_program(program[0], &e) ||
@@ -338,17 +377,16 @@ static int start(struct exec_run *x, char **program)
   if (x->presets) fprintf(x->out, "presets=%s\n", x->presets);
   if (x->which) fprintf(x->out, "time=%s\n", x->which);
   if (x->stop) fprintf(x->out, "stop=1\n");
-  fflush(x->out);
-  snprintf(library, sizeof library, "%s/" LIBRARY, dir);
-  setenv(OPTIONS_VARIABLE, x->text, 1);
-  prepend("LD_LIBRARY_PATH", dir);
-  prepend("LD_PRELOAD", library);
+  fprintf(x->out, "started=%" PRIu64 "\n", file_clock());
+  if (x->tools) return start_watched(x, program, dir);
+  hand_over(x, dir);
   execvp(program[0], program);
   return cli_error("%s: %s", program[0], host_error());
 }
 
 static int run_program(const struct cli_command *cmd, struct exec_run x, int argc, char **argv)
 {
+  x.shown = activity_choice_default();
   NO_MEMORY_IF(!(x.out = open_memstream(&x.text, &x.bytes)));
   int status = parse(cmd, &x, argc, argv);
   if (status == CLI_OK && cmd == &cmd_capture && !x.capture)
@@ -389,8 +427,9 @@ const struct cli_command cmd_sanitize = {
     "invalid does not happen, and a kernel that faults ends alone: the program goes on. docs/sanitize.md says\n"
     "what is found and what is not; 'warpstep run --check' does the same for one launch.\n"
     "\n"
-    "The exit status is that of the program; 1, or --error-exitcode, when that is 0 and there are defects;\n"
-    "2 when it could not be started.\n",
+    "All processes of the program count, however they end; warpstep waits for the first one. The exit status is\n"
+    "that of the program; 1, or --error-exitcode, when that is 0 and there are defects; 2 when it could not be\n"
+    "started. When no kernel ran, a line on stderr says so.\n",
   .examples =
     "  # everything\n"
     "  warpstep sanitize ./app\n"

@@ -108,6 +108,7 @@ static bool set_up_observers(struct run *r, struct err *e)
 {
   const struct params *p = &r->preset.params;
   if (r->opt.timeline) {
+    TRY(activity_choice_fits(&r->opt.activity, p->gpu_sms, e));
     TRY(output_check(r->opt.timeline, e));
     r->activity = activity_new(&r->opt.activity, p, params_clock_ps(p));
   }
@@ -295,6 +296,10 @@ static bool write_pipeline(const struct run *r, struct err *e)
     fprintf(stderr, "warpstep: --pipeline: %" PRIu64 " more instructions are not in %s, the first issued in cycle %" PRIu64
                     "; choose fewer with --pipeline-warps, --pipeline-cycles or --pipeline-sm\n",
             r->pipe->lost, r->opt.pipeline, r->pipe->lost_from);
+  if (!r->pipe->n_insts)
+    fprintf(stderr, "warpstep: --pipeline: %s is empty: none of the chosen warps issued in the chosen cycles; the grid has %" PRIu64
+                    " CTAs, and the launch %" PRIu64 " cycles\n",
+            r->opt.pipeline, func_source(case_launch(r->cr)->func)->n_ctas, r->result.cycles);
   return output_close(&out, true, e);
 }
 
@@ -311,6 +316,9 @@ static bool write_timeline(const struct run *r, struct err *e)
   activity_kernel(r->activity, &k);
   activity_ran(r->activity, source, k.name, 1, k.end);
   activity_write(r->activity, f);
+  if (!activity_has_ctas(r->activity))
+    fprintf(stderr, "warpstep: --timeline: no CTA in %s: none began on the chosen SMs in the chosen cycles; the grid has %" PRIu64
+                    " CTAs, and the launch %" PRIu64 " cycles\n", r->opt.timeline, source->n_ctas, r->result.cycles);
   if (activity_lost(r->activity))
     fprintf(stderr, "warpstep: --timeline: %" PRIu64 " slices more are not in %s; choose fewer with --timeline-sms, "
                     "--timeline-warps or --timeline-cycles\n", activity_lost(r->activity), r->opt.timeline);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "base/regular.h"
 #include "host/snapshot.h"
 #include "host/what_if.h"
@@ -115,6 +116,7 @@ static bool take_tools(const struct cli_command *cmd, const char *arg, struct ru
 
 static bool take_level(const struct cli_command *cmd, const char *arg, struct run_options *o)
 {
+  o->print_level_given = true;
   if (sanitize_level_parse(arg, &o->print_level)) return true;
   cli_usage_error(cmd, "--print-level %s: not error, warn or info", arg);
   return false;
@@ -264,10 +266,6 @@ static bool take_pipeline(const struct cli_command *cmd, struct run_options *o)
     cli_usage_error(cmd, "--pipeline-warps, --pipeline-cycles and --pipeline-sm choose what --pipeline FILE shows");
     return false;
   }
-  if (o->pipeline && o->functional) {
-    cli_usage_error(cmd, "--pipeline shows cycles: not with --functional");
-    return false;
-  }
   if (o->pipeline_sm && !cli_number(o->pipeline_sm, 0, UINT16_MAX, &sm)) {
     cli_usage_error(cmd, "--pipeline-sm %s: not a number from 0", o->pipeline_sm);
     return false;
@@ -289,9 +287,8 @@ static bool take_timeline(const struct cli_command *cmd, struct run_options *o)
     cli_usage_error(cmd, "--timeline-sms, --timeline-warps and --timeline-cycles choose what --timeline FILE shows");
     return false;
   }
-  if (o->timeline && (o->functional || o->pipeline)) {
-    cli_usage_error(cmd, o->functional ? "--timeline shows cycles: not with --functional"
-                                       : "--timeline and --pipeline: one at a time");
+  if (o->timeline && o->pipeline) {
+    cli_usage_error(cmd, "--timeline and --pipeline: one at a time");
     return false;
   }
   bool ok = (!o->timeline_sms || activity_choice_sms(&o->activity, o->timeline_sms, &e)) &&
@@ -299,6 +296,42 @@ static bool take_timeline(const struct cli_command *cmd, struct run_options *o)
             (!o->timeline_cycles || activity_choice_window(&o->activity, o->timeline_cycles, &e));
   if (!ok) cli_usage_error(cmd, "--timeline: %s", e.msg);
   return ok;
+}
+
+/* The run without time was asked for by that option. */
+static const char *untimed(const struct run_options *o)
+{
+  return o->sanitize ? "--check" : "--functional";
+}
+
+static const char *no_cycles(const struct run_options *o)
+{
+  if (o->annotate) return "--annotate says where cycles went";
+  if (o->details) return "--details says how units were used";
+  if (o->what_if) return "--what-if compares cycles of the model";
+  if (o->pipeline) return "--pipeline shows cycles";
+  return o->timeline ? "--timeline shows cycles" : NULL;
+}
+
+/* Options that do not go together. */
+static bool combine(const struct cli_command *cmd, const struct run_options *o)
+{
+  const char *timed = o->functional ? no_cycles(o) : NULL;
+  if (timed) return cli_usage_error(cmd, "%s: not with %s", timed, untimed(o)), false;
+  if (o->what_if && o->hazards)
+    return cli_usage_error(cmd, "--what-if compares cycles of the model as it is: not with --hazards"), false;
+  if (o->functional && o->max_cycles)
+    return cli_usage_error(cmd, "--max-cycles needs time: with %s, use --max-instructions", untimed(o)), false;
+  if (o->interleave && !o->functional)
+    return cli_usage_error(cmd, "--interleave is for runs without time: --functional"), false;
+  if (o->sanitize && (o->hazards || o->warm_up))
+    return cli_usage_error(cmd, "--check watches one launch without time: not with %s", o->hazards ? "--hazards" : "--warm-up"),
+           false;
+  if (o->print_level_given && !o->sanitize)
+    return cli_usage_error(cmd, "--print-level chooses what --check TOOLS prints"), false;
+  if (output_same(o->json, o->pipeline) || output_same(o->json, o->timeline))
+    return cli_usage_error(cmd, "--json and --%s name one file", o->pipeline ? "pipeline" : "timeline"), false;
+  return true;
 }
 
 int run_options_parse(const struct cli_command *cmd, int argc, char **argv, struct run_options *o)
@@ -313,18 +346,7 @@ int run_options_parse(const struct cli_command *cmd, int argc, char **argv, stru
     }
     if (!take_option(cmd, id, arg, argc, o)) return CLI_BAD_INPUT;
   }
-  if (o->functional && o->annotate)
-    return cli_usage_error(cmd, "--annotate says where cycles went: not with --functional");
-  if (o->what_if && (o->functional || o->hazards))
-    return cli_usage_error(cmd, "--what-if compares cycles of the model as it is: not with --functional or --hazards");
-  if (o->functional && o->details)
-    return cli_usage_error(cmd, "--details says how units were used: not with --functional");
-  if (o->functional && o->max_cycles)
-    return cli_usage_error(cmd, "--max-cycles needs time: with --functional, use "
-                                "--max-instructions");
-  if (o->interleave && !o->functional)
-    return cli_usage_error(cmd, "--interleave is for runs without time: --functional");
-  if (!take_pipeline(cmd, o) || !take_timeline(cmd, o)) return CLI_BAD_INPUT;
+  if (!combine(cmd, o) || !take_pipeline(cmd, o) || !take_timeline(cmd, o)) return CLI_BAD_INPUT;
   if (optind == argc) return cli_usage_error(cmd, "no file given");
   o->files = argv + optind;
   o->n_files = (unsigned)(argc - optind);

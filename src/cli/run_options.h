@@ -40,6 +40,7 @@ struct run_options {
   enum hazard_option { HAZARDS_OFF, HAZARDS_CHECK, HAZARDS_GAPS, HAZARDS_EMULATE, HAZARDS_BOTH } hazards;
   unsigned sanitize, print_level;             /* sanitize/sanitize.h: tools, 0: none; level */
   uint64_t what_if;                           /* bits of what_ifs[] (host/what_if.h) */
+  bool print_level_given;
   bool functional, check, quiet, json_host, annotate, details;
 };
 

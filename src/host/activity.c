@@ -98,6 +98,12 @@ bool activity_choice_sms(struct activity_choice *c, const char *text, struct err
   return true;
 }
 
+bool activity_choice_fits(const struct activity_choice *c, unsigned n_sms, struct err *e)
+{
+  const unsigned last = c->last_sm == UINT32_MAX ? c->first_sm : c->last_sm;
+  return last < n_sms || err_set(e, "--timeline-sms: no SM %u: the GPU has %u, from 0", last, n_sms);
+}
+
 bool activity_choice_warps(struct activity_choice *c, const char *text, struct err *e)
 {
   c->warps = true;
@@ -436,6 +442,13 @@ void activity_free(struct activity *a)
   mem_free(a->sm_group);
   perfetto_free(a->out);
   mem_free(a);
+}
+
+bool activity_has_ctas(const struct activity *a)
+{
+  for (unsigned i = 0; i < a->n_sms; i++)
+    if (a->sm_group[i]) return true;
+  return false;
 }
 
 uint64_t activity_lost(const struct activity *a)

@@ -34,6 +34,8 @@ struct activity_choice {
 struct activity_choice activity_choice_default(void);
 /* "3" or "0-7". */
 bool activity_choice_sms(struct activity_choice *, const char *text, struct err *e);
+/* Whether a GPU of n_sms has these SMs. */
+bool activity_choice_fits(const struct activity_choice *, unsigned n_sms, struct err *e);
 bool activity_choice_warps(struct activity_choice *, const char *text, struct err *e);
 /* "100:200", "100:" or ":200". */
 bool activity_choice_window(struct activity_choice *, const char *text, struct err *e);
@@ -71,6 +73,8 @@ void activity_begin(struct activity *, uint64_t start);
 /* CTAs that have not ended do so at `end`. */
 void activity_ran(struct activity *, const struct step_source *, const char *kernel, uint64_t number, uint64_t end);
 
+/* Whether there are CTAs in it, on the SMs and in the time that were chosen. */
+bool activity_has_ctas(const struct activity *);
 /* What did not fit. */
 uint64_t activity_lost(const struct activity *);
 void activity_write(const struct activity *, FILE *);

@@ -1,5 +1,6 @@
 #include "host/pipe_log.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +55,9 @@ static bool take_number(const char **s, uint64_t missing, uint64_t *n)
   char *end;
   *n = missing;
   if (**s < '0' || **s > '9') return false;
+  errno = 0;
   *n = strtoull(*s, &end, 10);
+  if (errno) return false; /* too large; its digits are what does not belong there */
   *s = end;
   return true;
 }

@@ -41,16 +41,31 @@ static struct finding *find(struct findings *fs, const struct finding *like)
   return NULL;
 }
 
-struct finding *finding_note(struct findings *fs, const struct finding *like, uint64_t count, bool *fresh)
+/* Of a race that is only counted each report is one: which are of one pair of instructions nobody knows. */
+static void count(struct findings *fs, const struct finding *f, uint64_t n)
+{
+  const bool race = f->kind == FINDING_RACE;
+  if (f->level == LEVEL_ERROR) fs->errors += race ? 1 : n;
+  else fs->warnings += race ? 1 : n;
+}
+
+static struct finding *count_only(struct findings *fs, const struct finding *f, uint64_t n)
+{
+  fs->beyond++;
+  count(fs, f, n);
+  return NULL;
+}
+
+struct finding *finding_note(struct findings *fs, const struct finding *like, uint64_t threads, bool *fresh)
 {
   *fresh = false;
   if (like->level < fs->least) return NULL;
   struct finding *old = find(fs, like);
   if (old) {
-    old->count += count;
+    old->count += threads;
     return old;
   }
-  if (fs->n == MAX_FINDINGS) return NULL;
+  if (fs->n == MAX_FINDINGS) return count_only(fs, like, threads);
   if (fs->n == fs->cap) {
     fs->cap = fs->cap ? 2 * fs->cap : 64;
     fs->item = realloc(fs->item, fs->cap * sizeof *fs->item);
@@ -59,7 +74,7 @@ struct finding *finding_note(struct findings *fs, const struct finding *like, ui
   *fresh = true;
   *recent_of(fs, like) = fs->n + 1;
   fs->item[fs->n] = *like;
-  fs->item[fs->n].count = count;
+  fs->item[fs->n].count = threads;
   return &fs->item[fs->n++];
 }
 
@@ -229,21 +244,13 @@ static void print_race(const struct printer *p, const struct finding *f)
   print_details(p, f);
 }
 
-static void count(struct findings *fs, const struct finding *f)
-{
-  bool race = f->kind == FINDING_RACE;
-  uint64_t n = race ? 1 : f->count;
-  if (f->level == LEVEL_ERROR) fs->errors += n;
-  else fs->warnings += n;
-  fs->races += race;
-}
-
 void findings_flush(struct findings *fs, const struct module *m, const struct line_table *lines)
 {
   const struct printer p = {.out = fs->out, .module = m, .lines = lines};
   for (uint32_t i = 0; i < fs->n; i++) {
     const struct finding *f = &fs->item[i];
-    count(fs, f);
+    count(fs, f, f->count);
+    fs->races += f->kind == FINDING_RACE;
     if (fs->printed == fs->limit) {
       fs->hidden++;
       continue;
@@ -253,6 +260,9 @@ void findings_flush(struct findings *fs, const struct module *m, const struct li
     else print_threads(&p, f);
     fputs("=========\n", fs->out);
   }
+  if (fs->beyond)
+    line(&p, "%" PRIu64 " more findings of this launch, beyond %d different ones, are only counted", fs->beyond, MAX_FINDINGS);
+  fs->beyond = 0;
   fs->n = 0;
   memset(fs->recent, 0, sizeof fs->recent);
   fflush(fs->out);

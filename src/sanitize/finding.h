@@ -47,6 +47,7 @@ struct findings {
   enum finding_level least;  /* lower ones are not kept */
   uint64_t limit;            /* findings to print; those above it are counted */
   uint64_t printed, hidden;
+  uint64_t beyond;           /* of the launch that runs: further ones, when there were too many to keep */
   uint64_t errors, warnings; /* of threads, as compute-sanitizer counts; races: of findings */
   uint64_t races;
   struct finding *item;      /* of the launch that runs, in the order in which they were made */
@@ -57,7 +58,8 @@ struct findings {
 void findings_free(struct findings *);
 
 /* The finding of this kind at these two instructions, in this space; count is added to it. A new one has *fresh set, and the
- * caller fills in the rest. NULL: such are not kept, or there are too many. */
+ * caller fills in the rest. NULL: such are not kept, or there are too many, and it
+ * is only counted. */
 struct finding *finding_note(struct findings *, const struct finding *like, uint64_t count, bool *fresh);
 
 /* Prints the findings of a launch of this module and forgets them. lines: NULL: there are none. */

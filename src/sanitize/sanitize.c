@@ -69,6 +69,7 @@ struct sanitizer *sanitizer_new(const struct sanitize_options *o, const struct g
                                   .least = o->level == 0 ? LEVEL_ERROR : o->level == 1 ? LEVEL_WARNING : LEVEL_NOTE};
   racecheck_init(&s->racecheck, SHADOW_LIMIT);
   fputs("========= WARPSTEP SANITIZER\n", o->out);
+  fflush(o->out); /* a child of the process must not print it again */
   return s;
 }
 
@@ -155,6 +156,11 @@ void sanitizer_end(struct sanitizer *s, const struct fault *f)
   initcheck_end(&s->initcheck);
   synccheck_end(&s->synccheck);
   print_findings(s);
+}
+
+uint64_t sanitizer_errors(const struct sanitizer *s)
+{
+  return s->findings.errors;
 }
 
 /* --- the host ------------------------------------------------------------------------------------------ */

@@ -54,6 +54,9 @@ const struct step_tap *sanitizer_begin(struct sanitizer *, const struct module *
 /* It has ended; fault->kind is FAULT_NONE when nothing went wrong. Prints what was found. */
 void sanitizer_end(struct sanitizer *, const struct fault *fault);
 
+/* Errors so far. */
+uint64_t sanitizer_errors(const struct sanitizer *);
+
 /* What the host did. A new allocation of device memory holds nothing; without this call all of it counts as written. */
 void sanitizer_allocated(struct sanitizer *, uint64_t addr, uint64_t bytes);
 void sanitizer_freed(struct sanitizer *, uint64_t addr);

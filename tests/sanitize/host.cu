@@ -1,7 +1,10 @@
-/* Planted defects that need a host. `host NAME_bad` has the defect, `host NAME_ok` is right. What must be found (run.py):
+/* Planted defects that need a host. `host NAME_bad` has the defect, `host NAME_ok` is right; a second argument says how the process
+ * ends (_exit, exec) or that two children do the work (fork). What must be found (run.py):
  *   // host NAME | tool | text of the report */
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define OK(call)                                                                        \
   do {                                                                                  \
@@ -97,6 +100,14 @@ static int never_freed(bool bad)
   return 0;
 }
 
+static int in_two_children()
+{
+  for (int i = 0; i < 2; i++)
+    if (!fork()) return 1;
+  while (wait(nullptr) > 0) continue;
+  return 0;
+}
+
 int main(int argc, char **argv)
 {
   const struct { const char *name; int (*run)(bool); } list[] = {
@@ -104,7 +115,9 @@ int main(int argc, char **argv)
     {"managed_end", managed_end}, {"host_pointer", host_pointer}, {"never_written", never_written},
     {"part_written", part_written}, {"copied_unwritten", copied_unwritten}, {"never_freed", never_freed},
   };
+  const char *end = argc > 2 ? argv[2] : "";
   if (argc < 2) return 2;
+  if (!strcmp(end, "none") || (!strcmp(end, "fork") && !in_two_children())) return 0;
   OK(cudaMalloc(&x, 256));
   OK(cudaMalloc(&y, 256));
   OK(cudaMalloc(&z, 256));
@@ -114,6 +127,8 @@ int main(int argc, char **argv)
     if (strncmp(argv[1], c.name, n) || argv[1][n] != '_') continue;
     if (c.run(!strcmp(argv[1] + n, "_bad"))) return 2;
     OK(cudaDeviceSynchronize());
+    if (!strcmp(end, "_exit")) _exit(0);
+    if (!strcmp(end, "exec")) execlp("true", "true", nullptr);
     if (z) OK(cudaFree(z));
     OK(cudaFree(y));
     OK(cudaFree(x));

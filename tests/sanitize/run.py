@@ -72,6 +72,32 @@ def check_host(name, tool, want, nvcc, scratch):
     return "" if r.returncode == 1 else f"exit status {r.returncode}"
 
 
+def check_end(line, status, text, absent, host):
+    """How a program and its processes end: 64 threads of each process that works write to freed memory."""
+    log = host.parent / "log"
+    log.write_text("old\n")
+    for options, reports in (["--log-file", str(log)], lambda r: log.read_text()), ([], lambda r: r.stdout):
+        r = subprocess.run([BIN, "sanitize", "--tool", "memcheck", *options, *line], capture_output=True, text=True, timeout=120, cwd=ROOT)
+        out = reports(r) + r.stderr
+        if r.returncode != status or text not in out or "old" in out or (absent and absent in out):
+            return f"{options} exit status {r.returncode}: {out[-300:]!r}"
+    return ""
+
+
+def ends(host):
+    bad, ok = [str(host), "write_after_free_bad"], [str(host), "write_after_free_ok"]
+    none = "no kernel ran"
+    yield "ends_exit", bad, 1, "ERROR SUMMARY: 64 errors\n", none
+    yield "ends__exit", bad + ["_exit"], 1, "1 of 1 process ended without a summary\n========= ERROR SUMMARY: 64 errors\n", none
+    yield "ends_exec", bad + ["exec"], 1, "ERROR SUMMARY: 64 errors\n", none
+    yield "ends_fork", bad + ["fork"], 1, "ERROR SUMMARY: 128 errors in 2 processes\n", none
+    yield "ends_script", ["sh", "-c", '"$@"; exit 0', "sh", *bad], 1, "ERROR SUMMARY: 64 errors\n", none
+    yield "ends_script_status", ["sh", "-c", '"$@"; exit 7', "sh", *bad], 7, "ERROR SUMMARY: 64 errors\n", none
+    yield "ends_signal", ["sh", "-c", '"$@"; kill -TERM $$', "sh", *ok], -15, "ERROR SUMMARY: 0 errors\n", none
+    yield "ends_exec_ok", ok + ["exec"], 0, "ERROR SUMMARY: 0 errors\n", none
+    yield "ends_no_kernel", ok + ["none"], 0, none, "SUMMARY"
+
+
 def host_cases(path):
     for line in path.read_text().splitlines():
         m = re.match(r"// host (\w+) \| (\w+) \| (.*)$", line)
@@ -107,6 +133,8 @@ def main():
             subprocess.run([nvcc, "-arch=sm_86", "-lineinfo", "-o", str(scratch / "host"), str(HERE / "host.cu")], check=True)
         for name, tool, want in host:
             tell(name, check_host(name, tool, want, nvcc, scratch))
+        for name, *rest in ends(scratch / "host") if host else []:
+            tell(name, check_end(*rest, scratch / "host"))
     print(f"sanitize: {passed} passed, {failed} failed, {skipped} skipped")
     return failed != 0
 

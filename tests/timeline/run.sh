@@ -57,5 +57,17 @@ program "$scratch/whole" --timeline-warps 0 && check exec "$scratch/whole" "$scr
 verdict 'exec' $? "$lacking"
 program "$scratch/part" --timeline-sms 0-2 --timeline-us 20:62 && check part "$scratch/part" "$scratch/whole" 3 20000 62000
 verdict 'exec, some SMs and some time' $? "$lacking"
+two_processes() { # the first to end takes the names that were given, the second has its number behind them
+  [ -z "$lacking" ] || return 77
+  "$W" exec --gpu rtx-3070 --quiet --json "$scratch/json-both" --timeline "$scratch/both" --timeline-warps 0 sh -c '"$@" && exec "$@"' sh \
+    "$scratch/program" kernels/vecadd/vecadd.sm_86.cubin >"$scratch/out" 2>"$scratch/said" || return
+  for suffix in '' '.*'; do
+    check exec "$scratch/both"$suffix "$scratch/json-both"$suffix "$scratch/out" || return
+  done
+}
+touch "$scratch/both" # of an earlier run: replaced
+sleep 0.02
+two_processes
+verdict 'exec, two processes' $? "$lacking"
 
 exit "$failed"

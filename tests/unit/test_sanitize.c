@@ -4,11 +4,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "sanitize/clock_set.h"
+#include "sanitize/finding.h"
 #include "sanitize/init_bits.h"
 #include "sanitize/race_order.h"
 #include "sanitize/sanitize.h"
@@ -53,6 +56,32 @@ static void bits(void **state)
   init_bits_copy(at, 61, at, 59, 3); /* onto itself, upwards */
   assert_false(init_bits_all(at, 61, 1));
   assert_true(init_bits_all(at, 62, 2));
+}
+
+/* More different ones than are kept: all count, and the report says how many it does not know. */
+static void many_findings(void **state)
+{
+  enum { KEPT = 4096, ALL = 5000, THREADS = 3 };
+  (void)state;
+  char *text;
+  size_t bytes;
+  struct findings fs = {.out = open_memstream(&text, &bytes), .least = LEVEL_ERROR};
+  for (unsigned i = 1; i <= ALL; i++) {
+    bool fresh;
+    const struct finding like = {.kind = FINDING_UNINIT, .level = LEVEL_ERROR, .a = {.pc = 16 * i}};
+    assert_int_equal(finding_note(&fs, &like, THREADS, &fresh) != NULL, i <= KEPT);
+    assert_int_equal(fresh, i <= KEPT);
+  }
+  findings_flush(&fs, NULL, NULL);
+  assert_int_equal(fs.errors, ALL * THREADS);
+  assert_int_equal(fs.hidden, KEPT); /* the limit of what is printed is 0 */
+  assert_non_null(strstr(text, "========= 904 more findings of this launch"));
+  findings_flush(&fs, NULL, NULL); /* of the next launch */
+  assert_int_equal(fs.errors, ALL * THREADS);
+  fclose(fs.out);
+  free(text);
+  fs.out = NULL;
+  findings_free(&fs);
 }
 
 static struct race_entry access_of(const struct race_cta *c, unsigned u)
@@ -170,7 +199,7 @@ static void tools(void **state)
 int main(void)
 {
   const struct CMUnitTest all[] = {
-    cmocka_unit_test(joins), cmocka_unit_test(bits), cmocka_unit_test(barriers), cmocka_unit_test(fences),
+    cmocka_unit_test(joins), cmocka_unit_test(bits), cmocka_unit_test(many_findings), cmocka_unit_test(barriers), cmocka_unit_test(fences),
     cmocka_unit_test(copies), cmocka_unit_test(shadow), cmocka_unit_test(tools),
   };
   return cmocka_run_group_tests(all, NULL, NULL);

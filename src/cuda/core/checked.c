@@ -5,13 +5,24 @@
 #include "base/host_memory.h"
 #include "base/output.h"
 #include "sanitize/sanitize.h"
+#include "sanitize/tally.h"
 
 struct checked {
   struct sanitizer *sanitizer;
   bool running; /* a launch is watched */
-  bool to_file;
-  struct output log;
+  FILE *log;                    /* NULL: stdout */
+  const char *path;             /* of the log */
+  struct sanitize_tally *tally; /* of all processes; NULL: none */
+  uint64_t told;                /* errors that are in the tally */
 };
+
+/* After each launch: nobody knows how the process will end. */
+static void tell_tally(struct checked *c)
+{
+  const uint64_t errors = sanitizer_errors(c->sanitizer);
+  if (c->tally) c->tally->errors += errors - c->told;
+  c->told = errors;
+}
 
 bool checked_start(const struct exec_options *o, const struct gmem *mem, struct checked **out, struct err *e)
 {
@@ -20,11 +31,13 @@ bool checked_start(const struct exec_options *o, const struct gmem *mem, struct 
   if (!o->sanitize) return true;
   struct checked *c = calloc(1, sizeof *c);
   NO_MEMORY_IF(!c);
-  c->to_file = o->log;
-  if (o->log && !(so.out = output_open(&c->log, o->log, e))) {
+  c->path = o->log;
+  if (o->log && !(so.out = c->log = output_log_open(o->log, !o->tally, e))) {
     free(c);
     return false;
   }
+  c->tally = o->tally ? sanitize_tally_open(o->tally) : NULL;
+  if (c->tally) c->tally->began++;
   c->sanitizer = sanitizer_new(&so, mem);
   *out = c;
   return true;
@@ -34,6 +47,7 @@ const struct step_tap *checked_begin(struct checked *c, const struct module *m, 
 {
   if (!c) return NULL;
   c->running = true;
+  if (c->tally) c->tally->launches++;
   return sanitizer_begin(c->sanitizer, m, l);
 }
 
@@ -43,6 +57,7 @@ void checked_end(struct checked *c, const struct fault *f)
   c->running = false;
   fflush(stdout);
   sanitizer_end(c->sanitizer, f);
+  tell_tally(c);
 }
 
 void checked_allocated(struct checked *c, uint64_t addr, uint64_t bytes)
@@ -74,7 +89,10 @@ bool checked_finish(struct checked *c, bool *defects, struct err *e)
 {
   if (!c) return true;
   *defects = sanitizer_finish(c->sanitizer) != 0;
-  const bool ok = !c->to_file || output_close(&c->log, true, e);
+  tell_tally(c);
+  if (c->tally) c->tally->ended++;
+  sanitize_tally_close(c->tally);
+  const bool ok = !c->log || output_log_close(c->log, c->path, e);
   sanitizer_free(c->sanitizer);
   free(c);
   return ok;

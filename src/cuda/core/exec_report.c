@@ -1,6 +1,7 @@
 #include "cuda/core/exec_report.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/output.h"
@@ -10,11 +11,24 @@
 #include "cuda/core/shim.h"
 #include "trace/export.h"
 
+/* The file's name, or "NAME.PID" where another process of the program has written that since the start, and the user is told. */
+static const char *own_file(const struct shim *s, const char *path, char own[PATH_MAX])
+{
+  enum { NS = 1000 * 1000 * 1000 };
+  struct stat is;
+  if (!s->options.started || stat(path, &is) != 0 || !S_ISREG(is.st_mode)) return path;
+  if ((uint64_t)is.st_mtim.tv_sec * NS + (uint64_t)is.st_mtim.tv_nsec < s->options.started) return path;
+  if (snprintf(own, PATH_MAX, "%s.%d", path, (int)getpid()) >= PATH_MAX) return path;
+  shim_say("%s is of another process of the program; that of process %d is %s", path, (int)getpid(), own);
+  return own;
+}
+
 static void write_json(struct shim *s, uint64_t total)
 {
   struct output out;
   struct err e = {""};
-  FILE *f = output_open(&out, s->options.json, &e);
+  char own[PATH_MAX];
+  FILE *f = output_open(&out, own_file(s, s->options.json, own), &e);
   if (f) record_write_json(f, &s->record, s->preset.params.name, total);
   if (!f || !output_close(&out, true, &e)) shim_cannot_write(s, &e);
 }
@@ -29,7 +43,8 @@ static void write_table_file(struct shim *s, uint64_t total)
 {
   struct output out;
   struct err e = {""};
-  FILE *f = output_open(&out, s->options.report, &e);
+  char own[PATH_MAX];
+  FILE *f = output_open(&out, own_file(s, s->options.report, own), &e);
   if (f) write_table(s, f, total);
   if (!f || !output_close(&out, true, &e)) shim_cannot_write(s, &e);
 }
@@ -38,7 +53,8 @@ static void write_timeline(struct shim *s)
 {
   struct output out;
   struct err e = {""};
-  FILE *f = output_open(&out, s->options.timeline, &e);
+  char own[PATH_MAX];
+  FILE *f = output_open(&out, own_file(s, s->options.timeline, own), &e);
   uint64_t lost = activity_lost(s->activity);
   if (f) activity_write(s->activity, f);
   if (lost)

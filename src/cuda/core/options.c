@@ -24,6 +24,7 @@ static bool number_option(struct exec_options *o, const char *key, uint64_t **n)
        : strcmp(key, "sample_ctas") == 0 ? &o->sample_ctas
        : strcmp(key, "print_limit") == 0 ? &o->print_limit
        : strcmp(key, "error_exitcode") == 0 ? &o->error_exitcode
+       : strcmp(key, "started") == 0 ? &o->started
                                        : NULL;
   return *n != NULL;
 }
@@ -77,6 +78,7 @@ static bool take(struct exec_options *o, const char *key, const char *value, str
   else if (strcmp(key, "capture") == 0) o->capture = value;
   else if (strcmp(key, "trace") == 0) o->trace = value;
   else if (strcmp(key, "log") == 0) o->log = value;
+  else if (strcmp(key, "tally") == 0) o->tally = value;
   else if (strcmp(key, "leaks") == 0) o->sanitize |= SANITIZE_LEAKS;
   else if (strcmp(key, "sanitize") == 0 || strcmp(key, "print_level") == 0) return take_check(o, key, value, e);
   else if (strcmp(key, "quiet") == 0) o->quiet = true;

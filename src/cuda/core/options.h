@@ -4,6 +4,7 @@
  *   gpu presets set=KEY=VALUE mode threads interleave time stop cold report json trace quiet capture
  *   timeline timeline_sms timeline_warps timeline_us progress max_cycles max_insts sample sample_ctas
  *   progress max_cycles max_insts sample sample_ctas sanitize leaks print_level print_limit error_exitcode log
+ *   tally started
  */
 #ifndef WS_CUDA_OPTIONS_H
 #define WS_CUDA_OPTIONS_H
@@ -44,6 +45,8 @@ struct exec_options {
   unsigned sanitize, print_level;
   uint64_t print_limit, error_exitcode;
   const char *log;
+  const char *tally;     /* counts of all processes (sanitize/tally.h); NULL: there is no process that reads them */
+  uint64_t started;      /* when the program was: ns of the clock of files, 0: not known */
   uint64_t sample;       /* launches alike that are timed before others are estimated; 0: all are timed */
   struct arena arena;
 };

@@ -28,7 +28,8 @@ static bool load_preset(struct shim *s, struct err *e)
   TRY(preset_load(s->options.gpu, dir, &s->preset, e));
   for (unsigned i = 0; i < s->options.n_set; i++)
     TRY(preset_override(&s->preset, s->options.set[i], e));
-  return params_check(&s->preset.params, e);
+  TRY(params_check(&s->preset.params, e));
+  return activity_choice_fits(&s->options.activity, s->preset.params.gpu_sms, e);
 }
 
 static bool bring_up(struct shim *s, struct err *e)
@@ -68,6 +69,7 @@ CUresult shim_up(struct shim *s)
     return CUDA_ERROR_NO_DEVICE;
   }
   s->parts = parts;
+  s->pid = getpid(); /* perhaps a child of the process in which the library was loaded: this one uses the GPU */
   interrupt_watch(s);
   on_exit(keep_status, s);
   return CUDA_SUCCESS;

@@ -67,7 +67,7 @@ struct shim {
   /* The process */
   pthread_mutex_t lock;
   pthread_key_t thread_key;
-  pid_t pid; /* a forked child reports nothing */
+  pid_t pid; /* whose GPU it is; a child that is forked later reports nothing */
   struct thread *threads;
   struct interrupt interrupt;
   struct told told;
