@@ -62,6 +62,7 @@ two_processes() { # the first to end takes the names that were given, the second
   "$W" exec --gpu rtx-3070 --quiet --json "$scratch/json-both" --timeline "$scratch/both" --timeline-warps 0 sh -c '"$@" && exec "$@"' sh \
     "$scratch/program" kernels/vecadd/vecadd.sm_86.cubin >"$scratch/out" 2>"$scratch/said" || return
   for suffix in '' '.*'; do
+    # shellcheck disable=SC2086 # the number is not known
     check exec "$scratch/both"$suffix "$scratch/json-both"$suffix "$scratch/out" || return
   done
 }
