@@ -233,7 +233,7 @@ const struct cli_command cmd_sweep = {
   .options = options,
   .notes = "A sweep that was stopped, however that happened, goes on where it was. Exit status 1: a run failed, now or before.\n"
            "docs/sweep.md describes the file and the results.",
-  .examples = "# L1 sizes, two runs at a time\nwarpstep sweep studies/l1_size.sweep --jobs 2\n"
-              "# as a job array\nwarpstep sweep studies/l1_size.sweep --slurm 8 > job.sh && sbatch job.sh\n",
+  .examples = "# four settings of three kernels, two runs at a time\nwarpstep sweep studies/first.sweep --jobs 2\n"
+              "# as a job array, for sbatch\nwarpstep sweep studies/l1_size.sweep --slurm 8 > job.sh\n",
   .run = run_sweep,
 };

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 LIMIT = 300  # seconds for one command
-FOLDERS = ("kernels", "examples", "presets", "data", "tests")
+FOLDERS = ("kernels", "examples", "presets", "data", "studies", "tests")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.path.realpath(os.environ.get("BIN", os.path.join(ROOT, "build/warpstep")))
 PROGRAMS = ("saxpy", "train", "app", "a.out")

@@ -13,6 +13,7 @@
 enum { PC = 0x1000, I = 16 };
 
 struct rig {
+  struct step_source source;
   struct func_launch launch;
   struct func_cta cta;
   struct func_warp warps[2];
@@ -24,6 +25,7 @@ static struct rig *rig_new(void)
   static struct rig r;
   memset(&r, 0, sizeof r);
   r.launch.ops = sem_select(0)->ops;
+  r.cta.step.source = &r.source;
   r.cta.warps = r.warps;
   r.cta.step.n_warps = r.cta.step.warps_left = 2;
   for (unsigned i = 0; i < 2; i++) {
