@@ -28,8 +28,8 @@ struct output {
 
 FILE *output_open(struct output *, const char *path, struct err *e);
 bool output_close(struct output *, bool ok, struct err *e);
-/* For logs that several processes write while they run, each line behind what is there: what a process has flushed stays,
- * however it ends. `first`: what the file had before goes. "-", devices and pipes as above. */
+/* For logs that several processes write while they run, each line behind what is there: what a process has flushed
+ * stays, however it ends. `first`: what the file had before goes. "-", devices and pipes as above. */
 FILE *output_log_open(const char *path, bool first, struct err *e);
 bool output_log_close(FILE *, const char *path, struct err *e);
 /* Whether both are stdout or would end in one regular file, so that one would be lost. NULL: none. */

@@ -36,7 +36,8 @@ static int parse(const struct cli_command *cmd, int argc, char **argv, struct di
     case CLI_OPT_HELP: return -1;
     case OPT_ALL: o->rows = UINT_MAX; break;
     case OPT_ROWS:
-      if (!cli_number(arg, 1, UINT_MAX, &o->rows)) return cli_usage_error(cmd, "--rows takes a number from 1, not '%s'", arg);
+      if (!cli_number(arg, 1, UINT_MAX, &o->rows))
+        return cli_usage_error(cmd, "--rows takes a number from 1, not '%s'", arg);
       break;
     case OPT_FAIL_ABOVE:
       if (!percent_of(arg, &o->fail_above))
@@ -94,11 +95,13 @@ const struct cli_command cmd_diff = {
   .summary = "two reports beside each other: what differs, and what it did to the cycles",
   .options = options,
   .notes = "The reports are of 'run --json' or of 'exec --json', both of the same. Of runs: parameters and launch,\n"
-           "instructions executed, issue slots by reason (their changes add up to that of the cycles in which SMs were\n"
+           "instructions executed, issue slots by reason (their changes add up to that of the cycles in which "
+           "SMs were\n"
            "active, times their schedulers), counters. Of programs: their launches; the k-th launch of a kernel and\n"
            "geometry in A is compared with the k-th in B.\n"
            "\n"
-           "Exit status: 0; 1 when B faulted, was stopped or gave wrong results and A did not, or, with --fail-above, when B\n"
+           "Exit status: 0; 1 when B faulted, was stopped or gave wrong results and A did not, or, with "
+           "--fail-above, when B\n"
            "is slower than allowed or has fewer launches; 2 bad options or files, or --fail-above without cycles.\n",
   .examples = "# what does round robin do to this kernel?\n"
               "warpstep run kernels/sgemm_reg/sgemm_reg.launch --json a.json\n"

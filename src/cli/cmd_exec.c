@@ -51,7 +51,8 @@ static const struct cli_option options[] = {
   {OPT_THREADS, "threads", "N", "host threads (1)"},
   {OPT_REPORT, "report", "FILE", "write the table of launches there, not to stderr"},
   {OPT_JSON, "json", "FILE", "write the launches as JSON; - is stdout"},
-  {OPT_TIMELINE, "timeline", "FILE", "write calls, streams, copies, kernels and CTAs with their times, for\nthe viewer Perfetto (docs/timeline.md)"},
+  {OPT_TIMELINE, "timeline", "FILE", "write calls, streams, copies, kernels and CTAs with their times, for\n"
+                                     "the viewer Perfetto (docs/timeline.md)"},
   {OPT_TIMELINE_SMS, "timeline-sms", "SMS", "CTAs of these SMs: 3 or 0-7 (all)"},
   {OPT_TIMELINE_WARPS, "timeline-warps", "WARPS", "and what these warps waited for: 3 (those of CTA 3), 0-7, 2.1, all"},
   {OPT_TIMELINE_US, "timeline-us", "FROM:TO", "what begins in these microseconds of the program"},
@@ -88,9 +89,11 @@ static const struct cli_option capture_options[] = {
 static const struct cli_option sanitize_options[] = {
   {OPT_TOOL, "tool", "TOOLS", "memcheck, racecheck, initcheck, synccheck (several with commas) or\nall (the default)"},
   {OPT_LEAK_CHECK, "leak-check", "MODE", "full: report device memory that is not freed; no (the default)"},
-  {OPT_PRINT_LEVEL, "print-level", "LEVEL", "error: what is surely a defect (the default); warn: and what may be\nmeant; info: and races that do not change what is there"},
+  {OPT_PRINT_LEVEL, "print-level", "LEVEL", "error: what is surely a defect (the default); warn: and what may be\n"
+                                            "meant; info: and races that do not change what is there"},
   {OPT_PRINT_LIMIT, "print-limit", "N", "print the first N findings (100), count the others"},
-  {OPT_ERROR_EXITCODE, "error-exitcode", "N", "exit status when the program succeeds and has defects (1; 0: as if\nit had none)"},
+  {OPT_ERROR_EXITCODE, "error-exitcode", "N", "exit status when the program succeeds and has defects (1; 0: as if\n"
+                                              "it had none)"},
   {OPT_LOG_FILE, "log-file", "FILE", "write the reports there, not to stdout"},
   {OPT_GPU, "gpu", "PRESET", "the GPU to simulate; by default one the program has code for"},
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
@@ -165,7 +168,8 @@ static int take_sanitize(const struct cli_command *cmd, struct exec_run *x, int 
     x->tools = arg;
     return CLI_OK;
   case OPT_PRINT_LEVEL:
-    if (!sanitize_level_parse(arg, &bits)) return cli_usage_error(cmd, "--print-level %s: not error, warn or info", arg);
+    if (!sanitize_level_parse(arg, &bits))
+      return cli_usage_error(cmd, "--print-level %s: not error, warn or info", arg);
     fprintf(x->out, "print_level=%s\n", arg);
     return CLI_OK;
   case OPT_LEAK_CHECK:

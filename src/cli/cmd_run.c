@@ -224,7 +224,8 @@ static bool simulate_case(struct run *r, struct err *e)
     ok = simulate_once(r, &o, e);
   double seconds = progress_now() - w.line.start;
   if (ok && r->opt.what_if && r->result.end == RUN_DONE) {
-    r->what_if = (struct run_what_if){.opt = &r->opt, .lc = &r->lc, .params = &r->preset.params, .sim = &o, .base = &r->result};
+    r->what_if =
+        (struct run_what_if){.opt = &r->opt, .lc = &r->lc, .params = &r->preset.params, .sim = &o, .base = &r->result};
     ok = run_what_if(&r->what_if, e);
   }
   progress_end(&w.line);
@@ -293,13 +294,16 @@ static bool write_pipeline(const struct run *r, struct err *e)
   pipe_log_sort(r->pipe);
   view_konata_write(f, r->pipe, &r->report);
   if (r->pipe->lost)
-    fprintf(stderr, "warpstep: --pipeline: %" PRIu64 " more instructions are not in %s, the first issued in cycle %" PRIu64
-                    "; choose fewer with --pipeline-warps, --pipeline-cycles or --pipeline-sm\n",
+    fprintf(stderr,
+            "warpstep: --pipeline: %" PRIu64 " more instructions are not in %s, the first issued in cycle %" PRIu64
+            "; choose fewer with --pipeline-warps, --pipeline-cycles or --pipeline-sm\n",
             r->pipe->lost, r->opt.pipeline, r->pipe->lost_from);
   if (!r->pipe->n_insts)
-    fprintf(stderr, "warpstep: --pipeline: %s is empty: none of the chosen warps issued in the chosen cycles; the grid has %" PRIu64
-                    " CTAs, and the launch %" PRIu64 " cycles\n",
-            r->opt.pipeline, func_source(case_launch(r->cr)->func)->n_ctas, r->result.cycles);
+    fprintf(
+        stderr,
+        "warpstep: --pipeline: %s is empty: none of the chosen warps issued in the chosen cycles; the grid has %" PRIu64
+        " CTAs, and the launch %" PRIu64 " cycles\n",
+        r->opt.pipeline, func_source(case_launch(r->cr)->func)->n_ctas, r->result.cycles);
   return output_close(&out, true, e);
 }
 
@@ -307,8 +311,13 @@ static bool write_timeline(const struct run *r, struct err *e)
 {
   const struct launch *l = case_launch(r->cr);
   const struct step_source *source = func_source(l->func);
-  const struct activity_kernel k = {.name = r->report.kernel->name, .number = 1, .end = r->result.time_ps, .timed = true,
-                                    .grid = source->grid, .block = source->block, .cycles = r->result.cycles};
+  const struct activity_kernel k = {.name = r->report.kernel->name,
+                                    .number = 1,
+                                    .end = r->result.time_ps,
+                                    .timed = true,
+                                    .grid = source->grid,
+                                    .block = source->block,
+                                    .cycles = r->result.cycles};
   struct output out;
   FILE *f = output_open(&out, r->opt.timeline, e);
 
@@ -317,8 +326,11 @@ static bool write_timeline(const struct run *r, struct err *e)
   activity_ran(r->activity, source, k.name, 1, k.end);
   activity_write(r->activity, f);
   if (!activity_has_ctas(r->activity))
-    fprintf(stderr, "warpstep: --timeline: no CTA in %s: none began on the chosen SMs in the chosen cycles; the grid has %" PRIu64
-                    " CTAs, and the launch %" PRIu64 " cycles\n", r->opt.timeline, source->n_ctas, r->result.cycles);
+    fprintf(
+        stderr,
+        "warpstep: --timeline: no CTA in %s: none began on the chosen SMs in the chosen cycles; the grid has %" PRIu64
+        " CTAs, and the launch %" PRIu64 " cycles\n",
+        r->opt.timeline, source->n_ctas, r->result.cycles);
   if (activity_lost(r->activity))
     fprintf(stderr, "warpstep: --timeline: %" PRIu64 " slices more are not in %s; choose fewer with --timeline-sms, "
                     "--timeline-warps or --timeline-cycles\n", activity_lost(r->activity), r->opt.timeline);

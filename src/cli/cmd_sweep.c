@@ -13,7 +13,18 @@
 #include "study/sweep_run.h"
 #include "study/sweep_table.h"
 
-enum { OPT_OUT = CLI_OPT_FIRST, OPT_LIMIT, OPT_RETRY, OPT_TABLE, OPT_PLOT, OPT_TASK, OPT_COLLECT, OPT_SLURM, OPT_QUIET, OPT_PRESETS };
+enum {
+  OPT_OUT = CLI_OPT_FIRST,
+  OPT_LIMIT,
+  OPT_RETRY,
+  OPT_TABLE,
+  OPT_PLOT,
+  OPT_TASK,
+  OPT_COLLECT,
+  OPT_SLURM,
+  OPT_QUIET,
+  OPT_PRESETS
+};
 
 static const struct cli_option options[] = {
   {OPT_OUT, "out", "FILE", "results, SQLite (the sweep's name with .sqlite)"},
@@ -99,7 +110,8 @@ static void name_results(struct sweep_command *c)
 {
   if (!c->out) {
     const char *slash = strrchr(c->file, '/'), *base = slash ? slash + 1 : c->file, *dot = strrchr(base, '.');
-    snprintf(c->named, sizeof c->named, "%.*s.sqlite", (int)(dot && dot != base ? dot - base : (ptrdiff_t)strlen(base)), base);
+    snprintf(c->named, sizeof c->named, "%.*s.sqlite", (int)(dot && dot != base ? dot - base : (ptrdiff_t)strlen(base)),
+             base);
     c->out = c->named;
   }
   snprintf(c->part, sizeof c->part, "%.4000s.%u", c->out, c->run.task);
@@ -175,7 +187,8 @@ static bool plot(const struct sweep_command *c, const struct sweep *w, struct sw
   return output_close(&o, true, e);
 }
 
-static bool work(const struct sweep_command *c, const struct sweep *w, struct sweep_store *s, struct sweep_counts *n, struct err *e)
+static bool work(const struct sweep_command *c, const struct sweep *w, struct sweep_store *s, struct sweep_counts *n,
+                 struct err *e)
 {
   if (c->collect) TRY(collect(c, s, e));
   if (!c->table && !c->collect) TRY(sweep_run(w, s, &c->run, n, e));
@@ -206,7 +219,8 @@ static int with_sweep(struct sweep_command *c, const struct sweep *w)
   sweep_store_close(s);
   if (!ok) return cli_error("%s", e.msg), n.stopped ? CLI_INTERRUPTED : CLI_BAD_INPUT;
   if (n.ran + n.kept && !c->quiet)
-    fprintf(stderr, "%u of %u points ran, %u failed, %u had a result; results in %s\n", n.ran, w->n_points, n.failed, n.kept, path);
+    fprintf(stderr, "%u of %u points ran, %u failed, %u had a result; results in %s\n", n.ran, w->n_points, n.failed,
+            n.kept, path);
   return bad ? CLI_MISMATCH : CLI_OK;
 }
 
@@ -220,7 +234,8 @@ static int run_sweep(const struct cli_command *cmd, int argc, char **argv)
   if (status != CLI_OK) return status;
   c.run.progress = c.quiet ? NULL : stderr;
   name_results(&c);
-  if (!find_presets(&c, &e) || !identify(&c, &e) || !sweep_read(&w, c.file, c.folder, &e)) return cli_error("%s", e.msg);
+  if (!find_presets(&c, &e) || !identify(&c, &e) || !sweep_read(&w, c.file, c.folder, &e))
+    return cli_error("%s", e.msg);
   status = with_sweep(&c, &w);
   sweep_free(&w);
   return status;
@@ -231,7 +246,8 @@ const struct cli_command cmd_sweep = {
   .synopsis = "FILE [options]",
   .summary = "run kernels or programs with every combination of parameter values",
   .options = options,
-  .notes = "A sweep that was stopped, however that happened, goes on where it was. Exit status 1: a run failed, now or before.\n"
+  .notes = "A sweep that was stopped, however that happened, goes on where it was. Exit status 1: a run failed, "
+           "now or before.\n"
            "docs/sweep.md describes the file and the results.",
   .examples = "# four settings of three kernels, two runs at a time\nwarpstep sweep studies/first.sweep --jobs 2\n"
               "# as a job array, for sbatch\nwarpstep sweep studies/l1_size.sweep --slurm 8 > job.sh\n",

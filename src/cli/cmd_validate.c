@@ -26,7 +26,8 @@ enum {
 enum { MAX_JOBS = 256, MAX_SECONDS = 1000000, MAX_SET = 64 };
 
 static const struct cli_option options[] = {
-  {OPT_SUITE, "suite", "S", "a file, or the name of one in data/validation; neither\nthis nor --gpu: the rows of group quick of all suites"},
+  {OPT_SUITE, "suite", "S", "a file, or the name of one in data/validation; neither\n"
+                            "this nor --gpu: the rows of group quick of all suites"},
   {OPT_GPU, "gpu", "PRESET", "all suites measured on this GPU"},
   {OPT_DATA, "data", "FILE", "measured figures, instead of the CSV that the suite names"},
   {OPT_ONLY, "only", "REGEX", "only rows whose id or group matches"},
@@ -245,8 +246,10 @@ const struct cli_command cmd_validate = {
   .synopsis = "[--suite S] [--gpu PRESET] [options]",
   .summary = "kernels whose time was measured on silicon, beside the model",
   .options = options,
-  .notes = "A suite is a file in data/validation (data/validation/README.md has the format): measured figures, and how\n"
-           "to run each kernel. Errors are signed, above zero: too slow. Rows that parameters of the model were fitted\n"
+  .notes = "A suite is a file in data/validation (data/validation/README.md has the format): measured figures, "
+           "and how\n"
+           "to run each kernel. Errors are signed, above zero: too slow. Rows that parameters of the model were "
+           "fitted\n"
            "on are summed up apart from those that were held out, and so are rows whose operation counts differ from\n"
            "the measured ones (compiled to other code). Exit status 1: an error grew beyond what is recorded.\n",
   .examples = "  # the quick rows, which make test runs\n"

@@ -16,7 +16,8 @@
 #include "sanitize/sanitize.h"
 
 enum {
-  OPT_KERNEL = CLI_OPT_FIRST, OPT_GRID, OPT_BLOCK, OPT_CLUSTER, OPT_SHMEM, OPT_BUF, OPT_SYMBOL, OPT_ARG, OPT_GPU, OPT_PRESETS,
+  OPT_KERNEL = CLI_OPT_FIRST, OPT_GRID, OPT_BLOCK, OPT_CLUSTER, OPT_SHMEM, OPT_BUF, OPT_SYMBOL, OPT_ARG, OPT_GPU,
+  OPT_PRESETS,
   OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_THREADS, OPT_JSON, OPT_JSON_HOST, OPT_OUT, OPT_DATA, OPT_PRINT_BUF,
   OPT_NO_CHECK, OPT_QUIET, OPT_ANNOTATE, OPT_HAZARDS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_WARM_UP, OPT_INTERLEAVE,
   OPT_PIPELINE, OPT_PIPELINE_WARPS, OPT_PIPELINE_CYCLES, OPT_PIPELINE_SM, OPT_WHAT_IF, OPT_DETAILS,
@@ -39,7 +40,8 @@ const struct cli_option run_option_table[] = {
   {OPT_INTERLEAVE, "interleave", "N", "with --functional: the warps of a CTA take turns after N instructions\n"
                                       "at most (4096), for programs that race between barriers"},
   {OPT_THREADS, "threads", "N", "host threads (1); results do not depend on it"},
-  {OPT_WARM_UP, "warm-up", "N", "launch the kernel N times before the launch that is reported, so\nthat caches are warm; buffers hold what all launches made of them"},
+  {OPT_WARM_UP, "warm-up", "N", "launch the kernel N times before the launch that is reported, so\n"
+                                "that caches are warm; buffers hold what all launches made of them"},
   {OPT_MAX_CYCLES, "max-cycles", "N", "stop after N SM cycles, say where the warps are, exit with 5"},
   {OPT_MAX_INSTRUCTIONS, "max-instructions", "N", "stop after N warp instructions, in the same way"},
   {OPT_JSON, "json", "FILE", "write everything as JSON; - is stdout"},
@@ -47,23 +49,34 @@ const struct cli_option run_option_table[] = {
   {OPT_OUT, "out", "DIR", "write every buffer to DIR/NAME.bin after the run"},
   {OPT_DATA, "data", "DIR", "look for the data files of the launch file in DIR"},
   {OPT_PRINT_BUF, "print-buf", "NAME[:N]", "print the first N (16) elements of a buffer"},
-  {OPT_ANNOTATE, "annotate", NULL, "print what each source line (nvcc -lineinfo) and each\ninstruction cost, after the summary"},
-  {OPT_DETAILS, "details", NULL, "print each unit's use against its peak, the roofline, and what\nlimits occupancy, after the summary"},
-  {OPT_WHAT_IF, "what-if", "COST,...", "run the launch again without each of these costs, and print what\nit gains; all, or"
+  {OPT_ANNOTATE, "annotate", NULL, "print what each source line (nvcc -lineinfo) and each\n"
+                                   "instruction cost, after the summary"},
+  {OPT_DETAILS, "details", NULL, "print each unit's use against its peak, the roofline, and what\n"
+                                 "limits occupancy, after the summary"},
+  {OPT_WHAT_IF, "what-if", "COST,...", "run the launch again without each of these costs, and print what\n"
+                                       "it gains; all, or"
 #define WHAT_IF(name, text, seen, ...) "\n  " #name ": " text
 #include "host/what_if.def"
 #undef WHAT_IF
                 "\n  tail: the last wave of CTAs as full as the others"},
-  {OPT_HAZARDS, "hazards", "MODE", "off; check: report what the control bits fail to protect, and\nexit with 1 if anything; gaps: check, and print the smallest\ndistances seen from producers to consumers; emulate: wrong\ncontrol bits give wrong values, as on silicon; both: emulate, and\nreport what goes wrong in that run"},
-  {OPT_PIPELINE, "pipeline", "FILE", "write the instructions of some warps, stage by stage, for the\nviewer Konata (docs/pipeline.md)"},
-  {OPT_PIPELINE_WARPS, "pipeline-warps", "WARPS", "of these warps: 3 (those of CTA 3), 0-7, 2.1 (warp 1 of CTA 2),\n0-3.0-1, several with commas, all; without it 0, with\n--pipeline-sm all"},
+  {OPT_HAZARDS, "hazards", "MODE", "off; check: report what the control bits fail to protect, and\n"
+                                   "exit with 1 if anything; gaps: check, and print the smallest\n"
+                                   "distances seen from producers to consumers; emulate: wrong\n"
+                                   "control bits give wrong values, as on silicon; both: emulate, and\n"
+                                   "report what goes wrong in that run"},
+  {OPT_PIPELINE, "pipeline", "FILE", "write the instructions of some warps, stage by stage, for the\n"
+                                     "viewer Konata (docs/pipeline.md)"},
+  {OPT_PIPELINE_WARPS, "pipeline-warps", "WARPS", "of these warps: 3 (those of CTA 3), 0-7, 2.1 (warp 1 of CTA 2),\n"
+                                                  "0-3.0-1, several with commas, all; without it 0, with\n"
+                                                  "--pipeline-sm all"},
   {OPT_PIPELINE_CYCLES, "pipeline-cycles", "FROM:TO", "what issues in these cycles of the launch"},
   {OPT_PIPELINE_SM, "pipeline-sm", "N", "on this SM, from 0"},
   {OPT_TIMELINE, "timeline", "FILE", "write when CTAs were on which SM, for the viewer Perfetto\n(docs/timeline.md)"},
   {OPT_TIMELINE_SMS, "timeline-sms", "SMS", "of these SMs: 3 or 0-7 (all)"},
   {OPT_TIMELINE_WARPS, "timeline-warps", "WARPS", "with what these warps waited for; as --pipeline-warps"},
   {OPT_TIMELINE_CYCLES, "timeline-cycles", "FROM:TO", "CTAs and warps that begin in these cycles of the launch"},
-  {OPT_CHECK, "check", "TOOLS", "run without time and report defects: memcheck, racecheck, initcheck,\nsynccheck (with commas) or all; exit with 1 if any"},
+  {OPT_CHECK, "check", "TOOLS", "run without time and report defects: memcheck, racecheck, initcheck,\n"
+                                "synccheck (with commas) or all; exit with 1 if any"},
   {OPT_PRINT_LEVEL, "print-level", "LEVEL", "of --check: error (default), warn, info"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {OPT_NO_CHECK, "no-check", NULL, "do not compare results with the expected ones"},
@@ -325,7 +338,8 @@ static bool combine(const struct cli_command *cmd, const struct run_options *o)
   if (o->interleave && !o->functional)
     return cli_usage_error(cmd, "--interleave is for runs without time: --functional"), false;
   if (o->sanitize && (o->hazards || o->warm_up))
-    return cli_usage_error(cmd, "--check watches one launch without time: not with %s", o->hazards ? "--hazards" : "--warm-up"),
+    return cli_usage_error(cmd, "--check watches one launch without time: not with %s",
+                           o->hazards ? "--hazards" : "--warm-up"),
            false;
   if (o->print_level_given && !o->sanitize)
     return cli_usage_error(cmd, "--print-level chooses what --check TOOLS prints"), false;

@@ -13,7 +13,8 @@ static bool with_case(struct run_what_if *w, const struct what_if *what, struct 
   struct sim_result r = {.end = RUN_DONE};
   bool ok = true;
   NO_MEMORY_IF(!s);
-  for (unsigned i = 0; ok && i < w->opt->warm_up && r.end == RUN_DONE; i++) ok = simulate(s, case_launch(cr), w->sim, &r, e);
+  for (unsigned i = 0; ok && i < w->opt->warm_up && r.end == RUN_DONE; i++)
+    ok = simulate(s, case_launch(cr), w->sim, &r, e);
   if (ok) ok = what_if_run(what, s, p, case_launch(cr), w->sim, w->base, out, e);
   simulator_free(s);
   return ok;

@@ -12,7 +12,8 @@ struct run_what_if {
   const struct params *params;
   const struct sim_options *sim;     /* of the run with all costs */
   const struct sim_result *base;     /* … and what it said */
-  struct what_if_result row[WHAT_IF_N]; /* filled: the largest gain first, then what is not known, then what was not seen */
+  struct what_if_result
+      row[WHAT_IF_N]; /* filled: the largest gain first, then what is not known, then what was not seen */
   unsigned n;
 };
 

@@ -4,11 +4,11 @@
 
 #include <stdio.h>
 
-#include "sanitize/tally.h"
+#include "sanitize/error_tally.h"
 
 /* Runs the program, found as execvp does, and waits for it. `out` gets a summary where processes had none of their own.
- * The exit status: the program's; error_status when that is 0 and there are errors. When a signal ends the program it ends
- * this process, too. */
+ * The exit status: the program's; error_status when that is 0 and there are errors. When a signal ends the program it
+ * ends this process, too. */
 int sanitize_parent(char **program, struct sanitize_tally *, FILE *out, int error_status);
 
 #endif

@@ -145,7 +145,8 @@ static bool write_json(const struct import *m, struct err *e)
   struct output out;
   FILE *f = output_open(&out, m->o->json, e);
   if (!f) return false;
-  json_t *root = json_pack("{s:s, s:s, s:O}", "schema", "warpstep-trace-1", "gpu", m->preset.params.name, "kernels", m->kernels);
+  json_t *root =
+      json_pack("{s:s, s:s, s:O}", "schema", "warpstep-trace-1", "gpu", m->preset.params.name, "kernels", m->kernels);
   stat_dump_json(f, root);
   json_decref(root);
   return output_close(&out, true, e);

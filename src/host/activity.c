@@ -316,7 +316,8 @@ void activity_call(struct activity *a, uint64_t thread, const char *name, uint64
 void activity_operation(struct activity *a, const struct activity_op *x)
 {
   static const char *const engines[TIMELINE__N] = {"to the device", "to the host"};
-  const struct perfetto_arg args[] = {{"bytes", x->bytes, NULL}, {"start_ps", x->begin, NULL}, {"end_ps", x->end, NULL}};
+  const struct perfetto_arg args[] = {
+      {"bytes", x->bytes, NULL}, {"start_ps", x->begin, NULL}, {"end_ps", x->end, NULL}};
   if (!is_chosen(a, x->begin)) return;
   struct rows *stream = stream_rows(a, x->stream);
   if (x->begin == x->end && !x->bytes) {
@@ -335,15 +336,17 @@ void activity_kernel(struct activity *a, const struct activity_kernel *k)
   if (!is_chosen(a, k->begin)) return;
   snprintf(grid, sizeof grid, "%u x %u x %u", k->grid[0], k->grid[1], k->grid[2]);
   snprintf(block, sizeof block, "%u x %u x %u", k->block[0], k->block[1], k->block[2]);
-  const struct perfetto_arg args[] = {{"launch", k->number, NULL}, {"grid", 0, grid}, {"block", 0, block},
-                                      {"start_ps", k->begin, NULL}, {"end_ps", k->end, NULL}, {"cycles", k->cycles, NULL}};
+  const struct perfetto_arg args[] = {{"launch", k->number, NULL}, {"grid", 0, grid},
+                                      {"block", 0, block},         {"start_ps", k->begin, NULL},
+                                      {"end_ps", k->end, NULL},    {"cycles", k->cycles, NULL}};
   put(a, stream_rows(a, k->stream), k->name, k->begin, k->end, args, k->timed ? 6 : 5);
 }
 
 void activity_graph(struct activity *a, uint64_t stream, uint64_t begin, uint64_t end)
 {
   const struct perfetto_arg args[] = {{"stream", stream, NULL}};
-  if (is_chosen(a, begin)) put(a, rows_of(a, group_of(a, GROUP_GRAPHS), 0, "graph launches"), "graph", begin, end, args, 1);
+  if (is_chosen(a, begin))
+    put(a, rows_of(a, group_of(a, GROUP_GRAPHS), 0, "graph launches"), "graph", begin, end, args, 1);
 }
 
 /* --- the GPU's side ------------------------------------------------------------------------------- */
@@ -376,8 +379,8 @@ static void put_states(struct activity *a, const struct sm_stays *s, const struc
   }
 }
 
-static void put_stay(struct activity *a, const struct sm_stays *s, const struct stay *x, const char *kernel, uint64_t number,
-                     uint64_t end)
+static void put_stay(struct activity *a, const struct sm_stays *s, const struct stay *x, const char *kernel,
+                     uint64_t number, uint64_t end)
 {
   enum { WARPS = 1000 }; /* ids of warp slots lie behind those of CTA slots */
   char name[NAME_BYTES];
@@ -395,7 +398,8 @@ static void put_stay(struct activity *a, const struct sm_stays *s, const struct 
   if (x->is_warp) put_states(a, s, x, track);
 }
 
-void activity_ran(struct activity *a, const struct step_source *source, const char *kernel, uint64_t number, uint64_t end)
+void activity_ran(struct activity *a, const struct step_source *source, const char *kernel, uint64_t number,
+                  uint64_t end)
 {
   for (unsigned i = 0; i < a->n_sms; i++)
     for (uint32_t k = 0; k < a->sm[i].n_stays; k++)

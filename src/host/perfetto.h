@@ -7,8 +7,8 @@
  *   perfetto_write(p, f);
  *   perfetto_free(p);
  *
- * Slices of one track must nest: each begins behind the end of the one before, or within one that is told later. Times are
- * what the viewer shows as nanoseconds. At most PERFETTO_MAX_SLICES are kept, a file of some 70 MB.
+ * Slices of one track must nest: each begins behind the end of the one before, or within one that is told later. Times
+ * are what the viewer shows as nanoseconds. At most PERFETTO_MAX_SLICES are kept, a file of some 70 MB.
  */
 #ifndef WS_HOST_PERFETTO_H
 #define WS_HOST_PERFETTO_H

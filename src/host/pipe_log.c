@@ -91,7 +91,8 @@ bool pipe_choice_warps(struct pipe_choice *c, const char *text, struct err *e)
   c->n_ranges = 0;
   if (!strcmp(text, "all")) return true;
   do {
-    if (c->n_ranges == PIPE_CHOICE_RANGES) return err_set(e, "%s: more than %d ranges of warps", text, PIPE_CHOICE_RANGES);
+    if (c->n_ranges == PIPE_CHOICE_RANGES)
+      return err_set(e, "%s: more than %d ranges of warps", text, PIPE_CHOICE_RANGES);
     if (!take_warps(&s, &c->range[c->n_ranges++]))
       return err_set(e, "%s: not warps such as 0 (those of CTA 0), 0-7, 2.1 (warp 1 of CTA 2), 0-3.0-1, several with "
                         "commas, or all", text);
@@ -179,7 +180,8 @@ static void keep_waits(struct sm_log *l, const struct chosen *c, struct pipe_ins
   for (unsigned i = 0; i < c->n_waits; i++) {
     const struct observed_wait *w = &c->wait[i];
     l->wait = with_room(l->wait, l->n_waits, &l->wait_room, sizeof *l->wait);
-    l->wait[l->n_waits++] = (struct pipe_wait){distance(w->from, issued), distance(w->until, issued), (uint8_t)w->state};
+    l->wait[l->n_waits++] =
+        (struct pipe_wait){distance(w->from, issued), distance(w->until, issued), (uint8_t)w->state};
   }
 }
 
@@ -187,8 +189,16 @@ static void keep_waits(struct sm_log *l, const struct chosen *c, struct pipe_ins
 static void keep(struct sm_log *l, const struct chosen *c, const struct observed *x, const struct observed_issue *how,
                  uint64_t at)
 {
-  struct pipe_inst p = {.inst = x->inst, .cta = c->cta, .issued = at, .exec = how->exec, .seq = x->seq, .sm = (uint16_t)l->sm,
-                        .sub_core = x->sub_core, .slot = x->warp, .warp = c->warp, .done = PIPE_NEVER};
+  struct pipe_inst p = {.inst = x->inst,
+                        .cta = c->cta,
+                        .issued = at,
+                        .exec = how->exec,
+                        .seq = x->seq,
+                        .sm = (uint16_t)l->sm,
+                        .sub_core = x->sub_core,
+                        .slot = x->warp,
+                        .warp = c->warp,
+                        .done = PIPE_NEVER};
   for (unsigned i = 0; i < STAGE__N; i++) p.stage[i] = PIPE_NEVER;
   keep_waits(l, c, &p, how->at);
   l->inst = with_room(l->inst, l->n_insts, &l->inst_room, sizeof *l->inst);

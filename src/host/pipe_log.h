@@ -7,8 +7,9 @@
  *   pipe_log_sort(log);                                 then log->inst[0 … n-1]
  *   pipe_log_free(log);
  *
- * Host memory grows with what is kept, up to PIPE_LOG_MAX instructions. So that the host's threads do not choose, each SM keeps
- * the first that issue, up to that number divided by the number of SMs on which chosen CTAs of the grid can be.
+ * Host memory grows with what is kept, up to PIPE_LOG_MAX instructions. So that the host's threads do not choose, each
+ * SM keeps the first that issue, up to that number divided by the number of SMs on which chosen CTAs of the grid can
+ * be.
  */
 #ifndef WS_HOST_PIPE_LOG_H
 #define WS_HOST_PIPE_LOG_H
@@ -35,7 +36,8 @@ struct pipe_choice {
 
 /* CTA 0, from beginning to end. */
 struct pipe_choice pipe_choice_default(void);
-/* "3", "0-7", "2.1" (warp 1 of CTA 2), "0-3.0-1", several with commas; "all". False with *e filled: it is none of these. */
+/* "3", "0-7", "2.1" (warp 1 of CTA 2), "0-3.0-1", several with commas; "all". False with *e filled: it is none of
+ * these. */
 bool pipe_choice_warps(struct pipe_choice *, const char *text, struct err *e);
 /* "100:200", "100:", ":200". */
 bool pipe_choice_cycles(struct pipe_choice *, const char *text, struct err *e);

@@ -1,5 +1,5 @@
-/* Private to sanitize/: what is known of other CTAs' warps: of each the clock up to which all that it did lies before. A set
- * never changes once it is made, so that warps and places in memory share it.
+/* Private to sanitize/: what is known of other CTAs' warps: of each the clock up to which all that it did lies before.
+ * A set never changes once it is made, so that warps and places in memory share it.
  */
 #ifndef WS_SANITIZE_CLOCK_SET_H
 #define WS_SANITIZE_CLOCK_SET_H

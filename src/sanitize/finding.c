@@ -217,7 +217,8 @@ static void print_threads(const struct printer *p, const struct finding *f)
   print_thread(p, f);
   if (f->kind == FINDING_UNINIT) line(p, "    Address 0x%" PRIx64, f->addr);
   print_details(p, f);
-  if (f->count > 1) line(p, "    and by %" PRIu64 " more thread%s at this instruction", f->count - 1, f->count > 2 ? "s" : "");
+  if (f->count > 1)
+    line(p, "    and by %" PRIu64 " more thread%s at this instruction", f->count - 1, f->count > 2 ? "s" : "");
   print_frames(p, f->a.pc);
 }
 
@@ -261,7 +262,8 @@ void findings_flush(struct findings *fs, const struct module *m, const struct li
     fputs("=========\n", fs->out);
   }
   if (fs->beyond)
-    line(&p, "%" PRIu64 " more findings of this launch, beyond %d different ones, are only counted", fs->beyond, MAX_FINDINGS);
+    line(&p, "%" PRIu64 " more findings of this launch, beyond %d different ones, are only counted", fs->beyond,
+         MAX_FINDINGS);
   fs->beyond = 0;
   fs->n = 0;
   memset(fs->recent, 0, sizeof fs->recent);

@@ -57,8 +57,8 @@ struct findings {
 
 void findings_free(struct findings *);
 
-/* The finding of this kind at these two instructions, in this space; count is added to it. A new one has *fresh set, and the
- * caller fills in the rest. NULL: such are not kept, or there are too many, and it
+/* The finding of this kind at these two instructions, in this space; count is added to it. A new one has *fresh set,
+ * and the caller fills in the rest. NULL: such are not kept, or there are too many, and it
  * is only counted. */
 struct finding *finding_note(struct findings *, const struct finding *like, uint64_t count, bool *fresh);
 

@@ -189,7 +189,8 @@ static bool is_exchange(const struct watched_step *s)
   return strstr(name, ".EXCH");
 }
 
-static void report(const struct initcheck *k, const struct watched_step *s, unsigned lane, unsigned space, uint64_t addr)
+static void report(const struct initcheck *k, const struct watched_step *s, unsigned lane, unsigned space,
+                   uint64_t addr)
 {
   struct finding f = {.kind = FINDING_UNINIT, .level = LEVEL_ERROR, .a = watched_access(s, lane, space), .addr = addr};
   bool fresh;
@@ -197,8 +198,8 @@ static void report(const struct initcheck *k, const struct watched_step *s, unsi
 }
 
 /* The bits of one lane's access, its first byte in *at. NULL: not followed. */
-static uint64_t *bits_of(struct initcheck *k, const struct watched_step *s, unsigned lane, unsigned space, uint64_t addr,
-                         uint64_t *at)
+static uint64_t *bits_of(struct initcheck *k, const struct watched_step *s, unsigned lane, unsigned space,
+                         uint64_t addr, uint64_t *at)
 {
   const unsigned bytes = s->e->mem->bytes;
   if (space == MEM_GLOBAL) {
@@ -258,14 +259,16 @@ static bool access_dense(struct initcheck *k, const struct watched_step *s)
 static bool reads_written(struct initcheck *k, const struct watched_step *s)
 {
   const struct mem_effect *me = s->e->mem;
-  if (me->space != MEM_SHARED || me->near_lanes || (me->op != MEM_LOAD && me->op != MEM_LDSM) || me->bytes > 16) return false;
+  if (me->space != MEM_SHARED || me->near_lanes || (me->op != MEM_LOAD && me->op != MEM_LDSM) || me->bytes > 16)
+    return false;
   const struct init_cta *c = cta_of(k, s);
   const uint64_t mask = (UINT64_C(1) << me->bytes) - 1;
   uint64_t last = UINT64_MAX;
   for (uint32_t r = s->lanes; r; r &= r - 1) {
     const uint64_t at = me->addr[bits_first(r)];
     if (at == last) continue;
-    if (at + me->bytes > c->shared_bytes || (~(c->shared[at / 64] >> at % 64) & mask)) return false; /* aligned: one word */
+    if (at + me->bytes > c->shared_bytes || (~(c->shared[at / 64] >> at % 64) & mask))
+      return false; /* aligned: one word */
     last = at;
   }
   return true;
@@ -282,7 +285,8 @@ static void access_ldgsts(struct initcheck *k, const struct watched_step *s)
     const struct init_range *from = bytes ? find(k, me->addr[i]) : NULL;
     if (from && !init_bits_all(from->bits, me->addr[i] - from->addr, part_of(from, me->addr[i], bytes)))
       report(k, s, i, MEM_GLOBAL, me->addr[i]);
-    if ((uint64_t)me->shared_addr[i] + me->bytes <= c->shared_bytes) init_bits_fill(c->shared, me->shared_addr[i], me->bytes);
+    if ((uint64_t)me->shared_addr[i] + me->bytes <= c->shared_bytes)
+      init_bits_fill(c->shared, me->shared_addr[i], me->bytes);
   }
 }
 

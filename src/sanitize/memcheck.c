@@ -35,12 +35,14 @@ static void tell_nearest(const struct gmem *mem, uint64_t addr, unsigned bytes, 
     snprintf(out, size, "and is %" PRIu64 " bytes %s the nearest %s at 0x%" PRIx64 " of size %" PRIu64 " bytes", far,
              addr < p->addr ? "before" : "after", word, p->addr, p->bytes);
   else if (p->live && addr - p->addr + bytes <= p->bytes)
-    snprintf(out, size, "and is inside the nearest allocation at 0x%" PRIx64 " of size %" PRIu64 " bytes", p->addr, p->bytes);
+    snprintf(out, size, "and is inside the nearest allocation at 0x%" PRIx64 " of size %" PRIu64 " bytes", p->addr,
+             p->bytes);
   else if (p->live)
     snprintf(out, size, "and reaches %" PRIu64 " bytes past the allocation at 0x%" PRIx64 " of size %" PRIu64 " bytes",
              addr + bytes - (p->addr + p->bytes), p->addr, p->bytes);
   else
-    snprintf(out, size, "and is inside a freed allocation at 0x%" PRIx64 " of size %" PRIu64 " bytes", p->addr, p->bytes);
+    snprintf(out, size, "and is inside a freed allocation at 0x%" PRIx64 " of size %" PRIu64 " bytes", p->addr,
+             p->bytes);
 }
 
 static void report(const struct watched_step *s, unsigned lane, unsigned space, uint64_t addr)
@@ -158,8 +160,8 @@ static struct finding_access access_of(const struct watched_launch *l, const str
 
 void memcheck_fault(const struct watched_launch *l, const struct fault *f)
 {
-  const bool access = f->kind == FAULT_ILLEGAL_ADDRESS || f->kind == FAULT_MISALIGNED || f->kind == FAULT_SHARED_RANGE ||
-                      f->kind == FAULT_LOCAL_RANGE;
+  const bool access = f->kind == FAULT_ILLEGAL_ADDRESS || f->kind == FAULT_MISALIGNED ||
+                      f->kind == FAULT_SHARED_RANGE || f->kind == FAULT_LOCAL_RANGE;
   struct finding like = {.kind = FINDING_FAULT, .level = LEVEL_ERROR, .a = access_of(l, f), .addr = f->addr};
   bool fresh;
   if (access && like.a.bytes) like.kind = FINDING_ACCESS;

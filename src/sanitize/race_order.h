@@ -1,11 +1,13 @@
 /* Private to sanitize/: what happened before what, between the warps of a grid.
  *
- * A warp has a clock, which moves on when others may learn of what it has done: at barriers, fences and strong stores. Of
- * each warp of its own CTA it knows up to which clock all lies before what it does now; of others a set (clock_set.h).
- * Clocks of a CTA's warps are ticks of one counter. An access lies before another warp's when that one knows its clock.
+ * A warp has a clock, which moves on when others may learn of what it has done: at barriers, fences and strong stores.
+ * Of each warp of its own CTA it knows up to which clock all lies before what it does now; of others a set
+ * (clock_set.h). Clocks of a CTA's warps are ticks of one counter. An access lies before another warp's when that one
+ * knows its clock.
  *
  *   barrier          who waits learns what all knew who arrived
- *   strong store     leaves at its address what its warp has made visible by a fence of the GPU or wider; to its own CTA
+ *   strong store     leaves at its address what its warp has made visible by a fence of the GPU or wider; to its own
+ *   CTA
  *                    all that it knows
  *   strong load      learns what its address holds. It needs no fence behind it: NVIDIA's own examples have none there
  *                    (CUDA C++ Programming Guide, memory fence functions)

@@ -66,9 +66,12 @@ void racecheck_end(struct racecheck *k, const struct watched_launch *l)
 {
   free_ctas(k);
   race_places_free(&k->places);
-  if (k->off) fprintf(l->findings->out, "========= racecheck: the launch is too large to be followed, and was not checked to its end\n");
+  if (k->off)
+    fprintf(l->findings->out,
+            "========= racecheck: the launch is too large to be followed, and was not checked to its end\n");
   if (k->skipped)
-    fprintf(l->findings->out, "========= racecheck: %llu accesses were not checked, the tables of global memory are full\n",
+    fprintf(l->findings->out,
+            "========= racecheck: %llu accesses were not checked, the tables of global memory are full\n",
             (unsigned long long)k->skipped);
 }
 
@@ -113,7 +116,8 @@ static unsigned lane_of(const struct race_entry *e)
   return e->where >> RACE_LANE_AT & 31;
 }
 
-static struct finding_access access_of(const struct race_step *x, const struct race_entry *e, bool write, unsigned space)
+static struct finding_access access_of(const struct race_step *x, const struct race_entry *e, bool write,
+                                       unsigned space)
 {
   const struct watched_launch *l = x->s->l;
   const struct code_view *code = &l->params->code;
@@ -197,7 +201,8 @@ static void check_own(const struct race_step *x, const struct race_pair *p)
 /* They are not ordered. */
 static void judge(const struct race_step *x, const struct race_pair *p)
 {
-  const uint32_t strong = p->old->where & p->now.where & RACE_STRONG, either = (p->old->where | p->now.where) & RACE_STRONG;
+  const uint32_t strong = p->old->where & p->now.where & RACE_STRONG,
+                 either = (p->old->where | p->now.where) & RACE_STRONG;
   if (p->old->where & RACE_COPY)
     report(x, p, LEVEL_ERROR, "", "The asynchronous copy was not waited for, or without a barrier behind the wait");
   else if (strong && in_scope(x, p)) return;
@@ -304,7 +309,8 @@ static struct race_table *table_of(const struct race_step *x, unsigned space, ui
 }
 
 /* flags: of the entry, beside those of the step. */
-static void check_lane(struct race_step *x, unsigned lane, unsigned space, uint64_t addr, unsigned bytes, uint32_t flags)
+static void check_lane(struct race_step *x, unsigned lane, unsigned space, uint64_t addr, unsigned bytes,
+                       uint32_t flags)
 {
   uint64_t at;
   struct race_pair p = {.now = x->entry, .space = space, .lane = lane, .addr = addr};
@@ -340,8 +346,8 @@ static void release(const struct race_step *x, unsigned space, uint64_t addr)
   else race_release_own(x->cta, x->u, race_place_make(&x->cta->places, key));
 }
 
-/* Objects in shared memory that order (mbarriers, locks, flags behind a fence) are known by atomics on them; plain loads and
- * stores of them are no less than that. */
+/* Objects in shared memory that order (mbarriers, locks, flags behind a fence) are known by atomics on them; plain
+ * loads and stores of them are no less than that. */
 static bool orders(const struct race_step *x, unsigned space, uint64_t addr)
 {
   const struct mem_effect *me = x->s->e->mem;
@@ -460,7 +466,8 @@ void racecheck_access(struct racecheck *k, const struct watched_step *s)
       me->space == MEM_LOCAL || s->e->inst->mem.copy != COPY_NONE)
     return;
   struct race_step x = step_of(k, s);
-  /* Whatever is done to shared memory of another CTA, or in a cluster to an object that orders, may pass something on. */
+  /* Whatever is done to shared memory of another CTA, or in a cluster to an object that orders, may pass something
+   * on. */
   const bool cluster = step_cluster_ctas(s->l->source) > 1 && (me->space == MEM_CLUSTER || me->far || me->strong);
   if (cluster) meet(k, s, KEY_CLUSTER + step_cluster_of(s->l->source, s->cta->id));
   x.entry.clock = x.cta->warp[x.u].clock;
@@ -518,7 +525,8 @@ static void control(struct racecheck *k, const struct watched_step *s)
   }
   if (i->flags & INST_LDGDEPBAR) race_close_group(c, s->warp, i->ctrl.write_sb);
   if (sem == SEM_WARPSYNC || func_meets_by_mask(s->e)) race_tick(c, s->warp);
-  if (i->flags & INST_SYSCALL && watched_service(s) != SYSCALL_VPRINTF) meet(k, s, KEY_GRID); /* malloc, grid barriers */
+  if (i->flags & INST_SYSCALL && watched_service(s) != SYSCALL_VPRINTF)
+    meet(k, s, KEY_GRID); /* malloc, grid barriers */
 }
 
 void racecheck_step(struct racecheck *k, const struct watched_step *s)

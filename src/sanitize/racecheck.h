@@ -1,5 +1,5 @@
-/* Private to sanitize/: accesses of different warps to the same byte of global or shared memory, at least one a write, that
- * nothing orders (race_order.h says what does). */
+/* Private to sanitize/: accesses of different warps to the same byte of global or shared memory, at least one a write,
+ * that nothing orders (race_order.h says what does). */
 #ifndef WS_SANITIZE_RACECHECK_H
 #define WS_SANITIZE_RACECHECK_H
 

@@ -199,11 +199,13 @@ uint64_t sanitizer_finish(struct sanitizer *s)
   const struct findings *f = &s->findings;
   FILE *out = s->options.out;
   if (has(s, SANITIZE_LEAKS))
-    fprintf(out, "========= LEAK SUMMARY: %" PRIu64 " bytes leaked in %" PRIu64 " allocations\n", s->leaked_bytes, s->leaks);
+    fprintf(out, "========= LEAK SUMMARY: %" PRIu64 " bytes leaked in %" PRIu64 " allocations\n", s->leaked_bytes,
+            s->leaks);
   if (f->hidden) fprintf(out, "========= %" PRIu64 " more findings are not printed (--print-limit)\n", f->hidden);
   if (has(s, SANITIZE_RACECHECK))
     fprintf(out, "========= RACECHECK SUMMARY: %" PRIu64 " hazard%s displayed\n", f->races, f->races == 1 ? "" : "s");
-  if (f->warnings) fprintf(out, "========= WARNING SUMMARY: %" PRIu64 " warning%s\n", f->warnings, f->warnings == 1 ? "" : "s");
+  if (f->warnings)
+    fprintf(out, "========= WARNING SUMMARY: %" PRIu64 " warning%s\n", f->warnings, f->warnings == 1 ? "" : "s");
   fprintf(out, "========= ERROR SUMMARY: %" PRIu64 " error%s\n", f->errors, f->errors == 1 ? "" : "s");
   fflush(out);
   return f->errors;

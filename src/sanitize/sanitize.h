@@ -1,12 +1,13 @@
-/* The sanitizer: finds defects of kernels while they run without time, as compute-sanitizer does on a GPU (docs/sanitize.md).
+/* The sanitizer: finds defects of kernels while they run without time, as compute-sanitizer does on a GPU
+ * (docs/sanitize.md).
  *
  *   struct sanitizer *s = sanitizer_new(&options, gmem);
  *   … sim_options.tap = sanitizer_begin(s, module, launch);  simulate(…);  sanitizer_end(s, &result.fault);
  *   errors = sanitizer_finish(s);
  *   sanitizer_free(s);
  *
- * It watches steps through isa/watch.h, and asks func/step_observer.h for what lies behind them. What the host does to device
- * memory it must be told.
+ * It watches steps through isa/watch.h, and asks func/step_observer.h for what lies behind them. What the host does to
+ * device memory it must be told.
  */
 #ifndef WS_SANITIZE_SANITIZE_H
 #define WS_SANITIZE_SANITIZE_H
@@ -42,7 +43,8 @@ enum { SANITIZE_GAP = 64 << 10 };
 
 /* "error", "warn" or "info": options.level. False: none of these. */
 bool sanitize_level_parse(const char *text, unsigned *level);
-/* "memcheck", "racecheck", "initcheck", "synccheck", "all", several with commas. False: *bad is the one that is none. */
+/* "memcheck", "racecheck", "initcheck", "synccheck", "all", several with commas. False: *bad is the one that is
+ * none. */
 bool sanitize_tools_parse(const char *text, unsigned *tools, const char **bad);
 
 /* mem must outlive it. Ends the process when the host has no memory. */

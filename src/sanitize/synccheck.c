@@ -18,8 +18,8 @@ struct sync_barrier {
 /* Where threads of a warp have been since its last barrier of the whole CTA.
  *
  * A thread that ends is not waited for (CUDA C++ Programming Guide, __syncthreads), and a kernel may well begin with a
- * `return` of some threads. It is a defect when a barrier stands in code that others of the warp went around: they had come to
- * barriers before, or they executed the code behind this one, to which those who waited came later. */
+ * `return` of some threads. It is a defect when a barrier stands in code that others of the warp went around: they had
+ * come to barriers before, or they executed the code behind this one, to which those who waited came later. */
 struct sync_warp {
   uint32_t alive;      /* when the phase began */
   uint32_t took_part;  /* in an earlier phase */
@@ -89,7 +89,8 @@ void synccheck_end(struct synccheck *k)
   }
 }
 
-static struct finding like(const struct finding_access *a, enum finding_level level, const char *what, const char *detail)
+static struct finding like(const struct finding_access *a, enum finding_level level, const char *what,
+                           const char *detail)
 {
   struct finding f = {.kind = FINDING_BARRIER, .level = level, .a = *a};
   snprintf(f.what, sizeof f.what, "Barrier error detected. %s", what);
@@ -106,8 +107,8 @@ static void report(const struct watched_launch *l, const struct finding_access *
 }
 
 /* Threads of the warp ended in this phase, while others came to the barrier. */
-static void went_around(const struct watched_launch *l, struct sync_warp *w, const struct sync_barrier *b, unsigned warp,
-                        uint32_t gone)
+static void went_around(const struct watched_launch *l, struct sync_warp *w, const struct sync_barrier *b,
+                        unsigned warp, uint32_t gone)
 {
   const uint32_t came = b->arrived[warp];
   const unsigned n = bits_count(came);
@@ -115,8 +116,8 @@ static void went_around(const struct watched_launch *l, struct sync_warp *w, con
   char detail[128];
   snprintf(detail, sizeof detail, "%u thread%s of the warp came to it, %u went around it to the end of the kernel", n,
            n == 1 ? "" : "s", bits_count(gone));
-  struct finding f = like(&b->at[warp], gone & w->took_part ? LEVEL_ERROR : LEVEL_WARNING, "Divergent thread(s) in block.",
-                          detail);
+  struct finding f =
+      like(&b->at[warp], gone & w->took_part ? LEVEL_ERROR : LEVEL_WARNING, "Divergent thread(s) in block.", detail);
   f.count = bits_count(came | gone);
   if (f.level == LEVEL_ERROR || !(gone & w->alone)) {
     (void)finding_note(l->findings, &f, f.count, &fresh);
@@ -168,7 +169,8 @@ static void arrive(struct synccheck *k, const struct watched_step *s)
   end_phases(s, c);
 }
 
-/* Threads touch memory apart from others of their warp; or they come to where others, who went around a barrier, were. */
+/* Threads touch memory apart from others of their warp; or they come to where others, who went around a barrier,
+ * were. */
 static void note_memory(struct synccheck *k, const struct watched_step *s)
 {
   const uint32_t lanes = (uint32_t)s->e->exec, apart = func_live_lanes(s->cta, s->warp) & ~(uint32_t)s->e->active;

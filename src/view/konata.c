@@ -226,9 +226,10 @@ static void write_begin(struct writer *w, uint32_t i)
   report_inst_text(w->report, x->inst->pc, text, sizeof text);
   fprintf(w->f, "I\t%" PRIu32 "\t%" PRIu32 "\t%td\n", id, i, warp_of(w->warps, x) - w->warps->w);
   fprintf(w->f, "L\t%" PRIu32 "\t0\tcta %" PRIu64 " warp %u: %s\n", id, x->cta, x->warp, text);
-  fprintf(w->f, "L\t%" PRIu32 "\t1\t%s; SM %u, sub-core %u, warp slot %u; issued in cycle %" PRIu64 ", %u lanes; "
-                "control bits: stall %u%s", id, where, x->sm, x->sub_core, x->slot, x->issued, bits_count(x->exec), c->stall,
-          c->yield ? ", yield" : "");
+  fprintf(w->f,
+          "L\t%" PRIu32 "\t1\t%s; SM %u, sub-core %u, warp slot %u; issued in cycle %" PRIu64 ", %u lanes; "
+          "control bits: stall %u%s",
+          id, where, x->sm, x->sub_core, x->slot, x->issued, bits_count(x->exec), c->stall, c->yield ? ", yield" : "");
   if (c->write_sb != SB_NONE) fprintf(w->f, ", result SB%u", c->write_sb);
   if (c->read_sb != SB_NONE) fprintf(w->f, ", sources SB%u", c->read_sb);
   for (unsigned i_sb = 0; i_sb < SB_COUNT; i_sb++)
@@ -253,7 +254,8 @@ void view_konata_write(FILE *f, const struct pipe_log *log, const struct report 
 {
   struct warps warps = find_warps(log);
   struct events ev = events_of(log, &warps);
-  struct writer w = {.f = f, .log = log, .report = r, .warps = &warps, .id = mem_zeroed(log->n_insts + 1u, sizeof *w.id)};
+  struct writer w = {
+      .f = f, .log = log, .report = r, .warps = &warps, .id = mem_zeroed(log->n_insts + 1u, sizeof *w.id)};
   fputs("Kanata\t0004\n", f);
   uint64_t now = ev.n ? ev.e[0].cycle : 0;
   fprintf(f, "C=\t%" PRIu64 "\n", now);

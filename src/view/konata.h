@@ -1,5 +1,6 @@
-/* The instructions of a pipeline log (host/pipe_log.h) as a file that the viewer Konata opens (github.com/shioyadan/Konata):
- * Kanata 0004, the format of docs/kanata-log-format.md there. One cycle of the file is an SM cycle of the launch.
+/* The instructions of a pipeline log (host/pipe_log.h) as a file that the viewer Konata opens
+ * (github.com/shioyadan/Konata): Kanata 0004, the format of docs/kanata-log-format.md there. One cycle of the file is
+ * an SM cycle of the launch.
  *
  *   lane 0   stages; those whose names hold an X execute, and arrows go between them, from producers to consumers
  *   lane 1   what the warp waited for before the instruction issued

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Lengths of functions and files. Long ones are listed as an invitation to look; above the hard
+"""Lengths of lines, functions and files, and names of files, of which none is there twice. Long ones are listed as an invitation to look; above the hard
 limits is an error. Tables (.def, .inc) have no limit. `sizes.py -v` lists all above the soft one."""
 import pathlib
 import re
 import sys
 
-FUNCTION_LOOK, FUNCTION_MAX, FILE_MAX = 60, 150, 900
+FUNCTION_LOOK, FUNCTION_MAX, FILE_MAX, WIDTH = 60, 150, 900, 120  # WIDTH: ColumnLimit of .clang-format, in src/
 NAME = re.compile(r"(\w+)\s*\(")
 
 
@@ -25,12 +25,17 @@ def functions(lines):
 
 
 def main():
-    bad, look = [], []
+    bad, look, named = [], [], {}
     files = [p for d in ("src", "include", "tests") for p in pathlib.Path(d).rglob("*.[ch]")]
     for path in sorted(files):
         lines = path.read_text().splitlines()
         if len(lines) > FILE_MAX:
             bad.append(f"{path}: {len(lines)} lines, more than {FILE_MAX}")
+        if path.parts[0] == "src":
+            bad += [f"{path}:{i}: {len(x)} columns, more than {WIDTH}" for i, x in enumerate(lines, 1) if len(x) > WIDTH]
+            if path.name in named:
+                bad.append(f"{path}: {named[path.name]} has the same name")
+            named[path.name] = path
         for name, line, length in functions(lines):
             text = f"{path}:{line}: {name} has {length} lines"
             if length > FUNCTION_MAX:

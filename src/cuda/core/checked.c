@@ -5,7 +5,7 @@
 #include "base/host_memory.h"
 #include "base/output.h"
 #include "sanitize/sanitize.h"
-#include "sanitize/tally.h"
+#include "sanitize/error_tally.h"
 
 struct checked {
   struct sanitizer *sanitizer;

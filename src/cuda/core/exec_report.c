@@ -11,7 +11,8 @@
 #include "cuda/core/shim.h"
 #include "trace/export.h"
 
-/* The file's name, or "NAME.PID" where another process of the program has written that since the start, and the user is told. */
+/* The file's name, or "NAME.PID" where another process of the program has written that since the start, and the user is
+ * told. */
 static const char *own_file(const struct shim *s, const char *path, char own[PATH_MAX])
 {
   enum { NS = 1000 * 1000 * 1000 };

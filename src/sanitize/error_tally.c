@@ -1,4 +1,4 @@
-#include "sanitize/tally.h"
+#include "sanitize/error_tally.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* What all processes of a program have found, counted while they run, in memory that they share with the one that started
- * them: a process may end without a last word (_exit, exec, a signal), and the status of a child may get lost in a script.
+/* What all processes of a program have found, counted while they run, in memory that they share with the one that
+ * started them: a process may end without a last word (_exit, exec, a signal), and the status of a child may get lost
+ * in a script.
  *
  *   struct sanitize_tally *t = sanitize_tally_new(name, e);   in the starting process; the others get the name
  *   struct sanitize_tally *t = sanitize_tally_open(name);     in the others, while that one lives
