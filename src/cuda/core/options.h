@@ -45,7 +45,7 @@ struct exec_options {
   unsigned sanitize, print_level;
   uint64_t print_limit, error_exitcode;
   const char *log;
-  const char *tally;     /* counts of all processes (sanitize/error_tally.h); NULL: there is no process that reads them */
+  const char *tally;     /* counts of all processes (sanitize/error_tally.h); NULL: nobody reads them */
   uint64_t started;      /* when the program was: ns of the clock of files, 0: not known */
   uint64_t sample;       /* launches alike that are timed before others are estimated; 0: all are timed */
   struct arena arena;
