@@ -332,6 +332,11 @@ bool output_same(const char *a, const char *b)
          folder[0].st_dev == folder[1].st_dev && folder[0].st_ino == folder[1].st_ino && !strcmp(name[0], name[1]);
 }
 
+bool output_is_open(const char *path)
+{
+  return descriptor_of(path) >= 0;
+}
+
 bool output_check(const char *path, struct err *e)
 {
   struct output o;

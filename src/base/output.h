@@ -41,6 +41,8 @@ bool output_commit(struct output *, bool ok, struct err *e);
 bool output_close_new(struct output *, bool *taken, struct err *e);
 /* Closes it without a trace; o.f NULL: the caller has closed it. */
 void output_drop(struct output *);
+/* Whether the path is another name of an open descriptor: what others write there, too. */
+bool output_is_open(const char *path);
 /* Whether output_open would succeed now; opens nothing that is there and leaves nothing behind. */
 bool output_check(const char *path, struct err *e);
 

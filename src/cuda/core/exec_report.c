@@ -17,7 +17,7 @@ static const char *own_file(const struct shim *s, const char *path, char own[PAT
 {
   enum { NS = 1000 * 1000 * 1000 };
   struct stat is;
-  if (!s->options.started || stat(path, &is) != 0 || !S_ISREG(is.st_mode)) return path;
+  if (!s->options.started || output_is_open(path) || stat(path, &is) != 0 || !S_ISREG(is.st_mode)) return path;
   if ((uint64_t)is.st_mtim.tv_sec * NS + (uint64_t)is.st_mtim.tv_nsec < s->options.started) return path;
   if (snprintf(own, PATH_MAX, "%s.%d", path, (int)getpid()) >= PATH_MAX) return path;
   shim_say("%s is of another process of the program; that of process %d is %s", path, (int)getpid(), own);
