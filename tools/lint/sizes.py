@@ -5,6 +5,7 @@ import pathlib
 import re
 import sys
 
+README_MAX = 100
 FUNCTION_LOOK, FUNCTION_MAX, FILE_MAX, WIDTH = 60, 150, 900, 120  # WIDTH: ColumnLimit of .clang-format, in src/
 NAME = re.compile(r"(\w+)\s*\(")
 
@@ -42,6 +43,9 @@ def main():
                 bad.append(f"{text}, more than {FUNCTION_MAX}")
             elif length > FUNCTION_LOOK:
                 look.append((length, text))
+    length = len(pathlib.Path("README.md").read_text().splitlines())
+    if length >= README_MAX:
+        bad.append(f"README.md: {length} lines, a newcomer reads fewer than {README_MAX}")
     look.sort(reverse=True)
     for _, text in look if "-v" in sys.argv else look[:3]:
         print(f"look again: {text}")
