@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "base/host_memory.h"
+#include "host/usage.h"
 #include "time/gpu/gpu.h"
 #include "time/machine/machine.h"
 
@@ -74,6 +75,12 @@ static bool poll(void *ctx, const struct run_progress *p)
 {
   const struct sim_options *o = ((struct watcher *)ctx)->o;
   return o->poll(o->ctx, p);
+}
+
+static void window(void *ctx, uint64_t now)
+{
+  const struct watcher *w = ctx;
+  usage_window(w->o->usage, w->s->gpu, now);
 }
 
 /* The GPU for this run: the one of the last run, unless its number of threads, its hazard mode or who observes is
@@ -192,12 +199,14 @@ static bool run_timed(struct simulator *s, struct step_source *source, struct gm
   r->start_ps = gpu_now(gpu);
   TRY(gpu_fits(gpu, &l, e));
   begin_observing(s, r->start_ps);
+  if (o->usage) usage_begin(o->usage, gpu, r->start_ps, params_clock_ps(s->params), params_request_ps(s->params));
   gpu_begin(gpu, source, image);
   TRY(open_launch(s, &l, e));
   gpu_watch(gpu, w, false);
   machine_run(s->machine, TIME_NEVER);
   r->end = gpu_finish(gpu, &r->fault, o->report);
   collect(s, gpu, &source->code, r);
+  if (o->usage) usage_end(o->usage, gpu, r->time_ps);
   keep_machine(s, r->end);
   return true;
 }
@@ -306,6 +315,7 @@ static struct run_watch watch_of(struct watcher *w)
   const struct sim_options *o = w->o;
   return (struct run_watch){ .max_cycles = o->max_cycles, .max_insts = o->max_insts,
                              .poll = o->poll ? poll : NULL, .resident = note_resident,
+                             .window = o->usage ? window : NULL,
                              .ctx = w, .tap = o->tap, .threads = o->threads, .slice = o->slice };
 }
 
@@ -495,7 +505,7 @@ bool simulate_together(struct simulator *s, const struct sim_job *job, unsigned 
   struct fault fault = {0};
   uint64_t first = earliest_start(job, n);
 
-  BUG_ON(!o->timed || o->hazards || o->sample_ctas);
+  BUG_ON(!o->timed || o->hazards || o->sample_ctas || o->usage);
   forget_last(s, job[0].launch->params.code.isa);
   struct gpu *gpu = gpu_at_start(s, o, first, e);
   struct together t = together_of(job, n, gpu_now(gpu) - first, params_clock_ps(s->params), r);

@@ -22,6 +22,7 @@
 struct gpu_inst_profile;
 struct hazard;
 struct observer;
+struct usage;
 struct simulator; /* owns the timing model once it was needed */
 
 /* What wrong control bits do in a timed run. */
@@ -59,6 +60,7 @@ struct sim_options {
   /* Timed runs: who observes the pipeline of an SM (time/sm/observer.h); must live as long as the simulator. NULL:
    * nobody */
   const struct sim_observers *observers;
+  struct usage *usage; /* timed runs of one launch: filled over its time (host/usage.h). NULL: not asked for */
   FILE *report;        /* details of a deadlock of a timed run; may be NULL */
 };
 

@@ -3,21 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
 #include "base/host_memory.h"
 #include "base/text.h"
-#include "time/gpu/gpu.h"
 #include "view/columns.h"
+#include "view/inst_cost.h"
 #include "view/source_text.h"
 
-enum { HOTTEST_LINES = 20, MAX_STATES = 64, MOSTLY_BYTES = 64 };
-
-/* Books of one instruction, or of several. */
-struct cost {
-  uint64_t cycles, issued, threads, sectors, passes, conflicts;
-  uint64_t requests; /* issues of instructions that moved sectors */
-  uint64_t state[MAX_STATES]; /* warp-cycles */
-};
+enum { HOTTEST_LINES = 20, MOSTLY_BYTES = 64 };
 
 struct listing {
   FILE *f;
@@ -34,20 +26,6 @@ static uint64_t pc_of(const struct listing *l, uint64_t i)
   return code_pc(l->code, i);
 }
 
-static void add_cost(struct cost *c, const struct gpu_inst_profile *p, uint64_t i)
-{
-  for (unsigned k = 0; k < p->n_states; k++) {
-    c->state[k] += p->by_inst[i * p->n_states + k];
-    c->cycles += p->by_inst[i * p->n_states + k];
-  }
-  c->issued += p->issued[i];
-  c->threads += p->threads[i];
-  c->sectors += p->sectors[i];
-  if (p->sectors[i]) c->requests += p->issued[i];
-  c->passes += p->passes[i];
-  c->conflicts += p->conflicts[i];
-}
-
 /* --- columns ------------------------------------------------------------------------------------- */
 
 static void heading(FILE *f, const char *last)
@@ -57,17 +35,17 @@ static void heading(FILE *f, const char *last)
 }
 
 /* The two states with the most cycles, but for the cycle of the issue itself. */
-static const char *mostly(const struct listing *l, const struct cost *c, char *buf, size_t size)
+static const char *mostly(const struct listing *l, const struct inst_cost *c, char *buf, size_t size)
 {
   size_t n = 0;
   buf[0] = '\0';
-  for (unsigned round = 0, before = MAX_STATES; round < 2; round++) {
-    unsigned most = MAX_STATES;
+  for (unsigned round = 0, before = INST_COST_MAX_STATES; round < 2; round++) {
+    unsigned most = INST_COST_MAX_STATES;
     for (unsigned k = 0; k < l->p->n_states; k++)
       if (k != before && strcmp(l->p->state_name[k], "selected") &&
-          (most == MAX_STATES || c->state[k] > c->state[most]))
+          (most == INST_COST_MAX_STATES || c->state[k] > c->state[most]))
         most = k;
-    if (most == MAX_STATES || c->state[most] * 20 < c->cycles || !c->state[most]) break;
+    if (most == INST_COST_MAX_STATES || c->state[most] * 20 < c->cycles || !c->state[most]) break;
     n += (size_t)snprintf(buf + n, size - n, "%s%s %.0f %%", n ? ", " : "", l->p->state_name[most],
                           percent(c->state[most], c->cycles));
     if (n >= size) break;
@@ -85,7 +63,7 @@ static void ratio(FILE *f, int width, uint64_t a, uint64_t b)
     fprintf(f, " %*s", width, "");
 }
 
-static void columns(const struct listing *l, const struct cost *c)
+static void columns(const struct listing *l, const struct inst_cost *c)
 {
   char cycles[28], issued[28], conflicts[28], why[MOSTLY_BYTES];
   fprintf(l->f, "%14s %6.1f %12s", with_commas(c->cycles, cycles), percent(c->cycles, l->cycles),
@@ -100,7 +78,7 @@ static void columns(const struct listing *l, const struct cost *c)
 
 struct source_line {
   uint32_t file, line;
-  struct cost cost;
+  struct inst_cost cost;
 };
 
 static int by_place(const void *a, const void *b)
@@ -115,11 +93,6 @@ static int by_cycles(const void *a, const void *b)
   const struct source_line *x = a, *y = b;
   if (x->cost.cycles != y->cost.cycles) return x->cost.cycles < y->cost.cycles ? 1 : -1;
   return by_place(a, b);
-}
-
-static bool has_line(const struct line_row *row)
-{
-  return row && row->line && row->file != LINE_NONE;
 }
 
 /* Name of a file without its folder. */
@@ -147,12 +120,7 @@ static size_t merge_lines(struct source_line *s, size_t n, unsigned n_states)
       s[kept++] = s[i];
       continue;
     }
-    struct cost *to = &s[kept - 1].cost;
-    const struct cost *from = &s[i].cost;
-    to->cycles += from->cycles, to->issued += from->issued, to->threads += from->threads;
-    to->sectors += from->sectors, to->requests += from->requests, to->passes += from->passes,
-        to->conflicts += from->conflicts;
-    for (unsigned k = 0; k < n_states; k++) to->state[k] += from->state[k];
+    inst_cost_add_all(&s[kept - 1].cost, &s[i].cost, n_states);
   }
   return kept;
 }
@@ -166,9 +134,9 @@ static void write_source_lines(const struct listing *l)
   NO_MEMORY_IF(!s);
   for (uint64_t i = 0; i < l->p->n_insts; i++) {
     const struct line_row *row = line_table_find(l->lines, pc_of(l, i));
-    if (!l->p->issued[i] || !has_line(row)) continue;
+    if (!l->p->issued[i] || !line_row_names(row)) continue;
     s[n] = (struct source_line){.file = row->file, .line = row->line};
-    add_cost(&s[n++].cost, l->p, i);
+    inst_cost_add(&s[n++].cost, l->p, i);
   }
   qsort(s, n, sizeof *s, by_place);
   n = merge_lines(s, n, l->p->n_states);
@@ -195,7 +163,7 @@ static void print_line(const struct listing *l, const struct line_row *row)
   for (unsigned depth = 0; row->call != LINE_NONE && depth < DEEPEST; depth++) {
     if (row->function) fprintf(l->f, "%s%s", depth ? " in " : "  — in ", row->function);
     row = &l->lines->row[row->call];
-    if (!has_line(row)) break;
+    if (!line_row_names(row)) break;
     fprintf(l->f, ", called at %s:%u", file_name(l, row->file), row->line);
   }
   fputc('\n', l->f);
@@ -205,10 +173,10 @@ static void print_line(const struct listing *l, const struct line_row *row)
 static void write_instruction(const struct listing *l, uint64_t i)
 {
   struct inst here = l->code->inst[i];
-  struct cost c = {0};
+  struct inst_cost c = {0};
   char text[256];
   here.pc -= module_section_start(l->r->module, here.pc);
-  add_cost(&c, l->p, i);
+  inst_cost_add(&c, l->p, i);
   columns(l, &c);
   code_print(l->code, i, &here, text, sizeof text);
   fprintf(l->f, "0x%04llx  %s\n", (unsigned long long)here.pc, text);
@@ -238,8 +206,8 @@ static void write_instructions(const struct listing *l)
     uint64_t pc = pc_of(l, i), start = module_section_start(l->r->module, pc);
     const struct line_row *row = line_table_find(l->lines, pc);
     if (start != section) write_section(l, pc);
-    if (has_line(row) && (start != section || !same_line(last, row))) print_line(l, row);
-    if (has_line(row)) last = row;
+    if (line_row_names(row) && (start != section || !same_line(last, row))) print_line(l, row);
+    if (line_row_names(row)) last = row;
     section = start;
     write_instruction(l, i);
   }
@@ -248,9 +216,9 @@ static void write_instructions(const struct listing *l)
 /* Warps that have ended stay until their CTA does: cycles of no instruction. */
 static void write_rest(const struct listing *l)
 {
-  struct cost all = {0};
+  struct inst_cost all = {0};
   char cycles[28];
-  for (uint64_t i = 0; i < l->p->n_insts; i++) add_cost(&all, l->p, i);
+  for (uint64_t i = 0; i < l->p->n_insts; i++) inst_cost_add(&all, l->p, i);
   if (l->cycles > all.cycles)
     fprintf(l->f, "%14s %6.1f %s\n", with_commas(l->cycles - all.cycles, cycles),
             percent(l->cycles - all.cycles, l->cycles), "of warps that had ended and waited for others of their CTA");
@@ -261,7 +229,6 @@ void view_annotate_write(FILE *f, const struct report *r, const struct line_tabl
   struct listing l = {.f = f, .r = r, .lines = lines, .p = r->profile, .code = &r->launch->params.code,
                       .source = calloc(lines->n_files + 1, sizeof *l.source), .cycles = report_u64(r, "warp_cycles")};
   NO_MEMORY_IF(!l.source);
-  BUG_ON(l.p->n_states > MAX_STATES);
   for (uint32_t i = 0; i < lines->n_files; i++)
     l.source[i] = source_text_read(lines->file[i].folder, lines->file[i].name);
   if (lines->n_rows) write_source_lines(&l);

@@ -83,6 +83,7 @@ static bool between(void *ctx, picos now)
 {
   struct gpu *g = ctx;
   netlist_share_ports(&g->net, now);
+  if (g->watch->window) g->watch->window(g->watch->ctx, now);
   g->stop = netlist_fault(&g->net) ? RUN_FAULT : watch(g, now);
   return g->stop == RUN_DONE && !(g->watch_ends && any_ended(g));
 }
@@ -416,6 +417,13 @@ unsigned gpu_stats_groups(struct gpu *g, struct stat_group out[GPU_MAX_GROUPS])
 void gpu_counters(const struct gpu *g, struct netlist_stats *now)
 {
   netlist_sum(&g->net, now);
+}
+
+uint64_t gpu_resident_warps(const struct gpu *g)
+{
+  uint64_t n = 0;
+  for (unsigned i = 0; i < g->net.dispatcher.n_ports; i++) n += g->net.dispatcher.port[i].used.warps;
+  return n;
 }
 
 const struct occupancy *gpu_occupancy(const struct gpu *g, unsigned slot)

@@ -92,6 +92,8 @@ unsigned gpu_stats_groups(struct gpu *, struct stat_group out[GPU_MAX_GROUPS]);
 struct netlist_stats;
 /* All counters since gpu_new, at any time between windows: what happened between two of them is their difference. */
 void gpu_counters(const struct gpu *, struct netlist_stats *);
+/* Warps of the CTAs that the dispatcher has handed out and not heard of again. */
+uint64_t gpu_resident_warps(const struct gpu *);
 
 const struct occupancy *gpu_occupancy(const struct gpu *, unsigned slot);
 

@@ -1,0 +1,27 @@
+/* What one instruction of a timed launch cost, or several together: the books of the ledger (time/sm/ledger.h), in which
+ * each cycle of each resident warp is charged to the instruction it was at. */
+#ifndef WS_VIEW_INST_COST_H
+#define WS_VIEW_INST_COST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "load/line_table.h"
+#include "time/gpu/gpu.h"
+
+enum { INST_COST_MAX_STATES = 64 };
+
+struct inst_cost {
+  uint64_t cycles, issued, threads, sectors, passes, conflicts;
+  uint64_t requests; /* issues of instructions that moved sectors */
+  uint64_t state[INST_COST_MAX_STATES]; /* warp-cycles */
+};
+
+/* Adds those of instruction i. */
+void inst_cost_add(struct inst_cost *, const struct gpu_inst_profile *, uint64_t i);
+void inst_cost_add_all(struct inst_cost *to, const struct inst_cost *from, unsigned n_states);
+
+/* Whether a row names a line; NULL: no. */
+bool line_row_names(const struct line_row *);
+
+#endif
