@@ -16,6 +16,7 @@ enum finding_kind {
   FINDING_ACCESS,   /* memcheck: an address that is in no allocation, in a freed one, or misaligned */
   FINDING_RACE,     /* racecheck: two accesses that nothing orders */
   FINDING_UNINIT,   /* initcheck: a read of what nobody wrote */
+  FINDING_REGISTER, /* initcheck: what nobody computed decides something */
   FINDING_BARRIER,  /* synccheck */
   FINDING_FAULT,    /* memcheck: what ended the kernel otherwise */
 };
@@ -36,7 +37,7 @@ struct finding {
   enum finding_level level;
   struct finding_access a, b; /* b: the other party of a race, the earlier access */
   uint64_t addr;
-  char what[96];              /* first line of FINDING_BARRIER and FINDING_FAULT; of a race: what makes it one */
+  char what[96];              /* first line of FINDING_REGISTER, _BARRIER and _FAULT; of a race: what makes it one */
   char detail[2][128];        /* further lines; "": none */
   uint64_t count;             /* threads; bytes of a race */
 };

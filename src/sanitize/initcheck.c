@@ -6,6 +6,7 @@
 
 #include "base/host_memory.h"
 #include "sanitize/init_bits.h"
+#include "sanitize/reg_shadow.h"
 
 struct init_range {
   uint64_t addr, bytes;
@@ -18,6 +19,7 @@ struct init_cta {
   uint64_t shared_bytes, local_bytes; /* of a thread */
   uint64_t *shared;
   uint64_t *local; /* of all lanes of all warps; NULL: not used yet */
+  struct reg_shadow *regs; /* of all warps */
 };
 
 /* --- global memory ---------------------------------------------------------------------------------- */
@@ -105,6 +107,7 @@ static void free_cta(struct init_cta *c)
 {
   free(c->shared);
   free(c->local);
+  free(c->regs);
   free(c);
 }
 
@@ -121,6 +124,9 @@ static struct init_cta *new_cta(struct initcheck *k, const struct watched_step *
   init_bits_fill(c->shared, 0, s->l->params->shared_reserved);
   if (c->shared_bytes > s->l->system_shared)
     init_bits_fill(c->shared, s->l->system_shared, c->shared_bytes - s->l->system_shared);
+  c->regs = malloc(s->cta->n_warps * sizeof *c->regs);
+  NO_MEMORY_IF(!c->regs);
+  for (unsigned w = 0; w < s->cta->n_warps; w++) reg_shadow_init(&c->regs[w]);
   c->next = k->ctas;
   k->ctas = c;
   return c;
@@ -175,9 +181,10 @@ void initcheck_free(struct initcheck *k)
 
 /* --- accesses ---------------------------------------------------------------------------------------- */
 
-void initcheck_service(struct initcheck *k, const struct watched_step *s)
+void initcheck_step(struct initcheck *k, const struct watched_step *s)
 {
-  if (watched_service(s) >= SYSCALL_SET_CONDITION) k->quiet = true;
+  if (s->e->inst->flags & INST_SYSCALL && watched_service(s) >= SYSCALL_SET_CONDITION) k->quiet = true;
+  reg_shadow_step(&cta_of(k, s)->regs[s->warp], s);
 }
 
 /* An exchange does not depend on what was there, and most drop it. */

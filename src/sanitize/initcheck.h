@@ -1,11 +1,11 @@
-/* Private to sanitize/: reads of global, shared and local memory that nobody has written. */
+/* Private to sanitize/: reads of global, shared and local memory and of registers that nobody has written. */
 #ifndef WS_SANITIZE_INITCHECK_H
 #define WS_SANITIZE_INITCHECK_H
 
 #include "sanitize/watched.h"
 
 struct init_range; /* an allocation that is followed */
-struct init_cta;   /* shared and local memory of a CTA that runs */
+struct init_cta;   /* shared and local memory and the registers of a CTA that runs */
 
 struct initcheck {
   struct init_range *range; /* ascending addresses */
@@ -19,8 +19,8 @@ void initcheck_free(struct initcheck *);
 void initcheck_begin(struct initcheck *);
 void initcheck_end(struct initcheck *);
 void initcheck_cta_end(struct initcheck *, const struct step_cta *);
-/* Of an instruction that calls a service. */
-void initcheck_service(struct initcheck *, const struct watched_step *);
+/* Of every instruction, ahead of its access to memory. */
+void initcheck_step(struct initcheck *, const struct watched_step *);
 void initcheck_access(struct initcheck *, const struct watched_step *);
 
 /* The host. */

@@ -94,7 +94,7 @@ static void see_step(void *ctx, const struct step_cta *cta, unsigned warp, const
 {
   struct sanitizer *s = ctx;
   const struct watched_step step = {.l = &s->launch, .cta = cta, .warp = warp, .e = e};
-  if (has(s, SANITIZE_INITCHECK) && e->inst->flags & INST_SYSCALL) initcheck_service(&s->initcheck, &step);
+  if (has(s, SANITIZE_INITCHECK)) initcheck_step(&s->initcheck, &step);
   if (has(s, SANITIZE_RACECHECK)) racecheck_step(&s->racecheck, &step);
   if (has(s, SANITIZE_SYNCCHECK)) synccheck_step(&s->synccheck, &step);
 }
@@ -130,7 +130,7 @@ const struct step_tap *sanitizer_begin(struct sanitizer *s, const struct module 
                                       .findings = &s->findings, .shared_end = own, .system_shared = system,
                                       .shared_limit = system + p->shared_behind};
   s->tap = (struct step_tap){.ctx = s, .step = see_step, .veto = see_access, .cta_end = see_cta_end,
-                             .registers_unseen = true};
+                             .registers_unseen = !has(s, SANITIZE_INITCHECK)};
   memcheck_begin(&s->memcheck);
   initcheck_begin(&s->initcheck);
   racecheck_begin(&s->racecheck, &s->launch);

@@ -689,6 +689,64 @@ BODY(local_uninit)
 }
 CASE(local_uninit)
 
+/* A register that PTX names and never writes: what is left of an uninitialised variable where the compiler does not see it. */
+#define UNSET(v) asm volatile("" : "=r"(v))
+
+// register_store | 1 64 | initcheck | goes to global memory
+BODY(register_store)
+{
+  u32 v, t = threadIdx.x;
+  UNSET(v);
+  if (!BAD || t < 40) v = x[t];
+  y[t] = v; // HERE
+}
+CASE(register_store)
+
+// register_index | 1 64 | initcheck | as an address
+BODY(register_index)
+{
+  u32 at, t = threadIdx.x;
+  UNSET(at);
+  if (!BAD || t != 7) at = t;
+  y[t] = x[at + 0]; // HERE
+}
+CASE(register_index)
+
+// register_shared_index | 1 64 | initcheck | as an address
+BODY(register_shared_index)
+{
+  __shared__ u32 s[64];
+  u32 at, t = threadIdx.x;
+  s[t] = t;
+  __syncthreads();
+  UNSET(at);
+  if (!BAD || t % 2) at = t;
+  y[t] = s[at]; // HERE
+}
+CASE(register_shared_index)
+
+// register_branch | 1 64 | initcheck | decides
+BODY(register_branch)
+{
+  u32 n, t = threadIdx.x;
+  UNSET(n);
+  if (!BAD || t > 50) n = x[t];
+  if (n > 9) // HERE
+    for (u32 i = 0; i < x[5]; i++) y[t] += i;
+}
+CASE(register_branch)
+
+// register_float | 1 64 | initcheck | goes to global memory
+BODY(register_float)
+{
+  float f;
+  u32 t = threadIdx.x;
+  asm volatile("" : "=f"(f));
+  if (!BAD || t < 8) f = (float)x[t];
+  ((float *)y)[t] = f * 2.5f + 1.0f; // HERE
+}
+CASE(register_float)
+
 /* ---- synccheck --------------------------------------------------------------------------------------- */
 
 // divergent_if | 1 64 | synccheck | Divergent thread(s) in block

@@ -1,0 +1,159 @@
+#include "sanitize/reg_shadow.h"
+
+#include <string.h>
+
+void reg_shadow_init(struct reg_shadow *r)
+{
+  memset(r->unset, 0xff, sizeof r->unset);
+}
+
+/* Every bit of the result depends on every source register. */
+static bool computes(unsigned sem)
+{
+  switch (sem) {
+  case SEM_MOV: case SEM_MOV_64: case SEM_IADD3: case SEM_IADD_64: case SEM_VIADD: case SEM_LEA: case SEM_IABS:
+  case SEM_IMAD: case SEM_IMAD_WIDE: case SEM_IMAD_HI: case SEM_ISETP: case SEM_ISETP_64: case SEM_FLO:
+  case SEM_BREV: case SEM_POPC: case SEM_UMOV: case SEM_UMOV_64: case SEM_UIADD3: case SEM_UIADD3_64: case SEM_ULEA:
+  case SEM_UIMAD: case SEM_UIMAD_WIDE: case SEM_UIMAD_HI: case SEM_UISETP: case SEM_UISETP_64: case SEM_FADD:
+  case SEM_FMUL: case SEM_FFMA: case SEM_FSETP: case SEM_MUFU: case SEM_DADD: case SEM_DMUL: case SEM_DFMA:
+  case SEM_DSETP: case SEM_F2F: case SEM_F2I: case SEM_I2F: case SEM_FRND:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* Lanes in which some register of the operand is unset; whole: in which all are. */
+static uint32_t unset_in(const struct reg_shadow *r, const struct operand *o, bool whole)
+{
+  uint32_t any = 0, all = UINT32_MAX;
+  for (unsigned k = 0; k < o->width; k++) {
+    const int reg = hazard_reg_number(o, k);
+    const uint32_t lanes = reg < 0 ? 0 : r->unset[reg];
+    any |= lanes;
+    all &= lanes;
+  }
+  return whole && o->width ? all : any;
+}
+
+static bool is_predicate(const struct operand *o)
+{
+  return o->file == FILE_P || o->file == FILE_UP;
+}
+
+static uint32_t unset_source(const struct reg_shadow *r, const struct sass_src *src)
+{
+  const struct operand o = {.file = src->kind == SRC_UREG ? FILE_UR : FILE_R, .index = src->index, .width = 1};
+  return src->kind == SRC_REG || src->kind == SRC_UREG ? unset_in(r, &o, false) : 0;
+}
+
+/* Of SEL and FSEL, which write no predicate: each lane has one of the two sources. */
+static uint32_t selected_unset(const struct reg_shadow *r, const struct watched_step *s)
+{
+  const struct step_warp *w = s->cta->warp[s->warp];
+  const struct sass_inst *in = watched_inst(s);
+  uint32_t first = UINT32_MAX, predicate = 0;
+  if (in->pp.index != SASS_PT) {
+    const unsigned reg = (in->pp.uniform ? 0u + HAZARD_UP : 0u + HAZARD_P) + in->pp.index;
+    struct reg_value v;
+    w->ops->reg_read(w, reg, &v);
+    first = (uint32_t)v.bits;
+    predicate = r->unset[reg];
+  }
+  if (in->pp.neg) first = ~first;
+  return (first & unset_source(r, &in->src[0])) | (~first & unset_source(r, &in->src[1])) | predicate;
+}
+
+/* Lanes in which what the instruction computes is unset. */
+static uint32_t result_unset(const struct reg_shadow *r, const struct watched_step *s)
+{
+  const struct inst *in = s->e->inst;
+  const unsigned sem = watched_sem(s);
+  uint32_t lanes = 0;
+  if (sem == SEM_SEL || sem == SEM_FSEL) return selected_unset(r, s);
+  for (unsigned i = 0; i < in->n_src; i++) {
+    if (is_predicate(&in->src[i])) return 0; /* a comparison, or a carry, that it may decide alone */
+    lanes |= unset_in(r, &in->src[i], false);
+  }
+  return lanes && computes(sem) ? lanes : 0;
+}
+
+static void write_results(struct reg_shadow *r, const struct inst *in, uint32_t exec, uint32_t unset)
+{
+  for (unsigned i = 0; i < in->n_dst; i++) {
+    const struct operand *o = &in->dst[i];
+    const bool one = o->file == FILE_UR || o->file == FILE_UP;
+    for (unsigned k = 0; k < o->width; k++) {
+      const int reg = hazard_reg_number(o, k);
+      if (reg < 0) continue;
+      if (one) r->unset[reg] = unset & exec ? UINT32_MAX : 0;
+      else r->unset[reg] = (r->unset[reg] & ~exec) | (unset & exec);
+    }
+  }
+}
+
+/* --- where a value decides --------------------------------------------------------------------------- */
+
+static void report(const struct watched_step *s, uint32_t lanes, const struct operand *o, const char *use)
+{
+  static const char *const file[FILE__N] = {[FILE_R] = "R", [FILE_UR] = "UR", [FILE_P] = "P", [FILE_UP] = "UP"};
+  struct finding f = {.kind = FINDING_REGISTER, .level = LEVEL_ERROR,
+                      .a = {.pc = s->e->pc, .at = func_place_of(s->cta, s->warp, bits_first(lanes))}};
+  bool fresh;
+  snprintf(f.what, sizeof f.what, "Uninitialized register %s%u %s", file[o->file], (unsigned)o->index, use);
+  (void)finding_note(s->l->findings, &f, bits_count(lanes), &fresh);
+}
+
+static bool is_address(const struct inst *in, const struct operand *o)
+{
+  return o->file == FILE_R && (o->slot == 0 || in->mem.op == MEM_LDGSTS);
+}
+
+/* Its data are what others may see. What goes to local memory may be a register that is only saved, and much that
+ * goes to shared memory is never read. */
+static bool publishes(const struct watched_step *s)
+{
+  const struct mem_effect *me = s->e->mem;
+  return s->e->flags & EFF_MEM && (me->op == MEM_STORE || is_atomic(me->op)) && me->space == MEM_GLOBAL;
+}
+
+static void check_access(const struct reg_shadow *r, const struct watched_step *s, uint32_t exec)
+{
+  const struct inst *in = s->e->inst;
+  const bool data = publishes(s);
+  for (unsigned i = 0; i < in->n_src; i++) {
+    const struct operand *o = &in->src[i];
+    const bool address = is_address(in, o);
+    if (o->file != FILE_R || (!address && !data)) continue;
+    /* A vector may have elements without a meaning: a structure's padding. */
+    const uint32_t bad = unset_in(r, o, !address) & exec & ~(address ? 0 : (uint32_t)s->e->mem->near_lanes);
+    if (bad) report(s, bad, o, address ? "as an address" : "goes to global memory");
+  }
+}
+
+static void check_branch(const struct reg_shadow *r, const struct watched_step *s, uint32_t exec)
+{
+  const struct inst *in = s->e->inst;
+  for (unsigned i = 0; i < in->n_src; i++) {
+    const uint32_t bad = unset_in(r, &in->src[i], false) & exec;
+    if (bad && in->src[i].file == FILE_R) report(s, bad, &in->src[i], "decides where a branch goes");
+  }
+}
+
+static void check_guard(const struct reg_shadow *r, const struct watched_step *s)
+{
+  const struct operand guard = {.file = FILE_P, .index = s->e->inst->guard, .width = 1};
+  const uint32_t bad = unset_in(r, &guard, false) & (uint32_t)s->e->active;
+  if (bad) report(s, bad, &guard, "decides whether this is executed");
+}
+
+void reg_shadow_step(struct reg_shadow *r, const struct watched_step *s)
+{
+  const struct inst *in = s->e->inst;
+  const uint32_t exec = (uint32_t)s->e->exec;
+  const bool memory = in->mem.space != MEM_NONE && !in->mem.image && in->mem.copy == COPY_NONE;
+  if (in->guard != 7 && (memory || in->flags & (INST_BRANCH | INST_EXIT))) check_guard(r, s);
+  if (memory) check_access(r, s, exec);
+  else if (in->flags & INST_BRANCH) check_branch(r, s, exec);
+  if (in->n_dst) write_results(r, in, exec, memory ? 0 : result_unset(r, s));
+}
