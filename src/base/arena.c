@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "base/redzone.h"
@@ -57,7 +58,7 @@ void arena_free(struct arena *a)
 void *arena_alloc(struct arena *a, size_t bytes, size_t align)
 {
   BUG_ON(align == 0 || (align & (align - 1)) || align > ARENA_ALIGN);
-  size_t at = a->head ? (a->head->used + align - 1) & ~(align - 1) : 0;
+  size_t at = a->head ? align_up(a->head->used, align) : 0;
   if (!a->head || at > a->head->size || bytes > a->head->size - at) {
     struct arena_chunk *c = chunk_new(bytes);
     c->next = a->head;
@@ -76,10 +77,20 @@ void *arena_array(struct arena *a, size_t n, size_t size, size_t align)
   return arena_alloc(a, bytes, align);
 }
 
+void *arena_more(struct arena *a, void *list, uint32_t n, uint32_t *room, size_t size)
+{
+  enum { FIRST_ROOM = 16 };
+  if (n < *room) return list;
+  *room = *room ? 2 * *room : FIRST_ROOM;
+  void *more = arena_array(a, *room, size, _Alignof(max_align_t));
+  if (n) memcpy(more, list, n * size);
+  return more;
+}
+
 void arena_dense(void *array, size_t bytes)
 {
   enum { PAGE = 4096 };
-  uintptr_t from = ((uintptr_t)array + PAGE - 1) & ~(uintptr_t)(PAGE - 1), to = (uintptr_t)array + bytes;
+  uintptr_t from = align_up((uintptr_t)array, PAGE), to = (uintptr_t)array + bytes;
   if (to > from) (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
 }
 

@@ -4,6 +4,7 @@
 #define WS_BASE_ARENA_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct arena_chunk;
 
@@ -21,6 +22,10 @@ void *arena_alloc(struct arena *a, size_t bytes, size_t align);
 
 /* As arena_alloc for an array; overflow of n * size is a bug. */
 void *arena_array(struct arena *a, size_t n, size_t size, size_t align);
+
+/* A list of the arena with room for more than n elements of `size` bytes, *room of them now: `list` (NULL: none yet),
+ * or its contents in one of twice the size, zero beyond n. What the arena loses is no more than what it keeps. */
+void *arena_more(struct arena *a, void *list, uint32_t n, uint32_t *room, size_t size);
 
 /* An array that will be used as a whole, again and again: may take huge pages, for fewer misses in the host's
  * TLB. Before its first use. */

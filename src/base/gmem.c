@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
 
@@ -183,7 +184,7 @@ uint64_t gmem_alloc(struct gmem *g, uint64_t bytes, const char *name)
     return 0;
   struct gmem_allocation *a = new_allocation(g, g->next, name);
   a->bytes = bytes;
-  g->next = (g->next + bytes + g->gap + ALLOC_ALIGN - 1) & ~(uint64_t)(ALLOC_ALIGN - 1);
+  g->next = align_up(g->next + bytes + g->gap, ALLOC_ALIGN);
   /* The first page may be shared with an earlier allocation and have been written past its end. */
   uint64_t head = g->page_mask + 1 - (a->addr & g->page_mask);
   uint8_t **e = page_entry(g, a->addr);
@@ -242,7 +243,7 @@ uint64_t gmem_next_address(const struct gmem *g)
 void gmem_set_next_address(struct gmem *g, uint64_t addr)
 {
   BUG_ON(addr >> ADDR_BITS);
-  g->next = (addr + ALLOC_ALIGN - 1) & ~(uint64_t)(ALLOC_ALIGN - 1);
+  g->next = align_up(addr, ALLOC_ALIGN);
 }
 
 bool gmem_map_host(struct gmem *g, uint64_t addr, void *host, uint64_t bytes, const char *name)

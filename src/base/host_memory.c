@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/arith.h"
 #include "base/bug.h"
 
 /* A thing that is more than a block. */
@@ -206,9 +207,9 @@ void *mem_zeroed(size_t n, size_t size)
 void *mem_zeroed_aligned(size_t align, size_t bytes)
 {
   BUG_ON(align & (align - 1));
-  const size_t head = (sizeof(struct block) + align - 1) & ~(align - 1);
+  const size_t head = align_up(sizeof(struct block), align);
   NO_MEMORY_IF(bytes > SIZE_MAX - head - align);
-  unsigned char *from = aligned_alloc(align, (head + bytes + align - 1) & ~(align - 1));
+  unsigned char *from = aligned_alloc(align, align_up(head + bytes, align));
   NO_MEMORY_IF(!from);
   memset(from, 0, head + bytes);
   return hand_out(block_of(from + head), from);
@@ -232,6 +233,14 @@ void *mem_resize(void *block, size_t n, size_t size)
   if (h) pthread_mutex_unlock(&h->lock);
   NO_MEMORY_IF(!moved);
   return moved->from = moved, moved->data;
+}
+
+void *mem_more(void *list, uint32_t n, uint32_t *room, size_t size)
+{
+  enum { FIRST_ROOM = 16 };
+  if (n < *room) return list;
+  *room = *room ? 2 * *room : FIRST_ROOM;
+  return mem_resize(list, *room, size);
 }
 
 void mem_free(void *block)

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define NO_MEMORY_EXIT_STATUS 2
 
@@ -25,6 +26,9 @@ void *mem_alloc(size_t bytes) __attribute__((malloc, returns_nonnull));
 void *mem_zeroed(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
 void *mem_zeroed_aligned(size_t align, size_t bytes) __attribute__((malloc, returns_nonnull));
 void *mem_resize(void *block, size_t n, size_t size) __attribute__((returns_nonnull));
+/* A list with room for more than n elements of `size` bytes, *room of them now: `list` (NULL: none yet) as it is, or
+ * moved to where it has twice the room. */
+void *mem_more(void *list, uint32_t n, uint32_t *room, size_t size) __attribute__((returns_nonnull));
 /* Blocks of this page only, of whichever heap, on whichever thread; NULL: nothing. */
 void mem_free(void *block);
 

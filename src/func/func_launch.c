@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "base/redzone.h"
@@ -23,11 +24,6 @@
 #include "isa/hazard_role.h"
 
 enum { MAX_CTA_THREADS = 1024, MAX_LOCAL = 512 << 10 };
-
-static size_t align_up(size_t n, size_t to)
-{
-  return (n + to - 1) & ~(to - 1);
-}
 
 /* Layout of a CTA's block. */
 struct cta_layout {
@@ -309,7 +305,7 @@ static void source_init(struct func_launch *l)
       .entry_pc = p->entry_pc,
       .code_bytes = p->code_bytes,
       .n_ctas = (uint64_t)p->grid[0] * p->grid[1] * p->grid[2],
-      .warps_per_cta = (threads + LANES - 1) / LANES,
+      .warps_per_cta = (unsigned)div_up(threads, LANES),
       .threads_per_cta = threads,
       .lanes = LANES,
       .regs_per_thread = p->regs_per_thread,

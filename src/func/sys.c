@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "base/bits.h"
 #include "base/host_memory.h"
 #include "func/guest.h"
@@ -101,7 +102,7 @@ struct func_heap *func_heap_restore(const struct func_heap_block *block, size_t 
 uint64_t func_heap_take(struct func_heap *h, uint64_t bytes)
 {
   if (!h || !bytes || bytes > UINT64_MAX - HEAP_ALIGN) return 0;
-  bytes = (bytes + HEAP_ALIGN - 1) & ~(uint64_t)(HEAP_ALIGN - 1);
+  bytes = align_up(bytes, HEAP_ALIGN);
   for (struct heap_block *b = h->first; b; b = b->next) {
     if (b->used || b->bytes < bytes) continue;
     if (b->bytes > bytes) b->next = block_new(b->addr + bytes, b->bytes - bytes, b->next);

@@ -2,6 +2,7 @@
  * Arguments lie in R4 to R15, 64-bit ones in even pairs; from the first that does not fit, on the stack at R1
  * (compiler output, CUDA 13.0).
  */
+#include "base/arith.h"
 #include "base/bits.h"
 #include "func/device_call.h"
 #include "func/guest.h"
@@ -31,13 +32,13 @@ struct place {
 static bool next(struct place *p, unsigned words, uint64_t *value)
 {
   uint32_t w[2] = { 0, 0 };
-  unsigned reg = (p->reg + words - 1) / words * words;
+  unsigned reg = (unsigned)round_up(p->reg, words);
   if (reg + words <= REG_END) {
     for (unsigned i = 0; i < words; i++) w[i] = warp_reg(p->g->w, reg + i)[p->g->lane];
     p->reg = reg + words;
   } else {
     p->reg = REG_END;
-    p->stack = (p->stack + 4 * words - 1) / (4 * words) * (4 * words);
+    p->stack = (unsigned)round_up(p->stack, 4 * words);
     if (!guest_read_local(p->g, warp_reg(p->g->w, REG_STACK)[p->g->lane] + p->stack, w, 4 * (size_t)words))
       return false;
     p->stack += 4 * (uint64_t)words;

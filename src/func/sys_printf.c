@@ -1,5 +1,6 @@
 /* Device printf (func/sys.h). The host's printf does each conversion: same flags, width,
  * precision. */
+#include "base/arith.h"
 #include "func/sys.h"
 
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static char next_char(struct reader *r)
 static uint64_t next_arg(struct reader *r, unsigned bytes)
 {
   uint64_t v = 0;
-  r->args = (r->args + bytes - 1) & ~(uint64_t)(bytes - 1);
+  r->args = align_up(r->args, bytes);
   if (!r->read(r->ctx, r->args, &v, bytes)) r->failed = true;
   r->args += bytes;
   r->n_args++;

@@ -148,20 +148,13 @@ static bool is_chosen(const struct activity *a, uint64_t begin_ps)
 
 /* --- observing: on the thread of the SM ----------------------------------------------------------- */
 
-static void *with_room(void *list, uint32_t n, uint32_t *room, size_t bytes)
-{
-  if (n < *room) return list;
-  *room = *room ? 2 * *room : 64;
-  return mem_resize(list, *room, bytes);
-}
-
 static uint32_t add_stay(struct sm_stays *s, const struct stay *x)
 {
   if (s->n_stays >= s->all->share) {
     s->lost++;
     return NONE;
   }
-  s->stay = with_room(s->stay, s->n_stays, &s->stay_room, sizeof *s->stay);
+  s->stay = mem_more(s->stay, s->n_stays, &s->stay_room, sizeof *s->stay);
   s->stay[s->n_stays] = *x;
   return s->n_stays++;
 }
@@ -208,7 +201,7 @@ static void wait(struct observer *o, unsigned sub_core, unsigned warp, const str
     s->lost++;
     return;
   }
-  s->state = with_room(s->state, s->n_states, &s->state_room, sizeof *s->state);
+  s->state = mem_more(s->state, s->n_states, &s->state_room, sizeof *s->state);
   s->state[s->n_states] = (struct state){w->from, w->until, s->stay[i].first_state, (uint8_t)w->state};
   s->stay[i].first_state = s->n_states++;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "base/host_memory.h"
 #include "host/abi.h"
 #include "load/target.h"
@@ -72,7 +73,7 @@ static bool check_resources(const struct device *d, const struct launch_desc *l,
   if (stack > MAX_LOCAL)
     return err_set(e, "%u bytes of stack per thread for kernel '%.200s'; the limit is %d; use "
                    "smaller local arrays", stack, k->name, MAX_LOCAL);
-  uint64_t lanes = (volume(l->block) + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
+  uint64_t lanes = round_up(volume(l->block), WARP_LANES);
   if (lim->regs_per_cta && lanes * k->regs > lim->regs_per_cta)
     return err_set(e, "kernel '%.200s' needs %u registers for each of %llu threads, the GPU has %u "
                    "in all; use smaller blocks", k->name, k->regs, (unsigned long long)lanes,
@@ -130,7 +131,7 @@ static uint32_t local_bytes(const struct launch_desc *l)
   uint32_t need = k->stack_bytes > k->frame_bytes ? k->stack_bytes : k->frame_bytes;
   if (need == 0 && !module_moves_stack(l->code, k)) return 0;
   if (need < least) need = least;
-  return (need + STACK_ALIGN - 1) & ~(uint32_t)(STACK_ALIGN - 1);
+  return (uint32_t)align_up(need, STACK_ALIGN);
 }
 
 /* Where the parameter block of a checked launch lies in bank 0. */
@@ -144,7 +145,7 @@ static void shared_values(const struct func_params *p, unsigned sm, struct abi_v
 {
   const struct target *t = target_find(sm);
   uint64_t own = (uint64_t)p->shared_static + p->shared_dynamic;
-  own = (own + FUNC_SHARED_GRANULE - 1) & ~(uint64_t)(FUNC_SHARED_GRANULE - 1);
+  own = align_up(own, FUNC_SHARED_GRANULE);
   v->shared_reserved = t->shared_reserved + t->shared_behind;
   v->reserved_begin = t->shared_behind ? (uint32_t)own : 0;
   v->shared_total = (uint32_t)own + v->shared_reserved;
@@ -154,7 +155,7 @@ static void build_bank0(struct launch *l, struct device *d, const struct launch_
 {
   unsigned sm = module_sm(module_of(desc->code));
   uint32_t base = param_base(desc), bytes = base + desc->param_bytes;
-  bytes = (bytes + BANK_ALIGN - 1) & ~(uint32_t)(BANK_ALIGN - 1);
+  bytes = (uint32_t)align_up(bytes, BANK_ALIGN);
   struct abi_values v = {
       .shared_window = ABI_SHARED_WINDOW,
       .local_window = ABI_LOCAL_WINDOW,

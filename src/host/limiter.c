@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "host/speed.h"
 #include "isa/sass/sass.h"
 #include "time/gpu/occupancy.h"
@@ -92,7 +93,7 @@ static void see_memory(struct facts *f)
 {
   const uint64_t *sectors = sim_counters(f->r, "class_sectors", MEM_CLASS__N);
   double all = (double)stat_sum(sectors, MEM_CLASS__N);
-  unsigned per_pass = (LINE_BYTES + f->p->l1_bytes_per_cycle - 1) / f->p->l1_bytes_per_cycle;
+  unsigned per_pass = (unsigned)div_up(LINE_BYTES, f->p->l1_bytes_per_cycle);
   f->conflicts = share(counter(f, "shared_conflicts") * per_pass, counter(f, "mem_busy"));
   f->excess = share(counter(f, "excess_sectors"), all);
   f->local = share((double)(sectors[MEM_CLASS_LOCAL_LD] + sectors[MEM_CLASS_LOCAL_ST]), all);

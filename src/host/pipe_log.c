@@ -134,14 +134,6 @@ static unsigned sms_of(const struct pipe_choice *c, unsigned n_sms, uint64_t n_c
 
 /* --- observing: on the thread of the SM ----------------------------------------------------------- */
 
-/* Room for one more of `bytes` bytes each. */
-static void *with_room(void *list, uint32_t n, uint32_t *room, size_t bytes)
-{
-  if (n < *room) return list;
-  *room = *room ? 2 * *room : 256;
-  return mem_resize(list, *room, bytes);
-}
-
 static void warp_begin(struct observer *o, const struct observed_warp *w, uint64_t now)
 {
   struct sm_log *l = (struct sm_log *)o;
@@ -179,7 +171,7 @@ static void keep_waits(struct sm_log *l, const struct chosen *c, struct pipe_ins
   x->n_waits = c->n_waits;
   for (unsigned i = 0; i < c->n_waits; i++) {
     const struct observed_wait *w = &c->wait[i];
-    l->wait = with_room(l->wait, l->n_waits, &l->wait_room, sizeof *l->wait);
+    l->wait = mem_more(l->wait, l->n_waits, &l->wait_room, sizeof *l->wait);
     l->wait[l->n_waits++] =
         (struct pipe_wait){distance(w->from, issued), distance(w->until, issued), (uint8_t)w->state};
   }
@@ -201,8 +193,8 @@ static void keep(struct sm_log *l, const struct chosen *c, const struct observed
                         .done = PIPE_NEVER};
   for (unsigned i = 0; i < STAGE__N; i++) p.stage[i] = PIPE_NEVER;
   keep_waits(l, c, &p, how->at);
-  l->inst = with_room(l->inst, l->n_insts, &l->inst_room, sizeof *l->inst);
-  l->open = with_room(l->open, l->n_open, &l->open_room, sizeof *l->open);
+  l->inst = mem_more(l->inst, l->n_insts, &l->inst_room, sizeof *l->inst);
+  l->open = mem_more(l->open, l->n_open, &l->open_room, sizeof *l->open);
   l->open[l->n_open++] = l->n_insts;
   l->inst[l->n_insts++] = p;
 }

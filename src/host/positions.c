@@ -8,10 +8,7 @@ static struct position *row_of(struct positions *p, uint64_t pc, uint8_t wait)
 {
   for (unsigned i = 0; i < p->n; i++)
     if (p->row[i].pc == pc && p->row[i].wait == wait) return &p->row[i];
-  if (p->n == p->room) {
-    p->room = p->room ? 2 * p->room : 16;
-    p->row = mem_resize(p->row, p->room, sizeof *p->row);
-  }
+  p->row = mem_more(p->row, p->n, &p->room, sizeof *p->row);
   p->row[p->n] = (struct position){ .pc = pc, .wait = wait };
   return &p->row[p->n++];
 }

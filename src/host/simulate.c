@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "host/usage.h"
@@ -216,7 +217,7 @@ static struct run_watch clocks_from(const struct simulator *s, const struct run_
 {
   struct run_watch now = *w;
   now.clock_ps = (uint32_t)params_clock_ps(s->params);
-  now.start_clock = (start_ps + now.clock_ps - 1) / now.clock_ps + s->params->launch_latency_cycles;
+  now.start_clock = div_up(start_ps, now.clock_ps) + s->params->launch_latency_cycles;
   return now;
 }
 
@@ -389,7 +390,7 @@ static struct together together_of(const struct sim_job *job, unsigned n, uint64
                         .collected = mem_zeroed(n, sizeof *t.collected) };
   for (unsigned i = 0; i < n; i++)
     t.launch[i] = (struct gpu_launch){ .source = func_source(job[i].launch->func),
-                                       .start = (job[i].start_ps + late + clock - 1) / clock * clock,
+                                       .start = round_up(job[i].start_ps + late, clock),
                                        .beside = n > 1, .gang = job[i].launch->grid_barrier != 0 };
   return t;
 }

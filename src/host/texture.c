@@ -5,7 +5,7 @@
 
 #include "base/host_memory.h"
 
-enum { CUBE_FACES = 6, GROW_FIRST = 16 };
+enum { CUBE_FACES = 6 };
 
 /* Largest extents in x, y, z and layers (programming guide, technical specifications, compute capability
  * 7.5 and later). A buffer of 2^28 texels is the largest linear texture. */
@@ -113,11 +113,7 @@ static bool add(struct tex_objects *t, const struct tex_object *o, uint64_t *han
 {
   if (t->table.n == TEX_MAX_OBJECTS - 1)
     return err_set(e, "more than %d texture and surface objects", TEX_MAX_OBJECTS - 1);
-  if (t->table.n == t->cap) {
-    t->cap = t->cap ? 2 * t->cap : GROW_FIRST;
-    t->object = mem_resize(t->object, t->cap, sizeof *t->object);
-    t->table.object = t->object;
-  }
+  t->table.object = t->object = mem_more(t->object, t->table.n, &t->cap, sizeof *t->object);
   t->object[t->table.n++] = *o;
   *handle = t->table.n;
   return true;

@@ -1,11 +1,8 @@
 #include "host/timeline.h"
 
-enum { PS_PER_NS = 1000 };
+#include "base/arith.h"
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-  return a > b ? a : b;
-}
+enum { PS_PER_NS = 1000 };
 
 void timeline_init(struct timeline *t, const struct params *p)
 {

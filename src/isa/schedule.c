@@ -257,7 +257,7 @@ static int32_t earliest_issue(const struct scheduler *s, const struct sched_stat
   if (x->flow != FLOW_AWAY) return t;
   *wait = sched_counters(state);
   int32_t visible = sched_counters_visible(state, *wait);
-  return t > visible ? t : visible;
+  return sched_later(t, visible);
 }
 
 /* Issues the block's instructions in `state`. Returns the instruction that cannot wait long enough,
@@ -270,8 +270,7 @@ static uint32_t issue_block(struct scheduler *s, const struct block *b, struct s
     int32_t t = 0; /* what the first one needs, the blocks before have kept */
     if (i > b->first) {
       int32_t soonest = s->issue[i - 1] + least_stall(s, &x[-1].in);
-      t = earliest > soonest ? earliest : soonest;
-      if (t < s->floor[i]) t = s->floor[i];
+      t = sched_later(sched_later(earliest, soonest), s->floor[i]);
       if (t - s->issue[i - 1] > STALL_MAX) {
         s->floor[i - 1] = t - STALL_MAX;
         return i - 1;

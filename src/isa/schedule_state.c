@@ -39,17 +39,12 @@ bool sched_reads_late(const struct inst *in)
   return sched_needs_counter(in) && reads_file(in, FILE_R);
 }
 
-static int32_t later(int32_t a, int32_t b)
-{
-  return a > b ? a : b;
-}
-
 static int32_t ready_for(const struct sched_reg *r, const struct inst *in, const struct operand *o)
 {
   if (r->pipes == 1u << in->pipe) return r->ready[hazard_role_of(in->pipe, in, o)];
   enum hazard_role other = hazard_role_of(PIPE__N, in, o);
   int32_t t = r->ready[other];
-  return r->pipes >> in->pipe & 1 ? later(t, r->ready[hazard_role_of(in->pipe, in, o)]) : t;
+  return r->pipes >> in->pipe & 1 ? sched_later(t, r->ready[hazard_role_of(in->pipe, in, o)]) : t;
 }
 
 static int32_t sources_ready(const struct sched_state *s, const struct inst *in, uint8_t *wait)
@@ -59,12 +54,12 @@ static int32_t sources_ready(const struct sched_state *s, const struct inst *in,
     for (unsigned k = 0; k < in->src[i].width; k++) {
       int n = hazard_reg_number(&in->src[i], k);
       if (n < 0) continue;
-      t = later(t, ready_for(&s->reg[n], in, &in->src[i]));
+      t = sched_later(t, ready_for(&s->reg[n], in, &in->src[i]));
       *wait |= s->reg[n].writers;
     }
   if (in->guard != 7) {
     const struct sched_reg *r = &s->reg[HAZARD_P + in->guard];
-    t = later(t, r->ready[ROLE_GUARD]);
+    t = sched_later(t, r->ready[ROLE_GUARD]);
     *wait |= r->writers;
   }
   return t;
@@ -90,7 +85,7 @@ static int32_t results_free(const struct sched_state *s, const struct schedule_r
       if (r->read_pipes & ~(1u << in->pipe) || !sched_needs_counter(in)) *wait |= r->readers;
       if (sched_needs_counter(in)) continue;
       enum hazard_role role = write_role(&in->dst[i]);
-      t = later(t, r->ready[role] - (int32_t)rules->gap[role][in->lat] + 1);
+      t = sched_later(t, r->ready[role] - (int32_t)rules->gap[role][in->lat] + 1);
     }
   return t;
 }
@@ -99,15 +94,15 @@ int32_t sched_earliest(const struct sched_state *s, const struct schedule_rules 
                        const struct inst *in, uint8_t *wait)
 {
   *wait = 0;
-  int32_t t = later(sources_ready(s, in, wait), results_free(s, rules, in, wait));
-  return later(t, sched_counters_visible(s, *wait));
+  int32_t t = sched_later(sources_ready(s, in, wait), results_free(s, rules, in, wait));
+  return sched_later(t, sched_counters_visible(s, *wait));
 }
 
 int32_t sched_counters_visible(const struct sched_state *s, uint8_t mask)
 {
   int32_t t = LONG_AGO;
   for (unsigned k = 0; k < SB_COUNT; k++)
-    if (mask >> k & 1) t = later(t, s->visible[k]);
+    if (mask >> k & 1) t = sched_later(t, s->visible[k]);
   return t;
 }
 
@@ -115,7 +110,7 @@ int32_t sched_all_ready(const struct sched_state *s)
 {
   int32_t t = LONG_AGO;
   for (unsigned n = 0; n < HAZARD_REGS; n++)
-    for (unsigned role = 0; role < ROLE__N; role++) t = later(t, s->reg[n].ready[role]);
+    for (unsigned role = 0; role < ROLE__N; role++) t = sched_later(t, s->reg[n].ready[role]);
   return t;
 }
 
@@ -127,7 +122,7 @@ static void note_result(struct sched_reg *r, const struct schedule_rules *rules,
   if (counted) r->writers |= (uint8_t)(1u << c->write_sb);
   for (unsigned role = 0; role < ROLE__N; role++) {
     int32_t ready = counted ? LONG_AGO : now + (int32_t)rules->gap[role][in->lat];
-    r->ready[role] = in->guard == 7 ? ready : later(r->ready[role], ready);
+    r->ready[role] = in->guard == 7 ? ready : sched_later(r->ready[role], ready);
   }
   r->pipes |= (uint16_t)(1u << in->pipe);
 }

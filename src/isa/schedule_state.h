@@ -20,6 +20,11 @@ struct sched_state {
   bool reached;
 };
 
+static inline int32_t sched_later(int32_t a, int32_t b)
+{
+  return a > b ? a : b;
+}
+
 /* Results that come by a queue, at a time the compiler does not know: they need a counter. */
 bool sched_needs_counter(const struct inst *);
 /* Does it read a vector register that may be overwritten before it has read it? */

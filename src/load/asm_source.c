@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "isa/sass/asm.h"
 #include "load/asm_schedule.h"
 #include "load/cubin.h"
@@ -349,7 +350,7 @@ static bool do_param(struct reader *r)
   while (align < 16 && bytes % (2 * align) == 0) align *= 2;
   if (k->n_params) {
     const struct cubin_param *last = &k->param[k->n_params - 1];
-    offset = ((uint64_t)last->offset + last->bytes + align - 1) & ~(align - 1);
+    offset = align_up((uint64_t)last->offset + last->bytes, align);
   }
   if (take_comma(r)) TRY(take_limited(r, PARAM_LIMIT, &offset));
   if (offset + bytes > PARAM_LIMIT) return bad(r, "the parameters are larger than %d bytes", PARAM_LIMIT);
@@ -473,7 +474,7 @@ static bool do_align(struct reader *r)
   TRY(take_limited(r, 4096, &n));
   if (!n || (n & (n - 1))) return bad(r, "the alignment must be a power of two");
   uint64_t size = r->c.section[r->section].size;
-  cubin_append(&r->c, r->section, NULL, ((size + n - 1) & ~(n - 1)) - size);
+  cubin_append(&r->c, r->section, NULL, align_up(size, n) - size);
   return true;
 }
 

@@ -3,20 +3,9 @@
 
 #include <string.h>
 
-/* A list of at least n + 1 elements of `size` bytes; elements beyond n are zero. */
-static void *grow(struct arena *a, void *list, uint32_t n, uint32_t *room, size_t size)
-{
-  if (n < *room) return list;
-  uint32_t more = *room ? 2 * *room : 16;
-  void *bigger = arena_array(a, more, size, 16);
-  if (n) memcpy(bigger, list, n * size);
-  *room = more;
-  return bigger;
-}
-
 int32_t cubin_add_section(struct cubin *c, const char *name, uint32_t align)
 {
-  c->section = grow(c->arena, c->section, c->n_sections, &c->section_room, sizeof *c->section);
+  c->section = arena_more(c->arena, c->section, c->n_sections, &c->section_room, sizeof *c->section);
   c->section[c->n_sections] =
       (struct cubin_section){.name = name, .align = align, .kernel = CUBIN_NONE};
   return (int32_t)c->n_sections++;
@@ -24,7 +13,7 @@ int32_t cubin_add_section(struct cubin *c, const char *name, uint32_t align)
 
 int32_t cubin_add_symbol(struct cubin *c, const char *name, int32_t section, uint64_t value)
 {
-  c->symbol = grow(c->arena, c->symbol, c->n_symbols, &c->symbol_room, sizeof *c->symbol);
+  c->symbol = arena_more(c->arena, c->symbol, c->n_symbols, &c->symbol_room, sizeof *c->symbol);
   c->symbol[c->n_symbols] = (struct cubin_symbol){
       .name = name, .section = section, .value = value, .bind = CUBIN_GLOBAL,
       .regs = CUBIN_NONE, .frame = CUBIN_NONE, .stack = CUBIN_NONE};
@@ -33,20 +22,20 @@ int32_t cubin_add_symbol(struct cubin *c, const char *name, int32_t section, uin
 
 int32_t cubin_add_kernel(struct cubin *c, const char *name)
 {
-  c->kernel = grow(c->arena, c->kernel, c->n_kernels, &c->kernel_room, sizeof *c->kernel);
+  c->kernel = arena_more(c->arena, c->kernel, c->n_kernels, &c->kernel_room, sizeof *c->kernel);
   c->kernel[c->n_kernels] = (struct cubin_kernel){ .name = name };
   return (int32_t)c->n_kernels++;
 }
 
 void cubin_add_param(struct cubin *c, struct cubin_kernel *k, struct cubin_param p)
 {
-  k->param = grow(c->arena, k->param, k->n_params, &k->param_room, sizeof *k->param);
+  k->param = arena_more(c->arena, k->param, k->n_params, &k->param_room, sizeof *k->param);
   k->param[k->n_params++] = p;
 }
 
 void cubin_add_reloc(struct cubin *c, struct cubin_reloc r)
 {
-  c->reloc = grow(c->arena, c->reloc, c->n_relocs, &c->reloc_room, sizeof *c->reloc);
+  c->reloc = arena_more(c->arena, c->reloc, c->n_relocs, &c->reloc_room, sizeof *c->reloc);
   c->reloc[c->n_relocs++] = r;
 }
 

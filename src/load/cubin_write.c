@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "isa/sass/sass.h"
 #include "load/cubin.h"
 #include "load/target.h"
@@ -377,11 +378,6 @@ static void write_names(struct out *o)
 }
 
 /* ---- layout ---- */
-
-static uint64_t align_up(uint64_t v, uint64_t align)
-{
-  return (v + align - 1) & ~(align - 1);
-}
 
 static uint64_t place_sections(struct out *o)
 {

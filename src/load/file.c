@@ -19,7 +19,7 @@
 #include "load/load_internal.h"
 #include "load/plain_name.h"
 
-enum { IMAGE_LIMIT = 1 << 20, FIRST_IMAGES = 16 };
+enum { IMAGE_LIMIT = 1 << 20 };
 
 struct image {
   struct code_image info;
@@ -41,14 +41,8 @@ struct code_file {
 static bool add_image(struct code_file *f, const struct fatbin_entry *entry, bool object,
                       struct err *e)
 {
-  if (f->n == f->room) {
-    if (f->n >= IMAGE_LIMIT)
-      return err_set(e, "%s: more than %d images; split the program", f->name, IMAGE_LIMIT);
-    f->room = f->room ? 2 * f->room : FIRST_IMAGES;
-    struct image *more = ARENA_ARRAY(&f->arena, struct image, f->room);
-    if (f->n) memcpy(more, f->image, f->n * sizeof *more);
-    f->image = more;
-  }
+  if (f->n >= IMAGE_LIMIT) return err_set(e, "%s: more than %d images; split the program", f->name, IMAGE_LIMIT);
+  f->image = arena_more(&f->arena, f->image, f->n, &f->room, sizeof *f->image);
   f->image[f->n++] = (struct image){
     .info = { .sm = entry->sm, .form = entry->form, .ptx = entry->kind == FATBIN_PTX,
               .object = object, .group = f->n_groups, .bytes = entry->bytes },

@@ -2,6 +2,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "isa/sass/sass_isa.h"
@@ -45,7 +46,7 @@ static bool alloc_variables(struct module_instance *in, struct err *e)
     if (!in->global_alloc)
       return err_set(e, "%s: no guest memory for %llu bytes of variables; use smaller arrays",
                      m->name, (unsigned long long)m->global_bytes);
-    in->global_base = (in->global_alloc + m->global_align - 1) & ~(m->global_align - 1);
+    in->global_base = align_up(in->global_alloc, m->global_align);
   }
   if (m->common_bytes[USER_BANK]) {
     in->const_base = gmem_alloc(in->mem, m->common_bytes[USER_BANK], "constant variables");

@@ -153,17 +153,6 @@ static void read_all_relocations(struct reader *r, uint32_t of)
 
 /* --- rows ---------------------------------------------------------------------------------------- */
 
-/* Lists double: what the arena loses is no more than what it keeps. */
-static void *more(struct arena *a, void *list, uint32_t n, uint32_t *room, size_t size)
-{
-  if (n < *room) return list;
-  uint32_t wanted = *room ? 2 * *room : 64;
-  void *bigger = arena_array(a, wanted, size, 8);
-  if (n) memcpy(bigger, list, n * size);
-  *room = wanted;
-  return bigger;
-}
-
 struct sequence {
   bool placed;          /* its address is that of code */
   uint64_t pc;
@@ -185,7 +174,7 @@ static void add_row(struct reader *r, const struct unit *u, const struct sequenc
 {
   struct line_table *t = r->t;
   if (!q->placed) return;
-  t->row = more(&r->t->arena, t->row, t->n_rows, &r->room_rows, sizeof *t->row);
+  t->row = arena_more(&r->t->arena, t->row, t->n_rows, &r->room_rows, sizeof *t->row);
   uint32_t here = t->n_rows - q->first_row; /* rows of the sequence so far */
   bool has_file = q->file >= 1 && q->file <= u->n_files, has_line = !end && q->line > 0 && q->line < INT32_MAX;
   t->row[t->n_rows++] = (struct line_row){
@@ -201,7 +190,7 @@ static void add_row(struct reader *r, const struct unit *u, const struct sequenc
 static void add_file(struct reader *r, struct line_file file)
 {
   struct line_table *t = r->t;
-  t->file = more(&r->t->arena, t->file, t->n_files, &r->room_files, sizeof *t->file);
+  t->file = arena_more(&r->t->arena, t->file, t->n_files, &r->room_files, sizeof *t->file);
   t->file[t->n_files++] = file;
 }
 
@@ -295,7 +284,7 @@ static void read_files(struct reader *r, struct unit *u, struct bytes *b)
 {
   r->n_folders = 0;
   for (const char *s; *(s = take_string(b)) && !b->bad;) {
-    r->folder = more(&r->t->arena, r->folder, r->n_folders, &r->room_folders, sizeof *r->folder);
+    r->folder = arena_more(&r->t->arena, r->folder, r->n_folders, &r->room_folders, sizeof *r->folder);
     r->folder[r->n_folders++] = s;
   }
   u->first_file = r->t->n_files;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "isa/sass/syscall.h"
@@ -19,11 +20,6 @@ enum {
 };
 #define CODE_LIMIT UINT64_C(0x40000000)    /* bytes of code per module */
 #define GLOBAL_LIMIT UINT64_C(0x1000000000) /* bytes of variables per module */
-
-static uint64_t align_up(uint64_t v, uint64_t align)
-{
-  return (v + align - 1) & ~(align - 1);
-}
 
 /* The text after a prefix, or NULL. */
 static const char *after(const char *s, const char *prefix)

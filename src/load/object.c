@@ -8,6 +8,7 @@
  * The linker looks at the call graph and gives some kernels less shared memory. Results do not depend
  * on it; occupancy can. Registers, barriers and stack follow the call graph (callgraph.c).
  */
+#include "base/arith.h"
 #include "load/load_internal.h"
 
 enum {
@@ -51,7 +52,7 @@ static bool place_variables(struct module *m, int32_t owner, uint64_t *end, stru
     if (align > MAX_ALIGN || (align & (align - 1)) || y->size > MODULE_SHARED_LIMIT)
       return err_set(e, "%s: damaged cubin: shared variable '%.200s'; compile it again", m->name,
                      y->name);
-    uint64_t at = (*end + align - 1) & ~(align - 1);
+    uint64_t at = align_up(*end, align);
     if (at + y->size > MODULE_SHARED_LIMIT)
       return err_set(e, "%s: more than %d bytes of shared variables; use smaller arrays", m->name,
                      MODULE_SHARED_LIMIT);
@@ -85,7 +86,7 @@ bool object_layout(struct module *m, struct err *e)
     m->kernel[k].shared_static = (uint32_t)end;
     if (end > largest) largest = end;
   }
-  largest = (largest + DYNAMIC_ALIGN - 1) & ~(uint64_t)(DYNAMIC_ALIGN - 1);
+  largest = align_up(largest, DYNAMIC_ALIGN);
   bool dynamic = place_dynamic(m, (uint32_t)largest);
   for (unsigned k = 0; k < m->n_kernels; k++) {
     struct module_kernel *kernel = &m->kernel[k];

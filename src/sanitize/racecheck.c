@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/arith.h"
 #include "base/host_memory.h"
 
 /* Places that are no addresses. */
@@ -279,7 +280,7 @@ static void check_cells(struct race_step *x, struct race_table *t, uint64_t at, 
   const unsigned step = t->by_byte ? 1 : 4;
   const uint64_t base = p->addr - at;
   p->bytes = step;
-  for (uint64_t i = at / step; i < (at + bytes + step - 1) / step; i++) {
+  for (uint64_t i = at / step; i < div_up(at + bytes, step); i++) {
     p->addr = base + i * step;
     check_cell(x, &t->cell[i], p);
   }

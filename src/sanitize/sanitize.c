@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "base/host_memory.h"
 #include "sanitize/initcheck.h"
 #include "sanitize/memcheck.h"
@@ -124,7 +125,7 @@ const struct step_tap *sanitizer_begin(struct sanitizer *s, const struct module 
 {
   const struct func_params *p = &l->params;
   const uint64_t own = (uint64_t)p->shared_reserved + p->shared_static + p->shared_dynamic;
-  const uint64_t system = (own + FUNC_SHARED_GRANULE - 1) / FUNC_SHARED_GRANULE * FUNC_SHARED_GRANULE;
+  const uint64_t system = align_up(own, FUNC_SHARED_GRANULE);
   s->module = m;
   s->launch = (struct watched_launch){.params = p, .source = func_source(l->func), .mem = s->mem,
                                       .findings = &s->findings, .shared_end = own, .system_shared = system,

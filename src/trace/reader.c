@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/arith.h"
 #include "base/bits.h"
 #include "base/host_memory.h"
 #include "base/text.h"
@@ -93,7 +94,7 @@ static bool header_done(struct reader *r, struct err *e)
   k->n_ctas = volume(h->grid, MAX_CTAS);
   if (threads > MAX_WARPS * LANES || k->n_ctas > MAX_CTAS)
     return fail(r, e, "no GPU takes a grid or block of this size");
-  k->warps_per_cta = (unsigned)((threads + LANES - 1) / LANES);
+  k->warps_per_cta = (unsigned)div_up(threads, LANES);
   uint64_t bytes = k->n_ctas * k->warps_per_cta * sizeof *k->warp; /* below 2^41 */
   uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
   k->warp = bytes < host / 2 ? calloc(1, bytes) : NULL;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "trace/stream.h"
@@ -119,7 +120,7 @@ static void put_frame(struct trace_writer *w, const char *text, size_t bytes)
 
 static void container_warp(struct trace_writer *w, const struct trace_warp *t)
 {
-  uint32_t n_chunks = (t->n + TRACE_CHUNK - 1) / TRACE_CHUNK, n;
+  uint32_t n_chunks = (uint32_t)div_up(t->n, TRACE_CHUNK), n;
   put_word(&w->directory, t->n);
   put_word(&w->directory, n_chunks);
   put_word(&w->directory, (uint32_t)w->at);

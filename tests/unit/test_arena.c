@@ -1,4 +1,4 @@
-/* Arena: alignment, zeroing, chunk edges, release. */
+/* Arena: alignment, zeroing, chunk edges, growing lists, release. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "base/host_memory.h"
 
 enum { CHUNK = 1 << 20 }; /* size at which the arena starts a block of its own */
 
@@ -83,6 +84,32 @@ static void test_reuse_after_free(void **state)
   arena_free(&a);
 }
 
+/* Both kinds of growing lists: elements stay, room doubles, nothing moves while there is some. */
+static void test_lists_grow(void **state)
+{
+  (void)state;
+  struct arena a = {0};
+  uint32_t *in_arena = NULL, *on_heap = NULL, room = 0, heap_room = 0, moves = 0;
+  for (uint32_t n = 0; n < 1000; n++) {
+    uint32_t *was = in_arena;
+    in_arena = arena_more(&a, in_arena, n, &room, sizeof *in_arena);
+    on_heap = mem_more(on_heap, n, &heap_room, sizeof *on_heap);
+    moves += in_arena != was;
+    assert_true(n < room && n < heap_room);
+    assert_int_equal(in_arena[n], 0);
+    in_arena[n] = on_heap[n] = 3 * n;
+  }
+  for (uint32_t n = 0; n < 1000; n++) {
+    assert_int_equal(in_arena[n], 3 * n);
+    assert_int_equal(on_heap[n], 3 * n);
+  }
+  assert_int_equal(room, 1024);
+  assert_int_equal(heap_room, 1024);
+  assert_int_equal(moves, 7); /* 16, 32, ... 1024 */
+  mem_free(on_heap);
+  arena_free(&a);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -91,6 +118,7 @@ int main(void)
       cmocka_unit_test(test_larger_than_a_chunk),
       cmocka_unit_test(test_strdup),
       cmocka_unit_test(test_reuse_after_free),
+      cmocka_unit_test(test_lists_grow),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

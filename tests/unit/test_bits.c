@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/arith.h"
 #include "base/bits.h"
 
 __extension__ typedef unsigned __int128 u128;
@@ -82,6 +83,23 @@ static void test_count_and_first(void **state)
   for (unsigned i = 0; i < 64; i++) assert_int_equal(bits_first(UINT64_MAX << i), i);
 }
 
+/* Against what the words say, for all small numbers; and beyond 32 bits. */
+static void test_rounding(void **state)
+{
+  (void)state;
+  for (unsigned unit = 1; unit < 70; unit++)
+    for (unsigned n = 0; n < 300; n++) {
+      unsigned least = 0;
+      while (least < n) least += unit;
+      assert_int_equal(round_up(n, unit), least);
+      assert_int_equal(div_up(n, unit), least / unit);
+      if ((unit & (unit - 1)) == 0) assert_int_equal(align_up(n, unit), least);
+    }
+  assert_int_equal(align_up(0x123456789a, 0x1000), 0x1234568000);
+  assert_int_equal(later(5, UINT64_MAX), UINT64_MAX);
+  assert_int_equal(earlier(5, UINT64_MAX), 5);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -91,6 +109,7 @@ int main(void)
       cmocka_unit_test(test_or_keeps_neighbours),
       cmocka_unit_test(test_sext),
       cmocka_unit_test(test_count_and_first),
+      cmocka_unit_test(test_rounding),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/arith.h"
 #include "base/host_memory.h"
 #include "cuda/core/attributes.h"
 #include "cuda/core/graph_nested.h"

@@ -60,11 +60,6 @@ struct device_grid {
   uint64_t n_handles;
 };
 
-static inline uint64_t later(uint64_t a, uint64_t b)
-{
-  return a > b ? a : b;
-}
-
 /* Before the kernel runs; the grid must lie still until all that it queued has run (device_work.c). */
 void device_grid_begin(struct device_grid *, struct device_work *, struct loaded_module *);
 /* It ran, as launch `number` of the record, and ended at `end`, ps: what it queued waits now. */

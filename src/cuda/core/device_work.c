@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "base/bug.h"
 #include "cuda/core/checked.h"
 #include "cuda/core/device_queue.h"

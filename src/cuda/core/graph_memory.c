@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/arith.h"
 #include "base/bug.h"
 #include "cuda/core/shim.h"
 
@@ -35,7 +36,7 @@ CUresult graph_memory_new(struct shim *s, uint64_t *addr, uint64_t bytes)
   uint64_t page = UINT64_C(1) << s->preset.params.vm_page_bits;
   CUdeviceptr at;
   if (!bytes || bytes > UINT64_MAX - page) return CUDA_ERROR_INVALID_VALUE;
-  bytes = (bytes + page - 1) & ~(page - 1);
+  bytes = align_up(bytes, page);
   CUresult r = vmm_reserve(s, &at, bytes, 0, 0);
   if (r != CUDA_SUCCESS) return r;
   struct graph_memory *m = shim_alloc(sizeof *m);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/arith.h"
 #include "cuda/core/features.h"
 #include "cuda/core/shim.h"
 #include "time/gpu/occupancy.h"
@@ -19,7 +20,7 @@ static struct step_source shape(const struct module_kernel *k, uint64_t threads,
                                 uint64_t ctas)
 {
   return (struct step_source){
-    .n_ctas = ctas, .warps_per_cta = (unsigned)((threads + WARP_LANES - 1) / WARP_LANES),
+    .n_ctas = ctas, .warps_per_cta = (unsigned)div_up(threads, WARP_LANES),
     .threads_per_cta = (unsigned)threads, .lanes = WARP_LANES, .regs_per_thread = k->regs,
     .shared_bytes = (unsigned)(k->shared_static + shared),
   };
@@ -200,7 +201,7 @@ bool kernel_attribute(struct shim *s, const struct function *f, int attribute, i
   uint64_t bound = volume(k->max_threads);
   uint32_t bank_bytes, unit = s->preset.params.sm_register_granule / WARP_LANES;
   /* Threads whose registers fit a CTA, in whole warps. */
-  uint64_t regs = k->regs ? (k->regs + unit - 1) / unit * unit : 1;
+  uint64_t regs = k->regs ? round_up(k->regs, unit) : 1;
   uint64_t threads = s->preset.params.sm_registers / regs / WARP_LANES * WARP_LANES;
   if (threads > s->preset.params.sm_max_threads_per_cta)
     threads = s->preset.params.sm_max_threads_per_cta;

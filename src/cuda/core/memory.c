@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "cuda/core/checked.h"
@@ -136,7 +137,7 @@ void *memory_take_file(struct shim *s, uint64_t bytes, int *fd)
 uint64_t memory_open(struct shim *s, int fd, uint64_t offset, uint64_t bytes)
 {
   uint64_t page = UINT64_C(1) << s->preset.params.vm_page_bits, inside = offset & (page - 1);
-  uint64_t mapped = (inside + bytes + page - 1) & ~(page - 1);
+  uint64_t mapped = align_up(inside + bytes, page);
   void *host = map_host(s, mapped, fd, offset - inside);
   if (!host) return 0;
   uint64_t base = (uint64_t)(uintptr_t)host;
@@ -166,7 +167,7 @@ CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_
   uint64_t page = UINT64_C(1) << s->preset.params.vm_page_bits;
   char name[48];
   if (bytes == 0 || bytes > HOST_MAPPINGS_END - HOST_MAPPINGS) return CUDA_ERROR_INVALID_VALUE;
-  uint64_t mapped = (bytes + page - 1) & ~(page - 1);
+  uint64_t mapped = align_up(bytes, page);
   void *host = map_host(s, mapped, -1, 0);
   if (!host) return CUDA_ERROR_OUT_OF_MEMORY;
   snprintf(name, sizeof name, "%s %llu", kind == BLOCK_MANAGED ? "managed memory" : "pinned memory",

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arith.h"
 #include "cuda/core/shim.h"
 
 /* Reserved addresses lie here: above what device memory takes, below host memory (memory.c) and below all
@@ -83,7 +84,7 @@ static uint64_t find_place(const struct shim *s, uint64_t bytes, uint64_t align)
 {
   uint64_t at = RESERVED;
   for (const struct vmm_range *r; (r = range_in(s, at, bytes));) {
-    at = (r->addr + r->bytes + align - 1) & ~(align - 1);
+    at = align_up(r->addr + r->bytes, align);
     if (at < RESERVED || bytes > RESERVED_END - at) return 0;
   }
   return at;

@@ -1,6 +1,7 @@
 /* Memory of the driver: allocation, copies, fills. */
 #include <string.h>
 
+#include "base/arith.h"
 #include "cuda/core/advice.h"
 #include "cuda/core/call.h"
 #include "cuda/core/copy_3d.h"
@@ -31,7 +32,7 @@ static CUresult alloc_pitched(struct shim *s, CUdeviceptr *out, size_t *pitch, s
   size_t bytes;
   if (!pitch || (element != 4 && element != 8 && element != 16) || width > SIZE_MAX - PITCH_ALIGN)
     return CUDA_ERROR_INVALID_VALUE;
-  *pitch = (width + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
+  *pitch = round_up(width, PITCH_ALIGN);
   if (__builtin_mul_overflow(*pitch, height, &bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
   return alloc(s, out, bytes);
 }

@@ -1,6 +1,7 @@
 /* Memory of the runtime: allocation, copies, fills, symbols. */
 #include <string.h>
 
+#include "base/arith.h"
 #include "cuda/core/advice.h"
 #include "cuda/core/copy_3d.h"
 #include "cuda/core/copy_batch.h"
@@ -109,7 +110,7 @@ static CUresult alloc_pitched(struct shim *s, void **p, size_t *pitch, size_t wi
 {
   size_t bytes;
   if (!p || !pitch || width > SIZE_MAX - PITCH_ALIGN) return CUDA_ERROR_INVALID_VALUE;
-  *pitch = (width + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
+  *pitch = round_up(width, PITCH_ALIGN);
   if (__builtin_mul_overflow(*pitch, rows, &bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
   return alloc(s, p, bytes);
 }

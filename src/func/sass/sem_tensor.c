@@ -6,6 +6,7 @@
  * A copy is complete here when it has been performed: the copy engine (time/sm/copy_engine.c) performs a load when its
  * data are there. It goes row by row, a row being what lies along dimension 0.
  */
+#include "base/arith.h"
 #include "func/sass/async_copy.h"
 #include "func/cluster.h"
 #include "func/guest_fault.h"
@@ -162,7 +163,7 @@ static void offsets(const struct copy *c, int64_t off[TENSOR_SPATIAL])
 
 static uint64_t steps(int64_t distance, unsigned step)
 {
-  return distance > 0 ? ((uint64_t)distance + step - 1) / step : 0;
+  return distance > 0 ? div_up((uint64_t)distance, step) : 0;
 }
 
 /* *k steps from `at` on, which goes back to `lower` when it reaches `limit`; *k: how often it did. */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/arith.h"
+
 void dispatcher_init(struct dispatcher *d, struct arena *a, const struct params *p,
                      unsigned n_ports)
 {
@@ -106,11 +108,6 @@ static void give(struct sm_space *s, const struct sm_space *cta)
 static picos head_at(const struct dispatcher *d)
 {
   return d->n_waiting ? d->grid[d->head].start + d->launch_latency : TIME_NEVER;
-}
-
-static picos later(picos a, picos b)
-{
-  return a > b ? a : b;
 }
 
 static uint64_t cta_at(const struct dispatch_grid *g, uint64_t i)

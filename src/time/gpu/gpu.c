@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "time/gpu/gpu_stats.h"
@@ -248,7 +249,7 @@ void gpu_idle_until(struct gpu *g, uint64_t when)
 {
   picos clock = params_clock_ps(&g->params);
   BUG_ON(g->n_open);
-  domain_idle_until(g->domain, (when + clock - 1) / clock * clock);
+  domain_idle_until(g->domain, round_up(when, clock));
 }
 
 void gpu_check_hazards(struct gpu *g)

@@ -1,5 +1,6 @@
 #include "time/gpu/netlist.h"
 
+#include "base/arith.h"
 #include "time/sm/sm_core.h"
 
 /* --- a core and its side of the crossbar -------------------------------------------------------- */
@@ -84,7 +85,7 @@ static void connect_core(struct netlist *n, unsigned i)
 static size_t core_bytes(const struct core_kind *k)
 {
   enum { HOST_LINES = 128 };
-  return (k->bytes + HOST_LINES - 1) / HOST_LINES * HOST_LINES;
+  return round_up(k->bytes, HOST_LINES);
 }
 
 /* All in one array, for they are used again and again. */
@@ -119,7 +120,7 @@ static void build_memory(struct netlist *n, const struct params *p)
 
 void netlist_build(struct netlist *n, const struct params *p, const struct core_kind *const *kind)
 {
-  *n = (struct netlist){.n_cores = p->gpu_sms, .n_ports = (p->gpu_sms + p->noc_port_sms - 1) / p->noc_port_sms};
+  *n = (struct netlist){.n_cores = p->gpu_sms, .n_ports = (unsigned)div_up(p->gpu_sms, p->noc_port_sms)};
   n->core = ARENA_ARRAY(&n->arena, struct core *, n->n_cores);
   n->node = ARENA_ARRAY(&n->arena, struct core_node, n->n_cores);
   n->core_part = ARENA_ARRAY(&n->arena, struct part, n->n_cores);

@@ -1,9 +1,6 @@
 #include "time/gpu/occupancy.h"
 
-static unsigned round_up(unsigned v, unsigned unit)
-{
-  return (v + unit - 1) / unit * unit;
-}
+#include "base/arith.h"
 
 static void limit(struct occupancy *o, unsigned ctas, const char *name)
 {
@@ -15,7 +12,7 @@ static void limit(struct occupancy *o, unsigned ctas, const char *name)
 /* Registers are allocated per warp. */
 static unsigned registers_of_warp(const struct params *p, const struct step_source *s)
 {
-  return round_up((s->regs_per_thread ? s->regs_per_thread : 1) * s->lanes, p->sm_register_granule);
+  return (unsigned)round_up((s->regs_per_thread ? s->regs_per_thread : 1) * s->lanes, p->sm_register_granule);
 }
 
 /* Warps whose registers fit: each sub-core has its own register file. */
@@ -64,7 +61,7 @@ bool occupancy_of(const struct params *p, const struct step_source *s, struct oc
   unsigned warps = s->warps_per_cta, per_warp = registers_of_warp(p, s);
   *o = (struct occupancy){.ctas = p->sm_max_ctas, .limiter = "CTA slots"};
   o->shared_per_cta =
-      round_up(s->shared_bytes + p->sm_shared_reserved_per_cta, p->sm_shared_granule);
+      (uint32_t)round_up(s->shared_bytes + p->sm_shared_reserved_per_cta, p->sm_shared_granule);
   if (o->shared_per_cta == 0) o->shared_per_cta = p->sm_shared_granule;
   limit(o, p->sm_max_warps / warps, "warps");
   limit(o, warps_by_registers(p, per_warp) / warps, "registers");

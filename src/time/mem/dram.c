@@ -1,13 +1,9 @@
 #include "time/mem/dram.h"
 
+#include "base/arith.h"
 #include "base/bits.h"
 #include "base/bug.h"
 #include "time/msg.h"
-
-static picos later(picos a, picos b)
-{
-  return a > b ? a : b;
-}
 
 /* --- set-up ----------------------------------------------------------------------------------- */
 

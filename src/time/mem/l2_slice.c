@@ -2,22 +2,13 @@
 
 #include <stdlib.h>
 
+#include "base/arith.h"
 #include "base/bits.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "time/mem/l2_map.h"
 
 enum { NIL = UINT32_MAX, WAITERS_PER_MISS = 8, ATOMICS_FIRST_CAP = 16 };
-
-static picos earlier(picos a, picos b)
-{
-  return a < b ? a : b;
-}
-
-static picos later(picos a, picos b)
-{
-  return a > b ? a : b;
-}
 
 /* Requests of the other partition on their way in a slice: as many lines as its own misses, a message
  * for each sector at most. */

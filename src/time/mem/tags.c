@@ -2,22 +2,18 @@
 
 #include <string.h>
 
+#include "base/arith.h"
 #include "base/bug.h"
 
 enum { HOST_LINE = 64, SIGNATURES_PER_WORD = 8 };
-
-static unsigned round_up(unsigned v, unsigned to)
-{
-  return (v + to - 1) / to * to;
-}
 
 void tags_init(struct tags *t, struct arena *a, unsigned sets, unsigned ways)
 {
   BUG_ON(ways == 0 || ways >= TAGS_NONE);
   *t = (struct tags){.n_sets = sets, .max_ways = ways};
-  t->order_at = round_up(ways, SIGNATURES_PER_WORD);
+  t->order_at = (unsigned)round_up(ways, SIGNATURES_PER_WORD);
   t->state_at = t->order_at + ways * (unsigned)sizeof(uint16_t);
-  t->stride = round_up(t->state_at + ways * (unsigned)sizeof(struct tag_state), HOST_LINE);
+  t->stride = (unsigned)round_up(t->state_at + ways * (unsigned)sizeof(struct tag_state), HOST_LINE);
   t->tag = ARENA_ARRAY(a, uint64_t, (size_t)sets * ways);
   t->set = arena_alloc(a, (size_t)sets * t->stride, HOST_LINE);
   tags_clear(t, ways);

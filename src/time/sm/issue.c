@@ -1,9 +1,6 @@
 #include "time/sm/issue.h"
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-  return a < b ? a : b;
-}
+#include "base/arith.h"
 
 void issue_init(struct issue *s, const struct params *p, struct const_cache *fl)
 {

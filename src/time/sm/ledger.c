@@ -1,5 +1,6 @@
 #include "time/sm/ledger.h"
 
+#include "base/arith.h"
 #include "base/bits.h"
 
 __attribute__((cold)) static void tell(const struct ledger *l, const struct warp_slot *w, uint64_t pc, unsigned state,
@@ -18,11 +19,6 @@ void ledger_book(struct ledger *l, struct warp_slot *w, uint64_t pc, enum warp_s
   struct sm_grid *g = w->grid;
   uint64_t index = sm_grid_index(g, pc);
   if (index < g->n_insts) g->by_inst[index * WARP_STATE__N + s] += cycles;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-  return a < b ? a : b;
 }
 
 /* Where the warp's cycles before one instruction are charged. */

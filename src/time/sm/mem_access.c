@@ -1,19 +1,15 @@
 #include "time/sm/mem_access.h"
 
+#include "base/arith.h"
 #include "base/bits.h"
 #include "time/sm/coalescer.h"
 #include "time/sm/smem.h"
-
-static unsigned div_up(unsigned a, unsigned b)
-{
-  return (a + b - 1) / b;
-}
 
 /* The data banks, which L1 shares with shared memory, are busy for so long with `passes`, each of a word of every
  * bank. */
 static unsigned bank_cycles(const struct params *q, unsigned passes)
 {
-  return passes * div_up(LINE_BYTES, q->l1_bytes_per_cycle);
+  return passes * (unsigned)div_up(LINE_BYTES, q->l1_bytes_per_cycle);
 }
 
 /* An access takes the memory unit for `cycles`; what exceeds a coalesced one of the same width is extra. */
@@ -135,12 +131,12 @@ static bool texture_access(struct mem_access *a, struct warp_slot *w, struct txn
   const struct params *q = a->params;
   bool line = t->access->mem.texture_axes == 1;
   unsigned width = line ? q->tex_request_lanes_1d : q->tex_request_lanes;
-  unsigned requests = lane_groups(t->access->mem.lanes, width), plain = div_up(t->grid->lanes, width);
+  unsigned requests = lane_groups(t->access->mem.lanes, width), plain = (unsigned)div_up(t->grid->lanes, width);
   unsigned samples = bits_count(t->access->mem.lanes) * t->access->mem.n_texels;
   txn_borrow_lines(a->pool, t);
   t->mem_class = (uint8_t)mem_class_of(&t->access->mem);
   coalesce_texels(t);
-  unsigned filter = div_up(samples, q->tex_texels_per_cycle);
+  unsigned filter = (unsigned)div_up(samples, q->tex_texels_per_cycle);
   unsigned tags = coalescer_tag_passes(t, &q->l1_tag_bank_masks);
   unsigned busy = requests > filter ? requests : filter;
   if (tags > busy) busy = tags;

@@ -1,11 +1,8 @@
 #include "time/sm/mem_stages.h"
 
-enum { REG_BYTES = 4 };
+#include "base/arith.h"
 
-static unsigned div_up(unsigned a, unsigned b)
-{
-  return (a + b - 1) / b;
-}
+enum { REG_BYTES = 4 };
 
 static unsigned at_least(unsigned v, unsigned least)
 {
@@ -46,7 +43,7 @@ static void address_stage(const struct params *p, const struct inst *in, unsigne
 
 static uint8_t back_cycles(const struct params *p, const struct inst *in, unsigned lanes, unsigned bytes_per_cycle)
 {
-  return (uint8_t)at_least(div_up(warp_bytes(in, lanes), bytes_per_cycle), p->mem_return_min_cycles);
+  return (uint8_t)at_least((unsigned)div_up(warp_bytes(in, lanes), bytes_per_cycle), p->mem_return_min_cycles);
 }
 
 static void shared_stages(const struct params *p, const struct inst *in, unsigned lanes, struct mem_stages *s)
@@ -119,7 +116,7 @@ struct mem_stages mem_stages(const struct params *p, const struct inst *in, unsi
 
 unsigned mem_stages_register(const struct params *p, unsigned lanes)
 {
-  return div_up(lanes * REG_BYTES, p->mem_link_bytes);
+  return (unsigned)div_up(lanes * REG_BYTES, p->mem_link_bytes);
 }
 
 unsigned mem_stages_war(const struct mem_stages *s)

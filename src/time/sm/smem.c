@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/arith.h"
 #include "base/bits.h"
 #include "time/sm/access.h"
 
@@ -12,11 +13,6 @@ struct words {
   uint32_t first[LANES_MAX];
   unsigned n; /* words per lane */
 };
-
-static unsigned div_up(unsigned a, unsigned b)
-{
-  return (a + b - 1) / b;
-}
 
 static struct words words_of(const struct mem_effect *m, unsigned lanes, bool destination)
 {
@@ -112,7 +108,7 @@ unsigned smem_passes(const struct mem_effect *m, unsigned lanes)
   bool wide = m->bytes > BANK_BYTES && (m->op == MEM_LOAD || m->op == MEM_STORE);
   if (wide && access_dense(m, all, lanes)) return smem_min_passes(m, lanes);
   struct words w = words_of(m, lanes, false);
-  unsigned groups = groups_of(m, &w, all, lanes), width = div_up(lanes, groups), total = 0;
+  unsigned groups = groups_of(m, &w, all, lanes), width = (unsigned)div_up(lanes, groups), total = 0;
   if (m->op == MEM_LDSM) {
     width = LDSM_ROWS;
     w.n = LDSM_ROW_WORDS;
@@ -129,7 +125,7 @@ unsigned smem_passes(const struct mem_effect *m, unsigned lanes)
 unsigned smem_ldgsts_passes(const struct mem_effect *m, unsigned lanes)
 {
   struct words from = words_of(m, lanes, false), to = words_of(m, lanes, true);
-  unsigned groups = smem_min_passes(m, lanes), width = div_up(lanes, groups), total = 0;
+  unsigned groups = smem_min_passes(m, lanes), width = (unsigned)div_up(lanes, groups), total = 0;
   for (unsigned g = 0; g < groups; g++) {
     lane_mask part = m->lanes & (bits_ones(width) << (g * width));
     unsigned read = passes_of(&from, part, true), write = passes_of(&to, part, false);

@@ -1,5 +1,6 @@
 #include "time/sm/sub_core.h"
 
+#include "base/arith.h"
 #include "base/bits.h"
 #include "time/sm/path.h"
 
@@ -654,12 +655,6 @@ void sub_core_settle(struct sub_core *p, uint64_t now)
   p->slots_from = now;
 }
 
-static uint64_t min3(uint64_t a, uint64_t b, uint64_t c)
-{
-  uint64_t m = a < b ? a : b;
-  return m < c ? m : c;
-}
-
 bool sub_core_cycle(struct sub_core *p, uint64_t now)
 {
   uint64_t fetch_next;
@@ -686,7 +681,7 @@ bool sub_core_cycle(struct sub_core *p, uint64_t now)
   if (issued || fetched || changed)
     sub_core_wake(p, now + 1);
   else
-    sub_core_wake(p, min3(issue_next(&p->issue, &p->warps), fetch_next, depend_next(&p->depend, now)));
+    sub_core_wake(p, earlier(earlier(issue_next(&p->issue, &p->warps), fetch_next), depend_next(&p->depend, now)));
   return true;
 }
 
