@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Foreign CUDA programs under `warpstep exec --functional`: builds them with nvcc for sm_86, runs them,
+# Foreign CUDA programs under `warpstep exec --functional`: builds them with nvcc, runs them,
 # and prints one row per program (tab separated, a header first):
 #
 #   suite program builds runs verifies seconds cause
@@ -14,11 +14,10 @@
 #     samples    NVIDIA/cuda-samples          polybench  sgrauerg/polybenchGpu
 #     rodinia    yuhc/gpu-rodinia             hecbench   Scientific-Computing-Lab/gpuFLOPBench
 #
-# Environment: BIN (build/warpstep), NVCC, LIMIT (processor seconds of a run where the suite's list has none: 60),
-# JOBS (2),
-# ONLY (extended regular expression: names of programs), CUDART (the linked runtime, shared or static:
-# shared), OUT (folder for the output
-# of each program, build/compat), REBUILD (1: also what is built). Programs are built inside the folders.
+# Environment: BIN (build/warpstep), NVCC, ARCH (the target: sm_86), LIMIT (processor seconds of a run where the suite's
+# list has none: 60), JOBS (2), ONLY (extended regular expression: names of programs), CUDART (the linked runtime, shared
+# or static: shared), OUT (folder for the output of each program, build/compat), REBUILD (1: also what is built, as another
+# target wants). Programs are built inside the folders.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck disable=SC1091  # checked by itself
@@ -29,7 +28,7 @@ BIN=$(realpath "${BIN:-$root/build/warpstep}")
 NVCC=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
 OUT=${OUT:-$root/build/compat}
 export BIN NVCC OUT LIMIT=${LIMIT:-60} ONLY=${ONLY:-.} CUDART=${CUDART:-shared}
-export REBUILD=${REBUILD:-0}
+export REBUILD=${REBUILD:-0} ARCH=${ARCH:-sm_86}
 WALL=20 # real seconds per processor second before a run counts as hanging
 
 # What the program says about its results: passed, failed, or - when it says nothing.

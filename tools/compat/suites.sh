@@ -33,7 +33,7 @@ while [ \$# -gt 0 ]; do
   esac
   shift
 done
-exec "$NVCC" -arch=sm_86 -cudart $CUDART -Wno-deprecated-gpu-targets \\
+exec "$NVCC" -arch=$ARCH -cudart $CUDART -Wno-deprecated-gpu-targets \\
   -DcudaThreadSynchronize=cudaDeviceSynchronize -DcudaThreadExit=cudaDeviceReset \\
   -L "$toolkit/lib64" -L "$toolkit/lib64/stubs" "\${kept[@]}"
 EOF
