@@ -12,8 +12,10 @@
 #include "func/groups.h"
 #include "func/func_launch.h"
 
-/* PATIENCE: YIELDs of a warp, none of which released a wait, before one of them is taken for a spin loop. */
-enum { INST_BYTES = 16, PATIENCE = 1 << 14 };
+/* PATIENCE: YIELDs of a warp, none of which released a wait, before one of them is taken for a spin loop;
+ * PATIENCE_INSIDE: where the group that holds it up is in a B register, so that the YIELD is in the same function or in
+ * one that does without convergence of its own. */
+enum { INST_BYTES = 16, PATIENCE = 1 << 14, PATIENCE_INSIDE = 1 << 11 };
 
 static struct step_path *current(struct func_warp *w)
 {
@@ -104,18 +106,34 @@ static uint32_t missing(const struct func_warp *w, unsigned i)
   return mask & w->mactive & ~warpsync_lanes(w, mask);
 }
 
-/* Of the lanes `idle`, which have yielded, those that group `id` does not wait for: who refers to it in a B register,
- * so that the YIELD stands in the region itself. A callee that keeps its caller's group elsewhere and yields is waited
- * for: nvcc relies on functions to return converged. Unless the warp has yielded PATIENCE times, each time with all its
- * paths blocked or yielded, and no wait has ended: then the callee is taken to spin. YIELDs are counted per warp, not
- * per loop: a callee that yields that often and would have come back counts as spinning, too, and returns without those
- * that waited for it. */
+/* Of `lanes`, those that are inside a region that was opened later than group `id`. */
+static uint32_t deeper(const struct func_warp *w, uint32_t id, uint32_t lanes)
+{
+  uint32_t inside = 0;
+  for (uint32_t b = w->bregs_set; b; b &= b - 1) {
+    const uint32_t *group = w->breg[bits_first(b)];
+    for (uint32_t rest = lanes & ~inside; rest;) {
+      uint32_t value = group[bits_first(rest)], same = rest & w->launch->ops->equal(group, value);
+      if (value > id) inside |= same & group_lanes(w, value);
+      rest &= ~same;
+    }
+  }
+  return inside;
+}
+
+/* Of the lanes `idle`, which have yielded, those that group `id` does not wait for: who has it as the innermost in its
+ * B registers, so that the YIELD stands in the region itself. A lane that yields further inside, or a callee that keeps
+ * its caller's group elsewhere, is waited for: nvcc relies on functions to return converged, also on those that spin
+ * in a part. Unless the warp has yielded PATIENCE_INSIDE or PATIENCE times, each time with all its paths blocked or
+ * yielded, and no wait has ended: then the lane is taken to spin. YIELDs are counted per warp, not per loop: a callee
+ * that yields that often and would have come back counts as spinning, too, and returns without those that waited. */
 static uint32_t not_awaited(const struct func_warp *w, uint32_t id, uint32_t idle)
 {
   uint32_t refer = 0;
   if (!idle || w->spins >= PATIENCE) return idle;
   for (uint32_t b = w->bregs_set; b; b &= b - 1) refer |= w->launch->ops->equal(w->breg[bits_first(b)], id);
-  return idle & refer;
+  refer &= idle;
+  return refer && w->spins < PATIENCE_INSIDE ? refer & ~deeper(w, id, refer) : refer;
 }
 
 /* Lanes of the warp without which path i, which is blocked, cannot go on. A CTA barrier with a count may be completed

@@ -23,9 +23,10 @@
 #include "isa/path_order.h"
 
 enum { SLICE_STEPS = WATCH_MAX_SLICE, FIRST_STEPS = 1, REPORT_LINES = 48, POLL_INSTS = 1 << 20 };
-/* What YIELD takes from a slice. A warp that waits for another spins a few dozen times, while the lanes of a warp that
- * add to one word by compare-and-swap, with a YIELD each time, all get through in one slice: did the slice end there,
- * all warps would compare with a value that another has just replaced. */
+/* What YIELD takes from a slice when all other paths of the warp are blocked or yield, too. A warp that waits for
+ * another spins a few dozen times, while the lanes of a warp that add to one word by compare-and-swap, with a YIELD each
+ * time, all get through in one slice: did the slice end there, all warps would compare with a value that another has
+ * just replaced. */
 enum { YIELD_STEPS = 64 };
 /* Warp instructions before other threads help: less is done before they are up. */
 enum { HELP_AFTER = 1 << 16 };
@@ -315,10 +316,12 @@ static bool run_warp(struct runner *r, struct func_warp *fw)
   if (!path_is_ready(&w->paths, path)) path = path_in_turn(&w->paths, w->paths.n - 1u);
   w->cut_short = 0;
   while (budget && w->paths.n_ready) {
+    const uint32_t spins = fw->spins;
     r->progress = true;
     if (!run_path(r, fw, path, &budget)) return false;
     if (r->e.flags & EFF_WARP_DONE) return true;
-    if (w->paths.n == 1 && w->paths.p[0].yielded) budget -= budget < YIELD_STEPS ? budget : YIELD_STEPS;
+    bool alone = fw->spins > spins || (w->paths.n == 1 && w->paths.p[0].yielded);
+    if (alone) budget -= budget < YIELD_STEPS ? budget : YIELD_STEPS;
     if (!fw->stride) budget = 0; /* a barrier ended with this warp: the others are behind it, too */
     if (w->paths.n_ready) path = path_after(&w->paths, path, &r->e);
   }

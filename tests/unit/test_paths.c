@@ -399,6 +399,59 @@ static void test_callee_yields(void **state)
   assert_int_equal(w->spins, 0);
 }
 
+/* if (lane < 24) { while (atomicCAS(lock)); ...; } in a function: the BSYNC of the loop lets the winner of the lock go, the
+ * one around it waits for those that spin, so that the function returns converged. */
+static struct rig *spin_inside(void)
+{
+  const uint32_t spinning = 0x00fffffe, around = 0xff000000;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  on(r, 0, 0);
+  assert_true(path_bssy(w, 0, FULL_MASK, &r->e));
+  path_jump(w, around, 0x3000, on(r, 0, 0)); /* path 1 */
+  on(r, 0, 0);
+  assert_true(path_bssy(w, 1, ~around, &r->e));
+  path_jump(w, spinning, 0x2000, on(r, 0, 0)); /* path 2 */
+  path_bsync(w, 0, around, on(r, 0, 1));
+  path_bsync(w, 1, 1, on(r, 0, 0));
+  assert_true(r->e.flags & EFF_BLOCKED);
+  path_yield(w, on(r, 0, 2));
+  check(r, 0, 0, PC + 5 * I, 1, PATH_READY);
+  path(r, 0, 0)->pc = 0x3000;
+  path_bsync(w, 0, 1, on(r, 0, 0));
+  assert_true(r->e.flags & EFF_BLOCKED);
+  return r;
+}
+
+static void test_spin_inside(void **state)
+{
+  (void)state;
+  struct rig *r = spin_inside();
+  struct func_warp *w = &r->warps[0];
+  for (unsigned i = 0; i < 1000; i++) path_yield(w, on(r, 0, 2));
+  check(r, 0, 0, 0x3000 + I, 1, PATH_WAIT_CONVERGE);
+  check(r, 0, 1, 0x3000 + I, 0xff000000, PATH_WAIT_CONVERGE);
+  path_bsync(w, 1, 0x00fffffe, on(r, 0, 2));
+  path(r, 0, 2)->pc = 0x3000;
+  path_bsync(w, 0, 0x00fffffe, on(r, 0, 2));
+  assert_int_equal(w->step.paths.n, 1);
+  check(r, 0, 0, 0x3000 + I, FULL_MASK, PATH_READY);
+}
+
+/* Who waits around the loop may hold the lock: it is let go in the end. */
+static void test_spin_inside_for_long(void **state)
+{
+  (void)state;
+  struct rig *r = spin_inside();
+  unsigned spins = 0;
+  do {
+    path_yield(&r->warps[0], on(r, 0, 2));
+    spins++;
+  } while (!(r->e.flags & EFF_MERGED) && spins < 100000);
+  assert_in_range(spins, 1000, 9999);
+  check(r, 0, 0, 0x3000 + I, 0xff000001, PATH_READY);
+}
+
 static void warpsync(struct rig *r, unsigned p, uint32_t lanes, uint32_t named)
 {
   uint32_t mask[LANES];
@@ -598,6 +651,7 @@ int main(void)
       cmocka_unit_test(test_bsync_gives_way), cmocka_unit_test(test_bsync_waits_for_count),
       cmocka_unit_test(test_innermost_gives_way), cmocka_unit_test(test_kept_group),
       cmocka_unit_test(test_waits_for_kept), cmocka_unit_test(test_callee_yields),
+      cmocka_unit_test(test_spin_inside), cmocka_unit_test(test_spin_inside_for_long),
       cmocka_unit_test(test_nobody_gives_way_to_a_yield), cmocka_unit_test(test_forgotten_group),
       cmocka_unit_test(test_group_of_mask), cmocka_unit_test(test_many_groups),
       cmocka_unit_test(test_indirect),
