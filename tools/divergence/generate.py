@@ -9,10 +9,10 @@ interpreter asserts that each warp operation's mask is that of the lanes present
 launches the kernels of a cubin and compares.
 
   generate.py --seed 1 --count 40 --arch 75,86 --opt=-O3 --runner "warpstep exec --functional --quiet" --out DIR
-  generate.py --seed 17 --only 12 --arch 75 --emit          prints one kernel
+  generate.py --seed 17 --only 12 --emit                    prints one kernel
   generate.py --seed 101 --count 12 --opt=-O3 --prebuilt o3 writes tests/divergence/o3.fatbin and .expect
 """
-import argparse, os, random, shlex, struct, subprocess, sys
+import argparse, os, random, resource, shlex, struct, subprocess, sys
 import numpy as np
 
 U = np.uint32
@@ -960,9 +960,13 @@ class Interp:
 
 # ---- programs ------------------------------------------------------------------------------------
 
-def inputs():
-    r = random.Random(12345)
-    return np.array([r.getrandbits(32) if r.random() < .7 else r.randrange(16) for _ in range(GRID * 96 * NV)], U)
+WORDS = GRID * 96 * NV  # of one input
+
+
+def inputs(sets=1):
+    """`sets` inputs behind each other; the first is always the same."""
+    rs = [random.Random(12345 + i) for i in range(sets)]
+    return np.array([r.getrandbits(32) if r.random() < .7 else r.randrange(16) for r in rs for _ in range(WORDS)], U)
 
 
 def make(seed, idx, cg, inp):
@@ -989,7 +993,7 @@ HOST = r'''
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* check CUBIN EXPECTED [FIRST [COUNT]] */
+/* check FATBIN EXPECTED [FIRST [COUNT]]: its runs in turn, each a kernel on an input */
 static unsigned rd(FILE *f) { unsigned x = 0; if (fread(&x, 4, 1, f) != 1) exit(9); return x; }
 int main(int n, char **v) {
   CUdevice d; CUcontext c; CUmodule m; CUdeviceptr in, out, acc, lk; CUresult r;
@@ -1005,17 +1009,18 @@ int main(int n, char **v) {
   cuCtxCreate(&c, 0, d);
 #endif
   if ((r = cuModuleLoad(&m, v[1]))) { printf("load %d\n", r); return 8; }
-  cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 65536);
+  cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 262144); /* -G makes large frames, and functions call themselves */
   cuMemAlloc(&in, 4 * nin); cuMemAlloc(&out, 4 * nin); cuMemAlloc(&acc, 4 * nacc); cuMemAlloc(&lk, 16);
   cuMemcpyHtoD(in, h, 4 * nin);
   for (unsigned k = 0; k < nk; k++) {
-    unsigned idx = rd(f), block = rd(f), uni = rd(f), words = grid * block * nv; char name[20]; CUfunction fn;
+    unsigned idx = rd(f), block = rd(f), uni = rd(f), at = rd(f), words = grid * block * nv; char name[20]; CUfunction fn;
+    CUdeviceptr from = in + 4 * at;
     for (unsigned i = 0; i < words + nacc; i++) w[i] = rd(f);
     if (k < first || k >= last) continue;
     snprintf(name, sizeof name, "k%u", idx);
     cuMemsetD32(out, 0xdeadbeef, words); cuMemsetD32(acc, 0, nacc); cuMemsetD32(lk, 0, 4);
     if ((r = cuModuleGetFunction(&fn, m, name))) { printf("%s missing %d\n", name, r); bad++; continue; }
-    void *a[] = { &in, &out, &acc, &lk, &uni };
+    void *a[] = { &from, &out, &acc, &lk, &uni };
     r = cuLaunchKernel(fn, grid, 1, 1, block, 1, 1, 0, 0, a, 0);
     if (!r) r = cuCtxSynchronize();
     if (r) { printf("FAULT %u %s error %d\n", k, name, r); fflush(stdout); return 7; }
@@ -1032,18 +1037,40 @@ int main(int n, char **v) {
 '''
 
 
-def write_file(seed, count, cg, only=None):
-    inp = inputs()
-    src, exp = [], []
-    n = 0
+def expected(g, at, out, acc):
+    """A run as `check` reads it: kernel g on the input at word `at`."""
+    return struct.pack('<4I', g.idx, g.block, g.uni, at) + out.astype('<u4').tobytes() + struct.pack('<%dI' % NACC, *acc)
+
+
+def expectations(inp, runs):
+    return struct.pack('<5I', len(runs), GRID, NV, NACC, len(inp)) + inp.astype('<u4').tobytes() + b''.join(runs)
+
+
+def runs_of(g, inp, out, acc):
+    """The kernel on every input for which it is legal and short; the first is known to be."""
+    runs = [expected(g, 0, out, acc)]
+    for at in range(WORDS, len(inp), WORDS):
+        try:
+            with np.errstate(all='ignore'): more = Interp(g, inp[at:]).kernel()
+        except (TooLong, IllegalProgram): continue
+        runs.append(expected(g, at, *more))
+    return runs
+
+
+def kernels(seed, count, cg, inp, only=None):
+    """(source, runs) of each kernel of a file."""
     for i in range(count):
         if only is not None and i != only: continue
-        g, out, acc = make(seed, i, cg, inp)
-        src.append(emit_kernel(g))
-        exp.append(struct.pack('<3I', i, g.block, g.uni) + out.astype('<u4').tobytes() + struct.pack('<%dI' % NACC, *acc))
-        n += 1
-    head = struct.pack('<5I', n, GRID, NV, NACC, len(inp)) + inp.astype('<u4').tobytes()
-    return (PRE_CG if cg else '') + PRE + '\n'.join(src), head + b''.join(exp)
+        g, out, acc = make(seed, i, cg, inp[:WORDS])
+        yield emit_kernel(g), runs_of(g, inp, out, acc)
+
+
+def source(some, cg):
+    return (PRE_CG if cg else '') + PRE + '\n'.join(text for text, _ in some)
+
+
+def is_cg(a, seed):
+    return a.cg if a.cg is not None else seed % 3 == 0
 
 
 def fnv(data):
@@ -1058,18 +1085,17 @@ GPUS = {'75': 'rtx-2080ti', '80': 'a100', '86': 'rtx-3070', '90': 'h100', '120':
 def prebuilt(a, folder='tests/divergence'):
     """One file of kernels for five targets, with hashes of what they give (tests/divergence/test_divergence.c)."""
     base = os.path.join(folder, a.prebuilt)
-    src, exp = write_file(a.seed, a.count, a.cg if a.cg is not None else a.seed % 3 == 0, a.only)
+    inp = inputs()
+    some = list(kernels(a.seed, a.count, is_cg(a, a.seed), inp, a.only))
     cu = os.path.join(a.out, a.prebuilt + '.cu')
-    open(cu, 'w').write(src)
-    n, grid, nv, nacc, nin = struct.unpack('<5I', exp[:20])
-    open(os.path.join(folder, 'input.bin'), 'wb').write(exp[20:20 + 4 * nin])
-    lines, at = [' '.join(GPUS.values())], 20 + 4 * nin
-    for _ in range(n):
-        idx, block, uni = struct.unpack('<3I', exp[at:at + 12])
-        end = at + 12 + 4 * (grid * block * nv + nacc)
-        lines.append('k%d %d %d %016x' % (idx, block, uni, fnv(exp[at + 12:end])))
-        at = end
-    lines.append('# --seed %d --count %d --size %s --opt=%s' % (a.seed, a.count, a.size, (a.opt or ['-O3'])[0]))
+    open(cu, 'w').write(source(some, is_cg(a, a.seed)))
+    open(os.path.join(folder, 'input.bin'), 'wb').write(inp.astype('<u4').tobytes())
+    lines = [' '.join(GPUS.values())]
+    for _, (run,) in some:
+        idx, block, uni = struct.unpack('<3I', run[:12])
+        lines.append('k%d %d %d %016x' % (idx, block, uni, fnv(run[16:])))
+    only = '' if a.only is None else ' --only %d --cg %d' % (a.only, is_cg(a, a.seed))
+    lines.append('# --seed %d --count %d%s --size %s --opt=%s' % (a.seed, a.count, only, a.size, (a.opt or ['-O3'])[0]))
     open(base + '.expect', 'w').write('\n'.join(lines) + '\n')
     if os.path.exists(base + '.fatbin') and not a.force: return 0
     targets = [x for t in GPUS for x in ('-gencode', 'arch=compute_%s,code=sm_%s' % (t, t))]
@@ -1100,8 +1126,7 @@ def verdict(g, inp, a, arch, opt, runner, check, base):
     except Exception: return ''
     cg = any(x[0] == 'coal' for b in bodies(g) for x in b)
     open(base + '.cu', 'w').write((PRE_CG if cg else '') + PRE + emit_kernel(g))
-    head = struct.pack('<5I', 1, GRID, NV, NACC, len(inp)) + inp.astype('<u4').tobytes()
-    open(base + '.exp', 'wb').write(head + struct.pack('<3I', g.idx, g.block, g.uni) + out.astype('<u4').tobytes() + struct.pack('<%dI' % NACC, *acc))
+    open(base + '.exp', 'wb').write(expectations(inp, [expected(g, 0, out, acc)]))
     r = subprocess.run([a.nvcc, '-cubin', '-w', '-arch=sm_' + arch, *shlex.split(opt), base + '.cu', '-o', base + '.cubin'], capture_output=True, text=True)
     if r.returncode: return ''
     r = subprocess.run(shlex.split(runner) + [os.path.abspath(check), base + '.cubin', base + '.exp'], capture_output=True, text=True, timeout=a.timeout)
@@ -1110,8 +1135,8 @@ def verdict(g, inp, a, arch, opt, runner, check, base):
 
 def reduce(a, arch, opt, runner, check):
     import time
-    inp, stop = inputs(), time.time() + a.reduce
-    g, _, _ = make(a.seed, a.only, a.cg if a.cg is not None else a.seed % 3 == 0, inp)
+    inp, stop = inputs(a.reduce_input + 1)[a.reduce_input * WORDS:], time.time() + a.reduce
+    g, _, _ = make(a.seed, a.only, is_cg(a, a.seed), inputs())
     base = os.path.join(a.out, 'r%d_%d_%s' % (a.seed, a.only, arch))
     test = lambda: verdict(g, inp, a, arch, opt, runner, check, base)
     kind = test()
@@ -1142,6 +1167,94 @@ def reduce(a, arch, opt, runner, check):
     print(emit_kernel(g))
 
 
+# ---- campaign ------------------------------------------------------------------------------------
+
+class File:
+    """What is the same for all parts of a file that are compiled apart."""
+
+    def __init__(s, seed, opt, inp, cg):
+        s.seed, s.opt, s.inp, s.cg = seed, opt, inp, cg
+
+
+class Total:
+    """Counts per target, options and runner: runs, kernels, runs that differ, runs that fault or hang."""
+
+    def __init__(s, runners):
+        s.runners, s.rows = runners, {}
+
+    def row(s, arch, opt, runner):
+        return s.rows.setdefault((arch, opt, runner), [0, 0, 0, 0])
+
+    def print(s):
+        for (arch, opt, runner), row in sorted(s.rows.items()):
+            print('sm_%s %-8s %5d runs of %d kernels, %d differ, %d faults or hangs  [%s]' % (arch, opt, *row, runner))
+        return any(row[2] + row[3] for row in s.rows.values())
+
+
+def targets(archs, share):
+    """nvcc's options. Shared: one PTX for sm_75, one for what is later, which ptxas makes into code for each target."""
+    if not share: return [x for t in archs for x in ('-gencode', 'arch=compute_%s,code=sm_%s' % (t, t))]
+    out = []
+    for group in ([t for t in archs if int(t) < 80], [t for t in archs if int(t) >= 80]):
+        if group: out += ['-gencode', 'arch=compute_%s,code=[%s]' % (min(group, key=int), ','.join('sm_' + t for t in group))]
+    return out
+
+
+def compile_file(a, file, some, base):
+    """base.fatbin for all targets; '' or what nvcc says, 'slow' beyond the limit of processor time of one of its programs."""
+    open(base + '.cu', 'w').write(source(some, file.cg))
+    limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (a.compile_limit, a.compile_limit))
+    r = subprocess.run([a.nvcc, '-fatbin', '-w', *targets(a.arch.split(','), a.share), *shlex.split(file.opt), base + '.cu', '-o',
+                        base + '.fatbin'], capture_output=True, text=True, preexec_fn=limit)
+    return '' if not r.returncode else 'slow' if 'signal' in r.stderr or r.returncode < 0 else r.stderr[:400]
+
+
+def compile_and_run(a, file, some, gpus, total):
+    """The kernels compiled as one file, in halves where that takes too long; then all runs on all targets."""
+    base = os.path.join(a.out, 's%d' % file.seed)
+    wrong = compile_file(a, file, some, base)
+    if wrong == 'slow' and len(some) > 4:
+        half = len(some) // 2
+        for part in (some[:half], some[half:]): compile_and_run(a, file, part, gpus, total)
+        return
+    if wrong:
+        print('%s seed %d %s, %d kernels: %s' % ('SLOW' if wrong == 'slow' else 'COMPILE', file.seed, file.opt, len(some), wrong), flush=True)
+        return
+    runs = [run for _, of_kernel in some for run in of_kernel]
+    open(base + '.exp', 'wb').write(expectations(file.inp, runs))
+    for arch in a.arch.split(','):
+        for runner in total.runners:
+            row = total.row(arch, file.opt, runner)
+            row[1] += len(some)
+            prefix = shlex.split(runner.replace('{arch}', arch).replace('{gpu}', gpus.get(arch, arch)))
+            tag = 'seed %d sm_%s %s [%d]' % (file.seed, arch, file.opt, total.runners.index(runner))
+            check_runs(a, [*prefix, os.path.abspath(os.path.join(a.out, 'check')), base + '.fatbin', base + '.exp'], len(runs), tag, row)
+
+
+def check_runs(a, command, count, tag, row):
+    """All runs of a file; one that faults ends the program, the next one goes on behind it."""
+    first = 0
+    while first < count:
+        try:
+            r = subprocess.run([*command, str(first)], capture_output=True, text=True, timeout=a.timeout)
+            text, err, rc = r.stdout, r.stderr, r.returncode
+        except subprocess.TimeoutExpired as t:
+            text, err, rc = (t.stdout or b'').decode(), 'timeout', -1
+        differ = {l.split()[1]: l for l in reversed(text.splitlines()) if l.startswith('DIFF')}
+        for line in reversed(differ.values()): print(tag, line, flush=True)
+        row[2] += len(differ)
+        if rc in (0, 1) and 'done' in text:
+            row[0] += count - first
+            return
+        fault = [l for l in text.splitlines() if l.startswith('FAULT')]
+        print(tag, fault[0] if fault else 'RUN rc %d %s' % (rc, text[-200:]), '|', ' / '.join(err.strip().splitlines()[-6:])[:600], flush=True)
+        row[3] += 1
+        if not fault: return
+        at = int(fault[0].split()[1])
+        row[0] += at + 1 - first
+        first = at + 1
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument('--seed', type=int, default=1, help='first seed; one file per seed')
@@ -1162,19 +1275,22 @@ def main():
     ap.add_argument('--emit', action='store_true', help='print the source only')
     ap.add_argument('--prebuilt', help='name of a file of tests/divergence to write')
     ap.add_argument('--force', action='store_true', help='--prebuilt: compile again what is there')
-    ap.add_argument('--compile-limit', type=int, default=120, help='seconds for one file and target; counted as slow beyond')
+    ap.add_argument('--compile-limit', type=int, default=120, help='seconds of a processor for one program of nvcc; beyond, the file is halved, then left out')
+    ap.add_argument('--share', action='store_true', help='one PTX for sm_80 and later instead of one for each target')
+    ap.add_argument('--inputs', type=int, default=1, help='inputs that each kernel runs on')
+    ap.add_argument('--reduce-input', type=int, default=0, help='--reduce: which of them')
     a = ap.parse_args()
     Gen.off = set(a.off.split(',')) if a.off else set()
     Gen.size = tuple(int(x) for x in a.size.split(','))
     gpus = dict(x.split('=') for x in a.gpus.split(',') if x)
     if a.emit:
-        print(write_file(a.seed, a.count, a.cg if a.cg is not None else a.seed % 3 == 0, a.only)[0])
+        print(source(list(kernels(a.seed, a.count, is_cg(a, a.seed), inputs(), a.only)), is_cg(a, a.seed)))
         return 0
     os.makedirs(a.out, exist_ok=True)
     if a.prebuilt: return prebuilt(a)
     j = lambda n: os.path.join(a.out, n)
     check = j('check')
-    if not os.path.exists(check):
+    if not os.path.exists(check) or open(j('check.c')).read() != HOST:
         open(j('check.c'), 'w').write(HOST)
         inc = os.environ.get('CUDA_HOME', '/usr/local/cuda')
         subprocess.check_call(['cc', '-O1', '-I', inc + '/include', j('check.c'), '-o', check, '-L', inc + '/lib64/stubs', '-L', inc + '/lib/stubs', '-lcuda'])
@@ -1182,62 +1298,13 @@ def main():
         arch = a.arch.split(',')[0]
         runner = (a.runner or [''])[0].replace('{arch}', arch).replace('{gpu}', gpus.get(arch, arch))
         return reduce(a, arch, (a.opt or ['-O3'])[0], runner, check)
-    total = {}
+    total = Total(a.runner or [''])
     for seed in range(a.seed, a.seed + a.files):
-        cg = a.cg if a.cg is not None else seed % 3 == 0
-        src, exp = write_file(seed, a.count, cg, a.only)
-        base = j('s%d' % seed)
-        open(base + '.cu', 'w').write(src)
-        open(base + '.exp', 'wb').write(exp)
-        nk = struct.unpack('<I', exp[:4])[0]
-        for arch in a.arch.split(','):
-            for oi, opt in enumerate(a.opt or ['-O3']):
-                cubin = '%s.%s.%d.cubin' % (base, arch, oi)
-                r = subprocess.run(['timeout', str(a.compile_limit), a.nvcc, '-cubin', '-w', '-arch=sm_' + arch, *shlex.split(opt),
-                                    base + '.cu', '-o', cubin], capture_output=True, text=True)
-                if r.returncode == 124:
-                    print('SLOW seed %d sm_%s %s: nvcc takes more than %d s' % (seed, arch, opt, a.compile_limit), flush=True)
-                    continue
-                if r.returncode:
-                    print('COMPILE seed %d sm_%s %s: %s' % (seed, arch, opt, r.stderr[:400]), flush=True)
-                    continue
-                for runner in a.runner or ['']:
-                    key = (arch, opt, runner)
-                    total.setdefault(key, [0, 0, 0])
-                    first = 0
-                    while first < nk:
-                        cmd = shlex.split(runner.replace('{arch}', arch).replace('{gpu}', gpus.get(arch, arch))) + [os.path.abspath(check), cubin, base + '.exp', str(first)]
-                        try:
-                            r = subprocess.run(cmd, capture_output=True, text=True, timeout=a.timeout)
-                            text, err, rc = r.stdout, r.stderr, r.returncode
-                        except subprocess.TimeoutExpired as t:
-                            text, err, rc = (t.stdout or b'').decode(), 'timeout', -1
-                        tag = 'seed %d sm_%s %s [%d]' % (seed, arch, opt, (a.runner or ['']).index(runner))
-                        seen = set()
-                        for l in text.splitlines():
-                            if l.startswith('DIFF'):
-                                k = l.split()[2]
-                                if k not in seen:
-                                    seen.add(k)
-                                    total[key][1] += 1
-                                    print(tag, l, flush=True)
-                        if rc in (0, 1) and 'done' in text:
-                            total[key][0] += nk - first
-                            break
-                        fault = [l for l in text.splitlines() if l.startswith('FAULT')]
-                        print(tag, fault[0] if fault else 'RUN rc %d %s' % (rc, text[-200:]), '|', ' / '.join(err.strip().splitlines()[-6:])[:600], flush=True)
-                        total[key][2] += 1
-                        if not fault: break
-                        at = int(fault[0].split()[1])
-                        total[key][0] += at + 1 - first
-                        first = at + 1
-                os.unlink(cubin)
+        inp = inputs(a.inputs)
+        some = list(kernels(seed, a.count, is_cg(a, seed), inp, a.only))
+        for opt in a.opt or ['-O3']: compile_and_run(a, File(seed, opt, inp, is_cg(a, seed)), some, gpus, total)
         print('seed %d ok, illegal drafts %d (%s)' % (seed, make.illegal, make.last), flush=True)
-    bad = 0
-    for (arch, opt, runner), (n, d, f) in sorted(total.items()):
-        print('sm_%s %-8s %5d kernels, %d differ, %d faults or hangs  [%s]' % (arch, opt, n, d, f, runner))
-        bad += d + f
-    return bad != 0
+    return total.print()
 
 
 if __name__ == '__main__':
