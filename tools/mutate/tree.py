@@ -15,6 +15,38 @@ FOLDERS = ("time", "func", "host", "cuda")
 FLAGS = ["OPT=-O1", "SEM_OPT=-O1", "WARN=-Werror=incompatible-pointer-types -Werror=int-conversion -Werror=return-type",
          "EXTRA_CFLAGS=-g0 -w -fvisibility=default -fno-semantic-interposition"]
 MEMORY = 6 << 30  # bytes a test may allocate
+ASLEEP = 60  # seconds without a runnable thread and without processor time after which a test hangs
+
+
+def effort(session):
+    """(seconds of a processor, whether a thread can run) of the live processes of a session and the children they waited for."""
+    ticks, runnable = 0, False
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            words = stat.read_text().rpartition(") ")[2].split()
+            if int(words[3]) != session:
+                continue
+            ticks += sum(int(w) for w in words[11:15])
+            tasks = [t.read_text().rpartition(") ")[2][0] for t in stat.parent.glob("task/[0-9]*/stat")]
+        except OSError:  # it has ended meanwhile
+            continue
+        runnable |= any(state in "RD" for state in tasks)
+    return ticks / os.sysconf("SC_CLK_TCK"), runnable
+
+
+def wait(process, limit):
+    """Exit status, or "timeout": more than `limit` seconds of a processor, or asleep for good. A process that waits for its turn
+    on a busy machine is neither."""
+    pause, quiet, last = 1, 0, 0.0
+    while True:
+        try:
+            return process.wait(timeout=pause)
+        except subprocess.TimeoutExpired:
+            seconds, runnable = effort(process.pid)
+        quiet = 0 if runnable or seconds > last else quiet + pause
+        last = seconds
+        if seconds > limit or quiet >= ASLEEP:
+            return "timeout"
 
 
 class Tree:
@@ -158,8 +190,8 @@ class Tree:
         return not path.exists() or f"sm_{sm}" in path.read_text()
 
     def run(self, command, limit, build="build"):
-        """Exit status of a test, or "timeout" after `limit` seconds of a processor (or twenty times as long on the clock);
-        and its seconds of a processor. Its process group ends with it."""
+        """Exit status of a test, or "timeout" after `limit` seconds of processor time (of all its processes) or when it sleeps
+        for good; and its seconds of a processor. How busy the machine is does not matter. Its process group ends with it."""
         def start():
             os.setsid()
             resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
@@ -169,10 +201,7 @@ class Tree:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         p = subprocess.Popen(["bash", "-c", command], cwd=self.root, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL, preexec_fn=start)
-        try:
-            status = p.wait(timeout=20 * limit)
-        except subprocess.TimeoutExpired:
-            status = "timeout"
+        status = wait(p, limit)
         try:
             os.killpg(p.pid, signal.SIGKILL)
         except ProcessLookupError:
