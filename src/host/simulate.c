@@ -10,6 +10,7 @@
 #include "host/usage.h"
 #include "time/gpu/gpu.h"
 #include "time/machine/machine.h"
+#include "time/msg.h"
 
 _Static_assert((int)SIM_MAX_GROUPS == (int)GPU_MAX_GROUPS, "room for all groups");
 
@@ -410,6 +411,14 @@ static uint64_t earliest_start(const struct sim_job *job, unsigned n)
   return first;
 }
 
+static void count_traffic(const struct gpu *gpu, unsigned slot, struct sim_result *r)
+{
+  struct traffic t;
+  gpu_traffic(gpu, slot, &t);
+  r->l2_sectors = t.l2_read + t.l2_written;
+  r->dram_bytes = SECTOR_BYTES * (t.dram_read + t.dram_written);
+}
+
 /* What launch number i did; s->mix has the sum of those before. */
 static void collect_one(struct simulator *s, struct together *t, unsigned i)
 {
@@ -436,6 +445,7 @@ static void collect_one(struct simulator *s, struct together *t, unsigned i)
   r->cycles = r->time_ps / params_clock_ps(s->params);
   r->ctas_per_sm = gpu_occupancy(s->gpu, t->slot[i])->ctas;
   r->limiter = gpu_occupancy(s->gpu, t->slot[i])->limiter;
+  count_traffic(s->gpu, t->slot[i], r);
   t->collected[i] = true;
 }
 

@@ -88,6 +88,7 @@ struct sim_result {
   uint64_t error_cycles;    /* sampled: half-width of the 95 % interval of `cycles` */
   uint64_t start_ps;        /* when the launch started, on the simulator's clock */
   unsigned together;        /* launches of the run; counters, mix and where are of all of them */
+  uint64_t l2_sectors, dram_bytes; /* what this launch read and wrote there, without its code, if together > 1 */
   unsigned ctas_per_sm;     /* resident at once, by the limits of the SM */
   const char *limiter;      /* what limits ctas_per_sm */
   struct stat_group group[SIM_MAX_GROUPS];

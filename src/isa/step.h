@@ -241,6 +241,7 @@ struct step_source {
   unsigned regs_per_thread;                       /* as allocated by the compiler */
   unsigned shared_bytes; /* per CTA, static + dynamic, before rounding, without what the system reserves */
   uint64_t local_bytes;                           /* per thread */
+  uint8_t space; /* address space of global memory: sources of one mean the same byte by an address */
   uint32_t grid[3], block[3];
   bool free_barriers;  /* the caller wants the barriers of a CTA, but those that reduce, to hold nobody */
   uint32_t cluster[3]; /* CTAs of a cluster, which divide the grid; all 0: no clusters */

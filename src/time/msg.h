@@ -12,8 +12,10 @@
 
 /* Grids that a GPU runs at a time, each in a slot of its own. CUDA programming guide, technical specifications: 128
  * (compute capability 7.5 on). */
-enum { GRID_SLOTS = 128, GRID_NONE = 255 };
+enum { GRID_SLOTS = 128, GRID_NONE = GRID_SLOTS };
 
+/* The granule of messages: a line and its sectors. Caches have tags of as much; none of another line is modelled
+ * (params.def: l1.line, l2.line), one with shorter lines would look its parts of the sectors up. */
 enum { LINE_BYTES = 128, SECTOR_BYTES = 32, SECTORS_PER_LINE = 4, WORD_BYTES = 4 };
 
 /* Of the sectors, those of which all words are in the mask. */
@@ -37,6 +39,21 @@ static inline uint32_t words_within(unsigned from, unsigned to)
 static inline unsigned count_sectors(unsigned mask)
 {
   return (unsigned)(0x4332322132212110ull >> 4 * (mask & 0xf)) & 0xf;
+}
+
+/* A line by its name in messages and caches: its address space and its number there, address / LINE_BYTES. Addresses
+ * have 49 bits (base/gmem.c), so there is room: equal addresses of two spaces are different lines wherever lines are
+ * compared. Local memory has names of its own above all of them (TXN_LOCAL_LINE). */
+enum { LINE_SPACE_SHIFT = 44 };
+
+static inline uint64_t line_of_space(unsigned space)
+{
+  return (uint64_t)space << LINE_SPACE_SHIFT;
+}
+
+static inline uint64_t line_number(uint64_t line)
+{
+  return line & (((uint64_t)1 << LINE_SPACE_SHIFT) - 1);
 }
 
 enum req_kind {
@@ -70,7 +87,7 @@ extern const char *const l2_op_name[L2_OP__N]; /* time/mem/l2_stats.c */
 /* Core -> memory side. */
 struct mem_req {
   picos arrive;
-  uint64_t line;  /* address / LINE_BYTES */
+  uint64_t line;  /* space and number: line_of_space */
   uint64_t local; /* line number inside its slice; the crossbar fills it in */
   uint16_t txn;   /* transaction id of the sender, comes back in the reply */
   uint16_t from;  /* requester: number of the core */

@@ -28,9 +28,11 @@ struct running {
 
 /* Its end ---------------------------------------------------------------------------------------- */
 
-/* Counters of launches that ran together are not told apart. */
+/* Of launches that ran together traffic beyond L1 is told apart, other counters are not. */
 static void count_traffic(struct launch_record *l, const struct sim_result *r)
 {
+  l->l2_sectors = r->l2_sectors;
+  l->dram_bytes = r->dram_bytes;
   if (r->together > 1) return;
   l->l1_sectors = sim_counter(r, "l1_read_sectors") + sim_counter(r, "l1_write_sectors");
   l->l2_sectors = sim_counter(r, "l2_read_sectors") + sim_counter(r, "l2_write_sectors") +

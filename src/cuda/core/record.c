@@ -111,8 +111,8 @@ static json_t *launch_json(const struct launch_record *l, uint64_t number)
     put(o, "error_cycles", l->error_cycles);
   }
   if (l->together > 1) put(o, "together", l->together);
-  if (!l->timed || l->together > 1) return o;
-  put(o, "l1_sectors", l->l1_sectors);
+  if (!l->timed) return o;
+  if (l->together <= 1) put(o, "l1_sectors", l->l1_sectors);
   put(o, "l2_sectors", l->l2_sectors);
   put(o, "dram_bytes", l->dram_bytes);
   stalls_put_json(o, l->stalls);

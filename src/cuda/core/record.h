@@ -18,7 +18,7 @@ struct launch_record {
   uint64_t stream;      /* id; 0: the default stream */
   uint64_t parent;      /* number of the launch whose kernel launched it; 0: the host did */
   bool timed, faulted;
-  unsigned together;    /* timed: launches that ran at the same time; above 1 their traffic is not told apart */
+  unsigned together;    /* timed: launches that ran at the same time; above 1 neither L1 nor stalls are told apart */
   bool estimated;       /* from launches like it (sampling.h) */
   uint64_t cycles;      /* timed or estimated */
   uint64_t sampled_ctas, error_cycles; /* timed: as in host/simulate.h */

@@ -35,6 +35,7 @@ struct gpu {
   bool control_bits;
   picos started;
   struct netlist_stats before; /* counters then */
+  struct traffic moved_before[GRID_SLOTS + 1]; /* of each slot when its launch came; GRID_NONE: then */
   uint64_t insts_before;       /* warp instructions then */
   unsigned const_spaces;       /* given out */
   struct occupancy first;      /* of its first launch */
@@ -138,6 +139,7 @@ void gpu_begin(struct gpu *g, const struct step_source *first, struct gmem *imag
   g->ended = 0;
   g->insts_before = all_insts(g);
   netlist_sum(&g->net, &g->before);
+  netlist_traffic(&g->net, GRID_NONE, &g->moved_before[GRID_NONE]);
   netlist_start(&g->net, image, g->control_bits, g->started);
 }
 
@@ -201,6 +203,7 @@ bool gpu_open(struct gpu *g, const struct gpu_launch *l, unsigned *slot, struct 
   *slot = free_slot(g);
   struct gpu_grid *grid = &g->grid[*slot];
   struct dispatch_grid d = grid_of(g, l, &o);
+  netlist_traffic(&g->net, *slot, &g->moved_before[*slot]);
   grid->occupancy = o;
   grid->open = true;
   g->n_open++;
@@ -425,6 +428,12 @@ uint64_t gpu_resident_warps(const struct gpu *g)
   uint64_t n = 0;
   for (unsigned i = 0; i < g->net.dispatcher.n_ports; i++) n += g->net.dispatcher.port[i].used.warps;
   return n;
+}
+
+void gpu_traffic(const struct gpu *g, unsigned slot, struct traffic *t)
+{
+  netlist_traffic(&g->net, slot, t);
+  traffic_since(t, &g->moved_before[slot]);
 }
 
 const struct occupancy *gpu_occupancy(const struct gpu *g, unsigned slot)

@@ -19,6 +19,7 @@
 #include "stats/stat.h"
 #include "time/domain.h"
 #include "time/gpu/occupancy.h"
+#include "time/mem/traffic.h"
 #include "time/sm/hazard.h"
 
 struct gpu;
@@ -94,6 +95,10 @@ struct netlist_stats;
 void gpu_counters(const struct gpu *, struct netlist_stats *);
 /* Warps of the CTAs that the dispatcher has handed out and not heard of again. */
 uint64_t gpu_resident_warps(const struct gpu *);
+
+/* What a launch has moved through L2 and DRAM so far; GPU_SLOTS: what no launch has to itself, which is code, since
+ * gpu_begin. Together this is what the counters of the run say. */
+void gpu_traffic(const struct gpu *, unsigned slot, struct traffic *);
 
 const struct occupancy *gpu_occupancy(const struct gpu *, unsigned slot);
 

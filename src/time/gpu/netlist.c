@@ -246,6 +246,13 @@ void netlist_since(struct netlist_stats *after, const struct netlist_stats *befo
             dram_stats_group("dram", &from.dram));
 }
 
+void netlist_traffic(const struct netlist *n, unsigned slot, struct traffic *t)
+{
+  *t = (struct traffic){0};
+  for (unsigned i = 0; i < n->n_partitions; i++)
+    for (unsigned k = 0; k < n->partition[i].n_slices; k++) traffic_add(t, &n->partition[i].slice[k].by_grid[slot]);
+}
+
 static bool law(const char *what, uint64_t a, uint64_t b, struct err *e)
 {
   if (a == b) return true;

@@ -65,6 +65,9 @@ void netlist_sum(const struct netlist *, struct netlist_stats *);
 /* after -= before: of the time in between. */
 void netlist_since(struct netlist_stats *after, const struct netlist_stats *before);
 
+/* What the launch that has the slot, or an earlier one that had it, moved since netlist_build; GRID_NONE: code. */
+void netlist_traffic(const struct netlist *, unsigned slot, struct traffic *);
+
 /* When the last request of the grid was answered: stores may come home after their CTA. */
 picos netlist_last_answer(const struct netlist *, unsigned slot);
 

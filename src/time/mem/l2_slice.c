@@ -91,6 +91,7 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
       .read.femtos_per_byte = femtos_per_byte(p),
       .write.femtos_per_byte = femtos_per_byte(p),
   };
+  s->by_grid = ARENA_ARRAY(a, struct traffic, GRID_SLOTS + 1);
   QUEUE_INIT(&s->in, a, struct mem_req, power_of_two(p->l2_queue));
   tags_init(&s->tags, a, sets_of_slice(p), p->l2_ways);
   s->words = ARENA_ARRAY(a, uint32_t, (size_t)s->tags.n_sets * p->l2_ways);
@@ -142,7 +143,8 @@ static struct dram *channel_of(const struct l2_slice *s, uint64_t line, uint64_t
   return &p->channel[p->n_channels > 1 ? line % p->n_channels : 0];
 }
 
-static void write_back(struct l2_slice *s, struct tag_at at, picos now)
+/* For a request of that grid. */
+static void write_back(struct l2_slice *s, struct tag_at at, unsigned grid, picos now)
 {
   struct tag_state *w = tags_state(&s->tags, at);
   uint64_t line = tags_line(&s->tags, at), local;
@@ -150,6 +152,8 @@ static void write_back(struct l2_slice *s, struct tag_at at, picos now)
   unsigned partial = w->dirty & ~(unsigned)w->sectors;
   s->stats.l2_written_back_sectors += count_sectors(w->dirty);
   s->stats.l2_merged_sectors += count_sectors(partial);
+  s->by_grid[grid].dram_written += count_sectors(w->dirty);
+  s->by_grid[grid].dram_read += count_sectors(partial);
   if (partial)
     dram_merge(c, now, local, w->dirty, partial);
   else
@@ -158,15 +162,15 @@ static void write_back(struct l2_slice *s, struct tag_at at, picos now)
   w->dirty = 0;
 }
 
-static void evict(struct l2_slice *s, struct tag_at at, picos now)
+static void evict(struct l2_slice *s, struct tag_at at, unsigned grid, picos now)
 {
   s->stats.l2_evicted_lines++;
-  if (tags_state(&s->tags, at)->dirty) write_back(s, at, now);
+  if (tags_state(&s->tags, at)->dirty) write_back(s, at, grid, now);
 }
 
 /* A set keeps at most l2.dirty_ways dirty lines: one more, and the least recently used of them is written back, when
  * its channel has room. It stays as a clean line. */
-static void clean_oldest(struct l2_slice *s, unsigned set, picos now)
+static void clean_oldest(struct l2_slice *s, unsigned set, unsigned grid, picos now)
 {
   const uint16_t *order = tags_order(&s->tags, set);
   struct tag_at oldest = {0};
@@ -179,7 +183,7 @@ static void clean_oldest(struct l2_slice *s, unsigned set, picos now)
     oldest = at;
   }
   if (dirty <= s->params->l2_dirty_ways) return;
-  if (dram_write_room(channel_of(s, tags_line(&s->tags, oldest), &local))) write_back(s, oldest, now);
+  if (dram_write_room(channel_of(s, tags_line(&s->tags, oldest), &local))) write_back(s, oldest, grid, now);
 }
 
 static void make_dirty(struct l2_slice *s, struct tag_at at, const struct mem_req *r, picos now)
@@ -187,13 +191,13 @@ static void make_dirty(struct l2_slice *s, struct tag_at at, const struct mem_re
   struct tag_state *w = tags_state(&s->tags, at);
   bool first = !w->dirty;
   w->dirty = (w->dirty | (unsigned)r->sectors) & 0xf;
-  if (first && s->params->l2_dirty_ways) clean_oldest(s, at.set, now);
+  if (first && s->params->l2_dirty_ways) clean_oldest(s, at.set, r->grid, now);
 }
 
-static struct tag_at allocate(struct l2_slice *s, uint64_t line, unsigned set, picos now)
+static struct tag_at allocate(struct l2_slice *s, uint64_t line, unsigned set, unsigned grid, picos now)
 {
   struct tag_at at = tags_oldest(&s->tags, set);
-  if (tags_used(&s->tags, at)) evict(s, at, now);
+  if (tags_used(&s->tags, at)) evict(s, at, grid, now);
   tags_replace(&s->tags, at, line);
   if (s->copied) s->copied[tags_index(&s->tags, at)] = 0;
   return at;
@@ -328,6 +332,7 @@ static void complete(struct l2_slice *s, struct tag_at at, const struct mem_req 
     invalidate_copy(s, at, r, now);
   }
   s->stats.l2_strong_write_sectors += sectors;
+  s->by_grid[r->grid].l2_written += sectors;
   picos start = now > s->atomic_free ? now : s->atomic_free;
   s->stats.atomic_wait += start - now;
   s->atomic_free = start + atomic_time(s, r);
@@ -344,11 +349,11 @@ static void atomic_done(struct l2_slice *s, picos now)
 
 static void note_next(struct l2_slice *s);
 
-/* These sectors are the youngest now, in a way of the line's. */
-static struct tag_at make_valid(struct l2_slice *s, uint64_t line, unsigned sectors, picos now)
+/* These sectors, which a request of that grid waits for, are the youngest now, in a way of the line's. */
+static struct tag_at make_valid(struct l2_slice *s, uint64_t line, unsigned sectors, unsigned grid, picos now)
 {
   struct tag_at at = find(s, line);
-  if (at.way == TAGS_NONE) at = allocate(s, line, at.set, now);
+  if (at.way == TAGS_NONE) at = allocate(s, line, at.set, grid, now);
   tags_use(&s->tags, at);
   tags_fill(&s->tags, at, sectors);
   return at;
@@ -358,7 +363,7 @@ void l2_slice_fill(struct l2_slice *s, uint64_t line, unsigned sectors, picos no
 {
   struct l2_miss *m = find_miss(s, line);
   BUG_ON(!m || (m->pending & sectors) != sectors);
-  struct tag_at at = make_valid(s, line, sectors, now);
+  struct tag_at at = make_valid(s, line, sectors, s->waiter[m->first].req.grid, now);
   m->pending &= (uint8_t)~sectors;
   s->stats.l2_filled_sectors += count_sectors(sectors);
   uint32_t before = NIL;
@@ -424,17 +429,19 @@ static bool can_miss(struct l2_slice *s, const struct l2_miss *m, const struct d
 }
 
 /* Missing sectors: from DRAM, or from their home in the other partition. */
-static void fetch(struct l2_slice *s, uint64_t line, unsigned sectors, picos now)
+static void fetch(struct l2_slice *s, const struct mem_req *r, unsigned sectors, picos now)
 {
-  uint64_t local;
+  uint64_t line = r->local, local;
   if (line & L2_FAR_LINE) {
-    struct mem_req m = {.kind = REQ_READ, .local = line & ~L2_FAR_LINE, .sectors = (uint8_t)sectors};
+    struct mem_req m = {.kind = REQ_READ, .local = line & ~L2_FAR_LINE, .sectors = (uint8_t)sectors,
+                        .grid = r->grid};
     s->stats.l2_far_sectors += count_sectors(sectors);
     xbar_link_send(s->ports.xbar, s->id, &m, now, 0);
     return;
   }
   struct dram *c = channel_of(s, line, &local);
   s->stats.l2_miss_sectors += count_sectors(sectors);
+  s->by_grid[r->grid].dram_read += count_sectors(sectors);
   dram_request(c, DRAM_READ, now, local, line, sectors, s->index);
 }
 
@@ -449,7 +456,7 @@ static void miss(struct l2_slice *s, struct l2_miss *m, const struct mem_req *r,
   s->stats.l2_merge_sectors += count_sectors(need & m->pending);
   m->pending |= (uint8_t)missed;
   add_waiter(s, m, r, need, of_peer);
-  if (missed) fetch(s, r->local, missed, now);
+  if (missed) fetch(s, r, missed, now);
 }
 
 /* Sectors of the request that are here, and their place. */
@@ -475,6 +482,7 @@ static bool take_read(struct l2_slice *s, const struct mem_req *r, picos now)
     miss(s, m, r, need, false, now);
   }
   t->l2_read_sectors += count_sectors(r->sectors);
+  s->by_grid[r->grid].l2_read += count_sectors(r->sectors);
   t->l2_hit_sectors += count_sectors(hit);
   hold(s, now, 1, count_sectors(hit), 0);
   if (at.way != TAGS_NONE) tags_use(&s->tags, at);
@@ -536,7 +544,7 @@ static bool take_write(struct l2_slice *s, const struct mem_req *r, picos now)
     uint64_t local;
     const struct dram *c = channel_of(s, r->local, &local);
     if (at.way == TAGS_NONE && !dram_write_room(c)) return block(s, L2_WAITS_WRITE, c);
-    if (at.way == TAGS_NONE) at = allocate(s, r->local, at.set, now);
+    if (at.way == TAGS_NONE) at = allocate(s, r->local, at.set, r->grid, now);
     tags_use(&s->tags, at);
     note_words(s, at, r);
     make_dirty(s, at, r, now);
@@ -544,6 +552,7 @@ static bool take_write(struct l2_slice *s, const struct mem_req *r, picos now)
   }
   *(r->kind == REQ_WRITE ? &s->stats.l2_write_sectors : &s->stats.l2_strong_write_sectors) +=
       sectors;
+  s->by_grid[r->grid].l2_written += sectors;
   if (r->kind != REQ_WRITE) s->stats.strong_store_sectors += sectors;
   unsigned partial = sectors - count_sectors(whole_sectors(r->sectors, r->words));
   hold(s, now, partial ? 2 : 1, partial, sectors);

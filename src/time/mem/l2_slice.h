@@ -36,6 +36,7 @@
 #include "time/mem/dram.h"
 #include "time/mem/l2_stats.h"
 #include "time/mem/tags.h"
+#include "time/mem/traffic.h"
 #include "time/msg.h"
 #include "time/noc/xbar.h"
 #include "time/server.h"
@@ -112,6 +113,7 @@ struct l2_slice {
   uint32_t atomic_cap, atomic_head, n_atomics;
   struct gmem_view direct;
   struct l2_stats stats;
+  struct traffic *by_grid; /* [GRID_SLOTS + 1]: what the requests of each grid, and of none, moved */
 };
 
 void l2_slice_init(struct l2_slice *, struct arena *, const struct params *, unsigned id,

@@ -18,6 +18,7 @@ struct sm_grid {
   struct code_view code; /* of source */
   unsigned const_space;
   uint8_t number;       /* its slot */
+  uint64_t space;       /* line_of_space of its global memory */
   uint8_t lanes;        /* of a warp, … */
   lane_mask all_lanes;  /* … all of them */
   uint8_t in_order;     /* mask of dependence counters, see in_order.h */

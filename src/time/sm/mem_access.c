@@ -74,6 +74,12 @@ static void check_ldgsts(struct mem_access *a, const struct warp_slot *w, const 
   }
 }
 
+/* From numbers of lines to their names, when all that compares them with addresses is done. */
+static void name_lines(struct txn *t)
+{
+  for (unsigned i = 0; t->grid->space && i < t->n_lines; i++) t->line[i].line |= t->grid->space;
+}
+
 static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn *t)
 {
   struct sm_stats *s = a->stats;
@@ -104,6 +110,7 @@ static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn 
   }
   occupy(a->params, t, cycles);
   if (t->access->mem.op == MEM_ATOMIC || t->access->mem.op == MEM_RED) coalesce_atomics(t);
+  if (!local) name_lines(t);
   if (!local && (t->access->mem.strong || strong_pending(&a->strong, t))) {
     t->kind = TXN_STRONG;
     s->strong_insts++;
@@ -146,6 +153,7 @@ static bool texture_access(struct mem_access *a, struct warp_slot *w, struct txn
   s->mem_class[MEM_CLASS_TEX]++;
   s->texture_requests += requests;
   s->texture_lines += t->n_lines;
+  name_lines(t);
   t->kind = TXN_GLOBAL;
   return perform_now(a, w, t);
 }

@@ -392,7 +392,9 @@ static bool copy_room(void *ctx, uint64_t now)
 
 static void copy_send(void *ctx, uint16_t id, enum req_kind kind, struct txn_line l, uint64_t now)
 {
-  send(ctx, id, kind, l, now);
+  struct mem_unit *u = ctx;
+  l.line |= u->pool.t[id].grid->space;
+  send(u, id, kind, l, now);
 }
 
 /* Data banks, which accesses of the warps use, too. */

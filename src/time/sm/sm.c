@@ -98,6 +98,7 @@ void sm_open_grid(struct sm *m, unsigned slot, struct step_source *source, unsig
                         .all_lanes = bits_ones(source->lanes),
                         .in_order = source->in_order,
                         .code = *code,
+                        .space = line_of_space(source->space),
                         .const_space = const_space % GRID_CONST_SPACES * GRID_BANKS,
                         .n_insts = code_count(code)};
   g->by_inst = ARENA_ARRAY(a, uint64_t, g->n_insts * WARP_STATE__N);
@@ -430,9 +431,10 @@ bool sm_perform(struct sm *m, const struct mem_req *r, picos now, struct gmem_vi
   struct step_warp *w = slot->step;
   if (t->gathered) return true;
   if (t->kind == TXN_COPY)
-    return w->ops->copy_part(w, &t->access->effect, r->words, r->line * LINE_BYTES, LINE_BYTES, direct, f);
+    return w->ops->copy_part(w, &t->access->effect, r->words, line_number(r->line) * LINE_BYTES, LINE_BYTES,
+                             direct, f);
   if (r->kind == REQ_STRONG)
-    return w->ops->perform(w, &t->access->effect, lanes_in_line(&t->access->mem, r->line), direct, f);
+    return w->ops->perform(w, &t->access->effect, lanes_in_line(&t->access->mem, line_number(r->line)), direct, f);
   t->access->effect.clock = now / m->period;
   t->access->effect.time_ns = now / 1000;
   return w->ops->step(w, slot->path, &t->access->effect, f);
