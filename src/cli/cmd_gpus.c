@@ -1,9 +1,11 @@
 /* warpstep gpus: the GPUs that can be simulated, and what is known of one. */
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/commands.h"
 #include "config/presets.h"
+#include "host/speed.h"
 
 enum { OPT_RESOLVE = CLI_OPT_FIRST, OPT_PRESETS, OPT_KEYS };
 
@@ -26,26 +28,65 @@ static int resolve(const char *name, const char *dir)
   return CLI_OK;
 }
 
+/* The GPUs and what of each people compare with data sheets. */
+struct listing {
+  struct params *params;
+  const char **preset;
+  int preset_width, product_width;
+  unsigned n;
+};
+
+static int wider(int width, const char *text)
+{
+  int n = (int)strlen(text);
+  return n > width ? n : width;
+}
+
+static int load_all(struct listing *l, const struct preset_names *names, const char *dir, struct arena *a)
+{
+  struct err e = {0};
+  int status = CLI_OK;
+  l->params = ARENA_ARRAY(a, struct params, names->n + 1);
+  l->preset = ARENA_ARRAY(a, const char *, names->n + 1);
+  for (unsigned i = 0; i < names->n; i++) {
+    struct params *p = &l->params[l->n];
+    if (!params_load(names->name[i], dir, p, &e)) {
+      status = cli_error("%s", e.msg);
+      continue;
+    }
+    l->preset[l->n++] = names->name[i];
+    l->preset_width = wider(l->preset_width, names->name[i]);
+    l->product_width = wider(l->product_width, p->name);
+  }
+  return status;
+}
+
+static void print_all(const struct listing *l)
+{
+  printf("%-*s  %-*s  %-6s %4s %6s %8s %8s %8s %7s %7s\n", l->preset_width, "preset", l->product_width, "product",
+         "target", "SMs", "MHz", "TFLOP/s", "tensor", "GB/s", "GiB", "L2 MiB");
+  for (unsigned i = 0; i < l->n; i++) {
+    const struct params *p = &l->params[i];
+    printf("%-*s  %-*s  sm_%-3u %4u %6.0f %8.2f %8.1f %8.1f %7.0f %7.1f\n", l->preset_width, l->preset[i],
+           l->product_width, p->name, p->arch_sm, p->gpu_sms, p->gpu_clock_khz / 1e3,
+           speed_flops_peak(p, WORK_FP32) / 1e12, speed_tensor_peak(p) / 1e12,
+           (double)params_dram_bytes_per_second(p) / 1e9, p->gpu_memory_mib / 1024.0, p->l2_bytes / 1048576.0);
+  }
+}
+
 static int list(const char *dir)
 {
   struct arena a = {0};
   struct preset_names names;
+  struct listing l = {.n = 0};
   struct err e = {0};
-  struct params p;
-  int status = CLI_OK;
+  int status;
 
-  if (!presets_list(dir, &a, &names, &e)) {
-    arena_free(&a);
-    return cli_error("%s", e.msg);
-  }
-  printf("%-14s %-32s %-6s %4s %6s\n", "preset", "product", "target", "SMs", "MHz");
-  for (unsigned i = 0; i < names.n; i++) {
-    if (!params_load(names.name[i], dir, &p, &e)) {
-      status = cli_error("%s", e.msg);
-      continue;
-    }
-    printf("%-14s %-32s sm_%-3u %4u %6.0f\n", names.name[i], p.name, p.arch_sm, p.gpu_sms,
-           p.gpu_clock_khz / 1e3);
+  if (presets_list(dir, &a, &names, &e)) {
+    status = load_all(&l, &names, dir, &a);
+    print_all(&l);
+  } else {
+    status = cli_error("%s", e.msg);
   }
   arena_free(&a);
   return status;
@@ -83,7 +124,9 @@ const struct cli_command cmd_gpus = {
   .synopsis = "[--resolve NAME]",
   .summary = "list the GPUs that can be simulated, or the parameters of one",
   .options = options,
-  .notes = "Each value says how we know it: doc (vendor document), ubench (microbenchmark), paper,\n"
+  .notes = "TFLOP/s: FP32 of all lanes at that clock; tensor: mma on FP16 with sums in FP32, without sparsity;\n"
+           "GB/s: of the pins of device memory.\n"
+           "Each value says how we know it: doc (vendor document), ubench (microbenchmark), paper,\n"
            "fit (fitted to measurements) or guess.\n",
   .examples = "  # which GPUs are there?\n"
               "  warpstep gpus\n"

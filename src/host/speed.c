@@ -155,12 +155,29 @@ static double operations_per_cycle(const struct params *p, enum work_kind kind)
   }
 }
 
+static double sm_cycles_per_second(const struct params *p)
+{
+  return p->gpu_sms * 1e12 / (double)params_clock_ps(p);
+}
+
+double speed_flops_peak(const struct params *p, enum work_kind kind)
+{
+  return operations_per_cycle(p, kind) * sm_cycles_per_second(p);
+}
+
+double speed_tensor_peak(const struct params *p)
+{
+  double large = 2.0 * 16 * 8 * 16 / p->mma_interval[LAT_MMA_16816_F32 - MMA_FIRST];
+  double small = 2.0 * 16 * 8 * 8 / p->mma_interval[LAT_MMA_1688 - MMA_FIRST]; /* all that Turing has */
+  return (large > small ? large : small) * p->sm_sub_cores * sm_cycles_per_second(p);
+}
+
 struct roofline roofline_of(const struct params *p, const struct sim_result *r, enum work_kind kind)
 {
-  double seconds = (double)r->time_ps * 1e-12, clock = 1e12 / (double)params_clock_ps(p), bytes = dram_bytes(r);
+  double seconds = (double)r->time_ps * 1e-12, bytes = dram_bytes(r);
   double flops = (double)r->work.ops[kind];
   struct roofline f = {.flops = ratio(flops, seconds), .bytes = ratio(bytes, seconds),
-                       .flops_peak = operations_per_cycle(p, kind) * p->gpu_sms * clock,
+                       .flops_peak = speed_flops_peak(p, kind),
                        .bytes_peak = (double)params_dram_bytes_per_second(p)};
   f.intensity = ratio(flops, bytes);
   f.ridge = f.flops_peak / f.bytes_peak;

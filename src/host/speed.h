@@ -47,6 +47,11 @@ const char *speed_amount_unit(enum speed_unit); /* "inst", "cycle" of one pipe o
  * known. */
 void speed_of(const struct params *, const struct sim_result *, const struct launch *, struct speed out[SPEED__N]);
 
+/* Operations per second of all lanes together at the preset's clock, a multiply-add being two; NAN: of a kind that no
+ * pipe is for. And those of the tensor cores by mma instructions on FP16 with sums in FP32, without sparsity. */
+double speed_flops_peak(const struct params *, enum work_kind);
+double speed_tensor_peak(const struct params *);
+
 /* Work per byte of DRAM and per second beside what the GPU has. */
 struct roofline {
   double flops, flops_peak;   /* per second: FP32 operations as work.fp32 counts them, and of all lanes together */
