@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Rebuilds the prebuilt cubins: build.sh [KERNEL...], all kernels by default.
 #
-# TARGETS lists the architectures and NVCC names the compiler; both may be set in the environment.
+# TARGETS lists the architectures and NVCC names the compiler; both may be set in the environment. Without TARGETS the
+# kernels of the second line of the file selection are built for the targets of its first line, too.
 # A kernel with a file NAME.targets is built only for those of them that this file lists; sm_100a there stands for
 # sm_100 with the instructions of that architecture alone.
 set -eu
@@ -9,6 +10,7 @@ cd "$(dirname "$0")"
 
 targets=${TARGETS:-sm_75 sm_80 sm_86 sm_90 sm_100 sm_120}
 nvcc=${NVCC:-nvcc}
+{ read -r further; read -r selected; } <selection
 
 if ! command -v "$nvcc" >/dev/null; then
     echo "build.sh: no nvcc found; install the CUDA toolkit or set NVCC" >&2
@@ -30,9 +32,11 @@ for name; do
     if [ -f "$name/$name.targets" ]; then
         read -r only <"$name/$name.targets"
     fi
-    for target in $targets; do
+    more=''
+    case ${TARGETS:-} in '') case " $selected " in *" $name "*) more=$further ;; esac ;; esac
+    for target in $targets $more; do
         arch=$target
-        case " ${only:-$target} " in
+        case " ${only:-$target} $more " in
         *" $target "*) ;;
         *" ${target}a "*) arch=${target}a ;;
         *) continue ;;

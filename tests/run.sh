@@ -89,10 +89,17 @@ run_case() {
 }
 export -f run_case verdict
 
-# built_for LAUNCH SM: NAME.targets lists the architectures of a kernel that not all can run.
+read -r further <kernels/selection
+# built_for LAUNCH SM: NAME.targets lists the architectures of a kernel that not all can run; for the targets of
+# kernels/selection few are built.
 built_for() {
-  local list=${1%.launch}.targets
-  [ ! -f "$list" ] || grep -qwE "sm_$2a?" "$list"
+  local base=${1%.launch}
+  case " $further " in *" sm_$2 "*)
+    [ -f "$base.sm_$2.cubin" ]
+    return
+    ;;
+  esac
+  [ ! -f "$base.targets" ] || grep -qwE "sm_$2a?" "$base.targets"
 }
 
 if [ $# -gt 0 ]; then
@@ -101,7 +108,8 @@ if [ $# -gt 0 ]; then
 else
   launches=(kernels/*/*.launch)
 fi
-archs=('75 rtx-2080ti' '80 a100' '86 rtx-3070' '90 h200' '100 b200' '120 rtx-5070ti')
+archs=('75 rtx-2080ti' '80 a100' '86 rtx-3070' '90 h200' '100 b200' '120 rtx-5070ti'
+  '87 jetson-orin' '89 rtx-4090' '103 b300' '110 jetson-thor' '121 gb10')
 [ -n "$quick" ] && archs=('86 rtx-3070')
 for arch in "${archs[@]}"; do
   for launch in "${launches[@]}"; do
