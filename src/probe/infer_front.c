@@ -111,12 +111,19 @@ static bool cold_jump(struct infer *f, int64_t *cycles, struct err *e)
   return true;
 }
 
-/* Between lines streamed from L2: what its link takes, or, where L2 is far away, the time of one miss over the lines
- * that are on their way at once. */
-static int64_t streamed_interval(const struct params *p)
+/* The time of one miss over the lines that are on their way at once. */
+static int64_t miss_share(const struct params *p)
 {
-  int64_t lines = p->l0i_stream_lines + 1, each = (params_l1i_miss_cycles(p) + HIDDEN + lines / 2) / lines;
-  return each > p->l1i_miss_line_interval ? each : p->l1i_miss_line_interval;
+  int64_t lines = p->l0i_stream_lines + 1;
+  return (params_l1i_miss_cycles(p) + HIDDEN + lines / 2) / lines;
+}
+
+/* Between lines streamed from L2: what its link takes, or, where L2 is far away, that share. */
+static void report_streamed(struct infer *f, int64_t from_l2)
+{
+  int64_t link = f->params->l1i_miss_line_interval, share = miss_share(f->params);
+  bool far = share >= link;
+  infer_number(f, "cycles per line streamed from L2", from_l2, far ? share : link, INFER_UNKNOWN, far); /* rounded */
 }
 
 /* Code that just does not fit any more misses in part: the next plateau begins a size later. */
@@ -136,7 +143,7 @@ static void report_caches(struct infer *f, const int64_t *jump, const int64_t *s
   infer_number(f, "jump to a line of L1, more than of L0", jump[next] - jump[0], p->l1i_latency, INFER_UNKNOWN, HIDDEN);
   infer_number(f, "jump to a line of L2, more than of L0", from_memory, miss, INFER_UNKNOWN, HIDDEN);
   infer_number(f, "cycles per line streamed from L1", from_l1, p->l1i_line_interval, INFER_UNKNOWN, 0);
-  infer_number(f, "cycles per line streamed from L2", from_l2, streamed_interval(p), INFER_UNKNOWN, 0);
+  report_streamed(f, from_l2);
 }
 
 bool infer_icache(struct infer *f, struct err *e)

@@ -159,9 +159,9 @@ static const struct reader {
   {"POPC R28, UR12", ROLE_QUEUED, IN_UR12},
 };
 
-enum { DISTANCES = 24, FAR = 60 };
+enum { DISTANCES = 32, FAR = 75 }; /* FP64 of GB103 needs 64 */
 
-#define WAIT "NOP{B0 S15 Y} | 3*NOP{S15 Y}"
+#define WAIT "NOP{B0 S15 Y} | 4*NOP{S15 Y}"
 
 /* The producer, and `distance` cycles later the consumer, whose result is in R28 at the end. */
 static void add_trial(struct infer_text *t, const struct producer *p, const char *consumer, unsigned distance)
@@ -221,7 +221,7 @@ static int64_t preset_distance(const struct params *p, const struct producer *fr
 static bool result(struct infer *f, const struct producer *p, const char *consumer, enum hazard_role role,
                    struct err *e)
 {
-  uint32_t early, late = (1u << DISTANCES) - 1;
+  uint32_t early, late = UINT32_MAX >> (32 - DISTANCES);
   char name[96];
   int64_t least = INFER_UNKNOWN;
   if (!consumer || !infer_has(f, consumer)) return true;
