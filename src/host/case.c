@@ -11,6 +11,7 @@
 #include "host/capture.h"
 #include "host/datafile.h"
 #include "host/snapshot.h"
+#include "load/target.h"
 
 enum { FILL_CHUNK = 1 << 20 }; /* bytes filled at a time */
 
@@ -49,7 +50,7 @@ static void *host_alloc(size_t bytes)
 }
 
 /* Replaces every "%d" of the cubin's path by the SM number. */
-static char *cubin_path(struct arena *a, const char *pattern, unsigned sm)
+static char *cubin_named(struct arena *a, const char *pattern, unsigned sm)
 {
   size_t n = strlen(pattern);
   char *path = arena_alloc(a, 2 * n + 16, 1), *out = path;
@@ -63,6 +64,17 @@ static char *cubin_path(struct arena *a, const char *pattern, unsigned sm)
   }
   *out = '\0';
   return path;
+}
+
+/* The cubin for the GPU's own target or, when there is no such file, for the nearest older one that runs there. */
+static char *cubin_path(struct arena *a, const char *pattern, unsigned sm)
+{
+  struct stat st;
+  for (unsigned older = sm; target_runs_on(older, TARGET_PLAIN, sm); older--) {
+    char *path = cubin_named(a, pattern, older);
+    if (stat(path, &st) == 0) return path;
+  }
+  return cubin_named(a, pattern, sm);
 }
 
 /* Contents ------------------------------------------------------------------------------- */

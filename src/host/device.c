@@ -2,6 +2,7 @@
 
 #include "base/host_memory.h"
 #include "host/abi.h"
+#include "host/gpu_advice.h"
 #include "load/file.h"
 #include "load/target.h"
 
@@ -52,13 +53,30 @@ bool device_place(struct device *d, struct module *m, struct device_code *out, s
   return out->instance != NULL;
 }
 
+/* Why none of the file's code runs on this device, and on which it would. */
+static bool no_code_here(const struct device *d, const struct code_file *f, struct err *e)
+{
+  char advice[240];
+  struct err why = {""};
+  code_file_no_code(f, d->config.sm, &why);
+  for (unsigned i = 0; i < code_file_count(f); i++) {
+    const struct code_image *c = code_file_image(f, i);
+    if (!c->ptx)
+      return err_set(e, "%s, or %s", why.msg,
+                     gpu_advice(d->config.presets, c->sm, c->form, advice, sizeof advice));
+  }
+  return err_set(e, "%s", why.msg);
+}
+
 bool device_load(struct device *d, const char *path, const char *kernel, struct device_code *out,
                  struct err *e)
 {
   *out = (struct device_code){ 0 };
   struct code_file *f = code_file_open(path, e);
   if (!f) return false;
-  struct module *m = code_file_load(f, d->config.sm, kernel, e);
+  struct module *m = NULL;
+  if (code_file_has(f, d->config.sm, false)) m = code_file_load(f, d->config.sm, kernel, e);
+  else no_code_here(d, f, e);
   code_file_free(f);
   return m && device_place(d, m, out, e);
 }

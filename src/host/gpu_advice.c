@@ -6,7 +6,7 @@
 
 #include "config/presets.h"
 
-enum { MAX_NAMED = 6, MAX_SMS = 256 };
+enum { MAX_NAMED = 6, MAX_LISTED = 128, MAX_SMS = 256 };
 
 struct words {
   char *buf;
@@ -34,26 +34,53 @@ static void say_compile(struct words *w, const bool have[MAX_SMS])
   add(w, one);
 }
 
+struct runners {
+  const char *name[MAX_LISTED];
+  bool own[MAX_LISTED]; /* of the very target of the code */
+  bool have[MAX_SMS];   /* there is a preset of this SM */
+  unsigned n;
+};
+
+static void find_runners(const char *dir, const struct preset_names *names, unsigned sm, enum target_form form,
+                         struct runners *r)
+{
+  struct params p;
+  for (unsigned i = 0; i < names->n; i++) {
+    if (!params_load(names->name[i], dir, &p, NULL)) continue;
+    r->have[p.arch_sm % MAX_SMS] = true;
+    if (!target_runs_on(sm, form, p.arch_sm) || r->n == MAX_LISTED) continue;
+    r->name[r->n] = names->name[i];
+    r->own[r->n++] = p.arch_sm == sm;
+  }
+}
+
+/* Those of the code's own target first. */
+static void say_choose(struct words *w, const struct runners *r)
+{
+  unsigned said = 0;
+  for (unsigned pass = 0; pass < 2; pass++) {
+    for (unsigned i = 0; i < r->n && said < MAX_NAMED; i++) {
+      if (r->own[i] != (pass == 0)) continue;
+      add(w, said++ ? ", " : "choose --gpu ");
+      add(w, r->name[i]);
+    }
+  }
+  if (said < r->n) add(w, " … (warpstep gpus)");
+}
+
 char *gpu_advice(const char *dir, unsigned sm, enum target_form form, char *buf, size_t size)
 {
   struct arena a = {0};
   struct preset_names names = {0};
   struct words w = {buf, size, 0};
-  struct params p;
+  struct runners r = {.n = 0};
   char found[PATH_MAX];
-  bool have[MAX_SMS] = {false};
-  unsigned n = 0;
   buf[0] = '\0';
   if (!dir && presets_dir(NULL, found, sizeof found, NULL)) dir = found;
   if (!dir || !presets_list(dir, &a, &names, NULL)) names.n = 0;
-  for (unsigned i = 0; i < names.n; i++) {
-    if (!params_load(names.name[i], dir, &p, NULL)) continue;
-    have[p.arch_sm % MAX_SMS] = true;
-    if (!target_runs_on(sm, form, p.arch_sm) || n >= MAX_NAMED) continue;
-    add(&w, n++ ? ", " : "choose --gpu ");
-    add(&w, names.name[i]);
-  }
-  if (n == 0) say_compile(&w, have);
+  find_runners(dir, &names, sm, form, &r);
+  if (r.n) say_choose(&w, &r);
+  else say_compile(&w, r.have);
   arena_free(&a);
   return buf;
 }

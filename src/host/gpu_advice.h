@@ -6,9 +6,10 @@
 
 #include "load/target.h"
 
-/* "choose --gpu rtx-3070, rtx-3080 or rtx-a6000" when presets in this folder run code for this SM, else "no preset of a
- * GPU runs it; compile for one of sm_75, sm_80 … (nvcc -gencode arch=compute_86,code=sm_86)" with the SMs that
- * presets have. Returns buf, always terminated. dir: as for preset_load; NULL: where presets_dir finds them. */
+/* "choose --gpu a40, rtx-3070, rtx-3080 … (warpstep gpus)" when presets in this folder run code for this SM, at most
+ * six and those of that very SM first, else "no GPU that can be simulated runs it; compile for sm_75, sm_80: nvcc
+ * -gencode arch=compute_86,code=sm_86" with the SMs that presets have. Returns buf, always terminated. dir: as for
+ * preset_load; NULL: where presets_dir finds them. */
 char *gpu_advice(const char *dir, unsigned sm, enum target_form form, char *buf, size_t size);
 
 #endif
