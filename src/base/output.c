@@ -13,6 +13,8 @@
 
 #include "base/host_memory.h"
 
+/* FEW: descriptors up to this are kept for sealed files; the guest of `exec` needs some, too. */
+enum { FEW = 128 };
 enum { MAX_TRIES = 100, MAX_LINKS = 40 /* as the kernel's */, COPY = 1 << 16 };
 
 static bool cannot(const char *path, int why, struct err *e)
@@ -270,9 +272,31 @@ bool output_close_new(struct output *o, bool *taken, struct err *e)
   return commit(o, finish_stream(o), true, taken, e);
 }
 
-bool output_commit(struct output *o, bool ok, struct err *e)
+bool output_seal(struct output *o, bool ok, struct err *e)
 {
-  return commit(o, ok, true, NULL, e);
+  int why = errno;
+  if (o->f) {
+    ok = finish_stream(o) && ok;
+    why = errno;
+  }
+  if (!ok) {
+    drop_temporary(o);
+    return cannot(o->path, why, e);
+  }
+  if (o->keep >= FEW && (*o->temporary || with_free_name(o, give_name) >= 0)) {
+    close(o->keep);
+    o->keep = -1;
+  }
+  return true;
+}
+
+bool output_place(struct output *o, struct err *e)
+{
+  if (o->keep < 0 && *o->temporary) o->keep = open(o->temporary, O_RDONLY | O_CLOEXEC);
+  if (o->keep >= 0 || !*o->temporary) return commit(o, true, true, NULL, e);
+  const int why = errno;
+  drop_temporary(o);
+  return cannot(o->path, why, e);
 }
 
 void output_drop(struct output *o)

@@ -34,9 +34,12 @@ FILE *output_log_open(const char *path, bool first, struct err *e);
 bool output_log_close(FILE *, const char *path, struct err *e);
 /* Whether both are stdout or would end in one regular file, so that one would be lost. NULL: none. */
 bool output_same(const char *, const char *);
-/* The second half of output_close for callers whose own stream lies around o.f and has closed it; `ok`: all went well,
- * else errno says why. */
-bool output_commit(struct output *, bool ok, struct err *e);
+/* For several files that are to be there together or not at all. Seal: everything is written (o.f NULL: the caller has
+ * closed its stream; `ok`: all went well, else errno says why), the target is as it was. False: the file is dropped. Many
+ * sealed files are kept under temporary names, which stay when the process is killed; few have none. */
+bool output_seal(struct output *, bool ok, struct err *e);
+/* A sealed file takes its target's place. output_drop: it does not. */
+bool output_place(struct output *, struct err *e);
 /* As output_close, but a target that has come into being meanwhile stays: an error, and *taken is set. */
 bool output_close_new(struct output *, bool *taken, struct err *e);
 /* Closes it without a trace; o.f NULL: the caller has closed it. */

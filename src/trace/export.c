@@ -28,13 +28,20 @@ struct finished {
   size_t n, cap;
 };
 
+/* Traces that are written, but not yet in their place. */
+struct sealed_traces {
+  struct output **file;
+  size_t n, cap;
+};
+
 struct trace_export {
   char dir[PATH];
   enum trace_form form;
   unsigned version, n_kernels;
   FILE *list, *stats;
   struct output list_file, stats_file;
-  bool failed; /* a trace could not be written: the lists are not, either */
+  struct sealed_traces sealed;
+  bool failed; /* a trace could not be written: nothing is */
   /* of the kernel that runs */
   struct trace_header header;
   struct trace_writer *writer;
@@ -281,6 +288,19 @@ bool trace_export_begin(struct trace_export *x, const struct trace_launch *l, st
   return true;
 }
 
+/* Where the next trace is kept until all are written. */
+static struct output *sealed_new(struct sealed_traces *s)
+{
+  if (s->n == s->cap) {
+    s->cap = s->cap ? 2 * s->cap : 16;
+    s->file = realloc(s->file, s->cap * sizeof *s->file);
+    NO_MEMORY_IF(!s->file);
+  }
+  struct output *o = malloc(sizeof *o);
+  NO_MEMORY_IF(!o);
+  return s->file[s->n++] = o;
+}
+
 bool trace_export_end(struct trace_export *x, struct err *e)
 {
   const struct trace_header *h = &x->header;
@@ -289,19 +309,32 @@ bool trace_export_end(struct trace_export *x, struct err *e)
           trace_writer_name(x->writer), h->name, h->grid[0], h->grid[1], h->grid[2], x->n_ctas,
           h->block[0], h->block[1], h->block[2], h->block[0] * h->block[1] * h->block[2], x->insts,
           x->insts);
-  bool ok = trace_writer_finish(x->writer, e);
+  bool ok = trace_writer_finish(x->writer, sealed_new(&x->sealed), e);
   x->failed |= !ok;
   x->writer = NULL;
   end_kernel(x);
   return ok;
 }
 
+static bool place(struct output *o, bool ok, struct err *e)
+{
+  if (ok) return output_place(o, e);
+  output_drop(o);
+  return false;
+}
+
 bool trace_export_free(struct trace_export *x, bool ok, struct err *e)
 {
   if (!x) return ok;
   ok = (!x->writer || trace_export_end(x, e)) && ok && !x->failed;
-  if (x->stats) ok = output_close(&x->stats_file, ok, e) && ok;
-  if (x->list) ok = output_close(&x->list_file, ok, e) && ok; /* last: it says that the rest is there */
+  ok = ok && output_seal(&x->stats_file, true, e) && output_seal(&x->list_file, true, e);
+  for (size_t i = 0; i < x->sealed.n; i++) {
+    ok = place(x->sealed.file[i], ok, e);
+    free(x->sealed.file[i]);
+  }
+  if (x->stats) ok = place(&x->stats_file, ok, e);
+  if (x->list) ok = place(&x->list_file, ok, e); /* last: it says that the rest is there */
+  free(x->sealed.file);
   free(x->finished.block);
   free(x);
   return ok;

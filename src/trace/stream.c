@@ -116,12 +116,13 @@ FILE *stream_write(struct output *o, const char *path, struct err *e)
   NO_MEMORY_IF(true);
 }
 
-bool stream_finish(FILE *f, struct output *o, struct err *e)
+bool stream_seal(FILE *f, struct output *o, struct err *e)
 {
-  if (f == o->f) return output_close(o, true, e);
+  if (f == o->f) return output_seal(o, true, e);
   bool ok = fflush(f) == 0 && !ferror(f);
   const int why = errno;
   if (fclose(f) != 0) ok = false;
   else errno = why;
-  return output_commit(o, ok, e);
+  o->f = NULL; /* closed */
+  return output_seal(o, ok, e);
 }

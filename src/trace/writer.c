@@ -191,10 +191,11 @@ void trace_writer_block(struct trace_writer *w, const struct trace_block *b)
   else text_block(w, b);
 }
 
-bool trace_writer_finish(struct trace_writer *w, struct err *e)
+bool trace_writer_finish(struct trace_writer *w, struct output *sealed, struct err *e)
 {
   if (w->form == TRACE_CONTAINER) container_end(w);
-  bool ok = stream_finish(w->out, &w->file, e);
+  bool ok = stream_seal(w->out, &w->file, e);
+  *sealed = w->file;
   ZSTD_freeCCtx(w->zstd);
   free(w->frame);
   free(w->directory.w);

@@ -258,18 +258,22 @@ killed() {
 }
 check "ended by a signal" killed
 
-# A failed export leaves the lists as they were.
+# A failed export leaves the lists and all traces as they were.
 exports() {
   local dir=$scratch/exports before
-  "$bin" trace export "$launch" --out "$dir" >/dev/null || echo "exit status $?"
-  echo mark >>"$dir/kernelslist.g"
-  before=$(cksum <"$dir/kernelslist.g") || echo "no list"
-  "$bin" trace export "$launch" "$scratch/missing.launch" --out "$dir" >/dev/null 2>&1 && echo "a missing launch was no error"
-  [ "$before" = "$(cksum <"$dir/kernelslist.g")" ] || echo "a missing launch replaced kernelslist.g"
+  all() { (cd "$dir" && cksum kernelslist.g kernel-*); }
+  "$bin" trace export "$launch" "$launch" --format text --out "$dir" >/dev/null || echo "exit status $?"
+  for f in kernelslist.g kernel-1.traceg kernel-2.traceg; do echo mark >>"$dir/$f"; done
+  before=$(all) || echo "no list"
+  "$bin" trace export "$launch" "$scratch/missing.launch" --format text --out "$dir" >/dev/null 2>&1 && echo "a missing launch was no error"
+  [ "$before" = "$(all)" ] || echo "a missing launch replaced something"
+  (ulimit -f 1 && "$bin" trace export "$launch" "$launch" --format text --out "$dir") >"$scratch/said" 2>&1 && echo "a full disk was no error"
+  grep -q 'cannot write: File too large' "$scratch/said" || cat "$scratch/said"
+  [ "$before" = "$(all)" ] || echo "a full disk replaced something"
   rm "$dir/stats.csv"
   mkdir "$dir/stats.csv"
   "$bin" trace export "$launch" --out "$dir" >/dev/null 2>&1 && echo "stats.csv: a folder was no error"
-  [ "$before" = "$(cksum <"$dir/kernelslist.g")" ] || echo "without stats.csv kernelslist.g was replaced"
+  [ "$before" = "$(all)" ] || echo "without stats.csv something was replaced"
   [ -z "$(find "$dir" -name '*.ws.*')" ] || echo "left: $(names "$dir")"
 }
 check "trace export, failed" exports

@@ -128,7 +128,11 @@ static void write_sample(struct scratch *s, enum trace_form form)
     trace_writer_block(w, b);
     trace_block_free(b);
   }
-  assert_true(trace_writer_finish(w, &e));
+  struct output file;
+  unlink(s->path); /* of the last sample */
+  assert_true(trace_writer_finish(w, &file, &e));
+  assert_int_not_equal(access(s->path, F_OK), 0); /* not before it is put there */
+  assert_true(output_place(&file, &e));
 }
 
 static void check_sample(const struct trace_kernel *k)
