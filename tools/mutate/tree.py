@@ -177,8 +177,13 @@ class Tree:
         all_tests["probe --threads 1"] = "$B/warpstep probe --paper"
         for p in sorted((self.root / "data/windows").glob("*.windows")):
             all_tests[f"probe {p.stem} --threads 1"] = f"$B/warpstep probe data/windows/{p.name}"
-        for name in ("cli", "asm"):
+        goldens = sorted(p.stem for p in (self.root / "tests/cli").glob("*.cmd"))
+        for i in range(4):  # named, so that the test of failing requests is left out, which wants a static program
+            all_tests[f"cli {i} --threads 1"] = f"BIN=$B/warpstep tests/cli/run.sh {' '.join(goldens[i::4])}"
+        for name in ("asm", "pipeline", "limiter"):
             all_tests[f"{name} --threads 1"] = f"BIN=$B/warpstep JOBS=1 tests/{name}/run.sh"
+        for name in ("timeline", "sanitize", "trace"):
+            all_tests[f"exec of {name}"] = f"BIN=$B/warpstep JOBS=1 tests/{name}/run.sh"
         programs = self.root / "build/exec"
         for p in sorted(programs.glob("*")) if programs.is_dir() else []:
             args = self.root / f"tests/exec/{p.name}.args"
