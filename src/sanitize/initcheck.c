@@ -41,13 +41,19 @@ static bool holds(const struct init_range *r, uint64_t addr)
   return addr - r->addr < r->bytes;
 }
 
-/* The range of an address; NULL: it counts as written. */
-static struct init_range *find(struct initcheck *k, uint64_t addr)
+/* Where to look first for what the instruction accesses. */
+static size_t *last_of(struct initcheck *k, const struct watched_step *s)
 {
-  if (k->last < k->n_ranges && holds(&k->range[k->last], addr)) return &k->range[k->last];
+  return &k->last[s->e->pc / 16 % INITCHECK_LAST];
+}
+
+/* The range of an address; NULL: it counts as written. *last: where to look first, and then where it was. */
+static struct init_range *find(const struct initcheck *k, uint64_t addr, size_t *last)
+{
+  if (*last < k->n_ranges && holds(&k->range[*last], addr)) return &k->range[*last];
   const size_t at = behind(k, addr);
   if (!at || !holds(&k->range[at - 1], addr)) return NULL;
-  k->last = at - 1;
+  *last = at - 1;
   return &k->range[at - 1];
 }
 
@@ -84,14 +90,14 @@ static uint64_t part_of(const struct init_range *r, uint64_t addr, uint64_t n)
 
 void initcheck_written(struct initcheck *k, uint64_t addr, uint64_t bytes)
 {
-  struct init_range *r = find(k, addr);
+  struct init_range *r = find(k, addr, &k->last[0]);
   if (r) init_bits_fill(r->bits, addr - r->addr, part_of(r, addr, bytes));
 }
 
 void initcheck_copied(struct initcheck *k, uint64_t to, uint64_t from, uint64_t bytes)
 {
-  const struct init_range *f = find(k, from);
-  const struct init_range *t = find(k, to);
+  const struct init_range *f = find(k, from, &k->last[0]);
+  const struct init_range *t = find(k, to, &k->last[0]);
   if (!t) return;
   uint64_t n = part_of(t, to, bytes);
   if (!f) {
@@ -210,7 +216,7 @@ static uint64_t *bits_of(struct initcheck *k, const struct watched_step *s, unsi
 {
   const unsigned bytes = s->e->mem->bytes;
   if (space == MEM_GLOBAL) {
-    const struct init_range *r = find(k, addr);
+    const struct init_range *r = find(k, addr, last_of(k, s));
     if (!r || part_of(r, addr, bytes) < bytes) return NULL;
     *at = addr - r->addr;
     return r->bits;
@@ -247,7 +253,7 @@ static bool access_dense(struct initcheck *k, const struct watched_step *s)
   if (s->lanes != UINT32_MAX || me->near_lanes || !me->shape.even || me->shape.stride != me->bytes) return false;
   uint64_t *bits = NULL, at = me->addr[0];
   if (me->space == MEM_GLOBAL) {
-    const struct init_range *r = find(k, at);
+    const struct init_range *r = find(k, at, last_of(k, s));
     if (!r) return true;
     if (part_of(r, at, n) < n) return false;
     bits = r->bits, at -= r->addr;
@@ -289,7 +295,7 @@ static void access_ldgsts(struct initcheck *k, const struct watched_step *s)
   for (uint32_t r = s->lanes; r; r &= r - 1) {
     const unsigned i = bits_first(r);
     const unsigned bytes = func_copied_bytes(me, i);
-    const struct init_range *from = bytes ? find(k, me->addr[i]) : NULL;
+    const struct init_range *from = bytes ? find(k, me->addr[i], last_of(k, s)) : NULL;
     if (from && !init_bits_all(from->bits, me->addr[i] - from->addr, part_of(from, me->addr[i], bytes)))
       report(k, s, i, MEM_GLOBAL, me->addr[i]);
     if ((uint64_t)me->shared_addr[i] + me->bytes <= c->shared_bytes)

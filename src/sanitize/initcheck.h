@@ -7,9 +7,12 @@
 struct init_range; /* an allocation that is followed */
 struct init_cta;   /* shared and local memory and the registers of a CTA that runs */
 
+enum { INITCHECK_LAST = 64 };
+
 struct initcheck {
   struct init_range *range; /* ascending addresses */
-  size_t n_ranges, cap_ranges, last;
+  size_t n_ranges, cap_ranges;
+  size_t last[INITCHECK_LAST]; /* the range that an instruction accessed last, by its address */
   struct init_cta *ctas;    /* of the launch, newest use first */
   bool quiet;               /* of this launch: services of the device runtime write through pointers */
   bool shared_unknown;      /* of this launch: something writes shared memory whose place is not followed */

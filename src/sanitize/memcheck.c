@@ -7,15 +7,23 @@ enum { NEAR_MAX = 64 << 20 }; /* farther away, an address has nothing to do with
 
 void memcheck_begin(struct memcheck *m)
 {
-  *m = (struct memcheck){.first = 1, .end = 0};
+  *m = (struct memcheck){0};
 }
 
-static bool is_live(struct memcheck *m, const struct gmem *mem, uint64_t addr, unsigned bytes)
+static struct memcheck_range *seen_by(struct memcheck *m, const struct watched_step *s)
 {
+  return &m->seen[s->e->pc / 16 % MEMCHECK_SEEN];
+}
+
+static bool is_live(struct memcheck *m, const struct watched_step *s, uint64_t addr, unsigned bytes)
+{
+  const struct gmem *mem = s->l->mem;
+  struct memcheck_range *seen = seen_by(m, s);
   struct gmem_place p;
+  if (addr - seen->first < seen->end - seen->first && seen->end - addr >= bytes) return true;
   if (!gmem_place_below(mem, addr, &p) || !p.live || addr - p.addr >= p.bytes || p.bytes - (addr - p.addr) < bytes)
     return false;
-  m->first = p.addr, m->end = p.addr + p.bytes;
+  *seen = (struct memcheck_range){p.addr, p.addr + p.bytes};
   return true;
 }
 
@@ -69,7 +77,7 @@ static uint32_t check_lane(struct memcheck *m, const struct watched_step *s, uns
   const struct mem_effect *me = s->e->mem;
   uint64_t addr;
   const enum mem_space space = func_lane_space(s->cta, s->warp, me, lane, &addr);
-  if (space == MEM_GLOBAL ? is_live(m, s->l->mem, addr, me->bytes) : near_is_valid(s, space, addr, me->bytes)) return 0;
+  if (space == MEM_GLOBAL ? is_live(m, s, addr, me->bytes) : near_is_valid(s, space, addr, me->bytes)) return 0;
   report(s, lane, space, addr);
   return 1u << lane;
 }
@@ -81,7 +89,7 @@ static uint32_t check_ldgsts(struct memcheck *m, const struct watched_step *s)
   uint32_t bad = 0;
   for (uint32_t r = s->lanes; r; r &= r - 1) {
     const unsigned i = bits_first(r), bytes = func_copied_bytes(me, i);
-    const bool from = !bytes || is_live(m, s->l->mem, me->addr[i], bytes);
+    const bool from = !bytes || is_live(m, s, me->addr[i], bytes);
     const bool to = near_is_valid(s, MEM_SHARED, me->shared_addr[i], me->bytes);
     if (!from) report(s, i, MEM_GLOBAL, me->addr[i]);
     if (!to) report(s, i, MEM_SHARED, me->shared_addr[i]);
@@ -101,7 +109,7 @@ static uint32_t check_copy(struct memcheck *m, const struct watched_step *s)
   if (e.inst->mem.copy == COPY_SHARED) return 0;
   for (uint32_t k = 0; !p.last; k++) {
     if (!w->ops->copy_piece(w, &e, k, &p, &view, &fault)) return 0; /* performing it will say so */
-    if (!p.bytes || is_live(m, s->l->mem, p.addr, p.bytes)) continue;
+    if (!p.bytes || is_live(m, s, p.addr, p.bytes)) continue;
     report(s, bits_first(s->lanes), MEM_GLOBAL, p.addr);
     return s->lanes;
   }
@@ -123,11 +131,15 @@ static bool all_inside(uint64_t first, uint64_t end, const struct mem_effect *me
   return true;
 }
 
-static bool is_fine(const struct memcheck *m, const struct watched_step *s)
+static bool is_fine(struct memcheck *m, const struct watched_step *s)
 {
   const struct mem_effect *me = s->e->mem;
+  const struct memcheck_range *seen = seen_by(m, s);
   if (me->near_lanes) return false;
-  if (me->space == MEM_GLOBAL) return all_inside(m->first, m->end, me, s->lanes);
+  if (me->space == MEM_GLOBAL) {
+    if (all_inside(seen->first, seen->end, me, s->lanes)) return true;
+    return is_live(m, s, me->addr[bits_first(s->lanes)], me->bytes) && all_inside(seen->first, seen->end, me, s->lanes);
+  }
   return (me->space == MEM_SHARED && all_inside(0, s->l->shared_end, me, s->lanes)) ||
          (me->space == MEM_LOCAL && all_inside(0, s->l->source->local_bytes, me, s->lanes));
 }

@@ -4,8 +4,13 @@
 
 #include "sanitize/watched.h"
 
+enum { MEMCHECK_SEEN = 64 };
+
 struct memcheck {
-  uint64_t first, end; /* the allocation that was accessed last */
+  /* The allocation that an instruction accessed last, by its address: neighbours mostly touch different ones. */
+  struct memcheck_range {
+    uint64_t first, end;
+  } seen[MEMCHECK_SEEN];
 };
 
 void memcheck_begin(struct memcheck *);
