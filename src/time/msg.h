@@ -126,6 +126,20 @@ struct mem_reply {
   uint8_t sectors;
 };
 
+enum probe_kind {
+  PROBE_SHARE,      /* another core reads: what is dirty is given back, copies may stay */
+  PROBE_INVALIDATE, /* another core writes: copies go */
+};
+
+/* Memory side -> core, which answers with one: the third channel (time/noc/probe_net.h). */
+struct probe {
+  picos arrive;
+  uint64_t line;   /* as in mem_req */
+  uint16_t core;   /* that is asked, that answers */
+  uint8_t kind;    /* enum probe_kind */
+  uint8_t sectors; /* asked for; in an answer: of those, the dirty ones it gives back */
+};
+
 /* Dispatcher -> SM. */
 struct cta_launch {
   picos arrive;
@@ -186,6 +200,7 @@ struct cluster_msg {
 
 QUEUE(req_queue, struct mem_req)
 QUEUE(reply_queue, struct mem_reply)
+QUEUE(probe_queue, struct probe)
 QUEUE(launch_queue, struct cta_launch)
 QUEUE(done_queue, struct cta_done)
 QUEUE(cluster_queue, struct cluster_msg)

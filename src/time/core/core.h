@@ -1,8 +1,10 @@
 /* A core: what holds CTAs and executes them, and how the rest of the GPU sees it. SMs are one kind (time/sm/sm_core.c);
  * a GPU may have several. Nobody but its own files looks inside a core.
  *
- *   in     step sources and launches of their CTAs; replies of memory; messages of the SM-to-SM network
- *   out    requests to memory (time/msg.h), completions, messages to that network, a log of its stores in the window
+ *   in     step sources and launches of their CTAs; replies of memory, probes if it takes them; messages of the
+ *          SM-to-SM network
+ *   out    requests to memory (time/msg.h), answers to probes, completions, messages to that network, a log of its
+ *          stores in the window
  *   order  one part of the GPU's domain (time/part.h): all cores run at once. Requests that are performed on the memory
  *          side come back to the core, while it does not run, to touch memory for its warps
  */
@@ -37,6 +39,7 @@ struct core {
   struct launch_queue *launches;
   struct done_queue *done;
   struct cluster_queue *cluster_out, *cluster_in, *releases;
+  struct probe_queue *probes, *probed; /* of memory, and its answers; NULL: a kind that takes none, as SMs are */
   struct gmem_log *log;
   unsigned *port_users; /* cores that take turns at its port into the crossbar in this window */
 };

@@ -95,6 +95,12 @@ struct gpu *gpu_new(const struct params *p)
   return gpu_new_of(p, NULL);
 }
 
+void gpu_cohere(struct gpu *g, struct coherence *c)
+{
+  BUG_ON(g->n_open);
+  netlist_cohere(&g->net, c);
+}
+
 struct gpu *gpu_new_of(const struct params *p, const struct core_kind *const *kind)
 {
   struct gpu *g = mem_zeroed(1, sizeof *g);

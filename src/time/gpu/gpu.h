@@ -31,6 +31,10 @@ struct gpu *gpu_new(const struct params *);
 /* With cores of these kinds (time/core/core.h), gpu.sms of them. */
 struct gpu *gpu_new_of(const struct params *, const struct core_kind *const *kind);
 void gpu_free(struct gpu *);
+/* What keeps the caches of its cores coherent, for all launches that follow; it lives as long as the GPU, some of whose
+ * cores take probes (time/mem/coherence.h). */
+struct coherence;
+void gpu_cohere(struct gpu *, struct coherence *);
 struct domain *gpu_domain(struct gpu *);
 
 struct gpu_launch {

@@ -8,6 +8,7 @@
 struct core_node {
   struct core *core;
   struct xbar *xbar;
+  struct probe_net *probes; /* NULL: the core takes none */
 };
 
 static picos node_run(void *self, picos from, picos to)
@@ -16,8 +17,10 @@ static picos node_run(void *self, picos from, picos to)
   struct core *c = n->core;
   xbar_deliver(n->xbar, c->id, c->in, to);
   if (c->out->n) c->ops->port_stood(c, xbar_stood(n->xbar, c->id, c->out, from));
-  picos next = c->ops->part.run(c, from, to), reply = xbar_sm_next(n->xbar, c->id);
+  picos probe = n->probes ? probe_net_deliver(n->probes, c->id, c->probes, to) : TIME_NEVER;
+  picos next = earlier(c->ops->part.run(c, from, to), probe), reply = xbar_sm_next(n->xbar, c->id);
   xbar_inject(n->xbar, c->id, c->out);
+  if (n->probes) probe_net_answer(n->probes, c->id, c->probed);
   return reply < next && !c->fault->kind ? reply : next;
 }
 
@@ -69,7 +72,7 @@ static void connect_core(struct netlist *n, unsigned i)
 {
   struct core *c = n->core[i];
   struct part *part = &n->core_part[i];
-  n->node[i] = (struct core_node){c, &n->xbar};
+  n->node[i] = (struct core_node){.core = c, .xbar = &n->xbar};
   *part = (struct part){&node_ops, &n->node[i], TIME_NEVER};
   n->xbar.reply[i].wake = &part->next;
   n->commit.log[i] = c->log;
@@ -80,6 +83,26 @@ static void connect_core(struct netlist *n, unsigned i)
   n->clusters.port[i].in = c->cluster_out;
   n->clusters.port[i].answers = c->cluster_in;
   n->clusters.port[i].releases = c->releases;
+}
+
+/* The third channel, to the cores that have it. */
+static void connect_probes(struct netlist *n, const struct params *p)
+{
+  for (unsigned i = 0; i < n->n_cores; i++) {
+    if (!n->core[i]->probes) continue;
+    if (!n->probes) probe_net_init(n->probes = ARENA_NEW(&n->arena, struct probe_net), &n->arena, p);
+    n->probes->takes[i] = true;
+    n->probes->core[i].wake = &n->core_part[i].next;
+    n->node[i].probes = n->probes;
+  }
+  for (unsigned i = 0; n->probes && i < p->l2_slices; i++)
+    n->probes->slice[i].wake = &n->partition_part[partition_of_slice(p, i)].next;
+}
+
+void netlist_cohere(struct netlist *n, struct coherence *c)
+{
+  BUG_ON(!n->probes);
+  for (unsigned i = 0; i < n->n_partitions; i++) partition_cohere(&n->partition[i], c, n->probes);
 }
 
 static size_t core_bytes(const struct core_kind *k)
@@ -130,6 +153,7 @@ void netlist_build(struct netlist *n, const struct params *p, const struct core_
   cluster_net_init(&n->clusters, &n->arena, p, perform_cluster, n);
   build_memory(n, p);
   build_cores(n, p, kind);
+  connect_probes(n, p);
   n->serial[SERIAL_COMMIT] = (struct part){&commit_ops, &n->commit, TIME_NEVER};
   n->serial[SERIAL_CLUSTERS] = (struct part){&cluster_ops, &n->clusters, TIME_NEVER};
   n->serial[SERIAL_DISPATCHER] = (struct part){&dispatcher_ops, &n->dispatcher, TIME_NEVER};
@@ -140,6 +164,7 @@ void netlist_free(struct netlist *n)
   for (unsigned i = 0; i < n->n_cores; i++) n->core[i]->ops->free(n->core[i]);
   for (unsigned i = 0; i < n->n_partitions; i++) partition_free(&n->partition[i]);
   xbar_free(&n->xbar);
+  if (n->probes) probe_net_free(n->probes);
   arena_free(&n->arena);
 }
 

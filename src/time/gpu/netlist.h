@@ -8,6 +8,7 @@
 #include "time/mem/commit.h"
 #include "time/mem/partition.h"
 #include "time/noc/cluster_net.h"
+#include "time/noc/probe_net.h"
 #include "time/noc/xbar.h"
 #include "time/part.h"
 #include "time/sm/sm_stats.h"
@@ -21,6 +22,7 @@ struct netlist {
   struct core **core;
   struct core_node *node; /* a core and its side of the crossbar */
   struct xbar xbar;
+  struct probe_net *probes; /* NULL: no core takes probes */
   struct partition *partition;
   struct commit commit;
   struct cluster_net clusters;
@@ -33,6 +35,9 @@ struct netlist {
 /* kind: of each of gpu.sms cores; NULL: all are SMs. */
 void netlist_build(struct netlist *, const struct params *, const struct core_kind *const *kind);
 void netlist_free(struct netlist *);
+
+/* What keeps the caches of cores coherent from now on; some core takes probes, and the GPU is idle. */
+void netlist_cohere(struct netlist *, struct coherence *);
 
 /* The GPU, which is idle, begins anew at `now`: L2 keeps its lines, L1 and the caches of instructions and constants are
  * empty. Counters go on. */

@@ -594,6 +594,7 @@ static bool take_request(struct l2_slice *s, picos now, struct fault *f)
   s->stats.op_requests[mem_req_op(r->kind, r->op)]++;
   s->stats.op_sectors[mem_req_op(r->kind, r->op)] += count_sectors(r->sectors);
   bool ok = perform(s, r, now, f);
+  if (s->ports.coherence) s->ports.coherence->taken(s->ports.coherence, s->ports.probes, s->id, r, now);
   leave_queue(s, now);
   return ok;
 }
@@ -660,6 +661,12 @@ bool l2_slice_step(struct l2_slice *s, picos now, struct fault *f)
     ok = take_request(s, now, f);
   note_next(s);
   return ok;
+}
+
+void l2_slice_cohere(struct l2_slice *s, struct coherence *c, struct probe_net *probes)
+{
+  s->ports.coherence = c;
+  s->ports.probes = probes;
 }
 
 bool l2_slice_busy(const struct l2_slice *s)

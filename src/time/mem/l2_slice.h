@@ -33,6 +33,7 @@
 #include "base/gmem.h"
 #include "config/params.h"
 #include "isa/step.h"
+#include "time/mem/coherence.h"
 #include "time/mem/dram.h"
 #include "time/mem/l2_stats.h"
 #include "time/mem/tags.h"
@@ -68,6 +69,8 @@ struct l2_ports {
   unsigned n_channels, slices; /* slices of the partition that share them */
   perform_fn *perform;
   void *ctx;
+  struct coherence *coherence; /* NULL: none */
+  struct probe_net *probes;
 };
 
 enum l2_block {
@@ -141,6 +144,9 @@ void l2_slice_fill(struct l2_slice *, uint64_t line, unsigned sectors, picos now
 
 /* Most answers of DRAM that this slice can be waiting for. */
 unsigned l2_slice_max_reads(const struct params *);
+
+/* The slice tells these what it does, from now on; it is idle. */
+void l2_slice_cohere(struct l2_slice *, struct coherence *, struct probe_net *);
 
 bool l2_slice_busy(const struct l2_slice *);
 

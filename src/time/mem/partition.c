@@ -1,5 +1,7 @@
 #include "time/mem/partition.h"
 
+#include "base/arith.h"
+
 void partition_init(struct partition *m, struct arena *a, const struct params *p, unsigned id,
                     struct xbar *x, perform_fn *perform, void *ctx)
 {
@@ -13,12 +15,20 @@ void partition_init(struct partition *m, struct arena *a, const struct params *p
   for (unsigned i = 0; i < m->n_channels; i++) dram_init(&m->channel[i], a, p, reads, reads, merges);
   for (unsigned i = 0; i < m->n_slices; i++)
     l2_slice_init(&m->slice[i], a, p, id * m->n_slices + i, i,
-                  (struct l2_ports){x, m->channel, m->n_channels, m->n_slices, perform, ctx});
+                  (struct l2_ports){.xbar = x, .channel = m->channel, .n_channels = m->n_channels,
+                                    .slices = m->n_slices, .perform = perform, .ctx = ctx});
 }
 
 void partition_free(struct partition *m)
 {
   for (unsigned i = 0; i < m->n_slices; i++) l2_slice_free(&m->slice[i]);
+}
+
+void partition_cohere(struct partition *m, struct coherence *c, struct probe_net *probes)
+{
+  m->coherence = c;
+  m->probes = probes;
+  for (unsigned i = 0; i < m->n_slices; i++) l2_slice_cohere(&m->slice[i], c, probes);
 }
 
 void partition_start(struct partition *m, struct gmem *image)
@@ -54,6 +64,30 @@ static picos end_window(struct partition *m, picos next, picos to)
   return next;
 }
 
+/* The first answer to a probe that is due, and its slice; TIME_NEVER: none. */
+static picos first_answer(const struct partition *m, const struct l2_slice **of)
+{
+  picos first = TIME_NEVER;
+  for (unsigned i = 0; i < m->n_slices; i++) {
+    picos at = probe_net_next(m->probes, m->slice[i].id);
+    if (at < first) first = at, *of = &m->slice[i];
+  }
+  return first;
+}
+
+/* Answers that come by the next event of slices and channels, `next`, or without one in this window. Returns when there
+ * is something to do next. */
+static picos take_answers(struct partition *m, picos next, picos to)
+{
+  const struct l2_slice *s = NULL;
+  picos at;
+  while ((at = first_answer(m, &s)) <= next && at < to) {
+    const struct probe p = probe_net_pop(m->probes, s->id);
+    m->coherence->answered(m->coherence, m->probes, s->id, &p, at);
+  }
+  return earlier(at, next);
+}
+
 /* Events in order of time; at the same time channels before slices, in order of their number. */
 picos partition_run(void *self, picos from, picos to)
 {
@@ -61,6 +95,7 @@ picos partition_run(void *self, picos from, picos to)
   (void)from;
   if (m->fault.kind) return TIME_NEVER;
   for (unsigned i = 0; i < m->n_slices; i++) l2_slice_look(&m->slice[i]);
+  for (unsigned i = 0; m->coherence && i < m->n_slices; i++) probe_net_look(m->probes, m->slice[i].id);
   for (;;) {
     picos next = TIME_NEVER;
     struct dram *channel = NULL;
@@ -71,6 +106,7 @@ picos partition_run(void *self, picos from, picos to)
     }
     for (unsigned i = 0; i < m->n_slices; i++)
       if (m->slice[i].next < next) next = m->slice[i].next, slice = &m->slice[i];
+    if (m->coherence) next = take_answers(m, next, to);
     if (next >= to) return end_window(m, next, to);
     if (!slice)
       dram_event(m, channel, next);
@@ -93,7 +129,7 @@ bool partition_busy(const void *self)
 {
   const struct partition *m = self;
   for (unsigned i = 0; i < m->n_slices; i++)
-    if (l2_slice_busy(&m->slice[i])) return true;
+    if (l2_slice_busy(&m->slice[i]) || (m->coherence && probe_net_busy(m->probes, m->slice[i].id))) return true;
   for (unsigned i = 0; i < m->n_channels; i++)
     if (dram_busy(&m->channel[i])) return true;
   return false;

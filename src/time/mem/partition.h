@@ -15,6 +15,8 @@ struct partition {
   unsigned id, n_slices, n_channels;
   struct l2_slice *slice;
   struct dram *channel;
+  struct coherence *coherence; /* NULL: none */
+  struct probe_net *probes;
   unsigned turn; /* whose turn it is when a queue has room again */
   struct fault fault;
 };
@@ -34,6 +36,8 @@ static inline unsigned partition_of_slice(const struct params *p, unsigned slice
 void partition_init(struct partition *, struct arena *, const struct params *, unsigned id,
                     struct xbar *, perform_fn *, void *ctx);
 void partition_free(struct partition *);
+/* From now on, for its slices; it is idle. */
+void partition_cohere(struct partition *, struct coherence *, struct probe_net *);
 void partition_start(struct partition *, struct gmem *image);
 
 picos partition_run(void *self, picos from, picos to);
