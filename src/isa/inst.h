@@ -48,6 +48,8 @@ enum pipe {
   X(MMA_16816_F32, "mma_16816_f32") /* HMMA.16816, FP32 accumulate             */                  \
   X(MMA_16816_F16, "mma_16816_f16") /* HMMA.16816, FP16 accumulate             */                  \
   X(MMA_1688, "mma_1688")           /* HMMA.1688, tf32 1684, HMMA.SP.16816             */          \
+  X(MMA_884_F32, "mma_884_f32")     /* a step of HMMA.884, FP32 results                */          \
+  X(MMA_884_F16, "mma_884_f16")     /* the same, FP16 results: twice as large          */          \
   X(MMA_INT, "mma_int")             /* IMMA, BMMA                                      */          \
   X(MMA_F64, "mma_f64")             /* DMMA                                            */          \
   X(GMMA, "gmma")                   /* HGMMA …: from the last column to the registers  */          \

@@ -23,6 +23,12 @@ struct text_case {
 
 static const struct text_case texts[] = {
     {75, 0x0, 0x0000000002037381, 0x000ea800001ee900, "LDG.E.SYS R3, [R2] ;"},
+    {70, 0x0, 0x000000060a0c7236, 0x0d1fe4000000500c,
+     "HMMA.884.F32.F32.STEP0 R12, R10.reuse.ROW, R6.reuse.ROW, R12 ;"},
+    {72, 0x0, 0x000000060a0c7236, 0x0d1fe4000001f60c,
+     "HMMA.884.F32.F32.STEP3.SATFINITE R12, R10.reuse.COL, R6.reuse.COL, R12 ;"},
+    {75, 0x0, 0x8000000402127236, 0x000f640000009104, "HMMA.884.F32.F16.STEP1 R18, -R2.ROW, -R4.ROW, R4 ;"},
+    {70, 0x0, 0x0000000c08067236, 0x000b640000008406, "HMMA.884.F16.F16.STEP1 R6, R8.ROW, R12.COL, R6 ;"},
     {75, 0x0, 0x0000000407077981, 0x000ea200081ee900, "LDG.E.SYS R7, [R7.U32+UR4] ;"},
     {75, 0x0, 0x0000000003037984, 0x000e220000001800, "LDS.U R3, [R3] ;"},
     {75, 0x0, 0x0000401a18ff73a8, 0x00016800041f45ff,
@@ -350,7 +356,11 @@ static const struct error_case errors[] = {
     {80, 0x000000801b087836, 0x000fe40000000000, "0x0836 on sm_80"}, /* VIADD: sm_90 only */
     {90, 0xb96000000d0d7817, 0x000fe40007800200, "0x0817 on sm_90"}, /* IMNMX: up to sm_89 */
     {80, 0x0000000900057245, 0x000fe40000201400, "0x0245 on sm_80"}, /* I2FP: from sm_86 */
-    {70, 0x0000000000007918, 0x000fc00000000000, "on sm_70"},
+    {62, 0x0000000000007918, 0x000fc00000000000, "on sm_62"},
+    {70, 0x00000004070479b9, 0x000fc00000000a00, "on sm_70"},         /* ULDC: sm_75 and later */
+    {70, 0x0000000407077981, 0x000ea200081ee900, "0x1981 on sm_70"},  /* LDG with a uniform register */
+    {80, 0x000000060a0c7236, 0x0d1fe4000000500c, "0x0236 on sm_80"},  /* HMMA.884: sm_70 to sm_75 */
+    {70, 0x000000060a0c7236, 0x0d1fe4000000580c, "bits 75"},          /* HMMA.444 of nvdisasm */
     {80, 0x800000ff0c087221, 0x000fe20000000a00, "bits 75"},          /* FADD with X's slot bit */
     {80, 0x0000000000007918, 0x000fc00000000001, "bits 64"},          /* NOP */
     {80, 0x0000000000007918, 0x200fc00000000000, "bits 125"},         /* above the control bits */

@@ -72,6 +72,14 @@ static void check_random(const struct sass_row *row, unsigned form, unsigned sm,
   assert_true(sass_print(&s, &t, true, text, sizeof text) > 20);
 }
 
+/* The first target of a row that has the form: sm_70 has no uniform datapath. */
+static unsigned first_with(const struct sass_row *row, unsigned form)
+{
+  unsigned sm = row->sm_min;
+  while (!(row_forms(row, sm) >> form & 1)) sm++;
+  return sm;
+}
+
 static void test_random_words(void **state)
 {
   uint64_t seed = 0x9e3779b97f4a7c15;
@@ -79,7 +87,7 @@ static void test_random_words(void **state)
   for (unsigned i = 0; i < sass_n_rows; i++)
     for (unsigned form = 0; form < 16; form++)
       for (unsigned k = 0; k < 40 && (sass_rows[i].forms >> form & 1); k++)
-        check_random(&sass_rows[i], form, k & 1 ? sass_rows[i].sm_min : sass_rows[i].sm_max, &seed);
+        check_random(&sass_rows[i], form, k & 1 ? first_with(&sass_rows[i], form) : sass_rows[i].sm_max, &seed);
 }
 
 static bool owned(const struct sass_row *row, unsigned form, unsigned bit)

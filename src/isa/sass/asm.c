@@ -490,11 +490,11 @@ static bool search(const struct asm_line *l, bool *named, struct word128 *w)
   for (unsigned i = 0; i < sass_n_rows; i++) {
     const struct sass_row *r = &sass_rows[i];
     struct span rest;
-    if (l->env->sm < r->sm_min || l->env->sm > r->sm_max || !asm_row_named(r, l->mnemonic, &rest))
-      continue;
+    unsigned forms = row_forms(r, l->env->sm);
+    if (!forms || !asm_row_named(r, l->mnemonic, &rest)) continue;
     *named = true;
     for (unsigned form = 0; form < 16; form++)
-      if (r->forms >> form & 1 && try_form(l, r, form, rest, w)) return true;
+      if (forms >> form & 1 && try_form(l, r, form, rest, w)) return true;
   }
   return false;
 }

@@ -78,9 +78,10 @@ void asm_list_forms(unsigned sm, struct span mnemonic, char *buf, size_t size)
   for (unsigned i = 0; i < sass_n_rows; i++) {
     const struct sass_row *r = &sass_rows[i];
     struct span rest;
-    if (sm < r->sm_min || sm > r->sm_max || !asm_row_named(r, mnemonic, &rest)) continue;
+    unsigned forms = row_forms(r, sm);
+    if (!forms || !asm_row_named(r, mnemonic, &rest)) continue;
     for (unsigned form = 0; form < 16; form++)
-      if (r->forms >> form & 1 && show_form(&env, r, form, text, sizeof text) &&
+      if (forms >> form & 1 && show_form(&env, r, form, text, sizeof text) &&
           append(buf, size, n ? " | " : "; forms: ", text))
         n++;
   }
@@ -126,7 +127,7 @@ static void list_near(unsigned sm, struct span mnemonic, unsigned limit, char *b
   for (unsigned i = 0, found = 0; n <= NAME_MAX_LEN && i < sass_n_rows && found < 6; i++) {
     const struct sass_row *r = &sass_rows[i];
     size_t nr = base_length(r->name, strlen(r->name));
-    if (sm < r->sm_min || sm > r->sm_max || nr > NAME_MAX_LEN || seen_before(i)) continue;
+    if (!row_forms(r, sm) || nr > NAME_MAX_LEN || seen_before(i)) continue;
     if (distance(mnemonic.p, n, r->name, nr) == limit &&
         append(buf, size, found ? ", " : "; did you mean ", r->name))
       found++;

@@ -361,11 +361,9 @@ static bool source_signs(struct attempt *a, struct span *s, unsigned op, enum sr
     add_choice(a, modifier_field(a, at, FLD_HSWZ_A, FLD_HSWZ_B, FLD_HSWZ_C, FLD_HSWZ_C), 4);
   if (a->row->sem == SEM_R2P || a->row->sem == SEM_UR2UP) add_choice(a, FLD_PR_BYTE, 4);
   if (op & OM_SEL) add_choice(a, FLD_CVT_SEL, 4);
-  if ((op & OM_KIND) == OPD_B && asm_field(a, FLD_F8_UPPER) >= 0) add_choice(a, FLD_F8_UPPER, 2);
-  if ((op & OM_KIND) == OPD_B && asm_field(a, FLD_HFMA_CROSS) >= 0) add_choice(a, FLD_HFMA_CROSS, 2);
-  if ((op & OM_KIND) == OPD_C && asm_field(a, FLD_I2IP_C) >= 0) add_choice(a, FLD_I2IP_C, 4);
-  if ((op & OM_KIND) == OPD_A && asm_field(a, FLD_FH_UPPER_A) >= 0) add_choice(a, FLD_FH_UPPER_A, 2);
-  if ((op & OM_KIND) == OPD_B && asm_field(a, FLD_FH_UPPER_B) >= 0) add_choice(a, FLD_FH_UPPER_B, 2);
+  if ((op & OM_KIND) == OPD_B) add_choice(a, FLD_HFMA_CROSS, 2);
+  for (const struct row_suffix *x = row_suffixes; x->field; x++)
+    if (x->operand == (op & OM_KIND)) add_choice(a, x->field, 1u << field_width(x->field));
   return true;
 }
 

@@ -13,11 +13,6 @@ static const struct not_executed {
 };
 enum { N_NOT_EXECUTED = sizeof not_executed / sizeof not_executed[0] };
 
-static unsigned forms_of(const struct sass_row *r)
-{
-  return bits_count(r->forms);
-}
-
 bool sass_is_timed(const struct sass_row *r)
 {
   return r->sem != SEM_TODO &&
@@ -29,11 +24,11 @@ static void report_target(FILE *out, unsigned sm)
   unsigned rows = 0, encodings = 0, executable = 0, timed = 0;
   for (unsigned i = 0; i < sass_n_rows; i++) {
     const struct sass_row *r = &sass_rows[i];
-    if (sm < r->sm_min || sm > r->sm_max) continue;
-    rows++;
-    encodings += forms_of(r);
-    if (r->sem != SEM_TODO) executable += forms_of(r);
-    if (sass_is_timed(r)) timed += forms_of(r);
+    unsigned forms = bits_count(row_forms(r, sm));
+    rows += forms > 0;
+    encodings += forms;
+    if (r->sem != SEM_TODO) executable += forms;
+    if (sass_is_timed(r)) timed += forms;
   }
   fprintf(out, "sm_%u: %u rows, %u opcodes decoded, %u executable, %u timed\n", sm, rows, encodings,
           executable, timed);
@@ -60,7 +55,7 @@ static void targets_of(const char *name, unsigned *first, unsigned *last)
 
 void sass_coverage(FILE *out)
 {
-  static const unsigned targets[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
+  static const unsigned targets[] = {70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
   for (unsigned i = 0; i < sizeof targets / sizeof targets[0]; i++) report_target(out, targets[i]);
   fputs("decode, print and assemble, but do not execute:\n", out);
   for (unsigned i = 0; i < N_NOT_EXECUTED; i++) {

@@ -33,8 +33,7 @@ static const struct sass_row *find_row(unsigned sm, struct word128 w)
   unsigned opcode = (unsigned)field_get(w, FLD_OPCODE);
   for (unsigned i = 0; i < sass_n_rows; i++) {
     const struct sass_row *r = &sass_rows[i];
-    if (r->base != (opcode & 0x1ff) || !(r->forms >> opcode_form(opcode) & 1)) continue;
-    if (sm < r->sm_min || sm > r->sm_max) continue;
+    if (r->base != (opcode & 0x1ff) || !(row_forms(r, sm) >> opcode_form(opcode) & 1)) continue;
     if (r->when_field && !(r->when_mask >> field_get(w, r->when_field) & 1)) continue;
     return r;
   }

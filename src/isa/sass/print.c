@@ -114,6 +114,11 @@ static void put_swizzle(struct text *o, const struct sass_inst *s, unsigned op,
       src->swz);
 }
 
+static void put_suffix(struct text *o, const struct sass_inst *s, unsigned operand)
+{
+  for (const struct row_suffix *x = row_suffixes; x->field; x++)
+    if (x->operand == operand && sass_has(s, x->field)) put(o, "%s", x->name[sass_get(s, x->field)]);
+}
 
 static bool reused(const struct inst *t, unsigned slot)
 {
@@ -130,7 +135,6 @@ static void put_offset(struct text *o, int64_t offset, bool first)
 static void put_source(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
                        unsigned n)
 {
-  static const char *const kept[] = {"", ".H1", ".24", ".28"}; /* I2IP: bits of c */
   const struct sass_src *src = &s->src[n];
   bool invert = op & OM_INV || (op & OM_XINV && sass_get(s, FLD_X));
   put(o, "%s%s", src->neg ? invert ? "~" : "-" : "", src->abs ? "|" : "");
@@ -151,9 +155,7 @@ static void put_source(struct text *o, const struct sass_inst *s, const struct i
   if (src->kind == SRC_REG && reused(t, row_position(s->row, n))) put(o, ".reuse");
   if (src->kind != SRC_UREG) put_swizzle(o, s, op, src);
   if (s->sem == SEM_PLOP3_SIGN) put(o, ".SIGN");
-  if (s->sem == SEM_I2IP && (op & OM_KIND) == OPD_C) put(o, "%s", kept[sass_get(s, FLD_I2IP_C)]);
-  if ((op & OM_KIND) == OPD_B && (sass_get(s, FLD_F8_UPPER) || sass_get(s, FLD_FH_UPPER_B))) put(o, ".H1");
-  if ((op & OM_KIND) == OPD_A && sass_get(s, FLD_FH_UPPER_A)) put(o, ".H1");
+  put_suffix(o, s, op & OM_KIND);
   if ((op & OM_KIND) == OPD_A && (s->sem == SEM_R2P || s->sem == SEM_UR2UP))
     put(o, "%s", sass_fields[FLD_PR_BYTE].names[sass_get(s, FLD_PR_BYTE)]);
   if (s->row->width == W_IMMA || s->row->width == W_BMMA || sass_has(s, FLD_QMMA_A))

@@ -127,7 +127,8 @@ enum sass_width {
   W_HI,   /* c pair */
   W_D2, W_A2,
   W_MEM, W_256 /* eight registers in two groups */, W_ATOM, W_ATOM4 /* sm_90 codes */, W_ATOMF, W_ATOMS, W_CAS, W_LDSM,
-  W_CVT, W_F2 /* FP32 pairs */, W_CS2R, W_MATCH, W_HMMA, W_IMMA, W_BMMA, W_DMMA, W_QMMA, W_MOVM, W_MXMMA, W_GMMA,
+  W_CVT, W_F2 /* FP32 pairs */, W_CS2R, W_MATCH, W_HMMA, W_HMMA884 /* pairs */,
+  W_IMMA, W_BMMA, W_DMMA, W_QMMA, W_MOVM, W_MXMMA, W_GMMA,
   W_ARRIVE, /* 64-bit mbarrier: d pair */
   W_EXCH,   /* the same: data pair */
   W_STAS,   /* a pair, data by MEM_SIZE */
@@ -169,6 +170,9 @@ static inline unsigned opcode_form(unsigned opcode)
   return (opcode >> 9 & 7) | (opcode >> 12 & 1) << 3;
 }
 
+/* Operand forms of a row that target sm has, as a mask; 0: the row is not for this target. */
+unsigned row_forms(const struct sass_row *row, unsigned sm);
+
 /* Register-read position of source n, which is also the number of its reuse bit: the logical
  * position a, b, c, not the slot of the encoding (compiler output, CUDA 13.0). */
 unsigned row_position(const struct sass_row *row, unsigned n);
@@ -179,6 +183,14 @@ enum sass_imm row_immediate(const struct sass_inst *);
 
 /* Where source n (0 = a) of a row lies in this form. */
 enum src_place row_place(const struct sass_row *row, unsigned form, unsigned n);
+
+/* A modifier that is written behind a source and not in the mnemonic: FLD_NONE ends the list. */
+struct row_suffix {
+  uint16_t field;
+  uint8_t operand;         /* OPD_A, OPD_B, OPD_C */
+  const char *name[4];     /* by value; NULL: no such value */
+};
+extern const struct row_suffix row_suffixes[];
 
 /* Lists the fields of an instruction in the order of sass_inst.val; returns how many. */
 unsigned row_fields(const struct sass_row *row, unsigned form, uint16_t field[SASS_MAX_FIELDS]);

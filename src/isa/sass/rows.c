@@ -40,18 +40,22 @@ const struct sass_field sass_fields[FLD__N] = {
 
 /* Targets of a row, first and last. */
 #define SM(first, last) .sm_min = first, .sm_max = last
-#define ALL SM(75, 121)
-#define PRE80 SM(75, 75)
+#define ALL SM(70, 121)
+#define SM75 SM(75, 121)
+#define PRE75 SM(70, 74)
+#define PRE80 SM(70, 75)
 #define SM80 SM(80, 121)
 #define SM86 SM(86, 121)
 #define SM86_89 SM(86, 89)
 #define SM80_80 SM(80, 80)
 #define SM80_89 SM(80, 89)
 #define SM80_90 SM(80, 90)
-#define PRE90 SM(75, 89)
+#define PRE90 SM(70, 89)
+#define SM75_89 SM(75, 89)
 #define SM90 SM(90, 121)
 #define SM90_90 SM(90, 90)
-#define PRE100 SM(75, 90)
+#define PRE100 SM(70, 90)
+#define SM75_90 SM(75, 90)
 #define SM100 SM(100, 121)
 #define SM10X SM(100, 110)
 #define SM120 SM(120, 121)
@@ -114,6 +118,26 @@ const struct sass_row sass_rows[] = {
 };
 
 const unsigned sass_n_rows = sizeof sass_rows / sizeof sass_rows[0];
+
+/* The uniform datapath, its registers as operands and bindless constants, which are forms 8 to 15, came with sm_75
+ * (compiler output of CUDA 11.8 for sm_70 and of CUDA 13.0). */
+enum { UNIFORM_SINCE = 75, PLAIN_FORMS = 0xff };
+
+unsigned row_forms(const struct sass_row *row, unsigned sm)
+{
+  if (sm < row->sm_min || sm > row->sm_max) return 0;
+  return sm < UNIFORM_SINCE ? row->forms & PLAIN_FORMS : row->forms;
+}
+
+const struct row_suffix row_suffixes[] = {
+  {FLD_F8_UPPER, OPD_B, {"", ".H1"}},
+  {FLD_FH_UPPER_A, OPD_A, {"", ".H1"}},
+  {FLD_FH_UPPER_B, OPD_B, {"", ".H1"}},
+  {FLD_I2IP_C, OPD_C, {"", ".H1", ".24", ".28"}},
+  {FLD_HMMA884_A_COL, OPD_A, {".ROW", ".COL"}},
+  {FLD_HMMA884_B_COL, OPD_B, {".ROW", ".COL"}},
+  {FLD_NONE, 0, {NULL}},
+};
 
 /* What slot B holds in each form. */
 static const uint8_t slot_b[16] = {

@@ -233,7 +233,7 @@ static unsigned words_256(const struct sass_inst *s, bool high)
 static unsigned reg_width(const struct sass_inst *s, enum role r)
 {
   switch (s->row->width) {
-  case W_64: return 2;
+  case W_64: case W_HMMA884: return 2;
   case W_WIDE: return r == ROLE_D || r == ROLE_C ? 2 : 1;
   case W_HI: return r == ROLE_C ? 2 : 1;
   case W_D2: return r == ROLE_D ? 2 : 1;
@@ -614,6 +614,7 @@ static bool reads_clock(const struct sass_inst *s)
 
 static uint8_t hmma_latency(const struct sass_inst *s)
 {
+  if (sass_has(s, FLD_HMMA884_D)) return sass_get(s, FLD_HMMA884_D) ? LAT_MMA_884_F32 : LAT_MMA_884_F16;
   if (hmma_width(s).a < 4) return LAT_MMA_1688; /* sparse 16816, too: its distances in kernels/mma_sparse */
   return sass_get(s, FLD_HMMA_F32) ? LAT_MMA_16816_F32 : LAT_MMA_16816_F16;
 }
@@ -648,7 +649,7 @@ void sass_fill_timing(const struct sass_inst *s, struct inst *t)
 {
   const struct sass_row *row = s->row;
   t->pipe = row->pipe;
-  t->lat = row->width == W_HMMA ? hmma_latency(s) : row->lat;
+  t->lat = row->width == W_HMMA || row->width == W_HMMA884 ? hmma_latency(s) : row->lat;
   t->flags = row->flags;
   t->mnemonic = mnemonic_id(row);
   if (t->flags & INST_MEMBAR) t->scope = fence_scope(s);
