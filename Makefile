@@ -34,7 +34,7 @@ CUDA_SRC := $(filter src/cuda/%,$(SRC))
 LIB_SRC := $(filter-out $(CLI_SRC) $(CUDA_SRC),$(SRC))
 
 # Warp-wide semantics: compiled once per x86-64 level, chosen at start-up (mk/flags.mk).
-SEM_SRC := $(wildcard $(patsubst %,src/func/sass/sem_%.c,int logic wide uniform fp half fp64 conv mufu mma qmma omma gmma rows across))
+SEM_SRC := $(wildcard $(patsubst %,src/func/sass/sem_%.c,int logic wide uniform fp half fp64 conv mufu mma hmma884 qmma omma gmma rows across))
 
 objs     = $(patsubst %.c,$(BUILD)/%.o,$(1))
 CLI_OBJ := $(call objs,$(CLI_SRC))

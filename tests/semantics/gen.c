@@ -149,6 +149,7 @@ static enum value_kind mma_kind(const struct sass_inst *s, unsigned sem, unsigne
 {
   if (sem == SEM_DMMA) return VAL_F64;
   if (sem == SEM_QMMA) return src < 2 ? VAL_F8 : sass_get(s, FLD_QMMA_F32) ? VAL_F32 : VAL_F16;
+  if (sem == SEM_HMMA_884) return src == 2 && sass_get(s, FLD_HMMA884_C) ? VAL_F32 : VAL_F16;
   if (sem != SEM_HMMA) return VAL_INT;
   if (src == 2) return sass_get(s, FLD_HMMA_F32) ? VAL_F32 : VAL_F16;
   static const enum value_kind kinds[4] = {VAL_F16, VAL_BF16, VAL_F32, VAL_INT};
@@ -204,6 +205,7 @@ enum value_kind gen_kind(const struct sass_inst *s, unsigned sem, unsigned src)
     default: return VAL_F32;
     }
   case SEM_HMMA:
+  case SEM_HMMA_884:
   case SEM_IMMA:
   case SEM_BMMA:
   case SEM_QMMA:
@@ -313,7 +315,7 @@ static void gen_metadata(struct rng *r, const struct sass_inst *s, struct state 
 void gen_sources(struct rng *r, const struct sass_inst *s, unsigned sem, struct state *st)
 {
   const bool tensor =
-      sem == SEM_HMMA || sem == SEM_IMMA || sem == SEM_BMMA || sem == SEM_DMMA || sem == SEM_QMMA;
+      sem == SEM_HMMA || sem == SEM_HMMA_884 || sem == SEM_IMMA || sem == SEM_BMMA || sem == SEM_DMMA || sem == SEM_QMMA;
   unsigned most[3] = {0};
   uint32_t *row[3];
   bool uniform[3];

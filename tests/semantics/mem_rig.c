@@ -349,9 +349,9 @@ static unsigned one_warp(struct mem_rig *g, unsigned i)
 static void run_form(struct mem_rig *g, const struct sass_row *row, unsigned form,
                      unsigned long sets)
 {
-  static const unsigned targets[] = {75, 80, 86, 89, 90, 100, 110, 120};
+  static const unsigned targets[] = {70, 75, 80, 86, 89, 90, 100, 110, 120};
   unsigned k = 0, used = 0;
-  while (targets[k] < row->sm_min) k++;
+  while (!(row_forms(row, targets[k]) >> form & 1)) k++;
   program_new(g, row, form, targets[k]);
   uint64_t done = 0;
   unsigned left = g->n;

@@ -69,6 +69,7 @@ static ref_fn *const refs[SEM__N] = {
     [SEM_FRND] = ref_cvt,      [SEM_F2FP] = ref_cvt,       [SEM_I2FP] = ref_cvt,
     [SEM_F2IP] = ref_cvt,      [SEM_MUFU] = ref_mufu,      [SEM_HMMA] = ref_mma,
     [SEM_IMMA] = ref_mma,      [SEM_BMMA] = ref_mma,       [SEM_DMMA] = ref_mma,
+    [SEM_HMMA_884] = ref_mma,
     [SEM_MOVM] = ref_mma,      [SEM_QMMA] = ref_mma,       [SEM_SHFL] = ref_warp,
     [SEM_VOTE] = ref_warp,     [SEM_VOTEU] = ref_warp,     [SEM_MATCH] = ref_warp,
     [SEM_REDUX] = ref_warp,    [SEM_CREDUX] = ref_warp,    [SEM_R2UR] = ref_warp,

@@ -204,6 +204,75 @@ static bool hmma(struct num *n, const struct ref_in *in, struct ref_out *o)
   return true;
 }
 
+/* ---- a step of m8n8k4 -------------------------------------------------------------------------
+ * PTX ISA, "matrix fragments for mma.m8n8k4": four products, one by the lanes 4q .. 4q + 3 and 16 more; the formulas
+ * of its fragments, by lane and element i, the other way round: which lane and element has a row and column. The steps
+ * of FP32 results have 4 rows and columns (those of elements 2 step, 2 step + 1), of FP16 results 8 rows. */
+
+/* FP16 element of A or B: `along` counts rows of A, columns of B; threads hold 4 of one k, or of one row or column. */
+static uint32_t octet_element(const struct ref_in *in, unsigned src, unsigned q, unsigned along, unsigned k, bool by_k)
+{
+  const unsigned lane = 4 * q + 16 * (along / 4) + (by_k ? k : along % 4), i = by_k ? along % 4 : k;
+  return in->src[src][i / 2][lane] >> 16 * (i % 2) & 0xffff;
+}
+
+/* Lane of FP32 element (row, col), and its index. */
+static unsigned octet_f32(unsigned q, unsigned row, unsigned col, unsigned *i)
+{
+  *i = (row & 2) + (col & 4) + (col & 1);
+  return 4 * q + 16 * (row / 4) + (row & 1) + (col & 2);
+}
+
+static uint32_t octet_sum(struct num *n, const struct ref_in *in, unsigned q, unsigned row, unsigned col, uint32_t c)
+{
+  const bool a_col = get(in, FLD_HMMA884_A_COL), b_col = get(in, FLD_HMMA884_B_COL), f32 = get(in, FLD_HMMA884_D);
+  const struct fmt acc = f32 ? NUM_F32 : NUM_F16;
+  struct part t[5] = {split(c, acc)};
+  for (unsigned k = 0; k < 4; k++) {
+    uint32_t x = octet_element(in, 0, q, row, k, a_col), y = octet_element(in, 1, q, col, k, !b_col);
+    if (in->s->src[0].neg) x ^= 0x8000;
+    if (in->s->src[1].neg) y ^= 0x8000;
+    t[1 + k] = product(split(x, NUM_F16), split(y, NUM_F16));
+  }
+  return (uint32_t)block(n, t, 5, acc, in->sm >= 75 ? 24 : 23); /* Volta keeps a bit less */
+}
+
+/* What is added to (row, col), in the format of the result. */
+static uint32_t octet_c(struct num *n, const struct ref_in *in, unsigned q, unsigned row, unsigned col)
+{
+  unsigned i;
+  if (get(in, FLD_HMMA884_C)) {
+    const unsigned lane = octet_f32(q, row, col, &i);
+    return in->src[2][i % 2][lane];
+  }
+  const uint32_t half = in->src[2][col % 4 / 2][4 * q + 16 * (row / 4) + row % 4] >> 16 * (col % 2) & 0xffff;
+  if (!get(in, FLD_HMMA884_D)) return half;
+  num_from(n->x, half, NUM_F16);
+  return num_is_nan(half, NUM_F16) ? 0x7fffffff : (uint32_t)num_to(n->r, mpfr_set(n->r, n->x, MPFR_RNDN), NUM_F32, MPFR_RNDN);
+}
+
+static bool hmma884(struct num *n, const struct ref_in *in, struct ref_out *o)
+{
+  const unsigned step = (unsigned)get(in, FLD_HMMA884_STEP);
+  const bool d_f32 = get(in, FLD_HMMA884_D);
+  if (get(in, FLD_HMMA884_SAT) || (!d_f32 && (step > 1 || get(in, FLD_HMMA884_C)))) return false;
+  o->rows = 2;
+  for (unsigned q = 0; q < 4; q++)
+    for (unsigned row = 0; row < 8; row++)
+      for (unsigned col = 0; col < 8; col++) {
+        unsigned i;
+        const unsigned lane = octet_f32(q, row, col, &i);
+        if (d_f32 ? i / 2 != step : col / 4 != step) continue;
+        const uint32_t v = octet_sum(n, in, q, row, col, octet_c(n, in, q, row, col));
+        uint32_t *half = &o->d[col % 4 / 2][4 * q + 16 * (row / 4) + row % 4];
+        if (d_f32)
+          o->d[i % 2][lane] = v;
+        else
+          *half = col % 2 ? *half | v << 16 : v;
+      }
+  return true;
+}
+
 /* ---- FP8 --------------------------------------------------------------------------------------
  * E4M3 has no infinity and one NaN. sm_89: F = 13, L = 16 and FP32 results of 13 fraction bits,
  * toward zero; sm_120: F = 25, L = 32 (MMA-Sim). */
@@ -378,6 +447,7 @@ bool ref_mma(const struct ref_in *in, struct ref_out *o)
   num_init(&n);
   switch (in->sem) {
   case SEM_HMMA: known = hmma(&n, in, o); break;
+  case SEM_HMMA_884: known = hmma884(&n, in, o); break;
   case SEM_IMMA: known = imma(in, o); break;
   case SEM_BMMA: known = bmma(in, o); break;
   case SEM_DMMA: known = dmma(&n, in, o); break;

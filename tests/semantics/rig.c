@@ -331,17 +331,17 @@ static bool one_warp(struct rig *g, const struct program *p, unsigned i, unsigne
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static const unsigned targets[] = {75, 80, 86, 89, 90, 100, 103, 110, 120, 121};
+static const unsigned targets[] = {70, 75, 80, 86, 89, 90, 100, 103, 110, 120, 121};
 enum { N_TARGETS = sizeof targets / sizeof *targets };
 
 /* Targets of a row on which it is run: the first and the last, all where the arithmetic differs. */
-static bool runs_on(const struct sass_row *row, unsigned sem, unsigned t)
+static bool runs_on(const struct sass_row *row, unsigned form, unsigned sem, unsigned t)
 {
   unsigned first = 0, last = N_TARGETS - 1;
-  while (targets[first] < row->sm_min) first++;
+  while (!(row_forms(row, targets[first]) >> form & 1)) first++;
   while (targets[last] > row->sm_max) last--;
   if (t < first || t > last) return false;
-  bool differs = sem == SEM_HMMA || sem == SEM_QMMA || sem == SEM_MUFU;
+  bool differs = sem == SEM_HMMA || sem == SEM_HMMA_884 || sem == SEM_QMMA || sem == SEM_MUFU;
   return t == first || t == last || (differs && targets[t] != 103 && targets[t] != 110);
 }
 
@@ -376,9 +376,9 @@ static void run_row(struct rig *g, const struct sass_row *row)
     uint64_t done = 0;
     g->shown = 0;
     if (!(row->forms >> form & 1)) continue;
-    for (unsigned t = 0; t < N_TARGETS; t++) n += runs_on(row, ref_vector_sem(row->sem), t);
+    for (unsigned t = 0; t < N_TARGETS; t++) n += runs_on(row, form, ref_vector_sem(row->sem), t);
     for (unsigned t = 0; t < N_TARGETS; t++)
-      if (runs_on(row, ref_vector_sem(row->sem), t))
+      if (runs_on(row, form, ref_vector_sem(row->sem), t))
         done += run_form(g, row, form, targets[t], g->sets / n + 1);
     if (done)
       g->tally->forms++;

@@ -27,7 +27,8 @@ static const struct mma_arch mma_archs[] = {
     {90, 25, 16, 8, 25, 32, 0}, /* Hopper (no FP8 by mma.sync), Blackwell */
     {89, 24, 8, 4, 13, 16, 10}, /* Ada */
     {80, 24, 8, 4, 0, 0, 0},    /* Ampere */
-    {0, 24, 8, 4, 0, 0, 0},     /* Turing (no TF32) */
+    {75, 24, 8, 4, 0, 0, 0},    /* Turing (no TF32) */
+    {0, 23, 4, 4, 0, 0, 0},     /* Volta (no TF32) */
 };
 
 static inline const struct mma_arch *mma_arch(unsigned sm)

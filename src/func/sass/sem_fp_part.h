@@ -11,6 +11,7 @@
 sem_picker SEM_NAME(sem_half_part);
 sem_picker SEM_NAME(sem_mufu_part);
 /* Part of sem_mma_handler. */
+sem_picker SEM_NAME(sem_hmma884_part); /* Volta */
 sem_picker SEM_NAME(sem_qmma_part); /* FP8 and narrower */
 sem_picker SEM_NAME(sem_omma_part); /* FP4 with scales */
 sem_picker SEM_NAME(sem_gmma_part); /* products of a warpgroup */

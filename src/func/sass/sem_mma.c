@@ -789,6 +789,7 @@ uop_fn *SEM_NAME(sem_mma_handler)(const struct sass_inst *s, struct uop *u)
   u->imm = u->imm2 = 0;
   switch (s->sem) {
   case SEM_HMMA: return pick_hmma(s, u);
+  case SEM_HMMA_884: return SEM_NAME(sem_hmma884_part)(s, u);
   case SEM_IMMA: return pick_imma(s, u);
   case SEM_BMMA: return pick_bmma(s, u);
   case SEM_DMMA: return pick_dmma(s, u);
