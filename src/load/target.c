@@ -3,10 +3,10 @@
 #include <stdio.h>
 
 static const struct target targets[] = {
-  { 75, 0, 0, true },         { 80, 0, 0x400, true },     { 86, 0, 0x400, true },     { 87, 0, 0x400, true },
-  { 88, 0, 0x400, true },     { 89, 0, 0x400, true },     { 90, 0x400, 0, false },    { 100, 0x400, 0, false },
-  { 101, 0x400, 0, false },   { 103, 0x400, 0, false },   { 110, 0x400, 0, false },   { 120, 0x400, 0, false },
-  { 121, 0x400, 0, false },
+    {70, 0, 0, true},       {72, 0, 0, true},       {75, 0, 0, true},       {80, 0, 0x400, true},
+    {86, 0, 0x400, true},   {87, 0, 0x400, true},   {88, 0, 0x400, true},   {89, 0, 0x400, true},
+    {90, 0x400, 0, false},  {100, 0x400, 0, false}, {101, 0x400, 0, false}, {103, 0x400, 0, false},
+    {110, 0x400, 0, false}, {120, 0x400, 0, false}, {121, 0x400, 0, false},
 };
 
 const struct target *target_find(unsigned sm)

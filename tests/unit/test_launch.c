@@ -74,7 +74,8 @@ static void test_bank0(void **state)
   assert_int_equal(abi_param_base(120), 0x380);
   assert_true(abi_is_param_base(89, 0x160) && abi_is_param_base(89, 0x1a80) && abi_is_param_base(90, 0x210));
   assert_false(abi_is_param_base(90, 0x1a80) || abi_is_param_base(90, 0) || abi_is_param_base(86, 0x210));
-  assert_false(abi_supported(70));
+  assert_int_equal(abi_param_base(70), 0x160);
+  assert_false(abi_supported(62));
 }
 
 /* ---- Launch ---- */

@@ -549,7 +549,7 @@ static const struct {
   const char *says;
 } header_errors[] = {
     {0, 'X', "no ELF header"},     {4, 1, "64-bit"},           {7, 9, "OSABI"},
-    {18, 62, "ELF machine 62"},    {49, 70, "sm_70"},          {49, 99, "sm_99"},
+    {18, 62, "ELF machine 62"},    {49, 62, "sm_62"},          {49, 99, "sm_99"},
     {16, 3, "neither executable"},
 };
 
