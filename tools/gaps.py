@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 
-TARGETS = ["75:rtx-2080ti", "80:a100", "86:rtx-3070", "90:h200", "100:b200", "120:rtx-5070ti"]
+TARGETS = ["70:v100", "75:rtx-2080ti", "80:a100", "86:rtx-3070", "90:h200", "100:b200", "120:rtx-5070ti"]
 ROLES = ["same pipe", "other pipe", "queued", "address", "guard", "predicate"]
 TABLE = "  smallest distance seen / gap"
 ROW = re.compile(r"    (\w+)((?: +(?:\d+|-) /\s*\d+){%d})$" % len(ROLES))
