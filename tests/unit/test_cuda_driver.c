@@ -35,6 +35,8 @@ CUresult cuCtxGetStreamPriorityRange(int *, int *);
 CUresult cuGetErrorName(CUresult, const char **);
 CUresult cuGetErrorString(CUresult, const char **);
 CUresult cuGetProcAddress_v2(const char *, void **, int, uint64_t, int *);
+CUresult cuCtxCreate_v3(CUcontext *, const void *, int, unsigned, CUdevice);
+CUresult cuGraphLaunch_ptsz(CUgraphExec, CUstream);
 
 typedef CUresult any_call(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t,
                           uintptr_t, uintptr_t, uintptr_t, uintptr_t);
@@ -278,6 +280,10 @@ static void look_up(void **state)
   OK(cuGetProcAddress_v2("cuMemAlloc", &fn, 13000, 0, &status));
   assert_ptr_equal(fn, (void *)cuMemAlloc_v2); /* the newest form of that version */
   assert_int_equal(status, 0);
+  OK(cuGetProcAddress_v2("cuCtxCreate", &fn, 12000, 0, &status)); /* of 11.4 to 12.4: five parameters */
+  assert_ptr_equal(fn, (void *)cuCtxCreate_v3);
+  OK(cuGetProcAddress_v2("cuGraphLaunch", &fn, 13000, 2, &status)); /* for per-thread default streams */
+  assert_ptr_equal(fn, (void *)cuGraphLaunch_ptsz);
   assert_int_equal(cuGetProcAddress_v2("cuNoSuchThing", &fn, 13000, 0, &status), CUDA_ERROR_NOT_FOUND);
   assert_int_equal(status, 1); /* CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND */
   assert_null(fn);
@@ -296,6 +302,7 @@ static void nothing_but_zeros(void **state)
   for (unsigned i = 0; i < n_driver_entries; i++) {
     const struct entry *e = &driver_entries[i];
     if (!e->served || strncmp(e->symbol, "cuDevicePrimaryCtx", 18) == 0) continue;
+    if (strncmp(e->symbol, "cuStreamBeginCapture", 20) == 0 && strstr(e->symbol, "_ptsz")) continue; /* they do begin one */
     CUresult r = call_with_zeros(e);
     bool of_context = strncmp(e->symbol, "cuCtx", 5) == 0 || strstr(e->symbol, "Peer"); /* zero is no context */
     if (r == CUDA_ERROR_UNKNOWN || r == CUDA_ERROR_NOT_INITIALIZED || (r == CUDA_ERROR_INVALID_CONTEXT && !of_context))

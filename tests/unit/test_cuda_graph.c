@@ -45,6 +45,10 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec, CUgraphNode, unsigned);
 CUresult cuGraphNodeGetEnabled(CUgraphExec, CUgraphNode, unsigned *);
 CUresult cuStreamBeginCapture_v2(CUstream, int);
 CUresult cuStreamEndCapture(CUstream, CUgraph *);
+CUresult cuStreamBeginCapture_v2_ptsz(CUstream, int);
+CUresult cuStreamEndCapture_ptsz(CUstream, CUgraph *);
+CUresult cuStreamIsCapturing_ptsz(CUstream, int *);
+CUresult cuGraphLaunch_ptsz(CUgraphExec, CUstream);
 CUresult cuStreamIsCapturing(CUstream, int *);
 CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned);
 CUresult cuUserObjectCreate(CUuserObject *, void *, void (*)(void *), unsigned, unsigned);
@@ -400,12 +404,30 @@ static void user_objects(void **state)
   assert_int_equal(cuUserObjectCreate(&o, &gone, count, 1, 0), CUDA_ERROR_INVALID_VALUE); /* NO_DESTRUCTOR_SYNC is required */
 }
 
+/* Stream 0 of programs with a default stream for each thread is a stream like others: it can be captured. */
+static void capture_of_own_stream(void **state)
+{
+  struct machine k;
+  CUgraph g = NULL;
+  CUgraphExec x;
+  int capturing = -1;
+  (void)state;
+  machine_init(&k);
+  OK(cuStreamBeginCapture_v2_ptsz(NULL, 0));
+  OK(cuStreamIsCapturing_ptsz(NULL, &capturing));
+  assert_int_equal(capturing, 1);
+  OK(cuStreamEndCapture_ptsz(NULL, &g));
+  OK(cuGraphInstantiateWithFlags(&x, g, 0));
+  OK(cuGraphLaunch_ptsz(x, NULL));
+  OK(cuGraphExecDestroy(x));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(edges), cmocka_unit_test(cycles_are_refused), cmocka_unit_test(launches),
       cmocka_unit_test(parameters_of_nodes), cmocka_unit_test(capture), cmocka_unit_test(bad_captures),
-      cmocka_unit_test(user_objects),
+      cmocka_unit_test(user_objects), cmocka_unit_test(capture_of_own_stream),
   };
   return cmocka_run_group_tests(tests, cuda_setup, NULL);
 }

@@ -148,6 +148,13 @@ static bool asks_something(const CUctxCreateParams *p)
   return p && (p->n_affinity || p->graphics);
 }
 
+CUresult cuCtxCreate_v3(CUcontext *out, const void *affinity, int n_affinity, unsigned flags, CUdevice device)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device, affinity && n_affinity > 0
+                                   ? shim_unsupported(s, "cuCtxCreate with execution affinity")
+                                   : context_create(s, out, flags)));
+}
+
 CUresult cuCtxCreate_v4(CUcontext *out, const CUctxCreateParams *params, unsigned flags, CUdevice device)
 {
   DRIVER(NEED_GPU, ON_DEVICE(device, asks_something(params)

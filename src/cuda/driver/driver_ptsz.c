@@ -64,6 +64,40 @@ PTSZ(cuStreamBatchMemOp, (CUstream st, unsigned n, CUstreamBatchMemOpParams *op,
 PTSZ(cuStreamBatchMemOp_v2, (CUstream st, unsigned n, CUstreamBatchMemOpParams *op, unsigned flags),
      (own(st), n, op, flags))
 PTSZ(cuStreamGetCtx, (CUstream st, CUcontext *c), (own(st), c))
+PTSZ(cuStreamGetCtx_v2, (CUstream st, CUcontext *c, void **green), (own(st), c, green))
+PTSZ(cuStreamAttachMemAsync, (CUstream st, CUdeviceptr p, size_t n, unsigned flags), (own(st), p, n, flags))
+PTSZ(cuStreamCopyAttributes, (CUstream to, CUstream from), (own(to), own(from)))
+PTSZ(cuStreamGetAttribute, (CUstream st, int attribute, CUlaunchAttributeValue *v), (own(st), attribute, v))
+PTSZ(cuStreamSetAttribute, (CUstream st, int attribute, const CUlaunchAttributeValue *v), (own(st), attribute, v))
+PTSZ(cuMemPrefetchAsync, (CUdeviceptr p, size_t n, CUdevice d, CUstream st), (p, n, d, own(st)))
+PTSZ(cuMemcpyPeerAsync,
+     (CUdeviceptr d, CUcontext to, CUdeviceptr s, CUcontext from, size_t n, CUstream st),
+     (d, to, s, from, n, own(st)))
+PTSZ(cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D *p, CUstream st), (p, own(st)))
+PTSZ(cuMemcpyAtoHAsync_v2, (void *d, CUarray s, size_t from, size_t n, CUstream st), (d, s, from, n, own(st)))
+PTSZ(cuMemcpyHtoAAsync_v2, (CUarray d, size_t to, const void *s, size_t n, CUstream st), (d, to, s, n, own(st)))
+PTSZ(cuGraphLaunch, (CUgraphExec x, CUstream st), (x, own(st)))
+PTSZ(cuGraphUpload, (CUgraphExec x, CUstream st), (x, own(st)))
+/* An upload takes no time, in whatever stream. */
+PTSZ(cuGraphInstantiateWithParams, (CUgraphExec *x, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p), (x, g, p))
+PTSZ(cuStreamBeginCapture, (CUstream st), (own(st)))
+PTSZ(cuStreamBeginCapture_v2, (CUstream st, int mode), (own(st), mode))
+PTSZ(cuStreamBeginCaptureToGraph,
+     (CUstream st, CUgraph g, const CUgraphNode *from, const CUgraphEdgeData *data, size_t n, int mode),
+     (own(st), g, from, data, n, mode))
+PTSZ(cuStreamEndCapture, (CUstream st, CUgraph *g), (own(st), g))
+PTSZ(cuStreamGetCaptureInfo, (CUstream st, int *status, uint64_t *id), (own(st), status, id))
+PTSZ(cuStreamGetCaptureInfo_v2,
+     (CUstream st, int *status, uint64_t *id, CUgraph *g, const CUgraphNode **from, size_t *n),
+     (own(st), status, id, g, from, n))
+PTSZ(cuStreamGetCaptureInfo_v3,
+     (CUstream st, int *status, uint64_t *id, CUgraph *g, const CUgraphNode **from, const CUgraphEdgeData **data,
+      size_t *n), (own(st), status, id, g, from, data, n))
+PTSZ(cuStreamUpdateCaptureDependencies, (CUstream st, CUgraphNode *from, size_t n, unsigned flags),
+     (own(st), from, n, flags))
+PTSZ(cuStreamUpdateCaptureDependencies_v2,
+     (CUstream st, CUgraphNode *from, const CUgraphEdgeData *data, size_t n, unsigned flags),
+     (own(st), from, data, n, flags))
 
 PTDS_COPY(cuMemcpy, cuMemcpyAsync, cuStreamSynchronize, (CUdeviceptr d, CUdeviceptr s, size_t n),
           (d, s, n, STREAM_PER_THREAD))
@@ -79,6 +113,25 @@ PTDS_COPY(cuMemcpy2DUnaligned_v2, cuMemcpy2DAsync_v2, cuStreamSynchronize, (cons
           (p, STREAM_PER_THREAD))
 PTDS_COPY(cuMemcpy3D_v2, cuMemcpy3DAsync_v2, cuStreamSynchronize, (const CUDA_MEMCPY3D *p),
           (p, STREAM_PER_THREAD))
+
+PTDS_COPY(cuMemcpyPeer, cuMemcpyPeerAsync, cuStreamSynchronize,
+          (CUdeviceptr d, CUcontext to, CUdeviceptr s, CUcontext from, size_t n), (d, to, s, from, n, STREAM_PER_THREAD))
+PTDS_COPY(cuMemcpy3DPeer, cuMemcpy3DPeerAsync, cuStreamSynchronize, (const CUDA_MEMCPY3D *p), (p, STREAM_PER_THREAD))
+PTDS_COPY(cuMemcpyAtoH_v2, cuMemcpyAtoHAsync_v2, cuStreamSynchronize, (void *d, CUarray s, size_t from, size_t n),
+          (d, s, from, n, STREAM_PER_THREAD))
+PTDS_COPY(cuMemcpyHtoA_v2, cuMemcpyHtoAAsync_v2, cuStreamSynchronize, (CUarray d, size_t to, const void *s, size_t n),
+          (d, to, s, n, STREAM_PER_THREAD))
+/* Copies that have no asynchronous form: behind what the thread's stream has. */
+#define PTDS_BEHIND(name, params, arguments)                                                       \
+  CUresult name params;                                                                            \
+  CUresult name##_ptds params                                                                      \
+  {                                                                                                \
+    CUresult r = cuStreamSynchronize(STREAM_PER_THREAD);                                           \
+    return r == CUDA_SUCCESS ? name arguments : r;                                                 \
+  }
+PTDS_BEHIND(cuMemcpyAtoA_v2, (CUarray d, size_t to, CUarray s, size_t from, size_t n), (d, to, s, from, n))
+PTDS_BEHIND(cuMemcpyAtoD_v2, (CUdeviceptr d, CUarray s, size_t from, size_t n), (d, s, from, n))
+PTDS_BEHIND(cuMemcpyDtoA_v2, (CUarray d, size_t to, CUdeviceptr s, size_t n), (d, to, s, n))
 
 PTDS_FILL(cuMemsetD8_v2, cuMemsetD8Async, (CUdeviceptr p, unsigned char v, size_t n),
           (p, v, n, STREAM_PER_THREAD))
