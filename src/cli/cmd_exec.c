@@ -16,6 +16,7 @@
 #include "base/host_memory.h"
 #include "base/output.h"
 #include "cli/commands.h"
+#include "cli/debug_program.h"
 #include "cli/default_gpu.h"
 #include "cli/sanitize_parent.h"
 #include "config/presets.h"
@@ -86,6 +87,13 @@ static const struct cli_option capture_options[] = {
   {0},
 };
 
+static const struct cli_option debug_options[] = {
+  {OPT_GPU, "gpu", "PRESET", "the GPU to simulate; by default one the program has code for"},
+  {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
+  {OPT_PRESETS, "presets", "DIR", "where the presets are"},
+  {0},
+};
+
 static const struct cli_option sanitize_options[] = {
   {OPT_TOOL, "tool", "TOOLS", "memcheck, racecheck, initcheck, synccheck (several with commas) or\nall (the default)"},
   {OPT_LEAK_CHECK, "leak-check", "MODE", "full: report device memory that is not freed; no (the default)"},
@@ -109,6 +117,7 @@ struct exec_run {
   const char *capture; /* folder; NULL: nothing is captured */
   const char *tools;   /* of the sanitizer; NULL: it is not used */
   const char *error_exitcode;
+  const struct debug_options *debug; /* NULL: no debugger */
   bool timed;
   bool stop;
   const char *timeline, *json, *report, *log;
@@ -367,6 +376,22 @@ static int start_watched(struct exec_run *x, char **program, const char *dir)
   return output_log_close(out, x->log ? x->log : "stdout", &e) ? status : cli_error("%s", e.msg);
 }
 
+/* The program may change its folder. */
+static bool hand_over_debugger(struct exec_run *x, struct err *e)
+{
+  const struct debug_options *d = x->debug;
+  char path[PATH_MAX];
+  fprintf(x->out, "debug=%s\nquiet=1\n", d->gdb ? "gdb" : "console");
+  if (d->gdb) fprintf(x->out, "debug_gdb=%s\n", d->gdb);
+  if (d->batch) fprintf(x->out, "debug_batch=1\n");
+  if (d->slice) fprintf(x->out, "debug_turn=%u\n", d->slice);
+  if (!d->script) return true;
+  if (!realpath(d->script, path)) return err_set(e, "-x %s: %s", d->script, host_error());
+  if (strchr(path, '\n')) return err_set(e, "-x: the name of the file has a line break");
+  fprintf(x->out, "debug_commands=%s\n", path);
+  return true;
+}
+
 static int start(struct exec_run *x, char **program)
 {
   char dir[PATH_MAX], folder[PATH_MAX];
@@ -378,6 +403,7 @@ static int start(struct exec_run *x, char **program)
   fprintf(x->out, "gpu=%s\nmode=%s\n", x->gpu, x->timed ? "timed" : "functional");
   if (x->capture) fprintf(x->out, "capture=%s\nquiet=1\n", x->capture);
   if (x->tools) fprintf(x->out, "sanitize=%s\nerror_exitcode=%s\nquiet=1\n", x->tools, x->error_exitcode);
+  if (x->debug && !hand_over_debugger(x, &e)) return cli_error("%s", e.msg);
   if (x->presets) fprintf(x->out, "presets=%s\n", x->presets);
   if (x->which) fprintf(x->out, "time=%s\n", x->which);
   if (x->stop) fprintf(x->out, "stop=1\n");
@@ -415,6 +441,13 @@ static int run_capture(const struct cli_command *cmd, int argc, char **argv)
 static int run_sanitize(const struct cli_command *cmd, int argc, char **argv)
 {
   return run_program(cmd, (struct exec_run){ .tools = "all", .error_exitcode = "1" }, argc, argv);
+}
+
+int debug_program(const struct cli_command *cmd, const struct debug_options *debug, int argc, char **argv)
+{
+  struct cli_command as_exec = *cmd;
+  as_exec.options = debug_options;
+  return run_program(&as_exec, (struct exec_run){ .debug = debug }, argc, argv);
 }
 
 const struct cli_command cmd_sanitize = {

@@ -14,6 +14,7 @@ void fuzz_fatbin(const uint8_t *data, size_t size);     /* load/file.h */
 void fuzz_launchfile(const uint8_t *data, size_t size); /* host/launchfile.h */
 void fuzz_decode(const uint8_t *data, size_t size);     /* isa/sass/sass.h */
 void fuzz_guest(const uint8_t *data, size_t size);      /* func/func.h */
+void fuzz_gdb(const uint8_t *data, size_t size);        /* debug/gdb_packet.h, debug/expression.h */
 
 /* These build what they try from fields of the bytes (draw.h): what is behind the syntax. */
 void fuzz_case(const uint8_t *data, size_t size);       /* host/snapshot.h, host/case.h */

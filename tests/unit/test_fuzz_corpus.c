@@ -53,6 +53,12 @@ static void test_link(void **state)
   run_all("link", fuzz_link);
 }
 
+static void test_gdb(void **state)
+{
+  (void)state;
+  run_all("gdb", fuzz_gdb);
+}
+
 static void test_fatbin(void **state)
 {
   (void)state;
@@ -123,7 +129,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_cubin),
-      cmocka_unit_test(test_link), cmocka_unit_test(test_fatbin),
+      cmocka_unit_test(test_link), cmocka_unit_test(test_fatbin), cmocka_unit_test(test_gdb),
       cmocka_unit_test(test_launchfile),
       cmocka_unit_test(test_decode),
       cmocka_unit_test(test_guest),

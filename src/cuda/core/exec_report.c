@@ -6,6 +6,7 @@
 
 #include "base/output.h"
 #include "cuda/core/checked.h"
+#include "cuda/core/debugged.h"
 #include "cuda/core/parts.h"
 #include "cuda/core/sampling.h"
 #include "cuda/core/shim.h"
@@ -92,6 +93,7 @@ void exec_report(struct shim *s)
   shim_flush_print(s);
   fflush(stdout);
   finish_checks(s);
+  debugged_finish(s);
   if (s->options.json) write_json(s, total);
   if (s->activity) write_timeline(s);
   if (!trace_export_free(s->trace, true, &e) && !s->lost) shim_cannot_write(s, &e);

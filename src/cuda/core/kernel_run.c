@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cuda/core/checked.h"
+#include "cuda/core/debugged.h"
 #include "cuda/core/device_queue.h"
 #include "cuda/core/exec_report.h"
 #include "cuda/core/graph_nested.h"
@@ -168,6 +169,7 @@ static bool simulate_or_trace(struct shim *s, const struct running *k, const str
 static bool simulate_watched(struct shim *s, struct running *k, struct sim_result *r)
 {
   struct launch_watch watch;
+  if (debugged_run(s, k->q, k->launch, k->start, r)) return true;
   struct sim_options o = options_of(s, k);
   struct err e = {""};
   o.poll = launch_watch_poll;

@@ -57,10 +57,22 @@ static bool take_check(struct exec_options *o, const char *key, const char *valu
   return err_set(e, EXEC_OPTIONS_VARIABLE ": %s=%.60s: no such value", key, value);
 }
 
+/* Options of the debugger; false: another one. */
+static bool debug_option(struct exec_options *o, const char *key, const char *value)
+{
+  if (strcmp(key, "debug") == 0) o->debug = value;
+  else if (strcmp(key, "debug_gdb") == 0) o->debug_gdb = value;
+  else if (strcmp(key, "debug_commands") == 0) o->debug_commands = value;
+  else if (strcmp(key, "debug_batch") == 0) o->debug_batch = true;
+  else return false;
+  return true;
+}
+
 static bool take(struct exec_options *o, const char *key, const char *value, struct err *e)
 {
   uint64_t *field;
   if (number_option(o, key, &field)) return take_number(key, value, field, e);
+  if (debug_option(o, key, value)) return true;
   if (strcmp(key, "gpu") == 0) o->gpu = value;
   else if (strcmp(key, "presets") == 0) o->presets = value;
   else if (strcmp(key, "set") == 0) o->set[o->n_set++] = value;
@@ -84,6 +96,7 @@ static bool take(struct exec_options *o, const char *key, const char *value, str
   else if (strcmp(key, "quiet") == 0) o->quiet = true;
   else if (strcmp(key, "progress") == 0) o->progress = true;
   else if (strcmp(key, "threads") == 0) return take_small(key, value, WATCH_MAX_THREADS, &o->threads, e);
+  else if (strcmp(key, "debug_turn") == 0) return take_small(key, value, WATCH_MAX_SLICE, &o->debug_turn, e);
   else if (strcmp(key, "interleave") == 0) return take_small(key, value, WATCH_MAX_SLICE, &o->interleave, e);
   else return err_set(e, EXEC_OPTIONS_VARIABLE ": unknown key '%.60s'", key);
   return true;

@@ -4,7 +4,7 @@
  *   gpu presets set=KEY=VALUE mode threads interleave time stop cold report json trace quiet capture
  *   timeline timeline_sms timeline_warps timeline_us progress max_cycles max_insts sample sample_ctas
  *   progress max_cycles max_insts sample sample_ctas sanitize leaks print_level print_limit error_exitcode log
- *   tally started
+ *   tally started debug debug_gdb debug_commands debug_batch debug_turn
  */
 #ifndef WS_CUDA_OPTIONS_H
 #define WS_CUDA_OPTIONS_H
@@ -46,6 +46,10 @@ struct exec_options {
   uint64_t print_limit, error_exitcode;
   const char *log;
   const char *tally;     /* counts of all processes (sanitize/error_tally.h); NULL: nobody reads them */
+  /* warpstep debug: "console" or "gdb" (NULL: no debugger), and what goes with it (debug/debug_session.h) */
+  const char *debug, *debug_gdb, *debug_commands;
+  bool debug_batch;
+  unsigned debug_turn;
   uint64_t started;      /* when the program was: ns of the clock of files, 0: not known */
   uint64_t sample;       /* launches alike that are timed before others are estimated; 0: all are timed */
   struct arena arena;

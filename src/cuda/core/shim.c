@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cuda/core/checked.h"
+#include "cuda/core/debugged.h"
 #include "cuda/core/exec_report.h"
 #include "cuda/core/ipc.h"
 #include "cuda/core/modules.h"
@@ -45,6 +46,7 @@ static bool bring_up(struct shim *s, struct err *e)
   config.presets = s->options.presets;
   if (s->options.sanitize) config.gap_bytes = SANITIZE_GAP;
   TRY(device_init(&s->device, &config, e));
+  TRY(debugged_start(&s->options, &s->debug, e));
   TRY(checked_start(&s->options, s->device.mem, &s->checked, e));
   s->simulator = simulator_new(&s->preset.params);
   timeline_init(&s->time, &s->preset.params);

@@ -111,6 +111,7 @@ struct shim {
   struct sample_group *samples; /* sampling.h */
   struct checked *checked;      /* checked.h; NULL: no sanitizer */
   bool defects;                 /* it found some */
+  struct debug_session *debug;  /* debugged.h; NULL: no debugger */
   struct trace_export *trace;   /* NULL: no traces are written */
   struct activity *activity;    /* NULL: no timeline is written */
 };

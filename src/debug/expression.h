@@ -1,0 +1,59 @@
+/* What users write to name values: conditions of breakpoints, `print`, addresses.
+ *
+ *   R4  UR3  P0  UP0  R4[7] (lane 7)      registers of the lane; numbers are 32 bits, without sign
+ *   tid.x ctaid.y ntid.x nctaid.x lane warp pc position   (threadIdx, blockIdx, blockDim, gridDim as well)
+ *   s32(x) f32(x) f16(x)                  the low bits of x as another type
+ *   u64(R4) s64(R4) f64(R4)               a pair of registers
+ *   TYPE SPACE[address]                   memory: u8 … s64, f32, f64; global, shared, local, const
+ *                                         (bank << 32 | offset); without TYPE u32
+ *   name                                  a variable of the source, where the compiler tells (-G)
+ *   12 0x1f 1.5, ( ), C's operators ! ~ - * / % + - << >> < <= > >= == != & ^ | && ||
+ *
+ * Integers are computed in 64 bits with sign, floating-point numbers in double precision.
+ */
+#ifndef WS_DEBUG_EXPRESSION_H
+#define WS_DEBUG_EXPRESSION_H
+
+#include "debug/lane_view.h"
+
+enum debug_kind { DEBUG_INT, DEBUG_FLOAT };
+
+struct debug_value {
+  enum debug_kind kind;
+  unsigned bytes; /* of the type it was read as; 8: computed */
+  bool is_signed;
+  int64_t i;
+  double f;
+};
+
+/* What stands behind names that are no registers; NULL functions: nothing. */
+struct expression_names {
+  void *ctx;
+  bool (*find)(void *ctx, const struct lane_view *, const char *name, struct debug_value *, struct err *e);
+};
+
+/* Evaluates the whole text for a lane; v == NULL: only checks how it is written, and every value is 1. False with e
+ * filled: a mistake, or something that it names is not there. */
+bool expression_evaluate(const char *text, const struct lane_view *v, const struct expression_names *,
+                         struct debug_value *, struct err *e);
+
+bool debug_value_true(const struct debug_value *);
+/* "4294967295 = 0xffffffff", "-1", "1.5". Returns buf. */
+char *debug_value_text(const struct debug_value *, char *buf, size_t size);
+
+/* A type of memory by its name: u8 … s64, f16, f32, f64. False: none. */
+struct debug_type {
+  enum debug_kind kind;
+  unsigned bytes;
+  bool is_signed;
+};
+bool debug_type_find(const char *name, struct debug_type *);
+/* The value of `type` that the bytes at `p` hold. */
+struct debug_value debug_value_from(const struct debug_type *, const void *p);
+/* The other way; returns how many bytes. */
+unsigned debug_value_store(const struct debug_type *, const struct debug_value *, void *p);
+
+/* A memory space by its name; -1: none. */
+int view_space_find(const char *name);
+
+#endif
