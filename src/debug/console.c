@@ -88,32 +88,11 @@ enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* ---- text ---- */
 
-char *console_word(char **at)
-{
-  char *start = *at + strspn(*at, " \t"), *end = start + strcspn(start, " \t");
-  *at = *end ? end + 1 : end;
-  *end = '\0';
-  *at += strspn(*at, " \t");
-  return start;
-}
-
 static void trim(char *s)
 {
   size_t n = strlen(s);
   while (n && isspace((unsigned char)s[n - 1])) s[--n] = '\0';
   memmove(s, s + strspn(s, " \t"), strlen(s + strspn(s, " \t")) + 1);
-}
-
-bool console_number(struct console *c, const char *text, uint64_t *n, struct err *e)
-{
-  struct debug_value v;
-  const bool lane = c->d && c->d->target.slot[c->d->focus.slot];
-  if (!lane && text[strspn(text, "0123456789")])
-    return err_set(e, "'%.60s': without a lane only a number can be given", text);
-  if (!expression_evaluate(text, lane ? &c->d->focus : NULL, lane ? &c->d->names : NULL, &v, e)) return false;
-  if (v.kind != DEBUG_INT || v.i < 0) return err_set(e, "'%.60s' is not a whole number", text);
-  *n = (uint64_t)v.i;
-  return true;
 }
 
 /* ---- commands of the console itself ---- */

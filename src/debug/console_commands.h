@@ -38,7 +38,7 @@ console_command command_break, command_tbreak, command_watch, command_rwatch, co
 console_command command_print, command_examine, command_set, command_backtrace, command_list, command_disassemble;
 console_command command_info, command_lane, command_warp, command_cta, command_thread, command_state;
 
-/* Where the focus is, with its instruction and source line. */
+/* Of all (console_text.c). Where the focus is, with its instruction and source line. */
 void console_show_focus(struct console *);
 /* What stopped it, then the focus. */
 void console_show_stop(struct console *, const struct debug_stop *);

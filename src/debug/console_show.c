@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/host_memory.h"
 #include "debug/console_commands.h"
 #include "isa/hazard_role.h"
 
@@ -126,18 +127,18 @@ bool command_set(struct console *c, char *args, struct err *e)
 
 bool command_backtrace(struct console *c, char *args, struct err *e)
 {
-  static struct debug_frame frame[BACKTRACE_MOST];
   char line[300];
   (void)args;
   if (!here(c, e)) return false;
+  struct debug_frame *frame = mem_alloc(BACKTRACE_MOST * sizeof *frame);
   const unsigned n = debugger_backtrace(c->d, frame, BACKTRACE_MOST);
-  if (!n) return err_set(e, "the lane has exited");
   for (unsigned i = 0; i < n; i++) {
     source_map_place(&c->d->map, frame[i].source.row, line, sizeof line);
     fprintf(c->out, "#%u  0x%" PRIx64 " in %s%s%s%s\n", i, frame[i].pc, frame[i].source.function, *line ? " at " : "",
             line, frame[i].source.inlined ? " (inlined)" : "");
   }
-  return true;
+  mem_free(frame);
+  return n ? true : err_set(e, "the lane has exited");
 }
 
 bool command_list(struct console *c, char *args, struct err *e)

@@ -98,7 +98,7 @@ static void show_register(struct console *c, const char *name, unsigned reg, boo
   fprintf(c->out, "%s", name);
   for (v.lane = 0; v.lane < c->d->target.source->lanes; v.lane++) {
     if (v.lane % 8 == 0) fprintf(c->out, "%s[%2u]", v.lane ? "\n     " : " ", v.lane);
-    fprintf(c->out, view_register(&v, reg, &value) ? " %08x" : " ?", value);
+    if (view_register(&v, reg, &value)) fprintf(c->out, " %08x", value);
   }
   fputc('\n', c->out);
 }
