@@ -15,7 +15,9 @@
 #include "base/output.h"
 #include "cli/commands.h"
 #include "cli/validate_report.h"
+#include "cli/validate_settings.h"
 #include "config/presets.h"
+#include "validate/measured.h"
 #include "validate/plot.h"
 #include "validate/runner.h"
 
@@ -23,16 +25,18 @@ enum {
   OPT_SUITE = CLI_OPT_FIRST, OPT_GPU, OPT_DATA, OPT_ONLY, OPT_SET, OPT_PROGRAMS, OPT_CSV, OPT_PLOT, OPT_KEEP,
   OPT_RECORD, OPT_JOBS, OPT_LIMIT, OPT_QUIET, OPT_PRESETS,
 };
-enum { MAX_JOBS = 256, MAX_SECONDS = 1000000, MAX_SET = 64 };
+enum { MAX_JOBS = 256, MAX_SECONDS = 1000000, MAX_SET = 64, MAX_SETTINGS = 10000 };
 
 static const struct cli_option options[] = {
   {OPT_SUITE, "suite", "S", "a file, or the name of one in data/validation; neither\n"
                             "this nor --gpu: the rows of group quick of all suites"},
   {OPT_GPU, "gpu", "PRESET", "all suites measured on this GPU"},
-  {OPT_DATA, "data", "FILE", "measured figures, instead of the CSV that the suite names"},
+  {OPT_DATA, "data", "FILE", "measured figures, instead of the CSV that the suite names;\n"
+                             "without --suite a table of any profiler, of PROGRAM"},
   {OPT_ONLY, "only", "REGEX", "only rows whose id or group matches"},
   {OPT_PROGRAMS, "programs", "DIR", "where the programs of 'exec' rows were built"},
-  {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
+  {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable); several\n"
+                                "values with commas: the mean error of each"},
   {OPT_CSV, "csv", "FILE", "write every row with its counters"},
   {OPT_PLOT, "plot", "FILE", "write a scatter plot, SVG"},
   {OPT_KEEP, "keep", "DIR", "keep the JSON of every run there, and do not repeat runs whose JSON is there"},
@@ -48,7 +52,8 @@ struct validation {
   const char *suite, *gpu, *data, *only, *csv, *plot;
   bool record;
   struct runner_options run;
-  const char *set[MAX_SET];
+  const char *set[MAX_SET], *picked[MAX_SET];
+  struct setting_errors *errors; /* of one setting of several; NULL: a report of each suite */
   char self[PATH_MAX], presets[PATH_MAX], root[PATH_MAX], keep[PATH_MAX], programs[PATH_MAX];
   unsigned ran, worse;
 };
@@ -108,7 +113,7 @@ static bool find_places(struct validation *v, struct err *e)
   if (n < 0) return err_set(e, "cannot find out where warpstep is: %s", host_error());
   v->self[n] = '\0';
   v->run.self = v->self;
-  v->run.set = v->set;
+  v->run.set = v->picked;
   TRY(presets_dir(v->run.presets, v->presets, sizeof v->presets, e));
   if (v->run.presets) v->run.presets = v->presets;
   TRY(data_root(v->run.presets, v->root, sizeof v->root, e));
@@ -152,6 +157,11 @@ static bool finish(struct validation *v, const struct suite *s, const bool *want
   unsigned ran = 0, chosen = 0;
   for (size_t i = 0; i < s->n_rows; i++) ran += s->row[i].ran, chosen += wanted[i];
   if (!chosen) return true;
+  if (v->errors) {
+    setting_errors_add(v->errors, s);
+    v->ran += ran;
+    return true;
+  }
   validate_print(s, wanted, !v->run.quiet);
   v->ran += ran;
   if (v->csv) TRY(write_file(v->csv, s, wanted, false, e));
@@ -161,11 +171,19 @@ static bool finish(struct validation *v, const struct suite *s, const bool *want
   return true;
 }
 
+/* A suite, or without a path the table that somebody measured. */
+static bool load(const struct validation *v, struct suite *s, const char *path, struct err *e)
+{
+  if (path) return suite_load(s, path, v->data, e);
+  *s = (struct suite){.gpu = v->gpu};
+  return measured_read(s, v->data, e);
+}
+
 static bool run_suite(struct validation *v, const char *path, struct err *e)
 {
   struct suite s;
   bool *wanted = NULL;
-  bool ok = suite_load(&s, path, v->data, e) && (wanted = choose(v, &s, e)) != NULL;
+  bool ok = load(v, &s, path, e) && (wanted = choose(v, &s, e)) != NULL;
   if (ok && v->gpu) s.gpu = v->gpu;
   ok = ok && runner_run(&v->run, &s, wanted, e) && finish(v, &s, wanted, e);
   free(wanted);
@@ -220,6 +238,65 @@ static bool run_named(struct validation *v, struct err *e)
   return access(path, R_OK) == 0 ? run_suite(v, path, e) : unknown_suite(v, name, e);
 }
 
+static bool run_chosen(struct validation *v, struct err *e)
+{
+  if (v->suite) return run_named(v, e);
+  return v->data ? run_suite(v, NULL, e) : run_all(v, e);
+}
+
+/* Files kept for one setting do not serve another. */
+static bool keep_apart(struct validation *v, const char *kept, unsigned long which, char dir[PATH_MAX + 32],
+                       struct err *e)
+{
+  if (!kept) return true;
+  snprintf(dir, PATH_MAX + 32, "%s/setting-%lu", kept, which + 1);
+  v->run.keep = dir;
+  return mkdir(dir, 0777) == 0 || errno == EEXIST || err_set(e, "%s: %s", dir, host_error());
+}
+
+static bool run_settings(struct validation *v, unsigned long n, struct err *e)
+{
+  const char *kept = v->run.keep;
+  char dir[PATH_MAX + 32];
+  bool ok = true;
+  v->run.quiet = true;
+  setting_errors_head();
+  for (unsigned long i = 0; ok && i < n; i++) {
+    struct setting_errors errors = {.n = {0}};
+    struct arena a = {0};
+    settings_pick(v->set, v->run.n_set, i, &a, v->picked);
+    v->errors = &errors;
+    ok = keep_apart(v, kept, i, dir, e) && run_chosen(v, e);
+    if (ok) setting_errors_print(&errors, v->picked, v->run.n_set);
+    setting_errors_free(&errors);
+    arena_free(&a);
+  }
+  return ok;
+}
+
+static bool run_all_settings(struct validation *v, struct err *e)
+{
+  unsigned long n = settings_count(v->set, v->run.n_set, MAX_SETTINGS);
+  if (n > MAX_SETTINGS) return err_set(e, "more than %d settings", MAX_SETTINGS);
+  if (n > 1) return run_settings(v, n, e);
+  memcpy(v->picked, v->set, sizeof v->set);
+  return run_chosen(v, e);
+}
+
+/* What goes with what. */
+static int check_options(const struct cli_command *cmd, const struct validation *v)
+{
+  bool table = v->data && !v->suite, several = settings_count(v->set, v->run.n_set, MAX_SETTINGS) > 1;
+  if (!v->suite && !table && (v->csv || v->plot)) return cli_usage_error(cmd, "--csv and --plot need --suite or --data");
+  if (table && !v->gpu) return cli_usage_error(cmd, "--data without --suite needs --gpu PRESET");
+  if (table && !*v->run.program) return cli_usage_error(cmd, "--data without --suite needs the program that was measured");
+  if (!table && *v->run.program) return cli_usage_error(cmd, "unexpected argument '%s'", *v->run.program);
+  if (table && v->record) return cli_usage_error(cmd, "--record needs --suite");
+  if (several && (v->record || v->csv || v->plot))
+    return cli_usage_error(cmd, "--record, --csv and --plot are for one setting");
+  return CLI_OK;
+}
+
 static int run_validate(const struct cli_command *cmd, int argc, char **argv)
 {
   struct validation v = {.run = {.jobs = 2, .limit_s = 3600}};
@@ -231,19 +308,19 @@ static int run_validate(const struct cli_command *cmd, int argc, char **argv)
     int status = take_option(cmd, &v, id, arg);
     if (status != CLI_OK) return status;
   }
-  if (optind != argc) return cli_usage_error(cmd, "unexpected argument '%s'", argv[optind]);
-  if (!v.suite && (v.data || v.csv || v.plot))
-    return cli_usage_error(cmd, "--data, --csv and --plot need --suite");
+  v.run.program = argv + optind;
+  int status = check_options(cmd, &v);
+  if (status != CLI_OK) return status;
   if (!v.suite && !v.gpu && !v.only) v.only = "^quick$";
-  if (!find_places(&v, &e) || !(v.suite ? run_named(&v, &e) : run_all(&v, &e)))
-    return cli_error("%s", e.msg);
+  if (!find_places(&v, &e) || !run_all_settings(&v, &e)) return cli_error("%s", e.msg);
   if (!v.ran) return cli_error("no row could be run");
   return v.worse ? CLI_MISMATCH : CLI_OK;
 }
 
 const struct cli_command cmd_validate = {
   .name = "validate",
-  .synopsis = "[--suite S] [--gpu PRESET] [options]",
+  .synopsis = "[--suite S | --data FILE] [--gpu PRESET] [options] [PROGRAM [ARGUMENT...]]",
+  .program_follows = true,
   .summary = "kernels whose time was measured on silicon, beside the model",
   .options = options,
   .notes = "A suite is a file in data/validation (data/validation/README.md has the format): measured figures, "
@@ -251,12 +328,17 @@ const struct cli_command cmd_validate = {
            "to run each kernel. Errors are signed, above zero: too slow. Rows that parameters of the model were "
            "fitted\n"
            "on are summed up apart from those that were held out, and so are rows whose operation counts differ from\n"
-           "the measured ones (compiled to other code). Exit status 1: an error grew beyond what is recorded.\n",
+           "the measured ones (compiled to other code). Exit status 1: an error grew beyond what is recorded.\n"
+           "A table of your own needs no suite: ncu's and nsys' CSV, or columns for kernel, grid, block and a time with its\n"
+           "unit (time_us, cycles). PROGRAM then runs twice, first without time to find the first launch of each kernel,\n"
+           "grid and block. ncu's tables are taken as measured with empty caches.\n",
   .examples = "  # the quick rows, which make test runs\n"
               "  warpstep validate\n"
               "  # programs built elsewhere\n"
               "  warpstep validate --suite hecbench-rtx-3080 --programs HeCBench/src --only tiny --plot tiny.svg\n"
               "  # how much of it hangs on the clock\n"
-              "  warpstep validate --suite hecbench-rtx-3080 --programs HeCBench/src --set gpu.clock_khz=1584000\n",
+              "  warpstep validate --suite textbook-rtx-2080ti --only quick --set clock=1350,1545\n"
+              "  # what a profiler measured of a program of yours\n"
+              "  warpstep validate --gpu rtx-3080 --data ncu.csv ./app 1000\n",
   .run = run_validate,
 };

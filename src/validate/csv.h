@@ -1,5 +1,5 @@
 /* Tables in CSV files: a header line, then rows; fields with commas stand in double quotes, lines that begin
- * with # are comments. */
+ * with # are comments, and so are lines of one field before the header. */
 #ifndef WS_VALIDATE_CSV_H
 #define WS_VALIDATE_CSV_H
 

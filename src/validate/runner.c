@@ -14,6 +14,7 @@
 
 #include "base/bug.h"
 #include "base/host_memory.h"
+#include "validate/measured.h"
 
 enum { MAX_ARGUMENTS = 256, LAUNCHES_TEXT = 4096, SECTOR = 32 };
 
@@ -24,12 +25,16 @@ struct job {
   bool kept;      /* was there before */
 };
 
+/* Which launches there are, without time; then their times. */
+enum pass { LOOK, TIME };
+
 struct runner {
   const struct runner_options *o;
   struct suite *s;
   const bool *wanted;
   struct job *job;
   size_t n_jobs, running;
+  enum pass pass;
   char dir[PATH_MAX]; /* for the children's files */
 };
 
@@ -38,13 +43,24 @@ static bool same_command(const struct suite *s, size_t a, size_t b)
   return !strcmp(s->row[a].run, s->row[b].run);
 }
 
+/* Whether the row needs the number of its launch. */
+static bool is_sought(const struct suite_row *row)
+{
+  return row->kernel && !row->launch && (!*row->run || !strncmp(row->run, "exec ", 5));
+}
+
+static bool takes_part(const struct runner *r, size_t i)
+{
+  return r->wanted[i] && is_sought(&r->s->row[i]) == (r->pass == LOOK);
+}
+
 /* The launches that the wanted rows of a command ask for, the first row given: "3,7,12". Returns the length. */
 static size_t launches_of(const struct runner *r, size_t first, char text[LAUNCHES_TEXT])
 {
   size_t n = 0;
   text[0] = '\0';
   for (size_t i = first; i < r->s->n_rows; i++)
-    if (r->wanted[i] && r->s->row[i].launch && same_command(r->s, i, first) && n < LAUNCHES_TEXT - 24)
+    if (takes_part(r, i) && r->s->row[i].launch && same_command(r->s, i, first) && n < LAUNCHES_TEXT - 24)
       n += (size_t)snprintf(text + n, LAUNCHES_TEXT - n, "%s%u", n ? "," : "", r->s->row[i].launch);
   return n;
 }
@@ -75,6 +91,8 @@ static void push_settings(struct arguments *a, const struct runner *r)
 static void push_launches(struct arguments *a, const struct runner *r, const struct job *j)
 {
   char text[LAUNCHES_TEXT];
+  if (r->pass == LOOK) push(a, "--functional");
+  else if (r->s->cold) push(a, "--cold");
   if (!launches_of(r, j->first, text)) return;
   push(a, "--time-kernels");
   push(a, text);
@@ -93,7 +111,6 @@ static void exec_arguments(struct arguments *a, const struct runner *r, const st
 {
   char dir[2 * PATH_MAX], *slash, *end = rest + strcspn(rest, " ");
   push_launches(a, r, j);
-  if (r->s->cold) push(a, "--cold");
   char stop = *end;
   *end = '\0';
   slash = strrchr(rest, '/');
@@ -106,6 +123,12 @@ static void exec_arguments(struct arguments *a, const struct runner *r, const st
   if (stop) push_words(a, end + 1);
 }
 
+static void push_program(struct arguments *a, const struct runner *r, const struct job *j)
+{
+  push_launches(a, r, j);
+  for (char *const *word = r->o->program; word && *word; word++) push(a, *word);
+}
+
 static _Noreturn void child(const struct runner *r, const struct job *j)
 {
   struct arguments a = {.n = 0};
@@ -113,13 +136,14 @@ static _Noreturn void child(const struct runner *r, const struct job *j)
   char *rest = command + strcspn(command, " ");
   if (*rest) *rest++ = '\0';
   push(&a, r->o->self);
-  push(&a, command);
+  push(&a, *command ? command : "exec");
   push_settings(&a, r);
   push(&a, "--json");
   push(&a, j->json);
   snprintf(log, sizeof log, "%s.log", j->json);
   if (!freopen("/dev/null", "r", stdin) || !freopen(log, "w", stdout) || dup2(1, 2) < 0) _exit(127);
-  if (!strcmp(command, "exec")) exec_arguments(&a, r, j, rest);
+  if (!*command) push_program(&a, r, j);
+  else if (!strcmp(command, "exec")) exec_arguments(&a, r, j, rest);
   else if (chdir(r->o->root) == 0) push_words(&a, rest);
   else _exit(127);
   alarm(r->o->limit_s);
@@ -177,6 +201,30 @@ static const json_t *find_launch(const json_t *all, unsigned launch)
   return launch || !n ? NULL : json_array_get(all, n - 1);
 }
 
+static bool same_sizes(const json_t *a, const unsigned b[3])
+{
+  for (size_t i = 0; i < 3 && b[0]; i++)
+    if ((unsigned)json_integer_value(json_array_get(a, i)) != b[i]) return false;
+  return true;
+}
+
+/* The number of the row's launch. */
+static void locate_row(struct suite_row *row, const json_t *root)
+{
+  const json_t *all = json_object_get(root, "launches");
+  row->why = "no launch of that kernel, grid and block";
+  for (size_t i = 0; i < json_array_size(all); i++) {
+    const json_t *l = json_array_get(all, i);
+    const char *name = json_string_value(json_object_get(l, "kernel"));
+    if (!name || !measured_same_kernel(row->kernel, name) || !same_sizes(json_object_get(l, "grid"), row->grid) ||
+        !same_sizes(json_object_get(l, "block"), row->block))
+      continue;
+    row->launch = (unsigned)json_integer_value(json_object_get(l, "launch"));
+    row->why = "not run";
+    return;
+  }
+}
+
 static void take_row(const struct suite *s, struct suite_row *row, const json_t *root)
 {
   const json_t *all = json_object_get(root, "launches"), *stats = json_object_get(root, "stats");
@@ -215,9 +263,10 @@ static void collect(struct runner *r, struct job *j, int status)
   json_t *root = json_load_file(j->json, 0, &why);
   const char *words = root ? "" : last_words(r->s, j, status);
   for (size_t i = j->first; i < r->s->n_rows; i++) {
-    if (!r->wanted[i] || !same_command(r->s, i, j->first)) continue;
-    if (root) take_row(r->s, &r->s->row[i], root);
-    else r->s->row[i].why = words;
+    if (!takes_part(r, i) || !same_command(r->s, i, j->first)) continue;
+    if (!root) r->s->row[i].why = words;
+    else if (r->pass == LOOK) locate_row(&r->s->row[i], root);
+    else take_row(r->s, &r->s->row[i], root);
   }
   json_decref(root);
 }
@@ -236,8 +285,8 @@ static char *json_path(const struct runner *r, size_t row)
 {
   char path[2 * PATH_MAX], launches[LAUNCHES_TEXT];
   int dir = snprintf(path, sizeof path, "%s/", r->o->keep ? r->o->keep : r->dir);
-  bool some = launches_of(r, row, launches) != 0;
-  snprintf(path + dir, sizeof path - (size_t)dir, "%s%s%.100s.json", r->s->row[row].id, some ? "." : "", launches);
+  if (!launches_of(r, row, launches) && r->pass == LOOK) snprintf(launches, sizeof launches, "launches");
+  snprintf(path + dir, sizeof path - (size_t)dir, "%s%s%.100s.json", r->s->row[row].id, *launches ? "." : "", launches);
   for (char *p = path + dir; *p; p++) /* ids may hold any character */
     if (!strchr("_-.", *p) && !(*p >= '0' && *p <= '9') && !((*p | 32) >= 'a' && (*p | 32) <= 'z')) *p = '_';
   char *copy = strdup(path);
@@ -258,7 +307,7 @@ static void plan(struct runner *r)
   r->job = calloc(r->s->n_rows + 1, sizeof *r->job);
   NO_MEMORY_IF(!r->job);
   for (size_t i = 0; i < r->s->n_rows; i++) {
-    if (!r->wanted[i] || seen_before(r, i)) continue;
+    if (!takes_part(r, i) || seen_before(r, i)) continue;
     struct job *j = &r->job[r->n_jobs++];
     *j = (struct job){.first = i, .json = json_path(r, i)};
     j->kept = r->o->keep && is_whole(j->json);
@@ -289,7 +338,7 @@ static void wait_for_one(struct runner *r)
     collect(r, j, status);
     j->pid = 0;
     r->running--;
-    if (!r->o->quiet)
+    if (!r->o->quiet && r->pass == TIME)
       fprintf(stderr, "%s %s\n", r->s->row[j->first].id,
               r->s->row[j->first].ran ? "" : r->s->row[j->first].why);
   }
@@ -303,8 +352,22 @@ static void clean_up(struct runner *r)
     if (!r->o->keep) unlink(r->job[i].json), unlink(log);
     free(r->job[i].json);
   }
-  if (!r->o->keep) rmdir(r->dir);
   free(r->job);
+}
+
+static bool run_pass(struct runner *r, enum pass pass, struct err *e)
+{
+  bool ok = true;
+  r->pass = pass;
+  r->n_jobs = 0;
+  plan(r);
+  for (size_t i = 0; ok && i < r->n_jobs; i++) {
+    while (r->running >= r->o->jobs) wait_for_one(r);
+    ok = start(r, &r->job[i], e);
+  }
+  while (r->running) wait_for_one(r);
+  clean_up(r);
+  return ok;
 }
 
 bool runner_run(const struct runner_options *o, struct suite *s, const bool *wanted, struct err *e)
@@ -314,13 +377,7 @@ bool runner_run(const struct runner_options *o, struct suite *s, const bool *wan
   if (!o->keep && !mkdtemp(r.dir)) return err_set(e, "%s: %s", r.dir, host_error());
   if (o->keep && mkdir(o->keep, 0777) != 0 && errno != EEXIST)
     return err_set(e, "%s: %s", o->keep, host_error());
-  plan(&r);
-  bool ok = true;
-  for (size_t i = 0; ok && i < r.n_jobs; i++) {
-    while (r.running >= o->jobs) wait_for_one(&r);
-    ok = start(&r, &r.job[i], e);
-  }
-  while (r.running) wait_for_one(&r);
-  clean_up(&r);
+  bool ok = run_pass(&r, LOOK, e) && run_pass(&r, TIME, e);
+  if (!o->keep) rmdir(r.dir);
   return ok;
 }

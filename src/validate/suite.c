@@ -11,6 +11,7 @@
 #include "base/settings.h"
 #include "base/text.h"
 #include "validate/csv.h"
+#include "validate/measured.h"
 
 const char *suite_counter_name(enum suite_counter c)
 {
@@ -108,7 +109,8 @@ static bool read_row(struct suite_row *r, const struct csv *t, size_t i, struct 
   r->launch = isnan(launch) ? 0 : (unsigned)launch;
   if (!*r->id || !*r->run || !(r->measured > 0))
     return err_set(e, "%s:%u: id, run and measured (above zero) are needed", t->path, t->line[i]);
-  return r->fitted || !strcmp(split, "held-out") ||
+  if (*csv_get(t, i, "kernel")) measured_place(r, t, i);
+  return r->fitted || !*split || !strcmp(split, "held-out") ||
          err_set(e, "%s:%u: split is fitted or held-out", t->path, t->line[i]);
 }
 

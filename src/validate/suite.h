@@ -20,9 +20,11 @@ enum suite_counter {
 const char *suite_counter_name(enum suite_counter);
 
 struct suite_row {
-  const char *id, *group, *run, *series;
+  const char *id, *group, *run, *series; /* run: "": the program of the command line */
   bool fitted;
-  unsigned launch;             /* 0: `run` has one launch */
+  unsigned launch;             /* 0: `run` has one launch, or it is the first of `kernel` */
+  const char *kernel;          /* its name, NULL: not known; grid[0], block[0]: 0: any */
+  unsigned grid[3], block[3];
   double measured;             /* > 0 */
   double size;                 /* NAN: none */
   double counter[COUNTER__N];  /* NAN: not measured */

@@ -66,6 +66,8 @@ def set_up(folder):
         os.symlink(os.path.join(ROOT, name), os.path.join(folder, name))
     for name, policy in (("a", "cggty"), ("b", "lrr"), ("before", "lrr"), ("after", "cggty")):
         shell("warpstep run %s --no-check --quiet --set issue.policy=%s --json %s.json" % (LAUNCH, policy, name), folder)
+    with open(folder + "/ncu.csv", "w", encoding="utf-8") as f:
+        f.write("kernel,time_us\ngemm,5.0\n")
     nvcc = shutil.which("nvcc", path=os.environ["PATH"] + ":/usr/local/cuda/bin")
     if not nvcc or not os.path.exists(os.path.join(os.path.dirname(BIN), "cuda/libwarpstep-cuda.so")):
         return False

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "validate/csv.h"
+#include "validate/measured.h"
 #include "validate/suite.h"
 #include "validate/suite_summary.h"
 
@@ -221,6 +222,77 @@ static int make_dir(void **state)
   return mkdtemp(dir) ? 0 : -1;
 }
 
+static void assert_row(const struct suite_row *r, const char *kernel, unsigned grid, unsigned block, double measured)
+{
+  if (!measured_same_kernel(r->kernel, kernel)) fail_msg("%s is not %s", r->kernel, kernel);
+  assert_int_equal(r->grid[0], grid);
+  assert_int_equal(r->block[0], block);
+  assert_near(r->measured, measured);
+}
+
+/* The same launches as profilers print them: 2.34, 2.24 and 2.1 us; copies and later launches are no rows. */
+static void tables_of_profilers(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *path, *unit;
+    size_t n;
+    bool cold;
+    double first, last;
+    unsigned grid[2], block[2]; /* of the first and the last row */
+    const char *name;           /* of the last */
+  } table[] = {
+    {"tests/validate/tables/details.csv", "us", 4, true, 2.34, 2.1, {64, 32}, {256, 128}, "other"},
+    {"tests/validate/tables/raw.csv", "us", 2, true, 2.34, 2.24, {64, 64}, {256, 256}, "add"},
+    {"tests/validate/tables/trace.csv", "us", 2, false, 2.34, 2.1, {64, 32}, {256, 128}, "add"},
+    {"tests/validate/tables/sum.csv", "us", 2, false, 2.34, 2.17, {0, 0}, {0, 0}, "add"},
+    {"tests/validate/tables/own.csv", "cycles", 2, false, 4100, 3900, {64, 32}, {256, 128}, "add"},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    struct suite s = {0};
+    struct err e = {""};
+    if (!measured_read(&s, table[i].path, &e)) fail_msg("%s", e.msg);
+    assert_string_equal(s.unit, table[i].unit);
+    assert_int_equal(s.n_rows, table[i].n);
+    assert_int_equal(s.cold, table[i].cold);
+    assert_row(&s.row[0], "scale", table[i].grid[0], table[i].block[0], table[i].first);
+    assert_row(&s.row[s.n_rows - 1], table[i].name, table[i].grid[1], table[i].block[1], table[i].last);
+    suite_free(&s);
+  }
+}
+
+static void refuse_table(const char *text, const char *why)
+{
+  struct suite s = {0};
+  struct err e = {""};
+  char path[128];
+  snprintf(path, sizeof path, "%s/t.csv", dir);
+  FILE *f = fopen(path, "w");
+  assert_non_null(f);
+  fputs(text, f);
+  fclose(f);
+  assert_false(measured_read(&s, path, &e));
+  if (!strstr(e.msg, why)) fail_msg("'%s' does not say '%s'", e.msg, why);
+  suite_free(&s);
+}
+
+static void tables_that_say_too_little(void **state)
+{
+  (void)state;
+  refuse_table("grid,time_us\n1,2\n", "no column for the kernel's name");
+  refuse_table("kernel,time\na,2\n", "no column for a time with its unit");
+  refuse_table("kernel,time_us\na,fast\n,3\nb,-1\n", "no row has a kernel");
+}
+
+static void names_of_kernels(void **state)
+{
+  (void)state;
+  assert_true(measured_same_kernel("void ns::f<float, 3>(float *, int)", "_ZN2ns1fIfLi3EEEvPfi"));
+  assert_true(measured_same_kernel("f", "f(int)"));
+  assert_false(measured_same_kernel("f2", "f"));
+  assert_false(measured_same_kernel("ns::f(int)", "ns::g(int)"));
+}
+
 static int remove_dir(void **state)
 {
   (void)state;
@@ -247,6 +319,9 @@ int main(void)
     cmocka_unit_test(counters_must_agree),
     cmocka_unit_test(suite_errors),
     cmocka_unit_test(recording),
+    cmocka_unit_test(tables_of_profilers),
+    cmocka_unit_test(tables_that_say_too_little),
+    cmocka_unit_test(names_of_kernels),
   };
   return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

@@ -21,6 +21,46 @@ verdict $? "quick rows within their recorded errors"
 [ $? -eq 1 ]
 verdict $? "a worse model is refused"
 
+# Several values of a parameter: a line for each, the error of half the clock far larger.
+"$bin" validate --suite textbook-rtx-2080ti --only '^vector_add-262144$' --set gpu.clock_khz=1350000,700000 2>&1 |
+  awk '/gpu.clock_khz=/ { e[++n] = $2 } END { exit !(n == 2 && e[2] > e[1] + 20) }'
+verdict $? "a mean error for each setting"
+
+# Tables of profilers, matched by kernel, grid and block with a program that runs twice.
+built=$(mktemp -d) || exit 2
+nvcc=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
+if [ ! -x "$nvcc" ]; then
+  echo "ok validate tables of profilers # SKIP no nvcc"
+elif "$nvcc" -arch=sm_86 -cudart shared -o "$built/two" tests/validate/two.cu; then
+  for table in details:3 raw:2 trace:2 sum:2 own:2; do
+    "$bin" validate --gpu rtx-3080 --data "tests/validate/tables/${table%:*}.csv" "$built/two" 2>/dev/null |
+      awk -v n="${table#*:}" '/all, held out/ { right = $4 == n } END { exit !right }'
+    verdict $? "table ${table%:*}"
+  done
+  "$bin" validate --gpu rtx-3080 --data tests/validate/tables/details.csv "$built/two" 2>/dev/null |
+    grep -q '^  other.*no launch of that kernel, grid and block'
+  verdict $? "a launch that did not happen"
+else
+  verdict 1 "two.cu compiles"
+fi
+
+# HeCBench's compiler finds its own headers and none of /usr/local/include.
+clang=$(command -v "${CLANG:-clang++-19}")
+if [ ! -x "$clang" ]; then
+  echo "ok validate headers of HeCBench # SKIP no clang++-19"
+else
+  mkdir -p "$built/source/folders-cuda" "$built/toolkit"
+  printf '#include <algorithm>\n#include <cmath>\n#include <cstdlib>\n#include <vector>\nstd::vector<double> v(1, std::sqrt(2.0));\n' \
+    >"$built/source/folders-cuda/main.cpp"
+  # shellcheck disable=SC2016 # make's own variable
+  printf 'all:\n\t$(CC) -v -x c++ -fsyntax-only main.cpp 2>folders\n' >"$built/source/folders-cuda/Makefile"
+  CLANG=$clang tools/validation/hecbench.sh "$built/source" "$built/toolkit" folders-cuda >"$built/said" &&
+    grep -q '^ /usr/include' "$built/source/folders-cuda/folders" &&
+    ! grep -q '^ /usr/local/include' "$built/source/folders-cuda/folders"
+  verdict $? "headers of HeCBench"
+fi
+rm -rf "$built"
+
 # docs/guesses.md lists every guess of a preset with the measurement that would settle it; a list that lacks one
 # is refused.
 guesses=tools/validation/guesses.py

@@ -27,7 +27,7 @@ MAY = {
     "api": LOW | {"load", "func", "time", "host", "view", "api", "warpstep"},
     "cuda": LOW | {"load", "func", "time", "trace", "host", "sanitize", "debug", "cuda"},
     "probe": LOW | {"load", "func", "time", "host", "probe"},
-    "validate": {"base", "validate"},
+    "validate": {"base", "load", "validate"},
     "study": {"base", "config", "study", "warpstep"},
     "cli": LOW | {"load", "func", "time", "trace", "host", "view", "probe", "validate", "study", "sanitize", "debug", "cli", "warpstep"},
 }

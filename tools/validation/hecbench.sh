@@ -16,6 +16,14 @@ shift 2
 wrapper=$(mktemp) || exit 2
 trap 'rm -f "$wrapper"' EXIT
 
+# The compiler's own folders of headers but for /usr/local/include, where another CUDA or another CUB may lie; behind
+# clang's wrappers of them, as ever.
+headers=(-nostdlibinc)
+while read -r folder; do
+  headers+=(-idirafter "$folder")
+done < <(${CLANG:-clang++-19} -E -x c++ -v /dev/null 2>&1 |
+  sed -n '/^#include <...>/,/^End of search/{ s|^ ||; \|^/usr/local/include|d; \|/lib/clang/|d; \|^/|p }')
+
 # The makefiles call nvcc; this takes its options and calls clang.
 cat >"$wrapper" <<EOF
 #!/usr/bin/env bash
@@ -33,7 +41,7 @@ while [ \$# -gt 0 ]; do
 done
 link=(-L"$toolkit/lib" -L"$toolkit/lib64" -lcudart)
 [ -z "\$compile" ] || link=()
-exec ${CLANG:-clang++-19} \$compile -w -O3 --cuda-gpu-arch=sm_86 --cuda-path="$toolkit" \\
+exec ${CLANG:-clang++-19} ${headers[@]@Q} \$compile -w -O3 --cuda-gpu-arch=sm_86 --cuda-path="$toolkit" \\
   -Wno-unknown-cuda-version -Wno-register "\${options[@]}" "\${link[@]}"
 EOF
 chmod +x "$wrapper"
