@@ -67,6 +67,11 @@ guesses=tools/validation/guesses.py
 "$guesses" --check
 verdict $? "guesses are listed with their measurements"
 
+# What was fitted once is never called held out again.
+splits=tools/validation/splits.py
+"$splits" --check
+verdict $? "rows are fitted or held out as listed"
+
 tree=$(mktemp -d) || exit 2
 trap 'rm -rf "$tree"' EXIT
 mkdir -p "$tree/data/validation"
@@ -87,4 +92,12 @@ cp presets/rtx-3070.cfg "$tree/presets"
 echo 'nowhere.,none' >>"$tree/data/validation/settle.csv"
 refused 'no guess begins with nowhere'
 verdict $? "a measurement of nothing is refused"
+
+cp data/validation/*.csv data/validation/*.suite "$tree/data/validation"
+sed -i '/^[^,]*,fitted,/s/,fitted,/,held-out,/' "$tree/data/validation/tuning-rtx-a6000.csv"
+"$splits" --check --root "$tree" | grep 'is called held-out and stands in fitted.csv' >/dev/null
+verdict $? "a fitted row that comes back as held out is refused"
+sed -n 's/^\(tuning-rtx-a6000,[^,]*\),.*/\1/p' data/validation/fitted.csv >>"$tree/data/validation/held-out.csv"
+"$splits" --check --root "$tree" | grep 'what was fitted once is not held out' >/dev/null
+verdict $? "so is one in both lists"
 exit $failed
