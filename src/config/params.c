@@ -336,6 +336,8 @@ static bool check_sm_caches(const struct params *p, struct err *e)
   RULE(p->l1_data_max >= p->l1_sets * p->l1_line, "l1.sets: not even one way fits l1.data_max");
   RULE(p->l0i_bytes >= p->l0i_line * p->l0i_ways, "l0i.ways: not even one set fits l0i.bytes");
   RULE(p->l1i_bytes >= 128 * p->l1i_ways, "l1i.ways: not even one set fits l1i.bytes");
+  RULE(power_of_two(p->l1i_const_fetch_bytes) && p->l1i_const_fetch_bytes <= p->l1i_bytes,
+       "l1i.const_fetch_bytes must be a power of two, not above l1i.bytes");
   RULE(power_of_two(p->const_line), "const.line is not a power of two");
   RULE(p->const_fl_bytes >= p->const_line * p->const_ways &&
            p->const_vl_bytes >= p->const_line * p->const_ways,
@@ -347,6 +349,7 @@ static bool check_memory_side(const struct params *p, struct err *e)
 {
   RULE(p->l2_line == p->l1_line && p->l2_sector == p->l1_sector,
        "l2.line and l2.sector must equal those of L1");
+  RULE(power_of_two(p->l2_fetch_bytes), "l2.fetch_bytes is not a power of two");
   RULE(p->l2_bytes % (p->l2_slices * p->l2_ways * p->l2_line) == 0,
        "l2.bytes is not a whole number of sets in each of l2.slices");
   RULE(p->l2_latency >= params_l1_hit_cycles(p) + p->noc_request_latency + p->noc_reply_latency,

@@ -227,6 +227,26 @@ static void constant_caches_are_separate(void **state)
   done(&r);
 }
 
+/* A constant that misses L1 brings what lies in its l1i.const_fetch_bytes, and nothing beyond. */
+static void constants_come_in_pieces(void **state)
+{
+  (void)state;
+  struct caches r;
+  build(&r);
+  init(&r);
+  struct const_cache fl;
+  const_cache_init(&fl, &r.a, &r.p, r.p.const_fl_bytes, 0, &r.l1i, &r.stats);
+  const unsigned miss = r.p.l1i_miss_latency, hit = r.p.l1i_latency;
+  assert_int_equal(r.p.l1i_const_fetch_bytes, 256);
+  assert_int_equal(const_cache_read(&fl, 0, 0x160, 0), miss);
+  assert_int_equal(const_cache_read(&fl, 0, 0x1c0, 1000), 1000 + hit);
+  assert_int_equal(const_cache_read(&fl, 0, 0x100, 2000), 2000 + hit);
+  assert_int_equal(const_cache_read(&fl, 0, 0x0c0, 3000), 3000 + miss);
+  assert_int_equal(const_cache_read(&fl, 0, 0x200, 4000), 4000 + miss);
+  assert_int_equal(r.stats.l1i_misses, 3);
+  done(&r);
+}
+
 /* Section 5.1: the greedy warp's constant miss blocks the scheduler for four cycles, then the
  * youngest ready warp issues. */
 static void constant_miss_switches_after_four_cycles(void **state)
@@ -265,6 +285,7 @@ int main(void)
       cmocka_unit_test(dropped_lines_make_room),
       cmocka_unit_test(perfect),
       cmocka_unit_test(constant_caches_are_separate),
+      cmocka_unit_test(constants_come_in_pieces),
       cmocka_unit_test(constant_miss_switches_after_four_cycles),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ static void check_laws(struct rig *r)
   drain(r);
   struct l2_stats l2 = l2_sum(r);
   struct dram_stats d = dram_sum(r);
-  assert_int_equal(d.dram_read_bytes, SECTOR_BYTES * (l2.l2_miss_sectors + l2.l2_merged_sectors));
+  assert_int_equal(d.dram_read_bytes, SECTOR_BYTES * (l2.l2_miss_sectors + l2.l2_companion_sectors + l2.l2_merged_sectors));
   assert_int_equal(d.dram_write_bytes, SECTOR_BYTES * l2.l2_written_back_sectors);
 }
 
@@ -400,6 +400,31 @@ static void misses_merge(void **state)
   assert_true(s.l2_merge_sectors > 90); /* 96 may wait, then the slice stands still */
   assert_int_equal(s.l2_hit_sectors + s.l2_merge_sectors, 1998);
   rig_free(&r);
+}
+
+/* What DRAM sends for one sector of a line, of which sector 2 was written: the rest of its piece that is not here. */
+static void companions_come_along(void **state)
+{
+  (void)state;
+  static const struct {
+    uint32_t piece;
+    unsigned companions, hits; /* of the four sectors afterwards */
+  } cases[] = {{32, 0, 2}, {64, 1, 3}, {128, 2, 4}};
+  for (unsigned i = 0; i < 3; i++) {
+    struct rig r;
+    rig_build(&r, "rtx-3080");
+    r.params.l2_fetch_bytes = cases[i].piece;
+    rig_start(&r);
+    round_trip(&r, REQ_WRITE, MEM_STORE, 7, 0x4);
+    round_trip(&r, REQ_READ, MEM_LOAD, 7, 0x1);
+    assert_int_equal(l2_sum(&r).l2_companion_sectors, cases[i].companions);
+    assert_int_equal(dram_sum(&r).dram_read_bytes, SECTOR_BYTES * (1 + cases[i].companions));
+    round_trip(&r, REQ_READ, MEM_LOAD, 7, 0xf);
+    assert_int_equal(l2_sum(&r).l2_hit_sectors, cases[i].hits);
+    assert_int_equal(l2_sum(&r).l2_filled_sectors, dram_sum(&r).dram_read_bytes / SECTOR_BYTES);
+    check_laws(&r);
+    rig_free(&r);
+  }
 }
 
 /* Written sectors need no fetch; displaced ones are written to DRAM, clean ones are not. */
@@ -834,6 +859,7 @@ int main(void)
       cmocka_unit_test(full_slice_blocks_the_port),
       cmocka_unit_test(room_for_one_message),
       cmocka_unit_test(misses_merge),
+      cmocka_unit_test(companions_come_along),
       cmocka_unit_test(dirty_sectors_are_written_back),
       cmocka_unit_test(few_lines_stay_dirty),
       cmocka_unit_test(sectors_written_in_part),

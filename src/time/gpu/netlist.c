@@ -299,7 +299,8 @@ bool netlist_check_laws(const struct netlist *n, const struct netlist_stats *s, 
          law("requests sent by SMs, taken by slices", s->noc.noc_requests, s->l2.requests, e) &&
          law("replies of slices, received by SMs", s->l2.replies, s->noc.noc_replies, e) &&
          law("bytes missed in L2 or written in part, read from DRAM",
-             SECTOR_BYTES * (s->l2.l2_miss_sectors + s->l2.l2_merged_sectors), s->dram.dram_read_bytes, e) &&
+             SECTOR_BYTES * (s->l2.l2_miss_sectors + s->l2.l2_companion_sectors + s->l2.l2_merged_sectors),
+             s->dram.dram_read_bytes, e) &&
          law("bytes written back by L2, written to DRAM",
              SECTOR_BYTES * s->l2.l2_written_back_sectors, s->dram.dram_write_bytes, e) &&
          law("CTAs launched, of the grids", s->sm.ctas, n->dispatcher.ctas, e);

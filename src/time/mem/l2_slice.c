@@ -78,6 +78,8 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
       .set_run = set_run(p),
       .merges = p->l2_mshr_merges,
       .queue = p->l2_queue,
+      .fetch_shift = (unsigned)__builtin_ctz(p->l2_fetch_bytes / SECTOR_BYTES),
+      .piece = (unsigned)bits_ones(p->l2_fetch_bytes / SECTOR_BYTES),
       .cycle = cycle,
       .tag_cycle = p->ideal_l2_bandwidth ? 0 : cycle,
       .latency = cycles_inside(p) * cycle,
@@ -428,8 +430,20 @@ static bool can_miss(struct l2_slice *s, const struct l2_miss *m, const struct d
   return dram_write_room(c) || block(s, L2_WAITS_WRITE, c);
 }
 
+/* What DRAM sends with missing sectors: the rest of their pieces of l2.fetch_bytes, as far as it is not here. */
+static unsigned companions(const struct l2_slice *s, uint64_t line, unsigned missed)
+{
+  unsigned wide = missed;
+  if (!s->fetch_shift || line & L2_FAR_LINE) return 0;
+  for (unsigned i = 0; i < SECTORS_PER_LINE; i++)
+    if (missed >> i & 1) wide |= s->piece << (i >> s->fetch_shift << s->fetch_shift);
+  struct tag_at at = find(s, line);
+  unsigned here = at.way == TAGS_NONE ? 0 : tags_state(&s->tags, at)->sectors;
+  return wide & ~here & ~missed;
+}
+
 /* Missing sectors: from DRAM, or from their home in the other partition. */
-static void fetch(struct l2_slice *s, const struct mem_req *r, unsigned sectors, picos now)
+static void fetch(struct l2_slice *s, const struct mem_req *r, unsigned sectors, unsigned more, picos now)
 {
   uint64_t line = r->local, local;
   if (line & L2_FAR_LINE) {
@@ -441,8 +455,9 @@ static void fetch(struct l2_slice *s, const struct mem_req *r, unsigned sectors,
   }
   struct dram *c = channel_of(s, line, &local);
   s->stats.l2_miss_sectors += count_sectors(sectors);
-  s->by_grid[r->grid].dram_read += count_sectors(sectors);
-  dram_request(c, DRAM_READ, now, local, line, sectors, s->index);
+  s->stats.l2_companion_sectors += count_sectors(more);
+  s->by_grid[r->grid].dram_read += count_sectors(sectors | more);
+  dram_request(c, DRAM_READ, now, local, line, sectors | more, s->index);
 }
 
 /* Notes that `r` waits for `need` and asks for what is not on its way. */
@@ -454,9 +469,10 @@ static void miss(struct l2_slice *s, struct l2_miss *m, const struct mem_req *r,
   *(of_peer ? &s->stats.l2_peer_missed_sectors : &s->stats.op_misses[mem_req_op(r->kind, r->op)]) +=
       count_sectors(missed);
   s->stats.l2_merge_sectors += count_sectors(need & m->pending);
-  m->pending |= (uint8_t)missed;
+  unsigned more = companions(s, r->local, missed) & ~(unsigned)m->pending;
+  m->pending |= (uint8_t)(missed | more);
   add_waiter(s, m, r, need, of_peer);
-  if (missed) fetch(s, r, missed, now);
+  if (missed) fetch(s, r, missed, more, now);
 }
 
 /* Sectors of the request that are here, and their place. */

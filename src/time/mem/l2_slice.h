@@ -9,6 +9,7 @@
  *            get 4 bytes each cause 2.0 MB of DRAM traffic)
  *   misses   one entry per line on its way, with the requests that wait for it; a sector on its
  *            way is merged, not requested twice, and valid when DRAM has answered
+ *   fetch    DRAM is read in pieces of l2.fetch_bytes: what of a piece is not here comes with the sectors that are missed
  *   time     a request passes the tags in a cycle. The array has a port to read and one to write, each with the slice's
  *            share of l2.bytes_per_cycle: sectors that hit are read, those stored are written, and of those
  *            stored in part both, for which the request passes the tags twice. The first request waits until
@@ -89,6 +90,7 @@ struct l2_slice {
   uint32_t set_run; /* lines that fill the sets in order; 0: l2.set_rounds_x2 is 0 */
   picos cycle, tag_cycle, latency, far_latency, atomic_interval, atomic_latency;
   unsigned atomic_lanes_x2;
+  unsigned fetch_shift, piece; /* sectors of a piece of l2.fetch_bytes: their logarithm; the first piece's */
   /* state */
   struct tags tags;
   uint8_t *copied; /* [set][way], two partitions: sectors the other one may hold; else NULL */

@@ -21,6 +21,7 @@ void l1i_init(struct l1i *c, struct arena *a, const struct params *p, struct l1i
                     .line_interval = p->l1i_line_interval,
                     .miss_line_interval = p->l1i_miss_line_interval,
                     .mshr_entries = p->l1i_mshr_entries,
+                    .const_lines = p->l1i_const_fetch_bytes / L1I_LINE,
                     .fill_latency = fill_latency(p),
                     .n_ways = p->l1i_ways,
                     .n_sets = p->l1i_bytes / (L1I_LINE * p->l1i_ways),
@@ -146,6 +147,26 @@ void l1i_forget_line(struct l1i *c, unsigned client, uint64_t line)
   remove_miss(c, m);
 }
 
+/* --- constants from L2 -------------------------------------------------------------------------- */
+
+static struct l1i_way *put(struct l1i *c, struct l1i_way *w, uint64_t line, uint64_t valid_at)
+{
+  *w = (struct l1i_way){.line = line + 1, .used = ++c->stamp, .valid_at = valid_at};
+  return w;
+}
+
+/* The lines around it that L1 has not come with it. The line itself comes last: no neighbour displaces it. */
+static struct l1i_way *fetch_constants(struct l1i *c, uint64_t line, uint64_t valid_at)
+{
+  uint64_t first = line & ~(uint64_t)(c->const_lines - 1);
+  bool hit;
+  for (uint64_t l = first; l < first + c->const_lines; l++) {
+    struct l1i_way *w = lookup(c, l, &hit);
+    if (l != line && !hit) put(c, w, l, valid_at);
+  }
+  return put(c, lookup(c, line, &hit), line, valid_at);
+}
+
 /* --- requests ---------------------------------------------------------------------------------- */
 
 uint64_t l1i_request(struct l1i *c, uint64_t line, unsigned client, uint64_t now)
@@ -156,9 +177,9 @@ uint64_t l1i_request(struct l1i *c, uint64_t line, unsigned client, uint64_t now
   c->stats->l1i_requests++;
   struct l1i_way *w = lookup(c, line, &hit);
   if (!hit) {
-    bool constant = line & L1I_CONST_LINE;
     c->stats->l1i_misses++;
-    *w = (struct l1i_way){.line = line + 1, .valid_at = constant ? at + c->miss_latency - c->latency : L1I_ON_ITS_WAY};
+    if (line & L1I_CONST_LINE) w = fetch_constants(c, line, at + c->miss_latency - c->latency);
+    else put(c, w, line, L1I_ON_ITS_WAY);
   }
   w->used = ++c->stamp;
   if (w->valid_at == L1I_ON_ITS_WAY) {
