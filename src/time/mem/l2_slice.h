@@ -9,7 +9,7 @@
  *            get 4 bytes each cause 2.0 MB of DRAM traffic)
  *   misses   one entry per line on its way, with the requests that wait for it; a sector on its
  *            way is merged, not requested twice, and valid when DRAM has answered
- *   fetch    DRAM is read in pieces of l2.fetch_bytes: what of a piece is not here comes with the sectors that are missed
+ *   fetch    DRAM is read in pieces of l2.fetch_bytes: what of a piece is not here comes with sectors that are missed
  *   time     a request passes the tags in a cycle. The array has a port to read and one to write, each with the slice's
  *            share of l2.bytes_per_cycle: sectors that hit are read, those stored are written, and of those
  *            stored in part both, for which the request passes the tags twice. The first request waits until
