@@ -131,6 +131,31 @@ static void mipmaps(void **state)
   assert_int_equal(cuMipmappedArrayDestroy(m), CUDA_ERROR_INVALID_HANDLE);
 }
 
+/* A view reads texels in another format of the same size. */
+static void views(void **state)
+{
+  static const struct {
+    int format;
+    CUresult r;
+  } of[] = {{0, CUDA_SUCCESS}, {0x16, CUDA_SUCCESS} /* one float */, {0x03, CUDA_SUCCESS} /* four bytes */,
+            {0x0d, CUDA_SUCCESS} /* one 32-bit integer */, {0x01, CUDA_ERROR_NOT_SUPPORTED} /* one byte */,
+            {0x18, CUDA_ERROR_NOT_SUPPORTED} /* four floats */, {0x19, CUDA_ERROR_NOT_SUPPORTED} /* compressed */,
+            {99, CUDA_ERROR_NOT_SUPPORTED}, {-1, CUDA_ERROR_NOT_SUPPORTED}};
+  CUDA_ARRAY3D_DESCRIPTOR d = {.width = 16, .height = 16, .format = FORMAT_FLOAT, .channels = 1};
+  CUDA_RESOURCE_DESC r = {.type = RESOURCE_ARRAY};
+  CUDA_TEXTURE_DESC t = {.flags = 1};
+  unsigned long long tex;
+  (void)state;
+  OK(cuArray3DCreate_v2(&r.of.array, &d));
+  for (unsigned i = 0; i < sizeof of / sizeof of[0]; i++) {
+    const CUDA_RESOURCE_VIEW_DESC v = {.format = of[i].format, .width = 16, .height = 16};
+    CUresult result = cuTexObjectCreate(&tex, &r, &t, &v);
+    if (result != of[i].r) fail_msg("format %d: %d", of[i].format, (int)result);
+    if (!result) OK(cuTexObjectDestroy(tex));
+  }
+  OK(cuArrayDestroy(r.of.array));
+}
+
 static void objects(void **state)
 {
   CUDA_ARRAY3D_DESCRIPTOR d = {.width = 16, .height = 16, .format = FORMAT_FLOAT, .channels = 1, .flags = SURFACE};
@@ -225,6 +250,10 @@ static void advice(void **state)
   assert_int_equal(cuMemAdvise_v2(m, 0, 1, device), CUDA_ERROR_INVALID_VALUE);
   assert_int_equal(cuMemAdvise_v2(d, 8192, 1, device), CUDA_ERROR_INVALID_VALUE); /* not managed */
   assert_int_equal(cuMemAdvise_v2(m, 8192, 3, other), CUDA_ERROR_INVALID_DEVICE);
+  for (int type = 0; type < 7; type++) { /* device, host, a NUMA node, the current one: 1 to 4 */
+    const CUmemLocation l = {type, 0};
+    assert_int_equal(cuMemAdvise_v2(m, 8192, 5, l), type >= 1 && type <= 4 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+  }
   assert_int_equal(cuMemPrefetchAsync_v2(m, 8193, device, 0, NULL), CUDA_ERROR_INVALID_VALUE);
   assert_int_equal(cuMemRangeGetAttribute(&v, 3, 1, m, 8192), CUDA_ERROR_INVALID_VALUE);
   assert_int_equal(cuMemRangeGetAttribute(list, 8, 1, m, 8192), CUDA_ERROR_INVALID_VALUE);
@@ -302,7 +331,7 @@ static void batches(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(arrays), cmocka_unit_test(mipmaps), cmocka_unit_test(objects),
+      cmocka_unit_test(arrays), cmocka_unit_test(mipmaps), cmocka_unit_test(views), cmocka_unit_test(objects),
       cmocka_unit_test(advice), cmocka_unit_test(access_to_pools), cmocka_unit_test(batches),
   };
   return cmocka_run_group_tests(tests, cuda_setup, NULL);

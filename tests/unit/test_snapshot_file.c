@@ -104,6 +104,21 @@ static void test_textures(void **state)
   close_file(&f);
 }
 
+/* Parts have names that are known. */
+static void test_unknown_part(void **state)
+{
+  (void)state;
+  struct file f = open_file(CASE);
+  json_t *parts = json_object_get(f.manifest, "parts");
+  for (size_t i = 0; i < json_array_size(parts); i++) {
+    json_t *part = json_array_get(parts, i), *was = json_incref(json_object_get(part, "part"));
+    json_object_set_new(part, "part", json_string("nothing of the kind"));
+    refused(&f, "name of part", (long)i, 0);
+    json_object_set_new(part, "part", was);
+  }
+  close_file(&f);
+}
+
 /* Every field of a texture object is read as it was written. */
 static void test_texture_round_trip(void **state)
 {
@@ -219,7 +234,7 @@ static void test_memory(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_textures), cmocka_unit_test(test_texture_round_trip), cmocka_unit_test(test_texel_size),
+    cmocka_unit_test(test_unknown_part), cmocka_unit_test(test_textures), cmocka_unit_test(test_texture_round_trip), cmocka_unit_test(test_texel_size),
     cmocka_unit_test(test_numbers), cmocka_unit_test(test_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

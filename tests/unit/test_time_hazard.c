@@ -106,6 +106,26 @@ static void no_bypass_to_addresses(void **state)
   assert_int_equal(missing(mov, load, 3), 1);
 }
 
+/* A predicate result of an access says something of its address: it is there when the sources are read. */
+static void predicate_of_an_access(void **state)
+{
+  (void)state;
+  for (unsigned early = 0; early < 2; early++) {
+    struct check c;
+    build(&c);
+    struct inst load = op(PIPE_MEM, LAT_NONE, reg(FILE_P, 2), reg(FILE_R, 8));
+    load.mem = (struct inst_mem){.space = MEM_GLOBAL, .op = MEM_LOAD, .bytes = 4};
+    struct inst guarded = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 6), nothing);
+    guarded.guard = 2;
+    load.pc = 0x10, guarded.pc = 0x20;
+    const uint32_t seq = issue(&c, &load, 100);
+    hazard_sources_read(c.h, 0, &load, seq, 130);
+    issue(&c, &guarded, 130 - early);
+    assert_int_equal(c.h->n_findings, early);
+    arena_free(&c.a);
+  }
+}
+
 static void variable_latency(void **state)
 {
   (void)state;
@@ -326,7 +346,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fixed_latency_raw),
       cmocka_unit_test(no_bypass_to_addresses),
-      cmocka_unit_test(variable_latency),
+      cmocka_unit_test(predicate_of_an_access), cmocka_unit_test(variable_latency),
       cmocka_unit_test(paths_and_guards_do_not_disturb),
       cmocka_unit_test(older_result_lands_last),
       cmocka_unit_test(every_reader_counts),
