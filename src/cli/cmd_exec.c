@@ -18,16 +18,13 @@
 #include "cli/commands.h"
 #include "cli/debug_program.h"
 #include "cli/default_gpu.h"
+#include "cli/program_start.h"
 #include "cli/sanitize_parent.h"
 #include "config/presets.h"
 #include "host/activity.h"
 #include "host/choice.h"
 #include "isa/watch.h"
-#include "load/program.h"
 #include "sanitize/sanitize.h"
-
-#define LIBRARY "libwarpstep-cuda.so"
-#define OPTIONS_VARIABLE "WARPSTEP_EXEC" /* cuda/core/options.h reads it */
 
 enum {
   OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_TIMED, OPT_TIME_KERNELS,
@@ -279,57 +276,6 @@ static bool check_preset(const struct exec_run *x, struct err *e)
   return ok;
 }
 
-static bool check_program(const char *path, struct err *e)
-{
-  if (strchr(path, '/') && access(path, X_OK) != 0)
-    return err_set(e, "%s: %s", path, host_error());
-  struct program_info p = program_inspect(path);
-  if (!p.elf) return true; /* a script, or found through PATH: it will start programs itself */
-  if (p.static_program)
-    return err_set(e, "%s: linked with -static, so no library can be put in its way; link it without",
-                   path);
-  if (p.gpu_code && !p.shared_runtime && !p.runtime_symbols)
-    return err_set(e, "%s: has the CUDA runtime inside (nvcc's default) and no symbol table; link it "
-                   "again with -cudart shared, or do not strip it", path);
-  return true;
-}
-
-/* Folder of the shim libraries: $WARPSTEP_CUDA, else cuda/ beside the program, else
- * ../lib/warpstep. */
-static bool find_libraries(char *dir, size_t size, struct err *e)
-{
-  static const char *const places[] = {"cuda", "../lib/warpstep"};
-  const char *given = getenv("WARPSTEP_CUDA");
-  char self[PATH_MAX], path[2 * PATH_MAX];
-  ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-  if (given) {
-    snprintf(dir, size, "%s", given);
-    return true;
-  }
-  if (n < 0) return err_set(e, "cannot find out where warpstep is: %s", host_error());
-  self[n] = '\0';
-  *strrchr(self, '/') = '\0';
-  for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
-    snprintf(path, sizeof path, "%s/%s/" LIBRARY, self, places[i]);
-    if (access(path, R_OK) != 0) continue;
-    if (snprintf(dir, size, "%s/%s", self, places[i]) < (int)size) return true;
-  }
-  return err_set(e, "no " LIBRARY " in %.200s/cuda or %.200s/../lib/warpstep; run make, or set "
-                 "WARPSTEP_CUDA", self, self);
-}
-
-/* VARIABLE=FIRST, with what it was behind it. */
-static void prepend(const char *variable, const char *first)
-{
-  const char *old = getenv(variable);
-  size_t size = strlen(first) + (old ? strlen(old) : 0) + 2;
-  char *text = malloc(size);
-  NO_MEMORY_IF(!text);
-  snprintf(text, size, "%s%s%s", first, old && *old ? ":" : "", old ? old : "");
-  setenv(variable, text, 1);
-  free(text);
-}
-
 /* The folder for cases, as an absolute path: the program may change its own. It must not hold cases. */
 static bool make_folder(const char **path, char absolute[PATH_MAX], struct err *e)
 {
@@ -352,16 +298,6 @@ static uint64_t file_clock(void)
   return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void hand_over(struct exec_run *x, const char *dir)
-{
-  char library[PATH_MAX + 32];
-  snprintf(library, sizeof library, "%s/" LIBRARY, dir);
-  fflush(x->out);
-  setenv(OPTIONS_VARIABLE, x->text, 1);
-  prepend("LD_LIBRARY_PATH", dir);
-  prepend("LD_PRELOAD", library);
-}
-
 /* Starts the program and waits for it, for its exit status. */
 static int start_watched(struct exec_run *x, char **program, const char *dir)
 {
@@ -371,7 +307,7 @@ static int start_watched(struct exec_run *x, char **program, const char *dir)
   FILE *out = t ? output_log_open(x->log ? x->log : "-", true, &e) : NULL;
   if (!out) return cli_error("%s", e.msg);
   fprintf(x->out, "tally=%s\n", name);
-  hand_over(x, dir);
+  program_hand_over(x->out, &x->text, dir);
   const int status = sanitize_parent(program, t, out, atoi(x->error_exitcode));
   return output_log_close(out, x->log ? x->log : "stdout", &e) ? status : cli_error("%s", e.msg);
 }
@@ -397,8 +333,8 @@ static int start(struct exec_run *x, char **program)
   char dir[PATH_MAX], folder[PATH_MAX];
   struct err e = {""}, ignored;
   if (!x->gpu && !default_gpu(program[0], x->presets, &x->gpu, &ignored)) x->gpu = default_gpu_any();
-  if (!check_which(x, &e) || !check_preset(x, &e) || !check_program(program[0], &e) ||
-      !find_libraries(dir, sizeof dir, &e) || (x->capture && !make_folder(&x->capture, folder, &e)))
+  if (!check_which(x, &e) || !check_preset(x, &e) || !program_check(program[0], &e) ||
+      !program_libraries(dir, sizeof dir, &e) || (x->capture && !make_folder(&x->capture, folder, &e)))
     return cli_error("%s", e.msg);
   fprintf(x->out, "gpu=%s\nmode=%s\n", x->gpu, x->timed ? "timed" : "functional");
   if (x->capture) fprintf(x->out, "capture=%s\nquiet=1\n", x->capture);
@@ -409,7 +345,7 @@ static int start(struct exec_run *x, char **program)
   if (x->stop) fprintf(x->out, "stop=1\n");
   fprintf(x->out, "started=%" PRIu64 "\n", file_clock());
   if (x->tools) return start_watched(x, program, dir);
-  hand_over(x, dir);
+  program_hand_over(x->out, &x->text, dir);
   execvp(program[0], program);
   return cli_error("%s: %s", program[0], host_error());
 }

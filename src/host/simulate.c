@@ -354,7 +354,8 @@ static bool run(struct simulator *s, struct launch *l, struct step_source *sourc
   struct run_watch watch = watch_of(&ctx);
 
   forget_last(s, source->code.isa);
-  *r = (struct sim_result){ .timed = o->timed, .together = 1, .isa = s->isa, .mix = s->mix, .where = &s->where };
+  *r = (struct sim_result){ .timed = o->timed, .together = 1, .isa = s->isa, .mix = s->mix,
+                              .thread_mix = s->threads_by, .where = &s->where };
   if (!o->timed) run_functional(s, l, o, &watch, r);
   else if (l && o->sample_ctas) TRY(run_sampled(s, l, o, &watch, r, e));
   else if (l && o->first_ctas) TRY(run_first(s, l, o, &watch, r, e));
@@ -521,7 +522,8 @@ bool simulate_together(struct simulator *s, const struct sim_job *job, unsigned 
   struct gpu *gpu = gpu_at_start(s, o, first, e);
   struct together t = together_of(job, n, gpu_now(gpu) - first, params_clock_ps(s->params), r);
   for (unsigned i = 0; i < n; i++)
-    r[i] = (struct sim_result){ .timed = true, .together = n, .isa = s->isa, .mix = s->mix, .where = &s->where };
+    r[i] = (struct sim_result){ .timed = true, .together = n, .isa = s->isa, .mix = s->mix,
+                              .thread_mix = s->threads_by, .where = &s->where };
   bool fit = all_fit(s, &t, e);
   if (fit) {
     enum run_end end = run_together(s, &t, &watch, &fault, o->report);

@@ -76,7 +76,7 @@ struct sim_result {
   struct fault fault;       /* RUN_FAULT */
   uint64_t warp_insts, thread_insts; /* thread: lanes with a true guard */
   const struct isa *isa;    /* whose instructions ran */
-  const uint64_t *mix;      /* warp instructions by its mnemonics */
+  const uint64_t *mix, *thread_mix; /* warp and thread instructions by its mnemonics */
   struct work work;         /* arithmetic of threads, as profilers count it */
   /* Where all resident warps were, most first; empty after RUN_DONE. */
   const struct positions *where;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Dependency rule: which folder of src/ may include which, which folder of src/cuda/, and which block of src/time/ which.
 
-base <- config, stats, isa <- load, func, time, trace <- host <- sanitize <- view, api; view <- debug <- cuda, cli. func and time never include
+base <- config, stats, isa <- load, func, time, trace <- host <- sanitize <- view, api; view <- debug, ncu <- cuda, cli. func and time never include
 each other. A block of src/time/ includes its own header, base, isa, stats, config and message
 headers; blocks.txt names the headers that several blocks share and the parts a block is made of.
 The netlist sees everything.
@@ -24,12 +24,13 @@ MAY = {
     "host": LOW | {"load", "func", "time", "trace", "host", "warpstep"},
     "view": LOW | {"load", "func", "time", "host", "view", "warpstep"},
     "debug": LOW | {"load", "func", "host", "view", "debug"},
+    "ncu": LOW | {"load", "func", "time", "host", "view", "ncu"},
     "api": LOW | {"load", "func", "time", "host", "view", "api", "warpstep"},
-    "cuda": LOW | {"load", "func", "time", "trace", "host", "sanitize", "debug", "cuda"},
+    "cuda": LOW | {"load", "func", "time", "trace", "host", "sanitize", "debug", "ncu", "cuda"},
     "probe": LOW | {"load", "func", "time", "host", "probe"},
     "validate": {"base", "load", "validate"},
     "study": {"base", "config", "study", "warpstep"},
-    "cli": LOW | {"load", "func", "time", "trace", "host", "view", "probe", "validate", "study", "sanitize", "debug", "cli", "warpstep"},
+    "cli": LOW | {"load", "func", "time", "trace", "host", "view", "probe", "validate", "study", "sanitize", "debug", "ncu", "cli", "warpstep"},
 }
 CUDA = {"core": {"core"}, "driver": {"core", "driver"}, "runtime": {"core", "runtime"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)

@@ -94,6 +94,8 @@ void exec_report(struct shim *s)
   fflush(stdout);
   finish_checks(s);
   debugged_finish(s);
+  ncu_capture_free(s->profile);
+  s->profile = NULL;
   if (s->options.json) write_json(s, total);
   if (s->activity) write_timeline(s);
   if (!trace_export_free(s->trace, true, &e) && !s->lost) shim_cannot_write(s, &e);

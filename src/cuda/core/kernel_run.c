@@ -10,6 +10,7 @@
 #include "cuda/core/graph_nested.h"
 #include "cuda/core/kernel_fault.h"
 #include "cuda/core/launch_watch.h"
+#include "cuda/core/profiled.h"
 #include "cuda/core/sampling.h"
 #include "cuda/core/save.h"
 #include "cuda/core/shim.h"
@@ -151,6 +152,7 @@ static struct sim_options options_of(struct shim *s, struct running *k)
   o.timed = exec_options_timed(e, s->record.n + 1, k->q->function->kernel->name);
   k->group = sample_of(s, k->q, o.timed);
   if (k->group) o.timed = sampling_next(k->group, e->sample);
+  if (s->profile) o.timed = profiled_next(s, k->q);
   if (!o.timed) o.max_cycles = 0;
   return o;
 }
@@ -223,6 +225,7 @@ static CUresult run(struct shim *s, struct running *k)
     return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   }
   memory_sync_registered(s, false);
+  if (s->profile && r.timed) profiled_keep(s, k->q, k->launch, &r);
   save(s, k, &r);
   double estimate = sample(k->group, &r);
   finish(s, k, &r, estimate, end_of(s, &r, estimate, k->start));

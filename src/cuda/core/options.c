@@ -68,11 +68,25 @@ static bool debug_option(struct exec_options *o, const char *key, const char *va
   return true;
 }
 
+/* Of warpstep ncu, behind "ncu_". */
+static bool take_ncu(struct ncu_capture_options *o, const char *key, const char *value, struct err *e)
+{
+  if (strcmp(key, "stream") == 0) o->stream = value;
+  else if (strcmp(key, "log") == 0) o->log = value;
+  else if (strcmp(key, "code") == 0) o->code = true;
+  else if (strcmp(key, "waits") == 0) o->waits = true;
+  else if (strcmp(key, "quiet") == 0) o->quiet = true;
+  else if (ncu_filter_has(key)) return ncu_filter_take(&o->filter, key, value, e);
+  else return err_set(e, EXEC_OPTIONS_VARIABLE ": unknown key 'ncu_%.60s'", key);
+  return true;
+}
+
 static bool take(struct exec_options *o, const char *key, const char *value, struct err *e)
 {
   uint64_t *field;
   if (number_option(o, key, &field)) return take_number(key, value, field, e);
   if (debug_option(o, key, value)) return true;
+  if (strncmp(key, "ncu_", 4) == 0) return take_ncu(&o->ncu, key + 4, value, e);
   if (strcmp(key, "gpu") == 0) o->gpu = value;
   else if (strcmp(key, "presets") == 0) o->presets = value;
   else if (strcmp(key, "set") == 0) o->set[o->n_set++] = value;
@@ -129,6 +143,7 @@ bool exec_options_parse(struct exec_options *o, const char *text, struct err *e)
 void exec_options_free(struct exec_options *o)
 {
   choice_free(&o->choice);
+  ncu_filter_free(&o->ncu.filter);
   arena_free(&o->arena);
 }
 

@@ -5,6 +5,7 @@
  *   timeline timeline_sms timeline_warps timeline_us progress max_cycles max_insts sample sample_ctas
  *   progress max_cycles max_insts sample sample_ctas sanitize leaks print_level print_limit error_exitcode log
  *   tally started debug debug_gdb debug_commands debug_batch debug_turn
+ *   tally started ncu_stream ncu_log ncu_code ncu_waits ncu_quiet ncu_OPTION=VALUE (ncu/ncu_filter.h)
  */
 #ifndef WS_CUDA_OPTIONS_H
 #define WS_CUDA_OPTIONS_H
@@ -16,6 +17,7 @@
 #include "base/err.h"
 #include "host/activity.h"
 #include "host/choice.h"
+#include "ncu/ncu_capture.h"
 
 #define EXEC_OPTIONS_VARIABLE "WARPSTEP_EXEC"
 
@@ -50,6 +52,7 @@ struct exec_options {
   const char *debug, *debug_gdb, *debug_commands;
   bool debug_batch;
   unsigned debug_turn;
+  struct ncu_capture_options ncu; /* warpstep ncu; launches that it does not choose run without time */
   uint64_t started;      /* when the program was: ns of the clock of files, 0: not known */
   uint64_t sample;       /* launches alike that are timed before others are estimated; 0: all are timed */
   struct arena arena;

@@ -47,6 +47,7 @@ static bool bring_up(struct shim *s, struct err *e)
   if (s->options.sanitize) config.gap_bytes = SANITIZE_GAP;
   TRY(device_init(&s->device, &config, e));
   TRY(debugged_start(&s->options, &s->debug, e));
+  if (s->options.ncu.stream && !(s->profile = ncu_capture_new(&s->options.ncu, e))) return false;
   TRY(checked_start(&s->options, s->device.mem, &s->checked, e));
   s->simulator = simulator_new(&s->preset.params);
   timeline_init(&s->time, &s->preset.params);

@@ -112,6 +112,7 @@ struct shim {
   struct checked *checked;      /* checked.h; NULL: no sanitizer */
   bool defects;                 /* it found some */
   struct debug_session *debug;  /* debugged.h; NULL: no debugger */
+  struct ncu_capture *profile;  /* profiled.h; NULL: no profiler */
   struct trace_export *trace;   /* NULL: no traces are written */
   struct activity *activity;    /* NULL: no timeline is written */
 };

@@ -29,7 +29,7 @@ struct waiting {
 static bool all_are_timed(const struct exec_options *o)
 {
   return o->timed && !o->choice.by_name && !o->choice.n_ranges && !o->sample && !o->sample_ctas && !o->cold &&
-         !o->trace && !o->capture && !o->max_cycles && !o->max_insts;
+         !o->ncu.stream && !o->trace && !o->capture && !o->max_cycles && !o->max_insts;
 }
 
 static bool may_wait(const struct shim *s, const struct launch_request *q)

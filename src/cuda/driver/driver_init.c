@@ -6,6 +6,7 @@
 #include "cuda/core/call.h"
 #include "cuda/core/context_end.h"
 #include "cuda/core/errors.h"
+#include "cuda/core/profiled.h"
 #include "cuda/core/synchronize.h"
 #include "cuda/core/version.h"
 
@@ -277,12 +278,12 @@ CUresult cuFuncSetSharedMemConfig(CUfunction f, int config)
 
 CUresult cuProfilerStart(void)
 {
-  DRIVER(NEED_CONTEXT, CUDA_SUCCESS);
+  DRIVER(NEED_CONTEXT, profiled_on(s, true));
 }
 
 CUresult cuProfilerStop(void)
 {
-  DRIVER(NEED_CONTEXT, CUDA_SUCCESS);
+  DRIVER(NEED_CONTEXT, profiled_on(s, false));
 }
 
 /* Errors, private tables ------------------------------------------------------------------------ */

@@ -3,6 +3,7 @@
 
 #include "cuda/core/attributes.h"
 #include "cuda/core/context_end.h"
+#include "cuda/core/profiled.h"
 #include "cuda/core/version.h"
 #include "cuda/runtime/runtime.h"
 
@@ -164,10 +165,10 @@ CUresult cudaGetDriverEntryPointByVersion(const char *name, void **fn, unsigned 
 
 CUresult cudaProfilerStart(void)
 {
-  RUNTIME(NEED_GPU, CUDA_SUCCESS);
+  RUNTIME(NEED_GPU, profiled_on(s, true));
 }
 
 CUresult cudaProfilerStop(void)
 {
-  RUNTIME(NEED_GPU, CUDA_SUCCESS);
+  RUNTIME(NEED_GPU, profiled_on(s, false));
 }

@@ -25,7 +25,7 @@ struct sm_stats;
 /* Books of a grid, by instruction of its code view (gpu_inst_profile, time/gpu/gpu.h). */
 struct core_books {
   uint64_t n_insts;
-  uint64_t *by_inst, *issued, *threads, *sectors, *passes, *conflicts;
+  uint64_t *by_inst, *issued, *threads, *sectors, *excess, *passes, *conflicts;
 };
 
 /* First member of a core. Ports lie in the core, which sets the pointers when it is built. */

@@ -451,14 +451,15 @@ struct gpu_inst_profile gpu_profile(const struct gpu *g, unsigned slot)
 {
   const struct code_view *code = &g->net.dispatcher.grid[slot].source->code;
   uint64_t n = code_count(code), n_states = n * WARP_STATE__N;
-  uint64_t *books = mem_zeroed(n_states + 5 * n + 1, sizeof *books); /* one block, freed as by_inst */
+  uint64_t *books = mem_zeroed(n_states + 6 * n + 1, sizeof *books); /* one block, freed as by_inst */
   struct core_books b = {.n_insts = n, .by_inst = books, .issued = books + n_states, .threads = books + n_states + n,
                          .sectors = books + n_states + 2 * n, .passes = books + n_states + 3 * n,
-                         .conflicts = books + n_states + 4 * n};
+                         .conflicts = books + n_states + 4 * n, .excess = books + n_states + 5 * n};
   for (unsigned i = 0; i < g->net.n_cores; i++) g->net.core[i]->ops->books_into(g->net.core[i], slot, &b);
   return (struct gpu_inst_profile){.n_insts = n, .n_states = WARP_STATE__N, .state_name = warp_state_name,
                                    .by_inst = b.by_inst, .issued = b.issued, .threads = b.threads,
-                                   .sectors = b.sectors, .passes = b.passes, .conflicts = b.conflicts};
+                                   .sectors = b.sectors, .excess = b.excess, .passes = b.passes,
+                                   .conflicts = b.conflicts};
 }
 
 void gpu_profile_free(struct gpu_inst_profile *p)

@@ -119,6 +119,7 @@ struct gpu_inst_profile {
   uint64_t *by_inst; /* [index * n_states + state], warp-cycles */
   uint64_t *issued, *threads;   /* [index], warp and thread instructions */
   uint64_t *sectors;            /* [index], 32-byte sectors of global, local and texture accesses */
+  uint64_t *excess;             /* [index], of those of global loads and stores: beyond the fewest that hold as much */
   uint64_t *passes, *conflicts; /* [index], passes through the banks of shared memory; of those, above the least */
 };
 struct gpu_inst_profile gpu_profile(const struct gpu *, unsigned slot);

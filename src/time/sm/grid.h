@@ -28,6 +28,7 @@ struct sm_grid {
   uint64_t *issued;  /* [index], warp instructions */
   uint64_t *threads; /* [index], thread instructions: lanes with a true guard */
   uint64_t *sectors; /* [index], sectors of global, local and texture accesses */
+  uint64_t *excess;  /* [index], of the sectors of global loads and stores, those beyond the fewest */
   uint64_t *passes, *conflicts; /* [index], passes through the banks of shared memory; of those, above the least */
   struct step_source *source; /* NULL: the slot is free */
   uint64_t slots;    /* bit i: the source's slot i of this SM holds a CTA */

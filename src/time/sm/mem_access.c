@@ -80,6 +80,14 @@ static void name_lines(struct txn *t)
   for (unsigned i = 0; t->grid->space && i < t->n_lines; i++) t->line[i].line |= t->grid->space;
 }
 
+static void book_excess(struct sm_stats *s, const struct txn *t)
+{
+  const unsigned n = coalescer_excess(t);
+  if (!n) return;
+  s->excess_sectors += n;
+  t->grid->excess[code_number(&t->grid->code, t->inst)] += n;
+}
+
 static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn *t)
 {
   struct sm_stats *s = a->stats;
@@ -94,7 +102,7 @@ static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn 
     coalesce_local(t, slot_space, t->grid->lanes);
   else
     dense = coalesce_global(t, t->grid->lanes);
-  if (!dense && !local) s->excess_sectors += coalescer_excess(t);
+  if (!dense && !local) book_excess(s, t);
   if (a->params->ideal_coalescing && !local) t->gathered = coalesce_ideal(t);
   s->global_insts++;
   s->mem_class[t->mem_class]++;

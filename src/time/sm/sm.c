@@ -105,6 +105,7 @@ void sm_open_grid(struct sm *m, unsigned slot, struct step_source *source, unsig
   g->issued = ARENA_ARRAY(a, uint64_t, g->n_insts);
   g->threads = ARENA_ARRAY(a, uint64_t, g->n_insts);
   g->sectors = ARENA_ARRAY(a, uint64_t, g->n_insts);
+  g->excess = ARENA_ARRAY(a, uint64_t, g->n_insts);
   g->passes = ARENA_ARRAY(a, uint64_t, g->n_insts);
   g->conflicts = ARENA_ARRAY(a, uint64_t, g->n_insts);
 }

@@ -114,6 +114,7 @@ static void books_into(const struct core *c, unsigned slot, struct core_books *b
   add(b->issued, g->issued, b->n_insts);
   add(b->threads, g->threads, b->n_insts);
   add(b->sectors, g->sectors, b->n_insts);
+  add(b->excess, g->excess, b->n_insts);
   add(b->passes, g->passes, b->n_insts);
   add(b->conflicts, g->conflicts, b->n_insts);
 }

@@ -1,0 +1,73 @@
+#include "cli/program_start.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/host_memory.h"
+#include "load/program.h"
+
+#define LIBRARY          "libwarpstep-cuda.so"
+#define OPTIONS_VARIABLE "WARPSTEP_EXEC" /* cuda/core/options.h reads it */
+
+bool program_check(const char *path, struct err *e)
+{
+  if (strchr(path, '/') && access(path, X_OK) != 0) return err_set(e, "%s: %s", path, host_error());
+  struct program_info p = program_inspect(path);
+  if (!p.elf) return true; /* a script, or found through PATH: it will start programs itself */
+  if (p.static_program)
+    return err_set(e, "%s: linked with -static, so no library can be put in its way; link it without", path);
+  if (p.gpu_code && !p.shared_runtime && !p.runtime_symbols)
+    return err_set(e,
+                   "%s: has the CUDA runtime inside (nvcc's default) and no symbol table; link it "
+                   "again with -cudart shared, or do not strip it",
+                   path);
+  return true;
+}
+
+bool program_libraries(char *dir, size_t size, struct err *e)
+{
+  static const char *const places[] = {"cuda", "../lib/warpstep"};
+  const char *given = getenv("WARPSTEP_CUDA");
+  char self[PATH_MAX], path[2 * PATH_MAX];
+  ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+  if (given) {
+    snprintf(dir, size, "%s", given);
+    return true;
+  }
+  if (n < 0) return err_set(e, "cannot find out where warpstep is: %s", host_error());
+  self[n] = '\0';
+  *strrchr(self, '/') = '\0';
+  for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
+    snprintf(path, sizeof path, "%s/%s/" LIBRARY, self, places[i]);
+    if (access(path, R_OK) != 0) continue;
+    if (snprintf(dir, size, "%s/%s", self, places[i]) < (int)size) return true;
+  }
+  return err_set(e,
+                 "no " LIBRARY " in %.200s/cuda or %.200s/../lib/warpstep; run make, or set "
+                 "WARPSTEP_CUDA",
+                 self, self);
+}
+
+/* VARIABLE=FIRST, with what it was behind it. */
+static void prepend(const char *variable, const char *first)
+{
+  const char *old = getenv(variable);
+  size_t size = strlen(first) + (old ? strlen(old) : 0) + 2;
+  char *text = malloc(size);
+  NO_MEMORY_IF(!text);
+  snprintf(text, size, "%s%s%s", first, old && *old ? ":" : "", old ? old : "");
+  setenv(variable, text, 1);
+  free(text);
+}
+
+void program_hand_over(FILE *out, char *const *text, const char *dir)
+{
+  char library[PATH_MAX + 32];
+  snprintf(library, sizeof library, "%s/" LIBRARY, dir);
+  fflush(out);
+  setenv(OPTIONS_VARIABLE, *text, 1);
+  prepend("LD_LIBRARY_PATH", dir);
+  prepend("LD_PRELOAD", library);
+}

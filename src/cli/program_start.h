@@ -1,0 +1,21 @@
+/* How a program comes to run on the simulated GPU: the shim libraries in its way, options in its environment. Used by
+ * every command that starts one (exec, capture, sanitize, ncu). */
+#ifndef WS_CLI_PROGRAM_START_H
+#define WS_CLI_PROGRAM_START_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+/* Mistakes are better told before the program starts. False with *e filled: it cannot be started, or not with our
+ * libraries. */
+bool program_check(const char *path, struct err *e);
+/* Folder of the shim libraries: $WARPSTEP_CUDA, else cuda/ beside this program, else ../lib/warpstep. */
+bool program_libraries(char *dir, size_t size, struct err *e);
+/* Puts them in the way of what is executed next, with what was written to `out`, whose text this is: lines KEY=VALUE
+ * (cuda/core/options.h). */
+void program_hand_over(FILE *out, char *const *text, const char *dir);
+
+#endif

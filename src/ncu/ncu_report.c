@@ -1,0 +1,355 @@
+#include "ncu/ncu_report.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/host_memory.h"
+#include "base/text.h"
+
+#define SCHEMA "warpstep-ncu-1"
+enum { CHECKSUM = 16, SAFE = 4096, NOWHERE = UINT32_MAX, SHARED = 1, GLOBAL = 2, LOCAL = 4, FIELDS = 15 };
+
+static const char *const domain_name[] = {
+#define X(id, name) name,
+    NCU_DOMAIN_LIST(X)
+#undef X
+};
+
+/* --- writing ------------------------------------------------------------------------------------ */
+
+static json_t *text(const char *s)
+{
+  char safe[SAFE];
+  return json_string(text_safe(s, safe, sizeof safe));
+}
+
+static json_t *number(double v)
+{
+  if (!isfinite(v)) return json_null();
+  if (v == floor(v) && fabs(v) < 1e15) return json_integer((json_int_t)v);
+  return json_real(v);
+}
+
+static json_t *count(uint64_t v)
+{
+  return json_integer((json_int_t)v);
+}
+
+static json_t *triple(const uint32_t v[3])
+{
+  return json_pack("[I,I,I]", (json_int_t)v[0], (json_int_t)v[1], (json_int_t)v[2]);
+}
+
+/* Values that are known; rows without any are left out. */
+static json_t *values_json(const struct ncu_action *a)
+{
+  json_t *o = json_object();
+  for (unsigned i = 0; i < NCU_N_ROWS; i++) {
+    const struct ncu_value *v = &a->value[i];
+    if (isfinite(v->sum))
+      json_object_set_new(o, ncu_metric_row(i)->name,
+                          json_pack("[o,o,o,o]", number(v->sum), number(v->peak), number(v->least), number(v->most)));
+  }
+  return o;
+}
+
+static json_t *domains_json(const struct ncu_action *a)
+{
+  json_t *o = json_object();
+  for (unsigned i = 0; i < NCU_DOMAIN__N; i++) {
+    const struct ncu_domain_state *d = &a->domain[i];
+    json_object_set_new(
+        o, domain_name[i],
+        json_pack("[o,o,o,o]", number(d->instances), number(d->elapsed), number(d->active), number(d->hz)));
+  }
+  return o;
+}
+
+static json_t *inst_json(const struct ncu_inst *in)
+{
+  json_t *states = json_array(), *o = json_array();
+  const uint64_t n[] = {in->pc,
+                        in->section,
+                        in->line ? in->file : NOWHERE,
+                        in->line,
+                        (in->shared ? SHARED : 0u) | (in->global ? GLOBAL : 0u) | (in->local ? LOCAL : 0u),
+                        in->op,
+                        in->bytes,
+                        in->issued,
+                        in->threads,
+                        in->sectors,
+                        in->excess,
+                        in->passes,
+                        in->conflicts};
+  for (unsigned i = 0; i < sizeof n / sizeof *n; i++) json_array_append_new(o, count(n[i]));
+  for (unsigned i = 0; i < WARP_STATE__N; i++) json_array_append_new(states, count(in->state[i]));
+  json_array_append_new(o, states);
+  json_array_append_new(o, text(in->text));
+  return o;
+}
+
+static void put_code(json_t *o, const struct ncu_action *a)
+{
+  json_t *files = json_array(), *sections = json_array(), *insts = json_array();
+  for (uint32_t i = 0; i < a->n_files; i++)
+    json_array_append_new(files, json_pack("[o,o]", text(a->file[i].folder), text(a->file[i].name)));
+  for (uint32_t i = 0; i < a->n_sections; i++) json_array_append_new(sections, text(a->section[i]));
+  for (uint32_t i = 0; i < a->n_insts; i++) json_array_append_new(insts, inst_json(&a->inst[i]));
+  json_object_set_new(o, "files", files);
+  json_object_set_new(o, "sections", sections);
+  json_object_set_new(o, "insts", insts);
+}
+
+/* "CHECKSUM JSON\n"; takes the object. */
+static char *line_of(json_t *o, size_t *bytes)
+{
+  char *body = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17)), *line;
+  NO_MEMORY_IF(!body);
+  json_decref(o);
+  const size_t n = strlen(body), size = n + CHECKSUM + 3;
+  NO_MEMORY_IF(!(line = malloc(size)));
+  *bytes = (size_t)snprintf(line, size, "%016" PRIx64 " %s\n", checksum64(body, n), body);
+  free(body);
+  return line;
+}
+
+char *ncu_report_line(const struct ncu_action *a, size_t *bytes)
+{
+  json_t *o =
+      json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "process", text(a->process), "kernel",
+                text(a->kernel), "gpu", text(a->gpu), "pid", (json_int_t)a->pid, "context", (json_int_t)a->context,
+                "stream", (json_int_t)a->stream, "cc", (json_int_t)a->cc, "grid", triple(a->grid), "block",
+                triple(a->block), "domains", domains_json(a), "values", values_json(a));
+  NO_MEMORY_IF(!o);
+  if (a->n_insts) put_code(o, a);
+  return line_of(o, bytes);
+}
+
+static char *header_line(const struct ncu_choice *c, size_t launches, size_t *bytes)
+{
+  json_t *sections = json_array(), *metrics = json_array();
+  for (unsigned i = 0; i < ncu_n_sections; i++)
+    if (c->section[i]) json_array_append_new(sections, json_string(ncu_sections[i].id));
+  for (size_t i = 0; i < c->n; i++) json_array_append_new(metrics, text(c->metric[i].name));
+  return line_of(json_pack("{s:s, s:I, s:o, s:o}", "schema", SCHEMA, "launches", (json_int_t)launches, "sections",
+                           sections, "metrics", metrics),
+                 bytes);
+}
+
+bool ncu_report_write(FILE *f, const struct ncu_report *r)
+{
+  for (size_t i = 0; i <= r->n; i++) {
+    size_t bytes;
+    char *line = i ? ncu_report_line(&r->action[i - 1], &bytes) : header_line(&r->choice, r->n, &bytes);
+    const bool ok = fwrite(line, 1, bytes, f) == bytes;
+    free(line);
+    if (!ok) return false;
+  }
+  return true;
+}
+
+/* --- reading ------------------------------------------------------------------------------------ */
+
+/* What is being read, for messages. */
+struct source {
+  const char *path;
+  size_t line;
+  uint64_t launches; /* that it says it has */
+  struct err *e;
+};
+
+static bool bad(const struct source *s, const char *what)
+{
+  return err_set(s->e, "%s:%zu: %s; make the report again", s->path, s->line, what);
+}
+
+static double to_double(const json_t *v)
+{
+  return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static bool to_count(const json_t *v, uint64_t most, uint64_t *n)
+{
+  if (!json_is_integer(v) || json_integer_value(v) < 0) return false;
+  *n = (uint64_t)json_integer_value(v);
+  return *n <= most;
+}
+
+static bool to_u32(const json_t *v, uint32_t *n)
+{
+  uint64_t x;
+  if (!to_count(v, UINT32_MAX, &x)) return false;
+  *n = (uint32_t)x;
+  return true;
+}
+
+static bool to_triple(const json_t *v, uint32_t out[3])
+{
+  if (json_array_size(v) != 3) return false;
+  for (unsigned i = 0; i < 3; i++) TRY(to_u32(json_array_get(v, i), &out[i]));
+  return true;
+}
+
+static bool to_text(struct arena *a, const json_t *v, const char **out)
+{
+  char safe[SAFE];
+  if (!json_is_string(v)) return false;
+  *out = arena_strdup(a, text_safe(json_string_value(v), safe, sizeof safe));
+  return true;
+}
+
+static bool read_identity(struct ncu_action *a, const json_t *o)
+{
+  uint64_t cc;
+  TRY(to_text(&a->arena, json_object_get(o, "process"), &a->process) &&
+      to_text(&a->arena, json_object_get(o, "kernel"), &a->kernel) &&
+      to_text(&a->arena, json_object_get(o, "gpu"), &a->gpu));
+  TRY(to_count(json_object_get(o, "pid"), INT64_MAX, &a->pid) &&
+      to_count(json_object_get(o, "context"), INT64_MAX, &a->context) &&
+      to_count(json_object_get(o, "stream"), INT64_MAX, &a->stream) && to_count(json_object_get(o, "cc"), 999, &cc));
+  a->cc = (unsigned)cc;
+  return to_triple(json_object_get(o, "grid"), a->grid) && to_triple(json_object_get(o, "block"), a->block);
+}
+
+static bool read_numbers(struct ncu_action *a, const json_t *o)
+{
+  const json_t *domains = json_object_get(o, "domains"), *values = json_object_get(o, "values");
+  if (!json_is_object(domains) || !json_is_object(values)) return false;
+  for (unsigned i = 0; i < NCU_DOMAIN__N; i++) {
+    const json_t *v = json_object_get(domains, domain_name[i]);
+    a->domain[i] = (struct ncu_domain_state){to_double(json_array_get(v, 0)), to_double(json_array_get(v, 1)),
+                                             to_double(json_array_get(v, 2)), to_double(json_array_get(v, 3))};
+  }
+  for (unsigned i = 0; i < NCU_N_ROWS; i++) {
+    const json_t *v = json_object_get(values, ncu_metric_row(i)->name);
+    a->value[i] = (struct ncu_value){to_double(json_array_get(v, 0)), to_double(json_array_get(v, 1)),
+                                     to_double(json_array_get(v, 2)), to_double(json_array_get(v, 3))};
+  }
+  return true;
+}
+
+static bool read_inst(struct ncu_action *a, const json_t *o, struct ncu_inst *in)
+{
+  uint64_t n[FIELDS - 2];
+  const json_t *states = json_array_get(o, FIELDS - 2);
+  if (json_array_size(o) != FIELDS || json_array_size(states) != WARP_STATE__N) return false;
+  for (unsigned i = 0; i < FIELDS - 2; i++) TRY(to_count(json_array_get(o, i), INT64_MAX, &n[i]));
+  for (unsigned i = 0; i < WARP_STATE__N; i++) TRY(to_count(json_array_get(states, i), INT64_MAX, &in->state[i]));
+  if (n[1] >= a->n_sections || n[2] > NOWHERE || n[3] > UINT32_MAX || (n[3] && n[2] >= a->n_files)) return false;
+  in->pc = n[0];
+  in->section = (uint32_t)n[1], in->file = (uint32_t)n[2], in->line = (uint32_t)n[3];
+  in->shared = n[4] & SHARED, in->global = n[4] & GLOBAL, in->local = n[4] & LOCAL;
+  in->op = (uint8_t)n[5], in->bytes = (uint8_t)n[6], in->issued = n[7], in->threads = n[8];
+  in->sectors = n[9], in->excess = n[10], in->passes = n[11], in->conflicts = n[12];
+  return in->excess <= in->sectors && in->conflicts <= in->passes &&
+         to_text(&a->arena, json_array_get(o, FIELDS - 1), &in->text);
+}
+
+static bool read_code(struct ncu_action *a, const json_t *o)
+{
+  const json_t *files = json_object_get(o, "files"), *sections = json_object_get(o, "sections");
+  const json_t *insts = json_object_get(o, "insts");
+  if (!insts) return true;
+  a->n_files = (uint32_t)json_array_size(files);
+  a->n_sections = (uint32_t)json_array_size(sections);
+  a->n_insts = (uint32_t)json_array_size(insts);
+  a->file = ARENA_ARRAY(&a->arena, struct ncu_file, a->n_files + 1);
+  a->section = ARENA_ARRAY(&a->arena, const char *, a->n_sections + 1);
+  a->inst = ARENA_ARRAY(&a->arena, struct ncu_inst, a->n_insts + 1);
+  for (uint32_t i = 0; i < a->n_files; i++) {
+    const json_t *f = json_array_get(files, i);
+    TRY(to_text(&a->arena, json_array_get(f, 0), &a->file[i].folder) &&
+        to_text(&a->arena, json_array_get(f, 1), &a->file[i].name));
+  }
+  for (uint32_t i = 0; i < a->n_sections; i++) TRY(to_text(&a->arena, json_array_get(sections, i), &a->section[i]));
+  for (uint32_t i = 0; i < a->n_insts; i++) TRY(read_inst(a, json_array_get(insts, i), &a->inst[i]));
+  return true;
+}
+
+static bool read_header(struct ncu_choice *c, const json_t *o, struct source *s)
+{
+  const char *schema = json_string_value(json_object_get(o, "schema"));
+  const json_t *sections = json_object_get(o, "sections"), *metrics = json_object_get(o, "metrics");
+  if (!schema || strcmp(schema, SCHEMA) != 0) return bad(s, "not the header of a report of this version (" SCHEMA ")");
+  if (!to_count(json_object_get(o, "launches"), INT64_MAX, &s->launches))
+    return bad(s, "does not say how many launches");
+  for (size_t i = 0; i < json_array_size(sections); i++) {
+    const char *id = json_string_value(json_array_get(sections, i));
+    struct err e;
+    if (!id || !strncmp(id, "regex:", 6) || !ncu_choice_section(c, id, &e)) return bad(s, "names an unknown section");
+  }
+  for (size_t i = 0; i < json_array_size(metrics); i++) {
+    const char *name = json_string_value(json_array_get(metrics, i));
+    char safe[SAFE];
+    if (!name) return bad(s, "a metric has no name");
+    ncu_choice_add(c, text_safe(name, safe, sizeof safe));
+  }
+  return true;
+}
+
+static bool read_launch(struct ncu_report *r, const json_t *o, const struct source *s)
+{
+  if (r->n == r->cap) {
+    r->cap = r->cap ? 2 * r->cap : 16;
+    NO_MEMORY_IF(!(r->action = realloc(r->action, r->cap * sizeof *r->action)));
+  }
+  struct ncu_action *a = &r->action[r->n++];
+  ncu_action_init(a);
+  return (read_identity(a, o) && read_numbers(a, o) && read_code(a, o)) || bad(s, "not a launch as reports have them");
+}
+
+/* The JSON of a line that is whole, or NULL. */
+static json_t *undamaged(const char *line, size_t n, const struct source *s)
+{
+  char *end;
+  if (n < CHECKSUM + 2 || line[n - 1] != '\n' || line[CHECKSUM] != ' ') return bad(s, "cut off, or not a report"), NULL;
+  const char *body = line + CHECKSUM + 1;
+  const size_t bytes = n - CHECKSUM - 2;
+  const uint64_t sum = strtoull(line, &end, 16);
+  if (end != line + CHECKSUM || sum != checksum64(body, bytes)) return bad(s, "damaged, or not a report"), NULL;
+  json_t *o = json_loadb(body, bytes, 0, NULL);
+  if (!o) bad(s, "not JSON, or the host has no memory for it");
+  return o;
+}
+
+static bool read_lines(FILE *f, struct ncu_report *r, struct source *s, bool header)
+{
+  char *line = NULL;
+  size_t size = 0;
+  bool ok = true;
+  for (ssize_t n; ok && (n = getline(&line, &size, f)) > 0;) {
+    s->line++;
+    json_t *o = undamaged(line, (size_t)n, s);
+    ok = o && (header && s->line == 1 ? read_header(&r->choice, o, s) : read_launch(r, o, s));
+    json_decref(o);
+  }
+  free(line);
+  if (ok && ferror(f)) return err_set(s->e, "%s: cannot be read: %s", s->path, host_error());
+  if (!ok || !header) return ok;
+  if (!s->line) return err_set(s->e, "%s: empty, not a report", s->path);
+  return r->n == s->launches || err_set(s->e, "%s: cut off behind %zu of %llu launches; make the report again", s->path,
+                                        r->n, (unsigned long long)s->launches);
+}
+
+bool ncu_report_read(FILE *f, const char *path, struct ncu_report *r, struct err *e)
+{
+  *r = (struct ncu_report){0};
+  return read_lines(f, r, &(struct source){.path = path, .e = e}, true);
+}
+
+bool ncu_report_read_launches(FILE *f, const char *path, struct ncu_report *r, struct err *e)
+{
+  return read_lines(f, r, &(struct source){.path = path, .e = e}, false);
+}
+
+void ncu_report_free(struct ncu_report *r)
+{
+  for (size_t i = 0; i < r->n; i++) ncu_action_free(&r->action[i]);
+  free(r->action);
+  ncu_choice_free(&r->choice);
+  *r = (struct ncu_report){0};
+}
