@@ -69,24 +69,3 @@ void ncu_query_metrics(FILE *f, const char *chip, unsigned cc)
     if (row[i]->targets & ncu_target_of(cc))
       fprintf(f, "%-76s %-11s %-16s %s\n", row[i]->name, kind_name(row[i]), row[i]->unit, row[i]->text);
 }
-
-/* "86 89 90", "all". */
-static void put_targets(FILE *f, unsigned targets)
-{
-  static const unsigned cc[] = {70, 75, 80, 86, 89, 90, 100, 120};
-  if (targets == ALL) fputs("all", f);
-  for (unsigned i = 0; targets != ALL && i < sizeof cc / sizeof *cc; i++)
-    if (targets & ncu_target_of(cc[i])) fprintf(f, "%u ", cc[i]);
-}
-
-void ncu_write_doc(FILE *f)
-{
-  const struct ncu_metric_row *row[NCU_N_ROWS];
-  sorted(row);
-  fputs("| name | type | unit | of | definition |\n|---|---|---|---|---|\n", f);
-  for (unsigned i = 0; i < NCU_N_ROWS; i++) {
-    fprintf(f, "| `%s` | %s | %s | ", row[i]->name, kind_name(row[i]), row[i]->unit);
-    put_targets(f, row[i]->targets);
-    fprintf(f, " | %s |\n", row[i]->kind == NCU_HIGHEST && !row[i]->absent ? row[i]->parts : row[i]->text);
-  }
-}

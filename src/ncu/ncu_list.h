@@ -13,7 +13,5 @@ void ncu_list_metrics(FILE *, const struct ncu_choice *);
 void ncu_list_chips(FILE *);
 /* All metrics of a chip ("ga102", cc 86), without their roll-ups; those that are not known here say so. */
 void ncu_query_metrics(FILE *, const char *chip, unsigned cc);
-/* The table of docs/ncu.md. */
-void ncu_write_doc(FILE *);
 
 #endif

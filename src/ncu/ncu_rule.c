@@ -160,8 +160,8 @@ static void issue_slots(struct seen *s)
   s->local = pct(fmin(1 - s->issue, 1 - fmax(s->sm, s->mem)));
   find(
       s, "SchedulerStats", "IssueSlotUtilization", "OPT", "local", s->local,
-      "A scheduler can issue in every cycle; here it does in one of %.1f. Of %.2f warps per scheduler %.2f are eligible "
-      "in a cycle: fewer stalls, or more warps, would fill its slots.",
+      "A scheduler can issue in every cycle; here it does in one of %.1f. Of %.2f warps per scheduler %.2f are "
+      "eligible in a cycle: fewer stalls, or more warps, would fill its slots.",
       1 / s->issue, active, eligible);
 }
 
@@ -246,8 +246,8 @@ static void occupancy(const struct seen *s)
   if (theory - achieved > 10)
     find(
         s, "Occupancy", "AchievedOccupancy", "OPT", scope, at_most(s, pct((theory - achieved) / theory)),
-        "%.1f %% of the warps were there on average (achieved occupancy) of the %.1f %% that could be: CTAs come and go, "
-        "or their warps have unequal work.",
+        "%.1f %% of the warps were there on average (achieved occupancy) of the %.1f %% that could be: CTAs come and "
+        "go, or their warps have unequal work.",
         achieved, theory);
 }
 

@@ -80,7 +80,7 @@ chosen "$all" -k vecadd
 chosen "$all" --kernel-name regex:^vec
 chosen 0 -k vecad
 chosen 1 --kernel-id ::regex:.*add:2
-chosen 0 --kernel-id 2:::
+chosen 0 --kernel-id 9:::
 chosen 0 --profile-from-start no
 
 # What is written, and where.
