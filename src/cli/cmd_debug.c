@@ -17,12 +17,13 @@
 #include "isa/watch.h"
 #include "load/program.h"
 
-enum { OPT_GDB = CLI_OPT_FIRST, OPT_SCRIPT = 'x', OPT_BATCH = CLI_OPT_FIRST + 1, OPT_TURN };
+enum { OPT_GDB = CLI_OPT_FIRST, OPT_SCRIPT = 'x', OPT_BATCH = CLI_OPT_FIRST + 1, OPT_DAP, OPT_TURN };
 
 static const struct cli_option options[] = {
     {OPT_SCRIPT, "commands", "FILE", "read commands from a file, then from stdin"},
     {OPT_BATCH, "batch", NULL, "read none from stdin; exit with 2 when one was wrong"},
     {OPT_GDB, "gdb", "PORT", "wait for gdb at this port of this machine; - is stdin and stdout"},
+    {OPT_DAP, "dap", NULL, "speak the Debug Adapter Protocol on stdin and stdout, for editors"},
     {OPT_TURN, "turn", "N", "warps take turns of N instructions (1)"},
     {0},
 };
@@ -88,7 +89,7 @@ static int debug_run(struct debug_run *r, struct debug_options *o)
 {
   struct err e = {""};
   struct sim_result result;
-  FILE *out = o->gdb ? stderr : stdout; /* stdout may be gdb's */
+  FILE *out = o->gdb || o->dap ? stderr : stdout; /* stdout may be a protocol's */
   if (!set_up(r, out, &e)) return cli_error("%s", e.msg);
   o->one_launch = true;
   struct debug_session *s = debug_session_new(o, &e);
@@ -142,6 +143,9 @@ static int take_option(const struct cli_command *cmd, struct debug_options *o, c
   unsigned long port;
   switch (own->id) {
   case OPT_SCRIPT: o->script = value; break;
+  case OPT_DAP:
+    o->dap = true;
+    break;
   case OPT_BATCH: o->batch = true; break;
   case OPT_TURN:
     if (!cli_count(cmd, "turn", value, WATCH_MAX_SLICE, &o->slice)) return CLI_BAD_INPUT;
@@ -164,8 +168,8 @@ static int take_own(const struct cli_command *cmd, struct debug_options *o, int 
     if (status != CLI_OK) return status;
   }
   *rest = i;
-  if (o->gdb && (o->script || o->batch))
-    return cli_usage_error(cmd, "--gdb and commands from a file exclude each other");
+  if ((o->gdb != NULL) + o->dap + (o->script || o->batch) > 1)
+    return cli_usage_error(cmd, "--gdb, --dap and commands from a file exclude each other");
   return CLI_OK;
 }
 
@@ -199,7 +203,7 @@ static int run_debug(const struct cli_command *cmd, int argc, char **argv)
 const struct cli_command cmd_debug = {
     .name = "debug",
     .synopsis = "[options] FILE [options of run] | PROGRAM [ARG...]",
-    .summary = "a debugger for kernels: a console, and gdb; also backwards",
+    .summary = "a debugger for kernels: a console, gdb, editors; also backwards",
     .options = options,
     .program_follows = true,
     .notes = "FILE is what 'warpstep run' takes: a launch file, a captured launch, or with --kernel and its other\n"

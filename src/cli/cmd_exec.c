@@ -317,7 +317,7 @@ static bool hand_over_debugger(struct exec_run *x, struct err *e)
 {
   const struct debug_options *d = x->debug;
   char path[PATH_MAX];
-  fprintf(x->out, "debug=%s\nquiet=1\n", d->gdb ? "gdb" : "console");
+  fprintf(x->out, "debug=%s\nquiet=1\n", d->dap ? "dap" : d->gdb ? "gdb" : "console");
   if (d->gdb) fprintf(x->out, "debug_gdb=%s\n", d->gdb);
   if (d->batch) fprintf(x->out, "debug_batch=1\n");
   if (d->slice) fprintf(x->out, "debug_turn=%u\n", d->slice);

@@ -4,11 +4,13 @@
 
 #include "base/host_memory.h"
 #include "debug/console.h"
+#include "debug/dap.h"
 #include "debug/gdb_stub.h"
 #include "func/func.h"
 
 static bool choose_face(struct debug_session *s, struct err *e)
 {
+  if (s->o.dap) return dap_open(s, &s->face, e);
   if (s->o.gdb) return gdb_stub_open(s, &s->face, e);
   return console_open(s, &s->face, e);
 }

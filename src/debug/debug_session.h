@@ -13,6 +13,7 @@
 
 struct debug_options {
   const char *gdb;    /* port of this machine to wait for gdb at, "-": stdin and stdout; NULL: no gdb */
+  bool dap;           /* the Debug Adapter Protocol on stdin and stdout */
   const char *script; /* commands of the console from a file; NULL: none */
   bool batch;         /* no commands from stdin behind them */
   bool one_launch;    /* there is one launch: it stops at its end, too */

@@ -101,6 +101,32 @@ bool debugger_focus(struct debugger *d, uint64_t cta, unsigned warp, unsigned la
   return true;
 }
 
+uint64_t debugger_thread(const struct debugger *d, const struct lane_view *v)
+{
+  const struct step_cta *c = d->target.slot[v->slot];
+  return c ? 1 + c->id * d->target.source->warps_per_cta + v->warp : 1;
+}
+
+bool debugger_focus_thread(struct debugger *d, uint64_t thread)
+{
+  struct err ignored;
+  const unsigned per = d->target.source->warps_per_cta;
+  if (!thread) return false;
+  if (d->target.slot[d->focus.slot] && debugger_thread(d, &d->focus) == thread && view_path(&d->focus)) return true;
+  const uint64_t cta = (thread - 1) / per;
+  const unsigned warp = (unsigned)((thread - 1) % per);
+  const int slot = target_slot_of(&d->target, cta);
+  const uint32_t live = slot < 0 ? 0 : func_live_lanes(d->target.slot[slot], warp);
+  const bool home = d->home == thread && live >> d->home_lane & 1;
+  return live && debugger_focus(d, cta, warp, home ? d->home_lane : (unsigned)bits_first(live), &ignored);
+}
+
+void debugger_stay(struct debugger *d)
+{
+  d->home = debugger_thread(d, &d->focus);
+  d->home_lane = d->focus.lane;
+}
+
 /* ---- stops ---- */
 
 static const struct debug_stop *stopped(struct debugger *d, enum stop_kind kind)

@@ -38,6 +38,8 @@ struct debugger {
   } told; /* the turn at which a breakpoint last stopped it */
   const struct module_kernel *kernel;
   uint64_t number;                /* of the launch in its program, from 1 */
+  uint64_t home;                  /* a warp whose lane was chosen (debugger_stay), … */
+  unsigned home_lane;             /* … and this */
   bool (*interrupted)(void *ctx); /* asked now and then; NULL: never */
   void *ctx;
 };
@@ -74,6 +76,14 @@ const struct debug_stop *debugger_goto(struct debugger *, uint64_t position);
 lane_mask debugger_active(const struct debugger *);
 /* Puts the focus on a lane. False with e filled: it is not resident, or there is no such lane. */
 bool debugger_focus(struct debugger *, uint64_t cta, unsigned warp, unsigned lane, struct err *e);
+
+/* Warps as numbers from 1 on, for faces that have threads: 1 + CTA * warps of a CTA + warp. */
+uint64_t debugger_thread(const struct debugger *, const struct lane_view *);
+/* Puts the focus on a warp: where it is of that warp it stays on its lane, else the lane that was last asked to stay, else
+ * the first. False: the warp is not resident, or has ended. */
+bool debugger_focus_thread(struct debugger *, uint64_t thread);
+/* The focus's lane is the one to come back to. */
+void debugger_stay(struct debugger *);
 
 /* A call stack frame of the focus. */
 enum { BACKTRACE_MOST = 1024 };

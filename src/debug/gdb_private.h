@@ -31,8 +31,6 @@ struct gdb_stub {
   size_t file_bytes;
   struct gdb_point point[GDB_POINTS];
   unsigned n_points;
-  uint64_t home;            /* a thread whose lane was chosen, by a stop or the user, */
-  unsigned home_lane;       /* … and this */
   bool over;                /* the user wants the launch to go on by itself, */
   enum debug_answer answer; /* … and this */
   const char *last_stop;    /* what '?' answers behind the thread */
@@ -45,13 +43,6 @@ void gdb_answer_hex(struct gdb_stub *, const void *data, size_t n);
 void gdb_answer_bytes(struct gdb_stub *, char first, const void *data,
                       size_t n); /* 'm' or 'l', then bytes as they are */
 void gdb_send(struct gdb_stub *, const void *data, size_t n);
-
-/* ---- threads: a warp's number is 1 + CTA * warps of a CTA + warp ---- */
-uint64_t gdb_thread_of(const struct gdb_stub *, const struct lane_view *);
-/* Puts the focus on a warp, on the lane that was looked at if it is of it. False: it is not resident. */
-bool gdb_focus(struct gdb_stub *, uint64_t thread);
-/* The focus's lane is the one to come back to. */
-void gdb_stay(struct gdb_stub *);
 
 /* ---- packets by theme; false: not one of these ---- */
 bool gdb_query(struct gdb_stub *, const char *packet);     /* q…, Q… */

@@ -34,7 +34,7 @@ static void write_thread(FILE *f, struct gdb_stub *g, const struct lane_view *v)
 {
   const struct view_place p = view_place_of(v);
   const struct step_paths *paths = &view_cta(v)->warp[v->warp]->paths;
-  fprintf(f, "<thread id=\"%" PRIx64 "\" name=\"cta (%u,%u,%u) warp %u\">%u path%s, lanes", gdb_thread_of(g, v),
+  fprintf(f, "<thread id=\"%" PRIx64 "\" name=\"cta (%u,%u,%u) warp %u\">%u path%s, lanes", debugger_thread(g->d, v),
           p.cta[0], p.cta[1], p.cta[2], v->warp, paths->n, paths->n == 1 ? "" : "s");
   for (unsigned i = 0; i < paths->n; i++) fprintf(f, " %08" PRIx64, paths->p[i].mask);
   fputs("</thread>\n", f);
@@ -57,7 +57,7 @@ static char *list_threads(struct gdb_stub *g, bool xml)
       if (xml)
         write_thread(f, g, &v);
       else
-        fprintf(f, "%c%" PRIx64, n ? ',' : 'm', gdb_thread_of(g, &v));
+        fprintf(f, "%c%" PRIx64, n ? ',' : 'm', debugger_thread(g->d, &v));
       n++;
     }
   if (xml)
@@ -116,7 +116,7 @@ static void monitor(struct gdb_stub *g, const char *hex)
   FILE *f = open_memstream(&text, &bytes);
   NO_MEMORY_IF(!f);
   console_look(g->session, g->d, line, f);
-  gdb_stay(g);
+  debugger_stay(g->d);
   fclose(f);
   if (bytes)
     gdb_answer_hex(g, text, bytes);
@@ -146,7 +146,7 @@ bool gdb_query(struct gdb_stub *g, const char *p)
   else if (strcmp(p, "qsThreadInfo") == 0)
     gdb_answer(g, "l");
   else if (strcmp(p, "qC") == 0) {
-    snprintf(text, sizeof text, "QC%" PRIx64, gdb_thread_of(g, &g->d->focus));
+    snprintf(text, sizeof text, "QC%" PRIx64, debugger_thread(g->d, &g->d->focus));
     gdb_answer(g, text);
   } else if (strncmp(p, "qAttached", 9) == 0)
     gdb_answer(g, "0");

@@ -104,41 +104,12 @@ static bool was_interrupted(void *ctx)
   return false;
 }
 
-/* ---- threads ---- */
-
-uint64_t gdb_thread_of(const struct gdb_stub *g, const struct lane_view *v)
-{
-  const struct step_cta *c = g->d->target.slot[v->slot];
-  return c ? 1 + c->id * g->d->target.source->warps_per_cta + v->warp : 1;
-}
-
-bool gdb_focus(struct gdb_stub *g, uint64_t thread)
-{
-  struct err ignored;
-  const unsigned per = g->d->target.source->warps_per_cta;
-  if (!thread) return false;
-  const struct lane_view *f = &g->d->focus;
-  if (g->d->target.slot[f->slot] && gdb_thread_of(g, f) == thread && view_path(f)) return true;
-  const uint64_t cta = (thread - 1) / per;
-  const unsigned warp = (unsigned)((thread - 1) % per);
-  const int slot = target_slot_of(&g->d->target, cta);
-  const uint32_t live = slot < 0 ? 0 : func_live_lanes(g->d->target.slot[slot], warp);
-  const bool home = g->home == thread && live >> g->home_lane & 1;
-  return live && debugger_focus(g->d, cta, warp, home ? g->home_lane : (unsigned)bits_first(live), &ignored);
-}
-
-void gdb_stay(struct gdb_stub *g)
-{
-  g->home = gdb_thread_of(g, &g->d->focus);
-  g->home_lane = g->d->focus.lane;
-}
-
 /* ---- stops ---- */
 
 static void describe_stop(struct gdb_stub *g, const struct debug_stop *s)
 {
   const struct debug_point *p = points_find(&g->session->points, s->point);
-  const uint64_t thread = gdb_thread_of(g, &g->d->focus);
+  const uint64_t thread = debugger_thread(g->d, &g->d->focus);
   char more[64] = "";
   const char *signal = s->kind == STOP_FAULT ? "0b" : s->kind == STOP_INTERRUPT ? "02" : "05";
   static const char *const watch[] = {"", "watch", "rwatch", "awatch"};
@@ -163,7 +134,7 @@ static void tell_stop(struct gdb_stub *g, const struct debug_stop *s)
     gdb_answer(g, hex);
   }
   describe_stop(g, s);
-  gdb_stay(g);
+  debugger_stay(g->d);
   g->running = false;
   gdb_answer(g, g->stop);
 }
@@ -190,7 +161,7 @@ static void resume_many(struct gdb_stub *g, const char *actions)
     if ((how == 'C' || how == 'S') && gdb_number(&actions, &thread)) thread = 0; /* a signal */
     if (*actions == ':') actions++, gdb_number(&actions, &thread);
     if (how == 's' || how == 'S') {
-      gdb_focus(g, thread);
+      debugger_focus_thread(g->d, thread);
       resume(g, 's');
       return;
     }
@@ -283,7 +254,7 @@ static void choose_thread(struct gdb_stub *g, const char *packet)
   if (*at == '-' || !gdb_number(&at, &thread) || !thread)
     gdb_answer(g, "OK"); /* any */
   else
-    gdb_answer(g, gdb_focus(g, thread) ? "OK" : "E03");
+    gdb_answer(g, debugger_focus_thread(g->d, thread) ? "OK" : "E03");
 }
 
 static void is_alive(struct gdb_stub *g, const char *packet)
@@ -291,7 +262,7 @@ static void is_alive(struct gdb_stub *g, const char *packet)
   const char *at = packet + 1;
   uint64_t thread = 0;
   const struct lane_view was = g->d->focus;
-  const bool alive = gdb_number(&at, &thread) && gdb_focus(g, thread);
+  const bool alive = gdb_number(&at, &thread) && debugger_focus_thread(g->d, thread);
   g->d->focus = was;
   gdb_answer(g, alive ? "OK" : "E03");
 }
@@ -350,7 +321,7 @@ static enum debug_answer stub_talk(void *ctx, struct debugger *d)
   g->file = NULL;
   g->session->stop_next = false;
   describe_stop(g, &(struct debug_stop){.kind = STOP_STEP});
-  gdb_stay(g);
+  debugger_stay(g->d);
   if (g->running) resume(g, 'c');
   while (!g->over && (packet = next_packet(g)))
     if (!handle(g, packet)) gdb_answer(g, "");
@@ -402,8 +373,9 @@ bool gdb_stub_open(struct debug_session *s, struct debug_face *face, struct err 
   struct gdb_stub *g = mem_zeroed(1, sizeof *g);
   g->session = s;
   g->in = c;
-  g->out = piped ? STDOUT_FILENO : c;
-  signal(SIGPIPE, SIG_IGN); /* gdb may go at any time */
+  g->out = piped ? dup(STDOUT_FILENO) : c;
+  if (piped) dup2(STDERR_FILENO, STDOUT_FILENO); /* what the program prints is no packet */
+  signal(SIGPIPE, SIG_IGN);                      /* gdb may go at any time */
   *face = (struct debug_face){g, stub_talk, stub_end};
   return true;
 }

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Sessions of `warpstep debug`, console and gdb. What registers and memory must hold comes from formulas of debugged.cu; that going back is exact is
+"""Sessions of `warpstep debug`, console, gdb and DAP. What registers and memory must hold comes from formulas of debugged.cu; that going back is exact is
 held against the same positions reached forwards.
 
 debugged.sm_86.cubin.xz and debugged_g (with -G) are made by nvcc from debugged.cu; nvcc is needed only for the program with host code.
 
   tests/debug/run.sh [NAME...]      BIN: the program, NVCC: the compiler
 """
+import base64
 import lzma
 import os
 import pathlib
@@ -15,6 +16,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+from dap import Client
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -410,6 +413,104 @@ def test_gdb_program():
                       f"break debugged.cu:{LINE['part']}\ncontinue\nreverse-stepi\ndelete\ncontinue\n")
     out = subprocess.run([shutil.which("gdb"), "-nx", "-q", "-batch", "-x", str(script)], capture_output=True, text=True, timeout=120, cwd=DIR).stdout
     need(re.search(rf"Breakpoint 1.*debugged.cu:{LINE['part']}", out) and "exited normally" in out, "a program", out)
+
+
+def packet(data):
+    escaped = b"".join(b"}" + bytes([c ^ 0x20]) if c in b"$#}*" else bytes([c]) for c in data)
+    return b"$" + escaped + b"#%02x" % (sum(escaped) & 255)
+
+
+PACKETS = [b"qSupported:swbreak+", b"?", b"g", b"p28", b"p10", b"P28=" + b"ab" * 128, b"P28=0", b"m7ffe00000000,40", b"m10080,100", b"m0,ffffffffffffffff",
+           b"mfffffffffffffff0,20", b"M7ffe00000000,4:01020304", b"M0,4:00", b"Z0,11080,1", b"z0,11080,1", b"Z2,7ffe00000014,4", b"Z2,7ffe00000014,ffffffff",
+           b"Z4,0,4", b"vCont?", b"vCont;s:1", b"vCont;c", b"bs", b"bc", b"Hg1", b"Hg7fffffffffffffff", b"T2", b"qfThreadInfo", b"qC",
+           b"qXfer:threads:read::0,fff", b"qXfer:features:read:target.xml:0,ffb", b"qXfer:features:read:target.xml:ffffffffffffffff,1",
+           b"vFile:setfs:0", b"vFile:open:" + b"/warpstep-kernels".hex().encode() + b",0,0", b"vFile:pread:5,3fff,0", b"vFile:pread:5,ffffffffffffffff,ffffffffffffffff",
+           b"vFile:fstat:5", b"vFile:close:5", b"qRcmd," + b"info warps".hex().encode(), b"qRcmd,zz", b"qRcmd," + b"61" * 3000, b"", b"X", b"G00"]
+
+
+def test_gdb_hostile():
+    """Packets of all kinds, in any order and damaged: no crash, and an answer to the last one."""
+    for seed in range(6):
+        rng = random.Random(seed)
+        data = b""
+        for _ in range(150):
+            p = bytearray(rng.choice(PACKETS))
+            for _ in range(rng.randrange(3) if rng.random() < 0.5 else 0):
+                if p:
+                    p[rng.randrange(len(p))] = rng.randrange(256)
+            p = packet(bytes(p))
+            if rng.random() < 0.1:
+                p = p[: rng.randrange(len(p))]
+            data += p + (b"\x03" if rng.random() < 0.02 else b"")
+        data += b"$" + b"a" * 40000 + b"#00" + packet(b"bc") + packet(b"qAttached") + packet(b"k")
+        r = subprocess.run([BIN, "debug", "--gdb", "-", cubin("debugged"), *WORK], input=data, capture_output=True, timeout=120, cwd=DIR)
+        need(r.returncode in (0, 1, 3), f"exit status {r.returncode}, seed {seed}", r.stderr.decode(errors="replace")[-500:])
+    need(packet(b"OK") in r.stdout, "no answer")
+
+
+# --- DAP ---------------------------------------------------------------------------------------------------
+
+
+def test_dap_session():
+    """An editor's session: breakpoint on a line, registers of a lane, a step back, memory, on to the end."""
+    listing = work(["disassemble work 60"])
+    pc, register = re.search(r"(0x[0-9a-f]+) <work\S+  STS \[R\d+\.X4\], (R\d+)", listing).groups()
+    c = Client([BIN, "debug", "--dap", cubin("debugged"), *WORK], DIR)
+    can = c.body("initialize", adapterID="test")
+    need(can["supportsStepBack"] and c.event("initialized") is not None, "capabilities", str(can))
+    c.body("launch")
+    points = c.body("setBreakpoints", source={"path": "/elsewhere/debugged.cu"},
+                    breakpoints=[{"line": LINE["part"], "condition": "ctaid.x == 1 && tid.x == 5"}, {"line": 99999}, {"line": 1, "condition": "1 +"}])["breakpoints"]
+    need([p["verified"] for p in points] == [True, False, False] and points[0]["line"] == LINE["part"], str(points))
+    c.body("configurationDone")
+    need(c.event("stopped")["reason"] == "entry", "at the start")
+    threads = c.body("threads")["threads"]
+    need([t["name"] for t in threads] == ["cta (0,0,0) warp 0", "cta (0,0,0) warp 1"], str(threads))
+    c.body("continue", threadId=1)
+    stop = c.event("stopped")
+    need(stop["reason"] == "breakpoint", str(stop))
+    thread = stop["threadId"]
+    frames = c.body("stackTrace", threadId=thread)["stackFrames"]
+    need(frames[0]["name"] == "work" and frames[0]["line"] == LINE["part"] and frames[0]["instructionPointerReference"] == pc, str(frames))
+    scopes = c.body("scopes", frameId=frames[0]["id"])["scopes"]
+    need(scopes[0]["name"] == "Registers of lane 5", str(scopes))
+    registers = {v["name"]: v["value"] for v in c.body("variables", variablesReference=scopes[0]["variablesReference"])["variables"]}
+    need(int(registers[register], 16) == a(69), str(registers))
+    place = {v["name"]: v["value"] for v in c.body("variables", variablesReference=scopes[2]["variablesReference"])["variables"]}
+    need(place["threadIdx.x"] == "5" and place["blockIdx.x"] == "1", str(place))
+    need(c.body("evaluate", expression=f"s32({register}) + 1", frameId=frames[0]["id"])["result"] == str(a(69) + 1), "evaluate")
+    c.body("next", threadId=thread, granularity="instruction")
+    need(c.event("stopped")["reason"] == "step", "a step")
+    memory = c.body("readMemory", memoryReference="0x7ffe00000000", offset=20, count=4)
+    need(int.from_bytes(base64.b64decode(memory["data"]), "little") == a(69) and memory["address"] == "0x7ffe00000014", str(memory))
+    c.body("stepBack", threadId=thread, granularity="instruction")
+    c.event("stopped")
+    memory = c.body("readMemory", memoryReference="0x7ffe00000000", offset=20, count=4)
+    need(base64.b64decode(memory["data"]) == bytes(4), str(memory))
+    need(c.body("stackTrace", threadId=thread)["stackFrames"][0]["instructionPointerReference"] == pc, "back")
+    code = c.body("disassemble", memoryReference=pc, instructionOffset=-1, instructionCount=3)["instructions"]
+    need(code[1]["address"] == pc and code[1]["instruction"].startswith("STS"), str(code))
+    need("CTA 1" in c.body("evaluate", expression="info ctas", context="repl")["result"], "the prompt")
+    for bad in (("readMemory", {"memoryReference": "0x0", "count": 8}), ("readMemory", {"count": 1 << 40}), ("disassemble", {"instructionCount": -1}),
+                ("stackTrace", {"threadId": 77777}), ("variables", {"variablesReference": -5}), ("evaluate", {"expression": "1 +"}), ("nosuch", {})):
+        r = c.request(bad[0], **bad[1])
+        need(not r["success"] and r["message"], str(r))
+    c.body("setBreakpoints", source={"path": "/elsewhere/debugged.cu"}, breakpoints=[])
+    c.body("setInstructionBreakpoints", breakpoints=[{"instructionReference": pc, "offset": 16}])
+    c.body("reverseContinue", threadId=thread)
+    need(c.event("stopped")["reason"] in ("breakpoint", "entry"), "backwards")
+    c.body("setInstructionBreakpoints", breakpoints=[])
+    c.body("continue", threadId=thread)
+    need(c.event("exited")["exitCode"] == 0 and c.event("terminated") is not None, "the end")
+    status, said = c.end()
+    need(status == 0, f"exit status {status}", said)
+
+
+def test_dap_damaged():
+    for data in (b"", b"hello\n", b"Content-Length: 99999999\r\n\r\n{}", b"Content-Length: 5\r\n\r\n{}", b"Content-Length: 2\r\n\r\n[]",
+                 b"Content-Length: 3\r\n\r\n\xff\xfe{", b"Content-Length: 60\r\n\r\n" + b"[" * 60):
+        r = subprocess.run([BIN, "debug", "--dap", cubin("debugged"), *WORK], input=data, capture_output=True, timeout=60, cwd=DIR)
+        need(r.returncode == 0, f"exit status {r.returncode} from {data[:40]}", r.stderr.decode())
 
 
 def main():

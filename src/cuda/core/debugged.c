@@ -13,7 +13,8 @@ bool debugged_start(const struct exec_options *o, struct debug_session **out, st
   const struct debug_options d = {.gdb = o->debug_gdb,
                                   .script = o->debug_commands,
                                   .batch = o->debug_batch,
-                                  .slice = o->debug_turn};
+                                  .slice = o->debug_turn,
+                                  .dap = o->debug && strcmp(o->debug, "dap") == 0};
   *out = o->debug ? debug_session_new(&d, e) : NULL;
   return !o->debug || *out;
 }

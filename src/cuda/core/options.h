@@ -48,7 +48,7 @@ struct exec_options {
   uint64_t print_limit, error_exitcode;
   const char *log;
   const char *tally;     /* counts of all processes (sanitize/error_tally.h); NULL: nobody reads them */
-  /* warpstep debug: "console" or "gdb" (NULL: no debugger), and what goes with it (debug/debug_session.h) */
+  /* warpstep debug: "console", "gdb" or "dap" (NULL: no debugger), and what goes with it (debug/debug_session.h) */
   const char *debug, *debug_gdb, *debug_commands;
   bool debug_batch;
   unsigned debug_turn;
