@@ -79,8 +79,8 @@ bool debugger_focus(struct debugger *, uint64_t cta, unsigned warp, unsigned lan
 
 /* Warps as numbers from 1 on, for faces that have threads: 1 + CTA * warps of a CTA + warp. */
 uint64_t debugger_thread(const struct debugger *, const struct lane_view *);
-/* Puts the focus on a warp: where it is of that warp it stays on its lane, else the lane that was last asked to stay, else
- * the first. False: the warp is not resident, or has ended. */
+/* Puts the focus on a warp: where it is of that warp it stays on its lane, else the lane that was last asked to stay,
+ * else the first. False: the warp is not resident, or has ended. */
 bool debugger_focus_thread(struct debugger *, uint64_t thread);
 /* The focus's lane is the one to come back to. */
 void debugger_stay(struct debugger *);
