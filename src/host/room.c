@@ -11,15 +11,28 @@ static unsigned ctas_of(const struct params *p, const struct step_source *s)
   return occupancy_of(p, s, &o, NULL) ? o.most : 0;
 }
 
-/* Everything but one kind of space is as large as it gets. */
-static unsigned alone(const struct params *p, const struct step_source *s, unsigned regs, unsigned shared)
+/* An SM with more than enough of everything. */
+static struct params roomy(const struct params *p)
 {
-  struct step_source one = *s;
-  struct params roomy = *p;
-  one.regs_per_thread = regs;
-  one.shared_bytes = shared;
-  roomy.sm_max_warps = roomy.sm_max_ctas = 1u << 20;
-  return ctas_of(&roomy, &one);
+  struct params most = *p;
+  most.sm_max_warps = most.sm_max_ctas = 1u << 20;
+  most.sm_registers = most.sm_shared_bytes = 1u << 30;
+  return most;
+}
+
+/* Everything but registers is as large as it gets. */
+static unsigned by_registers(const struct params *p, const struct step_source *s)
+{
+  struct params only = roomy(p);
+  only.sm_registers = p->sm_registers;
+  return ctas_of(&only, s);
+}
+
+static unsigned by_shared(const struct params *p, const struct step_source *s)
+{
+  struct params only = roomy(p);
+  only.sm_shared_bytes = p->sm_shared_bytes;
+  return ctas_of(&only, s);
 }
 
 static struct room_step fewer_registers(const struct params *p, const struct step_source *s, unsigned now)
@@ -53,8 +66,8 @@ bool room_of(const struct params *p, const struct launch *l, struct room *r)
                             .warps_of_cta = s->warps_per_cta, .max_warps = p->sm_max_warps,
                             .regs_per_thread = s->regs_per_thread, .shared_bytes = s->shared_bytes}};
   if (!ctas) return false;
-  r->is.registers = alone(p, s, s->regs_per_thread, 0);
-  r->is.shared = s->shared_bytes || p->sm_shared_reserved_per_cta ? alone(p, s, 1, s->shared_bytes) : UINT_MAX;
+  r->is.registers = by_registers(p, s);
+  r->is.shared = s->shared_bytes || p->sm_shared_reserved_per_cta ? by_shared(p, s) : UINT_MAX;
   r->registers = fewer_registers(p, s, ctas);
   r->shared = less_shared(p, s, ctas);
   return true;
