@@ -14,11 +14,11 @@ const char *const usage_key[USAGE__N] = {USAGE_LIST(X)};
 struct usage {
   struct usage_point point[USAGE_POINTS];
   unsigned n;
-  uint64_t distance;              /* least between two points, ps */
+  uint64_t distance; /* least between two points, ps */
   /* Of the run. */
-  uint64_t begun, cycle;          /* ps */
-  uint64_t before[USAGE__N];      /* counters when it began */
-  uint64_t looked, warps, warp_ps; /* when it was looked at; warps then; their sum over time */
+  uint64_t begun, cycle;           /* ps */
+  uint64_t before[USAGE__N];       /* counters when it began */
+  uint64_t looked, warps, warp_ps; /* when it was looked at, since then; warps; their sum over time */
 };
 
 struct usage *usage_new(void)
@@ -61,7 +61,7 @@ void usage_start(struct usage *u, uint64_t distance)
 void usage_add(struct usage *u, uint64_t at, const uint64_t amount[USAGE__N], bool last)
 {
   if (!last && !is_due(u, at)) return;
-  if (last && u->n > 1 && u->point[u->n - 1].at >= at) u->n--;
+  while (last && u->n > 1 && u->point[u->n - 1].at >= at) u->n--;
   if (u->n == USAGE_POINTS) thin(u);
   u->point[u->n].at = at;
   memcpy(u->point[u->n].amount, amount, sizeof u->point[u->n].amount);
@@ -70,28 +70,25 @@ void usage_add(struct usage *u, uint64_t at, const uint64_t amount[USAGE__N], bo
 
 /* --- looking at the GPU ------------------------------------------------------------------------- */
 
-static void read_counters(const struct gpu *g, uint64_t out[USAGE__N])
+static void amounts_of(const struct netlist_flow *f, uint64_t out[USAGE__N])
 {
-  struct netlist_stats s;
-  gpu_counters(g, &s);
-  out[USAGE_INSTS] = s.sm.warp_insts;
-  out[USAGE_L1_BUSY] = s.sm.mem_busy;
-  out[USAGE_L2_BYTES] = stat_sum(s.l2.op_sectors, L2_OP__N) * SECTOR_BYTES;
-  out[USAGE_DRAM_BYTES] = s.dram.dram_read_bytes + s.dram.dram_write_bytes;
+  out[USAGE_INSTS] = f->insts;
+  out[USAGE_L1_BUSY] = f->mem_busy;
+  out[USAGE_L2_BYTES] = f->l2_sectors * SECTOR_BYTES;
+  out[USAGE_DRAM_BYTES] = f->dram_bytes;
   out[USAGE_WARP_CYCLES] = 0;
 }
 
-static void count_warps(struct usage *u, const struct gpu *g, uint64_t now)
-{
-  if (now > u->looked) u->warp_ps += u->warps * (now - u->looked);
-  u->warps = gpu_resident_warps(g);
-  u->looked = now;
-}
-
-static void add_now(struct usage *u, const struct gpu *g, uint64_t at, bool last)
+/* Behind the point before: warps that were there are taken to have been there since. */
+static void look(struct usage *u, const struct gpu *g, uint64_t at, bool last)
 {
   uint64_t amount[USAGE__N];
-  read_counters(g, amount);
+  struct netlist_flow f;
+  gpu_flow(g, &f);
+  if (at > u->looked) u->warp_ps += u->warps * (at - u->looked);
+  u->warps = f.warps;
+  u->looked = at;
+  amounts_of(&f, amount);
   for (unsigned k = 0; k < USAGE__N; k++) amount[k] -= u->before[k];
   amount[USAGE_WARP_CYCLES] = u->warp_ps / u->cycle;
   usage_add(u, at, amount, last);
@@ -99,20 +96,20 @@ static void add_now(struct usage *u, const struct gpu *g, uint64_t at, bool last
 
 void usage_begin(struct usage *u, const struct gpu *g, uint64_t now, uint64_t cycle, uint64_t window)
 {
+  struct netlist_flow f;
   usage_start(u, window);
-  u->begun = u->looked = now;
+  u->begun = now;
   u->cycle = cycle;
-  read_counters(g, u->before);
+  gpu_flow(g, &f);
+  amounts_of(&f, u->before);
 }
 
 void usage_window(struct usage *u, const struct gpu *g, uint64_t now)
 {
-  count_warps(u, g, now);
-  if (is_due(u, now - u->begun)) add_now(u, g, now - u->begun, false);
+  look(u, g, now - u->begun, false);
 }
 
 void usage_end(struct usage *u, const struct gpu *g, uint64_t time)
 {
-  count_warps(u, g, u->begun + time);
-  add_now(u, g, time, true);
+  look(u, g, time, true);
 }

@@ -1,7 +1,6 @@
-/* How busy the units of a GPU are over the time of a launch: a series of points, each with all that happened since the
- * launch began, from which any stretch is the difference of two. Counters are looked at behind windows of the model, not
- * within them: without a series a run does one test per window, with one it adds up the GPU's counters when a point is
- * due.
+/* How busy the units of a GPU are over the time of a launch: a series of points, each with all that happened since
+ * the launch began, from which any stretch is the difference of two. Counters are looked at behind windows of the
+ * model, not within them: without a series a run does one test per window, with one it adds up a few counters.
  *
  *   bounded   at most USAGE_POINTS points. When they are full every second one goes and the distance doubles, so that
  *             a launch of any length is looked at some hundred times for each doubling of its time

@@ -1,4 +1,4 @@
-/* What one instruction of a timed launch cost, or several together: the books of the ledger (time/sm/ledger.h), in which
+/* What one instruction of a timed launch cost, or several together: the books of the ledger (time/sm/ledger.h), where
  * each cycle of each resident warp is charged to the instruction it was at. */
 #ifndef WS_VIEW_INST_COST_H
 #define WS_VIEW_INST_COST_H
@@ -13,7 +13,7 @@ enum { INST_COST_MAX_STATES = 64 };
 
 struct inst_cost {
   uint64_t cycles, issued, threads, sectors, passes, conflicts;
-  uint64_t requests; /* issues of instructions that moved sectors */
+  uint64_t requests;                    /* issues of instructions that moved sectors */
   uint64_t state[INST_COST_MAX_STATES]; /* warp-cycles */
 };
 

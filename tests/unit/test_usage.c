@@ -77,6 +77,12 @@ static void test_skipped(void **state)
   assert_int_equal(p[2].at, 1010);
   assert_int_equal(p[2].amount[0], 8);
   assert_int_equal(p[3].at, 1012);
+  amount[0] = 9;
+  usage_add(u, 1008, amount, true); /* windows behind the end: what they did is of the last stretch */
+  p = usage_points(u, &n);
+  assert_int_equal(n, 3);
+  assert_int_equal(p[2].at, 1008);
+  assert_int_equal(p[2].amount[0], 9);
   usage_free(u);
 }
 

@@ -33,6 +33,7 @@ struct core {
   const struct core_ops *ops;
   unsigned id;               /* number of the requester: mem_req.from, worker of the step source */
   const uint64_t *insts;     /* warp instructions so far */
+  const uint64_t *mem_busy;  /* cycles its memory unit was taken so far; NULL: it has none */
   const struct fault *fault; /* FAULT_NONE: none */
   struct req_queue *out;
   struct reply_queue *in;

@@ -429,11 +429,9 @@ void gpu_counters(const struct gpu *g, struct netlist_stats *now)
   netlist_sum(&g->net, now);
 }
 
-uint64_t gpu_resident_warps(const struct gpu *g)
+void gpu_flow(const struct gpu *g, struct netlist_flow *now)
 {
-  uint64_t n = 0;
-  for (unsigned i = 0; i < g->net.dispatcher.n_ports; i++) n += g->net.dispatcher.port[i].used.warps;
-  return n;
+  netlist_flow(&g->net, now);
 }
 
 void gpu_traffic(const struct gpu *g, unsigned slot, struct traffic *t)

@@ -97,8 +97,9 @@ unsigned gpu_stats_groups(struct gpu *, struct stat_group out[GPU_MAX_GROUPS]);
 struct netlist_stats;
 /* All counters since gpu_new, at any time between windows: what happened between two of them is their difference. */
 void gpu_counters(const struct gpu *, struct netlist_stats *);
-/* Warps of the CTAs that the dispatcher has handed out and not heard of again. */
-uint64_t gpu_resident_warps(const struct gpu *);
+/* A few of them (time/gpu/netlist.h). */
+struct netlist_flow;
+void gpu_flow(const struct gpu *, struct netlist_flow *);
 
 /* What a launch has moved through L2 and DRAM so far; GPU_SLOTS: what no launch has to itself, which is code, since
  * gpu_begin. Together this is what the counters of the run say. */

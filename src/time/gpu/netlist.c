@@ -260,6 +260,24 @@ void netlist_sum(const struct netlist *n, struct netlist_stats *s)
   xbar_sum(&n->xbar, &s->noc);
 }
 
+static void flow_of_partition(const struct partition *p, struct netlist_flow *f)
+{
+  for (unsigned k = 0; k < p->n_slices; k++) f->l2_sectors += stat_sum(p->slice[k].stats.op_sectors, L2_OP__N);
+  for (unsigned k = 0; k < p->n_channels; k++)
+    f->dram_bytes += p->channel[k].stats.dram_read_bytes + p->channel[k].stats.dram_write_bytes;
+}
+
+void netlist_flow(const struct netlist *n, struct netlist_flow *f)
+{
+  *f = (struct netlist_flow){0};
+  for (unsigned i = 0; i < n->n_cores; i++) {
+    f->insts += *n->core[i]->insts;
+    if (n->core[i]->mem_busy) f->mem_busy += *n->core[i]->mem_busy;
+    f->warps += n->dispatcher.port[i].used.warps;
+  }
+  for (unsigned i = 0; i < n->n_partitions; i++) flow_of_partition(&n->partition[i], f);
+}
+
 void netlist_since(struct netlist_stats *after, const struct netlist_stats *before)
 {
   struct netlist_stats from = *before;

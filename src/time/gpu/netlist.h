@@ -73,6 +73,16 @@ void netlist_since(struct netlist_stats *after, const struct netlist_stats *befo
 /* What the launch that has the slot, or an earlier one that had it, moved since netlist_build; GRID_NONE: code. */
 void netlist_traffic(const struct netlist *, unsigned slot, struct traffic *);
 
+/* A few of them, since netlist_build, and what is there now: for those who look often. */
+struct netlist_flow {
+  uint64_t insts;      /* warp instructions */
+  uint64_t mem_busy;   /* cycles of all memory units of cores */
+  uint64_t l2_sectors; /* of requests of cores */
+  uint64_t dram_bytes; /* read and written */
+  uint64_t warps;      /* of the CTAs that the dispatcher has handed out and not heard of again: now */
+};
+void netlist_flow(const struct netlist *, struct netlist_flow *);
+
 /* When the last request of the grid was answered: stores may come home after their CTA. */
 picos netlist_last_answer(const struct netlist *, unsigned slot);
 

@@ -21,6 +21,7 @@ static void init(struct core *c, struct arena *a, const struct params *p, unsign
   m->core = (struct core){.ops = sm_kind.ops,
                           .id = id,
                           .insts = &m->stats.warp_insts,
+                          .mem_busy = &m->stats.mem_busy,
                           .fault = &m->fault,
                           .out = &m->mem.out,
                           .in = &m->mem.in,
