@@ -20,7 +20,7 @@ say    = $(if $(V),,@printf '  %-5s %s\n' '$(1)' '$(2)')
 
 # These goals need more than a compiler; what is missing is installed before anything is built.
 ifneq (,$(filter demo test unit check-quick lint bench,$(MAKECMDGOALS)))
-setup_status := $(shell tools/setup.sh 1>&2; echo $$?)
+setup_status := $(shell tools/setup.sh $(filter test,$(MAKECMDGOALS)) 1>&2; echo $$?)
 ifneq ($(setup_status),0)
 $(error packages are missing, see above)
 endif
@@ -45,6 +45,7 @@ BIN := $(BUILD)/warpstep
 # Everything, for our own programs and tests; libwarpstep.* (mk/library.mk) only show ws_*.
 LIB := $(BUILD)/warpstep.a
 
+include mk/html.mk
 include mk/library.mk
 
 .PHONY: all shims

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Installs the distribution's packages the build needs, if any is missing. Does nothing, quickly,
+# setup.sh [test]: installs the distribution's packages the build needs, if any is missing. Does nothing, quickly,
 # when all are there. Exit status 1 with the list of packages when they cannot be installed.
+# What can be done without (a chart library; with `test`, a browser for the tests of pages) is tried once for each checkout,
+# and a line says when it is not there.
 set -u
 
 # A probe knows more than a package list: any way of having the library is fine.
@@ -30,7 +32,13 @@ if command -v "${CC:-gcc}" >/dev/null && probe stdio.h -lm; then
 else
   need gcc libc6-dev binutils libelf-dev liblz4-dev libzstd-dev liblzma-dev libconfig-dev libjansson-dev libsqlite3-dev libcmocka-dev libmpfr-dev
 fi
-[ ${#missing[@]} -eq 0 ] && exit 0
+
+wanted=()
+[ -f /usr/share/javascript/dygraphs/dygraph.min.js ] || wanted+=(libjs-dygraphs)
+[ "${1:-}" != test ] || command -v chromium >/dev/null || wanted+=(chromium)
+tried=build/setup.wanted
+[ "${wanted[*]:-}" = "$(cat "$tried" 2>/dev/null)" ] && wanted=()
+[ $((${#missing[@]} + ${#wanted[@]})) -eq 0 ] && exit 0
 
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
@@ -39,20 +47,26 @@ if [ "$(id -u)" -ne 0 ]; then
     as_root=(false)
   fi
 fi
+# install PACKAGE...: false when it cannot, with the reason on stdout.
 install() {
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y --no-install-recommends "${missing[@]}"
-}
-if command -v apt-get >/dev/null; then
-  echo "setup: installing ${missing[*]}"
+  local log
+  command -v apt-get >/dev/null || return 1
+  echo "setup: installing $*"
   log=$(mktemp)
-  if { "${as_root[@]}" apt-get update && install; } >"$log" 2>&1; then
+  if { "${as_root[@]}" apt-get update && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y --no-install-recommends "$@"; } >"$log" 2>&1; then
     rm -f "$log"
-    exit 0
+    return 0
   fi
   tail -n 5 "$log"
   rm -f "$log"
+  return 1
+}
+if [ ${#wanted[@]} -gt 0 ] && ! install "${wanted[@]}"; then
+  echo "setup: going on without ${wanted[*]}"
+  mkdir -p build && echo "${wanted[*]}" >"$tried"
 fi
+[ ${#missing[@]} -eq 0 ] || install "${missing[@]}" && exit 0
 echo "setup: missing packages (Debian names): ${missing[*]}" >&2
 echo "setup: install them and run the command again" >&2
 exit 1

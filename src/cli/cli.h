@@ -28,7 +28,7 @@ struct cli_option {
 };
 
 /* Ids of options without a short form begin above all characters. */
-enum { CLI_MAX_OPTIONS = 48, CLI_OPT_FIRST = 256, CLI_OPT_END = -1, CLI_OPT_BAD = -2,
+enum { CLI_MAX_OPTIONS = 64, CLI_OPT_FIRST = 256, CLI_OPT_END = -1, CLI_OPT_BAD = -2,
        CLI_OPT_HELP = -3 };
 
 struct cli_command {

@@ -25,13 +25,15 @@
 #include "host/choice.h"
 #include "isa/watch.h"
 #include "sanitize/sanitize.h"
+#include "view/run_diff.h"
 
 enum {
   OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_TIMED, OPT_TIME_KERNELS,
   OPT_STOP, OPT_COLD, OPT_THREADS, OPT_REPORT, OPT_JSON, OPT_TRACE, OPT_QUIET,
   OPT_PROGRESS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_SAMPLE,
   OPT_SAMPLE_CTAS, OPT_INTERLEAVE, OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_US, OPT_TOOL,
-  OPT_PRINT_LEVEL, OPT_PRINT_LIMIT, OPT_LEAK_CHECK, OPT_ERROR_EXITCODE, OPT_LOG_FILE, OPT_OUTPUT = 'o',
+  OPT_PRINT_LEVEL, OPT_PRINT_LIMIT, OPT_LEAK_CHECK, OPT_ERROR_EXITCODE, OPT_LOG_FILE, OPT_HTML, OPT_HTML_BASELINE,
+  OPT_OUTPUT = 'o',
 };
 
 static const struct cli_option options[] = {
@@ -49,6 +51,9 @@ static const struct cli_option options[] = {
   {OPT_THREADS, "threads", "N", "host threads (1)"},
   {OPT_REPORT, "report", "FILE", "write the table of launches there, not to stderr"},
   {OPT_JSON, "json", "FILE", "write the launches as JSON; - is stdout"},
+  {OPT_HTML, "html", "FILE", "write a page for browsers: the launches, and all about the longest of\n"
+                             "them (docs/html.md)"},
+  {OPT_HTML_BASELINE, "html-baseline", "FILE", "with changes since that execution, of which --json wrote FILE"},
   {OPT_TIMELINE, "timeline", "FILE", "write calls, streams, copies, kernels and CTAs with their times, for\n"
                                      "the viewer Perfetto (docs/timeline.md)"},
   {OPT_TIMELINE_SMS, "timeline-sms", "SMS", "CTAs of these SMs: 3 or 0-7 (all)"},
@@ -117,7 +122,7 @@ struct exec_run {
   const struct debug_options *debug; /* NULL: no debugger */
   bool timed;
   bool stop;
-  const char *timeline, *json, *report, *log;
+  const char *timeline, *json, *report, *log, *html, *baseline;
   bool timeline_choice;         /* options of what --timeline shows were given */
   struct activity_choice shown; /* what they are, to tell mistakes before the program starts */
   bool overridden;              /* --set */
@@ -147,6 +152,22 @@ static int take_file(struct exec_run *x, const char *key, const char *path)
     if (*path != '/' && !getcwd(folder, sizeof folder)) return cli_error("no current folder: %s", host_error());
   }
   fprintf(x->out, "%s=%s%s%s\n", key, folder, *folder ? "/" : "", path);
+  return CLI_OK;
+}
+
+/* By its absolute name, and good now: it is read again when the program has ended. */
+static int take_baseline(struct exec_run *x, const char *path)
+{
+  struct run_doc d;
+  struct err e = {""};
+  char absolute[PATH_MAX];
+  if (!run_doc_read(&d, path, &e)) return cli_error("%s", e.msg);
+  const bool program = d.program;
+  run_doc_free(&d);
+  if (!program) return cli_error("--html-baseline %s: of 'run'; a program is compared with one of 'exec --json'", path);
+  if (!realpath(path, absolute)) return cli_error("%s: %s", path, host_error());
+  x->baseline = path;
+  fprintf(x->out, "html_baseline=%s\n", absolute);
   return CLI_OK;
 }
 
@@ -225,6 +246,8 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_PROGRESS: fprintf(x->out, "progress=1\n"); break;
   case OPT_REPORT: return take_file(x, "report", x->report = arg);
   case OPT_JSON: return take_file(x, "json", x->json = arg);
+  case OPT_HTML: return take_file(x, "html", x->html = arg);
+  case OPT_HTML_BASELINE: return take_baseline(x, arg);
   case OPT_TIMELINE: return take_file(x, "timeline", x->timeline = arg);
   case OPT_TIMELINE_SMS: return take_timeline(cmd, x, "timeline_sms", arg, activity_choice_sms);
   case OPT_TIMELINE_WARPS: return take_timeline(cmd, x, "timeline_warps", arg, activity_choice_warps);
@@ -249,6 +272,10 @@ static int parse(const struct cli_command *cmd, struct exec_run *x, int argc, ch
     return cli_usage_error(cmd, "--timeline-sms, --timeline-warps and --timeline-us choose what --timeline FILE shows");
   if (output_same(x->json, x->timeline) || output_same(x->json, x->report) || output_same(x->timeline, x->report))
     return cli_usage_error(cmd, "two of --json, --report and --timeline name one file");
+  if (x->baseline && !x->html) return cli_usage_error(cmd, "--html-baseline FILE is what --html FILE compares with");
+  if (x->html && !x->timed) return cli_usage_error(cmd, "--html shows cycles: not with --functional");
+  if (output_same(x->html, x->json) || output_same(x->html, x->timeline) || output_same(x->html, x->report))
+    return cli_usage_error(cmd, "--html and another output name one file");
   if (optind == argc) return cli_usage_error(cmd, "no program given");
   return CLI_OK;
 }

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "base/output.h"
@@ -23,6 +25,7 @@
 #include "host/case.h"
 #include "host/simulate.h"
 #include "host/snapshot.h"
+#include "host/usage.h"
 #include "load/file.h"
 #include "load/line_table.h"
 #include "sanitize/sanitize.h"
@@ -33,6 +36,8 @@
 #include "view/progress.h"
 #include "time/sm/hazard.h"
 #include "view/hazards.h"
+#include "view/html_page.h"
+#include "view/run_diff.h"
 #include "view/summary.h"
 #include "view/what_if_table.h"
 
@@ -49,7 +54,9 @@ struct run {
   struct sim_result result;
   struct report report;
   struct run_what_if what_if; /* --what-if */
-  struct line_table lines; /* --annotate */
+  struct line_table lines; /* --annotate, --html */
+  struct usage *usage;     /* --html */
+  struct run_doc baseline; /* --html-baseline */
   struct pipe_log *pipe;   /* --pipeline */
   struct activity *activity; /* --timeline */
   struct sanitizer *sanitizer; /* --check; NULL: none */
@@ -120,6 +127,18 @@ static bool set_up_observers(struct run *r, struct err *e)
   return true;
 }
 
+/* Files are better known to be good before a long run. */
+static bool set_up_page(struct run *r, struct err *e)
+{
+  if (!r->opt.html) return true;
+  TRY(output_check(r->opt.html, e));
+  if (r->opt.html_baseline) TRY(run_doc_read(&r->baseline, r->opt.html_baseline, e));
+  if (r->baseline.program)
+    return err_set(e, "--html-baseline %s: of a program; a run is compared with one of 'run --json'", r->baseline.path);
+  r->report.usage = r->usage = usage_new();
+  return true;
+}
+
 static bool set_up(struct run *r, struct err *e)
 {
   TRY(run_options_case(&r->opt, &r->lc, e));
@@ -127,6 +146,7 @@ static bool set_up(struct run *r, struct err *e)
   TRY(choose_gpu(r, e));
   TRY(buffers_fit(r, e));
   TRY(set_up_observers(r, e));
+  TRY(set_up_page(r, e));
   struct device_config config = device_config_for(&r->preset.params, !r->opt.functional);
   config.presets = r->opt.presets;
   config.print = r->opt.json && !strcmp(r->opt.json, "-") ? stderr : stdout;
@@ -141,7 +161,10 @@ static bool set_up(struct run *r, struct err *e)
   rep->max_cycles = r->opt.max_cycles;
   rep->max_insts = r->opt.max_instructions;
   rep->host.threads = r->opt.threads;
-  if (r->opt.annotate) TRY(line_table_read(rep->module, &r->lines, e)); /* damage is better known before a long run */
+  if (r->opt.annotate || r->opt.html) {
+    TRY(line_table_read(rep->module, &r->lines, e)); /* damage is better known before a long run */
+    rep->lines = &r->lines;
+  }
   return rep->kernel != NULL;
 }
 
@@ -212,6 +235,7 @@ static bool simulate_case(struct run *r, struct err *e)
     .timed = !r->opt.functional, .threads = r->opt.threads,
     .hazards = hazards_of(r->opt.hazards), .max_cycles = r->opt.max_cycles,
     .max_insts = r->opt.max_instructions, .slice = r->opt.interleave, .poll = poll_run, .ctx = &w, .report = stderr,
+    .usage = r->usage,
     .observers = r->pipe ? pipe_log_observers(r->pipe) : r->activity ? activity_observers(r->activity) : NULL,
   };
 
@@ -224,6 +248,7 @@ static bool simulate_case(struct run *r, struct err *e)
     ok = simulate_once(r, &o, e);
   double seconds = progress_now() - w.line.start;
   if (ok && r->opt.what_if && r->result.end == RUN_DONE) {
+    o.usage = NULL; /* of the run itself */
     r->what_if =
         (struct run_what_if){.opt = &r->opt, .lc = &r->lc, .params = &r->preset.params, .sim = &o, .base = &r->result};
     ok = run_what_if(&r->what_if, e);
@@ -337,6 +362,20 @@ static bool write_timeline(const struct run *r, struct err *e)
   return output_close(&out, true, e);
 }
 
+static bool write_page(const struct run *r, struct err *e)
+{
+  struct output out;
+  FILE *f = output_open(&out, r->opt.html, e);
+
+  if (!f) return false;
+  json_t *runs = json_array();
+  json_array_append_new(runs, html_page_run(1, view_json_run(&r->report, r->opt.json_host)));
+  const struct html_page page = {.runs = runs, .baseline = r->baseline.root, .baseline_name = r->baseline.path};
+  html_page_write(f, &page);
+  json_decref(runs);
+  return output_close(&out, true, e);
+}
+
 static bool write_reports(const struct run *r, struct err *e)
 {
   const struct run_options *o = &r->opt;
@@ -354,6 +393,7 @@ static bool write_reports(const struct run *r, struct err *e)
     TRY(print_buffer(r, o->print_buf.item[i], json_on_stdout ? stderr : stdout, e));
   if (r->pipe) TRY(write_pipeline(r, e));
   if (r->activity) TRY(write_timeline(r, e));
+  if (o->html) TRY(write_page(r, e));
   return o->json ? write_json(r, e) : true;
 }
 
@@ -408,6 +448,8 @@ static void run_free(struct run *r)
   simulator_free(r->simulator);
   pipe_log_free(r->pipe);
   activity_free(r->activity);
+  usage_free(r->usage);
+  run_doc_free(&r->baseline);
   if (r->cr) case_free(r->cr);
   if (r->has_preset) preset_free(&r->preset);
   launch_case_free(&r->lc);

@@ -22,7 +22,7 @@ enum {
   OPT_NO_CHECK, OPT_QUIET, OPT_ANNOTATE, OPT_HAZARDS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_WARM_UP, OPT_INTERLEAVE,
   OPT_PIPELINE, OPT_PIPELINE_WARPS, OPT_PIPELINE_CYCLES, OPT_PIPELINE_SM, OPT_WHAT_IF, OPT_DETAILS,
   OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_CYCLES,
-  OPT_CHECK, OPT_PRINT_LEVEL,
+  OPT_CHECK, OPT_PRINT_LEVEL, OPT_HTML, OPT_HTML_BASELINE,
 };
 
 enum { MAX_WARM_UP = 1000, MAX_SHMEM = 1 << 20 };
@@ -59,6 +59,8 @@ const struct cli_option run_option_table[] = {
 #include "host/what_if.def"
 #undef WHAT_IF
                 "\n  tail: the last wave of CTAs as full as the others"},
+  {OPT_HTML, "html", "FILE", "write a page for browsers: all of this, use over time and the listing\n(docs/html.md)"},
+  {OPT_HTML_BASELINE, "html-baseline", "FILE", "with changes since that run, of which --json wrote FILE"},
   {OPT_HAZARDS, "hazards", "MODE", "off; check: report what the control bits fail to protect, and\n"
                                    "exit with 1 if anything; gaps: check, and print the smallest\n"
                                    "distances seen from producers to consumers; emulate: wrong\n"
@@ -194,6 +196,8 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
   case OPT_PIPELINE_WARPS: o->pipeline_warps = arg; break;
   case OPT_PIPELINE_CYCLES: o->pipeline_cycles = arg; break;
   case OPT_PIPELINE_SM: o->pipeline_sm = arg; break;
+  case OPT_HTML: o->html = arg; break;
+  case OPT_HTML_BASELINE: o->html_baseline = arg; break;
   case OPT_TIMELINE: o->timeline = arg; break;
   case OPT_TIMELINE_SMS: o->timeline_sms = arg; break;
   case OPT_TIMELINE_WARPS: o->timeline_warps = arg; break;
@@ -323,6 +327,7 @@ static const char *no_cycles(const struct run_options *o)
   if (o->details) return "--details says how units were used";
   if (o->what_if) return "--what-if compares cycles of the model";
   if (o->pipeline) return "--pipeline shows cycles";
+  if (o->html) return "--html shows cycles";
   return o->timeline ? "--timeline shows cycles" : NULL;
 }
 
@@ -343,6 +348,10 @@ static bool combine(const struct cli_command *cmd, const struct run_options *o)
            false;
   if (o->print_level_given && !o->sanitize)
     return cli_usage_error(cmd, "--print-level chooses what --check TOOLS prints"), false;
+  if (o->html_baseline && !o->html)
+    return cli_usage_error(cmd, "--html-baseline FILE is what --html FILE compares with"), false;
+  if (output_same(o->html, o->json) || output_same(o->html, o->pipeline) || output_same(o->html, o->timeline))
+    return cli_usage_error(cmd, "--html and another output name one file"), false;
   if (output_same(o->json, o->pipeline) || output_same(o->json, o->timeline))
     return cli_usage_error(cmd, "--json and --%s name one file", o->pipeline ? "pipeline" : "timeline"), false;
   return true;

@@ -29,6 +29,7 @@ struct run_options {
   const char *gpu, *presets, *data, *out, *json, *pipeline;
   const char *pipeline_warps, *pipeline_cycles, *pipeline_sm; /* NULL: not given */
   struct pipe_choice pipe; /* what these three choose */
+  const char *html, *html_baseline; /* NULL: not given */
   const char *timeline;
   const char *timeline_sms, *timeline_warps, *timeline_cycles; /* NULL: not given */
   struct activity_choice activity; /* what these three choose */

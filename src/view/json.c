@@ -10,19 +10,25 @@
 
 #include "base/text.h"
 #include "view/counters.h"
+#include "view/listing.h"
 
 static json_t *integer(uint64_t v)
 {
   return json_integer((json_int_t)v);
 }
 
-/* Text of any origin: json_string refuses what is not UTF-8. */
-static json_t *text(const char *s)
+/* json_string refuses what is not UTF-8. */
+json_t *view_json_text(const char *s)
 {
   char safe[4096];
   json_t *j = s ? json_string(s) : NULL;
   if (s && !j) j = json_string(text_safe(s, safe, sizeof safe));
   return j ? j : json_null();
+}
+
+static json_t *text(const char *s)
+{
+  return view_json_text(s);
 }
 
 static json_t *dim3(const uint32_t d[3])
@@ -310,6 +316,7 @@ static json_t *what_if_json(const struct report *r)
     const struct what_if_result *w = &r->what_if[i];
     json_t *j = json_object();
     json_object_set_new(j, "name", text(w->what->name));
+    json_object_set_new(j, "text", text(w->what->text));
     json_object_set_new(j, "seen", json_boolean(w->seen));
     uint64_t cycles = w->seen ? w->cycles : r->cycles;
     json_object_set_new(j, "cycles", cycles ? integer(cycles) : json_null());
@@ -320,7 +327,30 @@ static json_t *what_if_json(const struct report *r)
   return all;
 }
 
-void view_json_write(FILE *f, const struct report *r, bool with_host)
+/* What happened between each two points, in columns. */
+static json_t *usage_json(const struct report *r)
+{
+  unsigned n;
+  const struct usage_point *p = usage_points(r->usage, &n);
+  json_t *j = json_object(), *until = json_array();
+  const uint64_t clock = params_clock_ps(&r->preset->params);
+  for (unsigned i = 1; i < n; i++) json_array_append_new(until, integer(p[i].at / clock));
+  json_object_set_new(j, "until_cycle", until);
+  for (enum usage_amount k = 0; k < USAGE__N; k++) {
+    json_t *column = json_array();
+    for (unsigned i = 1; i < n; i++) json_array_append_new(column, integer(p[i].amount[k] - p[i - 1].amount[k]));
+    json_object_set_new(j, usage_key[k], column);
+  }
+  return j;
+}
+
+static void add_details(json_t *root, const struct report *r)
+{
+  if (r->usage && r->preset && r->timed) json_object_set_new(root, "usage", usage_json(r));
+  if (r->lines && r->profile) json_object_set_new(root, "listing", view_listing_json(r, r->lines));
+}
+
+json_t *view_json_run(const struct report *r, bool with_host)
 {
   json_t *root = json_object();
 
@@ -334,7 +364,14 @@ void view_json_write(FILE *f, const struct report *r, bool with_host)
   if (r->timed) json_object_set_new(root, "counters", counters_json(r));
   add_explanations(root, r);
   if (r->n_what_if) json_object_set_new(root, "what_if", what_if_json(r));
+  add_details(root, r);
   if (with_host) json_object_set_new(root, "host", host_json(r));
+  return root;
+}
+
+void view_json_write(FILE *f, const struct report *r, bool with_host)
+{
+  json_t *root = view_json_run(r, with_host);
   stat_dump_json(f, root);
   json_decref(root);
 }

@@ -16,6 +16,12 @@ struct json_t;
 /* Writes the whole document and a newline; with_host adds "host". */
 void view_json_write(FILE *, const struct report *, bool with_host);
 
+/* The document. A new reference. */
+struct json_t *view_json_run(const struct report *, bool with_host);
+
+/* Text of any origin as a string: what is not UTF-8 as \xNN. NULL: null. */
+struct json_t *view_json_text(const char *);
+
 /* Parts, for other programs that write the same shape (tools/silicon). New references. The launch case may
  * be NULL: not launched from files. */
 struct json_t *view_json_launch(const struct launch_case *, const struct launch *,

@@ -13,8 +13,10 @@
 #include "host/room.h"
 #include "host/simulate.h"
 #include "host/speed.h"
+#include "host/usage.h"
 #include "host/what_if.h"
 #include "isa/step.h"
+#include "load/line_table.h"
 #include "stats/stat.h"
 
 /* Facts about the machine the simulator ran on: they differ from run to run and are kept out of what is
@@ -49,6 +51,8 @@ struct report {
   const struct case_result *check;
   unsigned n_checks;
   const struct gpu_inst_profile *profile; /* books per instruction (time/gpu/gpu.h); NULL: none */
+  const struct line_table *lines; /* of the module, for the listing in JSON; NULL: none is asked for */
+  const struct usage *usage;     /* over the time of the launch (host/usage.h); NULL: not asked for */
   const struct hazard *hazards;  /* findings of the hazard checker; NULL: not checked */
   const struct fault *fault;     /* NULL: the kernel ended normally */
   /* Of timed runs that ended, with a preset: what bounds them, units and roofs, occupancy (room.is.ctas 0: not

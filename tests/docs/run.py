@@ -15,7 +15,7 @@ import tempfile
 
 LIMIT = 300  # seconds for one command
 FOLDERS = ("build", "kernels", "examples", "presets", "data")
-DOCUMENTS = ("README.md", "docs/tutorial.md", "docs/recipes.md", "docs/debug.md", "docs/ncu.md")
+DOCUMENTS = ("README.md", "docs/tutorial.md", "docs/recipes.md", "docs/debug.md", "docs/ncu.md", "docs/html.md")
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.M | re.S)
 
 

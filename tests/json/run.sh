@@ -6,6 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 bin=${BIN:-build/warpstep}
+program=$(realpath "$bin")
 nvcc=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
 t=$(mktemp -d) || exit 2
 trap 'rm -rf "$t"' EXIT
@@ -25,6 +26,9 @@ vecadd=(kernels/vecadd/vecadd.sm_86.cubin --gpu rtx-3070 --quiet --block 64 --bu
 "$bin" run kernels/vecadd/vecadd.launch --no-check --quiet --json "$t/timed.json" --json-host
 "$bin" run kernels/printf_demo/printf_demo.launch --functional --quiet --no-check --json "$t/functional.json" >/dev/null
 "$bin" run "${vecadd[@]}" --json "$t/fault.json" --arg u64:0 --arg y --arg z --arg u32:64 2>/dev/null
+(cd tests/data && "$program" run lines.sm_86.cubin --gpu rtx-3070 --kernel second --block 32 --quiet --buf in:f32:64 \
+  --buf out:f32:64 --arg in --arg out --json "$t/lines.json" --html "$t/lines.html")
+"$bin" run kernels/sort_bitonic/sort_bitonic.launch --no-check --quiet --annotate --json "$t/annotated.json" >/dev/null
 head -c 256 /dev/zero >"$t/z.bin"
 "$bin" run "${vecadd[@]}" --buf "x:f32:64:zero,expect=$t/z.bin" --json "$t/check.json" --arg x --arg y --arg z --arg u32:64
 "$bin" run bench/limiters/spill_slow.launch --quiet --set gpu.sms=2 --json "$t/what_if.json" --what-if tail,barriers >/dev/null

@@ -26,7 +26,7 @@ MAY = {
     "debug": LOW | {"load", "func", "host", "view", "debug"},
     "ncu": LOW | {"load", "func", "time", "host", "view", "ncu"},
     "api": LOW | {"load", "func", "time", "host", "view", "api", "warpstep"},
-    "cuda": LOW | {"load", "func", "time", "trace", "host", "sanitize", "debug", "ncu", "cuda"},
+    "cuda": LOW | {"load", "func", "time", "trace", "host", "sanitize", "view", "debug", "ncu", "cuda"},
     "probe": LOW | {"load", "func", "time", "host", "probe"},
     "validate": {"base", "load", "validate"},
     "study": {"base", "config", "study", "warpstep"},

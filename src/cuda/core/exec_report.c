@@ -4,9 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
 #include "base/output.h"
 #include "cuda/core/checked.h"
 #include "cuda/core/debugged.h"
+#include "cuda/core/pages.h"
 #include "cuda/core/parts.h"
 #include "cuda/core/sampling.h"
 #include "cuda/core/shim.h"
@@ -33,6 +36,18 @@ static void write_json(struct shim *s, uint64_t total)
   FILE *f = output_open(&out, own_file(s, s->options.json, own), &e);
   if (f) record_write_json(f, &s->record, s->preset.params.name, total);
   if (!f || !output_close(&out, true, &e)) shim_cannot_write(s, &e);
+}
+
+static void write_page(struct shim *s, uint64_t total)
+{
+  struct output out;
+  struct err e = {""};
+  char own[PATH_MAX];
+  FILE *f = output_open(&out, own_file(s, s->options.html, own), &e);
+  json_t *program = record_json(&s->record, s->preset.params.name, total, PAGES_TABLE);
+  bool ok = f && pages_write(s->pages, f, program, s->options.html_baseline, &e);
+  json_decref(program);
+  if (!f || !output_close(&out, ok, &e)) shim_cannot_write(s, &e);
 }
 
 static void write_table(const struct shim *s, FILE *f, uint64_t total)
@@ -98,6 +113,7 @@ void exec_report(struct shim *s)
   s->profile = NULL;
   if (s->options.json) write_json(s, total);
   if (s->activity) write_timeline(s);
+  if (s->pages) write_page(s, total);
   if (!trace_export_free(s->trace, true, &e) && !s->lost) shim_cannot_write(s, &e);
   tell_unmet(s);
   parts_tell(s);

@@ -10,6 +10,7 @@
 #include "cuda/core/graph_nested.h"
 #include "cuda/core/kernel_fault.h"
 #include "cuda/core/launch_watch.h"
+#include "cuda/core/pages.h"
 #include "cuda/core/profiled.h"
 #include "cuda/core/sampling.h"
 #include "cuda/core/save.h"
@@ -101,12 +102,22 @@ __attribute__((cold)) static void show(struct shim *s, const struct running *k, 
   if (r->timed) activity_ran(s->activity, func_source(k->launch->func), x.name, x.number, end);
 }
 
+/* Its report, for the page. */
+__attribute__((cold)) static void keep_page(struct shim *s, const struct running *k, const struct sim_result *r)
+{
+  const struct function *f = k->q->function;
+  pages_add(s->pages, &(struct pages_launch){ .number = s->record.n, .gpu = s->options.gpu, .preset = &s->preset,
+                                              .module = f->module->code.module, .kernel = f->kernel,
+                                              .launch = k->launch, .result = r });
+}
+
 /* Its place in time, its record, its fault. */
 static void finish(struct shim *s, const struct running *k, const struct sim_result *r, double estimate, uint64_t end)
 {
   timeline_finish_kernel(&s->time, &k->q->stream->clock, ctas(k->q), end);
   keep_record(s, k, r, estimate, end);
   if (s->activity) show(s, k, r, end);
+  if (s->pages) keep_page(s, k, r);
   keep_end(s, k->q, r, end);
 }
 
@@ -154,6 +165,7 @@ static struct sim_options options_of(struct shim *s, struct running *k)
   if (k->group) o.timed = sampling_next(k->group, e->sample);
   if (s->profile) o.timed = profiled_next(s, k->q);
   if (!o.timed) o.max_cycles = 0;
+  if (o.timed) o.usage = pages_usage(s->pages);
   return o;
 }
 

@@ -4,7 +4,8 @@
  *   gpu presets set=KEY=VALUE mode threads interleave time stop cold report json trace quiet capture
  *   timeline timeline_sms timeline_warps timeline_us progress max_cycles max_insts sample sample_ctas
  *   progress max_cycles max_insts sample sample_ctas sanitize leaks print_level print_limit error_exitcode log
- *   tally started debug debug_gdb debug_commands debug_batch debug_turn
+ *   tally started debug debug_gdb debug_commands debug_batch debug_turn html
+ *   html_baseline
  *   ncu_stream ncu_log ncu_code ncu_waits ncu_quiet ncu_OPTION=VALUE (ncu/ncu_filter.h)
  */
 #ifndef WS_CUDA_OPTIONS_H
@@ -32,6 +33,8 @@ struct exec_options {
   const char *capture;  /* folder for captured launches; NULL: none */
   const char *timeline; /* file for Perfetto; NULL: none */
   struct activity_choice activity; /* what it shows */
+  const char *html;     /* page for browsers; NULL: none */
+  const char *html_baseline; /* what it compares with; NULL: nothing */
   const char *trace;    /* folder for traces of the chosen launches; NULL: none. No launch is timed then */
   struct choice choice; /* launches to time, to capture or to trace */
   bool stop_after_timed; /* the program ends after launch choice.last */

@@ -119,14 +119,22 @@ static json_t *launch_json(const struct launch_record *l, uint64_t number)
   return o;
 }
 
-void record_write_json(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps)
+json_t *record_json(const struct record *r, const char *gpu, uint64_t total_ps, uint64_t most)
 {
   json_t *list = json_array();
-  for (uint64_t i = 0; i < r->n; i++) json_array_append_new(list, launch_json(&r->launch[i], i + 1));
+  uint64_t n = r->n < most ? r->n : most;
+  for (uint64_t i = 0; i < n; i++) json_array_append_new(list, launch_json(&r->launch[i], i + 1));
   json_t *all = json_pack("{s:s, s:s, s:I, s:o}", "schema", RECORD_JSON_SCHEMA, "gpu", gpu, "time_ps",
                           (json_int_t)total_ps,
                           "launches", list);
   NO_MEMORY_IF(!all);
+  if (n < r->n) put(all, "launches_left_out", r->n - n);
+  return all;
+}
+
+void record_write_json(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps)
+{
+  json_t *all = record_json(r, gpu, total_ps, UINT64_MAX);
   json_dumpf(all, f, JSON_INDENT(1)); /* the stream keeps whether all of it was taken */
   fputc('\n', f);
   json_decref(all);

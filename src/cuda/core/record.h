@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "isa/work.h"
 
+struct json_t;
 struct stalls;
 
 struct launch_record {
@@ -44,7 +45,9 @@ void record_free(struct record *);
 /* The table: one line per launch (the middle of long tables is left out), then sums. total_ps: the
  * program's simulated time. */
 void record_write_table(FILE *, const struct record *, const char *gpu, uint64_t total_ps);
-/* Everything, as JSON (docs/json.md). */
+/* Everything, as JSON (docs/json.md), of the first `most` launches; `launches_left_out` says how many are not there. A
+ * new reference. */
+struct json_t *record_json(const struct record *, const char *gpu, uint64_t total_ps, uint64_t most);
 void record_write_json(FILE *, const struct record *, const char *gpu, uint64_t total_ps);
 
 #endif

@@ -8,6 +8,7 @@
 #include "cuda/core/exec_report.h"
 #include "cuda/core/ipc.h"
 #include "cuda/core/modules.h"
+#include "cuda/core/pages.h"
 #include "cuda/core/stream_capture.h"
 #include "cuda/core/together.h"
 #include "sanitize/sanitize.h"
@@ -51,6 +52,7 @@ static bool bring_up(struct shim *s, struct err *e)
   TRY(checked_start(&s->options, s->device.mem, &s->checked, e));
   s->simulator = simulator_new(&s->preset.params);
   timeline_init(&s->time, &s->preset.params);
+  if (s->options.html) s->pages = pages_new();
   if (s->options.timeline) s->activity = activity_new(&s->options.activity, &s->preset.params, PS_PER_NS);
   return s->simulator || err_set(e, "out of host memory");
 }

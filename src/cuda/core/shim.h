@@ -114,6 +114,7 @@ struct shim {
   struct debug_session *debug;  /* debugged.h; NULL: no debugger */
   struct ncu_capture *profile;  /* profiled.h; NULL: no profiler */
   struct trace_export *trace;   /* NULL: no traces are written */
+  struct pages *pages;          /* pages.h; NULL: no page is written */
   struct activity *activity;    /* NULL: no timeline is written */
 };
 

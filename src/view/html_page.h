@@ -1,0 +1,32 @@
+/* The page of a run, or of the launches of a program (--html): one file that a browser shows without a network. Its
+ * template, its style and its script lie in src/view/html/ and are built in (mk/html.mk), and so is a library for
+ * charts where the build found one; its data is one JSON object inside the page (docs/json.md, warpstep-html-1). What a
+ * guest chose (names, text of sources) is in that object alone, in which no character begins a tag, and the script
+ * shows it as text.
+ */
+#ifndef WS_VIEW_HTML_PAGE_H
+#define WS_VIEW_HTML_PAGE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+struct json_t;
+
+#define HTML_PAGE_SCHEMA "warpstep-html-1"
+
+/* What a page shows; references of the caller's. */
+struct html_page {
+  struct json_t *runs;     /* array of html_page_run() */
+  struct json_t *program;  /* the report of exec; NULL: a run */
+  struct json_t *baseline; /* what to compare with, as run_doc_read has it; NULL: nothing */
+  const char *baseline_name;
+};
+
+/* A launch of a page: its number in the program, from 1, and its report (view_json_run), whose reference is taken. */
+struct json_t *html_page_run(uint64_t number, struct json_t *report);
+
+void html_page_write(FILE *, const struct html_page *);
+
+#endif

@@ -1,0 +1,14 @@
+/* The listing of a timed launch as data: what annotate.h prints, for pages and programs (docs/json.md, `listing`). Each
+ * instruction that ran with what it cost, its source line, and the lines of the sources around those. */
+#ifndef WS_VIEW_LISTING_H
+#define WS_VIEW_LISTING_H
+
+#include "load/line_table.h"
+#include "view/report.h"
+
+struct json_t;
+
+/* A new reference. r->profile must be there. */
+struct json_t *view_listing_json(const struct report *, const struct line_table *);
+
+#endif
