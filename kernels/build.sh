@@ -37,7 +37,14 @@ for name; do
     fi
     more=''
     case ${TARGETS:-} in '') case " $selected " in *" $name "*) more=$further ;; esac ;; esac
+    if [ -z "${TARGETS:-}" ] && [[ " $only " == *" sm_72 "* ]]; then
+        more="sm_72 ${more#sm_72}"
+    fi
     for target in $targets $more; do
+        # What sm_70 cannot run sm_72 cannot, unless its file says so.
+        if [ "$target" = sm_72 ] && [[ " ${only:-sm_70} " != *" sm_7"[02]" "* ]]; then
+            continue
+        fi
         arch=$target
         case " ${only:-$target} $more " in
         *" $target "*) ;;

@@ -109,7 +109,7 @@ else
   launches=(kernels/*/*.launch)
 fi
 archs=('70 v100' '75 rtx-2080ti' '80 a100' '86 rtx-3070' '90 h200' '100 b200' '120 rtx-5070ti'
-  '87 jetson-orin' '89 rtx-4090' '103 b300' '110 jetson-thor' '121 gb10')
+  '72 xavier' '87 jetson-orin' '89 rtx-4090' '103 b300' '110 jetson-thor' '121 gb10')
 [ -n "$quick" ] && archs=('86 rtx-3070')
 for arch in "${archs[@]}"; do
   for launch in "${launches[@]}"; do

@@ -41,6 +41,7 @@ const struct sass_field sass_fields[FLD__N] = {
 /* Targets of a row, first and last. */
 #define SM(first, last) .sm_min = first, .sm_max = last
 #define ALL SM(70, 121)
+#define SM72 SM(72, 121)
 #define SM75 SM(75, 121)
 #define PRE75 SM(70, 74)
 #define PRE80 SM(70, 75)
