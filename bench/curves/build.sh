@@ -2,6 +2,9 @@
 # Rebuilds the prebuilt cubins of the memory curves; needs nvcc (or NVCC).
 set -eu
 cd "$(dirname "$0")"
-for target in sm_80 sm_86 sm_90; do
-  "${NVCC:-nvcc}" -cubin -arch=$target -O3 -o "curves.$target.cubin" curves.cu
+nvrtc=(python3 ../../tools/nvrtc/nvrtc_cubin.py --install --packages "${NVRTC_PACKAGES:-$PWD/../../build/nvrtc-11.8}") # sm_70
+for target in sm_70 sm_80 sm_86 sm_90; do
+  compile=("${NVCC:-nvcc}" -cubin -O3)
+  [ $target = sm_70 ] && compile=("${nvrtc[@]}") # nvcc 13 does not know it
+  "${compile[@]}" -arch=$target -o "curves.$target.cubin" curves.cu
 done

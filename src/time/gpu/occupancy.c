@@ -62,10 +62,9 @@ bool occupancy_of(const struct params *p, const struct step_source *s, struct oc
   *o = (struct occupancy){.ctas = p->sm_max_ctas, .limiter = "CTA slots"};
   o->shared_per_cta =
       (uint32_t)round_up(s->shared_bytes + p->sm_shared_reserved_per_cta, p->sm_shared_granule);
-  if (o->shared_per_cta == 0) o->shared_per_cta = p->sm_shared_granule;
   limit(o, p->sm_max_warps / warps, "warps");
   limit(o, warps_by_registers(p, per_warp) / warps, "registers");
-  limit(o, p->sm_shared_bytes / o->shared_per_cta, "shared memory");
+  if (o->shared_per_cta) limit(o, p->sm_shared_bytes / o->shared_per_cta, "shared memory");
   unsigned limited = o->ctas;
   if (p->ideal_occupancy) limit_by_warps(p, warps, o);
   if (o->ctas == 0)
