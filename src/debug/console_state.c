@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "debug/console_commands.h"
+#include "debug/source_variable.h"
 #include "func/inspect.h"
 #include "func/step_observer.h"
 #include "host/positions.h"
@@ -145,6 +146,15 @@ static bool info_kernels(struct console *c, char *args, struct err *e)
   return true;
 }
 
+static bool info_locals(struct console *c, char *args, struct err *e)
+{
+  (void)args;
+  if (!has_focus(c, e)) return false;
+  if (!c->d->variables.n_variables) return err_set(e, "the code names no variables; compile it with -G");
+  source_variables_print(c->d, c->out);
+  return true;
+}
+
 bool command_info(struct console *c, char *args, struct err *e)
 {
   static const struct {
@@ -153,12 +163,12 @@ bool command_info(struct console *c, char *args, struct err *e)
   } what[] = {
       {"launch", info_launch},   {"ctas", info_ctas},           {"warps", info_warps},
       {"lanes", info_lanes},     {"registers", info_registers}, {"breakpoints", command_info_breakpoints},
-      {"kernels", info_kernels},
+      {"kernels", info_kernels}, {"locals", info_locals},
   };
   const char *name = console_word(&args);
   for (unsigned i = 0; *name && i < sizeof what / sizeof what[0]; i++)
     if (strncmp(what[i].name, name, strlen(name)) == 0) return what[i].run(c, args, e);
-  return err_set(e, "info what? launch, ctas, warps, lanes, registers, breakpoints or kernels");
+  return err_set(e, "info what? launch, ctas, warps, lanes, registers, breakpoints, kernels or locals");
 }
 
 /* ---- the focus ---- */

@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
+#include "debug/source_variable.h"
 #include "func/step_observer.h"
 #include "isa/isa.h"
 #include "isa/path_order.h"
@@ -33,6 +34,8 @@ bool debugger_open(struct debugger *d, struct device *dev, const struct module_i
     source_map_close(&d->map);
     return false;
   }
+  debug_info_read(module_of(code), &d->variables);
+  d->names = (struct expression_names){d, source_variable_find};
   target_turn_now(&d->target);
   focus_on_turn(d);
   points_look(points, &d->target);
@@ -42,6 +45,7 @@ bool debugger_open(struct debugger *d, struct device *dev, const struct module_i
 void debugger_close(struct debugger *d)
 {
   target_close(&d->target);
+  debug_info_free(&d->variables);
   source_map_close(&d->map);
 }
 

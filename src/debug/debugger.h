@@ -7,6 +7,7 @@
 #include "debug/breakpoint.h"
 #include "debug/debug_target.h"
 #include "debug/source_map.h"
+#include "load/debug_info.h"
 
 enum stop_kind {
   STOP_START,     /* position 0; going back it is as far as it goes */
@@ -28,6 +29,7 @@ struct debug_stop {
 struct debugger {
   struct debug_target target;
   struct source_map map;
+  struct debug_info variables;
   struct debug_points *points; /* the session's */
   struct expression_names names;
   struct lane_view focus; /* of a resident CTA, unless the launch has ended */

@@ -67,8 +67,7 @@ static void put_name(char out[SOURCE_NAME], const char *symbol)
   snprintf(out, SOURCE_NAME, "%.*s", (int)(n < SOURCE_NAME ? n : SOURCE_NAME - 1), plain);
 }
 
-/* Name of the function whose code it is. */
-static void code_function(const struct source_map *s, uint64_t pc, char out[SOURCE_NAME])
+const struct source_function *source_map_function_at(const struct source_map *s, uint64_t pc)
 {
   size_t low = 0, high = s->n_functions;
   while (high - low > 1) {
@@ -78,7 +77,14 @@ static void code_function(const struct source_map *s, uint64_t pc, char out[SOUR
     else
       high = middle;
   }
-  put_name(out, s->n_functions ? s->function[low].symbol : "?");
+  return s->n_functions && pc >= s->function[low].pc && pc < s->function[low].end ? &s->function[low] : NULL;
+}
+
+/* Name of the function whose code it is. */
+static void code_function(const struct source_map *s, uint64_t pc, char out[SOURCE_NAME])
+{
+  const struct source_function *f = source_map_function_at(s, pc);
+  put_name(out, f ? f->symbol : "?");
 }
 
 unsigned source_map_frames(const struct source_map *s, uint64_t pc, struct source_frame out[SOURCE_FRAMES])

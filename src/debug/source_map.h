@@ -58,6 +58,9 @@ const char *source_map_text(struct source_map *, const struct line_row *, uint32
 size_t source_map_find(const struct source_map *, const char *file, uint32_t *line, bool every, uint64_t *pc,
                        size_t most);
 
+/* The function whose code pc is; NULL: none. */
+const struct source_function *source_map_function_at(const struct source_map *, uint64_t pc);
+
 /* First pc of the named function or kernel, by its symbol or its plain name; 0: none. */
 uint64_t source_map_function(const struct source_map *, const char *name);
 

@@ -153,6 +153,40 @@ def test_recursion():
     need(frames == ["factorial", "factorial", "factorial", "deep"], str(frames), out)
 
 
+# --- variables ---------------------------------------------------------------------------------------------
+
+
+def test_variables():
+    """Parameters, locals in registers and on the stack, arrays in shared and local memory, by their names in the source."""
+    out = work([f"break debugged.cu:{LINE['part']} cta 1,0,0 thread 5", "continue", "print i", "print value", "print n", "next", "print s32 shared[part + 4 * tid.x]",
+                "info locals", "delete", f"break debugged.cu:{LINE['twice']} if x == {a(70)}", "continue", "print x", "print tid.x", "finish",
+                "print i"], "debugged_g")
+    got = [int(l.split(" ")[0]) for l in out.splitlines() if re.fullmatch(r"-?\d+( = 0x[0-9a-f]+)?", l)]
+    need(got == [69, a(69), 128, a(69), a(70), 7, 71], f"{got}", out)
+    need("\ni = 69\n" in out and "part: array of 64 signed of 4 bytes at 0\n" in out, "info locals", out)
+    out = session([f"break debugged.cu:{LINE['add']} thread 3", "continue", "delete"] + [f"print s32 local[mine + 4 * {k}]" for k in range(16)] + ["print n"],
+                  cubin("debugged_g"), "--kernel", "count", "--grid", "1", "--block", "32", "--gpu", "rtx-3070", "--buf", "out:i32:1", "--arg", "out",
+                  "--arg", "i32:4")
+    got = [int(l.split(" ")[0]) for l in out.splitlines() if re.fullmatch(r"-?\d+( = 0x[0-9a-f]+)?", l)]
+    need(got == [3 * k for k in range(16)] + [4], f"{got}", out)
+
+
+def test_variables_damaged():
+    """Bytes of a cubin's debug sections changed: names may be gone, the session goes on."""
+    whole = pathlib.Path(cubin("debugged_g")).read_bytes()
+    start, end = whole.index(b"_Z6squarei\0\2"), whole.index(b"lgenfe") + 900
+    for seed in range(40):
+        rng = random.Random(seed)
+        data = bytearray(whole)
+        for _ in range(rng.choice((1, 3, 40))):
+            data[rng.randrange(start, end)] = rng.choice((0, 0xff, 0x7f, rng.randrange(256)))
+        (DIR / "damaged.cubin").write_bytes(data)
+        script = DIR / "commands.txt"
+        script.write_text("goto 300\ninfo locals\nprint i\nbreak twice\ncontinue\ninfo locals\n")
+        r = subprocess.run([BIN, "debug", "-x", str(script), "--batch", str(DIR / "damaged.cubin"), *WORK], capture_output=True, timeout=60, cwd=DIR)
+        need(r.returncode in (0, 2), f"exit status {r.returncode}, seed {seed}", r.stderr.decode(errors="replace")[-300:])
+
+
 # --- going back --------------------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@
 #include "base/host_memory.h"
 #include "fuzz.h"
 #include "base/bug.h"
+#include "load/debug_info.h"
 #include "load/module.h"
 
 static void use_kernels(const struct module *m, const struct module_instance *in)
@@ -31,6 +32,20 @@ static void use_symbols(const struct module *m, struct module_instance *in)
   }
 }
 
+/* What the compiler says of variables: places of all of them at some offsets. */
+static void use_variables(const struct module *m)
+{
+  struct debug_info d;
+  debug_info_read(m, &d);
+  for (uint32_t i = 0; i < d.n_variables && i < 64; i++)
+    for (uint64_t at = 0; at < 256; at += 16) {
+      const struct debug_variable *v = debug_info_find(&d, d.variable[i].function, at, d.variable[i].name);
+      const struct debug_place *p = v ? debug_variable_place(v, at) : NULL;
+      if (p) debug_info_register(&d, v->function, at, p->at, 0);
+    }
+  debug_info_free(&d);
+}
+
 void fuzz_cubin(const uint8_t *data, size_t size)
 {
   struct err e = {""};
@@ -41,6 +56,7 @@ void fuzz_cubin(const uint8_t *data, size_t size)
   struct module_instance *in = module_instantiate(m, mem, &e);
   BUG_ON(!in && e.msg[0] == '\0');
   use_kernels(m, in);
+  use_variables(m);
   if (in) use_symbols(m, in);
   module_kernel(m, "k", &e);
   module_instance_free(in);

@@ -1,0 +1,120 @@
+#include "debug/source_variable.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "isa/hazard_role.h"
+
+enum { FILE_PREDICATE = 2, FILE_VECTOR = 5 };
+
+/* Where a lane is: the function, and how far into it. */
+struct here {
+  const struct source_function *function;
+  uint64_t offset;
+};
+
+static struct here here_of(const struct debugger *d, const struct lane_view *v)
+{
+  const uint64_t pc = view_pc(v);
+  const struct source_function *f = source_map_function_at(&d->map, pc);
+  return (struct here){f, f ? pc - f->pc : 0};
+}
+
+static bool no_value(const struct debug_variable *v, struct err *e)
+{
+  return err_set(e, "'%.60s' has no value here: the compiler keeps it nowhere", v->name);
+}
+
+static bool read_registers(const struct debugger *d, const struct lane_view *v, const struct here *h,
+                           const struct debug_variable *x, uint64_t regx, uint32_t word[2], struct err *e)
+{
+  for (uint32_t k = 0; k < (x->bytes > 4 ? 2u : 1u); k++) {
+    const struct debug_register *r = debug_info_register(&d->variables, h->function->symbol, h->offset, regx, k);
+    const bool known = r && (r->file == FILE_VECTOR || (r->file == FILE_PREDICATE && r->number < 7));
+    const unsigned base = known && r->file == FILE_PREDICATE ? HAZARD_P : 0;
+    if (!known || r->number >= HAZARD_UR || !view_register(v, base + r->number, &word[k])) return no_value(x, e);
+  }
+  return true;
+}
+
+/* The stack pointer with which the kernel was called: constant bank 0 holds it. That of functions is not kept. */
+static bool frame_of(const struct debugger *d, const struct lane_view *v, const struct here *h, uint64_t *frame,
+                     struct err *e)
+{
+  enum { STACK_POINTER = 0x28 };
+  uint32_t word;
+  if (h->function->pc != d->kernel->entry_pc)
+    return err_set(e, "variables on the stack are known in kernels alone, not in the functions they call");
+  if (!view_read(v, VIEW_CONST, STACK_POINTER, &word, sizeof word, e)) return false;
+  *frame = word;
+  return true;
+}
+
+static bool value_at(const struct debugger *d, const struct lane_view *v, const struct debug_variable *x,
+                     const struct debug_place *p, const struct here *h, struct debug_value *out, struct err *e)
+{
+  const struct debug_type type = {x->encoding == DEBUG_TYPE_FLOAT ? DEBUG_FLOAT : DEBUG_INT, x->bytes,
+                                  x->encoding == DEBUG_TYPE_SIGNED};
+  uint32_t word[2] = {0};
+  uint64_t addr = p->at, frame = 0;
+  enum view_space space = p->kind == DEBUG_PLACE_SHARED ? VIEW_SHARED : VIEW_CONST;
+  if (p->kind == DEBUG_PLACE_FRAME) {
+    if (!frame_of(d, v, h, &frame, e)) return false;
+    addr = (frame + p->at) & UINT32_MAX;
+    space = VIEW_LOCAL;
+  }
+  if (x->count) {
+    *out = (struct debug_value){.kind = DEBUG_INT, .bytes = 8, .i = (int64_t)addr};
+    return p->kind != DEBUG_PLACE_REGISTER || no_value(x, e);
+  }
+  const bool ok = p->kind == DEBUG_PLACE_REGISTER ? read_registers(d, v, h, x, p->at, word, e)
+                                                  : view_read(v, space, addr, word, x->bytes, e);
+  if (ok) *out = debug_value_from(&type, word);
+  return ok;
+}
+
+static bool evaluate(const struct debugger *d, const struct lane_view *v, const struct debug_variable *x,
+                     const struct here *h, struct debug_value *out, struct err *e)
+{
+  const struct debug_place *p = debug_variable_place(x, h->offset);
+  const bool plain =
+      x->encoding != DEBUG_TYPE_OTHER && (x->bytes == 1 || x->bytes == 2 || x->bytes == 4 || x->bytes == 8);
+  if (!plain) return err_set(e, "'%.60s' is no number, pointer or array of these", x->name);
+  if (x->encoding == DEBUG_TYPE_FLOAT && x->bytes == 1)
+    return err_set(e, "'%.60s' is of a type that is not read", x->name);
+  return p ? value_at(d, v, x, p, h, out, e) : no_value(x, e);
+}
+
+bool source_variable_find(void *ctx, const struct lane_view *v, const char *name, struct debug_value *out,
+                          struct err *e)
+{
+  const struct debugger *d = ctx;
+  const struct here h = here_of(d, v);
+  const struct debug_variable *x =
+      h.function ? debug_info_find(&d->variables, h.function->symbol, h.offset, name) : NULL;
+  if (x) return evaluate(d, v, x, &h, out, e);
+  return err_set(e, "'%.60s' is no register, special value or variable here%s", name,
+                 d->variables.n_variables ? "" : "; variables are known in code compiled with -G");
+}
+
+static const char *const type_name[] = {"", "signed", "unsigned", "float", "pointer"};
+
+void source_variables_print(const struct debugger *d, FILE *out)
+{
+  const struct here h = here_of(d, &d->focus);
+  for (uint32_t i = 0; h.function && i < d->variables.n_variables; i++) {
+    const struct debug_variable *x = &d->variables.variable[i];
+    struct debug_value v;
+    struct err e = {""};
+    char text[96];
+    if (debug_info_find(&d->variables, h.function->symbol, h.offset, x->name) != x) continue;
+    const bool ok = evaluate(d, &d->focus, x, &h, &v, &e);
+    if (ok && x->count)
+      fprintf(out, "%s: array of %" PRIu64 " %s of %u bytes at %s\n", x->name, x->count, type_name[x->encoding],
+              x->bytes, debug_value_text(&v, text, sizeof text));
+    else if (ok)
+      fprintf(out, "%s = %s\n", x->name, debug_value_text(&v, text, sizeof text));
+    else
+      fprintf(out, "%s: %s\n", x->name, e.msg);
+  }
+}

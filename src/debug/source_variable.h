@@ -1,0 +1,16 @@
+/* Values of the source's variables, where the compiler tells (-G): parameters, locals in registers and in local
+ * memory of a kernel, shared memory. Of the function the lane is in, not of its callers.
+ */
+#ifndef WS_DEBUG_SOURCE_VARIABLE_H
+#define WS_DEBUG_SOURCE_VARIABLE_H
+
+#include "debug/debugger.h"
+
+/* Of numbers and pointers the value, of arrays the address in their space. False with e filled: there is none, or it
+ * has no value here. `d` is a struct debugger: for expression_names. */
+bool source_variable_find(void *d, const struct lane_view *, const char *name, struct debug_value *, struct err *e);
+
+/* A line for each variable that is seen at the focus: "name = value", or why not. */
+void source_variables_print(const struct debugger *, FILE *);
+
+#endif
