@@ -2,9 +2,9 @@
  * assembler put the registers they are named by (.nv_debug_info_reg_sass).
  *
  * nvcc's location of a variable is a register of PTX: operand of DW_OP_regx, whose bytes are its name ("%r1"). The
- * second section lists for each function, PTX register and range of code the register of SASS: name of the function, 0, number
- * of entries; of each: piece (0: low word, 1: high word), name, 0, file << 24 | register, first and last address + 1.
- * Source: compiler output (CUDA 13.0). Addresses count from the start of the function.
+ * second section lists the registers of SASS by function, PTX register and range of code: name of the function, 0,
+ * number of entries; of each: piece (0: low word, 1: high word), name, 0, file << 24 | register, first address and the
+ * one behind the last. Source: compiler output (CUDA 13.0). Addresses count from the start of the function.
  */
 #ifndef WS_LOAD_DEBUG_INFO_H
 #define WS_LOAD_DEBUG_INFO_H
