@@ -85,6 +85,24 @@ static void one_line(void **state)
   free(m);
 }
 
+/* icache.kept: the second launch asks L2 for nothing. */
+static void kept_for_the_next_launch(void **state)
+{
+  (void)state;
+  struct params p = params();
+  struct mock *m = mock_new(INSTS, 1);
+  struct outcome emptied[2], kept[2];
+  assert_false(p.icache_kept);
+  launches(&p, m, emptied);
+  p.icache_kept = true;
+  launches(&p, m, kept);
+  assert_int_equal(kept[0].cycles, emptied[0].cycles);
+  assert_int_equal(emptied[1].code_lines, emptied[0].code_lines);
+  assert_int_equal(kept[1].code_lines, 0);
+  assert_true(kept[1].cycles < emptied[1].cycles);
+  free(m);
+}
+
 /* Two SMs ask for the same lines: DRAM sends each once. */
 static void shared_by_sms(void **state)
 {
@@ -163,7 +181,7 @@ static void places(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_line), cmocka_unit_test(shared_by_sms), cmocka_unit_test(prefetched),
+      cmocka_unit_test(one_line), cmocka_unit_test(kept_for_the_next_launch), cmocka_unit_test(shared_by_sms), cmocka_unit_test(prefetched),
       cmocka_unit_test(few_entries), cmocka_unit_test(places),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -247,6 +247,23 @@ static void constants_come_in_pieces(void **state)
   done(&r);
 }
 
+/* icache.kept: code stays in both levels for the next kernel, constants do not. */
+static void constants_go_with_their_kernel(void **state)
+{
+  (void)state;
+  struct caches r;
+  build(&r);
+  r.p.icache_kept = true;
+  init(&r);
+  struct const_cache fl;
+  const_cache_init(&fl, &r.a, &r.p, r.p.const_fl_bytes, 0, &r.l1i, &r.stats);
+  assert_int_equal(const_cache_read(&fl, 0, 0x160, 0), r.p.l1i_miss_latency);
+  l1i_start(&r.l1i);
+  const_cache_start(&fl);
+  assert_int_equal(const_cache_read(&fl, 0, 0x160, 1000), 1000 + r.p.l1i_miss_latency);
+  done(&r);
+}
+
 /* Section 5.1: the greedy warp's constant miss blocks the scheduler for four cycles, then the
  * youngest ready warp issues. */
 static void constant_miss_switches_after_four_cycles(void **state)
@@ -286,6 +303,7 @@ int main(void)
       cmocka_unit_test(perfect),
       cmocka_unit_test(constant_caches_are_separate),
       cmocka_unit_test(constants_come_in_pieces),
+      cmocka_unit_test(constants_go_with_their_kernel),
       cmocka_unit_test(constant_miss_switches_after_four_cycles),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

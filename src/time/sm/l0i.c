@@ -1,6 +1,5 @@
 #include "time/sm/l0i.h"
 
-#include <string.h>
 
 #include "base/bug.h"
 
@@ -8,6 +7,7 @@ void l0i_init(struct l0i *c, struct arena *a, const struct params *p, unsigned c
               struct l1i *l1i, struct sm_stats *stats)
 {
   *c = (struct l0i){.perfect = p->icache_perfect,
+                    .kept = p->icache_kept,
                     .n_ways = p->l0i_ways,
                     .n_sets = p->l0i_bytes / (p->l0i_line * p->l0i_ways),
                     .line_shift = (unsigned)__builtin_ctz(p->l0i_line),
@@ -21,7 +21,8 @@ void l0i_init(struct l0i *c, struct arena *a, const struct params *p, unsigned c
 
 void l0i_start(struct l0i *c)
 {
-  memset(c->way, 0, sizeof *c->way * c->n_sets * c->n_ways);
+  for (unsigned i = 0; i < c->n_sets * c->n_ways; i++)
+    if (!c->kept || c->way[i].valid_at == L1I_ON_ITS_WAY) c->way[i] = (struct l0i_way){0};
   c->last = NULL;
   c->stream_n = 0;
   c->stream_next = 0;

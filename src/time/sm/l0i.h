@@ -1,14 +1,14 @@
 /* L0 instruction cache of one sub-core with its stream-buffer prefetcher (Huerta et al., MICRO
  * 2025).
  *
- *   params  icache.perfect, l0i.bytes, l0i.ways, l0i.line, l0i.stream_lines
+ *   params  icache.perfect, icache.kept, l0i.bytes, l0i.ways, l0i.line, l0i.stream_lines
  *   rule    a miss in L0 that also misses the head of the stream buffer restarts the buffer at the
  *           next line; a hit on the head moves that line into L0 and the buffer requests one more.
  *           Lines in the buffer enter L0 only on demand. A restart at the line the buffer would
  *           request anyway is ignored. Lines of a stream that is dropped do not hold up the miss that
  *           dropped it, unless they are on the link already.
  *   Times are computed when a line is requested, or, when it has to come from L2, when it is there (l0i_arrived).
- *   Emptied when a kernel comes to an idle GPU.
+ *   Emptied when a kernel comes to an idle GPU, unless icache.kept.
  */
 #ifndef WS_TIME_SM_L0I_H
 #define WS_TIME_SM_L0I_H
@@ -25,7 +25,7 @@ struct l0i_way {
 };
 
 struct l0i {
-  bool perfect;
+  bool perfect, kept;
   unsigned n_sets, n_ways, line_shift, client, stream_lines;
   struct l0i_way *way;
   uint64_t stamp;

@@ -21,6 +21,7 @@ void l1i_init(struct l1i *c, struct arena *a, const struct params *p, struct l1i
                     .line_interval = p->l1i_line_interval,
                     .miss_line_interval = p->l1i_miss_line_interval,
                     .mshr_entries = p->l1i_mshr_entries,
+                    .kept = p->icache_kept,
                     .const_lines = p->l1i_const_fetch_bytes / L1I_LINE,
                     .fill_latency = fill_latency(p),
                     .n_ways = p->l1i_ways,
@@ -41,7 +42,9 @@ void l1i_free(struct l1i *c)
 void l1i_start(struct l1i *c)
 {
   BUG_ON(c->n_misses);
-  memset(c->way, 0, sizeof *c->way * c->n_sets * c->n_ways);
+  for (size_t i = 0; i < (size_t)c->n_sets * c->n_ways; i++)
+    if (!c->kept || c->way[i].line & L1I_CONST_LINE || c->way[i].valid_at == L1I_ON_ITS_WAY)
+      c->way[i] = (struct l1i_way){0};
 }
 
 static struct l1i_way *lookup(struct l1i *c, uint64_t line, bool *hit)

@@ -10,7 +10,7 @@
  *           lines for the L0 caches
  *   Times of hits and constants are computed when the request is made, those of code that is on its way from L2
  *   when it comes: a line reaches L0 what l1i.miss_latency has beyond the way to L2 and back (a load's, less an L1
- *   hit) behind its answer. Emptied when a kernel comes to an idle GPU.
+ *   hit) behind its answer. Emptied when a kernel comes to an idle GPU; icache.kept: only of constants.
  *   not modelled: misses of constants always hit L2 and take no bandwidth from it; TLB of code
  */
 #ifndef WS_TIME_SM_L1I_H
@@ -49,6 +49,7 @@ struct l1i_ports {
 
 struct l1i {
   unsigned latency, miss_latency, line_interval, miss_line_interval, mshr_entries; /* params */
+  bool kept;             /* code stays for the next kernel; constants do not */
   unsigned const_lines;  /* that a miss of a constant brings */
   unsigned fill_latency; /* L2's answer to line in L0 */
   unsigned n_sets, n_ways;
