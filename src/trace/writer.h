@@ -15,8 +15,8 @@ struct trace_writer *trace_writer_new(const char *dir, const struct trace_header
 /* Its name inside the directory. */
 const char *trace_writer_name(const struct trace_writer *);
 void trace_writer_block(struct trace_writer *, const struct trace_block *);
-/* Finishes and frees. The file is sealed (base/output.h): its user puts it in its place, or drops it. False with e filled:
- * not everything could be written, and there is no file. */
+/* Finishes and frees. The file is sealed (base/output.h): its user puts it in its place, or drops it. False with e
+ * filled: not everything could be written, and there is no file. */
 bool trace_writer_finish(struct trace_writer *, struct output *sealed, struct err *e);
 
 #endif
