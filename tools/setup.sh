@@ -36,6 +36,7 @@ fi
 wanted=()
 [ -f /usr/share/javascript/dygraphs/dygraph.min.js ] || wanted+=(libjs-dygraphs)
 [ "${1:-}" != test ] || command -v chromium >/dev/null || wanted+=(chromium)
+[ "${1:-}" != test ] || command -v gdb >/dev/null || wanted+=(gdb)
 tried=build/setup.wanted
 [ "${wanted[*]:-}" = "$(cat "$tried" 2>/dev/null)" ] && wanted=()
 [ $((${#missing[@]} + ${#wanted[@]})) -eq 0 ] && exit 0

@@ -259,6 +259,12 @@ static bool was_interrupted(void *ctx)
   return sigtimedwait(signals, NULL, &(struct timespec){0}) == SIGINT;
 }
 
+/* Ctrl-C while nothing runs means nothing: it must not stop what is asked for next. */
+static void forget_interrupts(struct console *c)
+{
+  while (was_interrupted(c->d->ctx));
+}
+
 /* Until the user wants the launch to go on to its end, or nobody asks any more. */
 static void talk_lines(struct console *c)
 {
@@ -268,6 +274,7 @@ static void talk_lines(struct console *c)
       leave(c, DEBUG_DETACH);
       return;
     }
+    forget_interrupts(c);
     take_line(c, line);
     free(line);
     fflush(c->out);
@@ -298,6 +305,7 @@ static enum debug_answer console_talk(void *ctx, struct debugger *d)
   c->session->stop_next = false;
   talk_lines(c);
   fflush(c->out);
+  forget_interrupts(c);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   c->d = NULL;
   return c->answer;

@@ -7,15 +7,20 @@ debugged.sm_86.cubin.xz and debugged_g (with -G) are made by nvcc from debugged.
   tests/debug/run.sh [NAME...]      BIN: the program, NVCC: the compiler
 """
 import base64
+import fcntl
 import lzma
 import os
 import pathlib
+import pty
 import random
 import re
+import select
 import shutil
 import subprocess
 import sys
 import tempfile
+import termios
+import time
 
 from dap import Client
 
@@ -320,6 +325,35 @@ def test_fault():
     args = [cubin("debugged"), *WORK[:-4], "--arg", "u64:0x10", "--arg", "i32:128"]
     out = session(["continue", "print lane", "reverse-stepi", "stepi", "state", "continue"], *args, status=3)
     need("fault: " in out and re.search(r"=> 0x\w+ <work\S+  STG", out), "at the store", out)
+
+
+def test_interrupt():
+    """Ctrl-C stops what runs, not what is asked for behind it."""
+    master, slave = pty.openpty()
+    p = subprocess.Popen([BIN, "debug", cubin("debugged_g"), "--kernel", "count", "--grid", "64", "--block", "1024", "--gpu", "rtx-3070", "--buf", "out:i32:1",
+                          "--arg", "out", "--arg", "i32:100000000"], stdin=slave, stdout=slave, stderr=slave, start_new_session=True, cwd=DIR,
+                         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+    os.close(slave)
+    said = b""
+
+    def until(text):
+        nonlocal said
+        end = time.time() + 60
+        while text not in said:
+            need(time.time() < end and select.select([master], [], [], 60)[0], f"no '{text.decode()}'", said.decode(errors="replace"))
+            said += os.read(master, 4096)
+        said = b""
+
+    until(b"(warpstep)")
+    os.write(master, b"\x03")  # at the prompt: nothing
+    os.write(master, b"continue\n")
+    until(b"continue")
+    time.sleep(1)
+    os.write(master, b"\x03")
+    until(b"interrupted")
+    os.write(master, b"quit\n")
+    need(p.wait(60) == 0, f"exit status {p.returncode}")
+    os.close(master)
 
 
 # --- programs ----------------------------------------------------------------------------------------------
