@@ -1,0 +1,1 @@
+$W run kernels/vecadd/vecadd.launch --html-baseline $T/base.json

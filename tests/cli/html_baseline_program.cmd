@@ -1,0 +1,1 @@
+echo "{\"launches\": []}" >$T/base.json; $W run kernels/vecadd/vecadd.launch --quiet --html $T/page.html --html-baseline $T/base.json 2>$T/said; s=$?; sed "s#$T#T#" $T/said >&2; ls $T | grep -c page; exit $s

@@ -1,0 +1,1 @@
+$W exec --functional --html $T/page.html /bin/true

@@ -1,0 +1,1 @@
+$W run kernels/vecadd/vecadd.launch --quiet --html /nonexistent/page.html
