@@ -9,6 +9,7 @@ occupancy PAGE CSV BIN  the calculator's numbers are those of the simulator
 looks PAGE FOLDER       light, dark, narrow, printed: nothing sticks out, text has contrast; pictures are left in FOLDER
 hostile PAGE            what a guest named is text
 changes PAGE JSON BASE  the table of changes is that of both reports
+chosen PAGE JSON N      pages of programs with many launches: N are shown, the longest among them
 launches PAGE JSON      pages of a program: each launch can be chosen
 """
 import csv
@@ -110,6 +111,18 @@ def check_data(path, report_path):
             say(f"{key} differs from the report")
     check_usage(inside)
     check_listing(inside)
+
+
+def check_chosen(path, report_path, most):
+    launches = json.load(open(report_path))["launches"]
+    shown = [r["number"] for r in data_of(path)["runs"]]
+    longest = max(launches, key=lambda l: l["cycles"])["launch"]
+    same("launches shown", len(shown), min(int(most), len(launches)))
+    same("in order", shown, sorted(shown))
+    if longest not in shown:
+        say(f"launch {longest}, the longest, is not among {shown}")
+    if longest <= int(most):
+        say("the longest is one of the first: this shows nothing")
 
 
 # --- in a browser ---------------------------------------------------------------------------------

@@ -103,6 +103,16 @@ program() { # NAME PROGRAM...
 verdict 'program' $? "$lacking"
 [ -n "$lacking" ] || shown 'program: launches' launches "$kept/program.html" "$kept/program.json"
 
+# More launches than a page shows: the longest is among those.
+nvcc=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
+why=$lacking
+[ -n "$nvcc" ] || why='no nvcc'
+[ -n "$why" ] || { "$nvcc" -arch=sm_86 -lineinfo -o "$scratch/many" tests/html/many.cu >"$scratch/said" 2>&1 && program many "$scratch/many"; }
+verdict 'many launches' $? "$why"
+[ -n "$why" ] || check chosen "$kept/many.html" "$kept/many.json" 32
+verdict 'many launches: which are shown' $? "$why"
+[ -n "$why" ] || shown 'many launches in the browser' launches "$kept/many.html" "$kept/many.json"
+
 python=${PYTHON:-$(command -v python3)}
 export LD_LIBRARY_PATH=${CUDA:-/usr/local/cuda}/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export CUDA_PATH=${CUDA:-/usr/local/cuda} NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS=0
