@@ -81,6 +81,19 @@ def numbers(out, label):
     return [int(v) for l in lines for v in l.split(":")[1].split()]
 
 
+# --- the corpus --------------------------------------------------------------------------------------------
+
+
+def test_corpus():
+    """Kernels of the corpus, in the debugger's order of execution, give their CPU reference's results: a third of those for sm_86, and all with clusters."""
+    names = sorted(p.parent.name for p in (ROOT / "kernels").glob("*/*.sm_86.cubin"))[::3]
+    clusters = sorted(p.name for p in (ROOT / "kernels").glob("cluster_*"))
+    need(len(names) > 40 and len(clusters) > 3, "too few kernels")
+    for name in names + clusters:
+        out = session(["continue"], launch(name), *(["--gpu", "h100"] if name in clusters else []))
+        need(re.search(r"the launch has ended, position \d+\n", out) and " results match\n" in out, name, out[-300:])
+
+
 # --- values ------------------------------------------------------------------------------------------------
 
 
