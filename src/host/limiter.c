@@ -98,7 +98,7 @@ static void see_memory(struct facts *f)
   f->excess = share(counter(f, "excess_sectors"), all);
   f->local = share((double)(sectors[MEM_CLASS_LOCAL_LD] + sectors[MEM_CLASS_LOCAL_ST]), all);
   f->lanes_off = 1 - share(counter(f, "thread_insts"), 32 * counter(f, "warp_insts"));
-  if (!counter(f, "divergences")) f->lanes_off = 0;
+  if (counter(f, "divergences") <= 0) f->lanes_off = 0;
   const uint64_t *ops = sim_counters(f->r, "op_requests", L2_OP__N);
   f->atomics = (double)(ops[L2_OP_ATOM] + ops[L2_OP_RED]);
   f->atomic_wait = share(share(counter(f, "atomic_wait"), f->atomics), (double)f->r->time_ps);

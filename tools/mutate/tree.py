@@ -163,10 +163,11 @@ class Tree:
                 all_tests[pathlib.Path(out).name] = f"SEMANTICS_SETS=30 $B/tests/{pathlib.Path(out).name}"
         for sm, gpu, mode, step in ((86, "rtx-3070", "--functional", 1), (90, "h200", "--functional", 2),
                                     (86, "rtx-3070", "--threads 1 --hazards check", 2), (90, "h200", "--threads 1", 4),
-                                    (86, "rtx-3070", "--threads 1 --hazards emulate", 5), (75, "rtx-2080ti", "--functional", 5)):
+                                    (86, "rtx-3070", "--threads 1 --hazards emulate", 5), (75, "rtx-2080ti", "--functional", 5),
+                                    (120, "rtx-5070ti", "--functional", 5)):
             names = sorted(p.parent.name for p in (self.root / "kernels").glob(f"*/*.sm_{sm}*.cubin"))
             names = [n for n in names if (self.root / f"kernels/{n}/{n}.launch").exists() and self.built_for(n, sm)]
-            names = [n for i, n in enumerate(names) if i % step == 0 or n.startswith(("bulk", "cluster", "cp_async"))]
+            names = [n for i, n in enumerate(names) if i % step == 0 or n.startswith(("bulk", "cluster", "cp_async", "wide"))]
             for i in range(0, len(names), 20):
                 loop = f"for k in {' '.join(names[i:i + 20])}; do $B/warpstep run kernels/$k/$k.launch --gpu {gpu} --quiet {mode}"
                 all_tests[f"corpus {sm} {mode} {i // 20}"] = loop + " || exit 1; done"
