@@ -35,8 +35,8 @@ bool output_log_close(FILE *, const char *path, struct err *e);
 /* Whether both are stdout or would end in one regular file, so that one would be lost. NULL: none. */
 bool output_same(const char *, const char *);
 /* For several files that are to be there together or not at all. Seal: everything is written (o.f NULL: the caller has
- * closed its stream; `ok`: all went well, else errno says why), the target is as it was. False: the file is dropped. Many
- * sealed files are kept under temporary names, which stay when the process is killed; few have none. */
+ * closed its stream; `ok`: all went well, else errno says why), the target is as it was. False: the file is dropped.
+ * Many sealed files are kept under temporary names, which stay when the process is killed; few have none. */
 bool output_seal(struct output *, bool ok, struct err *e);
 /* A sealed file takes its target's place. output_drop: it does not. */
 bool output_place(struct output *, struct err *e);

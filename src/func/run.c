@@ -24,9 +24,9 @@
 
 enum { SLICE_STEPS = WATCH_MAX_SLICE, FIRST_STEPS = 1, REPORT_LINES = 48, POLL_INSTS = 1 << 20 };
 /* What YIELD takes from a slice when all other paths of the warp are blocked or yield, too. A warp that waits for
- * another spins a few dozen times, while the lanes of a warp that add to one word by compare-and-swap, with a YIELD each
- * time, all get through in one slice: did the slice end there, all warps would compare with a value that another has
- * just replaced. */
+ * another spins a few dozen times, while the lanes of a warp that add to one word by compare-and-swap, with a YIELD
+ * each time, all get through in one slice: did the slice end there, all warps would compare with a value that another
+ * has just replaced. */
 enum { YIELD_STEPS = 64 };
 /* Warp instructions before other threads help: less is done before they are up. */
 enum { HELP_AFTER = 1 << 16 };

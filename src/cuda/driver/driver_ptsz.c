@@ -115,12 +115,13 @@ PTDS_COPY(cuMemcpy3D_v2, cuMemcpy3DAsync_v2, cuStreamSynchronize, (const CUDA_ME
           (p, STREAM_PER_THREAD))
 
 PTDS_COPY(cuMemcpyPeer, cuMemcpyPeerAsync, cuStreamSynchronize,
-          (CUdeviceptr d, CUcontext to, CUdeviceptr s, CUcontext from, size_t n), (d, to, s, from, n, STREAM_PER_THREAD))
+          (CUdeviceptr d, CUcontext to, CUdeviceptr s, CUcontext from, size_t n),
+          (d, to, s, from, n, STREAM_PER_THREAD))
 PTDS_COPY(cuMemcpy3DPeer, cuMemcpy3DPeerAsync, cuStreamSynchronize, (const CUDA_MEMCPY3D *p), (p, STREAM_PER_THREAD))
 PTDS_COPY(cuMemcpyAtoH_v2, cuMemcpyAtoHAsync_v2, cuStreamSynchronize, (void *d, CUarray s, size_t from, size_t n),
           (d, s, from, n, STREAM_PER_THREAD))
-PTDS_COPY(cuMemcpyHtoA_v2, cuMemcpyHtoAAsync_v2, cuStreamSynchronize, (CUarray d, size_t to, const void *s, size_t n),
-          (d, to, s, n, STREAM_PER_THREAD))
+PTDS_COPY(cuMemcpyHtoA_v2, cuMemcpyHtoAAsync_v2, cuStreamSynchronize,
+          (CUarray d, size_t to, const void *s, size_t n), (d, to, s, n, STREAM_PER_THREAD))
 /* Copies that have no asynchronous form: behind what the thread's stream has. */
 #define PTDS_BEHIND(name, params, arguments)                                                       \
   CUresult name params;                                                                            \
