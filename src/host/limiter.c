@@ -7,7 +7,6 @@
 
 #include "base/arith.h"
 #include "host/speed.h"
-#include "isa/sass/sass.h"
 #include "time/gpu/occupancy.h"
 #include "time/msg.h"
 #include "time/sm/mem_class.h"

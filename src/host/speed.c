@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "isa/sass/sass.h"
 #include "time/gpu/gpu.h"
 #include "time/msg.h"
 #include "time/sm/warp_state.h"

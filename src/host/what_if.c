@@ -4,7 +4,6 @@
 
 #include "base/bug.h"
 #include "base/nearest.h"
-#include "isa/sass/sass.h"
 #include "time/gpu/occupancy.h"
 #include "time/msg.h"
 #include "time/sm/mem_class.h"
@@ -137,7 +136,7 @@ bool what_if_idle(const struct what_if *w, const struct params *p, struct launch
 static bool same_work(const struct sim_result *a, uint64_t before)
 {
   uint64_t now = 0;
-  for (unsigned i = 0; i < sass_mnemonic_count(); i++) now += a->mix[i];
+  for (unsigned i = 0; i < a->isa->n_mnemonics(); i++) now += a->mix[i];
   uint64_t apart = now > before ? now - before : before - now;
   return apart <= before / 100;
 }
