@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "cli/cli.h"
-#include "func/func.h"
+#include "func/sass/prepare.h"
 #include "isa/sass/asm.h"
 #include "load/file.h"
 #include "load/module.h"

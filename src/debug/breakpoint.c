@@ -8,7 +8,7 @@
 #include "base/bits.h"
 #include "base/host_memory.h"
 #include "base/nearest.h"
-#include "func/step_observer.h"
+#include "func/sass/step_observer.h"
 #include "load/plain_name.h"
 
 /* ---- the list ---- */

@@ -6,8 +6,8 @@
 #include "base/bits.h"
 #include "debug/console_commands.h"
 #include "debug/source_variable.h"
-#include "func/inspect.h"
-#include "func/step_observer.h"
+#include "func/sass/inspect.h"
+#include "func/sass/step_observer.h"
 #include "host/positions.h"
 #include "isa/hazard_role.h"
 

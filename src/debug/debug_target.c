@@ -7,7 +7,7 @@
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "func/func.h"
-#include "func/inspect.h"
+#include "func/sass/inspect.h"
 #include "isa/hazard_role.h"
 #include "isa/path_order.h"
 
@@ -459,7 +459,8 @@ int target_path_of(const struct step_cta *c, unsigned warp, unsigned lane)
 
 const struct sass_inst *target_inst(const struct debug_target *t, uint64_t pc)
 {
-  return code_at(&t->params.code, pc) ? &t->params.sass[code_index(&t->params.code, pc)] : NULL;
+  const struct code_view *c = &t->params.code;
+  return code_at(c, pc) ? &((const struct sass_inst *)c->decoded)[code_index(c, pc)] : NULL;
 }
 
 struct warp_calls *target_calls(const struct debug_target *t, unsigned slot, unsigned warp)

@@ -18,6 +18,7 @@
 #include "debug/call_stack.h"
 #include "debug/start_image.h"
 #include "host/launch.h"
+#include "func/sass/device_call.h"
 #include "isa/sass/sass.h"
 
 enum target_state { TARGET_RUNS, TARGET_ENDED, TARGET_FAULTED };

@@ -8,7 +8,7 @@
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "debug/source_variable.h"
-#include "func/step_observer.h"
+#include "func/sass/step_observer.h"
 #include "isa/isa.h"
 #include "isa/path_order.h"
 

@@ -8,7 +8,7 @@
 #include "debug/gdb_private.h"
 #include "debug/gdb_registers.h"
 #include "debug/gdb_shadow.h"
-#include "func/step_observer.h"
+#include "func/sass/step_observer.h"
 
 enum { MAX_THREADS = 4096, FILE_HANDLE = 5 };
 #define FILE_NAME "/warpstep-kernels"

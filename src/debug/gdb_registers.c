@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/host_memory.h"
-#include "func/step_observer.h"
+#include "func/sass/step_observer.h"
 #include "isa/hazard_role.h"
 
 /* ---- x86-64's, as gdb's own description of the core has them: name, bits, type ---- */

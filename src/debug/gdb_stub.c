@@ -15,7 +15,7 @@
 #include "base/bits.h"
 #include "base/host_memory.h"
 #include "debug/gdb_private.h"
-#include "func/step_observer.h"
+#include "func/sass/step_observer.h"
 
 /* ---- the connection ---- */
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/host_memory.h"
-#include "func/inspect.h"
-#include "func/step_observer.h"
+#include "func/sass/inspect.h"
+#include "func/sass/step_observer.h"
 #include "isa/hazard_role.h"
 
 const char *const view_space_name[VIEW_SPACES] = {"generic", "global", "shared", "local", "const", "code"};
@@ -154,7 +154,7 @@ static bool read_code(const struct lane_view *v, uint64_t addr, uint8_t *buf, si
   const struct code_view *c = &v->t->params.code;
   if (addr < c->base || addr > c->end || n > c->end - addr) return missing(VIEW_CODE, addr, n, c->end - c->base, e);
   for (size_t i = 0; i < n; i++) {
-    const struct sass_inst *s = &v->t->params.sass[(addr + i - c->base) >> c->shift];
+    const struct sass_inst *s = &((const struct sass_inst *)c->decoded)[(addr + i - c->base) >> c->shift];
     const uint64_t word[2] = {s->word.lo, s->word.hi};
     buf[i] = ((const uint8_t *)word)[(addr + i - c->base) & 15];
   }

@@ -1,5 +1,6 @@
-/* Functional execution of SASS: builds a step source from a loaded kernel and its arguments.
- * Runs a kernel with no timing at all when asked (func_run).
+/* Execution of kernels: builds a step source from a loaded kernel and its arguments. Runs a kernel with no timing at
+ * all when asked (func_run). What instructions do is in the folder of their set (sass/); a step source of any other
+ * set runs by func/run_source.h.
  */
 #ifndef WS_FUNC_FUNC_H
 #define WS_FUNC_FUNC_H
@@ -8,15 +9,14 @@
 #include <stdio.h>
 
 #include "base/gmem.h"
-#include "func/device_call.h"
 #include "func/texture_desc.h"
-#include "isa/sass/sass.h"
 #include "isa/step.h"
 #include "isa/watch.h"
 
 /* The device's heap: what malloc of kernels took stays taken until a kernel frees it. One launch uses it
  * at a time. */
 struct func_heap;
+struct device_runtime;
 struct func_heap *func_heap_new(uint64_t base, uint64_t bytes); /* guest memory */
 void func_heap_free(struct func_heap *);
 /* A block of the heap; 0: there is no room, or no heap. */
@@ -40,9 +40,8 @@ enum { FUNC_SHARED_GRANULE = 128 };
 /* Everything a launch needs; host/ fills it from module + arguments. All pointers stay owned by
  * the caller and must outlive the launch. */
 struct func_params {
-  unsigned sm;                      /* SASS target: 80, 86, 90 … */
-  struct code_view code;            /* timing view of the code space */
-  const struct sass_inst *sass;     /* semantic view, same indices */
+  unsigned sm;                      /* target of the code: 80, 86, 90 … */
+  struct code_view code;            /* of the code space; code.decoded: what semantics see */
   uint64_t entry_pc, code_bytes;    /* of the kernel alone; 0: not known */
   uint32_t grid[3], block[3];
   uint32_t cluster[3];              /* CTAs of a cluster; all 0: no clusters */
@@ -69,10 +68,6 @@ struct func_params {
   unsigned host_level;              /* x86-64 level of the handlers: 1, 3, 4; 0 = the host's best. The
                                        results do not depend on it */
 };
-
-/* Whether the instruction, with these modifiers and operand kinds, executes. Static: the kernel's
- * registers and constant banks can still forbid it. */
-bool func_executes(const struct sass_inst *, const struct inst *);
 
 struct func_launch; /* a step source (first member) */
 

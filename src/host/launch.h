@@ -21,7 +21,7 @@ struct launch_desc {
   const void *params;      /* packed as the kernel's parameter block; exactly kernel->param_bytes */
   uint32_t param_bytes;
   uint64_t graph;          /* what %current_graph_exec reads */
-  const struct device_runtime *runtime; /* func/device_call.h; NULL: kernels cannot launch kernels */
+  const struct device_runtime *runtime; /* func/sass/device_call.h; NULL: kernels cannot launch kernels */
 };
 
 struct launch {

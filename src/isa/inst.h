@@ -180,6 +180,8 @@ struct inst_limit {
   uint8_t counter, at_most;
 };
 
+enum { GUARD_NONE = 7 };
+
 struct inst {
   uint64_t pc; /* address in the code space */
   struct inst_ctrl ctrl;
@@ -190,7 +192,7 @@ struct inst {
   uint8_t bytes;     /* its size: 4, 8, 12 or 16 */
   uint16_t mnemonic; /* id for instruction-mix counts only: index into the ISA's name table */
   struct inst_mem mem;
-  uint8_t guard; /* guard predicate, 7 = always */
+  uint8_t guard; /* guard predicate; GUARD_NONE: always */
   bool guard_not;
   bool has_const; /* a fixed-latency source comes from a constant bank (L0 FL cache) */
   uint8_t const_bank;

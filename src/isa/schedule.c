@@ -38,7 +38,7 @@ struct scheduler {
 
 static bool ends_path(const struct schedule_inst *i)
 {
-  return (i->in.flags & INST_EXIT) && i->in.guard == 7 && i->in.n_src == 0;
+  return (i->in.flags & INST_EXIT) && i->in.guard == GUARD_NONE && i->in.n_src == 0;
 }
 
 /* Successors of a block that are known; returns their number. */
@@ -115,7 +115,7 @@ static bool names(const struct operand *list, unsigned n, unsigned file, int r)
 static bool touches(const struct inst *in, unsigned file, int r)
 {
   return names(in->src, in->n_src, file, r) || names(in->dst, in->n_dst, file, r) ||
-         (in->guard != 7 && r == HAZARD_P + in->guard);
+         (in->guard != GUARD_NONE && r == HAZARD_P + in->guard);
 }
 
 /* Does `in` need a result of `of`? */

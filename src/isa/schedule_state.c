@@ -57,7 +57,7 @@ static int32_t sources_ready(const struct sched_state *s, const struct inst *in,
       t = sched_later(t, ready_for(&s->reg[n], in, &in->src[i]));
       *wait |= s->reg[n].writers;
     }
-  if (in->guard != 7) {
+  if (in->guard != GUARD_NONE) {
     const struct sched_reg *r = &s->reg[HAZARD_P + in->guard];
     t = sched_later(t, r->ready[ROLE_GUARD]);
     *wait |= r->writers;
@@ -117,12 +117,12 @@ int32_t sched_all_ready(const struct sched_state *s)
 static void note_result(struct sched_reg *r, const struct schedule_rules *rules,
                         const struct inst *in, const struct inst_ctrl *c, int32_t now)
 {
-  if (in->guard == 7) *r = (struct sched_reg){.readers = r->readers, .read_pipes = r->read_pipes};
+  if (in->guard == GUARD_NONE) *r = (struct sched_reg){.readers = r->readers, .read_pipes = r->read_pipes};
   bool counted = c->write_sb != SB_NONE;
   if (counted) r->writers |= (uint8_t)(1u << c->write_sb);
   for (unsigned role = 0; role < ROLE__N; role++) {
     int32_t ready = counted ? LONG_AGO : now + (int32_t)rules->gap[role][in->lat];
-    r->ready[role] = in->guard == 7 ? ready : sched_later(r->ready[role], ready);
+    r->ready[role] = in->guard == GUARD_NONE ? ready : sched_later(r->ready[role], ready);
   }
   r->pipes |= (uint16_t)(1u << in->pipe);
 }

@@ -5,6 +5,7 @@
 #include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
+#include "isa/sass/sass.h"
 #include "isa/sass/sass_isa.h"
 #include "isa/sass/syscall.h"
 #include "load/load_internal.h"
@@ -297,7 +298,8 @@ static void decode(struct module_instance *in)
       decode_section(in, &m->place[i], m->elf.section[i].size);
   replace_device_runtime(in);
   in->code = (struct code_view){ .base = MODULE_CODE_BASE, .end = m->code_end,
-                                 .shift = INST_SHIFT, .inst = in->inst, .isa = &sass_isa, .decoded = in->sass };
+                                 .shift = INST_SHIFT, .inst = in->inst, .isa = module_isa(in->module->elf.sm),
+                                 .decoded = in->sass };
   in->code.place = code_place(&in->code);
   note_constants(in, n);
   in->moves_stack = ARENA_ARRAY(&in->arena, bool, m->n_kernels);
@@ -344,6 +346,12 @@ const struct module *module_of(const struct module_instance *in)
 const struct code_view *module_code(const struct module_instance *in)
 {
   return &in->code;
+}
+
+const struct isa *module_isa(unsigned sm)
+{
+  (void)sm; /* all targets so far have one */
+  return &sass_isa;
 }
 
 const struct sass_inst *module_sass(const struct module_instance *in)

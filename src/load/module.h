@@ -25,7 +25,7 @@
 #include "base/err.h"
 #include "base/gmem.h"
 #include "isa/inst.h"
-#include "isa/sass/sass.h"
+#include "isa/isa.h"
 
 enum {
   MODULE_CODE_BASE = 0x10000, /* pc of the first runtime service: pc 0 stays invalid */
@@ -138,6 +138,9 @@ void module_instance_free(struct module_instance *); /* releases the guest memor
 
 const struct module *module_of(const struct module_instance *);
 const struct code_view *module_code(const struct module_instance *);
+struct sass_inst;
+/* The instruction set of a target: 80, 86, 90 … */
+const struct isa *module_isa(unsigned sm);
 const struct sass_inst *module_sass(const struct module_instance *); /* indices as code->inst */
 /* Constant bank `bank` (2, 3, 4 …) as kernel k sees it; NULL and 0 bytes when it has none. Bank 0
  * is the launch's business. */

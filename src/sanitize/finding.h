@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
-#include "func/step_observer.h"
+#include "func/sass/step_observer.h"
 #include "load/line_table.h"
 
 /* What a finding says. */

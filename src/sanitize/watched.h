@@ -4,7 +4,7 @@
 
 #include "base/bits.h"
 #include "base/gmem.h"
-#include "func/step_observer.h"
+#include "func/sass/step_observer.h"
 #include "host/launch.h"
 #include "isa/sass/sass.h"
 #include "isa/sass/syscall.h"
@@ -32,7 +32,7 @@ struct watched_step {
 static inline const struct sass_inst *watched_inst(const struct watched_step *s)
 {
   const struct code_view *code = &s->l->params->code;
-  return &s->l->params->sass[(s->e->pc - code->base) >> code->shift];
+  return &((const struct sass_inst *)code->decoded)[(s->e->pc - code->base) >> code->shift];
 }
 
 /* What kind of instruction it is, of enum sass_sem. */

@@ -4,10 +4,9 @@
 #include <string.h>
 
 #include "base/host_memory.h"
-#include "isa/sass/asm.h"
-#include "isa/sass/sass_isa.h"
+#include "isa/isa.h"
 
-enum { LANES = 32, BASE = MODULE_CODE_BASE, SHIFT = 4, MAX_CODE = 1 << 28, BAR_ARRIVE = 1 };
+enum { LANES = 32, BASE = MODULE_CODE_BASE, SHIFT = 4, MAX_CODE = 1 << 28 };
 
 static void allocate(struct trace_code *c, const struct trace_kernel *k)
 {
@@ -25,12 +24,11 @@ void trace_code_free(struct trace_code *c)
 
 /* ---- with the cubin ---- */
 
-static struct trace_barrier barrier_of(const struct sass_inst *s)
+static struct trace_barrier barrier_of(struct isa_barrier b)
 {
-  struct trace_barrier b = {.waits = sass_get(s, FLD_BAR_OP) != BAR_ARRIVE};
-  b.id = s->src[0].kind == SRC_IMM ? s->src[0].imm % TRACE_BARRIER_UNKNOWN : TRACE_BARRIER_UNKNOWN;
-  if (s->src[1].kind == SRC_IMM) b.warps = (uint16_t)(s->src[1].imm / LANES);
-  return b;
+  return (struct trace_barrier){.id = b.known ? b.id % TRACE_BARRIER_UNKNOWN : TRACE_BARRIER_UNKNOWN,
+                                .waits = b.waits,
+                                .warps = (uint16_t)(b.threads / LANES)};
 }
 
 static bool resolve(struct trace_code *c, const struct trace_kernel *k, uint32_t i,
@@ -44,13 +42,14 @@ static bool resolve(struct trace_code *c, const struct trace_kernel *k, uint32_t
   if (!in || in->flags & INST_UNDECODED)
     return err_set(e, "%s+0x%x (%s) is no instruction of %s: not the code that was traced",
                    kernel->name, t->pc, t->opcode, module_name(module_of(m)));
-  const struct sass_inst *s = &module_sass(m)[in - c->view.inst];
-  sass_print_mnemonic(s, mnemonic, sizeof mnemonic);
+  const struct isa *isa = c->view.isa;
+  uint64_t index = (uint64_t)(in - c->view.inst);
+  isa->form(c->view.decoded, index, mnemonic, sizeof mnemonic);
   size_t n = strcspn(mnemonic, ".");
   if (strncmp(mnemonic, t->opcode, n) != 0 || (t->opcode[n] && t->opcode[n] != '.'))
     return err_set(e, "%s+0x%x is %s in the trace and %s in %s: not the code that was traced",
                    kernel->name, t->pc, t->opcode, mnemonic, module_name(module_of(m)));
-  if (in->flags & INST_BAR) c->barrier[i] = barrier_of(s);
+  if (in->flags & INST_BAR) c->barrier[i] = barrier_of(isa->barrier(c->view.decoded, index));
   return true;
 }
 
@@ -69,7 +68,7 @@ bool trace_code_of(struct trace_code *c, const struct trace_kernel *k,
 
 /* ---- without ---- */
 
-/* Registers of the trace for those that sass_like numbered. */
+/* Registers of the trace for those that isa.like numbered. */
 static uint8_t renumber(struct operand *list, uint8_t n, const uint8_t *reg, unsigned n_reg)
 {
   uint8_t kept = 0;
@@ -98,7 +97,7 @@ static bool guess(struct trace_code *c, const struct trace_kernel *k, uint32_t i
 {
   const struct trace_inst *t = &k->inst[i];
   struct inst *in = &c->own[(c->pc[i] - BASE) >> SHIFT];
-  if (!sass_like(k->header.sm, t->opcode, t->n_src, in))
+  if (!c->view.isa->like(k->header.sm, t->opcode, t->n_src, in))
     return err_set(e, "%s+0x%x: no instruction %s on sm_%u is known; with the cubin it may be",
                    k->header.name, t->pc, t->opcode, k->header.sm);
   in->pc = c->pc[i];
@@ -127,10 +126,10 @@ bool trace_code_guess(struct trace_code *c, const struct trace_kernel *k, struct
   c->own = calloc(n, sizeof *c->own);
   NO_MEMORY_IF(!c->own);
   for (size_t i = 0; i < n; i++)
-    c->own[i] = (struct inst){.pc = BASE + (i << SHIFT), .flags = INST_UNDECODED, .guard = SASS_PT,
+    c->own[i] = (struct inst){.pc = BASE + (i << SHIFT), .flags = INST_UNDECODED, .guard = GUARD_NONE,
                               .bytes = 1 << SHIFT, .next = 1 << SHIFT};
   c->view = (struct code_view){.base = BASE, .end = BASE + (n << SHIFT), .shift = SHIFT, .inst = c->own,
-                               .isa = &sass_isa};
+                               .isa = module_isa(k->header.sm)};
   for (uint32_t i = 0; i < k->n_insts; i++) {
     c->pc[i] = (uint64_t)(BASE + (int32_t)k->inst[i].pc - low);
     TRY(guess(c, k, i, e));

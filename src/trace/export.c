@@ -9,8 +9,10 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
+#include "base/bits.h"
 #include "base/host_memory.h"
 #include "base/output.h"
+#include "isa/isa.h"
 #include "trace/writer.h"
 
 enum { LINE = 1024, LANES = 32, PATH = 4096 };
@@ -47,7 +49,6 @@ struct trace_export {
   struct trace_writer *writer;
   struct arena arena;
   const struct code_view *code;
-  const struct sass_inst *sass;
   uint64_t entry, n_ctas, next_block;
   struct line_parts *parts; /* by index in the code space; pc NULL: not made yet */
   struct trace_block **live; /* by CTA: of those that run; grows with the ids seen */
@@ -65,13 +66,10 @@ static bool has_addresses(const struct inst *t)
 }
 
 /* The one immediate that a line has: DEPBAR's threshold, else the last immediate operand. */
-static uint64_t immediate(const struct sass_inst *s, const struct inst *t)
+static uint64_t immediate(const struct code_view *c, uint64_t i, const struct inst *t)
 {
-  uint64_t v = 0;
   if (t->flags & INST_DEPBAR) return t->limit[0].at_most;
-  for (unsigned i = 0; i < 3; i++)
-    if (s->src[i].kind == SRC_IMM) v = s->src[i].imm;
-  return v;
+  return c->isa->immediate(c->decoded, i);
 }
 
 static int registers(const struct operand *o, unsigned n, unsigned max, char *buf, size_t size)
@@ -87,18 +85,17 @@ static int registers(const struct operand *o, unsigned n, unsigned max, char *bu
   return snprintf(buf, size, " %u%s", count, list);
 }
 
-static struct line_parts make_parts(struct trace_export *x, uint64_t pc, const struct inst *t,
-                                    const struct sass_inst *s)
+static struct line_parts make_parts(struct trace_export *x, uint64_t i, uint64_t pc, const struct inst *t)
 {
   char text[256], mnemonic[128];
   size_t n = 0;
   bool memory = has_addresses(t);
-  sass_print_mnemonic(s, mnemonic, sizeof mnemonic);
+  x->code->isa->form(x->code->decoded, i, mnemonic, sizeof mnemonic);
   n += (size_t)registers(t->dst, t->n_dst, 1, text, sizeof text);
   n += (size_t)snprintf(text + n, sizeof text - n, " %s", mnemonic);
   n += (size_t)registers(t->src, t->n_src, TRACE_MAX_SOURCES, text + n, sizeof text - n);
   snprintf(text + n, sizeof text - n, " %u", memory ? t->mem.bytes : 0u);
-  struct line_parts p = {.body = arena_strdup(&x->arena, text), .immediate = immediate(s, t),
+  struct line_parts p = {.body = arena_strdup(&x->arena, text), .immediate = immediate(x->code, i, t),
                          .memory = memory};
   snprintf(text, sizeof text, "%04" PRIx32 " ", (uint32_t)(pc - x->entry));
   p.pc = arena_strdup(&x->arena, text);
@@ -171,7 +168,7 @@ static void on_step(void *ctx, const struct step_cta *c, unsigned warp, const st
   if (t->flags & INST_SYSCALL) return;
   size_t i = (size_t)code_index(x->code, e->pc);
   struct line_parts *p = &x->parts[i];
-  if (!p->pc) *p = make_parts(x, e->pc, t, &x->sass[i]);
+  if (!p->pc) *p = make_parts(x, i, e->pc, t);
   struct trace_warp *w = &block_of(x, c)->warp[warp];
   w->bytes += put_line(x, p, e, trace_warp_room(w, LINE));
   w->n++;
@@ -273,7 +270,6 @@ bool trace_export_begin(struct trace_export *x, const struct trace_launch *l, st
   h.name = arena_strdup(&x->arena, l->kernel->name);
   x->header = h;
   x->code = module_code(l->code);
-  x->sass = module_sass(l->code);
   x->entry = l->kernel->entry_pc;
   x->n_ctas = (uint64_t)h.grid[0] * h.grid[1] * h.grid[2];
   x->next_block = x->insts = 0;

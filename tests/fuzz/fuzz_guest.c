@@ -13,10 +13,10 @@
 
 #include "base/bug.h"
 #include "fields.h"
-#include "func/device_call.h"
 #include "func/func.h"
-#include "func/func_launch.h"
-#include "func/sys.h"
+#include "func/sass/device_call.h"
+#include "func/sass/func_launch.h"
+#include "func/sass/sys.h"
 #include "func/tensor_map.h"
 #include "fuzz.h"
 #include "host/texture.h"
@@ -244,7 +244,7 @@ static void run_instruction(struct fields *in, struct bench *b, unsigned sm)
   struct err err;
   const unsigned how = field8(in);
   struct func_params p = {
-      .sm = sm, .code = {.base = CODE, .end = CODE + 32, .shift = 4, .inst = b->inst}, .sass = b->sass, .entry_pc = CODE, .grid = {2, 1, 1},
+      .sm = sm, .code = {.base = CODE, .end = CODE + 32, .shift = 4, .inst = b->inst, .decoded = b->sass}, .entry_pc = CODE, .grid = {2, 1, 1},
       .block = {how & 1 ? 128 : 1 + choice(in, 40), 1, 1}, .regs_per_thread = REGISTERS, .shared_static = SHARED,
       .local_bytes = LOCAL, .shared_window = SHARED_WINDOW, .local_window = LOCAL_WINDOW, .image = b->mem,
       .bank = {b->bank}, .bank_bytes = {BANK_BYTES}, .n_workers = 1, .slots_per_worker = 2, .print = b->null,
@@ -387,7 +387,7 @@ static void launch(struct fields *in, struct bench *b)
 {
   const struct word128 end = {0x000000000000794dull, 0x000fea0003800000ull};
   struct err e = {""};
-  struct func_params p = {.sm = target(in), .code = {.base = CODE, .end = CODE + 16, .shift = 4, .inst = b->inst}, .sass = b->sass, .entry_pc = CODE,
+  struct func_params p = {.sm = target(in), .code = {.base = CODE, .end = CODE + 16, .shift = 4, .inst = b->inst, .decoded = b->sass}, .entry_pc = CODE,
                           .regs_per_thread = (unsigned)number(in), .shared_window = SHARED_WINDOW,
                           .local_window = LOCAL_WINDOW, .image = b->mem, .n_workers = choice(in, 3),
                           .slots_per_worker = choice(in, 5), .kernel_name = "fuzz", .host_level = 1};

@@ -5,7 +5,7 @@
 
 #include "base/gmem.h"
 #include "base/host_memory.h"
-#include "func/func_launch.h"
+#include "func/sass/func_launch.h"
 #include "mem_rig.h"
 
 enum { RIG_BASE = 0x10000, WORDS = 256, MOST_TRIES = 20000, SHOWN_FAILURES = 3, MOST_MISSES = 20 };
@@ -61,8 +61,8 @@ static void program_new(struct mem_rig *g, const struct sass_row *row, unsigned 
   }
   if (!g->n) return;
   struct func_params f = {.sm = sm,
-                          .code = {.base = RIG_BASE, .end = RIG_BASE + 16 * g->n, .shift = 4, .inst = g->inst},
-                          .sass = g->sass,
+                          .code = {.base = RIG_BASE, .end = RIG_BASE + 16 * g->n, .shift = 4, .inst = g->inst,
+                                   .decoded = g->sass},
                           .entry_pc = RIG_BASE,
                           .grid = {1, 1, 1},
                           .block = {SEM_LANES, 1, 1},

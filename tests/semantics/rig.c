@@ -3,7 +3,7 @@
 
 #include "base/gmem.h"
 #include "base/host_memory.h"
-#include "func/func_launch.h"
+#include "func/sass/func_launch.h"
 #include "sem.h"
 
 enum {
@@ -45,8 +45,8 @@ static struct func_launch *launch(const struct program *p, const struct rig *g, 
 {
   struct err e = {0};
   struct func_params f = {.sm = p->sm,
-                          .code = {.base = RIG_BASE, .end = RIG_BASE + 16 * p->n, .shift = 4, .inst = p->inst},
-                          .sass = p->sass,
+                          .code = {.base = RIG_BASE, .end = RIG_BASE + 16 * p->n, .shift = 4, .inst = p->inst,
+                                   .decoded = p->sass},
                           .entry_pc = RIG_BASE,
                           .grid = {1, 1, 1},
                           .block = {SEM_LANES, 1, 1},

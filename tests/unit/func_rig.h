@@ -13,7 +13,8 @@
 
 #include "base/host_memory.h"
 #include "func/func.h"
-#include "func/func_warp.h"
+#include "func/sass/func_warp.h"
+#include "isa/sass/sass.h"
 
 enum { RIG_BASE = 0x10000, RIG_MAX = 16, RIG_SHARED = 4096, RIG_LOCAL = 256 };
 #define RIG_SHARED_WINDOW 0x7f0000000000ull
@@ -49,7 +50,7 @@ static inline struct rig *rig_new_sm(unsigned sm, const uint64_t *words, unsigne
     if (!sass_decode(sm, w, RIG_BASE + 16 * i, &r->sass[i], &r->inst[i], &e)) fail_msg("%s", e.msg);
   }
   struct func_params p = {
-      .sm = sm, .code = {.base = RIG_BASE, .end = RIG_BASE + 16 * n, .shift = 4, .inst = r->inst}, .sass = r->sass,
+      .sm = sm, .code = {.base = RIG_BASE, .end = RIG_BASE + 16 * n, .shift = 4, .inst = r->inst, .decoded = r->sass},
       .entry_pc = RIG_BASE, .grid = {1, 1, 1}, .block = {threads, 1, 1}, .regs_per_thread = 32,
       .shared_static = RIG_SHARED, .local_bytes = RIG_LOCAL, .shared_window = RIG_SHARED_WINDOW,
       .local_window = RIG_LOCAL_WINDOW, .image = r->mem, .n_workers = 1, .slots_per_worker = 1,

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "func/func_launch.h"
+#include "func/sass/func_launch.h"
 #include "func/sass/uop.h"
 #include "isa/sass/sass.h"
 

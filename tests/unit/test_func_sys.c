@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "func/sys.h"
+#include "func/sass/sys.h"
 
 static uint8_t guest[4096];
 

@@ -1,7 +1,7 @@
 /* Numbers that code or a launch chooses, one past their limits: each is refused in words, nothing of the host is touched
  * (docs/guest-numbers.md; random ones: tests/fuzz/fuzz_guest.c). */
+#include "func/sass/func_launch.h"
 #include "func_rig.h"
-#include "func/func_launch.h"
 #include "isa/sass/syscall.h"
 
 /* LDS R6, [R6+URn]: n has eight bits from sm_100 on, of which 96 exist. */

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/host_memory.h"
+#include "isa/sass/sass.h"
 #include "isa/sass/syscall.h"
 #include "load/plain_name.h"
 #include "load/module.h"

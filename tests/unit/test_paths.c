@@ -6,9 +6,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "func/groups.h"
-#include "func/func_launch.h"
-#include "func/paths.h"
+#include "func/sass/func_launch.h"
+#include "func/sass/groups.h"
+#include "func/sass/paths.h"
 
 enum { PC = 0x1000, I = 16 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "func/sampler.h"
+#include "func/sass/sampler.h"
 #include "host/texture.h"
 
 enum { BASE = 4096 };

@@ -4,7 +4,7 @@
  */
 #include "sem_case.h"
 
-#include "func/func_launch.h"
+#include "func/sass/func_launch.h"
 
 /* ---- logic, shifts, bits --------------------------------------------------------------------- */
 

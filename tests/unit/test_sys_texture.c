@@ -2,9 +2,9 @@
  * the filter formulas of the CUDA C++ Programming Guide, "Texture Fetching", by hand. */
 #include "func_rig.h"
 
-#include "func/func_launch.h"
-#include "func/sampler.h"
-#include "func/sys.h"
+#include "func/sass/func_launch.h"
+#include "func/sass/sampler.h"
+#include "func/sass/sys.h"
 
 static const uint64_t exit_words[] = {W_EXIT};
 enum { HANDLE = 1, STACK = 1, OBJECT = 4, ARGUMENT = 8, RIGHT = 12, LANE = 3, AT = 512 };

@@ -5,6 +5,9 @@ base <- config, stats, isa <- load, func, time, trace <- host <- sanitize <- vie
 each other. A block of src/time/ includes its own header, base, isa, stats, config and message
 headers; blocks.txt names the headers that several blocks share and the parts a block is made of.
 The netlist sees everything.
+
+An instruction set is named where its code is loaded and executed, where CUDA programs run or are debugged, and by what is about it alone
+(NAMES_SETS): all others know instructions by isa/inst.h, isa/isa.h and isa/step.h.
 """
 import pathlib
 import re
@@ -32,6 +35,11 @@ MAY = {
     "study": {"base", "config", "study", "warpstep"},
     "cli": LOW | {"load", "func", "time", "trace", "host", "view", "probe", "validate", "study", "sanitize", "debug", "ncu", "cli", "warpstep"},
 }
+SETS = ("isa/sass/", "func/sass/")
+# sanitize: what instructions mean for its checks is asked in watched.h; cli: disassembler, assembler's check, list of
+# instructions.
+NAMES_SETS = ("isa/sass/", "func/sass/", "load/", "cuda/", "debug/", "sanitize/watched.h", "sanitize/finding.h",
+              "cli/cmd_disasm.c", "cli/cmd_isa.c", "cli/isa_check.c")
 CUDA = {"core": {"core"}, "driver": {"core", "driver"}, "runtime": {"core", "runtime"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 STAT_DEF = re.compile(r'^\s*#\s*define\s+STAT_DEF\s+"([^"]+)"', re.M)
@@ -81,6 +89,9 @@ def main():
                 bad.append(f"{path}: include \"{header}\" by its path from src/ or include/")
             elif target not in MAY.get(layer, set()):
                 bad.append(f"{path}: {layer}/ must not include \"{header}\"")
+            elif header.startswith(SETS) and not name.startswith(NAMES_SETS):
+                bad.append(f"{path}: include \"{header}\": only an instruction set's own folders, load/, cuda/ and debug/ name it "
+                           "(isa/isa.h)")
             elif layer == target == "cuda" and not cuda_may_include(name, header):
                 bad.append(f"{path}: {name.split('/')[1]}/ of src/cuda/ must not include \"{header}\"")
             elif layer == "time" and target == "time" and not re.search(r"/netlist\.[ch]$", name):

@@ -11,7 +11,7 @@
 #define WS_CUDA_DEVICE_QUEUE_H
 
 #include "cuda/core/kernel.h"
-#include "func/device_call.h"
+#include "func/sass/device_call.h"
 
 /* Names of the NULL stream that a kernel gives to say what kind of launch it wants. */
 enum { STREAM_TAIL = 3, STREAM_FORGET = 4 };

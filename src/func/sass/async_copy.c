@@ -1,6 +1,6 @@
 #include "func/sass/async_copy.h"
 
-#include "func/cluster.h"
+#include "func/sass/cluster.h"
 #include "func/sass/mbarrier.h"
 
 enum { OFFSET_MASK = (1 << CLUSTER_SHIFT) - 1 };

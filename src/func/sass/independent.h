@@ -2,7 +2,7 @@
 #ifndef WS_FUNC_SASS_INDEPENDENT_H
 #define WS_FUNC_SASS_INDEPENDENT_H
 
-#include "func/func_launch.h"
+#include "func/sass/func_launch.h"
 
 /* True: no code that the kernel can reach tells the order of CTAs or lets one wait for another. It has no atomics
  * but integer reductions of words, all of one kind, which commute; no strong or volatile accesses to global memory; no

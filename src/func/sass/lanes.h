@@ -45,8 +45,8 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "func/sass/func_warp.h"
 #include "func/sass/uop.h"
-#include "func/func_warp.h"
 
 #ifdef SEM_LEVEL
 #define SEM_PASTE_(x, level) x##_##level

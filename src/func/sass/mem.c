@@ -1,9 +1,9 @@
 /* Address generation, windows and faults shared by the memory handlers (func/sass/mem.h). */
 #include "func/sass/mem.h"
 
-#include "func/cluster.h"
-#include "func/guest_fault.h"
-#include "func/paths.h"
+#include "func/sass/cluster.h"
+#include "func/sass/guest_fault.h"
+#include "func/sass/paths.h"
 
 /* u->imm2: how the address is made. */
 enum { ADDR_WIDE = 1 << 0, ADDR_UR = 1 << 1, ADDR_UR32 = 1 << 2, STRIDE_SHIFT = 8, UR_SHIFT = 16 };

@@ -9,8 +9,8 @@
 #define WS_FUNC_SASS_MEM_H
 
 #include "base/bits.h"
+#include "func/sass/func_launch.h"
 #include "func/sass/lanes.h"
-#include "func/func_launch.h"
 
 enum { COMPARE_WORD = 4, MEM_MAX_WORDS = MEM_MAX_BYTES / 4 };
 

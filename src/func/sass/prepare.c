@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/host_memory.h"
-#include "func/guest_fault.h"
+#include "func/sass/guest_fault.h"
 #include "isa/sass/sass.h"
 
 struct row_pool {
@@ -317,7 +317,7 @@ void prepare_from(struct func_launch *l, uint64_t i)
   const uint64_t first = i, n = n_insts(l);
   bool left = false;
   for (; i < n && !l->uop[i].fn && !left; i++) {
-    prepare(l, sem, &l->p.sass[i], &l->p.code.inst[i], &l->uop[i]);
+    prepare(l, sem, &func_sass(l)[i], &l->p.code.inst[i], &l->uop[i]);
     left = leaves(&l->uop[i]);
   }
   join_straight(&l->uop[first], i - first, i < n ? l->uop[i].straight : 0);
@@ -327,7 +327,7 @@ void prepare_rest(struct func_launch *l)
 {
   const struct sem_table *sem = sem_select(l->p.host_level);
   for (uint64_t i = 0; i < n_insts(l); i++)
-    if (!l->uop[i].fn) prepare(l, sem, &l->p.sass[i], &l->p.code.inst[i], &l->uop[i]);
+    if (!l->uop[i].fn) prepare(l, sem, &func_sass(l)[i], &l->p.code.inst[i], &l->uop[i]);
   join_straight(l->uop, n_insts(l), 0);
 }
 
@@ -362,7 +362,7 @@ static uint64_t function_end(const struct func_launch *l, uint64_t i)
 {
   const uint64_t n = l->code_bytes / FUNC_INST_BYTES;
   for (; i < n; i++) {
-    const struct sass_inst *s = &l->p.sass[i];
+    const struct sass_inst *s = &func_sass(l)[i];
     if (crosses_lanes(s, &l->p.code.inst[i])) return 0;
     if (s->row && s->sem == SEM_BRA && pred_index(&s->guard) == PRED_NONE && s->offset == -FUNC_INST_BYTES)
       return i + 1;

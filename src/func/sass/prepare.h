@@ -1,8 +1,12 @@
-/* Private to func/: resolving instructions to prepared operations, once per launch. */
+/* Resolving instructions to prepared operations, once per launch. */
 #ifndef WS_FUNC_SASS_PREPARE_H
 #define WS_FUNC_SASS_PREPARE_H
 
-#include "func/func_launch.h"
+#include "func/sass/func_launch.h"
+
+/* Whether the instruction, with these modifiers and operand kinds, executes. Static: the kernel's registers and
+ * constant banks can still forbid it. */
+bool func_executes(const struct sass_inst *, const struct inst *);
 
 /* Fills l->uop and l->pool; on demand only from the entry on. prepare_end frees what that needs. */
 void prepare_launch(struct func_launch *l);

@@ -6,8 +6,8 @@
  * A copy is complete here when it has been performed; in time, the copy engine says when (time/sm/copy_engine.c).
  */
 #include "func/sass/async_copy.h"
-#include "func/cluster.h"
-#include "func/guest_fault.h"
+#include "func/sass/cluster.h"
+#include "func/sass/guest_fault.h"
 
 /* What step leaves for perform, in row 0 of the effect's data. */
 enum { ARG_TO, ARG_TO_HIGH, ARG_FROM, ARG_FROM_HIGH };

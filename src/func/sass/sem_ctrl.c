@@ -3,11 +3,11 @@
  * relative to the start of the code section.
  */
 #include "base/bits.h"
-#include "func/groups.h"
-#include "func/guest_fault.h"
+#include "func/sass/func_launch.h"
+#include "func/sass/groups.h"
+#include "func/sass/guest_fault.h"
 #include "func/sass/lanes.h"
-#include "func/func_launch.h"
-#include "func/paths.h"
+#include "func/sass/paths.h"
 
 enum { NEXT = 16 };
 

@@ -16,8 +16,8 @@
  *                               + (k % 8) * 16 W + (k / 8) * (W == 1 ? LBO : SBO)
  * Then bits 6:4 of the address are combined with the bits above 128-byte lines by exclusive or, as many as W has.
  */
-#include "func/guest_fault.h"
-#include "func/func_launch.h"
+#include "func/sass/func_launch.h"
+#include "func/sass/guest_fault.h"
 #include "func/sass/mma_frag.h"
 #include "func/sass/mma_narrow.h"
 #include "func/sass/sem_fp_part.h"

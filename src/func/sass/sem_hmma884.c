@@ -12,7 +12,7 @@
  * FP32 result whose C is of FP16 takes that from the thread whose row it is (compiler output, CUDA 11.8 and 13.0:
  * steps 2s and 2s + 1 name the same pair of C).
  */
-#include "func/func_launch.h"
+#include "func/sass/func_launch.h"
 #include "func/sass/mma_frag.h"
 #include "func/sass/sem_fp_part.h"
 

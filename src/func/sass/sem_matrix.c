@@ -2,8 +2,8 @@
  * shared memory) and LDGSTS (asynchronous copy from global to shared memory). Rules: PTX ISA
  * (ldmatrix, stmatrix, cp.async), compiler output (CUDA 13.0).
  */
-#include "func/cluster.h"
-#include "func/guest_fault.h"
+#include "func/sass/cluster.h"
+#include "func/sass/guest_fault.h"
 #include "func/sass/mem.h"
 
 enum { ROW_ELEMENTS = 8, SQUARE_ROWS = 16, MATRIX_ROW_BYTES = 16 };

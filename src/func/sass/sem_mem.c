@@ -2,8 +2,8 @@
  * compiler output (CUDA 13.0). The memory model is the caller's: here an access happens when
  * perform is called, in ascending lane order.
  */
-#include "func/cluster.h"
-#include "func/guest_fault.h"
+#include "func/sass/cluster.h"
+#include "func/sass/guest_fault.h"
 #include "func/sass/mem.h"
 
 /* A 256-bit access has two groups of four registers. */

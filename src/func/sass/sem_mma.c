@@ -9,7 +9,7 @@
 #include <fenv.h>
 #include <math.h>
 
-#include "func/func_launch.h"
+#include "func/sass/func_launch.h"
 #include "func/sass/mma_fast.h"
 #include "func/sass/mma_frag.h"
 #include "func/sass/sem_fp_part.h"

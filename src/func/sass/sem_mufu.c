@@ -10,7 +10,7 @@
  * around such operands). SIN and COS take the angle in turns. RCP64H and RSQ64H take and give the
  * high word of an FP64 number.
  */
-#include "func/func_launch.h"
+#include "func/sass/func_launch.h"
 #include "func/sass/sem_fp_part.h"
 
 /* ---- functions of one FP64 number ------------------------------------------------------------ */

@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "func/func_launch.h"
+#include "func/sass/func_launch.h"
 #include "func/sass/mma_scale.h"
 #include "func/sass/sem_fp_part.h"
 

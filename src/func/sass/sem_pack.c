@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "func/sass/fpbits.h"
+#include "func/sass/func_launch.h"
 #include "func/sass/lanes.h"
-#include "func/func_launch.h"
 
 enum { F8_NAN = 0x7f };
 enum {

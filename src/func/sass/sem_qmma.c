@@ -5,7 +5,7 @@
  * Fraction bits, pairs per block and bits of the result: struct mma_arch. Scales are powers of two and only move
  * exponents. A sparse A keeps two of four bytes, as IMMA.SP of 64 bytes does (PTX ISA, mma.sp with .m16n8k64).
  */
-#include "func/func_launch.h"
+#include "func/sass/func_launch.h"
 #include "func/sass/mma_frag.h"
 #include "func/sass/mma_narrow.h"
 #include "func/sass/mma_scale.h"

@@ -2,7 +2,7 @@
  * is a plain load, store or reduction of the lanes that stay inside. Rules: PTX ISA (suld.b, sust.b,
  * sured: .trap, .clamp, .zero), compiler output (CUDA 13.0).
  */
-#include "func/guest_fault.h"
+#include "func/sass/guest_fault.h"
 #include "func/sass/mem.h"
 
 enum { CLAMP_IGNORE, CLAMP_NEAREST, CLAMP_TRAP };

@@ -10,7 +10,7 @@
  * Counts are kept negative, so that the last arrival carries out of the field. An asynchronous copy
  * is complete here when it has been performed: the timing model performs ARRIVES after the copies before it.
  */
-#include "func/cluster.h"
+#include "func/sass/cluster.h"
 #include "func/sass/mbarrier.h"
 #include "func/sass/mem.h"
 

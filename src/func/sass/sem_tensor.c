@@ -8,8 +8,8 @@
  */
 #include "base/arith.h"
 #include "func/sass/async_copy.h"
-#include "func/cluster.h"
-#include "func/guest_fault.h"
+#include "func/sass/cluster.h"
+#include "func/sass/guest_fault.h"
 #include "func/tensor_map.h"
 
 /* What step leaves for perform, in row 0 of the effect's data; the map, once it has been read, in row 1. */

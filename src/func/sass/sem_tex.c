@@ -5,9 +5,9 @@
  * Word rows of the effect from COMPARE_WORD on: the handle; for both levels the weights of x, y and z, with the number
  * of texels and the weight of the second level in the upper bytes.
  */
-#include "func/guest_fault.h"
+#include "func/sass/guest_fault.h"
 #include "func/sass/mem.h"
-#include "func/sampler.h"
+#include "func/sass/sampler.h"
 
 enum { HANDLE_WORD = COMPARE_WORD, FRAC_WORD /* and the next */, DIM_LAYERED = 4, N_COMPONENTS = 4 };
 

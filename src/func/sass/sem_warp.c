@@ -1,9 +1,9 @@
 /* Special registers and CTA barriers. Rules: PTX ISA (bar, special registers), compiler output (CUDA 13.0). */
 #include "base/bits.h"
-#include "func/guest_fault.h"
+#include "func/sass/func_launch.h"
+#include "func/sass/guest_fault.h"
 #include "func/sass/lanes.h"
-#include "func/func_launch.h"
-#include "func/paths.h"
+#include "func/sass/paths.h"
 
 
 /* Writes one value to all lanes of a uniform register row. */

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "func/func_warp.h"
+#include "func/sass/func_warp.h"
 #include "isa/sass/sass.h"
 
 /* A row operand: base number and byte offset of its first row; a wide operand continues in the next

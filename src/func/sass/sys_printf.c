@@ -1,7 +1,7 @@
-/* Device printf (func/sys.h). The host's printf does each conversion: same flags, width,
+/* Device printf (func/sass/sys.h). The host's printf does each conversion: same flags, width,
  * precision. */
 #include "base/arith.h"
-#include "func/sys.h"
+#include "func/sass/sys.h"
 
 #include <stdlib.h>
 #include <string.h>

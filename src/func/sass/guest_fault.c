@@ -1,11 +1,11 @@
-#include "func/guest_fault.h"
+#include "func/sass/guest_fault.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "func/func_launch.h"
+#include "func/sass/func_launch.h"
 
 bool func_const(const struct func_launch *l, unsigned b, uint32_t off, void *buf, uint32_t bytes)
 {

@@ -4,11 +4,11 @@
  * A shared address in a register, and the low word of a generic one, is CTA number in the cluster << 24 | offset
  * (compiler output: mapa is a PRMT of that byte).
  */
-#ifndef WS_FUNC_CLUSTER_H
-#define WS_FUNC_CLUSTER_H
+#ifndef WS_FUNC_SASS_CLUSTER_H
+#define WS_FUNC_SASS_CLUSTER_H
 
-#include "func/func_launch.h"
-#include "func/func_warp.h"
+#include "func/sass/func_launch.h"
+#include "func/sass/func_warp.h"
 
 /* CTAs of a cluster: 8, or 16 where a kernel allows sizes that are not portable (CUDA programming guide). */
 enum { CLUSTER_SHIFT = 24, CLUSTER_MAX_CTAS = 16, CLUSTER_FIRST_TARGET = 90 };

@@ -1,9 +1,9 @@
 /* Private to func/: a lane's view of memory through generic addresses, for services that run for one
  * thread. */
-#ifndef WS_FUNC_GUEST_H
-#define WS_FUNC_GUEST_H
+#ifndef WS_FUNC_SASS_GUEST_H
+#define WS_FUNC_SASS_GUEST_H
 
-#include "func/func_warp.h"
+#include "func/sass/func_warp.h"
 
 struct guest {
   struct func_warp *w;

@@ -8,10 +8,10 @@
  * all have left is a reference to nothing. What BMOV moves to a vector register is the number, spread so that the bit
  * of the lane that reads it is 0; a word in which it is 1 is a set of lanes that the program made itself.
  */
-#ifndef WS_FUNC_GROUPS_H
-#define WS_FUNC_GROUPS_H
+#ifndef WS_FUNC_SASS_GROUPS_H
+#define WS_FUNC_SASS_GROUPS_H
 
-#include "func/func_warp.h"
+#include "func/sass/func_warp.h"
 
 enum {
   GROUP_NONE = 0,

@@ -1,9 +1,9 @@
-#include "func/cluster.h"
+#include "func/sass/cluster.h"
 
 #include <stddef.h>
 
 #include "base/bits.h"
-#include "func/paths.h"
+#include "func/sass/paths.h"
 
 struct func_cluster {
   uint32_t place[CLUSTER_MAX_CTAS]; /* of each CTA's block in cta_mem, from 1 on; 0: it is not running */

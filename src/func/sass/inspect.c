@@ -1,7 +1,7 @@
-#include "func/inspect.h"
+#include "func/sass/inspect.h"
 
-#include "func/func_launch.h"
-#include "func/paths.h"
+#include "func/sass/func_launch.h"
+#include "func/sass/paths.h"
 
 static struct func_warp *warp_of(const struct step_cta *c, unsigned warp)
 {

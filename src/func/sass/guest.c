@@ -1,9 +1,9 @@
-#include "func/guest.h"
+#include "func/sass/guest.h"
 
 #include <string.h>
 
-#include "func/cluster.h"
-#include "func/func_launch.h"
+#include "func/sass/cluster.h"
+#include "func/sass/func_launch.h"
 
 /* Shared or local memory behind a generic address; NULL: it is global, or not all of it is mapped. */
 static uint8_t *near(const struct guest *g, uint64_t addr, size_t bytes, bool *global)

@@ -6,8 +6,8 @@
  * The position in texels is rounded to 1/256; hardware's rounding of the product of a normalised
  * coordinate and the extent is not documented, here it is exact.
  */
-#ifndef WS_FUNC_SAMPLER_H
-#define WS_FUNC_SAMPLER_H
+#ifndef WS_FUNC_SASS_SAMPLER_H
+#define WS_FUNC_SASS_SAMPLER_H
 
 #include "func/texture_desc.h"
 

@@ -1,9 +1,9 @@
 /* What handlers ask of a launch: its constants, and how a fault of the simulated program is told. Below launch.c, which
  * knows the handlers. */
-#ifndef WS_FUNC_GUEST_FAULT_H
-#define WS_FUNC_GUEST_FAULT_H
+#ifndef WS_FUNC_SASS_GUEST_FAULT_H
+#define WS_FUNC_SASS_GUEST_FAULT_H
 
-#include "func/func_warp.h"
+#include "func/sass/func_warp.h"
 
 /* Words of constant bank b. False: [off, off + bytes) is not inside it. */
 bool func_const(const struct func_launch *l, unsigned b, uint32_t off, void *buf, uint32_t bytes);

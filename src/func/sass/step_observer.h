@@ -1,8 +1,8 @@
 /* What observers of a run without time (isa/watch.h, struct step_tap) may ask about the state behind an effect. The CTA
  * and the effect are those that the tap was given, and only stand for as long as it is called.
  */
-#ifndef WS_FUNC_OBSERVER_H
-#define WS_FUNC_OBSERVER_H
+#ifndef WS_FUNC_SASS_STEP_OBSERVER_H
+#define WS_FUNC_SASS_STEP_OBSERVER_H
 
 #include "isa/step.h"
 

@@ -5,7 +5,7 @@
  * start as zeros: hardware leaves them undefined, but results must not depend on what ran in the
  * slot before.
  */
-#include "func/func_launch.h"
+#include "func/sass/func_launch.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@
 #include "base/host_memory.h"
 #include "base/redzone.h"
 #include "func/sass/async_copy.h"
-#include "func/cluster.h"
-#include "func/groups.h"
-#include "func/guest_fault.h"
-#include "func/paths.h"
+#include "func/sass/cluster.h"
+#include "func/sass/groups.h"
+#include "func/sass/guest_fault.h"
+#include "func/sass/paths.h"
 #include "func/sass/prepare.h"
 #include "isa/hazard_role.h"
 

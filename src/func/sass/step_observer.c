@@ -1,9 +1,9 @@
-#include "func/step_observer.h"
+#include "func/sass/step_observer.h"
 
 #include <string.h>
 
 #include "base/bits.h"
-#include "func/func_launch.h"
+#include "func/sass/func_launch.h"
 #include "func/sass/lanes.h"
 #include "func/sass/mem.h"
 

@@ -4,8 +4,8 @@
  * is a base number and an offset; warp->base[] turns it into a row, so that registers, constants
  * and immediates are read by the same code.
  */
-#ifndef WS_FUNC_WARP_H
-#define WS_FUNC_WARP_H
+#ifndef WS_FUNC_SASS_FUNC_WARP_H
+#define WS_FUNC_SASS_FUNC_WARP_H
 
 #include <stdint.h>
 

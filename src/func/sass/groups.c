@@ -1,13 +1,13 @@
 /* Convergence groups (groups.h). The table is indexed by the low bits of the number, so that looking up is one load;
  * numbers whose place is taken by an open group are skipped. It starts inside the warp and doubles when places get
  * rare. */
-#include "func/groups.h"
+#include "func/sass/groups.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/host_memory.h"
-#include "func/func_launch.h"
+#include "func/sass/func_launch.h"
 
 enum { TRIES = 8 };
 

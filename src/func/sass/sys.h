@@ -1,13 +1,13 @@
 /* Private to func/: runtime services with files of their own: device printf, the device runtime. */
-#ifndef WS_FUNC_SYS_H
-#define WS_FUNC_SYS_H
+#ifndef WS_FUNC_SASS_SYS_H
+#define WS_FUNC_SASS_SYS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "func/func_warp.h"
+#include "func/sass/func_warp.h"
 
 /* How the formatter reads the guest: `bytes` bytes at a guest address; false: unmapped. */
 typedef bool sys_read(void *ctx, uint64_t addr, void *buf, size_t bytes);

@@ -1,8 +1,8 @@
 /* Calls of the device runtime (cuda_device_runtime_api.h) by threads of a running kernel. func/ reads the arguments;
  * what they ask for is done by whoever runs the launch, since it concerns other launches.
  */
-#ifndef WS_FUNC_DEVICE_CALL_H
-#define WS_FUNC_DEVICE_CALL_H
+#ifndef WS_FUNC_SASS_DEVICE_CALL_H
+#define WS_FUNC_SASS_DEVICE_CALL_H
 
 #include <stdbool.h>
 #include <stddef.h>

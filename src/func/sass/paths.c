@@ -1,16 +1,16 @@
-/* Paths of a warp (func/paths.h). Rules: "Execution of divergent threads using a convergence barrier" (US patent
+/* Paths of a warp (func/sass/paths.h). Rules: "Execution of divergent threads using a convergence barrier" (US patent
  * application 2016/0019066: a barrier is clear when each of its threads is blocked at it or has yielded), PTX ISA (bar,
  * bar.warp.sync), compiler output (CUDA 13.0); why groups have an identity: docs/decisions/0004-convergence-groups.md.
  */
-#include "func/paths.h"
+#include "func/sass/paths.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/bits.h"
 #include "base/bug.h"
-#include "func/groups.h"
-#include "func/func_launch.h"
+#include "func/sass/func_launch.h"
+#include "func/sass/groups.h"
 
 /* PATIENCE: YIELDs of a warp, none of which released a wait, before one of them is taken for a spin loop;
  * PATIENCE_INSIDE: where the group that holds it up is in a B register, so that the YIELD is in the same function or in

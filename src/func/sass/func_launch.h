@@ -1,6 +1,6 @@
 /* Private to func/: the launch, the pickers of the control and memory files, fault texts. */
-#ifndef WS_FUNC_LAUNCH_H
-#define WS_FUNC_LAUNCH_H
+#ifndef WS_FUNC_SASS_FUNC_LAUNCH_H
+#define WS_FUNC_SASS_FUNC_LAUNCH_H
 
 #include <pthread.h>
 
@@ -40,6 +40,12 @@ struct func_launch {
   pthread_mutex_t group_lock;
   struct group_block *group_blocks; /* tables of warps with many convergence groups (groups.c); under the lock */
 };
+
+/* Semantic view of the code, same indices. */
+static inline const struct sass_inst *func_sass(const struct func_launch *l)
+{
+  return l->p.code.decoded;
+}
 
 /* Pickers of the files compiled once; rules as in uop.h. */
 sem_picker sem_ctrl_handler, sem_mem_handler, sem_atom_handler, sem_sync_handler, sem_tensor_handler, sem_bulk_handler,

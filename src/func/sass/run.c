@@ -15,10 +15,10 @@
 #include "base/bits.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
-#include "func/cluster.h"
-#include "func/guest_fault.h"
+#include "func/sass/cluster.h"
+#include "func/sass/guest_fault.h"
 #include "func/sass/independent.h"
-#include "func/paths.h"
+#include "func/sass/paths.h"
 #include "func/sass/prepare.h"
 #include "isa/path_order.h"
 

@@ -5,11 +5,11 @@
  */
 #include <string.h>
 
-#include "func/guest.h"
-#include "func/guest_fault.h"
+#include "func/sass/guest.h"
+#include "func/sass/guest_fault.h"
 #include "func/sass/mem.h"
-#include "func/sampler.h"
-#include "func/sys.h"
+#include "func/sass/sampler.h"
+#include "func/sass/sys.h"
 
 enum { REG_STACK = 1, REG_OBJECT = 4, REG_ARGUMENT = 8, REG_RIGHT = 12, REG_RESULT = 4, COORDS = 3, COMPONENTS = 4 };
 

@@ -14,10 +14,10 @@
  * All functions work on the path being stepped, w->cur, and on its lanes m (never 0); the path's
  * other lanes go on at the next instruction. They set the flags of e.
  */
-#ifndef WS_FUNC_PATHS_H
-#define WS_FUNC_PATHS_H
+#ifndef WS_FUNC_SASS_PATHS_H
+#define WS_FUNC_SASS_PATHS_H
 
-#include "func/func_warp.h"
+#include "func/sass/func_warp.h"
 
 enum { PARK_WARPSYNC = 16, PARK_BAR = 32 /* + barrier number */ };
 

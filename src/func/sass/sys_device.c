@@ -4,12 +4,12 @@
  */
 #include "base/arith.h"
 #include "base/bits.h"
-#include "func/device_call.h"
-#include "func/guest.h"
-#include "func/guest_fault.h"
+#include "func/sass/device_call.h"
+#include "func/sass/func_launch.h"
+#include "func/sass/guest.h"
+#include "func/sass/guest_fault.h"
 #include "func/sass/lanes.h"
-#include "func/func_launch.h"
-#include "func/sys.h"
+#include "func/sass/sys.h"
 
 enum { REG_STACK = 1, REG_FIRST = 4, REG_END = 16 };
 

@@ -1,8 +1,8 @@
 /* What a debugger that steps a launch itself (isa/step.h) may look at and change beside registers: memory of CTAs and
  * threads, what a warp's lanes wait for. Warps and lanes are numbers that exist; CTAs are alive.
  */
-#ifndef WS_FUNC_INSPECT_H
-#define WS_FUNC_INSPECT_H
+#ifndef WS_FUNC_SASS_INSPECT_H
+#define WS_FUNC_SASS_INSPECT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
  * They run for the active lanes in ascending order, at the moment of the call: a timed run calls
  * in a fixed order.
  */
-#include "func/sys.h"
+#include "func/sass/sys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +12,11 @@
 #include "base/arith.h"
 #include "base/bits.h"
 #include "base/host_memory.h"
-#include "func/guest.h"
-#include "func/guest_fault.h"
-#include "func/func_launch.h"
+#include "func/sass/func_launch.h"
+#include "func/sass/guest.h"
+#include "func/sass/guest_fault.h"
 #include "func/sass/lanes.h"
-#include "func/paths.h"
+#include "func/sass/paths.h"
 #include "isa/sass/syscall.h"
 
 enum { REG_ARG = 4, REG_RETURN = 20, HEAP_ALIGN = 16, TEXT_MAX = 80 };

@@ -1,4 +1,4 @@
-#include "func/sampler.h"
+#include "func/sass/sampler.h"
 
 #include <math.h>
 #include <string.h>
