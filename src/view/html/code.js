@@ -76,8 +76,8 @@ function codeView(report) {
   const hottest = inOrder(instructions, "cycles", true).slice(0, SHOWN_INSTRUCTIONS);
   const details = element("p", {id: "code-details", "aria-live": "polite"}, "Choose an instruction or a line.");
   const view = {report, details, instructions: inOrder(hottest, "order", false), lines};
-  const panes = element("div", {class: "panes"}, pane("Source lines", sourceTable(view)), pane("Instructions", sassTable(view)));
-  if (!lines.length) panes.firstChild.replaceWith(noSource());
+  const panes = element("div", {class: lines.length ? "panes" : null},
+    lines.length ? pane("Source lines", sourceTable(view)) : noSource(), pane("Instructions", sassTable(view)));
   const left = instructions.length - hottest.length + report.listing.left_out;
   const note = left > 0 ? element("p", {class: "note"}, `${count(left)} instructions that cost less are not shown.`) : null;
   return element("div", {keydown: (event) => event.key === "Escape" && choose(view, null, null)}, details, panes, note, rest(report));
