@@ -22,7 +22,7 @@ struct target {
 /* NULL: no such target, or its instructions are not 128 bits wide (before sm_70). */
 const struct target *target_find(unsigned sm);
 
-/* "sm_75, sm_80, …": all of them. Returns buf, always terminated. */
+/* "sm_70, sm_72, …": all of them. Returns buf, always terminated. */
 char *target_list(char *buf, size_t size);
 
 /* Whether code for sm_XY runs on a GPU of sm_XZ: same major version, minor not newer (CUDA

@@ -1,4 +1,4 @@
-/* 128-bit SASS (sm_75 and later): rows, fields, decode, encode, disassembly.
+/* 128-bit SASS (sm_70 and later): rows, fields, decode, encode, disassembly.
  *
  * fields.def  one line per bit field: id, name, bit pieces
  * opcodes.def one row per instruction: name, architectures, match, fields, pipe, latency class,
@@ -153,7 +153,7 @@ struct sass_inst {
   uint64_t val[SASS_MAX_FIELDS];   /* their values */
 };
 
-/* Decodes one word for target `sm` (75, 80, 86, …) located at `pc`. Fills both the timing and the
+/* Decodes one word for target `sm` (70, 75, 80, …) located at `pc`. Fills both the timing and the
  * semantic view. Returns false, with a reason in e, when no row matches or bits are left over; `t` is
  * then marked INST_UNDECODED but its control information is still valid. */
 bool sass_decode(unsigned sm, struct word128 w, uint64_t pc, struct sass_inst *s, struct inst *t,
