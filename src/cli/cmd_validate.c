@@ -287,9 +287,11 @@ static bool run_all_settings(struct validation *v, struct err *e)
 static int check_options(const struct cli_command *cmd, const struct validation *v)
 {
   bool table = v->data && !v->suite, several = settings_count(v->set, v->run.n_set, MAX_SETTINGS) > 1;
-  if (!v->suite && !table && (v->csv || v->plot)) return cli_usage_error(cmd, "--csv and --plot need --suite or --data");
+  if (!v->suite && !table && (v->csv || v->plot))
+    return cli_usage_error(cmd, "--csv and --plot need --suite or --data");
   if (table && !v->gpu) return cli_usage_error(cmd, "--data without --suite needs --gpu PRESET");
-  if (table && !*v->run.program) return cli_usage_error(cmd, "--data without --suite needs the program that was measured");
+  if (table && !*v->run.program)
+    return cli_usage_error(cmd, "--data without --suite needs the program that was measured");
   if (!table && *v->run.program) return cli_usage_error(cmd, "unexpected argument '%s'", *v->run.program);
   if (table && v->record) return cli_usage_error(cmd, "--record needs --suite");
   if (several && (v->record || v->csv || v->plot))
@@ -329,9 +331,9 @@ const struct cli_command cmd_validate = {
            "fitted\n"
            "on are summed up apart from those that were held out, and so are rows whose operation counts differ from\n"
            "the measured ones (compiled to other code). Exit status 1: an error grew beyond what is recorded.\n"
-           "A table of your own needs no suite: ncu's and nsys' CSV, or columns for kernel, grid, block and a time with its\n"
-           "unit (time_us, cycles). PROGRAM then runs twice, first without time to find the first launch of each kernel,\n"
-           "grid and block. ncu's tables are taken as measured with empty caches.\n",
+           "A table of your own needs no suite: ncu's and nsys' CSV, or columns for kernel, grid, block and a\n"
+           "time with its unit (time_us, cycles). PROGRAM then runs twice, first without time to find the first\n"
+           "launch of each kernel, grid and block. ncu's tables are taken as measured with empty caches.\n",
   .examples = "  # the quick rows, which make test runs\n"
               "  warpstep validate\n"
               "  # programs built elsewhere\n"

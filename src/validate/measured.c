@@ -63,7 +63,8 @@ static bool unit_of(const char *text, struct scale *s)
 /* time_us, Duration (ns), Avg (ns), measured_ms, us, cycles: what a time may be called, and its unit behind that. */
 static bool time_column(const struct csv *t, struct columns *c)
 {
-  static const char *const prefix[] = {"time", "duration", "avg", "mean", "med", "measured", "kerneltime", "elapsed", ""};
+  static const char *const prefix[] = {"time", "duration", "avg", "mean", "med", "measured", "kerneltime", "elapsed",
+                                       ""};
   char have[NAME_MAX_BYTES];
   for (unsigned p = 0; p < sizeof prefix / sizeof prefix[0]; p++)
     for (unsigned i = 0; i < t->n_columns; i++) {
