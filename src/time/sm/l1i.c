@@ -181,8 +181,10 @@ uint64_t l1i_request(struct l1i *c, uint64_t line, unsigned client, uint64_t now
   struct l1i_way *w = lookup(c, line, &hit);
   if (!hit) {
     c->stats->l1i_misses++;
-    if (line & L1I_CONST_LINE) w = fetch_constants(c, line, at + c->miss_latency - c->latency);
-    else put(c, w, line, L1I_ON_ITS_WAY);
+    if (line & L1I_CONST_LINE)
+      w = fetch_constants(c, line, at + c->miss_latency - c->latency);
+    else
+      put(c, w, line, L1I_ON_ITS_WAY);
   }
   w->used = ++c->stamp;
   if (w->valid_at == L1I_ON_ITS_WAY) {
