@@ -1,6 +1,5 @@
 #include "time/sm/l0i.h"
 
-
 #include "base/bug.h"
 
 void l0i_init(struct l0i *c, struct arena *a, const struct params *p, unsigned client,
