@@ -6,8 +6,8 @@
  *   errors = sanitizer_finish(s);
  *   sanitizer_free(s);
  *
- * It watches steps through isa/watch.h, and asks func/sass/step_observer.h for what lies behind them. What the host does to
- * device memory it must be told.
+ * It watches steps through isa/watch.h, and asks func/sass/step_observer.h for what lies behind them. What the host
+ * does to device memory it must be told.
  */
 #ifndef WS_SANITIZE_SANITIZE_H
 #define WS_SANITIZE_SANITIZE_H
