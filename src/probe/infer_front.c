@@ -69,8 +69,9 @@ static bool straight(struct infer *f, unsigned kib, int64_t *cycles, struct err 
   return true;
 }
 
-/* Sizes in KiB of the two sweeps. */
-static const unsigned jump_kib[] = {8, 12, 16, 24, 32, 40, 64, 72, 96, 128, 144, 160};
+/* Sizes in KiB of the two sweeps. A cache of four ways or more misses every line of code that is a quarter larger, and a
+ * part of what is less: no size lies in between. */
+static const unsigned jump_kib[] = {8, 12, 16, 24, 32, 40, 64, 80, 96, 128, 160, 192};
 static const unsigned straight_kib[] = {24, 48, 96, 192};
 
 enum { N_JUMP = sizeof jump_kib / sizeof jump_kib[0], N_STRAIGHT = sizeof straight_kib / sizeof straight_kib[0] };
@@ -126,7 +127,7 @@ static void report_streamed(struct infer *f, int64_t from_l2)
   infer_number(f, "cycles per line streamed from L2", from_l2, far ? share : link, INFER_UNKNOWN, far); /* rounded */
 }
 
-/* Code that just does not fit any more misses in part: the next plateau begins a size later. */
+/* The next plateau begins a size later. */
 static void report_caches(struct infer *f, const int64_t *jump, const int64_t *stream, int64_t from_memory)
 {
   const struct params *p = f->params;

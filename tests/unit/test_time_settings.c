@@ -108,10 +108,11 @@ static void instruction_buffer(void **state)
   }
 }
 
-/* Each constant in a line of its own: a miss costs what L1 and L2 need, a perfect cache nothing. */
+/* Each constant in a piece of its own of what is fetched together: a miss costs what L1 and L2 need, a perfect cache
+ * nothing. */
 static uint64_t constants(bool perfect)
 {
-  enum { LINE = 128, N = 5 };
+  enum { PIECE = 256, N = 5 };
   struct rig r;
   rig_params(&r, "rtx-3070");
   r.params.const_perfect = perfect;
@@ -119,7 +120,7 @@ static uint64_t constants(bool perfect)
   for (unsigned i = 1; i <= N; i++) {
     struct inst in = mock_alu(1, false);
     in.has_const = true;
-    in.const_off = LINE * i;
+    in.const_off = PIECE * i;
     mock_set(m, i, in);
   }
   return elapsed(&r, m, 0, N);
