@@ -49,11 +49,11 @@ enum {
 
 const struct cli_option ncu_option_table[] = {
     {OPT_SET, "set", "SET", "sections: basic (the default), detailed, full, roofline, source, none"},
-    {OPT_SECTION, "section", "ID", "add this section, or those that match regex:… (repeatable)"},
+    {OPT_SECTION, "section", "ID", "add this section, or those that match regex:... (repeatable)"},
     {OPT_METRICS, "metrics", "LIST",
-     "add metrics: names, names without roll-up for all of them, regex:…,\n"
+     "add metrics: names, names without roll-up for all of them, regex:...,\n"
      "breakdown:NAME for the parts of a throughput"},
-    {OPT_NAME, "kernel-name", "NAME", "profile kernels of this name, or that match regex:…"},
+    {OPT_NAME, "kernel-name", "NAME", "profile kernels of this name, or that match regex:..."},
     {OPT_NAME_BASE, "kernel-name-base", "BASE", "what is compared: function (the default), demangled, mangled"},
     {OPT_KERNEL_ID, "kernel-id", "ID", "CONTEXT:STREAM:NAME:NTH, each part may be empty"},
     {OPT_SKIP, "launch-skip", "N", "leave out the first N launches that match"},

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "host/value.h"
 
 enum { MAX_NESTED = 64, MAX_NAME = 64 };
 
@@ -40,23 +41,9 @@ int view_space_find(const char *name)
   return -1;
 }
 
-static double half(uint16_t h)
+static enum value_type float_type(unsigned bytes)
 {
-  _Float16 x;
-  memcpy(&x, &h, sizeof x);
-  return (double)x;
-}
-
-static double float_from(unsigned bytes, const void *p)
-{
-  float f;
-  double d;
-  uint16_t h;
-  switch (bytes) {
-  case 2: return memcpy(&h, p, sizeof h), half(h);
-  case 4: return memcpy(&f, p, sizeof f), (double)f;
-  default: return memcpy(&d, p, sizeof d), d;
-  }
+  return bytes == 2 ? VALUE_F16 : bytes == 4 ? VALUE_F32 : VALUE_F64;
 }
 
 struct debug_value debug_value_from(const struct debug_type *t, const void *p)
@@ -64,7 +51,7 @@ struct debug_value debug_value_from(const struct debug_type *t, const void *p)
   struct debug_value v = {.kind = t->kind, .bytes = t->bytes, .is_signed = t->is_signed};
   uint64_t bits = 0;
   if (t->kind == DEBUG_FLOAT) {
-    v.f = float_from(t->bytes, p);
+    v.f = value_load_real(float_type(t->bytes), p);
     return v;
   }
   memcpy(&bits, p, t->bytes);
@@ -76,18 +63,12 @@ struct debug_value debug_value_from(const struct debug_type *t, const void *p)
 unsigned debug_value_store(const struct debug_type *t, const struct debug_value *v, void *p)
 {
   const double d = v->kind == DEBUG_FLOAT ? v->f : (double)v->i;
-  const float f = (float)d;
-  const _Float16 h = (_Float16)d;
   const bool fits = v->kind == DEBUG_FLOAT && fabs(v->f) < 9e18;
   const int64_t i = v->kind == DEBUG_FLOAT ? (fits ? (int64_t)v->f : 0) : v->i;
   if (t->kind == DEBUG_INT)
     memcpy(p, &i, t->bytes);
-  else if (t->bytes == 2)
-    memcpy(p, &h, 2);
-  else if (t->bytes == 4)
-    memcpy(p, &f, 4);
   else
-    memcpy(p, &d, 8);
+    value_store_real(float_type(t->bytes), d, p);
   return t->bytes;
 }
 

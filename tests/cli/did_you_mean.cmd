@@ -13,7 +13,7 @@ say run $vecadd --kernel vecad
 say run tests/data/rdc_main.program tests/data/rdc_part.program --kernel rdc_al
 say disasm $vecadd --kernel vec_add
 say run $vecadd --buf x:f32:32:iota,strat=1 --arg x
-say gpus --resolve a10
+say gpus --resolve a1000
 say probe bank
 say validate --suite hecbench-rtx3080
 printf 'cubin = "x"; gird = [1];\n' >"$T/x.launch"
