@@ -69,8 +69,8 @@ static bool straight(struct infer *f, unsigned kib, int64_t *cycles, struct err 
   return true;
 }
 
-/* Sizes in KiB of the two sweeps. A cache of four ways or more misses every line of code that is a quarter larger, and a
- * part of what is less: no size lies in between. */
+/* Sizes in KiB of the two sweeps. A cache of four ways or more misses every line of code that is a quarter larger, and
+ * a part of what is less: no size lies in between. */
 static const unsigned jump_kib[] = {8, 12, 16, 24, 32, 40, 64, 80, 96, 128, 160, 192};
 static const unsigned straight_kib[] = {24, 48, 96, 192};
 
