@@ -8,7 +8,6 @@
 #include "base/host_memory.h"
 #include "cli/commands.h"
 #include "cli/debug_program.h"
-#include "cli/default_gpu.h"
 #include "cli/run_options.h"
 #include "config/presets.h"
 #include "debug/debug_session.h"
@@ -37,23 +36,12 @@ struct debug_run {
   struct case_run *cr;
 };
 
-static bool choose_gpu(struct debug_run *r, struct err *e)
-{
-  const char *name = r->opt.gpu;
-  char dir[4096];
-  if (!name && r->lc.snapshot) name = r->lc.snapshot->gpu;
-  if (!name) TRY(default_gpu(r->lc.cubin[0], r->opt.presets, &name, e));
-  TRY(presets_dir(r->opt.presets, dir, sizeof dir, e));
-  TRY(preset_load(name, dir, &r->preset, e));
-  r->has_preset = true;
-  for (unsigned i = 0; i < r->opt.set.n; i++) TRY(preset_override(&r->preset, r->opt.set.item[i], e));
-  return params_check(&r->preset.params, e);
-}
-
 static bool set_up(struct debug_run *r, FILE *print, struct err *e)
 {
+  const char *gpu;
   TRY(run_options_case(&r->opt, &r->lc, e));
-  TRY(choose_gpu(r, e));
+  TRY(run_options_gpu(&r->opt, &r->lc, &r->preset, &gpu, e));
+  r->has_preset = true;
   struct device_config config = device_config_for(&r->preset.params, false);
   config.presets = r->opt.presets;
   config.print = print;

@@ -18,7 +18,6 @@
 #include "base/host_memory.h"
 #include "base/output.h"
 #include "cli/commands.h"
-#include "cli/default_gpu.h"
 #include "cli/run_options.h"
 #include "cli/run_what_if.h"
 #include "config/presets.h"
@@ -65,18 +64,8 @@ struct run {
 
 static bool choose_gpu(struct run *r, struct err *e)
 {
-  const char *name = r->opt.gpu;
-  char dir[4096];
-
-  if (!name && r->lc.snapshot) name = r->lc.snapshot->gpu;
-  if (!name) TRY(default_gpu(r->lc.cubin[0], r->opt.presets, &name, e));
-  TRY(presets_dir(r->opt.presets, dir, sizeof dir, e));
-  TRY(preset_load(name, dir, &r->preset, e));
+  TRY(run_options_gpu(&r->opt, &r->lc, &r->preset, &r->report.gpu, e));
   r->has_preset = true;
-  for (unsigned i = 0; i < r->opt.set.n; i++)
-    TRY(preset_override(&r->preset, r->opt.set.item[i], e));
-  TRY(params_check(&r->preset.params, e));
-  r->report.gpu = name;
   r->report.preset = &r->preset;
   return true;
 }

@@ -10,6 +10,7 @@
 
 #include "base/output.h"
 #include "base/regular.h"
+#include "cli/default_gpu.h"
 #include "host/snapshot.h"
 #include "host/what_if.h"
 #include "isa/watch.h"
@@ -446,4 +447,24 @@ bool run_options_case(const struct run_options *o, struct launch_case *c, struct
   }
   if (!o->check) c->stdout_file = NULL;
   return true;
+}
+
+static bool change_preset(const struct run_options *o, struct preset *p, struct err *e)
+{
+  for (unsigned i = 0; i < o->set.n; i++) TRY(preset_override(p, o->set.item[i], e));
+  return params_check(&p->params, e);
+}
+
+bool run_options_gpu(const struct run_options *o, const struct launch_case *c, struct preset *p, const char **name,
+                     struct err *e)
+{
+  char dir[4096];
+  *name = o->gpu;
+  if (!*name && c->snapshot) *name = c->snapshot->gpu;
+  if (!*name) TRY(default_gpu(c->cubin[0], o->presets, name, e));
+  TRY(presets_dir(o->presets, dir, sizeof dir, e));
+  TRY(preset_load(*name, dir, p, e));
+  if (change_preset(o, p, e)) return true;
+  preset_free(p);
+  return false;
 }

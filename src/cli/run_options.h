@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "cli/cli.h"
+#include "config/presets.h"
 #include "host/activity.h"
 #include "host/launchfile.h"
 #include "host/pipe_log.h"
@@ -54,5 +55,8 @@ extern const struct cli_option run_option_table[];
 
 /* Reads the launch file, or builds the case from the options. launch_case_free even on failure. */
 bool run_options_case(const struct run_options *, struct launch_case *, struct err *e);
+/* The GPU of a case, with what --set changes; *name: as it was asked for, or chosen. preset_free when true. */
+bool run_options_gpu(const struct run_options *, const struct launch_case *, struct preset *, const char **name,
+                     struct err *e);
 
 #endif

@@ -310,30 +310,52 @@ static double as_double(const struct debug_value *v)
   return v->kind == DEBUG_FLOAT ? v->f : v->is_signed ? (double)v->i : (double)(uint64_t)v->i;
 }
 
-static bool compare(const char *op, double a, double b, bool *is)
+enum { UNORDERED = 2 };
+
+/* order: below, at or above 0 as one value is less than, equal to or greater than the other; UNORDERED: one is no
+ * number. False: op is no comparison. */
+static bool compare(const char *op, int order, bool *is)
 {
   if (strcmp(op, "==") == 0)
-    *is = a == b;
+    *is = order == 0;
   else if (strcmp(op, "!=") == 0)
-    *is = a != b;
+    *is = order != 0;
   else if (strcmp(op, "<=") == 0)
-    *is = a <= b;
+    *is = order <= 0;
   else if (strcmp(op, ">=") == 0)
-    *is = a >= b;
+    *is = order == 0 || order == 1;
   else if (strcmp(op, "<") == 0)
-    *is = a < b;
+    *is = order < 0;
   else if (strcmp(op, ">") == 0)
-    *is = a > b;
+    *is = order == 1;
   else
     return false;
   return true;
+}
+
+static int float_order(double a, double b)
+{
+  return a < b ? -1 : a > b ? 1 : a == b ? 0 : UNORDERED;
+}
+
+static bool is_negative(const struct debug_value *v)
+{
+  return v->is_signed && v->i < 0;
+}
+
+/* Of the numbers, whatever their types: the largest of 64 bits is above -1. */
+static int integer_order(const struct debug_value *a, const struct debug_value *b)
+{
+  if (is_negative(a) != is_negative(b)) return is_negative(a) ? -1 : 1;
+  const uint64_t x = (uint64_t)a->i, y = (uint64_t)b->i;
+  return x < y ? -1 : x > y;
 }
 
 static bool float_operation(struct parser *p, const char *op, const struct debug_value *b, struct debug_value *a)
 {
   const double x = as_double(a), y = as_double(b);
   bool is;
-  if (compare(op, x, y, &is)) return *a = integer(is, 4, false), true;
+  if (compare(op, float_order(x, y), &is)) return *a = integer(is, 4, false), true;
   double r;
   switch (op[0]) {
   case '+': r = x + y; break;
@@ -346,30 +368,11 @@ static bool float_operation(struct parser *p, const char *op, const struct debug
   return true;
 }
 
-static bool compare_integers(const char *op, int64_t a, int64_t b, bool *is)
-{
-  if (strcmp(op, "==") == 0)
-    *is = a == b;
-  else if (strcmp(op, "!=") == 0)
-    *is = a != b;
-  else if (strcmp(op, "<=") == 0)
-    *is = a <= b;
-  else if (strcmp(op, ">=") == 0)
-    *is = a >= b;
-  else if (strcmp(op, "<") == 0)
-    *is = a < b;
-  else if (strcmp(op, ">") == 0)
-    *is = a > b;
-  else
-    return false;
-  return true;
-}
-
 static bool integer_operation(struct parser *p, const char *op, const struct debug_value *b, struct debug_value *a)
 {
   const uint64_t x = (uint64_t)a->i, y = (uint64_t)b->i;
   bool is;
-  if (compare_integers(op, a->i, b->i, &is)) return *a = integer(is, 4, false), true;
+  if (compare(op, integer_order(a, b), &is)) return *a = integer(is, 4, false), true;
   uint64_t r;
   switch (op[0]) {
   case '+': r = x + y; break;

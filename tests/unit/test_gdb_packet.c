@@ -151,6 +151,14 @@ static void test_expressions(void **state)
   assert_int_equal(evaluated("1.5 * 2 + 1"), 4000);
   assert_int_equal(evaluated("2.5 > 2"), 1);
   assert_int_equal(evaluated("0x7fffffffffffffff + 1 < 0"), 1);
+  /* Comparisons are of the numbers: C would take -1 for the largest. */
+  assert_int_equal(evaluated("0xffffffffffffffff > 1"), 1);
+  assert_int_equal(evaluated("-1 < 0xffffffffffffffff"), 1);
+  assert_int_equal(evaluated("-2 < -1"), 1);
+  /* IEEE 754: what is no number is not equal to itself, and neither above nor below. */
+  assert_int_equal(evaluated("0.0 / 0.0 == 0.0 / 0.0"), 0);
+  assert_int_equal(evaluated("0.0 / 0.0 != 1.0"), 1);
+  assert_int_equal(evaluated("0.0 / 0.0 >= 1.0 || 0.0 / 0.0 <= 1.0"), 0);
 }
 
 static void test_wrong_expressions(void **state)
