@@ -702,7 +702,7 @@ BODY(register_store)
 }
 CASE(register_store)
 
-// register_index | 1 64 | initcheck | as an address
+// register_index | 1 64 | initcheck | by thread (7,0,0) in block
 BODY(register_index)
 {
   u32 at, t = threadIdx.x;
