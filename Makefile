@@ -34,7 +34,7 @@ CUDA_SRC := $(filter src/cuda/%,$(SRC))
 LIB_SRC := $(filter-out $(CLI_SRC) $(CUDA_SRC),$(SRC))
 
 # Warp-wide semantics: compiled once per x86-64 level, chosen at start-up (mk/flags.mk).
-SEM_SRC := $(wildcard $(patsubst %,src/func/sass/sem_%.c,int logic wide uniform fp half fp64 conv mufu mma hmma884 qmma omma gmma rows across))
+SEM_SRC := $(wildcard $(patsubst %,src/func/sass/sem_%.c,int logic wide uniform fp half fp64 conv mufu mma hmma884 qmma omma gmma utcmma rows across))
 
 objs     = $(patsubst %.c,$(BUILD)/%.o,$(1))
 CLI_OBJ := $(call objs,$(CLI_SRC))
@@ -74,6 +74,8 @@ endef
 $(foreach l,$(SEM_LEVELS),$(eval $(call sem_rule,$(l))))
 
 $(BUILD)/src/func/%.o: FILE_CFLAGS = -ffp-contract=off
+# Rounding modes and flags of the host's floating point are those of the guest there.
+$(BUILD)/src/func/rv64/%.o: FILE_CFLAGS = -ffp-contract=off -frounding-math
 $(BUILD)/tests/%.o: FILE_CFLAGS = $(TEST_CFLAGS)
 
 # Files that change when the flags or the list of objects change, and only then.

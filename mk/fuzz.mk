@@ -1,6 +1,6 @@
 # Fuzz targets: plain ones for the replay of the corpus, libFuzzer programs with clang.
 
-FUZZ_NAMES := cubin fatbin link launchfile decode guest gdb case trace preset launch sass suite container
+FUZZ_NAMES := cubin fatbin link launchfile decode guest gdb case trace preset machine launch sass suite container rv64
 
 $(BUILD)/tests/unit/test_fuzz_corpus.o: FILE_CFLAGS = $(TEST_CFLAGS) -Itests/fuzz
 $(BUILD)/tests/fuzz/%.o: FILE_CFLAGS = $(TEST_CFLAGS) -Itests/fuzz

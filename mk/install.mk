@@ -34,7 +34,7 @@ $(BUILD)/warpstep.pc: mk/warpstep.pc.in $(API_HEADER) force
 
 # Folders of the tree that are installed as they are, below $(pkgdatadir) and $(docdir): names that help texts,
 # messages and documents give (data/validation/README.md, docs/exec.md) are those of the tree.
-PKGDATA := $(wildcard presets/*.cfg data/paper/*.windows data/windows/*.windows data/validation/* data/gdb/*.py \
+PKGDATA := $(wildcard presets/*.cfg presets/machines/*.cfg data/paper/*.windows data/windows/*.windows data/validation/* data/gdb/*.py \
              bench/validation/*.fatbin)
 DOC     := README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*/*.md)
 folders  = $(patsubst %/,%,$(sort $(dir $(1))))

@@ -12,6 +12,7 @@ TEST_OBJ_test_fuzz_corpus := $(call objs,$(wildcard tests/fuzz/fuzz_*.c))
 comma := ,
 WRAPPED := malloc calloc realloc aligned_alloc free mmap munmap fopen fclose open_memstream fopencookie
 TEST_LIBS_test_api_memory := $(addprefix -Wl$(comma)--wrap=,$(WRAPPED))
+TEST_LIBS_test_cuda_starved := $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc aligned_alloc strdup mmap fopen open_memstream)
 
 # The CUDA shims as a program sees them, without nvcc.
 CUDA_TESTS := $(patsubst %.c,%,$(notdir $(wildcard tests/unit/test_cuda_*.c)))

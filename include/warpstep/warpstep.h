@@ -321,8 +321,10 @@ struct ws_profile_row {
   uint64_t warp_cycles;
   uint64_t sectors;                /* of 32 bytes: global, local and texture accesses */
   uint64_t passes, conflicts;      /* through the banks of shared memory; of those, above the least */
+  uint32_t live_registers, live_predicates; /* of a thread: occupied at the instruction; 0, 0: not known */
+  uint32_t live_uniform, live_uniform_predicates; /* of the warp */
 };
-#define WS_PROFILE_ROW_INIT {sizeof(struct ws_profile_row), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define WS_PROFILE_ROW_INIT {sizeof(struct ws_profile_row), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 WS_API size_t ws_result_profile_count(const ws_result *); /* 0: not asked for, or nothing ran in time */
 WS_API int ws_result_profile_at(const ws_result *, size_t i, struct ws_profile_row *, ws_error *);

@@ -57,7 +57,8 @@ class CFault(Sized):
 class ProfileRow(Sized):
     _fields_ = [("size", c_size_t), ("where", c_char_p), ("instruction", c_char_p), ("file", c_char_p), ("line", c_uint32),
                 ("pc", c_uint64), ("issued", c_uint64), ("threads", c_uint64), ("warp_cycles", c_uint64),
-                ("sectors", c_uint64), ("passes", c_uint64), ("conflicts", c_uint64)]
+                ("sectors", c_uint64), ("passes", c_uint64), ("conflicts", c_uint64), ("live_registers", c_uint32),
+                ("live_predicates", c_uint32), ("live_uniform", c_uint32), ("live_uniform_predicates", c_uint32)]
 
 
 # Function: result, arguments but for the error; those of CHECKED take one at the end and return a status.

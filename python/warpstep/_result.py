@@ -101,7 +101,7 @@ class Profile:
     """What each instruction that ran cost: `rows`, in the order of the code, with the fields of `Row`; `states` holds its warp-cycles by
     state. Only of launches with profile=True."""
 
-    Row = collections.namedtuple("Row", "where instruction file line pc issued threads warp_cycles sectors passes conflicts states")
+    Row = collections.namedtuple("Row", "where instruction file line pc issued threads warp_cycles sectors passes conflicts live_registers states")
 
     def __init__(self, kernel, states, rows):
         self.kernel, self.state_names, self.rows = kernel, states, rows
@@ -118,7 +118,8 @@ class Profile:
             lib.result_profile_at(handle, i, byref(x))
             cycles = (lib.result_profile_state(handle, i, k) for k in range(len(names)))
             rows.append(cls.Row(x.where.decode(), x.instruction.decode(), x.file.decode(), x.line, x.pc, x.issued, x.threads,
-                                x.warp_cycles, x.sectors, x.passes, x.conflicts, {s: v for s, v in zip(names, cycles) if v}))
+                                x.warp_cycles, x.sectors, x.passes, x.conflicts, x.live_registers,
+                                {s: v for s, v in zip(names, cycles) if v}))
         return cls(kernel, names, rows)
 
     def frame(self):

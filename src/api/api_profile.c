@@ -4,6 +4,7 @@
 #include "api/api_internal.h"
 #include "load/line_table.h"
 #include "time/gpu/gpu.h"
+#include "view/inst_cost.h"
 
 static uint64_t cycles_of(const struct gpu_inst_profile *p, uint64_t i)
 {
@@ -55,6 +56,14 @@ static struct ws_profile_row row_of(struct arena *a, const struct report *rep, u
   };
 }
 
+static void put_live(struct ws_profile_row *row, const struct live_count *live)
+{
+  row->live_registers = live->of[LIVE_R];
+  row->live_uniform = live->of[LIVE_UR];
+  row->live_predicates = live->of[LIVE_P];
+  row->live_uniform_predicates = live->of[LIVE_UP];
+}
+
 /* Malformed line tables are none: the launch has run. */
 void profile_rows_copy(struct profile_rows *rows, struct arena *a, const struct report *rep)
 {
@@ -67,6 +76,7 @@ void profile_rows_copy(struct profile_rows *rows, struct arena *a, const struct 
   for (uint64_t i = 0; i < p->n_insts; i++) n += has_run(p, i);
   const bool known = line_table_read(rep->module, &lines, &ignored);
   const char **file = known ? file_names(a, &lines) : NULL;
+  struct live_count *live = inst_live_new(rep);
   *rows = (struct profile_rows){.n_states = p->n_states,
                                 .name = p->state_name,
                                 .row = ARENA_ARRAY(a, struct ws_profile_row, n + 1),
@@ -75,7 +85,10 @@ void profile_rows_copy(struct profile_rows *rows, struct arena *a, const struct 
     if (!has_run(p, i)) continue;
     const struct line_row *line = known ? line_table_find(&lines, code_pc(&rep->launch->params.code, i)) : NULL;
     memcpy(&rows->state[rows->n * p->n_states], &p->by_inst[i * p->n_states], p->n_states * sizeof *rows->state);
-    rows->row[rows->n++] = row_of(a, rep, i, line, file);
+    rows->row[rows->n] = row_of(a, rep, i, line, file);
+    if (live) put_live(&rows->row[rows->n], &live[i]);
+    rows->n++;
   }
+  mem_free(live);
   line_table_free(&lines);
 }

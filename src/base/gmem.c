@@ -42,6 +42,12 @@ struct gmem {
   uint64_t file_bytes;
   uint64_t *shared;              /* addresses of the pages in it */
   size_t n_shared;
+  bool keeps;                    /* what is to be unmapped waits here: */
+  struct gmem_mapping {
+    void *at;
+    uint64_t bytes;
+  } *kept;
+  uint32_t n_kept, room_kept;
 };
 
 static void *map_host(uint64_t bytes)
@@ -85,12 +91,17 @@ void gmem_free(struct gmem *g)
   uint64_t n_leaf = (uint64_t)1 << g->leaf_bits;
   for (uint64_t t = 0; t < g->n_top; t++) {
     if (!g->top[t]) continue;
-    for (uint64_t i = 0; i < n_leaf; i++) {
-      if (g->top[t][i]) munmap(g->top[t][i], g->page_mask + 1);
+    for (uint64_t i = 0, n; i < n_leaf; i += n) {
+      uint8_t *const run = g->top[t][i]; /* pages that follow each other on the host, too: one call */
+      n = 1;
+      while (run && i + n < n_leaf && g->top[t][i + n] == run + n * (g->page_mask + 1)) n++;
+      if (run) munmap(run, n * (g->page_mask + 1));
     }
     mem_free(g->top[t]);
   }
+  gmem_keep_pages(g, false);
   if (g->file >= 0) close(g->file);
+  mem_free(g->kept);
   mem_free(g->shared);
   mem_free(g->top);
   mem_free(g->alloc);
@@ -281,6 +292,25 @@ uint64_t gmem_allocated(const struct gmem *g, uint64_t addr)
   return i >= 0 && g->alloc[i].addr == addr && g->alloc[i].live ? g->alloc[i].bytes : 0;
 }
 
+void gmem_unmap(struct gmem *g, void *host, uint64_t bytes)
+{
+  if (!g->keeps) {
+    munmap(host, bytes);
+    return;
+  }
+  g->kept = mem_more(g->kept, g->n_kept, &g->room_kept, sizeof *g->kept);
+  g->kept[g->n_kept++] = (struct gmem_mapping){host, bytes};
+}
+
+void gmem_keep_pages(struct gmem *g, bool keep)
+{
+  g->keeps = keep;
+  while (!keep && g->n_kept) {
+    const struct gmem_mapping *m = &g->kept[--g->n_kept];
+    munmap(m->at, m->bytes);
+  }
+}
+
 bool gmem_release(struct gmem *g, uint64_t addr)
 {
   ptrdiff_t i = alloc_below(g, addr);
@@ -291,10 +321,42 @@ bool gmem_release(struct gmem *g, uint64_t addr)
     /* The page that the next allocation will start in stays: pages in between are whole. */
     if (!a->foreign && (page_in_use(g, at) || at + g->page_mask >= g->next)) continue;
     uint8_t **e = page_entry(g, at);
-    if (!a->foreign) munmap(*e, g->page_mask + 1);
+    if (!a->foreign) gmem_unmap(g, *e, g->page_mask + 1);
     *e = NULL;
   }
   return true;
+}
+
+bool gmem_map_at(struct gmem *g, uint64_t addr, uint64_t bytes)
+{
+  BUG_ON(bytes == 0 || ((addr | bytes) & g->page_mask));
+  if (addr >> ADDR_BITS || bytes > ((uint64_t)1 << ADDR_BITS) - addr) return false;
+  map_pages(g, addr, addr + bytes - 1);
+  return true;
+}
+
+uint64_t gmem_unmap_at(struct gmem *g, uint64_t addr, uint64_t bytes)
+{
+  const uint64_t size = g->page_mask + 1, limit = (uint64_t)1 << ADDR_BITS;
+  BUG_ON((addr | bytes) & g->page_mask);
+  const uint64_t end = addr > limit ? addr : bytes < limit - addr ? addr + bytes : limit;
+  uint8_t *run = NULL; /* pages that follow each other on the host, too: one call */
+  uint64_t run_bytes = 0, pages = 0;
+  for (uint64_t at = addr, step; at < end; at += step) {
+    uint8_t **e = page_entry(g, at);
+    step = e ? size : (size << g->leaf_bits) - (at & ((size << g->leaf_bits) - 1));
+    if (!e || !*e) continue;
+    if (run && *e != run + run_bytes) {
+      gmem_unmap(g, run, run_bytes);
+      run = NULL;
+    }
+    if (!run) run = *e, run_bytes = 0;
+    run_bytes += size;
+    pages++;
+    *e = NULL;
+  }
+  if (run) gmem_unmap(g, run, run_bytes);
+  return pages;
 }
 
 static bool is_shared(const struct gmem *g, uint64_t page)
@@ -494,8 +556,30 @@ bool gmem_view_pending(const struct gmem_view *v, uint64_t addr, size_t len)
   return v->log && v->log->n && filter_hit(v->log, addr, len);
 }
 
+/* Bytes of the window; NULL: not all lie in it. */
+static uint8_t *in_window(const struct gmem_view *v, uint64_t addr, size_t len)
+{
+  uint64_t at = addr - v->window->addr;
+  return at <= sizeof v->window->bytes && len <= sizeof v->window->bytes - at ? v->window->bytes + at : NULL;
+}
+
+static bool read_window(const struct gmem_view *v, uint64_t addr, void *buf, size_t len)
+{
+  const uint8_t *from = in_window(v, addr, len);
+  if (from) memcpy(buf, from, len);
+  return from;
+}
+
+static bool write_window(const struct gmem_view *v, uint64_t addr, const void *buf, size_t len)
+{
+  uint8_t *to = in_window(v, addr, len);
+  if (to) memcpy(to, buf, len);
+  return to;
+}
+
 bool gmem_view_read(const struct gmem_view *v, uint64_t addr, void *buf, size_t len)
 {
+  if (v->window) return read_window(v, addr, buf, len);
   if (!gmem_read(v->image, addr, buf, len)) return false;
   if (!gmem_view_pending(v, addr, len)) return true;
   const struct gmem_log *log = v->log;
@@ -525,6 +609,7 @@ static void log_reserve(struct gmem_log *log, uint32_t len)
 bool gmem_view_write(struct gmem_view *v, uint64_t addr, const void *buf, size_t len)
 {
   struct gmem_log *log = v->log;
+  if (v->window) return write_window(v, addr, buf, len);
   if (!log) return gmem_write(v->image, addr, buf, len);
   if (!mapped(v->image, addr, len)) return false;
   if (!len) return true;

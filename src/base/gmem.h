@@ -27,6 +27,11 @@ void gmem_free(struct gmem *);
  * Returns the guest address, or 0 when the address space is exhausted. */
 uint64_t gmem_alloc(struct gmem *, uint64_t bytes, const char *name);
 bool gmem_release(struct gmem *, uint64_t addr); /* false: not the start of an allocation */
+/* While kernels run they may have pointers into pages of what is released meanwhile, though nobody reaches these by
+ * their address any more: such pages stay mapped until this says false. */
+void gmem_keep_pages(struct gmem *, bool keep);
+/* Likewise for host memory that the image had (gmem_map_host): unmapped now, or then. */
+void gmem_unmap(struct gmem *, void *host, uint64_t bytes);
 /* Bytes of the live allocation that starts at addr; 0: there is none. */
 uint64_t gmem_allocated(const struct gmem *, uint64_t addr);
 
@@ -63,6 +68,13 @@ void gmem_set_next_address(struct gmem *, uint64_t addr);
  * addr, host and bytes are multiples of the page. It stays the caller's and must outlive the mapping;
  * gmem_release(addr) ends it. False: addr is no such place. */
 bool gmem_map_host(struct gmem *, uint64_t addr, void *host, uint64_t bytes, const char *name);
+
+/* Pages without an allocation, anywhere: for an address space whose owner keeps its own list of what is mapped, as an
+ * operating system does. Multiples of the page. gmem_map_at gives fresh zeros to those of [addr, addr + bytes) that are
+ * not mapped yet; false: beyond the address space. gmem_unmap_at ends those that are, and returns how many; nobody's
+ * allocation may lie there. */
+bool gmem_map_at(struct gmem *, uint64_t addr, uint64_t bytes);
+uint64_t gmem_unmap_at(struct gmem *, uint64_t addr, uint64_t bytes);
 
 /* Makes the pages of [addr, addr+bytes), allocated by gmem_alloc, part of a file that other processes can map:
  * what they and the guest write is the same. A guest address is its offset in the file, one file for the whole
@@ -103,11 +115,18 @@ void gmem_log_init(struct gmem_log *);
 void gmem_log_free(struct gmem_log *);
 void gmem_log_clear(struct gmem_log *);
 
+/* A line of 128 bytes that stands for the image's: of memory that is elsewhere. */
+struct gmem_window {
+  uint64_t addr; /* multiple of 128 */
+  uint8_t bytes[128];
+};
+
 struct gmem_view {
   struct gmem *image;
   struct gmem_log *log; /* NULL: write through to the image */
   uint64_t now;         /* stamp for new log entries */
   bool concurrent;      /* other threads update words of the image at the same time */
+  struct gmem_window *window; /* NULL: none. Else all accesses lie in it, and none touches image or log */
 };
 
 /* As gmem_read and gmem_write, through the view. */

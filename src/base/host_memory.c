@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,14 +32,7 @@ struct block {
   _Alignas(max_align_t) unsigned char data[];
 };
 
-/* One memory_try of this thread. */
-struct attempt {
-  jmp_buf at;
-  struct attempt *outer;
-  struct heap *heap;
-};
-
-static _Thread_local struct attempt *innermost;
+static _Thread_local struct memory_attempt *innermost;
 
 /* ---- running out ---- */
 
@@ -60,16 +52,28 @@ _Noreturn void memory_out(void)
   longjmp(innermost->at, 1);
 }
 
+void memory_begin(struct memory_attempt *a, struct heap *h)
+{
+  a->outer = innermost;
+  a->heap = h;
+  innermost = a;
+}
+
+void memory_end(const struct memory_attempt *a)
+{
+  innermost = a->outer;
+}
+
 bool memory_try(struct heap *h, void (*fn)(void *ctx), void *ctx)
 {
-  struct attempt a = {.outer = innermost, .heap = h};
+  struct memory_attempt a;
   volatile bool done = false;
-  innermost = &a;
+  memory_begin(&a, h);
   if (setjmp(a.at) == 0) {
     fn(ctx);
     done = true;
   }
-  innermost = a.outer;
+  memory_end(&a);
   return done;
 }
 

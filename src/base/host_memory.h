@@ -6,12 +6,13 @@
  * to it. What was being changed is then half changed: a heap in which memory has run out is good for nothing but
  * heap_free.
  *
- * Outside of any memory_try (the command line, programs under `exec`) blocks belong to no heap, and the process ends
+ * Outside of any memory_try (the command line) blocks belong to no heap, and the process ends
  * with one line on stderr and NO_MEMORY_EXIT_STATUS. (Decision 0008.)
  */
 #ifndef WS_BASE_HOST_MEMORY_H
 #define WS_BASE_HOST_MEMORY_H
 
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -63,6 +64,16 @@ void heap_disown(struct heap_item *);
 
 /* Calls fn(ctx) with `h` as the thread's heap. False: memory ran out, and fn did not come to its end. They nest. */
 bool memory_try(struct heap *h, void (*fn)(void *ctx), void *ctx);
+
+/* The same for a function that cannot be split: memory_begin; when setjmp(a.at) is not 0, memory ran out since. In
+ * either case memory_end, before the function returns. */
+struct memory_attempt {
+  jmp_buf at;
+  struct memory_attempt *outer;
+  struct heap *heap;
+};
+void memory_begin(struct memory_attempt *, struct heap *);
+void memory_end(const struct memory_attempt *);
 
 /* The host has no memory, or no thread, left: nobody's bug. */
 _Noreturn void memory_out(void) __attribute__((cold));

@@ -11,16 +11,18 @@
 #include "isa/sass/sass.h"
 #include "load/asm_source.h"
 #include "load/file.h"
+#include "load/live_code.h"
 #include "load/module.h"
 #include "load/target.h"
 
-enum { OPT_KERNEL = CLI_OPT_FIRST, OPT_SM, OPT_NO_CTRL, OPT_HEX, OPT_ASM, OPT_WORDS, MAX_SM = 999 };
+enum { OPT_KERNEL = CLI_OPT_FIRST, OPT_SM, OPT_NO_CTRL, OPT_HEX, OPT_ASM, OPT_WORDS, OPT_LIVE, MAX_SM = 999 };
 
 static const struct cli_option options[] = {
   {OPT_KERNEL, "kernel", "NAME", "only this kernel, with the functions in its section"},
   {OPT_SM, "sm", "NUMBER", "only the code for this target (86)"},
   {OPT_NO_CTRL, "no-ctrl", NULL, "leave out the control information"},
   {OPT_HEX, "hex", NULL, "add the instruction words"},
+  {OPT_LIVE, "live", NULL, "add how many registers are live (docs/annotate.md)"},
   {OPT_ASM, "asm", NULL, "a complete file for 'warpstep asm', with directives"},
   {OPT_WORDS, "words", NULL, "FILE is nothing but instruction words, for the target of --sm"},
   {0},
@@ -29,7 +31,7 @@ static const struct cli_option options[] = {
 struct disasm_options {
   const char *file, *kernel;
   unsigned long sm; /* 0: all */
-  bool ctrl, hex, assembly, words;
+  bool ctrl, hex, live, assembly, words;
 };
 
 /* "kernel+0x120" cut before the '+': which function a pc belongs to. */
@@ -43,18 +45,17 @@ static void function_of(const struct module *m, uint64_t pc, char *buf, size_t s
 /* Addresses count from the start of the section, those of the line and those of branch targets: so the
  * assembler takes them, too. */
 static void print_inst(const struct disasm_options *o, const struct sass_inst *s,
-                       const struct inst *t, uint64_t section)
+                       const struct inst *t, uint64_t section, const struct live_count *live)
 {
   char text[256];
   struct inst here = *t;
   uint64_t offset = here.pc -= section;
 
   sass_print(s, &here, o->ctrl, text, sizeof text);
-  if (o->hex)
-    printf("  %04" PRIx64 "  %016" PRIx64 "%016" PRIx64 "  %s\n", offset, s->word.hi, s->word.lo,
-           text);
-  else
-    printf("  %04" PRIx64 "  %s\n", offset, text);
+  printf("  %04" PRIx64 "  ", offset);
+  if (live) printf("%3u %3u %2u %2u  ", live->of[LIVE_R], live->of[LIVE_UR], live->of[LIVE_P], live->of[LIVE_UP]);
+  if (o->hex) printf("%016" PRIx64 "%016" PRIx64 "  ", s->word.hi, s->word.lo);
+  printf("%s\n", text);
 }
 
 /* First and last pc of the section of the kernel named: sections start at multiples of 128 bytes and a
@@ -74,16 +75,20 @@ static void print_code(const struct disasm_options *o, const struct module_insta
   const struct module *m = module_of(mi);
   const struct code_view *code = module_code(mi);
   char name[512], last[512] = "";
+  struct live_count *live = o->live ? mem_zeroed(code_count(code) + 1, sizeof *live) : NULL;
 
+  if (live) module_live_registers(m, code, live);
   for (uint64_t pc = from; pc < to; pc = code_next(code, pc)) {
     size_t i = (size_t)code_index(code, pc);
     function_of(m, pc, name, sizeof name);
     if (strcmp(name, last) != 0) {
       printf("%s%s:\n", *last ? "\n" : "", name);
+      if (live) printf("    at    R  UR  P UP\n");
       memcpy(last, name, sizeof last);
     }
-    print_inst(o, &module_sass(mi)[i], &code->inst[i], module_section_start(m, pc));
+    print_inst(o, &module_sass(mi)[i], &code->inst[i], module_section_start(m, pc), live ? &live[i] : NULL);
   }
+  mem_free(live);
 }
 
 /* The code space opens with the runtime services, which are no part of the file. */
@@ -184,7 +189,7 @@ static bool disasm_words(const struct disasm_options *o, struct err *e)
     struct inst t;
     struct err why = {0};
     sass_decode((unsigned)o->sm, w, pc, &s, &t, &why);
-    print_inst(o, &s, &t, 0);
+    print_inst(o, &s, &t, 0, NULL);
   }
   bool whole = !ferror(f) && ftell(f) == (long)pc;
   fclose(f);
@@ -208,6 +213,7 @@ static int run_disasm(const struct cli_command *cmd, int argc, char **argv)
       break;
     case OPT_NO_CTRL: o.ctrl = false; break;
     case OPT_HEX: o.hex = true; break;
+    case OPT_LIVE: o.live = true; break;
     case OPT_ASM: o.assembly = true; break;
     case OPT_WORDS: o.words = true; break;
     default: return CLI_BAD_INPUT;
@@ -215,10 +221,10 @@ static int run_disasm(const struct cli_command *cmd, int argc, char **argv)
   }
   if (optind == argc || (o.words && optind + 1 < argc))
     return cli_usage_error(cmd, o.words ? "--words takes one file" : "no file given");
-  if (o.assembly && (o.kernel || o.hex || !o.ctrl))
+  if (o.assembly && (o.kernel || o.hex || o.live || !o.ctrl))
     return cli_usage_error(cmd, "--asm writes whole files; only --sm goes with it");
-  if (o.words && (o.kernel || o.assembly || !target_find((unsigned)o.sm)))
-    return cli_usage_error(cmd, "--words needs --sm, and neither --kernel nor --asm goes with it");
+  if (o.words && (o.kernel || o.assembly || o.live || !target_find((unsigned)o.sm)))
+    return cli_usage_error(cmd, "--words needs --sm, and --kernel, --asm and --live do not go with it");
   o.file = argv[optind];
   if (o.words) return disasm_words(&o, &e) ? CLI_OK : cli_error("%s", e.msg);
 

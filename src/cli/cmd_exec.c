@@ -18,11 +18,14 @@
 #include "cli/commands.h"
 #include "cli/debug_program.h"
 #include "cli/default_gpu.h"
+#include "cli/exec_what_if.h"
+#include "cli/exec_rv64.h"
 #include "cli/program_start.h"
 #include "cli/sanitize_parent.h"
 #include "config/presets.h"
 #include "host/activity.h"
 #include "host/choice.h"
+#include "host/what_if.h"
 #include "isa/watch.h"
 #include "sanitize/sanitize.h"
 #include "view/run_diff.h"
@@ -33,6 +36,8 @@ enum {
   OPT_PROGRESS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_SAMPLE,
   OPT_SAMPLE_CTAS, OPT_INTERLEAVE, OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_US, OPT_TOOL,
   OPT_PRINT_LEVEL, OPT_PRINT_LIMIT, OPT_LEAK_CHECK, OPT_ERROR_EXITCODE, OPT_LOG_FILE, OPT_HTML, OPT_HTML_BASELINE,
+  OPT_WHAT_IF,
+  OPT_SYSROOT, OPT_MEMORY, OPT_MISSING_CALLS,
   OPT_OUTPUT = 'o',
 };
 
@@ -54,6 +59,8 @@ static const struct cli_option options[] = {
   {OPT_HTML, "html", "FILE", "write a page for browsers: the launches, and all about the longest of\n"
                              "them (docs/html.md)"},
   {OPT_HTML_BASELINE, "html-baseline", "FILE", "with changes since that execution, of which --json wrote FILE"},
+  {OPT_WHAT_IF, "what-if", "COST,...", "run the launches that --time-kernels names again alone, as they found the\n"
+                                       "memory, without each of these costs (docs/limiter.md); or all"},
   {OPT_TIMELINE, "timeline", "FILE", "write calls, streams, copies, kernels and CTAs with their times, for\n"
                                      "the viewer Perfetto (docs/timeline.md)"},
   {OPT_TIMELINE_SMS, "timeline-sms", "SMS", "CTAs of these SMs: 3 or 0-7 (all)"},
@@ -70,6 +77,10 @@ static const struct cli_option options[] = {
   {OPT_MAX_CYCLES, "max-cycles", "N", "a timed launch fails after N cycles (as by a watchdog)"},
   {OPT_MAX_INSTRUCTIONS, "max-instructions", "N", "a launch fails after N warp instructions"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
+  {OPT_SYSROOT, "sysroot", "DIR", "RISC-V programs: where their interpreter and libraries are\n"
+                                  "(/usr/riscv64-linux-gnu)"},
+  {OPT_MEMORY, "memory", "MIB", "RISC-V programs: memory they may use (4096)"},
+  {OPT_MISSING_CALLS, "missing-calls", NULL, "RISC-V programs: name system calls that are not served, once each"},
   {0},
 };
 
@@ -124,8 +135,11 @@ struct exec_run {
   bool stop;
   const char *timeline, *json, *report, *log, *html, *baseline;
   bool timeline_choice;         /* options of what --timeline shows were given */
+  struct exec_what_if what_if;
   struct activity_choice shown; /* what they are, to tell mistakes before the program starts */
   bool overridden;              /* --set */
+  struct exec_rv64 rv64;
+  bool for_rv64, for_gpu;       /* options of either kind were given */
   char *text;
   size_t bytes;
   FILE *out;
@@ -215,16 +229,58 @@ static int take_sanitize(const struct cli_command *cmd, struct exec_run *x, int 
   }
 }
 
+/* What --what-if's runs of single launches are to know, too. */
+static int for_runs(const struct cli_command *cmd, struct exec_run *x, const char *name, const char *value)
+{
+  return exec_what_if_option(&x->what_if, name, value) ? CLI_OK : cli_usage_error(cmd, "too many options");
+}
+
+static int take_what_if(const struct cli_command *cmd, struct exec_run *x, const char *costs)
+{
+  uint64_t rows;
+  struct err e = {""};
+  if (!what_if_choose(costs, &rows, &e)) return cli_usage_error(cmd, "%s", e.msg);
+  x->what_if.costs = costs;
+  return CLI_OK;
+}
+
+/* Options of RISC-V programs; CLI_OPT_BAD: another one. */
+static int take_rv64(const struct cli_command *cmd, struct exec_run *x, int id, const char *arg)
+{
+  enum { MOST_MIB = 1 << 18 }; /* the address space */
+  unsigned count;
+  unsigned long n;
+  switch (id) {
+  case OPT_SYSROOT: x->rv64.sysroot = arg; break;
+  case OPT_MEMORY:
+    if (!cli_count(cmd, "memory", arg, MOST_MIB, &count)) return CLI_BAD_INPUT;
+    x->rv64.memory_mib = count;
+    break;
+  case OPT_MISSING_CALLS: x->rv64.missing_calls = true; break;
+  case OPT_MAX_INSTRUCTIONS: /* of programs of either kind */
+    if (cli_number(arg, 1, ULONG_MAX, &n)) x->rv64.max_insts = n;
+    return CLI_OPT_BAD;
+  default:
+    x->for_gpu = true;
+    return CLI_OPT_BAD;
+  }
+  x->for_rv64 = true;
+  return CLI_OK;
+}
+
 static int take_option(const struct cli_command *cmd, struct exec_run *x, int id, const char *arg)
 {
   unsigned count;
+  const int status = take_rv64(cmd, x, id, arg);
+  if (status != CLI_OPT_BAD) return status;
   /* A line break would start another option. */
   if (arg && strchr(arg, '\n')) return cli_usage_error(cmd, "an option's value has a line break");
   switch (id) {
   case OPT_GPU: x->gpu = arg; break;
   case OPT_PRESETS: x->presets = arg; break;
-  case OPT_SET: x->overridden = true; fprintf(x->out, "set=%s\n", arg); break;
-  case OPT_CLOCK: fprintf(x->out, "set=clock=%s\n", arg); break;
+  case OPT_SET: x->overridden = true; fprintf(x->out, "set=%s\n", arg); return for_runs(cmd, x, "--set", arg);
+  case OPT_CLOCK: fprintf(x->out, "set=clock=%s\n", arg); return for_runs(cmd, x, "--clock", arg);
+  case OPT_WHAT_IF: return take_what_if(cmd, x, arg);
   case OPT_TIMED: x->timed = true; break;
   case OPT_FUNCTIONAL: x->timed = false; break;
   case OPT_OUTPUT: x->capture = arg; break;
@@ -234,7 +290,7 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_THREADS:
     if (!cli_count(cmd, "threads", arg, WATCH_MAX_THREADS, &count)) return CLI_BAD_INPUT;
     fprintf(x->out, "threads=%u\n", count);
-    break;
+    return for_runs(cmd, x, "--threads", arg);
   case OPT_INTERLEAVE:
     if (!cli_count(cmd, "interleave", arg, WATCH_MAX_SLICE, &count)) return CLI_BAD_INPUT;
     fprintf(x->out, "interleave=%u\n", count);
@@ -259,6 +315,16 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   return CLI_OK;
 }
 
+static int check_what_if(const struct cli_command *cmd, const struct exec_run *x)
+{
+  if (!x->what_if.costs) return CLI_OK;
+  if (!x->which) return cli_usage_error(cmd, "--what-if needs --time-kernels: which launches to run again");
+  if (!x->timed || x->html || x->json || x->timeline || x->report)
+    return cli_usage_error(cmd, "--what-if runs single launches: not with --functional, --html, --json, --report or "
+                                "--timeline");
+  return CLI_OK;
+}
+
 static int parse(const struct cli_command *cmd, struct exec_run *x, int argc, char **argv)
 {
   const char *arg;
@@ -277,7 +343,7 @@ static int parse(const struct cli_command *cmd, struct exec_run *x, int argc, ch
   if (output_same(x->html, x->json) || output_same(x->html, x->timeline) || output_same(x->html, x->report))
     return cli_usage_error(cmd, "--html and another output name one file");
   if (optind == argc) return cli_usage_error(cmd, "no program given");
-  return CLI_OK;
+  return check_what_if(cmd, x);
 }
 
 /* Mistakes are better told before the program starts. */
@@ -339,6 +405,18 @@ static int start_watched(struct exec_run *x, char **program, const char *dir)
   return output_log_close(out, x->log ? x->log : "stdout", &e) ? status : cli_error("%s", e.msg);
 }
 
+/* The program only saves the launches; they are timed behind it. */
+static bool prepare_what_if(struct exec_run *x, struct err *e)
+{
+  if (!x->what_if.costs) return true;
+  TRY(exec_what_if_begin(&x->what_if, e));
+  x->capture = x->what_if.folder;
+  x->timed = false;
+  exec_what_if_option(&x->what_if, "--gpu", x->gpu);
+  if (x->presets) exec_what_if_option(&x->what_if, "--presets", x->presets);
+  return true;
+}
+
 /* The program may change its folder. */
 static bool hand_over_debugger(struct exec_run *x, struct err *e)
 {
@@ -361,7 +439,8 @@ static int start(struct exec_run *x, char **program)
   struct err e = {""}, ignored;
   if (!x->gpu && !default_gpu(program[0], x->presets, &x->gpu, &ignored)) x->gpu = default_gpu_any();
   if (!check_which(x, &e) || !check_preset(x, &e) || !program_check(program[0], &e) ||
-      !program_libraries(dir, sizeof dir, &e) || (x->capture && !make_folder(&x->capture, folder, &e)))
+      !program_libraries(dir, sizeof dir, &e) || (x->capture && !make_folder(&x->capture, folder, &e)) ||
+      !prepare_what_if(x, &e))
     return cli_error("%s", e.msg);
   fprintf(x->out, "gpu=%s\nmode=%s\n", x->gpu, x->timed ? "timed" : "functional");
   if (x->capture) fprintf(x->out, "capture=%s\nquiet=1\n", x->capture);
@@ -373,8 +452,24 @@ static int start(struct exec_run *x, char **program)
   fprintf(x->out, "started=%" PRIu64 "\n", file_clock());
   if (x->tools) return start_watched(x, program, dir);
   program_hand_over(x->out, &x->text, dir);
+  if (x->what_if.costs) return exec_what_if_program(&x->what_if, program);
   execvp(program[0], program);
   return cli_error("%s: %s", program[0], host_error());
+}
+
+/* A CUDA program of this machine, or one of RISC-V. */
+static int start_either(const struct cli_command *cmd, struct exec_run *x, char **program)
+{
+  const bool rv64 = exec_rv64_is(program[0]);
+  if (!rv64 && x->for_rv64)
+    return cli_usage_error(cmd, "--sysroot, --memory and --missing-calls are for RISC-V programs: %s is none",
+                           program[0]);
+  if (!rv64) return start(x, program);
+  if (cmd != &cmd_exec) return cli_error("%s: a RISC-V program: only 'warpstep exec' runs those", program[0]);
+  if (x->for_gpu)
+    return cli_usage_error(cmd, "%s: a RISC-V program runs without a GPU and without time: only --sysroot, --memory,"
+                           " --missing-calls and --max-instructions are for it", program[0]);
+  return exec_rv64(&x->rv64, program);
 }
 
 static int run_program(const struct cli_command *cmd, struct exec_run x, int argc, char **argv)
@@ -384,7 +479,7 @@ static int run_program(const struct cli_command *cmd, struct exec_run x, int arg
   int status = parse(cmd, &x, argc, argv);
   if (status == CLI_OK && cmd == &cmd_capture && !x.capture)
     status = cli_usage_error(cmd, "no folder given: -o DIR");
-  if (status == CLI_OK) status = start(&x, argv + optind);
+  if (status == CLI_OK) status = start_either(cmd, &x, argv + optind);
   else if (status == CLI_OPT_HELP) status = cli_help(cmd);
   fclose(x.out);
   free(x.text);
@@ -473,6 +568,8 @@ const struct cli_command cmd_exec = {
     "Events and the device's clocks tell simulated time. docs/exec.md lists what is served, docs/json.md\n"
     "every key of --json. The table at the end says where issue slots and warps of each kernel went.\n"
     "\n"
+    "An executable of 64-bit RISC-V Linux runs on a simulated core, without time (docs/rv64.md).\n"
+    "\n"
     "The exit status is that of the program; 2 when it could not be started.\n",
   .examples =
     "  # time all launches of a program\n"
@@ -481,6 +578,8 @@ const struct cli_command cmd_exec = {
     "  warpstep exec --functional ./train --epochs 1\n"
     "  warpstep exec --gpu a100 --time-kernels 10..10 --stop-after-timed ./train --epochs 1\n"
     "  # the launches of one kernel, as JSON\n"
-    "  warpstep exec --time-kernels gemm --json launches.json ./app\n",
+    "  warpstep exec --time-kernels gemm --json launches.json ./app\n"
+    "  # what the third launch would gain without each of its costs\n"
+    "  warpstep exec --what-if all --time-kernels 3..3 --stop-after-timed ./app\n",
   .run = run_exec,
 };

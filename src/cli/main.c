@@ -11,7 +11,7 @@
 
 const struct cli_command *const cli_commands[] = {
   &cmd_run, &cmd_exec, &cmd_ncu, &cmd_sanitize, &cmd_debug, &cmd_capture, &cmd_trace, &cmd_disasm, &cmd_asm,
-  &cmd_isa, &cmd_gpus, &cmd_probe, &cmd_validate, &cmd_area, &cmd_diff, &cmd_sweep, &cmd_help, NULL,
+  &cmd_isa, &cmd_gpus, &cmd_machines, &cmd_probe, &cmd_validate, &cmd_area, &cmd_diff, &cmd_sweep, &cmd_help, NULL,
 };
 
 int cli_unknown_command(const char *name)

@@ -30,7 +30,7 @@ static bool fail_at(struct reader *r, const config_setting_t *s, const char *key
   return err_set(r->e, "%s:%d: %s: %s", r->path, config_setting_source_line(s), key, why);
 }
 
-static bool tag_known(const char *source)
+bool preset_source_known(const char *source)
 {
   static const char *const tags[] = {"doc:", "ubench:", "paper:", "fit:"};
   for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
@@ -103,7 +103,7 @@ static bool read_value(struct reader *r, const config_setting_t *s, const char *
   if (config_setting_length(s) != 2 || config_setting_type(tag) != CONFIG_TYPE_STRING)
     return fail_at(r, s, key, "must be (value, \"source tag: text\")");
   const char *source = config_setting_get_string(tag);
-  if (!tag_known(source))
+  if (!preset_source_known(source))
     return fail_at(r, s, key, "its source must start with doc:, ubench:, paper:, fit: or guess");
 
   struct err why;

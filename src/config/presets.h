@@ -50,6 +50,9 @@ void preset_free(struct preset *p);
  * when all are done: some only make sense together. */
 bool preset_override(struct preset *p, const char *assignment, struct err *e);
 
+/* Whether a value's source says how we know it: doc:, ubench:, paper: or fit: and a text, or guess. */
+bool preset_source_known(const char *source);
+
 /* preset_load for those who only need the numbers. */
 bool params_load(const char *name, const char *dir, struct params *params, struct err *e);
 

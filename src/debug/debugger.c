@@ -35,7 +35,7 @@ bool debugger_open(struct debugger *d, struct device *dev, const struct module_i
     return false;
   }
   debug_info_read(module_of(code), &d->variables);
-  d->names = (struct expression_names){d, source_variable_find};
+  d->names = (struct expression_names){d, source_variable_find, source_variable_element};
   target_turn_now(&d->target);
   focus_on_turn(d);
   points_look(points, &d->target);

@@ -239,11 +239,23 @@ static bool memory(struct parser *p, enum view_space space, const struct debug_t
   return true;
 }
 
+/* Behind "name[". */
+static bool element(struct parser *p, const char *text, struct debug_value *out)
+{
+  struct debug_value at;
+  if (!expression(p, 0, &at) || !need(p, "]")) return false;
+  if (at.kind != DEBUG_INT) return mistake(p, "an index is an integer");
+  if (!p->v) return *out = integer(1, 4, false), true;
+  if (p->names && p->names->element) return p->names->element(p->names->ctx, p->v, text, at.i, out, p->e);
+  return err_set(p->e, "'%s' is no array here", text);
+}
+
 static bool other_name(struct parser *p, const char *text, struct debug_value *out)
 {
   const struct lane_view none = {0};
   uint64_t value = 1;
   if (p->v && view_special(p->v, text, &value)) return *out = integer((int64_t)value, 8, value < INT64_MAX), true;
+  if (take(p, "[")) return element(p, text, out);
   if (!p->v) return *out = integer(1, 4, false), true;
   if (p->names && p->names->find) return p->names->find(p->names->ctx, p->v ? p->v : &none, text, out, p->e);
   return err_set(p->e, "'%s' is no register, special value or variable here", text);
@@ -368,6 +380,13 @@ static bool float_operation(struct parser *p, const char *op, const struct debug
   return true;
 }
 
+/* Of a negative number the sign comes in from the left. */
+static uint64_t shifted_right(const struct debug_value *a, uint64_t by)
+{
+  if (is_negative(a)) return (uint64_t)(a->i >> (by < 64 ? by : 63));
+  return by < 64 ? (uint64_t)a->i >> by : 0;
+}
+
 static bool integer_operation(struct parser *p, const char *op, const struct debug_value *b, struct debug_value *a)
 {
   const uint64_t x = (uint64_t)a->i, y = (uint64_t)b->i;
@@ -382,7 +401,7 @@ static bool integer_operation(struct parser *p, const char *op, const struct deb
   case '|': r = x | y; break;
   case '^': r = x ^ y; break;
   case '<': r = y < 64 ? x << y : 0; break;
-  case '>': r = y < 64 ? x >> y : 0; break;
+  case '>': r = shifted_right(a, y); break;
   default:
     if (!p->v && !y) return *a = integer(1, 8, true), true;
     if (!y || (a->i == INT64_MIN && b->i == -1)) return mistake(p, "division that has no result");

@@ -6,10 +6,11 @@
  *   u64(R4) s64(R4) f64(R4)               a pair of registers
  *   TYPE SPACE[address]                   memory: u8 … s64, f32, f64; global, shared, local, const
  *                                         (bank << 32 | offset); without TYPE u32
- *   name                                  a variable of the source, where the compiler tells (-G)
+ *   name name[i]                          a variable of the source, an element of an array, where -G tells
  *   12 0x1f 1.5, ( ), C's operators ! ~ - * / % + - << >> < <= > >= == != & ^ | && ||
  *
- * Integers are computed in 64 bits with sign, floating-point numbers in double precision.
+ * Integers are computed in 64 bits, floating-point numbers in double precision. A negative number that is shifted to
+ * the right stays negative, as in C.
  */
 #ifndef WS_DEBUG_EXPRESSION_H
 #define WS_DEBUG_EXPRESSION_H
@@ -30,6 +31,9 @@ struct debug_value {
 struct expression_names {
   void *ctx;
   bool (*find)(void *ctx, const struct lane_view *, const char *name, struct debug_value *, struct err *e);
+  /* name[index]; NULL: there are no arrays. */
+  bool (*element)(void *ctx, const struct lane_view *, const char *name, int64_t index, struct debug_value *,
+                  struct err *e);
 };
 
 /* Evaluates the whole text for a lane; v == NULL: only checks how it is written, and every value is 1. False with e

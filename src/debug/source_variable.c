@@ -50,19 +50,34 @@ static bool frame_of(const struct debugger *d, const struct lane_view *v, const 
   return true;
 }
 
+static struct debug_type type_of(const struct debug_variable *x)
+{
+  return (struct debug_type){x->encoding == DEBUG_TYPE_FLOAT ? DEBUG_FLOAT : DEBUG_INT, x->bytes,
+                             x->encoding == DEBUG_TYPE_SIGNED};
+}
+
+/* Where in memory a variable is that is no register. */
+static bool address_of(const struct debugger *d, const struct lane_view *v, const struct debug_place *p,
+                       const struct here *h, enum view_space *space, uint64_t *addr, struct err *e)
+{
+  uint64_t frame = 0;
+  *addr = p->at;
+  *space = p->kind == DEBUG_PLACE_SHARED ? VIEW_SHARED : VIEW_CONST;
+  if (p->kind != DEBUG_PLACE_FRAME) return true;
+  if (!frame_of(d, v, h, &frame, e)) return false;
+  *addr = (frame + p->at) & UINT32_MAX;
+  *space = VIEW_LOCAL;
+  return true;
+}
+
 static bool value_at(const struct debugger *d, const struct lane_view *v, const struct debug_variable *x,
                      const struct debug_place *p, const struct here *h, struct debug_value *out, struct err *e)
 {
-  const struct debug_type type = {x->encoding == DEBUG_TYPE_FLOAT ? DEBUG_FLOAT : DEBUG_INT, x->bytes,
-                                  x->encoding == DEBUG_TYPE_SIGNED};
+  const struct debug_type type = type_of(x);
   uint32_t word[2] = {0};
-  uint64_t addr = p->at, frame = 0;
-  enum view_space space = p->kind == DEBUG_PLACE_SHARED ? VIEW_SHARED : VIEW_CONST;
-  if (p->kind == DEBUG_PLACE_FRAME) {
-    if (!frame_of(d, v, h, &frame, e)) return false;
-    addr = (frame + p->at) & UINT32_MAX;
-    space = VIEW_LOCAL;
-  }
+  uint64_t addr;
+  enum view_space space;
+  if (!address_of(d, v, p, h, &space, &addr, e)) return false;
   if (x->count) {
     *out = (struct debug_value){.kind = DEBUG_INT, .bytes = 8, .i = (int64_t)addr};
     return p->kind != DEBUG_PLACE_REGISTER || no_value(x, e);
@@ -73,16 +88,34 @@ static bool value_at(const struct debugger *d, const struct lane_view *v, const 
   return ok;
 }
 
-static bool evaluate(const struct debugger *d, const struct lane_view *v, const struct debug_variable *x,
-                     const struct here *h, struct debug_value *out, struct err *e)
+/* Whether its type is one that is read. */
+static bool is_plain(const struct debug_variable *x, struct err *e)
 {
-  const struct debug_place *p = debug_variable_place(x, h->offset);
   const bool plain =
       x->encoding != DEBUG_TYPE_OTHER && (x->bytes == 1 || x->bytes == 2 || x->bytes == 4 || x->bytes == 8);
   if (!plain) return err_set(e, "'%.60s' is no number, pointer or array of these", x->name);
   if (x->encoding == DEBUG_TYPE_FLOAT && x->bytes == 1)
     return err_set(e, "'%.60s' is of a type that is not read", x->name);
+  return true;
+}
+
+static bool evaluate(const struct debugger *d, const struct lane_view *v, const struct debug_variable *x,
+                     const struct here *h, struct debug_value *out, struct err *e)
+{
+  const struct debug_place *p = debug_variable_place(x, h->offset);
+  if (!is_plain(x, e)) return false;
   return p ? value_at(d, v, x, p, h, out, e) : no_value(x, e);
+}
+
+static const struct debug_variable *variable_called(const struct debugger *d, const struct here *h, const char *name,
+                                                    struct err *e)
+{
+  const struct debug_variable *x =
+      h->function ? debug_info_find(&d->variables, h->function->symbol, h->offset, name) : NULL;
+  if (!x)
+    err_set(e, "'%.60s' is no register, special value or variable here%s", name,
+            d->variables.n_variables ? "" : "; variables are known in code compiled with -G");
+  return x;
 }
 
 bool source_variable_find(void *ctx, const struct lane_view *v, const char *name, struct debug_value *out,
@@ -90,11 +123,29 @@ bool source_variable_find(void *ctx, const struct lane_view *v, const char *name
 {
   const struct debugger *d = ctx;
   const struct here h = here_of(d, v);
-  const struct debug_variable *x =
-      h.function ? debug_info_find(&d->variables, h.function->symbol, h.offset, name) : NULL;
-  if (x) return evaluate(d, v, x, &h, out, e);
-  return err_set(e, "'%.60s' is no register, special value or variable here%s", name,
-                 d->variables.n_variables ? "" : "; variables are known in code compiled with -G");
+  const struct debug_variable *x = variable_called(d, &h, name, e);
+  return x && evaluate(d, v, x, &h, out, e);
+}
+
+bool source_variable_element(void *ctx, const struct lane_view *v, const char *name, int64_t index,
+                             struct debug_value *out, struct err *e)
+{
+  const struct debugger *d = ctx;
+  const struct here h = here_of(d, v);
+  const struct debug_variable *x = variable_called(d, &h, name, e);
+  if (!x || !is_plain(x, e)) return false;
+  const struct debug_place *p = debug_variable_place(x, h.offset);
+  const struct debug_type type = type_of(x);
+  uint64_t addr, data = 0;
+  enum view_space space;
+  if (!x->count) return err_set(e, "'%.60s' is no array; what lies at an address: s32 global[…]", name);
+  if (index < 0 || (uint64_t)index >= x->count)
+    return err_set(e, "'%.60s' has %" PRIu64 " elements, from 0 on", name, x->count);
+  if (!p || p->kind == DEBUG_PLACE_REGISTER) return no_value(x, e);
+  if (!address_of(d, v, p, &h, &space, &addr, e)) return false;
+  if (!view_read(v, space, addr + (uint64_t)index * x->bytes, &data, x->bytes, e)) return false;
+  *out = debug_value_from(&type, &data);
+  return true;
 }
 
 static const char *const type_name[] = {"", "signed", "unsigned", "float", "pointer"};

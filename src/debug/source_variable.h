@@ -10,6 +10,10 @@
  * has no value here. `d` is a struct debugger: for expression_names. */
 bool source_variable_find(void *d, const struct lane_view *, const char *name, struct debug_value *, struct err *e);
 
+/* Element `index` of an array, in the order of memory. False with e filled: there is no such array or element. */
+bool source_variable_element(void *d, const struct lane_view *, const char *name, int64_t index, struct debug_value *,
+                             struct err *e);
+
 /* A line for each variable that is seen at the focus: "name = value", or why not. */
 void source_variables_print(const struct debugger *, FILE *);
 

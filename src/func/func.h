@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/gmem.h"
+#include "base/line_op.h"
 #include "func/texture_desc.h"
 #include "isa/step.h"
 #include "isa/watch.h"
@@ -62,6 +63,7 @@ struct func_params {
   const char *kernel_name;
   struct func_heap *heap;           /* device malloc; NULL: none. Outlives its launches' blocks */
   bool on_demand;                   /* a launch for func_run*: code is prepared when a warp gets there */
+  bool tmem_pairs;                  /* tensor memory is allocated for pairs of CTAs: words in reserved shared memory */
   bool grid_syncs;                  /* all CTAs are resident: they may wait for each other */
   const struct device_runtime *runtime; /* launches from kernels; NULL: they are faults */
   const struct tex_table *textures; /* objects that handles name; NULL: none */
@@ -70,6 +72,10 @@ struct func_params {
 };
 
 struct func_launch; /* a step source (first member) */
+
+/* line_apply_fn of what step_ops.line_op of a launch says. Operands may come from anywhere: what does not lie in the
+ * line is left out. */
+void func_line_apply(const struct line_op *, uint8_t line[LINE_OP_BYTES]);
 
 /* NULL with e filled when the launch cannot be built. */
 struct func_launch *func_launch_new(const struct func_params *, struct err *e);

@@ -85,6 +85,9 @@ static bool check_abi(const struct launch_desc *l, struct err *e)
 {
   const struct module *m = module_of(l->code);
   const struct module_kernel *k = l->kernel;
+  if (k->tmem_old)
+    return err_set(e, "%s: kernel '%.200s' allocates tensor memory as CUDA 12 did (TMEM_CTA1_V1); compile it "
+                   "with CUDA 13", module_name(m), k->name);
   if (k->param_bytes && !abi_is_param_base(module_sm(m), k->param_base))
     return err_set(e, "%s: kernel '%.200s' expects parameters at 0x%x, known is 0x%x; this cubin "
                    "needs "
@@ -227,7 +230,7 @@ static void fill_params(struct launch *l, struct device *d, const struct launch_
     .slots_per_worker = resident_ctas(d, desc), .print = d->config.print,
     .n_warpids = d->config.n_warpids, .on_demand = d->config.untimed,
     .kernel_name = k->name, .runtime = desc->runtime,
-    .grid_syncs = l->grid_barrier != 0, .textures = &d->textures.table, .heap = d->heap,
+    .grid_syncs = l->grid_barrier != 0, .tmem_pairs = k->tmem_pairs, .textures = &d->textures.table, .heap = d->heap,
   };
   memcpy(p->grid, desc->grid, sizeof p->grid);
   memcpy(p->block, desc->block, sizeof p->block);

@@ -7,27 +7,12 @@
 #include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
+#include "host/simulator.h"
 #include "host/usage.h"
 #include "time/gpu/gpu.h"
 #include "time/machine/machine.h"
-#include "time/msg.h"
 
 _Static_assert((int)SIM_MAX_GROUPS == (int)GPU_MAX_GROUPS, "room for all groups");
-
-struct simulator {
-  const struct params *params;
-  struct gpu *gpu;         /* NULL: not needed yet, or the last kernel is still in it */
-  struct machine *machine; /* of this one GPU */
-  struct gpu *last;        /* counters of the last run, when it cannot run another kernel */
-  unsigned n_open, open[GPU_SLOTS]; /* slots of the last run's launches, which are asked for until the next run */
-  unsigned threads;
-  enum sim_hazards hazards;
-  const struct sim_observers *observers;
-  const struct isa *isa;      /* of the last run */
-  uint64_t *mix, *threads_by; /* warp and thread instructions by its mnemonics */
-  struct gpu_inst_profile profile; /* of the last timed launch that ran alone */
-  struct positions where;
-};
 
 struct simulator *simulator_new(const struct params *p)
 {
@@ -45,7 +30,7 @@ static void free_machine(struct simulator *s)
   s->n_open = 0;
 }
 
-static void close_launches(struct simulator *s)
+void simulator_close_launches(struct simulator *s)
 {
   while (s->n_open) gpu_close(s->gpu, s->open[--s->n_open]);
 }
@@ -57,32 +42,28 @@ void simulator_free(struct simulator *s)
   gpu_free(s->last);
   positions_free(&s->where);
   gpu_profile_free(&s->profile);
+  mem_free(s->live);
   mem_free(s->mix);
   mem_free(s->threads_by);
   mem_free(s);
 }
 
-/* What the watcher of a run needs. */
-struct watcher {
-  struct simulator *s;
-  const struct sim_options *o;
-};
-
 static void note_resident(void *ctx, const struct step_cta *c)
 {
-  positions_add(&((struct watcher *)ctx)->s->where, c);
+  positions_add(&((struct sim_watcher *)ctx)->s->where, c);
 }
 
 static bool poll(void *ctx, const struct run_progress *p)
 {
-  const struct sim_options *o = ((struct watcher *)ctx)->o;
+  const struct sim_options *o = ((struct sim_watcher *)ctx)->o;
   return o->poll(o->ctx, p);
 }
 
-static void window(void *ctx, uint64_t now)
+static bool window(void *ctx, uint64_t now)
 {
-  const struct watcher *w = ctx;
+  const struct sim_watcher *w = ctx;
   usage_window(w->o->usage, w->s->gpu, now);
+  return true;
 }
 
 /* The GPU for this run: the one of the last run, unless its number of threads, its hazard mode or who observes is
@@ -120,8 +101,7 @@ uint64_t sim_counter(const struct sim_result *r, const char *name)
   return *sim_counters(r, name, 1);
 }
 
-/* Instructions by mnemonic, from the counts per instruction. */
-static void count_mix(struct simulator *s, const struct gpu_inst_profile *p, const struct code_view *code)
+void simulator_count_mix(struct simulator *s, const struct gpu_inst_profile *p, const struct code_view *code)
 {
   for (uint64_t i = 0; i < p->n_insts; i++) {
     s->mix[code->inst[i].mnemonic] += p->issued[i];
@@ -129,14 +109,15 @@ static void count_mix(struct simulator *s, const struct gpu_inst_profile *p, con
   }
 }
 
-static void collect(struct simulator *s, struct gpu *gpu, const struct code_view *code,
+void simulator_collect(struct simulator *s, struct gpu *gpu, const struct code_view *code,
                     struct sim_result *r)
 {
   const struct occupancy *o = gpu_occupancy(gpu, s->open[0]);
 
   r->n_groups = gpu_stats_groups(gpu, r->group);
+  r->instances = gpu_instances_of_run(gpu);
   s->profile = gpu_profile(gpu, s->open[0]);
-  count_mix(s, &s->profile, code);
+  simulator_count_mix(s, &s->profile, code);
   r->profile = &s->profile;
   r->ctas_per_sm = o->ctas;
   r->limiter = o->limiter;
@@ -147,8 +128,7 @@ static void collect(struct simulator *s, struct gpu *gpu, const struct code_view
   r->hazards = gpu_hazards(gpu);
 }
 
-/* The machine of this run, at its start. NULL with e filled: the options exclude each other. */
-static struct gpu *gpu_at_start(struct simulator *s, const struct sim_options *o, uint64_t start, struct err *e)
+struct gpu *simulator_gpu_at(struct simulator *s, const struct sim_options *o, uint64_t start, struct err *e)
 {
   if (o->hazards && s->params->issue_dependence == DEPENDENCE_SCOREBOARD) {
     err_set(e, "hazards of control bits can only be checked or emulated with issue.dependence = "
@@ -163,13 +143,13 @@ static struct gpu *gpu_at_start(struct simulator *s, const struct sim_options *o
   }
   if (o->cold) free_machine(s);
   struct gpu *gpu = gpu_for(s, o);
-  close_launches(s);
+  gpu_count_instances(gpu, o->instances);
+  simulator_close_launches(s);
   gpu_idle_until(gpu, start);
   return gpu;
 }
 
-/* After any end but RUN_DONE the machine is only good for its counters. */
-static void keep_machine(struct simulator *s, enum run_end end)
+void simulator_keep(struct simulator *s, enum run_end end)
 {
   if (end == RUN_DONE) return;
   s->last = s->gpu;
@@ -177,14 +157,14 @@ static void keep_machine(struct simulator *s, enum run_end end)
   free_machine(s);
 }
 
-static bool open_launch(struct simulator *s, const struct gpu_launch *l, struct err *e)
+bool simulator_open(struct simulator *s, const struct gpu_launch *l, struct err *e)
 {
   TRY(gpu_open(s->gpu, l, &s->open[s->n_open], e));
   s->n_open++;
   return true;
 }
 
-static void begin_observing(const struct simulator *s, uint64_t start_ps)
+void simulator_begin_observing(const struct simulator *s, uint64_t start_ps)
 {
   if (s->observers && s->observers->begin)
     s->observers->begin(s->observers->ctx, start_ps / params_clock_ps(s->params));
@@ -194,22 +174,22 @@ static bool run_timed(struct simulator *s, struct step_source *source, struct gm
                       const struct sim_options *o, const struct run_watch *w,
                       struct sim_result *r, struct err *e)
 {
-  struct gpu *gpu = gpu_at_start(s, o, o->start_ps, e);
+  struct gpu *gpu = simulator_gpu_at(s, o, o->start_ps, e);
   const struct gpu_launch l = {.source = source, .start = o->start_ps};
 
   if (!gpu) return false;
   r->start_ps = gpu_now(gpu);
   TRY(gpu_fits(gpu, &l, e));
-  begin_observing(s, r->start_ps);
+  simulator_begin_observing(s, r->start_ps);
   if (o->usage) usage_begin(o->usage, gpu, r->start_ps, params_clock_ps(s->params), params_request_ps(s->params));
   gpu_begin(gpu, source, image);
-  TRY(open_launch(s, &l, e));
+  TRY(simulator_open(s, &l, e));
   gpu_watch(gpu, w, false);
   machine_run(s->machine, TIME_NEVER);
   r->end = gpu_finish(gpu, &r->fault, o->report);
-  collect(s, gpu, &source->code, r);
+  simulator_collect(s, gpu, &source->code, r);
   if (o->usage) usage_end(o->usage, gpu, r->time_ps);
-  keep_machine(s, r->end);
+  simulator_keep(s, r->end);
   return true;
 }
 
@@ -312,7 +292,7 @@ static bool run_first(struct simulator *s, struct launch *l, const struct sim_op
   return ran;
 }
 
-static struct run_watch watch_of(struct watcher *w)
+struct run_watch simulator_watch(struct sim_watcher *w)
 {
   const struct sim_options *o = w->o;
   return (struct run_watch){ .max_cycles = o->max_cycles, .max_insts = o->max_insts,
@@ -336,8 +316,7 @@ static void count_for(struct simulator *s, const struct isa *isa)
   s->threads_by = mem_zeroed(n, sizeof *s->threads_by);
 }
 
-/* What comes is of this instruction set. */
-static void forget_last(struct simulator *s, const struct isa *isa)
+void simulator_forget(struct simulator *s, const struct isa *isa)
 {
   gpu_free(s->last);
   s->last = NULL;
@@ -350,10 +329,10 @@ static void forget_last(struct simulator *s, const struct isa *isa)
 static bool run(struct simulator *s, struct launch *l, struct step_source *source,
                 struct gmem *image, const struct sim_options *o, struct sim_result *r, struct err *e)
 {
-  struct watcher ctx = { s, o };
-  struct run_watch watch = watch_of(&ctx);
+  struct sim_watcher ctx = { s, o };
+  struct run_watch watch = simulator_watch(&ctx);
 
-  forget_last(s, source->code.isa);
+  simulator_forget(s, source->code.isa);
   *r = (struct sim_result){ .timed = o->timed, .together = 1, .isa = s->isa, .mix = s->mix,
                               .thread_mix = s->threads_by, .where = &s->where };
   if (!o->timed) run_functional(s, l, o, &watch, r);
@@ -369,169 +348,6 @@ bool simulate(struct simulator *s, struct launch *l, const struct sim_options *o
               struct sim_result *r, struct err *e)
 {
   return run(s, l, func_source(l->func), l->params.image, o, r, e);
-}
-
-/* Launches at the same time --------------------------------------------------------------------- */
-
-/* A run of several launches. Those that find no free slot come when an earlier one has gone. */
-struct together {
-  unsigned n, n_opened;
-  struct gpu_launch *launch;
-  unsigned *slot;
-  bool *collected;
-  struct gmem *image;
-  struct sim_result *result;
-};
-
-/* The GPU's clock is ahead of the jobs' while it is behind an earlier run. */
-static struct together together_of(const struct sim_job *job, unsigned n, uint64_t late, uint64_t clock,
-                                   struct sim_result *r)
-{
-  struct together t = { .n = n, .image = job[0].launch->params.image, .result = r,
-                        .launch = mem_zeroed(n, sizeof *t.launch), .slot = mem_zeroed(n, sizeof *t.slot),
-                        .collected = mem_zeroed(n, sizeof *t.collected) };
-  for (unsigned i = 0; i < n; i++)
-    t.launch[i] = (struct gpu_launch){ .source = func_source(job[i].launch->func),
-                                       .start = round_up(job[i].start_ps + late, clock),
-                                       .beside = n > 1, .gang = job[i].launch->grid_barrier != 0 };
-  return t;
-}
-
-static void together_free(struct together *t)
-{
-  mem_free(t->launch);
-  mem_free(t->slot);
-  mem_free(t->collected);
-}
-
-static uint64_t earliest_start(const struct sim_job *job, unsigned n)
-{
-  uint64_t first = UINT64_MAX;
-  for (unsigned i = 0; i < n; i++)
-    if (job[i].start_ps < first) first = job[i].start_ps;
-  return first;
-}
-
-static void count_traffic(const struct gpu *gpu, unsigned slot, struct sim_result *r)
-{
-  struct traffic t;
-  gpu_traffic(gpu, slot, &t);
-  r->l2_sectors = t.l2_read + t.l2_written;
-  r->dram_bytes = SECTOR_BYTES * (t.dram_read + t.dram_written);
-}
-
-/* What launch number i did; s->mix has the sum of those before. */
-static void collect_one(struct simulator *s, struct together *t, unsigned i)
-{
-  struct sim_result *r = &t->result[i];
-  size_t n = s->isa->n_mnemonics();
-  uint64_t *before = mem_zeroed(2 * n + 1, sizeof *before), start, end;
-  memcpy(before, s->mix, n * sizeof *before);
-  memcpy(before + n, s->threads_by, n * sizeof *before);
-  memset(s->threads_by, 0, n * sizeof *s->threads_by);
-  struct gpu_inst_profile p = gpu_profile(s->gpu, t->slot[i]);
-  count_mix(s, &p, &t->launch[i].source->code);
-  gpu_profile_free(&p);
-  r->work = s->isa->work(s->threads_by);
-  for (size_t k = 0; k < n; k++) {
-    r->warp_insts += s->mix[k] - before[k];
-    r->thread_insts += s->threads_by[k];
-    s->threads_by[k] += before[n + k];
-  }
-  mem_free(before);
-  if (gpu_launch_times(s->gpu, t->slot[i], &start, &end)) r->end = RUN_DONE;
-  if (r->end != RUN_DONE) end = gpu_now(s->gpu);
-  r->start_ps = start;
-  r->time_ps = end > start ? end - start : 0;
-  r->cycles = r->time_ps / params_clock_ps(s->params);
-  r->ctas_per_sm = gpu_occupancy(s->gpu, t->slot[i])->ctas;
-  r->limiter = gpu_occupancy(s->gpu, t->slot[i])->limiter;
-  count_traffic(s->gpu, t->slot[i], r);
-  t->collected[i] = true;
-}
-
-/* Launches that have ended give their slots to others. */
-static void close_ended(struct simulator *s, struct together *t)
-{
-  uint64_t start, end;
-  for (unsigned i = 0; i < t->n_opened; i++) {
-    if (t->collected[i] || !gpu_launch_times(s->gpu, t->slot[i], &start, &end)) continue;
-    collect_one(s, t, i);
-    gpu_close(s->gpu, t->slot[i]);
-    unsigned k = 0;
-    while (s->open[k] != t->slot[i]) k++;
-    s->open[k] = s->open[--s->n_open];
-  }
-}
-
-static void open_more(struct simulator *s, struct together *t)
-{
-  struct err e = {0};
-  for (; t->n_opened < t->n && !gpu_full(s->gpu); t->n_opened++) {
-    if (!open_launch(s, &t->launch[t->n_opened], &e)) BUG("%s", e.msg); /* all fit */
-    t->slot[t->n_opened] = s->open[s->n_open - 1];
-  }
-}
-
-static enum run_end run_together(struct simulator *s, struct together *t, const struct run_watch *w, struct fault *f,
-                                 FILE *report)
-{
-  enum machine_stop stop;
-  begin_observing(s, gpu_now(s->gpu));
-  gpu_begin(s->gpu, t->launch[0].source, t->image);
-  do {
-    close_ended(s, t);
-    open_more(s, t);
-    gpu_watch(s->gpu, w, t->n_opened < t->n);
-    stop = machine_run(s->machine, TIME_NEVER);
-  } while (stop == MACHINE_NOTICE && gpu_stopped(s->gpu) == RUN_DONE);
-  return gpu_finish(s->gpu, f, report);
-}
-
-static void collect_all(struct simulator *s, struct together *t, enum run_end end, const struct fault *f)
-{
-  uint64_t insts = 0;
-  for (unsigned i = 0; i < t->n; i++) {
-    struct sim_result *r = &t->result[i];
-    if (!t->collected[i]) r->end = end;
-    if (!t->collected[i] && i < t->n_opened) collect_one(s, t, i);
-    if (end == RUN_FAULT && (!f->source || f->source == t->launch[i].source)) r->fault = *f;
-    r->n_groups = gpu_stats_groups(s->gpu, r->group);
-    insts += r->warp_insts;
-  }
-  BUG_ON(insts != sim_counter(&t->result[0], "warp_insts")); /* every instruction is one launch's */
-  positions_sort(&s->where);
-}
-
-static bool all_fit(const struct simulator *s, const struct together *t, struct err *e)
-{
-  for (unsigned i = 0; i < t->n; i++) TRY(gpu_fits(s->gpu, &t->launch[i], e));
-  return true;
-}
-
-bool simulate_together(struct simulator *s, const struct sim_job *job, unsigned n, const struct sim_options *o,
-                       struct sim_result *r, struct err *e)
-{
-  struct watcher ctx = { s, o };
-  struct run_watch watch = watch_of(&ctx);
-  struct fault fault = {0};
-  uint64_t first = earliest_start(job, n);
-
-  BUG_ON(!o->timed || o->hazards || o->sample_ctas || o->usage);
-  forget_last(s, job[0].launch->params.code.isa);
-  struct gpu *gpu = gpu_at_start(s, o, first, e);
-  struct together t = together_of(job, n, gpu_now(gpu) - first, params_clock_ps(s->params), r);
-  for (unsigned i = 0; i < n; i++)
-    r[i] = (struct sim_result){ .timed = true, .together = n, .isa = s->isa, .mix = s->mix,
-                              .thread_mix = s->threads_by, .where = &s->where };
-  bool fit = all_fit(s, &t, e);
-  if (fit) {
-    enum run_end end = run_together(s, &t, &watch, &fault, o->report);
-    collect_all(s, &t, end, &fault);
-    keep_machine(s, end);
-  }
-  together_free(&t);
-  return fit;
 }
 
 bool simulate_source(struct simulator *s, struct step_source *source, struct gmem *image,

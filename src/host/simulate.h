@@ -20,6 +20,7 @@
 #include "stats/stat.h"
 
 struct gpu_inst_profile;
+struct gpu_instances;
 struct hazard;
 struct observer;
 struct usage;
@@ -60,6 +61,7 @@ struct sim_options {
   /* Timed runs: who observes the pipeline of an SM (time/sm/observer.h); must live as long as the simulator. NULL:
    * nobody */
   const struct sim_observers *observers;
+  bool instances;      /* timed runs: counters of each SM, slice and channel alone, too (sim_result.instances) */
   struct usage *usage; /* timed runs of one launch: filled over its time (host/usage.h). NULL: not asked for */
   FILE *report;        /* details of a deadlock of a timed run; may be NULL */
 };
@@ -87,12 +89,14 @@ struct sim_result {
   uint64_t sampled_ctas;    /* CTAs that were timed; 0: all. Counters are of these, warp_insts of all */
   uint64_t error_cycles;    /* sampled: half-width of the 95 % interval of `cycles` */
   uint64_t start_ps;        /* when the launch started, on the simulator's clock */
-  unsigned together;        /* launches of the run; counters, mix and where are of all of them */
+  unsigned together;        /* launches that were there at the same time, this one with them; above 1 there are neither
+                               groups nor mix nor profile, and where is that of all of them */
   uint64_t l2_sectors, dram_bytes; /* what this launch read and wrote there, without its code, if together > 1 */
   unsigned ctas_per_sm;     /* resident at once, by the limits of the SM */
   const char *limiter;      /* what limits ctas_per_sm */
   struct stat_group group[SIM_MAX_GROUPS];
   unsigned n_groups;
+  const struct gpu_instances *instances; /* time/gpu/instances.h; NULL: not asked for, or not timed */
   const struct gpu_inst_profile *profile; /* per instruction (time/gpu/gpu.h); NULL: not of one launch, or not timed */
   const struct hazard *hazards; /* NULL: not checked */
 };
@@ -105,18 +109,6 @@ void simulator_free(struct simulator *);
  * the host has no memory. One thread at a time. */
 bool simulate(struct simulator *, struct launch *, const struct sim_options *, struct sim_result *,
               struct err *e);
-
-/* A launch, and when it reaches the GPU, on the simulator's clock. */
-struct sim_job {
-  struct launch *launch;
-  uint64_t start_ps;
-};
-
-/* Timed: launches of one device of which none waits for another run at the same time, n >= 1. One result for each. No
- * hazards, no sampling; start_ps of the options means nothing. When they reach a GPU that is busy, all are late alike.
- * Launches that had ended before a fault are RUN_DONE; of those that it cut short fault.kind is FAULT_NONE. */
-bool simulate_together(struct simulator *, const struct sim_job *, unsigned n, const struct sim_options *,
-                       struct sim_result *, struct err *e);
 
 /* As simulate, timed, of any step source and the memory behind it: traces. */
 bool simulate_source(struct simulator *, struct step_source *, struct gmem *,

@@ -25,30 +25,6 @@ void timeline_wait(struct timeline *t, uint64_t when)
   t->now = later(t->now, when);
 }
 
-uint64_t timeline_stream_ready(const struct timeline *t, const struct stream_clock *s)
-{
-  if (s->non_blocking) return s->done;
-  return later(s->done, s->legacy ? t->blocking_done : t->legacy_done);
-}
-
-uint64_t timeline_start(const struct timeline *t, const struct stream_clock *s,
-                        enum timeline_engine engine)
-{
-  uint64_t at = later(t->now, timeline_stream_ready(t, s));
-  return engine == TIMELINE_NONE ? at : later(at, t->free_at[engine]);
-}
-
-void timeline_finish(struct timeline *t, struct stream_clock *s, enum timeline_engine engine,
-                     uint64_t end)
-{
-  s->done = end;
-  if (engine != TIMELINE_NONE) t->free_at[engine] = end;
-  if (s->legacy) t->legacy_done = end;
-  if (!s->non_blocking) t->blocking_done = later(t->blocking_done, end);
-  t->all_done = later(t->all_done, end);
-  t->last_end = end;
-}
-
 /* Kernels --------------------------------------------------------------------------------------- */
 
 static unsigned sms_of(const struct timeline *t, uint64_t ctas)
@@ -77,9 +53,9 @@ static uint64_t next_end(const struct timeline *t, uint64_t when)
   return next;
 }
 
-uint64_t timeline_start_kernel(const struct timeline *t, const struct stream_clock *s, uint64_t ctas)
+uint64_t timeline_kernel_start(const struct timeline *t, uint64_t at, uint64_t ctas)
 {
-  uint64_t at = later(timeline_start(t, s, TIMELINE_NONE), t->kernel_floor);
+  at = later(at, t->kernel_floor);
   while (!has_room(t, at, sms_of(t, ctas))) at = next_end(t, at);
   return at;
 }
@@ -98,11 +74,10 @@ static void make_room(struct timeline *t)
   t->kernel[first] = t->kernel[--t->n_kernels];
 }
 
-void timeline_finish_kernel(struct timeline *t, struct stream_clock *s, uint64_t ctas, uint64_t end)
+void timeline_kernel_end(struct timeline *t, uint64_t ctas, uint64_t end)
 {
   make_room(t);
   t->kernel[t->n_kernels++] = (struct timeline_kernel){ end, sms_of(t, ctas) };
-  timeline_finish(t, s, TIMELINE_NONE, end);
 }
 
 /* Durations ------------------------------------------------------------------------------------- */

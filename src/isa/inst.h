@@ -127,7 +127,8 @@ enum mem_copy_way {
   COPY_REDUCE,   /* the same, combined with what is there */
   COPY_SHARED,   /* shared memory to that of a CTA of the cluster, told to an mbarrier */
   COPY_PREFETCH, /* global memory to L2 */
-  COPY__N
+  COPY__N,       /* those are copies */
+  COPY_COMMIT = COPY__N, /* an arrival at mbarriers of CTAs of the cluster when earlier work of tensor memory is done */
 };
 enum mem_scope { SCOPE_CTA, SCOPE_GPU, SCOPE_SYS };
 enum addr_kind { ADDR_REGULAR, ADDR_UNIFORM, ADDR_IMMEDIATE };
@@ -155,6 +156,15 @@ struct inst_gmma {
   bool ends_group;    /* counts in SB_GMMA until it and all before it are done */
 };
 
+/* Work on the SM's tensor memory. What a product or copy takes is only known by its step: struct tensor_work. */
+enum tmem_op { TMEM_LOAD, TMEM_STORE, TMEM_FENCE /* earlier stores of the warp are there */, TMEM_COPY, TMEM_PRODUCT };
+
+struct inst_tmem {
+  uint8_t op;        /* enum tmem_op */
+  uint8_t registers; /* that a thread loads or stores: 1..128 */
+  uint8_t lanes;     /* threads that do: 16, 32 */
+};
+
 /* What the front end and the issue stage must treat specially. */
 enum inst_flag {
   INST_BRANCH = 1 << 0, /* may continue elsewhere than at the next instruction */
@@ -173,6 +183,7 @@ enum inst_flag {
   INST_SYSCALL = 1 << 12,   /* runtime service (vprintf, malloc): executed by the simulator */
   INST_AFTER_LDGSTS = 1 << 13, /* performs when earlier LDGSTS of the warp are done: ARRIVES */
   INST_GMMA = 1 << 14,         /* product of a warpgroup, beside the warps: see inst.gmma */
+  INST_TMEM = 1 << 15,         /* works on tensor memory: see inst.tmem */
 };
 
 /* A counter that is waited for, but may be so far above zero. */
@@ -207,6 +218,7 @@ struct inst {
   /* From here on, what only some instructions of one vendor have. */
   uint8_t hold_for; /* INST_DEPBAR: mask of counters */
   struct inst_gmma gmma; /* INST_GMMA */
+  struct inst_tmem tmem; /* INST_TMEM */
 };
 
 /* The counter whose limit an instruction states; SB_NONE: there is none. */

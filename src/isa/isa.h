@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "isa/code_flow.h"
 #include "isa/inst.h"
 #include "isa/work.h"
 
@@ -17,6 +18,13 @@ struct isa_barrier {
   bool known;    /* `id` is its number, not in a register */
   uint32_t id;
   uint32_t threads; /* that must arrive; 0: all of the CTA, or a register says it */
+};
+
+/* Registers that calls agree on. */
+struct isa_abi {
+  struct operand reserved;   /* kept for one purpose all the time: the stack pointer */
+  struct operand parameters; /* those in registers, all of them */
+  struct operand link;       /* the caller's address, of a function that is called */
 };
 
 struct isa {
@@ -35,6 +43,9 @@ struct isa {
   /* The timing view of an instruction of which a trace without code tells no more than form and number of source
    * registers (a form with as many is preferred). Registers are numbered as they come. False: there is no such form. */
   bool (*like)(unsigned target, const char *form, unsigned n_sources, struct inst *);
+  /* Where control goes behind instruction i of code_view.decoded, and what calls agree on. NULL: not told. */
+  struct code_flow (*flow)(const void *decoded, uint64_t i, const struct inst *at);
+  const struct isa_abi *abi;
   /* Operations in `threads`: executed thread instructions (lanes with a true guard) by mnemonic. */
   struct work (*work)(const uint64_t *threads);
 };

@@ -118,6 +118,14 @@ struct step_barrier {
   uint16_t count; /* threads to wait for; 0: all of the CTA */
 };
 
+/* What a product or copy of tensor memory takes of the SM that issued it. */
+struct tensor_work {
+  uint32_t a_bytes, b_bytes; /* it reads from shared memory: of A (0: A is in tensor memory), of B; a copy: all of it */
+  uint16_t columns;          /* of the product */
+  uint8_t ctas;              /* 2: of a pair of CTAs */
+  bool narrow;               /* a pair's product of 128 rows, half of them in each SM */
+};
+
 /* What one step did. The caller owns the storage and sets the inputs. */
 struct effect {
   /* inputs */
@@ -131,6 +139,7 @@ struct effect {
   lane_mask exec;    /* of those, lanes whose guard was true */
   uint32_t flags;    /* enum effect_flag */
   uint32_t sleep_ns; /* NANOSLEEP: requested time */
+  struct tensor_work tensor;   /* of a product or copy of tensor memory (inst.tmem) */
   struct step_barrier barrier; /* of an instruction of a CTA's or cluster's barrier */
   void *priv;        /* step source's own: the decoded operation, for perform and finish */
 };
@@ -169,6 +178,8 @@ struct reg_value {
 
 struct step_warp;
 struct step_cta;
+struct line_op;
+struct places;
 
 struct step_ops {
   /* Builds CTA number `cta` (linear, x fastest) in resident slot `slot` of worker `worker` (an SM
@@ -195,6 +206,9 @@ struct step_ops {
    * [addr, addr + bytes). Callers may do so at once for bytes that do not overlap. */
   bool (*copy_part)(struct step_warp *, struct effect *, uint32_t k, uint64_t addr, uint32_t bytes, struct gmem_view *,
                     struct fault *);
+  /* Atomics: what perform would do for these lanes, whose addresses lie in one line, for somebody else to apply.
+   * False: an operation that only perform can do. NULL: none can be done elsewhere. */
+  bool (*line_op)(struct step_warp *, struct effect *, lane_mask lanes, struct line_op *);
   /* The rest may be NULL in a source without STEP_CAP_VALUES.
    * step in two parts, for instructions with a decoded form (the path's pc is inside the code):
    * begin reads the guard, fills all outputs of *e but flags and sleep_ns, and moves the path on
@@ -242,6 +256,8 @@ struct step_source {
   unsigned shared_bytes; /* per CTA, static + dynamic, before rounding, without what the system reserves */
   uint64_t local_bytes;                           /* per thread */
   uint8_t space; /* address space of global memory: sources of one mean the same byte by an address */
+  const struct places *places; /* base/place.h; NULL: all its pages are the GPU's own */
+  uint16_t node;               /* of the machine: the GPU that runs it */
   uint32_t grid[3], block[3];
   bool free_barriers;  /* the caller wants the barriers of a CTA, but those that reduce, to hold nobody */
   uint32_t cluster[3]; /* CTAs of a cluster, which divide the grid; all 0: no clusters */

@@ -49,8 +49,9 @@ struct run_watch {
   /* Called for each resident CTA, by worker and slot, when the run ended early or faulted. May be
    * NULL. */
   void (*resident)(void *ctx, const struct step_cta *);
-  /* Timed runs: called behind each window of the model, which ends at `now`, ps. May be NULL. */
-  void (*window)(void *ctx, uint64_t now);
+  /* Timed runs: called behind each window of the model, which ends at `now`, ps. False: the caller wants to be back
+   * (time/gpu/gpu.h); the run can go on. May be NULL. */
+  bool (*window)(void *ctx, uint64_t now);
   void *ctx;
   const struct step_tap *tap; /* runs without time only; may be NULL */
   uint64_t start_clock; /* runs without time: cycles that the clocks read ahead of the first instruction */

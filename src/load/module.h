@@ -59,6 +59,8 @@ struct module_kernel {
   unsigned barriers;       /* CTA barriers used, 0 when not stated */
   uint32_t cluster[3];     /* required cluster size in CTAs */
   bool explicit_cluster;   /* must be launched with a cluster size */
+  bool tmem_pairs;         /* allocates tensor memory for pairs of CTAs */
+  bool tmem_old;           /* allocates tensor memory as CUDA 12 did: refused */
 };
 
 enum module_space { MODULE_GLOBAL, MODULE_CONST, MODULE_SHARED, MODULE_CODE };

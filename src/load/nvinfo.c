@@ -24,6 +24,8 @@ enum attribute {
   ATTR_EXPLICIT_CLUSTER = 0x3e,
   ATTR_KPARAM_INFO_V2 = 0x45,
   ATTR_NUM_BARRIERS = 0x4c,
+  ATTR_AT_ENTRY = 0x4f,     /* code that the driver puts in front of the kernel, by number */
+  ATTR_TMEM_PAIRS = 0x52,   /* tcgen05 for pairs of CTAs is used */
 };
 
 enum { STACK_UNKNOWN = 0xffffffff, PARAM_RECORD_BYTES = 16 };
@@ -172,6 +174,18 @@ static bool triple(const struct nvinfo *n, const struct record *r, uint32_t to[3
   return true;
 }
 
+/* A list of u32. What 6 and 7 do, the set-up of tensor memory's allocation for CTAs and pairs, is the launch's; those
+ * of CUDA 12 keep their words elsewhere. */
+static bool at_entry(struct nvinfo *n, const struct record *r)
+{
+  enum { TMEM_CTA1_OLD = 4, TMEM_CTA2_OLD = 5 };
+  for (unsigned i = 0; r->format == FORMAT_SIZED && i + 4 <= r->value; i += 4) {
+    uint32_t fragment = elf_u32(r->payload + i);
+    if (fragment == TMEM_CTA1_OLD || fragment == TMEM_CTA2_OLD) n->k->tmem_old = true;
+  }
+  return true;
+}
+
 static bool kernel_record(struct nvinfo *n, const struct record *r)
 {
   struct module_kernel *k = n->k;
@@ -198,6 +212,11 @@ static bool kernel_record(struct nvinfo *n, const struct record *r)
     if (r->format != FORMAT_BYTE && r->format != FORMAT_HALF) return bad(n, "info record size");
     k->barriers = r->value & 0xff;
     return true;
+  case ATTR_TMEM_PAIRS:
+    k->tmem_pairs = true;
+    return true;
+  case ATTR_AT_ENTRY:
+    return at_entry(n, r);
   case ATTR_KPARAM_INFO:
   case ATTR_KPARAM_INFO_V2:
     return param_record(n, r);

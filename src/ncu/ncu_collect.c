@@ -9,6 +9,7 @@
 #include "host/speed.h"
 #include "time/gpu/gpu.h"
 #include "time/gpu/gpu_stats.h"
+#include "time/gpu/instances.h"
 #include "time/mem/dram_stats.h"
 #include "time/mem/l2_stats.h"
 #include "time/msg.h"
@@ -183,6 +184,80 @@ static void see_values(const struct counted *c, struct ncu_value *v)
 #include "ncu/ncu_metric.def"
 }
 
+/* --- instances ---------------------------------------------------------------------------------- */
+
+/* The unit whose instances a row is a sum over; NCU_DOMAIN__N: it is none. */
+static const uint8_t sum_over[NCU_N_ROWS] = {
+#define COUNTER(name, unit, dom, targets, value, peak_, text) NCU_##dom,
+#define EACH(name, unit, dom, targets, value, text)           NCU_DOMAIN__N,
+#define PLAIN(name, unit, whole, targets, value, text)        NCU_DOMAIN__N,
+#define HIGHEST(name, dom, parts, text)                       NCU_DOMAIN__N,
+#define ABSENT(name, unit, kind, dom)                         NCU_DOMAIN__N,
+#include "ncu/ncu_metric.def"
+};
+
+/* The least, the most and the sum of a row over the instances of a unit. */
+struct spread {
+  double least, most, sum;
+};
+
+static void widen(struct spread *s, const struct ncu_value *one, enum ncu_domain first, enum ncu_domain second)
+{
+  for (unsigned i = 0; i < NCU_N_ROWS; i++) {
+    if (sum_over[i] != first && sum_over[i] != second) continue;
+    s[i].least = fmin(s[i].least, one[i].sum);
+    s[i].most = fmax(s[i].most, one[i].sum);
+    s[i].sum += one[i].sum;
+  }
+}
+
+/* A row's value as it is with the counters of one instance alone. */
+static void see_one(const struct counted *c, struct ncu_value *one)
+{
+  struct counted alone = *c;
+  see_domains(&alone);
+  see_values(&alone, one);
+}
+
+static void see_instances(const struct counted *c, const struct gpu_instances *x, struct spread *s)
+{
+  struct ncu_value one[NCU_N_ROWS];
+  struct counted alone = *c;
+  for (unsigned i = 0; i < x->n_sms; i++) {
+    alone.sm = &x->sm[i];
+    see_one(&alone, one);
+    widen(s, one, NCU_SM, NCU_L1TEX);
+  }
+  alone = *c;
+  for (unsigned i = 0; i < x->n_slices; i++) {
+    alone.l2 = &x->l2[i];
+    see_one(&alone, one);
+    widen(s, one, NCU_LTS, NCU_LTS);
+  }
+  alone = *c;
+  for (unsigned i = 0; i < x->n_channels; i++) {
+    alone.dram = &x->dram[i];
+    see_one(&alone, one);
+    widen(s, one, NCU_DRAM, NCU_DRAM);
+  }
+}
+
+/* Least and most of the rows that are a sum over instances of what is counted in each: then what is computed for each
+ * alone adds up to the value. Rows made of something else do not, and keep them unknown. */
+static void see_spread(const struct counted *c, struct ncu_value *v)
+{
+  struct spread s[NCU_N_ROWS];
+  if (!c->r->instances) return;
+  for (unsigned i = 0; i < NCU_N_ROWS; i++) s[i] = (struct spread){INFINITY, -INFINITY, 0};
+  see_instances(c, c->r->instances, s);
+  for (unsigned i = 0; i < NCU_N_ROWS; i++) {
+    if (!isfinite(s[i].least) || !isfinite(s[i].most)) continue; /* or no unit whose instances are counted */
+    if (!(fabs(s[i].sum - v[i].sum) <= 1e-9 * fabs(v[i].sum))) continue;
+    v[i].least = s[i].least;
+    v[i].most = s[i].most;
+  }
+}
+
 static const void *group_called(const struct sim_result *r, const char *prefix)
 {
   for (unsigned i = 0; i < r->n_groups; i++)
@@ -335,5 +410,6 @@ void ncu_collect(struct ncu_action *a, const struct ncu_launch *l)
   memcpy(a->block, l->block, sizeof a->block);
   memcpy(a->domain, c.domain, sizeof a->domain);
   see_values(&c, a->value);
+  see_spread(&c, a->value);
   if (l->lines) collect_code(a, l);
 }

@@ -290,6 +290,26 @@ static void uncoalesced_accesses(const struct seen *s)
               value(s, "l1tex__cycles_active.sum") / value(s, "l1tex__cycles_elapsed.sum"));
 }
 
+/* --- how evenly the work is spread -------------------------------------------------------------- */
+
+/* Sub-cores and L2 slices: their active cycles are not known one by one. */
+static void imbalance(const struct seen *s, const char *prefix, const char *what)
+{
+  char name[4][NCU_NAME];
+  static const char *const suffix[4] = {"active.avg", "active.max", "active.sum", "elapsed.sum"};
+  double v[4];
+  for (unsigned i = 0; i < 4; i++) {
+    snprintf(name[i], sizeof name[i], "%s__cycles_%s", prefix, suffix[i]);
+    v[i] = value(s, name[i]);
+  }
+  const double below = 1 - v[0] / v[1], gain = pct(below * v[2] / v[3]);
+  if (!(gain >= 5)) return;
+  find(s, "WorkloadDistribution", "WorkloadImbalance", "OPT", "global", gain,
+       "One or more %s are active for more cycles than the average: the most active one for %.0f, the average is "
+       "%.1f %% below that.",
+       what, v[1], pct(below));
+}
+
 void ncu_rules(const struct ncu_action *a, struct ncu_findings *out)
 {
   struct seen s = {.a = a, .out = out, .local = NAN};
@@ -309,4 +329,7 @@ void ncu_rules(const struct ncu_action *a, struct ncu_findings *out)
   tail(&s);
   occupancy(&s);
   uncoalesced_accesses(&s);
+  imbalance(&s, "sm", "SMs");
+  imbalance(&s, "l1tex", "L1 caches");
+  imbalance(&s, "dram", "DRAM channels");
 }

@@ -63,6 +63,12 @@ void findings_free(struct findings *);
  * is only counted. */
 struct finding *finding_note(struct findings *, const struct finding *like, uint64_t count, bool *fresh);
 
+/* As finding_note does of the finding that it returned, item[index], in this launch. */
+static inline void finding_again(struct findings *fs, uint32_t index, uint64_t count)
+{
+  fs->item[index].count += count;
+}
+
 /* Prints the findings of a launch of this module and forgets them. lines: NULL: there are none. */
 void findings_flush(struct findings *, const struct module *, const struct line_table *);
 

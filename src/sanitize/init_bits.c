@@ -1,5 +1,7 @@
 #include "sanitize/init_bits.h"
 
+#include "base/bits.h"
+
 /* Bits of a word from `bit` on, at most n. */
 static uint64_t mask_of(unsigned bit, uint64_t n)
 {
@@ -19,15 +21,38 @@ bool init_bits_all(const uint64_t *bits, uint64_t from, uint64_t n)
   return true;
 }
 
-void init_bits_fill(uint64_t *bits, uint64_t from, uint64_t n)
+uint64_t init_bits_fill(uint64_t *bits, uint64_t from, uint64_t n)
 {
+  uint64_t fresh = 0;
+  while (n) {
+    const unsigned bit = (unsigned)(from % 64);
+    const uint64_t part = 64 - bit, mask = mask_of(bit, n), now = bits[from / 64];
+    if ((now & mask) != mask) {
+      fresh += bits_count(mask & ~now);
+      bits[from / 64] = now | mask;
+    }
+    if (n <= part) break;
+    from += part, n -= part;
+  }
+  return fresh;
+}
+
+void init_bits_clear(uint64_t *bits, uint64_t from, uint64_t n)
+{
+  for (uint64_t i = from; i < from + n; i++) bits[i / 64] &= ~(UINT64_C(1) << i % 64);
+}
+
+uint64_t init_bits_count(const uint64_t *bits, uint64_t from, uint64_t n)
+{
+  uint64_t sum = 0;
   while (n) {
     const unsigned bit = (unsigned)(from % 64);
     const uint64_t part = 64 - bit;
-    bits[from / 64] |= mask_of(bit, n);
-    if (n <= part) return;
+    sum += bits_count(bits[from / 64] & mask_of(bit, n));
+    if (n <= part) break;
     from += part, n -= part;
   }
+  return sum;
 }
 
 static bool get(const uint64_t *bits, uint64_t i)

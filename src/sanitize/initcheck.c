@@ -10,6 +10,7 @@
 
 struct init_range {
   uint64_t addr, bytes;
+  uint64_t unset; /* bytes that nobody has written */
   uint64_t *bits;
 };
 
@@ -18,7 +19,9 @@ struct init_cta {
   uint64_t id;
   uint64_t shared_bytes, local_bytes; /* of a thread */
   uint64_t *shared;
+  uint64_t shared_unset; /* bytes of it that nobody has written */
   uint64_t *local; /* of all lanes of all warps; NULL: not used yet */
+  unsigned n_warps;
   struct reg_shadow *regs; /* of all warps */
 };
 
@@ -65,7 +68,8 @@ void initcheck_allocated(struct initcheck *k, uint64_t addr, uint64_t bytes)
     NO_MEMORY_IF(!k->range);
   }
   const size_t at = behind(k, addr);
-  struct init_range r = {.addr = addr, .bytes = bytes, .bits = calloc(init_words(bytes), sizeof *r.bits)};
+  struct init_range r = {.addr = addr, .bytes = bytes, .unset = bytes,
+                         .bits = calloc(init_words(bytes), sizeof *r.bits)};
   NO_MEMORY_IF(!r.bits);
   memmove(&k->range[at + 1], &k->range[at], (k->n_ranges - at) * sizeof *k->range);
   k->range[at] = r;
@@ -91,20 +95,23 @@ static uint64_t part_of(const struct init_range *r, uint64_t addr, uint64_t n)
 void initcheck_written(struct initcheck *k, uint64_t addr, uint64_t bytes)
 {
   struct init_range *r = find(k, addr, &k->last[0]);
-  if (r) init_bits_fill(r->bits, addr - r->addr, part_of(r, addr, bytes));
+  if (r && r->unset) r->unset -= init_bits_fill(r->bits, addr - r->addr, part_of(r, addr, bytes));
 }
 
 void initcheck_copied(struct initcheck *k, uint64_t to, uint64_t from, uint64_t bytes)
 {
   const struct init_range *f = find(k, from, &k->last[0]);
-  const struct init_range *t = find(k, to, &k->last[0]);
+  struct init_range *t = find(k, to, &k->last[0]);
   if (!t) return;
-  uint64_t n = part_of(t, to, bytes);
-  if (!f) {
-    init_bits_fill(t->bits, to - t->addr, n);
+  const uint64_t n = f ? part_of(f, from, part_of(t, to, bytes)) : bytes;
+  if (!f || init_bits_all(f->bits, from - f->addr, n)) {
+    initcheck_written(k, to, n);
     return;
   }
-  init_bits_copy(t->bits, to - t->addr, f->bits, from - f->addr, part_of(f, from, n));
+  const uint64_t at = to - t->addr;
+  t->unset += init_bits_count(t->bits, at, n);
+  init_bits_copy(t->bits, at, f->bits, from - f->addr, n);
+  t->unset -= init_bits_count(t->bits, at, n);
 }
 
 /* --- shared and local memory ------------------------------------------------------------------------- */
@@ -113,8 +120,14 @@ static void free_cta(struct init_cta *c)
 {
   free(c->shared);
   free(c->local);
+  for (unsigned w = 0; w < c->n_warps; w++) reg_shadow_free(&c->regs[w]);
   free(c->regs);
   free(c);
+}
+
+static void fill_shared(struct init_cta *c, uint64_t at, uint64_t n)
+{
+  if (c->shared_unset) c->shared_unset -= init_bits_fill(c->shared, at, n);
 }
 
 static struct init_cta *new_cta(struct initcheck *k, const struct watched_step *s)
@@ -127,11 +140,13 @@ static struct init_cta *new_cta(struct initcheck *k, const struct watched_step *
   c->shared = calloc(init_words(c->shared_bytes) + 1, sizeof *c->shared);
   NO_MEMORY_IF(!c->shared);
   /* What the system keeps there is none of the kernel's. */
-  init_bits_fill(c->shared, 0, s->l->params->shared_reserved);
+  c->shared_unset = c->shared_bytes;
+  fill_shared(c, 0, s->l->params->shared_reserved);
   if (c->shared_bytes > s->l->system_shared)
-    init_bits_fill(c->shared, s->l->system_shared, c->shared_bytes - s->l->system_shared);
+    fill_shared(c, s->l->system_shared, c->shared_bytes - s->l->system_shared);
   c->regs = malloc(s->cta->n_warps * sizeof *c->regs);
   NO_MEMORY_IF(!c->regs);
+  c->n_warps = s->cta->n_warps;
   for (unsigned w = 0; w < s->cta->n_warps; w++) reg_shadow_init(&c->regs[w]);
   c->next = k->ctas;
   k->ctas = c;
@@ -170,11 +185,16 @@ void initcheck_end(struct initcheck *k)
     k->ctas = c->next;
     free_cta(c);
   }
+  free(k->use);
+  k->use = NULL;
 }
 
-void initcheck_begin(struct initcheck *k)
+void initcheck_begin(struct initcheck *k, const struct watched_launch *l)
 {
+  const struct code_view *code = &l->params->code;
   initcheck_end(k);
+  k->use = calloc(((code->end - code->base) >> code->shift) + 1, sizeof *k->use);
+  NO_MEMORY_IF(!k->use);
   k->shared_unknown = k->quiet = false;
 }
 
@@ -190,7 +210,8 @@ void initcheck_free(struct initcheck *k)
 void initcheck_step(struct initcheck *k, const struct watched_step *s)
 {
   if (s->e->inst->flags & INST_SYSCALL && watched_service(s) >= SYSCALL_SET_CONDITION) k->quiet = true;
-  reg_shadow_step(&cta_of(k, s)->regs[s->warp], s);
+  const struct code_view *code = &s->l->params->code;
+  reg_shadow_step(&cta_of(k, s)->regs[s->warp], &k->use[(s->e->pc - code->base) >> code->shift], s);
 }
 
 /* An exchange does not depend on what was there, and most drop it. */
@@ -210,20 +231,24 @@ static void report(const struct initcheck *k, const struct watched_step *s, unsi
   if (!k->quiet && !is_exchange(s)) (void)finding_note(s->l->findings, &f, 1, &fresh);
 }
 
-/* The bits of one lane's access, its first byte in *at. NULL: not followed. */
+/* The bits of one lane's access, its first byte in *at; *unset: where what it writes is taken off, NULL: nowhere.
+ * NULL: not followed. */
 static uint64_t *bits_of(struct initcheck *k, const struct watched_step *s, unsigned lane, unsigned space,
-                         uint64_t addr, uint64_t *at)
+                         uint64_t addr, uint64_t *at, uint64_t **unset)
 {
   const unsigned bytes = s->e->mem->bytes;
+  *unset = NULL;
   if (space == MEM_GLOBAL) {
-    const struct init_range *r = find(k, addr, last_of(k, s));
+    struct init_range *r = find(k, addr, last_of(k, s));
     if (!r || part_of(r, addr, bytes) < bytes) return NULL;
     *at = addr - r->addr;
+    *unset = &r->unset;
     return r->bits;
   }
   struct init_cta *c = cta_of(k, s);
   if (space == MEM_SHARED) {
     *at = addr;
+    *unset = &c->shared_unset;
     return !k->shared_unknown && addr + bytes <= c->shared_bytes ? c->shared : NULL;
   }
   if (space != MEM_LOCAL || addr + bytes > c->local_bytes) return NULL;
@@ -235,14 +260,54 @@ static uint64_t *bits_of(struct initcheck *k, const struct watched_step *s, unsi
   return c->local;
 }
 
+/* Variables and saved registers: what is unset goes there and back (reg_shadow.h). */
+static void access_local(struct initcheck *k, const struct watched_step *s, unsigned lane, uint64_t *bits, uint64_t at,
+                         uint64_t addr)
+{
+  const struct mem_effect *me = s->e->mem;
+  struct reg_shadow *regs = &cta_of(k, s)->regs[s->warp];
+  if (me->op == MEM_LOAD && (k->quiet || init_bits_all(bits, at, me->bytes))) return;
+  if (me->op == MEM_STORE && !regs->origin) {
+    init_bits_fill(bits, at, me->bytes);
+    return;
+  }
+  for (unsigned n = 0; n < me->bytes; n += 4) {
+    const unsigned bytes = me->bytes - n < 4 ? me->bytes - n : 4;
+    if (me->op == MEM_STORE && reg_shadow_stores_unset(regs, s, lane, n / 4)) init_bits_clear(bits, at + n, bytes);
+    else if (me->op == MEM_STORE) init_bits_fill(bits, at + n, bytes);
+    else if (!init_bits_all(bits, at + n, bytes)) reg_shadow_load(regs, s, lane, n / 4, addr);
+  }
+}
+
 static void access_lane(struct initcheck *k, const struct watched_step *s, unsigned lane, unsigned space, uint64_t addr)
 {
   const struct mem_effect *me = s->e->mem;
-  uint64_t at;
-  uint64_t *bits = bits_of(k, s, lane, space, addr, &at);
+  uint64_t at, *unset, fresh;
+  uint64_t *bits = bits_of(k, s, lane, space, addr, &at, &unset);
   if (!bits) return;
+  if (space == MEM_LOCAL && (me->op == MEM_STORE || me->op == MEM_LOAD)) {
+    access_local(k, s, lane, bits, at, addr);
+    return;
+  }
   if (me->op != MEM_STORE && !init_bits_all(bits, at, me->bytes)) report(k, s, lane, space, addr);
-  if (me->op == MEM_STORE || is_atomic(me->op)) init_bits_fill(bits, at, me->bytes);
+  if (me->op != MEM_STORE && !is_atomic(me->op)) return;
+  fresh = init_bits_fill(bits, at, me->bytes);
+  if (unset) *unset -= fresh;
+}
+
+/* Memory that all lanes touch and of which nothing is unset: most accesses are to what the host has filled. Also what
+ * is not followed. */
+static bool all_written(struct initcheck *k, const struct watched_step *s)
+{
+  const struct mem_effect *me = s->e->mem;
+  if (me->near_lanes) return false;
+  if (me->space == MEM_SHARED) {
+    const struct init_cta *c = cta_of(k, s);
+    return k->shared_unknown || (!c->shared_unset && watched_inside(s, 0, c->shared_bytes));
+  }
+  if (me->space != MEM_GLOBAL) return false;
+  const struct init_range *r = find(k, me->addr[bits_first(s->lanes)], last_of(k, s));
+  return r && !r->unset && watched_inside(s, r->addr, r->addr + r->bytes);
 }
 
 /* All lanes in one piece without a gap. */
@@ -251,37 +316,42 @@ static bool access_dense(struct initcheck *k, const struct watched_step *s)
   const struct mem_effect *me = s->e->mem;
   const uint64_t n = 32u * me->bytes;
   if (s->lanes != UINT32_MAX || me->near_lanes || !me->shape.even || me->shape.stride != me->bytes) return false;
-  uint64_t *bits = NULL, at = me->addr[0];
+  uint64_t *bits = NULL, *unset = NULL, at = me->addr[0];
   if (me->space == MEM_GLOBAL) {
-    const struct init_range *r = find(k, at, last_of(k, s));
+    struct init_range *r = find(k, at, last_of(k, s));
     if (!r) return true;
     if (part_of(r, at, n) < n) return false;
-    bits = r->bits, at -= r->addr;
+    bits = r->bits, unset = &r->unset, at -= r->addr;
   } else if (me->space == MEM_SHARED) {
-    const struct init_cta *c = cta_of(k, s);
-    if (k->shared_unknown) return true;
+    struct init_cta *c = cta_of(k, s);
     if (at + n > c->shared_bytes) return false;
-    bits = c->shared;
+    bits = c->shared, unset = &c->shared_unset;
   }
   if (!bits || (me->op != MEM_STORE && !init_bits_all(bits, at, n))) return false;
-  if (me->op == MEM_STORE) init_bits_fill(bits, at, n);
+  if (me->op == MEM_STORE) *unset -= init_bits_fill(bits, at, n);
   return true;
 }
 
-/* Loads of shared memory, all of it written: lanes next to each other mostly read the same or the next word. */
+/* Loads, all of it written: lanes next to each other mostly read the same or the next word. */
 static bool reads_written(struct initcheck *k, const struct watched_step *s)
 {
   const struct mem_effect *me = s->e->mem;
-  if (me->space != MEM_SHARED || me->near_lanes || (me->op != MEM_LOAD && me->op != MEM_LDSM) || me->bytes > 16)
-    return false;
-  const struct init_cta *c = cta_of(k, s);
   const uint64_t mask = (UINT64_C(1) << me->bytes) - 1;
-  uint64_t last = UINT64_MAX;
+  const uint64_t *bits = NULL;
+  uint64_t last = UINT64_MAX, base = 0, bytes = 0;
+  if (me->near_lanes || (me->op != MEM_LOAD && me->op != MEM_LDSM) || me->bytes > 16) return false;
+  if (me->space == MEM_SHARED) {
+    const struct init_cta *c = cta_of(k, s);
+    bits = c->shared, bytes = c->shared_bytes;
+  } else if (me->space == MEM_GLOBAL) {
+    const struct init_range *r = find(k, me->addr[bits_first(s->lanes)], last_of(k, s));
+    if (r) bits = r->bits, bytes = r->bytes, base = r->addr;
+  }
+  if (!bits || !watched_inside(s, base, base + bytes)) return false;
   for (uint32_t r = s->lanes; r; r &= r - 1) {
-    const uint64_t at = me->addr[bits_first(r)];
+    const uint64_t at = me->addr[bits_first(r)] - base;
     if (at == last) continue;
-    if (at + me->bytes > c->shared_bytes || (~(c->shared[at / 64] >> at % 64) & mask))
-      return false; /* aligned: one word */
+    if (at % 64 + me->bytes > 64 || ~(bits[at / 64] >> at % 64) & mask) return false;
     last = at;
   }
   return true;
@@ -299,7 +369,7 @@ static void access_ldgsts(struct initcheck *k, const struct watched_step *s)
     if (from && !init_bits_all(from->bits, me->addr[i] - from->addr, part_of(from, me->addr[i], bytes)))
       report(k, s, i, MEM_GLOBAL, me->addr[i]);
     if ((uint64_t)me->shared_addr[i] + me->bytes <= c->shared_bytes)
-      init_bits_fill(c->shared, me->shared_addr[i], me->bytes);
+      fill_shared(c, me->shared_addr[i], me->bytes);
   }
 }
 
@@ -331,7 +401,7 @@ void initcheck_access(struct initcheck *k, const struct watched_step *s)
     return;
   }
   if ((me->space == MEM_CLUSTER || me->far) && me->op != MEM_LOAD) k->shared_unknown = true;
-  if (access_dense(k, s) || reads_written(k, s)) return;
+  if (all_written(k, s) || access_dense(k, s) || reads_written(k, s)) return;
   for (uint32_t r = s->lanes; r; r &= r - 1) {
     const unsigned i = bits_first(r);
     uint64_t addr;

@@ -5,6 +5,7 @@
 #include "sanitize/watched.h"
 
 struct init_range; /* an allocation that is followed */
+struct reg_use;    /* registers of an instruction (reg_shadow.h) */
 struct init_cta;   /* shared and local memory and the registers of a CTA that runs */
 
 enum { INITCHECK_LAST = 64 };
@@ -14,12 +15,14 @@ struct initcheck {
   size_t n_ranges, cap_ranges;
   size_t last[INITCHECK_LAST]; /* the range that an instruction accessed last, by its address */
   struct init_cta *ctas;    /* of the launch, newest use first */
+  struct reg_use *use;      /* of the launch, by instruction */
   bool quiet;               /* of this launch: services of the device runtime write through pointers */
   bool shared_unknown;      /* of this launch: something writes shared memory whose place is not followed */
 };
 
 void initcheck_free(struct initcheck *);
-void initcheck_begin(struct initcheck *);
+/* The launch lasts until initcheck_end. */
+void initcheck_begin(struct initcheck *, const struct watched_launch *);
 void initcheck_end(struct initcheck *);
 void initcheck_cta_end(struct initcheck *, const struct step_cta *);
 /* Of every instruction, ahead of its access to memory. */

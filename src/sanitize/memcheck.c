@@ -116,32 +116,17 @@ static uint32_t check_copy(struct memcheck *m, const struct watched_step *s)
   return 0;
 }
 
-/* All lanes in [first, end): the allocation of the last access, shared or local memory. */
-static bool all_inside(uint64_t first, uint64_t end, const struct mem_effect *me, uint32_t lanes)
-{
-  const uint64_t room = end - first;
-  if (end <= first || room < me->bytes) return false;
-  uint64_t last = room - me->bytes, far = 0;
-  if (lanes == UINT32_MAX) {
-    for (unsigned i = 0; i < 32; i++) far |= (uint64_t)(me->addr[i] - first > last);
-    return !far;
-  }
-  for (uint32_t r = lanes; r; r &= r - 1)
-    if (me->addr[bits_first(r)] - first > last) return false;
-  return true;
-}
-
 static bool is_fine(struct memcheck *m, const struct watched_step *s)
 {
   const struct mem_effect *me = s->e->mem;
   const struct memcheck_range *seen = seen_by(m, s);
   if (me->near_lanes) return false;
   if (me->space == MEM_GLOBAL) {
-    if (all_inside(seen->first, seen->end, me, s->lanes)) return true;
-    return is_live(m, s, me->addr[bits_first(s->lanes)], me->bytes) && all_inside(seen->first, seen->end, me, s->lanes);
+    if (watched_inside(s, seen->first, seen->end)) return true;
+    return is_live(m, s, me->addr[bits_first(s->lanes)], me->bytes) && watched_inside(s, seen->first, seen->end);
   }
-  return (me->space == MEM_SHARED && all_inside(0, s->l->shared_end, me, s->lanes)) ||
-         (me->space == MEM_LOCAL && all_inside(0, s->l->source->local_bytes, me, s->lanes));
+  return (me->space == MEM_SHARED && watched_inside(s, 0, s->l->shared_end)) ||
+         (me->space == MEM_LOCAL && watched_inside(s, 0, s->l->source->local_bytes));
 }
 
 uint32_t memcheck_access(struct memcheck *m, const struct watched_step *s)

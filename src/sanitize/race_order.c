@@ -98,6 +98,11 @@ static void replace(struct clock_set **at, struct clock_set *by)
   *at = by;
 }
 
+static void forget(struct race_warp *w)
+{
+  memset(w->memo, 0, sizeof w->memo);
+}
+
 static void learn(struct race_warp *w, struct clock_set *set)
 {
   if (!set || set == w->others) return;
@@ -146,6 +151,7 @@ void race_end_phase(struct race_cta *c, unsigned barrier)
     raise(c->known[u], b->known, c->n);
     raise(c->fenced[u], b->fenced, c->n);
     learn(&c->warp[u], b->set);
+    forget(&c->warp[u]);
     c->warp[u].stale = true;
   }
   clock_set_drop(b->set);
@@ -189,10 +195,14 @@ static struct clock_set *visible(struct race_cta *c, unsigned u)
 void race_acquire(struct race_cta *c, unsigned u, const struct race_place *p)
 {
   struct clock_set *set = p->set;
-  if (p->cta == c->id + 1)
+  if (p->cta == c->id + 1 && c->warp[u].met < p->tick) {
     for (unsigned w = 0; w < c->n; w++)
       if (c->known[u][w] < p->tick) c->known[u][w] = p->tick;
+    c->warp[u].met = p->tick;
+    forget(&c->warp[u]);
+  }
   if (!set || set == c->warp[u].others) return;
+  forget(&c->warp[u]);
   learn(&c->warp[u], set);
   for (uint32_t i = 0; i < set->n; i++) {
     const uint32_t w = set->entry[i].warp - c->first;

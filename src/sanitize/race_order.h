@@ -42,16 +42,27 @@ void race_places_free(struct race_places *);
 struct race_place *race_place_find(struct race_places *, uint64_t key);
 struct race_place *race_place_make(struct race_places *, uint64_t key);
 
+/* What was found last about entries of one layer: neighbours mostly hold the same, and so do the next
+ * steps of a warp, which forgets it when it learns something. */
+struct race_memo {
+  uint32_t warp, clock;
+  bool before;
+  /* Where it is not: `where` of both parties but for lanes, and what was told of them; 0: look again. */
+  uint32_t old_where, now_where, told;
+};
+
 struct race_warp {
   uint32_t clock;
   struct clock_set *others;  /* what it knows of other CTAs */
   struct clock_set *visible; /* what a strong store leaves; made when one comes */
+  uint32_t met;              /* it knows all of its CTA up to this tick */
   bool stale;                /* it must be made again */
   bool fenced;               /* some fence since the last barrier */
   bool meets;                /* it waited for its cluster, and learns what that knows with its next step */
   /* Groups of asynchronous copies: how many were closed and waited for, and the clock at which each was. */
   uint32_t closed, waited, done[RACE_GROUPS];
   uint8_t counter;           /* dependence counter that waits name */
+  struct race_memo memo[RACE_LAYERS];
 };
 
 struct race_barrier {

@@ -10,35 +10,47 @@ static uint64_t cells_of(const struct race_table *t)
   return t->by_byte ? t->bytes : t->bytes / 4;
 }
 
-bool race_table_init(struct race_table *t, uint64_t bytes)
-{
-  *t = (struct race_table){.bytes = bytes, .cell = calloc(bytes / 4 + 1, sizeof *t->cell)};
-  return t->cell;
-}
-
 void race_table_free(struct race_table *t)
 {
-  free(t->cell);
+  for (unsigned i = 0; i < RACE_LAYERS; i++) free(t->layer[i]);
   *t = (struct race_table){0};
 }
 
 void race_table_clear(struct race_table *t)
 {
-  memset(t->cell, 0, cells_of(t) * sizeof *t->cell);
+  for (unsigned i = 0; i < RACE_LAYERS; i++)
+    if (t->layer[i]) memset(t->layer[i], 0, cells_of(t) * sizeof *t->layer[i]);
+}
+
+bool race_table_add(struct race_table *t, unsigned layer)
+{
+  t->layer[layer] = calloc(cells_of(t) + 1, sizeof *t->layer[layer]);
+  return t->layer[layer];
+}
+
+/* NULL: the host has no memory, or there is nothing to split. */
+static struct race_entry *split_layer(const struct race_table *t, unsigned layer)
+{
+  if (!t->layer[layer]) return NULL;
+  struct race_entry *fine = malloc((t->bytes + 1) * sizeof *fine);
+  for (uint64_t i = 0; fine && i < t->bytes; i++) fine[i] = t->layer[layer][i / 4];
+  return fine;
 }
 
 bool race_table_split(struct race_table *t)
 {
-  struct race_cell *fine = calloc(t->bytes + 1, sizeof *fine);
-  if (t->by_byte || !fine) {
-    free(fine);
-    return t->by_byte;
+  struct race_entry *fine[RACE_LAYERS];
+  bool ok = !t->by_byte;
+  for (unsigned i = 0; i < RACE_LAYERS; i++) {
+    fine[i] = ok ? split_layer(t, i) : NULL;
+    ok = ok && (fine[i] || !t->layer[i]);
   }
-  for (uint64_t i = 0; i < t->bytes; i++) fine[i] = t->cell[i / 4];
-  free(t->cell);
-  t->cell = fine;
-  t->by_byte = true;
-  return true;
+  for (unsigned i = 0; i < RACE_LAYERS; i++) {
+    free(ok ? t->layer[i] : fine[i]);
+    if (ok) t->layer[i] = fine[i];
+  }
+  t->by_byte |= ok;
+  return t->by_byte;
 }
 
 void race_shadow_init(struct race_shadow *s, uint64_t limit)
@@ -62,7 +74,7 @@ void race_shadow_free(struct race_shadow *s)
 void race_shadow_next_launch(struct race_shadow *s)
 {
   s->launch++;
-  s->last = NULL;
+  memset(s->near, 0, sizeof s->near);
 }
 
 static struct race_page **place_of(struct race_page **slot, uint64_t size, uint64_t number)
@@ -86,14 +98,10 @@ static void grow(struct race_shadow *s)
 
 static struct race_page *new_page(struct race_shadow *s, uint64_t number)
 {
-  const uint64_t bytes = RACE_PAGE / 4 * sizeof(struct race_cell);
-  if (s->bytes + bytes > s->limit) return NULL;
   if (2 * s->n >= s->size) grow(s);
-  struct race_page *p = calloc(1, sizeof *p);
-  NO_MEMORY_IF(!p || !race_table_init(&p->table, RACE_PAGE));
-  p->number = number;
-  p->launch = s->launch;
-  s->bytes += bytes;
+  struct race_page *p = aligned_alloc(_Alignof(struct race_page), sizeof *p);
+  NO_MEMORY_IF(!p);
+  *p = (struct race_page){.number = number, .launch = s->launch, .table = race_table_of(RACE_PAGE)};
   s->n++;
   return *place_of(s->slot, s->size, number) = p;
 }
@@ -101,22 +109,35 @@ static struct race_page *new_page(struct race_shadow *s, uint64_t number)
 struct race_table *race_shadow_page(struct race_shadow *s, uint64_t addr)
 {
   const uint64_t number = addr >> RACE_PAGE_BITS;
-  struct race_page *p = s->last;
-  if (!p || p->number != number) p = *place_of(s->slot, s->size, number);
-  if (!p && !(p = new_page(s, number))) return NULL;
+  struct race_page **near = &s->near[(number ^ number >> 10) % RACE_NEAR], *p = *near;
+  if (p && p->number == number) return &p->table;
+  p = *place_of(s->slot, s->size, number);
+  if (!p) p = new_page(s, number);
   if (p->launch != s->launch) {
     race_table_clear(&p->table);
     p->launch = s->launch;
   }
-  s->last = p;
+  *near = p;
   return &p->table;
+}
+
+/* Accounts for so many more bytes of layers. */
+static bool take(struct race_shadow *s, uint64_t bytes)
+{
+  if (s->bytes + bytes > s->limit) return false;
+  s->bytes += bytes;
+  return true;
+}
+
+bool race_shadow_add(struct race_shadow *s, struct race_table *t, unsigned layer)
+{
+  return take(s, cells_of(t) * sizeof *t->layer[layer]) && race_table_add(t, layer);
 }
 
 bool race_shadow_split(struct race_shadow *s, struct race_table *t)
 {
-  const uint64_t more = t->bytes * sizeof *t->cell - t->bytes / 4 * sizeof *t->cell;
+  uint64_t layers = 0;
   if (t->by_byte) return true;
-  if (s->bytes + more > s->limit || !race_table_split(t)) return false;
-  s->bytes += more;
-  return true;
+  for (unsigned i = 0; i < RACE_LAYERS; i++) layers += t->layer[i] != NULL;
+  return take(s, layers * (t->bytes - t->bytes / 4) * sizeof *t->layer[0]) && race_table_split(t);
 }

@@ -11,25 +11,8 @@
 
 enum { LAST_TICK = INT32_MAX };
 
-/* What was found last about entries in one place of cells: neighbours mostly hold the same. */
-struct race_memo {
-  uint32_t warp, clock;
-  bool before;
-};
-
-enum { MEMO_WRITE, MEMO_READ, MEMO__N = MEMO_READ + 2 };
-
-/* An access of a warp, while its lanes are looked at. */
-struct race_step {
-  struct racecheck *k;
-  const struct watched_step *s;
-  struct race_cta *cta;
-  unsigned u;              /* the warp */
-  struct race_entry entry; /* without its lane */
-  bool writes, plain;      /* plain: a store that is neither strong nor part of a copy */
-  bool own;                /* two lanes of one warp are of interest, too */
-  struct race_memo memo[MEMO__N];
-};
+/* What runs for every lane of every access. */
+#define RACE_INLINE static inline __attribute__((always_inline))
 
 void racecheck_init(struct racecheck *k, uint64_t shadow_limit)
 {
@@ -59,6 +42,7 @@ void racecheck_begin(struct racecheck *k, const struct watched_launch *l)
   const uint64_t insts = (l->params->code.end - l->params->code.base) >> l->params->code.shift;
   race_shadow_next_launch(&k->shadow);
   k->skipped = 0;
+  k->told = (struct race_told){0};
   k->off = s->warps_per_cta > RACE_MAX_WARPS || s->n_ctas > UINT32_MAX / 2 / s->warps_per_cta ||
            insts >> RACE_INST_BITS;
 }
@@ -101,189 +85,184 @@ void racecheck_cta_end(struct racecheck *k, const struct step_cta *cta)
   race_cta_free(c);
 }
 
-/* --- reports ------------------------------------------------------------------------------------------- */
-
-/* blockIdx and threadIdx of a lane of any warp of the grid. */
-static struct func_place place_of_lane(const struct step_source *s, uint32_t warp, unsigned lane)
-{
-  const uint64_t cta = warp / s->warps_per_cta, t = warp % s->warps_per_cta * UINT64_C(32) + lane;
-  const uint64_t gx = s->grid[0], gy = s->grid[1], bx = s->block[0], by = s->block[1];
-  return (struct func_place){.cta = {(uint32_t)(cta % gx), (uint32_t)(cta / gx % gy), (uint32_t)(cta / gx / gy)},
-                             .thread = {(uint32_t)(t % bx), (uint32_t)(t / bx % by), (uint32_t)(t / bx / by)}};
-}
-
-static unsigned lane_of(const struct race_entry *e)
-{
-  return e->where >> RACE_LANE_AT & 31;
-}
-
-static struct finding_access access_of(const struct race_step *x, const struct race_entry *e, bool write,
-                                       unsigned space)
-{
-  const struct watched_launch *l = x->s->l;
-  const struct code_view *code = &l->params->code;
-  const uint64_t index = e->where & ((1u << RACE_INST_BITS) - 1);
-  struct finding_access a = {.pc = code->base + (index << code->shift), .space = (uint8_t)space,
-                             .op = e->where & RACE_COPY     ? MEM_LDGSTS
-                                   : e->where & RACE_ATOMIC ? MEM_ATOMIC
-                                   : write                  ? MEM_STORE
-                                                            : MEM_LOAD,
-                             .at = place_of_lane(l->source, e->warp - 1, lane_of(e))};
-  return a;
-}
-
-/* A plain store of what memory holds already. */
-static bool is_silent(const struct race_step *x, unsigned lane, unsigned space, uint64_t addr)
-{
-  const unsigned bytes = x->s->e->mem->bytes;
-  uint8_t now[MEM_MAX_BYTES], then[MEM_MAX_BYTES];
-  uint64_t size;
-  if (!x->plain || !x->writes) return false;
-  if (space == MEM_SHARED && bytes == 4) {
-    const uint32_t word = func_stored_word(x->s->e->mem, lane);
-    const uint8_t *there = func_shared(x->s->cta, &size);
-    return addr + bytes <= size && memcmp(&word, there + addr, sizeof word) == 0;
-  }
-  func_stored(x->s->e->mem, lane, now);
-  if (space == MEM_GLOBAL) return gmem_read(x->s->l->mem, addr, then, bytes) && memcmp(now, then, bytes) == 0;
-  const uint8_t *shared = func_shared(x->s->cta, &size);
-  return addr + bytes <= size && memcmp(now, shared + addr, bytes) == 0;
-}
-
-struct race_pair {
-  const struct race_entry *old;
-  struct race_entry now;
-  bool old_writes;
-  unsigned space, lane;
-  uint64_t addr; /* of the cell */
-  uint32_t bytes;
-};
-
-static void report(const struct race_step *x, const struct race_pair *p, enum finding_level level, const char *what,
-                   const char *detail)
-{
-  struct finding f = {.kind = FINDING_RACE, .level = level, .a = access_of(x, &p->now, x->writes, p->space),
-                      .b = access_of(x, p->old, p->old_writes, p->space), .addr = p->addr};
-  bool fresh;
-  if (level < x->s->l->findings->least) return;
-  snprintf(f.what, sizeof f.what, "%s", what);
-  struct finding *to = finding_note(x->s->l->findings, &f, p->bytes, &fresh);
-  if (fresh) snprintf(to->detail[0], sizeof to->detail[0], "%s", detail);
-}
-
-/* --- order --------------------------------------------------------------------------------------------- */
-
-/* Whether a strong access reaches the other party: of a CTA's scope only its own. */
-static bool in_scope(const struct race_step *x, const struct race_pair *p)
-{
-  const bool same = p->old->warp - 1 - x->cta->first < x->cta->n;
-  return same || !((p->old->where | p->now.where) & RACE_OWN_CTA);
-}
-
-static bool is_before(struct race_step *x, const struct race_entry *e, unsigned memo)
-{
-  struct race_memo *m = &x->memo[memo];
-  if (e->where & RACE_COPY) return race_copy_is_before(x->cta, x->u, e);
-  if (e->warp == x->entry.warp) return true;
-  if (e->warp == m->warp && e->clock == m->clock) return m->before;
-  *m = (struct race_memo){.warp = e->warp, .clock = e->clock, .before = race_is_before(x->cta, x->u, e)};
-  return m->before;
-}
-
-/* Two lanes of a warp, with nothing between them at which threads of a warp meet. */
-static void check_own(const struct race_step *x, const struct race_pair *p)
-{
-  const bool one = (p->old->where ^ p->now.where) & ((1u << RACE_INST_BITS) - 1);
-  if (p->old->clock != p->now.clock || lane_of(p->old) == p->lane || !one) return;
-  if ((p->old->where & RACE_STRONG) || (p->now.where & RACE_STRONG)) return;
-  report(x, p, LEVEL_WARNING, "(Warp Level Programming) ", "");
-}
-
-/* They are not ordered. */
-static void judge(const struct race_step *x, const struct race_pair *p)
-{
-  const uint32_t strong = p->old->where & p->now.where & RACE_STRONG,
-                 either = (p->old->where | p->now.where) & RACE_STRONG;
-  if (p->old->where & RACE_COPY)
-    report(x, p, LEVEL_ERROR, "", "The asynchronous copy was not waited for, or without a barrier behind the wait");
-  else if (strong && in_scope(x, p)) return;
-  else if (strong) report(x, p, LEVEL_ERROR, "", "An atomic or volatile access reaches threads of its own block only");
-  else if (either) report(x, p, LEVEL_WARNING, "(Mixed) ", "One of them is atomic or volatile, the other is not");
-  else if ((p->now.where | (p->old_writes && !x->writes ? p->old->where : 0)) & RACE_SILENT)
-    report(x, p, LEVEL_NOTE, "(Same value) ", "The write does not change what is there");
-  else report(x, p, LEVEL_ERROR, "", "");
-}
-
-static void check_pair(struct race_step *x, const struct race_pair *p, unsigned memo)
-{
-  if (!p->old->warp) return;
-  if (!is_before(x, p->old, memo)) judge(x, p);
-  else if (x->own && p->old->warp == x->entry.warp && !(p->old->where & RACE_COPY)) check_own(x, p);
-}
-
 /* --- cells --------------------------------------------------------------------------------------------- */
 
-static void keep_read(struct race_step *x, struct race_cell *c, const struct race_entry *now)
+static const uint8_t *host_page(struct race_step *x, uint64_t addr)
 {
-  for (unsigned i = 0; i < 2; i++) {
-    if (c->read[i].warp && !is_before(x, &c->read[i], MEMO_READ + i)) continue;
-    c->read[i] = *now;
-    return;
+  uint64_t mask;
+  x->host_page = addr & ~(uint64_t)(RACE_PAGE - 1);
+  const uint8_t *page = gmem_page(x->s->l->mem, addr, &mask);
+  return x->host = page ? page + (x->host_page & mask) : NULL; /* pages of the device's memory are no smaller */
+}
+
+/* Host memory behind [addr, addr + bytes) of global memory, inside one of its pages; NULL: it is not mapped. */
+static inline const uint8_t *host_of(struct race_step *x, uint64_t addr, unsigned bytes)
+{
+  const uint64_t at = addr % RACE_PAGE;
+  const uint8_t *page = x->host && addr - at == x->host_page ? x->host : host_page(x, addr);
+  return page && at + bytes <= RACE_PAGE ? page + at : NULL;
+}
+
+static inline const uint8_t *memory_behind(struct race_step *x, unsigned space, uint64_t addr, unsigned bytes)
+{
+  uint64_t size;
+  if (space == MEM_GLOBAL) return host_of(x, addr, bytes);
+  const uint8_t *shared = func_shared(x->s->cta, &size);
+  return addr + bytes <= size ? shared + addr : NULL;
+}
+
+/* RACE_SILENT: a plain store of what memory holds already. */
+static inline uint32_t silence_of(struct race_step *x, unsigned lane, unsigned space, uint64_t addr)
+{
+  const struct mem_effect *me = x->s->e->mem;
+  uint8_t now[MEM_MAX_BYTES];
+  if (!x->plain) return 0;
+  const uint8_t *there = memory_behind(x, space, addr, me->bytes);
+  if (!there) return 0;
+  if (me->bytes == 4) return memcmp(func_stored_words(me) + 4 * (size_t)lane, there, 4) ? 0 : RACE_SILENT;
+  func_stored(me, lane, now);
+  return memcmp(now, there, me->bytes) ? 0 : RACE_SILENT;
+}
+
+/* Entry i of a layer; NULL: nobody's. */
+static inline struct race_entry *entry_of(const struct race_table *t, unsigned layer, uint64_t i)
+{
+  return t->layer[layer] ? &t->layer[layer][i] : NULL;
+}
+
+/* The layer is there, or could be made. */
+static bool has_layer(struct racecheck *k, struct race_table *t, unsigned layer, bool global)
+{
+  if (t->layer[layer]) return true;
+  if (global) return race_shadow_add(&k->shadow, t, layer);
+  NO_MEMORY_IF(!race_table_add(t, layer));
+  return true;
+}
+
+static void forget_reads(const struct race_table *t, uint64_t i)
+{
+  for (unsigned l = RACE_READ; l < RACE_LAYERS; l++)
+    if (t->layer[l]) t->layer[l][i].warp = 0;
+}
+
+/* An access of one lane, as seen by what is done to nearly all cells. */
+struct race_row {
+  struct race_known known;
+  struct findings *findings;
+  uint32_t cell; /* bytes of the cell where the lane touches one, else 0: what was told is not told again */
+};
+
+/* Whether all is known of an entry, and no more is to be told but *again. */
+RACE_INLINE bool is_known(const struct race_row *w, const struct race_entry *e, unsigned layer,
+                            const struct race_entry *now, bool *again)
+{
+  bool before;
+  if (race_are_strong(&w->known, e, now)) return true;
+  if (!race_knows(&w->known, e, layer, &before)) return false;
+  if (!before && (!w->cell || !race_was_told(&w->known, e, layer, now))) return false;
+  *again = !before;
+  return true;
+}
+
+/* False: nothing has been done. */
+RACE_INLINE bool pass_read(const struct race_row *w, const struct race_table *t, uint64_t i,
+                             const struct race_entry *now)
+{
+  struct race_entry *const first = &t->layer[RACE_READ][i], *const second = entry_of(t, RACE_READ + 1, i);
+  const struct race_entry *write = entry_of(t, RACE_WRITE, i);
+  struct race_entry *keep = first;
+  bool before, again = false;
+  if (write && !is_known(w, write, RACE_WRITE, now, &again)) return false;
+  if (!race_knows(&w->known, first, RACE_READ, &before)) return false;
+  if (!before) {
+    if (!second || !race_knows(&w->known, second, RACE_READ + 1, &before)) return false;
+    keep = before ? second : NULL;
   }
+  if (again) race_tell_again(&w->known, w->findings, RACE_WRITE, w->cell);
+  if (keep) *keep = *now;
+  return true;
 }
 
-/* Surely before: nobody, the own warp, or as the last that was looked at. */
-static inline bool is_quick(const struct race_step *x, const struct race_entry *e, unsigned memo)
+RACE_INLINE bool pass_write(const struct race_row *w, const struct race_table *t, uint64_t i,
+                            const struct race_entry *now)
 {
-  const struct race_memo *m = &x->memo[memo];
-  if (!e->warp) return true;
-  if (e->where & RACE_COPY) return false;
-  return e->warp == x->entry.warp || (e->warp == m->warp && e->clock == m->clock && m->before);
+  struct race_entry *const write = &t->layer[RACE_WRITE][i], *const first = entry_of(t, RACE_READ, i),
+                           *const second = entry_of(t, RACE_READ + 1, i);
+  bool again = false, first_again = false, second_again = false;
+  if (!is_known(w, write, RACE_WRITE, now, &again)) return false;
+  if (first && !is_known(w, first, RACE_READ, now, &first_again)) return false;
+  if (second && !is_known(w, second, RACE_READ + 1, now, &second_again)) return false;
+  if (again) race_tell_again(&w->known, w->findings, RACE_WRITE, w->cell);
+  if (first_again) race_tell_again(&w->known, w->findings, RACE_READ, w->cell);
+  if (second_again) race_tell_again(&w->known, w->findings, RACE_READ + 1, w->cell);
+  if (again && now->where & RACE_SILENT) return true;
+  *write = *now;
+  if (first) first->warp = 0;
+  if (second) second->warp = 0;
+  return true;
 }
 
-/* False: nothing has happened, it must be looked at closely. */
-static inline bool pass_cell(const struct race_step *x, struct race_cell *c, const struct race_entry *now)
+RACE_INLINE bool pass_cell(const struct race_row *w, bool writes, const struct race_table *t, uint64_t i,
+                           const struct race_entry *now)
 {
-  if (x->own || !is_quick(x, &c->write, MEMO_WRITE) || !is_quick(x, &c->read[0], MEMO_READ)) return false;
-  if (x->writes) {
-    if (!is_quick(x, &c->read[1], MEMO_READ + 1)) return false;
-    c->write = *now;
-    c->read[0].warp = c->read[1].warp = 0;
-  } else {
-    c->read[0] = *now;
+  return writes ? pass_write(w, t, i, now) : pass_read(w, t, i, now);
+}
+
+/* Layer in which an access is kept first. */
+static inline unsigned own_layer(bool writes)
+{
+  return writes ? RACE_WRITE : RACE_READ;
+}
+
+/* False: there is no memory for it. */
+static bool keep_read(struct racecheck *k, struct race_step *x, struct race_table *t, uint64_t i,
+                      const struct race_pair *p)
+{
+  for (unsigned l = RACE_READ; l < RACE_LAYERS; l++) {
+    if (!has_layer(k, t, l, p->space == MEM_GLOBAL)) return false;
+    struct race_entry *e = &t->layer[l][i];
+    if (e->warp && !race_step_behind(x, e, l)) continue;
+    *e = p->now;
+    break;
   }
   return true;
 }
 
-static void check_cell(struct race_step *x, struct race_cell *c, struct race_pair *p)
+static void check_pair(struct race_step *x, const struct race_table *t, uint64_t i, unsigned layer,
+                       struct race_pair *p)
 {
-  if (pass_cell(x, c, &p->now)) return;
-  p->old = &c->write, p->old_writes = true;
-  check_pair(x, p, MEMO_WRITE);
-  if (!x->writes) {
-    keep_read(x, c, &p->now);
-    return;
-  }
-  p->old_writes = false;
-  for (unsigned i = 0; i < 2; i++) {
-    p->old = &c->read[i];
-    check_pair(x, p, MEMO_READ + i);
-  }
-  if (c->write.warp && p->now.where & RACE_SILENT && !is_before(x, &c->write, MEMO_WRITE)) return;
-  c->write = p->now;
-  c->read[0].warp = c->read[1].warp = 0;
+  p->old = entry_of(t, layer, i);
+  p->layer = layer;
+  if (p->old) race_check_pair(x, p);
+}
+
+/* False: there is no memory for what must be kept of it. */
+static bool check_cell(struct racecheck *k, struct race_step *x, struct race_table *t, uint64_t i,
+                       struct race_pair *p)
+{
+  check_pair(x, t, i, RACE_WRITE, p);
+  if (!x->writes) return keep_read(k, x, t, i, p);
+  for (unsigned l = RACE_READ; l < RACE_LAYERS; l++) check_pair(x, t, i, l, p);
+  struct race_entry *write = &t->layer[RACE_WRITE][i];
+  if (write->warp && p->now.where & RACE_SILENT && !race_step_behind(x, write, RACE_WRITE)) return true;
+  *write = p->now;
+  forget_reads(t, i);
+  return true;
 }
 
 /* Bytes [at, at + bytes) of a table. */
-static void check_cells(struct race_step *x, struct race_table *t, uint64_t at, unsigned bytes, struct race_pair *p)
+static bool check_cells(struct racecheck *k, struct race_step *x, struct race_table *t, uint64_t at, unsigned bytes,
+                        struct race_pair *p)
 {
   const unsigned step = t->by_byte ? 1 : 4;
   const uint64_t base = p->addr - at;
+  bool kept = true;
   p->bytes = step;
   for (uint64_t i = at / step; i < div_up(at + bytes, step); i++) {
     p->addr = base + i * step;
-    check_cell(x, &t->cell[i], p);
+    kept &= check_cell(k, x, t, i, p);
   }
+  return kept;
 }
 
 static bool split(struct race_shadow *s, struct race_table *t, bool global)
@@ -291,38 +270,63 @@ static bool split(struct race_shadow *s, struct race_table *t, bool global)
   return t->by_byte || (global ? race_shadow_split(s, t) : race_table_split(t));
 }
 
-static struct race_table *table_of(const struct race_step *x, unsigned space, uint64_t addr, uint64_t *at)
+static inline struct race_table *global_table(struct racecheck *k, struct race_step *x, uint64_t addr)
 {
-  struct race_table *t;
+  const uint64_t page = addr >> RACE_PAGE_BITS;
+  if (x->table && x->page == page) return x->table;
+  x->page = page;
+  return x->table = race_shadow_page(&k->shadow, addr);
+}
+
+static struct race_table *shared_table(const struct race_step *x)
+{
+  struct race_table *t = &x->cta->shared;
   uint64_t size;
-  if (space == MEM_GLOBAL) {
-    *at = addr & (RACE_PAGE - 1);
-    t = race_shadow_page(&x->k->shadow, addr);
-    if (!t) x->k->skipped++;
-    return t;
-  }
-  *at = addr;
-  t = &x->cta->shared;
-  if (t->cell) return t;
+  if (t->bytes) return t;
   func_shared(x->s->cta, &size);
-  NO_MEMORY_IF(!race_table_init(t, (size + 3) & ~UINT64_C(3)));
+  *t = race_table_of((size + 3) & ~UINT64_C(3));
   return t;
 }
 
+static inline struct race_table *table_of(struct racecheck *k, struct race_step *x, unsigned space, uint64_t addr,
+                                          uint64_t *at)
+{
+  *at = space == MEM_GLOBAL ? addr & (RACE_PAGE - 1) : addr;
+  return space == MEM_GLOBAL ? global_table(k, x, addr) : shared_table(x);
+}
+
+static bool look_closely(struct racecheck *k, struct race_step *x, struct race_table *t, uint64_t at, unsigned bytes,
+                         struct race_pair *p)
+{
+  const bool global = p->space == MEM_GLOBAL;
+  if (at + bytes > t->bytes) return true;
+  if ((bytes % 4 || p->addr % 4) && !split(&k->shadow, t, global)) return false;
+  return has_layer(k, t, own_layer(x->writes), global) && check_cells(k, x, t, at, bytes, p);
+}
+
+/* Whole cells, in all of which it passes. */
+static bool pass_cells(const struct race_step *x, const struct race_table *t, uint64_t at, unsigned bytes,
+                       const struct race_entry *now)
+{
+  const unsigned shift = t->by_byte ? 0 : 2;
+  struct race_row w = {.known = race_known_of(x), .findings = x->s->l->findings};
+  if (x->own || at + bytes > t->bytes || !t->layer[own_layer(x->writes)] || (at | bytes) & ((1u << shift) - 1))
+    return false;
+  if (bytes == 1u << shift) w.cell = bytes;
+  for (uint64_t i = at >> shift; i < (at + bytes) >> shift; i++)
+    if (!pass_cell(&w, x->writes, t, i, now)) return false;
+  return true;
+}
+
 /* flags: of the entry, beside those of the step. */
-static void check_lane(struct race_step *x, unsigned lane, unsigned space, uint64_t addr, unsigned bytes,
-                       uint32_t flags)
+static void check_lane(struct racecheck *k, struct race_step *x, unsigned lane, unsigned space, uint64_t addr,
+                       unsigned bytes, uint32_t flags)
 {
   uint64_t at;
+  struct race_table *t = table_of(k, x, space, addr, &at);
   struct race_pair p = {.now = x->entry, .space = space, .lane = lane, .addr = addr};
-  p.now.where |= lane << RACE_LANE_AT | flags | (is_silent(x, lane, space, addr) ? RACE_SILENT : 0);
-  struct race_table *t = table_of(x, space, addr, &at);
-  if (!t || at + bytes > t->bytes) return;
-  if ((bytes % 4 || addr % 4) && !split(&x->k->shadow, t, space == MEM_GLOBAL)) {
-    x->k->skipped++;
-    return;
-  }
-  check_cells(x, t, at, bytes, &p);
+  p.now.where |= lane << RACE_LANE_AT | flags | silence_of(x, lane, space, addr);
+  if (!pass_cells(x, t, at, bytes, &p.now)) k->skipped += !look_closely(k, x, t, at, bytes, &p);
 }
 
 /* --- what strong accesses order -------------------------------------------------------------------------- */
@@ -332,19 +336,23 @@ static bool is_shared_sync(const struct race_step *x)
   return x->cta->places.n != 0;
 }
 
-/* Lanes that read a place learn what it holds. */
-static void acquire(const struct race_step *x, unsigned space, uint64_t addr)
+static struct race_places *places_of(struct racecheck *k, const struct race_step *x, unsigned space)
 {
-  const struct race_place *p =
-      race_place_find(space == MEM_GLOBAL ? &x->k->places : &x->cta->places, addr & ~UINT64_C(3));
-  if (p) race_acquire(x->cta, x->u, p);
+  return space == MEM_GLOBAL ? &k->places : &x->cta->places;
 }
 
-static void release(const struct race_step *x, unsigned space, uint64_t addr)
+/* What an access that orders goes through: one that writes leaves something there. NULL: nobody has. */
+static struct race_place *place_at(struct racecheck *k, const struct race_step *x, unsigned space, uint64_t addr)
 {
+  struct race_places *of = places_of(k, x, space);
   const uint64_t key = addr & ~UINT64_C(3);
-  if (space == MEM_GLOBAL) race_release(x->cta, x->u, race_place_make(&x->k->places, key), false);
-  else race_release_own(x->cta, x->u, race_place_make(&x->cta->places, key));
+  return x->writes ? race_place_make(of, key) : race_place_find(of, key);
+}
+
+static void release(const struct race_step *x, unsigned space, struct race_place *p)
+{
+  if (space == MEM_GLOBAL) race_release(x->cta, x->u, p, false);
+  else race_release_own(x->cta, x->u, p);
 }
 
 /* Objects in shared memory that order (mbarriers, locks, flags behind a fence) are known by atomics on them; plain
@@ -374,7 +382,8 @@ static struct race_step step_of(struct racecheck *k, const struct watched_step *
 {
   const struct mem_effect *me = s->e->mem;
   const struct code_view *code = &s->l->params->code;
-  struct race_step x = {.k = k, .s = s, .cta = cta_of(k, s), .u = s->warp};
+  struct race_step x = {.told = &k->told, .s = s, .cta = cta_of(k, s), .u = s->warp};
+  x.memo = x.cta->warp[x.u].memo;
   x.entry = (struct race_entry){.warp = x.cta->first + x.u + 1, .clock = x.cta->warp[x.u].clock,
                                 .where = (uint32_t)((s->e->pc - code->base) >> code->shift) | entry_flags(s)};
   x.writes = me->op == MEM_STORE || is_atomic(me->op);
@@ -385,16 +394,16 @@ static struct race_step step_of(struct racecheck *k, const struct watched_step *
 }
 
 /* One lane: what it learns, whether it races, what it leaves. */
-static void access_lane(struct race_step *x, unsigned lane, unsigned space, uint64_t addr)
+static void access_lane(struct racecheck *k, struct race_step *x, unsigned lane, unsigned space, uint64_t addr)
 {
   const struct mem_effect *me = x->s->e->mem;
   if (space != MEM_GLOBAL && space != MEM_SHARED) return;
   const bool sync = orders(x, space, addr);
-  if (sync) memset(x->memo, 0, sizeof x->memo); /* what is known changes */
-  if (sync && me->op != MEM_STORE) acquire(x, space, addr);
-  check_lane(x, lane, space, addr, me->bytes, sync && space == MEM_SHARED ? RACE_STRONG : 0);
-  if (!sync || !x->writes) return;
-  release(x, space, addr);
+  struct race_place *p = sync ? place_at(k, x, space, addr) : NULL;
+  if (p && me->op != MEM_STORE) race_acquire(x->cta, x->u, p); /* lanes that read a place learn what it holds */
+  check_lane(k, x, lane, space, addr, me->bytes, sync && space == MEM_SHARED ? RACE_STRONG : 0);
+  if (!p || !x->writes) return;
+  release(x, space, p);
   x->entry.clock = x->cta->warp[x->u].clock;
 }
 
@@ -407,32 +416,141 @@ static bool is_simple(const struct race_step *x)
   return me->space == MEM_GLOBAL;
 }
 
-static void access_simple(struct race_step *x)
+/* Tables of the lanes, with the layer of the access and cells of one size; NULL: look closely. */
+struct race_tables {
+  struct race_table *one;      /* of all lanes */
+  struct race_table **of_lane; /* NULL: one */
+};
+
+static inline bool is_narrow(const struct race_step *x)
+{
+  return x->s->e->mem->bytes % 4;
+}
+
+static struct race_table *with_layer(struct racecheck *k, const struct race_step *x, struct race_table *t, bool global)
+{
+  if (is_narrow(x) && !split(&k->shadow, t, global)) return NULL;
+  return has_layer(k, t, own_layer(x->writes), global) ? t : NULL;
+}
+
+static struct race_tables shared_tables(struct racecheck *k, const struct race_step *x)
+{
+  struct race_table *t = shared_table(x);
+  return (struct race_tables){.one = watched_inside(x->s, 0, t->bytes) ? with_layer(k, x, t, false) : NULL};
+}
+
+/* Has the host fetch the cells: far from each other, one would wait for each. */
+static struct race_tables far_tables(struct racecheck *k, const struct race_step *x, struct race_table **of_lane)
 {
   const struct mem_effect *me = x->s->e->mem;
-  const bool own = x->own || x->writes;
-  uint64_t last = UINT64_MAX;
+  const unsigned layer = own_layer(x->writes), shift = is_narrow(x) ? 0 : 2;
+  struct race_table *t = NULL;
+  uint64_t page = UINT64_MAX;
   for (uint32_t r = x->s->lanes; r; r &= r - 1) {
     const unsigned i = bits_first(r);
-    if (me->addr[i] == last && !own) continue; /* the neighbour's read stands for this one */
-    last = me->addr[i];
-    check_lane(x, i, me->space, last, me->bytes, 0);
+    const uint64_t addr = me->addr[i];
+    if (addr >> RACE_PAGE_BITS != page) {
+      page = addr >> RACE_PAGE_BITS;
+      t = with_layer(k, x, race_shadow_page(&k->shadow, addr), true);
+      if (t && t->by_byte != is_narrow(x)) t = NULL;
+    }
+    of_lane[i] = t;
+    if (t) __builtin_prefetch(&t->layer[layer][addr % RACE_PAGE >> shift], 1);
+  }
+  return (struct race_tables){.of_lane = of_lane};
+}
+
+static struct race_tables find_tables(struct racecheck *k, const struct race_step *x, struct race_table **of_lane)
+{
+  const struct mem_effect *me = x->s->e->mem;
+  if (me->space == MEM_SHARED) return shared_tables(k, x);
+  if (!me->shape.even || me->addr[0] >> RACE_PAGE_BITS != me->addr[31] >> RACE_PAGE_BITS)
+    return far_tables(k, x, of_lane);
+  return (struct race_tables){.one = with_layer(k, x, race_shadow_page(&k->shadow, me->addr[0]), true)};
+}
+
+/* Whether lane i stores the words that lie at `there`. */
+static inline bool stores_same(const uint8_t *words, unsigned i, const uint8_t *there, unsigned bytes)
+{
+  for (unsigned n = 0; n < bytes / 4; n++)
+    if (memcmp(words + 4 * (LANES_MAX * n + i), there + 4 * n, 4) != 0) return false;
+  return true;
+}
+
+/* Lanes that store what is there already. */
+static uint32_t silent_lanes(struct race_step *x, uint32_t lanes)
+{
+  const struct mem_effect *me = x->s->e->mem;
+  const unsigned bytes = me->bytes;
+  uint32_t silent = 0;
+  if (bytes % 4 == 0 && x->plain && me->shape.even && me->shape.stride == bytes) {
+    const uint8_t *there = memory_behind(x, me->space, me->addr[0], 32 * bytes), *now = func_stored_words(me);
+    for (unsigned i = 0; there && i < 32; i++) silent |= (uint32_t)stores_same(now, i, there + i * bytes, bytes) << i;
+    if (there) return silent;
+  }
+  for (uint32_t r = lanes; r; r &= r - 1) {
+    const unsigned i = bits_first(r);
+    if (silence_of(x, i, me->space, me->addr[i])) silent |= 1u << i;
+  }
+  return silent;
+}
+
+/* A warp's lanes at one instruction that orders nothing, `bytes` each, in cells of 1 << shift bytes. */
+RACE_INLINE void access_row(struct racecheck *k, struct race_step *x, const struct race_tables *tables, bool writes,
+                            unsigned bytes, unsigned shift)
+{
+  const struct mem_effect *me = x->s->e->mem;
+  const uint64_t in = me->space == MEM_GLOBAL ? RACE_PAGE - 1 : UINT64_MAX;
+  const uint32_t lanes = x->s->lanes, silent = writes ? silent_lanes(x, lanes) : 0;
+  struct race_row w = {.known = race_known_of(x), .findings = x->s->l->findings,
+                       .cell = bytes == 1u << shift ? bytes : 0};
+  struct race_entry now = x->entry;
+  uint64_t last = UINT64_MAX;
+  for (uint32_t r = lanes; r; r &= r - 1) {
+    const unsigned i = bits_first(r);
+    const uint64_t addr = me->addr[i], at = (addr & in) >> shift;
+    const struct race_table *t = tables->of_lane ? tables->of_lane[i] : tables->one;
+    if (!writes && addr == last) continue; /* the neighbour's read stands for this one */
+    last = addr;
+    now.where = x->entry.where | i << RACE_LANE_AT | (silent >> i & 1 ? RACE_SILENT : 0);
+    bool passed = t != NULL;
+    for (unsigned n = 0; passed && n < bytes >> shift; n++) passed = pass_cell(&w, writes, t, at + n, &now);
+    if (passed) continue;
+    check_lane(k, x, i, me->space, addr, bytes, 0);
+    w.known = race_known_of(x);
   }
 }
 
-static void access_lanes(struct race_step *x)
+static void access_simple(struct racecheck *k, struct race_step *x)
+{
+  const struct mem_effect *me = x->s->e->mem;
+  struct race_table *of_lane[32];
+  if (x->own) {
+    for (uint32_t r = x->s->lanes; r; r &= r - 1)
+      check_lane(k, x, bits_first(r), me->space, me->addr[bits_first(r)], me->bytes, 0);
+    return;
+  }
+  const struct race_tables t = find_tables(k, x, of_lane);
+  const bool by_byte = t.one ? t.one->by_byte : is_narrow(x);
+  if (by_byte) access_row(k, x, &t, x->writes, me->bytes, 0);
+  else if (me->bytes > 4) access_row(k, x, &t, x->writes, me->bytes, 2);
+  else if (x->writes) access_row(k, x, &t, true, 4, 2);
+  else access_row(k, x, &t, false, 4, 2);
+}
+
+static void access_lanes(struct racecheck *k, struct race_step *x)
 {
   const struct watched_step *s = x->s;
   for (uint32_t r = s->lanes; r; r &= r - 1) {
     const unsigned i = bits_first(r);
     uint64_t addr;
     const enum mem_space space = func_lane_space(s->cta, s->warp, s->e->mem, i, &addr);
-    access_lane(x, i, space, addr);
+    access_lane(k, x, i, space, addr);
   }
 }
 
 /* Reads global memory; writes shared memory when it is waited for. */
-static void access_ldgsts(struct race_step *x)
+static void access_ldgsts(struct racecheck *k, struct race_step *x)
 {
   const struct watched_step *s = x->s;
   const struct mem_effect *me = s->e->mem;
@@ -442,8 +560,8 @@ static void access_ldgsts(struct race_step *x)
   to.entry.where |= RACE_COPY;
   for (uint32_t r = s->lanes; r; r &= r - 1) {
     const unsigned i = bits_first(r), bytes = func_copied_bytes(me, i);
-    if (bytes) check_lane(x, i, MEM_GLOBAL, me->addr[i], bytes, 0);
-    check_lane(&to, i, MEM_SHARED, me->shared_addr[i], me->bytes, 0);
+    if (bytes) check_lane(k, x, i, MEM_GLOBAL, me->addr[i], bytes, 0);
+    check_lane(k, &to, i, MEM_SHARED, me->shared_addr[i], me->bytes, 0);
   }
 }
 
@@ -476,9 +594,9 @@ void racecheck_access(struct racecheck *k, const struct watched_step *s)
     race_close_group(x.cta, x.u, x.cta->warp[x.u].counter);
     race_wait_groups(x.cta, x.u, 0);
   }
-  if (me->op == MEM_LDGSTS) access_ldgsts(&x);
-  else if (is_simple(&x)) access_simple(&x);
-  else access_lanes(&x);
+  if (me->op == MEM_LDGSTS) access_ldgsts(k, &x);
+  else if (is_simple(&x)) access_simple(k, &x);
+  else access_lanes(k, &x);
 }
 
 static void at_barrier(struct racecheck *k, const struct watched_step *s)

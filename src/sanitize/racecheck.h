@@ -3,13 +3,14 @@
 #ifndef WS_SANITIZE_RACECHECK_H
 #define WS_SANITIZE_RACECHECK_H
 
-#include "sanitize/race_order.h"
+#include "sanitize/race_judge.h"
 #include "sanitize/watched.h"
 
 struct racecheck {
   struct race_shadow shadow;  /* of global memory */
   struct race_cta *ctas;      /* that run, newest use first */
   struct race_places places;  /* in global memory, and of the grid and its clusters */
+  struct race_told told;
   bool off;                   /* the launch cannot be followed (any more) */
   uint64_t skipped;           /* accesses to global memory beyond the limit of the shadow memory */
 };

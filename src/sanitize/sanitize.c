@@ -133,7 +133,7 @@ const struct step_tap *sanitizer_begin(struct sanitizer *s, const struct module 
   s->tap = (struct step_tap){.ctx = s, .step = see_step, .veto = see_access, .cta_end = see_cta_end,
                              .registers_unseen = !has(s, SANITIZE_INITCHECK)};
   memcheck_begin(&s->memcheck);
-  initcheck_begin(&s->initcheck);
+  initcheck_begin(&s->initcheck, &s->launch);
   racecheck_begin(&s->racecheck, &s->launch);
   return &s->tap;
 }

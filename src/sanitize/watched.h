@@ -47,6 +47,14 @@ static inline unsigned watched_service(const struct watched_step *s)
   return watched_inst(s)->src[0].imm;
 }
 
+/* Whether all that the lanes touch lies in [first, end). */
+static inline bool watched_inside(const struct watched_step *s, uint64_t first, uint64_t end)
+{
+  const struct mem_effect *me = s->e->mem;
+  return end > first && end - first >= me->bytes &&
+         !(func_outside(s->cta, s->warp, me, first, end - first - me->bytes) & s->lanes);
+}
+
 static inline bool is_atomic(unsigned op)
 {
   return op == MEM_ATOMIC || op == MEM_RED;

@@ -97,6 +97,7 @@ struct mem_req {
   uint8_t atomics, repeats; /* words that lanes update, most updates of one word: 64 bits are two */
   uint8_t grid;    /* slot of the grid it is sent for; GRID_NONE: code, which grids share */
   uint8_t scope;   /* enum mem_scope; REQ_STRONG: whom it is ordered with */
+  uint8_t to;      /* where its memory is: node of the machine + 1 (base/place.h); 0: here */
   uint32_t words;  /* stores: words of the line that are written whole; reductions of the copy engine: the piece of
                       the copy */
 };

@@ -18,6 +18,7 @@ struct listing {
   const struct gpu_inst_profile *p;
   const struct code_view *code;
   struct source_text *source; /* of each file of the table */
+  struct live_count *live;    /* of each instruction; NULL: not told */
   uint64_t cycles;            /* of the launch */
 };
 
@@ -26,12 +27,17 @@ static uint64_t pc_of(const struct listing *l, uint64_t i)
   return code_pc(l->code, i);
 }
 
+static unsigned live_at(const struct listing *l, uint64_t i)
+{
+  return l->live ? l->live[i].of[LIVE_R] : 0;
+}
+
 /* --- columns ------------------------------------------------------------------------------------- */
 
 static void heading(FILE *f, const char *last)
 {
-  fprintf(f, "%14s %6s %12s %6s %8s %9s  %-*s  %s\n", "warp-cycles", "%", "issued", "lanes", "sect/rq", "conflicts",
-          MOSTLY_BYTES - 22, "mostly", last);
+  fprintf(f, "%14s %6s %12s %6s %8s %9s %4s  %-*s  %s\n", "warp-cycles", "%", "issued", "lanes", "sect/rq", "conflicts",
+          "live", MOSTLY_BYTES - 22, "mostly", last);
 }
 
 /* The two states with the most cycles, but for the cycle of the issue itself. */
@@ -63,21 +69,24 @@ static void ratio(FILE *f, int width, uint64_t a, uint64_t b)
     fprintf(f, " %*s", width, "");
 }
 
-static void columns(const struct listing *l, const struct inst_cost *c)
+/* live: most registers at one of the instructions; 0: not told. */
+static void columns(const struct listing *l, const struct inst_cost *c, unsigned live)
 {
-  char cycles[28], issued[28], conflicts[28], why[MOSTLY_BYTES];
+  char cycles[28], issued[28], conflicts[28], registers[12] = "", why[MOSTLY_BYTES];
+  if (live) snprintf(registers, sizeof registers, "%u", live);
   fprintf(l->f, "%14s %6.1f %12s", with_commas(c->cycles, cycles), percent(c->cycles, l->cycles),
           with_commas(c->issued, issued));
   ratio(l->f, 6, c->threads, c->issued);
   ratio(l->f, 8, c->sectors, c->requests);
-  fprintf(l->f, " %9s  %-*s  ", c->passes ? with_commas(c->conflicts, conflicts) : "", MOSTLY_BYTES - 22,
-          mostly(l, c, why, sizeof why));
+  fprintf(l->f, " %9s %4s  %-*s  ", c->passes ? with_commas(c->conflicts, conflicts) : "", registers,
+          MOSTLY_BYTES - 22, mostly(l, c, why, sizeof why));
 }
 
 /* --- source lines -------------------------------------------------------------------------------- */
 
 struct source_line {
   uint32_t file, line;
+  unsigned live; /* registers, where there are most */
   struct inst_cost cost;
 };
 
@@ -121,6 +130,7 @@ static size_t merge_lines(struct source_line *s, size_t n, unsigned n_states)
       continue;
     }
     inst_cost_add_all(&s[kept - 1].cost, &s[i].cost, n_states);
+    if (s[kept - 1].live < s[i].live) s[kept - 1].live = s[i].live;
   }
   return kept;
 }
@@ -135,7 +145,7 @@ static void write_source_lines(const struct listing *l)
   for (uint64_t i = 0; i < l->p->n_insts; i++) {
     const struct line_row *row = line_table_find(l->lines, pc_of(l, i));
     if (!l->p->issued[i] || !line_row_names(row)) continue;
-    s[n] = (struct source_line){.file = row->file, .line = row->line};
+    s[n] = (struct source_line){.file = row->file, .line = row->line, .live = live_at(l, i)};
     inst_cost_add(&s[n++].cost, l->p, i);
   }
   qsort(s, n, sizeof *s, by_place);
@@ -144,7 +154,7 @@ static void write_source_lines(const struct listing *l)
   fprintf(l->f, "\nSource lines, the most expensive first\n");
   heading(l->f, "line");
   for (size_t i = 0; i < n && i < HOTTEST_LINES; i++) {
-    columns(l, &s[i].cost);
+    columns(l, &s[i].cost, s[i].live);
     print_place(l, s[i].file, s[i].line);
     fputc('\n', l->f);
   }
@@ -177,7 +187,7 @@ static void write_instruction(const struct listing *l, uint64_t i)
   char text[256];
   here.pc -= module_section_start(l->r->module, here.pc);
   inst_cost_add(&c, l->p, i);
-  columns(l, &c);
+  columns(l, &c, live_at(l, i));
   code_print(l->code, i, &here, text, sizeof text);
   fprintf(l->f, "0x%04llx  %s\n", (unsigned long long)here.pc, text);
 }
@@ -227,7 +237,8 @@ static void write_rest(const struct listing *l)
 void view_annotate_write(FILE *f, const struct report *r, const struct line_table *lines)
 {
   struct listing l = {.f = f, .r = r, .lines = lines, .p = r->profile, .code = &r->launch->params.code,
-                      .source = calloc(lines->n_files + 1, sizeof *l.source), .cycles = report_u64(r, "warp_cycles")};
+                      .source = calloc(lines->n_files + 1, sizeof *l.source), .live = inst_live_new(r),
+                      .cycles = report_u64(r, "warp_cycles")};
   NO_MEMORY_IF(!l.source);
   for (uint32_t i = 0; i < lines->n_files; i++)
     l.source[i] = source_text_read(lines->file[i].folder, lines->file[i].name);
@@ -236,4 +247,5 @@ void view_annotate_write(FILE *f, const struct report *r, const struct line_tabl
   write_rest(&l);
   for (uint32_t i = 0; i < lines->n_files; i++) source_text_free(&l.source[i]);
   free(l.source);
+  mem_free(l.live);
 }

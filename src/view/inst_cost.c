@@ -1,6 +1,8 @@
 #include "view/inst_cost.h"
 
 #include "base/bug.h"
+#include "base/host_memory.h"
+#include "load/live_code.h"
 
 void inst_cost_add(struct inst_cost *c, const struct gpu_inst_profile *p, uint64_t i)
 {
@@ -27,6 +29,16 @@ void inst_cost_add_all(struct inst_cost *to, const struct inst_cost *from, unsig
   to->passes += from->passes;
   to->conflicts += from->conflicts;
   for (unsigned k = 0; k < n_states; k++) to->state[k] += from->state[k];
+}
+
+struct live_count *inst_live_new(const struct report *r)
+{
+  const struct code_view *code = &r->launch->params.code;
+  if (!r->module) return NULL;
+  struct live_count *live = mem_zeroed(code_count(code) + 1, sizeof *live);
+  if (module_live_registers(r->module, code, live)) return live;
+  mem_free(live);
+  return NULL;
 }
 
 bool line_row_names(const struct line_row *row)

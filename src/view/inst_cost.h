@@ -6,8 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "isa/live.h"
 #include "load/line_table.h"
 #include "time/gpu/gpu.h"
+#include "view/report.h"
 
 enum { INST_COST_MAX_STATES = 64 };
 
@@ -20,6 +22,10 @@ struct inst_cost {
 /* Adds those of instruction i. */
 void inst_cost_add(struct inst_cost *, const struct gpu_inst_profile *, uint64_t i);
 void inst_cost_add_all(struct inst_cost *to, const struct inst_cost *from, unsigned n_states);
+
+/* Live registers at each instruction of the launch's code, by their numbers (isa/live.h): a new block, for mem_free.
+ * NULL: not told, as of traces. */
+struct live_count *inst_live_new(const struct report *);
 
 /* Whether a row names a line; NULL: no. */
 bool line_row_names(const struct line_row *);

@@ -20,6 +20,7 @@ struct listing {
   const struct line_table *lines;
   const struct gpu_inst_profile *p;
   const struct code_view *code;
+  struct live_count *live; /* of each instruction; NULL: not told */
   struct shown_file {
     struct source_text source;
     uint8_t *line; /* of each line, whether it is shown; NULL: nothing of the file */
@@ -122,6 +123,16 @@ static void put_cost(const struct listing *l, json_t *j, uint64_t i)
   json_object_set_new(j, "warp_state", state);
 }
 
+static void put_live(const struct listing *l, json_t *j, uint64_t i)
+{
+  static const char *const name[LIVE_FILES] = {
+    [LIVE_R] = "registers", [LIVE_UR] = "uniform", [LIVE_P] = "predicates", [LIVE_UP] = "uniform_predicates"};
+  if (!l->live) return;
+  json_t *live = json_object();
+  for (unsigned k = 0; k < LIVE_FILES; k++) put(live, name[k], l->live[i].of[k]);
+  json_object_set_new(j, "live", live);
+}
+
 /* Addresses and branch targets count from the start of the section, as in disasm. */
 static json_t *instruction_json(const struct listing *l, uint64_t i)
 {
@@ -138,6 +149,7 @@ static json_t *instruction_json(const struct listing *l, uint64_t i)
   json_object_set_new(j, "text", view_json_text(text));
   put_place(l, j, pc);
   put_cost(l, j, i);
+  put_live(l, j, i);
   return j;
 }
 
@@ -157,7 +169,7 @@ static json_t *instructions_json(const struct listing *l, uint64_t *left_out)
 json_t *view_listing_json(const struct report *r, const struct line_table *lines)
 {
   struct listing l = {.r = r, .lines = lines, .p = r->profile, .code = &r->launch->params.code,
-                      .file = mem_zeroed(lines->n_files + 1u, sizeof *l.file)};
+                      .live = inst_live_new(r), .file = mem_zeroed(lines->n_files + 1u, sizeof *l.file)};
   uint64_t left_out = 0;
   json_t *j = json_object(), *instructions = instructions_json(&l, &left_out);
   json_object_set_new(j, "instructions", instructions);
@@ -168,5 +180,6 @@ json_t *view_listing_json(const struct report *r, const struct line_table *lines
     mem_free(l.file[i].line);
   }
   mem_free(l.file);
+  mem_free(l.live);
   return j;
 }

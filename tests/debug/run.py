@@ -176,17 +176,21 @@ def test_recursion():
 
 def test_variables():
     """Parameters, locals in registers and on the stack, arrays in shared and local memory, by their names in the source."""
-    out = work([f"break debugged.cu:{LINE['part']} cta 1,0,0 thread 5", "continue", "print i", "print value", "print n", "next", "print s32 shared[part + 4 * tid.x]",
+    out = work([f"break debugged.cu:{LINE['part']} cta 1,0,0 thread 5", "continue", "print i", "print value", "print n", "next", "print part[tid.x]",
                 "info locals", "delete", f"break debugged.cu:{LINE['twice']} if x == {a(70)}", "continue", "print x", "print tid.x", "finish",
                 "print i"], "debugged_g")
     got = [int(l.split(" ")[0]) for l in out.splitlines() if re.fullmatch(r"-?\d+( = 0x[0-9a-f]+)?", l)]
     need(got == [69, a(69), 128, a(69), a(70), 7, 71], f"{got}", out)
     need("\ni = 69\n" in out and "part: array of 64 signed of 4 bytes at 0\n" in out, "info locals", out)
-    out = session([f"break debugged.cu:{LINE['add']} thread 3", "continue", "delete"] + [f"print s32 local[mine + 4 * {k}]" for k in range(16)] + ["print n"],
-                  cubin("debugged_g"), "--kernel", "count", "--grid", "1", "--block", "32", "--gpu", "rtx-3070", "--buf", "out:i32:1", "--arg", "out",
-                  "--arg", "i32:4")
+    count = (cubin("debugged_g"), "--kernel", "count", "--grid", "1", "--block", "32", "--gpu", "rtx-3070", "--buf", "out:i32:1", "--arg", "out",
+             "--arg", "i32:4")
+    there = [f"break debugged.cu:{LINE['add']} thread 3", "continue", "delete"]
+    out = session(there + [f"print s32 local[mine + 4 * {k}]" for k in range(16)] + [f"print mine[{k}]" for k in range(16)] +
+                  ["print mine[n + 1] - 20 >> 1", "print n"], *count)
     got = [int(l.split(" ")[0]) for l in out.splitlines() if re.fullmatch(r"-?\d+( = 0x[0-9a-f]+)?", l)]
-    need(got == [3 * k for k in range(16)] + [4], f"{got}", out)
+    need(got == [3 * k for k in range(16)] * 2 + [-3, 4], f"{got}", out)  # mine[5] is 15; -5 >> 1 is -3 in C
+    out = session(there + ["print mine[16]", "print mine[-1]", "print n[0]"], *count, status=2)
+    need(out.count("'mine' has 16 elements") == 2 and "'n' is no array" in out, "elements that are not there", out)
 
 
 def test_variables_damaged():

@@ -253,7 +253,9 @@ static void check_errors()
   CUDA(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, 60));
   CUDA(cudaMemset(p, 0, sizeof *p));
   many<<<1, 1>>>(p, 100, r);
-  CHECK(fetch(r, 1)[0] == cudaErrorLaunchPendingCountExceeded && fetch(p, 1)[0] == 60);
+  // 60 can be pending; how many have begun by the time of the others is the GPU's affair.
+  int ran = fetch(p, 1)[0];
+  CHECK(ran >= 60 && fetch(r, 1)[0] == (ran < 100 ? cudaErrorLaunchPendingCountExceeded : cudaSuccess));
   CUDA(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, 100));
   CUDA(cudaMemset(p, 0, sizeof *p));
   many<<<1, 1>>>(p, 100, r);

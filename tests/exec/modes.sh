@@ -301,6 +301,20 @@ P
 }
 report clocks "$(clocks | head -n 1)"
 
+# The same bytes on every run: host and GPU wait for each other, streams overlap, and one has priority.
+handshake() {
+  local n
+  for n in 1 1 2 3; do
+    timeout 120 "$BIN" exec --quiet --threads $n --json "$scratch/json" "$scratch/handshake" >"$scratch/out" 2>"$scratch/err" ||
+      echo "exit status $?: $(head -n 1 "$scratch/err")"
+    cat "$scratch/out" >>"$scratch/json"
+    [ -f "$scratch/first" ] || cp "$scratch/json" "$scratch/first"
+    cmp -s "$scratch/first" "$scratch/json" || echo "$n threads give other bytes: $(diff "$scratch/first" "$scratch/json" | head -n 2 | tr '\n' ' ')"
+  done
+  rm -f "$scratch/first"
+}
+report handshake "$(handshake | head -n 1)"
+
 progress() {
   "$BIN" exec --progress --max-instructions 400000000 --functional "$scratch/spin" >/dev/null 2>"$scratch/err"
   says "$scratch/err" "launch 2 _Z4spinPViPi: CTAs 0 of 1"

@@ -20,6 +20,7 @@ static unsigned *words()
   unsigned *p;
   CUDA(cudaMalloc(&p, 64));
   CUDA(cudaMemset(p, 0, 64));
+  CUDA(cudaDeviceSynchronize()); // other streams do not wait for the fill
   return p;
 }
 

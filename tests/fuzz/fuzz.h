@@ -15,11 +15,13 @@ void fuzz_launchfile(const uint8_t *data, size_t size); /* host/launchfile.h */
 void fuzz_decode(const uint8_t *data, size_t size);     /* isa/sass/sass.h */
 void fuzz_guest(const uint8_t *data, size_t size);      /* func/func.h */
 void fuzz_gdb(const uint8_t *data, size_t size);        /* debug/gdb_packet.h, debug/expression.h */
+void fuzz_rv64(const uint8_t *data, size_t size);       /* host/linux/linux_elf.h, func/rv64/rv64_core.h */
 
 /* These build what they try from fields of the bytes (draw.h): what is behind the syntax. */
 void fuzz_case(const uint8_t *data, size_t size);       /* host/snapshot.h, host/case.h */
 void fuzz_trace(const uint8_t *data, size_t size);      /* trace/reader.h, trace/source.h */
 void fuzz_preset(const uint8_t *data, size_t size);     /* config/presets.h */
+void fuzz_machine(const uint8_t *data, size_t size);    /* config/machine_preset.h, config/topology.h */
 void fuzz_launch(const uint8_t *data, size_t size);     /* host/launchfile.h, host/case.h */
 void fuzz_sass(const uint8_t *data, size_t size);       /* load/asm_source.h */
 void fuzz_suite(const uint8_t *data, size_t size);      /* validate/suite.h */

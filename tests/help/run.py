@@ -2,8 +2,8 @@
 """Runs the examples of `warpstep help COMMAND` and the lines of docs/commands.md.
 
 They run in a scratch folder in which the folders of the tree are links, and must end with status 0. What they need of a user is made
-first: ./saxpy, ./train, ./app and ./a.out from programs.cu (by nvcc, else their examples are skipped), cases/ by capturing,
-two reports to compare. In docs/commands.md "…" stands for a launch. Examples over HeCBench need its sources and are skipped.
+first: ./saxpy, ./train, ./app and ./a.out from programs.cu (by nvcc, else their examples are skipped), ./program.riscv (by Debian's cross
+compiler, likewise), cases/ by capturing, two reports to compare. In docs/commands.md "…" stands for a launch. Examples over HeCBench need its sources and are skipped.
 """
 import os
 import re
@@ -56,6 +56,13 @@ def documented():
         yield "commands.md %d" % i, command.replace("…", LAUNCH)
 
 
+def make_riscv(folder):
+    compiler = shutil.which("riscv64-linux-gnu-gcc")
+    if compiler:
+        subprocess.run([compiler, "-static", "-x", "c", "-o", folder + "/program.riscv", "-"], input="int main(void) { return 0; }",
+                       text=True, check=True)
+
+
 def set_up(folder):
     """Whether there are programs."""
     os.mkdir(folder + "/bin")
@@ -68,6 +75,7 @@ def set_up(folder):
         shell("warpstep run %s --no-check --quiet --set issue.policy=%s --json %s.json" % (LAUNCH, policy, name), folder)
     with open(folder + "/ncu.csv", "w", encoding="utf-8") as f:
         f.write("kernel,time_us\ngemm,5.0\n")
+    make_riscv(folder)
     nvcc = shutil.which("nvcc", path=os.environ["PATH"] + ":/usr/local/cuda/bin")
     if not nvcc or not os.path.exists(os.path.join(os.path.dirname(BIN), "cuda/libwarpstep-cuda.so")):
         return False
@@ -81,6 +89,8 @@ def set_up(folder):
 def why_not(command, programs):
     if "HeCBench" in command:
         return "HeCBench's sources are not here"
+    if "program.riscv" in command and not shutil.which("riscv64-linux-gnu-gcc"):
+        return "no riscv64-linux-gnu-gcc"
     if not programs and re.search(r"\./(saxpy|train|app|a\.out)\b|cases/|\ba\.out", command):
         return "no nvcc, or no shim libraries"
     return None

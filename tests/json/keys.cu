@@ -27,6 +27,6 @@ int main()
   cudaDeviceSynchronize();
   scale<<<N / 256, 256>>>(x, N);
   cudaDeviceSynchronize();
-  for (int i = 0; i < 2; i++) scale<<<2, 64, 0, s[i]>>>(x + 4096 * i, 128);
+  for (int i = 0; i < 2; i++) scale<<<N / 512, 256, 0, s[i]>>>(x + N / 2 * i, N / 2); // longer than a launch takes
   return cudaDeviceSynchronize() != cudaSuccess;
 }

@@ -41,5 +41,27 @@ why=''
 [ -n "$a" ] && [ "$a" = "$b" ] || why="$a, but $b without bank conflicts and local memory, which it has not"
 verdict 'costs that are not there' "$why"
 
+# Launches of a program: the one that is chosen, from the memory that it finds there, and as a captured one alone. The case
+# that capture writes checks the memory behind the launch against what the program had.
+nvcc=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
+if [ -x "$nvcc" ] && [ -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ]; then
+  scratch=$(mktemp -d) why=''
+  "$nvcc" -arch=sm_86 -o "$scratch/bfs" tests/exec/bfs.cu
+  TMPDIR=$scratch "$bin" exec --what-if coalescing --time-kernels 3..3 --stop-after-timed "$scratch/bfs" >"$scratch/table" 2>&1
+  "$bin" capture -o "$scratch/cases" --launches 3..3 --stop-after-captured "$scratch/bfs" >"$scratch/log" 2>&1
+  "$bin" run "$scratch"/cases/0003-*.case --what-if coalescing >"$scratch/alone" 2>&1
+  grep -q 'Results *all .* match' "$scratch/table" || why="memory is not as in the program: $(cat "$scratch/table")"
+  diff <(sed -n '/^What if/,$p' "$scratch/table") <(sed -n '/^What if/,$p' "$scratch/alone") >"$scratch/diff" ||
+    why+=" not as the captured launch: $(cat "$scratch/diff")"
+  grep -q 'speed-up' "$scratch/table" || why+=" no table"
+  [ -z "$(find "$scratch" -name 'warpstep-what-if-*')" ] || why+=" files are left"
+  verdict 'a launch of a program' "$why"
+  TMPDIR=$scratch "$bin" exec --what-if all --time-kernels no_such_kernel "$scratch/bfs" >"$scratch/log" 2>&1
+  status=$? why=''
+  [ $status -eq 2 ] && grep -q 'no launch that --time-kernels names' "$scratch/log" || why="status $status: $(tail -n 2 "$scratch/log")"
+  verdict 'a launch that is not there' "$why"
+  rm -rf "$scratch"
+fi
+
 echo "limiter: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

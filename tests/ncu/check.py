@@ -97,9 +97,23 @@ def formulas(m):
     near(m["dram__bytes.sum.pct_of_peak_sustained_elapsed"], 100 * m["dram__bytes.sum.per_second"] / peak, "of DRAM")
     assert m["smsp__inst_executed.sum"] == m["sm__inst_executed.sum"] == 4 * sms * m["smsp__inst_executed.avg"] or \
         math.isclose(m["smsp__inst_executed.sum"], 4 * sms * m["smsp__inst_executed.avg"], rel_tol=1e-2, abs_tol=4 * sms * 0.006)
+    instances(m)
     # What is not known is n/a, never 0.
     for name in ("lts__average_gcomp_input_sector_success_rate.pct", "launch__shared_mem_config_size", "no_such_metric.sum"):
         assert math.isnan(m[name]), name
+
+
+def instances(m):
+    """Least and most of one SM, slice, channel: around the average; of CTAs by how many there are, which go to the SMs in turn."""
+    sms, ctas = m["launch__sm_count"], m["launch__grid_size"]
+    for name in ("sm__cycles_active", "sm__inst_executed", "sm__ctas_launched", "sm__warps_active", "l1tex__t_sectors",
+                 "lts__t_sectors", "dram__bytes"):
+        assert m[name + ".min"] <= m[name + ".avg"] + 0.006 and m[name + ".avg"] - 0.006 <= m[name + ".max"] <= m[name + ".sum"], name
+    if ctas <= sms:
+        assert m["sm__ctas_launched.max"] == 1 and m["sm__ctas_launched.min"] == (ctas == sms)
+    if ctas == 1:
+        assert m["sm__inst_executed.max"] == m["sm__inst_executed.sum"] and m["sm__cycles_active.max"] == m["sm__cycles_active.sum"]
+    assert m["sm__ctas_launched.max"] >= ctas / sms
 
 
 def check_units(units):

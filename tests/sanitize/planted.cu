@@ -471,6 +471,35 @@ CASE(global_bytes)
 
 /* ---- racecheck: global memory, between blocks -------------------------------------------------------- */
 
+// global_vectors | 1 64 | racecheck | and Write access
+BODY(global_vectors)
+{
+  u32 t = threadIdx.x, at = t * 5 % 16; // vectors that do not lie in the order of their threads
+  if (BAD ? t < 16 || t >= 48 : t < 16) ((uint4 *)y)[at] = make_uint4(t, t + 1, t + 2, t + 3); // HERE
+}
+CASE(global_vectors)
+
+// global_widths | 1 64 | racecheck | and Write access
+BODY(global_widths)
+{
+  u32 t = threadIdx.x;
+  if (t < 32) ((u8 *)y)[4 * t + 1] = (u8)(t + 1); // bytes, with which words are then compared
+  else y[BAD ? t - 32 : t] = t; // HERE
+}
+CASE(global_widths)
+
+// global_scattered | 1 64 | racecheck | and Read access
+BODY(global_scattered)
+{
+  u32 t = threadIdx.x, v = 0;
+  if (t < 32) v = x[x[t] * 7 % 31] + x[x[t] * 11 % 31]; // several readers of each word, in no order
+  if (BAD) __syncwarp();
+  else __syncthreads();
+  if (t >= 32) x[t - 32] = 2 * t + 1; // HERE
+  y[t] = v;
+}
+CASE(global_scattered)
+
 // blocks_waw | 2 64 | racecheck | and Write access
 BODY(blocks_waw)
 {
@@ -689,6 +718,34 @@ BODY(local_uninit)
 }
 CASE(local_uninit)
 
+/* Fills in a variable for some threads, as a function that may fail does. */
+__device__ __noinline__ bool fill(u32 *v, const u32 *x, u32 t)
+{
+  if (t >= 40) return false;
+  *v = x[t] + 1;
+  return true;
+}
+
+/* The compiler loads the variable of all threads, and then chooses. */
+// local_chosen | 1 64 | initcheck | Uninitialized __local__ memory read of size 4
+BODY(local_chosen)
+{
+  u32 t = threadIdx.x, v;
+  const bool filled = fill(&v, x, t);
+  y[t] = BAD || filled ? v : 7; // HERE
+}
+CASE(local_chosen)
+
+// local_copied | 1 64 | initcheck | Uninitialized __local__ memory read of size 4
+BODY(local_copied)
+{
+  u32 t = threadIdx.x, v[2], w[16];
+  (void)fill(v, x, BAD ? t : t % 32);
+  for (u32 i = 0; i < 16; i++) w[(i + x[0]) & 15] = v[0];
+  y[t] = w[x[t] & 15]; // HERE
+}
+CASE(local_copied)
+
 /* A register that PTX names and never writes: what is left of an uninitialised variable where the compiler does not see it. */
 #define UNSET(v) asm volatile("" : "=r"(v))
 
@@ -829,3 +886,12 @@ BODY(same_value)
   else y[t] = x[t];
 }
 CASE(same_value)
+
+// same_vectors | 2 64 | racecheck | Race reported
+BODY(same_vectors)
+{
+  u32 t = threadIdx.x;
+  if (blockIdx.x == 1) y[t] = x[t];
+  else if (t < 32) ((uint2 *)x)[t] = make_uint2(2 * t, 2 * t + 1 + BAD); // HERE
+}
+CASE(same_vectors)

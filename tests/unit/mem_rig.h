@@ -46,7 +46,7 @@ static inline void rig_start(struct rig *r)
   const struct params *p = &r->params;
   r->clock = params_l2_clock_ps(p);
   r->window = p->noc_request_latency * r->clock;
-  xbar_init(&r->xbar, &r->arena, p);
+  xbar_init(&r->xbar, &r->arena, p, 0);
   r->n = partition_count(p);
   r->part = ARENA_ARRAY(&r->arena, struct partition, r->n);
   r->wake = ARENA_ARRAY(&r->arena, picos, r->n);

@@ -346,6 +346,9 @@ static void virtual_memory(void **state)
   (void)state;
   OK(cuMemGetAllocationGranularity(&unit, &prop, 0));
   assert_int_equal(unit, 2 << 20); /* of all GPUs served, as the driver says */
+  assert_int_equal(cuMemAddressReserve(&range, unit + 1, 0, 0, 0), CUDA_ERROR_INVALID_VALUE); /* whole units */
+  assert_int_equal(cuMemAddressReserve(&range, 4 * unit, 3 * unit, 0, 0), CUDA_ERROR_INVALID_VALUE); /* powers of two */
+  assert_int_equal(cuMemAddressReserve(NULL, 4 * unit, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
   OK(cuMemAddressReserve(&range, 4 * unit, 0, 0, 0));
   assert_int_equal(range % unit, 0);
   OK(cuMemCreate(&a, unit, &prop, 0));

@@ -8,6 +8,9 @@
 
 #include "cuda_rig.h"
 
+CUresult cuTensorMapEncodeTiled(void *, unsigned, uint32_t, void *, const uint64_t *, const uint64_t *, const uint32_t *,
+                                const uint32_t *, unsigned, unsigned, unsigned, unsigned);
+
 #define KERNEL(name) WS_SOURCE_DIR "/kernels/" name "/" name
 
 CUresult cuModuleLoadData(CUmodule *, const void *);
@@ -45,6 +48,17 @@ static char *file_bytes(const char *path, size_t *n)
   return text;
 }
 
+/* Tensor maps are of GPUs from sm_90 on. */
+static void no_tensor_maps(void **state)
+{
+  static _Alignas(64) uint8_t map[128];
+  const uint64_t extent[1] = {64}, none[1] = {0};
+  const uint32_t box[1] = {16}, step[1] = {1};
+  (void)state;
+  assert_int_equal(cuTensorMapEncodeTiled(map, 2, 1, map, extent, none, box, step, 0, 0, 0, 0), CUDA_ERROR_NOT_SUPPORTED);
+  for (unsigned i = 0; i < sizeof map; i++) assert_int_equal(map[i], 0);
+}
+
 static void loading(void **state)
 {
   CUmodule m, other;
@@ -68,6 +82,9 @@ static void loading(void **state)
   assert_int_equal(cuModuleGetFunction(&f, m, NULL), CUDA_ERROR_INVALID_VALUE);
   assert_int_equal(cuModuleGetFunction(NULL, m, "vecadd"), CUDA_ERROR_INVALID_VALUE);
   assert_int_equal(cuModuleLoad(&other, "/no/such/file"), CUDA_ERROR_FILE_NOT_FOUND);
+  assert_int_equal(cuModuleLoad(&other, "/dev/null"), CUDA_ERROR_INVALID_IMAGE); /* an empty file */
+  assert_int_equal(cuModuleLoad(&other, WS_SOURCE_DIR), CUDA_ERROR_FILE_NOT_FOUND); /* a folder */
+  assert_int_equal(cuModuleLoad(&other, NULL), CUDA_ERROR_INVALID_VALUE);
   assert_int_equal(cuModuleLoad(&other, KERNEL("vecadd") ".sm_90.cubin"), CUDA_ERROR_NO_BINARY_FOR_GPU);
   assert_int_equal(cuModuleLoadData(&other, "this is neither an ELF file nor PTX, nor a fat binary ....................."),
                    CUDA_ERROR_INVALID_IMAGE);
@@ -304,6 +321,7 @@ static void faults_stick(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(no_tensor_maps),
       cmocka_unit_test(loading), cmocka_unit_test(variables), cmocka_unit_test(launches),
       cmocka_unit_test(bad_configurations), cmocka_unit_test(what_a_kernel_says), cmocka_unit_test(occupancy),
       cmocka_unit_test(faults_stick),

@@ -6,12 +6,8 @@
 
 #include <cmocka.h>
 
-#include "cuda_rig.h"
+#include "cuda_program.h"
 
-void **__cudaRegisterFatBinary(void *);
-void __cudaRegisterFatBinaryEnd(void **);
-void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
-void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int);
 unsigned __cudaPushCallConfiguration(dim3, dim3, size_t, CUstream);
 CUresult __cudaPopCallConfiguration(dim3 *, dim3 *, size_t *, void *);
 CUresult cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, CUstream);
@@ -57,34 +53,43 @@ CUresult cudaEventSynchronize(CUevent);
 CUresult cudaEventElapsedTime(float *, CUevent, CUevent);
 CUresult cudaEventDestroy(CUevent);
 CUresult cudaMemcpyAsync(void *, const void *, size_t, int, CUstream);
+CUresult cudaInitDevice(int, unsigned, unsigned);
+CUresult cudaSetValidDevices(int *, int);
+CUresult cudaSetDeviceFlags(unsigned);
+CUresult cudaGetDeviceFlags(unsigned *);
+CUresult cudaChooseDevice(int *, const void *);
+CUresult cudaDeviceGetStreamPriorityRange(int *, int *);
+CUresult cudaDeviceGetTexture1DLinearMaxWidth(size_t *, const cudaChannelFormatDesc *, int);
+CUresult cudaDeviceGetByPCIBusId(int *, const char *);
+CUresult cudaDeviceGetPCIBusId(char *, int, int);
+CUresult cudaGetDriverEntryPoint(const char *, void **, unsigned long long, int *);
+CUresult cudaGetDriverEntryPointByVersion(const char *, void **, unsigned, unsigned long long, int *);
+CUresult cudaGetDriverEntryPoint_ptsz(const char *, void **, unsigned long long, int *);
+CUresult cudaLaunchKernelExC(const cudaLaunchConfig_t *, const void *, void **);
+CUresult cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *, const void *, void **);
+CUresult cudaLaunchCooperativeKernel(const void *, dim3, dim3, void **, size_t, CUstream);
+CUresult cudaGetKernel(CUkernel *, const void *);
+CUresult cudaGetFuncBySymbol(CUfunction *, const void *);
+CUresult cudaFuncSetCacheConfig(const void *, int);
+CUresult cudaFuncSetSharedMemConfig(const void *, int);
+CUresult cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *, const void *, int, size_t, unsigned);
+CUresult cudaOccupancyAvailableDynamicSMemPerBlock(size_t *, const void *, int, int);
+CUresult cudaOccupancyMaxActiveClusters(int *, const void *, const cudaLaunchConfig_t *);
+CUresult cudaFuncGetName(const char **, const void *);
+CUresult cudaFuncGetParamInfo(const void *, size_t, size_t *, size_t *);
+CUresult cudaKernelSetAttributeForDevice(CUkernel, int, int, int);
+CUresult cudaMemset_ptds(void *, int, size_t);
+CUresult cudaMemset2D_ptds(void *, size_t, int, size_t, size_t);
+CUresult cudaMemcpy_ptds(void *, const void *, size_t, int);
+CUresult cudaMemcpy2D_ptds(void *, size_t, const void *, size_t, size_t, size_t, int);
+CUresult cudaMemsetAsync_ptsz(void *, int, size_t, CUstream);
+CUresult cudaMemcpyToSymbol_ptds(const void *, const void *, size_t, size_t, int);
+CUresult cudaMemcpyFromSymbol_ptds(void *, const void *, size_t, size_t, int);
+CUresult cudaLaunchKernel_ptsz(const void *, dim3, dim3, void **, size_t, CUstream);
 CUresult cudaDeviceReset(void);
 CUresult cudaMemcpyAsync_ptsz(void *, const void *, size_t, int, CUstream);
 CUresult cudaStreamQuery_ptsz(CUstream);
 CUresult cudaStreamSynchronize_ptsz(CUstream);
-
-/* What nvcc leaves in the program. */
-static struct {
-  int magic, version;
-  void *data, *name;
-} wrapper = {0x466243b1, 1, NULL, NULL};
-static char stub_add, stub_pick, nobody, var_table, var_scale; /* host addresses that stand for device code and data */
-
-static int program_start(void **state)
-{
-  static char text[1 << 20];
-  FILE *f = fopen(WS_SOURCE_DIR "/tests/data/fat.fatbin", "rb");
-  (void)state;
-  if (!f || !fread(text, 1, sizeof text, f)) return 1;
-  fclose(f);
-  wrapper.data = text;
-  void **handle = __cudaRegisterFatBinary(&wrapper);
-  __cudaRegisterFunction(handle, &stub_add, "fat_add", "fat_add", -1, NULL, NULL, NULL, NULL, NULL);
-  __cudaRegisterFunction(handle, &stub_pick, "no_such_kernel", "no_such_kernel", -1, NULL, NULL, NULL, NULL, NULL);
-  __cudaRegisterVar(handle, &var_table, "table", "table", 0, 16, 0, 0);
-  __cudaRegisterVar(handle, &var_scale, "scale", "scale", 0, 8, 1, 0);
-  __cudaRegisterFatBinaryEnd(handle);
-  return 0;
-}
 
 /* No cudaInit: the first call makes device 0 current. */
 static void devices(void **state)
@@ -338,6 +343,188 @@ static void stream_of_the_thread(void **state)
   OK(cudaFree(e));
 }
 
+/* One device, number 0. */
+static void questions_about_devices(void **state)
+{
+  const cudaChannelFormatDesc word = {32, 0, 0, 0, 0}, none = {0, 0, 0, 0, 0};
+  int n = 7, least = 7, greatest = 7, most = 0;
+  unsigned flags = 0;
+  size_t texels = 0;
+  char id[20];
+  (void)state;
+  OK(cudaInitDevice(0, 0, 0));
+  assert_int_equal(cudaInitDevice(1, 0, 0), CUDA_ERROR_INVALID_DEVICE);
+  OK(cudaSetValidDevices(&n, 1));
+  OK(cudaSetValidDevices(&n, 0));
+  assert_int_equal(cudaSetValidDevices(&n, 2), CUDA_ERROR_INVALID_DEVICE);
+  assert_int_equal(cudaSetValidDevices(&n, -1), CUDA_ERROR_INVALID_DEVICE);
+  OK(cudaSetDeviceFlags(4)); /* blocking synchronisation; memory of the host is always mapped: 8 */
+  OK(cudaGetDeviceFlags(&flags));
+  assert_int_equal(flags, 12);
+  OK(cudaSetDeviceFlags(0));
+  assert_int_equal(cudaGetDeviceFlags(NULL), CUDA_ERROR_INVALID_VALUE);
+  OK(cudaChooseDevice(&n, NULL));
+  assert_int_equal(n, 0);
+  OK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  assert_true(least == 0 && greatest == -5);
+  OK(cudaDeviceGetStreamPriorityRange(NULL, NULL));
+  OK(cudaDeviceGetAttribute(&most, 69, 0)); /* cudaDevAttrMaxTexture1DLinearWidth */
+  OK(cudaDeviceGetTexture1DLinearMaxWidth(&texels, &word, 0));
+  assert_true(texels == (size_t)most && most > 0);
+  assert_int_equal(cudaDeviceGetTexture1DLinearMaxWidth(&texels, &word, 1), CUDA_ERROR_INVALID_DEVICE);
+  assert_int_equal(cudaDeviceGetTexture1DLinearMaxWidth(&texels, &none, 0), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cudaDeviceGetTexture1DLinearMaxWidth(NULL, &word, 0), CUDA_ERROR_INVALID_VALUE);
+  OK(cudaDeviceGetPCIBusId(id, sizeof id, 0));
+  n = 7;
+  OK(cudaDeviceGetByPCIBusId(&n, id));
+  assert_int_equal(n, 0);
+  assert_int_equal(cudaDeviceGetByPCIBusId(&n, "0000:77:00.0"), CUDA_ERROR_INVALID_DEVICE);
+  assert_int_equal(cudaDeviceGetByPCIBusId(NULL, id), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cudaDeviceGetByPCIBusId(&n, NULL), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cudaDeviceGetPCIBusId(id, (int)strlen(id) + 1, 0), CUDA_SUCCESS); /* just room */
+  assert_int_equal(cudaDeviceGetPCIBusId(id, (int)strlen(id), 0), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cudaDeviceGetPCIBusId(id, sizeof id, 1), CUDA_ERROR_INVALID_DEVICE);
+  assert_int_equal(cudaDeviceGetPCIBusId(NULL, 20, 0), CUDA_ERROR_INVALID_VALUE);
+  cudaGetLastError();
+}
+
+/* Driver's entry points by name: cudaDriverEntryPointSuccess is 0, …SymbolNotFound 1. Flag 2: of a thread's own stream. */
+static void entry_points(void **state)
+{
+  void *f = NULL, *own = NULL;
+  int status = 7;
+  (void)state;
+  OK(cudaGetDriverEntryPoint("cuMemAlloc", &f, 0, &status));
+  assert_ptr_equal(f, (void *)(uintptr_t)cuMemAlloc_v2);
+  assert_int_equal(status, 0);
+  OK(cudaGetDriverEntryPoint("cuNoSuchThing", &f, 0, &status));
+  assert_int_equal(status, 1);
+  assert_int_equal(cudaGetDriverEntryPoint("cuNoSuchThing", &f, 0, NULL), CUDA_ERROR_NOT_FOUND);
+  OK(cudaGetDriverEntryPointByVersion("cuStreamQuery", &f, 12000, 1, &status));
+  assert_ptr_equal(f, (void *)(uintptr_t)cuStreamQuery);
+  OK(cudaGetDriverEntryPointByVersion("cuStreamQuery", &own, 12000, 2, &status));
+  assert_ptr_not_equal(own, f);
+  OK(cudaGetDriverEntryPoint_ptsz("cuStreamQuery", &f, 0, &status));
+  assert_ptr_equal(f, own);
+  OK(cudaGetDriverEntryPoint_ptsz("cuStreamQuery", &f, 1, &status)); /* the program says which */
+  assert_ptr_not_equal(f, own);
+  assert_int_equal(cudaGetDriverEntryPoint("cuMemAlloc", &f, 3, &status), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cudaGetDriverEntryPoint(NULL, &f, 0, &status), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cudaGetDriverEntryPoint("cuMemAlloc", NULL, 0, &status), CUDA_ERROR_INVALID_VALUE);
+  cudaGetLastError();
+}
+
+/* Every way to launch fat_add on 8 zeros gives 5 * 3 + 7 and so on. */
+static void ways_to_launch(void **state)
+{
+  const dim3 one = {1, 1, 1}, block = {N, 1, 1};
+  int *p, n = N, v[N];
+  void *args[] = {&p, &n};
+  cudaLaunchConfig_t c = {.grid = one, .block = block};
+  CUkernel k;
+  CUfunction f;
+  CUstream s;
+  (void)state;
+  OK(cudaStreamCreate(&s));
+  OK(cudaGetKernel(&k, &stub_add));
+  OK(cudaGetFuncBySymbol(&f, &stub_add));
+  assert_ptr_equal(k, f);
+  assert_int_equal(cudaGetKernel(NULL, &stub_add), CUDA_ERROR_INVALID_VALUE);
+  OK(cudaMalloc((void **)&p, sizeof v));
+  OK(cudaMemset(p, 0, sizeof v));
+  OK(cudaLaunchKernelExC(&c, &stub_add, args));
+  c.stream = s;
+  OK(cudaLaunchKernelExC(&c, k, args)); /* handles are as good as host functions */
+  c.stream = NULL;
+  OK(cudaLaunchKernelExC_ptsz(&c, &stub_add, args));
+  OK(cudaLaunchKernel_ptsz(&stub_add, one, block, args, 0, NULL));
+  OK(cudaLaunchCooperativeKernel(&stub_add, one, block, args, 0, s));
+  OK(cudaDeviceSynchronize());
+  OK(cudaMemcpy(v, p, sizeof v, COPY_DEVICE_TO_HOST));
+  for (int i = 0; i < N; i++) assert_int_equal(v[i], 5 * ((5 + i % 4) * 3 + 7));
+  assert_int_equal(cudaLaunchKernelExC(NULL, &stub_add, args), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cudaLaunchKernelExC_ptsz(NULL, &stub_add, args), CUDA_ERROR_INVALID_VALUE);
+  c.n_attrs = 1; /* and no attributes */
+  assert_int_equal(cudaLaunchKernelExC(&c, &stub_add, args), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cudaLaunchKernel(&stub_add, one, block, NULL, 0, NULL), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cudaLaunchKernel(&stub_add, one, block, args, (size_t)1 << 40, NULL), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cudaLaunchCooperativeKernel(&stub_add, (dim3){46 * 16 + 1, 1, 1}, (dim3){1024, 1, 1}, args, 0, NULL),
+                   CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+  OK(cudaStreamDestroy(s));
+  assert_int_equal(cudaLaunchKernel(&stub_add, one, block, args, 0, s), CUDA_ERROR_INVALID_HANDLE);
+  OK(cudaFree(p));
+  cudaGetLastError();
+}
+
+/* Parameters of fat_add: a pointer, then an int. */
+static void questions_about_kernels(void **state)
+{
+  const char *name;
+  size_t at = 9, bytes = 9;
+  int n = 0, clusters;
+  cudaLaunchConfig_t c = {.grid = {8, 1, 1}, .block = {64, 1, 1}};
+  CUkernel k;
+  (void)state;
+  OK(cudaFuncGetName(&name, &stub_add));
+  assert_string_equal(name, "fat_add");
+  assert_int_equal(cudaFuncGetName(NULL, &stub_add), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cudaFuncGetName(&name, &nobody), cudaErrorInvalidDeviceFunction);
+  OK(cudaFuncGetParamInfo(&stub_add, 0, &at, &bytes));
+  assert_true(at == 0 && bytes == 8);
+  OK(cudaFuncGetParamInfo(&stub_add, 1, &at, NULL));
+  assert_int_equal(at, 8);
+  assert_int_equal(cudaFuncGetParamInfo(&stub_add, 2, &at, &bytes), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cudaFuncGetParamInfo(&stub_add, 0, NULL, &bytes), CUDA_ERROR_INVALID_VALUE);
+  OK(cudaFuncSetCacheConfig(&stub_add, 1));
+  assert_int_equal(cudaFuncSetCacheConfig(&nobody, 1), cudaErrorInvalidDeviceFunction);
+  OK(cudaFuncSetSharedMemConfig(&stub_add, 2)); /* cudaSharedMemBankSizeEightByte */
+  assert_int_equal(cudaFuncSetSharedMemConfig(&stub_add, 3), CUDA_ERROR_INVALID_VALUE);
+  OK(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&n, &stub_add, 256, 0, 1));
+  assert_int_equal(n, 6); /* 1,536 threads */
+  assert_int_equal(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&n, &stub_add, 256, 0, 2), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cudaOccupancyMaxActiveBlocksPerMultiprocessor(NULL, &stub_add, 256, 0), CUDA_ERROR_INVALID_VALUE);
+  OK(cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, &stub_add, 2, 128)); /* 100 KB, 1 KB of it the system's for each block */
+  assert_int_equal(bytes, 49 << 10);
+  assert_int_equal(cudaOccupancyAvailableDynamicSMemPerBlock(NULL, &stub_add, 2, 128), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cudaOccupancyMaxActiveClusters(NULL, &stub_add, &c), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cudaOccupancyMaxActiveClusters(&clusters, &stub_add, NULL), CUDA_ERROR_INVALID_VALUE);
+  OK(cudaGetKernel(&k, &stub_add));
+  OK(cudaKernelSetAttributeForDevice(k, FUNC_MAX_DYNAMIC_SHARED, 50000, 0));
+  assert_int_equal(cudaKernelSetAttributeForDevice(k, FUNC_MAX_DYNAMIC_SHARED, 50000, 1), CUDA_ERROR_INVALID_DEVICE);
+  cudaFuncAttributes a;
+  OK(cudaFuncGetAttributes(&a, &stub_add));
+  assert_int_equal(a.max_dynamic_shared, 50000);
+  OK(cudaFuncSetAttribute(&stub_add, FUNC_MAX_DYNAMIC_SHARED, 48 << 10)); /* as it was */
+  cudaGetLastError();
+}
+
+/* Under names with _ptds: the same copies and fills, in the thread's own stream. */
+static void copies_of_the_thread(void **state)
+{
+  uint8_t in[32], out[32], *p;
+  int word = 77, got = 0;
+  (void)state;
+  for (unsigned i = 0; i < sizeof in; i++) in[i] = (uint8_t)(9 * i);
+  OK(cudaMalloc((void **)&p, 32));
+  OK(cudaMemset_ptds(p, 5, 32));
+  OK(cudaMemcpy_ptds(p + 4, in, 8, COPY_HOST_TO_DEVICE));
+  OK(cudaMemset2D_ptds(p + 16, 8, 6, 3, 2));
+  OK(cudaMemsetAsync_ptsz(p + 31, 7, 1, NULL));
+  OK(cudaMemcpy_ptds(out, p, 32, COPY_DEVICE_TO_HOST));
+  for (unsigned i = 0; i < 32; i++)
+    assert_int_equal(out[i], i >= 4 && i < 12 ? in[i - 4] : i == 31 ? 7 : (i >= 16 && i < 19) || (i >= 24 && i < 27) ? 6 : 5);
+  OK(cudaMemcpy2D_ptds(out, 4, p, 16, 3, 2, COPY_DEVICE_TO_HOST));
+  assert_true(out[0] == 5 && out[4] == 6 && out[6] == 6);
+  OK(cudaMemcpyToSymbol_ptds(&var_table, &word, 4, 4, COPY_HOST_TO_DEVICE));
+  OK(cudaMemcpyFromSymbol_ptds(&got, &var_table, 4, 4, COPY_DEVICE_TO_HOST));
+  assert_int_equal(got, 77);
+  word = 6;
+  OK(cudaMemcpyToSymbol_ptds(&var_table, &word, 4, 4, COPY_HOST_TO_DEVICE));
+  assert_int_equal(cudaMemcpy_ptds(NULL, p, 8, COPY_DEVICE_TO_HOST), CUDA_ERROR_INVALID_VALUE);
+  OK(cudaFree(p));
+  cudaGetLastError();
+}
+
 /* Everything of the device goes; the program's code is there again when it is next used, with its variables as they began. */
 static void reset(void **state)
 {
@@ -352,7 +539,9 @@ static void reset(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(devices), cmocka_unit_test(last_error), cmocka_unit_test(kernels_and_variables),
+      cmocka_unit_test(devices), cmocka_unit_test(questions_about_devices), cmocka_unit_test(entry_points),
+      cmocka_unit_test(last_error), cmocka_unit_test(ways_to_launch), cmocka_unit_test(questions_about_kernels),
+      cmocka_unit_test(copies_of_the_thread), cmocka_unit_test(kernels_and_variables),
       cmocka_unit_test(bad_launches), cmocka_unit_test(configurations), cmocka_unit_test(what_a_kernel_says),
       cmocka_unit_test(memory), cmocka_unit_test(streams_and_events), cmocka_unit_test(stream_of_the_thread),
       cmocka_unit_test(reset),

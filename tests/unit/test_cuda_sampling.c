@@ -1,4 +1,5 @@
 /* Sampling of launches: which are timed, what is said of the others. Expected values follow from the rules in sampling.h. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,6 +40,21 @@ static void equal_launches_leave_an_interval(void **state)
   assert_true(sampling_error(g) == 40);
   written(list, text, sizeof text);
   assert_null(strstr(text, "+- 0 "));
+  sampling_free(list);
+}
+
+/* Launches 2, 3, 4 and 8 spread: variance 800 / 3 around 460. The total of three others has the half-width
+ * t sqrt(v (u u / n + u)), with t of 3 degrees of freedom at 95 % (3.182), u = 3 and n = 4. */
+static void a_spread_widens(void **state)
+{
+  static const uint64_t cycles[] = {470, 460, 480, 440, 999, 999, 999, 460};
+  struct sample_group *list = NULL, *g = sampling_group(&list, &key);
+  (void)state;
+  for (unsigned i = 0; i < 8; i++) assert_int_equal(launch(g, 3, 1000, cycles[i]), i < 4 || i == 7);
+  assert_true(g->sums.n == 4 && g->sums.cycles == 460);
+  const double want = 3.182 * sqrt(800.0 / 3 * (3.0 * 3 / 4 + 3));
+  if (fabs(sampling_error(g) - want) > 0.001 * want) fail_msg("%g, not %g", sampling_error(g), want);
+  assert_true(fabs(sampling_total(g) - (470 + 460 + 480 + 440 + 460 + 3 * 460)) < 1e-6);
   sampling_free(list);
 }
 
@@ -106,7 +122,7 @@ static void one_sample_knows_no_interval(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(equal_launches_leave_an_interval), cmocka_unit_test(a_cycle_for_each),
+    cmocka_unit_test(equal_launches_leave_an_interval), cmocka_unit_test(a_cycle_for_each), cmocka_unit_test(a_spread_widens),
     cmocka_unit_test(more_work_is_timed), cmocka_unit_test(nearly_the_same_work),
     cmocka_unit_test(one_sample_knows_no_interval),
   };

@@ -111,6 +111,47 @@ static void test_faults(void **state)
   rig_free(r);
 }
 
+/* LDSM.16.MT88.4 R20, [R2+0x300]: four matrices of 8 rows of 16 bytes, one address a row, lanes 8 j to 8 j + 7 those of matrix j.
+ * Transposed, thread i gets column i / 4 of each, its rows 2 (i % 4) and one more (PTX ISA, ldmatrix). */
+static void test_matrices(void **state)
+{
+  static const uint64_t ldsm[] = {0x000e220000004200, 0x000300000214783b, W_EXIT};
+  enum { BASE = 0x300, ROW = 16 };
+  (void)state;
+  struct rig *r = rig_new(ldsm, 2, 32);
+  for (unsigned lane = 0; lane < 32; lane++) {
+    rig_set(r, 2, lane, ROW * (31 - lane)); /* rows lie the other way round */
+    for (unsigned c = 0; c < 8; c++) {
+      const uint16_t v = (uint16_t)(lane * 8 + c);
+      memcpy(r->cta->shared + BASE + ROW * (31 - lane) + 2 * c, &v, 2);
+    }
+  }
+  assert_true(rig_step(r));
+  for (unsigned j = 0; j < 4; j++)
+    for (unsigned i = 0; i < 32; i++) {
+      const unsigned row = 8 * j + 2 * (i % 4), col = i / 4;
+      assert_int_equal(rig_get(r, 20 + j, i), (row * 8 + col) | ((row + 1) * 8 + col) << 16);
+    }
+  rig_free(r);
+  static const struct {
+    unsigned lane, offset;
+    enum fault_kind kind;
+  } wrong[] = {{0, 8, FAULT_MISALIGNED}, {31, 8, FAULT_MISALIGNED}, {9, RIG_SHARED - BASE, FAULT_SHARED_RANGE},
+               {31, RIG_SHARED - BASE, FAULT_SHARED_RANGE}};
+  for (unsigned k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
+    r = rig_new(ldsm, 2, 32);
+    for (unsigned lane = 0; lane < 32; lane++) rig_set(r, 2, lane, lane == wrong[k].lane ? wrong[k].offset : ROW * lane);
+    assert_false(rig_step(r));
+    assert_int_equal(r->f.kind, wrong[k].kind);
+    assert_int_equal(r->f.thread[0], wrong[k].lane);
+    rig_free(r);
+  }
+  r = rig_new(ldsm, 2, 32); /* the last row that there is */
+  for (unsigned lane = 0; lane < 32; lane++) rig_set(r, 2, lane, RIG_SHARED - BASE - ROW);
+  assert_true(rig_step(r));
+  rig_free(r);
+}
+
 /* Generic addresses: one instruction, lanes in global, shared and local memory. */
 static void test_generic(void **state)
 {
@@ -272,7 +313,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_load_sizes),   cmocka_unit_test(test_load_strides),
       cmocka_unit_test(test_partial_warp), cmocka_unit_test(test_faults),
-      cmocka_unit_test(test_generic),      cmocka_unit_test(test_view),
+      cmocka_unit_test(test_matrices), cmocka_unit_test(test_generic),      cmocka_unit_test(test_view),
       cmocka_unit_test(test_atomics),      cmocka_unit_test(test_atomic_order),
       cmocka_unit_test(test_cast_spin),    cmocka_unit_test(test_ldgsts),
   };

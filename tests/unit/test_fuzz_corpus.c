@@ -101,6 +101,12 @@ static void test_preset(void **state)
   run_all("preset", fuzz_preset);
 }
 
+static void test_machine(void **state)
+{
+  (void)state;
+  run_all("machine", fuzz_machine);
+}
+
 static void test_launch(void **state)
 {
   (void)state;
@@ -125,6 +131,12 @@ static void test_container(void **state)
   run_all("container", fuzz_container);
 }
 
+static void test_rv64(void **state)
+{
+  (void)state;
+  run_all("rv64", fuzz_rv64);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -136,10 +148,12 @@ int main(void)
       cmocka_unit_test(test_case),
       cmocka_unit_test(test_trace),
       cmocka_unit_test(test_preset),
+      cmocka_unit_test(test_machine),
       cmocka_unit_test(test_launch),
       cmocka_unit_test(test_sass),
       cmocka_unit_test(test_suite),
       cmocka_unit_test(test_container),
+      cmocka_unit_test(test_rv64),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,6 +155,12 @@ static void test_expressions(void **state)
   assert_int_equal(evaluated("0xffffffffffffffff > 1"), 1);
   assert_int_equal(evaluated("-1 < 0xffffffffffffffff"), 1);
   assert_int_equal(evaluated("-2 < -1"), 1);
+  /* The sign comes in from the left, of negative numbers alone; a distance of the width or more leaves nothing else. */
+  assert_int_equal(evaluated("-5 >> 1"), -3);
+  assert_int_equal(evaluated("s8(0x80) >> 70"), -1);
+  assert_int_equal(evaluated("0xfffffffffffffffe >> 63"), 1);
+  assert_int_equal(evaluated("5 >> 64"), 0);
+  assert_int_equal(evaluated("name[1 + 2] + 1"), 2); /* only how it is written is looked at: every value is 1 */
   /* IEEE 754: what is no number is not equal to itself, and neither above nor below. */
   assert_int_equal(evaluated("0.0 / 0.0 == 0.0 / 0.0"), 0);
   assert_int_equal(evaluated("0.0 / 0.0 != 1.0"), 1);
@@ -164,7 +170,7 @@ static void test_expressions(void **state)
 static void test_wrong_expressions(void **state)
 {
   static const char *const wrong[] = {"", "1 +", "(1", "1 2", "1.5 % 2", "R1[", "R1[32]", "f32(", "u32 nowhere[0]", "u32 shared[",
-                                      "shared[1.5]", "0x", "9abc", "&&", "f32(1.5)"};
+                                      "shared[1.5]", "name[", "name[1.5]", "name[1", "0x", "9abc", "&&", "f32(1.5)"};
   struct debug_value v;
   (void)state;
   for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

@@ -29,6 +29,32 @@ static void test_alloc(void **state)
   gmem_free(g);
 }
 
+/* Pages of an address space that has its own list of them. */
+static void test_map_at(void **state)
+{
+  (void)state;
+  struct gmem *g = gmem_new(12);
+  const uint64_t far = 0x3ffffff000, limit = (uint64_t)1 << 49;
+  assert_true(gmem_map_at(g, 0x10000, 3 * 4096));
+  *gmem_ptr(g, 0x11000, 1) = 7;
+  assert_true(gmem_map_at(g, 0x10000, 5 * 4096)); /* what is there stays */
+  assert_int_equal(*gmem_ptr(g, 0x11000, 1), 7);
+  assert_non_null(gmem_ptr(g, 0x14fff, 1));
+  assert_null(gmem_ptr(g, 0x15000, 1));
+  assert_true(gmem_map_at(g, far, 4096));
+  assert_false(gmem_map_at(g, limit, 4096));
+  assert_false(gmem_map_at(g, limit - 4096, 8192));
+  assert_int_equal(gmem_unmap_at(g, 0x11000, 2 * 4096), 2);
+  assert_null(gmem_ptr(g, 0x11000, 1));
+  assert_non_null(gmem_ptr(g, 0x10000, 1));
+  assert_non_null(gmem_ptr(g, 0x13000, 1));
+  assert_true(gmem_map_at(g, 0x11000, 4096)); /* zeros again */
+  assert_int_equal(*gmem_ptr(g, 0x11000, 1), 0);
+  assert_int_equal(gmem_unmap_at(g, 0, limit), 5); /* all: 4 here, and the far one */
+  assert_null(gmem_ptr(g, far, 1));
+  gmem_free(g);
+}
+
 static void test_pages(void **state)
 {
   (void)state;
@@ -257,7 +283,7 @@ static void test_ends(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_alloc),    cmocka_unit_test(test_pages),
+      cmocka_unit_test(test_alloc),    cmocka_unit_test(test_map_at), cmocka_unit_test(test_pages),
       cmocka_unit_test(test_release),  cmocka_unit_test(test_zero_after_stray_write),
       cmocka_unit_test(test_map_host), cmocka_unit_test(test_describe), cmocka_unit_test(test_log),
       cmocka_unit_test(test_log_random), cmocka_unit_test(test_share), cmocka_unit_test(test_ends),

@@ -167,6 +167,7 @@ static void rules(void **state)
   a.domain[NCU_L1TEX] = a.domain[NCU_SM];
   value_of(&a, "memory_l2_theoretical_sectors_global")->sum = 1000;
   value_of(&a, "memory_l2_theoretical_sectors_global_ideal")->sum = 600;
+  *value_of(&a, "sm__cycles_active") = (struct ncu_value){4000, 1, 100, 800}; /* of ten SMs in 1000 cycles */
   ncu_rules(&a, &f);
   static const struct {
     const char *rule, *scope;
@@ -178,6 +179,7 @@ static void rules(void **state)
     {"ThreadDivergence", "global", 15},            /* (1 - 16/32) x 0.3 */
     {"TheoreticalOccupancy", "global", 25},        /* min(70, 1 - 0.75) */
     {"UncoalescedGlobalAccess", "global", 10},     /* 0.25 x 400/1000 */
+    {"WorkloadImbalance", "global", 20},           /* (1 - 400/800) x 4000/10000 */
   };
   for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
     const struct ncu_finding *r = found(&f, want[i].rule);

@@ -47,7 +47,10 @@ static void bits(void **state)
 {
   (void)state;
   uint64_t at[4] = {0}, to[4] = {0};
-  init_bits_fill(at, 60, 70); /* across two ends of words */
+  assert_int_equal(init_bits_fill(at, 60, 70), 70); /* across two ends of words */
+  assert_int_equal(init_bits_fill(at, 58, 70), 2);  /* the others were */
+  at[0] &= ~(UINT64_C(3) << 58);
+  assert_int_equal(init_bits_count(at, 50, 100), 70);
   assert_true(init_bits_all(at, 60, 70));
   assert_false(init_bits_all(at, 59, 2));
   assert_false(init_bits_all(at, 129, 2));
@@ -159,25 +162,30 @@ static void shadow(void **state)
 {
   (void)state;
   struct race_shadow s;
-  race_shadow_init(&s, 2 * (RACE_PAGE / 4) * sizeof(struct race_cell));
+  race_shadow_init(&s, 2 * (RACE_PAGE / 4) * sizeof(struct race_entry));
   race_shadow_next_launch(&s);
   struct race_table *t = race_shadow_page(&s, 0x700000010);
-  assert_non_null(t);
-  t->cell[4].write = (struct race_entry){.warp = 7, .clock = 3};
+  assert_null(t->layer[RACE_READ]); /* nobody has read */
+  assert_true(race_shadow_add(&s, t, RACE_WRITE));
+  t->layer[RACE_WRITE][4] = (struct race_entry){.warp = 7, .clock = 3};
   assert_ptr_equal(race_shadow_page(&s, 0x700000ffc), t);
-  assert_non_null(race_shadow_page(&s, 0x700001000));
-  assert_null(race_shadow_page(&s, 0x700002000)); /* the limit */
+  assert_true(race_shadow_add(&s, race_shadow_page(&s, 0x700001000), RACE_READ));
+  assert_false(race_shadow_add(&s, race_shadow_page(&s, 0x700002000), RACE_READ)); /* the limit */
   assert_false(race_shadow_split(&s, t));
+  assert_ptr_equal(race_shadow_page(&s, 0x700000010), t); /* behind others */
   race_shadow_next_launch(&s);
   t = race_shadow_page(&s, 0x700000010);
-  assert_int_equal(t->cell[4].write.warp, 0); /* forgotten */
+  assert_int_equal(t->layer[RACE_WRITE][4].warp, 0); /* forgotten */
   race_shadow_free(&s);
 
-  struct race_table one;
-  assert_true(race_table_init(&one, 16));
-  one.cell[1].read[0].warp = 9;
+  struct race_table one = race_table_of(16);
+  assert_true(race_table_add(&one, RACE_READ));
+  one.layer[RACE_READ][1].warp = 9;
   assert_true(race_table_split(&one));
-  for (unsigned i = 0; i < 16; i++) assert_int_equal(one.cell[i].read[0].warp, i / 4 == 1 ? 9 : 0);
+  for (unsigned i = 0; i < 16; i++) assert_int_equal(one.layer[RACE_READ][i].warp, i / 4 == 1 ? 9 : 0);
+  assert_null(one.layer[RACE_WRITE]);
+  assert_true(race_table_add(&one, RACE_WRITE));
+  one.layer[RACE_WRITE][15].warp = 3; /* a cell of its own for each byte, too */
   race_table_free(&one);
 }
 

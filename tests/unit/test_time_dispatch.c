@@ -236,6 +236,63 @@ static void grids_go_in_order(void **state)
   arena_free(&b.arena);
 }
 
+/* A grid with a higher priority comes when the first has given out a CTA for each SM: what becomes free is its own, once it
+ * has reached the SMs. Until then, and when its CTAs are given out, the first goes on; nothing resident is touched. */
+static void priority_at_cta_boundaries(void **state)
+{
+  (void)state;
+  struct bench b;
+  bench_build(&b);
+  struct dispatch_grid low = small_grid(20), high = small_grid(2);
+  low.cta.warps = high.cta.warps = 48; /* one CTA fills an SM */
+  high.priority = 1;
+  high.start = 1000000000;
+  picos comes = high.start + b.params.launch_latency_cycles * b.clock;
+  dispatcher_start(&b.d, 0);
+  dispatcher_add(&b.d, 0, &low);
+  dispatcher_run(&b.d, 0, high.start);
+  dispatcher_add(&b.d, 1, &high);
+  assert_int_equal(b.d.grid[0].next_cta, SMS);
+  finish(&b, 0, 0, comes - 10); /* still on its way */
+  assert_int_equal(b.d.grid[0].next_cta, SMS + 1);
+  assert_int_equal(b.d.grid[1].next_cta, 0);
+  finish(&b, 1, 0, comes + 10);
+  finish(&b, 2, 0, comes + 20);
+  assert_int_equal(b.d.grid[0].next_cta, SMS + 1);
+  assert_int_equal(b.d.grid[1].next_cta, 2);
+  expect_grids(&b, 1, 1, 1);
+  finish(&b, 0, 0, comes + 30); /* it has given out all */
+  assert_int_equal(b.d.grid[0].next_cta, SMS + 2);
+  arena_free(&b.arena);
+}
+
+/* … and of several the order is by priority, then by arrival. */
+static void order_of_priorities(void **state)
+{
+  (void)state;
+  struct bench b;
+  static const int priority[6] = {0, 0, 2, 1, 2, 0};
+  static const unsigned order[6] = {0, 2, 4, 3, 1, 5};
+  bench_build(&b);
+  dispatcher_start(&b.d, 0);
+  struct dispatch_grid g = small_grid(SMS);
+  g.cta.warps = 48;
+  for (unsigned i = 0; i < 6; i++) {
+    g.n_ctas = i ? 1 : SMS;
+    g.priority = priority[i];
+    dispatcher_add(&b.d, i, &g);
+    if (i == 0) dispatcher_run(&b.d, 0, 1000000000);
+  }
+  unsigned resident = 0;
+  for (unsigned i = 1; i < 6; i++) {
+    finish(&b, 0, resident, 1000000000 + 1000 * i);
+    resident = order[i];
+    assert_int_equal(b.d.grid[order[i]].next_cta, 1);
+    assert_int_equal(b.d.port[0].resident[order[i]], 1);
+  }
+  arena_free(&b.arena);
+}
+
 /* A gang waits for room for all of it, which comes when the last CTA in its way has ended; a grid behind it waits, too. */
 static void gang_waits_for_room(void **state)
 {
@@ -412,7 +469,7 @@ int main(void)
       cmocka_unit_test(second_grid_gets_the_rest),
       cmocka_unit_test(carveout_of_the_first),
       cmocka_unit_test(grids_go_in_order),
-      cmocka_unit_test(gang_waits_for_room),
+      cmocka_unit_test(priority_at_cta_boundaries), cmocka_unit_test(order_of_priorities), cmocka_unit_test(gang_waits_for_room),
       cmocka_unit_test(slots_are_used_again),
       cmocka_unit_test(path_runs_until_it_turns),
       cmocka_unit_test(a_waiting_warp_has_a_reason),

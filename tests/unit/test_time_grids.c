@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/host_memory.h"
+#include "host/live_gpu.h"
 #include "kernel_rig.h"
 #include "time/gpu/netlist.h"
 #include "time_mock.h"
@@ -267,36 +268,80 @@ static void more_grids_than_slots(void **state)
   for (unsigned i = 0; i < GRIDS; i++) free(m[i]);
 }
 
-/* The same by simulate_together: every launch has its own instructions, counters hold all of them. */
-static void jobs_through_slots(void **state)
+/* More launches than slots by host/live_gpu.h: they come when there is room, those that were there together tell their
+ * instructions apart, and one that comes when all have gone has a run of its own, with counters. */
+static void live_through_slots(void **state)
 {
   (void)state;
   struct kernel_rig k;
   struct launch l[GRIDS];
-  struct sim_job job[GRIDS];
-  struct sim_result result[GRIDS];
+  struct live_end end;
+  struct sim_options o = {.timed = true, .threads = 1};
+  struct err e = {0};
+  unsigned opened = 0, ended = 0;
+  struct sim_result alone;
+  kernel_rig_build(&k, "vecadd", 1);
+  for (unsigned i = 0; i < GRIDS; i++) l[i] = kernel_rig_again(&k, 1 + i % 2);
+  struct launch single = kernel_rig_again(&k, 1);
+  struct simulator *s = simulator_new(&k.params);
+  if (!simulate(s, &single, &o, &alone, &e)) fail_msg("%s", e.msg);
+  const uint64_t one = alone.warp_insts;
+  assert_true(one > 0);
+  while (ended < GRIDS) {
+    for (; opened < GRIDS && !live_full(s); opened++) {
+      const struct live_launch x = {.launch = &l[opened], .beside = true, .who = &l[opened]};
+      if (!live_open(s, &x, &o, &e)) fail_msg("%s", e.msg);
+    }
+    assert_int_equal(live_run(s, UINT64_MAX), LIVE_ENDED);
+    for (uint64_t last = 0; live_take(s, &end); ended++, last = end.end_ps) {
+      const unsigned i = (unsigned)((struct launch *)end.who - l);
+      assert_int_equal(end.result.end, RUN_DONE);
+      assert_true(end.result.together > 1 && end.end_ps > end.start_ps);
+      assert_int_equal(end.result.warp_insts, (1 + i % 2) * one);
+      assert_true(end.end_ps >= last);
+    }
+  }
+  assert_int_equal(live_count(s), 0);
+  assert_int_equal(live_now(s), 0);
+  simulator_free(s);
+  for (unsigned i = 0; i < GRIDS; i++) func_launch_free(l[i].func);
+  func_launch_free(single.func);
+  kernel_rig_free(&k);
+}
+
+/* A launch alone is what simulate says of it, to the last counter, and takes as long; stopping on the way changes
+ * nothing. */
+static void live_alone(void **state)
+{
+  (void)state;
+  struct kernel_rig k;
+  struct sim_result want;
+  struct live_end end;
   struct sim_options o = {.timed = true, .threads = 1};
   struct err e = {0};
   kernel_rig_build(&k, "vecadd", 1);
-  for (unsigned i = 0; i < GRIDS; i++) {
-    l[i] = kernel_rig_again(&k, 1 + i % 2);
-    job[i] = (struct sim_job){&l[i], 0};
-  }
-  struct simulator *s = simulator_new(&k.params);
-  if (!simulate_together(s, job, GRIDS, &o, result, &e)) fail_msg("%s", e.msg);
-  uint64_t all = 0, ctas = 0;
-  for (unsigned i = 0; i < GRIDS; i++) {
-    assert_int_equal(result[i].end, RUN_DONE);
-    assert_true(result[i].cycles > k.params.launch_latency_cycles);
-    assert_int_equal(result[i].warp_insts, (1 + i % 2) * result[0].warp_insts);
-    all += result[i].warp_insts;
-    ctas += 1 + i % 2;
-  }
-  assert_true(result[0].warp_insts > 0);
-  assert_int_equal(sim_counter(&result[0], "warp_insts"), all);
-  assert_int_equal(sim_counter(&result[0], "ctas"), ctas);
+  struct launch first = kernel_rig_again(&k, 2), again = kernel_rig_again(&k, 2);
+  struct simulator *s = simulator_new(&k.params), *t = simulator_new(&k.params);
+  if (!simulate(s, &first, &o, &want, &e)) fail_msg("%s", e.msg);
+  const struct live_launch x = {.launch = &again};
+  if (!live_open(t, &x, &o, &e)) fail_msg("%s", e.msg);
+  uint64_t until = 0;
+  while (live_run(t, until += 100000) == LIVE_REACHED) continue;
+  assert_true(live_take(t, &end));
+  assert_int_equal(end.result.together, 1);
+  assert_int_equal(end.result.cycles, want.cycles);
+  assert_int_equal(end.end_ps - end.start_ps, want.time_ps);
+  assert_int_equal(end.result.n_groups, want.n_groups);
+  for (unsigned i = 0; i < want.n_groups; i++)
+    for (unsigned d = 0; d < want.group[i].n; d++) {
+      const struct stat_desc *x_of = &want.group[i].desc[d];
+      assert_memory_equal((const char *)end.result.group[i].data + x_of->offset,
+                          (const char *)want.group[i].data + x_of->offset, x_of->count * sizeof(uint64_t));
+    }
   simulator_free(s);
-  for (unsigned i = 0; i < GRIDS; i++) func_launch_free(l[i].func);
+  simulator_free(t);
+  func_launch_free(first.func);
+  func_launch_free(again.func);
   kernel_rig_free(&k);
 }
 
@@ -393,7 +438,7 @@ int main(void)
       cmocka_unit_test(code_does_not_alias),
       cmocka_unit_test(added_is_listed),
       cmocka_unit_test(more_grids_than_slots),
-      cmocka_unit_test(jobs_through_slots),
+      cmocka_unit_test(live_through_slots), cmocka_unit_test(live_alone),
     cmocka_unit_test(all_slots_at_once),
       cmocka_unit_test(counters_are_differences),
   };

@@ -54,6 +54,13 @@ static void free_pair(struct pair *p)
   kernel_rig_free(&p->k);
 }
 
+static struct traffic of_space(const struct gpu *g, unsigned space)
+{
+  struct traffic t;
+  gpu_space_traffic(g, space, &t);
+  return t;
+}
+
 static void assert_adds_up(struct pair *p)
 {
   struct gpu *g = p->k.rig.gpu;
@@ -83,6 +90,7 @@ static void each_grid_has_its_traffic(void **state)
   assert_adds_up(&p);
   assert_true(p.by[0].l2_written > 0);
   assert_int_equal(p.by[0].l2_written, p.by[1].l2_written);
+  assert_int_equal(of_space(p.k.rig.gpu, 0).l2_written, 2 * p.by[0].l2_written); /* both are in space 0 */
   free_pair(&p);
 }
 
@@ -101,8 +109,34 @@ static void traffic_of_a_slot_begins_anew(void **state)
     assert_int_equal(t.l2_written, VECTOR_SECTORS);
     assert_int_equal(t.l2_read, 2 * VECTOR_SECTORS);
     assert_int_equal(t.dram_read, i ? 0 : 2 * VECTOR_SECTORS); /* L2 keeps its lines */
+    t = of_space(k.rig.gpu, 0); /* of this run */
+    assert_int_equal(t.l2_written, VECTOR_SECTORS);
     gpu_close(k.rig.gpu, 0);
   }
+  kernel_rig_free(&k);
+}
+
+/* Launches one behind the other in one run, in one slot: that of the first counts on. */
+static void traffic_of_a_space_goes_on(void **state)
+{
+  (void)state;
+  struct kernel_rig k;
+  kernel_rig_build(&k, "vecadd", 1);
+  struct gpu_launch l = kernel_rig_launch(&k);
+  for (unsigned i = 0; i < 3; i++) {
+    l.source->space = i == 1 ? 4 : 0;
+    assert_int_equal(gpu_rig_open(&k.rig, &l, k.launch->params.image), 0);
+    gpu_watch(k.rig.gpu, &gpu_rig_watch, false);
+    assert_int_equal(machine_run(k.rig.machine, TIME_NEVER), MACHINE_IDLE);
+    const struct traffic a = of_space(k.rig.gpu, 0), b = of_space(k.rig.gpu, 4);
+    assert_int_equal(a.l2_written, (i == 2 ? 2 : 1) * VECTOR_SECTORS);
+    assert_in_range(a.l2_read, 2 * VECTOR_SECTORS + (i == 2), 2 * a.l2_written); /* within a run L1 keeps some */
+    assert_int_equal(a.dram_read, 2 * VECTOR_SECTORS); /* L2 keeps its lines */
+    assert_int_equal(b.l2_written, (i > 0) * VECTOR_SECTORS);
+    assert_int_equal(b.dram_read, (i > 0) * 2 * VECTOR_SECTORS);
+    if (i < 2) gpu_close(k.rig.gpu, 0);
+  }
+  gpu_rig_finish(&k.rig);
   kernel_rig_free(&k);
 }
 
@@ -116,6 +150,9 @@ static void spaces_share_no_lines(void **state)
   for (unsigned i = 0; i < 2; i++) {
     assert_int_equal(p.by[i].l2_read, 2 * VECTOR_SECTORS);
     assert_int_equal(p.by[i].dram_read, 2 * VECTOR_SECTORS);
+    const struct traffic t = of_space(p.k.rig.gpu, i + 1);
+    assert_memory_equal(&t, &p.by[i], sizeof t);
+    assert_int_equal(of_space(p.k.rig.gpu, 3 * i).l2_read, 0); /* nobody's */
   }
   assert_int_equal(counter(p.k.rig.gpu, "l1_hit_sectors"), 0);
   free_pair(&p);
@@ -207,6 +244,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_grid_has_its_traffic), cmocka_unit_test(traffic_of_a_slot_begins_anew),
+      cmocka_unit_test(traffic_of_a_space_goes_on),
       cmocka_unit_test(spaces_share_no_lines),     cmocka_unit_test(values_in_a_space),
       cmocka_unit_test(lines_of_l2),               cmocka_unit_test(lines_of_l1),
   };

@@ -9,15 +9,21 @@
 #             cannot run on this GPU), - (not built)
 #   verifies  passed, failed (what the program says about its own results), - (it does not say)
 #   seconds   processor time of the run, program and simulator together
+#   defects   only with CHECK: errors that the sanitizer counts, warnings behind a slash; with a + when the
+#             run was stopped at its limit: those of launches that had ended
 #
 #   tools/compat/run.sh SUITE=FOLDER...       the checked-out repository of a suite:
 #     samples    NVIDIA/cuda-samples          polybench  sgrauerg/polybenchGpu
 #     rodinia    yuhc/gpu-rodinia             hecbench   Scientific-Computing-Lab/gpuFLOPBench
+#     sanitizer  NVIDIA/compute-sanitizer-samples
 #
 # Environment: BIN (build/warpstep), NVCC, ARCH (the target: sm_86), LIMIT (processor seconds of a run where the suite's
 # list has none: 60), JOBS (2), ONLY (extended regular expression: names of programs), CUDART (the linked runtime, shared
 # or static: shared), OUT (folder for the output of each program, build/compat), REBUILD (1: also what is built, as another
-# target wants). Programs are built inside the folders.
+# target wants), CHECK (tools of the sanitizer, such as all: programs run under `warpstep sanitize --tool CHECK`, their
+# reports in NAME.reports of OUT; build/compat-check), CHECK_OPTIONS (more of its options, words), DEFINES (options
+# for nvcc, words), SIZE (of PolyBench's arrays in each dimension, points of Rodinia's
+# streamcluster; theirs). Programs are built inside the folders; for reports with source lines DEFINES=-lineinfo REBUILD=1.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck disable=SC1091  # checked by itself
@@ -26,7 +32,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 BIN=$(realpath "${BIN:-$root/build/warpstep}")
 NVCC=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
-OUT=${OUT:-$root/build/compat}
+CHECK=${CHECK-}
+OUT=${OUT:-$root/build/compat${CHECK:+-check}}
+export CHECK CHECK_OPTIONS=${CHECK_OPTIONS-} DEFINES=${DEFINES-} SIZE=${SIZE-}
 export BIN NVCC OUT LIMIT=${LIMIT:-60} ONLY=${ONLY:-.} CUDART=${CUDART:-shared}
 export REBUILD=${REBUILD:-0} ARCH=${ARCH:-sm_86}
 WALL=20 # real seconds per processor second before a run counts as hanging
@@ -75,6 +83,14 @@ why_failed() {
   fi
 }
 
+# defects REPORTS: what the sanitizer counts, "3" or "3/2" with warnings.
+defects() {
+  local errors warnings
+  errors=$(sed -n 's/^========= ERROR SUMMARY: \([0-9]*\) error.*/\1/p' "$1" | tail -n 1)
+  warnings=$(sed -n 's/^========= WARNING SUMMARY: \([0-9]*\) warning.*/\1/p' "$1" | tail -n 1)
+  echo "${errors:-0}${warnings:+/$warnings}"
+}
+
 # one SUITE FOLDER PROGRAM: its row.
 one() {
   local suite=$1 folder=$2 name=$3 log=$OUT/$1/${3//\//_}
@@ -83,19 +99,21 @@ one() {
   # shellcheck disable=SC2016  # the inner shell expands
   if ! timeout 600 bash -c '. "$0"; cd "$2" && "build_$1" "$3"' "$here/suites.sh" "$suite" "$folder" "$name" \
     >"$log.build" 2>&1 </dev/null; then
-    (IFS=$'\t'; echo "${row[*]}	no	-	-	-	$(why_not_built "$log.build")")
+    (IFS=$'\t'; echo "${row[*]}	no	-	-	-${CHECK:+	-}	$(why_not_built "$log.build")")
     return
   fi
-  local command status seconds runs verified cause='' limit
+  local command status seconds runs verified cause='' limit found='' way=(exec --functional --quiet)
   limit=$(listed "$suite" "$name" 3)
   limit=${limit:-$LIMIT}
   command=$(cd "$folder" && "command_$suite" "$name")
+  # shellcheck disable=SC2206  # options are words
+  [ -n "$CHECK" ] && way=(sanitize --tool "$CHECK" --error-exitcode 0 --log-file "$log.reports" $CHECK_OPTIONS)
   TIMEFORMAT='%U %S'
   seconds=$( { time (
     cd "$folder" || exit
     ulimit -t "$limit"
     # shellcheck disable=SC2086  # the command is words
-    timeout $((limit * WALL)) "$BIN" exec --functional --quiet $command >"$log.out" 2>"$log.err" </dev/null
+    timeout $((limit * WALL)) "$BIN" "${way[@]}" $command >"$log.out" 2>"$log.err" </dev/null
   ); } 2>&1 | tail -n 1 | awk '{ printf "%.1f", $1 + $2 }'; exit "${PIPESTATUS[0]}")
   status=$?
   verified=$(verdict "$log.out")
@@ -109,7 +127,8 @@ one() {
     runs=waived verified=- # EXIT_WAIVED of the samples' headers
   fi
   [ "$runs $verified" = "yes failed" ] && cause=$(why_failed 0 "$log.out" "$log.err")
-  (IFS=$'\t'; echo "${row[*]}	yes	$runs	$verified	$seconds	$cause")
+  [ -n "$CHECK" ] && found="	$(defects "$log.reports")$([ "$runs" != 'time' ] || echo +)"
+  (IFS=$'\t'; echo "${row[*]}	yes	$runs	$verified	$seconds$found	$cause")
 }
 
 if [ "${1-}" = --one ]; then
@@ -126,7 +145,7 @@ tools=$(mktemp -d) || exit 2
 trap 'rm -rf "$tools"' EXIT
 make_toolkit "$tools"
 export TOOLKIT=$tools
-printf 'suite\tprogram\tbuilds\truns\tverifies\tseconds\tcause\n'
+printf 'suite\tprogram\tbuilds\truns\tverifies\tseconds%s\tcause\n' "${CHECK:+	defects}"
 for argument; do
   suite=${argument%%=*} folder=$(realpath "${argument#*=}")
   "list_$suite" "$folder" | awk -F '\t' -v only="$ONLY" '$2 ~ only' |

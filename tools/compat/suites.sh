@@ -33,7 +33,7 @@ while [ \$# -gt 0 ]; do
   esac
   shift
 done
-exec "$NVCC" -arch=$ARCH -cudart $CUDART -Wno-deprecated-gpu-targets \\
+exec "$NVCC" -arch=$ARCH -cudart $CUDART $DEFINES -Wno-deprecated-gpu-targets \\
   -DcudaThreadSynchronize=cudaDeviceSynchronize -DcudaThreadExit=cudaDeviceReset \\
   -L "$toolkit/lib64" -L "$toolkit/lib64/stubs" "\${kept[@]}"
 EOF
@@ -95,7 +95,8 @@ command_samples() {
   echo "./$1.app $(listed samples "$1" 2)"
 }
 
-# sgrauerg/polybenchGpu: the CUDA folder --------------------------------------------------------------
+# sgrauerg/polybenchGpu: the CUDA folder. With SIZE every dimension is that, and TSTEPS and the like 8: a copy of the
+# program, .SIZE-NAME beside it, is built and run ---------------------------------------------------------
 
 list_polybench() {
   local at
@@ -107,13 +108,30 @@ list_polybench() {
 
 build_polybench() {
   local app
+  [ -z "$SIZE" ] || copy_polybench || return
   app=$(command_polybench)
   [ -x "$app" ] && [ "$REBUILD" = 0 ] && return
-  PATH=$TOOLKIT/bin:$PATH make
+  (cd "$(dirname "$app")" && PATH=$TOOLKIT/bin:$PATH make)
+}
+
+copy_polybench() {
+  local at
+  at=$(small_polybench)
+  [ -d "$at" ] && [ "$REBUILD" = 0 ] && return
+  rm -rf "$at" && mkdir "$at" && cp ./*.cu ./*.cuh Makefile "$at" &&
+    sed -i -E -e "s/^( *# *define (N|M|NX|NY|NI|NJ|NK|NL|NM|NP|NQ|NR) +)[0-9]+/\1$SIZE/" \
+      -e 's/^( *# *define (TMAX|TSTEPS) +)[0-9]+/\18/' "$at"/*.cuh
+}
+
+# A copy lies beside the folder, where relative paths of its sources hold.
+small_polybench() {
+  echo "../.$SIZE-$(basename "$PWD")"
 }
 
 command_polybench() {
-  echo "./$(sed -n -e "s/^EXECUTABLE *:*= *//p" -e "s/.*nvcc.* -o \([^$ ]*\.exe\).*/\1/p" Makefile | tr -d "\r ")"
+  local at=.
+  [ -z "$SIZE" ] || at=$(small_polybench)
+  echo "$at/$(sed -n -e "s/^EXECUTABLE *:*= *//p" -e "s/.*nvcc.* -o \([^$ ]*\.exe\).*/\1/p" Makefile | tr -d "\r ")"
 }
 
 # yuhc/gpu-rodinia: programs that make their own input, with the arguments of their `run` files -------
@@ -148,8 +166,28 @@ build_rodinia() {
     [ -x "$app" ]
 }
 
+# With SIZE streamcluster has that many points, in one chunk, and fewer dimensions and centres.
 command_rodinia() {
+  [ "$1" = streamcluster ] && [ -n "$SIZE" ] && echo "./sc_gpu 5 10 64 $SIZE $SIZE 100 none output.txt 1" && return
   awk -F '|' -v name="$1" '$1 == name { print "./" $3, $4 }' <<<"$rodinia_programs"
+}
+
+# NVIDIA/compute-sanitizer-samples: one defect each, for CHECK; those for interfaces of the tool itself are left out ----
+
+list_sanitizer() {
+  local at
+  for at in "$1"/{Memcheck,Racecheck,Initcheck,Synccheck,Suppressions}/*.cu; do
+    printf '%s\t%s\n' "$(dirname "$at")" "$(basename "$at" .cu)"
+  done
+}
+
+build_sanitizer() {
+  [ -x "$1.app" ] && [ "$REBUILD" = 0 ] && return
+  "$TOOLKIT/bin/nvcc" -o "$1.app" "$1.cu"
+}
+
+command_sanitizer() {
+  echo "./$1.app"
 }
 
 # Scientific-Computing-Lab/gpuFLOPBench: its copy of HeCBench; hecbench.list has the programs that were measured

@@ -6,7 +6,7 @@ each other. A block of src/time/ includes its own header, base, isa, stats, conf
 headers; blocks.txt names the headers that several blocks share and the parts a block is made of.
 The netlist sees everything.
 
-An instruction set is named where its code is loaded and executed, where CUDA programs run or are debugged, and by what is about it alone
+An instruction set is named where its code is loaded and executed, where CUDA programs and those of Linux run or are debugged, and by what is about it alone
 (NAMES_SETS): all others know instructions by isa/inst.h, isa/isa.h and isa/step.h.
 """
 import pathlib
@@ -35,10 +35,10 @@ MAY = {
     "study": {"base", "config", "study", "warpstep"},
     "cli": LOW | {"load", "func", "time", "trace", "host", "view", "probe", "validate", "study", "sanitize", "debug", "ncu", "cli", "warpstep"},
 }
-SETS = ("isa/sass/", "func/sass/")
+SETS = ("isa/sass/", "func/sass/", "isa/rv64/", "func/rv64/")
 # sanitize: what instructions mean for its checks is asked in watched.h; cli: disassembler, assembler's check, list of
 # instructions.
-NAMES_SETS = ("isa/sass/", "func/sass/", "load/", "cuda/", "debug/", "sanitize/watched.h", "sanitize/finding.h",
+NAMES_SETS = (*SETS, "host/linux/", "load/", "cuda/", "debug/", "sanitize/watched.h", "sanitize/finding.h",
               "cli/cmd_disasm.c", "cli/cmd_isa.c", "cli/isa_check.c")
 CUDA = {"core": {"core"}, "driver": {"core", "driver"}, "runtime": {"core", "runtime"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)

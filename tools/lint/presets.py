@@ -35,6 +35,10 @@ def main():
     folder = pathlib.Path("presets")
     files = {p.stem: read(p) for p in sorted(folder.glob("*.cfg"))}
     bad, guesses = [], []
+    for p in sorted(folder.glob("machines/*.cfg")):
+        keys, parent, complaints = read(p)
+        bad += complaints + ([f"{p}: machines inherit nothing"] if parent else [])
+        guesses += [f"{p}:{n}: {k} = {v} ({s})" for k, (v, s, n) in keys.items() if s.startswith("guess")]
     for name, (keys, parent, complaints) in files.items():
         bad += complaints
         if parent is not None and parent not in files:

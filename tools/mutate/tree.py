@@ -95,7 +95,8 @@ class Tree:
         self.make(*FLAGS, *objects, "refs")
         libs = [w for w in self.links["build/warpstep"] if w.startswith("-l")]
         shim = sorted(o for o, s in objects.items() if s.startswith("src/cuda/"))
-        library = sorted(o for o, s in objects.items() if s.startswith("src/") and not s.startswith(("src/cuda/", "src/cli/", "src/study/")))
+        library = sorted(o for o, s in objects.items() if s.startswith(("src/", "build/gen/")) and
+                         not s.startswith(("src/cuda/", "src/cli/", "src/study/")))
         linker = ["-fuse-ld=lld"] if shutil.which("ld.lld") else []
         base = ["gcc", "-shared", "-pthread", *linker]
         self.link_library = [*base, "-Wl,-soname,libmutated.so", "-o", str(self.whole), *library, *libs]
@@ -105,7 +106,7 @@ class Tree:
         i = words.index("build/warpstep.a")
         self.link_shim = [*words[:i], *library, *words[i + 1:], *linker]
         self.shim.parent.mkdir(exist_ok=True)
-        if not self.relink() or not self.relink(shim=True):
+        if not self.relink(show=True) or not self.relink(shim=True, show=True):
             raise SystemExit("mutants.py: the libraries do not link")
         run = f"-Wl,-rpath,{self.root}/build"
         archive = self.root / "build/warpstep.a"
@@ -137,10 +138,10 @@ class Tree:
         names = {pathlib.Path(n).name for n in re.findall(r"[^\s()]+\.o", trace)}
         return {s for o, s in objects.items() if pathlib.Path(o).name in names}
 
-    def relink(self, shim=False):
-        """The libraries again, or the shim of `exec`, which only some tests want."""
+    def relink(self, shim=False, show=False):
+        """The libraries again, or the shim of `exec`, which only some tests want. show: what the linker says."""
         todo = [self.link_shim] if shim else [self.link_library, self.link_shims]
-        return all(subprocess.run(words, cwd=self.root, capture_output=True).returncode == 0 for words in todo)
+        return all(subprocess.run(words, cwd=self.root, capture_output=not show).returncode == 0 for words in todo)
 
     def objects(self, source):
         return [self.root / words[words.index("-o") + 1] for words in self.compile[source]]

@@ -85,6 +85,7 @@ CUresult array_destroy(struct shim *s, CUarray h)
 {
   struct array *a = array_of(s, h);
   if (!a || a->owner) return CUDA_ERROR_INVALID_HANDLE;
+  parts_settle(s);
   memory_free(s, a->image.base, 1u << BLOCK_DEVICE);
   forget(s, a);
   return CUDA_SUCCESS;
@@ -132,6 +133,7 @@ CUresult mipmap_destroy(struct shim *s, CUmipmappedArray h)
   struct mipmap **at = &s->arrays.mipmaps;
   while (*at && *at != h) at = &(*at)->next;
   if (!*at) return CUDA_ERROR_INVALID_HANDLE;
+  parts_settle(s);
   *at = h->next;
   memory_free(s, h->image.base, 1u << BLOCK_DEVICE);
   for (unsigned i = 0; i < h->image.levels; i++) forget(s, h->level[i]);

@@ -1,41 +1,57 @@
 #include "cuda/core/call.h"
 
-#include "cuda/core/together.h"
+#include "cuda/core/task.h"
 
 static CUresult check_need(struct shim *s, enum call_need need)
 {
   if (need == NEED_NOTHING) return CUDA_SUCCESS;
+  if (s->starved) return CUDA_ERROR_OUT_OF_MEMORY;
   if (!s->up) return s->failed ? CUDA_ERROR_NO_DEVICE : CUDA_ERROR_NOT_INITIALIZED;
-  if (need != NEED_LAUNCH) together_run(s);
+  task_catch_up(s);
   timeline_call(&s->time);
-  hold_poll(s, s->time.now);
   if (need == NEED_GPU) return CUDA_SUCCESS;
   if (shim_fault_visible(s)) return s->fault.code;
   return context_current(s) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-CUresult call_enter(struct shim **s, enum call_need need)
+/* Whoever lets simulated time pass steps aside when another thread wants to call. */
+static struct shim *lock(struct call *c)
 {
-  *s = shim_get();
-  pthread_mutex_lock(&(*s)->lock);
-  return check_need(*s, need);
+  struct shim *s = shim_get();
+  atomic_fetch_add(&s->wanted, 1);
+  pthread_mutex_lock(&s->lock);
+  atomic_fetch_sub(&s->wanted, 1);
+  s->calls++;
+  s->caller = pthread_getspecific(s->thread_key);
+  return c->s = s;
 }
 
-CUresult call_enter_runtime(struct shim **s, enum call_need need)
+static CUresult unlock(struct call *c, CUresult r)
 {
-  *s = shim_get();
-  pthread_mutex_lock(&(*s)->lock);
-  CUresult r = need == NEED_NOTHING ? CUDA_SUCCESS : shim_up(*s);
+  memory_end(&c->memory);
+  pthread_mutex_unlock(&c->s->lock);
+  return r;
+}
+
+CUresult call_enter(struct call *c, enum call_need need)
+{
+  return check_need(lock(c), need);
+}
+
+CUresult call_enter_runtime(struct call *c, enum call_need need)
+{
+  struct shim *s = lock(c);
+  CUresult r = need == NEED_NOTHING ? CUDA_SUCCESS : shim_up(s);
   if (r != CUDA_SUCCESS) return r;
-  struct thread *t = shim_thread(*s);
-  if (need >= NEED_CONTEXT && t->n_contexts == 0) t->context[t->n_contexts++] = context_primary(*s);
-  return check_need(*s, need);
+  struct thread *t = shim_thread(s);
+  if (need >= NEED_CONTEXT && t->n_contexts == 0) t->context[t->n_contexts++] = context_primary(s);
+  return check_need(s, need);
 }
 
-/* What has become possible by now happens. */
 static CUresult finish(struct shim *s, CUresult r)
 {
-  hold_poll(s, s->time.last_end);
+  if (s->starved) return r;
+  task_go_on(s);
   user_object_bury(s);
   return r == CUDA_SUCCESS && shim_fault_visible(s) ? s->fault.code : r;
 }
@@ -45,18 +61,33 @@ void call_tell(struct shim *s, const char *name, uint64_t begin)
   activity_call(s->activity, (uint64_t)pthread_self(), name, begin, s->time.now);
 }
 
-CUresult call_leave(struct shim *s, CUresult r)
+CUresult call_leave(struct call *c, CUresult r)
 {
-  r = finish(s, r);
-  pthread_mutex_unlock(&s->lock);
-  return r;
+  return unlock(c, finish(c->s, r));
 }
 
-CUresult call_leave_runtime(struct shim *s, CUresult r)
+/* "Not ready" is an answer, not an error (CUDA Runtime API, cudaErrorNotReady). */
+CUresult call_leave_runtime(struct call *c, CUresult r)
 {
-  r = finish(s, r);
-  /* "Not ready" is an answer, not an error (CUDA Runtime API, cudaErrorNotReady). */
-  if (r != CUDA_SUCCESS && r != CUDA_ERROR_NOT_READY) shim_thread(s)->last = r;
-  pthread_mutex_unlock(&s->lock);
-  return r;
+  r = finish(c->s, r);
+  if (r != CUDA_SUCCESS && r != CUDA_ERROR_NOT_READY) shim_thread(c->s)->last = r;
+  return unlock(c, r);
+}
+
+/* Before there is a lock, nothing has changed. */
+CUresult call_starved(struct call *c)
+{
+  if (c->s) {
+    shim_starve(c->s);
+    return unlock(c, CUDA_ERROR_OUT_OF_MEMORY);
+  }
+  memory_end(&c->memory);
+  return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult call_starved_runtime(struct call *c)
+{
+  struct thread *t = c->s ? pthread_getspecific(c->s->thread_key) : NULL;
+  if (t) t->last = CUDA_ERROR_OUT_OF_MEMORY;
+  return call_starved(c);
 }

@@ -1,9 +1,11 @@
 /* A call of the program: every entry point is one line through DRIVER or RUNTIME: lock, check, do it,
- * remember the error, unlock.
+ * remember the error, unlock. When the host's memory runs out on the way, the call fails with
+ * CUDA_ERROR_OUT_OF_MEMORY, and so does every later one: the simulated GPU is half changed then.
  */
 #ifndef WS_CUDA_CALL_H
 #define WS_CUDA_CALL_H
 
+#include "base/host_memory.h"
 #include "cuda/core/shim.h"
 
 /* What a call needs before it can do anything. */
@@ -11,34 +13,49 @@ enum call_need {
   NEED_NOTHING, /* may be called before cuInit */
   NEED_GPU,     /* the driver was initialised */
   NEED_CONTEXT, /* the thread has a current context */
-  NEED_LAUNCH,  /* the same, of a launch: those that wait (together.h) may go on waiting */
 };
 
-/* Locks, spends the host time of a call, checks. In any case *s must be given to call_leave. */
-CUresult call_enter(struct shim **s, enum call_need need);
+struct call {
+  struct memory_attempt memory;
+  struct shim *volatile s; /* NULL: not locked yet */
+};
+
+/* Locks, spends the host time of a call, checks. In any case call_leave must follow. */
+CUresult call_enter(struct call *, enum call_need need);
 /* As call_enter; brings up the GPU and makes its primary context current when the thread has none, as
  * the runtime does. */
-CUresult call_enter_runtime(struct shim **s, enum call_need need);
+CUresult call_enter_runtime(struct call *, enum call_need need);
 /* Unlocks. The result of the call: r, or a kernel's fault that has become visible. */
-CUresult call_leave(struct shim *s, CUresult r);
+CUresult call_leave(struct call *, CUresult r);
 /* The same, and cudaGetLastError will say so. */
-CUresult call_leave_runtime(struct shim *s, CUresult r);
+CUresult call_leave_runtime(struct call *, CUresult r);
+/* In the place of call_leave when memory ran out. */
+CUresult call_starved(struct call *) __attribute__((cold));
+CUresult call_starved_runtime(struct call *) __attribute__((cold));
 
 /* For the timeline: what it was, and when it began, ps. */
 void call_tell(struct shim *, const char *name, uint64_t begin) __attribute__((cold));
 
+/* After a longjmp an entry point reads nothing of its own but call_. */
+#if defined __GNUC__ && !defined __clang__
+#pragma GCC diagnostic ignored "-Wclobbered"
+#endif
+
 /* Body of an entry point; `expr` sees `s`. */
-#define SHIM_CALL(enter, leave, need, expr)                                                        \
+#define SHIM_CALL(of, need, expr)                                                                  \
   do {                                                                                             \
-    struct shim *s;                                                                                \
-    CUresult result_ = enter(&s, need);                                                            \
+    struct call call_ = {.s = NULL};                                                               \
+    memory_begin(&call_.memory, NULL);                                                             \
+    if (setjmp(call_.memory.at) != 0) return call_starved##of(&call_);                             \
+    CUresult result_ = call_enter##of(&call_, need);                                               \
+    struct shim *const s = call_.s;                                                                \
     const uint64_t began_ = s->time.call_begin;                                                    \
     if (result_ == CUDA_SUCCESS) result_ = (expr);                                                 \
     if ((need) != NEED_NOTHING && s->activity) call_tell(s, __func__, began_);                     \
-    return leave(s, result_);                                                                      \
+    return call_leave##of(&call_, result_);                                                        \
   } while (0)
-#define DRIVER(need, expr)  SHIM_CALL(call_enter, call_leave, need, expr)
-#define RUNTIME(need, expr) SHIM_CALL(call_enter_runtime, call_leave_runtime, need, expr)
+#define DRIVER(need, expr)  SHIM_CALL(, need, expr)
+#define RUNTIME(need, expr) SHIM_CALL(_runtime, need, expr)
 
 /* Stores an answer where the program wants it. */
 #define GIVE(to, value) ((to) ? (*(to) = (value), CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE)

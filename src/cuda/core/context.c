@@ -66,13 +66,18 @@ CUresult context_create(struct shim *s, CUcontext *out, unsigned flags)
 /* Defaults: CUDA Driver API, cuCtxSetLimit, and what CUDA programs see on a fresh context. */
 CUresult context_limit(struct shim *s, uint64_t *value, int limit)
 {
+  return context_limit_of(s, context_current(s), value, limit);
+}
+
+CUresult context_limit_of(struct shim *s, const struct context *c, uint64_t *value, int limit)
+{
   static const uint64_t defaults[LIMIT__N] = {
     [LIMIT_STACK_SIZE] = 1024, [LIMIT_PRINTF_FIFO] = 1 << 20, [LIMIT_MALLOC_HEAP] = 8 << 20,
     [LIMIT_DEV_SYNC_DEPTH] = 2, [LIMIT_PENDING_LAUNCHES] = 2048, [LIMIT_L2_GRANULARITY] = 128,
   };
   if (!value) return CUDA_ERROR_INVALID_VALUE;
   if (limit < 0 || limit >= LIMIT__N) return CUDA_ERROR_UNSUPPORTED_LIMIT;
-  *value = context_current(s)->limit[limit];
+  *value = c->limit[limit];
   if (limit == LIMIT_MALLOC_HEAP) *value = s->device.config.heap_bytes;
   else if (*value == 0) *value = defaults[limit];
   return CUDA_SUCCESS;

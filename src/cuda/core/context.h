@@ -34,6 +34,7 @@ CUresult context_set(struct shim *, CUcontext);
 CUresult context_push(struct shim *, CUcontext);
 CUresult context_pop(struct shim *, CUcontext *);
 CUresult context_limit(struct shim *, uint64_t *value, int limit);
+CUresult context_limit_of(struct shim *, const struct context *, uint64_t *value, int limit);
 CUresult context_set_limit(struct shim *, int limit, uint64_t value);
 
 extern const struct shim_part context_part;

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "cuda/core/operation.h"
 #include "cuda/core/checked.h"
 #include "cuda/core/shim.h"
+#include "cuda/core/task.h"
 #include "trace/export.h"
 
 enum { CHUNK = 64 << 10 };
@@ -63,7 +63,7 @@ static bool is_reachable(struct shim *s, const struct stream *stream, const stru
                          uint64_t width, uint64_t height, uint64_t depth)
 {
   return side_is_valid(s, c, width, height, depth) ||
-         (stream->capture && c->device && graph_memory_holds(s, c->addr));
+         (stream && stream->capture && c->device && graph_memory_holds(s, c->addr));
 }
 
 /* The address through which a side's bytes are reached in guest memory; registered memory is reached
@@ -119,37 +119,49 @@ bool copy_is_pageable(struct shim *s, const struct copy *c)
   return side_is_pageable(s, &c->dst) || side_is_pageable(s, &c->src);
 }
 
-static const char *name_of(const struct copy *c)
+const char *copy_name(const struct copy *c)
 {
   if (c->dst.device) return c->src.device ? "copy on the device" : "copy to the device";
   return c->src.device ? "copy to the host" : "copy on the host";
 }
 
-/* When the copy ends, and whether the host waits for it. */
-static void take_time(struct shim *s, const struct copy *c, struct stream *stream, bool blocking)
+uint64_t copy_size(const struct copy *c)
 {
-  uint64_t bytes = c->width * c->height * c->depth, ps;
-  enum timeline_engine engine = TIMELINE_NONE;
-  bool pageable = copy_is_pageable(s, c);
-  if (c->dst.device == c->src.device) {
-    ps = c->dst.device ? timeline_device_ps(&s->time, 2 * bytes) : 0;
-    if (c->dst.device) blocking = pageable = false;
-  } else {
-    engine = c->dst.device ? TIMELINE_TO_DEVICE : TIMELINE_TO_HOST;
-    ps = timeline_copy_ps(&s->time, engine, bytes, pageable);
-  }
-  uint64_t end = operation_take(s, stream, name_of(c), engine, ps, bytes);
-  /* An asynchronous copy of pageable memory is staged by the host (CUDA Runtime API, "API
-   * synchronization behavior"). */
-  if (blocking || (pageable && !stream->graph)) shim_wait(s, end);
+  return c->width * c->height * c->depth;
 }
 
-/* Traces only name the synchronous copies to the device, as NVBit's tracer does. */
-static void note_in_trace(struct shim *s, const struct copy *c)
+enum command_place copy_place(const struct copy *c)
+{
+  if (c->dst.device == c->src.device) return COMMAND_ANYWHERE;
+  return c->dst.device ? COMMAND_TO_DEVICE : COMMAND_TO_HOST;
+}
+
+/* Device memory that the host does not see. */
+static bool is_apart(struct shim *s, const struct copy_side *c)
+{
+  const struct block *b = c->device ? memory_find(s, c->addr) : NULL;
+  return c->device && !(b && memory_on_host(b));
+}
+
+bool copy_host_waits(struct shim *s, const struct copy *c, bool blocking)
+{
+  if (is_apart(s, &c->dst) && is_apart(s, &c->src)) return false;
+  return blocking || (copy_place(c) != COMMAND_ANYWHERE && copy_is_pageable(s, c));
+}
+
+static uint64_t duration(struct shim *s, const struct copy *c)
+{
+  enum command_place place = copy_place(c);
+  if (place == COMMAND_ANYWHERE) return c->dst.device ? timeline_device_ps(&s->time, 2 * copy_size(c)) : 0;
+  return timeline_copy_ps(&s->time, place == COMMAND_TO_DEVICE ? TIMELINE_TO_DEVICE : TIMELINE_TO_HOST, copy_size(c),
+                          copy_is_pageable(s, c));
+}
+
+void copy_note_in_trace(struct shim *s, const struct copy *c)
 {
   struct err e;
-  uint64_t bytes = c->width * c->height * c->depth;
-  if (!trace_export_copy(s->trace, c->dst.addr, bytes, &e) && !s->lost) shim_cannot_write(s, &e);
+  if (!s->trace || !c->dst.device || c->src.device) return;
+  if (!trace_export_copy(s->trace, c->dst.addr, copy_size(c), &e) && !s->lost) shim_cannot_write(s, &e);
 }
 
 bool copy_is_empty(const struct copy *c)
@@ -164,14 +176,19 @@ CUresult copy_check(struct shim *s, const struct copy *c, const struct stream *s
   return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult copy_now(struct shim *s, const struct copy *c, struct stream *stream, bool blocking)
+/* What a node of a graph names may have been freed by now. */
+enum command_way copy_start(struct task *w, uint64_t now, uint64_t *end)
 {
-  if (copy_is_empty(c)) return CUDA_SUCCESS;
-  take_time(s, c, stream, blocking);
-  if (s->trace && blocking && c->dst.device && !c->src.device) note_in_trace(s, c);
-  if (s->fault.code != CUDA_SUCCESS) return CUDA_SUCCESS; /* nothing runs behind a fault */
-  move_all(s, c);
-  return CUDA_SUCCESS;
+  const struct copy *c = &w->op.memcpy.copy;
+  CUresult r = copy_check(w->shim, c, NULL);
+  if (r != CUDA_SUCCESS) task_fault(w->shim, r, now);
+  else if (!copy_is_empty(c)) *end = now + duration(w->shim, c);
+  return COMMAND_LASTS;
+}
+
+void copy_finish(struct task *w)
+{
+  move_all(w->shim, &w->op.memcpy.copy);
 }
 
 /* Fills ---------------------------------------------------------------------------------------- */
@@ -192,6 +209,11 @@ bool fill_is_empty(const struct fill *f)
   return f->width == 0 || f->height == 0;
 }
 
+bool fill_is_on_host(struct shim *s, const struct fill *f)
+{
+  return !is_apart(s, &f->to);
+}
+
 CUresult copy_fill_check(struct shim *s, const struct fill *f, const struct stream *stream)
 {
   if (fill_is_empty(f)) return CUDA_SUCCESS;
@@ -200,15 +222,21 @@ CUresult copy_fill_check(struct shim *s, const struct fill *f, const struct stre
                                                                             : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult fill_now(struct shim *s, const struct fill *f, struct stream *stream)
+enum command_way fill_start(struct task *w, uint64_t now, uint64_t *end)
 {
+  const struct fill *f = &w->op.memset;
+  CUresult r = copy_fill_check(w->shim, f, NULL);
+  if (r != CUDA_SUCCESS) task_fault(w->shim, r, now);
+  else if (!fill_is_empty(f)) *end = now + timeline_device_ps(&w->shim->time, f->width * f->height);
+  return COMMAND_LASTS;
+}
+
+void fill_finish(struct task *w)
+{
+  const struct fill *f = &w->op.memset;
   uint8_t chunk[CHUNK];
-  if (fill_is_empty(f)) return CUDA_SUCCESS;
-  uint64_t bytes = f->width * f->height, ps = timeline_device_ps(&s->time, bytes);
-  operation_take(s, stream, "fill", TIMELINE_NONE, ps, bytes);
-  if (s->fault.code != CUDA_SUCCESS) return CUDA_SUCCESS;
+  if (fill_is_empty(f)) return;
   for (unsigned i = 0; i < CHUNK; i += f->value_bytes) memcpy(chunk + i, &f->value, f->value_bytes);
-  struct copy_side d = resolve(s, f->to);
-  for (uint64_t y = 0; y < f->height; y++) fill_row(s, &d, d.addr + y * d.pitch, chunk, f->width);
-  return CUDA_SUCCESS;
+  struct copy_side d = resolve(w->shim, f->to);
+  for (uint64_t y = 0; y < f->height; y++) fill_row(w->shim, &d, d.addr + y * d.pitch, chunk, f->width);
 }

@@ -1,11 +1,13 @@
-/* Copies and fills between any two kinds of memory: what they do, and when. Given to a stream by
- * enqueue.h. */
+/* Copies and fills between any two kinds of memory: what they do, and when. Bytes are moved when a copy ends. Given
+ * to a stream by enqueue.h. */
 #ifndef WS_CUDA_COPY_H
 #define WS_CUDA_COPY_H
 
 #include "cuda/core/memory.h"
+#include "host/front.h"
 
 struct stream;
+struct task;
 
 /* One side. Addresses as the program gave them. */
 struct copy_side {
@@ -28,12 +30,22 @@ bool copy_direct(struct shim *, struct copy *, int kind);
 bool copy_is_empty(const struct copy *);
 /* Whether the host's memory that takes part is neither pinned nor registered: it is staged by the host. */
 bool copy_is_pageable(struct shim *, const struct copy *);
-/* CUDA_ERROR_INVALID_VALUE: outside of what is allocated. What a stream captures may name memory that the
+/* Whether the host waits for its end: as the blocking functions of the interface do (not for copies inside the
+ * device), and for pageable memory, which the host stages (CUDA Runtime API, "API synchronization behavior"). */
+bool copy_host_waits(struct shim *, const struct copy *, bool blocking);
+/* CUDA_ERROR_INVALID_VALUE: outside of what is allocated. What a stream (NULL: none) captures may name memory that the
  * graph will allocate. */
 CUresult copy_check(struct shim *, const struct copy *, const struct stream *);
-/* Copies, at the simulated time at which the stream comes to it. blocking: the host waits, as the blocking
- * functions of the interface do (not for copies inside the device). */
-CUresult copy_now(struct shim *, const struct copy *, struct stream *, bool blocking);
+uint64_t copy_size(const struct copy *);
+const char *copy_name(const struct copy *);
+/* The engine that it takes. */
+enum command_place copy_place(const struct copy *);
+/* A copy of the host to the device that it waits for, for a trace that is written: as NVBit's tracer, traces only name
+ * those. */
+void copy_note_in_trace(struct shim *, const struct copy *);
+/* Its time has come; it has ended. */
+enum command_way copy_start(struct task *, uint64_t now, uint64_t *end);
+void copy_finish(struct task *);
 
 /* Fills rows of device memory with a value of 1, 2 or 4 bytes. */
 struct fill {
@@ -45,7 +57,9 @@ struct fill {
 
 /* The same for fills; a value's place must be a multiple of its size. */
 bool fill_is_empty(const struct fill *);
+bool fill_is_on_host(struct shim *, const struct fill *); /* the host sees it, too */
 CUresult copy_fill_check(struct shim *, const struct fill *, const struct stream *);
-CUresult fill_now(struct shim *, const struct fill *, struct stream *);
+enum command_way fill_start(struct task *, uint64_t now, uint64_t *end);
+void fill_finish(struct task *);
 
 #endif

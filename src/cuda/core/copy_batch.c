@@ -61,22 +61,27 @@ static unsigned unit_of(struct shim *s, const CUmemcpy3DOperand *a, const CUmemc
 static bool side_of(struct shim *s, const CUmemcpy3DOperand *o, unsigned unit, const struct copy *c,
                     struct copy_side *out)
 {
+  uint64_t pitch, slice, x;
   if (o->type == OPERAND_POINTER) {
-    uint64_t pitch = o->pointer.row ? o->pointer.row * unit : c->width;
-    *out = (struct copy_side){ .addr = o->pointer.p, .pitch = pitch,
-                               .slice = pitch * (o->pointer.layer ? o->pointer.layer : c->height) };
+    const uint64_t rows = o->pointer.layer ? o->pointer.layer : c->height;
+    if (__builtin_mul_overflow(o->pointer.row, unit, &pitch)) return false;
+    if (!pitch) pitch = c->width;
+    if (__builtin_mul_overflow(pitch, rows, &slice)) return false;
+    *out = (struct copy_side){ .addr = o->pointer.p, .pitch = pitch, .slice = slice };
     return true;
   }
   const struct array *a = o->type == OPERAND_ARRAY ? array_of(s, o->array.array) : NULL;
   const cudaPos *at = &o->array.offset;
-  return a && array_side(a, at->x * unit, at->y, at->z, c->width, c->height, c->depth, out);
+  return a && !__builtin_mul_overflow(at->x, unit, &x) &&
+         array_side(a, x, at->y, at->z, c->width, c->height, c->depth, out);
 }
 
 static CUresult run_3d(struct shim *s, const CUDA_MEMCPY3D_BATCH_OP *op, struct stream *st)
 {
   unsigned unit = unit_of(s, &op->src, &op->dst);
   if (!unit || !is_attribute(op->order, op->flags)) return CUDA_ERROR_INVALID_VALUE;
-  struct copy c = { .width = op->extent.width * unit, .height = op->extent.height, .depth = op->extent.depth };
+  struct copy c = { .height = op->extent.height, .depth = op->extent.depth };
+  if (__builtin_mul_overflow(op->extent.width, unit, &c.width)) return CUDA_ERROR_INVALID_VALUE;
   if (!c.width || !c.height || !c.depth || !side_of(s, &op->src, unit, &c, &c.src) ||
       !side_of(s, &op->dst, unit, &c, &c.dst))
     return CUDA_ERROR_INVALID_VALUE;

@@ -29,7 +29,7 @@ bool debugged_run(struct shim *s, const struct launch_request *q, struct launch 
                                  .code = q->function->module->code.instance,
                                  .launch = l,
                                  .kernel = q->function->kernel,
-                                 .number = s->record.n + 1,
+                                 .number = q->number,
                                  .start_ps = start_ps,
                                  .start_clock = start_ps / clock + s->preset.params.launch_latency_cycles,
                                  .clock_ps = clock};

@@ -20,23 +20,39 @@ enum handle_kind { HANDLE_DEAD, HANDLE_STREAM, HANDLE_EVENT };
 
 /* Grids ---------------------------------------------------------------------------------------- */
 
-struct device_grid *device_grid_use(struct device_grid *g)
+static uint64_t call(void *ctx, const struct device_call *);
+
+struct device_family *device_family_new(struct shim *s, const struct context *c)
 {
-  if (g) g->users++;
+  struct device_family *f = shim_alloc(sizeof *f);
+  *f = (struct device_family){ .shim = s };
+  for (int i = 0; i < LIMIT__N; i++) context_limit_of(s, c, &f->limit[i], i);
+  return f;
+}
+
+struct device_grid *device_grid_new(struct device_family *f, struct loaded_module *m, unsigned depth)
+{
+  struct device_grid *g = shim_alloc(sizeof *g);
+  *g = (struct device_grid){ .calls = { g, call }, .work = f, .module = m, .depth = depth, .users = 1 };
+  f->users++;
+  g->last = &g->first;
+  g->last_tail = &g->tails;
   return g;
 }
 
-void device_grid_free(struct device_grid *g)
+struct device_grid *device_grid_hold(struct device_grid *g)
 {
-  free(g->clocks);
-  free(g->handle);
+  g->users++;
+  return g;
 }
 
-static void drop(struct device_grid *g)
+void device_grid_drop(struct device_grid *g)
 {
-  if (!g || --g->users || !g->depth) return; /* of a launch by the host: not ours */
-  drop(g->parent);
-  device_grid_free(g);
+  if (!g || --g->users) return;
+  for (size_t i = 0; i < g->n_clocks; i++) command_drop(g->clocks[i].last);
+  if (!--g->work->users) free(g->work);
+  free(g->clocks);
+  free(g->handle);
   free(g);
 }
 
@@ -46,18 +62,8 @@ size_t device_grid_clock(struct device_grid *g, uint64_t cta, uint64_t handle)
     if (g->clocks[i].cta == cta && g->clocks[i].handle == handle) return i;
   g->clocks = realloc(g->clocks, (g->n_clocks + 1) * sizeof *g->clocks);
   NO_MEMORY_IF(!g->clocks);
-  g->clocks[g->n_clocks] = (struct device_clock){ cta, handle, 0 };
+  g->clocks[g->n_clocks] = (struct device_clock){ cta, handle, NULL };
   return g->n_clocks++;
-}
-
-void device_grid_note_end(struct device_grid *g, uint64_t end)
-{
-  for (; g; g = g->parent) {
-    g->done = later(g->done, end);
-    if (!g->parent || !g->clock) continue;
-    struct device_clock *c = &g->parent->clocks[g->clock - 1];
-    c->done = later(c->done, end);
-  }
 }
 
 /* Queueing --------------------------------------------------------------------------------------- */
@@ -72,19 +78,19 @@ static struct device_op *op_new(struct device_grid *g, const struct device_call 
 {
   struct device_op *op = shim_alloc(sizeof *op);
   op->kind = kind;
-  op->grid = device_grid_use(g);
+  op->grid = device_grid_hold(g);
   op->cta = c->cta;
   return op;
 }
 
 void device_op_free(struct device_op *op)
 {
-  struct device_work *w = op->grid->work;
+  struct device_family *f = op->grid->work;
   if (op->buffer) {
-    gmem_release(w->shim->device.mem, op->buffer);
-    w->pending--;
+    gmem_release(f->shim->device.mem, op->buffer);
+    f->pending--;
   }
-  drop(op->grid);
+  device_grid_drop(op->grid);
   free(op);
 }
 
@@ -99,13 +105,46 @@ static bool is_stream(const struct device_grid *g, uint64_t h)
   return h <= STREAM_FORGET || is_handle(g, h, HANDLE_STREAM);
 }
 
+/* Somebody is to give what the grid, which runs, has queued. */
+static void list(struct device_grid *g)
+{
+  struct shim *s = g->work->shim;
+  if (!g->beside || g->listed) return;
+  struct device_grid **at = &s->device_queued; /* in the order of their calls */
+  while (*at) at = &(*at)->next_queued;
+  *at = device_grid_hold(g);
+  g->next_queued = NULL;
+  g->listed = true;
+}
+
+void device_grid_unlist(struct device_grid *g)
+{
+  if (!g->listed) return;
+  struct device_grid **at = &g->work->shim->device_queued;
+  while (*at != g) at = &(*at)->next_queued;
+  *at = g->next_queued;
+  g->listed = false;
+  device_grid_drop(g);
+}
+
+struct device_op *device_grid_next(struct device_grid *g)
+{
+  struct device_op *op = g->first;
+  if (!op) return NULL;
+  g->first = op->next;
+  if (!g->first) g->last = &g->first;
+  return op;
+}
+
 static uint64_t queue(struct device_grid *g, const struct device_call *c, struct device_op *op, uint64_t stream)
 {
   if (stream >= HANDLE_FIRST) op->cta = 0;
   op->stream = stream < STREAM_TAIL ? 0 : stream;
   op->next = NULL;
-  *g->last = op;
-  g->last = &op->next;
+  struct device_op ***last = stream == STREAM_TAIL ? &g->last_tail : &g->last;
+  **last = op;
+  *last = &op->next;
+  if (stream != STREAM_TAIL) list(g);
   return fails(c, CUDA_SUCCESS);
 }
 
@@ -125,7 +164,7 @@ static struct function *function_at(struct device_grid *g, uint64_t pc)
 static uint64_t reserve(struct device_grid *g, const struct device_call *c, const struct launch_request *q,
                         uint64_t bytes)
 {
-  struct device_work *w = g->work;
+  struct device_family *w = g->work;
   if (bytes > PARAM_LIMIT) {
     fails(c, CUDA_ERROR_INVALID_VALUE);
     return 0;
@@ -375,63 +414,30 @@ static uint64_t call(void *ctx, const struct device_call *c)
   case DEVICE_OCCUPANCY_FLAGS: return occupancy(g, c);
   case DEVICE_MALLOC: return take_memory(c);
   case DEVICE_FREE: return free_memory(c);
-  case DEVICE_GRAPH_LAUNCH: return fails(c, graph_launch_from_kernel(g->work->shim, c->arg[0], c->arg[1]));
+  case DEVICE_GRAPH_LAUNCH: return fails(c, graph_launch_from_kernel(g->work->shim, g->run, c->arg[0], c->arg[1]));
   default: return fails(c, CUDA_ERROR_NOT_SUPPORTED);
   }
 }
 
 /* The grid ---------------------------------------------------------------------------------------- */
 
-void device_grid_begin(struct device_grid *g, struct device_work *w, struct loaded_module *m)
+static void free_all(struct device_op **list)
 {
-  g->calls = (struct device_runtime){ g, call };
-  g->work = w;
-  g->module = m;
-  g->last = &g->first;
-  g->users++;
-}
-
-/* Takes the tail launches out of a list, in order. */
-static struct device_op *split_tails(struct device_op **at, struct device_op ***end)
-{
-  struct device_op *tails = NULL, **last = &tails;
-  while (*at) {
-    struct device_op *op = *at;
-    if (op->stream != STREAM_TAIL) {
-      at = &op->next;
-      continue;
-    }
-    *at = op->next;
-    op->next = NULL;
-    *last = op;
-    last = &op->next;
-  }
-  *end = at;
-  return tails;
-}
-
-void device_op_free_all(struct device_op *op)
-{
-  for (struct device_op *next; op; op = next) {
-    next = op->next;
+  for (struct device_op *op; (op = *list) != NULL;) {
+    *list = op->next;
     device_op_free(op);
   }
 }
 
-void device_grid_end(struct device_grid *g, uint64_t number, uint64_t end)
+void device_grid_close(struct device_grid *g, bool well)
 {
-  struct device_op **last, *tails;
-  g->number = number;
-  g->ended = end;
-  device_grid_note_end(g, end);
-  device_op_free_all(g->reserved); /* buffers that were never launched */
-  g->reserved = NULL;
-  tails = split_tails(&g->first, &last);
-  *last = tails;
-  while (*last) last = &(*last)->next;
-  *last = g->work->head;
-  g->work->head = g->first;
-  g->first = NULL;
-  drop(g);
+  device_grid_hold(g); /* the last operation may be the last that holds it */
+  free_all(&g->reserved);
+  if (!well) {
+    free_all(&g->first);
+    free_all(&g->tails);
+    g->last = &g->first;
+    g->last_tail = &g->tails;
+  }
+  device_grid_drop(g);
 }
-

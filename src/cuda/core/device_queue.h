@@ -1,10 +1,10 @@
 /* Work that kernels queue: launches, copies, fills and events of the device runtime (CUDA programming guide,
- * "CUDA Dynamic Parallelism"). Here is what kernels call and what waits; device_work.h runs it.
+ * "CUDA Dynamic Parallelism"). Here is what kernels call and what waits; device_work.h gives it to the front end.
  *
- *   struct device_grid   a launch whose kernel may queue work, until all that it queued is done
- *   struct device_work   what waits, of a launch by the host and of all its descendants
+ *   struct device_grid     a launch whose kernel may queue work, until all that it queued has ended
+ *   struct device_family   a launch by the host and all its descendants
  *
- * All launches of a grid are pending at once, so cudaLimitDevRuntimePendingLaunchCount must allow for them, as its
+ * Launches that have not begun are pending; cudaLimitDevRuntimePendingLaunchCount must allow for them, as its
  * documentation asks.
  */
 #ifndef WS_CUDA_DEVICE_QUEUE_H
@@ -30,50 +30,55 @@ struct device_op {
   uint8_t value;            /* OP_FILL */
 };
 
-/* When a stream, or what an event stands for, is done. */
+/* What a stream has come to, or an event stands for. */
 struct device_clock {
-  uint64_t cta, handle, done;
+  uint64_t cta, handle;
+  struct command *last; /* held; NULL: nothing */
 };
 
-struct device_work {
+struct device_family {
   struct shim *shim;
-  struct device_op *head;    /* what runs next comes first */
+  unsigned users;
   uint64_t pending;          /* launches not begun */
   uint64_t limit[LIMIT__N];  /* of the context; the thread that simulates is not the program's */
 };
 
-/* Zeroed: of a launch by the host. */
 struct device_grid {
   struct device_runtime calls; /* for the launch (host/launch.h) */
-  struct device_work *work;
+  struct device_family *work;
   struct loaded_module *module;
-  struct device_grid *parent;  /* whose completion waits for this one's */
-  size_t clock;                /* the stream among the parent's clocks + 1; 0: none */
-  bool tail;                   /* a tail launch */
+  struct graph_run *run;       /* NULL: it is of no graph */
   unsigned depth, users;
+  bool child;                  /* a kernel launched it */
+  bool beside;                 /* what it queues is given while it runs */
+  bool listed;                 /* in shim.device_queued */
+  struct device_grid *next_queued;
   uint64_t number;             /* in the record of launches */
-  uint64_t ended, done;        /* ps: its own end; that of all its children, so far */
-  struct device_op *first, **last, *reserved; /* queued; parameter buffers not launched yet */
+  const struct context *context;
+  struct device_op *first, **last; /* queued, but for */
+  struct device_op *tails, **last_tail; /* tail launches */
+  struct device_op *reserved;      /* parameter buffers not launched yet */
+  struct command *family;          /* comes behind all that was given; NULL: nothing was */
   struct device_clock *clocks;
   size_t n_clocks;
   uint8_t *handle;             /* what the grid's handles are: enum in device_queue.c */
   uint64_t n_handles;
 };
 
-/* Before the kernel runs; the grid must lie still until all that it queued has run (device_work.c). */
-void device_grid_begin(struct device_grid *, struct device_work *, struct loaded_module *);
-/* It ran, as launch `number` of the record, and ended at `end`, ps: what it queued waits now. */
-void device_grid_end(struct device_grid *, uint64_t number, uint64_t end);
-/* Something of the grid, or of its descendants, ended at `end`. */
-void device_grid_note_end(struct device_grid *, uint64_t end);
-/* One more that refers to it, and its grid. */
-struct device_grid *device_grid_use(struct device_grid *);
+struct device_family *device_family_new(struct shim *, const struct context *);
+struct device_grid *device_grid_new(struct device_family *, struct loaded_module *, unsigned depth);
+struct device_grid *device_grid_hold(struct device_grid *);
+/* NULL: nothing. */
+void device_grid_drop(struct device_grid *);
+/* Takes what was queued first; NULL: nothing was. */
+struct device_op *device_grid_next(struct device_grid *);
+/* It has ended: buffers that were never launched go; unless `well`, all that was queued. */
+void device_grid_close(struct device_grid *, bool well);
+void device_grid_unlist(struct device_grid *);
 /* Index of a stream's or event's clock; a new one may move the others. */
 size_t device_grid_clock(struct device_grid *, uint64_t cta, uint64_t handle);
-/* Forgets a grid of a launch by the host. */
-void device_grid_free(struct device_grid *);
 
+/* With its buffer, of a launch that did not begin. */
 void device_op_free(struct device_op *);
-void device_op_free_all(struct device_op *);
 
 #endif

@@ -1,21 +1,34 @@
-/* Running what kernels queue (device_queue.h).
+/* What kernels queue (device_queue.h), given to the front end.
  *
- *   order    Work starts when the grid that queued it has ended, with everything that this work queues itself
- *            before the next piece: the order in which it was queued, tail launches last. This keeps the
- *            order of every stream, and a grid is only done when its children are.
- *   time     A launch starts host.device_launch_ns behind the end of its grid, when its stream (the NULL stream of its
- *            CTA, a stream of the grid, none with fire and forget, for tail launches the grid with all its
- *            children) has come to it, and when SMs are free for it (host/timeline.h).
- *
- * Not modelled: children that run while their parent does.
+ *   when    Work of a kernel that shares the GPU is given behind the window in which it was queued, and runs beside
+ *           its parent; that of one which runs alone is given when its grid has ended. A launch is ready
+ *           host.device_launch_ns later. Tail launches come behind the grid and all its children, one after the other.
+ *   order   Streams of a grid (the NULL stream of a CTA is one) are chains of commands, as the host's; nobody waits
+ *           for what is fired and forgotten.
+ *   end     A kernel's command ends when all that it has queued has ended, with all that this has queued.
  */
 #ifndef WS_CUDA_DEVICE_WORK_H
 #define WS_CUDA_DEVICE_WORK_H
 
-#include "cuda/core/kernel.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* Runs a kernel whose request has its parameters in packed, with all that it queues, and what that queues:
- * only then is it done. Spends no host time. */
-CUresult kernel_execute(struct shim *, const struct launch_request *);
+struct device_grid;
+struct device_runtime;
+struct shim;
+struct task;
+
+/* Of a kernel that the host launches, by its call: if its module can launch kernels, a grid takes what it queues. */
+void device_work_prepare(struct task *);
+/* A kernel begins. */
+void device_work_begin(struct task *);
+/* For the launch (host/launch.h); grid NULL: NULL. */
+const struct device_runtime *device_work_calls(const struct device_grid *);
+/* Whether it has queued something that was not given yet. */
+bool device_work_waits(const struct device_grid *);
+/* Gives what kernels that run have queued, at `now`, ps. */
+void device_work_give(struct shim *, uint64_t now);
+/* A kernel has ended. True: its command goes on until all that it queued has ended, and then ends. */
+bool device_work_end(struct task *, uint64_t end);
 
 #endif

@@ -3,17 +3,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/core/device_work.h"
 #include "cuda/core/graph_run.h"
 #include "cuda/core/mem_op.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/stream_capture.h"
-#include "cuda/core/together.h"
+#include "cuda/core/task.h"
 
-/* True: the operation is not to be done now: *r says whether it became a node, or it was put off. */
-static bool takes(struct shim *s, struct stream *st, const struct graph_op *op, CUresult *r)
+/* To the graph that the stream captures, or to the stream. */
+static CUresult give(struct shim *s, struct stream *st, const struct graph_op *op)
 {
-  return capture_records(s, st, op, r) || hold_takes(s, st, op);
+  CUresult r;
+  if (capture_records(s, st, op, &r)) return r;
+  task_give(task_of_stream(s, op, st), st);
+  return CUDA_SUCCESS;
+}
+
+static CUresult give_and_wait(struct shim *s, struct stream *st, const struct graph_op *op, bool waits)
+{
+  struct task *w = task_of_stream(s, op, st);
+  task_give_held(w, st);
+  CUresult r = waits ? task_wait(s, &w->command) : CUDA_SUCCESS;
+  command_drop(&w->command);
+  return r;
 }
 
 /* Kernels and graphs --------------------------------------------------------------------------- */
@@ -26,12 +37,14 @@ CUresult enqueue_kernel(struct shim *s, const struct launch_request *q)
   struct graph_op op = { .type = NODE_KERNEL, .kernel = { .q = *q, .handle = q->named ? q->named : q->function } };
   op.kernel.q.params = NULL;
   op.kernel.q.packed = packed;
-  if (!takes(s, q->stream, &op, &r)) {
-    timeline_launch_call(&s->time);
-    if (!together_takes(s, &op.kernel.q)) r = kernel_execute(s, &op.kernel.q);
+  if (capture_records(s, q->stream, &op, &r)) {
+    free(packed);
+    return r;
   }
-  free(packed);
-  return r;
+  timeline_launch_call(&s->time);
+  const struct task_site site = { .stream_id = q->stream->id, .not_before = s->time.now, .moved = true };
+  task_give(task_new(s, &op, &site), q->stream);
+  return CUDA_SUCCESS;
 }
 
 CUresult enqueue_graph(struct shim *s, CUgraphExec x, CUstream stream)
@@ -43,7 +56,7 @@ CUresult enqueue_graph(struct shim *s, CUgraphExec x, CUstream stream)
   struct graph_op op = { .type = NODE_GRAPH, .child = x->graph };
   if (capture_records(s, st, &op, &r)) return r;
   timeline_launch_call(&s->time);
-  return hold_takes_exec(s, st, x) ? CUDA_SUCCESS : exec_launch_now(s, x, st);
+  return graph_launch(s, x, st);
 }
 
 /* Memory --------------------------------------------------------------------------------------- */
@@ -54,18 +67,17 @@ CUresult enqueue_copy(struct shim *s, const struct copy *c, struct stream *st, b
   if (r != CUDA_SUCCESS || copy_is_empty(c)) return r;
   struct graph_op op = { .type = NODE_MEMCPY, .memcpy = { .copy = *c, .kind = COPY_DEFAULT } };
   if (blocking ? capture_forbids(s, st, &r) : capture_records(s, st, &op, &r)) return r;
-  /* What the host stages it cannot put off. */
-  if (blocking || copy_is_pageable(s, c)) hold_wait(s, st);
-  else if (hold_takes(s, st, &op)) return CUDA_SUCCESS;
-  return copy_now(s, c, st, blocking);
+  if (blocking) copy_note_in_trace(s, c);
+  return give_and_wait(s, st, &op, copy_host_waits(s, c, blocking));
 }
 
-CUresult enqueue_fill(struct shim *s, const struct fill *f, struct stream *st)
+CUresult enqueue_fill(struct shim *s, const struct fill *f, struct stream *st, bool blocking)
 {
   struct graph_op op = { .type = NODE_MEMSET, .memset = *f };
   CUresult r = copy_fill_check(s, f, st);
   if (r != CUDA_SUCCESS || fill_is_empty(f)) return r;
-  return takes(s, st, &op, &r) ? r : fill_now(s, f, st);
+  if (capture_records(s, st, &op, &r)) return r;
+  return give_and_wait(s, st, &op, blocking && fill_is_on_host(s, f));
 }
 
 CUresult enqueue_mem_ops(struct shim *s, CUstream stream, const CUstreamBatchMemOpParams *op, unsigned n,
@@ -81,7 +93,7 @@ CUresult enqueue_mem_ops(struct shim *s, CUstream stream, const CUstreamBatchMem
   if (capture_records(s, st, &all, &r)) return r;
   for (unsigned i = 0; r == CUDA_SUCCESS && i < n; i++) { /* one by one: each may have to wait */
     struct graph_op one = { .type = NODE_MEM_OPS, .memory_ops = { &copy[i], 1 } };
-    if (!takes(s, st, &one, &r)) r = mem_op_run(s, &one, st);
+    r = give(s, st, &one);
   }
   return r;
 }
@@ -92,7 +104,7 @@ static CUresult capture_alloc(struct shim *s, struct stream *st, uint64_t *addr,
   if (r != CUDA_SUCCESS) return r;
   struct graph_op op = { .type = NODE_MEM_ALLOC, .memory = { *addr, bytes } };
   graph_memory_hold(s, *addr);
-  takes(s, st, &op, &r);
+  r = give(s, st, &op);
   graph_memory_drop(s, *addr); /* the node holds it */
   return r;
 }
@@ -108,10 +120,9 @@ CUresult enqueue_free(struct shim *s, uint64_t addr, CUstream stream)
 {
   struct stream *st = stream_of(s, stream);
   struct graph_op op = { .type = NODE_MEM_FREE, .memory = { addr, 0 } };
-  CUresult r;
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
-  if (st->capture && !graph_memory_exists(s, addr)) return CUDA_ERROR_INVALID_VALUE;
-  return takes(s, st, &op, &r) ? r : pool_free(s, addr);
+  if (st->capture ? !graph_memory_exists(s, addr) : !pool_can_free(s, addr)) return CUDA_ERROR_INVALID_VALUE;
+  return give(s, st, &op);
 }
 
 /* The program's functions ----------------------------------------------------------------------- */
@@ -121,11 +132,7 @@ CUresult enqueue_host(struct shim *s, CUstream h, void (*fn)(void *), void *data
   struct stream *st = stream_of(s, h);
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   if (!fn) return CUDA_ERROR_INVALID_VALUE;
-  struct graph_op op = { .type = NODE_HOST, .host = { fn, data } };
-  CUresult r;
-  if (takes(s, st, &op, &r)) return r;
-  stream_host(s, st, fn, data);
-  return CUDA_SUCCESS;
+  return give(s, st, &(struct graph_op){ .type = NODE_HOST, .host = { fn, data } });
 }
 
 struct callback {
@@ -152,7 +159,7 @@ CUresult enqueue_callback(struct shim *s, CUstream h, void (*fn)(CUstream, CUres
   struct callback *c = shim_alloc(sizeof *c);
   *c = (struct callback){ fn, h, data };
   struct graph_op op = { .type = NODE_HOST, .host = { call_back, c } };
-  if (!hold_takes(s, st, &op)) stream_host(s, st, call_back, c);
+  task_give(task_of_stream(s, &op, st), st);
   return CUDA_SUCCESS;
 }
 
@@ -166,7 +173,11 @@ CUresult enqueue_record(struct shim *s, CUevent h, CUstream stream, unsigned fla
   CUresult r;
   if (!e || !st) return CUDA_ERROR_INVALID_HANDLE;
   if (st->capture && !(flags & EVENT_EXTERNAL)) return capture_event(st, e), CUDA_SUCCESS;
-  return takes(s, st, &op, &r) ? r : event_record_now(s, h, st);
+  if (capture_records(s, st, &op, &r)) return r;
+  struct task *w = task_of_stream(s, &op, st);
+  event_attach(s, h, &w->command);
+  task_give(w, st);
+  return CUDA_SUCCESS;
 }
 
 CUresult enqueue_wait_event(struct shim *s, CUstream h, CUevent event, unsigned flags)
@@ -178,5 +189,9 @@ CUresult enqueue_wait_event(struct shim *s, CUstream h, CUevent event, unsigned 
   if (!st || !e) return CUDA_ERROR_INVALID_HANDLE;
   if (capture_has_event(s, e) || (st->capture && !(flags & EVENT_EXTERNAL)))
     return capture_join(s, st, e);
-  return takes(s, st, &op, &r) ? r : stream_wait_event_now(s, st, event);
+  if (capture_records(s, st, &op, &r)) return r;
+  struct task *w = task_of_stream(s, &op, st);
+  event_follow(s, &w->command, event);
+  task_give(w, st);
+  return CUDA_SUCCESS;
 }

@@ -1,6 +1,5 @@
 /* What a program gives to a stream. In a stream that captures an operation becomes a node of the graph
- * (stream_capture.h); in one that waits it is put off (hold.h); else it is done now, and only its time
- * lies ahead (host/timeline.h).
+ * (stream_capture.h), else a command of the front end (task.h).
  */
 #ifndef WS_CUDA_ENQUEUE_H
 #define WS_CUDA_ENQUEUE_H
@@ -14,13 +13,14 @@ enum { EVENT_EXTERNAL = 1 };
  * (shim.h). */
 CUresult enqueue_kernel(struct shim *, const struct launch_request *);
 CUresult enqueue_graph(struct shim *, CUgraphExec, CUstream);
-/* blocking: the host waits (copy_now). CUDA_ERROR_INVALID_VALUE: outside of what is allocated; nothing is
+/* blocking: the host waits (copy_host_waits). CUDA_ERROR_INVALID_VALUE: outside of what is allocated; nothing is
  * copied then. */
 CUresult enqueue_copy(struct shim *, const struct copy *, struct stream *, bool blocking);
-CUresult enqueue_fill(struct shim *, const struct fill *, struct stream *);
+/* blocking: the host waits where it sees the memory itself (CUDA Driver API, "API synchronization behavior"). */
+CUresult enqueue_fill(struct shim *, const struct fill *, struct stream *, bool blocking);
 CUresult enqueue_mem_ops(struct shim *, CUstream, const CUstreamBatchMemOpParams *, unsigned n, unsigned flags);
 
-/* Calls fn when the stream's work so far is done; the host program waits for it. */
+/* Calls fn when the stream's work so far is done (host_call.h). */
 CUresult enqueue_host(struct shim *, CUstream, void (*fn)(void *), void *data);
 /* The same, but cannot be captured. */
 CUresult enqueue_callback(struct shim *, CUstream, void (*fn)(CUstream, CUresult, void *), void *data,

@@ -85,7 +85,7 @@ static void tell_unmet(const struct shim *s)
 {
   const struct choice *c = &s->options.choice;
   for (uint64_t i = 0; i < s->record.n; i++)
-    if (choice_has(c, i + 1, s->record.launch[i].kernel)) return;
+    if (s->record.launch[i].kernel && choice_has(c, i + 1, s->record.launch[i].kernel)) return;
   if (s->record.n && (c->by_name || c->n_ranges))
     shim_say("none of the %llu launches is one that %s names", (unsigned long long)s->record.n,
              s->options.capture ? "--launches" : "--time-kernels");
@@ -101,10 +101,15 @@ static void finish_checks(struct shim *s)
 
 void exec_report(struct shim *s)
 {
-  uint64_t total = s->time.now > s->time.all_done ? s->time.now : s->time.all_done;
   struct err e = {""};
   if (!s->up || s->pid != getpid()) return;
+  s->ending = true;
+  if (s->starved) {
+    trace_export_free(s->trace, false, &e);
+    return;
+  }
   parts_settle(s);
+  uint64_t total = s->time.now > s->front.last_end ? s->time.now : s->front.last_end;
   shim_flush_print(s);
   fflush(stdout);
   finish_checks(s);

@@ -12,16 +12,21 @@ static void free_graph(struct shim *, struct graph *);
 static struct graph *new_graph(struct shim *, bool listed);
 static struct graph *copy_graph(struct shim *, const struct graph *, bool listed);
 
+void graph_op_free(struct shim *s, struct graph_op *op)
+{
+  if (op->type == NODE_KERNEL) free((void *)(uintptr_t)op->kernel.q.packed);
+  if (op->type == NODE_GRAPH) free_graph(s, op->child);
+  if (op->type == NODE_MEM_ALLOC) graph_memory_drop(s, op->memory.addr);
+  if (op->type == NODE_CONDITIONAL) {
+    for (unsigned i = 0; i < op->condition.n; i++) free_graph(s, op->condition.body[i]);
+    free(op->condition.body);
+  }
+  if (op->type == NODE_MEM_OPS) free(op->memory_ops.op);
+}
+
 static void free_op(struct shim *s, struct graph_node *n)
 {
-  if (n->op.type == NODE_KERNEL) free((void *)(uintptr_t)n->op.kernel.q.packed);
-  if (n->op.type == NODE_GRAPH) free_graph(s, n->op.child);
-  if (n->op.type == NODE_MEM_ALLOC) graph_memory_drop(s, n->op.memory.addr);
-  if (n->op.type == NODE_CONDITIONAL) {
-    for (unsigned i = 0; i < n->op.condition.n; i++) free_graph(s, n->op.condition.body[i]);
-    free(n->op.condition.body);
-  }
-  if (n->op.type == NODE_MEM_OPS) free(n->op.memory_ops.op);
+  graph_op_free(s, &n->op);
   free(n->params);
   n->params = NULL;
 }
@@ -34,39 +39,60 @@ static void free_node(struct shim *s, struct graph_node *n)
 }
 
 /* Empty bodies for a new node, copies for a copied one. */
-static void take_bodies(struct shim *s, struct graph_node *n, const struct graph_op *op, bool listed)
+static void own_bodies(struct shim *s, struct graph_op *op, bool listed)
 {
   struct graph **body = shim_alloc(op->condition.n * sizeof(struct graph *));
   for (unsigned i = 0; i < op->condition.n; i++) {
     body[i] = op->condition.body ? copy_graph(s, op->condition.body[i], listed) : new_graph(s, listed);
     body[i]->owned = true;
   }
-  n->op.condition.body = body;
+  op->condition.body = body;
 }
 
-static void take_memory_ops(struct graph_node *n, const struct graph_op *op)
+static void own_memory_ops(struct graph_op *op)
 {
   size_t bytes = op->memory_ops.n * sizeof *op->memory_ops.op;
-  n->op.memory_ops.op = shim_alloc(bytes);
-  memcpy(n->op.memory_ops.op, op->memory_ops.op, bytes);
+  CUstreamBatchMemOpParams *copy = shim_alloc(bytes);
+  memcpy(copy, op->memory_ops.op, bytes);
+  op->memory_ops.op = copy;
+}
+
+static void own_parameters(struct launch_request *q)
+{
+  const uint32_t bytes = q->function->kernel->param_bytes;
+  uint8_t *packed = shim_alloc(bytes);
+  if (q->packed) memcpy(packed, q->packed, bytes);
+  q->packed = packed;
+  q->packed_bytes = bytes;
+  q->params = NULL;
+}
+
+static void own_op(struct shim *s, struct graph_op *op, bool listed)
+{
+  switch (op->type) {
+  case NODE_KERNEL: own_parameters(&op->kernel.q); break;
+  case NODE_GRAPH: op->child = copy_graph(s, op->child, listed); break;
+  case NODE_MEM_ALLOC: graph_memory_hold(s, op->memory.addr); break;
+  case NODE_CONDITIONAL: own_bodies(s, op, listed); break;
+  case NODE_MEM_OPS: own_memory_ops(op); break;
+  default: break;
+  }
+}
+
+void graph_op_own(struct shim *s, struct graph_op *op)
+{
+  own_op(s, op, false);
 }
 
 /* The node's own copy of what the operation points to. */
 static void take_op(struct shim *s, struct graph_node *n, const struct graph_op *op, bool listed)
 {
   n->op = *op;
-  if (op->type == NODE_GRAPH) n->op.child = copy_graph(s, op->child, listed);
-  if (op->type == NODE_MEM_ALLOC) graph_memory_hold(s, op->memory.addr);
-  if (op->type == NODE_CONDITIONAL) take_bodies(s, n, op, listed);
-  if (op->type == NODE_MEM_OPS) take_memory_ops(n, op);
+  own_op(s, &n->op, listed);
   if (op->type != NODE_KERNEL) return;
   const struct module_kernel *k = op->kernel.q.function->kernel;
-  uint8_t *packed = shim_alloc(k->param_bytes);
-  if (op->kernel.q.packed) memcpy(packed, op->kernel.q.packed, k->param_bytes);
-  n->op.kernel.q.packed = packed;
-  n->op.kernel.q.packed_bytes = k->param_bytes;
-  n->op.kernel.q.params = NULL;
   n->params = shim_alloc(k->n_params * sizeof *n->params);
+  uint8_t *packed = (uint8_t *)(uintptr_t)n->op.kernel.q.packed;
   for (unsigned i = 0; i < k->n_params; i++) n->params[i] = packed + k->param[i].offset;
 }
 
@@ -361,9 +387,21 @@ CUresult graph_instantiate(struct shim *s, CUgraphExec *out, CUgraph g, uint64_t
   struct graph *copy = runnable(s, g);
   if (!copy) return CUDA_ERROR_INVALID_VALUE;
   struct graph_exec *x = shim_alloc(sizeof *x);
-  *x = (struct graph_exec){ .next = s->graphs.execs, .graph = copy, .flags = flags };
+  *x = (struct graph_exec){ .next = s->graphs.execs, .graph = copy, .flags = flags, .users = 1 };
   *out = s->graphs.execs = x;
   return CUDA_SUCCESS;
+}
+
+void exec_hold(struct graph_exec *x)
+{
+  x->users++;
+}
+
+void exec_release(struct shim *s, struct graph_exec *x)
+{
+  if (--x->users) return;
+  free_graph(s, x->graph);
+  free(x);
 }
 
 CUresult exec_destroy(struct shim *s, CUgraphExec x)
@@ -371,8 +409,7 @@ CUresult exec_destroy(struct shim *s, CUgraphExec x)
   for (struct graph_exec **at = &s->graphs.execs; *at; at = &(*at)->next) {
     if (*at != x) continue;
     *at = x->next;
-    free_graph(s, x->graph);
-    free(x);
+    exec_release(s, x);
     return CUDA_SUCCESS;
   }
   return CUDA_ERROR_INVALID_VALUE;

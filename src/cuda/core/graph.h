@@ -75,7 +75,7 @@ struct graph_node {
   size_t index;        /* while a graph is copied or searched */
   bool mark;           /* while a graph is searched */
   bool disabled;
-  uint64_t done;       /* ps: in a launch, when it was done */
+  struct command *command; /* while a launch is given to the front end: what others come behind */
 };
 
 struct graph {
@@ -90,13 +90,17 @@ struct graph_exec {
   struct graph_exec *next;
   struct graph *graph; /* its nodes lie in an order in which they can run */
   uint64_t flags;
+  unsigned users;      /* the program, and launches that are under way */
 };
 
 struct graphs {
   struct graph *first;
   struct graph_exec *execs;
-  struct graph_run *run; /* graph_nested.h: the launch that runs; NULL: none */
 };
+
+/* What the operation points to becomes its own, a copy; and goes. */
+void graph_op_own(struct shim *, struct graph_op *);
+void graph_op_free(struct shim *, struct graph_op *);
 
 CUresult graph_create(struct shim *, CUgraph *, unsigned flags);
 CUresult graph_destroy(struct shim *, CUgraph);
@@ -134,6 +138,9 @@ CUresult graph_write_dot(struct shim *, CUgraph, const char *path, unsigned flag
 /* CUDA_ERROR_INVALID_VALUE: it has a cycle. */
 CUresult graph_instantiate(struct shim *, CUgraphExec *, CUgraph, uint64_t flags);
 CUresult exec_destroy(struct shim *, CUgraphExec);
+/* A launch is under way; it has ended. */
+void exec_hold(struct graph_exec *);
+void exec_release(struct shim *, struct graph_exec *);
 bool exec_exists(const struct shim *, const struct graph_exec *);
 /* The copy of a graph's node, NULL: none. */
 struct graph_node *exec_node(struct shim *, CUgraphExec, CUgraphNode);

@@ -38,16 +38,15 @@ void graph_wait_prepend(struct graph_wait **list, struct graph_wait *more)
   *list = more;
 }
 
-uint64_t graph_current(const struct shim *s)
+uint64_t graph_current(const struct graph_run *r)
 {
-  const struct graph_exec *x = s->graphs.run ? s->graphs.run->exec : NULL;
+  const struct graph_exec *x = r ? r->exec : NULL;
   return x && x->flags & INSTANTIATE_DEVICE_LAUNCH ? (uint64_t)(uintptr_t)x : 0;
 }
 
-CUresult graph_launch_from_kernel(struct shim *s, uint64_t handle, uint64_t stream)
+CUresult graph_launch_from_kernel(struct shim *s, struct graph_run *r, uint64_t handle, uint64_t stream)
 {
   struct graph_exec *x = (struct graph_exec *)(uintptr_t)handle;
-  struct graph_run *r = s->graphs.run;
   if (!r || !exec_exists(s, x) || !(x->flags & INSTANTIATE_DEVICE_LAUNCH)) return CUDA_ERROR_INVALID_VALUE;
   bool ok;
   switch (stream) {

@@ -1,7 +1,6 @@
-/* Graphs that kernels of a running graph launch (CUDA programming guide, "Device Graph Launch"): what
- * waits. Graphs that are fired and forgotten run when all nodes of the graph that launched them are done,
- * and belong to it; then those launched as its tail, each with all that it launches before the next
- * (graph_run.c).
+/* Launches of graphs under way, and graphs that kernels of a running graph launch (CUDA programming guide, "Device
+ * Graph Launch"). Graphs that are fired and forgotten run when all nodes of the graph that launched them are done,
+ * and belong to it; then those launched as its tail, each with all that it launches before the next (graph_run.c).
  */
 #ifndef WS_CUDA_GRAPH_NESTED_H
 #define WS_CUDA_GRAPH_NESTED_H
@@ -10,15 +9,23 @@
 
 #include "cuda/core/api.h"
 
+struct command;
+struct context;
 struct graph_exec;
 struct graph_wait;
 struct shim;
 
-/* A launch of an instantiated graph, while it runs. */
+/* A launch of an instantiated graph, until all that belongs to it is done. */
 struct graph_run {
-  struct graph_run *parent; /* the launch that it belongs to; NULL: the host's */
-  struct graph_exec *exec;  /* or the tail of it that runs now */
+  struct shim *shim;
+  struct graph_run *parent;  /* the launch that it belongs to; NULL: the host's */
+  struct command *owner;     /* of a launch by the host: what ends with it */
+  struct graph_exec *exec;   /* or the tail of it that runs now */
+  struct graph_exec *exec_given; /* of a launch by the host: the one launched, which is held */
   struct graph_wait *forgotten, *tails, *siblings; /* what its kernels launch */
+  struct graph_wait *next;   /* tails of those before, in their order */
+  const struct context *context; /* of the host's launch */
+  uint64_t stream_id, begin; /* begin: ps */
   unsigned depth;
 };
 
@@ -27,11 +34,11 @@ struct graph_run {
 #define GRAPH_STREAM_FORGET  UINT64_C(0x0200000000000000)
 #define GRAPH_STREAM_SIBLING UINT64_C(0x0300000000000000)
 
-/* A kernel of the graph that runs launches one that was instantiated for it. */
-CUresult graph_launch_from_kernel(struct shim *, uint64_t exec, uint64_t stream);
-/* What %current_graph_exec reads: the graph that runs, if it was instantiated for launches by kernels;
- * else 0. */
-uint64_t graph_current(const struct shim *);
+/* A kernel of this launch (NULL: of none) launches a graph that was instantiated for it. */
+CUresult graph_launch_from_kernel(struct shim *, struct graph_run *, uint64_t exec, uint64_t stream);
+/* What %current_graph_exec reads in a kernel of this launch: its graph, if it was instantiated for launches by
+ * kernels; else 0. */
+uint64_t graph_current(const struct graph_run *);
 
 /* Takes the first one away; NULL: there is none. */
 struct graph_exec *graph_wait_pop(struct graph_wait **);

@@ -172,9 +172,14 @@ CUresult node_put_memory_ops(struct shim *s, struct node_place place, const CUDA
   return node_put(s, place, mem_op_check(s, p->op, p->n, p->flags), &op);
 }
 
-CUresult node_put_other(struct shim *s, struct node_place place, CUgraphNodeParams *p)
+CUresult node_put_any(struct shim *s, const struct node_forms *forms, struct node_place place,
+                      const CUgraphEdgeData *data, CUgraphNodeParams *p)
 {
+  if (!edge_are_plain(data, place.n_deps)) return shim_unsupported(s, "a programmatic dependency of graph nodes");
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
   switch (p->type) {
+  case NODE_KERNEL: return forms->put_kernel(s, place, &p->kernel);
+  case NODE_MEMCPY: return forms->put_copy(s, place, p);
   case NODE_MEMSET: return node_put_memset(s, place, &p->memset);
   case NODE_HOST: return node_put_host(s, place, &p->host);
   case NODE_GRAPH: return node_put_child(s, place, p->graph);
@@ -309,11 +314,11 @@ CUresult node_get_alloc(struct shim *s, CUgraphNode node, CUDA_MEM_ALLOC_NODE_PA
   return CUDA_SUCCESS;
 }
 
-CUresult node_get_free(struct shim *s, CUgraphNode node, uint64_t *addr)
+CUresult node_get_free(struct shim *s, CUgraphNode node, void *addr)
 {
   const struct graph_op *op = node_op(s, node, NODE_MEM_FREE);
   if (!op || !addr) return CUDA_ERROR_INVALID_VALUE;
-  *addr = op->memory.addr;
+  memcpy(addr, &op->memory.addr, sizeof op->memory.addr);
   return CUDA_SUCCESS;
 }
 

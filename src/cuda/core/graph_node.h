@@ -1,6 +1,6 @@
 /* What the driver's and the runtime's graph calls share: parameters to operations and back, and what both
- * interfaces say of edges, instantiated graphs and captures. The entry points (driver_graph.c,
- * runtime_graph.c) only read what the two interfaces write differently: kernels' names and copies.
+ * interfaces say of edges, instantiated graphs and captures. What the two write differently, kernels' names and
+ * copies, they read themselves (struct node_forms; driver_graph.c, runtime_graph.c).
  */
 #ifndef WS_CUDA_GRAPH_NODE_H
 #define WS_CUDA_GRAPH_NODE_H
@@ -39,8 +39,14 @@ CUresult node_put_free(struct shim *, struct node_place, uint64_t addr);
 /* The bodies, empty graphs, go into the parameters. */
 CUresult node_put_condition(struct shim *, struct node_place, CUDA_CONDITIONAL_NODE_PARAMS *);
 CUresult node_put_memory_ops(struct shim *, struct node_place, const CUDA_BATCH_MEM_OP_NODE_PARAMS *);
-/* A node of any type but those which only the interfaces can read: kernels and copies. */
-CUresult node_put_other(struct shim *, struct node_place, CUgraphNodeParams *);
+/* What only the interfaces can read. */
+struct node_forms {
+  CUresult (*put_kernel)(struct shim *, struct node_place, const CUDA_KERNEL_NODE_PARAMS *);
+  CUresult (*put_copy)(struct shim *, struct node_place, const CUgraphNodeParams *);
+};
+/* A node of any type. data: of its edges. */
+CUresult node_put_any(struct shim *, const struct node_forms *, struct node_place, const CUgraphEdgeData *data,
+                      CUgraphNodeParams *);
 CUresult node_new_condition(struct shim *, CUgraphConditionalHandle *, CUgraph, unsigned value,
                             unsigned flags);
 
@@ -59,7 +65,8 @@ CUresult node_get_event(struct shim *, CUgraphNode, enum node_type, CUevent *);
 CUresult node_get_child(struct shim *, CUgraphNode, CUgraph *);
 CUresult node_get_memory_ops(struct shim *, CUgraphNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *);
 CUresult node_get_alloc(struct shim *, CUgraphNode, CUDA_MEM_ALLOC_NODE_PARAMS *);
-CUresult node_get_free(struct shim *, CUgraphNode, uint64_t *addr);
+/* addr: of eight bytes. */
+CUresult node_get_free(struct shim *, CUgraphNode, void *addr);
 
 /* Edges with their data (of launches that overlap): all edges are plain ones, whose data is zero. */
 CUresult edge_list(struct shim *, CUgraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *, size_t *n);

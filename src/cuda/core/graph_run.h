@@ -1,20 +1,22 @@
-/* Launches of instantiated graphs. A launch spends the host time of one launch call (enqueue.h). Its nodes
- * start when those they wait for are done and their engine is free (host/timeline.h); the stream goes on
- * when the last one is done.
+/* Launches of instantiated graphs. A launch spends the host time of one launch call (enqueue.h). Each node is a
+ * command of the front end that comes behind those it waits for; the stream goes on when the last one has ended, with
+ * all that kernels of the graph have launched.
  */
 #ifndef WS_CUDA_GRAPH_RUN_H
 #define WS_CUDA_GRAPH_RUN_H
 
 #include "cuda/core/api.h"
+#include "host/front.h"
 
 struct graph_exec;
-struct graph_op;
 struct shim;
 struct stream;
+struct task;
 
-/* Behind what the stream has done so far. */
-CUresult exec_launch_now(struct shim *, struct graph_exec *, struct stream *);
-/* One operation, now. lane: the stream it is of, or what stands for it. */
-CUresult graph_run_op(struct shim *, const struct graph_op *, struct stream *lane);
+/* Behind what the stream has been given so far. CUDA_ERROR_INVALID_VALUE: memory that an earlier launch allocated was
+ * not freed. */
+CUresult graph_launch(struct shim *, struct graph_exec *, struct stream *);
+/* A conditional node begins: the body that its condition chooses, as long as it does. */
+enum command_way condition_begin(struct task *, uint64_t now);
 
 #endif

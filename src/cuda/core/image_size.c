@@ -61,9 +61,18 @@ static bool reach_table(struct extent *x, uint64_t at, uint64_t n, uint64_t size
   return !__builtin_mul_overflow(n, size, &end) && !__builtin_add_overflow(end, at, &end) && reach(x, end);
 }
 
+/* Byte by byte: a text may end before the magic does. */
+static bool begins_with(struct extent *x, const void *magic, uint64_t bytes)
+{
+  const uint8_t *m = magic;
+  for (uint64_t i = 0; i < bytes; i++)
+    if (!reach(x, i + 1) || x->from[i] != m[i]) return false;
+  return true;
+}
+
 static bool is_elf(struct extent *x)
 {
-  return reach(x, sizeof(Elf64_Ehdr)) && memcmp(x->from, ELFMAG, SELFMAG) == 0;
+  return begins_with(x, ELFMAG, SELFMAG) && reach(x, sizeof(Elf64_Ehdr));
 }
 
 /* The end of the last thing that the headers speak of. */
@@ -84,7 +93,7 @@ static bool measure_elf(struct extent *x)
 
 static bool is_joined(struct extent *x)
 {
-  return reach(x, 3 * sizeof(uint64_t)) && memcmp(x->from, image_joined_magic, sizeof image_joined_magic) == 0;
+  return begins_with(x, image_joined_magic, sizeof image_joined_magic) && reach(x, 3 * sizeof(uint64_t));
 }
 
 static bool measure_joined(struct extent *x)
@@ -130,10 +139,10 @@ static bool measure(struct extent *x, enum image_kind *kind)
 bool image_measure(const void *image, size_t room, struct image_extent *out)
 {
   struct extent x = {.from = image, .room = room};
-  struct wrapper w;
-  if (room == IMAGE_UNKNOWN && reach(&x, sizeof w)) {
+  struct wrapper w = {.magic = WRAPPER_MAGIC};
+  if (room == IMAGE_UNKNOWN && begins_with(&x, &w.magic, sizeof w.magic) && reach(&x, sizeof w)) {
     memcpy(&w, image, sizeof w);
-    if (w.magic == WRAPPER_MAGIC) x = (struct extent){.from = w.data, .room = IMAGE_UNKNOWN};
+    x = (struct extent){.from = w.data, .room = IMAGE_UNKNOWN};
   }
   if (!x.from || !measure(&x, &out->kind)) return false;
   out->bytes = x.from;

@@ -35,6 +35,7 @@ struct ipc_open {
 static CUresult describe(struct shim *s, struct ipc_handle *h, uint32_t kind, const struct block *b)
 {
   struct stat st;
+  parts_settle(s);
   int fd = gmem_share(s->device.mem, b->device, b->bytes);
   checked_freed(s->checked, b->device); /* others write it, too */
   if (fd < 0 || fstat(fd, &st) != 0) return CUDA_ERROR_OUT_OF_MEMORY;

@@ -6,6 +6,9 @@
 #include "cuda/core/modules.h"
 #include "host/launch.h"
 
+struct context;
+struct graph_run;
+
 struct launch_request {
   struct function *function;
   uint32_t grid[3], block[3], shared; /* shared: dynamic, bytes */
@@ -16,6 +19,13 @@ struct launch_request {
   void **params;             /* one pointer per parameter, or NULL and */
   const void *packed;        /* the parameter block as the kernel sees it */
   size_t packed_bytes;
+  /* Of one that was given to the front end (task.h), whose stream and thread may be gone when it starts: */
+  uint64_t number;           /* of the launch, from 1; 0: it was not given yet */
+  uint64_t parent;           /* number of the launch whose kernel launched it; 0: the host did */
+  uint64_t stream_id;
+  uint64_t stack_bytes;      /* of a thread */
+  const struct context *context; /* of the call that gave it */
+  struct graph_run *run;     /* the launch of a graph that it belongs to; NULL: none */
 };
 
 /* Takes the parameter block from cuLaunchKernel's `extra`: pairs of a key and its value, up to

@@ -63,5 +63,5 @@ void kernel_fault_keep(struct shim *s, const struct launch_request *q, const str
   else if (r->fault.kind == FAULT_DEADLOCK)
     kernel_fault_tell_where(q, r, "cannot go on");
   fprintf(stderr, "========= launch %llu: every later call of the CUDA interface fails\n",
-          (unsigned long long)s->record.n);
+          (unsigned long long)q->number);
 }

@@ -1,11 +1,12 @@
 #include "cuda/core/kernel_run.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cuda/core/checked.h"
 #include "cuda/core/debugged.h"
-#include "cuda/core/device_queue.h"
+#include "cuda/core/device_work.h"
 #include "cuda/core/exec_report.h"
 #include "cuda/core/graph_nested.h"
 #include "cuda/core/kernel_fault.h"
@@ -16,16 +17,17 @@
 #include "cuda/core/save.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/stalls.h"
+#include "cuda/core/task.h"
+#include "host/live_gpu.h"
 #include "host/tracing.h"
 
 /* A launch under way. */
-struct running {
-  const struct launch_request *q;
-  struct launch *launch;
+struct kernel_run {
+  struct task *work;
+  const struct launch_request *q; /* the work's */
+  struct launch launch;
   uint64_t start;                 /* ps */
   struct snapshot *saved;         /* what it found; NULL: it is not captured */
-  const struct device_grid *grid; /* what it queues; NULL: nothing */
-  uint64_t parent;
   struct sample_group *group;     /* NULL: sampling does not decide about it */
 };
 
@@ -44,14 +46,14 @@ static void count_traffic(struct launch_record *l, const struct sim_result *r)
 }
 
 /* estimate: cycles of a launch that was not timed, 0: none. */
-static void keep_record(struct shim *s, const struct running *k, const struct sim_result *r, double estimate,
+static void keep_record(struct shim *s, const struct kernel_run *k, const struct sim_result *r, double estimate,
                         uint64_t end)
 {
   const struct launch_request *q = k->q;
   struct launch_record l = {
       .kernel = q->function->kernel->name,
       .shared = q->shared,
-      .stream = q->stream->id,
+      .stream = q->stream_id,
       .timed = r->timed,
       .together = r->together,
       .faulted = r->end != RUN_DONE,
@@ -59,27 +61,24 @@ static void keep_record(struct shim *s, const struct running *k, const struct si
       .cycles = estimate > 0 ? (uint64_t)estimate : r->cycles,
       .start_ps = k->start,
       .end_ps = end,
-      .parent = k->parent,
+      .parent = q->parent,
       .warp_insts = r->warp_insts,
       .thread_insts = r->thread_insts,
       .work = r->work,
       .sampled_ctas = r->sampled_ctas,
       .error_cycles = r->error_cycles,
-      .stalls = stalls_of(&s->preset.params, r, k->launch),
+      .stalls = stalls_of(&s->preset.params, r, &k->launch),
   };
   if (r->timed) count_traffic(&l, r);
   memcpy(l.grid, q->grid, sizeof l.grid);
   memcpy(l.block, q->block, sizeof l.block);
-  record_add(&s->record, &l);
+  record_keep(&s->record, q->number, &l);
 }
 
 /* How it ended, apart from its record. */
 static void keep_end(struct shim *s, const struct launch_request *q, const struct sim_result *r, uint64_t end)
 {
-  if (r->end == RUN_STOPPED) {
-    kernel_fault_tell_where(q, r, "was stopped");
-    interrupt_end(s);
-  }
+  if (r->end == RUN_STOPPED) kernel_fault_tell_where(q, r, "was stopped");
   /* Under the sanitizer, which has told the fault, the program goes on. */
   bool of_another = r->end == RUN_FAULT && (r->fault.kind == FAULT_NONE || s->checked);
   if (r->end != RUN_DONE && !of_another) kernel_fault_keep(s, q, r, end);
@@ -91,57 +90,45 @@ static uint64_t ctas(const struct launch_request *q)
 }
 
 /* The kernel, and its CTAs, on the timeline. */
-__attribute__((cold)) static void show(struct shim *s, const struct running *k, const struct sim_result *r,
+__attribute__((cold)) static void show(struct shim *s, const struct kernel_run *k, const struct sim_result *r,
                                        uint64_t end)
 {
   const struct launch_request *q = k->q;
-  const struct activity_kernel x = { .name = q->function->kernel->name, .stream = q->stream->id, .number = s->record.n,
+  const struct activity_kernel x = { .name = q->function->kernel->name, .stream = q->stream_id, .number = q->number,
                                      .begin = k->start, .end = end, .grid = q->grid, .block = q->block,
                                      .timed = r->timed, .cycles = r->cycles };
   activity_kernel(s->activity, &x);
-  if (r->timed) activity_ran(s->activity, func_source(k->launch->func), x.name, x.number, end);
+  if (r->timed) activity_ran(s->activity, func_source(k->launch.func), x.name, x.number, end);
 }
 
 /* Its report, for the page. */
-__attribute__((cold)) static void keep_page(struct shim *s, const struct running *k, const struct sim_result *r)
+__attribute__((cold)) static void keep_page(struct shim *s, const struct kernel_run *k, const struct sim_result *r)
 {
   const struct function *f = k->q->function;
-  pages_add(s->pages, &(struct pages_launch){ .number = s->record.n, .gpu = s->options.gpu, .preset = &s->preset,
+  pages_add(s->pages, &(struct pages_launch){ .number = k->q->number, .gpu = s->options.gpu, .preset = &s->preset,
                                               .module = f->module->code.module, .kernel = f->kernel,
-                                              .launch = k->launch, .result = r });
+                                              .launch = &k->launch, .result = r });
 }
 
-/* Its place in time, its record, its fault. */
-static void finish(struct shim *s, const struct running *k, const struct sim_result *r, double estimate, uint64_t end)
+/* Its record, its fault. */
+static void finish(struct shim *s, const struct kernel_run *k, const struct sim_result *r, double estimate,
+                   uint64_t end)
 {
-  timeline_finish_kernel(&s->time, &k->q->stream->clock, ctas(k->q), end);
   keep_record(s, k, r, estimate, end);
   if (s->activity) show(s, k, r, end);
   if (s->pages) keep_page(s, k, r);
   keep_end(s, k->q, r, end);
 }
 
-void kernel_ended(struct shim *s, const struct launch_request *q, struct launch *l, const struct sim_result *r,
-                  uint64_t start)
-{
-  const struct running k = { .q = q, .launch = l, .start = start };
-  finish(s, &k, r, 0, start + r->time_ps);
-}
-
 static void stop_if_done(struct shim *s)
 {
-  if (!s->options.stop_after_timed || s->record.n < s->options.choice.last) return;
+  if (!s->options.stop_after_timed || !record_has_all(&s->record, s->options.choice.last)) return;
   exec_report(s);
   fflush(NULL);
   _exit(shim_status(s, 0));
 }
 
 /* Running ---------------------------------------------------------------------------------------- */
-
-uint64_t kernel_start(const struct shim *s, const struct launch_request *q)
-{
-  return timeline_start_kernel(&s->time, &q->stream->clock, ctas(q));
-}
 
 /* Group of a launch that sampling decides about; NULL: it is timed, or not, as the options say. */
 static struct sample_group *sample_of(struct shim *s, const struct launch_request *q, bool timed)
@@ -153,43 +140,43 @@ static struct sample_group *sample_of(struct shim *s, const struct launch_reques
 }
 
 /* What the options of the program's run say of this launch. */
-static struct sim_options options_of(struct shim *s, struct running *k)
+static struct sim_options options_of(struct shim *s, struct kernel_run *k)
 {
   const struct exec_options *e = &s->options;
   struct sim_options o = { .threads = e->threads, .report = stderr, .slice = e->interleave, .max_cycles = e->max_cycles,
                            .max_insts = e->max_insts, .sample_ctas = e->sample_ctas, .start_ps = k->start,
                            .cold = e->cold, .observers = s->activity ? activity_observers(s->activity) : NULL };
   if (s->activity) activity_begin(s->activity, k->start);
-  o.timed = exec_options_timed(e, s->record.n + 1, k->q->function->kernel->name);
+  o.timed = exec_options_timed(e, k->q->number, k->q->function->kernel->name);
   k->group = sample_of(s, k->q, o.timed);
   if (k->group) o.timed = sampling_next(k->group, e->sample);
-  if (s->profile) o.timed = profiled_next(s, k->q);
+  if (s->profile) o.timed = o.instances = profiled_next(s, k->q);
   if (!o.timed) o.max_cycles = 0;
   if (o.timed) o.usage = pages_usage(s->pages);
   return o;
 }
 
 /* With a trace when the options say so. */
-static bool simulate_or_trace(struct shim *s, const struct running *k, const struct sim_options *o,
+static bool simulate_or_trace(struct shim *s, struct kernel_run *k, const struct sim_options *o,
                               struct sim_result *r, struct err *e)
 {
   const struct function *f = k->q->function;
-  if (!s->trace || !choice_has(&s->options.choice, s->record.n + 1, f->kernel->name))
-    return simulate(s->simulator, k->launch, o, r, e);
-  return traced_run(s->trace, s->simulator, k->launch, f->module->code.instance, f->kernel, k->q->stream->id, o, r, e);
+  if (!s->trace || !choice_has(&s->options.choice, k->q->number, f->kernel->name))
+    return simulate(s->simulator, &k->launch, o, r, e);
+  return traced_run(s->trace, s->simulator, &k->launch, f->module->code.instance, f->kernel, k->q->stream_id, o, r, e);
 }
 
 /* False, said on stderr: it could not be simulated. */
-static bool simulate_watched(struct shim *s, struct running *k, struct sim_result *r)
+static bool simulate_watched(struct shim *s, struct kernel_run *k, struct sim_result *r)
 {
   struct launch_watch watch;
-  if (debugged_run(s, k->q, k->launch, k->start, r)) return true;
+  if (debugged_run(s, k->q, &k->launch, k->start, r)) return true;
   struct sim_options o = options_of(s, k);
   struct err e = {""};
   o.poll = launch_watch_poll;
   o.ctx = &watch;
-  o.tap = checked_begin(s->checked, k->q->function->module->code.module, k->launch);
-  launch_watch_start(&watch, s, k->q->function->kernel->name);
+  o.tap = checked_begin(s->checked, k->q->function->module->code.module, &k->launch);
+  launch_watch_start(&watch, s, k->q->function->kernel->name, k->q->number);
   bool ran = simulate_or_trace(s, k, &o, r, &e);
   launch_watch_end(&watch);
   if (s->checked) shim_flush_print(s);
@@ -200,11 +187,11 @@ static bool simulate_watched(struct shim *s, struct running *k, struct sim_resul
   return false;
 }
 
-static void save(struct shim *s, struct running *k, const struct sim_result *r)
+static void save(struct shim *s, struct kernel_run *k, const struct sim_result *r)
 {
-  if (k->saved && k->grid && k->grid->first) {
+  if (k->saved && device_work_waits(k->work->grid)) {
     shim_say("launch %llu launches kernels, which cannot be replayed without its program: not captured",
-             (unsigned long long)s->record.n + 1);
+             (unsigned long long)k->q->number);
     snapshot_free(k->saved);
     k->saved = NULL;
   }
@@ -229,36 +216,34 @@ static uint64_t end_of(const struct shim *s, const struct sim_result *r, double 
   return start > limit ? start : limit;
 }
 
-static CUresult run(struct shim *s, struct running *k)
+/* False: it could not be simulated. */
+static bool run_alone(struct shim *s, struct kernel_run *k, uint64_t *end)
 {
   struct sim_result r;
-  if (!simulate_watched(s, k, &r)) {
-    snapshot_free(k->saved);
-    return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  }
+  if (!simulate_watched(s, k, &r)) return false;
   memory_sync_registered(s, false);
-  if (s->profile && r.timed) profiled_keep(s, k->q, k->launch, &r);
+  if (s->profile && r.timed) profiled_keep(s, k->q, &k->launch, &r);
   save(s, k, &r);
+  k->saved = NULL;
   double estimate = sample(k->group, &r);
-  finish(s, k, &r, estimate, end_of(s, &r, estimate, k->start));
+  *end = end_of(s, &r, estimate, k->start);
+  timeline_kernel_end(&s->time, ctas(k->q), *end);
+  finish(s, k, &r, estimate, *end);
+  if (r.end == RUN_STOPPED) interrupt_end(s);
   stop_if_done(s);
-  return CUDA_SUCCESS;
-}
-
-CUresult kernel_simulate(struct shim *s, const struct launch_request *q, struct launch *l, uint64_t start)
-{
-  return run(s, &(struct running){ .q = q, .launch = l, .start = start });
+  return true;
 }
 
 /* For the simulator ------------------------------------------------------------------------------- */
 
-static struct launch_desc description(struct shim *s, const struct launch_request *q, struct device_grid *grid)
+static struct launch_desc description(const struct task *w)
 {
+  const struct launch_request *q = &w->op.kernel.q;
   const struct module_kernel *k = q->function->kernel;
   struct launch_desc desc = {
     .code = q->function->module->code.instance, .kernel = k, .shared_dynamic = q->shared,
-    .stack_bytes = (uint32_t)context_current(s)->limit[LIMIT_STACK_SIZE], .params = q->packed,
-    .param_bytes = k->param_bytes, .runtime = grid ? &grid->calls : NULL, .graph = graph_current(s),
+    .stack_bytes = (uint32_t)q->stack_bytes, .params = q->packed,
+    .param_bytes = k->param_bytes, .runtime = device_work_calls(w->grid), .graph = graph_current(q->run),
   };
   memcpy(desc.grid, q->grid, sizeof desc.grid);
   memcpy(desc.block, q->block, sizeof desc.block);
@@ -266,38 +251,113 @@ static struct launch_desc description(struct shim *s, const struct launch_reques
   return desc;
 }
 
-static bool build(struct shim *s, const struct launch_desc *desc, struct launch *l)
+/* The launch as its stream finds memory now. NULL, said on stderr: it does not fit. */
+static struct kernel_run *prepare(struct task *w, uint64_t start)
 {
+  struct shim *s = w->shim;
+  struct kernel_run *k = shim_alloc(sizeof *k);
   struct err e = {""};
-  if (launch_init(l, &s->device, desc, &e)) return true;
-  *l = (struct launch){0};
-  shim_say("%s", e.msg);
-  return false;
-}
-
-bool kernel_build(struct shim *s, const struct launch_request *q, struct launch *l)
-{
-  module_refresh_constants(q->function->module->code.instance);
-  struct launch_desc desc = description(s, q, NULL);
-  return build(s, &desc, l);
-}
-
-CUresult kernel_run(struct shim *s, const struct launch_request *q, struct device_grid *grid, uint64_t parent)
-{
-  struct launch l;
+  *k = (struct kernel_run){ .work = w, .q = &w->op.kernel.q, .start = start };
   shim_flush_print(s);
-  if (s->fault.code != CUDA_SUCCESS) return CUDA_SUCCESS; /* nothing runs behind a fault */
-  module_refresh_constants(q->function->module->code.instance);
-  struct launch_desc desc = description(s, q, grid);
+  module_refresh_constants(k->q->function->module->code.instance);
   memory_sync_registered(s, true);
-  struct running k = { .q = q, .launch = &l, .grid = grid, .parent = parent,
-                       .saved = save_before(s, q->function->module, &desc) };
-  if (!build(s, &desc, &l)) {
-    snapshot_free(k.saved);
-    return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  struct launch_desc desc = description(w);
+  if (w->command.place == COMMAND_ALONE) k->saved = save_before(s, k->q->function->module, &desc, k->q->number);
+  if (launch_init(&k->launch, &s->device, &desc, &e)) return w->kernel = k;
+  shim_say("%s", e.msg);
+  snapshot_free(k->saved);
+  free(k);
+  return NULL;
+}
+
+static void let_go(struct kernel_run *k)
+{
+  k->work->kernel = NULL;
+  launch_free(&k->launch);
+  snapshot_free(k->saved);
+  free(k);
+}
+
+/* Nobody is there to be told by the call that gave it. */
+static enum command_way cannot_run(struct task *w, uint64_t now)
+{
+  w->shim->fault.code = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  w->shim->fault.when = now;
+  return COMMAND_LASTS;
+}
+
+static enum command_way begin_alone(struct task *w, uint64_t now, uint64_t *end)
+{
+  struct shim *s = w->shim;
+  uint64_t start = timeline_kernel_start(&s->time, now, ctas(&w->op.kernel.q));
+  struct kernel_run *k = prepare(w, start);
+  if (!k) return cannot_run(w, now);
+  w->command.begin = start;
+  bool ran = run_alone(s, k, end);
+  let_go(k);
+  if (!ran) return cannot_run(w, now);
+  return device_work_end(w, *end) ? COMMAND_GOES : COMMAND_LASTS;
+}
+
+/* Sharing the GPU ----------------------------------------------------------------------------------- */
+
+/* Kernels beside it in its graph, or more than one stream of the program's own: shared memory is left for neighbours
+ * (time/gpu/gpu.c). */
+static bool has_neighbours(const struct shim *s, const struct launch_request *q)
+{
+  if (q->run) return live_count(s->simulator) || front_kernels_ready(&s->front);
+  return q->stream_id && s->streams.first && s->streams.first->next;
+}
+
+static enum command_way begin_shared(struct task *w, uint64_t now)
+{
+  struct shim *s = w->shim;
+  struct kernel_run *k = prepare(w, now);
+  struct err e = {""};
+  if (!k) return cannot_run(w, now);
+  const struct sim_options o = { .timed = true, .threads = s->options.threads, .report = stderr,
+                                 .poll = launch_watch_poll, .ctx = &s->live_watch,
+                                 .observers = s->activity ? activity_observers(s->activity) : NULL };
+  const struct live_launch l = { .launch = &k->launch, .start_ps = now, .priority = w->command.priority,
+                                 .beside = has_neighbours(s, k->q), .who = w };
+  if (!live_count(s->simulator)) {
+    gmem_keep_pages(s->device.mem, true);
+    launch_watch_start(&s->live_watch, s, k->q->function->kernel->name, k->q->number);
+    if (s->activity) activity_begin(s->activity, now);
   }
-  k.start = kernel_start(s, q);
-  CUresult r = run(s, &k);
-  launch_free(&l);
-  return r;
+  if (live_open(s->simulator, &l, &o, &e)) return COMMAND_GOES;
+  shim_say("%s", e.msg);
+  if (!live_count(s->simulator)) gmem_keep_pages(s->device.mem, false);
+  let_go(k);
+  return cannot_run(w, now);
+}
+
+void kernel_ended(struct task *w, const struct live_end *e)
+{
+  struct shim *s = w->shim;
+  struct kernel_run *k = w->kernel;
+  if (!live_count(s->simulator)) {
+    gmem_keep_pages(s->device.mem, false);
+    launch_watch_end(&s->live_watch);
+  }
+  memory_sync_registered(s, false);
+  k->start = e->start_ps;
+  finish(s, k, &e->result, 0, e->end_ps);
+  let_go(k);
+  stop_if_done(s);
+  if (!device_work_end(w, e->end_ps)) front_end(&s->front, &w->command, e->end_ps);
+}
+
+/* Both ---------------------------------------------------------------------------------------------- */
+
+enum command_place kernel_place(struct shim *s, const struct launch_request *q)
+{
+  bool timed = exec_options_timed(&s->options, q->number, q->function->kernel->name);
+  return s->live && timed ? COMMAND_SHARES : COMMAND_ALONE;
+}
+
+enum command_way kernel_begin(struct task *w, uint64_t now, uint64_t *end)
+{
+  device_work_begin(w);
+  return w->command.place == COMMAND_SHARES ? begin_shared(w, now) : begin_alone(w, now, end);
 }

@@ -15,10 +15,10 @@ static double seconds(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void launch_watch_start(struct launch_watch *w, struct shim *s, const char *kernel)
+void launch_watch_start(struct launch_watch *w, struct shim *s, const char *kernel, uint64_t number)
 {
   bool wanted = s->options.progress || (!s->options.quiet && isatty(STDERR_FILENO));
-  *w = (struct launch_watch){ .shim = s, .kernel = kernel, .wanted = wanted };
+  *w = (struct launch_watch){ .shim = s, .kernel = kernel, .number = number, .wanted = wanted };
   if (wanted) w->start = w->last = seconds();
 }
 
@@ -28,7 +28,7 @@ static void show(struct launch_watch *w, const struct run_progress *p)
   if (spent < first_after || now - w->last < redraw_after) return;
   w->last = now;
   fprintf(stderr, "\r\033[Klaunch %llu %.40s: CTAs %llu of %llu, %.2f M inst/s",
-          (unsigned long long)w->shim->record.n + 1, w->kernel, (unsigned long long)p->ctas_done,
+          (unsigned long long)w->number, w->kernel, (unsigned long long)p->ctas_done,
           (unsigned long long)p->ctas_total, (double)p->insts / spent * 1e-6);
   if (p->ctas_done)
     fprintf(stderr, ", %.0f s left",

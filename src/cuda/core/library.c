@@ -37,6 +37,7 @@ CUresult module_load_file(struct shim *s, CUmodule *out, const char *path, unsig
 CUresult module_unload(struct shim *s, CUmodule m)
 {
   if (!module_is_open(s, m)) return CUDA_ERROR_INVALID_HANDLE;
+  parts_settle(s);
   shim_flush_print(s);
   module_close(s, m);
   return CUDA_SUCCESS;

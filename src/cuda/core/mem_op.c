@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "cuda/core/operation.h"
 #include "cuda/core/checked.h"
 #include "cuda/core/shim.h"
 
@@ -84,14 +83,9 @@ static void write_word(struct shim *s, const CUstreamBatchMemOpParams *op)
   checked_written(s->checked, op->word.address, word_bytes(op));
 }
 
-CUresult mem_op_run(struct shim *s, const struct graph_op *op, struct stream *st)
+bool mem_op_run(struct shim *s, const CUstreamBatchMemOpParams *op)
 {
-  operation_take(s, st, "memory operations", TIMELINE_NONE, 0, 0);
-  for (unsigned i = 0; s->fault.code == CUDA_SUCCESS && i < op->memory_ops.n; i++) {
-    const CUstreamBatchMemOpParams *o = &op->memory_ops.op[i];
-    if (!mem_op_is_ready(s, o))
-      return shim_unsupported(s, "a graph that waits for what is written after its launch");
-    if (o->operation == MEM_OP_WRITE_32 || o->operation == MEM_OP_WRITE_64) write_word(s, o);
-  }
-  return CUDA_SUCCESS;
+  if (!mem_op_is_ready(s, op)) return false;
+  if (op->operation == MEM_OP_WRITE_32 || op->operation == MEM_OP_WRITE_64) write_word(s, op);
+  return true;
 }

@@ -17,6 +17,8 @@
 #define HOST_MAPPINGS     UINT64_C(0x400000000000)
 #define HOST_MAPPINGS_END UINT64_C(0x500000000000)
 
+enum { SYNC_CHUNK = 16 << 10 };
+
 static size_t lower(const struct shim *s, uint64_t addr)
 {
   size_t lo = 0, hi = s->memory.n;
@@ -149,7 +151,7 @@ uint64_t memory_open(struct shim *s, int fd, uint64_t offset, uint64_t bytes)
 
 void memory_give_back(struct shim *s, void *host, uint64_t bytes)
 {
-  munmap(host, bytes);
+  gmem_unmap(s->device.mem, host, bytes);
   s->memory.device_bytes -= bytes;
 }
 
@@ -195,12 +197,13 @@ CUresult memory_register(struct shim *s, void *p, uint64_t bytes, unsigned flags
   uint64_t copy = gmem_alloc(s->device.mem, bytes, "registered memory");
   if (!copy) return CUDA_ERROR_OUT_OF_MEMORY;
   add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = copy, .flags = flags,
-                                  .kind = BLOCK_REGISTERED });
+                                  .kind = BLOCK_REGISTERED, .seen = shim_alloc(bytes) });
   return CUDA_SUCCESS;
 }
 
 CUresult memory_unregister(struct shim *s, const void *p)
 {
+  parts_settle(s);
   bool was = memory_free(s, (uint64_t)(uintptr_t)p, 1u << BLOCK_REGISTERED);
   return was ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 }
@@ -215,13 +218,20 @@ static void release(struct shim *s, const struct block *b)
   uint64_t page = UINT64_C(1) << s->preset.params.vm_page_bits; /* opened memory may lie inside its pages */
   uint64_t inside = b->kind == BLOCK_OPENED ? b->addr & (page - 1) : 0;
   BUG_ON(!gmem_release(s->device.mem, b->device - inside));
-  if (b->mapped) munmap((void *)(uintptr_t)(b->addr - inside), b->mapped);
+  free(b->seen);
+  if (b->mapped) gmem_unmap(s->device.mem, (void *)(uintptr_t)(b->addr - inside), b->mapped);
+}
+
+bool memory_has(const struct shim *s, uint64_t addr, unsigned kinds)
+{
+  size_t at = lower(s, addr);
+  return at && s->memory.block[at - 1].addr == addr && kinds >> s->memory.block[at - 1].kind & 1;
 }
 
 bool memory_free(struct shim *s, uint64_t addr, unsigned kinds)
 {
   size_t at = lower(s, addr);
-  if (at == 0 || s->memory.block[at - 1].addr != addr || !(kinds >> s->memory.block[at - 1].kind & 1)) return false;
+  if (!memory_has(s, addr, kinds)) return false;
   release(s, &s->memory.block[at - 1]);
   memmove(&s->memory.block[at - 1], &s->memory.block[at], (s->memory.n - at) * sizeof *s->memory.block);
   s->memory.n--;
@@ -235,14 +245,35 @@ void memory_tell_leaks(struct shim *s)
     if (m->block[i].kind == BLOCK_DEVICE) checked_leaked(s->checked, m->block[i].addr, m->block[i].bytes);
 }
 
+/* Bytes from `at` on that differ, up to n; *at moves to the first of them. */
+static uint64_t next_change(const uint8_t *now, const uint8_t *before, uint64_t n, uint64_t *at)
+{
+  uint64_t end;
+  while (*at < n && now[*at] == before[*at]) ++*at;
+  for (end = *at; end < n && now[end] != before[end]; end++) continue;
+  return end - *at;
+}
+
+static void sync_chunk(struct shim *s, const struct block *b, uint64_t offset, uint64_t n, bool to_device)
+{
+  uint8_t *host = (uint8_t *)(uintptr_t)b->addr + offset, *seen = b->seen + offset, device[SYNC_CHUNK];
+  const uint8_t *now = to_device ? host : device;
+  if (!to_device) BUG_ON(!gmem_read(s->device.mem, b->device + offset, device, n));
+  if (memcmp(now, seen, n) == 0) return;
+  for (uint64_t at = 0, k; (k = next_change(now, seen, n, &at)) != 0; at += k) {
+    memcpy(seen + at, now + at, k);
+    if (to_device) BUG_ON(!gmem_write(s->device.mem, b->device + offset + at, seen + at, k));
+    else memcpy(host + at, seen + at, k);
+  }
+}
+
 void memory_sync_registered(struct shim *s, bool to_device)
 {
   for (size_t i = 0; i < s->memory.n; i++) {
     const struct block *b = &s->memory.block[i];
-    void *host = (void *)(uintptr_t)b->addr;
     if (b->kind != BLOCK_REGISTERED) continue;
-    BUG_ON(to_device ? !gmem_write(s->device.mem, b->device, host, b->bytes)
-                     : !gmem_read(s->device.mem, b->device, host, b->bytes));
+    for (uint64_t at = 0; at < b->bytes; at += SYNC_CHUNK)
+      sync_chunk(s, b, at, b->bytes - at < SYNC_CHUNK ? b->bytes - at : SYNC_CHUNK, to_device);
   }
 }
 

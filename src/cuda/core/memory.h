@@ -5,8 +5,8 @@
  *   managed     the same; no pages migrate
  *   mapped      device memory at an address that was reserved for it (vmm.h)
  *   opened      device memory of another process (ipc.h)
- *   registered  host memory of the program; kernels see a copy in guest memory that is brought up to
- *               date around each launch (docs/decisions says why)
+ *   registered  host memory of the program; kernels see a copy in guest memory (docs/decisions says why). Bytes that
+ *               one side has changed go to the other when a kernel starts, and when one has ended
  */
 #ifndef WS_CUDA_MEMORY_H
 #define WS_CUDA_MEMORY_H
@@ -43,6 +43,7 @@ struct block {
   struct advice advice;
   unsigned flags;
   enum block_kind kind;
+  uint8_t *seen;   /* registered: its bytes when host and device were last brought together */
 };
 
 /* All of it. */
@@ -61,6 +62,8 @@ CUresult memory_register(struct shim *, void *p, uint64_t bytes, unsigned flags)
 CUresult memory_unregister(struct shim *, const void *p);
 /* Frees the block that starts at addr and is of one of the kinds (bit per kind). False: there is none. */
 bool memory_free(struct shim *, uint64_t addr, unsigned kinds);
+/* Whether it would. */
+bool memory_has(const struct shim *, uint64_t addr, unsigned kinds);
 /* The block that holds addr, NULL: none. By device address also for registered memory. */
 struct block *memory_find(struct shim *, uint64_t addr);
 /* Whether the host can access it too. */

@@ -1,9 +1,12 @@
 #include "cuda/core/modules.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/host_memory.h"
 #include "cuda/core/shim.h"
 #include "host/gpu_advice.h"
 #include "load/fatbin.h"
@@ -201,8 +204,11 @@ char *module_read_file(const char *path, size_t *bytes, CUresult *r)
   long size = -1;
   char *data = NULL;
   *r = !path ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_FILE_NOT_FOUND;
+  NO_MEMORY_IF(path && !f && errno == ENOMEM);
   if (!f) return NULL;
-  if (fseek(f, 0, SEEK_END) == 0 && (size = ftell(f)) >= 0 && fseek(f, 0, SEEK_SET) == 0) {
+  struct stat is; /* a folder can be opened, and its size is no number of bytes */
+  const bool folder = fstat(fileno(f), &is) != 0 || S_ISDIR(is.st_mode);
+  if (!folder && fseek(f, 0, SEEK_END) == 0 && (size = ftell(f)) >= 0 && fseek(f, 0, SEEK_SET) == 0) {
     data = shim_alloc((size_t)size + 1);
     if (fread(data, 1, (size_t)size, f) != (size_t)size) {
       free(data);

@@ -12,7 +12,7 @@ struct shim;
 
 /* NULL: nothing. With the lock held. */
 struct shim_part {
-  void (*settle)(struct shim *); /* the device is about to be looked at: what still waits to be simulated is */
+  void (*settle)(struct shim *); /* what work under way may need is about to go: all that can happen happens */
   void (*tell)(struct shim *);   /* the program ends: says on stderr what was left undone */
   void (*drop)(struct shim *);   /* the context is about to be reset: what has not begun never will */
   void (*reset)(struct shim *);  /* it is reset, and nothing runs: what was made in it goes */

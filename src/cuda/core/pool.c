@@ -201,12 +201,21 @@ CUresult pool_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t byt
   if (!exists(s, p) || p->fd >= 0) return CUDA_ERROR_INVALID_VALUE; /* nothing can be taken from an imported one */
   if (p->max_bytes && bytes > p->max_bytes - p->used) return CUDA_ERROR_OUT_OF_MEMORY;
   CUresult r = memory_alloc(s, addr, bytes);
+  if (r == CUDA_ERROR_OUT_OF_MEMORY) { /* what streams are to free may not be free yet */
+    parts_settle(s);
+    r = memory_alloc(s, addr, bytes);
+  }
   if (r != CUDA_SUCCESS) return r;
   memory_find(s, *addr)->owner = &p->owner;
   p->used += bytes;
   if (p->used > p->used_high) p->used_high = p->used;
   if (p->used > p->reserved_high) p->reserved_high = p->used;
   return CUDA_SUCCESS;
+}
+
+bool pool_can_free(const struct shim *s, uint64_t addr)
+{
+  return graph_memory_is_live(s, addr) || memory_has(s, addr, 1u << BLOCK_DEVICE | 1u << BLOCK_OPENED);
 }
 
 CUresult pool_free(struct shim *s, uint64_t addr)

@@ -50,7 +50,8 @@ CUresult pool_access(struct shim *, CUmemoryPool, const CUmemLocation *, int *fl
 CUresult pool_set_access(struct shim *, CUmemoryPool, const CUmemAccessDesc *, size_t n);
 
 CUresult pool_alloc(struct shim *, CUmemoryPool, uint64_t *addr, uint64_t bytes);
-/* What a pool or a graph allocated. */
+/* What a pool or a graph allocated: whether it is there; and away with it. */
+bool pool_can_free(const struct shim *, uint64_t addr);
 CUresult pool_free(struct shim *, uint64_t addr);
 
 extern const struct shim_part pool_part;

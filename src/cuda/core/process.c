@@ -24,17 +24,22 @@ void *shim_alloc(size_t bytes)
   return p;
 }
 
-static struct shim *new_shim(void)
+static void init_lock(struct shim *s)
 {
-  struct shim *s = shim_alloc(sizeof *s);
   pthread_mutexattr_t recursive; /* callbacks and registration may come back in */
   pthread_mutexattr_init(&recursive);
   pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
   pthread_mutex_init(&s->lock, &recursive);
   pthread_mutexattr_destroy(&recursive);
+}
+
+static struct shim *new_shim(void)
+{
+  struct shim *s = shim_alloc(sizeof *s);
+  init_lock(s);
   BUG_ON(pthread_key_create(&s->thread_key, NULL));
   s->pid = getpid();
-  s->streams.legacy.clock.legacy = true;
+  s->streams.legacy.order.legacy = true;
   s->next_id = 1;
   return s;
 }
@@ -44,6 +49,38 @@ static void free_shim(struct shim *s)
   pthread_key_delete(s->thread_key);
   pthread_mutex_destroy(&s->lock);
   free(s);
+}
+
+/* Threads of ours, which a child does not have, may hold the lock. */
+static void before_fork(void)
+{
+  struct shim *s = shim_if_any();
+  if (!s) return;
+  atomic_fetch_add(&s->wanted, 1);
+  pthread_mutex_lock(&s->lock);
+}
+
+static void behind_fork(void)
+{
+  struct shim *s = shim_if_any();
+  if (!s) return;
+  atomic_fetch_sub(&s->wanted, 1);
+  pthread_mutex_unlock(&s->lock);
+}
+
+static void in_child(void)
+{
+  struct shim *s = shim_if_any();
+  if (!s) return;
+  init_lock(s);
+  atomic_store(&s->wanted, 0);
+  s->looked_after = false;
+  s->host_calls = (struct host_calls){0};
+}
+
+void shim_watch_forks(void)
+{
+  pthread_atfork(before_fork, behind_fork, in_child);
 }
 
 struct shim *shim_if_any(void)
@@ -66,6 +103,8 @@ struct thread *shim_thread(struct shim *s)
   struct thread *t = pthread_getspecific(s->thread_key);
   if (t) return t;
   t = shim_alloc(sizeof *t);
+  t->tid = gettid();
+  BUG_ON(pthread_getcpuclockid(pthread_self(), &t->cpu));
   t->next = s->threads;
   s->threads = t;
   BUG_ON(pthread_setspecific(s->thread_key, t));
@@ -105,6 +144,13 @@ void shim_cannot_write(struct shim *s, const struct err *e)
 {
   s->lost = true;
   shim_say("%s", e->msg);
+}
+
+void shim_starve(struct shim *s)
+{
+  if (!s->starved)
+    shim_say("out of host memory: this and every later call of the CUDA interface fails, and no report is written");
+  s->starved = s->lost = true;
 }
 
 int shim_status(const struct shim *s, int status)

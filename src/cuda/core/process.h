@@ -36,6 +36,8 @@ struct told {
 
 /* The process's shim; made when there is none. No lock needed. */
 struct shim *shim_get(void);
+/* From now on a child that the process forks has a lock that is free, and knows of no threads that it lacks. Once. */
+void shim_watch_forks(void);
 /* The same, NULL when there is none yet. */
 struct shim *shim_if_any(void);
 struct thread *shim_thread(struct shim *);
@@ -56,6 +58,8 @@ CUresult shim_unsupported(struct shim *, const char *what);
 bool shim_first_time(struct shim *, const char *text);
 /* Says so, and the program will not end with status 0. */
 void shim_cannot_write(struct shim *, const struct err *);
+/* The host's memory ran out while the GPU was being changed: it is good for nothing more, and nothing is reported. */
+void shim_starve(struct shim *);
 /* Exit status of a program that would end with `status`. */
 int shim_status(const struct shim *, int status);
 /* Zeroed host memory, or the end of the process. */

@@ -8,20 +8,19 @@
 /* As profilers number them: the first context is 1, its default stream 7, those that a program makes follow from 13. */
 enum { FIRST_CONTEXT = 1, DEFAULT_STREAM = 7, FIRST_STREAM = 13 };
 
-static uint64_t context_number(struct shim *s)
+static uint64_t context_number(const struct launch_request *q)
 {
-  const struct context *c = context_current(s);
-  return c ? c->id : FIRST_CONTEXT;
+  return q->context ? q->context->id : FIRST_CONTEXT;
 }
 
 static uint64_t stream_number(const struct launch_request *q)
 {
-  return q->stream->id ? FIRST_STREAM - 1 + q->stream->id : DEFAULT_STREAM;
+  return q->stream_id ? FIRST_STREAM - 1 + q->stream_id : DEFAULT_STREAM;
 }
 
 bool profiled_next(struct shim *s, const struct launch_request *q)
 {
-  return ncu_capture_next(s->profile, q->function->kernel->name, context_number(s), stream_number(q));
+  return ncu_capture_next(s->profile, q->function->kernel->name, context_number(q), stream_number(q));
 }
 
 void profiled_keep(struct shim *s, const struct launch_request *q, const struct launch *launch,
@@ -38,7 +37,7 @@ void profiled_keep(struct shim *s, const struct launch_request *q, const struct 
                          .block = q->block,
                          .shared_dynamic = q->shared};
   launch_cluster(k, q->cluster, l.cluster);
-  if (!ncu_capture_keep(s->profile, r->end == RUN_DONE ? &l : NULL, s->options.gpu, context_number(s), stream_number(q),
+  if (!ncu_capture_keep(s->profile, r->end == RUN_DONE ? &l : NULL, s->options.gpu, context_number(q), stream_number(q),
                         &e))
     shim_cannot_write(s, &e);
 }

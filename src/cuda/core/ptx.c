@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/host_memory.h"
 #include "cuda/core/modules.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/toolkit.h"
@@ -57,12 +58,11 @@ static char *read_whole(const char *path, size_t *bytes)
   if (!f) return NULL;
   do {
     room = room ? 2 * room : 1 << 16;
-    data = realloc(data, room + 1);
-    if (!data) break;
+    NO_MEMORY_IF(!(data = realloc(data, room + 1)));
     *bytes += fread(data + *bytes, 1, room - *bytes, f);
   } while (*bytes == room);
   fclose(f);
-  if (data) data[*bytes] = '\0';
+  data[*bytes] = '\0';
   return data;
 }
 

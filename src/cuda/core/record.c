@@ -11,16 +11,36 @@
 
 enum { TABLE_HEAD = 40, TABLE_TAIL = 10, NAME_COLUMN = 32, DIM_TEXT = 40 };
 
-void record_add(struct record *r, const struct launch_record *l)
+uint64_t record_next(struct record *r)
 {
   if (r->n == r->cap) {
     r->cap = r->cap ? 2 * r->cap : 64;
     r->launch = realloc(r->launch, r->cap * sizeof *r->launch);
     NO_MEMORY_IF(!r->launch);
   }
-  r->launch[r->n] = *l;
-  NO_MEMORY_IF(!(r->launch[r->n].kernel = strdup(l->kernel)));
-  r->n++;
+  r->launch[r->n] = (struct launch_record){0};
+  return ++r->n;
+}
+
+void record_keep(struct record *r, uint64_t number, const struct launch_record *l)
+{
+  struct launch_record *mine = &r->launch[number - 1];
+  *mine = *l;
+  NO_MEMORY_IF(!(mine->kernel = strdup(l->kernel)));
+}
+
+bool record_has_all(const struct record *r, uint64_t n)
+{
+  if (r->n < n) return false;
+  while (n && r->launch[n - 1].kernel) n--;
+  return n == 0;
+}
+
+static uint64_t count(const struct record *r)
+{
+  uint64_t n = 0;
+  for (uint64_t i = 0; i < r->n; i++) n += r->launch[i].kernel != NULL;
+  return n;
 }
 
 void record_free(struct record *r)
@@ -63,16 +83,19 @@ static void write_row(FILE *f, uint64_t number, const struct launch_record *l)
 void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps)
 {
   uint64_t cycles = 0, timed = 0, nominal = 0;
-  fprintf(f, "warpstep: %llu kernel launches on %s\n", (unsigned long long)r->n, gpu);
+  const uint64_t n = count(r);
+  uint64_t row = 0;
+  fprintf(f, "warpstep: %llu kernel launches on %s\n", (unsigned long long)n, gpu);
   fprintf(f, "launch  %-*s  %12s  %10s  %12s  %12s  %10s\n", NAME_COLUMN, "kernel", "grid", "block",
           "warp insts", "cycles", "us");
   for (uint64_t i = 0; i < r->n; i++) {
+    if (!r->launch[i].kernel) continue;
     timed += r->launch[i].timed;
     nominal += !r->launch[i].timed && !r->launch[i].estimated;
     if (r->launch[i].timed) cycles += r->launch[i].cycles;
-    if (r->n > TABLE_HEAD + TABLE_TAIL && i == TABLE_HEAD) fprintf(f, "   ...\n");
-    if (r->n <= TABLE_HEAD + TABLE_TAIL || i < TABLE_HEAD || i >= r->n - TABLE_TAIL)
-      write_row(f, i + 1, &r->launch[i]);
+    if (n > TABLE_HEAD + TABLE_TAIL && row == TABLE_HEAD) fprintf(f, "   ...\n");
+    if (n <= TABLE_HEAD + TABLE_TAIL || row < TABLE_HEAD || row >= n - TABLE_TAIL) write_row(f, i + 1, &r->launch[i]);
+    row++;
   }
   fprintf(f, "%llu launches timed: %llu cycles; the program's simulated time: %.2f us%s\n",
           (unsigned long long)timed, (unsigned long long)cycles, (double)total_ps / 1e6,
@@ -122,13 +145,14 @@ static json_t *launch_json(const struct launch_record *l, uint64_t number)
 json_t *record_json(const struct record *r, const char *gpu, uint64_t total_ps, uint64_t most)
 {
   json_t *list = json_array();
-  uint64_t n = r->n < most ? r->n : most;
-  for (uint64_t i = 0; i < n; i++) json_array_append_new(list, launch_json(&r->launch[i], i + 1));
+  uint64_t n = 0;
+  for (uint64_t i = 0; i < r->n && n < most; i++)
+    if (r->launch[i].kernel) json_array_append_new(list, launch_json(&r->launch[i], i + 1)), n++;
   json_t *all = json_pack("{s:s, s:s, s:I, s:o}", "schema", RECORD_JSON_SCHEMA, "gpu", gpu, "time_ps",
                           (json_int_t)total_ps,
                           "launches", list);
   NO_MEMORY_IF(!all);
-  if (n < r->n) put(all, "launches_left_out", r->n - n);
+  if (n < count(r)) put(all, "launches_left_out", count(r) - n);
   return all;
 }
 

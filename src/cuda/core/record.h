@@ -13,7 +13,7 @@ struct json_t;
 struct stalls;
 
 struct launch_record {
-  const char *kernel; /* owned by the record */
+  const char *kernel; /* owned by the record; NULL: it has not ended */
   uint32_t grid[3], block[3];
   uint32_t shared;      /* dynamic, bytes */
   uint64_t stream;      /* id; 0: the default stream */
@@ -38,8 +38,12 @@ struct record {
 
 #define RECORD_JSON_SCHEMA "warpstep-exec-1"
 
-/* Adds a launch; the name is copied. */
-void record_add(struct record *, const struct launch_record *);
+/* The number of the next launch, from 1; it is kept when it has ended, or never. */
+uint64_t record_next(struct record *);
+/* A launch has ended; the name is copied. */
+void record_keep(struct record *, uint64_t number, const struct launch_record *);
+/* Whether launches 1 to n have ended. */
+bool record_has_all(const struct record *, uint64_t n);
 void record_free(struct record *);
 
 /* The table: one line per launch (the middle of long tables is left out), then sums. total_ps: the

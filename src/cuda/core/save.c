@@ -18,9 +18,9 @@
 
 enum { NAME_CHARS = 40, MAX_TRIES = 100000 };
 
-struct snapshot *save_before(struct shim *s, const struct loaded_module *m, const struct launch_desc *l)
+struct snapshot *save_before(struct shim *s, const struct loaded_module *m, const struct launch_desc *l,
+                             uint64_t number)
 {
-  uint64_t number = s->record.n + 1;
   if (!s->options.capture || !choice_has(&s->options.choice, number, l->kernel->name)) return NULL;
   struct snapshot_bytes *code = shim_alloc(m->n_files * sizeof *code);
   for (unsigned i = 0; i < m->n_files; i++)

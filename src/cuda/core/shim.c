@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/host_memory.h"
 #include "cuda/core/checked.h"
 #include "cuda/core/debugged.h"
 #include "cuda/core/exec_report.h"
@@ -10,7 +11,8 @@
 #include "cuda/core/modules.h"
 #include "cuda/core/pages.h"
 #include "cuda/core/stream_capture.h"
-#include "cuda/core/together.h"
+#include "cuda/core/kernel_live.h"
+#include "cuda/core/task_kinds.h"
 #include "sanitize/sanitize.h"
 #include "trace/export.h"
 
@@ -18,7 +20,7 @@ enum { PS_PER_NS = 1000 };
 
 /* In the order in which they are told. What refers to others goes before them. */
 static const struct shim_part *const parts[] = {
-  &together_part,    &hold_part,         &capture_part, &graph_part,  &stream_part, &module_part, &array_part,
+  &task_part,        &capture_part, &graph_part,  &stream_part, &module_part, &array_part,
   &object_note_part, &graph_memory_part, &ipc_part,     &memory_part, &pool_part,   &context_part, NULL,
 };
 
@@ -42,7 +44,7 @@ static bool bring_up(struct shim *s, struct err *e)
       !(s->trace = trace_export_new(s->options.trace, TRACE_XZ, TRACE_VERSION, e)))
     return false;
   s->print.file = open_memstream(&s->print.text, &s->print.bytes);
-  if (!s->print.file) return err_set(e, "out of host memory");
+  NO_MEMORY_IF(!s->print.file);
   config.print = s->print.file;
   config.presets = s->options.presets;
   if (s->options.sanitize) config.gap_bytes = SANITIZE_GAP;
@@ -52,9 +54,11 @@ static bool bring_up(struct shim *s, struct err *e)
   TRY(checked_start(&s->options, s->device.mem, &s->checked, e));
   s->simulator = simulator_new(&s->preset.params);
   timeline_init(&s->time, &s->preset.params);
+  const struct front_gpu gpu = kernel_live_gpu(s);
+  task_start(s, &task_kinds, &gpu, kernel_live_possible(&s->options));
   if (s->options.html) s->pages = pages_new();
   if (s->options.timeline) s->activity = activity_new(&s->options.activity, &s->preset.params, PS_PER_NS);
-  return s->simulator || err_set(e, "out of host memory");
+  return true;
 }
 
 static void keep_status(int status, void *s)
@@ -65,6 +69,7 @@ static void keep_status(int status, void *s)
 CUresult shim_up(struct shim *s)
 {
   struct err e = {""};
+  if (s->starved) return CUDA_ERROR_OUT_OF_MEMORY;
   if (s->up) return CUDA_SUCCESS;
   if (s->failed) return CUDA_ERROR_NO_DEVICE;
   s->up = bring_up(s, &e);
@@ -76,6 +81,7 @@ CUresult shim_up(struct shim *s)
   s->parts = parts;
   s->pid = getpid(); /* perhaps a child of the process in which the library was loaded: this one uses the GPU */
   interrupt_watch(s);
+  shim_watch_forks();
   on_exit(keep_status, s);
   return CUDA_SUCCESS;
 }
@@ -83,9 +89,11 @@ CUresult shim_up(struct shim *s)
 __attribute__((destructor)) static void at_exit(void)
 {
   struct shim *s = shim_if_any();
-  if (!s) return;
+  if (!s || s->pid != getpid()) return; /* a child that is forked later reports nothing */
+  atomic_fetch_add(&s->wanted, 1); /* nobody else lets time pass any more */
+  pthread_mutex_lock(&s->lock);
   exec_report(s);
-  if ((!s->lost && !s->defects) || s->pid != getpid()) return;
+  if (!s->lost && !s->defects) return;
   fflush(NULL);
   /* What was asked for is not there, or defects are: that must not look like success. */
   _exit(shim_status(s, s->status));

@@ -3,30 +3,33 @@
  *
  *   ../driver/ ../runtime/   entry points by theme: argument forms and error codes, nothing else; their .def list all
  *                            published ones and whether they are served
- *   here                     what they have in common. Each part has its file, with its state and what it does with it;
- *                            struct shim puts the states together, shim.c the parts
+ *   here                     what they have in common. Each part has its file, with its state and what it does with
+ *                            it; struct shim puts the states together, shim.c the parts
  *
- * From below: process.h (the process, its words), parts.h; contexts, memory, modules, arrays, streams,
- * graphs; kernels and copies that run now; streams that capture or wait (stream_capture.h, hold.h); what a
- * program gives to a stream or asks of it (enqueue.h, synchronize.h); at the top the calls (call.h).
+ * From below: process.h (the process, its words), parts.h; contexts, memory, modules, arrays, streams, graphs; what
+ * was given to streams (task.h) and what it does when its time has come (task_kinds.h: kernels, copies, …); streams
+ * that capture (stream_capture.h); what a program gives to a stream or asks of it (enqueue.h, synchronize.h); at the
+ * top the calls (call.h).
  *
- * Work is simulated when it is issued, in the order of the program's calls; only its times lie on streams
- * (host/timeline.h). A fault of a kernel becomes visible, and sticks, at the first call after the
- * simulated time at which the kernel faulted.
+ * Work happens in simulated time: the host's clock goes on with calls, and with it the front end (host/front.h) and
+ * the GPU. A fault of a kernel becomes visible, and sticks, at the first call after the simulated time at which the
+ * kernel faulted.
  */
 #ifndef WS_CUDA_SHIM_H
 #define WS_CUDA_SHIM_H
 
 #include <pthread.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "config/presets.h"
 #include "cuda/core/array.h"
 #include "cuda/core/context.h"
 #include "cuda/core/graph.h"
 #include "cuda/core/graph_memory.h"
-#include "cuda/core/hold.h"
+#include "cuda/core/host_call.h"
 #include "cuda/core/interrupt.h"
+#include "cuda/core/launch_watch.h"
 #include "cuda/core/memory.h"
 #include "cuda/core/object_note.h"
 #include "cuda/core/options.h"
@@ -39,6 +42,7 @@
 #include "cuda/core/vmm.h"
 #include "host/activity.h"
 #include "host/device.h"
+#include "host/front.h"
 #include "host/simulate.h"
 #include "host/timeline.h"
 
@@ -54,6 +58,8 @@ struct configuration {
 /* What belongs to one thread of the program. */
 struct thread {
   struct thread *next;
+  pid_t tid;
+  clockid_t cpu;    /* its processor time */
   struct context *context[MAX_CONTEXTS_PER_THREAD]; /* stack; the last is current */
   unsigned n_contexts;
   CUresult last;    /* cudaGetLastError */
@@ -73,6 +79,7 @@ struct shim {
   struct told told;
   uint64_t next_id;
   bool lost;  /* something that was to be written could not be */
+  bool starved; /* the host's memory ran out: the GPU is half changed, and calls fail */
   int status; /* of the program, once it ends */
   struct interposed *interposed; /* interpose.c: under the run-time linker's lock */
 
@@ -85,6 +92,20 @@ struct shim {
   struct timeline time;
   struct device_print print;
   struct sticky_fault fault;
+
+  /* What is under way */
+  struct front front;
+  const struct task_kinds *task_kinds;
+  bool live;                /* kernels share the GPU (task.h) */
+  bool ending;              /* the program ends: its functions are called no more */
+  bool may_pause;           /* who lets time pass may stop doing so */
+  bool looked_after;        /* progress.h */
+  atomic_uint wanted;       /* threads that wait for the lock to call */
+  uint64_t calls;           /* so far */
+  const struct thread *caller; /* of the last one; NULL: a thread's first */
+  struct host_calls host_calls;
+  struct launch_watch live_watch;    /* of kernels that share the GPU */
+  struct device_grid *device_queued; /* kernels that run and have queued work (device_queue.h) */
 
   /* What the program made */
   const struct shim_part *const *parts; /* ended by NULL; none before the GPU is up */
@@ -99,8 +120,6 @@ struct shim {
   struct loaded_module *modules; /* modules.c */
   struct streams streams;
   struct stream_capture *captures; /* stream_capture.c: those going on */
-  struct holds holds;
-  struct waiting *waiting; /* together.c; NULL: no launch waits */
   struct graphs graphs;
   struct graph_memories graph_memory;
   struct user_objects user_objects;

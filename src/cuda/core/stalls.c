@@ -81,7 +81,7 @@ static size_t add_up(const struct record *r, struct kernel_stalls *k)
   size_t n = 0;
   for (uint64_t i = 0; i < r->n; i++) {
     const struct launch_record *l = &r->launch[i];
-    if (!l->stalls) continue;
+    if (!l->stalls) continue; /* nor has one that did not end */
     struct kernel_stalls *of = find(k, n, l->kernel);
     if (!of) *(of = &k[n++]) = (struct kernel_stalls){.name = l->kernel};
     of->launches++;

@@ -145,7 +145,7 @@ static bool blocks_legacy(struct shim *s, const struct stream *st)
   bool any = false;
   if (st != &s->streams.legacy) return false;
   for (struct stream_capture *c = s->captures; c; c = c->next) {
-    if (c->origin->clock.non_blocking) continue;
+    if (c->origin->order.non_blocking) continue;
     c->spoilt = any = true;
   }
   return any;

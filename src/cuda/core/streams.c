@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "cuda/core/attributes.h"
-#include "cuda/core/operation.h"
 #include "cuda/core/shim.h"
+#include "host/front.h"
 
 /* Streams -------------------------------------------------------------------------------------- */
 
@@ -26,7 +26,7 @@ CUresult stream_create(struct shim *s, CUstream *out, unsigned flags, int priori
   struct stream *st = shim_alloc(sizeof *st);
   *st = (struct stream){ .next = s->streams.first, .context = context_current(s), .flags = flags,
                             .priority = priority, .id = s->next_id++ };
-  st->clock.non_blocking = flags & STREAM_NON_BLOCKING;
+  st->order.non_blocking = flags & STREAM_NON_BLOCKING;
   *out = s->streams.first = st;
   return CUDA_SUCCESS;
 }
@@ -36,7 +36,8 @@ void stream_free(struct shim *s, struct stream *st)
   struct stream **at = &s->streams.first;
   while (*at != st) at = &(*at)->next;
   *at = st->next;
-  free(st); /* its work is done: only times lie ahead, and those are kept */
+  stream_order_end(s, st);
+  free(st);
 }
 
 CUresult stream_describe(struct shim *s, CUstream h, unsigned *flags, int *priority, unsigned long long *id,
@@ -108,15 +109,6 @@ CUresult stream_copy_attributes(struct shim *s, CUstream to, CUstream from)
   return CUDA_SUCCESS;
 }
 
-void stream_host(struct shim *s, struct stream *st, void (*fn)(void *), void *data)
-{
-  operation_take(s, st, "host function", TIMELINE_NONE, 0, 0);
-  shim_flush_print(s);
-  pthread_mutex_unlock(&s->lock); /* other threads may call while the program's function runs */
-  fn(data);
-  pthread_mutex_lock(&s->lock);
-}
-
 /* Events --------------------------------------------------------------------------------------- */
 
 struct event *event_of(const struct shim *s, CUevent h)
@@ -148,6 +140,7 @@ CUresult event_destroy(struct shim *s, CUevent h)
   for (struct event **at = &s->streams.events; *at; at = &(*at)->next) {
     if (*at != h) continue;
     *at = h->next;
+    command_drop(h->command);
     free(h->tips.node);
     free(h);
     return CUDA_SUCCESS;
@@ -155,29 +148,27 @@ CUresult event_destroy(struct shim *s, CUevent h)
   return CUDA_ERROR_INVALID_HANDLE;
 }
 
-CUresult event_record_now(struct shim *s, CUevent h, struct stream *st)
+void event_attach(struct shim *s, CUevent h, struct command *c)
 {
   struct event *e = event_of(s, h);
-  if (!e) return CUDA_ERROR_INVALID_HANDLE;
+  if (!e) return;
+  struct command *before = e->command;
   e->capture = 0;
-  e->recorded = true;
-  e->when = operation_take(s, st, "event", TIMELINE_NONE, 0, 0);
-  return CUDA_SUCCESS;
+  e->command = command_hold(c);
+  command_drop(before);
 }
 
-CUresult stream_wait_event_now(struct shim *s, struct stream *st, CUevent event)
+void event_follow(struct shim *s, struct command *c, CUevent h)
 {
-  struct event *e = event_of(s, event);
-  if (!e) return CUDA_ERROR_INVALID_HANDLE;
-  if (!e->recorded) return CUDA_SUCCESS;
-  uint64_t ready = timeline_start(&s->time, &st->clock, TIMELINE_NONE);
-  timeline_finish(&s->time, &st->clock, TIMELINE_NONE, e->when > ready ? e->when : ready);
-  return CUDA_SUCCESS;
+  const struct event *e = event_of(s, h);
+  if (e) command_follow(c, e->command);
 }
 
 /* Captures are over, and nothing is put off. */
 static void reset(struct shim *s)
 {
+  command_drop(s->streams.gone);
+  s->streams.gone = NULL;
   while (s->streams.first) stream_free(s, s->streams.first);
   while (s->streams.events) event_destroy(s, s->streams.events);
 }

@@ -1,5 +1,5 @@
-/* Streams and events of the program: what they are, and what is done with them when the time has come.
- * What the program asks of them may have to wait or is captured first: enqueue.h, synchronize.h. */
+/* Streams and events of the program: what they are. What the program gives to them and asks of them: enqueue.h,
+ * synchronize.h. */
 #ifndef WS_CUDA_STREAMS_H
 #define WS_CUDA_STREAMS_H
 
@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 #include "cuda/core/api.h"
-#include "host/timeline.h"
+#include "cuda/core/stream_order.h"
 
+struct command;
 struct context;
-struct held;
 struct shim;
 struct shim_part;
 struct stream_capture;
@@ -31,24 +31,23 @@ struct stream {
   CUaccessPolicyWindow window; /* of L2; for the program to read back */
   int sync_policy;             /* likewise; 0: nothing was said */
   uint64_t id;
-  struct stream_clock clock;
-  bool graph;                     /* stands for a stream while a graph runs */
+  struct stream_order order;
   struct stream_capture *capture; /* NULL: it does not capture */
   struct node_set tips;           /* what the next captured operation waits for */
-  struct held *hold, *hold_last;  /* hold.h; NULL: it does not wait */
 };
 
 struct event {
   struct event *next;
   unsigned flags;
-  bool recorded;
-  uint64_t when;        /* ps: when it happens */
+  struct command *command; /* held: with which it happens; NULL: it was never recorded */
   uint64_t capture;     /* id of the capture it was recorded in, 0: none */
   struct node_set tips; /* and its place there */
 };
 
 struct streams {
   struct stream *first, legacy;
+  unsigned queues;      /* given out, one after the other */
+  struct command *gone; /* held: behind what was given to blocking streams that are gone; NULL: nothing */
   struct event *events;
 };
 
@@ -62,8 +61,8 @@ CUresult stream_create(struct shim *, CUstream *, unsigned flags, int priority);
 void stream_free(struct shim *, struct stream *);
 /* What the program asks for: where all are NULL it asked for nothing, CUDA_ERROR_INVALID_VALUE. */
 CUresult stream_describe(struct shim *, CUstream, unsigned *flags, int *priority, unsigned long long *id, int *device);
-/* Launch attributes of streams: the window of L2, the way of waiting and the priority, which change
- * nothing. */
+/* Launch attributes of streams: the priority of launches that follow; the window of L2 and the way of waiting, which
+ * change nothing. */
 CUresult stream_set_attribute(struct shim *, CUstream, int attribute, const CUlaunchAttributeValue *);
 CUresult stream_attribute(struct shim *, CUstream, int attribute, CUlaunchAttributeValue *);
 CUresult stream_copy_attributes(struct shim *, CUstream to, CUstream from);
@@ -74,11 +73,10 @@ CUresult event_create(struct shim *, CUevent *, unsigned flags);
 bool event_flags(const struct shim *, CUevent, unsigned *flags); /* false: no event */
 CUresult event_destroy(struct shim *, CUevent);
 
-/* What these do when the time has come: for a stream that may stand for another (graph_run.c). The host
- * function runs without the lock. */
-void stream_host(struct shim *, struct stream *, void (*fn)(void *), void *data);
-CUresult stream_wait_event_now(struct shim *, struct stream *, CUevent);
-CUresult event_record_now(struct shim *, CUevent, struct stream *);
+/* From now on the event stands for this command. No event: nothing. */
+void event_attach(struct shim *, CUevent, struct command *);
+/* The command, not yet given, comes behind what the event stands for now. */
+void event_follow(struct shim *, struct command *, CUevent);
 
 extern const struct shim_part stream_part;
 

@@ -10,6 +10,7 @@
 #include "cuda/core/ipc.h"
 #include "cuda/core/library.h"
 #include "cuda/core/notify.h"
+#include "cuda/core/peer_copy.h"
 #include "cuda/core/stream_capture.h"
 #include "cuda/core/synchronize.h"
 

@@ -1,11 +1,11 @@
-/* Graphs and capture of the driver. */
+/* Graphs of the driver: kernels and copies in its structures, and what the runtime does not have. */
 #include "cuda/core/call.h"
 #include "cuda/core/copy_3d.h"
-#include "cuda/core/graph_node.h"
+#include "cuda/driver/driver_forms.h"
 
 /* Parameters --------------------------------------------------------------------------------------- */
 
-static CUresult put_kernel(struct shim *s, struct node_place place, const CUDA_KERNEL_NODE_PARAMS *p)
+CUresult driver_put_kernel(struct shim *s, struct node_place place, const CUDA_KERNEL_NODE_PARAMS *p)
 {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   CUfunction f = (CUfunction)(uintptr_t)(p->function ? p->function : p->kernel);
@@ -13,7 +13,7 @@ static CUresult put_kernel(struct shim *s, struct node_place place, const CUDA_K
   return node_put_kernel(s, place, f, f, p);
 }
 
-static CUresult kernel_params(struct shim *s, CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)
+CUresult driver_get_kernel(struct shim *s, CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)
 {
   CUresult r = node_get_kernel(s, node, p);
   if (r != CUDA_SUCCESS) return r;
@@ -23,7 +23,7 @@ static CUresult kernel_params(struct shim *s, CUgraphNode node, CUDA_KERNEL_NODE
   return CUDA_SUCCESS;
 }
 
-static CUresult put_copy(struct shim *s, struct node_place place, const CUDA_MEMCPY3D *p)
+CUresult driver_put_copy(struct shim *s, struct node_place place, const CUDA_MEMCPY3D *p)
 {
   struct graph_op op = { .type = NODE_MEMCPY };
   CUresult r = copy_from_3d(s, &op.memcpy.copy, p);
@@ -31,7 +31,7 @@ static CUresult put_copy(struct shim *s, struct node_place place, const CUDA_MEM
 }
 
 /* Addresses come back as the copy uses them: positions are in the pointers. */
-static CUresult copy_params(struct shim *s, CUgraphNode node, CUDA_MEMCPY3D *p)
+CUresult driver_get_copy(struct shim *s, CUgraphNode node, CUDA_MEMCPY3D *p)
 {
   const struct graph_op *op = node_op(s, node, NODE_MEMCPY);
   if (!op || !p) return CUDA_ERROR_INVALID_VALUE;
@@ -50,121 +50,17 @@ static CUresult copy_params(struct shim *s, CUgraphNode node, CUDA_MEMCPY3D *p)
   return CUDA_SUCCESS;
 }
 
-/* Nodes --------------------------------------------------------------------------------------------- */
-
-CUresult cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
-                                 const CUDA_KERNEL_NODE_PARAMS *p)
+static CUresult put_any_copy(struct shim *s, struct node_place place, const CUgraphNodeParams *p)
 {
-  DRIVER(NEED_CONTEXT, put_kernel(s, node_new(out, g, deps, n), p));
+  return driver_put_copy(s, place, &p->copy.params);
 }
 
-CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)
-{
-  DRIVER(NEED_CONTEXT, kernel_params(s, node, p));
-}
+const struct node_forms driver_node_forms = { .put_kernel = driver_put_kernel, .put_copy = put_any_copy };
 
-CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
-{
-  DRIVER(NEED_CONTEXT, put_kernel(s, node_there(node), p));
-}
-
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec x, CUgraphNode node,
-                                           const CUDA_KERNEL_NODE_PARAMS *p)
-{
-  DRIVER(NEED_CONTEXT, put_kernel(s, node_in_exec(x, node), p));
-}
-
-CUresult cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
-                              const CUDA_MEMCPY3D *p, CUcontext context)
-{
-  (void)context;
-  DRIVER(NEED_CONTEXT, put_copy(s, node_new(out, g, deps, n), p));
-}
-
-CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *p)
-{
-  DRIVER(NEED_CONTEXT, copy_params(s, node, p));
-}
-
-CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *p)
-{
-  DRIVER(NEED_CONTEXT, put_copy(s, node_there(node), p));
-}
-
-CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec x, CUgraphNode node, const CUDA_MEMCPY3D *p,
-                                        CUcontext context)
-{
-  (void)context;
-  DRIVER(NEED_CONTEXT, put_copy(s, node_in_exec(x, node), p));
-}
-
-CUresult cuGraphAddMemsetNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
-                              const CUDA_MEMSET_NODE_PARAMS *p, CUcontext context)
-{
-  (void)context;
-  DRIVER(NEED_CONTEXT, node_put_memset(s, node_new(out, g, deps, n), p));
-}
-
-CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec x, CUgraphNode node,
-                                        const CUDA_MEMSET_NODE_PARAMS *p, CUcontext context)
-{
-  (void)context;
-  DRIVER(NEED_CONTEXT, node_put_memset(s, node_in_exec(x, node), p));
-}
-
-/* All types in one call ------------------------------------------------------------------------------ */
-
-static CUresult put_any(struct shim *s, struct node_place place, CUgraphNodeParams *p)
-{
-  if (!p) return CUDA_ERROR_INVALID_VALUE;
-  if (p->type == NODE_KERNEL) return put_kernel(s, place, &p->kernel);
-  if (p->type == NODE_MEMCPY) return put_copy(s, place, &p->copy.params);
-  return node_put_other(s, place, p);
-}
-
-static CUresult add_any(struct shim *s, struct node_place place, const CUgraphEdgeData *data,
-                        CUgraphNodeParams *p)
-{
-  return edge_are_plain(data, place.n_deps)
-             ? put_any(s, place, p)
-             : shim_unsupported(s, "a programmatic dependency of graph nodes");
-}
-
+/* The form of CUDA 12, without data of edges. */
 CUresult cuGraphAddNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n, CUgraphNodeParams *p)
 {
-  DRIVER(NEED_CONTEXT, put_any(s, node_new(out, g, deps, n), p));
-}
-
-CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, const CUgraphEdgeData *data,
-                           size_t n, CUgraphNodeParams *p)
-{
-  DRIVER(NEED_CONTEXT, add_any(s, node_new(out, g, deps, n), data, p));
-}
-
-CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *p)
-{
-  DRIVER(NEED_CONTEXT, put_any(s, node_there(node), p));
-}
-
-CUresult cuGraphExecNodeSetParams(CUgraphExec x, CUgraphNode node, CUgraphNodeParams *p)
-{
-  DRIVER(NEED_CONTEXT, put_any(s, node_in_exec(x, node), p));
-}
-
-CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *out, CUgraph g, CUcontext context,
-                                        unsigned value, unsigned flags)
-{
-  (void)context; /* all share one device */
-  DRIVER(NEED_CONTEXT, node_new_condition(s, out, g, value, flags));
-}
-
-/* Memory ---------------------------------------------------------------------------------------------- */
-
-CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *p)
-{
-  uint64_t addr;
-  DRIVER(NEED_CONTEXT, node_get_free(s, node, p ? &addr : NULL) == CUDA_SUCCESS ? (*p = addr, CUDA_SUCCESS)
-                                                                                : CUDA_ERROR_INVALID_VALUE);
+  DRIVER(NEED_CONTEXT, node_put_any(s, &driver_node_forms, node_new(out, g, deps, n), NULL, p));
 }
 
 /* Memory operations --------------------------------------------------------------------------------- */

@@ -25,7 +25,7 @@ CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, uns
                         unsigned bz, unsigned shared, CUstream stream, void **params, void **extra)
 {
   struct launch_request q = { .grid = { gx, gy, gz }, .block = { bx, by, bz }, .shared = shared };
-  DRIVER(NEED_LAUNCH, launch(s, f, &q, stream, params, extra));
+  DRIVER(NEED_CONTEXT, launch(s, f, &q, stream, params, extra));
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
@@ -55,7 +55,7 @@ static CUresult launch_ex(struct shim *s, const CUlaunchConfig *c, CUfunction f,
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **params, void **extra)
 {
-  DRIVER(NEED_LAUNCH, launch_ex(s, config, f, params, extra));
+  DRIVER(NEED_CONTEXT, launch_ex(s, config, f, params, extra));
 }
 
 static CUresult attribute(struct shim *s, int *value, int which, CUfunction f)

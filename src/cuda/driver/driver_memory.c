@@ -346,34 +346,34 @@ CUresult cuMemcpy3DBatchAsync_v2(size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, uns
 /* Fills ------------------------------------------------------------------------------------------- */
 
 static CUresult fill(struct shim *s, CUdeviceptr p, size_t pitch, uint32_t value, unsigned size,
-                     size_t width, size_t height, CUstream stream)
+                     size_t width, size_t height, CUstream stream, bool blocking)
 {
   struct stream *st = stream_of(s, stream);
   struct fill f = { .to = { .addr = p, .pitch = pitch, .device = true }, .value = value, .value_bytes = size,
                     .height = height };
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   if (__builtin_mul_overflow(width, size, &f.width)) return CUDA_ERROR_INVALID_VALUE;
-  return enqueue_fill(s, &f, st);
+  return enqueue_fill(s, &f, st, blocking);
 }
 
 /* D8, D16, D32: plain and 2D, each with and without a stream. */
 #define FILLS(bits, type)                                                                          \
   CUresult cuMemsetD##bits##_v2(CUdeviceptr p, type value, size_t n)                               \
   {                                                                                                \
-    DRIVER(NEED_CONTEXT, fill(s, p, 0, value, sizeof(type), n, 1, NULL));                          \
+    DRIVER(NEED_CONTEXT, fill(s, p, 0, value, sizeof(type), n, 1, NULL, true));                    \
   }                                                                                                \
   CUresult cuMemsetD##bits##Async(CUdeviceptr p, type value, size_t n, CUstream stream)            \
   {                                                                                                \
-    DRIVER(NEED_CONTEXT, fill(s, p, 0, value, sizeof(type), n, 1, stream));                        \
+    DRIVER(NEED_CONTEXT, fill(s, p, 0, value, sizeof(type), n, 1, stream, false));                 \
   }                                                                                                \
   CUresult cuMemsetD2D##bits##_v2(CUdeviceptr p, size_t pitch, type value, size_t w, size_t h)     \
   {                                                                                                \
-    DRIVER(NEED_CONTEXT, fill(s, p, pitch, value, sizeof(type), w, h, NULL));                      \
+    DRIVER(NEED_CONTEXT, fill(s, p, pitch, value, sizeof(type), w, h, NULL, true));                \
   }                                                                                                \
   CUresult cuMemsetD2D##bits##Async(CUdeviceptr p, size_t pitch, type value, size_t w, size_t h,   \
                                     CUstream stream)                                               \
   {                                                                                                \
-    DRIVER(NEED_CONTEXT, fill(s, p, pitch, value, sizeof(type), w, h, stream));                    \
+    DRIVER(NEED_CONTEXT, fill(s, p, pitch, value, sizeof(type), w, h, stream, false));             \
   }
 
 FILLS(8, unsigned char)

@@ -1,7 +1,17 @@
 /* Entry points of the driver that the other interface has alike (twins.def). */
 #include "cuda/core/twins.h"
+#include "cuda/driver/driver_forms.h"
 
-#define ADDRESS CUdeviceptr
+#define ADDRESS     CUdeviceptr
+#define SOURCE      CUdeviceptr
+#define ADDRESS_OUT CUdeviceptr *
+#define OF_CONTEXT  , UNUSED CUcontext context
+#define COPY_3D     CUDA_MEMCPY3D
+#define RESOURCE    CUDA_RESOURCE_DESC
+#define TEXTURE     CUDA_TEXTURE_DESC
+#define PEER        CUcontext
+#define PEERS_3D    CUDA_MEMCPY3D
+#define FORM(name)  driver_##name
 
 #define TWIN(driver, runtime, params, need, what)                                                  \
   CUresult driver params                                                                           \

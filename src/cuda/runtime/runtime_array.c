@@ -1,9 +1,11 @@
-/* Arrays, textures and surfaces of the runtime. */
+/* Arrays, textures and surfaces in the structures of the runtime. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/core/array_bytes.h"
 #include "cuda/core/enqueue.h"
 #include "cuda/runtime/runtime.h"
+#include "cuda/runtime/runtime_forms.h"
 
 /* Formats ----------------------------------------------------------------------------------------- */
 
@@ -92,11 +94,6 @@ CUresult cudaMallocMipmappedArray(CUmipmappedArray *out, const cudaChannelFormat
 CUresult cudaFreeMipmappedArray(CUmipmappedArray array)
 {
   RUNTIME(NEED_CONTEXT, array ? mipmap_destroy(s, array) : CUDA_SUCCESS);
-}
-
-CUresult cudaGetMipmappedArrayLevel(CUarray *out, CUmipmappedArray array, unsigned level)
-{
-  RUNTIME(NEED_CONTEXT, mipmap_level(s, out, array, level));
 }
 
 static CUresult info(struct shim *s, cudaChannelFormatDesc *d, cudaExtent *e, unsigned *flags,
@@ -206,208 +203,65 @@ CUresult cudaMemcpy2DArrayToArray(CUarray dst, size_t dst_x, size_t dst_y, CUarr
                              height, kind, NULL, true));
 }
 
-/* `bytes` from a place on, over the ends of rows: rows have no gaps. */
-static CUresult copy_bytes(struct shim *s, CUarray array, size_t x, size_t y, const void *memory,
-                           size_t bytes, bool to_array, int kind, CUstream stream, bool blocking)
+static uint64_t number(const void *p)
 {
-  const struct array *a = array_of(s, array);
-  struct stream *st = stream_of(s, stream);
-  if (!a || !st) return CUDA_ERROR_INVALID_HANDLE;
-  uint64_t at = y * a->image.row_bytes + x, all = a->image.slice_bytes;
-  if (at > all || bytes > all - at) return CUDA_ERROR_INVALID_VALUE;
-  uint64_t in = a->image.base + at, out = (uint64_t)(uintptr_t)memory;
-  struct copy c = to_array ? copy_linear(in, out, bytes) : copy_linear(out, in, bytes);
-  if (!copy_direct(s, &c, kind)) return cudaErrorInvalidMemcpyDirection;
-  *(to_array ? &c.dst.device : &c.src.device) = true;
-  return enqueue_copy(s, &c, st, blocking);
+  return (uint64_t)(uintptr_t)p;
 }
 
 CUresult cudaMemcpyToArray(CUarray dst, size_t x, size_t y, const void *src, size_t bytes, int kind)
 {
-  RUNTIME(NEED_CONTEXT, copy_bytes(s, dst, x, y, src, bytes, true, kind, NULL, true));
+  RUNTIME(NEED_CONTEXT, array_bytes_copy(s, dst, x, y, number(src), bytes, true, kind, NULL, true));
 }
 
 CUresult cudaMemcpyToArrayAsync(CUarray dst, size_t x, size_t y, const void *src, size_t bytes,
                                 int kind, CUstream stream)
 {
-  RUNTIME(NEED_CONTEXT, copy_bytes(s, dst, x, y, src, bytes, true, kind, stream, false));
+  RUNTIME(NEED_CONTEXT, array_bytes_copy(s, dst, x, y, number(src), bytes, true, kind, stream, false));
 }
 
 CUresult cudaMemcpyFromArray(void *dst, CUarray src, size_t x, size_t y, size_t bytes, int kind)
 {
-  RUNTIME(NEED_CONTEXT, copy_bytes(s, src, x, y, dst, bytes, false, kind, NULL, true));
+  RUNTIME(NEED_CONTEXT, array_bytes_copy(s, src, x, y, number(dst), bytes, false, kind, NULL, true));
 }
 
 CUresult cudaMemcpyFromArrayAsync(void *dst, CUarray src, size_t x, size_t y, size_t bytes, int kind,
                                   CUstream stream)
 {
-  RUNTIME(NEED_CONTEXT, copy_bytes(s, src, x, y, dst, bytes, false, kind, stream, false));
+  RUNTIME(NEED_CONTEXT, array_bytes_copy(s, src, x, y, number(dst), bytes, false, kind, stream, false));
 }
 
 /* Objects ----------------------------------------------------------------------------------------- */
 
-/* What the program said when it made one. */
-struct object {
-  cudaResourceDesc resource;
-  cudaTextureDesc texture;
-  CUDA_RESOURCE_VIEW_DESC view;
-  bool has_view;
-};
-
-static void remember(struct shim *s, uint64_t handle, bool surface, const cudaResourceDesc *resource,
-                     const cudaTextureDesc *texture, const CUDA_RESOURCE_VIEW_DESC *view)
+static CUresult read_resource(const void *from, struct resource *r)
 {
-  struct object o = { .resource = *resource, .has_view = view };
-  if (texture) o.texture = *texture;
-  if (view) o.view = *view;
-  object_note_keep(s, NOTES_OF_RUNTIME, handle, surface, &o, sizeof o);
-}
-
-static const struct object *object_of(struct shim *s, uint64_t handle, bool surface)
-{
-  return object_note_find(s, NOTES_OF_RUNTIME, handle, surface);
-}
-
-static CUresult image_of(struct shim *s, const cudaResourceDesc *d, struct image *m)
-{
-  enum texel_type type;
-  unsigned bits, channels;
-  if (d->type == RESOURCE_ARRAY) {
-    const struct array *a = array_of(s, d->array);
-    if (!a) return CUDA_ERROR_INVALID_HANDLE;
-    *m = a->image;
-    return CUDA_SUCCESS;
-  }
-  if (d->type == RESOURCE_MIPMAP) {
-    const struct mipmap *p = mipmap_of(s, d->mipmap);
-    if (p) *m = p->image;
-    return p ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-  }
+  const cudaResourceDesc *d = from;
+  r->type = d->type;
+  if (d->type == RESOURCE_ARRAY) r->array = d->array;
+  if (d->type == RESOURCE_MIPMAP) r->mipmap = d->mipmap;
+  if (d->type == RESOURCE_ARRAY || d->type == RESOURCE_MIPMAP) return CUDA_SUCCESS;
   if (d->type != RESOURCE_LINEAR && d->type != RESOURCE_PITCHED) return CUDA_ERROR_INVALID_VALUE;
-  CUresult r = format(&d->memory.desc, &type, &bits, &channels);
-  if (r != CUDA_SUCCESS) return r;
-  uint64_t addr = (uint64_t)(uintptr_t)d->memory.p;
-  if (d->type == RESOURCE_LINEAR)
-    return array_view_memory(s, addr, type, bits, channels,
-                             d->memory.width_or_bytes / (bits / 8 * channels), 0, 0, m);
-  return array_view_memory(s, addr, type, bits, channels, d->memory.width_or_bytes,
-                           d->memory.height, d->memory.pitch, m);
+  r->addr = number(d->memory.p);
+  r->bytes = r->width = d->memory.width_or_bytes;
+  r->height = d->memory.height, r->pitch = d->memory.pitch;
+  return format(&d->memory.desc, &r->texel, &r->bits, &r->channels);
 }
 
-static CUresult texture(struct shim *s, unsigned long long *out, const cudaResourceDesc *resource,
-                        const cudaTextureDesc *d, const CUDA_RESOURCE_VIEW_DESC *view)
+static bool read_sampler(const void *from, const struct image *m, struct sampler *out)
 {
-  struct sampler sampler = {0};
-  struct image m;
-  uint64_t handle;
-  if (!out || !resource || !d) return CUDA_ERROR_INVALID_VALUE;
-  CUresult r = image_of(s, resource, &m);
-  if (r == CUDA_SUCCESS && view) r = array_resource_view(s, view, &m);
-  if (r != CUDA_SUCCESS) return r;
-  for (unsigned i = 0; i < 3; i++) {
-    if (d->address[i] < ADDRESS_WRAP || d->address[i] > ADDRESS_BORDER)
-      return CUDA_ERROR_INVALID_VALUE;
-    sampler.address[i] = (uint8_t)d->address[i];
-  }
-  sampler.linear = d->filter;
-  sampler.normalized = d->normalized;
-  sampler.read_float = d->read_normalized;
-  sampler.srgb = d->srgb;
-  sampler.mip_linear = d->mip_filter;
-  sampler.lod_bias = d->mip_bias;
-  sampler.lod_min = d->mip_min;
-  sampler.lod_max = d->mip_max;
-  memcpy(sampler.border, d->border, sizeof sampler.border);
-  r = array_texture(s, &m, sampler, &handle);
-  if (r != CUDA_SUCCESS) return r;
-  remember(s, handle, false, resource, d, view);
-  *out = handle;
-  return CUDA_SUCCESS;
+  const cudaTextureDesc *d = from;
+  (void)m;
+  *out = (struct sampler){ .linear = d->filter, .normalized = d->normalized, .read_float = d->read_normalized,
+                           .srgb = d->srgb, .mip_linear = d->mip_filter, .lod_bias = d->mip_bias,
+                           .lod_min = d->mip_min, .lod_max = d->mip_max };
+  memcpy(out->border, d->border, sizeof out->border);
+  return texture_object_modes(d->address, out);
 }
 
-CUresult cudaCreateTextureObject(unsigned long long *out, const cudaResourceDesc *resource,
-                                 const cudaTextureDesc *d, const CUDA_RESOURCE_VIEW_DESC *view)
-{
-  RUNTIME(NEED_CONTEXT, texture(s, out, resource, d, view));
-}
-
-/* Also of an object that the driver interface made. */
-static CUresult destroy(struct shim *s, unsigned long long handle, bool is_surface)
-{
-  if (handle == 0) return CUDA_SUCCESS;
-  if (!tex_object_destroy(&s->device.textures, handle)) return CUDA_ERROR_INVALID_VALUE;
-  object_note_drop(s, NOTES_OF_RUNTIME, handle, is_surface);
-  return CUDA_SUCCESS;
-}
-
-static CUresult get_resource(struct shim *s, cudaResourceDesc *d, unsigned long long handle, bool surface)
-{
-  const struct object *o = object_of(s, handle, surface);
-  if (!d || !o) return CUDA_ERROR_INVALID_VALUE;
-  *d = o->resource;
-  return CUDA_SUCCESS;
-}
-
-static CUresult get_texture(struct shim *s, cudaTextureDesc *d, unsigned long long handle)
-{
-  const struct object *o = object_of(s, handle, false);
-  if (!d || !o) return CUDA_ERROR_INVALID_VALUE;
-  *d = o->texture;
-  return CUDA_SUCCESS;
-}
-
-CUresult cudaGetTextureObjectResourceDesc(cudaResourceDesc *d, unsigned long long handle)
-{
-  RUNTIME(NEED_CONTEXT, get_resource(s, d, handle, false));
-}
-
-CUresult cudaGetSurfaceObjectResourceDesc(cudaResourceDesc *d, unsigned long long handle)
-{
-  RUNTIME(NEED_CONTEXT, get_resource(s, d, handle, true));
-}
-
-CUresult cudaGetTextureObjectTextureDesc(cudaTextureDesc *d, unsigned long long handle)
-{
-  RUNTIME(NEED_CONTEXT, get_texture(s, d, handle));
-}
-
-static CUresult get_view(struct shim *s, CUDA_RESOURCE_VIEW_DESC *d, unsigned long long handle)
-{
-  const struct object *o = object_of(s, handle, false);
-  if (!d || !o || !o->has_view) return CUDA_ERROR_INVALID_VALUE;
-  *d = o->view;
-  return CUDA_SUCCESS;
-}
-
-CUresult cudaGetTextureObjectResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *d, unsigned long long handle)
-{
-  RUNTIME(NEED_CONTEXT, get_view(s, d, handle));
-}
-
-CUresult cudaDestroyTextureObject(unsigned long long handle)
-{
-  RUNTIME(NEED_CONTEXT, destroy(s, handle, false));
-}
-
-static CUresult surface(struct shim *s, unsigned long long *out, const cudaResourceDesc *d)
-{
-  uint64_t handle;
-  if (!out || !d || d->type != RESOURCE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
-  const struct array *a = array_of(s, d->array);
-  if (!a) return CUDA_ERROR_INVALID_HANDLE;
-  CUresult r = array_surface(s, a, &handle);
-  if (r != CUDA_SUCCESS) return r;
-  remember(s, handle, true, d, NULL, NULL);
-  *out = handle;
-  return CUDA_SUCCESS;
-}
-
-CUresult cudaCreateSurfaceObject(unsigned long long *out, const cudaResourceDesc *d)
-{
-  RUNTIME(NEED_CONTEXT, surface(s, out, d));
-}
-
-CUresult cudaDestroySurfaceObject(unsigned long long handle)
-{
-  RUNTIME(NEED_CONTEXT, destroy(s, handle, true));
-}
+const struct object_forms runtime_object_forms = {
+  .list = NOTES_OF_RUNTIME,
+  .resource_bytes = sizeof(cudaResourceDesc),
+  .texture_bytes = sizeof(cudaTextureDesc),
+  .lenient = true,
+  .read_resource = read_resource,
+  .read_sampler = read_sampler,
+};

@@ -1,11 +1,12 @@
-/* Graphs and capture of the runtime. */
+/* Graphs of the runtime: kernels and copies in its structures, and what the driver does not have: copies in one line,
+ * of variables. */
 #include "cuda/core/copy_3d.h"
-#include "cuda/core/graph_node.h"
 #include "cuda/runtime/runtime.h"
+#include "cuda/runtime/runtime_forms.h"
 
 /* Parameters --------------------------------------------------------------------------------------- */
 
-static CUresult put_kernel(struct shim *s, struct node_place place, const CUDA_KERNEL_NODE_PARAMS *p)
+CUresult runtime_put_kernel(struct shim *s, struct node_place place, const CUDA_KERNEL_NODE_PARAMS *p)
 {
   CUfunction f;
   if (!p) return CUDA_ERROR_INVALID_VALUE;
@@ -20,7 +21,7 @@ static CUresult put_directed(struct shim *s, struct node_place place, struct gra
   return node_put(s, place, good ? CUDA_SUCCESS : cudaErrorInvalidMemcpyDirection, op);
 }
 
-static CUresult put_copy(struct shim *s, struct node_place place, const cudaMemcpy3DParms *p)
+CUresult runtime_put_copy(struct shim *s, struct node_place place, const cudaMemcpy3DParms *p)
 {
   struct graph_op op = { .type = NODE_MEMCPY };
   CUresult r = copy_from_3d_parms(s, &op.memcpy.copy, p);
@@ -43,7 +44,7 @@ static cudaPitchedPtr pitched(const struct copy *c, const struct copy_side *side
 }
 
 /* Addresses come back as the copy uses them: positions are in the pointers. */
-static CUresult copy_params(struct shim *s, CUgraphNode node, cudaMemcpy3DParms *p)
+CUresult runtime_get_copy(struct shim *s, CUgraphNode node, cudaMemcpy3DParms *p)
 {
   const struct graph_op *op = node_op(s, node, NODE_MEMCPY);
   if (!op || !p) return CUDA_ERROR_INVALID_VALUE;
@@ -53,63 +54,14 @@ static CUresult copy_params(struct shim *s, CUgraphNode node, cudaMemcpy3DParms 
   return CUDA_SUCCESS;
 }
 
-/* Nodes --------------------------------------------------------------------------------------------- */
-
-CUresult cudaGraphAddKernelNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
-                                const CUDA_KERNEL_NODE_PARAMS *p)
+static CUresult put_any_copy(struct shim *s, struct node_place place, const CUgraphNodeParams *p)
 {
-  RUNTIME(NEED_CONTEXT, put_kernel(s, node_new(out, g, deps, n), p));
+  return runtime_put_copy(s, place, &p->runtime_copy.params);
 }
 
-CUresult cudaGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)
-{
-  RUNTIME(NEED_CONTEXT, node_get_kernel(s, node, p));
-}
+const struct node_forms runtime_node_forms = { .put_kernel = runtime_put_kernel, .put_copy = put_any_copy };
 
-CUresult cudaGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
-{
-  RUNTIME(NEED_CONTEXT, put_kernel(s, node_there(node), p));
-}
-
-CUresult cudaGraphExecKernelNodeSetParams(CUgraphExec x, CUgraphNode node,
-                                          const CUDA_KERNEL_NODE_PARAMS *p)
-{
-  RUNTIME(NEED_CONTEXT, put_kernel(s, node_in_exec(x, node), p));
-}
-
-CUresult cudaGraphAddMemcpyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
-                                const cudaMemcpy3DParms *p)
-{
-  RUNTIME(NEED_CONTEXT, put_copy(s, node_new(out, g, deps, n), p));
-}
-
-CUresult cudaGraphMemcpyNodeGetParams(CUgraphNode node, cudaMemcpy3DParms *p)
-{
-  RUNTIME(NEED_CONTEXT, copy_params(s, node, p));
-}
-
-CUresult cudaGraphMemcpyNodeSetParams(CUgraphNode node, const cudaMemcpy3DParms *p)
-{
-  RUNTIME(NEED_CONTEXT, put_copy(s, node_there(node), p));
-}
-
-CUresult cudaGraphExecMemcpyNodeSetParams(CUgraphExec x, CUgraphNode node,
-                                          const cudaMemcpy3DParms *p)
-{
-  RUNTIME(NEED_CONTEXT, put_copy(s, node_in_exec(x, node), p));
-}
-
-CUresult cudaGraphAddMemsetNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
-                                const CUDA_MEMSET_NODE_PARAMS *p)
-{
-  RUNTIME(NEED_CONTEXT, node_put_memset(s, node_new(out, g, deps, n), p));
-}
-
-CUresult cudaGraphExecMemsetNodeSetParams(CUgraphExec x, CUgraphNode node,
-                                          const CUDA_MEMSET_NODE_PARAMS *p)
-{
-  RUNTIME(NEED_CONTEXT, node_put_memset(s, node_in_exec(x, node), p));
-}
+/* Copies --------------------------------------------------------------------------------------------- */
 
 CUresult cudaGraphAddMemcpyNode1D(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n,
                                   void *dst, const void *src, size_t bytes, int kind)
@@ -173,54 +125,6 @@ CUresult cudaGraphExecMemcpyNodeSetParamsFromSymbol(CUgraphExec x, CUgraphNode n
                                                     size_t bytes, size_t offset, int kind)
 {
   RUNTIME(NEED_CONTEXT, put_symbol(s, node_in_exec(x, node), symbol, dst, bytes, offset, false, kind));
-}
-
-/* All types in one call ------------------------------------------------------------------------------ */
-
-static CUresult put_any(struct shim *s, struct node_place place, CUgraphNodeParams *p)
-{
-  if (!p) return CUDA_ERROR_INVALID_VALUE;
-  if (p->type == NODE_KERNEL) return put_kernel(s, place, &p->kernel);
-  if (p->type == NODE_MEMCPY) return put_copy(s, place, &p->runtime_copy.params);
-  return node_put_other(s, place, p);
-}
-
-static CUresult add_any(struct shim *s, struct node_place place, const CUgraphEdgeData *data,
-                        CUgraphNodeParams *p)
-{
-  return edge_are_plain(data, place.n_deps)
-             ? put_any(s, place, p)
-             : shim_unsupported(s, "a programmatic dependency of graph nodes");
-}
-
-CUresult cudaGraphAddNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, const CUgraphEdgeData *data,
-                           size_t n, CUgraphNodeParams *p)
-{
-  RUNTIME(NEED_CONTEXT, add_any(s, node_new(out, g, deps, n), data, p));
-}
-
-CUresult cudaGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *p)
-{
-  RUNTIME(NEED_CONTEXT, put_any(s, node_there(node), p));
-}
-
-CUresult cudaGraphExecNodeSetParams(CUgraphExec x, CUgraphNode node, CUgraphNodeParams *p)
-{
-  RUNTIME(NEED_CONTEXT, put_any(s, node_in_exec(x, node), p));
-}
-
-CUresult cudaGraphConditionalHandleCreate(CUgraphConditionalHandle *out, CUgraph g, unsigned value,
-                                          unsigned flags)
-{
-  RUNTIME(NEED_CONTEXT, node_new_condition(s, out, g, value, flags));
-}
-
-/* Memory ---------------------------------------------------------------------------------------------- */
-
-/* `out` points to a pointer (CUDA Runtime API). */
-CUresult cudaGraphMemFreeNodeGetParams(CUgraphNode node, void *out)
-{
-  RUNTIME(NEED_CONTEXT, node_get_free(s, node, out));
 }
 
 /* Running ------------------------------------------------------------------------------------------- */

@@ -71,13 +71,13 @@ static CUresult launch(struct shim *s, const void *func, dim3 grid, dim3 block, 
 CUresult cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
                           CUstream stream)
 {
-  RUNTIME(NEED_LAUNCH, launch(s, func, grid, block, args, shared, stream, false));
+  RUNTIME(NEED_CONTEXT, launch(s, func, grid, block, args, shared, stream, false));
 }
 
 CUresult __cudaLaunchKernel(CUkernel kernel, dim3 grid, dim3 block, void **args, size_t shared,
                             CUstream stream)
 {
-  RUNTIME(NEED_LAUNCH, launch(s, kernel, grid, block, args, shared, stream, false));
+  RUNTIME(NEED_CONTEXT, launch(s, kernel, grid, block, args, shared, stream, false));
 }
 
 CUresult cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block, void **args,
@@ -96,7 +96,7 @@ static CUresult launch_ex(struct shim *s, const cudaLaunchConfig_t *c, const voi
 
 CUresult cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)
 {
-  RUNTIME(NEED_LAUNCH, launch_ex(s, config, func, args));
+  RUNTIME(NEED_CONTEXT, launch_ex(s, config, func, args));
 }
 
 /* Kernels ---------------------------------------------------------------------------------------- */
@@ -113,7 +113,7 @@ static CUresult get_kernel(struct shim *s, CUkernel *out, const void *func)
 /* Part of every <<<…>>>. */
 CUresult __cudaGetKernel(CUkernel *out, const void *func)
 {
-  RUNTIME(NEED_LAUNCH, get_kernel(s, out, func));
+  RUNTIME(NEED_CONTEXT, get_kernel(s, out, func));
 }
 
 CUresult cudaGetKernel(CUkernel *out, const void *func)

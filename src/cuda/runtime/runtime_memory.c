@@ -242,42 +242,43 @@ CUresult cudaMemcpy3DAsync(const cudaMemcpy3DParms *p, CUstream stream)
 /* Fills ------------------------------------------------------------------------------------------- */
 
 static CUresult fill(struct shim *s, void *p, size_t pitch, int value, size_t width, size_t height,
-                     CUstream stream)
+                     CUstream stream, bool blocking)
 {
   struct stream *st = stream_of(s, stream);
   const struct fill f = { .to = { .addr = (uint64_t)(uintptr_t)p, .pitch = pitch, .device = true },
                           .value = (uint32_t)value & 0xff, .value_bytes = 1, .width = width, .height = height };
-  return st ? enqueue_fill(s, &f, st) : CUDA_ERROR_INVALID_HANDLE;
+  return st ? enqueue_fill(s, &f, st, blocking) : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult cudaMemset(void *p, int value, size_t bytes)
 {
-  RUNTIME(NEED_CONTEXT, fill(s, p, bytes, value, bytes, 1, NULL));
+  RUNTIME(NEED_CONTEXT, fill(s, p, bytes, value, bytes, 1, NULL, true));
 }
 
 CUresult cudaMemsetAsync(void *p, int value, size_t bytes, CUstream stream)
 {
-  RUNTIME(NEED_CONTEXT, fill(s, p, bytes, value, bytes, 1, stream));
+  RUNTIME(NEED_CONTEXT, fill(s, p, bytes, value, bytes, 1, stream, false));
 }
 
 CUresult cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height)
 {
-  RUNTIME(NEED_CONTEXT, fill(s, p, pitch, value, width, height, NULL));
+  RUNTIME(NEED_CONTEXT, fill(s, p, pitch, value, width, height, NULL, true));
 }
 
 CUresult cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height,
                            CUstream stream)
 {
-  RUNTIME(NEED_CONTEXT, fill(s, p, pitch, value, width, height, stream));
+  RUNTIME(NEED_CONTEXT, fill(s, p, pitch, value, width, height, stream, false));
 }
 
-static CUresult fill_3d(struct shim *s, cudaPitchedPtr p, int value, cudaExtent e, CUstream stream)
+static CUresult fill_3d(struct shim *s, cudaPitchedPtr p, int value, cudaExtent e, CUstream stream,
+                        bool blocking)
 {
   if (!e.width || !e.height) return CUDA_SUCCESS; /* not 2^64 times nothing */
   if (e.height > p.ysize && e.depth > 1) return CUDA_ERROR_INVALID_VALUE;
   for (size_t z = 0; z < e.depth; z++) {
     void *plane = (char *)p.ptr + z * p.pitch * p.ysize;
-    CUresult r = fill(s, plane, p.pitch, value, e.width, e.height, stream);
+    CUresult r = fill(s, plane, p.pitch, value, e.width, e.height, stream, blocking);
     if (r != CUDA_SUCCESS) return r;
   }
   return CUDA_SUCCESS;
@@ -285,12 +286,12 @@ static CUresult fill_3d(struct shim *s, cudaPitchedPtr p, int value, cudaExtent 
 
 CUresult cudaMemset3D(cudaPitchedPtr p, int value, cudaExtent extent)
 {
-  RUNTIME(NEED_CONTEXT, fill_3d(s, p, value, extent, NULL));
+  RUNTIME(NEED_CONTEXT, fill_3d(s, p, value, extent, NULL, true));
 }
 
 CUresult cudaMemset3DAsync(cudaPitchedPtr p, int value, cudaExtent extent, CUstream stream)
 {
-  RUNTIME(NEED_CONTEXT, fill_3d(s, p, value, extent, stream));
+  RUNTIME(NEED_CONTEXT, fill_3d(s, p, value, extent, stream, false));
 }
 
 /* Symbols ----------------------------------------------------------------------------------------- */

@@ -1,7 +1,17 @@
 /* Entry points of the runtime that the other interface has alike (twins.def). */
 #include "cuda/core/twins.h"
+#include "cuda/runtime/runtime_forms.h"
 
-#define ADDRESS void *
+#define ADDRESS     void *
+#define SOURCE      const void *
+#define ADDRESS_OUT void *
+#define OF_CONTEXT
+#define COPY_3D    cudaMemcpy3DParms
+#define RESOURCE   cudaResourceDesc
+#define TEXTURE    cudaTextureDesc
+#define PEER       int
+#define PEERS_3D   cudaMemcpy3DPeerParms
+#define FORM(name) runtime_##name
 
 #define TWIN(driver, runtime, params, need, what)                                                  \
   CUresult runtime params                                                                          \

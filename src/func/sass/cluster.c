@@ -65,6 +65,11 @@ static struct func_cta *member(const struct func_cta *c, unsigned rank)
   return place ? (struct func_cta *)(void *)(l->cta_mem + l->cta_stride * (place - 1)) : NULL;
 }
 
+struct func_cta *cluster_member(const struct func_cta *c, unsigned rank)
+{
+  return c->cluster && rank < step_cluster_ctas(c->step.source) ? member(c, rank) : NULL;
+}
+
 uint8_t *cluster_shared(const struct func_cta *c, unsigned rank)
 {
   struct func_cta *m = member(c, rank);

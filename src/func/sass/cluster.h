@@ -25,6 +25,9 @@ void cluster_leave(struct func_cta *);
 /* Shared memory of CTA number `rank` of the cluster of c; NULL: it is not running. */
 uint8_t *cluster_shared(const struct func_cta *c, unsigned rank);
 
+/* CTA number `rank` of the cluster of c; NULL: there is none, or it is not running. */
+struct func_cta *cluster_member(const struct func_cta *c, unsigned rank);
+
 /* step_ops (isa/step.h) */
 void cluster_release(struct step_cta *);
 int cluster_worker(const struct step_cta *, unsigned rank);

@@ -21,6 +21,8 @@
 #include "func/sass/guest_fault.h"
 #include "func/sass/paths.h"
 #include "func/sass/prepare.h"
+#include "func/sass/remote.h"
+#include "func/sass/tensor_memory.h"
 #include "isa/hazard_role.h"
 
 enum { MAX_CTA_THREADS = 1024, MAX_LOCAL = 512 << 10 };
@@ -127,6 +129,7 @@ static struct step_cta *cta_begin(struct step_source *src, uint64_t cta, unsigne
   c->warps = (struct func_warp *)(void *)(mem + at.warps);
   c->direct = (struct gmem_view){.image = l->p.image};
   cluster_join(c);
+  if (l->p.tmem_pairs) tensor_memory_begin(c);
   for (unsigned i = 0; i < src->warps_per_cta; i++) {
     c->step.warp[i] = &c->warps[i].step;
     warp_begin(c, &at, i);
@@ -247,6 +250,7 @@ static const struct step_ops func_ops = {
     .finish = func_finish,
     .copy_piece = func_copy_piece,
     .copy_part = func_copy_part,
+    .line_op = func_line_op,
     .begin = func_begin,
     .execute = func_execute,
     .reg_read = func_reg_read,
@@ -351,6 +355,8 @@ struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
   l->cta_stride = cta_layout(l).total;
   size_t slots = (size_t)p->n_workers * p->slots_per_worker;
   l->cta_mem = arena_array(&l->arena, slots, l->cta_stride, ROW_BYTES);
+  l->n_tmem = p->on_demand ? slots : p->n_workers;
+  l->tmem = arena_array(&l->arena, l->n_tmem, sizeof *l->tmem, _Alignof(struct tensor_memory *));
   /* Every slot will be used, and wholly: of deep stacks little is. */
   if (l->source.n_ctas >= slots && !l->source.local_bytes) arena_dense(l->cta_mem, slots * l->cta_stride);
   return l;
@@ -361,6 +367,7 @@ void func_launch_free(struct func_launch *l)
   if (!l) return;
   prepare_end(l);
   groups_end(l);
+  tensor_memory_end(l);
   arena_free(&l->arena);
   mem_free(l);
 }

@@ -37,7 +37,9 @@ struct func_launch {
   uint8_t *cta_mem;       /* n_workers * slots_per_worker CTAs of cta_stride bytes */
   size_t cta_stride;
   struct func_cluster *cluster; /* all of the grid; NULL: there are none */
-  pthread_mutex_t group_lock;
+  struct tensor_memory **tmem;  /* by worker; without time by slot */
+  size_t n_tmem;
+  pthread_mutex_t group_lock;   /* of tmem, too */
   struct group_block *group_blocks; /* tables of warps with many convergence groups (groups.c); under the lock */
 };
 
@@ -49,7 +51,7 @@ static inline const struct sass_inst *func_sass(const struct func_launch *l)
 
 /* Pickers of the files compiled once; rules as in uop.h. */
 sem_picker sem_ctrl_handler, sem_mem_handler, sem_atom_handler, sem_sync_handler, sem_tensor_handler, sem_bulk_handler,
-    sem_pack_handler, sem_warp_handler, sem_sys_handler, sem_tex_handler, sem_surf_handler;
+    sem_tmem_handler, sem_pack_handler, sem_warp_handler, sem_sys_handler, sem_tex_handler, sem_surf_handler;
 
 /* One step of a path; struct step_ops.step of every func warp. */
 bool func_step(struct step_warp *sw, unsigned path, struct effect *e, struct fault *f);

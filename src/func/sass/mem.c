@@ -192,9 +192,8 @@ uint8_t *mem_near(struct func_warp *w, const struct effect *e, enum mem_space sp
   return w->local + lane * w->launch->source.local_bytes + addr;
 }
 
-/* Lanes whose address is not in [first, first + last]. The ends of an even stride tell. */
-static uint32_t mem_outside(const struct func_warp *w, const struct mem_effect *me, uint64_t first,
-                            uint64_t last)
+/* The ends of an even stride tell. */
+uint32_t mem_outside(const struct func_warp *w, const struct mem_effect *me, uint64_t first, uint64_t last)
 {
   const uint64_t *a = me->addr;
   if (me->shape.even && a[0] - first <= last && a[LANES - 1] - first <= last) return 0;
@@ -226,6 +225,16 @@ static uint32_t settled(const struct mem_effect *me, uint32_t lanes, const struc
   return lanes;
 }
 
+/* Who asks for lanes in a window has chosen them so that they lie in it. */
+static bool window_block(const struct mem_effect *me, uint32_t lanes, struct gmem_window *x, struct lane_block *b)
+{
+  const uint64_t in = sizeof x->bytes - 1;
+  *b = (struct lane_block){.base = x->bytes, .in = in, .lanes = lanes};
+  for (uint32_t r = lanes; r; r &= r - 1)
+    if ((me->addr[bits_first(r)] & ~in) != x->addr) return false;
+  return true;
+}
+
 bool mem_block(struct func_warp *w, const struct mem_effect *me, uint32_t lanes, bool write,
                const struct gmem_view *v, struct lane_block *b)
 {
@@ -233,6 +242,7 @@ bool mem_block(struct func_warp *w, const struct mem_effect *me, uint32_t lanes,
   if (me->space != MEM_GLOBAL) return near_block(w, me, lanes, b);
   if (v->log && write) return false;
   uint64_t first = me->addr[bits_first(lanes)], in;
+  if (__builtin_expect(v->window != NULL, 0)) return window_block(me, lanes, v->window, b);
   *b = (struct lane_block){.base = gmem_page(v->image, first, &in), .lanes = lanes};
   if (!b->base) return false;
   b->in = in;
@@ -249,7 +259,7 @@ uint8_t *mem_even(struct func_warp *w, const struct mem_effect *me, bool write, 
     const uint64_t size = w->launch->shared_limit;
     return size >= me->bytes && last <= size - me->bytes ? w->cta->shared + first : NULL;
   }
-  if (me->space != MEM_GLOBAL || (v->log && (write || v->log->n))) return NULL;
+  if (me->space != MEM_GLOBAL || v->window || (v->log && (write || v->log->n))) return NULL;
   uint8_t *page = gmem_page(v->image, first, &in);
   return page && !((first ^ last) & ~in) ? page + (first & in) : NULL;
 }

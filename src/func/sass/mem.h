@@ -60,6 +60,9 @@ void mem_resolve_cluster(const struct func_warp *w, struct mem_effect *me);
 /* Generic access: sends lanes whose address lies in the shared or local window there. */
 void mem_resolve(const struct func_warp *w, struct mem_effect *me);
 
+/* Lanes, of all, whose address is not in [first, first + last]. */
+uint32_t mem_outside(const struct func_warp *w, const struct mem_effect *me, uint64_t first, uint64_t last);
+
 /* Fault unless the addresses of lanes m are multiples of `align` (a power of two). */
 bool mem_aligned(const struct func_warp *w, struct effect *e, uint32_t m, unsigned align,
                  struct fault *f);

@@ -4,6 +4,7 @@
  */
 #include "func/sass/mbarrier.h"
 #include "func/sass/mem.h"
+#include "func/sass/remote.h"
 
 enum atom_op { OP_ADD, OP_MIN, OP_MAX, OP_INC, OP_DEC, OP_AND, OP_OR, OP_XOR, OP_EXCH, OP_CAS,
                OP_CAST /* CAS that returns success */, OP_ARRIVE /* at an mbarrier */, OP_BAD };
@@ -142,11 +143,9 @@ static uint64_t apply_int(enum atom_op op, enum sass_atom_type t, uint64_t old, 
 }
 
 /* New value r from old value and operands; `ret` is what the instruction returns. */
-static void apply(const struct uop *u, const uint32_t old[4], const uint32_t v[4],
+static void apply(enum atom_op op, enum sass_atom_type t, const uint32_t old[4], const uint32_t v[4],
                   const uint32_t cmp[4], uint32_t r[4], uint32_t ret[4])
 {
-  enum atom_op op = op_of(u);
-  enum sass_atom_type t = type_of(u);
   size_t bytes = 4u * types[t].words;
   memcpy(ret, old, 16);
   if (op == OP_CAS || op == OP_CAST) {
@@ -178,6 +177,9 @@ void atom_reduce(unsigned op, enum sass_atom_type t, uint32_t p[2], const uint32
   memcpy(p, r, 2 * sizeof *p);
 }
 
+static bool atom_perform(struct func_warp *, const struct uop *, struct effect *, uint32_t lanes, struct gmem_view *,
+                         struct fault *);
+
 static void row_get(struct mem_effect *me, unsigned first, unsigned words, unsigned lane,
                     uint32_t v[4])
 {
@@ -192,9 +194,37 @@ static void atom_lane(const struct uop *u, struct mem_effect *me, unsigned i, ui
   row_get(me, 0, words, i, val);
   row_get(me, COMPARE_WORD, words, i, cmp);
   memcpy(old, p, me->bytes);
-  apply(u, old, val, cmp, r, ret);
+  apply(op_of(u), type_of(u), old, val, cmp, r, ret);
   memcpy(p, r, me->bytes);
   for (unsigned k = 0; k < words; k++) mem_row(me, k)[i] = ret[k];
+}
+
+bool atom_line_op(const struct uop *u, struct mem_effect *me, uint32_t lanes, struct line_op *o)
+{
+  unsigned words = types[type_of(u)].words;
+  if (u->perform != atom_perform) return false;
+  *o = (struct line_op){.op = (uint8_t)op_of(u), .type = (uint8_t)type_of(u), .bytes = me->bytes};
+  for (; lanes; lanes &= lanes - 1) {
+    unsigned i = bits_first(lanes);
+    struct line_operand *x = &o->lane[o->lanes++];
+    x->offset = (uint32_t)(me->addr[i] % LINE_OP_BYTES);
+    row_get(me, 0, words, i, x->value);
+    row_get(me, COMPARE_WORD, words, i, x->compare);
+  }
+  return true;
+}
+
+void atom_line_apply(const struct line_op *o, uint8_t *line)
+{
+  for (unsigned i = 0; i < o->lanes; i++) {
+    const struct line_operand *x = &o->lane[i];
+    uint32_t old[4] = {0}, r[4] = {0}, ret[4];
+    if (o->op >= OP_BAD || o->type >= sizeof types / sizeof *types || o->bytes > sizeof old) return;
+    if (x->offset + (uint64_t)o->bytes > LINE_OP_BYTES) continue;
+    memcpy(old, line + x->offset, o->bytes);
+    apply((enum atom_op)o->op, (enum sass_atom_type)o->type, old, x->value, x->compare, r, ret);
+    memcpy(line + x->offset, r, o->bytes);
+  }
 }
 
 /* Operations on one number of 32 or 64 bits, the common case: no copies. */

@@ -15,6 +15,7 @@ sem_picker SEM_NAME(sem_hmma884_part); /* Volta */
 sem_picker SEM_NAME(sem_qmma_part); /* FP8 and narrower */
 sem_picker SEM_NAME(sem_omma_part); /* FP4 with scales */
 sem_picker SEM_NAME(sem_gmma_part); /* products of a warpgroup */
+sem_picker SEM_NAME(sem_utcmma_part); /* products into tensor memory */
 
 /* Head of a handler (uop_fn). */
 #define LANE_HANDLER(name)                                                                         \

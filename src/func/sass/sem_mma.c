@@ -796,6 +796,8 @@ uop_fn *SEM_NAME(sem_mma_handler)(const struct sass_inst *s, struct uop *u)
   case SEM_MOVM: return pick_movm(s);
   case SEM_QMMA: case SEM_QMMA_SF: return SEM_NAME(sem_qmma_part)(s, u);
   case SEM_HGMMA: case SEM_QGMMA: case SEM_IGMMA: case SEM_BGMMA: return SEM_NAME(sem_gmma_part)(s, u);
+  case SEM_UTCHMMA: case SEM_UTCIMMA: case SEM_UTCQMMA: case SEM_UTCQMMA_SF: case SEM_UTCOMMA:
+    return SEM_NAME(sem_utcmma_part)(s, u);
   case SEM_OMMA_SF: return SEM_NAME(sem_omma_part)(s, u);
   default: return NULL;
   }

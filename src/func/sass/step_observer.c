@@ -50,15 +50,21 @@ enum mem_space func_lane_space(const struct step_cta *c, unsigned warp, const st
   return mem_lane_space(warp_of(c, warp), me, lane, addr);
 }
 
+uint32_t func_outside(const struct step_cta *c, unsigned warp, const struct mem_effect *me, uint64_t first,
+                      uint64_t last)
+{
+  return mem_outside(warp_of(c, warp), me, first, last);
+}
+
 void func_stored(const struct mem_effect *me, unsigned lane, uint8_t out[MEM_MAX_BYTES])
 {
   const mem_word *word = (const mem_word *)(const void *)me->data;
   for (unsigned k = 0; 4 * k < me->bytes; k++) memcpy(out + 4 * k, &word[k * LANES_MAX + lane], 4);
 }
 
-uint32_t func_stored_word(const struct mem_effect *me, unsigned lane)
+const uint8_t *func_stored_words(const struct mem_effect *me)
 {
-  return ((const mem_word *)(const void *)me->data)[lane];
+  return &me->data[0][0];
 }
 
 unsigned func_copied_bytes(const struct mem_effect *me, unsigned lane)

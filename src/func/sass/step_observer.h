@@ -29,11 +29,14 @@ unsigned func_cluster_rank(const struct step_cta *);
 enum mem_space func_lane_space(const struct step_cta *, unsigned warp, const struct mem_effect *, unsigned lane,
                                uint64_t *addr);
 
+/* Lanes, of all 32, whose address is not in [first, first + last]. */
+uint32_t func_outside(const struct step_cta *, unsigned warp, const struct mem_effect *, uint64_t first, uint64_t last);
+
 /* The bytes that a plain store of the lane writes: me->bytes of them. */
 void func_stored(const struct mem_effect *, unsigned lane, uint8_t out[MEM_MAX_BYTES]);
 
-/* The first word of them. */
-uint32_t func_stored_word(const struct mem_effect *, unsigned lane);
+/* Their words: the first of all lanes, then the second, LANES_MAX of 4 bytes each. */
+const uint8_t *func_stored_words(const struct mem_effect *);
 
 /* Bytes of global memory that the lane's LDGSTS reads: the rest of what it writes to shared memory are zeros. */
 unsigned func_copied_bytes(const struct mem_effect *, unsigned lane);

@@ -73,7 +73,7 @@ static uint64_t field_default(const struct attempt *a, unsigned id)
   switch (id) {
   case FLD_RD: case FLD_RA: case FLD_RB: case FLD_RC: return SASS_RZ;
   case FLD_URD: case FLD_URA: case FLD_URB: case FLD_URC: case FLD_URC6: case FLD_TEX_URH:
-  case FLD_URA_MASK: case FLD_SCALE_UR:
+  case FLD_URA_MASK: case FLD_SCALE_UR: case FLD_TC_AUX:
     return asm_urz(a, id);
   case FLD_PU: case FLD_PV: case FLD_PP: case FLD_PQ: case FLD_PR: return SASS_PT;
   default: return 0;
@@ -199,13 +199,15 @@ static const char *where_register(const struct attempt *a, const char *name)
   return a->line->operands.p;
 }
 
-/* A group of registers starts at a multiple of its size, at most of four (compiler output). */
+/* A group of registers starts at a multiple of its size, at most of four; of uniform ones of two: LDCU.128 UR10
+ * (compiler output). */
 static bool aligned(const struct attempt *a, const struct operand *o, unsigned n)
 {
   char name[8];
   for (unsigned i = 0; i < n; i++) {
     bool reg = o[i].file == FILE_R || o[i].file == FILE_UR;
-    unsigned unit = o[i].width >= 3 ? 4 : o[i].width;
+    unsigned most = o[i].file == FILE_UR ? 2 : 4, unit = o[i].width >= 3 ? 4 : o[i].width;
+    if (unit > most) unit = most;
     if (!reg || unit < 2 || o[i].index % unit == 0) continue;
     snprintf(name, sizeof name, "%s%u", o[i].file == FILE_R ? "R" : "UR", o[i].index);
     return asm_fail(a, AT_WORD + 1, where_register(a, name),

@@ -23,6 +23,7 @@ static const uint8_t class_of[FLD__N] = {
     [FLD_PR] = CLASS_PRED, [FLD_GMMA_UP] = CLASS_PRED, [FLD_BRA_UP] = CLASS_PRED, [FLD_BRA_UP_NOT] = CLASS_NOT,
     [FLD_PP_NOT] = CLASS_NOT, [FLD_PQ_NOT] = CLASS_NOT, [FLD_PR_NOT] = CLASS_NOT,
     [FLD_URA_NOT] = CLASS_NOT, [FLD_PR_U] = CLASS_FILE,
+    [FLD_TC_META] = CLASS_UREG, [FLD_TC_AUX] = CLASS_UREG, [FLD_TMEM_OFFSET] = CLASS_OFFSET,
     [FLD_MEM_OFFSET] = CLASS_OFFSET, [FLD_MEM_OFFSET23] = CLASS_OFFSET,
     [FLD_OFFSET32] = CLASS_OFFSET, [FLD_OFFSET_L256] = CLASS_OFFSET, [FLD_OFFSET_S256] = CLASS_OFFSET,
     [FLD_RD_HI] = CLASS_REG,
@@ -629,6 +630,51 @@ static bool read_descriptors(struct attempt *a, struct span s, const uint16_t *f
   return true;
 }
 
+/* .A_REUSE.A_KEEP, .BUFFER1: fields with names, whatever is written. */
+static bool read_named(struct attempt *a, struct span s, const uint16_t *fields)
+{
+  struct span name;
+  while (!span_empty(s = span_trim(s))) {
+    const char *at = s.p;
+    bool found = false;
+    if (!span_char(&s, '.') || !span_name(&s, &name)) return fail_here(a, WRONG_KIND, at, "unexpected text");
+    for (const uint16_t *f = fields; *f && !found; f++)
+      for (unsigned v = 1; v < 1u << field_width(*f) && !found; v++) {
+        found = span_is(name, sass_fields[*f].names[v] + 1);
+        if (found && !put(a, *f, v, at)) return false;
+      }
+    if (!found) return fail_here(a, WRONG_VALUE, at, "not possible with this operand");
+  }
+  return true;
+}
+
+/* gdesc[UR4].A_KEEP, tmem[UR4+0x10], idesc[UR5] */
+static bool read_bracketed(struct attempt *a, struct span s, unsigned kind)
+{
+  const uint16_t *fields = row_operand_fields(kind);
+  const char *open = row_bracket(kind), *at = s.p;
+  struct span word = {open, open + strlen(open) - 1};
+  struct number n;
+  unsigned r;
+  char what[40], name[8];
+  snprintf(name, sizeof name, "%.*s", (int)(word.end - word.p), word.p);
+  snprintf(what, sizeof what, "%s[UR...] is expected", name);
+  if ((*name && !span_word(&s, name)) || !span_char(&s, '[')) return fail_here(a, WRONG_KIND, at, what);
+  if (kind == OPD_TC_IDESC) { /* behind the register of the metadata */
+    if (!span_register(&s, "UR", 0, &r) || !r) return fail_here(a, WRONG_VALUE, s.p, "a uniform register is expected");
+    if (!put(a, fields[0], r - 1, s.p)) return false;
+  } else if (!read_ureg(a, &s, fields[0])) {
+    return false;
+  }
+  bool offset = fields[1] == FLD_TMEM_OFFSET;
+  if (offset && span_char(&s, '+')) {
+    if (!span_integer(&s, &n)) return fail_here(a, WRONG_VALUE, s.p, "an offset is expected");
+    if (!read_offset(a, n, FLD_TMEM_OFFSET, s.p)) return false;
+  }
+  if (!span_char(&s, ']')) return fail_here(a, WRONG_VALUE, s.p, "']' is missing");
+  return read_named(a, s, fields + 1 + offset);
+}
+
 /* gsb0; in WARPGROUP.DEPBAR a number follows: gsb0, 0x1 */
 static bool read_group_counter(struct attempt *a, struct span s, unsigned kind, struct span *list)
 {
@@ -715,6 +761,9 @@ bool asm_operand(struct attempt *a, unsigned op, struct span *list)
   } else if (kind == OPD_GDESC_A || kind == OPD_GDESC_B) {
     used->compare = COMPARE_NONE;
     ok = read_descriptors(a, s, fields);
+  } else if (row_bracket(kind)) {
+    used->compare = COMPARE_NONE;
+    ok = read_bracketed(a, s, kind);
   } else if (kind == OPD_GSB || kind == OPD_GDEPBAR) {
     used->compare = COMPARE_NONE;
     ok = read_group_counter(a, s, kind, list);

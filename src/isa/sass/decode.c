@@ -396,6 +396,14 @@ static void op_descriptors(struct sass_inst *s, unsigned op, unsigned arg)
   if ((op & OM_KIND) == OPD_GDESC_A) s->src[0].neg = sass_get(s, FLD_A_NEG);
 }
 
+/* LDTM, STTM: a uniform register, a signed offset. */
+static void op_tmem(struct sass_inst *s, unsigned op, unsigned field)
+{
+  (void)op;
+  s->ua = ureg(s, sass_get(s, field));
+  s->offset = get_signed(s, FLD_TMEM_OFFSET);
+}
+
 static void op_scale(struct sass_inst *s, unsigned op, unsigned arg)
 {
   (void)op, (void)arg;
@@ -443,6 +451,11 @@ static const struct {
     [OPD_IMM64] = {op_imm64, FLD_IMM64},
     [OPD_GDESC_A] = {op_descriptors, SRC(0, FLD_URA)}, [OPD_GDESC_B] = {op_descriptors, SRC(1, FLD_URB)},
     [OPD_GSCALE] = {op_scale, 0},
+    [OPD_TC_GA] = {op_usource, SRC(0, FLD_URA)}, [OPD_TC_TA] = {op_usource, SRC(0, FLD_URA)},
+    [OPD_TC_GB] = {op_usource, SRC(1, FLD_URB)}, [OPD_TC_D] = {op_usource, SRC(2, FLD_URC)},
+    [OPD_TC_TO] = {op_tmem, FLD_URA}, [OPD_TC_FROM] = {op_usource, SRC(1, FLD_URB)},
+    [OPD_TC_BAR] = {op_usource, SRC(0, FLD_URA)}, [OPD_TC_CTAS] = {op_usource, SRC(2, FLD_URC)},
+    [OPD_TMEM_L] = {op_tmem, FLD_URB}, [OPD_TMEM_S] = {op_tmem, FLD_URC},
     [OPD_LANE_R] = {op_reg, SRC(1, FLD_RB)}, [OPD_LANE_I] = {op_imm, SRC(1, FLD_SHFL_LANE)},
     [OPD_CLAMP_R] = {op_reg, SRC(2, FLD_RC)}, [OPD_CLAMP_I] = {op_imm, SRC(2, FLD_SHFL_C)},
     [OPD_BAR_R] = {op_reg, SRC(0, FLD_RB)}, [OPD_BAR_I] = {op_imm, SRC(0, FLD_BAR_ID)},
@@ -512,6 +525,14 @@ unsigned sass_gmma_registers(const struct sass_inst *s)
 {
   unsigned n = sass_gmma_columns(s) / 2;
   return sass_has(s, FLD_GMMA_F32) && !sass_get(s, FLD_GMMA_F32) ? n / 2 : n;
+}
+
+/* PTX ISA, tcgen05.ld: registers of a thread for each shape. */
+unsigned sass_tmem_registers(const struct sass_inst *s)
+{
+  static const uint8_t once[8] = {2, 4, 1, 1, 1, 1, 0, 0};
+  unsigned n = (unsigned)once[sass_get(s, FLD_TMEM_SHAPE)] << sass_get(s, FLD_TMEM_N);
+  return n <= TMEM_MAX_REGISTERS ? n : 0;
 }
 
 unsigned sass_tensor_coords(const struct sass_inst *s)

@@ -279,6 +279,9 @@ static bool is_quiet(const struct sass_inst *s, unsigned kind)
   case OPD_PUQ: return s->pu == SASS_PT && s->pv == SASS_PT;
   case OPD_PVQ: return s->pv == SASS_PT;
   case OPD_PPQ: case OPD_GSCALE: return is_true(s->pp);
+  case OPD_TC_MASK: return sass_get(s, FLD_TC_AUX) == sass_urz_code(s->sm);
+  case OPD_TC_CTAS: return s->src[2].index == SASS_URZ;
+  case OPD_TC_SHIFT: return !sass_get(s, FLD_TC_SHIFT);
   case OPD_GSB: return sass_get(s, FLD_GMMA_GSB) == 7;
   case OPD_PPX: case OPD_PQX: return !sass_get(s, FLD_X);
   case OPD_PREX: return !sass_get(s, FLD_ISETP_EX);
@@ -561,6 +564,29 @@ static void op_bulk(struct text *o, const struct sass_inst *s, const struct inst
   put_bulk(o, s, op & OM_KIND);
 }
 
+/* gdesc[UR4].A_REUSE, tmem[UR4+0x10], idesc[UR5]: the instruction descriptor is behind the register named. */
+static void op_bracket(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op, unsigned arg)
+{
+  unsigned kind = op & OM_KIND, ur = (unsigned)sass_get(s, arg);
+  const uint16_t *more = row_operand_fields(kind) + 1;
+  (void)t;
+  put(o, "%s", row_bracket(kind));
+  put_ureg(o, ur == sass_urz_code(s->sm) ? SASS_URZ : ur + (kind == OPD_TC_IDESC));
+  if (*more == FLD_TMEM_OFFSET) {
+    put_offset(o, s->offset, false);
+    more++;
+  }
+  put(o, "]");
+  for (; *more; more++) put(o, "%s", sass_fields[*more].names[sass_get(s, *more)]);
+}
+
+static void op_ureg(struct text *o, const struct sass_inst *s, const struct inst *t, unsigned op, unsigned field)
+{
+  unsigned ur = (unsigned)sass_get(s, field);
+  (void)t, (void)op;
+  put_ureg(o, ur == sass_urz_code(s->sm) ? SASS_URZ : ur);
+}
+
 static const struct {
   operand_writer *put;
   uint16_t arg;
@@ -615,6 +641,13 @@ static const struct {
     [OPD_BSTATE_D] = {op_bstate, 0}, [OPD_BSTATE_S] = {op_bstate, 0},
     [OPD_UMASK] = {op_umask, 0}, [OPD_UMASK100] = {op_umask, 0}, [OPD_DEPBAR] = {op_depbar, 0},
     [OPD_GDESC_A] = {op_descriptors, 0}, [OPD_GDESC_B] = {op_descriptors, 0}, [OPD_GSCALE] = {op_pred, 0},
+    [OPD_TC_GA] = {op_bracket, FLD_URA}, [OPD_TC_TA] = {op_bracket, FLD_URA}, [OPD_TC_GB] = {op_bracket, FLD_URB},
+    [OPD_TC_D] = {op_bracket, FLD_URC}, [OPD_TC_META] = {op_bracket, FLD_TC_META},
+    [OPD_TC_IDESC] = {op_bracket, FLD_TC_META}, [OPD_TC_MASK] = {op_ureg, FLD_TC_AUX},
+    [OPD_TC_SCALES] = {op_bracket, FLD_TC_AUX}, [OPD_TC_SHIFT] = {op_number, FLD_TC_SHIFT},
+    [OPD_TC_TO] = {op_bracket, FLD_URA}, [OPD_TC_FROM] = {op_bracket, FLD_URB}, [OPD_TC_BAR] = {op_bracket, FLD_URA},
+    [OPD_TC_CTAS] = {op_ureg, FLD_URC}, [OPD_TMEM_L] = {op_bracket, FLD_URB}, [OPD_TMEM_S] = {op_bracket, FLD_URC},
+    [OPD_D_STAT] = {op_reg, FLD_RA}, [OPD_WORD] = {op_number, FLD_IMM32},
     [OPD_GSB] = {op_group_counter, FLD_GMMA_GSB}, [OPD_GDEPBAR] = {op_group_counter, FLD_DEPBAR_SB},
     [OPD_BULK_A] = {op_bulk, 0}, [OPD_BULK_B] = {op_bulk, 0}, [OPD_BULK_C] = {op_bulk, 0},
     [OPD_TMA_A] = {op_bulk, 0}, [OPD_TMA_B] = {op_bulk, 0}, [OPD_TMA_C] = {op_bulk, 0}, [OPD_TMA_HINT] = {op_bulk, 0},

@@ -100,16 +100,23 @@ enum sass_opd {
   OPD_TDIM, OPD_TMASK, OPD_TQUERY, OPD_SUADDR, /* SULD …: [R4] */
   OPD_ADDR_L256, OPD_ADDR_S256,             /* 256-bit LDG, STG: offset in units of 32 bytes */
   OPD_D_HI, OPD_DATA_HI, OPD_MASK256,       /* upper four registers; words that are loaded */
+  OPD_TC_GA, OPD_TC_TA, OPD_TC_GB,          /* UTC*MMA: gdesc[UR] or tmem[UR] of A, gdesc[UR] of B */
+  OPD_TC_D, OPD_TC_META, OPD_TC_IDESC,      /* tmem[UR] of D, of sparsity metadata; idesc[UR], the register behind */
+  OPD_TC_MASK, OPD_TC_SCALES, OPD_TC_SHIFT, /* disabled lanes or zero columns; tmem[UR] of the scales; D * 2^-n */
+  OPD_TC_TO, OPD_TC_FROM,                   /* UTCCP, UTCSHIFT: tmem[UR], gdesc[UR] */
+  OPD_TC_BAR, OPD_TC_CTAS,                  /* UTCBAR: [UR], CTAs of a multicast */
+  OPD_TMEM_L, OPD_TMEM_S, OPD_D_STAT,       /* LDTM, STTM: tmem[UR + offset]; the reduced value */
+  OPD_WORD,                                 /* a 32-bit number */
   OPD__N,
   /* modifiers of A, B, C, or-ed in */
-  OM_NEG = 1 << 7,  /* negated by the slot's neg bit */
-  OM_ABS = 1 << 8,
-  OM_INV = 1 << 9,  /* the neg bit inverts: written ~ */
-  OM_XINV = 1 << 10, /* inverts only with the X modifier */
-  OM_SWZ = 1 << 11, /* FP16 pair swizzle */
-  OM_SEL = 1 << 12, /* CVT_SEL */
-  OM_F2 = 1 << 13,  /* FP32 pair swizzle */
-  OM_KIND = (1 << 7) - 1,
+  OM_NEG = 1 << 8,  /* negated by the slot's neg bit */
+  OM_ABS = 1 << 9,
+  OM_INV = 1 << 10,  /* the neg bit inverts: written ~ */
+  OM_XINV = 1 << 11, /* inverts only with the X modifier */
+  OM_SWZ = 1 << 12, /* FP16 pair swizzle */
+  OM_SEL = 1 << 13, /* CVT_SEL */
+  OM_F2 = 1 << 14,  /* FP32 pair swizzle */
+  OM_KIND = (1 << 8) - 1,
   OPD_nA = OPD_A | OM_NEG, OPD_nB = OPD_B | OM_NEG, OPD_nC = OPD_C | OM_NEG,
   OPD_naA = OPD_nA | OM_ABS, OPD_naB = OPD_nB | OM_ABS, OPD_naC = OPD_nC | OM_ABS,
   OPD_vA = OPD_A | OM_INV, OPD_xA = OPD_A | OM_NEG | OM_XINV, OPD_xB = OPD_B | OM_NEG | OM_XINV,
@@ -136,6 +143,7 @@ enum sass_width {
   W_TEX,    /* arguments by sass_tex_args(), results by TEX_MASK */
   W_SUST_P, /* data by SURF_MASK */
   W_SURED,
+  W_TMEM,   /* data by TMEM_SHAPE, TMEM_N */
 };
 
 enum row_trait {
@@ -194,6 +202,9 @@ extern const struct row_suffix row_suffixes[];
 
 /* Lists the fields of an instruction in the order of sass_inst.val; returns how many. */
 unsigned row_fields(const struct sass_row *row, unsigned form, uint16_t field[SASS_MAX_FIELDS]);
+
+/* What an operand of tensor memory's instructions writes before its uniform register: "gdesc["; NULL: it is none. */
+const char *row_bracket(unsigned kind);
 
 /* Swizzle field of an OM_F2 operand. */
 unsigned row_f2_swizzle(const struct sass_row *row, unsigned op);

@@ -92,12 +92,14 @@ enum {
   FLAG_MEMBAR = INST_MEMBAR,
   FLAG_AFTER_LDGSTS = INST_AFTER_LDGSTS,
   FLAG_GMMA = INST_GMMA,
+  FLAG_TMEM = INST_TMEM,
 };
 #define FL(flag) .flags = FLAG_##flag
 #define UNI(flag) FL(flag), .traits = ROW_UREGS | ROW_UPRED_D | ROW_UPRED_S
 #define UREGS(flag) FL(flag), .traits = ROW_UREGS
 #define UPD(flag) FL(flag), .traits = ROW_UPRED_D
 #define UPS(flag) FL(flag), .traits = ROW_UPRED_S
+#define UPDS(flag) FL(flag), .traits = ROW_UPRED_D | ROW_UPRED_S
 #define UPSMEM(space, operation, flag)                                                             \
   MEM(space, operation, flag), .traits = ROW_UPRED_S
 #define HALFC(flag) FL(flag), .traits = ROW_HALF_C
@@ -298,12 +300,29 @@ static const uint16_t opd_fields[OPD__N][OPD_FIELDS] = {
     [OPD_GDESC_B] = {FLD_URB, FLD_B_NEG, FLD_GMMA_TNSP_B},
     [OPD_GSCALE] = {FLD_GMMA_UP, FLD_PP_NOT}, [OPD_GSB] = {FLD_GMMA_GSB},
     [OPD_GDEPBAR] = {FLD_DEPBAR_LE, FLD_DEPBAR_SB, FLD_GMMA_DEPBAR_COUNT},
+    [OPD_TC_GA] = {FLD_URA, FLD_TC_A_REUSE, FLD_TC_A_KEEP}, [OPD_TC_TA] = {FLD_URA, FLD_TC_A_REUSE, FLD_TC_A_KEEP},
+    [OPD_TC_GB] = {FLD_URB, FLD_TC_B_REUSE, FLD_TC_B_KEEP, FLD_TC_BUFFER},
+    [OPD_TC_D] = {FLD_URC}, [OPD_TC_META] = {FLD_TC_META}, [OPD_TC_IDESC] = {FLD_TC_META},
+    [OPD_TC_MASK] = {FLD_TC_AUX}, [OPD_TC_SCALES] = {FLD_TC_AUX}, [OPD_TC_SHIFT] = {FLD_TC_SHIFT},
+    [OPD_TC_TO] = {FLD_URA, FLD_TMEM_OFFSET}, [OPD_TC_FROM] = {FLD_URB}, [OPD_TC_BAR] = {FLD_URA},
+    [OPD_TC_CTAS] = {FLD_URC},
+    [OPD_TMEM_L] = {FLD_URB, FLD_TMEM_OFFSET}, [OPD_TMEM_S] = {FLD_URC, FLD_TMEM_OFFSET}, [OPD_D_STAT] = {FLD_RA},
+    [OPD_WORD] = {FLD_IMM32},
     [OPD_SEL] = {FLD_HMMA_SEL}, [OPD_RPC] = {FLD_RPC_HI}, [OPD_UPA] = {FLD_BRA_UP, FLD_BRA_UP_NOT},
 };
 
 const uint16_t *row_operand_fields(unsigned kind)
 {
   return opd_fields[kind];
+}
+
+const char *row_bracket(unsigned kind)
+{
+  static const char *const open[OPD__N] = {
+      [OPD_TC_GA] = "gdesc[", [OPD_TC_GB] = "gdesc[", [OPD_TC_FROM] = "gdesc[", [OPD_TC_TA] = "tmem[",
+      [OPD_TC_D] = "tmem[", [OPD_TC_META] = "tmem[", [OPD_TC_SCALES] = "tmem[", [OPD_TC_TO] = "tmem[",
+      [OPD_TMEM_L] = "tmem[", [OPD_TMEM_S] = "tmem[", [OPD_TC_IDESC] = "idesc[", [OPD_TC_BAR] = "["};
+  return open[kind];
 }
 
 /* Global accesses with a uniform register also have the bit that tells Ra's width. */

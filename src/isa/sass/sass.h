@@ -83,6 +83,11 @@ struct sass_pred {
  *   src[1]
  *                                 else the first of four, of which the last two describe B; src[2] accumulators,
  *                                 added when pp
+ *   UTC*MMA                       src[0] A: descriptor, or address in tensor memory; src[1] B's descriptor; src[2] D;
+ *                                 FLD_TC_META, FLD_TC_AUX; added to D when pp
+ *   UTCBAR                        src[0] mbarrier, src[2] CTAs of a multicast
+ *   UTCCP UTCSHIFT                ua + offset: address in tensor memory; src[1] descriptor
+ *   LDTM STTM                     ua + offset: address in tensor memory; src[1] data; .STAT: FLD_RA the reduced value
  *   SHFL                          src[0] value, src[1] lane, src[2] clamp and mask; pu
  *   VOTE, VOTEU                   pp source; pu and dst / udst results
  *   MATCH                         src[0]; pu result of .ALL
@@ -192,6 +197,10 @@ unsigned sass_surface_coords(const struct sass_inst *s);
 unsigned sass_gmma_columns(const struct sass_inst *s);
 /* Its accumulators in a thread's registers: one of 32 bits each, or FP16 pairs. */
 unsigned sass_gmma_registers(const struct sass_inst *s);
+
+/* Registers of a thread that LDTM or STTM moves; 0: there is no such shape. */
+enum { TMEM_MAX_REGISTERS = 128 };
+unsigned sass_tmem_registers(const struct sass_inst *s);
 
 /* Tensor copies: the uniform registers of the first operand hold shared addresses (data, then a load's mbarrier),
  * then coordinates: one for each dimension, or a column and four rows. */

@@ -2,6 +2,7 @@
 
 #include "isa/sass/asm.h"
 #include "isa/sass/sass.h"
+#include "isa/sass/sass_flow.h"
 
 static const struct sass_inst *at_index(const void *decoded, uint64_t i)
 {
@@ -37,7 +38,20 @@ static struct isa_barrier barrier(const void *decoded, uint64_t i)
   return b;
 }
 
+static struct code_flow flow(const void *decoded, uint64_t i, const struct inst *at)
+{
+  return sass_flow(at_index(decoded, i), at);
+}
+
+/* R1 is the stack pointer, R4 to R15 are parameters, R20 and R21 hold the address that RET goes to (compiler output,
+ * CUDA 13.0, -rdc=true). */
+static const struct isa_abi abi = {
+  .reserved = {.file = FILE_R, .index = 1, .width = 1},
+  .parameters = {.file = FILE_R, .index = 4, .width = 12},
+  .link = {.file = FILE_R, .index = 20, .width = 2},
+};
+
 const struct isa sass_isa = {
   .name = "SASS", .n_mnemonics = sass_mnemonic_count, .mnemonic = sass_mnemonic, .print = print, .form = form,
-  .immediate = immediate, .barrier = barrier, .like = sass_like, .work = sass_work,
+  .immediate = immediate, .barrier = barrier, .like = sass_like, .flow = flow, .abi = &abi, .work = sass_work,
 };

@@ -254,6 +254,7 @@ static unsigned reg_width(const struct sass_inst *s, enum role r)
   case W_TEX: return tex_results(s, false);
   case W_256: return r == ROLE_D ? words_256(s, false) : 4;
   case W_1: return 1;
+  case W_TMEM: return sass_tmem_registers(s);
   default: return (data_bytes(s) + 3) / 4;
   }
 }
@@ -391,7 +392,7 @@ static void op_shared_ureg(const struct sass_inst *s, struct inst *t, unsigned k
 static void op_udata(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
 {
   (void)kind, (void)arg;
-  add_src(t, FILE_UR, s->src[1].index, 2, SLOT_B);
+  add_src(t, FILE_UR, s->src[1].index, s->row->width == W_EXCH ? 2 : 1, SLOT_B);
 }
 
 static void op_address(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
@@ -435,6 +436,36 @@ static void op_bulk(const struct sass_inst *s, struct inst *t, unsigned kind, un
   const unsigned n = kind == OPD_BULK_C || (kind == OPD_BULK_A && from_shared) ? 1 : 2;
   if (ur == sass_urz_code(s->sm)) return;
   add_src(t, FILE_UR, ur, n, kind == OPD_BULK_A ? SLOT_A : kind == OPD_BULK_B ? SLOT_B : SLOT_C);
+}
+
+static void op_stat(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned field)
+{
+  (void)kind;
+  add_dst(t, FILE_R, (unsigned)sass_get(s, field), 1);
+}
+
+static void op_tmem(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
+{
+  (void)kind, (void)arg;
+  add_src(t, FILE_UR, s->ua, 1, SLOT_B);
+}
+
+/* Registers of a descriptor: two; of the others one, but for masks and scales. */
+static unsigned tc_width(const struct sass_inst *s, unsigned kind)
+{
+  enum { LANE_MASK = 4, COLUMN_MASK = 2 };
+  switch (kind) {
+  case OPD_TC_GA: case OPD_TC_GB: case OPD_TC_FROM: case OPD_TC_META: case OPD_TC_SCALES: return 2;
+  case OPD_TC_MASK:
+    return sass_get(s, FLD_TC_WS) ? (unsigned)COLUMN_MASK : (unsigned)LANE_MASK << sass_get(s, FLD_TMA_2CTA);
+  default: return 1;
+  }
+}
+
+static void op_tc(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned field)
+{
+  unsigned ur = (unsigned)sass_get(s, field);
+  if (ur != sass_urz_code(s->sm)) add_src(t, FILE_UR, ur, tc_width(s, kind), SLOT_A);
 }
 
 static void op_breg(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
@@ -493,6 +524,11 @@ static const struct {
     [OPD_BULK_A] = {op_bulk, FLD_URA}, [OPD_BULK_B] = {op_bulk, FLD_URB}, [OPD_BULK_C] = {op_bulk, FLD_URC},
     [OPD_TMA_A] = {op_tensor, FLD_URA}, [OPD_TMA_B] = {op_tensor, FLD_URB}, [OPD_TMA_C] = {op_tensor, FLD_URC},
     [OPD_TMA_HINT] = {op_tensor, FLD_TMA_HINT},
+    [OPD_TC_GA] = {op_tc, FLD_URA}, [OPD_TC_TA] = {op_tc, FLD_URA}, [OPD_TC_GB] = {op_tc, FLD_URB},
+    [OPD_TC_D] = {op_tc, FLD_URC}, [OPD_TC_META] = {op_tc, FLD_TC_META}, [OPD_TC_MASK] = {op_tc, FLD_TC_AUX},
+    [OPD_TC_SCALES] = {op_tc, FLD_TC_AUX}, [OPD_TC_TO] = {op_tc, FLD_URA}, [OPD_TC_FROM] = {op_tc, FLD_URB},
+    [OPD_TC_BAR] = {op_tc, FLD_URA}, [OPD_TC_CTAS] = {op_tc, FLD_URC}, [OPD_TMEM_L] = {op_tmem, 0},
+    [OPD_TMEM_S] = {op_tmem, 0}, [OPD_D_STAT] = {op_stat, FLD_RA},
     [OPD_BREG_D] = {op_breg, 0}, [OPD_BREG_S] = {op_breg, 0},
     [OPD_UMASK] = {op_umask, 0}, [OPD_UMASK100] = {op_umask, 0},
     [OPD_SCALE_A] = {op_reg_field, FLD_SCALE_A}, [OPD_SCALE_B] = {op_reg_field, FLD_SCALE_B},
@@ -563,14 +599,15 @@ static enum mem_copy_way copy_way(const struct sass_inst *s)
   case SEM_UTMASTG: return COPY_STORE;
   case SEM_UTMAREDG: return COPY_REDUCE;
   case SEM_UBLKPF: case SEM_UTMAPF: return COPY_PREFETCH;
+  case SEM_UTCBAR: return COPY_COMMIT;
   default: return COPY_NONE;
   }
 }
 
 static void fill_mem(const struct sass_inst *s, struct inst *t)
 {
-  static const uint8_t copy_op[COPY__N] = {
-      [COPY_STORE] = MEM_STORE, [COPY_REDUCE] = MEM_RED, [COPY_PREFETCH] = MEM_PREFETCH};
+  static const uint8_t copy_op[COPY__N + 1] = {
+      [COPY_COMMIT] = MEM_STORE, [COPY_STORE] = MEM_STORE, [COPY_REDUCE] = MEM_RED, [COPY_PREFETCH] = MEM_PREFETCH};
   struct order order = memory_order(s);
   bool near = s->row->mem_space == MEM_SHARED || s->row->mem_space == MEM_LOCAL;
   bool atomic = s->row->mem_op == MEM_ATOMIC || s->row->mem_op == MEM_RED;
@@ -604,6 +641,19 @@ static void fill_gmma(const struct sass_inst *s, struct inst *t)
     .a_shared = s->src[0].kind == SRC_UREG,
     .ends_group = sass_get(s, FLD_GMMA_GSB) != GSB_NONE,
   };
+}
+
+static void fill_tmem(const struct sass_inst *s, struct inst *t)
+{
+  enum { HALF_WARP = 16, WARP = 32, FIRST_HALF = 4 }; /* TMEM_SHAPE: from this one on half of the threads */
+  static const uint8_t op[SEM__N] = {[SEM_STTM] = TMEM_STORE, [SEM_FENCE_TMEM] = TMEM_FENCE, [SEM_UTCCP] = TMEM_COPY,
+                                     [SEM_UTCHMMA] = TMEM_PRODUCT, [SEM_UTCIMMA] = TMEM_PRODUCT,
+                                     [SEM_UTCQMMA] = TMEM_PRODUCT, [SEM_UTCQMMA_SF] = TMEM_PRODUCT,
+                                     [SEM_UTCOMMA] = TMEM_PRODUCT};
+  t->tmem = (struct inst_tmem){.op = op[s->sem]}; /* the others load */
+  if (!sass_has(s, FLD_TMEM_SHAPE)) return;
+  t->tmem.registers = (uint8_t)sass_tmem_registers(s);
+  t->tmem.lanes = sass_get(s, FLD_TMEM_SHAPE) < FIRST_HALF ? WARP : HALF_WARP;
 }
 
 /* Special registers that read the SM clock or the global timer. */
@@ -671,5 +721,6 @@ void sass_fill_timing(const struct sass_inst *s, struct inst *t)
   }
   if (row->mem_space) fill_mem(s, t);
   if (t->flags & INST_GMMA) fill_gmma(s, t);
+  if (t->flags & INST_TMEM) fill_tmem(s, t);
   if (reads_clock(s)) t->flags |= INST_CLOCK;
 }

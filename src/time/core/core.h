@@ -58,6 +58,9 @@ struct core_ops {
   picos (*last_answer)(const struct core *, unsigned slot); /* of a store of the grid */
   /* The memory side performs what the core has asked for. False: fault. */
   bool (*perform)(struct core *, const struct mem_req *, picos now, struct gmem_view *direct, struct fault *);
+  /* Operands of an atomic that is performed elsewhere, of a request of this core. False: it cannot be. NULL: a kind
+   * whose requests stay on this GPU. */
+  bool (*line_op)(struct core *, const struct mem_req *, struct line_op *);
   bool (*perform_cluster)(struct core *, unsigned txn, struct cluster_load *, struct fault *);
   /* Its port into the crossbar: requests stood there so long; it is busy at `now`. */
   void (*port_stood)(struct core *, picos);

@@ -23,6 +23,7 @@ void dispatcher_init(struct dispatcher *d, struct arena *a, const struct params 
 void dispatcher_start(struct dispatcher *d, picos now)
 {
   d->n_waiting = d->next_port = d->next_gpc = 0;
+  d->until = now;
   d->ctas = d->handed = d->done = 0;
   d->look = false;
   d->next_launch = now;
@@ -33,10 +34,41 @@ void dispatcher_start(struct dispatcher *d, picos now)
   }
 }
 
+/* When the first CTA of a grid can go. */
+static picos due(const struct dispatcher *d, unsigned slot)
+{
+  return d->grid[slot].start + d->launch_latency;
+}
+
+/* The first in the queue, or while that is still on its way the first of a lower priority that is not. */
+static unsigned first_due(const struct dispatcher *d)
+{
+  for (unsigned i = 0; i < d->n_waiting;) {
+    unsigned slot = d->waiting[i];
+    if (due(d, slot) < d->until) return slot;
+    while (i < d->n_waiting && d->grid[d->waiting[i]].priority == d->grid[slot].priority) i++;
+  }
+  return d->waiting[0];
+}
+
 static void set_head(struct dispatcher *d)
 {
-  d->head = d->waiting[0];
+  d->head = first_due(d);
   d->look = d->n_waiting > 0;
+}
+
+static void choose_head(struct dispatcher *d, picos until)
+{
+  d->until = until;
+  if (d->n_waiting && first_due(d) != d->head) set_head(d);
+}
+
+static void enter_queue(struct dispatcher *d, unsigned slot)
+{
+  unsigned at = d->n_waiting++;
+  for (; at && d->grid[d->waiting[at - 1]].priority < d->grid[slot].priority; at--) d->waiting[at] = d->waiting[at - 1];
+  d->waiting[at] = (uint8_t)slot;
+  if (d->n_waiting == 1) set_head(d);
 }
 
 void dispatcher_add(struct dispatcher *d, unsigned slot, const struct dispatch_grid *grid)
@@ -51,8 +83,7 @@ void dispatcher_add(struct dispatcher *d, unsigned slot, const struct dispatch_g
   g->mark_step = g->n_ctas > 2 * wave ? (g->n_ctas - 2 * wave) / (DISPATCH_MARKS - 1) : 0;
   g->n_marks = 0;
   d->ctas += g->n_ctas;
-  d->waiting[d->n_waiting++] = (uint8_t)slot;
-  if (d->n_waiting == 1) set_head(d);
+  enter_queue(d, slot);
 }
 
 static void leave_queue(struct dispatcher *d, unsigned slot)
@@ -60,7 +91,7 @@ static void leave_queue(struct dispatcher *d, unsigned slot)
   unsigned i = 0;
   while (d->waiting[i] != slot) i++;
   memmove(&d->waiting[i], &d->waiting[i + 1], --d->n_waiting - i);
-  if (i == 0) set_head(d);
+  if (slot == d->head) set_head(d);
 }
 
 void dispatcher_remove(struct dispatcher *d, unsigned slot)
@@ -107,7 +138,7 @@ static void give(struct sm_space *s, const struct sm_space *cta)
 /* When the first CTA of the head can go; TIME_NEVER: there is no grid left. */
 static picos head_at(const struct dispatcher *d)
 {
-  return d->n_waiting ? d->grid[d->head].start + d->launch_latency : TIME_NEVER;
+  return d->n_waiting ? due(d, d->head) : TIME_NEVER;
 }
 
 static uint64_t cta_at(const struct dispatch_grid *g, uint64_t i)
@@ -271,6 +302,7 @@ picos dispatcher_run(void *self, picos from, picos to)
 {
   struct dispatcher *d = self;
   struct dispatch_port *p;
+  choose_head(d, to);
   go_round(d, from, to);
   while ((p = first_done(d, to))) {
     picos now = complete(d, p);
@@ -285,7 +317,8 @@ picos dispatcher_run(void *self, picos from, picos to)
 
 picos dispatcher_next(const struct dispatcher *d)
 {
-  return d->look ? head_at(d) : TIME_NEVER;
+  picos next = d->look ? head_at(d) : TIME_NEVER;
+  return d->n_waiting && d->waiting[0] != d->head && due(d, d->waiting[0]) < next ? due(d, d->waiting[0]) : next;
 }
 
 uint64_t dispatcher_progress(const void *self)

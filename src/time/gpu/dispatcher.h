@@ -1,9 +1,11 @@
 /* CTA dispatcher: hands the CTAs of grids, in order, to SMs with room.
  *
  *   ports   per SM: launches out, completions in
- *   grids   come and go, each in a slot, and are served in the order in which they come: CTAs of a later one are
- *           handed out when all CTAs of those before it have been, and get the room that these leave in an SM (leftover
- *           policy: Amert et al., "GPU Scheduling on the NVIDIA TX2", RTSS 2017, rules G, X and R)
+ *   grids   come and go, each in a slot, and are served by priority, those of one priority in the order in which they
+ *           come: CTAs of a later one are handed out when all CTAs of those before it have been, and get the room that
+ *           these leave in an SM (leftover policy: Amert et al., "GPU Scheduling on the NVIDIA TX2", RTSS 2017, rules
+ *           G, X and R; priorities at CTA boundaries, nothing is preempted: CUDA programming guide, "Stream
+ *           Priorities")
  *   gang    a grid whose CTAs wait for each other is handed out when there is room for all of it (CUDA programming
  *           guide, cooperative launch: all CTAs are resident at once)
  *   order   the first CTAs go round the SMs breadth first; later ones to the SM that reports a
@@ -47,6 +49,7 @@ struct dispatch_grid {
   struct sm_space cta; /* what each takes */
   uint32_t carveout;   /* bytes of shared memory it asks for */
   bool gang;           /* all CTAs at once; they fit an empty GPU */
+  int priority;        /* higher ones first */
   /* state */
   uint64_t next_cta, done;
   picos last_done; /* when the last completion happened */
@@ -61,7 +64,8 @@ struct dispatcher {
   struct sm_space space; /* of an SM */
   struct dispatch_grid grid[GRID_SLOTS];
   uint8_t waiting[GRID_SLOTS]; /* slots of the grids that have CTAs to hand out, in their order */
-  unsigned n_waiting, head;    /* head: the first of them, which is handed out */
+  unsigned n_waiting, head;    /* head: the one of them that is handed out */
+  picos until;                 /* what comes before counts as there */
   bool look;                   /* SMs may have room for the head */
   uint64_t ctas, handed, done; /* of all grids since dispatcher_start */
   picos next_launch;      /* the dispatcher is busy until then */

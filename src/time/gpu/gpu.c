@@ -1,12 +1,16 @@
 #include "time/gpu/gpu.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "time/gpu/gpu_stats.h"
+#include "time/gpu/instances.h"
 #include "time/gpu/netlist.h"
+#include "time/dma/dma.h"
+#include "time/link/hub_in.h"
 #include "time/sm/warp_state.h"
 
 /* No progress anywhere for this long is a deadlock: longer than any latency or sleep. */
@@ -18,8 +22,12 @@ enum { POLL_INSTS = 50000, POLL_WINDOWS = 10000 };
 
 _Static_assert((int)GPU_SLOTS == (int)GRID_SLOTS, "a slot of the GPU is one of all its blocks");
 
+enum { REQUESTER_DMA, REQUESTER_HUB, GPU_REQUESTERS };
+
 struct gpu_grid {
   bool open;
+  bool counts;   /* it had a launch since the run began */
+  uint8_t space; /* of that launch */
   struct arena arena; /* its books */
   struct occupancy occupancy;
 };
@@ -28,6 +36,12 @@ struct gpu {
   struct params params;
   struct netlist net;
   struct domain *domain;
+  struct arena arena; /* its requesters */
+  struct dma *dma;    /* NULL: none */
+  struct hub_in *home; /* NULL: no links */
+  struct hub_out *outward;
+  struct requester *requester[GPU_REQUESTERS];
+  struct link_port *port[LINK_PORT__N];
   struct gpu_grid grid[GRID_SLOTS];
   unsigned n_open;
   /* Since the run began. */
@@ -35,7 +49,10 @@ struct gpu {
   bool control_bits;
   picos started;
   struct netlist_stats before; /* counters then */
+  bool by_instance;            /* also of each instance alone: */
+  struct gpu_instances instances_before;
   struct traffic moved_before[GRID_SLOTS + 1]; /* of each slot when its launch came; GRID_NONE: then */
+  struct traffic moved_in[GPU_SPACES]; /* by address space: launches whose slot another one has now */
   uint64_t insts_before;       /* warp instructions then */
   unsigned const_spaces;       /* given out */
   struct occupancy first;      /* of its first launch */
@@ -44,6 +61,7 @@ struct gpu {
   struct hazard *hazards; /* sum over SMs; NULL: not checked */
   struct gpu_stats stats;
   struct netlist_stats sum;
+  struct gpu_instances instances;
   const struct run_watch *watch;
   bool watch_ends;
   enum run_end stop;  /* why `between` ended the run */
@@ -85,9 +103,9 @@ static bool between(void *ctx, picos now)
 {
   struct gpu *g = ctx;
   netlist_share_ports(&g->net, now);
-  if (g->watch->window) g->watch->window(g->watch->ctx, now);
+  bool on = !g->watch->window || g->watch->window(g->watch->ctx, now);
   g->stop = netlist_fault(&g->net) ? RUN_FAULT : watch(g, now);
-  return g->stop == RUN_DONE && !(g->watch_ends && any_ended(g));
+  return on && g->stop == RUN_DONE && !(g->watch_ends && any_ended(g));
 }
 
 struct gpu *gpu_new(const struct params *p)
@@ -101,15 +119,58 @@ void gpu_cohere(struct gpu *g, struct coherence *c)
   netlist_cohere(&g->net, c);
 }
 
+static bool grids_there(void *ctx)
+{
+  return ((const struct gpu *)ctx)->n_open > 0;
+}
+
+static unsigned join(struct gpu *g, const struct gpu_join *j)
+{
+  if (!j) return 0;
+  g->dma = ARENA_NEW(&g->arena, struct dma);
+  dma_init(g->dma, &g->arena,
+           &(struct dma_config){.params = &g->params, .id = g->params.gpu_sms, .node = j->node, .sockets = j->sockets,
+                                .lines = j->lines, .others = grids_there, .ctx = g});
+  g->home = ARENA_NEW(&g->arena, struct hub_in);
+  hub_in_init(g->home, &g->arena, &g->params, g->params.gpu_sms + REQUESTER_HUB, j->apply);
+  g->outward = ARENA_NEW(&g->arena, struct hub_out);
+  hub_out_init(g->outward, &g->arena,
+               &(struct hub_out_config){.params = &g->params, .node = j->node, .reads = j->reads ? j->reads : 1});
+  g->requester[REQUESTER_DMA] = &g->dma->r;
+  g->requester[REQUESTER_HUB] = &g->home->r;
+  g->port[LINK_PORT_HOME] = &g->home->port;
+  g->port[LINK_PORT_DMA] = &g->dma->port;
+  g->port[LINK_PORT_CORES] = &g->outward->port;
+  return GPU_REQUESTERS;
+}
+
+struct link_port *const *gpu_ports(struct gpu *g)
+{
+  return g->port;
+}
+
+struct dma *gpu_dma(struct gpu *g)
+{
+  return g->dma;
+}
+
 struct gpu *gpu_new_of(const struct params *p, const struct core_kind *const *kind)
+{
+  return gpu_new_joined(p, kind, NULL);
+}
+
+struct gpu *gpu_new_joined(const struct params *p, const struct core_kind *const *kind, const struct gpu_join *j)
 {
   struct gpu *g = mem_zeroed(1, sizeof *g);
   g->params = *p;
-  netlist_build(&g->net, &g->params, kind);
+  unsigned n = join(g, j);
+  netlist_build(&g->net, &g->params, kind, g->requester, n, g->outward);
+  if (g->dma) g->dma->port.wake = g->dma->r.wake;
+  if (g->home) g->home->port.wake = g->home->r.wake;
   g->domain = domain_new(&(struct domain_config){
       .window = params_request_ps(p),
-      .phase = {{.part = g->net.core_part, .n = g->net.n_cores},
-                {.part = g->net.partition_part, .n = g->net.n_partitions},
+      .phase = {{.part = g->net.core_part, .n = g->net.n_cores + g->net.n_requesters},
+                {.part = g->net.partition_part, .n = netlist_memory_parts(&g->net)},
                 {.part = g->net.serial, .n = SERIAL__N, .serial = true}},
       .n_phases = 3,
       .watchdog_windows = WATCHDOG_CYCLES / p->noc_request_latency,
@@ -129,11 +190,42 @@ void gpu_free(struct gpu *g)
   if (!g) return;
   domain_free(g->domain);
   netlist_free(&g->net);
+  if (g->dma) dma_free(g->dma);
+  if (g->home) hub_in_free(g->home);
+  if (g->outward) hub_out_free(g->outward);
+  arena_free(&g->arena);
+  instances_free(&g->instances_before);
+  instances_free(&g->instances);
   for (unsigned i = 0; i < GRID_SLOTS; i++) arena_free(&g->grid[i].arena);
   mem_free(g);
 }
 
 /* --- launches ---------------------------------------------------------------------------------- */
+
+static void begin_instances(struct gpu *g)
+{
+  instances_free(&g->instances_before);
+  instances_free(&g->instances);
+  if (g->by_instance) g->instances_before = instances_now(&g->net);
+}
+
+static void end_instances(struct gpu *g)
+{
+  if (!g->by_instance) return;
+  instances_free(&g->instances);
+  g->instances = instances_now(&g->net);
+  instances_since(&g->instances, &g->instances_before);
+}
+
+void gpu_count_instances(struct gpu *g, bool on)
+{
+  g->by_instance = on;
+}
+
+const struct gpu_instances *gpu_instances_of_run(const struct gpu *g)
+{
+  return g->instances.n_sms ? &g->instances : NULL;
+}
 
 void gpu_begin(struct gpu *g, const struct step_source *first, struct gmem *image)
 {
@@ -143,8 +235,11 @@ void gpu_begin(struct gpu *g, const struct step_source *first, struct gmem *imag
   g->started = domain_now(g->domain);
   g->const_spaces = 0;
   g->ended = 0;
+  memset(g->moved_in, 0, sizeof g->moved_in);
+  for (unsigned i = 0; i < GRID_SLOTS; i++) g->grid[i].counts = false;
   g->insts_before = all_insts(g);
   netlist_sum(&g->net, &g->before);
+  begin_instances(g);
   netlist_traffic(&g->net, GRID_NONE, &g->moved_before[GRID_NONE]);
   netlist_start(&g->net, image, g->control_bits, g->started);
 }
@@ -169,7 +264,8 @@ static struct dispatch_grid grid_of(const struct gpu *g, const struct gpu_launch
                                 .per_sm = o->most,
                                 .cta = o->cta,
                                 .carveout = l->beside ? o->most_carveout : o->carveout,
-                                .gang = l->gang};
+                                .gang = l->gang,
+                                .priority = l->priority};
 }
 
 static unsigned free_slot(const struct gpu *g)
@@ -199,6 +295,18 @@ bool gpu_fits(const struct gpu *g, const struct gpu_launch *l, struct err *e)
   return fits(g, l, &o, e);
 }
 
+/* A slot gets another launch: what the one before moved goes to its address space. */
+static void recount(struct gpu *g, unsigned slot, unsigned space)
+{
+  struct gpu_grid *grid = &g->grid[slot];
+  struct traffic t;
+  gpu_traffic(g, slot, &t);
+  if (grid->counts) traffic_add(&g->moved_in[grid->space], &t);
+  grid->counts = true;
+  grid->space = (uint8_t)space;
+  netlist_traffic(&g->net, slot, &g->moved_before[slot]);
+}
+
 bool gpu_open(struct gpu *g, const struct gpu_launch *l, unsigned *slot, struct err *e)
 {
   struct occupancy o;
@@ -209,7 +317,7 @@ bool gpu_open(struct gpu *g, const struct gpu_launch *l, unsigned *slot, struct 
   *slot = free_slot(g);
   struct gpu_grid *grid = &g->grid[*slot];
   struct dispatch_grid d = grid_of(g, l, &o);
-  netlist_traffic(&g->net, *slot, &g->moved_before[*slot]);
+  recount(g, *slot, l->source->space);
   grid->occupancy = o;
   grid->open = true;
   g->n_open++;
@@ -308,6 +416,7 @@ static void collect(struct gpu *g, picos end)
   if (g->hazards) collect_hazards(g);
   netlist_sum(&g->net, &g->sum);
   netlist_since(&g->sum, &g->before);
+  end_instances(g);
   picos clock = params_clock_ps(&g->params), time = end - g->started;
   g->stats = (struct gpu_stats){
       .cycles = time / clock,
@@ -438,6 +547,17 @@ void gpu_traffic(const struct gpu *g, unsigned slot, struct traffic *t)
 {
   netlist_traffic(&g->net, slot, t);
   traffic_since(t, &g->moved_before[slot]);
+}
+
+void gpu_space_traffic(const struct gpu *g, unsigned space, struct traffic *t)
+{
+  struct traffic one;
+  *t = g->moved_in[space];
+  for (unsigned i = 0; i < GRID_SLOTS; i++) {
+    if (!g->grid[i].counts || g->grid[i].space != space) continue;
+    gpu_traffic(g, i, &one);
+    traffic_add(t, &one);
+  }
 }
 
 const struct occupancy *gpu_occupancy(const struct gpu *g, unsigned slot)

@@ -13,6 +13,7 @@
 #define WS_TIME_GPU_GPU_H
 
 #include "base/gmem.h"
+#include "base/line_op.h"
 #include "config/params.h"
 #include "isa/step.h"
 #include "isa/watch.h"
@@ -30,6 +31,23 @@ struct core_kind;
 struct gpu *gpu_new(const struct params *);
 /* With cores of these kinds (time/core/core.h), gpu.sms of them. */
 struct gpu *gpu_new_of(const struct params *, const struct core_kind *const *kind);
+
+/* What a GPU has besides cores, at a node of a machine (config/machine_preset.h): copy engines (time/dma/dma.h), and
+ * hubs (time/link/): to memory of others, where step_source.places says so, and of others to its own. */
+struct gpu_join {
+  uint16_t node;    /* its own */
+  uint16_t sockets; /* the first that is no GPU: n_gpus */
+  bool lines;       /* copies never take the short way of those that meet nobody */
+  uint32_t reads;   /* loads and atomics of memory of others that cores have under way: of its link to the host */
+  line_apply_fn *apply; /* atomics of others on its memory, and of its cores there */
+};
+struct gpu *gpu_new_joined(const struct params *, const struct core_kind *const *kind, const struct gpu_join *);
+struct dma;
+/* Its copy engines; NULL: none. Copies are posted between windows, while a run has begun. */
+struct dma *gpu_dma(struct gpu *);
+/* Its ports, LINK_PORT__N of them, for fabric_join (time/link/fabric.h). */
+struct link_port;
+struct link_port *const *gpu_ports(struct gpu *);
 void gpu_free(struct gpu *);
 /* What keeps the caches of its cores coherent, for all launches that follow; it lives as long as the GPU, some of whose
  * cores take probes (time/mem/coherence.h). */
@@ -42,6 +60,7 @@ struct gpu_launch {
   uint64_t start; /* when it reaches the GPU, ps; in the past: at once */
   bool beside;    /* others run at the same time: it asks for shared memory that never limits its CTAs */
   bool gang;      /* its CTAs wait for each other: all are resident at once */
+  int priority;   /* its CTAs go before those of launches with a lower one */
 };
 
 /* An idle GPU without launches begins a run: caches stay warm in L2, L1 starts empty, counters and gpu_stats_groups
@@ -59,7 +78,7 @@ bool gpu_full(const struct gpu *);
 void gpu_close(struct gpu *, unsigned slot);
 
 /* Who watches the run from now on, which must live until gpu_finish. `ends`: the machine's run stops with a notice when
- * a launch has ended; gpu_stopped then says RUN_DONE. */
+ * a launch has ended; gpu_stopped then says RUN_DONE, as it does when the watcher's window asked for the caller. */
 void gpu_watch(struct gpu *, const struct run_watch *, bool ends);
 /* Why the machine's run stopped with a notice. */
 enum run_end gpu_stopped(const struct gpu *);
@@ -94,6 +113,12 @@ const struct hazard *gpu_hazards(const struct gpu *);
  * SMs), noc, l2, dram. Returns how many groups. */
 unsigned gpu_stats_groups(struct gpu *, struct stat_group out[GPU_MAX_GROUPS]);
 
+/* Whether runs that begin from now on also count each instance of a unit alone; how the last run's did, NULL: it was
+ * not asked for. Valid until the next run begins. */
+struct gpu_instances;
+void gpu_count_instances(struct gpu *, bool on);
+const struct gpu_instances *gpu_instances_of_run(const struct gpu *);
+
 struct netlist_stats;
 /* All counters since gpu_new, at any time between windows: what happened between two of them is their difference. */
 void gpu_counters(const struct gpu *, struct netlist_stats *);
@@ -104,6 +129,10 @@ void gpu_flow(const struct gpu *, struct netlist_flow *);
 /* What a launch has moved through L2 and DRAM so far; GPU_SLOTS: what no launch has to itself, which is code, since
  * gpu_begin. Together this is what the counters of the run say. */
 void gpu_traffic(const struct gpu *, unsigned slot, struct traffic *);
+/* The same of all launches in an address space since gpu_begin; a write-back counts for the space of the launch that
+ * caused it. Code has no space. */
+enum { GPU_SPACES = 256 };
+void gpu_space_traffic(const struct gpu *, unsigned space, struct traffic *);
 
 const struct occupancy *gpu_occupancy(const struct gpu *, unsigned slot);
 

@@ -51,12 +51,55 @@ static const struct part_ops dispatcher_ops = {dispatcher_run, dispatcher_progre
 
 static const struct part_ops cluster_ops = {cluster_net_run, cluster_net_progress, cluster_net_busy, cluster_net_dump};
 
+/* --- a requester and its side of the crossbar ----------------------------------------------------- */
+
+struct requester_node {
+  struct requester *r;
+  struct xbar *xbar;
+};
+
+static picos requester_run(void *self, picos from, picos to)
+{
+  const struct requester_node *n = self;
+  struct requester *r = n->r;
+  xbar_deliver(n->xbar, r->id, &r->in, to);
+  if (r->out.n) xbar_stood(n->xbar, r->id, &r->out, from);
+  picos next = earlier(r->ops->part.run(r, from, to), xbar_sm_next(n->xbar, r->id));
+  xbar_inject(n->xbar, r->id, &r->out);
+  return next;
+}
+
+static uint64_t requester_progress(const void *self)
+{
+  const struct requester *r = ((const struct requester_node *)self)->r;
+  return r->ops->part.progress(r);
+}
+
+static bool requester_busy(const void *self)
+{
+  const struct requester *r = ((const struct requester_node *)self)->r;
+  return r->ops->part.busy(r);
+}
+
+static void requester_dump(const void *self, FILE *out)
+{
+  const struct requester *r = ((const struct requester_node *)self)->r;
+  r->ops->part.dump(r, out);
+}
+
+static const struct part_ops requester_node_ops = {requester_run, requester_progress, requester_busy, requester_dump};
+
 /* --- building --------------------------------------------------------------------------------- */
 
 static bool perform(void *ctx, const struct mem_req *r, picos now, struct gmem_view *direct,
                     struct fault *f)
 {
-  struct core *c = ((struct netlist *)ctx)->core[r->from];
+  const struct netlist *n = ctx;
+  if (r->from >= n->n_cores) {
+    struct requester *x = n->requester[r->from - n->n_cores];
+    return x->ops->perform(x, r, now, direct, f);
+  }
+  struct core *c = n->core[r->from];
   return c->ops->perform(c, r, now, direct, f);
 }
 
@@ -105,6 +148,20 @@ void netlist_cohere(struct netlist *n, struct coherence *c)
   for (unsigned i = 0; i < n->n_partitions; i++) partition_cohere(&n->partition[i], c, n->probes);
 }
 
+/* Their ports pass what a copy engine does. */
+static void connect_requesters(struct netlist *n, const struct params *p)
+{
+  for (unsigned i = 0; i < n->n_requesters; i++) {
+    struct requester *r = n->requester[i];
+    struct part *part = &n->core_part[n->n_cores + i];
+    BUG_ON(r->id != n->n_cores + i);
+    n->asker[i] = (struct requester_node){r, &n->xbar};
+    *part = (struct part){&requester_node_ops, &n->asker[i], TIME_NEVER};
+    n->xbar.reply[r->id].wake = r->wake = &part->next;
+    xbar_port(&n->xbar, r->id, p->dma_bytes_per_cycle, p->dma_lines);
+  }
+}
+
 static size_t core_bytes(const struct core_kind *k)
 {
   enum { HOST_LINES = 128 };
@@ -127,11 +184,29 @@ static void build_cores(struct netlist *n, const struct params *p, const struct 
   }
 }
 
+/* Runs beside the partitions: it receives from cores and answers them. */
+static void connect_outward(struct netlist *n, const struct params *p)
+{
+  struct hub_out *h = n->outward;
+  if (!h) return;
+  struct part *part = &n->partition_part[n->n_partitions];
+  *part = (struct part){&hub_out_ops, h, TIME_NEVER};
+  h->xbar = &n->xbar;
+  h->core = n->core;
+  h->port.wake = n->xbar.request[p->l2_slices + 1].wake = &part->next;
+  xbar_outward(&n->xbar, p->dma_bytes_per_cycle);
+}
+
+unsigned netlist_memory_parts(const struct netlist *n)
+{
+  return n->n_partitions + (n->outward != NULL);
+}
+
 static void build_memory(struct netlist *n, const struct params *p)
 {
   n->n_partitions = partition_count(p);
   n->partition = ARENA_ARRAY(&n->arena, struct partition, n->n_partitions);
-  n->partition_part = ARENA_ARRAY(&n->arena, struct part, n->n_partitions);
+  n->partition_part = ARENA_ARRAY(&n->arena, struct part, n->n_partitions + 1);
   for (unsigned i = 0; i < n->n_partitions; i++) {
     partition_init(&n->partition[i], &n->arena, p, i, &n->xbar, perform, n);
     n->partition_part[i] = (struct part){&partition_ops, &n->partition[i], TIME_NEVER};
@@ -139,20 +214,25 @@ static void build_memory(struct netlist *n, const struct params *p)
   for (unsigned s = 0; s < p->l2_slices; s++)
     n->xbar.request[s].wake = &n->partition_part[partition_of_slice(p, s)].next;
   n->xbar.request[p->l2_slices].wake = &n->serial[SERIAL_COMMIT].next;
+  connect_outward(n, p);
 }
 
-void netlist_build(struct netlist *n, const struct params *p, const struct core_kind *const *kind)
+void netlist_build(struct netlist *n, const struct params *p, const struct core_kind *const *kind,
+                   struct requester *const *requester, unsigned n_requesters, struct hub_out *outward)
 {
-  *n = (struct netlist){.n_cores = p->gpu_sms, .n_ports = (unsigned)div_up(p->gpu_sms, p->noc_port_sms)};
+  *n = (struct netlist){.n_cores = p->gpu_sms, .n_ports = (unsigned)div_up(p->gpu_sms, p->noc_port_sms),
+                        .requester = requester, .n_requesters = n_requesters, .outward = outward};
   n->core = ARENA_ARRAY(&n->arena, struct core *, n->n_cores);
   n->node = ARENA_ARRAY(&n->arena, struct core_node, n->n_cores);
-  n->core_part = ARENA_ARRAY(&n->arena, struct part, n->n_cores);
-  xbar_init(&n->xbar, &n->arena, p);
+  n->core_part = ARENA_ARRAY(&n->arena, struct part, n->n_cores + n_requesters);
+  n->asker = ARENA_ARRAY(&n->arena, struct requester_node, n_requesters);
+  xbar_init(&n->xbar, &n->arena, p, n_requesters);
   commit_init(&n->commit, &n->arena, p, &n->xbar, perform, n);
   dispatcher_init(&n->dispatcher, &n->arena, p, n->n_cores);
   cluster_net_init(&n->clusters, &n->arena, p, perform_cluster, n);
   build_memory(n, p);
   build_cores(n, p, kind);
+  connect_requesters(n, p);
   connect_probes(n, p);
   n->serial[SERIAL_COMMIT] = (struct part){&commit_ops, &n->commit, TIME_NEVER};
   n->serial[SERIAL_CLUSTERS] = (struct part){&cluster_ops, &n->clusters, TIME_NEVER};
@@ -174,6 +254,8 @@ void netlist_start(struct netlist *n, struct gmem *image, bool control_bits, pic
     n->core[i]->ops->start(n->core[i], image, control_bits);
     n->core_part[i].next = TIME_NEVER;
   }
+  for (unsigned i = 0; i < n->n_requesters; i++) n->requester[i]->ops->start(n->requester[i], image);
+  if (n->outward) hub_out_start(n->outward, image);
   commit_start(&n->commit, image);
   for (unsigned i = 0; i < n->n_partitions; i++) {
     partition_start(&n->partition[i], image);
@@ -231,6 +313,7 @@ const struct fault *netlist_fault(const struct netlist *n)
   for (unsigned i = 0; i < n->n_partitions; i++)
     if (n->partition[i].fault.kind) return &n->partition[i].fault;
   if (n->clusters.fault.kind) return &n->clusters.fault;
+  if (n->outward && n->outward->fault.kind) return &n->outward->fault;
   return n->commit.fault.kind ? &n->commit.fault : NULL;
 }
 
@@ -250,6 +333,9 @@ void netlist_sum(const struct netlist *n, struct netlist_stats *s)
   struct stat_group l2 = l2_stats_group("l2", &s->l2);
   struct stat_group dram = dram_stats_group("dram", &s->dram);
   for (unsigned i = 0; i < n->n_cores; i++) n->core[i]->ops->count_into(n->core[i], &s->sm);
+  for (unsigned i = 0; i < n->n_requesters; i++)
+    for (unsigned k = 0; k < L2_OP__N; k++) s->requester_sectors[k] += n->requester[i]->sent_sectors[k];
+  if (n->outward) s->outward = n->outward->stats;
   for (unsigned i = 0; i < n->n_partitions; i++) {
     const struct partition *p = &n->partition[i];
     for (unsigned k = 0; k < p->n_slices; k++)
@@ -287,6 +373,12 @@ void netlist_since(struct netlist_stats *after, const struct netlist_stats *befo
   stat_diff(l2_stats_group("l2", &after->l2), l2_stats_group("l2", &after->l2), l2_stats_group("l2", &from.l2));
   stat_diff(dram_stats_group("dram", &after->dram), dram_stats_group("dram", &after->dram),
             dram_stats_group("dram", &from.dram));
+  for (unsigned k = 0; k < L2_OP__N; k++) {
+    after->requester_sectors[k] -= from.requester_sectors[k];
+    after->outward.sectors[k] -= from.outward.sectors[k];
+  }
+  after->outward.requests -= from.outward.requests;
+  after->outward.replies -= from.outward.replies;
 }
 
 void netlist_traffic(const struct netlist *n, unsigned slot, struct traffic *t)
@@ -310,12 +402,13 @@ bool netlist_check_laws(const struct netlist *n, const struct netlist_stats *s, 
                    (unsigned long long)s->sm.l1_miss_sectors,
                    (unsigned long long)s->l2.l2_read_sectors);
   for (unsigned i = 0; i < L2_OP__N; i++)
-    if (!law("sectors sent by SMs, received by L2, by operation", s->sm.sent_sectors[i], s->l2.op_sectors[i], e))
+    if (!law("sectors sent by SMs and other requesters, received by L2 and links, by operation",
+             s->sm.sent_sectors[i] + s->requester_sectors[i], s->l2.op_sectors[i] + s->outward.sectors[i], e))
       return false;
   return law("sectors written by SMs, received by L2", s->sm.l1_write_sectors + s->sm.copy_written_sectors,
              s->l2.l2_write_sectors, e) &&
-         law("requests sent by SMs, taken by slices", s->noc.noc_requests, s->l2.requests, e) &&
-         law("replies of slices, received by SMs", s->l2.replies, s->noc.noc_replies, e) &&
+         law("requests sent by SMs, taken by slices", s->noc.noc_requests, s->l2.requests + s->outward.requests, e) &&
+         law("replies of slices, received by SMs", s->l2.replies + s->outward.replies, s->noc.noc_replies, e) &&
          law("bytes missed in L2 or written in part, read from DRAM",
              SECTOR_BYTES * (s->l2.l2_miss_sectors + s->l2.l2_companion_sectors + s->l2.l2_merged_sectors),
              s->dram.dram_read_bytes, e) &&

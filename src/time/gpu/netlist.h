@@ -4,7 +4,9 @@
 #define WS_TIME_GPU_NETLIST_H
 
 #include "time/core/core.h"
+#include "time/core/requester.h"
 #include "time/gpu/dispatcher.h"
+#include "time/link/hub_out.h"
 #include "time/mem/commit.h"
 #include "time/mem/partition.h"
 #include "time/noc/cluster_net.h"
@@ -21,19 +23,26 @@ struct netlist {
   unsigned n_ports; /* of cores into the crossbar */
   struct core **core;
   struct core_node *node; /* a core and its side of the crossbar */
+  struct requester *const *requester; /* besides cores, numbered behind them */
+  unsigned n_requesters;
+  struct hub_out *outward; /* the caller's; NULL: no memory is elsewhere */
+  struct requester_node *asker; /* a requester and its side of the crossbar */
   struct xbar xbar;
   struct probe_net *probes; /* NULL: no core takes probes */
   struct partition *partition;
   struct commit commit;
   struct cluster_net clusters;
   struct dispatcher dispatcher;
-  struct part *core_part;          /* n_cores */
-  struct part *partition_part;     /* n_partitions */
+  struct part *core_part;          /* n_cores, then n_requesters */
+  struct part *partition_part;     /* n_partitions, then the hub's, if it has one */
   struct part serial[SERIAL__N];
 };
 
-/* kind: of each of gpu.sms cores; NULL: all are SMs. */
-void netlist_build(struct netlist *, const struct params *, const struct core_kind *const *kind);
+/* kind: of each of gpu.sms cores; NULL: all are SMs. Requesters are the caller's, with the numbers behind the cores. */
+void netlist_build(struct netlist *, const struct params *, const struct core_kind *const *kind,
+                   struct requester *const *requester, unsigned n_requesters, struct hub_out *);
+/* Parts of the phase of the memory side. */
+unsigned netlist_memory_parts(const struct netlist *);
 void netlist_free(struct netlist *);
 
 /* What keeps the caches of cores coherent from now on; some core takes probes, and the GPU is idle. */
@@ -64,6 +73,8 @@ struct netlist_stats {
   struct noc_stats noc;
   struct l2_stats l2;
   struct dram_stats dram;
+  uint64_t requester_sectors[L2_OP__N]; /* asked for by requesters that are no cores */
+  struct hub_out_stats outward;         /* of cores, for memory behind links */
 };
 /* Since netlist_build. */
 void netlist_sum(const struct netlist *, struct netlist_stats *);

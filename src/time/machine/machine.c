@@ -89,6 +89,8 @@ static picos earliest(const struct machine *m)
     picos next = domain_next(m->domain[i]);
     if (next < t) t = next;
   }
+  for (unsigned i = 0; i < m->cfg.n_parts; i++)
+    if (m->cfg.part[i].next < t) t = m->cfg.part[i].next;
   return t;
 }
 
@@ -100,6 +102,11 @@ static enum machine_stop state(const struct machine *m)
     enum domain_end s = domain_state(m->domain[i]);
     if (s == DOMAIN_REACHED) return MACHINE_REACHED;
     if (s == DOMAIN_STUCK) all = MACHINE_STUCK;
+  }
+  for (unsigned i = 0; i < m->cfg.n_parts; i++) {
+    const struct part *p = &m->cfg.part[i];
+    if (p->next != TIME_NEVER) return MACHINE_REACHED;
+    if (p->ops->busy(p->self)) all = MACHINE_STUCK;
   }
   return all;
 }
@@ -128,4 +135,5 @@ enum machine_stop machine_run(struct machine *m, picos until)
 void machine_dump(const struct machine *m, FILE *out)
 {
   for (unsigned i = 0; i < m->cfg.n_domains; i++) domain_dump(m->domain[i], out);
+  for (unsigned i = 0; i < m->cfg.n_parts; i++) m->cfg.part[i].ops->dump(m->cfg.part[i].self, out);
 }

@@ -20,7 +20,7 @@ struct machine_config {
   unsigned n_domains;
   picos epoch;       /* Λ; TIME_NEVER: nothing passes between domains */
   struct part *part; /* of the machine phase, in their order: run(from, to) moves what domains sent in [from, to) and in
-                        windows that began there. `next` is not looked at: what they hold has been sent on */
+                        windows that began there. An epoch begins with their next event, too, if they have one */
   unsigned n_parts;
 };
 

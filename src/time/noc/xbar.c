@@ -27,13 +27,14 @@ static unsigned flits(unsigned bytes)
 
 static bool is_far(const struct xbar *x, unsigned sm, unsigned slice)
 {
-  return x->link && slice < x->n_slices &&
+  return x->link && slice < x->n_slices && sm < x->params->gpu_sms &&
          l2_partition_of_slice(x->params, slice) != l2_partition_of_sm(x->params, sm);
 }
 
 /* Weak loads go to the near partition, which may have a copy; the others to the line's home. */
 static struct l2_place route(const struct xbar *x, unsigned sm, struct mem_req *r)
 {
+  if (r->to) return (struct l2_place){x->n_slices + 1, 0};
   struct l2_place to = l2_place(x->params, r->line);
   if (!is_far(x, sm, to.slice)) return to;
   if (mem_req_is_weak_read(r->kind))
@@ -45,7 +46,7 @@ static struct l2_place route(const struct xbar *x, unsigned sm, struct mem_req *
 void xbar_inject(struct xbar *x, unsigned sm, struct req_queue *from)
 {
   struct xbar_side *s = &x->sm[sm];
-  for (; from->n && s->sent - s->taken < x->sm_buffer; s->sent++) {
+  for (; from->n && s->sent - s->taken < s->buffer; s->sent++) {
     struct mem_req *r = req_queue_front(from);
     struct l2_place to = {.slice = x->n_slices};
     if (r->kind != REQ_SERVICE) to = route(x, sm, r);
@@ -155,7 +156,7 @@ void xbar_answer(struct xbar *x, unsigned slice, const struct mem_req *r, picos 
   s->stats.noc_reply_wait += at - now;
   m.arrive = at + latency + x->reply_latency;
   if (!mem_req_is_weak_read(r->kind) && is_far(x, r->from, slice)) m.arrive += x->far_extra;
-  inbox_send(&x->reply[r->from], slice + (of_far ? x->n_slices + 1 : 0), &m);
+  inbox_send(&x->reply[r->from], slice + (of_far ? x->n_slices + XBAR_OTHERS : 0), &m);
 }
 
 /* --- link between partitions ------------------------------------------------------------------ */
@@ -205,7 +206,7 @@ void xbar_link_move(struct xbar *x)
 unsigned xbar_requests_waiting(const struct xbar *x, unsigned slice)
 {
   unsigned n = 0;
-  for (unsigned i = 0; i < x->n_sms; i++) n += x->request[slice].lane[i].n;
+  for (unsigned i = 0; i < x->n_senders; i++) n += x->request[slice].lane[i].n;
   return n;
 }
 
@@ -216,25 +217,35 @@ static uint64_t femtos(const struct params *p, uint32_t bytes_per_cycle)
   return p->ideal_l2_bandwidth ? 0 : params_l2_clock_ps(p) * 1000 / bytes_per_cycle;
 }
 
-void xbar_init(struct xbar *x, struct arena *a, const struct params *p)
+void xbar_outward(struct xbar *x, uint32_t bytes_per_cycle)
 {
-  *x = (struct xbar){.params = p, .n_sms = p->gpu_sms, .n_slices = p->l2_slices};
-  unsigned receivers = x->n_slices + 1;
+  struct xbar_side *s = &x->slice[x->n_slices + 1];
+  s->in.femtos_per_byte = s->out.femtos_per_byte = femtos(x->params, bytes_per_cycle);
+}
+
+void xbar_port(struct xbar *x, unsigned sender, uint32_t bytes_per_cycle, unsigned buffer)
+{
+  x->sm[sender].in.femtos_per_byte = femtos(x->params, bytes_per_cycle);
+  x->sm[sender].buffer = buffer;
+}
+
+void xbar_init(struct xbar *x, struct arena *a, const struct params *p, unsigned more)
+{
+  *x = (struct xbar){.params = p, .n_senders = p->gpu_sms + more, .n_slices = p->l2_slices};
+  unsigned receivers = x->n_slices + XBAR_OTHERS;
   x->request = ARENA_ARRAY(a, struct inbox, receivers);
-  x->reply = ARENA_ARRAY(a, struct inbox, x->n_sms);
-  for (unsigned i = 0; i < receivers; i++) inbox_init(&x->request[i], a, x->n_sms);
-  for (unsigned i = 0; i < x->n_sms; i++) inbox_init(&x->reply[i], a, 2 * receivers);
-  x->sm = ARENA_ARRAY(a, struct xbar_side, x->n_sms);
+  x->reply = ARENA_ARRAY(a, struct inbox, x->n_senders);
+  for (unsigned i = 0; i < receivers; i++) inbox_init(&x->request[i], a, x->n_senders);
+  for (unsigned i = 0; i < x->n_senders; i++) inbox_init(&x->reply[i], a, 2 * receivers);
+  x->sm = ARENA_ARRAY(a, struct xbar_side, x->n_senders);
   x->slice = ARENA_ARRAY(a, struct xbar_side, receivers);
-  for (unsigned i = 0; i < x->n_sms; i++)
-    x->sm[i].in.femtos_per_byte = femtos(p, p->noc_sm_reply_bytes);
+  for (unsigned i = 0; i < x->n_senders; i++) xbar_port(x, i, p->noc_sm_reply_bytes, p->noc_sm_buffer);
   for (unsigned i = 0; i < receivers; i++) {
     x->slice[i].in.femtos_per_byte = femtos(p, p->noc_slice_request_bytes);
     x->slice[i].out.femtos_per_byte = femtos(p, p->noc_slice_reply_bytes);
   }
   x->reply_latency = p->noc_reply_latency * params_l2_clock_ps(p);
   x->request_latency = params_request_ps(p);
-  x->sm_buffer = p->noc_sm_buffer;
   if (p->l2_partitions == 1) return;
   x->far_extra = (p->l2_far_latency - p->l2_latency) * params_l2_clock_ps(p) / 2;
   x->link = ARENA_ARRAY(a, struct xbar_link, x->n_slices);
@@ -244,8 +255,8 @@ void xbar_init(struct xbar *x, struct arena *a, const struct params *p)
 
 void xbar_free(struct xbar *x)
 {
-  for (unsigned i = 0; i <= x->n_slices; i++) inbox_free(&x->request[i]);
-  for (unsigned i = 0; i < x->n_sms; i++) inbox_free(&x->reply[i]);
+  for (unsigned i = 0; i < x->n_slices + XBAR_OTHERS; i++) inbox_free(&x->request[i]);
+  for (unsigned i = 0; i < x->n_senders; i++) inbox_free(&x->reply[i]);
   for (unsigned i = 0; x->link && i < x->n_slices; i++) {
     mem_free(x->link[i].sent.slot);
     mem_free(x->link[i].requests.slot);
@@ -257,7 +268,7 @@ void xbar_sum(const struct xbar *x, struct noc_stats *sum)
 {
   struct stat_group all = noc_stats_group("noc", sum);
   *sum = (struct noc_stats){0};
-  for (unsigned i = 0; i < x->n_sms; i++) stat_add(all, noc_stats_group("noc", &x->sm[i].stats));
-  for (unsigned i = 0; i <= x->n_slices; i++)
+  for (unsigned i = 0; i < x->n_senders; i++) stat_add(all, noc_stats_group("noc", &x->sm[i].stats));
+  for (unsigned i = 0; i < x->n_slices + XBAR_OTHERS; i++)
     stat_add(all, noc_stats_group("noc", &x->slice[i].stats));
 }

@@ -1,8 +1,8 @@
 /* Crossbar between SMs and L2 slices: one network for requests, one for replies.
  *
  *   ports    per SM: requests in (its port is timed by the SM's memory unit), replies out;
- *            per slice: requests out, replies in. One more receiver of requests, number n_slices,
- *            takes runtime service calls.
+ *            per slice: requests out, replies in. Two more receivers of requests: number n_slices takes
+ *            runtime service calls, n_slices + 1 what is for memory behind links (mem_req.to).
  *   time     request: SM port, noc.request_latency, slice port (noc.slice_request_bytes per cycle);
  *            reply: slice port (noc.slice_reply_bytes), noc.reply_latency, SM port
  *            (noc.sm_reply_bytes). A message holds a port for its data, without data for one flit
@@ -32,6 +32,9 @@
 #include "time/noc/noc_stats.h"
 #include "time/server.h"
 
+/* Receivers besides slices. */
+enum { XBAR_OTHERS = 2 };
+
 /* Queue of one writer and one reader. */
 struct xbar_lane {
   struct mem_req *slot; /* ring, grows */
@@ -53,21 +56,27 @@ struct xbar_side {
   uint64_t sent;  /* SM: messages that entered the crossbar; of those, */
   uint64_t taken; /* that slices took, in windows before */
   bool held;      /* SM: messages wait at its port for room in the crossbar */
+  unsigned buffer; /* SM: most of its messages inside the crossbar */
   struct noc_stats stats;
 };
 
 struct xbar {
   const struct params *params;
-  unsigned n_sms, n_slices; /* slices without the service receiver */
+  unsigned n_senders; /* of requests: SMs, then other requesters */
+  unsigned n_slices;  /* slices without the service receiver */
   struct inbox *request; /* per slice, and one for services */
   struct inbox *reply;   /* per SM; senders: as receivers of requests, then the far partition's */
-  struct xbar_side *sm, *slice;
+  struct xbar_side *sm, *slice; /* sm: of each sender */
   struct xbar_link *link; /* per slice; NULL: one partition */
-  unsigned sm_buffer;
   picos request_latency, reply_latency, far_extra;
 };
 
-void xbar_init(struct xbar *, struct arena *, const struct params *);
+/* more: requesters besides the SMs, numbered behind them (time/core/requester.h); they are near to both partitions. */
+void xbar_init(struct xbar *, struct arena *, const struct params *, unsigned more);
+/* The port of what is for memory behind links: bytes per cycle of L2, either way. */
+void xbar_outward(struct xbar *, uint32_t bytes_per_cycle);
+/* Such a requester's port: bytes of answers per cycle of L2, most messages of its inside the crossbar. */
+void xbar_port(struct xbar *, unsigned sender, uint32_t bytes_per_cycle, unsigned buffer);
 void xbar_free(struct xbar *);
 
 /* SM side, called by the part of that SM: requests into the network, as far as it has room; replies due

@@ -19,6 +19,8 @@ struct sm_grid {
   unsigned const_space;
   uint8_t number;       /* its slot */
   uint64_t space;       /* line_of_space of its global memory */
+  const struct places *places; /* where its pages are; NULL: all here */
+  unsigned node;               /* of this GPU */
   uint8_t lanes;        /* of a warp, … */
   lane_mask all_lanes;  /* … all of them */
   uint8_t in_order;     /* mask of dependence counters, see in_order.h */

@@ -2,6 +2,7 @@
 
 #include "base/arith.h"
 #include "base/bits.h"
+#include "base/place.h"
 #include "time/sm/coalescer.h"
 #include "time/sm/smem.h"
 
@@ -80,6 +81,16 @@ static void name_lines(struct txn *t)
   for (unsigned i = 0; t->grid->space && i < t->n_lines; i++) t->line[i].line |= t->grid->space;
 }
 
+/* Some of its lines are in memory behind links. Lines have their names: the address is below the space. */
+static bool is_remote(const struct txn *t)
+{
+  for (unsigned i = 0; i < t->n_lines; i++) {
+    unsigned home = place_of(t->grid->places, line_number(t->line[i].line) * LINE_BYTES);
+    if (home != PLACE_OWN && home - 1 != t->grid->node) return true;
+  }
+  return false;
+}
+
 static void book_excess(struct sm_stats *s, const struct txn *t)
 {
   const unsigned n = coalescer_excess(t);
@@ -119,7 +130,8 @@ static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn 
   occupy(a->params, t, cycles);
   if (t->access->mem.op == MEM_ATOMIC || t->access->mem.op == MEM_RED) coalesce_atomics(t);
   if (!local) name_lines(t);
-  if (!local && (t->access->mem.strong || strong_pending(&a->strong, t))) {
+  bool remote = !local && t->grid->places && is_remote(t);
+  if (!local && (t->access->mem.strong || remote || strong_pending(&a->strong, t))) {
     t->kind = TXN_STRONG;
     s->strong_insts++;
     strong_note(&a->strong, t, 1);

@@ -1,6 +1,7 @@
 #include "time/sm/mem_unit.h"
 
 #include "base/bits.h"
+#include "base/place.h"
 
 enum { REQ_QUEUE_CAP = 4096, REPLY_QUEUE_CAP = 8192, CLUSTER_QUEUE_CAP = 2048, SM_MESSAGES = 128 /* of its CTAs */ };
 enum { ALL_SECTORS = (1 << SECTORS_PER_LINE) - 1 };
@@ -83,6 +84,11 @@ static void tell_done(struct mem_unit *u, const struct txn *t, uint64_t at)
 }
 
 static void complete(struct mem_unit *, uint16_t id, uint64_t now);
+
+static bool is_commit(const struct txn *t)
+{
+  return t->kind == TXN_COPY && t->inst->mem.copy == COPY_COMMIT;
+}
 
 /* Answer for one line. */
 static void line_done(struct mem_unit *u, uint16_t id, uint64_t now)
@@ -249,6 +255,14 @@ static unsigned port_cycles(const struct mem_unit *u, enum req_kind kind, unsign
   return cycles ? cycles : 1;
 }
 
+/* Where the memory of a line is: requests that are performed there go there. */
+static uint8_t home_of(const struct txn *t, enum req_kind kind, uint64_t line)
+{
+  if (!t->grid->places || kind != REQ_STRONG || t->gathered || t->kind != TXN_STRONG) return PLACE_OWN;
+  unsigned home = place_of(t->grid->places, line_number(line) * LINE_BYTES);
+  return (uint8_t)(home - 1 == t->grid->node ? (unsigned)PLACE_OWN : home);
+}
+
 static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn_line l,
                  uint64_t now)
 {
@@ -268,6 +282,7 @@ static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn
                               .repeats = l.repeats,
                               .grid = u->pool.t[id].grid->number,
                               .scope = u->pool.t[id].inst->scope,
+                              .to = home_of(&u->pool.t[id], kind, l.line),
                               .words = l.words,
                           });
   u->stats->sent_sectors[mem_req_op(kind, u->pool.t[id].op)] += count_sectors(l.sectors);
@@ -431,6 +446,17 @@ static void copy_done(void *ctx, uint16_t id, uint64_t now)
   line_done(u, id, now);
 }
 
+/* An arrival at mbarriers, of the own CTA or through the SM-to-SM network. */
+void mem_unit_commit_due(void *ctx, uint16_t id, uint64_t now)
+{
+  struct mem_unit *u = ctx;
+  if (u->pool.t[id].access->mem.copy.far)
+    copy_deliver(u, id, now);
+  else if (copy_perform(u, id))
+    copy_done(u, id, now);
+  if (u->next_at > now + 1) u->next_at = now + 1;
+}
+
 static struct copy_ports copy_ports(struct mem_unit *u)
 {
   return (struct copy_ports){.ctx = u, .piece = copy_piece, .room = copy_room, .send = copy_send, .array = copy_array,
@@ -530,7 +556,10 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
     strong_lines(u, t, id, now);
   else if (t->kind == TXN_CLUSTER)
     access_cluster(u, t, id, now);
-  else if (t->kind == TXN_COPY) {
+  else if (is_commit(t)) {
+    t->waiting = 1;
+    u->tmem.granted(u->tmem.ctx, id, now);
+  } else if (t->kind == TXN_COPY) {
     t->waiting = 1;
     copy_engine_take(&u->copies, id, t->inst, t->access->mem.copy.far, now);
   } else if (t->kind == TXN_SERVICE) {
@@ -548,7 +577,7 @@ static bool can_grant(const struct mem_unit *u, const struct mem_client *c, uint
   if (lsu_ready_at(c->lsu) > now) return false;
   const struct txn *t = &u->pool.t[lsu_head(c->lsu)];
   if (t->kind == TXN_SHARED || t->kind == TXN_OTHER || t->kind == TXN_CONST || t->kind == TXN_CLUSTER) return true;
-  if (t->kind == TXN_COPY) return copy_engine_has_room(&u->copies);
+  if (t->kind == TXN_COPY) return is_commit(t) || copy_engine_has_room(&u->copies);
   unsigned lines = t->n_lines ? t->n_lines : 1;
   return l1_can_miss(&u->l1, lines) && port_has_room(u, lines, now);
 }
@@ -604,7 +633,9 @@ static void replies_cycle(struct mem_unit *u, uint64_t now)
   for (struct cluster_msg *m; (m = cluster_queue_front(&u->cluster_in)) && m->arrive <= now * u->period;) {
     struct txn *t = &u->pool.t[m->txn];
     u->answered++;
-    if (t->kind == TXN_COPY) {
+    if (is_commit(t)) {
+      copy_done(u, t->id, now);
+    } else if (t->kind == TXN_COPY) {
       copy_engine_delivered(&u->copies, t->id, now);
     } else {
       finish(u, t);

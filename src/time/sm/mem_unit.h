@@ -57,6 +57,12 @@ struct mem_code_port {
   void *ctx;
 };
 
+/* Who takes commits of tensor memory that the arbiter grants; mem_unit_commit_due says when one is due. */
+struct commit_port {
+  void (*granted)(void *ctx, uint16_t id, uint64_t now);
+  void *ctx;
+};
+
 struct mem_unit {
   const struct params *params;
   unsigned n_clients, arbiter_interval, request_bytes, port_queue, sm, write_cycles;
@@ -86,6 +92,7 @@ struct mem_unit {
   /* ports */
   struct mem_client client[MEM_UNIT_SUB_CORES];
   struct mem_code_port code;
+  struct commit_port tmem;
   struct req_queue out;
   struct reply_queue in;
   struct cluster_queue cluster_out, cluster_in; /* SM-to-SM network: accesses, arrivals, exits; answers */
@@ -128,6 +135,8 @@ static inline void mem_unit_queued(struct mem_unit *u, unsigned client, uint64_t
 
 /* One cycle. wake[i] says when sub-core i has something to look at: a counter will drop, a queue
  * entry came free, a warp's hold may end. */
+void mem_unit_commit_due(void *mem_unit, uint16_t id, uint64_t now);
+
 void mem_unit_cycle(struct mem_unit *, uint64_t now);
 
 /* Something of the grid is on its way: of one whose CTAs have ended, stores. */

@@ -23,6 +23,11 @@ static void code_arrived(void *ctx, unsigned client, uint64_t line, uint64_t at)
   sub_core_code_arrived(&m->sub_core[client], line, at);
 }
 
+static void commit_granted(void *ctx, uint16_t id, uint64_t now)
+{
+  tmem_commit(ctx, id, now);
+}
+
 void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
 {
   *m = (struct sm){.params = p, .id = id, .period = params_clock_ps(p)};
@@ -31,7 +36,10 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   BUG_ON(p->sm_sub_cores > SM_MAX_SUB_CORES || p->sm_max_ctas > SM_MAX_CTAS);
   mem_unit_init(&m->mem, a, p, id);
   gmma_init(&m->gmma, a, p);
-  m->ledger.stats = m->gmma.stats = &m->stats;
+  tmem_init(&m->tmem, a, p, p->mem_pending_entries);
+  m->tmem.ports = (struct tmem_ports){&m->mem, mem_unit_commit_due};
+  m->mem.tmem = (struct commit_port){commit_granted, &m->tmem};
+  m->ledger.stats = m->gmma.stats = m->tmem.stats = &m->stats;
   l1i_init(&m->l1i, a, p, (struct l1i_ports){send_code_request, code_arrived, m}, &m->stats);
   m->mem.code = (struct mem_code_port){code_filled, m};
   m->mem.stats = m->mem.access.stats = m->mem.copies.stats = &m->stats;
@@ -49,6 +57,7 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
     sub_core_init(c, a, p, i,
                   (struct sub_core_ports){.mem = &m->mem,
                                           .gmma = &m->gmma,
+                                          .tmem = &m->tmem,
                                           .l1i = &m->l1i,
                                           .ledger = &m->ledger,
                                           .view = &m->view,
@@ -99,6 +108,8 @@ void sm_open_grid(struct sm *m, unsigned slot, struct step_source *source, unsig
                         .in_order = source->in_order,
                         .code = *code,
                         .space = line_of_space(source->space),
+                        .places = source->places,
+                        .node = source->node,
                         .const_space = const_space % GRID_CONST_SPACES * GRID_BANKS,
                         .n_insts = code_count(code)};
   g->by_inst = ARENA_ARRAY(a, uint64_t, g->n_insts * WARP_STATE__N);
@@ -339,6 +350,10 @@ static bool sm_cycle(struct sm *m)
     gmma_cycle(&m->gmma, now);
     for (uint32_t r = m->gmma.wake; r; r &= r - 1) sub_core_wake(&m->sub_core[bits_first(r)], now + 1);
   }
+  if (m->tmem.next_at <= now) {
+    tmem_cycle(&m->tmem, now);
+    if (m->fault.kind) return false;
+  }
   if (m->mem.next_at <= now) {
     mem_unit_cycle(&m->mem, now);
     if (m->fault.kind) return false;
@@ -353,6 +368,7 @@ static bool sm_cycle(struct sm *m)
 static uint64_t next_cycle(const struct sm *m)
 {
   uint64_t next = m->mem.next_at < m->gmma.next_at ? m->mem.next_at : m->gmma.next_at;
+  if (m->tmem.next_at < next) next = m->tmem.next_at;
   for (unsigned i = 0; i < m->n_sub_cores; i++)
     if (m->wake_at[i] < next) next = m->wake_at[i];
   if (m->launches.n) {
@@ -422,6 +438,14 @@ bool sm_perform_cluster(struct sm *m, unsigned txn, struct cluster_load *load, s
     if (sm >= 0) count_part(load, (unsigned)sm, e->bytes);
   }
   return w->ops->perform(w, &t->access->effect, e->lanes, &m->view, f);
+}
+
+bool sm_line_op(struct sm *m, const struct mem_req *r, struct line_op *o)
+{
+  struct txn *t = &m->mem.pool.t[r->txn];
+  struct step_warp *w = m->sub_core[t->sub_core].warps.slot[t->warp].step;
+  lane_mask lanes = lanes_in_line(&t->access->mem, line_number(r->line));
+  return w->ops->line_op && w->ops->line_op(w, &t->access->effect, lanes, o);
 }
 
 bool sm_perform(struct sm *m, const struct mem_req *r, picos now, struct gmem_view *direct,

@@ -36,6 +36,7 @@ struct sm {
   struct l1i l1i;
   struct mem_unit mem;
   struct gmma gmma;
+  struct tmem tmem;
   struct cta_slot slot[SM_MAX_CTAS];
   unsigned n_slots; /* sm.max_ctas */
   unsigned resident, exiting;
@@ -84,6 +85,8 @@ bool sm_perform_cluster(struct sm *, unsigned txn, struct cluster_load *, struct
 
 /* Memory side: performs transaction r->txn on the image: a strong access for its lanes in line
  * r->line, a service as a whole. Slices may do so at once for different lines. False: fault. */
+/* The operands of an atomic, of the lanes in the request's line (step_ops.line_op). */
+bool sm_line_op(struct sm *, const struct mem_req *, struct line_op *);
 bool sm_perform(struct sm *, const struct mem_req *r, picos now, struct gmem_view *direct,
                 struct fault *);
 

@@ -74,6 +74,11 @@ static bool perform(struct core *c, const struct mem_req *r, picos now, struct g
   return sm_perform(sm_of(c), r, now, direct, f);
 }
 
+static bool line_op(struct core *c, const struct mem_req *r, struct line_op *o)
+{
+  return sm_line_op(sm_of(c), r, o);
+}
+
 static bool perform_cluster(struct core *c, unsigned txn, struct cluster_load *load, struct fault *f)
 {
   return sm_perform_cluster(sm_of(c), txn, load, f);
@@ -157,6 +162,7 @@ static const struct core_ops ops = {
     .holds_grid = holds_grid,
     .last_answer = last_answer,
     .perform = perform,
+    .line_op = line_op,
     .perform_cluster = perform_cluster,
     .port_stood = port_stood,
     .port_busy = port_busy,

@@ -193,7 +193,7 @@ struct passing {
 static bool goes_through_allocate(const struct inst *in)
 {
   bool queued = in->pipe == PIPE_MEM || in->pipe == PIPE_SFU;
-  return !queued && !(in->flags & INST_GMMA) && !(in->pipe == PIPE_FP64 && in->ctrl.write_sb != SB_NONE);
+  return !queued && !(in->flags & (INST_GMMA | INST_TMEM)) && !(in->pipe == PIPE_FP64 && in->ctrl.write_sb != SB_NONE);
 }
 
 static bool is_memory(const struct passing *x)
@@ -246,7 +246,7 @@ static void allocate(struct sub_core *p, const struct passing *x)
 
 __attribute__((cold, noinline)) static bool step_emulated(struct sub_core *p, struct passing x)
 {
-  if (!(x.inst->flags & INST_GMMA))
+  if (!(x.inst->flags & (INST_GMMA | INST_TMEM)))
     return emulate_step(p->emulate, x.warp, x.w, x.inst, x.seq, x.effect, x.txn, p->ports.fault, x.now);
   /* Not emulated: the accumulators change at issue. What others wrote before is there. */
   emulate_settle(p->emulate, x.warp, x.w);
@@ -366,6 +366,7 @@ static bool enter_queue(struct sub_core *p, struct passing x)
   t->inst = x.inst;
   t->seq = x.seq;
   join_ldgsts(&p->warps.ldgsts[x.warp], t, x.inst);
+  if (x.inst->mem.copy == COPY_COMMIT) tmem_note(p->ports.tmem, p->id, x.warp, t->id);
   bool ok = mem_access_sort(&p->ports.mem->access, t, x.now);
   if (t->unread) x.w->unread++;
   x.w->in_flight++;
@@ -437,6 +438,36 @@ static void enter_gmma(struct sub_core *p, const struct passing *x)
                                 .read_sb = x->rel.read, .seq = x->seq}, x->now);
 }
 
+/* No lane executes it. */
+static void release_at_once(struct sub_core *p, const struct passing *x)
+{
+  enum { SOON = 3 };
+  depend_drop_at(&p->depend, &p->warps, x->now, x->now + SOON, x->warp, x->rel.write);
+  depend_drop_at(&p->depend, &p->warps, x->now, x->now + SOON, x->warp, x->rel.read);
+}
+
+/* It goes to tensor memory, which knows when it is done. */
+static void enter_tmem(struct sub_core *p, const struct passing *x)
+{
+  const struct inst *in = x->inst;
+  if (!x->effect->exec) return release_at_once(p, x);
+  struct tmem_times d = tmem_issue(p->ports.tmem, p->id, x->warp, in, &x->effect->tensor, x->now);
+  unsigned n, bank = writeback_bank(&p->writeback, in, &n);
+  if (d.visible < x->now + 3) d.visible = x->now + 3;
+  if (!n || d.first <= x->now) d.first = d.visible - 1;
+  depend_write_at(&p->depend, &p->warps, x->now, x->warp,
+                  (struct depend_write){.first = d.first, .sb = x->rel.write, .bank = (uint8_t)bank, .n = (uint8_t)n,
+                                        .step = (uint8_t)d.step});
+  depend_drop_at(&p->depend, &p->warps, x->now, d.read > x->now + 3 ? d.read : x->now + 3, x->warp, x->rel.read);
+  if (!p->observers) return;
+  const struct observed o = observed(p, x);
+  observe_stage(p->observers, &o, STAGE_EXECUTE, x->now + 2);
+  if (n) observe_stage(p->observers, &o, STAGE_WRITE, d.first);
+  observe_done(p->observers, &o, d.visible);
+  observe_written(p->observers, &o, d.visible);
+  observe_sources_read(p->observers, &o, d.read);
+}
+
 /* When results are written and sources are read. */
 struct ends {
   uint64_t late;           /* cycles in the queue of a shared unit */
@@ -497,6 +528,8 @@ static bool dispatch(struct sub_core *p, const struct passing *x)
   if (flags & INST_LDGDEPBAR) close_ldgsts_group(p, x);
   if (flags & INST_GMMA)
     enter_gmma(p, x);
+  else if (flags & INST_TMEM)
+    enter_tmem(p, x);
   else if (!is_memory(x) && (p->boards || !(flags & INST_LDGDEPBAR)))
     write_back(p, x);
   return true;

@@ -21,6 +21,7 @@
 #include "time/sm/fetch.h"
 #include "time/sm/fp64.h"
 #include "time/sm/gmma.h"
+#include "time/sm/tmem.h"
 #include "time/sm/ideal.h"
 #include "time/sm/issue.h"
 #include "time/sm/l0i.h"
@@ -36,6 +37,7 @@
 struct sub_core_ports {
   struct mem_unit *mem;
   struct gmma *gmma;
+  struct tmem *tmem;
   struct l1i *l1i;
   struct ledger *ledger;
   struct gmem_view *view;

@@ -20,7 +20,8 @@ function instructionRows(report) {
   return report.listing.instructions.map((i, order) => ({
     order, at: i.at, section: i.section, text: i.text, issued: i.issued, cycles: i.cycles || 0, share: ratio(i.cycles || 0, all),
     lanes: ratio(i.threads || 0, i.issued), sectors: i.sectors ? ratio(i.sectors, i.issued) : null,
-    conflicts: i.passes ? i.conflicts || 0 : null, mostly: mostly(i.warp_state, i.cycles || 0), states: i.warp_state,
+    conflicts: i.passes ? i.conflicts || 0 : null, live: i.live ? i.live.registers || 0 : null,
+    mostly: mostly(i.warp_state, i.cycles || 0), states: i.warp_state,
     place: i.line ? i.file + ":" + i.line : null, called: i.called || [],
   }));
 }
@@ -111,6 +112,7 @@ function sassTable(view) {
       {key: "text", title: "Instruction", code: true}, {key: "mostly", title: "Mostly"},
       {key: "sectors", title: "Sectors each", number: true, show: (v) => (known(v) ? decimal(v, 1) : "")},
       {key: "conflicts", title: "Conflicts", number: true, show: (v) => (known(v) ? count(v) : "")},
+      {key: "live", title: "Live registers", number: true, show: (v) => (known(v) ? count(v) : "")},
     ],
   });
 }

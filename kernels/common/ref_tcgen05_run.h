@@ -1,0 +1,266 @@
+/* The products of a reference program: builds records, images and D from a list (ref_tcgen05.h). */
+#ifndef REF_TCGEN05_RUN_H
+#define REF_TCGEN05_RUN_H
+
+#include "ref_tcgen05.h"
+
+/* One product. Rows and columns are of the whole product, of a pair those of both CTAs. */
+struct test {
+    const char *name;
+    int kind, format_a, format_b, d;
+    unsigned rows, columns;
+    int swizzle_a, transposed_a, swizzle_b, transposed_b;
+    unsigned add, a_in_tmem, negate_a, negate_b, shift, saturate, upper_lanes, masked;
+    unsigned scale_id_a, scale_id_b, ue8m0;
+};
+
+static unsigned code_of(int format)
+{
+    static const uint8_t code[] = {0, 1, 2, 0, 1, 3, 4, 5, 0, 1};
+    return code[format];
+}
+
+static unsigned bytes_of(int format)
+{
+    return format == TF32 ? 4 : format <= BF16 ? 2 : 1;
+}
+
+static uint32_t idesc_of(const struct test *t)
+{
+    uint32_t d = (uint32_t)t->d << 4 | code_of(t->format_a) << 7 | code_of(t->format_b) << 10 | t->negate_a << 13 |
+                 t->negate_b << 14 | (uint32_t)t->transposed_a << 15 | (uint32_t)t->transposed_b << 16 |
+                 t->columns / 8 << 17 | t->rows / 16 << 24 | t->saturate << 3;
+    if (t->kind < KIND_MXF8F6F4)
+        return d;
+    d &= ~(3u << 4);
+    if (t->kind != KIND_MXF8F6F4)
+        d = (d & ~(077u << 7)) | 1u << 7 | 1u << 10;
+    return d | t->scale_id_b << 4 | t->ue8m0 << 23 | t->scale_id_a << 29;
+}
+
+/* Atoms behind each other by rows; a transposed matrix's by rows, then by k. */
+static struct layout layout_of(int swizzle, int transposed, unsigned rows, unsigned bytes, unsigned at)
+{
+    unsigned w = atom_chunks(swizzle), atom = 128 * w;
+    struct layout l = {swizzle, transposed, at, 0, 0};
+    if (!transposed) {
+        l.leading = w == 1 ? rows / 8 * 128 : 16;
+        l.stride = atom;
+    } else {
+        unsigned blocks = (rows * bytes / 16 + w - 1) / w, deep = swizzle == SWIZZLE_128_32 ? 512 : atom;
+        l.leading = w == 1 ? blocks * deep : deep;
+        l.stride = w == 1 ? deep : blocks * deep;
+    }
+    return l;
+}
+
+static struct image *images;
+static uint32_t (*before)[LANES][D_COLUMNS], (*after)[LANES][D_COLUMNS];
+static unsigned ctas;
+
+static int is_fp4(const struct test *t)
+{
+    return t->kind >= KIND_MXF4;
+}
+
+static unsigned depth_of(const struct test *t)
+{
+    return is_fp4(t) ? 64 : ROW / bytes_of(t->format_a);
+}
+
+static uint32_t pick(const struct test *t, int format, uint64_t seed, unsigned i, unsigned k)
+{
+    return element(format, seed, i * 64ull + k) & (is_fp4(t) ? 15 : ~0u);
+}
+
+/* A or B of one CTA: rows from `first` on. */
+static void put_matrix(const struct test *t, struct image *im, int is_b, uint64_t seed, unsigned first, unsigned n)
+{
+    int format = is_b ? t->format_b : t->format_a;
+    unsigned bits = element_bits(format), bytes = bytes_of(format);
+    struct layout l = layout_of(is_b ? t->swizzle_b : t->swizzle_a, is_b ? t->transposed_b : t->transposed_a, n, bytes,
+                                is_b ? B_AT : 0);
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned k = 0; k < depth_of(t); k++) {
+            uint32_t v = pick(t, format, seed, first + i, k);
+            if (is_fp4(t))
+                *byte_at(im, &l, i, k / 2, 1, 0) |= (uint8_t)(v << k % 2 * 4);
+            else if (bits < 8)
+                put_packed(im, &l, i, k, bits, v);
+            else
+                put_element(im, &l, i, k, bytes, format == TF32 ? v << 13 | (i * 977 + k) % 8192 : v);
+        }
+}
+
+/* Where row i of the CTA's part, column n, lies. */
+static void place(const struct test *t, unsigned i, unsigned n, unsigned *lane, unsigned *column)
+{
+    unsigned own = t->rows / ctas;
+    *lane = i, *column = n;
+    if (ctas == 2 && own == 64)
+        *lane = i + (n >= t->columns / 2 ? 64 : 0), *column = n % (t->columns / 2);
+    else if (own == 64)
+        *lane = i % 16 + i / 16 * 32 + (t->upper_lanes ? 16 : 0);
+}
+
+/* A in tensor memory: bytes of a row in the lanes where D's row is. */
+static void put_a(const struct test *t, struct image *im, uint64_t seed, unsigned first, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned copy = 0; copy < (ctas == 2 && n == 64 ? 2u : 1u); copy++) {
+            unsigned lane, column;
+            place(t, i, 0, &lane, &column);
+            uint8_t *row = (uint8_t *)im->a[lane + 64 * copy];
+            for (unsigned k = 0; k < depth_of(t); k++) {
+                uint32_t v = pick(t, t->format_a, seed, first + i, k);
+                unsigned bytes = bytes_of(t->format_a), bits = element_bits(t->format_a);
+                if (is_fp4(t))
+                    row[k / 2] |= (uint8_t)(v << k % 2 * 4);
+                else if (bits == 4 || bytes == 1)
+                    row[k] = (uint8_t)(bits == 4 ? v << 2 : v);
+                else
+                    for (unsigned b = 0; b < bytes; b++)
+                        row[k * bytes + b] = (uint8_t)((t->format_a == TF32 ? v << 13 : v) >> 8 * b);
+            }
+        }
+}
+
+static int kept(const struct product *p, unsigned cta, unsigned lane)
+{
+    return p->mask[cta * 4 + lane / 32] >> lane % 32 & 1;
+}
+
+static uint32_t int_result(const struct test *t, uint64_t seed, unsigned i, unsigned n, uint32_t d)
+{
+    int64_t sum = t->add ? (int32_t)d : 0;
+    for (unsigned k = 0; k < ROW; k++) {
+        uint32_t a = pick(t, t->format_a, seed, i, k), b = pick(t, t->format_b, seed + 1, n, k);
+        sum += (int64_t)(t->format_a == S8 ? (int8_t)a : (int)a) * (t->format_b == S8 ? (int8_t)b : (int)b);
+    }
+    if (t->saturate)
+        sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+    return (uint32_t)sum;
+}
+
+/* Scales: byte `id` + j of row i's word. */
+static uint32_t scale(const struct test *t, uint64_t seed, unsigned i, unsigned j)
+{
+    uint32_t v = (uint32_t)ref_uniform_int(seed + 7, i * 4 + j, 0, 255);
+    return t->ue8m0 ? 120 + v % 16 : v == 127 || v == 255 ? 56 : v;
+}
+
+static struct number scale_number(const struct test *t, uint32_t v)
+{
+    return t->ue8m0 ? (struct number){1, (int)v - 127, 0} : decode(E4M3, v & 0x7f);
+}
+
+static uint32_t float_result(const struct test *t, uint64_t seed, unsigned i, unsigned n, uint32_t d)
+{
+    struct sum s = {0};
+    int negative = (int)(t->negate_a ^ t->negate_b), scaled = t->kind >= KIND_MXF8F6F4;
+    unsigned group = is_fp4(t) ? 16 : 1, per_scale = t->kind == KIND_MXF4NVF4 ? 16 : 32;
+    for (unsigned k = 0; k < depth_of(t); k += group) {
+        struct number x = {0};
+        int live = 1;
+        for (unsigned j = k; j < k + group; j++) {
+            struct number a = decode(t->format_a, pick(t, t->format_a, seed, i, j));
+            struct number b = decode(t->format_b, pick(t, t->format_b, seed + 1, n, j));
+            if (group == 1)
+                x = (struct number){a.sig * b.sig, a.exp + b.exp, a.frac + b.frac};
+            else /* exact, in quarters */
+                x.sig += (a.sig << a.exp) * (b.sig << b.exp), x.exp = 0, x.frac = 2;
+        }
+        if (scaled) {
+            struct number sa = scale_number(t, scale(t, seed, i, k / per_scale));
+            struct number sb = scale_number(t, scale(t, seed + 1, n, k / per_scale));
+            live = sa.sig && sb.sig;
+            x = (struct number){x.sig * sa.sig * sb.sig, x.exp + sa.exp + sb.exp, x.frac + sa.frac + sb.frac};
+        }
+        if (negative)
+            x.sig = -x.sig;
+        if (is_fp4(t) && live) /* a group that cancels counts with its scales */
+            s.term[s.n++] = x;
+        else
+            add_term(&s, x);
+    }
+    if (t->add) {
+        struct number c = t->d == D_F16 ? decode(F16, d & 0xffff) : f32_term(d);
+        c.exp -= (int)t->shift;
+        add_term(&s, c);
+    }
+    long double sum = fused_sum(&s, is_fp4(t) ? 35 : 25);
+    return t->d == D_F16 ? f16_result(sum) : f32_result(sum);
+}
+
+static void put_scales(const struct test *t, struct image *im, uint64_t seed, unsigned first, unsigned own)
+{
+    unsigned n = t->kind == KIND_MXF8F6F4 ? 1 : t->kind == KIND_MXF4 ? 2 : 4;
+    for (unsigned copy = 0; copy < 4; copy++)
+        for (unsigned j = 0; j < n; j++) {
+            for (unsigned i = 0; i < own; i++)
+                im->scales[i % 32 + 32 * copy][i / 32] |= scale(t, seed, first + i, j) << 8 * (t->scale_id_a + j);
+            for (unsigned i = 0; i < t->columns; i++)
+                im->scales[i % 32 + 32 * copy][4 + i / 32] |= scale(t, seed + 1, i, j) << 8 * (t->scale_id_b + j);
+        }
+}
+
+static void build(const struct test *t, struct product *p, unsigned number)
+{
+    uint64_t seed = 1000 + 16 * number;
+    unsigned own = t->rows / ctas, columns = t->columns / ctas;
+    struct layout a = layout_of(t->swizzle_a, t->transposed_a, own, bytes_of(t->format_a), 0);
+    struct layout b = layout_of(t->swizzle_b, t->transposed_b, columns, bytes_of(t->format_b), B_AT);
+    *p = (struct product){.kind = (uint32_t)t->kind, .idesc = idesc_of(t), .add = t->add, .a_in_tmem = t->a_in_tmem,
+                          .shift = t->shift, .d_lane = t->upper_lanes ? 16 : 0, .scale_b = 4};
+    descriptor(p->a, &a);
+    descriptor(p->b, &b);
+    for (unsigned i = 0; i < 4 * ctas && t->masked; i++)
+        p->mask[i] = (uint32_t)ref_splitmix64(seed + 5, i);
+    for (unsigned c = 0; c < ctas; c++) {
+        struct image *im = &images[number * ctas + c];
+        uint32_t(*was)[D_COLUMNS] = before[number * ctas + c], (*is)[D_COLUMNS] = after[number * ctas + c];
+        if (t->a_in_tmem)
+            put_a(t, im, seed, c * own, own);
+        else
+            put_matrix(t, im, 0, seed, c * own, own);
+        put_matrix(t, im, 1, seed + 1, c * columns, columns);
+        if (t->kind >= KIND_MXF8F6F4)
+            put_scales(t, im, seed, c * own, own);
+        for (unsigned l = 0; l < LANES; l++)
+            for (unsigned n = 0; n < D_COLUMNS; n++) {
+                uint64_t i = (c * LANES + l) * D_COLUMNS + n;
+                was[l][n] = t->d == D_S32   ? (uint32_t)ref_uniform_int(seed + 3, i, 0x7fffe000, 0x7fffffff)
+                            : t->d == D_F32 ? float_bits((float)ref_uniform(seed + 3, i, -64, 64))
+                                            : element(F16, seed + 3, i) & 0xbfff;
+                is[l][n] = was[l][n];
+            }
+        for (unsigned i = 0; i < own; i++)
+            for (unsigned n = 0; n < t->columns; n++) {
+                unsigned lane, column;
+                place(t, i, n, &lane, &column);
+                if (!kept(p, c, lane))
+                    is[lane][column] = (t->d == D_S32 ? int_result : float_result)(t, seed, c * own + i, n,
+                                                                                   was[lane][column]);
+            }
+    }
+}
+
+static void run(const struct test *tests, unsigned n, unsigned n_ctas, int argc, char **argv)
+{
+    struct product *products = calloc(n, sizeof *products);
+    ctas = n_ctas;
+    images = calloc(n * ctas, sizeof *images);
+    before = calloc(n * ctas, sizeof *before);
+    after = calloc(n * ctas, sizeof *after);
+    if (!products || !images || !before || !after)
+        exit(1);
+    ref_init(argc, argv);
+    for (unsigned i = 0; i < n; i++)
+        build(&tests[i], &products[i], i);
+    ref_write("products.bin", products, n * sizeof *products);
+    ref_write("images.bin", images, n * ctas * sizeof *images);
+    ref_write("before.bin", before, n * ctas * sizeof *before);
+    ref_write("after.bin", after, n * ctas * sizeof *after);
+}
+
+#endif

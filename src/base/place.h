@@ -1,0 +1,32 @@
+/* Which memory of a machine holds a page of an address space. Places change in the machine phase alone
+ * (time/machine/machine.h), so that any part may look at them while domains run.
+ *
+ * Nodes of the machine are GPUs and sockets (config/machine_preset.h). A page that nobody placed belongs to whoever
+ * looks.
+ */
+#ifndef WS_BASE_PLACE_H
+#define WS_BASE_PLACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PLACE_OWN = 0, PLACE_PAGE_BITS = 12, PLACE_LEAF_BITS = 30, PLACE_ADDRESS_BITS = 49 };
+
+struct places {
+  /* Of 1 GiB each: a byte per page of 4 KiB, node + 1. NULL: all own. */
+  uint8_t *leaf[1 << (PLACE_ADDRESS_BITS - PLACE_LEAF_BITS)];
+};
+
+struct places *places_new(void);
+void places_free(struct places *);
+/* The pages of [addr, addr + bytes), both multiples of 4 KiB and below 2^49, are at this node, 0 to 253. -1: own. */
+void places_set(struct places *, uint64_t addr, uint64_t bytes, int node);
+
+/* Node + 1 of the page that holds addr; PLACE_OWN: whoever looks. */
+static inline unsigned place_of(const struct places *p, uint64_t addr)
+{
+  const uint8_t *leaf = addr >> PLACE_ADDRESS_BITS ? 0 : p->leaf[addr >> PLACE_LEAF_BITS];
+  return leaf ? leaf[(addr & ((UINT64_C(1) << PLACE_LEAF_BITS) - 1)) >> PLACE_PAGE_BITS] : PLACE_OWN;
+}
+
+#endif

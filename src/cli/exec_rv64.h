@@ -1,0 +1,24 @@
+/* `warpstep exec` of a RISC-V program: a simulated CPU in the place of the host's (docs/rv64.md). */
+#ifndef WS_CLI_EXEC_RV64_H
+#define WS_CLI_EXEC_RV64_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/cli.h"
+
+struct exec_rv64 {
+  const char *sysroot; /* NULL: where Debian's cross libraries are, if they are */
+  uint64_t max_insts;  /* 0: no limit */
+  uint64_t memory_mib; /* 0: EXEC_RV64_MEMORY_MIB */
+  bool missing_calls;
+};
+
+enum { EXEC_RV64_MEMORY_MIB = 4096 };
+
+/* Whether the file is an executable of 64-bit RISC-V. */
+bool exec_rv64_is(const char *path);
+/* Runs it to its end; returns its exit status, 128 + the number of a signal that ended it, or an enum cli_status. */
+int exec_rv64(const struct exec_rv64 *, char *const *argv);
+
+#endif

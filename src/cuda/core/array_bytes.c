@@ -1,0 +1,30 @@
+#include "cuda/core/array_bytes.h"
+
+#include "cuda/core/enqueue.h"
+#include "cuda/core/shim.h"
+
+CUresult array_bytes_at(struct shim *s, CUarray array, uint64_t x, uint64_t y, size_t bytes, uint64_t *addr)
+{
+  const struct array *a = array_of(s, array);
+  uint64_t row, at;
+  if (!a) return CUDA_ERROR_INVALID_HANDLE;
+  if (__builtin_mul_overflow(y, a->image.row_bytes, &row) || __builtin_add_overflow(row, x, &at) ||
+      at > a->image.slice_bytes || bytes > a->image.slice_bytes - at)
+    return CUDA_ERROR_INVALID_VALUE;
+  *addr = a->image.base + at;
+  return CUDA_SUCCESS;
+}
+
+CUresult array_bytes_copy(struct shim *s, CUarray array, uint64_t x, uint64_t y, uint64_t memory, size_t bytes,
+                          bool to_array, int kind, CUstream stream, bool blocking)
+{
+  struct stream *st = stream_of(s, stream);
+  uint64_t in;
+  CUresult r = array_bytes_at(s, array, x, y, bytes, &in);
+  if (r != CUDA_SUCCESS) return r;
+  if (!st) return CUDA_ERROR_INVALID_HANDLE;
+  struct copy c = to_array ? copy_linear(in, memory, bytes) : copy_linear(memory, in, bytes);
+  if (!copy_direct(s, &c, kind)) return cudaErrorInvalidMemcpyDirection;
+  *(to_array ? &c.dst.device : &c.src.device) = true;
+  return enqueue_copy(s, &c, st, blocking);
+}

@@ -1,0 +1,13 @@
+/* Bytes of an array from an offset on, over the ends of its rows, which have no gaps. */
+#ifndef WS_CUDA_ARRAY_BYTES_H
+#define WS_CUDA_ARRAY_BYTES_H
+
+#include "cuda/core/array.h"
+
+/* Where `bytes` bytes from byte x of row y on lie. CUDA_ERROR_INVALID_VALUE: not in the first slice. */
+CUresult array_bytes_at(struct shim *, CUarray, uint64_t x, uint64_t y, size_t bytes, uint64_t *addr);
+/* A copy between them and memory. kind: cudaMemcpyKind. */
+CUresult array_bytes_copy(struct shim *, CUarray, uint64_t x, uint64_t y, uint64_t memory, size_t bytes, bool to_array,
+                          int kind, CUstream, bool blocking);
+
+#endif

@@ -1,0 +1,96 @@
+#include "cuda/core/host_call.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
+#include "base/host_memory.h"
+#include "cuda/core/shim.h"
+#include "cuda/core/task.h"
+
+enum { PATIENCE_NS = 100 * 1000 * 1000, NS = 1000 * 1000 * 1000 };
+
+static void take_first(struct host_calls *h)
+{
+  for (uint32_t i = 1; i < h->n; i++) h->queue[i - 1] = h->queue[i];
+  h->n--;
+}
+
+/* Without the lock: the program's function may call, and take its time. */
+static void call(struct shim *s, const struct task *w)
+{
+  void (*fn)(void *) = w->op.host.fn;
+  void *data = w->op.host.data;
+  shim_flush_print(s);
+  pthread_mutex_unlock(&s->lock);
+  fn(data);
+  pthread_mutex_lock(&s->lock);
+}
+
+_Noreturn static void *call_all(void *p)
+{
+  struct shim *s = p;
+  struct host_calls *h = &s->host_calls;
+  pthread_mutex_lock(&s->lock);
+  for (;;) {
+    while (!h->n) pthread_cond_wait(&h->posted, &s->lock);
+    struct task *w = h->queue[0];
+    call(s, w);
+    take_first(h);
+    w->done = 1;
+    if (w->unattended) front_end(&s->front, &w->command, s->front.now); /* nobody waits for it any more */
+    command_drop(&w->command);
+    pthread_cond_broadcast(&h->returned);
+  }
+}
+
+static void start(struct shim *s)
+{
+  struct host_calls *h = &s->host_calls;
+  sigset_t all, before;
+  if (h->started) return;
+  pthread_cond_init(&h->posted, NULL);
+  pthread_cond_init(&h->returned, NULL);
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before); /* the program's threads get its signals */
+  h->started = pthread_create(&h->thread, NULL, call_all, s) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* False: it has not returned yet. */
+static bool wait_a_while(struct shim *s, const struct task *w)
+{
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += PATIENCE_NS;
+  until.tv_sec += until.tv_nsec / NS;
+  until.tv_nsec %= NS;
+  while (!w->done)
+    if (pthread_cond_timedwait(&s->host_calls.returned, &s->lock, &until) == ETIMEDOUT) break;
+  return w->done;
+}
+
+enum command_way host_call_begin(struct task *w, uint64_t now)
+{
+  struct shim *s = w->shim;
+  struct host_calls *h = &s->host_calls;
+  (void)now;
+  if (s->ending) return COMMAND_LASTS;
+  start(s);
+  if (!h->started) { /* no thread to be had */
+    call(s, w);
+    return COMMAND_LASTS;
+  }
+  h->queue = mem_more(h->queue, h->n, &h->room, sizeof(struct task *));
+  h->queue[h->n++] = w;
+  command_hold(&w->command);
+  pthread_cond_signal(&h->posted);
+  if (wait_a_while(s, w)) return COMMAND_LASTS;
+  w->unattended = true;
+  return COMMAND_GOES;
+}
+
+bool host_call_is_mine(const struct shim *s)
+{
+  return s->host_calls.started && pthread_equal(s->host_calls.thread, pthread_self());
+}

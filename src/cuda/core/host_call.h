@@ -1,0 +1,31 @@
+/* Functions of the program that a stream calls: cudaLaunchHostFunc, cudaStreamAddCallback, host nodes of graphs. A
+ * thread of their own calls them, one after the other, as a driver does. Simulated time stands meanwhile; a function
+ * that does not return soon only holds up its own stream, since it may wait for what another thread of the program
+ * does.
+ */
+#ifndef WS_CUDA_HOST_CALL_H
+#define WS_CUDA_HOST_CALL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/front.h"
+
+struct shim;
+struct task;
+
+struct host_calls {
+  pthread_t thread;
+  bool started;
+  pthread_cond_t posted, returned;
+  struct task **queue; /* the first one is being called */
+  uint32_t n, room;
+};
+
+/* A function's time has come. */
+enum command_way host_call_begin(struct task *, uint64_t now);
+/* Whether the thread that asks is the one that calls them. */
+bool host_call_is_mine(const struct shim *);
+
+#endif

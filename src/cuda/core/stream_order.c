@@ -1,0 +1,75 @@
+#include "cuda/core/stream_order.h"
+
+#include <stdlib.h>
+
+#include "cuda/core/shim.h"
+#include "cuda/core/task.h"
+
+/* The legacy stream comes behind blocking streams, those that are gone, too. */
+static bool each_blocking(struct shim *s, bool (*fn)(struct shim *, struct command *, void *), void *ctx)
+{
+  for (const struct stream *st = s->streams.first; st; st = st->next)
+    if (!st->order.non_blocking && st->order.last && !fn(s, st->order.last, ctx)) return false;
+  for (const struct thread *t = s->threads; t; t = t->next)
+    if (t->stream.order.last && !fn(s, t->stream.order.last, ctx)) return false;
+  return !s->streams.gone || fn(s, s->streams.gone, ctx);
+}
+
+bool stream_each_before(struct shim *s, const struct stream *st, bool (*fn)(struct shim *, struct command *, void *),
+                        void *ctx)
+{
+  struct command *legacy = s->streams.legacy.order.last;
+  if (st->order.last && !fn(s, st->order.last, ctx)) return false;
+  if (st->order.legacy) return each_blocking(s, fn, ctx);
+  return st->order.non_blocking || !legacy || fn(s, legacy, ctx);
+}
+
+static bool follow(struct shim *s, struct command *c, void *ctx)
+{
+  (void)s;
+  command_follow(ctx, c);
+  return true;
+}
+
+void stream_follow(struct shim *s, struct command *c, const struct stream *st)
+{
+  stream_each_before(s, st, follow, c);
+}
+
+void stream_append(struct shim *s, struct command *c, struct stream *st)
+{
+  (void)s;
+  struct command *before = st->order.last;
+  st->order.last = command_hold(c);
+  command_drop(before);
+}
+
+/* CUDA C++ Programming Guide, "CUDA Environment Variables". */
+static unsigned count_queues(const struct shim *s)
+{
+  const char *text = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  long n = text ? strtol(text, NULL, 10) : 0;
+  return n >= 1 && n <= FRONT_QUEUES ? (unsigned)n : s->preset.params.host_queues;
+}
+
+unsigned stream_queue(struct shim *s, struct stream *st)
+{
+  if (!st->order.queue) st->order.queue = s->streams.queues++ % count_queues(s) + 1;
+  return st->order.queue;
+}
+
+void stream_order_end(struct shim *s, struct stream *st)
+{
+  struct command *last = st->order.last;
+  st->order.last = NULL;
+  if (last && last->state != COMMAND_DONE && !st->order.non_blocking) {
+    struct command *both = task_join(s, 0, NULL, NULL);
+    command_follow(both, last);
+    command_follow(both, s->streams.gone);
+    command_drop(s->streams.gone);
+    s->streams.gone = command_hold(both);
+    front_give(&s->front, both);
+    command_drop(both);
+  }
+  command_drop(last);
+}

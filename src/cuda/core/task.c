@@ -1,0 +1,221 @@
+#include "cuda/core/task.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/arith.h"
+#include "cuda/core/host_call.h"
+#include "cuda/core/idle_watch.h"
+#include "cuda/core/shim.h"
+
+enum { POLL_NS = 100000, POLLS_UNTIL_TOLD = 20000 }; /* some seconds */
+
+/* Giving them ------------------------------------------------------------------------------------------ */
+
+/* What a kernel needs of the call that gives it, and its number. One that a kernel launches, and those of a graph,
+ * have a context from there. */
+static void note_launch(struct shim *s, struct launch_request *q, uint64_t stream_id)
+{
+  if (!q->context) q->context = context_current(s);
+  q->number = record_next(&s->record);
+  q->stream_id = stream_id;
+  q->stream = NULL;
+  q->stack_bytes = q->context ? q->context->limit[LIMIT_STACK_SIZE] : 0;
+}
+
+struct task *task_new(struct shim *s, const struct graph_op *op, const struct task_site *site)
+{
+  struct task *w = shim_alloc(sizeof *w);
+  *w = (struct task){ .shim = s, .op = *op, .stream_id = site->stream_id };
+  if (!site->moved) graph_op_own(s, &w->op);
+  if (op->type == NODE_KERNEL) note_launch(s, &w->op.kernel.q, site->stream_id);
+  w->command.ops = &s->task_kinds->ops;
+  w->command.place = s->task_kinds->place(s, &w->op);
+  command_init(&s->front, &w->command, site->not_before);
+  s->task_kinds->made(w);
+  return w;
+}
+
+struct task *task_of_stream(struct shim *s, const struct graph_op *op, const struct stream *st)
+{
+  return task_new(s, op, &(struct task_site){ .stream_id = st->id, .not_before = s->time.now });
+}
+
+void task_give_held(struct task *w, struct stream *st)
+{
+  struct shim *s = w->shim;
+  if (w->op.type == NODE_KERNEL) {
+    w->command.priority = -st->priority;
+    w->command.queue = stream_queue(s, st);
+  }
+  stream_follow(s, &w->command, st);
+  stream_append(s, &w->command, st);
+  front_give(&s->front, &w->command);
+}
+
+void task_give(struct task *w, struct stream *st)
+{
+  task_give_held(w, st);
+  command_drop(&w->command);
+}
+
+struct join {
+  struct command command;
+  void (*end)(void *ctx, uint64_t now);
+  void *ctx;
+};
+
+static enum command_way join_begin(struct command *c, uint64_t now, uint64_t *end)
+{
+  (void)c;
+  *end = now;
+  return COMMAND_LASTS;
+}
+
+static void join_end(struct command *c)
+{
+  struct join *j = (struct join *)c;
+  if (j->end) j->end(j->ctx, c->end);
+}
+
+static void join_free(struct command *c)
+{
+  free((struct join *)c);
+}
+
+struct command *task_join(struct shim *s, uint64_t not_before, void (*end)(void *ctx, uint64_t now), void *ctx)
+{
+  static const struct command_ops ops = { .start = join_begin, .end = join_end, .free = join_free };
+  struct join *j = shim_alloc(sizeof *j);
+  *j = (struct join){ .command = { .ops = &ops }, .end = end, .ctx = ctx };
+  command_init(&s->front, &j->command, not_before);
+  return &j->command;
+}
+
+void task_fault(struct shim *s, CUresult r, uint64_t when)
+{
+  if (s->fault.code != CUDA_SUCCESS) return;
+  shim_say("an operation of a stream cannot be done when its time has come: error %d", (int)r);
+  s->fault.code = r;
+  s->fault.when = when;
+}
+
+/* Waiting ---------------------------------------------------------------------------------------------- */
+
+static void tell(struct shim *s)
+{
+  for (uint32_t i = 0; i < s->front.asking.n; i++) {
+    const struct task *w = (const struct task *)s->front.asking.at[i];
+    char what[120];
+    s->task_kinds->describe(w, what, sizeof what);
+    shim_say("stream %llu waits for %s, with %u operation%s behind it", (unsigned long long)w->stream_id, what,
+             w->command.n_behind, w->command.n_behind == 1 ? "" : "s");
+  }
+}
+
+/* Others may call meanwhile. */
+static void step_aside(struct shim *s, unsigned polls)
+{
+  const struct timespec a_while = { .tv_nsec = POLL_NS };
+  if (polls == POLLS_UNTIL_TOLD) tell(s);
+  pthread_mutex_unlock(&s->lock);
+  nanosleep(&a_while, NULL);
+  pthread_mutex_lock(&s->lock);
+}
+
+static enum front_stop run_front(struct shim *s, uint64_t until, const struct command *target, bool pause)
+{
+  if (!s->front.n_open) return FRONT_REACHED;
+  bool nested = s->front.busy, before = s->may_pause;
+  if (!nested) s->may_pause = pause;
+  enum front_stop stop = front_run(&s->front, until, target);
+  if (!nested) s->may_pause = before;
+  return stop;
+}
+
+enum front_stop task_run(struct shim *s, uint64_t until)
+{
+  return run_front(s, until, NULL, true);
+}
+
+static CUresult wait_for(struct shim *s, const struct command *c)
+{
+  unsigned polls = 0;
+  if (host_call_is_mine(s)) return CUDA_ERROR_NOT_PERMITTED;
+  while (c ? c->state != COMMAND_DONE : s->front.n_open > 0) {
+    if (s->starved) return CUDA_ERROR_OUT_OF_MEMORY; /* nothing happens any more */
+    enum front_stop stop = run_front(s, FRONT_NEVER, c, true);
+    if (stop == FRONT_REACHED) continue;
+    step_aside(s, stop == FRONT_BLOCKED ? polls++ : 0);
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult task_wait(struct shim *s, struct command *c)
+{
+  command_hold(c);
+  CUresult r = wait_for(s, c);
+  if (r == CUDA_SUCCESS) r = shim_wait(s, c->end);
+  command_drop(c);
+  return r;
+}
+
+CUresult task_wait_all(struct shim *s)
+{
+  CUresult r = wait_for(s, NULL);
+  return r == CUDA_SUCCESS ? shim_wait(s, s->front.last_end) : r;
+}
+
+bool task_has_ended(const struct shim *s, const struct command *c)
+{
+  return !c || (c->state == COMMAND_DONE && c->end <= s->time.now);
+}
+
+/* Calls ------------------------------------------------------------------------------------------------ */
+
+/* The GPU has gone on beside a program that waited in its own code, or for another thread. */
+static void meet_gpu(struct shim *s)
+{
+  const uint64_t window = params_request_ps(&s->preset.params), gpu = s->front.gpu.now(s->front.gpu.ctx);
+  if (gpu > s->time.now + 2 * window) timeline_wait(&s->time, gpu);
+}
+
+void task_catch_up(struct shim *s)
+{
+  if (!s->front.n_open || s->front.busy) return;
+  if (s->live) meet_gpu(s);
+  run_front(s, s->live ? s->time.now : FRONT_NEVER, NULL, false);
+}
+
+void task_go_on(struct shim *s)
+{
+  if (!s->front.n_open || s->front.busy) return;
+  if (s->live) idle_watch(s);
+  else run_front(s, FRONT_NEVER, NULL, false);
+}
+
+/* The process -------------------------------------------------------------------------------------------- */
+
+void task_start(struct shim *s, const struct task_kinds *kinds, const struct front_gpu *gpu, bool live)
+{
+  s->task_kinds = kinds;
+  s->live = live;
+  front_init(&s->front, gpu);
+}
+
+void task_settle(struct shim *s)
+{
+  if (!s->front.busy) run_front(s, FRONT_NEVER, NULL, false);
+}
+
+/* What asks never will be done. */
+static void drop(struct shim *s)
+{
+  CUresult before = s->fault.code;
+  if (!s->front.asking.n || s->front.busy) return;
+  if (before == CUDA_SUCCESS) s->fault.code = CUDA_ERROR_UNKNOWN; /* nothing happens behind a fault */
+  run_front(s, FRONT_NEVER, NULL, false);
+  s->fault.code = before;
+}
+
+const struct shim_part task_part = { .settle = task_settle, .tell = tell, .drop = drop };

@@ -1,0 +1,134 @@
+#include "cuda/core/task_kinds.h"
+
+#include <stdlib.h>
+
+#include "cuda/core/copy.h"
+#include "cuda/core/device_queue.h"
+#include "cuda/core/device_work.h"
+#include "cuda/core/graph_run.h"
+#include "cuda/core/host_call.h"
+#include "cuda/core/kernel_run.h"
+#include "cuda/core/mem_op.h"
+#include "cuda/core/shim.h"
+#include "cuda/core/task.h"
+
+static struct task *work_of(struct command *c)
+{
+  return (struct task *)c;
+}
+
+/* What takes no time. */
+static enum command_way at_once(struct task *w, CUresult r, uint64_t now)
+{
+  if (r != CUDA_SUCCESS) task_fault(w->shim, r, now);
+  return COMMAND_LASTS;
+}
+
+/* One after the other, up to one that has to wait. */
+static enum command_way begin_mem_ops(struct task *w)
+{
+  for (; w->done < w->op.memory_ops.n; w->done++)
+    if (!mem_op_run(w->shim, &w->op.memory_ops.op[w->done])) return COMMAND_ASKS;
+  return COMMAND_LASTS;
+}
+
+static bool can_start(const struct task *w)
+{
+  return mem_op_is_ready(w->shim, &w->op.memory_ops.op[w->done]);
+}
+
+static void describe(const struct task *w, char *text, size_t size)
+{
+  mem_op_describe(w->shim, &w->op.memory_ops.op[w->done], text, size);
+}
+
+static enum command_way begin(struct command *c, uint64_t now, uint64_t *end)
+{
+  struct task *w = work_of(c);
+  struct shim *s = w->shim;
+  *end = now;
+  if (s->fault.code != CUDA_SUCCESS) return COMMAND_LASTS; /* nothing happens behind a fault */
+  switch (w->op.type) {
+  case NODE_KERNEL: return kernel_begin(w, now, end);
+  case NODE_MEMCPY: return copy_start(w, now, end);
+  case NODE_MEMSET: return fill_start(w, now, end);
+  case NODE_HOST: return host_call_begin(w, now);
+  case NODE_MEM_ALLOC: return at_once(w, graph_memory_take(s, w->op.memory.addr), now);
+  case NODE_MEM_FREE: return at_once(w, pool_free(s, w->op.memory.addr), now);
+  case NODE_MEM_OPS: return begin_mem_ops(w);
+  case NODE_CONDITIONAL: return condition_begin(w, now);
+  case NODE_GRAPH: /* in its nodes (graph_run.c) */
+  case NODE_EVENT_RECORD:
+  case NODE_WAIT_EVENT: /* in what comes behind what */
+  case NODE_EMPTY: break;
+  }
+  return COMMAND_LASTS;
+}
+
+/* What the timeline file calls it; NULL: kernels have more to say. */
+static const char *name_of(const struct task *w)
+{
+  switch (w->op.type) {
+  case NODE_MEMCPY: return copy_name(&w->op.memcpy.copy);
+  case NODE_MEMSET: return "fill";
+  case NODE_HOST: return "host function";
+  case NODE_EVENT_RECORD: return "event";
+  case NODE_MEM_OPS: return "memory operations";
+  default: return NULL;
+  }
+}
+
+static void show(const struct task *w, const char *name)
+{
+  static const enum timeline_engine engine[] = { [COMMAND_ANYWHERE] = TIMELINE_NONE,
+                                                 [COMMAND_TO_DEVICE] = TIMELINE_TO_DEVICE,
+                                                 [COMMAND_TO_HOST] = TIMELINE_TO_HOST };
+  uint64_t bytes = w->op.type == NODE_MEMCPY   ? copy_size(&w->op.memcpy.copy)
+                   : w->op.type == NODE_MEMSET ? w->op.memset.width * w->op.memset.height
+                                               : 0;
+  activity_operation(w->shim->activity,
+                     &(struct activity_op){ .name = name, .stream = w->stream_id, .bytes = bytes,
+                                            .begin = w->command.begin, .end = w->command.end,
+                                            .engine = engine[w->command.place] });
+}
+
+static void finish(struct command *c)
+{
+  struct task *w = work_of(c);
+  struct shim *s = w->shim;
+  const char *name = s->activity ? name_of(w) : NULL;
+  if (name) show(w, name);
+  if (s->fault.code != CUDA_SUCCESS) return;
+  switch (w->op.type) {
+  case NODE_MEMCPY: copy_finish(w); break;
+  case NODE_MEMSET: fill_finish(w); break;
+  default: break;
+  }
+}
+
+static void release(struct command *c)
+{
+  struct task *w = work_of(c);
+  graph_op_free(w->shim, &w->op);
+  device_grid_drop(w->grid);
+  free(w);
+}
+
+static enum command_place place_of(struct shim *s, const struct graph_op *op)
+{
+  if (op->type == NODE_KERNEL) return kernel_place(s, &op->kernel.q);
+  return op->type == NODE_MEMCPY ? copy_place(&op->memcpy.copy) : COMMAND_ANYWHERE;
+}
+
+static void made(struct task *w)
+{
+  if (w->op.type == NODE_KERNEL) device_work_prepare(w);
+}
+
+const struct task_kinds task_kinds = {
+  .ops = { .start = begin, .end = finish, .free = release },
+  .place = place_of,
+  .made = made,
+  .can_start = can_start,
+  .describe = describe,
+};

@@ -1,0 +1,17 @@
+/* Accesses of a warp to memory that is elsewhere, apart from the warp (base/line_op.h). */
+#ifndef WS_FUNC_SASS_REMOTE_H
+#define WS_FUNC_SASS_REMOTE_H
+
+#include "base/line_op.h"
+#include "func/sass/func_warp.h"
+#include "func/sass/uop.h"
+
+/* step_ops.line_op. */
+bool func_line_op(struct step_warp *, struct effect *, lane_mask lanes, struct line_op *);
+
+/* Of an atomic (sem_atom.c): operands of these lanes, whose addresses lie in one line. False: it is none that can be
+ * performed elsewhere. */
+bool atom_line_op(const struct uop *, struct mem_effect *, uint32_t lanes, struct line_op *);
+void atom_line_apply(const struct line_op *, uint8_t *line);
+
+#endif

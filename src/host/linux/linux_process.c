@@ -1,0 +1,180 @@
+/* A Linux process from its start to its end (host/linux/linux_process.h). */
+#include "host/linux/linux_process.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h> /* numbers of codes are the same on all machines */
+#include <stdio.h>
+
+#include "base/host_memory.h"
+#include "host/linux/linux_file.h"
+#include "host/linux/linux_object.h"
+#include "host/linux/linux_signal.h"
+#include "host/linux/linux_start.h"
+#include "host/linux/linux_syscall.h"
+#include "host/linux/linux_thread.h"
+
+enum { REG_A0 = 10, FIRST_ID = 1000 };
+
+struct linux_process *linux_process_new(struct gmem *image, const struct linux_options *o, char *const *argv,
+                                        struct err *e)
+{
+  struct linux_process *p = mem_zeroed(1, sizeof *p);
+  p->options = *o;
+  p->image = image;
+  linux_vm_init(&p->vm, image, o->memory_bytes);
+  p->core = rv64_core_new(&(struct rv64_memory){.os = &p->vm, .page = linux_vm_page});
+  p->vm.core = p->core;
+  p->process_id = p->next_tid = FIRST_ID;
+  linux_files_init(p);
+  if (linux_thread_new(p) && linux_start(p, argv, e)) return p;
+  linux_process_free(p);
+  return NULL;
+}
+
+void linux_process_free(struct linux_process *p)
+{
+  if (!p) return;
+  linux_files_free(p);
+  linux_objects_free(p);
+  for (uint32_t i = 0; i < p->n_threads; i++) mem_free(p->thread[i]);
+  mem_free(p->thread);
+  rv64_core_free(p->core);
+  p->vm.core = NULL;
+  linux_vm_unmap(&p->vm, 0, LINUX_TASK_SIZE);
+  linux_vm_free(&p->vm);
+  mem_free(p);
+}
+
+/* A wait has ended: by a wake, by time, or by a signal. What the call returns; false: it is made again. */
+static bool wait_result(struct linux_process *p, int64_t *result)
+{
+  struct linux_thread *t = linux_running(p);
+  const bool late = t->deadline <= linux_now(p), forever = t->deadline == UINT64_MAX;
+  const bool futex = t->state == LINUX_FUTEX;
+  t->state = LINUX_RUNS;
+  t->deadline = UINT64_MAX;
+  if (futex && t->woken)
+    *result = 0;
+  else if (late)
+    *result = futex ? -ETIMEDOUT : 0;
+  else
+    *result = -EINTR;
+  t->woken = false;
+  if (*result != -EINTR || !futex || !forever) return true;
+  const int signal = linux_signal_next(p);
+  return !signal || !(p->action[signal - 1].flags & LINUX_SA_RESTART);
+}
+
+/* The thread whose turn it is goes on: its registers are in the core, its call has an end. */
+static void resume(struct linux_process *p)
+{
+  struct linux_thread *t = linux_running(p);
+  struct rv64_hart *h = &p->core->hart;
+  int64_t result;
+  *h = t->hart;
+  h->reserved = false;
+  if (t->state == LINUX_RUNS || t->state == LINUX_RETRIES || !wait_result(p, &result)) return;
+  h->x[REG_A0] = (uint64_t)result;
+  h->pc += 4;
+}
+
+/* Which signal a stop of the core is, and what it tells. */
+static struct linux_fault fault_of(const struct linux_process *p, enum rv64_stop stop)
+{
+  const uint64_t at = p->core->trap_value;
+  const int segv = linux_vm_is_free(&p->vm, at & RV64_PAGE_MASK, RV64_PAGE_BYTES) ? SEGV_MAPERR : SEGV_ACCERR;
+  switch (stop) {
+  case RV64_STOP_ILLEGAL: return (struct linux_fault){LINUX_SIGILL, ILL_ILLOPC, p->core->hart.pc};
+  case RV64_STOP_EBREAK: return (struct linux_fault){LINUX_SIGTRAP, TRAP_BRKPT, p->core->hart.pc};
+  case RV64_STOP_MISALIGNED: return (struct linux_fault){LINUX_SIGBUS, BUS_ADRALN, at};
+  default: return (struct linux_fault){LINUX_SIGSEGV, at >= LINUX_TASK_SIZE ? SEGV_MAPERR : segv, at};
+  }
+}
+
+static void describe_fault(const struct linux_process *p, enum rv64_stop stop, struct err *e)
+{
+  static const char *const what[] = {[RV64_STOP_EBREAK] = "breakpoint", [RV64_STOP_ILLEGAL] = "illegal instruction",
+                                     [RV64_STOP_FETCH] = "instruction fetch", [RV64_STOP_LOAD] = "load",
+                                     [RV64_STOP_STORE] = "store", [RV64_STOP_MISALIGNED] = "misaligned atomic"};
+  char at[512], name[32];
+  const uint64_t value = p->core->trap_value;
+  const struct linux_fault f = fault_of(p, stop);
+  linux_object_describe(p, p->core->hart.pc, at, sizeof at);
+  const char *signal = linux_signal_name(f.signal, name, sizeof name);
+  if (p->vm.exhausted)
+    err_fill(e, "%s: the guest's memory is full (%" PRIu64 " MiB, --memory), at pc %s", signal,
+             p->vm.most * RV64_PAGE_BYTES >> 20, at);
+  else if (stop == RV64_STOP_ILLEGAL)
+    err_fill(e, "%s: illegal instruction 0x%" PRIx64 " at pc %s", signal, value, at);
+  else if (stop == RV64_STOP_EBREAK)
+    err_fill(e, "%s: breakpoint at pc %s", signal, at);
+  else
+    err_fill(e, "%s: %s at address 0x%" PRIx64 "%s, at pc %s", signal, what[stop], value,
+             f.code == SEGV_ACCERR && f.signal == LINUX_SIGSEGV ? " not allowed" : "", at);
+}
+
+/* Signals that wait for the thread. False: one ends the process. */
+static bool take_signals(struct linux_process *p, struct err *e)
+{
+  char at[512], name[32];
+  for (int n; (n = linux_signal_next(p)) != 0;) {
+    if (linux_signal_deliver(p, n)) continue;
+    linux_object_describe(p, p->core->hart.pc, at, sizeof at);
+    err_fill(e, "killed by %s at pc %s", linux_signal_name(n, name, sizeof name), at);
+    p->status = 128 + n;
+    return false;
+  }
+  return true;
+}
+
+/* A turn of the running thread: until its instructions are used up, it waits, or it is gone. */
+static bool turn(struct linux_process *p, enum linux_end *end, struct err *e)
+{
+  struct linux_thread *t = linux_running(p);
+  const uint64_t limit = p->options.max_insts ? p->options.max_insts : UINT64_MAX;
+  const uint64_t left = limit > p->core->instret ? limit - p->core->instret : 0;
+  const uint64_t last = p->core->instret + (left < LINUX_TURN ? left : LINUX_TURN);
+  do {
+    if (!take_signals(p, e)) return *end = LINUX_KILLED, false;
+    if (p->core->instret >= last) break;
+    const enum rv64_stop stop = rv64_run(p->core, last - p->core->instret);
+    if (stop == RV64_STOP_BUDGET) break;
+    if (stop == RV64_STOP_ECALL) {
+      const uint32_t threads = p->n_threads;
+      linux_syscall(p);
+      if (p->exited || p->n_threads < threads) return true; /* the thread may be gone */
+      continue;
+    }
+    const struct linux_fault f = fault_of(p, stop);
+    if (linux_signal_fault(p, &f)) continue;
+    describe_fault(p, stop, e);
+    p->status = 128 + f.signal;
+    return *end = LINUX_FAULT, false;
+  } while (t->state == LINUX_RUNS && !t->yields);
+  t->yields = false;
+  t->hart = p->core->hart;
+  return true;
+}
+
+enum linux_end linux_process_run(struct linux_process *p, struct err *e)
+{
+  enum linux_end end = LINUX_EXITED;
+  void (*const before)(int) = signal(SIGPIPE, SIG_IGN); /* the guest gets its own */
+  linux_running(p)->hart = p->core->hart;
+  for (;;) {
+    resume(p);
+    if (!turn(p, &end, e) || p->exited) break;
+    if (p->options.max_insts && p->core->instret >= p->options.max_insts) {
+      err_fill(e, "stopped after %" PRIu64 " instructions", p->core->instret);
+      end = LINUX_LIMIT;
+      break;
+    }
+    if (linux_thread_next(p)) continue;
+    err_fill(e, "all threads of the program wait for each other");
+    end = LINUX_STUCK;
+    break;
+  }
+  signal(SIGPIPE, before);
+  return end;
+}

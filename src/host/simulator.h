@@ -1,0 +1,52 @@
+/* Inside of a simulator: what its two ways of running share, one launch from start to end (simulate.c) and launches
+ * that come and go while a program's clock passes (live_gpu.c). */
+#ifndef WS_HOST_SIMULATOR_H
+#define WS_HOST_SIMULATOR_H
+
+#include "host/simulate.h"
+#include "time/gpu/gpu.h"
+
+struct live;
+struct machine;
+
+struct simulator {
+  const struct params *params;
+  struct gpu *gpu;         /* NULL: not needed yet, or the last kernel is still in it */
+  struct machine *machine; /* of this one GPU */
+  struct gpu *last;        /* counters of the last run, when it cannot run another kernel */
+  unsigned n_open, open[GPU_SLOTS]; /* slots of the last run's launches, which are asked for until the next run */
+  unsigned threads;
+  enum sim_hazards hazards;
+  const struct sim_observers *observers;
+  const struct isa *isa;      /* of the last run */
+  uint64_t *mix, *threads_by; /* warp and thread instructions by its mnemonics */
+  struct gpu_inst_profile profile; /* of the last timed launch that ran alone */
+  struct positions where;
+  struct live *live; /* live_gpu.c; NULL: not used */
+};
+
+/* What the watcher of a run needs. */
+struct sim_watcher {
+  struct simulator *s;
+  const struct sim_options *o;
+};
+
+/* Before a run: what the last one left goes. What comes is of this instruction set. */
+void simulator_forget(struct simulator *, const struct isa *);
+/* The GPU at the start of a run, at `start`, ps of its clock, or later. NULL with e filled: the options exclude each
+ * other. */
+struct gpu *simulator_gpu_at(struct simulator *, const struct sim_options *, uint64_t start, struct err *e);
+void simulator_begin_observing(const struct simulator *, uint64_t start_ps);
+/* w must live as long as the run. */
+struct run_watch simulator_watch(struct sim_watcher *w);
+/* Into a slot, the last of simulator.open. */
+bool simulator_open(struct simulator *, const struct gpu_launch *, struct err *e);
+void simulator_close_launches(struct simulator *);
+/* Adds instructions by mnemonic, from the counts per instruction. */
+void simulator_count_mix(struct simulator *, const struct gpu_inst_profile *, const struct code_view *);
+/* What a run of the one launch in slot open[0] did. */
+void simulator_collect(struct simulator *, struct gpu *, const struct code_view *, struct sim_result *);
+/* After any end but RUN_DONE the machine is only good for its counters. */
+void simulator_keep(struct simulator *, enum run_end);
+
+#endif

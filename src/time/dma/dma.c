@@ -1,0 +1,415 @@
+#include "time/dma/dma.h"
+
+#include <string.h>
+
+#include "base/arith.h"
+#include "base/host_memory.h"
+
+enum { NIL = UINT16_MAX, TXN_LINES = 64, FLUID_CHUNK = 16 << 10 };
+
+/* BURST_READS: its bytes are asked for here; BURST_ASKED: there; BURST_WRITES: they are on their way to their place. */
+enum burst_state { BURST_READS, BURST_ASKED, BURST_WRITES };
+
+/* --- life --------------------------------------------------------------------------------------- */
+
+/* Usable bytes of DRAM. */
+static uint64_t memory_femtos(const struct params *p)
+{
+  uint64_t bytes_per_us = params_dram_bytes_per_second(p) / 1000000 * p->dram_efficiency_permille / 1000;
+  return div_up(1000000000, bytes_per_us ? bytes_per_us : 1);
+}
+
+void dma_init(struct dma *d, struct arena *a, const struct dma_config *cfg)
+{
+  const struct params *p = cfg->params;
+  *d = (struct dma){.cfg = *cfg, .n_engines = p->dma_engines, .lines_left = p->dma_lines};
+  requester_init(&d->r, a, &dma_ops, cfg->id, 2 * p->dma_lines);
+  d->burst = ARENA_ARRAY(a, struct dma_burst, DMA_BURSTS);
+  d->data = ARENA_ARRAY(a, uint8_t, (size_t)DMA_BURSTS * DMA_BURST);
+  for (unsigned i = 0; i < DMA_BURSTS; i++) d->burst[i].next = (uint16_t)(i + 1 < DMA_BURSTS ? i + 1 : NIL);
+  for (unsigned i = 0; i < d->n_engines; i++)
+    d->engine[i].rate.femtos_per_byte = params_l2_clock_ps(p) * 1000 / p->dma_bytes_per_cycle;
+  d->memory.femtos_per_byte = memory_femtos(p);
+  d->request = params_request_ps(p);
+}
+
+void dma_free(struct dma *d)
+{
+  for (unsigned i = 0; i < d->n_engines; i++) mem_free(d->engine[i].queue);
+  mem_free(d->done);
+  link_port_free(&d->port);
+}
+
+static void dma_start(struct requester *r, struct gmem *image)
+{
+  ((struct dma *)(void *)r)->image = image;
+}
+
+/* --- copies ------------------------------------------------------------------------------------- */
+
+void dma_post(struct dma *d, const struct dma_copy *c)
+{
+  struct dma_engine *e = &d->engine[c->engine % d->n_engines];
+  if (e->n == e->cap) {
+    uint32_t cap = e->cap ? 2 * e->cap : 8;
+    struct dma_copy *queue = mem_alloc(cap * sizeof *queue);
+    for (uint32_t i = 0; i < e->n; i++) queue[i] = e->queue[(e->head + i) & (e->cap - 1)];
+    mem_free(e->queue);
+    e->queue = queue, e->cap = cap, e->head = 0;
+  }
+  e->queue[(e->head + e->n++) & (e->cap - 1)] = *c;
+  if (e->n == 1) e->ready = later(e->ready, c->arrive);
+  if (d->r.wake && e->ready < *d->r.wake) *d->r.wake = e->ready;
+}
+
+static struct dma_copy *copy_of(const struct dma_engine *e)
+{
+  return &e->queue[e->head];
+}
+
+bool dma_idle(const struct dma *d)
+{
+  for (unsigned i = 0; i < d->n_engines; i++)
+    if (d->engine[i].n) return false;
+  return true;
+}
+
+bool dma_take_done(struct dma *d, struct dma_done *out)
+{
+  if (!d->n_done) return false;
+  *out = d->done[d->done_head];
+  d->done_head = --d->n_done ? (d->done_head + 1) & (d->done_cap - 1) : 0;
+  return true;
+}
+
+static void say_done(struct dma *d, const struct dma_engine *e, picos at)
+{
+  if (d->n_done == d->done_cap) {
+    uint32_t cap = d->done_cap ? 2 * d->done_cap : 8;
+    struct dma_done *done = mem_alloc(cap * sizeof *done);
+    for (uint32_t i = 0; i < d->n_done; i++) done[i] = d->done[(d->done_head + i) & (d->done_cap - 1)];
+    mem_free(d->done);
+    d->done = done, d->done_cap = cap, d->done_head = 0;
+  }
+  d->done[(d->done_head + d->n_done++) & (d->done_cap - 1)] = (struct dma_done){copy_of(e)->ticket, at, e->failed};
+}
+
+static void begin(struct dma_engine *e)
+{
+  const struct dma_copy *c = copy_of(e);
+  e->active = true;
+  e->failed = false;
+  e->row = e->column = 0;
+  e->left = c->bytes * c->rows;
+  e->ready += c->setup;
+  e->last = e->ready;
+}
+
+/* n bytes are in their place. */
+static void finish(struct dma *d, struct dma_engine *e, uint64_t n, picos at)
+{
+  e->last = later(e->last, at);
+  e->left -= n;
+  d->stats.bytes += n;
+  if (e->left) return;
+  say_done(d, e, e->last);
+  d->stats.copies++;
+  e->active = false;
+  e->ready = e->last;
+  e->head = --e->n ? (e->head + 1) & (e->cap - 1) : 0;
+  if (e->n) e->ready = later(e->ready, copy_of(e)->arrive);
+}
+
+/* Alone with the memory of the GPU. */
+static bool fluid(const struct dma *d)
+{
+  unsigned active = 0;
+  for (unsigned i = 0; i < d->n_engines; i++) active += d->engine[i].n > 0;
+  return !d->cfg.lines && active <= 1 && !(d->cfg.others && d->cfg.others(d->cfg.ctx));
+}
+
+/* --- bursts ------------------------------------------------------------------------------------- */
+
+static uint8_t *bytes_of(const struct dma *d, unsigned b)
+{
+  return d->data + (size_t)b * DMA_BURST;
+}
+
+/* Lines that [addr, addr + n) touches. */
+static unsigned lines_of(uint64_t addr, uint64_t n)
+{
+  return (unsigned)((addr + n - 1) / LINE_BYTES - addr / LINE_BYTES + 1);
+}
+
+/* Asks slices for, or gives them, the lines of [addr, addr + n). */
+static void send_lines(struct dma *d, unsigned b, uint64_t addr, enum mem_op op, picos now)
+{
+  struct dma_burst *x = &d->burst[b];
+  unsigned lines = lines_of(addr, x->n);
+  x->pending = (uint16_t)lines;
+  for (unsigned i = 0; i < lines; i++) {
+    uint64_t line = addr / LINE_BYTES + i;
+    unsigned from = i ? 0 : (unsigned)(addr % LINE_BYTES);
+    unsigned to = (unsigned)earlier(addr + x->n - line * LINE_BYTES, LINE_BYTES);
+    requester_send(&d->r, now + d->request, line, from, to, op, b * TXN_LINES + i);
+  }
+}
+
+static void send_message(struct dma *d, unsigned b, enum link_msg_kind kind, uint64_t addr, uint16_t node, picos now)
+{
+  struct dma_burst *x = &d->burst[b];
+  const struct link_bytes h = {addr, x->n};
+  bool write = kind == LINK_WRITE;
+  uint8_t body[sizeof h + DMA_BURST];
+  memcpy(body, &h, sizeof h);
+  if (write) memcpy(body + sizeof h, bytes_of(d, b), x->n);
+  struct link_msg m = {.arrive = later(now, d->port.last_sent),
+                       .line = addr / LINE_BYTES,
+                       .payload = write ? x->n : 0,
+                       .tag = b,
+                       .body = (uint32_t)(sizeof h + (write ? x->n : 0)),
+                       .from = d->cfg.node,
+                       .to = node,
+                       .kind = (uint8_t)kind,
+                       .port = LINK_PORT_DMA};
+  x->pending = 1;
+  link_port_send(&d->port, &m, body);
+}
+
+static void free_burst(struct dma *d, unsigned b, picos now)
+{
+  struct dma_burst *x = &d->burst[b];
+  struct dma_engine *e = &d->engine[x->engine];
+  e->failed |= x->failed;
+  d->lines_left += lines_of(0, x->n) + 1;
+  x->next = d->free;
+  d->free = (uint16_t)b;
+  finish(d, e, x->n, now);
+}
+
+/* Its bytes are there: they go to their place. */
+static void write_burst(struct dma *d, unsigned b, picos now)
+{
+  struct dma_burst *x = &d->burst[b];
+  const struct dma_copy *c = copy_of(&d->engine[x->engine]);
+  x->state = BURST_WRITES;
+  if (x->failed) { /* there is nothing to write */
+    free_burst(d, b, now);
+    return;
+  }
+  if (c->dst_node != DMA_HERE) {
+    send_message(d, b, LINK_WRITE, x->dst, c->dst_node, now);
+  } else if (fluid(d)) {
+    x->failed |= !gmem_write(d->image, x->dst, bytes_of(d, b), x->n);
+    server_take(&d->memory, now, x->n);
+    free_burst(d, b, now);
+  } else {
+    send_lines(d, b, x->dst, MEM_STORE, now);
+  }
+}
+
+/* At a place in a row. */
+static uint8_t pattern_byte(const struct dma_copy *c, uint64_t at)
+{
+  return (uint8_t)(c->src >> 8 * (at % c->fill));
+}
+
+static void fill_burst(struct dma *d, unsigned b, const struct dma_copy *c)
+{
+  uint8_t *bytes = bytes_of(d, b);
+  for (uint32_t i = 0; i < d->burst[b].n; i++) bytes[i] = pattern_byte(c, d->burst[b].src + i);
+}
+
+static void read_burst(struct dma *d, unsigned b, const struct dma_copy *c, picos now)
+{
+  struct dma_burst *x = &d->burst[b];
+  if (c->fill) {
+    fill_burst(d, b, c);
+    write_burst(d, b, now);
+  } else if (c->src_node != DMA_HERE) {
+    x->state = BURST_ASKED;
+    send_message(d, b, LINK_READ, x->src, c->src_node, now);
+  } else if (fluid(d)) {
+    x->failed = !gmem_read(d->image, x->src, bytes_of(d, b), x->n);
+    write_burst(d, b, later(now, server_take(&d->memory, now, x->n)));
+  } else {
+    x->state = BURST_READS;
+    send_lines(d, b, x->src, MEM_LOAD, now);
+  }
+}
+
+/* --- engines ------------------------------------------------------------------------------------ */
+
+/* Of the row, as much as a burst takes: up to a multiple of it in the destination. */
+static uint64_t next_bytes(const struct dma *d, const struct dma_engine *e, uint64_t most)
+{
+  const struct dma_copy *c = copy_of(e);
+  bool peer = (c->dst_node != DMA_HERE && c->dst_node < d->cfg.sockets) ||
+              (c->src_node != DMA_HERE && c->src_node < d->cfg.sockets);
+  uint64_t size = peer ? DMA_PEER_BURST : most, dst = c->dst + e->row * c->dst_pitch + e->column;
+  return earlier(c->bytes - e->column, size - dst % size);
+}
+
+/* Where the next byte of the row comes from: of a fill, its place in the pattern, which begins anew in each row. */
+static uint64_t source_of(const struct dma_engine *e)
+{
+  const struct dma_copy *c = copy_of(e);
+  return c->fill ? e->column : c->src + e->row * c->src_pitch + e->column;
+}
+
+static void go_on(struct dma_engine *e, uint64_t n)
+{
+  e->column += n;
+  if (e->column < copy_of(e)->bytes) return;
+  e->column = 0;
+  e->row++;
+}
+
+static bool all_sent(const struct dma_engine *e)
+{
+  return e->row == copy_of(e)->rows;
+}
+
+/* A chunk inside the GPU that meets nobody: read and written at the rate of DRAM. */
+static void move_chunk(struct dma *d, struct dma_engine *e, picos now)
+{
+  const struct dma_copy *c = copy_of(e);
+  uint64_t n = earlier(c->bytes - e->column, FLUID_CHUNK), dst = c->dst + e->row * c->dst_pitch + e->column;
+  uint8_t bytes[FLUID_CHUNK];
+  if (c->fill)
+    for (uint64_t i = 0; i < n; i++) bytes[i] = pattern_byte(c, e->column + i);
+  else
+    e->failed |= !gmem_read(d->image, source_of(e), bytes, n);
+  e->failed |= !gmem_write(d->image, dst, bytes, n);
+  server_take(&d->memory, now, c->fill ? n : 2 * n);
+  server_take(&e->rate, now, n);
+  e->ready = later(d->memory.free_at_fs, e->rate.free_at_fs) / 1000;
+  d->stats.fluid_bytes += n;
+  go_on(e, n);
+  finish(d, e, n, e->ready);
+}
+
+/* When an engine can send its next burst, as far as it is its own matter. */
+static picos engine_next(const struct dma *d, const struct dma_engine *e)
+{
+  if (!e->n) return TIME_NEVER;
+  if (!e->active) return e->ready;
+  /* A burst's writes may touch a line more than its reads. */
+  if (all_sent(e) || d->free == NIL || d->lines_left < DMA_BURST / LINE_BYTES + 2) return TIME_NEVER;
+  return later(e->ready, e->rate.free_at_fs / 1000);
+}
+
+static void send_burst(struct dma *d, unsigned number, picos now)
+{
+  struct dma_engine *e = &d->engine[number];
+  const struct dma_copy *c = copy_of(e);
+  if (c->dst_node == DMA_HERE && (c->fill || c->src_node == DMA_HERE) && fluid(d)) {
+    move_chunk(d, e, now);
+    return;
+  }
+  unsigned b = d->free;
+  struct dma_burst *x = &d->burst[b];
+  d->free = x->next;
+  *x = (struct dma_burst){.dst = c->dst + e->row * c->dst_pitch + e->column, .src = source_of(e),
+                          .n = (uint32_t)next_bytes(d, e, DMA_BURST), .engine = (uint8_t)number};
+  d->lines_left -= lines_of(0, x->n) + 1;
+  d->stats.bursts++;
+  server_take(&e->rate, now, x->n);
+  go_on(e, x->n);
+  read_burst(d, b, c, now);
+}
+
+/* The first engine that has something to do. */
+static picos next_engine(const struct dma *d, unsigned *number)
+{
+  picos first = TIME_NEVER;
+  for (unsigned i = 0; i < d->n_engines; i++) {
+    picos at = engine_next(d, &d->engine[i]);
+    if (at < first) first = at, *number = i;
+  }
+  return first;
+}
+
+/* --- answers ------------------------------------------------------------------------------------ */
+
+static void answered(struct dma *d, unsigned b, picos now)
+{
+  struct dma_burst *x = &d->burst[b];
+  if (--x->pending) return;
+  if (x->state == BURST_WRITES) free_burst(d, b, now);
+  else write_burst(d, b, now);
+}
+
+static void take_reply(struct dma *d, picos now)
+{
+  unsigned b = reply_queue_front(&d->r.in)->txn / TXN_LINES;
+  reply_queue_pop(&d->r.in);
+  answered(d, b, now);
+}
+
+static void take_message(struct dma *d, unsigned lane, picos now)
+{
+  const struct link_msg *m = link_port_front(&d->port, lane);
+  unsigned b = m->tag;
+  if (m->kind == LINK_DATA) memcpy(bytes_of(d, b), link_msg_body(m), earlier(m->body, d->burst[b].n));
+  d->burst[b].failed |= m->kind == LINK_DATA ? m->body < d->burst[b].n : m->body != 0;
+  link_port_pop(&d->port, lane, now);
+  answered(d, b, now);
+}
+
+/* A line of a burst, at its slice. */
+static bool dma_perform(struct requester *r, const struct mem_req *q, picos now, struct gmem_view *direct,
+                        struct fault *f)
+{
+  struct dma *d = (struct dma *)(void *)r;
+  unsigned b = q->txn / TXN_LINES, i = q->txn % TXN_LINES;
+  struct dma_burst *x = &d->burst[b];
+  bool write = x->state == BURST_WRITES;
+  uint64_t addr = write ? x->dst : x->src, line = (addr / LINE_BYTES + i) * LINE_BYTES;
+  uint64_t from = later(addr, line), to = earlier(addr + x->n, line + LINE_BYTES);
+  uint8_t *bytes = bytes_of(d, b) + (from - addr);
+  (void)now, (void)direct, (void)f;
+  bool ok = write ? gmem_write(d->image, from, bytes, to - from) : gmem_read(d->image, from, bytes, to - from);
+  if (!ok) __atomic_store_n(&x->failed, true, __ATOMIC_RELAXED); /* other slices have other lines of it */
+  return true;
+}
+
+/* --- part --------------------------------------------------------------------------------------- */
+
+static picos dma_run(void *self, picos from, picos to)
+{
+  struct dma *d = self;
+  unsigned number = 0, lane = 0;
+  for (;;) {
+    const struct mem_reply *reply = reply_queue_front(&d->r.in);
+    picos answer = reply ? reply->arrive : TIME_NEVER, message = link_port_next(&d->port, &lane);
+    picos engine = next_engine(d, &number), at = later(from, earlier(earlier(answer, message), engine));
+    if (at >= to) return earlier(earlier(answer, message), engine);
+    if (answer <= at) take_reply(d, at);
+    else if (message <= at) take_message(d, lane, at);
+    else if (!d->engine[number].active) begin(&d->engine[number]);
+    else send_burst(d, number, at);
+  }
+}
+
+static uint64_t dma_progress(const void *self)
+{
+  const struct dma *d = self;
+  return d->stats.bytes + d->stats.bursts;
+}
+
+static bool dma_busy(const void *self)
+{
+  return !dma_idle(self);
+}
+
+static void dma_dump(const void *self, FILE *out)
+{
+  const struct dma *d = self;
+  for (unsigned i = 0; i < d->n_engines; i++)
+    if (d->engine[i].n)
+      fprintf(out, "  copy engine %u: %u copies, %llu bytes left of the first\n", i, d->engine[i].n,
+              (unsigned long long)d->engine[i].left);
+}
+
+const struct requester_ops dma_ops = {{dma_run, dma_progress, dma_busy, dma_dump}, dma_start, dma_perform};

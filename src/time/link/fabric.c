@@ -1,0 +1,296 @@
+#include "time/link/fabric.h"
+
+#include "base/arith.h"
+#include "base/bug.h"
+#include "base/host_memory.h"
+
+struct fabric_node {
+  struct link_port *const *port; /* of a domain; NULL: none */
+  unsigned n_ports;
+  unsigned n_lanes;         /* wires that end here */
+  fabric_serve_fn *serve;
+  void *ctx;
+  picos latency; /* of a switch */
+};
+
+struct fabric_wire {
+  struct wire wire;
+  uint16_t to;
+  uint16_t lane;           /* its number among those that end there */
+  struct link_ring flight; /* to a switch: arrive is when the head is there; to who serves: the last byte */
+};
+
+struct fabric {
+  const struct machine_preset *m;
+  const struct topology *topology;
+  unsigned n_wires, n_nodes;
+  struct fabric_wire *wire; /* [2 * link + back] */
+  struct fabric_node *node;
+  picos *next;     /* of each wire */
+  uint16_t *heap;  /* wires, the next one first */
+  uint16_t *place; /* of each wire in it */
+  picos waits;     /* the first message at a port that this epoch left there */
+  uint64_t moved;
+};
+
+/* --- which wire is next ------------------------------------------------------------------------- */
+
+static bool before(const struct fabric *f, unsigned a, unsigned b)
+{
+  return f->next[a] != f->next[b] ? f->next[a] < f->next[b] : a < b;
+}
+
+static void swap(struct fabric *f, unsigned i, unsigned k)
+{
+  uint16_t a = f->heap[i], b = f->heap[k];
+  f->heap[i] = b, f->place[b] = (uint16_t)i;
+  f->heap[k] = a, f->place[a] = (uint16_t)k;
+}
+
+static void note_next(struct fabric *f, unsigned wire)
+{
+  const struct fabric_wire *w = &f->wire[wire];
+  const struct link_msg *m = link_ring_front(&w->flight);
+  f->next[wire] = earlier(wire_next(&w->wire), m ? m->arrive : TIME_NEVER);
+  unsigned i = f->place[wire];
+  for (; i > 0 && before(f, f->heap[i], f->heap[(i - 1) / 2]); i = (i - 1) / 2) swap(f, i, (i - 1) / 2);
+  for (unsigned k; (k = 2 * i + 1) < f->n_wires; i = k) {
+    if (k + 1 < f->n_wires && before(f, f->heap[k + 1], f->heap[k])) k++;
+    if (!before(f, f->heap[k], f->heap[i])) break;
+    swap(f, i, k);
+  }
+}
+
+/* --- building ----------------------------------------------------------------------------------- */
+
+static struct wire_config config_of(const struct link_params *p, bool back)
+{
+  uint64_t bytes_per_us = (uint64_t)(back ? p->back_mbps : p->mbps) * p->lanes;
+  return (struct wire_config){.femtos_per_byte = div_up(1000000000, bytes_per_us),
+                              .latency = (picos)p->latency_ns * 1000,
+                              .packet_bytes = p->packet_bytes,
+                              .overhead_bytes = p->overhead_bytes,
+                              .credits = p->credits * p->lanes};
+}
+
+struct fabric *fabric_new(const struct machine_preset *m, const struct topology *t)
+{
+  struct fabric *f = mem_zeroed(1, sizeof *f);
+  *f = (struct fabric){.m = m, .topology = t, .n_wires = 2 * m->n_links, .n_nodes = machine_nodes(m),
+                       .waits = TIME_NEVER};
+  f->wire = mem_zeroed(f->n_wires, sizeof *f->wire);
+  f->node = mem_zeroed(f->n_nodes, sizeof *f->node);
+  f->next = mem_zeroed(f->n_wires, sizeof *f->next);
+  f->heap = mem_zeroed(f->n_wires, sizeof *f->heap);
+  f->place = mem_zeroed(f->n_wires, sizeof *f->place);
+  for (unsigned i = 0; i < f->n_nodes; i++)
+    if (machine_node_kind(m, i) == NODE_SWITCH) f->node[i].latency = (picos)machine_switch(m, i)->latency_ns * 1000;
+  for (unsigned i = 0; i < f->n_wires; i++) {
+    const struct machine_link *l = &m->links[i / 2];
+    const struct wire_config cfg = config_of(&m->link[l->group], i % 2);
+    struct fabric_wire *w = &f->wire[i];
+    wire_init(&w->wire, &cfg);
+    w->to = l->end[1 - i % 2];
+    w->lane = (uint16_t)f->node[w->to].n_lanes++;
+    f->next[i] = TIME_NEVER;
+    f->heap[i] = f->place[i] = (uint16_t)i;
+  }
+  return f;
+}
+
+void fabric_free(struct fabric *f)
+{
+  if (!f) return;
+  for (unsigned i = 0; i < f->n_wires; i++) {
+    wire_free(&f->wire[i].wire);
+    link_ring_free(&f->wire[i].flight);
+  }
+  mem_free(f->wire);
+  mem_free(f->node);
+  mem_free(f->next);
+  mem_free(f->heap);
+  mem_free(f->place);
+  mem_free(f);
+}
+
+void fabric_join(struct fabric *f, unsigned node, struct link_port *const *port, unsigned n)
+{
+  struct fabric_node *x = &f->node[node];
+  BUG_ON(x->n_lanes > LINK_PORT_LANES);
+  x->port = port;
+  x->n_ports = n;
+  for (unsigned i = 0; i < n; i++) port[i]->n_lanes = x->n_lanes;
+}
+
+void fabric_serve(struct fabric *f, unsigned node, fabric_serve_fn *serve, void *ctx)
+{
+  f->node[node].serve = serve;
+  f->node[node].ctx = ctx;
+}
+
+picos fabric_epoch(const struct fabric *f, const picos *window)
+{
+  picos least = TIME_NEVER;
+  for (unsigned i = 0; i < f->n_wires; i++) {
+    const struct fabric_wire *w = &f->wire[i];
+    if (!f->node[w->to].n_ports) continue;
+    if (w->wire.cfg.latency <= window[w->to]) return 0;
+    least = earlier(least, w->wire.cfg.latency - window[w->to]);
+  }
+  return least;
+}
+
+const struct wire_stats *fabric_wire_stats(const struct fabric *f, unsigned link, bool back)
+{
+  return &f->wire[2 * link + back].wire.stats;
+}
+
+/* --- messages ----------------------------------------------------------------------------------- */
+
+/* To the wire that leads on from `node`; m->arrive: when it can go. */
+static void send_on(struct fabric *f, unsigned node, const struct link_msg *m)
+{
+  struct topology_hop hop = topology_next(f->topology, m->from, node, m->to, m->line);
+  unsigned wire = 2u * hop.link + hop.back;
+  wire_push(&f->wire[wire].wire, m);
+  note_next(f, wire);
+}
+
+/* What came in by a wire is let go. */
+static void give_back(struct fabric *f, const struct link_msg *m, picos at)
+{
+  if (m->wire == WIRE_NONE) return;
+  wire_give_back(&f->wire[m->wire].wire, m, at);
+  note_next(f, m->wire);
+}
+
+void fabric_answer(struct fabric *f, const struct link_msg *to, enum link_msg_kind kind, uint32_t payload,
+                   uint32_t body, const void *bytes, picos at)
+{
+  struct link_ring one = {.n = 0};
+  const struct link_msg m = {.arrive = at, .last = at, .line = to->line, .payload = payload, .tag = to->tag,
+                             .body = body, .from = to->to, .to = to->from, .wire = WIRE_NONE, .kind = (uint8_t)kind,
+                             .port = to->port};
+  send_on(f, to->to, link_ring_push(&one, &m, bytes));
+  link_ring_free(&one);
+}
+
+/* The first message of a domain's ports that can go before `to`. */
+static struct link_port *first_port(struct fabric *f, const struct fabric_node *x, picos to)
+{
+  struct link_port *first = NULL;
+  for (unsigned i = 0; i < x->n_ports; i++) {
+    const struct link_msg *m = link_ring_front(&x->port[i]->out);
+    if (!m) continue;
+    if (m->arrive >= to) f->waits = earlier(f->waits, m->arrive);
+    else if (!first || m->arrive < link_ring_front(&first->out)->arrive) first = x->port[i];
+  }
+  return first;
+}
+
+/* What domains have sent and taken. What can go only later stays at its port: others may come before it. */
+static void collect(struct fabric *f, picos to)
+{
+  f->waits = TIME_NEVER;
+  for (unsigned i = 0; i < f->n_nodes; i++) {
+    const struct fabric_node *x = &f->node[i];
+    for (unsigned k = 0; k < x->n_ports; k++)
+      for (const struct link_msg *m; (m = link_ring_front(&x->port[k]->taken)); link_ring_pop(&x->port[k]->taken))
+        give_back(f, m, m->arrive);
+    for (struct link_port *p; (p = first_port(f, x, to)); link_ring_pop(&p->out))
+      send_on(f, i, link_ring_front(&p->out));
+  }
+}
+
+/* The message is at the next node: in a port, there to be taken; or on its way to a switch or to who serves it. */
+static void pass(struct fabric *f, unsigned wire, const struct link_msg *m, const struct wire_passage *p)
+{
+  struct fabric_wire *w = &f->wire[wire];
+  const struct fabric_node *x = &f->node[w->to];
+  struct link_ring *to = &w->flight;
+  picos at = x->latency ? p->head : p->tail;
+  if (x->n_ports) {
+    struct link_port *port = x->port[link_msg_class(m->kind) == LINK_ANSWERS ? m->port : 0];
+    to = &port->in[w->lane];
+    if (port->wake && at < *port->wake) *port->wake = at;
+  }
+  struct link_msg *there = link_ring_push(to, m, link_msg_body(m));
+  there->arrive = at;
+  there->last = p->tail;
+  there->wire = (uint16_t)wire;
+}
+
+static void arrive(struct fabric *f, unsigned wire, picos now)
+{
+  struct fabric_wire *w = &f->wire[wire];
+  const struct fabric_node *x = &f->node[w->to];
+  struct link_msg *m = link_ring_front(&w->flight);
+  if (x->latency) {
+    m->arrive = now + x->latency;
+    m->last += x->latency;
+    send_on(f, w->to, m);
+  } else {
+    BUG_ON(!x->serve);
+    give_back(f, m, x->serve(x->ctx, f, m, now));
+  }
+  link_ring_pop(&w->flight);
+}
+
+static void step(struct fabric *f, unsigned wire, picos now)
+{
+  struct fabric_wire *w = &f->wire[wire];
+  const struct link_msg *landed = link_ring_front(&w->flight);
+  if (landed && landed->arrive <= now) {
+    arrive(f, wire, now);
+  } else {
+    struct wire_passage p;
+    struct link_msg *m = wire_send(&w->wire, now, &p);
+    if (m) {
+      give_back(f, m, now);
+      pass(f, wire, m, &p);
+      wire_pop(&w->wire, m);
+      f->moved++;
+    }
+  }
+  note_next(f, wire);
+}
+
+/* --- part --------------------------------------------------------------------------------------- */
+
+static picos fabric_run(void *self, picos from, picos to)
+{
+  struct fabric *f = self;
+  (void)from;
+  collect(f, to);
+  for (unsigned w; f->next[w = f->heap[0]] < to;) step(f, w, f->next[w]);
+  return earlier(f->next[f->heap[0]], f->waits);
+}
+
+static uint64_t fabric_progress(const void *self)
+{
+  return ((const struct fabric *)self)->moved;
+}
+
+static bool fabric_busy(const void *self)
+{
+  const struct fabric *f = self;
+  for (unsigned i = 0; i < f->n_wires; i++)
+    if (wire_busy(&f->wire[i].wire) || f->wire[i].flight.n) return true;
+  return f->waits != TIME_NEVER;
+}
+
+static void fabric_dump(const void *self, FILE *out)
+{
+  const struct fabric *f = self;
+  for (unsigned i = 0; i < f->n_wires; i++) {
+    const struct wire *w = &f->wire[i].wire;
+    const struct machine_link *l = &f->m->links[i / 2];
+    char a[NODE_NAME_MAX], b[NODE_NAME_MAX];
+    if (!wire_busy(w)) continue;
+    fprintf(out, "  link %s to %s: %u requests and %u answers wait, credits left %u and %u\n",
+            machine_node_name(f->m, l->end[i % 2], a), machine_node_name(f->m, l->end[1 - i % 2], b),
+            w->waiting[LINK_REQUESTS].n, w->waiting[LINK_ANSWERS].n, w->credit[LINK_REQUESTS], w->credit[LINK_ANSWERS]);
+  }
+}
+
+const struct part_ops fabric_ops = {fabric_run, fabric_progress, fabric_busy, fabric_dump};

@@ -1,0 +1,99 @@
+#include "time/link/wire.h"
+
+#include "base/arith.h"
+#include "base/host_memory.h"
+
+void wire_init(struct wire *w, const struct wire_config *cfg)
+{
+  *w = (struct wire){.cfg = *cfg};
+  for (unsigned c = 0; c < LINK_CLASSES; c++) w->credit[c] = cfg->credits;
+}
+
+void wire_free(struct wire *w)
+{
+  for (unsigned c = 0; c < LINK_CLASSES; c++) link_ring_free(&w->waiting[c]);
+  mem_free(w->back);
+}
+
+/* --- packets and credits ------------------------------------------------------------------------ */
+
+static uint32_t packets(const struct wire *w, const struct link_msg *m)
+{
+  if (m->kind == LINK_DONE) return 0;
+  return m->payload ? (uint32_t)div_up(m->payload, w->cfg.packet_bytes) : 1;
+}
+
+/* Credits that it takes. */
+static uint32_t price(const struct wire *w, const struct link_msg *m)
+{
+  return (uint32_t)earlier(packets(w, m), w->cfg.credits);
+}
+
+void wire_give_back(struct wire *w, const struct link_msg *m, picos at)
+{
+  struct wire_credit c = {at + w->cfg.latency, price(w, m), link_msg_class(m->kind)};
+  if (!c.packets) return;
+  w->back = mem_more(w->back, w->n_back, &w->room_back, sizeof *w->back);
+  uint32_t i = w->n_back++;
+  for (; i > 0 && w->back[i - 1].at <= c.at; i--) w->back[i] = w->back[i - 1];
+  w->back[i] = c;
+}
+
+static void take_credits(struct wire *w, picos now)
+{
+  for (; w->n_back && w->back[w->n_back - 1].at <= now; w->n_back--) {
+    const struct wire_credit *c = &w->back[w->n_back - 1];
+    w->credit[c->class] += c->packets;
+  }
+}
+
+/* --- messages ----------------------------------------------------------------------------------- */
+
+void wire_push(struct wire *w, const struct link_msg *m)
+{
+  link_ring_push(&w->waiting[link_msg_class(m->kind)], m, link_msg_body(m));
+}
+
+/* When the first message of a class can go, as far as the credits of today allow. */
+static picos ready(const struct wire *w, enum link_class class)
+{
+  const struct link_msg *m = link_ring_front(&w->waiting[class]);
+  if (!m || price(w, m) > w->credit[class]) return TIME_NEVER;
+  return later(w->now, later(m->arrive, div_up(w->free_at_fs, 1000)));
+}
+
+picos wire_next(const struct wire *w)
+{
+  picos next = earlier(ready(w, LINK_REQUESTS), ready(w, LINK_ANSWERS));
+  return w->n_back ? earlier(next, w->back[w->n_back - 1].at) : next;
+}
+
+struct link_msg *wire_send(struct wire *w, picos now, struct wire_passage *p)
+{
+  w->now = now;
+  take_credits(w, now);
+  enum link_class class = ready(w, LINK_ANSWERS) <= now ? LINK_ANSWERS : LINK_REQUESTS;
+  if (ready(w, class) > now) return NULL;
+  struct link_msg *m = link_ring_front(&w->waiting[class]);
+  uint32_t n = packets(w, m);
+  uint64_t bytes = m->payload + (uint64_t)n * w->cfg.overhead_bytes;
+  w->stats.messages++;
+  w->stats.packets += n;
+  w->stats.payload += m->payload;
+  w->stats.bytes += bytes;
+  w->stats.waited += now - m->arrive;
+  w->credit[class] -= price(w, m);
+  w->free_at_fs = later(later(w->free_at_fs, now * 1000) + bytes * w->cfg.femtos_per_byte, m->last * 1000);
+  *p = (struct wire_passage){now + w->cfg.latency, div_up(w->free_at_fs, 1000) + w->cfg.latency};
+  return m;
+}
+
+void wire_pop(struct wire *w, const struct link_msg *m)
+{
+  link_ring_pop(&w->waiting[link_msg_class(m->kind)]);
+}
+
+bool wire_busy(const struct wire *w)
+{
+  return w->waiting[LINK_REQUESTS].n || w->waiting[LINK_ANSWERS].n;
+}

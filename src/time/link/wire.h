@@ -1,0 +1,69 @@
+/* One direction of a link: what goes from one node to the next.
+ *
+ *   in       messages that wait at the sending end, each from a time on
+ *   rate     a message holds the wire for its payload and, for each packet of it, the overhead; a request without
+ *            payload is a packet, LINK_DONE is none. Its first byte is `latency` behind its start, its last behind its
+ *            end
+ *   credits  packets, of requests and of answers each, that may be under way or at the receiver: one is taken when a
+ *            packet goes, and comes back `latency` after the receiver has let it go. A message of more packets than
+ *            there are credits goes when all are there
+ *   order    first come first served; answers first where both classes could go
+ *   not modelled: errors and replay, several virtual channels of requests, widths that change
+ */
+#ifndef WS_TIME_LINK_WIRE_H
+#define WS_TIME_LINK_WIRE_H
+
+#include "time/link/link_msg.h"
+
+struct wire_config {
+  uint64_t femtos_per_byte;
+  picos latency;         /* > 0 */
+  uint32_t packet_bytes; /* >= 1 */
+  uint32_t overhead_bytes;
+  uint32_t credits;      /* >= 1 */
+};
+
+struct wire_credit {
+  picos at;
+  uint32_t packets;
+  enum link_class class;
+};
+
+struct wire_stats {
+  uint64_t messages, packets, payload, bytes; /* bytes: headers and all */
+  uint64_t waited;                            /* ps, of all messages, from when they could go on */
+};
+
+struct wire {
+  struct wire_config cfg;
+  picos now; /* nothing happens before */
+  uint64_t free_at_fs;
+  uint32_t credit[LINK_CLASSES];
+  struct link_ring waiting[LINK_CLASSES];
+  struct wire_credit *back; /* on their way; the last one comes first */
+  uint32_t n_back, room_back;
+  struct wire_stats stats;
+};
+
+void wire_init(struct wire *, const struct wire_config *);
+void wire_free(struct wire *);
+
+/* A message that can go at m->arrive, which is no earlier than of those of its class before. */
+void wire_push(struct wire *, const struct link_msg *);
+/* The receiver lets go what came in m, at `at`. */
+void wire_give_back(struct wire *, const struct link_msg *m, picos at);
+
+/* When a message can go or a credit comes; TIME_NEVER: neither. */
+picos wire_next(const struct wire *);
+
+struct wire_passage {
+  picos head, tail; /* at the next node: when its first byte is there, its last one */
+};
+/* At `now` = wire_next: credits come back, then the message that can go, goes; NULL: none. It is there until
+ * wire_pop. */
+struct link_msg *wire_send(struct wire *, picos now, struct wire_passage *);
+void wire_pop(struct wire *, const struct link_msg *);
+
+bool wire_busy(const struct wire *);
+
+#endif

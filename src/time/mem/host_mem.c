@@ -1,0 +1,73 @@
+#include "time/mem/host_mem.h"
+
+#include <string.h>
+
+#include "base/arith.h"
+#include "base/bug.h"
+#include "time/link/line_home.h"
+
+void host_mem_init(struct host_mem *h, uint32_t mbps, picos latency, line_apply_fn *apply)
+{
+  *h = (struct host_mem){.rate.femtos_per_byte = div_up(1000000000, (uint64_t)mbps), .latency = latency,
+                         .apply = apply};
+}
+
+void host_mem_image(struct host_mem *h, struct gmem *image)
+{
+  h->image = image;
+}
+
+static void read_bytes(struct host_mem *h, struct fabric *f, const struct link_msg *m, const struct link_bytes *b,
+                       picos at)
+{
+  uint8_t bytes[LINK_BODY_MAX];
+  bool ok = gmem_read(h->image, b->addr, bytes, b->n);
+  uint32_t n = ok ? (uint32_t)b->n : 0;
+  h->stats.reads++;
+  h->stats.read_bytes += n;
+  fabric_answer(f, m, LINK_DATA, (uint32_t)b->n, n, bytes, at);
+}
+
+static void write_bytes(struct host_mem *h, struct fabric *f, const struct link_msg *m, const struct link_bytes *b,
+                        picos at)
+{
+  static const uint8_t failed = 1;
+  bool ok = gmem_write(h->image, b->addr, b + 1, b->n);
+  h->stats.writes++;
+  h->stats.written_bytes += b->n;
+  fabric_answer(f, m, LINK_DONE, 0, ok ? 0 : 1, &failed, at);
+}
+
+static void store_line(struct host_mem *h, struct fabric *f, const struct link_msg *m, const struct link_store *s,
+                       picos at)
+{
+  static const uint8_t failed = 1;
+  bool ok = line_home_store(h->image, s);
+  h->stats.writes++;
+  h->stats.written_bytes += m->payload;
+  fabric_answer(f, m, LINK_DONE, 0, ok ? 0 : 1, &failed, at);
+}
+
+static void atomic(struct host_mem *h, struct fabric *f, const struct link_msg *m, const struct link_bytes *b, picos at)
+{
+  uint8_t before[LINE_OP_BYTES];
+  struct line_op op;
+  memcpy(&op, b + 1, earlier(sizeof op, m->body - sizeof *b));
+  bool ok = h->apply && line_home_atomic(h->image, h->apply, b->addr, &op, before);
+  h->stats.atomics++;
+  if (b->n) fabric_answer(f, m, LINK_DATA, m->payload, ok ? sizeof before : 0, before, at);
+  else fabric_answer(f, m, LINK_DONE, 0, ok ? 0 : 1, before, at);
+}
+
+picos host_mem_serve(void *ctx, struct fabric *f, const struct link_msg *m, picos now)
+{
+  struct host_mem *h = ctx;
+  const struct link_bytes *b = link_msg_body(m);
+  BUG_ON(m->body < sizeof *b || b->n > LINK_BODY_MAX);
+  picos at = server_take(&h->rate, now, b->n);
+  if (m->kind == LINK_STORE) store_line(h, f, m, link_msg_body(m), at + h->latency);
+  else if (m->kind == LINK_ATOMIC) atomic(h, f, m, b, at + h->latency);
+  else if (m->kind == LINK_READ) read_bytes(h, f, m, b, at + h->latency);
+  else write_bytes(h, f, m, b, at + h->latency);
+  return at;
+}

@@ -1,0 +1,1 @@
+$W machines --show dgx-a10

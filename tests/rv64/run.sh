@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# RISC-V programs under `warpstep exec`: our own against qemu-user, the official riscv-tests, PolyBench/C against qemu-user.
+#
+# Programs are compiled by Debian's gcc-riscv64-linux-gnu. riscv-tests and PolyBench/C are not part of the tree: fetch.sh
+# brings them to build/foreign; RISCV_TESTS and POLYBENCH name other places. What is missing is skipped.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+BIN=${BIN:-build/warpstep}
+CC=${RISCV_CC:-riscv64-linux-gnu-gcc}
+SYSROOT=${RISCV_SYSROOT:-/usr/riscv64-linux-gnu}
+RISCV_TESTS=${RISCV_TESTS:-build/foreign/riscv-tests}
+POLYBENCH=${POLYBENCH:-build/foreign/polybench}
+LIMIT="timeout -k 1 ${RV64_LIMIT:-60}"
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+failed=0
+
+skip() {
+  echo "ok $1 # SKIP $2"
+}
+
+# verdict NAME STATUS: ok when STATUS is 0.
+verdict() {
+  if [ "$2" -eq 0 ]; then echo "ok $1"; else
+    echo "not ok $1"
+    failed=1
+  fi
+}
+
+# compare NAME PROGRAM ARGUMENT...: output and exit status as under qemu-user.
+compare() {
+  local name=$1 status expected
+  shift
+  echo "some input" | $LIMIT "$BIN" exec --sysroot "$SYSROOT" "$@" >"$out/ours" 2>&1
+  status=$?
+  echo "some input" | $LIMIT qemu-riscv64 -L "$SYSROOT" "$@" >"$out/theirs" 2>&1
+  expected=$?
+  [ "$status" -eq "$expected" ] && cmp "$out/ours" "$out/theirs" 2>&1
+  verdict "$name" $?
+}
+
+own_programs() {
+  local file name flags
+  for file in tests/rv64/programs/*.c; do
+    name=$(basename "$file" .c)
+    flags=-static
+    [ "$name" != library ] || flags=
+    # shellcheck disable=SC2086
+    "$CC" -std=gnu17 -O2 -w $flags -o "$out/$name" "$file" -lm -ldl -latomic || verdict "build $name" 1
+    [ "$name" != faults ] || continue
+    RV64_TEST=yes compare "program $name" "$out/$name" "two words" "" last
+  done
+}
+
+# Random arithmetic: all registers, again and again. RV64_SEEDS programs.
+random_programs() {
+  local seed
+  for seed in $(seq "${RV64_SEEDS:-20}"); do
+    python3 tests/rv64/random.py "$seed" >"$out/random.S" && "$CC" -nostdlib -static -o "$out/random" "$out/random.S" &&
+      $LIMIT "$BIN" exec "$out/random" >"$out/ours" && $LIMIT qemu-riscv64 "$out/random" >"$out/theirs" &&
+      [ -s "$out/ours" ] && cmp "$out/ours" "$out/theirs" 2>&1
+    verdict "random arithmetic $seed" $?
+  done
+}
+
+# fault WHAT STATUS PATTERN [OPTION...]: one line on stderr, and this exit status.
+fault() {
+  local what=$1 expected=$2 pattern=$3
+  shift 3
+  $LIMIT "$BIN" exec "$@" "$out/faults" "$what" >"$out/text" 2>&1
+  [ $? -eq "$expected" ] && [ "$(wc -l <"$out/text")" -eq 1 ] && grep -qE "$pattern" "$out/text"
+  verdict "fault $what" $?
+}
+
+faults() {
+  fault load 139 'SIGSEGV: load at address 0x123, at pc 0x[0-9a-f]+ \(main \+ 0x'
+  fault store 139 'SIGSEGV: store at address 0x[0-9a-f]+ not allowed, at pc .*\(main'
+  fault jump 139 'SIGSEGV: instruction fetch at address 0x1000, at pc 0x1000$'
+  fault illegal 132 'SIGILL: illegal instruction 0xffffffff at pc .*\(main'
+  fault break 133 'SIGTRAP: breakpoint at pc .*\(main'
+  fault misaligned 135 'SIGBUS: misaligned atomic at address'
+  fault abort 134 'killed by SIGABRT at pc'
+  fault kernel 139 'load at address 0xfffffffffffff000'
+  fault stack 139 'store at address .*\(large_frame'
+  fault memory 139 'the guest.s memory is full \(64 MiB, --memory\)' --memory 64
+  fault stuck 3 'all threads of the program wait for each other'
+  fault loop 5 'stopped after 100000 instructions' --max-instructions 100000
+}
+
+# Twice the same, threads included: turns do not depend on the host.
+determinism() {
+  local i
+  for i in 1 2; do
+    $LIMIT "$BIN" exec --max-instructions 3000000 "$out/threads" >"$out/run$i" 2>&1
+  done
+  cmp "$out/run1" "$out/run2" 2>&1
+  verdict "the same twice" $?
+}
+
+official() {
+  local folder file name
+  if [ ! -d "$RISCV_TESTS/isa" ]; then
+    skip "riscv-tests" "no riscv-tests: tests/rv64/fetch.sh"
+    return
+  fi
+  for folder in rv64ui rv64um rv64ua rv64uf rv64ud rv64uc; do
+    for file in "$RISCV_TESTS/isa/$folder"/*.S; do
+      name=$folder-$(basename "$file" .S)
+      "$CC" -march=rv64gc -mabi=lp64d -static -nostdlib -nostartfiles -no-pie -Wl,--build-id=none -Wl,--no-warn-rwx-segments \
+        -Wl,-T,tests/rv64/env/link.ld -Itests/rv64/env -I"$RISCV_TESTS/isa/macros/scalar" -o "$out/test" "$file" &&
+        $LIMIT "$BIN" exec "$out/test"
+      verdict "$name" $?
+    done
+  done
+}
+
+polybench() {
+  local file name
+  if [ ! -f "$POLYBENCH/utilities/benchmark_list" ]; then
+    skip "PolyBench/C" "no PolyBench/C: tests/rv64/fetch.sh"
+    return
+  fi
+  while read -r file; do
+    name=$(basename "$file" .c)
+    "$CC" -O2 -static -DSMALL_DATASET -DPOLYBENCH_DUMP_ARRAYS -I"$POLYBENCH/utilities" \
+      -I"$POLYBENCH/$(dirname "$file")" -o "$out/$name" "$POLYBENCH/utilities/polybench.c" "$POLYBENCH/$file" -lm
+    compare "PolyBench $name" "$out/$name"
+  done <"$POLYBENCH/utilities/benchmark_list"
+}
+
+if ! command -v "$CC" >/dev/null; then
+  skip "RISC-V programs" "no $CC: apt install gcc-riscv64-linux-gnu"
+  exit 0
+fi
+official
+if command -v qemu-riscv64 >/dev/null; then
+  own_programs
+  random_programs
+  polybench
+else
+  skip "programs beside qemu-user" "no qemu-riscv64: apt install qemu-user"
+  "$CC" -std=gnu17 -O2 -w -static -o "$out/threads" tests/rv64/programs/threads.c
+  "$CC" -std=gnu17 -O2 -w -static -o "$out/faults" tests/rv64/programs/faults.c
+fi
+faults
+determinism
+exit "$failed"

@@ -1,0 +1,415 @@
+/* Links, switches and ports: rates, latencies and credits by formula; messages of any length; a machine of players that is
+ * the same for any number of host threads and any epoch. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "config/presets.h"
+#include "time/link/fabric.h"
+#include "time/machine/machine.h"
+
+#define DIR WS_SOURCE_DIR "/presets"
+
+/* --- ring ---------------------------------------------------------------------------------------- */
+
+static uint64_t draw(uint64_t *seed)
+{
+  *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+  return *seed >> 33;
+}
+
+static void test_ring(void **state)
+{
+  (void)state;
+  struct link_ring r = {.n = 0};
+  uint64_t in = 1, out = 1, sent = 0, taken = 0, how = 5;
+  uint8_t bytes[3000];
+  for (unsigned i = 0; i < 200000; i++) {
+    if (draw(&how) % 9 < (i / 20000 % 2 ? 4 : 5)) {
+      struct link_msg m = {.tag = (uint32_t)sent++, .body = (uint32_t)(draw(&in) % 3 ? draw(&in) % 200 : draw(&in) % 3000)};
+      memset(bytes, (int)(m.body % 251), m.body);
+      link_ring_push(&r, &m, bytes);
+    } else if (r.n) {
+      const struct link_msg *m = link_ring_front(&r);
+      uint32_t body = (uint32_t)(draw(&out) % 3 ? draw(&out) % 200 : draw(&out) % 3000);
+      assert_int_equal(m->tag, taken++);
+      assert_int_equal(m->body, body);
+      const uint8_t *b = link_msg_body(m);
+      for (uint32_t k = 0; k < body; k++) assert_int_equal(b[k], body % 251);
+      link_ring_pop(&r);
+    }
+    assert_int_equal(r.n, sent - taken);
+  }
+  assert_true(taken > 50000);
+  link_ring_free(&r);
+}
+
+/* --- a wire -------------------------------------------------------------------------------------- */
+
+enum { NS = 1000, LATENCY = 120 * NS, PAYLOAD = 128, OVERHEAD = 12, FEMTOS = 40000 }; /* 25 GB/s */
+
+/* Sends n messages that wait at 0 and lets each go when its last byte is there. When the last one is there, ps. */
+static picos time_of(const struct wire_config *cfg, unsigned n, uint32_t payload)
+{
+  struct wire w;
+  struct link_msg m = {.payload = payload, .kind = LINK_WRITE};
+  picos last = 0;
+  wire_init(&w, cfg);
+  for (unsigned i = 0; i < n; i++) wire_push(&w, &m);
+  for (picos now; (now = wire_next(&w)) != TIME_NEVER;) {
+    struct wire_passage p;
+    struct link_msg *sent = wire_send(&w, now, &p);
+    if (!sent) continue;
+    assert_int_equal(p.head, now + cfg->latency);
+    wire_give_back(&w, sent, p.tail);
+    wire_pop(&w, sent);
+    last = p.tail;
+  }
+  assert_int_equal(w.stats.messages, n);
+  assert_int_equal(w.stats.payload, (uint64_t)n * payload);
+  assert_false(wire_busy(&w));
+  wire_free(&w);
+  return last;
+}
+
+/* n packets: n x (payload + overhead) / rate, and the latency once. */
+static void test_rate(void **state)
+{
+  (void)state;
+  struct wire_config c = {FEMTOS, LATENCY, 128, OVERHEAD, 100000};
+  assert_int_equal(time_of(&c, 1000, PAYLOAD), 1000ull * (PAYLOAD + OVERHEAD) * FEMTOS / 1000 + LATENCY);
+  assert_int_equal(time_of(&c, 100, 4096), 100ull * (4096 + 32 * OVERHEAD) * FEMTOS / 1000 + LATENCY);
+  assert_int_equal(time_of(&c, 100, 129), 100ull * (129 + 2 * OVERHEAD) * FEMTOS / 1000 + LATENCY);
+  assert_int_equal(time_of(&c, 100, 0), 100ull * OVERHEAD * FEMTOS / 1000 + LATENCY); /* requests */
+}
+
+/* A round trip is a packet and twice the latency: credits packets go in each. */
+static void test_credits(void **state)
+{
+  (void)state;
+  enum { PACKET_PS = (PAYLOAD + OVERHEAD) * FEMTOS / 1000, TRIPS = 100 };
+  for (unsigned credits = 1; credits <= 32; credits *= 2) {
+    struct wire_config c = {FEMTOS, LATENCY, 128, OVERHEAD, credits};
+    picos trip = PACKET_PS + 2 * LATENCY, got = time_of(&c, TRIPS * credits, PAYLOAD);
+    picos want = (TRIPS - 1) * trip + (credits - 1) * PACKET_PS + PACKET_PS + LATENCY;
+    assert_int_equal(got, want);
+  }
+  /* As many as a round trip holds, and no more help. */
+  struct wire_config enough = {FEMTOS, LATENCY, 128, OVERHEAD, (PACKET_PS + 2 * LATENCY) / PACKET_PS + 1};
+  assert_int_equal(time_of(&enough, 5000, PAYLOAD), 5000ull * PACKET_PS + LATENCY);
+  /* A message of more packets than credits goes when all are there. */
+  struct wire_config few = {FEMTOS, LATENCY, 128, OVERHEAD, 4};
+  picos burst = (1024 + 8 * OVERHEAD) * FEMTOS / 1000;
+  assert_int_equal(time_of(&few, 3, 1024), 3 * burst + 2 * 2 * LATENCY + LATENCY);
+}
+
+/* Requests without credits do not keep answers. */
+static void test_classes(void **state)
+{
+  (void)state;
+  struct wire_config c = {FEMTOS, LATENCY, 128, OVERHEAD, 1};
+  struct wire w;
+  struct wire_passage p;
+  wire_init(&w, &c);
+  for (unsigned i = 0; i < 2; i++) wire_push(&w, &(struct link_msg){.kind = LINK_WRITE, .payload = 128, .tag = i});
+  wire_push(&w, &(struct link_msg){.kind = LINK_DATA, .payload = 128, .tag = 7});
+  wire_push(&w, &(struct link_msg){.kind = LINK_DONE, .tag = 8});
+  static const unsigned order[] = {7, 8, 0}; /* answers first; an acknowledgement takes no credit */
+  for (unsigned i = 0; i < 3; i++) {
+    struct link_msg *m = wire_send(&w, wire_next(&w), &p);
+    assert_int_equal(m->tag, order[i]);
+    wire_pop(&w, m);
+  }
+  assert_int_equal(wire_next(&w), TIME_NEVER); /* until somebody takes the first */
+  assert_true(wire_busy(&w));
+  wire_give_back(&w, &(struct link_msg){.kind = LINK_WRITE, .payload = 128}, 1000 * NS);
+  assert_int_equal(wire_next(&w), 1000 * NS + LATENCY);
+  assert_int_equal(wire_send(&w, wire_next(&w), &p)->tag, 1);
+  wire_free(&w);
+}
+
+/* --- players ------------------------------------------------------------------------------------- */
+
+/* A domain of one part with a port: sends what it is given, takes what comes, answers requests; `talk`: draws further
+ * messages from what came. */
+struct player {
+  struct link_port port, *ports[1];
+  struct part part;
+  struct domain *domain;
+  unsigned node, nodes, left;
+  uint64_t seed, sum, n, bytes, lines;
+  picos last;
+  bool talk, slow;
+};
+
+static void player_send(struct player *x, unsigned to, enum link_msg_kind kind, uint32_t payload, picos at)
+{
+  uint8_t body[512];
+  uint32_t n = kind == LINK_READ ? 0 : payload < sizeof body ? payload : sizeof body;
+  struct link_msg m = {.arrive = at,
+                       .line = x->talk ? draw(&x->seed) : x->lines++, .payload = kind == LINK_READ ? 0 : payload, .body = n,
+                       .tag = payload, .from = (uint16_t)x->node, .to = (uint16_t)to, .kind = (uint8_t)kind};
+  memset(body, (int)(x->seed >> 40), n);
+  link_port_send(&x->port, &m, body);
+}
+
+static void player_say(struct player *x, picos at)
+{
+  unsigned to = (unsigned)(draw(&x->seed) % (x->nodes - 1));
+  if (to >= x->node) to++;
+  player_send(x, to, draw(&x->seed) % 2 ? LINK_READ : LINK_WRITE, (uint32_t)(1 + draw(&x->seed) % 400), at);
+  x->left--;
+}
+
+static void player_hear(struct player *x, const struct link_msg *m, picos now)
+{
+  uint64_t h = now * 31 + m->tag * 7 + m->from + m->kind;
+  for (uint32_t i = 0; i < m->body; i++) h = h * 131 + ((const uint8_t *)link_msg_body(m))[i];
+  x->sum = x->sum * 1000003 + h;
+  x->n++;
+  x->bytes += m->payload;
+  x->last = now;
+  if (link_msg_class(m->kind) == LINK_ANSWERS) return;
+  struct link_msg a = {.arrive = now, .line = m->line, .payload = m->kind == LINK_READ ? m->tag : 0, .tag = m->tag,
+                       .from = m->to, .to = m->from, .kind = m->kind == LINK_READ ? LINK_DATA : LINK_DONE};
+  link_port_send(&x->port, &a, NULL);
+}
+
+static picos player_run(void *self, picos from, picos to)
+{
+  struct player *x = self;
+  unsigned lane;
+  for (picos at; (at = link_port_next(&x->port, &lane)) < to;) {
+    if (at < from) at = from; /* it had to wait */
+    struct link_msg *m = link_port_front(&x->port, lane);
+    if (x->slow && draw(&x->seed) % 4 == 0 && at + 3 * NS > to) return to; /* no room now */
+    player_hear(x, m, at);
+    link_port_pop(&x->port, lane, at);
+    for (unsigned i = 0; x->talk && x->left && i < 2; i++) player_say(x, at);
+  }
+  return link_port_next(&x->port, &lane);
+}
+
+static uint64_t player_progress(const void *self)
+{
+  return ((const struct player *)self)->n;
+}
+
+static bool player_busy(const void *self)
+{
+  const struct player *x = self;
+  for (unsigned i = 0; i < x->port.n_lanes; i++)
+    if (x->port.in[i].n) return true;
+  return false;
+}
+
+static void player_dump(const void *self, FILE *out)
+{
+  (void)self, (void)out;
+}
+
+static const struct part_ops player_ops = {player_run, player_progress, player_busy, player_dump};
+
+static bool go_on(void *ctx, picos now)
+{
+  (void)ctx, (void)now;
+  return true;
+}
+
+/* Memory of a socket that answers after 100 ns. */
+static picos serve(void *ctx, struct fabric *f, const struct link_msg *m, picos now)
+{
+  uint64_t *served = ctx;
+  *served = *served * 31 + now;
+  uint8_t bytes[400] = {(uint8_t)now};
+  if (link_msg_class(m->kind) == LINK_REQUESTS)
+    fabric_answer(f, m, m->kind == LINK_READ ? LINK_DATA : LINK_DONE, m->kind == LINK_READ ? m->tag : 0,
+                  m->kind == LINK_READ ? m->tag : 0, bytes, now + 100 * NS);
+  return now + 2 * NS;
+}
+
+struct rig {
+  struct machine_preset m;
+  struct arena arena;
+  struct topology *t;
+  struct fabric *fabric;
+  struct player player[MACHINE_MAX_GPUS];
+  uint64_t served;
+  struct part part;
+  struct machine *machine;
+  picos lambda;
+};
+
+static void rig_build(struct rig *r, const char *name, unsigned shorter, unsigned threads)
+{
+  struct err e;
+  struct domain *domain[MACHINE_MAX_GPUS];
+  picos window[MACHINE_MAX_NODES] = {0};
+  memset(r, 0, sizeof *r);
+  if (!machine_load(name, DIR, &r->m, &e)) fail_msg("%s", e.msg);
+  r->t = topology_new(&r->m, &r->arena);
+  r->fabric = fabric_new(&r->m, r->t);
+  for (unsigned i = 0; i < r->m.n_gpus; i++) {
+    struct player *x = &r->player[i];
+    window[i] = (40 + 7 * (i % 3)) * NS;
+    *x = (struct player){.node = i, .nodes = r->m.n_gpus + r->m.n_sockets, .seed = i + 1};
+    x->ports[0] = &x->port;
+    x->part = (struct part){&player_ops, x, TIME_NEVER};
+    x->port.wake = &x->part.next;
+    fabric_join(r->fabric, i, x->ports, 1);
+    domain[i] = x->domain = domain_new(&(struct domain_config){.window = window[i], .phase = {{.part = &x->part, .n = 1}},
+                                                                .n_phases = 1, .watchdog_windows = 1u << 20,
+                                                                .between = go_on});
+  }
+  for (unsigned i = 0; i < r->m.n_sockets; i++) fabric_serve(r->fabric, r->m.n_gpus + i, serve, &r->served);
+  r->part = (struct part){&fabric_ops, r->fabric, 0};
+  r->lambda = fabric_epoch(r->fabric, window);
+  assert_true(r->lambda > 0);
+  r->machine = machine_new(&(struct machine_config){.threads = threads, .domain = domain, .n_domains = r->m.n_gpus,
+                                                    .epoch = r->lambda / shorter, .part = &r->part, .n_parts = 1});
+}
+
+static void rig_free(struct rig *r)
+{
+  machine_free(r->machine);
+  for (unsigned i = 0; i < r->m.n_gpus; i++) {
+    domain_free(r->player[i].domain);
+    link_port_free(&r->player[i].port);
+  }
+  fabric_free(r->fabric);
+  arena_free(&r->arena);
+  machine_preset_free(&r->m);
+}
+
+/* Everything that all players heard, and when. */
+static uint64_t conversation(const char *name, unsigned shorter, unsigned threads, picos pieces, uint64_t *heard)
+{
+  struct rig r;
+  uint64_t sum = 0;
+  rig_build(&r, name, shorter, threads);
+  for (unsigned i = 0; i < r.m.n_gpus; i++) {
+    struct player *x = &r.player[i];
+    x->talk = true;
+    x->slow = i % 2;
+    x->left = 600;
+    for (unsigned k = 0; k < 20; k++) player_say(x, k * 10 * NS);
+  }
+  enum machine_stop end = MACHINE_REACHED;
+  for (picos until = pieces ? pieces : TIME_NEVER; end == MACHINE_REACHED; until += pieces) end = machine_run(r.machine, until);
+  assert_int_equal(end, MACHINE_IDLE);
+  *heard = 0;
+  for (unsigned i = 0; i < r.m.n_gpus; i++) {
+    sum = sum * 1000003 + r.player[i].sum;
+    *heard += r.player[i].n;
+    assert_int_equal(r.player[i].left, 0);
+  }
+  sum = sum * 1000003 + r.served;
+  rig_free(&r);
+  return sum;
+}
+
+static const char *const machines[] = {"dgx-a100", "hgx-h100", "2x-rtx-3090-nvlink"};
+
+static void test_any_epoch_any_threads(void **state)
+{
+  (void)state;
+  for (unsigned i = 0; i < 3; i++) {
+    uint64_t n, first_n, first = conversation(machines[i], 1, 1, 0, &first_n);
+    unsigned gpus = i == 2 ? 2 : 8;
+    assert_true(first_n >= 600u * gpus); /* each request was answered, and those to GPUs were heard there, too */
+    static const unsigned shorter[] = {1, 2, 3, 7}, threads[] = {1, 2, 3};
+    for (unsigned s = 0; s < 4; s++)
+      for (unsigned t = 0; t < 3; t++) {
+        assert_true(conversation(machines[i], shorter[s], threads[t], 0, &n) == first);
+        assert_int_equal(n, first_n);
+      }
+    assert_true(conversation(machines[i], 1, 1, 777 * NS, &n) == first);
+  }
+}
+
+/* --- rates and latencies of machines --------------------------------------------------------------- */
+
+/* A lone message: links, switches, and its own bytes once. */
+static void test_latency_is_the_sum(void **state)
+{
+  (void)state;
+  struct rig r;
+  rig_build(&r, "dgx-a100", 1, 1);
+  player_send(&r.player[0], 5, LINK_WRITE, 128, 1000 * NS);
+  assert_int_equal(machine_run(r.machine, TIME_NEVER), MACHINE_IDLE);
+  picos bytes = (128 + 12) * 20; /* at 50 GB/s */
+  assert_int_equal(r.player[5].last, 1000 * NS + (120 + 100 + 120) * NS + bytes);
+  /* The acknowledgement has no bytes. */
+  assert_int_equal(r.player[0].last, r.player[5].last + (120 + 100 + 120) * NS);
+  rig_free(&r);
+}
+
+enum { MANY = 40000 };
+
+/* GB/s of payload that player `to` got, from when the first message went. */
+static double rate_to(struct rig *r, unsigned to)
+{
+  return (double)r->player[to].bytes / ((double)r->player[to].last / 1000);
+}
+
+static void assert_near(double got, double want)
+{
+  if (got < want * 0.97 || got > want * 1.01) fail_msg("%f GB/s are not %f", got, want);
+}
+
+static void test_rates_of_machines(void **state)
+{
+  (void)state;
+  for (unsigned i = 0; i < 3; i++) {
+    struct rig r;
+    rig_build(&r, machines[i], 1, 1);
+    double rate = (double)topology_rate(r.t, 1, 0) / 1e9;
+    for (unsigned k = 0; k < MANY; k++) player_send(&r.player[1], 0, LINK_WRITE, 128, 0);
+    machine_run(r.machine, TIME_NEVER);
+    assert_near(rate_to(&r, 0), rate);
+    rig_free(&r);
+    if (i == 2) break;
+    /* Two senders share what one receiver can take; each of two pairs has its own. */
+    rig_build(&r, machines[i], 1, 1);
+    for (unsigned k = 0; k < MANY; k++) player_send(&r.player[1], 0, LINK_WRITE, 128, 0);
+    for (unsigned k = 0; k < MANY; k++) player_send(&r.player[2], 0, LINK_WRITE, 128, 0);
+    for (unsigned k = 0; k < MANY; k++) player_send(&r.player[4], 3, LINK_WRITE, 128, 0);
+    machine_run(r.machine, TIME_NEVER);
+    assert_near(rate_to(&r, 0), rate);
+    assert_near(rate_to(&r, 3), rate);
+    rig_free(&r);
+  }
+}
+
+/* Reads of host memory by two GPUs behind one PCI Express switch share its link to the socket. */
+static void test_shared_uplink(void **state)
+{
+  (void)state;
+  struct rig r;
+  rig_build(&r, "dgx-a100", 1, 1);
+  for (unsigned k = 0; k < MANY; k++) player_send(&r.player[0], 8, LINK_READ, 128, 0);
+  for (unsigned k = 0; k < MANY; k++) player_send(&r.player[1], 8, LINK_READ, 128, 0);
+  for (unsigned k = 0; k < MANY; k++) player_send(&r.player[2], 8, LINK_READ, 128, 0);
+  machine_run(r.machine, TIME_NEVER);
+  double rate = (double)topology_rate(r.t, 8, 0) / 1e9;
+  assert_near(rate_to(&r, 0) + rate_to(&r, 1), rate);
+  assert_near(rate_to(&r, 2), rate);
+  rig_free(&r);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_ring),           cmocka_unit_test(test_rate),
+      cmocka_unit_test(test_credits),        cmocka_unit_test(test_classes),
+      cmocka_unit_test(test_latency_is_the_sum), cmocka_unit_test(test_rates_of_machines),
+      cmocka_unit_test(test_shared_uplink),  cmocka_unit_test(test_any_epoch_any_threads),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
