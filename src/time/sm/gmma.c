@@ -33,6 +33,7 @@ void gmma_issue(struct gmma *g, unsigned group, unsigned member, const struct in
   if (x->n_parts < GMMA_WARPS) return;
   g->ready[(g->ready_head + g->n_ready++) % GMMA_READY] = (uint8_t)group;
   if (now < g->next_at) g->next_at = now < g->free_at ? g->free_at : now;
+  if (g->next_at < *g->due) *g->due = g->next_at;
 }
 
 /* Cycles that the product takes the tensor units. */

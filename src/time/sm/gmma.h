@@ -56,6 +56,7 @@ struct gmma {
   unsigned ready_head, n_ready;
   uint64_t free_at;                  /* the tensor units */
   uint64_t next_at;                  /* nothing to do before this cycle */
+  uint64_t *due;                     /* that of all tensor units of the SM, made earlier here */
   uint32_t wake;                     /* bit per sub-core, of this cycle: a warp may issue, a counter will drop */
   struct gmma_client client[GMMA_SUB_CORES];
   struct observers *observers; /* NULL: none */

@@ -258,7 +258,7 @@ static unsigned port_cycles(const struct mem_unit *u, enum req_kind kind, unsign
 /* Where the memory of a line is: requests that are performed there go there. */
 static uint8_t home_of(const struct txn *t, enum req_kind kind, uint64_t line)
 {
-  if (!t->grid->places || kind != REQ_STRONG || t->gathered || t->kind != TXN_STRONG) return PLACE_OWN;
+  if (kind != REQ_STRONG || !t->grid->places || t->gathered || t->kind != TXN_STRONG) return PLACE_OWN;
   unsigned home = place_of(t->grid->places, line_number(line) * LINE_BYTES);
   return (uint8_t)(home - 1 == t->grid->node ? (unsigned)PLACE_OWN : home);
 }
@@ -556,12 +556,12 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
     strong_lines(u, t, id, now);
   else if (t->kind == TXN_CLUSTER)
     access_cluster(u, t, id, now);
-  else if (is_commit(t)) {
+  else if (t->kind == TXN_COPY) {
     t->waiting = 1;
-    u->tmem.granted(u->tmem.ctx, id, now);
-  } else if (t->kind == TXN_COPY) {
-    t->waiting = 1;
-    copy_engine_take(&u->copies, id, t->inst, t->access->mem.copy.far, now);
+    if (is_commit(t))
+      u->tmem.granted(u->tmem.ctx, id, now);
+    else
+      copy_engine_take(&u->copies, id, t->inst, t->access->mem.copy.far, now);
   } else if (t->kind == TXN_SERVICE) {
     t->waiting = 1;
     send(u, id, REQ_SERVICE, (struct txn_line){0}, now);

@@ -25,7 +25,9 @@ static void code_arrived(void *ctx, unsigned client, uint64_t line, uint64_t at)
 
 static void commit_granted(void *ctx, uint16_t id, uint64_t now)
 {
-  tmem_commit(ctx, id, now);
+  struct sm *m = ctx;
+  tmem_commit(&m->tmem, id, now);
+  if (m->tmem.next_at < m->tensor_at) m->tensor_at = m->tmem.next_at;
 }
 
 void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
@@ -36,9 +38,11 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   BUG_ON(p->sm_sub_cores > SM_MAX_SUB_CORES || p->sm_max_ctas > SM_MAX_CTAS);
   mem_unit_init(&m->mem, a, p, id);
   gmma_init(&m->gmma, a, p);
+  m->gmma.due = &m->tensor_at;
+  m->tensor_at = CYCLE_NEVER;
   tmem_init(&m->tmem, a, p, p->mem_pending_entries);
   m->tmem.ports = (struct tmem_ports){&m->mem, mem_unit_commit_due};
-  m->mem.tmem = (struct commit_port){commit_granted, &m->tmem};
+  m->mem.tmem = (struct commit_port){commit_granted, m};
   m->ledger.stats = m->gmma.stats = m->tmem.stats = &m->stats;
   l1i_init(&m->l1i, a, p, (struct l1i_ports){send_code_request, code_arrived, m}, &m->stats);
   m->mem.code = (struct mem_code_port){code_filled, m};
@@ -338,6 +342,18 @@ static void retire_cycle(struct sm *m)
       retire(m, &m->slot[s]);
 }
 
+/* Products of warpgroups begin, commits of tensor memory are due. */
+static bool tensor_cycle(struct sm *m, uint64_t now)
+{
+  if (m->gmma.next_at <= now) {
+    gmma_cycle(&m->gmma, now);
+    for (uint32_t r = m->gmma.wake; r; r &= r - 1) sub_core_wake(&m->sub_core[bits_first(r)], now + 1);
+  }
+  if (m->tmem.next_at <= now) tmem_cycle(&m->tmem, now);
+  m->tensor_at = m->gmma.next_at < m->tmem.next_at ? m->gmma.next_at : m->tmem.next_at;
+  return !m->fault.kind;
+}
+
 static bool sm_cycle(struct sm *m)
 {
   uint64_t now = m->cycle;
@@ -346,14 +362,7 @@ static bool sm_cycle(struct sm *m)
   if (m->releases.n) clusters_cycle(m);
   for (unsigned i = 0; i < m->n_sub_cores; i++)
     if (m->wake_at[i] <= now && !sub_core_cycle(&m->sub_core[i], now)) return false;
-  if (m->gmma.next_at <= now) {
-    gmma_cycle(&m->gmma, now);
-    for (uint32_t r = m->gmma.wake; r; r &= r - 1) sub_core_wake(&m->sub_core[bits_first(r)], now + 1);
-  }
-  if (m->tmem.next_at <= now) {
-    tmem_cycle(&m->tmem, now);
-    if (m->fault.kind) return false;
-  }
+  if (m->tensor_at <= now && !tensor_cycle(m, now)) return false;
   if (m->mem.next_at <= now) {
     mem_unit_cycle(&m->mem, now);
     if (m->fault.kind) return false;
@@ -367,8 +376,7 @@ static bool sm_cycle(struct sm *m)
 /* First cycle after the current one in which something can happen. */
 static uint64_t next_cycle(const struct sm *m)
 {
-  uint64_t next = m->mem.next_at < m->gmma.next_at ? m->mem.next_at : m->gmma.next_at;
-  if (m->tmem.next_at < next) next = m->tmem.next_at;
+  uint64_t next = m->mem.next_at < m->tensor_at ? m->mem.next_at : m->tensor_at;
   for (unsigned i = 0; i < m->n_sub_cores; i++)
     if (m->wake_at[i] < next) next = m->wake_at[i];
   if (m->launches.n) {

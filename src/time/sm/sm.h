@@ -37,6 +37,7 @@ struct sm {
   struct mem_unit mem;
   struct gmma gmma;
   struct tmem tmem;
+  uint64_t tensor_at; /* the earlier of their next_at */
   struct cta_slot slot[SM_MAX_CTAS];
   unsigned n_slots; /* sm.max_ctas */
   unsigned resident, exiting;
