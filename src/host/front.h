@@ -6,7 +6,8 @@
  *   queues   Kernels of streams that share a hardware queue are looked at one after the other: one that waits for its
  *            stream keeps those behind it, of other streams, from starting (the false dependences of the CUDA
  *            programming guide, "Concurrent Kernel Execution").
- *   engines  One copy to the device at a time and one back, in the order in which they became ready.
+ *   engines  One copy to the device at a time and one back, in the order in which they became ready; those that go on
+ *            the GPU's own engines (COMMAND_GOES) have their order there.
  *   kernels  wait for the GPU by priority, then in the order in which they became ready. Those that share it are there
  *            together, up to as many as it takes; one that does not waits until it is empty, and others behind it.
  *   time     front_run lets events happen in the order of their times, and the kernels on the GPU go on between them.
@@ -72,12 +73,12 @@ struct command {
 /* The GPU on which kernels share. */
 enum front_gpu_stop {
   FRONT_GPU_REACHED, /* it has come to `until` */
-  FRONT_GPU_EVENT,   /* kernels have ended (front_end was called), or somebody who asks should be asked */
+  FRONT_GPU_EVENT,   /* kernels or copies have ended (front_end was called), or somebody who asks should be asked */
   FRONT_GPU_PAUSE,   /* the caller is wanted elsewhere */
 };
 struct front_gpu {
   void *ctx;
-  unsigned (*count)(void *ctx); /* kernels on it */
+  unsigned (*count)(void *ctx); /* kernels and copies on it */
   bool (*full)(void *ctx);
   uint64_t (*now)(void *ctx);   /* ps: so far it has come, 0 while it is empty */
   enum front_gpu_stop (*run)(void *ctx, uint64_t until);

@@ -1,15 +1,16 @@
-/* Launches that come and go on the timing model while a program's clock passes: the GPU of a simulator between two
- * moments at which nothing happens from outside.
+/* Launches and copies that come and go on the timing model while a program's clock passes: the GPU of a simulator
+ * between two moments at which nothing happens from outside.
  *
- *   live_open(s, &launch, &options, &e);
+ *   live_open(s, &launch, &options, &e);           live_copy(s, &copy, image, &options);
  *   while ((stop = live_run(s, until)) == LIVE_ENDED)
  *     while (live_take(s, &end)) …
  *
- *   run     begins with a launch that comes to an idle GPU, ends when none is there (time/gpu/gpu.h): a launch that
- *           was alone in its run has all that simulate() says of one, others have what can be told apart
+ *   run     begins with a launch or a copy that comes to an idle GPU, ends when none is there (time/gpu/gpu.h): a
+ *           launch that was alone in its run has all that simulate() says of one, others have what can be told apart
+ *   copies  go on the copy engines (time/dma/dma.h): their lines meet those of launches in links, L2 and DRAM
  *   clocks  launches have times of the program's clock. The GPU's own runs on behind a run, until the last write is in
  *           memory; the next run begins there, and the program does not see the difference
- *   mixing  while live_count is 0 the simulator may run launches by simulate()
+ *   mixing  while live_busy is false the simulator may run launches by simulate()
  */
 #ifndef WS_HOST_LIVE_GPU_H
 #define WS_HOST_LIVE_GPU_H
@@ -24,8 +25,32 @@ struct live_launch {
   void *who;             /* told with its end */
 };
 
+/* Engines: one for each direction, and one for what stays inside (dma.engines may be fewer). */
+enum live_engine { LIVE_TO_DEVICE, LIVE_TO_HOST, LIVE_INSIDE };
+
+/* Where a side of a copy is: guest memory that is in the GPU's DRAM, or at the host; bytes of the host's program, which
+ * the caller has checked. */
+enum live_place { LIVE_DEVICE, LIVE_AT_HOST, LIVE_PROGRAM };
+
+struct live_side {
+  uint64_t addr, pitch, slice; /* of a fill: addr is the pattern */
+  enum live_place place;
+};
+
+struct live_copy {
+  struct live_side dst, src;   /* one of them in the GPU's DRAM at least */
+  uint64_t width, height, depth; /* bytes, rows, planes; > 0 */
+  uint8_t fill;                /* bytes of the pattern: 1, 2 or 4; 0: a copy */
+  enum live_engine engine;
+  uint32_t staging_mbps;       /* MB/s at which the host stages what is not pinned; 0: it does not */
+  uint64_t start_ps;           /* in the past: now */
+  void *who;                   /* told with its end */
+};
+
 struct live_end {
   void *who;
+  bool copy;   /* it was one, without a result */
+  bool failed; /* of a copy: an address was not mapped; what could be moved, was */
   uint64_t start_ps, end_ps; /* when it reached the GPU; its last CTA and last store in L2, or when it was cut short */
   struct sim_result result;  /* of launches that a fault of another cut short fault.kind is FAULT_NONE.
                                 Its pointers are good until the next call of live_run, live_open or simulate */
@@ -33,25 +58,30 @@ struct live_end {
 
 enum live_stop {
   LIVE_REACHED, /* all that happens before `until` has happened */
-  LIVE_ENDED,   /* launches have ended, for live_take; when not all did well, all have */
+  LIVE_ENDED,   /* launches or copies have ended, for live_take; when a launch did not do well, all have */
   LIVE_ASKED,   /* live_on_window said so */
 };
 
 /* Launches that have not been taken. */
 unsigned live_count(const struct simulator *);
+/* Launches or copies are there that have not been taken. */
+bool live_busy(const struct simulator *);
 /* No further launch can come now. */
 bool live_full(const struct simulator *);
 /* A launch comes. The options are those of the run: timed, threads, observers, poll, ctx, report; hazards, cold,
  * limits and samples are not for such runs. False with *e filled: it does not fit the GPU. */
 bool live_open(struct simulator *, const struct live_launch *, const struct sim_options *, struct err *e);
+/* A copy comes, between memory of the launches (image) and what it names. The simulator has been surrounded; of the
+ * options `threads` and `observers` count. */
+void live_copy(struct simulator *, const struct live_copy *, struct gmem *image, const struct sim_options *);
 /* `window` is called behind each window of the model, with the program's time, ps; false: live_run ends. NULL:
  * nobody. */
 void live_on_window(struct simulator *, bool (*window)(void *ctx, uint64_t now_ps), void *ctx);
 /* Goes on, with launches that are there, until `until`, ps of the program's clock. */
 enum live_stop live_run(struct simulator *, uint64_t until);
-/* The next launch that has ended, by its end. False: none. */
+/* The next one that has ended, by its end. False: none. */
 bool live_take(struct simulator *, struct live_end *);
-/* The program's time up to which the GPU has gone, ps; 0 without launches. */
+/* The program's time up to which the GPU has gone, ps; 0 while nothing is there. */
 uint64_t live_now(const struct simulator *);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "host/simulator.h"
+#include "host/surroundings.h"
 #include "host/usage.h"
 #include "time/gpu/gpu.h"
 #include "time/machine/machine.h"
@@ -21,8 +22,27 @@ struct simulator *simulator_new(const struct params *p)
   return s;
 }
 
+void simulator_surround(struct simulator *s)
+{
+  BUG_ON(s->gpu || s->around);
+  s->around = surroundings_new(s->params);
+}
+
+void simulator_place(struct simulator *s, uint64_t addr, uint64_t bytes, bool at_host)
+{
+  if (s->around) surroundings_place(s->around, addr, bytes, at_host);
+}
+
+void simulator_send(const struct simulator *s, struct step_source *source)
+{
+  if (!s->around) return;
+  source->places = s->around->places;
+  source->node = s->around->node;
+}
+
 static void free_machine(struct simulator *s)
 {
+  if (s->around) surroundings_clear(s->around);
   machine_free(s->machine);
   gpu_free(s->gpu);
   s->machine = NULL;
@@ -40,9 +60,10 @@ void simulator_free(struct simulator *s)
   if (!s) return;
   free_machine(s);
   gpu_free(s->last);
+  surroundings_free(s->around);
   positions_free(&s->where);
   gpu_profile_free(&s->profile);
-  mem_free(s->live);
+  live_free(s);
   mem_free(s->mix);
   mem_free(s->threads_by);
   mem_free(s);
@@ -66,6 +87,17 @@ static bool window(void *ctx, uint64_t now)
   return true;
 }
 
+static void build(struct simulator *s, unsigned threads)
+{
+  if (s->around) {
+    surroundings_build(s->around, s->params, threads, &s->gpu, &s->machine);
+    return;
+  }
+  s->gpu = gpu_new(s->params);
+  s->machine = machine_new(&(struct machine_config){
+      .threads = threads, .domain = (struct domain *[]){gpu_domain(s->gpu)}, .n_domains = 1, .epoch = TIME_NEVER});
+}
+
 /* The GPU for this run: the one of the last run, unless its number of threads, its hazard mode or who observes is
  * another one (then the caches start cold). */
 static struct gpu *gpu_for(struct simulator *s, const struct sim_options *o)
@@ -73,9 +105,7 @@ static struct gpu *gpu_for(struct simulator *s, const struct sim_options *o)
   bool same = s->threads == o->threads && s->hazards == o->hazards && s->observers == o->observers;
   if (s->gpu && !same) free_machine(s);
   if (s->gpu) return s->gpu;
-  s->gpu = gpu_new(s->params);
-  s->machine = machine_new(&(struct machine_config){
-      .threads = o->threads, .domain = (struct domain *[]){gpu_domain(s->gpu)}, .n_domains = 1, .epoch = TIME_NEVER});
+  build(s, o->threads);
   if (o->hazards & SIM_HAZARDS_CHECK) gpu_check_hazards(s->gpu);
   if (o->hazards & SIM_HAZARDS_EMULATE) gpu_emulate_hazards(s->gpu);
   if (o->observers) gpu_observe(s->gpu, o->observers->of, o->observers->ctx);
@@ -181,6 +211,8 @@ static bool run_timed(struct simulator *s, struct step_source *source, struct gm
   r->start_ps = gpu_now(gpu);
   TRY(gpu_fits(gpu, &l, e));
   simulator_begin_observing(s, r->start_ps);
+  simulator_send(s, source);
+  if (s->around) surroundings_image(s->around, image);
   if (o->usage) usage_begin(o->usage, gpu, r->start_ps, params_clock_ps(s->params), params_request_ps(s->params));
   gpu_begin(gpu, source, image);
   TRY(simulator_open(s, &l, e));

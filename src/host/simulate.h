@@ -105,6 +105,13 @@ struct sim_result {
 struct simulator *simulator_new(const struct params *);
 void simulator_free(struct simulator *);
 
+/* Before its first run: the GPU stands in a machine, with a link to a host's memory and copy engines
+ * (host/surroundings.h). */
+void simulator_surround(struct simulator *);
+/* Then, between runs and calls of live_run: whether the pages of [addr, addr + bytes), whole ones of 4 KiB, are in the
+ * host's memory. */
+void simulator_place(struct simulator *, uint64_t addr, uint64_t bytes, bool at_host);
+
 /* Runs one launch to its end (result->end). False with e filled: the kernel does not fit the GPU, or
  * the host has no memory. One thread at a time. */
 bool simulate(struct simulator *, struct launch *, const struct sim_options *, struct sim_result *,

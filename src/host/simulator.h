@@ -8,11 +8,13 @@
 
 struct live;
 struct machine;
+struct surroundings;
 
 struct simulator {
   const struct params *params;
   struct gpu *gpu;         /* NULL: not needed yet, or the last kernel is still in it */
   struct machine *machine; /* of this one GPU */
+  struct surroundings *around; /* NULL: a GPU alone */
   struct gpu *last;        /* counters of the last run, when it cannot run another kernel */
   unsigned n_open, open[GPU_SLOTS]; /* slots of the last run's launches, which are asked for until the next run */
   unsigned threads;
@@ -31,6 +33,8 @@ struct sim_watcher {
   const struct sim_options *o;
 };
 
+/* live_gpu.c */
+void live_free(struct simulator *);
 /* Before a run: what the last one left goes. What comes is of this instruction set. */
 void simulator_forget(struct simulator *, const struct isa *);
 /* The GPU at the start of a run, at `start`, ps of its clock, or later. NULL with e filled: the options exclude each
@@ -46,6 +50,8 @@ void simulator_close_launches(struct simulator *);
 void simulator_count_mix(struct simulator *, const struct gpu_inst_profile *, const struct code_view *);
 /* What a run of the one launch in slot open[0] did. */
 void simulator_collect(struct simulator *, struct gpu *, const struct code_view *, struct sim_result *);
+/* Before a launch is given to the GPU: where its memory is. */
+void simulator_send(const struct simulator *, struct step_source *);
 /* After any end but RUN_DONE the machine is only good for its counters. */
 void simulator_keep(struct simulator *, enum run_end);
 

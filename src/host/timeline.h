@@ -1,5 +1,5 @@
-/* The host's clock, and what is known of times beforehand: how long calls and copies take, and when a kernel that is
- * not simulated beside others finds SMs.
+/* The host's clock, and what is known of times beforehand: how long calls take, copies that meet nobody, and when a
+ * kernel that is not simulated beside others finds SMs.
  *
  *   params   host.api_ns, host.launch_ns, pcie.latency_ns, pcie.h2d_mbps, pcie.d2h_mbps,
  *            pcie.pageable_permille

@@ -310,10 +310,9 @@ static void live_through_slots(void **state)
 }
 
 /* A launch alone is what simulate says of it, to the last counter, and takes as long; stopping on the way changes
- * nothing. */
-static void live_alone(void **state)
+ * nothing, nor do links and copy engines that nobody uses. */
+static void alone(bool surrounded)
 {
-  (void)state;
   struct kernel_rig k;
   struct sim_result want;
   struct live_end end;
@@ -324,6 +323,7 @@ static void live_alone(void **state)
   struct simulator *s = simulator_new(&k.params), *t = simulator_new(&k.params);
   if (!simulate(s, &first, &o, &want, &e)) fail_msg("%s", e.msg);
   const struct live_launch x = {.launch = &again};
+  if (surrounded) simulator_surround(t);
   if (!live_open(t, &x, &o, &e)) fail_msg("%s", e.msg);
   uint64_t until = 0;
   while (live_run(t, until += 100000) == LIVE_REACHED) continue;
@@ -343,6 +343,13 @@ static void live_alone(void **state)
   func_launch_free(first.func);
   func_launch_free(again.func);
   kernel_rig_free(&k);
+}
+
+static void live_alone(void **state)
+{
+  (void)state;
+  alone(false);
+  alone(true);
 }
 
 /* All grids that have a slot end in one window, when others still wait for one: these belong to the same run. */

@@ -2,10 +2,12 @@
 
 #include <string.h>
 
+#include "base/arith.h"
 #include "base/bug.h"
 #include "cuda/core/checked.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/task.h"
+#include "host/live_gpu.h"
 #include "trace/export.h"
 
 enum { CHUNK = 64 << 10 };
@@ -130,10 +132,18 @@ uint64_t copy_size(const struct copy *c)
   return c->width * c->height * c->depth;
 }
 
-enum command_place copy_place(const struct copy *c)
+static enum live_place place_of(struct shim *s, const struct copy_side *c)
 {
-  if (c->dst.device == c->src.device) return COMMAND_ANYWHERE;
-  return c->dst.device ? COMMAND_TO_DEVICE : COMMAND_TO_HOST;
+  const struct block *b = c->device ? memory_find(s, c->addr) : NULL;
+  if (!c->device || (b && b->kind == BLOCK_REGISTERED)) return LIVE_PROGRAM;
+  return b && b->kind == BLOCK_PINNED ? LIVE_AT_HOST : LIVE_DEVICE;
+}
+
+enum command_place copy_place(struct shim *s, const struct copy *c)
+{
+  bool from_device = place_of(s, &c->src) == LIVE_DEVICE, to_device = place_of(s, &c->dst) == LIVE_DEVICE;
+  if (from_device == to_device) return COMMAND_ANYWHERE;
+  return to_device ? COMMAND_TO_DEVICE : COMMAND_TO_HOST;
 }
 
 /* Device memory that the host does not see. */
@@ -146,13 +156,14 @@ static bool is_apart(struct shim *s, const struct copy_side *c)
 bool copy_host_waits(struct shim *s, const struct copy *c, bool blocking)
 {
   if (is_apart(s, &c->dst) && is_apart(s, &c->src)) return false;
-  return blocking || (copy_place(c) != COMMAND_ANYWHERE && copy_is_pageable(s, c));
+  return blocking || (copy_place(s, c) != COMMAND_ANYWHERE && copy_is_pageable(s, c));
 }
 
 static uint64_t duration(struct shim *s, const struct copy *c)
 {
-  enum command_place place = copy_place(c);
-  if (place == COMMAND_ANYWHERE) return c->dst.device ? timeline_device_ps(&s->time, 2 * copy_size(c)) : 0;
+  enum command_place place = copy_place(s, c);
+  if (place == COMMAND_ANYWHERE)
+    return place_of(s, &c->dst) == LIVE_DEVICE ? timeline_device_ps(&s->time, 2 * copy_size(c)) : 0;
   return timeline_copy_ps(&s->time, place == COMMAND_TO_DEVICE ? TIMELINE_TO_DEVICE : TIMELINE_TO_HOST, copy_size(c),
                           copy_is_pageable(s, c));
 }
@@ -176,19 +187,67 @@ CUresult copy_check(struct shim *s, const struct copy *c, const struct stream *s
   return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* On the copy engines -------------------------------------------------------------------------- */
+
+static struct live_side live_side(struct shim *s, const struct copy_side *c)
+{
+  struct copy_side r = resolve(s, *c);
+  return (struct live_side){ r.addr, r.pitch, r.slice, place_of(s, c) };
+}
+
+static uint32_t staging_mbps(struct shim *s, const struct copy *c)
+{
+  const struct params *p = &s->preset.params;
+  uint64_t mbps = place_of(s, &c->dst) == LIVE_DEVICE ? p->pcie_h2d_mbps : p->pcie_d2h_mbps;
+  return copy_is_pageable(s, c) ? (uint32_t)later(mbps * p->pcie_pageable_permille / 1000, 1) : 0;
+}
+
+static enum command_way go(struct task *w, struct live_copy *l, uint64_t now)
+{
+  struct shim *s = w->shim;
+  static const enum live_engine engine[] = { [COMMAND_ANYWHERE] = LIVE_INSIDE, [COMMAND_TO_DEVICE] = LIVE_TO_DEVICE,
+                                             [COMMAND_TO_HOST] = LIVE_TO_HOST };
+  const struct sim_options o = { .timed = true, .threads = s->options.threads, .report = stderr,
+                                 .observers = s->activity ? activity_observers(s->activity) : NULL };
+  if (!l->fill) l->engine = engine[w->command.place];
+  l->start_ps = now;
+  l->who = w;
+  live_copy(s->simulator, l, s->device.mem, &o);
+  return COMMAND_GOES;
+}
+
+/* Between two memories of the host no engine takes part. */
+static bool takes_engine(const struct shim *s, const struct live_side *d, const struct live_side *c)
+{
+  return s->live && (d->place == LIVE_DEVICE || c->place == LIVE_DEVICE);
+}
+
+void copy_moved(struct task *w, const struct live_end *e)
+{
+  if (e->failed) task_fault(w->shim, CUDA_ERROR_INVALID_VALUE, e->end_ps);
+  w->command.begin = e->start_ps;
+  w->done = 1;
+  front_end(&w->shim->front, &w->command, e->end_ps);
+}
+
 /* What a node of a graph names may have been freed by now. */
 enum command_way copy_start(struct task *w, uint64_t now, uint64_t *end)
 {
+  struct shim *s = w->shim;
   const struct copy *c = &w->op.memcpy.copy;
-  CUresult r = copy_check(w->shim, c, NULL);
-  if (r != CUDA_SUCCESS) task_fault(w->shim, r, now);
-  else if (!copy_is_empty(c)) *end = now + duration(w->shim, c);
+  CUresult r = copy_check(s, c, NULL);
+  if (r != CUDA_SUCCESS) task_fault(s, r, now);
+  if (r != CUDA_SUCCESS || copy_is_empty(c)) return COMMAND_LASTS;
+  struct live_copy l = { .dst = live_side(s, &c->dst), .src = live_side(s, &c->src), .width = c->width,
+                         .height = c->height, .depth = c->depth, .staging_mbps = staging_mbps(s, c) };
+  if (takes_engine(s, &l.dst, &l.src)) return go(w, &l, now);
+  *end = now + duration(s, c);
   return COMMAND_LASTS;
 }
 
 void copy_finish(struct task *w)
 {
-  move_all(w->shim, &w->op.memcpy.copy);
+  if (!w->done) move_all(w->shim, &w->op.memcpy.copy);
 }
 
 /* Fills ---------------------------------------------------------------------------------------- */
@@ -224,10 +283,16 @@ CUresult copy_fill_check(struct shim *s, const struct fill *f, const struct stre
 
 enum command_way fill_start(struct task *w, uint64_t now, uint64_t *end)
 {
+  struct shim *s = w->shim;
   const struct fill *f = &w->op.memset;
-  CUresult r = copy_fill_check(w->shim, f, NULL);
-  if (r != CUDA_SUCCESS) task_fault(w->shim, r, now);
-  else if (!fill_is_empty(f)) *end = now + timeline_device_ps(&w->shim->time, f->width * f->height);
+  CUresult r = copy_fill_check(s, f, NULL);
+  if (r != CUDA_SUCCESS) task_fault(s, r, now);
+  if (r != CUDA_SUCCESS || fill_is_empty(f)) return COMMAND_LASTS;
+  struct live_copy l = { .dst = live_side(s, &f->to), .src.addr = f->value, .width = f->width, .height = f->height,
+                         .depth = 1, .fill = (uint8_t)f->value_bytes };
+  l.engine = l.dst.place == LIVE_DEVICE ? LIVE_INSIDE : LIVE_TO_HOST;
+  if (s->live) return go(w, &l, now);
+  *end = now + timeline_device_ps(&s->time, f->width * f->height);
   return COMMAND_LASTS;
 }
 
@@ -235,7 +300,7 @@ void fill_finish(struct task *w)
 {
   const struct fill *f = &w->op.memset;
   uint8_t chunk[CHUNK];
-  if (fill_is_empty(f)) return;
+  if (w->done || fill_is_empty(f)) return;
   for (unsigned i = 0; i < CHUNK; i += f->value_bytes) memcpy(chunk + i, &f->value, f->value_bytes);
   struct copy_side d = resolve(w->shim, f->to);
   for (uint64_t y = 0; y < f->height; y++) fill_row(w->shim, &d, d.addr + y * d.pitch, chunk, f->width);

@@ -1,5 +1,6 @@
-/* Copies and fills between any two kinds of memory: what they do, and when. Bytes are moved when a copy ends. Given
- * to a stream by enqueue.h. */
+/* Copies and fills between any two kinds of memory: what they do, and when. Where kernels share the GPU they go on its
+ * copy engines (host/live_gpu.h), which move their bytes; else their time is known beforehand, and bytes are moved when
+ * it has passed. Given to a stream by enqueue.h. */
 #ifndef WS_CUDA_COPY_H
 #define WS_CUDA_COPY_H
 
@@ -39,13 +40,15 @@ CUresult copy_check(struct shim *, const struct copy *, const struct stream *);
 uint64_t copy_size(const struct copy *);
 const char *copy_name(const struct copy *);
 /* The engine that it takes. */
-enum command_place copy_place(const struct copy *);
+enum command_place copy_place(struct shim *, const struct copy *);
 /* A copy of the host to the device that it waits for, for a trace that is written: as NVBit's tracer, traces only name
  * those. */
 void copy_note_in_trace(struct shim *, const struct copy *);
-/* Its time has come; it has ended. */
+/* Its time has come; it has ended; on the copy engines. */
 enum command_way copy_start(struct task *, uint64_t now, uint64_t *end);
 void copy_finish(struct task *);
+struct live_end;
+void copy_moved(struct task *, const struct live_end *);
 
 /* Fills rows of device memory with a value of 1, 2 or 4 bytes. */
 struct fill {

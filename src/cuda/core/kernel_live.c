@@ -1,5 +1,6 @@
 #include "cuda/core/kernel_live.h"
 
+#include "cuda/core/copy.h"
 #include "cuda/core/device_work.h"
 #include "cuda/core/kernel_run.h"
 #include "cuda/core/shim.h"
@@ -15,7 +16,7 @@ bool kernel_live_possible(const struct exec_options *o)
 static unsigned count(void *ctx)
 {
   const struct shim *s = ctx;
-  return live_count(s->simulator);
+  return live_busy(s->simulator);
 }
 
 static bool full(void *ctx)
@@ -51,8 +52,9 @@ static void take_ended(struct shim *s)
   struct live_end e;
   bool stopped = false;
   while (live_take(s->simulator, &e)) {
-    stopped |= e.result.end == RUN_STOPPED;
-    kernel_ended(e.who, &e);
+    stopped |= !e.copy && e.result.end == RUN_STOPPED;
+    if (e.copy) copy_moved(e.who, &e);
+    else kernel_ended(e.who, &e);
   }
   if (stopped) interrupt_end(s);
 }

@@ -9,6 +9,7 @@
 #include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
+#include "base/place.h"
 #include "cuda/core/checked.h"
 #include "cuda/core/shim.h"
 
@@ -177,6 +178,7 @@ CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_
   uint64_t addr = (uint64_t)(uintptr_t)host;
   BUG_ON(!gmem_map_host(s->device.mem, addr, host, mapped, name));
   gmem_trim(s->device.mem, addr, bytes);
+  if (kind == BLOCK_PINNED) simulator_place(s->simulator, addr, mapped, true);
   add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = addr, .mapped = mapped,
                                   .flags = flags, .kind = kind });
   *p = host;
@@ -191,12 +193,15 @@ static bool overlaps(const struct shim *s, uint64_t addr, uint64_t bytes)
 
 CUresult memory_register(struct shim *s, void *p, uint64_t bytes, unsigned flags)
 {
-  uint64_t addr = (uint64_t)(uintptr_t)p;
+  const uint64_t addr = (uint64_t)(uintptr_t)p, page = UINT64_C(1) << PLACE_PAGE_BITS;
   if (!p || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (bytes > UINT64_MAX - 2 * page) return CUDA_ERROR_OUT_OF_MEMORY;
   if (overlaps(s, addr, bytes)) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-  uint64_t copy = gmem_alloc(s->device.mem, bytes, "registered memory");
-  if (!copy) return CUDA_ERROR_OUT_OF_MEMORY;
-  add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = copy, .flags = flags,
+  const uint64_t whole = align_up(bytes, page);
+  uint64_t base = gmem_alloc(s->device.mem, whole + page, "registered memory"), copy = align_up(base, page);
+  if (!base) return CUDA_ERROR_OUT_OF_MEMORY;
+  simulator_place(s->simulator, copy, whole, true);
+  add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = copy, .base = base, .flags = flags,
                                   .kind = BLOCK_REGISTERED, .seen = shim_alloc(bytes) });
   return CUDA_SUCCESS;
 }
@@ -216,7 +221,10 @@ static void release(struct shim *s, const struct block *b)
     return;
   }
   uint64_t page = UINT64_C(1) << s->preset.params.vm_page_bits; /* opened memory may lie inside its pages */
-  uint64_t inside = b->kind == BLOCK_OPENED ? b->addr & (page - 1) : 0;
+  uint64_t inside = b->kind == BLOCK_OPENED ? b->addr & (page - 1) : b->base ? b->device - b->base : 0;
+  if (b->kind == BLOCK_PINNED) simulator_place(s->simulator, b->device, b->mapped, false);
+  if (b->kind == BLOCK_REGISTERED)
+    simulator_place(s->simulator, b->device, align_up(b->bytes, UINT64_C(1) << PLACE_PAGE_BITS), false);
   BUG_ON(!gmem_release(s->device.mem, b->device - inside));
   free(b->seen);
   if (b->mapped) gmem_unmap(s->device.mem, (void *)(uintptr_t)(b->addr - inside), b->mapped);

@@ -37,6 +37,7 @@ struct block {
   uint64_t addr;   /* what the program holds */
   uint64_t bytes;
   uint64_t device; /* address for kernels */
+  uint64_t base;   /* registered: where its guest memory begins; else 0 */
   uint64_t id;
   uint64_t mapped; /* pinned, managed: bytes of the host mapping */
   struct block_owner *owner; /* NULL: nobody counts it */

@@ -53,6 +53,7 @@ static bool bring_up(struct shim *s, struct err *e)
   if (s->options.ncu.stream && !(s->profile = ncu_capture_new(&s->options.ncu, e))) return false;
   TRY(checked_start(&s->options, s->device.mem, &s->checked, e));
   s->simulator = simulator_new(&s->preset.params);
+  if (s->options.timed) simulator_surround(s->simulator);
   timeline_init(&s->time, &s->preset.params);
   const struct front_gpu gpu = kernel_live_gpu(s);
   task_start(s, &task_kinds, &gpu, kernel_live_possible(&s->options));

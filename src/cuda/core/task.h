@@ -28,7 +28,8 @@ struct task {
   struct graph_run *run;     /* the launch of a graph that it belongs to; NULL: none */
   struct device_grid *grid;  /* of a kernel: takes what it queues; NULL: its module has no device runtime */
   struct kernel_run *kernel; /* of a kernel, while it runs (kernel_run.c) */
-  unsigned done;             /* of several memory operations, so many are done; a function has returned */
+  unsigned done;             /* of several memory operations, so many are done; a function has returned, a copy engine
+                                has moved all of it */
   bool unattended;           /* a function: nobody waits for it in the front end */
 };
 

@@ -117,7 +117,7 @@ static void release(struct command *c)
 static enum command_place place_of(struct shim *s, const struct graph_op *op)
 {
   if (op->type == NODE_KERNEL) return kernel_place(s, &op->kernel.q);
-  return op->type == NODE_MEMCPY ? copy_place(&op->memcpy.copy) : COMMAND_ANYWHERE;
+  return op->type == NODE_MEMCPY ? copy_place(s, &op->memcpy.copy) : COMMAND_ANYWHERE;
 }
 
 static void made(struct task *w)

@@ -27,8 +27,6 @@ void dma_init(struct dma *d, struct arena *a, const struct dma_config *cfg)
   d->burst = ARENA_ARRAY(a, struct dma_burst, DMA_BURSTS);
   d->data = ARENA_ARRAY(a, uint8_t, (size_t)DMA_BURSTS * DMA_BURST);
   for (unsigned i = 0; i < DMA_BURSTS; i++) d->burst[i].next = (uint16_t)(i + 1 < DMA_BURSTS ? i + 1 : NIL);
-  for (unsigned i = 0; i < d->n_engines; i++)
-    d->engine[i].rate.femtos_per_byte = params_l2_clock_ps(p) * 1000 / p->dma_bytes_per_cycle;
   d->memory.femtos_per_byte = memory_femtos(p);
   d->request = params_request_ps(p);
 }
@@ -91,14 +89,24 @@ static void say_done(struct dma *d, const struct dma_engine *e, picos at)
     mem_free(d->done);
     d->done = done, d->done_cap = cap, d->done_head = 0;
   }
-  d->done[(d->done_head + d->n_done++) & (d->done_cap - 1)] = (struct dma_done){copy_of(e)->ticket, at, e->failed};
+  d->done[(d->done_head + d->n_done++) & (d->done_cap - 1)] =
+      (struct dma_done){copy_of(e)->ticket, e->begin, at, e->failed};
 }
 
-static void begin(struct dma_engine *e)
+/* Of an engine, or of what feeds it. */
+static uint64_t engine_femtos(const struct dma *d, const struct dma_copy *c)
+{
+  uint64_t own = params_l2_clock_ps(d->cfg.params) * 1000 / d->cfg.params->dma_bytes_per_cycle;
+  return c->staging_mbps ? later(own, div_up(1000000000, c->staging_mbps)) : own;
+}
+
+static void begin(const struct dma *d, struct dma_engine *e)
 {
   const struct dma_copy *c = copy_of(e);
+  e->rate.femtos_per_byte = engine_femtos(d, c);
   e->active = true;
   e->failed = false;
+  e->begin = e->ready;
   e->row = e->column = 0;
   e->left = c->bytes * c->rows;
   e->ready += c->setup;
@@ -171,7 +179,8 @@ static void send_message(struct dma *d, unsigned b, enum link_msg_kind kind, uin
                        .from = d->cfg.node,
                        .to = node,
                        .kind = (uint8_t)kind,
-                       .port = LINK_PORT_DMA};
+                       .port = LINK_PORT_DMA,
+                       .program = copy_of(&d->engine[x->engine])->program};
   x->pending = 1;
   link_port_send(&d->port, &m, body);
 }
@@ -387,7 +396,7 @@ static picos dma_run(void *self, picos from, picos to)
     if (at >= to) return earlier(earlier(answer, message), engine);
     if (answer <= at) take_reply(d, at);
     else if (message <= at) take_message(d, lane, at);
-    else if (!d->engine[number].active) begin(&d->engine[number]);
+    else if (!d->engine[number].active) begin(d, &d->engine[number]);
     else send_burst(d, number, at);
   }
 }

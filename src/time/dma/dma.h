@@ -5,6 +5,7 @@
  *   lines    bytes here are read and written line by line, as strong requests of this requester: through crossbar,
  *            slices and DRAM, whose bandwidth they take from kernels, in the order of the slices
  *   there    bytes behind links are asked for, or brought, by messages (time/link/link_msg.h)
+ *   staging  memory of the host's program that is not pinned is copied by the host first: it bounds the rate of a copy
  *   limits   dma.lines under way for all engines, DMA_BURSTS bursts; dma.bytes_per_cycle for each engine
  *   fluid    while nobody else uses the memory of the GPU (no grid, no other copy), bytes move here without requests:
  *            at dma.bytes_per_cycle, and at the usable rate of DRAM. The rest of the copy goes by lines as soon as
@@ -31,14 +32,16 @@ struct dma_copy {
   uint64_t rows;                 /* > 0 */
   uint64_t dst_pitch, src_pitch; /* bytes from row to row */
   picos setup;                   /* from its turn to its first byte */
+  uint32_t staging_mbps;         /* MB/s (10^6 bytes) that the host stages; 0: it does not */
   uint16_t dst_node, src_node;   /* nodes of the machine that hold them; DMA_HERE: this GPU */
   uint8_t engine;                /* modulo dma.engines */
   uint8_t fill;                  /* bytes of the pattern: 1, 2 or 4; 0: a copy */
+  bool program;                  /* bytes at a socket are those of the host's program (link_msg.program) */
 };
 
 struct dma_done {
   uint64_t ticket;
-  picos at;
+  picos begin, at; /* its turn came; it was done */
   bool failed; /* an address was not mapped; what could be moved, was */
 };
 
@@ -66,7 +69,7 @@ struct dma_engine {
   uint32_t cap, head, n;
   bool active;          /* the first one has begun */
   picos ready;          /* the next burst goes then at the earliest */
-  picos last;           /* of what is done of it */
+  picos begin, last;    /* its turn came; of what is done of it */
   uint64_t row, column; /* next byte */
   uint64_t left;        /* bytes that are not in their place */
   bool failed;

@@ -46,9 +46,10 @@ struct gpu {
   unsigned n_open;
   /* Since the run began. */
   struct gmem *image;
-  bool control_bits;
+  bool cores_started, control_bits;
   picos started;
-  struct netlist_stats before; /* counters then */
+  struct netlist_stats before; /* counters then, or when the first launch came to copies */
+  struct netlist_stats *begun; /* counters when the run began with a copy; NULL: it began with a launch */
   bool by_instance;            /* also of each instance alone: */
   struct gpu_instances instances_before;
   struct traffic moved_before[GRID_SLOTS + 1]; /* of each slot when its launch came; GRID_NONE: then */
@@ -196,6 +197,7 @@ void gpu_free(struct gpu *g)
   arena_free(&g->arena);
   instances_free(&g->instances_before);
   instances_free(&g->instances);
+  mem_free(g->begun);
   for (unsigned i = 0; i < GRID_SLOTS; i++) arena_free(&g->grid[i].arena);
   mem_free(g);
 }
@@ -227,29 +229,65 @@ const struct gpu_instances *gpu_instances_of_run(const struct gpu *g)
   return g->instances.n_sms ? &g->instances : NULL;
 }
 
+static void begin_counting(struct gpu *g)
+{
+  g->insts_before = all_insts(g);
+  netlist_sum(&g->net, &g->before);
+  begin_instances(g);
+  netlist_traffic(&g->net, GRID_NONE, &g->moved_before[GRID_NONE]);
+}
+
+static void start_cores(struct gpu *g, const struct step_source *first)
+{
+  g->control_bits = first->caps & STEP_CAP_CONTROL;
+  g->cores_started = true;
+  netlist_start_cores(&g->net, g->image, g->control_bits);
+}
+
 void gpu_begin(struct gpu *g, const struct step_source *first, struct gmem *image)
 {
   BUG_ON(g->n_open || domain_state(g->domain) != DOMAIN_IDLE);
   g->image = image;
-  g->control_bits = first->caps & STEP_CAP_CONTROL;
+  g->cores_started = false;
+  mem_free(g->begun);
+  g->begun = NULL;
   g->started = domain_now(g->domain);
   g->const_spaces = 0;
   g->ended = 0;
   memset(g->moved_in, 0, sizeof g->moved_in);
   for (unsigned i = 0; i < GRID_SLOTS; i++) g->grid[i].counts = false;
-  g->insts_before = all_insts(g);
-  netlist_sum(&g->net, &g->before);
-  begin_instances(g);
-  netlist_traffic(&g->net, GRID_NONE, &g->moved_before[GRID_NONE]);
-  netlist_start(&g->net, image, g->control_bits, g->started);
+  begin_counting(g);
+  netlist_start(&g->net, image, g->started);
+  if (first) start_cores(g, first);
 }
 
 /* A launch that reaches an idle GPU does so now at the earliest. One that comes to a busy GPU, which is ahead of the
  * caller by up to a window, keeps its time: its first CTA comes launch.latency_cycles later. */
 static picos start_of(const struct gpu *g, const struct gpu_launch *l)
 {
-  picos now = domain_now(g->domain), ahead = g->n_open ? params_request_ps(&g->params) : 0;
+  bool busy = g->n_open || (g->dma && !dma_idle(g->dma));
+  picos now = domain_now(g->domain), ahead = busy ? params_request_ps(&g->params) : 0;
   return l->start + ahead > now ? l->start : now;
+}
+
+/* A launch finds copies alone on the GPU: for its cores a run begins. */
+static bool comes_to_copies(const struct gpu *g)
+{
+  return !g->cores_started || (!g->n_open && g->const_spaces && g->dma && !dma_idle(g->dma));
+}
+
+/* What was done so far is not of the launch, but the laws between blocks want all of it. */
+static void begin_with_launch(struct gpu *g, const struct gpu_launch *l)
+{
+  if (!g->begun) {
+    g->begun = mem_alloc(sizeof *g->begun);
+    *g->begun = g->before;
+  }
+  begin_counting(g);
+  g->const_spaces = 0;
+  g->ended = 0;
+  g->started = start_of(g, l);
+  start_cores(g, l->source);
 }
 
 /* How many CTAs of a launch an SM holds, and what they take. A lone grid gets as much shared memory as its CTAs need;
@@ -311,7 +349,9 @@ bool gpu_open(struct gpu *g, const struct gpu_launch *l, unsigned *slot, struct 
 {
   struct occupancy o;
   TRY(fits(g, l, &o, e));
-  BUG_ON(gpu_full(g) || !g->image || g->control_bits != !!(l->source->caps & STEP_CAP_CONTROL));
+  BUG_ON(gpu_full(g) || !g->image);
+  if (comes_to_copies(g)) begin_with_launch(g, l);
+  BUG_ON(g->control_bits != !!(l->source->caps & STEP_CAP_CONTROL));
   if (g->const_spaces == 0) g->first = o;
   l->source->free_barriers = g->params.ideal_barriers;
   *slot = free_slot(g);
@@ -430,14 +470,42 @@ static void collect(struct gpu *g, picos end)
   };
 }
 
-static void check_laws(struct gpu *g)
+static unsigned stats_groups(struct gpu_stats *gpu, struct netlist_stats *sum, struct stat_group out[GPU_MAX_GROUPS])
+{
+  unsigned n = 0;
+  out[n++] = gpu_stats_group("gpu", gpu);
+  out[n++] = sm_stats_group("sm", &sum->sm);
+  out[n++] = noc_stats_group("noc", &sum->noc);
+  out[n++] = l2_stats_group("l2", &sum->l2);
+  out[n++] = dram_stats_group("dram", &sum->dram);
+  return n;
+}
+
+unsigned gpu_stats_groups(struct gpu *g, struct stat_group out[GPU_MAX_GROUPS])
+{
+  return stats_groups(&g->stats, &g->sum, out);
+}
+
+static void check_laws_of(struct gpu *g, struct netlist_stats *sum)
 {
   struct stat_group group[GPU_MAX_GROUPS];
   struct err e = {0};
-  unsigned n = gpu_stats_groups(g, group);
+  unsigned n = stats_groups(&g->stats, sum, group);
   for (unsigned i = 0; i < n; i++)
     if (!stat_check_laws(group[i], &e)) BUG("%s", e.msg);
-  if (!netlist_check_laws(&g->net, &g->sum, &e)) BUG("%s", e.msg);
+  if (!netlist_check_laws(&g->net, sum, &e)) BUG("%s", e.msg);
+}
+
+static void check_laws(struct gpu *g)
+{
+  struct netlist_stats all;
+  if (!g->begun) {
+    check_laws_of(g, &g->sum);
+    return;
+  }
+  netlist_sum(&g->net, &all);
+  netlist_since(&all, g->begun);
+  check_laws_of(g, &all);
 }
 
 static void show_residents(const struct gpu *g)
@@ -496,11 +564,16 @@ bool gpu_launch_times(const struct gpu *g, unsigned slot, uint64_t *start, uint6
   return netlist_grid_ended(&g->net, slot);
 }
 
+void gpu_count(struct gpu *g)
+{
+  collect(g, later(end_of_all(g), g->started));
+}
+
 enum run_end gpu_finish(struct gpu *g, struct fault *fault, FILE *report)
 {
   bool stuck = g->stop == RUN_DONE && domain_state(g->domain) == DOMAIN_STUCK, done = g->stop == RUN_DONE && !stuck;
   BUG_ON(done && domain_state(g->domain) != DOMAIN_IDLE);
-  collect(g, done ? end_of_all(g) : domain_now(g->domain));
+  collect(g, done ? later(end_of_all(g), g->started) : domain_now(g->domain));
   if (done) {
     check_laws(g);
     return RUN_DONE;
@@ -520,17 +593,6 @@ bool gpu_rate(const struct gpu *g, unsigned slot, uint64_t batch_ps[GPU_RATE_STE
   for (unsigned i = 0; i < GPU_RATE_STEPS; i++) batch_ps[i] = d->mark[i + 1] - d->mark[i];
   *ctas = d->mark_step;
   return true;
-}
-
-unsigned gpu_stats_groups(struct gpu *g, struct stat_group out[GPU_MAX_GROUPS])
-{
-  unsigned n = 0;
-  out[n++] = gpu_stats_group("gpu", &g->stats);
-  out[n++] = sm_stats_group("sm", &g->sum.sm);
-  out[n++] = noc_stats_group("noc", &g->sum.noc);
-  out[n++] = l2_stats_group("l2", &g->sum.l2);
-  out[n++] = dram_stats_group("dram", &g->sum.dram);
-  return n;
 }
 
 void gpu_counters(const struct gpu *g, struct netlist_stats *now)

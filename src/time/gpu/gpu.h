@@ -64,8 +64,9 @@ struct gpu_launch {
 };
 
 /* An idle GPU without launches begins a run: caches stay warm in L2, L1 starts empty, counters and gpu_stats_groups
- * begin. All launches of a run have this memory, and control bits as the first has, or none. The run lasts until
- * gpu_finish, also while no launch is there. */
+ * begin. All launches of a run have this memory, and control bits as the first has, or none; a run that begins with a
+ * copy has none yet (NULL), and counters begin with the launch that finds copies alone. It lasts until gpu_finish, also
+ * while no launch is there. */
 void gpu_begin(struct gpu *, const struct step_source *first, struct gmem *image);
 /* A launch comes, behind those that are there (time/gpu/dispatcher.h); none waits for another. Its slot is free until
  * then. False with *e filled: it does not fit this GPU. */
@@ -109,8 +110,10 @@ void gpu_observe(struct gpu *, struct observer *(*of)(void *ctx, unsigned core),
 /* Findings of the last kernel, summed over SMs; NULL when not checked. */
 const struct hazard *gpu_hazards(const struct gpu *);
 
-/* Counters of the run as gpu_finish found them, all launches together: gpu (resident CTAs: of the first), sm (sum over
- * SMs), noc, l2, dram. Returns how many groups. */
+/* Between windows: counters are as they are now, for gpu_stats_groups. */
+void gpu_count(struct gpu *);
+/* Counters of the run as gpu_finish or gpu_count found them, all launches together and copies since the first of them
+ * came: gpu (resident CTAs: of the first), sm (sum over SMs), noc, l2, dram. Returns how many groups. */
 unsigned gpu_stats_groups(struct gpu *, struct stat_group out[GPU_MAX_GROUPS]);
 
 /* Whether runs that begin from now on also count each instance of a unit alone; how the last run's did, NULL: it was

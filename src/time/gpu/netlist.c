@@ -248,12 +248,16 @@ void netlist_free(struct netlist *n)
   arena_free(&n->arena);
 }
 
-void netlist_start(struct netlist *n, struct gmem *image, bool control_bits, picos now)
+void netlist_start_cores(struct netlist *n, struct gmem *image, bool control_bits)
 {
   for (unsigned i = 0; i < n->n_cores; i++) {
     n->core[i]->ops->start(n->core[i], image, control_bits);
     n->core_part[i].next = TIME_NEVER;
   }
+}
+
+void netlist_start(struct netlist *n, struct gmem *image, picos now)
+{
   for (unsigned i = 0; i < n->n_requesters; i++) n->requester[i]->ops->start(n->requester[i], image);
   if (n->outward) hub_out_start(n->outward, image);
   commit_start(&n->commit, image);

@@ -48,9 +48,10 @@ void netlist_free(struct netlist *);
 /* What keeps the caches of cores coherent from now on; some core takes probes, and the GPU is idle. */
 void netlist_cohere(struct netlist *, struct coherence *);
 
-/* The GPU, which is idle, begins anew at `now`: L2 keeps its lines, L1 and the caches of instructions and constants are
- * empty. Counters go on. */
-void netlist_start(struct netlist *, struct gmem *image, bool control_bits, picos now);
+/* The GPU, which is idle, begins anew at `now`: L2 keeps its lines. Counters go on. */
+void netlist_start(struct netlist *, struct gmem *image, picos now);
+/* … and its cores, before the first grid comes: L1 and the caches of instructions and constants are empty. */
+void netlist_start_cores(struct netlist *, struct gmem *image, bool control_bits);
 
 /* A grid comes, into a free slot: its books lie in the arena. const_space: sm_open_grid. */
 void netlist_open_grid(struct netlist *, unsigned slot, struct step_source *, const struct dispatch_grid *,

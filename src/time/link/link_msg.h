@@ -39,6 +39,7 @@ struct link_msg {
   uint16_t wire;     /* by which it came; WIRE_NONE: it starts here */
   uint8_t kind;      /* enum link_msg_kind */
   uint8_t port;      /* of the sender; an answer's: of the receiver */
+  bool program;      /* to a socket: addresses are of the host's own program, whose copies name them (host_mem.h) */
 };
 
 enum { WIRE_NONE = UINT16_MAX };

@@ -72,11 +72,21 @@ static void run_awake(struct machine *m)
   team_run(m->team, run_some, m);
 }
 
+/* How far all domains have come: one that gave notice stands inside the epoch, and sends from there on. */
+static picos reached(const struct machine *m)
+{
+  picos t = m->to;
+  for (unsigned i = 0; i < m->cfg.n_domains; i++)
+    if (m->end[i] == DOMAIN_NOTICE && domain_now(m->domain[i]) < t) t = domain_now(m->domain[i]);
+  return t;
+}
+
 static void run_machine_phase(struct machine *m, picos from)
 {
+  const picos to = reached(m);
   for (unsigned i = 0; i < m->cfg.n_parts; i++) {
     struct part *p = &m->cfg.part[i];
-    p->next = p->ops->run(p->self, from, m->to);
+    p->next = p->ops->run(p->self, from, to);
   }
 }
 

@@ -21,7 +21,8 @@ static void read_bytes(struct host_mem *h, struct fabric *f, const struct link_m
                        picos at)
 {
   uint8_t bytes[LINK_BODY_MAX];
-  bool ok = gmem_read(h->image, b->addr, bytes, b->n);
+  bool ok = m->program || gmem_read(h->image, b->addr, bytes, b->n);
+  if (m->program) memcpy(bytes, (const void *)(uintptr_t)b->addr, b->n);
   uint32_t n = ok ? (uint32_t)b->n : 0;
   h->stats.reads++;
   h->stats.read_bytes += n;
@@ -32,7 +33,8 @@ static void write_bytes(struct host_mem *h, struct fabric *f, const struct link_
                         picos at)
 {
   static const uint8_t failed = 1;
-  bool ok = gmem_write(h->image, b->addr, b + 1, b->n);
+  bool ok = m->program || gmem_write(h->image, b->addr, b + 1, b->n);
+  if (m->program) memcpy((void *)(uintptr_t)b->addr, b + 1, b->n);
   h->stats.writes++;
   h->stats.written_bytes += b->n;
   fabric_answer(f, m, LINK_DONE, 0, ok ? 0 : 1, &failed, at);

@@ -2,7 +2,8 @@
  *
  *   in       reads, writes and atomics of bytes
  *   time     bytes at a rate that all share, reads and writes together; an answer leaves `latency` after its bytes
- *   values   touched as each message is served, in the order of the fabric
+ *   values   touched as each message is served, in the order of the fabric. Copies may name bytes of the host's
+ *            program, which is this process and has checked them (link_msg.program); all else is guest memory
  *   params   host.memory_mbps, host.memory_latency_ns of the machine preset
  *   not modelled: caches of the host, its banks and channels, its own traffic
  */
