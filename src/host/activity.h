@@ -1,14 +1,11 @@
 /* What a program, its streams and the GPU's SMs do and when, as a trace for Perfetto (perfetto.h).
  *
  *   tracks   calls of each thread of the program; streams, with kernels, copies, fills and events; copy engines;
- *   graphs; SMs:
- *            the CTAs in their slots, and warp slots with what chosen warps wait for
+ *            graphs; SMs: the CTAs in their slots, and warp slots with what chosen warps wait for
  *   times    ps of the program, of which the file shows each `unit` as a nanosecond: 1000 shows what they are, the SM's
- *   clock
- *            period shows cycles
- *   rows     What overlaps on a track (branches of a graph in one stream, kernels that were simulated one behind the
- *   other and
- *            still ran at the same time in one slot) goes to further rows of it
+ *            clock period shows cycles
+ *   rows     what overlaps on a track (branches of a graph in one stream, kernels that were simulated one behind the
+ *            other and still ran at the same time in one slot) goes to further rows of it
  *
  *   struct activity *a = activity_new(&choice, &params, unit);
  *   options.observers = activity_observers(a);       of a simulator that is freed before

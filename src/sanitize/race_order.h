@@ -7,8 +7,7 @@
  *
  *   barrier          who waits learns what all knew who arrived
  *   strong store     leaves at its address what its warp has made visible by a fence of the GPU or wider; to its own
- *   CTA
- *                    all that it knows
+ *                    CTA all that it knows
  *   strong load      learns what its address holds. It needs no fence behind it: NVIDIA's own examples have none there
  *                    (CUDA C++ Programming Guide, memory fence functions)
  *   atomic           both

@@ -6,9 +6,8 @@
  *          why                       the last line of a run that failed
  *          report                    what `--json` writes, for json_extract
  *   study(key, value)                name, version; and what results depend on besides their point: `build`, the
- *   checksum of the
- *                                    program; `folder`, where runs start; `gpu NAME`, the parameters of each
- *                                    (sweep_identity)
+ *                                    checksum of the program; `folder`, where runs start; `gpu NAME`, the
+ *                                    parameters of each (sweep_identity)
  *
  * A row appears when its run has ended, as a whole, and is on the disk when sweep_store_add returns: whatever ends the
  * process, no finished point is lost or repeated.

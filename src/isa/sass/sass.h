@@ -80,9 +80,8 @@ struct sass_pred {
  *   PLOP3                         pp, pq, pr sources; pu by FLD_PLUT, pv by FLD_PLUT2
  *   P2R, R2P                      src[0] register, src[1] mask, FLD_PR_BYTE
  *   HGMMA IGMMA BGMMA QGMMA       src[0] A: registers, or the first of four uniform ones: descriptors of A and B;
- *   src[1]
- *                                 else the first of four, of which the last two describe B; src[2] accumulators,
- *                                 added when pp
+ *                                 src[1] else the first of four, of which the last two describe B; src[2]
+ *                                 accumulators, added when pp
  *   UTC*MMA                       src[0] A: descriptor, or address in tensor memory; src[1] B's descriptor; src[2] D;
  *                                 FLD_TC_META, FLD_TC_AUX; added to D when pp
  *   UTCBAR                        src[0] mbarrier, src[2] CTAs of a multicast

@@ -13,9 +13,8 @@
  *   room    warps, CTA slots, registers and shared memory of an SM. An SM that is empty takes the carve-out of the
  *           grid whose CTA comes; others need to fit in what is there (CUDA Runtime API, cudaFuncSetCacheConfig: a
  *           kernel that prefers another one may have to wait until the device has stopped)
- *   clusters  all CTAs at once, in the SMs of one GPC, each in the SM that holds the fewest; GPCs in turn, later the
- *   one
- *           that reports a completion
+ *   cluster its CTAs all at once, in the SMs of one GPC, each in the SM that holds the fewest; the first clusters go
+ *           round the GPCs, later ones to the GPC that reports a completion
  *   params  launch.latency_cycles (start of the kernel to the first CTA), launch.cta_interval,
  *           noc.request_latency (a launch takes at least one window), sm.*
  */

@@ -5,9 +5,10 @@
  *   out      answers to reads, in the order of their column commands
  *   address  line of the channel, low to high: bank group bit 0, columns of a row, other bank
  *            bits, row; the bank is XORed with low row bits, so that equal offsets do not share a
- *   bank schedule per bank the oldest request that hits the open row, else the oldest; between
- *            banks the one whose command can go first, then the oldest. At most dram.row_hits_max
- *            hits in a row while an older request waits. Opens rows while other banks transfer.
+ *            bank
+ *   schedule per bank the oldest request that hits the open row, else the oldest; between banks
+ *            the one whose command can go first, then the oldest. At most dram.row_hits_max hits
+ *            in a row while an older request waits. Opens rows while other banks transfer.
  *   writes   wait in a queue of their own: drained from dram.write_high entries down to
  *            dram.write_low, and while there is nothing to read; sectors written in part are read first
  *   refresh  per bank, once every dram.t.refi, the banks in turn; nothing happens for idle banks

@@ -5,10 +5,12 @@
  *           l1.data_max, l1.sets, l1.set_hash, l1.mshr_entries, l1.mshr_merges, l1.perfect
  *   lines   128 bytes, 4 sectors of 32 bytes; LRU; allocated when a sector arrives or words are stored
  *   stores  write-through, and kept without a fetch: the words stored are known, a load of others fetches
- *           their sector (core model: allocate on miss, lazy fetch on read; Nsight Compute counts stores as
- *           hits: 33.3 % of c = a + b on a cold RTX 3080 Ti)
+ *           their sector (core model: allocate on miss, lazy fetch on read. Evidence: Nsight Compute's hit rate of
+ *           c = a + b on a cold RTX 3080 Ti is 33.3 %: it counts every store as a hit. Our counters do not: theirs
+ *           are of loads alone, docs/counters.md)
  *   misses  one entry per line and its waiting transactions; a sector on its way is not requested
  *           twice
+ *   callers the memory unit: when a transaction is granted (l1_load, l1_store), when an answer comes (l1_fill)
  */
 #ifndef WS_TIME_MEM_L1_H
 #define WS_TIME_MEM_L1_H

@@ -1,12 +1,12 @@
 /* SM-to-SM network: accesses to shared memory of other CTAs of a cluster, and the barrier of the cluster.
  *
- *   ports    per SM: messages in (accesses, arrivals at the barrier, CTAs that have exited); answers and ends of phases
- *   out
+ *   ports    per SM: messages in (accesses, arrivals at the barrier, CTAs that have exited); out: answers, ends of
+ *            phases
  *   time     an access passes its SM's port with the data it brings (cluster.bytes_per_cycle, mem_unit.c), takes
  *            cluster.hop_latency, passes the port of each SM whose memory it touches with the larger of what it brings
  *            and takes, and takes cluster.hop_latency back. A hop takes at least a window (time/domain.h)
- *   copies   of the copy engine: performed when their last byte has crossed the network. Multicasts come at
- *   noc.sm_reply_bytes
+ *   copies   of the copy engine (sm/copy_engine.h): performed when their last byte has crossed the network.
+ *            Multicasts come at noc.sm_reply_bytes
  *   order    performed in (arrival, SM, sequence) order, alone, at the end of the window
  *   barrier  a phase ends when the last CTA that has not exited has arrived; cluster.barrier_cycles and a hop later its
  *            CTAs know

@@ -12,10 +12,12 @@
  *   far      SM and home slice in different partitions: weak loads go to the near slice; other
  *            requests and their answers take half of l2.far_latency - l2.latency more
  *   order    each port serves in (arrival, sender, sequence) order
- *   queues   in front of the receiving ports (inbox.h). A request stays there while the queue of its slice is full. Of
- *   one SM the crossbar holds noc.sm_buffer messages; then the SM's
- *            port stands still until slices have taken some, also for messages to slices with room. It
- *            hears of that a window later, as of everything else. Replies are always taken
+ *   queues   in front of the receiving ports (inbox.h). A request stays there while the queue of its slice is full.
+ *            Of one SM the crossbar holds noc.sm_buffer messages; then the SM's port stands still until
+ *            slices have taken some, also for messages to slices with room. It hears of that a window
+ *            later, as of everything else. Replies are always taken
+ *   callers  no cycle of its own. netlist.c brings what SMs send (xbar_inject) and what they get
+ *            (xbar_deliver); slices, commit.c and hub_out.c take requests and answer them
  *   params   noc.*, l2.slices, l2.slice_hash, l2.clock_khz
  *   not modelled: stages inside the crossbar, virtual channels
  *

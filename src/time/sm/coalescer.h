@@ -1,4 +1,5 @@
-/* Coalescer: the 128-byte lines and 32-byte sectors a warp's accesses touch. `lanes`: of a warp. */
+/* Coalescer: the 128-byte lines and 32-byte sectors a warp's accesses touch. `lanes`: of a warp. Called by mem_access.c
+ * as an instruction issues. */
 #ifndef WS_TIME_SM_COALESCER_H
 #define WS_TIME_SM_COALESCER_H
 

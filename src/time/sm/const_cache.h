@@ -3,6 +3,7 @@
  * not warm L0 FL. Both miss into the L1 instruction and constant cache.
  *
  *   params  const.fl_bytes, const.vl_bytes, const.ways, const.line, const.perfect
+ *   callers issue.c for operands, mem_access.c for LDC (const_cache_read)
  *   Times are computed when a line is requested. Emptied when a kernel comes to an idle GPU.
  */
 #ifndef WS_TIME_SM_CONST_CACHE_H

@@ -6,15 +6,14 @@
  *           out: requests to L2, past L1; the data array of shared memory; copies that are done
  *   queue   copy.queue_entries wait for their turn; one more stays at the head of its sub-core's queue
  *   walk    in order, one copy at a time: from copy.start_cycles after the grant (copy.map_cycles more when a tensor
- *   map is read)
- *           a request every copy.request_cycles, for what a piece (a row of a box) has in one line of 128 bytes. Copies
- *           overlap: the next one is walked while data of those before are on their way
+ *           map is read) a request every copy.request_cycles, for what a piece (a row of a box) has in one line of 128
+ *           bytes. Copies overlap: the next one is walked while data of those before are on their way
  *   load    shared memory takes the data of each answer; with the last one they count at the mbarrier
  *   store   shared memory gives the data of each request; memory changes at the end of the walk, the copy is done when
- *   all
- *           is answered. A reduction is performed at its slices, line by line
+ *           all is answered. A reduction is performed at its slices, line by line
  *   far     data for shared memory of other CTAs go on through the SM-to-SM network (cluster_net.h), which performs
- *   them not modelled: cache of tensor maps and their way from memory, the order of requests across banks of a box
+ *           them
+ *   not modelled: cache of tensor maps and their way from memory, the order of requests across banks of a box
  */
 #ifndef WS_TIME_SM_COPY_ENGINE_H
 #define WS_TIME_SM_COPY_ENGINE_H

@@ -15,8 +15,9 @@
  * order, memory instructions read their sources in order) needs no rule of its own: the timing
  * model keeps it.
  *
- * It observes the pipeline (observer.h). Shared memory that an LDGSTS still has to write is the memory unit's to know
- * (mem_access.c); what it finds is reported here. Generic accesses to shared memory are not held against it.
+ * It has no cycle of its own: it observes the pipeline (observer.h) and is told of every event there. Shared memory
+ * that an LDGSTS still has to write is the memory unit's to know (mem_access.c); what it finds is reported here.
+ * Generic accesses to shared memory are not held against it.
  *
  * Gaps are the smallest distances nvcc emits (gap.* in the preset); --hazards=gaps also prints the
  * smallest distance seen for each class and role, so that the table can be compared.

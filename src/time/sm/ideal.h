@@ -4,9 +4,8 @@
  * A free instruction is stepped when nothing it depends on holds it, and takes no slot, no pipe and no time; its warp
  * may issue again in the same cycle. Free are
  *   ideal.local       accesses of local memory by instructions that name it (LDL, STL)
- *   ideal.divergence  of the arithmetic of paths that do not have all lanes of their warp, so many instructions that n
- *   of
- *                     m lanes take n/m of the time: what a perfect regrouping of threads into warps would leave.
+ *   ideal.divergence  of the arithmetic of paths that do not have all lanes of their warp, so many instructions that
+ *                     n of m lanes take n/m of the time: what a perfect regrouping of threads into warps would leave.
  *                     Control flow and memory instructions keep their costs, so the gain is not overstated
  * Control bits still decide what an instruction waits for.
  */

@@ -3,8 +3,8 @@
  * due waits until those before it, of its warp and counter, are.
  *
  *   which    step_source.in_order, a mask; counters 0 to IN_ORDER_COUNTERS - 1 can be among them
- *   ticket   what an instruction carries in the place of such a counter, as with scoreboards: counter and place in the
- *   order
+ *   ticket   what an instruction carries in the place of such a counter, as with scoreboards: counter and place in
+ *            the order
  *   cycle    several may drop in the cycle in which the oldest one is due
  */
 #ifndef WS_TIME_SM_IN_ORDER_H

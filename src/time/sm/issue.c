@@ -1,6 +1,7 @@
 #include "time/sm/issue.h"
 
 #include "base/arith.h"
+#include "base/bug.h"
 
 void issue_init(struct issue *s, const struct params *p, struct const_cache *fl)
 {
@@ -246,28 +247,55 @@ static bool is_greedy(const struct issue *s)
   return s->greedy && s->last != NO_WARP;
 }
 
+/* LRR: the turn begins behind the warp that issued last; its place and those before it. */
+static uint32_t passed(const struct issue *s, const struct warp_table *t)
+{
+  return s->last == NO_WARP ? 0 : (2u << t->place[s->last]) - 1;
+}
+
+/* The oldest behind that warp, else the oldest. */
+static unsigned first_in_turn(uint32_t places, uint32_t passed)
+{
+  return bits_first(places & ~passed ? places & ~passed : places);
+}
+
+static uint32_t before_in_turn(unsigned place, uint32_t passed)
+{
+  uint32_t older = (1u << place) - 1;
+  return passed >> place & 1 ? older | ~passed : older & ~passed;
+}
+
+/* Most runs are of CGGTY; which case comes is a hint to the compiler alone. */
+static inline enum issue_policy policy(const struct issue *s)
+{
+  return (enum issue_policy)__builtin_expect(s->policy, ISSUE_POLICY_CGGTY);
+}
+
 /* First candidate among `places` (not 0) after the greedy one. */
 static inline unsigned first_place(const struct issue *s, const struct warp_table *t, uint32_t places)
 {
-  if (s->policy == ISSUE_POLICY_CGGTY) return 31 - (unsigned)__builtin_clz(places);
-  switch (s->policy) {
+  switch (policy(s)) {
+  case ISSUE_POLICY_CGGTY: return 31 - (unsigned)__builtin_clz(places);
   case ISSUE_POLICY_GTO:
   case ISSUE_POLICY_OLDEST: return bits_first(places);
-  default: { /* LRR: the one after the last issued, by age; the oldest when that one is gone */
-    uint32_t after = s->last == NO_WARP ? 0 : places & ~((2u << t->place[s->last]) - 1);
-    return bits_first(after ? after : places);
+  case ISSUE_POLICY_LRR: return first_in_turn(places, passed(s, t));
+  case ISSUE_POLICY__N: break;
   }
-  }
+  BUG("issue.policy %u has no order", s->policy);
 }
 
-/* Candidates tried before the one in `place`, but for the greedy one. */
+/* Candidates that first_place takes before the one in `place`. */
 static uint32_t places_before(const struct issue *s, const struct warp_table *t, unsigned place)
 {
   uint32_t older = (1u << place) - 1;
-  if (s->policy == ISSUE_POLICY_CGGTY) return ~older & ~(1u << place);
-  if (s->policy != ISSUE_POLICY_LRR || s->last == NO_WARP) return older;
-  uint32_t passed = (2u << t->place[s->last]) - 1; /* the turn begins after these */
-  return place > t->place[s->last] ? older & ~passed : older | ~passed;
+  switch (policy(s)) {
+  case ISSUE_POLICY_CGGTY: return ~older & ~(1u << place);
+  case ISSUE_POLICY_GTO:
+  case ISSUE_POLICY_OLDEST: return older;
+  case ISSUE_POLICY_LRR: return before_in_turn(place, passed(s, t));
+  case ISSUE_POLICY__N: break;
+  }
+  BUG("issue.policy %u has no order", s->policy);
 }
 
 /* The greedy warp misses its constant: nothing issues for a few cycles, then others may. */
@@ -423,8 +451,9 @@ struct issue_pick issue_look(struct issue *s, struct warp_table *t, const struct
   return pick;
 }
 
-/* After an issue: what the next look would find, when no warp is left to look at. */
-static void foresee(struct issue *s, const struct warp_table *t, unsigned greedy, uint64_t now)
+/* After an issue: what the next look would find, when no warp is left to look at. Most issues end before. */
+__attribute__((noinline)) static void foresee(struct issue *s, const struct warp_table *t, unsigned greedy,
+                                              uint64_t now)
 {
   uint32_t all = (1u << t->n) - 1;
   if ((all & ~s->asleep) || t->changed || s->due <= now + 1) return;

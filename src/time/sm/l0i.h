@@ -7,6 +7,7 @@
  *           Lines in the buffer enter L0 only on demand. A restart at the line the buffer would
  *           request anyway is ignored. Lines of a stream that is dropped do not hold up the miss that
  *           dropped it, unless they are on the link already.
+ *   callers fetch.c asks for lines (l0i_fetch); the box has no cycle of its own
  *   Times are computed when a line is requested, or, when it has to come from L2, when it is there (l0i_arrived).
  *   Emptied when a kernel comes to an idle GPU, unless icache.kept.
  */

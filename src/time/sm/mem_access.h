@@ -2,8 +2,9 @@
  * and the accesses that are the SM's own business. Strong accesses are left to the memory side.
  *
  *   params  l1.tag_bank_masks, const.line; stages: mem_stages.h
- *   ports   in: transactions of the sub-cores, and of the memory unit those whose time has come; out: memory, through
- *   the SM's view
+ *   callers the sub-core as an instruction issues (mem_access_sort), the memory unit when the time of what was put off
+ *           has come
+ *   ports   in: transactions; out: memory, through the SM's view
  */
 #ifndef WS_TIME_SM_MEM_ACCESS_H
 #define WS_TIME_SM_MEM_ACCESS_H

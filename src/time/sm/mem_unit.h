@@ -7,15 +7,15 @@
  *           full; the queue (mem.queue_entries) then stops the issue stage: lg_throttle
  *   ports   in: heads of the lsu queues; replies of the memory side
  *           out: requests to the memory side; counter drops to the sub-cores
- *   cycle   replies first, then results that are ready, then one grant, round robin over the
- *           sub-cores, then the heads of the queues enter their address stages
+ *   cycle   replies first, then results that are ready, then one grant, round robin over the sub-cores, then the
+ *           copy engine, then the heads of the queues enter their address stages
  *   result  ready stages.pipe cycles after the grant, or after the last line has come, and bank
  *           conflicts and extra lines; then it waits for the link to its sub-core and crosses it; then
  *           it is written, when a write port is free (depend_write_at)
  *   copies  bulk and tensor copies go to the copy engine (copy_engine.h), which shares the port to L2, the data array
- *   and
- *           the table of transactions
- *   results of textures and surfaces return in order: nvcc waits for some of several with DEPBAR (compiler output)
+ *           and the table of transactions
+ *   texture results of textures and surfaces return in order: nvcc waits for some of several with DEPBAR (compiler
+ *           output)
  */
 #ifndef WS_TIME_SM_MEM_UNIT_H
 #define WS_TIME_SM_MEM_UNIT_H
@@ -57,7 +57,7 @@ struct mem_code_port {
   void *ctx;
 };
 
-/* Who takes commits of tensor memory that the arbiter grants; mem_unit_commit_due says when one is due. */
+/* Who takes commits of tensor memory that the arbiter grants; they come back by mem_unit_commit_due. */
 struct commit_port {
   void (*granted)(void *ctx, uint16_t id, uint64_t now);
   void *ctx;
@@ -133,10 +133,12 @@ static inline void mem_unit_queued(struct mem_unit *u, unsigned client, uint64_t
   mem_unit_wake(u, at);
 }
 
-/* One cycle. wake[i] says when sub-core i has something to look at: a counter will drop, a queue
- * entry came free, a warp's hold may end. */
+/* A commit of tensor memory is due (tmem.h calls this): it arrives at its mbarrier, of the own CTA or through the
+ * SM-to-SM network. */
 void mem_unit_commit_due(void *mem_unit, uint16_t id, uint64_t now);
 
+/* One cycle. wake[i] says when sub-core i has something to look at: a counter will drop, a queue
+ * entry came free, a warp's hold may end. */
 void mem_unit_cycle(struct mem_unit *, uint64_t now);
 
 /* Something of the grid is on its way: of one whose CTAs have ended, stores. */

@@ -5,8 +5,7 @@
  *            event names may lie ahead: where nothing can overtake, the model knows at issue when an instruction reads
  *            its operands. Events of one instruction come in the order of its stages, those of different ones do not
  *   cost     without observers one test at issue and one at each step of the memory pipeline. An observer hears of
- *   those
- *            events for which its table has a function
+ *            those events for which its table has a function
  *   no observers: the ledger (ledger.h), which always counts, and whose charges are events here; hazard emulation
  *            (emulate.h), which changes what instructions read: only its knowledge of results that are written comes
  *            from here

@@ -12,8 +12,9 @@
  *   cache   one value per bank and operand position, kept when read with its reuse bit; a read of
  *           the same bank and position replaces or drops it. Variable-latency instructions neither
  *           hit nor allocate.
- * Times are computed when the instruction issues: nothing after it can overtake, so the box needs
- * no cycle of its own.
+ *   callers the sub-core as an instruction issues (operand_issue); the memory unit at a queue's head
+ *           (operand_read_queued). Times are computed then: nothing after it can overtake, so the box needs no cycle of
+ *           its own
  *   queued  memory instructions read their addresses with the ports that are left, when none of
  *           the fixed-latency instructions before them needs one (operand_read_queued)
  *   not modelled: ports for store data and for the sources of special functions

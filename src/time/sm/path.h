@@ -1,6 +1,6 @@
 /* Which path of a warp runs (the policy is ours): it goes on with its path until that
  * blocks, exits, yields, sleeps or branches backwards; then the next ready path has its turn,
- * paths that did not yield first.
+ * paths that did not yield first. The sub-core asks when an instruction has been stepped: no cycle of its own.
  */
 #ifndef WS_TIME_SM_PATH_H
 #define WS_TIME_SM_PATH_H

@@ -2,6 +2,8 @@
  * (CUDA C++ Programming Guide, Shared Memory). As many lanes go at a time as fill the banks: of a warp of 32 all with
  * 32 bits each, a half with 64, a quarter with 128. `lanes`: of a warp.
  *
+ *   callers mem_access.c, as an instruction issues: how many passes it takes; the memory unit holds the data array for
+ *           as long
  *   rule    loads: two parts of the warp go together when every lane reads the same address as the lane
  *           that differs from it in bit 0 of its number, or as the one in bit 1 (cicuvc/nvidia-sass-document,
  *           RTX 5090: wavefronts of LDS; stores and cp.async never do)

@@ -7,6 +7,8 @@
  *           the later one waits in the result queue; its fixed-latency consumers get it from there, so
  *           nobody is delayed. A result of a variable-latency unit that meets one waits a cycle, and
  *           its dependence counter with it. A full result queue holds the issue port.
+ *   callers no cycle of its own: the sub-core books fixed-latency results as they issue (writeback_fixed); depend.c
+ *           takes what ports are left in its own (writeback_take)
  *   order   fixed-latency results reserve their cycle when they issue; at the end of each cycle the
  *           others take what is left, in the order they are due
  * Consumers of a fixed-latency result: through bypass or queue from lat.* on when they are of fixed latency;
