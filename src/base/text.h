@@ -15,4 +15,7 @@ bool text_table_is_safe(const void *table, size_t bytes);
 /* The same of one string. */
 bool text_is_safe(const char *s);
 
+/* Valid UTF-8, control characters and all. */
+bool text_is_utf8(const char *s);
+
 #endif

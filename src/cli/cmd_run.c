@@ -357,11 +357,13 @@ static bool write_page(const struct run *r, struct err *e)
   FILE *f = output_open(&out, r->opt.html, e);
 
   if (!f) return false;
-  json_t *runs = json_array();
-  json_array_append_new(runs, html_page_run(1, view_json_run(&r->report, r->opt.json_host)));
-  const struct html_page page = {.runs = runs, .baseline = r->baseline.root, .baseline_name = r->baseline.path};
-  html_page_write(f, &page);
-  json_decref(runs);
+  struct text_out report;
+  text_out_open(&report, NULL);
+  html_page_report(&report, &r->report, r->opt.json_host);
+  const struct html_run run = {.number = 1, .report = report.data, .bytes = report.n};
+  html_page_write(f, &(struct html_page){.run = &run, .n_runs = 1, .baseline = r->baseline.root,
+                                         .baseline_name = r->baseline.path});
+  text_out_close(&report);
   return output_close(&out, true, e);
 }
 

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,8 @@ struct import {
   bool has_preset;
   struct simulator *simulator;
   struct gmem *memory; /* nothing is in it */
-  json_t *kernels;     /* NULL: not wanted */
+  struct text_out text; /* --json, from when the GPU is known; in memory, for not every import comes to its end */
+  struct json_out json;
   unsigned n;
   uint64_t cycles, insts;
 };
@@ -37,6 +37,16 @@ struct traced_code {
 };
 
 /* ---- set up, when the first trace is known ---- */
+
+static void begin_json(struct import *m)
+{
+  text_out_open(&m->text, NULL);
+  json_out_open(&m->json, &m->text, (struct json_form){.indent = 2});
+  json_out_object(&m->json, NULL);
+  json_out_text(&m->json, "schema", "warpstep-trace-1");
+  json_out_text(&m->json, "gpu", m->preset.params.name);
+  json_out_array(&m->json, "kernels");
+}
 
 static bool set_up(struct import *m, const struct trace_kernel *k, struct err *e)
 {
@@ -57,6 +67,7 @@ static bool set_up(struct import *m, const struct trace_kernel *k, struct err *e
   m->memory = gmem_new(m->preset.params.vm_page_bits);
   m->simulator = simulator_new(&m->preset.params);
   NO_MEMORY_IF(!m->simulator);
+  if (o->json) begin_json(m);
   return true;
 }
 
@@ -106,12 +117,15 @@ static void note(struct import *m, const struct trace_kernel *k, const struct si
   m->n++;
   m->cycles += r->cycles;
   m->insts += r->warp_insts;
-  if (!m->kernels) return;
-  json_t *j = json_pack("{s:s, s:I, s:I, s:I}", "kernel", k->header.name, "cycles",
-                        (json_int_t)r->cycles, "warp_insts", (json_int_t)r->warp_insts, "time_ps",
-                        (json_int_t)r->time_ps);
-  for (unsigned i = 0; i < r->n_groups; i++) stat_write_json(j, r->group[i]);
-  json_array_append_new(m->kernels, j);
+  if (!m->o->json) return;
+  struct json_out *j = &m->json;
+  json_out_object(j, NULL);
+  json_out_text(j, "kernel", k->header.name);
+  json_out_u64(j, "cycles", r->cycles);
+  json_out_u64(j, "warp_insts", r->warp_insts);
+  json_out_u64(j, "time_ps", r->time_ps);
+  stat_write_json(j, r->group, r->n_groups);
+  json_out_end(j);
 }
 
 static bool run(struct import *m, const struct trace_kernel *k, const struct trace_code *code,
@@ -140,21 +154,22 @@ static bool import_kernel(struct import *m, const char *path, struct err *e)
 
 /* ---- */
 
-static bool write_json(const struct import *m, struct err *e)
+static bool write_json(struct import *m, struct err *e)
 {
   struct output out;
   FILE *f = output_open(&out, m->o->json, e);
   if (!f) return false;
-  json_t *root =
-      json_pack("{s:s, s:s, s:O}", "schema", "warpstep-trace-1", "gpu", m->preset.params.name, "kernels", m->kernels);
-  stat_dump_json(f, root);
-  json_decref(root);
+  if (!m->text.data) begin_json(m);
+  json_out_end(&m->json);
+  json_out_end(&m->json);
+  text_out_char(&m->text, '\n');
+  fwrite(m->text.data, 1, m->text.n, f);
   return output_close(&out, true, e);
 }
 
 bool trace_import(const struct trace_import *o, const char *path, struct err *e)
 {
-  struct import m = {.o = o, .kernels = o->json ? json_array() : NULL};
+  struct import m = {.o = o};
   struct trace_list list;
   bool ok = trace_list_read(path, &list, e);
   for (unsigned i = 0; ok && i < list.n; i++) /* copies: L2 starts cold here */
@@ -162,7 +177,7 @@ bool trace_import(const struct trace_import *o, const char *path, struct err *e)
   if (ok && m.n > 1)
     printf("%-40s %12" PRIu64 " %12" PRIu64 "\n", "all", m.insts, m.cycles);
   if (ok && o->json) ok = write_json(&m, e);
-  json_decref(m.kernels);
+  text_out_close(&m.text);
   trace_list_free(&list);
   simulator_free(m.simulator);
   if (m.memory) gmem_free(m.memory);

@@ -39,8 +39,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-
-struct json_t; /* jansson's json_t */
+#include "base/json_out.h"
 
 enum stat_kind {
   STAT_KIND_U64, /* event count; adds up over blocks, subtracts over regions */
@@ -118,13 +117,10 @@ void stat_write_text(FILE *f, const struct stat_group *g, unsigned n_groups);
 #define STAT_CSV_HEADER "name,value,unit\n"
 void stat_write_csv(FILE *f, const struct stat_group *g, unsigned n_groups);
 
-/* Adds the group to a JSON object (jansson), one nested object per part of the prefix. Counts are
- * exact integers, ratios have 6 decimals, n/a is null, a VEC is an object by name or an array.
- * Key order is the order of the table and of the calls. */
-void stat_write_json(struct json_t *root, struct stat_group g);
-
-/* Dumps a JSON value so that the 6 decimals come out as written (ends with a newline). */
-void stat_dump_json(FILE *f, const struct json_t *root);
+/* Puts all groups into the open object, one nested object per part of their prefixes. Counts are exact integers, ratios
+ * have 6 decimals, n/a is null, a VEC is an object by name or an array. Keys come in the order of the tables and of the
+ * groups; groups whose prefixes share parts follow each other. Two groups must not claim one name. */
+void stat_write_json(struct json_out *, const struct stat_group *, unsigned n_groups);
 
 /* Rows of a Markdown table "| prefix.name | unit | text |". */
 void stat_write_doc(FILE *f, const char *prefix, const struct stat_desc *desc, unsigned n);

@@ -1,7 +1,6 @@
 /* Text, CSV, JSON and Markdown from the tables of stat.h. Text, CSV and Markdown share one walk
  * that turns a group into flat lines (name, printed value, unit, text). */
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -114,36 +113,54 @@ void stat_write_csv(FILE *f, const struct stat_group *g, unsigned n_groups)
   for (unsigned i = 0; i < n_groups; i++) each_line(g[i], csv_line, f);
 }
 
-/* Owns `value` afterwards. Two groups must not claim one name. */
-static void json_put(json_t *object, const char *key, json_t *value)
+static void put_counter(struct json_out *j, const char *key, uint64_t v)
 {
-  BUG_ON(!value || json_object_get(object, key) || json_object_set_new(object, key, value) != 0);
+  BUG_ON(v > INT64_MAX); /* readers have integers of 64 bits with a sign */
+  json_out_u64(j, key, v);
 }
 
-static json_t *json_counter(uint64_t v)
+static void put_vector(struct json_out *j, const struct stat_desc *d, const uint64_t *v)
 {
-  BUG_ON(v > INT64_MAX);
-  return json_integer((json_int_t)v);
+  if (d->names) json_out_object(j, d->name);
+  else json_out_array(j, d->name);
+  for (uint32_t i = 0; i < d->count; i++) put_counter(j, d->names ? d->names[i] : NULL, v[i]);
+  json_out_end(j);
 }
 
-static json_t *json_row(const struct stat_desc *d, const void *data)
+static void put_row(struct json_out *j, const struct stat_desc *d, const void *data)
 {
   double ratio;
-  if (d->kind == STAT_KIND_DIV && stat_ratio(d, data, &ratio))
-    return json_real(round(ratio * 1e6) / 1e6);
-  if (d->count == 0) return json_null();
-  const uint64_t *v = counters(d, data);
-  if (d->kind != STAT_KIND_VEC) return json_counter(v[0]);
-  json_t *vec = d->names ? json_object() : json_array();
-  for (uint32_t i = 0; i < d->count; i++) {
-    if (d->names) json_put(vec, d->names[i], json_counter(v[i]));
-    else json_array_append_new(vec, json_counter(v[i]));
-  }
-  return vec;
+  if (d->kind == STAT_KIND_DIV && stat_ratio(d, data, &ratio)) json_out_real(j, d->name, round(ratio * 1e6) / 1e6);
+  else if (d->count == 0) json_out_null(j, d->name);
+  else if (d->kind == STAT_KIND_VEC) put_vector(j, d, counters(d, data));
+  else put_counter(j, d->name, counters(d, data)[0]);
 }
 
-/* Object at the dotted path below root, made where it does not exist. */
-static json_t *json_at(json_t *root, const char *path)
+static void put_rows(struct json_out *j, struct stat_group g)
+{
+  for (unsigned r = 0; r < g.n; r++)
+    if (g.desc[r].kind != STAT_KIND_LAW) put_row(j, &g.desc[r], g.data);
+}
+
+/* Bytes of `prefix` that are whole parts of `open`, too, with the dot behind them. */
+static size_t shared_parts(const char *open, const char *prefix)
+{
+  size_t shared = 0;
+  for (size_t i = 0;; i++) {
+    bool ends = !open[i] || open[i] == '.', also = !prefix[i] || prefix[i] == '.';
+    if (ends && also) shared = prefix[i] ? i + 1 : i;
+    if (!open[i] || open[i] != prefix[i]) return shared;
+  }
+}
+
+static unsigned n_parts(const char *path)
+{
+  unsigned n = *path != '\0';
+  for (; *path; path++) n += *path == '.';
+  return n;
+}
+
+static void open_parts(struct json_out *j, const char *path)
 {
   while (*path) {
     char part[64];
@@ -151,27 +168,23 @@ static json_t *json_at(json_t *root, const char *path)
     BUG_ON(n == 0 || n >= sizeof part);
     memcpy(part, path, n);
     part[n] = '\0';
+    json_out_object(j, part);
     path += path[n] ? n + 1 : n;
-    json_t *next = json_object_get(root, part);
-    if (!next) json_put(root, part, next = json_object());
-    BUG_ON(!json_is_object(next));
-    root = next;
   }
-  return root;
 }
 
-void stat_write_json(struct json_t *root, struct stat_group g)
+void stat_write_json(struct json_out *j, const struct stat_group *g, unsigned n_groups)
 {
-  json_t *object = json_at(root, g.prefix);
-  for (unsigned r = 0; r < g.n; r++)
-    if (g.desc[r].kind != STAT_KIND_LAW) json_put(object, g.desc[r].name, json_row(&g.desc[r], g.data));
-}
-
-void stat_dump_json(FILE *f, const struct json_t *root)
-{
-  /* 15 significant digits print any value rounded to 6 decimals as it was rounded. */
-  json_dumpf(root, f, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-  fputc('\n', f);
+  const char *open = "";
+  for (unsigned i = 0; i < n_groups; i++) {
+    const char *prefix = g[i].prefix;
+    size_t shared = shared_parts(open, prefix);
+    for (unsigned k = n_parts(open + shared); k > 0; k--) json_out_end(j);
+    open_parts(j, prefix + shared);
+    put_rows(j, g[i]);
+    open = prefix;
+  }
+  for (unsigned k = n_parts(open); k > 0; k--) json_out_end(j);
 }
 
 void stat_write_doc(FILE *f, const char *prefix, const struct stat_desc *desc, unsigned n)

@@ -10,37 +10,51 @@
 #include "view/html_assets.h"
 #include "view/json.h"
 
-json_t *html_page_run(uint64_t number, json_t *report)
+/* A script ends at the first "</script", and "<!--" makes it end elsewhere. */
+static const struct json_form form = {.in_script = true};
+
+void html_page_report(struct text_out *t, const struct report *r, bool with_host)
 {
-  json_t *j = json_pack("{s:I, s:o}", "number", (json_int_t)number, "report", report);
-  NO_MEMORY_IF(!j);
-  return j;
+  struct json_out j;
+  json_out_open(&j, t, form);
+  view_json_run(&j, NULL, r, with_host);
 }
 
-/* A script ends at the first "</script", and "<!--" makes it end elsewhere: in JSON '<' is only in strings, which may
- * spell it. */
-static void write_data(FILE *f, const char *text)
+static void put_runs(struct json_out *j, const struct html_page *p)
 {
-  for (const char *tag; (tag = strchr(text, '<')); text = tag + 1) {
-    fwrite(text, 1, (size_t)(tag - text), f);
-    fputs("\\u003c", f);
+  json_out_array(j, "runs");
+  for (unsigned i = 0; i < p->n_runs; i++) {
+    json_out_object(j, NULL);
+    json_out_u64(j, "number", p->run[i].number);
+    json_out_value(j, "report", p->run[i].report, p->run[i].bytes);
+    json_out_end(j);
   }
-  fputs(text, f);
+  json_out_end(j);
+}
+
+/* What was read from a file, or is small. */
+static void put_tree(struct json_out *j, const char *key, const json_t *tree)
+{
+  char *text = json_dumps(tree, JSON_COMPACT | JSON_REAL_PRECISION(15));
+  NO_MEMORY_IF(!text);
+  json_out_foreign(j, key, text);
+  free(text);
 }
 
 static void put_data(FILE *f, const struct html_page *p)
 {
-  json_t *all = json_object();
-  json_object_set_new(all, "schema", json_string(HTML_PAGE_SCHEMA));
-  json_object_set(all, "runs", p->runs);
-  if (p->program) json_object_set(all, "program", p->program);
-  if (p->baseline) json_object_set(all, "baseline", p->baseline);
-  if (p->baseline) json_object_set_new(all, "baseline_name", view_json_text(p->baseline_name));
-  char *text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(15));
-  NO_MEMORY_IF(!text);
-  write_data(f, text);
-  free(text);
-  json_decref(all);
+  struct text_out t;
+  struct json_out j;
+  text_out_open(&t, f);
+  json_out_open(&j, &t, form);
+  json_out_object(&j, NULL);
+  json_out_text(&j, "schema", HTML_PAGE_SCHEMA);
+  put_runs(&j, p);
+  if (p->program) put_tree(&j, "program", p->program);
+  if (p->baseline) put_tree(&j, "baseline", p->baseline);
+  if (p->baseline) json_out_text(&j, "baseline_name", p->baseline_name);
+  json_out_end(&j);
+  text_out_close(&t);
 }
 
 static void put_asset(FILE *f, const struct html_asset *a)

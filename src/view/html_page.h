@@ -7,25 +7,36 @@
 #ifndef WS_VIEW_HTML_PAGE_H
 #define WS_VIEW_HTML_PAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/text_out.h"
 
 struct json_t;
+struct report;
 
 #define HTML_PAGE_SCHEMA "warpstep-html-1"
 
-/* What a page shows; references of the caller's. */
+/* A launch of a page: its number in the program, from 1, and what its report says (html_page_report). */
+struct html_run {
+  uint64_t number;
+  const char *report;
+  size_t bytes;
+};
+
+/* What a page shows; all of it the caller's. */
 struct html_page {
-  struct json_t *runs;     /* array of html_page_run() */
+  const struct html_run *run;
+  unsigned n_runs;
   struct json_t *program;  /* the report of exec; NULL: a run */
   struct json_t *baseline; /* what to compare with, as run_doc_read has it; NULL: nothing */
   const char *baseline_name;
 };
 
-/* A launch of a page: its number in the program, from 1, and its report (view_json_run), whose reference is taken. */
-struct json_t *html_page_run(uint64_t number, struct json_t *report);
+/* The report (view/json.h) in the form that a page takes; it outlives what it is about. */
+void html_page_report(struct text_out *, const struct report *, bool with_host);
 
 void html_page_write(FILE *, const struct html_page *);
 

@@ -7,25 +7,21 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/json_out.h"
 #include "view/report.h"
-
-struct json_t;
 
 #define VIEW_JSON_SCHEMA "warpstep-run-1"
 
 /* Writes the whole document and a newline; with_host adds "host". */
 void view_json_write(FILE *, const struct report *, bool with_host);
 
-/* The document. A new reference. */
-struct json_t *view_json_run(const struct report *, bool with_host);
+/* The document as a value of another one. */
+void view_json_run(struct json_out *, const char *key, const struct report *, bool with_host);
 
-/* Text of any origin as a string: what is not UTF-8 as \xNN. NULL: null. */
-struct json_t *view_json_text(const char *);
-
-/* Parts, for other programs that write the same shape (tools/silicon). New references. The launch case may
+/* Its members "launch" and "checks", for other programs that write the same shape (tools/silicon). The launch case may
  * be NULL: not launched from files. */
-struct json_t *view_json_launch(const struct launch_case *, const struct launch *,
-                                const struct module_kernel *);
-struct json_t *view_json_checks(const struct case_result *, unsigned n);
+void view_json_launch(struct json_out *, const struct launch_case *, const struct launch *,
+                      const struct module_kernel *);
+void view_json_checks(struct json_out *, const struct case_result *, unsigned n);
 
 #endif

@@ -3,12 +3,11 @@
 #ifndef WS_VIEW_LISTING_H
 #define WS_VIEW_LISTING_H
 
+#include "base/json_out.h"
 #include "load/line_table.h"
 #include "view/report.h"
 
-struct json_t;
-
-/* A new reference. r->profile must be there. */
-struct json_t *view_listing_json(const struct report *, const struct line_table *);
+/* r->profile must be there. */
+void view_listing_json(struct json_out *, const char *key, const struct report *, const struct line_table *);
 
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <jansson.h>
 
 enum { SLOT_ISSUED, SLOT_STALL, SLOT_IDLE, SLOT__N };
 static const char *const slot_name[SLOT__N] = {"issued", "stall", "idle"};
@@ -142,44 +141,54 @@ static void test_csv(void **state)
   free(text);
 }
 
+static void assert_string_contains(const char *text, const char *part)
+{
+  if (!strstr(text, part)) fail_msg("%s\nis not in\n%s", part, text);
+}
+
 static void test_json(void **state)
 {
   (void)state;
   struct test_stats s = sample();
   s.cycles = 9007199254740993u; /* not a double */
   s.issued = 3 * s.cycles;
-  json_t *root = json_object();
-  stat_write_json(root, test_stats_group("gpu.sm1", &s));
-  stat_write_json(root, test_stats_group("gpu.sm0", &s));
-  char *text = NULL;
-  size_t size = 0;
-  FILE *f = open_memstream(&text, &size);
-  stat_dump_json(f, json_object_get(json_object_get(root, "gpu"), "sm0"));
-  fclose(f);
-  assert_string_equal(text, "{\n"
-                            "  \"cycles\": 9007199254740993,\n"
-                            "  \"issued\": 27021597764222979,\n"
-                            "  \"warps\": 5,\n"
-                            "  \"slot\": {\n"
-                            "    \"issued\": 3,\n"
-                            "    \"stall\": 2,\n"
-                            "    \"idle\": 4\n"
-                            "  },\n"
-                            "  \"depth\": [\n"
-                            "    0,\n"
-                            "    7,\n"
-                            "    0,\n"
-                            "    2\n"
-                            "  ],\n"
-                            "  \"replays\": null,\n"
-                            "  \"ipc\": 3.0,\n"
-                            "  \"busy\": 0.555556\n"
-                            "}\n");
-  /* Keys come in the order of the calls, not of the alphabet. */
-  json_t *gpu = json_object_get(root, "gpu");
-  assert_string_equal(json_object_iter_key(json_object_iter(gpu)), "sm1");
-  free(text);
-  json_decref(root);
+  struct stat_group g[] = {test_stats_group("gpu.sm1", &s), test_stats_group("gpu.sm0.issue", &s),
+                           test_stats_group("l2", &s)};
+  struct text_out text;
+  struct json_out j;
+  text_out_open(&text, NULL);
+  json_out_open(&j, &text, (struct json_form){.indent = 2});
+  json_out_object(&j, NULL);
+  stat_write_json(&j, g, 3);
+  json_out_end(&j);
+  text_out_char(&text, '\0');
+  assert_string_contains(text.data, "{\n"
+                                    "  \"gpu\": {\n"
+                                    "    \"sm1\": {\n"
+                                    "      \"cycles\": 9007199254740993,\n"
+                                    "      \"issued\": 27021597764222979,\n"
+                                    "      \"warps\": 5,\n"
+                                    "      \"slot\": {\n"
+                                    "        \"issued\": 3,\n"
+                                    "        \"stall\": 2,\n"
+                                    "        \"idle\": 4\n"
+                                    "      },\n"
+                                    "      \"depth\": [\n"
+                                    "        0,\n"
+                                    "        7,\n"
+                                    "        0,\n"
+                                    "        2\n"
+                                    "      ],\n"
+                                    "      \"replays\": null,\n"
+                                    "      \"ipc\": 3.0,\n"
+                                    "      \"busy\": 0.555556\n"
+                                    "    },\n"
+                                    "    \"sm0\": {\n"
+                                    "      \"issue\": {\n"
+                                    "        \"cycles\"");
+  /* Groups of one part lie in one object, and of no other. */
+  assert_string_contains(text.data, "        \"busy\": 0.555556\n      }\n    }\n  },\n  \"l2\": {\n    \"cycles\"");
+  text_out_close(&text);
 }
 
 static void test_doc(void **state)

@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <jansson.h>
 
 #include "driver.h"
 #include "host/case.h"
@@ -286,7 +285,7 @@ static bool time_launches(struct session *s, const struct options *o, struct err
   return true;
 }
 
-static json_t *board_json(const struct board *b)
+static void put_board(struct json_out *j, const struct board *b)
 {
   char date[32], cc[16];
   time_t t = time(NULL);
@@ -294,45 +293,68 @@ static json_t *board_json(const struct board *b)
 
   strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&t, &tm));
   snprintf(cc, sizeof cc, "sm_%d%d", b->cc_major, b->cc_minor);
-  return json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:b}", "name",
-                   b->name, "target", cc, "driver", b->driver_version, "date", date, "cuda",
-                   b->cuda_version, "sm_count", b->sm_count, "peak_sm_mhz", b->clock_khz / 1000,
-                   "peak_memory_mhz", b->mem_clock_khz / 1000, "sm_mhz", (int)b->sm_mhz,
-                   "memory_mhz", (int)b->mem_mhz, "memory_bus_bits", b->bus_bits, "l2_bytes",
-                   b->l2_bytes, "memory_bytes", (json_int_t)b->mem_bytes, "ecc", b->ecc);
+  json_out_object(j, "gpu");
+  json_out_text(j, "name", b->name);
+  json_out_text(j, "target", cc);
+  json_out_text(j, "driver", b->driver_version);
+  json_out_text(j, "date", date);
+  json_out_u64(j, "cuda", (unsigned)b->cuda_version);
+  json_out_u64(j, "sm_count", (unsigned)b->sm_count);
+  json_out_u64(j, "peak_sm_mhz", (unsigned)b->clock_khz / 1000);
+  json_out_u64(j, "peak_memory_mhz", (unsigned)b->mem_clock_khz / 1000);
+  json_out_u64(j, "sm_mhz", b->sm_mhz);
+  json_out_u64(j, "memory_mhz", b->mem_mhz);
+  json_out_u64(j, "memory_bus_bits", (unsigned)b->bus_bits);
+  json_out_u64(j, "l2_bytes", (unsigned)b->l2_bytes);
+  json_out_u64(j, "memory_bytes", b->mem_bytes);
+  json_out_bool(j, "ecc", b->ecc);
+  json_out_end(j);
 }
 
-static json_t *stats_json(const struct session *s, const struct options *o)
+static void put_stats(struct json_out *j, const struct session *s, const struct options *o)
 {
-  json_t *stats = json_pack("{s:i, s:i}", "repeats", (int)s->n_times, "batch", (int)o->batch);
-
+  json_out_object(j, "stats");
+  json_out_u64(j, "repeats", s->n_times);
+  json_out_u64(j, "batch", o->batch);
   if (s->n_times) {
-    json_object_set_new(stats, "time_ns_min", json_integer((json_int_t)s->time_ns[0]));
-    json_object_set_new(stats, "time_ns_median",
-                        json_integer((json_int_t)s->time_ns[s->n_times / 2]));
-    json_object_set_new(stats, "time_ns_max",
-                        json_integer((json_int_t)s->time_ns[s->n_times - 1]));
+    json_out_u64(j, "time_ns_min", (uint64_t)s->time_ns[0]);
+    json_out_u64(j, "time_ns_median", (uint64_t)s->time_ns[s->n_times / 2]);
+    json_out_u64(j, "time_ns_max", (uint64_t)s->time_ns[s->n_times - 1]);
   }
-  return stats;
+  json_out_end(j);
+}
+
+static void put_document(struct json_out *j, const struct session *s, const struct options *o,
+                         const struct case_result *list, unsigned n, bool ok)
+{
+  json_out_object(j, NULL);
+  json_out_text(j, "schema", VIEW_JSON_SCHEMA);
+  json_out_text(j, "kernel", s->kernel->name);
+  json_out_text(j, "mode", "silicon");
+  view_json_launch(j, &s->lc, case_launch(s->run), s->kernel);
+  put_board(j, &s->board);
+  json_out_object(j, "result");
+  json_out_text(j, "status", ok ? "ok" : "mismatch");
+  view_json_checks(j, list, n);
+  json_out_end(j);
+  put_stats(j, s, o);
+  json_out_end(j);
 }
 
 static bool write_json(const struct session *s, const struct options *o,
                        const struct case_result *list, unsigned n, bool ok, struct err *e)
 {
-  json_t *root = json_object();
-
-  json_object_set_new(root, "schema", json_string(VIEW_JSON_SCHEMA));
-  json_object_set_new(root, "kernel", json_string(s->kernel->name));
-  json_object_set_new(root, "mode", json_string("silicon"));
-  json_object_set_new(root, "launch", view_json_launch(&s->lc, case_launch(s->run), s->kernel));
-  json_object_set_new(root, "gpu", board_json(&s->board));
-  json_object_set_new(root, "result", json_pack("{s:s, s:o}", "status", ok ? "ok" : "mismatch",
-                                                "checks", view_json_checks(list, n)));
-  json_object_set_new(root, "stats", stats_json(s, o));
+  struct text_out text;
+  struct json_out j;
   bool to_stdout = !strcmp(o->json, "-");
-  int bad = to_stdout ? json_dumpf(root, stdout, JSON_INDENT(2)) || putchar('\n') == EOF
-                      : json_dump_file(root, o->json, JSON_INDENT(2));
-  json_decref(root);
+  FILE *f = to_stdout ? stdout : fopen(o->json, "w");
+  if (!f) return err_set(e, "%s: cannot write: %s", o->json, strerror(errno));
+  text_out_open(&text, f);
+  json_out_open(&j, &text, (struct json_form){.indent = 2});
+  put_document(&j, s, o, list, n, ok);
+  text_out_char(&text, '\n');
+  text_out_close(&text);
+  bool bad = to_stdout ? fflush(f) || ferror(f) : ferror(f) | fclose(f);
   return bad ? err_set(e, "%s: cannot write: %s", o->json, strerror(errno)) : true;
 }
 

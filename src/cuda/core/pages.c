@@ -2,17 +2,15 @@
 
 #include <stdlib.h>
 
-#include <jansson.h>
-
 #include "base/host_memory.h"
 #include "host/usage.h"
 #include "view/html_page.h"
-#include "view/json.h"
+#include "view/report.h"
 #include "view/run_diff.h"
 
 struct kept {
   uint64_t number, cycles;
-  json_t *report;
+  struct text_out report;
 };
 
 struct pages {
@@ -31,7 +29,7 @@ struct pages *pages_new(void)
 void pages_free(struct pages *p)
 {
   if (!p) return;
-  for (unsigned i = 0; i < p->n; i++) json_decref(p->kept[i].report);
+  for (unsigned i = 0; i < p->n; i++) text_out_close(&p->kept[i].report);
   usage_free(p->usage);
   mem_free(p);
 }
@@ -52,9 +50,10 @@ static struct kept *place_for(struct pages *p, uint64_t cycles)
 }
 
 /* Damaged line tables are as none: the program has run. */
-static json_t *report_of(const struct pages *p, const struct pages_launch *l)
+static struct text_out report_of(const struct pages *p, const struct pages_launch *l)
 {
   struct line_table lines;
+  struct text_out text;
   struct err e;
   struct report r = {.gpu = l->gpu, .preset = l->preset, .launch = l->launch, .kernel = l->kernel, .module = l->module,
                      .usage = p->usage, .lines = &lines};
@@ -63,9 +62,10 @@ static json_t *report_of(const struct pages *p, const struct pages_launch *l)
     lines = (struct line_table){0};
   }
   report_result(&r, l->result);
-  json_t *j = view_json_run(&r, false);
+  text_out_open(&text, NULL);
+  html_page_report(&text, &r, false);
   line_table_free(&lines);
-  return j;
+  return text;
 }
 
 void pages_add(struct pages *p, const struct pages_launch *l)
@@ -74,7 +74,7 @@ void pages_add(struct pages *p, const struct pages_launch *l)
   if (!r->timed || r->together > 1 || r->sampled_ctas) return;
   struct kept *to = place_for(p, r->cycles);
   if (!to) return;
-  json_decref(to->report);
+  text_out_close(&to->report);
   *to = (struct kept){.number = l->number, .cycles = r->cycles, .report = report_of(p, l)};
 }
 
@@ -84,25 +84,24 @@ static int by_number(const void *a, const void *b)
   return (x->number > y->number) - (x->number < y->number);
 }
 
-static json_t *runs_json(const struct pages *p)
+/* In the order of their numbers. */
+static void sort_runs(const struct pages *p, struct html_run run[PAGES_LAUNCHES])
 {
   const struct kept *order[PAGES_LAUNCHES];
-  json_t *all = json_array();
   for (unsigned i = 0; i < p->n; i++) order[i] = &p->kept[i];
   qsort(order, p->n, sizeof *order, by_number);
   for (unsigned i = 0; i < p->n; i++)
-    json_array_append_new(all, html_page_run(order[i]->number, json_incref(order[i]->report)));
-  return all;
+    run[i] = (struct html_run){order[i]->number, order[i]->report.data, order[i]->report.n};
 }
 
-bool pages_write(const struct pages *p, FILE *f, json_t *program, const char *baseline, struct err *e)
+bool pages_write(const struct pages *p, FILE *f, struct json_t *program, const char *baseline, struct err *e)
 {
   struct run_doc before = {.path = baseline};
+  struct html_run run[PAGES_LAUNCHES];
   if (baseline) TRY(run_doc_read(&before, baseline, e));
-  json_t *runs = runs_json(p);
-  html_page_write(f, &(struct html_page){.runs = runs, .program = program, .baseline = before.root,
+  sort_runs(p, run);
+  html_page_write(f, &(struct html_page){.run = run, .n_runs = p->n, .program = program, .baseline = before.root,
                                          .baseline_name = baseline});
-  json_decref(runs);
   run_doc_free(&before);
   return true;
 }

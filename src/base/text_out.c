@@ -1,0 +1,39 @@
+#include "base/text_out.h"
+
+#include "base/host_memory.h"
+
+enum { FIRST = 1 << 14, DIGITS = 20 /* of UINT64_MAX */ };
+
+void text_out_open(struct text_out *t, FILE *f)
+{
+  *t = (struct text_out){.f = f, .data = mem_alloc(FIRST), .room = FIRST};
+}
+
+static void flush(struct text_out *t)
+{
+  fwrite(t->data, 1, t->n, t->f);
+  t->n = 0;
+}
+
+void text_out_make_room(struct text_out *t, size_t bytes)
+{
+  if (t->f) flush(t);
+  if (t->room - t->n >= bytes) return;
+  while (t->room - t->n < bytes) t->room *= 2;
+  t->data = mem_resize(t->data, t->room, 1);
+}
+
+void text_out_close(struct text_out *t)
+{
+  if (t->f) flush(t);
+  mem_free(t->data);
+  *t = (struct text_out){0};
+}
+
+void text_out_u64(struct text_out *t, uint64_t v)
+{
+  char digit[DIGITS], *at = digit + DIGITS;
+  do *--at = (char)('0' + v % 10);
+  while ((v /= 10) != 0);
+  text_out_bytes(t, at, (size_t)(digit + DIGITS - at));
+}
