@@ -33,6 +33,10 @@ void text_out_close(struct text_out *t)
 void text_out_u64(struct text_out *t, uint64_t v)
 {
   char digit[DIGITS], *at = digit + DIGITS;
+  if (v < 10) {
+    text_out_char(t, (char)('0' + v));
+    return;
+  }
   do *--at = (char)('0' + v % 10);
   while ((v /= 10) != 0);
   text_out_bytes(t, at, (size_t)(digit + DIGITS - at));

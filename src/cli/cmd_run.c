@@ -237,7 +237,8 @@ static bool simulate_case(struct run *r, struct err *e)
     ok = simulate_once(r, &o, e);
   double seconds = progress_now() - w.line.start;
   if (ok && r->opt.what_if && r->result.end == RUN_DONE) {
-    o.usage = NULL; /* of the run itself */
+    o.usage = NULL; /* of the run itself, as is what observers saw */
+    o.observers = NULL;
     r->what_if =
         (struct run_what_if){.opt = &r->opt, .lc = &r->lc, .params = &r->preset.params, .sim = &o, .base = &r->result};
     ok = run_what_if(&r->what_if, e);

@@ -31,7 +31,7 @@ struct sm_log {
   uint32_t n_open, open_room;
   uint32_t room; /* instructions that it may keep */
   uint64_t lost, lost_from;
-  struct chosen slot[SUB_CORES][SUB_CORE_MAX_WARPS];
+  struct chosen (*slot)[SUB_CORE_MAX_WARPS]; /* of each sub-core; NULL: no warp has begun here */
 };
 
 struct pipe_recorder {
@@ -138,6 +138,7 @@ static void warp_begin(struct observer *o, const struct observed_warp *w, uint64
 {
   struct sm_log *l = (struct sm_log *)o;
   (void)now;
+  if (!l->slot) l->slot = mem_zeroed(SUB_CORES, sizeof *l->slot);
   l->room = PIPE_LOG_MAX / sms_of(&l->all->choice, l->all->n_sms, w->grid->source->n_ctas);
   l->slot[w->sub_core][w->warp] = (struct chosen){.on = pipe_choice_has(&l->all->choice, w->cta->id, w->number),
                                                   .warp = (uint8_t)w->number,
@@ -292,6 +293,14 @@ static int in_order(const void *a, const void *b)
   return (int)x->sub_core - (int)y->sub_core; /* a sub-core issues one in a cycle */
 }
 
+/* What SMs kept is in order, each for itself. */
+static bool is_in_order(const struct pipe_log *log)
+{
+  for (uint32_t i = 1; i < log->n_insts; i++)
+    if (in_order(&log->inst[i - 1], &log->inst[i]) > 0) return false;
+  return true;
+}
+
 /* What an SM kept goes behind what the log has. */
 static void add_sm(struct pipe_log *log, const struct sm_log *l, uint32_t first_wait)
 {
@@ -328,7 +337,7 @@ void pipe_log_sort(struct pipe_log *log)
     add_sm(log, &r->sm[i], waits);
     waits += r->sm[i].n_waits;
   }
-  qsort(log->inst, log->n_insts, sizeof *log->inst, in_order);
+  if (!is_in_order(log)) qsort(log->inst, log->n_insts, sizeof *log->inst, in_order);
   for (uint32_t i = 0; i < log->n_insts; i++) log->inst[i].order = i;
 }
 
@@ -337,6 +346,7 @@ void pipe_log_free(struct pipe_log *log)
   if (!log) return;
   struct pipe_recorder *r = log->recorder;
   for (unsigned i = 0; i < r->n_sms; i++) {
+    mem_free(r->sm[i].slot);
     mem_free(r->sm[i].inst);
     mem_free(r->sm[i].wait);
     mem_free(r->sm[i].open);

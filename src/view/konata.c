@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/bug.h"
 #include "base/host_memory.h"
+#include "base/text_out.h"
 #include "isa/hazard_role.h"
 #include "time/sm/sm_stats.h"
 
@@ -28,7 +30,11 @@ struct event {
 struct events {
   struct event *e;
   size_t n, room;
+  uint64_t first, last; /* cycles */
 };
+
+/* Cycle of what had not left the pipeline when the run ended, until all is known. */
+#define AT_THE_END UINT64_MAX
 
 static void add(struct events *x, uint64_t cycle, uint32_t inst, enum kind kind, uint32_t arg)
 {
@@ -37,6 +43,9 @@ static void add(struct events *x, uint64_t cycle, uint32_t inst, enum kind kind,
     x->e = mem_resize(x->e, x->room, sizeof *x->e);
   }
   x->e[x->n++] = (struct event){cycle, inst, arg, (uint8_t)kind};
+  if (cycle == AT_THE_END) return;
+  if (cycle < x->first) x->first = cycle;
+  if (cycle > x->last) x->last = cycle;
 }
 
 /* --- warps ----------------------------------------------------------------------------------------- */
@@ -46,6 +55,7 @@ struct warp {
   uint64_t cta;
   unsigned warp;
   uint32_t writer[HAZARD_REGS]; /* 1 + instruction of the log; 0: none */
+  char who[56], place[72];      /* in the lines of each of its instructions */
 };
 
 struct warps {
@@ -79,20 +89,42 @@ static int by_warp(const void *a, const void *b)
   return (int)x->warp - (int)y->warp;
 }
 
+/* Of each warp one instruction, and some more, not in order; returns how many. A warp keeps its slot: what issues from
+ * a slot is of the warp that issued there before, until another one comes. */
+static uint32_t one_of_each(const struct pipe_log *log, const struct pipe_inst **one)
+{
+  enum { SLOTS = 256 }; /* several share one: then it takes longer */
+  const struct pipe_inst *last[SLOTS] = {NULL};
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < log->n_insts; i++) {
+    const struct pipe_inst *x = &log->inst[i];
+    const struct pipe_inst **slot = &last[(x->sm * 64u + x->sub_core * 16u + x->slot) % SLOTS];
+    if (!*slot || !same_warp(*slot, x)) one[n++] = *slot = x;
+  }
+  return n;
+}
+
+static struct warp warp_that_issued(const struct pipe_inst *x)
+{
+  struct warp w = {.cta = x->cta, .warp = x->warp};
+  snprintf(w.who, sizeof w.who, "\t0\tcta %" PRIu64 " warp %u: ", x->cta, x->warp);
+  snprintf(w.place, sizeof w.place, "; SM %u, sub-core %u, warp slot %u; issued in cycle ", x->sm, x->sub_core,
+           x->slot);
+  return w;
+}
+
 static struct warps find_warps(const struct pipe_log *log)
 {
-  const struct pipe_inst **sorted = mem_zeroed(log->n_insts + 1u, sizeof *sorted);
+  const struct pipe_inst **one = mem_zeroed(log->n_insts + 1u, sizeof *one);
   struct warps all = {0};
-  for (uint32_t i = 0; i < log->n_insts; i++) sorted[i] = &log->inst[i];
-  qsort(sorted, log->n_insts, sizeof *sorted, by_warp);
-  for (uint32_t i = 0; i < log->n_insts; i++) all.n += i == 0 || !same_warp(sorted[i - 1], sorted[i]);
+  uint32_t n = one_of_each(log, one);
+  qsort(one, n, sizeof *one, by_warp);
+  for (uint32_t i = 0; i < n; i++) all.n += i == 0 || !same_warp(one[i - 1], one[i]);
   all.w = mem_zeroed(all.n + 1u, sizeof *all.w);
-  for (uint32_t i = 0, n = 0; i < log->n_insts; i++) {
-    if (i && same_warp(sorted[i - 1], sorted[i])) continue;
-    all.w[n].cta = sorted[i]->cta;
-    all.w[n++].warp = sorted[i]->warp;
+  for (uint32_t i = 0, k = 0; i < n; i++) {
+    if (i == 0 || !same_warp(one[i - 1], one[i])) all.w[k++] = warp_that_issued(one[i]);
   }
-  mem_free(sorted);
+  mem_free(one);
   return all;
 }
 
@@ -111,13 +143,25 @@ static uint64_t begins(const struct pipe_log *log, const struct pipe_inst *x)
   return cycle_of(x, first);
 }
 
-/* A stage that the next one follows in the same cycle or before is left out. */
+/* A bit for each stage that is shown: not when the next one follows in the same cycle or before. */
+static unsigned visible_stages(const struct pipe_inst *x)
+{
+  unsigned visible = 0;
+  int32_t next = INT32_MAX;
+  for (unsigned s = STAGE__N; s-- > 0;) {
+    if (x->stage[s] == PIPE_NEVER) continue;
+    visible |= (unsigned)(next > x->stage[s]) << s;
+    next = x->stage[s];
+  }
+  return visible;
+}
+
+/* One of these bits. */
 static bool is_visible(const struct pipe_inst *x, unsigned stage)
 {
-  if (x->stage[stage] == PIPE_NEVER) return false;
-  for (unsigned next = stage + 1; next < STAGE__N; next++)
-    if (x->stage[next] != PIPE_NEVER) return x->stage[next] > x->stage[stage];
-  return true;
+  unsigned next = stage + 1;
+  while (next < STAGE__N && x->stage[next] == PIPE_NEVER) next++;
+  return x->stage[stage] != PIPE_NEVER && (next == STAGE__N || x->stage[next] > x->stage[stage]);
 }
 
 /* Since its issue, the cycle in which it executes; PIPE_NEVER: it does not. */
@@ -129,31 +173,37 @@ static int32_t executes(const struct pipe_inst *x)
 
 enum { ARROWS = 8 };
 
-/* An arrow from the last writer of a register, once for each writer. */
-static void arrow_from(struct events *ev, const struct pipe_log *log, const struct pipe_inst *x, uint32_t writer,
-                       uint32_t done[ARROWS], unsigned *n)
+/* Those whose results an instruction reads: 1 + instruction of the log, in order. */
+struct writers {
+  uint32_t of[ARROWS];
+  unsigned n;
+};
+
+static void note_writer(struct writers *w, uint32_t writer)
 {
-  if (!writer || *n == ARROWS) return;
-  for (unsigned i = 0; i < *n; i++)
-    if (done[i] == writer) return;
-  done[(*n)++] = writer;
-  const struct pipe_inst *from = &log->inst[writer - 1];
-  if (executes(from) == PIPE_NEVER || executes(x) == PIPE_NEVER) return;
-  add(ev, cycle_of(x, executes(x)), x->order, ARROW, from->order);
+  if (!writer || w->n == ARROWS) return;
+  for (unsigned i = 0; i < w->n; i++)
+    if (w->of[i] == writer) return;
+  unsigned at = w->n++;
+  for (; at > 0 && w->of[at - 1] > writer; at--) w->of[at] = w->of[at - 1];
+  w->of[at] = writer;
 }
 
+/* An arrow from the last writer of each register, once for each writer. */
 static void add_arrows(struct events *ev, const struct pipe_log *log, struct warp *w, const struct pipe_inst *x)
 {
   enum { ALWAYS = 7 };
   const struct inst *in = x->inst;
-  uint32_t done[ARROWS];
-  unsigned n = 0;
+  struct writers from = {.n = 0};
   for (unsigned i = 0; i < in->n_src; i++)
     for (unsigned k = 0; k < in->src[i].width; k++) {
       int reg = hazard_reg_number(&in->src[i], k);
-      if (reg >= 0) arrow_from(ev, log, x, w->writer[reg], done, &n);
+      if (reg >= 0) note_writer(&from, w->writer[reg]);
     }
-  if (in->guard < ALWAYS) arrow_from(ev, log, x, w->writer[HAZARD_P + in->guard], done, &n);
+  if (in->guard < ALWAYS) note_writer(&from, w->writer[HAZARD_P + in->guard]);
+  const int32_t at = from.n ? executes(x) : PIPE_NEVER;
+  for (unsigned i = 0; i < from.n && at != PIPE_NEVER; i++)
+    if (executes(&log->inst[from.of[i] - 1]) != PIPE_NEVER) add(ev, cycle_of(x, at), x->order, ARROW, from.of[i] - 1);
   for (unsigned i = 0; i < in->n_dst && x->exec; i++)
     for (unsigned k = 0; k < in->dst[i].width; k++) {
       int reg = hazard_reg_number(&in->dst[i], k);
@@ -164,106 +214,242 @@ static void add_arrows(struct events *ev, const struct pipe_log *log, struct war
 static void add_inst(struct events *ev, const struct pipe_log *log, const struct pipe_inst *x)
 {
   add(ev, begins(log, x), x->order, BEGINS, 0);
+  const unsigned visible = visible_stages(x);
   for (unsigned s = 0; s < STAGE__N; s++)
-    if (is_visible(x, s)) add(ev, cycle_of(x, x->stage[s]), x->order, STAGE, s);
+    if (visible >> s & 1) add(ev, cycle_of(x, x->stage[s]), x->order, STAGE, s);
   for (uint32_t i = x->first_wait; i < x->first_wait + x->n_waits; i++) {
     add(ev, cycle_of(x, log->wait[i].from), x->order, WAIT_BEGINS, i);
     add(ev, cycle_of(x, log->wait[i].until), x->order, WAIT_ENDS, i);
   }
 }
 
-/* Last cycle of all that is known. */
-static uint64_t last_cycle(const struct events *ev)
+enum { KINDS = 8 };
+
+static uint64_t sort_key(const struct events *ev, const struct event *e)
 {
-  uint64_t last = 0;
-  for (size_t i = 0; i < ev->n; i++)
-    if (ev->e[i].cycle > last) last = ev->e[i].cycle;
-  return last;
+  return (e->cycle - ev->first) * KINDS + e->kind;
 }
 
-static int in_order(const void *a, const void *b)
+/* By cycle, then kind: digit by digit from the lowest, each time keeping the order that was. Events of one cycle and
+ * kind stay in the order in which they were added, by instruction and argument. */
+static void sort_events(struct events *ev)
 {
-  const struct event *x = a, *y = b;
-  if (x->cycle != y->cycle) return x->cycle < y->cycle ? -1 : 1;
-  if (x->kind != y->kind) return (int)x->kind - (int)y->kind;
-  if (x->inst != y->inst) return x->inst < y->inst ? -1 : 1;
-  return x->arg < y->arg ? -1 : x->arg > y->arg;
+  enum { DIGIT = 11, VALUES = 1 << DIGIT };
+  const uint64_t largest = (ev->last - ev->first) * KINDS + KINDS - 1;
+  struct event *to = mem_alloc((ev->n + 1) * sizeof *to);
+  for (unsigned shift = 0; shift < 64 && largest >> shift; shift += DIGIT) {
+    size_t at[VALUES] = {0}, sum = 0;
+    for (size_t i = 0; i < ev->n; i++) at[sort_key(ev, &ev->e[i]) >> shift & (VALUES - 1)]++;
+    for (unsigned v = 0; v < VALUES; v++) {
+      size_t count = at[v];
+      at[v] = sum;
+      sum += count;
+    }
+    for (size_t i = 0; i < ev->n; i++) to[at[sort_key(ev, &ev->e[i]) >> shift & (VALUES - 1)]++] = ev->e[i];
+    struct event *from = ev->e;
+    ev->e = to;
+    to = from;
+  }
+  mem_free(to);
 }
 
 static struct events events_of(const struct pipe_log *log, const struct warps *all)
 {
-  struct events ev = {0};
+  struct events ev = {.first = UINT64_MAX};
   for (uint32_t i = 0; i < log->n_insts; i++) {
-    add_inst(&ev, log, &log->inst[i]);
-    add_arrows(&ev, log, warp_of(all, &log->inst[i]), &log->inst[i]);
-    if (log->inst[i].done != PIPE_NEVER) add(&ev, cycle_of(&log->inst[i], log->inst[i].done), i, LEAVES, 0);
+    const struct pipe_inst *x = &log->inst[i];
+    bool left = x->done != PIPE_NEVER;
+    add_inst(&ev, log, x);
+    add_arrows(&ev, log, warp_of(all, x), x);
+    add(&ev, left ? cycle_of(x, x->done) : AT_THE_END, i, LEAVES, !left);
   }
-  uint64_t end = last_cycle(&ev);
-  for (uint32_t i = 0; i < log->n_insts; i++)
-    if (log->inst[i].done == PIPE_NEVER) add(&ev, end, i, LEAVES, 1);
-  qsort(ev.e, ev.n, sizeof *ev.e, in_order);
+  for (size_t i = 0; i < ev.n; i++)
+    if (ev.e[i].cycle == AT_THE_END) ev.e[i].cycle = ev.last;
+  if (ev.n) sort_events(&ev);
   return ev;
 }
 
 /* --- the file ----------------------------------------------------------------------------------------- */
 
+/* What is said of a machine instruction whenever a warp executes it; NULL: it was not yet. */
+struct said {
+  char *label, *where, *control;
+};
+
+/* A few characters of which lines are put together. */
+struct piece {
+  char text[31];
+  uint8_t n;
+};
+
 struct writer {
-  FILE *f;
+  struct text_out out;
   const struct pipe_log *log;
   const struct report *report;
   const struct warps *warps;
-  uint32_t *id; /* in the file, of an instruction of the log */
+  struct said *said; /* by the instruction's number in the code */
+  struct id { /* in the file, of an instruction of the log: its digits */
+    char text[11];
+    uint8_t n;
+  } *id;
   uint32_t n_begun, n_left;
+  struct piece stage[STAGE__N], wait[WARP_STATE__N]; /* what ends the line of one */
 };
+
+static char *copy(const char *text)
+{
+  size_t n = strlen(text) + 1;
+  return memcpy(mem_alloc(n), text, n);
+}
+
+static void control_text(const struct inst_ctrl *c, char *buf, size_t size)
+{
+  size_t n = (size_t)snprintf(buf, size, "stall %u%s", c->stall, c->yield ? ", yield" : "");
+  if (c->write_sb != SB_NONE) n += (size_t)snprintf(buf + n, size - n, ", result SB%u", c->write_sb);
+  if (c->read_sb != SB_NONE) n += (size_t)snprintf(buf + n, size - n, ", sources SB%u", c->read_sb);
+  for (unsigned sb = 0; sb < SB_COUNT; sb++)
+    if (c->wait >> sb & 1) n += (size_t)snprintf(buf + n, size - n, ", waits SB%u", sb);
+}
+
+static const struct said *said_of(const struct writer *w, const struct inst *inst)
+{
+  const struct code_view *code = &w->report->launch->params.code;
+  struct said *s = &w->said[code_number(code, code_at(code, inst->pc))];
+  char where[128], text[256], control[256];
+  if (s->label) return s;
+  module_where(w->report->module, inst->pc, where, sizeof where);
+  report_inst_text(w->report, inst->pc, text, sizeof text);
+  control_text(&inst->ctrl, control, sizeof control);
+  *s = (struct said){copy(text), copy(where), copy(control)};
+  return s;
+}
+
+enum { LINE_START = 16 /* a letter, an id, tabs */ };
+
+/* "L\t12": what opens a line about an instruction. Returns what is behind it. */
+static char *begin_line(char *at, char what, const struct id *id)
+{
+  at[0] = what;
+  at[1] = '\t';
+  memcpy(at + 2, id->text, sizeof id->text);
+  return at + 2 + id->n;
+}
+
+static void write_line(struct text_out *t, char what, const struct id *id, const char *rest, size_t n)
+{
+  char *from = text_out_room(t, LINE_START + n), *at = begin_line(from, what, id);
+  memcpy(at, rest, n);
+  t->n += (size_t)(at - from) + n;
+}
+
+static void labelled(struct text_out *t, const char *label, uint64_t v)
+{
+  text_out_text(t, label);
+  text_out_u64(t, v);
+}
+
+static void name_id(struct id *id, uint32_t number)
+{
+  struct text_out t = {.data = id->text, .room = sizeof id->text};
+  text_out_u64(&t, number);
+  id->n = (uint8_t)t.n;
+}
 
 static void write_begin(struct writer *w, uint32_t i)
 {
   const struct pipe_inst *x = &w->log->inst[i];
-  char where[128], text[256];
-  const struct inst_ctrl *c = &x->inst->ctrl;
-  uint32_t id = w->id[i] = w->n_begun++;
-  module_where(w->report->module, x->inst->pc, where, sizeof where);
-  report_inst_text(w->report, x->inst->pc, text, sizeof text);
-  fprintf(w->f, "I\t%" PRIu32 "\t%" PRIu32 "\t%td\n", id, i, warp_of(w->warps, x) - w->warps->w);
-  fprintf(w->f, "L\t%" PRIu32 "\t0\tcta %" PRIu64 " warp %u: %s\n", id, x->cta, x->warp, text);
-  fprintf(w->f,
-          "L\t%" PRIu32 "\t1\t%s; SM %u, sub-core %u, warp slot %u; issued in cycle %" PRIu64 ", %u lanes; "
-          "control bits: stall %u%s",
-          id, where, x->sm, x->sub_core, x->slot, x->issued, bits_count(x->exec), c->stall, c->yield ? ", yield" : "");
-  if (c->write_sb != SB_NONE) fprintf(w->f, ", result SB%u", c->write_sb);
-  if (c->read_sb != SB_NONE) fprintf(w->f, ", sources SB%u", c->read_sb);
-  for (unsigned i_sb = 0; i_sb < SB_COUNT; i_sb++)
-    if (c->wait >> i_sb & 1) fprintf(w->f, ", waits SB%u", i_sb);
-  fputc('\n', w->f);
+  const struct said *said = said_of(w, x->inst);
+  const struct warp *warp = warp_of(w->warps, x);
+  struct text_out *t = &w->out;
+  name_id(&w->id[i], w->n_begun++);
+  write_line(t, 'I', &w->id[i], "\t", 1);
+  labelled(t, "", i);
+  labelled(t, "\t", (uint64_t)(warp - w->warps->w));
+  text_out_char(t, '\n');
+  write_line(t, 'L', &w->id[i], warp->who, strlen(warp->who));
+  text_out_text(t, said->label);
+  text_out_char(t, '\n');
+  write_line(t, 'L', &w->id[i], "\t1\t", 3);
+  text_out_text(t, said->where);
+  labelled(t, warp->place, x->issued);
+  labelled(t, ", ", bits_count(x->exec));
+  text_out_text(t, " lanes; control bits: ");
+  text_out_text(t, said->control);
+  text_out_char(t, '\n');
+}
+
+static void write_wait(struct writer *w, char what, const struct event *e)
+{
+  const struct piece *name = &w->wait[w->log->wait[e->arg].state];
+  write_line(&w->out, what, &w->id[e->inst], name->text, name->n);
 }
 
 static void write_event(struct writer *w, const struct event *e)
 {
-  uint32_t id = w->id[e->inst];
+  struct text_out *t = &w->out;
+  const struct id *id = &w->id[e->inst];
   switch ((enum kind)e->kind) {
   case BEGINS: write_begin(w, e->inst); break;
-  case STAGE: fprintf(w->f, "S\t%" PRIu32 "\t0\t%s\n", id, stage_name[e->arg]); break;
-  case WAIT_BEGINS: fprintf(w->f, "S\t%" PRIu32 "\t1\t%s\n", id, warp_state_name[w->log->wait[e->arg].state]); break;
-  case WAIT_ENDS: fprintf(w->f, "E\t%" PRIu32 "\t1\t%s\n", id, warp_state_name[w->log->wait[e->arg].state]); break;
-  case ARROW: fprintf(w->f, "W\t%" PRIu32 "\t%" PRIu32 "\t0\n", id, w->id[e->arg]); break;
-  case LEAVES: fprintf(w->f, "R\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\n", id, w->n_left++, e->arg); break;
+  case STAGE: write_line(t, 'S', id, w->stage[e->arg].text, w->stage[e->arg].n); break;
+  case WAIT_BEGINS: write_wait(w, 'S', e); break;
+  case WAIT_ENDS: write_wait(w, 'E', e); break;
+  case ARROW:
+    write_line(t, 'W', id, "\t", 1);
+    text_out_bytes(t, w->id[e->arg].text, w->id[e->arg].n);
+    text_out_bytes(t, "\t0\n", 3);
+    break;
+  case LEAVES:
+    write_line(t, 'R', id, "\t", 1);
+    text_out_u64(t, w->n_left++);
+    text_out_text(t, e->arg ? "\t1\n" : "\t0\n");
+    break;
   }
+}
+
+static void write_events(struct writer *w, const struct events *ev)
+{
+  uint64_t now = ev->n ? ev->e[0].cycle : 0;
+  labelled(&w->out, "Kanata\t0004\nC=\t", now);
+  text_out_char(&w->out, '\n');
+  for (size_t i = 0; i < ev->n; i++) {
+    if (ev->e[i].cycle > now) {
+      labelled(&w->out, "C\t", ev->e[i].cycle - now);
+      text_out_char(&w->out, '\n');
+    }
+    now = ev->e[i].cycle;
+    write_event(w, &ev->e[i]);
+  }
+}
+
+static void name_piece(struct piece *p, const char *lane, const char *name)
+{
+  p->n = (uint8_t)snprintf(p->text, sizeof p->text, "\t%s\t%s\n", lane, name);
+  BUG_ON(p->n >= sizeof p->text);
+}
+
+static void name_pieces(struct writer *w)
+{
+  for (unsigned s = 0; s < STAGE__N; s++) name_piece(&w->stage[s], "0", stage_name[s]);
+  for (unsigned s = 0; s < WARP_STATE__N; s++) name_piece(&w->wait[s], "1", warp_state_name[s]);
 }
 
 void view_konata_write(FILE *f, const struct pipe_log *log, const struct report *r)
 {
+  const uint64_t n_code = code_count(&r->launch->params.code);
   struct warps warps = find_warps(log);
   struct events ev = events_of(log, &warps);
-  struct writer w = {
-      .f = f, .log = log, .report = r, .warps = &warps, .id = mem_zeroed(log->n_insts + 1u, sizeof *w.id)};
-  fputs("Kanata\t0004\n", f);
-  uint64_t now = ev.n ? ev.e[0].cycle : 0;
-  fprintf(f, "C=\t%" PRIu64 "\n", now);
-  for (size_t i = 0; i < ev.n; i++) {
-    if (ev.e[i].cycle > now) fprintf(f, "C\t%" PRIu64 "\n", ev.e[i].cycle - now);
-    now = ev.e[i].cycle;
-    write_event(&w, &ev.e[i]);
+  struct writer w = {.log = log, .report = r, .warps = &warps, .id = mem_zeroed(log->n_insts + 1u, sizeof *w.id),
+                     .said = mem_zeroed(n_code + 1, sizeof *w.said)};
+  name_pieces(&w);
+  text_out_open(&w.out, f);
+  write_events(&w, &ev);
+  text_out_close(&w.out);
+  for (uint64_t i = 0; i < n_code; i++) {
+    mem_free(w.said[i].label);
+    mem_free(w.said[i].where);
+    mem_free(w.said[i].control);
   }
+  mem_free(w.said);
   mem_free(w.id);
   mem_free(ev.e);
   mem_free(warps.w);
