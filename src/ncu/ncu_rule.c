@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "isa/inst.h"
 #include "ncu/ncu_metric.h"
 
 /* What the rules look at. Shares of 1; NAN: not known, and what is compared with it does not fire. */
@@ -290,6 +291,45 @@ static void uncoalesced_accesses(const struct seen *s)
               value(s, "l1tex__cycles_active.sum") / value(s, "l1tex__cycles_elapsed.sum"));
 }
 
+/* --- bytes of a sector that are used -------------------------------------------------------------- */
+
+enum { SECTOR_BYTES = 32 };
+
+/* Of global accesses of one kind: the share of their sectors that their bytes would fill; NAN: none. */
+static double sector_use(const struct ncu_action *a, enum mem_op op)
+{
+  double sectors = 0, excess = 0;
+  for (uint32_t i = 0; i < a->n_insts; i++) {
+    const struct ncu_inst *x = &a->inst[i];
+    if (!x->global || x->op != op) continue;
+    sectors += (double)x->sectors;
+    excess += (double)x->excess;
+  }
+  return sectors > 0 ? 1 - excess / sectors : (double)NAN;
+}
+
+/* What gets to a level are the misses of those above it. */
+static void access_pattern(const struct seen *s, enum mem_op op, const char *text)
+{
+  const double used = sector_use(s->a, op);
+  const double l1_misses = 1 - value(s, "l1tex__t_sector_hit_rate.pct") / 100;
+  const double l2_misses = 1 - value(s, "lts__t_sector_hit_rate.pct") / 100;
+  const struct {
+    const char *name, *throughput;
+    double arrives;
+  } levels[] = {{"L1TEX", "l1tex__throughput.avg.pct_of_peak_sustained_active", 1},
+                {"L2", "lts__throughput.avg.pct_of_peak_sustained_elapsed", l1_misses},
+                {"DRAM", "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", l1_misses * l2_misses}};
+  for (unsigned i = 0; used < 1 && i < sizeof levels / sizeof *levels; i++) {
+    const double gain = (1 - used) * levels[i].arrives * value(s, levels[i].throughput);
+    if (gain > 0)
+      find(s, "MemoryWorkloadAnalysis_Tables", "MemoryCacheAccessPattern", "OPT", "global", gain,
+           "Of the %d bytes of a sector that global %s move at %s, %.1f are used on average: neighbouring threads do "
+           "not access neighbouring addresses. The source page says which instructions.",
+           (int)SECTOR_BYTES, text, levels[i].name, SECTOR_BYTES * used);
+  }
+}
+
 /* --- how evenly the work is spread -------------------------------------------------------------- */
 
 /* Sub-cores and L2 slices: their active cycles are not known one by one. */
@@ -321,6 +361,8 @@ void ncu_rules(const struct ncu_action *a, struct ncu_findings *out)
   high_pipe(&s);
   conflicts(&s, "ld", "loads");
   conflicts(&s, "st", "stores");
+  access_pattern(&s, MEM_LOAD, "loads");
+  access_pattern(&s, MEM_STORE, "stores");
   issue_slots(&s);
   for (unsigned i = 0; i < sizeof stalls / sizeof *stalls; i++) stall(&s, stalls[i].reason, stalls[i].text);
   divergence(&s);

@@ -5,10 +5,12 @@
   check.py raw RAW.csv EXEC.json         the raw page of --set full and more: counters, formulas, pandas where it is
   check.py details DETAILS.csv LABELS    the details page: columns, rules; sections, labels and units as in the file LABELS
   check.py source SASS.csv LINES.csv RAW.csv   the source page of one launch: sums are its counters
+  check.py pattern DETAILS.csv SASS.csv RAW.csv   rule MemoryCacheAccessPattern of the first launch, from the sectors of its instructions
 """
 import csv
 import json
 import math
+import re
 import sys
 
 WHO = ["ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream", "Block Size", "Grid Size", "Device", "CC"]
@@ -213,5 +215,39 @@ def check_source(sass_path, lines_path, raw_path):
     assert sum(float(r[at]) for r in of_lines) == sum(float(r[at]) for r in behind) <= m["smsp__inst_executed.sum"]
 
 
+def sector_use(path, opcode):
+    """The share of the sectors of global accesses of one kind that their bytes would fill; None: there are no such accesses."""
+    with open(path, newline="", encoding="utf-8") as f:
+        lines = [r for r in csv.reader(f) if r]
+    head = next(r for r in lines if "Source" in r and "Instructions Executed" in r)
+    total, excess = (head.index("L2 Theoretical Sectors Global" + x) for x in ("", " Excessive"))
+    rows = [r for r in lines if len(r) == len(head) and re.match(r"(@\S+ )?" + opcode, r[head.index("Source")])]
+    sectors = sum(float(r[total] or 0) for r in rows)
+    return 1 - sum(float(r[excess] or 0) for r in rows) / sectors if sectors else None
+
+
+def check_pattern(details, sass, raw):
+    m = read_raw(raw)[0][0]
+    rows = [r for r in csv.DictReader(csv_part(details)) if r["ID"] == "0" and r["Rule Name"] == "MemoryCacheAccessPattern"]
+    l1, l2 = (1 - m[name] / 100 for name in ("l1tex__t_sector_hit_rate.pct", "lts__t_sector_hit_rate.pct"))
+    expected = []
+    for opcode in ("LDG", "STG"):
+        used = sector_use(sass, opcode)
+        if used is None or used == 1:
+            continue
+        for level, arrives, name in (("L1TEX", 1, "l1tex__throughput.avg.pct_of_peak_sustained_active"),
+                                     ("L2", l1, "lts__throughput.avg.pct_of_peak_sustained_elapsed"),
+                                     ("DRAM", l1 * l2, "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed")):
+            if (1 - used) * arrives * m[name] > 0:
+                expected.append((level, 32 * used, (1 - used) * arrives * m[name]))
+    assert len(rows) == len(expected), (len(rows), expected)
+    for row, (level, used, gain) in zip(rows, expected):
+        text = row["Rule Description"]
+        assert "at %s, %.1f are used" % (level, used) in text, (text, level, used)
+        assert row["Estimated Speedup Type"] == "global"
+        near(float(row["Estimated Speedup"]), gain, level, 0.02)
+    print("%d findings" % len(rows))
+
+
 if __name__ == "__main__":
-    {"raw": check_raw, "details": check_details, "source": check_source}[sys.argv[1]](*sys.argv[2:])
+    {"raw": check_raw, "details": check_details, "source": check_source, "pattern": check_pattern}[sys.argv[1]](*sys.argv[2:])

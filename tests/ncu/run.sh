@@ -51,6 +51,8 @@ pages() {
   ncu --import "$at" --page source --csv -c 1 >"$at.sass" && ncu --import "$at" --page source --csv -c 1 --print-source cuda,sass \
     >"$at.lines" && check source "$at.sass" "$at.lines" "$at.raw"
   verdict "$2, source page" $?
+  check pattern "$at.details" "$at.sass" "$at.raw"
+  verdict "$2, rule of access patterns" $?
 }
 for name in matmul reduce bfs; do
   if [ ! -x "$nvcc" ]; then
