@@ -53,13 +53,17 @@ pages() {
   verdict "$2, source page" $?
   check pattern "$at.details" "$at.sass" "$at.raw"
   verdict "$2, rule of access patterns" $?
+  [ "$2" != column_sums ] && return
+  grep -q 'at L1TEX, 4.0 are used' "$at.details" # each lane reads 4 bytes of a sector of its own
+  verdict "$2, bytes of a sector" $?
 }
-for name in matmul reduce bfs; do
+for source in tests/exec/{matmul,reduce,bfs}.cu examples/column_sums.cu; do
+  name=$(basename "$source" .cu)
   if [ ! -x "$nvcc" ]; then
     verdict "$name" 0 'no nvcc'
     continue
   fi
-  "$nvcc" -arch=sm_86 -lineinfo -cudart shared -I tests/exec -o "$scratch/program_$name" "tests/exec/$name.cu" >"$scratch/said" 2>&1
+  "$nvcc" -arch=sm_86 -lineinfo -cudart shared -I tests/exec -o "$scratch/program_$name" "$source" >"$scratch/said" 2>&1
   pages "$scratch/program_$name" "$name"
 done
 
