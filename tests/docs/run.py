@@ -20,7 +20,8 @@ import tempfile
 
 LIMIT = 300  # seconds for one command
 FOLDERS = ("bench", "build", "kernels", "examples", "presets", "data")
-DOCUMENTS = ("README.md", "docs/tutorial.md", "docs/recipes.md", "docs/debug.md", "docs/ncu.md", "docs/html.md", "docs/limiter.md")
+DOCUMENTS = ("README.md", "docs/tutorial.md", "docs/recipes.md", "docs/debug.md", "docs/ncu.md", "docs/html.md", "docs/limiter.md",
+             "docs/annotate.md", "docs/machines.md")
 BLOCK = re.compile(r"^(?:<!-- screen: (?P<screen>.*) -->\n```|```sh)\n(?P<text>.*?)^```", re.M | re.S)
 NUMBER = re.compile(r"-?\d[\d,.]*")
 
