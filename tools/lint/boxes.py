@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every C file below src/time/ that is no table of counters or wiring has a page: docs/blocks/*.md names it, and names a test."""
+"""Every C file below src/time/ that is no table of counters or wiring has a page: docs/blocks/*.md names it, and names a test. Files that
+ARCHITECTURE.md and these pages name exist."""
 import pathlib
 import re
 import sys
@@ -22,6 +23,12 @@ def main():
         if not tests or missing:
             print(f"{page.relative_to(ROOT)}: names no test" if not tests else f"{page.name}: no {missing[0]}")
             status = 1
+    files = {path.name for top in ("src", "include", "tests", "tools") for path in (ROOT / top).rglob("*.*")}
+    for page, text in {ROOT / "ARCHITECTURE.md": (ROOT / "ARCHITECTURE.md").read_text(), **pages}.items():
+        for name in re.findall(r"`[\w/]*?(\w+\.(?:c|h|def))`", text):
+            if name not in files:
+                print(f"{page.relative_to(ROOT)}: there is no {name}")
+                status = 1
     return status
 
 
