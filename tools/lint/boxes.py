@@ -23,7 +23,7 @@ def main():
         if not tests or missing:
             print(f"{page.relative_to(ROOT)}: names no test" if not tests else f"{page.name}: no {missing[0]}")
             status = 1
-    files = {path.name for top in ("src", "include", "tests", "tools") for path in (ROOT / top).rglob("*.*")}
+    files = {path.name for top in ("src", "include", "tests", "tools", "kernels", "bench") for path in (ROOT / top).rglob("*.*")}
     for page, text in {ROOT / "ARCHITECTURE.md": (ROOT / "ARCHITECTURE.md").read_text(), **pages}.items():
         for name in re.findall(r"`[\w/]*?(\w+\.(?:c|h|def))`", text):
             if name not in files:
