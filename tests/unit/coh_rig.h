@@ -65,6 +65,7 @@ struct rig_setup {
   enum coh_topology_kind topology;
   picos shake;
   uint64_t seed;
+  bool alone; /* agents that the values are not held against: these may run on several threads */
 };
 
 static uint64_t rig_draw(uint64_t *d)
@@ -286,7 +287,7 @@ static struct coh_rig *rig_new(const struct rig_setup *s, const struct coh_agent
   struct err e = {""};
   static const uint8_t clusters[COH_MAX_NODES];
   struct coh_cache_config cache = {.sets = s->sets, .ways = s->ways, .misses = s->misses, .period = 1000, .latency = 3000,
-                                   .atomic = rig_add, .performed = rig_performed, .ctx = r};
+                                   .atomic = rig_add, .performed = s->alone ? NULL : rig_performed, .ctx = r};
   struct coh_system_config cfg = {
     .protocol = s->protocol, .n_cpus = s->cpus, .n_gpus = s->gpus, .n_l2 = s->l2, .n_homes = s->homes,
     .cpu = cache, .gpu = cache, .l2 = cache,
@@ -304,7 +305,10 @@ static struct coh_rig *rig_new(const struct rig_setup *s, const struct coh_agent
     r->ops[i] = (struct coh_agent){rig_cycle, rig_busy, &r->agent[i]};
   }
   r->system = coh_system_new(&cfg, &e);
-  if (!r->system) fprintf(stderr, "%s\n", e.msg), abort();
+  if (!r->system) {
+    fprintf(stderr, "%s\n", e.msg);
+    abort();
+  }
   uint64_t rows[COH_MAX_ROWS];
   bool levels = coh_system_rows(r->system, rows)->levels;
   for (uint32_t i = s->cpus; levels && i < r->n_agents; i++) r->agent[i].below = true;

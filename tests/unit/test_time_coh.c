@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "coh_rig.h"
+#include "time/machine/machine.h"
 
 static const struct rig_setup small = {.cpus = 2, .gpus = 2, .l2 = 1, .homes = 2, .lines = 16, .ops = 3000, .places = 4, .sets = 2,
                                        .ways = 2, .home_sets = 4, .home_ways = 2, .misses = 3, .pending = 4, .shake = 0, .seed = 1};
@@ -316,6 +317,76 @@ static void time_of_a_miss(void **state)
   }
 }
 
+/* --- host threads --------------------------------------------------------------------------------- */
+
+/* Draws its operations alone, and keeps what came when. */
+struct walker {
+  uint64_t draws, digest;
+  uint32_t given, done;
+};
+
+enum { WALK = 60, WALKERS = 6 };
+
+static picos walker_cycle(void *self, struct coh_cache *c, struct coh_queue *replies, picos now, bool *did)
+{
+  struct walker *w = self;
+  for (const struct coh_msg *m; (m = coh_queue_front(replies, now)); *did = true) {
+    w->digest = (w->digest ^ (now + m->operand + word_at(m->data, 2))) * 0x100000001b3;
+    w->done++;
+    coh_queue_pop(replies);
+  }
+  uint64_t before = w->draws, how = rig_draw(&w->draws) % 8;
+  struct coh_msg m = {.type = how < 4 ? COH_LOAD : how < 6 ? COH_STORE : COH_ATOMIC, .id = w->given, .from = COH_NO_NODE,
+                      .line = rig_draw(&w->draws) % 24, .mask = 0xffull << 16, .offset = 8, .bytes = 8, .operand = 1};
+  memcpy(m.data + 16, &w->draws, 8);
+  bool given = w->given < WALK && w->given - w->done < 3 && coh_cache_offer(c, &m, now);
+  w->given += given;
+  *did |= given;
+  if (!given) w->draws = before;
+  return given ? now + 1000 : TIME_NEVER;
+}
+
+static bool walker_busy(const void *self)
+{
+  return ((const struct walker *)self)->done < WALK;
+}
+
+static uint64_t walked(const char *protocol, unsigned threads)
+{
+  struct walker w[WALKERS];
+  struct coh_agent a[WALKERS];
+  struct rig_setup s = small;
+  uint64_t digest = 0;
+  for (unsigned i = 0; i < WALKERS; i++) {
+    w[i] = (struct walker){.draws = i + 5};
+    a[i] = (struct coh_agent){walker_cycle, walker_busy, &w[i]};
+  }
+  s.protocol = protocol;
+  s.cpus = s.gpus = WALKERS / 2;
+  s.lines = 32;
+  s.alone = true;
+  struct coh_rig *r = rig_new(&s, a);
+  struct machine *m = machine_new(
+    &(struct machine_config){.threads = threads, .domain = &r->domain, .n_domains = 1, .epoch = TIME_NEVER});
+  assert_int_equal(machine_run(m, TIME_NEVER), MACHINE_IDLE);
+  machine_free(m);
+  for (unsigned i = 0; i < WALKERS; i++) {
+    assert_int_equal(w[i].done, WALK);
+    digest = digest * 31 + w[i].digest;
+  }
+  rig_free(r);
+  return digest;
+}
+
+/* When each reply came and what it said, of every agent, on one host thread and on several. */
+static void host_threads(void **state)
+{
+  (void)state;
+  uint64_t levels = walked("hsc", 1), flat = walked("mesi", 1);
+  assert_true(levels == walked("hsc", 3));
+  assert_true(flat == walked("mesi", 2));
+}
+
 int main(int argc, char **argv)
 {
   if (argc == 5) {
@@ -335,7 +406,7 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(random_operations), cmocka_unit_test(message_passing), cmocka_unit_test(store_buffering),
     cmocka_unit_test(independent_reads), cmocka_unit_test(old_copies),       cmocka_unit_test(hops),
-    cmocka_unit_test(time_of_a_miss),
+    cmocka_unit_test(time_of_a_miss),  cmocka_unit_test(host_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
