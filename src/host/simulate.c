@@ -87,15 +87,19 @@ static bool window(void *ctx, uint64_t now)
   return true;
 }
 
-static void build(struct simulator *s, unsigned threads)
+/* Profilers flush the caches before they run a kernel, but they run it several times and save its memory before that:
+ * its pages are known. */
+static void build(struct simulator *s, const struct sim_options *o)
 {
+  struct params p = *s->params;
+  if (o->cold) p.tlb_walk_cycles = 0;
   if (s->around) {
-    surroundings_build(s->around, s->params, threads, &s->gpu, &s->machine);
+    surroundings_build(s->around, &p, o->threads, &s->gpu, &s->machine);
     return;
   }
-  s->gpu = gpu_new(s->params);
+  s->gpu = gpu_new(&p);
   s->machine = machine_new(&(struct machine_config){
-      .threads = threads, .domain = (struct domain *[]){gpu_domain(s->gpu)}, .n_domains = 1, .epoch = TIME_NEVER});
+      .threads = o->threads, .domain = (struct domain *[]){gpu_domain(s->gpu)}, .n_domains = 1, .epoch = TIME_NEVER});
 }
 
 /* The GPU for this run: the one of the last run, unless its number of threads, its hazard mode or who observes is
@@ -105,7 +109,7 @@ static struct gpu *gpu_for(struct simulator *s, const struct sim_options *o)
   bool same = s->threads == o->threads && s->hazards == o->hazards && s->observers == o->observers;
   if (s->gpu && !same) free_machine(s);
   if (s->gpu) return s->gpu;
-  build(s, o->threads);
+  build(s, o);
   if (o->hazards & SIM_HAZARDS_CHECK) gpu_check_hazards(s->gpu);
   if (o->hazards & SIM_HAZARDS_EMULATE) gpu_emulate_hazards(s->gpu);
   if (o->observers) gpu_observe(s->gpu, o->observers->of, o->observers->ctx);

@@ -45,7 +45,7 @@ struct sim_options {
   bool timed;          /* false: results only */
   unsigned threads;    /* host threads, >= 1; results do not depend on it (without time: isa/watch.h) */
   enum sim_hazards hazards; /* timed runs */
-  bool cold;           /* timed runs: all caches and TLBs start empty, else as the last run left them */
+  bool cold;           /* timed runs: all caches start empty, else as the last run left them */
   uint64_t start_ps;   /* not before this time of the simulator's clock, ps since it began */
   unsigned slice;      /* runs without time: isa/watch.h */
   /* Timed runs: only about so many CTAs are timed, at least three waves; the others run without time, and

@@ -146,6 +146,7 @@ struct cta_launch {
   picos arrive;
   uint64_t cta;
   uint32_t grid;     /* its slot */
+  bool announced;    /* not the CTA yet, but that the grid has started: `cta` is a share of what that takes */
   uint32_t carveout; /* bytes of the L1 array that are shared memory; only changes while the SM is empty */
 };
 

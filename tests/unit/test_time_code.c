@@ -139,8 +139,8 @@ static void prefetched(void **state)
   launches(&p, m, with);
   assert_int_equal(with[0].prefetches, lines);
   assert_int_equal(with[0].dram_bytes, without[0].dram_bytes);
-  /* All lines but the first hit L2. */
-  uint64_t gain = (lines - 1) * (p.dram_latency - p.l2_latency);
+  /* They are there before the first CTA. */
+  uint64_t gain = lines * (p.dram_latency - p.l2_latency);
   assert_in_range(without[0].cycles - with[0].cycles, gain * 9 / 10, gain * 11 / 10);
   p.launch_prefetch_bytes = 3 * LINE;
   launches(&p, m, with);
@@ -163,6 +163,84 @@ static void few_entries(void **state)
   free(m);
 }
 
+/* --- constants ---------------------------------------------------------------------------------- */
+
+enum { PIECE = 256 };
+
+static struct params only_constants(void)
+{
+  struct params p = params();
+  p.icache_perfect = true;
+  p.const_perfect = false;
+  assert_int_equal(p.l1i_const_fetch_bytes, PIECE);
+  return p;
+}
+
+static struct mock *with_operand(unsigned bank)
+{
+  struct mock *m = mock_new(3, 1);
+  struct inst in = mock_alu(1, false);
+  in.has_const = true;
+  in.const_bank = (uint8_t)bank;
+  in.const_off = 0x160;
+  mock_set(m, 1, in);
+  return m;
+}
+
+/* Lane i loads the constants from i * bytes on; the next instruction waits for them. */
+static struct mock *with_ldc(unsigned bytes)
+{
+  struct mock *m = mock_new(3, 1);
+  struct inst in = mock_alu(2, false), user = mock_alu(1, false);
+  in.pipe = PIPE_MEM;
+  in.mem = (struct inst_mem){.space = MEM_CONST, .op = MEM_LOAD, .bytes = (uint8_t)bytes};
+  in.n_dst = 1;
+  in.ctrl.write_sb = 0;
+  user.ctrl.wait = 1;
+  m->dense = true;
+  mock_set(m, 0, in);
+  mock_set(m, 1, user);
+  return m;
+}
+
+/* The first launch waits for DRAM, `trips` times, the second one finds all in L2. */
+static void expect_from_dram(struct mock *m, unsigned pieces, unsigned trips)
+{
+  struct params p = only_constants();
+  struct outcome o[2];
+  launches(&p, m, o);
+  for (unsigned i = 0; i < 2; i++) assert_int_equal(o[i].code_lines, pieces * PIECE / LINE);
+  assert_int_equal(o[0].dram_bytes, pieces * PIECE);
+  assert_int_equal(o[1].dram_bytes, 0);
+  int64_t more = (int64_t)(o[0].cycles - o[1].cycles), want = (int64_t)p.dram_latency - (int64_t)p.l2_latency;
+  assert_in_range(more, trips * want - 10, trips * want + 60);
+  free(m);
+}
+
+static void constants_from_dram(void **state)
+{
+  (void)state;
+  expect_from_dram(with_operand(0), 1, 1);
+  expect_from_dram(with_operand(3), 1, 1);
+  expect_from_dram(with_ldc(4), 1, 1);
+  expect_from_dram(with_ldc(16), 2, 1); /* all of its lines are asked for at once */
+}
+
+/* Two launches at once have a bank 0 each; the other banks belong to the code. */
+static void whose_constants(void **state)
+{
+  (void)state;
+  struct params p = only_constants();
+  for (unsigned bank = 0; bank < 4; bank += 3) {
+    struct mock *m[2] = {with_operand(bank), with_operand(bank)};
+    struct outcome o[2];
+    launches_of(&p, m, 2, o);
+    assert_int_equal(o[0].dram_bytes, bank ? PIECE : 2 * PIECE);
+    free(m[0]);
+    free(m[1]);
+  }
+}
+
 /* Other code at the same pcs is not found, the same code again is, wherever its decoded form lies. */
 static void places(void **state)
 {
@@ -183,6 +261,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_line), cmocka_unit_test(kept_for_the_next_launch), cmocka_unit_test(shared_by_sms), cmocka_unit_test(prefetched),
       cmocka_unit_test(few_entries), cmocka_unit_test(places),
+      cmocka_unit_test(constants_from_dram), cmocka_unit_test(whose_constants),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

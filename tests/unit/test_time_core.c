@@ -146,6 +146,8 @@ static picos player_run(void *self, picos from, picos to)
     go_on(x, at);
   }
   struct cta_launch *l = launch_queue_front(&x->launches);
+  if (l && l->announced && l->arrive < to) launch_queue_pop(&x->launches); /* it needs nothing beforehand */
+  l = launch_queue_front(&x->launches);
   if (!x->step && l && l->arrive < to) {
     struct cta_launch next = *l;
     launch_queue_pop(&x->launches);

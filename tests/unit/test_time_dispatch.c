@@ -26,7 +26,7 @@ static struct params preset(const char *gpu)
 
 /* --- dispatcher ------------------------------------------------------------------------------- */
 
-enum { SMS = 3, CAP = 8 };
+enum { SMS = 3, CAP = 32 };
 
 struct bench {
   struct params params;
@@ -74,6 +74,14 @@ static void start_both(struct bench *b)
   for (unsigned i = 0; i < 2; i++) dispatcher_add(&b->d, i, &b->grid[i]);
 }
 
+/* Behind what says that a grid has started. */
+static struct cta_launch *next_cta(struct bench *b, unsigned sm)
+{
+  struct cta_launch *l;
+  while ((l = launch_queue_front(&b->launches[sm])) && l->announced) launch_queue_pop(&b->launches[sm]);
+  return l;
+}
+
 /* The dispatcher has nothing to do before the launch latency is over. */
 static void first_wave(struct bench *b)
 {
@@ -85,12 +93,37 @@ static void first_wave(struct bench *b)
 /* The next launch of an SM is CTA `cta`, and the `nth` the dispatcher could give out. */
 static void expect_launch(struct bench *b, unsigned sm, uint64_t cta, unsigned nth, picos after)
 {
-  struct cta_launch *l = launch_queue_front(&b->launches[sm]);
+  struct cta_launch *l = next_cta(b, sm);
   assert_non_null(l);
   assert_int_equal(l->cta, cta);
   picos first = after ? after : b->params.launch_latency_cycles * b->clock;
   assert_int_equal(l->arrive, first + (nth * b->params.launch_cta_interval + b->params.launch_cta_latency) * b->clock);
   launch_queue_pop(&b->launches[sm]);
+}
+
+/* The SMs that will have CTAs of a grid hear of it when it starts, each of a share of its own, and once. */
+static void grids_are_announced(void **state)
+{
+  (void)state;
+  struct bench b;
+  bench_build(&b);
+  b.grid[0] = small_grid(SMS - 1);
+  b.grid[0].start = 1000;
+  dispatcher_start(&b.d, 0);
+  dispatcher_add(&b.d, 0, &b.grid[0]);
+  assert_int_equal(dispatcher_run(&b.d, 0, 1000), 1000);
+  assert_null(launch_queue_front(&b.launches[0]));
+  dispatcher_run(&b.d, 1000, 1001);
+  dispatcher_run(&b.d, 1001, 1002);
+  for (unsigned i = 0; i < SMS - 1; i++) {
+    const struct cta_launch *l = launch_queue_front(&b.launches[i]);
+    assert_int_equal(b.launches[i].n, 1);
+    assert_true(l->announced);
+    assert_int_equal(l->cta, i);
+    assert_int_equal(l->arrive, 1000 + b.params.launch_cta_latency * b.clock + params_request_ps(&b.params));
+  }
+  assert_null(launch_queue_front(&b.launches[SMS - 1]));
+  arena_free(&b.arena);
 }
 
 static void first_wave_goes_round(void **state)
@@ -100,7 +133,7 @@ static void first_wave_goes_round(void **state)
   bench_start(&b, 10, 2);
   first_wave(&b);
   for (unsigned cta = 0; cta < 2 * SMS; cta++) expect_launch(&b, cta % SMS, cta, cta, 0);
-  for (unsigned i = 0; i < SMS; i++) assert_null(launch_queue_front(&b.launches[i])); /* all are full */
+  for (unsigned i = 0; i < SMS; i++) assert_null(next_cta(&b, i)); /* all are full */
   assert_true(dispatcher_busy(&b.d));
   arena_free(&b.arena);
 }
@@ -121,7 +154,7 @@ static void completions_in_time_and_sm_order(void **state)
   expect_launch(&b, 2, 3, 0, early);
   assert_int_equal(dispatcher_run(&b.d, late, late + 1), TIME_NEVER);
   expect_launch(&b, 0, 4, 0, late);
-  assert_null(launch_queue_front(&b.launches[1])); /* the grid is given out */
+  assert_null(next_cta(&b, 1)); /* the grid is given out */
   assert_int_equal(b.d.done, 3);
   assert_int_equal(b.d.grid[0].last_done, late);
   done_queue_push(&b.done[2], (struct cta_done){late + 5, 3, 0});
@@ -150,7 +183,7 @@ static void one_cta_per_interval(void **state)
 static void expect_grids(struct bench *b, unsigned sm, unsigned first, unsigned second)
 {
   unsigned n[3] = {0};
-  for (struct cta_launch *l; (l = launch_queue_front(&b->launches[sm])); launch_queue_pop(&b->launches[sm])) n[l->grid]++;
+  for (struct cta_launch *l; (l = next_cta(b, sm)); launch_queue_pop(&b->launches[sm])) n[l->grid]++;
   assert_int_equal(n[0], first);
   assert_int_equal(n[1], second);
 }
@@ -204,8 +237,8 @@ static void carveout_of_the_first(void **state)
   b.grid[1].cta.shared = 8192; /* 1,024 are taken */
   start_both(&b);
   dispatcher_run(&b.d, 0, 1000000000);
-  assert_int_equal(launch_queue_front(&b.launches[0])->carveout, 8192);
-  assert_int_equal(launch_queue_front(&b.launches[1])->carveout, 65536);
+  assert_int_equal(next_cta(&b, 0)->carveout, 8192);
+  assert_int_equal(next_cta(&b, 1)->carveout, 65536);
   expect_grids(&b, 0, 1, 0);
   expect_grids(&b, 1, 0, 2);
   expect_grids(&b, 2, 0, 1);
@@ -229,10 +262,11 @@ static void grids_go_in_order(void **state)
   for (unsigned sm = 0; sm < SMS; sm++) expect_grids(&b, sm, 1, 0);
   finish(&b, 2, 0, 2000000000);
   expect_grids(&b, 2, 1, 0);
-  assert_int_equal(dispatcher_run(&b.d, 2000000001, 2000000002), first);
+  assert_int_equal(dispatcher_run(&b.d, 2000000001, 2000000002), start); /* to announce it */
+  assert_int_equal(dispatcher_run(&b.d, start, start + 1), first);
   dispatcher_run(&b.d, first, first + 1);
-  assert_int_equal(launch_queue_front(&b.launches[0])->grid, 1);
-  assert_int_equal(launch_queue_front(&b.launches[0])->arrive, first + b.params.launch_cta_latency * b.clock);
+  assert_int_equal(next_cta(&b, 0)->grid, 1);
+  assert_int_equal(next_cta(&b, 0)->arrive, first + b.params.launch_cta_latency * b.clock);
   arena_free(&b.arena);
 }
 
@@ -463,7 +497,7 @@ static void counters_change_at_the_edge(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(first_wave_goes_round),
+      cmocka_unit_test(grids_are_announced), cmocka_unit_test(first_wave_goes_round),
       cmocka_unit_test(completions_in_time_and_sm_order),
       cmocka_unit_test(one_cta_per_interval),
       cmocka_unit_test(second_grid_gets_the_rest),

@@ -219,7 +219,7 @@ static void beside_a_copy(void **state)
   for (unsigned late = 0; late < 2; late++) {
     struct beside both = run_beside(true, true, late * 2000000, 1);
     assert_true(both.kernel > 1.2 * kernel.kernel);
-    assert_true(both.copy > (late ? 0.95 : 1.1) * only.copy); /* it has had 2 us to itself */
+    assert_true(both.copy > (late ? 0.85 : 1.03) * only.copy); /* it has had 2 us to itself, or the time of cold code */
     assert_true(both.kernel + both.copy > 1.25 * (kernel.kernel + only.copy));
     assert_int_equal(both.insts, kernel.insts);
     assert_true(both.dram > kernel.dram && both.dram < kernel.dram + 2 * BYTES);

@@ -16,13 +16,14 @@ void dispatcher_init(struct dispatcher *d, struct arena *a, const struct params 
       .interval = p->launch_cta_interval * clock,
       .latency = p->launch_cta_latency * clock,
       .launch_latency = p->launch_latency_cycles * clock,
+      .notice = p->launch_cta_latency * clock + params_request_ps(p),
   };
   for (unsigned i = 0; i < n_ports; i++) d->port[i].gpc = params_gpc(p, i);
 }
 
 void dispatcher_start(struct dispatcher *d, picos now)
 {
-  d->n_waiting = d->next_port = d->next_gpc = 0;
+  d->n_waiting = d->n_silent = d->next_port = d->next_gpc = 0;
   d->until = now;
   d->ctas = d->handed = d->done = 0;
   d->look = false;
@@ -78,6 +79,8 @@ void dispatcher_add(struct dispatcher *d, unsigned slot, const struct dispatch_g
   BUG_ON(slot >= GRID_SLOTS || d->n_waiting == GRID_SLOTS);
   *g = *grid;
   g->next_cta = g->done = 0;
+  g->announced = false;
+  d->n_silent++;
   g->last_done = g->start;
   g->mark_first = wave;
   g->mark_step = g->n_ctas > 2 * wave ? (g->n_ctas - 2 * wave) / (DISPATCH_MARKS - 1) : 0;
@@ -98,6 +101,7 @@ void dispatcher_remove(struct dispatcher *d, unsigned slot)
 {
   struct dispatch_grid *g = &d->grid[slot];
   BUG_ON(g->next_cta > 0 && g->done < g->n_ctas);
+  if (!g->announced && g->n_ctas) d->n_silent--;
   if (g->done < g->n_ctas) {
     d->ctas -= g->n_ctas;
     leave_queue(d, slot);
@@ -154,9 +158,40 @@ static void launch(struct dispatcher *d, struct dispatch_port *p, picos now)
   if (p->used.ctas == 0) p->carveout = g->carveout;
   take(&p->used, &g->cta);
   p->resident[d->head]++;
-  launch_queue_push(p->launches, (struct cta_launch){at + d->latency, cta_at(g, g->next_cta++), d->head, p->carveout});
+  launch_queue_push(p->launches, (struct cta_launch){.arrive = at + d->latency, .cta = cta_at(g, g->next_cta++),
+                                                     .grid = d->head, .carveout = p->carveout});
   d->handed++;
   if (g->next_cta == g->n_ctas) leave_queue(d, d->head);
+}
+
+/* As many SMs as will have CTAs of it share the work. They hear of it before the first CTA comes. */
+static void announce(struct dispatcher *d, unsigned slot, picos from)
+{
+  struct dispatch_grid *g = &d->grid[slot];
+  picos arrive = later(earlier(g->start + d->notice, due(d, slot) + d->latency), from + d->latency);
+  g->announced = true;
+  d->n_silent--;
+  for (unsigned i = 0; i < d->n_ports && i < g->n_ctas; i++)
+    launch_queue_push(d->port[i].launches,
+                      (struct cta_launch){.arrive = arrive, .cta = i, .grid = slot, .announced = true});
+}
+
+static void announce_due(struct dispatcher *d, picos from, picos to)
+{
+  for (unsigned i = 0; i < d->n_waiting; i++) {
+    const struct dispatch_grid *g = &d->grid[d->waiting[i]];
+    if (!g->announced && g->start < to) announce(d, d->waiting[i], from);
+  }
+}
+
+static picos next_announcement(const struct dispatcher *d)
+{
+  picos next = TIME_NEVER;
+  for (unsigned i = 0; i < d->n_waiting; i++) {
+    const struct dispatch_grid *g = &d->grid[d->waiting[i]];
+    if (!g->announced && g->start < next) next = g->start;
+  }
+  return next;
 }
 
 /* Next SM in turn with room, NULL when all are full. */
@@ -302,6 +337,7 @@ picos dispatcher_run(void *self, picos from, picos to)
 {
   struct dispatcher *d = self;
   struct dispatch_port *p;
+  if (d->n_silent) announce_due(d, from, to);
   choose_head(d, to);
   go_round(d, from, to);
   while ((p = first_done(d, to))) {
@@ -318,6 +354,7 @@ picos dispatcher_run(void *self, picos from, picos to)
 picos dispatcher_next(const struct dispatcher *d)
 {
   picos next = d->look ? head_at(d) : TIME_NEVER;
+  if (d->n_silent) next = earlier(next, next_announcement(d));
   return d->n_waiting && d->waiting[0] != d->head && due(d, d->waiting[0]) < next ? due(d, d->waiting[0]) : next;
 }
 

@@ -15,6 +15,7 @@
  *           kernel that prefers another one may have to wait until the device has stopped)
  *   cluster its CTAs all at once, in the SMs of one GPC, each in the SM that holds the fewest; the first clusters go
  *           round the GPCs, later ones to the GPC that reports a completion
+ *   announce  the SMs hear of a grid when it starts, before its CTAs: they have its code read into L2
  *   params  launch.latency_cycles (start of the kernel to the first CTA), launch.cta_interval,
  *           noc.request_latency (a launch takes at least one window), sm.*
  */
@@ -50,6 +51,7 @@ struct dispatch_grid {
   bool gang;           /* all CTAs at once; they fit an empty GPU */
   int priority;        /* higher ones first */
   /* state */
+  bool announced;
   uint64_t next_cta, done;
   picos last_done; /* when the last completion happened */
   uint64_t mark_first, mark_step; /* mark[i]: when mark_first + i * mark_step CTAs were done; step 0: too few CTAs */
@@ -64,11 +66,13 @@ struct dispatcher {
   struct dispatch_grid grid[GRID_SLOTS];
   uint8_t waiting[GRID_SLOTS]; /* slots of the grids that have CTAs to hand out, in their order */
   unsigned n_waiting, head;    /* head: the one of them that is handed out */
+  unsigned n_silent;           /* grids of which no SM has heard yet */
   picos until;                 /* what comes before counts as there */
   bool look;                   /* SMs may have room for the head */
   uint64_t ctas, handed, done; /* of all grids since dispatcher_start */
   picos next_launch;      /* the dispatcher is busy until then */
   picos interval, latency, launch_latency;
+  picos notice; /* start of a grid until the SMs hear of it, also of one that came a window late */
 };
 
 void dispatcher_init(struct dispatcher *, struct arena *, const struct params *, unsigned n_ports);

@@ -46,8 +46,14 @@ uint64_t const_cache_look_up(struct const_cache *c, unsigned bank, uint32_t offs
     if (set[i].used < victim->used) victim = &set[i];
   }
   c->stats->const_misses++;
-  uint64_t at = l1i_request(c->l1i, l1i_const_line(bank, offset), c->client, now);
+  uint64_t from = l1i_const_line(bank, offset), at = l1i_request(c->l1i, from, c->client, now);
   c->last = victim;
-  *victim = (struct const_way){.line = line + 1, .used = ++c->stamp, .valid_at = at};
+  *victim = (struct const_way){.line = line + 1, .used = ++c->stamp, .valid_at = at, .from = from};
   return at;
+}
+
+void const_cache_arrived(struct const_cache *c, uint64_t line, uint64_t at)
+{
+  for (size_t i = 0; i < (size_t)c->n_sets * c->n_ways; i++)
+    if (c->way[i].line && c->way[i].valid_at == L1I_ON_ITS_WAY && c->way[i].from == line) c->way[i].valid_at = at;
 }

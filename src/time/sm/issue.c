@@ -109,6 +109,21 @@ static uint64_t constant_at(struct issue *s, struct warp_slot *w, const struct i
   return w->const_at;
 }
 
+bool issue_const_arrived(struct warp_table *t, uint64_t line, uint64_t at)
+{
+  bool any = false;
+  for (unsigned i = 0; i < t->n; i++) {
+    unsigned warp = t->order[i];
+    struct warp_slot *w = &t->slot[warp];
+    if (!w->const_inst || w->const_at != L1I_ON_ITS_WAY) continue;
+    if (l1i_const_line(w->grid->const_space + w->const_inst->const_bank, w->const_inst->const_off) != line) continue;
+    w->const_at = at;
+    warp_changed(t, warp);
+    any = true;
+  }
+  return any;
+}
+
 /* A counter at its limit takes no further increment: the instruction waits. One more may be on its
  * way in Control. */
 static bool counter_full(const struct warp_slot *w, const struct inst_ctrl *c)

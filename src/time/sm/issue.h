@@ -69,6 +69,10 @@ struct issue {
 
 void issue_init(struct issue *, const struct params *, struct const_cache *fl);
 
+/* A line of constants (l1i_const_line) that was on its way from L2 is in L0 FL from cycle `at` on. False: no warp
+ * waits. */
+bool issue_const_arrived(struct warp_table *, uint64_t line, uint64_t at);
+
 /* Grids start. */
 void issue_start(struct issue *);
 

@@ -28,7 +28,7 @@ void l1i_init(struct l1i *c, struct arena *a, const struct params *p, struct l1i
                     .n_sets = p->l1i_bytes / (L1I_LINE * p->l1i_ways),
                     .ports = ports,
                     .stats = stats};
-  BUG_ON(c->n_sets == 0 || p->sm_sub_cores > L1I_CLIENTS);
+  BUG_ON(c->n_sets == 0 || p->sm_sub_cores >= L1I_CLIENTS);
   c->way = ARENA_ARRAY(a, struct l1i_way, (size_t)c->n_sets * c->n_ways);
 }
 
@@ -61,7 +61,7 @@ static struct l1i_way *lookup(struct l1i *c, uint64_t line, bool *hit)
   return victim;
 }
 
-/* --- code on its way from L2 ------------------------------------------------------------------- */
+/* --- lines on their way from L2 ---------------------------------------------------------------- */
 
 static struct l1i_miss *find_miss(struct l1i *c, uint64_t line)
 {
@@ -76,7 +76,8 @@ static struct l1i_miss *new_miss(struct l1i *c, uint64_t line)
     c->misses_cap = c->misses_cap ? 2 * c->misses_cap : FIRST_MISSES;
     c->miss = mem_resize(c->miss, c->misses_cap, sizeof *c->miss);
   }
-  c->miss[c->n_misses] = (struct l1i_miss){.line = line};
+  uint64_t name = line & L1I_CONST_LINE ? c->ports.name(c->ports.ctx, line) : line;
+  c->miss[c->n_misses] = (struct l1i_miss){.line = line, .name = name};
   return &c->miss[c->n_misses++];
 }
 
@@ -95,7 +96,7 @@ static void send_misses(struct l1i *c, uint64_t at)
     c->miss[i].sent = true;
     c->n_sent++;
     c->stats->l1i_code_lines++;
-    c->ports.request(c->ports.ctx, c->miss[i].line, at);
+    c->ports.request(c->ports.ctx, c->miss[i].name, at);
   }
 }
 
@@ -117,13 +118,19 @@ static uint64_t cross_link(struct l1i *c, unsigned client, uint64_t arrive, unsi
   return arrive;
 }
 
-void l1i_fill(struct l1i *c, uint64_t line, uint64_t now)
+static struct l1i_miss *find_sent(struct l1i *c, uint64_t name)
+{
+  unsigned i = 0;
+  while (i < c->n_misses && !(c->miss[i].sent && c->miss[i].name == name)) i++;
+  BUG_ON(i == c->n_misses);
+  return &c->miss[i];
+}
+
+void l1i_fill(struct l1i *c, uint64_t name, uint64_t now)
 {
   bool hit;
-  struct l1i_way *w = lookup(c, line, &hit);
-  struct l1i_miss *found = find_miss(c, line);
-  BUG_ON(!found || !found->sent);
-  struct l1i_miss m = *found;
+  struct l1i_miss *found = find_sent(c, name), m = *found;
+  struct l1i_way *w = lookup(c, m.line, &hit);
   remove_miss(c, found);
   c->n_sent--;
   c->stats->l1i_code_fills++;
@@ -133,7 +140,7 @@ void l1i_fill(struct l1i *c, uint64_t line, uint64_t now)
     uint64_t arrive = now + c->fill_latency, crossed = m.asked[i] + c->latency;
     if (arrive < crossed) arrive = crossed;
     if (arrive <= now) arrive = now + 1;
-    c->ports.arrived(c->ports.ctx, i, line, cross_link(c, i, arrive, c->miss_line_interval));
+    c->ports.arrived(c->ports.ctx, i, m.line, cross_link(c, i, arrive, c->miss_line_interval));
   }
   send_misses(c, now);
 }
@@ -150,24 +157,26 @@ void l1i_forget_line(struct l1i *c, unsigned client, uint64_t line)
   remove_miss(c, m);
 }
 
-/* --- constants from L2 -------------------------------------------------------------------------- */
-
-static struct l1i_way *put(struct l1i *c, struct l1i_way *w, uint64_t line, uint64_t valid_at)
+static struct l1i_way *put(struct l1i *c, struct l1i_way *w, uint64_t line)
 {
-  *w = (struct l1i_way){.line = line + 1, .used = ++c->stamp, .valid_at = valid_at};
+  *w = (struct l1i_way){.line = line + 1, .used = ++c->stamp, .valid_at = L1I_ON_ITS_WAY};
   return w;
 }
 
-/* The lines around it that L1 has not come with it. The line itself comes last: no neighbour displaces it. */
-static struct l1i_way *fetch_constants(struct l1i *c, uint64_t line, uint64_t valid_at)
+/* The line, and the lines around it that L1 does not have: these are asked for behind it, and do not displace it. */
+static struct l1i_way *fetch_constants(struct l1i *c, uint64_t line, unsigned client, uint64_t at)
 {
   uint64_t first = line & ~(uint64_t)(c->const_lines - 1);
   bool hit;
+  wait_for(c, line, client, at);
   for (uint64_t l = first; l < first + c->const_lines; l++) {
     struct l1i_way *w = lookup(c, l, &hit);
-    if (l != line && !hit) put(c, w, l, valid_at);
+    if (l == line || hit) continue;
+    put(c, w, l);
+    if (!find_miss(c, l)) new_miss(c, l);
   }
-  return put(c, lookup(c, line, &hit), line, valid_at);
+  send_misses(c, at);
+  return put(c, lookup(c, line, &hit), line);
 }
 
 /* --- requests ---------------------------------------------------------------------------------- */
@@ -182,9 +191,9 @@ uint64_t l1i_request(struct l1i *c, uint64_t line, unsigned client, uint64_t now
   if (!hit) {
     c->stats->l1i_misses++;
     if (line & L1I_CONST_LINE)
-      w = fetch_constants(c, line, at + c->miss_latency - c->latency);
+      w = fetch_constants(c, line, client, at);
     else
-      put(c, w, line, L1I_ON_ITS_WAY);
+      put(c, w, line);
   }
   w->used = ++c->stamp;
   if (w->valid_at == L1I_ON_ITS_WAY) {
@@ -192,7 +201,7 @@ uint64_t l1i_request(struct l1i *c, uint64_t line, unsigned client, uint64_t now
     return L1I_ON_ITS_WAY;
   }
   uint64_t arrive = (w->valid_at > at ? w->valid_at : at) + c->latency;
-  return cross_link(c, client, arrive, hit ? c->line_interval : c->miss_line_interval);
+  return cross_link(c, client, arrive, c->line_interval);
 }
 
 void l1i_forget(struct l1i *c, unsigned client, uint64_t arrive)

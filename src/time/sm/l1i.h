@@ -6,12 +6,12 @@
  *           lines streamed to one L0)
  *   rule    one request per cycle; a constant that misses brings its neighbours, l1i.const_fetch_bytes in all
  *   in      requests of the L0 caches; answers of L2 (l1i_fill)
- *   out     misses of code, through the SM's port, l1i.mshr_entries at once, the others in order behind them;
- *           lines for the L0 caches
- *   Times of hits and constants are computed when the request is made, those of code that is on its way from L2
- *   when it comes: a line reaches L0 what l1i.miss_latency has beyond the way to L2 and back (a load's, less an L1
- *   hit) behind its answer. Emptied when a kernel comes to an idle GPU; icache.kept: only of constants.
- *   not modelled: misses of constants always hit L2 and take no bandwidth from it; TLB of code
+ *   out     misses, through the SM's port, l1i.mshr_entries at once, the others in order behind them; lines for the
+ *           L0 caches
+ *   Times of hits are computed when the request is made, those of lines on their way from L2 when they come: a line
+ *   reaches L0 what l1i.miss_latency has beyond the way to L2 and back (a load's, less an L1 hit) behind its answer.
+ *   Emptied when a kernel comes to an idle GPU; icache.kept: only of constants.
+ *   not modelled: TLB of code and constants
  */
 #ifndef WS_TIME_SM_L1I_H
 #define WS_TIME_SM_L1I_H
@@ -32,16 +32,17 @@ struct l1i_way {
   uint64_t valid_at;
 };
 
-/* A line of code that L1 does not have. */
+/* A line that L1 does not have. */
 struct l1i_miss {
-  uint64_t line;
+  uint64_t line, name; /* here and in messages */
   bool sent;
   uint8_t clients;             /* bit i: client i waits for it … */
   uint64_t asked[L1I_CLIENTS]; /* … and has asked in this cycle */
 };
 
 struct l1i_ports {
-  void (*request)(void *ctx, uint64_t line, uint64_t at); /* ask L2 in cycle `at` */
+  uint64_t (*name)(void *ctx, uint64_t line);             /* by which L2 knows a line of constants */
+  void (*request)(void *ctx, uint64_t name, uint64_t at); /* ask L2 in cycle `at` */
   /* The line reaches the L0 of this client in cycle `at`, which is a later one. */
   void (*arrived)(void *ctx, unsigned client, uint64_t line, uint64_t at);
   void *ctx;
@@ -68,21 +69,31 @@ void l1i_free(struct l1i *);
 void l1i_start(struct l1i *);
 
 /* Requests a line (address / 128, a space of their own for constants: l1i_const_line) for sub-core
- * `client`; returns the cycle from which L0 has it, or L1I_ON_ITS_WAY: the client is told. */
+ * `client`, or the SM's L0 VL behind these; returns the cycle from which L0 has it, or L1I_ON_ITS_WAY: the client is
+ * told. */
 uint64_t l1i_request(struct l1i *, uint64_t line, unsigned client, uint64_t now);
 
 /* L2 has answered. */
-void l1i_fill(struct l1i *, uint64_t line, uint64_t now);
+void l1i_fill(struct l1i *, uint64_t name, uint64_t now);
 
 /* Nobody wants the lines any more that would have arrived at the L0 of `client` in cycle `arrive` and later. */
 void l1i_forget(struct l1i *, unsigned client, uint64_t arrive);
 /* Nobody wants this line, which is on its way, any more there. */
 void l1i_forget_line(struct l1i *, unsigned client, uint64_t line);
 
-#define L1I_CONST_LINE ((uint64_t)1 << 60)
+#define L1I_CONST_LINE ((uint64_t)1 << 63)
+enum { L1I_BANK_SHIFT = 40 };
 static inline uint64_t l1i_const_line(unsigned bank, uint32_t offset)
 {
-  return L1I_CONST_LINE | (uint64_t)bank << 40 | offset / L1I_LINE;
+  return L1I_CONST_LINE | (uint64_t)bank << L1I_BANK_SHIFT | offset / L1I_LINE;
+}
+static inline unsigned l1i_line_bank(uint64_t line)
+{
+  return (unsigned)((line & ~L1I_CONST_LINE) >> L1I_BANK_SHIFT);
+}
+static inline uint32_t l1i_line_offset(uint64_t line)
+{
+  return (uint32_t)line * L1I_LINE;
 }
 
 #endif

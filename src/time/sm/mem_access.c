@@ -234,23 +234,41 @@ static bool refuse_mixed(struct mem_access *a, const struct txn *t)
   return false;
 }
 
-/* LDC: lines missing in L0 VL come from L1. Addresses are bank << 32 | offset. Scalar loads take the same way. */
+/* Addresses of LDC are bank << 32 | offset, those of scalar loads global ones. */
+static unsigned bank_of(const struct txn *t, uint64_t addr)
+{
+  bool scalar = t->access->mem.space == MEM_SCALAR;
+  return (scalar ? (unsigned)GRID_SCALAR_BANKS : t->grid->const_space) + (unsigned)(addr >> 32);
+}
+
+/* LDC: lines missing in L0 VL come from L1; of those that are on their way from L2 the memory unit is told. Scalar
+ * loads take the same way. */
 static bool const_access(struct mem_access *a, struct warp_slot *w, struct txn *t, uint64_t now)
 {
   t->kind = TXN_CONST;
   a->stats->mem_class[MEM_CLASS_CONST]++;
-  uint64_t readable = now, last = UINT64_MAX;
-  unsigned first_bank = t->access->mem.space == MEM_SCALAR ? (unsigned)GRID_SCALAR_BANKS : w->grid->const_space;
+  uint64_t readable = now, last = UINT64_MAX, at = now;
   for (lane_mask m = t->access->mem.lanes; m; m &= m - 1) {
     uint64_t addr = t->access->mem.addr[bits_first(m)];
-    if (addr / a->params->const_line == last) continue;
+    if (addr / a->params->const_line != last) at = const_cache_read(&a->vl, bank_of(t, addr), (uint32_t)addr, now);
     last = addr / a->params->const_line;
-    unsigned bank = first_bank + (unsigned)(addr >> 32);
-    uint64_t at = const_cache_read(&a->vl, bank, (uint32_t)addr, now);
-    if (at > readable) readable = at;
+    if (at == L1I_ON_ITS_WAY)
+      t->lanes_away |= m & -m;
+    else if (at > readable)
+      readable = at;
   }
   t->extra = (uint16_t)(readable - now);
   return perform_now(a, w, t);
+}
+
+bool mem_access_const_arrived(struct txn *t, uint64_t line)
+{
+  lane_mask away = t->lanes_away;
+  for (lane_mask m = away; m; m &= m - 1) {
+    uint64_t addr = t->access->mem.addr[bits_first(m)];
+    if (l1i_const_line(bank_of(t, addr), (uint32_t)addr) == line) t->lanes_away &= ~(m & -m);
+  }
+  return away && !t->lanes_away;
 }
 
 /* A fence waits for everything that leaves the SM and brings no value back to wait for. Before the
@@ -271,6 +289,7 @@ bool mem_access_sort(struct mem_access *a, struct txn *t, uint64_t now)
   t->n_lines = 0;
   t->busy = t->extra = 0;
   t->gathered = false;
+  t->lanes_away = 0;
   t->kind = TXN_OTHER;
   t->op = touches ? t->access->mem.op : 0;
   t->stages = mem_stages(a->params, in, somewhere ? t->access->mem.space : in->mem.space, t->grid->lanes);

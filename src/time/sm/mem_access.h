@@ -40,6 +40,9 @@ struct mem_access {
  * fault. */
 bool mem_access_sort(struct mem_access *, struct txn *, uint64_t now);
 
+/* A line of constants is in L0 VL. True: the transaction has waited for it, and for no other one. */
+bool mem_access_const_arrived(struct txn *, uint64_t line);
+
 /* What waits for earlier LDGSTS, and under hazard emulation an LDGSTS, whose data arrive later, is performed by
  * mem_access_late; so is a copy, when the copy engine says so. */
 bool mem_access_comes_late(const struct mem_access *, const struct txn *);

@@ -310,6 +310,17 @@ void mem_unit_read_code(struct mem_unit *u, uint64_t line, uint64_t now)
   send_code(u, REQ_CODE, line, at);
 }
 
+void mem_unit_const_arrived(struct mem_unit *u, uint64_t line, uint64_t at, uint64_t now)
+{
+  const_cache_arrived(&u->access.vl, line, at);
+  for (unsigned i = 0; i < u->pool.fresh; i++) {
+    struct txn *t = &u->pool.t[i];
+    if (!mem_access_const_arrived(t, line)) continue;
+    t->extra = (uint16_t)(at - now);
+    if (t->waiting) line_done(u, t->id, now); /* else it is still in its queue */
+  }
+}
+
 void mem_unit_prefetch_code(struct mem_unit *u, uint64_t line, uint64_t at)
 {
   if (u->out.n >= u->out.cap / 2 || u->outstanding >= u->in.cap / 2) return;
@@ -566,7 +577,7 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
     t->waiting = 1;
     send(u, id, REQ_SERVICE, (struct txn_line){0}, now);
   }
-  if (t->after_ldgsts) t->waiting = 1;
+  if (t->after_ldgsts || t->lanes_away) t->waiting = 1;
   if (t->kind != TXN_STRONG) txn_return_lines(&u->pool, t);
   if (t->waiting == 0) complete(u, id, now);
 }

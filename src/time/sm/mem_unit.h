@@ -114,8 +114,11 @@ static inline void mem_unit_wake(struct mem_unit *u, uint64_t at)
   if (at < u->next_at) u->next_at = at;
 }
 
-/* Asks L2 for a line of code, through the SM's port in cycle `at` or later. */
+/* Asks L2 for a line of code or constants, through the SM's port in cycle `at` or later. */
 void mem_unit_read_code(struct mem_unit *, uint64_t line, uint64_t at);
+
+/* A line of constants (l1i_const_line) that was on its way from L2 is in L0 VL from cycle `at`, a later one, on. */
+void mem_unit_const_arrived(struct mem_unit *, uint64_t line, uint64_t at, uint64_t now);
 
 /* Has L2 read a line of code from cycle `at` on, beside the SM's port: a hint, dropped when too much is on its way. */
 void mem_unit_prefetch_code(struct mem_unit *, uint64_t line, uint64_t at);

@@ -4,23 +4,44 @@
 
 static void cta_event(void *ctx, unsigned cta_slot, uint32_t flags, uint64_t now);
 
-/* A line that the L1 instruction cache misses, and its answer. */
-static void send_code_request(void *ctx, uint64_t line, uint64_t at)
+/* Bank 0 is written for each launch, into a buffer of its slot; the other banks belong to the code. Scalar loads read
+ * global memory. */
+static uint64_t const_name(void *ctx, uint64_t line)
 {
-  struct sm *m = ctx;
-  mem_unit_read_code(&m->mem, line, at);
+  enum { REGION = 60 /* neither code's nor data's */, SLOT_SHIFT = 36, BANK_SHIFT = 28 };
+  const struct sm *m = ctx;
+  unsigned bank = l1i_line_bank(line), slot = 0;
+  uint64_t offset = l1i_line_offset(line);
+  if (bank >= GRID_SCALAR_BANKS) return ((uint64_t)(bank - GRID_SCALAR_BANKS) << 32 | offset) / L1I_LINE;
+  while (slot < GRID_SLOTS && !(m->grid[slot].source && bank - m->grid[slot].const_space < GRID_BANKS)) slot++;
+  BUG_ON(slot == GRID_SLOTS);
+  bank -= m->grid[slot].const_space;
+  uint64_t of = bank ? m->grid[slot].code.place : (uint64_t)slot << SLOT_SHIFT;
+  return ((uint64_t)1 << REGION | of | (uint64_t)bank << BANK_SHIFT | offset) / L1I_LINE;
 }
 
-static void code_filled(void *ctx, uint64_t line, uint64_t now)
+/* A line that the L1 instruction and constant cache misses, and its answer. */
+static void send_code_request(void *ctx, uint64_t name, uint64_t at)
 {
   struct sm *m = ctx;
-  l1i_fill(&m->l1i, line, now);
+  mem_unit_read_code(&m->mem, name, at);
+}
+
+static void code_filled(void *ctx, uint64_t name, uint64_t now)
+{
+  struct sm *m = ctx;
+  l1i_fill(&m->l1i, name, now);
 }
 
 static void code_arrived(void *ctx, unsigned client, uint64_t line, uint64_t at)
 {
   struct sm *m = ctx;
-  sub_core_code_arrived(&m->sub_core[client], line, at);
+  if (!(line & L1I_CONST_LINE))
+    sub_core_code_arrived(&m->sub_core[client], line, at);
+  else if (client < m->n_sub_cores)
+    sub_core_const_arrived(&m->sub_core[client], line, at);
+  else
+    mem_unit_const_arrived(&m->mem, line, at, m->cycle);
 }
 
 static void commit_granted(void *ctx, uint16_t id, uint64_t now)
@@ -44,7 +65,7 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   m->tmem.ports = (struct tmem_ports){&m->mem, mem_unit_commit_due};
   m->mem.tmem = (struct commit_port){commit_granted, m};
   m->ledger.stats = m->gmma.stats = m->tmem.stats = &m->stats;
-  l1i_init(&m->l1i, a, p, (struct l1i_ports){send_code_request, code_arrived, m}, &m->stats);
+  l1i_init(&m->l1i, a, p, (struct l1i_ports){const_name, send_code_request, code_arrived, m}, &m->stats);
   m->mem.code = (struct mem_code_port){code_filled, m};
   m->mem.stats = m->mem.access.stats = m->mem.copies.stats = &m->stats;
   m->mem.access.view = &m->view;
@@ -208,14 +229,14 @@ static void name_groups(struct sm *m, struct cta_slot *s)
   }
 }
 
-/* The launch has L2 read the kernel's code: each of the first CTAs, one per SM, brings its share of the lines. */
-static void prefetch_code(struct sm *m, const struct step_source *s, uint64_t cta)
+/* The launch has L2 read the kernel's code: this SM asks for one of the shares of the lines. */
+static void prefetch_code(struct sm *m, const struct step_source *s, uint64_t share)
 {
   uint64_t shares = s->n_ctas < m->params->gpu_sms ? s->n_ctas : m->params->gpu_sms, bytes = s->code_bytes;
   uint64_t first = s->entry_pc + s->code.place, at = m->cycle;
   if (bytes > m->params->launch_prefetch_bytes) bytes = m->params->launch_prefetch_bytes;
-  if (cta >= shares || !bytes || m->params->icache_perfect) return;
-  for (uint64_t line = first / L1I_LINE + cta; line * L1I_LINE < first + bytes; line += shares)
+  if (share >= shares || !bytes || m->params->icache_perfect) return;
+  for (uint64_t line = first / L1I_LINE + share; line * L1I_LINE < first + bytes; line += shares)
     mem_unit_prefetch_code(&m->mem, line, at++);
 }
 
@@ -234,7 +255,6 @@ static void launch(struct sm *m, struct cta_launch l)
   struct cta_slot *slot = &m->slot[s];
   set_carveout(m, l.carveout);
   occupy(m, slot, &m->grid[l.grid], l.cta);
-  prefetch_code(m, slot->grid->source, l.cta);
   if (m->resident++ == 0) begin_active(m);
   m->stats.ctas++;
   m->stats.warps += slot->cta->n_warps;
@@ -311,7 +331,10 @@ static void cta_slots_cycle(struct sm *m)
   while ((l = launch_queue_front(&m->launches)) && l->arrive <= m->cycle * m->period) {
     struct cta_launch next = *l;
     launch_queue_pop(&m->launches);
-    launch(m, next);
+    if (!next.announced)
+      launch(m, next);
+    else if (m->grid[next.grid].source)
+      prefetch_code(m, m->grid[next.grid].source, next.cta);
   }
 }
 

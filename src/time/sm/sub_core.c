@@ -379,7 +379,7 @@ static bool enter_queue(struct sub_core *p, struct passing x)
 /* Nobody overwrites the access before the next instruction issues, and nobody else needs it. */
 static void return_access(struct sub_core *p, struct txn *t)
 {
-  bool kept = t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || t->kind == TXN_COPY ||
+  bool kept = t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || t->kind == TXN_COPY || t->lanes_away ||
               mem_access_comes_late(&p->ports.mem->access, t);
   bool asked = p->observers && p->observers->unordered;
   if (!asked && !p->emulate && !kept) txn_return_access(&p->ports.mem->pool, t);
@@ -675,6 +675,12 @@ void sub_core_code_arrived(struct sub_core *p, uint64_t line, uint64_t at)
 {
   l0i_arrived(&p->l0i, line, at);
   if (fetch_arrived(&p->fetch, &p->warps, line, at)) sub_core_wake(p, at);
+}
+
+void sub_core_const_arrived(struct sub_core *p, uint64_t line, uint64_t at)
+{
+  const_cache_arrived(&p->fl, line, at);
+  if (issue_const_arrived(&p->warps, line, at)) sub_core_wake(p, at);
 }
 
 /* --- the cycle -------------------------------------------------------------------------------- */

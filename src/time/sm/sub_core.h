@@ -90,6 +90,8 @@ void sub_core_release(struct sub_core *, unsigned warp, uint64_t now, uint64_t a
 
 /* A line of code that was on its way from L2 is in L0 from cycle `at`, a later one, on. */
 void sub_core_code_arrived(struct sub_core *, uint64_t line, uint64_t at);
+/* The same of constants (l1i_const_line). */
+void sub_core_const_arrived(struct sub_core *, uint64_t line, uint64_t at);
 
 /* One cycle. False: the guest faulted (ports.fault). */
 bool sub_core_cycle(struct sub_core *, uint64_t now);

@@ -72,6 +72,7 @@ struct txn {
   bool unread;       /* hazard emulation: its sources are still to be read */
   uint64_t issued;   /* cycle */
   struct sm_grid *grid;
+  lane_mask lanes_away; /* LDC: whose line is on its way from L2; 0 unless TXN_CONST */
   uint64_t filtered; /* textures, surfaces: cycle of the result; CYCLE_NEVER: not known yet */
   struct txn_line *line;     /* NULL: none */
   struct txn_access *access; /* NULL: given back */
