@@ -34,6 +34,7 @@ struct gmem {
   uint64_t page_mask; /* offset bits of an address */
   uint8_t ***top;     /* [top index] -> leaf; [leaf index] -> host page */
   uint64_t n_top;
+  uint64_t first, end;           /* allocations lie in between */
   uint64_t next;                 /* next free guest address */
   uint64_t gap;                  /* behind an allocation */
   struct gmem_allocation *alloc; /* ascending addresses, released ones included */
@@ -71,6 +72,7 @@ struct gmem *gmem_new(unsigned page_bits)
   g->page_mask = ((uint64_t)1 << page_bits) - 1;
   g->n_top = (uint64_t)1 << (ADDR_BITS - page_bits - g->leaf_bits);
   g->top = mem_zeroed(g->n_top, sizeof *g->top);
+  g->end = (uint64_t)1 << ADDR_BITS;
   g->next = GMEM_FIRST;
   g->file = -1;
   heap_keep(g, end_gmem);
@@ -83,11 +85,19 @@ static void unmap_foreign(struct gmem *g)
     if (g->alloc[i].live && g->alloc[i].foreign) BUG_ON(!gmem_release(g, g->alloc[i].addr));
 }
 
+/* Pages outside of the own range that nobody allocated are of another image. */
+static void forget_mirrored(struct gmem *g)
+{
+  if (g->first) gmem_mirror(g, NULL, 0, g->first, false);
+  if (g->end >> ADDR_BITS == 0) gmem_mirror(g, NULL, g->end, ((uint64_t)1 << ADDR_BITS) - g->end, false);
+}
+
 void gmem_free(struct gmem *g)
 {
   if (!g) return;
   heap_forget(g);
   unmap_foreign(g);
+  forget_mirrored(g);
   uint64_t n_leaf = (uint64_t)1 << g->leaf_bits;
   for (uint64_t t = 0; t < g->n_top; t++) {
     if (!g->top[t]) continue;
@@ -188,7 +198,7 @@ static struct gmem_allocation *new_allocation(struct gmem *g, uint64_t addr, con
 
 uint64_t gmem_alloc(struct gmem *g, uint64_t bytes, const char *name)
 {
-  uint64_t limit = (uint64_t)1 << ADDR_BITS;
+  uint64_t limit = g->end;
   BUG_ON(bytes == 0);
   if (g->next > limit - ALLOC_ALIGN || g->gap > limit - ALLOC_ALIGN - g->next ||
       bytes > limit - ALLOC_ALIGN - g->next - g->gap)
@@ -241,6 +251,14 @@ void gmem_trim(struct gmem *g, uint64_t addr, uint64_t bytes)
   g->alloc[i].trimmed = g->alloc[i].bytes - bytes;
 }
 
+void gmem_set_range(struct gmem *g, uint64_t first, uint64_t end)
+{
+  BUG_ON(((first | end) & g->page_mask) || first % ALLOC_ALIGN || first >= end || end > (uint64_t)1 << ADDR_BITS);
+  g->first = first;
+  g->end = end;
+  g->next = first;
+}
+
 void gmem_set_gap(struct gmem *g, uint64_t bytes)
 {
   g->gap = bytes;
@@ -276,6 +294,19 @@ bool gmem_map_host(struct gmem *g, uint64_t addr, void *host, uint64_t bytes, co
   a->bytes = bytes;
   a->foreign = true;
   return true;
+}
+
+void gmem_mirror(struct gmem *g, const struct gmem *owner, uint64_t addr, uint64_t bytes, bool show)
+{
+  const uint64_t size = g->page_mask + 1, n_leaf = (uint64_t)1 << g->leaf_bits, leaf_bytes = size << g->leaf_bits;
+  BUG_ON(owner && owner->page_bits != g->page_bits);
+  for (uint64_t at = addr & ~g->page_mask, step; at < addr + bytes; at += step) {
+    uint8_t ***leaf = &g->top[(at >> g->page_bits) >> g->leaf_bits];
+    uint8_t **theirs = show ? page_entry(owner, at) : NULL;
+    step = *leaf || theirs ? size : leaf_bytes - (at & (leaf_bytes - 1));
+    if (!*leaf && theirs) *leaf = mem_zeroed(n_leaf, sizeof **leaf);
+    if (*leaf) *page_entry(g, at) = theirs ? *theirs : NULL;
+  }
 }
 
 static bool page_in_use(const struct gmem *g, uint64_t page)

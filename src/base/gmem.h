@@ -56,6 +56,9 @@ bool gmem_place_above(const struct gmem *, uint64_t addr, struct gmem_place *);
 /* The allocation that starts at addr counts as `bytes` bytes from now on in these two: what was asked for,
  * of memory that comes in whole pages. At most what it has. */
 void gmem_trim(struct gmem *, uint64_t addr, uint64_t bytes);
+/* Allocations made from now on lie in [first, end), multiples of the page and of 512: for images that show each other
+ * their memory (gmem_mirror), whose addresses must differ. */
+void gmem_set_range(struct gmem *, uint64_t first, uint64_t end);
 /* At least so many bytes behind each allocation made from now on belong to none. */
 void gmem_set_gap(struct gmem *, uint64_t bytes);
 
@@ -68,6 +71,11 @@ void gmem_set_next_address(struct gmem *, uint64_t addr);
  * addr, host and bytes are multiples of the page. It stays the caller's and must outlive the mapping;
  * gmem_release(addr) ends it. False: addr is no such place. */
 bool gmem_map_host(struct gmem *, uint64_t addr, void *host, uint64_t bytes, const char *name);
+
+/* The pages of [addr, addr + bytes), which lie in the range of `owner`, are in `g`, too: those that `owner` has now
+ * (show), or none. They stay the owner's, which says so again when it allocates or releases there, and must outlive
+ * them. */
+void gmem_mirror(struct gmem *g, const struct gmem *owner, uint64_t addr, uint64_t bytes, bool show);
 
 /* Pages without an allocation, anywhere: for an address space whose owner keeps its own list of what is mapped, as an
  * operating system does. Multiples of the page. gmem_map_at gives fresh zeros to those of [addr, addr + bytes) that are

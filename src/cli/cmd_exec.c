@@ -18,6 +18,7 @@
 #include "cli/commands.h"
 #include "cli/debug_program.h"
 #include "cli/default_gpu.h"
+#include "cli/exec_machine.h"
 #include "cli/exec_what_if.h"
 #include "cli/exec_rv64.h"
 #include "cli/program_start.h"
@@ -36,13 +37,14 @@ enum {
   OPT_PROGRESS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_SAMPLE,
   OPT_SAMPLE_CTAS, OPT_INTERLEAVE, OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_US, OPT_TOOL,
   OPT_PRINT_LEVEL, OPT_PRINT_LIMIT, OPT_LEAK_CHECK, OPT_ERROR_EXITCODE, OPT_LOG_FILE, OPT_HTML, OPT_HTML_BASELINE,
-  OPT_WHAT_IF,
+  OPT_WHAT_IF, OPT_MACHINE,
   OPT_SYSROOT, OPT_MEMORY, OPT_MISSING_CALLS,
   OPT_OUTPUT = 'o',
 };
 
 static const struct cli_option options[] = {
   {OPT_GPU, "gpu", "PRESET", "the GPU to simulate; by default one the program has code for"},
+  {OPT_MACHINE, "machine", "NAME", "a machine of several GPUs, or a file of one (docs/machines.md)"},
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
   {OPT_CLOCK, "clock", "MHZ", "lock the SM clock; L2 follows it, DRAM keeps its own"},
   {OPT_TIMED, "timed", NULL, "simulate the time of every launch (the default)"},
@@ -126,7 +128,7 @@ static const struct cli_option sanitize_options[] = {
 
 /* The options as the library reads them: lines KEY=VALUE. */
 struct exec_run {
-  const char *gpu, *presets, *which;
+  const char *gpu, *machine, *presets, *which;
   const char *capture; /* folder; NULL: nothing is captured */
   const char *tools;   /* of the sanitizer; NULL: it is not used */
   const char *error_exitcode;
@@ -277,6 +279,7 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   if (arg && strchr(arg, '\n')) return cli_usage_error(cmd, "an option's value has a line break");
   switch (id) {
   case OPT_GPU: x->gpu = arg; break;
+  case OPT_MACHINE: x->machine = arg; break;
   case OPT_PRESETS: x->presets = arg; break;
   case OPT_SET: x->overridden = true; fprintf(x->out, "set=%s\n", arg); return for_runs(cmd, x, "--set", arg);
   case OPT_CLOCK: fprintf(x->out, "set=clock=%s\n", arg); return for_runs(cmd, x, "--clock", arg);
@@ -358,11 +361,24 @@ static bool check_which(const struct exec_run *x, struct err *e)
   return ok;
 }
 
-static bool check_preset(const struct exec_run *x, struct err *e)
+/* What looks at one GPU alone. */
+static bool check_machine(struct exec_run *x, const char *dir, struct err *e)
+{
+  const char *other = x->gpu        ? "--gpu: the machine says which GPUs there are"
+                      : x->timeline ? "--timeline, which shows one GPU"
+                      : x->html     ? "--html, which shows one GPU"
+                      : x->what_if.costs ? "--what-if, which asks one GPU"
+                                         : NULL;
+  if (other) return err_set(e, "--machine %s: not with %s", x->machine, other);
+  return exec_machine_check(&x->machine, dir, e);
+}
+
+static bool check_preset(struct exec_run *x, struct err *e)
 {
   char dir[PATH_MAX];
   struct preset p;
   TRY(presets_dir(x->presets, dir, sizeof dir, e));
+  if (x->machine) return check_machine(x, dir, e);
   TRY(preset_load(x->gpu, dir, &p, e));
   const bool ok = x->overridden || activity_choice_fits(&x->shown, p.params.gpu_sms, e); /* else the library looks */
   preset_free(&p);
@@ -437,12 +453,13 @@ static int start(struct exec_run *x, char **program)
 {
   char dir[PATH_MAX], folder[PATH_MAX];
   struct err e = {""}, ignored;
-  if (!x->gpu && !default_gpu(program[0], x->presets, &x->gpu, &ignored)) x->gpu = default_gpu_any();
+  if (!x->gpu && !x->machine && !default_gpu(program[0], x->presets, &x->gpu, &ignored)) x->gpu = default_gpu_any();
   if (!check_which(x, &e) || !check_preset(x, &e) || !program_check(program[0], &e) ||
       !program_libraries(dir, sizeof dir, &e) || (x->capture && !make_folder(&x->capture, folder, &e)) ||
       !prepare_what_if(x, &e))
     return cli_error("%s", e.msg);
-  fprintf(x->out, "gpu=%s\nmode=%s\n", x->gpu, x->timed ? "timed" : "functional");
+  fprintf(x->out, "%s=%s\nmode=%s\n", x->machine ? "machine" : "gpu", x->machine ? x->machine : x->gpu,
+          x->timed ? "timed" : "functional");
   if (x->capture) fprintf(x->out, "capture=%s\nquiet=1\n", x->capture);
   if (x->tools) fprintf(x->out, "sanitize=%s\nerror_exitcode=%s\nquiet=1\n", x->tools, x->error_exitcode);
   if (x->debug && !hand_over_debugger(x, &e)) return cli_error("%s", e.msg);
@@ -579,6 +596,8 @@ const struct cli_command cmd_exec = {
     "  warpstep exec --gpu a100 --time-kernels 10..10 --stop-after-timed ./train --epochs 1\n"
     "  # the launches of one kernel, as JSON\n"
     "  warpstep exec --time-kernels gemm --json launches.json ./app\n"
+    "  # on eight GPUs\n"
+    "  warpstep exec --machine dgx-a100 ./app\n"
     "  # what the third launch would gain without each of its costs\n"
     "  warpstep exec --what-if all --time-kernels 3..3 --stop-after-timed ./app\n",
   .run = run_exec,

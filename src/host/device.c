@@ -44,6 +44,7 @@ bool device_init(struct device *d, const struct device_config *config, struct er
   if (d->config.n_smids == 0) d->config.n_smids = config->n_workers;
   d->mem = gmem_new(config->page_bits);
   gmem_set_gap(d->mem, config->gap_bytes);
+  if (config->memory_end) gmem_set_range(d->mem, config->memory_first, config->memory_end);
   return device_set_heap(d, config->heap_bytes, e);
 }
 

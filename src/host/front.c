@@ -43,9 +43,10 @@ static uint64_t heap_time(const struct front_heap *h)
 
 /* --- commands -------------------------------------------------------------------------------------- */
 
-void front_init(struct front *f, const struct front_gpu *gpu)
+void front_init(struct front *f, const struct front_gpu *gpu, unsigned n, uint64_t epoch)
 {
-  *f = (struct front){.gpu = *gpu};
+  *f = (struct front){.unit = mem_zeroed(n, sizeof *f->unit), .n_units = n, .epoch = epoch};
+  for (unsigned i = 0; i < n; i++) f->unit[i].gpu = gpu[i];
 }
 
 void front_free(struct front *f)
@@ -53,7 +54,8 @@ void front_free(struct front *f)
   BUG_ON(f->n_open);
   mem_free(f->ready.event);
   mem_free(f->running.event);
-  mem_free(f->queue.at);
+  for (unsigned i = 0; i < f->n_units; i++) mem_free(f->unit[i].queue.at);
+  mem_free(f->unit);
   mem_free(f->asking.at);
   *f = (struct front){0};
 }
@@ -99,9 +101,14 @@ static void goes_on(struct front *f, struct command *c)
   heap_push(&f->ready, c->ready, c);
 }
 
+static struct front_unit *unit_of(const struct front *f, const struct command *c)
+{
+  return &f->unit[c->gpu];
+}
+
 static void enter_queue(struct front *f, struct command *c)
 {
-  struct front_queue *q = &f->hardware[c->queue - 1];
+  struct front_queue *q = &unit_of(f, c)->hardware[c->queue - 1];
   if (q->first) {
     q->last->next_in_queue = c;
     c->waits++; /* to be its first */
@@ -113,7 +120,7 @@ static void enter_queue(struct front *f, struct command *c)
 static void leave_queue(struct front *f, struct command *c)
 {
   struct command *next = c->next_in_queue;
-  f->hardware[c->queue - 1].first = next;
+  unit_of(f, c)->hardware[c->queue - 1].first = next;
   if (!next) return;
   next->ready = later(next->ready, c->begin);
   goes_on(f, next);
@@ -153,7 +160,7 @@ void front_end(struct front *f, struct command *c, uint64_t end)
 
 static bool is_engine(const struct command *c)
 {
-  return c->place == COMMAND_TO_DEVICE || c->place == COMMAND_TO_HOST;
+  return c->place >= COMMAND_TO_DEVICE && c->place <= COMMAND_TO_PEER;
 }
 
 static void put(struct command_list *l, struct command *c)
@@ -173,7 +180,7 @@ static void take(struct command_list *l, uint32_t n)
 static bool start(struct front *f, struct command *c)
 {
   uint64_t at = c->late ? later(c->ready, f->now) : c->ready, end = 0;
-  if (is_engine(c)) at = later(at, f->engine_free[c->place]);
+  if (is_engine(c)) at = later(at, unit_of(f, c)->engine_free[c->place]);
   c->begin = end = at;
   c->state = COMMAND_RUNS;
   enum command_way way = c->ops->start(c, at, &end);
@@ -185,42 +192,58 @@ static bool start(struct front *f, struct command *c)
   if (c->queue) leave_queue(f, c);
   if (way == COMMAND_GOES) return true;
   c->end = later(end, c->begin);
-  if (is_engine(c)) f->engine_free[c->place] = c->end;
+  if (is_engine(c)) unit_of(f, c)->engine_free[c->place] = c->end;
   heap_push(&f->running, c->end, c);
   return true;
 }
 
 /* Behind those of its priority that were ready before. */
-static void enqueue(struct front *f, struct command *c)
+static void enqueue(struct command_list *queue, struct command *c)
 {
-  put(&f->queue, c);
-  struct command **q = f->queue.at;
-  uint32_t at = f->queue.n - 1;
+  put(queue, c);
+  struct command **q = queue->at;
+  uint32_t at = queue->n - 1;
   for (; at && q[at - 1]->priority < c->priority; at--) q[at] = q[at - 1];
   q[at] = c;
 }
 
-/* Kernels that wait for the GPU, as far as it takes them now. */
-static bool start_kernels(struct front *f)
+/* Kernels that wait for a GPU, as far as it takes them now. */
+static bool start_kernels_of(struct front *f, struct front_unit *u)
 {
   bool any = false;
-  while (f->queue.n) {
-    struct command *c = f->queue.at[0];
-    if (c->place == COMMAND_ALONE ? f->gpu.count(f->gpu.ctx) > 0 : f->gpu.full(f->gpu.ctx)) break;
-    take(&f->queue, 1);
+  while (u->queue.n) {
+    struct command *c = u->queue.at[0];
+    if (c->place == COMMAND_ALONE ? u->gpu.count(u->gpu.ctx) > 0 : u->gpu.full(u->gpu.ctx)) break;
+    take(&u->queue, 1);
     if (!start(f, c)) BUG("a kernel that asks");
     any = true;
   }
-  for (uint32_t i = 0; i < f->queue.n; i++) f->queue.at[i]->late = true;
+  for (uint32_t i = 0; i < u->queue.n; i++) u->queue.at[i]->late = true;
   return any;
 }
 
-uint32_t front_kernels_ready(const struct front *f)
+static bool start_kernels(struct front *f)
 {
-  uint32_t n = f->queue.n;
-  for (uint32_t i = 0; i < f->ready.n; i++)
-    n += f->ready.event[i].command->place == COMMAND_SHARES && f->ready.event[i].time <= f->now;
+  bool any = false;
+  for (unsigned i = 0; i < f->n_units; i++) any |= start_kernels_of(f, &f->unit[i]);
+  return any;
+}
+
+uint32_t front_kernels_ready(const struct front *f, unsigned gpu)
+{
+  uint32_t n = f->unit[gpu].queue.n;
+  for (uint32_t i = 0; i < f->ready.n; i++) {
+    const struct front_event *e = &f->ready.event[i];
+    n += e->command->place == COMMAND_SHARES && e->command->gpu == gpu && e->time <= f->now;
+  }
   return n;
+}
+
+uint64_t front_gpus_now(const struct front *f)
+{
+  uint64_t now = 0;
+  for (unsigned i = 0; i < f->n_units; i++) now = later(now, f->unit[i].gpu.now(f->unit[i].gpu.ctx));
+  return now;
 }
 
 /* Whether anyone who asked could start. What starts may make others ask. */
@@ -239,7 +262,7 @@ static bool ask(struct front *f)
 
 static void become_ready(struct front *f, struct command *c)
 {
-  if (c->place == COMMAND_SHARES || c->place == COMMAND_ALONE) enqueue(f, c);
+  if (c->place == COMMAND_SHARES || c->place == COMMAND_ALONE) enqueue(&unit_of(f, c)->queue, c);
   else if (!start(f, c)) put(&f->asking, c);
 }
 
@@ -256,15 +279,38 @@ static bool next_event(struct front *f, uint64_t until)
   return true;
 }
 
-/* Kernels on the GPU go on to the next event, or to `until`. False: they are there. */
-static bool run_gpu(struct front *f, uint64_t until, enum front_gpu_stop *stop)
+/* The GPU with kernels that is furthest behind, NULL: none has any; *next: how far the one before it is, FRONT_NEVER:
+ * there is none. */
+static struct front_unit *last_gpu(struct front *f, uint64_t *now, uint64_t *next)
 {
-  uint64_t ready = heap_time(&f->ready), ends = heap_time(&f->running), to = ready < ends ? ready : ends;
+  struct front_unit *last = NULL;
+  *now = *next = FRONT_NEVER;
+  for (unsigned i = 0; i < f->n_units; i++) {
+    struct front_unit *u = &f->unit[i];
+    if (!u->gpu.count(u->gpu.ctx)) continue;
+    const uint64_t at = u->gpu.now(u->gpu.ctx);
+    if (last && at >= *now) {
+      if (at < *next) *next = at;
+      continue;
+    }
+    *next = *now;
+    *now = at;
+    last = u;
+  }
+  return last;
+}
+
+/* Kernels on the GPUs go on to the next event, or to `until`. False: they are there. */
+static bool run_gpus(struct front *f, uint64_t until, enum front_gpu_stop *stop)
+{
+  uint64_t ready = heap_time(&f->ready), ends = heap_time(&f->running), to = ready < ends ? ready : ends, now, next;
   if (to > until) to = until;
-  if (!f->gpu.count(f->gpu.ctx) || f->gpu.now(f->gpu.ctx) >= to) return false;
-  *stop = f->gpu.run(f->gpu.ctx, to);
-  if (*stop != FRONT_GPU_REACHED) f->now = later(f->now, f->gpu.now(f->gpu.ctx));
-  return *stop != FRONT_GPU_REACHED;
+  struct front_unit *u = last_gpu(f, &now, &next);
+  if (!u || now >= to) return false;
+  const bool alone = next >= to;
+  *stop = u->gpu.run(u->gpu.ctx, alone || to - next <= f->epoch ? to : next + f->epoch);
+  if (*stop != FRONT_GPU_REACHED) f->now = later(f->now, u->gpu.now(u->gpu.ctx));
+  return *stop != FRONT_GPU_REACHED || !alone;
 }
 
 static enum front_stop run(struct front *f, uint64_t until, const struct command *target)
@@ -272,7 +318,7 @@ static enum front_stop run(struct front *f, uint64_t until, const struct command
   while (!target || target->state != COMMAND_DONE) {
     enum front_gpu_stop stop;
     if (start_kernels(f)) continue;
-    if (run_gpu(f, until, &stop)) {
+    if (run_gpus(f, until, &stop)) {
       if (stop == FRONT_GPU_PAUSE) return FRONT_PAUSED;
       ask(f);
       continue;

@@ -1,17 +1,20 @@
-/* The front end of a GPU: what a program gives to its streams, as commands that wait for each other, and when each
- * happens.
+/* The front end of the GPUs of a machine: what a program gives to its streams, as commands that wait for each other,
+ * and when each happens.
  *
  *   order    A command is ready when all that it comes behind has ended, and not before it was given. A stream is a
  *            chain of commands, an event a command that others come behind, a graph commands with its edges.
+ *   GPUs     Each has its hardware queues, engines, and kernels that wait for it; a command knows its number.
  *   queues   Kernels of streams that share a hardware queue are looked at one after the other: one that waits for its
  *            stream keeps those behind it, of other streams, from starting (the false dependences of the CUDA
  *            programming guide, "Concurrent Kernel Execution").
- *   engines  One copy to the device at a time and one back, in the order in which they became ready; those that go on
- *            the GPU's own engines (COMMAND_GOES) have their order there.
+ *   engines  One copy to the device at a time, one back, and one to a peer, in the order in which they became ready;
+ *            those that go on the GPU's own engines (COMMAND_GOES) have their order there.
  *   kernels  wait for the GPU by priority, then in the order in which they became ready. Those that share it are there
  *            together, up to as many as it takes; one that does not waits until it is empty, and others behind it.
  *   time     front_run lets events happen in the order of their times, and the kernels on the GPU go on between them.
- *            A command starts when it is ready, whenever it is looked at: so a caller may be late.
+ *            A command starts when it is ready, whenever it is looked at: so a caller may be late. Of several GPUs the
+ *            one that is furthest behind goes on, and gets an epoch ahead of the next at most: what begins on one when
+ *            something has ended on another is late by no more than that.
  *
  * Nothing here is of CUDA, and nothing is known of what a command does: it is in its operations. One thread at a time.
  */
@@ -33,6 +36,7 @@ enum command_place {
   COMMAND_ANYWHERE, /* takes nothing */
   COMMAND_TO_DEVICE,
   COMMAND_TO_HOST,
+  COMMAND_TO_PEER, /* the engine of the GPU that has the bytes */
   COMMAND_SHARES, /* a kernel among others */
   COMMAND_ALONE,  /* a kernel that has the GPU to itself while it starts; `start` runs it to its end */
 };
@@ -56,6 +60,7 @@ enum command_state { COMMAND_WAITS, COMMAND_READY, COMMAND_RUNS, COMMAND_DONE };
 struct command {
   const struct command_ops *ops;
   enum command_place place;
+  uint8_t gpu;      /* number of the GPU; for COMMAND_ANYWHERE of no interest */
   int priority;     /* of a kernel: higher ones first */
   unsigned queue;   /* hardware queue, from 1; 0: none */
   enum command_state state;
@@ -92,17 +97,27 @@ struct front_heap {
   uint32_t n, room;
 };
 
-struct front {
+struct command_list {
+  struct command **at;
+  uint32_t n, room;
+};
+
+/* What each GPU has of its own. */
+struct front_unit {
   struct front_gpu gpu;
-  struct front_heap ready, running; /* by (time, id): when they are ready; when they end */
-  struct command_list {
-    struct command **at;
-    uint32_t n, room;
-  } queue, asking; /* for the GPU, in their order; those that ask */
+  struct command_list queue; /* for the GPU, in their order */
   struct front_queue {
     struct command *first, *last; /* not started */
   } hardware[FRONT_QUEUES];
-  uint64_t engine_free[COMMAND_SHARES]; /* ps, of COMMAND_TO_DEVICE and COMMAND_TO_HOST */
+  uint64_t engine_free[COMMAND_SHARES]; /* ps, of COMMAND_TO_DEVICE, COMMAND_TO_HOST and COMMAND_TO_PEER */
+};
+
+struct front {
+  struct front_unit *unit;
+  unsigned n_units;
+  uint64_t epoch;      /* ps */
+  struct front_heap ready, running; /* by (time, id): when they are ready; when they end */
+  struct command_list asking; /* those that ask */
   uint64_t now;        /* ps: all events before have happened */
   uint64_t last_end;   /* ps: of all commands that have ended, the last end */
   uint64_t next_id, n_open; /* n_open: commands given that have not ended */
@@ -117,11 +132,12 @@ enum front_stop {
   FRONT_BUSY,    /* another call of it is under way: of another thread, or of a command's start */
 };
 
-void front_init(struct front *, const struct front_gpu *);
+/* GPUs 0 to n - 1; epoch, ps: how far one may get ahead of others that have kernels. */
+void front_init(struct front *, const struct front_gpu *, unsigned n, uint64_t epoch);
 /* Frees what is its own; no command is open. */
 void front_free(struct front *);
 
-/* A new command, which the caller holds: all but ops, place and priority is set here. */
+/* A new command, which the caller holds: all but ops, place, gpu and priority is set here. */
 void command_init(struct front *, struct command *, uint64_t not_before);
 /* Before front_give: it comes behind `first` (NULL: nothing). */
 void command_follow(struct command *, struct command *first);
@@ -133,8 +149,10 @@ struct command *command_hold(struct command *);
 /* NULL: nothing. */
 void command_drop(struct command *);
 
-/* Kernels that share the GPU and could start now: those that wait for it, and those that are ready. */
-uint32_t front_kernels_ready(const struct front *);
+/* Kernels that share this GPU and could start now: those that wait for it, and those that are ready. */
+uint32_t front_kernels_ready(const struct front *, unsigned gpu);
+/* The time up to which any GPU with kernels has gone, ps; 0: none has any. */
+uint64_t front_gpus_now(const struct front *);
 
 /* Lets time pass until `until`, ps (FRONT_NEVER: as long as anything happens), or until `target` (may be NULL) has
  * ended. */

@@ -347,7 +347,7 @@ static void stream_of_the_thread(void **state)
 static void questions_about_devices(void **state)
 {
   const cudaChannelFormatDesc word = {32, 0, 0, 0, 0}, none = {0, 0, 0, 0, 0};
-  int n = 7, least = 7, greatest = 7, most = 0;
+  int n = 0, least = 7, greatest = 7, most = 0;
   unsigned flags = 0;
   size_t texels = 0;
   char id[20];

@@ -99,7 +99,7 @@ static struct rig *rig_new(void)
 {
   struct rig *r = calloc(1, sizeof *r);
   r->room = ROOM;
-  front_init(&r->front, &(struct front_gpu){ r, count, full, now, run });
+  front_init(&r->front, &(struct front_gpu){ r, count, full, now, run }, 1, 0);
   return r;
 }
 
@@ -241,14 +241,14 @@ static void neighbours(void **state)
   struct rig *r = rig_new();
   struct command *a = simple(r, COMMAND_SHARES, 10, 100), *b = behind_as(r, COMMAND_SHARES, a, 50), *c;
   front_run(&r->front, 10, a);
-  assert_int_equal(front_kernels_ready(&r->front), 0); /* a is on the GPU, b behind it */
+  assert_int_equal(front_kernels_ready(&r->front, 0), 0); /* a is on the GPU, b behind it */
   r->room = 1;
   c = simple(r, COMMAND_SHARES, 20, 1);
-  assert_int_equal(front_kernels_ready(&r->front), 0); /* not before 20 */
+  assert_int_equal(front_kernels_ready(&r->front, 0), 0); /* not before 20 */
   front_run(&r->front, 30, NULL);
-  assert_int_equal(front_kernels_ready(&r->front), 1); /* it waits for the GPU */
+  assert_int_equal(front_kernels_ready(&r->front, 0), 1); /* it waits for the GPU */
   front_run(&r->front, FRONT_NEVER, NULL);
-  assert_int_equal(front_kernels_ready(&r->front), 0);
+  assert_int_equal(front_kernels_ready(&r->front, 0), 0);
   drop((struct command *[]){a, b, c}, 3);
   rig_free(r);
 }

@@ -27,16 +27,16 @@ static struct block *managed(struct shim *s, uint64_t addr, uint64_t bytes)
   return b && b->kind == BLOCK_MANAGED && bytes && bytes <= b->bytes - (addr - b->addr) ? b : NULL;
 }
 
-static CUresult check(const struct block *b, CUmemLocation l)
+static CUresult check(const struct shim *s, const struct block *b, CUmemLocation l)
 {
   if (!b || l.type < LOCATION_DEVICE || l.type > 4) return CUDA_ERROR_INVALID_VALUE; /* 3, 4: NUMA */
-  return l.type == LOCATION_DEVICE && l.id != 0 ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+  return l.type == LOCATION_DEVICE && !board_at(s, l.id) ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
 
 CUresult advice_give(struct shim *s, uint64_t addr, uint64_t bytes, int advice, CUmemLocation l)
 {
   struct block *b = managed(s, addr, bytes);
-  bool set = advice & 1, *by;
+  bool set = advice & 1;
   if (!b || advice < SET_READ_MOSTLY || advice > UNSET_ACCESSED_BY) return CUDA_ERROR_INVALID_VALUE;
   if (advice <= UNSET_READ_MOSTLY) { /* the location is not looked at */
     b->advice.read_mostly = set;
@@ -46,18 +46,19 @@ CUresult advice_give(struct shim *s, uint64_t addr, uint64_t bytes, int advice, 
     b->advice.preferred = (CUmemLocation){0};
     return CUDA_SUCCESS;
   }
-  CUresult r = check(b, l);
+  CUresult r = check(s, b, l);
   if (r != CUDA_SUCCESS) return r;
-  by = l.type == LOCATION_DEVICE ? &b->advice.accessed_by_device : &b->advice.accessed_by_host;
+  const board_mask bit = l.type == LOCATION_DEVICE ? board_bit(board_at(s, l.id)) : 0;
   if (advice == SET_PREFERRED) b->advice.preferred = l;
-  else *by = set;
+  else if (bit) b->advice.accessed_by = set ? b->advice.accessed_by | bit : b->advice.accessed_by & ~bit;
+  else b->advice.accessed_by_host = set;
   return CUDA_SUCCESS;
 }
 
 CUresult advice_prefetch(struct shim *s, uint64_t addr, uint64_t bytes, CUmemLocation l)
 {
   struct block *b = managed(s, addr, bytes);
-  CUresult r = check(b, l);
+  CUresult r = check(s, b, l);
   if (r == CUDA_SUCCESS) b->advice.prefetched = l;
   return r;
 }
@@ -65,7 +66,7 @@ CUresult advice_prefetch(struct shim *s, uint64_t addr, uint64_t bytes, CUmemLoc
 static bool is_batch(struct shim *s, const struct advice_batch *b, unsigned long long flags, CUstream stream)
 {
   const struct stream *st = stream_of(s, stream);
-  return st && st != &s->streams.legacy && !flags && b->n && b->addr && b->bytes;
+  return st && !st->order.legacy && !flags && b->n && b->addr && b->bytes;
 }
 
 CUresult advice_prefetch_batch(struct shim *s, const struct advice_batch *b, unsigned long long flags,
@@ -103,7 +104,8 @@ static int number(CUmemLocation l)
 static void accessed_by(const struct advice *a, int *out, size_t n)
 {
   size_t at = 0;
-  if (a->accessed_by_device && at < n) out[at++] = 0;
+  for (int i = 0; i < BOARDS_MAX && at < n; i++)
+    if (a->accessed_by >> i & 1) out[at++] = i;
   if (a->accessed_by_host && at < n) out[at++] = NUMBER_HOST;
   while (at < n) out[at++] = NUMBER_NONE;
 }

@@ -45,6 +45,7 @@ typedef enum {
   CUDA_ERROR_ILLEGAL_ADDRESS = 700,
   CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
   CUDA_ERROR_LAUNCH_TIMEOUT = 702,
+  CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704,
   CUDA_ERROR_PEER_ACCESS_NOT_ENABLED = 705,
   CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE = 708,
   CUDA_ERROR_CONTEXT_IS_DESTROYED = 709,
@@ -373,8 +374,6 @@ typedef struct {
   int dst_device;
   cudaExtent extent;
 } cudaMemcpy3DPeerParms;
-
-enum { P2P_ATTRIBUTE_MAX = 5 }; /* CUdevice_P2PAttribute */
 
 typedef struct {
   size_t shared, constant, local;

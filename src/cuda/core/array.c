@@ -35,7 +35,7 @@ static bool describe(struct image_desc *d, const size_t extent[3], unsigned flag
 }
 
 /* Lays the image out behind memory of its own. */
-static CUresult place(struct shim *s, const struct image_desc *d, struct image *m)
+static CUresult place(struct shim *s, struct board *b, const struct image_desc *d, struct image *m)
 {
   struct err e = {""};
   uint64_t bytes, base;
@@ -43,7 +43,7 @@ static CUresult place(struct shim *s, const struct image_desc *d, struct image *
     shim_say("array: %s", e.msg);
     return CUDA_ERROR_INVALID_VALUE;
   }
-  CUresult r = memory_alloc(s, &base, bytes);
+  CUresult r = memory_alloc(s, b, &base, bytes);
   if (r == CUDA_SUCCESS) m->base = base;
   return r;
 }
@@ -51,13 +51,13 @@ static CUresult place(struct shim *s, const struct image_desc *d, struct image *
 static CUresult make(struct shim *s, struct image_desc *d, const size_t extent[3], unsigned flags, struct image *m)
 {
   bool ok = flags <= (ARRAY_LAYERED | ARRAY_SURFACE | ARRAY_CUBE | ARRAY_GATHER) && describe(d, extent, flags);
-  return ok ? place(s, d, m) : CUDA_ERROR_INVALID_VALUE;
+  return ok ? place(s, board_current(s), d, m) : CUDA_ERROR_INVALID_VALUE;
 }
 
 static struct array *add(struct shim *s, const struct image *m, const size_t extent[3], unsigned flags)
 {
   struct array *a = shim_alloc(sizeof *a);
-  *a = (struct array){ .next = s->arrays.first, .image = *m, .flags = flags };
+  *a = (struct array){ .next = s->arrays.first, .board = board_of(s, m->base), .image = *m, .flags = flags };
   memcpy(a->extent, extent, sizeof a->extent);
   s->arrays.first = a;
   return a;
@@ -231,7 +231,7 @@ CUresult array_texture(struct shim *s, const struct image *m, struct sampler sam
   if (m->shape == IMAGE_BUFFER) { /* read by number: the sampler counts for nothing */
     sampler.linear = sampler.normalized = false;
   }
-  if (texture_create(&s->device.textures, m, &sampler, "texture object", handle, &e))
+  if (texture_create(&board_current(s)->device.textures, m, &sampler, "texture object", handle, &e))
     return CUDA_SUCCESS;
   shim_say("texture: %s", e.msg);
   return CUDA_ERROR_INVALID_VALUE;
@@ -241,17 +241,23 @@ CUresult array_surface(struct shim *s, const struct array *a, uint64_t *handle)
 {
   struct err e = {""};
   if (!handle || !(a->flags & ARRAY_SURFACE)) return CUDA_ERROR_INVALID_VALUE;
-  if (surface_create(&s->device.textures, &a->image, "surface object", handle, &e))
+  if (surface_create(&board_current(s)->device.textures, &a->image, "surface object", handle, &e))
     return CUDA_SUCCESS;
   shim_say("surface: %s", e.msg);
   return CUDA_ERROR_INVALID_VALUE;
 }
 
-static void reset(struct shim *s)
+static void reset(struct shim *s, struct board *b)
 {
-  while (s->arrays.mipmaps) mipmap_destroy(s, s->arrays.mipmaps);
-  while (s->arrays.first) array_destroy(s, s->arrays.first);
-  tex_objects_free(&s->device.textures);
+  for (struct mipmap *m = s->arrays.mipmaps, *next; m; m = next) {
+    next = m->next;
+    if (board_of(s, m->image.base) == b) mipmap_destroy(s, m);
+  }
+  for (struct array *a = s->arrays.first, *next; a; a = next) {
+    next = a->next;
+    if (a->board == b) array_destroy(s, a);
+  }
+  tex_objects_free(&b->device.textures);
 }
 
 const struct shim_part array_part = { .reset = reset };

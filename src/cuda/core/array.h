@@ -11,6 +11,7 @@
 enum { ARRAY_LAYERED = 1, ARRAY_SURFACE = 2, ARRAY_CUBE = 4, ARRAY_GATHER = 8 };
 
 struct array {
+  struct board *board;
   struct array *next;
   struct image image;
   size_t extent[3]; /* as the program asked: 0 where there is no such direction */

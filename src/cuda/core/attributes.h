@@ -1,11 +1,10 @@
-/* What the GPU says of itself: device attributes and cudaDeviceProp, from the preset. */
+/* What a GPU says of itself: device attributes and cudaDeviceProp, from its preset and its place in the machine. */
 #ifndef WS_CUDA_ATTRIBUTES_H
 #define WS_CUDA_ATTRIBUTES_H
 
 #include <stdbool.h>
 
-#include "config/params.h"
-#include "cuda/core/api.h"
+#include "cuda/core/board.h"
 
 enum {
   ATTRIBUTE_MAX_LINEAR_WIDTH = 69, /* of a texture of linear memory, texels */
@@ -19,12 +18,9 @@ static inline bool bank_config_exists(int config)
   return config >= BANKS_DEFAULT && config <= BANKS_8_BYTES;
 }
 
-/* PCI address, as attributes.def says. */
-extern const char device_pci_bus_id[];
-
 /* CUdevice_attribute and cudaDeviceAttr. False: no such attribute. */
-bool device_attribute(const struct params *, int attribute, int *value);
-CUuuid device_uuid(const struct params *);
+bool device_attribute(const struct board *, int attribute, int *value);
+CUuuid device_uuid(const struct board *);
 
 /* cudaDeviceProp of both runtime versions. */
 #define PROP_HEAD                                                                                  \
@@ -60,7 +56,7 @@ struct device_prop_13 {
 #undef PROP
 #undef PROP_BOTH
 
-void device_properties_12(const struct params *, struct device_prop_12 *);
-void device_properties_13(const struct params *, struct device_prop_13 *);
+void device_properties_12(const struct board *, struct device_prop_12 *);
+void device_properties_13(const struct board *, struct device_prop_13 *);
 
 #endif

@@ -44,7 +44,8 @@ CUresult call_enter_runtime(struct call *c, enum call_need need)
   CUresult r = need == NEED_NOTHING ? CUDA_SUCCESS : shim_up(s);
   if (r != CUDA_SUCCESS) return r;
   struct thread *t = shim_thread(s);
-  if (need >= NEED_CONTEXT && t->n_contexts == 0) t->context[t->n_contexts++] = context_primary(s);
+  if (need >= NEED_CONTEXT && t->n_contexts == 0)
+    t->context[t->n_contexts++] = context_primary(s, &s->boards.of[0]);
   return check_need(s, need);
 }
 

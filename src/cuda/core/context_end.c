@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "cuda/core/peer_access.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/synchronize.h"
 
@@ -18,7 +19,8 @@ static void forget(struct shim *s, const struct context *c)
 CUresult context_destroy(struct shim *s, CUcontext c)
 {
   if (!context_exists(s, c) || c->primary) return CUDA_ERROR_INVALID_CONTEXT;
-  stream_wait_all(s);
+  stream_wait_boards(s, board_bit(c->board));
+  peers_forget(s, c);
   forget(s, c);
   for (struct context **at = &s->contexts.first; *at; at = &(*at)->next) {
     if (*at != c) continue;
@@ -29,11 +31,11 @@ CUresult context_destroy(struct shim *s, CUcontext c)
   return CUDA_SUCCESS;
 }
 
-CUresult context_reset(struct shim *s)
+CUresult context_reset(struct shim *s, struct board *b)
 {
-  parts_drop(s);
-  stream_wait_all(s);
+  parts_drop(s, b);
+  stream_wait_boards(s, board_bit(b));
   s->fault.code = CUDA_SUCCESS;
-  parts_reset(s);
+  parts_reset(s, b);
   return CUDA_SUCCESS;
 }

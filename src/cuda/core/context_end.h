@@ -4,11 +4,12 @@
 
 #include "cuda/core/api.h"
 
+struct board;
 struct shim;
 
 /* The host waits for what is under way. CUDA_ERROR_INVALID_CONTEXT: there is none such, or it is the primary one. */
 CUresult context_destroy(struct shim *, CUcontext);
-/* The primary context as it was at the beginning (cudaDeviceReset): all parts are told. */
-CUresult context_reset(struct shim *);
+/* The contexts of a GPU as they were at the beginning (cudaDeviceReset): all parts are told. */
+CUresult context_reset(struct shim *, struct board *);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/arith.h"
 #include "base/bug.h"
 #include "cuda/core/checked.h"
+#include "cuda/core/peer_time.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/task.h"
 #include "host/live_gpu.h"
@@ -54,7 +55,7 @@ static bool side_is_valid(struct shim *s, const struct copy_side *c, uint64_t wi
     uint64_t start = c->addr - b->addr < b->bytes ? b->addr : b->device;
     return bytes <= b->bytes - (c->addr - start);
   }
-  uint64_t page = UINT64_C(1) << s->preset.params.vm_page_bits;
+  uint64_t page = boards_page(s);
   for (uint64_t at = c->addr; at - c->addr < bytes; at = (at | (page - 1)) + 1)
     if (!memory_is_device(s, at)) return false;
   return true;
@@ -88,16 +89,16 @@ static void move(struct shim *s, const struct copy_side *d, const struct copy_si
   if (!d->device && !c->device) {
     memmove(to, from, n);
   } else if (!c->device) {
-    BUG_ON(!gmem_write(s->device.mem, at_d, from, n));
+    BUG_ON(!gmem_write(board_memory(s, at_d), at_d, from, n));
     checked_written(s->checked, at_d, n);
   } else if (!d->device) {
-    BUG_ON(!gmem_read(s->device.mem, at_s, to, n));
+    BUG_ON(!gmem_read(board_memory(s, at_s), at_s, to, n));
   } else {
+    struct gmem *dst = board_memory(s, at_d), *src = board_memory(s, at_s);
     checked_copied(s->checked, at_d, at_s, n);
     for (uint64_t part; n; n -= part, at_d += part, at_s += part) {
       part = n < CHUNK ? n : CHUNK;
-      BUG_ON(!gmem_read(s->device.mem, at_s, chunk, part) ||
-             !gmem_write(s->device.mem, at_d, chunk, part));
+      BUG_ON(!gmem_read(src, at_s, chunk, part) || !gmem_write(dst, at_d, chunk, part));
     }
   }
 }
@@ -139,13 +140,6 @@ static enum live_place place_of(struct shim *s, const struct copy_side *c)
   return b && b->kind == BLOCK_PINNED ? LIVE_AT_HOST : LIVE_DEVICE;
 }
 
-enum command_place copy_place(struct shim *s, const struct copy *c)
-{
-  bool from_device = place_of(s, &c->src) == LIVE_DEVICE, to_device = place_of(s, &c->dst) == LIVE_DEVICE;
-  if (from_device == to_device) return COMMAND_ANYWHERE;
-  return to_device ? COMMAND_TO_DEVICE : COMMAND_TO_HOST;
-}
-
 /* Device memory that the host does not see. */
 static bool is_apart(struct shim *s, const struct copy_side *c)
 {
@@ -153,19 +147,58 @@ static bool is_apart(struct shim *s, const struct copy_side *c)
   return c->device && !(b && memory_on_host(b));
 }
 
+/* Whose memory it is; of mapped memory the image says only who sees it. */
+static struct board *owner(struct shim *s, const struct copy_side *c)
+{
+  const struct block *b = memory_find(s, c->addr);
+  return b ? b->board : board_of(s, c->addr);
+}
+
+bool copy_between(struct shim *s, const struct copy *c, struct board **dst, struct board **src)
+{
+  if (!is_apart(s, &c->dst) || !is_apart(s, &c->src)) return false;
+  *dst = owner(s, &c->dst);
+  *src = owner(s, &c->src);
+  return *dst != *src;
+}
+
+/* The GPU whose memory it is; of what the host sees: the stream's. */
+static unsigned gpu_of(struct shim *s, const struct copy_side *c, unsigned of_stream)
+{
+  return is_apart(s, c) ? owner(s, c)->number : of_stream;
+}
+
+enum command_place copy_place(struct shim *s, const struct copy *c, unsigned *gpu)
+{
+  bool from_device = place_of(s, &c->src) == LIVE_DEVICE, to_device = place_of(s, &c->dst) == LIVE_DEVICE;
+  struct board *dst, *src;
+  *gpu = gpu_of(s, is_apart(s, &c->dst) ? &c->dst : &c->src, *gpu);
+  if (copy_between(s, c, &dst, &src)) {
+    *gpu = src->number;
+    return COMMAND_TO_PEER;
+  }
+  if (from_device == to_device) return COMMAND_ANYWHERE;
+  return to_device ? COMMAND_TO_DEVICE : COMMAND_TO_HOST;
+}
+
 bool copy_host_waits(struct shim *s, const struct copy *c, bool blocking)
 {
   if (is_apart(s, &c->dst) && is_apart(s, &c->src)) return false;
-  return blocking || (copy_place(s, c) != COMMAND_ANYWHERE && copy_is_pageable(s, c));
+  unsigned gpu = 0;
+  return blocking || (copy_place(s, c, &gpu) != COMMAND_ANYWHERE && copy_is_pageable(s, c));
 }
 
-static uint64_t duration(struct shim *s, const struct copy *c)
+static uint64_t duration(const struct task *w, struct shim *s, const struct copy *c)
 {
-  enum command_place place = copy_place(s, c);
+  unsigned gpu = w->command.gpu;
+  struct board *dst, *src;
+  enum command_place place = copy_place(s, c, &gpu);
+  if (place == COMMAND_TO_PEER && copy_between(s, c, &dst, &src)) return peer_copy_ps(s, src, dst, copy_size(c));
+  const struct timeline *t = &s->boards.of[gpu].time;
   if (place == COMMAND_ANYWHERE)
-    return place_of(s, &c->dst) == LIVE_DEVICE ? timeline_device_ps(&s->time, 2 * copy_size(c)) : 0;
-  return timeline_copy_ps(&s->time, place == COMMAND_TO_DEVICE ? TIMELINE_TO_DEVICE : TIMELINE_TO_HOST, copy_size(c),
-                          copy_is_pageable(s, c));
+    return place_of(s, &c->dst) == LIVE_DEVICE ? timeline_device_ps(t, 2 * copy_size(c)) : 0;
+  const enum timeline_engine way = place == COMMAND_TO_DEVICE ? TIMELINE_TO_DEVICE : TIMELINE_TO_HOST;
+  return timeline_copy_ps(t, way, copy_size(c), copy_is_pageable(s, c));
 }
 
 void copy_note_in_trace(struct shim *s, const struct copy *c)
@@ -195,9 +228,9 @@ static struct live_side live_side(struct shim *s, const struct copy_side *c)
   return (struct live_side){ r.addr, r.pitch, r.slice, place_of(s, c) };
 }
 
-static uint32_t staging_mbps(struct shim *s, const struct copy *c)
+static uint32_t staging_mbps(struct shim *s, const struct copy *c, unsigned gpu)
 {
-  const struct params *p = &s->preset.params;
+  const struct params *p = &s->boards.of[gpu].preset.params;
   uint64_t mbps = place_of(s, &c->dst) == LIVE_DEVICE ? p->pcie_h2d_mbps : p->pcie_d2h_mbps;
   return copy_is_pageable(s, c) ? (uint32_t)later(mbps * p->pcie_pageable_permille / 1000, 1) : 0;
 }
@@ -212,14 +245,23 @@ static enum command_way go(struct task *w, struct live_copy *l, uint64_t now)
   if (!l->fill) l->engine = engine[w->command.place];
   l->start_ps = now;
   l->who = w;
-  live_copy(s->simulator, l, s->device.mem, &o);
+  struct board *b = &s->boards.of[w->command.gpu];
+  live_copy(b->simulator, l, b->device.mem, &o);
   return COMMAND_GOES;
 }
 
-/* Between two memories of the host no engine takes part. */
-static bool takes_engine(const struct shim *s, const struct live_side *d, const struct live_side *c)
+/* Whether the GPU's image has it; memory may be mapped for others alone. */
+static bool is_seen(const struct board *b, const struct live_side *c)
 {
-  return s->live && (d->place == LIVE_DEVICE || c->place == LIVE_DEVICE);
+  return c->place == LIVE_PROGRAM || gmem_ptr(b->device.mem, c->addr, 1);
+}
+
+/* Between two memories of the host no engine takes part, and between two GPUs the time is known beforehand. */
+static bool takes_engine(const struct task *w, const struct live_side *d, const struct live_side *c)
+{
+  const struct board *b = &w->shim->boards.of[w->command.gpu];
+  return w->shim->live && w->command.place != COMMAND_TO_PEER && is_seen(b, d) && is_seen(b, c) &&
+         (d->place == LIVE_DEVICE || c->place == LIVE_DEVICE);
 }
 
 void copy_moved(struct task *w, const struct live_end *e)
@@ -239,9 +281,9 @@ enum command_way copy_start(struct task *w, uint64_t now, uint64_t *end)
   if (r != CUDA_SUCCESS) task_fault(s, r, now);
   if (r != CUDA_SUCCESS || copy_is_empty(c)) return COMMAND_LASTS;
   struct live_copy l = { .dst = live_side(s, &c->dst), .src = live_side(s, &c->src), .width = c->width,
-                         .height = c->height, .depth = c->depth, .staging_mbps = staging_mbps(s, c) };
-  if (takes_engine(s, &l.dst, &l.src)) return go(w, &l, now);
-  *end = now + duration(s, c);
+                         .height = c->height, .depth = c->depth, .staging_mbps = staging_mbps(s, c, w->command.gpu) };
+  if (takes_engine(w, &l.dst, &l.src)) return go(w, &l, now);
+  *end = now + duration(w, s, c);
   return COMMAND_LASTS;
 }
 
@@ -255,9 +297,10 @@ void copy_finish(struct task *w)
 static void fill_row(struct shim *s, const struct copy_side *d, uint64_t addr, const uint8_t *chunk,
                      uint64_t n)
 {
+  struct gmem *mem = board_memory(s, addr);
   for (uint64_t part; n; n -= part, addr += part) {
     part = n < CHUNK ? n : CHUNK;
-    if (d->device) BUG_ON(!gmem_write(s->device.mem, addr, chunk, part));
+    if (d->device) BUG_ON(!gmem_write(mem, addr, chunk, part));
     if (d->device) checked_written(s->checked, addr, part);
     else memcpy((void *)(uintptr_t)addr, chunk, part);
   }
@@ -291,8 +334,9 @@ enum command_way fill_start(struct task *w, uint64_t now, uint64_t *end)
   struct live_copy l = { .dst = live_side(s, &f->to), .src.addr = f->value, .width = f->width, .height = f->height,
                          .depth = 1, .fill = (uint8_t)f->value_bytes };
   l.engine = l.dst.place == LIVE_DEVICE ? LIVE_INSIDE : LIVE_TO_HOST;
+  w->command.gpu = (uint8_t)gpu_of(s, &f->to, w->command.gpu);
   if (s->live) return go(w, &l, now);
-  *end = now + timeline_device_ps(&s->time, f->width * f->height);
+  *end = now + timeline_device_ps(&s->boards.of[w->command.gpu].time, f->width * f->height);
   return COMMAND_LASTS;
 }
 

@@ -39,8 +39,10 @@ bool copy_host_waits(struct shim *, const struct copy *, bool blocking);
 CUresult copy_check(struct shim *, const struct copy *, const struct stream *);
 uint64_t copy_size(const struct copy *);
 const char *copy_name(const struct copy *);
-/* The engine that it takes. */
-enum command_place copy_place(struct shim *, const struct copy *);
+/* The engine that it takes, and of which GPU. */
+enum command_place copy_place(struct shim *, const struct copy *, unsigned *gpu);
+/* Whose memory the sides are, of a copy between two GPUs. False: it is none. */
+bool copy_between(struct shim *, const struct copy *, struct board **dst, struct board **src);
 /* A copy of the host to the device that it waits for, for a trace that is written: as NVBit's tracer, traces only name
  * those. */
 void copy_note_in_trace(struct shim *, const struct copy *);

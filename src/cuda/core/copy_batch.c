@@ -27,7 +27,7 @@ static bool is_batch(const struct copy_batch *b)
 static struct stream *stream_for_batch(struct shim *s, CUstream h)
 {
   struct stream *st = stream_of(s, h);
-  return st == &s->streams.legacy ? NULL : st;
+  return st && st->order.legacy ? NULL : st;
 }
 
 static CUresult run(struct shim *s, struct copy *c, struct stream *st)

@@ -24,14 +24,16 @@ bool debugged_run(struct shim *s, const struct launch_request *q, struct launch 
 {
   struct err e = {""};
   if (!s->debug) return false;
-  const uint32_t clock = (uint32_t)params_clock_ps(&s->preset.params);
-  const struct debug_launch d = {.device = &s->device,
+  struct board *b = q->function->module->board;
+  const struct params *p = &b->preset.params;
+  const uint32_t clock = (uint32_t)params_clock_ps(p);
+  const struct debug_launch d = {.device = &b->device,
                                  .code = q->function->module->code.instance,
                                  .launch = l,
                                  .kernel = q->function->kernel,
                                  .number = q->number,
                                  .start_ps = start_ps,
-                                 .start_clock = start_ps / clock + s->preset.params.launch_latency_cycles,
+                                 .start_clock = start_ps / clock + p->launch_latency_cycles,
                                  .clock_ps = clock};
   fflush(stdout);
   const bool ran = debug_session_run(s->debug, &d, r, &e);

@@ -6,6 +6,7 @@
 #include "base/host_memory.h"
 #include "cuda/core/attributes.h"
 #include "cuda/core/graph_nested.h"
+#include "cuda/core/context_limit.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/version.h"
 #include "load/target.h"
@@ -26,7 +27,7 @@ struct device_family *device_family_new(struct shim *s, const struct context *c)
 {
   struct device_family *f = shim_alloc(sizeof *f);
   *f = (struct device_family){ .shim = s };
-  for (int i = 0; i < LIMIT__N; i++) context_limit_of(s, c, &f->limit[i], i);
+  for (int i = 0; i < LIMIT__N; i++) context_limit_of(c, &f->limit[i], i);
   return f;
 }
 
@@ -87,7 +88,7 @@ void device_op_free(struct device_op *op)
 {
   struct device_family *f = op->grid->work;
   if (op->buffer) {
-    gmem_release(f->shim->device.mem, op->buffer);
+    gmem_release(op->grid->module->board->device.mem, op->buffer);
     f->pending--;
   }
   device_grid_drop(op->grid);
@@ -173,7 +174,7 @@ static uint64_t reserve(struct device_grid *g, const struct device_call *c, cons
     fails(c, cudaErrorLaunchPendingCountExceeded);
     return 0;
   }
-  uint64_t buffer = gmem_alloc(w->shim->device.mem, bytes ? bytes : 1, "parameters of a launch by a kernel");
+  uint64_t buffer = gmem_alloc(g->module->board->device.mem, bytes ? bytes : 1, "parameters of a launch by a kernel");
   if (!buffer) {
     fails(c, CUDA_ERROR_OUT_OF_MEMORY);
     return 0;
@@ -197,7 +198,7 @@ static CUresult read_launch(struct device_grid *g, const uint64_t *arg, const ui
     q->grid[i] = (uint32_t)dims[i];
     q->block[i] = (uint32_t)dims[3 + i];
   }
-  return kernel_check(g->work->shim, q);
+  return kernel_check(q);
 }
 
 static uint64_t get_buffer_v2(struct device_grid *g, const struct device_call *c)
@@ -245,7 +246,7 @@ static uint64_t launch_v1(struct device_grid *g, const struct device_call *c)
   if (!buffer && q.function->kernel->param_bytes) return fails(c, CUDA_ERROR_INVALID_VALUE);
   if (!buffer && !(buffer = reserve(g, c, &q, 0))) return *c->last_error;
   struct device_op **at = reserved(g, buffer);
-  if (!*at || gmem_allocated(g->work->shim->device.mem, buffer) < q.function->kernel->param_bytes)
+  if (!*at || gmem_allocated(g->module->board->device.mem, buffer) < q.function->kernel->param_bytes)
     return fails(c, CUDA_ERROR_INVALID_VALUE);
   (*at)->q = q;
   return launch(g, c, at, c->arg[9]);
@@ -328,8 +329,9 @@ static uint64_t destroy(struct device_grid *g, const struct device_call *c, enum
 static uint64_t attribute(struct device_grid *g, const struct device_call *c)
 {
   int value;
-  if ((int)c->arg[2] != 0) return fails(c, CUDA_ERROR_INVALID_DEVICE);
-  if (!device_attribute(&g->work->shim->preset.params, (int)c->arg[1], &value))
+  const struct board *b = board_at(g->work->shim, (int)c->arg[2]);
+  if (!b) return fails(c, CUDA_ERROR_INVALID_DEVICE);
+  if (!device_attribute(b, (int)c->arg[1], &value))
     return fails(c, CUDA_ERROR_INVALID_VALUE);
   return answer_int(c, value);
 }
@@ -345,7 +347,7 @@ static uint64_t function_attributes(struct device_grid *g, const struct device_c
   const struct function *f = function_at(g, c->arg[1]);
   cudaFuncAttributes a = {0};
   if (!f) return fails(c, cudaErrorInvalidDeviceFunction);
-  kernel_attributes(g->work->shim, f, &a);
+  kernel_attributes(f, &a);
   return answer(c, &a, sizeof a);
 }
 
@@ -354,7 +356,7 @@ static uint64_t occupancy(struct device_grid *g, const struct device_call *c)
   const struct function *f = function_at(g, c->arg[1]);
   int ctas;
   if (!f) return fails(c, cudaErrorInvalidDeviceFunction);
-  CUresult r = kernel_occupancy(g->work->shim, f, (int)c->arg[2], c->arg[3], &ctas);
+  CUresult r = kernel_occupancy(f, (int)c->arg[2], c->arg[3], &ctas);
   return r == CUDA_SUCCESS ? answer_int(c, ctas) : fails(c, r);
 }
 

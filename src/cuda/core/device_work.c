@@ -21,13 +21,14 @@ struct device_move {
 /* Row by row; false: not all of it is mapped. */
 static bool move(struct shim *s, const struct device_op *op)
 {
+  struct gmem *mem = op->grid->module->board->device.mem;
   uint8_t chunk[CHUNK];
   memset(chunk, op->value, sizeof chunk);
   for (uint64_t y = 0; op->width && y < op->height; y++) /* rows of nothing may be 2^64 */
     for (uint64_t x = 0, n; x < op->width; x += n) {
       n = op->width - x < CHUNK ? op->width - x : CHUNK;
-      if (op->kind == OP_COPY && !gmem_read(s->device.mem, op->from + y * op->pitch_from + x, chunk, n)) return false;
-      if (!gmem_write(s->device.mem, op->to + y * op->pitch_to + x, chunk, n)) return false;
+      if (op->kind == OP_COPY && !gmem_read(mem, op->from + y * op->pitch_from + x, chunk, n)) return false;
+      if (!gmem_write(mem, op->to + y * op->pitch_to + x, chunk, n)) return false;
       checked_written(s->checked, op->to + y * op->pitch_to + x, n);
     }
   return true;
@@ -38,8 +39,8 @@ static enum command_way move_begins(struct command *c, uint64_t now, uint64_t *e
   const struct device_op *op = ((struct device_move *)c)->op;
   struct shim *s = op->grid->work->shim;
   *end = now;
-  if (s->fault.code == CUDA_SUCCESS)
-    *end += timeline_device_ps(&s->time, op->width * op->height * (op->kind == OP_COPY ? 2 : 1));
+  if (!task_is_off(s, c->gpu))
+    *end += timeline_device_ps(&op->grid->module->board->time, op->width * op->height * (op->kind == OP_COPY ? 2 : 1));
   return COMMAND_LASTS;
 }
 
@@ -47,7 +48,7 @@ static void move_ends(struct command *c)
 {
   const struct device_op *op = ((struct device_move *)c)->op;
   struct shim *s = op->grid->work->shim;
-  if (s->fault.code != CUDA_SUCCESS) return;
+  if (task_is_off(s, c->gpu)) return;
   memory_sync_registered(s, true);
   bool ok = move(s, op);
   memory_sync_registered(s, false);
@@ -72,7 +73,7 @@ static struct command *move_new(struct shim *s, struct device_op *op, uint64_t r
 {
   static const struct command_ops ops = { .start = move_begins, .end = move_ends, .free = move_free };
   struct device_move *m = shim_alloc(sizeof *m);
-  *m = (struct device_move){ .command = { .ops = &ops }, .op = op };
+  *m = (struct device_move){ .command = { .ops = &ops, .gpu = (uint8_t)op->grid->module->board->number }, .op = op };
   command_init(&s->front, &m->command, ready);
   return &m->command;
 }
@@ -96,7 +97,8 @@ static struct command *kernel_new(struct shim *s, struct device_op *op, uint64_t
   const struct device_grid *from = op->grid;
   uint32_t bytes = op->q.function->kernel->param_bytes;
   uint8_t *packed = shim_alloc(bytes);
-  BUG_ON(!gmem_read(s->device.mem, op->buffer, packed, bytes));
+  struct board *b = from->module->board;
+  BUG_ON(!gmem_read(b->device.mem, op->buffer, packed, bytes));
   struct graph_op kernel = { .type = NODE_KERNEL, .kernel = { .q = op->q } };
   struct launch_request *q = &kernel.kernel.q;
   q->packed = packed;
@@ -104,9 +106,9 @@ static struct command *kernel_new(struct shim *s, struct device_op *op, uint64_t
   q->parent = from->number;
   q->run = from->run;
   q->context = from->context;
-  struct task *w = task_new(s, &kernel, &(struct task_site){ .not_before = ready, .moved = true });
+  struct task *w = task_new(s, &kernel, &(struct task_site){ .board = b, .not_before = ready, .moved = true });
   w->grid = grid_of(op);
-  gmem_release(s->device.mem, op->buffer);
+  gmem_release(b->device.mem, op->buffer);
   op->buffer = 0; /* the launch stays pending until it begins */
   device_op_free(op);
   return &w->command;
@@ -176,9 +178,9 @@ static void give_queued(struct device_grid *g, uint64_t ready)
   device_grid_drop(g);
 }
 
-static uint64_t latency(const struct shim *s)
+static uint64_t latency(const struct device_grid *g)
 {
-  return (uint64_t)s->preset.params.host_device_launch_ns * PS_PER_NS;
+  return (uint64_t)g->module->board->preset.params.host_device_launch_ns * PS_PER_NS;
 }
 
 void device_work_give(struct shim *s, uint64_t now)
@@ -186,7 +188,7 @@ void device_work_give(struct shim *s, uint64_t now)
   for (struct device_grid *g; (g = s->device_queued) != NULL;) {
     s->device_queued = g->next_queued;
     g->listed = false;
-    give_queued(g, now + latency(s));
+    give_queued(g, now + latency(g));
     device_grid_drop(g);
   }
 }
@@ -251,10 +253,10 @@ bool device_work_end(struct task *w, uint64_t end)
   if (!g) return false;
   device_grid_unlist(g);
   device_grid_close(g, s->fault.code == CUDA_SUCCESS);
-  give_queued(g, end + latency(s));
+  give_queued(g, end + latency(g));
   if (g->tails && !g->family) g->family = task_join(s, end, NULL, NULL);
   if (!g->family) return false;
-  struct command *tail = give_tails(g, end + latency(s)), *all = task_join(s, end, all_ended, w);
+  struct command *tail = give_tails(g, end + latency(g)), *all = task_join(s, end, all_ended, w);
   command_follow(all, g->family);
   command_follow(all, tail);
   front_give(&s->front, g->family);

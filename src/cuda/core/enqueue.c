@@ -32,7 +32,8 @@ static CUresult give_and_wait(struct shim *s, struct stream *st, const struct gr
 CUresult enqueue_kernel(struct shim *s, const struct launch_request *q)
 {
   uint8_t *packed;
-  CUresult r = kernel_prepare(s, q, &packed);
+  if (q->stream->board != q->function->module->board) return CUDA_ERROR_INVALID_HANDLE;
+  CUresult r = kernel_prepare(q, &packed);
   if (r != CUDA_SUCCESS) return r;
   struct graph_op op = { .type = NODE_KERNEL, .kernel = { .q = *q, .handle = q->named ? q->named : q->function } };
   op.kernel.q.params = NULL;
@@ -42,7 +43,8 @@ CUresult enqueue_kernel(struct shim *s, const struct launch_request *q)
     return r;
   }
   timeline_launch_call(&s->time);
-  const struct task_site site = { .stream_id = q->stream->id, .not_before = s->time.now, .moved = true };
+  const struct task_site site = { .stream_id = q->stream->id, .board = q->stream->board, .not_before = s->time.now,
+                                  .moved = true };
   task_give(task_new(s, &op, &site), q->stream);
   return CUDA_SUCCESS;
 }
@@ -61,6 +63,22 @@ CUresult enqueue_graph(struct shim *s, CUgraphExec x, CUstream stream)
 
 /* Memory --------------------------------------------------------------------------------------- */
 
+/* A copy of the NULL stream between two GPUs waits for all that was given to either, and what comes then waits for it
+ * (CUDA C++ Programming Guide, "Peer-to-Peer Memory Copy"). */
+static CUresult give_between(struct shim *s, struct stream *st, const struct graph_op *op, struct board *dst,
+                             struct board *src)
+{
+  struct stream *const default_of[] = { &dst->legacy, &src->legacy };
+  struct task *w = task_of_stream(s, op, st);
+  for (unsigned i = 0; i < 2; i++)
+    if (default_of[i] != st) stream_follow(s, &w->command, default_of[i]);
+  task_give_held(w, st);
+  for (unsigned i = 0; i < 2; i++)
+    if (default_of[i] != st) stream_append(s, &w->command, default_of[i]);
+  command_drop(&w->command);
+  return CUDA_SUCCESS;
+}
+
 CUresult enqueue_copy(struct shim *s, const struct copy *c, struct stream *st, bool blocking)
 {
   CUresult r = copy_check(s, c, st);
@@ -68,6 +86,8 @@ CUresult enqueue_copy(struct shim *s, const struct copy *c, struct stream *st, b
   struct graph_op op = { .type = NODE_MEMCPY, .memcpy = { .copy = *c, .kind = COPY_DEFAULT } };
   if (blocking ? capture_forbids(s, st, &r) : capture_records(s, st, &op, &r)) return r;
   if (blocking) copy_note_in_trace(s, c);
+  struct board *dst, *src;
+  if (st->order.legacy && copy_between(s, c, &dst, &src)) return give_between(s, st, &op, dst, src);
   return give_and_wait(s, st, &op, copy_host_waits(s, c, blocking));
 }
 
@@ -100,7 +120,7 @@ CUresult enqueue_mem_ops(struct shim *s, CUstream stream, const CUstreamBatchMem
 
 static CUresult capture_alloc(struct shim *s, struct stream *st, uint64_t *addr, uint64_t bytes)
 {
-  CUresult r = graph_memory_new(s, addr, bytes);
+  CUresult r = graph_memory_new(s, st->board, addr, bytes);
   if (r != CUDA_SUCCESS) return r;
   struct graph_op op = { .type = NODE_MEM_ALLOC, .memory = { *addr, bytes } };
   graph_memory_hold(s, *addr);
@@ -171,7 +191,7 @@ CUresult enqueue_record(struct shim *s, CUevent h, CUstream stream, unsigned fla
   struct stream *st = stream_of(s, stream);
   struct graph_op op = { .type = NODE_EVENT_RECORD, .event = h };
   CUresult r;
-  if (!e || !st) return CUDA_ERROR_INVALID_HANDLE;
+  if (!e || !st || e->board != st->board) return CUDA_ERROR_INVALID_HANDLE;
   if (st->capture && !(flags & EVENT_EXTERNAL)) return capture_event(st, e), CUDA_SUCCESS;
   if (capture_records(s, st, &op, &r)) return r;
   struct task *w = task_of_stream(s, &op, st);

@@ -34,7 +34,7 @@ static void write_json(struct shim *s, uint64_t total)
   struct err e = {""};
   char own[PATH_MAX];
   FILE *f = output_open(&out, own_file(s, s->options.json, own), &e);
-  if (f) record_write_json(f, &s->record, s->preset.params.name, total);
+  if (f) record_write_json(f, &s->record, boards_name(s), total);
   if (!f || !output_close(&out, true, &e)) shim_cannot_write(s, &e);
 }
 
@@ -44,7 +44,7 @@ static void write_page(struct shim *s, uint64_t total)
   struct err e = {""};
   char own[PATH_MAX];
   FILE *f = output_open(&out, own_file(s, s->options.html, own), &e);
-  json_t *program = record_json(&s->record, s->preset.params.name, total, PAGES_TABLE);
+  json_t *program = record_json(&s->record, boards_name(s), total, PAGES_TABLE);
   bool ok = f && pages_write(s->pages, f, program, s->options.html_baseline, &e);
   json_decref(program);
   if (!f || !output_close(&out, ok, &e)) shim_cannot_write(s, &e);
@@ -52,7 +52,7 @@ static void write_page(struct shim *s, uint64_t total)
 
 static void write_table(const struct shim *s, FILE *f, uint64_t total)
 {
-  record_write_table(f, &s->record, s->preset.params.name, total);
+  record_write_table(f, &s->record, boards_name(s), total);
   sampling_write(f, s->samples);
 }
 

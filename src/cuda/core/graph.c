@@ -157,6 +157,7 @@ static bool is_node_of(const struct graph *g, const struct graph_node *n)
 static struct graph *new_graph(struct shim *s, bool listed)
 {
   struct graph *g = shim_alloc(sizeof *g);
+  g->board = board_current(s);
   if (!listed) return g;
   g->next = s->graphs.first;
   return s->graphs.first = g;
@@ -206,6 +207,7 @@ static struct graph *copy_in_order(struct shim *s, const struct graph *from,
                                       struct graph_node *const *order, bool listed)
 {
   struct graph *g = new_graph(s, listed);
+  g->board = from->board;
   for (size_t i = 0; i < from->n; i++) {
     struct graph_node *n = append(g, order[i]->id);
     n->disabled = order[i]->disabled;
@@ -467,12 +469,29 @@ CUresult exec_update(struct shim *s, CUgraphExec x, CUgraph g, int *result, CUgr
   return *result == UPDATE_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 }
 
-static void reset(struct shim *s)
+/* Whether it was made there, or has a kernel there. */
+static bool is_of(const struct graph *g, const struct board *b)
 {
-  while (s->graphs.execs) exec_destroy(s, s->graphs.execs);
+  bool is = g->board == b;
+  for (size_t i = 0; !is && i < g->n; i++) {
+    const struct graph_op *op = &g->node[i]->op;
+    if (op->type == NODE_KERNEL) is = op->kernel.q.function->module->board == b;
+    if (op->type == NODE_GRAPH) is = is_of(op->child, b);
+    for (unsigned k = 0; !is && op->type == NODE_CONDITIONAL && k < op->condition.n; k++)
+      is = is_of(op->condition.body[k], b);
+  }
+  return is;
+}
+
+static void reset(struct shim *s, struct board *b)
+{
+  for (struct graph_exec *x = s->graphs.execs, *next; x; x = next) {
+    next = x->next;
+    if (is_of(x->graph, b)) exec_destroy(s, x);
+  }
   for (struct graph *g = s->graphs.first, *next; g; g = next) {
     for (next = g->next; next && next->owned; next = next->next) {}
-    if (!g->owned) free_graph(s, g);
+    if (!g->owned && is_of(g, b)) free_graph(s, g);
   }
 }
 

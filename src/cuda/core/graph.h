@@ -80,6 +80,7 @@ struct graph_node {
 
 struct graph {
   struct graph *next;
+  struct board *board;          /* that was current when it was made */
   struct user_reference *users; /* user_object.h */
   struct graph_node **node;
   size_t n, cap;

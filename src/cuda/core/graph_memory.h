@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cuda/core/api.h"
+#include "cuda/core/board.h"
 
 struct shim;
 struct shim_part;
@@ -22,11 +22,10 @@ enum { GRAPH_MEMORY_USED, GRAPH_MEMORY_USED_HIGH, GRAPH_MEMORY_RESERVED, GRAPH_M
 struct graph_memories {
   struct graph_memory *first;
   struct graph_condition *conditions;
-  uint64_t bytes[GRAPH_MEMORY__N];
 };
 
-/* An address for `bytes` (> 0) that no node names yet. */
-CUresult graph_memory_new(struct shim *, uint64_t *addr, uint64_t bytes);
+/* An address for `bytes` (> 0) of a device's memory that no node names yet. */
+CUresult graph_memory_new(struct shim *, struct board *, uint64_t *addr, uint64_t bytes);
 /* A node names it, or no longer does. */
 void graph_memory_hold(struct shim *, uint64_t addr);
 void graph_memory_drop(struct shim *, uint64_t addr);
@@ -38,12 +37,12 @@ bool graph_memory_is_live(const struct shim *, uint64_t addr);
 CUresult graph_memory_take(struct shim *, uint64_t addr);
 /* CUDA_ERROR_INVALID_VALUE: no live allocation of a graph. */
 CUresult graph_memory_give(struct shim *, uint64_t addr);
-CUresult graph_memory_get(struct shim *, int attribute, uint64_t *value);
+CUresult graph_memory_get(struct shim *, CUdevice, int attribute, uint64_t *value);
 /* High-water marks can be reset to 0. */
-CUresult graph_memory_set(struct shim *, int attribute, const uint64_t *value);
+CUresult graph_memory_set(struct shim *, CUdevice, int attribute, const uint64_t *value);
 
 /* assign: it is `value` again at each launch. */
-CUresult condition_new(struct shim *, uint64_t *handle, uint32_t value, bool assign);
+CUresult condition_new(struct shim *, struct board *, uint64_t *handle, uint32_t value, bool assign);
 bool condition_exists(const struct shim *, uint64_t handle);
 void condition_start(struct shim *, uint64_t handle);
 uint32_t condition_value(struct shim *, uint64_t handle);

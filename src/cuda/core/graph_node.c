@@ -43,7 +43,7 @@ CUresult node_put(struct shim *s, struct node_place p, CUresult r, const struct 
 
 /* Parameters to operations ---------------------------------------------------------------------------- */
 
-static CUresult read_kernel(struct shim *s, struct launch_request *q, const CUDA_KERNEL_NODE_PARAMS *p)
+static CUresult read_kernel(struct launch_request *q, const CUDA_KERNEL_NODE_PARAMS *p)
 {
   static void *const none[1];
   uint8_t *packed;
@@ -53,7 +53,7 @@ static CUresult read_kernel(struct shim *s, struct launch_request *q, const CUDA
   q->params = p->params;
   if (!q->params && q->function->kernel->n_params == 0) q->params = (void **)(uintptr_t)none;
   if ((p->params && p->extra) || !kernel_read_extra(q, p->extra)) return CUDA_ERROR_INVALID_VALUE;
-  CUresult r = kernel_prepare(s, q, &packed);
+  CUresult r = kernel_prepare(q, &packed);
   q->packed = r == CUDA_SUCCESS ? packed : NULL;
   return r;
 }
@@ -78,7 +78,7 @@ CUresult node_put_kernel(struct shim *s, struct node_place place, CUfunction f, 
 {
   struct graph_op op = { .type = NODE_KERNEL, .kernel = { .q = { .function = f }, .handle = handle } };
   keep_attributes(s, &place, &op);
-  CUresult r = read_kernel(s, &op.kernel.q, p);
+  CUresult r = read_kernel(&op.kernel.q, p);
   return node_put(s, place, r, &op);
 }
 
@@ -119,8 +119,9 @@ CUresult node_put_alloc(struct shim *s, struct node_place place, CUDA_MEM_ALLOC_
     return CUDA_ERROR_INVALID_VALUE;
   if (p->pool.handle_types || p->pool.location.type != LOCATION_DEVICE)
     return shim_unsupported(s, "memory of a graph for other processes or outside of the device");
-  if (p->pool.location.id != 0) return CUDA_ERROR_INVALID_DEVICE;
-  CUresult r = graph_memory_new(s, &addr, p->bytes);
+  struct board *b = board_at(s, p->pool.location.id);
+  if (!b) return CUDA_ERROR_INVALID_DEVICE;
+  CUresult r = graph_memory_new(s, b, &addr, p->bytes);
   if (r != CUDA_SUCCESS) return r;
   struct graph_op op = { .type = NODE_MEM_ALLOC, .memory = { addr, p->bytes } };
   graph_memory_hold(s, addr);
@@ -160,7 +161,7 @@ CUresult node_new_condition(struct shim *s, CUgraphConditionalHandle *handle, CU
   enum { ASSIGN_DEFAULT = 1 };
   uint64_t h;
   if (!handle || !graph_exists(s, g) || flags > ASSIGN_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
-  CUresult r = condition_new(s, &h, value, flags & ASSIGN_DEFAULT);
+  CUresult r = condition_new(s, board_current(s), &h, value, flags & ASSIGN_DEFAULT);
   if (r == CUDA_SUCCESS) *handle = h;
   return r;
 }

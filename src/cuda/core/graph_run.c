@@ -44,7 +44,8 @@ static struct command *give_op(struct graph_run *run, const struct graph_node *n
     op.kernel.q.run = run;
     op.kernel.q.context = run->context;
   }
-  struct task *w = task_new(s, &op, &(struct task_site){ .stream_id = run->stream_id, .not_before = not_before });
+  struct task *w = task_new(s, &op, &(struct task_site){ .stream_id = run->stream_id, .board = run->context->board,
+                                                         .not_before = not_before });
   if (op.type == NODE_KERNEL) w->command.priority = -op.kernel.hints.priority;
   w->run = run;
   follow_all(&w->command, n, first);
@@ -101,7 +102,7 @@ static void condition_again(void *ctx, uint64_t now)
 {
   struct task *w = ctx;
   struct shim *s = w->shim;
-  bool again = w->op.condition.type == CONDITION_WHILE && s->fault.code == CUDA_SUCCESS;
+  bool again = w->op.condition.type == CONDITION_WHILE && !task_is_off(s, w->command.gpu);
   struct graph *body = again ? chosen(s, &w->op) : NULL;
   if (body) command_drop(give_nodes(w->run, body, NULL, now, (struct then){ condition_again, w }));
   else front_end(&s->front, &w->command, now);
@@ -158,10 +159,15 @@ static CUresult start_graph(struct shim *s, const struct graph *g, bool auto_fre
   return r;
 }
 
+static bool is_off(const struct graph_run *run)
+{
+  return task_is_off(run->shim, run->context->board->number);
+}
+
 static void begin_exec(struct graph_run *run, uint64_t now)
 {
   struct shim *s = run->shim;
-  if (s->fault.code != CUDA_SUCCESS) return;
+  if (is_off(run)) return;
   CUresult r = start_graph(s, run->exec->graph, run->exec->flags & INSTANTIATE_AUTO_FREE);
   if (r != CUDA_SUCCESS) task_fault(s, r, now);
 }
@@ -212,7 +218,7 @@ static void end_run(struct graph_run *run, uint64_t now)
 static bool go_on(struct graph_run *run, uint64_t now)
 {
   struct graph_exec *x;
-  if (run->shim->fault.code != CUDA_SUCCESS) {
+  if (is_off(run)) {
     forget(&run->forgotten);
     forget(&run->tails);
     forget(&run->next);
@@ -269,7 +275,7 @@ static struct graph_end *new_launch(struct shim *s, struct graph_exec *x, const 
   struct graph_end *e = shim_alloc(sizeof *e);
   *e = (struct graph_end){ .command = { .ops = &ops },
                            .run = { .shim = s, .owner = &e->command, .exec = x, .exec_given = x, .stream_id = st->id,
-                                    .context = context_current(s) } };
+                                    .context = st->context ? st->context : context_current(s) } };
   command_init(&s->front, &e->command, s->time.now);
   exec_hold(x);
   return e;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cuda/core/checked.h"
+#include "cuda/core/peer_access.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/synchronize.h"
 
@@ -18,6 +19,7 @@ struct ipc_handle {
   int32_t pid, fd;
   uint64_t device, inode; /* of the file: a process that ended may have given its numbers to another */
   uint64_t addr, bytes;   /* in the exporting process */
+  uint32_t node;          /* of the machine, whose memory it is */
 };
 _Static_assert(sizeof(struct ipc_handle) <= sizeof(CUipcMemHandle), "fits its handle");
 _Static_assert(sizeof(struct ipc_handle) <= sizeof(CUipcEventHandle), "fits its handle");
@@ -36,10 +38,12 @@ static CUresult describe(struct shim *s, struct ipc_handle *h, uint32_t kind, co
 {
   struct stat st;
   parts_settle(s);
-  int fd = gmem_share(s->device.mem, b->device, b->bytes);
+  int fd = gmem_share(b->board->device.mem, b->device, b->bytes);
+  peers_refresh(s, b->board, b->device, b->bytes);
   checked_freed(s->checked, b->device); /* others write it, too */
   if (fd < 0 || fstat(fd, &st) != 0) return CUDA_ERROR_OUT_OF_MEMORY;
-  *h = (struct ipc_handle){ .kind = kind, .page_bits = s->preset.params.vm_page_bits, .pid = getpid(), .fd = fd,
+  *h = (struct ipc_handle){ .kind = kind, .page_bits = s->boards.page_bits, .node = b->board->node, .pid = getpid(),
+                            .fd = fd,
                             .device = st.st_dev, .inode = st.st_ino, .addr = b->addr, .bytes = b->bytes };
   return CUDA_SUCCESS;
 }
@@ -49,8 +53,22 @@ static bool is_file_of(const struct shim *s, const struct ipc_handle *h, int fd)
 {
   struct stat st;
   return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == h->device && st.st_ino == h->inode &&
-         h->page_bits == s->preset.params.vm_page_bits && h->bytes && h->addr <= (uint64_t)st.st_size &&
+         h->page_bits == s->boards.page_bits && h->bytes && h->addr <= (uint64_t)st.st_size &&
          h->bytes <= (uint64_t)st.st_size - h->addr;
+}
+
+/* Whose memory it is, by its place in the machine; the program may not see that GPU. */
+static struct board *board_of_handle(struct shim *s, const struct ipc_handle *h)
+{
+  for (unsigned i = 0; i < s->boards.n; i++)
+    if (s->boards.of[i].node == h->node) return &s->boards.of[i];
+  return board_current(s);
+}
+
+static uint64_t open_file(struct shim *s, int fd, const struct ipc_handle *h)
+{
+  struct board *b = board_of_handle(s, h);
+  return memory_open(s, b, fd, h->addr, h->bytes, board_bit(b) | board_bit(board_current(s)));
 }
 
 CUresult ipc_export_memory(struct shim *s, CUipcMemHandle *out, uint64_t addr)
@@ -69,7 +87,7 @@ static CUresult open_first(struct shim *s, CUdeviceptr *addr, const struct ipc_h
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)h->pid, (int)h->fd);
   int fd = open(path, O_RDWR | O_CLOEXEC);
-  *addr = is_file_of(s, h, fd) ? memory_open(s, fd, h->addr, h->bytes) : 0;
+  *addr = is_file_of(s, h, fd) ? open_file(s, fd, h) : 0;
   if (fd >= 0) close(fd);
   if (!*addr) return CUDA_ERROR_INVALID_HANDLE;
   struct ipc_open *o = shim_alloc(sizeof *o);
@@ -89,6 +107,7 @@ CUresult ipc_open_memory(struct shim *s, CUdeviceptr *addr, const CUipcMemHandle
     if (memcmp(&o->handle, &h, sizeof h) != 0) continue;
     o->users++;
     *addr = o->addr;
+    memory_open_for(s, o->addr, board_bit(board_current(s)));
     return CUDA_SUCCESS;
   }
   return open_first(s, addr, &h);
@@ -100,7 +119,7 @@ CUresult ipc_close_memory(struct shim *s, uint64_t addr)
     struct ipc_open *o = *at;
     if (o->addr != addr) continue;
     if (--o->users) return CUDA_SUCCESS;
-    stream_wait_all(s);
+    stream_wait_memory(s, addr);
     memory_free(s, addr, 1u << BLOCK_OPENED);
     *at = o->next;
     free(o);
@@ -147,16 +166,21 @@ CUresult ipc_import_pointer(struct shim *s, CUdeviceptr *addr, CUmemoryPool pool
   memcpy(&h, in, sizeof h);
   int fd = pool_file(s, pool);
   if (h.kind != HANDLE_POINTER || !is_file_of(s, &h, fd)) return CUDA_ERROR_INVALID_VALUE;
-  *addr = memory_open(s, fd, h.addr, h.bytes);
+  *addr = open_file(s, fd, &h);
   return *addr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* The memory itself goes with all other. */
-static void reset(struct shim *s)
+static void reset(struct shim *s, struct board *b)
 {
-  for (struct ipc_open *next; s->ipc_open; s->ipc_open = next) {
-    next = s->ipc_open->next;
-    free(s->ipc_open);
+  for (struct ipc_open **at = &s->ipc_open; *at;) {
+    struct ipc_open *o = *at;
+    if (memory_find(s, o->addr)->board != b) {
+      at = &o->next;
+      continue;
+    }
+    *at = o->next;
+    free(o);
   }
 }
 

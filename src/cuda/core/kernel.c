@@ -11,6 +11,11 @@ enum { WARP_LANES = 32 };
 
 /* Checks --------------------------------------------------------------------------------------- */
 
+static const struct params *gpu_of(const struct function *f)
+{
+  return &f->module->board->preset.params;
+}
+
 static uint64_t volume(const uint32_t d[3])
 {
   return (uint64_t)d[0] * d[1] * d[2];
@@ -26,10 +31,10 @@ static struct step_source shape(const struct module_kernel *k, uint64_t threads,
   };
 }
 
-CUresult kernel_occupancy(struct shim *s, const struct function *f, int block_threads,
+CUresult kernel_occupancy(const struct function *f, int block_threads,
                           size_t shared, int *ctas)
 {
-  const struct params *p = &s->preset.params;
+  const struct params *p = gpu_of(f);
   struct occupancy o;
   *ctas = 0;
   if (block_threads <= 0) return CUDA_ERROR_INVALID_VALUE;
@@ -41,19 +46,19 @@ CUresult kernel_occupancy(struct shim *s, const struct function *f, int block_th
   return CUDA_SUCCESS;
 }
 
-CUresult kernel_available_shared(struct shim *s, const struct function *f, int ctas,
+CUresult kernel_available_shared(const struct function *f, int ctas,
                                  int block_threads, size_t *bytes)
 {
-  size_t limit = s->preset.params.sm_shared_per_cta_max, lo = 0, hi, mid;
+  size_t limit = gpu_of(f)->sm_shared_per_cta_max, lo = 0, hi, mid;
   int held;
   if (ctas <= 0) return CUDA_ERROR_INVALID_VALUE;
-  CUresult r = kernel_occupancy(s, f, block_threads, 0, &held);
+  CUresult r = kernel_occupancy(f, block_threads, 0, &held);
   *bytes = 0;
   if (r != CUDA_SUCCESS || held < ctas) return r;
   hi = limit > f->kernel->shared_static ? limit - f->kernel->shared_static : 0;
   while (lo < hi) { /* occupancy falls with shared memory */
     mid = (lo + hi + 1) / 2;
-    r = kernel_occupancy(s, f, block_threads, mid, &held);
+    r = kernel_occupancy(f, block_threads, mid, &held);
     if (r != CUDA_SUCCESS) return r;
     if (held >= ctas) lo = mid;
     else hi = mid - 1;
@@ -63,14 +68,14 @@ CUresult kernel_available_shared(struct shim *s, const struct function *f, int c
 }
 
 /* Limits of the CUDA programming guide, "Technical Specifications per Compute Capability". */
-static bool is_configuration(const struct shim *s, const struct launch_request *q)
+static bool is_configuration(const struct launch_request *q)
 {
   static const uint32_t max_block[3] = {1024, 1024, 64}, max_grid[3] = {0x7fffffff, 65535, 65535};
   for (unsigned i = 0; i < 3; i++)
     if (q->grid[i] == 0 || q->grid[i] > max_grid[i] || q->block[i] == 0 ||
         q->block[i] > max_block[i])
       return false;
-  return volume(q->block) <= s->preset.params.sm_max_threads_per_cta;
+  return volume(q->block) <= gpu_of(q->function)->sm_max_threads_per_cta;
 }
 
 enum { PORTABLE_CLUSTER = 8, LARGEST_CLUSTER = 16 }; /* CTAs: CUDA programming guide, "Thread Block Clusters" */
@@ -81,7 +86,7 @@ static unsigned largest_cluster(const struct function *f)
 }
 
 /* The size must divide the grid and be the one that the kernel was compiled for, where it was. */
-static CUresult check_cluster(const struct shim *s, const struct launch_request *q)
+static CUresult check_cluster(const struct launch_request *q)
 {
   const struct module_kernel *k = q->function->kernel;
   uint32_t c[3];
@@ -90,16 +95,16 @@ static CUresult check_cluster(const struct shim *s, const struct launch_request 
   if (volume(k->cluster) && memcmp(k->cluster, c, sizeof c) != 0) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   for (int i = 0; i < 3; i++)
     if (q->grid[i] % c[i]) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-  uint64_t most = gpu_has(&s->preset.params, GPU_CLUSTERS) ? largest_cluster(q->function) : 1;
+  uint64_t most = gpu_has(gpu_of(q->function), GPU_CLUSTERS) ? largest_cluster(q->function) : 1;
   return volume(c) > most ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
 }
 
 /* Those of every GPC together. */
-static CUresult active_clusters(struct shim *s, const struct launch_request *q, uint64_t size, int *clusters)
+static CUresult active_clusters(const struct launch_request *q, uint64_t size, int *clusters)
 {
-  const struct params *p = &s->preset.params;
+  const struct params *p = gpu_of(q->function);
   int ctas;
-  CUresult r = kernel_occupancy(s, q->function, (int)volume(q->block), q->shared, &ctas);
+  CUresult r = kernel_occupancy(q->function, (int)volume(q->block), q->shared, &ctas);
   *clusters = 0;
   if (r != CUDA_SUCCESS || !gpu_has(p, GPU_CLUSTERS)) return r;
   for (unsigned gpc = 0, sm = 0; gpc < p->gpu_gpcs; gpc++) {
@@ -110,39 +115,39 @@ static CUresult active_clusters(struct shim *s, const struct launch_request *q, 
   return CUDA_SUCCESS;
 }
 
-CUresult kernel_active_clusters(struct shim *s, const struct launch_request *q, int *clusters)
+CUresult kernel_active_clusters(const struct launch_request *q, int *clusters)
 {
   uint32_t c[3];
   launch_cluster(q->function->kernel, q->cluster, c);
-  CUresult r = check_cluster(s, q);
-  return r == CUDA_SUCCESS ? active_clusters(s, q, volume(c) ? volume(c) : 1, clusters) : r;
+  CUresult r = check_cluster(q);
+  return r == CUDA_SUCCESS ? active_clusters(q, volume(c) ? volume(c) : 1, clusters) : r;
 }
 
-CUresult kernel_cluster_size(struct shim *s, const struct launch_request *q, int *ctas)
+CUresult kernel_cluster_size(const struct launch_request *q, int *ctas)
 {
   int held = 0;
   CUresult r = CUDA_SUCCESS;
   for (*ctas = (int)largest_cluster(q->function); *ctas > 0; --*ctas) {
-    r = active_clusters(s, q, (unsigned)*ctas, &held);
+    r = active_clusters(q, (unsigned)*ctas, &held);
     if (r != CUDA_SUCCESS || held) break;
   }
   return r;
 }
 
-CUresult kernel_check(struct shim *s, const struct launch_request *q)
+CUresult kernel_check(const struct launch_request *q)
 {
   const struct module_kernel *k = q->function->kernel;
   uint64_t bound = volume(k->max_threads), threads = volume(q->block);
   int ctas;
-  if (!is_configuration(s, q)) return cudaErrorInvalidConfiguration;
+  if (!is_configuration(q)) return cudaErrorInvalidConfiguration;
   if (q->shared > q->function->max_dynamic_shared) return CUDA_ERROR_INVALID_VALUE;
   if (bound && threads > bound) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  CUresult r = check_cluster(s, q);
+  CUresult r = check_cluster(q);
   if (r != CUDA_SUCCESS) return r;
-  r = kernel_occupancy(s, q->function, (int)threads, q->shared, &ctas);
+  r = kernel_occupancy(q->function, (int)threads, q->shared, &ctas);
   if (r != CUDA_SUCCESS) return r;
   if (ctas == 0) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  if (q->cooperative && volume(q->grid) > (uint64_t)ctas * s->preset.params.gpu_sms)
+  if (q->cooperative && volume(q->grid) > (uint64_t)ctas * gpu_of(q->function)->gpu_sms)
     return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
   return CUDA_SUCCESS;
 }
@@ -184,9 +189,9 @@ static uint8_t *pack(const struct launch_request *q)
   return block;
 }
 
-CUresult kernel_prepare(struct shim *s, const struct launch_request *q, uint8_t **packed)
+CUresult kernel_prepare(const struct launch_request *q, uint8_t **packed)
 {
-  CUresult r = kernel_check(s, q);
+  CUresult r = kernel_check(q);
   if (r != CUDA_SUCCESS) return r;
   *packed = pack(q);
   return *packed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -194,17 +199,17 @@ CUresult kernel_prepare(struct shim *s, const struct launch_request *q, uint8_t 
 
 /* Attributes ----------------------------------------------------------------------------------- */
 
-bool kernel_attribute(struct shim *s, const struct function *f, int attribute, int *value)
+bool kernel_attribute(const struct function *f, int attribute, int *value)
 {
   const struct module_kernel *k = f->kernel;
   unsigned sm = module_sm(f->module->code.module);
   uint64_t bound = volume(k->max_threads);
-  uint32_t bank_bytes, unit = s->preset.params.sm_register_granule / WARP_LANES;
+  const struct params *p = gpu_of(f);
+  uint32_t bank_bytes, unit = p->sm_register_granule / WARP_LANES;
   /* Threads whose registers fit a CTA, in whole warps. */
   uint64_t regs = k->regs ? round_up(k->regs, unit) : 1;
-  uint64_t threads = s->preset.params.sm_registers / regs / WARP_LANES * WARP_LANES;
-  if (threads > s->preset.params.sm_max_threads_per_cta)
-    threads = s->preset.params.sm_max_threads_per_cta;
+  uint64_t threads = p->sm_registers / regs / WARP_LANES * WARP_LANES;
+  if (threads > p->sm_max_threads_per_cta) threads = p->sm_max_threads_per_cta;
   module_bank(f->module->code.instance, k, 3, &bank_bytes);
   switch (attribute) {
   case FUNC_MAX_THREADS: *value = (int)(bound && bound < threads ? bound : threads); break;
@@ -228,10 +233,10 @@ bool kernel_attribute(struct shim *s, const struct function *f, int attribute, i
   return true;
 }
 
-void kernel_attributes(struct shim *s, const struct function *f, cudaFuncAttributes *a)
+void kernel_attributes(const struct function *f, cudaFuncAttributes *a)
 {
   int v[FUNC__N];
-  for (int i = 0; i < FUNC__N; i++) kernel_attribute(s, f, i, &v[i]);
+  for (int i = 0; i < FUNC__N; i++) kernel_attribute(f, i, &v[i]);
   /* Not a whole assignment: programs of CUDA 12 have a shorter structure. */
   a->shared = (size_t)v[FUNC_SHARED_SIZE];
   a->constant = (size_t)v[FUNC_CONST_SIZE];
@@ -249,12 +254,11 @@ void kernel_attributes(struct shim *s, const struct function *f, cudaFuncAttribu
   a->non_portable_cluster = v[FUNC_NON_PORTABLE_CLUSTER];
 }
 
-CUresult kernel_set_attribute(struct shim *s, struct function *f, int attribute, int value)
+CUresult kernel_set_attribute(struct function *f, int attribute, int value)
 {
   switch (attribute) {
   case FUNC_MAX_DYNAMIC_SHARED:
-    if (value < 0 || f->kernel->shared_static + (uint32_t)value >
-                         s->preset.params.sm_shared_per_cta_max)
+    if (value < 0 || f->kernel->shared_static + (uint32_t)value > gpu_of(f)->sm_shared_per_cta_max)
       return CUDA_ERROR_INVALID_VALUE;
     f->max_dynamic_shared = (uint32_t)value;
     return CUDA_SUCCESS;

@@ -34,24 +34,24 @@ bool kernel_read_extra(struct launch_request *, void **extra);
 /* Takes what launch attributes say: cooperative, cluster; the others are hints. */
 void kernel_read_attributes(struct launch_request *, const CUlaunchAttribute *, unsigned n);
 /* The parameter block of a launch that is possible, which the caller frees. */
-CUresult kernel_prepare(struct shim *, const struct launch_request *, uint8_t **packed);
+CUresult kernel_prepare(const struct launch_request *, uint8_t **packed);
 /* Whether a launch is possible: cudaErrorInvalidConfiguration, CUDA_ERROR_INVALID_VALUE,
  * CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE and more. */
-CUresult kernel_check(struct shim *, const struct launch_request *);
+CUresult kernel_check(const struct launch_request *);
 
 /* CTAs of a kernel that an SM holds at once. */
-CUresult kernel_occupancy(struct shim *, const struct function *, int block_threads,
+CUresult kernel_occupancy(const struct function *, int block_threads,
                           size_t shared, int *ctas);
 /* Clusters of a launch that run at the same time; the largest cluster of which one can. */
-CUresult kernel_active_clusters(struct shim *, const struct launch_request *, int *clusters);
-CUresult kernel_cluster_size(struct shim *, const struct launch_request *, int *ctas);
+CUresult kernel_active_clusters(const struct launch_request *, int *clusters);
+CUresult kernel_cluster_size(const struct launch_request *, int *ctas);
 /* Most dynamic shared memory, bytes, with which an SM still holds that many CTAs at once; 0: none. */
-CUresult kernel_available_shared(struct shim *, const struct function *, int ctas,
+CUresult kernel_available_shared(const struct function *, int ctas,
                                  int block_threads, size_t *bytes);
 /* CUfunction_attribute; false: no such attribute. */
-bool kernel_attribute(struct shim *, const struct function *, int attribute, int *value);
+bool kernel_attribute(const struct function *, int attribute, int *value);
 /* What cudaFuncGetAttributes gives; what only programs of CUDA 13 have room for is left alone. */
-void kernel_attributes(struct shim *, const struct function *, cudaFuncAttributes *);
-CUresult kernel_set_attribute(struct shim *, struct function *, int attribute, int value);
+void kernel_attributes(const struct function *, cudaFuncAttributes *);
+CUresult kernel_set_attribute(struct function *, int attribute, int value);
 
 #endif

@@ -29,10 +29,15 @@ static void tell_fault(struct shim *s, const struct launch_request *q, const str
           (unsigned long long)f->pc);
   fprintf(stderr, "=========     by thread (%u,%u,%u) in block (%u,%u,%u)\n", f->thread[0],
           f->thread[1], f->thread[2], f->cta[0], f->cta[1], f->cta[2]);
-  bool global = f->kind == FAULT_MISALIGNED && gmem_ptr(s->device.mem, f->addr & ~UINT64_C(15), 1);
+  const struct board *b = q->function->module->board;
+  bool global = f->kind == FAULT_MISALIGNED && gmem_ptr(b->device.mem, f->addr & ~UINT64_C(15), 1);
   if (f->kind == FAULT_ILLEGAL_ADDRESS || global) {
-    gmem_describe(s->device.mem, f->addr, near, sizeof near);
+    const struct board *owner = board_of(s, f->addr);
+    gmem_describe(owner->device.mem, f->addr, near, sizeof near);
     fprintf(stderr, "=========     address 0x%llx is %s\n", (unsigned long long)f->addr, near);
+    if (owner != b)
+      fprintf(stderr, "=========     of GPU %u, whose memory GPU %u cannot access (cudaDeviceEnablePeerAccess)\n",
+              owner->number, b->number);
   }
 }
 

@@ -15,20 +15,20 @@ bool kernel_live_possible(const struct exec_options *o)
 
 static unsigned count(void *ctx)
 {
-  const struct shim *s = ctx;
-  return live_busy(s->simulator);
+  const struct board *b = ctx;
+  return live_busy(b->simulator);
 }
 
 static bool full(void *ctx)
 {
-  const struct shim *s = ctx;
-  return live_full(s->simulator);
+  const struct board *b = ctx;
+  return live_full(b->simulator);
 }
 
 static uint64_t now(void *ctx)
 {
-  const struct shim *s = ctx;
-  return live_now(s->simulator);
+  const struct board *b = ctx;
+  return live_now(b->simulator);
 }
 
 static bool is_wanted(struct shim *s)
@@ -47,30 +47,31 @@ static bool look(void *ctx, uint64_t now_ps)
   return !s->device_queued && !is_wanted(s);
 }
 
-static void take_ended(struct shim *s)
+static void take_ended(struct board *b)
 {
   struct live_end e;
   bool stopped = false;
-  while (live_take(s->simulator, &e)) {
+  while (live_take(b->simulator, &e)) {
     stopped |= !e.copy && e.result.end == RUN_STOPPED;
     if (e.copy) copy_moved(e.who, &e);
     else kernel_ended(e.who, &e);
   }
-  if (stopped) interrupt_end(s);
+  if (stopped) interrupt_end(b->shim);
 }
 
 static enum front_gpu_stop run(void *ctx, uint64_t until)
 {
-  struct shim *s = ctx;
-  live_on_window(s->simulator, look, s);
-  enum live_stop stop = live_run(s->simulator, until);
+  struct board *b = ctx;
+  struct shim *s = b->shim;
+  live_on_window(b->simulator, look, s);
+  enum live_stop stop = live_run(b->simulator, until);
   if (stop == LIVE_REACHED) return FRONT_GPU_REACHED;
-  if (stop == LIVE_ENDED) take_ended(s);
-  if (s->device_queued) device_work_give(s, live_now(s->simulator));
+  if (stop == LIVE_ENDED) take_ended(b);
+  if (s->device_queued) device_work_give(s, live_now(b->simulator));
   return stop == LIVE_ASKED && is_wanted(s) ? FRONT_GPU_PAUSE : FRONT_GPU_EVENT;
 }
 
-struct front_gpu kernel_live_gpu(struct shim *s)
+struct front_gpu kernel_live_gpu(struct board *b)
 {
-  return (struct front_gpu){ s, count, full, now, run };
+  return (struct front_gpu){ b, count, full, now, run };
 }

@@ -31,6 +31,11 @@ struct kernel_run {
   struct sample_group *group;     /* NULL: sampling does not decide about it */
 };
 
+static struct board *board_for(const struct kernel_run *k)
+{
+  return k->q->function->module->board;
+}
+
 /* Its end ---------------------------------------------------------------------------------------- */
 
 /* Of launches that ran together traffic beyond L1 is told apart, other counters are not. */
@@ -67,7 +72,8 @@ static void keep_record(struct shim *s, const struct kernel_run *k, const struct
       .work = r->work,
       .sampled_ctas = r->sampled_ctas,
       .error_cycles = r->error_cycles,
-      .stalls = stalls_of(&s->preset.params, r, &k->launch),
+      .stalls = stalls_of(&board_for(k)->preset.params, r, &k->launch),
+      .gpu = board_for(k)->number,
   };
   if (r->timed) count_traffic(&l, r);
   memcpy(l.grid, q->grid, sizeof l.grid);
@@ -105,7 +111,8 @@ __attribute__((cold)) static void show(struct shim *s, const struct kernel_run *
 __attribute__((cold)) static void keep_page(struct shim *s, const struct kernel_run *k, const struct sim_result *r)
 {
   const struct function *f = k->q->function;
-  pages_add(s->pages, &(struct pages_launch){ .number = k->q->number, .gpu = s->options.gpu, .preset = &s->preset,
+  pages_add(s->pages, &(struct pages_launch){ .number = k->q->number, .gpu = s->options.gpu,
+                                              .preset = &board_for(k)->preset,
                                               .module = f->module->code.module, .kernel = f->kernel,
                                               .launch = &k->launch, .result = r });
 }
@@ -162,8 +169,9 @@ static bool simulate_or_trace(struct shim *s, struct kernel_run *k, const struct
 {
   const struct function *f = k->q->function;
   if (!s->trace || !choice_has(&s->options.choice, k->q->number, f->kernel->name))
-    return simulate(s->simulator, &k->launch, o, r, e);
-  return traced_run(s->trace, s->simulator, &k->launch, f->module->code.instance, f->kernel, k->q->stream_id, o, r, e);
+    return simulate(board_for(k)->simulator, &k->launch, o, r, e);
+  return traced_run(s->trace, board_for(k)->simulator, &k->launch, f->module->code.instance, f->kernel, k->q->stream_id,
+                    o, r, e);
 }
 
 /* False, said on stderr: it could not be simulated. */
@@ -208,10 +216,10 @@ static double sample(struct sample_group *g, const struct sim_result *r)
 }
 
 /* Nominal times add up to hours, which the timing model's clock has not: where it is used they end at half of that. */
-static uint64_t end_of(const struct shim *s, const struct sim_result *r, double estimate, uint64_t start)
+static uint64_t end_of(const struct shim *s, const struct kernel_run *k, const struct sim_result *r, double estimate)
 {
-  const uint64_t limit = SIM_LAST_START_PS / 2;
-  if (estimate > 0) return start + (uint64_t)estimate * params_clock_ps(&s->preset.params);
+  const uint64_t limit = SIM_LAST_START_PS / 2, start = k->start;
+  if (estimate > 0) return start + (uint64_t)estimate * params_clock_ps(&board_for(k)->preset.params);
   if (r->timed || !s->options.timed || start + r->time_ps < limit) return start + r->time_ps;
   return start > limit ? start : limit;
 }
@@ -226,8 +234,9 @@ static bool run_alone(struct shim *s, struct kernel_run *k, uint64_t *end)
   save(s, k, &r);
   k->saved = NULL;
   double estimate = sample(k->group, &r);
-  *end = end_of(s, &r, estimate, k->start);
-  timeline_kernel_end(&s->time, ctas(k->q), *end);
+  *end = end_of(s, k, &r, estimate);
+  board_for(k)->time.now = s->time.now;
+  timeline_kernel_end(&board_for(k)->time, ctas(k->q), *end);
   finish(s, k, &r, estimate, *end);
   if (r.end == RUN_STOPPED) interrupt_end(s);
   stop_if_done(s);
@@ -263,7 +272,7 @@ static struct kernel_run *prepare(struct task *w, uint64_t start)
   memory_sync_registered(s, true);
   struct launch_desc desc = description(w);
   if (w->command.place == COMMAND_ALONE) k->saved = save_before(s, k->q->function->module, &desc, k->q->number);
-  if (launch_init(&k->launch, &s->device, &desc, &e)) return w->kernel = k;
+  if (launch_init(&k->launch, &board_for(k)->device, &desc, &e)) return w->kernel = k;
   shim_say("%s", e.msg);
   snapshot_free(k->saved);
   free(k);
@@ -289,7 +298,8 @@ static enum command_way cannot_run(struct task *w, uint64_t now)
 static enum command_way begin_alone(struct task *w, uint64_t now, uint64_t *end)
 {
   struct shim *s = w->shim;
-  uint64_t start = timeline_kernel_start(&s->time, now, ctas(&w->op.kernel.q));
+  const struct launch_request *q = &w->op.kernel.q;
+  uint64_t start = timeline_kernel_start(&q->function->module->board->time, now, ctas(q));
   struct kernel_run *k = prepare(w, start);
   if (!k) return cannot_run(w, now);
   w->command.begin = start;
@@ -305,29 +315,35 @@ static enum command_way begin_alone(struct task *w, uint64_t now, uint64_t *end)
  * (time/gpu/gpu.c). */
 static bool has_neighbours(const struct shim *s, const struct launch_request *q)
 {
-  if (q->run) return live_count(s->simulator) || front_kernels_ready(&s->front);
-  return q->stream_id && s->streams.first && s->streams.first->next;
+  const struct board *b = q->function->module->board;
+  unsigned streams = 0;
+  if (q->run) return live_count(b->simulator) || front_kernels_ready(&s->front, b->number);
+  for (const struct stream *st = s->streams.first; st && streams < 2; st = st->next) streams += st->board == b;
+  return q->stream_id && streams == 2;
 }
 
 static enum command_way begin_shared(struct task *w, uint64_t now)
 {
   struct shim *s = w->shim;
+  struct board *b = w->op.kernel.q.function->module->board;
   struct kernel_run *k = prepare(w, now);
   struct err e = {""};
   if (!k) return cannot_run(w, now);
   const struct sim_options o = { .timed = true, .threads = s->options.threads, .report = stderr,
-                                 .poll = launch_watch_poll, .ctx = &s->live_watch,
+                                 .poll = launch_watch_poll, .ctx = &b->watch,
                                  .observers = s->activity ? activity_observers(s->activity) : NULL };
   const struct live_launch l = { .launch = &k->launch, .start_ps = now, .priority = w->command.priority,
                                  .beside = has_neighbours(s, k->q), .who = w };
-  if (!live_count(s->simulator)) {
-    gmem_keep_pages(s->device.mem, true);
-    launch_watch_start(&s->live_watch, s, k->q->function->kernel->name, k->q->number);
+  const bool first = !live_count(b->simulator);
+  if (first) {
+    launch_watch_start(&b->watch, s, k->q->function->kernel->name, k->q->number);
     if (s->activity) activity_begin(s->activity, now);
   }
-  if (live_open(s->simulator, &l, &o, &e)) return COMMAND_GOES;
+  if (live_open(b->simulator, &l, &o, &e)) {
+    if (first) boards_keep_pages(s);
+    return COMMAND_GOES;
+  }
   shim_say("%s", e.msg);
-  if (!live_count(s->simulator)) gmem_keep_pages(s->device.mem, false);
   let_go(k);
   return cannot_run(w, now);
 }
@@ -336,9 +352,10 @@ void kernel_ended(struct task *w, const struct live_end *e)
 {
   struct shim *s = w->shim;
   struct kernel_run *k = w->kernel;
-  if (!live_count(s->simulator)) {
-    gmem_keep_pages(s->device.mem, false);
-    launch_watch_end(&s->live_watch);
+  struct board *b = board_for(k);
+  if (!live_count(b->simulator)) {
+    boards_keep_pages(s);
+    launch_watch_end(&b->watch);
   }
   memory_sync_registered(s, false);
   k->start = e->start_ps;

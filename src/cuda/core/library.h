@@ -9,8 +9,16 @@
 /* n pairs of CUjit_option and value; sizes of logs are written back. */
 CUresult module_load_image(struct shim *, CUmodule *out, const void *image, unsigned n, const int *option,
                            void **value);
+CUresult library_load_image(struct shim *, CUlibrary *out, const void *image, unsigned n, const int *option,
+                            void **value);
 CUresult module_load_file(struct shim *, CUmodule *out, const char *path, unsigned n, const int *option,
                           void **value);
+CUresult library_load_file(struct shim *, CUlibrary *out, const char *path, unsigned n, const int *option,
+                           void **value);
+/* A library's instance on the current device: a function, a variable, all of it. */
+CUresult library_function(struct shim *, CUfunction *out, CUkernel);
+CUresult library_variable(struct shim *, CUlibrary, const char *name, CUdeviceptr *addr, size_t *bytes);
+CUresult library_module(struct shim *, CUmodule *out, CUlibrary);
 CUresult module_unload(struct shim *, CUmodule);
 CUresult module_count_functions(struct shim *, unsigned *count, CUmodule);
 /* At most n of them. */

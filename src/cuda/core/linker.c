@@ -74,7 +74,7 @@ static CUresult translate(struct shim *s, struct link_state *l, struct link_part
   p->jit.info_used = l->jit.info_used;
   p->jit.error_used = l->jit.error_used;
   free(p->code.elf);
-  p->code.elf = ptx_translate(s, p->ptx, &p->jit, &p->code.bytes, &r);
+  p->code.elf = ptx_translate(board_current(s)->device.config.sm, p->ptx, &p->jit, &p->code.bytes, &r);
   l->jit.info_used = p->jit.info_used;
   l->jit.error_used = p->jit.error_used;
   return p->code.elf ? CUDA_SUCCESS : r;
@@ -126,9 +126,9 @@ static CUresult add_fatbin(struct shim *s, struct link_state *l, const uint8_t *
 {
   uint8_t *entry;
   size_t bytes;
-  CUresult r = module_pick(s, container, &entry, &bytes);
+  CUresult r = module_pick(s, board_current(s), container, &entry, &bytes);
   if (r != CUDA_SUCCESS)
-    return refuse(l, r, "%s: has no code for sm_%u", name, s->device.config.sm);
+    return refuse(l, r, "%s: has no code for sm_%u", name, board_current(s)->device.config.sm);
   if (bytes >= SELFMAG && memcmp(entry, ELFMAG, SELFMAG) == 0)
     return add_code(l, entry, bytes, name);
   return add_ptx(s, l, (char *)entry, name, own);
@@ -191,7 +191,7 @@ static CUresult check(struct shim *s, struct link_state *l, const struct link_fi
   for (const struct link_part *p = l->first; p; p = p->next, n++)
     list[n] = (struct module_file){p->name, file[n].elf, file[n].bytes};
   struct module *m = module_link(list, n, &e);
-  struct gmem *memory = gmem_new(s->device.config.page_bits);
+  struct gmem *memory = gmem_new(s->boards.page_bits);
   struct module_instance *code = m ? module_instantiate(m, memory, &e) : NULL;
   CUresult r = code ? CUDA_SUCCESS : refuse(l, CUDA_ERROR_INVALID_IMAGE, "%s", e.msg);
   module_instance_free(code);

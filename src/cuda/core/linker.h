@@ -20,7 +20,7 @@ enum link_input { /* CUjitInputType */
                   LINK_OBJECT,
                   LINK_LIBRARY,
                   LINK_NVVM,
-                  LINK__N,
+                  LINK_INPUT__N,
 };
 
 struct link_state {

@@ -27,7 +27,7 @@ static bool read_word(struct shim *s, const CUstreamBatchMemOpParams *op, uint64
 {
   const void *host = on_host(s, op->word.address);
   *value = 0;
-  if (!host) return gmem_read(s->device.mem, op->word.address, value, word_bytes(op));
+  if (!host) return gmem_read(board_memory(s, op->word.address), op->word.address, value, word_bytes(op));
   memcpy(value, host, word_bytes(op));
   return true;
 }
@@ -79,7 +79,7 @@ static void write_word(struct shim *s, const CUstreamBatchMemOpParams *op)
   void *host = on_host(s, op->word.address);
   uint64_t value = word_bytes(op) == 8 ? op->word.value64 : op->word.value;
   if (host) memcpy(host, &value, word_bytes(op));
-  else gmem_write(s->device.mem, op->word.address, &value, word_bytes(op));
+  else gmem_write(board_memory(s, op->word.address), op->word.address, &value, word_bytes(op));
   checked_written(s->checked, op->word.address, word_bytes(op));
 }
 

@@ -11,6 +11,7 @@
 #include "base/host_memory.h"
 #include "base/place.h"
 #include "cuda/core/checked.h"
+#include "cuda/core/peer_access.h"
 #include "cuda/core/shim.h"
 
 /* Host mappings lie here, far from device addresses, from where the host's own allocators place
@@ -63,40 +64,41 @@ bool memory_on_host(const struct block *b)
 
 bool memory_is_device(struct shim *s, uint64_t addr)
 {
-  return gmem_ptr(s->device.mem, addr, 1) != NULL;
+  return gmem_ptr(board_memory(s, addr), addr, 1) != NULL;
 }
 
-uint64_t memory_total(const struct shim *s)
+static bool has_room(const struct board *b, uint64_t bytes)
 {
-  return (uint64_t)s->preset.params.gpu_memory_mib << 20;
+  return bytes <= board_memory_bytes(b) - b->bytes;
 }
 
-/* Guest memory that counts as the board's. */
-static uint64_t guest_alloc(struct shim *s, uint64_t bytes, const char *what)
+/* Guest memory that counts as the GPU's. */
+static uint64_t guest_alloc(struct shim *s, struct board *b, uint64_t bytes, const char *what)
 {
   char name[48];
-  if (bytes > memory_total(s) - s->memory.device_bytes) return 0;
+  if (!has_room(b, bytes)) return 0;
   snprintf(name, sizeof name, "%s %llu", what, (unsigned long long)s->next_id);
-  uint64_t addr = gmem_alloc(s->device.mem, bytes, name);
-  if (addr) s->memory.device_bytes += bytes;
+  uint64_t addr = gmem_alloc(b->device.mem, bytes, name);
+  if (addr) b->bytes += bytes;
   return addr;
 }
 
-static void guest_free(struct shim *s, uint64_t addr, uint64_t bytes)
+static void guest_free(struct shim *s, struct board *b, uint64_t addr, uint64_t bytes)
 {
-  BUG_ON(!gmem_release(s->device.mem, addr));
+  BUG_ON(!gmem_release(b->device.mem, addr));
   checked_freed(s->checked, addr);
-  s->memory.device_bytes -= bytes;
+  b->bytes -= bytes;
 }
 
-CUresult memory_alloc(struct shim *s, uint64_t *addr, uint64_t bytes)
+CUresult memory_alloc(struct shim *s, struct board *b, uint64_t *addr, uint64_t bytes)
 {
   if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  *addr = guest_alloc(s, bytes, "allocation");
+  *addr = guest_alloc(s, b, bytes, "allocation");
   if (!*addr) return CUDA_ERROR_OUT_OF_MEMORY;
-  add_block(s, (struct block){ .addr = *addr, .bytes = bytes, .device = *addr,
+  add_block(s, (struct block){ .addr = *addr, .bytes = bytes, .device = *addr, .board = b,
                                   .kind = BLOCK_DEVICE });
   checked_allocated(s->checked, *addr, bytes);
+  peers_refresh(s, b, *addr, bytes);
   return CUDA_SUCCESS;
 }
 
@@ -104,7 +106,7 @@ CUresult memory_alloc(struct shim *s, uint64_t *addr, uint64_t bytes)
 static void *map_host(struct shim *s, uint64_t bytes, int fd, uint64_t offset)
 {
   int flags = MAP_NORESERVE | MAP_FIXED_NOREPLACE | (fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED);
-  uint64_t page = UINT64_C(1) << s->preset.params.vm_page_bits;
+  uint64_t page = boards_page(s);
   if (!s->memory.host_next) s->memory.host_next = HOST_MAPPINGS;
   while (s->memory.host_next + bytes <= HOST_MAPPINGS_END) {
     void *want = (void *)(uintptr_t)s->memory.host_next; /* a multiple of the page */
@@ -117,57 +119,89 @@ static void *map_host(struct shim *s, uint64_t bytes, int fd, uint64_t offset)
   return NULL;
 }
 
-void *memory_take(struct shim *s, uint64_t bytes)
+void *memory_take(struct shim *s, struct board *b, uint64_t bytes)
 {
-  if (bytes > memory_total(s) - s->memory.device_bytes) return NULL;
-  void *host = map_host(s, bytes, -1, 0);
-  if (host) s->memory.device_bytes += bytes;
+  void *host = has_room(b, bytes) ? map_host(s, bytes, -1, 0) : NULL;
+  if (host) b->bytes += bytes;
   return host;
 }
 
-void *memory_take_file(struct shim *s, uint64_t bytes, int *fd)
+void *memory_take_file(struct shim *s, struct board *b, uint64_t bytes, int *fd)
 {
-  if (bytes > memory_total(s) - s->memory.device_bytes) return NULL;
+  if (!has_room(b, bytes)) return NULL;
   bool ours = *fd < 0;
   if (ours) *fd = memfd_create("warpstep", MFD_CLOEXEC);
   bool ok = *fd >= 0 && (!ours || ftruncate(*fd, (off_t)bytes) == 0);
   void *host = ok ? map_host(s, bytes, *fd, 0) : NULL;
-  if (host) s->memory.device_bytes += bytes;
+  if (host) b->bytes += bytes;
   else if (ours && *fd >= 0) close(*fd);
   return host;
 }
 
-uint64_t memory_open(struct shim *s, int fd, uint64_t offset, uint64_t bytes)
+/* Host memory into the images of these GPUs. */
+static void show(struct shim *s, board_mask in, uint64_t addr, void *host, uint64_t bytes, const char *name)
 {
-  uint64_t page = UINT64_C(1) << s->preset.params.vm_page_bits, inside = offset & (page - 1);
+  for (unsigned i = 0; i < s->boards.n; i++)
+    if (in >> i & 1) BUG_ON(!gmem_map_host(s->boards.of[i].device.mem, addr, host, bytes, name));
+}
+
+static void hide(struct shim *s, board_mask in, uint64_t addr)
+{
+  for (unsigned i = 0; i < s->boards.n; i++)
+    if (in >> i & 1) BUG_ON(!gmem_release(s->boards.of[i].device.mem, addr));
+}
+
+/* Kernels and copies of all GPUs reach it over their links to the host, or no longer. */
+static void place_at_host(struct shim *s, uint64_t addr, uint64_t bytes, bool at_host)
+{
+  for (unsigned i = 0; i < s->boards.n; i++) simulator_place(s->boards.of[i].simulator, addr, bytes, at_host);
+}
+
+uint64_t memory_open(struct shim *s, struct board *b, int fd, uint64_t offset, uint64_t bytes, board_mask in)
+{
+  uint64_t page = boards_page(s), inside = offset & (page - 1);
   uint64_t mapped = align_up(inside + bytes, page);
   void *host = map_host(s, mapped, fd, offset - inside);
   if (!host) return 0;
   uint64_t base = (uint64_t)(uintptr_t)host;
-  BUG_ON(!gmem_map_host(s->device.mem, base, host, mapped, "memory of another process"));
-  add_block(s, (struct block){ .addr = base + inside, .bytes = bytes, .device = base + inside,
+  show(s, in, base, host, mapped, "memory of another process");
+  add_block(s, (struct block){ .addr = base + inside, .bytes = bytes, .device = base + inside, .board = b, .in = in,
                                   .mapped = mapped, .kind = BLOCK_OPENED });
   return base + inside;
 }
 
-void memory_give_back(struct shim *s, void *host, uint64_t bytes)
+void memory_open_for(struct shim *s, uint64_t addr, board_mask in)
 {
-  gmem_unmap(s->device.mem, host, bytes);
-  s->memory.device_bytes -= bytes;
+  struct block *b = memory_find(s, addr);
+  const uint64_t base = addr & ~(boards_page(s) - 1);
+  show(s, in & ~b->in, base, (void *)(uintptr_t)base, b->mapped, "memory of another process");
+  b->in |= in;
 }
 
-void memory_map(struct shim *s, uint64_t addr, void *host, uint64_t bytes)
+void memory_give_back(struct board *b, void *host, uint64_t bytes)
+{
+  gmem_unmap(b->device.mem, host, bytes);
+  b->bytes -= bytes;
+}
+
+void memory_map(struct shim *s, struct board *b, uint64_t addr, void *host, uint64_t bytes, board_mask in)
 {
   char name[48];
+  struct block *there = memory_has(s, addr, 1u << BLOCK_MAPPED) ? memory_find(s, addr) : NULL;
+  const board_mask before = there ? there->in : 0;
   snprintf(name, sizeof name, "mapped memory %llu", (unsigned long long)s->next_id);
-  BUG_ON(!gmem_map_host(s->device.mem, addr, host, bytes, name));
-  add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = addr, .kind = BLOCK_MAPPED });
+  hide(s, before & ~in, addr);
+  show(s, in & ~before, addr, host, bytes, name);
+  if (there) there->in = in;
+  else if (in) add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = addr, .board = b, .in = in,
+                                            .kind = BLOCK_MAPPED });
+  if (there && !in) memory_free(s, addr, 1u << BLOCK_MAPPED);
 }
 
 CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_kind kind,
                            unsigned flags)
 {
-  uint64_t page = UINT64_C(1) << s->preset.params.vm_page_bits;
+  uint64_t page = boards_page(s);
   char name[48];
   if (bytes == 0 || bytes > HOST_MAPPINGS_END - HOST_MAPPINGS) return CUDA_ERROR_INVALID_VALUE;
   uint64_t mapped = align_up(bytes, page);
@@ -176,11 +210,12 @@ CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_
   snprintf(name, sizeof name, "%s %llu", kind == BLOCK_MANAGED ? "managed memory" : "pinned memory",
            (unsigned long long)s->next_id);
   uint64_t addr = (uint64_t)(uintptr_t)host;
-  BUG_ON(!gmem_map_host(s->device.mem, addr, host, mapped, name));
-  gmem_trim(s->device.mem, addr, bytes);
-  if (kind == BLOCK_PINNED) simulator_place(s->simulator, addr, mapped, true);
-  add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = addr, .mapped = mapped,
-                                  .flags = flags, .kind = kind });
+  const board_mask all = boards_all(&s->boards);
+  show(s, all, addr, host, mapped, name);
+  for (unsigned i = 0; i < s->boards.n; i++) gmem_trim(s->boards.of[i].device.mem, addr, bytes);
+  if (kind == BLOCK_PINNED) place_at_host(s, addr, mapped, true);
+  add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = addr, .board = board_current(s), .in = all,
+                                  .mapped = mapped, .flags = flags, .kind = kind });
   *p = host;
   return CUDA_SUCCESS;
 }
@@ -197,12 +232,14 @@ CUresult memory_register(struct shim *s, void *p, uint64_t bytes, unsigned flags
   if (!p || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   if (bytes > UINT64_MAX - 2 * page) return CUDA_ERROR_OUT_OF_MEMORY;
   if (overlaps(s, addr, bytes)) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  struct board *b = board_current(s);
   const uint64_t whole = align_up(bytes, page);
-  uint64_t base = gmem_alloc(s->device.mem, whole + page, "registered memory"), copy = align_up(base, page);
+  uint64_t base = gmem_alloc(b->device.mem, whole + page, "registered memory"), copy = align_up(base, page);
   if (!base) return CUDA_ERROR_OUT_OF_MEMORY;
-  simulator_place(s->simulator, copy, whole, true);
-  add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = copy, .base = base, .flags = flags,
+  place_at_host(s, copy, whole, true);
+  add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = copy, .base = base, .board = b, .flags = flags,
                                   .kind = BLOCK_REGISTERED, .seen = shim_alloc(bytes) });
+  peers_refresh(s, b, copy, bytes);
   return CUDA_SUCCESS;
 }
 
@@ -216,18 +253,19 @@ CUresult memory_unregister(struct shim *s, const void *p)
 static void release(struct shim *s, const struct block *b)
 {
   if (b->kind == BLOCK_DEVICE) {
-    guest_free(s, b->device, b->bytes);
+    guest_free(s, b->board, b->device, b->bytes);
     if (b->owner) b->owner->released(s, b->owner, b->bytes);
     return;
   }
-  uint64_t page = UINT64_C(1) << s->preset.params.vm_page_bits; /* opened memory may lie inside its pages */
-  uint64_t inside = b->kind == BLOCK_OPENED ? b->addr & (page - 1) : b->base ? b->device - b->base : 0;
-  if (b->kind == BLOCK_PINNED) simulator_place(s->simulator, b->device, b->mapped, false);
-  if (b->kind == BLOCK_REGISTERED)
-    simulator_place(s->simulator, b->device, align_up(b->bytes, UINT64_C(1) << PLACE_PAGE_BITS), false);
-  BUG_ON(!gmem_release(s->device.mem, b->device - inside));
+  uint64_t page = boards_page(s); /* opened memory may lie inside its pages */
+  uint64_t inside = b->kind == BLOCK_OPENED ? b->addr & (page - 1) : 0;
+  if (b->kind == BLOCK_PINNED) place_at_host(s, b->device, b->mapped, false);
+  if (b->kind == BLOCK_REGISTERED) {
+    place_at_host(s, b->device, align_up(b->bytes, UINT64_C(1) << PLACE_PAGE_BITS), false);
+    BUG_ON(!gmem_release(b->board->device.mem, b->base));
+  } else hide(s, b->in, b->device - inside);
   free(b->seen);
-  if (b->mapped) gmem_unmap(s->device.mem, (void *)(uintptr_t)(b->addr - inside), b->mapped);
+  if (b->mapped) gmem_unmap(b->board->device.mem, (void *)(uintptr_t)(b->addr - inside), b->mapped);
 }
 
 bool memory_has(const struct shim *s, uint64_t addr, unsigned kinds)
@@ -240,9 +278,11 @@ bool memory_free(struct shim *s, uint64_t addr, unsigned kinds)
 {
   size_t at = lower(s, addr);
   if (!memory_has(s, addr, kinds)) return false;
-  release(s, &s->memory.block[at - 1]);
+  const struct block gone = s->memory.block[at - 1];
+  release(s, &gone);
   memmove(&s->memory.block[at - 1], &s->memory.block[at], (s->memory.n - at) * sizeof *s->memory.block);
   s->memory.n--;
+  if (!gone.in) peers_refresh(s, gone.board, gone.device, gone.bytes);
   return true;
 }
 
@@ -262,15 +302,16 @@ static uint64_t next_change(const uint8_t *now, const uint8_t *before, uint64_t 
   return end - *at;
 }
 
-static void sync_chunk(struct shim *s, const struct block *b, uint64_t offset, uint64_t n, bool to_device)
+static void sync_chunk(const struct block *b, uint64_t offset, uint64_t n, bool to_device)
 {
   uint8_t *host = (uint8_t *)(uintptr_t)b->addr + offset, *seen = b->seen + offset, device[SYNC_CHUNK];
   const uint8_t *now = to_device ? host : device;
-  if (!to_device) BUG_ON(!gmem_read(s->device.mem, b->device + offset, device, n));
+  struct gmem *mem = b->board->device.mem;
+  if (!to_device) BUG_ON(!gmem_read(mem, b->device + offset, device, n));
   if (memcmp(now, seen, n) == 0) return;
   for (uint64_t at = 0, k; (k = next_change(now, seen, n, &at)) != 0; at += k) {
     memcpy(seen + at, now + at, k);
-    if (to_device) BUG_ON(!gmem_write(s->device.mem, b->device + offset + at, seen + at, k));
+    if (to_device) BUG_ON(!gmem_write(mem, b->device + offset + at, seen + at, k));
     else memcpy(host + at, seen + at, k);
   }
 }
@@ -281,17 +322,18 @@ void memory_sync_registered(struct shim *s, bool to_device)
     const struct block *b = &s->memory.block[i];
     if (b->kind != BLOCK_REGISTERED) continue;
     for (uint64_t at = 0; at < b->bytes; at += SYNC_CHUNK)
-      sync_chunk(s, b, at, b->bytes - at < SYNC_CHUNK ? b->bytes - at : SYNC_CHUNK, to_device);
+      sync_chunk(b, at, b->bytes - at < SYNC_CHUNK ? b->bytes - at : SYNC_CHUNK, to_device);
   }
 }
 
 /* What is mapped stays until it is unmapped (vmm.h). */
-static void reset(struct shim *s)
+static void reset(struct shim *s, struct board *b)
 {
   size_t kept = 0;
   for (size_t i = 0; i < s->memory.n; i++) {
-    if (s->memory.block[i].kind == BLOCK_MAPPED) s->memory.block[kept++] = s->memory.block[i];
-    else release(s, &s->memory.block[i]);
+    const struct block *x = &s->memory.block[i];
+    if (x->board != b || x->kind == BLOCK_MAPPED) s->memory.block[kept++] = *x;
+    else release(s, x);
   }
   s->memory.n = kept;
 }

@@ -1,12 +1,12 @@
-/* Memory of the program: allocations of the device, and host memory that kernels reach.
+/* Memory of the program: allocations of the devices, and host memory that kernels reach.
  *
- *   device      guest memory; its addresses mean nothing to the host
- *   pinned      host memory mapped into the guest at its own address: one pointer for both
+ *   device      guest memory of one GPU; its addresses mean nothing to the host
+ *   pinned      host memory mapped into the guests at its own address: one pointer for the host and all GPUs
  *   managed     the same; no pages migrate
  *   mapped      device memory at an address that was reserved for it (vmm.h)
  *   opened      device memory of another process (ipc.h)
- *   registered  host memory of the program; kernels see a copy in guest memory (docs/decisions says why). Bytes that
- *               one side has changed go to the other when a kernel starts, and when one has ended
+ *   registered  host memory of the program; kernels of all GPUs see a copy in guest memory of one (docs/decisions says
+ *               why). Bytes that one side has changed go to the other when a kernel starts, and when one has ended
  */
 #ifndef WS_CUDA_MEMORY_H
 #define WS_CUDA_MEMORY_H
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cuda/core/api.h"
+#include "cuda/core/board.h"
 
 struct shim;
 struct shim_part;
@@ -24,12 +24,14 @@ enum block_kind { BLOCK_DEVICE, BLOCK_PINNED, BLOCK_MANAGED, BLOCK_REGISTERED, B
 
 /* What a program said about managed memory; kept for the whole allocation, for it to read back. */
 struct advice {
-  bool read_mostly, accessed_by_device, accessed_by_host;
+  bool read_mostly, accessed_by_host;
+  board_mask accessed_by;
   CUmemLocation preferred, prefetched; /* type 0: none */
 };
 
 /* Who counts what is allocated: told when a block of it goes. */
 struct block_owner {
+  board_mask viewers; /* GPUs that it lets see its blocks, besides their own */
   void (*released)(struct shim *, struct block_owner *, uint64_t bytes);
 };
 
@@ -39,6 +41,8 @@ struct block {
   uint64_t device; /* address for kernels */
   uint64_t base;   /* registered: where its guest memory begins; else 0 */
   uint64_t id;
+  struct board *board; /* whose memory it is; of host memory: that was current when it was made */
+  board_mask in;       /* GPUs into whose images it is mapped; of device and registered memory: none */
   uint64_t mapped; /* pinned, managed: bytes of the host mapping */
   struct block_owner *owner; /* NULL: nobody counts it */
   struct advice advice;
@@ -51,12 +55,11 @@ struct block {
 struct memory {
   struct block *block; /* by address */
   size_t n, cap;
-  uint64_t device_bytes; /* allocated of the board's memory */
   uint64_t host_next;    /* where the next host mapping goes */
 };
 
-/* Device memory; bytes > 0. CUDA_ERROR_OUT_OF_MEMORY when the board has no more. */
-CUresult memory_alloc(struct shim *, uint64_t *addr, uint64_t bytes);
+/* Device memory; bytes > 0. CUDA_ERROR_OUT_OF_MEMORY when the GPU has no more. */
+CUresult memory_alloc(struct shim *, struct board *, uint64_t *addr, uint64_t bytes);
 /* Pinned or managed memory. */
 CUresult memory_alloc_host(struct shim *, void **p, uint64_t bytes, enum block_kind, unsigned flags);
 CUresult memory_register(struct shim *, void *p, uint64_t bytes, unsigned flags);
@@ -73,16 +76,25 @@ bool memory_on_host(const struct block *);
 bool memory_is_device(struct shim *, uint64_t addr);
 /* Copies registered memory into the guest (before a launch) or back. */
 void memory_sync_registered(struct shim *, bool to_device);
-/* Memory that counts as the board's, zeroed, which memory_map makes appear at an address (both whole pages).
+/* Memory that counts as the GPU's, zeroed, which memory_map makes appear at an address (both whole pages).
  * NULL: there is no more. */
-void *memory_take(struct shim *, uint64_t bytes);
-void memory_give_back(struct shim *, void *, uint64_t bytes);
-void memory_map(struct shim *, uint64_t addr, void *host, uint64_t bytes);
-/* The same, of a file: *fd < 0: a new one, which the caller closes. bytes may be of another process's making. */
-void *memory_take_file(struct shim *, uint64_t bytes, int *fd);
-/* Device memory that another process shares: `bytes` bytes from an offset in its file. 0: it cannot be mapped. */
-uint64_t memory_open(struct shim *, int fd, uint64_t offset, uint64_t bytes);
-uint64_t memory_total(const struct shim *);
+void *memory_take(struct shim *, struct board *, uint64_t bytes);
+void memory_give_back(struct board *, void *, uint64_t bytes);
+/* From now on the memory is at this address for these GPUs, and for no other. */
+void memory_map(struct shim *, struct board *, uint64_t addr, void *host, uint64_t bytes, board_mask);
+/* Memory as of memory_take, of a file: *fd < 0: a new one, which the caller closes. bytes may be of another process's
+ * making. */
+void *memory_take_file(struct shim *, struct board *, uint64_t bytes, int *fd);
+/* Device memory that another process shares, of this GPU: `bytes` bytes from an offset in its file, for these GPUs.
+ * 0: it cannot be mapped. */
+uint64_t memory_open(struct shim *, struct board *, int fd, uint64_t offset, uint64_t bytes, board_mask);
+/* … for these, too. */
+void memory_open_for(struct shim *, uint64_t addr, board_mask);
+/* GPUs beside its own whose kernels see the block's pages: of pools that say so, and registered memory. */
+static inline board_mask memory_viewers(const struct block *b)
+{
+  return b->kind == BLOCK_REGISTERED ? ~(board_mask)0 : b->owner ? b->owner->viewers : 0;
+}
 /* Tells the sanitizer what the program has not freed. */
 void memory_tell_leaks(struct shim *);
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/host_memory.h"
+#include "cuda/core/peer_access.h"
 #include "cuda/core/shim.h"
 #include "host/gpu_advice.h"
 #include "load/fatbin.h"
@@ -20,16 +21,16 @@ static CUresult broken(const struct err *e)
 }
 
 /* Takes a parsed module over; files: what it was made of. */
-static CUresult place(struct shim *s, struct module *parsed, const struct link_file *file, unsigned n,
+static CUresult place(struct shim *s, struct board *b, struct module *parsed, const struct link_file *file, unsigned n,
                       struct loaded_module **out)
 {
   struct err e = {""};
-  if (!target_runs_on(module_sm(parsed), TARGET_PLAIN, s->device.config.sm)) {
+  if (!target_runs_on(module_sm(parsed), TARGET_PLAIN, b->device.config.sm)) {
     module_free(parsed);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
   struct loaded_module *m = shim_alloc(sizeof *m);
-  if (!device_place(&s->device, parsed, &m->code, &e)) {
+  if (!device_place(&b->device, parsed, &m->code, &e)) {
     device_unload(&m->code);
     free(m);
     return broken(&e);
@@ -42,13 +43,15 @@ static CUresult place(struct shim *s, struct module *parsed, const struct link_f
     }
     m->n_files = n;
   }
+  m->board = b;
   m->next = s->modules;
   s->modules = m;
   *out = m;
+  peers_refresh_all(s, b);
   return CUDA_SUCCESS;
 }
 
-static CUresult open_files(struct shim *s, const struct link_file *file, unsigned n,
+static CUresult open_files(struct shim *s, struct board *b, const struct link_file *file, unsigned n,
                            struct loaded_module **out)
 {
   struct err e = {""};
@@ -57,7 +60,7 @@ static CUresult open_files(struct shim *s, const struct link_file *file, unsigne
     list[i] = (struct module_file){ "module", file[i].elf, file[i].bytes };
   struct module *parsed = module_link(list, n, &e);
   free(list);
-  return parsed ? place(s, parsed, file, n, out) : broken(&e);
+  return parsed ? place(s, b, parsed, file, n, out) : broken(&e);
 }
 
 /* Linked files ----------------------------------------------------------------------------------- */
@@ -80,7 +83,7 @@ uint8_t *module_join(const struct link_file *file, unsigned n, size_t *bytes)
   return image;
 }
 
-static CUresult open_joined(struct shim *s, const uint8_t *image, struct loaded_module **out)
+static CUresult open_joined(struct shim *s, struct board *b, const uint8_t *image, struct loaded_module **out)
 {
   uint64_t head[3];
   memcpy(head, image, sizeof head);
@@ -92,7 +95,7 @@ static CUresult open_joined(struct shim *s, const uint8_t *image, struct loaded_
     file[i] = (struct link_file){ (uint8_t *)(uintptr_t)image + sizeof size, size };
     image += sizeof size + size;
   }
-  CUresult r = open_files(s, file, (unsigned)head[2], out);
+  CUresult r = open_files(s, b, file, (unsigned)head[2], out);
   free(file);
   return r;
 }
@@ -107,9 +110,8 @@ static bool is_better(const struct fatbin_entry *a, const struct fatbin_entry *b
          (best->kind != FATBIN_PTX || a->sm > best->sm);
 }
 
-static void explain_targets(const struct shim *s, const uint8_t *container)
+static void explain_targets(const struct shim *s, unsigned sm, const uint8_t *container)
 {
-  unsigned sm = s->device.config.sm;
   struct err e = {""};
   struct fatbin_entry entry;
   char list[200] = "", advice[240];
@@ -126,16 +128,16 @@ static void explain_targets(const struct shim *s, const uint8_t *container)
            newest ? gpu_advice(s->options.presets, newest, form, advice, sizeof advice) : "choose a newer --gpu");
 }
 
-CUresult module_pick(struct shim *s, const uint8_t *container, uint8_t **image, size_t *bytes)
+CUresult module_pick(struct shim *s, const struct board *b, const uint8_t *container, uint8_t **image, size_t *bytes)
 {
   struct err e = {""};
   struct fatbin_entry entry, best = {0};
-  unsigned sm = s->device.config.sm;
+  unsigned sm = b->device.config.sm;
   for (size_t pos = 0; fatbin_next(container, &pos, &entry, &e);)
     if (is_better(&entry, &best, sm)) best = entry;
   if (e.msg[0]) return broken(&e);
   if (best.kind == 0) {
-    explain_targets(s, container);
+    explain_targets(s, sm, container);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
   uint8_t *unpacked = shim_alloc(best.bytes + 1);
@@ -149,38 +151,40 @@ CUresult module_pick(struct shim *s, const uint8_t *container, uint8_t **image, 
   return CUDA_SUCCESS;
 }
 
-static CUresult translate(struct shim *s, const void *ptx, struct jit *jit, uint8_t **elf,
+static CUresult translate(const struct board *b, const void *ptx, struct jit *jit, uint8_t **elf,
                           size_t *bytes)
 {
   CUresult r = CUDA_SUCCESS;
-  *elf = ptx_translate(s, ptx, jit, bytes, &r);
+  *elf = ptx_translate(b->device.config.sm, ptx, jit, bytes, &r);
   return *elf ? CUDA_SUCCESS : r;
 }
 
-static CUresult extract_fatbin(struct shim *s, const uint8_t *container, struct jit *jit, uint8_t **elf, size_t *bytes)
+static CUresult extract_fatbin(struct shim *s, const struct board *b, const uint8_t *container, struct jit *jit,
+                               uint8_t **elf, size_t *bytes)
 {
   uint8_t *entry;
-  CUresult r = module_pick(s, container, &entry, bytes);
+  CUresult r = module_pick(s, b, container, &entry, bytes);
   if (r != CUDA_SUCCESS) return r;
   if (*bytes >= SELFMAG && memcmp(entry, ELFMAG, SELFMAG) == 0) return *elf = entry, CUDA_SUCCESS;
-  r = translate(s, entry, jit, elf, bytes);
+  r = translate(b, entry, jit, elf, bytes);
   free(entry);
   return r;
 }
 
 /* The machine code in an image that this GPU runs: an ELF file, which the caller frees. */
-static CUresult extract(struct shim *s, const struct image_extent *image, struct jit *jit, uint8_t **elf,
-                        size_t *bytes)
+static CUresult extract(struct shim *s, const struct board *b, const struct image_extent *image, struct jit *jit,
+                        uint8_t **elf, size_t *bytes)
 {
-  if (image->kind == IMAGE_FATBIN) return extract_fatbin(s, image->bytes, jit, elf, bytes);
-  if (image->kind == IMAGE_TEXT) return translate(s, image->bytes, jit, elf, bytes);
+  if (image->kind == IMAGE_FATBIN) return extract_fatbin(s, b, image->bytes, jit, elf, bytes);
+  if (image->kind == IMAGE_TEXT) return translate(b, image->bytes, jit, elf, bytes);
   *bytes = image->n;
   *elf = shim_alloc(*bytes);
   memcpy(*elf, image->bytes, *bytes);
   return CUDA_SUCCESS;
 }
 
-CUresult module_open(struct shim *s, const void *image, size_t room, struct jit *jit, struct loaded_module **out)
+CUresult module_open(struct shim *s, struct board *b, const void *image, size_t room, struct jit *jit,
+                     struct loaded_module **out)
 {
   struct jit none = {0};
   struct image_extent extent;
@@ -190,10 +194,10 @@ CUresult module_open(struct shim *s, const void *image, size_t room, struct jit 
     shim_say("a module's image is damaged: its headers speak of more than there is at %p; build it again", image);
     return CUDA_ERROR_INVALID_IMAGE;
   }
-  if (extent.kind == IMAGE_JOINED) return open_joined(s, extent.bytes, out);
-  CUresult r = extract(s, &extent, jit ? jit : &none, &file.elf, &file.bytes);
+  if (extent.kind == IMAGE_JOINED) return open_joined(s, b, extent.bytes, out);
+  CUresult r = extract(s, b, &extent, jit ? jit : &none, &file.elf, &file.bytes);
   if (r != CUDA_SUCCESS) return r;
-  r = open_files(s, &file, 1, out);
+  r = open_files(s, b, &file, 1, out);
   free(file.elf);
   return r;
 }
@@ -234,19 +238,74 @@ static void free_module(struct loaded_module *m)
   free(m);
 }
 
-void module_close(struct shim *s, struct loaded_module *m)
+static void close_one(struct shim *s, struct loaded_module *m)
 {
+  struct board *b = m->board;
   for (struct loaded_module **at = &s->modules; *at; at = &(*at)->next) {
     if (*at != m) continue;
     *at = m->next;
     free_module(m);
+    peers_refresh_all(s, b);
     return;
   }
 }
 
-static void reset(struct shim *s)
+void module_close(struct shim *s, struct loaded_module *m)
 {
-  while (s->modules) module_close(s, s->modules);
+  struct library *l = m->library;
+  if (!l || l->first != m) {
+    if (l) l->on[m->board->number] = NULL;
+    close_one(s, m);
+    return;
+  }
+  for (unsigned i = 0; i < BOARDS_MAX; i++)
+    if (l->on[i]) close_one(s, l->on[i]);
+  free(l->image);
+  free(l);
+}
+
+static void reset(struct shim *s, struct board *b)
+{
+  for (struct loaded_module *m = s->modules; m;) {
+    struct loaded_module *const gone = m->board == b ? m : NULL;
+    if (gone) module_close(s, gone);
+    m = gone ? s->modules : m->next; /* a library took others with it */
+  }
+}
+
+/* Libraries ---------------------------------------------------------------------------------------- */
+
+void module_make_library(struct loaded_module *m, const void *image, size_t room)
+{
+  struct image_extent extent;
+  if (!image_measure(image, room, &extent)) return; /* it was measured when it was opened */
+  struct library *l = shim_alloc(sizeof *l);
+  *l = (struct library){ .first = m, .image = shim_alloc(extent.n), .bytes = extent.n };
+  memcpy(l->image, extent.bytes, extent.n);
+  l->on[m->board->number] = m;
+  m->library = l;
+}
+
+CUresult module_on(struct shim *s, struct loaded_module *m, struct board *b, struct loaded_module **out)
+{
+  struct library *l = m->library;
+  if (m->board == b) return *out = m, CUDA_SUCCESS;
+  if (!l) return CUDA_ERROR_INVALID_HANDLE;
+  if (!l->on[b->number]) {
+    CUresult r = module_open(s, b, l->image, l->bytes, NULL, &l->on[b->number]);
+    if (r != CUDA_SUCCESS) return r;
+    l->on[b->number]->library = l;
+  }
+  *out = l->on[b->number];
+  return CUDA_SUCCESS;
+}
+
+CUresult function_on(struct shim *s, struct function *f, struct board *b, struct function **out)
+{
+  struct loaded_module *m;
+  if (f->module->board == b) return *out = f, CUDA_SUCCESS;
+  CUresult r = module_on(s, f->module, b, &m);
+  return r == CUDA_SUCCESS ? module_get_function(s, m, f->kernel->name, out) : r;
 }
 
 bool module_is_open(const struct shim *s, const struct loaded_module *m)

@@ -1,11 +1,14 @@
-/* Modules of the program: code placed in the device's memory, its kernels and variables. Images may be
+/* Modules of the program: code placed in a device's memory, its kernels and variables. Images may be
  * cubins, fat binaries (also behind the wrapper that nvcc puts into programs) and, with an installed
  * ptxas, PTX.
+ *
+ * A module is on one GPU, with variables of its own. What programs see as one thing on all of them (the code of a
+ * program, libraries) has a module on each, made when it is first needed there: module_on, function_on.
  */
 #ifndef WS_CUDA_MODULES_H
 #define WS_CUDA_MODULES_H
 
-#include "cuda/core/api.h"
+#include "cuda/core/board.h"
 #include "cuda/core/image_size.h"
 #include "cuda/core/jit.h"
 #include "host/device.h"
@@ -30,15 +33,25 @@ struct link_file {
 
 struct loaded_module {
   struct loaded_module *next;
+  struct board *board;
+  struct library *library; /* that it is an instance of; NULL: it stands for itself */
   struct device_code code;
   struct link_file *file; /* what it was made of: kept for captures, else NULL */
   unsigned n_files;
   struct function *functions;
 };
 
+/* An image that is loaded on each GPU. The program has the first instance as its handle. */
+struct library {
+  struct loaded_module *on[BOARDS_MAX]; /* by number; NULL: not yet */
+  struct loaded_module *first;
+  void *image;
+  size_t bytes;
+};
+
 /* The entry of a fat binary that this GPU runs, machine code or else PTX (with a 0 behind it), unpacked;
  * the caller frees it. */
-CUresult module_pick(struct shim *, const uint8_t *container, uint8_t **image, size_t *bytes);
+CUresult module_pick(struct shim *, const struct board *, const uint8_t *container, uint8_t **image, size_t *bytes);
 /* A file's bytes with a 0 behind them (PTX is text), which the caller frees; NULL: *r says why. */
 char *module_read_file(const char *path, size_t *bytes, CUresult *r);
 /* What cuLinkComplete gives for several inputs: an image that module_open takes, and that only holds the
@@ -47,7 +60,15 @@ uint8_t *module_join(const struct link_file *, unsigned n, size_t *bytes);
 
 /* Loads the part of an image that this GPU runs. Its own headers say how long it is; room: bytes that
  * there are at most, or IMAGE_UNKNOWN (image_size.h). */
-CUresult module_open(struct shim *, const void *image, size_t room, struct jit *, struct loaded_module **out);
+CUresult module_open(struct shim *, struct board *, const void *image, size_t room, struct jit *,
+                     struct loaded_module **out);
+/* From now on it is the first instance of a library whose image this is; its bytes are copied. */
+void module_make_library(struct loaded_module *, const void *image, size_t room);
+/* The instance on a GPU. CUDA_ERROR_INVALID_HANDLE: it is of another one, and no library. */
+CUresult module_on(struct shim *, struct loaded_module *, struct board *, struct loaded_module **out);
+/* The kernel of the same name there. */
+CUresult function_on(struct shim *, struct function *, struct board *, struct function **out);
+/* With all instances, where it is the first of a library. */
 void module_close(struct shim *, struct loaded_module *);
 bool module_is_open(const struct shim *, const struct loaded_module *);
 
@@ -65,8 +86,8 @@ CUresult module_get_variable(struct shim *, struct loaded_module *, const char *
 
 extern const struct shim_part module_part;
 
-/* ptx.c: translates PTX text for this GPU with the installed ptxas. The result is freed by the caller;
- * NULL: *r says why, and the log is in jit. */
-void *ptx_translate(struct shim *, const char *ptx, struct jit *, size_t *bytes, CUresult *r);
+/* ptx.c: translates PTX text for a GPU, or for what jit says, with the installed ptxas. The result is freed by the
+ * caller; NULL: *r says why, and the log is in jit. */
+void *ptx_translate(unsigned sm, const char *ptx, struct jit *, size_t *bytes, CUresult *r);
 
 #endif

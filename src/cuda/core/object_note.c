@@ -7,6 +7,7 @@
 
 struct object_note {
   struct object_note *next;
+  const struct board *board;
   uint64_t handle;
   bool surface;
   void *said;
@@ -16,7 +17,8 @@ struct object_note {
 static struct object_note **find(struct shim *s, enum note_list list, uint64_t handle, bool surface)
 {
   struct object_note **at = &s->object_notes.first[list];
-  while (*at && ((*at)->handle != handle || (*at)->surface != surface)) at = &(*at)->next;
+  const struct board *b = board_current(s);
+  while (*at && ((*at)->handle != handle || (*at)->surface != surface || (*at)->board != b)) at = &(*at)->next;
   return at;
 }
 
@@ -32,7 +34,7 @@ void object_note_keep(struct shim *s, enum note_list list, uint64_t handle, bool
                       size_t bytes)
 {
   struct object_note *o = shim_alloc(sizeof *o);
-  *o = (struct object_note){ s->object_notes.first[list], handle, surface, shim_alloc(bytes) };
+  *o = (struct object_note){ s->object_notes.first[list], board_current(s), handle, surface, shim_alloc(bytes) };
   memcpy(o->said, said, bytes);
   s->object_notes.first[list] = o;
 }
@@ -49,10 +51,13 @@ void object_note_drop(struct shim *s, enum note_list list, uint64_t handle, bool
   if (*at) drop(at);
 }
 
-static void reset(struct shim *s)
+static void reset(struct shim *s, struct board *b)
 {
   for (unsigned list = 0; list < NOTES__N; list++)
-    while (s->object_notes.first[list]) drop(&s->object_notes.first[list]);
+    for (struct object_note **at = &s->object_notes.first[list]; *at;) {
+      if ((*at)->board == b) drop(at);
+      else at = &(*at)->next;
+    }
 }
 
 const struct shim_part object_note_part = { .reset = reset };

@@ -88,6 +88,7 @@ static bool take(struct exec_options *o, const char *key, const char *value, str
   if (debug_option(o, key, value)) return true;
   if (strncmp(key, "ncu_", 4) == 0) return take_ncu(&o->ncu, key + 4, value, e);
   if (strcmp(key, "gpu") == 0) o->gpu = value;
+  else if (strcmp(key, "machine") == 0) o->machine = value;
   else if (strcmp(key, "presets") == 0) o->presets = value;
   else if (strcmp(key, "set") == 0) o->set[o->n_set++] = value;
   else if (strcmp(key, "mode") == 0) o->timed = strcmp(value, "functional") != 0;

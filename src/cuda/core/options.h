@@ -1,7 +1,7 @@
 /* Options of `warpstep exec`, as they travel to the program: environment variable WARPSTEP_EXEC, lines
  * KEY=VALUE, each key at most once except `set`.
  *
- *   gpu presets set=KEY=VALUE mode threads interleave time stop cold report json trace quiet capture
+ *   gpu machine presets set=KEY=VALUE mode threads interleave time stop cold report json trace quiet capture
  *   timeline timeline_sms timeline_warps timeline_us progress max_cycles max_insts sample sample_ctas
  *   sanitize leaks print_level print_limit error_exitcode log tally started
  *   debug debug_gdb debug_commands debug_batch debug_turn html html_baseline
@@ -23,6 +23,7 @@
 
 struct exec_options {
   const char *gpu;      /* preset; default rtx-3070 */
+  const char *machine;  /* its name or file; NULL: one GPU of that preset */
   const char *presets;  /* folder; NULL: as presets_dir finds it */
   const char **set;     /* KEY=VALUE */
   unsigned n_set;

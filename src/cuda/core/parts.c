@@ -21,30 +21,30 @@ void *part_state(struct shim *s, const struct shim_part *p, size_t bytes)
 }
 
 /* Calls member `moment` of each part that has one. */
-#define FOR_ALL(s, moment)                                                                          \
+#define FOR_ALL(s, moment, ...)                                                                     \
   do {                                                                                             \
     for (const struct extension *x = (s)->extensions; x; x = x->next)                              \
-      if (x->part->moment) x->part->moment(s);                                                     \
+      if (x->part->moment) x->part->moment(__VA_ARGS__);                                           \
     for (const struct shim_part *const *p = (s)->parts; p && *p; p++)                                   \
-      if ((*p)->moment) (*p)->moment(s);                                                           \
+      if ((*p)->moment) (*p)->moment(__VA_ARGS__);                                                 \
   } while (0)
 
 void parts_settle(struct shim *s)
 {
-  FOR_ALL(s, settle);
+  FOR_ALL(s, settle, s);
 }
 
 void parts_tell(struct shim *s)
 {
-  FOR_ALL(s, tell);
+  FOR_ALL(s, tell, s);
 }
 
-void parts_drop(struct shim *s)
+void parts_drop(struct shim *s, struct board *b)
 {
-  FOR_ALL(s, drop);
+  FOR_ALL(s, drop, s, b);
 }
 
-void parts_reset(struct shim *s)
+void parts_reset(struct shim *s, struct board *b)
 {
-  FOR_ALL(s, reset);
+  FOR_ALL(s, reset, s, b);
 }

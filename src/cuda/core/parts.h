@@ -8,14 +8,16 @@
 
 #include <stddef.h>
 
+struct board;
 struct shim;
 
 /* NULL: nothing. With the lock held. */
 struct shim_part {
   void (*settle)(struct shim *); /* what work under way may need is about to go: all that can happen happens */
   void (*tell)(struct shim *);   /* the program ends: says on stderr what was left undone */
-  void (*drop)(struct shim *);   /* the context is about to be reset: what has not begun never will */
-  void (*reset)(struct shim *);  /* it is reset, and nothing runs: what was made in it goes */
+  void (*drop)(struct shim *, struct board *);  /* the GPU's contexts are about to be reset: what has not begun there
+                                                   never will */
+  void (*reset)(struct shim *, struct board *); /* they are, and nothing runs there: what was made in them goes */
 };
 
 /* A part beside the list, and its state. */
@@ -24,8 +26,8 @@ struct extension;
 /* For all parts, extensions first. */
 void parts_settle(struct shim *);
 void parts_tell(struct shim *);
-void parts_drop(struct shim *);
-void parts_reset(struct shim *);
+void parts_drop(struct shim *, struct board *);
+void parts_reset(struct shim *, struct board *);
 
 /* The state of a part, `bytes` zeroed bytes when it is asked for the first time, which adds the part. */
 void *part_state(struct shim *, const struct shim_part *, size_t bytes);

@@ -1,4 +1,4 @@
-/* Copies between devices or contexts, of which there is one with memory: they are copies inside the device. */
+/* Copies between devices or contexts, as the interfaces have them: addresses say where the bytes are. */
 #ifndef WS_CUDA_PEER_COPY_H
 #define WS_CUDA_PEER_COPY_H
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cuda/core/peer_access.h"
 #include "cuda/core/shim.h"
 
 enum { ALLOCATION_PINNED = 1 };
@@ -11,6 +12,7 @@ enum { ALLOCATION_PINNED = 1 };
 struct pool {
   struct block_owner owner; /* of the memory that is allocated from it */
   struct pool *next;
+  struct board *board;
   bool closed;         /* destroyed; still has allocations */
   bool shared;         /* other processes may open what is allocated from it */
   int fd;              /* imported: the file of the other process's memory; else -1 */
@@ -22,6 +24,8 @@ struct pool {
 static void unlink_pool(struct shim *s, struct pool *p)
 {
   struct pool **at = &s->pools.first;
+  if (p->board->pool == p) p->board->pool = NULL;
+  if (p->board->pool_now == p) p->board->pool_now = NULL;
   while (*at != p) at = &(*at)->next;
   *at = p->next;
   if (p->fd >= 0) close(p->fd);
@@ -35,10 +39,11 @@ static void released(struct shim *s, struct block_owner *o, uint64_t bytes)
   if (p->closed && p->used == 0) unlink_pool(s, p);
 }
 
-static struct pool *new_pool(struct shim *s, uint64_t max_bytes)
+static struct pool *new_pool(struct shim *s, struct board *b, uint64_t max_bytes)
 {
   struct pool *p = shim_alloc(sizeof *p);
-  *p = (struct pool){ .owner = { released }, .next = s->pools.first, .max_bytes = max_bytes, .fd = -1 };
+  *p = (struct pool){ .owner = { .released = released }, .next = s->pools.first, .board = b,
+                      .max_bytes = max_bytes, .fd = -1 };
   for (int i = POOL_REUSE_EVENTS; i <= POOL_REUSE_INTERNAL; i++) p->reuse[i] = 1; /* as documented */
   return s->pools.first = p;
 }
@@ -50,37 +55,45 @@ static bool exists(const struct shim *s, const struct pool *p)
   return at && !at->closed;
 }
 
-struct pool *pool_default(struct shim *s)
+struct pool *pool_default(struct shim *s, struct board *b)
 {
-  if (!s->pools.standard) s->pools.standard = new_pool(s, 0);
-  return s->pools.standard;
+  if (!b->pool) b->pool = new_pool(s, b, 0);
+  return b->pool;
 }
 
-struct pool *pool_current(struct shim *s)
+struct pool *pool_current(struct shim *s, struct board *b)
 {
-  return s->pools.current ? s->pools.current : pool_default(s);
+  return b->pool_now ? b->pool_now : pool_default(s, b);
 }
 
-CUresult pool_use(struct shim *s, struct pool *p)
+CUresult pool_use(struct shim *s, CUdevice device, struct pool *p)
 {
-  if (!exists(s, p)) return CUDA_ERROR_INVALID_VALUE;
-  s->pools.current = p;
+  struct board *b = board_at(s, device);
+  if (!b) return CUDA_ERROR_INVALID_DEVICE;
+  if (!exists(s, p) || p->board != b) return CUDA_ERROR_INVALID_VALUE;
+  b->pool_now = p;
   return CUDA_SUCCESS;
 }
 
-CUresult pool_of_device(struct pool *pool, CUmemoryPool *out, CUdevice device)
+CUresult pool_use_at(struct shim *s, const CUmemLocation *l, struct pool *p)
 {
+  return l && l->type == LOCATION_DEVICE && board_at(s, l->id) ? pool_use(s, l->id, p) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult pool_of_device(struct shim *s, CUmemoryPool *out, CUdevice device, bool standard)
+{
+  struct board *b = board_at(s, device);
   if (!out) return CUDA_ERROR_INVALID_VALUE;
-  if (device) return CUDA_ERROR_INVALID_DEVICE;
-  *out = pool;
+  if (!b) return CUDA_ERROR_INVALID_DEVICE;
+  *out = standard ? pool_default(s, b) : pool_current(s, b);
   return CUDA_SUCCESS;
 }
 
-CUresult pool_of_location(struct shim *s, struct pool *pool, CUmemoryPool *out, const CUmemLocation *l)
+CUresult pool_of_location(struct shim *s, CUmemoryPool *out, const CUmemLocation *l, bool standard)
 {
   if (!l) return CUDA_ERROR_INVALID_VALUE;
   if (l->type != LOCATION_DEVICE) return shim_unsupported(s, "a memory pool outside of the device");
-  return pool_of_device(pool, out, l->id);
+  return pool_of_device(s, out, l->id, standard);
 }
 
 CUresult pool_create(struct shim *s, CUmemoryPool *out, const CUmemPoolProps *props)
@@ -90,8 +103,9 @@ CUresult pool_create(struct shim *s, CUmemoryPool *out, const CUmemPoolProps *pr
     return shim_unsupported(s, "a memory pool shared by other handles than file descriptors");
   if (props->location.type != LOCATION_DEVICE)
     return shim_unsupported(s, "a memory pool outside of the device");
-  if (props->location.id != 0) return CUDA_ERROR_INVALID_DEVICE;
-  *out = new_pool(s, props->max_bytes);
+  struct board *b = board_at(s, props->location.id);
+  if (!b) return CUDA_ERROR_INVALID_DEVICE;
+  *out = new_pool(s, b, props->max_bytes);
   (*out)->shared = props->handle_types != 0;
   return CUDA_SUCCESS;
 }
@@ -100,7 +114,7 @@ CUresult pool_create(struct shim *s, CUmemoryPool *out, const CUmemPoolProps *pr
 CUresult pool_export(struct shim *s, int *fd, CUmemoryPool p)
 {
   if (!fd || !exists(s, p) || !p->shared) return CUDA_ERROR_INVALID_VALUE;
-  *fd = fcntl(gmem_share_file(s->device.mem), F_DUPFD_CLOEXEC, 0);
+  *fd = fcntl(gmem_share_file(p->board->device.mem), F_DUPFD_CLOEXEC, 0);
   return *fd >= 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -108,7 +122,7 @@ CUresult pool_import(struct shim *s, CUmemoryPool *out, int fd)
 {
   int own = out ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
   if (own < 0) return CUDA_ERROR_INVALID_VALUE;
-  *out = new_pool(s, 0);
+  *out = new_pool(s, board_current(s), 0);
   (*out)->fd = own;
   return CUDA_SUCCESS;
 }
@@ -126,8 +140,8 @@ bool pool_is_shared(const struct block *b)
 
 CUresult pool_destroy(struct shim *s, CUmemoryPool p)
 {
-  if (!exists(s, p) || p == s->pools.standard) return CUDA_ERROR_INVALID_VALUE;
-  if (s->pools.current == p) s->pools.current = NULL; /* the default one again */
+  if (!exists(s, p) || p == p->board->pool) return CUDA_ERROR_INVALID_VALUE;
+  if (p->board->pool_now == p) p->board->pool_now = NULL; /* the default one again */
   p->closed = true;
   if (p->used == 0) unlink_pool(s, p);
   return CUDA_SUCCESS;
@@ -179,20 +193,34 @@ CUresult pool_trim(struct shim *s, CUmemoryPool p)
 CUresult pool_access(struct shim *s, CUmemoryPool p, const CUmemLocation *l, int *flags)
 {
   if (!exists(s, p) || !l || !flags || l->type != LOCATION_DEVICE) return CUDA_ERROR_INVALID_VALUE;
-  if (l->id != 0) return CUDA_ERROR_INVALID_DEVICE;
-  *flags = ACCESS_READ_WRITE;
+  const struct board *b = board_at(s, l->id);
+  if (!b) return CUDA_ERROR_INVALID_DEVICE;
+  *flags = b == p->board || p->owner.viewers & board_bit(b) ? ACCESS_READ_WRITE : ACCESS_NONE;
   return CUDA_SUCCESS;
 }
 
-/* The owner's access cannot be taken away, and there is no other device. */
+static CUresult check_access(struct shim *s, const struct pool *p, const CUmemAccessDesc *d)
+{
+  if (d->location.type != LOCATION_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+  const struct board *b = board_at(s, d->location.id);
+  if (!b || (b != p->board && !boards_are_peers(s, b, p->board))) return CUDA_ERROR_INVALID_DEVICE;
+  if (d->flags == ACCESS_READ_WRITE) return CUDA_SUCCESS;
+  return d->flags == ACCESS_NONE && b != p->board ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* The owner's access cannot be taken away. */
 CUresult pool_set_access(struct shim *s, CUmemoryPool p, const CUmemAccessDesc *d, size_t n)
 {
   if (!exists(s, p) || (n && !d)) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < n; i++) {
-    if (d[i].location.type != LOCATION_DEVICE) return CUDA_ERROR_INVALID_VALUE;
-    if (d[i].location.id != 0) return CUDA_ERROR_INVALID_DEVICE;
-    if (d[i].flags != ACCESS_READ_WRITE) return CUDA_ERROR_INVALID_VALUE;
+    CUresult r = check_access(s, p, &d[i]);
+    if (r != CUDA_SUCCESS) return r;
   }
+  for (size_t i = 0; i < n; i++) {
+    const board_mask bit = board_bit(board_at(s, d[i].location.id));
+    p->owner.viewers = d[i].flags == ACCESS_NONE ? p->owner.viewers & ~bit : p->owner.viewers | bit;
+  }
+  peers_refresh_all(s, p->board);
   return CUDA_SUCCESS;
 }
 
@@ -200,13 +228,14 @@ CUresult pool_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t byt
 {
   if (!exists(s, p) || p->fd >= 0) return CUDA_ERROR_INVALID_VALUE; /* nothing can be taken from an imported one */
   if (p->max_bytes && bytes > p->max_bytes - p->used) return CUDA_ERROR_OUT_OF_MEMORY;
-  CUresult r = memory_alloc(s, addr, bytes);
+  CUresult r = memory_alloc(s, p->board, addr, bytes);
   if (r == CUDA_ERROR_OUT_OF_MEMORY) { /* what streams are to free may not be free yet */
     parts_settle(s);
-    r = memory_alloc(s, addr, bytes);
+    r = memory_alloc(s, p->board, addr, bytes);
   }
   if (r != CUDA_SUCCESS) return r;
   memory_find(s, *addr)->owner = &p->owner;
+  if (p->owner.viewers) peers_refresh(s, p->board, *addr, bytes);
   p->used += bytes;
   if (p->used > p->used_high) p->used_high = p->used;
   if (p->used > p->reserved_high) p->reserved_high = p->used;
@@ -224,10 +253,12 @@ CUresult pool_free(struct shim *s, uint64_t addr)
   return memory_free(s, addr, 1u << BLOCK_DEVICE | 1u << BLOCK_OPENED) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-static void reset(struct shim *s)
+static void reset(struct shim *s, struct board *b)
 {
-  while (s->pools.first) unlink_pool(s, s->pools.first);
-  s->pools = (struct pools){0};
+  for (struct pool *p = s->pools.first, *next; p; p = next) {
+    next = p->next;
+    if (p->board == b) unlink_pool(s, p);
+  }
 }
 
 const struct shim_part pool_part = { .reset = reset };

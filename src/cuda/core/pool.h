@@ -1,4 +1,4 @@
-/* Memory pools: what stream-ordered allocations are counted against. All pools take from the device's
+/* Memory pools: what stream-ordered allocations are counted against. All pools of a device take from its
  * one memory; a pool holds nothing back, so what it reserves is what is allocated from it, and release
  * thresholds and reuse policies are kept but change nothing (docs/exec.md).
  */
@@ -8,30 +8,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cuda/core/api.h"
+#include "cuda/core/board.h"
 
 struct block;
 struct shim;
 struct shim_part;
 
 struct pools {
-  struct pool *first;
-  struct pool *standard; /* the device's default pool, once it was asked for */
-  struct pool *current;  /* NULL: that one */
+  struct pool *first; /* the devices' default pools are in board.h */
 };
 
 /* CUmemPool_attribute, cudaMemPoolAttr: 1 to 3 are int, the others 64 bits. */
 enum { POOL_REUSE_EVENTS = 1, POOL_REUSE_OPPORTUNISTIC, POOL_REUSE_INTERNAL, POOL_RELEASE_THRESHOLD,
        POOL_RESERVED, POOL_RESERVED_HIGH, POOL_USED, POOL_USED_HIGH, POOL__N };
 
-/* The device's default pool: it cannot be destroyed. */
-struct pool *pool_default(struct shim *);
-/* The pool of cudaMallocAsync: the default one or what pool_use said. */
-struct pool *pool_current(struct shim *);
-CUresult pool_use(struct shim *, struct pool *);
-/* *out = pool, when there is such a device (0), or the location is one. */
-CUresult pool_of_device(struct pool *pool, CUmemoryPool *out, CUdevice);
-CUresult pool_of_location(struct shim *, struct pool *pool, CUmemoryPool *out, const CUmemLocation *);
+/* A device's default pool: it cannot be destroyed. */
+struct pool *pool_default(struct shim *, struct board *);
+/* The pool of cudaMallocAsync: the device's default one or what pool_use said. */
+struct pool *pool_current(struct shim *, struct board *);
+/* Of a device, when there is such a one, or of a location that is one: the default pool, else that in use. */
+CUresult pool_of_device(struct shim *, CUmemoryPool *out, CUdevice, bool standard);
+CUresult pool_of_location(struct shim *, CUmemoryPool *out, const CUmemLocation *, bool standard);
+/* The pool must be of the device. */
+CUresult pool_use(struct shim *, CUdevice, struct pool *);
+CUresult pool_use_at(struct shim *, const CUmemLocation *, struct pool *);
 CUresult pool_create(struct shim *, CUmemoryPool *, const CUmemPoolProps *);
 /* A pool created for it, to other processes: a file descriptor, which the program closes; and from there. */
 CUresult pool_export(struct shim *, int *fd, CUmemoryPool);

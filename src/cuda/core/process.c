@@ -39,7 +39,6 @@ static struct shim *new_shim(void)
   init_lock(s);
   BUG_ON(pthread_key_create(&s->thread_key, NULL));
   s->pid = getpid();
-  s->streams.legacy.order.legacy = true;
   s->next_id = 1;
   return s;
 }

@@ -28,7 +28,7 @@ void profiled_keep(struct shim *s, const struct launch_request *q, const struct 
 {
   const struct module_kernel *k = q->function->kernel;
   struct err e = {""};
-  struct ncu_launch l = {.params = &s->preset.params,
+  struct ncu_launch l = {.params = &q->function->module->board->preset.params,
                          .result = r,
                          .launch = launch,
                          .module = q->function->module->code.module,

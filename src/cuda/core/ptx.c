@@ -120,13 +120,13 @@ static void add_target(struct arguments *a, unsigned target)
   a->argv[a->n++] = text;
 }
 
-static int assemble(struct shim *s, const struct scratch *t, const struct jit *jit)
+static int assemble(unsigned sm, const struct scratch *t, const struct jit *jit)
 {
   struct arguments a = {.n = 0};
   const unsigned threads = jit->max_threads ? jit->max_threads : jit->threads_per_block;
   char opt[16];
   add(&a, "ptxas");
-  add_target(&a, jit->target ? jit->target : s->device.config.sm);
+  add_target(&a, jit->target ? jit->target : sm);
   add_number(&a, "-maxrregcount=", jit->max_registers);
   add_number(&a, "-maxntid=", threads);
   add_number(&a, "-minnctapersm=", jit->min_ctas);
@@ -149,7 +149,7 @@ static int assemble(struct shim *s, const struct scratch *t, const struct jit *j
   return status;
 }
 
-void *ptx_translate(struct shim *s, const char *ptx, struct jit *jit, size_t *bytes, CUresult *r)
+void *ptx_translate(unsigned sm, const char *ptx, struct jit *jit, size_t *bytes, CUresult *r)
 {
   struct scratch t;
   size_t log_bytes;
@@ -162,7 +162,7 @@ void *ptx_translate(struct shim *s, const char *ptx, struct jit *jit, size_t *by
     *r = CUDA_ERROR_OUT_OF_MEMORY;
     return NULL;
   }
-  int status = assemble(s, &t, jit);
+  int status = assemble(sm, &t, jit);
   char *log = read_whole(t.log, &log_bytes), *cubin = NULL;
   bool given = false;
   if (log && log[0] && status != -1)
@@ -171,7 +171,7 @@ void *ptx_translate(struct shim *s, const char *ptx, struct jit *jit, size_t *by
     shim_say(
         "PTX must be translated for the simulated GPU, and there is no ptxas: install the CUDA "
         "toolkit (in Python: pip install nvidia-cuda-nvcc), set WARPSTEP_PTXAS, or ship machine code for sm_%u",
-        s->device.config.sm);
+        sm);
     *r = CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
   } else if (status == 0) {
     cubin = read_whole(t.cubin, bytes);

@@ -58,7 +58,7 @@ static const char *dims(const uint32_t d[3], char *buf)
   return buf;
 }
 
-static void write_row(FILE *f, uint64_t number, const struct launch_record *l)
+static void write_row(FILE *f, uint64_t number, const struct launch_record *l, bool machine)
 {
   char grid[DIM_TEXT], block[DIM_TEXT], cycles[24] = "-", time[24] = "-";
   if (l->timed || l->estimated) {
@@ -75,9 +75,11 @@ static void write_row(FILE *f, uint64_t number, const struct launch_record *l)
              (unsigned long long)l->sampled_ctas);
   char by[40] = "";
   if (l->parent) snprintf(by, sizeof by, "  by launch %llu", (unsigned long long)l->parent);
-  fprintf(f, "%6llu  %-*.*s  %12s  %10s  %12llu  %12s  %10s%s%s%s\n", (unsigned long long)number,
+  char on[24] = "";
+  if (machine) snprintf(on, sizeof on, "  on GPU %u", l->gpu);
+  fprintf(f, "%6llu  %-*.*s  %12s  %10s  %12llu  %12s  %10s%s%s%s%s\n", (unsigned long long)number,
           NAME_COLUMN, n < NAME_COLUMN ? (int)n : NAME_COLUMN, name, dims(l->grid, grid), dims(l->block, block),
-          (unsigned long long)l->warp_insts, cycles, time, by, sampled, l->faulted ? "  faulted" : "");
+          (unsigned long long)l->warp_insts, cycles, time, on, by, sampled, l->faulted ? "  faulted" : "");
 }
 
 void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps)
@@ -94,7 +96,8 @@ void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64
     nominal += !r->launch[i].timed && !r->launch[i].estimated;
     if (r->launch[i].timed) cycles += r->launch[i].cycles;
     if (n > TABLE_HEAD + TABLE_TAIL && row == TABLE_HEAD) fprintf(f, "   ...\n");
-    if (n <= TABLE_HEAD + TABLE_TAIL || row < TABLE_HEAD || row >= n - TABLE_TAIL) write_row(f, i + 1, &r->launch[i]);
+    if (n <= TABLE_HEAD + TABLE_TAIL || row < TABLE_HEAD || row >= n - TABLE_TAIL)
+      write_row(f, i + 1, &r->launch[i], r->machine);
     row++;
   }
   fprintf(f, "%llu launches timed: %llu cycles; the program's simulated time: %.2f us%s\n",
@@ -108,7 +111,7 @@ static void put(json_t *o, const char *key, uint64_t v)
   json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
-static json_t *launch_json(const struct launch_record *l, uint64_t number)
+static json_t *launch_json(const struct launch_record *l, uint64_t number, bool machine)
 {
   json_t *work = json_object();
   json_t *o = json_pack("{s:I, s:s, s:[I,I,I], s:[I,I,I], s:I, s:I, s:b, s:b, s:I, s:I, s:I, s:I}",
@@ -126,6 +129,7 @@ static json_t *launch_json(const struct launch_record *l, uint64_t number)
   BUG_ON(!o);
   for (enum work_kind k = 0; k < WORK__N; k++) put(work, work_kind_name(k), l->work.ops[k]);
   json_object_set_new(o, "work", work);
+  if (machine) put(o, "gpu", l->gpu);
   if (l->parent) put(o, "parent", l->parent);
   if (l->estimated) json_object_set_new(o, "estimated", json_true());
   if (l->timed || l->estimated) put(o, "cycles", l->cycles);
@@ -147,7 +151,7 @@ json_t *record_json(const struct record *r, const char *gpu, uint64_t total_ps, 
   json_t *list = json_array();
   uint64_t n = 0;
   for (uint64_t i = 0; i < r->n && n < most; i++)
-    if (r->launch[i].kernel) json_array_append_new(list, launch_json(&r->launch[i], i + 1)), n++;
+    if (r->launch[i].kernel) json_array_append_new(list, launch_json(&r->launch[i], i + 1, r->machine)), n++;
   json_t *all = json_pack("{s:s, s:s, s:I, s:o}", "schema", RECORD_JSON_SCHEMA, "gpu", gpu, "time_ps",
                           (json_int_t)total_ps,
                           "launches", list);

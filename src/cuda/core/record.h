@@ -16,6 +16,7 @@ struct launch_record {
   const char *kernel; /* owned by the record; NULL: it has not ended */
   uint32_t grid[3], block[3];
   uint32_t shared;      /* dynamic, bytes */
+  unsigned gpu;         /* device of the program */
   uint64_t stream;      /* id; 0: the default stream */
   uint64_t parent;      /* number of the launch whose kernel launched it; 0: the host did */
   bool timed, faulted;
@@ -34,6 +35,7 @@ struct launch_record {
 struct record {
   struct launch_record *launch;
   uint64_t n, cap;
+  bool machine; /* launches name their GPU */
 };
 
 #define RECORD_JSON_SCHEMA "warpstep-exec-1"

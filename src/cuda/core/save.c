@@ -25,7 +25,7 @@ struct snapshot *save_before(struct shim *s, const struct loaded_module *m, cons
   struct snapshot_bytes *code = shim_alloc(m->n_files * sizeof *code);
   for (unsigned i = 0; i < m->n_files; i++)
     code[i] = (struct snapshot_bytes){ m->file[i].elf, m->file[i].bytes };
-  struct snapshot *snap = snapshot_take(&s->device, l, s->options.gpu, code, m->n_files);
+  struct snapshot *snap = snapshot_take(&m->board->device, l, s->options.gpu, code, m->n_files);
   free(code);
   snap->number = number;
   return snap;
@@ -127,7 +127,7 @@ void save_after(struct shim *s, struct snapshot *snap, const struct sim_result *
   struct err e = {""};
   if (!snap) return;
   fflush(s->print.file);
-  snapshot_finish(snap, &s->device, r, s->print.text, s->print.bytes);
+  snapshot_finish(snap, &s->boards.of[0].device, r, s->print.text, s->print.bytes);
   bool ok = r->end == RUN_DONE || r->end == RUN_FAULT;
   if (ok && !s->lost && !save(s, snap, &e))
     shim_cannot_write(s, &e); /* one line: behind it nothing is captured any more */

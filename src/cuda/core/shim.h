@@ -1,4 +1,4 @@
-/* The simulated GPU behind the CUDA interfaces: one struct shim for the process, made at the first call,
+/* The simulated GPUs behind the CUDA interfaces: one struct shim for the process, made at the first call,
  * behind one lock.
  *
  *   ../driver/ ../runtime/   entry points by theme: argument forms and error codes, nothing else; their .def list all
@@ -22,8 +22,8 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "config/presets.h"
 #include "cuda/core/array.h"
+#include "cuda/core/board.h"
 #include "cuda/core/context.h"
 #include "cuda/core/graph.h"
 #include "cuda/core/graph_memory.h"
@@ -66,7 +66,7 @@ struct thread {
   int capture_mode; /* cudaThreadExchangeStreamCaptureMode */
   struct configuration configuration[MAX_CONFIGURATIONS];
   unsigned n_configurations;
-  struct stream stream; /* the per-thread default stream */
+  struct stream stream[BOARDS_MAX]; /* the per-thread default streams, by device */
 };
 
 struct shim {
@@ -83,20 +83,19 @@ struct shim {
   int status; /* of the program, once it ends */
   struct interposed *interposed; /* interpose.c: under the run-time linker's lock */
 
-  /* The GPU */
-  bool up, failed; /* it is there; it cannot be (said once) */
+  /* The GPUs */
+  bool up, failed; /* they are there; they cannot be (said once) */
   struct exec_options options;
-  struct preset preset;
-  struct device device;
-  struct simulator *simulator;
-  struct timeline time;
+  struct boards boards;
+  struct timeline time; /* the host's clock */
   struct device_print print;
   struct sticky_fault fault;
 
   /* What is under way */
   struct front front;
   const struct task_kinds *task_kinds;
-  bool live;                /* kernels share the GPU (task.h) */
+  bool live;                /* kernels share the GPUs (task.h) */
+  const struct board *dropped; /* what has not begun there never will (task.c); NULL: none */
   bool ending;              /* the program ends: its functions are called no more */
   bool may_pause;           /* who lets time pass may stop doing so */
   bool looked_after;        /* progress.h */
@@ -104,7 +103,6 @@ struct shim {
   uint64_t calls;           /* so far */
   const struct thread *caller; /* of the last one; NULL: a thread's first */
   struct host_calls host_calls;
-  struct launch_watch live_watch;    /* of kernels that share the GPU */
   struct device_grid *device_queued; /* kernels that run and have queued work (device_queue.h) */
 
   /* What the program made */
@@ -137,7 +135,7 @@ struct shim {
   struct activity *activity;    /* NULL: no timeline is written */
 };
 
-/* Brings up the GPU: preset, device memory. Lock held. */
+/* Brings up the GPUs: presets, device memory. Lock held. */
 CUresult shim_up(struct shim *);
 
 #endif

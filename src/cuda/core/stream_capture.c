@@ -48,7 +48,8 @@ static void leave(struct stream *st)
 static void each_stream(struct shim *s, void (*fn)(struct stream *, void *), void *data)
 {
   for (struct stream *st = s->streams.first; st; st = st->next) fn(st, data);
-  for (struct thread *t = s->threads; t; t = t->next) fn(&t->stream, data);
+  for (struct thread *t = s->threads; t; t = t->next)
+    for (unsigned i = 0; i < s->boards.n; i++) fn(&t->stream[i], data);
 }
 
 static void leave_if(struct stream *st, void *capture)
@@ -70,7 +71,7 @@ CUresult capture_begin(struct shim *s, CUstream h, CUgraph g, const CUgraphNode 
   struct stream *st = stream_of(s, h);
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   if (mode < CAPTURE_GLOBAL || mode > CAPTURE_RELAXED || (n && !deps)) return CUDA_ERROR_INVALID_VALUE;
-  if (st == &s->streams.legacy) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  if (st->order.legacy) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   if (st->capture) return CUDA_ERROR_ILLEGAL_STATE;
   if (g && !graph_exists(s, g)) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < n; i++)
@@ -143,9 +144,9 @@ CUresult capture_end(struct shim *s, CUstream h, CUgraph *out)
 static bool blocks_legacy(struct shim *s, const struct stream *st)
 {
   bool any = false;
-  if (st != &s->streams.legacy) return false;
+  if (!st->order.legacy) return false;
   for (struct stream_capture *c = s->captures; c; c = c->next) {
-    if (c->origin->order.non_blocking) continue;
+    if (c->origin->order.non_blocking || c->origin->board != st->board) continue;
     c->spoilt = any = true;
   }
   return any;
@@ -217,7 +218,7 @@ CUresult capture_join(struct shim *s, struct stream *st, const struct event *e)
     return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
   }
   if (c->spoilt) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-  if (st == &s->streams.legacy) return c->spoilt = true, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+  if (st->order.legacy) return c->spoilt = true, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
   if (st->capture && st->capture != c) {
     c->spoilt = st->capture->spoilt = true;
     return CUDA_ERROR_STREAM_CAPTURE_MERGE;
@@ -277,9 +278,12 @@ void capture_forget_stream(struct shim *s, struct stream *st)
   }
 }
 
-static void reset(struct shim *s)
+static void reset(struct shim *s, struct board *b)
 {
-  while (s->captures) close_capture(s, s->captures); /* graphs go by themselves */
+  for (struct stream_capture *c = s->captures, *next; c; c = next) {
+    next = c->next;
+    if (c->origin->board == b) close_capture(s, c); /* graphs go by themselves */
+  }
 }
 
 const struct shim_part capture_part = { .reset = reset };

@@ -6,21 +6,24 @@
 #include "cuda/core/task.h"
 
 /* The legacy stream comes behind blocking streams, those that are gone, too. */
-static bool each_blocking(struct shim *s, bool (*fn)(struct shim *, struct command *, void *), void *ctx)
+static bool each_blocking(struct shim *s, const struct board *b, bool (*fn)(struct shim *, struct command *, void *),
+                          void *ctx)
 {
   for (const struct stream *st = s->streams.first; st; st = st->next)
-    if (!st->order.non_blocking && st->order.last && !fn(s, st->order.last, ctx)) return false;
-  for (const struct thread *t = s->threads; t; t = t->next)
-    if (t->stream.order.last && !fn(s, t->stream.order.last, ctx)) return false;
-  return !s->streams.gone || fn(s, s->streams.gone, ctx);
+    if (st->board == b && !st->order.non_blocking && st->order.last && !fn(s, st->order.last, ctx)) return false;
+  for (const struct thread *t = s->threads; t; t = t->next) {
+    struct command *last = t->stream[b->number].order.last;
+    if (last && !fn(s, last, ctx)) return false;
+  }
+  return !b->gone || fn(s, b->gone, ctx);
 }
 
 bool stream_each_before(struct shim *s, const struct stream *st, bool (*fn)(struct shim *, struct command *, void *),
                         void *ctx)
 {
-  struct command *legacy = s->streams.legacy.order.last;
+  struct command *legacy = st->board->legacy.order.last;
   if (st->order.last && !fn(s, st->order.last, ctx)) return false;
-  if (st->order.legacy) return each_blocking(s, fn, ctx);
+  if (st->order.legacy) return each_blocking(s, st->board, fn, ctx);
   return st->order.non_blocking || !legacy || fn(s, legacy, ctx);
 }
 
@@ -45,31 +48,38 @@ void stream_append(struct shim *s, struct command *c, struct stream *st)
 }
 
 /* CUDA C++ Programming Guide, "CUDA Environment Variables". */
-static unsigned count_queues(const struct shim *s)
+static unsigned count_queues(const struct board *b)
 {
   const char *text = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
   long n = text ? strtol(text, NULL, 10) : 0;
-  return n >= 1 && n <= FRONT_QUEUES ? (unsigned)n : s->preset.params.host_queues;
+  return n >= 1 && n <= FRONT_QUEUES ? (unsigned)n : b->preset.params.host_queues;
 }
 
-unsigned stream_queue(struct shim *s, struct stream *st)
+unsigned stream_queue(struct stream *st)
 {
-  if (!st->order.queue) st->order.queue = s->streams.queues++ % count_queues(s) + 1;
+  if (!st->order.queue) st->order.queue = st->board->queues++ % count_queues(st->board) + 1;
   return st->order.queue;
+}
+
+/* *sum becomes what it was and `last`. */
+static void add_to(struct shim *s, struct command **sum, struct command *last)
+{
+  struct command *both = task_join(s, 0, NULL, NULL);
+  command_follow(both, last);
+  command_follow(both, *sum);
+  command_drop(*sum);
+  *sum = command_hold(both);
+  front_give(&s->front, both);
+  command_drop(both);
 }
 
 void stream_order_end(struct shim *s, struct stream *st)
 {
   struct command *last = st->order.last;
   st->order.last = NULL;
-  if (last && last->state != COMMAND_DONE && !st->order.non_blocking) {
-    struct command *both = task_join(s, 0, NULL, NULL);
-    command_follow(both, last);
-    command_follow(both, s->streams.gone);
-    command_drop(s->streams.gone);
-    s->streams.gone = command_hold(both);
-    front_give(&s->front, both);
-    command_drop(both);
+  if (last && last->state != COMMAND_DONE) {
+    add_to(s, &st->board->left, last);
+    if (!st->order.non_blocking) add_to(s, &st->board->gone, last);
   }
   command_drop(last);
 }

@@ -1,6 +1,6 @@
 /* Which streams an operation of a stream comes behind: CUDA programming guide, "Default Stream" and "Per-thread
  * Default Stream". A stream is a chain of commands of the front end. The legacy default stream and the blocking ones
- * wait for each other, a non-blocking one for nobody.
+ * wait for each other, a non-blocking one for nobody. Each GPU has its own.
  */
 #ifndef WS_CUDA_STREAM_ORDER_H
 #define WS_CUDA_STREAM_ORDER_H
@@ -28,7 +28,7 @@ void stream_append(struct shim *, struct command *, struct stream *);
 bool stream_each_before(struct shim *, const struct stream *, bool (*fn)(struct shim *, struct command *, void *ctx),
                         void *ctx);
 /* The hardware queue of its kernels: streams get one in turn, when they are given the first. */
-unsigned stream_queue(struct shim *, struct stream *);
+unsigned stream_queue(struct stream *);
 /* The stream goes away; what was given to it does not. */
 void stream_order_end(struct shim *, struct stream *);
 

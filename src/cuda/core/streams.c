@@ -8,10 +8,18 @@
 
 /* Streams -------------------------------------------------------------------------------------- */
 
+static struct stream *own_stream(struct shim *s)
+{
+  struct board *b = board_current(s);
+  struct stream *st = &shim_thread(s)->stream[b->number];
+  st->board = b;
+  return st;
+}
+
 struct stream *stream_of(struct shim *s, CUstream h)
 {
-  if (h == NULL || h == STREAM_LEGACY) return &s->streams.legacy;
-  if (h == STREAM_PER_THREAD) return &shim_thread(s)->stream;
+  if (h == NULL || h == STREAM_LEGACY) return &board_current(s)->legacy;
+  if (h == STREAM_PER_THREAD) return own_stream(s);
   struct stream *at = s->streams.first;
   while (at && at != h) at = at->next;
   return at;
@@ -24,7 +32,8 @@ CUresult stream_create(struct shim *s, CUstream *out, unsigned flags, int priori
   if (priority > STREAM_PRIORITY_LEAST) priority = STREAM_PRIORITY_LEAST;
   if (priority < STREAM_PRIORITY_GREATEST) priority = STREAM_PRIORITY_GREATEST;
   struct stream *st = shim_alloc(sizeof *st);
-  *st = (struct stream){ .next = s->streams.first, .context = context_current(s), .flags = flags,
+  *st = (struct stream){ .next = s->streams.first, .board = board_current(s), .context = context_current(s),
+                            .flags = flags,
                             .priority = priority, .id = s->next_id++ };
   st->order.non_blocking = flags & STREAM_NON_BLOCKING;
   *out = s->streams.first = st;
@@ -49,17 +58,17 @@ CUresult stream_describe(struct shim *s, CUstream h, unsigned *flags, int *prior
   if (flags) *flags = st->flags;
   if (priority) *priority = st->priority;
   if (id) *id = st->id;
-  if (device) *device = 0;
+  if (device) *device = (int)st->board->number;
   return CUDA_SUCCESS;
 }
 
 /* Attributes ------------------------------------------------------------------------------------ */
 
-static CUresult set_window(struct shim *s, struct stream *st, const CUaccessPolicyWindow *w)
+static CUresult set_window(struct stream *st, const CUaccessPolicyWindow *w)
 {
   enum { PROPERTY_STREAMING = 1, PROPERTY_PERSISTING = 2 };
   int most = 0;
-  device_attribute(&s->preset.params, ATTRIBUTE_MAX_WINDOW, &most);
+  device_attribute(st->board, ATTRIBUTE_MAX_WINDOW, &most);
   if (w->bytes > (size_t)most || !(w->hit_ratio >= 0 && w->hit_ratio <= 1) || w->hit < 0 ||
       w->hit > PROPERTY_PERSISTING || w->miss < 0 || w->miss > PROPERTY_STREAMING)
     return CUDA_ERROR_INVALID_VALUE;
@@ -74,7 +83,7 @@ CUresult stream_set_attribute(struct shim *s, CUstream h, int attribute, const C
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   if (!v) return CUDA_ERROR_INVALID_VALUE;
   switch (attribute) {
-  case LAUNCH_ATTR_WINDOW: return set_window(s, st, &v->window);
+  case LAUNCH_ATTR_WINDOW: return set_window(st, &v->window);
   case LAUNCH_ATTR_SYNC_POLICY:
     if (v->sync_policy < SYNC_AUTO || v->sync_policy > SYNC_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
     st->sync_policy = v->sync_policy;
@@ -123,7 +132,7 @@ CUresult event_create(struct shim *s, CUevent *out, unsigned flags)
   if (!out || flags > 7) return CUDA_ERROR_INVALID_VALUE;
   if ((flags & EVENT_INTERPROCESS) && !(flags & EVENT_DISABLE_TIMING)) return CUDA_ERROR_INVALID_VALUE;
   struct event *e = shim_alloc(sizeof *e);
-  *e = (struct event){ .next = s->streams.events, .flags = flags };
+  *e = (struct event){ .next = s->streams.events, .board = board_current(s), .flags = flags };
   *out = s->streams.events = e;
   return CUDA_SUCCESS;
 }
@@ -165,12 +174,19 @@ void event_follow(struct shim *s, struct command *c, CUevent h)
 }
 
 /* Captures are over, and nothing is put off. */
-static void reset(struct shim *s)
+static void reset(struct shim *s, struct board *b)
 {
-  command_drop(s->streams.gone);
-  s->streams.gone = NULL;
-  while (s->streams.first) stream_free(s, s->streams.first);
-  while (s->streams.events) event_destroy(s, s->streams.events);
+  for (struct stream *st = s->streams.first, *next; st; st = next) {
+    next = st->next;
+    if (st->board == b) stream_free(s, st);
+  }
+  for (struct event *e = s->streams.events, *next; e; e = next) {
+    next = e->next;
+    if (e->board == b) event_destroy(s, e);
+  }
+  command_drop(b->gone);
+  command_drop(b->left);
+  b->gone = b->left = NULL;
 }
 
 const struct shim_part stream_part = { .reset = reset };

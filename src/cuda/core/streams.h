@@ -10,6 +10,7 @@
 #include "cuda/core/api.h"
 #include "cuda/core/stream_order.h"
 
+struct board;
 struct command;
 struct context;
 struct shim;
@@ -25,6 +26,7 @@ struct node_set {
 
 struct stream {
   struct stream *next;
+  struct board *board;
   struct context *context;
   unsigned flags;
   int priority;
@@ -38,6 +40,7 @@ struct stream {
 
 struct event {
   struct event *next;
+  const struct board *board;
   unsigned flags;
   struct command *command; /* held: with which it happens; NULL: it was never recorded */
   uint64_t capture;     /* id of the capture it was recorded in, 0: none */
@@ -45,16 +48,14 @@ struct event {
 };
 
 struct streams {
-  struct stream *first, legacy;
-  unsigned queues;      /* given out, one after the other */
-  struct command *gone; /* held: behind what was given to blocking streams that are gone; NULL: nothing */
+  struct stream *first; /* the default ones are in board.h and shim.h */
   struct event *events;
 };
 
 /* What cuCtxGetStreamPriorityRange says. */
 enum { STREAM_PRIORITY_LEAST = 0, STREAM_PRIORITY_GREATEST = -5 };
 
-/* What a handle stands for: also NULL, STREAM_LEGACY and STREAM_PER_THREAD. NULL: no stream. */
+/* What a handle stands for: also NULL, STREAM_LEGACY and STREAM_PER_THREAD, on the current device. NULL: no stream. */
 struct stream *stream_of(struct shim *, CUstream);
 CUresult stream_create(struct shim *, CUstream *, unsigned flags, int priority);
 /* Nothing refers to it any more. */

@@ -33,13 +33,6 @@ CUresult stream_wait(struct shim *s, CUstream h)
   return r;
 }
 
-CUresult stream_wait_all(struct shim *s)
-{
-  CUresult r;
-  if (capture_forbids_all(s, &r)) return r;
-  return task_wait_all(s);
-}
-
 CUresult stream_query(struct shim *s, CUstream h)
 {
   struct stream *st = stream_of(s, h);
@@ -81,7 +74,7 @@ CUresult event_elapsed(struct shim *s, float *ms, CUevent from, CUevent to)
 {
   struct event *a = event_of(s, from), *b = event_of(s, to);
   if (!ms) return CUDA_ERROR_INVALID_VALUE;
-  if (!a || !b || !a->command || !b->command || ((a->flags | b->flags) & EVENT_DISABLE_TIMING))
+  if (!a || !b || a->board != b->board || !a->command || !b->command || ((a->flags | b->flags) & EVENT_DISABLE_TIMING))
     return CUDA_ERROR_INVALID_HANDLE;
   if (!task_has_ended(s, a->command) || !task_has_ended(s, b->command)) return CUDA_ERROR_NOT_READY;
   *ms = (float)(((double)b->command->end - (double)a->command->end) / 1e9);
@@ -90,27 +83,69 @@ CUresult event_elapsed(struct shim *s, float *ms, CUevent from, CUevent to)
 
 /* Contexts ------------------------------------------------------------------------------------- */
 
-/* Calls fn for each stream there is. */
-static void each_stream(struct shim *s, void (*fn)(struct shim *, struct stream *, void *), void *ctx)
+/* Calls fn for each stream of a GPU. */
+static void each_stream(struct shim *s, struct board *b, void (*fn)(struct shim *, struct stream *, void *), void *ctx)
 {
-  for (struct stream *st = s->streams.first; st; st = st->next) fn(s, st, ctx);
-  for (struct thread *t = s->threads; t; t = t->next) fn(s, &t->stream, ctx);
-  fn(s, &s->streams.legacy, ctx);
+  for (struct stream *st = s->streams.first; st; st = st->next)
+    if (st->board == b) fn(s, st, ctx);
+  for (struct thread *t = s->threads; t; t = t->next) {
+    struct stream *own = &t->stream[b->number];
+    own->board = b;
+    fn(s, own, ctx);
+  }
+  fn(s, &b->legacy, ctx);
 }
 
 static void come_behind(struct shim *s, struct stream *st, void *command)
 {
-  stream_follow(s, command, st);
+  (void)s;
+  command_follow(command, st->order.last);
 }
 
-CUresult event_record_all(struct shim *s, CUevent h)
+/* What comes behind all that was given to these GPUs. */
+static struct command *all_of(struct shim *s, board_mask boards, uint64_t not_before)
+{
+  struct command *c = task_join(s, not_before, NULL, NULL);
+  for (unsigned i = 0; i < s->boards.n; i++) {
+    if (!(boards >> i & 1)) continue;
+    each_stream(s, &s->boards.of[i], come_behind, c);
+    command_follow(c, s->boards.of[i].left);
+  }
+  return c;
+}
+
+CUresult stream_wait_boards(struct shim *s, board_mask boards)
+{
+  CUresult r;
+  if (capture_forbids_all(s, &r)) return r;
+  struct command *c = all_of(s, boards, 0);
+  front_give(&s->front, c);
+  r = task_wait(s, c);
+  command_drop(c);
+  return r;
+}
+
+CUresult stream_wait_all(struct shim *s)
+{
+  return stream_wait_boards(s, boards_all(&s->boards));
+}
+
+CUresult stream_wait_memory(struct shim *s, uint64_t addr)
+{
+  const struct block *b = memory_find(s, addr);
+  board_mask seen = b ? b->in | memory_viewers(b) | board_bit(b->board) : 0;
+  for (unsigned i = 0; b && i < s->boards.n; i++)
+    if (s->boards.of[i].reach & board_bit(b->board)) seen |= (board_mask)1 << i;
+  return stream_wait_boards(s, b ? seen : boards_all(&s->boards));
+}
+
+CUresult event_record_all(struct shim *s, struct board *b, CUevent h)
 {
   struct event *e = event_of(s, h);
   CUresult r;
-  if (!e) return CUDA_ERROR_INVALID_HANDLE;
+  if (!e || e->board != b) return CUDA_ERROR_INVALID_HANDLE;
   if (capture_forbids_all(s, &r)) return r;
-  struct command *all = task_join(s, s->time.now, NULL, NULL);
-  each_stream(s, come_behind, all);
+  struct command *all = all_of(s, board_bit(b), s->time.now);
   event_attach(s, h, all);
   front_give(&s->front, all);
   command_drop(all);
@@ -124,11 +159,11 @@ static void wait_for_event(struct shim *s, struct stream *st, void *event)
   task_give(w, st);
 }
 
-CUresult stream_wait_event_all(struct shim *s, CUevent h)
+CUresult stream_wait_event_all(struct shim *s, struct board *b, CUevent h)
 {
   CUresult r;
   if (!event_of(s, h)) return CUDA_ERROR_INVALID_HANDLE;
   if (capture_forbids_all(s, &r)) return r;
-  each_stream(s, wait_for_event, h);
+  each_stream(s, b, wait_for_event, h);
   return CUDA_SUCCESS;
 }

@@ -4,13 +4,16 @@
 #ifndef WS_CUDA_SYNCHRONIZE_H
 #define WS_CUDA_SYNCHRONIZE_H
 
-#include "cuda/core/api.h"
+#include "cuda/core/board.h"
 
 struct shim;
 
 CUresult stream_wait(struct shim *, CUstream);
-/* The host waits for everything. */
+/* The host waits for all that was given to these GPUs so far; to any. */
+CUresult stream_wait_boards(struct shim *, board_mask);
 CUresult stream_wait_all(struct shim *);
+/* … to the GPU whose memory it is, and those that see it. */
+CUresult stream_wait_memory(struct shim *, uint64_t addr);
 /* CUDA_ERROR_NOT_READY while work is outstanding. */
 CUresult stream_query(struct shim *, CUstream);
 /* The host waits for what the stream has put off, not for simulated time. */
@@ -21,8 +24,8 @@ CUresult event_query(struct shim *, CUevent);
 /* Milliseconds between two recorded events. */
 CUresult event_elapsed(struct shim *, float *ms, CUevent from, CUevent to);
 
-/* An event behind all work of all streams; all streams wait for one. */
-CUresult event_record_all(struct shim *, CUevent);
-CUresult stream_wait_event_all(struct shim *, CUevent);
+/* An event behind all work of all streams of a GPU; all of them wait for one. */
+CUresult event_record_all(struct shim *, struct board *, CUevent);
+CUresult stream_wait_event_all(struct shim *, struct board *, CUevent);
 
 #endif

@@ -30,7 +30,8 @@ struct task *task_new(struct shim *s, const struct graph_op *op, const struct ta
   if (!site->moved) graph_op_own(s, &w->op);
   if (op->type == NODE_KERNEL) note_launch(s, &w->op.kernel.q, site->stream_id);
   w->command.ops = &s->task_kinds->ops;
-  w->command.place = s->task_kinds->place(s, &w->op);
+  w->command.gpu = (uint8_t)site->board->number;
+  s->task_kinds->place(s, &w->op, &w->command);
   command_init(&s->front, &w->command, site->not_before);
   s->task_kinds->made(w);
   return w;
@@ -38,7 +39,8 @@ struct task *task_new(struct shim *s, const struct graph_op *op, const struct ta
 
 struct task *task_of_stream(struct shim *s, const struct graph_op *op, const struct stream *st)
 {
-  return task_new(s, op, &(struct task_site){ .stream_id = st->id, .not_before = s->time.now });
+  return task_new(s, op, &(struct task_site){ .stream_id = st->id, .board = st->board,
+                                            .not_before = s->time.now });
 }
 
 void task_give_held(struct task *w, struct stream *st)
@@ -46,7 +48,7 @@ void task_give_held(struct task *w, struct stream *st)
   struct shim *s = w->shim;
   if (w->op.type == NODE_KERNEL) {
     w->command.priority = -st->priority;
-    w->command.queue = stream_queue(s, st);
+    w->command.queue = stream_queue(st);
   }
   stream_follow(s, &w->command, st);
   stream_append(s, &w->command, st);
@@ -142,7 +144,7 @@ static CUresult wait_for(struct shim *s, const struct command *c)
 {
   unsigned polls = 0;
   if (host_call_is_mine(s)) return CUDA_ERROR_NOT_PERMITTED;
-  while (c ? c->state != COMMAND_DONE : s->front.n_open > 0) {
+  while (c->state != COMMAND_DONE) {
     if (s->starved) return CUDA_ERROR_OUT_OF_MEMORY; /* nothing happens any more */
     enum front_stop stop = run_front(s, FRONT_NEVER, c, true);
     if (stop == FRONT_REACHED) continue;
@@ -160,12 +162,6 @@ CUresult task_wait(struct shim *s, struct command *c)
   return r;
 }
 
-CUresult task_wait_all(struct shim *s)
-{
-  CUresult r = wait_for(s, NULL);
-  return r == CUDA_SUCCESS ? shim_wait(s, s->front.last_end) : r;
-}
-
 bool task_has_ended(const struct shim *s, const struct command *c)
 {
   return !c || (c->state == COMMAND_DONE && c->end <= s->time.now);
@@ -173,17 +169,17 @@ bool task_has_ended(const struct shim *s, const struct command *c)
 
 /* Calls ------------------------------------------------------------------------------------------------ */
 
-/* The GPU has gone on beside a program that waited in its own code, or for another thread. */
-static void meet_gpu(struct shim *s)
+/* The GPUs have gone on beside a program that waited in its own code, or for another thread. */
+static void meet_gpus(struct shim *s)
 {
-  const uint64_t window = params_request_ps(&s->preset.params), gpu = s->front.gpu.now(s->front.gpu.ctx);
+  const uint64_t window = params_request_ps(s->time.params), gpu = front_gpus_now(&s->front);
   if (gpu > s->time.now + 2 * window) timeline_wait(&s->time, gpu);
 }
 
 void task_catch_up(struct shim *s)
 {
   if (!s->front.n_open || s->front.busy) return;
-  if (s->live) meet_gpu(s);
+  if (s->live) meet_gpus(s);
   run_front(s, s->live ? s->time.now : FRONT_NEVER, NULL, false);
 }
 
@@ -200,7 +196,7 @@ void task_start(struct shim *s, const struct task_kinds *kinds, const struct fro
 {
   s->task_kinds = kinds;
   s->live = live;
-  front_init(&s->front, gpu);
+  front_init(&s->front, gpu, s->boards.n, boards_epoch(s));
 }
 
 void task_settle(struct shim *s)
@@ -208,14 +204,20 @@ void task_settle(struct shim *s)
   if (!s->front.busy) run_front(s, FRONT_NEVER, NULL, false);
 }
 
-/* What asks never will be done. */
-static void drop(struct shim *s)
+bool task_is_off(const struct shim *s, unsigned gpu)
 {
-  CUresult before = s->fault.code;
-  if (!s->front.asking.n || s->front.busy) return;
-  if (before == CUDA_SUCCESS) s->fault.code = CUDA_ERROR_UNKNOWN; /* nothing happens behind a fault */
+  return s->fault.code != CUDA_SUCCESS || (s->dropped && s->dropped->number == gpu);
+}
+
+/* What asks there never will be done. */
+static void drop(struct shim *s, struct board *b)
+{
+  uint32_t asking = 0;
+  for (uint32_t i = 0; i < s->front.asking.n; i++) asking += s->front.asking.at[i]->gpu == b->number;
+  if (!asking || s->front.busy) return;
+  s->dropped = b;
   run_front(s, FRONT_NEVER, NULL, false);
-  s->fault.code = before;
+  s->dropped = NULL;
 }
 
 const struct shim_part task_part = { .settle = task_settle, .tell = tell, .drop = drop };

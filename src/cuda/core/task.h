@@ -36,6 +36,7 @@ struct task {
 /* Where an operation comes from. */
 struct task_site {
   uint64_t stream_id;
+  const struct board *board; /* of the stream */
   uint64_t not_before; /* ps: not ready before; for what a call gives, the host's time */
   bool moved;          /* what the operation points to is the work's from now on; else it makes copies */
 };
@@ -43,14 +44,14 @@ struct task_site {
 /* What kinds of operations do (task_kinds.c). */
 struct task_kinds {
   struct command_ops ops;
-  enum command_place (*place)(struct shim *, const struct graph_op *);
+  void (*place)(struct shim *, const struct graph_op *, struct command *); /* what it takes, and of which GPU */
   void (*made)(struct task *); /* by the thread whose call gives it, whose context counts */
   /* Of one that asks: whether it could start, and what it waits for. */
   bool (*can_start)(const struct task *);
   void (*describe)(const struct task *, char *text, size_t size);
 };
 
-/* The front end of a GPU that has come up. live: kernels share it. */
+/* The front end of the GPUs that have come up. live: kernels share them. */
 void task_start(struct shim *, const struct task_kinds *, const struct front_gpu *, bool live);
 
 /* An operation, not yet given, that its caller holds. */
@@ -66,13 +67,14 @@ struct command *task_join(struct shim *, uint64_t not_before, void (*end)(void *
 /* The host waits, in simulated time, until it has ended; other threads of the program may call meanwhile.
  * CUDA_ERROR_NOT_PERMITTED: from a function that the front end itself waits for. */
 CUresult task_wait(struct shim *, struct command *);
-/* … until everything has. */
-CUresult task_wait_all(struct shim *);
 /* Everything that can happen happens now, in whatever simulated time; the host's clock stays. */
 void task_settle(struct shim *);
 /* Lets things happen until `until`, ps, or until somebody else wants to call. */
 enum front_stop task_run(struct shim *, uint64_t until);
 bool task_has_ended(const struct shim *, const struct command *); /* at the host's time */
+
+/* Nothing happens any more: behind a fault, or on a GPU whose contexts are being reset. */
+bool task_is_off(const struct shim *, unsigned gpu);
 
 /* At the beginning and the end of every call. */
 void task_catch_up(struct shim *);

@@ -47,7 +47,7 @@ static enum command_way begin(struct command *c, uint64_t now, uint64_t *end)
   struct task *w = work_of(c);
   struct shim *s = w->shim;
   *end = now;
-  if (s->fault.code != CUDA_SUCCESS) return COMMAND_LASTS; /* nothing happens behind a fault */
+  if (task_is_off(s, c->gpu)) return COMMAND_LASTS;
   switch (w->op.type) {
   case NODE_KERNEL: return kernel_begin(w, now, end);
   case NODE_MEMCPY: return copy_start(w, now, end);
@@ -82,7 +82,8 @@ static void show(const struct task *w, const char *name)
 {
   static const enum timeline_engine engine[] = { [COMMAND_ANYWHERE] = TIMELINE_NONE,
                                                  [COMMAND_TO_DEVICE] = TIMELINE_TO_DEVICE,
-                                                 [COMMAND_TO_HOST] = TIMELINE_TO_HOST };
+                                                 [COMMAND_TO_HOST] = TIMELINE_TO_HOST,
+                                                 [COMMAND_TO_PEER] = TIMELINE_NONE };
   uint64_t bytes = w->op.type == NODE_MEMCPY   ? copy_size(&w->op.memcpy.copy)
                    : w->op.type == NODE_MEMSET ? w->op.memset.width * w->op.memset.height
                                                : 0;
@@ -98,7 +99,7 @@ static void finish(struct command *c)
   struct shim *s = w->shim;
   const char *name = s->activity ? name_of(w) : NULL;
   if (name) show(w, name);
-  if (s->fault.code != CUDA_SUCCESS) return;
+  if (task_is_off(s, c->gpu)) return;
   switch (w->op.type) {
   case NODE_MEMCPY: copy_finish(w); break;
   case NODE_MEMSET: fill_finish(w); break;
@@ -114,10 +115,14 @@ static void release(struct command *c)
   free(w);
 }
 
-static enum command_place place_of(struct shim *s, const struct graph_op *op)
+static void place(struct shim *s, const struct graph_op *op, struct command *c)
 {
-  if (op->type == NODE_KERNEL) return kernel_place(s, &op->kernel.q);
-  return op->type == NODE_MEMCPY ? copy_place(s, &op->memcpy.copy) : COMMAND_ANYWHERE;
+  unsigned gpu = c->gpu;
+  if (op->type == NODE_KERNEL) {
+    c->place = kernel_place(s, &op->kernel.q);
+    gpu = op->kernel.q.function->module->board->number;
+  } else c->place = op->type == NODE_MEMCPY ? copy_place(s, &op->memcpy.copy, &gpu) : COMMAND_ANYWHERE;
+  c->gpu = (uint8_t)gpu;
 }
 
 static void made(struct task *w)
@@ -127,7 +132,7 @@ static void made(struct task *w)
 
 const struct task_kinds task_kinds = {
   .ops = { .start = begin, .end = finish, .free = release },
-  .place = place_of,
+  .place = place,
   .made = made,
   .can_start = can_start,
   .describe = describe,

@@ -95,7 +95,7 @@ CUresult texture_object_destroy(struct shim *s, const struct object_forms *f, un
   if (f->lenient && handle == 0) return CUDA_SUCCESS;
   if (!f->lenient && !object_of(s, f, handle, is_surface)) return CUDA_ERROR_INVALID_VALUE;
   parts_settle(s);
-  if (!tex_object_destroy(&s->device.textures, handle)) return CUDA_ERROR_INVALID_VALUE;
+  if (!tex_object_destroy(&board_current(s)->device.textures, handle)) return CUDA_ERROR_INVALID_VALUE;
   object_note_drop(s, f->list, handle, is_surface);
   return CUDA_SUCCESS;
 }

@@ -18,6 +18,7 @@ enum { TYPE_PINNED = 1 };
 /* Memory without an address. */
 struct vmm_memory {
   struct vmm_memory *next;
+  struct board *board;
   void *host;
   uint64_t bytes;
   unsigned handles, mappings;
@@ -34,12 +35,12 @@ struct vmm_mapping {
   struct vmm_mapping *next; /* by address */
   uint64_t addr, bytes;
   struct vmm_memory *memory;
-  int access;
+  board_mask in; /* whose kernels have access */
 };
 
 static uint64_t page(const struct shim *s)
 {
-  return UINT64_C(1) << s->preset.params.vm_page_bits;
+  return boards_page(s);
 }
 
 static bool is_whole(const struct shim *s, uint64_t addr, uint64_t bytes)
@@ -54,7 +55,7 @@ static CUresult check_props(struct shim *s, const CUmemAllocationProp *p)
     return shim_unsupported(s, "memory shared by other handles than file descriptors");
   if (p->location.type != LOCATION_DEVICE)
     return shim_unsupported(s, "memory without an address outside of the device");
-  return p->location.id == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+  return board_at(s, p->location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult vmm_granularity(struct shim *s, size_t *bytes, const CUmemAllocationProp *p)
@@ -136,8 +137,8 @@ static struct vmm_memory *memory_of(const struct shim *s, CUmemGenericAllocation
 static uint64_t add_memory(struct shim *s, void *host, uint64_t bytes, int fd, const CUmemAllocationProp *p)
 {
   struct vmm_memory *m = shim_alloc(sizeof *m);
-  *m = (struct vmm_memory){ .next = s->vmm.memory, .host = host, .bytes = bytes, .handles = 1, .fd = fd,
-                            .props = *p };
+  *m = (struct vmm_memory){ .next = s->vmm.memory, .board = board_at(s, p->location.id), .host = host,
+                            .bytes = bytes, .handles = 1, .fd = fd, .props = *p };
   m->props.compression = 0; /* it was a wish; memory is not compressed here */
   s->vmm.memory = m;
   return (uint64_t)(uintptr_t)m;
@@ -150,7 +151,8 @@ CUresult vmm_create(struct shim *s, CUmemGenericAllocationHandle *out, uint64_t 
   if (r != CUDA_SUCCESS) return r;
   if (!out || !is_whole(s, 0, bytes)) return CUDA_ERROR_INVALID_VALUE;
   int fd = -1;
-  void *host = p->handle_types ? memory_take_file(s, bytes, &fd) : memory_take(s, bytes);
+  struct board *b = board_at(s, p->location.id);
+  void *host = p->handle_types ? memory_take_file(s, b, bytes, &fd) : memory_take(s, b, bytes);
   if (!host) return CUDA_ERROR_OUT_OF_MEMORY;
   *out = add_memory(s, host, bytes, fd, p);
   return CUDA_SUCCESS;
@@ -167,12 +169,12 @@ CUresult vmm_export(struct shim *s, int *fd, CUmemGenericAllocationHandle h)
 CUresult vmm_import(struct shim *s, CUmemGenericAllocationHandle *out, int fd)
 {
   const CUmemAllocationProp props = { .type = TYPE_PINNED, .handle_types = HANDLE_POSIX_FD,
-                                      .location = { .type = LOCATION_DEVICE } };
+                                      .location = { LOCATION_DEVICE, (int)board_current(s)->number } };
   struct stat st;
   if (!out || fstat(fd, &st) != 0 || st.st_size < 0 || !is_whole(s, 0, (uint64_t)st.st_size))
     return CUDA_ERROR_INVALID_VALUE;
   int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  void *host = own >= 0 ? memory_take_file(s, (uint64_t)st.st_size, &own) : NULL;
+  void *host = own >= 0 ? memory_take_file(s, board_current(s), (uint64_t)st.st_size, &own) : NULL;
   if (host) *out = add_memory(s, host, (uint64_t)st.st_size, own, &props);
   else if (own >= 0) close(own);
   return host ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
@@ -185,7 +187,7 @@ static void drop(struct shim *s, struct vmm_memory *m)
   struct vmm_memory **at = &s->vmm.memory;
   while (*at != m) at = &(*at)->next;
   *at = m->next;
-  memory_give_back(s, m->host, m->bytes);
+  memory_give_back(m->board, m->host, m->bytes);
   if (m->fd >= 0) close(m->fd);
   free(m);
 }
@@ -229,8 +231,7 @@ CUresult vmm_map(struct shim *s, uint64_t addr, uint64_t bytes, uint64_t offset,
     return CUDA_ERROR_INVALID_VALUE;
   struct vmm_mapping **at = &s->vmm.mappings, *m = shim_alloc(sizeof *m);
   while (*at && (*at)->addr < addr) at = &(*at)->next;
-  *m = (struct vmm_mapping){ .next = *at, .addr = addr, .bytes = bytes, .memory = memory,
-                             .access = ACCESS_NONE };
+  *m = (struct vmm_mapping){ .next = *at, .addr = addr, .bytes = bytes, .memory = memory };
   *at = m;
   memory->mappings++;
   return CUDA_SUCCESS;
@@ -247,12 +248,10 @@ static struct vmm_mapping **fill(struct shim *s, uint64_t addr, uint64_t bytes)
   return bytes && addr == end ? first : NULL;
 }
 
-static void set_access(struct shim *s, struct vmm_mapping *m, int access)
+static void set_access(struct shim *s, struct vmm_mapping *m, board_mask in)
 {
-  if (m->access == access) return;
-  if (access == ACCESS_NONE) memory_free(s, m->addr, 1u << BLOCK_MAPPED);
-  else memory_map(s, m->addr, m->memory->host, m->bytes);
-  m->access = access;
+  if (m->in != in) memory_map(s, m->memory->board, m->addr, m->memory->host, m->bytes, in);
+  m->in = in;
 }
 
 CUresult vmm_unmap(struct shim *s, uint64_t addr, uint64_t bytes)
@@ -260,7 +259,7 @@ CUresult vmm_unmap(struct shim *s, uint64_t addr, uint64_t bytes)
   struct vmm_mapping **first = fill(s, addr, bytes), *m;
   if (!first) return CUDA_ERROR_INVALID_VALUE;
   while ((m = *first) && m->addr < addr + bytes) {
-    set_access(s, m, ACCESS_NONE);
+    set_access(s, m, 0);
     *first = m->next;
     m->memory->mappings--;
     drop(s, m->memory);
@@ -272,10 +271,18 @@ CUresult vmm_unmap(struct shim *s, uint64_t addr, uint64_t bytes)
 static CUresult check_access(struct shim *s, const CUmemAccessDesc *d)
 {
   if (d->location.type != LOCATION_DEVICE) return shim_unsupported(s, "access of the host to mapped memory");
-  if (d->location.id != 0) return CUDA_ERROR_INVALID_DEVICE;
+  if (!board_at(s, d->location.id)) return CUDA_ERROR_INVALID_DEVICE;
   if (d->flags == ACCESS_READ) return shim_unsupported(s, "mapped memory that can only be read");
   return d->flags == ACCESS_NONE || d->flags == ACCESS_READ_WRITE ? CUDA_SUCCESS
                                                                   : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* No way leads from the GPU to the memory (CUDA programming guide, "Memory Access Rights"). */
+static CUresult check_reach(struct shim *s, const struct vmm_memory *m, const CUmemAccessDesc *d)
+{
+  const struct board *b = board_at(s, d->location.id);
+  return d->flags == ACCESS_NONE || b == m->board || boards_are_peers(s, b, m->board) ? CUDA_SUCCESS
+                                                                                      : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult vmm_set_access(struct shim *s, uint64_t addr, uint64_t bytes, const CUmemAccessDesc *d, size_t n)
@@ -284,11 +291,15 @@ CUresult vmm_set_access(struct shim *s, uint64_t addr, uint64_t bytes, const CUm
   if (!first || (n && !d)) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < n; i++) {
     CUresult r = check_access(s, &d[i]);
+    for (const struct vmm_mapping *m = *first; r == CUDA_SUCCESS && m && m->addr < addr + bytes; m = m->next)
+      r = check_reach(s, m->memory, &d[i]);
     if (r != CUDA_SUCCESS) return r;
   }
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
+    const board_mask bit = board_bit(board_at(s, d[i].location.id));
     for (struct vmm_mapping *m = *first; m && m->addr < addr + bytes; m = m->next)
-      set_access(s, m, d[i].flags);
+      set_access(s, m, d[i].flags == ACCESS_NONE ? m->in & ~bit : m->in | bit);
+  }
   return CUDA_SUCCESS;
 }
 
@@ -296,7 +307,8 @@ CUresult vmm_access(struct shim *s, unsigned long long *flags, const CUmemLocati
 {
   const struct vmm_mapping *m = mapping_in(s, addr, 1);
   if (!flags || !l || !m) return CUDA_ERROR_INVALID_VALUE;
-  if (l->type == LOCATION_DEVICE && l->id != 0) return CUDA_ERROR_INVALID_DEVICE;
-  *flags = l->type == LOCATION_DEVICE ? (unsigned)m->access : ACCESS_NONE;
+  const struct board *b = l->type == LOCATION_DEVICE ? board_at(s, l->id) : NULL;
+  if (l->type == LOCATION_DEVICE && !b) return CUDA_ERROR_INVALID_DEVICE;
+  *flags = b && m->in & board_bit(b) ? ACCESS_READ_WRITE : ACCESS_NONE;
   return CUDA_SUCCESS;
 }

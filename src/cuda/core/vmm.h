@@ -1,6 +1,6 @@
-/* Virtual memory management: reserved addresses, memory without an address, and mappings of the one to the
- * other. A mapping is reachable by kernels and copies from cuMemSetAccess on; the same memory may be mapped
- * at several addresses.
+/* Virtual memory management: reserved addresses, memory of a device without an address, and mappings of the one to the
+ * other. A mapping is reachable by kernels of a device, and by copies, from cuMemSetAccess for it on; the same memory
+ * may be mapped at several addresses.
  */
 #ifndef WS_CUDA_VMM_H
 #define WS_CUDA_VMM_H

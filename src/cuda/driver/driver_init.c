@@ -24,16 +24,17 @@ CUresult cuDriverGetVersion(int *version)
 
 /* Devices ---------------------------------------------------------------------------------------- */
 
-#define ON_DEVICE(device, expr) ((device) ? CUDA_ERROR_INVALID_DEVICE : (expr))
+#define ON_DEVICE(device, expr) (!board_at(s, device) ? CUDA_ERROR_INVALID_DEVICE : (expr))
+#define PARAMS_OF(device)        (&board_at(s, device)->preset.params)
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(ordinal, GIVE(device, 0)));
+  DRIVER(NEED_GPU, ON_DEVICE(ordinal, GIVE(device, ordinal)));
 }
 
 CUresult cuDeviceGetCount(int *count)
 {
-  DRIVER(NEED_GPU, GIVE(count, 1));
+  DRIVER(NEED_GPU, GIVE(count, (int)s->boards.n));
 }
 
 static CUresult give_text(char *to, int bytes, const char *text)
@@ -45,23 +46,24 @@ static CUresult give_text(char *to, int bytes, const char *text)
 
 CUresult cuDeviceGetName(char *name, int bytes, CUdevice device)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(device, give_text(name, bytes, s->preset.params.name)));
+  DRIVER(NEED_GPU, ON_DEVICE(device, give_text(name, bytes, PARAMS_OF(device)->name)));
 }
 
 CUresult cuDeviceGetPCIBusId(char *text, int bytes, CUdevice device)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(device, give_text(text, bytes, device_pci_bus_id)));
+  char address[BOARD_PCI_TEXT];
+  DRIVER(NEED_GPU, ON_DEVICE(device, give_text(text, bytes, board_pci_address(board_at(s, device), address))));
 }
 
 CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *text)
 {
-  DRIVER(NEED_GPU, !text || strcmp(text, device_pci_bus_id) != 0 ? CUDA_ERROR_INVALID_DEVICE
-                                                          : GIVE(device, 0));
+  DRIVER(NEED_GPU, !text || !board_by_pci(s, text) ? CUDA_ERROR_INVALID_DEVICE
+                                                   : GIVE(device, (int)board_by_pci(s, text)->number));
 }
 
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(device, GIVE(uuid, device_uuid(&s->preset.params))));
+  DRIVER(NEED_GPU, ON_DEVICE(device, GIVE(uuid, device_uuid(board_at(s, device)))));
 }
 
 CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
@@ -72,12 +74,12 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 {
   DRIVER(NEED_GPU,
-         ON_DEVICE(device, GIVE(bytes, (size_t)s->preset.params.gpu_memory_mib << 20)));
+         ON_DEVICE(device, GIVE(bytes, board_memory_bytes(board_at(s, device)))));
 }
 
 CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(device, value && device_attribute(&s->preset.params, attribute, value)
+  DRIVER(NEED_GPU, ON_DEVICE(device, value && device_attribute(board_at(s, device), attribute, value)
                                          ? CUDA_SUCCESS
                                          : CUDA_ERROR_INVALID_VALUE));
 }
@@ -86,62 +88,67 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
 {
   DRIVER(NEED_GPU, ON_DEVICE(device, !major || !minor
                                          ? CUDA_ERROR_INVALID_VALUE
-                                         : (*major = (int)s->preset.params.arch_sm / 10,
-                                            *minor = (int)s->preset.params.arch_sm % 10,
+                                         : (*major = (int)PARAMS_OF(device)->arch_sm / 10,
+                                            *minor = (int)PARAMS_OF(device)->arch_sm % 10,
                                             CUDA_SUCCESS)));
 }
 
 /* Primary context -------------------------------------------------------------------------------- */
 
-static CUresult retain(struct shim *s, CUcontext *out)
+static CUresult retain(struct shim *s, CUcontext *out, struct board *b)
 {
   if (!out) return CUDA_ERROR_INVALID_VALUE;
-  *out = context_primary(s);
-  s->contexts.primary->users++;
+  *out = context_primary(s, b);
+  b->primary->users++;
   return CUDA_SUCCESS;
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(device, retain(s, out)));
+  DRIVER(NEED_GPU, ON_DEVICE(device, retain(s, out, board_at(s, device))));
 }
 
 /* The primary context stays when nobody holds it: the runtime may still use it. */
+static CUresult let_go(struct board *b)
+{
+  if (!b->primary || !b->primary->users) return CUDA_ERROR_INVALID_CONTEXT;
+  b->primary->users--;
+  return CUDA_SUCCESS;
+}
+
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(device, !s->contexts.primary || !s->contexts.primary->users
-                                         ? CUDA_ERROR_INVALID_CONTEXT
-                                         : (s->contexts.primary->users--, CUDA_SUCCESS)));
+  DRIVER(NEED_GPU, ON_DEVICE(device, let_go(board_at(s, device))));
 }
 
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(device, (context_primary(s)->flags = flags, CUDA_SUCCESS)));
+  DRIVER(NEED_GPU, ON_DEVICE(device, (context_primary(s, board_at(s, device))->flags = flags, CUDA_SUCCESS)));
 }
 
-static CUresult primary_state(struct shim *s, unsigned *flags, int *active)
+static CUresult primary_state(const struct board *b, unsigned *flags, int *active)
 {
   if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
-  *flags = s->contexts.primary ? s->contexts.primary->flags : 0;
-  *active = s->contexts.primary != NULL;
+  *flags = b->primary ? b->primary->flags : 0;
+  *active = b->primary != NULL;
   return CUDA_SUCCESS;
 }
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(device, primary_state(s, flags, active)));
+  DRIVER(NEED_GPU, ON_DEVICE(device, primary_state(board_at(s, device), flags, active)));
 }
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(device, context_reset(s)));
+  DRIVER(NEED_GPU, ON_DEVICE(device, context_reset(s, board_at(s, device))));
 }
 
 /* Contexts --------------------------------------------------------------------------------------- */
 
 CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice device)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(device, context_create(s, out, flags)));
+  DRIVER(NEED_GPU, ON_DEVICE(device, context_create(s, out, flags, board_at(s, device))));
 }
 
 static bool asks_something(const CUctxCreateParams *p)
@@ -153,14 +160,14 @@ CUresult cuCtxCreate_v3(CUcontext *out, const void *affinity, int n_affinity, un
 {
   DRIVER(NEED_GPU, ON_DEVICE(device, affinity && n_affinity > 0
                                    ? shim_unsupported(s, "cuCtxCreate with execution affinity")
-                                   : context_create(s, out, flags)));
+                                   : context_create(s, out, flags, board_at(s, device))));
 }
 
 CUresult cuCtxCreate_v4(CUcontext *out, const CUctxCreateParams *params, unsigned flags, CUdevice device)
 {
   DRIVER(NEED_GPU, ON_DEVICE(device, asks_something(params)
                                    ? shim_unsupported(s, "cuCtxCreate with parameters")
-                                   : context_create(s, out, flags)));
+                                   : context_create(s, out, flags, board_at(s, device))));
 }
 
 CUresult cuCtxDestroy_v2(CUcontext c)
@@ -190,13 +197,13 @@ CUresult cuCtxGetCurrent(CUcontext *out)
 
 CUresult cuCtxGetDevice(CUdevice *device)
 {
-  DRIVER(NEED_CONTEXT, GIVE(device, 0));
+  DRIVER(NEED_CONTEXT, GIVE(device, (int)board_current(s)->number));
 }
 
 static CUresult device_of(struct shim *s, CUdevice *device, CUcontext c)
 {
   if (c && !context_exists(s, c)) return CUDA_ERROR_INVALID_CONTEXT;
-  return GIVE(device, 0);
+  return GIVE(device, (int)(c ? c->board : board_current(s))->number);
 }
 
 /* NULL: the current context. */
@@ -228,11 +235,12 @@ CUresult cuCtxGetApiVersion(CUcontext c, unsigned *version)
   DRIVER(NEED_GPU, GIVE(version, CUDA_API_VERSION));
 }
 
-/* All contexts share the GPU and the host's clock: to wait for one is to wait for all. */
+/* Contexts of one GPU share it: to wait for one is to wait for all of them. */
 CUresult cuCtxSynchronize_v2(CUcontext c)
 {
   DRIVER(c ? NEED_GPU : NEED_CONTEXT,
-         c && !context_exists(s, c) ? CUDA_ERROR_INVALID_CONTEXT : stream_wait_all(s));
+         c && !context_exists(s, c) ? CUDA_ERROR_INVALID_CONTEXT
+                                    : stream_wait_boards(s, board_bit(c ? c->board : board_current(s))));
 }
 
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
@@ -256,17 +264,17 @@ CUresult cuDeviceGetExecAffinitySupport(int *supported, int type, CUdevice devic
   DRIVER(NEED_GPU, ON_DEVICE(device, type != 0 ? CUDA_ERROR_INVALID_VALUE : GIVE(supported, 0)));
 }
 
-static CUresult linear_width(struct shim *s, size_t *texels, int format, unsigned channels)
+static CUresult linear_width(const struct board *b, size_t *texels, int format, unsigned channels)
 {
   int most = 0;
-  device_attribute(&s->preset.params, ATTRIBUTE_MAX_LINEAR_WIDTH, &most);
+  device_attribute(b, ATTRIBUTE_MAX_LINEAR_WIDTH, &most);
   return format && (channels == 1 || channels == 2 || channels == 4) ? GIVE(texels, (size_t)most)
                                                                      : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *texels, int format, unsigned channels, CUdevice device)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(device, linear_width(s, texels, format, channels)));
+  DRIVER(NEED_GPU, ON_DEVICE(device, linear_width(board_at(s, device), texels, format, channels)));
 }
 
 CUresult cuFuncSetSharedMemConfig(CUfunction f, int config)

@@ -16,6 +16,8 @@ static CUresult launch(struct shim *s, CUfunction f, struct launch_request *q, C
   q->stream = stream_of(s, stream);
   q->params = params;
   if (!module_is_function(s, f) || !q->stream) return CUDA_ERROR_INVALID_HANDLE;
+  CUresult r = function_on(s, f, q->stream->board, &q->function); /* kernels of libraries are on all */
+  if (r != CUDA_SUCCESS) return r;
   if ((params && extra) || !kernel_read_extra(q, extra)) return CUDA_ERROR_INVALID_VALUE;
   if (f->kernel->n_params == 0 && !extra) q->params = (void **)(uintptr_t)none;
   return driver_code(enqueue_kernel(s, q));
@@ -61,7 +63,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **par
 static CUresult attribute(struct shim *s, int *value, int which, CUfunction f)
 {
   if (!module_is_function(s, f)) return CUDA_ERROR_INVALID_HANDLE;
-  return value && kernel_attribute(s, f, which, value) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  return value && kernel_attribute(f, which, value) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuFuncGetAttribute(int *value, int which, CUfunction f)
@@ -69,14 +71,23 @@ CUresult cuFuncGetAttribute(int *value, int which, CUfunction f)
   DRIVER(NEED_CONTEXT, attribute(s, value, which, f));
 }
 
+/* The kernel as it is on a device. */
+static CUresult on_device(struct shim *s, CUkernel *f, CUdevice device)
+{
+  struct board *b = board_at(s, device);
+  if (!b) return CUDA_ERROR_INVALID_DEVICE;
+  return module_is_function(s, *f) ? function_on(s, *f, b, f) : CUDA_ERROR_INVALID_HANDLE;
+}
+
 CUresult cuKernelGetAttribute(int *value, int which, CUkernel f, CUdevice device)
 {
-  DRIVER(NEED_CONTEXT, device ? CUDA_ERROR_INVALID_DEVICE : attribute(s, value, which, f));
+  CUresult r = CUDA_SUCCESS;
+  DRIVER(NEED_CONTEXT, (r = on_device(s, &f, device)) != CUDA_SUCCESS ? r : attribute(s, value, which, f));
 }
 
 static CUresult set_attribute(struct shim *s, CUfunction f, int which, int value)
 {
-  return module_is_function(s, f) ? kernel_set_attribute(s, f, which, value)
+  return module_is_function(s, f) ? kernel_set_attribute(f, which, value)
                                   : CUDA_ERROR_INVALID_HANDLE;
 }
 
@@ -87,7 +98,8 @@ CUresult cuFuncSetAttribute(CUfunction f, int which, int value)
 
 CUresult cuKernelSetAttribute(int which, int value, CUkernel f, CUdevice device)
 {
-  DRIVER(NEED_CONTEXT, device ? CUDA_ERROR_INVALID_DEVICE : set_attribute(s, f, which, value));
+  CUresult r = CUDA_SUCCESS;
+  DRIVER(NEED_CONTEXT, (r = on_device(s, &f, device)) != CUDA_SUCCESS ? r : set_attribute(s, f, which, value));
 }
 
 static CUresult set_cache(struct shim *s, CUfunction f, int config)
@@ -110,6 +122,13 @@ static CUresult get_module(struct shim *s, CUmodule *out, CUfunction f)
   return CUDA_SUCCESS;
 }
 
+static CUresult get_library(struct shim *s, CUlibrary *out, CUkernel f)
+{
+  CUresult r = get_module(s, out, f);
+  if (r == CUDA_SUCCESS && f->module->library) *out = f->module->library->first;
+  return r;
+}
+
 CUresult cuFuncGetModule(CUmodule *out, CUfunction f)
 {
   DRIVER(NEED_CONTEXT, get_module(s, out, f));
@@ -117,12 +136,13 @@ CUresult cuFuncGetModule(CUmodule *out, CUfunction f)
 
 CUresult cuKernelGetLibrary(CUlibrary *out, CUkernel f)
 {
-  DRIVER(NEED_CONTEXT, get_module(s, out, f));
+  DRIVER(NEED_CONTEXT, get_library(s, out, f));
 }
 
 CUresult cuKernelSetCacheConfig(CUkernel f, int config, CUdevice device)
 {
-  DRIVER(NEED_CONTEXT, device ? CUDA_ERROR_INVALID_DEVICE : set_cache(s, f, config));
+  CUresult r = CUDA_SUCCESS;
+  DRIVER(NEED_CONTEXT, (r = on_device(s, &f, device)) != CUDA_SUCCESS ? r : set_cache(s, f, config));
 }
 
 static CUresult get_name(struct shim *s, const char **name, CUfunction f)
@@ -165,7 +185,7 @@ CUresult cuKernelGetParamInfo(CUkernel f, size_t i, size_t *offset, size_t *byte
 static CUresult occupancy(struct shim *s, int *ctas, CUfunction f, int threads, size_t shared)
 {
   if (!module_is_function(s, f)) return CUDA_ERROR_INVALID_HANDLE;
-  return ctas ? kernel_occupancy(s, f, threads, shared, ctas) : CUDA_ERROR_INVALID_VALUE;
+  return ctas ? kernel_occupancy(f, threads, shared, ctas) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *ctas, CUfunction f, int threads,
@@ -187,7 +207,7 @@ static CUresult clusters(struct shim *s, int *n, CUfunction f, const CUlaunchCon
   if (!module_is_function(s, f)) return CUDA_ERROR_INVALID_HANDLE;
   if (!n || !read_config(c, &q)) return CUDA_ERROR_INVALID_VALUE;
   q.function = f;
-  return size ? kernel_cluster_size(s, &q, n) : kernel_active_clusters(s, &q, n);
+  return size ? kernel_cluster_size(&q, n) : kernel_active_clusters(&q, n);
 }
 
 CUresult cuOccupancyMaxActiveClusters(int *n, CUfunction f, const CUlaunchConfig *config)
@@ -208,17 +228,17 @@ static CUresult best_block(struct shim *s, int *grid, int *block, CUfunction f,
   if (!module_is_function(s, f)) return CUDA_ERROR_INVALID_HANDLE;
   if (!grid || !block) return CUDA_ERROR_INVALID_VALUE;
   int top;
-  kernel_attribute(s, f, FUNC_MAX_THREADS, &top);
+  kernel_attribute(f, FUNC_MAX_THREADS, &top);
   if (limit > 0 && limit < top) top = limit;
   *grid = *block = 0;
   for (int threads = (top + 31) / 32 * 32; threads > 0; threads -= 32) {
     int size = threads < top ? threads : top;
-    CUresult r = kernel_occupancy(s, f, size, shared_of ? shared_of(size) : shared, &ctas);
+    CUresult r = kernel_occupancy(f, size, shared_of ? shared_of(size) : shared, &ctas);
     if (r != CUDA_SUCCESS) return r;
     if (ctas * size <= most) continue;
     most = ctas * size;
     *block = size;
-    *grid = ctas * (int)s->preset.params.gpu_sms;
+    *grid = ctas * (int)f->module->board->preset.params.gpu_sms;
   }
   return CUDA_SUCCESS;
 }
@@ -240,7 +260,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
 static CUresult available_shared(struct shim *s, size_t *bytes, CUfunction f, int ctas, int threads)
 {
   if (!module_is_function(s, f)) return CUDA_ERROR_INVALID_HANDLE;
-  return bytes ? kernel_available_shared(s, f, ctas, threads, bytes) : CUDA_ERROR_INVALID_VALUE;
+  return bytes ? kernel_available_shared(f, ctas, threads, bytes) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction f, int ctas, int threads)

@@ -25,7 +25,7 @@ static CUresult add(struct shim *s, CUlinkState l, int kind, const void *data, s
                     const char *name, unsigned n, const int *option, void **value)
 {
   if (!l) return CUDA_ERROR_INVALID_HANDLE;
-  if (!data || bytes == 0 || kind < 0 || kind >= LINK__N || (n && (!option || !value)))
+  if (!data || bytes == 0 || kind < 0 || kind >= LINK_INPUT__N || (n && (!option || !value)))
     return CUDA_ERROR_INVALID_VALUE;
   struct jit own = l->jit;
   if (!jit_read(&own, n, option, value, true)) return CUDA_ERROR_INVALID_VALUE;

@@ -16,7 +16,7 @@ enum { PITCH_ALIGN = 512 };
 static CUresult alloc(struct shim *s, CUdeviceptr *out, size_t bytes)
 {
   uint64_t addr;
-  CUresult r = out ? memory_alloc(s, &addr, bytes) : CUDA_ERROR_INVALID_VALUE;
+  CUresult r = out ? memory_alloc(s, board_current(s), &addr, bytes) : CUDA_ERROR_INVALID_VALUE;
   if (r == CUDA_SUCCESS) *out = addr;
   return r;
 }
@@ -46,7 +46,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_
 static CUresult release(struct shim *s, uint64_t addr, unsigned kinds)
 {
   if (!addr) return CUDA_SUCCESS;
-  stream_wait_all(s);
+  stream_wait_memory(s, addr);
   if (graph_memory_exists(s, addr)) return graph_memory_give(s, addr);
   return memory_free(s, addr, kinds) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -124,11 +124,17 @@ CUresult cuMemHostGetFlags(unsigned *flags, void *p)
   DRIVER(NEED_CONTEXT, host_flags(s, flags, p));
 }
 
+static CUresult memory_info(const struct board *b, size_t *left, size_t *total)
+{
+  if (!left || !total) return CUDA_ERROR_INVALID_VALUE;
+  *total = board_memory_bytes(b);
+  *left = *total - b->bytes;
+  return CUDA_SUCCESS;
+}
+
 CUresult cuMemGetInfo_v2(size_t *left, size_t *total)
 {
-  DRIVER(NEED_CONTEXT, !left || !total ? CUDA_ERROR_INVALID_VALUE
-                                       : (*total = memory_total(s),
-                                          *left = memory_total(s) - s->memory.device_bytes, CUDA_SUCCESS));
+  DRIVER(NEED_CONTEXT, memory_info(board_current(s), left, total));
 }
 
 static CUresult address_range(struct shim *s, CUdeviceptr *base, size_t *bytes, CUdeviceptr p)
@@ -150,13 +156,20 @@ enum { POINTER_CONTEXT = 1, POINTER_MEMORY_TYPE = 2, POINTER_DEVICE = 3, POINTER
        POINTER_BUFFER_ID = 7, POINTER_IS_MANAGED = 8, POINTER_ORDINAL = 9, POINTER_START = 11,
        POINTER_SIZE = 12, POINTER_MAPPED = 13 };
 
+/* Contexts of a GPU share its memory: the current one, or its primary one. */
+static CUcontext context_on(struct shim *s, struct board *b)
+{
+  CUcontext c = context_current(s);
+  return c->board == b ? c : context_primary(s, b);
+}
+
 static CUresult pointer_attribute(struct shim *s, void *out, int which, CUdeviceptr p)
 {
   const struct block *b = memory_find(s, p);
   if (!out || !b) return CUDA_ERROR_INVALID_VALUE;
   uint64_t offset = p - (p - b->addr < b->bytes ? b->addr : b->device);
   switch (which) {
-  case POINTER_CONTEXT: *(CUcontext *)out = context_current(s); break;
+  case POINTER_CONTEXT: *(CUcontext *)out = context_on(s, b->board); break;
   case POINTER_MEMORY_TYPE:
     *(unsigned *)out = !memory_on_host(b) || b->kind == BLOCK_MANAGED ? MEM_DEVICE : MEM_HOST;
     break;
@@ -167,7 +180,7 @@ static CUresult pointer_attribute(struct shim *s, void *out, int which, CUdevice
     break;
   case POINTER_BUFFER_ID: *(uint64_t *)out = b->id; break;
   case POINTER_IS_MANAGED: *(unsigned *)out = b->kind == BLOCK_MANAGED; break;
-  case POINTER_ORDINAL: *(int *)out = 0; break;
+  case POINTER_ORDINAL: *(int *)out = (int)b->board->number; break;
   case POINTER_START: *(CUdeviceptr *)out = b->device; break;
   case POINTER_SIZE: *(size_t *)out = b->bytes; break;
   case POINTER_MAPPED: *(unsigned *)out = 1; break;

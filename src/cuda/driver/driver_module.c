@@ -55,7 +55,7 @@ CUresult cuModuleGetLoadingMode(int *mode)
   DRIVER(NEED_GPU, mode ? (*mode = 1 /* eager */, CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE);
 }
 
-/* Libraries: a module by another name ------------------------------------------------------------- */
+/* Libraries: modules that are on all GPUs ------------------------------------------------------------- */
 
 CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary library, const char *name)
 {
@@ -64,31 +64,15 @@ CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary library, const char *name)
 
 CUresult cuLibraryGetGlobal(CUdeviceptr *addr, size_t *bytes, CUlibrary library, const char *name)
 {
-  DRIVER(NEED_CONTEXT, module_get_variable(s, library, name, addr, bytes));
-}
-
-static CUresult same_module(struct shim *s, CUmodule *out, CUlibrary library)
-{
-  if (!module_is_open(s, library)) return CUDA_ERROR_INVALID_HANDLE;
-  if (!out) return CUDA_ERROR_INVALID_VALUE;
-  *out = library;
-  return CUDA_SUCCESS;
+  DRIVER(NEED_CONTEXT, library_variable(s, library, name, addr, bytes));
 }
 
 CUresult cuLibraryGetModule(CUmodule *out, CUlibrary library)
 {
-  DRIVER(NEED_CONTEXT, same_module(s, out, library));
-}
-
-static CUresult same_function(struct shim *s, CUfunction *out, CUkernel kernel)
-{
-  if (!module_is_function(s, kernel)) return CUDA_ERROR_INVALID_HANDLE;
-  if (!out) return CUDA_ERROR_INVALID_VALUE;
-  *out = kernel;
-  return CUDA_SUCCESS;
+  DRIVER(NEED_CONTEXT, library_module(s, out, library));
 }
 
 CUresult cuKernelGetFunction(CUfunction *out, CUkernel kernel)
 {
-  DRIVER(NEED_CONTEXT, same_function(s, out, kernel));
+  DRIVER(NEED_CONTEXT, library_function(s, out, kernel));
 }

@@ -1,27 +1,20 @@
-/* What programs of several GPUs call, with one: no peer can be reached (cuDeviceCanAccessPeer says so), and
- * copies between contexts are copies inside the device. Codes: CUDA Driver API, "Peer context memory access" and
- * "Memory management".
+/* Peers: access between contexts (core/peer_access.h), copies between them. Codes: CUDA Driver API, "Peer context
+ * memory access" and "Memory management".
  */
 #include "cuda/core/call.h"
 #include "cuda/core/copy_3d.h"
+#include "cuda/core/peer_access.h"
 #include "cuda/core/peer_copy.h"
 #include "cuda/driver/driver_forms.h"
 
-static CUresult enable(struct shim *s, CUcontext peer, unsigned flags)
-{
-  if (!context_exists(s, peer) || peer == context_current(s)) return CUDA_ERROR_INVALID_CONTEXT;
-  return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
-}
-
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
 {
-  DRIVER(NEED_CONTEXT, enable(s, peer, flags));
+  DRIVER(NEED_CONTEXT, peer_enable(s, peer, flags));
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext peer)
 {
-  DRIVER(NEED_CONTEXT,
-         context_exists(s, peer) ? CUDA_ERROR_PEER_ACCESS_NOT_ENABLED : CUDA_ERROR_INVALID_CONTEXT);
+  DRIVER(NEED_CONTEXT, peer_disable(s, peer));
 }
 
 CUresult driver_peers(struct shim *s, CUcontext to, CUcontext from)

@@ -12,7 +12,7 @@ static CUresult alloc(struct shim *s, CUdeviceptr *out, size_t bytes, CUmemoryPo
 
 CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
 {
-  DRIVER(NEED_CONTEXT, alloc(s, out, bytes, pool_current(s), stream));
+  DRIVER(NEED_CONTEXT, alloc(s, out, bytes, pool_current(s, board_current(s)), stream));
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CUstream stream)

@@ -36,15 +36,15 @@ CUresult cuEventCreate(CUevent *out, unsigned flags)
   DRIVER(NEED_CONTEXT, event_create(s, out, flags));
 }
 
-/* Events of all that a context does: contexts share their streams' clock here. */
+/* Events of all that a context does: contexts of a GPU share its streams here. */
 CUresult cuCtxRecordEvent(CUcontext c, CUevent event)
 {
-  DRIVER(NEED_GPU, context_exists(s, c) ? event_record_all(s, event) : CUDA_ERROR_INVALID_CONTEXT);
+  DRIVER(NEED_GPU, context_exists(s, c) ? event_record_all(s, c->board, event) : CUDA_ERROR_INVALID_CONTEXT);
 }
 
 CUresult cuCtxWaitEvent(CUcontext c, CUevent event)
 {
-  DRIVER(NEED_GPU, context_exists(s, c) ? stream_wait_event_all(s, event) : CUDA_ERROR_INVALID_CONTEXT);
+  DRIVER(NEED_GPU, context_exists(s, c) ? stream_wait_event_all(s, c->board, event) : CUDA_ERROR_INVALID_CONTEXT);
 }
 
 /* Memory operations ---------------------------------------------------------------------------------- */

@@ -73,12 +73,12 @@ static CUresult finish(const struct tensor_map *m, void *out)
   return CUDA_SUCCESS;
 }
 
-static CUresult supported(const struct shim *s, enum gpu_feature f)
+static CUresult supported(struct shim *s, enum gpu_feature f)
 {
-  return gpu_has(&s->preset.params, f) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+  return gpu_has(&board_current(s)->preset.params, f) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-static CUresult tiled(const struct shim *s, const struct tensor_request *q, const uint32_t *box)
+static CUresult tiled(struct shim *s, const struct tensor_request *q, const uint32_t *box)
 {
   struct tensor_map m = {.kind = TENSOR_TILED};
   if (supported(s, GPU_TENSOR_MAPS)) return supported(s, GPU_TENSOR_MAPS);
@@ -113,7 +113,7 @@ static CUresult im2col(const struct tensor_request *q, struct tensor_map *m, con
   return finish(m, q->out);
 }
 
-static CUresult plain_im2col(const struct shim *s, const struct tensor_request *q, const int *lower,
+static CUresult plain_im2col(struct shim *s, const struct tensor_request *q, const int *lower,
                              const int *upper, unsigned channels, unsigned pixels)
 {
   struct tensor_map m = {.kind = TENSOR_IM2COL};
@@ -121,7 +121,7 @@ static CUresult plain_im2col(const struct shim *s, const struct tensor_request *
   return im2col(q, &m, lower, upper, channels, pixels);
 }
 
-static CUresult wide_im2col(const struct shim *s, const struct tensor_request *q, int lower, int upper,
+static CUresult wide_im2col(struct shim *s, const struct tensor_request *q, int lower, int upper,
                             unsigned channels, unsigned pixels, unsigned mode)
 {
   struct tensor_map m = {.kind = mode ? TENSOR_IM2COL_W128 : TENSOR_IM2COL_W};
@@ -131,7 +131,7 @@ static CUresult wide_im2col(const struct shim *s, const struct tensor_request *q
   return im2col(q, &m, &lower, &upper, channels, mode ? 128 : pixels);
 }
 
-static CUresult replace_address(const struct shim *s, void *map, const void *address)
+static CUresult replace_address(struct shim *s, void *map, const void *address)
 {
   struct tensor_map m;
   if (supported(s, GPU_TENSOR_MAPS)) return supported(s, GPU_TENSOR_MAPS);

@@ -49,12 +49,12 @@ CUresult cuMemMap(CUdeviceptr p, size_t bytes, size_t offset, CUmemGenericAlloca
 /* The device is done with it then (CUDA Driver API: the call synchronises). */
 CUresult cuMemUnmap(CUdeviceptr p, size_t bytes)
 {
-  DRIVER(NEED_GPU, (stream_wait_all(s), vmm_unmap(s, p, bytes)));
+  DRIVER(NEED_GPU, (stream_wait_memory(s, p), vmm_unmap(s, p, bytes)));
 }
 
 CUresult cuMemSetAccess(CUdeviceptr p, size_t bytes, const CUmemAccessDesc *d, size_t n)
 {
-  DRIVER(NEED_GPU, (stream_wait_all(s), vmm_set_access(s, p, bytes, d, n)));
+  DRIVER(NEED_GPU, (stream_wait_memory(s, p), vmm_set_access(s, p, bytes, d, n)));
 }
 
 CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *l, CUdeviceptr p)

@@ -12,26 +12,28 @@ struct rt_symbol {
   struct rt_binary *binary;
   const void *host;
   const char *name;             /* on the device; the program's */
-  struct function *function; /* NULL: not looked up yet. Programs keep it (nvcc 13: in every <<<…>>>), so it
-                                 * outlives a reset */
+  struct function *function[BOARDS_MAX]; /* by device; NULL: not looked up yet. Programs keep one (nvcc 13: in every
+                                          * <<<…>>>), for all devices, so they outlive a reset */
   void **managed;               /* pointer of the program to a __managed__ variable */
 };
 
-/* One fat binary of the program. Its module is loaded when something of it is first used. */
+/* One fat binary of the program. Its module is loaded on a device when something of it is first used there. */
 struct rt_binary {
   struct rt_binary *next;
   const void *image;
-  struct loaded_module *module;
-  CUresult broken; /* why it cannot be loaded; CUDA_SUCCESS: not known yet */
+  struct loaded_module *module[BOARDS_MAX];
+  CUresult broken[BOARDS_MAX]; /* why it cannot be loaded; CUDA_SUCCESS: not known yet */
   struct rt_symbol *functions, *variables;
 };
 
 /* The host function that `func`, itself or a handle of it, stands for; anything else as it is. */
 const void *rt_host_function(struct shim *, const void *func);
-/* The kernel of a host function, or of a handle that cudaGetKernel or the driver gave out.
+/* The kernel on the current device of a host function, or of a handle that cudaGetKernel or the driver gave out.
  * cudaErrorInvalidDeviceFunction: neither. */
 CUresult rt_function(struct shim *, const void *host, struct function **out);
-/* Address and size of the variable that a host variable stands for. */
+/* … on this one. */
+CUresult rt_function_on(struct shim *, const void *host, struct board *, struct function **out);
+/* Address and size, on the current device, of the variable that a host variable stands for. */
 CUresult rt_variable(struct shim *, const void *host, CUdeviceptr *addr, size_t *bytes);
 /* A copy between host or device memory and a part of a variable; its sides' kinds are not set yet (copy_direct). */
 CUresult rt_symbol_copy(struct shim *, struct copy *, const void *symbol, void *other, size_t bytes, size_t offset,

@@ -1,6 +1,4 @@
-/* Devices of the runtime: there is one, number 0. */
-#include <string.h>
-
+/* Devices of the runtime: a thread's is that of its current context. */
 #include "cuda/core/attributes.h"
 #include "cuda/core/context_end.h"
 #include "cuda/core/profiled.h"
@@ -21,34 +19,61 @@ CUresult cudaRuntimeGetVersion(int *version)
 
 CUresult cudaGetDeviceCount(int *count)
 {
-  RUNTIME(NEED_GPU, GIVE(count, 1));
+  RUNTIME(NEED_GPU, GIVE(count, (int)s->boards.n));
+}
+
+/* A context of the device that the program has made and has current stays so. */
+static CUresult set_device(struct shim *s, int device)
+{
+  struct board *b = board_at(s, device);
+  const struct context *c = context_current(s);
+  if (!b) return CUDA_ERROR_INVALID_DEVICE;
+  return c && c->board == b ? CUDA_SUCCESS : context_set(s, context_primary(s, b));
 }
 
 CUresult cudaSetDevice(int device)
 {
-  RUNTIME(NEED_CONTEXT, device ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS);
+  RUNTIME(NEED_GPU, set_device(s, device));
 }
 
+static CUresult init_device(struct shim *s, int device, unsigned device_flags, unsigned flags)
+{
+  enum { FLAGS_ARE_VALID = 1 }; /* cudaInitDeviceFlagsAreValid */
+  struct board *b = board_at(s, device);
+  if (!b) return CUDA_ERROR_INVALID_DEVICE;
+  struct context *c = context_primary(s, b);
+  if (flags & FLAGS_ARE_VALID) c->flags = device_flags;
+  return CUDA_SUCCESS;
+}
+
+/* The thread's device stays what it is. */
 CUresult cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 {
-  (void)device_flags, (void)flags;
-  RUNTIME(NEED_CONTEXT, device ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS);
+  RUNTIME(NEED_CONTEXT, init_device(s, device, device_flags, flags));
 }
 
 CUresult cudaGetDevice(int *device)
 {
-  RUNTIME(NEED_GPU, GIVE(device, 0));
+  RUNTIME(NEED_GPU, GIVE(device, (int)board_current(s)->number));
 }
 
+static CUresult set_valid(struct shim *s, const int *devices, int n)
+{
+  if (n < 0 || (unsigned)n > s->boards.n) return CUDA_ERROR_INVALID_DEVICE;
+  for (int i = 0; devices && i < n; i++)
+    if (!board_at(s, devices[i])) return CUDA_ERROR_INVALID_DEVICE;
+  return CUDA_SUCCESS;
+}
+
+/* No device is ever unavailable, so the list is never needed. */
 CUresult cudaSetValidDevices(int *devices, int n)
 {
-  (void)devices;
-  RUNTIME(NEED_GPU, n < 0 || n > 1 ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS);
+  RUNTIME(NEED_GPU, set_valid(s, devices, n));
 }
 
 static CUresult set_flags(struct shim *s, unsigned flags)
 {
-  context_primary(s)->flags = flags;
+  context_primary(s, board_current(s))->flags = flags;
   return CUDA_SUCCESS;
 }
 
@@ -59,19 +84,19 @@ CUresult cudaSetDeviceFlags(unsigned flags)
 
 CUresult cudaGetDeviceFlags(unsigned *flags)
 {
-  RUNTIME(NEED_GPU, GIVE(flags, context_primary(s)->flags | 8 /* mapped memory */));
+  RUNTIME(NEED_GPU, GIVE(flags, context_primary(s, board_current(s))->flags | 8 /* mapped memory */));
 }
 
 CUresult cudaDeviceReset(void)
 {
-  RUNTIME(NEED_GPU, context_reset(s));
+  RUNTIME(NEED_GPU, context_reset(s, board_current(s)));
 }
 
 static CUresult attribute(struct shim *s, int *value, int which, int device)
 {
-  if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
-  return value && device_attribute(&s->preset.params, which, value) ? CUDA_SUCCESS
-                                                                     : CUDA_ERROR_INVALID_VALUE;
+  const struct board *b = board_at(s, device);
+  if (!b) return CUDA_ERROR_INVALID_DEVICE;
+  return value && device_attribute(b, which, value) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cudaDeviceGetAttribute(int *value, int which, int device)
@@ -81,10 +106,11 @@ CUresult cudaDeviceGetAttribute(int *value, int which, int device)
 
 static CUresult properties(struct shim *s, void *out, int device, int version)
 {
-  if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
+  const struct board *b = board_at(s, device);
+  if (!b) return CUDA_ERROR_INVALID_DEVICE;
   if (!out) return CUDA_ERROR_INVALID_VALUE;
-  if (version == 12) device_properties_12(&s->preset.params, out);
-  else device_properties_13(&s->preset.params, out);
+  if (version == 12) device_properties_12(b, out);
+  else device_properties_13(b, out);
   return CUDA_SUCCESS;
 }
 
@@ -115,9 +141,10 @@ CUresult cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 static CUresult linear_width(struct shim *s, size_t *texels, const cudaChannelFormatDesc *d, int device)
 {
   int most = 0;
-  if (device) return CUDA_ERROR_INVALID_DEVICE;
+  const struct board *b = board_at(s, device);
+  if (!b) return CUDA_ERROR_INVALID_DEVICE;
   if (!texels || !d || d->x <= 0) return CUDA_ERROR_INVALID_VALUE;
-  device_attribute(&s->preset.params, ATTRIBUTE_MAX_LINEAR_WIDTH, &most);
+  device_attribute(b, ATTRIBUTE_MAX_LINEAR_WIDTH, &most);
   *texels = (size_t)most;
   return CUDA_SUCCESS;
 }
@@ -127,19 +154,32 @@ CUresult cudaDeviceGetTexture1DLinearMaxWidth(size_t *texels, const cudaChannelF
   RUNTIME(NEED_GPU, linear_width(s, texels, d, device));
 }
 
+static CUresult by_pci(struct shim *s, int *device, const char *text)
+{
+  const struct board *b = device && text ? board_by_pci(s, text) : NULL;
+  if (!device || !text) return CUDA_ERROR_INVALID_VALUE;
+  if (!b) return CUDA_ERROR_INVALID_DEVICE;
+  *device = (int)b->number;
+  return CUDA_SUCCESS;
+}
+
 CUresult cudaDeviceGetByPCIBusId(int *device, const char *text)
 {
-  RUNTIME(NEED_GPU, !device || !text                   ? CUDA_ERROR_INVALID_VALUE
-                    : strcmp(text, device_pci_bus_id) ? CUDA_ERROR_INVALID_DEVICE
-                                                      : (*device = 0, CUDA_SUCCESS));
+  RUNTIME(NEED_GPU, by_pci(s, device, text));
+}
+
+static CUresult pci_of(struct shim *s, char *text, int bytes, int device)
+{
+  const struct board *b = board_at(s, device);
+  char address[BOARD_PCI_TEXT];
+  if (!b) return CUDA_ERROR_INVALID_DEVICE;
+  const bool fits = text && snprintf(text, (size_t)bytes, "%s", board_pci_address(b, address)) < bytes;
+  return fits ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cudaDeviceGetPCIBusId(char *text, int bytes, int device)
 {
-  RUNTIME(NEED_GPU, device ? CUDA_ERROR_INVALID_DEVICE
-                    : !text || snprintf(text, (size_t)bytes, "%s", device_pci_bus_id) >= bytes
-                        ? CUDA_ERROR_INVALID_VALUE
-                        : CUDA_SUCCESS);
+  RUNTIME(NEED_GPU, pci_of(s, text, bytes, device));
 }
 
 CUresult cuGetProcAddress_v2(const char *, void **, int, uint64_t, int *);

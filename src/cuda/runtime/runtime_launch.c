@@ -131,7 +131,7 @@ static CUresult attributes(struct shim *s, cudaFuncAttributes *a, const void *fu
   struct function *f;
   if (!a) return CUDA_ERROR_INVALID_VALUE;
   CUresult r = rt_function(s, func, &f);
-  if (r == CUDA_SUCCESS) kernel_attributes(s, f, a);
+  if (r == CUDA_SUCCESS) kernel_attributes(f, a);
   return r;
 }
 
@@ -144,7 +144,7 @@ static CUresult set_attribute(struct shim *s, const void *func, int attribute, i
 {
   struct function *f;
   CUresult r = rt_function(s, func, &f);
-  return r == CUDA_SUCCESS ? kernel_set_attribute(s, f, attribute, value) : r;
+  return r == CUDA_SUCCESS ? kernel_set_attribute(f, attribute, value) : r;
 }
 
 CUresult cudaFuncSetAttribute(const void *func, int attribute, int value)
@@ -182,7 +182,7 @@ static CUresult occupancy(struct shim *s, int *ctas, const void *func, int threa
   struct function *f;
   if (!ctas) return CUDA_ERROR_INVALID_VALUE;
   CUresult r = rt_function(s, func, &f);
-  return r == CUDA_SUCCESS ? kernel_occupancy(s, f, threads, shared, ctas) : r;
+  return r == CUDA_SUCCESS ? kernel_occupancy(f, threads, shared, ctas) : r;
 }
 
 CUresult cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *ctas, const void *func, int threads,
@@ -206,7 +206,7 @@ static CUresult clusters(struct shim *s, int *n, const void *func, const cudaLau
   CUresult r = rt_function(s, func, &q.function);
   if (r != CUDA_SUCCESS) return r;
   kernel_read_attributes(&q, c->attr, c->n_attrs);
-  return size ? kernel_cluster_size(s, &q, n) : kernel_active_clusters(s, &q, n);
+  return size ? kernel_cluster_size(&q, n) : kernel_active_clusters(&q, n);
 }
 
 CUresult cudaOccupancyMaxActiveClusters(int *n, const void *func, const cudaLaunchConfig_t *config)
@@ -224,7 +224,7 @@ static CUresult available_shared(struct shim *s, size_t *bytes, const void *func
   struct function *f;
   if (!bytes) return CUDA_ERROR_INVALID_VALUE;
   CUresult r = rt_function(s, func, &f);
-  return r == CUDA_SUCCESS ? kernel_available_shared(s, f, ctas, threads, bytes) : r;
+  return r == CUDA_SUCCESS ? kernel_available_shared(f, ctas, threads, bytes) : r;
 }
 
 CUresult cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *func, int ctas, int threads)
@@ -262,8 +262,15 @@ CUresult cudaFuncGetParamInfo(const void *func, size_t i, size_t *offset, size_t
   RUNTIME(NEED_CONTEXT, param_info(s, func, i, offset, bytes));
 }
 
+static CUresult set_attribute_on(struct shim *s, CUkernel kernel, int attribute, int value, struct board *b)
+{
+  struct function *f;
+  if (!b) return CUDA_ERROR_INVALID_DEVICE;
+  CUresult r = rt_function_on(s, kernel, b, &f);
+  return r == CUDA_SUCCESS ? kernel_set_attribute(f, attribute, value) : r;
+}
+
 CUresult cudaKernelSetAttributeForDevice(CUkernel kernel, int attribute, int value, int device)
 {
-  RUNTIME(NEED_CONTEXT, device ? CUDA_ERROR_INVALID_DEVICE
-                               : set_attribute(s, kernel, attribute, value));
+  RUNTIME(NEED_CONTEXT, set_attribute_on(s, kernel, attribute, value, board_at(s, device)));
 }

@@ -1,4 +1,5 @@
 /* Libraries of the runtime: code that the program loads itself. */
+#include "cuda/core/library.h"
 #include "cuda/runtime/runtime.h"
 
 /* The runtime has codes of its own for names that are not there. */
@@ -16,7 +17,7 @@ CUresult cudaLibraryGetKernel(CUkernel *out, CUlibrary library, const char *name
 static CUresult get_global(struct shim *s, void **p, size_t *bytes, CUlibrary library, const char *name)
 {
   CUdeviceptr addr = 0;
-  CUresult r = module_get_variable(s, library, name, &addr, bytes);
+  CUresult r = library_variable(s, library, name, &addr, bytes);
   if (r == CUDA_SUCCESS && p) *p = (void *)(uintptr_t)addr;
   return r == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidSymbol : r;
 }

@@ -17,7 +17,7 @@ static CUresult alloc(struct shim *s, void **p, size_t bytes)
 {
   uint64_t addr = 0;
   if (!p) return CUDA_ERROR_INVALID_VALUE;
-  CUresult r = bytes ? memory_alloc(s, &addr, bytes) : CUDA_SUCCESS; /* nothing: a null pointer */
+  CUresult r = bytes ? memory_alloc(s, board_current(s), &addr, bytes) : CUDA_SUCCESS; /* nothing: a null pointer */
   if (r == CUDA_SUCCESS) *p = (void *)(uintptr_t)addr;
   return r;
 }
@@ -30,7 +30,7 @@ CUresult cudaMalloc(void **p, size_t bytes)
 static CUresult release(struct shim *s, void *p, unsigned kinds)
 {
   if (!p) return CUDA_SUCCESS;
-  stream_wait_all(s); /* cudaFree waits for the device */
+  stream_wait_memory(s, (uint64_t)(uintptr_t)p); /* cudaFree waits for the device */
   if (graph_memory_exists(s, (uint64_t)(uintptr_t)p)) return graph_memory_give(s, (uint64_t)(uintptr_t)p);
   return memory_free(s, (uint64_t)(uintptr_t)p, kinds) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -135,16 +135,16 @@ CUresult cudaMalloc3D(cudaPitchedPtr *p, cudaExtent extent)
   RUNTIME(NEED_CONTEXT, alloc_3d(s, p, extent));
 }
 
-static CUresult memory_info(struct shim *s, size_t *left, size_t *total)
+static CUresult memory_info(const struct board *b, size_t *left, size_t *total)
 {
-  if (left) *left = memory_total(s) - s->memory.device_bytes;
-  if (total) *total = memory_total(s);
+  if (left) *left = board_memory_bytes(b) - b->bytes;
+  if (total) *total = board_memory_bytes(b);
   return CUDA_SUCCESS;
 }
 
 CUresult cudaMemGetInfo(size_t *left, size_t *total)
 {
-  RUNTIME(NEED_CONTEXT, memory_info(s, left, total));
+  RUNTIME(NEED_CONTEXT, memory_info(board_current(s), left, total));
 }
 
 static CUresult pointer_attributes(struct shim *s, cudaPointerAttributes *a, const void *p)
@@ -155,9 +155,9 @@ static CUresult pointer_attributes(struct shim *s, cudaPointerAttributes *a, con
   const struct block *b = memory_find(s, addr);
   if (!a) return CUDA_ERROR_INVALID_VALUE;
   a->device_pointer = a->host_pointer = NULL;
-  a->device = b ? 0 : -2; /* cudaInvalidDeviceId */
+  a->device = b ? (int)b->board->number : -2; /* cudaInvalidDeviceId */
   a->type = b ? types[b->kind] : memory_is_device(s, addr) ? 2 : 0;
-  if (a->type == 2 && !b) a->device = 0, a->device_pointer = (void *)(uintptr_t)p;
+  if (a->type == 2 && !b) a->device = (int)board_of(s, addr)->number, a->device_pointer = (void *)(uintptr_t)p;
   if (a->type == 0) a->host_pointer = (void *)(uintptr_t)p;
   if (!b) return CUDA_SUCCESS;
   uint64_t offset = addr - (addr - b->addr < b->bytes ? b->addr : b->device);

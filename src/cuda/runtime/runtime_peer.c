@@ -1,28 +1,40 @@
-/* What programs of several GPUs call, with one: device 0 is no peer of itself. Codes: CUDA Runtime API, "Peer
- * device memory access" and "Device management".
+/* Peers: access between devices (core/peer_access.h), copies between them. Codes: CUDA Runtime API, "Peer device memory
+ * access" and "Device management".
  */
 #include "cuda/core/copy_3d.h"
+#include "cuda/core/peer_access.h"
 #include "cuda/core/peer_copy.h"
 #include "cuda/runtime/runtime.h"
 #include "cuda/runtime/runtime_forms.h"
 
-/* There is no other device that this one could reach. */
+static CUresult enable(struct shim *s, int peer, unsigned flags)
+{
+  struct board *b = board_at(s, peer);
+  if (flags) return CUDA_ERROR_INVALID_VALUE;
+  if (!b || !boards_are_peers(s, board_current(s), b)) return CUDA_ERROR_INVALID_DEVICE;
+  return peer_enable(s, context_primary(s, b), 0);
+}
+
 CUresult cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
-  (void)peer;
-  RUNTIME(NEED_CONTEXT, flags ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_DEVICE);
+  RUNTIME(NEED_CONTEXT, enable(s, peer, flags));
+}
+
+static CUresult disable(struct shim *s, int peer)
+{
+  struct board *b = board_at(s, peer);
+  if (!b || b == board_current(s)) return CUDA_ERROR_INVALID_DEVICE;
+  return peer_disable(s, context_primary(s, b));
 }
 
 CUresult cudaDeviceDisablePeerAccess(int peer)
 {
-  (void)peer;
-  RUNTIME(NEED_CONTEXT, CUDA_ERROR_INVALID_DEVICE);
+  RUNTIME(NEED_CONTEXT, disable(s, peer));
 }
 
 CUresult runtime_peers(struct shim *s, int to, int from)
 {
-  (void)s;
-  return to || from ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+  return board_at(s, to) && board_at(s, from) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult runtime_copy_peers(struct shim *s, const cudaMemcpy3DPeerParms *p, CUstream stream, bool blocking)

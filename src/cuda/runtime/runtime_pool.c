@@ -13,7 +13,7 @@ static CUresult alloc(struct shim *s, void **out, size_t bytes, CUmemoryPool poo
 
 CUresult cudaMallocAsync(void **out, size_t bytes, CUstream stream)
 {
-  RUNTIME(NEED_CONTEXT, alloc(s, out, bytes, pool_current(s), stream));
+  RUNTIME(NEED_CONTEXT, alloc(s, out, bytes, pool_current(s, board_current(s)), stream));
 }
 
 CUresult cudaMallocFromPoolAsync(void **out, size_t bytes, CUmemoryPool pool, CUstream stream)

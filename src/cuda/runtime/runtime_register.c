@@ -13,12 +13,12 @@ struct registered {
 static struct registered *registered(struct shim *);
 
 /* The primary context goes away: modules are loaded again when needed, handles of kernels stay valid. */
-static void forget_modules(struct shim *s)
+static void forget_modules(struct shim *s, struct board *on)
 {
   for (struct rt_binary *b = registered(s)->binaries; b; b = b->next) {
-    b->module = NULL;
+    b->module[on->number] = NULL;
     for (struct rt_symbol *y = b->functions; y; y = y->next)
-      if (y->function) module_take_function(y->function);
+      if (y->function[on->number]) module_take_function(y->function[on->number]);
   }
 }
 
@@ -108,10 +108,11 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device, const ch
 
 /* Looking up ------------------------------------------------------------------------------------- */
 
-static CUresult load(struct shim *s, struct rt_binary *b)
+static CUresult load(struct shim *s, struct rt_binary *b, struct board *on)
 {
-  if (b->module || b->broken != CUDA_SUCCESS) return b->broken;
-  return b->broken = module_open(s, b->image, IMAGE_UNKNOWN, NULL, &b->module);
+  const unsigned i = on->number;
+  if (b->module[i] || b->broken[i] != CUDA_SUCCESS) return b->broken[i];
+  return b->broken[i] = module_open(s, on, b->image, IMAGE_UNKNOWN, NULL, &b->module[i]);
 }
 
 static struct rt_symbol *find(struct rt_symbol *list, const void *host)
@@ -124,12 +125,13 @@ char __cudaInitModule(void **handle)
 {
   struct shim *s = locked();
   struct rt_binary *b = (struct rt_binary *)handle;
-  bool ok = shim_up(s) == CUDA_SUCCESS && load(s, b) == CUDA_SUCCESS;
+  struct board *const on = shim_up(s) == CUDA_SUCCESS ? board_current(s) : NULL;
+  bool ok = on && load(s, b, on) == CUDA_SUCCESS;
   /* A managed variable is host memory, too: that of its page (host/device.h). */
   for (struct rt_symbol *y = ok ? b->variables : NULL; y; y = y->next) {
     CUdeviceptr addr;
-    if (y->managed && module_get_variable(s, b->module, y->name, &addr, NULL) == CUDA_SUCCESS)
-      *y->managed = gmem_ptr(s->device.mem, addr, 1);
+    if (y->managed && module_get_variable(s, b->module[on->number], y->name, &addr, NULL) == CUDA_SUCCESS)
+      *y->managed = gmem_ptr(on->device.mem, addr, 1);
   }
   pthread_mutex_unlock(&s->lock);
   return ok;
@@ -147,30 +149,38 @@ static struct rt_symbol *find_handle(struct shim *s, const void *handle)
 {
   for (struct rt_binary *b = registered(s)->binaries; b; b = b->next)
     for (struct rt_symbol *y = b->functions; y; y = y->next)
-      if (y->function && y->function == handle) return y;
+      for (unsigned i = 0; i < s->boards.n; i++)
+        if (y->function[i] && y->function[i] == handle) return y;
   return NULL;
 }
 
 /* After a reset the module is loaded again, and the handle stands for what is in it now. */
-static CUresult resolve(struct shim *s, struct rt_symbol *y)
+static CUresult resolve(struct shim *s, struct rt_symbol *y, struct board *on, struct function **out)
 {
-  CUresult r = load(s, y->binary);
+  struct function **f = &y->function[on->number];
+  CUresult r = load(s, y->binary, on);
   if (r != CUDA_SUCCESS) return r;
-  if (!y->function) r = module_get_function(s, y->binary->module, y->name, &y->function);
-  else if (!y->function->module) r = module_give_function(y->binary->module, y->name, y->function);
+  struct loaded_module *m = y->binary->module[on->number];
+  if (!*f) r = module_get_function(s, m, y->name, f);
+  else if (!(*f)->module) r = module_give_function(m, y->name, *f);
+  *out = *f;
   return r == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidDeviceFunction : r;
 }
 
 CUresult rt_function(struct shim *s, const void *host, struct function **out)
 {
+  return rt_function_on(s, host, board_current(s), out);
+}
+
+CUresult rt_function_on(struct shim *s, const void *host, struct board *on, struct function **out)
+{
   struct function *f = (struct function *)(uintptr_t)host;
   struct rt_symbol *y = find_function(s, host);
-  if (!y && module_is_function(s, f)) return *out = f, CUDA_SUCCESS;
+  const bool loaded = !y && module_is_function(s, f);
+  if (loaded && f->module->board == on) return *out = f, CUDA_SUCCESS;
   if (!y) y = find_handle(s, host);
-  if (!y) return cudaErrorInvalidDeviceFunction;
-  CUresult r = resolve(s, y);
-  *out = y->function;
-  return r;
+  if (y) return resolve(s, y, on, out);
+  return loaded ? function_on(s, f, on, out) : cudaErrorInvalidDeviceFunction;
 }
 
 const void *rt_host_function(struct shim *s, const void *func)
@@ -185,8 +195,9 @@ CUresult rt_variable(struct shim *s, const void *host, CUdeviceptr *addr, size_t
   for (struct rt_binary *b = registered(s)->binaries; b; b = b->next) {
     struct rt_symbol *y = find(b->variables, host);
     if (!y) continue;
-    CUresult r = load(s, b);
-    if (r == CUDA_SUCCESS) r = module_get_variable(s, b->module, y->name, addr, bytes);
+    struct board *const on = board_current(s);
+    CUresult r = load(s, b, on);
+    if (r == CUDA_SUCCESS) r = module_get_variable(s, b->module[on->number], y->name, addr, bytes);
     return r == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidSymbol : r;
   }
   return cudaErrorInvalidSymbol;

@@ -1,0 +1,13 @@
+/* The machine that `exec --machine` names. */
+#ifndef WS_CLI_EXEC_MACHINE_H
+#define WS_CLI_EXEC_MACHINE_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+/* Whether there is such a machine, in dir/machines or in a file, whose name becomes absolute: the program may change
+ * its folder. */
+bool exec_machine_check(const char **name, const char *dir, struct err *e);
+
+#endif

@@ -1,0 +1,230 @@
+#include "cuda/core/board.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "cuda/core/shim.h"
+#include "cuda/core/visible_boards.h"
+#include "host/live_gpu.h"
+#include "sanitize/sanitize.h"
+
+/* Device memory of all lies between these addresses, in equal parts. Above are reserved addresses (vmm.c) and host
+ * memory (memory.c). */
+#define DEVICE_FIRST UINT64_C(0x700000000)
+#define DEVICE_END   UINT64_C(0x200000000000)
+
+enum { PS_PER_NS = 1000, MBPS = 1000000 };
+
+/* --- starting them ------------------------------------------------------------------------------- */
+
+static bool load_machine(struct shim *s, const char *dir, struct err *e)
+{
+  struct boards *x = &s->boards;
+  struct params p;
+  if (s->options.machine) {
+    TRY(machine_load(s->options.machine, dir, &x->machine, e));
+  } else {
+    TRY(params_load(s->options.gpu, dir, &p, e));
+    machine_of_gpu(s->options.gpu, &p, &x->machine);
+  }
+  x->topology = topology_new(&x->machine, &x->arena);
+  return true;
+}
+
+/* What a machine's links give to copies between the GPU and its host. */
+static void take_links(const struct boards *x, struct board *b)
+{
+  struct params *p = &b->preset.params;
+  const unsigned socket = topology_socket(x->topology, b->node);
+  p->pcie_h2d_mbps = (uint32_t)(topology_rate(x->topology, socket, b->node) / MBPS);
+  p->pcie_d2h_mbps = (uint32_t)(topology_rate(x->topology, b->node, socket) / MBPS);
+}
+
+static bool load_preset(struct shim *s, struct board *b, const char *dir, struct err *e)
+{
+  TRY(preset_load(s->boards.machine.gpu[b->node], dir, &b->preset, e));
+  if (s->options.machine) take_links(&s->boards, b);
+  for (unsigned i = 0; i < s->options.n_set; i++) TRY(preset_override(&b->preset, s->options.set[i], e));
+  TRY(params_check(&b->preset.params, e));
+  return activity_choice_fits(&s->options.activity, b->preset.params.gpu_sms, e);
+}
+
+static bool start_board(struct shim *s, struct board *b, struct err *e)
+{
+  const struct params *p = &b->preset.params;
+  const uint64_t page = boards_page(s), part = (DEVICE_END - DEVICE_FIRST) / s->boards.n / page * page;
+  struct device_config config = device_config_for(p, s->options.timed);
+  config.page_bits = s->boards.page_bits;
+  config.memory_first = DEVICE_FIRST + b->number * part;
+  config.memory_end = config.memory_first + part;
+  config.print = s->print.file;
+  config.presets = s->options.presets;
+  if (s->options.sanitize) config.gap_bytes = SANITIZE_GAP;
+  TRY(device_init(&b->device, &config, e));
+  b->simulator = simulator_new(p);
+  if (s->options.timed) simulator_surround(b->simulator);
+  timeline_init(&b->time, p);
+  b->shim = s;
+  b->reach = board_bit(b);
+  b->legacy.board = b;
+  b->legacy.order.legacy = true;
+  return true;
+}
+
+/* The program's devices. */
+static void choose(struct shim *s)
+{
+  struct boards *x = &s->boards;
+  unsigned node[BOARDS_MAX];
+  x->n = visible_boards(&x->machine, s->options.machine ? getenv("CUDA_VISIBLE_DEVICES") : NULL, node);
+  x->of = shim_alloc(x->n * sizeof *x->of);
+  for (unsigned i = 0; i < x->n; i++) x->of[i].number = i, x->of[i].node = node[i];
+}
+
+bool boards_start(struct shim *s, struct err *e)
+{
+  struct boards *x = &s->boards;
+  char dir[4096];
+  if (s->options.machine && s->options.trace) return err_set(e, "--machine: traces are of one GPU");
+  TRY(presets_dir(s->options.presets, dir, sizeof dir, e));
+  TRY(load_machine(s, dir, e));
+  choose(s);
+  for (unsigned i = 0; i < x->n; i++) {
+    TRY(load_preset(s, &x->of[i], dir, e));
+    const unsigned bits = x->of[i].preset.params.vm_page_bits;
+    if (!i || bits < x->page_bits) x->page_bits = bits;
+  }
+  for (unsigned i = 0; i < x->n; i++) TRY(start_board(s, &x->of[i], e));
+  return true;
+}
+
+/* --- which one ------------------------------------------------------------------------------------ */
+
+struct board *board_at(const struct shim *s, int number)
+{
+  return number >= 0 && (unsigned)number < s->boards.n ? &s->boards.of[number] : NULL;
+}
+
+static bool has(const struct board *b, uint64_t addr)
+{
+  return gmem_ptr(b->device.mem, addr, 1) != NULL;
+}
+
+struct board *board_of(const struct shim *s, uint64_t addr)
+{
+  const struct boards *x = &s->boards;
+  for (unsigned i = 0; i < x->n; i++) {
+    const struct device_config *c = &x->of[i].device.config;
+    if (addr >= c->memory_first && addr < c->memory_end) return &x->of[i];
+  }
+  for (unsigned i = 0; i < x->n; i++)
+    if (has(&x->of[i], addr)) return &x->of[i];
+  return &x->of[0];
+}
+
+struct gmem *board_memory(const struct shim *s, uint64_t addr)
+{
+  return board_of(s, addr)->device.mem;
+}
+
+/* --- what they are -------------------------------------------------------------------------------- */
+
+uint64_t boards_page(const struct shim *s)
+{
+  return UINT64_C(1) << s->boards.page_bits;
+}
+
+uint64_t board_memory_bytes(const struct board *b)
+{
+  return (uint64_t)b->preset.params.gpu_memory_mib << 20;
+}
+
+unsigned board_pci_bus(const struct board *b)
+{
+  return b->node + 1;
+}
+
+const char *board_pci_address(const struct board *b, char text[BOARD_PCI_TEXT])
+{
+  snprintf(text, BOARD_PCI_TEXT, "0000:%02x:00.0", board_pci_bus(b) & 0xff);
+  return text;
+}
+
+/* With or without a domain and a function (CUDA Driver API, cuDeviceGetByPCIBusId). */
+struct board *board_by_pci(const struct shim *s, const char *text)
+{
+  unsigned domain = 0, bus, device, function = 0;
+  char rest;
+  const int n = sscanf(text, "%x:%x:%x.%x%c", &domain, &bus, &device, &function, &rest);
+  if (n != 4 && (n != 3 || sscanf(text, "%x:%x:%x%c", &domain, &bus, &device, &rest) != 3)) {
+    domain = 0;
+    const int m = sscanf(text, "%x:%x.%x%c", &bus, &device, &function, &rest);
+    if (m != 3) return NULL;
+  }
+  for (unsigned i = 0; i < s->boards.n && !domain && !device && !function; i++)
+    if (board_pci_bus(&s->boards.of[i]) == bus) return &s->boards.of[i];
+  return NULL;
+}
+
+const char *boards_name(const struct shim *s)
+{
+  return s->options.machine ? s->boards.machine.name : s->boards.of[0].preset.params.name;
+}
+
+bool boards_are_peers(const struct shim *s, const struct board *from, const struct board *to)
+{
+  return from != to && topology_reaches(s->boards.topology, from->node, to->node);
+}
+
+/* The weakest link of the way. */
+static uint32_t atomics(const struct boards *x, unsigned from, unsigned to)
+{
+  uint32_t least = LINK_ATOMICS_ALL;
+  for (unsigned at = from; at != to;) {
+    const struct topology_hop hop = topology_next(x->topology, from, at, to, 0);
+    const uint32_t these = x->machine.link[x->machine.links[hop.link].group].atomics;
+    if (these < least) least = these;
+    at = hop.node;
+  }
+  return least;
+}
+
+bool boards_have_atomics(const struct shim *s, const struct board *from, const struct board *to)
+{
+  return boards_are_peers(s, from, to) && atomics(&s->boards, from->node, to->node) == LINK_ATOMICS_ALL;
+}
+
+bool board_has_host_atomics(const struct board *b)
+{
+  const struct boards *x = &b->shim->boards;
+  return atomics(x, b->node, topology_socket(x->topology, b->node)) == LINK_ATOMICS_ALL;
+}
+
+uint64_t boards_rate(const struct shim *s, const struct board *from, const struct board *to)
+{
+  return topology_rate(s->boards.topology, from->node, to->node);
+}
+
+uint64_t boards_latency(const struct shim *s, const struct board *from, const struct board *to)
+{
+  return topology_latency(s->boards.topology, from->node, to->node);
+}
+
+uint64_t boards_epoch(const struct shim *s)
+{
+  const struct machine_preset *m = &s->boards.machine;
+  uint32_t least = UINT32_MAX;
+  for (unsigned g = 0; g < m->n_link_groups; g++)
+    if (m->link[g].latency_ns < least) least = m->link[g].latency_ns;
+  return least ? (uint64_t)least * PS_PER_NS : 1;
+}
+
+/* --- while kernels run ---------------------------------------------------------------------------- */
+
+void boards_keep_pages(struct shim *s)
+{
+  unsigned running = 0;
+  for (unsigned i = 0; i < s->boards.n; i++) running += live_count(s->boards.of[i].simulator);
+  for (unsigned i = 0; i < s->boards.n; i++) gmem_keep_pages(s->boards.of[i].device.mem, running > 0);
+}

@@ -1,0 +1,106 @@
+/* The GPUs of the machine, as the program has them: devices 0 to n - 1, those that CUDA_VISIBLE_DEVICES leaves.
+ * Without a machine (exec --machine) there is one.
+ *
+ *   memory   Each GPU has its own image: its page table. Device memory of each lies at addresses of its own, host
+ *            memory is in all of them at the same address. What a GPU may reach of another's is in its image, too
+ *            (peer_access.h); anything else faults there, as it does where there is nothing.
+ *   contexts A context is on one GPU; those of one GPU share its memory, default stream and modules.
+ *   time     Each has a simulator; kernels of several meet in the front end (host/front.h).
+ */
+#ifndef WS_CUDA_BOARD_H
+#define WS_CUDA_BOARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/presets.h"
+#include "config/topology.h"
+#include "cuda/core/launch_watch.h"
+#include "cuda/core/streams.h"
+#include "host/device.h"
+#include "host/timeline.h"
+
+struct context;
+struct pool;
+struct shim;
+struct simulator;
+
+enum { BOARDS_MAX = MACHINE_MAX_GPUS, BOARD_PCI_TEXT = 16 };
+
+/* A set of GPUs: a bit each. */
+typedef uint32_t board_mask;
+
+struct board {
+  struct shim *shim;
+  unsigned number; /* the program's */
+  unsigned node;   /* of the machine */
+  struct preset preset;
+  struct device device;
+  struct simulator *simulator;
+  struct timeline time;      /* its copies, and kernels without time; the host's clock is the shim's */
+  struct launch_watch watch; /* of kernels that share it */
+  struct context *primary;   /* NULL: none yet */
+  struct stream legacy;      /* its default stream */
+  unsigned queues;           /* hardware queues given out, one after the other */
+  struct command *gone, *left; /* held: behind what was given to blocking streams, to any streams that are gone */
+  uint64_t bytes;            /* of its memory, allocated */
+  uint64_t graph_bytes[4];   /* of graphs, by CUgraphMem_attribute (graph_memory.h) */
+  board_mask reach;          /* whose memory its kernels reach (peer_access.h) */
+  struct pool *pool, *pool_now; /* its default pool, once it was asked for; the one in use, NULL: that one */
+};
+
+/* All of them, and how they are joined. */
+struct boards {
+  struct board *of; /* by number */
+  unsigned n;
+  unsigned page_bits; /* of all images */
+  struct machine_preset machine;
+  struct topology *topology;
+  struct arena arena;
+};
+
+/* Makes them as the options say: presets, memory, simulators. None is left (CUDA_VISIBLE_DEVICES): n is 0. */
+bool boards_start(struct shim *, struct err *e);
+
+/* NULL: there is no such device. */
+struct board *board_at(const struct shim *, int number);
+/* In whose image the byte is, first that of the GPU whose memory has the address; device 0: in none. */
+struct board *board_of(const struct shim *, uint64_t addr);
+/* Its image. */
+struct gmem *board_memory(const struct shim *, uint64_t addr);
+
+static inline board_mask board_bit(const struct board *b)
+{
+  return (board_mask)1 << b->number;
+}
+
+static inline board_mask boards_all(const struct boards *b)
+{
+  return (board_mask)((UINT64_C(1) << b->n) - 1);
+}
+
+/* Bytes of a page. */
+uint64_t boards_page(const struct shim *);
+/* What the program reads as its name; total memory, bytes; PCI address ("0000:01:00.0"). */
+uint64_t board_memory_bytes(const struct board *);
+const char *board_pci_address(const struct board *, char text[BOARD_PCI_TEXT]);
+unsigned board_pci_bus(const struct board *);
+/* NULL: no device has it. */
+struct board *board_by_pci(const struct shim *, const char *text);
+/* What the report calls the machine. */
+const char *boards_name(const struct shim *);
+/* Whether kernels of the one can reach memory of the other over the machine's links; whether all atomics do; the links'
+ * rate (bytes per second) and latency (ps) from the one to the other. */
+bool boards_are_peers(const struct shim *, const struct board *from, const struct board *to);
+bool boards_have_atomics(const struct shim *, const struct board *from, const struct board *to);
+uint64_t boards_rate(const struct shim *, const struct board *from, const struct board *to);
+uint64_t boards_latency(const struct shim *, const struct board *from, const struct board *to);
+/* Whether the GPU's atomics on memory of its host are those of the host. */
+bool board_has_host_atomics(const struct board *);
+
+/* How far one GPU's kernels may get ahead of another's, ps: the smallest latency between two nodes. */
+uint64_t boards_epoch(const struct shim *);
+/* While kernels run on any of them, memory that is released keeps its pages (base/gmem.h). */
+void boards_keep_pages(struct shim *);
+
+#endif

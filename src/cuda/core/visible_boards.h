@@ -1,0 +1,17 @@
+/* CUDA_VISIBLE_DEVICES: which GPUs of a machine a program has, and in which order (CUDA C++ Programming Guide, "CUDA
+ * Environment Variables"). */
+#ifndef WS_CUDA_VISIBLE_BOARDS_H
+#define WS_CUDA_VISIBLE_BOARDS_H
+
+#include "config/machine_preset.h"
+#include "cuda/core/api.h"
+
+/* Numbers of the machine's GPUs, separated by commas, or the beginnings of their UUIDs ("GPU-77617270-…"); what follows
+ * the first that is none does not count, and the same twice leaves none. NULL: all, in their order. Fills node, and
+ * returns how many. */
+unsigned visible_boards(const struct machine_preset *, const char *text, unsigned node[MACHINE_MAX_GPUS]);
+
+/* The same GPU has the same one: from its name, and its place in the machine. */
+CUuuid board_uuid(const char *name, unsigned node);
+
+#endif
