@@ -102,7 +102,7 @@ void json_out_real(struct json_out *j, const char *key, double v)
     return;
   }
   begin_value(j, key);
-  size_t n = (size_t)snprintf(text, sizeof text, "%.15g", v);
+  size_t n = (size_t)snprintf(text, sizeof text, "%.*g", j->form.digits ? (int)j->form.digits : 15, v);
   n = shorten_exponent(text, n);
   text_out_bytes(j->to, text, n);
   if (!memchr(text, '.', n) && !memchr(text, 'e', n)) text_out_text(j->to, ".0");

@@ -25,6 +25,7 @@ enum { JSON_OUT_DEPTH = 32 };
 
 struct json_form {
   unsigned indent; /* spaces for each level; 0: all in one line, without any */
+  unsigned digits; /* of real numbers; 0: 15. 17 give back each double */
   bool in_script;  /* '<' in strings as \u003c: a script of a page ends at the first "</script" */
 };
 
@@ -44,7 +45,7 @@ void json_out_array(struct json_out *, const char *key);
 void json_out_end(struct json_out *);
 
 void json_out_u64(struct json_out *, const char *key, uint64_t);
-/* Up to 15 significant digits, with a point or an exponent; infinity and what is no number: null. */
+/* Up to so many significant digits, with a point or an exponent; infinity and what is no number: null. */
 void json_out_real(struct json_out *, const char *key, double);
 /* Text of any origin: where it is not UTF-8, all of it as text_safe has it (base/text.h). NULL: null. */
 void json_out_text(struct json_out *, const char *key, const char *);

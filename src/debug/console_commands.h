@@ -35,7 +35,8 @@ console_command command_break, command_tbreak, command_watch, command_rwatch, co
     command_enable, command_disable, command_condition, command_ignore, command_info_breakpoints;
 
 /* Looking (console_show.c, console_state.c). */
-console_command command_print, command_examine, command_set, command_backtrace, command_list, command_disassemble;
+console_command command_print, command_examine, command_set, command_backtrace, command_frame, command_up, command_down,
+    command_list, command_disassemble;
 console_command command_info, command_lane, command_warp, command_cta, command_thread, command_state;
 
 /* Of all (console_text.c). Where the focus is, with its instruction and source line. */

@@ -125,31 +125,77 @@ bool command_set(struct console *c, char *args, struct err *e)
 
 /* ---- source and code ---- */
 
-bool command_backtrace(struct console *c, char *args, struct err *e)
+static void print_frame(struct console *c, unsigned number, const struct debug_frame *f)
 {
   char line[300];
+  source_map_place(&c->d->map, f->source.row, line, sizeof line);
+  fprintf(c->out, "#%u  0x%" PRIx64 " in %s%s%s%s\n", number, f->pc, f->source.function, *line ? " at " : "", line,
+          f->source.inlined ? " (inlined)" : "");
+}
+
+bool command_backtrace(struct console *c, char *args, struct err *e)
+{
   (void)args;
   if (!here(c, e)) return false;
   struct debug_frame *frame = mem_alloc(BACKTRACE_MOST * sizeof *frame);
   const unsigned n = debugger_backtrace(c->d, frame, BACKTRACE_MOST);
-  for (unsigned i = 0; i < n; i++) {
-    source_map_place(&c->d->map, frame[i].source.row, line, sizeof line);
-    fprintf(c->out, "#%u  0x%" PRIx64 " in %s%s%s%s\n", i, frame[i].pc, frame[i].source.function, *line ? " at " : "",
-            line, frame[i].source.inlined ? " (inlined)" : "");
-  }
+  for (unsigned i = 0; i < n; i++) print_frame(c, i, &frame[i]);
   mem_free(frame);
   return n ? true : err_set(e, "the lane has exited");
+}
+
+static bool choose_frame(struct console *c, uint64_t number, struct err *e)
+{
+  struct debug_frame f;
+  unsigned is;
+  if (!debugger_choose_frame(c->d, number, e) || !debugger_frame(c->d, &f, &is)) return false;
+  c->list_row = NULL;
+  print_frame(c, is, &f);
+  return true;
+}
+
+bool command_frame(struct console *c, char *args, struct err *e)
+{
+  struct debug_frame f;
+  unsigned is;
+  uint64_t number;
+  if (!here(c, e)) return false;
+  if (!debugger_frame(c->d, &f, &is)) return err_set(e, "the lane has exited");
+  number = is;
+  if (*args && !console_number(c, args, &number, e)) return false;
+  return choose_frame(c, number, e);
+}
+
+bool command_up(struct console *c, char *args, struct err *e)
+{
+  struct debug_frame f;
+  unsigned is;
+  (void)args;
+  if (!here(c, e)) return false;
+  if (!debugger_frame(c->d, &f, &is)) return err_set(e, "the lane has exited");
+  return choose_frame(c, is + 1u, e);
+}
+
+bool command_down(struct console *c, char *args, struct err *e)
+{
+  struct debug_frame f;
+  unsigned is;
+  (void)args;
+  if (!here(c, e)) return false;
+  if (!debugger_frame(c->d, &f, &is)) return err_set(e, "the lane has exited");
+  return is ? choose_frame(c, is - 1u, e) : err_set(e, "this is the innermost frame");
 }
 
 bool command_list(struct console *c, char *args, struct err *e)
 {
   enum { LINES = 11 };
-  struct source_frame frame[SOURCE_FRAMES];
+  struct debug_frame frame = {.pc = 0};
+  unsigned number;
   uint64_t line = 0;
   if (!here(c, e)) return false;
   if (*args && !console_number(c, args, &line, e)) return false;
-  source_map_frames(&c->d->map, view_pc(&c->d->focus), frame);
-  const struct line_row *row = frame[0].row;
+  debugger_frame(c->d, &frame, &number);
+  const struct line_row *row = frame.source.row;
   if (!row || !row->line) return err_set(e, "no source line is known here; compile with -lineinfo or -G");
   if (c->list_row != row || line)
     c->list_row = row, c->list_line = (line ? line : row->line) > LINES / 2 ? (line ? line : row->line) - LINES / 2 : 1;

@@ -520,7 +520,7 @@ static unsigned add_frames(const struct debugger *d, uint64_t pc, uint64_t look_
 {
   struct source_frame f[SOURCE_FRAMES];
   const unsigned k = source_map_frames(&d->map, look_at, f);
-  for (unsigned i = 0; i < k && n < most; i++) out[n++] = (struct debug_frame){f[i], pc};
+  for (unsigned i = 0; i < k && n < most; i++) out[n++] = (struct debug_frame){f[i], pc, look_at, pc != look_at};
   return n;
 }
 
@@ -533,6 +533,34 @@ unsigned debugger_backtrace(const struct debugger *d, struct debug_frame *out, u
   for (uint32_t k = c->depth < CALL_STACK_DEPTH ? c->depth : CALL_STACK_DEPTH; k-- > 0;)
     n = add_frames(d, code_next(&d->target.params.code, c->call[k]), c->call[k], out, n, most);
   return n;
+}
+
+static bool is_chosen(const struct debugger *d)
+{
+  const struct lane_view *a = &d->chosen.of, *b = &d->focus;
+  return d->chosen.position == d->target.position && a->slot == b->slot && a->warp == b->warp && a->lane == b->lane;
+}
+
+bool debugger_frame(const struct debugger *d, struct debug_frame *out, unsigned *number)
+{
+  struct debug_frame *all = mem_alloc(BACKTRACE_MOST * sizeof *all);
+  const unsigned n = debugger_backtrace(d, all, BACKTRACE_MOST);
+  *number = is_chosen(d) && d->chosen.frame < n ? d->chosen.frame : 0;
+  if (n) *out = all[*number];
+  mem_free(all);
+  return n;
+}
+
+bool debugger_choose_frame(struct debugger *d, uint64_t frame, struct err *e)
+{
+  struct debug_frame *all = mem_alloc(BACKTRACE_MOST * sizeof *all);
+  const unsigned n = debugger_backtrace(d, all, BACKTRACE_MOST);
+  mem_free(all);
+  if (frame >= n) return err_set(e, n ? "there are frames 0 to %u" : "the lane has exited", n - 1);
+  d->chosen.frame = (unsigned)frame;
+  d->chosen.position = d->target.position;
+  d->chosen.of = d->focus;
+  return true;
 }
 
 void debugger_instruction(const struct debugger *d, uint64_t pc, char *buf, size_t size)

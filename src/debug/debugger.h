@@ -33,6 +33,11 @@ struct debugger {
   struct debug_points *points; /* the session's */
   struct expression_names names;
   struct lane_view focus; /* of a resident CTA, unless the launch has ended */
+  struct {
+    unsigned frame;
+    uint64_t position;
+    struct lane_view of;
+  } chosen; /* debugger_choose_frame */
   struct debug_stop stop; /* the last one */
   struct {
     uint64_t at;
@@ -91,10 +96,17 @@ void debugger_stay(struct debugger *);
 enum { BACKTRACE_MOST = 1024 };
 struct debug_frame {
   struct source_frame source;
-  uint64_t pc; /* of the frame: where it goes on */
+  uint64_t pc;   /* of the frame: where it goes on */
+  uint64_t at;   /* the instruction it is at: the innermost one's next, the callers' calls */
+  bool called;   /* a function that it called runs */
 };
 /* Frames of the focus, innermost first; returns how many were written. */
 unsigned debugger_backtrace(const struct debugger *, struct debug_frame *out, unsigned most);
+/* Chooses which of its frames is looked at, 0 the innermost, until it goes on or the focus moves. False with e filled:
+ * it has no such frame. */
+bool debugger_choose_frame(struct debugger *, uint64_t frame, struct err *e);
+/* That frame; *number: which it is. False: the lane has exited. */
+bool debugger_frame(const struct debugger *, struct debug_frame *out, unsigned *number);
 
 /* Text of the instruction at pc, "" where there is none. */
 void debugger_instruction(const struct debugger *, uint64_t pc, char *buf, size_t size);

@@ -7,17 +7,26 @@
 
 enum { FILE_PREDICATE = 2, FILE_VECTOR = 5 };
 
-/* Where a lane is: the function, and how far into it. */
+/* Where a lane is, or a frame of it that is looked at: the function, how far into it, and whether it waits for one that
+ * it called. */
 struct here {
   const struct source_function *function;
   uint64_t offset;
+  bool called;
 };
+
+static bool is_focus(const struct debugger *d, const struct lane_view *v)
+{
+  return v->slot == d->focus.slot && v->warp == d->focus.warp && v->lane == d->focus.lane;
+}
 
 static struct here here_of(const struct debugger *d, const struct lane_view *v)
 {
-  const uint64_t pc = view_pc(v);
-  const struct source_function *f = source_map_function_at(&d->map, pc);
-  return (struct here){f, f ? pc - f->pc : 0};
+  struct debug_frame frame = {.at = view_pc(v)};
+  unsigned number;
+  if (is_focus(d, v)) debugger_frame(d, &frame, &number);
+  const struct source_function *f = source_map_function_at(&d->map, frame.at);
+  return (struct here){f, f ? frame.at - f->pc : 0, frame.called};
 }
 
 static bool no_value(const struct debug_variable *v, struct err *e)
@@ -28,6 +37,8 @@ static bool no_value(const struct debug_variable *v, struct err *e)
 static bool read_registers(const struct debugger *d, const struct lane_view *v, const struct here *h,
                            const struct debug_variable *x, uint64_t regx, uint32_t word[2], struct err *e)
 {
+  if (h->called)
+    return err_set(e, "'%.60s' is in a register, which the functions called since may have changed", x->name);
   for (uint32_t k = 0; k < (x->bytes > 4 ? 2u : 1u); k++) {
     const struct debug_register *r = debug_info_register(&d->variables, h->function->symbol, h->offset, regx, k);
     const bool known = r && (r->file == FILE_VECTOR || (r->file == FILE_PREDICATE && r->number < 7));

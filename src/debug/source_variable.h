@@ -1,5 +1,6 @@
 /* Values of the source's variables, where the compiler tells (-G): parameters, locals in registers and in local
- * memory of a kernel, shared memory. Of the function the lane is in, not of its callers.
+ * memory of a kernel, shared memory. Of the function the lane is in, or of a caller that is looked at
+ * (debugger_choose_frame), of which registers are not known.
  */
 #ifndef WS_DEBUG_SOURCE_VARIABLE_H
 #define WS_DEBUG_SOURCE_VARIABLE_H

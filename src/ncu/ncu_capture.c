@@ -118,11 +118,10 @@ bool ncu_capture_keep(struct ncu_capture *c, const struct ncu_launch *launch, co
   a.gpu = gpu;
   const char *base = strrchr(c->program, '/');
   a.process = base ? base + 1 : c->program;
-  size_t bytes;
-  char *line = ncu_report_line(&a, &bytes);
-  const bool ok = append(c->stream, line, bytes);
+  struct text_out line = ncu_report_line(&a);
+  const bool ok = append(c->stream, line.data, line.n);
   if (!ok) err_fill(e, "ncu: a profiled launch cannot be kept: %s", host_error());
-  free(line);
+  text_out_close(&line);
   ncu_action_free(&a);
   say(c, ok ? "100%% - 1 pass\n" : "lost\n");
   return ok;

@@ -28,6 +28,7 @@ struct counted {
   const struct module_kernel *kernel;
   const uint32_t *grid, *block, *cluster;
   uint32_t shared_dynamic;
+  bool alone; /* of one instance: what is counted for all of them together is not known */
   struct room room;
   struct speed speed[SPEED__N];
   struct ncu_domain_state domain[NCU_DOMAIN__N];
@@ -49,6 +50,7 @@ static double time_ns(const struct counted *c)
 static double sum_by_name(const struct counted *c, const uint64_t *v, const char *mnemonic)
 {
   const struct isa *isa = c->r->isa;
+  if (c->alone) return (double)NAN;
   for (unsigned i = 0; i < isa->n_mnemonics(); i++)
     if (!strcmp(isa->mnemonic(i), mnemonic)) return (double)v[i];
   return 0;
@@ -172,10 +174,12 @@ static void see_domains(struct counted *c)
                                           (double)c->dram->data_bus_busy * 1e-12 * dram_hz, dram_hz};
 }
 
-static void see_values(const struct counted *c, struct ncu_value *v)
+/* Of rows that are counters, those of the units in `domains`: bits. */
+static void see_values(const struct counted *c, unsigned domains, struct ncu_value *v)
 {
 #define COUNTER(name, unit, dom, targets, value, peak_, text)                                                          \
-  *v++ = (struct ncu_value){(double)(value), peak_, NAN, NAN};
+  if (domains >> NCU_##dom & 1) *v = (struct ncu_value){(double)(value), peak_, NAN, NAN};                             \
+  v++;
 #define EACH(name, unit, dom, targets, value, text)                                                                    \
   *v++ = (struct ncu_value){(value)*c->domain[NCU_##dom].instances, NAN, value, value};
 #define PLAIN(name, unit, whole, targets, value, text) *v++ = (struct ncu_value){(double)(value), NAN, NAN, NAN};
@@ -211,34 +215,33 @@ static void widen(struct spread *s, const struct ncu_value *one, enum ncu_domain
   }
 }
 
-/* A row's value as it is with the counters of one instance alone. */
-static void see_one(const struct counted *c, struct ncu_value *one)
+/* Values of rows of these two units as they are with the counters of one instance alone. */
+static void see_one(const struct counted *c, enum ncu_domain first, enum ncu_domain second, struct spread *s)
 {
+  struct ncu_value one[NCU_N_ROWS];
   struct counted alone = *c;
+  alone.alone = true;
   see_domains(&alone);
-  see_values(&alone, one);
+  see_values(&alone, 1u << first | 1u << second, one);
+  widen(s, one, first, second);
 }
 
 static void see_instances(const struct counted *c, const struct gpu_instances *x, struct spread *s)
 {
-  struct ncu_value one[NCU_N_ROWS];
   struct counted alone = *c;
   for (unsigned i = 0; i < x->n_sms; i++) {
     alone.sm = &x->sm[i];
-    see_one(&alone, one);
-    widen(s, one, NCU_SM, NCU_L1TEX);
+    see_one(&alone, NCU_SM, NCU_L1TEX, s);
   }
   alone = *c;
   for (unsigned i = 0; i < x->n_slices; i++) {
     alone.l2 = &x->l2[i];
-    see_one(&alone, one);
-    widen(s, one, NCU_LTS, NCU_LTS);
+    see_one(&alone, NCU_LTS, NCU_LTS, s);
   }
   alone = *c;
   for (unsigned i = 0; i < x->n_channels; i++) {
     alone.dram = &x->dram[i];
-    see_one(&alone, one);
-    widen(s, one, NCU_DRAM, NCU_DRAM);
+    see_one(&alone, NCU_DRAM, NCU_DRAM, s);
   }
 }
 
@@ -251,6 +254,7 @@ static void see_spread(const struct counted *c, struct ncu_value *v)
   for (unsigned i = 0; i < NCU_N_ROWS; i++) s[i] = (struct spread){INFINITY, -INFINITY, 0};
   see_instances(c, c->r->instances, s);
   for (unsigned i = 0; i < NCU_N_ROWS; i++) {
+    if (sum_over[i] != NCU_DOMAIN__N && v[i].sum == 0) v[i].least = v[i].most = 0; /* none has any */
     if (!isfinite(s[i].least) || !isfinite(s[i].most)) continue; /* or no unit whose instances are counted */
     if (!(fabs(s[i].sum - v[i].sum) <= 1e-9 * fabs(v[i].sum))) continue;
     v[i].least = s[i].least;
@@ -409,7 +413,7 @@ void ncu_collect(struct ncu_action *a, const struct ncu_launch *l)
   memcpy(a->grid, l->grid, sizeof a->grid);
   memcpy(a->block, l->block, sizeof a->block);
   memcpy(a->domain, c.domain, sizeof a->domain);
-  see_values(&c, a->value);
+  see_values(&c, UINT_MAX, a->value);
   see_spread(&c, a->value);
   if (l->lines) collect_code(a, l);
 }

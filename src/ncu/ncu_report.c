@@ -8,6 +8,7 @@
 
 #include "base/checksum.h"
 #include "base/host_memory.h"
+#include "base/json_out.h"
 #include "base/text.h"
 
 #define SCHEMA "warpstep-ncu-1"
@@ -21,57 +22,56 @@ static const char *const domain_name[] = {
 
 /* --- writing ------------------------------------------------------------------------------------ */
 
-static json_t *text(const char *s)
+static void put_text(struct json_out *j, const char *key, const char *s)
 {
   char safe[SAFE];
-  return json_string(text_safe(s, safe, sizeof safe));
+  json_out_text(j, key, text_safe(s, safe, sizeof safe));
 }
 
-static json_t *number(double v)
+static void put_number(struct json_out *j, double v)
 {
-  if (!isfinite(v)) return json_null();
-  if (v == floor(v) && fabs(v) < 1e15) return json_integer((json_int_t)v);
-  return json_real(v);
+  if (v == floor(v) && v >= 0 && v < 1e15) json_out_u64(j, NULL, (uint64_t)v);
+  else json_out_real(j, NULL, v);
 }
 
-static json_t *count(uint64_t v)
+static void put_triple(struct json_out *j, const char *key, const uint32_t v[3])
 {
-  return json_integer((json_int_t)v);
+  json_out_array(j, key);
+  for (unsigned i = 0; i < 3; i++) json_out_u64(j, NULL, v[i]);
+  json_out_end(j);
 }
 
-static json_t *triple(const uint32_t v[3])
+static void put_numbers(struct json_out *j, const char *key, const double v[4])
 {
-  return json_pack("[I,I,I]", (json_int_t)v[0], (json_int_t)v[1], (json_int_t)v[2]);
+  json_out_array(j, key);
+  for (unsigned i = 0; i < 4; i++) put_number(j, v[i]);
+  json_out_end(j);
 }
 
 /* Values that are known; rows without any are left out. */
-static json_t *values_json(const struct ncu_action *a)
+static void put_values(struct json_out *j, const struct ncu_action *a)
 {
-  json_t *o = json_object();
+  json_out_object(j, "values");
   for (unsigned i = 0; i < NCU_N_ROWS; i++) {
     const struct ncu_value *v = &a->value[i];
     if (isfinite(v->sum))
-      json_object_set_new(o, ncu_metric_row(i)->name,
-                          json_pack("[o,o,o,o]", number(v->sum), number(v->peak), number(v->least), number(v->most)));
+      put_numbers(j, ncu_metric_row(i)->name, (const double[4]){v->sum, v->peak, v->least, v->most});
   }
-  return o;
+  json_out_end(j);
 }
 
-static json_t *domains_json(const struct ncu_action *a)
+static void put_domains(struct json_out *j, const struct ncu_action *a)
 {
-  json_t *o = json_object();
+  json_out_object(j, "domains");
   for (unsigned i = 0; i < NCU_DOMAIN__N; i++) {
     const struct ncu_domain_state *d = &a->domain[i];
-    json_object_set_new(
-        o, domain_name[i],
-        json_pack("[o,o,o,o]", number(d->instances), number(d->elapsed), number(d->active), number(d->hz)));
+    put_numbers(j, domain_name[i], (const double[4]){d->instances, d->elapsed, d->active, d->hz});
   }
-  return o;
+  json_out_end(j);
 }
 
-static json_t *inst_json(const struct ncu_inst *in)
+static void put_inst(struct json_out *j, const struct ncu_inst *in)
 {
-  json_t *states = json_array(), *o = json_array();
   const uint64_t n[] = {in->pc,
                         in->section,
                         in->line ? in->file : NOWHERE,
@@ -85,68 +85,97 @@ static json_t *inst_json(const struct ncu_inst *in)
                         in->excess,
                         in->passes,
                         in->conflicts};
-  for (unsigned i = 0; i < sizeof n / sizeof *n; i++) json_array_append_new(o, count(n[i]));
-  for (unsigned i = 0; i < WARP_STATE__N; i++) json_array_append_new(states, count(in->state[i]));
-  json_array_append_new(o, states);
-  json_array_append_new(o, text(in->text));
-  return o;
+  json_out_array(j, NULL);
+  for (unsigned i = 0; i < sizeof n / sizeof *n; i++) json_out_u64(j, NULL, n[i]);
+  json_out_array(j, NULL);
+  for (unsigned i = 0; i < WARP_STATE__N; i++) json_out_u64(j, NULL, in->state[i]);
+  json_out_end(j);
+  put_text(j, NULL, in->text);
+  json_out_end(j);
 }
 
-static void put_code(json_t *o, const struct ncu_action *a)
+static void put_code(struct json_out *j, const struct ncu_action *a)
 {
-  json_t *files = json_array(), *sections = json_array(), *insts = json_array();
-  for (uint32_t i = 0; i < a->n_files; i++)
-    json_array_append_new(files, json_pack("[o,o]", text(a->file[i].folder), text(a->file[i].name)));
-  for (uint32_t i = 0; i < a->n_sections; i++) json_array_append_new(sections, text(a->section[i]));
-  for (uint32_t i = 0; i < a->n_insts; i++) json_array_append_new(insts, inst_json(&a->inst[i]));
-  json_object_set_new(o, "files", files);
-  json_object_set_new(o, "sections", sections);
-  json_object_set_new(o, "insts", insts);
+  json_out_array(j, "files");
+  for (uint32_t i = 0; i < a->n_files; i++) {
+    json_out_array(j, NULL);
+    put_text(j, NULL, a->file[i].folder);
+    put_text(j, NULL, a->file[i].name);
+    json_out_end(j);
+  }
+  json_out_end(j);
+  json_out_array(j, "sections");
+  for (uint32_t i = 0; i < a->n_sections; i++) put_text(j, NULL, a->section[i]);
+  json_out_end(j);
+  json_out_array(j, "insts");
+  for (uint32_t i = 0; i < a->n_insts; i++) put_inst(j, &a->inst[i]);
+  json_out_end(j);
 }
 
-/* "CHECKSUM JSON\n"; takes the object. */
-static char *line_of(json_t *o, size_t *bytes)
+/* "CHECKSUM JSON\n": begun, with the object open, and ended. */
+static void begin_line(struct text_out *t, struct json_out *j)
 {
-  char *body = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17)), *line;
-  NO_MEMORY_IF(!body);
-  json_decref(o);
-  const size_t n = strlen(body), size = n + CHECKSUM + 3;
-  NO_MEMORY_IF(!(line = malloc(size)));
-  *bytes = (size_t)snprintf(line, size, "%016" PRIx64 " %s\n", checksum64(body, n), body);
-  free(body);
-  return line;
+  text_out_open(t, NULL);
+  memset(text_out_room(t, CHECKSUM + 1), ' ', CHECKSUM + 1);
+  t->n = CHECKSUM + 1;
+  json_out_open(j, t, (struct json_form){.digits = 17});
+  json_out_object(j, NULL);
 }
 
-char *ncu_report_line(const struct ncu_action *a, size_t *bytes)
+static void end_line(struct text_out *t, struct json_out *j)
 {
-  json_t *o =
-      json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "process", text(a->process), "kernel",
-                text(a->kernel), "gpu", text(a->gpu), "pid", (json_int_t)a->pid, "context", (json_int_t)a->context,
-                "stream", (json_int_t)a->stream, "cc", (json_int_t)a->cc, "grid", triple(a->grid), "block",
-                triple(a->block), "domains", domains_json(a), "values", values_json(a));
-  NO_MEMORY_IF(!o);
-  if (a->n_insts) put_code(o, a);
-  return line_of(o, bytes);
+  char checksum[CHECKSUM + 1];
+  json_out_end(j);
+  snprintf(checksum, sizeof checksum, "%016" PRIx64, checksum64(t->data + CHECKSUM + 1, t->n - CHECKSUM - 1));
+  memcpy(t->data, checksum, CHECKSUM);
+  text_out_char(t, '\n');
 }
 
-static char *header_line(const struct ncu_choice *c, size_t launches, size_t *bytes)
+struct text_out ncu_report_line(const struct ncu_action *a)
 {
-  json_t *sections = json_array(), *metrics = json_array();
+  struct text_out t;
+  struct json_out j;
+  begin_line(&t, &j);
+  put_text(&j, "process", a->process);
+  put_text(&j, "kernel", a->kernel);
+  put_text(&j, "gpu", a->gpu);
+  json_out_u64(&j, "pid", a->pid);
+  json_out_u64(&j, "context", a->context);
+  json_out_u64(&j, "stream", a->stream);
+  json_out_u64(&j, "cc", a->cc);
+  put_triple(&j, "grid", a->grid);
+  put_triple(&j, "block", a->block);
+  put_domains(&j, a);
+  put_values(&j, a);
+  if (a->n_insts) put_code(&j, a);
+  end_line(&t, &j);
+  return t;
+}
+
+static struct text_out header_line(const struct ncu_choice *c, size_t launches)
+{
+  struct text_out t;
+  struct json_out j;
+  begin_line(&t, &j);
+  json_out_text(&j, "schema", SCHEMA);
+  json_out_u64(&j, "launches", launches);
+  json_out_array(&j, "sections");
   for (unsigned i = 0; i < ncu_n_sections; i++)
-    if (c->section[i]) json_array_append_new(sections, json_string(ncu_sections[i].id));
-  for (size_t i = 0; i < c->n; i++) json_array_append_new(metrics, text(c->metric[i].name));
-  return line_of(json_pack("{s:s, s:I, s:o, s:o}", "schema", SCHEMA, "launches", (json_int_t)launches, "sections",
-                           sections, "metrics", metrics),
-                 bytes);
+    if (c->section[i]) json_out_text(&j, NULL, ncu_sections[i].id);
+  json_out_end(&j);
+  json_out_array(&j, "metrics");
+  for (size_t i = 0; i < c->n; i++) put_text(&j, NULL, c->metric[i].name);
+  json_out_end(&j);
+  end_line(&t, &j);
+  return t;
 }
 
 bool ncu_report_write(FILE *f, const struct ncu_report *r)
 {
   for (size_t i = 0; i <= r->n; i++) {
-    size_t bytes;
-    char *line = i ? ncu_report_line(&r->action[i - 1], &bytes) : header_line(&r->choice, r->n, &bytes);
-    const bool ok = fwrite(line, 1, bytes, f) == bytes;
-    free(line);
+    struct text_out line = i ? ncu_report_line(&r->action[i - 1]) : header_line(&r->choice, r->n);
+    const bool ok = fwrite(line.data, 1, line.n, f) == line.n;
+    text_out_close(&line);
     if (!ok) return false;
   }
   return true;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/text_out.h"
 #include "ncu/ncu_action.h"
 #include "ncu/ncu_choice.h"
 
@@ -20,9 +21,9 @@ struct ncu_report {
   size_t n, cap;
 };
 
-/* The line of a launch, for appending to a stream of launches with one write(2): NUL-terminated, with its newline. The
- * caller frees it. */
-char *ncu_report_line(const struct ncu_action *, size_t *bytes);
+/* The line of a launch, for appending to a stream of launches with one write(2): in memory, with its newline. The
+ * caller closes it. */
+struct text_out ncu_report_line(const struct ncu_action *);
 
 bool ncu_report_write(FILE *, const struct ncu_report *);
 /* A whole file with its header; `path` is for messages. False with *e filled: none of ours, damaged. The caller frees

@@ -157,6 +157,18 @@ def test_lines_and_calls():
     need(f"  debugged.cu:{LINE['part'] + 1}  " in out, "the line behind", out)
 
 
+def test_frames():
+    """Of the kernel, from within a function that it called: its line, parameters and arrays; registers are refused."""
+    out = work([f"break debugged.cu:{LINE['twice']} if x == {a(68)} && ctaid.x == 1", "continue", "up", "print n", "print part[4]", "print i",
+                "list", "info locals", "up", "down", "down", "print x", "frame 1", "frame 7", "stepi", "frame", "print x"], "debugged_g", status=2)
+    got = [int(l.split(" ")[0]) for l in out.splitlines() if re.fullmatch(r"-?\d+( = 0x[0-9a-f]+)?", l)]
+    need(got == [128, a(68), a(68), a(68)], f"{got}", out)
+    need("'i' is in a register, which the functions called since may have changed" in out, "a register of the caller", out)
+    need(out.count(f"#1  ") == 2 and out.count("#0  ") == 2, "up, frame 1; down, behind a step", out)
+    need(re.search(rf"^=> {LINE['odd']}  ", out, re.M), "the caller's line", out)
+    need("\nn = 128\n" in out and "\npart: array of 64 signed of 4 bytes at 0\n" in out, "info locals of the caller", out)
+
+
 def test_inlined_frames():
     """A line of an inlined function, with -lineinfo alone: the frame is there, with its caller."""
     out = session(["break debugged.cu:%d every" % LINE["add"], "info breakpoints"], cubin("debugged"), "--kernel", "count", "--grid", "1", "--block",
