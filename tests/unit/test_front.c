@@ -234,6 +234,26 @@ static void kernels_share(void **state)
   rig_free(r);
 }
 
+/* Each GPU has its own engines. */
+static void engines_of_each(void **state)
+{
+  (void)state;
+  struct rig *r = calloc(1, sizeof *r);
+  const struct front_gpu gpu = { r, count, full, now, run };
+  front_init(&r->front, (struct front_gpu[]){ gpu, gpu }, 2, 10);
+  struct item *x[3];
+  struct command *k[3];
+  for (unsigned i = 0; i < 3; i++) {
+    x[i] = item(r, COMMAND_TO_DEVICE, 0, 100);
+    x[i]->command.gpu = i == 2;
+    k[i] = give(r, x[i]);
+  }
+  front_run(&r->front, FRONT_NEVER, NULL);
+  assert_true(k[0]->begin == 0 && k[1]->begin == 100 && k[2]->begin == 0);
+  drop(k, 3);
+  rig_free(r);
+}
+
 /* A kernel that starts sees those that are ready with it, not those that come behind it. */
 static void neighbours(void **state)
 {
@@ -409,7 +429,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(chains),          cmocka_unit_test(times_of_late_callers), cmocka_unit_test(joins),
-    cmocka_unit_test(engines),         cmocka_unit_test(kernels_share),         cmocka_unit_test(neighbours), cmocka_unit_test(alone),  cmocka_unit_test(hardware_queues),
+    cmocka_unit_test(engines),         cmocka_unit_test(kernels_share),         cmocka_unit_test(engines_of_each),
+    cmocka_unit_test(neighbours),      cmocka_unit_test(alone),                 cmocka_unit_test(hardware_queues),
     cmocka_unit_test(copies_beside_kernels), cmocka_unit_test(asking),          cmocka_unit_test(goes_elsewhere),
     cmocka_unit_test(lives),           cmocka_unit_test(random_graphs),
   };
