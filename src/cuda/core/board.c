@@ -18,20 +18,6 @@ enum { PS_PER_NS = 1000, MBPS = 1000000 };
 
 /* --- starting them ------------------------------------------------------------------------------- */
 
-static bool load_machine(struct shim *s, const char *dir, struct err *e)
-{
-  struct boards *x = &s->boards;
-  struct params p;
-  if (s->options.machine) {
-    TRY(machine_load(s->options.machine, dir, &x->machine, e));
-  } else {
-    TRY(params_load(s->options.gpu, dir, &p, e));
-    machine_of_gpu(s->options.gpu, &p, &x->machine);
-  }
-  x->topology = topology_new(&x->machine, &x->arena);
-  return true;
-}
-
 /* What a machine's links give to copies between the GPU and its host. */
 static void take_links(const struct boards *x, struct board *b)
 {
@@ -41,9 +27,9 @@ static void take_links(const struct boards *x, struct board *b)
   p->pcie_d2h_mbps = (uint32_t)(topology_rate(x->topology, b->node, socket) / MBPS);
 }
 
-static bool load_preset(struct shim *s, struct board *b, const char *dir, struct err *e)
+static bool load_preset(struct shim *s, struct board *b, const char *name, const char *dir, struct err *e)
 {
-  TRY(preset_load(s->boards.machine.gpu[b->node], dir, &b->preset, e));
+  TRY(preset_load(name, dir, &b->preset, e));
   if (s->options.machine) take_links(&s->boards, b);
   for (unsigned i = 0; i < s->options.n_set; i++) TRY(preset_override(&b->preset, s->options.set[i], e));
   TRY(params_check(&b->preset.params, e));
@@ -72,14 +58,34 @@ static bool start_board(struct shim *s, struct board *b, struct err *e)
   return true;
 }
 
-/* The program's devices. */
-static void choose(struct shim *s)
+/* The devices of the program: so many nodes of the machine. */
+static void make_boards(struct boards *x, unsigned n, const unsigned *node)
+{
+  x->n = n;
+  x->of = shim_alloc(n * sizeof *x->of);
+  for (unsigned i = 0; i < n; i++) x->of[i].number = i, x->of[i].node = node[i];
+}
+
+static bool load_machine(struct shim *s, const char *dir, struct err *e)
 {
   struct boards *x = &s->boards;
   unsigned node[BOARDS_MAX];
-  x->n = visible_boards(&x->machine, s->options.machine ? getenv("CUDA_VISIBLE_DEVICES") : NULL, node);
-  x->of = shim_alloc(x->n * sizeof *x->of);
-  for (unsigned i = 0; i < x->n; i++) x->of[i].number = i, x->of[i].node = node[i];
+  TRY(machine_load(s->options.machine, dir, &x->machine, e));
+  make_boards(x, visible_boards(&x->machine, getenv("CUDA_VISIBLE_DEVICES"), node), node);
+  x->topology = topology_new(&x->machine, &x->arena);
+  for (unsigned i = 0; i < x->n; i++) TRY(load_preset(s, &x->of[i], x->machine.gpu[x->of[i].node], dir, e));
+  return true;
+}
+
+/* Without a machine: the one that the GPU's preset means. */
+static bool load_gpu(struct shim *s, const char *dir, struct err *e)
+{
+  struct boards *x = &s->boards;
+  make_boards(x, 1, &(unsigned){0});
+  TRY(load_preset(s, &x->of[0], s->options.gpu, dir, e));
+  machine_of_gpu(s->options.gpu, &x->of[0].preset.params, &x->machine);
+  x->topology = topology_new(&x->machine, &x->arena);
+  return true;
 }
 
 bool boards_start(struct shim *s, struct err *e)
@@ -88,10 +94,8 @@ bool boards_start(struct shim *s, struct err *e)
   char dir[4096];
   if (s->options.machine && s->options.trace) return err_set(e, "--machine: traces are of one GPU");
   TRY(presets_dir(s->options.presets, dir, sizeof dir, e));
-  TRY(load_machine(s, dir, e));
-  choose(s);
+  TRY(s->options.machine ? load_machine(s, dir, e) : load_gpu(s, dir, e));
   for (unsigned i = 0; i < x->n; i++) {
-    TRY(load_preset(s, &x->of[i], dir, e));
     const unsigned bits = x->of[i].preset.params.vm_page_bits;
     if (!i || bits < x->page_bits) x->page_bits = bits;
   }
