@@ -129,11 +129,28 @@ bool fill_check(const struct fill *f, enum value_type t, uint64_t count, struct 
   return true;
 }
 
+/* Most buffers: without asking for the type of each element. */
+static void write_f32(const struct fill *f, uint64_t first, uint64_t n, uint8_t *to)
+{
+  for (uint64_t i = 0; i < n; i++) {
+    float x = (float)real_element(f, first + i);
+    memcpy(to + i * sizeof x, &x, sizeof x);
+  }
+}
+
 void fill_write(const struct fill *f, enum value_type t, uint64_t first, uint64_t n, void *to)
 {
   uint8_t *p = to;
   size_t size = value_bytes(t);
   bool is_float = value_class(t) == VALUE_FLOAT;
+  if (f->kind == FILL_ZERO) {
+    memset(to, 0, n * size); /* of every type */
+    return;
+  }
+  if (t == VALUE_F32) {
+    write_f32(f, first, n, to);
+    return;
+  }
   for (uint64_t i = first; i < first + n; i++, p += size) {
     uint64_t v;
     if (is_float) value_store_real(t, real_element(f, i), p);
