@@ -26,8 +26,7 @@ struct copy_slot {
 };
 
 struct live {
-  bool running;
-  uint64_t skew;       /* ps: the GPU's clock is ahead of the program's by so much in this run */
+  struct live_clock clock; /* of a GPU that stands alone */
   unsigned n_launches; /* of this run, since there was none */
   unsigned n_open;
   struct live_slot slot[GPU_SLOTS];
@@ -39,14 +38,17 @@ struct live {
   struct sim_options options;
   struct sim_watcher watcher;
   struct run_watch watch;
-  bool (*window)(void *ctx, uint64_t now_ps);
-  void *window_ctx;
 };
 
 static struct live *live_of(struct simulator *s)
 {
   if (!s->live) s->live = mem_zeroed(1, sizeof *s->live);
   return s->live;
+}
+
+static struct live_clock *clock_of(const struct simulator *s)
+{
+  return s->around ? &s->around->clock : &s->live->clock;
 }
 
 unsigned live_count(const struct simulator *s)
@@ -72,16 +74,24 @@ bool live_full(const struct simulator *s)
   return live_count(s) >= GPU_SLOTS;
 }
 
+static bool has_others(const struct simulator *s)
+{
+  return s->around && s->around->preset->n_gpus > 1;
+}
+
 uint64_t live_now(const struct simulator *s)
 {
-  return s->live && s->live->running ? gpu_now(s->gpu) - s->live->skew : 0;
+  const struct live_clock *k = s->live ? clock_of(s) : NULL;
+  if (!k || !k->running) return 0;
+  const uint64_t now = has_others(s) ? machine_now(simulator_machine(s)) : gpu_now(s->gpu);
+  return later(k->start, now > k->skew ? now - k->skew : 0);
 }
 
 void live_on_window(struct simulator *s, bool (*window)(void *ctx, uint64_t now_ps), void *ctx)
 {
-  struct live *v = live_of(s);
-  v->window = window;
-  v->window_ctx = ctx;
+  live_of(s);
+  clock_of(s)->window = window;
+  clock_of(s)->window_ctx = ctx;
 }
 
 /* --- launches come ------------------------------------------------------------------------------ */
@@ -89,9 +99,9 @@ void live_on_window(struct simulator *s, bool (*window)(void *ctx, uint64_t now_
 static bool behind_window(void *ctx, uint64_t now)
 {
   const struct simulator *s = ((struct sim_watcher *)ctx)->s;
-  const struct live *v = s->live;
-  if (v->n_copies && gpu_dma(s->gpu)->n_done) return false;
-  return !v->window || v->window(v->window_ctx, now - v->skew);
+  const struct live_clock *k = clock_of(s);
+  if (s->live->n_copies && gpu_dma(s->gpu)->n_done) return false;
+  return !k->window || k->window(k->window_ctx, now - k->skew);
 }
 
 /* The run's launches are watched as the first of them is. */
@@ -106,12 +116,16 @@ static void watch_as(struct simulator *s, const struct sim_options *o)
 
 static void begin_run(struct simulator *s, uint64_t start_ps, const struct step_source *first, struct gmem *image)
 {
-  struct live *v = s->live;
-  v->skew = gpu_now(s->gpu) - start_ps;
-  v->n_launches = 0;
-  v->running = true;
-  if (s->around) surroundings_image(s->around, image);
-  gpu_begin(s->gpu, first, image);
+  struct live_clock *k = clock_of(s);
+  unsigned cursor = 0;
+  k->skew = gpu_now(s->gpu) - start_ps;
+  k->start = start_ps;
+  k->running = true;
+  for (struct simulator *m; (m = simulator_next(s, &cursor));) {
+    live_of(m)->n_launches = 0;
+    if (m != s) watch_as(m, &s->live->options);
+  }
+  simulator_begin(s, first, image);
 }
 
 static bool begin(struct simulator *s, const struct live_launch *l, const struct sim_options *o, struct err *e)
@@ -132,6 +146,7 @@ static void begin_launches(struct simulator *s, const struct live_launch *l, con
 {
   s->live->n_launches = 0;
   simulator_forget(s, func_source(l->launch->func)->code.isa);
+  if (s->fresh) simulator_gpu(s, o);
   watch_as(s, o);
   simulator_begin_observing(s, gpu_now(s->gpu));
 }
@@ -139,14 +154,14 @@ static void begin_launches(struct simulator *s, const struct live_launch *l, con
 static struct gpu_launch for_gpu(const struct simulator *s, const struct live_launch *l)
 {
   return (struct gpu_launch){.source = func_source(l->launch->func),
-                             .start = round_up(l->start_ps + s->live->skew, params_clock_ps(s->params)),
+                             .start = round_up(l->start_ps + clock_of(s)->skew, params_clock_ps(s->params)),
                              .beside = l->beside, .gang = l->launch->grid_barrier != 0, .priority = l->priority};
 }
 
 bool live_open(struct simulator *s, const struct live_launch *l, const struct sim_options *o, struct err *e)
 {
   struct live *v = live_of(s);
-  if (!v->running) TRY(begin(s, l, o, e));
+  if (!clock_of(s)->running) TRY(begin(s, l, o, e));
   else if (!v->n_open) begin_launches(s, l, o);
   simulator_send(s, func_source(l->launch->func));
   const struct gpu_launch g = for_gpu(s, l);
@@ -194,24 +209,39 @@ static struct live_copy flat(const struct live_copy *c)
   return f;
 }
 
-static uint16_t node_of(const struct simulator *s, enum live_place p)
+static uint16_t node_of(const struct simulator *s, const struct live_side *x)
 {
-  return p == LIVE_DEVICE ? (uint16_t)DMA_HERE : s->around->socket;
+  if (x->place == LIVE_DEVICE) return DMA_HERE;
+  return x->place == LIVE_PEER ? x->node : surroundings_socket(s->around, s->node);
 }
 
 static uint64_t setup_of(const struct simulator *s, const struct live_copy *c)
 {
-  if (c->engine != LIVE_INSIDE) return surroundings_setup_ps(s->around, s->params);
+  if (c->engine == LIVE_TO_DEVICE || c->engine == LIVE_TO_HOST)
+    return surroundings_setup_ps(s->around, s->params, s->node);
   return (uint64_t)s->params->launch_latency_cycles * params_clock_ps(s->params);
+}
+
+/* What the way holds, and what waits in the meantime for DRAM and switches (guess: 2 us). */
+static uint64_t window_of(const struct simulator *s, const struct live_copy *c)
+{
+  const bool out = c->src.place == LIVE_DEVICE;
+  const struct topology *t = s->around->topology;
+  const uint16_t other = node_of(s, out ? &c->dst : &c->src);
+  if (other == DMA_HERE) return 0;
+  const uint64_t trip = topology_latency(t, s->node, other) + topology_latency(t, other, s->node) + 2000000;
+  const uint64_t rate = out ? topology_rate(t, s->node, other) : topology_rate(t, other, s->node);
+  return rate / 1000000 * trip / 1000000 + DMA_BURST;
 }
 
 static struct dma_copy for_dma(const struct simulator *s, const struct live_copy *c, uint32_t ticket)
 {
   return (struct dma_copy){
-      .ticket = ticket, .arrive = c->start_ps + s->live->skew, .dst = c->dst.addr, .src = c->src.addr,
+      .ticket = ticket, .arrive = c->start_ps + clock_of(s)->skew, .dst = c->dst.addr, .src = c->src.addr,
       .bytes = c->width, .rows = c->height, .dst_pitch = c->dst.pitch, .src_pitch = c->src.pitch,
-      .setup = setup_of(s, c), .staging_mbps = c->staging_mbps, .dst_node = node_of(s, c->dst.place),
-      .src_node = node_of(s, c->src.place), .engine = (uint8_t)c->engine, .fill = c->fill,
+      .setup = setup_of(s, c), .window = window_of(s, c),
+      .staging_mbps = c->staging_mbps, .dst_node = node_of(s, &c->dst),
+      .src_node = node_of(s, &c->src), .engine = (uint8_t)c->engine, .fill = c->fill,
       .program = c->dst.place == LIVE_PROGRAM || c->src.place == LIVE_PROGRAM};
 }
 
@@ -220,7 +250,7 @@ void live_copy(struct simulator *s, const struct live_copy *c, struct gmem *imag
   struct live *v = live_of(s);
   const struct live_copy f = flat(c);
   BUG_ON(!s->around || f.depth > UINT32_MAX);
-  if (!v->running) begin_with_copy(s, c->start_ps, image, o);
+  if (!clock_of(s)->running) begin_with_copy(s, c->start_ps, image, o);
   struct dma_copy d = for_dma(s, &f, new_copy(v, c, (uint32_t)f.depth));
   for (uint64_t z = 0; z < f.depth; z++) {
     dma_post(gpu_dma(s->gpu), &d);
@@ -272,7 +302,7 @@ static void collect_shared(struct simulator *s, unsigned slot, struct sim_result
 
 static void collect_alone(struct simulator *s, unsigned slot, struct sim_result *r)
 {
-  if (s->live->running) gpu_count(s->gpu); /* copies go on */
+  if (clock_of(s)->running) gpu_count(s->gpu); /* copies go on, or other GPUs */
   r->start_ps = s->live->slot[slot].gpu.start;
   r->mix = s->mix;
   r->thread_mix = s->threads_by;
@@ -298,7 +328,8 @@ static struct sim_result *collect(struct simulator *s, unsigned slot)
                        .result = {.timed = true, .together = l->together, .isa = s->isa, .where = &s->where}};
   if (v->n_launches == 1) collect_alone(s, slot, &x.result);
   else collect_shared(s, slot, &x.result);
-  if (x.result.start_ps > v->skew + x.start_ps) x.start_ps = x.result.start_ps - v->skew;
+  const uint64_t skew = clock_of(s)->skew;
+  if (x.result.start_ps > skew + x.start_ps) x.start_ps = x.result.start_ps - skew;
   x.end_ps = x.start_ps + x.result.time_ps;
   *l = (struct live_slot){0};
   v->n_open--;
@@ -333,15 +364,16 @@ static void collect_ended(struct simulator *s)
   for (unsigned i = 0; i < GPU_SLOTS; i++) {
     if (!has_ended(s, i)) continue;
     collect(s, i)->end = RUN_DONE;
-    if (s->live->running) close_slot(s, i);
+    if (clock_of(s)->running) close_slot(s, i);
   }
 }
 
-static void end_copy(struct live *v, struct copy_slot *c)
+static void end_copy(struct simulator *s, struct copy_slot *c)
 {
-  const uint64_t begin = later(c->start_ps, c->begin - v->skew);
+  struct live *v = s->live;
+  const uint64_t skew = clock_of(s)->skew, begin = later(c->start_ps, c->begin - skew);
   add_end(v, &(struct live_end){.who = c->who, .copy = true, .failed = c->failed, .start_ps = begin,
-                                .end_ps = later(begin, c->end - v->skew)});
+                                .end_ps = later(begin, c->end - skew)});
   *c = (struct copy_slot){0};
   v->n_copies--;
 }
@@ -354,7 +386,7 @@ static void collect_copies(struct simulator *s)
     c->begin = earlier(c->begin, d.begin);
     c->end = later(c->end, d.at);
     c->failed |= d.failed;
-    if (--c->planes == 0) end_copy(v, c);
+    if (--c->planes == 0) end_copy(s, c);
   }
 }
 
@@ -367,17 +399,14 @@ static void cut_copies(struct simulator *s)
     if (!c->who) continue;
     c->begin = earlier(c->begin, gpu_now(s->gpu));
     c->end = gpu_now(s->gpu);
-    end_copy(v, c);
+    end_copy(s, c);
   }
 }
 
-/* The run is over, well or not: all launches are. Those that have ended by themselves are done. */
-static void end_run(struct simulator *s)
+/* Of a GPU whose run is over: launches that have ended by themselves are done, others as `end` says. */
+static void collect_rest(struct simulator *s, enum run_end end, const struct fault *fault)
 {
   struct live *v = s->live;
-  struct fault fault = {0};
-  enum run_end end = gpu_finish(s->gpu, &fault, v->options.report);
-  v->running = false;
   collect_copies(s);
   cut_copies(s);
   collect_ended(s);
@@ -386,51 +415,114 @@ static void end_run(struct simulator *s)
     if (!source) continue;
     struct sim_result *r = collect(s, i);
     r->end = end;
-    if (end == RUN_FAULT && (!fault.source || fault.source == source)) r->fault = fault;
+    if (end == RUN_FAULT && (!fault->source || fault->source == source)) r->fault = *fault;
   }
   positions_sort(&s->where);
+}
+
+static bool any_failed(struct simulator *s)
+{
+  unsigned cursor = 0;
+  for (struct simulator *m; (m = simulator_next(s, &cursor));)
+    if (gpu_stopped(m->gpu) != RUN_DONE) return true;
+  return false;
+}
+
+/* How the run ended: as on the first GPU with a fault, or on the first where it did not do well. What is under way on
+ * others is cut. */
+static enum run_end finish_all(struct simulator *s, struct simulator **failed, struct fault *fault)
+{
+  const bool cut = any_failed(s);
+  enum run_end all = RUN_DONE;
+  unsigned cursor = 0;
+  for (struct simulator *m; (m = simulator_next(s, &cursor));) {
+    struct fault f = {0};
+    if (cut && domain_state(gpu_domain(m->gpu)) != DOMAIN_IDLE) gpu_cut(m->gpu);
+    const enum run_end end = gpu_finish(m->gpu, &f, m->live->options.report);
+    if (end != RUN_DONE && (all == RUN_DONE || (all != RUN_FAULT && end == RUN_FAULT)))
+      all = end, *failed = m, *fault = f;
+  }
+  return all;
+}
+
+/* The run is over, well or not: all launches are. */
+static void end_run(struct simulator *s)
+{
+  struct simulator *failed = NULL;
+  struct fault fault = {0};
+  static const struct fault none = {0};
+  enum run_end end = finish_all(s, &failed, &fault);
+  unsigned cursor = 0;
+  clock_of(s)->running = false;
+  for (struct simulator *m; (m = simulator_next(s, &cursor));)
+    collect_rest(m, end, m == failed || !failed ? &fault : &none);
   simulator_keep(s, end);
 }
 
 /* What is left on its way to memory, which nobody waits for. */
 static void drain(struct simulator *s)
 {
-  struct live *v = s->live;
-  v->watch.window = NULL;
-  gpu_watch(s->gpu, &v->watch, false);
-  machine_run(s->machine, TIME_NEVER);
+  unsigned cursor = 0;
+  for (struct simulator *m; (m = simulator_next(s, &cursor));) {
+    m->live->watch.window = NULL;
+    gpu_watch(m->gpu, &m->live->watch, false);
+  }
+  machine_run(simulator_machine(s), TIME_NEVER);
+}
+
+/* Whether a launch or a copy has ended on some GPU; *all: nothing is there any more that has not. */
+static bool any_ended(struct simulator *s, bool *all)
+{
+  bool any = false;
+  unsigned cursor = 0;
+  *all = true;
+  for (struct simulator *m; (m = simulator_next(s, &cursor));) {
+    const unsigned ended = count_ended(m);
+    collect_copies(m);
+    any |= ended || m->live->n_ended;
+    *all &= ended == m->live->n_open && !m->live->n_copies;
+  }
+  return any;
 }
 
 /* Launches have ended, or the run has. */
 static void take_stock(struct simulator *s, bool run_is_over)
 {
-  collect_copies(s);
-  bool all = count_ended(s) == s->live->n_open && !s->live->n_copies;
+  bool all;
+  unsigned cursor = 0;
+  if (!any_ended(s, &all) && !run_is_over) return;
   if (!run_is_over && !all) {
-    collect_ended(s);
+    for (struct simulator *m; (m = simulator_next(s, &cursor));) collect_ended(m);
     return;
   }
   if (!run_is_over) drain(s);
   end_run(s);
 }
 
-static bool copies_done(const struct simulator *s)
+static bool any_taken(struct simulator *s)
 {
-  return s->live->n_copies && gpu_dma(s->gpu)->n_done;
+  bool any = false;
+  unsigned cursor = 0;
+  for (struct simulator *m; (m = simulator_next(s, &cursor));) any |= live_of(m)->n_ended > 0;
+  return any;
 }
 
 enum live_stop live_run(struct simulator *s, uint64_t until)
 {
-  struct live *v = live_of(s);
-  BUG_ON(v->n_ended != v->taken);
-  v->n_ended = v->taken = 0;
-  if (!v->running) return LIVE_REACHED;
-  gpu_watch(s->gpu, &v->watch, true);
-  enum machine_stop stop = machine_run(s->machine, until > TIME_NEVER - v->skew ? TIME_NEVER : until + v->skew);
+  const struct live_clock *k = (live_of(s), clock_of(s));
+  unsigned cursor = 0;
+  for (struct simulator *m; (m = simulator_next(s, &cursor));) {
+    struct live *v = live_of(m);
+    BUG_ON(v->n_ended != v->taken);
+    v->n_ended = v->taken = 0;
+    if (k->running) gpu_watch(m->gpu, &v->watch, true);
+  }
+  if (!k->running) return LIVE_REACHED;
+  const uint64_t to = until > TIME_NEVER - k->skew ? TIME_NEVER : until + k->skew;
+  enum machine_stop stop = machine_run(simulator_machine(s), to);
   if (stop == MACHINE_REACHED) return LIVE_REACHED;
-  bool over = stop != MACHINE_NOTICE || gpu_stopped(s->gpu) != RUN_DONE;
-  if (over || count_ended(s) || copies_done(s)) take_stock(s, over);
-  return v->n_ended ? LIVE_ENDED : LIVE_ASKED;
+  take_stock(s, stop != MACHINE_NOTICE || any_failed(s));
+  return any_taken(s) ? LIVE_ENDED : LIVE_ASKED;
 }
 
 bool live_take(struct simulator *s, struct live_end *end)

@@ -25,16 +25,17 @@ struct live_launch {
   void *who;             /* told with its end */
 };
 
-/* Engines: one for each direction, and one for what stays inside (dma.engines may be fewer). */
-enum live_engine { LIVE_TO_DEVICE, LIVE_TO_HOST, LIVE_INSIDE };
+/* Engines: one for each direction, one for what stays inside, one for other GPUs (dma.engines may be fewer). */
+enum live_engine { LIVE_TO_DEVICE, LIVE_TO_HOST, LIVE_INSIDE, LIVE_TO_PEER };
 
 /* Where a side of a copy is: guest memory that is in the GPU's DRAM, or at the host; bytes of the host's program, which
- * the caller has checked. */
-enum live_place { LIVE_DEVICE, LIVE_AT_HOST, LIVE_PROGRAM };
+ * the caller has checked; guest memory of another GPU of the machine, which is reached by links. */
+enum live_place { LIVE_DEVICE, LIVE_AT_HOST, LIVE_PROGRAM, LIVE_PEER };
 
 struct live_side {
   uint64_t addr, pitch, slice; /* of a fill: addr is the pattern */
   enum live_place place;
+  uint16_t node; /* of LIVE_PEER */
 };
 
 struct live_copy {

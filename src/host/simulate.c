@@ -22,32 +22,68 @@ struct simulator *simulator_new(const struct params *p)
   return s;
 }
 
-void simulator_surround(struct simulator *s)
+void simulator_join(struct simulator *s, struct surroundings *x, unsigned node, struct gmem *image)
 {
-  BUG_ON(s->gpu || s->around);
-  s->around = surroundings_new(s->params);
+  BUG_ON(s->gpu || s->around || x->member[node]);
+  s->around = x;
+  s->node = node;
+  x->member[node] = s;
+  x->image[node] = image;
 }
 
-void simulator_place(struct simulator *s, uint64_t addr, uint64_t bytes, bool at_host)
+void simulator_surround(struct simulator *s)
 {
-  if (s->around) surroundings_place(s->around, addr, bytes, at_host);
+  simulator_join(s, surroundings_new(NULL, NULL, s->params), 0, NULL);
+  s->alone_there = true;
+}
+
+void simulator_place(struct simulator *s, uint64_t addr, uint64_t bytes, int node)
+{
+  struct surroundings *x = s->around;
+  if (!x || (!x->places && node < 0)) return;
+  if (!x->places) x->places = places_new();
+  places_set(x->places, addr, bytes, node);
+}
+
+void simulator_place_at_host(struct simulator *s, uint64_t addr, uint64_t bytes)
+{
+  if (s->around) simulator_place(s, addr, bytes, surroundings_socket(s->around, s->node));
 }
 
 void simulator_send(const struct simulator *s, struct step_source *source)
 {
   if (!s->around) return;
   source->places = s->around->places;
-  source->node = s->around->node;
+  source->node = (uint16_t)s->node;
 }
 
+struct machine *simulator_machine(const struct simulator *s)
+{
+  return s->around ? s->around->machine : s->machine;
+}
+
+struct simulator *simulator_next(struct simulator *s, unsigned *cursor)
+{
+  if (s->around) return surroundings_next(s->around, cursor);
+  return (*cursor)++ ? NULL : s;
+}
+
+static void free_gpu(struct simulator *s)
+{
+  gpu_free(s->gpu);
+  s->gpu = NULL;
+  s->observers = NULL;
+  s->n_open = 0;
+}
+
+/* With those of others in its machine. */
 static void free_machine(struct simulator *s)
 {
+  unsigned cursor = 0;
   if (s->around) surroundings_clear(s->around);
   machine_free(s->machine);
-  gpu_free(s->gpu);
   s->machine = NULL;
-  s->gpu = NULL;
-  s->n_open = 0;
+  for (struct simulator *m; (m = simulator_next(s, &cursor));) free_gpu(m);
 }
 
 void simulator_close_launches(struct simulator *s)
@@ -60,7 +96,8 @@ void simulator_free(struct simulator *s)
   if (!s) return;
   free_machine(s);
   gpu_free(s->last);
-  surroundings_free(s->around);
+  if (s->around) s->around->member[s->node] = NULL;
+  if (s->alone_there) surroundings_free(s->around);
   positions_free(&s->where);
   gpu_profile_free(&s->profile);
   live_free(s);
@@ -89,12 +126,18 @@ static bool window(void *ctx, uint64_t now)
 
 /* Profilers flush the caches before they run a kernel, but they run it several times and save its memory before that:
  * its pages are known. */
-static void build(struct simulator *s, const struct sim_options *o)
+struct params simulator_params(const struct simulator *s, bool cold)
 {
   struct params p = *s->params;
-  if (o->cold) p.tlb_walk_cycles = 0;
+  if (cold) p.tlb_walk_cycles = 0;
+  return p;
+}
+
+static void build(struct simulator *s, const struct sim_options *o)
+{
+  const struct params p = simulator_params(s, o->cold);
   if (s->around) {
-    surroundings_build(s->around, &p, o->threads, &s->gpu, &s->machine);
+    surroundings_build(s->around, o->threads, o->cold);
     return;
   }
   s->gpu = gpu_new(&p);
@@ -102,14 +145,13 @@ static void build(struct simulator *s, const struct sim_options *o)
       .threads = o->threads, .domain = (struct domain *[]){gpu_domain(s->gpu)}, .n_domains = 1, .epoch = TIME_NEVER});
 }
 
-/* The GPU for this run: the one of the last run, unless its number of threads, its hazard mode or who observes is
- * another one (then the caches start cold). */
-static struct gpu *gpu_for(struct simulator *s, const struct sim_options *o)
+struct gpu *simulator_gpu(struct simulator *s, const struct sim_options *o)
 {
   bool same = s->threads == o->threads && s->hazards == o->hazards && s->observers == o->observers;
-  if (s->gpu && !same) free_machine(s);
-  if (s->gpu) return s->gpu;
-  build(s, o);
+  if (s->gpu && !same && !s->fresh) free_machine(s);
+  if (s->gpu && !s->fresh) return s->gpu;
+  if (!s->gpu) build(s, o);
+  s->fresh = false;
   if (o->hazards & SIM_HAZARDS_CHECK) gpu_check_hazards(s->gpu);
   if (o->hazards & SIM_HAZARDS_EMULATE) gpu_emulate_hazards(s->gpu);
   if (o->observers) gpu_observe(s->gpu, o->observers->of, o->observers->ctx);
@@ -176,18 +218,37 @@ struct gpu *simulator_gpu_at(struct simulator *s, const struct sim_options *o, u
     return NULL;
   }
   if (o->cold) free_machine(s);
-  struct gpu *gpu = gpu_for(s, o);
+  struct gpu *gpu = simulator_gpu(s, o);
   gpu_count_instances(gpu, o->instances);
   simulator_close_launches(s);
+  unsigned cursor = 0;
+  for (struct simulator *m; (m = simulator_next(s, &cursor));) start = later(start, gpu_now(m->gpu));
   gpu_idle_until(gpu, start);
   return gpu;
 }
 
+void simulator_begin(struct simulator *s, const struct step_source *first, struct gmem *image)
+{
+  unsigned cursor = 0;
+  if (s->around) s->around->image[s->node] = image;
+  for (struct simulator *m; (m = simulator_next(s, &cursor));) {
+    if (m == s) continue;
+    simulator_close_launches(m);
+    gpu_idle_until(m->gpu, gpu_now(s->gpu));
+    gpu_begin(m->gpu, NULL, m->around->image[m->node]);
+  }
+  gpu_begin(s->gpu, first, image);
+}
+
 void simulator_keep(struct simulator *s, enum run_end end)
 {
+  unsigned cursor = 0;
   if (end == RUN_DONE) return;
-  s->last = s->gpu;
-  s->gpu = NULL;
+  for (struct simulator *m; (m = simulator_next(s, &cursor));) {
+    gpu_free(m->last);
+    m->last = m->gpu;
+    m->gpu = NULL;
+  }
   free_machine(s);
 }
 
@@ -204,6 +265,25 @@ void simulator_begin_observing(const struct simulator *s, uint64_t start_ps)
     s->observers->begin(s->observers->ctx, start_ps / params_clock_ps(s->params));
 }
 
+/* GPUs of the machine that serve the one that runs. */
+static void watch_all(struct simulator *s, const struct run_watch *w)
+{
+  static const struct run_watch nobody = {.max_cycles = 0};
+  unsigned cursor = 0;
+  for (struct simulator *m; (m = simulator_next(s, &cursor));) gpu_watch(m->gpu, m == s ? w : &nobody, false);
+}
+
+static void finish_others(struct simulator *s, enum run_end end)
+{
+  struct fault f;
+  unsigned cursor = 0;
+  for (struct simulator *m; (m = simulator_next(s, &cursor));) {
+    if (m == s) continue;
+    if (end != RUN_DONE) gpu_cut(m->gpu);
+    gpu_finish(m->gpu, &f, NULL);
+  }
+}
+
 static bool run_timed(struct simulator *s, struct step_source *source, struct gmem *image,
                       const struct sim_options *o, const struct run_watch *w,
                       struct sim_result *r, struct err *e)
@@ -216,13 +296,13 @@ static bool run_timed(struct simulator *s, struct step_source *source, struct gm
   TRY(gpu_fits(gpu, &l, e));
   simulator_begin_observing(s, r->start_ps);
   simulator_send(s, source);
-  if (s->around) surroundings_image(s->around, image);
   if (o->usage) usage_begin(o->usage, gpu, r->start_ps, params_clock_ps(s->params), params_request_ps(s->params));
-  gpu_begin(gpu, source, image);
+  simulator_begin(s, source, image);
   TRY(simulator_open(s, &l, e));
-  gpu_watch(gpu, w, false);
-  machine_run(s->machine, TIME_NEVER);
+  watch_all(s, w);
+  machine_run(simulator_machine(s), TIME_NEVER);
   r->end = gpu_finish(gpu, &r->fault, o->report);
+  finish_others(s, r->end);
   simulator_collect(s, gpu, &source->code, r);
   if (o->usage) usage_end(o->usage, gpu, r->time_ps);
   simulator_keep(s, r->end);

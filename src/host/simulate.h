@@ -105,12 +105,18 @@ struct sim_result {
 struct simulator *simulator_new(const struct params *);
 void simulator_free(struct simulator *);
 
-/* Before its first run: the GPU stands in a machine, with a link to a host's memory and copy engines
+/* Before its first run: the GPU stands in a machine of its own, with a link to a host's memory and copy engines
  * (host/surroundings.h). */
 void simulator_surround(struct simulator *);
-/* Then, between runs and calls of live_run: whether the pages of [addr, addr + bytes), whole ones of 4 KiB, are in the
- * host's memory. */
-void simulator_place(struct simulator *, uint64_t addr, uint64_t bytes, bool at_host);
+/* Before the first run of all of them: the GPU is one of a machine, at a node, and sees memory by this image. Their
+ * runs have one clock. The surroundings go behind the simulators. */
+struct surroundings;
+void simulator_join(struct simulator *, struct surroundings *, unsigned node, struct gmem *image);
+/* Between runs and calls of live_run: where the pages of [addr, addr + bytes), whole ones of 4 KiB, are: at a node of
+ * its machine, a GPU or a socket; -1: at whoever looks. */
+void simulator_place(struct simulator *, uint64_t addr, uint64_t bytes, int node);
+/* … at the socket that is nearest; nothing without a machine. */
+void simulator_place_at_host(struct simulator *, uint64_t addr, uint64_t bytes);
 
 /* Runs one launch to its end (result->end). False with e filled: the kernel does not fit the GPU, or
  * the host has no memory. One thread at a time. */

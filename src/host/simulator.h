@@ -7,17 +7,21 @@
 #include "time/gpu/gpu.h"
 
 struct live;
+
 struct machine;
 struct surroundings;
 
 struct simulator {
   const struct params *params;
   struct gpu *gpu;         /* NULL: not needed yet, or the last kernel is still in it */
-  struct machine *machine; /* of this one GPU */
+  struct machine *machine; /* of this one GPU; NULL when it has joined others */
   struct surroundings *around; /* NULL: a GPU alone */
+  unsigned node;               /* there */
+  bool alone_there;            /* they are its own */
   struct gpu *last;        /* counters of the last run, when it cannot run another kernel */
   unsigned n_open, open[GPU_SLOTS]; /* slots of the last run's launches, which are asked for until the next run */
   unsigned threads;
+  bool fresh; /* its GPU was made for another of its machine */
   enum sim_hazards hazards;
   const struct sim_observers *observers;
   const struct isa *isa;      /* of the last run */
@@ -37,6 +41,11 @@ struct sim_watcher {
 void live_free(struct simulator *);
 /* Before a run: what the last one left goes. What comes is of this instruction set. */
 void simulator_forget(struct simulator *, const struct isa *);
+/* Its parameters, of a run that starts cold or not. */
+struct params simulator_params(const struct simulator *, bool cold);
+/* The GPU for this run: the one of the last run, unless its number of threads, its hazard mode or who observes is
+ * another one (then the caches start cold). */
+struct gpu *simulator_gpu(struct simulator *, const struct sim_options *);
 /* The GPU at the start of a run, at `start`, ps of its clock, or later. NULL with e filled: the options exclude each
  * other. */
 struct gpu *simulator_gpu_at(struct simulator *, const struct sim_options *, uint64_t start, struct err *e);
@@ -50,6 +59,11 @@ void simulator_close_launches(struct simulator *);
 void simulator_count_mix(struct simulator *, const struct gpu_inst_profile *, const struct code_view *);
 /* What a run of the one launch in slot open[0] did. */
 void simulator_collect(struct simulator *, struct gpu *, const struct code_view *, struct sim_result *);
+struct machine *simulator_machine(const struct simulator *);
+/* The next simulator of its machine from *cursor on, which begins with 0, itself among them; NULL: no more. */
+struct simulator *simulator_next(struct simulator *, unsigned *cursor);
+/* A run of one of them begins: its GPU, and those of others, which serve it, stand where it starts. */
+void simulator_begin(struct simulator *, const struct step_source *first, struct gmem *image);
 /* Before a launch is given to the GPU: where its memory is. */
 void simulator_send(const struct simulator *, struct step_source *);
 /* After any end but RUN_DONE the machine is only good for its counters. */

@@ -1,18 +1,19 @@
 #include "host/surroundings.h"
 
+#include "base/arith.h"
 #include "base/host_memory.h"
 #include "func/func.h"
-#include "time/gpu/gpu.h"
+#include "host/simulator.h"
 #include "time/machine/machine.h"
 
 enum { PS_PER_NS = 1000 };
 
-struct surroundings *surroundings_new(const struct params *p)
+struct surroundings *surroundings_new(const struct machine_preset *m, const struct topology *t, const struct params *p)
 {
   struct surroundings *x = mem_zeroed(1, sizeof *x);
-  machine_of_gpu(p->name, p, &x->preset);
-  x->topology = topology_new(&x->preset, &x->arena);
-  x->socket = (uint16_t)topology_socket(x->topology, x->node);
+  if (!m) machine_of_gpu(p->name, p, &x->own);
+  x->preset = m ? m : &x->own;
+  x->topology = m ? t : topology_new(&x->own, &x->arena);
   return x;
 }
 
@@ -22,64 +23,97 @@ void surroundings_free(struct surroundings *x)
   surroundings_clear(x);
   places_free(x->places);
   arena_free(&x->arena);
-  machine_preset_free(&x->preset);
+  if (x->preset == &x->own) machine_preset_free(&x->own);
   mem_free(x);
 }
 
 void surroundings_clear(struct surroundings *x)
 {
+  machine_free(x->machine);
   fabric_free(x->fabric);
+  x->machine = NULL;
   x->fabric = NULL;
 }
 
-void surroundings_image(struct surroundings *x, struct gmem *image)
+struct simulator *surroundings_next(const struct surroundings *x, unsigned *cursor)
 {
-  for (unsigned i = 0; i < x->preset.n_sockets; i++) host_mem_image(&x->host[i], image);
+  while (*cursor < x->preset->n_gpus)
+    if (x->member[(*cursor)++]) return x->member[*cursor - 1];
+  return NULL;
+}
+
+uint16_t surroundings_socket(const struct surroundings *x, unsigned node)
+{
+  return (uint16_t)topology_socket(x->topology, node);
 }
 
 /* Of the link by which the GPU reaches the host. */
-static const struct link_params *host_link(const struct surroundings *x)
+static const struct link_params *host_link(const struct surroundings *x, unsigned node)
 {
-  const struct topology_hop hop = topology_next(x->topology, x->node, x->node, x->socket, 0);
-  return &x->preset.link[x->preset.links[hop.link].group];
+  const struct topology_hop hop = topology_next(x->topology, node, node, surroundings_socket(x, node), 0);
+  return &x->preset->link[x->preset->links[hop.link].group];
+}
+
+/* Of the best link by which it reaches another one; 0: none. */
+static uint32_t peer_reads(const struct surroundings *x, unsigned node)
+{
+  uint32_t most = 0;
+  for (unsigned i = 0; i < x->preset->n_gpus; i++) {
+    if (i == node || !topology_reaches(x->topology, node, i)) continue;
+    const struct topology_hop hop = topology_next(x->topology, node, node, i, 0);
+    most = (uint32_t)later(most, x->preset->link[x->preset->links[hop.link].group].reads);
+  }
+  return most;
 }
 
 static void build_hosts(struct surroundings *x)
 {
-  const struct machine_preset *m = &x->preset;
+  const struct machine_preset *m = x->preset;
   for (unsigned i = 0; i < m->n_sockets; i++) {
     host_mem_init(&x->host[i], m->memory_mbps, (picos)m->memory_latency_ns * PS_PER_NS, func_line_apply);
+    host_mem_images(&x->host[i], x->image);
     fabric_serve(x->fabric, m->n_gpus + i, host_mem_serve, &x->host[i]);
   }
 }
 
-void surroundings_build(struct surroundings *x, const struct params *p, unsigned threads, struct gpu **gpu,
-                        struct machine **machine)
+static struct gpu *build_gpu(struct surroundings *x, unsigned node, const struct params *p)
+{
+  struct gpu *g = gpu_new_joined(p, NULL, &(struct gpu_join){.node = (uint16_t)node,
+                                                             .sockets = (uint16_t)x->preset->n_gpus,
+                                                             .reads = host_link(x, node)->reads,
+                                                             .peer_reads = peer_reads(x, node),
+                                                             .apply = func_line_apply});
+  fabric_join(x->fabric, node, gpu_ports(g), LINK_PORT__N);
+  return g;
+}
+
+void surroundings_build(struct surroundings *x, unsigned threads, bool cold)
 {
   picos window[MACHINE_MAX_NODES] = {0};
-  window[x->node] = params_request_ps(p);
-  x->fabric = fabric_new(&x->preset, x->topology);
-  *gpu = gpu_new_joined(p, NULL, &(struct gpu_join){.node = x->node, .sockets = (uint16_t)x->preset.n_gpus,
-                                                    .reads = host_link(x)->reads, .apply = func_line_apply});
-  fabric_join(x->fabric, x->node, gpu_ports(*gpu), LINK_PORT__N);
+  struct domain *domain[MACHINE_MAX_GPUS];
+  unsigned n = 0, cursor = 0;
+  x->fabric = fabric_new(x->preset, x->topology);
+  for (struct simulator *s; (s = surroundings_next(x, &cursor)); n++) {
+    const struct params p = simulator_params(s, cold);
+    s->gpu = build_gpu(x, s->node, &p);
+    s->fresh = true;
+    window[s->node] = params_request_ps(s->params);
+    domain[n] = gpu_domain(s->gpu);
+  }
   build_hosts(x);
   x->part = (struct part){&fabric_ops, x->fabric, TIME_NEVER};
-  *machine = machine_new(&(struct machine_config){.threads = threads, .domain = (struct domain *[]){gpu_domain(*gpu)},
-                                                  .n_domains = 1, .epoch = fabric_epoch(x->fabric, window),
-                                                  .part = &x->part, .n_parts = 1});
+  const picos longest = fabric_epoch(x->fabric, window), epoch = x->epoch ? earlier(x->epoch, longest) : longest;
+  x->machine = machine_new(&(struct machine_config){.threads = threads, .domain = domain, .n_domains = n,
+                                                    .epoch = epoch, .part = &x->part, .n_parts = 1, .in_turn = true});
+  cursor = 0;
+  for (struct simulator *s; n > 1 && (s = surroundings_next(x, &cursor));) gpu_may_be_ahead(s->gpu, longest);
 }
 
-void surroundings_place(struct surroundings *x, uint64_t addr, uint64_t bytes, bool at_host)
+uint64_t surroundings_setup_ps(const struct surroundings *x, const struct params *p, unsigned node)
 {
-  if (!x->places && !at_host) return;
-  if (!x->places) x->places = places_new();
-  places_set(x->places, addr, bytes, at_host ? x->socket : -1);
-}
-
-uint64_t surroundings_setup_ps(const struct surroundings *x, const struct params *p)
-{
-  uint64_t trip = topology_latency(x->topology, x->node, x->socket) +
-                  topology_latency(x->topology, x->socket, x->node) + (uint64_t)x->preset.memory_latency_ns * PS_PER_NS;
+  const unsigned socket = surroundings_socket(x, node);
+  uint64_t trip = topology_latency(x->topology, node, socket) + topology_latency(x->topology, socket, node) +
+                  (uint64_t)x->preset->memory_latency_ns * PS_PER_NS;
   uint64_t whole = (uint64_t)p->pcie_latency_ns * PS_PER_NS;
   return whole > trip ? whole - trip : 0;
 }

@@ -1,8 +1,11 @@
-/* What stands around the GPU of a simulator: the links of its machine, the sockets of the host with their memory, and
- * which pages lie there. Without a machine preset it is what the GPU's own keys pcie.* mean (docs/machines.md).
+/* What stands around the GPUs of simulators: links and switches of their machine, the sockets of the host with their
+ * memory, which pages lie where; and one clock for all. Without a machine preset it is what the GPU's own keys pcie.*
+ * mean (docs/machines.md).
  *
- *   struct surroundings *x = surroundings_new(&params);
- *   surroundings_build(x, &params, threads, &gpu, &machine);    … surroundings_clear(x) before these go
+ *   members   simulators that have joined, each a node. Their GPUs are made together, when one is needed, and go
+ *             together, when a launch of one has failed
+ *   threads   domains run in turn, each with all host threads: what launches call outside, services and watchers, is
+ *             not for several at once
  */
 #ifndef WS_HOST_SURROUNDINGS_H
 #define WS_HOST_SURROUNDINGS_H
@@ -11,36 +14,49 @@
 #include "config/topology.h"
 #include "time/mem/host_mem.h"
 
-struct gpu;
 struct machine;
+struct simulator;
 
-struct surroundings {
-  struct machine_preset preset;
-  struct arena arena;
-  struct topology *topology;
-  struct host_mem host[MACHINE_MAX_SOCKETS];
-  struct fabric *fabric; /* NULL: there is no GPU now */
-  struct part part;      /* it is */
-  struct places *places; /* NULL: all pages are the GPU's own */
-  uint16_t node, socket; /* of the GPU; of the host's memory that is nearest */
+/* The program's clock for simulators of one machine (live_gpu.c). A run is of all of them. */
+struct live_clock {
+  bool running;
+  uint64_t skew; /* ps: GPUs' clocks are ahead of the program's by so much in this run */
+  uint64_t start; /* ps of the program's: the run began */
+  bool (*window)(void *ctx, uint64_t now_ps);
+  void *window_ctx;
 };
 
-struct surroundings *surroundings_new(const struct params *);
-/* Behind surroundings_clear. NULL: nothing. */
+struct surroundings {
+  const struct machine_preset *preset;
+  const struct topology *topology;
+  struct machine_preset own; /* without a machine */
+  struct arena arena;        /* its topology */
+  struct host_mem host[MACHINE_MAX_SOCKETS];
+  struct fabric *fabric;     /* NULL: there are no GPUs now */
+  struct part part;          /* it is */
+  struct machine *machine;   /* of all GPUs */
+  struct live_clock clock;
+  uint64_t epoch;            /* ps, of the machine; 0: as long as links allow, which changes no result */
+  struct places *places;     /* NULL: every page is own to whoever looks */
+  struct simulator *member[MACHINE_MAX_GPUS]; /* by node; NULL: none */
+  struct gmem *image[MACHINE_MAX_GPUS];       /* memory as each sees it */
+};
+
+/* NULL, NULL: the machine that these params mean. Preset and topology live as long as it does. */
+struct surroundings *surroundings_new(const struct machine_preset *, const struct topology *, const struct params *);
+/* Its members are gone. NULL: nothing. */
 void surroundings_free(struct surroundings *);
 
-/* A GPU with its copy engines and ports, in a machine of its own. */
-void surroundings_build(struct surroundings *, const struct params *, unsigned threads, struct gpu **,
-                        struct machine **);
-/* That GPU goes, with all that is on its way to it. */
+/* GPUs of all members with copy engines and ports (simulator.gpu), in one machine. */
+void surroundings_build(struct surroundings *, unsigned threads, bool cold);
+/* The machine goes, with all that is on its way; the GPUs are the members'. */
 void surroundings_clear(struct surroundings *);
-/* The guest memory whose pages lie at the sockets, too; between windows. */
-void surroundings_image(struct surroundings *, struct gmem *);
 
-/* The pages of [addr, addr + bytes), whole ones of 4 KiB, lie at the host, or here (again). Between windows. */
-void surroundings_place(struct surroundings *, uint64_t addr, uint64_t bytes, bool at_host);
-
-/* From the start of a copy over links to its first byte, as far as it is not the way there and back, ps. */
-uint64_t surroundings_setup_ps(const struct surroundings *, const struct params *);
+/* The next member from *cursor on, which begins with 0; NULL: there is none. */
+struct simulator *surroundings_next(const struct surroundings *, unsigned *cursor);
+/* The socket whose memory is nearest. */
+uint16_t surroundings_socket(const struct surroundings *, unsigned node);
+/* From the start of a copy from or to the host to its first byte, as far as it is not the way there and back, ps. */
+uint64_t surroundings_setup_ps(const struct surroundings *, const struct params *, unsigned node);
 
 #endif

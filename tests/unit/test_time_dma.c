@@ -48,7 +48,7 @@ static void rig_build(struct rig *r, const char *kernel, unsigned threads, bool 
   r->port[LINK_PORT_CORES] = &r->unused[1];
   fabric_join(r->fabric, 0, r->port, LINK_PORT__N);
   host_mem_init(&r->host, r->m.memory_mbps, (picos)r->m.memory_latency_ns * NS, NULL);
-  host_mem_image(&r->host, r->image);
+  host_mem_images(&r->host, &r->image); /* the only GPU is node 0 */
   fabric_serve(r->fabric, HOST, host_mem_serve, &r->host);
   r->part = (struct part){&fabric_ops, r->fabric, TIME_NEVER};
   picos window[MACHINE_MAX_NODES] = {params_request_ps(p)};

@@ -120,7 +120,7 @@ static void test_classes(void **state)
   for (unsigned i = 0; i < 2; i++) wire_push(&w, &(struct link_msg){.kind = LINK_WRITE, .payload = 128, .tag = i});
   wire_push(&w, &(struct link_msg){.kind = LINK_DATA, .payload = 128, .tag = 7});
   wire_push(&w, &(struct link_msg){.kind = LINK_DONE, .tag = 8});
-  static const unsigned order[] = {7, 8, 0}; /* answers first; an acknowledgement takes no credit */
+  static const unsigned order[] = {8, 7, 0}; /* acknowledgements first, which take no credit, then answers */
   for (unsigned i = 0; i < 3; i++) {
     struct link_msg *m = wire_send(&w, wire_next(&w), &p);
     assert_int_equal(m->tag, order[i]);
@@ -175,7 +175,7 @@ static void player_hear(struct player *x, const struct link_msg *m, picos now)
   x->n++;
   x->bytes += m->payload;
   x->last = now;
-  if (link_msg_class(m->kind) == LINK_ANSWERS) return;
+  if (link_msg_class(m->kind) != LINK_REQUESTS) return;
   struct link_msg a = {.arrive = now, .line = m->line, .payload = m->kind == LINK_READ ? m->tag : 0, .tag = m->tag,
                        .from = m->to, .to = m->from, .kind = m->kind == LINK_READ ? LINK_DATA : LINK_DONE};
   link_port_send(&x->port, &a, NULL);

@@ -242,7 +242,8 @@ static void pages_at_the_host(void **state)
   double ps[3];
   rig_build(&r, 1);
   for (unsigned i = 0; i < 3; i++) {
-    simulator_place(r.s, r.from, BYTES, i == 1);
+    if (i == 1) simulator_place_at_host(r.s, r.from, BYTES);
+    else simulator_place(r.s, r.from, BYTES, -1);
     struct launch l = launch(&r, (uint64_t)i << 40, &me);
     run(&r, 1, &who, &end);
     assert_int_equal(end.result.end, RUN_DONE);

@@ -34,7 +34,7 @@ struct rig {
   struct places *places;
   struct part part;
   struct machine *machine;
-  struct gmem *image;
+  struct gmem *image, *seen[MAX_GPUS];
   picos lambda;
 };
 
@@ -48,13 +48,14 @@ static void rig_build_of(struct rig *r, unsigned sms, const char *kernel, const 
   kernel_rig_build(&r->k, kernel, 1);
   r->k.launch->params.n_workers = r->k.params.gpu_sms = sms;
   r->image = r->k.launch->params.image;
+  for (unsigned i = 0; i < MAX_GPUS; i++) r->seen[i] = r->image;
   if (!machine_load(machine, DIR, &r->m, &e)) fail_msg("%s", e.msg);
   r->t = topology_new(&r->m, &r->arena);
   r->fabric = fabric_new(&r->m, r->t);
   r->places = places_new();
   for (unsigned i = 0; i < r->m.n_gpus; i++) {
     r->gpu[i] = gpu_new_joined(&r->k.params, NULL,
-                               &(struct gpu_join){.node = (uint16_t)i, .sockets = (uint16_t)r->m.n_gpus, .reads = 256,
+                               &(struct gpu_join){.node = (uint16_t)i, .sockets = (uint16_t)r->m.n_gpus, .reads = 256, .peer_reads = 256,
                                                   .apply = func_line_apply});
     fabric_join(r->fabric, i, gpu_ports(r->gpu[i]), LINK_PORT__N);
     window[i] = params_request_ps(&r->k.params);
@@ -63,7 +64,7 @@ static void rig_build_of(struct rig *r, unsigned sms, const char *kernel, const 
   }
   for (unsigned i = 0; i < r->m.n_sockets; i++) {
     host_mem_init(&r->host[i], r->m.memory_mbps, (picos)r->m.memory_latency_ns * NS, func_line_apply);
-    host_mem_image(&r->host[i], r->image);
+    host_mem_images(&r->host[i], r->seen);
     fabric_serve(r->fabric, r->m.n_gpus + i, host_mem_serve, &r->host[i]);
   }
   r->part = (struct part){&fabric_ops, r->fabric, TIME_NEVER};

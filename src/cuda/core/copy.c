@@ -225,7 +225,7 @@ CUresult copy_check(struct shim *s, const struct copy *c, const struct stream *s
 static struct live_side live_side(struct shim *s, const struct copy_side *c)
 {
   struct copy_side r = resolve(s, *c);
-  return (struct live_side){ r.addr, r.pitch, r.slice, place_of(s, c) };
+  return (struct live_side){ .addr = r.addr, .pitch = r.pitch, .slice = r.slice, .place = place_of(s, c) };
 }
 
 static uint32_t staging_mbps(struct shim *s, const struct copy *c, unsigned gpu)

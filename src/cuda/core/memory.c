@@ -154,7 +154,11 @@ static void hide(struct shim *s, board_mask in, uint64_t addr)
 /* Kernels and copies of all GPUs reach it over their links to the host, or no longer. */
 static void place_at_host(struct shim *s, uint64_t addr, uint64_t bytes, bool at_host)
 {
-  for (unsigned i = 0; i < s->boards.n; i++) simulator_place(s->boards.of[i].simulator, addr, bytes, at_host);
+  for (unsigned i = 0; i < s->boards.n; i++) {
+    struct simulator *of = s->boards.of[i].simulator;
+    if (at_host) simulator_place_at_host(of, addr, bytes);
+    else simulator_place(of, addr, bytes, -1);
+  }
 }
 
 uint64_t memory_open(struct shim *s, struct board *b, int fd, uint64_t offset, uint64_t bytes, board_mask in)

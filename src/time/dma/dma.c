@@ -27,6 +27,7 @@ void dma_init(struct dma *d, struct arena *a, const struct dma_config *cfg)
   d->burst = ARENA_ARRAY(a, struct dma_burst, DMA_BURSTS);
   d->data = ARENA_ARRAY(a, uint8_t, (size_t)DMA_BURSTS * DMA_BURST);
   for (unsigned i = 0; i < DMA_BURSTS; i++) d->burst[i].next = (uint16_t)(i + 1 < DMA_BURSTS ? i + 1 : NIL);
+  for (unsigned i = 0; i < DMA_ENGINES; i++) d->engine[i].first = NIL;
   d->memory.femtos_per_byte = memory_femtos(p);
   d->request = params_request_ps(p);
 }
@@ -182,6 +183,7 @@ static void send_message(struct dma *d, unsigned b, enum link_msg_kind kind, uin
                        .port = LINK_PORT_DMA,
                        .program = copy_of(&d->engine[x->engine])->program};
   x->pending = 1;
+  d->engine[x->engine].on_links += x->n;
   link_port_send(&d->port, &m, body);
 }
 
@@ -196,6 +198,31 @@ static void free_burst(struct dma *d, unsigned b, picos now)
   finish(d, e, x->n, now);
 }
 
+/* To its place there, in the order in which bursts came, as the window allows. */
+static void send_or_hold(struct dma *d, unsigned b, picos now)
+{
+  struct dma_burst *x = &d->burst[b];
+  struct dma_engine *e = &d->engine[x->engine];
+  const struct dma_copy *c = copy_of(e);
+  if (!c->window || e->on_links < c->window) {
+    send_message(d, b, LINK_WRITE, x->dst, c->dst_node, now);
+    return;
+  }
+  x->next = NIL;
+  if (e->first == NIL) e->first = (uint16_t)b;
+  else d->burst[e->last_held].next = (uint16_t)b;
+  e->last_held = (uint16_t)b;
+}
+
+static void send_held(struct dma *d, struct dma_engine *e, picos now)
+{
+  while (e->first != NIL && e->on_links < copy_of(e)->window) {
+    const unsigned b = e->first;
+    e->first = d->burst[b].next;
+    send_message(d, b, LINK_WRITE, d->burst[b].dst, copy_of(e)->dst_node, now);
+  }
+}
+
 /* Its bytes are there: they go to their place. */
 static void write_burst(struct dma *d, unsigned b, picos now)
 {
@@ -207,7 +234,7 @@ static void write_burst(struct dma *d, unsigned b, picos now)
     return;
   }
   if (c->dst_node != DMA_HERE) {
-    send_message(d, b, LINK_WRITE, x->dst, c->dst_node, now);
+    send_or_hold(d, b, now);
   } else if (fluid(d)) {
     x->failed |= !gmem_write(d->image, x->dst, bytes_of(d, b), x->n);
     server_take(&d->memory, now, x->n);
@@ -298,11 +325,22 @@ static void move_chunk(struct dma *d, struct dma_engine *e, picos now)
   finish(d, e, n, e->ready);
 }
 
+/* Whether it has as much under way as its copy may: of what goes out, also what is read here before it is sent. */
+static bool window_is_full(const struct dma_engine *e)
+{
+  enum { READ_AHEAD = 4 };
+  const struct dma_copy *c = copy_of(e);
+  const uint64_t begun = e->row * c->bytes + e->column, ended = c->bytes * c->rows - e->left;
+  if (!c->window) return false;
+  return c->dst_node == DMA_HERE ? e->on_links >= c->window : begun - ended >= READ_AHEAD * c->window;
+}
+
 /* When an engine can send its next burst, as far as it is its own matter. */
 static picos engine_next(const struct dma *d, const struct dma_engine *e)
 {
   if (!e->n) return TIME_NEVER;
   if (!e->active) return e->ready;
+  if (window_is_full(e)) return TIME_NEVER;
   /* A burst's writes may touch a line more than its reads. */
   if (all_sent(e) || d->free == NIL || d->lines_left < DMA_BURST / LINE_BYTES + 2) return TIME_NEVER;
   return later(e->ready, e->rate.free_at_fs / 1000);
@@ -361,8 +399,11 @@ static void take_message(struct dma *d, unsigned lane, picos now)
   const struct link_msg *m = link_port_front(&d->port, lane);
   unsigned b = m->tag;
   if (m->kind == LINK_DATA) memcpy(bytes_of(d, b), link_msg_body(m), earlier(m->body, d->burst[b].n));
+  struct dma_engine *e = &d->engine[d->burst[b].engine];
+  e->on_links -= d->burst[b].n;
   d->burst[b].failed |= m->kind == LINK_DATA ? m->body < d->burst[b].n : m->body != 0;
   link_port_pop(&d->port, lane, now);
+  send_held(d, e, now);
   answered(d, b, now);
 }
 

@@ -5,6 +5,7 @@
  *   lines    bytes here are read and written line by line, as strong requests of this requester: through crossbar,
  *            slices and DRAM, whose bandwidth they take from kernels, in the order of the slices
  *   there    bytes behind links are asked for, or brought, by messages (time/link/link_msg.h)
+ *   window   a copy over links has no more on them than they need, so that others do not wait behind all of it
  *   staging  memory of the host's program that is not pinned is copied by the host first: it bounds the rate of a copy
  *   limits   dma.lines under way for all engines, DMA_BURSTS bursts; dma.bytes_per_cycle for each engine
  *   fluid    while nobody else uses the memory of the GPU (no grid, no other copy), bytes move here without requests:
@@ -32,6 +33,7 @@ struct dma_copy {
   uint64_t rows;                 /* > 0 */
   uint64_t dst_pitch, src_pitch; /* bytes from row to row */
   picos setup;                   /* from its turn to its first byte */
+  uint64_t window;               /* bytes of it on links before more are sent; 0: as the limits of all engines allow */
   uint32_t staging_mbps;         /* MB/s (10^6 bytes) that the host stages; 0: it does not */
   uint16_t dst_node, src_node;   /* nodes of the machine that hold them; DMA_HERE: this GPU */
   uint8_t engine;                /* modulo dma.engines */
@@ -72,6 +74,8 @@ struct dma_engine {
   picos begin, last;    /* its turn came; of what is done of it */
   uint64_t row, column; /* next byte */
   uint64_t left;        /* bytes that are not in their place */
+  uint64_t on_links;    /* asked for there, or sent there and not acknowledged */
+  uint16_t first, last_held; /* bursts that wait to be sent there */
   bool failed;
   struct server rate;
 };

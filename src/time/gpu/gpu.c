@@ -40,6 +40,7 @@ struct gpu {
   struct dma *dma;    /* NULL: none */
   struct hub_in *home; /* NULL: no links */
   struct hub_out *outward;
+  picos ahead; /* it may be ahead of others of its machine */
   struct requester *requester[GPU_REQUESTERS];
   struct link_port *port[LINK_PORT__N];
   struct gpu_grid grid[GRID_SLOTS];
@@ -136,7 +137,9 @@ static unsigned join(struct gpu *g, const struct gpu_join *j)
   hub_in_init(g->home, &g->arena, &g->params, g->params.gpu_sms + REQUESTER_HUB, j->apply);
   g->outward = ARENA_NEW(&g->arena, struct hub_out);
   hub_out_init(g->outward, &g->arena,
-               &(struct hub_out_config){.params = &g->params, .node = j->node, .reads = j->reads ? j->reads : 1});
+               &(struct hub_out_config){.params = &g->params, .node = j->node, .sockets = j->sockets,
+                                        .reads = j->reads ? j->reads : 1,
+                                        .peer_reads = j->peer_reads ? j->peer_reads : 1});
   g->requester[REQUESTER_DMA] = &g->dma->r;
   g->requester[REQUESTER_HUB] = &g->home->r;
   g->port[LINK_PORT_HOME] = &g->home->port;
@@ -265,18 +268,19 @@ void gpu_begin(struct gpu *g, const struct step_source *first, struct gmem *imag
  * caller by up to a window, keeps its time: its first CTA comes launch.latency_cycles later. */
 static picos start_of(const struct gpu *g, const struct gpu_launch *l)
 {
-  bool busy = g->n_open || (g->dma && !dma_idle(g->dma));
-  picos now = domain_now(g->domain), ahead = busy ? params_request_ps(&g->params) : 0;
+  bool busy = g->n_open || (g->dma && !dma_idle(g->dma)) || g->ahead;
+  picos now = domain_now(g->domain), ahead = busy ? params_request_ps(&g->params) + g->ahead : 0;
   return l->start + ahead > now ? l->start : now;
 }
 
-/* A launch finds copies alone on the GPU: for its cores a run begins. */
-static bool comes_to_copies(const struct gpu *g)
+/* A launch finds no other one, but copies, or a run of other GPUs' launches: for its counters a run begins. */
+static bool comes_alone(const struct gpu *g)
 {
-  return !g->cores_started || (!g->n_open && g->const_spaces && g->dma && !dma_idle(g->dma));
+  return !g->cores_started || (!g->n_open && g->const_spaces && g->dma);
 }
 
-/* What was done so far is not of the launch, but the laws between blocks want all of it. */
+/* What was done so far is not of the launch, but the laws between blocks want all of it. L1 and the caches of
+ * instructions and constants are empty unless code of the launch before is still on its way to them. */
 static void begin_with_launch(struct gpu *g, const struct gpu_launch *l)
 {
   if (!g->begun) {
@@ -284,9 +288,10 @@ static void begin_with_launch(struct gpu *g, const struct gpu_launch *l)
     *g->begun = g->before;
   }
   begin_counting(g);
-  g->const_spaces = 0;
   g->ended = 0;
   g->started = start_of(g, l);
+  if (g->cores_started && !netlist_cores_idle(&g->net)) return;
+  g->const_spaces = 0;
   start_cores(g, l->source);
 }
 
@@ -350,9 +355,10 @@ bool gpu_open(struct gpu *g, const struct gpu_launch *l, unsigned *slot, struct 
   struct occupancy o;
   TRY(fits(g, l, &o, e));
   BUG_ON(gpu_full(g) || !g->image);
-  if (comes_to_copies(g)) begin_with_launch(g, l);
+  const bool alone = comes_alone(g);
+  if (alone) begin_with_launch(g, l);
   BUG_ON(g->control_bits != !!(l->source->caps & STEP_CAP_CONTROL));
-  if (g->const_spaces == 0) g->first = o;
+  if (alone || g->const_spaces == 0) g->first = o;
   l->source->free_barriers = g->params.ideal_barriers;
   *slot = free_slot(g);
   struct gpu_grid *grid = &g->grid[*slot];
@@ -390,6 +396,16 @@ void gpu_watch(struct gpu *g, const struct run_watch *w, bool ends)
   g->stop = RUN_DONE;
   g->next_poll = POLL_INSTS;
   g->windows = 0;
+}
+
+void gpu_may_be_ahead(struct gpu *g, picos of)
+{
+  g->ahead = of;
+}
+
+void gpu_cut(struct gpu *g)
+{
+  if (g->stop == RUN_DONE) g->stop = RUN_STOPPED;
 }
 
 enum run_end gpu_stopped(const struct gpu *g)

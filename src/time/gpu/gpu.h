@@ -38,7 +38,7 @@ struct gpu_join {
   uint16_t node;    /* its own */
   uint16_t sockets; /* the first that is no GPU: n_gpus */
   bool lines;       /* copies never take the short way of those that meet nobody */
-  uint32_t reads;   /* loads and atomics of memory of others that cores have under way: of its link to the host */
+  uint32_t reads, peer_reads; /* loads and atomics that cores have under way: of the host's memory; of other GPUs' */
   line_apply_fn *apply; /* atomics of others on its memory, and of its cores there */
 };
 struct gpu *gpu_new_joined(const struct params *, const struct core_kind *const *kind, const struct gpu_join *);
@@ -83,6 +83,10 @@ void gpu_close(struct gpu *, unsigned slot);
 void gpu_watch(struct gpu *, const struct run_watch *, bool ends);
 /* Why the machine's run stopped with a notice. */
 enum run_end gpu_stopped(const struct gpu *);
+/* In a machine of several, whose epochs have this length: what the caller does comes that much behind its clock. */
+void gpu_may_be_ahead(struct gpu *, uint64_t epoch_ps);
+/* Another GPU of the machine has failed: the run ends here, too, before gpu_finish. */
+void gpu_cut(struct gpu *);
 
 /* The machine has stopped: idle, stuck or with a notice that is no end of a launch. How the launches ended: all of
  * them, at a limit, or because the watcher stopped them. RUN_FAULT fills *fault; a deadlock of the guest is a fault

@@ -289,6 +289,13 @@ void netlist_close_grid(struct netlist *n, unsigned slot)
   dispatcher_remove(&n->dispatcher, slot);
 }
 
+bool netlist_cores_idle(const struct netlist *n)
+{
+  for (unsigned i = 0; i < n->n_cores; i++)
+    if (n->core_part[i].ops->busy(n->core_part[i].self)) return false;
+  return true;
+}
+
 bool netlist_grid_ended(const struct netlist *n, unsigned slot)
 {
   const struct dispatch_grid *g = &n->dispatcher.grid[slot];

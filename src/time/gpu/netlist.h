@@ -58,6 +58,8 @@ void netlist_open_grid(struct netlist *, unsigned slot, struct step_source *, co
                        unsigned const_space, struct arena *);
 /* It goes: it has ended, or not begun. */
 void netlist_close_grid(struct netlist *, unsigned slot);
+/* No core waits for anything, not for code either. */
+bool netlist_cores_idle(const struct netlist *);
 /* All its CTAs are done and all its stores are in L2. */
 bool netlist_grid_ended(const struct netlist *, unsigned slot);
 

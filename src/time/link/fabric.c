@@ -16,6 +16,7 @@ struct fabric_node {
 struct fabric_wire {
   struct wire wire;
   uint16_t to;
+  picos last;              /* what it brought last is there */
   uint16_t lane;           /* its number among those that end there */
   struct link_ring flight; /* to a switch: arrive is when the head is there; to who serves: the last byte */
 };
@@ -208,14 +209,14 @@ static void pass(struct fabric *f, unsigned wire, const struct link_msg *m, cons
   struct fabric_wire *w = &f->wire[wire];
   const struct fabric_node *x = &f->node[w->to];
   struct link_ring *to = &w->flight;
-  picos at = x->latency ? p->head : p->tail;
+  picos at = later(w->last, x->latency ? p->head : p->tail); /* an acknowledgement may have passed others */
   if (x->n_ports) {
-    struct link_port *port = x->port[link_msg_class(m->kind) == LINK_ANSWERS ? m->port : 0];
+    struct link_port *port = x->port[link_msg_class(m->kind) == LINK_REQUESTS ? 0 : m->port];
     to = &port->in[w->lane];
     if (port->wake && at < *port->wake) *port->wake = at;
   }
   struct link_msg *there = link_ring_push(to, m, link_msg_body(m));
-  there->arrive = at;
+  there->arrive = w->last = at;
   there->last = p->tail;
   there->wire = (uint16_t)wire;
 }

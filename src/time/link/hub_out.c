@@ -7,7 +7,8 @@
 
 void hub_out_init(struct hub_out *h, struct arena *a, const struct hub_out_config *cfg)
 {
-  *h = (struct hub_out){.cfg = *cfg, .reads_left = cfg->reads, .n_spare = HUB_MESSAGES};
+  *h = (struct hub_out){.cfg = *cfg, .reads_left = cfg->reads, .peer_reads_left = cfg->peer_reads,
+                        .n_spare = HUB_MESSAGES};
   h->sent = ARENA_ARRAY(a, struct mem_req, HUB_MESSAGES);
   h->spare = ARENA_ARRAY(a, uint16_t, HUB_MESSAGES);
   for (unsigned i = 0; i < HUB_MESSAGES; i++) h->spare[i] = (uint16_t)i;
@@ -27,6 +28,11 @@ void hub_out_start(struct hub_out *h, struct gmem *image)
 static unsigned receiver(const struct hub_out *h)
 {
   return h->xbar->n_slices + 1;
+}
+
+static uint32_t *reads_left(struct hub_out *h, const struct mem_req *r)
+{
+  return r->to - 1 < h->cfg.sockets ? &h->peer_reads_left : &h->reads_left;
 }
 
 static bool is_store(const struct mem_req *r)
@@ -115,7 +121,7 @@ static bool take_request(struct hub_out *h, picos now)
   h->stats.requests++;
   h->stats.sectors[mem_req_op(r.kind, r.op)] += count_sectors(r.sectors);
   if (is_store(&r)) return send_store(h, &r, now);
-  if (r.op != MEM_RED) h->reads_left--;
+  if (r.op != MEM_RED) --*reads_left(h, &r);
   if (is_atomic(&r)) return send_atomic(h, &r, now);
   const struct link_bytes b = bytes_of(&r);
   send(h, &r, LINK_READ, 0, &b, sizeof b, now);
@@ -145,7 +151,7 @@ static bool take_answer(struct hub_out *h, unsigned lane, picos now)
   const struct mem_req r = h->sent[m->tag];
   bool data = !is_store(&r) && r.op != MEM_RED, ok = finish(h, &r, m, now);
   h->spare[h->n_spare++] = (uint16_t)m->tag;
-  h->reads_left += data;
+  if (data) ++*reads_left(h, &r);
   link_port_pop(&h->port, lane, now);
   if (!ok) return false;
   h->stats.replies++;
@@ -156,12 +162,12 @@ static bool take_answer(struct hub_out *h, unsigned lane, picos now)
 /* --- part --------------------------------------------------------------------------------------- */
 
 /* When the first request can be taken. */
-static picos request_next(const struct hub_out *h)
+static picos request_next(struct hub_out *h)
 {
   picos at = xbar_ready(h->xbar, receiver(h));
   if (at == TIME_NEVER || !h->n_spare) return TIME_NEVER;
   const struct mem_req *r = xbar_front(h->xbar, receiver(h));
-  return !is_store(r) && r->op != MEM_RED && !h->reads_left ? TIME_NEVER : at;
+  return !is_store(r) && r->op != MEM_RED && !*reads_left(h, r) ? TIME_NEVER : at;
 }
 
 static picos hub_out_run(void *self, picos from, picos to)

@@ -5,7 +5,8 @@
  *   values   of a store: what the core's lanes write, as they write it into a line that stands for the one at home; of
  *            an atomic its operands; loads and atomics then run on the bytes that came, so that lanes get what they
  *            would have got there
- *   limits   `reads` loads and atomics under way, HUB_MESSAGES requests; behind that, requests wait in the crossbar
+ *   limits   `reads` loads and atomics of the host's memory under way, `peer_reads` of other GPUs', HUB_MESSAGES
+ *            requests; behind that, requests wait in the crossbar
  *   order    requests in the crossbar's order (arrival, SM, sequence); those of one line take one way
  *   time     a port of dma.bytes_per_cycle either way
  *   not modelled: copies of what is elsewhere in L2; combining of stores
@@ -22,7 +23,8 @@ enum { HUB_MESSAGES = 4096 };
 struct hub_out_config {
   const struct params *params;
   uint16_t node;
-  uint32_t reads; /* most under way */
+  uint16_t sockets;           /* the first node that is no GPU */
+  uint32_t reads, peer_reads; /* most under way */
 };
 
 struct hub_out_stats {
@@ -39,7 +41,7 @@ struct hub_out {
   /* state */
   struct mem_req *sent; /* [HUB_MESSAGES] by tag */
   uint16_t *spare, n_spare;
-  uint32_t reads_left;
+  uint32_t reads_left, peer_reads_left;
   struct fault fault;
   struct hub_out_stats stats;
 };

@@ -18,12 +18,13 @@ enum link_msg_kind {
   LINK_DONE,   /* answers without: costs nothing on the link, as acknowledgements of transactions do not */
 };
 
-/* Answers never wait behind requests: each class has credits of its own. */
-enum link_class { LINK_REQUESTS, LINK_ANSWERS, LINK_CLASSES };
+/* Answers never wait behind requests: each class has credits of its own. Acknowledgements, which ride on other packets,
+ * wait behind nothing. */
+enum link_class { LINK_REQUESTS, LINK_ANSWERS, LINK_ACKS, LINK_CLASSES };
 
 static inline enum link_class link_msg_class(unsigned kind)
 {
-  return kind >= LINK_DATA ? LINK_ANSWERS : LINK_REQUESTS;
+  return kind == LINK_DONE ? LINK_ACKS : kind == LINK_DATA ? LINK_ANSWERS : LINK_REQUESTS;
 }
 
 enum { LINK_BODY_MAX = 1 << 15 };

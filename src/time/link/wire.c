@@ -59,12 +59,13 @@ static picos ready(const struct wire *w, enum link_class class)
 {
   const struct link_msg *m = link_ring_front(&w->waiting[class]);
   if (!m || price(w, m) > w->credit[class]) return TIME_NEVER;
+  if (class == LINK_ACKS) return later(w->now, m->arrive);
   return later(w->now, later(m->arrive, div_up(w->free_at_fs, 1000)));
 }
 
 picos wire_next(const struct wire *w)
 {
-  picos next = earlier(ready(w, LINK_REQUESTS), ready(w, LINK_ANSWERS));
+  picos next = earlier(ready(w, LINK_ACKS), earlier(ready(w, LINK_REQUESTS), ready(w, LINK_ANSWERS)));
   return w->n_back ? earlier(next, w->back[w->n_back - 1].at) : next;
 }
 
@@ -72,7 +73,8 @@ struct link_msg *wire_send(struct wire *w, picos now, struct wire_passage *p)
 {
   w->now = now;
   take_credits(w, now);
-  enum link_class class = ready(w, LINK_ANSWERS) <= now ? LINK_ANSWERS : LINK_REQUESTS;
+  enum link_class class = LINK_CLASSES - 1;
+  while (class > LINK_REQUESTS && ready(w, class) > now) class--;
   if (ready(w, class) > now) return NULL;
   struct link_msg *m = link_ring_front(&w->waiting[class]);
   uint32_t n = packets(w, m);
@@ -83,8 +85,10 @@ struct link_msg *wire_send(struct wire *w, picos now, struct wire_passage *p)
   w->stats.bytes += bytes;
   w->stats.waited += now - m->arrive;
   w->credit[class] -= price(w, m);
+  *p = (struct wire_passage){now + w->cfg.latency, later(now, m->last) + w->cfg.latency};
+  if (class == LINK_ACKS) return m;
   w->free_at_fs = later(later(w->free_at_fs, now * 1000) + bytes * w->cfg.femtos_per_byte, m->last * 1000);
-  *p = (struct wire_passage){now + w->cfg.latency, div_up(w->free_at_fs, 1000) + w->cfg.latency};
+  p->tail = div_up(w->free_at_fs, 1000) + w->cfg.latency;
   return m;
 }
 
@@ -95,5 +99,7 @@ void wire_pop(struct wire *w, const struct link_msg *m)
 
 bool wire_busy(const struct wire *w)
 {
-  return w->waiting[LINK_REQUESTS].n || w->waiting[LINK_ANSWERS].n;
+  for (unsigned c = 0; c < LINK_CLASSES; c++)
+    if (w->waiting[c].n) return true;
+  return false;
 }

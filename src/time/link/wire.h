@@ -7,7 +7,7 @@
  *   credits  packets, of requests and of answers each, that may be under way or at the receiver: one is taken when a
  *            packet goes, and comes back `latency` after the receiver has let it go. A message of more packets than
  *            there are credits goes when all are there
- *   order    first come first served; answers first where both classes could go
+ *   order    first come first served; answers first where both classes could go. LINK_DONE passes all others
  *   not modelled: errors and replay, several virtual channels of requests, widths that change
  */
 #ifndef WS_TIME_LINK_WIRE_H

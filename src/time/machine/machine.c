@@ -14,7 +14,7 @@ struct machine {
   /* The epoch being run. */
   unsigned *awake, n_awake; /* domains with something to do */
   atomic_uint next;         /* next entry of awake[] to take */
-  picos to;
+  picos to, now; /* it ends then; all have come so far */
 };
 
 struct machine *machine_new(const struct machine_config *cfg)
@@ -64,8 +64,8 @@ static void run_awake(struct machine *m)
     m->end[i] = DOMAIN_REACHED;
     if (domain_next(m->domain[i]) < m->to) m->awake[m->n_awake++] = i;
   }
-  if (m->n_awake == 1) {
-    run_domain(m, m->awake[0], m->team);
+  if (m->n_awake == 1 || m->cfg.in_turn) {
+    for (unsigned i = 0; i < m->n_awake; i++) run_domain(m, m->awake[i], m->team);
     return;
   }
   atomic_store(&m->next, 0);
@@ -83,7 +83,7 @@ static picos reached(const struct machine *m)
 
 static void run_machine_phase(struct machine *m, picos from)
 {
-  const picos to = reached(m);
+  const picos to = m->now = reached(m);
   for (unsigned i = 0; i < m->cfg.n_parts; i++) {
     struct part *p = &m->cfg.part[i];
     p->next = p->ops->run(p->self, from, to);
@@ -133,13 +133,21 @@ enum machine_stop machine_run(struct machine *m, picos until)
   for (;;) {
     picos from = earliest(m);
     if (from == TIME_NEVER) return state(m);
-    if (from >= until) return MACHINE_REACHED;
+    if (from >= until) {
+      m->now = until;
+      return MACHINE_REACHED;
+    }
     m->to = until - from > m->cfg.epoch ? from + m->cfg.epoch : until;
     run_awake(m);
     run_machine_phase(m, from);
     if (any_notice(m)) return MACHINE_NOTICE;
     if (state(m) == MACHINE_STUCK) return MACHINE_STUCK;
   }
+}
+
+picos machine_now(const struct machine *m)
+{
+  return m->now;
 }
 
 void machine_dump(const struct machine *m, FILE *out)

@@ -5,7 +5,8 @@
  *            earliest event of all domains
  *   epoch    Λ, at most the smallest (latency between two domains - W of the sender, - W of the receiver): nothing
  *            sent in an epoch can arrive in what a domain has run. Results do not depend on which Λ below that
- *   threads  one domain that has something to do gets all, several share them. Results do not depend on it
+ *   threads  one domain that has something to do gets all, several share them, or get all of them in turn. Results do
+ *            not depend on it
  */
 #ifndef WS_TIME_MACHINE_MACHINE_H
 #define WS_TIME_MACHINE_MACHINE_H
@@ -22,6 +23,7 @@ struct machine_config {
   struct part *part; /* of the machine phase, in their order: run(from, to) moves what domains sent in [from, to) and in
                         windows that began there. An epoch begins with their next event, too, if they have one */
   unsigned n_parts;
+  bool in_turn; /* domains run one behind the other, each with all threads: what they call outside is not for several */
 };
 
 enum machine_stop {
@@ -39,6 +41,9 @@ void machine_free(struct machine *);
  * epoch ahead; the next run goes on from there. With several domains at work `between` may be called on any of the
  * machine's threads. */
 enum machine_stop machine_run(struct machine *, picos until);
+
+/* So far all domains have come, ps: those that have something to do begin their next window there or later. */
+picos machine_now(const struct machine *);
 
 void machine_dump(const struct machine *, FILE *);
 

@@ -12,7 +12,7 @@ void host_mem_init(struct host_mem *h, uint32_t mbps, picos latency, line_apply_
                          .apply = apply};
 }
 
-void host_mem_image(struct host_mem *h, struct gmem *image)
+void host_mem_images(struct host_mem *h, struct gmem *const *image)
 {
   h->image = image;
 }
@@ -21,7 +21,7 @@ static void read_bytes(struct host_mem *h, struct fabric *f, const struct link_m
                        picos at)
 {
   uint8_t bytes[LINK_BODY_MAX];
-  bool ok = m->program || gmem_read(h->image, b->addr, bytes, b->n);
+  bool ok = m->program || gmem_read(h->image[m->from], b->addr, bytes, b->n);
   if (m->program) memcpy(bytes, (const void *)(uintptr_t)b->addr, b->n);
   uint32_t n = ok ? (uint32_t)b->n : 0;
   h->stats.reads++;
@@ -33,7 +33,7 @@ static void write_bytes(struct host_mem *h, struct fabric *f, const struct link_
                         picos at)
 {
   static const uint8_t failed = 1;
-  bool ok = m->program || gmem_write(h->image, b->addr, b + 1, b->n);
+  bool ok = m->program || gmem_write(h->image[m->from], b->addr, b + 1, b->n);
   if (m->program) memcpy((void *)(uintptr_t)b->addr, b + 1, b->n);
   h->stats.writes++;
   h->stats.written_bytes += b->n;
@@ -44,7 +44,7 @@ static void store_line(struct host_mem *h, struct fabric *f, const struct link_m
                        picos at)
 {
   static const uint8_t failed = 1;
-  bool ok = line_home_store(h->image, s);
+  bool ok = line_home_store(h->image[m->from], s);
   h->stats.writes++;
   h->stats.written_bytes += m->payload;
   fabric_answer(f, m, LINK_DONE, 0, ok ? 0 : 1, &failed, at);
@@ -55,7 +55,7 @@ static void atomic(struct host_mem *h, struct fabric *f, const struct link_msg *
   uint8_t before[LINE_OP_BYTES];
   struct line_op op;
   memcpy(&op, b + 1, earlier(sizeof op, m->body - sizeof *b));
-  bool ok = h->apply && line_home_atomic(h->image, h->apply, b->addr, &op, before);
+  bool ok = h->apply && line_home_atomic(h->image[m->from], h->apply, b->addr, &op, before);
   h->stats.atomics++;
   if (b->n) fabric_answer(f, m, LINK_DATA, m->payload, ok ? sizeof before : 0, before, at);
   else fabric_answer(f, m, LINK_DONE, 0, ok ? 0 : 1, before, at);

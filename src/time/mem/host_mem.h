@@ -20,7 +20,7 @@ struct host_mem_stats {
 };
 
 struct host_mem {
-  struct gmem *image;
+  struct gmem *const *image; /* by the node that asks: how it sees what is here */
   line_apply_fn *apply; /* NULL: there are no atomics */
   struct server rate;
   picos latency;
@@ -28,8 +28,8 @@ struct host_mem {
 };
 
 void host_mem_init(struct host_mem *, uint32_t mbps, picos latency, line_apply_fn *);
-/* The bytes that it holds; between windows. */
-void host_mem_image(struct host_mem *, struct gmem *);
+/* The bytes that it holds, as each GPU sees them, by node; the caller's. Between windows. */
+void host_mem_images(struct host_mem *, struct gmem *const *);
 
 /* For fabric_serve; ctx: the struct host_mem. */
 picos host_mem_serve(void *ctx, struct fabric *, const struct link_msg *, picos now);

@@ -1,0 +1,275 @@
+/* Two GPUs of a machine in one program (host/live_gpu.h): launches and copies of both have one clock, reach each other's
+ * memory over the link, and end together when one fails; the same for any number of host threads and any epoch. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "host/live_gpu.h"
+#include "host/surroundings.h"
+#include "kernel_rig.h"
+
+enum { GPUS = 2, BYTES = 1 << 20, SMS = 46, PAGE = 4096 };
+
+/* stream_copy on two GPUs with one image: places alone say whose memory it is. Buffers of pages of each GPU. */
+struct rig {
+  struct kernel_rig k;
+  struct machine_preset m;
+  struct arena arena;
+  struct topology *t;
+  struct surroundings *x;
+  struct simulator *s[GPUS];
+  struct sim_options o;
+  struct gmem *image;
+  uint64_t buffer[GPUS][3];
+};
+
+static uint64_t buffer(struct rig *r, int node)
+{
+  uint64_t at = gmem_alloc(r->image, BYTES + PAGE, NULL);
+  assert_true(at);
+  at = (at + PAGE - 1) / PAGE * PAGE;
+  simulator_place(r->s[0], at, BYTES, node);
+  return at;
+}
+
+static void write_to(struct rig *r, uint64_t at, uint64_t seed)
+{
+  for (uint64_t i = 0; i < BYTES; i += 8) {
+    const uint64_t x = (i + seed) * 2654435761u;
+    assert_true(gmem_write(r->image, at + i, &x, 8));
+  }
+}
+
+static bool holds(const struct rig *r, uint64_t at, uint64_t seed)
+{
+  for (uint64_t i = 0, x; i < BYTES; i += 8)
+    if (!gmem_read(r->image, at + i, &x, 8) || x != (i + seed) * 2654435761u) return false;
+  return true;
+}
+
+static void rig_build(struct rig *r, unsigned threads, unsigned shorter)
+{
+  const uint32_t grid = 2 * SMS;
+  struct err e;
+  memset(r, 0, sizeof *r);
+  kernel_rig_build(&r->k, "stream_copy", 1);
+  r->k.params.gpu_sms = SMS;
+  r->k.launch->params.n_workers = SMS;
+  r->image = r->k.launch->params.image;
+  memcpy(r->k.launch->bank0 + 0xc, &grid, sizeof grid);
+  if (!machine_load("2x-rtx-3090-nvlink", WS_SOURCE_DIR "/presets", &r->m, &e)) fail_msg("%s", e.msg);
+  r->t = topology_new(&r->m, &r->arena);
+  r->x = surroundings_new(&r->m, r->t, NULL);
+  if (shorter > 1) r->x->epoch = 70000 / shorter; /* ps: NVLink's latency less a window, cut */
+  r->o = (struct sim_options){.timed = true, .threads = threads};
+  for (unsigned i = 0; i < GPUS; i++) {
+    r->s[i] = simulator_new(&r->k.params);
+    simulator_join(r->s[i], r->x, i, r->image);
+  }
+  for (unsigned i = 0; i < GPUS; i++)
+    for (unsigned b = 0; b < 3; b++) write_to(r, r->buffer[i][b] = buffer(r, (int)i), 100 * i + b);
+}
+
+static void rig_free(struct rig *r)
+{
+  for (unsigned i = 0; i < GPUS; i++) simulator_free(r->s[i]);
+  surroundings_free(r->x);
+  arena_free(&r->arena);
+  machine_preset_free(&r->m);
+  kernel_rig_free(&r->k);
+}
+
+/* Bank 0 of sm_86 has arguments from 0x160 on. */
+static struct launch launch(struct rig *r, unsigned gpu, uint64_t to, uint64_t from, uint64_t start, void *who)
+{
+  struct err e;
+  const uint64_t args[] = {to, from, BYTES / 16};
+  memcpy(r->k.launch->bank0 + 0x160, args, 20);
+  struct launch l = kernel_rig_again(&r->k, 2 * SMS);
+  const struct live_launch x = {.launch = &l, .start_ps = start, .who = who};
+  if (!live_open(r->s[gpu], &x, &r->o, &e)) fail_msg("%s", e.msg);
+  return l;
+}
+
+/* The next n ends, by who[]. */
+static void run(struct rig *r, unsigned n, const int *who, struct live_end *end)
+{
+  struct live_end x;
+  for (unsigned left = n; left;) {
+    assert_int_equal(live_run(r->s[0], UINT64_MAX), LIVE_ENDED);
+    for (unsigned g = 0; g < GPUS; g++)
+      for (; live_take(r->s[g], &x); left--) end[(const int *)x.who - who] = x;
+  }
+}
+
+static double took(const struct live_end *e)
+{
+  return (double)(e->end_ps - e->start_ps);
+}
+
+static struct live_copy to_peer(const struct rig *r, int *who)
+{
+  return (struct live_copy){.dst = {.addr = r->buffer[1][2], .place = LIVE_PEER, .node = 1},
+                            .src = {.addr = r->buffer[0][0], .place = LIVE_DEVICE}, .width = BYTES, .height = 1,
+                            .depth = 1, .engine = LIVE_TO_PEER, .who = who};
+}
+
+/* A copy to the other GPU and one from it: launch latency, the way there and back, and the link's rate. */
+static void copies_between(void **state)
+{
+  (void)state;
+  struct rig r;
+  int who[1];
+  struct live_end end;
+  rig_build(&r, 1, 1);
+  struct live_copy c = to_peer(&r, who);
+  for (unsigned back = 0; back < 2; back++) {
+    c.start_ps = back * 1000000000;
+    live_copy(r.s[0], &c, r.image, &r.o);
+    run(&r, 1, who, &end);
+    assert_true(end.copy && !end.failed);
+    const double rate = (double)topology_rate(r.t, 0, 1), trip = 2 * (double)topology_latency(r.t, 0, 1);
+    const double want = (double)r.k.params.launch_latency_cycles * (double)params_clock_ps(&r.k.params) + trip +
+                        BYTES * 1e12 / rate;
+    if (took(&end) < want || took(&end) > 1.05 * want) fail_msg("%f is not %f ps", took(&end), want);
+    assert_true(holds(&r, r.buffer[1][2], 0));
+    const struct live_side dst = c.dst;
+    c.dst = (struct live_side){.addr = r.buffer[0][1], .place = LIVE_DEVICE};
+    c.src = dst;
+  }
+  assert_true(holds(&r, r.buffer[0][1], 0));
+  rig_free(&r);
+}
+
+struct both {
+  uint64_t start[3], end[3], cycles[2], insts[2], l2[2];
+  double us[3];
+};
+
+/* Each GPU runs stream_copy from its own memory to its own, or from the other's; a copy goes beside. The second launch
+ * comes while the first is there. */
+static struct both run_both(bool from_peer, unsigned threads, unsigned shorter)
+{
+  struct rig r;
+  int who[3];
+  struct live_end end[3];
+  struct both x;
+  memset(&x, 0, sizeof x);
+  rig_build(&r, threads, shorter);
+  struct launch a = launch(&r, 0, r.buffer[0][1], r.buffer[from_peer][0], 0, &who[0]);
+  assert_int_equal(live_run(r.s[1], 2500000), LIVE_REACHED);
+  assert_true(live_now(r.s[0]) == live_now(r.s[1]) && live_now(r.s[0]) >= 2500000);
+  struct launch b = launch(&r, 1, r.buffer[1][1], r.buffer[!from_peer][0], 2500000, &who[1]);
+  struct live_copy c = to_peer(&r, &who[2]);
+  c.start_ps = 2600000;
+  live_copy(r.s[0], &c, r.image, &r.o);
+  run(&r, 3, who, end);
+  for (unsigned i = 0; i < 3; i++) {
+    x.start[i] = end[i].start_ps, x.end[i] = end[i].end_ps;
+    x.us[i] = took(&end[i]) / 1e6;
+    if (i == 2) continue;
+    assert_int_equal(end[i].result.end, RUN_DONE);
+    assert_int_equal(end[i].result.together, 1);
+    x.cycles[i] = end[i].result.cycles;
+    x.insts[i] = sim_counter(&end[i].result, "warp_insts");
+    x.l2[i] = sim_counter(&end[i].result, "l2_read_sectors");
+  }
+  assert_true(holds(&r, r.buffer[0][1], from_peer ? 100 : 0));
+  assert_true(holds(&r, r.buffer[1][1], from_peer ? 0 : 100));
+  assert_true(holds(&r, r.buffer[1][2], 0));
+  assert_true(x.start[1] >= 2500000 && x.start[1] < 2500000 + params_clock_ps(&r.k.params));
+  func_launch_free(a.func);
+  func_launch_free(b.func);
+  rig_free(&r);
+  return x;
+}
+
+static void launches_on_both(void **state)
+{
+  (void)state;
+  struct both own = run_both(false, 1, 1), peer = run_both(true, 1, 1);
+  assert_int_equal(own.insts[0], own.insts[1]);
+  assert_int_equal(own.insts[0], peer.insts[0]);
+  for (unsigned i = 0; i < 2; i++) {
+    const double link = BYTES / 51.4e3; /* us */
+    assert_true(own.us[i] < 0.7 * link);
+    assert_true(peer.us[i] > link && peer.us[i] < 2.6 * link); /* reads of both and the copy share it */
+  }
+  for (unsigned from_peer = 0; from_peer < 2; from_peer++)
+    for (unsigned threads = 1; threads <= 3; threads++) {
+      struct both again = run_both(from_peer, threads, threads);
+      assert_memory_equal(&again, from_peer ? &peer : &own, sizeof again);
+    }
+}
+
+/* The other GPU's launch is cut short, and says nothing of a fault; the next run is as ever. */
+static void a_fault_ends_all(void **state)
+{
+  (void)state;
+  struct rig r;
+  int who[3];
+  struct live_end end[3];
+  rig_build(&r, 1, 1);
+  struct launch a = launch(&r, 0, (uint64_t)1 << 46, r.buffer[0][0], 0, &who[0]);
+  struct launch b = launch(&r, 1, r.buffer[1][1], r.buffer[0][0], 0, &who[1]);
+  struct live_copy c = to_peer(&r, &who[2]);
+  live_copy(r.s[0], &c, r.image, &r.o);
+  run(&r, 3, who, end);
+  assert_int_equal(end[0].result.end, RUN_FAULT);
+  assert_int_equal(end[0].result.fault.kind, FAULT_ILLEGAL_ADDRESS);
+  assert_int_equal(end[1].result.end, RUN_FAULT);
+  assert_int_equal(end[1].result.fault.kind, FAULT_NONE);
+  assert_false(live_busy(r.s[0]) || live_busy(r.s[1]));
+  func_launch_free(a.func);
+  func_launch_free(b.func);
+  a = launch(&r, 0, r.buffer[0][1], r.buffer[1][0], 0, &who[0]);
+  live_copy(r.s[0], &c, r.image, &r.o);
+  run(&r, 2, &who[0], end);
+  assert_int_equal(end[0].result.end, RUN_DONE);
+  assert_true(holds(&r, r.buffer[0][1], 100));
+  func_launch_free(a.func);
+  rig_free(&r);
+}
+
+/* A launch alone in a machine of two is what it is on a GPU alone. */
+static void alone_among_others(void **state)
+{
+  (void)state;
+  struct rig r;
+  int who[1];
+  struct live_end end;
+  struct sim_result want;
+  struct err e;
+  rig_build(&r, 1, 1);
+  struct launch a = launch(&r, 1, r.buffer[1][1], r.buffer[1][0], 0, who);
+  run(&r, 1, who, &end);
+  struct simulator *alone = simulator_new(&r.k.params);
+  struct launch again = kernel_rig_again(&r.k, 2 * SMS);
+  if (!simulate(alone, &again, &r.o, &want, &e)) fail_msg("%s", e.msg);
+  assert_int_equal(end.result.cycles, want.cycles);
+  assert_int_equal(end.result.n_groups, want.n_groups);
+  assert_same_groups(end.result.group, want.group, want.n_groups);
+  struct launch third = kernel_rig_again(&r.k, 2 * SMS); /* in one piece, after a live run */
+  if (!simulate(r.s[1], &third, &r.o, &want, &e)) fail_msg("%s", e.msg);
+  assert_int_equal(want.end, RUN_DONE);
+  simulator_free(alone);
+  func_launch_free(a.func);
+  func_launch_free(again.func);
+  func_launch_free(third.func);
+  rig_free(&r);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(alone_among_others), cmocka_unit_test(copies_between), cmocka_unit_test(launches_on_both),
+      cmocka_unit_test(a_fault_ends_all),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
