@@ -288,7 +288,7 @@ static struct front_unit *last_gpu(struct front *f, uint64_t *now, uint64_t *nex
   for (unsigned i = 0; i < f->n_units; i++) {
     struct front_unit *u = &f->unit[i];
     if (!u->gpu.count(u->gpu.ctx)) continue;
-    const uint64_t at = u->gpu.now(u->gpu.ctx);
+    const uint64_t at = later(u->gpu.now(u->gpu.ctx), u->reached);
     if (last && at >= *now) {
       if (at < *next) *next = at;
       continue;
@@ -308,7 +308,9 @@ static bool run_gpus(struct front *f, uint64_t until, enum front_gpu_stop *stop)
   struct front_unit *u = last_gpu(f, &now, &next);
   if (!u || now >= to) return false;
   const bool alone = next >= to;
-  *stop = u->gpu.run(u->gpu.ctx, alone || to - next <= f->epoch ? to : next + f->epoch);
+  const uint64_t turn = alone || to - next <= f->epoch ? to : next + f->epoch;
+  *stop = u->gpu.run(u->gpu.ctx, turn);
+  if (*stop == FRONT_GPU_REACHED && turn != FRONT_NEVER) u->reached = turn;
   if (*stop != FRONT_GPU_REACHED) f->now = later(f->now, u->gpu.now(u->gpu.ctx));
   return *stop != FRONT_GPU_REACHED || !alone;
 }

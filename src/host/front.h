@@ -110,6 +110,7 @@ struct front_unit {
     struct command *first, *last; /* not started */
   } hardware[FRONT_QUEUES];
   uint64_t engine_free[COMMAND_SHARES]; /* ps, of COMMAND_TO_DEVICE, COMMAND_TO_HOST and COMMAND_TO_PEER */
+  uint64_t reached; /* ps: it has gone so far, also where nothing happened on it */
 };
 
 struct front {
