@@ -311,8 +311,8 @@ static bool const_cache(struct infer *f, bool ldc, struct err *e)
   if (!const_latency(f, ldc, line, latency, e)) return false;
   snprintf(text, sizeof text, "%s, miss that L1 has", name);
   infer_number(f, text, latency[2] - latency[1], p->l1i_latency, ldc ? INFER_UNKNOWN : 79, 1);
-  snprintf(text, sizeof text, "%s, miss that L2 has", name);
-  infer_number(f, text, latency[0] - latency[1], params_l1i_miss_cycles(p), INFER_UNKNOWN, 1);
+  snprintf(text, sizeof text, "%s, first access of all", name); /* that no cache has: DRAM's state says how long */
+  infer_number(f, text, latency[0] - latency[1], INFER_UNKNOWN, INFER_UNKNOWN, 0);
   return true;
 }
 

@@ -13,6 +13,7 @@ chosen PAGE JSON N      pages of programs with many launches: N are shown, the l
 launches PAGE JSON      pages of a program: each launch can be chosen
 """
 import csv
+import decimal
 import json
 import math
 import re
@@ -30,6 +31,11 @@ TABLE = """(id => {
     [keys[i] || "", "value" in c.dataset ? Number(c.dataset.value) : c.textContent])));
 })"""
 wrong = []
+
+
+def fixed(x):
+    """One digit behind the point as the page's toFixed has it: of two that are as near the larger."""
+    return decimal.Decimal(x).quantize(decimal.Decimal("0.1"), decimal.ROUND_HALF_UP)
 
 
 def say(what):
@@ -175,7 +181,7 @@ def check_state_tables(b, sm):
                      {k: {"n": n} for k, n in counts.items() if n}, ["n"])
         texts = b.evaluate(f"[...document.querySelectorAll('#{table} tbody tr')].map(r => [r.cells[0].textContent, r.cells[2].textContent])")
         for name, text in texts:
-            same(f"{table}: share of {name}", text, f"{100 * counts[name] / whole:.1f} %")
+            same(f"{table}: share of {name}", text, f"{fixed(100 * counts[name] / whole)} %")
 
 
 def check_memory_tables(b, stats):

@@ -65,6 +65,7 @@ else
     "$bin" exec --quiet --json "$t/exec/all.json" "$t/keys" >/dev/null
     "$bin" exec --quiet --json "$t/exec/launches.json" --sample-launches 2 "$t/keys" >/dev/null 2>&1
     "$bin" exec --quiet --json "$t/exec/ctas.json" --sample-ctas 100 "$t/keys" >/dev/null 2>&1
+    "$bin" exec --quiet --json "$t/exec/machine.json" --machine 2x-rtx-3090-nvlink "$t/keys" >/dev/null 2>&1
     verdict 'exec' "$(tests/json/keys.py warpstep-exec-1 "$t"/exec/*.json)"
     # By kernel in the table, too: shares of all issue slots and warp-cycles.
     "$bin" exec --report "$t/report" "$t/keys" >/dev/null

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/arith.h"
+#include "base/bug.h"
 #include "cuda/core/shim.h"
 
 /* --- images --------------------------------------------------------------------------------------- */
@@ -148,7 +149,7 @@ CUresult peer_attribute(struct shim *s, int *value, int attribute, int from, int
 {
   enum { PERFORMANCE_RANK = 1, ACCESS, NATIVE_ATOMICS, ARRAYS, ONLY_SOME_ATOMICS };
   const struct board *a = board_at(s, from), *b = board_at(s, to);
-  if (!value) return CUDA_ERROR_INVALID_VALUE;
+  if (!value || attribute < PERFORMANCE_RANK || attribute > ONLY_SOME_ATOMICS) return CUDA_ERROR_INVALID_VALUE;
   if (!a || !b || a == b) return CUDA_ERROR_INVALID_DEVICE;
   const bool peers = boards_are_peers(s, a, b), all = boards_have_atomics(s, a, b);
   switch (attribute) {
@@ -157,7 +158,7 @@ CUresult peer_attribute(struct shim *s, int *value, int attribute, int from, int
   case NATIVE_ATOMICS: *value = all; break;
   case ARRAYS: *value = peers; break;
   case ONLY_SOME_ATOMICS: *value = peers && !all; break;
-  default: return CUDA_ERROR_INVALID_VALUE;
+  default: BUG_ON(true);
   }
   return CUDA_SUCCESS;
 }
