@@ -48,7 +48,7 @@ static json_t *put_random(struct json_out *j, const char *key, unsigned depth, u
   if (array) json_out_array(j, key);
   else json_out_object(j, key);
   for (unsigned n = v / 16 % 5, i = 0; i < n; i++) {
-    char name[8];
+    char name[16];
     snprintf(name, sizeof name, "k%u", i);
     json_t *value = put_random(j, array ? NULL : name, depth + 1, seed);
     if (array) json_array_append_new(tree, value);
