@@ -56,3 +56,26 @@ bool settings_read(config_t *c, const char *path, struct err *e)
   mem_free(text);
   return ok;
 }
+
+bool settings_is_path(const char *name)
+{
+  const size_t n = strlen(name);
+  return strchr(name, '/') || (n > 4 && strcmp(name + n - 4, ".cfg") == 0);
+}
+
+static void end_config(void *config)
+{
+  config_destroy(config);
+}
+
+bool settings_with(bool (*use)(void *ctx, config_t *c), void *ctx)
+{
+  config_t *c = mem_zeroed(1, sizeof *c);
+  config_init(c);
+  heap_keep(c, end_config);
+  const bool ok = use(ctx, c);
+  heap_forget(c);
+  config_destroy(c);
+  mem_free(c);
+  return ok;
+}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/host_memory.h"
+#include "base/settings.h"
 #include "config/machine_preset.h"
 
 bool exec_machine_check(const char **name, const char *dir, struct err *e)
@@ -11,8 +12,7 @@ bool exec_machine_check(const char **name, const char *dir, struct err *e)
   struct machine_preset m;
   TRY(machine_load(*name, dir, &m, e));
   machine_preset_free(&m);
-  const size_t n = strlen(*name);
-  if (!strchr(*name, '/') && (n < 4 || strcmp(*name + n - 4, ".cfg") != 0)) return true;
+  if (!settings_is_path(*name)) return true;
   char *absolute = realpath(*name, NULL); /* until the program takes this one's place */
   if (!absolute) return err_set(e, "%s: %s", *name, host_error());
   if (strchr(absolute, '\n')) return err_set(e, "--machine: the name of the file has a line break");

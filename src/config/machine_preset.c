@@ -443,8 +443,9 @@ static bool all_joined(struct reader *r)
   return true;
 }
 
-static bool read_machine(struct reader *r, config_t *c)
+static bool read_machine(void *ctx, config_t *c)
 {
+  struct reader *r = ctx;
   struct machine_preset *m = r->m;
   memory_need(MEMORY_OF_TEXT);
   TRY(settings_read(c, r->path, r->e));
@@ -457,29 +458,6 @@ static bool read_machine(struct reader *r, config_t *c)
   m->links = ARENA_ARRAY(&m->memory, struct machine_link, MACHINE_MAX_LINKS);
   TRY(read_groups(r, config_setting_get_member(root, "link"), "link", &m->n_link_groups, read_link));
   return all_joined(r) && load_gpus(r, gpu);
-}
-
-static void end_config(void *config)
-{
-  config_destroy(config);
-}
-
-static bool read_file(struct reader *r)
-{
-  config_t *c = mem_zeroed(1, sizeof *c);
-  config_init(c);
-  heap_keep(c, end_config);
-  bool ok = read_machine(r, c);
-  heap_forget(c);
-  config_destroy(c);
-  mem_free(c);
-  return ok;
-}
-
-static bool is_path(const char *name)
-{
-  size_t n = strlen(name);
-  return strchr(name, '/') || (n > 4 && strcmp(name + n - 4, ".cfg") == 0);
 }
 
 static const char *machine_hint(const char *name, const char *dir, char hint[NEAREST_HINT])
@@ -497,15 +475,15 @@ static const char *machine_hint(const char *name, const char *dir, char hint[NEA
 bool machine_load(const char *name, const char *dir, struct machine_preset *m, struct err *e)
 {
   char path[PATH_MAX], hint[NEAREST_HINT];
-  int n = is_path(name) ? snprintf(path, sizeof path, "%s", name)
-                        : snprintf(path, sizeof path, "%s/machines/%s.cfg", dir, name);
+  int n = settings_is_path(name) ? snprintf(path, sizeof path, "%s", name)
+                                 : snprintf(path, sizeof path, "%s/machines/%s.cfg", dir, name);
   if (n < 0 || (size_t)n >= sizeof path) return err_set(e, "machine name '%.64s...' is too long", name);
   if (access(path, R_OK) != 0)
     return err_set(e, "no machine '%s' in %s/machines (warpstep machines lists them)%s", name, dir,
                    machine_hint(name, dir, hint));
   *m = (struct machine_preset){.n_gpus = 0};
   struct reader r = {.m = m, .path = path, .dir = dir, .e = e};
-  bool ok = read_file(&r);
+  bool ok = settings_with(read_machine, &r);
   if (!ok) machine_preset_free(m);
   return ok;
 }

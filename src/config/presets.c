@@ -183,8 +183,9 @@ static bool read_parent(struct reader *r, const config_t *config)
   return read_file(r);
 }
 
-static bool read_config(struct reader *r, config_t *config)
+static bool read_config(void *ctx, config_t *config)
 {
+  struct reader *r = ctx;
   memory_need(MEMORY_OF_TEXT);
   TRY(settings_read(config, r->path, r->e));
   const char *slash = strrchr(r->path, '/');
@@ -193,31 +194,13 @@ static bool read_config(struct reader *r, config_t *config)
   return read_parent(r, config);
 }
 
-static void end_config(void *config)
-{
-  config_destroy(config);
-}
-
 static bool read_file(struct reader *r)
 {
-  config_t *config = mem_zeroed(1, sizeof *config);
-  config_init(config);
-  heap_keep(config, end_config);
   memcpy(r->chain[r->depth++], r->path, sizeof r->path);
-  bool ok = read_config(r, config);
-  heap_forget(config);
-  config_destroy(config);
-  mem_free(config);
-  return ok;
+  return settings_with(read_config, r);
 }
 
 /* ---- Whole presets ---- */
-
-static bool is_path(const char *name)
-{
-  size_t n = strlen(name);
-  return strchr(name, '/') || (n > 4 && strcmp(name + n - 4, ".cfg") == 0);
-}
 
 static bool all_stated(const struct preset *p, const char *path, struct err *e)
 {
@@ -236,8 +219,8 @@ static bool all_stated(const struct preset *p, const char *path, struct err *e)
 
 static bool load_into(struct reader *r, const char *name)
 {
-  int n = is_path(name) ? snprintf(r->path, sizeof r->path, "%s", name)
-                        : snprintf(r->path, sizeof r->path, "%s/%s.cfg", r->dir, name);
+  int n = settings_is_path(name) ? snprintf(r->path, sizeof r->path, "%s", name)
+                                 : snprintf(r->path, sizeof r->path, "%s/%s.cfg", r->dir, name);
   if (n < 0 || (size_t)n >= sizeof r->path)
     return err_set(r->e, "preset name '%.64s…' is too long", name);
   char hint[NEAREST_HINT];
