@@ -64,8 +64,20 @@ static const struct field link_fields[] = {
     CHOICE("atomics", struct link_params, atomics, atomics_name, LINK_ATOMICS__N),
 };
 
-enum { N_HOST = sizeof host_fields / sizeof *host_fields, N_SWITCH = sizeof switch_fields / sizeof *switch_fields,
-       N_LINK = sizeof link_fields / sizeof *link_fields };
+#define CPU_INT(key, least, most) INT(#key, struct cpu_params, key, least, most),
+#define CPU_CHOICE(key, names, n) CHOICE(#key, struct cpu_params, key, names, n),
+static const struct field cpu_fields[] = {
+#include "config/cpu_params.def"
+};
+#undef CPU_CHOICE
+#undef CPU_INT
+
+enum {
+  N_CPU = sizeof cpu_fields / sizeof *cpu_fields,
+  N_HOST = sizeof host_fields / sizeof *host_fields,
+  N_SWITCH = sizeof switch_fields / sizeof *switch_fields,
+  N_LINK = sizeof link_fields / sizeof *link_fields
+};
 
 /* --- reading ------------------------------------------------------------------------------------ */
 
@@ -174,7 +186,7 @@ static bool key_of(struct reader *r, const config_setting_t *s, const char *pref
 static bool read_fields(struct reader *r, const config_setting_t *g, const char *prefix, const struct field *f,
                         unsigned n, void *into, const char *other, const config_setting_t **found)
 {
-  unsigned seen = 0;
+  uint64_t seen = 0;
   char key[KEY_MAX];
   if (!config_setting_is_group(g)) return fail_at(r, g, prefix, "must be a group");
   for (int i = 0; i < config_setting_length(g); i++) {
@@ -189,7 +201,7 @@ static bool read_fields(struct reader *r, const config_setting_t *g, const char 
     while (k < n && strcmp(f[k].key, name) != 0) k++;
     if (k == n) return unknown_key(r, s, key, f, n);
     TRY(set_field(r, s, key, &f[k], into));
-    seen |= 1u << k;
+    seen |= (uint64_t)1 << k;
   }
   for (unsigned k = 0; k < n; k++)
     if (!(seen >> k & 1) && !f[k].optional)
@@ -248,6 +260,24 @@ static bool load_gpus(struct reader *r, const config_setting_t *g)
   r->m->params = ARENA_ARRAY(&r->m->memory, struct params, r->m->n_gpus);
   for (unsigned i = 0; i < r->m->n_gpus; i++) TRY(load_gpu(r, s, i));
   return true;
+}
+
+/* --- CPU ---------------------------------------------------------------------------------------- */
+
+static bool read_cpu(struct reader *r, const config_setting_t *g)
+{
+  struct cpu_params *c = &r->m->cpu;
+  const char *key;
+  char whole[KEY_MAX];
+  if (!g) return true;
+  _Static_assert(N_CPU <= 64, "read_fields notes them in 64 bits");
+  TRY(read_fields(r, g, "cpu", cpu_fields, N_CPU, c, NULL, NULL));
+  const char *why = cpu_params_check(c, &key);
+  if (why) {
+    snprintf(whole, sizeof whole, "cpu.%s", key);
+    return fail_at(r, config_setting_get_member(g, key), whole, why);
+  }
+  return r->m->has_cpu = true;
 }
 
 /* --- switches and links ------------------------------------------------------------------------- */
@@ -399,13 +429,13 @@ static bool read_groups(struct reader *r, const config_setting_t *g, const char 
 
 static bool known_groups(struct reader *r, const config_setting_t *root)
 {
-  static const char *const names[] = {"name", "gpu", "host", "switch", "link"};
+  static const char *const names[] = {"name", "gpu", "cpu", "host", "switch", "link"};
   for (int i = 0; i < config_setting_length(root); i++) {
     const config_setting_t *s = config_setting_get_elem(root, (unsigned)i);
     const char *name = config_setting_name(s);
     unsigned k = 0;
     while (k < sizeof names / sizeof *names && strcmp(names[k], name) != 0) k++;
-    if (k == sizeof names / sizeof *names) return fail_at(r, s, name, "must be name, gpu, host, switch or link");
+    if (k == sizeof names / sizeof *names) return fail_at(r, s, name, "must be name, gpu, cpu, host, switch or link");
   }
   return true;
 }
@@ -454,6 +484,7 @@ static bool read_machine(void *ctx, config_t *c)
   TRY(known_groups(r, root) && read_name(r, root));
   if (!gpu || !host) return err_set(r->e, "%s:1: %s: missing", r->path, gpu ? "host" : "gpu");
   TRY(read_gpus(r, gpu) && read_fields(r, host, "host", host_fields, N_HOST, m, NULL, NULL));
+  TRY(read_cpu(r, config_setting_get_member(root, "cpu")));
   TRY(read_groups(r, config_setting_get_member(root, "switch"), "switch", &m->n_switch_groups, read_switch));
   m->links = ARENA_ARRAY(&m->memory, struct machine_link, MACHINE_MAX_LINKS);
   TRY(read_groups(r, config_setting_get_member(root, "link"), "link", &m->n_link_groups, read_link));

@@ -4,6 +4,7 @@
  *   name = ("DGX A100", "doc: …");
  *   gpu  = { preset = ("a100-sxm4-80gb", "doc: …"); count = (8, "doc: …"); };
  *   host = { sockets = (2, "doc: …"); … };
+ *   cpu  = { cores = (4, "doc: …"); … };
  *   switch = { nvswitch = { count = (6, "doc: …"); latency_ns = (100, "guess"); }; };
  *   link = { nvlink = { ends = ("gpu0-7 nvswitch0-5", "doc: …"); lanes = (2, "doc: …"); … }; };
  *
@@ -21,6 +22,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "config/cpu_params.h"
 #include "config/params.h"
 
 enum {
@@ -95,6 +97,8 @@ struct machine_preset {
   uint32_t memory_mib;        /* of a socket */
   uint32_t memory_mbps;       /* MB/s of its memory, reads and writes together */
   uint32_t memory_latency_ns; /* of a read, in the socket */
+  bool has_cpu;               /* programs of RISC-V run in time */
+  struct cpu_params cpu;
   unsigned n_switch_groups, n_link_groups, n_links;
   struct switch_params switches[MACHINE_MAX_KINDS];
   struct link_params link[MACHINE_MAX_KINDS];

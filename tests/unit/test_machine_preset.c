@@ -53,6 +53,9 @@ static const struct figures published[] = {
     {"2x-rtx-3090-nvlink", 2, 56.25, 31.5, 0, 26.3, 26.3, 0.05, "NV4", "PHB"},
     {"4x-rtx-4090-pcie", 4, 0, 31.5, 0, 26.3, 26.3, 0.05, "PHB", "PHB"},
     {"gh200", 1, 0, 450, 0, 375, 297, 0.05, NULL, "C2C"},
+    {"c2c-rv64", 1, 0, 450, 0, 375, 297, 0.05, NULL, "C2C"},
+    {"fused-rv64", 1, 0, 102.4, 0, 102.4, 102.4, 0.05, NULL, "C2C"},
+    {"split-rv64", 1, 0, 15.754, 0, 13.15, 13.15, 0.05, NULL, "PHB"},
 };
 
 /* Raw rate of all hops by which `from` leaves towards `to`. */
@@ -229,7 +232,7 @@ static const struct mistake {
   const char *from, *to, *said;
 } mistakes[] = {
     {0, "\"m\"", "\"\"", "name: must be a text"},
-    {0, "name", "nome", "nome: must be name, gpu, host, switch or link"},
+    {0, "name", "nome", "nome: must be name, gpu, cpu, host, switch or link"},
     {1, "a100, h200", "a100, h200, h100", "one preset, or one for each GPU"},
     {1, "a100, h200", "a100, gtx-1", "no preset 'gtx-1'"},
     {1, "a100, h200", "../x", "must name presets"},
@@ -270,6 +273,55 @@ static void test_errors(void **state)
   }
 }
 
+/* --- CPU ----------------------------------------------------------------------------------------- */
+
+static const struct mistake cpu_mistakes[] = {
+    {0, "cores     = (4", "cores     = (0", "cpu.cores: 0 is out of range 1 to 32"},
+    {0, "cores     = (4", "cores     = (4294967297L", "cpu.cores: 4294967297 is out of range 1 to 32"},
+    {0, "cores     = (4, ", "kores     = (4, ", "did you mean 'cores'?"},
+    {0, "l2_sets    = (512", "l2_sets    = (500", "cpu.l2_sets: must be a power of two"},
+    {0, "l2_sets    = (512", "l2_sets    = (1", "cpu.l1d_sets: L1 is larger than L2"},
+    {0, "home_sets    = (2048", "home_sets    = (1048576", "cpu.home_ways: more than 4194304 lines"},
+    {0, "branch_entries       = (512", "branch_entries       = (3", "cpu.branch_entries: must be a power of two, or 0"},
+    {0, "memory   = (\"fused\"", "memory   = (\"both\"", "cpu.memory: must be \"fused\" or \"split\" or \"c2c\""},
+    {0, "protocol = (\"hsc\"", "protocol = (\"moesi\"", "cpu.protocol: must be"},
+    {0, "  syscall_ns = ", "  #", "cpu.syscall_ns: missing"},
+};
+
+static void test_cpu(void **state)
+{
+  (void)state;
+  struct machine_preset m;
+  struct err e;
+  char text[16384];
+  FILE *f = fopen(DIR "/machines/fused-rv64.cfg", "r");
+  assert_non_null(f);
+  text[fread(text, 1, sizeof text - 1, f)] = '\0';
+  fclose(f);
+  for (size_t i = 0; i < sizeof cpu_mistakes / sizeof *cpu_mistakes; i++) {
+    const struct mistake *x = &cpu_mistakes[i];
+    char path[] = "/tmp/ws-machine-XXXXXX.cfg";
+    const char *at = strstr(text, x->from);
+    if (!at) fail_msg("no '%s'", x->from);
+    f = fdopen(mkstemps(path, 4), "w");
+    fprintf(f, "%.*s%s%s", (int)(at - text), text, x->to, at + strlen(x->from));
+    fclose(f);
+    bool loaded = machine_load(path, DIR, &m, &e);
+    unlink(path);
+    assert_false(loaded);
+    if (!strstr(e.msg, x->said)) fail_msg("mistake %zu: '%s' is not in '%s'", i, x->said, e.msg);
+  }
+  assert_true(machine_load("fused-rv64", DIR, &m, &e));
+  assert_true(m.has_cpu);
+  assert_int_equal(m.cpu.memory, CPU_MEMORY_FUSED);
+  assert_int_equal(m.cpu.protocol, CPU_PROTOCOL_HSC);
+  assert_int_equal(m.cpu.l2_sets, 512);
+  machine_preset_free(&m);
+  assert_true(machine_load("gh200", DIR, &m, &e));
+  assert_false(m.has_cpu);
+  machine_preset_free(&m);
+}
+
 static void test_unknown(void **state)
 {
   (void)state;
@@ -285,6 +337,7 @@ int main(void)
       cmocka_unit_test(test_published_figures), cmocka_unit_test(test_all_listed), cmocka_unit_test(test_ways_end),
       cmocka_unit_test(test_lanes_share_lines), cmocka_unit_test(test_latencies),  cmocka_unit_test(test_one_gpu),
       cmocka_unit_test(test_errors),            cmocka_unit_test(test_unknown),
+      cmocka_unit_test(test_cpu),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
