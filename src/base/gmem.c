@@ -79,6 +79,11 @@ struct gmem *gmem_new(unsigned page_bits)
   return g;
 }
 
+unsigned gmem_page_bits(const struct gmem *g)
+{
+  return g->page_bits;
+}
+
 static void unmap_foreign(struct gmem *g)
 {
   for (size_t i = 0; i < g->n_alloc; i++)

@@ -22,6 +22,7 @@ struct gmem; /* the image */
  * process when the host has no memory. */
 struct gmem *gmem_new(unsigned page_bits);
 void gmem_free(struct gmem *);
+unsigned gmem_page_bits(const struct gmem *);
 
 /* Allocates `bytes` (> 0), aligned to 512, zero-filled; name (may be NULL) is used in reports.
  * Returns the guest address, or 0 when the address space is exhausted. */

@@ -42,7 +42,7 @@ bool device_init(struct device *d, const struct device_config *config, struct er
   if (!abi_supported(config->sm))
     return err_set(e, "sm_%u is not a known target; choose one of %s", config->sm, target_list(list, sizeof list));
   if (d->config.n_smids == 0) d->config.n_smids = config->n_workers;
-  d->mem = gmem_new(config->page_bits);
+  d->mem = config->shared ? config->shared : gmem_new(config->page_bits);
   gmem_set_gap(d->mem, config->gap_bytes);
   if (config->memory_end) gmem_set_range(d->mem, config->memory_first, config->memory_end);
   return device_set_heap(d, config->heap_bytes, e);
@@ -102,6 +102,6 @@ void device_free(struct device *d)
 {
   func_heap_free(d->heap);
   tex_objects_free(&d->textures);
-  gmem_free(d->mem);
+  if (!d->config.shared) gmem_free(d->mem);
   *d = (struct device){0};
 }

@@ -32,6 +32,7 @@ struct device_config {
   unsigned n_warpids;          /* warp slots of an SM the program sees */
   uint64_t heap_bytes;         /* device malloc; 0 = none */
   uint64_t gap_bytes;          /* between allocations, at least: see gmem_set_gap */
+  struct gmem *shared;         /* its memory is in this image, which others use, too; NULL: in one of its own */
   uint64_t memory_first, memory_end; /* where they lie: see gmem_set_range; end 0: anywhere */
   struct device_limits limits;
   FILE *print;                 /* device printf; NULL: dropped */

@@ -50,6 +50,11 @@ void simulator_place_at_host(struct simulator *s, uint64_t addr, uint64_t bytes)
   if (s->around) simulator_place(s, addr, bytes, surroundings_socket(s->around, s->node));
 }
 
+void simulator_set_program(struct simulator *s, const struct program_memory *program)
+{
+  if (s->around) s->around->program = program;
+}
+
 void simulator_send(const struct simulator *s, struct step_source *source)
 {
   if (!s->around) return;

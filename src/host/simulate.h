@@ -117,6 +117,9 @@ void simulator_join(struct simulator *, struct surroundings *, unsigned node, st
 void simulator_place(struct simulator *, uint64_t addr, uint64_t bytes, int node);
 /* … at the socket that is nearest; nothing without a machine. */
 void simulator_place_at_host(struct simulator *, uint64_t addr, uint64_t bytes);
+/* How bytes of the host's program are reached; NULL: they are this process's. Of one that has been surrounded. */
+struct program_memory;
+void simulator_set_program(struct simulator *, const struct program_memory *);
 
 /* Runs one launch to its end (result->end). False with e filled: the kernel does not fit the GPU, or
  * the host has no memory. One thread at a time. */

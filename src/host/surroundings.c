@@ -72,6 +72,7 @@ static void build_hosts(struct surroundings *x)
   for (unsigned i = 0; i < m->n_sockets; i++) {
     host_mem_init(&x->host[i], m->memory_mbps, (picos)m->memory_latency_ns * PS_PER_NS, func_line_apply);
     host_mem_images(&x->host[i], x->image);
+    host_mem_program(&x->host[i], x->program);
     fabric_serve(x->fabric, m->n_gpus + i, host_mem_serve, &x->host[i]);
   }
 }

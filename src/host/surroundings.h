@@ -40,6 +40,7 @@ struct surroundings {
   struct places *places;     /* NULL: every page is own to whoever looks */
   struct simulator *member[MACHINE_MAX_GPUS]; /* by node; NULL: none */
   struct gmem *image[MACHINE_MAX_GPUS];       /* memory as each sees it */
+  const struct program_memory *program;       /* of the host (time/mem/host_mem.h); NULL: this process */
 };
 
 /* NULL, NULL: the machine that these params mean. Preset and topology live as long as it does. */

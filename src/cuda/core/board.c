@@ -39,10 +39,12 @@ static bool load_preset(struct shim *s, struct board *b, const char *name, const
 static bool start_board(struct shim *s, struct board *b, struct err *e)
 {
   const struct params *p = &b->preset.params;
-  const uint64_t page = boards_page(s), part = (DEVICE_END - DEVICE_FIRST) / s->boards.n / page * page;
+  const uint64_t first = program_is_guest(s) ? s->program.end : DEVICE_FIRST;
+  const uint64_t page = boards_page(s), part = (DEVICE_END - first) / s->boards.n / page * page;
   struct device_config config = device_config_for(p, s->options.timed);
   config.page_bits = s->boards.page_bits;
-  config.memory_first = DEVICE_FIRST + b->number * part;
+  config.shared = s->program.shared;
+  config.memory_first = first + b->number * part;
   config.memory_end = config.memory_first + part;
   config.print = s->print.file;
   config.presets = s->options.presets;
@@ -50,6 +52,8 @@ static bool start_board(struct shim *s, struct board *b, struct err *e)
   TRY(device_init(&b->device, &config, e));
   b->simulator = simulator_new(p);
   if (s->options.timed) simulator_surround(b->simulator);
+  simulator_set_program(b->simulator, s->program.memory);
+  if (s->program.at_host) simulator_place_at_host(b->simulator, 0, s->program.end);
   timeline_init(&b->time, p);
   b->shim = s;
   b->reach = board_bit(b);
@@ -99,6 +103,8 @@ bool boards_start(struct shim *s, struct err *e)
     const unsigned bits = x->of[i].preset.params.vm_page_bits;
     if (!i || bits < x->page_bits) x->page_bits = bits;
   }
+  if (s->program.shared && x->n > 1) return err_set(e, "CPU and GPU share their memory: there can be one GPU alone");
+  if (s->program.shared) x->page_bits = gmem_page_bits(s->program.shared);
   for (unsigned i = 0; i < x->n; i++) TRY(start_board(s, &x->of[i], e));
   return true;
 }

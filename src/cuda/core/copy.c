@@ -28,6 +28,8 @@ bool copy_direct(struct shim *s, struct copy *c, int kind)
     c->src.device = memory_is_device(s, c->src.addr) || graph_memory_holds(s, c->src.addr);
     c->dst.device = memory_is_device(s, c->dst.addr) || graph_memory_holds(s, c->dst.addr);
   }
+  if (program_shows(s, c->src.addr)) c->src.device = false; /* the CPU's memory, whatever the program says */
+  if (program_shows(s, c->dst.addr)) c->dst.device = false;
   return true;
 }
 
@@ -45,11 +47,11 @@ static uint64_t extent(const struct copy_side *c, uint64_t width, uint64_t heigh
 /* Whether the device can access all of it: inside one block, or mapped (variables of modules, mappings that
  * follow each other). */
 static bool side_is_valid(struct shim *s, const struct copy_side *c, uint64_t width,
-                          uint64_t height, uint64_t depth)
+                          uint64_t height, uint64_t depth, bool written)
 {
   uint64_t bytes = extent(c, width, height, depth);
   if (bytes == 0 || (height > 1 && c->pitch < width)) return false;
-  if (!c->device) return c->addr != 0;
+  if (!c->device) return c->addr != 0 && program_reaches(s, c->addr, bytes, written);
   const struct block *b = memory_find(s, c->addr);
   if (b && b->kind != BLOCK_MAPPED) {
     uint64_t start = c->addr - b->addr < b->bytes ? b->addr : b->device;
@@ -63,9 +65,9 @@ static bool side_is_valid(struct shim *s, const struct copy_side *c, uint64_t wi
 
 /* The same for a stream: what it captures may name memory that the graph will allocate. */
 static bool is_reachable(struct shim *s, const struct stream *stream, const struct copy_side *c,
-                         uint64_t width, uint64_t height, uint64_t depth)
+                         uint64_t width, uint64_t height, uint64_t depth, bool written)
 {
-  return side_is_valid(s, c, width, height, depth) ||
+  return side_is_valid(s, c, width, height, depth, written) ||
          (stream && stream->capture && c->device && graph_memory_holds(s, c->addr));
 }
 
@@ -80,15 +82,33 @@ static struct copy_side resolve(struct shim *s, struct copy_side c)
   return c;
 }
 
-static void move(struct shim *s, const struct copy_side *d, const struct copy_side *c, uint64_t at_d,
+/* Between the memory of a program on a simulated CPU and that of the device. False: the program may not touch it any
+ * more. */
+static bool move_guest(struct shim *s, bool to_device, uint64_t at_d, uint64_t at_s, uint64_t n)
+{
+  uint8_t chunk[CHUNK];
+  for (uint64_t part; n; n -= part, at_d += part, at_s += part) {
+    part = n < CHUNK ? n : CHUNK;
+    if (to_device) {
+      if (!program_read(s, chunk, at_s, part)) return false;
+      BUG_ON(!gmem_write(board_memory(s, at_d), at_d, chunk, part));
+    } else {
+      BUG_ON(!gmem_read(board_memory(s, at_s), at_s, chunk, part));
+      if (!program_write(s, at_d, chunk, part)) return false;
+    }
+  }
+  return true;
+}
+
+static bool move(struct shim *s, const struct copy_side *d, const struct copy_side *c, uint64_t at_d,
                  uint64_t at_s, uint64_t n)
 {
   void *to = (void *)(uintptr_t)at_d;
   const void *from = (const void *)(uintptr_t)at_s;
   uint8_t chunk[CHUNK];
-  if (!d->device && !c->device) {
-    memmove(to, from, n);
-  } else if (!c->device) {
+  if (!d->device && !c->device) return program_move(s, at_d, at_s, n);
+  if (program_is_guest(s) && d->device != c->device) return move_guest(s, d->device, at_d, at_s, n);
+  if (!c->device) {
     BUG_ON(!gmem_write(board_memory(s, at_d), at_d, from, n));
     checked_written(s->checked, at_d, n);
   } else if (!d->device) {
@@ -101,15 +121,17 @@ static void move(struct shim *s, const struct copy_side *d, const struct copy_si
       BUG_ON(!gmem_read(src, at_s, chunk, part) || !gmem_write(dst, at_d, chunk, part));
     }
   }
+  return true;
 }
 
-static void move_all(struct shim *s, const struct copy *c)
+static bool move_all(struct shim *s, const struct copy *c)
 {
   struct copy_side d = resolve(s, c->dst), f = resolve(s, c->src);
   for (uint64_t z = 0; z < c->depth; z++)
     for (uint64_t y = 0; y < c->height; y++)
-      move(s, &d, &f, d.addr + z * d.slice + y * d.pitch, f.addr + z * f.slice + y * f.pitch,
-           c->width);
+      if (!move(s, &d, &f, d.addr + z * d.slice + y * d.pitch, f.addr + z * f.slice + y * f.pitch, c->width))
+        return false;
+  return true;
 }
 
 static bool side_is_pageable(struct shim *s, const struct copy_side *c)
@@ -215,8 +237,8 @@ bool copy_is_empty(const struct copy *c)
 
 CUresult copy_check(struct shim *s, const struct copy *c, const struct stream *stream)
 {
-  bool ok = copy_is_empty(c) || (is_reachable(s, stream, &c->dst, c->width, c->height, c->depth) &&
-                                 is_reachable(s, stream, &c->src, c->width, c->height, c->depth));
+  bool ok = copy_is_empty(c) || (is_reachable(s, stream, &c->dst, c->width, c->height, c->depth, true) &&
+                                 is_reachable(s, stream, &c->src, c->width, c->height, c->depth, false));
   return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -289,7 +311,7 @@ enum command_way copy_start(struct task *w, uint64_t now, uint64_t *end)
 
 void copy_finish(struct task *w)
 {
-  if (!w->done) move_all(w->shim, &w->op.memcpy.copy);
+  if (!w->done && !move_all(w->shim, &w->op.memcpy.copy)) task_fault(w->shim, CUDA_ERROR_INVALID_VALUE, w->command.end);
 }
 
 /* Fills ---------------------------------------------------------------------------------------- */
@@ -302,7 +324,7 @@ static void fill_row(struct shim *s, const struct copy_side *d, uint64_t addr, c
     part = n < CHUNK ? n : CHUNK;
     if (d->device) BUG_ON(!gmem_write(mem, addr, chunk, part));
     if (d->device) checked_written(s->checked, addr, part);
-    else memcpy((void *)(uintptr_t)addr, chunk, part);
+    else if (!program_write(s, addr, chunk, part)) task_fault(s, CUDA_ERROR_INVALID_VALUE, s->time.now);
   }
 }
 
@@ -320,7 +342,7 @@ CUresult copy_fill_check(struct shim *s, const struct fill *f, const struct stre
 {
   if (fill_is_empty(f)) return CUDA_SUCCESS;
   bool aligned = f->to.addr % f->value_bytes == 0 && (f->height <= 1 || f->to.pitch % f->value_bytes == 0);
-  return aligned && is_reachable(s, stream, &f->to, f->width, f->height, 1) ? CUDA_SUCCESS
+  return aligned && is_reachable(s, stream, &f->to, f->width, f->height, 1, true) ? CUDA_SUCCESS
                                                                             : CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -64,7 +64,7 @@ bool memory_on_host(const struct block *b)
 
 bool memory_is_device(struct shim *s, uint64_t addr)
 {
-  return gmem_ptr(board_memory(s, addr), addr, 1) != NULL;
+  return !program_shows(s, addr) && gmem_ptr(board_memory(s, addr), addr, 1) != NULL;
 }
 
 static bool has_room(const struct board *b, uint64_t bytes)
@@ -85,6 +85,7 @@ static uint64_t guest_alloc(struct shim *s, struct board *b, uint64_t bytes, con
 
 static void guest_free(struct shim *s, struct board *b, uint64_t addr, uint64_t bytes)
 {
+  s->memory.gone++;
   BUG_ON(!gmem_release(b->device.mem, addr));
   checked_freed(s->checked, addr);
   b->bytes -= bytes;
@@ -147,6 +148,7 @@ static void show(struct shim *s, board_mask in, uint64_t addr, void *host, uint6
 
 static void hide(struct shim *s, board_mask in, uint64_t addr)
 {
+  s->memory.gone++;
   for (unsigned i = 0; i < s->boards.n; i++)
     if (in >> i & 1) BUG_ON(!gmem_release(s->boards.of[i].device.mem, addr));
 }
@@ -236,7 +238,13 @@ CUresult memory_register(struct shim *s, void *p, uint64_t bytes, unsigned flags
   if (!p || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   if (bytes > UINT64_MAX - 2 * page) return CUDA_ERROR_OUT_OF_MEMORY;
   if (overlaps(s, addr, bytes)) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  if (!program_reaches(s, addr, bytes, true)) return CUDA_ERROR_INVALID_VALUE;
   struct board *b = board_current(s);
+  if (program_shows(s, addr)) { /* kernels reach it where it is */
+    add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = addr, .board = b, .flags = flags,
+                                    .kind = BLOCK_REGISTERED });
+    return CUDA_SUCCESS;
+  }
   const uint64_t whole = align_up(bytes, page);
   uint64_t base = gmem_alloc(b->device.mem, whole + page, "registered memory"), copy = align_up(base, page);
   if (!base) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -264,6 +272,7 @@ static void release(struct shim *s, const struct block *b)
   uint64_t page = boards_page(s); /* opened memory may lie inside its pages */
   uint64_t inside = b->kind == BLOCK_OPENED ? b->addr & (page - 1) : 0;
   if (b->kind == BLOCK_PINNED) place_at_host(s, b->device, b->mapped, false);
+  if (b->kind == BLOCK_REGISTERED && !b->base) return;
   if (b->kind == BLOCK_REGISTERED) {
     place_at_host(s, b->device, align_up(b->bytes, UINT64_C(1) << PLACE_PAGE_BITS), false);
     BUG_ON(!gmem_release(b->board->device.mem, b->base));
@@ -306,17 +315,19 @@ static uint64_t next_change(const uint8_t *now, const uint8_t *before, uint64_t 
   return end - *at;
 }
 
-static void sync_chunk(const struct block *b, uint64_t offset, uint64_t n, bool to_device)
+static void sync_chunk(const struct shim *s, const struct block *b, uint64_t offset, uint64_t n, bool to_device)
 {
-  uint8_t *host = (uint8_t *)(uintptr_t)b->addr + offset, *seen = b->seen + offset, device[SYNC_CHUNK];
-  const uint8_t *now = to_device ? host : device;
+  const uint64_t host = b->addr + offset;
+  uint8_t *seen = b->seen + offset, bytes[SYNC_CHUNK];
+  const uint8_t *now = to_device && !program_is_guest(s) ? (const uint8_t *)(uintptr_t)host : bytes;
   struct gmem *mem = b->board->device.mem;
-  if (!to_device) BUG_ON(!gmem_read(mem, b->device + offset, device, n));
+  if (!to_device) BUG_ON(!gmem_read(mem, b->device + offset, bytes, n));
+  else if (now == bytes && !program_read(s, bytes, host, n)) return; /* it is mapped no more */
   if (memcmp(now, seen, n) == 0) return;
   for (uint64_t at = 0, k; (k = next_change(now, seen, n, &at)) != 0; at += k) {
     memcpy(seen + at, now + at, k);
     if (to_device) BUG_ON(!gmem_write(mem, b->device + offset + at, seen + at, k));
-    else memcpy(host + at, seen + at, k);
+    else if (!program_write(s, host + at, seen + at, k)) return;
   }
 }
 
@@ -324,9 +335,9 @@ void memory_sync_registered(struct shim *s, bool to_device)
 {
   for (size_t i = 0; i < s->memory.n; i++) {
     const struct block *b = &s->memory.block[i];
-    if (b->kind != BLOCK_REGISTERED) continue;
+    if (b->kind != BLOCK_REGISTERED || !b->seen) continue;
     for (uint64_t at = 0; at < b->bytes; at += SYNC_CHUNK)
-      sync_chunk(b, at, b->bytes - at < SYNC_CHUNK ? b->bytes - at : SYNC_CHUNK, to_device);
+      sync_chunk(s, b, at, b->bytes - at < SYNC_CHUNK ? b->bytes - at : SYNC_CHUNK, to_device);
   }
 }
 

@@ -48,11 +48,12 @@ struct block {
   struct advice advice;
   unsigned flags;
   enum block_kind kind;
-  uint8_t *seen;   /* registered: its bytes when host and device were last brought together */
+  uint8_t *seen;   /* registered: its bytes when host and device were last brought together; NULL: they are one */
 };
 
 /* All of it. */
 struct memory {
+  uint64_t gone; /* so often pages that the program could see have gone */
   struct block *block; /* by address */
   size_t n, cap;
   uint64_t host_next;    /* where the next host mapping goes */

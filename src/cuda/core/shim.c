@@ -26,7 +26,8 @@ static const struct shim_part *const parts[] = {
 
 static bool bring_up(struct shim *s, struct err *e)
 {
-  TRY(exec_options_parse(&s->options, getenv(EXEC_OPTIONS_VARIABLE), e));
+  const char *text = program_is_guest(s) ? s->program.options : getenv(EXEC_OPTIONS_VARIABLE);
+  TRY(exec_options_parse(&s->options, text, e));
   if (s->options.trace &&
       !(s->trace = trace_export_new(s->options.trace, TRACE_XZ, TRACE_VERSION, e)))
     return false;

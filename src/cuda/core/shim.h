@@ -36,6 +36,7 @@
 #include "cuda/core/parts.h"
 #include "cuda/core/pool.h"
 #include "cuda/core/process.h"
+#include "cuda/core/calling_program.h"
 #include "cuda/core/record.h"
 #include "cuda/core/streams.h"
 #include "cuda/core/user_object.h"
@@ -81,6 +82,7 @@ struct shim {
   bool lost;  /* something that was to be written could not be */
   bool starved; /* the host's memory ran out: the GPU is half changed, and calls fail */
   int status; /* of the program, once it ends */
+  struct program program;
   struct interposed *interposed; /* interpose.c: under the run-time linker's lock */
 
   /* The GPUs */

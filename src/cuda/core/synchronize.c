@@ -21,6 +21,12 @@ static struct command *all_before(struct shim *s, const struct stream *st)
   return c;
 }
 
+struct command *stream_point(struct shim *s, CUstream h)
+{
+  struct stream *st = stream_of(s, h);
+  return st ? all_before(s, st) : NULL;
+}
+
 CUresult stream_wait(struct shim *s, CUstream h)
 {
   struct stream *st = stream_of(s, h);
@@ -111,6 +117,13 @@ static struct command *all_of(struct shim *s, board_mask boards, uint64_t not_be
     each_stream(s, &s->boards.of[i], come_behind, c);
     command_follow(c, s->boards.of[i].left);
   }
+  return c;
+}
+
+struct command *boards_point(struct shim *s, board_mask boards)
+{
+  struct command *c = all_of(s, boards, 0);
+  front_give(&s->front, c);
   return c;
 }
 

@@ -8,6 +8,10 @@
 
 struct shim;
 
+/* What comes behind all that a stream, and these GPUs, have been given so far: held. NULL: no such stream. */
+struct command *stream_point(struct shim *, CUstream);
+struct command *boards_point(struct shim *, board_mask);
+
 CUresult stream_wait(struct shim *, CUstream);
 /* The host waits for all that was given to these GPUs so far; to any. */
 CUresult stream_wait_boards(struct shim *, board_mask);

@@ -71,6 +71,8 @@ CUresult task_wait(struct shim *, struct command *);
 void task_settle(struct shim *);
 /* Lets things happen until `until`, ps, or until somebody else wants to call. */
 enum front_stop task_run(struct shim *, uint64_t until);
+/* The same, or until c has ended. */
+enum front_stop task_run_for(struct shim *, const struct command *c, uint64_t until);
 bool task_has_ended(const struct shim *, const struct command *); /* at the host's time */
 
 /* Nothing happens any more: behind a fault, or on a GPU whose contexts are being reset. */

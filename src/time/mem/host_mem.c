@@ -17,12 +17,33 @@ void host_mem_images(struct host_mem *h, struct gmem *const *image)
   h->image = image;
 }
 
+void host_mem_program(struct host_mem *h, const struct program_memory *program)
+{
+  h->program = program;
+}
+
+/* Of guest memory, or of the program. */
+static bool fetch(const struct host_mem *h, const struct link_msg *m, const struct link_bytes *b, uint8_t *to)
+{
+  if (!m->program) return gmem_read(h->image[m->from], b->addr, to, b->n);
+  if (h->program) return h->program->read(h->program->ctx, b->addr, to, b->n);
+  memcpy(to, (const void *)(uintptr_t)b->addr, b->n);
+  return true;
+}
+
+static bool store(const struct host_mem *h, const struct link_msg *m, const struct link_bytes *b)
+{
+  if (!m->program) return gmem_write(h->image[m->from], b->addr, b + 1, b->n);
+  if (h->program) return h->program->write(h->program->ctx, b->addr, b + 1, b->n);
+  memcpy((void *)(uintptr_t)b->addr, b + 1, b->n);
+  return true;
+}
+
 static void read_bytes(struct host_mem *h, struct fabric *f, const struct link_msg *m, const struct link_bytes *b,
                        picos at)
 {
   uint8_t bytes[LINK_BODY_MAX];
-  bool ok = m->program || gmem_read(h->image[m->from], b->addr, bytes, b->n);
-  if (m->program) memcpy(bytes, (const void *)(uintptr_t)b->addr, b->n);
+  bool ok = fetch(h, m, b, bytes);
   uint32_t n = ok ? (uint32_t)b->n : 0;
   h->stats.reads++;
   h->stats.read_bytes += n;
@@ -33,8 +54,7 @@ static void write_bytes(struct host_mem *h, struct fabric *f, const struct link_
                         picos at)
 {
   static const uint8_t failed = 1;
-  bool ok = m->program || gmem_write(h->image[m->from], b->addr, b + 1, b->n);
-  if (m->program) memcpy((void *)(uintptr_t)b->addr, b + 1, b->n);
+  bool ok = store(h, m, b);
   h->stats.writes++;
   h->stats.written_bytes += b->n;
   fabric_answer(f, m, LINK_DONE, 0, ok ? 0 : 1, &failed, at);

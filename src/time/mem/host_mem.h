@@ -3,7 +3,8 @@
  *   in       reads, writes and atomics of bytes
  *   time     bytes at a rate that all share, reads and writes together; an answer leaves `latency` after its bytes
  *   values   touched as each message is served, in the order of the fabric. Copies may name bytes of the host's
- *            program, which is this process and has checked them (link_msg.program); all else is guest memory
+ *            program (link_msg.program), which is this process and has checked them, or says how it is reached; all
+ *            else is guest memory
  *   params   host.memory_mbps, host.memory_latency_ns of the machine preset
  *   not modelled: caches of the host, its banks and channels, its own traffic
  */
@@ -12,6 +13,7 @@
 
 #include "base/gmem.h"
 #include "base/line_op.h"
+#include "base/program_memory.h"
 #include "time/link/fabric.h"
 #include "time/server.h"
 
@@ -21,6 +23,7 @@ struct host_mem_stats {
 
 struct host_mem {
   struct gmem *const *image; /* by the node that asks: how it sees what is here */
+  const struct program_memory *program; /* NULL: this process */
   line_apply_fn *apply; /* NULL: there are no atomics */
   struct server rate;
   picos latency;
@@ -30,6 +33,8 @@ struct host_mem {
 void host_mem_init(struct host_mem *, uint32_t mbps, picos latency, line_apply_fn *);
 /* The bytes that it holds, as each GPU sees them, by node; the caller's. Between windows. */
 void host_mem_images(struct host_mem *, struct gmem *const *);
+/* The program, the caller's; NULL: this process. Between windows. */
+void host_mem_program(struct host_mem *, const struct program_memory *);
 
 /* For fabric_serve; ctx: the struct host_mem. */
 picos host_mem_serve(void *ctx, struct fabric *, const struct link_msg *, picos now);
