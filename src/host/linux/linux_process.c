@@ -23,6 +23,7 @@ struct linux_process *linux_process_new(struct gmem *image, const struct linux_o
   p->options = *o;
   p->image = image;
   linux_vm_init(&p->vm, image, o->memory_bytes);
+  p->vm.gpu = o->gpu;
   p->core = rv64_core_new(&(struct rv64_memory){.os = &p->vm, .page = linux_vm_page});
   p->vm.core = p->core;
   p->process_id = p->next_tid = FIRST_ID;
@@ -97,8 +98,9 @@ static void describe_fault(const struct linux_process *p, enum rv64_stop stop, s
   static const char *const what[] = {[RV64_STOP_EBREAK] = "breakpoint", [RV64_STOP_ILLEGAL] = "illegal instruction",
                                      [RV64_STOP_FETCH] = "instruction fetch", [RV64_STOP_LOAD] = "load",
                                      [RV64_STOP_STORE] = "store", [RV64_STOP_MISALIGNED] = "misaligned atomic"};
-  char at[512], name[32];
+  char at[512], name[32], whose[128] = "";
   const uint64_t value = p->core->trap_value;
+  const struct linux_gpu *gpu = p->options.gpu;
   const struct linux_fault f = fault_of(p, stop);
   linux_object_describe(p, p->core->hart.pc, at, sizeof at);
   const char *signal = linux_signal_name(f.signal, name, sizeof name);
@@ -111,7 +113,8 @@ static void describe_fault(const struct linux_process *p, enum rv64_stop stop, s
     err_fill(e, "%s: breakpoint at pc %s", signal, at);
   else
     err_fill(e, "%s: %s at address 0x%" PRIx64 "%s, at pc %s", signal, what[stop], value,
-             f.code == SEGV_ACCERR && f.signal == LINUX_SIGSEGV ? " not allowed" : "", at);
+             gpu && gpu->describe(gpu->ctx, value, whose, sizeof whose)    ? whose
+             : f.code == SEGV_ACCERR && f.signal == LINUX_SIGSEGV ? " not allowed" : "", at);
 }
 
 /* Signals that wait for the thread. False: one ends the process. */
@@ -128,6 +131,16 @@ static bool take_signals(struct linux_process *p, struct err *e)
   return true;
 }
 
+/* Executes up to instruction number `last`; GPUs that have work follow. */
+static enum rv64_stop run(struct linux_process *p, uint64_t last)
+{
+  const struct linux_gpu *gpu = p->options.gpu;
+  const uint64_t slice = gpu ? gpu->slice(gpu->ctx) : 0, most = last - p->core->instret;
+  const enum rv64_stop stop = rv64_run(p->core, slice && slice < most ? slice : most);
+  if (slice) gpu->follow(gpu->ctx, linux_now(p));
+  return stop;
+}
+
 /* A turn of the running thread: until its instructions are used up, it waits, or it is gone. */
 static bool turn(struct linux_process *p, enum linux_end *end, struct err *e)
 {
@@ -138,13 +151,13 @@ static bool turn(struct linux_process *p, enum linux_end *end, struct err *e)
   do {
     if (!take_signals(p, e)) return *end = LINUX_KILLED, false;
     if (p->core->instret >= last) break;
-    const enum rv64_stop stop = rv64_run(p->core, last - p->core->instret);
-    if (stop == RV64_STOP_BUDGET) break;
+    enum rv64_stop stop = run(p, last);
+    if (stop == RV64_STOP_BUDGET) continue;
     if (stop == RV64_STOP_ECALL) {
       const uint32_t threads = p->n_threads;
-      linux_syscall(p);
+      stop = linux_syscall(p);
       if (p->exited || p->n_threads < threads) return true; /* the thread may be gone */
-      continue;
+      if (stop == RV64_STOP_ECALL) continue;
     }
     const struct linux_fault f = fault_of(p, stop);
     if (linux_signal_fault(p, &f)) continue;
@@ -155,6 +168,13 @@ static bool turn(struct linux_process *p, enum linux_end *end, struct err *e)
   t->yields = false;
   t->hart = p->core->hart;
   return true;
+}
+
+/* All have slept: GPUs that have work went on meanwhile. */
+static void catch_up(const struct linux_process *p)
+{
+  const struct linux_gpu *gpu = p->options.gpu;
+  if (gpu && gpu->slice(gpu->ctx)) gpu->follow(gpu->ctx, linux_now(p));
 }
 
 enum linux_end linux_process_run(struct linux_process *p, struct err *e)
@@ -170,7 +190,10 @@ enum linux_end linux_process_run(struct linux_process *p, struct err *e)
       end = LINUX_LIMIT;
       break;
     }
-    if (linux_thread_next(p)) continue;
+    if (linux_thread_next(p)) {
+      catch_up(p);
+      continue;
+    }
     err_fill(e, "all threads of the program wait for each other");
     end = LINUX_STUCK;
     break;

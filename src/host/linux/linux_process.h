@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "func/rv64/rv64_core.h"
+#include "host/linux/linux_gpu.h"
 #include "host/linux/linux_vm.h"
 
 enum {
@@ -30,6 +31,7 @@ struct linux_options {
   uint64_t max_insts;    /* 0: no limit */
   uint64_t memory_bytes; /* of guest memory, at most */
   bool name_missing;     /* name system calls that are not there on stderr, once each */
+  const struct linux_gpu *gpu; /* NULL: there is none */
 };
 
 enum linux_thread_state {

@@ -6,6 +6,8 @@
 #include <stdio.h>
 
 enum { REG_A0 = 10, REG_A7 = 17, CALLS = 512 };
+/* cudaErrorNoDevice: what CUDA says where there is no GPU. */
+enum { NO_DEVICE = 100 };
 
 static linux_call *const calls[CALLS] = {
 #define LINUX_CALL(number, name) [number] = linux_sys_##name,
@@ -21,18 +23,34 @@ static void name_missing(struct linux_process *p, uint64_t number)
   fprintf(stderr, "warpstep: system call %" PRIu64 " is not served: ENOSYS\n", number);
 }
 
-void linux_syscall(struct linux_process *p)
+static enum rv64_stop gpu_call(struct linux_process *p)
+{
+  const struct linux_gpu *gpu = p->options.gpu;
+  struct rv64_hart *h = &p->core->hart;
+  enum rv64_access access = RV64_READ;
+  const int64_t result = gpu ? gpu->call(gpu->ctx, p, &access) : NO_DEVICE;
+  if (result == LINUX_WAITS) return RV64_STOP_ECALL;
+  if (result == LINUX_FAULTS) return access == RV64_WRITE ? RV64_STOP_STORE : RV64_STOP_LOAD;
+  linux_running(p)->state = LINUX_RUNS;
+  h->x[REG_A0] = (uint64_t)result;
+  h->pc += 4;
+  return RV64_STOP_ECALL;
+}
+
+enum rv64_stop linux_syscall(struct linux_process *p)
 {
   struct rv64_hart *h = &p->core->hart;
   struct linux_thread *t = linux_running(p);
   const uint64_t number = h->x[REG_A7];
   linux_call *const call = number < CALLS ? calls[number] : NULL;
   p->core->instret++;
+  if (number == LINUX_GPU_CALL) return gpu_call(p);
   const int64_t result = call ? call(p, &h->x[REG_A0]) : -ENOSYS;
   if (result == -ENOSYS) name_missing(p, number);
-  if (result == LINUX_WAITS || result == LINUX_DONE) return;
+  if (result == LINUX_WAITS || result == LINUX_DONE) return RV64_STOP_ECALL;
   t->state = LINUX_RUNS;
   p->tries = 0;
   h->x[REG_A0] = (uint64_t)result;
   h->pc += 4;
+  return RV64_STOP_ECALL;
 }

@@ -8,6 +8,8 @@
 #define LINUX_WAITS INT64_MIN
 /* Registers are as the call has left them (rt_sigreturn, exit). */
 #define LINUX_DONE (INT64_MIN + 1)
+/* Of calls of GPUs alone (linux_gpu.h): memory that the program may not touch. */
+#define LINUX_FAULTS (INT64_MIN + 2)
 
 /* A call with its arguments a0..a5; returns what a0 gets: a negative number is an errno. */
 typedef int64_t linux_call(struct linux_process *, const uint64_t *a);
@@ -16,7 +18,8 @@ typedef int64_t linux_call(struct linux_process *, const uint64_t *a);
 #include "host/linux/linux_syscalls.def"
 #undef LINUX_CALL
 
-/* Does what the running thread, which stopped at an ECALL, asks for. */
-void linux_syscall(struct linux_process *);
+/* Does what the running thread, which stopped at an ECALL, asks for. RV64_STOP_ECALL: it was done; another one: the
+ * call is as an access that stops the core so. */
+enum rv64_stop linux_syscall(struct linux_process *);
 
 #endif

@@ -79,6 +79,7 @@ uint8_t *linux_vm_page(void *os, uint64_t addr, enum rv64_access access)
   static const uint8_t needs[] = {[RV64_READ] = LINUX_PROT_READ | LINUX_PROT_WRITE, [RV64_WRITE] = LINUX_PROT_WRITE,
                                   [RV64_FETCH] = LINUX_PROT_EXEC};
   struct linux_vm *vm = os;
+  if (addr >= LINUX_TASK_SIZE) return vm->gpu ? vm->gpu->page(vm->gpu->ctx, addr, access) : NULL;
   const struct linux_vma *a = find(vm, addr);
   return a && (a->prot & needs[access]) ? area_page(vm, a, addr) : NULL;
 }
@@ -86,6 +87,20 @@ uint8_t *linux_vm_page(void *os, uint64_t addr, enum rv64_access access)
 static void changed(struct linux_vm *vm, uint64_t addr, uint64_t bytes)
 {
   if (vm->core) rv64_forget(vm->core, addr, bytes);
+}
+
+/* With all pages at once, as far as memory goes: whoever else sees the image cannot ask for them. */
+static void fill(struct linux_vm *vm, uint64_t addr, uint64_t bytes)
+{
+  uint64_t mask, fresh = 0;
+  for (uint64_t at = addr; at < addr + bytes; at += RV64_PAGE_BYTES) fresh += !gmem_page(vm->image, at, &mask);
+  if (vm->pages + fresh > vm->most || !fresh || !gmem_map_at(vm->image, addr, bytes)) return;
+  vm->pages += fresh;
+}
+
+static bool is_filled(const struct linux_vm *vm, uint64_t bytes, unsigned prot)
+{
+  return vm->eager && bytes && bytes >> RV64_PAGE_SHIFT <= vm->most && prot & (LINUX_PROT_READ | LINUX_PROT_WRITE);
 }
 
 /* *v becomes area number i. */
@@ -153,7 +168,17 @@ bool linux_vm_map(struct linux_vm *vm, uint64_t addr, uint64_t bytes, unsigned p
   insert(vm, i, &v);
   join(vm, i);
   changed(vm, addr, bytes);
+  if (is_filled(vm, bytes, prot)) fill(vm, addr, bytes);
   return true;
+}
+
+void linux_vm_show(struct linux_vm *vm)
+{
+  vm->eager = true;
+  for (uint32_t i = 0; i < vm->n; i++) {
+    const struct linux_vma *a = &vm->vma[i];
+    if (is_filled(vm, a->end - a->start, a->prot)) fill(vm, a->start, a->end - a->start);
+  }
 }
 
 void linux_vm_unmap(struct linux_vm *vm, uint64_t addr, uint64_t bytes)
@@ -177,6 +202,7 @@ bool linux_vm_protect(struct linux_vm *vm, uint64_t addr, uint64_t bytes, unsign
   for (; i < vm->n && vm->vma[i].start < end; i++) vm->vma[i].prot = (uint8_t)(prot & LINUX_PROT_ALL);
   for (uint32_t k = i; k-- > first;) join(vm, k);
   changed(vm, addr, bytes);
+  if (is_filled(vm, end - addr, prot)) fill(vm, addr, end - addr);
   return whole;
 }
 
@@ -222,6 +248,11 @@ void linux_vm_discard(struct linux_vm *vm, uint64_t addr, uint64_t bytes)
     drop_pages(vm, a->start > addr ? a->start : addr, a->end < end ? a->end : end);
   }
   changed(vm, addr, bytes);
+  for (uint32_t i = first_above(vm, addr); i < vm->n && vm->vma[i].start < end; i++) {
+    const uint64_t from = vm->vma[i].start > addr ? vm->vma[i].start : addr;
+    const uint64_t to = vm->vma[i].end < end ? vm->vma[i].end : end;
+    if (is_filled(vm, to - from, vm->vma[i].prot)) fill(vm, from, to - from);
+  }
 }
 
 uint8_t *linux_vm_span(struct linux_vm *vm, uint64_t addr, uint64_t most, enum rv64_access access, uint64_t *bytes)

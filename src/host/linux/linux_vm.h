@@ -13,6 +13,7 @@
 
 #include "base/gmem.h"
 #include "func/rv64/rv64_core.h"
+#include "host/linux/linux_gpu.h"
 
 #define LINUX_TASK_SIZE  0x4000000000ull /* 2^38: user half of Sv39 */
 #define LINUX_STACK_TOP  (LINUX_TASK_SIZE - 0x1000)
@@ -36,11 +37,16 @@ struct linux_vm {
   uint64_t brk_start, brk; /* the heap */
   uint64_t pages, most;    /* in guest memory, at most */
   bool exhausted;          /* an access failed because there would be more */
+  bool eager;              /* pages come with their mapping, not with the first use: others see the image, too */
+  const struct linux_gpu *gpu; /* has what lies above LINUX_TASK_SIZE; NULL: nothing does */
 };
 
 /* most_bytes: of guest memory in use, rounded down to pages. The image has pages of 4 KiB and stays the caller's. */
 void linux_vm_init(struct linux_vm *, struct gmem *image, uint64_t most_bytes);
 void linux_vm_free(struct linux_vm *);
+
+/* From now on pages come with their mapping; those of what is mapped come now. */
+void linux_vm_show(struct linux_vm *);
 
 /* For struct rv64_memory: the page of an access. os is the struct linux_vm. */
 uint8_t *linux_vm_page(void *os, uint64_t addr, enum rv64_access);
