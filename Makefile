@@ -49,9 +49,12 @@ include mk/html.mk
 include mk/library.mk
 
 .PHONY: all shims
-all: $(BIN) $(if $(MODE),,lib) shims
+all: $(BIN) $(if $(MODE),,lib) shims riscv
 
-$(BIN): $(CLI_OBJ) $(LIB)
+# CUDA programs of a simulated CPU make their calls in here (src/cuda/guest).
+GUEST_OBJ := $(call objs,$(filter-out src/cuda/interpose.c,$(CUDA_SRC)))
+
+$(BIN): $(CLI_OBJ) $(GUEST_OBJ) $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lsqlite3 $(LIBS)
 
@@ -93,6 +96,7 @@ include mk/cuda.mk
 # Of the sanitizers only the address sanitizer can be brought into a program that was built without it (mk/cuda.mk).
 shims: $(if $(filter-out asan,$(MODE)),,$(SHIM) $(SHIM_NAMES))
 
+include mk/riscv.mk
 include mk/tests.mk
 include mk/fuzz.mk
 include mk/install.mk

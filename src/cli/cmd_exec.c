@@ -474,6 +474,27 @@ static int start(struct exec_run *x, char **program)
   return cli_error("%s: %s", program[0], host_error());
 }
 
+/* The program's GPUs live in this process, and their library reads what it reads in others. */
+static int start_rv64(const struct cli_command *cmd, struct exec_run *x, char **program)
+{
+  struct err e = {""};
+  if (x->what_if.costs) return cli_usage_error(cmd, "--what-if is for programs of this machine");
+  if (x->machine || x->gpu) {
+    if (!check_which(x, &e) || !check_preset(x, &e)) return cli_error("%s", e.msg);
+    fprintf(x->out, "%s=%s\nmode=%s\n", x->machine ? "machine" : "gpu", x->machine ? x->machine : x->gpu,
+            x->timed ? "timed" : "functional");
+    if (x->presets) fprintf(x->out, "presets=%s\n", x->presets);
+    if (x->which) fprintf(x->out, "time=%s\n", x->which);
+    if (x->stop) fprintf(x->out, "stop=1\n");
+  }
+  fflush(x->out);
+  x->rv64.machine = x->machine;
+  x->rv64.gpu = x->gpu;
+  x->rv64.presets = x->presets;
+  x->rv64.options = x->text;
+  return exec_rv64(&x->rv64, program);
+}
+
 /* A CUDA program of this machine, or one of RISC-V. */
 static int start_either(const struct cli_command *cmd, struct exec_run *x, char **program)
 {
@@ -483,10 +504,10 @@ static int start_either(const struct cli_command *cmd, struct exec_run *x, char 
                            program[0]);
   if (!rv64) return start(x, program);
   if (cmd != &cmd_exec) return cli_error("%s: a RISC-V program: only 'warpstep exec' runs those", program[0]);
-  if (x->for_gpu)
-    return cli_usage_error(cmd, "%s: a RISC-V program runs without a GPU and without time: only --sysroot, --memory,"
-                           " --missing-calls and --max-instructions are for it", program[0]);
-  return exec_rv64(&x->rv64, program);
+  if (x->for_gpu && !x->machine && !x->gpu)
+    return cli_usage_error(cmd, "%s: a RISC-V program runs without a GPU: --machine or --gpu says which; without them"
+                           " only --sysroot, --memory, --missing-calls and --max-instructions are for it", program[0]);
+  return start_rv64(cmd, x, program);
 }
 
 static int run_program(const struct cli_command *cmd, struct exec_run x, int argc, char **argv)

@@ -12,6 +12,9 @@ struct exec_rv64 {
   uint64_t max_insts;  /* 0: no limit */
   uint64_t memory_mib; /* 0: EXEC_RV64_MEMORY_MIB */
   bool missing_calls;
+  /* Its GPU (docs/rv64.md): a machine, or the preset of a discrete one; neither: there is none */
+  const char *machine, *gpu, *presets;
+  const char *options; /* KEY=VALUE lines for the library (cuda/core/options.h) */
 };
 
 enum { EXEC_RV64_MEMORY_MIB = 4096 };

@@ -1,0 +1,43 @@
+/* CUDA for a program on a simulated CPU (docs/rv64.md): its calls, which trap (host/linux/linux_gpu.h), are those of
+ * the interfaces here, of the same core. What lies between is marshalling: guest_calls.def says of every entry point
+ * which of its arguments are numbers, addresses of the program, structures and texts in its memory, handles.
+ *
+ *   memory    an address of the program is a number here: it is looked up in the process's address space, with its
+ *             rights, and never used as a host pointer. A call that names memory which the program may not touch is a
+ *             fault of the program, as a store or a load there
+ *   handles   the program gets numbers, which are looked up (guest_handles.h)
+ *   threads   all of the process's threads call on one thread of the host; each has its own state (struct thread)
+ *   time      the process's clock is the shim's: a call begins at the process's time, and what it takes is added to
+ *             that. While GPUs work they follow the process in slices of the latency between SM and L2
+ *   waiting   a call that waits lets the process's other threads go on meanwhile
+ */
+#ifndef WS_CUDA_GUEST_CUDA_GUEST_H
+#define WS_CUDA_GUEST_CUDA_GUEST_H
+
+#include <stdbool.h>
+
+#include "base/gmem.h"
+#include "config/cpu_params.h"
+#include "host/linux/linux_gpu.h"
+#include "host/linux/linux_process.h"
+
+struct guest;
+
+struct guest_setup {
+  struct gmem *image;  /* of the process */
+  const char *options; /* KEY=VALUE lines (cuda/core/options.h) */
+  uint32_t memory;     /* enum cpu_memory: whose memory CPU and GPU see */
+};
+
+/* Once in a process of the host. GPUs come up with the first call that needs them. */
+struct guest *guest_new(const struct guest_setup *);
+/* For linux_options.gpu. */
+const struct linux_gpu *guest_gpu(struct guest *);
+/* The process, before it runs. */
+void guest_attach(struct guest *, struct linux_process *);
+/* It has ended, by itself: GPUs do what they were given, reports are written. What its exit status becomes. */
+int guest_finish(struct guest *, int status);
+/* GPUs are not used any more. */
+void guest_free(struct guest *);
+
+#endif
