@@ -5,6 +5,7 @@
 
 #include "base/host_memory.h"
 #include "debug/console_commands.h"
+#include "debug/source_value.h"
 #include "isa/hazard_role.h"
 
 static bool here(const struct console *c, struct err *e)
@@ -15,9 +16,9 @@ static bool here(const struct console *c, struct err *e)
 bool command_print(struct console *c, char *args, struct err *e)
 {
   struct debug_value v;
-  char text[96];
   if (!here(c, e) || !expression_evaluate(args, &c->d->focus, &c->d->names, &v, e)) return false;
-  fprintf(c->out, "%s\n", debug_value_text(&v, text, sizeof text));
+  source_value_print(c->d, &c->d->focus, &v, c->out);
+  fputc('\n', c->out);
   return true;
 }
 
@@ -116,6 +117,7 @@ bool command_set(struct console *c, char *args, struct err *e)
   *equals = '\0';
   trim_end(args);
   if (!here(c, e) || !expression_evaluate(equals + 1, &c->d->focus, &c->d->names, &v, e)) return false;
+  if (v.kind == DEBUG_OBJECT) return err_set(e, "a structure is no number");
   const int reg = view_register_number(args, &fixed, &unused);
   if (reg >= 0 && fixed) return err_set(e, "%s always reads the same", args);
   const bool ok = reg >= 0 ? set_register(c, args, (unsigned)reg, &v, e) : set_memory(c, args, &v, e);

@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "debug/console_commands.h"
+#include "debug/source_value.h"
 #include "debug/source_variable.h"
 #include "func/sass/inspect.h"
 #include "func/sass/step_observer.h"
@@ -146,12 +147,23 @@ static bool info_kernels(struct console *c, char *args, struct err *e)
   return true;
 }
 
+static void print_local(void *ctx, const char *name, const struct debug_value *v, const struct err *why)
+{
+  struct console *c = ctx;
+  fprintf(c->out, v ? "%s = " : "%s: ", name);
+  if (v)
+    source_value_print(c->d, &c->d->focus, v, c->out);
+  else
+    fputs(why->msg, c->out);
+  fputc('\n', c->out);
+}
+
 static bool info_locals(struct console *c, char *args, struct err *e)
 {
   (void)args;
   if (!has_focus(c, e)) return false;
   if (!c->d->variables.n_variables) return err_set(e, "the code names no variables; compile it with -G");
-  source_variables_print(c->d, c->out);
+  source_variables_each(c->d, print_local, c);
   return true;
 }
 

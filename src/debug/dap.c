@@ -53,17 +53,6 @@ static json_t *read_message(struct dap *p)
   return m;
 }
 
-int64_t dap_number(const json_t *o, const char *key)
-{
-  return json_integer_value(json_object_get(o, key));
-}
-
-const char *dap_text(const json_t *o, const char *key)
-{
-  const char *s = json_string_value(json_object_get(o, key));
-  return s ? s : "";
-}
-
 /* ---- stops ---- */
 
 static const char *reason_of(const struct debug_stop *s)
@@ -101,6 +90,7 @@ static void move(struct dap *p, enum move how, const json_t *a)
   struct debugger *d = p->d;
   const bool inst = strcmp(dap_text(a, "granularity"), "instruction") == 0;
   p->running = true;
+  dap_forget_parts(p);
   if (how != MOVE_CONTINUE && how != MOVE_REVERSE) debugger_focus_thread(d, (uint64_t)dap_number(a, "threadId"));
   if (d->target.state == TARGET_FAULTED && how < MOVE_BACK) {
     p->over = true;
@@ -255,6 +245,7 @@ static void dap_end(void *ctx, int status)
   send_event(p, "terminated", NULL);
   fclose(p->out);
   fclose(p->in);
+  dap_forget_parts(p);
   mem_free(p);
 }
 

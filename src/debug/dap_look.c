@@ -1,5 +1,5 @@
-/* What an editor shows: threads, frames, registers, memory, instructions. A frame's number is that of its thread times
- * FRAMES plus its own; the scopes of a frame are its number times SCOPES plus theirs.
+/* What an editor shows: threads, frames, memory, instructions; what it asks for by an expression. A frame's number is
+ * that of its thread times DAP_FRAMES plus its own.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,12 +10,7 @@
 #include "debug/dap_private.h"
 #include "isa/hazard_role.h"
 
-enum { FRAMES = 64, SCOPES = 4, SCOPE_REGISTERS = 1, SCOPE_PREDICATES, SCOPE_THREAD, MAX_THREADS = 4096 };
-
-static bool thread_there(struct dap *p, uint64_t thread, struct err *e)
-{
-  return debugger_focus_thread(p->d, thread) || err_set(e, "thread %" PRIu64 " is not there any more", thread);
-}
+enum { MAX_THREADS = 4096 };
 
 bool dap_threads(struct dap *p, const json_t *a, json_t **body, struct err *e)
 {
@@ -40,7 +35,7 @@ static json_t *frame_of(struct dap *p, const struct debug_frame *f, uint64_t thr
   char pc[32];
   const struct line_row *row = f->source.row;
   snprintf(pc, sizeof pc, "0x%" PRIx64, f->pc);
-  json_t *j = json_pack("{s:I, s:s, s:i, s:i, s:s}", "id", (json_int_t)(thread * FRAMES + k), "name",
+  json_t *j = json_pack("{s:I, s:s, s:i, s:i, s:s}", "id", (json_int_t)(thread * DAP_FRAMES + k), "name",
                         f->source.function, "line", row ? (int)row->line : 0, "column", row && row->line ? 1 : 0,
                         "instructionPointerReference", pc);
   NO_MEMORY_IF(!j);
@@ -57,80 +52,13 @@ static json_t *frame_of(struct dap *p, const struct debug_frame *f, uint64_t thr
 bool dap_stack(struct dap *p, const json_t *a, json_t **body, struct err *e)
 {
   const uint64_t thread = (uint64_t)dap_number(a, "threadId");
-  if (!thread_there(p, thread, e)) return false;
-  struct debug_frame *frame = mem_alloc(FRAMES * sizeof *frame);
-  const unsigned n = debugger_backtrace(p->d, frame, FRAMES);
+  if (!dap_thread_there(p, thread, e)) return false;
+  struct debug_frame *frame = mem_alloc(DAP_FRAMES * sizeof *frame);
+  const unsigned n = debugger_backtrace(p->d, frame, DAP_FRAMES);
   json_t *list = json_array();
   for (unsigned k = 0; k < n; k++) json_array_append_new(list, frame_of(p, &frame[k], thread, k));
   mem_free(frame);
   *body = json_pack("{s:o, s:i}", "stackFrames", list, "totalFrames", (int)n);
-  return true;
-}
-
-bool dap_scopes(struct dap *p, const json_t *a, json_t **body, struct err *e)
-{
-  const int64_t frame = dap_number(a, "frameId");
-  char name[64];
-  if (!thread_there(p, (uint64_t)frame / FRAMES, e)) return false;
-  snprintf(name, sizeof name, "Registers of lane %u", p->d->focus.lane);
-  *body =
-      json_pack("{s:[{s:s, s:I, s:b}, {s:s, s:I, s:b}, {s:s, s:I, s:b}]}", "scopes", "name", name, "variablesReference",
-                (json_int_t)(frame * SCOPES + SCOPE_REGISTERS), "expensive", 0, "name", "Predicates",
-                "variablesReference", (json_int_t)(frame * SCOPES + SCOPE_PREDICATES), "expensive", 0, "name", "Thread",
-                "variablesReference", (json_int_t)(frame * SCOPES + SCOPE_THREAD), "expensive", 0);
-  return true;
-}
-
-static void add_variable(json_t *list, const char *name, const char *value)
-{
-  json_array_append_new(list, json_pack("{s:s, s:s, s:i}", "name", name, "value", value, "variablesReference", 0));
-}
-
-static void add_registers(struct dap *p, json_t *list, const char *prefix, unsigned first, unsigned end)
-{
-  for (unsigned reg = first; reg < end; reg++) {
-    char name[16], text[64];
-    uint32_t value;
-    if (!view_register(&p->d->focus, reg, &value)) return;
-    snprintf(name, sizeof name, "%s%u", prefix, reg - first);
-    if (first >= HAZARD_P)
-      snprintf(text, sizeof text, "%u", value);
-    else
-      snprintf(text, sizeof text, "0x%08x", value);
-    add_variable(list, name, text);
-  }
-}
-
-static void add_special(struct dap *p, json_t *list)
-{
-  static const char *const names[] = {"threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x", "blockIdx.y",
-                                      "blockIdx.z",  "lane",        "warp",        "position"};
-  for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
-    uint64_t value;
-    char text[32];
-    if (!view_special(&p->d->focus, names[i], &value)) continue;
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    add_variable(list, names[i], text);
-  }
-}
-
-bool dap_variables(struct dap *p, const json_t *a, json_t **body, struct err *e)
-{
-  const int64_t reference = dap_number(a, "variablesReference");
-  if (!thread_there(p, (uint64_t)reference / SCOPES / FRAMES, e)) return false;
-  json_t *list = json_array();
-  switch (reference % SCOPES) {
-  case SCOPE_REGISTERS:
-    add_registers(p, list, "R", 0, HAZARD_UR);
-    add_registers(p, list, "UR", HAZARD_UR, HAZARD_P);
-    break;
-  case SCOPE_PREDICATES:
-    add_registers(p, list, "P", HAZARD_P, HAZARD_UP - 1);
-    add_registers(p, list, "UP", HAZARD_UP, HAZARD_REGS - 1);
-    break;
-  default: add_special(p, list);
-  }
-  *body = json_pack("{s:o}", "variables", list);
   return true;
 }
 
@@ -140,13 +68,17 @@ bool dap_evaluate(struct dap *p, const json_t *a, json_t **body, struct err *e)
   const char *text = dap_text(a, "expression");
   const bool prompt = strcmp(dap_text(a, "context"), "repl") == 0;
   struct debug_value v;
-  char value[96], *said;
+  const int64_t frame = dap_number(a, "frameId");
+  char *said;
   size_t n;
-  if (dap_number(a, "frameId") && !thread_there(p, (uint64_t)dap_number(a, "frameId") / FRAMES, e)) return false;
+  if (frame && !dap_frame_there(p, frame, e)) return false;
   const bool here = p->d->target.slot[p->d->focus.slot] != NULL;
   if (here && expression_evaluate(text, &p->d->focus, &p->d->names, &v, e)) {
-    *body = json_pack("{s:s, s:i}", "result", debug_value_text(&v, value, sizeof value), "variablesReference", 0);
-    return true;
+    char *value = dap_value_text(p, &v);
+    const json_int_t parts = dap_parts_of(p, frame, text, &v);
+    *body = json_pack("{s:s, s:I}", "result", value, "variablesReference", parts);
+    free(value);
+    return *body ? true : err_set(e, "the answer is no UTF-8");
   }
   if (!prompt) return here ? false : err_set(e, "the launch has ended");
   FILE *f = open_memstream(&said, &n);

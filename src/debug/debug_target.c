@@ -300,20 +300,54 @@ void target_force(struct debug_target *t, unsigned slot, unsigned warp, unsigned
 
 /* ---- a step ---- */
 
-static void note_calls(struct debug_target *t, const struct step_cta *c)
+/* Registers of the lanes that have just called, before their functions change them. */
+static void note_registers(struct warp_calls *calls, const struct step_warp *w, lane_mask lanes)
+{
+  struct reg_value v;
+  for (unsigned reg = 0; reg < calls->n_regs; reg++) {
+    w->ops->reg_read(w, reg, &v);
+    for (lane_mask r = lanes; r; r &= r - 1) {
+      const unsigned lane = (unsigned)bits_first(r);
+      uint32_t *kept = call_stack_registers(calls, lane, calls->lane[lane].depth - 1);
+      if (kept) kept[reg] = v.lane[lane];
+    }
+  }
+}
+
+static void note_call(struct debug_target *t, const struct step_warp *w, struct warp_calls *calls)
+{
+  enum { STACK_POINTER = 1 };
+  const struct effect *e = &t->e;
+  struct reg_value stack;
+  w->ops->reg_read(w, STACK_POINTER, &stack);
+  calls->n_regs = t->o.caller_registers ? func_register_count(t->slot[t->turn.slot]) : 0;
+  for (lane_mask r = e->exec; r; r &= r - 1) {
+    const unsigned lane = (unsigned)bits_first(r);
+    call_stack_call(calls, lane, e->pc, stack.lane[lane]);
+  }
+  note_registers(calls, w, e->exec);
+}
+
+static void note_return(struct debug_target *t, const struct step_cta *c, struct warp_calls *calls)
 {
   const struct effect *e = &t->e;
-  const struct sass_inst *s = target_inst(t, e->pc);
-  if (!s || (s->sem != SEM_CALL_REL && s->sem != SEM_CALL_ABS && s->sem != SEM_RET)) return;
-  struct warp_calls *calls = target_calls(t, t->turn.slot, t->turn.warp);
   for (lane_mask r = e->exec; r; r &= r - 1) {
     const unsigned lane = (unsigned)bits_first(r);
     const int path = target_path_of(c, t->turn.warp, lane);
-    if (s->sem != SEM_RET)
-      call_stack_call(calls, lane, e->pc);
-    else if (path >= 0)
-      call_stack_return(calls, lane, c->warp[t->turn.warp]->paths.p[path].pc, e->inst->next);
+    if (path < 0) continue;
+    call_stack_return(calls, lane, c->warp[t->turn.warp]->paths.p[path].pc, e->inst->next);
   }
+}
+
+static void note_calls(struct debug_target *t, const struct step_cta *c)
+{
+  const struct sass_inst *s = target_inst(t, t->e.pc);
+  if (!s || (s->sem != SEM_CALL_REL && s->sem != SEM_CALL_ABS && s->sem != SEM_RET)) return;
+  struct warp_calls *calls = target_calls(t, t->turn.slot, t->turn.warp);
+  if (s->sem == SEM_RET)
+    note_return(t, c, calls);
+  else
+    note_call(t, c->warp[t->turn.warp], calls);
 }
 
 /* The CTAs of a cluster pass its barrier when all have come that are still there. */

@@ -17,17 +17,18 @@
 #include "base/err.h"
 #include "debug/call_stack.h"
 #include "debug/start_image.h"
-#include "host/launch.h"
 #include "func/sass/device_call.h"
+#include "host/launch.h"
 #include "isa/sass/sass.h"
 
 enum target_state { TARGET_RUNS, TARGET_ENDED, TARGET_FAULTED };
 
 struct target_options {
-  unsigned slice;       /* warp instructions of a turn; 0: 1 */
-  uint64_t start_clock; /* cycles that the device's clocks read at the start */
-  uint32_t clock_ps;    /* a cycle */
-  uint64_t most_kept;   /* bytes of memory to keep for going back; 0: 8 GiB */
+  unsigned slice;        /* warp instructions of a turn; 0: 1 */
+  uint64_t start_clock;  /* cycles that the device's clocks read at the start */
+  uint32_t clock_ps;     /* a cycle */
+  bool caller_registers; /* keep what functions' callers had in registers */
+  uint64_t most_kept;    /* bytes of memory to keep for going back; 0: 8 GiB */
 };
 
 /* The path that executes the next instruction. */

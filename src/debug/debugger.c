@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
+#include "debug/source_value.h"
 #include "debug/source_variable.h"
 #include "func/sass/step_observer.h"
 #include "isa/isa.h"
@@ -24,18 +25,21 @@ bool debugger_open(struct debugger *d, struct device *dev, const struct module_i
                    struct err *e)
 {
   struct err lines;
+  struct target_options options = *o;
   *d = (struct debugger){.points = points, .kernel = k, .number = 1, .told.at = UINT64_MAX};
   if (!source_map_open(&d->map, module_of(code), module_code(code), &lines)) {
     fprintf(stderr, "warpstep: %s; there are no source lines\n", lines.msg);
     line_table_free(&d->map.lines);
   }
   points_place(points, &d->map, module_code(code));
-  if (!target_open(&d->target, dev, code, l, o, e)) {
+  debug_info_read(module_of(code), &d->variables);
+  options.caller_registers = d->variables.n_variables > 0;
+  if (!target_open(&d->target, dev, code, l, &options, e)) {
+    debug_info_free(&d->variables);
     source_map_close(&d->map);
     return false;
   }
-  debug_info_read(module_of(code), &d->variables);
-  d->names = (struct expression_names){d, source_variable_find, source_variable_element};
+  d->names = (struct expression_names){d, source_variable_find, source_value_member, source_value_element};
   target_turn_now(&d->target);
   focus_on_turn(d);
   points_look(points, &d->target);
@@ -515,12 +519,12 @@ const struct debug_stop *debugger_goto(struct debugger *d, uint64_t position)
 
 /* ---- looking ---- */
 
-static unsigned add_frames(const struct debugger *d, uint64_t pc, uint64_t look_at, struct debug_frame *out, unsigned n,
-                           unsigned most)
+static unsigned add_frames(const struct debugger *d, uint64_t pc, uint64_t look_at, uint32_t depth,
+                           struct debug_frame *out, unsigned n, unsigned most)
 {
   struct source_frame f[SOURCE_FRAMES];
   const unsigned k = source_map_frames(&d->map, look_at, f);
-  for (unsigned i = 0; i < k && n < most; i++) out[n++] = (struct debug_frame){f[i], pc, look_at, pc != look_at};
+  for (unsigned i = 0; i < k && n < most; i++) out[n++] = (struct debug_frame){f[i], pc, look_at, pc != look_at, depth};
   return n;
 }
 
@@ -529,9 +533,9 @@ unsigned debugger_backtrace(const struct debugger *d, struct debug_frame *out, u
   const uint64_t pc = view_pc(&d->focus);
   const struct lane_calls *c = &target_calls(&d->target, d->focus.slot, d->focus.warp)->lane[d->focus.lane];
   if (!pc) return 0;
-  unsigned n = add_frames(d, pc, pc, out, 0, most);
+  unsigned n = add_frames(d, pc, pc, c->depth, out, 0, most);
   for (uint32_t k = c->depth < CALL_STACK_DEPTH ? c->depth : CALL_STACK_DEPTH; k-- > 0;)
-    n = add_frames(d, code_next(&d->target.params.code, c->call[k]), c->call[k], out, n, most);
+    n = add_frames(d, code_next(&d->target.params.code, c->call[k]), c->call[k], k, out, n, most);
   return n;
 }
 

@@ -37,7 +37,7 @@ struct debugger {
     unsigned frame;
     uint64_t position;
     struct lane_view of;
-  } chosen; /* debugger_choose_frame */
+  } chosen;               /* debugger_choose_frame */
   struct debug_stop stop; /* the last one */
   struct {
     uint64_t at;
@@ -96,9 +96,10 @@ void debugger_stay(struct debugger *);
 enum { BACKTRACE_MOST = 1024 };
 struct debug_frame {
   struct source_frame source;
-  uint64_t pc;   /* of the frame: where it goes on */
-  uint64_t at;   /* the instruction it is at: the innermost one's next, the callers' calls */
-  bool called;   /* a function that it called runs */
+  uint64_t pc;    /* of the frame: where it goes on */
+  uint64_t at;    /* the instruction it is at: the innermost one's next, the callers' calls */
+  bool called;    /* a function that it called runs */
+  uint32_t depth; /* calls of the lane that led to it */
 };
 /* Frames of the focus, innermost first; returns how many were written. */
 unsigned debugger_backtrace(const struct debugger *, struct debug_frame *out, unsigned most);

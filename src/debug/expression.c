@@ -128,18 +128,29 @@ static bool need(struct parser *p, const char *token)
   return take(p, token) || mistake(p, what);
 }
 
-/* A name with dots inside: tid.x. False: none, or one longer than any. */
-static bool name(struct parser *p, char out[MAX_NAME])
+static bool read_name(struct parser *p, bool dots, char out[MAX_NAME])
 {
   size_t n = 0;
   blanks(p);
   if (!isalpha((unsigned char)*p->at) && *p->at != '_') return false;
-  while (isalnum((unsigned char)p->at[n]) || p->at[n] == '_' || p->at[n] == '.') n++;
+  while (isalnum((unsigned char)p->at[n]) || p->at[n] == '_' || (dots && p->at[n] == '.')) n++;
   if (n >= MAX_NAME) return false;
   memcpy(out, p->at, n);
   out[n] = '\0';
   p->at += n;
   return true;
+}
+
+/* A name with dots inside: tid.x. False: none, or one longer than any. */
+static bool name(struct parser *p, char out[MAX_NAME])
+{
+  return read_name(p, true, out);
+}
+
+/* One without. */
+static bool word(struct parser *p, char out[MAX_NAME])
+{
+  return read_name(p, false, out);
 }
 
 static struct debug_value integer(int64_t i, unsigned bytes, bool is_signed)
@@ -209,6 +220,11 @@ static bool register_pair(struct parser *p, const struct debug_type *t, const ch
   return need(p, ")");
 }
 
+static bool is_number(struct parser *p, const struct debug_value *v)
+{
+  return v->kind != DEBUG_OBJECT || mistake(p, "a structure is no number");
+}
+
 /* Behind "TYPE(". */
 static bool convert(struct parser *p, const struct debug_type *t, struct debug_value *out)
 {
@@ -222,6 +238,7 @@ static bool convert(struct parser *p, const struct debug_type *t, struct debug_v
     return register_pair(p, t, text, out);
   }
   if (!expression(p, 0, out) || !need(p, ")")) return false;
+  if (!is_number(p, out)) return false;
   if (out->kind == DEBUG_FLOAT) return mistake(p, "a floating-point number cannot be read as another type");
   const int64_t bits = out->i;
   *out = debug_value_from(t, &bits);
@@ -239,29 +256,72 @@ static bool memory(struct parser *p, enum view_space space, const struct debug_t
   return true;
 }
 
-/* Behind "name[". */
-static bool element(struct parser *p, const char *text, struct debug_value *out)
+static bool member(struct parser *p, bool through, struct debug_value *out)
+{
+  char text[MAX_NAME];
+  const struct debug_value of = *out;
+  if (!word(p, text)) return mistake(p, "the name of a member is missing");
+  if (!p->v) return true;
+  if (p->names && p->names->member) return p->names->member(p->names->ctx, p->v, &of, text, through, out, p->e);
+  return err_set(p->e, "there are no members here");
+}
+
+static bool pointed_to(struct parser *p, int64_t index, struct debug_value *out)
+{
+  const struct debug_value of = *out;
+  if (!p->v) return true;
+  if (p->names && p->names->element) return p->names->element(p->names->ctx, p->v, &of, index, out, p->e);
+  return err_set(p->e, "there are no arrays here");
+}
+
+/* Behind "[". */
+static bool element(struct parser *p, struct debug_value *out)
 {
   struct debug_value at;
   if (!expression(p, 0, &at) || !need(p, "]")) return false;
   if (at.kind != DEBUG_INT) return mistake(p, "an index is an integer");
-  if (!p->v) return *out = integer(1, 4, false), true;
-  if (p->names && p->names->element) return p->names->element(p->names->ctx, p->v, text, at.i, out, p->e);
-  return err_set(p->e, "'%s' is no array here", text);
+  return pointed_to(p, at.i, out);
 }
 
-static bool other_name(struct parser *p, const char *text, struct debug_value *out)
+/* ".m", "->m" and "[i]" behind a value, as many as there are. */
+static bool parts(struct parser *p, struct debug_value *out)
 {
-  const struct lane_view none = {0};
-  uint64_t value = 1;
-  if (p->v && view_special(p->v, text, &value)) return *out = integer((int64_t)value, 8, value < INT64_MAX), true;
-  if (take(p, "[")) return element(p, text, out);
+  for (unsigned i = 0; i < MAX_NESTED; i++) {
+    bool ok = true;
+    if (take(p, "["))
+      ok = element(p, out);
+    else if (take(p, "->"))
+      ok = member(p, true, out);
+    else if (take(p, "."))
+      ok = member(p, false, out);
+    else
+      return true;
+    if (!ok) return false;
+  }
+  return mistake(p, "nested too deeply");
+}
+
+static bool variable(struct parser *p, const char *text, struct debug_value *out)
+{
   if (!p->v) return *out = integer(1, 4, false), true;
-  if (p->names && p->names->find) return p->names->find(p->names->ctx, p->v ? p->v : &none, text, out, p->e);
+  if (p->names && p->names->find) return p->names->find(p->names->ctx, p->v, text, out, p->e);
   return err_set(p->e, "'%s' is no register, special value or variable here", text);
 }
 
-static bool named(struct parser *p, const char *text, struct debug_value *out)
+/* tid.x, or a variable and what is behind it. */
+static bool other_name(struct parser *p, char *text, struct debug_value *out)
+{
+  uint64_t value = 1;
+  char *dot = strchr(text, '.');
+  if (p->v && view_special(p->v, text, &value)) return *out = integer((int64_t)value, 8, value < INT64_MAX), true;
+  if (dot) {
+    p->at -= strlen(dot);
+    *dot = '\0';
+  }
+  return variable(p, text, out) && parts(p, out);
+}
+
+static bool named(struct parser *p, char *text, struct debug_value *out)
 {
   struct debug_type t = {DEBUG_INT, 4, false};
   bool fixed;
@@ -289,14 +349,16 @@ static bool unary(struct parser *p, struct debug_value *out)
   char text[MAX_NAME];
   if (++p->depth > MAX_NESTED) return mistake(p, "nested too deeply");
   bool ok;
-  if (take(p, "!"))
-    ok = unary(p, out) && (*out = integer(!debug_value_true(out), 4, false), true);
+  if (take(p, "*"))
+    ok = unary(p, out) && pointed_to(p, 0, out);
+  else if (take(p, "!"))
+    ok = unary(p, out) && is_number(p, out) && (*out = integer(!debug_value_true(out), 4, false), true);
   else if (take(p, "-"))
-    ok = unary(p, out) && negate(out);
+    ok = unary(p, out) && is_number(p, out) && negate(out);
   else if (take(p, "~"))
-    ok = unary(p, out) && (*out = integer(~out->i, out->bytes, out->is_signed), true);
+    ok = unary(p, out) && is_number(p, out) && (*out = integer(~out->i, out->bytes, out->is_signed), true);
   else if (take(p, "("))
-    ok = expression(p, 0, out) && need(p, ")");
+    ok = expression(p, 0, out) && need(p, ")") && parts(p, out);
   else if (name(p, text))
     ok = named(p, text, out);
   else
@@ -413,6 +475,7 @@ static bool integer_operation(struct parser *p, const char *op, const struct deb
 
 static bool operation(struct parser *p, const char *op, const struct debug_value *b, struct debug_value *a)
 {
+  if (!is_number(p, a) || !is_number(p, b)) return false;
   if (op[0] == '&' && op[1] == '&') return *a = integer(debug_value_true(a) && debug_value_true(b), 4, false), true;
   if (op[0] == '|' && op[1] == '|') return *a = integer(debug_value_true(a) || debug_value_true(b), 4, false), true;
   if (a->kind == DEBUG_FLOAT || b->kind == DEBUG_FLOAT) return float_operation(p, op, b, a);

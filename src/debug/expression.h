@@ -6,34 +6,41 @@
  *   u64(R4) s64(R4) f64(R4)               a pair of registers
  *   TYPE SPACE[address]                   memory: u8 … s64, f32, f64; global, shared, local, const
  *                                         (bank << 32 | offset); without TYPE u32
- *   name name[i]                          a variable of the source, an element of an array, where -G tells
+ *   name s.m p->m a[i][j] p[i] *p         a variable of the source, a member, an element, what a pointer points to,
+ *                                         where -G tells
  *   12 0x1f 1.5, ( ), C's operators ! ~ - * / % + - << >> < <= > >= == != & ^ | && ||
  *
  * Integers are computed in 64 bits, floating-point numbers in double precision. A negative number that is shifted to
- * the right stays negative, as in C.
+ * the right stays negative, as in C. In operations a pointer or an array is a number, its address: what is added to it
+ * are bytes.
  */
 #ifndef WS_DEBUG_EXPRESSION_H
 #define WS_DEBUG_EXPRESSION_H
 
 #include "debug/lane_view.h"
 
-enum debug_kind { DEBUG_INT, DEBUG_FLOAT };
+enum debug_kind { DEBUG_INT, DEBUG_FLOAT, DEBUG_OBJECT /* a structure: no number */ };
 
 struct debug_value {
   enum debug_kind kind;
   unsigned bytes; /* of the type it was read as; 8: computed */
   bool is_signed;
-  int64_t i;
+  int64_t i; /* of an array and a structure: its address */
   double f;
+  uint32_t type;         /* of the source (source_type.h); 0: none */
+  enum view_space space; /* of an array and a structure */
 };
 
-/* What stands behind names that are no registers; NULL functions: nothing. */
+/* What stands behind names that are no registers; NULL functions: nothing. False with e filled: it is not there. */
 struct expression_names {
   void *ctx;
   bool (*find)(void *ctx, const struct lane_view *, const char *name, struct debug_value *, struct err *e);
-  /* name[index]; NULL: there are no arrays. */
-  bool (*element)(void *ctx, const struct lane_view *, const char *name, int64_t index, struct debug_value *,
-                  struct err *e);
+  /* A member of a structure, or of what a pointer to one points to (`through`). */
+  bool (*member)(void *ctx, const struct lane_view *, const struct debug_value *of, const char *name, bool through,
+                 struct debug_value *, struct err *e);
+  /* An element of an array, or of what a pointer points to, in the order of memory. */
+  bool (*element)(void *ctx, const struct lane_view *, const struct debug_value *of, int64_t index,
+                  struct debug_value *, struct err *e);
 };
 
 /* Evaluates the whole text for a lane; v == NULL: only checks how it is written, and every value is 1. False with e

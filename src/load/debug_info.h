@@ -14,16 +14,16 @@
 
 #include "base/arena.h"
 #include "load/module.h"
+#include "load/source_type.h"
 
 enum debug_place_kind {
   DEBUG_PLACE_NONE,     /* not known, or of a kind that is not read */
   DEBUG_PLACE_REGISTER, /* `at` is DW_OP_regx's operand */
   DEBUG_PLACE_PARAM,    /* constant bank 0, offset `at` */
   DEBUG_PLACE_SHARED,   /* shared memory, offset `at` */
+  DEBUG_PLACE_VARIABLE, /* of the file, `at` bytes into what its module calls it */
   DEBUG_PLACE_FRAME,    /* local memory, `at` (signed) bytes from the stack pointer that the function was called with */
 };
-
-enum debug_encoding { DEBUG_TYPE_OTHER, DEBUG_TYPE_SIGNED, DEBUG_TYPE_UNSIGNED, DEBUG_TYPE_FLOAT, DEBUG_TYPE_POINTER };
 
 /* Where a variable is, in [from, to) of its function. */
 struct debug_place {
@@ -32,13 +32,12 @@ struct debug_place {
 };
 
 struct debug_variable {
-  const char *function, *name; /* function: its symbol */
+  const char *function, *name; /* function: its symbol; NULL: a variable of the file */
+  const char *linkage;         /* its own symbol; NULL: none is said */
   uint64_t from, to;           /* its scope */
   struct debug_place *place;
   uint32_t n_places;
-  uint8_t encoding; /* enum debug_encoding, of an element */
-  uint32_t bytes;   /* of an element */
-  uint64_t count;   /* elements of an array; 0: no array */
+  uint32_t type; /* of source_types */
 };
 
 /* A register of PTX in a range of code. */
@@ -52,6 +51,7 @@ struct debug_register {
 
 struct debug_info {
   struct arena arena;
+  struct source_types types;
   struct debug_variable *variable;
   struct debug_register *reg;
   uint32_t n_variables, n_registers;
@@ -61,7 +61,8 @@ struct debug_info {
 void debug_info_read(const struct module *, struct debug_info *);
 void debug_info_free(struct debug_info *);
 
-/* The innermost variable of that name at `offset` of the function; NULL: none. */
+/* The innermost variable of that name at `offset` of the function, or one of the file; NULL: none. function == NULL:
+ * only those of the file. */
 const struct debug_variable *debug_info_find(const struct debug_info *, const char *function, uint64_t offset,
                                              const char *name);
 /* Its place there; NULL: it has none. */

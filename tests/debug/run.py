@@ -16,6 +16,7 @@ import random
 import re
 import select
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -158,15 +159,15 @@ def test_lines_and_calls():
 
 
 def test_frames():
-    """Of the kernel, from within a function that it called: its line, parameters and arrays; registers are refused."""
+    """Of the kernel, from within a function that it called: its line, parameters, arrays and registers as they were when it called."""
     out = work([f"break debugged.cu:{LINE['twice']} if x == {a(68)} && ctaid.x == 1", "continue", "up", "print n", "print part[4]", "print i",
                 "list", "info locals", "up", "down", "down", "print x", "frame 1", "frame 7", "stepi", "frame", "print x"], "debugged_g", status=2)
     got = [int(l.split(" ")[0]) for l in out.splitlines() if re.fullmatch(r"-?\d+( = 0x[0-9a-f]+)?", l)]
-    need(got == [128, a(68), a(68), a(68)], f"{got}", out)
-    need("'i' is in a register, which the functions called since may have changed" in out, "a register of the caller", out)
+    need(got == [128, a(68), 69, a(68), a(68)], f"{got}", out)
     need(out.count(f"#1  ") == 2 and out.count("#0  ") == 2, "up, frame 1; down, behind a step", out)
     need(re.search(rf"^=> {LINE['odd']}  ", out, re.M), "the caller's line", out)
-    need("\nn = 128\n" in out and "\npart: array of 64 signed of 4 bytes at 0\n" in out, "info locals of the caller", out)
+    part = ", ".join(str(a(64 + k)) for k in range(64))
+    need("\nn = 128\n" in out and "\ni = 69\n" in out and f"\npart = {{{part}}}\n" in out, "info locals of the caller", out)
 
 
 def test_inlined_frames():
@@ -193,7 +194,7 @@ def test_variables():
                 "print i"], "debugged_g")
     got = [int(l.split(" ")[0]) for l in out.splitlines() if re.fullmatch(r"-?\d+( = 0x[0-9a-f]+)?", l)]
     need(got == [69, a(69), 128, a(69), a(70), 7, 71], f"{got}", out)
-    need("\ni = 69\n" in out and "part: array of 64 signed of 4 bytes at 0\n" in out, "info locals", out)
+    need("\ni = 69\n" in out and f"\npart = {{" in out, "info locals", out)
     count = (cubin("debugged_g"), "--kernel", "count", "--grid", "1", "--block", "32", "--gpu", "rtx-3070", "--buf", "out:i32:1", "--arg", "out",
              "--arg", "i32:4")
     there = [f"break debugged.cu:{LINE['add']} thread 3", "continue", "delete"]
@@ -202,7 +203,49 @@ def test_variables():
     got = [int(l.split(" ")[0]) for l in out.splitlines() if re.fullmatch(r"-?\d+( = 0x[0-9a-f]+)?", l)]
     need(got == [3 * k for k in range(16)] * 2 + [-3, 4], f"{got}", out)  # mine[5] is 15; -5 >> 1 is -3 in C
     out = session(there + ["print mine[16]", "print mine[-1]", "print n[0]"], *count, status=2)
-    need(out.count("'mine' has 16 elements") == 2 and "'n' is no array" in out, "elements that are not there", out)
+    need(out.count("the array has 16 elements") == 2 and "it is no array or pointer" in out, "elements that are not there", out)
+
+
+BODY = struct.pack("<i2f4xd3i4xQII", 9, 1.5, 2.5, 3.25, 11, 22, 33, 0, 0, 0)
+TYPED = ["--kernel", "typed", "--grid", "1", "--block", "32", "--gpu", "rtx-3070", "--buf", "out:f32:32", "--arg", "bytes:" + BODY.hex(), "--arg", "out"]
+
+
+def prints(expected):
+    return [f"print {text}" for text, _ in expected]
+
+
+def test_types():
+    """Structures, bases, bits, unions, enumerations, arrays of arrays, what pointers and references name, variables of the file. Values: of thread 5,
+    from the source. In a function, in its caller, and in that behind the call."""
+    t = 5
+    rows = [[f"{10 * (3 * i + j) + t}" for j in range(3)] for i in range(2)]
+    m = ["{" + ", ".join(row) + "}" for row in rows]
+    tile = ", ".join(f"{{x = {k}, y = -1}}" for k in range(32))
+    in_function = [("b.mass", "3.25"), ("b.id", "9"), ("v->x", f"{2 + t}"), ("*v", f"{{x = {2 + t}, y = 3}}"), ("b.tag[1] + 1", "23"),
+                   ("b.next->id", "77"), ("v->y * 2", "6")]
+    in_kernel = [
+        ("first", "{<Base> = {id = 9}, at = {x = 1.5, y = 2.5}, mass = 3.25, tag = {11, 22, 33}, next = 0x0, low = 0, high = 0, negative = 0}"),
+        ("mine.tag", "{11, 22, 33}"), ("mine.negative", "-3"), ("mine.low + mine.high", "22 = 0x16"), ("p->next->id", "77"), ("(*p).at.y", "2.5"),
+        ("p[0].mass", "3.25"), ("mine.id == p->id && first.at.x < 2", "1"), ("m", "{" + ", ".join(m) + "}"), ("m[1]", m[1]), ("m[1][2]", rows[1][2]),
+        ("colour", "GREEN (7)"), ("colour == 7", "1"), ("tile[3]", "{x = 3, y = -1}"), ("tile", f"{{{tile}}}"), ("before", "{1, 1, 1, 1}"),
+        ("before[3] + tile[31].x", "32"), ("table[1].id", "77"), ("table[0].tag", "{0, 0, 0}"), ("scale", "3"), ("v", f"{{x = {2 + t}, y = 3}}")]
+    product = 3.25 * (2 + t)
+    bits = int.from_bytes(struct.pack("<f", product), "little")
+    union = [("both", f"{{i = {bits}, f = {product:g}}}"), ("both.f", f"{product:g}")]
+    bad = [("first + 1", "a structure is no number"), ("p->foo", "'Body' has no member 'foo'"), ("m[2]", "the array has 2 elements"),
+           ("m[0][3]", "the array has 3 elements"), ("*colour", "it is no array or pointer"), ("colour.x", "is no structure"),
+           ("mine->id", "is no pointer"), ("first.next->id", "null"), ("first.", "the name of a member is missing"),
+           ("*" * 100 + "p", "nested too deeply"), ("p" + "->next" * 100, "null"), ("mine." + "x" * 300, "no number"), ("m[" * 80, "nested too deeply")]
+    out = session([f"break debugged.cu:{LINE['weight']} thread {t}", "continue", *prints(in_function), "up", *prints(in_kernel), "down",
+                   f"break debugged.cu:{LINE['both']} thread {t}", "continue", *prints(union), "delete", "finish", *prints(in_kernel), *prints(bad),
+                   "set R4 = first"], cubin("debugged_g"), *TYPED, status=2)
+    lines = iter(out.splitlines())
+    for text, value in in_function + in_kernel + union + in_kernel:
+        need(any(line in (value, f"{value} = {int(value):#x}" if value.isdigit() else "") for line in lines), f"{text} is not {value}", out)
+    errors = [line for line in out.splitlines() if line.startswith("error: ")]
+    need(len(errors) == len(bad) + 1, f"{len(errors)} errors", out)
+    for (text, why), error in zip(bad, errors):
+        need(why in error, f"{text}: {error}", out)
 
 
 def test_variables_damaged():
@@ -601,6 +644,50 @@ def test_dap_session():
     need(c.event("exited")["exitCode"] == 0 and c.event("terminated") is not None, "the end")
     status, said = c.end()
     need(status == 0, f"exit status {status}", said)
+
+
+def test_dap_variables():
+    """An editor opens a structure, an array, a pointer and what a class inherits, in a function and in its caller."""
+    c = Client([BIN, "debug", "--dap", cubin("debugged_g"), *TYPED], DIR)
+    c.body("initialize", adapterID="test")
+    c.body("launch")
+    c.body("setBreakpoints", source={"path": "debugged.cu"}, breakpoints=[{"line": LINE["weight"], "condition": "tid.x == 5"}])
+    c.body("configurationDone")
+    c.event("stopped")
+    c.body("continue", threadId=1)
+    thread = c.event("stopped")["threadId"]
+    frames = c.body("stackTrace", threadId=thread)["stackFrames"]
+    need([f["name"] for f in frames] == ["weight", "typed"], str(frames))
+
+    def opened(reference):
+        return {v["name"]: v for v in c.body("variables", variablesReference=reference)["variables"]}
+
+    def locals_of(frame):
+        scope = c.body("scopes", frameId=frame["id"])["scopes"][0]
+        need(scope["name"] == "Locals", str(scope))
+        return opened(scope["variablesReference"])
+
+    inner, outer = locals_of(frames[0]), locals_of(frames[1])
+    v = opened(inner["v"]["variablesReference"])
+    need([x["value"] for x in v.values()] == ["{x = 7, y = 3}"], str(v))
+    mine = opened(outer["mine"]["variablesReference"])
+    need(list(mine) == ["id", "at", "mass", "tag", "next", "low", "high", "negative"], str(list(mine)))
+    need((mine["id"]["value"], mine["mass"]["value"], mine["negative"]["value"]) == ("9", "3.25", "-3"), str(mine))
+    need(mine["mass"]["variablesReference"] == 0 and outer["out"]["variablesReference"] != 0, "what has parts")
+    need([x["value"] for x in opened(mine["tag"]["variablesReference"]).values()] == ["11", "22", "33"], "an array")
+    to = opened(mine["next"]["variablesReference"])
+    need(opened(next(iter(to.values()))["variablesReference"])["id"]["value"] == "77", str(to))
+    row = opened(outer["m"]["variablesReference"])["[1]"]
+    need([x["value"] for x in opened(row["variablesReference"]).values()] == ["35", "45", "55"], str(row))
+    asked = c.body("evaluate", expression="mine.at", frameId=frames[1]["id"])
+    need(asked["result"] == "{x = 1.5, y = 2.5}" and opened(asked["variablesReference"])["y"]["value"] == "2.5", str(asked))
+    old = outer["mine"]["variablesReference"]
+    c.body("next", threadId=thread)
+    c.event("stopped")
+    for reference in (old, 5, 8 * 10**6 + 5, -3):
+        r = c.request("variables", variablesReference=reference)
+        need(r and not r["success"], f"a reference of before: {reference}", str(r))
+    need(c.end()[0] in (0, 1), "the end")
 
 
 def test_dap_damaged():
