@@ -12,11 +12,41 @@ struct places *places_new(void)
   return mem_zeroed(1, sizeof(struct places));
 }
 
+static bool is_shared(const struct places *p, const uint8_t *leaf)
+{
+  return leaf && *leaf != PLACE_OWN && leaf == p->whole[*leaf - 1];
+}
+
+static void drop(const struct places *p, uint8_t *leaf)
+{
+  if (!is_shared(p, leaf)) mem_free(leaf);
+}
+
 void places_free(struct places *p)
 {
   if (!p) return;
-  for (unsigned i = 0; i < LEAVES; i++) mem_free(p->leaf[i]);
+  for (unsigned i = 0; i < LEAVES; i++) drop(p, p->leaf[i]);
+  for (unsigned i = 0; i < UINT8_MAX; i++) mem_free(p->whole[i]);
   mem_free(p);
+}
+
+static uint8_t *whole_leaf(struct places *p, int node)
+{
+  if (node < 0) return NULL;
+  if (!p->whole[node]) {
+    p->whole[node] = mem_alloc(LEAF_PAGES);
+    memset(p->whole[node], node + 1, LEAF_PAGES);
+  }
+  return p->whole[node];
+}
+
+/* Pages of one leaf, not all. */
+static void set_some(struct places *p, uint8_t **leaf, uint64_t first, uint64_t n, int node)
+{
+  if (!*leaf && node < 0) return;
+  if (!*leaf) *leaf = mem_zeroed(LEAF_PAGES, 1);
+  if (is_shared(p, *leaf)) *leaf = memcpy(mem_alloc(LEAF_PAGES), *leaf, LEAF_PAGES);
+  memset(*leaf + first, node + 1, n);
 }
 
 void places_set(struct places *p, uint64_t addr, uint64_t bytes, int node)
@@ -26,8 +56,12 @@ void places_set(struct places *p, uint64_t addr, uint64_t bytes, int node)
   while (page < end) {
     uint8_t **leaf = &p->leaf[page / LEAF_PAGES];
     uint64_t at = page % LEAF_PAGES, n = end - page < LEAF_PAGES - at ? end - page : LEAF_PAGES - at;
-    if (!*leaf && node >= 0) *leaf = mem_zeroed(LEAF_PAGES, 1);
-    if (*leaf) memset(*leaf + at, node + 1, n);
+    if (n < LEAF_PAGES) {
+      set_some(p, leaf, at, n, node);
+    } else {
+      drop(p, *leaf);
+      *leaf = whole_leaf(p, node);
+    }
     page += n;
   }
 }

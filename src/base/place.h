@@ -15,6 +15,7 @@ enum { PLACE_OWN = 0, PLACE_PAGE_BITS = 12, PLACE_LEAF_BITS = 30, PLACE_ADDRESS_
 struct places {
   /* Of 1 GiB each: a byte per page of 4 KiB, node + 1. NULL: all own. */
   uint8_t *leaf[1 << (PLACE_ADDRESS_BITS - PLACE_LEAF_BITS)];
+  uint8_t *whole[UINT8_MAX]; /* those whose pages are all at one node, which many share; NULL: not used yet */
 };
 
 struct places *places_new(void);

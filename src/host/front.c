@@ -43,9 +43,9 @@ static uint64_t heap_time(const struct front_heap *h)
 
 /* --- commands -------------------------------------------------------------------------------------- */
 
-void front_init(struct front *f, const struct front_gpu *gpu, unsigned n, uint64_t epoch)
+void front_init(struct front *f, const struct front_gpu *gpu, unsigned n)
 {
-  *f = (struct front){.unit = mem_zeroed(n, sizeof *f->unit), .n_units = n, .epoch = epoch};
+  *f = (struct front){.unit = mem_zeroed(n, sizeof *f->unit), .n_units = n};
   for (unsigned i = 0; i < n; i++) f->unit[i].gpu = gpu[i];
 }
 
@@ -279,40 +279,25 @@ static bool next_event(struct front *f, uint64_t until)
   return true;
 }
 
-/* The GPU with kernels that is furthest behind, NULL: none has any; *next: how far the one before it is, FRONT_NEVER:
- * there is none. */
-static struct front_unit *last_gpu(struct front *f, uint64_t *now, uint64_t *next)
+/* One that has kernels or copies; NULL: none has any. */
+static const struct front_gpu *busy_gpu(const struct front *f)
 {
-  struct front_unit *last = NULL;
-  *now = *next = FRONT_NEVER;
-  for (unsigned i = 0; i < f->n_units; i++) {
-    struct front_unit *u = &f->unit[i];
-    if (!u->gpu.count(u->gpu.ctx)) continue;
-    const uint64_t at = later(u->gpu.now(u->gpu.ctx), u->reached);
-    if (last && at >= *now) {
-      if (at < *next) *next = at;
-      continue;
-    }
-    *next = *now;
-    *now = at;
-    last = u;
-  }
-  return last;
+  for (unsigned i = 0; i < f->n_units; i++)
+    if (f->unit[i].gpu.count(f->unit[i].gpu.ctx)) return &f->unit[i].gpu;
+  return NULL;
 }
 
 /* Kernels on the GPUs go on to the next event, or to `until`. False: they are there. */
 static bool run_gpus(struct front *f, uint64_t until, enum front_gpu_stop *stop)
 {
-  uint64_t ready = heap_time(&f->ready), ends = heap_time(&f->running), to = ready < ends ? ready : ends, now, next;
+  uint64_t ready = heap_time(&f->ready), ends = heap_time(&f->running), to = ready < ends ? ready : ends;
   if (to > until) to = until;
-  struct front_unit *u = last_gpu(f, &now, &next);
-  if (!u || now >= to) return false;
-  const bool alone = next >= to;
-  const uint64_t turn = alone || to - next <= f->epoch ? to : next + f->epoch;
-  *stop = u->gpu.run(u->gpu.ctx, turn);
-  if (*stop == FRONT_GPU_REACHED && turn != FRONT_NEVER) u->reached = turn;
-  if (*stop != FRONT_GPU_REACHED) f->now = later(f->now, u->gpu.now(u->gpu.ctx));
-  return *stop != FRONT_GPU_REACHED || !alone;
+  const struct front_gpu *g = busy_gpu(f);
+  if (!g || later(g->now(g->ctx), f->reached) >= to) return false;
+  *stop = g->run(g->ctx, to);
+  if (*stop == FRONT_GPU_REACHED && to != FRONT_NEVER) f->reached = to;
+  if (*stop != FRONT_GPU_REACHED) f->now = later(f->now, g->now(g->ctx));
+  return *stop != FRONT_GPU_REACHED;
 }
 
 static enum front_stop run(struct front *f, uint64_t until, const struct command *target)

@@ -11,10 +11,9 @@
  *            those that go on the GPU's own engines (COMMAND_GOES) have their order there.
  *   kernels  wait for the GPU by priority, then in the order in which they became ready. Those that share it are there
  *            together, up to as many as it takes; one that does not waits until it is empty, and others behind it.
- *   time     front_run lets events happen in the order of their times, and the kernels on the GPU go on between them.
- *            A command starts when it is ready, whenever it is looked at: so a caller may be late. Of several GPUs the
- *            one that is furthest behind goes on, and gets an epoch ahead of the next at most: what begins on one when
- *            something has ended on another is late by no more than that.
+ *   time     front_run lets events happen in the order of their times, and the kernels on the GPUs, which have one
+ *            clock, go on between them. A command starts when it is ready, whenever it is looked at: so a caller may be
+ *            late.
  *
  * Nothing here is of CUDA, and nothing is known of what a command does: it is in its operations. One thread at a time.
  */
@@ -75,9 +74,9 @@ struct command {
   uint32_t n_behind, room;
 };
 
-/* The GPU on which kernels share. */
+/* A GPU on which kernels share. */
 enum front_gpu_stop {
-  FRONT_GPU_REACHED, /* it has come to `until` */
+  FRONT_GPU_REACHED, /* all have come to `until` */
   FRONT_GPU_EVENT,   /* kernels or copies have ended (front_end was called), or somebody who asks should be asked */
   FRONT_GPU_PAUSE,   /* the caller is wanted elsewhere */
 };
@@ -85,8 +84,8 @@ struct front_gpu {
   void *ctx;
   unsigned (*count)(void *ctx); /* kernels and copies on it */
   bool (*full)(void *ctx);
-  uint64_t (*now)(void *ctx);   /* ps: so far it has come, 0 while it is empty */
-  enum front_gpu_stop (*run)(void *ctx, uint64_t until);
+  uint64_t (*now)(void *ctx);   /* ps: so far all have come, 0 while they are empty */
+  enum front_gpu_stop (*run)(void *ctx, uint64_t until); /* this one, which is not empty, and all others */
 };
 
 struct front_heap {
@@ -110,13 +109,12 @@ struct front_unit {
     struct command *first, *last; /* not started */
   } hardware[FRONT_QUEUES];
   uint64_t engine_free[COMMAND_SHARES]; /* ps, of COMMAND_TO_DEVICE, COMMAND_TO_HOST and COMMAND_TO_PEER */
-  uint64_t reached; /* ps: it has gone so far, also where nothing happened on it */
 };
 
 struct front {
   struct front_unit *unit;
   unsigned n_units;
-  uint64_t epoch;      /* ps */
+  uint64_t reached;    /* ps: GPUs have gone so far, also where nothing happened on them */
   struct front_heap ready, running; /* by (time, id): when they are ready; when they end */
   struct command_list asking; /* those that ask */
   uint64_t now;        /* ps: all events before have happened */
@@ -133,8 +131,8 @@ enum front_stop {
   FRONT_BUSY,    /* another call of it is under way: of another thread, or of a command's start */
 };
 
-/* GPUs 0 to n - 1; epoch, ps: how far one may get ahead of others that have kernels. */
-void front_init(struct front *, const struct front_gpu *, unsigned n, uint64_t epoch);
+/* GPUs 0 to n - 1. */
+void front_init(struct front *, const struct front_gpu *, unsigned n);
 /* Frees what is its own; no command is open. */
 void front_free(struct front *);
 
@@ -152,7 +150,7 @@ void command_drop(struct command *);
 
 /* Kernels that share this GPU and could start now: those that wait for it, and those that are ready. */
 uint32_t front_kernels_ready(const struct front *, unsigned gpu);
-/* The time up to which any GPU with kernels has gone, ps; 0: none has any. */
+/* The time up to which GPUs with kernels have gone, ps; 0: none has any. */
 uint64_t front_gpus_now(const struct front *);
 
 /* Lets time pass until `until`, ps (FRONT_NEVER: as long as anything happens), or until `target` (may be NULL) has

@@ -83,7 +83,8 @@ static struct gpu *build_gpu(struct surroundings *x, unsigned node, const struct
                                                              .sockets = (uint16_t)x->preset->n_gpus,
                                                              .reads = host_link(x, node)->reads,
                                                              .peer_reads = peer_reads(x, node),
-                                                             .apply = func_line_apply});
+                                                             .apply = func_line_apply,
+                                                             .images = x->image});
   fabric_join(x->fabric, node, gpu_ports(g), LINK_PORT__N);
   return g;
 }

@@ -5,8 +5,15 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cuda_rig.h"
+
+CUresult cudaGetDeviceCount(int *);
+CUresult cudaSetDevice(int);
+CUresult cudaMalloc(void **, size_t);
+CUresult cudaFreeHost(void *);
 
 CUresult cuDeviceGetCount(int *);
 CUresult cuDeviceGetAttribute(int *, int, CUdevice);
@@ -254,6 +261,51 @@ static void reset_of_one(void **state)
   assert_true(got[0] == 5 && got[1] == 6);
 }
 
+/* In a process of its own, which has no GPU yet. CUDA programming guide, CUDA_VISIBLE_DEVICES: only the devices listed
+ * are visible; the count is 0 also where the call says that there is none. */
+static void none_visible(void **state)
+{
+  int status, n = 7;
+  (void)state;
+  const pid_t child = fork();
+  if (child == 0) {
+    void *p;
+    cuda_options("machine=2x-rtx-3090-nvlink\nquiet=1\nmode=functional");
+    setenv("CUDA_VISIBLE_DEVICES", "", 1);
+    if (cudaGetDeviceCount(&n) != CUDA_ERROR_NO_DEVICE || n != 0) _exit(1);
+    if (cuInit(0) != CUDA_ERROR_NO_DEVICE) _exit(2);
+    if (n = 7, cuDeviceGetCount(&n) != CUDA_ERROR_NO_DEVICE || n != 0) _exit(3);
+    if (cudaSetDevice(0) != CUDA_ERROR_NO_DEVICE || cudaMalloc(&p, 4) != CUDA_ERROR_NO_DEVICE) _exit(4);
+    _exit(cudaFreeHost(&n) == CUDA_ERROR_NO_DEVICE ? 0 : 5);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* stderr goes to a file until said_until. */
+static FILE *said_from(int *before)
+{
+  FILE *to = tmpfile();
+  assert_non_null(to);
+  fflush(stderr);
+  *before = dup(2);
+  dup2(fileno(to), 2);
+  return to;
+}
+
+static const char *said_until(FILE *to, int before)
+{
+  static char text[4096];
+  fflush(stderr);
+  dup2(before, 2);
+  close(before);
+  rewind(to);
+  text[fread(text, 1, sizeof text - 1, to)] = '\0';
+  fclose(to);
+  return text;
+}
+
 /* The last one: the fault stays. */
 static void no_access_faults(void **state)
 {
@@ -264,12 +316,21 @@ static void no_access_faults(void **state)
   OK(cuCtxSetCurrent(on[0]));
   CUfunction f = cuda_vecadd(&m);
   CUdeviceptr here = cuda_floats(N, 0, 1);
-  OK(vecadd(f, here, there, here, NULL));
-  assert_int_equal(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+  int err;
+  FILE *to = said_from(&err);
+  CUresult r = vecadd(f, here, there, here, NULL);
+  if (r == CUDA_SUCCESS) r = cuCtxSynchronize();
+  const char *said = said_until(to, err);
+  assert_int_equal(r, CUDA_ERROR_ILLEGAL_ADDRESS);
+  if (!strstr(said, "no memory at 0x") || !strstr(said, " is 0 bytes into buffer") ||
+      !strstr(said, "of GPU 1, whose memory GPU 0 cannot access") || strstr(said, "not near"))
+    fail_msg("%s", said);
 }
 
 int main(void)
 {
+  const struct CMUnitTest before[] = { cmocka_unit_test(none_visible) };
+  if (cmocka_run_group_tests(before, NULL, NULL)) return 1;
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(devices), cmocka_unit_test(memory_of_each), cmocka_unit_test(streams_and_events),
     cmocka_unit_test(copies), cmocka_unit_test(peers), cmocka_unit_test(kernels_reach_peers),

@@ -99,7 +99,7 @@ static struct rig *rig_new(void)
 {
   struct rig *r = calloc(1, sizeof *r);
   r->room = ROOM;
-  front_init(&r->front, &(struct front_gpu){ r, count, full, now, run }, 1, 0);
+  front_init(&r->front, &(struct front_gpu){ r, count, full, now, run }, 1);
   return r;
 }
 
@@ -240,7 +240,7 @@ static void engines_of_each(void **state)
   (void)state;
   struct rig *r = calloc(1, sizeof *r);
   const struct front_gpu gpu = { r, count, full, now, run };
-  front_init(&r->front, (struct front_gpu[]){ gpu, gpu }, 2, 10);
+  front_init(&r->front, (struct front_gpu[]){ gpu, gpu }, 2);
   struct item *x[3];
   struct command *k[3];
   for (unsigned i = 0; i < 3; i++) {

@@ -7,6 +7,7 @@
 #include "cuda/core/shim.h"
 #include "cuda/core/visible_boards.h"
 #include "host/live_gpu.h"
+#include "host/surroundings.h"
 #include "sanitize/sanitize.h"
 
 /* Device memory of all lies between these addresses, in equal parts. Above are reserved addresses (vmm.c) and host
@@ -14,7 +15,7 @@
 #define DEVICE_FIRST UINT64_C(0x700000000)
 #define DEVICE_END   UINT64_C(0x200000000000)
 
-enum { PS_PER_NS = 1000, MBPS = 1000000 };
+enum { MBPS = 1000000 };
 
 /* --- starting them ------------------------------------------------------------------------------- */
 
@@ -36,6 +37,40 @@ static bool load_preset(struct shim *s, struct board *b, const char *name, const
   return activity_choice_fits(&s->options.activity, b->preset.params.gpu_sms, e);
 }
 
+/* A GPU runs a window before it looks at its links. */
+static bool links_fit(const struct boards *x, const struct board *b, struct err *e)
+{
+  const struct machine_preset *m = &x->machine;
+  const uint64_t window = params_request_ps(&b->preset.params);
+  for (unsigned i = 0; i < m->n_links; i++) {
+    const struct machine_link *l = &m->links[i];
+    const struct link_params *p = &m->link[l->group];
+    if ((l->end[0] != b->node && l->end[1] != b->node) || (uint64_t)p->latency_ns * 1000 > window) continue;
+    return err_set(e,
+                   "machine '%.60s': link.%s.latency_ns = %u is not more than noc.request_latency of GPU %u, %.1f ns",
+                   m->name, p->name, p->latency_ns, b->node, (double)window / 1000);
+  }
+  return true;
+}
+
+/* Several GPUs go into their machine where kernels share them; else each kernel has its GPU, and what surrounds it, to
+ * itself. One GPU has a link to its host with the rates of the machine. */
+static bool surround(struct shim *s, struct board *b, struct err *e)
+{
+  struct boards *x = &s->boards;
+  if (!s->options.timed) return true;
+  if (x->n == 1 || !exec_options_share(&s->options)) {
+    simulator_surround(b->simulator);
+    return true;
+  }
+  TRY(links_fit(x, b, e));
+  if (!x->surroundings) x->surroundings = surroundings_new(&x->machine, x->topology, NULL);
+  simulator_join(b->simulator, x->surroundings, b->node, b->device.mem);
+  const struct device_config *c = &b->device.config;
+  board_place(b, c->memory_first, c->memory_end - c->memory_first);
+  return true;
+}
+
 static bool start_board(struct shim *s, struct board *b, struct err *e)
 {
   const struct params *p = &b->preset.params;
@@ -51,11 +86,11 @@ static bool start_board(struct shim *s, struct board *b, struct err *e)
   if (s->options.sanitize) config.gap_bytes = SANITIZE_GAP;
   TRY(device_init(&b->device, &config, e));
   b->simulator = simulator_new(p);
-  if (s->options.timed) simulator_surround(b->simulator);
+  b->shim = s;
+  TRY(surround(s, b, e));
   simulator_set_program(b->simulator, s->program.memory);
   if (s->program.at_host) simulator_place_at_host(b->simulator, 0, s->program.end);
   timeline_init(&b->time, p);
-  b->shim = s;
   b->reach = board_bit(b);
   b->legacy.board = b;
   b->legacy.order.legacy = true;
@@ -221,13 +256,24 @@ uint64_t boards_latency(const struct shim *s, const struct board *from, const st
   return topology_latency(s->boards.topology, from->node, to->node);
 }
 
-uint64_t boards_epoch(const struct shim *s)
+/* --- where memory is ------------------------------------------------------------------------------- */
+
+void board_place(struct board *b, uint64_t addr, uint64_t bytes)
 {
-  const struct machine_preset *m = &s->boards.machine;
-  uint32_t least = UINT32_MAX;
-  for (unsigned g = 0; g < m->n_link_groups; g++)
-    if (m->link[g].latency_ns < least) least = m->link[g].latency_ns;
-  return least ? (uint64_t)least * PS_PER_NS : 1;
+  if (b->shim->boards.n > 1) simulator_place(b->simulator, addr, bytes, (int)b->node);
+  else board_place_nowhere(b, addr, bytes);
+}
+
+void board_place_at_host(struct board *b, uint64_t addr, uint64_t bytes)
+{
+  for (unsigned i = 0; i < b->shim->boards.n; i++)
+    simulator_place_at_host(b->shim->boards.of[i].simulator, addr, bytes);
+  simulator_place_at_host(b->simulator, addr, bytes); /* in one machine: its socket */
+}
+
+void board_place_nowhere(struct board *b, uint64_t addr, uint64_t bytes)
+{
+  for (unsigned i = 0; i < b->shim->boards.n; i++) simulator_place(b->shim->boards.of[i].simulator, addr, bytes, -1);
 }
 
 /* --- while kernels run ---------------------------------------------------------------------------- */

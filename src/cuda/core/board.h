@@ -5,7 +5,8 @@
  *            memory is in all of them at the same address. What a GPU may reach of another's is in its image, too
  *            (peer_access.h); anything else faults there, as it does where there is nothing.
  *   contexts A context is on one GPU; those of one GPU share its memory, default stream and modules.
- *   time     Each has a simulator; kernels of several meet in the front end (host/front.h).
+ *   time     Each has a simulator. Where kernels share the GPUs, those of a machine stand in one (host/surroundings.h):
+ *            they have one clock and reach each other's memory over its links.
  */
 #ifndef WS_CUDA_BOARD_H
 #define WS_CUDA_BOARD_H
@@ -24,6 +25,7 @@ struct context;
 struct pool;
 struct shim;
 struct simulator;
+struct surroundings;
 
 enum { BOARDS_MAX = MACHINE_MAX_GPUS, BOARD_PCI_TEXT = 16 };
 
@@ -56,6 +58,7 @@ struct boards {
   unsigned page_bits; /* of all images */
   struct machine_preset machine;
   struct topology *topology;
+  struct surroundings *surroundings; /* that all stand in; NULL: none, or each in its own */
   struct arena arena;
 };
 
@@ -98,8 +101,11 @@ uint64_t boards_latency(const struct shim *, const struct board *from, const str
 /* Whether the GPU's atomics on memory of its host are those of the host. */
 bool board_has_host_atomics(const struct board *);
 
-/* How far one GPU's kernels may get ahead of another's, ps: the smallest latency between two nodes. */
-uint64_t boards_epoch(const struct shim *);
+/* Kernels and copies of all GPUs reach these pages, whole ones of 4 KiB, at this GPU; at its host. */
+void board_place(struct board *, uint64_t addr, uint64_t bytes);
+void board_place_at_host(struct board *, uint64_t addr, uint64_t bytes);
+/* … each as if they were its own. */
+void board_place_nowhere(struct board *, uint64_t addr, uint64_t bytes);
 /* While kernels run on any of them, memory that is released keeps its pages (base/gmem.h). */
 void boards_keep_pages(struct shim *);
 

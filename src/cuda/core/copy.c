@@ -7,6 +7,7 @@
 #include "cuda/core/checked.h"
 #include "cuda/core/peer_time.h"
 #include "cuda/core/shim.h"
+#include "cuda/core/staged_copy.h"
 #include "cuda/core/task.h"
 #include "host/live_gpu.h"
 #include "trace/export.h"
@@ -184,6 +185,14 @@ bool copy_between(struct shim *s, const struct copy *c, struct board **dst, stru
   return *dst != *src;
 }
 
+/* Whether one of two GPUs reaches the other's memory: all of it, or what the copy names. */
+static bool is_direct(struct shim *s, const struct copy *c, const struct board *dst, const struct board *src)
+{
+  const struct block *d = memory_find(s, c->dst.addr), *f = memory_find(s, c->src.addr);
+  board_mask of_dst = d ? d->in | memory_viewers(d) : 0, of_src = f ? f->in | memory_viewers(f) : 0;
+  return (src->reach | of_src) & board_bit(dst) || (dst->reach | of_dst) & board_bit(src);
+}
+
 /* The GPU whose memory it is; of what the host sees: the stream's. */
 static unsigned gpu_of(struct shim *s, const struct copy_side *c, unsigned of_stream)
 {
@@ -215,7 +224,8 @@ static uint64_t duration(const struct task *w, struct shim *s, const struct copy
   unsigned gpu = w->command.gpu;
   struct board *dst, *src;
   enum command_place place = copy_place(s, c, &gpu);
-  if (place == COMMAND_TO_PEER && copy_between(s, c, &dst, &src)) return peer_copy_ps(s, src, dst, copy_size(c));
+  if (place == COMMAND_TO_PEER && copy_between(s, c, &dst, &src))
+    return peer_copy_ps(s, src, dst, copy_size(c), is_direct(s, c, dst, src));
   const struct timeline *t = &s->boards.of[gpu].time;
   if (place == COMMAND_ANYWHERE)
     return place_of(s, &c->dst) == LIVE_DEVICE ? timeline_device_ps(t, 2 * copy_size(c)) : 0;
@@ -244,10 +254,14 @@ CUresult copy_check(struct shim *s, const struct copy *c, const struct stream *s
 
 /* On the copy engines -------------------------------------------------------------------------- */
 
-static struct live_side live_side(struct shim *s, const struct copy_side *c)
+/* As the GPU `from` reaches it, whose engine moves it. */
+static struct live_side live_side(struct shim *s, const struct copy_side *c, unsigned from)
 {
   struct copy_side r = resolve(s, *c);
-  return (struct live_side){ .addr = r.addr, .pitch = r.pitch, .slice = r.slice, .place = place_of(s, c) };
+  const bool peer = is_apart(s, c) && owner(s, c)->number != from;
+  return (struct live_side){ .addr = r.addr, .pitch = r.pitch, .slice = r.slice,
+                             .place = peer ? LIVE_PEER : place_of(s, c),
+                             .node = peer ? (uint16_t)owner(s, c)->node : 0 };
 }
 
 static uint32_t staging_mbps(struct shim *s, const struct copy *c, unsigned gpu)
@@ -261,7 +275,7 @@ static enum command_way go(struct task *w, struct live_copy *l, uint64_t now)
 {
   struct shim *s = w->shim;
   static const enum live_engine engine[] = { [COMMAND_ANYWHERE] = LIVE_INSIDE, [COMMAND_TO_DEVICE] = LIVE_TO_DEVICE,
-                                             [COMMAND_TO_HOST] = LIVE_TO_HOST };
+                                             [COMMAND_TO_HOST] = LIVE_TO_HOST, [COMMAND_TO_PEER] = LIVE_TO_PEER };
   const struct sim_options o = { .timed = true, .threads = s->options.threads, .report = stderr,
                                  .observers = s->activity ? activity_observers(s->activity) : NULL };
   if (!l->fill) l->engine = engine[w->command.place];
@@ -272,26 +286,48 @@ static enum command_way go(struct task *w, struct live_copy *l, uint64_t now)
   return COMMAND_GOES;
 }
 
-/* Whether the GPU's image has it; memory may be mapped for others alone. */
+/* Whether the GPU's image has it, or that of the peer whose memory it is; memory may be mapped for others alone. */
 static bool is_seen(const struct board *b, const struct live_side *c)
 {
-  return c->place == LIVE_PROGRAM || gmem_ptr(b->device.mem, c->addr, 1);
+  const struct boards *x = &b->shim->boards;
+  bool at_home = false;
+  for (unsigned i = 0; c->place == LIVE_PEER && i < x->n; i++)
+    at_home |= x->of[i].node == c->node && gmem_ptr(x->of[i].device.mem, c->addr, 1);
+  return c->place == LIVE_PROGRAM || at_home || gmem_ptr(b->device.mem, c->addr, 1);
 }
 
-/* Between two memories of the host no engine takes part, and between two GPUs the time is known beforehand. */
+/* Between two memories of the host no engine takes part. */
 static bool takes_engine(const struct task *w, const struct live_side *d, const struct live_side *c)
 {
   const struct board *b = &w->shim->boards.of[w->command.gpu];
-  return w->shim->live && w->command.place != COMMAND_TO_PEER && is_seen(b, d) && is_seen(b, c) &&
-         (d->place == LIVE_DEVICE || c->place == LIVE_DEVICE);
+  return w->shim->live && is_seen(b, d) && is_seen(b, c) && (d->place == LIVE_DEVICE || c->place == LIVE_DEVICE);
 }
 
-void copy_moved(struct task *w, const struct live_end *e)
+void copy_moved(struct task *w, const struct live_end *e, const struct board *by)
 {
+  if (w->staged) {
+    staged_copy_moved(w, e, by);
+    return;
+  }
   if (e->failed) task_fault(w->shim, CUDA_ERROR_INVALID_VALUE, e->end_ps);
   w->command.begin = e->start_ps;
   w->done = 1;
   front_end(&w->shim->front, &w->command, e->end_ps);
+}
+
+/* A copy between GPUs that goes through the host: through a buffer in this process, which a simulated CPU has not. */
+static bool is_staged(struct shim *s, const struct copy *c)
+{
+  struct board *dst, *src;
+  return s->boards.n > 1 && copy_between(s, c, &dst, &src) && !is_direct(s, c, dst, src);
+}
+
+static enum command_way go_between(struct task *w, const struct live_copy *l, uint64_t now)
+{
+  struct board *dst, *src;
+  BUG_ON(!copy_between(w->shim, &w->op.memcpy.copy, &dst, &src));
+  staged_copy_start(w, l, dst, src, now);
+  return COMMAND_GOES;
 }
 
 /* What a node of a graph names may have been freed by now. */
@@ -302,9 +338,12 @@ enum command_way copy_start(struct task *w, uint64_t now, uint64_t *end)
   CUresult r = copy_check(s, c, NULL);
   if (r != CUDA_SUCCESS) task_fault(s, r, now);
   if (r != CUDA_SUCCESS || copy_is_empty(c)) return COMMAND_LASTS;
-  struct live_copy l = { .dst = live_side(s, &c->dst), .src = live_side(s, &c->src), .width = c->width,
-                         .height = c->height, .depth = c->depth, .staging_mbps = staging_mbps(s, c, w->command.gpu) };
-  if (takes_engine(w, &l.dst, &l.src)) return go(w, &l, now);
+  const unsigned gpu = w->command.gpu;
+  struct live_copy l = { .dst = live_side(s, &c->dst, gpu), .src = live_side(s, &c->src, gpu), .width = c->width,
+                         .height = c->height, .depth = c->depth, .staging_mbps = staging_mbps(s, c, gpu) };
+  const bool staged = is_staged(s, c);
+  if (takes_engine(w, &l.dst, &l.src) && !(staged && program_is_guest(s)))
+    return staged ? go_between(w, &l, now) : go(w, &l, now);
   *end = now + duration(w, s, c);
   return COMMAND_LASTS;
 }
@@ -353,11 +392,12 @@ enum command_way fill_start(struct task *w, uint64_t now, uint64_t *end)
   CUresult r = copy_fill_check(s, f, NULL);
   if (r != CUDA_SUCCESS) task_fault(s, r, now);
   if (r != CUDA_SUCCESS || fill_is_empty(f)) return COMMAND_LASTS;
-  struct live_copy l = { .dst = live_side(s, &f->to), .src.addr = f->value, .width = f->width, .height = f->height,
-                         .depth = 1, .fill = (uint8_t)f->value_bytes };
+  const unsigned gpu = gpu_of(s, &f->to, w->command.gpu);
+  struct live_copy l = { .dst = live_side(s, &f->to, gpu), .src.addr = f->value, .width = f->width,
+                         .height = f->height, .depth = 1, .fill = (uint8_t)f->value_bytes };
   l.engine = l.dst.place == LIVE_DEVICE ? LIVE_INSIDE : LIVE_TO_HOST;
-  w->command.gpu = (uint8_t)gpu_of(s, &f->to, w->command.gpu);
-  if (s->live) return go(w, &l, now);
+  w->command.gpu = (uint8_t)gpu;
+  if (s->live && is_seen(&s->boards.of[gpu], &l.dst)) return go(w, &l, now);
   *end = now + timeline_device_ps(&s->boards.of[w->command.gpu].time, f->width * f->height);
   return COMMAND_LASTS;
 }

@@ -50,7 +50,7 @@ void copy_note_in_trace(struct shim *, const struct copy *);
 enum command_way copy_start(struct task *, uint64_t now, uint64_t *end);
 void copy_finish(struct task *);
 struct live_end;
-void copy_moved(struct task *, const struct live_end *);
+void copy_moved(struct task *, const struct live_end *, const struct board *by);
 
 /* Fills rows of device memory with a value of 1, 2 or 4 bytes. */
 struct fill {

@@ -1,5 +1,7 @@
 #include "cuda/core/kernel_fault.h"
 
+#include <string.h>
+
 #include "cuda/core/shim.h"
 
 static CUresult code_of(enum fault_kind kind)
@@ -20,25 +22,38 @@ static CUresult code_of(enum fault_kind kind)
   return r == CUDA_SUCCESS ? CUDA_ERROR_LAUNCH_FAILED : r;
 }
 
+/* How much of the text of a fault is said: what its GPU knows about an address in memory of another one is that there
+ * is nothing. */
+static int said(const struct board *b, const struct board *owner, const struct fault *f)
+{
+  char near[200];
+  const size_t n = strlen(f->text);
+  if (owner == b) return (int)n;
+  near[0] = ',', near[1] = ' ';
+  gmem_describe(b->device.mem, f->addr, near + 2, sizeof near - 2);
+  const size_t end = strlen(near);
+  return (int)(n > end && strcmp(f->text + n - end, near) == 0 ? n - end : n);
+}
+
 /* Laid out as compute-sanitizer's reports are, for people and scripts who know those. */
 static void tell_fault(struct shim *s, const struct launch_request *q, const struct fault *f)
 {
   char where[200], near[200];
+  const struct board *b = q->function->module->board;
+  const bool illegal = f->kind == FAULT_ILLEGAL_ADDRESS;
+  const bool global = illegal || (f->kind == FAULT_MISALIGNED && gmem_ptr(b->device.mem, f->addr & ~UINT64_C(15), 1));
+  const struct board *owner = global ? board_of(s, f->addr) : b;
   module_where(q->function->module->code.module, f->pc, where, sizeof where);
-  fprintf(stderr, "========= %s\n=========     at %s (pc 0x%llx)\n", f->text, where,
+  fprintf(stderr, "========= %.*s\n=========     at %s (pc 0x%llx)\n", said(b, owner, f), f->text, where,
           (unsigned long long)f->pc);
   fprintf(stderr, "=========     by thread (%u,%u,%u) in block (%u,%u,%u)\n", f->thread[0],
           f->thread[1], f->thread[2], f->cta[0], f->cta[1], f->cta[2]);
-  const struct board *b = q->function->module->board;
-  bool global = f->kind == FAULT_MISALIGNED && gmem_ptr(b->device.mem, f->addr & ~UINT64_C(15), 1);
-  if (f->kind == FAULT_ILLEGAL_ADDRESS || global) {
-    const struct board *owner = board_of(s, f->addr);
-    gmem_describe(owner->device.mem, f->addr, near, sizeof near);
-    fprintf(stderr, "=========     address 0x%llx is %s\n", (unsigned long long)f->addr, near);
-    if (owner != b)
-      fprintf(stderr, "=========     of GPU %u, whose memory GPU %u cannot access (cudaDeviceEnablePeerAccess)\n",
-              owner->number, b->number);
-  }
+  if (!global) return;
+  gmem_describe(owner->device.mem, f->addr, near, sizeof near);
+  fprintf(stderr, "=========     address 0x%llx is %s\n", (unsigned long long)f->addr, near);
+  if (illegal && owner != b)
+    fprintf(stderr, "=========     of GPU %u, whose memory GPU %u cannot access (cudaDeviceEnablePeerAccess)\n",
+            owner->number, b->number);
 }
 
 void kernel_fault_tell_where(const struct launch_request *q, const struct sim_result *r, const char *what)

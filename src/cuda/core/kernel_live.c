@@ -1,17 +1,12 @@
 #include "cuda/core/kernel_live.h"
 
+#include "base/host_memory.h"
 #include "cuda/core/copy.h"
 #include "cuda/core/device_work.h"
 #include "cuda/core/kernel_run.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/task.h"
 #include "host/live_gpu.h"
-
-bool kernel_live_possible(const struct exec_options *o)
-{
-  return o->timed && !o->sample && !o->sample_ctas && !o->cold && !o->ncu.stream && !o->trace && !o->capture &&
-         !o->html && !o->debug && !o->sanitize && !o->max_cycles && !o->max_insts;
-}
 
 static unsigned count(void *ctx)
 {
@@ -47,18 +42,32 @@ static bool look(void *ctx, uint64_t now_ps)
   return !s->device_queued && !is_wanted(s);
 }
 
-static void take_ended(struct board *b)
+/* A copy that has ended, and on which GPU. */
+struct moved {
+  struct live_end end;
+  const struct board *by;
+};
+
+/* What has ended on any GPU: copies behind kernels, whose results the next part of a copy could end. */
+static void take_ended(struct shim *s)
 {
+  struct moved *moved = NULL;
+  uint32_t n = 0, room = 0;
   struct live_end e;
   bool stopped = false;
-  while (live_take(b->simulator, &e)) {
-    stopped |= !e.copy && e.result.end == RUN_STOPPED;
-    if (e.copy) copy_moved(e.who, &e);
-    else kernel_ended(e.who, &e);
+  for (unsigned i = 0; i < s->boards.n; i++) {
+    while (live_take(s->boards.of[i].simulator, &e)) {
+      stopped |= !e.copy && e.result.end == RUN_STOPPED;
+      if (!e.copy) kernel_ended(e.who, &e);
+      else moved = mem_more(moved, n, &room, sizeof *moved), moved[n++] = (struct moved){ e, &s->boards.of[i] };
+    }
   }
-  if (stopped) interrupt_end(b->shim);
+  for (uint32_t i = 0; i < n; i++) copy_moved(moved[i].end.who, &moved[i].end, moved[i].by);
+  mem_free(moved);
+  if (stopped) interrupt_end(s);
 }
 
+/* GPUs of one machine, which have one clock. */
 static enum front_gpu_stop run(void *ctx, uint64_t until)
 {
   struct board *b = ctx;
@@ -66,7 +75,7 @@ static enum front_gpu_stop run(void *ctx, uint64_t until)
   live_on_window(b->simulator, look, s);
   enum live_stop stop = live_run(b->simulator, until);
   if (stop == LIVE_REACHED) return FRONT_GPU_REACHED;
-  if (stop == LIVE_ENDED) take_ended(b);
+  if (stop == LIVE_ENDED) take_ended(s);
   if (s->device_queued) device_work_give(s, live_now(b->simulator));
   return stop == LIVE_ASKED && is_wanted(s) ? FRONT_GPU_PAUSE : FRONT_GPU_EVENT;
 }

@@ -7,9 +7,6 @@
 
 struct board;
 
-/* Whether kernels of a run with these options share it: launches are timed as a whole, each in the state that others
- * leave behind, and nobody looks at each of them. */
-bool kernel_live_possible(const struct exec_options *);
 struct front_gpu kernel_live_gpu(struct board *);
 
 #endif

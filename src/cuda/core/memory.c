@@ -153,16 +153,6 @@ static void hide(struct shim *s, board_mask in, uint64_t addr)
     if (in >> i & 1) BUG_ON(!gmem_release(s->boards.of[i].device.mem, addr));
 }
 
-/* Kernels and copies of all GPUs reach it over their links to the host, or no longer. */
-static void place_at_host(struct shim *s, uint64_t addr, uint64_t bytes, bool at_host)
-{
-  for (unsigned i = 0; i < s->boards.n; i++) {
-    struct simulator *of = s->boards.of[i].simulator;
-    if (at_host) simulator_place_at_host(of, addr, bytes);
-    else simulator_place(of, addr, bytes, -1);
-  }
-}
-
 uint64_t memory_open(struct shim *s, struct board *b, int fd, uint64_t offset, uint64_t bytes, board_mask in)
 {
   uint64_t page = boards_page(s), inside = offset & (page - 1);
@@ -219,7 +209,7 @@ CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_
   const board_mask all = boards_all(&s->boards);
   show(s, all, addr, host, mapped, name);
   for (unsigned i = 0; i < s->boards.n; i++) gmem_trim(s->boards.of[i].device.mem, addr, bytes);
-  if (kind == BLOCK_PINNED) place_at_host(s, addr, mapped, true);
+  if (kind == BLOCK_PINNED) board_place_at_host(board_current(s), addr, mapped);
   add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = addr, .board = board_current(s), .in = all,
                                   .mapped = mapped, .flags = flags, .kind = kind });
   *p = host;
@@ -248,7 +238,7 @@ CUresult memory_register(struct shim *s, void *p, uint64_t bytes, unsigned flags
   const uint64_t whole = align_up(bytes, page);
   uint64_t base = gmem_alloc(b->device.mem, whole + page, "registered memory"), copy = align_up(base, page);
   if (!base) return CUDA_ERROR_OUT_OF_MEMORY;
-  place_at_host(s, copy, whole, true);
+  board_place_at_host(b, copy, whole);
   add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = copy, .base = base, .board = b, .flags = flags,
                                   .kind = BLOCK_REGISTERED, .seen = shim_alloc(bytes) });
   peers_refresh(s, b, copy, bytes);
@@ -271,10 +261,10 @@ static void release(struct shim *s, const struct block *b)
   }
   uint64_t page = boards_page(s); /* opened memory may lie inside its pages */
   uint64_t inside = b->kind == BLOCK_OPENED ? b->addr & (page - 1) : 0;
-  if (b->kind == BLOCK_PINNED) place_at_host(s, b->device, b->mapped, false);
+  if (b->kind == BLOCK_PINNED) board_place_nowhere(b->board, b->device, b->mapped);
   if (b->kind == BLOCK_REGISTERED && !b->base) return;
   if (b->kind == BLOCK_REGISTERED) {
-    place_at_host(s, b->device, align_up(b->bytes, UINT64_C(1) << PLACE_PAGE_BITS), false);
+    board_place(b->board, b->device, align_up(b->bytes, UINT64_C(1) << PLACE_PAGE_BITS));
     BUG_ON(!gmem_release(b->board->device.mem, b->base));
   } else hide(s, b->in, b->device - inside);
   free(b->seen);

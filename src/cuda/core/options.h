@@ -67,5 +67,8 @@ void exec_options_free(struct exec_options *);
 
 /* Whether launch `number` (from 1) of this kernel is timed: chosen, or any when those chosen are captured. */
 bool exec_options_timed(const struct exec_options *, uint64_t number, const char *kernel);
+/* Whether kernels share the GPUs: launches are timed as a whole, each in the state that others leave behind, and nobody
+ * looks at each of them. */
+bool exec_options_share(const struct exec_options *);
 
 #endif

@@ -1,17 +1,15 @@
 #include "cuda/core/peer_time.h"
 
 #include "base/arith.h"
+#include "cuda/core/staged_copy.h"
 
 static uint64_t direct_ps(const struct shim *s, const struct board *from, const struct board *to, uint64_t bytes)
 {
   const uint64_t rate = boards_rate(s, from, to);
   const uint64_t wire = (uint64_t)((double)bytes * 1e12 / (double)rate);
-  return timeline_device_ps(&from->time, 0) + boards_latency(s, from, to) + wire;
+  return (uint64_t)from->preset.params.dma_peer_ns * 1000 + boards_latency(s, from, to) + boards_latency(s, to, from) +
+         wire;
 }
-
-/* guess: the size of a part, with which boards of PCI Express 4.0 and 5.0 come to 21 and 38 GB/s (NVIDIA/nvbandwidth,
- * p2pBandwidthLatencyTest: 20 to 22, 36 to 38). */
-enum { PART = 512 << 10 };
 
 static uint64_t out_ps(const struct board *b, uint64_t bytes)
 {
@@ -25,15 +23,16 @@ static uint64_t in_ps(const struct board *b, uint64_t bytes)
 
 static uint64_t staged_ps(const struct board *from, const struct board *to, uint64_t bytes)
 {
-  const uint64_t parts = bytes / PART, rest = bytes % PART;
-  if (!parts) return out_ps(from, bytes) + in_ps(to, bytes);
-  const uint64_t each = later(out_ps(from, PART), in_ps(to, PART));
+  const uint64_t parts = bytes / STAGED_PART, rest = bytes % STAGED_PART;
+  const uint64_t hand_over = STAGED_HAND_OVER_NS * UINT64_C(1000);
+  if (!parts) return out_ps(from, bytes) + hand_over + in_ps(to, bytes);
+  const uint64_t each = later(out_ps(from, STAGED_PART), in_ps(to, STAGED_PART));
   const uint64_t last = rest ? later(out_ps(from, rest), in_ps(to, rest)) : 0;
-  return out_ps(from, PART) + (parts - 1) * each + in_ps(to, PART) + last;
+  return out_ps(from, STAGED_PART) + hand_over + (parts - 1) * each + in_ps(to, STAGED_PART) + last;
 }
 
-uint64_t peer_copy_ps(const struct shim *s, const struct board *from, const struct board *to, uint64_t bytes)
+uint64_t peer_copy_ps(const struct shim *s, const struct board *from, const struct board *to, uint64_t bytes,
+                      bool direct)
 {
-  const bool direct = (from->reach & board_bit(to)) || (to->reach & board_bit(from));
   return direct ? direct_ps(s, from, to, bytes) : staged_ps(from, to, bytes);
 }

@@ -1,15 +1,16 @@
-/* How long copies between the memories of two GPUs take.
+/* How long copies between the memories of two GPUs take where no copy engines are simulated: without time, and where
+ * each launch has the GPU to itself.
  *
- *   direct   where either has access to the other's memory: what any operation of a GPU takes to begin, the latency of
- *            the links, and the bytes at their rate
- *   staged   else: through the host, in parts of 512 KiB, one on its way to the host while the one before is on its way
- *            to the other GPU; each begins as a copy does
+ *   direct   where either has access to the other's memory: dma.peer_ns, the latency of the links there and back, and
+ *            the bytes at their rate
+ *   staged   else: through the host (staged_copy.h)
  */
 #ifndef WS_CUDA_PEER_TIME_H
 #define WS_CUDA_PEER_TIME_H
 
 #include "cuda/core/board.h"
 
-uint64_t peer_copy_ps(const struct shim *, const struct board *from, const struct board *to, uint64_t bytes);
+uint64_t peer_copy_ps(const struct shim *, const struct board *from, const struct board *to, uint64_t bytes,
+                      bool direct);
 
 #endif

@@ -43,7 +43,7 @@ static bool bring_up(struct shim *s, struct err *e)
   timeline_init(&s->time, &first->preset.params);
   struct front_gpu gpu[BOARDS_MAX];
   for (unsigned i = 0; i < s->boards.n; i++) gpu[i] = kernel_live_gpu(&s->boards.of[i]);
-  task_start(s, &task_kinds, gpu, kernel_live_possible(&s->options));
+  task_start(s, &task_kinds, gpu, exec_options_share(&s->options));
   if (s->options.html) s->pages = pages_new();
   if (s->options.timeline) s->activity = activity_new(&s->options.activity, &first->preset.params, PS_PER_NS);
   return true;

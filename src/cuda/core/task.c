@@ -202,7 +202,7 @@ void task_start(struct shim *s, const struct task_kinds *kinds, const struct fro
 {
   s->task_kinds = kinds;
   s->live = live;
-  front_init(&s->front, gpu, s->boards.n, boards_epoch(s));
+  front_init(&s->front, gpu, s->boards.n);
 }
 
 void task_settle(struct shim *s)

@@ -19,6 +19,7 @@
 
 struct device_grid;
 struct kernel_run;
+struct staged_copy;
 
 struct task {
   struct command command;
@@ -28,6 +29,7 @@ struct task {
   struct graph_run *run;     /* the launch of a graph that it belongs to; NULL: none */
   struct device_grid *grid;  /* of a kernel: takes what it queues; NULL: its module has no device runtime */
   struct kernel_run *kernel; /* of a kernel, while it runs (kernel_run.c) */
+  struct staged_copy *staged; /* of a copy through the host, while it goes (staged_copy.c) */
   unsigned done;             /* of several memory operations, so many are done; a function has returned, a copy engine
                                 has moved all of it */
   bool unattended;           /* a function: nobody waits for it in the front end */

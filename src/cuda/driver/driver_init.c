@@ -32,8 +32,10 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal)
   DRIVER(NEED_GPU, ON_DEVICE(ordinal, GIVE(device, ordinal)));
 }
 
+/* Where there is none the error says so, too. */
 CUresult cuDeviceGetCount(int *count)
 {
+  if (count) *count = 0;
   DRIVER(NEED_GPU, GIVE(count, (int)s->boards.n));
 }
 

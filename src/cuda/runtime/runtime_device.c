@@ -17,8 +17,10 @@ CUresult cudaRuntimeGetVersion(int *version)
   return cudaDriverGetVersion(version);
 }
 
+/* Where there is none the error says so, too. */
 CUresult cudaGetDeviceCount(int *count)
 {
+  if (count) *count = 0;
   RUNTIME(NEED_GPU, GIVE(count, (int)s->boards.n));
 }
 

@@ -10,10 +10,12 @@ enum { TXN_LINES = 8 }; /* of a job: HUB_JOB_BYTES, and one more when they begin
 
 _Static_assert(HUB_JOBS * TXN_LINES <= 1 << 16 && HUB_JOB_BYTES / LINE_BYTES < TXN_LINES, "mem_req.txn holds both");
 
-void hub_in_init(struct hub_in *h, struct arena *a, const struct params *p, unsigned id, line_apply_fn *apply)
+void hub_in_init(struct hub_in *h, struct arena *a, const struct params *p, unsigned id, line_apply_fn *apply,
+                 struct gmem *const *images)
 {
   *h = (struct hub_in){
-      .apply = apply, .n_spare = HUB_JOBS, .lines_left = p->dma_lines, .request = params_request_ps(p)};
+      .apply = apply, .images = images,
+      .n_spare = HUB_JOBS, .lines_left = p->dma_lines, .request = params_request_ps(p)};
   requester_init(&h->r, a, &hub_in_ops, id, p->dma_lines);
   h->job = ARENA_ARRAY(a, struct hub_job, HUB_JOBS);
   h->spare = ARENA_ARRAY(a, uint16_t, HUB_JOBS);
@@ -151,15 +153,22 @@ static void take_reply(struct hub_in *h, picos now)
 
 /* --- at the slices ------------------------------------------------------------------------------ */
 
+static struct gmem *image_for(const struct hub_in *h, const struct hub_job *j)
+{
+  const bool own = !h->images || !h->images[j->m.from] || gmem_ptr(h->image, j->at.addr, 1);
+  return own ? h->image : h->images[j->m.from];
+}
+
 static bool perform_line(struct hub_in *h, struct hub_job *j, unsigned i)
 {
+  struct gmem *image = image_for(h, j);
   unsigned from, to;
-  if (j->m.kind == LINK_STORE) return line_home_store(h->image, &j->store);
-  if (j->m.kind == LINK_ATOMIC) return line_home_atomic(h->image, h->apply, j->at.addr, &j->op, j->bytes);
+  if (j->m.kind == LINK_STORE) return line_home_store(image, &j->store);
+  if (j->m.kind == LINK_ATOMIC) return line_home_atomic(image, h->apply, j->at.addr, &j->op, j->bytes);
   uint64_t addr = line_of(&j->at, i, &from, &to) * LINE_BYTES + from;
   uint8_t *bytes = j->bytes + (addr - j->at.addr);
-  if (j->m.kind == LINK_READ) return gmem_read(h->image, addr, bytes, to - from);
-  return gmem_write(h->image, addr, bytes, to - from);
+  if (j->m.kind == LINK_READ) return gmem_read(image, addr, bytes, to - from);
+  return gmem_write(image, addr, bytes, to - from);
 }
 
 static bool hub_in_perform(struct requester *r, const struct mem_req *q, picos now, struct gmem_view *direct,

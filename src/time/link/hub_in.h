@@ -3,6 +3,7 @@
  *   in       messages; each is taken when there is room for it and for its lines, in order of arrival
  *   out      strong requests of its lines, which are performed at their slices among those of cores; then the answer
  *   limits   HUB_JOBS messages, `lines` lines under way
+ *   values   as this GPU sees its memory; what it does not see (memory mapped for others alone), as who asks does
  *   order    messages of one line come by one way and meet at one slice: they keep their order
  */
 #ifndef WS_TIME_LINK_HUB_IN_H
@@ -33,6 +34,7 @@ struct hub_in {
   struct requester r;
   struct link_port port;
   struct gmem *image;
+  struct gmem *const *images; /* as others see memory, by node; NULL: as this one does */
   line_apply_fn *apply;
   struct hub_job *job;
   uint16_t *spare, n_spare;
@@ -41,7 +43,8 @@ struct hub_in {
   struct hub_in_stats stats;
 };
 
-void hub_in_init(struct hub_in *, struct arena *, const struct params *, unsigned id, line_apply_fn *);
+void hub_in_init(struct hub_in *, struct arena *, const struct params *, unsigned id, line_apply_fn *,
+                 struct gmem *const *images);
 void hub_in_free(struct hub_in *);
 
 extern const struct requester_ops hub_in_ops;

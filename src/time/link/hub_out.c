@@ -114,10 +114,21 @@ static bool send_atomic(struct hub_out *h, const struct mem_req *r, picos now)
   return true;
 }
 
+/* Where there is no memory, lanes fault as they would on memory of this GPU. */
+static bool fault(struct hub_out *h, const struct mem_req *r, picos now)
+{
+  const uint64_t addr = line_number(r->line) * LINE_BYTES;
+  if (!perform(h, r, NULL, now)) return false;
+  h->fault = (struct fault){.kind = FAULT_ILLEGAL_ADDRESS, .addr = addr};
+  snprintf(h->fault.text, sizeof h->fault.text, "no memory at 0x%llx, behind a link", (unsigned long long)addr);
+  return false;
+}
+
 static bool take_request(struct hub_out *h, picos now)
 {
   const struct mem_req r = *xbar_front(h->xbar, receiver(h));
   xbar_pop(h->xbar, receiver(h), now);
+  if (!gmem_ptr(h->image, line_number(r.line) * LINE_BYTES, 1)) return fault(h, &r, now);
   h->stats.requests++;
   h->stats.sectors[mem_req_op(r.kind, r.op)] += count_sectors(r.sectors);
   if (is_store(&r)) return send_store(h, &r, now);
@@ -130,7 +141,7 @@ static bool take_request(struct hub_out *h, picos now)
 
 /* --- answers ------------------------------------------------------------------------------------ */
 
-/* Lanes run on the bytes that came. Where there are none, they fault as they would here. */
+/* Lanes run on the bytes that came. */
 static bool finish(struct hub_out *h, const struct mem_req *r, const struct link_msg *m, picos now)
 {
   struct gmem_window x = {.addr = line_number(r->line) * LINE_BYTES};
@@ -139,10 +150,7 @@ static bool finish(struct hub_out *h, const struct mem_req *r, const struct link
     memcpy(x.bytes + (b.addr - x.addr), link_msg_body(m), b.n);
     return perform(h, r, &x, now);
   }
-  if (m->kind == LINK_DONE && m->body == 0) return true;
-  h->fault = (struct fault){.kind = FAULT_ILLEGAL_ADDRESS, .addr = b.addr};
-  snprintf(h->fault.text, sizeof h->fault.text, "no memory at 0x%llx, behind a link", (unsigned long long)b.addr);
-  return false;
+  return (m->kind == LINK_DONE && m->body == 0) || fault(h, r, now);
 }
 
 static bool take_answer(struct hub_out *h, unsigned lane, picos now)
