@@ -142,6 +142,7 @@ struct exec_run {
   bool overridden;              /* --set */
   struct exec_rv64 rv64;
   bool for_rv64, for_gpu;       /* options of either kind were given */
+  bool quiet;
   char *text;
   size_t bytes;
   FILE *out;
@@ -312,7 +313,7 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_TIMELINE_WARPS: return take_timeline(cmd, x, "timeline_warps", arg, activity_choice_warps);
   case OPT_TIMELINE_US: return take_timeline(cmd, x, "timeline_us", arg, activity_choice_us);
   case OPT_TRACE: fprintf(x->out, "trace=%s\n", arg); break;
-  case OPT_QUIET: fprintf(x->out, "quiet=1\n"); break;
+  case OPT_QUIET: x->quiet = true; fprintf(x->out, "quiet=1\n"); break;
   default: return take_sanitize(cmd, x, id, arg);
   }
   return CLI_OK;
@@ -492,6 +493,10 @@ static int start_rv64(const struct cli_command *cmd, struct exec_run *x, char **
   x->rv64.gpu = x->gpu;
   x->rv64.presets = x->presets;
   x->rv64.options = x->text;
+  x->rv64.timed = x->timed;
+  x->rv64.report = x->report;
+  x->rv64.json = x->json;
+  x->rv64.quiet = x->quiet;
   return exec_rv64(&x->rv64, program);
 }
 
@@ -606,7 +611,8 @@ const struct cli_command cmd_exec = {
     "Events and the device's clocks tell simulated time. docs/exec.md lists what is served, docs/json.md\n"
     "every key of --json. The table at the end says where issue slots and warps of each kernel went.\n"
     "\n"
-    "An executable of 64-bit RISC-V Linux runs on a simulated core, without time (docs/rv64.md).\n"
+    "An executable of 64-bit RISC-V Linux runs on a simulated core, without time; with --machine on the cores\n"
+    "of a machine that has some, in time (docs/rv64.md).\n"
     "\n"
     "The exit status is that of the program; 2 when it could not be started.\n",
   .examples =

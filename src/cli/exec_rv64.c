@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include "base/gmem.h"
+#include "base/json_out.h"
+#include "base/output.h"
 #include "config/machine_preset.h"
 #include "config/presets.h"
 #include "cuda/guest/cuda_guest.h"
+#include "host/linux/linux_cores.h"
 #include "host/linux/linux_elf.h"
 #include "host/linux/linux_process.h"
 
@@ -30,29 +33,57 @@ static int finish(enum linux_end end, const struct linux_process *p, const char 
   }
 }
 
-/* Whose memory CPU and GPU of the machine see. A GPU by itself is a discrete one. */
-static bool memory_of(const struct exec_rv64 *x, uint32_t *memory, struct err *e)
+/* --- with time ----------------------------------------------------------------------------------- */
+
+static bool write_report(const char *path, const struct linux_cores *o, struct err *e)
 {
-  char dir[PATH_MAX];
-  struct machine_preset m;
-  *memory = CPU_MEMORY_SPLIT;
-  if (!x->machine) return true;
-  TRY(presets_dir(x->presets, dir, sizeof dir, e) && machine_load(x->machine, dir, &m, e));
-  if (m.has_cpu) *memory = m.cpu.memory;
-  machine_preset_free(&m);
-  return true;
+  struct output out;
+  FILE *f = output_open(&out, path, e);
+  if (!f) return false;
+  linux_cores_report(o, f);
+  return output_close(&out, true, e);
 }
 
-/* GPUs beside the process that `image` is of; NULL, with e->msg empty: none are wanted. */
-static struct guest *guest_for(const struct exec_rv64 *x, struct gmem *image, struct err *e)
+static bool write_json(const char *path, const struct linux_cores *o, struct err *e)
 {
-  struct guest_setup setup = {.image = image, .options = x->options};
-  if (!x->machine && !x->gpu) return NULL;
-  return memory_of(x, &setup.memory, e) ? guest_new(&setup) : NULL;
+  struct output out;
+  struct json_out j;
+  struct text_out text;
+  FILE *f = output_open(&out, path, e);
+  if (!f) return false;
+  text_out_open(&text, f);
+  json_out_open(&j, &text, (struct json_form){.indent = 2});
+  linux_cores_json(o, &j);
+  text_out_char(&text, '\n');
+  text_out_close(&text);
+  return output_close(&out, true, e);
 }
+
+static int write_all(const struct exec_rv64 *x, const struct linux_cores *o, int status)
+{
+  struct err e = {""};
+  if (x->report && !write_report(x->report, o, &e)) return cli_error("%s", e.msg);
+  if (x->json && !write_json(x->json, o, &e)) return cli_error("%s", e.msg);
+  if (!x->report && !x->quiet) linux_cores_report(o, stderr);
+  return status;
+}
+
+static int run_timed(const struct exec_rv64 *x, const struct machine_preset *m, struct linux_process *p,
+                     const char *name)
+{
+  struct err e = {""};
+  struct linux_cores *o = linux_cores_new(p, m, &e);
+  if (!o) return cli_error("%s: %s", x->machine, e.msg);
+  const enum linux_end end = linux_cores_run(o, &e);
+  const int status = write_all(x, o, finish(end, p, name, &e));
+  linux_cores_free(o);
+  return status;
+}
+
+/* --- with a GPU ---------------------------------------------------------------------------------- */
 
 /* To its end, and that of what its GPUs were given. */
-static int run(struct linux_process *p, struct guest *g, const char *name)
+static int run_beside(struct linux_process *p, struct guest *g, const char *name)
 {
   struct err e = {""};
   if (g) guest_attach(g, p);
@@ -61,23 +92,45 @@ static int run(struct linux_process *p, struct guest *g, const char *name)
   return g && end == LINUX_EXITED ? guest_finish(g, status) : status;
 }
 
-int exec_rv64(const struct exec_rv64 *x, char *const *argv)
+/* m: its machine; NULL: none. Whose memory CPU and GPU see is the machine's; a GPU by itself is a discrete one. */
+static int run(const struct exec_rv64 *x, const struct machine_preset *m, struct gmem *image, char *const *argv)
 {
+  const bool in_time = m && m->has_cpu && x->timed && !linux_elf_calls_gpu(argv[0]);
   struct err e = {""};
-  struct linux_options o = {
+  const struct guest_setup setup = {.image = image, .options = x->options,
+                                    .memory = m && m->has_cpu ? m->cpu.memory : CPU_MEMORY_SPLIT};
+  struct guest *g = (m || x->gpu) && !in_time ? guest_new(&setup) : NULL;
+  const struct linux_options o = {
       .sysroot = x->sysroot ? x->sysroot : access(DEBIAN_SYSROOT, F_OK) == 0 ? DEBIAN_SYSROOT : NULL,
       .env = environ,
       .max_insts = x->max_insts,
       .memory_bytes = (x->memory_mib ? x->memory_mib : EXEC_RV64_MEMORY_MIB) << 20,
       .name_missing = x->missing_calls,
+      .gpu = g ? guest_gpu(g) : NULL,
   };
-  struct gmem *image = gmem_new(RV64_PAGE_SHIFT);
-  struct guest *g = guest_for(x, image, &e);
-  o.gpu = g ? guest_gpu(g) : NULL;
-  struct linux_process *p = e.msg[0] ? NULL : linux_process_new(image, &o, argv, &e);
-  const int status = p ? run(p, g, argv[0]) : cli_error("%s", e.msg);
+  struct linux_process *p = linux_process_new(image, &o, argv, &e);
+  const int status = !p        ? cli_error("%s", e.msg)
+                     : in_time ? run_timed(x, m, p, argv[0])
+                               : run_beside(p, g, argv[0]);
   guest_free(g);
   linux_process_free(p);
+  return status;
+}
+
+static bool load_machine(const struct exec_rv64 *x, struct machine_preset *m, struct err *e)
+{
+  char dir[PATH_MAX];
+  return presets_dir(x->presets, dir, sizeof dir, e) && machine_load(x->machine, dir, m, e);
+}
+
+int exec_rv64(const struct exec_rv64 *x, char *const *argv)
+{
+  struct err e = {""};
+  struct machine_preset m;
+  if (x->machine && !load_machine(x, &m, &e)) return cli_error("%s", e.msg);
+  struct gmem *image = gmem_new(RV64_PAGE_SHIFT);
+  const int status = run(x, x->machine ? &m : NULL, image, argv);
   gmem_free(image);
+  if (x->machine) machine_preset_free(&m);
   return status;
 }

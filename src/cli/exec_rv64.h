@@ -1,4 +1,5 @@
-/* `warpstep exec` of a RISC-V program: a simulated CPU in the place of the host's (docs/rv64.md). */
+/* `warpstep exec` of a RISC-V program: a simulated CPU in the place of the host's, without time or, on a machine that
+ * has such a CPU, with it (docs/rv64.md). */
 #ifndef WS_CLI_EXEC_RV64_H
 #define WS_CLI_EXEC_RV64_H
 
@@ -15,6 +16,10 @@ struct exec_rv64 {
   /* Its GPU (docs/rv64.md): a machine, or the preset of a discrete one; neither: there is none */
   const char *machine, *gpu, *presets;
   const char *options; /* KEY=VALUE lines for the library (cuda/core/options.h) */
+  /* In time on the machine's cores, if it has some and the program makes no CUDA calls: */
+  bool timed;
+  const char *report, *json; /* files; NULL: the report to stderr; no JSON */
+  bool quiet;                /* no report */
 };
 
 enum { EXEC_RV64_MEMORY_MIB = 4096 };

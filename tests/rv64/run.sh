@@ -53,6 +53,50 @@ own_programs() {
   done
 }
 
+# timed NAME MACHINE PROGRAM ARGUMENT...: the same output and exit status in time as without.
+timed() {
+  local name=$1 machine=$2 status expected
+  shift 2
+  echo "some input" | $LIMIT "$BIN" exec --sysroot "$SYSROOT" --quiet --machine "$machine" "$@" >"$out/timed" 2>&1
+  status=$?
+  echo "some input" | $LIMIT "$BIN" exec --sysroot "$SYSROOT" "$@" >"$out/untimed" 2>&1
+  expected=$?
+  [ "$status" -eq "$expected" ] && [ -s "$out/timed" ] && cmp "$out/timed" "$out/untimed" 2>&1
+  verdict "$name" $?
+}
+
+# The cores of each machine; one with threads under every protocol and topology; reports, byte by byte.
+cores() {
+  local file name machine protocol topology
+  for file in tests/rv64/programs/*.c; do
+    name=$(basename "$file" .c)
+    [ "$name" != faults ] || continue
+    for machine in fused-rv64 split-rv64 c2c-rv64; do
+      RV64_TEST=yes timed "$machine $name" "$machine" "$out/$name" "two words" "" last
+    done
+  done
+  topology=crossbar
+  for protocol in mi mesi hammer vi_hammer hsc; do
+    sed -e "s/^  protocol = (\"[a-z]*\"/  protocol = (\"$protocol\"/" -e "s/^  topology = (\"[a-z]*\"/  topology = (\"$topology\"/" \
+      presets/machines/fused-rv64.cfg >"$out/machine.cfg"
+    grep -q "protocol = (\"$protocol\"" "$out/machine.cfg"
+    verdict "a machine with $protocol" $?
+    timed "$protocol threads" "$out/machine.cfg" "$out/threads"
+    timed "$protocol atomics" "$out/machine.cfg" "$out/atomics"
+    case $topology in crossbar) topology=ring ;; ring) topology=mesh ;; mesh) topology=clusters ;; *) topology=crossbar ;; esac
+  done
+  "$BIN" exec "$out/threads" >"$out/untimed" 2>&1
+  "$BIN" exec --functional --quiet --machine fused-rv64 "$out/threads" >"$out/timed" 2>&1 && cmp "$out/timed" "$out/untimed" 2>&1
+  verdict "a machine without time" $?
+  for name in a b; do
+    $LIMIT "$BIN" exec --machine fused-rv64 --json "$out/$name.json" --report "$out/$name.txt" "$out/threads" >"$out/text" 2>&1
+  done
+  grep -q '"insts": [1-9]' "$out/a.json" && cmp "$out/a.json" "$out/b.json" && cmp "$out/a.txt" "$out/b.txt"
+  verdict "the same in time twice" $?
+  "$BIN" exec --quiet --machine gh200 "$out/threads" >"$out/timed" 2>&1 && cmp "$out/timed" "$out/untimed" 2>&1
+  verdict "a machine without a CPU" $?
+}
+
 # Random arithmetic: all registers, again and again. RV64_SEEDS programs.
 random_programs() {
   local seed
@@ -86,6 +130,15 @@ faults() {
   fault memory 139 'the guest.s memory is full \(64 MiB, --memory\)' --memory 64
   fault stuck 3 'all threads of the program wait for each other'
   fault loop 5 'stopped after 100000 instructions' --max-instructions 100000
+  local cores="--quiet --machine split-rv64"
+  # shellcheck disable=SC2086
+  for what in "load 139 SIGSEGV:.load.at.address.0x123,.at.pc.0x[0-9a-f]+.\(main" "store 139 store.at.address.0x[0-9a-f]+.not.allowed" \
+    "jump 139 instruction.fetch.at.address.0x1000,.at.pc.0x1000$" "illegal 132 illegal.instruction.0xffffffff" \
+    "misaligned 135 misaligned.atomic.at.address" "abort 134 killed.by.SIGABRT" "stuck 3 wait.for.each.other"; do
+    fault $what $cores
+  done
+  # shellcheck disable=SC2086
+  fault loop 5 'stopped after 100[0-9]{3} instructions' --max-instructions 100000 $cores
 }
 
 # Twice the same, threads included: turns do not depend on the host.
@@ -111,6 +164,8 @@ official() {
         -Wl,-T,tests/rv64/env/link.ld -Itests/rv64/env -I"$RISCV_TESTS/isa/macros/scalar" -o "$out/test" "$file" &&
         $LIMIT "$BIN" exec "$out/test"
       verdict "$name" $?
+      $LIMIT "$BIN" exec --quiet --machine fused-rv64 "$out/test"
+      verdict "$name in time" $?
     done
   done
 }
@@ -136,6 +191,7 @@ fi
 official
 if command -v qemu-riscv64 >/dev/null; then
   own_programs
+  cores
   random_programs
   polybench
 else

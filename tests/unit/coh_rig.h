@@ -229,8 +229,9 @@ static bool give(struct coh_rig *r, struct rig_agent *a, struct coh_cache *c, pi
   return true;
 }
 
-static picos rig_cycle(void *self, struct coh_cache *c, struct coh_queue *replies, picos now, bool *did)
+static picos rig_cycle(void *self, struct coh_cache *c, struct coh_queue *replies, picos now, picos until, bool *did)
 {
+  (void)until;
   struct rig_agent *a = self;
   struct coh_rig *r = a->rig;
   for (const struct coh_msg *m; (m = coh_queue_front(replies, now)); *did = true) {

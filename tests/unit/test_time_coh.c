@@ -106,8 +106,9 @@ static bool offer_step(struct player *p, struct coh_cache *c, picos now)
   return true;
 }
 
-static picos player_cycle(void *self, struct coh_cache *c, struct coh_queue *replies, picos now, bool *did)
+static picos player_cycle(void *self, struct coh_cache *c, struct coh_queue *replies, picos now, picos until, bool *did)
 {
+  (void)until;
   struct player *p = self;
   for (const struct coh_msg *m; (m = coh_queue_front(replies, now)); *did = true) {
     if (m->kind == COH_LOAD) p->loaded[m->id] = word_at(m->data, 0);
@@ -327,8 +328,9 @@ struct walker {
 
 enum { WALK = 60, WALKERS = 6 };
 
-static picos walker_cycle(void *self, struct coh_cache *c, struct coh_queue *replies, picos now, bool *did)
+static picos walker_cycle(void *self, struct coh_cache *c, struct coh_queue *replies, picos now, picos until, bool *did)
 {
+  (void)until;
   struct walker *w = self;
   for (const struct coh_msg *m; (m = coh_queue_front(replies, now)); *did = true) {
     w->digest = (w->digest ^ (now + m->operand + word_at(m->data, 2))) * 0x100000001b3;
@@ -387,6 +389,28 @@ static void host_threads(void **state)
   assert_true(flat == walked("mesi", 2));
 }
 
+/* --- what cannot be built ------------------------------------------------------------------------- */
+
+static void refusals(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *protocol, *said;
+    uint32_t cpus, gpus, l2, homes;
+  } bad[] = {{"moesi", "no coherence protocol", 1, 0, 0, 1},
+             {"hsc", "needs a cache above", 1, 2, 0, 1},
+             {"vi_hammer", "needs a cache above", 0, 2, 0, 1},
+             {"mesi", "caches and homes", 2, 0, 0, 0},
+             {"mesi", "caches and homes", 60, 0, 0, 5}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    struct err e = {""};
+    const struct coh_system_config c = {.protocol = bad[i].protocol, .n_cpus = bad[i].cpus, .n_gpus = bad[i].gpus,
+                                        .n_l2 = bad[i].l2, .n_homes = bad[i].homes, .places = 1};
+    assert_null(coh_system_new(&c, &e));
+    if (!strstr(e.msg, bad[i].said)) fail_msg("%zu: %s", i, e.msg);
+  }
+}
+
 int main(int argc, char **argv)
 {
   if (argc == 5) {
@@ -407,6 +431,7 @@ int main(int argc, char **argv)
     cmocka_unit_test(random_operations), cmocka_unit_test(message_passing), cmocka_unit_test(store_buffering),
     cmocka_unit_test(independent_reads), cmocka_unit_test(old_copies),       cmocka_unit_test(hops),
     cmocka_unit_test(time_of_a_miss),  cmocka_unit_test(host_threads),
+    cmocka_unit_test(refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

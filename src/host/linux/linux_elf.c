@@ -217,3 +217,16 @@ bool linux_elf_symbol(const uint8_t *data, size_t bytes, uint64_t addr, char *na
   *offset = addr - best.st_value;
   return true;
 }
+
+bool linux_elf_calls_gpu(const char *path)
+{
+  enum { LUI = 0x37, REG_A7 = 17, RD_SHIFT = 7 };
+  const uint32_t lui = (uint32_t)LINUX_GPU_CALL | REG_A7 << RD_SHIFT | LUI;
+  struct linux_image f;
+  struct err ignored;
+  if (!linux_image_read(&f, path, &ignored)) return false;
+  bool found = false;
+  for (size_t i = 0; i + sizeof lui <= f.bytes && !found; i += 2) found = memcmp(f.data + i, &lui, sizeof lui) == 0;
+  linux_image_free(&f);
+  return found;
+}

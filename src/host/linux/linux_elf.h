@@ -35,6 +35,9 @@ struct linux_elf {
 
 /* Whether the file begins as an ELF file of RISC-V does. */
 bool linux_elf_is_rv64(const char *path);
+/* Whether the file has calls of GPUs in it (linux_gpu.h), as programs have that are linked with our CUDA library: the
+ * word that loads their number. */
+bool linux_elf_calls_gpu(const char *path);
 /* False with *e filled: not an executable or shared object of RV64, or damaged. `name` is used in errors. */
 bool linux_elf_parse(struct linux_elf *, const uint8_t *data, size_t bytes, const char *name, struct err *e);
 /* Puts the segments of a parsed file into the address space, `bias` (a multiple of a page) above their addresses. */

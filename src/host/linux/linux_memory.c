@@ -121,6 +121,7 @@ static bool move_pages(struct linux_vm *vm, uint64_t to, uint64_t from, uint64_t
   uint64_t mask;
   for (uint64_t at = 0; at < bytes; at += sizeof page) {
     const uint8_t *p = gmem_page(vm->image, from + at, &mask);
+    linux_vm_touch(vm, from + at, sizeof page, RV64_READ);
     if (p && !linux_vm_force(vm, to + at, p, sizeof page)) return false;
   }
   return true;

@@ -67,8 +67,7 @@ static bool wait_result(struct linux_process *p, int64_t *result)
   return !signal || !(p->action[signal - 1].flags & LINUX_SA_RESTART);
 }
 
-/* The thread whose turn it is goes on: its registers are in the core, its call has an end. */
-static void resume(struct linux_process *p)
+void linux_process_resume(struct linux_process *p)
 {
   struct linux_thread *t = linux_running(p);
   struct rv64_hart *h = &p->core->hart;
@@ -117,8 +116,7 @@ static void describe_fault(const struct linux_process *p, enum rv64_stop stop, s
              : f.code == SEGV_ACCERR && f.signal == LINUX_SIGSEGV ? " not allowed" : "", at);
 }
 
-/* Signals that wait for the thread. False: one ends the process. */
-static bool take_signals(struct linux_process *p, struct err *e)
+bool linux_process_signals(struct linux_process *p, struct err *e)
 {
   char at[512], name[32];
   for (int n; (n = linux_signal_next(p)) != 0;) {
@@ -141,6 +139,23 @@ static enum rv64_stop run(struct linux_process *p, uint64_t last)
   return stop;
 }
 
+bool linux_process_serve(struct linux_process *p, enum rv64_stop stop, bool *gone, enum linux_end *end, struct err *e)
+{
+  if (stop == RV64_STOP_ECALL) {
+    const uint32_t threads = p->n_threads;
+    stop = linux_syscall(p);
+    *gone = p->exited || p->n_threads < threads; /* the thread may be gone */
+    if (*gone || stop == RV64_STOP_ECALL) return true;
+  }
+  const struct linux_fault f = fault_of(p, stop);
+  *gone = false;
+  if (linux_signal_fault(p, &f)) return true;
+  describe_fault(p, stop, e);
+  p->status = 128 + f.signal;
+  *end = LINUX_FAULT;
+  return false;
+}
+
 /* A turn of the running thread: until its instructions are used up, it waits, or it is gone. */
 static bool turn(struct linux_process *p, enum linux_end *end, struct err *e)
 {
@@ -149,21 +164,13 @@ static bool turn(struct linux_process *p, enum linux_end *end, struct err *e)
   const uint64_t left = limit > p->core->instret ? limit - p->core->instret : 0;
   const uint64_t last = p->core->instret + (left < LINUX_TURN ? left : LINUX_TURN);
   do {
-    if (!take_signals(p, e)) return *end = LINUX_KILLED, false;
+    bool gone;
+    if (!linux_process_signals(p, e)) return *end = LINUX_KILLED, false;
     if (p->core->instret >= last) break;
-    enum rv64_stop stop = run(p, last);
+    const enum rv64_stop stop = run(p, last);
     if (stop == RV64_STOP_BUDGET) continue;
-    if (stop == RV64_STOP_ECALL) {
-      const uint32_t threads = p->n_threads;
-      stop = linux_syscall(p);
-      if (p->exited || p->n_threads < threads) return true; /* the thread may be gone */
-      if (stop == RV64_STOP_ECALL) continue;
-    }
-    const struct linux_fault f = fault_of(p, stop);
-    if (linux_signal_fault(p, &f)) continue;
-    describe_fault(p, stop, e);
-    p->status = 128 + f.signal;
-    return *end = LINUX_FAULT, false;
+    if (!linux_process_serve(p, stop, &gone, end, e)) return false;
+    if (gone) return true;
   } while (t->state == LINUX_RUNS && !t->yields);
   t->yields = false;
   t->hart = p->core->hart;
@@ -183,7 +190,7 @@ enum linux_end linux_process_run(struct linux_process *p, struct err *e)
   void (*const before)(int) = signal(SIGPIPE, SIG_IGN); /* the guest gets its own */
   linux_running(p)->hart = p->core->hart;
   for (;;) {
-    resume(p);
+    linux_process_resume(p);
     if (!turn(p, &end, e) || p->exited) break;
     if (p->options.max_insts && p->core->instret >= p->options.max_insts) {
       err_fill(e, "stopped after %" PRIu64 " instructions", p->core->instret);

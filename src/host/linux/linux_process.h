@@ -61,6 +61,8 @@ struct linux_thread {
   bool yields;               /* its turn is over */
   uint64_t alt_stack, alt_size;
   uint32_t alt_flags;
+  uint32_t core;             /* with cores in time: number + 1 of the one that it has; 0: none */
+  uint64_t order, retry_ns;  /* … its place in the queue for one; LINUX_RETRIES: not before */
 };
 
 struct linux_file {
@@ -126,6 +128,15 @@ enum linux_end {
   LINUX_STUCK,  /* all threads wait for each other */
   LINUX_LIMIT,  /* max_insts */
 };
+
+/* For who lets threads run elsewhere than on `core` (linux_cores.h), which has the registers of the running thread
+ * while the operating system acts. The running thread goes on: its registers are in the core, its call has an end. */
+void linux_process_resume(struct linux_process *);
+/* Signals that wait for it are delivered. False: one ends the process, *e says which. */
+bool linux_process_signals(struct linux_process *, struct err *e);
+/* It has stopped so: its call or its fault is served. *gone: there is no such thread any more, or no process. False:
+ * the process ends, *end and *e say how. */
+bool linux_process_serve(struct linux_process *, enum rv64_stop, bool *gone, enum linux_end *end, struct err *e);
 
 /* Runs it to its end. *e says what happened but for LINUX_EXITED, one line. */
 enum linux_end linux_process_run(struct linux_process *, struct err *e);

@@ -36,8 +36,7 @@ void linux_thread_end(struct linux_process *p, int status)
   p->running = (p->running ? p->running : p->n_threads) - 1;
 }
 
-/* Whether it can go on at this moment. A thread that ends its wait by time is no longer woken by others. */
-static bool ready(struct linux_process *p, struct linux_thread *t)
+bool linux_thread_ready(const struct linux_process *p, const struct linux_thread *t)
 {
   const uint64_t signals = (t->pending | p->pending) & ~t->blocked;
   switch (t->state) {
@@ -54,7 +53,7 @@ bool linux_thread_next(struct linux_process *p)
     uint64_t first = UINT64_MAX;
     for (uint32_t k = 1; k <= p->n_threads; k++) {
       const uint32_t i = (p->running + k) % p->n_threads;
-      if (ready(p, p->thread[i])) {
+      if (linux_thread_ready(p, p->thread[i])) {
         p->running = i;
         return true;
       }

@@ -9,6 +9,9 @@ struct linux_thread *linux_thread_new(struct linux_process *);
 /* Ends the running thread: clears and wakes what set_tid_address named. The process exits with the last one. */
 void linux_thread_end(struct linux_process *, int status);
 
+/* Whether it can go on at this moment. A thread that ends its wait by time is no longer woken by others. */
+bool linux_thread_ready(const struct linux_process *, const struct linux_thread *);
+
 /* Gives the core to the next thread that can run, and lets the clock go on to the first deadline when none can. False:
  * all wait for each other. */
 bool linux_thread_next(struct linux_process *);

@@ -84,9 +84,10 @@ uint8_t *linux_vm_page(void *os, uint64_t addr, enum rv64_access access)
   return a && (a->prot & needs[access]) ? area_page(vm, a, addr) : NULL;
 }
 
-static void changed(struct linux_vm *vm, uint64_t addr, uint64_t bytes)
+static void changed(struct linux_vm *vm, uint64_t addr, uint64_t bytes, bool fresh)
 {
   if (vm->core) rv64_forget(vm->core, addr, bytes);
+  if (vm->watch) vm->watch->changed(vm->watch->ctx, addr, bytes, fresh);
 }
 
 /* With all pages at once, as far as memory goes: whoever else sees the image cannot ask for them. */
@@ -167,7 +168,7 @@ bool linux_vm_map(struct linux_vm *vm, uint64_t addr, uint64_t bytes, unsigned p
   const uint32_t i = clear(vm, addr, addr + bytes);
   insert(vm, i, &v);
   join(vm, i);
-  changed(vm, addr, bytes);
+  changed(vm, addr, bytes, true);
   if (is_filled(vm, bytes, prot)) fill(vm, addr, bytes);
   return true;
 }
@@ -185,7 +186,7 @@ void linux_vm_unmap(struct linux_vm *vm, uint64_t addr, uint64_t bytes)
 {
   if (!in_space(addr, bytes)) return;
   clear(vm, addr, addr + bytes);
-  changed(vm, addr, bytes);
+  changed(vm, addr, bytes, true);
 }
 
 bool linux_vm_protect(struct linux_vm *vm, uint64_t addr, uint64_t bytes, unsigned prot)
@@ -201,7 +202,7 @@ bool linux_vm_protect(struct linux_vm *vm, uint64_t addr, uint64_t bytes, unsign
   uint32_t i = first;
   for (; i < vm->n && vm->vma[i].start < end; i++) vm->vma[i].prot = (uint8_t)(prot & LINUX_PROT_ALL);
   for (uint32_t k = i; k-- > first;) join(vm, k);
-  changed(vm, addr, bytes);
+  changed(vm, addr, bytes, false);
   if (is_filled(vm, end - addr, prot)) fill(vm, addr, end - addr);
   return whole;
 }
@@ -247,7 +248,7 @@ void linux_vm_discard(struct linux_vm *vm, uint64_t addr, uint64_t bytes)
     const struct linux_vma *a = &vm->vma[i];
     drop_pages(vm, a->start > addr ? a->start : addr, a->end < end ? a->end : end);
   }
-  changed(vm, addr, bytes);
+  changed(vm, addr, bytes, true);
   for (uint32_t i = first_above(vm, addr); i < vm->n && vm->vma[i].start < end; i++) {
     const uint64_t from = vm->vma[i].start > addr ? vm->vma[i].start : addr;
     const uint64_t to = vm->vma[i].end < end ? vm->vma[i].end : end;
@@ -260,6 +261,7 @@ uint8_t *linux_vm_span(struct linux_vm *vm, uint64_t addr, uint64_t most, enum r
   uint8_t *p = linux_vm_page(vm, addr, access);
   const uint64_t offset = addr & ~RV64_PAGE_MASK, room = RV64_PAGE_BYTES - offset;
   *bytes = most < room ? most : room;
+  if (p) linux_vm_touch(vm, addr, *bytes, access);
   return p ? p + offset : NULL;
 }
 
@@ -291,6 +293,7 @@ bool linux_vm_force(struct linux_vm *vm, uint64_t addr, const void *from, uint64
     uint8_t *p = a ? area_page(vm, a, addr + done) : NULL;
     if (!p) return false;
     n = bytes - done < room ? bytes - done : room;
+    linux_vm_touch(vm, addr + done, n, RV64_WRITE);
     memcpy(p + offset, (const uint8_t *)from + done, n);
   }
   return true;

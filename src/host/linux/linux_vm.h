@@ -28,7 +28,17 @@ struct linux_vma {
   uint8_t prot;        /* LINUX_PROT_* */
 };
 
+/* Told of what the operating system does, by a CPU with caches (linux_cores.h). */
+struct linux_vm_watch {
+  /* Bytes are about to be read, or written until the system call ends. */
+  void (*touch)(void *ctx, uint64_t addr, uint64_t bytes, enum rv64_access);
+  /* Rights have changed; fresh: other bytes are there, too. */
+  void (*changed)(void *ctx, uint64_t addr, uint64_t bytes, bool fresh);
+  void *ctx;
+};
+
 struct linux_vm {
+  const struct linux_vm_watch *watch; /* NULL: nobody */
   struct gmem *image;
   struct rv64_core *core;  /* is told of changes; NULL: none yet */
   struct linux_vma *vma;   /* in order of address, apart from each other */
@@ -75,6 +85,11 @@ bool linux_vm_force(struct linux_vm *, uint64_t addr, const void *from, uint64_t
 bool linux_vm_string(struct linux_vm *, char *to, size_t size, uint64_t addr);
 /* Host address of guest bytes up to the end of the page, *bytes at most `most`; NULL: not allowed. */
 uint8_t *linux_vm_span(struct linux_vm *, uint64_t addr, uint64_t most, enum rv64_access, uint64_t *bytes);
+
+static inline void linux_vm_touch(const struct linux_vm *vm, uint64_t addr, uint64_t bytes, enum rv64_access access)
+{
+  if (vm->watch) vm->watch->touch(vm->watch->ctx, addr, bytes, access);
+}
 
 static inline uint64_t linux_page_up(uint64_t n)
 {

@@ -136,6 +136,30 @@ static void store(uint8_t *bytes, const struct coh_msg *op)
   }
 }
 
+/* --- reservations ------------------------------------------------------------------------------- */
+
+void coh_cache_reserve(struct coh_cache *c, uint64_t line, picos now)
+{
+  c->reserved = true;
+  c->reserved_line = line;
+  c->held_until = now + c->cfg.hold;
+}
+
+bool coh_cache_unreserve(struct coh_cache *c, uint64_t line)
+{
+  bool was = coh_cache_reserved(c, line);
+  c->reserved = false;
+  return was;
+}
+
+/* Others wait for a line: only where nothing has to be asked for before it is stored to. */
+static bool held(const struct coh_cache *c, const struct coh_entry *e, uint64_t line, picos now)
+{
+  return coh_cache_reserved(c, line) && now < c->held_until && e && (e->state == COH_ST_M || e->state == COH_ST_E);
+}
+
+/* --- operations, performed ----------------------------------------------------------------------- */
+
 static uint64_t update(const struct coh_cache *c, uint8_t *bytes, const struct coh_msg *op)
 {
   uint64_t before = 0;
@@ -157,8 +181,11 @@ static void perform(struct coh_cache *c, const struct coh_msg *op, const struct 
   m->flags = 0;
   m->from = c->port->node;
   m->to = op->from;
+  m->operand = 0;
   if (op->type == COH_LOAD) memcpy(m->data, bytes, COH_LINE_BYTES);
-  else if (op->type == COH_STORE) store(bytes, op);
+  if (op->type == COH_LOAD && op->flags & COH_RESERVE) coh_cache_reserve(c, op->line, h->now);
+  if (op->type == COH_STORE && op->flags & COH_CONDITIONAL) m->operand = !coh_cache_unreserve(c, op->line);
+  if (op->type == COH_STORE && !m->operand) store(bytes, op);
   else if (op->type == COH_ATOMIC) m->operand = update(c, bytes, op);
   if (c->cfg.performed) c->cfg.performed(c->cfg.ctx, c, op, bytes);
 }
@@ -218,6 +245,7 @@ static void enter(struct coh_cache *c, struct coh_entry *e, enum coh_state next)
     miss_of(c, e)->used = false;
     e->miss = NO_MISS;
   }
+  if (c->reserved && e->line == c->reserved_line && (!coh_state_holds[next] || next == COH_ST_MI)) c->reserved = false;
   e->state = (uint8_t)next;
 }
 
@@ -306,8 +334,14 @@ static enum coh_event event_of_op(const struct coh_msg *op)
   return op->type == COH_LOAD ? COH_EV_LOAD : op->type == COH_STORE ? COH_EV_STORE : COH_EV_ATOMIC;
 }
 
+static bool atomic_fits(const struct coh_msg *op)
+{
+  return op->bytes && op->bytes <= 8 && !(op->bytes & (op->bytes - 1)) && op->offset + op->bytes <= COH_LINE_BYTES;
+}
+
 bool coh_cache_offer(struct coh_cache *c, const struct coh_msg *op, picos now)
 {
+  BUG_ON(op->type == COH_ATOMIC && !atomic_fits(op));
   if (op->type == COH_ACQUIRE) return acquire(c, op, now);
   struct coh_entry *e = find(c, op->line);
   int row = row_of(c, e, event_of_op(op));
@@ -320,6 +354,20 @@ bool coh_cache_offer(struct coh_cache *c, const struct coh_msg *op, picos now)
   if (!coh_state_rests[next]) c->stats.misses++;
   else if (e) c->stats.hits++;
   return true;
+}
+
+uint8_t *coh_cache_touch(struct coh_cache *c, uint64_t line, enum coh_type type)
+{
+  struct coh_entry *e = find(c, line);
+  if (!e) return NULL;
+  int row = row_of(c, e, event_of_op(&(struct coh_msg){.type = (uint8_t)type}));
+  if (row < 0 || c->protocol->row[row].action[0] != COH_DO_HIT) return NULL;
+  e->used = c->clock++;
+  c->stats.ops++;
+  c->stats.hits++;
+  c->row_hits[row]++;
+  enter(c, e, c->protocol->row[row].next);
+  return bytes_of(c, e);
 }
 
 /* --- messages that come -------------------------------------------------------------------------- */
@@ -361,7 +409,7 @@ static bool take_forward(struct coh_cache *c, const struct coh_msg *m, picos now
   struct happening h = {m, find(c, m->line), m->line, now};
   int row = row_of(c, h.entry, event[m->type]);
   BUG_ON(row < 0);
-  if (!carry_out(c, row, &h)) return false;
+  if (held(c, h.entry, m->line, now) || !carry_out(c, row, &h)) return false;
   c->stats.forwards++;
   return true;
 }
@@ -408,6 +456,12 @@ bool coh_cache_cycle(struct coh_cache *c, picos now)
   return take_from(c, COH_OPS, coh_cache_offer, now) || done;
 }
 
+picos coh_cache_next(const struct coh_cache *c, picos now)
+{
+  const struct coh_msg *m = coh_queue_front(&c->port->in[COH_FORWARDS], now);
+  return m && held(c, find(c, m->line), m->line, now) ? c->held_until : TIME_NEVER;
+}
+
 /* --- looked at from outside ---------------------------------------------------------------------- */
 
 bool coh_cache_busy(const struct coh_cache *c)
@@ -420,6 +474,27 @@ enum coh_state coh_cache_peek(const struct coh_cache *c, uint64_t line, const ui
   const struct coh_entry *e = find(c, line);
   *bytes = e && coh_state_holds[e->state] ? bytes_of(c, e) : NULL;
   return state_of(e);
+}
+
+static void see_entry(struct coh_cache *c, struct coh_entry *e, bool current, coh_bytes_fn *see, void *ctx)
+{
+  bool known = c->cfg.role == COH_CACHE && (coh_state_holds[e->state] || (e->miss != NO_MISS && miss_of(c, e)->filled));
+  if (!current || known) see(ctx, e->line, bytes_of(c, e));
+}
+
+void coh_cache_each(struct coh_cache *c, uint64_t first, uint64_t lines, bool current, coh_bytes_fn *see, void *ctx)
+{
+  size_t n = (size_t)c->cfg.sets * c->cfg.ways;
+  if (lines > n / 4) {
+    for (size_t i = 0; i < n; i++)
+      if (c->entry[i].state != COH_ST_I && c->entry[i].line - first < lines)
+        see_entry(c, &c->entry[i], current, see, ctx);
+    return;
+  }
+  for (uint64_t line = first; line - first < lines; line++) {
+    struct coh_entry *e = find(c, line);
+    if (e) see_entry(c, e, current, see, ctx);
+  }
 }
 
 void coh_cache_dump(const struct coh_cache *c, FILE *out)

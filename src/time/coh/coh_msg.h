@@ -58,6 +58,8 @@ enum coh_flag {
   COH_SHARED = 1, /* others have copies; DATA: it may only be read */
   COH_BASE = 2,   /* the answer that says how many others come */
   COH_MEMORY = 4, /* DATA read before it was known whether memory is current: any other copy is preferred */
+  COH_RESERVE = 8,      /* LOAD: reserves the line */
+  COH_CONDITIONAL = 16, /* STORE: only if the line is still reserved; its reply has 1 in `operand` if it was not */
 };
 
 struct coh_msg {
@@ -71,7 +73,7 @@ struct coh_msg {
   int16_t acks;       /* answers: added to those that the requestor waits for */
   uint8_t type, flags;
   uint8_t kind;       /* DONE: type of the operation */
-  uint8_t op, offset, bytes; /* ATOMIC: code of the step source; place in the line, bytes: 4 or 8 */
+  uint8_t op, offset, bytes; /* ATOMIC: code of the step source; place in the line, bytes: 1, 2, 4 or 8 */
   uint8_t data[COH_LINE_BYTES];
 };
 

@@ -1,6 +1,7 @@
 #include "time/coh/coh_system.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/arith.h"
 #include "base/host_memory.h"
@@ -28,10 +29,20 @@ struct coh_system {
 
 /* --- parts -------------------------------------------------------------------------------------- */
 
-static bool cycle(struct node *n, picos now, picos *wants)
+/* Up to when nothing comes; what has come and waits is looked at in each cycle. */
+static picos quiet_until(const struct node *n, picos now, picos to)
+{
+  picos first = coh_queue_next(&n->replies);
+  for (unsigned k = 0; k < COH_NETS; k++) first = earlier(first, coh_queue_next(&n->port->in[k]));
+  return earlier(first > now ? first : now + n->period, to);
+}
+
+static bool cycle(struct node *n, picos now, picos to, picos *wants)
 {
   bool did = n->home ? coh_home_cycle(n->home, now) : coh_cache_cycle(n->cache, now);
-  *wants = n->agent ? n->agent->cycle(n->agent->self, n->cache, &n->replies, now, &did) : TIME_NEVER;
+  *wants = TIME_NEVER;
+  if (n->agent)
+    *wants = n->agent->cycle(n->agent->self, n->cache, &n->replies, now, quiet_until(n, now, to), &did);
   n->done += did;
   return did;
 }
@@ -44,6 +55,7 @@ static picos next_of(const struct node *n, picos now, picos wants)
     picos at = coh_queue_next(&n->port->in[k]);
     if (at > now) next = earlier(next, at);
   }
+  if (n->cache) next = earlier(next, coh_cache_next(n->cache, now));
   picos reply = coh_queue_next(&n->replies);
   return reply > now ? earlier(next, reply) : next;
 }
@@ -54,7 +66,7 @@ static picos node_run(void *self, picos from, picos to)
   struct node *n = self;
   picos now = later(from, n->cycle_at), wants;
   while (now < to) {
-    bool did = cycle(n, now, &wants);
+    bool did = cycle(n, now, to, &wants);
     if (did) n->cycle_at = now + n->period; /* looking around takes no time */
     picos next = did ? n->cycle_at : next_of(n, now, wants);
     if (next == TIME_NEVER) return next;
@@ -110,6 +122,13 @@ static void net_dump(const void *self, FILE *out)
 static const struct part_ops node_ops = {node_run, node_progress, node_busy, node_dump};
 static const struct part_ops net_ops = {net_run, net_progress, net_busy, net_dump};
 
+/* The node that an agent's cache is. */
+static uint32_t agent_node(const struct coh_system *s, uint32_t agent)
+{
+  bool below = s->protocol->levels && agent >= s->cfg.n_cpus;
+  return below ? s->n_caches + s->cfg.n_homes + agent - s->cfg.n_cpus : agent;
+}
+
 /* --- built -------------------------------------------------------------------------------------- */
 
 static void add_cache(struct coh_system *s, uint32_t at, const struct coh_cache_config *cfg, enum coh_role role,
@@ -159,6 +178,8 @@ static bool sized(struct coh_system *s, struct err *e)
   const struct coh_system_config *c = &s->cfg;
   s->protocol = coh_protocol_new(c->protocol, &s->arena);
   if (!s->protocol) return err_set(e, "no coherence protocol '%s'", c->protocol);
+  if (s->protocol->levels && c->n_gpus && !c->n_l2)
+    return err_set(e, "protocol '%s' needs a cache above those of %u GPU agents", c->protocol, c->n_gpus);
   uint64_t caches = (uint64_t)c->n_cpus + (s->protocol->levels ? c->n_l2 : c->n_gpus);
   uint64_t nodes = caches + c->n_homes + (s->protocol->levels ? c->n_gpus : 0);
   if (!c->n_homes || !caches || nodes > COH_MAX_NODES)
@@ -203,12 +224,73 @@ struct domain_config coh_system_domain(struct coh_system *s)
   };
 }
 
+/* --- memory without time ------------------------------------------------------------------------- */
+
+struct range {
+  struct coh_system *system;
+  uint64_t first, lines;
+  coh_bytes_fn *see;
+};
+
+static uint8_t *memory_of(struct coh_system *s, uint64_t line)
+{
+  return s->cfg.home.memory(s->cfg.home.ctx, line);
+}
+
+static void save(void *ctx, uint64_t line, uint8_t *bytes)
+{
+  memcpy(memory_of(ctx, line), bytes, COH_LINE_BYTES);
+}
+
+static void renew(void *ctx, uint64_t line, uint8_t *bytes)
+{
+  memcpy(bytes, memory_of(ctx, line), COH_LINE_BYTES);
+}
+
+/* Messages with the bytes of a line, but for those that may be old. */
+static void see_queue(struct coh_queue *q, const struct range *r)
+{
+  for (uint32_t i = 0; i < q->n; i++) {
+    struct coh_msg *m = coh_queue_at(q, i);
+    bool bytes = m->type == COH_DATA || m->type == COH_WB_DATA || m->type == COH_COPY;
+    if (bytes && m->line - r->first < r->lines && (r->see == renew || !(m->flags & COH_MEMORY)))
+      r->see(r->system, m->line, m->data);
+  }
+}
+
+static void see_all(struct coh_system *s, uint64_t first, uint64_t lines, coh_bytes_fn *see)
+{
+  const struct range r = {s, first, lines, see};
+  for (uint32_t i = 0; i < s->n_nodes; i++) {
+    if (s->node[i].cache) coh_cache_each(s->node[i].cache, first, lines, see == save, see, s);
+    for (unsigned k = 0; k < COH_NETS; k++) {
+      see_queue(&s->node[i].port->in[k], &r);
+      see_queue(&s->node[i].port->out[k], &r);
+    }
+  }
+}
+
+void coh_system_to_memory(struct coh_system *s, uint64_t first, uint64_t lines)
+{
+  see_all(s, first, lines, save);
+}
+
+void coh_system_from_memory(struct coh_system *s, uint64_t first, uint64_t lines)
+{
+  see_all(s, first, lines, renew);
+}
+
+void coh_system_wake(struct coh_system *s, uint32_t agent, picos when)
+{
+  struct part *p = &s->part[agent_node(s, agent)];
+  p->next = earlier(p->next, when);
+}
+
 /* --- looked at ----------------------------------------------------------------------------------- */
 
 struct coh_cache *coh_system_cache(struct coh_system *s, uint32_t agent)
 {
-  bool below = s->protocol->levels && agent >= s->cfg.n_cpus;
-  return s->node[below ? s->n_caches + s->cfg.n_homes + agent - s->cfg.n_cpus : agent].cache;
+  return s->node[agent_node(s, agent)].cache;
 }
 
 const struct coh_protocol *coh_system_rows(const struct coh_system *s, uint64_t *taken)

@@ -4,7 +4,7 @@
  *   nodes    caches that homes know: of CPU agents, then of GPU agents or, in a protocol with two levels, the GPU's L2;
  *            then the homes; then, in such a protocol, L1s of GPU agents
  *   phases   caches and homes at once; then the network. An agent runs with its cache, in one part
- *   window   at most net.hop + the smallest latency of a cache or home: nothing that leaves in a window is there in it
+ *   window   at most net.hop: nothing that leaves in a window is there in it
  *   lines    home of a line: its number modulo the homes; L2 of a line likewise
  */
 #ifndef WS_TIME_COH_COH_SYSTEM_H
@@ -19,8 +19,9 @@
 /* What runs above a cache. It offers operations (coh_cache_offer) and takes replies, in their order, from `replies`. */
 struct coh_agent {
   /* At `now`. Returns when it has something to do by itself, ps, TIME_NEVER: it waits for a reply. One whose operation
-   * is refused is called again when its cache has done something. *did: it did something. */
-  picos (*cycle)(void *self, struct coh_cache *, struct coh_queue *replies, picos now, bool *did);
+   * is refused is called again when its cache has done something. *did: it did something. Nothing comes to its cache
+   * before `until` (> now), so it may go on until then by itself. */
+  picos (*cycle)(void *self, struct coh_cache *, struct coh_queue *replies, picos now, picos until, bool *did);
   bool (*busy)(const void *self);
   void *self;
 };
@@ -38,12 +39,20 @@ struct coh_system_config {
 
 struct coh_system;
 
-/* NULL with e filled: no such protocol, or more than COH_MAX_NODES nodes. */
+/* NULL with e filled: no such protocol, more than COH_MAX_NODES nodes, or GPU agents without the cache above them. */
 struct coh_system *coh_system_new(const struct coh_system_config *, struct err *e);
 void coh_system_free(struct coh_system *);
 
 /* Its parts, for a domain: those that run at once, and the serial one. */
 struct domain_config coh_system_domain(struct coh_system *);
+
+/* Between windows: an agent has something to do at `when`, ps. */
+void coh_system_wake(struct coh_system *, uint32_t agent, picos when);
+/* Between windows, for who sees memory without time, as an operating system does: the memory behind the homes has the
+ * current bytes of lines [first, first + lines) afterwards; or all copies have those of memory. What agents have not
+ * offered yet is not part of it. */
+void coh_system_to_memory(struct coh_system *, uint64_t first, uint64_t lines);
+void coh_system_from_memory(struct coh_system *, uint64_t first, uint64_t lines);
 
 struct coh_cache *coh_system_cache(struct coh_system *, uint32_t agent);
 /* Times that each row of the protocol was taken, [coh_protocol.n_rows], summed over all controllers. */

@@ -1,0 +1,517 @@
+#include "host/linux/linux_cores.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/arith.h"
+#include "base/host_memory.h"
+#include "base/json_out.h"
+#include "func/rv64/rv64_step.h"
+#include "host/linux/linux_thread.h"
+#include "time/cpu/cpu_complex.h"
+
+enum { PS_PER_NS = 1000, RETRY_NS = 1000, SCRATCH = 64 };
+
+/* Lines that the operating system has in its hands until its call ends. */
+struct written {
+  uint64_t first, lines;
+};
+
+struct linux_cores {
+  struct linux_process *p;
+  const struct machine_preset *machine;
+  struct cpu_complex *cpu;
+  struct domain *domain;
+  struct rv64_stepper *stepper; /* [cores] */
+  struct linux_thread **on;     /* [cores], NULL: none */
+  picos *turn_end;              /* [cores] */
+  struct part part;
+  struct linux_vm_watch watch;
+  struct written *written;
+  uint32_t n_written, written_room;
+  picos now;
+  uint64_t order, served;
+  bool ended;
+  enum linux_end end;
+  struct err e;
+  uint8_t scratch[SCRATCH][COH_LINE_BYTES]; /* lines of no page, by home */
+};
+
+/* --- memory ------------------------------------------------------------------------------------- */
+
+/* A line may still be on its way back when its page is gone. */
+static uint8_t *memory(void *ctx, uint64_t line)
+{
+  struct linux_cores *o = ctx;
+  uint64_t mask;
+  uint8_t *page = gmem_page(o->p->image, line << COH_LINE_SHIFT, &mask);
+  if (page) return page + (line << COH_LINE_SHIFT & mask);
+  return memset(o->scratch[line % o->machine->cpu.homes], 0, COH_LINE_BYTES);
+}
+
+static bool in_hand(const struct linux_cores *o, uint64_t line)
+{
+  for (uint32_t i = o->n_written; i-- > 0;)
+    if (line - o->written[i].first < o->written[i].lines) return true;
+  return false;
+}
+
+static bool any_in_hand(const struct linux_cores *o, uint64_t first, uint64_t lines)
+{
+  for (uint32_t i = o->n_written; i-- > 0;)
+    if (first < o->written[i].first + o->written[i].lines && o->written[i].first < first + lines) return true;
+  return false;
+}
+
+static void take_in_hand(struct linux_cores *o, uint64_t first, uint64_t lines)
+{
+  struct written *last = o->n_written ? &o->written[o->n_written - 1] : NULL;
+  if (last && first >= last->first && first <= last->first + last->lines) {
+    last->lines = later(last->lines, first + lines - last->first);
+    return;
+  }
+  o->written = mem_more(o->written, o->n_written, &o->written_room, sizeof *o->written);
+  o->written[o->n_written++] = (struct written){first, lines};
+}
+
+/* Memory gets what caches have; but for lines that the system has already written in this call. */
+static void touch(void *ctx, uint64_t addr, uint64_t bytes, enum rv64_access access)
+{
+  struct linux_cores *o = ctx;
+  if (!bytes) return;
+  const uint64_t first = addr >> COH_LINE_SHIFT, lines = ((addr + bytes - 1) >> COH_LINE_SHIFT) - first + 1;
+  if (!any_in_hand(o, first, lines)) coh_system_to_memory(o->cpu->coherence, first, lines);
+  else
+    for (uint64_t i = 0; i < lines; i++)
+      if (!in_hand(o, first + i)) coh_system_to_memory(o->cpu->coherence, first + i, 1);
+  if (access == RV64_WRITE) take_in_hand(o, first, lines);
+}
+
+/* The call has ended: caches get what the system wrote. */
+static void let_go(struct linux_cores *o)
+{
+  for (uint32_t i = 0; i < o->n_written; i++)
+    coh_system_from_memory(o->cpu->coherence, o->written[i].first, o->written[i].lines);
+  o->n_written = 0;
+}
+
+static void changed(void *ctx, uint64_t addr, uint64_t bytes, bool fresh)
+{
+  struct linux_cores *o = ctx;
+  for (uint32_t i = 0; i < o->cpu->n_cores; i++) {
+    cpu_core_forget_pages(&o->cpu->core[i]);
+    cpu_core_forget_code(&o->cpu->core[i]);
+    rv64_step_forget(&o->stepper[i]);
+  }
+  if (fresh) coh_system_from_memory(o->cpu->coherence, addr >> COH_LINE_SHIFT, bytes >> COH_LINE_SHIFT);
+}
+
+/* --- threads and cores --------------------------------------------------------------------------- */
+
+static void finish(struct linux_cores *o, enum linux_end end)
+{
+  o->ended = true;
+  o->end = end;
+}
+
+static uint32_t index_of(const struct linux_process *p, const struct linux_thread *t)
+{
+  uint32_t i = 0;
+  while (p->thread[i] != t) i++;
+  return i;
+}
+
+static picos time_ns(uint64_t ns)
+{
+  return ns < TIME_NEVER / PS_PER_NS ? ns * PS_PER_NS : TIME_NEVER;
+}
+
+/* The running thread goes on, on core i. */
+static void go_on(struct linux_cores *o, uint32_t i, picos at)
+{
+  o->stepper[i].hart = o->p->core->hart;
+  cpu_complex_run(o->cpu, i, o->p->core->hart.pc, at);
+}
+
+/* When a call that waits for a file is made again: later and later while nothing else comes of it. */
+static uint64_t retry_at(const struct linux_cores *o, const struct linux_thread *t)
+{
+  enum { DOUBLINGS = 10 };
+  const uint32_t turns = o->p->tries / o->p->n_threads;
+  return earlier(linux_now(o->p) + ((uint64_t)RETRY_NS << (turns < DOUBLINGS ? turns : DOUBLINGS)), t->deadline);
+}
+
+static void give_up(struct linux_cores *o, uint32_t i)
+{
+  struct linux_thread *t = o->on[i];
+  t->yields = false;
+  t->core = 0;
+  t->order = ++o->order;
+  t->retry_ns = t->state == LINUX_RETRIES ? retry_at(o, t) : 0;
+  t->hart = o->p->core->hart;
+  o->on[i] = NULL;
+  cpu_core_idle(&o->cpu->core[i], o->now);
+}
+
+static void give(struct linux_cores *o, uint32_t i, struct linux_thread *t)
+{
+  struct linux_process *p = o->p;
+  o->on[i] = t;
+  t->core = i + 1;
+  p->running = index_of(p, t);
+  linux_process_resume(p);
+  if (!linux_process_signals(p, &o->e)) {
+    finish(o, LINUX_KILLED);
+    return;
+  }
+  let_go(o);
+  o->turn_end[i] = o->now + (picos)o->machine->cpu.turn_us * 1000 * PS_PER_NS;
+  go_on(o, i, o->now);
+}
+
+static void stop_core(struct linux_cores *o, uint32_t i)
+{
+  o->cpu->core[i].stop = true;
+  coh_system_wake(o->cpu->coherence, i, o->now);
+}
+
+/* Threads that run and have got a signal. */
+static void interrupt(struct linux_cores *o)
+{
+  for (uint32_t i = 0; i < o->cpu->n_cores; i++) {
+    const struct linux_thread *t = o->on[i];
+    if (t && ((t->pending | o->p->pending) & ~t->blocked)) stop_core(o, i);
+  }
+}
+
+/* The one that has waited longest; NULL: none. */
+static struct linux_thread *next_thread(const struct linux_cores *o)
+{
+  struct linux_thread *best = NULL;
+  for (uint32_t i = 0; i < o->p->n_threads; i++) {
+    struct linux_thread *t = o->p->thread[i];
+    if (t->core || t->retry_ns > linux_now(o->p) || !linux_thread_ready(o->p, t)) continue;
+    if (!best || t->order < best->order) best = t;
+  }
+  return best;
+}
+
+static void schedule(struct linux_cores *o)
+{
+  struct linux_thread *t = next_thread(o);
+  for (uint32_t i = 0; t && !o->ended && i < o->cpu->n_cores; i++) {
+    if (o->on[i]) continue;
+    give(o, i, t);
+    t = next_thread(o);
+  }
+  for (uint32_t i = 0; t && i < o->cpu->n_cores; i++)
+    if (o->on[i] && o->turn_end[i] <= o->now) stop_core(o, i);
+}
+
+/* When something is to be done without being asked. */
+static picos next_event(const struct linux_cores *o)
+{
+  picos next = TIME_NEVER;
+  bool waits = next_thread(o) != NULL;
+  for (uint32_t i = 0; i < o->p->n_threads; i++) {
+    const struct linux_thread *t = o->p->thread[i];
+    if (!t->core) next = earlier(next, t->state == LINUX_RETRIES ? time_ns(t->retry_ns) : time_ns(t->deadline));
+  }
+  for (uint32_t i = 0; waits && i < o->cpu->n_cores; i++)
+    if (o->on[i] && !o->cpu->core[i].stop) next = earlier(next, o->turn_end[i]);
+  return next;
+}
+
+/* --- what cores ask ------------------------------------------------------------------------------ */
+
+/* Code is decoded from memory, for all cores. */
+static bool bring_code(struct linux_cores *o, uint32_t i, uint64_t pc)
+{
+  struct rv64_core *c = o->p->core;
+  if (c->n_code == RV64_CODE_PAGES)
+    for (uint32_t k = 0; k < o->cpu->n_cores; k++) rv64_step_forget(&o->stepper[k]);
+  coh_system_to_memory(o->cpu->coherence, (pc & RV64_PAGE_MASK) >> COH_LINE_SHIFT,
+                       2 * RV64_PAGE_BYTES / COH_LINE_BYTES);
+  return rv64_step_bring(c, &o->stepper[i], pc);
+}
+
+/* Rights of a page, which may be touched for the first time: *cost, ps. */
+static bool bring_page(struct linux_cores *o, uint32_t i, picos *cost)
+{
+  struct cpu_core *c = &o->cpu->core[i];
+  uint64_t mask;
+  const bool there = gmem_page(o->p->image, c->address, &mask);
+  if (!linux_vm_page(&o->p->vm, c->address, c->writes ? RV64_WRITE : RV64_READ)) return false;
+  if (!there) *cost = time_ns(o->machine->cpu.fault_ns);
+  cpu_core_allow(c, c->address, true, c->writes);
+  return true;
+}
+
+/* Whether the core's wish was granted; else *stop says what has to be served. */
+static bool granted(struct linux_cores *o, uint32_t i, enum rv64_stop *stop, picos *cost)
+{
+  struct cpu_core *c = &o->cpu->core[i];
+  struct rv64_core *of = o->p->core;
+  of->trap_value = c->address;
+  switch (c->ask) {
+  case CPU_ASK_CODE: *stop = RV64_STOP_FETCH; return bring_code(o, i, c->pc);
+  case CPU_ASK_PAGE: *stop = c->writes ? RV64_STOP_STORE : RV64_STOP_LOAD; return bring_page(o, i, cost);
+  case CPU_ASK_FENCE:
+    rv64_forget_code(of);
+    cpu_core_forget_code(c);
+    return true;
+  case CPU_ASK_STOP: return true;
+  case CPU_ASK_TRAP: break;
+  }
+  *stop = o->stepper[i].stop;
+  of->trap_value = o->stepper[i].trap_value;
+  *cost = time_ns(o->machine->cpu.syscall_ns);
+  return false;
+}
+
+/* The process's clock is that of the cores, whatever its calls make of it. */
+static void tell_time(struct linux_cores *o)
+{
+  o->p->core->instret = o->now / PS_PER_NS;
+  o->p->skipped = 0;
+}
+
+/* With the registers of core i's thread in the process's core. */
+static void serve(struct linux_cores *o, uint32_t i)
+{
+  struct linux_process *p = o->p;
+  struct linux_thread *t = o->on[i];
+  tell_time(o);
+  enum rv64_stop stop = RV64_STOP_BUDGET;
+  picos cost = 0;
+  bool gone = false;
+  p->running = index_of(p, t);
+  p->core->hart = o->stepper[i].hart;
+  p->core->hart.pc = o->cpu->core[i].pc;
+  if (!granted(o, i, &stop, &cost) && !linux_process_serve(p, stop, &gone, &o->end, &o->e)) {
+    finish(o, o->end);
+    return;
+  }
+  if (gone) {
+    o->on[i] = NULL;
+    cpu_core_idle(&o->cpu->core[i], o->now);
+    if (p->exited) finish(o, LINUX_EXITED);
+  } else if (t->state != LINUX_RUNS || t->yields || o->cpu->core[i].ask == CPU_ASK_STOP) {
+    give_up(o, i);
+  } else if (!linux_process_signals(p, &o->e)) {
+    finish(o, LINUX_KILLED);
+  } else {
+    go_on(o, i, o->now + cost);
+  }
+  let_go(o);
+}
+
+static uint64_t insts(const struct linux_cores *o)
+{
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < o->cpu->n_cores; i++) n += o->cpu->core[i].stats.insts;
+  return n;
+}
+
+static void check_limit(struct linux_cores *o)
+{
+  const uint64_t limit = o->p->options.max_insts, n = limit ? insts(o) : 0;
+  if (o->ended || !limit || n < limit) return;
+  err_fill(&o->e, "stopped after %" PRIu64 " instructions", n);
+  finish(o, LINUX_LIMIT);
+}
+
+static picos os_run(void *self, picos from, picos to)
+{
+  struct linux_cores *o = self;
+  bool asked = o->part.next < to;
+  (void)from;
+  o->now = to;
+  for (uint32_t i = 0; i < o->cpu->n_cores; i++) asked |= o->cpu->core[i].state == CPU_ASKS;
+  check_limit(o);
+  if (o->ended || !asked) return o->part.next;
+  o->served++;
+  for (uint32_t i = 0; i < o->cpu->n_cores && !o->ended; i++)
+    if (o->cpu->core[i].state == CPU_ASKS) serve(o, i);
+  if (o->ended) return TIME_NEVER;
+  tell_time(o);
+  schedule(o);
+  interrupt(o);
+  return later(next_event(o), to);
+}
+
+static uint64_t os_progress(const void *self)
+{
+  return ((const struct linux_cores *)self)->served;
+}
+
+static bool os_busy(const void *self)
+{
+  (void)self;
+  return false;
+}
+
+static void os_dump(const void *self, FILE *out)
+{
+  (void)self, (void)out;
+}
+
+static bool between(void *ctx, picos now)
+{
+  (void)now;
+  return !((const struct linux_cores *)ctx)->ended;
+}
+
+/* --- from start to end --------------------------------------------------------------------------- */
+
+static bool build(struct linux_cores *o, struct err *e)
+{
+  const struct cpu_params *p = &o->machine->cpu;
+  void *hart[COH_MAX_NODES];
+  o->stepper = mem_zeroed(p->cores, sizeof *o->stepper);
+  o->on = mem_zeroed(p->cores, sizeof *o->on);
+  o->turn_end = mem_zeroed(p->cores, sizeof *o->turn_end);
+  for (uint32_t i = 0; i < p->cores; i++) hart[i] = &o->stepper[i];
+  o->cpu = cpu_complex_new(&(struct cpu_complex_config){.params = p, .memory_mbps = o->machine->memory_mbps,
+                                                        .memory_latency_ns = o->machine->memory_latency_ns,
+                                                        .ops = &rv64_step_ops, .hart = hart, .memory = memory,
+                                                        .ctx = o},
+                           e);
+  if (!o->cpu) return false;
+  static const struct part_ops ops = {os_run, os_progress, os_busy, os_dump};
+  o->part = (struct part){&ops, o, 0};
+  struct domain_config d = cpu_complex_domain(o->cpu, &o->part);
+  d.between = between;
+  d.ctx = o;
+  o->domain = domain_new(&d);
+  return true;
+}
+
+struct linux_cores *linux_cores_new(struct linux_process *p, const struct machine_preset *m, struct err *e)
+{
+  struct linux_cores *o = mem_zeroed(1, sizeof *o);
+  o->p = p;
+  o->machine = m;
+  if (!build(o, e)) return linux_cores_free(o), NULL;
+  o->watch = (struct linux_vm_watch){touch, changed, o};
+  p->vm.watch = &o->watch;
+  linux_running(p)->hart = p->core->hart;
+  return o;
+}
+
+void linux_cores_free(struct linux_cores *o)
+{
+  if (!o) return;
+  o->p->vm.watch = NULL;
+  domain_free(o->domain);
+  cpu_complex_free(o->cpu);
+  mem_free(o->written);
+  mem_free(o->turn_end);
+  mem_free(o->on);
+  mem_free(o->stepper);
+  mem_free(o);
+}
+
+static void unended(struct linux_cores *o, enum domain_end how)
+{
+  if (how == DOMAIN_STUCK) {
+    cpu_complex_dump(o->cpu, stderr);
+    domain_dump(o->domain, stderr);
+  }
+  BUG_ON(how == DOMAIN_STUCK);
+  err_fill(&o->e, "all threads of the program wait for each other");
+  finish(o, LINUX_STUCK);
+}
+
+enum linux_end linux_cores_run(struct linux_cores *o, struct err *e)
+{
+  void (*const before)(int) = signal(SIGPIPE, SIG_IGN); /* the guest gets its own */
+  const enum domain_end how = domain_run(o->domain, TIME_NEVER, NULL);
+  if (!o->ended) unended(o, how);
+  for (uint32_t i = 0; i < o->cpu->n_cores; i++) cpu_core_idle(&o->cpu->core[i], o->now);
+  signal(SIGPIPE, before);
+  *e = o->e;
+  return o->end;
+}
+
+/* --- report -------------------------------------------------------------------------------------- */
+
+static struct cpu_stats sum(const struct linux_cores *o)
+{
+  struct cpu_stats s = {0};
+  for (uint32_t i = 0; i < o->cpu->n_cores; i++) {
+#define X(id, what) s.id += o->cpu->core[i].stats.id;
+    CPU_STAT_LIST(X)
+#undef X
+  }
+  return s;
+}
+
+static double ratio(uint64_t a, uint64_t b)
+{
+  return b ? (double)a / (double)b : 0;
+}
+
+static void print_row(FILE *f, const char *name, const struct cpu_stats *s)
+{
+  fprintf(f, "%-6s %14" PRIu64 " %14" PRIu64 " %6.2f %12" PRIu64 " %7.2f %12" PRIu64 " %7.2f %7.2f\n", name,
+          s->cycles, s->insts, ratio(s->insts, s->cycles), s->l1d_misses,
+          100 * ratio(s->l1d_misses, s->loads + s->atomics), s->l2_misses,
+          100 * ratio(s->mispredicted, s->branches), 100 * ratio(s->tlb_misses, s->loads + s->stores + s->atomics));
+}
+
+void linux_cores_report(const struct linux_cores *o, FILE *f)
+{
+  const struct cpu_stats all = sum(o);
+  const struct cpu_params *p = &o->machine->cpu;
+  char name[16];
+  fprintf(f, "%s: %.3f ms, %u cores at %u MHz, %s\n", o->machine->name, (double)o->now / 1e9, p->cores, p->clock_mhz,
+          cpu_protocol_name[p->protocol]);
+  fprintf(f, "%-6s %14s %14s %6s %12s %7s %12s %7s %7s\n", "core", "cycles", "instructions", "IPC", "L1 misses", "%",
+          "L2 misses", "wrong %", "TLB %");
+  for (uint32_t i = 0; i < o->cpu->n_cores; i++) {
+    if (!o->cpu->core[i].stats.insts) continue;
+    snprintf(name, sizeof name, "%u", i);
+    print_row(f, name, &o->cpu->core[i].stats);
+  }
+  print_row(f, "all", &all);
+}
+
+static void put_stats(struct json_out *j, const struct cpu_stats *s)
+{
+#define X(id, what) json_out_u64(j, #id, s->id);
+  CPU_STAT_LIST(X)
+#undef X
+}
+
+static void put_network(struct json_out *j, const struct linux_cores *o)
+{
+  const struct coh_net_stats *n = coh_system_net(o->cpu->coherence);
+  json_out_object(j, "network");
+  json_out_u64(j, "messages", n->messages);
+  json_out_u64(j, "hops", n->hops);
+  json_out_u64(j, "bytes", n->bytes);
+  json_out_end(j);
+}
+
+void linux_cores_json(const struct linux_cores *o, struct json_out *j)
+{
+  const struct cpu_stats all = sum(o);
+  json_out_object(j, NULL);
+  json_out_text(j, "machine", o->machine->name);
+  json_out_text(j, "protocol", cpu_protocol_name[o->machine->cpu.protocol]);
+  json_out_u64(j, "time_ps", o->now);
+  json_out_object(j, "cpu");
+  put_stats(j, &all);
+  json_out_end(j);
+  json_out_array(j, "cores");
+  for (uint32_t i = 0; i < o->cpu->n_cores; i++) {
+    json_out_object(j, NULL);
+    put_stats(j, &o->cpu->core[i].stats);
+    json_out_end(j);
+  }
+  json_out_end(j);
+  put_network(j, o);
+  json_out_end(j);
+}

@@ -1,0 +1,31 @@
+/* A Linux process on the cores of a machine, in time (time/cpu): which thread has which core, and what the operating
+ * system does when a core asks.
+ *
+ * One thread has a core; when there are more threads than cores they take turns, first come first served. What the
+ * system does takes no cycles of a core but a stated time (cpu.syscall_ns, cpu.fault_ns), and sees memory as it is at
+ * the end of a window: bytes of caches, where they are newer. The process's clock is simulated time.
+ */
+#ifndef WS_HOST_LINUX_LINUX_CORES_H
+#define WS_HOST_LINUX_LINUX_CORES_H
+
+#include <stdio.h>
+
+#include "config/machine_preset.h"
+#include "host/linux/linux_process.h"
+
+struct linux_cores;
+struct json_out;
+
+/* The machine must have a CPU; it and the process live as long as the cores. NULL with *e filled. */
+struct linux_cores *linux_cores_new(struct linux_process *, const struct machine_preset *, struct err *e);
+void linux_cores_free(struct linux_cores *);
+
+/* Runs the process to its end, as linux_process_run does. On the caller's thread: windows are of few ns, too short to
+ * share. */
+enum linux_end linux_cores_run(struct linux_cores *, struct err *e);
+
+/* What the run was made of: a table for people; or JSON. */
+void linux_cores_report(const struct linux_cores *, FILE *);
+void linux_cores_json(const struct linux_cores *, struct json_out *);
+
+#endif
