@@ -4,11 +4,16 @@
  */
 #define GPU_CALL 0x57530000
 
+/* All but those that are in cuda_texts.c and cuda_functions.c. */
 .macro stub name
-  .ifnc \name,cudaGetErrorName
-  .ifnc \name,cudaGetErrorString
-  trap \name
+  .set own, 0
+  .irp other, cudaGetErrorName, cudaGetErrorString, cudaCreateChannelDesc, cudaLaunchHostFunc, cudaStreamAddCallback
+  .ifc \name,\other
+  .set own, 1
   .endif
+  .endr
+  .if own == 0
+  trap \name
   .endif
 .endm
 
@@ -36,5 +41,8 @@
 
 trap __warpstep_error_name
 trap __warpstep_error_text
+trap __warpstep_launch_host
+trap __warpstep_wait_function
+trap __warpstep_next_function
 
 .section .note.GNU-stack, "", @progbits

@@ -1,4 +1,5 @@
-/* Entry points of the library for simulated RISC-V CPUs that give texts: these must lie in the program's own memory. */
+/* Entry points of the library for simulated RISC-V CPUs that ask nobody, and those that give texts: these must lie in the
+ * program's own memory. */
 #include <stddef.h>
 
 enum { CODES = 1000, BYTES = 160 };
@@ -26,4 +27,14 @@ const char *cudaGetErrorString(int code)
 {
   static char texts[CODES + 1][BYTES];
   return text_of(code, texts, __warpstep_error_text);
+}
+
+struct channel {
+  int x, y, z, w, kind;
+};
+struct channel cudaCreateChannelDesc(int x, int y, int z, int w, int kind);
+
+struct channel cudaCreateChannelDesc(int x, int y, int z, int w, int kind)
+{
+  return (struct channel){x, y, z, w, kind};
 }

@@ -1,67 +1,20 @@
 #!/usr/bin/env bash
-# rvcc.sh [-o PROGRAM] [-arch=sm_NN] [-c] [option...] FILE.cu...: CUDA programs for the simulated RISC-V CPU (docs/rv64.md).
+# rvcc.sh [nvcc's options] FILE...: nvcc for the simulated RISC-V CPU (docs/rv64.md). Its host compiler is Debian's cross
+# compiler (rvcc_host.sh), its runtime library build/riscv64/libcudart.a, whose calls trap into the simulator; programs are
+# linked statically, with RVCC_DYNAMIC=1 dynamically. All options are nvcc's.
 #
-# Device code is made by nvcc, the host's part by clang for riscv64, and both are linked with build/riscv64/libcudart.a by
-# Debian's cross compiler, statically (-dynamic: not). Other options go to nvcc and clang (-I, -D, -U, -std, -O), to the
-# linker (-l, -L), or, behind -Xnvcc and -Xclang-host, to one of them. Needs clang-19, g++-riscv64-linux-gnu and the CUDA
-# toolkit (CUDA_HOME, /usr/local/cuda, or where nvcc is); CLANG, NVCC and RISCV_CXX name other ones, WARPSTEP_RISCV the
-# folder of the library.
+# Needs nvcc (NVCC, the search path, /usr/local/cuda/bin) and g++-riscv64-linux-gnu. WARPSTEP_RISCV: the library's folder.
 set -eu
-here=$(cd "$(dirname "$0")/../.." && pwd)
-clang=${CLANG:-clang++-19}
-cross=${RISCV_CXX:-riscv64-linux-gnu-g++}
-library=${WARPSTEP_RISCV:-$here/build/riscv64}
-nvcc=${NVCC:-$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")}
+here=$(cd "$(dirname "$0")" && pwd)
+library=${WARPSTEP_RISCV:-$here/../../build/riscv64}
+nvcc=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc || true)}
 
 fail() {
   echo "rvcc: $1" >&2
   exit 2
 }
 
-for tool in "$clang" "$cross" "$nvcc"; do
-  command -v "$tool" >/dev/null || fail "$tool is not there"
-done
-[ -e "$library/libcudart.a" ] || fail "$library/libcudart.a is not there: make builds it where riscv64-linux-gnu-gcc is installed"
-toolkit=${CUDA_HOME:-$(cd "$(dirname "$(readlink -f "$(command -v "$nvcc")")")/.." && pwd)}
-
-out=a.riscv arch=sm_80 only_compile='' linkage=-static
-files=() both=(-std=c++17) device=() host=(-O2) link=()
-while [ $# -gt 0 ]; do
-  case $1 in
-  -o) out=$2 && shift ;;
-  -arch=*) arch=${1#-arch=} ;;
-  -arch) arch=$2 && shift ;;
-  -c) only_compile=yes ;;
-  -dynamic) linkage='' ;;
-  -Xnvcc) device+=("$2") && shift ;;
-  -Xclang-host) host+=("$2") && shift ;;
-  -I | -D | -U) both+=("$1$2") && shift ;;
-  -I* | -D* | -U* | -std=*) both+=("$1") ;;
-  -O*) host+=("$1") ;;
-  -l* | -L* | *.o | *.a) link+=("$1") ;;
-  -*) device+=("$1") ;;
-  *) files+=("$1") ;;
-  esac
-  shift
-done
-[ ${#files[@]} -gt 0 ] || fail "no file given"
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-: >"$work/texture_fetch_functions.h" # clang asks for it, CUDA 13 has it no more
-objects=()
-for file in "${files[@]}"; do
-  name=$work/${#objects[@]}
-  "$nvcc" -arch="$arch" "${both[@]}" "${device[@]}" -fatbin -o "$name.fatbin" "$file"
-  "$clang" -x cuda --cuda-host-only --target=riscv64-linux-gnu -march=rv64gc -mabi=lp64d --cuda-path="$toolkit" \
-    --cuda-gpu-arch=sm_80 -Wno-unknown-cuda-version -I "$work" "${both[@]}" "${host[@]}" \
-    -Xclang -fcuda-include-gpubinary -Xclang "$name.fatbin" -c -o "$name.o" "$file"
-  objects+=("$name.o")
-done
-if [ -n "$only_compile" ]; then
-  [ ${#objects[@]} -eq 1 ] || fail "-c takes one file"
-  cp "${objects[0]}" "$out"
-else
-  # shellcheck disable=SC2086
-  "$cross" $linkage -Wl,--gc-sections -o "$out" "${objects[@]}" "${link[@]}" "$library/libcudart.a" -lpthread -lm
-fi
+[ -x "$nvcc" ] || fail "nvcc is not there: put it into the search path, or its name into NVCC"
+command -v riscv64-linux-gnu-g++ >/dev/null || fail "riscv64-linux-gnu-g++ is not there: apt install g++-riscv64-linux-gnu"
+[ -e "$library/libcudart.a" ] || fail "$library/libcudart.a is not there: make builds it with riscv64-linux-gnu-gcc"
+exec "$nvcc" -ccbin "$here/rvcc_host.sh" -cudart none "$@" -L "$library" -lcudart -lpthread -lm

@@ -15,12 +15,14 @@
 
 struct gmem;
 struct shim;
+struct task;
 
 struct program {
   const struct program_memory *memory; /* NULL: the program is this process */
   uint64_t end;        /* addresses below are the program's own */
   struct gmem *shared; /* its image, which is that of the GPU, too; NULL: kernels do not see it */
   const char *options; /* KEY=VALUE lines of a guest; else they are in the environment */
+  void (*host_call)(void *ctx, struct task *); /* a guest: one of its functions is due; ctx: that of memory */
   bool at_host;        /* for kernels it lies behind the link to the host */
 };
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "base/arith.h"
 #include "base/host_memory.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/task.h"
@@ -76,6 +77,12 @@ enum command_way host_call_begin(struct task *w, uint64_t now)
   struct host_calls *h = &s->host_calls;
   (void)now;
   if (s->ending) return COMMAND_LASTS;
+  if (program_is_guest(s)) {
+    shim_flush_print(s);
+    command_hold(&w->command);
+    s->program.host_call(s->program.memory->ctx, w);
+    return COMMAND_GOES;
+  }
   start(s);
   if (!h->started) { /* no thread to be had */
     call(s, w);
@@ -88,6 +95,14 @@ enum command_way host_call_begin(struct task *w, uint64_t now)
   if (wait_a_while(s, w)) return COMMAND_LASTS;
   w->unattended = true;
   return COMMAND_GOES;
+}
+
+void host_call_returned(struct task *w)
+{
+  struct shim *s = w->shim;
+  w->done = 1;
+  front_end(&s->front, &w->command, later(s->time.now, s->front.now));
+  command_drop(&w->command);
 }
 
 bool host_call_is_mine(const struct shim *s)

@@ -25,6 +25,8 @@ struct host_calls {
 
 /* A function's time has come. */
 enum command_way host_call_begin(struct task *, uint64_t now);
+/* Of a program on a simulated CPU, which calls it itself: the function has returned. */
+void host_call_returned(struct task *);
 /* Whether the thread that asks is the one that calls them. */
 bool host_call_is_mine(const struct shim *);
 

@@ -140,6 +140,13 @@ enum front_stop task_run(struct shim *s, uint64_t until)
   return run_front(s, until, NULL, true);
 }
 
+/* The one thread that all threads of a guest call on waits: nobody can end that. */
+static CUresult blocked_guest(struct shim *s)
+{
+  tell(s);
+  return shim_unsupported(s, "waiting for what only the waiting program could do");
+}
+
 static CUresult wait_for(struct shim *s, const struct command *c)
 {
   unsigned polls = 0;
@@ -148,6 +155,7 @@ static CUresult wait_for(struct shim *s, const struct command *c)
     if (s->starved) return CUDA_ERROR_OUT_OF_MEMORY; /* nothing happens any more */
     enum front_stop stop = run_front(s, FRONT_NEVER, c, true);
     if (stop == FRONT_REACHED) continue;
+    if (stop == FRONT_BLOCKED && program_is_guest(s)) return blocked_guest(s);
     step_aside(s, stop == FRONT_BLOCKED ? polls++ : 0);
   }
   return CUDA_SUCCESS;

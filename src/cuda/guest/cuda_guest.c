@@ -24,6 +24,8 @@ struct guest {
   struct gmem *image;
   struct guest_handles handles;
   struct guest_thread *threads;
+  struct guest_managed *managed;
+  struct guest_functions functions;
   const struct guest_entry **by_name; /* all, in order */
   struct arena keep;
   char *options;
@@ -54,6 +56,16 @@ static bool reaches_memory(void *ctx, uint64_t addr, uint64_t bytes, bool writes
   return true;
 }
 
+/* The page of a __managed__ variable, which is memory of the GPU. */
+static uint8_t *managed_page(const struct guest *g, uint64_t addr)
+{
+  const uint64_t from = addr & RV64_PAGE_MASK;
+  for (const struct guest_managed *m = g->managed; m; m = m->next)
+    if (m->addr < from + RV64_PAGE_BYTES && from < m->addr + m->bytes)
+      return gmem_ptr(board_memory(g->shim, from), from, RV64_PAGE_BYTES);
+  return NULL;
+}
+
 /* Memory of GPUs where the CPU shares it; pinned and managed memory, which is the host's, everywhere. */
 static uint8_t *page(void *ctx, uint64_t addr, enum rv64_access access)
 {
@@ -64,7 +76,7 @@ static uint8_t *page(void *ctx, uint64_t addr, enum rv64_access access)
   if (s->program.shared) return gmem_page(s->program.shared, addr, &mask);
   const struct block *b = memory_find(s, addr);
   const bool seen = b && (b->kind == BLOCK_PINNED || b->kind == BLOCK_MANAGED);
-  return seen ? (uint8_t *)(uintptr_t)(addr & RV64_PAGE_MASK) : NULL;
+  return seen ? (uint8_t *)(uintptr_t)(addr & RV64_PAGE_MASK) : managed_page(g, addr);
 }
 
 static bool describe(void *ctx, uint64_t addr, char *text, size_t size)
@@ -137,6 +149,16 @@ static struct guest_thread *thread_of(struct guest *g, uint32_t tid)
   return g->threads = t;
 }
 
+/* A stream has come to a function of the program. Its caller wakes. */
+static void function_due(void *ctx, struct task *w)
+{
+  struct guest *g = ctx;
+  struct guest_functions *f = &g->functions;
+  f->due = mem_more(f->due, f->n, &f->room, sizeof(struct task *));
+  f->due[f->n++] = w;
+  if (f->caller) f->caller->deadline = 0;
+}
+
 static int64_t missing(struct guest *g, const char *name)
 {
   char what[NAME_MAX_BYTES + 48];
@@ -187,7 +209,8 @@ static int64_t call(void *ctx, struct linux_process *p, enum rv64_access *access
   }
   const struct guest_entry *e = find_entry(g, name);
   struct guest_thread *t = thread_of(g, linux_running(p)->tid);
-  struct guest_call c = {.shim = s, .handles = &g->handles, .process = p, .thread = t, .name = name, .keep = &g->keep};
+  struct guest_call c = {.shim = s, .handles = &g->handles, .process = p, .thread = t, .name = name, .keep = &g->keep,
+                         .managed = &g->managed, .functions = &g->functions};
   pthread_setspecific(s->thread_key, t->state);
   if (s->up) timeline_wait(&s->time, linux_now(p) * PS_PER_NS);
   const int64_t result = e ? serve(e, &c) : missing(g, name);
@@ -220,7 +243,7 @@ struct guest *guest_new(const struct guest_setup *setup)
                               .describe = describe};
   g->memory = (struct program_memory){.ctx = g, .read = read_memory, .write = write_memory,
                                       .reaches = reaches_memory};
-  g->shim->program = (struct program){.memory = &g->memory, .end = LINUX_TASK_SIZE, .options = g->options,
+  g->shim->program = (struct program){.memory = &g->memory, .end = LINUX_TASK_SIZE, .options = g->options, .host_call = function_due,
                                       .shared = setup->memory == CPU_MEMORY_SPLIT ? NULL : setup->image,
                                       .at_host = setup->memory == CPU_MEMORY_C2C};
   sort_entries(g);
@@ -253,6 +276,7 @@ void guest_free(struct guest *g)
   g->shim->pid = 0; /* nobody's any more: nothing is reported behind it */
   guest_handles_free(&g->handles);
   for (struct guest_thread *t = g->threads, *next; t; t = next) next = t->next, mem_free(t);
+  mem_free(g->functions.due);
   mem_free(g->by_name);
   arena_free(&g->keep);
   mem_free(g);

@@ -123,6 +123,34 @@ dim3 guest_dim(const struct guest_call *c, unsigned i)
   return (dim3){(uint32_t)c->a[i], (uint32_t)(c->a[i] >> 32), (uint32_t)c->a[i + 1]};
 }
 
+/* A handle inside of a structure. */
+static void *inner(struct guest_call *c, const void *number, enum guest_handle kind)
+{
+  const uint64_t n = (uint64_t)(uintptr_t)number;
+  void *what = n ? guest_handles_find(c->handles, n, kind) : NULL;
+  if (n && !what) guest_refuse(c, CUDA_ERROR_INVALID_HANDLE);
+  return what;
+}
+
+const cudaMemcpy3DParms *guest_copy_3d(struct guest_call *c, unsigned i)
+{
+  if (!c->a[i]) return NULL;
+  cudaMemcpy3DParms *p = guest_fetch(c, c->a[i], sizeof *p);
+  p->src_array = inner(c, p->src_array, GUEST_CUarray);
+  p->dst_array = inner(c, p->dst_array, GUEST_CUarray);
+  return p;
+}
+
+const cudaResourceDesc *guest_resource(struct guest_call *c, unsigned i)
+{
+  enum { ARRAY = 0, MIPMAP = 1 };
+  if (!c->a[i]) return NULL;
+  cudaResourceDesc *r = guest_fetch(c, c->a[i], sizeof *r);
+  if (r->type == ARRAY) r->array = inner(c, r->array, GUEST_CUarray);
+  if (r->type == MIPMAP) r->mipmap = inner(c, r->mipmap, GUEST_CUmipmappedArray);
+  return r;
+}
+
 /* Rights were looked at when it was copied; the program has not run since. */
 int64_t guest_done(struct guest_call *c, CUresult r)
 {

@@ -25,6 +25,22 @@ struct guest_copy {
   enum guest_handle kind;
 };
 
+/* A __managed__ variable: the program has a pointer to it, which is set when its code is loaded. */
+struct guest_managed {
+  struct guest_managed *next;
+  void **binary;
+  uint64_t pointer;
+  uint64_t addr, bytes; /* where it is; 0: not loaded yet */
+};
+
+/* Functions of the program that streams have come to; a thread of its library calls them (tools/riscv). */
+struct guest_functions {
+  struct task **due;
+  uint32_t n, room;
+  struct task *called;        /* it is under way; NULL: none is */
+  struct linux_thread *caller; /* sleeps until one is due; NULL: there is no such thread yet */
+};
+
 /* A thread of the program. */
 struct guest_thread {
   struct guest_thread *next;
@@ -38,6 +54,8 @@ struct guest_call {
   struct guest_handles *handles;
   struct linux_process *process;
   struct guest_thread *thread;
+  struct guest_managed **managed; /* all of them */
+  struct guest_functions *functions;
   const char *name;
   uint64_t a[GUEST_ARGUMENTS];
   struct arena scratch, *keep; /* for the call; for as long as the program runs */
@@ -75,6 +93,8 @@ const void *guest_function(struct guest_call *, unsigned i); /* a kernel's host 
 dim3 guest_dim(const struct guest_call *, unsigned i);
 void **guest_params(struct guest_call *, unsigned i, unsigned function); /* of the kernel that argument names */
 const cudaLaunchConfig_t *guest_config(struct guest_call *, unsigned i);
+const cudaMemcpy3DParms *guest_copy_3d(struct guest_call *, unsigned i);
+const cudaResourceDesc *guest_resource(struct guest_call *, unsigned i);
 
 /* Bytes anywhere in the program's memory, copied here, or the way out. */
 void *guest_fetch(struct guest_call *, uint64_t addr, size_t bytes);

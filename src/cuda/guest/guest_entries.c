@@ -19,6 +19,8 @@
 #define FUNC(i)        const void *
 #define PARAMS(i, f)   void **
 #define CONFIG(i)      const cudaLaunchConfig_t *
+#define COPY_3D(i)     const cudaMemcpy3DParms *
+#define RESOURCE(i)    const cudaResourceDesc *
 #define CALL(waits, name, ...) CUresult name(__VA_ARGS__);
 #define CALL_0(waits, name)    CUresult name(void);
 #define OWN(name)
@@ -37,6 +39,8 @@
 #undef FUNC
 #undef PARAMS
 #undef CONFIG
+#undef COPY_3D
+#undef RESOURCE
 #undef CALL
 #undef CALL_0
 #undef OWN
@@ -56,6 +60,8 @@
 #define FUNC(i)        guest_function(c, i)
 #define PARAMS(i, f)   guest_params(c, i, f)
 #define CONFIG(i)      guest_config(c, i)
+#define COPY_3D(i)     guest_copy_3d(c, i)
+#define RESOURCE(i)    guest_resource(c, i)
 #define CALL(waits, name, ...)                      \
   static int64_t serve_##name(struct guest_call *c) \
   {                                                 \

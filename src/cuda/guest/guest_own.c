@@ -3,8 +3,12 @@
 #include <string.h>
 
 #include "cuda/core/errors.h"
+#include "cuda/core/host_call.h"
 #include "cuda/core/process.h"
 #include "cuda/core/shim.h"
+#include "cuda/core/task.h"
+#include "cuda/runtime/runtime.h"
+#include "host/linux/linux_syscall.h"
 
 /* The interface as the program's constructors see it (crt/host_runtime.h). */
 void **__cudaRegisterFatBinary(void *image);
@@ -85,9 +89,14 @@ static const char *keep_name(struct guest_call *c, unsigned i)
 }
 
 /* A name is all that the host's address is. */
+static char *as_name_of(uint64_t addr)
+{
+  return (char *)(uintptr_t)addr;
+}
+
 static char *as_name(const struct guest_call *c, unsigned i)
 {
-  return (char *)(uintptr_t)c->a[i];
+  return as_name_of(c->a[i]);
 }
 
 int64_t guest_own___cudaRegisterFunction(struct guest_call *c)
@@ -104,17 +113,38 @@ int64_t guest_own___cudaRegisterVar(struct guest_call *c)
   return 0;
 }
 
+/* Its pointer is the program's; a variable here is known by the place of that. */
 int64_t guest_own___cudaRegisterManagedVar(struct guest_call *c)
 {
+  void **binary = binary_of(c);
+  struct guest_managed *m = ARENA_NEW(c->keep, struct guest_managed);
+  *m = (struct guest_managed){.next = *c->managed, .binary = binary, .pointer = c->a[1]};
+  *c->managed = m;
+  __cudaRegisterVar(binary, as_name(c, 1), NULL, keep_name(c, 3), (int)c->a[4], c->a[5], (int)c->a[6], (int)c->a[7]);
+  return 0;
+}
+
+static CUresult find_managed(struct guest_call *c, struct guest_managed *m)
+{
+  CUdeviceptr addr = 0;
+  size_t bytes = 0;
   pthread_mutex_lock(&c->shim->lock);
-  shim_unsupported(c->shim, "a __managed__ variable of a program on a simulated CPU");
+  const CUresult r = rt_variable(c->shim, as_name_of(m->pointer), &addr, &bytes);
   pthread_mutex_unlock(&c->shim->lock);
-  return CUDA_ERROR_NOT_SUPPORTED;
+  m->addr = addr;
+  m->bytes = bytes;
+  return r;
 }
 
 int64_t guest_own___cudaInitModule(struct guest_call *c)
 {
-  return __cudaInitModule(binary_of(c));
+  void **binary = binary_of(c);
+  const char ok = __cudaInitModule(binary);
+  for (struct guest_managed *m = ok ? *c->managed : NULL; m; m = m->next)
+    if (m->binary == binary && find_managed(c, m) == CUDA_SUCCESS &&
+        !linux_vm_write(&c->process->vm, m->pointer, &m->addr, sizeof m->addr))
+      guest_fault(c, m->pointer, RV64_WRITE);
+  return ok;
 }
 
 /* <<<…>>> ---------------------------------------------------------------------------------------------------------- */
@@ -134,6 +164,45 @@ int64_t guest_own___cudaPopCallConfiguration(struct guest_call *c)
     *number = (uintptr_t)stream <= (uintptr_t)STREAM_PER_THREAD
                 ? (uintptr_t)stream : guest_handles_number(c->handles, stream, GUEST_CUstream);
   return guest_done(c, r);
+}
+
+/* Functions of the program ----------------------------------------------------------------------------------------- */
+
+CUresult cudaLaunchHostFunc(CUstream stream, void (*fn)(void *), void *data);
+
+/* The function's address is kept, and given back; nobody here calls it. */
+int64_t guest_own___warpstep_launch_host(struct guest_call *c)
+{
+  void (*fn)(void *) = (void (*)(void *))(uintptr_t)c->a[1];
+  return cudaLaunchHostFunc(guest_handle(c, 0, GUEST_CUstream), fn, (void *)(uintptr_t)c->a[2]);
+}
+
+/* The thread that calls them sleeps until one is due. */
+int64_t guest_own___warpstep_wait_function(struct guest_call *c)
+{
+  struct linux_thread *t = linux_running(c->process);
+  c->functions->caller = t;
+  if (c->functions->n) return 0;
+  t->state = LINUX_SLEEPS;
+  t->deadline = UINT64_MAX;
+  return LINUX_WAITS;
+}
+
+/* The one before has returned. Whether there is another: its address and argument are given. */
+int64_t guest_own___warpstep_next_function(struct guest_call *c)
+{
+  struct guest_functions *f = c->functions;
+  uint64_t *to = guest_out(c, 0, 2 * sizeof *to);
+  struct shim *s = c->shim;
+  if (!to) guest_refuse(c, CUDA_ERROR_INVALID_VALUE);
+  pthread_mutex_lock(&s->lock);
+  if (f->called) host_call_returned(f->called);
+  f->called = f->n ? f->due[0] : NULL;
+  if (f->called) memmove(f->due, f->due + 1, --f->n * sizeof(struct task *));
+  to[0] = f->called ? (uint64_t)(uintptr_t)f->called->op.host.fn : 0;
+  to[1] = f->called ? (uint64_t)(uintptr_t)f->called->op.host.data : 0;
+  pthread_mutex_unlock(&s->lock);
+  return guest_done(c, CUDA_SUCCESS);
 }
 
 /* Others ----------------------------------------------------------------------------------------------------------- */

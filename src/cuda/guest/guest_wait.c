@@ -69,7 +69,8 @@ bool guest_wait(struct guest_call *c, const struct guest_entry *e)
   const struct others o = look_at_others(c->process);
   struct shim *s = c->shim;
   if (e->wait == GUEST_NOW || !s->up || !s->live || s->captures || s->starved) return false;
-  if (!o.run && !o.wait && o.deadline == UINT64_MAX && !c->thread->waits) return false;
+  const bool alone = !o.run && !o.wait && o.deadline == UINT64_MAX;
+  if (alone && !c->functions->caller && !c->thread->waits) return false;
   void *const of = e->wait == GUEST_STREAM  ? guest_handle(c, e->which, GUEST_CUstream)
                    : e->wait == GUEST_EVENT ? guest_handle(c, e->which, GUEST_CUevent) : NULL;
   pthread_mutex_lock(&s->lock);
