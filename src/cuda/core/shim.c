@@ -28,6 +28,7 @@ static bool bring_up(struct shim *s, struct err *e)
 {
   const char *text = program_is_guest(s) ? s->program.options : getenv(EXEC_OPTIONS_VARIABLE);
   TRY(exec_options_parse(&s->options, text, e));
+  if (program_is_guest(s)) s->options.max_insts = 0; /* those of its CPU are meant */
   if (s->options.trace &&
       !(s->trace = trace_export_new(s->options.trace, TRACE_XZ, TRACE_VERSION, e)))
     return false;

@@ -243,7 +243,8 @@ struct guest *guest_new(const struct guest_setup *setup)
                               .describe = describe};
   g->memory = (struct program_memory){.ctx = g, .read = read_memory, .write = write_memory,
                                       .reaches = reaches_memory};
-  g->shim->program = (struct program){.memory = &g->memory, .end = LINUX_TASK_SIZE, .options = g->options, .host_call = function_due,
+  g->shim->program = (struct program){.memory = &g->memory, .end = LINUX_TASK_SIZE, .options = g->options,
+                                      .host_call = function_due,
                                       .shared = setup->memory == CPU_MEMORY_SPLIT ? NULL : setup->image,
                                       .at_host = setup->memory == CPU_MEMORY_C2C};
   sort_entries(g);
