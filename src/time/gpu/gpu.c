@@ -135,6 +135,7 @@ static unsigned join(struct gpu *g, const struct gpu_join *j)
                                 .lines = j->lines, .others = grids_there, .ctx = g});
   g->home = ARENA_NEW(&g->arena, struct hub_in);
   hub_in_init(g->home, &g->arena, &g->params, g->params.gpu_sms + REQUESTER_HUB, j->apply, j->images);
+  if (!j->lines) g->home->others = grids_there, g->home->ctx = g, g->home->memory = g->dma->memory; /* its rate */
   g->outward = ARENA_NEW(&g->arena, struct hub_out);
   hub_out_init(g->outward, &g->arena,
                &(struct hub_out_config){.params = &g->params, .node = j->node, .sockets = j->sockets,

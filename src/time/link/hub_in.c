@@ -109,6 +109,32 @@ static void send_line(struct hub_in *h, unsigned number, unsigned i, picos now)
   q->repeats = repeats_of(&j->op);
 }
 
+static struct gmem *image_for(const struct hub_in *h, const struct hub_job *j)
+{
+  const bool own = !h->images || !h->images[j->m.from] || gmem_ptr(h->image, j->at.addr, 1);
+  return own ? h->image : h->images[j->m.from];
+}
+
+static void answer(struct hub_in *h, unsigned number, picos now);
+
+/* Whether a copy engine's bytes need no requests: nobody else uses the memory. */
+static bool fluid(const struct hub_in *h, const struct hub_job *j)
+{
+  return h->others && j->m.port == LINK_PORT_DMA && (j->m.kind == LINK_READ || j->m.kind == LINK_WRITE) &&
+         !h->others(h->ctx);
+}
+
+/* There and back through the crossbar, which is else in the times of the requests. */
+static void move_at_once(struct hub_in *h, unsigned number, picos now)
+{
+  struct hub_job *j = &h->job[number];
+  struct gmem *image = image_for(h, j);
+  const uint64_t n = j->at.n;
+  j->failed = !(j->m.kind == LINK_READ ? gmem_read(image, j->at.addr, j->bytes, n)
+                                       : gmem_write(image, j->at.addr, j->bytes, n));
+  answer(h, number, server_take(&h->memory, now + 2 * h->request, n));
+}
+
 static void take_message(struct hub_in *h, unsigned lane, picos now)
 {
   const struct link_msg *m = link_port_front(&h->port, lane);
@@ -119,6 +145,10 @@ static void take_message(struct hub_in *h, unsigned lane, picos now)
   read_body(j, m);
   link_port_pop(&h->port, lane, now);
   h->stats.messages++;
+  if (fluid(h, j)) {
+    move_at_once(h, number, now);
+    return;
+  }
   bool line = j->m.kind == LINK_STORE || j->m.kind == LINK_ATOMIC;
   j->pending = (uint16_t)(line ? 1 : lines_of(&j->at));
   h->lines_left -= j->pending;
@@ -152,12 +182,6 @@ static void take_reply(struct hub_in *h, picos now)
 }
 
 /* --- at the slices ------------------------------------------------------------------------------ */
-
-static struct gmem *image_for(const struct hub_in *h, const struct hub_job *j)
-{
-  const bool own = !h->images || !h->images[j->m.from] || gmem_ptr(h->image, j->at.addr, 1);
-  return own ? h->image : h->images[j->m.from];
-}
 
 static bool perform_line(struct hub_in *h, struct hub_job *j, unsigned i)
 {

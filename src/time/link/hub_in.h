@@ -4,6 +4,8 @@
  *   out      strong requests of its lines, which are performed at their slices among those of cores; then the answer
  *   limits   HUB_JOBS messages, `lines` lines under way
  *   values   as this GPU sees its memory; what it does not see (memory mapped for others alone), as who asks does
+ *   fluid    bytes that copy engines of others read and write here while no grid is here, at the usable rate of DRAM,
+ *            without requests, as those of the engines here (time/dma/dma.h), which have that rate for themselves
  *   order    messages of one line come by one way and meet at one slice: they keep their order
  */
 #ifndef WS_TIME_LINK_HUB_IN_H
@@ -13,6 +15,7 @@
 #include "config/params.h"
 #include "time/core/requester.h"
 #include "time/link/link_port.h"
+#include "time/server.h"
 
 enum { HUB_JOBS = 2048, HUB_JOB_BYTES = 512 };
 
@@ -39,6 +42,9 @@ struct hub_in {
   struct hub_job *job;
   uint16_t *spare, n_spare;
   uint32_t lines_left;
+  bool (*others)(void *ctx); /* whether a grid is here; changes between windows only. NULL: always by lines */
+  void *ctx;
+  struct server memory; /* fluid: DRAM */
   picos request; /* noc.request_latency */
   struct hub_in_stats stats;
 };
