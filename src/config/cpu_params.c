@@ -8,6 +8,8 @@ const char *const cpu_protocol_name[CPU_PROTOCOL__N] = {CPU_PROTOCOL_LIST(X)};
 const char *const cpu_topology_name[CPU_TOPOLOGY__N] = {CPU_TOPOLOGY_LIST(X)};
 #undef X
 
+enum { LINES_PER_CORE = 64 };
+
 const char *cpu_params_check(const struct cpu_params *c, const char **key)
 {
   const struct {
@@ -27,5 +29,8 @@ const char *cpu_params_check(const struct cpu_params *c, const char **key)
   if ((uint64_t)c->l2_sets * c->l2_ways > 1u << 20) return "L2 is larger than 64 MiB";
   *key = "home_ways";
   if ((uint64_t)c->home_sets * c->home_ways > 1u << 22) return "more than 4194304 lines of a home";
+  /* Cores that take each other's lines away for want of room never get through LR and SC. */
+  if ((uint64_t)c->homes * c->home_sets * c->home_ways < (uint64_t)LINES_PER_CORE * c->cores)
+    return "homes know fewer than 64 lines for each core";
   return NULL;
 }

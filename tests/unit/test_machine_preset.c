@@ -282,6 +282,7 @@ static const struct mistake cpu_mistakes[] = {
     {0, "l2_sets    = (512", "l2_sets    = (500", "cpu.l2_sets: must be a power of two"},
     {0, "l2_sets    = (512", "l2_sets    = (1", "cpu.l1d_sets: L1 is larger than L2"},
     {0, "home_sets    = (2048", "home_sets    = (1048576", "cpu.home_ways: more than 4194304 lines"},
+    {0, "home_sets    = (2048", "home_sets    = (4", "cpu.home_ways: homes know fewer than 64 lines for each core"},
     {0, "branch_entries       = (512", "branch_entries       = (3", "cpu.branch_entries: must be a power of two, or 0"},
     {0, "memory   = (\"fused\"", "memory   = (\"both\"", "cpu.memory: must be \"fused\" or \"split\" or \"c2c\""},
     {0, "protocol = (\"hsc\"", "protocol = (\"moesi\"", "cpu.protocol: must be"},
