@@ -156,7 +156,10 @@ static void function_due(void *ctx, struct task *w)
   struct guest_functions *f = &g->functions;
   f->due = mem_more(f->due, f->n, &f->room, sizeof(struct task *));
   f->due[f->n++] = w;
-  if (f->caller) f->caller->deadline = 0;
+  for (uint32_t i = 0; i < g->process->n_threads; i++) {
+    struct linux_thread *t = g->process->thread[i];
+    if (t->tid == f->caller && t->state == LINUX_SLEEPS) t->deadline = 0;
+  }
 }
 
 static int64_t missing(struct guest *g, const char *name)

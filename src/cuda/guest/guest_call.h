@@ -38,7 +38,7 @@ struct guest_functions {
   struct task **due;
   uint32_t n, room;
   struct task *called;        /* it is under way; NULL: none is */
-  struct linux_thread *caller; /* sleeps until one is due; NULL: there is no such thread yet */
+  uint32_t caller;            /* number of the thread that sleeps until one is due; 0: there is no such thread yet */
 };
 
 /* A thread of the program. */

@@ -181,7 +181,7 @@ int64_t guest_own___warpstep_launch_host(struct guest_call *c)
 int64_t guest_own___warpstep_wait_function(struct guest_call *c)
 {
   struct linux_thread *t = linux_running(c->process);
-  c->functions->caller = t;
+  c->functions->caller = t->tid;
   if (c->functions->n) return 0;
   t->state = LINUX_SLEEPS;
   t->deadline = UINT64_MAX;
