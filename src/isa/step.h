@@ -139,6 +139,7 @@ struct effect {
   lane_mask exec;    /* of those, lanes whose guard was true */
   uint32_t flags;    /* enum effect_flag */
   uint32_t sleep_ns; /* NANOSLEEP: requested time */
+  bool sleep_polls;  /* it ends before that when an mbarrier's phase does */
   struct tensor_work tensor;   /* of a product or copy of tensor memory (inst.tmem) */
   struct step_barrier barrier; /* of an instruction of a CTA's or cluster's barrier */
   void *priv;        /* step source's own: the decoded operation, for perform and finish */
@@ -261,6 +262,7 @@ struct step_source {
   uint32_t grid[3], block[3];
   bool free_barriers;  /* the caller wants the barriers of a CTA, but those that reduce, to hold nobody */
   uint32_t cluster[3]; /* CTAs of a cluster, which divide the grid; all 0: no clusters */
+  bool pairs;          /* CTAs 2k and 2k + 1 of a cluster want an SM each */
 };
 
 /* CTAs that are resident at the same time: those of a cluster. */

@@ -319,6 +319,7 @@ static void source_init(struct func_launch *l)
   memcpy(l->source.grid, p->grid, sizeof p->grid);
   memcpy(l->source.block, p->block, sizeof p->block);
   memcpy(l->source.cluster, p->cluster, sizeof p->cluster);
+  l->source.pairs = p->tmem_pairs;
 }
 
 static void number_threads(struct func_launch *l)

@@ -49,6 +49,15 @@ static inline const struct sass_inst *func_sass(const struct func_launch *l)
   return l->p.code.decoded;
 }
 
+/* Without time: the turn of the warp ends with the step it is in. A waiting warp that others outrun by two phases of an
+ * mbarrier would wait for ever; on a GPU it sees each of them, as nobody is thousands of instructions ahead. */
+static inline void func_end_turn(struct func_warp *w)
+{
+  if (!w->launch->p.on_demand) return;
+  w->stride = 0;
+  w->step.paths.p[w->cur].yielded = true;
+}
+
 /* Pickers of the files compiled once; rules as in uop.h. */
 sem_picker sem_ctrl_handler, sem_mem_handler, sem_atom_handler, sem_sync_handler, sem_tensor_handler, sem_bulk_handler,
     sem_tmem_handler, sem_pack_handler, sem_warp_handler, sem_sys_handler, sem_tex_handler, sem_surf_handler;

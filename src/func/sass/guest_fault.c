@@ -29,7 +29,8 @@ bool func_fault(const struct func_warp *w, const struct effect *e, struct fault 
     f->thread[i] = w->tid[i][lane];
   }
   bool before = e->pc < l->p.entry_pc; /* a function that lies before the kernel, or anywhere */
-  int n = snprintf(f->text, sizeof f->text, before ? "%s, pc 0x%llx: " : "%s+0x%llx: ",
+  /* Names of templates have thousands of characters, and what happened is to be read behind them. */
+  int n = snprintf(f->text, sizeof f->text, before ? "%.100s, pc 0x%llx: " : "%.100s+0x%llx: ",
                    l->p.kernel_name ? l->p.kernel_name : "kernel",
                    (unsigned long long)(before ? e->pc : e->pc - l->p.entry_pc));
   if (n < 0 || (size_t)n >= sizeof f->text) return false;

@@ -187,6 +187,7 @@ static bool sleep_lanes(struct func_warp *w, const struct uop *u, uint32_t m, st
     if (a[i] > ns) ns = a[i];
   }
   e->sleep_ns = ns;
+  e->sleep_polls = sass_get(u->s, FLD_SLEEP_SYNCS);
   path_yield(w, e);
   return true;
 }

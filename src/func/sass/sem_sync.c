@@ -128,6 +128,7 @@ static void phase_finish(struct func_warp *w, const struct uop *u, struct effect
   const mem_word *state = mem_row(e->mem, 0), *b = mem_row(e->mem, COMPARE_WORD);
   uint32_t over = 0;
   for (unsigned i = 0; i < LANES; i++) over |= ((state[i] ^ b[i]) >> 31) << i;
+  if (!(over & (uint32_t)e->exec)) func_end_turn(w); /* it waits */
   pred_write(w, u->pu, (uint32_t)e->exec, over);
 }
 

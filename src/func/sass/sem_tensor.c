@@ -268,7 +268,6 @@ static const char *mismatch(const struct copy *c)
   if (c->map.type == TENSOR_U4_GAPS || c->map.type == TENSOR_U6_GAPS) return "packed types with gaps are not modelled";
   if (c->map.kind != (mode == MODE_IM2COL ? TENSOR_IM2COL : TENSOR_TILED)) return "the tensor map is of another mode";
   if (s->sem == SEM_UTMAREDG && reduced_as(c->map.type) == ATOM_INVALID) return "no reduction of this type";
-  if (s->sem == SEM_UTMALDG && sass_get(s, FLD_TMA_2CTA)) return "pairs of CTAs are not modelled";
   return NULL;
 }
 
@@ -324,13 +323,22 @@ static bool take_shared(struct copy *c, uint32_t addr)
   return p;
 }
 
+/* The mbarrier that a CTA's part of a multicast tells: its own, or, of copies for pairs (.2CTA), that of the CTA of its
+ * pair whose number is odd or even as that of the CTA is whose mbarrier the instruction names (PTX ISA). */
+static uint32_t barrier_of(const struct copy *c, uint32_t barrier)
+{
+  const uint32_t odd = 1u << CLUSTER_SHIFT;
+  if (!sass_get(c->u->s, FLD_TMA_2CTA) || !sass_get(c->u->s, FLD_TMA_MULTICAST)) return barrier;
+  return (barrier & ~odd) | (c->arg[ARG_BARRIER] & odd);
+}
+
 static bool copy_box(void *copy, uint32_t shared, uint32_t barrier)
 {
   struct copy *c = copy;
   if (!take_shared(c, shared)) return false;
   for (unsigned k = 0; k < c->rows; k++)
     if (!move_one_row(c, k)) return false;
-  return c->u->s->sem != SEM_UTMALDG || copy_complete(c->w, c->e, barrier, c->row_bytes * c->rows, c->f);
+  return c->u->s->sem != SEM_UTMALDG || copy_complete(c->w, c->e, barrier_of(c, barrier), c->row_bytes * c->rows, c->f);
 }
 
 static bool take(struct copy *c, struct func_warp *w, const struct uop *u, struct effect *e, struct gmem_view *v,
@@ -376,6 +384,12 @@ bool tensor_copy_part(struct func_warp *w, const struct uop *u, struct effect *e
   return !p.bytes || move_global(&c, p.addr, buf + from + (p.addr - row.addr), p.bytes);
 }
 
+/* Of a load: the mbarrier of another CTA is told, data to the own (.2CTA). */
+static bool tells_other(const struct func_warp *w, const struct sass_inst *s, uint32_t barrier)
+{
+  return s->sem == SEM_UTMALDG && w->cta->cluster && barrier >> CLUSTER_SHIFT != w->cta->rank;
+}
+
 /* One copy for the warp; its first lane stands for it. */
 static bool step(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
 {
@@ -388,7 +402,9 @@ static bool step(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   uint32_t ctas = 0;
   (void)f;
   if (s->sem == SEM_UTMALDG) ctas = sass_get(s, FLD_TMA_MULTICAST) ? extra >> 16 : copy_target(shared);
-  mem_word *arg = mem_row(copy_begin(w, e, u, m, ctas, 0), 0);
+  struct mem_effect *me = copy_begin(w, e, u, m, ctas, 0);
+  mem_word *arg = mem_row(me, 0);
+  me->copy.far |= tells_other(w, s, barrier);
   arg[ARG_MAP] = warp_uniform(w, map), arg[ARG_MAP_HIGH] = warp_uniform(w, map + 1);
   arg[ARG_SHARED] = shared, arg[ARG_BARRIER] = barrier, arg[ARG_EXTRA] = extra;
   arg[ARG_HAVE_MAP] = 0;

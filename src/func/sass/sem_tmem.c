@@ -333,6 +333,7 @@ static bool commit_step(struct func_warp *w, const struct uop *u, uint32_t m, st
   (void)f;
   struct mem_effect *me = copy_begin(w, e, u, m, ctas, BAR_BYTES);
   mem_row(me, BAR_ROW)[0] = barrier;
+  func_end_turn(w); /* others see this phase end before this warp begins the next but one */
   return true;
 }
 

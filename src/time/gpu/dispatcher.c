@@ -237,26 +237,30 @@ static bool gang_waits(const struct dispatcher *d)
   return room < g->n_ctas;
 }
 
-/* SM of the GPC with room that holds the fewest CTAs. */
-static struct dispatch_port *emptiest(struct dispatcher *d, unsigned gpc)
+/* SM of the GPC with room that holds the fewest CTAs, `not` alone if no other has room. */
+static struct dispatch_port *emptiest(struct dispatcher *d, unsigned gpc, struct dispatch_port *not)
 {
   struct dispatch_port *best = NULL;
   for (unsigned i = 0; i < d->n_ports; i++) {
     struct dispatch_port *p = &d->port[i];
-    if (p->gpc == gpc && has_room(d, p) && (!best || p->used.ctas < best->used.ctas)) best = p;
+    if (p == not || p->gpc != gpc || !has_room(d, p)) continue;
+    if (!best || p->used.ctas < best->used.ctas) best = p;
   }
-  return best;
+  return best ? best : not;
 }
 
-/* False: the GPC has no room for all of a cluster. */
+/* False: the GPC has no room for all of a cluster. Of pairs, an SM holds one CTA each. */
 static bool launch_cluster(struct dispatcher *d, unsigned gpc, picos now)
 {
-  unsigned n = cluster_size(d);
+  const unsigned n = cluster_size(d);
+  const struct step_source *s = d->grid[d->head].source;
+  const bool pairs = s && s->pairs && n > 1;
+  struct dispatch_port *last = NULL;
   uint64_t room = 0;
   for (unsigned i = 0; i < d->n_ports && room < n; i++)
-    if (d->port[i].gpc == gpc) room += room_for(d, &d->port[i], n);
+    if (d->port[i].gpc == gpc) room += room_for(d, &d->port[i], pairs ? n / 2 : n);
   if (room < n) return false;
-  for (unsigned k = 0; k < n; k++) launch(d, emptiest(d, gpc), now);
+  for (unsigned k = 0; k < n; k++) launch(d, last = emptiest(d, gpc, pairs && k % 2 ? last : NULL), now);
   return true;
 }
 

@@ -549,8 +549,10 @@ static void hold_warp(struct sub_core *p, const struct passing *x)
     x->w->fence_waits = in->scope != SCOPE_CTA; /* a CTA sees its stores in L1 */
     hold(p, x->warp, WS_MEMBAR, x->now + cycles[in->scope]);
   }
-  if ((in->flags & INST_SLEEP) && x->w->step->paths.n_ready == 1)
-    hold(p, x->warp, WS_SLEEPING, x->now + (uint64_t)e->sleep_ns * 1000 / p->ports.mem->period);
+  if ((in->flags & INST_SLEEP) && x->w->step->paths.n_ready == 1) {
+    const uint64_t asked = (uint64_t)e->sleep_ns * 1000 / p->ports.mem->period, poll = q->issue_sleep_poll_cycles;
+    hold(p, x->warp, WS_SLEEPING, x->now + (e->sleep_polls && poll < asked ? poll : asked));
+  }
   if ((in->flags & INST_BAR) && !(e->flags & EFF_BLOCKED) && !q->ideal_barriers)
     hold_at_barrier(p, x->warp, x->now, x->now + q->lat[LAT_BAR]);
 }
