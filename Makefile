@@ -31,7 +31,8 @@ include mk/flags.mk
 SRC     := $(sort $(shell find src -name '*.c'))
 CLI_SRC := $(filter src/cli/% src/study/%,$(SRC)) # not in the library: they want SQLite
 CUDA_SRC := $(filter src/cuda/%,$(SRC))
-LIB_SRC := $(filter-out $(CLI_SRC) $(CUDA_SRC),$(SRC))
+LIBS_SRC := $(filter src/libs/%,$(SRC))
+LIB_SRC := $(filter-out $(CLI_SRC) $(CUDA_SRC) $(LIBS_SRC),$(SRC))
 
 # Warp-wide semantics: compiled once per x86-64 level, chosen at start-up (mk/flags.mk).
 SEM_SRC := $(wildcard $(patsubst %,src/func/sass/sem_%.c,int logic wide uniform fp half fp64 conv mufu mma hmma884 qmma omma gmma utcmma rows across))
@@ -93,8 +94,9 @@ $(BUILD)/objects.stamp: force
 	$(call stamp,$(LIB_OBJ))
 
 include mk/cuda.mk
+include mk/libs.mk
 # Of the sanitizers only the address sanitizer can be brought into a program that was built without it (mk/cuda.mk).
-shims: $(if $(filter-out asan,$(MODE)),,$(SHIM) $(SHIM_NAMES))
+shims: $(if $(filter-out asan,$(MODE)),,$(SHIM) $(SHIM_NAMES) $(LIBS_ALL))
 
 include mk/riscv.mk
 include mk/tests.mk
@@ -114,7 +116,7 @@ bench: all refs
 cubins:
 	$(Q)kernels/build.sh
 
-lint: $(LIB_OBJ) $(CLI_OBJ) $(SHIM_OBJ)
+lint: $(LIB_OBJ) $(CLI_OBJ) $(SHIM_OBJ) $(LIBS_OBJ)
 	$(Q)tools/lint/run.sh $(BUILD)
 
 format:

@@ -59,6 +59,8 @@ install: $(BIN) lib shims $(BUILD)/warpstep.1 $(BUILD)/warpstep.pc
 	$(Q)ln -sf $(notdir $(SHARED_LIB)) '$(DESTDIR)$(libdir)/$(SONAME)'
 	$(Q)ln -sf $(SONAME) '$(DESTDIR)$(libdir)/libwarpstep.so'
 	$(Q)$(INSTALL) -m 644 $(SHIM) $(SHIM_NAMES) '$(DESTDIR)$(libdir)/warpstep/'
+	$(Q)$(INSTALL) -d '$(DESTDIR)$(libdir)/warpstep/libs'
+	$(Q)$(INSTALL) -m 644 $(LIBS_ALL) '$(DESTDIR)$(libdir)/warpstep/libs/'
 	$(Q)$(INSTALL) -m 644 $(API_HEADER) '$(DESTDIR)$(includedir)/warpstep/'
 	$(Q)$(INSTALL) -m 644 $(BUILD)/warpstep.pc '$(DESTDIR)$(pcdir)/'
 	$(Q)$(INSTALL) -m 644 $(BUILD)/warpstep.1 '$(DESTDIR)$(mandir)/man1/'
@@ -71,6 +73,8 @@ uninstall:
 	  '$(DESTDIR)$(libdir)/libwarpstep.so' '$(DESTDIR)$(includedir)/warpstep/warpstep.h' \
 	  '$(DESTDIR)$(pcdir)/warpstep.pc' '$(DESTDIR)$(mandir)/man1/warpstep.1'
 	$(Q)rm -f $(foreach l,$(notdir $(SHIM) $(SHIM_NAMES)),'$(DESTDIR)$(libdir)/warpstep/$(l)')
+	$(Q)rm -f $(foreach l,$(notdir $(LIBS_ALL)),'$(DESTDIR)$(libdir)/warpstep/libs/$(l)')
+	$(Q)rmdir '$(DESTDIR)$(libdir)/warpstep/libs' 2>/dev/null || true
 	$(Q)rmdir '$(DESTDIR)$(libdir)/warpstep' '$(DESTDIR)$(includedir)/warpstep' 2>/dev/null || true
 	$(call remove_tree,$(pkgdatadir),$(PKGDATA))
 	$(call remove_tree,$(docdir),$(DOC))

@@ -37,7 +37,7 @@ enum {
   OPT_PROGRESS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_SAMPLE,
   OPT_SAMPLE_CTAS, OPT_INTERLEAVE, OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_US, OPT_TOOL,
   OPT_PRINT_LEVEL, OPT_PRINT_LIMIT, OPT_LEAK_CHECK, OPT_ERROR_EXITCODE, OPT_LOG_FILE, OPT_HTML, OPT_HTML_BASELINE,
-  OPT_WHAT_IF, OPT_MACHINE,
+  OPT_WHAT_IF, OPT_MACHINE, OPT_LIBS,
   OPT_SYSROOT, OPT_MEMORY, OPT_MISSING_CALLS,
   OPT_OUTPUT = 'o',
 };
@@ -78,6 +78,8 @@ static const struct cli_option options[] = {
                                        "without time, estimate and print the error"},
   {OPT_MAX_CYCLES, "max-cycles", "N", "a timed launch fails after N cycles (as by a watchdog)"},
   {OPT_MAX_INSTRUCTIONS, "max-instructions", "N", "a launch fails after N warp instructions"},
+  {OPT_LIBS, "libs", "WHICH", "own: cuBLAS is warpstep's open one (the default); native: the system's\n"
+                              "(docs/libraries.md)"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {OPT_SYSROOT, "sysroot", "DIR", "RISC-V programs: where their interpreter and libraries are\n"
                                   "(/usr/riscv64-linux-gnu)"},
@@ -98,6 +100,8 @@ static const struct cli_option capture_options[] = {
   {OPT_INTERLEAVE, "interleave", "N", "launches without time: the warps of a CTA take turns after N\n"
                                       "instructions at most (4096), for programs that race"},
   {OPT_THREADS, "threads", "N", "host threads (1)"},
+  {OPT_LIBS, "libs", "WHICH", "own: cuBLAS is warpstep's open one (the default); native: the system's\n"
+                              "(docs/libraries.md)"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {0},
 };
@@ -105,6 +109,8 @@ static const struct cli_option capture_options[] = {
 static const struct cli_option debug_options[] = {
   {OPT_GPU, "gpu", "PRESET", "the GPU to simulate; by default one the program has code for"},
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
+  {OPT_LIBS, "libs", "WHICH", "own: cuBLAS is warpstep's open one (the default); native: the system's\n"
+                              "(docs/libraries.md)"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {0},
 };
@@ -122,6 +128,8 @@ static const struct cli_option sanitize_options[] = {
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
   {OPT_INTERLEAVE, "interleave", "N", "the warps of a CTA take turns after N instructions at most (4096)"},
   {OPT_MAX_INSTRUCTIONS, "max-instructions", "N", "a launch fails after N warp instructions"},
+  {OPT_LIBS, "libs", "WHICH", "own: cuBLAS is warpstep's open one (the default); native: the system's\n"
+                              "(docs/libraries.md)"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {0},
 };
@@ -140,6 +148,7 @@ struct exec_run {
   struct exec_what_if what_if;
   struct activity_choice shown; /* what they are, to tell mistakes before the program starts */
   bool overridden;              /* --set */
+  bool native;                  /* --libs native */
   struct exec_rv64 rv64;
   bool for_rv64, for_gpu;       /* options of either kind were given */
   bool quiet;
@@ -185,6 +194,14 @@ static int take_baseline(struct exec_run *x, const char *path)
   if (!realpath(path, absolute)) return cli_error("%s: %s", path, host_error());
   x->baseline = path;
   fprintf(x->out, "html_baseline=%s\n", absolute);
+  return CLI_OK;
+}
+
+static int take_libs(const struct cli_command *cmd, struct exec_run *x, const char *arg)
+{
+  if (strcmp(arg, "own") != 0 && strcmp(arg, "native") != 0)
+    return cli_usage_error(cmd, "--libs: %s is neither own nor native", arg);
+  x->native = strcmp(arg, "native") == 0;
   return CLI_OK;
 }
 
@@ -312,6 +329,7 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_TIMELINE_SMS: return take_timeline(cmd, x, "timeline_sms", arg, activity_choice_sms);
   case OPT_TIMELINE_WARPS: return take_timeline(cmd, x, "timeline_warps", arg, activity_choice_warps);
   case OPT_TIMELINE_US: return take_timeline(cmd, x, "timeline_us", arg, activity_choice_us);
+  case OPT_LIBS: return take_libs(cmd, x, arg);
   case OPT_TRACE: fprintf(x->out, "trace=%s\n", arg); break;
   case OPT_QUIET: x->quiet = true; fprintf(x->out, "quiet=1\n"); break;
   default: return take_sanitize(cmd, x, id, arg);
@@ -417,7 +435,7 @@ static int start_watched(struct exec_run *x, char **program, const char *dir)
   FILE *out = t ? output_log_open(x->log ? x->log : "-", true, &e) : NULL;
   if (!out) return cli_error("%s", e.msg);
   fprintf(x->out, "tally=%s\n", name);
-  program_hand_over(x->out, &x->text, dir);
+  program_hand_over(x->out, &x->text, dir, !x->native);
   const int status = sanitize_parent(program, t, out, atoi(x->error_exitcode));
   return output_log_close(out, x->log ? x->log : "stdout", &e) ? status : cli_error("%s", e.msg);
 }
@@ -469,7 +487,7 @@ static int start(struct exec_run *x, char **program)
   if (x->stop) fprintf(x->out, "stop=1\n");
   fprintf(x->out, "started=%" PRIu64 "\n", file_clock());
   if (x->tools) return start_watched(x, program, dir);
-  program_hand_over(x->out, &x->text, dir);
+  program_hand_over(x->out, &x->text, dir, !x->native);
   if (x->what_if.costs) return exec_what_if_program(&x->what_if, program);
   execvp(program[0], program);
   return cli_error("%s: %s", program[0], host_error());

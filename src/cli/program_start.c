@@ -1,5 +1,6 @@
 #include "cli/program_start.h"
 
+#include <glob.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,12 +63,27 @@ static void prepend(const char *variable, const char *first)
   free(text);
 }
 
-void program_hand_over(FILE *out, char *const *text, const char *dir)
+/* Our open libraries under the names of NVIDIA's (docs/libraries.md). Loaded before the program they are those it
+ * finds, also where it was linked with a path to others. */
+static void put_libraries_first(const char *dir)
+{
+  char pattern[PATH_MAX + 32];
+  glob_t found;
+  snprintf(pattern, sizeof pattern, "%s/libs/*.so.*", dir);
+  if (glob(pattern, 0, NULL, &found) != 0) return;
+  for (size_t i = 0; i < found.gl_pathc; i++) prepend("LD_PRELOAD", found.gl_pathv[i]);
+  globfree(&found);
+  snprintf(pattern, sizeof pattern, "%s/libs", dir);
+  prepend("LD_LIBRARY_PATH", pattern);
+}
+
+void program_hand_over(FILE *out, char *const *text, const char *dir, bool libs)
 {
   char library[PATH_MAX + 32];
   snprintf(library, sizeof library, "%s/" LIBRARY, dir);
   fflush(out);
   setenv(OPTIONS_VARIABLE, *text, 1);
   prepend("LD_LIBRARY_PATH", dir);
+  if (libs) put_libraries_first(dir);
   prepend("LD_PRELOAD", library);
 }

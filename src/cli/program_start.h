@@ -15,7 +15,7 @@ bool program_check(const char *path, struct err *e);
 /* Folder of the shim libraries: $WARPSTEP_CUDA, else cuda/ beside this program, else ../lib/warpstep. */
 bool program_libraries(char *dir, size_t size, struct err *e);
 /* Puts them in the way of what is executed next, with what was written to `out`, whose text this is: lines KEY=VALUE
- * (cuda/core/options.h). */
-void program_hand_over(FILE *out, char *const *text, const char *dir);
+ * (cuda/core/options.h). `libs`: and our open libraries, in the place of NVIDIA's (docs/libraries.md). */
+void program_hand_over(FILE *out, char *const *text, const char *dir, bool libs);
 
 #endif

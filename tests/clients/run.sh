@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Python packages that open the CUDA driver or bring their own runtime, unmodified, under `warpstep exec
-# --functional`: Numba's CUDA target, CuPy, tinygrad's CUDA backend, Triton. A package that the
+# --functional`: Numba's CUDA target, CuPy, tinygrad's CUDA backend, Triton, PyTorch. A package that the
 # interpreter does not find is skipped with a line. Each script checks its results against NumPy.
 #
-#   tests/clients/run.sh [numba|cupy|tinygrad|triton ...]
+#   tests/clients/run.sh [numba|cupy|tinygrad|triton|torch ...]
 #
 # Environment: BIN (build/warpstep), PYTHON (an interpreter with the packages: python3), GPU (rtx-3070),
 # CUDA (toolkit, for its libnvrtc: /usr/local/cuda), TINYGRAD_TESTS (folder `test` of tinygrad's repository: its
@@ -46,7 +46,7 @@ tensor_tests() {
 }
 
 failed=0
-[ $# -gt 0 ] || set -- numba cupy tinygrad triton
+[ $# -gt 0 ] || set -- numba cupy tinygrad triton torch
 for name; do
   if ! "$python" -c "import numpy, importlib.util as u, sys; sys.exit(not u.find_spec('$name'))" 2>/dev/null; then
     echo "ok clients $name # SKIP $python does not have it"

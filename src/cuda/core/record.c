@@ -82,17 +82,22 @@ static void write_row(FILE *f, uint64_t number, const struct launch_record *l, b
           (unsigned long long)l->warp_insts, cycles, time, on, by, sampled, l->faulted ? "  faulted" : "");
 }
 
+/* How the names of kernels begin that our open libraries launch. */
+#define OWN_KERNELS "warpstep_"
+
 void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps)
 {
   uint64_t cycles = 0, timed = 0, nominal = 0;
   const uint64_t n = count(r);
   uint64_t row = 0;
+  bool has_own = false;
   fprintf(f, "warpstep: %llu kernel launches on %s\n", (unsigned long long)n, gpu);
   fprintf(f, "launch  %-*s  %12s  %10s  %12s  %12s  %10s\n", NAME_COLUMN, "kernel", "grid", "block",
           "warp insts", "cycles", "us");
   for (uint64_t i = 0; i < r->n; i++) {
     if (!r->launch[i].kernel) continue;
     timed += r->launch[i].timed;
+    has_own = has_own || strncmp(r->launch[i].kernel, OWN_KERNELS, sizeof OWN_KERNELS - 1) == 0;
     nominal += !r->launch[i].timed && !r->launch[i].estimated;
     if (r->launch[i].timed) cycles += r->launch[i].cycles;
     if (n > TABLE_HEAD + TABLE_TAIL && row == TABLE_HEAD) fprintf(f, "   ...\n");
@@ -103,6 +108,8 @@ void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64
   fprintf(f, "%llu launches timed: %llu cycles; the program's simulated time: %.2f us%s\n",
           (unsigned long long)timed, (unsigned long long)cycles, (double)total_ps / 1e6,
           nominal ? ", nominal for launches without time" : "");
+  if (has_own)
+    fprintf(f, "warpstep_*: kernels of warpstep's own libraries, not NVIDIA's, with their times (docs/libraries.md)\n");
   stalls_write_table(f, r);
 }
 

@@ -1,0 +1,33 @@
+# Open drop-in libraries (docs/libraries.md): one shared library of ours that holds their code and kernels, and the names that
+# programs ask for, empty libraries that depend on it. `warpstep exec` puts all of the folder before the program's own.
+
+LIBS_DIR := $(SHIM_DIR)/libs
+LIBS_OBJ := $(call objs,$(LIBS_SRC)) $(BUILD)/src/libs/kernels/images.o
+LIBS_SO  := $(LIBS_DIR)/libwarpstep-libs.so
+IMAGES   := $(sort $(wildcard src/libs/kernels/*.fatbin))
+
+# The kernels, as src/libs/kernels/build.sh made them.
+$(BUILD)/src/libs/kernels/images.o: $(IMAGES) mk/libs.mk
+	@mkdir -p $(@D)
+	$(call say,AS,$@)
+	$(Q)for f in $(IMAGES); do s=warpstep_image_$$(basename $$f .fatbin); \
+	  printf '.section .rodata\n.balign 16\n.globl %s\n.hidden %s\n%s: .incbin "%s"\n' $$s $$s $$s $$f; done | \
+	  { cat; echo '.section .note.GNU-stack,"",@progbits'; } | $(CC) -c -x assembler -o $@ -
+
+$(LIBS_SO): $(LIBS_OBJ) $(SHIM)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-Bsymbolic -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN/..' -o $@ $(LIBS_OBJ) $(SHIM)
+
+# $(1): soname and version node.
+define lib_name_rule
+$(LIBS_DIR)/$(1): $(LIBS_SO)
+	$$(call say,LINK,$$@)
+	$$(Q)printf '%s { };\n' '$(1)' > $$@.map
+	$$(Q)$$(CC) -shared -nostdlib -Wl,--no-as-needed -Wl,--version-script=$$@.map -Wl,-soname,$(1) \
+	  -Wl,-rpath,'$$$$ORIGIN' -x c /dev/null -x none $(LIBS_SO) -o $$@
+	$$(Q)rm -f $$@.map
+endef
+LIB_NAMES := libcublas.so.12 libcublas.so.13 libcublasLt.so.12 libcublasLt.so.13
+$(foreach n,$(LIB_NAMES),$(eval $(call lib_name_rule,$(n))))
+LIBS_ALL := $(LIBS_SO) $(addprefix $(LIBS_DIR)/,$(LIB_NAMES))

@@ -1,0 +1,415 @@
+/* libcublasLt: layouts, descriptors, preferences, heuristics and the product. Numbers of attributes and epilogues are
+ * those of its reference. The structs fit into the opaque ones that programs may hold themselves.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libs/cublas/blas_product.h"
+#include "libs/kernels/vector_args.h"
+
+enum { ORDER_COL, ORDER_ROW };
+
+struct lt_layout {
+  uint64_t rows, cols;
+  int64_t ld, stride;
+  int32_t type, order, batch, mode;
+};
+
+enum {
+  LAYOUT_TYPE, LAYOUT_ORDER, LAYOUT_ROWS, LAYOUT_COLS, LAYOUT_LD, LAYOUT_BATCH, LAYOUT_STRIDE, LAYOUT_PLANE,
+};
+
+enum {
+  DESC_COMPUTE, DESC_SCALE, DESC_POINTER_MODE, DESC_OP_A, DESC_OP_B, DESC_OP_C, DESC_FILL, DESC_EPILOGUE, DESC_BIAS,
+  DESC_BIAS_STRIDE = 10, DESC_AUX, DESC_AUX_LD, DESC_AUX_STRIDE, DESC_ALPHA_STRIDE, DESC_SMS,
+  DESC_A_SCALE = 17, DESC_B_SCALE, DESC_C_SCALE, DESC_D_SCALE, DESC_AMAX_D, DESC_AUX_TYPE, DESC_AUX_SCALE,
+  DESC_AUX_AMAX, DESC_FAST_ACCUM, DESC_BIAS_TYPE, DESC_LAST_KNOWN = 40,
+};
+
+struct lt_desc {
+  int32_t compute, scale, pointer_mode, op_a, op_b, op_c, epilogue, aux_type, bias_type;
+  int32_t unknown; /* an attribute that changes results and is not served, + 1 */
+  const void *bias;
+  void *aux;
+  const float *scale_a, *scale_b, *scale_c, *scale_d;
+  int64_t bias_stride, aux_ld, aux_stride;
+  void *amax;
+};
+
+struct lt_preference {
+  uint64_t workspace;
+};
+
+struct lt_algo {
+  uint64_t words[8];
+};
+
+struct lt_found {
+  struct lt_algo algo;
+  size_t workspace;
+  int32_t status;
+  float waves;
+  int32_t reserved[4];
+};
+
+_Static_assert(sizeof(struct lt_layout) <= 64, "a program's own layout holds ours");
+_Static_assert(sizeof(struct lt_desc) <= 184, "a program's own descriptor holds ours");
+_Static_assert(sizeof(struct lt_preference) <= 64, "a program's own preference holds ours");
+
+/* A member and the bytes an attribute of it has. */
+struct place {
+  void *at;
+  size_t bytes;
+};
+#define PLACE(m) ((struct place){&(m), sizeof(m)})
+
+static blas_status set(struct place p, const void *value, size_t bytes)
+{
+  if (!value || !p.at || bytes != p.bytes) return BLAS_INVALID_VALUE;
+  memcpy(p.at, value, bytes);
+  return BLAS_SUCCESS;
+}
+
+static blas_status get(struct place p, void *value, size_t bytes, size_t *written)
+{
+  if (!p.at || (bytes && !value) || (!bytes && !written)) return BLAS_INVALID_VALUE;
+  if (written) *written = p.bytes;
+  if (!bytes) return BLAS_SUCCESS;
+  if (bytes < p.bytes) return BLAS_INVALID_VALUE;
+  memcpy(value, p.at, p.bytes);
+  return BLAS_SUCCESS;
+}
+
+PUBLIC blas_status cublasLtMatrixLayoutInit_internal(struct lt_layout *l, size_t bytes, int type, uint64_t rows,
+                                                     uint64_t cols, int64_t ld)
+{
+  if (!l || bytes < sizeof *l) return BLAS_INVALID_VALUE;
+  *l = (struct lt_layout){.rows = rows, .cols = cols, .ld = ld, .type = type, .order = ORDER_COL, .batch = 1};
+  return BLAS_SUCCESS;
+}
+
+PUBLIC blas_status cublasLtMatrixLayoutCreate(struct lt_layout **out, int type, uint64_t rows, uint64_t cols,
+                                              int64_t ld)
+{
+  if (!out) return BLAS_INVALID_VALUE;
+  *out = calloc(1, sizeof **out);
+  if (!*out) return BLAS_ALLOC_FAILED;
+  return cublasLtMatrixLayoutInit_internal(*out, sizeof **out, type, rows, cols, ld);
+}
+
+PUBLIC blas_status cublasLtMatrixLayoutDestroy(struct lt_layout *l)
+{
+  free(l);
+  return BLAS_SUCCESS;
+}
+
+static struct place of_layout(struct lt_layout *l, int what)
+{
+  switch (what) {
+  case LAYOUT_TYPE: return PLACE(l->type);
+  case LAYOUT_ORDER: return PLACE(l->order);
+  case LAYOUT_ROWS: return PLACE(l->rows);
+  case LAYOUT_COLS: return PLACE(l->cols);
+  case LAYOUT_LD: return PLACE(l->ld);
+  case LAYOUT_BATCH: return PLACE(l->batch);
+  case LAYOUT_STRIDE: return PLACE(l->stride);
+  default: return (struct place){NULL, 0};
+  }
+}
+
+PUBLIC blas_status cublasLtMatrixLayoutSetAttribute(struct lt_layout *l, int what, const void *value, size_t bytes)
+{
+  return l ? set(of_layout(l, what), value, bytes) : BLAS_INVALID_VALUE;
+}
+PUBLIC blas_status cublasLtMatrixLayoutGetAttribute(struct lt_layout *l, int what, void *value, size_t bytes,
+                                                    size_t *written)
+{
+  return l ? get(of_layout(l, what), value, bytes, written) : BLAS_INVALID_VALUE;
+}
+
+PUBLIC blas_status cublasLtMatmulDescInit_internal(struct lt_desc *d, size_t bytes, int compute, int scale)
+{
+  if (!d || bytes < sizeof *d) return BLAS_INVALID_VALUE;
+  *d = (struct lt_desc){.compute = compute, .scale = scale, .epilogue = 1, .aux_type = -1, .bias_type = -1};
+  return BLAS_SUCCESS;
+}
+
+PUBLIC blas_status cublasLtMatmulDescCreate(struct lt_desc **out, int compute, int scale)
+{
+  if (!out) return BLAS_INVALID_VALUE;
+  *out = calloc(1, sizeof **out);
+  if (!*out) return BLAS_ALLOC_FAILED;
+  return cublasLtMatmulDescInit_internal(*out, sizeof **out, compute, scale);
+}
+
+PUBLIC blas_status cublasLtMatmulDescDestroy(struct lt_desc *d)
+{
+  free(d);
+  return BLAS_SUCCESS;
+}
+
+static struct place of_desc(struct lt_desc *d, int what)
+{
+  switch (what) {
+  case DESC_COMPUTE: return PLACE(d->compute);
+  case DESC_SCALE: return PLACE(d->scale);
+  case DESC_POINTER_MODE: return PLACE(d->pointer_mode);
+  case DESC_OP_A: return PLACE(d->op_a);
+  case DESC_OP_B: return PLACE(d->op_b);
+  case DESC_OP_C: return PLACE(d->op_c);
+  case DESC_EPILOGUE: return PLACE(d->epilogue);
+  case DESC_BIAS: return PLACE(d->bias);
+  case DESC_BIAS_STRIDE: return PLACE(d->bias_stride);
+  case DESC_AUX: return PLACE(d->aux);
+  case DESC_AUX_LD: return PLACE(d->aux_ld);
+  case DESC_AUX_STRIDE: return PLACE(d->aux_stride);
+  case DESC_A_SCALE: return PLACE(d->scale_a);
+  case DESC_B_SCALE: return PLACE(d->scale_b);
+  case DESC_C_SCALE: return PLACE(d->scale_c);
+  case DESC_D_SCALE: return PLACE(d->scale_d);
+  case DESC_AMAX_D: return PLACE(d->amax);
+  case DESC_AUX_TYPE: return PLACE(d->aux_type);
+  case DESC_BIAS_TYPE: return PLACE(d->bias_type);
+  default: return (struct place){NULL, 0};
+  }
+}
+
+PUBLIC blas_status cublasLtMatmulDescSetAttribute(struct lt_desc *d, int what, const void *value, size_t bytes)
+{
+  if (!d) return BLAS_INVALID_VALUE;
+  const struct place p = of_desc(d, what);
+  if (p.at) return set(p, value, bytes);
+  if (what < 0 || what > DESC_LAST_KNOWN || !value) return BLAS_INVALID_VALUE;
+  if (what != DESC_SMS && what != DESC_FAST_ACCUM) d->unknown = what + 1; /* those two change no result */
+  return BLAS_SUCCESS;
+}
+PUBLIC blas_status cublasLtMatmulDescGetAttribute(struct lt_desc *d, int what, void *value, size_t bytes,
+                                                  size_t *written)
+{
+  return d ? get(of_desc(d, what), value, bytes, written) : BLAS_INVALID_VALUE;
+}
+
+PUBLIC blas_status cublasLtMatmulPreferenceInit_internal(struct lt_preference *p, size_t bytes)
+{
+  if (!p || bytes < sizeof *p) return BLAS_INVALID_VALUE;
+  *p = (struct lt_preference){0};
+  return BLAS_SUCCESS;
+}
+
+PUBLIC blas_status cublasLtMatmulPreferenceCreate(struct lt_preference **out)
+{
+  if (!out) return BLAS_INVALID_VALUE;
+  *out = calloc(1, sizeof **out);
+  return *out ? BLAS_SUCCESS : BLAS_ALLOC_FAILED;
+}
+
+PUBLIC blas_status cublasLtMatmulPreferenceDestroy(struct lt_preference *p)
+{
+  free(p);
+  return BLAS_SUCCESS;
+}
+
+/* All of them narrow the choice between kernels, of which there is none here; the workspace is the one that is used. */
+PUBLIC blas_status cublasLtMatmulPreferenceSetAttribute(struct lt_preference *p, int what, const void *value,
+                                                        size_t bytes)
+{
+  enum { MAX_WORKSPACE = 1, LAST = 12 };
+  if (!p || !value || what < 0 || what > LAST) return BLAS_INVALID_VALUE;
+  return what == MAX_WORKSPACE ? set(PLACE(p->workspace), value, bytes) : BLAS_SUCCESS;
+}
+
+enum {
+  EPI_DEFAULT = 1, EPI_RELU = 2, EPI_BIAS = 4, EPI_DRELU = 8, EPI_BGRAD = 16, EPI_GELU = 32, EPI_DGELU = 64,
+  EPI_AUX = 128, EPI_BGRAD_A = 256, EPI_BGRAD_B = 512,
+};
+
+/* Bits of enum ws_epilogue; -1: not an epilogue. */
+static int epilogue_of(int e)
+{
+  int bits = 0;
+  if (e == EPI_DEFAULT || e == EPI_BGRAD_A || e == EPI_BGRAD_B) return 0;
+  if (e <= 0 || e >= EPI_BGRAD_A || (e & EPI_DEFAULT)) return -1;
+  if (e & EPI_RELU) bits |= WS_RELU;
+  if (e & EPI_GELU) bits |= WS_GELU;
+  if (e & EPI_BIAS) bits |= WS_BIAS;
+  if (e & EPI_DRELU) bits |= WS_DRELU;
+  if (e & EPI_DGELU) bits |= WS_DGELU;
+  const int activations = bits & (WS_RELU | WS_GELU | WS_DRELU | WS_DGELU);
+  if (activations & (activations - 1)) return -1;
+  if ((e & EPI_AUX) && (bits & (WS_RELU | WS_GELU))) bits |= WS_AUX;
+  if ((e & EPI_BGRAD) && !(bits & (WS_DRELU | WS_DGELU))) return -1;
+  return bits;
+}
+
+/* A layout as the column-major matrix that the product takes: a row-major one is its transpose. */
+static struct blas_operand operand(const void *at, const struct lt_layout *l)
+{
+  return (struct blas_operand){at, l->ld, l->batch > 1 ? l->stride : 0, l->type};
+}
+
+static bool sizes_agree(const struct lt_desc *d, const struct lt_layout *a, const struct lt_layout *b,
+                        const struct lt_layout *c, const struct lt_layout *o)
+{
+  const uint64_t m = d->op_a == BLAS_OP_N ? a->rows : a->cols, k = d->op_a == BLAS_OP_N ? a->cols : a->rows;
+  const uint64_t n = d->op_b == BLAS_OP_N ? b->cols : b->rows, kb = d->op_b == BLAS_OP_N ? b->rows : b->cols;
+  return k == kb && o->rows == m && o->cols == n && c->rows == m && c->cols == n && a->batch == o->batch &&
+         b->batch == o->batch && c->batch == o->batch && m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX;
+}
+
+static void take_epilogue(struct blas_product *p, const struct lt_desc *d, int bits)
+{
+  struct ws_gemm_args *x = &p->extra;
+  x->epilogue = bits;
+  x->bias = d->bias;
+  x->bias_type = blas_element(d->bias_type >= 0 ? d->bias_type : p->d.type);
+  x->stride_bias = d->bias_stride;
+  x->aux = d->aux;
+  x->aux_type = blas_element(d->aux_type >= 0 ? d->aux_type : p->d.type);
+  x->ldaux = d->aux_ld;
+  x->stride_aux = d->aux_stride;
+  x->scale_a = d->scale_a;
+  x->scale_b = d->scale_b;
+}
+
+/* Row-major D = A B is D^T = B^T A^T column-major: operands change places. Only all of one order are served. */
+static blas_status describe(struct blas_product *p, const struct lt_desc *d, const void *alpha, const void *a,
+                            const struct lt_layout *la, const void *b, const struct lt_layout *lb, const void *beta,
+                            const void *c, const struct lt_layout *lc, void *o, const struct lt_layout *lo)
+{
+  const int bits = epilogue_of(d->epilogue);
+  const bool rows = lo->order == ORDER_ROW;
+  if (!sizes_agree(d, la, lb, lc, lo) || (unsigned)d->op_a >= BLAS_OPS || (unsigned)d->op_b >= BLAS_OPS || bits < 0)
+    return BLAS_INVALID_VALUE;
+  if (la->order > ORDER_ROW || lb->order > ORDER_ROW || lo->order > ORDER_ROW || lc->order != lo->order ||
+      la->order != lo->order || lb->order != lo->order || d->op_c != BLAS_OP_N || d->pointer_mode > BLAS_DEVICE ||
+      d->unknown || d->scale_c || d->scale_d || d->amax || (rows && d->epilogue != EPI_DEFAULT))
+    return BLAS_NOT_SUPPORTED;
+  const bool uses_aux = bits & (WS_AUX | WS_DRELU | WS_DGELU);
+  if (((bits & WS_BIAS) && !d->bias) || (uses_aux && (!d->aux || d->aux_ld < (int64_t)lo->rows)))
+    return BLAS_INVALID_VALUE;
+  *p = (struct blas_product){.op_a = d->op_a, .op_b = d->op_b, .m = (int64_t)lo->rows, .n = (int64_t)lo->cols};
+  p->k = (int64_t)(d->op_a == BLAS_OP_N ? la->cols : la->rows);
+  p->batch = lo->batch;
+  p->a = operand(a, la), p->b = operand(b, lb), p->c = operand(c, lc), p->d = operand(o, lo);
+  if (rows) {
+    p->a = operand(b, lb), p->b = operand(a, la);
+    p->op_a = d->op_b, p->op_b = d->op_a;
+    p->m = (int64_t)lo->cols, p->n = (int64_t)lo->rows;
+  }
+  p->alpha = alpha, p->beta = beta;
+  p->on_device = d->pointer_mode == BLAS_DEVICE;
+  p->scale = d->scale, p->compute = d->compute;
+  take_epilogue(p, d, bits);
+  return blas_product_known(p) ? BLAS_SUCCESS : BLAS_NOT_SUPPORTED;
+}
+
+static bool sums_columns(int epilogue) { return epilogue == EPI_BGRAD_A || epilogue == EPI_BGRAD_B; }
+
+PUBLIC blas_status cublasLtMatmulAlgoGetHeuristic(struct blas *h, const struct lt_desc *d, const struct lt_layout *a,
+                                                  const struct lt_layout *b, const struct lt_layout *c,
+                                                  const struct lt_layout *o, const struct lt_preference *pref,
+                                                  int wanted, struct lt_found *found, int *n)
+{
+  struct blas_product p;
+  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  if (!d || !a || !b || !c || !o || !pref || wanted < 1 || !found || !n) return BLAS_INVALID_VALUE;
+  const float one = 1;
+  *n = 0;
+  struct lt_desc asked = *d; /* where the operands of an epilogue are is not known yet */
+  if (!asked.bias) asked.bias = &one;
+  if (!asked.aux) asked.aux = &asked;
+  if (asked.aux_ld < (int64_t)o->rows) asked.aux_ld = (int64_t)o->rows;
+  const blas_status s = describe(&p, &asked, &one, NULL, a, NULL, b, &one, NULL, c, NULL, o);
+  if (s == BLAS_NOT_SUPPORTED) return blas_refuse("cublasLtMatmul", "these types, layouts or attributes");
+  if (s != BLAS_SUCCESS) return s;
+  memset(found, 0, sizeof *found);
+  found->waves = 1;
+  *n = 1;
+  return BLAS_SUCCESS;
+}
+
+/* What an epilogue sums beside the product: op(A) over k, op(B) over k, or D over its columns. */
+static blas_status add_sums(struct blas *h, const struct lt_desc *d, const struct blas_product *p, driver_stream stream)
+{
+  const bool of_a = d->epilogue == EPI_BGRAD_A, of_b = d->epilogue == EPI_BGRAD_B;
+  const struct blas_operand *o = of_a ? &p->a : of_b ? &p->b : &p->d;
+  const bool turned = (of_a && p->op_a != BLAS_OP_N) || (of_b && p->op_b == BLAS_OP_N);
+  struct ws_sums_args s = {.x = o->at, .x_type = blas_element(o->type), .out = (void *)(uintptr_t)d->bias};
+  s.n = of_b ? p->n : p->m;
+  s.terms = of_a || of_b ? p->k : p->n;
+  s.si = turned ? o->ld : 1;
+  s.sj = turned ? 1 : o->ld;
+  s.out_type = p->extra.bias_type;
+  if (!d->bias) return BLAS_INVALID_VALUE;
+  if (p->batch > 1) return blas_refuse("cublasLtMatmul", "bias gradients of a batch");
+  const struct launch_shape shape = {(unsigned)s.n, 1, 1, 256};
+  return kernel_set_launch(&h->kernels, KERNEL_sums, shape, stream, &s) ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
+}
+
+PUBLIC blas_status cublasLtMatmul(struct blas *h, const struct lt_desc *d, const void *alpha, const void *a,
+                                  const struct lt_layout *la, const void *b, const struct lt_layout *lb,
+                                  const void *beta, const void *c, const struct lt_layout *lc, void *o,
+                                  const struct lt_layout *lo, const struct lt_algo *algo, void *workspace, size_t bytes,
+                                  driver_stream stream)
+{
+  struct blas_product p;
+  (void)algo;
+  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  if (!d || !la || !lb || !lc || !lo || !alpha || !beta) return BLAS_INVALID_VALUE;
+  blas_status s = describe(&p, d, alpha, a, la, b, lb, beta, c, lc, o, lo);
+  if (s == BLAS_NOT_SUPPORTED) return blas_refuse("cublasLtMatmul", "these types, layouts or attributes");
+  if (s != BLAS_SUCCESS) return s;
+  p.room = (uint64_t)(uintptr_t)workspace;
+  p.room_bytes = workspace ? bytes : 0;
+  s = blas_multiply(h, &p, stream, "cublasLtMatmul");
+  if (s == BLAS_SUCCESS && (sums_columns(d->epilogue) || (d->epilogue & EPI_BGRAD))) s = add_sums(h, d, &p, stream);
+  return s;
+}
+
+/* There is one way to do a product, so all ways that are asked for are it. */
+PUBLIC blas_status cublasLtMatmulAlgoInit(struct blas *h, int compute, int scale, int a, int b, int c, int d, int id,
+                                          struct lt_algo *algo)
+{
+  (void)compute, (void)scale, (void)a, (void)b, (void)c, (void)d;
+  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  if (!algo || id != 0) return BLAS_INVALID_VALUE;
+  *algo = (struct lt_algo){0};
+  return BLAS_SUCCESS;
+}
+
+PUBLIC blas_status cublasLtMatmulAlgoGetIds(struct blas *h, int compute, int scale, int a, int b, int c, int d,
+                                            int wanted, int ids[], int *n)
+{
+  (void)compute, (void)scale, (void)a, (void)b, (void)c, (void)d;
+  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  if (wanted < 1 || !ids || !n) return BLAS_INVALID_VALUE;
+  ids[0] = 0;
+  *n = 1;
+  return BLAS_SUCCESS;
+}
+
+PUBLIC blas_status cublasLtMatmulAlgoCheck(struct blas *h, const struct lt_desc *d, const struct lt_layout *a,
+                                           const struct lt_layout *b, const struct lt_layout *c,
+                                           const struct lt_layout *o, const struct lt_algo *algo,
+                                           struct lt_found *found)
+{
+  const struct lt_preference any = {0};
+  int n;
+  return algo ? cublasLtMatmulAlgoGetHeuristic(h, d, a, b, c, o, &any, 1, found, &n) : BLAS_INVALID_VALUE;
+}
+
+PUBLIC blas_status cublasLtMatmulAlgoConfigSetAttribute(struct lt_algo *algo, int what, const void *value, size_t bytes)
+{
+  (void)what, (void)bytes;
+  return algo && value ? BLAS_SUCCESS : BLAS_INVALID_VALUE;
+}
+
+PUBLIC blas_status cublasLtMatmulAlgoConfigGetAttribute(const struct lt_algo *algo, int what, void *value, size_t bytes,
+                                                        size_t *written)
+{
+  (void)what;
+  if (!algo) return BLAS_INVALID_VALUE;
+  if (value) memset(value, 0, bytes);
+  if (written) *written = bytes;
+  return BLAS_SUCCESS;
+}

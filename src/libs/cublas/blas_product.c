@@ -1,0 +1,221 @@
+#include "libs/cublas/blas_product.h"
+
+#include <string.h>
+
+int blas_element(int data)
+{
+  static const struct {
+    int data, element;
+  } pairs[] = {{DATA_R_32F, WS_F32}, {DATA_R_64F, WS_F64}, {DATA_R_16F, WS_F16},  {DATA_R_16BF, WS_BF16},
+               {DATA_R_8I, WS_I8},   {DATA_R_32I, WS_I32}, {DATA_C_32F, WS_C32}, {DATA_C_64F, WS_C64}};
+  for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+    if (pairs[i].data == data) return pairs[i].element;
+  return -1;
+}
+
+static unsigned bytes_of(int element)
+{
+  static const unsigned char bytes[WS_TYPES] = {4, 8, 2, 2, 1, 4, 8, 16};
+  return bytes[element];
+}
+
+/* Half precision as binary32 holds it. */
+static double from_half(uint16_t h)
+{
+  const int exponent = h >> 10 & 31, fraction = h & 1023;
+  double v = exponent == 31 ? (fraction ? __builtin_nan("") : __builtin_inf())
+             : exponent     ? __builtin_ldexp(1024 + fraction, exponent - 25)
+                            : __builtin_ldexp(fraction, -24);
+  return h >> 15 ? -v : v;
+}
+
+static double from_bfloat(uint16_t b)
+{
+  const uint32_t bits = (uint32_t)b << 16;
+  float f;
+  memcpy(&f, &bits, sizeof f);
+  return f;
+}
+
+struct ws_scalar blas_scalar(const void *p, int type, bool on_device)
+{
+  if (on_device) return (struct ws_scalar){.device = p};
+  switch (type) {
+  case DATA_R_64F: return (struct ws_scalar){.re = *(const double *)p};
+  case DATA_R_16F: return (struct ws_scalar){.re = from_half(*(const uint16_t *)p)};
+  case DATA_R_16BF: return (struct ws_scalar){.re = from_bfloat(*(const uint16_t *)p)};
+  case DATA_R_32I: return (struct ws_scalar){.re = *(const int *)p};
+  case DATA_C_32F: return (struct ws_scalar){.re = ((const float *)p)[0], .im = ((const float *)p)[1]};
+  case DATA_C_64F: return (struct ws_scalar){.re = ((const double *)p)[0], .im = ((const double *)p)[1]};
+  default: return (struct ws_scalar){.re = *(const float *)p};
+  }
+}
+
+enum family { F_S, F_D, F_H, F_B, F_I, F_C, F_Z, F_NONE };
+
+static bool is_float_out(int type) { return type == DATA_R_32F || type == DATA_R_16F || type == DATA_R_16BF; }
+
+static enum family family_of(const struct blas_product *p)
+{
+  if (p->a.type != p->b.type) return F_NONE;
+  const bool wide = is_float_out(p->d.type) && is_float_out(p->c.type);
+  const bool same = p->d.type == p->a.type && p->c.type == p->a.type;
+  const bool real = p->scale == DATA_R_32F || p->scale == DATA_R_16F;
+  switch (p->a.type) {
+  case DATA_R_32F: return wide && real ? F_S : F_NONE;
+  case DATA_R_16F: return wide && real ? F_H : F_NONE;
+  case DATA_R_16BF: return wide && real ? F_B : F_NONE;
+  case DATA_R_64F: return same && p->scale == DATA_R_64F ? F_D : F_NONE;
+  case DATA_C_32F: return same && p->scale == DATA_C_32F ? F_C : F_NONE;
+  case DATA_C_64F: return same && p->scale == DATA_C_64F ? F_Z : F_NONE;
+  case DATA_R_8I:
+    if (p->scale == DATA_R_32I) return p->d.type == DATA_R_32I && p->c.type == DATA_R_32I ? F_I : F_NONE;
+    return p->scale == DATA_R_32F && (p->d.type == DATA_R_8I || p->d.type == DATA_R_32F) ? F_I : F_NONE;
+  default: return F_NONE;
+  }
+}
+
+bool blas_product_known(const struct blas_product *p)
+{
+  const enum family f = family_of(p);
+  return f != F_NONE && (!p->extra.epilogue || f == F_S || f == F_H || f == F_B);
+}
+
+struct choice {
+  enum lib_kernel kernel;
+  int tile, threads;
+  int reducer; /* that adds splits of k; -1: there is none */
+};
+
+/* The four kernels of a tile are in this order: rows of A, columns of B along k (k) or not (x). */
+static enum lib_kernel of_layout(enum lib_kernel first, const struct ws_gemm_args *a)
+{
+  return (enum lib_kernel)((int)first + (a->a_along_k ? 0 : 2) + (a->b_along_k ? 0 : 1));
+}
+
+static struct choice choose(const struct blas *h, enum family f, const struct ws_gemm_args *a, bool large)
+{
+  const int f32 = KERNEL_gemm_reduce_f32;
+  switch (f) {
+  case F_S:
+    if (large) return (struct choice){KERNEL_sgemm_128x128, 128, 256, f32};
+    return (struct choice){KERNEL_sgemm_64x64, 64, 256, f32};
+  case F_H:
+    if (large) return (struct choice){of_layout(KERNEL_hgemm_kk_128x128, a), 128, 128, f32};
+    return (struct choice){of_layout(KERNEL_hgemm_kk_64x64, a), 64, 128, f32};
+  case F_B:
+    if (h->kernels.capability < 80) return (struct choice){KERNEL_bgemm_simt_64x64, 64, 256, f32};
+    if (large) return (struct choice){of_layout(KERNEL_bgemm_kk_128x128, a), 128, 128, f32};
+    return (struct choice){of_layout(KERNEL_bgemm_kk_64x64, a), 64, 128, f32};
+  case F_D: return (struct choice){KERNEL_dgemm_64x64, 64, 256, KERNEL_gemm_reduce_f64};
+  case F_I:
+    return (struct choice){a->scale == WS_I32 ? KERNEL_igemm_simt_64x64 : KERNEL_igemm_float_64x64, 64, 256, -1};
+  case F_C: return (struct choice){KERNEL_cgemm_32x32, 32, 64, -1};
+  default: return (struct choice){KERNEL_zgemm_32x32, 32, 64, -1};
+  }
+}
+
+/* Vectors of four elements (16 bytes of two-byte ones) lie on their borders. In arrays of pointers the kernel looks. */
+static bool in_vectors(const struct blas_operand *o, bool pointers, unsigned per_vector)
+{
+  const unsigned bytes = bytes_of(blas_element(o->type)) * per_vector;
+  if (o->ld % per_vector || o->stride % per_vector) return false;
+  return pointers || (uintptr_t)o->at % (bytes > 16 ? 16 : bytes) == 0;
+}
+
+static void fill_operands(struct ws_gemm_args *a, const struct blas_product *p)
+{
+  const unsigned per = bytes_of(blas_element(p->a.type)) == 2 ? 8 : 4;
+  a->a = p->b.at, a->lda = p->b.ld, a->stride_a = p->b.stride;
+  a->b = p->a.at, a->ldb = p->a.ld, a->stride_b = p->a.stride;
+  a->c = p->c.at, a->ldc = p->c.ld, a->stride_c = p->c.stride, a->c_type = blas_element(p->c.type);
+  a->d = (void *)(uintptr_t)p->d.at, a->ldd = p->d.ld, a->stride_d = p->d.stride, a->d_type = blas_element(p->d.type);
+  a->pointers = p->pointers;
+  a->a_along_k = p->op_b == BLAS_OP_N;
+  a->b_along_k = p->op_a != BLAS_OP_N;
+  a->conj_a = p->op_b == BLAS_OP_C;
+  a->conj_b = p->op_a == BLAS_OP_C;
+  a->a_vector = in_vectors(&p->b, p->pointers, per);
+  a->b_vector = in_vectors(&p->a, p->pointers, per);
+  a->d_vector = in_vectors(&p->d, p->pointers, 4);
+}
+
+static struct ws_gemm_args fill(const struct blas_product *p)
+{
+  struct ws_gemm_args a = p->extra;
+  fill_operands(&a, p);
+  a.m = (int32_t)p->n, a.n = (int32_t)p->m, a.k = (int32_t)p->k;
+  a.scale = blas_element(p->scale);
+  a.alpha = blas_scalar(p->alpha, p->scale, p->on_device);
+  a.beta = blas_scalar(p->beta, p->scale, p->on_device);
+  /* A and B are not looked at when nothing of them is wanted: not a number there is not one in D. */
+  if (!p->on_device && a.alpha.re == 0 && a.alpha.im == 0) a.k = 0;
+  a.splits = 1;
+  a.k_per_split = a.k;
+  return a;
+}
+
+static int64_t tiles(int64_t length, int tile) { return (length + tile - 1) / tile; }
+
+/* k is split when there are fewer tiles than half the SMs. */
+static void split(struct blas *h, const struct blas_product *p, struct ws_gemm_args *a, const struct choice *c)
+{
+  enum { LEAST_K = 256, MOST_SPLITS = 16 };
+  const int64_t n = tiles(a->m, c->tile) * tiles(a->n, c->tile) * p->batch;
+  const int64_t cell = c->reducer == KERNEL_gemm_reduce_f64 ? 8 : 4;
+  size_t bytes = p->room_bytes;
+  if (c->reducer < 0 || n * 2 > h->kernels.sms || a->k < 2 * LEAST_K) return;
+  int64_t splits = h->kernels.sms / n;
+  if (splits > a->k / LEAST_K) splits = a->k / LEAST_K;
+  if (splits > MOST_SPLITS) splits = MOST_SPLITS;
+  /* There are no more tiles than SMs, so this does not overflow. */
+  const size_t need = (size_t)(splits * p->batch * a->m * a->n * cell);
+  const uint64_t room = p->room && bytes >= need ? p->room : blas_room(h, need, &bytes);
+  if (!room) return;
+  a->k_per_split = (int32_t)(tiles(tiles(a->k, (int)splits), 32) * 32);
+  a->splits = (int32_t)tiles(a->k, a->k_per_split);
+  a->partial = (void *)(uintptr_t)room;
+}
+
+static bool launch(struct blas *h, struct ws_gemm_args *a, const struct choice *c, int64_t batch, driver_stream stream)
+{
+  enum { MOST_Z = 65535 };
+  const int64_t n = tiles(a->m, c->tile) * tiles(a->n, c->tile), cells = (int64_t)a->m * a->n;
+  if (n > INT32_MAX) return false;
+  for (int64_t z = 0; z < batch; z += MOST_Z) {
+    const unsigned in_z = (unsigned)(batch - z > MOST_Z ? MOST_Z : batch - z);
+    const struct launch_shape main = {(unsigned)n, (unsigned)a->splits, in_z, (unsigned)c->threads};
+    a->batch0 = (int32_t)z;
+    if (!kernel_set_launch(&h->kernels, c->kernel, main, stream, a)) return false;
+    if (a->splits == 1) continue;
+    const struct launch_shape last = {(unsigned)tiles(cells, 256), 1, in_z, 256};
+    if (!kernel_set_launch(&h->kernels, (enum lib_kernel)c->reducer, last, stream, a)) return false;
+  }
+  return true;
+}
+
+static bool operand_fits(const struct blas_operand *o, int64_t rows) { return o->ld >= (rows > 1 ? rows : 1); }
+
+static bool valid(const struct blas_product *p)
+{
+  if ((unsigned)p->op_a >= BLAS_OPS || (unsigned)p->op_b >= BLAS_OPS) return false;
+  if (p->m < 0 || p->n < 0 || p->k < 0 || p->batch < 0 || !p->alpha || !p->beta) return false;
+  return operand_fits(&p->a, p->op_a == BLAS_OP_N ? p->m : p->k) &&
+         operand_fits(&p->b, p->op_b == BLAS_OP_N ? p->k : p->n) && operand_fits(&p->c, p->m) &&
+         operand_fits(&p->d, p->m);
+}
+
+blas_status blas_multiply(struct blas *h, const struct blas_product *p, driver_stream stream, const char *function)
+{
+  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  if (!valid(p)) return BLAS_INVALID_VALUE;
+  if (!blas_product_known(p)) return blas_refuse(function, "products of these types");
+  if (p->m > INT32_MAX || p->n > INT32_MAX || p->k > INT32_MAX || p->batch > INT32_MAX)
+    return blas_refuse(function, "sizes from 2^31 on");
+  if (p->m == 0 || p->n == 0 || p->batch == 0) return BLAS_SUCCESS;
+  struct ws_gemm_args a = fill(p);
+  const int64_t large = tiles(a.m, 128) * tiles(a.n, 128) * p->batch;
+  const struct choice c = choose(h, family_of(p), &a, large * 2 >= h->kernels.sms);
+  split(h, p, &a, &c);
+  return launch(h, &a, &c, p->batch, stream) ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
+}

@@ -1,0 +1,411 @@
+/* Levels 1 and 2 of libcublas, and triangular systems: the names and argument lists of its reference. */
+#include <string.h>
+
+#include "libs/cublas/blas_product.h"
+#include "libs/kernels/vector_args.h"
+
+/* What the macros below know of a type: its kernels, numbered from those of s on, its cudaDataType and its bytes. */
+enum { S, D, C, Z };
+static const struct {
+  int data, element, real; /* cudaDataType, enum ws_type, cudaDataType of its real part */
+  unsigned bytes;
+} types[] = {{DATA_R_32F, WS_F32, DATA_R_32F, 4}, {DATA_R_64F, WS_F64, DATA_R_64F, 8},
+             {DATA_C_32F, WS_C32, DATA_R_32F, 8}, {DATA_C_64F, WS_C64, DATA_R_64F, 16}};
+
+static enum lib_kernel of_type(enum lib_kernel of_s, int t)
+{
+  return (enum lib_kernel)((int)of_s + t * (KERNEL_daxpy - KERNEL_saxpy));
+}
+
+static struct launch_shape lines(int64_t n)
+{
+  enum { MOST_CTAS = 1024 };
+  const int64_t ctas = (n + 255) / 256;
+  return (struct launch_shape){(unsigned)(ctas < MOST_CTAS ? ctas : MOST_CTAS), 1, 1, 256};
+}
+
+/* Element 0 of a vector whose increment may be negative. */
+static void *first(const void *x, int64_t n, int64_t inc, unsigned bytes)
+{
+  return (char *)(uintptr_t)x + (inc < 0 ? (1 - n) * inc * (int64_t)bytes : 0);
+}
+
+static blas_status each(struct blas *h, enum lib_kernel of_s, int t, const struct ws_vector_args *a)
+{
+  const bool ok = kernel_set_launch(&h->kernels, of_type(of_s, t), lines(a->n), h->stream, a);
+  return ok ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
+}
+
+static blas_status two_vectors(struct blas *h, enum lib_kernel of_s, int t, int64_t n, const void *alpha, const void *x,
+                               int64_t incx, const void *y, int64_t incy)
+{
+  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  if (n <= 0) return BLAS_SUCCESS;
+  if (of_s == KERNEL_saxpy && !alpha) return BLAS_INVALID_VALUE;
+  struct ws_vector_args a = {.n = n, .incx = incx, .incy = incy};
+  a.x = first(x, n, incx, types[t].bytes);
+  a.y = first(y, n, incy, types[t].bytes);
+  if (alpha) a.alpha = blas_scalar(alpha, types[t].data, h->pointer_mode == BLAS_DEVICE);
+  return each(h, of_s, t, &a);
+}
+
+static blas_status scale(struct blas *h, int t, int64_t n, const void *alpha, int alpha_type, void *x, int64_t incx)
+{
+  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  if (n <= 0 || incx <= 0) return BLAS_SUCCESS;
+  if (!alpha) return BLAS_INVALID_VALUE;
+  if (alpha_type != types[t].data && h->pointer_mode == BLAS_DEVICE)
+    return blas_refuse("cublasCsscal, cublasZdscal", "a factor on the device");
+  struct ws_vector_args a = {.n = n, .incy = incx, .y = x};
+  a.alpha = blas_scalar(alpha, alpha_type, h->pointer_mode == BLAS_DEVICE);
+  return each(h, KERNEL_sscal, t, &a);
+}
+
+static blas_status rotate(struct blas *h, int t, int64_t n, void *x, int64_t incx, void *y, int64_t incy, const void *c,
+                          const void *s)
+{
+  const bool device = blas_handle_is(h) && h->pointer_mode == BLAS_DEVICE;
+  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  if (n <= 0) return BLAS_SUCCESS;
+  if (!c || !s) return BLAS_INVALID_VALUE;
+  struct ws_vector_args a = {.n = n, .incx = incx, .incy = incy};
+  a.x = first(x, n, incx, types[t].bytes);
+  a.y = first(y, n, incy, types[t].bytes);
+  a.alpha = blas_scalar(c, types[t].data, device);
+  a.beta = blas_scalar(s, types[t].data, device);
+  const enum lib_kernel k = t == S ? KERNEL_srot : KERNEL_drot;
+  return kernel_set_launch(&h->kernels, k, lines(n), h->stream, &a) ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
+}
+
+struct sum {
+  enum lib_kernel kernel; /* its second one follows */
+  enum ws_sum what;
+  int bytes;              /* of an element, and of the result below */
+  int result_bytes, result_type;
+};
+
+/* A number out of vectors, to the host or to the device. */
+static blas_status reduce(struct blas *h, const struct sum *s, int64_t n, const void *x, int64_t incx, const void *y,
+                          int64_t incy, void *result)
+{
+  enum { MOST_ROOM = WS_SUM_CTAS * 32 + 256 };
+  size_t bytes;
+  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  if (!result) return BLAS_INVALID_VALUE;
+  const bool one = s->what >= WS_ASUM;
+  if (h->pointer_mode == BLAS_HOST && (n <= 0 || (one && incx <= 0))) {
+    memset(result, 0, (size_t)s->result_bytes);
+    return BLAS_SUCCESS;
+  }
+  const uint64_t room = blas_room(h, MOST_ROOM, &bytes);
+  if (!room) return BLAS_ALLOC_FAILED;
+  if (n <= 0 || (one && incx <= 0)) n = 0;
+  struct ws_vector_args a = {.n = n, .incx = incx, .incy = incy, .what = s->what, .result_type = s->result_type};
+  a.x = first(x, n, incx, (unsigned)s->bytes);
+  a.y = first(y, n, incy, (unsigned)s->bytes);
+  a.partial = (void *)(uintptr_t)(room + 256);
+  a.result = h->pointer_mode == BLAS_DEVICE ? result : (void *)(uintptr_t)room;
+  struct launch_shape shape = {(unsigned)((n + 1023) / 1024), 1, 1, 256};
+  if (shape.x > WS_SUM_CTAS) shape.x = WS_SUM_CTAS;
+  if (!shape.x) shape.x = 1;
+  if (!kernel_set_launch(&h->kernels, s->kernel, shape, h->stream, &a)) return BLAS_EXECUTION_FAILED;
+  if (shape.x > 1) {
+    a.n = shape.x;
+    shape.x = 1;
+    if (!kernel_set_launch(&h->kernels, (enum lib_kernel)((int)s->kernel + 1), shape, h->stream, &a))
+      return BLAS_EXECUTION_FAILED;
+  }
+  if (h->pointer_mode == BLAS_DEVICE) return BLAS_SUCCESS;
+  if (cuMemcpyDtoHAsync_v2(result, room, (size_t)s->result_bytes, h->stream) != DRIVER_OK ||
+      cuStreamSynchronize(h->stream) != DRIVER_OK)
+    return BLAS_EXECUTION_FAILED;
+  return BLAS_SUCCESS;
+}
+
+static blas_status sum_of(struct blas *h, enum ws_sum what, int t, int64_t n, const void *x, int64_t incx,
+                          const void *y, int64_t incy, void *result)
+{
+  const bool real = what >= WS_ASUM; /* the result is */
+  const int data = real ? types[t].real : types[t].data;
+  const int bytes = what >= WS_IAMAX ? 4 : data == DATA_R_32F ? 4 : data == DATA_C_64F ? 16 : 8;
+  const struct sum s = {of_type(KERNEL_ssum, t), what, (int)types[t].bytes, bytes, blas_element(data)};
+  return reduce(h, &s, n, x, incx, y, incy, result);
+}
+
+/* The index as 64 bits where the function has those. */
+static blas_status index_of(struct blas *h, enum ws_sum what, int t, int64_t n, const void *x, int64_t incx,
+                            int64_t *result)
+{
+  int narrow = 0;
+  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  if (h->pointer_mode == BLAS_DEVICE) return blas_refuse("cublasI?amax_64", "a result on the device");
+  const blas_status s = sum_of(h, what, t, n, x, incx, NULL, 0, &narrow);
+  if (result) *result = narrow;
+  return result ? s : BLAS_INVALID_VALUE;
+}
+
+static blas_status dot_ex(struct blas *h, enum ws_sum what, int64_t n, const void *x, int xt, int64_t incx,
+                          const void *y, int yt, int64_t incy, void *result, int rt)
+{
+  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  if (xt != yt || xt != rt) return blas_refuse("cublasDotEx", "vectors of different types");
+  if (xt == DATA_R_16F || xt == DATA_R_16BF) {
+    const struct sum s = {xt == DATA_R_16F ? KERNEL_hsum : KERNEL_bsum, what, 2, 2, blas_element(xt)};
+    return reduce(h, &s, n, x, incx, y, incy, result);
+  }
+  for (int t = S; t <= Z; t++)
+    if (types[t].data == xt) return sum_of(h, what, t, n, x, incx, y, incy, result);
+  return blas_refuse("cublasDotEx", "vectors of this type");
+}
+
+struct matvec {
+  int64_t m, n, lda, incx, incy, stride_a, stride_x, stride_y, batch;
+  int op;
+  bool pointers;
+};
+
+static blas_status gemv(struct blas *h, int t, const struct matvec *v, const void *alpha, const void *a, const void *x,
+                        const void *beta, void *y)
+{
+  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  const bool device = h->pointer_mode == BLAS_DEVICE;
+  if ((unsigned)v->op >= BLAS_OPS || v->m < 0 || v->n < 0 || v->batch < 0 || v->lda < (v->m > 1 ? v->m : 1) ||
+      !v->incx || !v->incy || !alpha || !beta)
+    return BLAS_INVALID_VALUE;
+  if (v->m == 0 || v->n == 0 || v->batch == 0) return BLAS_SUCCESS;
+  if (v->batch > 65535 || v->m > INT32_MAX || v->n > INT32_MAX) return blas_refuse("cublas?gemv", "so large a batch");
+  const int64_t nx = v->op == BLAS_OP_N ? v->n : v->m, ny = v->op == BLAS_OP_N ? v->m : v->n;
+  if (v->pointers && (v->incx < 0 || v->incy < 0)) return blas_refuse("cublas?gemvBatched", "negative increments");
+  struct ws_matvec_args g = {.m = v->m, .n = v->n, .lda = v->lda, .incx = v->incx, .incy = v->incy, .a = a};
+  g.x = first(x, nx, v->incx, types[t].bytes);
+  g.y = first(y, ny, v->incy, types[t].bytes);
+  g.stride_a = v->stride_a, g.stride_x = v->stride_x, g.stride_y = v->stride_y, g.pointers = v->pointers;
+  g.conj = v->op == BLAS_OP_C;
+  g.alpha = blas_scalar(alpha, types[t].data, device);
+  g.beta = blas_scalar(beta, types[t].data, device);
+  struct launch_shape shape = {(unsigned)((v->m + 31) / 32), 1, (unsigned)v->batch, 256};
+  if (v->op != BLAS_OP_N) shape.x = (unsigned)v->n;
+  const enum lib_kernel k = of_type(v->op == BLAS_OP_N ? KERNEL_sgemv_n : KERNEL_sgemv_t, t);
+  return kernel_set_launch(&h->kernels, k, shape, h->stream, &g) ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
+}
+
+static blas_status ger(struct blas *h, int t, int64_t m, int64_t n, const void *alpha, const void *x, int64_t incx,
+                       const void *y, int64_t incy, void *a, int64_t lda, bool conj)
+{
+  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  if (m < 0 || n < 0 || lda < (m > 1 ? m : 1) || !incx || !incy || !alpha) return BLAS_INVALID_VALUE;
+  if (m == 0 || n == 0) return BLAS_SUCCESS;
+  if (m > INT32_MAX || n > INT32_MAX) return blas_refuse("cublas?ger", "sizes from 2^31 on");
+  struct ws_matvec_args g = {.m = m, .n = n, .lda = lda, .incx = incx, .incy = incy, .a = a, .conj = conj};
+  g.x = first(x, m, incx, types[t].bytes);
+  g.y = first(y, n, incy, types[t].bytes);
+  g.alpha = blas_scalar(alpha, types[t].data, h->pointer_mode == BLAS_DEVICE);
+  const bool ok = kernel_set_launch(&h->kernels, of_type(KERNEL_sger, t), lines(m * n), h->stream, &g);
+  return ok ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
+}
+
+struct triangle {
+  int side, fill, op, unit;
+  int64_t m, n, lda, ldb, batch;
+  bool pointers;
+};
+
+/* op(A) X = alpha B or X op(A) = alpha B; the latter is op(A)^T X^T = alpha B^T. */
+static blas_status solve(struct blas *h, int t, const struct triangle *q, const void *alpha, const void *a, void *b)
+{
+  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  const bool left = q->side == BLAS_LEFT;
+  const int64_t n = left ? q->m : q->n;
+  if ((unsigned)q->side > 1 || (unsigned)q->fill > 1 || (unsigned)q->op >= BLAS_OPS || (unsigned)q->unit > 1 ||
+      !alpha || q->m < 0 || q->n < 0 || q->batch < 0 || q->lda < (n > 1 ? n : 1) || q->ldb < (q->m > 1 ? q->m : 1))
+    return BLAS_INVALID_VALUE;
+  if (q->m == 0 || q->n == 0 || q->batch == 0) return BLAS_SUCCESS;
+  if (q->batch > 65535 || q->m > INT32_MAX || q->n > INT32_MAX) return blas_refuse("cublas?trsm", "so large a batch");
+  const bool flipped = (q->op != BLAS_OP_N) == left; /* whether the system's matrix is A's transpose */
+  struct ws_trsm_args g = {.n = n, .columns = left ? q->n : q->m, .lda = q->lda, .a = a, .b = b};
+  g.step = left ? 1 : q->ldb;
+  g.next = left ? q->ldb : 1;
+  g.by_rows = flipped;
+  g.forward = (q->fill == BLAS_LOWER) != flipped;
+  g.conj = q->op == BLAS_OP_C;
+  g.unit = q->unit;
+  g.pointers = q->pointers;
+  g.alpha = blas_scalar(alpha, types[t].data, h->pointer_mode == BLAS_DEVICE);
+  const struct launch_shape shape = {(unsigned)g.columns, (unsigned)q->batch, 1, 128};
+  const bool ok = kernel_set_launch(&h->kernels, of_type(KERNEL_strsm, t), shape, h->stream, &g);
+  return ok ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
+}
+
+/* The names. NAME(s, rest): cublas s rest; V2: with the ending that the header gives the plain name. */
+#define F PUBLIC blas_status
+#define ALL(T, l, v2, sfx)                                                                                            \
+  F cublas##l##axpy##v2(struct blas *h, INT n, const void *alpha, const void *x, INT incx, void *y, INT incy)         \
+  {                                                                                                                   \
+    return alpha ? two_vectors(h, KERNEL_saxpy, T, n, alpha, x, incx, y, incy) : BLAS_INVALID_VALUE;                  \
+  }                                                                                                                   \
+  F cublas##l##copy##v2(struct blas *h, INT n, const void *x, INT incx, void *y, INT incy)                            \
+  {                                                                                                                   \
+    return two_vectors(h, KERNEL_scopy, T, n, NULL, x, incx, y, incy);                                                \
+  }                                                                                                                   \
+  F cublas##l##swap##v2(struct blas *h, INT n, void *x, INT incx, void *y, INT incy)                                  \
+  {                                                                                                                   \
+    return two_vectors(h, KERNEL_sswap, T, n, NULL, x, incx, y, incy);                                                \
+  }                                                                                                                   \
+  F cublas##l##scal##v2(struct blas *h, INT n, const void *alpha, void *x, INT incx)                                  \
+  {                                                                                                                   \
+    return scale(h, T, n, alpha, types[T].data, x, incx);                                                             \
+  }                                                                                                                   \
+  F cublas##l##gemv##v2(struct blas *h, int op, INT m, INT n, const void *alpha, const void *a, INT lda,              \
+                        const void *x, INT incx, const void *beta, void *y, INT incy)                                 \
+  {                                                                                                                   \
+    const struct matvec v = {m, n, lda, incx, incy, 0, 0, 0, 1, op, false};                                           \
+    return gemv(h, T, &v, alpha, a, x, beta, y);                                                                      \
+  }                                                                                                                   \
+  F cublas##l##gemvStridedBatched##sfx(struct blas *h, int op, INT m, INT n, const void *alpha, const void *a,        \
+                                       INT lda, long long sa, const void *x, INT incx, long long sx,                  \
+                                       const void *beta, void *y,                                                     \
+                                       INT incy, long long sy, INT batch)                                             \
+  {                                                                                                                   \
+    const struct matvec v = {m, n, lda, incx, incy, sa, sx, sy, batch, op, false};                                    \
+    return gemv(h, T, &v, alpha, a, x, beta, y);                                                                      \
+  }                                                                                                                   \
+  F cublas##l##gemvBatched##sfx(struct blas *h, int op, INT m, INT n, const void *alpha, const void *const *a,        \
+                                INT lda, const void *const *x, INT incx, const void *beta,                            \
+                                void *const *y, INT incy, INT batch)                                                  \
+  {                                                                                                                   \
+    const struct matvec v = {m, n, lda, incx, incy, 0, 0, 0, batch, op, true};                                        \
+    return gemv(h, T, &v, alpha, a, x, beta, (void *)(uintptr_t)y);                                                   \
+  }                                                                                                                   \
+  F cublas##l##trsm##v2(struct blas *h, int side, int fill, int op, int unit, INT m, INT n, const void *alpha,        \
+                        const void *a, INT lda, void *b, INT ldb)                                                     \
+  {                                                                                                                   \
+    const struct triangle q = {side, fill, op, unit, m, n, lda, ldb, 1, false};                                       \
+    return solve(h, T, &q, alpha, a, b);                                                                              \
+  }                                                                                                                   \
+  F cublas##l##trsmBatched##sfx(struct blas *h, int side, int fill, int op, int unit, INT m, INT n, const void *alpha, \
+                                const void *const *a, INT lda, void *const *b, INT ldb, INT batch)                    \
+  {                                                                                                                   \
+    const struct triangle q = {side, fill, op, unit, m, n, lda, ldb, batch, true};                                    \
+    return solve(h, T, &q, alpha, a, (void *)(uintptr_t)b);                                                           \
+  }
+
+#define DOT(T, name, what)                                                                                            \
+  F name(struct blas *h, INT n, const void *x, INT incx, const void *y, INT incy, void *result)                       \
+  {                                                                                                                   \
+    return sum_of(h, what, T, n, x, incx, y, incy, result);                                                           \
+  }
+#define SUM(T, name, what)                                                                                            \
+  F name(struct blas *h, INT n, const void *x, INT incx, void *result)                                                \
+  {                                                                                                                   \
+    return sum_of(h, what, T, n, x, incx, NULL, 0, result);                                                           \
+  }
+#define INDEX64(T, name, what)                                                                                        \
+  F name(struct blas *h, int64_t n, const void *x, int64_t incx, int64_t *result)                                     \
+  {                                                                                                                   \
+    return index_of(h, what, T, n, x, incx, result);                                                                  \
+  }
+#define GER(T, name, conj)                                                                                            \
+  F name(struct blas *h, INT m, INT n, const void *alpha, const void *x, INT incx, const void *y, INT incy,           \
+         void *a, INT lda)                                                                                            \
+  {                                                                                                                   \
+    return ger(h, T, m, n, alpha, x, incx, y, incy, a, lda, conj);                                                    \
+  }
+#define ROT(T, name)                                                                                                  \
+  F name(struct blas *h, INT n, void *x, INT incx, void *y, INT incy, const void *c, const void *s)                   \
+  {                                                                                                                   \
+    return rotate(h, T, n, x, incx, y, incy, c, s);                                                                   \
+  }
+#define SCALE_REAL(T, name)                                                                                           \
+  F name(struct blas *h, INT n, const void *alpha, void *x, INT incx)                                                 \
+  {                                                                                                                   \
+    return scale(h, T, n, alpha, types[T].real, x, incx);                                                             \
+  }
+#define DOT_EX(name, what)                                                                                            \
+  F name(struct blas *h, INT n, const void *x, int xt, INT incx, const void *y, int yt, INT incy, void *result,       \
+         int rt, int compute)                                                                                         \
+  {                                                                                                                   \
+    (void)compute;                                                                                                    \
+    return dot_ex(h, what, n, x, xt, incx, y, yt, incy, result, rt);                                                  \
+  }
+
+#define INT int
+ALL(S, S, _v2, )
+ALL(D, D, _v2, )
+ALL(C, C, _v2, )
+ALL(Z, Z, _v2, )
+DOT(S, cublasSdot_v2, WS_DOT)
+GER(S, cublasSger_v2, false)
+ROT(S, cublasSrot_v2)
+DOT(D, cublasDdot_v2, WS_DOT)
+GER(D, cublasDger_v2, false)
+ROT(D, cublasDrot_v2)
+DOT(C, cublasCdotu_v2, WS_DOT)
+DOT(C, cublasCdotc_v2, WS_DOTC)
+GER(C, cublasCgeru_v2, false)
+GER(C, cublasCgerc_v2, true)
+DOT(Z, cublasZdotu_v2, WS_DOT)
+DOT(Z, cublasZdotc_v2, WS_DOTC)
+GER(Z, cublasZgeru_v2, false)
+GER(Z, cublasZgerc_v2, true)
+SCALE_REAL(C, cublasCsscal_v2)
+SCALE_REAL(Z, cublasZdscal_v2)
+SUM(S, cublasSasum_v2, WS_ASUM)
+SUM(S, cublasSnrm2_v2, WS_NRM2)
+SUM(D, cublasDasum_v2, WS_ASUM)
+SUM(D, cublasDnrm2_v2, WS_NRM2)
+SUM(C, cublasScasum_v2, WS_ASUM)
+SUM(C, cublasScnrm2_v2, WS_NRM2)
+SUM(Z, cublasDzasum_v2, WS_ASUM)
+SUM(Z, cublasDznrm2_v2, WS_NRM2)
+SUM(S, cublasIsamax_v2, WS_IAMAX)
+SUM(S, cublasIsamin_v2, WS_IAMIN)
+SUM(D, cublasIdamax_v2, WS_IAMAX)
+SUM(D, cublasIdamin_v2, WS_IAMIN)
+SUM(C, cublasIcamax_v2, WS_IAMAX)
+SUM(C, cublasIcamin_v2, WS_IAMIN)
+SUM(Z, cublasIzamax_v2, WS_IAMAX)
+SUM(Z, cublasIzamin_v2, WS_IAMIN)
+DOT_EX(cublasDotEx, WS_DOT)
+DOT_EX(cublasDotcEx, WS_DOTC)
+#undef INT
+
+#define INT int64_t
+ALL(S, S, _v2_64, _64)
+ALL(D, D, _v2_64, _64)
+ALL(C, C, _v2_64, _64)
+ALL(Z, Z, _v2_64, _64)
+DOT(S, cublasSdot_v2_64, WS_DOT)
+GER(S, cublasSger_v2_64, false)
+ROT(S, cublasSrot_v2_64)
+DOT(D, cublasDdot_v2_64, WS_DOT)
+GER(D, cublasDger_v2_64, false)
+ROT(D, cublasDrot_v2_64)
+DOT(C, cublasCdotu_v2_64, WS_DOT)
+DOT(C, cublasCdotc_v2_64, WS_DOTC)
+GER(C, cublasCgeru_v2_64, false)
+GER(C, cublasCgerc_v2_64, true)
+DOT(Z, cublasZdotu_v2_64, WS_DOT)
+DOT(Z, cublasZdotc_v2_64, WS_DOTC)
+GER(Z, cublasZgeru_v2_64, false)
+GER(Z, cublasZgerc_v2_64, true)
+SCALE_REAL(C, cublasCsscal_v2_64)
+SCALE_REAL(Z, cublasZdscal_v2_64)
+SUM(S, cublasSasum_v2_64, WS_ASUM)
+SUM(S, cublasSnrm2_v2_64, WS_NRM2)
+SUM(D, cublasDasum_v2_64, WS_ASUM)
+SUM(D, cublasDnrm2_v2_64, WS_NRM2)
+SUM(C, cublasScasum_v2_64, WS_ASUM)
+SUM(C, cublasScnrm2_v2_64, WS_NRM2)
+SUM(Z, cublasDzasum_v2_64, WS_ASUM)
+SUM(Z, cublasDznrm2_v2_64, WS_NRM2)
+INDEX64(S, cublasIsamax_v2_64, WS_IAMAX)
+INDEX64(S, cublasIsamin_v2_64, WS_IAMIN)
+INDEX64(D, cublasIdamax_v2_64, WS_IAMAX)
+INDEX64(D, cublasIdamin_v2_64, WS_IAMIN)
+INDEX64(C, cublasIcamax_v2_64, WS_IAMAX)
+INDEX64(C, cublasIcamin_v2_64, WS_IAMIN)
+INDEX64(Z, cublasIzamax_v2_64, WS_IAMAX)
+INDEX64(Z, cublasIzamin_v2_64, WS_IAMIN)
+DOT_EX(cublasDotEx_64, WS_DOT)
+DOT_EX(cublasDotcEx_64, WS_DOTC)
+#undef INT

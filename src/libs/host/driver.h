@@ -1,0 +1,35 @@
+/* The entry points of the CUDA driver interface that our libraries call, declared from its reference. They are those of
+ * the library beside them (src/cuda), so a library of ours works wherever `warpstep exec` does.
+ */
+#ifndef WS_LIBS_DRIVER_H
+#define WS_LIBS_DRIVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct driver_stream *driver_stream;
+typedef struct driver_kernel *driver_kernel;
+typedef struct driver_image *driver_image;
+
+int cudaFree(void *p);                            /* of 0: the runtime's device gets its context */
+int cuCtxGetDevice(int *device);
+int cuDeviceGetAttribute(int *value, int attribute, int device);
+int cuLibraryLoadData(driver_image *out, const void *code, void *jit_options, void **jit_values, unsigned n_jit,
+                      void *options, void **values, unsigned n);
+int cuLibraryUnload(driver_image image);
+int cuLibraryGetKernel(driver_kernel *out, driver_image image, const char *name);
+int cuLaunchKernel(driver_kernel kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                   unsigned block_y, unsigned block_z, unsigned shared, driver_stream stream, void **args,
+                   void **extra);
+int cuMemAlloc_v2(uint64_t *out, size_t bytes);
+int cuMemFree_v2(uint64_t at);
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, driver_stream stream);
+int cuStreamSynchronize(driver_stream stream);
+int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                      int kind, driver_stream stream);
+int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind);
+
+enum { DRIVER_OK = 0, DRIVER_COPY_DEFAULT = 4 };
+enum { DRIVER_ATTR_SMS = 16, DRIVER_ATTR_MAJOR = 75, DRIVER_ATTR_MINOR = 76 };
+
+#endif

@@ -1,0 +1,150 @@
+"""PyTorch eager under `warpstep exec`: products, layers, and models that train with the losses the CPU gives."""
+import sys
+
+import numpy as np
+import torch
+from torch import nn
+
+import checks
+
+torch.manual_seed(1)
+torch.set_num_threads(1)
+
+
+def close(got, want, limit=1e-4):
+    got, want = got.detach().cpu().to(torch.complex128), want.detach().to(torch.complex128)
+    return (got - want).abs().max().item() <= limit * (want.abs().max().item() + 1e-6)
+
+
+def products(kind, limit):
+    for m, n, k in ((64, 64, 64), (70, 33, 65)):
+        for turned in range(4):
+            a = torch.randn(k, m).to(kind).t() if turned & 1 else torch.randn(m, k).to(kind)
+            b = torch.randn(n, k).to(kind).t() if turned & 2 else torch.randn(k, n).to(kind)
+            exact = a.to(torch.complex128) @ b.to(torch.complex128)
+            if not close(a.cuda() @ b.cuda(), exact, limit):
+                return False
+    return True
+
+
+def batch():
+    a, b, c = torch.randn(5, 40, 30), torch.randn(5, 30, 20), torch.randn(5, 40, 20)
+    return close(torch.baddbmm(c.cuda(), a.cuda(), b.cuda(), beta=0.5), torch.baddbmm(c, a, b, beta=0.5))
+
+
+def vectors():
+    v, w, m = torch.randn(1000), torch.randn(1000), torch.randn(50, 1000)
+    return close(torch.dot(v.cuda(), w.cuda()), torch.dot(v, w)) and close(m.cuda().mv(v.cuda()), m.mv(v))
+
+
+def gelu():
+    x, w, b = torch.randn(32, 64).half(), torch.randn(128, 64).half(), torch.randn(128).half()
+    want = nn.functional.gelu(x.float() @ w.float().t() + b.float(), approximate="tanh")
+    return close(torch._addmm_activation(b.cuda(), x.cuda(), w.cuda().t(), use_gelu=True), want, 2e-3)
+
+
+def train(make, x, y, steps, loss_of, rate=1e-3):
+    """The losses of a model on the CPU and on the GPU, from the same start."""
+    both = []
+    start = make().state_dict()
+    for device in ("cpu", "cuda"):
+        model = make().to(device)
+        model.load_state_dict(start)
+        optimiser = torch.optim.AdamW(model.parameters(), lr=rate)
+        losses = []
+        for _ in range(steps):
+            optimiser.zero_grad()
+            loss = loss_of(model, x.to(device), y.to(device))
+            loss.backward()
+            optimiser.step()
+            losses.append(loss.item())
+        both.append(losses)
+    print("  losses:", " ".join(f"{c:.6f}/{g:.6f}" for c, g in zip(*both)), flush=True)
+    return np.allclose(*both, rtol=1e-4)
+
+
+class Model(nn.Module):
+    """A small language model: embedding, blocks of attention, a head."""
+
+    def __init__(self, width, layers, words, length):
+        super().__init__()
+        self.words, self.places = nn.Embedding(words, width), nn.Parameter(torch.zeros(length, width))
+        block = nn.TransformerEncoderLayer(width, 4, 4 * width, dropout=0, activation="gelu", batch_first=True)
+        self.blocks, self.head = nn.TransformerEncoder(block, layers, enable_nested_tensor=False), nn.Linear(width, words)
+
+    def forward(self, x):
+        return self.head(self.blocks(self.words(x) + self.places))
+
+
+def transformer(width, length, batch, steps):
+    x, y = torch.randint(64, (batch, length)), torch.randint(64, (batch, length))
+    return train(lambda: Model(width, 2, 64, length), x, y, steps,
+                 lambda m, x, y: nn.functional.cross_entropy(m(x).flatten(0, 1), y.flatten()))
+
+
+class Recurrent(nn.Module):
+    """An LSTM written with PyTorch's cell, and a head."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.cell, self.head = nn.LSTMCell(16, width), nn.Linear(width, 1)
+
+    def forward(self, x):
+        h = c = x.new_zeros(x.shape[0], self.cell.hidden_size)
+        for t in range(x.shape[1]):
+            h, c = self.cell(x[:, t], (h, c))
+        return self.head(h)
+
+
+def recurrent():
+    x, y = torch.randn(8, 6, 16), torch.randn(8, 1)
+    return train(lambda: Recurrent(32), x, y, 3, lambda m, x, y: nn.functional.mse_loss(m(x), y))
+
+
+def float32():
+    assert products(torch.float32, 1e-5)
+
+
+def float64():
+    assert products(torch.float64, 1e-12)
+
+
+def float16():
+    assert products(torch.float16, 2e-3)
+
+
+def bfloat16():
+    assert products(torch.bfloat16, 1e-2)
+
+
+def complex64():
+    assert products(torch.complex64, 1e-5)
+
+
+def batches():
+    assert batch()
+
+
+def dot_and_mv():
+    assert vectors()
+
+
+def epilogue():
+    assert gelu()
+
+
+def transformer_trains():
+    assert transformer(64, 32, 2, 4)
+
+
+def lstm_trains():
+    assert recurrent()
+
+
+def given():
+    """The transformer alone: width, length, batch, steps."""
+    assert transformer(*map(int, sys.argv[1:]))
+
+
+ALL = [float32, float64, float16, bfloat16, complex64, batches, dot_and_mv, epilogue, transformer_trains, lstm_trains]
+checks.run([given] if len(sys.argv) > 1 else ALL)

@@ -1,0 +1,268 @@
+// Products of libcublas and libcublasLt against sums on the host in binary64: all types and transposes, edges of tiles, strides,
+// batches by stride and by pointers, beta, scalars on the device, epilogues.
+#include <cublasLt.h>
+#include <cublas_v2.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cmath>
+#include <complex>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+typedef std::complex<double> wide;
+static int failures, cases;
+
+static double number()
+{
+  static unsigned state = 12345;
+  state = state * 1664525u + 1013904223u;
+  return (int)(state >> 16 & 15) / 4.0 - 2; // exact in all types
+}
+
+template <typename T> struct as {
+  static T from(wide v) { return T((float)v.real()); }
+  static wide to(T v) { return (double)(float)v; }
+};
+template <> struct as<double> {
+  static double from(wide v) { return v.real(); }
+  static wide to(double v) { return v; }
+};
+template <typename R> struct as<std::complex<R>> {
+  static std::complex<R> from(wide v) { return std::complex<R>(v); }
+  static wide to(std::complex<R> v) { return wide(v.real(), v.imag()); }
+};
+template <> struct as<int8_t> {
+  static int8_t from(wide v) { return (int8_t)(v.real() * 4); }
+  static wide to(int8_t v) { return v; }
+};
+template <> struct as<int> {
+  static int from(wide v) { return (int)v.real(); }
+  static wide to(int v) { return v; }
+};
+
+template <typename T> struct matrix {
+  std::vector<T> host;
+  T *at;
+  int ld;
+  long long stride;
+  matrix(int rows, int cols, int ld_, int batch) : ld(ld_), stride((long long)ld_ * cols + 8)
+  {
+    (void)rows;
+    host.resize(stride * batch);
+    for (T &v : host) v = as<T>::from(wide(number(), number()));
+    cudaMalloc(&at, host.size() * sizeof(T));
+    cudaMemcpy(at, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice);
+  }
+  ~matrix() { cudaFree(at); }
+  wide get(int r, int c, int z) const { return as<T>::to(host[z * stride + (long long)c * ld + r]); }
+  void fetch() { cudaMemcpy(host.data(), at, host.size() * sizeof(T), cudaMemcpyDeviceToHost); }
+};
+
+static wide turn(cublasOperation_t op, wide v) { return op == CUBLAS_OP_C ? std::conj(v) : v; }
+
+// What C must be, where it was `old`.
+template <typename T> static wide expected(const matrix<T> &a, const matrix<T> &b, cublasOperation_t ta, cublasOperation_t tb,
+                                           int r, int c, int k, int z)
+{
+  wide s = 0;
+  for (int i = 0; i < k; i++)
+    s += turn(ta, ta == CUBLAS_OP_N ? a.get(r, i, z) : a.get(i, r, z)) * turn(tb, tb == CUBLAS_OP_N ? b.get(i, c, z) : b.get(c, i, z));
+  return s;
+}
+
+static void say(bool right, const char *what, int m, int n, int k, int ta, int tb)
+{
+  cases++;
+  if (right) return;
+  failures++;
+  printf("wrong: %s, %d x %d x %d, operations %d %d\n", what, m, n, k, ta, tb);
+}
+
+template <typename T> struct kind;
+template <> struct kind<float> { static const cudaDataType t = CUDA_R_32F, s = CUDA_R_32F; static const cublasComputeType_t c = CUBLAS_COMPUTE_32F; };
+template <> struct kind<double> { static const cudaDataType t = CUDA_R_64F, s = CUDA_R_64F; static const cublasComputeType_t c = CUBLAS_COMPUTE_64F; };
+template <> struct kind<__half> { static const cudaDataType t = CUDA_R_16F, s = CUDA_R_32F; static const cublasComputeType_t c = CUBLAS_COMPUTE_32F; };
+template <> struct kind<__nv_bfloat16> { static const cudaDataType t = CUDA_R_16BF, s = CUDA_R_32F; static const cublasComputeType_t c = CUBLAS_COMPUTE_32F; };
+template <> struct kind<std::complex<float>> { static const cudaDataType t = CUDA_C_32F, s = CUDA_C_32F; static const cublasComputeType_t c = CUBLAS_COMPUTE_32F; };
+template <> struct kind<std::complex<double>> { static const cudaDataType t = CUDA_C_64F, s = CUDA_C_64F; static const cublasComputeType_t c = CUBLAS_COMPUTE_64F; };
+template <> struct kind<int8_t> { static const cudaDataType t = CUDA_R_8I, s = CUDA_R_32I; static const cublasComputeType_t c = CUBLAS_COMPUTE_32I; };
+template <> struct kind<int> { static const cudaDataType t = CUDA_R_32I; };
+
+struct scalars {
+  char bytes[2][16];
+  template <typename S> void put(S a, S b) { *(S *)bytes[0] = a, *(S *)bytes[1] = b; }
+  void fill(cudaDataType t, double a, double b)
+  {
+    if (t == CUDA_R_32F) put((float)a, (float)b);
+    else if (t == CUDA_R_64F) put(a, b);
+    else if (t == CUDA_R_32I) put((int)a, (int)b);
+    else if (t == CUDA_C_32F) put(std::complex<float>(a), std::complex<float>(b));
+    else put(std::complex<double>(a), std::complex<double>(b));
+  }
+};
+
+enum form { STRIDED, ARRAYS };
+
+template <typename T, typename O> static void one(cublasHandle_t h, int m, int n, int k, cublasOperation_t ta,
+                                                  cublasOperation_t tb, double alpha, double beta, form f, bool device, int pad)
+{
+  const int batch = 2, za = ta == CUBLAS_OP_N ? m : k, zb = tb == CUBLAS_OP_N ? k : n;
+  matrix<T> a(za, ta == CUBLAS_OP_N ? k : m, za + pad, batch), b(zb, tb == CUBLAS_OP_N ? n : k, zb + pad, batch);
+  matrix<O> c(m, n, m + pad, batch), old = c;
+  old.at = nullptr;
+  scalars s, *on_device = nullptr;
+  s.fill(kind<T>::s, alpha, beta);
+  void **lists = nullptr;
+  cudaMalloc(&on_device, sizeof s), cudaMemcpy(on_device, &s, sizeof s, cudaMemcpyHostToDevice);
+  cublasSetPointerMode(h, device ? CUBLAS_POINTER_MODE_DEVICE : CUBLAS_POINTER_MODE_HOST);
+  const scalars *use = device ? on_device : &s;
+  cublasStatus_t status;
+  if (f == STRIDED) {
+    status = cublasGemmStridedBatchedEx(h, ta, tb, m, n, k, use->bytes[0], a.at, kind<T>::t, a.ld, a.stride, b.at, kind<T>::t,
+                                        b.ld, b.stride, use->bytes[1], c.at, kind<O>::t, c.ld, c.stride, batch, kind<T>::c,
+                                        CUBLAS_GEMM_DEFAULT);
+  } else {
+    void *host[6];
+    for (int z = 0; z < batch; z++) host[z] = a.at + z * a.stride, host[2 + z] = b.at + z * b.stride, host[4 + z] = c.at + z * c.stride;
+    cudaMalloc(&lists, sizeof host), cudaMemcpy(lists, host, sizeof host, cudaMemcpyHostToDevice);
+    status = cublasGemmBatchedEx(h, ta, tb, m, n, k, use->bytes[0], lists, kind<T>::t, a.ld, lists + 2, kind<T>::t, b.ld,
+                                 use->bytes[1], lists + 4, kind<O>::t, c.ld, batch, kind<T>::c, CUBLAS_GEMM_DEFAULT);
+  }
+  c.fetch();
+  const double limit = kind<O>::t == CUDA_R_16F ? 1e-3 : kind<O>::t == CUDA_R_16BF ? 8e-3 : 1e-5;
+  bool right = status == CUBLAS_STATUS_SUCCESS;
+  for (int z = 0; z < batch; z++)
+    for (int col = 0; col < n; col++)
+      for (int r = 0; r < c.ld; r++) {
+        wide want = old.get(r, col, z);
+        if (r < m) {
+          if (m > 100 && r % 7 && r < m - 9) continue; // some of the large ones
+          want = alpha * expected(a, b, ta, tb, r, col, k, z) + (beta ? beta * want : 0);
+        }
+        if (std::abs(c.get(r, col, z) - want) > limit * (std::abs(want) + 1)) right = false;
+      }
+  say(right, typeid(T).name(), m, n, k, ta, tb);
+  cudaFree(on_device), cudaFree(lists);
+}
+
+template <typename T, typename O> static void all(cublasHandle_t h, bool complex)
+{
+  const cublasOperation_t ops[] = {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C};
+  const int n_ops = complex ? 3 : 2;
+  for (int i = 0; i < n_ops * n_ops; i++) {
+    const cublasOperation_t ta = ops[i / n_ops], tb = ops[i % n_ops];
+    one<T, O>(h, 70, 33, 41, ta, tb, 2, 0, STRIDED, false, 1); // odd leading dimensions
+    one<T, O>(h, 64, 72, 40, ta, tb, 1, 3, STRIDED, true, 8);
+    one<T, O>(h, 1, 5, 67, ta, tb, 1, 0, ARRAYS, false, 0);
+  }
+  one<T, O>(h, 32, 16, 1100, CUBLAS_OP_N, CUBLAS_OP_N, 1, 2, STRIDED, false, 0); // k is split
+  one<T, O>(h, 16, 16, 0, CUBLAS_OP_N, CUBLAS_OP_N, 1, 2, STRIDED, false, 1);
+}
+
+// D = activation(A B + bias), A of 16-bit numbers.
+static void epilogue(cublasLtHandle_t h, cublasLtEpilogue_t e, int m, int n, int k)
+{
+  matrix<__half> a(m, k, m, 1), b(k, n, k, 1), d(m, n, m, 1), bias(m, 1, m, 1);
+  matrix<__half> aux(m, n, m, 1);
+  cublasLtMatmulDesc_t desc;
+  cublasLtMatrixLayout_t la, lb, ld;
+  cublasLtMatmulPreference_t pref;
+  cublasLtMatmulHeuristicResult_t found;
+  int n_found = 0;
+  const float one = 1, zero = 0;
+  const int64_t aux_ld = m;
+  cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &e, sizeof e);
+  const void *p = bias.at;
+  if (e & CUBLASLT_EPILOGUE_BIAS) cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &p, sizeof p);
+  p = aux.at;
+  cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &p, sizeof p);
+  cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, &aux_ld, sizeof aux_ld);
+  cublasLtMatrixLayoutCreate(&la, CUDA_R_16F, m, k, m);
+  cublasLtMatrixLayoutCreate(&lb, CUDA_R_16F, k, n, k);
+  cublasLtMatrixLayoutCreate(&ld, CUDA_R_16F, m, n, m);
+  cublasLtMatmulPreferenceCreate(&pref);
+  bool right = !cublasLtMatmulAlgoGetHeuristic(h, desc, la, lb, ld, ld, pref, 1, &found, &n_found) && n_found == 1;
+  right = right && !cublasLtMatmul(h, desc, &one, a.at, la, b.at, lb, &zero, d.at, ld, d.at, ld, &found.algo, nullptr, 0, 0);
+  d.fetch();
+  const std::vector<__half> before = aux.host;
+  aux.fetch();
+  for (int c = 0; c < n; c++)
+    for (int r = 0; r < m; r++) {
+      double v = expected(a, b, CUBLAS_OP_N, CUBLAS_OP_N, r, c, k, 0).real();
+      if (e & CUBLASLT_EPILOGUE_BIAS) v += bias.get(r, 0, 0).real();
+      const double raw = v;
+      if (e & CUBLASLT_EPILOGUE_RELU) v = v > 0 ? v : 0;
+      if (e & CUBLASLT_EPILOGUE_GELU) v = 0.5 * v * (1 + tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)));
+      if (e == CUBLASLT_EPILOGUE_DGELU) {
+        const double x = (double)(float)before[(size_t)c * m + r], t = tanh(0.7978845608028654 * (x + 0.044715 * x * x * x));
+        v *= 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * 0.7978845608028654 * (1 + 3 * 0.044715 * x * x);
+      }
+      if (fabs(d.get(r, c, 0).real() - v) > 2e-3 * (fabs(v) + 1)) right = false;
+      if (e == CUBLASLT_EPILOGUE_GELU_AUX_BIAS && fabs(aux.get(r, c, 0).real() - raw) > 1e-3 * (fabs(raw) + 1)) right = false;
+      const unsigned char *bits = (const unsigned char *)aux.host.data();
+      const size_t bit = (size_t)c * m + r;
+      if (e == CUBLASLT_EPILOGUE_RELU_AUX && (bits[bit / 8] >> bit % 8 & 1) != (raw > 0)) right = false;
+    }
+  say(right, "an epilogue", m, n, k, e, 0);
+  cublasLtMatmulDescDestroy(desc), cublasLtMatmulPreferenceDestroy(pref);
+  cublasLtMatrixLayoutDestroy(la), cublasLtMatrixLayoutDestroy(lb), cublasLtMatrixLayoutDestroy(ld);
+}
+
+// BGRADB: sums of B over k, beside the product.
+static void bias_gradient(cublasLtHandle_t h)
+{
+  const int m = 24, n = 20, k = 300;
+  matrix<float> a(m, k, m, 1), b(n, k, n, 1), d(m, n, m, 1), sums(n, 1, n, 1);
+  cublasLtMatmulDesc_t desc;
+  cublasLtMatrixLayout_t la, lb, ld;
+  const float one = 1, zero = 0;
+  const cublasOperation_t t = CUBLAS_OP_T;
+  const cublasLtEpilogue_t e = CUBLASLT_EPILOGUE_BGRADB;
+  const void *p = sums.at;
+  cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSB, &t, sizeof t);
+  cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &e, sizeof e);
+  cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &p, sizeof p);
+  cublasLtMatrixLayoutCreate(&la, CUDA_R_32F, m, k, m);
+  cublasLtMatrixLayoutCreate(&lb, CUDA_R_32F, n, k, n);
+  cublasLtMatrixLayoutCreate(&ld, CUDA_R_32F, m, n, m);
+  bool right = !cublasLtMatmul(h, desc, &one, a.at, la, b.at, lb, &zero, d.at, ld, d.at, ld, nullptr, nullptr, 0, 0);
+  sums.fetch();
+  for (int c = 0; c < n; c++) {
+    double v = 0;
+    for (int i = 0; i < k; i++) v += b.get(c, i, 0).real();
+    if (fabs(v - sums.get(c, 0, 0).real()) > 1e-4 * (fabs(v) + 1)) right = false;
+  }
+  say(right, "a bias gradient", m, n, k, 0, 1);
+  cublasLtMatmulDescDestroy(desc);
+  cublasLtMatrixLayoutDestroy(la), cublasLtMatrixLayoutDestroy(lb), cublasLtMatrixLayoutDestroy(ld);
+}
+
+int main()
+{
+  cublasHandle_t h;
+  cublasLtHandle_t lt;
+  if (cublasCreate(&h) || cublasLtCreate(&lt)) return 1;
+  all<float, float>(h, false);
+  all<double, double>(h, false);
+  all<__half, __half>(h, false);
+  all<__half, float>(h, false);
+  all<__nv_bfloat16, __nv_bfloat16>(h, false);
+  all<int8_t, int>(h, false);
+  all<std::complex<float>, std::complex<float>>(h, true);
+  all<std::complex<double>, std::complex<double>>(h, true);
+  one<__half, __half>(h, 1100, 1030, 72, CUBLAS_OP_N, CUBLAS_OP_T, 1, 0, STRIDED, false, 8); // large tiles
+  one<__half, __half>(h, 1100, 1030, 40, CUBLAS_OP_T, CUBLAS_OP_N, 1, 1, STRIDED, false, 4);
+  one<float, float>(h, 1100, 1030, 30, CUBLAS_OP_T, CUBLAS_OP_N, 1, 1, STRIDED, false, 3);
+  const cublasLtEpilogue_t ends[] = {CUBLASLT_EPILOGUE_BIAS, CUBLASLT_EPILOGUE_RELU, CUBLASLT_EPILOGUE_RELU_BIAS,
+                                     CUBLASLT_EPILOGUE_GELU_BIAS, CUBLASLT_EPILOGUE_GELU_AUX_BIAS, CUBLASLT_EPILOGUE_DGELU,
+                                     CUBLASLT_EPILOGUE_RELU_AUX};
+  for (cublasLtEpilogue_t e : ends) epilogue(lt, e, 128, 24, 40);
+  bias_gradient(lt);
+  cublasLtDestroy(lt), cublasDestroy(h);
+  printf("%d products, %d wrong\n", cases, failures);
+  return failures != 0;
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# The open libraries (docs/libraries.md): programs of tests/libs linked with NVIDIA's names, run by `warpstep exec`, check their
+# results themselves. Without nvcc or its cuBLAS to link with they are skipped and counted.
+#
+#   tests/libs/run.sh [NAME ...]       BIN: the program (build/warpstep), NVCC: the compiler, GPUS: presets (rtx-3070)
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+
+bin=${BIN:-build/warpstep}
+nvcc=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
+libs=$(dirname "$bin")/cuda/libs
+failed=0
+
+# The kernels in the tree are those of the sources beside them.
+if (cd src/libs/kernels && sha256sum --quiet -c sources.sum) >/dev/null 2>&1; then
+  echo "ok libs kernels"
+else
+  echo "not ok libs kernels: older than their sources; run src/libs/kernels/build.sh"
+  failed=1
+fi
+[ $# -gt 0 ] || set -- products vectors names
+lacking=''
+if [ ! -f "$libs/libwarpstep-libs.so" ]; then
+  lacking="no libraries in $libs"
+elif [ ! -x "$nvcc" ] || [ ! -f "$(dirname "$nvcc")/../include/cublas_v2.h" ]; then
+  lacking='no nvcc with cuBLAS'
+fi
+if [ -n "$lacking" ]; then
+  for name; do echo "ok libs $name # SKIP $lacking"; done
+  exit $failed
+fi
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+
+# run NAME GPU [OPTION ...]: the program's last line is what it counted.
+run() {
+  local name=$1 gpu=$2 status
+  shift 2
+  timeout 300 "$bin" exec --functional --quiet --gpu "$gpu" "$@" "$scratch/$name" >"$scratch/out" 2>"$scratch/err" </dev/null
+  status=$?
+  if [ $status -eq 0 ]; then
+    echo "ok libs $name $gpu: $(tail -n 1 "$scratch/out")"
+  else
+    echo "not ok libs $name $gpu: status $status: $(head -n 3 "$scratch/out" | tr '\n' ' ') $(tail -n 1 "$scratch/err")"
+    failed=1
+  fi
+}
+
+for name; do
+  if [ "$name" = names ]; then
+    # What the libraries export is what NVIDIA's headers declare, under the version nodes that programs ask for.
+    "$nvcc" -arch=sm_86 -cudart shared -Xlinker -rpath -Xlinker "$(dirname "$nvcc")/../lib64" \
+      -o "$scratch/names" tests/libs/gemm_rate.cu -lcublas || failed=1
+    if timeout 100 "$bin" exec --functional --report - "$scratch/names" s 64 64 64 2>/dev/null </dev/null |
+      grep -q warpstep_sgemm; then
+      echo "ok libs names: found before a library in the program's RUNPATH"
+    else
+      echo "not ok libs names: the program took another library"
+      failed=1
+    fi
+    continue
+  fi
+  if ! "$nvcc" -arch=sm_80 -cudart shared -o "$scratch/$name" "tests/libs/$name.cu" -lcublas -lcublasLt 2>"$scratch/err"; then
+    echo "not ok libs $name: $(head -n 2 "$scratch/err")"
+    failed=1
+    continue
+  fi
+  for gpu in ${GPUS:-rtx-3070}; do run "$name" "$gpu"; done
+done
+exit $failed
