@@ -358,6 +358,43 @@ static void gang_waits_for_room(void **state)
 }
 
 /* Grids come and go: a slot is used again, one that has not begun can be taken back, and those behind it move up. */
+/* A cluster of two on a GPC whose first SM is empty while the others hold two CTAs each. */
+static void start_cluster(struct bench *b, const struct step_source *s)
+{
+  bench_build(b);
+  b->d.n_gpcs = 1;
+  b->grid[0] = small_grid(2);
+  b->grid[0].source = s;
+  dispatcher_start(&b->d, 0);
+  for (unsigned i = 0; i < SMS; i++) {
+    b->d.port[i].gpc = 0;
+    b->d.port[i].used.ctas = i ? 2 : 0;
+    b->d.port[i].carveout = 65536;
+  }
+  dispatcher_add(&b->d, 0, &b->grid[0]);
+  first_wave(b);
+}
+
+static unsigned ctas_of(struct bench *b, unsigned sm)
+{
+  return b->d.port[sm].resident[0];
+}
+
+static void pairs_have_an_sm_each(void **state)
+{
+  struct step_source s = {.n_ctas = 2, .grid = {2, 1, 1}, .cluster = {2, 1, 1}};
+  struct bench b;
+  (void)state;
+  start_cluster(&b, &s);
+  assert_int_equal(ctas_of(&b, 0), 2); /* one or two are fewer than two */
+  arena_free(&b.arena);
+  s.pairs = true;
+  start_cluster(&b, &s);
+  assert_int_equal(ctas_of(&b, 0), 1);
+  assert_int_equal(ctas_of(&b, 1), 1);
+  arena_free(&b.arena);
+}
+
 static void slots_are_used_again(void **state)
 {
   (void)state;
@@ -504,7 +541,7 @@ int main(void)
       cmocka_unit_test(carveout_of_the_first),
       cmocka_unit_test(grids_go_in_order),
       cmocka_unit_test(priority_at_cta_boundaries), cmocka_unit_test(order_of_priorities), cmocka_unit_test(gang_waits_for_room),
-      cmocka_unit_test(slots_are_used_again),
+      cmocka_unit_test(slots_are_used_again), cmocka_unit_test(pairs_have_an_sm_each),
       cmocka_unit_test(path_runs_until_it_turns),
       cmocka_unit_test(a_waiting_warp_has_a_reason),
       cmocka_unit_test(fp64_queues_share_the_pipe),
