@@ -49,7 +49,7 @@ uint64_t blas_room(struct blas *h, size_t least, size_t *bytes)
 
 blas_status blas_refuse(const char *function, const char *why)
 {
-  fprintf(stderr, "warpstep: %s: %s; warpstep's own library does not have that (docs/libraries.md)\n", function, why);
+  fprintf(stderr, "warpstep: %s: warpstep's own cuBLAS does not have %s (docs/libraries.md)\n", function, why);
   return BLAS_NOT_SUPPORTED;
 }
 

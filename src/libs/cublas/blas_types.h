@@ -1,5 +1,5 @@
 /* cuBLAS as its reference documents it: the numbers that programs pass, and what a handle is here. Own declarations;
- * tests/libs/numbers.c compares the numbers with a toolkit's headers where these are installed.
+ * the programs of tests/libs are compiled with a toolkit's headers where these are installed, and pass its numbers.
  */
 #ifndef WS_CUBLAS_TYPES_H
 #define WS_CUBLAS_TYPES_H
