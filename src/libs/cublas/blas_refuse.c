@@ -87,7 +87,10 @@ REFUSE(cublasLtMatrixTransformDescSetAttribute)
 REFUSE(cublasLtMatmulAlgoCapGetAttribute)
 REFUSE(cublasLtMatmulPreferenceGetAttribute)
 
-/* Emulation of FP64 and FP32 by lower precision (13.0), which libcusolver asks for when it is loaded. */
+/* Emulation of FP64 and FP32 by lower precision (13.0), and a name that no reference has: libcusolver is bound to them
+ * when it is loaded. */
+NAME(cublasGetEnvironmentMode, )
+NAME(cublasSetEnvironmentMode, )
 NAME(cublasGetEmulationStrategy, )
 NAME(cublasSetEmulationStrategy, )
 NAME(cublasGetEmulationSpecialValuesSupport, )
