@@ -61,17 +61,8 @@ static enum rv64_stop illegal(struct rv64_core *c, const struct rv64_code *page,
   return RV64_STOP_ILLEGAL;
 }
 
-#define X1   x[in->rs1]
-#define X2   x[in->rs2]
-#define S1   (int64_t)x[in->rs1]
-#define S2   (int64_t)x[in->rs2]
-#define F1   f[in->rs1]
-#define F2   f[in->rs2]
-#define F3   f[in->rs3]
-#define IMM  in->imm
 #define FORGET_CODE rv64_forget_code(c)
 #define PC   (page->base + 2 * (uint64_t)(in - page->inst))
-#define WORD(v) ((uint64_t)(int64_t)(int32_t)(v))
 
 #define GO                             \
   do {                                 \

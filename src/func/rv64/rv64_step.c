@@ -162,16 +162,7 @@ static enum cpu_step want(struct rv64_stepper *s, struct cpu_access *a, uint64_t
 
 _Static_assert(RV64_OP__N <= 256, "struct cpu_access has a byte for an operation");
 
-#define X1   x[in->rs1]
-#define X2   x[in->rs2]
-#define S1   (int64_t)x[in->rs1]
-#define S2   (int64_t)x[in->rs2]
-#define F1   f[in->rs1]
-#define F2   f[in->rs2]
-#define F3   f[in->rs3]
-#define IMM  in->imm
 #define PC   pc
-#define WORD(v) ((uint64_t)(int64_t)(int32_t)(v))
 #define FORGET_CODE (void)0 /* the core asks for it */
 #define DONE return CPU_STEP_DONE
 #define STOP(why) return trap(s, why, 0)

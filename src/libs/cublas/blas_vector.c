@@ -328,84 +328,51 @@ static blas_status solve(struct blas *h, int t, const struct triangle *q, const 
     return dot_ex(h, what, n, x, xt, incx, y, yt, incy, result, rt);                                                  \
   }
 
+/* All functions of one width of INT; `w` ends their names. INDEX: how those give the place of an element. */
+#define EVERY_VECTOR(INDEX, w) \
+  ALL(S, S, _v2##w, w) \
+  ALL(D, D, _v2##w, w) \
+  ALL(C, C, _v2##w, w) \
+  ALL(Z, Z, _v2##w, w) \
+  DOT(S, cublasSdot_v2##w, WS_DOT) \
+  GER(S, cublasSger_v2##w, false) \
+  ROT(S, cublasSrot_v2##w) \
+  DOT(D, cublasDdot_v2##w, WS_DOT) \
+  GER(D, cublasDger_v2##w, false) \
+  ROT(D, cublasDrot_v2##w) \
+  DOT(C, cublasCdotu_v2##w, WS_DOT) \
+  DOT(C, cublasCdotc_v2##w, WS_DOTC) \
+  GER(C, cublasCgeru_v2##w, false) \
+  GER(C, cublasCgerc_v2##w, true) \
+  DOT(Z, cublasZdotu_v2##w, WS_DOT) \
+  DOT(Z, cublasZdotc_v2##w, WS_DOTC) \
+  GER(Z, cublasZgeru_v2##w, false) \
+  GER(Z, cublasZgerc_v2##w, true) \
+  SCALE_REAL(C, cublasCsscal_v2##w) \
+  SCALE_REAL(Z, cublasZdscal_v2##w) \
+  SUM(S, cublasSasum_v2##w, WS_ASUM) \
+  SUM(S, cublasSnrm2_v2##w, WS_NRM2) \
+  SUM(D, cublasDasum_v2##w, WS_ASUM) \
+  SUM(D, cublasDnrm2_v2##w, WS_NRM2) \
+  SUM(C, cublasScasum_v2##w, WS_ASUM) \
+  SUM(C, cublasScnrm2_v2##w, WS_NRM2) \
+  SUM(Z, cublasDzasum_v2##w, WS_ASUM) \
+  SUM(Z, cublasDznrm2_v2##w, WS_NRM2) \
+  DOT_EX(cublasDotEx##w, WS_DOT) \
+  DOT_EX(cublasDotcEx##w, WS_DOTC) \
+  INDEX(S, cublasIsamax_v2##w, WS_IAMAX) \
+  INDEX(S, cublasIsamin_v2##w, WS_IAMIN) \
+  INDEX(D, cublasIdamax_v2##w, WS_IAMAX) \
+  INDEX(D, cublasIdamin_v2##w, WS_IAMIN) \
+  INDEX(C, cublasIcamax_v2##w, WS_IAMAX) \
+  INDEX(C, cublasIcamin_v2##w, WS_IAMIN) \
+  INDEX(Z, cublasIzamax_v2##w, WS_IAMAX) \
+  INDEX(Z, cublasIzamin_v2##w, WS_IAMIN)
+
 #define INT int
-ALL(S, S, _v2, )
-ALL(D, D, _v2, )
-ALL(C, C, _v2, )
-ALL(Z, Z, _v2, )
-DOT(S, cublasSdot_v2, WS_DOT)
-GER(S, cublasSger_v2, false)
-ROT(S, cublasSrot_v2)
-DOT(D, cublasDdot_v2, WS_DOT)
-GER(D, cublasDger_v2, false)
-ROT(D, cublasDrot_v2)
-DOT(C, cublasCdotu_v2, WS_DOT)
-DOT(C, cublasCdotc_v2, WS_DOTC)
-GER(C, cublasCgeru_v2, false)
-GER(C, cublasCgerc_v2, true)
-DOT(Z, cublasZdotu_v2, WS_DOT)
-DOT(Z, cublasZdotc_v2, WS_DOTC)
-GER(Z, cublasZgeru_v2, false)
-GER(Z, cublasZgerc_v2, true)
-SCALE_REAL(C, cublasCsscal_v2)
-SCALE_REAL(Z, cublasZdscal_v2)
-SUM(S, cublasSasum_v2, WS_ASUM)
-SUM(S, cublasSnrm2_v2, WS_NRM2)
-SUM(D, cublasDasum_v2, WS_ASUM)
-SUM(D, cublasDnrm2_v2, WS_NRM2)
-SUM(C, cublasScasum_v2, WS_ASUM)
-SUM(C, cublasScnrm2_v2, WS_NRM2)
-SUM(Z, cublasDzasum_v2, WS_ASUM)
-SUM(Z, cublasDznrm2_v2, WS_NRM2)
-SUM(S, cublasIsamax_v2, WS_IAMAX)
-SUM(S, cublasIsamin_v2, WS_IAMIN)
-SUM(D, cublasIdamax_v2, WS_IAMAX)
-SUM(D, cublasIdamin_v2, WS_IAMIN)
-SUM(C, cublasIcamax_v2, WS_IAMAX)
-SUM(C, cublasIcamin_v2, WS_IAMIN)
-SUM(Z, cublasIzamax_v2, WS_IAMAX)
-SUM(Z, cublasIzamin_v2, WS_IAMIN)
-DOT_EX(cublasDotEx, WS_DOT)
-DOT_EX(cublasDotcEx, WS_DOTC)
+EVERY_VECTOR(SUM, )
 #undef INT
 
 #define INT int64_t
-ALL(S, S, _v2_64, _64)
-ALL(D, D, _v2_64, _64)
-ALL(C, C, _v2_64, _64)
-ALL(Z, Z, _v2_64, _64)
-DOT(S, cublasSdot_v2_64, WS_DOT)
-GER(S, cublasSger_v2_64, false)
-ROT(S, cublasSrot_v2_64)
-DOT(D, cublasDdot_v2_64, WS_DOT)
-GER(D, cublasDger_v2_64, false)
-ROT(D, cublasDrot_v2_64)
-DOT(C, cublasCdotu_v2_64, WS_DOT)
-DOT(C, cublasCdotc_v2_64, WS_DOTC)
-GER(C, cublasCgeru_v2_64, false)
-GER(C, cublasCgerc_v2_64, true)
-DOT(Z, cublasZdotu_v2_64, WS_DOT)
-DOT(Z, cublasZdotc_v2_64, WS_DOTC)
-GER(Z, cublasZgeru_v2_64, false)
-GER(Z, cublasZgerc_v2_64, true)
-SCALE_REAL(C, cublasCsscal_v2_64)
-SCALE_REAL(Z, cublasZdscal_v2_64)
-SUM(S, cublasSasum_v2_64, WS_ASUM)
-SUM(S, cublasSnrm2_v2_64, WS_NRM2)
-SUM(D, cublasDasum_v2_64, WS_ASUM)
-SUM(D, cublasDnrm2_v2_64, WS_NRM2)
-SUM(C, cublasScasum_v2_64, WS_ASUM)
-SUM(C, cublasScnrm2_v2_64, WS_NRM2)
-SUM(Z, cublasDzasum_v2_64, WS_ASUM)
-SUM(Z, cublasDznrm2_v2_64, WS_NRM2)
-INDEX64(S, cublasIsamax_v2_64, WS_IAMAX)
-INDEX64(S, cublasIsamin_v2_64, WS_IAMIN)
-INDEX64(D, cublasIdamax_v2_64, WS_IAMAX)
-INDEX64(D, cublasIdamin_v2_64, WS_IAMIN)
-INDEX64(C, cublasIcamax_v2_64, WS_IAMAX)
-INDEX64(C, cublasIcamin_v2_64, WS_IAMIN)
-INDEX64(Z, cublasIzamax_v2_64, WS_IAMAX)
-INDEX64(Z, cublasIzamin_v2_64, WS_IAMIN)
-DOT_EX(cublasDotEx_64, WS_DOT)
-DOT_EX(cublasDotcEx_64, WS_DOTC)
+EVERY_VECTOR(INDEX64, _64)
 #undef INT
