@@ -94,6 +94,7 @@ struct listing {
   struct dap *p;
   json_t *list;
   int64_t frame;
+  uint32_t members; /* looked at: types of a damaged file may contain themselves */
 };
 
 /* A value under its name; `path` is the expression for it. NULL: there is none, for the reason in e. */
@@ -126,7 +127,7 @@ static void add_members(struct listing *l, const char *path, uint32_t type, unsi
 {
   const struct source_type *t = source_type_at(&l->p->d->variables.types, type);
   char part[MOST_PATH];
-  for (uint32_t i = 0; i < t->n_members && depth < MOST_NESTED; i++) {
+  for (uint32_t i = 0; i < t->n_members && depth < MOST_NESTED && l->members++ < MOST_PARTS; i++) {
     const struct source_member *m = &t->member[i];
     if (!m->name || m->base)
       add_members(l, path, m->type, depth + 1);
@@ -200,13 +201,13 @@ static bool parts_of(struct dap *p, int64_t number, json_t *list, struct err *e)
 {
   if (number < 1 || (uint64_t)number > p->n_parts) return err_set(e, "the value is not there any more");
   const struct dap_part part = p->part[number - 1]; /* the list grows below */
-  struct listing l = {p, list, part.frame};
+  struct listing l = {p, list, part.frame, 0};
   return dap_frame_there(p, part.frame, e) && add_parts(&l, part.path, e);
 }
 
 static bool scope_of(struct dap *p, int64_t frame, int64_t scope, json_t *list, struct err *e)
 {
-  struct listing l = {p, list, frame};
+  struct listing l = {p, list, frame, 0};
   if (!dap_frame_there(p, frame, e)) return false;
   switch (scope) {
   case SCOPE_LOCALS: source_variables_each(p->d, add_local, &l); break;

@@ -3,8 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Of what is printed: elements and members in all, structures in each other, members that have no name. */
-enum { MOST_PARTS = 200, MOST_NESTED = 16 };
+/* Of what is printed: elements and members in all, structures in each other. Of what is searched for a name: types of a
+ * damaged file may contain themselves, many times over. */
+enum { MOST_PARTS = 200, MOST_NESTED = 16, MOST_LOOKED_AT = 1 << 16 };
 
 static const struct source_type *type_at(const struct debugger *d, uint32_t type)
 {
@@ -77,21 +78,22 @@ static bool load_member(const struct debugger *d, const struct lane_view *v, con
 }
 
 /* The member of that name; where it is one of a member without a name, or of a class inherited from, `at` becomes
- * that one. NULL: none. */
+ * that one. *left: members that may still be looked at. NULL: none. */
 static const struct source_member *member_called(const struct debugger *d, struct debug_value *at, const char *name,
-                                                 unsigned depth)
+                                                 unsigned depth, uint32_t *left)
 {
   const struct source_type *t = type_at(d, at->type);
-  const bool object = t->kind == SOURCE_STRUCT && depth < MOST_NESTED;
-  for (uint32_t i = 0; object && i < t->n_members; i++)
+  if (t->kind != SOURCE_STRUCT || depth == MOST_NESTED || *left <= t->n_members) return NULL;
+  *left -= t->n_members + 1;
+  for (uint32_t i = 0; i < t->n_members; i++)
     if (t->member[i].name && !t->member[i].base && strcmp(t->member[i].name, name) == 0) return &t->member[i];
-  for (uint32_t i = 0; object && i < t->n_members; i++) {
+  for (uint32_t i = 0; i < t->n_members; i++) {
     const struct source_member *m = &t->member[i];
     struct debug_value inner = *at;
     if (m->name && !m->base) continue;
     inner.i = (int64_t)((uint64_t)at->i + m->offset);
     inner.type = m->type;
-    const struct source_member *found = member_called(d, &inner, name, depth + 1);
+    const struct source_member *found = member_called(d, &inner, name, depth + 1, left);
     if (!found) continue;
     *at = inner;
     return found;
@@ -105,13 +107,14 @@ bool source_value_member(void *ctx, const struct lane_view *v, const struct debu
   const struct debugger *d = ctx;
   const struct source_type *t = type_at(d, of->type);
   struct debug_value at = *of;
+  uint32_t left = MOST_LOOKED_AT;
   if (through && t->kind != SOURCE_POINTER) return err_set(e, "what is before '->%.60s' is no pointer", name);
   if (through) {
     at = (struct debug_value){.i = of->i, .type = t->target, .space = VIEW_GENERIC};
     t = type_at(d, at.type);
   }
   if (t->kind != SOURCE_STRUCT) return err_set(e, "what is before '%.60s' is no structure", name);
-  const struct source_member *m = member_called(d, &at, name, 0);
+  const struct source_member *m = member_called(d, &at, name, 0, &left);
   if (!m) return err_set(e, "'%.60s' has no member '%.60s'", t->name ? t->name : "the structure", name);
   return load_member(d, v, &at, m, out, e);
 }
