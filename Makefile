@@ -1,6 +1,7 @@
 # One non-recursive build. `make help` lists the targets.
 #
-#   MODE=asan|ubsan|tsan   sanitizer build, in build/$(MODE); MODE=cov counts executed lines (make coverage)
+#   MODE=san|asan|ubsan|tsan   sanitizer build (san: asan and ubsan in one), in build/$(MODE)
+#   MODE=cov               counts executed lines (make coverage)
 #   CC=clang               another compiler
 #   V=1                    print the commands
 
@@ -146,6 +147,6 @@ help:
 	@echo 'cubins         rebuilds the prebuilt cubins (needs nvcc)'
 	@echo 'format         clang-format over all sources'
 	@echo 'clean          removes build/'
-	@echo 'MODE=asan|ubsan|tsan|cov builds in build/MODE; CC=clang; V=1 prints commands'
+	@echo 'MODE=san|asan|ubsan|tsan|cov builds in build/MODE; CC=clang; V=1 prints commands'
 
 -include $(shell find $(BUILD)/src $(BUILD)/tests $(BUILD)/tools -name '*.d' 2>/dev/null)

@@ -12,14 +12,16 @@ OPT  := -O2
 SEM_OPT := -O3
 
 ifneq (,$(MODE))
+# san is both in one build: what continuous integration runs.
 SANITIZE_asan  := -fsanitize=address -fno-omit-frame-pointer
 SANITIZE_ubsan := -fsanitize=undefined -fno-sanitize-recover=all
+SANITIZE_san   := $(SANITIZE_asan) $(SANITIZE_ubsan)
 SANITIZE_tsan  := -fsanitize=thread
 SANITIZE_cov   := --coverage -fprofile-update=atomic
 SANITIZE_fuzz  := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 SANITIZE := $(SANITIZE_$(MODE))
 ifeq (,$(SANITIZE))
-$(error MODE is one of asan, ubsan, tsan, cov, fuzz, or not set)
+$(error MODE is one of san, asan, ubsan, tsan, cov, fuzz, or not set)
 endif
 # Instrumented code confuses gcc's uninitialised-value analysis; the plain build has it on.
 WARN += $(if $(findstring clang,$(CC)),,-Wno-maybe-uninitialized)

@@ -4,7 +4,7 @@
 # A program prints lines "ok …" and "not ok …" (TAP; cmocka does so on request). Output is shown only of programs that
 # fail. A case that cannot run here is "ok NAME # SKIP reason" ("not ok" likewise, which is what cmocka's skip() gives, without a reason: print
 # a line "# skipped: reason" before it). Skipped cases are listed by program and reason; the last line is
-# "N passed, N failed, N skipped"; status 1 when any failed.
+# "N passed, N failed, N skipped"; status 1 when any failed. TIMES=1: before it, what each program cost, the dearest first.
 set -u
 
 export TEST_LIMIT=${TEST_LIMIT:-1200} # seconds for one program
@@ -14,8 +14,13 @@ trap 'rm -rf "$out"' EXIT
 
 run_one() {
   local log=$1/$2.log program=$3
-  CMOCKA_MESSAGE_OUTPUT=TAP timeout "$TEST_LIMIT" "$program" >"$log" 2>&1
-  echo $? >"$1/$2.status"
+  local TIMEFORMAT='%R %U %S'
+  {
+    time {
+      CMOCKA_MESSAGE_OUTPUT=TAP timeout "$TEST_LIMIT" "$program" >"$log" 2>&1
+      echo $? >"$1/$2.status"
+    }
+  } 2>"$1/$2.time"
 }
 export -f run_one
 
@@ -71,5 +76,10 @@ done
 # What the corpus covered, also when all is well.
 grep -hE '^([0-9]+ kernels|# semantics), ' "$out"/*.log 2>/dev/null | sed 's/^# //'
 cat "$out/skipped" 2>/dev/null
+if [ -n "${TIMES:-}" ]; then
+  for ((i = 0; i < n; i++)); do
+    echo "$(cat "$out/$i.time") ${names[i]}"
+  done | awk '{ printf "%8.1f s of the processor, %7.1f s passed: %s\n", $2 + $3, $1, $4 }' | sort -rn
+fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

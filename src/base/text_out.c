@@ -2,7 +2,7 @@
 
 #include "base/host_memory.h"
 
-enum { FIRST = 1 << 14, DIGITS = 20 /* of UINT64_MAX */ };
+enum { FIRST = 1 << 14, DIGITS = TEXT_OUT_DIGITS };
 
 void text_out_open(struct text_out *t, FILE *f)
 {
@@ -32,12 +32,13 @@ void text_out_close(struct text_out *t)
 
 void text_out_u64(struct text_out *t, uint64_t v)
 {
-  char digit[DIGITS], *at = digit + DIGITS;
   if (v < 10) {
     text_out_char(t, (char)('0' + v));
     return;
   }
+  char digit[2 * DIGITS] = {0}, *at = digit + DIGITS; /* behind them as many that are copied and not shown */
   do *--at = (char)('0' + v % 10);
   while ((v /= 10) != 0);
-  text_out_bytes(t, at, (size_t)(digit + DIGITS - at));
+  memcpy(text_out_room(t, DIGITS), at, DIGITS); /* a size the compiler knows */
+  t->n += (size_t)(digit + DIGITS - at);
 }

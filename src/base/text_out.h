@@ -51,7 +51,9 @@ static inline void text_out_text(struct text_out *t, const char *s)
   text_out_bytes(t, s, strlen(s));
 }
 
-/* In decimal digits. */
+enum { TEXT_OUT_DIGITS = 20 /* of UINT64_MAX */ };
+
+/* In decimal digits. Asks for room for TEXT_OUT_DIGITS, however few they are. */
 void text_out_u64(struct text_out *, uint64_t);
 
 #endif

@@ -20,32 +20,43 @@ static const char *const stage_name[STAGE__N] = {
 /* In one cycle they come in this order. */
 enum kind { BEGINS, WAIT_ENDS, STAGE, WAIT_BEGINS, ARROW, LEAVES };
 
+enum { KIND_BITS = 3 };
+
 struct event {
-  uint64_t cycle;
+  uint64_t key;  /* cycle << KIND_BITS | enum kind: its place in the file */
   uint32_t inst; /* in the log */
   uint32_t arg;  /* STAGE: stage; waits: of the log; ARROW: producer */
-  uint8_t kind;  /* enum kind */
 };
 
 struct events {
   struct event *e;
   size_t n, room;
-  uint64_t first, last; /* cycles */
 };
 
 /* Cycle of what had not left the pipeline when the run ended, until all is known. */
-#define AT_THE_END UINT64_MAX
+#define AT_THE_END (UINT64_MAX >> KIND_BITS)
 
-static void add(struct events *x, uint64_t cycle, uint32_t inst, enum kind kind, uint32_t arg)
+static uint64_t event_cycle(const struct event *e)
 {
-  if (x->n == x->room) {
-    x->room = x->room ? 2 * x->room : 4096;
-    x->e = mem_resize(x->e, x->room, sizeof *x->e);
-  }
-  x->e[x->n++] = (struct event){cycle, inst, arg, (uint8_t)kind};
-  if (cycle == AT_THE_END) return;
-  if (cycle < x->first) x->first = cycle;
-  if (cycle > x->last) x->last = cycle;
+  return e->key >> KIND_BITS;
+}
+
+static enum kind event_kind(const struct event *e)
+{
+  return (enum kind)(e->key & ((1u << KIND_BITS) - 1));
+}
+
+/* For so many events more, which are added without asking. */
+static void make_room(struct events *x, size_t more)
+{
+  if (x->room - x->n >= more) return;
+  while (x->room - x->n < more) x->room = x->room ? 2 * x->room : 4096;
+  x->e = mem_resize(x->e, x->room, sizeof *x->e);
+}
+
+static inline void add(struct events *x, uint64_t cycle, uint32_t inst, enum kind kind, uint32_t arg)
+{
+  x->e[x->n++] = (struct event){cycle << KIND_BITS | kind, inst, arg};
 }
 
 /* --- warps ----------------------------------------------------------------------------------------- */
@@ -223,29 +234,48 @@ static void add_inst(struct events *ev, const struct pipe_log *log, const struct
   }
 }
 
-enum { KINDS = 8 };
+/* The lowest and highest key. */
+struct key_range {
+  uint64_t lowest, highest;
+};
 
-static uint64_t sort_key(const struct events *ev, const struct event *e)
+static struct key_range keys_of(const struct events *ev)
 {
-  return (e->cycle - ev->first) * KINDS + e->kind;
+  struct key_range r = {UINT64_MAX, 0};
+  for (size_t i = 0; i < ev->n; i++) {
+    if (ev->e[i].key < r.lowest) r.lowest = ev->e[i].key;
+    if (ev->e[i].key > r.highest) r.highest = ev->e[i].key;
+  }
+  return r;
 }
 
-/* By cycle, then kind: digit by digit from the lowest, each time keeping the order that was. Events of one cycle and
- * kind stay in the order in which they were added, by instruction and argument. */
+/* What had not left when the run ended leaves in the last cycle that anything has. */
+static void end_open(struct events *ev)
+{
+  uint64_t last = 0;
+  for (size_t i = 0; i < ev->n; i++)
+    if (event_cycle(&ev->e[i]) != AT_THE_END && event_cycle(&ev->e[i]) > last) last = event_cycle(&ev->e[i]);
+  for (size_t i = 0; i < ev->n; i++)
+    if (event_cycle(&ev->e[i]) == AT_THE_END) ev->e[i].key = last << KIND_BITS | event_kind(&ev->e[i]);
+}
+
+/* By key: digit by digit from the lowest, each time keeping the order that was. Events of one cycle and kind stay in the
+ * order in which they were added, by instruction and argument. */
 static void sort_events(struct events *ev)
 {
   enum { DIGIT = 11, VALUES = 1 << DIGIT };
-  const uint64_t largest = (ev->last - ev->first) * KINDS + KINDS - 1;
+  const struct key_range keys = keys_of(ev);
+  const uint64_t largest = keys.highest - keys.lowest;
   struct event *to = mem_alloc((ev->n + 1) * sizeof *to);
   for (unsigned shift = 0; shift < 64 && largest >> shift; shift += DIGIT) {
     size_t at[VALUES] = {0}, sum = 0;
-    for (size_t i = 0; i < ev->n; i++) at[sort_key(ev, &ev->e[i]) >> shift & (VALUES - 1)]++;
+    for (size_t i = 0; i < ev->n; i++) at[(ev->e[i].key - keys.lowest) >> shift & (VALUES - 1)]++;
     for (unsigned v = 0; v < VALUES; v++) {
       size_t count = at[v];
       at[v] = sum;
       sum += count;
     }
-    for (size_t i = 0; i < ev->n; i++) to[at[sort_key(ev, &ev->e[i]) >> shift & (VALUES - 1)]++] = ev->e[i];
+    for (size_t i = 0; i < ev->n; i++) to[at[(ev->e[i].key - keys.lowest) >> shift & (VALUES - 1)]++] = ev->e[i];
     struct event *from = ev->e;
     ev->e = to;
     to = from;
@@ -255,16 +285,18 @@ static void sort_events(struct events *ev)
 
 static struct events events_of(const struct pipe_log *log, const struct warps *all)
 {
-  struct events ev = {.first = UINT64_MAX};
+  struct events ev = {.n = 0};
+  bool open = false;
   for (uint32_t i = 0; i < log->n_insts; i++) {
     const struct pipe_inst *x = &log->inst[i];
     bool left = x->done != PIPE_NEVER;
+    open |= !left;
+    make_room(&ev, 2u + STAGE__N + ARROWS + 2u * x->n_waits);
     add_inst(&ev, log, x);
     add_arrows(&ev, log, warp_of(all, x), x);
     add(&ev, left ? cycle_of(x, x->done) : AT_THE_END, i, LEAVES, !left);
   }
-  for (size_t i = 0; i < ev.n; i++)
-    if (ev.e[i].cycle == AT_THE_END) ev.e[i].cycle = ev.last;
+  if (open) end_open(&ev);
   if (ev.n) sort_events(&ev);
   return ev;
 }
@@ -342,6 +374,14 @@ static void write_line(struct text_out *t, char what, const struct id *id, const
   t->n += (size_t)(at - from) + n;
 }
 
+/* The same with a piece behind the id. */
+static void write_piece(struct text_out *t, char what, const struct id *id, const struct piece *rest)
+{
+  char *from = text_out_room(t, LINE_START + sizeof rest->text), *at = begin_line(from, what, id);
+  memcpy(at, rest->text, sizeof rest->text); /* more than is shown, but of a size the compiler knows */
+  t->n += (size_t)(at - from) + rest->n;
+}
+
 static void labelled(struct text_out *t, const char *label, uint64_t v)
 {
   text_out_text(t, label);
@@ -350,8 +390,10 @@ static void labelled(struct text_out *t, const char *label, uint64_t v)
 
 static void name_id(struct id *id, uint32_t number)
 {
-  struct text_out t = {.data = id->text, .room = sizeof id->text};
+  char digits[TEXT_OUT_DIGITS] = {0};
+  struct text_out t = {.data = digits, .room = sizeof digits};
   text_out_u64(&t, number);
+  memcpy(id->text, digits, sizeof id->text);
   id->n = (uint8_t)t.n;
 }
 
@@ -380,17 +422,16 @@ static void write_begin(struct writer *w, uint32_t i)
 
 static void write_wait(struct writer *w, char what, const struct event *e)
 {
-  const struct piece *name = &w->wait[w->log->wait[e->arg].state];
-  write_line(&w->out, what, &w->id[e->inst], name->text, name->n);
+  write_piece(&w->out, what, &w->id[e->inst], &w->wait[w->log->wait[e->arg].state]);
 }
 
 static void write_event(struct writer *w, const struct event *e)
 {
   struct text_out *t = &w->out;
   const struct id *id = &w->id[e->inst];
-  switch ((enum kind)e->kind) {
+  switch (event_kind(e)) {
   case BEGINS: write_begin(w, e->inst); break;
-  case STAGE: write_line(t, 'S', id, w->stage[e->arg].text, w->stage[e->arg].n); break;
+  case STAGE: write_piece(t, 'S', id, &w->stage[e->arg]); break;
   case WAIT_BEGINS: write_wait(w, 'S', e); break;
   case WAIT_ENDS: write_wait(w, 'E', e); break;
   case ARROW:
@@ -408,15 +449,16 @@ static void write_event(struct writer *w, const struct event *e)
 
 static void write_events(struct writer *w, const struct events *ev)
 {
-  uint64_t now = ev->n ? ev->e[0].cycle : 0;
+  uint64_t now = ev->n ? event_cycle(&ev->e[0]) : 0;
   labelled(&w->out, "Kanata\t0004\nC=\t", now);
   text_out_char(&w->out, '\n');
   for (size_t i = 0; i < ev->n; i++) {
-    if (ev->e[i].cycle > now) {
-      labelled(&w->out, "C\t", ev->e[i].cycle - now);
+    const uint64_t cycle = event_cycle(&ev->e[i]);
+    if (cycle > now) {
+      labelled(&w->out, "C\t", cycle - now);
       text_out_char(&w->out, '\n');
     }
-    now = ev->e[i].cycle;
+    now = cycle;
     write_event(w, &ev->e[i]);
   }
 }
