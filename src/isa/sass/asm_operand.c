@@ -660,7 +660,7 @@ static bool read_bracketed(struct attempt *a, struct span s, unsigned kind)
   snprintf(name, sizeof name, "%.*s", (int)(word.end - word.p), word.p);
   snprintf(what, sizeof what, "%s[UR...] is expected", name);
   if ((*name && !span_word(&s, name)) || !span_char(&s, '[')) return fail_here(a, WRONG_KIND, at, what);
-  if (kind == OPD_TC_IDESC) { /* behind the register of the metadata */
+  if (row_is_behind(kind)) { /* the register of another operand */
     if (!span_register(&s, "UR", 0, &r) || !r) return fail_here(a, WRONG_VALUE, s.p, "a uniform register is expected");
     if (!put(a, fields[0], r - 1, s.p)) return false;
   } else if (!read_ureg(a, &s, fields[0])) {
