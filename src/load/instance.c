@@ -270,14 +270,6 @@ static bool adjusts_r1(const struct inst *t)
   return to && from && t->mem.space == MEM_NONE;
 }
 
-/* Registers that a thread has behind USETMAXREG.TRY_ALLOC; 0: it is another instruction. */
-static unsigned takes_registers(const struct sass_inst *s)
-{
-  enum { TRY_ALLOC = 2 };
-  if (!s->row || s->sem != SEM_USETMAXREG || sass_get(s, FLD_MAXREG_OP) != TRY_ALLOC) return 0;
-  return (unsigned)sass_get(s, FLD_MAXREG_COUNT);
-}
-
 /* What the code of a kernel, and of functions that any kernel may call, says. */
 static void note_kernel_code(struct module_instance *in, unsigned kernel)
 {
@@ -292,7 +284,7 @@ static void note_kernel_code(struct module_instance *in, unsigned kernel)
     const uint64_t first = (p->offset - MODULE_CODE_BASE) >> INST_SHIFT, n = m->elf.section[i].size >> INST_SHIFT;
     for (uint64_t k = first; k < first + n; k++) {
       if (!*stack) *stack = adjusts_r1(&in->inst[k]);
-      const unsigned takes = owner != ALL_KERNELS ? takes_registers(&in->sass[k]) : 0;
+      const unsigned takes = owner != ALL_KERNELS ? sass_asks_registers(&in->sass[k]) : 0;
       if (takes > *most) *most = (uint16_t)takes;
     }
   }

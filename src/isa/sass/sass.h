@@ -201,6 +201,8 @@ unsigned sass_gmma_registers(const struct sass_inst *s);
 /* Registers of a thread that LDTM or STTM moves; 0: there is no such shape. */
 enum { TMEM_MAX_REGISTERS = 128 };
 unsigned sass_tmem_registers(const struct sass_inst *s);
+/* Registers that a thread has once this instruction has found them (USETMAXREG.TRY_ALLOC); 0: another instruction. */
+unsigned sass_asks_registers(const struct sass_inst *);
 
 /* Tensor copies: the uniform registers of the first operand hold shared addresses (data, then a load's mbarrier),
  * then coordinates: one for each dimension, or a column and four rows. */
