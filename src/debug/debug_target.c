@@ -368,6 +368,15 @@ static void meet_cluster(struct debug_target *t, unsigned slot, uint32_t flags)
   }
 }
 
+/* CTAs that a CTA has asked for are not launched any more. */
+static void give_work(struct debug_target *t, struct mem_copy *c)
+{
+  c->found = t->next_cta < t->source->n_ctas;
+  if (!c->found) return;
+  c->cta = step_cta_at(t->source, t->next_cta);
+  t->next_cta += step_cluster_ctas(t->source);
+}
+
 /* Registers, then memory. False: a fault. */
 static bool execute(struct debug_target *t, struct step_warp *w)
 {
@@ -380,6 +389,7 @@ static bool execute(struct debug_target *t, struct step_warp *w)
   t->thread_insts += (uint64_t)bits_count(e->exec);
   if (!(e->flags & EFF_MEM)) return true;
   const lane_mask lanes = t->mem.lanes | t->mem.near_lanes;
+  if (e->inst->mem.copy == COPY_WORK) give_work(t, &t->mem.copy);
   if (lanes && !ops->perform(w, e, lanes, &t->view, &t->fault)) return false;
   ops->finish(w, e);
   return true;

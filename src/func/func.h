@@ -47,6 +47,7 @@ struct func_params {
   uint32_t grid[3], block[3];
   uint32_t cluster[3];              /* CTAs of a cluster; all 0: no clusters */
   unsigned regs_per_thread;
+  unsigned most_regs;               /* that a thread may have later (USETMAXREG); less: those are all */
   /* Bytes, in order of address; the system's are in front of the kernel's or behind them, from the next multiple of
    * FUNC_SHARED_GRANULE on. */
   uint32_t shared_reserved, shared_static, shared_dynamic, shared_behind;

@@ -223,6 +223,7 @@ static void fill_params(struct launch *l, struct device *d, const struct launch_
   *p = (struct func_params){
     .sm = module_sm(module_of(desc->code)), .code = *module_code(desc->code),
     .entry_pc = k->entry_pc, .code_bytes = k->code_bytes, .regs_per_thread = k->regs,
+    .most_regs = module_most_registers(desc->code, k),
     .shared_reserved = k->shared_reserved, .shared_static = k->shared_static,
     .shared_dynamic = desc->shared_dynamic,
     .local_bytes = local_bytes(desc), .shared_window = ABI_SHARED_WINDOW,

@@ -129,6 +129,7 @@ enum mem_copy_way {
   COPY_PREFETCH, /* global memory to L2 */
   COPY__N,       /* those are copies */
   COPY_COMMIT = COPY__N, /* an arrival at mbarriers of CTAs of the cluster when earlier work of tensor memory is done */
+  COPY_WORK,     /* which CTAs not yet launched are this cluster's now, to shared memory and mbarriers of its CTAs */
 };
 enum mem_scope { SCOPE_CTA, SCOPE_GPU, SCOPE_SYS };
 enum addr_kind { ADDR_REGULAR, ADDR_UNIFORM, ADDR_IMMEDIATE };

@@ -78,6 +78,8 @@ struct mem_copy {
   uint32_t ctas;  /* of the cluster, into whose shared memory it writes, a bit per number; 0: none */
   uint32_t bytes; /* it moves, into each of them; of a tensor copy known from the first copy_piece on */
   bool far;       /* some of them are not the own CTA */
+  bool found;     /* COPY_WORK, an input of perform: CTAs that were not launched and will not be … */
+  uint64_t cta;   /* … the first of their cluster */
 };
 
 /* Consecutive bytes of global memory that an asynchronous copy reads or writes. */

@@ -730,16 +730,19 @@ static void resolve_relocs(struct reader *r)
   }
 }
 
-/* One more than the largest register that the code names, at least 8 (compiler output). */
-static int32_t count_registers(const struct reader *r, const struct cubin_section *text)
+/* One more than the largest register that the code names, at least 8 (compiler output); *asked: most that it asks for
+ * when it runs. */
+static int32_t count_registers(const struct reader *r, const struct cubin_section *text, int32_t *asked)
 {
   int32_t regs = 8;
+  *asked = 0;
   for (uint64_t pc = 0; pc + INST_BYTES <= text->size; pc += INST_BYTES) {
     struct word128 w;
     struct sass_inst s;
     struct inst t;
     memcpy(&w, text->data + pc, sizeof w);
     if (!sass_decode(r->c.sm, w, pc, &s, &t, NULL)) continue;
+    if ((int32_t)sass_asks_registers(&s) > *asked) *asked = (int32_t)sass_asks_registers(&s);
     for (unsigned i = 0; i < (unsigned)t.n_src + t.n_dst; i++) {
       const struct operand *o = i < t.n_src ? &t.src[i] : &t.dst[i - t.n_src];
       if (o->file == FILE_R && o->index + o->width > regs) regs = o->index + o->width;
@@ -755,10 +758,10 @@ static bool finish_kernels(struct reader *r)
     struct cubin_symbol *y = &r->c.symbol[r->c.kernel[k].symbol];
     if (!text->size)
       return err_set(r->e, "%s: kernel %.200s has no instructions", r->file, y->name);
-    int32_t regs = count_registers(r, text);
+    int32_t asked, regs = count_registers(r, text, &asked);
     /* Fewer registers than the code names would fault. */
     if (y->regs == CUBIN_NONE) y->regs = regs;
-    if (y->regs < regs)
+    if (y->regs < regs && asked < regs)
       return err_set(r->e, "%s: kernel %.200s uses %d registers, but .regs says %d", r->file,
                      y->name, regs, y->regs);
     y->size = text->size;

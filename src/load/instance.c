@@ -34,6 +34,7 @@ struct module_instance {
   /* What launches ask, which do not look through all code. */
   uint64_t bank0[2][BANK0_WORDS / 64]; /* bit w: an operand, a load of a constant, names word w of bank 0 */
   bool *moves_stack;                   /* per kernel */
+  uint16_t *most_regs;                 /* per kernel */
 };
 
 /* Memory ---------------------------------------------------------------------------------- */
@@ -269,19 +270,24 @@ static bool adjusts_r1(const struct inst *t)
   return to && from && t->mem.space == MEM_NONE;
 }
 
-static bool moves_stack(const struct module_instance *in, const struct module_kernel *k)
+/* What the code of a kernel, and of functions that any kernel may call, says. */
+static void note_kernel_code(struct module_instance *in, unsigned kernel)
 {
   const struct module *m = in->module;
+  bool *stack = &in->moves_stack[kernel];
+  uint16_t *most = &in->most_regs[kernel];
+  *most = (uint16_t)m->kernel[kernel].regs;
   for (uint32_t i = 1; i < m->elf.n_sections; i++) {
     const struct place *p = &m->place[i];
-    int32_t owner = m->text_kernel[i];
-    /* A section of its own is a device function that any kernel may call. */
-    if (p->kind != PLACE_TEXT || (owner != ALL_KERNELS && &m->kernel[owner] != k)) continue;
-    const struct inst *t = &in->inst[(p->offset - MODULE_CODE_BASE) >> INST_SHIFT];
-    for (uint64_t n = m->elf.section[i].size >> INST_SHIFT; n; n--)
-      if (adjusts_r1(t++)) return true;
+    const int32_t owner = m->text_kernel[i]; /* a section of its own is a device function */
+    if (p->kind != PLACE_TEXT || (owner != ALL_KERNELS && (unsigned)owner != kernel)) continue;
+    const uint64_t first = (p->offset - MODULE_CODE_BASE) >> INST_SHIFT, n = m->elf.section[i].size >> INST_SHIFT;
+    for (uint64_t k = first; k < first + n; k++) {
+      if (!*stack) *stack = adjusts_r1(&in->inst[k]);
+      const unsigned takes = owner != ALL_KERNELS ? sass_asks_registers(&in->sass[k]) : 0;
+      if (takes > *most) *most = (uint16_t)takes;
+    }
   }
-  return false;
 }
 
 static void decode(struct module_instance *in)
@@ -303,7 +309,8 @@ static void decode(struct module_instance *in)
   in->code.place = code_place(&in->code);
   note_constants(in, n);
   in->moves_stack = ARENA_ARRAY(&in->arena, bool, m->n_kernels);
-  for (unsigned k = 0; k < m->n_kernels; k++) in->moves_stack[k] = moves_stack(in, &m->kernel[k]);
+  in->most_regs = ARENA_ARRAY(&in->arena, uint16_t, m->n_kernels);
+  for (unsigned k = 0; k < m->n_kernels; k++) note_kernel_code(in, k);
 }
 
 /* Interface ------------------------------------------------------------------------------- */
@@ -391,6 +398,12 @@ bool module_moves_stack(const struct module_instance *in, const struct module_ke
 {
   BUG_ON(k < in->module->kernel || k >= in->module->kernel + in->module->n_kernels);
   return in->moves_stack[k - in->module->kernel];
+}
+
+unsigned module_most_registers(const struct module_instance *in, const struct module_kernel *k)
+{
+  BUG_ON(k < in->module->kernel || k >= in->module->kernel + in->module->n_kernels);
+  return in->most_regs[k - in->module->kernel];
 }
 
 bool module_names_bank0(const struct module_instance *in, bool load, uint32_t at)

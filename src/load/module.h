@@ -160,6 +160,9 @@ void module_refresh_constants(struct module_instance *);
  * than module_kernel.stack_bytes: the compiler leaves the frames of recursive functions out of
  * that. */
 bool module_moves_stack(const struct module_instance *, const struct module_kernel *k);
+/* Most registers that a thread of the kernel ever has: those of module_kernel.regs, or what it asks for later
+ * (USETMAXREG). */
+unsigned module_most_registers(const struct module_instance *, const struct module_kernel *k);
 /* Whether some code of the module names offset `at`, a multiple of 4, of constant bank 0: as an operand, or in a load
  * of constants. */
 bool module_names_bank0(const struct module_instance *, bool load, uint32_t at);

@@ -382,7 +382,7 @@ static void access_copy(struct initcheck *k, const struct watched_step *s)
   struct fault fault;
   struct step_warp *w = s->cta->warp[s->warp];
   struct gmem_view view = {.image = (struct gmem *)(uintptr_t)s->l->mem};
-  if (way == COPY_LOAD || way == COPY_SHARED) k->shared_unknown = true;
+  if (way == COPY_LOAD || way == COPY_SHARED || way == COPY_WORK) k->shared_unknown = true;
   if (way != COPY_STORE && way != COPY_REDUCE) return;
   for (uint32_t i = 0; !p.last && w->ops->copy_piece(w, &e, i, &p, &view, &fault); i++)
     if (p.bytes) initcheck_written(k, p.addr, p.bytes);

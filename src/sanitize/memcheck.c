@@ -106,7 +106,7 @@ static uint32_t check_copy(struct memcheck *m, const struct watched_step *s)
   struct copy_piece p = {0};
   struct fault fault;
   struct step_warp *w = s->cta->warp[s->warp];
-  if (e.inst->mem.copy == COPY_SHARED) return 0;
+  if (e.inst->mem.copy == COPY_SHARED || e.inst->mem.copy >= COPY__N) return 0; /* no global memory */
   for (uint32_t k = 0; !p.last; k++) {
     if (!w->ops->copy_piece(w, &e, k, &p, &view, &fault)) return 0; /* performing it will say so */
     if (!p.bytes || is_live(m, s, p.addr, p.bytes)) continue;

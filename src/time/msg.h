@@ -65,6 +65,7 @@ enum req_kind {
   REQ_CODE,    /* line of the L1 instruction cache: read as data are; answered */
   REQ_PREFETCH, /* line of code that shall be in L2; answered without data when it is */
   REQ_SERVICE, /* runtime service call: the warp is stepped on arrival; answered */
+  REQ_WORK, /* CTAs that have not been launched, which the dispatcher gives away; answered */
 };
 
 /* What a request does in L2, as Nsight Compute tells them apart (lts__t_sectors_op_*). */
@@ -126,6 +127,12 @@ struct mem_reply {
   uint8_t kind;
   uint8_t sectors;
 };
+
+/* Those that the memory side's serial part serves, in no slice. */
+static inline bool mem_req_is_service(unsigned kind)
+{
+  return kind == REQ_SERVICE || kind == REQ_WORK;
+}
 
 enum probe_kind {
   PROBE_SHARE,      /* another core reads: what is dirty is given back, copies may stay */

@@ -300,6 +300,41 @@ static void priority_at_cta_boundaries(void **state)
   arena_free(&b.arena);
 }
 
+/* A CTA that runs gets those that are next, in their order, until all are handed out; a grid is done when the CTAs that
+ * were launched are. No more once a grid of higher priority could start, and its CTAs come before what is left. */
+static void running_ctas_take_over(void **state)
+{
+  (void)state;
+  for (unsigned high = 0; high < 2; high++) {
+    struct bench b;
+    bench_build(&b);
+    struct dispatch_grid low = small_grid(SMS + 3), above = small_grid(1);
+    uint64_t cta = 99;
+    low.cta.warps = above.cta.warps = 48; /* one CTA fills an SM */
+    above.priority = 1;
+    above.start = 1000000000;
+    picos comes = above.start + b.params.launch_latency_cycles * b.clock;
+    dispatcher_start(&b.d, 0);
+    dispatcher_add(&b.d, 0, &low);
+    dispatcher_run(&b.d, 0, above.start);
+    if (high) dispatcher_add(&b.d, 1, &above);
+    for (unsigned i = 0; i < 2; i++) {
+      assert_true(dispatcher_take(&b.d, 0, comes - 100, &cta));
+      assert_int_equal(cta, SMS + i);
+    }
+    dispatcher_run(&b.d, comes, comes + 1);
+    assert_int_equal(dispatcher_take(&b.d, 0, comes + 1, &cta), !high);
+    for (unsigned i = 0; i < SMS; i++) finish(&b, i, 0, comes + 10 + i);
+    assert_int_equal(b.d.grid[0].next_cta, SMS + 3);
+    assert_int_equal(b.d.grid[1].next_cta, high);
+    assert_false(dispatcher_take(&b.d, 0, comes + 20, &cta));
+    assert_int_equal(b.d.taken, high ? 2 : 3);
+    assert_int_equal(b.d.grid[0].done, high ? SMS + 2 : SMS + 3);
+    assert_int_equal(dispatcher_busy(&b.d), high);
+    arena_free(&b.arena);
+  }
+}
+
 /* … and of several the order is by priority, then by arrival. */
 static void order_of_priorities(void **state)
 {
@@ -540,7 +575,8 @@ int main(void)
       cmocka_unit_test(second_grid_gets_the_rest),
       cmocka_unit_test(carveout_of_the_first),
       cmocka_unit_test(grids_go_in_order),
-      cmocka_unit_test(priority_at_cta_boundaries), cmocka_unit_test(order_of_priorities), cmocka_unit_test(gang_waits_for_room),
+      cmocka_unit_test(priority_at_cta_boundaries), cmocka_unit_test(running_ctas_take_over),
+      cmocka_unit_test(order_of_priorities), cmocka_unit_test(gang_waits_for_room),
       cmocka_unit_test(slots_are_used_again), cmocka_unit_test(pairs_have_an_sm_each),
       cmocka_unit_test(path_runs_until_it_turns),
       cmocka_unit_test(a_waiting_warp_has_a_reason),

@@ -94,6 +94,7 @@ static void warp_begin(struct func_cta *c, const struct cta_layout *at, unsigned
   memset(w->base[BASE_UREG], 0, l->n_uregs * (size_t)ROW_BYTES); /* the others stay as they were: zero */
   w->pred[PRED_NONE] = w->pred[PRED_UNIFORM + PRED_NONE] = FULL_MASK;
   w->warp_id = i;
+  w->regs = (uint16_t)l->warp_regs;
   w->cta = c;
   w->launch = l;
   w->local = mem + at->local + i * (size_t)LANES * l->source.local_bytes;
@@ -127,6 +128,7 @@ static struct step_cta *cta_begin(struct step_source *src, uint64_t cta, unsigne
   c->ctaid[2] = (uint32_t)(cta / g[0] / g[1]);
   c->worker = worker, c->slot = slot, c->smid = smid;
   c->warps = (struct func_warp *)(void *)(mem + at.warps);
+  c->free_regs = 0;
   c->direct = (struct gmem_view){.image = l->p.image};
   cluster_join(c);
   if (l->p.tmem_pairs) tensor_memory_begin(c);
@@ -335,6 +337,13 @@ static void number_threads(struct func_launch *l)
   }
 }
 
+/* Allocation unit: 8 per thread (sm_75 to sm_121). */
+static unsigned allocated_registers(unsigned n)
+{
+  enum { UNIT = 8, MOST = 256 };
+  return n >= MOST ? MOST : (unsigned)align_up(n ? n : 1, UNIT);
+}
+
 struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
 {
   if (!params_check(p, e)) return NULL;
@@ -344,10 +353,9 @@ struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
   source_init(l);
   l->code_base = p->code.base;
   l->code_bytes = p->code.end - p->code.base;
-  /* Allocation unit of registers: 8 per thread (sm_75 to sm_90); RZ has no row. */
-  l->n_regs =
-      p->regs_per_thread >= SASS_RZ ? SASS_RZ : (unsigned)align_up(p->regs_per_thread ? p->regs_per_thread : 1, 8);
-  if (l->n_regs > SASS_RZ) l->n_regs = SASS_RZ;
+  l->warp_regs = allocated_registers(p->regs_per_thread);
+  l->n_regs = allocated_registers(p->most_regs > p->regs_per_thread ? p->most_regs : p->regs_per_thread);
+  if (l->n_regs > SASS_RZ) l->n_regs = SASS_RZ; /* RZ has no row */
   l->shared_limit =
       (uint32_t)align_up(p->shared_reserved + l->source.shared_bytes, FUNC_SHARED_GRANULE) + p->shared_behind;
   prepare_launch(l);

@@ -29,6 +29,7 @@ struct func_launch {
   struct row_pool *values; /* what they hold (prepare.c) */
   uint32_t (*tid)[3][LANES]; /* threadIdx of the lanes of each warp of a CTA */
   unsigned n_regs;        /* register rows per warp, sink rows not counted */
+  unsigned warp_regs;     /* registers of a thread when its CTA begins */
   unsigned n_uregs;       /* rows of uniform registers that its instructions write */
   struct { uint32_t at, bytes; } clear[SASS_RZ / 2 + 1]; /* parts of a warp's registers to clear (prepare_stale) */
   unsigned n_clear;       /* 0: all of them */
@@ -60,7 +61,8 @@ static inline void func_end_turn(struct func_warp *w)
 
 /* Pickers of the files compiled once; rules as in uop.h. */
 sem_picker sem_ctrl_handler, sem_mem_handler, sem_atom_handler, sem_sync_handler, sem_tensor_handler, sem_bulk_handler,
-    sem_tmem_handler, sem_pack_handler, sem_warp_handler, sem_sys_handler, sem_tex_handler, sem_surf_handler;
+    sem_work_handler, sem_tmem_handler, sem_pack_handler, sem_warp_handler, sem_sys_handler, sem_tex_handler,
+    sem_surf_handler;
 
 /* One step of a path; struct step_ops.step of every func warp. */
 bool func_step(struct step_warp *sw, unsigned path, struct effect *e, struct fault *f);

@@ -62,6 +62,7 @@ struct func_warp {
   const struct func_launch *launch;
   uint8_t *local;             /* thread-local memory, lane-major: local + lane * local_bytes */
   const uint32_t (*tid)[LANES]; /* threadIdx of each lane: x, y, z; the launch's */
+  uint16_t regs;              /* of a thread (USETMAXREG) */
   uint16_t bregs_set;         /* bit b: row b of breg may have ones */
   bool rare_set;              /* rpc, last_error may be other than zero */
   uint16_t stride;            /* Without time: steps of its last slice, 0 behind a CTA barrier and at its start. Warps
@@ -110,6 +111,7 @@ struct func_cta {
   unsigned rank;                /* number of the CTA in its cluster */
   struct func_barrier barrier[N_BARRIERS + 1];
   struct func_warp *warps; /* n_warps */
+  unsigned free_regs;      /* that warps have given back, registers of a thread added up over them */
   struct gmem_view direct; /* image without log, for services (printf, malloc) */
   bool local_dirty;        /* local memory was written since it was last cleared */
 };

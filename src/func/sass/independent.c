@@ -46,7 +46,7 @@ static bool keeps_to_its_cta(struct walk *k, const struct uop *u)
 static bool tells_order(struct walk *k, const struct uop *u)
 {
   switch (u->s->sem) {
-  case SEM_SYSCALL: case SEM_UTMAREDG: case SEM_UBLKRED: return true;
+  case SEM_SYSCALL: case SEM_UGETNEXTWORKID: case SEM_UTMAREDG: case SEM_UBLKRED: return true;
   case SEM_MEMBAR: return u->t->scope != SCOPE_CTA;
   case SEM_S2R: case SEM_S2UR: case SEM_CS2R: case SEM_CS2UR: return func_sr_of_schedule(u);
   case SEM_CALL_REL: case SEM_CALL_ABS: return u->s->src[0].kind != SRC_NONE;

@@ -192,6 +192,27 @@ static uint32_t forbidden(const struct runner *r)
   return __builtin_expect(t && t->veto, 0) ? (uint32_t)t->veto(t->ctx, r->cta, r->warp, &r->e) : 0;
 }
 
+/* Adds to a count of the team; returns what it was. One runner needs no locked instruction, which would be the dearest
+ * of a short slice. */
+static uint64_t add(struct team *t, atomic_uint_fast64_t *to, uint64_t n)
+{
+  if (t->n > 1) return atomic_fetch_add(to, n);
+  const uint64_t was = atomic_load_explicit(to, memory_order_relaxed);
+  atomic_store_explicit(to, was + n, memory_order_relaxed);
+  return was;
+}
+
+/* CTAs that a CTA has asked for are not launched any more: they count as done. */
+static void give_work(struct runner *r, struct mem_copy *c)
+{
+  const struct step_source *s = &r->l->source;
+  const unsigned n = step_cluster_ctas(s);
+  c->found = atomic_load(&r->team->next_cta) < s->n_ctas;
+  if (!c->found) return;
+  c->cta = step_cta_at(s, add(r->team, &r->team->next_cta, n));
+  add(r->team, &r->team->ctas_done, n);
+}
+
 /* Any operation. Returns false on a fault. */
 static bool run_step(struct runner *r, struct func_warp *w, struct step_path *p, uint64_t i,
                      const struct uop *u)
@@ -204,6 +225,7 @@ static bool run_step(struct runner *r, struct func_warp *w, struct step_path *p,
   if (e->flags & (EFF_CLUSTER_ARRIVED | EFF_CTA_DONE)) cluster_meet(w->cta, e->flags & EFF_CTA_DONE);
   if (!(e->flags & EFF_MEM)) return true;
   const uint32_t lanes = (uint32_t)(r->mem.lanes | r->mem.near_lanes) & ~forbidden(r);
+  if (e->inst->mem.copy == COPY_WORK && lanes) give_work(r, &r->mem.copy);
   if (lanes && !u->perform(w, u, e, lanes, &r->view, r->f)) return false;
   if (u->finish) u->finish(w, u, e);
   return true;
@@ -235,16 +257,6 @@ static bool run_path(struct runner *r, struct func_warp *w, unsigned path, unsig
     if (flags & ~stay || p->yielded) break;
   }
   return true;
-}
-
-/* Adds to a count of the team; returns what it was. One runner needs no locked instruction, which would be the dearest
- * of a short slice. */
-static uint64_t add(struct team *t, atomic_uint_fast64_t *to, uint64_t n)
-{
-  if (t->n > 1) return atomic_fetch_add(to, n);
-  const uint64_t was = atomic_load_explicit(to, memory_order_relaxed);
-  atomic_store_explicit(to, was + n, memory_order_relaxed);
-  return was;
 }
 
 static bool is_first(const struct runner *r)

@@ -3,6 +3,7 @@
  * (shfl.sync, vote.sync, match.sync, redux.sync), compiler output (CUDA 13.0).
  */
 #include "base/bits.h"
+#include "func/sass/guest_fault.h"
 #include "func/sass/lanes.h"
 
 enum { SHFL_IDX, SHFL_UP, SHFL_DOWN, SHFL_BFLY };
@@ -207,13 +208,24 @@ static bool elect(struct func_warp *w, const struct uop *u, uint32_t m, struct e
   return true;
 }
 
-/* Every warp has all registers it may ever have: there are always enough. */
+/* A warp gives registers to its CTA or takes those that others have given; while there are too few the program asks
+ * again (PTX ISA, setmaxnreg; where the count is and that the program loops: compiler output, CUDA 13.0). */
 static bool usetmaxreg(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                        struct fault *f)
 {
-  LANE_UNUSED;
+  enum { TRY_ALLOC = 2, LEAST = 24, MOST = 256, UNIT = 8 };
+  const unsigned n = (unsigned)sass_get(u->s, FLD_MAXREG_COUNT), had = w->regs;
+  const bool takes = sass_get(u->s, FLD_MAXREG_OP) == TRY_ALLOC, moves = takes ? n > had : n < had;
+  const bool found = !takes || !moves || n - had <= w->cta->free_regs;
   (void)m;
-  pred_write(w, u->pu, FULL_MASK, FULL_MASK);
+  if (n < LEAST || n > MOST || n % UNIT)
+    return func_fault(w, e, f, FAULT_ILLEGAL_INST, 0, 0,
+                      "setmaxnreg of %u registers: %d to %d are possible, multiples of %d", n, LEAST, MOST, UNIT);
+  if (found && moves) {
+    w->cta->free_regs += had - n; /* unsigned: less when it takes */
+    w->regs = (uint16_t)n;
+  }
+  pred_write(w, u->pu, FULL_MASK, found ? FULL_MASK : 0);
   return true;
 }
 
@@ -241,7 +253,9 @@ uop_fn *SEM_NAME(sem_across_handler)(const struct sass_inst *s, struct uop *u)
     u->imm2 = (uint32_t)sass_get(s, FLD_R2UR_ACC);
     return u->imm && u->pu != PRED_NONE ? NULL : r2ur;
   case SEM_ELECT: return elect;
-  case SEM_USETMAXREG: return usetmaxreg;
+  case SEM_USETMAXREG:
+    u->flags |= UOP_FAULTS;
+    return usetmaxreg;
   default: return NULL;
   }
 }

@@ -362,6 +362,7 @@ static bool source_signs(struct attempt *a, struct span *s, unsigned op, enum sr
     add_choice(a, modifier_field(a, at, FLD_HSWZ_A, FLD_HSWZ_B, FLD_HSWZ_C, FLD_HSWZ_C), 4);
   if (a->row->sem == SEM_R2P || a->row->sem == SEM_UR2UP) add_choice(a, FLD_PR_BYTE, 4);
   if (op & OM_SEL) add_choice(a, FLD_CVT_SEL, 4);
+  if (op & OM_F2) add_choice(a, row_f2_swizzle(a->row, op), 3); /* both halves, exchanged, one for both */
   if ((op & OM_KIND) == OPD_B) add_choice(a, FLD_HFMA_CROSS, 2);
   for (const struct row_suffix *x = row_suffixes; x->field; x++)
     if (x->operand == (op & OM_KIND)) add_choice(a, x->field, 1u << field_width(x->field));
@@ -660,7 +661,7 @@ static bool read_bracketed(struct attempt *a, struct span s, unsigned kind)
   snprintf(name, sizeof name, "%.*s", (int)(word.end - word.p), word.p);
   snprintf(what, sizeof what, "%s[UR...] is expected", name);
   if ((*name && !span_word(&s, name)) || !span_char(&s, '[')) return fail_here(a, WRONG_KIND, at, what);
-  if (kind == OPD_TC_IDESC) { /* behind the register of the metadata */
+  if (row_is_behind(kind)) { /* the register of another operand */
     if (!span_register(&s, "UR", 0, &r) || !r) return fail_here(a, WRONG_VALUE, s.p, "a uniform register is expected");
     if (!put(a, fields[0], r - 1, s.p)) return false;
   } else if (!read_ureg(a, &s, fields[0])) {

@@ -535,6 +535,13 @@ unsigned sass_tmem_registers(const struct sass_inst *s)
   return n <= TMEM_MAX_REGISTERS ? n : 0;
 }
 
+unsigned sass_asks_registers(const struct sass_inst *s)
+{
+  enum { TRY_ALLOC = 2 };
+  if (!s->row || s->sem != SEM_USETMAXREG || sass_get(s, FLD_MAXREG_OP) != TRY_ALLOC) return 0;
+  return (unsigned)sass_get(s, FLD_MAXREG_COUNT);
+}
+
 unsigned sass_tensor_coords(const struct sass_inst *s)
 {
   enum { GATHER4 = 4, SCATTER4 = 2, GATHER_COORDS = 5 };

@@ -620,7 +620,7 @@ static void op_bracket(struct text *o, const struct sass_inst *s, const struct i
   const uint16_t *more = row_operand_fields(kind) + 1;
   (void)t;
   put(o, "%s", row_bracket(kind));
-  put_ureg(o, ur == sass_urz_code(s->sm) ? SASS_URZ : ur + (kind == OPD_TC_IDESC));
+  put_ureg(o, ur == sass_urz_code(s->sm) ? SASS_URZ : ur + row_is_behind(kind));
   if (*more == FLD_TMEM_OFFSET) {
     put_offset(o, s->offset, false);
     more++;
@@ -695,6 +695,7 @@ static const struct {
     [OPD_TC_IDESC] = {op_bracket, FLD_TC_META}, [OPD_TC_MASK] = {op_ureg, FLD_TC_AUX},
     [OPD_TC_SCALES] = {op_bracket, FLD_TC_AUX}, [OPD_TC_SHIFT] = {op_number, FLD_TC_SHIFT},
     [OPD_TC_TO] = {op_bracket, FLD_URA}, [OPD_TC_FROM] = {op_bracket, FLD_URB}, [OPD_TC_BAR] = {op_bracket, FLD_URA},
+    [OPD_WORK_BAR] = {op_bracket, FLD_URA},
     [OPD_TC_CTAS] = {op_ureg, FLD_URC}, [OPD_TMEM_L] = {op_bracket, FLD_URB}, [OPD_TMEM_S] = {op_bracket, FLD_URC},
     [OPD_D_STAT] = {op_reg, FLD_RA}, [OPD_WORD] = {op_number, FLD_IMM32},
     [OPD_GSB] = {op_group_counter, FLD_GMMA_GSB}, [OPD_GDEPBAR] = {op_group_counter, FLD_DEPBAR_SB},

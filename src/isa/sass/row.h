@@ -105,6 +105,7 @@ enum sass_opd {
   OPD_TC_MASK, OPD_TC_SCALES, OPD_TC_SHIFT, /* disabled lanes or zero columns; tmem[UR] of the scales; D * 2^-n */
   OPD_TC_TO, OPD_TC_FROM,                   /* UTCCP, UTCSHIFT: tmem[UR], gdesc[UR] */
   OPD_TC_BAR, OPD_TC_CTAS,                  /* UTCBAR: [UR], CTAs of a multicast */
+  OPD_WORK_BAR,                             /* UGETNEXTWORKID: [UR], the register behind that of TC_BAR */
   OPD_TMEM_L, OPD_TMEM_S, OPD_D_STAT,       /* LDTM, STTM: tmem[UR + offset]; the reduced value */
   OPD_WORD,                                 /* a 32-bit number */
   OPD__N,
@@ -205,6 +206,8 @@ unsigned row_fields(const struct sass_row *row, unsigned form, uint16_t field[SA
 
 /* What an operand of tensor memory's instructions writes before its uniform register: "gdesc["; NULL: it is none. */
 const char *row_bracket(unsigned kind);
+/* It is the register behind the one that its field names. */
+bool row_is_behind(unsigned kind);
 
 /* Swizzle field of an OM_F2 operand. */
 unsigned row_f2_swizzle(const struct sass_row *row, unsigned op);

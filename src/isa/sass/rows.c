@@ -305,6 +305,7 @@ static const uint16_t opd_fields[OPD__N][OPD_FIELDS] = {
     [OPD_TC_D] = {FLD_URC}, [OPD_TC_META] = {FLD_TC_META}, [OPD_TC_IDESC] = {FLD_TC_META},
     [OPD_TC_MASK] = {FLD_TC_AUX}, [OPD_TC_SCALES] = {FLD_TC_AUX}, [OPD_TC_SHIFT] = {FLD_TC_SHIFT},
     [OPD_TC_TO] = {FLD_URA, FLD_TMEM_OFFSET}, [OPD_TC_FROM] = {FLD_URB}, [OPD_TC_BAR] = {FLD_URA},
+    [OPD_WORK_BAR] = {FLD_URA},
     [OPD_TC_CTAS] = {FLD_URC},
     [OPD_TMEM_L] = {FLD_URB, FLD_TMEM_OFFSET}, [OPD_TMEM_S] = {FLD_URC, FLD_TMEM_OFFSET}, [OPD_D_STAT] = {FLD_RA},
     [OPD_WORD] = {FLD_IMM32},
@@ -321,8 +322,14 @@ const char *row_bracket(unsigned kind)
   static const char *const open[OPD__N] = {
       [OPD_TC_GA] = "gdesc[", [OPD_TC_GB] = "gdesc[", [OPD_TC_FROM] = "gdesc[", [OPD_TC_TA] = "tmem[",
       [OPD_TC_D] = "tmem[", [OPD_TC_META] = "tmem[", [OPD_TC_SCALES] = "tmem[", [OPD_TC_TO] = "tmem[",
-      [OPD_TMEM_L] = "tmem[", [OPD_TMEM_S] = "tmem[", [OPD_TC_IDESC] = "idesc[", [OPD_TC_BAR] = "["};
+      [OPD_TMEM_L] = "tmem[", [OPD_TMEM_S] = "tmem[", [OPD_TC_IDESC] = "idesc[", [OPD_TC_BAR] = "[",
+      [OPD_WORK_BAR] = "["};
   return open[kind];
+}
+
+bool row_is_behind(unsigned kind)
+{
+  return kind == OPD_TC_IDESC || kind == OPD_WORK_BAR;
 }
 
 /* Global accesses with a uniform register also have the bit that tells Ra's width. */

@@ -85,6 +85,7 @@ struct sass_pred {
  *   UTC*MMA                       src[0] A: descriptor, or address in tensor memory; src[1] B's descriptor; src[2] D;
  *                                 FLD_TC_META, FLD_TC_AUX; added to D when pp
  *   UTCBAR                        src[0] mbarrier, src[2] CTAs of a multicast
+ *   UGETNEXTWORKID                src[0] shared address; the mbarrier's is in the next register
  *   UTCCP UTCSHIFT                ua + offset: address in tensor memory; src[1] descriptor
  *   LDTM STTM                     ua + offset: address in tensor memory; src[1] data; .STAT: FLD_RA the reduced value
  *   SHFL                          src[0] value, src[1] lane, src[2] clamp and mask; pu
@@ -200,6 +201,8 @@ unsigned sass_gmma_registers(const struct sass_inst *s);
 /* Registers of a thread that LDTM or STTM moves; 0: there is no such shape. */
 enum { TMEM_MAX_REGISTERS = 128 };
 unsigned sass_tmem_registers(const struct sass_inst *s);
+/* Registers that a thread has once this instruction has found them (USETMAXREG.TRY_ALLOC); 0: another instruction. */
+unsigned sass_asks_registers(const struct sass_inst *);
 
 /* Tensor copies: the uniform registers of the first operand hold shared addresses (data, then a load's mbarrier),
  * then coordinates: one for each dimension, or a column and four rows. */

@@ -468,6 +468,13 @@ static void op_tc(const struct sass_inst *s, struct inst *t, unsigned kind, unsi
   if (ur != sass_urz_code(s->sm)) add_src(t, FILE_UR, ur, tc_width(s, kind), SLOT_A);
 }
 
+static void op_behind(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned field)
+{
+  const unsigned ur = (unsigned)sass_get(s, field);
+  (void)kind;
+  if (ur != sass_urz_code(s->sm)) add_src(t, FILE_UR, ur + 1, 1, SLOT_A);
+}
+
 static void op_breg(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
 {
   (void)arg;
@@ -527,7 +534,8 @@ static const struct {
     [OPD_TC_GA] = {op_tc, FLD_URA}, [OPD_TC_TA] = {op_tc, FLD_URA}, [OPD_TC_GB] = {op_tc, FLD_URB},
     [OPD_TC_D] = {op_tc, FLD_URC}, [OPD_TC_META] = {op_tc, FLD_TC_META}, [OPD_TC_MASK] = {op_tc, FLD_TC_AUX},
     [OPD_TC_SCALES] = {op_tc, FLD_TC_AUX}, [OPD_TC_TO] = {op_tc, FLD_URA}, [OPD_TC_FROM] = {op_tc, FLD_URB},
-    [OPD_TC_BAR] = {op_tc, FLD_URA}, [OPD_TC_CTAS] = {op_tc, FLD_URC}, [OPD_TMEM_L] = {op_tmem, 0},
+    [OPD_TC_BAR] = {op_tc, FLD_URA}, [OPD_WORK_BAR] = {op_behind, FLD_URA},
+    [OPD_TC_CTAS] = {op_tc, FLD_URC}, [OPD_TMEM_L] = {op_tmem, 0},
     [OPD_TMEM_S] = {op_tmem, 0}, [OPD_D_STAT] = {op_stat, FLD_RA},
     [OPD_BREG_D] = {op_breg, 0}, [OPD_BREG_S] = {op_breg, 0},
     [OPD_UMASK] = {op_umask, 0}, [OPD_UMASK100] = {op_umask, 0},
@@ -600,22 +608,24 @@ static enum mem_copy_way copy_way(const struct sass_inst *s)
   case SEM_UTMAREDG: return COPY_REDUCE;
   case SEM_UBLKPF: case SEM_UTMAPF: return COPY_PREFETCH;
   case SEM_UTCBAR: return COPY_COMMIT;
+  case SEM_UGETNEXTWORKID: return COPY_WORK;
   default: return COPY_NONE;
   }
 }
 
 static void fill_mem(const struct sass_inst *s, struct inst *t)
 {
-  static const uint8_t copy_op[COPY__N + 1] = {
-      [COPY_COMMIT] = MEM_STORE, [COPY_STORE] = MEM_STORE, [COPY_REDUCE] = MEM_RED, [COPY_PREFETCH] = MEM_PREFETCH};
+  static const uint8_t copy_op[COPY_WORK + 1] = {
+      [COPY_COMMIT] = MEM_STORE, [COPY_WORK] = MEM_STORE,
+      [COPY_STORE] = MEM_STORE, [COPY_REDUCE] = MEM_RED, [COPY_PREFETCH] = MEM_PREFETCH};
   struct order order = memory_order(s);
   bool near = s->row->mem_space == MEM_SHARED || s->row->mem_space == MEM_LOCAL;
   bool atomic = s->row->mem_op == MEM_ATOMIC || s->row->mem_op == MEM_RED;
   /* Surface loads and stores say STRONG.SM or .CTA, but L1 serves them. */
   if (sass_has(s, FLD_SURF_DIM) && order.scope == SCOPE_CTA) order.strong = false;
   t->mem.space = s->row->mem_space;
-  /* LEA four cycles before it, five before other addresses (compiler output, CUDA 13.0, sm_90 to sm_120). */
-  t->mem.late_address = s->sem == SEM_SYNCS_PHASECHK;
+  /* LEA four cycles before them, five before other addresses (compiler output, CUDA 13.0, sm_90 to sm_120). */
+  t->mem.late_address = s->sem == SEM_SYNCS_PHASECHK || s->sem == SEM_SYNCS_ARRIVE;
   t->mem.copy = (uint8_t)copy_way(s);
   t->mem.copy_map = s->sem >= SEM_UTMALDG && s->sem <= SEM_UTMAPF;
   t->mem.op = t->mem.copy ? copy_op[t->mem.copy] : s->row->mem_op;

@@ -61,6 +61,9 @@ struct core_ops {
   /* Operands of an atomic that is performed elsewhere, of a request of this core. False: it cannot be. NULL: a kind
    * whose requests stay on this GPU. */
   bool (*line_op)(struct core *, const struct mem_req *, struct line_op *);
+  /* Answer to a REQ_WORK: CTAs that are launched no more, `cta` the first of their cluster. NULL: a kind that has no
+   * such requests. */
+  void (*give_work)(struct core *, unsigned txn, bool found, uint64_t cta);
   bool (*perform_cluster)(struct core *, unsigned txn, struct cluster_load *, struct fault *);
   /* Its port into the crossbar: requests stood there so long; it is busy at `now`. */
   void (*port_stood)(struct core *, picos);

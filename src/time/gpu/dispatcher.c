@@ -25,7 +25,7 @@ void dispatcher_start(struct dispatcher *d, picos now)
 {
   d->n_waiting = d->n_silent = d->next_port = d->next_gpc = 0;
   d->until = now;
-  d->ctas = d->handed = d->done = 0;
+  d->ctas = d->handed = d->done = d->taken = 0;
   d->look = false;
   d->next_launch = now;
   memset(d->grid, 0, sizeof d->grid);
@@ -50,6 +50,12 @@ static unsigned first_due(const struct dispatcher *d)
     while (i < d->n_waiting && d->grid[d->waiting[i]].priority == d->grid[slot].priority) i++;
   }
   return d->waiting[0];
+}
+
+/* One of a higher priority would get room, were CTAs to end. */
+static bool first_waits_above(const struct dispatcher *d, int priority)
+{
+  return d->n_waiting && d->grid[first_due(d)].priority > priority;
 }
 
 static void set_head(struct dispatcher *d)
@@ -321,6 +327,15 @@ static struct dispatch_port *first_done(struct dispatcher *d, picos to)
   return best;
 }
 
+static void count_done(struct dispatcher *d, struct dispatch_grid *g, uint64_t n, picos now)
+{
+  g->last_done = now;
+  g->done += n;
+  d->done += n;
+  while (g->mark_step && g->n_marks < DISPATCH_MARKS && g->done >= g->mark_first + g->n_marks * g->mark_step)
+    g->mark[g->n_marks++] = now;
+}
+
 /* The SM has room for what comes next. When that is known. */
 static picos complete(struct dispatcher *d, struct dispatch_port *p)
 {
@@ -329,12 +344,22 @@ static picos complete(struct dispatcher *d, struct dispatch_port *p)
   done_queue_pop(p->done);
   give(&p->used, &g->cta);
   p->resident[c.grid]--;
-  g->last_done = c.arrive;
-  g->done++;
-  d->done++;
-  if (g->mark_step && g->n_marks < DISPATCH_MARKS && g->done == g->mark_first + g->n_marks * g->mark_step)
-    g->mark[g->n_marks++] = g->last_done;
+  count_done(d, g, 1, c.arrive);
   return c.arrive;
+}
+
+bool dispatcher_take(struct dispatcher *d, unsigned slot, picos now, uint64_t *cta)
+{
+  struct dispatch_grid *g = &d->grid[slot];
+  const unsigned n = g->source ? step_cluster_ctas(g->source) : 1;
+  if (g->next_cta >= g->n_ctas || first_waits_above(d, g->priority)) return false;
+  *cta = cta_at(g, g->next_cta);
+  g->next_cta += n;
+  d->handed += n;
+  d->taken += n;
+  count_done(d, g, n, now);
+  if (g->next_cta == g->n_ctas) leave_queue(d, slot);
+  return true;
 }
 
 picos dispatcher_run(void *self, picos from, picos to)

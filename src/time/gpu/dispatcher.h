@@ -15,6 +15,8 @@
  *           kernel that prefers another one may have to wait until the device has stopped)
  *   cluster its CTAs all at once, in the SMs of one GPC, each in the SM that holds the fewest; the first clusters go
  *           round the GPCs, later ones to the GPC that reports a completion
+ *   taking  a CTA that runs may ask for those that are next: it does their work, they are not launched (cluster launch
+ *           control)
  *   announce  the SMs hear of a grid when it starts, before its CTAs: they have its code read into L2
  *   params  launch.latency_cycles (start of the kernel to the first CTA), launch.cta_interval,
  *           noc.request_latency (a launch takes at least one window), sm.*
@@ -70,6 +72,7 @@ struct dispatcher {
   picos until;                 /* what comes before counts as there */
   bool look;                   /* SMs may have room for the head */
   uint64_t ctas, handed, done; /* of all grids since dispatcher_start */
+  uint64_t taken;              /* of those handed out, CTAs whose work others do */
   picos next_launch;      /* the dispatcher is busy until then */
   picos interval, latency, launch_latency;
   picos notice; /* start of a grid until the SMs hear of it, also of one that came a window late */
@@ -82,6 +85,10 @@ void dispatcher_start(struct dispatcher *, picos now);
 void dispatcher_add(struct dispatcher *, unsigned slot, const struct dispatch_grid *);
 /* A grid goes: all its CTAs are done, or none has been handed out. */
 void dispatcher_remove(struct dispatcher *, unsigned slot);
+/* A CTA of the grid asks at `now` for the next ones, as many as a cluster has: they count as done, *cta is the first of
+ * them. False: all have been handed out, or a grid of higher priority waits (CUDA programming guide, "Work Stealing
+ * with Cluster Launch Control"). */
+bool dispatcher_take(struct dispatcher *, unsigned slot, picos now, uint64_t *cta);
 /* When it hands out a CTA next, as things stand. */
 picos dispatcher_next(const struct dispatcher *);
 

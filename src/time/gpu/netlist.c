@@ -89,17 +89,31 @@ static void requester_dump(const void *self, FILE *out)
 
 static const struct part_ops requester_node_ops = {requester_run, requester_progress, requester_busy, requester_dump};
 
+/* --- CTAs that are asked for ---------------------------------------------------------------------- */
+
+/* The dispatcher runs behind whoever calls this, and may have another grid's CTAs to hand out now. */
+static bool give_work(struct netlist *n, struct core *c, const struct mem_req *r, picos now)
+{
+  struct part *part = &n->serial[SERIAL_DISPATCHER];
+  uint64_t cta = 0;
+  const bool found = dispatcher_take(&n->dispatcher, r->grid, now, &cta);
+  c->ops->give_work(c, r->txn, found, cta);
+  part->next = earlier(part->next, dispatcher_next(&n->dispatcher));
+  return true;
+}
+
 /* --- building --------------------------------------------------------------------------------- */
 
 static bool perform(void *ctx, const struct mem_req *r, picos now, struct gmem_view *direct,
                     struct fault *f)
 {
-  const struct netlist *n = ctx;
+  struct netlist *n = ctx;
   if (r->from >= n->n_cores) {
     struct requester *x = n->requester[r->from - n->n_cores];
     return x->ops->perform(x, r, now, direct, f);
   }
   struct core *c = n->core[r->from];
+  if (r->kind == REQ_WORK) return give_work(n, c, r, now);
   return c->ops->perform(c, r, now, direct, f);
 }
 
@@ -425,5 +439,5 @@ bool netlist_check_laws(const struct netlist *n, const struct netlist_stats *s, 
              s->dram.dram_read_bytes, e) &&
          law("bytes written back by L2, written to DRAM",
              SECTOR_BYTES * s->l2.l2_written_back_sectors, s->dram.dram_write_bytes, e) &&
-         law("CTAs launched, of the grids", s->sm.ctas, n->dispatcher.ctas, e);
+         law("CTAs launched or taken over, of the grids", s->sm.ctas + n->dispatcher.taken, n->dispatcher.ctas, e);
 }

@@ -49,7 +49,7 @@ void xbar_inject(struct xbar *x, unsigned sm, struct req_queue *from)
   for (; from->n && s->sent - s->taken < s->buffer; s->sent++) {
     struct mem_req *r = req_queue_front(from);
     struct l2_place to = {.slice = x->n_slices};
-    if (r->kind != REQ_SERVICE) to = route(x, sm, r);
+    if (!mem_req_is_service(r->kind)) to = route(x, sm, r);
     r->local = to.local;
     inbox_send(&x->request[to.slice], sm, r);
     s->stats.noc_requests++;

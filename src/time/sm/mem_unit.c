@@ -90,6 +90,17 @@ static bool is_commit(const struct txn *t)
   return t->kind == TXN_COPY && t->inst->mem.copy == COPY_COMMIT;
 }
 
+static bool asks_for_work(const struct txn *t)
+{
+  return t->kind == TXN_COPY && t->inst->mem.copy == COPY_WORK;
+}
+
+/* What tells mbarriers something and moves no data: the copy engine has nothing to do with it. */
+static bool is_message(const struct txn *t)
+{
+  return is_commit(t) || asks_for_work(t);
+}
+
 /* Answer for one line. */
 static void line_done(struct mem_unit *u, uint16_t id, uint64_t now)
 {
@@ -268,7 +279,7 @@ static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn
 {
   uint64_t at = now > u->port_free_at ? now : u->port_free_at;
   u->port_free_at = at + u->port_users * port_cycles(u, kind, l.sectors);
-  if (kind != REQ_SERVICE && !(l.line & TXN_LOCAL_LINE))
+  if (!mem_req_is_service(kind) && !(l.line & TXN_LOCAL_LINE))
     at = tlb_translate(&u->tlb, l.line, at, u->stats);
   req_queue_push(&u->out, (struct mem_req){
                               .arrive = at * u->period + u->request_time,
@@ -457,7 +468,7 @@ static void copy_done(void *ctx, uint16_t id, uint64_t now)
   line_done(u, id, now);
 }
 
-/* An arrival at mbarriers, of the own CTA or through the SM-to-SM network. */
+/* An arrival at mbarriers, or what the dispatcher has given away, of the own CTA or through the SM-to-SM network. */
 void mem_unit_commit_due(void *ctx, uint16_t id, uint64_t now)
 {
   struct mem_unit *u = ctx;
@@ -571,6 +582,8 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
     t->waiting = 1;
     if (is_commit(t))
       u->tmem.granted(u->tmem.ctx, id, now);
+    else if (asks_for_work(t))
+      send(u, id, REQ_WORK, (struct txn_line){0}, now);
     else
       copy_engine_take(&u->copies, id, t->inst, t->access->mem.copy.far, now);
   } else if (t->kind == TXN_SERVICE) {
@@ -588,6 +601,7 @@ static bool can_grant(const struct mem_unit *u, const struct mem_client *c, uint
   if (lsu_ready_at(c->lsu) > now) return false;
   const struct txn *t = &u->pool.t[lsu_head(c->lsu)];
   if (t->kind == TXN_SHARED || t->kind == TXN_OTHER || t->kind == TXN_CONST || t->kind == TXN_CLUSTER) return true;
+  if (asks_for_work(t)) return port_has_room(u, 1, now);
   if (t->kind == TXN_COPY) return is_commit(t) || copy_engine_has_room(&u->copies);
   unsigned lines = t->n_lines ? t->n_lines : 1;
   return l1_can_miss(&u->l1, lines) && port_has_room(u, lines, now);
@@ -611,6 +625,10 @@ static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now)
   if (r.kind == REQ_PREFETCH) return;
   if (r.kind == REQ_CODE) {
     u->code.filled(u->code.ctx, r.line, now);
+    return;
+  }
+  if (r.kind == REQ_WORK) {
+    mem_unit_commit_due(u, r.txn, now);
     return;
   }
   if (u->pool.t[r.txn].kind == TXN_COPY) { /* whoever asked waits for what it asked for: the number is still its own */
@@ -644,7 +662,7 @@ static void replies_cycle(struct mem_unit *u, uint64_t now)
   for (struct cluster_msg *m; (m = cluster_queue_front(&u->cluster_in)) && m->arrive <= now * u->period;) {
     struct txn *t = &u->pool.t[m->txn];
     u->answered++;
-    if (is_commit(t)) {
+    if (is_message(t)) {
       copy_done(u, t->id, now);
     } else if (t->kind == TXN_COPY) {
       copy_engine_delivered(&u->copies, t->id, now);

@@ -79,6 +79,13 @@ static bool line_op(struct core *c, const struct mem_req *r, struct line_op *o)
   return sm_line_op(sm_of(c), r, o);
 }
 
+static void give_work(struct core *c, unsigned txn, bool found, uint64_t cta)
+{
+  struct mem_copy *copy = &sm_of(c)->mem.pool.t[txn].access->mem.copy;
+  copy->found = found;
+  copy->cta = cta;
+}
+
 static bool perform_cluster(struct core *c, unsigned txn, struct cluster_load *load, struct fault *f)
 {
   return sm_perform_cluster(sm_of(c), txn, load, f);
@@ -163,6 +170,7 @@ static const struct core_ops ops = {
     .last_answer = last_answer,
     .perform = perform,
     .line_op = line_op,
+    .give_work = give_work,
     .perform_cluster = perform_cluster,
     .port_stood = port_stood,
     .port_busy = port_busy,

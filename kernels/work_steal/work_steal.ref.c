@@ -1,0 +1,7 @@
+/* Reference of work_steal: each CTA of the grid is done once, by itself or by another. */
+#include "../common/ref_work_steal.h"
+
+int main(int argc, char **argv)
+{
+    return work_steal_main(argc, argv);
+}
