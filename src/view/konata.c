@@ -259,8 +259,8 @@ static void end_open(struct events *ev)
     if (event_cycle(&ev->e[i]) == AT_THE_END) ev->e[i].key = last << KIND_BITS | event_kind(&ev->e[i]);
 }
 
-/* By key: digit by digit from the lowest, each time keeping the order that was. Events of one cycle and kind stay in the
- * order in which they were added, by instruction and argument. */
+/* By key: digit by digit from the lowest, each time keeping the order that was. Events of one cycle and kind stay in
+ * the order in which they were added, by instruction and argument. */
 static void sort_events(struct events *ev)
 {
   enum { DIGIT = 11, VALUES = 1 << DIGIT };
