@@ -38,7 +38,7 @@ enum {
   OPT_SAMPLE_CTAS, OPT_INTERLEAVE, OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_US, OPT_TOOL,
   OPT_PRINT_LEVEL, OPT_PRINT_LIMIT, OPT_LEAK_CHECK, OPT_ERROR_EXITCODE, OPT_LOG_FILE, OPT_HTML, OPT_HTML_BASELINE,
   OPT_WHAT_IF, OPT_MACHINE, OPT_LIBS,
-  OPT_SYSROOT, OPT_MEMORY, OPT_MISSING_CALLS,
+  OPT_SYSROOT, OPT_MEMORY, OPT_MISSING_CALLS, OPT_FUNCTIONAL_CPU,
   OPT_OUTPUT = 'o',
 };
 
@@ -84,6 +84,7 @@ static const struct cli_option options[] = {
   {OPT_SYSROOT, "sysroot", "DIR", "RISC-V programs: where their interpreter and libraries are\n"
                                   "(/usr/riscv64-linux-gnu)"},
   {OPT_MEMORY, "memory", "MIB", "RISC-V programs: memory they may use (4096)"},
+  {OPT_FUNCTIONAL_CPU, "functional-cpu", NULL, "RISC-V programs: the machine's GPUs in time, its CPU without"},
   {OPT_MISSING_CALLS, "missing-calls", NULL, "RISC-V programs: name system calls that are not served, once each"},
   {0},
 };
@@ -276,6 +277,7 @@ static int take_rv64(const struct cli_command *cmd, struct exec_run *x, int id, 
     if (!cli_count(cmd, "memory", arg, MOST_MIB, &count)) return CLI_BAD_INPUT;
     x->rv64.memory_mib = count;
     break;
+  case OPT_FUNCTIONAL_CPU: x->rv64.functional_cpu = true; break;
   case OPT_MISSING_CALLS: x->rv64.missing_calls = true; break;
   case OPT_MAX_INSTRUCTIONS: /* of programs of either kind */
     if (cli_number(arg, 1, ULONG_MAX, &n)) x->rv64.max_insts = n;
@@ -523,8 +525,8 @@ static int start_either(const struct cli_command *cmd, struct exec_run *x, char 
 {
   const bool rv64 = exec_rv64_is(program[0]);
   if (!rv64 && x->for_rv64)
-    return cli_usage_error(cmd, "--sysroot, --memory and --missing-calls are for RISC-V programs: %s is none",
-                           program[0]);
+    return cli_usage_error(cmd, "--sysroot, --memory, --functional-cpu and --missing-calls are for RISC-V programs:"
+                           " %s is none", program[0]);
   if (!rv64) return start(x, program);
   if (cmd != &cmd_exec) return cli_error("%s: a RISC-V program: only 'warpstep exec' runs those", program[0]);
   if (x->for_gpu && !x->machine && !x->gpu)

@@ -8,6 +8,7 @@
 #include "base/gmem.h"
 #include "base/json_out.h"
 #include "base/output.h"
+#include "base/program_report.h"
 #include "config/machine_preset.h"
 #include "config/presets.h"
 #include "cuda/guest/cuda_guest.h"
@@ -44,22 +45,32 @@ static bool write_report(const char *path, const struct linux_cores *o, struct e
   return output_close(&out, true, e);
 }
 
-static bool write_json(const char *path, const struct linux_cores *o, struct err *e)
+static void put_json(void *ctx, FILE *f)
 {
-  struct output out;
   struct json_out j;
   struct text_out text;
-  FILE *f = output_open(&out, path, e);
-  if (!f) return false;
   text_out_open(&text, f);
   json_out_open(&j, &text, (struct json_form){.indent = 2});
-  linux_cores_json(o, &j);
+  linux_cores_json(ctx, &j);
   text_out_char(&text, '\n');
   text_out_close(&text);
+}
+
+static void put_table(void *ctx, FILE *f)
+{
+  linux_cores_report(ctx, f);
+}
+
+static bool write_json(const char *path, struct linux_cores *o, struct err *e)
+{
+  struct output out;
+  FILE *f = output_open(&out, path, e);
+  if (!f) return false;
+  put_json(o, f);
   return output_close(&out, true, e);
 }
 
-static int write_all(const struct exec_rv64 *x, const struct linux_cores *o, int status)
+static int write_all(const struct exec_rv64 *x, struct linux_cores *o, int status)
 {
   struct err e = {""};
   if (x->report && !write_report(x->report, o, &e)) return cli_error("%s", e.msg);
@@ -69,13 +80,18 @@ static int write_all(const struct exec_rv64 *x, const struct linux_cores *o, int
 }
 
 static int run_timed(const struct exec_rv64 *x, const struct machine_preset *m, struct linux_process *p,
-                     const char *name)
+                     struct guest *g, const char *name)
 {
   struct err e = {""};
   struct linux_cores *o = linux_cores_new(p, m, &e);
   if (!o) return cli_error("%s: %s", x->machine, e.msg);
+  const struct program_report report = {o, put_table, put_json};
+  if (g) guest_attach(g, p), guest_report(g, &report);
   const enum linux_end end = linux_cores_run(o, &e);
-  const int status = write_all(x, o, finish(end, p, name, &e));
+  int status = finish(end, p, name, &e);
+  if (g && end == LINUX_EXITED && guest_reports(g)) status = guest_finish(g, status); /* tells of both */
+  else status = write_all(x, o, status);
+  if (g) guest_report(g, NULL);
   linux_cores_free(o);
   return status;
 }
@@ -95,11 +111,12 @@ static int run_beside(struct linux_process *p, struct guest *g, const char *name
 /* m: its machine; NULL: none. Whose memory CPU and GPU see is the machine's; a GPU by itself is a discrete one. */
 static int run(const struct exec_rv64 *x, const struct machine_preset *m, struct gmem *image, char *const *argv)
 {
-  const bool in_time = m && m->has_cpu && x->timed && !linux_elf_calls_gpu(argv[0]);
+  const bool in_time = m && m->has_cpu && x->timed && !x->functional_cpu, calls_gpu = linux_elf_calls_gpu(argv[0]);
   struct err e = {""};
   const struct guest_setup setup = {.image = image, .options = x->options,
+                                    .in_time = in_time,
                                     .memory = m && m->has_cpu ? m->cpu.memory : CPU_MEMORY_SPLIT};
-  struct guest *g = (m || x->gpu) && !in_time ? guest_new(&setup) : NULL;
+  struct guest *g = (m || x->gpu) && (calls_gpu || !in_time) ? guest_new(&setup) : NULL;
   const struct linux_options o = {
       .sysroot = x->sysroot ? x->sysroot : access(DEBIAN_SYSROOT, F_OK) == 0 ? DEBIAN_SYSROOT : NULL,
       .env = environ,
@@ -110,7 +127,7 @@ static int run(const struct exec_rv64 *x, const struct machine_preset *m, struct
   };
   struct linux_process *p = linux_process_new(image, &o, argv, &e);
   const int status = !p        ? cli_error("%s", e.msg)
-                     : in_time ? run_timed(x, m, p, argv[0])
+                     : in_time ? run_timed(x, m, p, g, argv[0])
                                : run_beside(p, g, argv[0]);
   guest_free(g);
   linux_process_free(p);

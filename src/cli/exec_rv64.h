@@ -16,8 +16,8 @@ struct exec_rv64 {
   /* Its GPU (docs/rv64.md): a machine, or the preset of a discrete one; neither: there is none */
   const char *machine, *gpu, *presets;
   const char *options; /* KEY=VALUE lines for the library (cuda/core/options.h) */
-  /* In time on the machine's cores, if it has some and the program makes no CUDA calls: */
-  bool timed;
+  /* In time, on the machine's cores if it has some and they are to be: */
+  bool timed, functional_cpu;
   const char *report, *json; /* files; NULL: the report to stderr; no JSON */
   bool quiet;                /* no report */
 };

@@ -55,6 +55,11 @@ void simulator_set_program(struct simulator *s, const struct program_memory *pro
   if (s->around) s->around->program = program;
 }
 
+void simulator_set_written(struct simulator *s, struct span_list *written)
+{
+  if (s->around) s->around->written = written;
+}
+
 void simulator_send(const struct simulator *s, struct step_source *source)
 {
   if (!s->around) return;

@@ -120,6 +120,9 @@ void simulator_place_at_host(struct simulator *, uint64_t addr, uint64_t bytes);
 /* How bytes of the host's program are reached; NULL: they are this process's. Of one that has been surrounded. */
 struct program_memory;
 void simulator_set_program(struct simulator *, const struct program_memory *);
+/* Before its first run: gets what its GPU and what stands around it change in any memory; NULL: nobody looks. */
+struct span_list;
+void simulator_set_written(struct simulator *, struct span_list *);
 
 /* Runs one launch to its end (result->end). False with e filled: the kernel does not fit the GPU, or
  * the host has no memory. One thread at a time. */

@@ -73,6 +73,7 @@ static void build_hosts(struct surroundings *x)
     host_mem_init(&x->host[i], m->memory_mbps, (picos)m->memory_latency_ns * PS_PER_NS, func_line_apply);
     host_mem_images(&x->host[i], x->image);
     host_mem_program(&x->host[i], x->program);
+    x->host[i].written = x->written;
     fabric_serve(x->fabric, m->n_gpus + i, host_mem_serve, &x->host[i]);
   }
 }
@@ -84,6 +85,7 @@ static struct gpu *build_gpu(struct surroundings *x, unsigned node, const struct
                                                              .reads = host_link(x, node)->reads,
                                                              .peer_reads = peer_reads(x, node),
                                                              .apply = func_line_apply,
+                                                             .written = x->written,
                                                              .images = x->image});
   fabric_join(x->fabric, node, gpu_ports(g), LINK_PORT__N);
   return g;

@@ -40,6 +40,7 @@ struct surroundings {
   struct places *places;     /* NULL: every page is own to whoever looks */
   struct simulator *member[MACHINE_MAX_GPUS]; /* by node; NULL: none */
   struct gmem *image[MACHINE_MAX_GPUS];       /* memory as each sees it */
+  struct span_list *written;                  /* gets what GPUs change in any memory; NULL: nobody looks */
   const struct program_memory *program;       /* of the host (time/mem/host_mem.h); NULL: this process */
 };
 

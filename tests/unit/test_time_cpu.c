@@ -515,12 +515,61 @@ static void message_passing(void **state)
   assert_int_not_equal(passed, 0);
 }
 
+/* --- beside others who see memory ------------------------------------------------------------------ */
+
+static void run_core(struct rig *r, uint32_t core, const uint32_t *code, size_t bytes)
+{
+  rig_code(r, core, code, bytes, 0);
+  assert_int_equal(domain_run(r->domain, TIME_NEVER, NULL), DOMAIN_IDLE);
+}
+
+/* What a core has stored is in its cache until memory asks for it; what somebody else stores there is seen by another
+ * core, though the first one's copy of the line is the newest. */
+static void stores_and_memory(void **state)
+{
+  (void)state;
+  const uint32_t store[] = {ADDI(5, 0, 42), SD(11, 5, 0), FENCE, ECALL};
+  const uint32_t load[] = {LD(6, 11, 0), LD(7, 11, 8), ADD(8, 6, 7), ECALL};
+  struct cpu_params p = plain;
+  p.cores = 2;
+  struct rig *r = rig_new(&p);
+  coh_system_note_stores(r->cpu->coherence, true);
+  run_core(r, 0, store, sizeof store);
+  assert_int_equal(get(r, DATA), 0);
+  coh_system_stores_to_memory(r->cpu->coherence);
+  assert_int_equal(get(r, DATA), 42);
+  put(r, DATA + 8, 1000);
+  coh_system_from_memory(r->cpu->coherence, DATA / COH_LINE_BYTES, 1);
+  run_core(r, 1, load, sizeof load);
+  assert_int_equal(r->stepper[1].hart.x[8], 1042);
+  rig_free(r);
+}
+
+/* Stores to more lines than are noted one by one. */
+static void many_stores_and_memory(void **state)
+{
+  (void)state;
+  enum { LINES = COH_NOTES + 44 };
+  const uint32_t code[] = {ADDI(6, 0, LINES), SD(11, 6, 0), ADDI(11, 11, COH_LINE_BYTES), ADDI(6, 6, -1)};
+  uint32_t all[6];
+  struct rig *r = rig_new(&plain);
+  memcpy(all, code, sizeof code);
+  all[4] = branch(BNE, 6, 0, -12);
+  all[5] = ECALL;
+  coh_system_note_stores(r->cpu->coherence, true);
+  run_core(r, 0, all, sizeof all);
+  coh_system_stores_to_memory(r->cpu->coherence);
+  for (uint64_t i = 0; i < LINES; i++) assert_int_equal(get(r, DATA + i * COH_LINE_BYTES), LINES - i);
+  rig_free(r);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(arithmetic), cmocka_unit_test(branches),     cmocka_unit_test(dependent_loads),
     cmocka_unit_test(store_buffer), cmocka_unit_test(fences),     cmocka_unit_test(counters),
     cmocka_unit_test(host_threads), cmocka_unit_test(store_buffering), cmocka_unit_test(message_passing),
+    cmocka_unit_test(stores_and_memory), cmocka_unit_test(many_stores_and_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,9 @@
 #include "base/program_memory.h"
 
 struct gmem;
+struct program_report;
 struct shim;
+struct span_list;
 struct task;
 
 struct program {
@@ -23,6 +25,8 @@ struct program {
   struct gmem *shared; /* its image, which is that of the GPU, too; NULL: kernels do not see it */
   const char *options; /* KEY=VALUE lines of a guest; else they are in the environment */
   void (*host_call)(void *ctx, struct task *); /* a guest: one of its functions is due; ctx: that of memory */
+  const struct program_report *report; /* NULL: nothing */
+  struct span_list *written; /* gets what GPUs change, for a CPU that has caches; NULL: it has none */
   bool at_host;        /* for kernels it lies behind the link to the host */
 };
 

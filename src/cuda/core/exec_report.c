@@ -1,12 +1,14 @@
 #include "cuda/core/exec_report.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
 #include "base/output.h"
+#include "base/program_report.h"
 #include "cuda/core/checked.h"
 #include "cuda/core/debugged.h"
 #include "cuda/core/pages.h"
@@ -28,13 +30,25 @@ static const char *own_file(const struct shim *s, const char *path, char own[PAT
   return own;
 }
 
+/* With the calling program's own report as its member "cpu". */
+static void write_record(const struct shim *s, FILE *f, uint64_t total)
+{
+  const struct program_report *r = s->program.report;
+  char *text = NULL;
+  size_t bytes = 0;
+  FILE *own = r ? open_memstream(&text, &bytes) : NULL;
+  if (own) r->json(r->ctx, own), fclose(own);
+  record_write_json(f, &s->record, boards_name(s), total, text);
+  free(text);
+}
+
 static void write_json(struct shim *s, uint64_t total)
 {
   struct output out;
   struct err e = {""};
   char own[PATH_MAX];
   FILE *f = output_open(&out, own_file(s, s->options.json, own), &e);
-  if (f) record_write_json(f, &s->record, boards_name(s), total);
+  if (f) write_record(s, f, total);
   if (!f || !output_close(&out, true, &e)) shim_cannot_write(s, &e);
 }
 
@@ -54,6 +68,7 @@ static void write_table(const struct shim *s, FILE *f, uint64_t total)
 {
   record_write_table(f, &s->record, boards_name(s), total);
   sampling_write(f, s->samples);
+  if (s->program.report) s->program.report->table(s->program.report->ctx, f);
 }
 
 static void write_table_file(struct shim *s, uint64_t total)

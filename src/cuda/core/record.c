@@ -167,9 +167,10 @@ json_t *record_json(const struct record *r, const char *gpu, uint64_t total_ps, 
   return all;
 }
 
-void record_write_json(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps)
+void record_write_json(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps, const char *cpu)
 {
   json_t *all = record_json(r, gpu, total_ps, UINT64_MAX);
+  if (cpu) json_object_set_new(all, "cpu", json_loads(cpu, 0, NULL));
   json_dumpf(all, f, JSON_INDENT(1)); /* the stream keeps whether all of it was taken */
   fputc('\n', f);
   json_decref(all);

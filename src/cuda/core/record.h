@@ -54,6 +54,7 @@ void record_write_table(FILE *, const struct record *, const char *gpu, uint64_t
 /* Everything, as JSON (docs/json.md), of the first `most` launches; `launches_left_out` says how many are not there. A
  * new reference. */
 struct json_t *record_json(const struct record *, const char *gpu, uint64_t total_ps, uint64_t most);
-void record_write_json(FILE *, const struct record *, const char *gpu, uint64_t total_ps);
+/* cpu: an object that becomes the member "cpu"; NULL: there is none. */
+void record_write_json(FILE *, const struct record *, const char *gpu, uint64_t total_ps, const char *cpu);
 
 #endif

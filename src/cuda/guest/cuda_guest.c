@@ -5,6 +5,7 @@
 
 #include "base/arith.h"
 #include "base/host_memory.h"
+#include "base/span_list.h"
 #include "cuda/core/call.h"
 #include "cuda/core/exec_report.h"
 #include "cuda/core/synchronize.h"
@@ -30,6 +31,9 @@ struct guest {
   struct arena keep;
   char *options;
   uint64_t gone;                      /* memory.gone when the core forgot its pages last */
+  bool in_time;
+  struct span_list written;           /* by GPUs, where cores are in time */
+  uint64_t seen_end, seen_open;       /* of the front end, when changes were asked for last */
 };
 
 /* The program's memory --------------------------------------------------------------------------------------------- */
@@ -92,7 +96,7 @@ static void forget_gone(struct guest *g)
 {
   if (g->gone == g->shim->memory.gone) return;
   g->gone = g->shim->memory.gone;
-  rv64_forget(g->process->core, LINUX_TASK_SIZE, UINT64_MAX - LINUX_TASK_SIZE);
+  linux_vm_changed_above(&g->process->vm);
 }
 
 /* Time ------------------------------------------------------------------------------------------------------------- */
@@ -114,6 +118,32 @@ static void follow(void *ctx, uint64_t now_ns)
   if (!s->front.busy) task_run(s, s->live ? s->time.now : FRONT_NEVER);
   forget_gone(g);
   pthread_mutex_unlock(&s->lock);
+}
+
+static struct guest_thread *find_thread(const struct guest *g, uint32_t tid)
+{
+  struct guest_thread *t = g->threads;
+  while (t && t->tid != tid) t = t->next;
+  return t;
+}
+
+static bool waits(void *ctx, uint32_t tid)
+{
+  struct guest *g = ctx;
+  const struct guest_thread *t = find_thread(g, tid);
+  return t && t->waits && slice(g) && !task_has_ended(g->shim, t->waits);
+}
+
+/* Operations that begin or end may change anything. */
+static bool changes(void *ctx, void (*see)(void *ctx, uint64_t addr, uint64_t bytes), void *to)
+{
+  struct guest *g = ctx;
+  const struct front *f = &g->shim->front;
+  const bool others = f->last_end != g->seen_end || f->n_open != g->seen_open;
+  span_list_take(&g->written, see, to);
+  g->seen_end = f->last_end;
+  g->seen_open = f->n_open;
+  return others;
 }
 
 /* What the call took. */
@@ -140,8 +170,7 @@ static const struct guest_entry *find_entry(const struct guest *g, const char *n
 
 static struct guest_thread *thread_of(struct guest *g, uint32_t tid)
 {
-  struct guest_thread *t = g->threads;
-  while (t && t->tid != tid) t = t->next;
+  struct guest_thread *t = find_thread(g, tid);
   if (t) return t;
   t = mem_zeroed(1, sizeof *t);
   t->tid = tid;
@@ -213,7 +242,7 @@ static int64_t call(void *ctx, struct linux_process *p, enum rv64_access *access
   const struct guest_entry *e = find_entry(g, name);
   struct guest_thread *t = thread_of(g, linux_running(p)->tid);
   struct guest_call c = {.shim = s, .handles = &g->handles, .process = p, .thread = t, .name = name, .keep = &g->keep,
-                         .managed = &g->managed, .functions = &g->functions};
+                         .in_time = g->in_time, .managed = &g->managed, .functions = &g->functions};
   pthread_setspecific(s->thread_key, t->state);
   if (s->up) timeline_wait(&s->time, linux_now(p) * PS_PER_NS);
   const int64_t result = e ? serve(e, &c) : missing(g, name);
@@ -243,12 +272,15 @@ struct guest *guest_new(const struct guest_setup *setup)
   g->image = setup->image;
   g->options = arena_strdup(&g->keep, setup->options);
   g->gpu = (struct linux_gpu){.ctx = g, .call = call, .page = page, .slice = slice, .follow = follow,
-                              .describe = describe};
+                              .waits = waits, .changes = changes, .describe = describe};
+  g->in_time = setup->in_time;
+  span_list_init(&g->written);
   g->memory = (struct program_memory){.ctx = g, .read = read_memory, .write = write_memory,
                                       .reaches = reaches_memory};
   g->shim->program = (struct program){.memory = &g->memory, .end = LINUX_TASK_SIZE, .options = g->options,
                                       .host_call = function_due,
                                       .shared = setup->memory == CPU_MEMORY_SPLIT ? NULL : setup->image,
+                                      .written = setup->in_time ? &g->written : NULL,
                                       .at_host = setup->memory == CPU_MEMORY_C2C};
   sort_entries(g);
   return g;
@@ -263,6 +295,16 @@ void guest_attach(struct guest *g, struct linux_process *p)
 {
   g->process = p;
   if (g->shim->program.shared) linux_vm_show(&p->vm);
+}
+
+void guest_report(struct guest *g, const struct program_report *r)
+{
+  g->shim->program.report = r;
+}
+
+bool guest_reports(const struct guest *g)
+{
+  return g->shim->up;
 }
 
 int guest_finish(struct guest *g, int status)
@@ -280,6 +322,8 @@ void guest_free(struct guest *g)
   g->shim->pid = 0; /* nobody's any more: nothing is reported behind it */
   guest_handles_free(&g->handles);
   for (struct guest_thread *t = g->threads, *next; t; t = next) next = t->next, mem_free(t);
+  g->shim->program.written = NULL;
+  span_list_free(&g->written);
   mem_free(g->functions.due);
   mem_free(g->by_name);
   arena_free(&g->keep);

@@ -26,6 +26,7 @@ struct guest;
 struct guest_setup {
   struct gmem *image;  /* of the process */
   const char *options; /* KEY=VALUE lines (cuda/core/options.h) */
+  bool in_time;        /* the process's cores are (host/linux/linux_cores.h) */
   uint32_t memory;     /* enum cpu_memory: whose memory CPU and GPU see */
 };
 
@@ -35,8 +36,13 @@ struct guest *guest_new(const struct guest_setup *);
 const struct linux_gpu *guest_gpu(struct guest *);
 /* The process, before it runs. */
 void guest_attach(struct guest *, struct linux_process *);
+/* What is told with GPUs in their reports; lives as long as they are used. */
+struct program_report;
+void guest_report(struct guest *, const struct program_report *);
 /* It has ended, by itself: GPUs do what they were given, reports are written. What its exit status becomes. */
 int guest_finish(struct guest *, int status);
+/* Whether reports were, or will be: GPUs came up. */
+bool guest_reports(const struct guest *);
 /* GPUs are not used any more. */
 void guest_free(struct guest *);
 

@@ -56,6 +56,7 @@ struct guest_call {
   struct guest_thread *thread;
   struct guest_managed **managed; /* all of them */
   struct guest_functions *functions;
+  bool in_time;                   /* the process's cores are: no call lets time pass */
   const char *name;
   uint64_t a[GUEST_ARGUMENTS];
   struct arena scratch, *keep; /* for the call; for as long as the program runs */

@@ -57,7 +57,7 @@ static bool go_on(struct guest_call *c, const struct guest_entry *e, void *of, c
   struct shim *s = c->shim;
   struct guest_thread *t = c->thread;
   if (!t->waits) t->waits = wanted(s, e, of);
-  if (t->waits && !o->run && !task_has_ended(s, t->waits)) pass_time(s, t->waits, o);
+  if (t->waits && !o->run && !c->in_time && !task_has_ended(s, t->waits)) pass_time(s, t->waits, o);
   if (t->waits && !task_has_ended(s, t->waits)) return true;
   command_drop(t->waits);
   t->waits = NULL;
@@ -70,7 +70,7 @@ bool guest_wait(struct guest_call *c, const struct guest_entry *e)
   struct shim *s = c->shim;
   if (e->wait == GUEST_NOW || !s->up || !s->live || s->captures || s->starved) return false;
   const bool alone = !o.run && !o.wait && o.deadline == UINT64_MAX;
-  if (alone && !c->functions->caller && !c->thread->waits) return false;
+  if (alone && !c->in_time && !c->functions->caller && !c->thread->waits) return false;
   void *const of = e->wait == GUEST_STREAM  ? guest_handle(c, e->which, GUEST_CUstream)
                    : e->wait == GUEST_EVENT ? guest_handle(c, e->which, GUEST_CUevent) : NULL;
   pthread_mutex_lock(&s->lock);

@@ -11,7 +11,7 @@
 #include "host/linux/linux_thread.h"
 #include "time/cpu/cpu_complex.h"
 
-enum { PS_PER_NS = 1000, RETRY_NS = 1000, SCRATCH = 64 };
+enum { PS_PER_NS = 1000, RETRY_NS = 1000, SCRATCH = 64, REG_A7 = 17 };
 
 /* Lines that the operating system has in its hands until its call ends. */
 struct written {
@@ -32,6 +32,8 @@ struct linux_cores {
   uint32_t n_written, written_room;
   picos now;
   uint64_t order, served;
+  bool beside; /* GPUs have work: they are met at every slice */
+  bool free;   /* the run under way goes on for as long as there is something to do */
   bool ended;
   enum linux_end end;
   struct err e;
@@ -45,8 +47,12 @@ static uint8_t *memory(void *ctx, uint64_t line)
 {
   struct linux_cores *o = ctx;
   uint64_t mask;
-  uint8_t *page = gmem_page(o->p->image, line << COH_LINE_SHIFT, &mask);
-  if (page) return page + (line << COH_LINE_SHIFT & mask);
+  const uint64_t addr = line << COH_LINE_SHIFT;
+  const struct linux_gpu *gpu = o->p->options.gpu;
+  uint8_t *page = gmem_page(o->p->image, addr, &mask);
+  if (page) return page + (addr & mask);
+  if (gpu && addr >= LINUX_TASK_SIZE) page = gpu->page(gpu->ctx, addr, RV64_READ);
+  if (page) return page + (addr & ~RV64_PAGE_MASK);
   return memset(o->scratch[line % o->machine->cpu.homes], 0, COH_LINE_BYTES);
 }
 
@@ -142,13 +148,21 @@ static uint64_t retry_at(const struct linux_cores *o, const struct linux_thread 
   return earlier(linux_now(o->p) + ((uint64_t)RETRY_NS << (turns < DOUBLINGS ? turns : DOUBLINGS)), t->deadline);
 }
 
+/* … but what waits for a GPU is told. */
+static uint64_t again_at(const struct linux_cores *o, const struct linux_thread *t)
+{
+  const struct linux_gpu *gpu = o->p->options.gpu;
+  if (t->state != LINUX_RETRIES) return 0;
+  return gpu && gpu->waits(gpu->ctx, t->tid) ? UINT64_MAX : retry_at(o, t);
+}
+
 static void give_up(struct linux_cores *o, uint32_t i)
 {
   struct linux_thread *t = o->on[i];
   t->yields = false;
   t->core = 0;
   t->order = ++o->order;
-  t->retry_ns = t->state == LINUX_RETRIES ? retry_at(o, t) : 0;
+  t->retry_ns = again_at(o, t);
   t->hart = o->p->core->hart;
   o->on[i] = NULL;
   cpu_core_idle(&o->cpu->core[i], o->now);
@@ -241,7 +255,7 @@ static bool bring_page(struct linux_cores *o, uint32_t i, picos *cost)
 {
   struct cpu_core *c = &o->cpu->core[i];
   uint64_t mask;
-  const bool there = gmem_page(o->p->image, c->address, &mask);
+  const bool there = c->address >= LINUX_TASK_SIZE || gmem_page(o->p->image, c->address, &mask);
   if (!linux_vm_page(&o->p->vm, c->address, c->writes ? RV64_WRITE : RV64_READ)) return false;
   if (!there) *cost = time_ns(o->machine->cpu.fault_ns);
   cpu_core_allow(c, c->address, true, c->writes);
@@ -277,6 +291,56 @@ static void tell_time(struct linux_cores *o)
   o->p->skipped = 0;
 }
 
+static uint64_t slice_of(const struct linux_cores *o)
+{
+  const struct linux_gpu *gpu = o->p->options.gpu;
+  return gpu ? gpu->slice(gpu->ctx) : 0;
+}
+
+/* What the call does to memory, and GPUs do from now on, is no matter of caches: memory has all bytes before it. */
+static void before_gpu_call(struct linux_cores *o)
+{
+  if (o->beside) coh_system_stores_to_memory(o->cpu->coherence);
+  else coh_system_to_memory(o->cpu->coherence, 0, UINT64_MAX);
+}
+
+static void renew(void *ctx, uint64_t addr, uint64_t bytes)
+{
+  struct linux_cores *o = ctx;
+  const uint64_t first = addr >> COH_LINE_SHIFT;
+  coh_system_from_memory(o->cpu->coherence, first, ((addr + bytes - 1) >> COH_LINE_SHIFT) - first + 1);
+}
+
+static void ignore(void *ctx, uint64_t addr, uint64_t bytes)
+{
+  (void)ctx, (void)addr, (void)bytes;
+}
+
+/* … and caches behind it. It may have given GPUs something to do. */
+static void after_gpu_call(struct linux_cores *o)
+{
+  const struct linux_gpu *gpu = o->p->options.gpu;
+  let_go(o);
+  gpu->changes(gpu->ctx, ignore, o);
+  coh_system_from_memory(o->cpu->coherence, 0, UINT64_MAX);
+  if (!o->beside && slice_of(o)) {
+    o->beside = true;
+    coh_system_note_stores(o->cpu->coherence, true);
+  }
+}
+
+/* Serves it as the process's threads are served; *cost: what it takes, ps. */
+static bool serve_call(struct linux_cores *o, enum rv64_stop stop, bool *gone, picos *cost)
+{
+  struct linux_process *p = o->p;
+  const bool gpu = p->options.gpu && stop == RV64_STOP_ECALL && p->core->hart.x[REG_A7] == LINUX_GPU_CALL;
+  if (gpu) before_gpu_call(o);
+  const bool goes_on = linux_process_serve(p, stop, gone, &o->end, &o->e);
+  if (gpu) after_gpu_call(o);
+  if (p->skipped) *cost = time_ns(p->skipped);
+  return goes_on;
+}
+
 /* With the registers of core i's thread in the process's core. */
 static void serve(struct linux_cores *o, uint32_t i)
 {
@@ -289,7 +353,7 @@ static void serve(struct linux_cores *o, uint32_t i)
   p->running = index_of(p, t);
   p->core->hart = o->stepper[i].hart;
   p->core->hart.pc = o->cpu->core[i].pc;
-  if (!granted(o, i, &stop, &cost) && !linux_process_serve(p, stop, &gone, &o->end, &o->e)) {
+  if (!granted(o, i, &stop, &cost) && !serve_call(o, stop, &gone, &cost)) {
     finish(o, o->end);
     return;
   }
@@ -357,10 +421,12 @@ static void os_dump(const void *self, FILE *out)
   (void)self, (void)out;
 }
 
+/* The run stops where it ends, or where GPUs have got something to do that had nothing. */
 static bool between(void *ctx, picos now)
 {
+  const struct linux_cores *o = ctx;
   (void)now;
-  return !((const struct linux_cores *)ctx)->ended;
+  return !o->ended && !(o->beside && o->free);
 }
 
 /* --- from start to end --------------------------------------------------------------------------- */
@@ -424,10 +490,51 @@ static void unended(struct linux_cores *o, enum domain_end how)
   finish(o, LINUX_STUCK);
 }
 
+/* Threads whose calls wait for GPUs go on when that has come. */
+static void wake_waiting(struct linux_cores *o)
+{
+  const struct linux_gpu *gpu = o->p->options.gpu;
+  for (uint32_t i = 0; i < o->p->n_threads; i++) {
+    struct linux_thread *t = o->p->thread[i];
+    if (t->state == LINUX_RETRIES && t->retry_ns == UINT64_MAX && !gpu->waits(gpu->ctx, t->tid))
+      t->retry_ns = linux_now(o->p);
+  }
+}
+
+/* All cores stand at `until` or behind it: GPUs follow. */
+static void meet(struct linux_cores *o, picos until)
+{
+  const struct linux_gpu *gpu = o->p->options.gpu;
+  o->now = later(o->now, until);
+  tell_time(o);
+  coh_system_stores_to_memory(o->cpu->coherence);
+  gpu->follow(gpu->ctx, linux_now(o->p));
+  let_go(o);
+  if (gpu->changes(gpu->ctx, renew, o)) coh_system_from_memory(o->cpu->coherence, 0, UINT64_MAX);
+  o->beside = slice_of(o) > 0;
+  coh_system_note_stores(o->cpu->coherence, o->beside);
+  wake_waiting(o);
+  o->part.next = earlier(o->part.next, later(next_event(o), o->now));
+}
+
+/* As far as cores go by themselves, or until GPUs must follow. */
+static enum domain_end run_slice(struct linux_cores *o)
+{
+  const uint64_t slice = slice_of(o);
+  const picos until = slice ? o->now + slice * PS_PER_NS : TIME_NEVER;
+  o->free = !slice;
+  const enum domain_end how = domain_run(o->domain, until, NULL);
+  if (!slice || o->ended) return how;
+  meet(o, until);
+  return DOMAIN_REACHED;
+}
+
 enum linux_end linux_cores_run(struct linux_cores *o, struct err *e)
 {
   void (*const before)(int) = signal(SIGPIPE, SIG_IGN); /* the guest gets its own */
-  const enum domain_end how = domain_run(o->domain, TIME_NEVER, NULL);
+  enum domain_end how;
+  do how = run_slice(o);
+  while (!o->ended && (how == DOMAIN_REACHED || how == DOMAIN_NOTICE));
   if (!o->ended) unended(o, how);
   for (uint32_t i = 0; i < o->cpu->n_cores; i++) cpu_core_idle(&o->cpu->core[i], o->now);
   signal(SIGPIPE, before);

@@ -4,6 +4,9 @@
  * One thread has a core; when there are more threads than cores they take turns, first come first served. What the
  * system does takes no cycles of a core but a stated time (cpu.syscall_ns, cpu.fault_ns), and sees memory as it is at
  * the end of a window: bytes of caches, where they are newer. The process's clock is simulated time.
+ *
+ * Beside GPUs (linux_gpu.h): while they have work, cores run for a slice, memory gets what they have stored, GPUs
+ * follow, and copies in caches get what GPUs have stored.
  */
 #ifndef WS_HOST_LINUX_LINUX_CORES_H
 #define WS_HOST_LINUX_LINUX_CORES_H

@@ -6,6 +6,9 @@
  *
  * CPU and GPU are interlocked: while GPUs have work, a core executes at most `slice` ns, then GPUs follow to the
  * process's clock. So either sees what the other has written at most a slice late, always at the same place.
+ *
+ * Cores in time (linux_cores.h) have caches: they give memory what they have stored before GPUs follow, and ask behind
+ * it what has changed. A call does not wait there: its thread is to make it again when `waits` says so.
  */
 #ifndef WS_HOST_LINUX_LINUX_GPU_H
 #define WS_HOST_LINUX_LINUX_GPU_H
@@ -31,6 +34,10 @@ struct linux_gpu {
   /* How far a core may go on before GPUs must follow, ns; 0: they have nothing to do. */
   uint64_t (*slice)(void *ctx);
   void (*follow)(void *ctx, uint64_t now_ns);
+  /* For cores in time. Whether what this thread's call waits for has yet to come. */
+  bool (*waits)(void *ctx, uint32_t tid);
+  /* … `see` gets all that GPUs have changed since the last time. True: and anything else may have changed. */
+  bool (*changes)(void *ctx, void (*see)(void *ctx, uint64_t addr, uint64_t bytes), void *to);
   /* What a message says of an address that `page` refused; false: nothing. */
   bool (*describe)(void *ctx, uint64_t addr, char *text, size_t size);
 };

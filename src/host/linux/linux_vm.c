@@ -90,6 +90,11 @@ static void changed(struct linux_vm *vm, uint64_t addr, uint64_t bytes, bool fre
   if (vm->watch) vm->watch->changed(vm->watch->ctx, addr, bytes, fresh);
 }
 
+void linux_vm_changed_above(struct linux_vm *vm)
+{
+  changed(vm, LINUX_TASK_SIZE, RV64_PAGE_MASK - LINUX_TASK_SIZE, true);
+}
+
 /* With all pages at once, as far as memory goes: whoever else sees the image cannot ask for them. */
 static void fill(struct linux_vm *vm, uint64_t addr, uint64_t bytes)
 {

@@ -55,6 +55,9 @@ struct linux_vm {
 void linux_vm_init(struct linux_vm *, struct gmem *image, uint64_t most_bytes);
 void linux_vm_free(struct linux_vm *);
 
+/* Pages above LINUX_TASK_SIZE may have gone. */
+void linux_vm_changed_above(struct linux_vm *);
+
 /* From now on pages come with their mapping; those of what is mapped come now. */
 void linux_vm_show(struct linux_vm *);
 

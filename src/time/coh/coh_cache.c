@@ -160,6 +160,14 @@ static bool held(const struct coh_cache *c, const struct coh_entry *e, uint64_t 
 
 /* --- operations, performed ----------------------------------------------------------------------- */
 
+static void note(struct coh_cache *c, uint64_t line)
+{
+  struct coh_notes *o = c->notes;
+  if (!o || (o->n && o->line[o->n - 1] == line)) return;
+  if (o->n == COH_NOTES) o->full = true;
+  else o->line[o->n++] = line;
+}
+
 static uint64_t update(const struct coh_cache *c, uint8_t *bytes, const struct coh_msg *op)
 {
   uint64_t before = 0;
@@ -187,6 +195,7 @@ static void perform(struct coh_cache *c, const struct coh_msg *op, const struct 
   if (op->type == COH_STORE && op->flags & COH_CONDITIONAL) m->operand = !coh_cache_unreserve(c, op->line);
   if (op->type == COH_STORE && !m->operand) store(bytes, op);
   else if (op->type == COH_ATOMIC) m->operand = update(c, bytes, op);
+  if (op->type != COH_LOAD && op->type != COH_ACQUIRE) note(c, op->line);
   if (c->cfg.performed) c->cfg.performed(c->cfg.ctx, c, op, bytes);
 }
 
@@ -367,6 +376,7 @@ uint8_t *coh_cache_touch(struct coh_cache *c, uint64_t line, enum coh_type type)
   c->stats.hits++;
   c->row_hits[row]++;
   enter(c, e, c->protocol->row[row].next);
+  if (type != COH_LOAD) note(c, line);
   return bytes_of(c, e);
 }
 
@@ -476,10 +486,20 @@ enum coh_state coh_cache_peek(const struct coh_cache *c, uint64_t line, const ui
   return state_of(e);
 }
 
+/* A reservation does not outlast what somebody else stores. */
+static void change_entry(struct coh_cache *c, struct coh_entry *e, coh_bytes_fn *change, void *ctx)
+{
+  uint8_t before[COH_LINE_BYTES];
+  memcpy(before, bytes_of(c, e), sizeof before);
+  change(ctx, e->line, bytes_of(c, e));
+  if (coh_cache_reserved(c, e->line) && memcmp(before, bytes_of(c, e), sizeof before) != 0) c->reserved = false;
+}
+
 static void see_entry(struct coh_cache *c, struct coh_entry *e, bool current, coh_bytes_fn *see, void *ctx)
 {
   bool known = c->cfg.role == COH_CACHE && (coh_state_holds[e->state] || (e->miss != NO_MISS && miss_of(c, e)->filled));
-  if (!current || known) see(ctx, e->line, bytes_of(c, e));
+  if (!current) change_entry(c, e, see, ctx);
+  else if (known) see(ctx, e->line, bytes_of(c, e));
 }
 
 void coh_cache_each(struct coh_cache *c, uint64_t first, uint64_t lines, bool current, coh_bytes_fn *see, void *ctx)

@@ -59,6 +59,14 @@ struct coh_miss {
   bool used;
 };
 
+/* Lines that were stored to since somebody looked last. */
+enum { COH_NOTES = 256 };
+struct coh_notes {
+  uint64_t line[COH_NOTES];
+  uint32_t n;
+  bool full; /* there were more */
+};
+
 struct coh_cache {
   const struct coh_protocol *protocol;
   struct coh_cache_config cfg;
@@ -72,6 +80,7 @@ struct coh_cache {
   bool reserved;
   uint64_t reserved_line;
   picos held_until;
+  struct coh_notes *notes; /* NULL: nobody looks */
   struct coh_cache_stats stats;
 };
 

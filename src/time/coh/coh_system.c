@@ -14,6 +14,7 @@ struct node {
   struct coh_home *home;
   const struct coh_agent *agent;
   struct coh_queue replies; /* to the agent */
+  struct coh_notes notes;
   uint64_t done;
 };
 
@@ -278,6 +279,30 @@ void coh_system_to_memory(struct coh_system *s, uint64_t first, uint64_t lines)
 void coh_system_from_memory(struct coh_system *s, uint64_t first, uint64_t lines)
 {
   see_all(s, first, lines, renew);
+}
+
+void coh_system_note_stores(struct coh_system *s, bool on)
+{
+  for (uint32_t i = 0; i < s->n_nodes; i++) {
+    struct node *n = &s->node[i];
+    if (!n->cache || (on && n->cache->notes)) continue;
+    n->notes.n = 0;
+    n->notes.full = false;
+    n->cache->notes = on ? &n->notes : NULL;
+  }
+}
+
+void coh_system_stores_to_memory(struct coh_system *s)
+{
+  bool all = false;
+  for (uint32_t i = 0; i < s->n_nodes; i++) all |= s->node[i].notes.full;
+  if (all) coh_system_to_memory(s, 0, UINT64_MAX);
+  for (uint32_t i = 0; i < s->n_nodes; i++) {
+    struct coh_notes *o = &s->node[i].notes;
+    for (uint32_t k = 0; !all && k < o->n; k++) coh_system_to_memory(s, o->line[k], 1);
+    o->n = 0;
+    o->full = false;
+  }
 }
 
 void coh_system_wake(struct coh_system *s, uint32_t agent, picos when)

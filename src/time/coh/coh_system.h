@@ -54,6 +54,11 @@ void coh_system_wake(struct coh_system *, uint32_t agent, picos when);
 void coh_system_to_memory(struct coh_system *, uint64_t first, uint64_t lines);
 void coh_system_from_memory(struct coh_system *, uint64_t first, uint64_t lines);
 
+/* Between windows: from now on caches note the lines that agents store to, or no longer. */
+void coh_system_note_stores(struct coh_system *, bool on);
+/* … the memory behind the homes has the current bytes of those that were noted; none are any more. */
+void coh_system_stores_to_memory(struct coh_system *);
+
 struct coh_cache *coh_system_cache(struct coh_system *, uint32_t agent);
 /* Times that each row of the protocol was taken, [coh_protocol.n_rows], summed over all controllers. */
 const struct coh_protocol *coh_system_rows(const struct coh_system *, uint64_t *taken);

@@ -237,6 +237,7 @@ static void write_burst(struct dma *d, unsigned b, picos now)
     send_or_hold(d, b, now);
   } else if (fluid(d)) {
     x->failed |= !gmem_write(d->image, x->dst, bytes_of(d, b), x->n);
+    span_list_add(d->cfg.written, x->dst, x->n);
     server_take(&d->memory, now, x->n);
     free_burst(d, b, now);
   } else {
@@ -317,6 +318,7 @@ static void move_chunk(struct dma *d, struct dma_engine *e, picos now)
   else
     e->failed |= !gmem_read(d->image, source_of(e), bytes, n);
   e->failed |= !gmem_write(d->image, dst, bytes, n);
+  span_list_add(d->cfg.written, dst, n);
   server_take(&d->memory, now, c->fill ? n : 2 * n);
   server_take(&e->rate, now, n);
   e->ready = later(d->memory.free_at_fs, e->rate.free_at_fs) / 1000;

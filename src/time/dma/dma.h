@@ -18,6 +18,7 @@
 #ifndef WS_TIME_DMA_DMA_H
 #define WS_TIME_DMA_DMA_H
 
+#include "base/span_list.h"
 #include "config/params.h"
 #include "time/core/requester.h"
 #include "time/link/link_port.h"
@@ -52,6 +53,7 @@ struct dma_config {
   unsigned id;            /* of the requester */
   uint16_t node, sockets; /* of the machine: this GPU; the first node that is no GPU */
   bool lines;             /* never fluid */
+  struct span_list *written; /* gets what copies change here; NULL: nobody looks */
   /* Whether a grid is there that uses the memory of the GPU; NULL: never. Changes between windows only. */
   bool (*others)(void *ctx);
   void *ctx;

@@ -132,7 +132,7 @@ static unsigned join(struct gpu *g, const struct gpu_join *j)
   g->dma = ARENA_NEW(&g->arena, struct dma);
   dma_init(g->dma, &g->arena,
            &(struct dma_config){.params = &g->params, .id = g->params.gpu_sms, .node = j->node, .sockets = j->sockets,
-                                .lines = j->lines, .others = grids_there, .ctx = g});
+                                .lines = j->lines, .written = j->written, .others = grids_there, .ctx = g});
   g->home = ARENA_NEW(&g->arena, struct hub_in);
   hub_in_init(g->home, &g->arena, &g->params, g->params.gpu_sms + REQUESTER_HUB, j->apply, j->images);
   if (!j->lines) g->home->others = grids_there, g->home->ctx = g, g->home->memory = g->dma->memory; /* its rate */
@@ -170,6 +170,7 @@ struct gpu *gpu_new_joined(const struct params *p, const struct core_kind *const
   g->params = *p;
   unsigned n = join(g, j);
   netlist_build(&g->net, &g->params, kind, g->requester, n, g->outward);
+  g->net.written = g->net.commit.written = j ? j->written : NULL;
   if (g->dma) g->dma->port.wake = g->dma->r.wake;
   if (g->home) g->home->port.wake = g->home->r.wake;
   g->domain = domain_new(&(struct domain_config){

@@ -104,10 +104,9 @@ static bool give_work(struct netlist *n, struct core *c, const struct mem_req *r
 
 /* --- building --------------------------------------------------------------------------------- */
 
-static bool perform(void *ctx, const struct mem_req *r, picos now, struct gmem_view *direct,
-                    struct fault *f)
+static bool perform_at(struct netlist *n, const struct mem_req *r, picos now, struct gmem_view *direct,
+                       struct fault *f)
 {
-  struct netlist *n = ctx;
   if (r->from >= n->n_cores) {
     struct requester *x = n->requester[r->from - n->n_cores];
     return x->ops->perform(x, r, now, direct, f);
@@ -115,6 +114,15 @@ static bool perform(void *ctx, const struct mem_req *r, picos now, struct gmem_v
   struct core *c = n->core[r->from];
   if (r->kind == REQ_WORK) return give_work(n, c, r, now);
   return c->ops->perform(c, r, now, direct, f);
+}
+
+static bool perform(void *ctx, const struct mem_req *r, picos now, struct gmem_view *direct, struct fault *f)
+{
+  struct netlist *n = ctx;
+  const bool ok = perform_at(n, r, now, direct, f);
+  if (n->written && r->kind == REQ_STRONG && mem_req_op(r->kind, r->op) != L2_OP_READ)
+    span_list_add(n->written, line_number(r->line) * LINE_BYTES, LINE_BYTES);
+  return ok;
 }
 
 static bool perform_cluster(void *ctx, unsigned core, unsigned txn, picos now, struct cluster_load *load,

@@ -28,6 +28,7 @@ struct netlist {
   struct hub_out *outward; /* the caller's; NULL: no memory is elsewhere */
   struct requester_node *asker; /* a requester and its side of the crossbar */
   struct xbar xbar;
+  struct span_list *written; /* gets what strong accesses change; NULL: nobody looks */
   struct probe_net *probes; /* NULL: no core takes probes */
   struct partition *partition;
   struct commit commit;

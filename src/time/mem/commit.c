@@ -29,8 +29,10 @@ static void merge_logs(struct commit *m, unsigned n)
     then = UINT64_MAX;
     for (unsigned k = 0; k < n; k++) {
       const struct gmem_log *l = log[k];
-      while (next[k] < l->n && l->entry[next[k]].when <= now)
-        gmem_log_apply(l, next[k]++, m->direct.image);
+      for (; next[k] < l->n && l->entry[next[k]].when <= now; next[k]++) {
+        gmem_log_apply(l, next[k], m->direct.image);
+        span_list_add(m->written, l->entry[next[k]].addr, l->entry[next[k]].len);
+      }
       if (next[k] < l->n && l->entry[next[k]].when < then) then = l->entry[next[k]].when;
     }
   }

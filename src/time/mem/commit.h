@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/gmem.h"
+#include "base/span_list.h"
 #include "config/params.h"
 #include "time/mem/l2_slice.h"
 #include "time/noc/xbar.h"
@@ -24,6 +25,7 @@ struct commit {
   perform_fn *perform;
   void *ctx;
   struct gmem_view direct;
+  struct span_list *written; /* gets what stores change; NULL: nobody looks */
   struct l2_stats stats; /* requests, replies, service_calls */
   struct fault fault;
 };

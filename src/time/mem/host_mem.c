@@ -33,7 +33,10 @@ static bool fetch(const struct host_mem *h, const struct link_msg *m, const stru
 
 static bool store(const struct host_mem *h, const struct link_msg *m, const struct link_bytes *b)
 {
-  if (!m->program) return gmem_write(h->image[m->from], b->addr, b + 1, b->n);
+  if (!m->program) {
+    span_list_add(h->written, b->addr, b->n);
+    return gmem_write(h->image[m->from], b->addr, b + 1, b->n);
+  }
   if (h->program) return h->program->write(h->program->ctx, b->addr, b + 1, b->n);
   memcpy((void *)(uintptr_t)b->addr, b + 1, b->n);
   return true;
@@ -65,6 +68,7 @@ static void store_line(struct host_mem *h, struct fabric *f, const struct link_m
 {
   static const uint8_t failed = 1;
   bool ok = line_home_store(h->image[m->from], s);
+  span_list_add(h->written, s->line.addr, sizeof s->bytes);
   h->stats.writes++;
   h->stats.written_bytes += m->payload;
   fabric_answer(f, m, LINK_DONE, 0, ok ? 0 : 1, &failed, at);
@@ -76,6 +80,7 @@ static void atomic(struct host_mem *h, struct fabric *f, const struct link_msg *
   struct line_op op;
   memcpy(&op, b + 1, earlier(sizeof op, m->body - sizeof *b));
   bool ok = h->apply && line_home_atomic(h->image[m->from], h->apply, b->addr, &op, before);
+  span_list_add(h->written, b->addr, LINE_OP_BYTES);
   h->stats.atomics++;
   if (b->n) fabric_answer(f, m, LINK_DATA, m->payload, ok ? sizeof before : 0, before, at);
   else fabric_answer(f, m, LINK_DONE, 0, ok ? 0 : 1, before, at);

@@ -14,6 +14,7 @@
 #include "base/gmem.h"
 #include "base/line_op.h"
 #include "base/program_memory.h"
+#include "base/span_list.h"
 #include "time/link/fabric.h"
 #include "time/server.h"
 
@@ -24,6 +25,7 @@ struct host_mem_stats {
 struct host_mem {
   struct gmem *const *image; /* by the node that asks: how it sees what is here */
   const struct program_memory *program; /* NULL: this process */
+  struct span_list *written; /* gets what others change of the images; NULL: nobody looks */
   line_apply_fn *apply; /* NULL: there are no atomics */
   struct server rate;
   picos latency;

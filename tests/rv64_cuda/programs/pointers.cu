@@ -26,7 +26,7 @@ static int check(const char *what, int *p, int n, bool by_cpu)
 
 int main(int argc, char **argv)
 {
-  enum { N = 100000 };
+  enum { N = 20000 };
   const bool shared = argc > 1 && strcmp(argv[1], "shared") == 0;
   int failed = 0, *managed, *pinned, *device;
   cudaMallocManaged(&managed, N * sizeof(int));
