@@ -61,6 +61,16 @@ bool live_busy(const struct simulator *s)
   return live_count(s) || (s->live && (s->live->n_copies || s->live->n_ended > s->live->taken));
 }
 
+unsigned live_copies(const struct simulator *s)
+{
+  return s->live ? s->live->n_copies : 0;
+}
+
+uint64_t live_ctas_done(const struct simulator *s)
+{
+  return s->gpu ? gpu_ctas_done(s->gpu) : 0;
+}
+
 void live_free(struct simulator *s)
 {
   if (!s->live) return;
@@ -524,6 +534,17 @@ enum live_stop live_run(struct simulator *s, uint64_t until)
   if (stop == MACHINE_REACHED) return LIVE_REACHED;
   take_stock(s, stop != MACHINE_NOTICE || any_failed(s));
   return any_taken(s) ? LIVE_ENDED : LIVE_ASKED;
+}
+
+void live_cut(struct simulator *s)
+{
+  unsigned cursor = 0;
+  if (!live_of(s) || !clock_of(s)->running) return;
+  for (struct simulator *m; (m = simulator_next(s, &cursor));) {
+    live_of(m)->n_ended = live_of(m)->taken = 0;
+    gpu_cut(m->gpu);
+  }
+  end_run(s);
 }
 
 bool live_take(struct simulator *s, struct live_end *end)

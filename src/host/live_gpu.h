@@ -67,6 +67,9 @@ enum live_stop {
 unsigned live_count(const struct simulator *);
 /* Launches or copies are there that have not been taken. */
 bool live_busy(const struct simulator *);
+/* Copies that have not ended; CTAs that have, of all launches of its GPU's run. */
+unsigned live_copies(const struct simulator *);
+uint64_t live_ctas_done(const struct simulator *);
 /* No further launch can come now. */
 bool live_full(const struct simulator *);
 /* A launch comes. The options are those of the run: timed, threads, observers, poll, ctx, report; hazards, cold,
@@ -80,6 +83,9 @@ void live_copy(struct simulator *, const struct live_copy *, struct gmem *image,
 void live_on_window(struct simulator *, bool (*window)(void *ctx, uint64_t now_ps), void *ctx);
 /* Goes on, with launches that are there, until `until`, ps of the program's clock. */
 enum live_stop live_run(struct simulator *, uint64_t until);
+/* All launches and copies, of all GPUs of its machine, end here as if they had been stopped, for live_take. Between
+ * calls of live_run, all that has ended was taken. */
+void live_cut(struct simulator *);
 /* The next one that has ended, by its end. False: none. */
 bool live_take(struct simulator *, struct live_end *);
 /* The program's time up to which the GPU has gone, ps; 0 while nothing is there. */

@@ -20,10 +20,13 @@
 
 /* ---- the program: a launch for each letter ---- */
 
-enum { BLOCK = 64, N = 24 * BLOCK };
+enum { BLOCK = 64, N = 24 * BLOCK, LONG_COPY = 48 << 20 };
+
+CUresult cuMemAllocHost_v2(void **, size_t);
+CUresult cuMemcpyDtoHAsync_v2(void *, CUdeviceptr, size_t, CUstream);
 
 struct work {
-  CUfunction f, print;
+  CUfunction f, print, waits;
   CUstream stream;
   CUdeviceptr x;
 };
@@ -32,6 +35,38 @@ static CUresult launch(struct work *w, unsigned grid, CUdeviceptr from, CUstream
 {
   unsigned n = N;
   return cuLaunchKernel(w->f, grid, 1, 1, BLOCK, 1, 1, 0, stream, (void *[]){&from, &from, &from, &n}, NULL);
+}
+
+/* Nobody waits for it. */
+static void leave_waiting(struct work *w)
+{
+  int *flag, value = 7;
+  OK(cuMemAllocHost_v2((void **)&flag, 2 * sizeof *flag));
+  flag[0] = flag[1] = 0;
+  int *out = flag + 1;
+  OK(cuLaunchKernel(w->waits, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&flag, &value, &out}, NULL));
+}
+
+static void leave_copying(void)
+{
+  enum { NON_BLOCKING = 1 };
+  CUstream stream;
+  CUdeviceptr from;
+  void *to;
+  OK(cuMemAlloc_v2(&from, LONG_COPY));
+  OK(cuMemAllocHost_v2(&to, LONG_COPY));
+  OK(cuStreamCreate(&stream, NON_BLOCKING));
+  OK(cuMemcpyDtoHAsync_v2(to, from, LONG_COPY, stream));
+}
+
+/* Without waiting for them: w: waits for ever; l: copies for long on a stream; n: vecadd. */
+static bool leaves(struct work *w, char letter)
+{
+  if (letter == 'w') leave_waiting(w);
+  else if (letter == 'l') leave_copying();
+  else if (letter == 'n') OK(launch(w, 3, w->x, NULL));
+  else return false;
+  return true;
 }
 
 /* a, b, c: vecadd on 3, 6, 24 CTAs; s: on a stream; m: many; f: far behind the memory; o: just behind; p: prints; 0 to 9: ends. */
@@ -69,7 +104,10 @@ _Noreturn static void program(const char *letters)
   OK(cuModuleGetFunction(&w.print, m, "linked"));
   OK(cuStreamCreate(&w.stream, 0));
   if (strchr(letters, 'p')) OK(cuMemcpyHtoD_v2(w.x, words, sizeof words));
-  for (const char *l = letters; *l; l++) do_letter(&w, *l);
+  OK(cuModuleLoad(&m, WS_SOURCE_DIR "/tests/data/waits.sm_86.cubin"));
+  OK(cuModuleGetFunction(&w.waits, m, "waits"));
+  for (const char *l = letters; *l; l++)
+    if (!leaves(&w, *l)) do_letter(&w, *l);
   exit(0);
 }
 
@@ -217,6 +255,33 @@ static void launches(void **state)
   snprintf(want, sizeof want, "vecadd: 1 launch, %lld cycles", cycles);
   assert_non_null(strstr(table, want));
   unlink("table");
+  json_decref(all);
+}
+
+static double us(const json_t *launch)
+{
+  return (double)(number(launch, "end_ps") - number(launch, "start_ps")) / 1e6;
+}
+
+/* A program that ends while a kernel waits for ever ends, with its own status: the kernel is cut off a millisecond behind
+ * the last that came to its end, what is behind it never begins, and what is not held up is done. */
+static void ends_of_waiting_programs(void **state)
+{
+  (void)state;
+  assert_int_equal(run("mode=timed\njson=doc", "nwn5"), 5);
+  json_t *all = json_of("doc");
+  assert_int_equal(times(err, "kernel waits was ended with the program"), 1);
+  assert_int_equal(times(err, "1 warp at waits+"), 1);
+  assert_int_equal(times(err, "later call"), 0);
+  assert_int_equal(json_array_size(json_object_get(all, "launches")), 2);
+  assert_true(json_is_false(json_object_get(nth(all, 0), "faulted")));
+  assert_string_equal(json_string_value(json_object_get(nth(all, 1), "kernel")), "waits");
+  assert_true(json_is_true(json_object_get(nth(all, 1), "faulted")));
+  assert_true(us(nth(all, 1)) > 1000 && us(nth(all, 1)) < 1300);
+  json_decref(all);
+  assert_int_equal(run("mode=timed\njson=doc", "wl5"), 5);
+  all = json_of("doc");
+  assert_true(us(nth(all, 0)) > 1000 + LONG_COPY / 31.5e3); /* PCI Express 4.0 x16: 31.5 GB/s */
   json_decref(all);
 }
 
@@ -471,7 +536,8 @@ int main(int argc, char **argv)
 {
   if (argc == 3 && strcmp(argv[1], "--program") == 0) program(argv[2]);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(launches), cmocka_unit_test(long_tables), cmocka_unit_test(choices), cmocka_unit_test(samples),
+      cmocka_unit_test(launches), cmocka_unit_test(ends_of_waiting_programs),
+      cmocka_unit_test(long_tables), cmocka_unit_test(choices), cmocka_unit_test(samples),
       cmocka_unit_test(captures), cmocka_unit_test(faults),      cmocka_unit_test(limits),  cmocka_unit_test(defects),
       cmocka_unit_test(printing), cmocka_unit_test(pages),       cmocka_unit_test(timelines), cmocka_unit_test(lost),
       cmocka_unit_test(further_processes), cmocka_unit_test(wrong_options),

@@ -123,6 +123,7 @@ void exec_report(struct shim *s)
     trace_export_free(s->trace, false, &e);
     return;
   }
+  end_watch_begin(s);
   parts_settle(s);
   uint64_t total = s->time.now > s->front.last_end ? s->time.now : s->front.last_end;
   shim_flush_print(s);

@@ -71,17 +71,24 @@ void kernel_fault_tell_where(const struct launch_request *q, const struct sim_re
     fprintf(stderr, "=========     and at %u more places\n", r->where->n - MAX_ROWS);
 }
 
+/* Why a kernel was ended that did nothing wrong. */
+static const char *why_ended(const struct shim *s, enum run_end end)
+{
+  if (end == RUN_CYCLE_LIMIT) return "reached the limit of --max-cycles";
+  if (end == RUN_INST_LIMIT) return "reached the limit of --max-instructions";
+  return s->end.cut ? "was ended with the program: nothing of it came to an end any more" : "was stopped";
+}
+
 void kernel_fault_keep(struct shim *s, const struct launch_request *q, const struct sim_result *r, uint64_t end)
 {
   s->fault.when = end;
   s->fault.waits = !r->timed;
   s->fault.code = r->end == RUN_FAULT ? code_of(r->fault.kind) : CUDA_ERROR_LAUNCH_TIMEOUT;
   if (r->end == RUN_FAULT) tell_fault(s, q, &r->fault);
-  if (r->end != RUN_FAULT)
-    kernel_fault_tell_where(q, r, r->end == RUN_CYCLE_LIMIT ? "reached the limit of --max-cycles"
-                                                            : "reached the limit of --max-instructions");
+  if (r->end != RUN_FAULT) kernel_fault_tell_where(q, r, why_ended(s, r->end));
   else if (r->fault.kind == FAULT_DEADLOCK)
     kernel_fault_tell_where(q, r, "cannot go on");
+  if (r->end == RUN_STOPPED) return; /* there are no later calls */
   fprintf(stderr, "========= launch %llu: every later call of the CUDA interface fails\n",
           (unsigned long long)q->number);
 }

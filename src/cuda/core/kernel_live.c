@@ -31,15 +31,14 @@ static bool is_wanted(struct shim *s)
   return s->may_pause && atomic_load_explicit(&s->wanted, memory_order_relaxed) > 0;
 }
 
-/* Behind each window of the model. False: somebody should be asked, kernels were launched by kernels, or another thread
- * wants to call. */
+/* Behind each window of the model. False: somebody should be asked, kernels were launched by kernels, another thread
+ * wants to call, or the program has ended and nothing else does. */
 static bool look(void *ctx, uint64_t now_ps)
 {
   struct shim *s = ctx;
-  (void)now_ps;
   for (uint32_t i = 0; i < s->front.asking.n; i++)
     if (s->task_kinds->can_start((const struct task *)s->front.asking.at[i])) return false;
-  return !s->device_queued && !is_wanted(s);
+  return !s->device_queued && !is_wanted(s) && !end_watch_is_over(s, now_ps);
 }
 
 /* A copy that has ended, and on which GPU. */
@@ -64,7 +63,15 @@ static void take_ended(struct shim *s)
   }
   for (uint32_t i = 0; i < n; i++) copy_moved(moved[i].end.who, &moved[i].end, moved[i].by);
   mem_free(moved);
-  if (stopped) interrupt_end(s);
+  if (stopped && !s->end.cut) interrupt_end(s);
+}
+
+/* What waits for a program that has ended goes with it. */
+static void cut_off(struct shim *s, struct board *b)
+{
+  s->end.cut = true;
+  live_cut(b->simulator);
+  take_ended(s);
 }
 
 /* GPUs of one machine, which have one clock. */
@@ -76,6 +83,7 @@ static enum front_gpu_stop run(void *ctx, uint64_t until)
   enum live_stop stop = live_run(b->simulator, until);
   if (stop == LIVE_REACHED) return FRONT_GPU_REACHED;
   if (stop == LIVE_ENDED) take_ended(s);
+  if (stop == LIVE_ASKED && end_watch_is_over(s, live_now(b->simulator))) cut_off(s, b);
   if (s->device_queued) device_work_give(s, live_now(b->simulator));
   return stop == LIVE_ASKED && is_wanted(s) ? FRONT_GPU_PAUSE : FRONT_GPU_EVENT;
 }

@@ -84,7 +84,6 @@ static void keep_record(struct shim *s, const struct kernel_run *k, const struct
 /* How it ended, apart from its record. */
 static void keep_end(struct shim *s, const struct launch_request *q, const struct sim_result *r, uint64_t end)
 {
-  if (r->end == RUN_STOPPED) kernel_fault_tell_where(q, r, "was stopped");
   /* Under the sanitizer, which has told the fault, the program goes on. */
   bool of_another = r->end == RUN_FAULT && (r->fault.kind == FAULT_NONE || s->checked);
   if (r->end != RUN_DONE && !of_another) kernel_fault_keep(s, q, r, end);

@@ -25,6 +25,7 @@
 #include "cuda/core/array.h"
 #include "cuda/core/board.h"
 #include "cuda/core/context.h"
+#include "cuda/core/end_watch.h"
 #include "cuda/core/graph.h"
 #include "cuda/core/graph_memory.h"
 #include "cuda/core/host_call.h"
@@ -99,6 +100,7 @@ struct shim {
   bool live;                /* kernels share the GPUs (task.h) */
   const struct board *dropped; /* what has not begun there never will (task.c); NULL: none */
   bool ending;              /* the program ends: its functions are called no more */
+  struct end_watch end;     /* of what is under way then */
   bool may_pause;           /* who lets time pass may stop doing so */
   bool looked_after;        /* progress.h */
   atomic_uint wanted;       /* threads that wait for the lock to call */

@@ -3,10 +3,11 @@
 #include <stdlib.h>
 
 #include "base/arith.h"
+#include "base/host_memory.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/task.h"
 
-enum { BUFFERS = 3 };
+enum { BUFFERS = 3, BUFFER_ALIGN = 4096 };
 
 /* Whole rows of a plane, or a piece of one. */
 struct piece {
@@ -23,7 +24,7 @@ struct staged_copy {
   unsigned under_way;       /* copies of parts */
   bool began, failed;
   uint64_t begin, end;      /* ps */
-  uint8_t buffer[BUFFERS][STAGED_PART];
+  _Alignas(BUFFER_ALIGN) uint8_t buffer[BUFFERS][STAGED_PART];
 };
 
 static bool all_sent(const struct staged_copy *x)
@@ -96,7 +97,8 @@ static void bring(struct task *w, uint64_t now)
 
 void staged_copy_start(struct task *w, const struct live_copy *c, struct board *dst, struct board *src, uint64_t now)
 {
-  struct staged_copy *x = shim_alloc(sizeof *x);
+  struct staged_copy *x = aligned_alloc(BUFFER_ALIGN, sizeof *x);
+  NO_MEMORY_IF(!x);
   *x = (struct staged_copy){ .copy = *c, .dst = dst, .src = src };
   w->staged = x;
   for (unsigned i = 0; i < BUFFERS && !all_sent(x); i++) send(w, now);

@@ -277,14 +277,23 @@ static void read_burst(struct dma *d, unsigned b, const struct dma_copy *c, pico
 
 /* --- engines ------------------------------------------------------------------------------------ */
 
+/* Where the next byte of the row goes, as bursts see it: what the host stages goes to a buffer of its own, wherever the
+ * program wants it. */
+static uint64_t destination_of(const struct dma_engine *e)
+{
+  const struct dma_copy *c = copy_of(e);
+  const bool buffered = c->staging_mbps && c->dst_node != DMA_HERE;
+  return buffered ? e->column : c->dst + e->row * c->dst_pitch + e->column;
+}
+
 /* Of the row, as much as a burst takes: up to a multiple of it in the destination. */
 static uint64_t next_bytes(const struct dma *d, const struct dma_engine *e, uint64_t most)
 {
   const struct dma_copy *c = copy_of(e);
   bool peer = (c->dst_node != DMA_HERE && c->dst_node < d->cfg.sockets) ||
               (c->src_node != DMA_HERE && c->src_node < d->cfg.sockets);
-  uint64_t size = peer ? DMA_PEER_BURST : most, dst = c->dst + e->row * c->dst_pitch + e->column;
-  return earlier(c->bytes - e->column, size - dst % size);
+  uint64_t size = peer ? DMA_PEER_BURST : most;
+  return earlier(c->bytes - e->column, size - destination_of(e) % size);
 }
 
 /* Where the next byte of the row comes from: of a fill, its place in the pattern, which begins anew in each row. */

@@ -6,7 +6,8 @@
  *            slices and DRAM, whose bandwidth they take from kernels, in the order of the slices
  *   there    bytes behind links are asked for, or brought, by messages (time/link/link_msg.h)
  *   window   a copy over links has no more on them than they need, so that others do not wait behind all of it
- *   staging  memory of the host's program that is not pinned is copied by the host first: it bounds the rate of a copy
+ *   staging  memory of the host's program that is not pinned is copied by the host first: it bounds the rate of a copy.
+ *            How that memory is aligned does not matter, as the engine meets the host's buffer
  *   limits   dma.lines under way for all engines, DMA_BURSTS bursts; dma.bytes_per_cycle for each engine
  *   fluid    while nobody else uses the memory of the GPU (no grid, no other copy), bytes move here without requests:
  *            at dma.bytes_per_cycle, and at the usable rate of DRAM. The rest of the copy goes by lines as soon as

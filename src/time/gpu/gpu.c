@@ -415,6 +415,11 @@ enum run_end gpu_stopped(const struct gpu *g)
   return g->stop;
 }
 
+uint64_t gpu_ctas_done(const struct gpu *g)
+{
+  return g->net.dispatcher.done;
+}
+
 uint64_t gpu_now(const struct gpu *g)
 {
   return domain_now(g->domain);

@@ -85,9 +85,11 @@ void gpu_close(struct gpu *, unsigned slot);
 void gpu_watch(struct gpu *, const struct run_watch *, bool ends);
 /* Why the machine's run stopped with a notice. */
 enum run_end gpu_stopped(const struct gpu *);
+/* CTAs of the run's launches that have ended. */
+uint64_t gpu_ctas_done(const struct gpu *);
 /* In a machine of several, whose epochs have this length: what the caller does comes that much behind its clock. */
 void gpu_may_be_ahead(struct gpu *, uint64_t epoch_ps);
-/* Another GPU of the machine has failed: the run ends here, too, before gpu_finish. */
+/* Another GPU of the machine has failed, or nobody wants the run any more: it ends here, before gpu_finish. */
 void gpu_cut(struct gpu *);
 
 /* The machine has stopped: idle, stuck or with a notice that is no end of a launch. How the launches ended: all of
