@@ -124,6 +124,16 @@ static void watch_as(struct simulator *s, const struct sim_options *o)
   v->watch.window = behind_window;
 }
 
+/* A GPU comes into the run under way. */
+static void woken(struct simulator *s)
+{
+  struct live *v = live_of(s);
+  BUG_ON(v->n_ended != v->taken);
+  v->n_launches = v->n_ended = v->taken = 0;
+  watch_as(s, &s->around->run->live->options);
+  gpu_watch(s->gpu, &v->watch, true);
+}
+
 static void begin_run(struct simulator *s, uint64_t start_ps, const struct step_source *first, struct gmem *image)
 {
   struct live_clock *k = clock_of(s);
@@ -135,6 +145,7 @@ static void begin_run(struct simulator *s, uint64_t start_ps, const struct step_
     live_of(m)->n_launches = 0;
     if (m != s) watch_as(m, &s->live->options);
   }
+  if (s->around) s->around->woken = woken;
   simulator_begin(s, first, image);
 }
 
@@ -154,6 +165,7 @@ static bool begin(struct simulator *s, const struct live_launch *l, const struct
 /* A launch that finds copies alone on the GPU. */
 static void begin_launches(struct simulator *s, const struct live_launch *l, const struct sim_options *o)
 {
+  if (s->around) surroundings_wake(s->around, s);
   s->live->n_launches = 0;
   simulator_forget(s, func_source(l->launch->func)->code.isa);
   if (s->fresh) simulator_gpu(s, o);
@@ -262,6 +274,7 @@ void live_copy(struct simulator *s, const struct live_copy *c, struct gmem *imag
   const struct live_copy f = flat(c);
   BUG_ON(!s->around || f.depth > UINT32_MAX);
   if (!clock_of(s)->running) begin_with_copy(s, c->start_ps, image, o);
+  surroundings_wake(s->around, s);
   struct dma_copy d = for_dma(s, &f, new_copy(v, c, (uint32_t)f.depth));
   for (uint64_t z = 0; z < f.depth; z++) {
     dma_post(gpu_dma(s->gpu), &d);
@@ -465,6 +478,7 @@ static void end_run(struct simulator *s)
   enum run_end end = finish_all(s, &failed, &fault);
   unsigned cursor = 0;
   clock_of(s)->running = false;
+  if (s->around) s->around->run = NULL;
   for (struct simulator *m; (m = simulator_next(s, &cursor));)
     collect_rest(m, end, m == failed || !failed ? &fault : &none);
   simulator_keep(s, end);
@@ -514,7 +528,7 @@ static bool any_taken(struct simulator *s)
 {
   bool any = false;
   unsigned cursor = 0;
-  for (struct simulator *m; (m = simulator_next(s, &cursor));) any |= live_of(m)->n_ended > 0;
+  for (struct simulator *m; (m = simulator_next_member(s, &cursor));) any |= live_of(m)->n_ended > 0;
   return any;
 }
 
@@ -522,11 +536,11 @@ enum live_stop live_run(struct simulator *s, uint64_t until)
 {
   const struct live_clock *k = (live_of(s), clock_of(s));
   unsigned cursor = 0;
-  for (struct simulator *m; (m = simulator_next(s, &cursor));) {
+  for (struct simulator *m; (m = simulator_next_member(s, &cursor));) {
     struct live *v = live_of(m);
     BUG_ON(v->n_ended != v->taken);
     v->n_ended = v->taken = 0;
-    if (k->running) gpu_watch(m->gpu, &v->watch, true);
+    if (k->running && m->gpu) gpu_watch(m->gpu, &v->watch, true);
   }
   if (!k->running) return LIVE_REACHED;
   const uint64_t to = until > TIME_NEVER - k->skew ? TIME_NEVER : until + k->skew;

@@ -78,6 +78,12 @@ struct simulator *simulator_next(struct simulator *s, unsigned *cursor)
   return (*cursor)++ ? NULL : s;
 }
 
+struct simulator *simulator_next_member(struct simulator *s, unsigned *cursor)
+{
+  if (s->around) return surroundings_next_member(s->around, cursor);
+  return (*cursor)++ ? NULL : s;
+}
+
 static void free_gpu(struct simulator *s)
 {
   gpu_free(s->gpu);
@@ -93,7 +99,7 @@ static void free_machine(struct simulator *s)
   if (s->around) surroundings_clear(s->around);
   machine_free(s->machine);
   s->machine = NULL;
-  for (struct simulator *m; (m = simulator_next(s, &cursor));) free_gpu(m);
+  for (struct simulator *m; (m = simulator_next_member(s, &cursor));) free_gpu(m);
 }
 
 void simulator_close_launches(struct simulator *s)
@@ -147,7 +153,8 @@ static void build(struct simulator *s, const struct sim_options *o)
 {
   const struct params p = simulator_params(s, o->cold);
   if (s->around) {
-    surroundings_build(s->around, o->threads, o->cold);
+    if (s->around->machine) surroundings_wake(s->around, s);
+    else surroundings_build(s->around, s, o->threads, o->cold);
     return;
   }
   s->gpu = gpu_new(&p);
@@ -247,6 +254,7 @@ void simulator_begin(struct simulator *s, const struct step_source *first, struc
     gpu_idle_until(m->gpu, gpu_now(s->gpu));
     gpu_begin(m->gpu, NULL, m->around->image[m->node]);
   }
+  if (s->around) s->around->run = s, s->around->begun = gpu_now(s->gpu);
   gpu_begin(s->gpu, first, image);
 }
 
@@ -275,12 +283,19 @@ void simulator_begin_observing(const struct simulator *s, uint64_t start_ps)
     s->observers->begin(s->observers->ctx, start_ps / params_clock_ps(s->params));
 }
 
-/* GPUs of the machine that serve the one that runs. */
-static void watch_all(struct simulator *s, const struct run_watch *w)
+static void watch_nobody(struct simulator *s)
 {
   static const struct run_watch nobody = {.max_cycles = 0};
+  gpu_watch(s->gpu, &nobody, false);
+}
+
+/* GPUs of the machine that serve the one that runs, those that come later, too. */
+static void watch_all(struct simulator *s, const struct run_watch *w)
+{
   unsigned cursor = 0;
-  for (struct simulator *m; (m = simulator_next(s, &cursor));) gpu_watch(m->gpu, m == s ? w : &nobody, false);
+  if (s->around) s->around->woken = watch_nobody;
+  for (struct simulator *m; (m = simulator_next(s, &cursor));) watch_nobody(m);
+  gpu_watch(s->gpu, w, false);
 }
 
 static void finish_others(struct simulator *s, enum run_end end)
@@ -292,6 +307,7 @@ static void finish_others(struct simulator *s, enum run_end end)
     if (end != RUN_DONE) gpu_cut(m->gpu);
     gpu_finish(m->gpu, &f, NULL);
   }
+  if (s->around) s->around->run = NULL;
 }
 
 static bool run_timed(struct simulator *s, struct step_source *source, struct gmem *image,

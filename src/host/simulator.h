@@ -60,8 +60,10 @@ void simulator_count_mix(struct simulator *, const struct gpu_inst_profile *, co
 /* What a run of the one launch in slot open[0] did. */
 void simulator_collect(struct simulator *, struct gpu *, const struct code_view *, struct sim_result *);
 struct machine *simulator_machine(const struct simulator *);
-/* The next simulator of its machine from *cursor on, which begins with 0, itself among them; NULL: no more. */
+/* The next simulator of its machine with a GPU from *cursor on, which begins with 0, itself among them; NULL: no more.
+ * The same of all, also those that have none. */
 struct simulator *simulator_next(struct simulator *, unsigned *cursor);
+struct simulator *simulator_next_member(struct simulator *, unsigned *cursor);
 /* A run of one of them begins: its GPU, and those of others, which serve it, stand where it starts. */
 void simulator_begin(struct simulator *, const struct step_source *first, struct gmem *image);
 /* Before a launch is given to the GPU: where its memory is. */

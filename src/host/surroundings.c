@@ -33,13 +33,21 @@ void surroundings_clear(struct surroundings *x)
   fabric_free(x->fabric);
   x->machine = NULL;
   x->fabric = NULL;
+  x->run = NULL;
 }
 
-struct simulator *surroundings_next(const struct surroundings *x, unsigned *cursor)
+struct simulator *surroundings_next_member(const struct surroundings *x, unsigned *cursor)
 {
   while (*cursor < x->preset->n_gpus)
     if (x->member[(*cursor)++]) return x->member[*cursor - 1];
   return NULL;
+}
+
+struct simulator *surroundings_next(const struct surroundings *x, unsigned *cursor)
+{
+  struct simulator *s;
+  while ((s = surroundings_next_member(x, cursor)) && !s->gpu) continue;
+  return s;
 }
 
 uint16_t surroundings_socket(const struct surroundings *x, unsigned node)
@@ -91,26 +99,70 @@ static struct gpu *build_gpu(struct surroundings *x, unsigned node, const struct
   return g;
 }
 
-void surroundings_build(struct surroundings *x, unsigned threads, bool cold)
+/* How many members there are. */
+static unsigned members(const struct surroundings *x)
+{
+  unsigned n = 0;
+  for (unsigned i = 0; i < x->preset->n_gpus; i++) n += x->member[i] != NULL;
+  return n;
+}
+
+static void make(struct surroundings *x, struct simulator *s)
+{
+  const struct params p = simulator_params(s, x->cold);
+  s->gpu = build_gpu(x, s->node, &p);
+  s->fresh = true;
+  if (members(x) > 1) gpu_may_be_ahead(s->gpu, x->ahead);
+}
+
+/* Among those that are there, in the order of nodes. */
+static unsigned number_of(const struct surroundings *x, const struct simulator *s)
+{
+  unsigned n = 0, cursor = 0;
+  for (const struct simulator *m; (m = surroundings_next(x, &cursor)) && m != s;) n++;
+  return n;
+}
+
+void surroundings_wake(struct surroundings *x, struct simulator *s)
+{
+  if (s->gpu) return;
+  make(x, s);
+  machine_add(x->machine, gpu_domain(s->gpu), number_of(x, s));
+  if (!x->run) return;
+  gpu_idle_until(s->gpu, x->begun);
+  gpu_begin(s->gpu, NULL, x->image[s->node]);
+  x->woken(s);
+}
+
+static void wake_node(void *ctx, unsigned node)
+{
+  struct surroundings *x = ctx;
+  surroundings_wake(x, x->member[node]);
+}
+
+static void build_fabric(struct surroundings *x)
 {
   picos window[MACHINE_MAX_NODES] = {0};
-  struct domain *domain[MACHINE_MAX_GPUS];
-  unsigned n = 0, cursor = 0;
   x->fabric = fabric_new(x->preset, x->topology);
-  for (struct simulator *s; (s = surroundings_next(x, &cursor)); n++) {
-    const struct params p = simulator_params(s, cold);
-    s->gpu = build_gpu(x, s->node, &p);
-    s->fresh = true;
-    window[s->node] = params_request_ps(s->params);
-    domain[n] = gpu_domain(s->gpu);
+  for (unsigned i = 0; i < x->preset->n_gpus; i++) {
+    if (!x->member[i]) continue;
+    window[i] = params_request_ps(x->member[i]->params);
+    fabric_expect(x->fabric, i, wake_node, x);
   }
+  x->ahead = fabric_epoch(x->fabric, window);
+}
+
+void surroundings_build(struct surroundings *x, struct simulator *s, unsigned threads, bool cold)
+{
+  x->cold = cold;
+  build_fabric(x);
   build_hosts(x);
+  make(x, s);
   x->part = (struct part){&fabric_ops, x->fabric, TIME_NEVER};
-  const picos longest = fabric_epoch(x->fabric, window), epoch = x->epoch ? earlier(x->epoch, longest) : longest;
-  x->machine = machine_new(&(struct machine_config){.threads = threads, .domain = domain, .n_domains = n,
+  const picos epoch = x->epoch ? earlier(x->epoch, x->ahead) : x->ahead;
+  x->machine = machine_new(&(struct machine_config){.threads = threads,
+                                                    .domain = (struct domain *[]){gpu_domain(s->gpu)}, .n_domains = 1,
                                                     .epoch = epoch, .part = &x->part, .n_parts = 1, .in_turn = true});
-  cursor = 0;
-  for (struct simulator *s; n > 1 && (s = surroundings_next(x, &cursor));) gpu_may_be_ahead(s->gpu, longest);
 }
 
 uint64_t surroundings_setup_ps(const struct surroundings *x, const struct params *p, unsigned node)

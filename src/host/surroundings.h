@@ -2,8 +2,9 @@
  * memory, which pages lie where; and one clock for all. Without a machine preset it is what the GPU's own keys pcie.*
  * mean (docs/machines.md).
  *
- *   members   simulators that have joined, each a node. Their GPUs are made together, when one is needed, and go
- *             together, when a launch of one has failed
+ *   members   simulators that have joined, each a node. A GPU is made when it is needed: for a launch or a copy of its
+ *             own, or when a message of another one comes; results do not depend on when. All go together, when a
+ *             launch of one has failed
  *   threads   domains run in turn, each with all host threads: what launches call outside, services and watchers, is
  *             not for several at once
  */
@@ -34,7 +35,12 @@ struct surroundings {
   struct host_mem host[MACHINE_MAX_SOCKETS];
   struct fabric *fabric;     /* NULL: there are no GPUs now */
   struct part part;          /* it is */
-  struct machine *machine;   /* of all GPUs */
+  struct machine *machine;   /* of all GPUs that are there */
+  uint64_t ahead;            /* ps: one of several GPUs may be so far ahead of others */
+  bool cold;                 /* they were made so */
+  struct simulator *run;     /* began the run under way, at `begun`, ps of the machine's clock; NULL: none */
+  uint64_t begun;
+  void (*woken)(struct simulator *); /* a GPU comes into that run */
   struct live_clock clock;
   uint64_t epoch;            /* ps, of the machine; 0: as long as links allow, which changes no result */
   struct places *places;     /* NULL: every page is own to whoever looks */
@@ -49,13 +55,17 @@ struct surroundings *surroundings_new(const struct machine_preset *, const struc
 /* Its members are gone. NULL: nothing. */
 void surroundings_free(struct surroundings *);
 
-/* GPUs of all members with copy engines and ports (simulator.gpu), in one machine. */
-void surroundings_build(struct surroundings *, unsigned threads, bool cold);
+/* The machine, of this member's GPU (simulator.gpu) with copy engines and ports; others come when they are needed. */
+void surroundings_build(struct surroundings *, struct simulator *, unsigned threads, bool cold);
+/* A GPU comes, into the run under way or before one. No effect where it is there. */
+void surroundings_wake(struct surroundings *, struct simulator *);
 /* The machine goes, with all that is on its way; the GPUs are the members'. */
 void surroundings_clear(struct surroundings *);
 
-/* The next member from *cursor on, which begins with 0; NULL: there is none. */
+/* The next member with a GPU from *cursor on, which begins with 0; NULL: there is none. */
 struct simulator *surroundings_next(const struct surroundings *, unsigned *cursor);
+/* The same, with a GPU or without. */
+struct simulator *surroundings_next_member(const struct surroundings *, unsigned *cursor);
 /* The socket whose memory is nearest. */
 uint16_t surroundings_socket(const struct surroundings *, unsigned node);
 /* From the start of a copy from or to the host to its first byte, as far as it is not the way there and back, ps. */

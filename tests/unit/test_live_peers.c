@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "host/live_gpu.h"
+#include "host/simulator.h"
 #include "host/surroundings.h"
 #include "kernel_rig.h"
 
@@ -151,9 +152,30 @@ struct both {
   double us[3];
 };
 
+/* A GPU is made when something first touches it: a launch or a copy of its own, or a message. */
+static void made_when_touched(void **state)
+{
+  (void)state;
+  struct rig r;
+  int who[1];
+  struct live_end end;
+  rig_build(&r, 1, 1);
+  struct launch a = launch(&r, 0, r.buffer[0][1], r.buffer[0][0], 0, &who[0]);
+  run(&r, 1, who, &end);
+  assert_true(r.s[0]->gpu && !r.s[1]->gpu);
+  func_launch_free(a.func);
+  a = launch(&r, 0, r.buffer[0][1], r.buffer[1][0], end.end_ps, &who[0]);
+  assert_null(r.s[1]->gpu);
+  run(&r, 1, who, &end);
+  assert_non_null(r.s[1]->gpu);
+  assert_true(holds(&r, r.buffer[0][1], 100));
+  func_launch_free(a.func);
+  rig_free(&r);
+}
+
 /* Each GPU runs stream_copy from its own memory to its own, or from the other's; a copy goes beside. The second launch
- * comes while the first is there. */
-static struct both run_both(bool from_peer, unsigned threads, unsigned shorter)
+ * comes while the first is there. early: both GPUs are made before. */
+static struct both run_both(bool from_peer, unsigned threads, unsigned shorter, bool early)
 {
   struct rig r;
   int who[3];
@@ -161,6 +183,10 @@ static struct both run_both(bool from_peer, unsigned threads, unsigned shorter)
   struct both x;
   memset(&x, 0, sizeof x);
   rig_build(&r, threads, shorter);
+  if (early) {
+    surroundings_build(r.x, r.s[1], threads, false);
+    surroundings_wake(r.x, r.s[0]);
+  }
   struct launch a = launch(&r, 0, r.buffer[0][1], r.buffer[from_peer][0], 0, &who[0]);
   assert_int_equal(live_run(r.s[1], 2500000), LIVE_REACHED);
   assert_true(live_now(r.s[0]) == live_now(r.s[1]) && live_now(r.s[0]) >= 2500000);
@@ -192,7 +218,7 @@ static struct both run_both(bool from_peer, unsigned threads, unsigned shorter)
 static void launches_on_both(void **state)
 {
   (void)state;
-  struct both own = run_both(false, 1, 1), peer = run_both(true, 1, 1);
+  struct both own = run_both(false, 1, 1, false), peer = run_both(true, 1, 1, false);
   assert_int_equal(own.insts[0], own.insts[1]);
   assert_int_equal(own.insts[0], peer.insts[0]);
   for (unsigned i = 0; i < 2; i++) {
@@ -202,7 +228,7 @@ static void launches_on_both(void **state)
   }
   for (unsigned from_peer = 0; from_peer < 2; from_peer++)
     for (unsigned threads = 1; threads <= 3; threads++) {
-      struct both again = run_both(from_peer, threads, threads);
+      struct both again = run_both(from_peer, threads, threads, threads & 1);
       assert_memory_equal(&again, from_peer ? &peer : &own, sizeof again);
     }
 }
@@ -267,8 +293,8 @@ static void alone_among_others(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(alone_among_others), cmocka_unit_test(copies_between), cmocka_unit_test(launches_on_both),
-      cmocka_unit_test(a_fault_ends_all),
+      cmocka_unit_test(alone_among_others), cmocka_unit_test(copies_between),
+      cmocka_unit_test(made_when_touched),  cmocka_unit_test(launches_on_both), cmocka_unit_test(a_fault_ends_all),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,8 @@
  * results any more: reports want it. A kernel that waits for what the program would have done never ends; a GPU's
  * driver destroys the context with the process, and with it the kernel.
  *
- *   rule     kernels are cut off once none of their CTAs and no copy has ended, or gone on, for END_QUIET_US of simulated
- *            time since the program's end
+ *   rule     kernels are cut off once none of their CTAs and no copy has ended, or gone on, for END_QUIET_US of
+ *            simulated time since the program's end
  *   not so   without kernels on the timing model: each ran to its end inside the call that gave it
  */
 #ifndef WS_CUDA_END_WATCH_H

@@ -8,6 +8,7 @@ struct fabric_node {
   struct link_port *const *port; /* of a domain; NULL: none */
   unsigned n_ports;
   unsigned n_lanes;         /* wires that end here */
+  fabric_wake_fn *wake;     /* NULL: no domain is expected */
   fabric_serve_fn *serve;
   void *ctx;
   picos latency; /* of a switch */
@@ -21,45 +22,75 @@ struct fabric_wire {
   struct link_ring flight; /* to a switch: arrive is when the head is there; to who serves: the last byte */
 };
 
+enum { NOT_DUE = UINT16_MAX };
+
+/* When something happens on a wire. */
+struct fabric_next {
+  picos at;
+  uint16_t wire;
+};
+
 struct fabric {
   const struct machine_preset *m;
   const struct topology *topology;
   unsigned n_wires, n_nodes;
   struct fabric_wire *wire; /* [2 * link + back] */
   struct fabric_node *node;
-  picos *next;     /* of each wire */
-  uint16_t *heap;  /* wires, the next one first */
-  uint16_t *place; /* of each wire in it */
+  struct fabric_next *heap; /* of wires on which something will happen, the next one first */
+  unsigned n_due;           /* of them */
+  uint16_t *place;          /* of each wire there; NOT_DUE: nowhere */
   picos waits;     /* the first message at a port that this epoch left there */
   uint64_t moved;
 };
 
 /* --- which wire is next ------------------------------------------------------------------------- */
 
-static bool before(const struct fabric *f, unsigned a, unsigned b)
+/* Of two of them, the first. */
+static bool before(const struct fabric_next *a, const struct fabric_next *b)
 {
-  return f->next[a] != f->next[b] ? f->next[a] < f->next[b] : a < b;
+  return a->at != b->at ? a->at < b->at : a->wire < b->wire;
 }
 
-static void swap(struct fabric *f, unsigned i, unsigned k)
+static void put(struct fabric *f, unsigned i, const struct fabric_next *x)
 {
-  uint16_t a = f->heap[i], b = f->heap[k];
-  f->heap[i] = b, f->place[b] = (uint16_t)i;
-  f->heap[k] = a, f->place[a] = (uint16_t)k;
+  f->heap[i] = *x;
+  f->place[x->wire] = (uint16_t)i;
+}
+
+/* From place i, which is free, to where it belongs: towards the first one, or away from it. */
+static void sift(struct fabric *f, unsigned i, const struct fabric_next *x)
+{
+  for (; i > 0 && before(x, &f->heap[(i - 1) / 2]); i = (i - 1) / 2) put(f, i, &f->heap[(i - 1) / 2]);
+  for (unsigned k; (k = 2 * i + 1) < f->n_due; i = k) {
+    if (k + 1 < f->n_due && before(&f->heap[k + 1], &f->heap[k])) k++;
+    if (before(x, &f->heap[k])) break;
+    put(f, i, &f->heap[k]);
+  }
+  put(f, i, x);
+}
+
+/* Nothing happens on the wire at place i any more, so far. */
+static void drop(struct fabric *f, unsigned i)
+{
+  const struct fabric_next last = f->heap[--f->n_due];
+  f->place[f->heap[i].wire] = NOT_DUE;
+  if (i < f->n_due) sift(f, i, &last);
 }
 
 static void note_next(struct fabric *f, unsigned wire)
 {
   const struct fabric_wire *w = &f->wire[wire];
   const struct link_msg *m = link_ring_front(&w->flight);
-  f->next[wire] = earlier(wire_next(&w->wire), m ? m->arrive : TIME_NEVER);
-  unsigned i = f->place[wire];
-  for (; i > 0 && before(f, f->heap[i], f->heap[(i - 1) / 2]); i = (i - 1) / 2) swap(f, i, (i - 1) / 2);
-  for (unsigned k; (k = 2 * i + 1) < f->n_wires; i = k) {
-    if (k + 1 < f->n_wires && before(f, f->heap[k + 1], f->heap[k])) k++;
-    if (!before(f, f->heap[k], f->heap[i])) break;
-    swap(f, i, k);
-  }
+  const struct fabric_next x = {earlier(wire_next(&w->wire), m ? m->arrive : TIME_NEVER), (uint16_t)wire};
+  const unsigned i = f->place[wire];
+  if (i == NOT_DUE && x.at != TIME_NEVER) sift(f, f->n_due++, &x);
+  else if (i != NOT_DUE && x.at == TIME_NEVER) drop(f, i);
+  else if (i != NOT_DUE && f->heap[i].at != x.at) sift(f, i, &x);
+}
+
+static picos next_of_all(const struct fabric *f)
+{
+  return f->n_due ? f->heap[0].at : TIME_NEVER;
 }
 
 /* --- building ----------------------------------------------------------------------------------- */
@@ -81,7 +112,6 @@ struct fabric *fabric_new(const struct machine_preset *m, const struct topology 
                        .waits = TIME_NEVER};
   f->wire = mem_zeroed(f->n_wires, sizeof *f->wire);
   f->node = mem_zeroed(f->n_nodes, sizeof *f->node);
-  f->next = mem_zeroed(f->n_wires, sizeof *f->next);
   f->heap = mem_zeroed(f->n_wires, sizeof *f->heap);
   f->place = mem_zeroed(f->n_wires, sizeof *f->place);
   for (unsigned i = 0; i < f->n_nodes; i++)
@@ -93,8 +123,7 @@ struct fabric *fabric_new(const struct machine_preset *m, const struct topology 
     wire_init(&w->wire, &cfg);
     w->to = l->end[1 - i % 2];
     w->lane = (uint16_t)f->node[w->to].n_lanes++;
-    f->next[i] = TIME_NEVER;
-    f->heap[i] = f->place[i] = (uint16_t)i;
+    f->place[i] = NOT_DUE;
   }
   return f;
 }
@@ -108,7 +137,6 @@ void fabric_free(struct fabric *f)
   }
   mem_free(f->wire);
   mem_free(f->node);
-  mem_free(f->next);
   mem_free(f->heap);
   mem_free(f->place);
   mem_free(f);
@@ -123,6 +151,12 @@ void fabric_join(struct fabric *f, unsigned node, struct link_port *const *port,
   for (unsigned i = 0; i < n; i++) port[i]->n_lanes = x->n_lanes;
 }
 
+void fabric_expect(struct fabric *f, unsigned node, fabric_wake_fn *wake, void *ctx)
+{
+  f->node[node].wake = wake;
+  f->node[node].ctx = ctx;
+}
+
 void fabric_serve(struct fabric *f, unsigned node, fabric_serve_fn *serve, void *ctx)
 {
   f->node[node].serve = serve;
@@ -134,7 +168,7 @@ picos fabric_epoch(const struct fabric *f, const picos *window)
   picos least = TIME_NEVER;
   for (unsigned i = 0; i < f->n_wires; i++) {
     const struct fabric_wire *w = &f->wire[i];
-    if (!f->node[w->to].n_ports) continue;
+    if (!f->node[w->to].n_ports && !f->node[w->to].wake) continue;
     if (w->wire.cfg.latency <= window[w->to]) return 0;
     least = earlier(least, w->wire.cfg.latency - window[w->to]);
   }
@@ -160,9 +194,7 @@ static void send_on(struct fabric *f, unsigned node, const struct link_msg *m)
 /* What came in by a wire is let go. */
 static void give_back(struct fabric *f, const struct link_msg *m, picos at)
 {
-  if (m->wire == WIRE_NONE) return;
-  wire_give_back(&f->wire[m->wire].wire, m, at);
-  note_next(f, m->wire);
+  if (m->wire != WIRE_NONE && wire_give_back(&f->wire[m->wire].wire, m, at)) note_next(f, m->wire);
 }
 
 void fabric_answer(struct fabric *f, const struct link_msg *to, enum link_msg_kind kind, uint32_t payload,
@@ -210,6 +242,7 @@ static void pass(struct fabric *f, unsigned wire, const struct link_msg *m, cons
   const struct fabric_node *x = &f->node[w->to];
   struct link_ring *to = &w->flight;
   picos at = later(w->last, x->latency ? p->head : p->tail); /* an acknowledgement may have passed others */
+  if (x->wake && !x->n_ports) x->wake(x->ctx, w->to);
   if (x->n_ports) {
     struct link_port *port = x->port[link_msg_class(m->kind) == LINK_REQUESTS ? 0 : m->port];
     to = &port->in[w->lane];
@@ -263,8 +296,8 @@ static picos fabric_run(void *self, picos from, picos to)
   struct fabric *f = self;
   (void)from;
   collect(f, to);
-  for (unsigned w; f->next[w = f->heap[0]] < to;) step(f, w, f->next[w]);
-  return earlier(f->next[f->heap[0]], f->waits);
+  while (next_of_all(f) < to) step(f, f->heap[0].wire, f->heap[0].at);
+  return earlier(next_of_all(f), f->waits);
 }
 
 static uint64_t fabric_progress(const void *self)

@@ -27,6 +27,11 @@ void fabric_free(struct fabric *);
 /* A domain has these ports at a node, the first one for requests, before the first epoch. They get their lanes. */
 void fabric_join(struct fabric *, unsigned node, struct link_port *const *port, unsigned n);
 
+/* A domain will have joined there once this returns: is called when a message is on its way to a node without ports, in
+ * the machine phase. */
+typedef void fabric_wake_fn(void *ctx, unsigned node);
+void fabric_expect(struct fabric *, unsigned node, fabric_wake_fn *, void *ctx);
+
 /* Who serves what arrives at a node that is no domain: is called with each message at `now`, ascending; answers with
  * fabric_answer. Returns when it has room for another message in its place. */
 typedef picos fabric_serve_fn(void *ctx, struct fabric *, const struct link_msg *, picos now);
@@ -35,7 +40,8 @@ void fabric_serve(struct fabric *, unsigned node, fabric_serve_fn *, void *ctx);
 void fabric_answer(struct fabric *, const struct link_msg *to, enum link_msg_kind, uint32_t payload, uint32_t body,
                    const void *bytes, picos at);
 
-/* The longest epoch, when the domain of node i has windows of window[i] ps; 0: a link is too fast for them. */
+/* The longest epoch, when the domain of node i, which has joined or is expected, has windows of window[i] ps; 0: a link
+ * is too fast for them. */
 picos fabric_epoch(const struct fabric *, const picos *window);
 
 extern const struct part_ops fabric_ops;

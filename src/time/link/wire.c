@@ -29,14 +29,15 @@ static uint32_t price(const struct wire *w, const struct link_msg *m)
   return (uint32_t)earlier(packets(w, m), w->cfg.credits);
 }
 
-void wire_give_back(struct wire *w, const struct link_msg *m, picos at)
+bool wire_give_back(struct wire *w, const struct link_msg *m, picos at)
 {
   struct wire_credit c = {at + w->cfg.latency, price(w, m), link_msg_class(m->kind)};
-  if (!c.packets) return;
+  if (!c.packets) return false;
   w->back = mem_more(w->back, w->n_back, &w->room_back, sizeof *w->back);
   uint32_t i = w->n_back++;
   for (; i > 0 && w->back[i - 1].at <= c.at; i--) w->back[i] = w->back[i - 1];
   w->back[i] = c;
+  return w->waiting[c.class].n;
 }
 
 static void take_credits(struct wire *w, picos now)
@@ -54,19 +55,31 @@ void wire_push(struct wire *w, const struct link_msg *m)
   link_ring_push(&w->waiting[link_msg_class(m->kind)], m, link_msg_body(m));
 }
 
-/* When the first message of a class can go, as far as the credits of today allow. */
+/* When there are so many credits of a class, with those that are on their way. */
+static picos paid(const struct wire *w, enum link_class class, uint32_t packets)
+{
+  uint32_t credit = w->credit[class];
+  if (packets <= credit) return w->now;
+  for (uint32_t i = w->n_back; i-- > 0;) {
+    if (w->back[i].class != class) continue;
+    credit += w->back[i].packets;
+    if (packets <= credit) return w->back[i].at;
+  }
+  return TIME_NEVER;
+}
+
+/* When the first message of a class can go, as far as is known. */
 static picos ready(const struct wire *w, enum link_class class)
 {
   const struct link_msg *m = link_ring_front(&w->waiting[class]);
-  if (!m || price(w, m) > w->credit[class]) return TIME_NEVER;
+  if (!m) return TIME_NEVER;
   if (class == LINK_ACKS) return later(w->now, m->arrive);
-  return later(w->now, later(m->arrive, div_up(w->free_at_fs, 1000)));
+  return later(later(w->now, paid(w, class, price(w, m))), later(m->arrive, div_up(w->free_at_fs, 1000)));
 }
 
 picos wire_next(const struct wire *w)
 {
-  picos next = earlier(ready(w, LINK_ACKS), earlier(ready(w, LINK_REQUESTS), ready(w, LINK_ANSWERS)));
-  return w->n_back ? earlier(next, w->back[w->n_back - 1].at) : next;
+  return earlier(ready(w, LINK_ACKS), earlier(ready(w, LINK_REQUESTS), ready(w, LINK_ANSWERS)));
 }
 
 struct link_msg *wire_send(struct wire *w, picos now, struct wire_passage *p)

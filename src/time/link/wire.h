@@ -50,17 +50,16 @@ void wire_free(struct wire *);
 
 /* A message that can go at m->arrive, which is no earlier than of those of its class before. */
 void wire_push(struct wire *, const struct link_msg *);
-/* The receiver lets go what came in m, at `at`. */
-void wire_give_back(struct wire *, const struct link_msg *m, picos at);
+/* The receiver lets go what came in m, at `at`. Whether wire_next may be another one now. */
+bool wire_give_back(struct wire *, const struct link_msg *m, picos at);
 
-/* When a message can go or a credit comes; TIME_NEVER: neither. */
+/* When a message can go, as far as is known; TIME_NEVER: none can. */
 picos wire_next(const struct wire *);
 
 struct wire_passage {
   picos head, tail; /* at the next node: when its first byte is there, its last one */
 };
-/* At `now` = wire_next: credits come back, then the message that can go, goes; NULL: none. It is there until
- * wire_pop. */
+/* At `now`: the message that can go then, goes; NULL: none. It is there until wire_pop. */
 struct link_msg *wire_send(struct wire *, picos now, struct wire_passage *);
 void wire_pop(struct wire *, const struct link_msg *);
 

@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bug.h"
 #include "base/host_memory.h"
@@ -38,6 +39,26 @@ void machine_free(struct machine *m)
   mem_free(m->end);
   mem_free(m->awake);
   mem_free(m);
+}
+
+static void *insert(void *array, unsigned n, unsigned at, size_t size)
+{
+  char *more = mem_zeroed(n + 1, size);
+  memcpy(more, array, at * size);
+  memcpy(more + (at + 1) * size, (char *)array + at * size, (n - at) * size);
+  mem_free(array);
+  return more;
+}
+
+void machine_add(struct machine *m, struct domain *d, unsigned at)
+{
+  const unsigned n = m->cfg.n_domains++;
+  BUG_ON(at > n);
+  m->domain = insert(m->domain, n, at, sizeof *m->domain);
+  m->end = insert(m->end, n, at, sizeof *m->end);
+  m->awake = insert(m->awake, n, at, sizeof *m->awake);
+  m->domain[at] = d;
+  m->end[at] = DOMAIN_REACHED;
 }
 
 /* --- an epoch ---------------------------------------------------------------------------------- */

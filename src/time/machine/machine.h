@@ -18,7 +18,7 @@ struct machine;
 struct machine_config {
   unsigned threads; /* host threads, >= 1 */
   struct domain *const *domain; /* the caller's; >= 1 */
-  unsigned n_domains;
+  unsigned n_domains;           /* further ones may come: machine_add */
   picos epoch;       /* Λ; TIME_NEVER: nothing passes between domains */
   struct part *part; /* of the machine phase, in their order: run(from, to) moves what domains sent in [from, to) and in
                         windows that began there. An epoch begins with their next event, too, if they have one */
@@ -35,6 +35,9 @@ enum machine_stop {
 
 struct machine *machine_new(const struct machine_config *);
 void machine_free(struct machine *);
+
+/* Another domain comes, as number `at` of them: between runs, or in the machine phase. It has run nothing yet. */
+void machine_add(struct machine *, struct domain *, unsigned at);
 
 /* Runs the windows that begin before `until`, ps (TIME_NEVER: as long as there is something to do). A run in pieces is
  * the run in one: no window is cut. After a notice the domain that gave it stands behind its window, others may be an
