@@ -39,7 +39,7 @@ static struct mock *grid_new(void)
 
 struct outcome {
   uint64_t start[2], end[2];
-  uint64_t ctas, insts, issued[2], l1i_misses;
+  uint64_t ctas, insts, issued[2], l1i_misses, l1_hits;
 };
 
 static uint64_t counter(const struct stat_group *g, unsigned n, const char *name)
@@ -76,6 +76,7 @@ static struct outcome run(const struct params *p, struct mock *a, uint64_t start
   o.ctas = counter(group, groups, "ctas");
   o.insts = counter(group, groups, "warp_insts");
   o.l1i_misses = counter(group, groups, "l1i_misses");
+  o.l1_hits = counter(group, groups, "l1_hit_sectors");
   for (unsigned i = 0; i < n; i++) {
     assert_true(gpu_launch_times(gpu, i, &o.start[i], &o.end[i]));
     o.issued[i] = total_issued(gpu, i);
@@ -140,6 +141,44 @@ static void start_of_the_second(void **state)
   assert_int_equal(both.start[1], late);
   assert_int_equal(both.end[0], alone.end[0]);
   assert_int_equal(both.end[1], alone.end[0] + late);
+  free(a);
+  free(b);
+}
+
+/* One warp loads a line, waits for it, and loads it again at its end. */
+static struct mock *line_twice(void)
+{
+  struct mock *m = grid_new();
+  struct inst load = m->inst[0];
+  load.pipe = PIPE_MEM;
+  load.mem = (struct inst_mem){.space = MEM_GLOBAL, .op = MEM_LOAD, .bytes = 4};
+  load.n_dst = 1;
+  load.ctrl.write_sb = 0;
+  m->dense = true;
+  mock_set(m, 0, load);
+  mock_set(m, INSTS - 1, load);
+  m->inst[1].ctrl.wait = m->inst[INSTS].ctrl.wait = 1;
+  return m;
+}
+
+/* A grid that starts beside another invalidates L1: while the line lies there, from the first load's end to the second load,
+ * a start makes the second one miss; a start at any other time changes nothing. */
+static void start_invalidates_l1(void **state)
+{
+  (void)state;
+  enum { STEP = 50, LINE_SECTORS = 4 };
+  struct params p = one_sm(true);
+  struct mock *a = line_twice(), *b = grid_new();
+  uint64_t clock = params_clock_ps(&p), lost = 0;
+  struct outcome alone = run(&p, a, 0, NULL, 0);
+  uint64_t held = a->issued[0][INSTS - 1] - a->issued[0][1];
+  assert_int_equal(alone.l1_hits, LINE_SECTORS);
+  for (uint64_t at = 0; at * clock < alone.end[0]; at += STEP) {
+    uint64_t hits = run(&p, a, 0, b, at * clock).l1_hits;
+    assert_true(hits == 0 || hits == LINE_SECTORS);
+    lost += hits == 0;
+  }
+  assert_in_range(lost, held / STEP - 1, held / STEP + 2);
   free(a);
   free(b);
 }
@@ -442,6 +481,7 @@ int main(void)
       cmocka_unit_test(halves_run_side_by_side),
       cmocka_unit_test(registers_are_shared_out),
       cmocka_unit_test(start_of_the_second),
+      cmocka_unit_test(start_invalidates_l1),
       cmocka_unit_test(code_does_not_alias),
       cmocka_unit_test(added_is_listed),
       cmocka_unit_test(more_grids_than_slots),

@@ -29,6 +29,11 @@ void l1_start(struct l1 *c, uint64_t bytes)
   tags_clear(&c->tags, ways > most ? (unsigned)most : ways ? (unsigned)ways : 1);
 }
 
+void l1_invalidate(struct l1 *c)
+{
+  tags_clear(&c->tags, c->tags.n_ways);
+}
+
 /* The line's set. Silicon's index is not published. What is measured (RRZE-HPC/gpu-benches,
  * pointer chases on A40, A100 and GH200): all lines of a buffer of 0.8 times the array are found again, none
  * of 1.25 times, and in between the share falls in uneven steps, whatever the board: sets of some 64 lines

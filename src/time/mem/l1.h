@@ -55,6 +55,9 @@ void l1_init(struct l1 *, struct arena *, const struct params *);
  * invalidates. */
 void l1_start(struct l1 *, uint64_t bytes);
 
+/* A grid starts beside others: what is held is stale. Misses in flight go on. */
+void l1_invalidate(struct l1 *);
+
 /* Room for n more missing lines? */
 static inline bool l1_can_miss(const struct l1 *c, unsigned n)
 {

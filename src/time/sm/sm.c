@@ -325,6 +325,14 @@ static void cta_event(void *ctx, unsigned cta_slot, uint32_t flags, uint64_t now
 
 /* --- the cycle -------------------------------------------------------------------------------- */
 
+/* L1 is invalidated for every grid, whatever runs beside it: a grid it depends on may have written through another SM (PTX
+ * ISA, ld.ca: the driver invalidates L1 lines between dependent grids). That it is done at each start is a guess. */
+static void begin_grid(struct sm *m, const struct step_source *s, uint64_t share)
+{
+  l1_invalidate(&m->mem.l1);
+  prefetch_code(m, s, share);
+}
+
 static void cta_slots_cycle(struct sm *m)
 {
   struct cta_launch *l;
@@ -334,7 +342,7 @@ static void cta_slots_cycle(struct sm *m)
     if (!next.announced)
       launch(m, next);
     else if (m->grid[next.grid].source)
-      prefetch_code(m, m->grid[next.grid].source, next.cta);
+      begin_grid(m, m->grid[next.grid].source, next.cta);
   }
 }
 
