@@ -399,6 +399,31 @@ static void test_callee_yields(void **state)
   assert_int_equal(w->spins, 0);
 }
 
+/* A loop with a YIELD in a callee that keeps no group of its own: BSSY; CALL; BSYNC is how the caller gets its lanes back
+ * together, so it waits for those that loop longer. In the function that opened the group the YIELD lets them go. */
+static void test_callee_loops(void **state)
+{
+  (void)state;
+  for (uint32_t calls = 0; calls < 2; calls++) {
+    struct rig *r = rig_new();
+    struct func_warp *w = &r->warps[0];
+    on(r, 0, 0);
+    assert_true(path_bssy(w, 1, FULL_MASK, &r->e));
+    if (calls) path_call(w, FULL_MASK);
+    path_jump(w, 0xff, 0x2000, on(r, 0, 0));
+    if (calls) path_return(w, ~0xffu);
+    path_bsync(w, 1, ~0xffu, on(r, 0, 0));
+    for (unsigned i = 0; i < 3; i++) path_yield(w, on(r, 0, 1));
+    check(r, 0, 0, PC + 3 * I, ~0xffu, calls ? PATH_WAIT_CONVERGE : PATH_READY);
+    if (!calls) continue;
+    path_return(w, 0xff);
+    path(r, 0, 1)->pc = PC + 2 * I;
+    path_bsync(w, 1, 0xff, on(r, 0, 1));
+    assert_int_equal(w->step.paths.n, 1);
+    check(r, 0, 0, PC + 3 * I, FULL_MASK, PATH_READY);
+  }
+}
+
 /* if (lane < 24) { while (atomicCAS(lock)); ...; } in a function: the BSYNC of the loop lets the winner of the lock go, the
  * one around it waits for those that spin, so that the function returns converged. */
 static struct rig *spin_inside(void)
@@ -651,6 +676,7 @@ int main(void)
       cmocka_unit_test(test_bsync_gives_way), cmocka_unit_test(test_bsync_waits_for_count),
       cmocka_unit_test(test_innermost_gives_way), cmocka_unit_test(test_kept_group),
       cmocka_unit_test(test_waits_for_kept), cmocka_unit_test(test_callee_yields),
+      cmocka_unit_test(test_callee_loops),
       cmocka_unit_test(test_spin_inside), cmocka_unit_test(test_spin_inside_for_long),
       cmocka_unit_test(test_nobody_gives_way_to_a_yield), cmocka_unit_test(test_forgotten_group),
       cmocka_unit_test(test_group_of_mask), cmocka_unit_test(test_many_groups),

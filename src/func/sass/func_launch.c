@@ -74,6 +74,7 @@ static void clear_warp(struct func_warp *w)
   const size_t from = offsetof(struct func_warp, base), to = offsetof(struct func_warp, park);
   const size_t rare = offsetof(struct func_warp, rpc), rest = offsetof(struct func_warp, breg);
   for (uint32_t b = w->bregs_set; b; b &= b - 1) memset(w->breg[bits_first(b)], 0, sizeof w->breg[0]);
+  if (w->called) memset(w->depth, 0, sizeof w->depth);
   if (w->rare_set) memset((uint8_t *)w + rare, 0, rest - rare);
   w->step.paths.n = w->step.paths.n_ready = w->step.cut_short = 0;
   memset((uint8_t *)w + from, 0, to - from);

@@ -43,6 +43,7 @@ struct func_group {
   uint32_t members; /* lanes that have not left it; those that have exited meanwhile may be among them */
   uint32_t kept;    /* lanes that hold the number elsewhere than in one B register */
   uint32_t mask;    /* lane set from which the program made it; 0: BSSY did */
+  uint32_t depth;   /* calls open in its first lane when it was made */
 };
 
 struct func_warp {
@@ -65,6 +66,7 @@ struct func_warp {
   uint16_t regs;              /* of a thread (USETMAXREG) */
   uint16_t bregs_set;         /* bit b: row b of breg may have ones */
   bool rare_set;              /* rpc, last_error may be other than zero */
+  bool called;                /* depth may be other than zero */
   uint16_t stride;            /* Without time: steps of its last slice, 0 behind a CTA barrier and at its start. Warps
                                  that come from a barrier together keep pace for a while on a GPU, and programs rely on
                                  it: they read shared memory behind a barrier and write it again ahead of the next. */
@@ -76,6 +78,7 @@ struct func_warp {
   /* Convergence barriers: breg[b][i] = number of the group with which lane i entered barrier b (BSSY); kept per lane,
    * because diverged parts of a warp may use one register for different regions. Written through warp_breg. */
   uint32_t breg[N_BREGS][LANES];
+  uint32_t depth[LANES];      /* calls that the lane has not returned from; wraps where a program returns more often */
   struct func_group *group;   /* number n is at n & group_last, or over; cleared where it was used (groups_begin) */
   uint32_t group_last;
   uint32_t group_id;          /* of the newest; 0: there was none */

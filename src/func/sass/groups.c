@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/host_memory.h"
 #include "func/sass/func_launch.h"
 
@@ -46,7 +47,7 @@ static uint32_t take(struct func_warp *w, uint32_t members, uint32_t tries)
     w->group_id = w->group_id == GROUP_MAX_ID ? 1 : w->group_id + 1;
     struct func_group *g = &w->group[w->group_id & w->group_last];
     if (g->members & w->mactive) continue;
-    *g = (struct func_group){.id = w->group_id, .members = members};
+    *g = (struct func_group){.id = w->group_id, .members = members, .depth = w->depth[bits_first(members)]};
     return w->group_id;
   }
   return GROUP_NONE;

@@ -13,8 +13,8 @@
 #include "func/sass/groups.h"
 
 /* PATIENCE: YIELDs of a warp, none of which released a wait, before one of them is taken for a spin loop;
- * PATIENCE_INSIDE: where the group that holds it up is in a B register, so that the YIELD is in the same function or in
- * one that does without convergence of its own. */
+ * PATIENCE_INSIDE: where the group that holds it up is in a B register, so that the YIELD is in a region inside or in a
+ * function that does without convergence of its own. */
 enum { INST_BYTES = 16, PATIENCE = 1 << 14, PATIENCE_INSIDE = 1 << 11 };
 
 static struct step_path *current(struct func_warp *w)
@@ -122,18 +122,21 @@ static uint32_t deeper(const struct func_warp *w, uint32_t id, uint32_t lanes)
 }
 
 /* Of the lanes `idle`, which have yielded, those that group `id` does not wait for: who has it as the innermost in its
- * B registers, so that the YIELD stands in the region itself. A lane that yields further inside, or a callee that keeps
- * its caller's group elsewhere, is waited for: nvcc relies on functions to return converged, also on those that spin
- * in a part. Unless the warp has yielded PATIENCE_INSIDE or PATIENCE times, each time with all its paths blocked or
+ * B registers and opened it in the same call, so that the YIELD stands in the region itself. A lane that yields further
+ * inside or in a callee is waited for, wherever the callee keeps its caller's group: nvcc relies on functions to return
+ * converged, also on those that spin in a part, and has YIELDs in loops that only count. Unless the warp has yielded PATIENCE_INSIDE or PATIENCE times, each time with all its paths blocked or
  * yielded, and no wait has ended: then the lane is taken to spin. YIELDs are counted per warp, not per loop: a callee
  * that yields that often and would have come back counts as spinning, too, and returns without those that waited. */
 static uint32_t not_awaited(const struct func_warp *w, uint32_t id, uint32_t idle)
 {
   uint32_t refer = 0;
   if (!idle || w->spins >= PATIENCE) return idle;
-  for (uint32_t b = w->bregs_set; b; b &= b - 1) refer |= w->launch->ops->equal(w->breg[bits_first(b)], id);
+  const struct lane_ops *ops = w->launch->ops;
+  for (uint32_t b = w->bregs_set; b; b &= b - 1) refer |= ops->equal(w->breg[bits_first(b)], id);
   refer &= idle;
-  return refer && w->spins < PATIENCE_INSIDE ? refer & ~deeper(w, id, refer) : refer;
+  if (!refer || w->spins >= PATIENCE_INSIDE) return refer;
+  const struct func_group *g = group_find(w, id);
+  return g ? refer & ops->equal(w->depth, g->depth) & ~deeper(w, id, refer) : refer;
 }
 
 /* Lanes of the warp without which path i, which is blocked, cannot go on. A CTA barrier with a count may be completed
@@ -397,6 +400,23 @@ static bool forget(struct func_warp *w, unsigned b, uint32_t m)
     left = true;
   }
   return left;
+}
+
+static void add_depth(struct func_warp *w, uint32_t m, uint32_t by)
+{
+  for (unsigned i = 0; i < LANES; i++) w->depth[i] += by & -(m >> i & 1);
+}
+
+void path_call(struct func_warp *w, uint32_t m)
+{
+  w->called = true;
+  add_depth(w, m, 1);
+}
+
+void path_return(struct func_warp *w, uint32_t m)
+{
+  w->called = true;
+  add_depth(w, m, UINT32_MAX);
 }
 
 bool path_bssy(struct func_warp *w, unsigned b, uint32_t m, struct effect *e)

@@ -31,6 +31,10 @@ void path_jump(struct func_warp *w, uint32_t m, uint64_t target, struct effect *
 /* Lanes m jump, each to its own target. */
 void path_jump_lanes(struct func_warp *w, uint32_t m, const uint64_t target[LANES],
                      struct effect *e);
+/* Lanes m are about to jump into a function, or out of one: whether a YIELD stands in the function that opened a group
+ * depends on it. */
+void path_call(struct func_warp *w, uint32_t m);
+void path_return(struct func_warp *w, uint32_t m);
 /* Lanes m exit. */
 void path_exit(struct func_warp *w, uint32_t m, struct effect *e);
 
@@ -54,7 +58,7 @@ uint32_t path_group(const struct func_warp *w, unsigned b, unsigned lane);
 void path_warpsync(struct func_warp *w, uint32_t m, const uint32_t mask[LANES], struct effect *e);
 
 /* The path lets others run. Until it is stepped again no BSYNC waits for it whose group is the innermost that its lanes
- * have in a B register (US 2016/0019066, yielded threads: nvcc's spin locks put BSYNC before the critical section), and
+ * have in a B register and opened in the same call (US 2016/0019066, yielded threads: nvcc's spin locks put BSYNC before the critical section), and
  * after many YIELDs no BSYNC at all; who is released meanwhile leaves the group, the path's lanes stay. */
 void path_yield(struct func_warp *w, struct effect *e);
 

@@ -94,6 +94,31 @@ static bool jump_absolute(struct func_warp *w, const struct uop *u, uint32_t m, 
   return true;
 }
 
+/* Calls and returns are jumps that convergence knows of. */
+static bool call(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
+{
+  path_call(w, taken(w, u, m));
+  return bra(w, u, m, e, f);
+}
+
+static bool call_absolute(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
+{
+  path_call(w, taken(w, u, m));
+  return jump_absolute(w, u, m, e, f);
+}
+
+static bool call_register(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
+{
+  path_call(w, taken(w, u, m));
+  return jump_register(w, u, m, e, f);
+}
+
+static bool ret(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
+{
+  path_return(w, taken(w, u, m));
+  return jump_register(w, u, m, e, f);
+}
+
 static bool kill_lanes(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                        struct fault *f)
 {
@@ -293,6 +318,19 @@ static uop_fn *pick_jump(const struct sass_inst *s, struct uop *u, bool relative
   return jump_register;
 }
 
+static uop_fn *pick_call(const struct sass_inst *s, struct uop *u, bool relative)
+{
+  if (s->src[0].kind == SRC_NONE) return relative ? call : call_absolute;
+  u->imm2 = relative;
+  return call_register;
+}
+
+static uop_fn *pick_ret(const struct sass_inst *s, struct uop *u)
+{
+  u->imm2 = !sass_get(s, FLD_RET_ABS);
+  return ret;
+}
+
 static uop_fn *pick_warpsync(const struct sass_inst *s, struct uop *u)
 {
   u->imm = s->src[0].kind == SRC_NONE;
@@ -344,9 +382,9 @@ uop_fn *sem_ctrl_handler(const struct sass_inst *s, struct uop *u)
   case SEM_BRA: return pick_bra(s, u);
   case SEM_BRX: return pick_jump(s, u, true);
   case SEM_JMP: case SEM_JMX: return pick_jump(s, u, false);
-  case SEM_CALL_REL: return pick_jump(s, u, true);
-  case SEM_CALL_ABS: return pick_jump(s, u, false);
-  case SEM_RET: return pick_jump(s, u, !sass_get(s, FLD_RET_ABS));
+  case SEM_CALL_REL: return pick_call(s, u, true);
+  case SEM_CALL_ABS: return pick_call(s, u, false);
+  case SEM_RET: return pick_ret(s, u);
   case SEM_EXIT: case SEM_KILL: return kill_lanes;
   case SEM_BPT: u->imm = (uint32_t)sass_get(s, FLD_BPT_OP); return bpt;
   case SEM_BSSY: return pick_barrier(s, u, bssy);
