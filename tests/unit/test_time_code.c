@@ -103,6 +103,25 @@ static void kept_for_the_next_launch(void **state)
   free(m);
 }
 
+/* l2.code_kept: the first launch is as fast as the second one is without, and as fast as its own second one. */
+static void left_by_launches_before(void **state)
+{
+  (void)state;
+  struct params p = params();
+  struct mock *m = mock_new(INSTS, 1);
+  struct outcome o[2], left[2];
+  p.const_perfect = false;
+  launches(&p, m, o);
+  p.l2_code_kept = true;
+  launches(&p, m, left);
+  assert_true(o[0].dram_bytes > 0);
+  assert_int_equal(left[0].dram_bytes, 0);
+  assert_int_equal(left[0].code_lines, o[0].code_lines);
+  assert_int_equal(left[0].cycles, o[1].cycles);
+  assert_int_equal(left[1].cycles, o[1].cycles);
+  free(m);
+}
+
 /* Two SMs ask for the same lines: DRAM sends each once. */
 static void shared_by_sms(void **state)
 {
@@ -259,7 +278,8 @@ static void places(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_line), cmocka_unit_test(kept_for_the_next_launch), cmocka_unit_test(shared_by_sms), cmocka_unit_test(prefetched),
+      cmocka_unit_test(one_line), cmocka_unit_test(kept_for_the_next_launch),
+      cmocka_unit_test(left_by_launches_before), cmocka_unit_test(shared_by_sms), cmocka_unit_test(prefetched),
       cmocka_unit_test(few_entries), cmocka_unit_test(places),
       cmocka_unit_test(constants_from_dram), cmocka_unit_test(whose_constants),
   };

@@ -1,5 +1,6 @@
 #include "time/mem/l2_slice.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/arith.h"
@@ -66,6 +67,13 @@ static uint64_t femtos_per_byte(const struct params *p)
   return params_l2_clock_ps(p) * 1000 * p->l2_slices / p->l2_bytes_per_cycle;
 }
 
+/* Kinds of requests that find what they ask for. */
+static unsigned always_hit(const struct params *p)
+{
+  if (p->l2_perfect) return UINT_MAX;
+  return p->l2_code_kept ? 1u << REQ_CODE | 1u << REQ_PREFETCH : 0;
+}
+
 void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, unsigned id,
                    unsigned index, struct l2_ports ports)
 {
@@ -78,6 +86,7 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
       .set_run = set_run(p),
       .merges = p->l2_mshr_merges,
       .queue = p->l2_queue,
+      .always_hit = always_hit(p),
       .fetch_shift = (unsigned)__builtin_ctz(p->l2_fetch_bytes / SECTOR_BYTES),
       .piece = (unsigned)bits_ones(p->l2_fetch_bytes / SECTOR_BYTES),
       .cycle = cycle,
@@ -479,7 +488,7 @@ static void miss(struct l2_slice *s, struct l2_miss *m, const struct mem_req *r,
 static unsigned hits(const struct l2_slice *s, const struct mem_req *r, struct tag_at *at)
 {
   *at = (struct tag_at){.way = TAGS_NONE};
-  if (s->params->l2_perfect) return r->sectors;
+  if (s->always_hit >> r->kind & 1) return r->sectors;
   *at = find(s, r->local);
   return at->way == TAGS_NONE ? 0u : tags_state(&s->tags, *at)->sectors & r->sectors;
 }

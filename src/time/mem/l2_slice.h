@@ -24,6 +24,8 @@
  *            a miss of theirs asks the home slice over the link, which answers from L2 or DRAM and
  *            notes that there is a copy; a write at home invalidates it. Requests of the other
  *            partition have miss entries of their own and never wait for room: no circle of waiting
+ *   code     l2.code_kept: what instruction and constant caches miss is here, as launches before left it, and takes no
+ *            room from data: a board on which a kernel is repeated, when one launch of it runs
  *   params   l2.*, dram.*
  *   not modelled: data banks, compression
  */
@@ -90,6 +92,7 @@ struct l2_slice {
   uint32_t set_run; /* lines that fill the sets in order; 0: l2.set_rounds_x2 is 0 */
   picos cycle, tag_cycle, latency, far_latency, atomic_interval, atomic_latency;
   unsigned atomic_lanes_x2;
+  unsigned always_hit; /* kinds of requests, a bit each: l2.perfect, l2.code_kept */
   unsigned fetch_shift, piece; /* sectors of a piece of l2.fetch_bytes: their logarithm; the first piece's */
   /* state */
   struct tags tags;
