@@ -326,7 +326,7 @@ static void cta_event(void *ctx, unsigned cta_slot, uint32_t flags, uint64_t now
 /* --- the cycle -------------------------------------------------------------------------------- */
 
 /* L1 is invalidated for every grid, whatever runs beside it: a grid it depends on may have written through another SM
- * (PTX ISA, ld.ca: the driver invalidates L1 lines between dependent grids). That it is done at each start is a guess. */
+ * (PTX ISA, ld.ca: the driver invalidates L1 lines between dependent grids). That each start does it is a guess. */
 static void begin_grid(struct sm *m, const struct step_source *s, uint64_t share)
 {
   l1_invalidate(&m->mem.l1);
