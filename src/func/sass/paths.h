@@ -59,8 +59,8 @@ void path_warpsync(struct func_warp *w, uint32_t m, const uint32_t mask[LANES], 
 
 /* The path lets others run. Until it is stepped again no BSYNC waits for it whose group is the innermost that its lanes
  * have in a B register and opened in the same call (US 2016/0019066, yielded threads: nvcc's spin locks put BSYNC ahead
- * of the critical section), and after many YIELDs no BSYNC at all; who is released meanwhile leaves the group, the path's
- * lanes stay. */
+ * of the critical section), and after many YIELDs no BSYNC at all; who is released meanwhile leaves the group, the
+ * path's lanes stay. */
 void path_yield(struct func_warp *w, struct effect *e);
 
 /* CTA barrier. op: BAR_OP code 0 SYNC, 1 ARV, 2 RED, 4 SYNCALL; count in threads, 0 = whole CTA;
