@@ -30,15 +30,24 @@ void text_out_close(struct text_out *t)
   *t = (struct text_out){0};
 }
 
+#define TENS(ten) #ten "0" #ten "1" #ten "2" #ten "3" #ten "4" #ten "5" #ten "6" #ten "7" #ten "8" #ten "9"
+/* "00" to "99". */
+static const char two_digits[] =
+    TENS(0) TENS(1) TENS(2) TENS(3) TENS(4) TENS(5) TENS(6) TENS(7) TENS(8) TENS(9);
+
 void text_out_u64(struct text_out *t, uint64_t v)
 {
   if (v < 10) {
     text_out_char(t, (char)('0' + v));
     return;
   }
-  char digit[2 * DIGITS] = {0}, *at = digit + DIGITS; /* behind them as many that are copied and not shown */
-  do *--at = (char)('0' + v % 10);
-  while ((v /= 10) != 0);
+  char digit[2 * DIGITS], *at = digit + DIGITS; /* behind them as many that are copied and not shown */
+  memset(at, 0, DIGITS);
+  for (; v >= 100; v /= 100) memcpy(at -= 2, two_digits + 2 * (v % 100), 2);
+  if (v >= 10)
+    memcpy(at -= 2, two_digits + 2 * v, 2);
+  else
+    *--at = (char)('0' + v);
   memcpy(text_out_room(t, DIGITS), at, DIGITS); /* a size the compiler knows */
   t->n += (size_t)(digit + DIGITS - at);
 }

@@ -1,6 +1,8 @@
 #include "view/konata.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +61,30 @@ static inline void add(struct events *x, uint64_t cycle, uint32_t inst, enum kin
   x->e[x->n++] = (struct event){cycle << KIND_BITS | kind, inst, arg};
 }
 
+/* --- words ----------------------------------------------------------------------------------------- */
+
+/* Text that stands in many lines. */
+struct words {
+  char text[78];
+  uint8_t n;
+};
+
+__attribute__((format(printf, 1, 2))) static struct words words_of(const char *format, ...)
+{
+  struct words w;
+  va_list args;
+  va_start(args, format);
+  w.n = (uint8_t)vsnprintf(w.text, sizeof w.text, format, args);
+  va_end(args);
+  BUG_ON(w.n >= sizeof w.text);
+  return w;
+}
+
+static void write_words(struct text_out *t, const struct words *w)
+{
+  text_out_bytes(t, w->text, w->n);
+}
+
 /* --- warps ----------------------------------------------------------------------------------------- */
 
 /* A warp of the log, and which of its instructions wrote a register last. */
@@ -66,7 +92,7 @@ struct warp {
   uint64_t cta;
   unsigned warp;
   uint32_t writer[HAZARD_REGS]; /* 1 + instruction of the log; 0: none */
-  char who[56], place[72];      /* in the lines of each of its instructions */
+  struct words lane, who, place; /* in the lines of each of its instructions */
 };
 
 struct warps {
@@ -117,11 +143,12 @@ static uint32_t one_of_each(const struct pipe_log *log, const struct pipe_inst *
 
 static struct warp warp_that_issued(const struct pipe_inst *x)
 {
-  struct warp w = {.cta = x->cta, .warp = x->warp};
-  snprintf(w.who, sizeof w.who, "\t0\tcta %" PRIu64 " warp %u: ", x->cta, x->warp);
-  snprintf(w.place, sizeof w.place, "; SM %u, sub-core %u, warp slot %u; issued in cycle ", x->sm, x->sub_core,
-           x->slot);
-  return w;
+  return (struct warp){
+      .cta = x->cta,
+      .warp = x->warp,
+      .who = words_of("\t0\tcta %" PRIu64 " warp %u: ", x->cta, x->warp),
+      .place = words_of("; SM %u, sub-core %u, warp slot %u; issued in cycle ", x->sm, x->sub_core, x->slot),
+  };
 }
 
 static struct warps find_warps(const struct pipe_log *log)
@@ -133,7 +160,10 @@ static struct warps find_warps(const struct pipe_log *log)
   for (uint32_t i = 0; i < n; i++) all.n += i == 0 || !same_warp(one[i - 1], one[i]);
   all.w = mem_zeroed(all.n + 1u, sizeof *all.w);
   for (uint32_t i = 0, k = 0; i < n; i++) {
-    if (i == 0 || !same_warp(one[i - 1], one[i])) all.w[k++] = warp_that_issued(one[i]);
+    if (i > 0 && same_warp(one[i - 1], one[i])) continue;
+    all.w[k] = warp_that_issued(one[i]);
+    all.w[k].lane = words_of("\t%" PRIu32 "\n", k);
+    k++;
   }
   mem_free(one);
   return all;
@@ -303,9 +333,11 @@ static struct events events_of(const struct pipe_log *log, const struct warps *a
 
 /* --- the file ----------------------------------------------------------------------------------------- */
 
-/* What is said of a machine instruction whenever a warp executes it; NULL: it was not yet. */
+/* What is said of a machine instruction whenever a warp executes it, one text behind the other; `all` NULL: it was not
+ * yet. */
 struct said {
-  char *label, *where, *control;
+  char *all;
+  uint16_t label, where, control; /* their lengths */
 };
 
 /* A few characters of which lines are put together. */
@@ -328,12 +360,6 @@ struct writer {
   struct piece stage[STAGE__N], wait[WARP_STATE__N]; /* what ends the line of one */
 };
 
-static char *copy(const char *text)
-{
-  size_t n = strlen(text) + 1;
-  return memcpy(mem_alloc(n), text, n);
-}
-
 static void control_text(const struct inst_ctrl *c, char *buf, size_t size)
 {
   size_t n = (size_t)snprintf(buf, size, "stall %u%s", c->stall, c->yield ? ", yield" : "");
@@ -345,14 +371,18 @@ static void control_text(const struct inst_ctrl *c, char *buf, size_t size)
 
 static const struct said *said_of(const struct writer *w, const struct inst *inst)
 {
+  enum { ROOM = 128 + 256 + 256 };
   const struct code_view *code = &w->report->launch->params.code;
   struct said *s = &w->said[code_number(code, code_at(code, inst->pc))];
   char where[128], text[256], control[256];
-  if (s->label) return s;
+  if (s->all) return s;
   module_where(w->report->module, inst->pc, where, sizeof where);
   report_inst_text(w->report, inst->pc, text, sizeof text);
   control_text(&inst->ctrl, control, sizeof control);
-  *s = (struct said){copy(text), copy(where), copy(control)};
+  s->all = mem_alloc(ROOM + 64);
+  s->label = (uint16_t)sprintf(s->all, "%s\n", text);
+  s->where = (uint16_t)sprintf(s->all + s->label, "\t1\t%s", where);
+  s->control = (uint16_t)sprintf(s->all + s->label + s->where, " lanes; control bits: %s\n", control);
   return s;
 }
 
@@ -405,19 +435,15 @@ static void write_begin(struct writer *w, uint32_t i)
   struct text_out *t = &w->out;
   name_id(&w->id[i], w->n_begun++);
   write_line(t, 'I', &w->id[i], "\t", 1);
-  labelled(t, "", i);
-  labelled(t, "\t", (uint64_t)(warp - w->warps->w));
-  text_out_char(t, '\n');
-  write_line(t, 'L', &w->id[i], warp->who, strlen(warp->who));
-  text_out_text(t, said->label);
-  text_out_char(t, '\n');
-  write_line(t, 'L', &w->id[i], "\t1\t", 3);
-  text_out_text(t, said->where);
-  labelled(t, warp->place, x->issued);
+  text_out_u64(t, i);
+  write_words(t, &warp->lane);
+  write_line(t, 'L', &w->id[i], warp->who.text, warp->who.n);
+  text_out_bytes(t, said->all, said->label);
+  write_line(t, 'L', &w->id[i], said->all + said->label, said->where);
+  write_words(t, &warp->place);
+  text_out_u64(t, x->issued);
   labelled(t, ", ", bits_count(x->exec));
-  text_out_text(t, " lanes; control bits: ");
-  text_out_text(t, said->control);
-  text_out_char(t, '\n');
+  text_out_bytes(t, said->all + said->label + said->where, said->control);
 }
 
 static void write_wait(struct writer *w, char what, const struct event *e)
@@ -486,11 +512,7 @@ void view_konata_write(FILE *f, const struct pipe_log *log, const struct report 
   text_out_open(&w.out, f);
   write_events(&w, &ev);
   text_out_close(&w.out);
-  for (uint64_t i = 0; i < n_code; i++) {
-    mem_free(w.said[i].label);
-    mem_free(w.said[i].where);
-    mem_free(w.said[i].control);
-  }
+  for (uint64_t i = 0; i < n_code; i++) mem_free(w.said[i].all);
   mem_free(w.said);
   mem_free(w.id);
   mem_free(ev.e);
