@@ -32,8 +32,7 @@ void text_out_close(struct text_out *t)
 
 #define TENS(ten) #ten "0" #ten "1" #ten "2" #ten "3" #ten "4" #ten "5" #ten "6" #ten "7" #ten "8" #ten "9"
 /* "00" to "99". */
-static const char two_digits[] =
-    TENS(0) TENS(1) TENS(2) TENS(3) TENS(4) TENS(5) TENS(6) TENS(7) TENS(8) TENS(9);
+static const char two_digits[] = TENS(0) TENS(1) TENS(2) TENS(3) TENS(4) TENS(5) TENS(6) TENS(7) TENS(8) TENS(9);
 
 void text_out_u64(struct text_out *t, uint64_t v)
 {

@@ -11,8 +11,12 @@
 #include "base/json_out.h"
 #include "base/text.h"
 
-#define SCHEMA "warpstep-ncu-1"
-enum { CHECKSUM = 16, SAFE = 4096, NOWHERE = UINT32_MAX, SHARED = 1, GLOBAL = 2, LOCAL = 4, FIELDS = 15 };
+#define SCHEMA "warpstep-ncu-2"
+enum { CHECKSUM = 16, SAFE = 4096, NOWHERE = UINT32_MAX, SHARED = 1, GLOBAL = 2, LOCAL = 4 };
+
+/* An instruction is an array: what every one has, its text, its cycles by state (state, cycles, state, cycles …; the
+ * others are 0), and, if it has any, what it did to memory. */
+enum { COMMON = 9, TEXT = COMMON, STATES, MEMORY, MEMORY_FIELDS = 4 };
 
 static const char *const domain_name[] = {
 #define X(id, name) name,
@@ -30,8 +34,10 @@ static void put_text(struct json_out *j, const char *key, const char *s)
 
 static void put_number(struct json_out *j, double v)
 {
-  if (v == floor(v) && v >= 0 && v < 1e15) json_out_u64(j, NULL, (uint64_t)v);
-  else json_out_real(j, NULL, v);
+  if (v == floor(v) && v >= 0 && v < 1e15)
+    json_out_u64(j, NULL, (uint64_t)v);
+  else
+    json_out_real(j, NULL, v);
 }
 
 static void put_triple(struct json_out *j, const char *key, const uint32_t v[3])
@@ -48,15 +54,19 @@ static void put_numbers(struct json_out *j, const char *key, const double v[4])
   json_out_end(j);
 }
 
-/* Values that are known; rows without any are left out. */
+/* Null: not known; a number: only the sum is. The name is that of the row. */
+static void put_value(struct json_out *j, const struct ncu_value *v)
+{
+  if (isfinite(v->peak) || isfinite(v->least) || isfinite(v->most))
+    put_numbers(j, NULL, (const double[4]){v->sum, v->peak, v->least, v->most});
+  else
+    put_number(j, v->sum);
+}
+
 static void put_values(struct json_out *j, const struct ncu_action *a)
 {
-  json_out_object(j, "values");
-  for (unsigned i = 0; i < NCU_N_ROWS; i++) {
-    const struct ncu_value *v = &a->value[i];
-    if (isfinite(v->sum))
-      put_numbers(j, ncu_metric_row(i)->name, (const double[4]){v->sum, v->peak, v->least, v->most});
-  }
+  json_out_array(j, "values");
+  for (unsigned i = 0; i < NCU_N_ROWS; i++) put_value(j, &a->value[i]);
   json_out_end(j);
 }
 
@@ -70,27 +80,29 @@ static void put_domains(struct json_out *j, const struct ncu_action *a)
   json_out_end(j);
 }
 
+static void put_counts(struct json_out *j, const uint64_t *n, unsigned count)
+{
+  for (unsigned i = 0; i < count; i++) json_out_u64(j, NULL, n[i]);
+}
+
 static void put_inst(struct json_out *j, const struct ncu_inst *in)
 {
-  const uint64_t n[] = {in->pc,
-                        in->section,
-                        in->line ? in->file : NOWHERE,
-                        in->line,
-                        (in->shared ? SHARED : 0u) | (in->global ? GLOBAL : 0u) | (in->local ? LOCAL : 0u),
-                        in->op,
-                        in->bytes,
-                        in->issued,
-                        in->threads,
-                        in->sectors,
-                        in->excess,
-                        in->passes,
-                        in->conflicts};
+  const unsigned spaces = (in->shared ? SHARED : 0u) | (in->global ? GLOBAL : 0u) | (in->local ? LOCAL : 0u);
+  const uint64_t common[COMMON] = {
+      in->pc, in->section, in->line ? in->file : NOWHERE, in->line, spaces, in->op, in->bytes, in->issued, in->threads};
+  const uint64_t memory[MEMORY_FIELDS] = {in->sectors, in->excess, in->passes, in->conflicts};
   json_out_array(j, NULL);
-  for (unsigned i = 0; i < sizeof n / sizeof *n; i++) json_out_u64(j, NULL, n[i]);
-  json_out_array(j, NULL);
-  for (unsigned i = 0; i < WARP_STATE__N; i++) json_out_u64(j, NULL, in->state[i]);
-  json_out_end(j);
+  put_counts(j, common, COMMON);
   put_text(j, NULL, in->text);
+  json_out_array(j, NULL);
+  for (unsigned i = 0; i < WARP_STATE__N; i++)
+    if (in->state[i]) put_counts(j, (const uint64_t[2]){i, in->state[i]}, 2);
+  json_out_end(j);
+  if (in->sectors | in->passes) {
+    json_out_array(j, NULL);
+    put_counts(j, memory, MEMORY_FIELDS);
+    json_out_end(j);
+  }
   json_out_end(j);
 }
 
@@ -112,6 +124,11 @@ static void put_code(struct json_out *j, const struct ncu_action *a)
   json_out_end(j);
 }
 
+static void checksum_text(char text[CHECKSUM + 1], uint64_t sum)
+{
+  snprintf(text, CHECKSUM + 1, "%016" PRIx64, sum);
+}
+
 /* "CHECKSUM JSON\n": begun, with the object open, and ended. */
 static void begin_line(struct text_out *t, struct json_out *j)
 {
@@ -126,7 +143,7 @@ static void end_line(struct text_out *t, struct json_out *j)
 {
   char checksum[CHECKSUM + 1];
   json_out_end(j);
-  snprintf(checksum, sizeof checksum, "%016" PRIx64, checksum64(t->data + CHECKSUM + 1, t->n - CHECKSUM - 1));
+  checksum_text(checksum, checksum64(t->data + CHECKSUM + 1, t->n - CHECKSUM - 1));
   memcpy(t->data, checksum, CHECKSUM);
   text_out_char(t, '\n');
 }
@@ -152,12 +169,26 @@ struct text_out ncu_report_line(const struct ncu_action *a)
   return t;
 }
 
+/* Of the names of all rows: values stand in that order, without them. */
+static void checksum_of_rows(char text[CHECKSUM + 1])
+{
+  uint64_t sum = CHECKSUM64_EMPTY;
+  for (unsigned i = 0; i < NCU_N_ROWS; i++) {
+    const char *name = ncu_metric_row(i)->name;
+    sum = checksum64_more(sum, name, strlen(name) + 1);
+  }
+  checksum_text(text, sum);
+}
+
 static struct text_out header_line(const struct ncu_choice *c, size_t launches)
 {
   struct text_out t;
   struct json_out j;
+  char rows[CHECKSUM + 1];
+  checksum_of_rows(rows);
   begin_line(&t, &j);
   json_out_text(&j, "schema", SCHEMA);
+  json_out_text(&j, "rows", rows);
   json_out_u64(&j, "launches", launches);
   json_out_array(&j, "sections");
   for (unsigned i = 0; i < ncu_n_sections; i++)
@@ -244,38 +275,65 @@ static bool read_identity(struct ncu_action *a, const json_t *o)
   return to_triple(json_object_get(o, "grid"), a->grid) && to_triple(json_object_get(o, "block"), a->block);
 }
 
+static struct ncu_value to_value(const json_t *v)
+{
+  if (!json_is_array(v)) return (struct ncu_value){to_double(v), NAN, NAN, NAN};
+  return (struct ncu_value){to_double(json_array_get(v, 0)), to_double(json_array_get(v, 1)),
+                            to_double(json_array_get(v, 2)), to_double(json_array_get(v, 3))};
+}
+
 static bool read_numbers(struct ncu_action *a, const json_t *o)
 {
   const json_t *domains = json_object_get(o, "domains"), *values = json_object_get(o, "values");
-  if (!json_is_object(domains) || !json_is_object(values)) return false;
+  TRY(json_is_object(domains) && json_array_size(values) == NCU_N_ROWS);
   for (unsigned i = 0; i < NCU_DOMAIN__N; i++) {
     const json_t *v = json_object_get(domains, domain_name[i]);
     a->domain[i] = (struct ncu_domain_state){to_double(json_array_get(v, 0)), to_double(json_array_get(v, 1)),
                                              to_double(json_array_get(v, 2)), to_double(json_array_get(v, 3))};
   }
-  for (unsigned i = 0; i < NCU_N_ROWS; i++) {
-    const json_t *v = json_object_get(values, ncu_metric_row(i)->name);
-    a->value[i] = (struct ncu_value){to_double(json_array_get(v, 0)), to_double(json_array_get(v, 1)),
-                                     to_double(json_array_get(v, 2)), to_double(json_array_get(v, 3))};
+  for (unsigned i = 0; i < NCU_N_ROWS; i++) a->value[i] = to_value(json_array_get(values, i));
+  return true;
+}
+
+static bool to_counts(const json_t *v, unsigned count, uint64_t *n)
+{
+  for (unsigned i = 0; i < count; i++) TRY(to_count(json_array_get(v, i), INT64_MAX, &n[i]));
+  return true;
+}
+
+static bool read_states(const json_t *v, uint64_t state[WARP_STATE__N])
+{
+  const size_t n = json_array_size(v);
+  if (!json_is_array(v) || n % 2 || n > 2 * WARP_STATE__N) return false;
+  for (size_t i = 0; i < n; i += 2) {
+    uint64_t s;
+    TRY(to_count(json_array_get(v, i), WARP_STATE__N - 1, &s) &&
+        to_count(json_array_get(v, i + 1), INT64_MAX, &state[s]));
   }
   return true;
 }
 
+static bool read_memory(const json_t *v, struct ncu_inst *in)
+{
+  uint64_t n[MEMORY_FIELDS];
+  TRY(json_array_size(v) == MEMORY_FIELDS && to_counts(v, MEMORY_FIELDS, n));
+  in->sectors = n[0], in->excess = n[1], in->passes = n[2], in->conflicts = n[3];
+  return in->excess <= in->sectors && in->conflicts <= in->passes;
+}
+
 static bool read_inst(struct ncu_action *a, const json_t *o, struct ncu_inst *in)
 {
-  uint64_t n[FIELDS - 2];
-  const json_t *states = json_array_get(o, FIELDS - 2);
-  if (json_array_size(o) != FIELDS || json_array_size(states) != WARP_STATE__N) return false;
-  for (unsigned i = 0; i < FIELDS - 2; i++) TRY(to_count(json_array_get(o, i), INT64_MAX, &n[i]));
-  for (unsigned i = 0; i < WARP_STATE__N; i++) TRY(to_count(json_array_get(states, i), INT64_MAX, &in->state[i]));
+  uint64_t n[COMMON];
+  const size_t fields = json_array_size(o);
+  TRY((fields == MEMORY || fields == MEMORY + 1) && to_counts(o, COMMON, n) &&
+      read_states(json_array_get(o, STATES), in->state));
   if (n[1] >= a->n_sections || n[2] > NOWHERE || n[3] > UINT32_MAX || (n[3] && n[2] >= a->n_files)) return false;
   in->pc = n[0];
   in->section = (uint32_t)n[1], in->file = (uint32_t)n[2], in->line = (uint32_t)n[3];
   in->shared = n[4] & SHARED, in->global = n[4] & GLOBAL, in->local = n[4] & LOCAL;
   in->op = (uint8_t)n[5], in->bytes = (uint8_t)n[6], in->issued = n[7], in->threads = n[8];
-  in->sectors = n[9], in->excess = n[10], in->passes = n[11], in->conflicts = n[12];
-  return in->excess <= in->sectors && in->conflicts <= in->passes &&
-         to_text(&a->arena, json_array_get(o, FIELDS - 1), &in->text);
+  return (fields == MEMORY || read_memory(json_array_get(o, MEMORY), in)) &&
+         to_text(&a->arena, json_array_get(o, TEXT), &in->text);
 }
 
 static bool read_code(struct ncu_action *a, const json_t *o)
@@ -303,7 +361,11 @@ static bool read_header(struct ncu_choice *c, const json_t *o, struct source *s)
 {
   const char *schema = json_string_value(json_object_get(o, "schema"));
   const json_t *sections = json_object_get(o, "sections"), *metrics = json_object_get(o, "metrics");
+  const char *theirs = json_string_value(json_object_get(o, "rows"));
+  char rows[CHECKSUM + 1];
+  checksum_of_rows(rows);
   if (!schema || strcmp(schema, SCHEMA) != 0) return bad(s, "not the header of a report of this version (" SCHEMA ")");
+  if (!theirs || strcmp(theirs, rows) != 0) return bad(s, "of a version with other metrics");
   if (!to_count(json_object_get(o, "launches"), INT64_MAX, &s->launches))
     return bad(s, "does not say how many launches");
   for (size_t i = 0; i < json_array_size(sections); i++) {
@@ -328,18 +390,19 @@ static bool read_launch(struct ncu_report *r, const json_t *o, const struct sour
   }
   struct ncu_action *a = &r->action[r->n++];
   ncu_action_init(a);
-  return (read_identity(a, o) && read_numbers(a, o) && read_code(a, o)) || bad(s, "not a launch as reports have them");
+  return (read_identity(a, o) && read_numbers(a, o) && read_code(a, o)) ||
+         bad(s, "not a launch as reports of this version have them");
 }
 
 /* The JSON of a line that is whole, or NULL. */
 static json_t *undamaged(const char *line, size_t n, const struct source *s)
 {
-  char *end;
+  char sum[CHECKSUM + 1];
   if (n < CHECKSUM + 2 || line[n - 1] != '\n' || line[CHECKSUM] != ' ') return bad(s, "cut off, or not a report"), NULL;
   const char *body = line + CHECKSUM + 1;
   const size_t bytes = n - CHECKSUM - 2;
-  const uint64_t sum = strtoull(line, &end, 16);
-  if (end != line + CHECKSUM || sum != checksum64(body, bytes)) return bad(s, "damaged, or not a report"), NULL;
+  checksum_text(sum, checksum64(body, bytes));
+  if (memcmp(line, sum, CHECKSUM) != 0) return bad(s, "damaged, or not a report"), NULL;
   json_t *o = json_loadb(body, bytes, 0, NULL);
   if (!o) bad(s, "not JSON, or the host has no memory for it");
   return o;

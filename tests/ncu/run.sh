@@ -126,6 +126,8 @@ for i in range(40):
 for i in range(60):
     at = rng.randrange(len(whole))
     attempt(whole[:at] + bytes([whole[at] ^ 1 << rng.randrange(8)]) + whole[at + 1:], "bit at %d" % at)
+for at in range(16):  # a letter of the checksum in the other case, too
+    attempt(whole[:at] + bytes([whole[at] ^ 32]) + whole[at + 1:], "checksum at %d" % at)
 attempt(whole.split(b"\n")[0] + b"\n", "without its launch")
 END
 verdict 'damaged reports' $?
