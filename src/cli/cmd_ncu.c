@@ -206,6 +206,7 @@ static bool hand_over(struct profiling *p, const char *dir, struct err *e)
   if (o->quiet) fprintf(o->out, "ncu_quiet=1\n");
   if (o->presets) fprintf(o->out, "presets=%s\n", o->presets);
   if (ncu_choice_wants_code(&o->choice) || o->layout.page == NCU_PAGE_SOURCE) fprintf(o->out, "ncu_code=1\n");
+  if (ncu_choice_wants_schedulers(&o->choice)) fprintf(o->out, "ncu_schedulers=1\n");
   program_hand_over(o->out, &o->text, dir, true);
   return true;
 }

@@ -16,6 +16,7 @@ struct ncu_capture_options {
   const char *stream; /* file for launches; NULL: nothing is profiled */
   const char *log;    /* file for what is said; NULL: stdout */
   bool code;          /* instructions are kept, too */
+  bool schedulers;    /* each is counted apart (host/scheduler_tally.h) */
   bool waits;         /* until the program calls cudaProfilerStart */
   bool quiet;
   struct ncu_filter filter;

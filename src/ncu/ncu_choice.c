@@ -32,6 +32,20 @@ bool ncu_choice_wants_code(const struct ncu_choice *c)
   return false;
 }
 
+static bool of_schedulers(const struct ncu_metric *m)
+{
+  if (m->row < 0) return false;
+  const struct ncu_metric_row *r = ncu_metric_row((unsigned)m->row);
+  return (r->domain == NCU_SMSP && (m->roll == NCU_MIN || m->roll == NCU_MAX)) || strstr(r->name, "_not_issued");
+}
+
+bool ncu_choice_wants_schedulers(const struct ncu_choice *c)
+{
+  for (size_t i = 0; i < c->n; i++)
+    if (of_schedulers(&c->metric[i])) return true;
+  return false;
+}
+
 void ncu_choice_free(struct ncu_choice *c)
 {
   free(c->metric);

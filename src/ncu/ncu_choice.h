@@ -24,6 +24,8 @@ void ncu_choice_add(struct ncu_choice *, const char *name);
 bool ncu_choice_empty(const struct ncu_choice *);
 /* Whether instructions are shown, or rules look at them. */
 bool ncu_choice_wants_code(const struct ncu_choice *);
+/* Whether a metric is asked for that needs schedulers counted apart (host/scheduler_tally.h). */
+bool ncu_choice_wants_schedulers(const struct ncu_choice *);
 /* All metrics of sections (that one of these GPUs has: bits of enum ncu_target) and of --metrics, by name, each once.
  * The caller frees it. */
 struct ncu_metric *ncu_choice_all(const struct ncu_choice *, unsigned targets, size_t *n);

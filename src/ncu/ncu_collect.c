@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "host/room.h"
+#include "host/scheduler_tally.h"
 #include "host/speed.h"
 #include "time/gpu/gpu.h"
 #include "time/gpu/gpu_stats.h"
@@ -28,6 +29,8 @@ struct counted {
   const struct module_kernel *kernel;
   const uint32_t *grid, *block, *cluster;
   uint32_t shared_dynamic;
+  const struct scheduler_tally *tally; /* NULL: schedulers were not counted apart */
+  uint64_t not_issued[WARP_STATE__N];  /* of all of them */
   bool alone; /* of one instance: what is counted for all of them together is not known */
   struct room room;
   struct speed speed[SPEED__N];
@@ -134,6 +137,11 @@ static uint64_t l2_sectors(const struct counted *c)
   return stat_sum(c->l2->op_sectors, L2_OP__N);
 }
 
+static double not_issued(const struct counted *c, enum warp_state state)
+{
+  return c->tally ? (double)c->not_issued[state] : (double)NAN;
+}
+
 static double books_of(const struct counted *c, const uint64_t *book)
 {
   return (double)stat_sum(book, c->r->profile->n_insts);
@@ -226,6 +234,40 @@ static void see_one(const struct counted *c, enum ncu_domain first, enum ncu_dom
   widen(s, one, first, second);
 }
 
+/* The counters of an SM as they would be if it had this scheduler alone: those that are known. */
+static struct sm_stats stats_of_scheduler(const struct scheduler_counts *x, const struct sm_stats *sm)
+{
+  struct sm_stats s = {.active_cycles = sm->active_cycles,
+                       .issue_slots = sm->active_cycles,
+                       .warps = x->warps,
+                       .warp_cycles = stat_sum(x->state, WARP_STATE__N),
+                       .warp_insts = x->insts,
+                       .thread_insts = x->threads};
+  s.slot[SLOT_ISSUED] = x->insts;
+  memcpy(s.warp_state, x->state, sizeof s.warp_state);
+  memcpy(s.pipe, x->pipe, sizeof s.pipe);
+  return s;
+}
+
+/* Schedulers on whose SM nothing ran are all alike. */
+static void see_schedulers(const struct counted *c, const struct gpu_instances *x, struct spread *s)
+{
+  struct params one = *c->p;
+  struct counted alone = *c;
+  bool idle = false;
+  one.sm_sub_cores = 1;
+  alone.p = &one;
+  for (unsigned i = 0; i < x->n_sms; i++) {
+    if (!x->sm[i].active_cycles && idle) continue;
+    idle |= !x->sm[i].active_cycles;
+    for (unsigned k = 0; k < c->p->sm_sub_cores; k++) {
+      const struct sm_stats of = stats_of_scheduler(scheduler_tally_of(c->tally, i, k), &x->sm[i]);
+      alone.sm = &of;
+      see_one(&alone, NCU_SMSP, NCU_SMSP, s);
+    }
+  }
+}
+
 static void see_instances(const struct counted *c, const struct gpu_instances *x, struct spread *s)
 {
   struct counted alone = *c;
@@ -243,6 +285,7 @@ static void see_instances(const struct counted *c, const struct gpu_instances *x
     alone.dram = &x->dram[i];
     see_one(&alone, NCU_DRAM, NCU_DRAM, s);
   }
+  if (c->tally) see_schedulers(c, x, s);
 }
 
 /* Least and most of the rows that are a sum over instances of what is counted in each: then what is computed for each
@@ -269,6 +312,14 @@ static const void *group_called(const struct sim_result *r, const char *prefix)
   BUG("no statistics called %s", prefix);
 }
 
+static void see_tally(struct counted *c, const struct scheduler_tally *t)
+{
+  c->tally = t;
+  for (unsigned i = 0; i < c->p->gpu_sms; i++)
+    for (unsigned k = 0; k < c->p->sm_sub_cores; k++)
+      for (unsigned w = 0; w < WARP_STATE__N; w++) c->not_issued[w] += scheduler_tally_of(t, i, k)->not_issued[w];
+}
+
 static struct counted counted_of(const struct ncu_launch *l)
 {
   const struct sim_result *r = l->result;
@@ -287,6 +338,7 @@ static struct counted counted_of(const struct ncu_launch *l)
   room_of(c.p, c.l, &c.room);
   speed_of(c.p, r, c.l, c.speed);
   see_domains(&c);
+  if (l->tally) see_tally(&c, l->tally);
   return c;
 }
 

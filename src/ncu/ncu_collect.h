@@ -7,6 +7,8 @@
 #include "load/line_table.h"
 #include "ncu/ncu_action.h"
 
+struct scheduler_tally;
+
 struct ncu_launch {
   const struct params *params;
   const struct sim_result *result; /* a timed run alone on the GPU */
@@ -15,6 +17,7 @@ struct ncu_launch {
   const struct module_kernel *kernel;
   const uint32_t *grid, *block;
   uint32_t cluster[3], shared_dynamic;
+  const struct scheduler_tally *tally; /* observed the run; NULL: nothing is known of schedulers alone */
   const struct line_table *lines; /* of the module; NULL: instructions are not collected */
 };
 

@@ -100,6 +100,7 @@ def formulas(m):
     assert m["smsp__inst_executed.sum"] == m["sm__inst_executed.sum"] == 4 * sms * m["smsp__inst_executed.avg"] or \
         math.isclose(m["smsp__inst_executed.sum"], 4 * sms * m["smsp__inst_executed.avg"], rel_tol=1e-2, abs_tol=4 * sms * 0.006)
     instances(m)
+    not_issued(m)
     # What is not known is n/a, never 0.
     for name in ("lts__average_gcomp_input_sector_success_rate.pct", "launch__shared_mem_config_size", "no_such_metric.sum"):
         assert math.isnan(m[name]), name
@@ -109,13 +110,35 @@ def instances(m):
     """Least and most of one SM, slice, channel: around the average; of CTAs by how many there are, which go to the SMs in turn."""
     sms, ctas = m["launch__sm_count"], m["launch__grid_size"]
     for name in ("sm__cycles_active", "sm__inst_executed", "sm__ctas_launched", "sm__warps_active", "l1tex__t_sectors",
-                 "lts__t_sectors", "dram__bytes"):
+                 "lts__t_sectors", "dram__bytes", "smsp__cycles_active", "smsp__inst_executed", "smsp__warps_active",
+                 "smsp__warps_launched", "smsp__issue_inst0", "smsp__inst_executed_pipe_lsu"):
         assert m[name + ".min"] <= m[name + ".avg"] + 0.006 and m[name + ".avg"] - 0.006 <= m[name + ".max"] <= m[name + ".sum"], name
     if ctas <= sms:
         assert m["sm__ctas_launched.max"] == 1 and m["sm__ctas_launched.min"] == (ctas == sms)
     if ctas == 1:
         assert m["sm__inst_executed.max"] == m["sm__inst_executed.sum"] and m["sm__cycles_active.max"] == m["sm__cycles_active.sum"]
     assert m["sm__ctas_launched.max"] >= ctas / sms
+    warps = math.ceil(m["launch__block_size"] / 32)  # warp w of a CTA is on scheduler w mod 4
+    if ctas == 1:
+        assert m["smsp__warps_launched.max"] == math.ceil(warps / 4) and m["smsp__cycles_active.max"] == m["sm__cycles_active.max"]
+    assert m["smsp__inst_executed.max"] >= m["sm__inst_executed.max"] / 4 - 0.006
+    assert m["smsp__inst_executed.max"] + m["smsp__issue_inst0.min"] <= m["smsp__cycles_active.max"]
+    assert math.isnan(m["smsp__inst_executed_op_global_ld.max"])  # numbers by name are of all together
+
+
+def not_issued(m):
+    """Samples in cycles without an issue: none of a warp that issues; all others where a scheduler has one warp alone."""
+    stalled = "smsp__pcsamp_warps_issue_stalled_"
+    states = [name for name in m if name.startswith(stalled) and not name.endswith("_not_issued")]
+    assert len(states) == 17, states
+    for name in states:
+        without = m[name + "_not_issued"]
+        if name == stalled + "selected":
+            assert without == 0
+        elif m["smsp__warps_launched.max"] == 1 and m["launch__grid_size"] == 1:
+            assert without == m[name], name
+        else:
+            assert 0 <= without <= m[name], name
 
 
 def check_units(units):

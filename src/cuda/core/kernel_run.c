@@ -19,6 +19,7 @@
 #include "cuda/core/stalls.h"
 #include "cuda/core/task.h"
 #include "host/live_gpu.h"
+#include "host/scheduler_tally.h"
 #include "host/tracing.h"
 
 /* A launch under way. */
@@ -145,13 +146,19 @@ static struct sample_group *sample_of(struct shim *s, const struct launch_reques
   return timed && s->options.sample ? sampling_group(&s->samples, &key) : NULL;
 }
 
+static const struct sim_observers *observers_of(const struct shim *s)
+{
+  if (s->schedulers) return scheduler_tally_observers(s->schedulers);
+  return s->activity ? activity_observers(s->activity) : NULL;
+}
+
 /* What the options of the program's run say of this launch. */
 static struct sim_options options_of(struct shim *s, struct kernel_run *k)
 {
   const struct exec_options *e = &s->options;
   struct sim_options o = { .threads = e->threads, .report = stderr, .slice = e->interleave, .max_cycles = e->max_cycles,
                            .max_insts = e->max_insts, .sample_ctas = e->sample_ctas, .start_ps = k->start,
-                           .cold = e->cold, .observers = s->activity ? activity_observers(s->activity) : NULL };
+                           .cold = e->cold, .observers = observers_of(s) };
   if (s->activity) activity_begin(s->activity, k->start);
   o.timed = exec_options_timed(e, k->q->number, k->q->function->kernel->name);
   k->group = sample_of(s, k->q, o.timed);

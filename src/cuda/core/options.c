@@ -74,6 +74,7 @@ static bool take_ncu(struct ncu_capture_options *o, const char *key, const char 
   if (strcmp(key, "stream") == 0) o->stream = value;
   else if (strcmp(key, "log") == 0) o->log = value;
   else if (strcmp(key, "code") == 0) o->code = true;
+  else if (strcmp(key, "schedulers") == 0) o->schedulers = true;
   else if (strcmp(key, "waits") == 0) o->waits = true;
   else if (strcmp(key, "quiet") == 0) o->quiet = true;
   else if (ncu_filter_has(key)) return ncu_filter_take(&o->filter, key, value, e);

@@ -5,7 +5,7 @@
  *   timeline timeline_sms timeline_warps timeline_us progress max_cycles max_insts sample sample_ctas
  *   sanitize leaks print_level print_limit error_exitcode log tally started
  *   debug debug_gdb debug_commands debug_batch debug_turn html html_baseline
- *   ncu_stream ncu_log ncu_code ncu_waits ncu_quiet ncu_OPTION=VALUE (ncu/ncu_filter.h)
+ *   ncu_stream ncu_log ncu_code ncu_schedulers ncu_waits ncu_quiet ncu_OPTION=VALUE (ncu/ncu_filter.h)
  */
 #ifndef WS_CUDA_OPTIONS_H
 #define WS_CUDA_OPTIONS_H

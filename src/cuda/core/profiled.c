@@ -35,6 +35,7 @@ void profiled_keep(struct shim *s, const struct launch_request *q, const struct 
                          .kernel = k,
                          .grid = q->grid,
                          .block = q->block,
+                         .tally = s->schedulers,
                          .shared_dynamic = q->shared};
   launch_cluster(k, q->cluster, l.cluster);
   if (!ncu_capture_keep(s->profile, r->end == RUN_DONE ? &l : NULL, s->options.gpu, context_number(q), stream_number(q),

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/host_memory.h"
+#include "host/scheduler_tally.h"
 #include "cuda/core/checked.h"
 #include "cuda/core/debugged.h"
 #include "cuda/core/exec_report.h"
@@ -40,6 +41,7 @@ static bool bring_up(struct shim *s, struct err *e)
   const struct board *first = &s->boards.of[0];
   TRY(debugged_start(&s->options, &s->debug, e));
   if (s->options.ncu.stream && !(s->profile = ncu_capture_new(&s->options.ncu, e))) return false;
+  if (s->profile && s->options.ncu.schedulers) s->schedulers = scheduler_tally_new(&first->preset.params);
   TRY(checked_start(&s->options, first->device.mem, &s->checked, e));
   timeline_init(&s->time, &first->preset.params);
   struct front_gpu gpu[BOARDS_MAX];

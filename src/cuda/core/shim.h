@@ -134,6 +134,7 @@ struct shim {
   bool defects;                 /* it found some */
   struct debug_session *debug;  /* debugged.h; NULL: no debugger */
   struct ncu_capture *profile;  /* profiled.h; NULL: no profiler */
+  struct scheduler_tally *schedulers; /* observes what is profiled, as long as the process lives; NULL: nothing does */
   struct trace_export *trace;   /* NULL: no traces are written */
   struct pages *pages;          /* pages.h; NULL: no page is written */
   struct activity *activity;    /* NULL: no timeline is written */
