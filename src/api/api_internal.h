@@ -71,9 +71,6 @@ struct profile_rows {
 /* Copies what ran into the arena. */
 void profile_rows_copy(struct profile_rows *, struct arena *, const struct report *);
 
-/* Element i of n to the caller's struct, `bytes` each. */
-int ws_give(const void *list, size_t bytes, size_t n, size_t i, void *out, ws_error *error);
-
 /* What a launch leaves behind, copied: it outlives device and module. NULL: no host memory. */
 ws_result *ws_result_new(const ws_kernel *, const struct launch *, const struct sim_result *,
                          const struct ws_launch *);

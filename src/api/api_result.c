@@ -241,7 +241,8 @@ uint64_t ws_result_thread_instructions(const ws_result *r)
   return r->thread_insts;
 }
 
-int ws_give(const void *list, size_t bytes, size_t n, size_t i, void *out, ws_error *error)
+/* Element i of n to the caller's struct, `bytes` each. */
+static int ws_give(const void *list, size_t bytes, size_t n, size_t i, void *out, ws_error *error)
 {
   if (i >= n) return ws_fail(error, WS_NOT_FOUND, "there are only %zu", n);
   if (out && ws_struct_out(out, (const char *)list + i * bytes, bytes)) return WS_OK;

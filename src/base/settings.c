@@ -8,7 +8,8 @@
 #include "base/host_memory.h"
 #include "base/regular.h"
 
-int settings_include_line(const char *text)
+/* Line, from 1, of the first @include in a text; 0: there is none. */
+static int settings_include_line(const char *text)
 {
   for (int line = 1; text; line++) {
     text += strspn(text, " \t\r\f\v");

@@ -25,7 +25,4 @@ bool settings_read(config_t *c, const char *path, struct err *e);
  * is binary, has SETTINGS_MAX_BYTES or more, or an @include. */
 char *settings_text(const char *path, size_t *bytes, struct err *e);
 
-/* Line, from 1, of the first @include in a text; 0: there is none. */
-int settings_include_line(const char *text);
-
 #endif

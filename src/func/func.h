@@ -95,10 +95,6 @@ struct func_stats {
   uint64_t *threads;                 /* thread instructions by mnemonic id; NULL: do not count */
 };
 
-/* Writes what every path of a CTA waits for, one line each, at most a page: for deadlock
- * reports. */
-void func_describe_waits(const struct step_cta *, FILE *out);
-
 /* Runs the whole grid without time on the calling thread. False: guest fault in *f. */
 bool func_run(struct func_launch *, struct func_stats *, struct fault *f);
 /* The same with limits and a watcher (isa/watch.h; max_cycles has no meaning here). */

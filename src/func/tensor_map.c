@@ -16,7 +16,7 @@ unsigned tensor_type_bits(enum tensor_type t)
   return type_bits[t];
 }
 
-unsigned tensor_type_shared_bits(enum tensor_type t)
+static unsigned tensor_type_shared_bits(enum tensor_type t)
 {
   return shared_bits[t];
 }

@@ -69,6 +69,5 @@ unsigned tensor_map_grain(const struct tensor_map *);
 
 /* Bits of an element in global memory, and with gaps as it lies in shared memory. */
 unsigned tensor_type_bits(enum tensor_type);
-unsigned tensor_type_shared_bits(enum tensor_type);
 
 #endif

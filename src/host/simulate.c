@@ -102,7 +102,7 @@ static void free_machine(struct simulator *s)
   for (struct simulator *m; (m = simulator_next_member(s, &cursor));) free_gpu(m);
 }
 
-void simulator_close_launches(struct simulator *s)
+static void simulator_close_launches(struct simulator *s)
 {
   while (s->n_open) gpu_close(s->gpu, s->open[--s->n_open]);
 }

@@ -54,7 +54,6 @@ void simulator_begin_observing(const struct simulator *, uint64_t start_ps);
 struct run_watch simulator_watch(struct sim_watcher *w);
 /* Into a slot, the last of simulator.open. */
 bool simulator_open(struct simulator *, const struct gpu_launch *, struct err *e);
-void simulator_close_launches(struct simulator *);
 /* Adds instructions by mnemonic, from the counts per instruction. */
 void simulator_count_mix(struct simulator *, const struct gpu_inst_profile *, const struct code_view *);
 /* What a run of the one launch in slot open[0] did. */

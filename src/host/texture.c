@@ -81,16 +81,6 @@ bool image_layout(const struct image_desc *d, uint64_t base, struct image *m, ui
   return true;
 }
 
-bool image_create(struct gmem *mem, const struct image_desc *d, const char *name, struct image *m,
-                  struct err *e)
-{
-  uint64_t bytes;
-  if (!image_layout(d, 0, m, &bytes, e)) return false;
-  m->base = gmem_alloc(mem, bytes, name);
-  return m->base || err_set(e, "no guest memory for an array of %llu bytes; make it smaller",
-                            (unsigned long long)bytes);
-}
-
 static bool reads_float(const struct image *m, const struct sampler *s)
 {
   return m->type == TEXEL_FLOAT || s->read_float;

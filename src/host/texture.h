@@ -33,10 +33,6 @@ struct image_desc {
 bool image_layout(const struct image_desc *, uint64_t base, struct image *, uint64_t *bytes,
                   struct err *e);
 
-/* Memory for an image, zeroed, released with gmem_release(base). The name is for reports. */
-bool image_create(struct gmem *, const struct image_desc *, const char *name, struct image *,
-                  struct err *e);
-
 /* New objects. *handle is what the kernel gets as its 64-bit texture or surface object. Errors: a
  * sampler that does not fit the texels (linear filtering of integers, sRGB of other than 8-bit
  * unsigned texels), no surface of this shape. Wrap and mirror without normalised coordinates mean clamp

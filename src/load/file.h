@@ -61,9 +61,6 @@ const char *code_file_name(const struct code_file *);
 
 /* Loads one image. NULL with e filled, for PTX too. */
 struct module *code_file_load_image(const struct code_file *, unsigned i, struct err *e);
-/* Links what a GPU of this SM runs of n files, objects of nvcc -rdc=true all of them, to one module
- * (load/link.h); one file alone: all of its parts. NULL with e filled. */
-struct module *code_file_link(struct code_file *const *, unsigned n, unsigned sm, struct err *e);
 /* The same of the files at these paths. */
 struct module *code_file_link_paths(const char *const *path, unsigned n, unsigned sm, struct err *e);
 /* Loads the module that a GPU of this SM runs and that has the kernel; kernel == NULL: the one

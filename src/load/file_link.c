@@ -25,7 +25,9 @@ static bool add_parts(struct parts *p, const struct code_file *f, unsigned sm, s
   return p->n > before;
 }
 
-struct module *code_file_link(struct code_file *const *f, unsigned n, unsigned sm, struct err *e)
+/* Links what a GPU of this SM runs of n files, objects of nvcc -rdc=true all of them, to one module
+ * (load/link.h); one file alone: all of its parts. NULL with e filled. */
+static struct module *code_file_link(struct code_file *const *f, unsigned n, unsigned sm, struct err *e)
 {
   struct parts p = { .room = 0 };
   bool ok = true;

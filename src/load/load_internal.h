@@ -97,8 +97,6 @@ bool object_is_shared(const struct elf_symbol *);
 const char *object_memory(const struct elf_symbol *);
 /* Index of the kernel that lives in this .text section, or ALL_KERNELS. */
 int32_t module_kernel_of_text(const struct module *, uint32_t section);
-/* Index of the kernel called name (all of it), or ALL_KERNELS. */
-int32_t module_kernel_index(const struct module *, const char *name);
 /* How many kernels a user's name can mean (module_kernel); *exact: it is a full symbol name. */
 unsigned module_kernel_matches(const struct module *, const char *name, bool *exact);
 /* Index of the kernel that a section ".nv.….NAME" belongs to: its sh_info is the kernel's .text

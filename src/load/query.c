@@ -117,7 +117,8 @@ int32_t module_kernel_of_text(const struct module *m, uint32_t section)
   return section < m->elf.n_sections ? m->text_kernel[section] : ALL_KERNELS;
 }
 
-int32_t module_kernel_index(const struct module *m, const char *name)
+/* Index of the kernel called name (all of it), or ALL_KERNELS. */
+static int32_t module_kernel_index(const struct module *m, const char *name)
 {
   for (unsigned i = 0; i < m->n_kernels; i++)
     if (strcmp(m->kernel[i].name, name) == 0) return (int32_t)i;

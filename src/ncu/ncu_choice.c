@@ -18,13 +18,6 @@ void ncu_choice_add(struct ncu_choice *c, const char *name)
   ncu_metric_parse(name, &c->metric[c->n++]);
 }
 
-bool ncu_choice_empty(const struct ncu_choice *c)
-{
-  for (unsigned i = 0; i < ncu_n_sections; i++)
-    if (c->section[i]) return false;
-  return c->n == 0;
-}
-
 bool ncu_choice_wants_code(const struct ncu_choice *c)
 {
   for (unsigned i = 0; i < ncu_n_sections; i++)

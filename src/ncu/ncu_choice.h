@@ -21,7 +21,6 @@ bool ncu_choice_section(struct ncu_choice *, const char *section, struct err *e)
 bool ncu_choice_metrics(struct ncu_choice *, const char *list, struct err *e);
 /* One metric by its whole name. */
 void ncu_choice_add(struct ncu_choice *, const char *name);
-bool ncu_choice_empty(const struct ncu_choice *);
 /* Whether instructions are shown, or rules look at them. */
 bool ncu_choice_wants_code(const struct ncu_choice *);
 /* Whether a metric is asked for that needs schedulers counted apart (host/scheduler_tally.h). */

@@ -35,7 +35,7 @@ static bool parse_name(const char *option, const char *text, struct ncu_name_tes
   return true;
 }
 
-bool ncu_name_base_parse(const char *text, enum ncu_name_base *base)
+static bool ncu_name_base_parse(const char *text, enum ncu_name_base *base)
 {
   static const char *const names[] = {"function", "demangled", "mangled"};
   for (unsigned i = 0; i < sizeof names / sizeof *names; i++)

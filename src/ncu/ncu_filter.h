@@ -33,7 +33,6 @@ struct ncu_filter {
 bool ncu_filter_take(struct ncu_filter *, const char *option, const char *value, struct err *e);
 /* Whether it is such an option. */
 bool ncu_filter_has(const char *option);
-bool ncu_name_base_parse(const char *text, enum ncu_name_base *);
 /* Whether the next launch is profiled. To be asked once for each, in their order. */
 bool ncu_filter_next(struct ncu_filter *, const char *symbol, uint64_t context, uint64_t stream);
 void ncu_filter_free(struct ncu_filter *);

@@ -14,7 +14,7 @@ struct clock_set *clock_set_new(uint32_t n)
   return s;
 }
 
-struct clock_set *clock_set_share(struct clock_set *s)
+static struct clock_set *clock_set_share(struct clock_set *s)
 {
   if (s) s->users++;
   return s;

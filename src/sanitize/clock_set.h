@@ -19,7 +19,6 @@ struct clock_set {
 /* n entries, to be filled in ascending order; one user. Ends the process when the host has no memory. */
 struct clock_set *clock_set_new(uint32_t n);
 /* NULL is the empty set everywhere. */
-struct clock_set *clock_set_share(struct clock_set *);
 void clock_set_drop(struct clock_set *);
 
 uint32_t clock_set_get(const struct clock_set *, uint32_t warp);

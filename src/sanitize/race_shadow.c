@@ -16,7 +16,7 @@ void race_table_free(struct race_table *t)
   *t = (struct race_table){0};
 }
 
-void race_table_clear(struct race_table *t)
+static void race_table_clear(struct race_table *t)
 {
   for (unsigned i = 0; i < RACE_LAYERS; i++)
     if (t->layer[i]) memset(t->layer[i], 0, cells_of(t) * sizeof *t->layer[i]);

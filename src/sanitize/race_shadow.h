@@ -47,7 +47,6 @@ static inline struct race_table race_table_of(uint64_t bytes)
 }
 
 void race_table_free(struct race_table *);
-void race_table_clear(struct race_table *);
 /* Makes the layer, which is not there. False: the host has no memory for it. */
 bool race_table_add(struct race_table *, unsigned layer);
 /* Makes cells of bytes out of those of words. */

@@ -11,11 +11,6 @@ bool program_is_guest(const struct shim *s)
   return s->program.memory != NULL;
 }
 
-bool program_owns(const struct shim *s, uint64_t addr)
-{
-  return s->program.memory && addr < s->program.end;
-}
-
 bool program_shows(const struct shim *s, uint64_t addr)
 {
   return s->program.shared && addr < s->program.end;

@@ -33,7 +33,6 @@ struct program {
 /* Whether it runs on a simulated CPU. */
 bool program_is_guest(const struct shim *);
 /* Whether addr is the own memory of a program on a simulated CPU; and whether kernels reach it there. */
-bool program_owns(const struct shim *, uint64_t addr);
 bool program_shows(const struct shim *, uint64_t addr);
 
 /* Between the host and the program's memory. False: it may not touch all of that. */

@@ -29,8 +29,6 @@ struct copy copy_linear(uint64_t dst, uint64_t src, uint64_t bytes);
 bool copy_direct(struct shim *, struct copy *, int kind);
 
 bool copy_is_empty(const struct copy *);
-/* Whether the host's memory that takes part is neither pinned nor registered: it is staged by the host. */
-bool copy_is_pageable(struct shim *, const struct copy *);
 /* Whether the host waits for its end: as the blocking functions of the interface do (not for copies inside the
  * device), and for pageable memory, which the host stages (CUDA Runtime API, "API synchronization behavior"). */
 bool copy_host_waits(struct shim *, const struct copy *, bool blocking);

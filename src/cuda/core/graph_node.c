@@ -145,7 +145,7 @@ static bool is_condition(struct shim *s, const CUDA_CONDITIONAL_NODE_PARAMS *p)
          p->n && p->n <= most[p->type];
 }
 
-CUresult node_put_condition(struct shim *s, struct node_place place, CUDA_CONDITIONAL_NODE_PARAMS *p)
+static CUresult node_put_condition(struct shim *s, struct node_place place, CUDA_CONDITIONAL_NODE_PARAMS *p)
 {
   if (!p || place.how != PLACE_NEW || !is_condition(s, p)) return CUDA_ERROR_INVALID_VALUE;
   struct graph_op op = { .type = NODE_CONDITIONAL,
@@ -171,6 +171,14 @@ CUresult node_put_memory_ops(struct shim *s, struct node_place place, const CUDA
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   struct graph_op op = { .type = NODE_MEM_OPS, .memory_ops = { p->op, p->n } };
   return node_put(s, place, mem_op_check(s, p->op, p->n, p->flags), &op);
+}
+
+/* No programmatic dependencies. */
+static bool edge_are_plain(const CUgraphEdgeData *data, size_t n)
+{
+  for (size_t i = 0; data && i < n; i++)
+    if (data[i].from_port || data[i].to_port || data[i].type) return false;
+  return true;
 }
 
 CUresult node_put_any(struct shim *s, const struct node_forms *forms, struct node_place place,
@@ -328,13 +336,6 @@ CUresult node_get_free(struct shim *s, CUgraphNode node, void *addr)
 static void clear_edges(CUgraphEdgeData *data, const size_t *n, CUresult r)
 {
   if (data && r == CUDA_SUCCESS) memset(data, 0, *n * sizeof *data);
-}
-
-bool edge_are_plain(const CUgraphEdgeData *data, size_t n)
-{
-  for (size_t i = 0; data && i < n; i++)
-    if (data[i].from_port || data[i].to_port || data[i].type) return false;
-  return true;
 }
 
 CUresult edge_list(struct shim *s, CUgraph g, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data,

@@ -37,7 +37,6 @@ CUresult node_put_child(struct shim *, struct node_place, CUgraph);
 CUresult node_put_alloc(struct shim *, struct node_place, CUDA_MEM_ALLOC_NODE_PARAMS *);
 CUresult node_put_free(struct shim *, struct node_place, uint64_t addr);
 /* The bodies, empty graphs, go into the parameters. */
-CUresult node_put_condition(struct shim *, struct node_place, CUDA_CONDITIONAL_NODE_PARAMS *);
 CUresult node_put_memory_ops(struct shim *, struct node_place, const CUDA_BATCH_MEM_OP_NODE_PARAMS *);
 /* What only the interfaces can read. */
 struct node_forms {
@@ -72,7 +71,6 @@ CUresult node_get_free(struct shim *, CUgraphNode, void *addr);
 CUresult edge_list(struct shim *, CUgraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *, size_t *n);
 CUresult edge_neighbours(struct shim *, CUgraphNode, CUgraphNode *out, CUgraphEdgeData *, size_t *n,
                          bool before);
-bool edge_are_plain(const CUgraphEdgeData *, size_t n);
 CUresult edge_add(struct shim *, CUgraph, const CUgraphNode *from, const CUgraphNode *to,
                   const CUgraphEdgeData *, size_t n);
 

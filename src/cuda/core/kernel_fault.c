@@ -56,7 +56,8 @@ static void tell_fault(struct shim *s, const struct launch_request *q, const str
             owner->number, b->number);
 }
 
-void kernel_fault_tell_where(const struct launch_request *q, const struct sim_result *r, const char *what)
+/* Where the warps of a launch that ended early are, most first; what: how it ended. */
+static void kernel_fault_tell_where(const struct launch_request *q, const struct sim_result *r, const char *what)
 {
   enum { MAX_ROWS = 12 };
   char where[200];

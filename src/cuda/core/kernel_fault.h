@@ -8,7 +8,5 @@ struct sim_result;
 
 /* From simulated time `end`, ps, on. */
 void kernel_fault_keep(struct shim *, const struct launch_request *, const struct sim_result *, uint64_t end);
-/* Where the warps of a launch that ended early are, most first; what: how it ended. */
-void kernel_fault_tell_where(const struct launch_request *, const struct sim_result *, const char *what);
 
 #endif

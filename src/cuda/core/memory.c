@@ -62,6 +62,24 @@ bool memory_on_host(const struct block *b)
   return b->kind != BLOCK_DEVICE && b->kind != BLOCK_MAPPED && b->kind != BLOCK_OPENED;
 }
 
+CUresult memory_device_pointer(struct shim *s, void *out, const void *p, unsigned flags)
+{
+  const uint64_t addr = (uint64_t)(uintptr_t)p;
+  const struct block *b = memory_find(s, addr);
+  if (!out || flags || !b || !memory_on_host(b)) return CUDA_ERROR_INVALID_VALUE;
+  const uint64_t seen = b->device + (addr - b->addr);
+  memcpy(out, &seen, sizeof seen);
+  return CUDA_SUCCESS;
+}
+
+CUresult memory_host_flags(struct shim *s, unsigned *flags, const void *p)
+{
+  const struct block *b = memory_find(s, (uint64_t)(uintptr_t)p);
+  if (!flags || !b || !memory_on_host(b)) return CUDA_ERROR_INVALID_VALUE;
+  *flags = b->flags | HOST_ALLOC_MAPPED;
+  return CUDA_SUCCESS;
+}
+
 bool memory_is_device(struct shim *s, uint64_t addr)
 {
   return !program_shows(s, addr) && gmem_ptr(board_memory(s, addr), addr, 1) != NULL;

@@ -73,6 +73,9 @@ bool memory_has(const struct shim *, uint64_t addr, unsigned kinds);
 struct block *memory_find(struct shim *, uint64_t addr);
 /* Whether the host can access it too. */
 bool memory_on_host(const struct block *);
+/* Of memory of the host: where kernels see it, *out is a 64-bit address; how it was allocated. */
+CUresult memory_device_pointer(struct shim *, void *out, const void *p, unsigned flags);
+CUresult memory_host_flags(struct shim *, unsigned *flags, const void *p);
 /* Whether kernels can access addr: a block, or a variable of a module. */
 bool memory_is_device(struct shim *, uint64_t addr);
 /* Copies registered memory into the guest (before a launch) or back. */

@@ -144,13 +144,6 @@ bool exec_options_parse(struct exec_options *o, const char *text, struct err *e)
   return true;
 }
 
-void exec_options_free(struct exec_options *o)
-{
-  choice_free(&o->choice);
-  ncu_filter_free(&o->ncu.filter);
-  arena_free(&o->arena);
-}
-
 bool exec_options_timed(const struct exec_options *o, uint64_t number, const char *kernel)
 {
   return o->timed && (o->capture || choice_has(&o->choice, number, kernel));

@@ -61,9 +61,8 @@ struct exec_options {
   struct arena arena;
 };
 
-/* text == NULL: the defaults. Call exec_options_free even after a failure. */
+/* text == NULL: the defaults. What it holds lives as long as the process. */
 bool exec_options_parse(struct exec_options *, const char *text, struct err *e);
-void exec_options_free(struct exec_options *);
 
 /* Whether launch `number` (from 1) of this kernel is timed: chosen, or any when those chosen are captured. */
 bool exec_options_timed(const struct exec_options *, uint64_t number, const char *kernel);

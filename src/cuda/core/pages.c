@@ -26,14 +26,6 @@ struct pages *pages_new(void)
   return p;
 }
 
-void pages_free(struct pages *p)
-{
-  if (!p) return;
-  for (unsigned i = 0; i < p->n; i++) text_out_close(&p->kept[i].report);
-  usage_free(p->usage);
-  mem_free(p);
-}
-
 struct usage *pages_usage(const struct pages *p)
 {
   return p ? p->usage : NULL;

@@ -18,7 +18,6 @@ struct pages;
 struct preset;
 
 struct pages *pages_new(void);
-void pages_free(struct pages *);
 
 /* For sim_options; pages NULL: NULL. */
 struct usage *pages_usage(const struct pages *);

@@ -55,7 +55,8 @@ static bool exists(const struct shim *s, const struct pool *p)
   return at && !at->closed;
 }
 
-struct pool *pool_default(struct shim *s, struct board *b)
+/* A device's default pool: it cannot be destroyed. */
+static struct pool *pool_default(struct shim *s, struct board *b)
 {
   if (!b->pool) b->pool = new_pool(s, b, 0);
   return b->pool;

@@ -22,8 +22,6 @@ struct pools {
 enum { POOL_REUSE_EVENTS = 1, POOL_REUSE_OPPORTUNISTIC, POOL_REUSE_INTERNAL, POOL_RELEASE_THRESHOLD,
        POOL_RESERVED, POOL_RESERVED_HIGH, POOL_USED, POOL_USED_HIGH, POOL__N };
 
-/* A device's default pool: it cannot be destroyed. */
-struct pool *pool_default(struct shim *, struct board *);
 /* The pool of cudaMallocAsync: the device's default one or what pool_use said. */
 struct pool *pool_current(struct shim *, struct board *);
 /* Of a device, when there is such a one, or of a location that is one: the default pool, else that in use. */

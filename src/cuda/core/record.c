@@ -43,13 +43,6 @@ static uint64_t count(const struct record *r)
   return n;
 }
 
-void record_free(struct record *r)
-{
-  for (uint64_t i = 0; i < r->n; i++) free((char *)(uintptr_t)r->launch[i].kernel), free(r->launch[i].stalls);
-  free(r->launch);
-  *r = (struct record){0};
-}
-
 static const char *dims(const uint32_t d[3], char *buf)
 {
   int n = snprintf(buf, DIM_TEXT, "%u", d[0]);

@@ -46,7 +46,6 @@ uint64_t record_next(struct record *);
 void record_keep(struct record *, uint64_t number, const struct launch_record *);
 /* Whether launches 1 to n have ended. */
 bool record_has_all(const struct record *, uint64_t n);
-void record_free(struct record *);
 
 /* The table: one line per launch (the middle of long tables is left out), then sums. total_ps: the
  * program's simulated time. */

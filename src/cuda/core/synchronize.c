@@ -138,11 +138,6 @@ CUresult stream_wait_boards(struct shim *s, board_mask boards)
   return r;
 }
 
-CUresult stream_wait_all(struct shim *s)
-{
-  return stream_wait_boards(s, boards_all(&s->boards));
-}
-
 CUresult stream_wait_memory(struct shim *s, uint64_t addr)
 {
   const struct block *b = memory_find(s, addr);

@@ -15,7 +15,6 @@ struct command *boards_point(struct shim *, board_mask);
 CUresult stream_wait(struct shim *, CUstream);
 /* The host waits for all that was given to these GPUs so far; to any. */
 CUresult stream_wait_boards(struct shim *, board_mask);
-CUresult stream_wait_all(struct shim *);
 /* … to the GPU whose memory it is, and those that see it. */
 CUresult stream_wait_memory(struct shim *, uint64_t addr);
 /* CUDA_ERROR_NOT_READY while work is outstanding. */

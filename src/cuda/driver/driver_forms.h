@@ -16,6 +16,11 @@ extern const struct node_forms driver_node_forms;
 
 extern const struct object_forms driver_object_forms;
 
+CUresult driver_copy_3d(struct shim *, const CUDA_MEMCPY3D *, CUstream, bool blocking);
+
+/* Memory of a pool, when the stream has come there. */
+CUresult driver_alloc_in(struct shim *, CUdeviceptr *out, size_t bytes, CUmemoryPool, CUstream);
+
 /* Whether both ends of a copy exist. */
 CUresult driver_peers(struct shim *, CUcontext to, CUcontext from);
 CUresult driver_copy_peers(struct shim *, const CUDA_MEMCPY3D *, CUstream, bool blocking);

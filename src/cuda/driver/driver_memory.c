@@ -8,6 +8,7 @@
 #include "cuda/core/copy_batch.h"
 #include "cuda/core/enqueue.h"
 #include "cuda/core/synchronize.h"
+#include "cuda/driver/driver_forms.h"
 
 enum { PITCH_ALIGN = 512 };
 
@@ -85,43 +86,6 @@ static CUresult alloc_managed(struct shim *s, CUdeviceptr *out, size_t bytes, un
 CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags)
 {
   DRIVER(NEED_CONTEXT, alloc_managed(s, out, bytes, flags));
-}
-
-CUresult cuMemHostRegister_v2(void *p, size_t bytes, unsigned flags)
-{
-  DRIVER(NEED_CONTEXT, memory_register(s, p, bytes, flags));
-}
-
-CUresult cuMemHostUnregister(void *p)
-{
-  DRIVER(NEED_CONTEXT, memory_unregister(s, p));
-}
-
-static CUresult device_pointer(struct shim *s, CUdeviceptr *out, void *p, unsigned flags)
-{
-  uint64_t addr = (uint64_t)(uintptr_t)p;
-  const struct block *b = memory_find(s, addr);
-  if (!out || flags || !b || !memory_on_host(b)) return CUDA_ERROR_INVALID_VALUE;
-  *out = b->device + (addr - b->addr);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *p, unsigned flags)
-{
-  DRIVER(NEED_CONTEXT, device_pointer(s, out, p, flags));
-}
-
-static CUresult host_flags(struct shim *s, unsigned *flags, void *p)
-{
-  const struct block *b = memory_find(s, (uint64_t)(uintptr_t)p);
-  if (!flags || !b || !memory_on_host(b)) return CUDA_ERROR_INVALID_VALUE;
-  *flags = b->flags | HOST_ALLOC_MAPPED;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuMemHostGetFlags(unsigned *flags, void *p)
-{
-  DRIVER(NEED_CONTEXT, host_flags(s, flags, p));
 }
 
 static CUresult memory_info(const struct board *b, size_t *left, size_t *total)
@@ -281,7 +245,7 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CU
   DRIVER(NEED_CONTEXT, copy(s, dst, src, bytes, COPY_DEVICE_TO_DEVICE, stream, false));
 }
 
-static CUresult copy_3d(struct shim *s, const CUDA_MEMCPY3D *p, CUstream stream, bool blocking)
+CUresult driver_copy_3d(struct shim *s, const CUDA_MEMCPY3D *p, CUstream stream, bool blocking)
 {
   struct stream *st = stream_of(s, stream);
   struct copy c;
@@ -300,7 +264,7 @@ static CUresult copy_2d(struct shim *s, const CUDA_MEMCPY2D *p, CUstream stream,
     .dst_device = p->dst_device, .dst_array = p->dst_array, .dst_pitch = p->dst_pitch,
     .width = p->width, .height = p->height, .depth = 1,
   };
-  return copy_3d(s, &q, stream, blocking);
+  return driver_copy_3d(s, &q, stream, blocking);
 }
 
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *p)
@@ -316,16 +280,6 @@ CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *p)
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *p, CUstream stream)
 {
   DRIVER(NEED_CONTEXT, copy_2d(s, p, stream, false));
-}
-
-CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *p)
-{
-  DRIVER(NEED_CONTEXT, copy_3d(s, p, NULL, true));
-}
-
-CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *p, CUstream stream)
-{
-  DRIVER(NEED_CONTEXT, copy_3d(s, p, stream, false));
 }
 
 /* Batches. Before CUDA 13 they said which copy was at fault. */

@@ -3,11 +3,6 @@
 #include "cuda/core/enqueue.h"
 #include "cuda/core/synchronize.h"
 
-CUresult cuStreamCreate(CUstream *out, unsigned flags)
-{
-  DRIVER(NEED_CONTEXT, stream_create(s, out, flags, 0));
-}
-
 static CUresult context_of(struct shim *s, CUstream stream, CUcontext *context)
 {
   const struct stream *st = stream_of(s, stream);
@@ -30,11 +25,6 @@ CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, void **green)
 }
 
 /* Events --------------------------------------------------------------------------------------------- */
-
-CUresult cuEventCreate(CUevent *out, unsigned flags)
-{
-  DRIVER(NEED_CONTEXT, event_create(s, out, flags));
-}
 
 /* Events of all that a context does: contexts of a GPU share its streams here. */
 CUresult cuCtxRecordEvent(CUcontext c, CUevent event)

@@ -16,6 +16,11 @@ extern const struct node_forms runtime_node_forms;
 
 extern const struct object_forms runtime_object_forms;
 
+CUresult runtime_copy_3d(struct shim *, const cudaMemcpy3DParms *, CUstream, bool blocking);
+
+/* Memory of a pool, when the stream has come there; no bytes: a null pointer. */
+CUresult runtime_alloc_in(struct shim *, void **out, size_t bytes, CUmemoryPool, CUstream);
+
 /* Whether both ends of a copy exist. */
 CUresult runtime_peers(struct shim *, int to, int from);
 CUresult runtime_copy_peers(struct shim *, const cudaMemcpy3DPeerParms *, CUstream, bool blocking);

@@ -8,6 +8,7 @@
 #include "cuda/core/enqueue.h"
 #include "cuda/core/synchronize.h"
 #include "cuda/runtime/runtime.h"
+#include "cuda/runtime/runtime_forms.h"
 
 enum { PITCH_ALIGN = 512 }; /* cudaDevAttrTexturePitchAlignment divides it */
 
@@ -68,42 +69,6 @@ CUresult cudaMallocManaged(void **p, size_t bytes, unsigned flags)
   RUNTIME(NEED_CONTEXT, flags != MANAGED_GLOBAL && flags != MANAGED_HOST
                             ? CUDA_ERROR_INVALID_VALUE
                             : alloc_host(s, p, bytes, BLOCK_MANAGED, flags));
-}
-
-CUresult cudaHostRegister(void *p, size_t bytes, unsigned flags)
-{
-  RUNTIME(NEED_CONTEXT, memory_register(s, p, bytes, flags));
-}
-
-CUresult cudaHostUnregister(void *p)
-{
-  RUNTIME(NEED_CONTEXT, memory_unregister(s, p));
-}
-
-static CUresult device_pointer(struct shim *s, void **device, void *host, unsigned flags)
-{
-  const struct block *b = memory_find(s, (uint64_t)(uintptr_t)host);
-  if (!device || flags || !b || !memory_on_host(b)) return CUDA_ERROR_INVALID_VALUE;
-  *device = (void *)(uintptr_t)(b->device + ((uint64_t)(uintptr_t)host - b->addr));
-  return CUDA_SUCCESS;
-}
-
-CUresult cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
-{
-  RUNTIME(NEED_CONTEXT, device_pointer(s, device, host, flags));
-}
-
-static CUresult host_flags(struct shim *s, unsigned *flags, void *host)
-{
-  const struct block *b = memory_find(s, (uint64_t)(uintptr_t)host);
-  if (!flags || !b || !memory_on_host(b)) return CUDA_ERROR_INVALID_VALUE;
-  *flags = b->flags | HOST_ALLOC_MAPPED;
-  return CUDA_SUCCESS;
-}
-
-CUresult cudaHostGetFlags(unsigned *flags, void *host)
-{
-  RUNTIME(NEED_CONTEXT, host_flags(s, flags, host));
 }
 
 static CUresult alloc_pitched(struct shim *s, void **p, size_t *pitch, size_t width, size_t rows)
@@ -222,21 +187,11 @@ CUresult cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t 
           copy_2d(s, dst, dst_pitch, src, src_pitch, width, height, kind, stream, false));
 }
 
-static CUresult copy_3d(struct shim *s, const cudaMemcpy3DParms *p, CUstream stream, bool blocking)
+CUresult runtime_copy_3d(struct shim *s, const cudaMemcpy3DParms *p, CUstream stream, bool blocking)
 {
   struct copy c;
   CUresult r = copy_from_3d_parms(s, &c, p);
   return r == CUDA_SUCCESS ? copy(s, c, p->kind, stream, blocking) : r;
-}
-
-CUresult cudaMemcpy3D(const cudaMemcpy3DParms *p)
-{
-  RUNTIME(NEED_CONTEXT, copy_3d(s, p, NULL, true));
-}
-
-CUresult cudaMemcpy3DAsync(const cudaMemcpy3DParms *p, CUstream stream)
-{
-  RUNTIME(NEED_CONTEXT, copy_3d(s, p, stream, false));
 }
 
 /* Fills ------------------------------------------------------------------------------------------- */

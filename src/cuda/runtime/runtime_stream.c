@@ -6,17 +6,8 @@ CUresult cudaStreamCreate(CUstream *out)
   RUNTIME(NEED_CONTEXT, stream_create(s, out, 0, 0));
 }
 
-CUresult cudaStreamCreateWithFlags(CUstream *out, unsigned flags)
-{
-  RUNTIME(NEED_CONTEXT, stream_create(s, out, flags, 0));
-}
-
 CUresult cudaEventCreate(CUevent *out)
 {
   RUNTIME(NEED_CONTEXT, event_create(s, out, 0));
 }
 
-CUresult cudaEventCreateWithFlags(CUevent *out, unsigned flags)
-{
-  RUNTIME(NEED_CONTEXT, event_create(s, out, flags));
-}

@@ -43,8 +43,9 @@ bool copy_multicast(uint32_t ctas, uint32_t shared, uint32_t barrier, copy_deliv
   return true;
 }
 
-bool copy_mapped(struct func_warp *w, const struct effect *e, const struct copy_piece *p, const struct gmem_view *v,
-                 struct fault *f)
+/* Is there memory at both ends of the piece? Else a fault. The rest is looked at when it is moved. */
+static bool copy_mapped(struct func_warp *w, const struct effect *e, const struct copy_piece *p,
+                        const struct gmem_view *v, struct fault *f)
 {
   uint64_t mask, last = p->addr + p->bytes - 1;
   unsigned lane = bits_first((uint32_t)e->mem->lanes);

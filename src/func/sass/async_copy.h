@@ -23,10 +23,6 @@ bool copy_complete(struct func_warp *w, const struct effect *e, uint32_t barrier
 typedef bool copy_deliver_fn(void *copy, uint32_t shared, uint32_t barrier);
 bool copy_multicast(uint32_t ctas, uint32_t shared, uint32_t barrier, copy_deliver_fn *deliver, void *copy);
 
-/* Is there memory at both ends of the piece? Else a fault. The rest is looked at when it is moved. */
-bool copy_mapped(struct func_warp *w, const struct effect *e, const struct copy_piece *p, const struct gmem_view *v,
-                 struct fault *f);
-
 /* What the piece has in [addr, addr + bytes). */
 struct copy_piece copy_overlap(const struct copy_piece *, uint64_t addr, uint32_t bytes);
 

@@ -228,14 +228,14 @@ static void func_reg_write(struct step_warp *sw, unsigned reg, lane_mask lanes,
   }
 }
 
-bool func_perform(struct step_warp *sw, struct effect *e, lane_mask lanes, struct gmem_view *v,
-                  struct fault *f)
+static bool func_perform(struct step_warp *sw, struct effect *e, lane_mask lanes, struct gmem_view *v,
+                         struct fault *f)
 {
   const struct uop *u = e->priv;
   return u->perform((struct func_warp *)sw, u, e, (uint32_t)lanes, v, f);
 }
 
-void func_finish(struct step_warp *sw, struct effect *e)
+static void func_finish(struct step_warp *sw, struct effect *e)
 {
   const struct uop *u = e->priv;
   if (u->finish) u->finish((struct func_warp *)sw, u, e);

@@ -98,10 +98,6 @@ static inline bool func_step_uop(struct func_warp *w, struct step_path *p, const
 bool mem_plain(struct func_warp *w, const struct uop *u, uint32_t m, struct mem_effect *scratch,
                const struct gmem_view *v);
 
-bool func_perform(struct step_warp *sw, struct effect *e, lane_mask lanes, struct gmem_view *v,
-                  struct fault *f);
-void func_finish(struct step_warp *sw, struct effect *e);
-
 /* Whether the special register that u reads (S2R and the like) depends on where and when a CTA runs (sem_warp.c). */
 bool func_sr_of_schedule(const struct uop *u);
 

@@ -28,11 +28,6 @@ unsigned func_register_count(const struct step_cta *c)
   return ((const struct func_cta *)c)->warps[0].launch->n_regs;
 }
 
-uint32_t func_barrier_lanes(const struct step_cta *c, unsigned warp, unsigned b, unsigned lane)
-{
-  return path_group(warp_of(c, warp), b, lane);
-}
-
 int func_describe_path(const struct step_cta *c, unsigned warp, unsigned i, char *buf, size_t size)
 {
   return path_describe(warp_of(c, warp), i, buf, size);

@@ -17,9 +17,6 @@ uint8_t *func_local_memory(struct step_cta *, unsigned warp, unsigned lane, uint
 /* Vector registers a thread has: R0 up to, without, this one. */
 unsigned func_register_count(const struct step_cta *);
 
-/* Lanes of the group that convergence barrier b, 0 to 15, of a lane refers to. */
-uint32_t func_barrier_lanes(const struct step_cta *, unsigned warp, unsigned b, unsigned lane);
-
 /* One line on what path i of the warp waits for. Returns as snprintf. */
 int func_describe_path(const struct step_cta *, unsigned warp, unsigned i, char *buf, size_t size);
 

@@ -22,7 +22,7 @@
 #include "func/sass/prepare.h"
 #include "isa/path_order.h"
 
-enum { SLICE_STEPS = WATCH_MAX_SLICE, FIRST_STEPS = 1, REPORT_LINES = 48, POLL_INSTS = 1 << 20 };
+enum { SLICE_STEPS = WATCH_MAX_SLICE, FIRST_STEPS = 1, POLL_INSTS = 1 << 20 };
 /* What YIELD takes from a slice when all other paths of the warp are blocked or yield, too. A warp that waits for
  * another spins a few dozen times, while the lanes of a warp that add to one word by compare-and-swap, with a YIELD
  * each time, all get through in one slice: did the slice end there, all warps would compare with a value that another
@@ -424,8 +424,7 @@ static const struct func_warp *first_blocked(const struct step_cta *c)
   return NULL;
 }
 
-/* The fault has room for one line, what the first blocked warp waits for; func_describe_waits
- * writes the page. */
+/* The fault has room for one line: what the first blocked warp waits for. */
 static void deadlock(struct runner *r)
 {
   const struct step_cta *c = first_live(r);
@@ -438,23 +437,6 @@ static void deadlock(struct runner *r)
              "deadlock: no warp of %u resident CTAs can run; CTA %llu %s", r->n_live,
              (unsigned long long)c->id, line);
   note_fault(r, c);
-}
-
-void func_describe_waits(const struct step_cta *c, FILE *out)
-{
-  unsigned lines = 0;
-  for (unsigned k = 0; k < c->n_warps; k++) {
-    const struct func_warp *w = (const struct func_warp *)c->warp[k];
-    for (unsigned i = 0; i < w->step.paths.n; i++) {
-      char line[160];
-      if (lines++ == REPORT_LINES) {
-        fprintf(out, "…\n");
-        return;
-      }
-      path_describe(w, i, line, sizeof line);
-      fprintf(out, "CTA %llu %s\n", (unsigned long long)c->id, line);
-    }
-  }
 }
 
 static void run_all(void *runner);

@@ -38,12 +38,6 @@ const uint8_t *func_shared(const struct step_cta *c, uint64_t *bytes)
   return cta->shared;
 }
 
-unsigned func_cluster_rank(const struct step_cta *c)
-{
-  const struct func_cta *cta = (const struct func_cta *)c;
-  return cta->cluster ? cta->rank : 0;
-}
-
 enum mem_space func_lane_space(const struct step_cta *c, unsigned warp, const struct mem_effect *me, unsigned lane,
                                uint64_t *addr)
 {

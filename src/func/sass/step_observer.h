@@ -21,9 +21,6 @@ bool func_barrier_busy(const struct step_cta *, unsigned id);
 /* Shared memory of the CTA, *bytes of it. */
 const uint8_t *func_shared(const struct step_cta *, uint64_t *bytes);
 
-/* Number of the CTA in its cluster; 0 when it has none. */
-unsigned func_cluster_rank(const struct step_cta *);
-
 /* Space of a lane's access, MEM_GLOBAL, MEM_SHARED, MEM_CLUSTER or MEM_LOCAL; *addr becomes its address in the
  * space. */
 enum mem_space func_lane_space(const struct step_cta *, unsigned warp, const struct mem_effect *, unsigned lane,

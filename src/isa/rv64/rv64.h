@@ -70,10 +70,4 @@ static inline bool rv64_is_compressed(uint16_t parcel)
 /* The 32-bit word that means the same as a compressed one; 0: there is none, it is illegal. */
 uint32_t rv64_expand(uint16_t parcel);
 
-/* Name of an operation as assemblers write it. */
-const char *rv64_name(unsigned op);
-
-/* ABI name of an integer register, 0..31. */
-const char *rv64_register(unsigned x);
-
 #endif

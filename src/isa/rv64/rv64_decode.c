@@ -85,16 +85,3 @@ void rv64_decode(uint32_t word, struct rv64_inst *to)
   if (!rounding_is_bad(to, format)) to->op = (uint16_t)op;
 }
 
-const char *rv64_name(unsigned op)
-{
-  return op < RV64_OP__N ? rows[op].name : "?";
-}
-
-const char *rv64_register(unsigned x)
-{
-  static const char *const name[32] = {
-      "zero", "ra", "sp", "gp", "tp",  "t0",  "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4", "a5",
-      "a6",   "a7", "s2", "s3", "s4",  "s5",  "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6",
-  };
-  return x < 32 ? name[x] : "?";
-}

@@ -127,6 +127,17 @@ enum sass_opd {
   OPD_sA = OPD_A | OM_SEL, OPD_snaA = OPD_naA | OM_SEL,
 };
 
+/* In tables by operand: the kinds that are an address in brackets, of what memory instructions read and write. */
+#define OPD_ADDRESSES(...)                                                                         \
+  [OPD_ADDR] = __VA_ARGS__, [OPD_ADDR_DB] = __VA_ARGS__, [OPD_ADDR_DC] = __VA_ARGS__,              \
+  [OPD_ADDR_AC] = __VA_ARGS__, [OPD_ADDR_O32] = __VA_ARGS__, [OPD_ADDR_UC] = __VA_ARGS__,          \
+  [OPD_ADDR_AC100] = __VA_ARGS__, [OPD_ADDR_RC100] = __VA_ARGS__, [OPD_ADDR_L256] = __VA_ARGS__,   \
+  [OPD_ADDR_S256] = __VA_ARGS__, [OPD_SADDR] = __VA_ARGS__, [OPD_SADDR_B] = __VA_ARGS__,           \
+  [OPD_SADDR_C] = __VA_ARGS__, [OPD_SADDR_C6] = __VA_ARGS__, [OPD_USADDR] = __VA_ARGS__,           \
+  [OPD_XADDR] = __VA_ARGS__, [OPD_XADDR_B] = __VA_ARGS__, [OPD_XADDR_C] = __VA_ARGS__,             \
+  [OPD_CCTL] = __VA_ARGS__, [OPD_LDGSTS_G] = __VA_ARGS__, [OPD_LDGSTS_G100] = __VA_ARGS__,         \
+  [OPD_LDGSTS_GN] = __VA_ARGS__, [OPD_LDGSTS_GN100] = __VA_ARGS__
+
 /* Register widths of the operands of a row (timing.c). */
 enum sass_width {
   W_1,    /* one register each */

@@ -8,7 +8,8 @@
 
 bool blas_handle_is(const struct blas *h) { return h && h->magic == MAGIC; }
 
-blas_status blas_open(struct blas **out)
+/* Makes a handle for the calling thread's device; `*out` is NULL when that fails. */
+static blas_status blas_open(struct blas **out)
 {
   struct blas *h = calloc(1, sizeof *h);
   *out = NULL;
@@ -26,7 +27,7 @@ blas_status blas_open(struct blas **out)
   return BLAS_SUCCESS;
 }
 
-blas_status blas_close(struct blas *h)
+static blas_status blas_close(struct blas *h)
 {
   if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
   cuStreamSynchronize(h->stream);

@@ -301,12 +301,6 @@ bool coh_home_busy(const struct coh_home *d)
   return d->n_transient || d->cast_to;
 }
 
-enum coh_state coh_home_peek(const struct coh_home *d, uint64_t line)
-{
-  const struct coh_home_entry *e = find(d, line);
-  return e ? e->state : COH_ST_I;
-}
-
 void coh_home_dump(const struct coh_home *d, FILE *out)
 {
   size_t n = (size_t)d->cfg.sets * d->cfg.ways;

@@ -61,7 +61,6 @@ void coh_home_init(struct coh_home *, const struct coh_protocol *, const struct 
 bool coh_home_cycle(struct coh_home *, picos now);
 bool coh_home_busy(const struct coh_home *);
 /* Between windows. */
-enum coh_state coh_home_peek(const struct coh_home *, uint64_t line);
 void coh_home_dump(const struct coh_home *, FILE *);
 
 #endif

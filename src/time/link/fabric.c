@@ -175,11 +175,6 @@ picos fabric_epoch(const struct fabric *f, const picos *window)
   return least;
 }
 
-const struct wire_stats *fabric_wire_stats(const struct fabric *f, unsigned link, bool back)
-{
-  return &f->wire[2 * link + back].wire.stats;
-}
-
 /* --- messages ----------------------------------------------------------------------------------- */
 
 /* To the wire that leads on from `node`; m->arrive: when it can go. */

@@ -46,7 +46,4 @@ picos fabric_epoch(const struct fabric *, const picos *window);
 
 extern const struct part_ops fabric_ops;
 
-/* Of one direction of a link, back or not. */
-const struct wire_stats *fabric_wire_stats(const struct fabric *, unsigned link, bool back);
-
 #endif

@@ -37,10 +37,3 @@ void link_port_pop(struct link_port *p, unsigned lane, picos now)
   link_ring_pop(&p->in[lane]);
 }
 
-bool link_port_busy(const struct link_port *p)
-{
-  if (p->out.n) return true;
-  for (unsigned i = 0; i < p->n_lanes; i++)
-    if (p->in[i].n) return true;
-  return false;
-}

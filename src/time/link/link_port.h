@@ -52,6 +52,4 @@ static inline struct link_msg *link_port_front(const struct link_port *p, unsign
 /* Takes that message at `now`. */
 void link_port_pop(struct link_port *, unsigned lane, picos now);
 
-bool link_port_busy(const struct link_port *);
-
 #endif

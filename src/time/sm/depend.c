@@ -75,7 +75,8 @@ static void raise_counter(struct warp_table *t, unsigned warp, unsigned sb, unsi
   w->dep_busy |= (uint8_t)(1u << sb);
 }
 
-void depend_drop(struct warp_table *t, unsigned warp, unsigned sb, uint64_t now)
+/* Drops the counter at the end of this cycle. */
+static void depend_drop(struct warp_table *t, unsigned warp, unsigned sb, uint64_t now)
 {
   struct warp_slot *w = &t->slot[warp];
   struct dep_counter *c = &w->dep[sb];

@@ -67,9 +67,6 @@ struct depend_write {
 void depend_write_at(struct depend *, struct warp_table *, uint64_t now, unsigned warp,
                      struct depend_write);
 
-/* Drops the counter at the end of this cycle. */
-void depend_drop(struct warp_table *, unsigned warp, unsigned sb, uint64_t now);
-
 /* What issued raises its counters in this cycle already: several issue in it (ideal.issue). */
 void depend_raise(struct depend *, struct warp_table *, uint64_t now);
 

@@ -101,8 +101,9 @@ static void report(struct hazard *h, enum hazard_kind kind, int reg, const struc
                                    .count = 1});
 }
 
-void hazard_shared(struct hazard *h, const struct inst *first, const struct inst *second,
-                   uint32_t address)
+/* Shared memory at `address` is accessed by `second` while the LDGSTS `first` has not written it. */
+static void hazard_shared(struct hazard *h, const struct inst *first, const struct inst *second,
+                          uint32_t address)
 {
   bool writes = second->mem.op == MEM_STORE || second->mem.op == MEM_RED;
   found(h, (struct hazard_finding){.kind = writes ? HAZARD_WAW : HAZARD_RAW,

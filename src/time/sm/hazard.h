@@ -94,10 +94,6 @@ void hazard_written(struct hazard *, unsigned warp, const struct inst *, uint32_
 void hazard_sources_read(struct hazard *, unsigned warp, const struct inst *, uint32_t seq,
                          uint64_t visible);
 
-/* Shared memory at `address` is accessed by `second` while the LDGSTS `first` has not written it. */
-void hazard_shared(struct hazard *, const struct inst *first, const struct inst *second,
-                   uint32_t address);
-
 /* The checkers of an SM's sub-cores, as an observer of it. */
 struct hazard_set {
   struct observer observer; /* first member */

@@ -23,7 +23,9 @@ void issue_start(struct issue *s)
   s->waited = (struct tally){0};
 }
 
-uint64_t issue_after(const struct params *p, const struct inst_ctrl *c, uint64_t now)
+/* Cycle from which the warp may issue again after an instruction with these bits issued at `now`
+ * (Huerta et al., MICRO 2025). */
+static uint64_t issue_after(const struct params *p, const struct inst_ctrl *c, uint64_t now)
 {
   if (c->stall == 0 && c->yield) return now + p->issue_stall0_yield_cycles;
   if (c->stall >= p->issue_big_stall_from && !c->yield)

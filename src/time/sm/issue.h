@@ -132,8 +132,4 @@ static inline uint64_t issue_throttled(struct issue *s, const struct warp_table 
 void issue_commit(struct issue *, struct warp_slot *, unsigned warp, const struct inst *,
                   uint64_t control_free_at, uint64_t held, uint64_t now);
 
-/* Cycle from which the warp may issue again after an instruction with these bits issued at `now`
- * (Huerta et al., MICRO 2025). */
-uint64_t issue_after(const struct params *, const struct inst_ctrl *, uint64_t now);
-
 #endif
