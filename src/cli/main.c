@@ -40,6 +40,14 @@ static int unknown_option(const char *word)
   return cli_error("unknown option '%s'; see 'warpstep help'%s", word, nearest_hint(&near, hint));
 }
 
+/* A full disk or a closed pipe is neither success nor a result; bad input and outputs have said their reason already. */
+static int output_end(int status)
+{
+  if (!fflush(stdout) && !ferror(stdout)) return status;
+  if (status != CLI_BAD_INPUT) cli_error("cannot write the output");
+  return status == CLI_OK || status == CLI_MISMATCH ? CLI_BAD_INPUT : status;
+}
+
 int main(int argc, char **argv)
 {
   const struct cli_command *cmd;
@@ -47,7 +55,7 @@ int main(int argc, char **argv)
   if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
     cmd = &cmd_help, argc = 1;
   else if (!strcmp(argv[1], "--version"))
-    return printf("warpstep %s\n", ws_version()) < 0;
+    return printf("warpstep %s\n", ws_version()), output_end(CLI_OK);
   else if (argv[1][0] == '-')
     return unknown_option(argv[1]);
   else if (!(cmd = cli_command_find(argv[1])))
@@ -56,9 +64,5 @@ int main(int argc, char **argv)
     argv++, argc--;
 
   signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is an error like a full disk */
-  int status = cmd->run(cmd, argc, argv);
-  /* A full disk or a closed pipe must not look like success. */
-  if ((fflush(stdout) || ferror(stdout)) && status == CLI_OK)
-    return cli_error("cannot write the output");
-  return status;
+  return output_end(cmd->run(cmd, argc, argv));
 }

@@ -52,6 +52,25 @@ refuses "disasm to a full device" - bash -c "exec '$bin' disasm '$cubin' >/dev/f
 refuses "gpus to a full device" - bash -c "exec '$bin' gpus >/dev/full"
 refuses "isa to a full device" - bash -c "exec '$bin' isa --coverage >/dev/full"
 refuses "help to a full device" - bash -c "exec '$bin' help run >/dev/full"
+timed=("$bin" run "$launch" --quiet --no-check)
+for option in --html --pipeline --timeline; do
+  refuses "run $option /dev/full" - "${timed[@]}" $option /dev/full
+  refuses "run $option, full disk" 1 "${timed[@]}" $option "$out/there"
+done
+for option in --annotate --details "--check all"; do
+  refuses "run $option to a full device" - bash -c "exec '$bin' run '$launch' --no-check $option >/dev/full"
+done
+refuses "version to a full device" - bash -c "exec '$bin' --version >/dev/full"
+refuses "machines to a full device" - bash -c "exec '$bin' machines --show dgx-a100 >/dev/full"
+refuses "area to a full device" - bash -c "exec '$bin' area >/dev/full"
+refuses "ncu --query-metrics to a full device" - bash -c "exec '$bin' ncu --query-metrics >/dev/full"
+refuses "debug to a full device" - bash -c "echo quit | exec '$bin' debug '$launch' >/dev/full"
+refuses "probe --emit, full disk" 1 "$bin" probe --emit "$out/probes"
+"$bin" trace export "$launch" --out "$scratch/traces" >"$scratch/stdout" || exit 2
+refuses "trace import --json /dev/full" - "$bin" trace import "$scratch/traces" --json /dev/full
+refuses "trace import --json, full disk" 1 "$bin" trace import "$scratch/traces" --json "$out/there"
+"${timed[@]}" --json "$scratch/a.json" && "${timed[@]}" --json "$scratch/b.json" --set launch.latency_cycles=9 || exit 2
+refuses "diff to a full device" - bash -c "exec '$bin' diff '$scratch/a.json' '$scratch/b.json' --fail-above 0 >/dev/full"
 refuses "exec --json /nowhere" - "$bin" exec --json /dev/full/none true
 refuses "exec --json FOLDER" - "$bin" exec --json "$out" true
 refuses "run --json, a chain of links without an end" - "${quiet[@]}" --json "$out/loop"
@@ -197,7 +216,7 @@ locked() {
   mkdir "$dir"
   [ "$(id -u)" -ne 0 ] || as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
   chmod 755 "$scratch"
-  "${as[@]}" test -x "$bin" -a -r "$launch" 2>/dev/null || { echo "SKIP the program is not to be read by others"; return; }
+  "${as[@]}" test -r "$launch" 2>/dev/null && "${as[@]}" "$bin" gpus >/dev/null 2>&1 || { echo "SKIP the program is not to be read by others"; return; }
   printf '%100000s' '' >"$dir/file"
   chmod 666 "$dir/file"
   chmod 555 "$dir"

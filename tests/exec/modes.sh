@@ -146,6 +146,24 @@ lost() {
     says "$scratch/err" "$out/file: cannot write"
     says "$scratch/out" ""
   done
+  for option in --html --timeline; do
+    "$BIN" exec --time-kernels 1..1 --quiet $option /dev/full "$scratch/repeat" >"$scratch/out" 2>"$scratch/err"
+    status=$?
+    [ $status -eq 2 ] || echo "$option /dev/full: exit status $status"
+    says "$scratch/err" "/dev/full: cannot write"
+    full "$BIN" exec --time-kernels 1..1 --quiet $option "$out/file" "$scratch/repeat"
+    status=$?
+    [ $status -eq 2 ] || echo "$option on a full disk: exit status $status"
+    says "$scratch/err" "$out/file: cannot write"
+  done
+  full "$BIN" ncu --launch-count 1 -o "$out/file" "$scratch/repeat"
+  status=$?
+  [ $status -eq 2 ] || echo "ncu -o on a full disk: exit status $status"
+  says "$scratch/err" "$out/file.ncu-rep: cannot write"
+  "$BIN" sanitize "$scratch/repeat" 2>"$scratch/err" >/dev/full
+  status=$?
+  [ $status -eq 2 ] || echo "sanitize to a full device: exit status $status"
+  says "$scratch/err" "stdout: cannot write"
   full "$BIN" capture -o "$out/cases" --launches 1..2 "$scratch/repeat"
   status=$?
   [ $status -eq 2 ] || echo "capture on a full disk: exit status $status"

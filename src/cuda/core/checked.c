@@ -85,6 +85,13 @@ void checked_leaked(struct checked *c, uint64_t addr, uint64_t bytes)
   if (c) sanitizer_leaked(c->sanitizer, addr, bytes);
 }
 
+/* What the program itself could not write there is an error, too: the reports may be among it. */
+static bool stdout_took_all(struct err *e)
+{
+  if (!fflush(stdout) && !ferror(stdout)) return true;
+  return err_set(e, "stdout: cannot write: %s", host_error());
+}
+
 bool checked_finish(struct checked *c, bool *defects, struct err *e)
 {
   if (!c) return true;
@@ -92,7 +99,7 @@ bool checked_finish(struct checked *c, bool *defects, struct err *e)
   tell_tally(c);
   if (c->tally) c->tally->ended++;
   sanitize_tally_close(c->tally);
-  const bool ok = !c->log || output_log_close(c->log, c->path, e);
+  const bool ok = c->log ? output_log_close(c->log, c->path, e) : stdout_took_all(e);
   sanitizer_free(c->sanitizer);
   free(c);
   return ok;
