@@ -492,7 +492,8 @@ static int start(struct exec_run *x, char **program)
   program_hand_over(x->out, &x->text, dir, !x->native);
   if (x->what_if.costs) return exec_what_if_program(&x->what_if, program);
   execvp(program[0], program);
-  return cli_error("%s: %s", program[0], host_error());
+  program_not_started(program[0], &e);
+  return cli_error("%s", e.msg);
 }
 
 /* The program's GPUs live in this process, and their library reads what it reads in others. */

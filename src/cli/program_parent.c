@@ -8,6 +8,7 @@
 
 #include "base/host_memory.h"
 #include "cli/cli.h"
+#include "cli/program_start.h"
 
 static void hold(struct program_parent *h)
 {
@@ -21,11 +22,13 @@ static void hold(struct program_parent *h)
 /* In the child: becomes the program, which has this process's terminal and signals, and ends with it. */
 static void become(char **program, const struct program_parent *h, pid_t parent)
 {
+  struct err e = {""};
   sigaction(SIGCHLD, &h->child, NULL);
   sigprocmask(SIG_SETMASK, &h->before, NULL);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() == parent) execvp(program[0], program);
-  cli_error("%s: %s", program[0], host_error());
+  program_not_started(program[0], &e);
+  cli_error("%s", e.msg);
 }
 
 /* How the program ended, as wait() says it. Signals that somebody sends to this process go to the program; those of the

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/host_memory.h"
@@ -12,9 +13,31 @@
 #define LIBRARY          "libwarpstep-cuda.so"
 #define OPTIONS_VARIABLE "WARPSTEP_EXEC" /* cuda/core/options.h reads it */
 
+static bool ends_in(const char *path, const char *ending)
+{
+  const size_t n = strlen(path), m = strlen(ending);
+  return n > m && !strcmp(path + n - m, ending);
+}
+
+bool program_not_started(const char *path, struct err *e)
+{
+  const char *why = host_error();
+  struct stat st;
+  if (stat(path, &st) != 0) return err_set(e, "%s: %s", path, why);
+  if (S_ISDIR(st.st_mode)) return err_set(e, "%s: is a folder, not a program", path);
+  if (ends_in(path, ".cu"))
+    return err_set(e, "%s: is CUDA source; compile it first: nvcc -arch=sm_86 -o PROGRAM %s", path, path);
+  if (ends_in(path, ".launch") || ends_in(path, ".case") || ends_in(path, ".cubin"))
+    return err_set(e, "%s: is no program: warpstep run %s", path, path);
+  if (!strchr(path, '/')) return err_set(e, "%s: not found in PATH; here it is ./%s", path, path);
+  return err_set(e, "%s: %s%s", path, why, access(path, X_OK) ? "; a program must be executable (chmod +x)" : "");
+}
+
 bool program_check(const char *path, struct err *e)
 {
-  if (strchr(path, '/') && access(path, X_OK) != 0) return err_set(e, "%s: %s", path, host_error());
+  struct stat st;
+  const bool named = strchr(path, '/'); /* else it is looked for in PATH */
+  if (named && (access(path, X_OK) != 0 || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)))) return program_not_started(path, e);
   struct program_info p = program_inspect(path);
   if (!p.elf) return true; /* a script, or found through PATH: it will start programs itself */
   if (p.static_program)

@@ -12,6 +12,8 @@
 /* Mistakes are better told before the program starts. False with *e filled: it cannot be started, or not with our
  * libraries. */
 bool program_check(const char *path, struct err *e);
+/* Behind a start that failed: why, and what to do when it is something else than a program. Always false. */
+bool program_not_started(const char *path, struct err *e);
 /* Folder of the shim libraries: $WARPSTEP_CUDA, else cuda/ beside this program, else ../lib/warpstep. */
 bool program_libraries(char *dir, size_t size, struct err *e);
 /* Puts them in the way of what is executed next, with what was written to `out`, whose text this is: lines KEY=VALUE

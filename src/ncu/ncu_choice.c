@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/host_memory.h"
+#include "base/nearest.h"
 
 void ncu_choice_add(struct ncu_choice *c, const char *name)
 {
@@ -64,6 +65,15 @@ static bool compile(regex_t *re, const char *option, const char *text, struct er
   return err_set(e, "%s regex:%.200s: not a regular expression: %s", option, text, why);
 }
 
+static bool no_section(const char *name, struct err *e)
+{
+  char hint[NEAREST_HINT];
+  struct nearest near;
+  nearest_start(&near, name);
+  for (unsigned i = 0; i < ncu_n_sections; i++) nearest_offer(&near, ncu_sections[i].id);
+  return err_set(e, "--section %.200s: no such section; --list-sections lists them%s", name, nearest_hint(&near, hint));
+}
+
 bool ncu_choice_section(struct ncu_choice *c, const char *name, struct err *e)
 {
   const bool by_regex = !strncmp(name, "regex:", 6);
@@ -76,7 +86,7 @@ bool ncu_choice_section(struct ncu_choice *c, const char *name, struct err *e)
     c->section[i] = found = true;
   }
   if (by_regex) regfree(&re);
-  return found || err_set(e, "--section %.200s: no such section; --list-sections lists them", name);
+  return found || no_section(name, e);
 }
 
 /* --- metrics ------------------------------------------------------------------------------------ */

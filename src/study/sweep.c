@@ -8,6 +8,7 @@
 
 #include "base/checksum.h"
 #include "base/host_memory.h"
+#include "base/nearest.h"
 #include "base/settings.h"
 #include "base/text.h"
 #include "config/params.h"
@@ -150,6 +151,16 @@ static bool read_axes(struct reader *r)
   return true;
 }
 
+static bool no_setting(struct reader *r, const config_setting_t *m, const char *const *known)
+{
+  char hint[NEAREST_HINT];
+  struct nearest near;
+  nearest_start(&near, config_setting_name(m));
+  for (unsigned i = 0; known[i]; i++) nearest_offer(&near, known[i]);
+  return err_set(r->e, "%s:%d: no setting '%.60s'; there are name, gpu, run, set and vary%s", r->s->path,
+                 (int)config_setting_source_line(m), config_setting_name(m), nearest_hint(&near, hint));
+}
+
 static bool read_top(struct reader *r)
 {
   static const char *const known[] = {"name", "gpu", "run", "set", "vary", NULL};
@@ -159,8 +170,7 @@ static bool read_top(struct reader *r)
     unsigned k = 0;
     while (known[k] && strcmp(known[k], config_setting_name(m)) != 0) k++;
     if (!known[k])
-      return err_set(r->e, "%s:%d: no setting '%.60s'; there are name, gpu, run, set and vary", r->s->path,
-                     (int)config_setting_source_line(m), config_setting_name(m));
+      return no_setting(r, m, known);
   }
   const char *name = NULL;
   (void)config_lookup_string(r->config, "name", &name);

@@ -23,3 +23,7 @@ say gpus --resolve "$T/x.cfg"
 say simulate
 say run $vecadd --gpu gtx-9999
 say run $vecadd --kernel nonsense
+printf 'gpu = ["rtx-3070"]; vry = ();\n' >"$T/x.sweep"
+say sweep "$T/x.sweep"
+say ncu --section SpeedOfLigt true
+say ncu --section Nonsense true
