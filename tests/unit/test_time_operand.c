@@ -128,12 +128,43 @@ static void register_file_cache(void **state)
   assert_int_equal(stats.rfc_hits, 0);
 }
 
+/* Of a queued memory instruction the address alone is read before it enters the queue: a store's data comes later, on a path of
+ * its own. One port and two banks: the address pair R2 takes one read of each, in the two cycles that it gets. */
+static void queued_addresses(void **state)
+{
+  (void)state;
+  struct params p = {.regfile_banks = 2, .regfile_read_ports = 1, .regfile_read_cycles = 3};
+  struct sm_stats stats = {0};
+  struct operand_path o;
+  struct inst store = mock_alu(1, false);
+  store.pipe = PIPE_MEM;
+  store.mem = (struct inst_mem){.space = MEM_GLOBAL, .op = MEM_STORE, .bytes = 16, .addr = ADDR_REGULAR};
+  store.n_src = 2;
+  store.src[0] = (struct operand){.file = FILE_R, .index = 2, .width = 2, .slot = 0};
+  store.src[1] = (struct operand){.file = FILE_R, .index = 8, .width = 4, .slot = 1};
+  operand_init(&o, &p, &stats);
+  assert_true(operand_read_queued(&o, &store, 10, 2));
+  assert_int_equal(stats.rf_reads, 2);
+  assert_true(operand_read_queued(&o, &store, 10, 2)); /* the other cycle of both banks */
+  assert_int_equal(stats.rf_reads, 4);
+  assert_false(operand_read_queued(&o, &store, 10, 2)); /* no port is left */
+  assert_int_equal(stats.rf_reads, 4);
+  store.mem.space = MEM_NONE; /* what is no access reads all, three of each bank: what does not fit takes all there is */
+  assert_true(operand_read_queued(&o, &store, 20, 2));
+  assert_int_equal(stats.rf_reads, 10);
+  store.n_src = 1;
+  assert_false(operand_read_queued(&o, &store, 20, 2));
+  assert_true(operand_read_queued(&o, &store, 20, 3));
+  assert_int_equal(stats.rf_reads, 12);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(read_port_conflicts),
       cmocka_unit_test(steady_state),
       cmocka_unit_test(register_file_cache),
+      cmocka_unit_test(queued_addresses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

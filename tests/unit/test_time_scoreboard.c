@@ -237,6 +237,27 @@ static void tickets_run_out(void **state)
   arena_free(&a);
 }
 
+/* An instruction has a ticket for its sources and one for its destinations, if it has any. */
+static void tickets_are_for_registers(void **state)
+{
+  (void)state;
+  struct params p = {.scoreboard_war = true};
+  struct arena a = {0};
+  struct scoreboard *b = scoreboard_new(&a, &p);
+  struct inst none = nop(), reads = fp32(1, 2), writes = fp32(3, 4);
+  reads.n_dst = writes.n_src = 0;
+  struct releases out = scoreboard_issue(b, 0, &none, WS_WAIT, WS_WAIT);
+  assert_true(out.read == SB_NONE && out.write == SB_NONE);
+  assert_int_equal(b->n_free, BOARD_TICKETS);
+  out = scoreboard_issue(b, 0, &reads, WS_WAIT, WS_WAIT);
+  assert_true(out.read >= BOARD_TICKET && out.write == SB_NONE);
+  assert_int_equal(b->n_free, BOARD_TICKETS - 1);
+  out = scoreboard_issue(b, 0, &writes, WS_WAIT, WS_WAIT);
+  assert_true(out.read == SB_NONE && out.write >= BOARD_TICKET);
+  assert_int_equal(b->n_free, BOARD_TICKETS - 2);
+  arena_free(&a);
+}
+
 /* What came free last, and the name of the wait for it. */
 static void waits_have_names(void **state)
 {
@@ -270,6 +291,7 @@ int main(void)
       cmocka_unit_test(ldgsts_groups),
       cmocka_unit_test(hybrid),
       cmocka_unit_test(tickets_run_out),
+      cmocka_unit_test(tickets_are_for_registers),
       cmocka_unit_test(waits_have_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

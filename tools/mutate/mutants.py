@@ -20,6 +20,7 @@ import sys
 import time
 
 from candidates import Mutant, candidates
+from cover import Cover
 from tree import FOLDERS, Tree
 
 SLOWEST = 10  # seconds of a processor; slower tests are left out
@@ -47,32 +48,43 @@ class Campaign:
     """folders: whose mutants are tried; tests that cannot see any of them are left out."""
     def __init__(self, tree, work, folders):
         self.tree, self.work = tree, pathlib.Path(work)
-        paths = [str(p.relative_to(tree.root)) for f in folders for p in (tree.root / "src" / f).rglob("*.c")]
-        self.commands = {n: c for n, c in tree.tests().items() if any(self.sees(n, p) for p in paths)}
-        self.seconds = {}
+        self.sources = [str(p.relative_to(tree.root)) for f in folders for p in (tree.root / "src" / f).rglob("*.c")]
+        self.commands = {n: c for n, c in tree.tests().items() if any(self.may_see(n, p) for p in self.sources)}
+        self.seconds, self.lines = {}, {}
         self.kills = collections.Counter()  # (file, test), and (test)
         self.runs = collections.Counter()
+        self.cover = Cover(tree.root / "build", (tree.whole, tree.shims, tree.shim), self.sources)
 
     def prepare(self):
-        """How long each test takes; it must pass. Known from last time when the test is the same."""
+        """How long each test takes, and which lines it executes; it must pass. Known from last time when the test is the same."""
         path = self.work / "tests.json"
         known = json.loads(path.read_text()) if path.exists() else {}
         for name in self.commands:
             stamp = self.stamp(name)
             if known.get(name, {}).get("stamp") != stamp:
-                status, seconds = self.tree.run(self.commands[name], SLOWEST)
-                known[name] = {"stamp": stamp, "seconds": seconds if status == 0 else None}
-                print(f"{seconds:7.2f} s {name}{'' if status == 0 else f' left out: ends with {status} without a mutant'}", flush=True)
+                known[name] = dict(self.measure(name), stamp=stamp)
                 path.write_text(json.dumps(known))
         self.seconds = {n: known[n]["seconds"] for n in self.commands if (known[n]["seconds"] or SLOWEST) < SLOWEST}
+        self.lines = {n: {p: int(bits, 16) for p, bits in known[n]["lines"].items()} for n in self.seconds if known[n]["lines"]}
+
+    def measure(self, name):
+        """Alone, then with breakpoints, which must not be why it fails."""
+        status, seconds = self.tree.run(self.commands[name], SLOWEST)
+        if status != 0:
+            print(f"{seconds:7.2f} s {name} left out: ends with {status} without a mutant", flush=True)
+            return {"seconds": None, "lines": None}
+        status, slower = self.tree.run(self.commands[name], 10 * SLOWEST, self.cover.environment())
+        lines = {p: f"{bits:x}" for p, bits in self.cover.covered().items()} if status == 0 else None
+        print(f"{seconds:7.2f} s {name}{f', with breakpoints {slower:.2f} s' if lines else ': lines not known'}", flush=True)
+        return {"seconds": seconds, "lines": lines}
 
     def stamp(self, name):
         """Changes when the test does."""
         sources = list((self.tree.root / "tests").glob(f"*/{name}.c")) if name.startswith("test_") else []
         return sources[0].read_text() if sources else self.commands[name]
 
-    def sees(self, name, path):
-        """Whether the test can execute the file."""
+    def may_see(self, name, path):
+        """Whether the test can execute the file at all."""
         if name in self.tree.sees:
             return path in self.tree.sees[name]
         if path.startswith("src/cuda/"):
@@ -80,8 +92,9 @@ class Campaign:
         return not (path.startswith("src/time/") and "--functional" in name)
 
     def order(self, m):
-        """Tests that can see the mutant, those likely to fail soon first."""
-        names = [n for n in self.seconds if self.sees(n, m.path)]
+        """Tests that execute the mutant's line, those likely to fail soon first."""
+        near = self.cover.near(m.path, m.line, (self.tree.root / m.path).read_text())
+        names = [n for n in self.seconds if self.reaches(n, m.path, near)]
         stem = pathlib.Path(m.path).stem.replace("sem_", "").replace("driver_", "").replace("runtime_", "")
 
         def worth(n):
@@ -89,16 +102,20 @@ class Campaign:
             return -(own + 0.2 * self.kills[n] / (self.runs[n] + 2) + 0.01) / (self.seconds[n] + 0.05)
         return sorted(names, key=worth)
 
+    def reaches(self, name, path, near):
+        lines = self.lines.get(name)
+        return self.may_see(name, path) and (lines is None or not near or bool(lines.get(path, 0) & near))
+
     def test(self, m):
         """Name of a test that fails, or None. Called with the mutant compiled."""
         linked = shim = False
         for n in self.order(m):
             if not linked:
-                linked = self.tree.relink()
+                linked = self.tree.relink(m.path)
                 if not linked:
                     return "link"
             if n.startswith("exec ") and not shim:
-                shim = self.tree.relink(shim=True)
+                shim = self.tree.relink_shim()
             status = self.twice(n)
             self.runs[m.path, n] += 1
             self.runs[n] += 1
@@ -122,7 +139,7 @@ class Campaign:
         if lines[m.line - 1] != m.old:
             return "invalid"
         objects = self.tree.objects(m.path)
-        before = [o.read_bytes() for o in objects]
+        before, code = [o.read_bytes() for o in objects], self.tree.code(m.path)
         stamps = [(o.stat().st_atime_ns, o.stat().st_mtime_ns) for o in objects]
         stamp = (path.stat().st_atime_ns, path.stat().st_mtime_ns)
         lines[m.line - 1] = m.new
@@ -130,13 +147,14 @@ class Campaign:
         try:
             if not self.tree.recompile(m.path):
                 return "invalid"
-            if [o.read_bytes() for o in objects] == before:
+            if self.tree.code(m.path) == code:
                 return "same"
             return self.test(m)
         except subprocess.TimeoutExpired:
             return "invalid"
         finally:
             path.write_text(text)
+            self.tree.restore()
             for o, data, times in zip(objects, before, stamps):
                 o.write_bytes(data)
                 os.utime(o, ns=times)

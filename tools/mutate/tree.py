@@ -13,7 +13,7 @@ import subprocess
 
 FOLDERS = ("time", "func", "host", "cuda")
 FLAGS = ["OPT=-O1", "SEM_OPT=-O1", "WARN=-Werror=incompatible-pointer-types -Werror=int-conversion -Werror=return-type",
-         "EXTRA_CFLAGS=-g0 -w -fvisibility=default -fno-semantic-interposition"]
+         "EXTRA_CFLAGS=-g1 -gno-column-info -w -fvisibility=default -fno-semantic-interposition"]
 MEMORY = 6 << 30  # bytes a test may allocate
 ASLEEP = 60  # seconds without a runnable thread and without processor time after which a test hangs
 
@@ -57,6 +57,7 @@ class Tree:
         self.whole = self.root / "build/libmutated.so"
         self.shims = self.root / "build/libshims.so"
         self.shim = self.root / "build/cuda/libwarpstep-cuda.so"
+        self.good, self.changed = self.root / "build/good", set()  # the libraries without a mutant; those with one now
 
     def copy(self, below=""):
         """Tracked and new files below a folder; what did not change keeps its time."""
@@ -106,8 +107,11 @@ class Tree:
         i = words.index("build/warpstep.a")
         self.link_shim = [*words[:i], *library, *words[i + 1:], *linker]
         self.shim.parent.mkdir(exist_ok=True)
-        if not self.relink(show=True) or not self.relink(shim=True, show=True):
-            raise SystemExit("mutants.py: the libraries do not link")
+        self.good.mkdir(exist_ok=True)
+        for words, library in ((self.link_library, self.whole), (self.link_shims, self.shims), (self.link_shim, self.shim)):
+            if not self.link(words, show=True):
+                raise SystemExit("mutants.py: the libraries do not link")
+            shutil.copy(library, self.good)
         run = f"-Wl,-rpath,{self.root}/build"
         archive = self.root / "build/warpstep.a"
         if not archive.exists() or any((self.root / o).stat().st_mtime > archive.stat().st_mtime for o in library):
@@ -138,13 +142,35 @@ class Tree:
         names = {pathlib.Path(n).name for n in re.findall(r"[^\s()]+\.o", trace)}
         return {s for o, s in objects.items() if pathlib.Path(o).name in names}
 
-    def relink(self, shim=False, show=False):
-        """The libraries again, or the shim of `exec`, which only some tests want. show: what the linker says."""
-        todo = [self.link_shim] if shim else [self.link_library, self.link_shims]
-        return all(subprocess.run(words, cwd=self.root, capture_output=not show).returncode == 0 for words in todo)
+    def link(self, words, show=False):
+        return subprocess.run(words, cwd=self.root, capture_output=not show).returncode == 0
+
+    def relink(self, source):
+        """The library that has a source, with a mutant, without line tables."""
+        self.changed.add(self.shims if source.startswith("src/cuda/") else self.whole)
+        return self.link([*(self.link_shims if source.startswith("src/cuda/") else self.link_library), "-Wl,--strip-debug"])
+
+    def relink_shim(self):
+        """The shim of `exec`, which has all objects and only some tests want."""
+        self.changed.add(self.shim)
+        return self.link([*self.link_shim, "-Wl,--strip-debug"])
+
+    def restore(self):
+        """The libraries as they were before any mutant."""
+        for library in self.changed:
+            shutil.copy(self.good / library.name, library)
+        self.changed.clear()
 
     def objects(self, source):
         return [self.root / words[words.index("-o") + 1] for words in self.compile[source]]
+
+    def code(self, source):
+        """Bytes of its objects without line tables, which differ between mutants that are the same program."""
+        bare, found = self.root / "build/bare.o", []
+        for o in self.objects(source):
+            subprocess.run(["objcopy", "--strip-debug", o, bare], check=True)
+            found.append(bare.read_bytes())
+        return found
 
     def recompile(self, source):
         """False: it does not compile; pointers of other types are errors, too."""
@@ -196,15 +222,15 @@ class Tree:
         path = self.root / f"kernels/{name}/{name}.targets"
         return not path.exists() or f"sm_{sm}" in path.read_text()
 
-    def run(self, command, limit, build="build"):
-        """Exit status of a test, or "timeout" after `limit` seconds of processor time (of all its processes) or when it sleeps
+    def run(self, command, limit, more=None):
+        """more: variables of the environment. Exit status of a test, or "timeout" after `limit` seconds of processor time (of all its processes) or when it sleeps
         for good; and its seconds of a processor. How busy the machine is does not matter. Its process group ends with it."""
         def start():
             os.setsid()
             resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
             resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 2))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        env = dict(os.environ, B=build, BIN=f"{build}/warpstep")
+        env = dict(os.environ, B="build", BIN="build/warpstep", **(more or {}))
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         p = subprocess.Popen(["bash", "-c", command], cwd=self.root, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL, preexec_fn=start)
