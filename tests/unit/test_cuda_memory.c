@@ -379,9 +379,95 @@ static void virtual_memory(void **state)
   assert_int_equal(cuMemAddressFree(range, 4 * unit), CUDA_ERROR_INVALID_VALUE);
 }
 
+/* What a pointer into registered memory says, of the program's address as of the GPU's. */
+static void registered_at(CUdeviceptr at, char *host, CUdeviceptr device, size_t offset, size_t bytes)
+{
+  CUdeviceptr p, start;
+  void *h;
+  unsigned type;
+  size_t size;
+  OK(cuPointerGetAttribute(&type, 2, at));
+  assert_int_equal(type, MEM_HOST);
+  OK(cuPointerGetAttribute(&p, 3, at));
+  assert_int_equal(p, device + offset);
+  OK(cuPointerGetAttribute(&h, 4, at));
+  assert_ptr_equal(h, host + offset);
+  OK(cuPointerGetAttribute(&start, 11, at));
+  assert_int_equal(start, device);
+  OK(cuPointerGetAttribute(&size, 12, at));
+  assert_int_equal(size, bytes);
+}
+
+static void registered_addresses(void **state)
+{
+  enum { BYTES = 5000, HALF = BYTES / 2 };
+  char *own = malloc(BYTES);
+  char *part[2] = {own, own + HALF};
+  CUdeviceptr d[2], p;
+  size_t size;
+  unsigned type;
+  (void)state;
+  for (unsigned i = 0; i < 2; i++) {
+    OK(cuMemHostRegister_v2(part[i], HALF, 0)); /* one behind the other: they do not overlap */
+    OK(cuMemHostGetDevicePointer_v2(&d[i], part[i], 0));
+  }
+  assert_int_equal(cuMemHostRegister_v2(own + HALF - 1, 1, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+  for (unsigned i = 0; i < 2; i++)
+    for (unsigned k = 0; k < 3; k++) {
+      const size_t offset = k == 0 ? 0 : k == 1 ? 1 : HALF - 1;
+      registered_at((CUdeviceptr)(uintptr_t)part[i] + offset, part[i], d[i], offset, HALF);
+      registered_at(d[i] + offset, part[i], d[i], offset, HALF);
+      OK(cuMemHostGetDevicePointer_v2(&p, part[i] + offset, 0));
+      assert_int_equal(p, d[i] + offset);
+      OK(cuMemGetAddressRange_v2(&p, &size, d[i] + offset));
+      assert_true(p == d[i] && size == HALF);
+    }
+  assert_int_equal(cuPointerGetAttribute(&type, 2, (CUdeviceptr)(uintptr_t)own + BYTES), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuPointerGetAttribute(&type, 2, d[1] + HALF), CUDA_ERROR_INVALID_VALUE);
+  OK(cuMemHostUnregister(part[0]));
+  assert_int_equal(cuPointerGetAttribute(&type, 2, d[0]), CUDA_ERROR_INVALID_VALUE);
+  registered_at(d[1], part[1], d[1], 0, HALF);
+  OK(cuMemHostUnregister(part[1]));
+  free(own);
+}
+
+/* Kernels see what the program wrote before the launch, and the program what they wrote, whatever its size. */
+static void registered_memory_is_shared(void **state)
+{
+  enum { FLOATS = 9000, SPARE = 4 }; /* more than is compared at once */
+  float *x = malloc((FLOATS + 2 * SPARE) * sizeof *x), *z = malloc((FLOATS + 2 * SPARE) * sizeof *z);
+  CUmodule module;
+  CUdeviceptr dx, dz, y = cuda_floats(FLOATS, 1, 2);
+  unsigned n = FLOATS;
+  (void)state;
+  CUfunction f = cuda_vecadd(&module);
+  for (unsigned i = 0; i < FLOATS + 2 * SPARE; i++) x[i] = (float)i, z[i] = -1;
+  OK(cuMemHostRegister_v2(x + SPARE, FLOATS * sizeof *x, 0));
+  OK(cuMemHostRegister_v2(z + SPARE, FLOATS * sizeof *z, 0));
+  OK(cuMemHostGetDevicePointer_v2(&dx, x + SPARE, 0));
+  OK(cuMemHostGetDevicePointer_v2(&dz, z + SPARE, 0));
+  void *params[] = {&dx, &y, &dz, &n};
+  for (unsigned round = 0; round < 2; round++) {
+    if (round) x[SPARE] = 100, x[SPARE + FLOATS / 2] = 200, x[SPARE + FLOATS - 1] = 300;
+    OK(cuLaunchKernel(f, (FLOATS + 255) / 256, 1, 1, 256, 1, 1, 0, NULL, params, NULL));
+    OK(cuCtxSynchronize());
+    for (unsigned i = 0; i < FLOATS; i++) {
+      if (z[SPARE + i] != x[SPARE + i] + 1 + 2 * (float)i) fail_msg("round %u, element %u: %g", round, i, (double)z[SPARE + i]);
+    }
+    for (unsigned i = 0; i < SPARE; i++) assert_true(z[i] == -1 && z[SPARE + FLOATS + i] == -1);
+  }
+  OK(cuMemHostUnregister(x + SPARE));
+  OK(cuMemHostUnregister(z + SPARE));
+  OK(cuMemFree_v2(y));
+  OK(cuModuleUnload(module));
+  free(x);
+  free(z);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(registered_addresses), cmocka_unit_test(registered_memory_is_shared),
       cmocka_unit_test(allocations), cmocka_unit_test(pitched), cmocka_unit_test(host_memory),
       cmocka_unit_test(pointer_attributes), cmocka_unit_test(copies), cmocka_unit_test(fills),
       cmocka_unit_test(rectangles), cmocka_unit_test(pools), cmocka_unit_test(virtual_memory),

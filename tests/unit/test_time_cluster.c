@@ -9,6 +9,7 @@
 
 #include "config/presets.h"
 #include "time/noc/cluster_net.h"
+#include "time_rig.h"
 
 enum { SMS = 4, CAP = 64, FAR = 1000000000 };
 
@@ -149,9 +150,26 @@ static void exits(void **state)
   arena_free(&b.arena);
 }
 
+/* A CTA that is no part of a cluster tells the network nothing, of clusters that it has arrived and exited. */
+static void alone(void **state)
+{
+  (void)state;
+  for (unsigned cluster = 0; cluster < 3; cluster++) {
+    struct rig r;
+    rig_build_for(&r, "h200");
+    struct mock *m = mock_new(3, 1);
+    m->source.grid[0] = m->source.n_ctas = 4, m->source.grid[1] = m->source.grid[2] = 1;
+    for (unsigned k = 0; k < 3; k++) m->source.cluster[k] = k ? cluster != 0 : cluster;
+    rig_run(&r, m);
+    assert_int_equal(r.sm->mem.cluster_out.n, cluster > 1 ? 1 : 0);
+    free(m);
+    rig_free(&r);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(times), cmocka_unit_test(order), cmocka_unit_test(barrier),
-                                     cmocka_unit_test(exits)};
+                                     cmocka_unit_test(exits), cmocka_unit_test(alone)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
