@@ -46,10 +46,10 @@ def choose(root, folders, seed):
 
 class Campaign:
     """folders: whose mutants are tried; tests that cannot see any of them are left out."""
-    def __init__(self, tree, work, folders):
+    def __init__(self, tree, work, folders, programs):
         self.tree, self.work = tree, pathlib.Path(work)
         self.sources = [str(p.relative_to(tree.root)) for f in folders for p in (tree.root / "src" / f).rglob("*.c")]
-        self.commands = {n: c for n, c in tree.tests().items() if any(self.may_see(n, p) for p in self.sources)}
+        self.commands = {n: c for n, c in tree.tests(programs).items() if any(self.may_see(n, p) for p in self.sources)}
         self.seconds, self.lines = {}, {}
         self.kills = collections.Counter()  # (file, test), and (test)
         self.runs = collections.Counter()
@@ -68,15 +68,14 @@ class Campaign:
         self.lines = {n: {p: int(bits, 16) for p, bits in known[n]["lines"].items()} for n in self.seconds if known[n]["lines"]}
 
     def measure(self, name):
-        """Alone, then with breakpoints, which must not be why it fails."""
-        status, seconds = self.tree.run(self.commands[name], SLOWEST)
-        if status != 0:
-            print(f"{seconds:7.2f} s {name} left out: ends with {status} without a mutant", flush=True)
-            return {"seconds": None, "lines": None}
-        status, slower = self.tree.run(self.commands[name], 10 * SLOWEST, self.cover.environment())
+        """With breakpoints; without where they are why it fails."""
+        status, seconds = self.tree.run(self.commands[name], 2 * SLOWEST, self.cover.environment())
         lines = {p: f"{bits:x}" for p, bits in self.cover.covered().items()} if status == 0 else None
-        print(f"{seconds:7.2f} s {name}{f', with breakpoints {slower:.2f} s' if lines else ': lines not known'}", flush=True)
-        return {"seconds": seconds, "lines": lines}
+        if status != 0:
+            status, seconds = self.tree.run(self.commands[name], SLOWEST)
+        said = f" left out: ends with {status} without a mutant" if status != 0 else "" if lines else ": lines not known"
+        print(f"{seconds:7.2f} s {name}{said}", flush=True)
+        return {"seconds": seconds if status == 0 else None, "lines": lines}
 
     def stamp(self, name):
         """Changes when the test does."""
@@ -209,7 +208,7 @@ def main():
     tree.build()
     if o.programs:
         tree.programs()
-    campaign = Campaign(tree, work, o.folder.split(","))
+    campaign = Campaign(tree, work, o.folder.split(","), o.programs)
     campaign.prepare()
     if o.again:
         todo = (Mutant(*m) for m, v in results.items() if v is None)

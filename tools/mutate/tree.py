@@ -182,7 +182,7 @@ class Tree:
 
     # --- tests ------------------------------------------------------------------------------------
 
-    def tests(self):
+    def tests(self, programs):
         """name -> shell command, run in the copy with $B for the build folder. Each ends at its first failure."""
         all_tests = {}
         for out in self.links:
@@ -212,8 +212,7 @@ class Tree:
             all_tests[f"{name} --threads 1"] = f"BIN=$B/warpstep JOBS=1 tests/{name}/run.sh"
         for name in ("timeline", "sanitize", "trace"):
             all_tests[f"exec of {name}"] = f"BIN=$B/warpstep JOBS=1 tests/{name}/run.sh"
-        programs = self.root / "build/exec"
-        for p in sorted(programs.glob("*")) if programs.is_dir() else []:
+        for p in sorted((self.root / "build/exec").glob("*")) if programs else []:
             args = self.root / f"tests/exec/{p.name}.args"
             all_tests[f"exec {p.name}"] = f"build/warpstep exec {args.read_text().strip() if args.exists() else ''} {p}"
         return all_tests
