@@ -1,7 +1,6 @@
 """A copy of the tree that is built for mutation: all objects of the library in one shared library, so that a changed
-object costs one link and no test program has to be linked again. Which objects a program would get from the archive says
-which programs can see a mutant at all."""
-import json
+object costs one link and no test program has to be linked again."""
+import lzma
 import os
 import pathlib
 import re
@@ -14,7 +13,8 @@ import subprocess
 FOLDERS = ("time", "func", "host", "cuda")
 FLAGS = ["OPT=-O1", "SEM_OPT=-O1", "WARN=-Werror=incompatible-pointer-types -Werror=int-conversion -Werror=return-type",
          "EXTRA_CFLAGS=-g1 -gno-column-info -w -fvisibility=default -fno-semantic-interposition"]
-MEMORY = 6 << 30  # bytes a test may allocate
+MEMORY = 8 << 30  # bytes a test may allocate
+CALL, MANY = re.compile(r"\bcu(?:da)?[A-Z]\w+\("), 9  # calls of CUDA; different ones that a program must have
 ASLEEP = 60  # seconds without a runnable thread and without processor time after which a test hangs
 
 
@@ -53,7 +53,6 @@ class Tree:
     def __init__(self, source, work, jobs):
         self.source, self.root, self.jobs = pathlib.Path(source), pathlib.Path(work, "tree").resolve(), jobs
         self.compile, self.links = {}, {}  # source -> commands; program -> link command
-        self.sees = {}  # program -> sources of its objects
         self.whole = self.root / "build/libmutated.so"
         self.shims = self.root / "build/libshims.so"
         self.shim = self.root / "build/cuda/libwarpstep-cuda.so"
@@ -97,7 +96,7 @@ class Tree:
         libs = [w for w in self.links["build/warpstep"] if w.startswith("-l")]
         shim = sorted(o for o, s in objects.items() if s.startswith("src/cuda/"))
         library = sorted(o for o, s in objects.items() if s.startswith(("src/", "build/gen/")) and
-                         not s.startswith(("src/cuda/", "src/cli/", "src/study/")))
+                         not s.startswith(("src/cuda/", "src/cli/", "src/study/", "src/libs/")))
         linker = ["-fuse-ld=lld"] if shutil.which("ld.lld") else []
         base = ["gcc", "-shared", "-pthread", *linker]
         self.link_library = [*base, "-Wl,-soname,libmutated.so", "-o", str(self.whole), *library, *libs]
@@ -108,39 +107,21 @@ class Tree:
         self.link_shim = [*words[:i], *library, *words[i + 1:], *linker]
         self.shim.parent.mkdir(exist_ok=True)
         self.good.mkdir(exist_ok=True)
-        for words, library in ((self.link_library, self.whole), (self.link_shims, self.shims), (self.link_shim, self.shim)):
+        for words, target in ((self.link_library, self.whole), (self.link_shims, self.shims), (self.link_shim, self.shim)):
             if not self.link(words, show=True):
                 raise SystemExit("mutants.py: the libraries do not link")
-            shutil.copy(library, self.good)
+            shutil.copy(target, self.good)
         run = f"-Wl,-rpath,{self.root}/build"
-        archive = self.root / "build/warpstep.a"
-        if not archive.exists() or any((self.root / o).stat().st_mtime > archive.stat().st_mtime for o in library):
-            archive.unlink(missing_ok=True)
-            subprocess.run(["ar", "qcs", archive, *library], cwd=self.root, check=True)
-        cache = self.root / "build/sees.json"
-        seen = json.loads(cache.read_text()) if cache.exists() else {}
-        self.sees = {name: set(sources) for name, sources in seen.items()}
         for out, words in self.links.items():
-            parts = [self.root / w for w in words if w.endswith(".o")]
-            program = self.root / out
-            if pathlib.Path(out).name in self.sees and program.exists() and \
-                    all(o.stat().st_mtime < program.stat().st_mtime for o in parts):
+            own, program = [self.root / w for w in words if w.endswith(".o") and w not in shim], self.root / out
+            if program.exists() and all(o.stat().st_mtime < program.stat().st_mtime for o in own):
                 continue
-            trace = subprocess.run([*words, "-Wl,--trace", *linker], cwd=self.root, capture_output=True, text=True)
-            self.sees[pathlib.Path(out).name] = self.members(trace.stdout + trace.stderr, objects)
             own = [w for w in words if w not in shim and w != "build/warpstep.a"]
             shims = [str(self.shims)] if any(w in shim for w in words) else []
             (self.root / out).parent.mkdir(parents=True, exist_ok=True)
             subprocess.run([*own, *shims, str(self.whole), run, *linker], cwd=self.root, check=True)
-        cache.write_text(json.dumps({name: sorted(sources) for name, sources in self.sees.items()}))
         self.make(*FLAGS, "-o", "build/cuda/libwarpstep-cuda.so", *(f"build/cuda/{n}" for n in
                   ("libcuda.so.1", "libcudart.so.12", "libcudart.so.13")))
-
-    def members(self, trace, objects):
-        """Sources of the objects that a link used: lines "archive(member.o)" or "file.o". Two members may share a base
-        name: then both count."""
-        names = {pathlib.Path(n).name for n in re.findall(r"[^\s()]+\.o", trace)}
-        return {s for o, s in objects.items() if pathlib.Path(o).name in names}
 
     def link(self, words, show=False):
         return subprocess.run(words, cwd=self.root, capture_output=not show).returncode == 0
@@ -191,10 +172,11 @@ class Tree:
         for sm, gpu, mode, step in ((86, "rtx-3070", "--functional", 1), (90, "h200", "--functional", 2),
                                     (86, "rtx-3070", "--threads 1 --hazards check", 2), (90, "h200", "--threads 1", 4),
                                     (86, "rtx-3070", "--threads 1 --hazards emulate", 5), (75, "rtx-2080ti", "--functional", 5),
-                                    (120, "rtx-5070ti", "--functional", 5)):
+                                    (120, "rtx-5070ti", "--functional", 5), (100, "b200", "--functional", 8),
+                                    (100, "b200", "--threads 1", 30)):
             names = sorted(p.parent.name for p in (self.root / "kernels").glob(f"*/*.sm_{sm}*.cubin"))
             names = [n for n in names if (self.root / f"kernels/{n}/{n}.launch").exists() and self.built_for(n, sm)]
-            names = [n for i, n in enumerate(names) if i % step == 0 or n.startswith(("bulk", "cluster", "cp_async", "wide"))]
+            names = [n for i, n in enumerate(names) if i % step == 0 or n.startswith(("bulk", "cluster", "cp_async", "wide", "tmem"))]
             for i in range(0, len(names), 20):
                 loop = f"for k in {' '.join(names[i:i + 20])}; do $B/warpstep run kernels/$k/$k.launch --gpu {gpu} --quiet {mode}"
                 all_tests[f"corpus {sm} {mode} {i // 20}"] = loop + " || exit 1; done"
@@ -208,14 +190,62 @@ class Tree:
         goldens = sorted(p.stem for p in (self.root / "tests/cli").glob("*.cmd"))
         for i in range(4):  # named, so that the test of failing requests is left out, which wants a static program
             all_tests[f"cli {i} --threads 1"] = f"BIN=$B/warpstep tests/cli/run.sh {' '.join(goldens[i::4])}"
-        for name in ("asm", "pipeline", "limiter"):
+        for name in ("asm", "debug", "limiter", "pipeline"):
             all_tests[f"{name} --threads 1"] = f"BIN=$B/warpstep JOBS=1 tests/{name}/run.sh"
         for name in ("timeline", "sanitize", "trace"):
             all_tests[f"exec of {name}"] = f"BIN=$B/warpstep JOBS=1 tests/{name}/run.sh"
         for p in sorted((self.root / "build/exec").glob("*")) if programs else []:
             args = self.root / f"tests/exec/{p.name}.args"
             all_tests[f"exec {p.name}"] = f"build/warpstep exec {args.read_text().strip() if args.exists() else ''} {p}"
-        return all_tests
+        return {**all_tests, **self.riscv_tests()}
+
+    def riscv_tests(self):
+        """Programs of the simulated CPU: they say in time, under each protocol, what they say without, as they did without a mutant."""
+        found, riscv = {}, "build/riscv"
+        for p in sorted((self.root / riscv).glob("*.said")):
+            def says(options, name=p.stem):
+                program = f"--sysroot /usr/riscv64-linux-gnu {riscv}/{name} 'two words' '' last"
+                return (f"echo some input | RV64_TEST=yes $B/warpstep exec {options} {program} >{riscv}/now 2>&1; echo $? >>{riscv}/now; "
+                        f"cmp {riscv}/now {riscv}/{name}.said")
+            found[f"riscv {p.stem} --functional"] = says("")
+            if p.stem != "memory":
+                found[f"riscv {p.stem}"] = says("--quiet --machine fused-rv64")
+            if p.stem in ("threads", "atomics"):
+                for protocol in ("mi", "mesi", "hammer", "vi_hammer", "hsc"):
+                    found[f"riscv {p.stem} {protocol}"] = says(f"--quiet --machine {riscv}/{protocol}.cfg")
+        for p in sorted((self.root / riscv).glob("*.cuda")):
+            last = "true" if p.stem.startswith("exec_") else "tail -n 1 build/riscv/now | grep -qx PASS"
+            for machine in ("fused", "c2c", "split"):
+                if machine == "fused" or p.stem in ("flags", "overlap", "sharing", "pointers"):
+                    own = {"sharing": "own", "pointers": "apart" if machine == "split" else "shared"}.get(p.stem, "")
+                    found[f"riscv {p.stem} {machine}"] = (f"$B/warpstep exec --quiet --machine {machine}-rv64 {p} {own} >{riscv}/now 2>&1 && "
+                                                          f"{last}")
+        return found
+
+    def riscv_programs(self):
+        """tests/rv64 compiled, with what they say; those of tests/rv64_cuda. Without the cross compiler: none."""
+        out, sysroot = self.root / "build/riscv", pathlib.Path("/usr/riscv64-linux-gnu")
+        if not shutil.which("riscv64-linux-gnu-gcc") or not sysroot.is_dir() or list(out.glob("*.said")):
+            return
+        out.mkdir(exist_ok=True)
+        machine, topologies = (self.root / "presets/machines/fused-rv64.cfg").read_text(), ("crossbar", "ring", "mesh", "clusters")
+        for i, protocol in enumerate(("mi", "mesi", "hammer", "vi_hammer", "hsc")):
+            text = re.sub(r'^  protocol = \("[a-z]*"', f'  protocol = ("{protocol}"', machine, flags=re.M)
+            text = re.sub(r'^  topology = \("[a-z]*"', f'  topology = ("{topologies[i % 4]}"', text, flags=re.M)
+            (out / f"{protocol}.cfg").write_text(text)
+        for source in sorted((self.root / "tests/rv64/programs").glob("*.c")):
+            name, static = source.stem, [] if source.stem == "library" else ["-static"]
+            subprocess.run(["riscv64-linux-gnu-gcc", "-std=gnu17", "-O2", "-w", *static, "-o", out / name, source, "-lm", "-ldl", "-latomic"],
+                           check=True)
+            if name != "faults":
+                (out / f"{name}.said").touch()
+                subprocess.run(["bash", "-c", self.riscv_tests()[f"riscv {name} --functional"]], cwd=self.root, env=dict(os.environ, B="build"),
+                               stdout=subprocess.DEVNULL)
+                shutil.copy(out / "now", out / f"{name}.said")
+        for packed in sorted((self.root / "tests/rv64_cuda/prebuilt").glob("*.xz")):
+            program = out / f"{packed.stem}.cuda"
+            program.write_bytes(lzma.decompress(packed.read_bytes()))
+            program.chmod(0o755)
 
     def built_for(self, name, sm):
         path = self.root / f"kernels/{name}/{name}.targets"
@@ -244,12 +274,15 @@ class Tree:
         return "timeout" if status and seconds > limit else status, seconds
 
     def programs(self):
-        """tests/exec compiled once, with the shared runtime; those that need one source and no tools. Without nvcc: none."""
+        """Those of tests/exec that call many functions of CUDA, compiled once, with the shared runtime; they need one source and no
+        tools. Without nvcc: none."""
         nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
         here, out = self.root / "tests/exec", self.root / "build/exec"
         out.mkdir(parents=True, exist_ok=True)
         for source in sorted(here.glob("*.cu")) if nvcc else []:
             name = source.stem
+            if len(set(CALL.findall(source.read_text()))) < MANY:
+                continue
             if "." in name or list(here.glob(f"{name}.part1.cu")) or list(here.glob(f"{name}.lib.cu")) or (out / name).exists():
                 continue
             words = {k: (here / f"{name}.{k}").read_text().split() if (here / f"{name}.{k}").exists() else [] for k in ("arch", "flags")}
