@@ -25,7 +25,8 @@ $(SHIM_DIR)/$(1): $(SHIM)
 endef
 , := ,
 $(eval $(call name_rule,libcuda.so.1,))
+$(eval $(call name_rule,libnvidia-ml.so.1,))
 $(eval $(call name_rule,libcudart.so.12,libcudart.so.12))
 $(eval $(call name_rule,libcudart.so.13,libcudart.so.13))
 
-SHIM_NAMES := $(addprefix $(SHIM_DIR)/,libcuda.so.1 libcudart.so.12 libcudart.so.13)
+SHIM_NAMES := $(addprefix $(SHIM_DIR)/,libcuda.so.1 libnvidia-ml.so.1 libcudart.so.12 libcudart.so.13)

@@ -160,6 +160,18 @@ uint64_t topology_latency(const struct topology *t, unsigned from, unsigned to)
   return ns * 1000;
 }
 
+uint32_t topology_atomics(const struct topology *t, unsigned from, unsigned to)
+{
+  uint32_t least = LINK_ATOMICS_ALL;
+  for (unsigned at = from; at != to;) {
+    const struct topology_hop hop = topology_next(t, from, at, to, 0);
+    const uint32_t these = t->m->link[t->m->links[hop.link].group].atomics;
+    if (these < least) least = these;
+    at = hop.node;
+  }
+  return least;
+}
+
 unsigned topology_socket(const struct topology *t, unsigned gpu)
 {
   unsigned best = t->m->n_gpus;

@@ -33,6 +33,9 @@ unsigned topology_hops(const struct topology *, unsigned from, unsigned at, unsi
 uint64_t topology_rate(const struct topology *, unsigned from, unsigned to);
 uint64_t topology_latency(const struct topology *, unsigned from, unsigned to);
 
+/* What atomics pass the weakest link of that way: enum link_atomics. */
+uint32_t topology_atomics(const struct topology *, unsigned from, unsigned to);
+
 /* The socket whose memory is nearest. */
 unsigned topology_socket(const struct topology *, unsigned gpu);
 

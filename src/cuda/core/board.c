@@ -188,28 +188,23 @@ uint64_t board_memory_bytes(const struct board *b)
 
 unsigned board_pci_bus(const struct board *b)
 {
-  return b->node + 1;
+  return machine_pci_bus(b->node);
 }
 
-const char *board_pci_address(const struct board *b, char text[BOARD_PCI_TEXT])
+const char *board_pci_address(const struct board *b, char text[MACHINE_PCI_TEXT])
 {
-  snprintf(text, BOARD_PCI_TEXT, "0000:%02x:00.0", board_pci_bus(b) & 0xff);
-  return text;
+  return machine_pci_address(b->node, text);
 }
 
-/* With or without a domain and a function (CUDA Driver API, cuDeviceGetByPCIBusId). */
 struct board *board_by_pci(const struct shim *s, const char *text)
 {
-  unsigned domain = 0, bus, device, function = 0;
-  char rest;
-  const int n = sscanf(text, "%x:%x:%x.%x%c", &domain, &bus, &device, &function, &rest);
-  if (n != 4 && (n != 3 || sscanf(text, "%x:%x:%x%c", &domain, &bus, &device, &rest) != 3)) {
-    domain = 0;
-    const int m = sscanf(text, "%x:%x.%x%c", &bus, &device, &function, &rest);
-    if (m != 3) return NULL;
-  }
-  for (unsigned i = 0; i < s->boards.n && !domain && !device && !function; i++)
-    if (board_pci_bus(&s->boards.of[i]) == bus) return &s->boards.of[i];
+  return board_at_node(s, machine_pci_node(&s->boards.machine, text));
+}
+
+struct board *board_at_node(const struct shim *s, int node)
+{
+  for (unsigned i = 0; i < s->boards.n; i++)
+    if (node >= 0 && s->boards.of[i].node == (unsigned)node) return &s->boards.of[i];
   return NULL;
 }
 
@@ -223,28 +218,15 @@ bool boards_are_peers(const struct shim *s, const struct board *from, const stru
   return from != to && topology_reaches(s->boards.topology, from->node, to->node);
 }
 
-/* The weakest link of the way. */
-static uint32_t atomics(const struct boards *x, unsigned from, unsigned to)
-{
-  uint32_t least = LINK_ATOMICS_ALL;
-  for (unsigned at = from; at != to;) {
-    const struct topology_hop hop = topology_next(x->topology, from, at, to, 0);
-    const uint32_t these = x->machine.link[x->machine.links[hop.link].group].atomics;
-    if (these < least) least = these;
-    at = hop.node;
-  }
-  return least;
-}
-
 bool boards_have_atomics(const struct shim *s, const struct board *from, const struct board *to)
 {
-  return boards_are_peers(s, from, to) && atomics(&s->boards, from->node, to->node) == LINK_ATOMICS_ALL;
+  return boards_are_peers(s, from, to) && topology_atomics(s->boards.topology, from->node, to->node) == LINK_ATOMICS_ALL;
 }
 
 bool board_has_host_atomics(const struct board *b)
 {
   const struct boards *x = &b->shim->boards;
-  return atomics(x, b->node, topology_socket(x->topology, b->node)) == LINK_ATOMICS_ALL;
+  return topology_atomics(x->topology, b->node, topology_socket(x->topology, b->node)) == LINK_ATOMICS_ALL;
 }
 
 uint64_t boards_rate(const struct shim *s, const struct board *from, const struct board *to)

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "config/machine_ports.h"
 #include "config/presets.h"
 #include "config/topology.h"
 #include "cuda/core/launch_watch.h"
@@ -27,7 +28,7 @@ struct shim;
 struct simulator;
 struct surroundings;
 
-enum { BOARDS_MAX = MACHINE_MAX_GPUS, BOARD_PCI_TEXT = 16 };
+enum { BOARDS_MAX = MACHINE_MAX_GPUS };
 
 /* A set of GPUs: a bit each. */
 typedef uint32_t board_mask;
@@ -86,10 +87,12 @@ static inline board_mask boards_all(const struct boards *b)
 uint64_t boards_page(const struct shim *);
 /* What the program reads as its name; total memory, bytes; PCI address ("0000:01:00.0"). */
 uint64_t board_memory_bytes(const struct board *);
-const char *board_pci_address(const struct board *, char text[BOARD_PCI_TEXT]);
+const char *board_pci_address(const struct board *, char text[MACHINE_PCI_TEXT]);
 unsigned board_pci_bus(const struct board *);
 /* NULL: no device has it. */
 struct board *board_by_pci(const struct shim *, const char *text);
+/* The program's GPU at this node of the machine; NULL: it does not see it, or there is none. */
+struct board *board_at_node(const struct shim *, int node);
 /* What the report calls the machine. */
 const char *boards_name(const struct shim *);
 /* Whether kernels of the one can reach memory of the other over the machine's links; whether all atomics do; the links'

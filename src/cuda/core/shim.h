@@ -88,6 +88,7 @@ struct shim {
 
   /* The GPUs */
   bool up, failed; /* they are there; they cannot be (said once) */
+  unsigned nvml_users; /* calls of nvmlInit that nvmlShutdown has not ended */
   struct exec_options options;
   struct boards boards;
   struct timeline time; /* the host's clock */

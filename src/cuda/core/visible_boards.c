@@ -5,8 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-enum { UUID_TEXT = 48 };
-
 CUuuid board_uuid(const char *name, unsigned node)
 {
   CUuuid u = { "warpstep" };
@@ -17,28 +15,27 @@ CUuuid board_uuid(const char *name, unsigned node)
   return u;
 }
 
-/* As nvidia-smi -L prints it. */
-static void write_uuid(const CUuuid *u, char text[UUID_TEXT])
+void board_uuid_text(const char *name, unsigned node, char text[BOARD_UUID_TEXT])
 {
-  int n = snprintf(text, UUID_TEXT, "GPU");
-  for (unsigned i = 0; i < sizeof u->bytes; i++)
-    n += snprintf(text + n, UUID_TEXT - (size_t)n, "%s%02x", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-                  (unsigned char)u->bytes[i]);
+  const CUuuid u = board_uuid(name, node);
+  int n = snprintf(text, BOARD_UUID_TEXT, "GPU");
+  for (unsigned i = 0; i < sizeof u.bytes; i++)
+    n += snprintf(text + n, BOARD_UUID_TEXT - (size_t)n, "%s%02x",
+                  i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned char)u.bytes[i]);
 }
 
 /* The GPU that the first n characters name, -1: none. */
 static int named(const struct machine_preset *m, const char *text, size_t n)
 {
-  char *end, uuid[UUID_TEXT];
+  char *end, uuid[BOARD_UUID_TEXT];
   int found = -1;
   if (n && *text >= '0' && *text <= '9') {
     const unsigned long i = strtoul(text, &end, 10);
     return end == text + n && i < m->n_gpus ? (int)i : -1;
   }
   for (unsigned i = 0; n > 4 && i < m->n_gpus; i++) {
-    const CUuuid u = board_uuid(m->params[i].name, i);
-    write_uuid(&u, uuid);
-    if (n >= UUID_TEXT || strncasecmp(uuid, text, n) != 0) continue;
+    board_uuid_text(m->params[i].name, i, uuid);
+    if (n >= BOARD_UUID_TEXT || strncasecmp(uuid, text, n) != 0) continue;
     if (found >= 0) return -1; /* of several */
     found = (int)i;
   }

@@ -13,5 +13,8 @@ unsigned visible_boards(const struct machine_preset *, const char *text, unsigne
 
 /* The same GPU has the same one: from its name, and its place in the machine. */
 CUuuid board_uuid(const char *name, unsigned node);
+/* As nvidia-smi -L prints it. */
+enum { BOARD_UUID_TEXT = 48 };
+void board_uuid_text(const char *name, unsigned node, char text[BOARD_UUID_TEXT]);
 
 #endif

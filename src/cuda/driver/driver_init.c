@@ -53,7 +53,7 @@ CUresult cuDeviceGetName(char *name, int bytes, CUdevice device)
 
 CUresult cuDeviceGetPCIBusId(char *text, int bytes, CUdevice device)
 {
-  char address[BOARD_PCI_TEXT];
+  char address[MACHINE_PCI_TEXT];
   DRIVER(NEED_GPU, ON_DEVICE(device, give_text(text, bytes, board_pci_address(board_at(s, device), address))));
 }
 

@@ -173,7 +173,7 @@ CUresult cudaDeviceGetByPCIBusId(int *device, const char *text)
 static CUresult pci_of(struct shim *s, char *text, int bytes, int device)
 {
   const struct board *b = board_at(s, device);
-  char address[BOARD_PCI_TEXT];
+  char address[MACHINE_PCI_TEXT];
   if (!b) return CUDA_ERROR_INVALID_DEVICE;
   const bool fits = text && snprintf(text, (size_t)bytes, "%s", board_pci_address(b, address)) < bytes;
   return fits ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;

@@ -1,0 +1,68 @@
+/* NVML, the library that tools and programs ask for the GPUs of a machine: as much of it as they ask when they start.
+ * It answers from the machine's preset, for all GPUs, whatever CUDA_VISIBLE_DEVICES leaves.
+ *
+ * Every entry point is one line: NVML(expr), or of a device ON_GPU(device, expr). Calls take no simulated time.
+ */
+#ifndef WS_NVML_CALL_H
+#define WS_NVML_CALL_H
+
+#include "config/machine_ports.h"
+#include "cuda/core/call.h"
+#include "cuda/nvml/nvml_types.h"
+
+/* Locks. NVML_SUCCESS: the library was initialised. In any case nvml_leave must follow. */
+nvmlReturn_t nvml_enter(struct call *);
+nvmlReturn_t nvml_leave(struct call *, nvmlReturn_t);
+/* In the place of nvml_leave when memory ran out. */
+nvmlReturn_t nvml_starved(struct call *) __attribute__((cold));
+
+/* `expr` sees `s`. */
+#define NVML(expr)                                                                                 \
+  do {                                                                                             \
+    struct call call_ = {.s = NULL};                                                               \
+    memory_begin(&call_.memory, NULL);                                                             \
+    if (setjmp(call_.memory.at) != 0) return nvml_starved(&call_);                                 \
+    nvmlReturn_t result_ = nvml_enter(&call_);                                                     \
+    struct shim *const s = call_.s;                                                                \
+    if (result_ == NVML_SUCCESS) result_ = (expr);                                                 \
+    return nvml_leave(&call_, result_);                                                            \
+  } while (0)
+
+/* Of a handle: `expr` sees `gpu`, the machine's node. */
+#define ON_GPU(device, expr)                                                                       \
+  const unsigned gpu = nvml_node(device);                                                          \
+  NVML(!nvml_is_gpu(s, gpu) ? NVML_ERROR_INVALID_ARGUMENT : (expr))
+
+/* Stores an answer where the program wants it. */
+#define ANSWER(to, value) ((to) ? (*(to) = (value), NVML_SUCCESS) : NVML_ERROR_INVALID_ARGUMENT)
+
+static inline nvmlDevice_t nvml_handle(unsigned node)
+{
+  return (nvmlDevice_t)(uintptr_t)(node + 1);
+}
+
+static inline unsigned nvml_node(nvmlDevice_t device)
+{
+  const uintptr_t number = (uintptr_t)device;
+  return number && number <= MACHINE_MAX_GPUS ? (unsigned)number - 1 : MACHINE_MAX_GPUS;
+}
+
+static inline bool nvml_is_gpu(const struct shim *s, unsigned node)
+{
+  return node < s->boards.machine.n_gpus;
+}
+
+/* What is known of a GPU: as the program's options changed it when the program sees it. */
+static inline const struct params *nvml_params(const struct shim *s, unsigned gpu)
+{
+  const struct board *b = board_at_node(s, (int)gpu);
+  return b ? &b->preset.params : &s->boards.machine.params[gpu];
+}
+
+/* Text with its 0, when it fits: NVML_ERROR_INSUFFICIENT_SIZE. */
+nvmlReturn_t nvml_text(char *to, unsigned bytes, const char *text);
+
+/* NVLink of a GPU: its version (1 to 5), 0: it has none. */
+unsigned nvml_link_version(const struct shim *, unsigned gpu);
+
+#endif

@@ -1,0 +1,270 @@
+/* NVML: which GPUs there are, what they are, where they are on the bus. NVML API reference, "Device queries". */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cuda/core/visible_boards.h"
+#include "cuda/nvml/nvml_call.h"
+
+enum { KHZ = 1000 };
+
+/* Handles ---------------------------------------------------------------------------------------- */
+
+nvmlReturn_t nvmlDeviceGetCount_v2(unsigned *count)
+{
+  NVML(ANSWER(count, s->boards.machine.n_gpus));
+}
+
+nvmlReturn_t nvmlDeviceGetCount(unsigned *count)
+{
+  return nvmlDeviceGetCount_v2(count);
+}
+
+nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned index, nvmlDevice_t *device)
+{
+  NVML(nvml_is_gpu(s, index) ? ANSWER(device, nvml_handle(index)) : NVML_ERROR_INVALID_ARGUMENT);
+}
+
+nvmlReturn_t nvmlDeviceGetHandleByIndex(unsigned index, nvmlDevice_t *device)
+{
+  return nvmlDeviceGetHandleByIndex_v2(index, device);
+}
+
+static nvmlReturn_t by_pci(const struct shim *s, const char *text, nvmlDevice_t *device)
+{
+  if (!text || !device) return NVML_ERROR_INVALID_ARGUMENT;
+  const int node = machine_pci_node(&s->boards.machine, text);
+  if (node < 0 || !nvml_is_gpu(s, (unsigned)node)) return NVML_ERROR_NOT_FOUND;
+  return ANSWER(device, nvml_handle((unsigned)node));
+}
+
+nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char *text, nvmlDevice_t *device)
+{
+  NVML(by_pci(s, text, device));
+}
+
+nvmlReturn_t nvmlDeviceGetHandleByPciBusId(const char *text, nvmlDevice_t *device)
+{
+  return nvmlDeviceGetHandleByPciBusId_v2(text, device);
+}
+
+static void uuid_of(const struct shim *s, unsigned gpu, char text[BOARD_UUID_TEXT])
+{
+  board_uuid_text(s->boards.machine.params[gpu].name, gpu, text);
+}
+
+static nvmlReturn_t by_uuid(const struct shim *s, const char *text, nvmlDevice_t *device)
+{
+  char uuid[BOARD_UUID_TEXT];
+  if (!text || !device) return NVML_ERROR_INVALID_ARGUMENT;
+  for (unsigned i = 0; i < s->boards.machine.n_gpus; i++) {
+    uuid_of(s, i, uuid);
+    if (strcasecmp(uuid, text) == 0) return ANSWER(device, nvml_handle(i));
+  }
+  return NVML_ERROR_NOT_FOUND;
+}
+
+nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *text, nvmlDevice_t *device)
+{
+  NVML(by_uuid(s, text, device));
+}
+
+/* What it is ------------------------------------------------------------------------------------- */
+
+nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned *index)
+{
+  ON_GPU(device, ANSWER(index, gpu));
+}
+
+nvmlReturn_t nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned *minor)
+{
+  ON_GPU(device, ANSWER(minor, gpu));
+}
+
+nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char *text, unsigned bytes)
+{
+  ON_GPU(device, nvml_text(text, bytes, nvml_params(s, gpu)->name));
+}
+
+nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char *text, unsigned bytes)
+{
+  char uuid[BOARD_UUID_TEXT];
+  ON_GPU(device, (uuid_of(s, gpu, uuid), nvml_text(text, bytes, uuid)));
+}
+
+static nvmlReturn_t capability(const struct params *p, int *major, int *minor)
+{
+  if (!major || !minor) return NVML_ERROR_INVALID_ARGUMENT;
+  *major = (int)p->arch_sm / 10;
+  *minor = (int)p->arch_sm % 10;
+  return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major, int *minor)
+{
+  ON_GPU(device, capability(nvml_params(s, gpu), major, minor));
+}
+
+/* Used: by this process; others have GPUs of their own (docs/exec.md, "Several processes"). */
+static nvmlMemory_t memory_of(const struct shim *s, unsigned gpu)
+{
+  const struct board *b = board_at_node(s, (int)gpu);
+  nvmlMemory_t m = { .total = (unsigned long long)nvml_params(s, gpu)->gpu_memory_mib << 20, .used = b ? b->bytes : 0 };
+  m.free = m.used < m.total ? m.total - m.used : 0;
+  return m;
+}
+
+nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
+{
+  ON_GPU(device, ANSWER(memory, memory_of(s, gpu)));
+}
+
+static nvmlReturn_t memory_v2(const struct shim *s, unsigned gpu, nvmlMemory_v2_t *to)
+{
+  if (!to) return NVML_ERROR_INVALID_ARGUMENT;
+  if (to->version != NVML_STRUCT_VERSION(nvmlMemory_v2_t, 2)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+  const nvmlMemory_t m = memory_of(s, gpu);
+  *to = (nvmlMemory_v2_t){ .version = to->version, .total = m.total, .free = m.free, .used = m.used };
+  return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory)
+{
+  ON_GPU(device, memory_v2(s, gpu, memory));
+}
+
+/* Clocks do not change: those of the preset. MHz. */
+static nvmlReturn_t clock_of(const struct params *p, int type, unsigned *mhz)
+{
+  if (type < NVML_CLOCK_GRAPHICS || type > NVML_CLOCK_VIDEO) return NVML_ERROR_INVALID_ARGUMENT;
+  if (type == NVML_CLOCK_MEM || type == NVML_CLOCK_VIDEO) return NVML_ERROR_NOT_SUPPORTED;
+  return ANSWER(mhz, (unsigned)(p->gpu_clock_khz / KHZ));
+}
+
+nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, int type, unsigned *mhz)
+{
+  ON_GPU(device, clock_of(nvml_params(s, gpu), type, mhz));
+}
+
+nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, int type, unsigned *mhz)
+{
+  ON_GPU(device, clock_of(nvml_params(s, gpu), type, mhz));
+}
+
+/* Where it is ------------------------------------------------------------------------------------ */
+
+/* Presets have no number of a product: the vendor alone. */
+static nvmlReturn_t pci_of(unsigned node, nvmlPciInfo_t *to)
+{
+  char text[MACHINE_PCI_TEXT];
+  if (!to) return NVML_ERROR_INVALID_ARGUMENT;
+  *to = (nvmlPciInfo_t){ .bus = machine_pci_bus(node), .pci_device = NVML_VENDOR };
+  snprintf(to->bus_id_legacy, sizeof to->bus_id_legacy, "%s", machine_pci_address(node, text));
+  snprintf(to->bus_id, sizeof to->bus_id, "0000%s", text);
+  return NVML_SUCCESS;
+}
+
+static nvmlReturn_t pci_v2_of(unsigned node, nvmlPciInfo_v2_t *to)
+{
+  char text[MACHINE_PCI_TEXT];
+  if (!to) return NVML_ERROR_INVALID_ARGUMENT;
+  *to = (nvmlPciInfo_v2_t){ .bus = machine_pci_bus(node), .pci_device = NVML_VENDOR };
+  snprintf(to->bus_id, sizeof to->bus_id, "%s", machine_pci_address(node, text));
+  return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci)
+{
+  ON_GPU(device, pci_of(gpu, pci));
+}
+
+nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_v2_t *pci)
+{
+  ON_GPU(device, pci_v2_of(gpu, pci));
+}
+
+nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_v2_t *pci)
+{
+  return nvmlDeviceGetPciInfo_v2(device, pci);
+}
+
+static nvmlReturn_t pci_ext_of(unsigned node, nvmlPciInfoExt_t *to)
+{
+  nvmlPciInfo_t p;
+  if (!to) return NVML_ERROR_INVALID_ARGUMENT;
+  if (to->version != NVML_STRUCT_VERSION(nvmlPciInfoExt_t, 1)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+  pci_of(node, &p);
+  *to = (nvmlPciInfoExt_t){ .version = to->version, .bus = p.bus, .pci_device = p.pci_device,
+                            .base_class = NVML_CLASS_DISPLAY, .sub_class = NVML_SUBCLASS_3D };
+  memcpy(to->bus_id, p.bus_id, sizeof to->bus_id);
+  return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetPciInfoExt(nvmlDevice_t device, nvmlPciInfoExt_t *pci)
+{
+  ON_GPU(device, pci_ext_of(gpu, pci));
+}
+
+/* Of a far end, which is no device of ours when it is a switch. */
+static nvmlReturn_t far_pci(const struct shim *s, unsigned gpu, unsigned link, nvmlPciInfo_t *to)
+{
+  struct machine_port p;
+  if (!machine_port(&s->boards.machine, gpu, LINK_NVLINK, link, &p)) return NVML_ERROR_INVALID_ARGUMENT;
+  return pci_of(p.far, to);
+}
+
+static nvmlReturn_t far_pci_v2(const struct shim *s, unsigned gpu, unsigned link, nvmlPciInfo_v2_t *to)
+{
+  struct machine_port p;
+  if (!machine_port(&s->boards.machine, gpu, LINK_NVLINK, link, &p)) return NVML_ERROR_INVALID_ARGUMENT;
+  return pci_v2_of(p.far, to);
+}
+
+nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device, unsigned link, nvmlPciInfo_t *pci)
+{
+  ON_GPU(device, far_pci(s, gpu, link, pci));
+}
+
+nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t device, unsigned link, nvmlPciInfo_v2_t *pci)
+{
+  ON_GPU(device, far_pci_v2(s, gpu, link, pci));
+}
+
+/* The link by which it reaches the host. */
+static struct pcie_speed speed_of(const struct shim *s, unsigned gpu)
+{
+  struct machine_port p;
+  if (!machine_port(&s->boards.machine, gpu, LINK_PCIE, 0, &p)) return (struct pcie_speed){0};
+  return pcie_speed_of(p.mbps);
+}
+
+static nvmlReturn_t give_speed(unsigned value, unsigned *to)
+{
+  return value ? ANSWER(to, value) : NVML_ERROR_NOT_SUPPORTED;
+}
+
+nvmlReturn_t nvmlDeviceGetCurrPcieLinkGeneration(nvmlDevice_t device, unsigned *generation)
+{
+  ON_GPU(device, give_speed(speed_of(s, gpu).generation, generation));
+}
+
+nvmlReturn_t nvmlDeviceGetMaxPcieLinkGeneration(nvmlDevice_t device, unsigned *generation)
+{
+  return nvmlDeviceGetCurrPcieLinkGeneration(device, generation);
+}
+
+nvmlReturn_t nvmlDeviceGetCurrPcieLinkWidth(nvmlDevice_t device, unsigned *width)
+{
+  ON_GPU(device, give_speed(speed_of(s, gpu).width, width));
+}
+
+nvmlReturn_t nvmlDeviceGetMaxPcieLinkWidth(nvmlDevice_t device, unsigned *width)
+{
+  return nvmlDeviceGetCurrPcieLinkWidth(device, width);
+}
+
+/* NVML_PCIE_LINK_MAX_SPEED_...: the generation. */
+nvmlReturn_t nvmlDeviceGetPcieLinkMaxSpeed(nvmlDevice_t device, unsigned *speed)
+{
+  return nvmlDeviceGetCurrPcieLinkGeneration(device, speed);
+}
