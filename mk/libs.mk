@@ -17,7 +17,7 @@ $(BUILD)/src/libs/kernels/images.o: $(IMAGES) mk/libs.mk
 $(LIBS_SO): $(LIBS_OBJ) $(SHIM)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-Bsymbolic -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN/..' -o $@ $(LIBS_OBJ) $(SHIM)
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-Bsymbolic -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN/..' -o $@ $(LIBS_OBJ) $(SHIM) -lm
 
 # $(1): soname and version node.
 define lib_name_rule
@@ -29,5 +29,6 @@ $(LIBS_DIR)/$(1): $(LIBS_SO)
 	$$(Q)rm -f $$@.map
 endef
 LIB_NAMES := libcublas.so.12 libcublas.so.13 libcublasLt.so.12 libcublasLt.so.13
+LIB_NAMES += libcufft.so.11 libcufft.so.12
 $(foreach n,$(LIB_NAMES),$(eval $(call lib_name_rule,$(n))))
 LIBS_ALL := $(LIBS_SO) $(addprefix $(LIBS_DIR)/,$(LIB_NAMES))

@@ -18,7 +18,7 @@ else
   echo "not ok libs kernels: older than their sources; run src/libs/kernels/build.sh"
   failed=1
 fi
-[ $# -gt 0 ] || set -- products vectors names
+[ $# -gt 0 ] || set -- products vectors fourier names
 lacking=''
 if [ ! -f "$libs/libwarpstep-libs.so" ]; then
   lacking="no libraries in $libs"
@@ -60,7 +60,11 @@ for name; do
     fi
     continue
   fi
-  if ! "$nvcc" -arch=sm_80 -cudart shared -o "$scratch/$name" "tests/libs/$name.cu" -lcublas -lcublasLt 2>"$scratch/err"; then
+  case $name in
+    fourier) needs=(-lcufft) ;;
+    *) needs=(-lcublas -lcublasLt) ;;
+  esac
+  if ! "$nvcc" -arch=sm_80 -cudart shared -o "$scratch/$name" "tests/libs/$name.cu" "${needs[@]}" 2>"$scratch/err"; then
     echo "not ok libs $name: $(head -n 2 "$scratch/err")"
     failed=1
     continue

@@ -12,6 +12,8 @@ typedef struct driver_kernel *driver_kernel;
 typedef struct driver_image *driver_image;
 
 int cudaFree(void *p);                            /* of 0: the runtime's device gets its context */
+int cudaGetDevice(int *device);
+int cudaSetDevice(int device);
 int cuCtxGetDevice(int *device);
 int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuLibraryLoadData(driver_image *out, const void *code, void *jit_options, void **jit_values, unsigned n_jit,
@@ -23,6 +25,7 @@ int cuLaunchKernel(driver_kernel kernel, unsigned grid_x, unsigned grid_y, unsig
                    void **extra);
 int cuMemAlloc_v2(uint64_t *out, size_t bytes);
 int cuMemFree_v2(uint64_t at);
+int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes);
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, driver_stream stream);
 int cuStreamSynchronize(driver_stream stream);
 int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
