@@ -1,0 +1,13 @@
+/* Graphs of operations: which of them have kernels, and their plans. There are convolutions and their gradients, and a
+ * convolution with what may follow it: another tensor added, a bias per channel added, ReLU.
+ */
+#ifndef WS_DNN_GRAPH_H
+#define WS_DNN_GRAPH_H
+
+#include "libs/cudnn/dnn_backend.h"
+
+/* Checks what a descriptor needs and makes the attributes that come from the library. */
+dnn_status dnn_graph_finalize(struct dnn_backend *d);
+void dnn_graph_plan_free(struct dnn_graph_plan *p);
+
+#endif
