@@ -1,7 +1,7 @@
 // Convolutions as products of a matrix with one that is gathered from a tensor while it is brought (conv_args.h).
 #pragma once
 #include "conv_args.h"
-#include "elements.cuh"
+#include "memory.cuh"
 
 enum { OUTSIDE = -(1 << 30) }; // a coordinate that no tensor has, alone or added to another
 
@@ -46,20 +46,6 @@ template <bool STRIDED> __device__ inline int element_of(const ws_conv_args &p, 
   }
   return in ? from : -1;
 }
-
-// Elements in memory as T and how they are computed with. Sixteen bits are of two kinds.
-template <typename T> struct memory {
-  static __device__ T load(const void *p, int at, int) { return ((const T *)p)[at]; }
-  static __device__ void store(void *p, int64_t at, T v, int) { ((T *)p)[at] = v; }
-};
-template <> struct memory<unsigned short> {
-  static __device__ float load(const void *p, int at, int type)
-  {
-    const unsigned short v = ((const unsigned short *)p)[at];
-    return type == WS_BF16 ? __uint_as_float((unsigned)v << 16) : __half2float(__ushort_as_half(v));
-  }
-  static __device__ void store(void *p, int64_t at, float v, int type) { write_as<float>(p, type, at, v); }
-};
 
 // What becomes of a sum, `at` elements into out, of the given row of all groups.
 template <typename T, typename C> __device__ inline void end_sum(const ws_conv_args &p, int64_t at, int row, C sum)
