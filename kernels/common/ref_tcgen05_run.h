@@ -12,6 +12,7 @@ struct test {
     int swizzle_a, transposed_a, swizzle_b, transposed_b;
     unsigned add, a_in_tmem, negate_a, negate_b, shift, saturate, upper_lanes, masked;
     unsigned scale_id_a, scale_id_b, ue8m0;
+    unsigned sparse, selector;
 };
 
 static unsigned code_of(int format)
@@ -29,7 +30,7 @@ static uint32_t idesc_of(const struct test *t)
 {
     uint32_t d = (uint32_t)t->d << 4 | code_of(t->format_a) << 7 | code_of(t->format_b) << 10 | t->negate_a << 13 |
                  t->negate_b << 14 | (uint32_t)t->transposed_a << 15 | (uint32_t)t->transposed_b << 16 |
-                 t->columns / 8 << 17 | t->rows / 16 << 24 | t->saturate << 3;
+                 t->columns / 8 << 17 | t->rows / 16 << 24 | t->saturate << 3 | t->sparse << 2 | t->selector;
     if (t->kind < KIND_MXF8F6F4)
         return d;
     d &= ~(3u << 4);
@@ -54,6 +55,8 @@ static struct layout layout_of(int swizzle, int transposed, unsigned rows, unsig
     return l;
 }
 
+enum { META_AT = 8 };
+
 static struct image *images;
 static uint32_t (*before)[LANES][D_COLUMNS], (*after)[LANES][D_COLUMNS];
 static unsigned ctas;
@@ -63,14 +66,65 @@ static int is_fp4(const struct test *t)
     return t->kind >= KIND_MXF4;
 }
 
+/* Elements of a row of A that are stored. */
 static unsigned depth_of(const struct test *t)
 {
     return is_fp4(t) ? 64 : ROW / bytes_of(t->format_a);
 }
 
+/* The k of the product. */
+static unsigned whole_depth(const struct test *t)
+{
+    return depth_of(t) * (t->sparse ? 2 : 1);
+}
+
 static uint32_t pick(const struct test *t, int format, uint64_t seed, unsigned i, unsigned k)
 {
-    return element(format, seed, i * 64ull + k) & (is_fp4(t) ? 15 : ~0u);
+    return element(format, seed, i * 128ull + k) & (is_fp4(t) ? 15 : ~0u);
+}
+
+/* ---- a sparse A -------------------------------------------------------------------------- */
+
+/* Four bits that say which elements of chunk `chunk` of row i are stored: of TF32 one of two, else two of four, which
+ * FP4 counts in pairs. */
+static unsigned nibble(const struct test *t, uint64_t seed, unsigned i, unsigned chunk)
+{
+    static const uint8_t of_two[] = {4, 14}, of_four[] = {4, 8, 12, 9, 13, 6, 14};
+    uint64_t r = ref_splitmix64(seed + 11, i * 64ull + chunk);
+    return t->format_a == TF32 ? of_two[r % 2] : of_four[r % 7];
+}
+
+/* Element k of row i of the whole A. */
+static uint32_t whole_a(const struct test *t, uint64_t seed, unsigned i, unsigned k)
+{
+    if (!t->sparse)
+        return pick(t, t->format_a, seed, i, k);
+    unsigned together = is_fp4(t) ? 2 : 1, unit = k / together;
+    if (t->format_a == TF32) {
+        unsigned there = nibble(t, seed, i, k / 2) == 14;
+        return k % 2 == there ? pick(t, TF32, seed, i, k / 2) : 0;
+    }
+    unsigned four = nibble(t, seed, i, unit / 4);
+    for (unsigned j = 0; j < 2; j++)
+        if ((four >> 2 * j & 3) == unit % 4)
+            return pick(t, t->format_a, seed, i, (unit / 4 * 2 + j) * together + k % together);
+    return 0;
+}
+
+/* Metadata in tensor memory. Of 8 and 4 bits in the lane of the row; of 16 and 32 bits, row r of each sixteen in the
+ * lanes r % 8 (lower half of k) and 8 + r % 8 of them, from bit 0 on or, r >= 8, from bit 16 on. */
+static void put_meta(const struct test *t, struct image *im, uint64_t seed, unsigned first, unsigned n)
+{
+    unsigned at = t->upper_lanes ? 16 : 0, wide = bytes_of(t->format_a) > 1, chunks = wide ? 8 : 16;
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned c = 0; c < chunks; c++) {
+            unsigned r = i % 16, block = n == 64 ? i / 16 * 32 + at : i / 16 * 16;
+            uint32_t four = nibble(t, seed, first + i, c);
+            if (wide)
+                im->scales[block + r % 8 + c / 4 * 8][META_AT + t->selector] |= four << (r / 8 * 16 + c % 4 * 4);
+            else
+                im->scales[block + r][META_AT + c / 8] |= four << c % 8 * 4;
+        }
 }
 
 /* A or B of one CTA: rows from `first` on. */
@@ -81,7 +135,7 @@ static void put_matrix(const struct test *t, struct image *im, int is_b, uint64_
     struct layout l = layout_of(is_b ? t->swizzle_b : t->swizzle_a, is_b ? t->transposed_b : t->transposed_a, n, bytes,
                                 is_b ? B_AT : 0);
     for (unsigned i = 0; i < n; i++)
-        for (unsigned k = 0; k < depth_of(t); k++) {
+        for (unsigned k = 0; k < (is_b ? whole_depth(t) : depth_of(t)); k++) {
             uint32_t v = pick(t, format, seed, first + i, k);
             if (is_fp4(t))
                 *byte_at(im, &l, i, k / 2, 1, 0) |= (uint8_t)(v << k % 2 * 4);
@@ -97,7 +151,7 @@ static void place(const struct test *t, unsigned i, unsigned n, unsigned *lane, 
 {
     unsigned own = t->rows / ctas;
     *lane = i, *column = n;
-    if (ctas == 2 && own == 64)
+    if (ctas == 2 && own == 64 && !t->sparse)
         *lane = i + (n >= t->columns / 2 ? 64 : 0), *column = n % (t->columns / 2);
     else if (own == 64)
         *lane = i % 16 + i / 16 * 32 + (t->upper_lanes ? 16 : 0);
@@ -107,7 +161,7 @@ static void place(const struct test *t, unsigned i, unsigned n, unsigned *lane, 
 static void put_a(const struct test *t, struct image *im, uint64_t seed, unsigned first, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
-        for (unsigned copy = 0; copy < (ctas == 2 && n == 64 ? 2u : 1u); copy++) {
+        for (unsigned copy = 0; copy < (ctas == 2 && n == 64 && !t->sparse ? 2u : 1u); copy++) {
             unsigned lane, column;
             place(t, i, 0, &lane, &column);
             uint8_t *row = (uint8_t *)im->a[lane + 64 * copy];
@@ -133,8 +187,8 @@ static int kept(const struct product *p, unsigned cta, unsigned lane)
 static uint32_t int_result(const struct test *t, uint64_t seed, unsigned i, unsigned n, uint32_t d)
 {
     int64_t sum = t->add ? (int32_t)d : 0;
-    for (unsigned k = 0; k < ROW; k++) {
-        uint32_t a = pick(t, t->format_a, seed, i, k), b = pick(t, t->format_b, seed + 1, n, k);
+    for (unsigned k = 0; k < whole_depth(t); k++) {
+        uint32_t a = whole_a(t, seed, i, k), b = pick(t, t->format_b, seed + 1, n, k);
         sum += (int64_t)(t->format_a == S8 ? (int8_t)a : (int)a) * (t->format_b == S8 ? (int8_t)b : (int)b);
     }
     if (t->saturate)
@@ -158,12 +212,13 @@ static uint32_t float_result(const struct test *t, uint64_t seed, unsigned i, un
 {
     struct sum s = {0};
     int negative = (int)(t->negate_a ^ t->negate_b), scaled = t->kind >= KIND_MXF8F6F4;
-    unsigned group = is_fp4(t) ? 16 : 1, per_scale = t->kind == KIND_MXF4NVF4 ? 16 : 32;
-    for (unsigned k = 0; k < depth_of(t); k += group) {
+    unsigned wider = t->sparse ? 2 : 1, group = is_fp4(t) ? 16 * wider : 1;
+    unsigned per_scale = (t->kind == KIND_MXF4NVF4 ? 16 : 32) * wider;
+    for (unsigned k = 0; k < whole_depth(t); k += group) {
         struct number x = {0};
         int live = 1;
         for (unsigned j = k; j < k + group; j++) {
-            struct number a = decode(t->format_a, pick(t, t->format_a, seed, i, j));
+            struct number a = decode(t->format_a, whole_a(t, seed, i, j));
             struct number b = decode(t->format_b, pick(t, t->format_b, seed + 1, n, j));
             if (group == 1)
                 x = (struct number){a.sig * b.sig, a.exp + b.exp, a.frac + b.frac};
@@ -199,8 +254,12 @@ static void put_scales(const struct test *t, struct image *im, uint64_t seed, un
         for (unsigned j = 0; j < n; j++) {
             for (unsigned i = 0; i < own; i++)
                 im->scales[i % 32 + 32 * copy][i / 32] |= scale(t, seed, first + i, j) << 8 * (t->scale_id_a + j);
-            for (unsigned i = 0; i < t->columns; i++)
-                im->scales[i % 32 + 32 * copy][4 + i / 32] |= scale(t, seed + 1, i, j) << 8 * (t->scale_id_b + j);
+            for (unsigned i = 0; i < t->columns; i++) { /* of columns under each other those of the lanes' half */
+                unsigned halves = ctas == 2 && own == 64 && !t->sparse ? 2 : 1, n = i % (t->columns / halves);
+                if (halves == 2 && i / (t->columns / 2) != copy / 2)
+                    continue;
+                im->scales[n % 32 + 32 * copy][4 + n / 32] |= scale(t, seed + 1, i, j) << 8 * (t->scale_id_b + j);
+            }
         }
 }
 
@@ -211,7 +270,7 @@ static void build(const struct test *t, struct product *p, unsigned number)
     struct layout a = layout_of(t->swizzle_a, t->transposed_a, own, bytes_of(t->format_a), 0);
     struct layout b = layout_of(t->swizzle_b, t->transposed_b, columns, bytes_of(t->format_b), B_AT);
     *p = (struct product){.kind = (uint32_t)t->kind, .idesc = idesc_of(t), .add = t->add, .a_in_tmem = t->a_in_tmem,
-                          .shift = t->shift, .d_lane = t->upper_lanes ? 16 : 0, .scale_b = 4};
+                          .shift = t->shift, .d_lane = t->upper_lanes ? 16 : 0, .scale_b = 4, .meta = META_AT};
     descriptor(p->a, &a);
     descriptor(p->b, &b);
     for (unsigned i = 0; i < 4 * ctas && t->masked; i++)
@@ -224,6 +283,8 @@ static void build(const struct test *t, struct product *p, unsigned number)
         else
             put_matrix(t, im, 0, seed, c * own, own);
         put_matrix(t, im, 1, seed + 1, c * columns, columns);
+        if (t->sparse)
+            put_meta(t, im, seed, c * own, own);
         if (t->kind >= KIND_MXF8F6F4)
             put_scales(t, im, seed, c * own, own);
         for (unsigned l = 0; l < LANES; l++)

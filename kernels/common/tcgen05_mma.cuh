@@ -14,7 +14,8 @@ struct product {
     unsigned a[2], b[2];    /* descriptors without the start of the shared memory */
     unsigned mask[8];       /* lanes of D that stay */
     unsigned scale_b;       /* column of B's scales, from SCALES_AT on */
-    unsigned unused[13];
+    unsigned meta;          /* column of a sparse A's metadata, from SCALES_AT on */
+    unsigned unused[12];
 };
 
 struct image {
@@ -71,13 +72,63 @@ template <int CTAS> __device__ void multiply(const product &p, unsigned tmem, un
     if (CTAS == 2 && p.a_in_tmem && p.kind == KIND_F16) MMA_PAIR("f16", "r"(at), "[%1]", "");
 }
 
+/* The same with a sparse A, whose metadata is at `meta`. */
+#define SPARSE_ONE(KIND, A, ACODE)                                                                                  \
+    asm volatile("{.reg .pred p; setp.ne.b32 p, %4, 0;\n"                                                            \
+                 "tcgen05.mma.sp.cta_group::1.kind::" KIND " [%0], " ACODE ", %2, [%9], %3, {%5, %6, %7, %8}, p;}" ::"r"( \
+                     d),                                                                                            \
+                 A, "l"(b), "r"(p.idesc), "r"(p.add), "r"(p.mask[0]), "r"(p.mask[1]), "r"(p.mask[2]),                  \
+                 "r"(p.mask[3]), "r"(meta)                                                                           \
+                 : "memory")
+#define SPARSE_PAIR(KIND, A, ACODE)                                                                                 \
+    asm volatile("{.reg .pred p; setp.ne.b32 p, %4, 0;\n"                                                            \
+                 "tcgen05.mma.sp.cta_group::2.kind::" KIND                                                          \
+                 " [%0], " ACODE ", %2, [%13], %3, {%5, %6, %7, %8, %9, %10, %11, %12}, p;}" ::"r"(d),                 \
+                 A, "l"(b), "r"(p.idesc), "r"(p.add), "r"(p.mask[0]), "r"(p.mask[1]), "r"(p.mask[2]),                  \
+                 "r"(p.mask[3]), "r"(p.mask[4]), "r"(p.mask[5]), "r"(p.mask[6]), "r"(p.mask[7]), "r"(meta)             \
+                 : "memory")
+#define SPARSE_SCALED(GROUP, KIND, A, ACODE)                                                                        \
+    asm volatile("{.reg .pred p; setp.ne.b32 p, %4, 0;\n"                                                            \
+                 "tcgen05.mma.sp.cta_group::" GROUP ".kind::" KIND                                                   \
+                 " [%0], " ACODE ", %2, [%7], %3, [%5], [%6], p;}" ::"r"(d),                                           \
+                 A, "l"(b), "r"(p.idesc), "r"(p.add), "r"(sa), "r"(sb), "r"(meta)                                     \
+                 : "memory")
+
+template <int CTAS> __device__ void multiply_sparse(const product &p, unsigned tmem, unsigned start)
+{
+    u64 a = ((u64)p.a[1] << 32 | p.a[0]) + (start >> 4), b = ((u64)p.b[1] << 32 | p.b[0]) + (start >> 4);
+    unsigned d = tmem + (p.d_lane << 16), at = d + A_AT, sa = tmem + SCALES_AT, sb = sa + p.scale_b;
+    unsigned meta = d + SCALES_AT + p.meta;
+    if (CTAS == 1 && !p.a_in_tmem) {
+        if (p.kind == KIND_F16) SPARSE_ONE("f16", "l"(a), "%1");
+        if (p.kind == KIND_I8) SPARSE_ONE("i8", "l"(a), "%1");
+        if (p.kind == KIND_F8F6F4) SPARSE_ONE("f8f6f4", "l"(a), "%1");
+        if (p.kind == KIND_MXF8F6F4) SPARSE_SCALED("1", "mxf8f6f4.block_scale", "l"(a), "%1");
+        if (p.kind == KIND_MXF4) SPARSE_SCALED("1", "mxf4.block_scale", "l"(a), "%1");
+        if (p.kind == KIND_MXF4NVF4) SPARSE_SCALED("1", "mxf4nvf4.block_scale.scale_vec::4X", "l"(a), "%1");
+    }
+    if (CTAS == 1 && p.a_in_tmem) {
+        if (p.kind == KIND_F16) SPARSE_ONE("f16", "r"(at), "[%1]");
+        if (p.kind == KIND_F8F6F4) SPARSE_ONE("f8f6f4", "r"(at), "[%1]");
+        if (p.kind == KIND_MXF4) SPARSE_SCALED("1", "mxf4.block_scale", "r"(at), "[%1]");
+    }
+    if (CTAS == 2) {
+        if (p.kind == KIND_F16) SPARSE_PAIR("f16", "l"(a), "%1");
+        if (p.kind == KIND_I8) SPARSE_PAIR("i8", "l"(a), "%1");
+        if (p.kind == KIND_F8F6F4) SPARSE_PAIR("f8f6f4", "l"(a), "%1");
+        if (p.kind == KIND_MXF8F6F4) SPARSE_SCALED("2", "mxf8f6f4.block_scale", "l"(a), "%1");
+        if (p.kind == KIND_MXF4) SPARSE_SCALED("2", "mxf4.block_scale", "l"(a), "%1");
+        if (p.kind == KIND_MXF4NVF4) SPARSE_SCALED("2", "mxf4nvf4.block_scale.scale_vec::4X", "l"(a), "%1");
+    }
+}
+
 __device__ inline void cluster_barrier()
 {
     asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
 /* 128 threads, each a lane. */
-template <int CTAS>
+template <int CTAS, bool SPARSE = false>
 __device__ void run_product(const product *products, const image *images, const unsigned *before, unsigned *after,
                             unsigned char *shared, unsigned *where, u64 *done)
 {
@@ -105,7 +156,10 @@ __device__ void run_product(const product *products, const image *images, const 
     tmem_barrier();
     if (CTAS == 2) cluster_barrier();
     if (t < 32 && elect_one() && (CTAS == 1 || blockIdx.x % CTAS == 0)) {
-        multiply<CTAS>(p, tmem, shared_address(shared));
+        if (SPARSE)
+            multiply_sparse<CTAS>(p, tmem, shared_address(shared));
+        else
+            multiply<CTAS>(p, tmem, shared_address(shared));
         if (CTAS == 1)
             asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(
                              shared_address(done))

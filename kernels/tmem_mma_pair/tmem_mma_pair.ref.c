@@ -10,6 +10,10 @@ static const struct test tests[] = {
     {"e4m3, 128 rows", KIND_F8F6F4, E4M3, E4M3, D_F32, 128, 32, .swizzle_a = SWIZZLE_128, .add = 1},
     {"mxf8f6f4", KIND_MXF8F6F4, E4M3, E5M2, D_F32, 256, 64, .add = 1, .ue8m0 = 1, .scale_id_b = 1},
     {"mxf4", KIND_MXF4, E2M1, E2M1, D_F32, 256, 32, .swizzle_a = SWIZZLE_32, .add = 1, .ue8m0 = 1},
+    {"mxf8f6f4, 128 rows", KIND_MXF8F6F4, E4M3, E3M2, D_F32, 128, 96, .add = 1, .ue8m0 = 1, .scale_id_a = 1,
+     .scale_id_b = 2},
+    {"mxf4, 128 rows", KIND_MXF4, E2M1, E2M1, D_F32, 128, 64, .swizzle_b = SWIZZLE_64, .add = 1, .ue8m0 = 1,
+     .scale_id_b = 2},
 };
 
 int main(int argc, char **argv)

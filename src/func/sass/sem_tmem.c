@@ -248,7 +248,7 @@ static bool cp_one(struct func_warp *w, const struct func_cta *cta, const struct
   const unsigned from = u->s->src[1].index;
   const struct tc_shared shared = {cta->shared, w->launch->shared_limit};
   struct tensor_memory *memory = tensor_memory_of(cta);
-  uint8_t rows[TMEM_LANES][TC_ROW];
+  uint8_t rows[TMEM_LANES][TC_ROW_MAX];
   struct tc_matrix m;
   uint32_t at;
   if (!tc_matrix_read(&m, lane_join(warp_uniform(w, from), warp_uniform(w, from + 1)), false))

@@ -41,7 +41,7 @@ static const uint8_t *chunk_at(const struct tc_shared *s, const struct tc_matrix
 }
 
 static bool read_rows(const struct tc_shared *s, const struct tc_matrix *x, unsigned n, unsigned chunks,
-                      uint8_t (*rows)[TC_ROW], uint32_t *at)
+                      uint8_t (*rows)[TC_ROW_MAX], uint32_t *at)
 {
   const uint32_t along = x->chunks == 1 ? x->leading : TC_CHUNK;
   for (unsigned i = 0; i < n; i++)
@@ -61,10 +61,10 @@ static uint32_t column_offset(const struct tc_matrix *x, unsigned v, unsigned k)
   return v % x->chunks * TC_CHUNK + v / x->chunks * wide + k % group * TC_CHUNK * x->chunks + k / group * deep;
 }
 
-static bool read_columns(const struct tc_shared *s, const struct tc_matrix *x, unsigned n, unsigned bytes,
-                         uint8_t (*rows)[TC_ROW], uint32_t *at)
+static bool read_columns(const struct tc_shared *s, const struct tc_matrix *x, unsigned n, unsigned chunks,
+                         unsigned bytes, uint8_t (*rows)[TC_ROW_MAX], uint32_t *at)
 {
-  const unsigned together = TC_CHUNK / bytes, depth = TC_ROW / bytes;
+  const unsigned together = TC_CHUNK / bytes, depth = chunks * TC_CHUNK / bytes;
   for (unsigned v = 0; v * together < n; v++)
     for (unsigned k = 0; k < depth; k++) {
       const uint8_t *p = chunk_at(s, x, column_offset(x, v, k), at);
@@ -76,7 +76,7 @@ static bool read_columns(const struct tc_shared *s, const struct tc_matrix *x, u
 }
 
 bool tc_rows(const struct tc_shared *s, const struct tc_matrix *x, unsigned n, unsigned chunks, unsigned bytes,
-             uint8_t (*rows)[TC_ROW], uint32_t *at)
+             uint8_t (*rows)[TC_ROW_MAX], uint32_t *at)
 {
-  return x->transposed ? read_columns(s, x, n, bytes, rows, at) : read_rows(s, x, n, chunks, rows, at);
+  return x->transposed ? read_columns(s, x, n, chunks, bytes, rows, at) : read_rows(s, x, n, chunks, rows, at);
 }

@@ -15,7 +15,7 @@
 
 #include "func/sass/func_launch.h"
 
-enum { TC_ROW = 32, TC_CHUNK = 16, TC_CHUNKS = TC_ROW / TC_CHUNK };
+enum { TC_ROW = 32, TC_ROW_MAX = 64, TC_CHUNK = 16 }; /* bytes: of A's rows; of the longest ones; read at once */
 
 struct tc_matrix {
   uint32_t start, leading, stride, base; /* bytes; base: number of the pattern's first 128-byte line, 0..7 */
@@ -33,9 +33,9 @@ struct tc_shared {
   uint32_t limit;
 };
 
-/* `chunks` times 16 bytes of rows [0, n), each row TC_ROW apart in `rows`. bytes: of an element, where the matrix is
- * transposed. False: *at, an address of the matrix, lies outside. */
+/* `chunks` times 16 bytes of rows [0, n). bytes: of an element, where the matrix is transposed. False: *at, an address
+ * of the matrix, lies outside. */
 bool tc_rows(const struct tc_shared *, const struct tc_matrix *, unsigned n, unsigned chunks, unsigned bytes,
-             uint8_t (*rows)[TC_ROW], uint32_t *at);
+             uint8_t (*rows)[TC_ROW_MAX], uint32_t *at);
 
 #endif

@@ -1,0 +1,284 @@
+/* The arithmetic of products into tensor memory (tc_product.h).
+ *
+ * One fused sum over the whole of k and D, aligned to the largest exponent and truncated, as mma_float.h does it: 25
+ * fraction bits, blocks as long as k (MMA-Sim, arXiv 2511.10909). Pairs, FP6, sparse A and D's scale are not covered
+ * there and are taken alike: of a sparse A only the elements that are there are multiplied.
+ *
+ * Sparse (PTX ISA, tcgen05.mma.sp): four bits, two numbers of two bits, say which two of four elements are there, of FP4
+ * which two of four pairs, of TF32 which one of two (their upper bit). Those of 8-bit and FP4 kinds are in two columns of
+ * the row's lane. Of 16 and 32 bits, in one column, the metadata of eight rows and the eight behind them share lanes: row
+ * i of 16 has the lower (i < 8) or upper half of lane i % 8, k's upper half of lane 8 + i % 8 (NVIDIA CUTLASS,
+ * tmem_e_frg; of 64 rows taken alike).
+ *
+ * Scales (NVIDIA CUTLASS, mma_traits_sm100.hpp): of row or column i in lane i % 32 of each quarter of the lanes, column
+ * i / 32 from their address on, one byte for 32 elements, of FP4 two, or four for 16; where columns lie in two parts,
+ * those of each part in its own lanes, from the same column on. A sparse A has as many, each for twice the elements.
+ */
+#include "func/sass/sem_fp_part.h"
+#include "func/sass/tc_product.h"
+
+/* Eight columns of B, as deep as two rows of A. */
+struct tc_columns {
+  struct mma_b half[2];
+};
+
+/* ---- D ------------------------------------------------------------------------------------------ */
+
+/* Eight columns of a row in tensor memory; NULL: they stay as they are. */
+static uint32_t *d_row(const struct tc_product *p, struct tc_part *part, unsigned row, unsigned column)
+{
+  const unsigned width = p->columns / p->banks;
+  const unsigned lane = tc_lane(p, p->d_at, row, column / width);
+  if (part->keep[lane / 32] >> lane % 32 & 1) return NULL;
+  return &part->memory->word[lane][tmem_column(p->d_at) + column % width];
+}
+
+static uint32_t scaled_down(uint32_t c, const struct tc_product *p)
+{
+  const float half = bits_f32((127u - p->shift) << 23);
+  if (!p->shift) return c;
+  return p->d == TC_D_F32 ? f32_bits(bits_f32(c) * half) : f16_from_f32(f32_bits(bits_f32(f32_from_f16(c)) * half));
+}
+
+static void load_d(uint32_t c[MMA_N], const uint32_t *d, const struct tc_product *p)
+{
+  for (unsigned n = 0; n < MMA_N; n++)
+    c[n] = !p->adds ? 0 : scaled_down(p->d == TC_D_F16 ? d[n] & 0xffff : d[n], p);
+}
+
+/* ---- a sparse A ----------------------------------------------------------------------------------- */
+
+/* The metadata of a row, 64 bits or 32. */
+static uint64_t row_metadata(const struct tc_product *p, const struct tensor_memory *t, unsigned row)
+{
+  const unsigned column = tmem_column(p->meta_at);
+  if (p->bytes == 1) {
+    const uint32_t *words = &t->word[tc_lane(p, p->meta_at, row, 0)][column];
+    return lane_join(words[0], words[1]);
+  }
+  const unsigned first = tc_lane(p, p->meta_at, row / 16 * 16, 0) + row % 8, half = row / 8 % 2 * 16;
+  return (t->word[first][column] >> half & 0xffff) | (t->word[first + 8][column] >> half & 0xffff) << 16;
+}
+
+/* Which element (of FP4: pair) of a column of B meets each that is there of a row of A. */
+static void row_choice(const struct tc_product *p, const struct tensor_memory *t, unsigned row, uint8_t from[TC_ROW_MAX])
+{
+  const uint64_t all = row_metadata(p, t, row);
+  for (unsigned k = 0; k < p->depth; k++) {
+    if (!p->sparse) {
+      from[k] = (uint8_t)k;
+      continue;
+    }
+    const unsigned chunk = p->bytes == 4 ? k : k / 2, four = (unsigned)(all >> chunk * 4 & 15);
+    from[k] = (uint8_t)(p->bytes == 4 ? 2 * chunk + (four >> 3) : 4 * chunk + (four >> k % 2 * 2 & 3));
+  }
+}
+
+/* The part of eight columns that a row meets. */
+static const struct mma_b *choose(const struct tc_product *p, const struct tc_columns *all, const uint8_t from[TC_ROW_MAX],
+                                  struct mma_b *chosen)
+{
+  if (!p->sparse) return &all->half[0];
+  chosen->special = all->half[0].special || all->half[1].special;
+  for (unsigned k = 0; k < p->depth; k++) {
+    const struct mma_b *half = &all->half[from[k] / MMA_K];
+    const unsigned j = from[k] % MMA_K;
+    memcpy(chosen->sig[k], half->sig[j], sizeof half->sig[j]);
+    memcpy(chosen->exp[k], half->exp[j], sizeof half->exp[j]);
+    if (chosen->special) memcpy(chosen->bits[k], half->bits[j], sizeof half->bits[j]);
+  }
+  return chosen;
+}
+
+/* ---- floating point ----------------------------------------------------------------------------- */
+
+static inline bool split(const struct tc_product *p, const uint8_t *row, unsigned k, unsigned format, bool negate,
+                         uint32_t *bits, int32_t *sig, int32_t *exp)
+{
+  uint32_t v = 0;
+  memcpy(&v, row + k * p->bytes, p->bytes);
+  bool special;
+  if (p->bytes == 1) {
+    special = mma_split_byte(v, format, bits, sig, exp);
+    if (negate) *sig = -*sig, *bits ^= 0x8000;
+    return special;
+  }
+  if (negate) v ^= 1u << (8 * p->bytes - 1);
+  if (format == MMA_TF32) v >>= 13;
+  special = mma_split(v, mma_format[format], sig, exp);
+  *bits = v;
+  return special;
+}
+
+static void split_a(const struct tc_product *p, uint8_t (*rows)[TC_ROW_MAX], struct mma_a *a)
+{
+  a->special = false;
+  for (unsigned i = 0; i < MMA_M; i++)
+    for (unsigned k = 0; k < p->depth; k++)
+      a->special |= split(p, rows[i], k, p->format_a, p->negate_a, &a->bits[i][k], &a->sig[i][k], &a->exp[i][k]);
+}
+
+static void split_b(const struct tc_product *p, uint8_t (*columns)[TC_ROW_MAX], struct tc_columns *b)
+{
+  b->half[0].special = b->half[1].special = false;
+  for (unsigned n = 0; n < MMA_N; n++)
+    for (unsigned k = 0; k < p->depth * (p->sparse ? 2 : 1); k++) {
+      struct mma_b *half = &b->half[k / MMA_K];
+      const unsigned j = k % MMA_K;
+      half->special |= split(p, columns[n], k, p->format_b, p->negate_b, &half->bits[j][n], &half->sig[j][n],
+                             &half->exp[j][n]);
+    }
+}
+
+static void float_product(const struct tc_product *p, struct tc_operands *o, int32_t frac)
+{
+  const enum mma_type type = p->bytes == 1 ? MMA_F16 : (enum mma_type)p->format_a;
+  struct tc_columns b[TC_COLUMNS / MMA_N];
+  struct mma_b chosen;
+  struct mma_a a;
+  for (unsigned n = 0; n < p->columns; n += MMA_N) split_b(p, &o->b[n], &b[n / MMA_N]);
+  for (unsigned t = 0; t < p->ctas * p->rows; t += MMA_M) {
+    struct tc_part *part = &o->part[t / p->rows];
+    const unsigned first = t % p->rows;
+    split_a(p, &part->a[first], &a);
+    for (unsigned i = 0; i < MMA_M; i++) {
+      uint8_t from[TC_ROW_MAX];
+      row_choice(p, part->memory, first + i, from);
+      for (unsigned n = 0; n < p->columns; n += MMA_N) {
+        uint32_t c[MMA_N], *d = d_row(p, part, first + i, n);
+        if (!d) continue;
+        load_d(c, d, p);
+        mma_block(c, &a, i, choose(p, &b[n / MMA_N], from, &chosen), 0, p->depth, type, p->d == TC_D_F32, frac);
+        memcpy(d, c, sizeof c);
+      }
+    }
+  }
+}
+
+/* ---- block scales ------------------------------------------------------------------------------- */
+
+enum { E8_BIAS = 127, E8_NAN = 255 };
+
+/* The word with the scales of row or column i, the selected byte lowest, as the lanes of a quarter have it. */
+static uint32_t scale_word(const struct tensor_memory *t, unsigned column, unsigned quarter, unsigned i, unsigned byte)
+{
+  return t->word[quarter * TMEM_QUARTER + i % TMEM_QUARTER][column + i / TMEM_QUARTER] >> 8 * byte;
+}
+
+/* Of 16 rows and all columns, as the lanes see them in which the rows' results are: those of each part of the columns
+ * count from its first one. */
+struct tc_scales {
+  uint32_t a[MMA_M][TC_BANKS], b[TC_COLUMNS];
+};
+
+static void load_scales(struct tc_scales *s, const struct tc_product *p, const struct tc_part *part, unsigned first)
+{
+  const unsigned width = p->columns / p->banks;
+  for (unsigned bank = 0; bank < p->banks; bank++) {
+    const unsigned quarter = tc_lane(p, p->d_at, first, bank) / TMEM_QUARTER;
+    for (unsigned i = 0; i < MMA_M; i++)
+      s->a[i][bank] = scale_word(part->memory, p->scale_a, quarter, first + i, p->id_a);
+    for (unsigned n = 0; n < width; n++)
+      s->b[bank * width + n] = scale_word(part->memory, p->scale_b, quarter, n, p->id_b);
+  }
+}
+
+/* Powers of two move exponents. */
+static void scaled_bytes(const struct tc_product *p, const struct tc_scales *s, struct mma_a *a, const struct mma_b *b,
+                         unsigned i, unsigned n, int32_t frac, uint32_t c[MMA_N])
+{
+  const uint32_t scale_a = s->a[i][n / (p->columns / p->banks)] & 0xff;
+  struct mma_b moved = *b;
+  for (unsigned k = 0; k < p->depth; k++)
+    for (unsigned j = 0; j < MMA_N; j++)
+      moved.exp[k][j] += (int32_t)scale_a + (int32_t)(s->b[n + j] & 0xff) - 2 * E8_BIAS;
+  mma_block(c, a, i, &moved, 0, p->depth, MMA_F16, p->d == TC_D_F32, frac);
+  for (unsigned j = 0; j < MMA_N; j++)
+    if (scale_a == E8_NAN || (s->b[n + j] & 0xff) == E8_NAN) c[j] = F32_NAN;
+}
+
+static void scaled_nibbles(const struct tc_product *p, const struct tc_scales *s, const uint8_t *a,
+                           uint8_t (*b)[TC_ROW_MAX], const uint8_t from[TC_ROW_MAX], unsigned i, unsigned n,
+                           struct fp4_scaling how, uint32_t c[MMA_N])
+{
+  const bool negative = p->negate_a != p->negate_b;
+  for (unsigned j = 0; j < MMA_N; j++) {
+    int32_t sums[FP4_MAX_GROUPS] = {0};
+    for (unsigned k = 0; k < p->depth; k++) {
+      const uint8_t x = a[k], y = b[n + j][from[k]];
+      sums[2 * k / FP4_GROUP] += fp4_twice(x & 15) * fp4_twice(y & 15) + fp4_twice(x >> 4) * fp4_twice(y >> 4);
+    }
+    for (unsigned g = 0; g < FP4_MAX_GROUPS && negative; g++) sums[g] = -sums[g];
+    c[j] = fp4_element(c[j], s->a[i][n / (p->columns / p->banks)], s->b[n + j], sums, FP4_MAX_GROUPS, how);
+  }
+}
+
+void SEM_NAME(tc_multiply_scaled)(const struct tc_product *p, struct tc_operands *o, int32_t frac,
+                                  struct fp4_scaling how)
+{
+  struct tc_columns b[TC_COLUMNS / MMA_N];
+  struct tc_scales scales;
+  struct mma_b chosen;
+  struct mma_a a;
+  for (unsigned n = 0; n < p->columns && !p->fp4; n += MMA_N) split_b(p, &o->b[n], &b[n / MMA_N]);
+  for (unsigned t = 0; t < p->ctas * p->rows; t += MMA_M) {
+    struct tc_part *part = &o->part[t / p->rows];
+    const unsigned first = t % p->rows;
+    load_scales(&scales, p, part, first);
+    if (!p->fp4) split_a(p, &part->a[first], &a);
+    for (unsigned i = 0; i < MMA_M; i++) {
+      uint8_t from[TC_ROW_MAX];
+      row_choice(p, part->memory, first + i, from);
+      for (unsigned n = 0; n < p->columns; n += MMA_N) {
+        uint32_t c[MMA_N], *d = d_row(p, part, first + i, n);
+        load_d(c, d, p);
+        if (p->fp4) scaled_nibbles(p, &scales, part->a[first + i], o->b, from, i, n, how, c);
+        else scaled_bytes(p, &scales, &a, choose(p, &b[n / MMA_N], from, &chosen), i, n, frac, c);
+        memcpy(d, c, sizeof c);
+      }
+    }
+  }
+}
+
+/* ---- integers ----------------------------------------------------------------------------------- */
+
+static void widen(const uint8_t *row, unsigned n, bool is_signed, int16_t *to)
+{
+  for (unsigned k = 0; k < n; k++) to[k] = is_signed ? (int8_t)row[k] : row[k];
+}
+
+static uint32_t int_result(int64_t x, bool saturate)
+{
+  if (!saturate) return (uint32_t)x;
+  return (uint32_t)(x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : x);
+}
+
+static void int_product(const struct tc_product *p, struct tc_operands *o)
+{
+  int16_t a[TC_ROW], b[TC_COLUMNS][TC_ROW_MAX];
+  for (unsigned n = 0; n < p->columns; n++) widen(o->b[n], TC_ROW * (p->sparse ? 2 : 1), p->format_b, b[n]);
+  for (unsigned t = 0; t < p->ctas * p->rows; t++) {
+    struct tc_part *part = &o->part[t / p->rows];
+    uint8_t from[TC_ROW_MAX];
+    widen(part->a[t % p->rows], TC_ROW, p->format_a, a);
+    row_choice(p, part->memory, t % p->rows, from);
+    for (unsigned n = 0; n < p->columns; n += MMA_N) {
+      uint32_t *d = d_row(p, part, t % p->rows, n);
+      for (unsigned j = 0; d && j < MMA_N; j++) {
+        const int16_t *y = b[n + j];
+        int16_t chosen[TC_ROW];
+        int32_t sum = 0;
+        for (unsigned k = 0; k < TC_ROW && p->sparse; k++) chosen[k] = y[from[k]];
+        if (p->sparse) y = chosen;
+        for (unsigned k = 0; k < TC_ROW; k++) sum += a[k] * y[k];
+        d[j] = int_result((p->adds ? (int64_t)(int32_t)d[j] : 0) + sum, p->saturates);
+      }
+    }
+  }
+}
+
+void SEM_NAME(tc_multiply)(const struct tc_product *p, struct tc_operands *o, int32_t frac)
+{
+  if (p->integer) int_product(p, o);
+  else float_product(p, o, frac);
+}
