@@ -8,8 +8,7 @@
 
 bool blas_handle_is(const struct blas *h) { return h && h->magic == MAGIC; }
 
-/* Makes a handle for the calling thread's device; `*out` is NULL when that fails. */
-static blas_status blas_open(struct blas **out)
+blas_status blas_open(struct blas **out)
 {
   struct blas *h = calloc(1, sizeof *h);
   *out = NULL;
@@ -27,7 +26,7 @@ static blas_status blas_open(struct blas **out)
   return BLAS_SUCCESS;
 }
 
-static blas_status blas_close(struct blas *h)
+blas_status blas_close(struct blas *h)
 {
   if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
   cuStreamSynchronize(h->stream);

@@ -57,6 +57,9 @@ struct blas {
 
 /* Whether this is a handle of ours. */
 bool blas_handle_is(const struct blas *h);
+/* Makes a handle for the calling thread's device; `*out` is NULL when that fails. */
+blas_status blas_open(struct blas **out);
+blas_status blas_close(struct blas *h);
 
 /* Room on the device for at least `least` bytes, how much in `*bytes`; 0: there is none. */
 uint64_t blas_room(struct blas *h, size_t least, size_t *bytes);
