@@ -181,6 +181,17 @@ static void peers(void **state)
   assert_int_equal(cuDeviceCanAccessPeer(&v, 0, 2), CUDA_ERROR_INVALID_DEVICE);
   OK(cuDeviceGetP2PAttribute(&v, 3, 0, 1)); /* NVLink has all atomics */
   assert_int_equal(v, 1);
+  static const int of_a_link[] = {0, 1, 1, 1, 0}; /* rank: the best there is; access, atomics, arrays; only some atomics */
+  for (int i = 0; i < 5; i++) {
+    v = 9;
+    OK(cuDeviceGetP2PAttribute(&v, i + 1, i % 2, 1 - i % 2));
+    assert_int_equal(v, of_a_link[i]);
+  }
+  assert_int_equal(cuDeviceGetP2PAttribute(&v, 0, 0, 1), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuDeviceGetP2PAttribute(&v, 6, 0, 1), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuDeviceGetP2PAttribute(NULL, 2, 0, 1), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuDeviceGetP2PAttribute(&v, 2, 0, 2), CUDA_ERROR_INVALID_DEVICE);
+  assert_int_equal(cuDeviceGetP2PAttribute(&v, 2, -1, 1), CUDA_ERROR_INVALID_DEVICE);
   assert_int_equal(cuDeviceGetP2PAttribute(&v, 3, 1, 1), CUDA_ERROR_INVALID_DEVICE);
   assert_int_equal(cuCtxEnablePeerAccess(on[1], 1), CUDA_ERROR_INVALID_VALUE);
   assert_int_equal(cuCtxEnablePeerAccess(on[0], 0), CUDA_ERROR_INVALID_CONTEXT);

@@ -339,6 +339,178 @@ static void capture(void **state)
   OK(cuGraphDestroy(g));
 }
 
+CUresult cuStreamUpdateCaptureDependencies(CUstream, CUgraphNode *, size_t, unsigned);
+CUresult cuStreamGetCaptureInfo_v2(CUstream, int *, uint64_t *, CUgraph *, const CUgraphNode **, size_t *);
+CUresult cuThreadExchangeStreamCaptureMode(int *);
+CUresult cuGraphAddKernelNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_KERNEL_NODE_PARAMS *);
+CUresult cuGraphKernelNodeGetParams(CUgraphNode, CUDA_KERNEL_NODE_PARAMS *);
+CUresult cuGraphKernelNodeSetParams(CUgraphNode, const CUDA_KERNEL_NODE_PARAMS *);
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS *);
+
+/* What a capturing stream's next operation comes behind. */
+static const CUgraphNode *behind(CUstream st, CUgraph *g, size_t n)
+{
+  const CUgraphNode *deps;
+  uint64_t id;
+  size_t have;
+  int status;
+  OK(cuStreamGetCaptureInfo_v2(st, &status, &id, g, &deps, &have));
+  assert_int_equal(status, 1);
+  assert_int_equal(have, n);
+  return deps;
+}
+
+static void capture_dependencies(void **state)
+{
+  enum { ADD, SET };
+  struct machine k;
+  CUstream a;
+  CUgraph g, ended, other;
+  CUgraphNode first, second, node, none;
+  (void)state;
+  machine_init(&k);
+  OK(cuStreamCreate(&a, STREAM_NON_BLOCKING));
+  OK(cuGraphCreate(&other, 0));
+  OK(cuGraphAddEmptyNode(&none, other, NULL, 0));
+  assert_int_equal(cuStreamUpdateCaptureDependencies(a, &none, 1, SET), CUDA_ERROR_ILLEGAL_STATE);
+  OK(cuStreamBeginCapture_v2(a, 0));
+  OK(cuMemsetD32Async(k.x, 0x40400000, N, a));
+  first = *behind(a, &g, 1);
+  OK(cuMemsetD32Async(k.y, 0x40000000, N, a));
+  second = *behind(a, &g, 1);
+  assert_true(first != second);
+  OK(cuStreamUpdateCaptureDependencies(a, &first, 1, SET));
+  assert_ptr_equal(*behind(a, &g, 1), first);
+  OK(cuStreamUpdateCaptureDependencies(a, &second, 1, ADD));
+  const CUgraphNode *both = behind(a, &g, 2);
+  assert_true((both[0] == first && both[1] == second) || (both[0] == second && both[1] == first));
+  OK(cuStreamUpdateCaptureDependencies(a, &second, 1, ADD)); /* it is there */
+  behind(a, &g, 2);
+  assert_int_equal(cuStreamUpdateCaptureDependencies(a, NULL, 1, ADD), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuStreamUpdateCaptureDependencies(a, &none, 1, ADD), CUDA_ERROR_INVALID_VALUE); /* of another graph */
+  assert_int_equal(cuStreamUpdateCaptureDependencies(a, &first, 1, 2), CUDA_ERROR_INVALID_VALUE);
+  behind(a, &g, 2);
+  OK(cuStreamUpdateCaptureDependencies(a, NULL, 0, SET));
+  behind(a, &g, 0);
+  OK(cuGraphAddEmptyNode(&node, g, &first, 1)); /* one that the program adds itself */
+  OK(cuStreamUpdateCaptureDependencies(a, &node, 1, SET));
+  OK(cuLaunchKernel(k.f, 1, 1, 1, N, 1, 1, 0, a, k.params, NULL));
+  OK(cuStreamEndCapture(a, &ended));
+  CUgraphNode from[4], to[4];
+  size_t n = 4;
+  OK(cuGraphGetEdges_v2(ended, from, to, NULL, &n));
+  assert_int_equal(n, 3); /* first to second, first to node, node to the kernel */
+  unsigned kernels = 0;
+  for (size_t i = 0; i < n; i++) {
+    assert_true(from[i] == first || from[i] == node);
+    kernels += from[i] == node && to[i] != second;
+  }
+  assert_int_equal(kernels, 1);
+  OK(cuGraphDestroy(ended));
+  OK(cuGraphDestroy(other));
+  OK(cuStreamDestroy_v2(a));
+}
+
+/* A stream that goes while it captures takes the capture with it; one that has joined and left nothing open does not. */
+static void streams_go_while_capturing(void **state)
+{
+  struct machine k;
+  CUstream a, b;
+  CUevent fork, join;
+  CUgraph g;
+  int status = 9;
+  (void)state;
+  machine_init(&k);
+  OK(cuEventCreate(&fork, EVENT_DISABLE_TIMING));
+  OK(cuEventCreate(&join, EVENT_DISABLE_TIMING));
+  for (unsigned joined = 0; joined < 2; joined++) {
+    OK(cuStreamCreate(&a, STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&b, STREAM_NON_BLOCKING));
+    OK(cuStreamBeginCapture_v2(a, 2));
+    OK(cuEventRecord(fork, a));
+    OK(cuStreamWaitEvent(b, fork, 0));
+    OK(cuMemsetD32Async(k.x, 0, N, b));
+    OK(cuEventRecord(join, b));
+    if (joined) OK(cuStreamWaitEvent(a, join, 0));
+    OK(cuStreamDestroy_v2(b));
+    assert_int_equal(cuStreamEndCapture(a, &g), joined ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    if (joined) OK(cuGraphDestroy(g));
+    OK(cuStreamDestroy_v2(a));
+  }
+  OK(cuStreamCreate(&a, STREAM_NON_BLOCKING));
+  OK(cuStreamCreate(&b, STREAM_NON_BLOCKING));
+  OK(cuStreamBeginCapture_v2(a, 2));
+  OK(cuEventRecord(fork, a));
+  OK(cuStreamWaitEvent(b, fork, 0));
+  OK(cuStreamDestroy_v2(a)); /* the one that began it */
+  OK(cuStreamIsCapturing(b, &status));
+  assert_int_equal(status, 0);
+  OK(cuMemsetD32Async(k.x, 0x40400000, N, b));
+  OK(cuStreamSynchronize(b));
+  OK(cuStreamDestroy_v2(b));
+}
+
+/* 0 global, 1 of the thread, 2 relaxed. */
+static void capture_modes(void **state)
+{
+  int mode = 2;
+  (void)state;
+  OK(cuThreadExchangeStreamCaptureMode(&mode));
+  assert_int_equal(mode, 0);
+  mode = 1;
+  OK(cuThreadExchangeStreamCaptureMode(&mode));
+  assert_int_equal(mode, 2);
+  mode = 3;
+  assert_int_equal(cuThreadExchangeStreamCaptureMode(&mode), CUDA_ERROR_INVALID_VALUE);
+  mode = -1;
+  assert_int_equal(cuThreadExchangeStreamCaptureMode(&mode), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuThreadExchangeStreamCaptureMode(NULL), CUDA_ERROR_INVALID_VALUE);
+  mode = 0;
+  OK(cuThreadExchangeStreamCaptureMode(&mode));
+  assert_int_equal(mode, 1);
+}
+
+/* The forms of CUDA 10: their structures end before `kernel`. */
+static void first_kernel_nodes(void **state)
+{
+  struct machine k;
+  CUgraph g;
+  CUgraphNode sum;
+  CUgraphExec x;
+  CUDA_KERNEL_NODE_PARAMS have;
+  (void)state;
+  machine_init(&k);
+  CUDA_KERNEL_NODE_PARAMS p = sum_of(&k);
+  p.kernel = (CUkernel)0x77, p.context = (CUcontext)0x77; /* not read */
+  OK(cuGraphCreate(&g, 0));
+  OK(cuGraphAddKernelNode(&sum, g, NULL, 0, &p));
+  memset(&have, 0x5a, sizeof have);
+  OK(cuGraphKernelNodeGetParams(sum, &have));
+  assert_ptr_equal(have.function, k.f);
+  assert_memory_equal(have.grid, p.grid, sizeof p.grid);
+  assert_memory_equal(have.block, p.block, sizeof p.block);
+  assert_int_equal(have.shared, 0);
+  assert_true((uintptr_t)have.kernel == 0x5a5a5a5a5a5a5a5a); /* nor written */
+  OK(cuGraphInstantiateWithFlags(&x, g, 0));
+  OK(cuGraphLaunch(x, NULL));
+  check_z(&k, N, 3);
+  OK(cuMemsetD8_v2(k.z, 0, N * 4));
+  k.n = 5, p.grid[0] = 2, p.block[0] = N / 2, p.shared = 64;
+  OK(cuGraphKernelNodeSetParams(sum, &p));
+  OK(cuGraphKernelNodeGetParams(sum, &have));
+  assert_true(have.grid[0] == 2 && have.block[0] == N / 2 && have.block[1] == 1 && have.shared == 64);
+  OK(cuGraphExecKernelNodeSetParams(x, sum, &p));
+  OK(cuGraphLaunch(x, NULL));
+  check_z(&k, 5, 3);
+  assert_int_equal(cuGraphAddKernelNode(&sum, g, NULL, 0, NULL), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuGraphKernelNodeGetParams(sum, NULL), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuGraphKernelNodeGetParams(NULL, &have), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuGraphKernelNodeSetParams(sum, NULL), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuGraphExecKernelNodeSetParams(x, sum, NULL), CUDA_ERROR_INVALID_VALUE);
+  OK(cuGraphExecDestroy(x));
+  OK(cuGraphDestroy(g));
+}
+
 static void bad_captures(void **state)
 {
   struct machine k;
@@ -426,7 +598,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(edges), cmocka_unit_test(cycles_are_refused), cmocka_unit_test(launches),
-      cmocka_unit_test(parameters_of_nodes), cmocka_unit_test(capture), cmocka_unit_test(bad_captures),
+      cmocka_unit_test(parameters_of_nodes), cmocka_unit_test(capture), cmocka_unit_test(capture_dependencies), cmocka_unit_test(streams_go_while_capturing),
+      cmocka_unit_test(capture_modes), cmocka_unit_test(first_kernel_nodes), cmocka_unit_test(bad_captures),
       cmocka_unit_test(user_objects), cmocka_unit_test(capture_of_own_stream),
   };
   return cmocka_run_group_tests(tests, cuda_setup, NULL);

@@ -86,6 +86,8 @@ class Campaign:
         """Whether the test can execute the file at all."""
         if path.startswith("src/cuda/"):
             return name.startswith(("exec ", "riscv ", "test_cuda_"))
+        if name.startswith("riscv ") and path.startswith(("src/host/linux/", "src/func/rv64/")):
+            return "--functional" in name or path.endswith("linux_cores.c") or name.endswith("fused")  # time adds nothing
         return not (path.startswith("src/time/") and "--functional" in name)
 
     def order(self, m):
