@@ -69,7 +69,8 @@ static bool leaves(struct work *w, char letter)
   return true;
 }
 
-/* a, b, c: vecadd on 3, 6, 24 CTAs; s: on a stream; m: many; f: far behind the memory; o: just behind; p: prints; 0 to 9: ends. */
+/* a, b, c: vecadd on 3, 6, 24 CTAs; s: on a stream; m: many; f: far behind the memory; o: just behind; p: prints; 0 to 9: ends.
+ * t alone: loads a container. */
 static void do_letter(struct work *w, char letter)
 {
   int which = 0;
@@ -98,11 +99,12 @@ _Noreturn static void program(const char *letters)
   CUresult r = cuInit(0);
   if (r != CUDA_SUCCESS) printf("cuInit %d\n", (int)r), exit(0);
   OK(cuCtxCreate_v2(&context, 0, 0));
+  if (*letters == 't') printf("load %d\n", (int)cuModuleLoad(&m, WS_SOURCE_DIR "/tests/data/fat.fatbin")), exit(0);
+  OK(cuStreamCreate(&w.stream, 0));
   w.f = cuda_vecadd(&m);
   w.x = cuda_floats(N, 0, 1);
   OK(cuModuleLoad(&m, WS_SOURCE_DIR "/tests/data/linked.sm_86.cubin"));
   OK(cuModuleGetFunction(&w.print, m, "linked"));
-  OK(cuStreamCreate(&w.stream, 0));
   if (strchr(letters, 'p')) OK(cuMemcpyHtoD_v2(w.x, words, sizeof words));
   OK(cuModuleLoad(&m, WS_SOURCE_DIR "/tests/data/waits.sm_86.cubin"));
   OK(cuModuleGetFunction(&w.waits, m, "waits"));
@@ -515,6 +517,47 @@ static void further_processes(void **state)
   json_decref(json_of("doc"));
 }
 
+/* What `ncu` collects, a line of JSON for each launch: the first context is 1, its default stream 7, the program's from 13. */
+static void profiled(void **state)
+{
+  static const struct {
+    unsigned ctas, stream;
+  } want[] = {{3, 7}, {3, 13}, {6, 7}};
+  char *line, *at;
+  static char lines[1 << 16];
+  (void)state;
+  fclose(fopen("prof", "w"));
+  assert_int_equal(run("ncu_stream=prof\nncu_quiet=1\nquiet=1", "asb"), 0);
+  assert_string_equal(out, "a 0\ns 0\nb 0\n");
+  keep(lines, "prof");
+  unsigned n = 0;
+  for (line = strtok_r(lines, "\n", &at); line; line = strtok_r(NULL, "\n", &at), n++) {
+    json_error_t e;
+    json_t *j = json_loads(strchr(line, '{') ? strchr(line, '{') : "", 0, &e); /* behind a checksum */
+    if (!j) fail_msg("%s: %s", line, e.text);
+    assert_true(n < 3);
+    assert_string_equal(json_string_value(json_object_get(j, "kernel")), "vecadd");
+    assert_int_equal(number(j, "context"), 1);
+    assert_int_equal(number(j, "stream"), want[n].stream);
+    assert_int_equal(dim(j, "grid", 0), want[n].ctas);
+    assert_int_equal(dim(j, "block", 0), BLOCK);
+    json_decref(j);
+  }
+  assert_int_equal(n, 3);
+}
+
+/* A container without code for the GPU: what it has, and what to do. */
+static void other_targets(void **state)
+{
+  (void)state;
+  assert_int_equal(run("gpu=titan-v\nquiet=1\nmode=functional", "t"), 0);
+  assert_string_equal(out, "load 209\n"); /* CUDA_ERROR_NO_BINARY_FOR_GPU */
+  assert_non_null(strstr(err, "the program has code for sm_80, sm_86, sm_90, compute_90, not for sm_70"));
+  assert_non_null(strstr(err, "for sm_70: compile with -gencode arch=compute_70,code=sm_70, or "));
+  assert_non_null(strstr(err, "choose --gpu "));
+  assert_int_equal(times(err, "\n"), 1);
+}
+
 static void wrong_options(void **state)
 {
   static const char *const of[][2] = {
@@ -540,7 +583,8 @@ int main(int argc, char **argv)
       cmocka_unit_test(long_tables), cmocka_unit_test(choices), cmocka_unit_test(samples),
       cmocka_unit_test(captures), cmocka_unit_test(faults),      cmocka_unit_test(limits),  cmocka_unit_test(defects),
       cmocka_unit_test(printing), cmocka_unit_test(pages),       cmocka_unit_test(timelines), cmocka_unit_test(lost),
-      cmocka_unit_test(further_processes), cmocka_unit_test(wrong_options),
+      cmocka_unit_test(further_processes), cmocka_unit_test(wrong_options), cmocka_unit_test(profiled),
+      cmocka_unit_test(other_targets),
   };
   return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -24,6 +24,7 @@ from cover import Cover
 from tree import FOLDERS, Tree
 
 SLOWEST = 5  # seconds of a processor; slower tests are left out
+ENOUGH = 15  # of all tests of a mutant; who lives that long, lives
 HERE = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
@@ -108,7 +109,11 @@ class Campaign:
     def test(self, m):
         """Name of a test that fails, or None. Called with the mutant compiled."""
         linked = shim = False
+        left = ENOUGH
         for n in self.order(m):
+            left -= self.seconds[n]
+            if left < 0:
+                return None
             if not linked:
                 linked = self.tree.relink(m.path)
                 if not linked:

@@ -5,7 +5,7 @@
 #include "cuda/core/shim.h"
 #include "ncu/ncu_capture.h"
 
-/* As profilers number them: the first context is 1, its default stream 7, those that a program makes follow from 13. */
+/* As profilers number them: the first context is 1, its default stream 7, a stream made right behind the context 13. */
 enum { FIRST_CONTEXT = 1, DEFAULT_STREAM = 7, FIRST_STREAM = 13 };
 
 static uint64_t context_number(const struct launch_request *q)
@@ -15,7 +15,7 @@ static uint64_t context_number(const struct launch_request *q)
 
 static uint64_t stream_number(const struct launch_request *q)
 {
-  return q->stream_id ? FIRST_STREAM - 1 + q->stream_id : DEFAULT_STREAM;
+  return q->stream_id ? FIRST_STREAM + q->stream_id - (FIRST_CONTEXT + 1) : DEFAULT_STREAM;
 }
 
 bool profiled_next(struct shim *s, const struct launch_request *q)
