@@ -1,0 +1,100 @@
+/* Memory of a Linux process of the simulated CPU where qemu-user, which the programs of tests/rv64 are held against, has other
+ * bounds: the heap's end, places that a program insists on. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "host/linux/linux_syscall.h"
+
+enum { PAGE = 4096, START = 0x100000, MOST = 64 << 20 };
+
+static struct linux_process *process(void)
+{
+  struct linux_process *p = calloc(1, sizeof *p);
+  linux_vm_init(&p->vm, gmem_new(12), MOST);
+  p->vm.brk_start = p->vm.brk = START;
+  return p;
+}
+
+static void end(struct linux_process *p)
+{
+  struct gmem *image = p->vm.image;
+  linux_vm_free(&p->vm);
+  gmem_free(image);
+  free(p);
+}
+
+static int64_t brk_to(struct linux_process *p, uint64_t to)
+{
+  return linux_sys_brk(p, (const uint64_t[6]){to});
+}
+
+static int64_t map_at(struct linux_process *p, uint64_t at, uint64_t bytes, uint64_t flags)
+{
+  return linux_sys_mmap(p, (const uint64_t[6]){at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, UINT64_MAX, 0});
+}
+
+/* The heap may grow to a quarter of the address space above where position-independent programs lie, and takes no page before it
+ * is touched. */
+static void heap(void **state)
+{
+  const uint64_t most = LINUX_PIE_BASE + LINUX_TASK_SIZE / 4;
+  struct linux_process *p = process();
+  uint8_t byte = 7;
+  (void)state;
+  assert_int_equal(brk_to(p, 0), START);
+  assert_int_equal(brk_to(p, START - 1), START);
+  assert_int_equal(brk_to(p, most + 1), START);
+  assert_int_equal(brk_to(p, most), most);
+  assert_true(linux_vm_write(&p->vm, most - 1, &byte, 1));
+  assert_false(linux_vm_write(&p->vm, most, &byte, 1));
+  assert_int_equal(brk_to(p, START + 1), START + 1); /* rights are those of whole pages */
+  assert_true(linux_vm_write(&p->vm, START + PAGE - 1, &byte, 1));
+  assert_false(linux_vm_write(&p->vm, START + PAGE, &byte, 1));
+  assert_int_equal(brk_to(p, START), START);
+  assert_false(linux_vm_write(&p->vm, START, &byte, 1));
+  assert_int_equal(map_at(p, START + 4 * PAGE, PAGE, MAP_FIXED), START + 4 * PAGE);
+  assert_int_equal(brk_to(p, START + 5 * PAGE), START); /* something is in the way */
+  assert_int_equal(brk_to(p, START + 4 * PAGE), START + 4 * PAGE);
+  end(p);
+}
+
+static void places(void **state)
+{
+  struct linux_process *p = process();
+  const uint64_t last = LINUX_TASK_SIZE - PAGE;
+  (void)state;
+  assert_int_equal(map_at(p, START, PAGE, MAP_FIXED_NOREPLACE), START);
+  assert_int_equal(map_at(p, START, PAGE, MAP_FIXED_NOREPLACE), -EEXIST);
+  assert_int_equal(map_at(p, START - PAGE, 2 * PAGE, MAP_FIXED_NOREPLACE), -EEXIST);
+  assert_int_equal(map_at(p, START, PAGE, MAP_FIXED), START);
+  assert_int_equal(map_at(p, START + 1, PAGE, MAP_FIXED), -EINVAL);
+  assert_int_equal(map_at(p, last, PAGE, MAP_FIXED), last);
+  assert_int_equal(map_at(p, last, 2 * PAGE, MAP_FIXED), -ENOMEM);
+  assert_int_equal(map_at(p, LINUX_TASK_SIZE + PAGE, PAGE, MAP_FIXED), -ENOMEM);
+  assert_int_equal(map_at(p, 0, LINUX_TASK_SIZE + 1, 0), -ENOMEM);
+  assert_int_equal(map_at(p, 0, 0, 0), -EINVAL);
+  assert_int_equal(map_at(p, START + 1, PAGE, 0), START + PAGE); /* a wish, rounded up */
+  const int64_t other = map_at(p, START, 3 * PAGE, 0);           /* taken: somewhere else */
+  assert_true(other > 0 && other % PAGE == 0 && other != START);
+  assert_int_equal(linux_sys_mprotect(p, (const uint64_t[6]){START, 0, PROT_READ}), 0);
+  assert_int_equal(linux_sys_mprotect(p, (const uint64_t[6]){START, 2 * PAGE, PROT_READ}), 0);
+  assert_int_equal(linux_sys_mprotect(p, (const uint64_t[6]){START, 3 * PAGE, PROT_READ}), -ENOMEM); /* a hole behind it */
+  assert_int_equal(linux_sys_mprotect(p, (const uint64_t[6]){START, PAGE, 0x100}), -EINVAL);
+  assert_int_equal(linux_sys_munmap(p, (const uint64_t[6]){last, 2 * PAGE}), -EINVAL);
+  assert_int_equal(linux_sys_munmap(p, (const uint64_t[6]){last, PAGE}), 0);
+  end(p);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(heap), cmocka_unit_test(places)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
