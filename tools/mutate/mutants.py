@@ -24,7 +24,7 @@ from cover import Cover
 from tree import FOLDERS, Tree
 
 SLOWEST = 5  # seconds of a processor; slower tests are left out
-ENOUGH = 15  # of all tests of a mutant; who lives that long, lives
+ENOUGH = 6  # of all tests of a mutant, unless --all; who lives that long, lives
 HERE = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
@@ -52,6 +52,7 @@ class Campaign:
         sources = {f: [str(p.relative_to(tree.root)) for p in (tree.root / "src" / f).rglob("*.c")] for f in FOLDERS}
         self.commands = {n: c for n, c in tree.tests(programs).items() if any(self.may_see(n, p) for f in folders for p in sources[f])}
         self.seconds, self.lines = {}, {}
+        self.enough = ENOUGH
         self.kills = collections.Counter()  # (file, test), and (test)
         self.runs = collections.Counter()
         self.cover = Cover(tree.root / "build", (tree.whole, tree.shims, tree.shim), sum(sources.values(), []))
@@ -109,7 +110,7 @@ class Campaign:
     def test(self, m):
         """Name of a test that fails, or None. Called with the mutant compiled."""
         linked = shim = False
-        left = ENOUGH
+        left = self.enough
         for n in self.order(m):
             left -= self.seconds[n]
             if left < 0:
@@ -197,6 +198,7 @@ def main():
     p.add_argument("--jobs", type=int, default=1, help="of make, to build the copies")
     p.add_argument("--programs", action="store_true", help="compile tests/exec with nvcc, for src/cuda")
     p.add_argument("--sync", default="", help="copy only what lies below this folder; -: nothing")
+    p.add_argument("--all", action="store_true", help="all tests that execute a mutant's line, however long they take")
     p.add_argument("--again", action="store_true")
     p.add_argument("--table", action="store_true")
     o = p.parse_args()
@@ -216,6 +218,7 @@ def main():
         tree.programs()
     campaign = Campaign(tree, work, o.folder.split(","), o.programs)
     campaign.prepare()
+    campaign.enough = float("inf") if o.all else ENOUGH
     if o.again:
         todo = (Mutant(*m) for m, v in results.items() if v is None)
     else:
