@@ -70,7 +70,7 @@ static bool leaves(struct work *w, char letter)
 }
 
 /* a, b, c: vecadd on 3, 6, 24 CTAs; s: on a stream; m: many; f: far behind the memory; o: just behind; p: prints; 0 to 9: ends.
- * t alone: loads a container. */
+ * t, x alone: load a container. */
 static void do_letter(struct work *w, char letter)
 {
   int which = 0;
@@ -100,6 +100,7 @@ _Noreturn static void program(const char *letters)
   if (r != CUDA_SUCCESS) printf("cuInit %d\n", (int)r), exit(0);
   OK(cuCtxCreate_v2(&context, 0, 0));
   if (*letters == 't') printf("load %d\n", (int)cuModuleLoad(&m, WS_SOURCE_DIR "/tests/data/fat.fatbin")), exit(0);
+  if (*letters == 'x') printf("load %d\n", (int)cuModuleLoad(&m, "ptx.fatbin")), exit(0);
   OK(cuStreamCreate(&w.stream, 0));
   w.f = cuda_vecadd(&m);
   w.x = cuda_floats(N, 0, 1);
@@ -546,6 +547,33 @@ static void profiled(void **state)
   assert_int_equal(n, 3);
 }
 
+/* tests/data/fat.fatbin without its machine code: the entries' headers begin with kind (1: PTX), version, and how long header and
+ * content are. */
+static void write_ptx_alone(const char *path)
+{
+  static char in[1 << 20], out_[1 << 20];
+  enum { HEADER = 16, PTX = 1 };
+  FILE *f = fopen(WS_SOURCE_DIR "/tests/data/fat.fatbin", "rb");
+  size_t n = fread(in, 1, sizeof in, f), to = HEADER;
+  fclose(f);
+  memcpy(out_, in, HEADER);
+  for (size_t at = HEADER; at < n;) {
+    uint16_t kind;
+    uint32_t header;
+    uint64_t content;
+    memcpy(&kind, in + at, sizeof kind);
+    memcpy(&header, in + at + 4, sizeof header);
+    memcpy(&content, in + at + 8, sizeof content);
+    if (kind == PTX) memcpy(out_ + to, in + at, header + content), to += header + content;
+    at += header + content;
+  }
+  const uint64_t content = to - HEADER;
+  memcpy(out_ + 8, &content, sizeof content);
+  f = fopen(path, "wb");
+  assert_int_equal(fwrite(out_, 1, to, f), to);
+  fclose(f);
+}
+
 /* A container without code for the GPU: what it has, and what to do. */
 static void other_targets(void **state)
 {
@@ -556,6 +584,11 @@ static void other_targets(void **state)
   assert_non_null(strstr(err, "for sm_70: compile with -gencode arch=compute_70,code=sm_70, or "));
   assert_non_null(strstr(err, "choose --gpu "));
   assert_int_equal(times(err, "\n"), 1);
+  write_ptx_alone("ptx.fatbin");
+  assert_int_equal(run("gpu=titan-v\nquiet=1\nmode=functional", "x"), 0);
+  assert_string_equal(out, "load 209\n");
+  assert_non_null(strstr(err, "the program has code for compute_90, not for sm_70: "));
+  assert_non_null(strstr(err, "code=sm_70, or choose a newer --gpu"));
 }
 
 static void wrong_options(void **state)

@@ -24,7 +24,7 @@ from cover import Cover
 from tree import FOLDERS, Tree
 
 SLOWEST = 5  # seconds of a processor; slower tests are left out
-ENOUGH = 6  # of all tests of a mutant, unless --all; who lives that long, lives
+ENOUGH = 8  # of all tests of a mutant, unless --all; who lives that long, lives
 HERE = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
@@ -52,7 +52,7 @@ class Campaign:
         sources = {f: [str(p.relative_to(tree.root)) for p in (tree.root / "src" / f).rglob("*.c")] for f in FOLDERS}
         self.commands = {n: c for n, c in tree.tests(programs).items() if any(self.may_see(n, p) for f in folders for p in sources[f])}
         self.seconds, self.lines = {}, {}
-        self.enough = ENOUGH
+        self.executed, self.enough = {}, ENOUGH
         self.kills = collections.Counter()  # (file, test), and (test)
         self.runs = collections.Counter()
         self.cover = Cover(tree.root / "build", (tree.whole, tree.shims, tree.shim), sum(sources.values(), []))
@@ -68,6 +68,7 @@ class Campaign:
                 path.write_text(json.dumps(known))
         self.seconds = {n: known[n]["seconds"] for n in self.commands if (known[n]["seconds"] or SLOWEST) < SLOWEST}
         self.lines = {n: {p: int(bits, 16) for p, bits in known[n]["lines"].items()} for n in self.seconds if known[n]["lines"] is not None}
+        self.executed = {n: sum(bits.bit_count() for bits in lines.values()) for n, lines in self.lines.items()}
 
     def measure(self, name):
         """With breakpoints; without where they are why it fails."""
@@ -96,11 +97,15 @@ class Campaign:
         """Tests that execute the mutant's line, those likely to fail soon first."""
         near = self.cover.near(m.path, m.line, (self.tree.root / m.path).read_text())
         names = [n for n in self.seconds if self.reaches(n, m.path, near)]
-        stem = pathlib.Path(m.path).stem.replace("sem_", "").replace("driver_", "").replace("runtime_", "")
 
         def worth(n):
-            own = (self.kills[m.path, n] + 0.5 * (stem in n)) / (self.runs[m.path, n] + 1)
-            return -(own + 0.2 * self.kills[n] / (self.runs[n] + 2) + 0.01) / (self.seconds[n] + 0.05)
+            """What it killed, and how much of what it executes is in this file, by its time. Unit tests look at what they call, programs
+            at results alone."""
+            own = self.kills[m.path, n] / (self.runs[m.path, n] + 1)
+            lines = self.lines.get(n) or {}
+            focus = lines.get(m.path, 0).bit_count() / max(1, self.executed.get(n, 1))
+            focus *= 5 if n.startswith("test_") else 1 if m.path.startswith("src/cuda/") or not n.startswith("exec ") else 0.1
+            return -(own + focus + 0.2 * self.kills[n] / (self.runs[n] + 2) + 0.01) / (self.seconds[n] + 0.05)
         return sorted(names, key=worth)
 
     def reaches(self, name, path, near):
