@@ -16,6 +16,7 @@
 #include "base/checksum.h"
 #include "host/datafile.h"
 #include "host/snapshot.h"
+#include "host/snapshot_check.h"
 
 #define CASE WS_SOURCE_DIR "/tests/exec/cases/textures-0001-_Z6read2dyffPf.case"
 #define HEAP WS_SOURCE_DIR "/tests/exec/cases/heap-0002-_Z4givePi.case"
@@ -231,11 +232,43 @@ static void test_memory(void **state)
   close_file(&f);
 }
 
+/* Contents lie in one allocation, up to its last byte. */
+static void test_contents(void **state)
+{
+  enum { HEAD = 16, BYTES = 40 };
+  uint8_t run[HEAD + BYTES] = {0};
+  (void)state;
+  struct file f = open_file(HEAP);
+  struct err e = {""};
+  struct snapshot *s = read_back(&f, &e);
+  const struct snapshot_bytes was = s->part[SNAPSHOT_BEFORE];
+  s->part[SNAPSHOT_BEFORE] = (struct snapshot_bytes){run, sizeof run};
+  for (size_t i = 0; i < s->n_ranges; i++) {
+    const struct gmem_range *r = &s->range[i];
+    const struct {
+      uint64_t at, bytes;
+      bool good;
+    } try[] = {{r->addr, BYTES, true}, {r->addr + 3, BYTES, true}, {r->addr + r->bytes - BYTES, BYTES, true},
+               {r->addr + r->bytes - BYTES + 1, BYTES, false}, {r->addr + r->bytes - 1, BYTES, false}, {r->addr, 0, false},
+               {r->addr, BYTES + 1, false}};
+    assert_true(r->bytes > BYTES + 3);
+    for (unsigned k = 0; k < sizeof try / sizeof try[0]; k++) {
+      memcpy(run, &try[k], HEAD);
+      if (snapshot_check(s, &e) != try[k].good) fail_msg("allocation %zu, try %u: %s", i, k, e.msg);
+    }
+  }
+  s->part[SNAPSHOT_BEFORE].bytes = HEAD - 1;
+  assert_false(snapshot_check(s, &e));
+  s->part[SNAPSHOT_BEFORE] = was;
+  snapshot_free(s);
+  close_file(&f);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_unknown_part), cmocka_unit_test(test_textures), cmocka_unit_test(test_texture_round_trip), cmocka_unit_test(test_texel_size),
-    cmocka_unit_test(test_numbers), cmocka_unit_test(test_memory),
+    cmocka_unit_test(test_numbers), cmocka_unit_test(test_memory), cmocka_unit_test(test_contents),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -341,7 +341,11 @@ static void store_buffer(void **state)
   const uint64_t *x = r->stepper[0].hart.x;
   rig_code(r, 0, code, sizeof code, 0);
   r->stepper[0].hart.x[19] = DATA + 4096 - 3;
+  put(r, DATA + 68, 0x7766554433221100); /* behind the store's second part */
+  put(r, DATA + 4096 + 5, 0x7766554433221100);
   rig_run(r, NULL);
+  assert_true(get(r, DATA + 68) == 0x7766554433221100);
+  assert_true(get(r, DATA + 4096 + 5) == 0x7766554433221100);
   assert_int_equal(x[13], 0x123);
   assert_int_equal(x[14], 0x123);
   assert_true(x[16] == 0xffffffff00000123);

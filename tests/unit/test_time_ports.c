@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -53,8 +54,52 @@ static void busy_neighbours_take_turns(void **state)
   netlist_free(&n);
 }
 
+/* What SMs send arrives, and what slices miss is read: counters that say otherwise are named. */
+static void laws_are_looked_at(void **state)
+{
+  static struct netlist_stats good, bad;
+  struct params p;
+  struct netlist n;
+  struct err e = {""};
+  char dir[4096];
+  (void)state;
+  assert_true(presets_dir(NULL, dir, sizeof dir, &e));
+  assert_true(params_load("rtx-3070", dir, &p, &e));
+  p.gpu_sms = SMS;
+  netlist_build(&n, &p, NULL, NULL, 0, NULL);
+  good.sm.l1_miss_sectors = good.l2.l2_read_sectors = 9;
+  for (unsigned i = 0; i < L2_OP__N; i++) {
+    good.sm.sent_sectors[i] = 5 + i, good.requester_sectors[i] = 3;
+    good.l2.op_sectors[i] = 6 + i, good.outward.sectors[i] = 2;
+  }
+  good.sm.l1_write_sectors = 4, good.sm.copy_written_sectors = 7, good.l2.l2_write_sectors = 11;
+  good.noc.noc_requests = 8, good.l2.requests = 6, good.outward.requests = 2;
+  good.noc.noc_replies = 10, good.l2.replies = 7, good.outward.replies = 3;
+  good.l2.l2_miss_sectors = 2, good.l2.l2_companion_sectors = 3, good.l2.l2_merged_sectors = 4;
+  good.dram.dram_read_bytes = 9 * 32, good.l2.l2_written_back_sectors = 5, good.dram.dram_write_bytes = 5 * 32;
+  good.sm.ctas = 12, n.dispatcher.taken = 3, n.dispatcher.ctas = 15;
+  if (!netlist_check_laws(&n, &good, &e)) fail_msg("%s", e.msg);
+  uint64_t *const one[] = {
+      &bad.sm.l1_miss_sectors, &bad.sm.sent_sectors[0], &bad.l2.op_sectors[L2_OP__N - 1], &bad.requester_sectors[1],
+      &bad.outward.sectors[2], &bad.sm.l1_write_sectors, &bad.sm.copy_written_sectors, &bad.l2.l2_write_sectors, &bad.noc.noc_requests,
+      &bad.l2.requests, &bad.outward.requests, &bad.noc.noc_replies, &bad.l2.replies, &bad.outward.replies, &bad.l2.l2_miss_sectors,
+      &bad.l2.l2_companion_sectors, &bad.l2.l2_merged_sectors, &bad.dram.dram_read_bytes, &bad.l2.l2_written_back_sectors,
+      &bad.dram.dram_write_bytes, &bad.sm.ctas,
+  };
+  for (unsigned i = 0; i < sizeof one / sizeof one[0]; i++) {
+    bad = good;
+    ++*one[i];
+    e.msg[0] = '\0';
+    if (netlist_check_laws(&n, &bad, &e)) fail_msg("counter %u may be anything", i);
+    assert_non_null(strstr(e.msg, "law broken: "));
+  }
+  n.dispatcher.taken++;
+  assert_false(netlist_check_laws(&n, &good, &e));
+  netlist_free(&n);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(busy_neighbours_take_turns)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(busy_neighbours_take_turns), cmocka_unit_test(laws_are_looked_at)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
