@@ -9,8 +9,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
+#include "host/linux/linux_file.h"
 #include "host/linux/linux_syscall.h"
 
 enum { PAGE = 4096, START = 0x100000, MOST = 64 << 20 };
@@ -93,8 +95,41 @@ static void places(void **state)
   end(p);
 }
 
+/* What a system call transfers, as pieces of the host's memory: pages that lie side by side are one piece, each byte is in one,
+ * and what cannot be read ends it. */
+static void buffers(void **state)
+{
+  enum { PAGES = 6, BYTES = PAGES * PAGE };
+  struct linux_process *p = process();
+  struct iovec iov[LINUX_IOV];
+  static uint8_t in[BYTES], out[BYTES];
+  uint64_t covered = 0, at = 0;
+  (void)state;
+  for (unsigned i = 0; i < BYTES; i++) in[i] = (uint8_t)(i * 7 + i / PAGE);
+  assert_int_equal(map_at(p, START, BYTES, MAP_FIXED), START);
+  assert_true(linux_vm_write(&p->vm, START, in, BYTES));
+  const int n = linux_file_buffer(p, START + 5, BYTES - 9, RV64_READ, iov, &covered);
+  assert_int_equal(covered, BYTES - 9);
+  for (int i = 0; i < n; i++) {
+    memcpy(out + at, iov[i].iov_base, iov[i].iov_len);
+    at += iov[i].iov_len;
+    if (i) assert_true((uint8_t *)iov[i - 1].iov_base + iov[i - 1].iov_len != iov[i].iov_base);
+  }
+  assert_int_equal(at, covered);
+  assert_memory_equal(out, in + 5, covered);
+  assert_int_equal(linux_sys_munmap(p, (const uint64_t[6]){START + 4 * PAGE, PAGE}), 0);
+  linux_file_buffer(p, START + 5, BYTES - 9, RV64_READ, iov, &covered);
+  assert_int_equal(covered, 4 * PAGE - 5);
+  assert_int_equal(linux_file_buffer(p, START + 4 * PAGE, 1, RV64_READ, iov, &covered), 0);
+  assert_int_equal(covered, 0);
+  assert_int_equal(linux_sys_mprotect(p, (const uint64_t[6]){START, PAGE, PROT_READ}), 0);
+  assert_int_equal(linux_file_buffer(p, START, 1, RV64_WRITE, iov, &covered), 0);
+  assert_int_equal(linux_file_buffer(p, START, 1, RV64_READ, iov, &covered), 1);
+  end(p);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(heap), cmocka_unit_test(places)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(heap), cmocka_unit_test(places), cmocka_unit_test(buffers)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
