@@ -64,6 +64,13 @@ void memory_end(const struct memory_attempt *a)
   innermost = a->outer;
 }
 
+struct memory_attempt *memory_switch(struct memory_attempt *to)
+{
+  struct memory_attempt *was = innermost;
+  innermost = to;
+  return was;
+}
+
 bool memory_try(struct heap *h, void (*fn)(void *ctx), void *ctx)
 {
   struct memory_attempt a;

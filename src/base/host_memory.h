@@ -74,6 +74,9 @@ struct memory_attempt {
 };
 void memory_begin(struct memory_attempt *, struct heap *);
 void memory_end(const struct memory_attempt *);
+/* Of code that goes on on another stack: the thread's innermost attempt is this one from now on. Returns the one it
+ * was. */
+struct memory_attempt *memory_switch(struct memory_attempt *);
 
 /* The host has no memory, or no thread, left: nobody's bug. */
 _Noreturn void memory_out(void) __attribute__((cold));

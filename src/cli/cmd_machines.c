@@ -4,14 +4,16 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/machine_nccl.h"
 #include "config/presets.h"
 #include "config/topology.h"
 
-enum { OPT_SHOW = CLI_OPT_FIRST, OPT_RESOLVE, OPT_PRESETS };
+enum { OPT_SHOW = CLI_OPT_FIRST, OPT_RESOLVE, OPT_NCCL, OPT_PRESETS };
 
 static const struct cli_option options[] = {
   {OPT_SHOW, "show", "NAME", "links of one machine, and how its GPUs reach each other"},
   {OPT_RESOLVE, "resolve", "NAME", "every value of one machine, with its line and source"},
+  {OPT_NCCL, "nccl-topology", "NAME", "one machine as NCCL reads it (NCCL_TOPO_FILE)"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {0},
 };
@@ -106,6 +108,16 @@ static int resolve(const char *name, const char *dir)
   return CLI_OK;
 }
 
+static int nccl(const char *name, const char *dir)
+{
+  struct err e = {0};
+  struct view v;
+  if (!view_load(&v, name, dir, &e)) return cli_error("%s", e.msg);
+  machine_write_nccl(stdout, &v.m, v.t);
+  view_free(&v);
+  return CLI_OK;
+}
+
 /* --- all of them -------------------------------------------------------------------------------- */
 
 static void print_row(const struct view *v, const char *name)
@@ -146,7 +158,7 @@ static int list(const char *dir)
 
 static int run_machines(const struct cli_command *cmd, int argc, char **argv)
 {
-  const char *arg, *shown = NULL, *resolved = NULL, *option = NULL;
+  const char *arg, *shown = NULL, *resolved = NULL, *topology = NULL, *option = NULL;
   char dir[4096];
   struct err e = {0};
 
@@ -155,6 +167,7 @@ static int run_machines(const struct cli_command *cmd, int argc, char **argv)
     case CLI_OPT_HELP: return cli_help(cmd);
     case OPT_SHOW: shown = arg; break;
     case OPT_RESOLVE: resolved = arg; break;
+    case OPT_NCCL: topology = arg; break;
     case OPT_PRESETS: option = arg; break;
     default: return CLI_BAD_INPUT;
     }
@@ -162,12 +175,13 @@ static int run_machines(const struct cli_command *cmd, int argc, char **argv)
   if (optind < argc)
     return cli_usage_error(cmd, "unexpected '%s'; did you mean --show %s", argv[optind], argv[optind]);
   if (!presets_dir(option, dir, sizeof dir, &e)) return cli_error("%s", e.msg);
+  if (topology) return nccl(topology, dir);
   return resolved ? resolve(resolved, dir) : shown ? show(shown, dir) : list(dir);
 }
 
 const struct cli_command cmd_machines = {
   .name = "machines",
-  .synopsis = "[--show NAME | --resolve NAME]",
+  .synopsis = "[--show NAME | --resolve NAME | --nccl-topology NAME]",
   .summary = "list machines of several GPUs, or the links of one",
   .options = options,
   .notes = "GB/s: payload of full packets, one way. NV: so many NVLinks; C2C: NVLink-C2C; PIX: one PCI Express\n"

@@ -57,6 +57,7 @@ struct sim_options {
   uint64_t max_insts;  /* warp instructions; 0: no limit */
   bool (*poll)(void *ctx, const struct run_progress *); /* isa/watch.h; may be NULL */
   void *ctx;
+  uint64_t poll_insts; /* runs without time: isa/watch.h */
   const struct step_tap *tap; /* runs without time (isa/watch.h); may be NULL */
   /* Timed runs: who observes the pipeline of an SM (time/sm/observer.h); must live as long as the simulator. NULL:
    * nobody */

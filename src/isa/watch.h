@@ -53,6 +53,7 @@ struct run_watch {
    * (time/gpu/gpu.h); the run can go on. May be NULL. */
   bool (*window)(void *ctx, uint64_t now);
   void *ctx;
+  uint64_t poll_insts; /* runs without time: warp instructions between two calls of poll; 0: some hundred thousand */
   const struct step_tap *tap; /* runs without time only; may be NULL */
   uint64_t start_clock; /* runs without time: cycles that the clocks read ahead of the first instruction */
   uint32_t clock_ps;    /* likewise: a cycle; 0: 1000 */

@@ -3,7 +3,7 @@
 # the static runtime, and run by `warpstep exec`. A program checks its own results and exits with 0; beside
 # it may lie
 #   NAME.expect   what its stdout, or its stderr after a line "--- stderr", must contain, line by line
-#   NAME.args     options of warpstep exec
+#   NAME.args     options of warpstep exec, a line for each run
 #   NAME.flags    further options of nvcc
 #   NAME.arch     options of nvcc that choose the architecture, else -arch=sm_86
 #   NAME.part1.cu, … sources compiled with -dc: the program gets PARTS, before .part1.o, .part1.cubin,
@@ -70,8 +70,18 @@ expects() {
 
 # run_one NAME KIND PROGRAM
 run_one() {
-  local base=$here/$1 why='' options=()
-  [ -f "$base.args" ] && read -ra options <"$base.args"
+  local runs=('') line options bad=0
+  [ -f "$here/$1.args" ] && mapfile -t runs <"$here/$1.args"
+  for line in "${runs[@]}"; do
+    read -ra options <<<"$line"
+    run_with "$1" "$2" "$3" "${options[@]}" || bad=1
+  done
+  return $bad
+}
+
+# run_with NAME KIND PROGRAM [OPTION...]
+run_with() {
+  local base=$here/$1 why='' options=("${@:4}")
   env "${sanitized[@]}" timeout "$limit" "$bin" exec "${options[@]}" "$3" >"$scratch/out" 2>"$scratch/err"
   local status=$?
   if [ $status -ne 0 ]; then

@@ -264,6 +264,6 @@ void board_place_nowhere(struct board *b, uint64_t addr, uint64_t bytes)
 void boards_keep_pages(struct shim *s)
 {
   unsigned running = 0;
-  for (unsigned i = 0; i < s->boards.n; i++) running += live_count(s->boards.of[i].simulator);
+  for (unsigned i = 0; i < s->boards.n; i++) running += live_count(s->boards.of[i].simulator) || s->boards.of[i].turn;
   for (unsigned i = 0; i < s->boards.n; i++) gmem_keep_pages(s->boards.of[i].device.mem, running > 0);
 }

@@ -23,6 +23,7 @@
 #include "host/timeline.h"
 
 struct context;
+struct kernel_turn;
 struct pool;
 struct shim;
 struct simulator;
@@ -42,6 +43,7 @@ struct board {
   struct simulator *simulator;
   struct timeline time;      /* its copies, and kernels without time; the host's clock is the shim's */
   struct launch_watch watch; /* of kernels that share it */
+  struct kernel_turn *turn;  /* its kernel, where they take turns (kernel_turns.h); NULL: none */
   struct context *primary;   /* NULL: none yet */
   struct stream legacy;      /* its default stream */
   unsigned queues;           /* hardware queues given out, one after the other */

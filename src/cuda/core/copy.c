@@ -301,7 +301,7 @@ static bool is_seen(const struct board *b, const struct live_side *c)
 static bool takes_engine(const struct task *w, const struct live_side *d, const struct live_side *c)
 {
   const struct board *b = &w->shim->boards.of[w->command.gpu];
-  return w->shim->live && is_seen(b, d) && is_seen(b, c) && (d->place == LIVE_DEVICE || c->place == LIVE_DEVICE);
+  return w->shim->shared && is_seen(b, d) && is_seen(b, c) && (d->place == LIVE_DEVICE || c->place == LIVE_DEVICE);
 }
 
 void copy_moved(struct task *w, const struct live_end *e, const struct board *by)
@@ -398,7 +398,7 @@ enum command_way fill_start(struct task *w, uint64_t now, uint64_t *end)
                          .height = f->height, .depth = 1, .fill = (uint8_t)f->value_bytes };
   l.engine = l.dst.place == LIVE_DEVICE ? LIVE_INSIDE : LIVE_TO_HOST;
   w->command.gpu = (uint8_t)gpu;
-  if (s->live && is_seen(&s->boards.of[gpu], &l.dst)) return go(w, &l, now);
+  if (s->shared && is_seen(&s->boards.of[gpu], &l.dst)) return go(w, &l, now);
   *end = now + timeline_device_ps(&s->boards.of[w->command.gpu].time, f->width * f->height);
   return COMMAND_LASTS;
 }

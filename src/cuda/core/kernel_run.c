@@ -10,6 +10,7 @@
 #include "cuda/core/exec_report.h"
 #include "cuda/core/graph_nested.h"
 #include "cuda/core/kernel_fault.h"
+#include "cuda/core/kernel_turns.h"
 #include "cuda/core/launch_watch.h"
 #include "cuda/core/pages.h"
 #include "cuda/core/profiled.h"
@@ -30,6 +31,9 @@ struct kernel_run {
   uint64_t start;                 /* ps */
   struct snapshot *saved;         /* what it found; NULL: it is not captured */
   struct sample_group *group;     /* NULL: sampling does not decide about it */
+  struct kernel_turn *turn;       /* NULL: it takes no turns */
+  bool ran;                       /* of one that does, at its end: it could be simulated */
+  struct sim_result result;       /* likewise */
 };
 
 static struct board *board_for(const struct kernel_run *k)
@@ -180,6 +184,16 @@ static bool simulate_or_trace(struct shim *s, struct kernel_run *k, const struct
                     o, r, e);
 }
 
+static void take_turns(struct kernel_turn *t, struct sim_options *o, struct launch_watch *watch)
+{
+  t->watch = watch;
+  o->poll = kernel_turn_poll;
+  o->poll_insts = TURN_INSTS;
+  o->ctx = t;
+  o->threads = 1;
+  if (!o->slice) o->slice = TURN_SLICE;
+}
+
 /* False, said on stderr: it could not be simulated. */
 static bool simulate_watched(struct shim *s, struct kernel_run *k, struct sim_result *r)
 {
@@ -189,6 +203,7 @@ static bool simulate_watched(struct shim *s, struct kernel_run *k, struct sim_re
   struct err e = {""};
   o.poll = launch_watch_poll;
   o.ctx = &watch;
+  if (k->turn) take_turns(k->turn, &o, &watch);
   o.tap = checked_begin(s->checked, k->q->function->module->code.module, &k->launch);
   launch_watch_start(&watch, s, k->q->function->kernel->name, k->q->number);
   bool ran = simulate_or_trace(s, k, &o, r, &e);
@@ -230,22 +245,29 @@ static uint64_t end_of(const struct shim *s, const struct kernel_run *k, const s
   return start > limit ? start : limit;
 }
 
+/* Behind the run of one that had the GPU to itself. Returns when it ended. */
+static uint64_t end_alone(struct shim *s, struct kernel_run *k, const struct sim_result *r)
+{
+  memory_sync_registered(s, false);
+  if (s->profile && r->timed) profiled_keep(s, k->q, &k->launch, r);
+  save(s, k, r);
+  k->saved = NULL;
+  const double estimate = sample(k->group, r);
+  const uint64_t end = end_of(s, k, r, estimate);
+  board_for(k)->time.now = s->time.now;
+  timeline_kernel_end(&board_for(k)->time, ctas(k->q), end);
+  finish(s, k, r, estimate, end);
+  if (r->end == RUN_STOPPED) interrupt_end(s);
+  stop_if_done(s);
+  return end;
+}
+
 /* False: it could not be simulated. */
 static bool run_alone(struct shim *s, struct kernel_run *k, uint64_t *end)
 {
   struct sim_result r;
   if (!simulate_watched(s, k, &r)) return false;
-  memory_sync_registered(s, false);
-  if (s->profile && r.timed) profiled_keep(s, k->q, &k->launch, &r);
-  save(s, k, &r);
-  k->saved = NULL;
-  double estimate = sample(k->group, &r);
-  *end = end_of(s, k, &r, estimate);
-  board_for(k)->time.now = s->time.now;
-  timeline_kernel_end(&board_for(k)->time, ctas(k->q), *end);
-  finish(s, k, &r, estimate, *end);
-  if (r.end == RUN_STOPPED) interrupt_end(s);
-  stop_if_done(s);
+  *end = end_alone(s, k, &r);
   return true;
 }
 
@@ -315,6 +337,44 @@ static enum command_way begin_alone(struct task *w, uint64_t now, uint64_t *end)
   return device_work_end(w, *end) ? COMMAND_GOES : COMMAND_LASTS;
 }
 
+/* Taking turns with those of other GPUs ------------------------------------------------------------- */
+
+static void run_in_turns(void *task)
+{
+  struct kernel_run *k = ((struct task *)task)->kernel;
+  k->ran = simulate_watched(k->work->shim, k, &k->result);
+}
+
+static enum command_way begin_turns(struct task *w, uint64_t now)
+{
+  const struct launch_request *q = &w->op.kernel.q;
+  struct board *b = q->function->module->board;
+  const uint64_t start = timeline_kernel_start(&b->time, now, ctas(q));
+  struct kernel_run *k = prepare(w, start);
+  if (!k) return cannot_run(w, now);
+  w->command.begin = start;
+  k->turn = kernel_turn_begin(b, w, start, run_in_turns);
+  return COMMAND_GOES;
+}
+
+enum run_end kernel_turn_ended(struct task *w, bool cut)
+{
+  struct shim *s = w->shim;
+  struct kernel_run *k = w->kernel;
+  uint64_t end = k->start;
+  enum run_end how = RUN_FAULT;
+  if (cut && k->ran && k->result.end == RUN_STOPPED) {
+    k->result.end = RUN_FAULT;
+    k->result.fault = (struct fault){ .kind = FAULT_NONE };
+  }
+  if (k->ran) how = k->result.end;
+  if (k->ran) end = end_alone(s, k, &k->result);
+  else cannot_run(w, end);
+  let_go(k);
+  if (!device_work_end(w, end)) front_end(&s->front, &w->command, end);
+  return how;
+}
+
 /* Sharing the GPU ----------------------------------------------------------------------------------- */
 
 /* Kernels beside it in its graph, or more than one stream of the program's own: shared memory is left for neighbours
@@ -376,11 +436,12 @@ void kernel_ended(struct task *w, const struct live_end *e)
 enum command_place kernel_place(struct shim *s, const struct launch_request *q)
 {
   bool timed = exec_options_timed(&s->options, q->number, q->function->kernel->name);
-  return s->live && timed ? COMMAND_SHARES : COMMAND_ALONE;
+  return s->shared && timed ? COMMAND_SHARES : COMMAND_ALONE;
 }
 
 enum command_way kernel_begin(struct task *w, uint64_t now, uint64_t *end)
 {
   device_work_begin(w);
-  return w->command.place == COMMAND_SHARES ? begin_shared(w, now) : begin_alone(w, now, end);
+  if (w->command.place == COMMAND_SHARES) return begin_shared(w, now);
+  return w->shim->turns ? begin_turns(w, now) : begin_alone(w, now, end);
 }

@@ -5,6 +5,7 @@
 
 #include "cuda/core/kernel.h"
 #include "host/front.h"
+#include "isa/watch.h"
 
 struct live_end;
 struct task;
@@ -13,6 +14,8 @@ struct task;
 enum command_place kernel_place(struct shim *, const struct launch_request *);
 /* One that runs alone has ended when this returns, but for what it has launched. */
 enum command_way kernel_begin(struct task *, uint64_t now, uint64_t *end);
+/* One that took turns has ended: how. cut: others' fault ended it. */
+enum run_end kernel_turn_ended(struct task *, bool cut);
 /* One that shares the GPU has ended. */
 void kernel_ended(struct task *, const struct live_end *);
 

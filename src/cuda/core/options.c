@@ -149,8 +149,17 @@ bool exec_options_timed(const struct exec_options *o, uint64_t number, const cha
   return o->timed && (o->capture || choice_has(&o->choice, number, kernel));
 }
 
+static bool is_looked_at(const struct exec_options *o)
+{
+  return o->ncu.stream || o->trace || o->capture || o->html || o->debug || o->sanitize;
+}
+
 bool exec_options_share(const struct exec_options *o)
 {
-  return o->timed && !o->sample && !o->sample_ctas && !o->cold && !o->ncu.stream && !o->trace && !o->capture &&
-         !o->html && !o->debug && !o->sanitize && !o->max_cycles && !o->max_insts;
+  return o->timed && !o->sample && !o->sample_ctas && !o->cold && !is_looked_at(o) && !o->max_cycles && !o->max_insts;
+}
+
+bool exec_options_take_turns(const struct exec_options *o)
+{
+  return !o->timed && !is_looked_at(o);
 }

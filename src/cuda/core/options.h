@@ -69,5 +69,7 @@ bool exec_options_timed(const struct exec_options *, uint64_t number, const char
 /* Whether kernels share the GPUs: launches are timed as a whole, each in the state that others leave behind, and nobody
  * looks at each of them. */
 bool exec_options_share(const struct exec_options *);
+/* Whether kernels of several GPUs take turns: none is timed, and nobody looks at each of them. */
+bool exec_options_take_turns(const struct exec_options *);
 
 #endif

@@ -14,6 +14,7 @@
 #include "cuda/core/peer_access.h"
 #include "cuda/core/stream_capture.h"
 #include "cuda/core/kernel_live.h"
+#include "cuda/core/kernel_turns.h"
 #include "cuda/core/task_kinds.h"
 #include "trace/export.h"
 
@@ -45,8 +46,11 @@ static bool bring_up(struct shim *s, struct err *e)
   TRY(checked_start(&s->options, first->device.mem, &s->checked, e));
   timeline_init(&s->time, &first->preset.params);
   struct front_gpu gpu[BOARDS_MAX];
-  for (unsigned i = 0; i < s->boards.n; i++) gpu[i] = kernel_live_gpu(&s->boards.of[i]);
-  task_start(s, &task_kinds, gpu, exec_options_share(&s->options));
+  s->shared = exec_options_share(&s->options);
+  s->turns = s->boards.n > 1 && exec_options_take_turns(&s->options);
+  for (unsigned i = 0; i < s->boards.n; i++)
+    gpu[i] = s->turns ? kernel_turns_gpu(&s->boards.of[i]) : kernel_live_gpu(&s->boards.of[i]);
+  task_start(s, &task_kinds, gpu, s->shared || s->turns);
   if (s->options.html) s->pages = pages_new();
   if (s->options.timeline) s->activity = activity_new(&s->options.activity, &first->preset.params, PS_PER_NS);
   return true;

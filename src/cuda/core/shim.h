@@ -98,7 +98,9 @@ struct shim {
   /* What is under way */
   struct front front;
   const struct task_kinds *task_kinds;
-  bool live;                /* kernels share the GPUs (task.h) */
+  bool live;                /* the GPUs go on while the host's time passes (task.h) */
+  bool shared;              /* … with kernels and copies on the timing model */
+  bool turns;               /* … with kernels without time that take turns (kernel_turns.h) */
   const struct board *dropped; /* what has not begun there never will (task.c); NULL: none */
   bool ending;              /* the program ends: its functions are called no more */
   struct end_watch end;     /* of what is under way then */

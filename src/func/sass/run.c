@@ -264,6 +264,11 @@ static bool is_first(const struct runner *r)
   return r == r->team->runner;
 }
 
+static uint64_t poll_insts(const struct run_watch *w)
+{
+  return w->poll_insts ? w->poll_insts : POLL_INSTS;
+}
+
 /* After a slice: whether the run goes on. The caller's thread decides. */
 static bool watch(struct runner *r)
 {
@@ -274,7 +279,7 @@ static bool watch(struct runner *r)
   if (!is_first(r)) return !atomic_load(&t->end);
   enum run_end end = watch_insts(w, insts);
   if (!end && insts >= r->next_poll) {
-    r->next_poll = insts + POLL_INSTS;
+    r->next_poll = insts + poll_insts(w);
     struct run_progress p = {.insts = insts, .ctas_done = atomic_load(&t->ctas_done),
                              .ctas_total = r->l->source.n_ctas};
     if (w->poll && !w->poll(w->ctx, &p)) end = RUN_STOPPED;
@@ -504,7 +509,7 @@ static void runner_init(struct runner *r, struct team *t, unsigned i)
 {
   struct func_launch *l = t->l;
   *r = (struct runner){.team = t, .l = l, .watch = t->watch, .n_slots = l->p.slots_per_worker / t->n,
-                       .n_insts = l->code_bytes / FUNC_INST_BYTES, .next_poll = POLL_INSTS};
+                       .n_insts = l->code_bytes / FUNC_INST_BYTES, .next_poll = poll_insts(t->watch)};
   r->first_slot = i * r->n_slots;
   r->stats = &r->own_stats;
   r->f = &r->own_fault;
