@@ -3,7 +3,10 @@
 # --functional`: Numba's CUDA target, CuPy, tinygrad's CUDA backend, Triton, PyTorch. A package that the
 # interpreter does not find is skipped with a line. Each script checks its results against NumPy.
 #
-#   tests/clients/run.sh [numba|cupy|tinygrad|triton|torch ...]
+#   tests/clients/run.sh [numba|cupy|tinygrad|triton|torch|torch_layers|torch_train ...]
+#
+# torch_layers: what calls cuDNN. torch_train: a ResNet, an LSTM, a transformer, STEPS steps each (2; the 20 of
+# docs/pytorch.md take minutes).
 #
 # Environment: BIN (build/warpstep), PYTHON (an interpreter with the packages: python3), GPU (rtx-3070),
 # CUDA (toolkit, for its libnvrtc: /usr/local/cuda), TINYGRAD_TESTS (folder `test` of tinygrad's repository: its
@@ -46,14 +49,16 @@ tensor_tests() {
 }
 
 failed=0
-[ $# -gt 0 ] || set -- numba cupy tinygrad triton torch
+[ $# -gt 0 ] || set -- numba cupy tinygrad triton torch torch_layers torch_train
 for name; do
-  if ! "$python" -c "import numpy, importlib.util as u, sys; sys.exit(not u.find_spec('$name'))" 2>/dev/null; then
+  if ! "$python" -c "import numpy, importlib.util as u, sys; sys.exit(not u.find_spec('${name%%_*}'))" 2>/dev/null; then
     echo "ok clients $name # SKIP $python does not have it"
     continue
   fi
-  if timeout 900 "$bin" exec --functional --quiet --gpu "${GPU:-rtx-3070}" "$python" -W ignore \
-    "$here/client_$name.py" >"$scratch/out" 2>"$scratch/err"; then
+  args=()
+  [ "$name" = torch_train ] && args=(all "${STEPS:-2}")
+  if timeout 1800 "$bin" exec --functional --quiet --gpu "${GPU:-rtx-3070}" "$python" -W ignore \
+    "$here/client_$name.py" "${args[@]}" >"$scratch/out" 2>"$scratch/err"; then
     echo "ok clients $name: $(grep -c '^ok' "$scratch/out") checks"
   else
     echo "not ok clients $name: $(grep -v '^ok' "$scratch/out" | head -n 3) $(tail -n 1 "$scratch/err")"

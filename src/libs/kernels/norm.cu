@@ -1,5 +1,5 @@
 // Batch normalisation, one CTA per channel: statistics in two passes (mean, then squares about it), sums in a fixed order.
-#include "elements.cuh"
+#include "memory.cuh"
 #include "norm_args.h"
 
 enum { NORM_THREADS = 256 };
@@ -38,13 +38,13 @@ struct walk {
 
 template <typename C> __device__ inline C get(const ws_norm_tensor &t, int type, int64_t at)
 {
-  return read_as<C>(t.at, type, at);
+  return any_memory<C>::load(t.at, type, at);
 }
 template <typename C> __device__ inline void blend(void *p, int type, int64_t at, C v, double alpha, double beta)
 {
   v *= (C)alpha;
-  if (beta != 0) v += (C)beta * read_as<C>(p, type, at);
-  write_as<C>(p, type, at, v);
+  if (beta != 0) v += (C)beta * any_memory<C>::load(p, type, at);
+  any_memory<C>::store(p, type, at, v);
 }
 
 template <typename C> struct statistics {
@@ -70,7 +70,7 @@ template <typename C> __device__ statistics<C> batch_statistics(const ws_norm_ar
 
 template <typename C> __device__ void normalise(const ws_norm_args &p, int channel, int first, int step, C mean, C inv)
 {
-  const C scale = read_as<C>(p.scale, p.param_type, channel) * inv, bias = read_as<C>(p.bias, p.param_type, channel);
+  const C scale = any_memory<C>::load(p.scale, p.param_type, channel) * inv, bias = any_memory<C>::load(p.bias, p.param_type, channel);
   for (walk w(first, p); w.more(p); w.next(step, p))
     blend<C>(p.y.at, p.type, w.in(p.y, channel), (get<C>(p.x, p.type, w.in(p.x, channel)) - mean) * scale + bias,
              p.alpha, p.beta);
@@ -87,8 +87,8 @@ template <typename C> __device__ void train(const ws_norm_args &p)
       blend<C>(p.running_var, p.param_type, channel, n > 1 ? s.var * (n / (n - 1)) : s.var, p.factor, 1 - p.factor);
     }
     if (p.save_mean) {
-      write_as<C>(p.save_mean, p.param_type, channel, s.mean);
-      write_as<C>(p.save_inv, p.param_type, channel, s.inv);
+      any_memory<C>::store(p.save_mean, p.param_type, channel, s.mean);
+      any_memory<C>::store(p.save_inv, p.param_type, channel, s.inv);
     }
   }
   normalise<C>(p, channel, threadIdx.x, NORM_THREADS, s.mean, s.inv);
@@ -97,19 +97,19 @@ template <typename C> __device__ void train(const ws_norm_args &p)
 template <typename C> __device__ void infer(const ws_norm_args &p)
 {
   const int channel = blockIdx.x, step = NORM_THREADS * gridDim.y;
-  const C var = read_as<C>(p.running_var, p.param_type, channel);
+  const C var = any_memory<C>::load(p.running_var, p.param_type, channel);
   normalise<C>(p, channel, blockIdx.y * NORM_THREADS + threadIdx.x, step,
-               read_as<C>(p.running_mean, p.param_type, channel), 1 / sqrt(var + (C)p.epsilon));
+               any_memory<C>::load(p.running_mean, p.param_type, channel), 1 / sqrt(var + (C)p.epsilon));
 }
 
 template <typename C> __device__ void backward(const ws_norm_args &p)
 {
   const int channel = blockIdx.x;
-  const C n = (C)p.images * (C)p.space, scale = read_as<C>(p.scale, p.param_type, channel);
+  const C n = (C)p.images * (C)p.space, scale = any_memory<C>::load(p.scale, p.param_type, channel);
   C mean, inv;
   if (p.save_mean) {
-    mean = read_as<C>(p.save_mean, p.param_type, channel);
-    inv = read_as<C>(p.save_inv, p.param_type, channel);
+    mean = any_memory<C>::load(p.save_mean, p.param_type, channel);
+    inv = any_memory<C>::load(p.save_inv, p.param_type, channel);
   } else {
     const statistics<C> s = batch_statistics<C>(p, channel);
     mean = s.mean, inv = s.inv;

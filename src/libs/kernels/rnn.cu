@@ -41,7 +41,7 @@ __device__ void multiply(step_room<C> &s, const ws_rnn_args &p, int row0, int un
     load_state<T, C>(s, p, row0, k0, terms);
     __syncthreads();
     const int end = min(PER_WARP, terms - k0 - warp * PER_WARP);
-#pragma unroll 4
+#pragma unroll 2
     for (int i = 0; i < end; i++) {
       const int k = warp * PER_WARP + i;
       C w[G];

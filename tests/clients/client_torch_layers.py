@@ -1,0 +1,164 @@
+"""PyTorch's layers that call cuDNN, under `warpstep exec`: results and gradients equal to the CPU's."""
+import torch
+from torch import nn
+
+import checks
+
+torch.set_num_threads(1)
+assert torch.backends.cudnn.is_available() and torch.backends.cudnn.enabled
+
+
+def close(name, got, want, limit):
+    for i, (g, w) in enumerate(zip(got, want)):
+        w = w.double()
+        off = (g.detach().cpu().double() - w).abs().max().item() / (w.abs().max().item() + 1e-9)
+        assert off <= limit, f"{name}: result {i}, {tuple(w.shape)}, is off by {off:.1e}"
+
+
+def both(name, make, inputs, limit, kind=torch.float32, last=False, train=True):
+    """Outputs and all gradients of make()(*inputs) on both devices, from the same start. Narrow types are held against float32."""
+    torch.manual_seed(0)
+    start = make().state_dict()
+    results = []
+    for device in ("cpu", "cuda"):
+        wide = kind if device == "cuda" or kind == torch.float64 else torch.float32
+        place = lambda t: t.to(kind).to(wide).to(device).clone().detach()
+        model = make()
+        model.load_state_dict(start)
+        model = model.to(kind).to(wide).to(device).train(train)
+        given = [place(t) for t in inputs]
+        if last:
+            model, given = model.to(memory_format=torch.channels_last), [t.to(memory_format=torch.channels_last) for t in given]
+        for t in given:
+            t.requires_grad_()
+        out = model(*given)
+        outs = [t for t in flat(out)]
+        source = torch.Generator().manual_seed(3)
+        sum((t * place(torch.randn(t.shape, generator=source))).sum() for t in outs).backward()
+        state = [b for b in model.buffers() if b.is_floating_point()]
+        results.append(outs + [t.grad for t in given] + [p.grad for p in model.parameters()] + state)
+    close(name, results[1], results[0], limit)
+
+
+def flat(out):
+    if isinstance(out, torch.Tensor):
+        yield out
+    else:
+        for part in out:
+            yield from flat(part)
+
+
+CONVOLUTIONS = {(1, False): nn.Conv1d, (2, False): nn.Conv2d, (3, False): nn.Conv3d,
+                (1, True): nn.ConvTranspose1d, (2, True): nn.ConvTranspose2d, (3, True): nn.ConvTranspose3d}
+
+
+def convolution(name, n, i, o, size, filter, limit=1e-5, transposed=False, kind=torch.float32, last=False, **rest):
+    make = lambda: CONVOLUTIONS[len(size), transposed](i, o, filter, **rest)
+    torch.manual_seed(1)
+    both(name, make, [torch.randn(n, i, *size)], limit, kind, last)
+
+
+def convolutions():
+    convolution("3 x 3", 2, 16, 24, (9, 11), 3, padding=1)
+    convolution("7 x 7, stride 2", 2, 3, 64, (16, 16), 7, stride=2, padding=3)
+    convolution("1 x 1, stride 2, no bias", 4, 64, 128, (8, 8), 1, stride=2, bias=False)
+    convolution("dilated", 2, 8, 8, (13, 9), 3, padding=2, dilation=2)
+    convolution("groups", 2, 8, 16, (13, 9), 3, padding=1, groups=4)
+    convolution("a group per channel", 2, 8, 8, (13, 9), 5, stride=2, padding=1, groups=8)
+    convolution("channels last", 2, 16, 24, (9, 11), 3, stride=2, padding=1, last=True)
+    convolution("one pixel", 8, 256, 64, (1, 1), 3, padding=1)
+    convolution("line", 2, 16, 24, (29,), 3, stride=2, padding=1)
+    convolution("volume", 2, 6, 8, (5, 6, 7), (3, 2, 3), stride=2, padding=1)
+
+
+def transposed_convolutions():
+    convolution("plane", 2, 16, 24, (9, 11), 3, stride=2, padding=1, output_padding=1, transposed=True)
+    convolution("groups", 2, 16, 24, (9, 11), 3, stride=2, groups=4, transposed=True)
+    convolution("volume", 2, 6, 8, (3, 4, 5), 3, stride=2, padding=1, transposed=True)
+
+
+def convolutions_of_other_types():
+    shape = dict(n=2, i=16, o=24, size=(9, 11), filter=3, stride=2, padding=1)
+    convolution("float16", **shape, kind=torch.float16, limit=3e-3)
+    convolution("float16, channels last", **shape, kind=torch.float16, limit=3e-3, last=True)
+    convolution("bfloat16", **shape, kind=torch.bfloat16, limit=2e-2)
+    convolution("float64", **shape, kind=torch.float64, limit=1e-12)
+
+
+def autotuned_convolution():
+    torch.backends.cudnn.benchmark = True
+    convolution("benchmark", 2, 4, 6, (9, 11), 3, padding=1)
+    torch.backends.cudnn.benchmark = False
+
+
+def fused_convolution():
+    torch.manual_seed(1)
+    x, w, b, z = torch.randn(2, 8, 9, 9), torch.randn(12, 8, 3, 3), torch.randn(12), torch.randn(2, 12, 9, 9)
+    plain = nn.functional.conv2d(x, w, b, padding=1)
+    c = [t.cuda() for t in (x, w, b, z)]
+    got = torch.cudnn_convolution_relu(c[0], c[1], c[2], (1, 1), (1, 1), (1, 1), 1)
+    close("relu", [got], [plain.relu()], 1e-5)
+    got = torch.cudnn_convolution_add_relu(c[0], c[1], c[3], 0.5, c[2], (1, 1), (1, 1), (1, 1), 1)
+    close("add, relu", [got], [(plain + 0.5 * z).relu()], 1e-5)
+
+
+def batch_norms():
+    torch.manual_seed(1)
+    for last in (False, True):
+        both("plane", lambda: nn.BatchNorm2d(6), [torch.randn(4, 6, 7, 5)], 1e-5, last=last)
+    both("rows", lambda: nn.BatchNorm1d(6), [torch.randn(9, 6)], 1e-5)
+    both("volume", lambda: nn.BatchNorm3d(6), [torch.randn(2, 6, 3, 4, 5)], 1e-5)
+    both("float64", lambda: nn.BatchNorm2d(6), [torch.randn(4, 6, 7, 5)], 1e-12, torch.float64)
+    both("evaluation", lambda: nn.BatchNorm2d(6), [torch.randn(4, 6, 7, 5)], 1e-5, train=False)
+
+
+class Sequence(nn.Module):
+    """A recurrent layer given its states, of sequences of one length or of several."""
+
+    def __init__(self, make, lengths=None):
+        super().__init__()
+        self.layer, self.lengths = make(), lengths
+
+    def forward(self, x, h, c=None):
+        if self.lengths:
+            x = nn.utils.rnn.pack_padded_sequence(x, self.lengths, batch_first=self.layer.batch_first)
+        y, state = self.layer(x, h if c is None else (h, c))
+        return (y.data if self.lengths else y), state
+
+
+def recurrent(name, kind, i, h, steps, batch, limit=1e-5, type=torch.float32, lengths=None, **rest):
+    torch.manual_seed(1)
+    make = lambda: Sequence(lambda: kind(i, h, **rest), lengths)
+    layers = rest.get("num_layers", 1) * (2 if rest.get("bidirectional") else 1)
+    shape = (batch, steps, i) if rest.get("batch_first") else (steps, batch, i)
+    states = [torch.randn(layers, batch, h) for _ in range(2 if kind is nn.LSTM else 1)]
+    both(name, make, [torch.randn(*shape)] + states, limit, type)
+
+
+def recurrent_layers():
+    for kind in (nn.LSTM, nn.GRU, nn.RNN):
+        recurrent("plain", kind, 12, 20, 5, 3)
+        recurrent("two layers, both ways", kind, 12, 40, 5, 11, num_layers=2, bidirectional=True, batch_first=True)
+        recurrent("packed", kind, 12, 20, 7, 4, lengths=[7, 5, 5, 1], num_layers=2, bidirectional=True)
+    recurrent("relu", nn.RNN, 12, 20, 5, 3, nonlinearity="relu")
+    recurrent("wide", nn.LSTM, 12, 300, 3, 2)
+    recurrent("no bias", nn.LSTM, 12, 20, 5, 3, bias=False)
+    recurrent("float64", nn.LSTM, 12, 20, 5, 3, 1e-12, torch.float64)
+    recurrent("float16", nn.LSTM, 16, 24, 5, 3, 1e-2, torch.float16)
+    recurrent("bfloat16", nn.GRU, 16, 24, 5, 3, 5e-2, torch.bfloat16)
+
+
+def dropout_between_layers():
+    torch.manual_seed(1)
+    layer = nn.LSTM(8, 16, 2, dropout=0.5).cuda()
+    x = torch.randn(4, 3, 8, device="cuda")
+    first, second = layer(x)[0], layer(x)[0]
+    assert not torch.equal(first, second), "the same elements were dropped twice"
+    first.sum().backward()
+    assert all(p.grad.isfinite().all() for p in layer.parameters())
+    layer.eval()
+    assert torch.equal(layer(x)[0], layer(x)[0])
+
+
+checks.run([convolutions, transposed_convolutions, convolutions_of_other_types, autotuned_convolution, fused_convolution,
+            batch_norms, recurrent_layers, dropout_between_layers])
