@@ -16,7 +16,7 @@ const char *cpu_params_check(const struct cpu_params *c, const char **key)
     const char *key;
     uint32_t sets;
   } sets[] = {{"l1i_sets", c->l1i_sets}, {"l1d_sets", c->l1d_sets}, {"l2_sets", c->l2_sets},
-              {"home_sets", c->home_sets}};
+              {"gpu_sets", c->gpu_sets}, {"home_sets", c->home_sets}};
   for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
     *key = sets[i].key;
     if (sets[i].sets & (sets[i].sets - 1)) return "must be a power of two";
@@ -27,6 +27,10 @@ const char *cpu_params_check(const struct cpu_params *c, const char **key)
   if ((uint64_t)c->l1d_sets * c->l1d_ways > (uint64_t)c->l2_sets * c->l2_ways) return "L1 is larger than L2";
   *key = "l2_ways";
   if ((uint64_t)c->l2_sets * c->l2_ways > 1u << 20) return "L2 is larger than 64 MiB";
+  *key = "gpu_ports";
+  if (c->gpu_ports && c->memory != CPU_MEMORY_FUSED) return "must be 0 where memory is not fused";
+  *key = "gpu_ways";
+  if ((uint64_t)c->gpu_sets * c->gpu_ways > 1u << 22) return "more than 4194304 lines of the GPU";
   *key = "home_ways";
   if ((uint64_t)c->home_sets * c->home_ways > 1u << 22) return "more than 4194304 lines of a home";
   /* Cores that take each other's lines away for want of room never get through LR and SC. */

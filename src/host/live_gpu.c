@@ -9,6 +9,7 @@
 #include "host/surroundings.h"
 #include "time/dma/dma.h"
 #include "time/machine/machine.h"
+#include "time/mem/l2_rights.h"
 #include "time/msg.h"
 
 struct live_slot {
@@ -141,6 +142,7 @@ static void begin_run(struct simulator *s, uint64_t start_ps, const struct step_
   k->skew = gpu_now(s->gpu) - start_ps;
   k->start = start_ps;
   k->running = true;
+  if (s->around && s->around->rights) s->around->rights->skew = k->skew;
   for (struct simulator *m; (m = simulator_next(s, &cursor));) {
     live_of(m)->n_launches = 0;
     if (m != s) watch_as(m, &s->live->options);

@@ -55,6 +55,11 @@ void simulator_set_program(struct simulator *s, const struct program_memory *pro
   if (s->around) s->around->program = program;
 }
 
+void simulator_set_rights(struct simulator *s, struct l2_rights *rights)
+{
+  if (s->around) s->around->rights = rights;
+}
+
 void simulator_set_written(struct simulator *s, struct span_list *written)
 {
   if (s->around) s->around->written = written;

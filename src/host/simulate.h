@@ -124,6 +124,10 @@ void simulator_set_program(struct simulator *, const struct program_memory *);
 /* Before its first run: gets what its GPU and what stands around it change in any memory; NULL: nobody looks. */
 struct span_list;
 void simulator_set_written(struct simulator *, struct span_list *);
+/* Before its first run, of a GPU that is alone: what its L2 and caches of CPUs on its memory tell each other; NULL:
+ * there are none. */
+struct l2_rights;
+void simulator_set_rights(struct simulator *, struct l2_rights *);
 
 /* Runs one launch to its end (result->end). False with e filled: the kernel does not fit the GPU, or
  * the host has no memory. One thread at a time. */

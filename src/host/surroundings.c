@@ -94,6 +94,7 @@ static struct gpu *build_gpu(struct surroundings *x, unsigned node, const struct
                                                              .peer_reads = peer_reads(x, node),
                                                              .apply = func_line_apply,
                                                              .written = x->written,
+                                                             .rights = x->rights,
                                                              .images = x->image});
   fabric_join(x->fabric, node, gpu_ports(g), LINK_PORT__N);
   return g;

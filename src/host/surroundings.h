@@ -15,6 +15,7 @@
 #include "config/topology.h"
 #include "time/mem/host_mem.h"
 
+struct l2_rights;
 struct machine;
 struct simulator;
 
@@ -47,6 +48,7 @@ struct surroundings {
   struct simulator *member[MACHINE_MAX_GPUS]; /* by node; NULL: none */
   struct gmem *image[MACHINE_MAX_GPUS];       /* memory as each sees it */
   struct span_list *written;                  /* gets what GPUs change in any memory; NULL: nobody looks */
+  struct l2_rights *rights;                   /* CPUs on the memory of the GPU, of which there is one then; NULL: none */
   const struct program_memory *program;       /* of the host (time/mem/host_mem.h); NULL: this process */
 };
 

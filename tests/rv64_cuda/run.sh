@@ -115,6 +115,35 @@ variants() {
   done
 }
 
+# value FILE KEY: of a machine.
+value() { sed -nE "s/^ *$2 *= \(([0-9]+),.*/\1/p" "$1"; }
+
+# A line that the other side has costs its way through the home, by the machine's parameters: in cycles of a core (32 bytes of a link in
+# each; requests and data pass between the clusters, 8, 8 and 72 bytes) what the core waits longer than for a line of its own; and
+# for the GPU, which is heard in the next turn, as told in the turn behind it, up to two turns more (80 cycles of an SM each).
+# Under hammer a core waits for memory's answer, too.
+probes() {
+  local protocol gpu file=$out/probes-rv64 key at l2 home hop memory core sm status
+  unpack probes
+  for protocol in hsc mi mesi hammer vi_hammer; do
+    for gpu in 20 120; do
+      sed "s/protocol = (\"hsc\"/protocol = (\"$protocol\"/; s/gpu_cycles = (20/gpu_cycles = ($gpu/" presets/machines/fused-rv64.cfg >"$file"
+      l2=$(value "$file" l2_cycles) home=$(value "$file" home_cycles) hop=$(value "$file" hop_cycles) memory=$(value "$file" memory_latency_ns)
+      core=$((2 * l2 + 5 * hop + home + gpu)) sm=$(((2 * gpu + home + l2 + 5 * hop) * 13 / 20))
+      case $protocol in *hammer) [ $((l2 + 4 * hop + home + 2 * memory + l2)) -lt $core ] || core=$((2 * l2 + 4 * hop + home + 2 * memory)) ;; esac
+      well on "$out/probes" "$out/probes"
+      status=$?
+      declare -A got=()
+      while read -r key at; do got[$key]=$at; done <"$out/text"
+      at=$((got[cpu-behind-gpu] - got[cpu-own]))
+      if [ $at -lt $core ] || [ $at -gt $((core + 3)) ]; then status=1 && echo "# a core: $at, not $core"; fi
+      at=$((got[gpu-behind-cpu] - got[gpu-own]))
+      if [ $at -lt $sm ] || [ $at -gt $((sm + 160)) ]; then status=1 && echo "# the GPU: $at, not $sm"; fi
+      verdict "probes under $protocol, $gpu cycles" $status
+    done
+  done
+}
+
 # A CPU without time beside a GPU with it.
 functional() {
   for name in flags overlap sharing; do
@@ -148,6 +177,7 @@ fi
 if [ $# -eq 0 ]; then
   own
   variants
+  probes
   functional
   compiled
   set -- exec_vecadd exec_reduce exec_bfs exec_streams exec_host_memory exec_host_threads exec_matmul exec_symbols exec_textures

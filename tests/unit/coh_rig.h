@@ -65,6 +65,7 @@ struct rig_setup {
   enum coh_topology_kind topology;
   picos shake;
   uint64_t seed;
+  bool beside; /* caches of GPU agents have their bytes in memory: the L2 of a GPU whose model is another domain */
   bool alone; /* agents that the values are not held against: these may run on several threads */
 };
 
@@ -297,6 +298,13 @@ static struct coh_rig *rig_new(const struct rig_setup *s, const struct coh_agent
     .net = {.topology = {.kind = s->topology, .width = 3, .n_clusters = 1, .cluster = clusters}, .hop = 2000,
             .femtos_per_byte = 10000, .shake = s->shake, .seed = s->seed},
     .places = s->places, .window = 2000, .agent = agents ? agents : r->ops};
+  if (s->beside) {
+    cfg.l2.memory = rig_memory;
+    cfg.l2.memory_ctx = r;
+    cfg.n_l2 = s->gpus;
+    cfg.n_gpus = 0;
+    cfg.l2_agent = cfg.agent + s->cpus;
+  }
   r->n_agents = s->cpus + s->gpus;
   r->n_cpus = s->cpus;
   r->lines = s->lines;
@@ -311,7 +319,7 @@ static struct coh_rig *rig_new(const struct rig_setup *s, const struct coh_agent
     abort();
   }
   uint64_t rows[COH_MAX_ROWS];
-  bool levels = coh_system_rows(r->system, rows)->levels;
+  bool levels = coh_system_rows(r->system, rows)->levels && !s->beside;
   for (uint32_t i = s->cpus; levels && i < r->n_agents; i++) r->agent[i].below = true;
   struct domain_config d = coh_system_domain(r->system);
   d.watchdog_windows = 100000;
@@ -329,7 +337,7 @@ static void rig_free(struct coh_rig *r)
 }
 
 /* All operations. False, with `wrong` said: values, ownership, or it does not end. Adds to `taken`, by row. */
-static bool rig_run(struct coh_rig *r, uint64_t *taken)
+static inline bool rig_run(struct coh_rig *r, uint64_t *taken)
 {
   uint64_t rows[COH_MAX_ROWS];
   enum domain_end end = domain_run(r->domain, TIME_NEVER, NULL);

@@ -22,6 +22,7 @@ struct rig {
   struct reply_queue *in;
   picos clock, window, now;
   unsigned performed;
+  struct l2_rights *rights; /* NULL: no CPUs are on the same memory */
 };
 
 static inline bool mock_perform_at(void *ctx, const struct mem_req *r, picos now, struct gmem_view *v,
@@ -52,8 +53,9 @@ static inline void rig_start(struct rig *r)
   r->wake = ARENA_ARRAY(&r->arena, picos, r->n);
   r->out = ARENA_ARRAY(&r->arena, struct req_queue, p->gpu_sms);
   r->in = ARENA_ARRAY(&r->arena, struct reply_queue, p->gpu_sms);
+  if (r->rights) l2_rights_open(r->rights, p->l2_slices);
   for (unsigned i = 0; i < r->n; i++) {
-    partition_init(&r->part[i], &r->arena, p, i, &r->xbar, mock_perform_at, r);
+    partition_init(&r->part[i], &r->arena, p, i, &r->xbar, mock_perform_at, r, r->rights);
     partition_start(&r->part[i], NULL);
     r->wake[i] = TIME_NEVER;
   }

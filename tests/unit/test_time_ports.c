@@ -42,7 +42,7 @@ static void busy_neighbours_take_turns(void **state)
   assert_true(params_load("rtx-3070", dir, &p, &e));
   p.gpu_sms = SMS;
   assert_int_equal(p.noc_port_sms, 2);
-  netlist_build(&n, &p, NULL, NULL, 0, NULL);
+  netlist_build(&n, &p, NULL, NULL, 0, NULL, NULL);
   picos clock = params_clock_ps(&p);
   for (unsigned i = 0; i < sizeof c / sizeof c[0]; i++) {
     set_busy(&n, c[i].mask);

@@ -14,6 +14,7 @@
 #include "base/program_memory.h"
 
 struct gmem;
+struct l2_rights;
 struct program_report;
 struct shim;
 struct span_list;
@@ -27,6 +28,7 @@ struct program {
   void (*host_call)(void *ctx, struct task *); /* a guest: one of its functions is due; ctx: that of memory */
   const struct program_report *report; /* NULL: nothing */
   struct span_list *written; /* gets what GPUs change, for a CPU that has caches; NULL: it has none */
+  struct l2_rights *rights;  /* what the GPU's L2 and the caches of a CPU on its memory tell each other; NULL: none */
   bool at_host;        /* for kernels it lies behind the link to the host */
 };
 

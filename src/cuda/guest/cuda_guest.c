@@ -13,6 +13,7 @@
 #include "cuda/guest/guest_call.h"
 #include "cuda/guest/guest_wait.h"
 #include "host/linux/linux_syscall.h"
+#include "time/mem/l2_rights.h"
 
 enum { NAME_MAX_BYTES = 96, IN_REGISTERS = 8, PS_PER_NS = 1000 };
 enum { REG_SP = 2, REG_T0 = 5, REG_T1 = 6, REG_A0 = 10 };
@@ -33,6 +34,7 @@ struct guest {
   uint64_t gone;                      /* memory.gone when the core forgot its pages last */
   bool in_time;
   struct span_list written;           /* by GPUs, where cores are in time */
+  struct l2_rights rights;            /* of the GPU's L2 beside cores in time, on one memory */
   uint64_t seen_end, seen_open;       /* of the front end, when changes were asked for last */
 };
 
@@ -274,6 +276,8 @@ struct guest *guest_new(const struct guest_setup *setup)
   g->gpu = (struct linux_gpu){.ctx = g, .call = call, .page = page, .slice = slice, .follow = follow,
                               .waits = waits, .changes = changes, .describe = describe};
   g->in_time = setup->in_time;
+  const bool coherent = setup->in_time && setup->memory == CPU_MEMORY_FUSED;
+  g->gpu.rights = coherent ? &g->rights : NULL;
   span_list_init(&g->written);
   g->memory = (struct program_memory){.ctx = g, .read = read_memory, .write = write_memory,
                                       .reaches = reaches_memory};
@@ -281,6 +285,7 @@ struct guest *guest_new(const struct guest_setup *setup)
                                       .host_call = function_due,
                                       .shared = setup->memory == CPU_MEMORY_SPLIT ? NULL : setup->image,
                                       .written = setup->in_time ? &g->written : NULL,
+                                      .rights = g->gpu.rights,
                                       .at_host = setup->memory == CPU_MEMORY_C2C};
   sort_entries(g);
   return g;
@@ -323,6 +328,8 @@ void guest_free(struct guest *g)
   guest_handles_free(&g->handles);
   for (struct guest_thread *t = g->threads, *next; t; t = next) next = t->next, mem_free(t);
   g->shim->program.written = NULL;
+  g->shim->program.rights = NULL;
+  l2_rights_free(&g->rights);
   span_list_free(&g->written);
   mem_free(g->functions.due);
   mem_free(g->by_name);

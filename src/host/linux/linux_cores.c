@@ -434,6 +434,7 @@ static bool between(void *ctx, picos now)
 static bool build(struct linux_cores *o, struct err *e)
 {
   const struct cpu_params *p = &o->machine->cpu;
+  const struct linux_gpu *gpu = o->p->options.gpu;
   void *hart[COH_MAX_NODES];
   o->stepper = mem_zeroed(p->cores, sizeof *o->stepper);
   o->on = mem_zeroed(p->cores, sizeof *o->on);
@@ -442,7 +443,8 @@ static bool build(struct linux_cores *o, struct err *e)
   o->cpu = cpu_complex_new(&(struct cpu_complex_config){.params = p, .memory_mbps = o->machine->memory_mbps,
                                                         .memory_latency_ns = o->machine->memory_latency_ns,
                                                         .ops = &rv64_step_ops, .hart = hart, .memory = memory,
-                                                        .ctx = o},
+                                                        .ctx = o,
+                                                        .rights = gpu ? gpu->rights : NULL},
                            e);
   if (!o->cpu) return false;
   static const struct part_ops ops = {os_run, os_progress, os_busy, os_dump};
@@ -508,7 +510,11 @@ static void meet(struct linux_cores *o, picos until)
   o->now = later(o->now, until);
   tell_time(o);
   coh_system_stores_to_memory(o->cpu->coherence);
+  cpu_complex_tell(o->cpu);
+  if (o->cpu->rights) o->cpu->rights->follows = true;
   gpu->follow(gpu->ctx, linux_now(o->p));
+  if (o->cpu->rights) o->cpu->rights->follows = false;
+  cpu_complex_hear(o->cpu);
   let_go(o);
   if (gpu->changes(gpu->ctx, renew, o)) coh_system_from_memory(o->cpu->coherence, 0, UINT64_MAX);
   o->beside = slice_of(o) > 0;
@@ -568,6 +574,17 @@ static void print_row(FILE *f, const char *name, const struct cpu_stats *s)
           100 * ratio(s->mispredicted, s->branches), 100 * ratio(s->tlb_misses, s->loads + s->stores + s->atomics));
 }
 
+/* What the GPU's L2 and the caches of cores had to do with each other. */
+static void print_gpu(FILE *f, const struct linux_cores *o)
+{
+  if (!o->cpu->rights) return;
+  const struct l2_rights_stats s = l2_rights_sum(o->cpu->rights);
+  const struct coh_cache_stats c = cpu_complex_gpu_stats(o->cpu);
+  fprintf(f, "GPU's L2: %" PRIu64 " rights to read and %" PRIu64 " to write asked for, %" PRIu64 " came from caches of "
+             "cores; %" PRIu64 " requests waited %.1f ns; asked by cores or homes %" PRIu64 " times\n",
+          s.read_asks, s.write_asks, s.of_caches, s.parked, ratio(s.waited_ps, s.parked) / PS_PER_NS, c.forwards);
+}
+
 void linux_cores_report(const struct linux_cores *o, FILE *f)
 {
   const struct cpu_stats all = sum(o);
@@ -583,6 +600,7 @@ void linux_cores_report(const struct linux_cores *o, FILE *f)
     print_row(f, name, &o->cpu->core[i].stats);
   }
   print_row(f, "all", &all);
+  print_gpu(f, o);
 }
 
 static void put_stats(struct json_out *j, const struct cpu_stats *s)
@@ -599,6 +617,21 @@ static void put_network(struct json_out *j, const struct linux_cores *o)
   json_out_u64(j, "messages", n->messages);
   json_out_u64(j, "hops", n->hops);
   json_out_u64(j, "bytes", n->bytes);
+  json_out_end(j);
+}
+
+static void put_gpu(struct json_out *j, const struct linux_cores *o)
+{
+  if (!o->cpu->rights) return;
+  const struct l2_rights_stats s = l2_rights_sum(o->cpu->rights);
+  const struct coh_cache_stats c = cpu_complex_gpu_stats(o->cpu);
+  json_out_object(j, "gpu_l2");
+#define X(id, what) json_out_u64(j, #id, s.id);
+  L2_RIGHTS_STAT_LIST(X)
+#undef X
+  json_out_u64(j, "misses", c.misses);
+  json_out_u64(j, "forwards", c.forwards);
+  json_out_u64(j, "writebacks", c.writebacks);
   json_out_end(j);
 }
 
@@ -620,5 +653,6 @@ void linux_cores_json(const struct linux_cores *o, struct json_out *j)
   }
   json_out_end(j);
   put_network(j, o);
+  put_gpu(j, o);
   json_out_end(j);
 }

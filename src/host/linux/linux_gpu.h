@@ -19,12 +19,14 @@
 
 #include "func/rv64/rv64_core.h"
 
+struct l2_rights;
 struct linux_process;
 
 #define LINUX_GPU_CALL 0x57530000ull
 
 struct linux_gpu {
   void *ctx;
+  struct l2_rights *rights; /* of its L2 beside caches of cores in time (time/mem/l2_rights.h); NULL: it has none */
   /* Serves the call of the running thread; its result. LINUX_WAITS: the thread is to make it again. LINUX_FAULTS: it
    * named memory that the program may not touch: trap_value of the core is the address, *access what it would have
    * been. What the call takes of the process's time is added to its clock. */

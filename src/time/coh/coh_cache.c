@@ -22,7 +22,7 @@ void coh_cache_init(struct coh_cache *c, const struct coh_protocol *p, const str
   BUG_ON(!n || (cfg->sets & (cfg->sets - 1)) || !cfg->misses || cfg->misses >= NO_MISS);
   *c = (struct coh_cache){.protocol = p, .cfg = *cfg, .port = port, .reply = reply ? reply : &port->out[COH_REPLIES]};
   c->entry = ARENA_ARRAY(a, struct coh_entry, n);
-  c->data = arena_array(a, n, COH_LINE_BYTES, COH_LINE_BYTES);
+  if (!cfg->memory) c->data = arena_array(a, n, COH_LINE_BYTES, COH_LINE_BYTES);
   c->miss = ARENA_ARRAY(a, struct coh_miss, cfg->misses);
   c->row_hits = ARENA_ARRAY(a, uint64_t, COH_MAX_ROWS);
 }
@@ -31,7 +31,8 @@ void coh_cache_init(struct coh_cache *c, const struct coh_protocol *p, const str
 
 static struct coh_entry *set_of(const struct coh_cache *c, uint64_t line)
 {
-  return &c->entry[(line & (c->cfg.sets - 1)) * c->cfg.ways];
+  const uint64_t own = c->cfg.stripes ? line / c->cfg.stripes : line;
+  return &c->entry[(own & (c->cfg.sets - 1)) * c->cfg.ways];
 }
 
 static struct coh_entry *find(const struct coh_cache *c, uint64_t line)
@@ -44,7 +45,7 @@ static struct coh_entry *find(const struct coh_cache *c, uint64_t line)
 
 static uint8_t *bytes_of(const struct coh_cache *c, const struct coh_entry *e)
 {
-  return c->data[e - c->entry];
+  return c->cfg.memory ? c->cfg.memory(c->cfg.memory_ctx, e->line) : c->data[e - c->entry];
 }
 
 /* A place for a line: a free one, or else the one that rests and was used longest ago. NULL: none rests. */
@@ -111,6 +112,7 @@ static void to_home(struct coh_cache *c, enum coh_net net, enum coh_type type, c
 static void bytes_to_home(struct coh_cache *c, enum coh_type type, const struct happening *h)
 {
   struct coh_msg *m = send(c, COH_ENDS, type, h, above(c, h->line));
+  if (c->cfg.memory) m->flags |= COH_BESIDE;
   memcpy(m->data, bytes_of(c, h->entry), COH_LINE_BYTES);
 }
 
@@ -122,6 +124,7 @@ static void answer(struct coh_cache *c, enum coh_type type, unsigned flags, cons
   struct coh_msg *m = send(c, to < c->cfg.n_caches ? COH_ANSWERS : COH_ENDS, type, h, to);
   m->requestor = (uint16_t)to;
   m->flags = (uint8_t)(flags | (h->msg->flags & COH_BASE));
+  if (c->cfg.memory && to >= c->cfg.n_caches) m->flags |= COH_BESIDE;
   m->acks = h->msg->acks;
   if (type == COH_DATA) memcpy(m->data, bytes_of(c, h->entry), COH_LINE_BYTES);
 }
@@ -178,7 +181,7 @@ static uint64_t update(const struct coh_cache *c, uint8_t *bytes, const struct c
 }
 
 /* On the line's bytes, of an operation whose right to them has been won. */
-static void perform(struct coh_cache *c, const struct coh_msg *op, const struct happening *h)
+static struct coh_msg *perform(struct coh_cache *c, const struct coh_msg *op, const struct happening *h)
 {
   struct coh_msg *m = coh_queue_insert(c->reply, h->now + c->cfg.latency);
   uint8_t *bytes = h->entry ? bytes_of(c, h->entry) : NULL;
@@ -197,6 +200,15 @@ static void perform(struct coh_cache *c, const struct coh_msg *op, const struct 
   else if (op->type == COH_ATOMIC) m->operand = update(c, bytes, op);
   if (op->type != COH_LOAD && op->type != COH_ACQUIRE) note(c, op->line);
   if (c->cfg.performed) c->cfg.performed(c->cfg.ctx, c, op, bytes);
+  return m;
+}
+
+/* Of the operation that has waited. */
+static void finish(struct coh_cache *c, const struct happening *h)
+{
+  const struct coh_miss *w = miss_of(c, h->entry);
+  struct coh_msg *reply = perform(c, &w->op, h);
+  if (w->of_cache) reply->flags |= COH_OF_CACHE;
 }
 
 /* The operation, to the level above; the reply is for us, or for who asked us. */
@@ -217,7 +229,7 @@ static void act(struct coh_cache *c, enum coh_action what, const struct happenin
   switch (what) {
   case COH_DO_NONE: break;
   case COH_DO_HIT: perform(c, h->msg, h); break;
-  case COH_DO_FINISH: perform(c, &miss_of(c, h->entry)->op, h); break;
+  case COH_DO_FINISH: finish(c, h); break;
   case COH_DO_ASK_S: to_home(c, COH_REQUESTS, COH_GETS, h); break;
   case COH_DO_ASK_X: to_home(c, COH_REQUESTS, COH_GETX, h); break;
   case COH_DO_ASK_PUT: to_home(c, COH_REQUESTS, COH_PUT, h); break;
@@ -391,8 +403,9 @@ static enum coh_event collect(struct coh_cache *c, struct coh_entry *e, const st
   w->counted |= m->flags & COH_BASE;
   w->shared |= m->flags & COH_SHARED;
   if (m->type == COH_DATA && (!(m->flags & COH_MEMORY) || !(w->filled || coh_state_holds[e->state]))) {
-    memcpy(bytes_of(c, e), m->data, COH_LINE_BYTES);
+    if (!(m->flags & COH_BESIDE)) memcpy(bytes_of(c, e), m->data, COH_LINE_BYTES);
     w->filled |= !(m->flags & COH_MEMORY);
+    w->of_cache |= m->from < c->cfg.n_caches;
   }
   if (!w->counted || w->acks) return COH_EV_PART;
   return w->shared ? COH_EV_LAST_SHARED : COH_EV_LAST_ALONE;
@@ -479,6 +492,11 @@ bool coh_cache_busy(const struct coh_cache *c)
   return c->n_transient;
 }
 
+enum coh_state coh_cache_state(const struct coh_cache *c, uint64_t line)
+{
+  return state_of(find(c, line));
+}
+
 enum coh_state coh_cache_peek(const struct coh_cache *c, uint64_t line, const uint8_t **bytes)
 {
   const struct coh_entry *e = find(c, line);
@@ -505,6 +523,7 @@ static void see_entry(struct coh_cache *c, struct coh_entry *e, bool current, co
 void coh_cache_each(struct coh_cache *c, uint64_t first, uint64_t lines, bool current, coh_bytes_fn *see, void *ctx)
 {
   size_t n = (size_t)c->cfg.sets * c->cfg.ways;
+  if (c->cfg.memory) return; /* they are memory's */
   if (lines > n / 4) {
     for (size_t i = 0; i < n; i++)
       if (c->entry[i].state != COH_ST_I && c->entry[i].line - first < lines)

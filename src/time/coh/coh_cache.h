@@ -10,6 +10,8 @@
  *            keeps those behind it
  *   reserved one line at most, by a load with COH_RESERVE, until it is written back or taken away. While this cache
  *            alone has it, others wait for it for some time, so that a loop of such pairs gets on
+ *   beside   the L2 of a GPU has its lines' bytes where memory has them, and reads and writes memory by channels of its
+ *            own: what homes send it, and what it writes back, is that it may (config: memory)
  *   places   least recently used of a set; a line that must be written back keeps its place until that is done
  *   not modelled: banks; prefetch; what a core's own L1 would answer faster
  */
@@ -26,6 +28,7 @@ struct coh_cache;
 struct coh_cache_config {
   enum coh_role role;        /* COH_L1 or COH_CACHE */
   uint32_t sets, ways;       /* sets: a power of two */
+  uint32_t stripes;          /* caches among which lines go in turn, this being one of them; 0: 1 */
   uint32_t misses;           /* that wait at a time, >= 1 */
   picos period;              /* of a cycle, ps, > 0 */
   picos latency;             /* from a message to what it causes, ps */
@@ -33,6 +36,9 @@ struct coh_cache_config {
   uint16_t above, n_above;   /* nodes: the homes of lines; of an L1, the caches above it. By line number in turn */
   uint16_t n_caches;         /* that homes know: nodes 0 … n_caches - 1 */
   coh_atomic_fn *atomic;
+  /* Where the bytes of a line are, of a cache beside memory; NULL: the cache holds them. */
+  uint8_t *(*memory)(void *ctx, uint64_t line);
+  void *memory_ctx;
   /* Told of each operation as it is performed, with the line's bytes behind it; NULL: nobody. */
   void (*performed)(void *ctx, const struct coh_cache *, const struct coh_msg *op, const uint8_t *bytes);
   void *ctx;
@@ -56,6 +62,7 @@ struct coh_miss {
   bool counted;   /* the one that says how many has come */
   bool shared;    /* somebody said so */
   bool filled;    /* the bytes of a cache have come */
+  bool of_cache;  /* … of a cache, and not of a home that knew that they are memory's */
   bool used;
 };
 
@@ -108,6 +115,8 @@ bool coh_cache_cycle(struct coh_cache *, picos now);
 /* Lines on which something is under way. */
 bool coh_cache_busy(const struct coh_cache *);
 
+/* The state of a line: COH_ST_I when it is not here. */
+enum coh_state coh_cache_state(const struct coh_cache *, uint64_t line);
 /* Between windows, for reports and tests: the state of a line, and its bytes if it is here (NULL: it is not). */
 enum coh_state coh_cache_peek(const struct coh_cache *, uint64_t line, const uint8_t **bytes);
 /* Between windows, for who sees memory without time: each line of [first, first + lines) whose bytes are here and

@@ -78,9 +78,10 @@ static struct coh_msg *send(struct coh_home *d, enum coh_net net, picos at, enum
 /* Bytes of memory, to the requestor. */
 static void give(struct coh_home *d, unsigned flags, int acks, const struct happening *h)
 {
-  picos at = server_take(&d->rate, h->now, COH_LINE_BYTES) + d->cfg.memory_latency;
-  struct coh_msg *m = send(d, COH_ANSWERS, at, COH_DATA, h, h->entry->requestor, acks);
-  m->flags = (uint8_t)(flags | COH_BASE);
+  const bool beside = d->cfg.beside >> h->entry->requestor & 1;
+  const picos read = server_take(&d->rate, h->now, COH_LINE_BYTES) + d->cfg.memory_latency;
+  struct coh_msg *m = send(d, COH_ANSWERS, beside ? h->now : read, COH_DATA, h, h->entry->requestor, acks);
+  m->flags = (uint8_t)(flags | COH_BASE | (beside ? COH_BESIDE : 0));
   memcpy(m->data, d->cfg.memory(d->cfg.ctx, h->line), COH_LINE_BYTES);
   d->stats.memory_reads++;
 }
@@ -127,7 +128,7 @@ static void keep(struct coh_home *d, const struct happening *h)
   const struct coh_msg *m = h->msg;
   if (m->type != COH_DATA && m->type != COH_WB_DATA && m->type != COH_COPY) return;
   server_take(&d->rate, h->now, COH_LINE_BYTES);
-  memcpy(d->cfg.memory(d->cfg.ctx, h->line), m->data, COH_LINE_BYTES);
+  if (!(m->flags & COH_BESIDE)) memcpy(d->cfg.memory(d->cfg.ctx, h->line), m->data, COH_LINE_BYTES);
   d->stats.memory_writes++;
 }
 

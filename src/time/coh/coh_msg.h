@@ -59,6 +59,8 @@ enum coh_flag {
   COH_BASE = 2,   /* the answer that says how many others come */
   COH_MEMORY = 4, /* DATA read before it was known whether memory is current: any other copy is preferred */
   COH_RESERVE = 8,      /* LOAD: reserves the line */
+  COH_BESIDE = 32,   /* DATA, WB_DATA, COPY: its bytes go another way, to and from a cache that has memory's */
+  COH_OF_CACHE = 64, /* DONE: a cache gave the bytes */
   COH_CONDITIONAL = 16, /* STORE: only if the line is still reserved; its reply has 1 in `operand` if it was not */
 };
 

@@ -24,6 +24,7 @@ void coh_net_init(struct coh_net_part *n, const struct coh_net_config *cfg, uint
 
 static bool has_bytes(const struct coh_msg *m)
 {
+  if (m->flags & COH_BESIDE) return false;
   return m->type == COH_DATA || m->type == COH_WB_DATA || m->type == COH_COPY || m->type == COH_STORE ||
          (m->type == COH_DONE && m->kind == COH_LOAD);
 }

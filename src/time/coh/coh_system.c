@@ -126,6 +126,7 @@ static const struct part_ops net_ops = {net_run, net_progress, net_busy, net_dum
 /* The node that an agent's cache is. */
 static uint32_t agent_node(const struct coh_system *s, uint32_t agent)
 {
+  if (s->cfg.l2_agent) return agent; /* there are no GPU agents */
   bool below = s->protocol->levels && agent >= s->cfg.n_cpus;
   return below ? s->n_caches + s->cfg.n_homes + agent - s->cfg.n_cpus : agent;
 }
@@ -157,6 +158,7 @@ static void add_home(struct coh_system *s, uint32_t at)
   struct coh_home_config c = s->cfg.home;
   c.n_caches = (uint16_t)s->n_caches;
   c.n_homes = (uint16_t)s->cfg.n_homes;
+  for (uint32_t i = 0; s->cfg.l2_agent && i < s->cfg.n_l2; i++) c.beside |= (uint64_t)1 << (s->cfg.n_cpus + i);
   n->period = c.period;
   n->home = ARENA_NEW(&s->arena, struct coh_home);
   coh_home_init(n->home, s->protocol, &c, n->port, &s->arena);
@@ -168,7 +170,8 @@ static void add_nodes(struct coh_system *s)
   bool levels = s->protocol->levels;
   uint32_t at = 0;
   for (uint32_t i = 0; i < c->n_cpus; i++) add_cache(s, at++, &c->cpu, COH_CACHE, &c->agent[i]);
-  for (uint32_t i = 0; levels && i < c->n_l2; i++) add_cache(s, at++, &c->l2, COH_CACHE, NULL);
+  for (uint32_t i = 0; (levels || c->l2_agent) && i < c->n_l2; i++)
+    add_cache(s, at++, &c->l2, COH_CACHE, c->l2_agent ? &c->l2_agent[i] : NULL);
   for (uint32_t i = 0; !levels && i < c->n_gpus; i++) add_cache(s, at++, &c->gpu, COH_CACHE, &c->agent[c->n_cpus + i]);
   for (uint32_t i = 0; i < c->n_homes; i++) add_home(s, at++);
   for (uint32_t i = 0; levels && i < c->n_gpus; i++) add_cache(s, at++, &c->gpu, COH_L1, &c->agent[c->n_cpus + i]);
@@ -181,7 +184,8 @@ static bool sized(struct coh_system *s, struct err *e)
   if (!s->protocol) return err_set(e, "no coherence protocol '%s'", c->protocol);
   if (s->protocol->levels && c->n_gpus && !c->n_l2)
     return err_set(e, "protocol '%s' needs a cache above those of %u GPU agents", c->protocol, c->n_gpus);
-  uint64_t caches = (uint64_t)c->n_cpus + (s->protocol->levels ? c->n_l2 : c->n_gpus);
+  BUG_ON(c->l2_agent && c->n_gpus);
+  uint64_t caches = (uint64_t)c->n_cpus + (s->protocol->levels || c->l2_agent ? c->n_l2 : c->n_gpus);
   uint64_t nodes = caches + c->n_homes + (s->protocol->levels ? c->n_gpus : 0);
   if (!c->n_homes || !caches || nodes > COH_MAX_NODES)
     return err_set(e, "%" PRIu64 " caches and homes; from 2 to %d are possible", nodes, COH_MAX_NODES);
@@ -254,6 +258,7 @@ static void see_queue(struct coh_queue *q, const struct range *r)
   for (uint32_t i = 0; i < q->n; i++) {
     struct coh_msg *m = coh_queue_at(q, i);
     bool bytes = m->type == COH_DATA || m->type == COH_WB_DATA || m->type == COH_COPY;
+    bytes &= !(m->flags & COH_BESIDE);
     if (bytes && m->line - r->first < r->lines && (r->see == renew || !(m->flags & COH_MEMORY)))
       r->see(r->system, m->line, m->data);
   }
@@ -285,7 +290,7 @@ void coh_system_note_stores(struct coh_system *s, bool on)
 {
   for (uint32_t i = 0; i < s->n_nodes; i++) {
     struct node *n = &s->node[i];
-    if (!n->cache || (on && n->cache->notes)) continue;
+    if (!n->cache || n->cache->cfg.memory || (on && n->cache->notes)) continue;
     n->notes.n = 0;
     n->notes.full = false;
     n->cache->notes = on ? &n->notes : NULL;

@@ -2,7 +2,8 @@
  * and the network between.
  *
  *   nodes    caches that homes know: of CPU agents, then of GPU agents or, in a protocol with two levels, the GPU's L2;
- *            then the homes; then, in such a protocol, L1s of GPU agents
+ *            then the homes; then, in such a protocol, L1s of GPU agents. An L2 of a GPU whose model is another
+ *            domain (coh_asker.h) stands in the place of GPU agents, whatever the protocol: it has agents itself
  *   phases   caches and homes at once; then the network. An agent runs with its cache, in one part
  *   window   at most net.hop: nothing that leaves in a window is there in it
  *   lines    home of a line: its number modulo the homes; L2 of a line likewise
@@ -35,6 +36,7 @@ struct coh_system_config {
   uint32_t places;           /* in each queue, >= 1 */
   picos window;
   const struct coh_agent *agent; /* [n_cpus + n_gpus] */
+  const struct coh_agent *l2_agent; /* [n_l2], numbered behind the others; NULL: GPU agents are above L2 */
 };
 
 struct coh_system;

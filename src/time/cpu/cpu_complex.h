@@ -1,11 +1,13 @@
 /* The CPU of a machine: cores (cpu_core.h) with their caches, homes of memory and the network (time/coh), as a domain.
  *
  *   phases   cores with their caches and homes at once; the network; what stands for the operating system
- *   nodes    cores' caches, then homes. Clusters: the cores in one, the homes in the other
+ *   nodes    cores' caches, then those that stand for the L2 of a GPU on the same memory (coh_asker.h), a line to each in
+ *            turn; then homes. Clusters: the cores in one, the others in the other
  *   memory   is the caller's, by line; of a rate and a latency */
 #ifndef WS_TIME_CPU_CPU_COMPLEX_H
 #define WS_TIME_CPU_CPU_COMPLEX_H
 
+#include "time/coh/coh_asker.h"
 #include "time/coh/coh_system.h"
 #include "time/cpu/cpu_core.h"
 
@@ -17,6 +19,7 @@ struct cpu_complex_config {
   uint8_t *(*memory)(void *ctx, uint64_t line); /* bytes of a line, for reading and writing; called at once for several
                                                    homes */
   void *ctx;
+  struct l2_rights *rights; /* what the GPU's L2 and the caches tell each other; NULL: they share no memory */
 };
 
 struct cpu_complex {
@@ -24,7 +27,10 @@ struct cpu_complex {
   struct cpu_core *core;
   struct coh_agent *agent;
   struct coh_system *coherence;
-  uint32_t n_cores;
+  uint32_t n_cores, n_askers;
+  struct coh_asker *asker; /* [params.gpu_ports] */
+  struct coh_agent *asking;
+  struct l2_rights *rights;
 };
 
 /* NULL with e filled. */
@@ -34,6 +40,11 @@ void cpu_complex_free(struct cpu_complex *);
 struct domain_config cpu_complex_domain(struct cpu_complex *, struct part *os);
 /* Between windows: core i runs from pc on at `at`. */
 void cpu_complex_run(struct cpu_complex *, uint32_t i, uint64_t pc, picos at);
+/* Between windows, for a GPU beside it: what its slices ask comes to the caches; what was granted, to the slices. */
+void cpu_complex_hear(struct cpu_complex *);
+void cpu_complex_tell(struct cpu_complex *);
+/* What the caches of the GPU's L2 have counted. */
+struct coh_cache_stats cpu_complex_gpu_stats(const struct cpu_complex *);
 void cpu_complex_dump(const struct cpu_complex *, FILE *);
 
 #endif

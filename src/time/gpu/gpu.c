@@ -169,7 +169,8 @@ struct gpu *gpu_new_joined(const struct params *p, const struct core_kind *const
   struct gpu *g = mem_zeroed(1, sizeof *g);
   g->params = *p;
   unsigned n = join(g, j);
-  netlist_build(&g->net, &g->params, kind, g->requester, n, g->outward);
+  netlist_build(&g->net, &g->params, kind, g->requester, n, g->outward,
+                j && p->l2_partitions == 1 ? j->rights : NULL);
   g->net.written = g->net.commit.written = j ? j->written : NULL;
   if (g->dma) g->dma->port.wake = g->dma->r.wake;
   if (g->home) g->home->port.wake = g->home->r.wake;

@@ -224,13 +224,14 @@ unsigned netlist_memory_parts(const struct netlist *n)
   return n->n_partitions + (n->outward != NULL);
 }
 
-static void build_memory(struct netlist *n, const struct params *p)
+static void build_memory(struct netlist *n, const struct params *p, struct l2_rights *rights)
 {
   n->n_partitions = partition_count(p);
+  if (rights) l2_rights_open(rights, p->l2_slices);
   n->partition = ARENA_ARRAY(&n->arena, struct partition, n->n_partitions);
   n->partition_part = ARENA_ARRAY(&n->arena, struct part, n->n_partitions + 1);
   for (unsigned i = 0; i < n->n_partitions; i++) {
-    partition_init(&n->partition[i], &n->arena, p, i, &n->xbar, perform, n);
+    partition_init(&n->partition[i], &n->arena, p, i, &n->xbar, perform, n, rights);
     n->partition_part[i] = (struct part){&partition_ops, &n->partition[i], TIME_NEVER};
   }
   for (unsigned s = 0; s < p->l2_slices; s++)
@@ -240,7 +241,8 @@ static void build_memory(struct netlist *n, const struct params *p)
 }
 
 void netlist_build(struct netlist *n, const struct params *p, const struct core_kind *const *kind,
-                   struct requester *const *requester, unsigned n_requesters, struct hub_out *outward)
+                   struct requester *const *requester, unsigned n_requesters, struct hub_out *outward,
+                   struct l2_rights *rights)
 {
   *n = (struct netlist){.n_cores = p->gpu_sms, .n_ports = (unsigned)div_up(p->gpu_sms, p->noc_port_sms),
                         .requester = requester, .n_requesters = n_requesters, .outward = outward};
@@ -252,7 +254,7 @@ void netlist_build(struct netlist *n, const struct params *p, const struct core_
   commit_init(&n->commit, &n->arena, p, &n->xbar, perform, n);
   dispatcher_init(&n->dispatcher, &n->arena, p, n->n_cores);
   cluster_net_init(&n->clusters, &n->arena, p, perform_cluster, n);
-  build_memory(n, p);
+  build_memory(n, p, rights);
   build_cores(n, p, kind);
   connect_requesters(n, p);
   connect_probes(n, p);

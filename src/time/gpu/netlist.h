@@ -39,9 +39,10 @@ struct netlist {
   struct part serial[SERIAL__N];
 };
 
-/* kind: of each of gpu.sms cores; NULL: all are SMs. Requesters are the caller's, with the numbers behind the cores. */
+/* kind: of each of gpu.sms cores; NULL: all are SMs. Requesters are the caller's, with the numbers behind the cores.
+ * Rights: what CPUs on the same memory and L2 tell each other (time/mem/l2_rights.h); NULL: there are none. */
 void netlist_build(struct netlist *, const struct params *, const struct core_kind *const *kind,
-                   struct requester *const *requester, unsigned n_requesters, struct hub_out *);
+                   struct requester *const *requester, unsigned n_requesters, struct hub_out *, struct l2_rights *);
 /* Parts of the phase of the memory side. */
 unsigned netlist_memory_parts(const struct netlist *);
 void netlist_free(struct netlist *);

@@ -102,6 +102,7 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
       .read.femtos_per_byte = femtos_per_byte(p),
       .write.femtos_per_byte = femtos_per_byte(p),
   };
+  if (ports.rights) l2_gate_init(&s->gate, a, ports.rights, id, power_of_two(s->room_waiters));
   s->by_grid = ARENA_ARRAY(a, struct traffic, GRID_SLOTS + 1);
   QUEUE_INIT(&s->in, a, struct mem_req, power_of_two(p->l2_queue));
   tags_init(&s->tags, a, sets_of_slice(p), p->l2_ways);
@@ -374,7 +375,8 @@ void l2_slice_fill(struct l2_slice *s, uint64_t line, unsigned sectors, picos no
 {
   struct l2_miss *m = find_miss(s, line);
   BUG_ON(!m || (m->pending & sectors) != sectors);
-  struct tag_at at = make_valid(s, line, sectors, s->waiter[m->first].req.grid, now);
+  unsigned grid = m->first == NIL ? GRID_NONE : s->waiter[m->first].req.grid; /* NIL: of what waits at the gate */
+  struct tag_at at = make_valid(s, line, sectors, grid, now);
   m->pending &= (uint8_t)~sectors;
   s->stats.l2_filled_sectors += count_sectors(sectors);
   uint32_t before = NIL;
@@ -469,19 +471,20 @@ static void fetch(struct l2_slice *s, const struct mem_req *r, unsigned sectors,
   dram_request(c, DRAM_READ, now, local, line, sectors | more, s->index);
 }
 
-/* Notes that `r` waits for `need` and asks for what is not on its way. */
-static void miss(struct l2_slice *s, struct l2_miss *m, const struct mem_req *r, unsigned need,
+/* Notes that `r` waits for `need` and asks for what is not on its way. ahead: sectors that were missed and asked for
+ * when it waited at the gate. */
+static void miss(struct l2_slice *s, struct l2_miss *m, const struct mem_req *r, unsigned need, unsigned ahead,
                  bool of_peer, picos now)
 {
   if (!m) m = new_miss(s, r->local, of_peer);
   unsigned missed = need & ~(unsigned)m->pending;
   *(of_peer ? &s->stats.l2_peer_missed_sectors : &s->stats.op_misses[mem_req_op(r->kind, r->op)]) +=
-      count_sectors(missed);
-  s->stats.l2_merge_sectors += count_sectors(need & m->pending);
+      count_sectors(missed & ~ahead);
+  s->stats.l2_merge_sectors += count_sectors(need & m->pending & ~ahead);
   unsigned more = companions(s, r->local, missed) & ~(unsigned)m->pending;
   m->pending |= (uint8_t)(missed | more);
   add_waiter(s, m, r, need, of_peer);
-  if (missed) fetch(s, r, missed, more, now);
+  if (missed) fetch(s, r, missed & ~ahead, more | (missed & ahead), now);
 }
 
 /* Sectors of the request that are here, and their place. */
@@ -494,7 +497,7 @@ static unsigned hits(const struct l2_slice *s, const struct mem_req *r, struct t
 }
 
 /* Read, or read and modify. False: must wait. */
-static bool take_read(struct l2_slice *s, const struct mem_req *r, picos now)
+static bool take_read(struct l2_slice *s, const struct mem_req *r, unsigned ahead, picos now)
 {
   struct l2_stats *t = &s->stats;
   struct tag_at at;
@@ -504,11 +507,11 @@ static bool take_read(struct l2_slice *s, const struct mem_req *r, picos now)
     struct dram *c = channel_of(s, r->local, &local);
     struct l2_miss *m = find_miss(s, r->local);
     if (!can_miss(s, m, c, r->local & L2_FAR_LINE)) return false;
-    miss(s, m, r, need, false, now);
+    miss(s, m, r, need, ahead, false, now);
   }
   t->l2_read_sectors += count_sectors(r->sectors);
   s->by_grid[r->grid].l2_read += count_sectors(r->sectors);
-  t->l2_hit_sectors += count_sectors(hit);
+  t->l2_hit_sectors += count_sectors(hit & ~ahead);
   hold(s, now, 1, count_sectors(hit), 0);
   if (at.way != TAGS_NONE) tags_use(&s->tags, at);
   if (!need) complete(s, at, r, now, false);
@@ -526,7 +529,7 @@ static void take_peer(struct l2_slice *s, picos now)
   hold(s, now, 1, count_sectors(hit), 0);
   if (at.way != TAGS_NONE) tags_use(&s->tags, at);
   if (need)
-    miss(s, find_miss(s, r.local), &r, need, true, now);
+    miss(s, find_miss(s, r.local), &r, need, 0, true, now);
   else
     answer_peer(s, at, &r, now);
 }
@@ -610,17 +613,93 @@ static bool is_write(const struct mem_req *r)
   return r->kind == REQ_WRITE || (r->kind == REQ_STRONG && r->op == MEM_STORE);
 }
 
+/* --- rights ----------------------------------------------------------------------------------- */
+
+/* Sectors that CPUs have taken, with what was dirty in them. */
+static void lose(struct l2_slice *s, uint64_t line, unsigned sectors)
+{
+  struct tag_at at = find(s, line);
+  if (at.way == TAGS_NONE) return;
+  struct tag_state *w = tags_state(&s->tags, at);
+  s->gate.rights->mail[s->id].stats.lost_sectors += count_sectors((w->sectors | w->dirty) & sectors);
+  w->sectors = w->sectors & ~sectors & 0xf;
+  w->dirty = w->dirty & ~sectors & 0xf;
+}
+
+/* DRAM is asked for what is not here while CPUs are: so far as there is room. */
+static unsigned fetch_ahead(struct l2_slice *s, const struct mem_req *r, picos now)
+{
+  struct tag_at at;
+  uint64_t local;
+  struct dram *c = channel_of(s, r->local, &local);
+  struct l2_miss *m = find_miss(s, r->local);
+  unsigned need = r->sectors & ~hits(s, r, &at) & ~(m ? (unsigned)m->pending : 0);
+  if (!need || (!m && !s->room_misses) || !dram_read_room(c) || !dram_write_room(c)) return 0;
+  if (!m) m = new_miss(s, r->local, false);
+  unsigned more = companions(s, r->local, need) & ~(unsigned)m->pending;
+  m->pending |= (uint8_t)(need | more);
+  s->stats.op_misses[mem_req_op(r->kind, r->op)] += count_sectors(need);
+  fetch(s, r, need, more, now);
+  return need;
+}
+
+/* The next request goes no further now: it waits for a right, or for room. */
+static bool kept_out(struct l2_slice *s, const struct mem_req *r, picos now)
+{
+  unsigned lost;
+  if (!s->gate.rights) return false;
+  enum l2_gate_says says = l2_gate_check(&s->gate, r, now, &lost);
+  if (says == L2_GATE_PASS) return false;
+  if (says == L2_GATE_FULL) return block(s, L2_WAITS_FILL, NULL), true;
+  if (lost) lose(s, r->local, lost);
+  if (!is_write(r)) l2_gate_asked_ahead(&s->gate, fetch_ahead(s, r, now));
+  hold(s, now, 1, 0, 0);
+  leave_queue(s, now);
+  return true;
+}
+
+static void go_on_again(struct l2_slice *s, picos now)
+{
+  if (s->blocked == L2_WAITS_FILL) s->blocked = L2_GOES_ON, s->free_at = later(s->free_at, now);
+  note_next(s);
+}
+
+/* What a CPU's cache gave has a place here, if its set's oldest line can go; else DRAM has it soon. */
+void l2_slice_grant(struct l2_slice *s, const struct l2_grant *g, picos now)
+{
+  uint64_t line, local;
+  unsigned sectors;
+  if (l2_gate_grant(&s->gate, g, now, &line, &sectors) && dram_write_room(channel_of(s, line, &local)))
+    make_valid(s, line, sectors, GRID_NONE, now);
+  go_on_again(s, now);
+}
+
+void l2_slice_end_window(struct l2_slice *s, picos to)
+{
+  l2_gate_end_window(&s->gate, to);
+  if (s->gate.n_ready) go_on_again(s, to);
+}
+
+/* What waited at the gate goes before what comes. */
+static const struct l2_parked *released(const struct l2_slice *s)
+{
+  return s->gate.rights ? l2_gate_ready(&s->gate) : NULL;
+}
+
 static bool take_request(struct l2_slice *s, picos now, struct fault *f)
 {
   l2_slice_accept(s, now);
-  const struct mem_req *r = req_queue_front(&s->in);
-  if (!(is_write(r) ? take_write(s, r, now) : take_read(s, r, now))) return true;
+  const struct l2_parked *again = released(s);
+  const struct mem_req *r = again ? &again->req : req_queue_front(&s->in);
+  if (!again && kept_out(s, r, now)) return true;
+  if (!(is_write(r) ? take_write(s, r, now) : take_read(s, r, again ? again->ahead : 0, now))) return true;
   s->stats.requests++;
   s->stats.op_requests[mem_req_op(r->kind, r->op)]++;
   s->stats.op_sectors[mem_req_op(r->kind, r->op)] += count_sectors(r->sectors);
   bool ok = perform(s, r, now, f);
   if (s->ports.coherence) s->ports.coherence->taken(s->ports.coherence, s->ports.probes, s->id, r, now);
-  leave_queue(s, now);
+  if (again) l2_gate_pop(&s->gate);
+  else leave_queue(s, now);
   return ok;
 }
 
@@ -639,7 +718,8 @@ static picos peer_ready(const struct l2_slice *s)
 /* Time from which the first request can be taken: it has arrived, and tags and its ports of the array are free. */
 static picos first_ready(const struct l2_slice *s)
 {
-  const struct mem_req *r = req_queue_front((struct req_queue *)&s->in);
+  const struct l2_parked *again = released(s);
+  const struct mem_req *r = again ? &again->req : req_queue_front((struct req_queue *)&s->in);
   picos ready = r ? r->arrive : xbar_ready(s->ports.xbar, s->id);
   if (ready == TIME_NEVER) return ready;
   if (!r) r = xbar_front(s->ports.xbar, s->id);
@@ -697,5 +777,6 @@ void l2_slice_cohere(struct l2_slice *s, struct coherence *c, struct probe_net *
 bool l2_slice_busy(const struct l2_slice *s)
 {
   if (s->link && (s->link->fills.n || s->link->requests.n || s->link->sent.n)) return true;
+  if (s->gate.rights && (s->gate.n_parked || s->gate.n_ready)) return true;
   return s->n_misses || s->n_atomics || s->in.n || xbar_requests_waiting(s->ports.xbar, s->id);
 }

@@ -26,6 +26,8 @@
  *            partition have miss entries of their own and never wait for room: no circle of waiting
  *   code     l2.code_kept: what instruction and constant caches miss is here, as launches before left it, and takes no
  *            room from data: a board on which a kernel is repeated, when one launch of it runs
+ *   CPUs     beside CPUs on the same memory a request passes a gate first (l2_gate.h): what the GPU has no right to waits
+ *            there; DRAM is asked meanwhile. What a CPU has taken is here no longer
  *   params   l2.*, dram.*
  *   not modelled: data banks, compression
  */
@@ -38,6 +40,7 @@
 #include "isa/step.h"
 #include "time/mem/coherence.h"
 #include "time/mem/dram.h"
+#include "time/mem/l2_gate.h"
 #include "time/mem/l2_stats.h"
 #include "time/mem/tags.h"
 #include "time/mem/traffic.h"
@@ -74,6 +77,7 @@ struct l2_ports {
   void *ctx;
   struct coherence *coherence; /* NULL: none */
   struct probe_net *probes;
+  struct l2_rights *rights; /* CPUs on the same memory; NULL: none */
 };
 
 enum l2_block {
@@ -105,6 +109,7 @@ struct l2_slice {
   uint32_t fresh_miss, fresh_waiter;  /* from these on never used */
   uint32_t room_misses, room_waiters; /* left for requests of SMs */
   struct xbar_link *link;             /* NULL: one partition */
+  struct l2_gate gate;                /* gate.rights NULL: all requests pass */
   uint8_t blocked; /* enum l2_block: what the first request waits for */
   const struct dram *blocked_by;
   picos next;    /* time of the next event of its own, TIME_NEVER: waits for others */
@@ -144,6 +149,10 @@ static inline bool l2_slice_can_go_on(const struct l2_slice *s)
   return s->blocked == L2_WAITS_READ ? dram_read_room(s->blocked_by) : dram_write_room(s->blocked_by);
 }
 void l2_slice_unblock(struct l2_slice *, picos now);
+/* A right has come, at `now`. */
+void l2_slice_grant(struct l2_slice *, const struct l2_grant *, picos now);
+/* Behind a window, when l2_gate_waits. */
+void l2_slice_end_window(struct l2_slice *, picos to);
 /* DRAM answered: the sectors of the line (a line number inside the slice) are valid now. */
 void l2_slice_fill(struct l2_slice *, uint64_t line, unsigned sectors, picos now);
 

@@ -3,11 +3,11 @@
 #include "base/arith.h"
 
 void partition_init(struct partition *m, struct arena *a, const struct params *p, unsigned id,
-                    struct xbar *x, perform_fn *perform, void *ctx)
+                    struct xbar *x, perform_fn *perform, void *ctx, struct l2_rights *rights)
 {
   unsigned n = partition_count(p);
   *m = (struct partition){
-      .id = id, .n_slices = p->l2_slices / n, .n_channels = p->dram_channels / n};
+      .id = id, .rights = rights, .n_slices = p->l2_slices / n, .n_channels = p->dram_channels / n};
   m->slice = ARENA_ARRAY(a, struct l2_slice, m->n_slices);
   m->channel = ARENA_ARRAY(a, struct dram, m->n_channels);
   unsigned reads = l2_slice_max_reads(p) * m->n_slices;
@@ -16,7 +16,7 @@ void partition_init(struct partition *m, struct arena *a, const struct params *p
   for (unsigned i = 0; i < m->n_slices; i++)
     l2_slice_init(&m->slice[i], a, p, id * m->n_slices + i, i,
                   (struct l2_ports){.xbar = x, .channel = m->channel, .n_channels = m->n_channels,
-                                    .slices = m->n_slices, .perform = perform, .ctx = ctx});
+                                    .slices = m->n_slices, .perform = perform, .ctx = ctx, .rights = rights});
 }
 
 void partition_free(struct partition *m)
@@ -57,9 +57,22 @@ static void dram_event(struct partition *m, struct dram *c, picos now)
   if (dram_step(c, now, &a)) l2_slice_fill(&m->slice[a.slice], a.line, a.sectors, now);
 }
 
+/* Requests wait for rights: this is looked at behind each window. */
+static picos end_gates(struct partition *m, picos next, picos to)
+{
+  for (unsigned i = 0; m->rights && i < m->n_slices; i++) {
+    struct l2_slice *s = &m->slice[i];
+    if (!l2_gate_waits(&s->gate)) continue;
+    l2_slice_end_window(s, to);
+    next = earlier(next, to);
+  }
+  return next;
+}
+
 /* Nothing is due before `next`. Queues fill up to the window's end. */
 static picos end_window(struct partition *m, picos next, picos to)
 {
+  next = end_gates(m, next, to);
   for (unsigned i = 0; i < m->n_slices; i++) l2_slice_accept(&m->slice[i], to - 1);
   return next;
 }
@@ -88,11 +101,28 @@ static picos take_answers(struct partition *m, picos next, picos to)
   return earlier(at, next);
 }
 
+/* Takes the first right that comes by the next event, `next`, in this window; those that came while the GPU stood come
+ * at the window's beginning. Those that nobody waits for are looked at when somebody does. */
+static bool take_grant(struct partition *m, picos next, picos from, picos to)
+{
+  const struct l2_grant *first = NULL;
+  struct l2_slice *of = NULL;
+  for (unsigned i = 0; m->rights && i < m->n_slices; i++) {
+    const struct l2_grant *g = l2_rights_granted(m->rights, m->slice[i].id);
+    if (g && (!first || g->at < first->at)) first = g, of = &m->slice[i];
+  }
+  const picos at = first ? later(first->at, from) : TIME_NEVER;
+  if (at > next || at >= to) return false;
+  const struct l2_grant g = *first;
+  l2_rights_pop(m->rights, of->id);
+  l2_slice_grant(of, &g, at);
+  return true;
+}
+
 /* Events in order of time; at the same time channels before slices, in order of their number. */
 picos partition_run(void *self, picos from, picos to)
 {
   struct partition *m = self;
-  (void)from;
   if (m->fault.kind) return TIME_NEVER;
   for (unsigned i = 0; i < m->n_slices; i++) l2_slice_look(&m->slice[i]);
   for (unsigned i = 0; m->coherence && i < m->n_slices; i++) probe_net_look(m->probes, m->slice[i].id);
@@ -107,6 +137,7 @@ picos partition_run(void *self, picos from, picos to)
     for (unsigned i = 0; i < m->n_slices; i++)
       if (m->slice[i].next < next) next = m->slice[i].next, slice = &m->slice[i];
     if (m->coherence) next = take_answers(m, next, to);
+    if (take_grant(m, next, from, to)) continue;
     if (next >= to) return end_window(m, next, to);
     if (!slice)
       dram_event(m, channel, next);

@@ -17,6 +17,7 @@ struct partition {
   struct dram *channel;
   struct coherence *coherence; /* NULL: none */
   struct probe_net *probes;
+  struct l2_rights *rights; /* CPUs on the same memory; NULL: none */
   unsigned turn; /* whose turn it is when a queue has room again */
   struct fault fault;
 };
@@ -34,7 +35,7 @@ static inline unsigned partition_of_slice(const struct params *p, unsigned slice
 }
 
 void partition_init(struct partition *, struct arena *, const struct params *, unsigned id,
-                    struct xbar *, perform_fn *, void *ctx);
+                    struct xbar *, perform_fn *, void *ctx, struct l2_rights *);
 void partition_free(struct partition *);
 /* From now on, for its slices; it is idle. */
 void partition_cohere(struct partition *, struct coherence *, struct probe_net *);
