@@ -144,6 +144,37 @@ probes() {
   done
 }
 
+# Scenarios of CPU and GPU under all protocols: results right, the same text, and the figures of tests/rv64_cuda/figures.txt, to the
+# last one. Those hold for the C library that the file names, for a program without an environment. UPDATE=1 writes them anew.
+scenario() {
+  local name=$1 machine=$2 protocol=$3
+  shift 3
+  sed "s/protocol = (\"hsc\"/protocol = (\"$protocol\"/" "presets/machines/$machine-rv64.cfg" >"$out/machine.cfg"
+  (cd "$out" && well env -i $LIMIT "$bin" exec --quiet --machine "$out/machine.cfg" --json now.json ./scenarios "$name" "$@")
+  verdict "$name on $machine under $protocol" $?
+  python3 tests/rv64_cuda/figures.py "$name $machine $protocol" "$out/now.json" "$out/text" >>"$out/figures" || verdict "figures of $name" 1
+}
+
+scenarios() {
+  local name protocol bin library
+  command -v python3 >/dev/null || { echo "ok scenarios # SKIP no python3" && return; }
+  bin=$(realpath "$BIN")
+  library="C library $(cat /usr/riscv64-linux-gnu/lib/{libc.so.6,ld-linux-riscv64-lp64d.so.1} | sha256sum | cut -c1-16)"
+  unpack scenarios
+  echo "$library" >"$out/figures"
+  for name in hello backprop bh memcpy_load; do
+    for protocol in mi mesi hammer vi_hammer hsc; do scenario $name fused $protocol; done
+  done
+  for name in backprop memcpy_load; do
+    for protocol in hammer vi_hammer; do scenario $name split $protocol copies; done
+  done
+  [ -z "${UPDATE:-}" ] || cp "$out/figures" tests/rv64_cuda/figures.txt
+  if [ "$(head -n 1 tests/rv64_cuda/figures.txt)" = "$library" ]; then
+    diff tests/rv64_cuda/figures.txt "$out/figures"
+    verdict "figures of scenarios" $?
+  else echo "ok figures of scenarios # SKIP another C library"; fi
+}
+
 # A CPU without time beside a GPU with it.
 functional() {
   for name in flags overlap sharing; do
@@ -178,6 +209,7 @@ if [ $# -eq 0 ]; then
   own
   variants
   probes
+  scenarios
   functional
   compiled
   set -- exec_vecadd exec_reduce exec_bfs exec_streams exec_host_memory exec_host_threads exec_matmul exec_symbols exec_textures
