@@ -1,5 +1,5 @@
-/* Where sequences begin. Lanes of a generator are places of its sequence far from each other (2^67 words of XORWOW, 2^76 of
- * MRG32k3a, as L'Ecuyer's substreams), found by powers of the matrix that makes a state of the one before.
+/* Where sequences begin. Lanes of a generator are places of its sequence far from each other (2^67 words of XORWOW,
+ * 2^76 of MRG32k3a, as L'Ecuyer's substreams), found by powers of the matrix that makes a state of the one before.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* cuRAND's host interface as its reference documents it: the numbers that programs pass, and what a generator is here. Own
- * declarations; the programs of tests/libs are compiled with a toolkit's headers where these are installed.
+/* cuRAND's host interface as its reference documents it: the numbers that programs pass, and what a generator is
+ * here. Own declarations; the programs of tests/libs are compiled with a toolkit's headers where these are
+ * installed.
  */
 #ifndef WS_CURAND_TYPES_H
 #define WS_CURAND_TYPES_H

@@ -1,5 +1,5 @@
-/* What the kernels of random numbers take (kernels/rand.cu), seen by the host (C) and by the kernels (CUDA C++). One kernel
- * writes raw words to where the numbers are to be, another makes numbers of them in their places.
+/* What the kernels of random numbers take (kernels/rand.cu), seen by the host (C) and by the kernels (CUDA C++). One
+ * kernel writes raw words to where the numbers are to be, another makes numbers of them in their places.
  */
 #ifndef WS_RAND_ARGS_H
 #define WS_RAND_ARGS_H
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum {
-  WS_RAND_LANES = 4096, /* of a generator that has lanes: value k of its sequence is number k / lanes of lane k % lanes */
+  WS_RAND_LANES = 4096, /* word k of a sequence with lanes is number k / 4096 of lane k % 4096 */
   WS_RAND_LANE_WORDS = 6,
   WS_MT_WORDS = 624,
   WS_SOBOL_BITS = 64,

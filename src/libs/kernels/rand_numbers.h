@@ -3,6 +3,7 @@
 #define WS_RAND_NUMBERS_H
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "libs/kernels/rand_sequences.h"
 
@@ -13,8 +14,8 @@ RAND_FN double unit_of(const struct ws_rand_number_args *p, uint32_t high, uint3
   return w * p->scale;
 }
 
-/* The number below which a normal one lies with probability u: a start (Abramowitz and Stegun 26.2.23, good to 4.5e-4) and
- * two steps of Halley's iteration. */
+/* The number below which a normal one lies with probability u: a start (Abramowitz and Stegun 26.2.23, good to 4.5e-4)
+ * and two steps of Halley's iteration. */
 RAND_FN double normal_quantile(double u)
 {
   const bool upper = u > 0.5;

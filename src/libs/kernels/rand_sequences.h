@@ -1,6 +1,7 @@
-/* The sequences, once for the host (C) and for kernels (CUDA C++). Sources: Philox4x32-10: Salmon et al., Parallel Random
- * Numbers: As Easy as 1, 2, 3 (SC 2011). XORWOW: Marsaglia, Xorshift RNGs (2003). MRG32k3a: L'Ecuyer, Good Parameters and
- * Implementations for Combined Multiple Recursive Random Number Generators (1999). MT19937: Matsumoto, Nishimura (1998).
+/* The sequences, once for the host (C) and for kernels (CUDA C++). Sources: Philox4x32-10: Salmon et al., Parallel
+ * Random Numbers: As Easy as 1, 2, 3 (SC 2011). XORWOW: Marsaglia, Xorshift RNGs (2003). MRG32k3a: L'Ecuyer, Good
+ * Parameters and Implementations for Combined Multiple Recursive Random Number Generators (1999). MT19937:
+ * Matsumoto, Nishimura (1998).
  */
 #ifndef WS_RAND_SEQUENCES_H
 #define WS_RAND_SEQUENCES_H
