@@ -37,6 +37,8 @@ QUICK_KERNELS = ("atomics bfs cluster_reduce cp_async divergence fp64_math grid_
                  "reduce_shfl scan sgemm_tiled spmv_scalar stream_triad tex_filter2d transpose_naive vecadd").split()
 QUICK_PROGRAMS = "async_copies concurrent cooperative faults graphs streams stream_values vecadd".split()
 WITHOUT, WITH = "--functional", "--timed"
+# Programs whose kernels wait for one another on two GPUs: without time one runs to its end before the other begins.
+WITH_TIME_ONLY = {"machine_pair"}
 COST_SETUP = "--gpu rtx-3070 --quiet --no-check"
 # docs/performance.md: FP32 loop of 60 rounds, matrix product with K = 64, triad of 196,608 vectors of four.
 COST = {
@@ -146,7 +148,7 @@ def programs(o):
             continue
         extra = pathlib.Path("tests/exec") / (p.stem + ".args")
         args = extra.read_text().split() if extra.exists() else []
-        for mode in (WITHOUT, WITH):
+        for mode in (WITHOUT, WITH)[p.stem in WITH_TIME_ONLY:]:
             kept = [a for a in args if a not in (WITHOUT, WITH)]
             if mode == WITHOUT and "--time-kernels" in kept:
                 kept = []

@@ -9,11 +9,21 @@ struct source_run {
   const struct run_watch *watch;
   struct gmem_view view;
   uint64_t insts;
+  struct func_stats *stats;
   uint64_t ctas_done;
   struct fault *fault;
   struct effect e;
   struct mem_effect mem;
 };
+
+static void count(struct func_stats *s, const struct effect *e)
+{
+  const unsigned lanes = (unsigned)__builtin_popcountll(e->exec);
+  s->warp_insts++;
+  s->thread_insts += lanes;
+  if (s->mix) s->mix[e->inst->mnemonic]++;
+  if (s->threads) s->threads[e->inst->mnemonic] += lanes;
+}
 
 static bool run_step(struct source_run *r, struct step_cta *c, unsigned warp, unsigned path)
 {
@@ -24,6 +34,7 @@ static bool run_step(struct source_run *r, struct step_cta *c, unsigned warp, un
   r->e.mem = &r->mem;
   if (!w->ops->step(w, path, &r->e, r->fault)) return false;
   r->insts++;
+  count(r->stats, &r->e);
   if (r->watch->tap) r->watch->tap->step(r->watch->tap->ctx, c, warp, &r->e);
   if (!(r->e.flags & EFF_MEM)) return true;
   if (!w->ops->perform(w, &r->e, r->mem.lanes | r->mem.near_lanes, &r->view, r->fault)) return false;
@@ -84,12 +95,11 @@ static enum run_end run_cta(struct source_run *r, uint64_t id)
   return end;
 }
 
-enum run_end run_source(struct step_source *s, struct gmem *image, const struct run_watch *w, uint64_t *insts,
-                        struct fault *f)
+enum run_end run_source(struct step_source *s, struct gmem *image, const struct run_watch *w,
+                        struct func_stats *stats, struct fault *f)
 {
-  struct source_run r = {.source = s, .watch = w, .view = {.image = image}, .fault = f};
+  struct source_run r = {.source = s, .watch = w, .view = {.image = image}, .stats = stats, .fault = f};
   enum run_end end = step_cluster_ctas(s) > 1 ? RUN_REFUSED : RUN_DONE;
   for (uint64_t id = 0; !end && id < s->n_ctas; id++) end = run_cta(&r, id);
-  *insts = r.insts;
   return end;
 }

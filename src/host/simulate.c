@@ -7,6 +7,7 @@
 #include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
+#include "func/run_source.h"
 #include "host/simulator.h"
 #include "host/surroundings.h"
 #include "host/usage.h"
@@ -349,17 +350,21 @@ static struct run_watch clocks_from(const struct simulator *s, const struct run_
   return now;
 }
 
-static void run_functional(struct simulator *s, struct launch *l, const struct sim_options *o,
-                           const struct run_watch *w, struct sim_result *r)
+/* l is NULL for a source that is no launch: the runner of any source takes it. */
+static bool run_functional(struct simulator *s, struct launch *l, struct step_source *source, struct gmem *image,
+                           const struct sim_options *o, const struct run_watch *w, struct sim_result *r, struct err *e)
 {
   struct func_stats stats = { .mix = s->mix, .threads = s->threads_by };
   const struct run_watch watch = clocks_from(s, w, o->start_ps);
 
   r->start_ps = o->start_ps;
-  r->end = func_run_watched(l->func, &watch, &stats, &r->fault);
+  if (l) r->end = func_run_watched(l->func, &watch, &stats, &r->fault);
+  else r->end = run_source(source, image, &watch, &stats, &r->fault);
+  if (r->end == RUN_REFUSED) return err_set(e, "clusters of this instruction set run with time only");
   r->warp_insts = stats.warp_insts;
   r->thread_insts = stats.thread_insts;
   r->time_ps = (watch.start_clock + r->warp_insts * FUNC_CYCLES_PER_INST) * watch.clock_ps - o->start_ps;
+  return true;
 }
 
 /* CTAs to time, n_ctas: all. Fewer than three waves say nothing of how fast a full GPU is; of a grid that is little
@@ -482,7 +487,7 @@ static bool run(struct simulator *s, struct launch *l, struct step_source *sourc
   simulator_forget(s, source->code.isa);
   *r = (struct sim_result){ .timed = o->timed, .together = 1, .isa = s->isa, .mix = s->mix,
                               .thread_mix = s->threads_by, .where = &s->where };
-  if (!o->timed) run_functional(s, l, o, &watch, r);
+  if (!o->timed) TRY(run_functional(s, l, source, image, o, &watch, r, e));
   else if (l && o->sample_ctas) TRY(run_sampled(s, l, o, &watch, r, e));
   else if (l && o->first_ctas) TRY(run_first(s, l, o, &watch, r, e));
   else TRY(run_timed(s, source, image, o, &watch, r, e));
@@ -500,7 +505,6 @@ bool simulate(struct simulator *s, struct launch *l, const struct sim_options *o
 bool simulate_source(struct simulator *s, struct step_source *source, struct gmem *image,
                      const struct sim_options *o, struct sim_result *r, struct err *e)
 {
-  BUG_ON(!o->timed);
   return run(s, NULL, source, image, o, r, e);
 }
 

@@ -134,7 +134,8 @@ void simulator_set_rights(struct simulator *, struct l2_rights *);
 bool simulate(struct simulator *, struct launch *, const struct sim_options *, struct sim_result *,
               struct err *e);
 
-/* As simulate, timed, of any step source and the memory behind it: traces. */
+/* As simulate, of any step source and the memory behind it, whatever its instructions are. Without time they run on the
+ * calling thread, and clusters are refused; traces, which have no values, only run with time. */
 bool simulate_source(struct simulator *, struct step_source *, struct gmem *,
                      const struct sim_options *, struct sim_result *, struct err *e);
 

@@ -109,14 +109,6 @@ bool stat_ratio(const struct stat_desc *d, const void *data, double *value);
 /* Row called `name`, or NULL. */
 const struct stat_desc *stat_find(struct stat_group g, const char *name);
 
-/* "prefix.name   value unit — text", columns aligned over all groups. Zero elements of a VEC
- * without names (a histogram) are left out. */
-void stat_write_text(FILE *f, const struct stat_group *g, unsigned n_groups);
-
-/* Rows "name,value,unit"; n/a is an empty value. The caller writes the header once. */
-#define STAT_CSV_HEADER "name,value,unit\n"
-void stat_write_csv(FILE *f, const struct stat_group *g, unsigned n_groups);
-
 /* Puts all groups into the open object, one nested object per part of their prefixes. Counts are exact integers, ratios
  * have 6 decimals, n/a is null, a VEC is an object by name or an array. Keys come in the order of the tables and of the
  * groups; groups whose prefixes share parts follow each other. Two groups must not claim one name. */

@@ -1,5 +1,4 @@
-/* Text, CSV, JSON and Markdown from the tables of stat.h. Text, CSV and Markdown share one walk
- * that turns a group into flat lines (name, printed value, unit, text). */
+/* JSON and Markdown from the tables of stat.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -7,110 +6,9 @@
 #include "base/bug.h"
 #include "stats/stat.h"
 
-/* One printed value. A VEC row gives one line per element. */
-struct line {
-  char name[160], value[32];
-  const struct stat_desc *desc;
-  uint32_t element;
-  bool zero;
-};
-
-typedef void (*line_fn)(const struct line *, void *ctx);
-
 static const uint64_t *counters(const struct stat_desc *d, const void *data)
 {
   return (const uint64_t *)(const void *)((const char *)data + d->offset);
-}
-
-static void line_value(struct line *l, const void *data)
-{
-  const struct stat_desc *d = l->desc;
-  double ratio;
-  snprintf(l->value, sizeof l->value, "n/a");
-  if (d->count > 0) {
-    uint64_t v = counters(d, data)[l->element];
-    snprintf(l->value, sizeof l->value, "%" PRIu64, v);
-    l->zero = v == 0;
-  } else if (d->kind == STAT_KIND_DIV && stat_ratio(d, data, &ratio)) {
-    snprintf(l->value, sizeof l->value, "%.6f", ratio);
-  }
-}
-
-static void line_name(struct line *l, const char *prefix)
-{
-  const struct stat_desc *d = l->desc;
-  const char *dot = *prefix ? "." : "";
-  if (d->kind != STAT_KIND_VEC)
-    snprintf(l->name, sizeof l->name, "%s%s%s", prefix, dot, d->name);
-  else if (d->names)
-    snprintf(l->name, sizeof l->name, "%s%s%s.%s", prefix, dot, d->name, d->names[l->element]);
-  else
-    snprintf(l->name, sizeof l->name, "%s%s%s.%" PRIu32, prefix, dot, d->name, l->element);
-}
-
-static void each_line(struct stat_group g, line_fn fn, void *ctx)
-{
-  for (unsigned r = 0; r < g.n; r++) {
-    struct line l = {.desc = &g.desc[r]};
-    if (l.desc->kind == STAT_KIND_LAW) continue;
-    uint32_t lines = l.desc->count > 0 ? l.desc->count : 1;
-    for (l.element = 0; l.element < lines; l.element++) {
-      line_name(&l, g.prefix);
-      line_value(&l, g.data);
-      fn(&l, ctx);
-    }
-  }
-}
-
-struct text_ctx {
-  FILE *f;
-  int name, value, unit; /* column widths */
-};
-
-static bool hidden(const struct line *l)
-{
-  return l->desc->kind == STAT_KIND_VEC && !l->desc->names && l->zero;
-}
-
-static void widen(int *column, const char *s)
-{
-  int n = (int)strlen(s);
-  if (n > *column) *column = n;
-}
-
-static void text_measure(const struct line *l, void *ctx)
-{
-  struct text_ctx *t = ctx;
-  if (hidden(l)) return;
-  widen(&t->name, l->name);
-  widen(&t->value, l->value);
-  widen(&t->unit, l->desc->unit);
-}
-
-static void text_line(const struct line *l, void *ctx)
-{
-  const struct text_ctx *t = ctx;
-  if (hidden(l)) return;
-  fprintf(t->f, "%-*s  %*s %-*s", t->name, l->name, t->value, l->value, t->unit, l->desc->unit);
-  fprintf(t->f, " — %s\n", l->desc->text);
-}
-
-void stat_write_text(FILE *f, const struct stat_group *g, unsigned n_groups)
-{
-  struct text_ctx t = {.f = f};
-  for (unsigned i = 0; i < n_groups; i++) each_line(g[i], text_measure, &t);
-  for (unsigned i = 0; i < n_groups; i++) each_line(g[i], text_line, &t);
-}
-
-static void csv_line(const struct line *l, void *ctx)
-{
-  const char *value = strcmp(l->value, "n/a") == 0 ? "" : l->value;
-  fprintf(ctx, "%s,%s,%s\n", l->name, value, l->desc->unit);
-}
-
-void stat_write_csv(FILE *f, const struct stat_group *g, unsigned n_groups)
-{
-  for (unsigned i = 0; i < n_groups; i++) each_line(g[i], csv_line, f);
 }
 
 static void put_counter(struct json_out *j, const char *key, uint64_t v)

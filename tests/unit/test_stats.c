@@ -24,18 +24,6 @@ static struct test_stats sample(void)
       .cycles = 9, .issued = 3, .warps = 5, .slot = {3, 2, 4}, .depth = {0, 7, 0, 2}};
 }
 
-/* What fn writes, as a string the caller frees. */
-typedef void (*writer)(FILE *, const struct stat_group *, unsigned);
-static char *written(writer fn, const struct stat_group *g, unsigned n)
-{
-  char *text = NULL;
-  size_t size = 0;
-  FILE *f = open_memstream(&text, &size);
-  fn(f, g, n);
-  fclose(f);
-  return text;
-}
-
 static void test_struct_is_plain_counters(void **state)
 {
   (void)state;
@@ -105,40 +93,6 @@ static void test_ratio(void **state)
   s.cycles = 0;
   assert_false(stat_ratio(stat_find(g, "ipc"), &s, &v));
   assert_null(stat_find(g, "none"));
-}
-
-static void test_text(void **state)
-{
-  (void)state;
-  struct test_stats s = sample();
-  struct stat_group g = test_stats_group("sm", &s);
-  char *text = written(stat_write_text, &g, 1);
-  assert_string_equal(text, "sm.cycles              9 cycle      — clock edges\n"
-                            "sm.issued              3 inst       — warp instructions issued\n"
-                            "sm.warps               5 warp       — most warps resident at once\n"
-                            "sm.slot.issued         3 cycle      — issue slots by cause\n"
-                            "sm.slot.stall          2 cycle      — issue slots by cause\n"
-                            "sm.slot.idle           4 cycle      — issue slots by cause\n"
-                            "sm.depth.1             7 cycle      — cycles by queue depth\n"
-                            "sm.depth.3             2 cycle      — cycles by queue depth\n"
-                            "sm.replays           n/a inst       — not modelled\n"
-                            "sm.ipc          0.333333 inst/cycle — issued / cycles\n"
-                            "sm.busy         0.555556            — slots not idle\n");
-  free(text);
-}
-
-static void test_csv(void **state)
-{
-  (void)state;
-  struct test_stats s = sample();
-  s.cycles = 0; /* ipc has no value */
-  struct stat_group g = test_stats_group("", &s);
-  char *text = written(stat_write_csv, &g, 1);
-  assert_string_equal(text, "cycles,0,cycle\nissued,3,inst\nwarps,5,warp\n"
-                            "slot.issued,3,cycle\nslot.stall,2,cycle\nslot.idle,4,cycle\n"
-                            "depth.0,0,cycle\ndepth.1,7,cycle\ndepth.2,0,cycle\ndepth.3,2,cycle\n"
-                            "replays,,inst\nipc,,inst/cycle\nbusy,0.555556,\n");
-  free(text);
 }
 
 static void assert_string_contains(const char *text, const char *part)
@@ -212,8 +166,6 @@ int main(void)
       cmocka_unit_test(test_diff),
       cmocka_unit_test(test_laws),
       cmocka_unit_test(test_ratio),
-      cmocka_unit_test(test_text),
-      cmocka_unit_test(test_csv),
       cmocka_unit_test(test_json),
       cmocka_unit_test(test_doc),
   };

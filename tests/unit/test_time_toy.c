@@ -31,7 +31,6 @@ static void run_timed(struct toy *t, struct gmem *image, unsigned threads, struc
 static void check(struct toy *t, unsigned n_in, unsigned n_out, uint32_t (*value)(unsigned), uint32_t (*want)(unsigned))
 {
   struct fault f = {0};
-  uint64_t insts;
   toy_build(t);
   for (unsigned way = 0; way < 3; way++) {
     struct gmem *image = gmem_new(PAGE_BITS);
@@ -39,7 +38,7 @@ static void check(struct toy *t, unsigned n_in, unsigned n_out, uint32_t (*value
     for (uint32_t i = 0, v; i < n_in; i++) v = value(i), assert_true(gmem_write(image, in + 4 * i, &v, 4));
     t->args[0] = in, t->args[1] = out;
     if (way) run_timed(t, image, way, NULL);
-    else assert_int_equal(run_source(&t->source, image, &gpu_rig_watch, &insts, &f), RUN_DONE);
+    else assert_int_equal(run_source(&t->source, image, &gpu_rig_watch, &(struct func_stats){0}, &f), RUN_DONE);
     for (uint32_t i = 0, v; i < n_out; i++) {
       assert_true(gmem_read(image, out + 4 * i, &v, 4));
       if (v != want(i)) fail_msg("way %u: word %u is %u, not %u", way, i, v, want(i));

@@ -1,4 +1,5 @@
-/* Tables of ALU handlers, and the choice among them. The level changes speed only. */
+/* Tables of ALU handlers, and the choice among them. The level changes speed only. SEM_ONE_LEVEL: there is but the
+ * lowest (mk/flags.mk). */
 #include "func/sass/uop.h"
 
 #define SEM_TABLE(level)                                                                           \
@@ -10,11 +11,16 @@
   }
 
 static const struct sem_table sem_v1 = {"x86-64", SEM_TABLE(v1)};
+#ifndef SEM_ONE_LEVEL
 static const struct sem_table sem_v3 = {"x86-64-v3", SEM_TABLE(v3)};
 static const struct sem_table sem_v4 = {"x86-64-v4", SEM_TABLE(v4)};
+#endif
 
 const struct sem_table *sem_select(unsigned level)
 {
+#ifdef SEM_ONE_LEVEL
+  return level <= 1 ? &sem_v1 : NULL;
+#else
   /* Feature by feature, not by level name: older compilers know only the features. */
   bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
             __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
@@ -29,4 +35,5 @@ const struct sem_table *sem_select(unsigned level)
   case 4: return v4 ? &sem_v4 : NULL;
   default: return NULL;
   }
+#endif
 }
