@@ -66,9 +66,11 @@ semantics: $(addprefix $(BUILD)/tests/,$(SEMANTICS))
 
 # Scripts print "ok NAME" or "not ok NAME" for each case: the corpus, the command line.
 TEST_SCRIPTS := $(wildcard tests/run.sh tests/*/run.sh)
+# What takes longest comes first, the unit tests, short all of them, last: no core waits at the end.
+LONG_SCRIPTS := tests/exec/run.sh tests/run.sh $(addsuffix /run.sh,$(addprefix tests/,help html mutations json debug libs ncu rv64_cuda))
 
 test: all refs tests silicon
-	$(Q)BIN=$(BIN) SEMANTICS_SETS=$(TEST_SETS) tools/run-tests.sh $(TEST_BIN) $(TEST_SCRIPTS)
+	$(Q)BIN=$(BIN) SEMANTICS_SETS=$(TEST_SETS) tools/run-tests.sh $(LONG_SCRIPTS) $(filter-out $(LONG_SCRIPTS),$(TEST_SCRIPTS)) $(TEST_BIN)
 
 # Unmodified CUDA programs with a simulator inside that has the address sanitizer (tests/exec/run.sh), and their saved launches.
 .PHONY: exec-asan

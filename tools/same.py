@@ -38,7 +38,7 @@ QUICK_KERNELS = ("atomics bfs cluster_reduce cp_async divergence fp64_math grid_
 QUICK_PROGRAMS = "async_copies concurrent cooperative faults graphs streams stream_values vecadd".split()
 WITHOUT, WITH = "--functional", "--timed"
 # Programs whose kernels wait for one another on two GPUs: without time one runs to its end before the other begins.
-WITH_TIME_ONLY = {"machine_pair"}
+WITH_TIME_ONLY = {"machine_pair", "machine_switch"}
 COST_SETUP = "--gpu rtx-3070 --quiet --no-check"
 # docs/performance.md: FP32 loop of 60 rounds, matrix product with K = 64, triad of 196,608 vectors of four.
 COST = {

@@ -26,7 +26,7 @@ struct heap {
 };
 
 /* Before each block. */
-struct block {
+struct block_head {
   struct heap_item item;
   void *from; /* where the host's block begins: earlier than here where alignment asks for it */
   _Alignas(max_align_t) unsigned char data[];
@@ -183,17 +183,17 @@ void heap_forget(void *thing)
 
 /* ---- blocks ---- */
 
-static struct block *block_of(void *data)
+static struct block_head *block_of(void *data)
 {
-  return (struct block *)(void *)((unsigned char *)data - offsetof(struct block, data));
+  return (struct block_head *)(void *)((unsigned char *)data - offsetof(struct block_head, data));
 }
 
 static void end_block(struct heap_item *i)
 {
-  free(((struct block *)(void *)i)->from);
+  free(((struct block_head *)(void *)i)->from);
 }
 
-static void *hand_out(struct block *b, void *from)
+static void *hand_out(struct block_head *b, void *from)
 {
   NO_MEMORY_IF(!b);
   heap_adopt(&b->item, end_block);
@@ -203,22 +203,22 @@ static void *hand_out(struct block *b, void *from)
 
 void *mem_alloc(size_t bytes)
 {
-  struct block *b = bytes > SIZE_MAX - sizeof *b ? NULL : malloc(sizeof *b + bytes);
+  struct block_head *b = bytes > SIZE_MAX - sizeof *b ? NULL : malloc(sizeof *b + bytes);
   return hand_out(b, b);
 }
 
 void *mem_zeroed(size_t n, size_t size)
 {
   size_t bytes;
-  NO_MEMORY_IF(__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX - sizeof(struct block));
-  struct block *b = calloc(1, sizeof *b + bytes);
+  NO_MEMORY_IF(__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX - sizeof(struct block_head));
+  struct block_head *b = calloc(1, sizeof *b + bytes);
   return hand_out(b, b);
 }
 
 void *mem_zeroed_aligned(size_t align, size_t bytes)
 {
   BUG_ON(align & (align - 1));
-  const size_t head = align_up(sizeof(struct block), align);
+  const size_t head = align_up(sizeof(struct block_head), align);
   NO_MEMORY_IF(bytes > SIZE_MAX - head - align);
   unsigned char *from = aligned_alloc(align, align_up(head + bytes, align));
   NO_MEMORY_IF(!from);
@@ -230,13 +230,13 @@ void *mem_zeroed_aligned(size_t align, size_t bytes)
 void *mem_resize(void *block, size_t n, size_t size)
 {
   size_t bytes;
-  NO_MEMORY_IF(__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX - sizeof(struct block));
+  NO_MEMORY_IF(__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX - sizeof(struct block_head));
   if (!block) return mem_alloc(bytes);
-  struct block *b = block_of(block);
+  struct block_head *b = block_of(block);
   BUG_ON(b->from != b);
   struct heap *h = b->item.heap;
   if (h) pthread_mutex_lock(&h->lock);
-  struct block *moved = realloc(b, sizeof *b + bytes);
+  struct block_head *moved = realloc(b, sizeof *b + bytes);
   if (moved && h) {
     *moved->item.link = &moved->item;
     if (moved->item.next) moved->item.next->link = &moved->item.next;
@@ -257,7 +257,7 @@ void *mem_more(void *list, uint32_t n, uint32_t *room, size_t size)
 void mem_free(void *block)
 {
   if (!block) return;
-  struct block *b = block_of(block);
+  struct block_head *b = block_of(block);
   heap_disown(&b->item);
   free(b->from);
 }

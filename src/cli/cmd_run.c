@@ -158,12 +158,12 @@ static bool set_up(struct run *r, struct err *e)
 }
 
 /* Ctrl-C waits for the next look at it, instead of a handler that needs a global variable. */
-struct interrupt {
+struct run_interrupt {
   sigset_t signals; /* SIGINT; nothing when the caller had it ignored */
   sigset_t before;
 };
 
-static void interrupt_hold(struct interrupt *i)
+static void interrupt_hold(struct run_interrupt *i)
 {
   struct sigaction now;
 
@@ -173,14 +173,14 @@ static void interrupt_hold(struct interrupt *i)
   pthread_sigmask(SIG_BLOCK, &i->signals, &i->before); /* the engine's threads inherit it */
 }
 
-static void interrupt_release(const struct interrupt *i)
+static void interrupt_release(const struct run_interrupt *i)
 {
   pthread_sigmask(SIG_SETMASK, &i->before, NULL);
 }
 
 struct watch {
   struct progress line;
-  struct interrupt interrupt;
+  struct run_interrupt interrupt;
 };
 
 static bool poll_run(void *ctx, const struct run_progress *p)

@@ -80,7 +80,7 @@ static int write_all(const struct exec_rv64 *x, struct linux_cores *o, int statu
 }
 
 static int run_timed(const struct exec_rv64 *x, const struct machine_preset *m, struct linux_process *p,
-                     struct guest *g, const char *name)
+                     struct guest_program *g, const char *name)
 {
   struct err e = {""};
   struct linux_cores *o = linux_cores_new(p, m, &e);
@@ -99,7 +99,7 @@ static int run_timed(const struct exec_rv64 *x, const struct machine_preset *m, 
 /* --- with a GPU ---------------------------------------------------------------------------------- */
 
 /* To its end, and that of what its GPUs were given. */
-static int run_beside(struct linux_process *p, struct guest *g, const char *name)
+static int run_beside(struct linux_process *p, struct guest_program *g, const char *name)
 {
   struct err e = {""};
   if (g) guest_attach(g, p);
@@ -116,7 +116,7 @@ static int run(const struct exec_rv64 *x, const struct machine_preset *m, struct
   const struct guest_setup setup = {.image = image, .options = x->options,
                                     .in_time = in_time,
                                     .memory = m && m->has_cpu ? m->cpu.memory : CPU_MEMORY_SPLIT};
-  struct guest *g = (m || x->gpu) && (calls_gpu || !in_time) ? guest_new(&setup) : NULL;
+  struct guest_program *g = (m || x->gpu) && (calls_gpu || !in_time) ? guest_new(&setup) : NULL;
   const struct linux_options o = {
       .sysroot = x->sysroot ? x->sysroot : access(DEBIAN_SYSROOT, F_OK) == 0 ? DEBIAN_SYSROOT : NULL,
       .env = environ,

@@ -28,13 +28,13 @@ static void print_rows(const struct suite *s, const bool *wanted)
 }
 
 /* Which rows a line of the statistics sums up; NULL and COUNTER__N: all. */
-struct choice {
+struct row_choice {
   const char *group;
   int fitted;               /* 1, 0, -1: both */
   bool comparable;
 };
 
-static bool chosen(const struct choice *c, const struct suite_row *r)
+static bool chosen(const struct row_choice *c, const struct suite_row *r)
 {
   return r->ran && r->comparable == c->comparable && (c->fitted < 0 || r->fitted == (bool)c->fitted) &&
          (!c->group || !strcmp(c->group, r->group));
@@ -56,7 +56,7 @@ static void print_summary(const char *name, const struct summary *m)
 }
 
 /* Times. Nothing is printed for a choice without rows. */
-static void print_choice(const struct suite *s, const char *name, const struct choice *c)
+static void print_choice(const struct suite *s, const char *name, const struct row_choice *c)
 {
   double *x = numbers(s), *y = numbers(s);
   size_t n = 0;
@@ -74,7 +74,7 @@ static void print_splits(const struct suite *s, const char *group)
     {"held out", 0, true}, {"fitted", 1, true}, {"other code", -1, false}};
   for (unsigned k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
     char name[64];
-    struct choice c = {group, kinds[k].fitted, kinds[k].comparable};
+    struct row_choice c = {group, kinds[k].fitted, kinds[k].comparable};
     snprintf(name, sizeof name, "%.40s, %s", group ? group : "all", kinds[k].name);
     print_choice(s, name, &c);
   }

@@ -265,7 +265,7 @@ static const struct debug_stop *step_focus(struct debugger *d, bool alone)
 }
 
 /* Where the focus is: what its steps are measured by. */
-struct place {
+struct step_place {
   uint64_t cta, pc;
   unsigned warp, lane, depth;
   uint32_t calls; /* of which calls: the rest of depth is inlined */
@@ -273,16 +273,16 @@ struct place {
   char function[SOURCE_NAME];
 };
 
-static struct place place_of(const struct debugger *d)
+static struct step_place place_of(const struct debugger *d)
 {
   struct source_frame f[SOURCE_FRAMES];
-  struct place p = {.cta = UINT64_MAX};
+  struct step_place p = {.cta = UINT64_MAX};
   const struct step_cta *c = d->target.slot[d->focus.slot];
   if (!c && d->target.position) /* the end: whoever came last */
-    return (struct place){
+    return (struct step_place){
         .cta = d->target.last_cta, .warp = d->target.last.warp, .lane = (unsigned)bits_first(d->target.e.active)};
   if (!c) return p;
-  p = (struct place){.cta = c->id, .warp = d->focus.warp, .lane = d->focus.lane, .pc = view_pc(&d->focus)};
+  p = (struct step_place){.cta = c->id, .warp = d->focus.warp, .lane = d->focus.lane, .pc = view_pc(&d->focus)};
   const unsigned inlined = source_map_frames(&d->map, p.pc, f);
   p.calls = target_calls(&d->target, d->focus.slot, p.warp)->lane[p.lane].depth;
   p.depth = p.calls + inlined;
@@ -291,13 +291,13 @@ static struct place place_of(const struct debugger *d)
   return p;
 }
 
-static bool same_lane(const struct place *a, const struct place *b)
+static bool same_lane(const struct step_place *a, const struct step_place *b)
 {
   return a->cta == b->cta && a->warp == b->warp && a->lane == b->lane;
 }
 
 /* Whether a step that began at `from` ends at `now`. */
-static bool ends(enum step_what what, const struct place *from, const struct place *now)
+static bool ends(enum step_what what, const struct step_place *from, const struct step_place *now)
 {
   if (!same_lane(from, now)) return true; /* it has exited */
   switch (what) {
@@ -312,7 +312,7 @@ static bool ends(enum step_what what, const struct place *from, const struct pla
 }
 
 /* Where no source lines are known, a step of lines is one of instructions. */
-static enum step_what without_lines(enum step_what what, const struct place *from)
+static enum step_what without_lines(enum step_what what, const struct step_place *from)
 {
   if (from->line || from->depth > 1) return what;
   return what == STEP_LINE ? STEP_INST : what == STEP_LINE_OVER ? STEP_OVER : what;
@@ -339,14 +339,14 @@ static const struct debug_stop *step_cta(struct debugger *d)
 
 const struct debug_stop *debugger_step(struct debugger *d, enum step_what what)
 {
-  const struct place from = place_of(d);
+  const struct step_place from = place_of(d);
   const struct debug_stop *s;
   if (!target_turn_now(&d->target)) return over(d);
   if (what == STEP_CTA) return step_cta(d);
   what = without_lines(what, &from);
   for (unsigned n = 0;; n++) {
     if ((s = step_focus(d, n < ALONE_STEPS))) return s;
-    const struct place now = place_of(d);
+    const struct step_place now = place_of(d);
     if (ends(what, &from, &now)) return stopped(d, STOP_STEP);
     if (n >= ALONE_STEPS) continue;
     if (view_path(&d->focus)->wait == PATH_READY) {
@@ -366,7 +366,7 @@ static void replay(struct debugger *d, uint64_t position)
 }
 
 /* At `position`, with the focus on a lane if it is there. */
-static void settle(struct debugger *d, uint64_t position, const struct place *want)
+static void settle(struct debugger *d, uint64_t position, const struct step_place *want)
 {
   struct err ignored;
   replay(d, position);
@@ -382,7 +382,7 @@ struct search {
   bool found;
   unsigned point; /* id; 0: none */
   bool of_watch;
-  struct place focus;
+  struct step_place focus;
 };
 
 static void accept(struct debugger *d, struct search *s, const struct lane_view *v, unsigned point, bool watch,
@@ -392,7 +392,7 @@ static void accept(struct debugger *d, struct search *s, const struct lane_view 
   s->found = true;
   s->point = point;
   s->of_watch = watch;
-  s->focus = (struct place){
+  s->focus = (struct step_place){
       .cta = d->target.slot[v->slot] ? d->target.slot[v->slot]->id : UINT64_MAX, .warp = v->warp, .lane = v->lane};
 }
 
@@ -434,7 +434,7 @@ const struct debug_stop *debugger_reverse_continue(struct debugger *d)
 }
 
 /* Ahead of each step of the lane before `end`, where it was. */
-static bool is_of(const struct debugger *d, const struct target_turn *turn, const struct place *p)
+static bool is_of(const struct debugger *d, const struct target_turn *turn, const struct step_place *p)
 {
   const struct step_cta *c = d->target.slot[turn->slot];
   return c->id == p->cta && turn->warp == p->warp && c->warp[p->warp]->paths.p[turn->path].mask >> p->lane & 1;
@@ -442,7 +442,8 @@ static bool is_of(const struct debugger *d, const struct target_turn *turn, cons
 
 /* The start of a line's code: the first step of a run of steps in it. Kept while the search goes on; the last that the
  * step accepts is the answer. */
-static bool accepts(enum step_what what, const struct place *from, const struct place *before, const struct place *now)
+static bool accepts(enum step_what what, const struct step_place *from, const struct step_place *before,
+                    const struct step_place *now)
 {
   const bool deeper = now->depth > from->depth;
   const bool same = before->line == now->line && before->file == now->file && before->depth == now->depth;
@@ -455,10 +456,10 @@ static bool accepts(enum step_what what, const struct place *from, const struct 
   }
 }
 
-static void search_lane(struct debugger *d, enum step_what what, uint64_t end, const struct place *from,
+static void search_lane(struct debugger *d, enum step_what what, uint64_t end, const struct step_place *from,
                         struct search *s)
 {
-  struct place before = {0}, now = *from;
+  struct step_place before = {0}, now = *from;
   while (d->target.position < end) {
     const struct target_turn *turn = target_turn_now(&d->target);
     if (!turn) return;
@@ -476,7 +477,7 @@ static void search_lane(struct debugger *d, enum step_what what, uint64_t end, c
 static const struct debug_stop *reverse_cta(struct debugger *d)
 {
   struct err e;
-  const struct place from = place_of(d);
+  const struct step_place from = place_of(d);
   const uint64_t end = d->target.position;
   struct search s = {0};
   if (!target_rewind(&d->target, &e)) return refused(d, &e);
@@ -495,7 +496,7 @@ static const struct debug_stop *reverse_cta(struct debugger *d)
 const struct debug_stop *debugger_reverse_step(struct debugger *d, enum step_what what)
 {
   const uint64_t end = d->target.position;
-  const struct place from = place_of(d);
+  const struct step_place from = place_of(d);
   struct search s = {0};
   struct err e;
   if (what == STEP_CTA) return reverse_cta(d);
@@ -509,7 +510,7 @@ const struct debug_stop *debugger_reverse_step(struct debugger *d, enum step_wha
 
 const struct debug_stop *debugger_goto(struct debugger *d, uint64_t position)
 {
-  const struct place from = place_of(d);
+  const struct step_place from = place_of(d);
   struct err e;
   if (position < d->target.position && !target_rewind(&d->target, &e)) return refused(d, &e);
   settle(d, position, &from);

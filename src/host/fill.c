@@ -7,9 +7,9 @@
 
 #include "base/host_memory.h"
 
-struct fill fill_default(void)
+struct buffer_fill fill_default(void)
 {
-  return (struct fill){ .kind = FILL_ZERO, .value = number_int(0), .start = number_int(0),
+  return (struct buffer_fill){ .kind = FILL_ZERO, .value = number_int(0), .start = number_int(0),
                         .step = number_int(1), .min = number_int(0), .max = number_int(1) };
 }
 
@@ -40,7 +40,7 @@ static uint64_t splitmix64(uint64_t seed, uint64_t i)
 }
 
 /* Integers count modulo 2^64 and are stored in the low bytes. */
-static uint64_t int_element(const struct fill *f, uint64_t i)
+static uint64_t int_element(const struct buffer_fill *f, uint64_t i)
 {
   switch (f->kind) {
   case FILL_ZERO:
@@ -58,7 +58,7 @@ static uint64_t int_element(const struct fill *f, uint64_t i)
   return 0;
 }
 
-static double real_element(const struct fill *f, uint64_t i)
+static double real_element(const struct buffer_fill *f, uint64_t i)
 {
   double scaled; /* a statement of its own keeps compilers from fusing multiply and add */
   switch (f->kind) {
@@ -80,7 +80,7 @@ static double real_element(const struct fill *f, uint64_t i)
 }
 
 /* Whether start + i * step stays in the type up to the last element; both ends decide. */
-static bool iota_fits(const struct fill *f, enum value_type t, uint64_t count)
+static bool iota_fits(const struct buffer_fill *f, enum value_type t, uint64_t count)
 {
   uint8_t scratch[8];
   bool down = f->step.negative;
@@ -93,7 +93,7 @@ static bool iota_fits(const struct fill *f, enum value_type t, uint64_t count)
   return value_store(t, n, scratch);
 }
 
-bool fill_check(const struct fill *f, enum value_type t, uint64_t count, struct err *e)
+bool fill_check(const struct buffer_fill *f, enum value_type t, uint64_t count, struct err *e)
 {
   bool is_float = value_class(t) == VALUE_FLOAT;
   switch (f->kind) {
@@ -130,7 +130,7 @@ bool fill_check(const struct fill *f, enum value_type t, uint64_t count, struct 
 }
 
 /* Most buffers: without asking for the type of each element. */
-static void write_f32(const struct fill *f, uint64_t first, uint64_t n, uint8_t *to)
+static void write_f32(const struct buffer_fill *f, uint64_t first, uint64_t n, uint8_t *to)
 {
   for (uint64_t i = 0; i < n; i++) {
     float x = (float)real_element(f, first + i);
@@ -138,7 +138,7 @@ static void write_f32(const struct fill *f, uint64_t first, uint64_t n, uint8_t 
   }
 }
 
-void fill_write(const struct fill *f, enum value_type t, uint64_t first, uint64_t n, void *to)
+void fill_write(const struct buffer_fill *f, enum value_type t, uint64_t first, uint64_t n, void *to)
 {
   uint8_t *p = to;
   size_t size = value_bytes(t);
@@ -160,7 +160,7 @@ void fill_write(const struct fill *f, enum value_type t, uint64_t first, uint64_
 
 enum { CHAIN_SLOTS = 16 };
 
-void fill_chain(const struct fill *f, uint64_t count, uint64_t base,
+void fill_chain(const struct buffer_fill *f, uint64_t count, uint64_t base,
                 void (*put)(void *ctx, uint64_t i, uint64_t value), void *ctx)
 {
   uint64_t step = f->step.bits, lines = count / step;

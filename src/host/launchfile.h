@@ -25,7 +25,7 @@ struct case_buffer {
   enum value_type type;
   uint64_t count;    /* elements, > 0 */
   bool initialised;  /* symbols: false = keep the module's own initial value */
-  struct fill fill;  /* initial contents when file is NULL */
+  struct buffer_fill fill;  /* initial contents when file is NULL */
   const char *file;  /* path of the initial contents: count * size bytes, little-endian */
   const char *expect; /* path of the expected final contents; NULL: not compared */
   struct tolerance tol;

@@ -83,7 +83,7 @@ struct effect_on_live {
 
 /* Blocks are runs of instructions; the last two stand for what is not known: any function whose address is taken, and a
  * place anywhere. They have no instructions. */
-struct block {
+struct basic_block {
   uint32_t first, end; /* instructions [first, end) */
   struct code_flow flow; /* behind the last */
   uint32_t callee;     /* block a call goes to; NO_BLOCK: none */
@@ -114,7 +114,7 @@ struct analysis {
   const struct isa_abi *abi;
   struct arena arena;
   uint32_t n, n_blocks; /* instructions; blocks with instructions */
-  struct block *block;
+  struct basic_block *block;
   uint32_t *block_of; /* of each instruction */
   struct regs read;   /* all that some instruction reads: at an unknown place any of them may be */
   struct edges next, before;     /* within functions: a call goes to the instruction behind it */
@@ -191,7 +191,7 @@ static void find_blocks(struct analysis *a)
   find_leaders(a, leader);
   a->block_of = ARENA_ARRAY(&a->arena, uint32_t, a->n);
   for (uint32_t i = 0; i < a->n; i++) a->n_blocks += leader[i];
-  a->block = ARENA_ARRAY(&a->arena, struct block, all_blocks(a));
+  a->block = ARENA_ARRAY(&a->arena, struct basic_block, all_blocks(a));
   uint32_t b = NO_BLOCK;
   for (uint32_t i = 0; i < a->n; i++) {
     if (leader[i]) a->block[++b].first = i; /* NO_BLOCK + 1 = 0 */
@@ -233,7 +233,7 @@ static void put_table(struct analysis *a, struct pairs *next, uint32_t b)
 
 static void put_edges(struct analysis *a, struct pairs *next, struct pairs *calls, uint32_t b)
 {
-  struct block *x = &a->block[b];
+  struct basic_block *x = &a->block[b];
   const bool falls = x->flow.kind == CODE_NEXT || x->flow.kind == CODE_CALL || x->flow.kind == CODE_CALL_REGISTER ||
                      x->flow.conditional;
   if (falls && x->end < a->n) put_pair(a, next, b, b + 1);
@@ -303,7 +303,7 @@ static void put_inst_before(struct effect_on_live *x, const struct inst *in)
   put_before(x, &one);
 }
 
-static void find_own(struct analysis *a, struct block *x)
+static void find_own(struct analysis *a, struct basic_block *x)
 {
   for (uint32_t i = x->end; i-- > x->first;) {
     struct regs r = reads_of(&a->code->inst[i]);
@@ -318,7 +318,7 @@ static void find_own(struct analysis *a, struct block *x)
 }
 
 /* The call at the end of a block, behind its own instructions. */
-static void put_call_before(const struct analysis *a, const struct block *x, struct effect_on_live *behind)
+static void put_call_before(const struct analysis *a, const struct basic_block *x, struct effect_on_live *behind)
 {
   if (x->callee == NO_BLOCK) return;
   struct effect_on_live call = a->block[x->callee].to_return;
@@ -326,7 +326,7 @@ static void put_call_before(const struct analysis *a, const struct block *x, str
   put_before(behind, &call);
 }
 
-static bool returns(const struct block *x)
+static bool returns(const struct basic_block *x)
 {
   return x->flow.kind == CODE_RETURN && x->first < x->end;
 }
@@ -337,7 +337,7 @@ static struct effect_on_live way_on(const struct analysis *a, uint32_t b)
   struct effect_on_live e = {.kills = every_register()};
   if (returns(&a->block[b])) e.kills = (struct regs){0};
   for (uint32_t i = a->next.first[b]; i < a->next.first[b + 1]; i++) {
-    const struct block *to = &a->block[a->next.to[i]];
+    const struct basic_block *to = &a->block[a->next.to[i]];
     add_all(&e.reads, &to->to_return.reads);
     keep_common(&e.kills, &to->to_return.kills);
   }
@@ -346,7 +346,7 @@ static struct effect_on_live way_on(const struct analysis *a, uint32_t b)
 
 static bool summarise_block(struct analysis *a, uint32_t b)
 {
-  struct block *x = &a->block[b];
+  struct basic_block *x = &a->block[b];
   struct effect_on_live e = way_on(a, b);
   put_call_before(a, x, &e);
   put_before(&e, &x->own);
@@ -374,7 +374,7 @@ static void summarise(struct analysis *a)
 /* Behind the last instruction of a block, before the call it makes. */
 static struct regs live_at_end(const struct analysis *a, uint32_t b)
 {
-  const struct block *x = &a->block[b];
+  const struct basic_block *x = &a->block[b];
   struct effect_on_live e = {0};
   if (returns(x)) e.reads = x->at_return;
   for (uint32_t i = a->next.first[b]; i < a->next.first[b + 1]; i++) add_all(&e.reads, &a->block[a->next.to[i]].in);
@@ -385,7 +385,7 @@ static struct regs live_at_end(const struct analysis *a, uint32_t b)
 /* What is live where a call returns to is live where the function returns. */
 static void tell_callee(struct analysis *a, uint32_t b)
 {
-  struct block *x = &a->block[b], *to = x->callee == NO_BLOCK ? NULL : &a->block[x->callee];
+  struct basic_block *x = &a->block[b], *to = x->callee == NO_BLOCK ? NULL : &a->block[x->callee];
   if (!to || x->end >= a->n) return;
   struct regs before = to->at_return;
   add_all(&to->at_return, &a->block[b + 1].in);
@@ -395,7 +395,7 @@ static void tell_callee(struct analysis *a, uint32_t b)
 static void tell_next(struct analysis *a, uint32_t b)
 {
   for (uint32_t i = a->next.first[b]; i < a->next.first[b + 1]; i++) {
-    struct block *to = &a->block[a->next.to[i]];
+    struct basic_block *to = &a->block[a->next.to[i]];
     struct regs before = to->at_return;
     add_all(&to->at_return, &a->block[b].at_return);
     if (!same(&before, &to->at_return)) look_again(a, a->next.to[i]);
@@ -408,7 +408,7 @@ static void find_live(struct analysis *a)
   for (uint32_t b = anywhere(a); b-- > 0;) look_again(a, b);
   while (a->queue_n) {
     uint32_t b = take(a);
-    struct block *x = &a->block[b];
+    struct basic_block *x = &a->block[b];
     struct regs in = live_at_end(a, b);
     take_out(&in, &x->own.kills);
     add_all(&in, &x->own.reads);
@@ -442,7 +442,7 @@ static struct live_count count_files(const struct regs *s)
 /* Live before each instruction of the block, into live[0] …; behind the last into live[n]. */
 static void spread_live(const struct analysis *a, uint32_t b, struct regs *live)
 {
-  const struct block *x = &a->block[b];
+  const struct basic_block *x = &a->block[b];
   uint32_t n = x->end - x->first;
   struct effect_on_live e = {.reads = live_at_end(a, b)};
   live[n] = e.reads;
@@ -454,7 +454,7 @@ static void spread_live(const struct analysis *a, uint32_t b, struct regs *live)
 
 static void count_block(const struct analysis *a, uint32_t b, struct regs *live, struct live_count *count)
 {
-  const struct block *x = &a->block[b];
+  const struct basic_block *x = &a->block[b];
   struct regs reserved = {0};
   add_operand(&reserved, &a->abi->reserved);
   spread_live(a, b, live);

@@ -10,7 +10,7 @@ enum { STALL_MAX = 15, STALL_BRANCH = 5, STALL_MEMBAR = 6 };
 
 enum { NO_BLOCK = UINT32_MAX, MAX_RETIMINGS = 1000 };
 
-struct block {
+struct basic_block {
   uint32_t first, end;     /* instructions [first, end) */
   struct sched_state in;   /* outstanding when the first one issues */
   uint32_t overwritten[8]; /* vector registers written here or later, a bit each */
@@ -23,7 +23,7 @@ struct scheduler {
   const struct schedule_rules *rules;
   struct schedule_inst *inst;
   uint32_t n, n_blocks;
-  struct block *block;
+  struct basic_block *block;
   uint32_t *block_of;     /* [n] */
   int32_t *issue, *floor; /* [n] issue cycle within the block, and the least it may be */
   bool *has_counters;     /* [n] */
@@ -42,7 +42,7 @@ static bool ends_path(const struct schedule_inst *i)
 }
 
 /* Successors of a block that are known; returns their number. */
-static unsigned successors(const struct scheduler *s, const struct block *b, uint32_t next[2])
+static unsigned successors(const struct scheduler *s, const struct basic_block *b, uint32_t next[2])
 {
   const struct schedule_inst *last = &s->inst[b->end - 1];
   unsigned n = 0;
@@ -61,7 +61,7 @@ static void find_blocks(struct scheduler *s, struct arena *a)
     if (s->inst[i].flow != FLOW_NEXT || ends_path(&s->inst[i])) leader[i + 1] = true;
   }
   for (uint32_t i = 0; i < s->n; i++) s->n_blocks += leader[i];
-  s->block = ARENA_ARRAY(a, struct block, s->n_blocks);
+  s->block = ARENA_ARRAY(a, struct basic_block, s->n_blocks);
   uint32_t b = NO_BLOCK;
   for (uint32_t i = 0; i < s->n; i++) {
     if (leader[i]) s->block[++b].first = i; /* NO_BLOCK + 1 = 0 */
@@ -262,7 +262,7 @@ static int32_t earliest_issue(const struct scheduler *s, const struct sched_stat
 
 /* Issues the block's instructions in `state`. Returns the instruction that cannot wait long enough,
  * which then has a new floor, or the block's end. */
-static uint32_t issue_block(struct scheduler *s, const struct block *b, struct sched_state *state)
+static uint32_t issue_block(struct scheduler *s, const struct basic_block *b, struct sched_state *state)
 {
   for (uint32_t i = b->first; i < b->end; i++) {
     struct schedule_inst *x = &s->inst[i];
@@ -286,7 +286,7 @@ static uint32_t issue_block(struct scheduler *s, const struct block *b, struct s
 }
 
 /* Stall count the last instruction of a block needs; state: behind it. */
-static int32_t last_stall(const struct scheduler *s, const struct block *b,
+static int32_t last_stall(const struct scheduler *s, const struct basic_block *b,
                           const struct sched_state *state)
 {
   const struct schedule_inst *last = &s->inst[b->end - 1];
@@ -313,7 +313,7 @@ static bool too_close(const struct scheduler *s, uint32_t i)
 }
 
 /* Times one block from its in-state; the state at the issue of what follows goes to *state. */
-static bool time_block(struct scheduler *s, struct block *b, struct sched_state *state)
+static bool time_block(struct scheduler *s, struct basic_block *b, struct sched_state *state)
 {
   memset(&s->floor[b->first], 0, sizeof *s->floor * (b->end - b->first));
   for (unsigned tries = 0; tries < MAX_RETIMINGS; tries++) {
@@ -338,12 +338,12 @@ static bool time_block(struct scheduler *s, struct block *b, struct sched_state 
 
 /* ---- data flow ---- */
 
-static void enter(struct block *b, const struct sched_state *state)
+static void enter(struct basic_block *b, const struct sched_state *state)
 {
   b->waiting |= sched_join(&b->in, state);
 }
 
-static bool run_block(struct scheduler *s, struct block *b, struct sched_state *state)
+static bool run_block(struct scheduler *s, struct basic_block *b, struct sched_state *state)
 {
   uint32_t next[2];
   b->waiting = false;

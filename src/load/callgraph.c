@@ -29,7 +29,7 @@ struct pointer {
   bool taken;
 };
 
-struct graph {
+struct call_graph {
   struct module *m;
   struct need *need;     /* per node: with everything it may call */
   uint32_t n_nodes;
@@ -52,7 +52,7 @@ static uint32_t node_of(const struct module *m, const struct elf_section *s, uin
   return m->place[section].kind == PLACE_TEXT ? section : 0;
 }
 
-static void add_edge(struct graph *g, uint32_t from, uint32_t to)
+static void add_edge(struct call_graph *g, uint32_t from, uint32_t to)
 {
   if (from && to && from != to) g->edge[g->n_edges++] = (struct edge){ from, to };
 }
@@ -66,7 +66,7 @@ static const char *prototype_at(const struct elf_file *f, const struct elf_secti
   return text ? text : "";
 }
 
-static void read_graph(struct graph *g, const struct elf_section *s)
+static void read_graph(struct call_graph *g, const struct elf_section *s)
 {
   uint32_t part = 0;
   for (uint64_t at = 0; at < s->size; at += PAIR_BYTES) {
@@ -89,7 +89,7 @@ static int by_prototype(const void *a, const void *b)
 }
 
 /* Makes nodes of the prototypes. */
-static void connect_pointers(struct graph *g)
+static void connect_pointers(struct call_graph *g)
 {
   qsort(g->pointer, g->n_pointers, sizeof g->pointer[0], by_prototype);
   for (uint64_t i = 0; i < g->n_pointers; i++) {
@@ -101,7 +101,7 @@ static void connect_pointers(struct graph *g)
   }
 }
 
-static bool read_graphs(struct graph *g, bool *found, struct err *e)
+static bool read_graphs(struct call_graph *g, bool *found, struct err *e)
 {
   struct module *m = g->m;
   uint64_t bytes = 0;
@@ -139,7 +139,7 @@ static bool raise(struct need *to, uint32_t frames, const struct need *callee)
 }
 
 /* Passes needs on from callees to callers. False: does not come to an end. */
-static bool pass_on(struct graph *g)
+static bool pass_on(struct call_graph *g)
 {
   bool changed = true;
   for (unsigned round = 0; changed && round < MAX_ROUNDS; round++) {
@@ -172,7 +172,7 @@ static void raise_kernel(struct module_kernel *k, const struct need *n)
 bool callgraph_finish(struct module *m, struct err *e)
 {
   bool found;
-  struct graph g = { .m = m, .n_nodes = m->elf.n_sections };
+  struct call_graph g = { .m = m, .n_nodes = m->elf.n_sections };
   TRY(read_graphs(&g, &found, e));
   g.need = ARENA_ARRAY(&m->arena, struct need, g.n_nodes);
   memcpy(g.need, m->need, m->elf.n_sections * sizeof g.need[0]);

@@ -21,7 +21,7 @@
 
 enum { IMAGE_LIMIT = 1 << 20 };
 
-struct image {
+struct file_image {
   struct code_image info;
   struct fatbin_entry entry; /* a cubin: plain, the whole file */
 };
@@ -33,7 +33,7 @@ struct code_file {
   bool mapped;
   struct arena arena;
   unsigned n, room, n_groups;
-  struct image *image;
+  struct file_image *image;
 };
 
 /* Finding images --------------------------------------------------------------------------- */
@@ -43,7 +43,7 @@ static bool add_image(struct code_file *f, const struct fatbin_entry *entry, boo
 {
   if (f->n >= IMAGE_LIMIT) return err_set(e, "%s: more than %d images; split the program", f->name, IMAGE_LIMIT);
   f->image = arena_more(&f->arena, f->image, f->n, &f->room, sizeof *f->image);
-  f->image[f->n++] = (struct image){
+  f->image[f->n++] = (struct file_image){
     .info = { .sm = entry->sm, .form = entry->form, .ptx = entry->kind == FATBIN_PTX,
               .object = object, .group = f->n_groups, .bytes = entry->bytes },
     .entry = *entry,
@@ -280,7 +280,7 @@ const char *code_file_name(const struct code_file *f)
 
 const uint8_t *code_file_contents(const struct code_file *f, unsigned i, void **owned, struct err *e)
 {
-  const struct image *im = &f->image[i];
+  const struct file_image *im = &f->image[i];
   struct err inner = { "" };
   *owned = NULL;
   if (im->info.ptx) {

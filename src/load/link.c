@@ -20,7 +20,7 @@ struct name {
 };
 
 /* What becomes of one object. */
-struct part {
+struct joined_part {
   uint32_t *section;          /* per section: number in out, 0 when dropped */
   bool *dropped;              /* per section */
   uint32_t *symbol;           /* per symbol: number in out, 0 when dropped */
@@ -33,7 +33,7 @@ struct linker {
   struct arena *arena;
   const struct link_object *object;
   unsigned n;
-  struct part *part;
+  struct joined_part *part;
   struct name *name;
   size_t n_names;
   struct err *e;
@@ -157,7 +157,7 @@ static bool is_code(const struct elf_section *s)
 static void drop_belongings(const struct linker *l, unsigned o)
 {
   const struct elf_file *f = &l->object[o].elf;
-  struct part *p = &l->part[o];
+  struct joined_part *p = &l->part[o];
   for (unsigned step = 0; step < 2; step++)
     for (uint32_t i = 1; i < f->n_sections; i++) {
       const struct elf_section *s = &f->section[i];
@@ -169,7 +169,7 @@ static void drop_belongings(const struct linker *l, unsigned o)
 static void join_sections(struct linker *l, unsigned o)
 {
   const struct elf_file *f = &l->object[o].elf;
-  struct part *p = &l->part[o];
+  struct joined_part *p = &l->part[o];
   uint32_t first = l->out->n_sections;
   for (uint32_t i = 1; i < f->n_sections; i++) {
     if (p->dropped[i]) continue;
@@ -220,10 +220,10 @@ static void join_symbols(struct linker *l)
 static void make_parts(struct linker *l)
 {
   uint64_t sections = 1, symbols = 1;
-  l->part = ARENA_ARRAY(l->arena, struct part, l->n);
+  l->part = ARENA_ARRAY(l->arena, struct joined_part, l->n);
   for (unsigned o = 0; o < l->n; o++) {
     const struct elf_file *f = &l->object[o].elf;
-    struct part *p = &l->part[o];
+    struct joined_part *p = &l->part[o];
     p->section = ARENA_ARRAY(l->arena, uint32_t, f->n_sections);
     p->dropped = ARENA_ARRAY(l->arena, bool, f->n_sections);
     p->symbol = ARENA_ARRAY(l->arena, uint32_t, f->n_symbols);

@@ -30,7 +30,7 @@ enum attribute {
 
 enum { STACK_UNKNOWN = 0xffffffff, PARAM_RECORD_BYTES = 16 };
 
-struct record {
+struct nvinfo_record {
   uint8_t format, attribute;
   uint16_t value;
   const uint8_t *payload; /* FORMAT_SIZED: value bytes */
@@ -57,12 +57,12 @@ static bool bad(const struct nvinfo *n, const char *what)
                  n->s->name, (unsigned long long)n->at);
 }
 
-static bool next_record(struct nvinfo *n, uint64_t *pos, struct record *r)
+static bool next_record(struct nvinfo *n, uint64_t *pos, struct nvinfo_record *r)
 {
   n->at = *pos;
   if (n->s->size - *pos < 4) return bad(n, "cut-off info record");
   const uint8_t *p = n->s->data + *pos;
-  *r = (struct record){ .format = p[0], .attribute = p[1], .value = elf_u16(p + 2) };
+  *r = (struct nvinfo_record){ .format = p[0], .attribute = p[1], .value = elf_u16(p + 2) };
   *pos += 4;
   if (r->format < FORMAT_NONE || r->format > FORMAT_SIZED) return bad(n, "info record format");
   if (r->format != FORMAT_SIZED) return true;
@@ -75,7 +75,7 @@ static bool next_record(struct nvinfo *n, uint64_t *pos, struct record *r)
 }
 
 /* Payload of exactly `bytes` bytes. */
-static bool want(const struct nvinfo *n, const struct record *r, unsigned bytes)
+static bool want(const struct nvinfo *n, const struct nvinfo_record *r, unsigned bytes)
 {
   if (r->format != FORMAT_SIZED || r->value != bytes) return bad(n, "info record size");
   return true;
@@ -83,7 +83,7 @@ static bool want(const struct nvinfo *n, const struct record *r, unsigned bytes)
 
 /* File-level record about a function: u32 symbol, u32 number. Functions that are no kernels of ours
  * (device functions) leave *k NULL; symbol 0 are those that were dropped. */
-static bool function_record(const struct nvinfo *n, const struct record *r,
+static bool function_record(const struct nvinfo *n, const struct nvinfo_record *r,
                             struct module_kernel **k, const struct elf_symbol **sym,
                             uint32_t *number)
 {
@@ -113,7 +113,7 @@ static struct need *need_of(const struct nvinfo *n, const struct elf_symbol *f)
   return n->m->need && f->section < n->m->elf.n_sections ? &n->m->need[f->section] : NULL;
 }
 
-static bool file_record(struct nvinfo *n, const struct record *r)
+static bool file_record(struct nvinfo *n, const struct nvinfo_record *r)
 {
   struct module_kernel *k;
   const struct elf_symbol *sym;
@@ -148,7 +148,7 @@ static bool file_record(struct nvinfo *n, const struct record *r)
 /* u32 index, u16 ordinal, u16 offset, then alignment, space and size of the parameter. The first form has 14 bits for
  * the size. Compilers take the second for kernels with more than 4,352 bytes of parameters; its size is the u16
  * first. */
-static bool param_record(struct nvinfo *n, const struct record *r)
+static bool param_record(struct nvinfo *n, const struct nvinfo_record *r)
 {
   TRY(want(n, r, 12));
   uint32_t ordinal = elf_u16(r->payload + 4);
@@ -167,7 +167,7 @@ static bool param_record(struct nvinfo *n, const struct record *r)
   return true;
 }
 
-static bool triple(const struct nvinfo *n, const struct record *r, uint32_t to[3])
+static bool triple(const struct nvinfo *n, const struct nvinfo_record *r, uint32_t to[3])
 {
   TRY(want(n, r, 12));
   for (unsigned i = 0; i < 3; i++) to[i] = elf_u32(r->payload + 4 * i);
@@ -176,7 +176,7 @@ static bool triple(const struct nvinfo *n, const struct record *r, uint32_t to[3
 
 /* A list of u32. What 6 and 7 do, the set-up of tensor memory's allocation for CTAs and pairs, is the launch's; those
  * of CUDA 12 keep their words elsewhere. */
-static bool at_entry(struct nvinfo *n, const struct record *r)
+static bool at_entry(struct nvinfo *n, const struct nvinfo_record *r)
 {
   enum { TMEM_CTA1_OLD = 4, TMEM_CTA2_OLD = 5 };
   for (unsigned i = 0; r->format == FORMAT_SIZED && i + 4 <= r->value; i += 4) {
@@ -186,7 +186,7 @@ static bool at_entry(struct nvinfo *n, const struct record *r)
   return true;
 }
 
-static bool kernel_record(struct nvinfo *n, const struct record *r)
+static bool kernel_record(struct nvinfo *n, const struct nvinfo_record *r)
 {
   struct module_kernel *k = n->k;
   switch (r->attribute) {
@@ -249,7 +249,7 @@ static bool read_section(struct module *m, const struct elf_section *s, struct m
   struct nvinfo n = { .m = m, .k = k, .s = s, .e = e };
   if (!s->data) return bad(&n, "info section without contents");
   for (uint64_t pos = 0; pos < s->size;) {
-    struct record r;
+    struct nvinfo_record r;
     TRY(next_record(&n, &pos, &r));
     TRY(k ? kernel_record(&n, &r) : file_record(&n, &r));
   }

@@ -34,7 +34,7 @@ static void add(struct cost *c, const struct ncu_inst *in)
 
 /* --- columns ------------------------------------------------------------------------------------ */
 
-struct column {
+struct page_column {
   const char *label;
   double (*of)(const struct cost *, unsigned interval); /* NULL: not known here */
   bool ratio;
@@ -71,7 +71,7 @@ OF(ideal_sectors, (double)(c->sectors - c->excess))
 OF(local, (double)c->local)
 
 /* In the order of Nsight Compute's section file of 2025; what stands behind Address and Source. */
-static const struct column first_columns[] = {
+static const struct page_column first_columns[] = {
     {"Warp Stall Sampling (All Samples)", of_samples, false},
     {"Warp Stall Sampling (Not-issued Samples)", NULL, false},
     {"# Samples", of_samples, false},
@@ -82,7 +82,7 @@ static const struct column first_columns[] = {
     {"Avg. Predicated-On Threads Executed", of_lanes, true},
     {"Divergent Branches", NULL, false},
 };
-static const struct column last_columns[] = {
+static const struct page_column last_columns[] = {
     {"L1 Tag Requests Global", of_requests, false},
     {"L1 Conflicts Shared N-Way", of_ways, true},
     {"L1 Wavefronts Shared Excessive", of_conflicts, false},

@@ -108,12 +108,12 @@ bool infer_latency(struct infer *f, struct err *e)
 /* ---- fixed-latency results: the value tells whether a consumer came too early ---- */
 
 /* Where a result lies. */
-enum place { IN_R20, IN_P0, IN_UR12, PLACE__N };
+enum result_place { IN_R20, IN_P0, IN_UR12, PLACE__N };
 
 struct producer {
   const char *name, *inst; /* its result differs from 0, false */
   enum lat_class lat;
-  enum place place;
+  enum result_place place;
   const char *same, *cross; /* consumers in its own pipe and in another one, into R28; NULL: none */
   bool address;             /* the low word of the result is a shared address that holds something */
 };
@@ -150,7 +150,7 @@ static const struct producer producers[] = {
 static const struct reader {
   const char *inst;
   enum hazard_role role;
-  enum place place;
+  enum result_place place;
 } readers[] = {
   {"POPC R28, R20", ROLE_QUEUED, IN_R20},
   {"LDS R28, [R20]", ROLE_ADDR, IN_R20},

@@ -24,26 +24,26 @@ enum kind { BEGINS, WAIT_ENDS, STAGE, WAIT_BEGINS, ARROW, LEAVES };
 
 enum { KIND_BITS = 3 };
 
-struct event {
+struct konata_event {
   uint64_t key;  /* cycle << KIND_BITS | enum kind: its place in the file */
   uint32_t inst; /* in the log */
   uint32_t arg;  /* STAGE: stage; waits: of the log; ARROW: producer */
 };
 
 struct events {
-  struct event *e;
+  struct konata_event *e;
   size_t n, room;
 };
 
 /* Cycle of what had not left the pipeline when the run ended, until all is known. */
 #define AT_THE_END (UINT64_MAX >> KIND_BITS)
 
-static uint64_t event_cycle(const struct event *e)
+static uint64_t event_cycle(const struct konata_event *e)
 {
   return e->key >> KIND_BITS;
 }
 
-static enum kind event_kind(const struct event *e)
+static enum kind event_kind(const struct konata_event *e)
 {
   return (enum kind)(e->key & ((1u << KIND_BITS) - 1));
 }
@@ -58,7 +58,7 @@ static void make_room(struct events *x, size_t more)
 
 static inline void add(struct events *x, uint64_t cycle, uint32_t inst, enum kind kind, uint32_t arg)
 {
-  x->e[x->n++] = (struct event){cycle << KIND_BITS | kind, inst, arg};
+  x->e[x->n++] = (struct konata_event){cycle << KIND_BITS | kind, inst, arg};
 }
 
 /* --- words ----------------------------------------------------------------------------------------- */
@@ -296,7 +296,7 @@ static void sort_events(struct events *ev)
   enum { DIGIT = 11, VALUES = 1 << DIGIT };
   const struct key_range keys = keys_of(ev);
   const uint64_t largest = keys.highest - keys.lowest;
-  struct event *to = mem_alloc((ev->n + 1) * sizeof *to);
+  struct konata_event *to = mem_alloc((ev->n + 1) * sizeof *to);
   for (unsigned shift = 0; shift < 64 && largest >> shift; shift += DIGIT) {
     size_t at[VALUES] = {0}, sum = 0;
     for (size_t i = 0; i < ev->n; i++) at[(ev->e[i].key - keys.lowest) >> shift & (VALUES - 1)]++;
@@ -306,7 +306,7 @@ static void sort_events(struct events *ev)
       sum += count;
     }
     for (size_t i = 0; i < ev->n; i++) to[at[(ev->e[i].key - keys.lowest) >> shift & (VALUES - 1)]++] = ev->e[i];
-    struct event *from = ev->e;
+    struct konata_event *from = ev->e;
     ev->e = to;
     to = from;
   }
@@ -446,12 +446,12 @@ static void write_begin(struct writer *w, uint32_t i)
   text_out_bytes(t, said->all + said->label + said->where, said->control);
 }
 
-static void write_wait(struct writer *w, char what, const struct event *e)
+static void write_wait(struct writer *w, char what, const struct konata_event *e)
 {
   write_piece(&w->out, what, &w->id[e->inst], &w->wait[w->log->wait[e->arg].state]);
 }
 
-static void write_event(struct writer *w, const struct event *e)
+static void write_event(struct writer *w, const struct konata_event *e)
 {
   struct text_out *t = &w->out;
   const struct id *id = &w->id[e->inst];

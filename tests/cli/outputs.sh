@@ -102,11 +102,18 @@ starve() {
   local command words step n status line
   line='warpstep: out of host memory: the machine, or a limit (ulimit -v), has too little for this run'
   "${CC:-gcc}" -O1 -shared -fPIC -o "$scratch/starve.so" tests/cli/starve.c -ldl || echo "no library to preload"
-  for command in "7 run $launch --quiet --no-check --threads 2 --json" "1 run $launch --functional --quiet --no-check --json" \
-    "7 gpus" "1 disasm $cubin"; do
+  local commands=("7 run $launch --quiet --no-check --threads 2 --json" "1 run $launch --functional --quiet --no-check --json"
+    "31 run $launch --quiet --no-check --html" "23 run $launch --functional --quiet --no-check --check all"
+    "7 gpus" "1 disasm $cubin" "1 area" "3 machines --show dgx-a100")
+  # A program of Linux on coherent cores in time.
+  if printf '.globl _start\n_start: li a0,0\n li a7,93\n ecall\n' >"$scratch/end.s" &&
+    riscv64-linux-gnu-gcc -nostdlib -static -o "$scratch/end.riscv" "$scratch/end.s" 2>/dev/null; then
+    commands+=("5 exec --quiet --machine fused-rv64 $scratch/end.riscv" "7 exec --quiet --machine c2c-rv64 $scratch/end.riscv")
+  fi
+  for command in "${commands[@]}"; do
     read -ra words <<<"$command"
     step=${words[0]} words=("${words[@]:1}")
-    [ "${words[-1]}" != --json ] || words+=("$scratch/starved")
+    case ${words[-1]} in --json | --html) words+=("$scratch/starved") ;; esac
     STARVE_COUNT=$scratch/count LD_PRELOAD=$scratch/starve.so "$bin" "${words[@]}" >"$scratch/good"
     [ ! -f "$scratch/starved" ] || mv "$scratch/starved" "$scratch/good"
     for ((n = 0; n < $(cat "$scratch/count"); n += step)); do

@@ -96,11 +96,21 @@ def why_not(command, programs):
     return None
 
 
-def run_all(examples):
+def once(examples, seen):
+    """The texts give some examples twice. Those that write nothing others read run once."""
+    for name, command in examples:
+        first = seen.setdefault(re.sub(r"^build/", "", command), name)
+        if first != name and re.fullmatch(r"(build/)?warpstep (run|disasm|probe|validate|area|machines|diff|help) [^>|&]*", command + " "):
+            print("ok help %s, as %s" % (name, first))
+        else:
+            yield name, command
+
+
+def run_all(examples, seen):
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         programs = set_up(folder)
-        for name, command in examples:
+        for name, command in once(examples, seen):
             skip = why_not(command, programs)
             if skip:
                 print("ok help %s # SKIP %s" % (name, skip))
@@ -116,7 +126,8 @@ def run_all(examples):
 
 
 def main():
-    return 1 if run_all(help_examples()) + run_all(documented()) else 0
+    seen = {}
+    return 1 if run_all(help_examples(), seen) + run_all(documented(), seen) else 0
 
 
 if __name__ == "__main__":

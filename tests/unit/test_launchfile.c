@@ -304,7 +304,7 @@ static void test_uniform(void **state)
   double f64[4];
   struct err e = {0};
   (void)state;
-  struct fill f = fill_default();
+  struct buffer_fill f = fill_default();
   f.kind = FILL_UNIFORM;
   f.seed = 1234567;
   f.max = number_unsigned(UINT64_MAX);
@@ -341,7 +341,7 @@ static void test_chain(void **state)
   (void)state;
   struct err e = {0};
   struct links l = {.base = 0x1000};
-  struct fill f = fill_default();
+  struct buffer_fill f = fill_default();
   f.kind = FILL_CHAIN;
   f.step = number_int(4);
   assert_false(fill_check(&f, VALUE_F64, 64, &e));
@@ -367,7 +367,7 @@ static void test_iota(void **state)
   int16_t i16[3];
   float f32[3];
   (void)state;
-  struct fill f = fill_default();
+  struct buffer_fill f = fill_default();
   f.kind = FILL_IOTA;
   f.start = number_int(-1);
   f.step = number_int(-2);

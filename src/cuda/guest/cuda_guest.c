@@ -18,7 +18,7 @@
 enum { NAME_MAX_BYTES = 96, IN_REGISTERS = 8, PS_PER_NS = 1000 };
 enum { REG_SP = 2, REG_T0 = 5, REG_T1 = 6, REG_A0 = 10 };
 
-struct guest {
+struct guest_program {
   struct shim *shim;
   struct linux_process *process;
   struct linux_gpu gpu;
@@ -42,19 +42,19 @@ struct guest {
 
 static bool read_memory(void *ctx, uint64_t addr, void *to, uint64_t bytes)
 {
-  const struct guest *g = ctx;
+  const struct guest_program *g = ctx;
   return linux_vm_read(&g->process->vm, to, addr, bytes);
 }
 
 static bool write_memory(void *ctx, uint64_t addr, const void *from, uint64_t bytes)
 {
-  const struct guest *g = ctx;
+  const struct guest_program *g = ctx;
   return linux_vm_write(&g->process->vm, addr, from, bytes);
 }
 
 static bool reaches_memory(void *ctx, uint64_t addr, uint64_t bytes, bool writes)
 {
-  const struct guest *g = ctx;
+  const struct guest_program *g = ctx;
   const enum rv64_access access = writes ? RV64_WRITE : RV64_READ;
   uint64_t n;
   for (uint64_t done = 0; done < bytes; done += n)
@@ -63,7 +63,7 @@ static bool reaches_memory(void *ctx, uint64_t addr, uint64_t bytes, bool writes
 }
 
 /* The page of a __managed__ variable, which is memory of the GPU. */
-static uint8_t *managed_page(const struct guest *g, uint64_t addr)
+static uint8_t *managed_page(const struct guest_program *g, uint64_t addr)
 {
   const uint64_t from = addr & RV64_PAGE_MASK;
   for (const struct guest_managed *m = g->managed; m; m = m->next)
@@ -75,7 +75,7 @@ static uint8_t *managed_page(const struct guest *g, uint64_t addr)
 /* Memory of GPUs where the CPU shares it; pinned and managed memory, which is the host's, everywhere. */
 static uint8_t *page(void *ctx, uint64_t addr, enum rv64_access access)
 {
-  struct guest *g = ctx;
+  struct guest_program *g = ctx;
   struct shim *s = g->shim;
   uint64_t mask;
   if (!s->up || access == RV64_FETCH) return NULL;
@@ -87,14 +87,14 @@ static uint8_t *page(void *ctx, uint64_t addr, enum rv64_access access)
 
 static bool describe(void *ctx, uint64_t addr, char *text, size_t size)
 {
-  struct guest *g = ctx;
+  struct guest_program *g = ctx;
   if (addr < LINUX_TASK_SIZE || !g->shim->up || !memory_is_device(g->shim, addr)) return false;
   snprintf(text, size, ", memory of the GPU, which this machine's CPU does not reach");
   return true;
 }
 
 /* Pages that the core remembers may have gone. */
-static void forget_gone(struct guest *g)
+static void forget_gone(struct guest_program *g)
 {
   if (g->gone == g->shim->memory.gone) return;
   g->gone = g->shim->memory.gone;
@@ -105,7 +105,7 @@ static void forget_gone(struct guest *g)
 
 static uint64_t slice(void *ctx)
 {
-  const struct guest *g = ctx;
+  const struct guest_program *g = ctx;
   const struct shim *s = g->shim;
   if (!s->up || !s->front.n_open || s->starved) return 0;
   return later(params_request_ps(s->time.params) / PS_PER_NS, 1);
@@ -113,7 +113,7 @@ static uint64_t slice(void *ctx)
 
 static void follow(void *ctx, uint64_t now_ns)
 {
-  struct guest *g = ctx;
+  struct guest_program *g = ctx;
   struct shim *s = g->shim;
   pthread_mutex_lock(&s->lock);
   timeline_wait(&s->time, now_ns * PS_PER_NS);
@@ -122,7 +122,7 @@ static void follow(void *ctx, uint64_t now_ns)
   pthread_mutex_unlock(&s->lock);
 }
 
-static struct guest_thread *find_thread(const struct guest *g, uint32_t tid)
+static struct guest_thread *find_thread(const struct guest_program *g, uint32_t tid)
 {
   struct guest_thread *t = g->threads;
   while (t && t->tid != tid) t = t->next;
@@ -131,7 +131,7 @@ static struct guest_thread *find_thread(const struct guest *g, uint32_t tid)
 
 static bool waits(void *ctx, uint32_t tid)
 {
-  struct guest *g = ctx;
+  struct guest_program *g = ctx;
   const struct guest_thread *t = find_thread(g, tid);
   return t && t->waits && slice(g) && !task_has_ended(g->shim, t->waits);
 }
@@ -139,7 +139,7 @@ static bool waits(void *ctx, uint32_t tid)
 /* Operations that begin or end may change anything. */
 static bool changes(void *ctx, void (*see)(void *ctx, uint64_t addr, uint64_t bytes), void *to)
 {
-  struct guest *g = ctx;
+  struct guest_program *g = ctx;
   const struct front *f = &g->shim->front;
   const bool others = f->last_end != g->seen_end || f->n_open != g->seen_open;
   span_list_take(&g->written, see, to);
@@ -149,7 +149,7 @@ static bool changes(void *ctx, void (*see)(void *ctx, uint64_t addr, uint64_t by
 }
 
 /* What the call took. */
-static void take_time(struct guest *g)
+static void take_time(struct guest_program *g)
 {
   const uint64_t now = div_up(g->shim->time.now, PS_PER_NS), before = linux_now(g->process);
   if (g->shim->up && now > before) g->process->skipped += now - before;
@@ -163,14 +163,14 @@ static int compare(const void *a, const void *b)
   return strcmp((*x)->name, (*y)->name);
 }
 
-static const struct guest_entry *find_entry(const struct guest *g, const char *name)
+static const struct guest_entry *find_entry(const struct guest_program *g, const char *name)
 {
   const struct guest_entry key = {.name = name}, *const wanted = &key;
   const struct guest_entry **at = bsearch(&wanted, g->by_name, n_guest_entries, sizeof wanted, compare);
   return at ? *at : NULL;
 }
 
-static struct guest_thread *thread_of(struct guest *g, uint32_t tid)
+static struct guest_thread *thread_of(struct guest_program *g, uint32_t tid)
 {
   struct guest_thread *t = find_thread(g, tid);
   if (t) return t;
@@ -183,7 +183,7 @@ static struct guest_thread *thread_of(struct guest *g, uint32_t tid)
 /* A stream has come to a function of the program. Its caller wakes. */
 static void function_due(void *ctx, struct task *w)
 {
-  struct guest *g = ctx;
+  struct guest_program *g = ctx;
   struct guest_functions *f = &g->functions;
   f->due = mem_more(f->due, f->n, &f->room, sizeof(struct task *));
   f->due[f->n++] = w;
@@ -193,7 +193,7 @@ static void function_due(void *ctx, struct task *w)
   }
 }
 
-static int64_t missing(struct guest *g, const char *name)
+static int64_t missing(struct guest_program *g, const char *name)
 {
   char what[NAME_MAX_BYTES + 48];
   snprintf(what, sizeof what, "%s, by a program on a simulated CPU,", name);
@@ -233,7 +233,7 @@ static int64_t serve(const struct guest_entry *e, struct guest_call *c)
 
 static int64_t call(void *ctx, struct linux_process *p, enum rv64_access *access)
 {
-  struct guest *g = ctx;
+  struct guest_program *g = ctx;
   struct shim *s = g->shim;
   char name[NAME_MAX_BYTES];
   if (!linux_vm_string(&p->vm, name, sizeof name, p->core->hart.x[REG_T1])) {
@@ -260,16 +260,16 @@ static int64_t call(void *ctx, struct linux_process *p, enum rv64_access *access
 
 /* From its beginning to its end ------------------------------------------------------------------------------------ */
 
-static void sort_entries(struct guest *g)
+static void sort_entries(struct guest_program *g)
 {
   g->by_name = mem_zeroed(n_guest_entries, sizeof *g->by_name);
   for (unsigned i = 0; i < n_guest_entries; i++) g->by_name[i] = &guest_entries[i];
   qsort(g->by_name, n_guest_entries, sizeof *g->by_name, compare);
 }
 
-struct guest *guest_new(const struct guest_setup *setup)
+struct guest_program *guest_new(const struct guest_setup *setup)
 {
-  struct guest *g = mem_zeroed(1, sizeof *g);
+  struct guest_program *g = mem_zeroed(1, sizeof *g);
   g->shim = shim_get();
   g->image = setup->image;
   g->options = arena_strdup(&g->keep, setup->options);
@@ -291,28 +291,28 @@ struct guest *guest_new(const struct guest_setup *setup)
   return g;
 }
 
-const struct linux_gpu *guest_gpu(struct guest *g)
+const struct linux_gpu *guest_gpu(struct guest_program *g)
 {
   return &g->gpu;
 }
 
-void guest_attach(struct guest *g, struct linux_process *p)
+void guest_attach(struct guest_program *g, struct linux_process *p)
 {
   g->process = p;
   if (g->shim->program.shared) linux_vm_show(&p->vm);
 }
 
-void guest_report(struct guest *g, const struct program_report *r)
+void guest_report(struct guest_program *g, const struct program_report *r)
 {
   g->shim->program.report = r;
 }
 
-bool guest_reports(const struct guest *g)
+bool guest_reports(const struct guest_program *g)
 {
   return g->shim->up;
 }
 
-int guest_finish(struct guest *g, int status)
+int guest_finish(struct guest_program *g, int status)
 {
   struct shim *s = g->shim;
   pthread_mutex_lock(&s->lock);
@@ -321,7 +321,7 @@ int guest_finish(struct guest *g, int status)
   return shim_status(s, status);
 }
 
-void guest_free(struct guest *g)
+void guest_free(struct guest_program *g)
 {
   if (!g) return;
   g->shim->pid = 0; /* nobody's any more: nothing is reported behind it */

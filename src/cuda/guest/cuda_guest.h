@@ -21,7 +21,7 @@
 #include "host/linux/linux_gpu.h"
 #include "host/linux/linux_process.h"
 
-struct guest;
+struct guest_program;
 
 struct guest_setup {
   struct gmem *image;  /* of the process */
@@ -31,19 +31,19 @@ struct guest_setup {
 };
 
 /* Once in a process of the host. GPUs come up with the first call that needs them. */
-struct guest *guest_new(const struct guest_setup *);
+struct guest_program *guest_new(const struct guest_setup *);
 /* For linux_options.gpu. */
-const struct linux_gpu *guest_gpu(struct guest *);
+const struct linux_gpu *guest_gpu(struct guest_program *);
 /* The process, before it runs. */
-void guest_attach(struct guest *, struct linux_process *);
+void guest_attach(struct guest_program *, struct linux_process *);
 /* What is told with GPUs in their reports; lives as long as they are used. */
 struct program_report;
-void guest_report(struct guest *, const struct program_report *);
+void guest_report(struct guest_program *, const struct program_report *);
 /* It has ended, by itself: GPUs do what they were given, reports are written. What its exit status becomes. */
-int guest_finish(struct guest *, int status);
+int guest_finish(struct guest_program *, int status);
 /* Whether reports were, or will be: GPUs came up. */
-bool guest_reports(const struct guest *);
+bool guest_reports(const struct guest_program *);
 /* GPUs are not used any more. */
-void guest_free(struct guest *);
+void guest_free(struct guest_program *);
 
 #endif

@@ -120,14 +120,14 @@ CUresult cudaGetChannelDesc(cudaChannelFormatDesc *d, CUarray array)
 /* Copies ------------------------------------------------------------------------------------------ */
 
 /* One side of a copy: of an array from byte x of row y on, or memory. */
-struct place {
+struct copy_end {
   CUarray array;
   size_t x, y;
   const void *memory;
   size_t pitch;
 };
 
-static CUresult fill_side(struct shim *s, const struct place *p, size_t width, size_t height,
+static CUresult fill_side(struct shim *s, const struct copy_end *p, size_t width, size_t height,
                           bool memory_is_dev, struct copy_side *out)
 {
   if (!p->array) {
@@ -142,7 +142,7 @@ static CUresult fill_side(struct shim *s, const struct place *p, size_t width, s
                                                              : CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult copy(struct shim *s, struct place dst, struct place src, size_t width, size_t height,
+static CUresult copy(struct shim *s, struct copy_end dst, struct copy_end src, size_t width, size_t height,
                      int kind, CUstream stream, bool blocking)
 {
   struct stream *st = stream_of(s, stream);
@@ -158,14 +158,14 @@ static CUresult copy(struct shim *s, struct place dst, struct place src, size_t 
   return r == CUDA_SUCCESS ? enqueue_copy(s, &c, st, blocking) : r;
 }
 
-static struct place in_array(CUarray a, size_t x, size_t y)
+static struct copy_end in_array(CUarray a, size_t x, size_t y)
 {
-  return (struct place){ .array = a, .x = x, .y = y };
+  return (struct copy_end){ .array = a, .x = x, .y = y };
 }
 
-static struct place in_memory(const void *p, size_t pitch)
+static struct copy_end in_memory(const void *p, size_t pitch)
 {
-  return (struct place){ .memory = p, .pitch = pitch };
+  return (struct copy_end){ .memory = p, .pitch = pitch };
 }
 
 CUresult cudaMemcpy2DToArray(CUarray dst, size_t x, size_t y, const void *src, size_t pitch,

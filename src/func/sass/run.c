@@ -34,7 +34,7 @@ enum { HELP_AFTER = 1 << 16 };
 /* Counts of executed instructions, as differences: what instruction i executed is the sum of entries 0 to i. So
  * a straight run costs two entries, however long it is; one from its first to its last instruction, whose length the
  * operation says, is counted in `whole` of its first alone. */
-struct tally {
+struct inst_tally {
   int64_t insts, lanes;
   struct {
     int64_t insts, lanes;
@@ -44,7 +44,7 @@ struct tally {
 struct runner;
 
 /* The runners of a launch and what they share. */
-struct team {
+struct run_team {
   struct func_launch *l;
   const struct run_watch *watch;
   unsigned n;            /* runners; the first is the caller's */
@@ -62,9 +62,9 @@ struct team {
 };
 
 struct runner {
-  struct team *team;
+  struct run_team *team;
   struct func_launch *l;
-  struct tally *tally;      /* per instruction of the code space, and one */
+  struct inst_tally *tally;      /* per instruction of the code space, and one */
   uint64_t n_insts;         /* of the code space */
   uint64_t first, end_inst; /* the entries in use lie in [first, end_inst) */
   struct func_stats *stats, own_stats;
@@ -103,7 +103,7 @@ static unsigned whole_length(const struct uop *u)
 /* The n instructions from number i on have executed in so many lanes. */
 static inline void count(struct runner *r, uint64_t i, const struct uop *u, unsigned n, unsigned lanes)
 {
-  struct tally *t = &r->tally[i];
+  struct inst_tally *t = &r->tally[i];
   r->stats->warp_insts += n;
   if (i < r->first) r->first = i;
   if (i + n >= r->end_inst) r->end_inst = i + n + 1;
@@ -115,7 +115,7 @@ static inline void count(struct runner *r, uint64_t i, const struct uop *u, unsi
   t[0].lanes += lanes, t[n].lanes -= lanes;
 }
 
-static void spread(struct tally *t, const struct uop *u)
+static void spread(struct inst_tally *t, const struct uop *u)
 {
   const unsigned n = whole_length(u);
   t[0].insts += t->whole.insts, t[n].insts -= t->whole.insts;
@@ -131,7 +131,7 @@ static void discount(struct runner *r, uint64_t i, unsigned lanes)
 static void add_up(const struct runner *r, struct func_stats *sum)
 {
   const struct inst *inst = r->l->p.code.inst;
-  struct tally now = {0};
+  struct inst_tally now = {0};
   sum->warp_insts += r->stats->warp_insts;
   for (uint64_t i = r->first; i < r->end_inst; i++) {
     if (r->tally[i].whole.insts) spread(&r->tally[i], &r->l->uop[i]);
@@ -194,7 +194,7 @@ static uint32_t forbidden(const struct runner *r)
 
 /* Adds to a count of the team; returns what it was. One runner needs no locked instruction, which would be the dearest
  * of a short slice. */
-static uint64_t add(struct team *t, atomic_uint_fast64_t *to, uint64_t n)
+static uint64_t add(struct run_team *t, atomic_uint_fast64_t *to, uint64_t n)
 {
   if (t->n > 1) return atomic_fetch_add(to, n);
   const uint64_t was = atomic_load_explicit(to, memory_order_relaxed);
@@ -272,7 +272,7 @@ static uint64_t poll_insts(const struct run_watch *w)
 /* After a slice: whether the run goes on. The caller's thread decides. */
 static bool watch(struct runner *r)
 {
-  struct team *t = r->team;
+  struct run_team *t = r->team;
   const struct run_watch *w = r->watch;
   uint64_t more = r->stats->warp_insts - r->told, insts = add(t, &t->insts, more) + more;
   r->told += more;
@@ -303,7 +303,7 @@ static bool is_wanted(const struct runner *r, const struct step_cta *c)
 /* Of several CTAs that fault the first one counts, whatever the threads did. */
 static void note_fault(struct runner *r, const struct step_cta *c)
 {
-  struct team *t = r->team;
+  struct run_team *t = r->team;
   pthread_mutex_lock(&t->lock);
   if (is_wanted(r, c)) {
     t->fault = *r->f;
@@ -449,7 +449,7 @@ static void run_all(void *runner);
 /* Nobody leaves the run before all threads have ended it, whoever runs out of memory. */
 static void take_part(struct runner *r)
 {
-  struct team *t = r->team;
+  struct run_team *t = r->team;
   if (memory_try(t->heap, run_all, r)) return;
   atomic_store(&t->starved, true);
   if (is_first(r)) atomic_store(&t->end, (int)RUN_STOPPED);
@@ -462,7 +462,7 @@ static void *help(void *runner)
 }
 
 /* The other threads start when the launch has proved long enough. */
-static void call_helpers(struct team *t)
+static void call_helpers(struct run_team *t)
 {
   if (t->helped || t->n == 1 || atomic_load(&t->insts) < HELP_AFTER || !ctas_left(t->runner)) return;
   t->helped = true;
@@ -505,7 +505,7 @@ enum run_end func_run_watched(struct func_launch *l, const struct run_watch *wat
   return func_run_from(l, 0, watch, stats, f);
 }
 
-static void runner_init(struct runner *r, struct team *t, unsigned i)
+static void runner_init(struct runner *r, struct run_team *t, unsigned i)
 {
   struct func_launch *l = t->l;
   *r = (struct runner){.team = t, .l = l, .watch = t->watch, .n_slots = l->p.slots_per_worker / t->n,
@@ -524,7 +524,7 @@ static void runner_init(struct runner *r, struct team *t, unsigned i)
 }
 
 /* Ends runner i once it has nothing left to do. */
-static void runner_end(struct team *t, unsigned i, struct func_stats *sum)
+static void runner_end(struct run_team *t, unsigned i, struct func_stats *sum)
 {
   struct runner *r = &t->runner[i];
   if (i && i <= t->n_helpers) pthread_join(t->thread[i], NULL);
@@ -545,7 +545,7 @@ enum run_end func_run_from(struct func_launch *l, uint64_t first, const struct r
                            struct func_stats *stats, struct fault *f)
 {
   if (watch->threads > 1) prepare_rest(l);
-  struct team t = {.l = l, .watch = watch, .n = team_size(l, watch), .next_cta = first,
+  struct run_team t = {.l = l, .watch = watch, .n = team_size(l, watch), .next_cta = first,
                    .ctas_done = first, .insts = stats->warp_insts, .fault_cta = UINT64_MAX, .heap = heap_current(),
                    .lock = PTHREAD_MUTEX_INITIALIZER};
   t.runner = mem_zeroed_aligned(_Alignof(struct runner), t.n * sizeof *t.runner);

@@ -8,7 +8,7 @@
 enum { CLAMP_IGNORE, CLAMP_NEAREST, CLAMP_TRAP };
 
 /* One access: coordinates in bytes (or elements), rows, slices. */
-struct place {
+struct texel_place {
   const struct tex_object *o;
   int64_t x, y, slice;        /* x in bytes */
   int64_t x_end, y_end, slices;
@@ -28,14 +28,14 @@ static bool surface_shape_matches(const struct image *m, unsigned dim)
   return want[dim].shapes >> m->shape & 1 && (cube || want[dim].layered == (m->layers != 0));
 }
 
-static struct place place_of(const struct uop *u, const struct tex_object *o, const int32_t c[3])
+static struct texel_place place_of(const struct uop *u, const struct tex_object *o, const int32_t c[3])
 {
   enum { CUBE_FACES = 6, DIM_1D_ARRAY = 2 };
   const struct image *m = &o->image;
   unsigned texel = texel_bytes(m), dim = (unsigned)sass_get(u->s, FLD_SURF_DIM);
   uint32_t layers = m->layers ? m->layers : 1;
   bool one = dim == DIM_1D_ARRAY;
-  return (struct place){
+  return (struct texel_place){
     .o = o, .x = sass_get(u->s, FLD_SURF_BA) ? c[0] : (int64_t)c[0] * texel,
     .y = one ? 0 : c[1], .slice = one ? c[1] : c[2],
     .x_end = (int64_t)m->extent[0] * texel, .y_end = m->extent[1],
@@ -51,7 +51,7 @@ static int64_t clamped(int64_t v, int64_t last)
 }
 
 static bool outside_fault(const struct func_warp *w, const struct effect *e, unsigned i,
-                          const struct place *p, struct fault *f)
+                          const struct texel_place *p, struct fault *f)
 {
   return func_fault(w, e, f, FAULT_ILLEGAL_ADDRESS, i, 0,
                     "thread (%u,%u,%u): byte %lld, row %lld, slice %lld is outside surface '%.60s' "
@@ -71,7 +71,7 @@ static bool lane_address(const struct func_warp *w, const struct uop *u, struct 
   if (!surface_shape_matches(m, (unsigned)sass_get(u->s, FLD_SURF_DIM)))
     return func_fault(w, e, f, FAULT_ILLEGAL_ADDRESS, i, 0,
                       "surface '%.60s' has another shape than the instruction accesses", o->name);
-  struct place p = place_of(u, o, c);
+  struct texel_place p = place_of(u, o, c);
   bool inside = p.x >= 0 && p.x + me->bytes <= p.x_end && p.y >= 0 && p.y < p.y_end &&
                 p.slice >= 0 && p.slice < p.slices;
   unsigned mode = (unsigned)sass_get(u->s, FLD_SURF_CLAMP);

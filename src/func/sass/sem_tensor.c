@@ -18,7 +18,7 @@ enum { ARG_MAP, ARG_MAP_HIGH, ARG_SHARED, ARG_BARRIER, ARG_EXTRA, ARG_COORD, MAX
 enum { GATHER_ROWS = 4, MATRIX_DIMS = 2, MODE_TILED = 0, MODE_IM2COL, MODE_STORE_SCATTER4 = 2, MODE_GATHER4 = 4 };
 enum { SHARED_ALIGN = 128, MAP_ALIGN = 64, CHUNK = 16, MAX_ROW_BYTES = 256 * 8 };
 
-struct copy {
+struct box_copy {
   struct func_warp *w;
   const struct uop *u;
   struct effect *e;
@@ -32,7 +32,7 @@ struct copy {
   unsigned row_elements, row_bytes, rows; /* all together no more than there is shared memory (box_fits) */
 };
 
-static int64_t coord(const struct copy *c, unsigned i)
+static int64_t coord(const struct box_copy *c, unsigned i)
 {
   return (int32_t)c->arg[ARG_COORD + i];
 }
@@ -57,7 +57,7 @@ static uint32_t swizzled(const struct tensor_map *m, uint32_t at)
 }
 
 /* Moves a row between buf and shared memory in pieces that no swizzle divides. */
-static void move_row(const struct copy *c, uint8_t *buf, bool to_shared)
+static void move_row(const struct box_copy *c, uint8_t *buf, bool to_shared)
 {
   const unsigned piece = c->map.atom == ATOM_32_FLIP ? CHUNK / 2 : CHUNK;
   for (unsigned i = 0, n; i < c->row_bytes; i += n) {
@@ -71,7 +71,7 @@ static void move_row(const struct copy *c, uint8_t *buf, bool to_shared)
 }
 
 /* Elements out of bounds: zero, or a NaN. */
-static void fill(const struct copy *c, uint8_t *buf, unsigned bytes)
+static void fill(const struct box_copy *c, uint8_t *buf, unsigned bytes)
 {
   memset(buf, 0, bytes);
   if (!c->map.nan_fill) return;
@@ -80,7 +80,7 @@ static void fill(const struct copy *c, uint8_t *buf, unsigned bytes)
   for (unsigned i = step - 1; i < bytes; i += step) buf[i] = 0x7f;
 }
 
-static bool no_memory(const struct copy *c, uint64_t addr)
+static bool no_memory(const struct box_copy *c, uint64_t addr)
 {
   return mem_unmapped(c->w, c->e, c->lane, addr, c->f);
 }
@@ -104,7 +104,7 @@ static enum sass_atom_type reduced_as(enum tensor_type t)
   return type[t];
 }
 
-static void reduce(const struct copy *c, uint8_t *memory, const uint8_t *buf, unsigned bytes)
+static void reduce(const struct box_copy *c, uint8_t *memory, const uint8_t *buf, unsigned bytes)
 {
   unsigned op = (unsigned)sass_get(c->u->s, FLD_RED_OP), step = tensor_type_bits(c->map.type) / 8;
   for (unsigned i = 0; i < bytes; i += step) {
@@ -117,7 +117,7 @@ static void reduce(const struct copy *c, uint8_t *memory, const uint8_t *buf, un
 }
 
 /* The part [first, first + bytes) of a row, which is at addr in global memory. */
-static bool move_global(const struct copy *c, uint64_t addr, uint8_t *buf, unsigned bytes)
+static bool move_global(const struct box_copy *c, uint64_t addr, uint8_t *buf, unsigned bytes)
 {
   uint8_t old[MAX_ROW_BYTES];
   switch (c->u->s->sem) {
@@ -143,7 +143,7 @@ static unsigned rows_of_box(const struct tensor_map *m, unsigned k)
   return (m->box[k] + m->step[k] - 1) / m->step[k];
 }
 
-static void place_tiled(const struct copy *c, unsigned k, struct row *r)
+static void place_tiled(const struct box_copy *c, unsigned k, struct row *r)
 {
   for (unsigned d = 1; d < c->map.rank; d++) {
     unsigned n = rows_of_box(&c->map, d);
@@ -153,7 +153,7 @@ static void place_tiled(const struct copy *c, unsigned k, struct row *r)
 }
 
 /* Offsets of im2col: 16 bits, two times 8 or three times 5, W first (compiler output). */
-static void offsets(const struct copy *c, int64_t off[TENSOR_SPATIAL])
+static void offsets(const struct box_copy *c, int64_t off[TENSOR_SPATIAL])
 {
   static const uint8_t bits[] = {16, 16, 8, 5};
   unsigned n = tensor_map_spatial(&c->map);
@@ -178,7 +178,7 @@ static int64_t advance(int64_t at, int64_t lower, int64_t limit, unsigned step, 
 }
 
 /* Pixels one after the other within the corners: W, then H, D and images. */
-static void place_im2col(const struct copy *c, unsigned k, struct row *r)
+static void place_im2col(const struct box_copy *c, unsigned k, struct row *r)
 {
   const struct tensor_map *m = &c->map;
   const unsigned n = tensor_map_spatial(m);
@@ -198,7 +198,7 @@ static unsigned mode_of(const struct sass_inst *s)
   return store && mode == MODE_STORE_SCATTER4 ? MODE_GATHER4 : mode;
 }
 
-static struct row row_at(const struct copy *c, unsigned k)
+static struct row row_at(const struct box_copy *c, unsigned k)
 {
   struct row r = {.x = coord(c, 0)};
   if (mode_of(c->u->s) == MODE_GATHER4) r.pos[1] = coord(c, 1 + k); /* four rows of a matrix */
@@ -207,7 +207,7 @@ static struct row row_at(const struct copy *c, unsigned k)
   return r;
 }
 
-static uint64_t count_rows(const struct copy *c)
+static uint64_t count_rows(const struct box_copy *c)
 {
   uint64_t n = 1;
   if (mode_of(c->u->s) == MODE_GATHER4) return GATHER_ROWS;
@@ -217,7 +217,7 @@ static uint64_t count_rows(const struct copy *c)
 }
 
 /* The part of row k that is in bounds: its address, its bytes (0: nothing) and how far into the row it begins. */
-static struct copy_piece in_bounds(const struct copy *c, unsigned k, unsigned *from)
+static struct copy_piece in_bounds(const struct box_copy *c, unsigned k, unsigned *from)
 {
   const struct tensor_map *m = &c->map;
   const unsigned bits = tensor_type_bits(m->type);
@@ -236,7 +236,7 @@ static struct copy_piece in_bounds(const struct copy *c, unsigned k, unsigned *f
   return p;
 }
 
-static bool move_one_row(struct copy *c, unsigned k)
+static bool move_one_row(struct box_copy *c, unsigned k)
 {
   const bool load = c->u->s->sem == SEM_UTMALDG;
   uint8_t buf[MAX_ROW_BYTES];
@@ -250,13 +250,13 @@ static bool move_one_row(struct copy *c, unsigned k)
   return true;
 }
 
-static bool refuse(const struct copy *c, enum fault_kind kind, const char *what)
+static bool refuse(const struct box_copy *c, enum fault_kind kind, const char *what)
 {
   return func_fault(c->w, c->e, c->f, kind, c->lane, c->arg[ARG_MAP], "tensor copy: %s", what);
 }
 
 /* Why instruction, map and model do not go together; NULL: they do. */
-static const char *mismatch(const struct copy *c)
+static const char *mismatch(const struct box_copy *c)
 {
   const struct sass_inst *s = c->u->s;
   const unsigned mode = mode_of(s), dims = (unsigned)sass_get(s, FLD_TMA_DIM) + 1;
@@ -273,7 +273,7 @@ static const char *mismatch(const struct copy *c)
 
 /* Sizes of the box. False, with a fault: more than there is shared memory, or, of a prefetch, than any CTA could
  * have. */
-static bool take_box(struct copy *c)
+static bool take_box(struct box_copy *c)
 {
   const uint64_t most = c->u->s->sem == SEM_UTMAPF ? 1u << CLUSTER_SHIFT : c->w->launch->shared_limit;
   const uint64_t rows = count_rows(c), row_bytes = (uint64_t)c->map.box[0] * tensor_type_bits(c->map.type) / 8;
@@ -286,7 +286,7 @@ static bool take_box(struct copy *c)
 }
 
 /* The map of these bytes, which are the guest's. */
-static bool use_map(struct copy *c, const uint8_t bytes[TENSOR_MAP_BYTES], bool first)
+static bool use_map(struct box_copy *c, const uint8_t bytes[TENSOR_MAP_BYTES], bool first)
 {
   struct err e = {""};
   if (!tensor_map_read(&c->map, bytes, &e) || (first && !tensor_map_check(&c->map, &e)))
@@ -297,7 +297,7 @@ static bool use_map(struct copy *c, const uint8_t bytes[TENSOR_MAP_BYTES], bool 
 }
 
 /* Reads the map, the first time from memory. */
-static bool take_map(struct copy *c)
+static bool take_map(struct box_copy *c)
 {
   mem_word *arg = mem_row(c->e->mem, 0);
   uint8_t *bytes = (uint8_t *)mem_row(c->e->mem, MAP_ROW);
@@ -312,7 +312,7 @@ static bool take_map(struct copy *c)
   return true;
 }
 
-static bool take_shared(struct copy *c, uint32_t addr)
+static bool take_shared(struct box_copy *c, uint32_t addr)
 {
   const uint32_t offset = addr & ((1u << CLUSTER_SHIFT) - 1);
   if (addr % SHARED_ALIGN)
@@ -325,7 +325,7 @@ static bool take_shared(struct copy *c, uint32_t addr)
 
 /* The mbarrier that a CTA's part of a multicast tells: its own, or, of copies for pairs (.2CTA), that of the CTA of its
  * pair whose number is odd or even as that of the CTA is whose mbarrier the instruction names (PTX ISA). */
-static uint32_t barrier_of(const struct copy *c, uint32_t barrier)
+static uint32_t barrier_of(const struct box_copy *c, uint32_t barrier)
 {
   const uint32_t odd = 1u << CLUSTER_SHIFT;
   if (!sass_get(c->u->s, FLD_TMA_2CTA) || !sass_get(c->u->s, FLD_TMA_MULTICAST)) return barrier;
@@ -334,17 +334,17 @@ static uint32_t barrier_of(const struct copy *c, uint32_t barrier)
 
 static bool copy_box(void *copy, uint32_t shared, uint32_t barrier)
 {
-  struct copy *c = copy;
+  struct box_copy *c = copy;
   if (!take_shared(c, shared)) return false;
   for (unsigned k = 0; k < c->rows; k++)
     if (!move_one_row(c, k)) return false;
   return c->u->s->sem != SEM_UTMALDG || copy_complete(c->w, c->e, barrier_of(c, barrier), c->row_bytes * c->rows, c->f);
 }
 
-static bool take(struct copy *c, struct func_warp *w, const struct uop *u, struct effect *e, struct gmem_view *v,
+static bool take(struct box_copy *c, struct func_warp *w, const struct uop *u, struct effect *e, struct gmem_view *v,
                  struct fault *f)
 {
-  *c = (struct copy){.w = w, .u = u, .e = e, .v = v, .f = f, .lane = bits_first((uint32_t)e->mem->lanes),
+  *c = (struct box_copy){.w = w, .u = u, .e = e, .v = v, .f = f, .lane = bits_first((uint32_t)e->mem->lanes),
                      .arg = mem_row(e->mem, 0)};
   return take_map(c);
 }
@@ -352,7 +352,7 @@ static bool take(struct copy *c, struct func_warp *w, const struct uop *u, struc
 static bool perform(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t lanes, struct gmem_view *v,
                     struct fault *f)
 {
-  struct copy c;
+  struct box_copy c;
   (void)lanes;
   if (!take(&c, w, u, e, v, f)) return false;
   if (u->s->sem == SEM_UTMAPF) return true; /* a prefetch: no values */
@@ -364,7 +364,7 @@ static bool perform(struct func_warp *w, const struct uop *u, struct effect *e, 
 bool tensor_copy_piece(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t k, struct copy_piece *p,
                        struct gmem_view *v, struct fault *f)
 {
-  struct copy c;
+  struct box_copy c;
   unsigned from;
   if (!take(&c, w, u, e, v, f)) return false;
   *p = in_bounds(&c, k, &from);
@@ -374,7 +374,7 @@ bool tensor_copy_piece(struct func_warp *w, const struct uop *u, struct effect *
 bool tensor_copy_part(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t k, uint64_t addr,
                       uint32_t bytes, struct gmem_view *v, struct fault *f)
 {
-  struct copy c;
+  struct box_copy c;
   uint8_t buf[MAX_ROW_BYTES];
   unsigned from;
   if (!take(&c, w, u, e, v, f) || !take_shared(&c, c.arg[ARG_SHARED])) return false;

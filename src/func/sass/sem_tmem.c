@@ -292,7 +292,7 @@ static uop_fn *pick_copy(const struct sass_inst *s, struct uop *u)
 
 enum { BAR_ROW = 0, BAR_BYTES = 8 };
 
-struct commit {
+struct commit_work {
   struct func_warp *w;
   struct effect *e;
   struct fault *f;
@@ -300,7 +300,7 @@ struct commit {
 
 static bool arrive(void *commit, uint32_t shared, uint32_t barrier)
 {
-  const struct commit *c = commit;
+  const struct commit_work *c = commit;
   uint8_t *p = copy_near(c->w, c->e, barrier, BAR_BYTES, c->f);
   uint64_t v;
   (void)shared;
@@ -315,7 +315,7 @@ static bool commit_perform(struct func_warp *w, const struct uop *u, struct effe
                            struct gmem_view *v, struct fault *f)
 {
   const uint32_t barrier = mem_row(e->mem, BAR_ROW)[0];
-  struct commit c = {w, e, f};
+  struct commit_work c = {w, e, f};
   (void)u, (void)lanes, (void)v;
   if (barrier % BAR_BYTES)
     return func_fault(w, e, f, FAULT_MISALIGNED, bits_first((uint32_t)e->mem->lanes), barrier,

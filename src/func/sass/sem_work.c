@@ -10,14 +10,14 @@
 enum { ARG_TO, ARG_BARRIER, ARGS_ROW = 0 };
 enum { ANSWER_X, ANSWER_YZ, ANSWER_FOUND, ANSWER_WORDS = 4, ANSWER_BYTES = 16, BARRIER_BYTES = 8 };
 
-struct work {
+struct work_request {
   struct func_warp *w;
   struct effect *e;
   struct fault *f;
   uint32_t answer[ANSWER_WORDS];
 };
 
-static void write_answer(struct work *k)
+static void write_answer(struct work_request *k)
 {
   enum { Z_SHIFT = 16 };
   const struct mem_copy *c = &k->e->mem->copy;
@@ -30,7 +30,7 @@ static void write_answer(struct work *k)
 
 static bool deliver(void *work, uint32_t shared, uint32_t barrier)
 {
-  struct work *k = work;
+  struct work_request *k = work;
   uint8_t *to = copy_near(k->w, k->e, shared, ANSWER_BYTES, k->f);
   if (!to) return false;
   memcpy(to, k->answer, ANSWER_BYTES);
@@ -42,7 +42,7 @@ static bool perform(struct func_warp *w, const struct uop *u, struct effect *e, 
 {
   const mem_word *arg = mem_row(e->mem, ARGS_ROW);
   const uint32_t to = arg[ARG_TO], barrier = arg[ARG_BARRIER];
-  struct work k = {.w = w, .e = e, .f = f};
+  struct work_request k = {.w = w, .e = e, .f = f};
   (void)lanes, (void)v;
   if (to % ANSWER_BYTES || barrier % BARRIER_BYTES)
     return func_fault(w, e, f, FAULT_MISALIGNED, bits_first((uint32_t)e->mem->lanes), to,

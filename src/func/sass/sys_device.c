@@ -23,13 +23,13 @@ static const struct row rows[] = {
 };
 
 /* Where the next argument is. */
-struct place {
+struct argument_place {
   struct guest *g;
   unsigned reg;
   uint64_t stack; /* offset from R1, once registers are used up */
 };
 
-static bool next(struct place *p, unsigned words, uint64_t *value)
+static bool next(struct argument_place *p, unsigned words, uint64_t *value)
 {
   uint32_t w[2] = { 0, 0 };
   unsigned reg = (unsigned)round_up(p->reg, words);
@@ -49,7 +49,7 @@ static bool next(struct place *p, unsigned words, uint64_t *value)
 
 static bool read_arguments(struct guest *g, const char *arguments, uint64_t *arg)
 {
-  struct place p = { g, REG_FIRST, 0 };
+  struct argument_place p = { g, REG_FIRST, 0 };
   for (; *arguments; arguments++)
     for (unsigned n = *arguments == 'd' ? 3 : 1; n; n--)
       if (!next(&p, *arguments == 'l' ? 2 : 1, arg++)) return false;

@@ -17,13 +17,13 @@
 #include "host/linux/linux_syscall.h"
 
 /* A file as the host finds it. */
-struct place {
+struct path_place {
   int dir;
   char name[PATH_MAX];
 };
 
 /* Where a name of the guest, relative to its descriptor dirfd, lies. 0, or an errno below 0. */
-static int64_t locate(struct linux_process *p, uint64_t dirfd, uint64_t addr, struct place *to)
+static int64_t locate(struct linux_process *p, uint64_t dirfd, uint64_t addr, struct path_place *to)
 {
   char name[PATH_MAX];
   struct stat st;
@@ -59,7 +59,7 @@ static int own_descriptor(const char *name)
 }
 
 /* Links of /proc to what a process has open are not followed: they would lead to files of the simulator. */
-static int open_plain(const struct place *at, int flags, mode_t mode)
+static int open_plain(const struct path_place *at, int flags, mode_t mode)
 {
   struct open_how how = {.flags = (unsigned)flags, .resolve = RESOLVE_NO_MAGICLINKS};
   if (flags & (O_CREAT | O_TMPFILE)) how.mode = mode;
@@ -72,7 +72,7 @@ int64_t linux_sys_openat(struct linux_process *p, const uint64_t *a)
 {
   enum { KNOWN = O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC | O_DIRECTORY |
                  O_NOFOLLOW | O_TMPFILE | O_PATH };
-  struct place at;
+  struct path_place at;
   struct statfs fs;
   const int64_t bad = locate(p, a[0], a[1], &at);
   if (bad) return bad;
@@ -132,7 +132,7 @@ int64_t linux_sys_fstat(struct linux_process *p, const uint64_t *a)
 
 int64_t linux_sys_newfstatat(struct linux_process *p, const uint64_t *a)
 {
-  struct place at;
+  struct path_place at;
   struct stat st;
   const int64_t bad = locate(p, a[0], a[1], &at);
   if (bad) return bad;
@@ -147,7 +147,7 @@ int64_t linux_sys_newfstatat(struct linux_process *p, const uint64_t *a)
 
 int64_t linux_sys_readlinkat(struct linux_process *p, const uint64_t *a)
 {
-  struct place at;
+  struct path_place at;
   char to[PATH_MAX];
   const int64_t bad = locate(p, a[0], a[1], &at);
   if (bad) return bad;
@@ -164,7 +164,7 @@ int64_t linux_sys_readlinkat(struct linux_process *p, const uint64_t *a)
 
 int64_t linux_sys_faccessat(struct linux_process *p, const uint64_t *a)
 {
-  struct place at;
+  struct path_place at;
   const int64_t bad = locate(p, a[0], a[1], &at);
   if (bad) return bad;
   return faccessat(at.dir, at.name, (int)a[2], 0) == 0 ? 0 : -errno;
@@ -172,7 +172,7 @@ int64_t linux_sys_faccessat(struct linux_process *p, const uint64_t *a)
 
 int64_t linux_sys_mkdirat(struct linux_process *p, const uint64_t *a)
 {
-  struct place at;
+  struct path_place at;
   const int64_t bad = locate(p, a[0], a[1], &at);
   if (bad) return bad;
   return mkdirat(at.dir, at.name, (mode_t)a[2] & 07777) == 0 ? 0 : -errno;
@@ -180,7 +180,7 @@ int64_t linux_sys_mkdirat(struct linux_process *p, const uint64_t *a)
 
 int64_t linux_sys_unlinkat(struct linux_process *p, const uint64_t *a)
 {
-  struct place at;
+  struct path_place at;
   const int64_t bad = locate(p, a[0], a[1], &at);
   if (bad) return bad;
   return unlinkat(at.dir, at.name, (int)a[2] & AT_REMOVEDIR) == 0 ? 0 : -errno;
@@ -188,7 +188,7 @@ int64_t linux_sys_unlinkat(struct linux_process *p, const uint64_t *a)
 
 int64_t linux_sys_renameat2(struct linux_process *p, const uint64_t *a)
 {
-  struct place from, to;
+  struct path_place from, to;
   int64_t bad = locate(p, a[0], a[1], &from);
   if (!bad) bad = locate(p, a[2], a[3], &to);
   if (bad) return bad;
@@ -197,7 +197,7 @@ int64_t linux_sys_renameat2(struct linux_process *p, const uint64_t *a)
 
 int64_t linux_sys_truncate(struct linux_process *p, const uint64_t *a)
 {
-  struct place at;
+  struct path_place at;
   const int64_t bad = locate(p, (uint64_t)AT_FDCWD, a[0], &at);
   if (bad) return bad;
   return truncate(at.name, (off_t)a[1]) == 0 ? 0 : -errno;
@@ -205,7 +205,7 @@ int64_t linux_sys_truncate(struct linux_process *p, const uint64_t *a)
 
 int64_t linux_sys_chdir(struct linux_process *p, const uint64_t *a)
 {
-  struct place at;
+  struct path_place at;
   const int64_t bad = locate(p, (uint64_t)AT_FDCWD, a[0], &at);
   if (bad) return bad;
   return chdir(at.name) == 0 ? 0 : -errno;

@@ -74,13 +74,13 @@ static uint64_t capabilities(void)
   return bits;
 }
 
-struct program {
+struct linux_program {
   struct linux_elf elf;
   uint64_t bias, interpreter; /* interpreter: its bias */
   uint64_t entry;             /* where execution begins */
 };
 
-static bool make_stack(struct linux_process *p, const struct program *g, char *const *argv, struct err *e)
+static bool make_stack(struct linux_process *p, const struct linux_program *g, char *const *argv, struct err *e)
 {
   static const uint8_t random[16] = {0x27, 0x18, 0x28, 0x18, 0x28, 0x45, 0x90, 0x45,
                                      0x23, 0x53, 0x60, 0x28, 0x74, 0x71, 0x35, 0x26};
@@ -143,7 +143,7 @@ static void find_interpreter(const struct linux_process *p, const char *name, ch
   snprintf(path, size, "%s", name);
 }
 
-static bool load_all(struct linux_process *p, struct program *g, const char *path, struct err *e)
+static bool load_all(struct linux_process *p, struct linux_program *g, const char *path, struct err *e)
 {
   char interpreter[PATH_MAX];
   struct linux_elf f;
@@ -173,7 +173,7 @@ static bool make_trampoline(struct linux_process *p)
 
 bool linux_start(struct linux_process *p, char *const *argv, struct err *e)
 {
-  struct program g = {0};
+  struct linux_program g = {0};
   if (!realpath(argv[0], p->program)) return err_set(e, "%s: there is no such file", argv[0]);
   TRY(load_all(p, &g, argv[0], e));
   const unsigned prot = LINUX_PROT_READ | LINUX_PROT_WRITE | (g.elf.stack_exec ? LINUX_PROT_EXEC : 0u);

@@ -153,7 +153,7 @@ static bool marks_match(const struct attempt *a, const struct asm_used *u, const
 {
   char want[ASM_MARKS], got[ASM_MARKS];
   operand_marks(u->text, want, sizeof want);
-  operand_marks((struct span){printed, printed + strlen(printed)}, got, sizeof got);
+  operand_marks((struct text_span){printed, printed + strlen(printed)}, got, sizeof got);
   if (!strcmp(want, got)) return true;
   return asm_fail(a, AT_WORD, u->text.p, "operand %u: '%.*s' is not possible here, but '%s' is",
                   (unsigned)(u - a->used) + 1, (int)(u->text.end - u->text.p), u->text.p, printed);
@@ -163,10 +163,10 @@ static bool operand_matches(const struct attempt *a, const struct asm_used *u,
                             const struct sass_inst *s, const struct inst *t)
 {
   char printed[256];
-  struct number n;
+  struct asm_number n;
   if (u->compare == COMPARE_NONE) return true;
   sass_print_operand(s, t, a->row->op[u->op], printed, sizeof printed);
-  struct span p = span_trim((struct span){printed, printed + strlen(printed)});
+  struct text_span p = span_trim((struct text_span){printed, printed + strlen(printed)});
   if (u->compare == COMPARE_MARKS) return marks_match(a, u, printed);
   if (u->compare == COMPARE_NUMBER)
     return span_integer(&p, &n) && (n.neg ? -n.magnitude : n.magnitude) == u->number;
@@ -191,7 +191,7 @@ static bool conversion_width_matches(const struct sass_inst *s)
 static const char *where_register(const struct attempt *a, const char *name)
 {
   for (unsigned i = 0; i < a->n_used; i++) {
-    struct span t = a->used[i].text;
+    struct text_span t = a->used[i].text;
     size_t n = strlen(name);
     for (const char *p = t.p; p + n <= t.end; p++)
       if (!memcmp(p, name, n) && (p + n == t.end || !strchr("0123456789", p[n]))) return p;
@@ -290,14 +290,14 @@ static bool may_skip(const struct attempt *a, unsigned op)
          sass_operand_is_quiet(&s, a->row->op[op]);
 }
 
-static bool read_operands(const struct attempt *a, unsigned op, struct span list, struct word128 *w)
+static bool read_operands(const struct attempt *a, unsigned op, struct text_span list, struct word128 *w)
 {
   struct attempt next = *a;
   if (op == ROW_OPS || !a->row->op[op]) {
     if (span_empty(span_trim(list))) return finish(&next, w);
     return asm_fail(a, AT_OPERAND + 2 * a->position, span_trim(list).p, "too many operands");
   }
-  struct span rest = list;
+  struct text_span rest = list;
   if (span_empty(span_trim(list)))
     asm_fail(a, AT_OPERAND + 2 * a->position, list.p, "operand %u is missing", a->position + 1);
   else if (asm_operand(&next, op, &rest) && read_operands(&next, op + 1, rest, w))
@@ -310,7 +310,7 @@ static bool read_operands(const struct attempt *a, unsigned op, struct span list
 
 /* ---- modifiers ---- */
 
-static bool starts_with(struct span *s, const char *text)
+static bool starts_with(struct text_span *s, const char *text)
 {
   size_t n = strlen(text);
   if ((size_t)(s->end - s->p) < n || memcmp(s->p, text, n) != 0) return false;
@@ -332,10 +332,10 @@ static bool is_visible(struct attempt *a, unsigned i, uint64_t v, uint64_t stand
 }
 
 /* No value of field i prints as what comes next. */
-static bool fail_modifier(const struct attempt *a, unsigned i, struct span rest)
+static bool fail_modifier(const struct attempt *a, unsigned i, struct text_span rest)
 {
   const struct sass_field *f = &sass_fields[a->field[i]];
-  struct span one = {rest.p, rest.p};
+  struct text_span one = {rest.p, rest.p};
   char list[200] = "";
   while (one.end < rest.end && (one.end == rest.p || *one.end != '.')) one.end++;
   for (unsigned v = 0; v < FIELD_NAMES && f->show == SHOW_NAMES; v++)
@@ -346,7 +346,7 @@ static bool fail_modifier(const struct attempt *a, unsigned i, struct span rest)
                   span_empty(one) ? "" : ", not ", (int)(one.end - one.p), one.p);
 }
 
-static bool read_modifiers(struct attempt *a, unsigned i, struct span rest, struct word128 *w)
+static bool read_modifiers(struct attempt *a, unsigned i, struct text_span rest, struct word128 *w)
 {
   if (i == a->n) {
     if (span_empty(rest))
@@ -363,7 +363,7 @@ static bool read_modifiers(struct attempt *a, unsigned i, struct span rest, stru
   bool matched = false;
   for (uint64_t k = 0; k <= n; k++) {
     uint64_t v = k ? k - 1 : standard;
-    struct span next = rest;
+    struct text_span next = rest;
     if (k && (v == standard || !is_visible(a, i, v, standard))) continue;
     a->val[i] = v;
     struct sass_inst s = asm_view(a);
@@ -377,7 +377,7 @@ static bool read_modifiers(struct attempt *a, unsigned i, struct span rest, stru
 }
 
 static bool try_form(const struct asm_line *line, const struct sass_row *row, unsigned form,
-                     struct span rest, struct word128 *w)
+                     struct text_span rest, struct word128 *w)
 {
   struct attempt a;
   unsigned n_mods = 0;
@@ -392,7 +392,7 @@ static bool try_form(const struct asm_line *line, const struct sass_row *row, un
   return read_modifiers(&a, a.n - n_mods, rest, w);
 }
 
-bool asm_row_named(const struct sass_row *row, struct span mnemonic, struct span *rest)
+bool asm_row_named(const struct sass_row *row, struct text_span mnemonic, struct text_span *rest)
 {
   *rest = mnemonic;
   return starts_with(rest, row->name);
@@ -400,10 +400,10 @@ bool asm_row_named(const struct sass_row *row, struct span mnemonic, struct span
 
 /* ---- the line ---- */
 
-static bool read_override(struct asm_line *l, struct span *s)
+static bool read_override(struct asm_line *l, struct text_span *s)
 {
-  struct span name;
-  struct number n;
+  struct text_span name;
+  struct asm_number n;
   if (l->n_overrides >= ASM_OVERRIDES || !span_name(s, &name) || !span_char(s, '=') ||
       !span_integer(s, &n) || n.neg)
     return false;
@@ -418,7 +418,7 @@ static bool read_override(struct asm_line *l, struct span *s)
   return false;
 }
 
-static bool read_guard(struct asm_line *l, struct span *s)
+static bool read_guard(struct asm_line *l, struct text_span *s)
 {
   unsigned r;
   l->guard = (struct sass_pred){.index = SASS_PT};
@@ -439,7 +439,7 @@ static bool bad(struct err *e, size_t *column, const char *text, const char *at,
 /* Cuts the line into control, guard, mnemonic, operands, overrides. */
 static bool read_line(struct asm_line *l, const char *text, size_t *column, struct err *e)
 {
-  struct span s = span_trim((struct span){text, text + strlen(text)});
+  struct text_span s = span_trim((struct text_span){text, text + strlen(text)});
   const char *at = s.p;
   if (!span_empty(s) && s.end[-1] == ';') s.end--;
   if (!span_control(&s, &l->ctrl, &at))
@@ -449,7 +449,7 @@ static bool read_line(struct asm_line *l, const char *text, size_t *column, stru
   at = s.p;
   if (!read_guard(l, &s)) return bad(e, column, text, at, "guard: write @P0 or @!P0 (@UP0, @!UP0)");
   s = span_trim(s);
-  l->mnemonic = (struct span){s.p, s.p};
+  l->mnemonic = (struct text_span){s.p, s.p};
   while (l->mnemonic.end < s.end && *l->mnemonic.end != ' ' && *l->mnemonic.end != '\t')
     l->mnemonic.end++;
   s.p = l->mnemonic.end;
@@ -491,7 +491,7 @@ static bool search(const struct asm_line *l, bool *named, struct word128 *w)
 {
   for (unsigned i = 0; i < sass_n_rows; i++) {
     const struct sass_row *r = &sass_rows[i];
-    struct span rest;
+    struct text_span rest;
     unsigned forms = row_forms(r, l->env->sm);
     if (!forms || !asm_row_named(r, l->mnemonic, &rest)) continue;
     *named = true;

@@ -70,14 +70,14 @@ static bool append(char *buf, size_t size, const char *separator, const char *te
   return true;
 }
 
-void asm_list_forms(unsigned sm, struct span mnemonic, char *buf, size_t size)
+void asm_list_forms(unsigned sm, struct text_span mnemonic, char *buf, size_t size)
 {
   struct sass_asm env = {.sm = sm};
   char text[256];
   unsigned n = 0;
   for (unsigned i = 0; i < sass_n_rows; i++) {
     const struct sass_row *r = &sass_rows[i];
-    struct span rest;
+    struct text_span rest;
     unsigned forms = row_forms(r, sm);
     if (!forms || !asm_row_named(r, mnemonic, &rest)) continue;
     for (unsigned form = 0; form < 16; form++)
@@ -121,7 +121,7 @@ static bool seen_before(unsigned i)
   return false;
 }
 
-static void list_near(unsigned sm, struct span mnemonic, unsigned limit, char *buf, size_t size)
+static void list_near(unsigned sm, struct text_span mnemonic, unsigned limit, char *buf, size_t size)
 {
   size_t n = base_length(mnemonic.p, (size_t)(mnemonic.end - mnemonic.p));
   for (unsigned i = 0, found = 0; n <= NAME_MAX_LEN && i < sass_n_rows && found < 6; i++) {
@@ -134,10 +134,10 @@ static void list_near(unsigned sm, struct span mnemonic, unsigned limit, char *b
   }
 }
 
-void asm_list_similar(unsigned sm, struct span mnemonic, char *buf, size_t size)
+void asm_list_similar(unsigned sm, struct text_span mnemonic, char *buf, size_t size)
 {
   char text[64];
-  struct span rest;
+  struct text_span rest;
   for (unsigned i = 0; i < sass_n_rows; i++)
     if (asm_row_named(&sass_rows[i], mnemonic, &rest)) {
       snprintf(text, sizeof text, "; sm_%u to sm_%u have it", sass_rows[i].sm_min,

@@ -82,7 +82,7 @@ static void add_choice(struct attempt *a, unsigned id, unsigned n)
 
 /* ---- registers ---- */
 
-static bool read_reg(struct attempt *a, struct span *s, unsigned id)
+static bool read_reg(struct attempt *a, struct text_span *s, unsigned id)
 {
   unsigned r;
   const char *at = s->p;
@@ -93,7 +93,7 @@ static bool read_reg(struct attempt *a, struct span *s, unsigned id)
   return put(a, id, r, at);
 }
 
-static bool read_ureg(struct attempt *a, struct span *s, unsigned id)
+static bool read_ureg(struct attempt *a, struct text_span *s, unsigned id)
 {
   unsigned r, zero = asm_urz(a, id);
   const char *at = s->p;
@@ -105,9 +105,9 @@ static bool read_ureg(struct attempt *a, struct span *s, unsigned id)
 }
 
 /* Rest of an operand: suffixes, closing bars. .reuse is taken here, others are checked later. */
-static bool read_suffixes(struct attempt *a, struct span s, int reuse_slot)
+static bool read_suffixes(struct attempt *a, struct text_span s, int reuse_slot)
 {
-  for (struct span name; !span_empty(s = span_trim(s));) {
+  for (struct text_span name; !span_empty(s = span_trim(s));) {
     const char *at = s.p;
     if (span_char(&s, '|')) continue;
     if (!span_char(&s, '.') || !span_name(&s, &name))
@@ -133,7 +133,7 @@ static bool wants_uniform(const struct attempt *a, unsigned id)
   return a->row->traits & (result ? ROW_UPRED_D : ROW_UPRED_S);
 }
 
-static bool read_pred(struct attempt *a, struct span s, const uint16_t *fields)
+static bool read_pred(struct attempt *a, struct text_span s, const uint16_t *fields)
 {
   unsigned id = of_class(fields, CLASS_PRED), not_id = of_class(fields, CLASS_NOT);
   unsigned file_id = of_class(fields, CLASS_FILE), r;
@@ -157,9 +157,9 @@ static bool read_pred(struct attempt *a, struct span s, const uint16_t *fields)
 
 /* ---- numbers ---- */
 
-static bool read_number(struct attempt *a, struct span s, unsigned id)
+static bool read_number(struct attempt *a, struct text_span s, unsigned id)
 {
-  struct number n;
+  struct asm_number n;
   uint64_t bits;
   char what[96];
   const char *at = s.p;
@@ -177,7 +177,7 @@ static unsigned offset_unit(unsigned id)
   return id == FLD_OFFSET_L256 || id == FLD_OFFSET_S256 ? 32 : 1;
 }
 
-static bool read_offset(struct attempt *a, struct number n, unsigned id, const char *at)
+static bool read_offset(struct attempt *a, struct asm_number n, unsigned id, const char *at)
 {
   uint64_t bits;
   char what[96];
@@ -196,13 +196,13 @@ static bool read_offset(struct attempt *a, struct number n, unsigned id, const c
 }
 
 /* Upper half first; two elements of the list. */
-static bool read_halves(struct attempt *a, struct span first, struct span *list)
+static bool read_halves(struct attempt *a, struct text_span first, struct text_span *list)
 {
   struct sass_inst s = asm_view(a);
   bool bf16 = sass_get(&s, FLD_HBF16) || sass_get(&s, FLD_HCMP_BF16);
   uint32_t part[2];
   for (unsigned i = 0; i < 2; i++) {
-    struct span t = i ? span_operand(list) : first;
+    struct text_span t = i ? span_operand(list) : first;
     const char *at = t.p;
     if (!span_float(&t, bf16 ? FLOAT_BF16 : FLOAT_F16, &part[i]) || !span_empty(span_trim(t)))
       return fail_here(a, WRONG_KIND, at, "two numbers are expected, upper half first");
@@ -210,9 +210,9 @@ static bool read_halves(struct attempt *a, struct span first, struct span *list)
   return put(a, FLD_IMM32, part[0] << 16 | part[1], first.p);
 }
 
-static bool read_immediate(struct attempt *a, struct span s, struct span *list)
+static bool read_immediate(struct attempt *a, struct text_span s, struct text_span *list)
 {
-  struct number n;
+  struct asm_number n;
   uint64_t bits;
   uint32_t word;
   const char *at = s.p;
@@ -245,32 +245,32 @@ static bool read_immediate(struct attempt *a, struct span s, struct span *list)
 /* c[0x3][0x10], c[0x3][R2+0x10], c[0x3][UR4+0x10]; cx[UR4][0x10] has no bank. */
 struct constant {
   bool bindless, has_reg, has_ureg;
-  struct number bank, offset;
-  struct span reg; /* of the register's name */
+  struct asm_number bank, offset;
+  struct text_span reg; /* of the register's name */
   const char *at;  /* the offset */
 };
 
-static bool read_bracket(struct span *s, struct span *reg, struct number *n)
+static bool read_bracket(struct text_span *s, struct text_span *reg, struct asm_number *n)
 {
   unsigned r;
-  *reg = (struct span){s->p, s->p};
+  *reg = (struct text_span){s->p, s->p};
   if (!span_char(s, '[')) return false;
-  struct span t = *s;
+  struct text_span t = *s;
   if (span_register(&t, "UR", 0, &r) || span_register(&t, "R", 0, &r)) {
-    *reg = (struct span){s->p, t.p};
+    *reg = (struct text_span){s->p, t.p};
     *s = t;
-    *n = (struct number){0, false};
+    *n = (struct asm_number){0, false};
     if (span_char(s, ']')) return true;
-    struct span plus = *s;
+    struct text_span plus = *s;
     if (span_char(&plus, '+')) *s = plus;
   }
   return span_integer(s, n) && span_char(s, ']');
 }
 
-static bool read_constant(struct attempt *a, struct span *s, struct constant *c)
+static bool read_constant(struct attempt *a, struct text_span *s, struct constant *c)
 {
   const char *at = s->p;
-  struct span bank_reg;
+  struct text_span bank_reg;
   *c = (struct constant){.bindless = span_word(s, "cx")};
   if (!c->bindless && !span_word(s, "c"))
     return fail_here(a, WRONG_KIND, at, "a constant c[bank][offset] is expected");
@@ -286,7 +286,7 @@ static bool read_constant(struct attempt *a, struct span *s, struct constant *c)
 }
 
 /* Constant operand of an ALU instruction: whole words. */
-static bool source_constant(struct attempt *a, struct span *s, bool bindless)
+static bool source_constant(struct attempt *a, struct text_span *s, bool bindless)
 {
   struct constant c;
   uint64_t bits;
@@ -308,7 +308,7 @@ static bool source_constant(struct attempt *a, struct span *s, bool bindless)
 }
 
 /* Address in a constant bank: LDC, ULDC. */
-static bool constant_address(struct attempt *a, struct span s, const uint16_t *fields)
+static bool constant_address(struct attempt *a, struct text_span s, const uint16_t *fields)
 {
   struct constant c;
   uint64_t bits;
@@ -340,7 +340,7 @@ static unsigned modifier_field(const struct attempt *a, enum src_place at, unsig
 }
 
 /* Leading -, ~ and |. */
-static bool source_signs(struct attempt *a, struct span *s, unsigned op, enum src_place at)
+static bool source_signs(struct attempt *a, struct text_span *s, unsigned op, enum src_place at)
 {
   const char *first = s->p;
   bool neg = false, abs = false;
@@ -369,7 +369,7 @@ static bool source_signs(struct attempt *a, struct span *s, unsigned op, enum sr
   return true;
 }
 
-static bool read_source(struct attempt *a, unsigned op, struct span s, struct span *list,
+static bool read_source(struct attempt *a, unsigned op, struct text_span s, struct text_span *list,
                         uint8_t *compare)
 {
   unsigned kind = op & OM_KIND, n = kind == OPD_A ? 0 : kind == OPD_B ? 1 : 2;
@@ -395,11 +395,11 @@ static bool read_source(struct attempt *a, unsigned op, struct span s, struct sp
 /* ---- addresses ---- */
 
 /* One term of [R2.64+UR4+-0x10]. */
-static bool address_term(struct attempt *a, struct span *s, const uint16_t *fields, int sign)
+static bool address_term(struct attempt *a, struct text_span *s, const uint16_t *fields, int sign)
 {
   unsigned r;
-  struct number n;
-  struct span t = *s, name;
+  struct asm_number n;
+  struct text_span t = *s, name;
   const char *at = s->p;
   unsigned reg = of_class(fields, CLASS_REG), ureg = of_class(fields, CLASS_UREG);
   if (span_register(&t, "UR", 0, &r)) {
@@ -412,7 +412,7 @@ static bool address_term(struct attempt *a, struct span *s, const uint16_t *fiel
     if (sign < 0) n.neg = !n.neg;
     return read_offset(a, n, of_class(fields, CLASS_OFFSET), at);
   }
-  t = (struct span){s->p, s->p};
+  t = (struct text_span){s->p, s->p};
   while (span_char(s, '.'))
     if (!span_name(s, &name)) return fail_here(a, WRONG_VALUE, s->p, "unexpected text");
   t.end = s->p;
@@ -431,10 +431,10 @@ static void choose_width(struct attempt *a, bool usual)
 }
 
 /* desc[UR4]; `next`: the word names the register before. */
-static bool read_descriptor(struct attempt *a, struct span *s, unsigned id, bool next)
+static bool read_descriptor(struct attempt *a, struct text_span *s, unsigned id, bool next)
 {
   unsigned r;
-  struct span t;
+  struct text_span t;
   if (!span_char(s, '[')) return false;
   if (!next) return read_ureg(a, s, id) && span_char(s, ']');
   t = *s;
@@ -442,7 +442,7 @@ static bool read_descriptor(struct attempt *a, struct span *s, unsigned id, bool
   return put(a, id, r - 1, t.p) && span_char(s, ']');
 }
 
-static bool read_address(struct attempt *a, struct span s, const uint16_t *fields)
+static bool read_address(struct attempt *a, struct text_span s, const uint16_t *fields)
 {
   bool next = fields == row_operand_fields(OPD_LDGSTS_GN) || fields == row_operand_fields(OPD_LDGSTS_GN100);
   unsigned desc = FLD_NONE, ureg = of_class(fields, CLASS_UREG);
@@ -484,7 +484,7 @@ static bool read_address(struct attempt *a, struct span s, const uint16_t *field
 
 /* ---- branch targets ---- */
 
-static bool read_label(struct attempt *a, struct span s, uint64_t *address)
+static bool read_label(struct attempt *a, struct text_span s, uint64_t *address)
 {
   const struct sass_asm *env = a->line->env;
   char what[200];
@@ -499,9 +499,9 @@ static bool read_label(struct attempt *a, struct span s, uint64_t *address)
 }
 
 /* Relative to the next instruction or not, as the disassembler says. */
-static bool read_target(struct attempt *a, struct span s, unsigned id, struct asm_used *used)
+static bool read_target(struct attempt *a, struct text_span s, unsigned id, struct asm_used *used)
 {
-  struct number n;
+  struct asm_number n;
   uint64_t address, bits[2];
   const char *at = s.p;
   unsigned width = field_width(id), scale = class_of[id] == CLASS_TARGET ? 4 : 1;
@@ -512,7 +512,7 @@ static bool read_target(struct attempt *a, struct span s, unsigned id, struct as
   if (address % scale) return fail_here(a, WRONG_VALUE, at, "the target is no multiple of 4");
   for (unsigned i = 0; i < 2; i++) {
     int64_t v = (int64_t)(i ? address : address - a->line->env->pc - 16) / (int)scale;
-    n = (struct number){(uint64_t)(v < 0 ? -v : v), v < 0};
+    n = (struct asm_number){(uint64_t)(v < 0 ? -v : v), v < 0};
     fits[i] = number_fits(n, width, true, &bits[i]);
   }
   if (!fits[0] && !fits[1]) return fail_here(a, WRONG_VALUE, at, "the target is too far away");
@@ -529,7 +529,7 @@ static bool read_target(struct attempt *a, struct span s, unsigned id, struct as
 /* ---- operands of single instructions ---- */
 
 /* PPZPPNNP: two letters for each lane, lane 3 first; or the number of the field. */
-static bool read_swizzle_signs(struct attempt *a, struct span s)
+static bool read_swizzle_signs(struct attempt *a, struct text_span s)
 {
   enum { QUAD = 4 };
   uint64_t v = 0;
@@ -545,10 +545,10 @@ static bool read_swizzle_signs(struct attempt *a, struct span s)
 }
 
 /* {5,4} */
-static bool read_depbar_mask(struct attempt *a, struct span mask)
+static bool read_depbar_mask(struct attempt *a, struct text_span mask)
 {
   uint64_t bits = 0;
-  struct number n;
+  struct asm_number n;
   const char *at = mask.p;
   if (!span_char(&mask, '{')) return fail_here(a, WRONG_VALUE, mask.p, "write {5,4,…}");
   do {
@@ -561,7 +561,7 @@ static bool read_depbar_mask(struct attempt *a, struct span mask)
 }
 
 /* SB0, 0x1, {5,4}; a list alone waits for all that it names. */
-static bool read_depbar(struct attempt *a, struct span s, struct span *list)
+static bool read_depbar(struct attempt *a, struct text_span s, struct text_span *list)
 {
   unsigned sb;
   const char *at = s.p;
@@ -571,11 +571,11 @@ static bool read_depbar(struct attempt *a, struct span s, struct span *list)
   if (!put(a, FLD_DEPBAR_SB, sb, at)) return false;
   add_choice(a, FLD_DEPBAR_LE, 2);
   if (!read_number(a, span_operand(list), FLD_DEPBAR_COUNT)) return false;
-  struct span mask = span_operand(list);
+  struct text_span mask = span_operand(list);
   return span_empty(mask) || read_depbar_mask(a, mask);
 }
 
-static bool read_special_register(struct attempt *a, struct span s)
+static bool read_special_register(struct attempt *a, struct text_span s)
 {
   unsigned sr;
   const char *at = s.p;
@@ -587,7 +587,7 @@ static bool read_special_register(struct attempt *a, struct span s)
   return fail_here(a, WRONG_KIND, at, "a special register is expected (SR_TID.X, SR_CLOCKLO, SR80)");
 }
 
-static bool read_breg(struct attempt *a, struct span s, unsigned id)
+static bool read_breg(struct attempt *a, struct text_span s, unsigned id)
 {
   unsigned r;
   const char *at = s.p;
@@ -598,7 +598,7 @@ static bool read_breg(struct attempt *a, struct span s, unsigned id)
 }
 
 /* [UR4], desc[UR4] */
-static bool read_bulk(struct attempt *a, struct span s, unsigned id)
+static bool read_bulk(struct attempt *a, struct text_span s, unsigned id)
 {
   if (id == FLD_TMA_HINT && !span_word(&s, "desc")) return fail_here(a, WRONG_KIND, s.p, "desc[UR…] is expected");
   if (!span_char(&s, '[')) return fail_here(a, WRONG_KIND, s.p, "[UR…] is expected");
@@ -608,14 +608,14 @@ static bool read_bulk(struct attempt *a, struct span s, unsigned id)
 }
 
 /* gdesc[UR4].negB.tnspB */
-static bool read_descriptors(struct attempt *a, struct span s, const uint16_t *fields)
+static bool read_descriptors(struct attempt *a, struct text_span s, const uint16_t *fields)
 {
   static const struct {
     const char *name;
     uint16_t field;
   } suffix[] = {{"negA", FLD_A_NEG}, {"negB", FLD_B_NEG}, {"tnspA", FLD_GMMA_TNSP_A}, {"tnspB", FLD_GMMA_TNSP_B}};
   const size_t n = sizeof suffix / sizeof suffix[0];
-  struct span name;
+  struct text_span name;
   if (!span_word(&s, "gdesc") || !span_char(&s, '['))
     return fail_here(a, WRONG_KIND, s.p, "gdesc[UR...] is expected");
   if (!read_ureg(a, &s, fields[0])) return false;
@@ -632,9 +632,9 @@ static bool read_descriptors(struct attempt *a, struct span s, const uint16_t *f
 }
 
 /* .A_REUSE.A_KEEP, .BUFFER1: fields with names, whatever is written. */
-static bool read_named(struct attempt *a, struct span s, const uint16_t *fields)
+static bool read_named(struct attempt *a, struct text_span s, const uint16_t *fields)
 {
-  struct span name;
+  struct text_span name;
   while (!span_empty(s = span_trim(s))) {
     const char *at = s.p;
     bool found = false;
@@ -650,12 +650,12 @@ static bool read_named(struct attempt *a, struct span s, const uint16_t *fields)
 }
 
 /* gdesc[UR4].A_KEEP, tmem[UR4+0x10], idesc[UR5] */
-static bool read_bracketed(struct attempt *a, struct span s, unsigned kind)
+static bool read_bracketed(struct attempt *a, struct text_span s, unsigned kind)
 {
   const uint16_t *fields = row_operand_fields(kind);
   const char *open = row_bracket(kind), *at = s.p;
-  struct span word = {open, open + strlen(open) - 1};
-  struct number n;
+  struct text_span word = {open, open + strlen(open) - 1};
+  struct asm_number n;
   unsigned r;
   char what[40], name[8];
   snprintf(name, sizeof name, "%.*s", (int)(word.end - word.p), word.p);
@@ -677,7 +677,7 @@ static bool read_bracketed(struct attempt *a, struct span s, unsigned kind)
 }
 
 /* gsb0; in WARPGROUP.DEPBAR a number follows: gsb0, 0x1 */
-static bool read_group_counter(struct attempt *a, struct span s, unsigned kind, struct span *list)
+static bool read_group_counter(struct attempt *a, struct text_span s, unsigned kind, struct text_span *list)
 {
   unsigned gsb, id = kind == OPD_GSB ? FLD_GMMA_GSB : FLD_DEPBAR_SB;
   const char *at = s.p;
@@ -691,7 +691,7 @@ static bool read_group_counter(struct attempt *a, struct span s, unsigned kind, 
 }
 
 /* [R4] of a surface access: the first of its coordinates. */
-static bool read_surface_address(struct attempt *a, struct span s)
+static bool read_surface_address(struct attempt *a, struct text_span s)
 {
   const char *at = s.p;
   if (!span_char(&s, '[') || s.end[-1] != ']')
@@ -701,9 +701,9 @@ static bool read_surface_address(struct attempt *a, struct span s)
 }
 
 /* .reuse of an operand that has a bit of its own for it. */
-static bool read_own_reuse(struct attempt *a, struct span *s, const uint16_t *fields)
+static bool read_own_reuse(struct attempt *a, struct text_span *s, const uint16_t *fields)
 {
-  struct span rest = span_trim(*s), name;
+  struct text_span rest = span_trim(*s), name;
   if (fields[1] != FLD_SCALE_B_REUSE) return true;
   bool on = span_char(&rest, '.') && span_name(&rest, &name) && span_is(name, "reuse");
   const char *at = s->p;
@@ -712,7 +712,7 @@ static bool read_own_reuse(struct attempt *a, struct span *s, const uint16_t *fi
 }
 
 /* Operand kinds that name their own slots: the fields say what is written. */
-static bool read_by_fields(struct attempt *a, struct span s, const uint16_t *fields,
+static bool read_by_fields(struct attempt *a, struct text_span s, const uint16_t *fields,
                            struct asm_used *used)
 {
   unsigned id = fields[0];
@@ -740,11 +740,11 @@ static bool read_by_fields(struct attempt *a, struct span s, const uint16_t *fie
   }
 }
 
-bool asm_operand(struct attempt *a, unsigned op, struct span *list)
+bool asm_operand(struct attempt *a, unsigned op, struct text_span *list)
 {
   unsigned kind = a->row->op[op] & OM_KIND;
   const uint16_t *fields = row_operand_fields(kind);
-  struct span s = span_operand(list);
+  struct text_span s = span_operand(list);
   struct asm_used *used = &a->used[a->n_used++];
   bool ok;
   *used = (struct asm_used){.op = (uint8_t)op, .compare = COMPARE_MARKS, .text = s};

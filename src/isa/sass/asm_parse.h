@@ -31,7 +31,7 @@ struct asm_line {
   const struct sass_asm *env;
   struct inst_ctrl ctrl;
   struct sass_pred guard;
-  struct span mnemonic, operands;
+  struct text_span mnemonic, operands;
   unsigned n_overrides;
   struct asm_override override[ASM_OVERRIDES];
   bool strict; /* an address names all registers that its form has */
@@ -47,7 +47,7 @@ struct asm_used {
   uint8_t op;      /* index into row->op */
   uint8_t compare; /* enum asm_compare */
   uint64_t number;
-  struct span text;
+  struct text_span text;
 };
 
 /* A field whose value is found by printing: all that the text can mean. */
@@ -79,7 +79,7 @@ bool asm_fail(const struct attempt *a, unsigned progress, const char *at, const 
 int asm_field(const struct attempt *a, unsigned id);
 
 /* Reads operand number `op` of the row from the list; most take one element of it. */
-bool asm_operand(struct attempt *a, unsigned op, struct span *list);
+bool asm_operand(struct attempt *a, unsigned op, struct text_span *list);
 
 /* Value of a field that the text does not mention: what the compiler writes. */
 uint64_t asm_default(const struct attempt *a, unsigned id);
@@ -96,9 +96,9 @@ struct sass_inst asm_view(const struct attempt *a);
 struct word128 asm_word(const struct attempt *a);
 
 /* Valid forms of rows called like this, and mnemonics like this one: " (FADD R0, R2, R4; …)". */
-void asm_list_forms(unsigned sm, struct span mnemonic, char *buf, size_t size);
-void asm_list_similar(unsigned sm, struct span mnemonic, char *buf, size_t size);
+void asm_list_forms(unsigned sm, struct text_span mnemonic, char *buf, size_t size);
+void asm_list_similar(unsigned sm, struct text_span mnemonic, char *buf, size_t size);
 /* Whether the row's name opens the mnemonic and ends at a dot; *rest is what follows. */
-bool asm_row_named(const struct sass_row *row, struct span mnemonic, struct span *rest);
+bool asm_row_named(const struct sass_row *row, struct text_span mnemonic, struct text_span *rest);
 
 #endif

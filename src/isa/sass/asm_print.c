@@ -12,7 +12,7 @@ enum { EXACT_ROUNDS = 3, EXACT_TEXT = 512 };
 static bool target_text(const struct sass_inst *s, const struct inst *t, char *buf, size_t size,
                         uint64_t *target)
 {
-  struct number n;
+  struct asm_number n;
   *target = t->pc + 16 + (uint64_t)s->offset;
   for (unsigned i = 0; i < ROW_OPS && s->row->op[i]; i++) {
     switch (s->row->op[i] & OM_KIND) {
@@ -21,7 +21,7 @@ static bool target_text(const struct sass_inst *s, const struct inst *t, char *b
     }
     if (sass_operand_is_quiet(s, s->row->op[i])) return false;
     sass_print_operand(s, t, s->row->op[i], buf, size);
-    struct span p = {buf, buf + strlen(buf)};
+    struct text_span p = {buf, buf + strlen(buf)};
     return span_integer(&p, &n) && (n.neg ? -n.magnitude : n.magnitude) == *target;
   }
   return false;

@@ -12,36 +12,36 @@ static bool is_name(char c)
   return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-static void skip_blanks(struct span *s)
+static void skip_blanks(struct text_span *s)
 {
   while (s->p < s->end && isspace((unsigned char)*s->p)) s->p++;
 }
 
-struct span span_trim(struct span s)
+struct text_span span_trim(struct text_span s)
 {
   skip_blanks(&s);
   while (s.end > s.p && isspace((unsigned char)s.end[-1])) s.end--;
   return s;
 }
 
-bool span_is(struct span s, const char *text)
+bool span_is(struct text_span s, const char *text)
 {
   size_t n = strlen(text);
   return (size_t)(s.end - s.p) == n && memcmp(s.p, text, n) == 0;
 }
 
-bool span_char(struct span *s, char c)
+bool span_char(struct text_span *s, char c)
 {
-  struct span t = *s;
+  struct text_span t = *s;
   skip_blanks(&t);
   if (span_empty(t) || *t.p != c) return false;
   s->p = t.p + 1;
   return true;
 }
 
-bool span_word(struct span *s, const char *word)
+bool span_word(struct text_span *s, const char *word)
 {
-  struct span t = *s;
+  struct text_span t = *s;
   size_t n = strlen(word);
   skip_blanks(&t);
   if ((size_t)(t.end - t.p) < n || memcmp(t.p, word, n) != 0) return false;
@@ -51,9 +51,9 @@ bool span_word(struct span *s, const char *word)
   return true;
 }
 
-bool span_name(struct span *s, struct span *name)
+bool span_name(struct text_span *s, struct text_span *name)
 {
-  struct span t = *s;
+  struct text_span t = *s;
   skip_blanks(&t);
   name->p = t.p;
   while (!span_empty(t) && is_name(*t.p)) t.p++;
@@ -70,11 +70,11 @@ static int digit_value(char c)
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
 }
 
-bool span_integer(struct span *s, struct number *n)
+bool span_integer(struct text_span *s, struct asm_number *n)
 {
-  struct span t = *s;
+  struct text_span t = *s;
   skip_blanks(&t);
-  *n = (struct number){0, false};
+  *n = (struct asm_number){0, false};
   if (!span_empty(t) && (*t.p == '-' || *t.p == '+')) n->neg = *t.p++ == '-';
   unsigned base = 10;
   if (t.end - t.p > 2 && t.p[0] == '0' && (t.p[1] == 'x' || t.p[1] == 'X')) base = 16, t.p += 2;
@@ -89,7 +89,7 @@ bool span_integer(struct span *s, struct number *n)
   return true;
 }
 
-bool number_fits(struct number n, unsigned width, bool as_signed, uint64_t *bits)
+bool number_fits(struct asm_number n, unsigned width, bool as_signed, uint64_t *bits)
 {
   uint64_t ones = bits_ones(width), half = UINT64_C(1) << (width - 1);
   *bits = (n.neg ? -n.magnitude : n.magnitude) & ones;
@@ -97,9 +97,9 @@ bool number_fits(struct number n, unsigned width, bool as_signed, uint64_t *bits
   return n.magnitude <= (as_signed ? half - 1 : ones);
 }
 
-bool span_register(struct span *s, const char *prefix, unsigned zero, unsigned *index)
+bool span_register(struct text_span *s, const char *prefix, unsigned zero, unsigned *index)
 {
-  struct span t = *s;
+  struct text_span t = *s;
   size_t n = strlen(prefix);
   skip_blanks(&t);
   if ((size_t)(t.end - t.p) <= n || memcmp(t.p, prefix, n) != 0) return false;
@@ -120,9 +120,9 @@ bool span_register(struct span *s, const char *prefix, unsigned zero, unsigned *
   return true;
 }
 
-struct span span_operand(struct span *s)
+struct text_span span_operand(struct text_span *s)
 {
-  struct span o = {s->p, s->p};
+  struct text_span o = {s->p, s->p};
   int depth = 0;
   for (; o.end < s->end; o.end++) {
     char c = *o.end;
@@ -185,14 +185,14 @@ static bool encode_float(double v, float f, enum float_format format, uint32_t *
   }
 }
 
-bool span_float(struct span *s, enum float_format format, uint32_t *bits)
+bool span_float(struct text_span *s, enum float_format format, uint32_t *bits)
 {
-  struct span t = *s;
-  struct number n;
+  struct text_span t = *s;
+  struct asm_number n;
   uint64_t raw;
   char text[64], *stop;
   skip_blanks(&t);
-  struct span hex = t;
+  struct text_span hex = t;
   if (t.end - t.p > 2 && t.p[0] == '0' && t.p[1] == 'x' && span_integer(&hex, &n)) {
     *s = hex;
     bool fits = number_fits(n, format >= FLOAT_F16 ? 16 : 32, false, &raw);
@@ -200,7 +200,7 @@ bool span_float(struct span *s, enum float_format format, uint32_t *bits)
     return fits;
   }
   bool neg = !span_empty(t) && *t.p == '-';
-  struct span word = {t.p + (!span_empty(t) && (*t.p == '-' || *t.p == '+')), t.end};
+  struct text_span word = {t.p + (!span_empty(t) && (*t.p == '-' || *t.p == '+')), t.end};
   double v = 0;
   float f = 0;
   if (span_word(&word, "INF")) {
@@ -215,7 +215,7 @@ bool span_float(struct span *s, enum float_format format, uint32_t *bits)
     v = strtod(text, &stop);
     if (stop == text) return false;
     f = strtof(text, NULL);
-    word = (struct span){t.p + (stop - text), t.end};
+    word = (struct text_span){t.p + (stop - text), t.end};
   }
   *s = word;
   return encode_float(v, f, format, bits);
@@ -223,14 +223,14 @@ bool span_float(struct span *s, enum float_format format, uint32_t *bits)
 
 /* ---- control notation ---- */
 
-static bool control_mask(struct span *s, struct inst_ctrl *c)
+static bool control_mask(struct text_span *s, struct inst_ctrl *c)
 {
   for (; !span_empty(*s) && (*s->p == '-' || (*s->p >= '0' && *s->p <= '5')); s->p++)
     if (*s->p != '-') c->wait = (uint8_t)(c->wait | 1u << (*s->p - '0'));
   return true;
 }
 
-static bool control_counter(struct span *s, uint8_t *counter)
+static bool control_counter(struct text_span *s, uint8_t *counter)
 {
   if (span_empty(*s)) return false;
   char c = *s->p++;
@@ -240,7 +240,7 @@ static bool control_counter(struct span *s, uint8_t *counter)
   return true;
 }
 
-static bool control_stall(struct span *s, struct inst_ctrl *c)
+static bool control_stall(struct text_span *s, struct inst_ctrl *c)
 {
   unsigned n = 0, digits = 0;
   for (; !span_empty(*s) && isdigit((unsigned char)*s->p) && digits < 3; digits++)
@@ -249,7 +249,7 @@ static bool control_stall(struct span *s, struct inst_ctrl *c)
   return digits > 0 && n <= 15;
 }
 
-static bool control_item(struct span *s, struct inst_ctrl *c)
+static bool control_item(struct text_span *s, struct inst_ctrl *c)
 {
   if (span_empty(*s)) return false;
   switch (*s->p++) {
@@ -263,7 +263,7 @@ static bool control_item(struct span *s, struct inst_ctrl *c)
   }
 }
 
-bool span_control(struct span *s, struct inst_ctrl *c, const char **at)
+bool span_control(struct text_span *s, struct inst_ctrl *c, const char **at)
 {
   *c = (struct inst_ctrl){.stall = 1, .write_sb = SB_NONE, .read_sb = SB_NONE};
   if (!span_char(s, '[')) return true;
@@ -286,7 +286,7 @@ static void append(char *buf, size_t size, const char *p, size_t n)
   buf[used + n] = '\0';
 }
 
-void operand_marks(struct span s, char *buf, size_t size)
+void operand_marks(struct text_span s, char *buf, size_t size)
 {
   buf[0] = '\0';
   s = span_trim(s);
@@ -302,7 +302,7 @@ void operand_marks(struct span s, char *buf, size_t size)
     }
     const char *first = p++;
     while (p < s.end && is_name(*p)) p++;
-    if (span_is((struct span){first, p}, ".reuse")) continue;
+    if (span_is((struct text_span){first, p}, ".reuse")) continue;
     append(buf, size, first, (size_t)(p - first));
   }
 }

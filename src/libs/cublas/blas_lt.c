@@ -57,20 +57,20 @@ _Static_assert(sizeof(struct lt_desc) <= 184, "a program's own descriptor holds 
 _Static_assert(sizeof(struct lt_preference) <= 64, "a program's own preference holds ours");
 
 /* A member and the bytes an attribute of it has. */
-struct place {
+struct lt_place {
   void *at;
   size_t bytes;
 };
-#define PLACE(m) ((struct place){&(m), sizeof(m)})
+#define PLACE(m) ((struct lt_place){&(m), sizeof(m)})
 
-static blas_status set(struct place p, const void *value, size_t bytes)
+static blas_status set(struct lt_place p, const void *value, size_t bytes)
 {
   if (!value || !p.at || bytes != p.bytes) return BLAS_INVALID_VALUE;
   memcpy(p.at, value, bytes);
   return BLAS_SUCCESS;
 }
 
-static blas_status get(struct place p, void *value, size_t bytes, size_t *written)
+static blas_status get(struct lt_place p, void *value, size_t bytes, size_t *written)
 {
   if (!p.at || (bytes && !value) || (!bytes && !written)) return BLAS_INVALID_VALUE;
   if (written) *written = p.bytes;
@@ -103,7 +103,7 @@ PUBLIC blas_status cublasLtMatrixLayoutDestroy(struct lt_layout *l)
   return BLAS_SUCCESS;
 }
 
-static struct place of_layout(struct lt_layout *l, int what)
+static struct lt_place of_layout(struct lt_layout *l, int what)
 {
   switch (what) {
   case LAYOUT_TYPE: return PLACE(l->type);
@@ -113,7 +113,7 @@ static struct place of_layout(struct lt_layout *l, int what)
   case LAYOUT_LD: return PLACE(l->ld);
   case LAYOUT_BATCH: return PLACE(l->batch);
   case LAYOUT_STRIDE: return PLACE(l->stride);
-  default: return (struct place){NULL, 0};
+  default: return (struct lt_place){NULL, 0};
   }
 }
 
@@ -148,7 +148,7 @@ PUBLIC blas_status cublasLtMatmulDescDestroy(struct lt_desc *d)
   return BLAS_SUCCESS;
 }
 
-static struct place of_desc(struct lt_desc *d, int what)
+static struct lt_place of_desc(struct lt_desc *d, int what)
 {
   switch (what) {
   case DESC_COMPUTE: return PLACE(d->compute);
@@ -170,14 +170,14 @@ static struct place of_desc(struct lt_desc *d, int what)
   case DESC_AMAX_D: return PLACE(d->amax);
   case DESC_AUX_TYPE: return PLACE(d->aux_type);
   case DESC_BIAS_TYPE: return PLACE(d->bias_type);
-  default: return (struct place){NULL, 0};
+  default: return (struct lt_place){NULL, 0};
   }
 }
 
 PUBLIC blas_status cublasLtMatmulDescSetAttribute(struct lt_desc *d, int what, const void *value, size_t bytes)
 {
   if (!d) return BLAS_INVALID_VALUE;
-  const struct place p = of_desc(d, what);
+  const struct lt_place p = of_desc(d, what);
   if (p.at) return set(p, value, bytes);
   if (what < 0 || what > DESC_LAST_KNOWN || !value) return BLAS_INVALID_VALUE;
   if (what != DESC_SMS && what != DESC_FAST_ACCUM) d->unknown = what + 1; /* those two change no result */

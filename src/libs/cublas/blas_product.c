@@ -81,7 +81,7 @@ bool blas_product_known(const struct blas_product *p)
   return f != F_NONE && (!p->extra.epilogue || f == F_S || f == F_H || f == F_B);
 }
 
-struct choice {
+struct kernel_choice {
   enum lib_kernel kernel;
   int tile, threads;
   int reducer; /* that adds splits of k; -1: there is none */
@@ -93,25 +93,25 @@ static enum lib_kernel of_layout(enum lib_kernel first, const struct ws_gemm_arg
   return (enum lib_kernel)((int)first + (a->a_along_k ? 0 : 2) + (a->b_along_k ? 0 : 1));
 }
 
-static struct choice choose(const struct blas *h, enum family f, const struct ws_gemm_args *a, bool large)
+static struct kernel_choice choose(const struct blas *h, enum family f, const struct ws_gemm_args *a, bool large)
 {
   const int f32 = KERNEL_gemm_reduce_f32;
   switch (f) {
   case F_S:
-    if (large) return (struct choice){KERNEL_sgemm_128x128, 128, 256, f32};
-    return (struct choice){KERNEL_sgemm_64x64, 64, 256, f32};
+    if (large) return (struct kernel_choice){KERNEL_sgemm_128x128, 128, 256, f32};
+    return (struct kernel_choice){KERNEL_sgemm_64x64, 64, 256, f32};
   case F_H:
-    if (large) return (struct choice){of_layout(KERNEL_hgemm_kk_128x128, a), 128, 128, f32};
-    return (struct choice){of_layout(KERNEL_hgemm_kk_64x64, a), 64, 128, f32};
+    if (large) return (struct kernel_choice){of_layout(KERNEL_hgemm_kk_128x128, a), 128, 128, f32};
+    return (struct kernel_choice){of_layout(KERNEL_hgemm_kk_64x64, a), 64, 128, f32};
   case F_B:
-    if (h->kernels.capability < 80) return (struct choice){KERNEL_bgemm_simt_64x64, 64, 256, f32};
-    if (large) return (struct choice){of_layout(KERNEL_bgemm_kk_128x128, a), 128, 128, f32};
-    return (struct choice){of_layout(KERNEL_bgemm_kk_64x64, a), 64, 128, f32};
-  case F_D: return (struct choice){KERNEL_dgemm_64x64, 64, 256, KERNEL_gemm_reduce_f64};
+    if (h->kernels.capability < 80) return (struct kernel_choice){KERNEL_bgemm_simt_64x64, 64, 256, f32};
+    if (large) return (struct kernel_choice){of_layout(KERNEL_bgemm_kk_128x128, a), 128, 128, f32};
+    return (struct kernel_choice){of_layout(KERNEL_bgemm_kk_64x64, a), 64, 128, f32};
+  case F_D: return (struct kernel_choice){KERNEL_dgemm_64x64, 64, 256, KERNEL_gemm_reduce_f64};
   case F_I:
-    return (struct choice){a->scale == WS_I32 ? KERNEL_igemm_simt_64x64 : KERNEL_igemm_float_64x64, 64, 256, -1};
-  case F_C: return (struct choice){KERNEL_cgemm_32x32, 32, 64, -1};
-  default: return (struct choice){KERNEL_zgemm_32x32, 32, 64, -1};
+    return (struct kernel_choice){a->scale == WS_I32 ? KERNEL_igemm_simt_64x64 : KERNEL_igemm_float_64x64, 64, 256, -1};
+  case F_C: return (struct kernel_choice){KERNEL_cgemm_32x32, 32, 64, -1};
+  default: return (struct kernel_choice){KERNEL_zgemm_32x32, 32, 64, -1};
   }
 }
 
@@ -158,7 +158,7 @@ static struct ws_gemm_args fill(const struct blas_product *p)
 static int64_t tiles(int64_t length, int tile) { return (length + tile - 1) / tile; }
 
 /* k is split when there are fewer tiles than half the SMs. */
-static void split(struct blas *h, const struct blas_product *p, struct ws_gemm_args *a, const struct choice *c)
+static void split(struct blas *h, const struct blas_product *p, struct ws_gemm_args *a, const struct kernel_choice *c)
 {
   enum { LEAST_K = 256, MOST_SPLITS = 16 };
   const int64_t n = tiles(a->m, c->tile) * tiles(a->n, c->tile) * p->batch;
@@ -177,7 +177,8 @@ static void split(struct blas *h, const struct blas_product *p, struct ws_gemm_a
   a->partial = (void *)(uintptr_t)room;
 }
 
-static bool launch(struct blas *h, struct ws_gemm_args *a, const struct choice *c, int64_t batch, driver_stream stream)
+static bool launch(struct blas *h, struct ws_gemm_args *a, const struct kernel_choice *c, int64_t batch,
+                   driver_stream stream)
 {
   enum { MOST_Z = 65535 };
   const int64_t n = tiles(a->m, c->tile) * tiles(a->n, c->tile), cells = (int64_t)a->m * a->n;
@@ -215,7 +216,7 @@ blas_status blas_multiply(struct blas *h, const struct blas_product *p, driver_s
   if (p->m == 0 || p->n == 0 || p->batch == 0) return BLAS_SUCCESS;
   struct ws_gemm_args a = fill(p);
   const int64_t large = tiles(a.m, 128) * tiles(a.n, 128) * p->batch;
-  const struct choice c = choose(h, family_of(p), &a, large * 2 >= h->kernels.sms);
+  const struct kernel_choice c = choose(h, family_of(p), &a, large * 2 >= h->kernels.sms);
   split(h, p, &a, &c);
   return launch(h, &a, &c, p->batch, stream) ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
 }

@@ -7,12 +7,12 @@
 #define KERNEL(name, image)
 #include "libs/host/kernels.def"
 
-struct place {
+struct image_place {
   const char *name;
   enum lib_image image;
 };
 
-static const struct place places[LIB_KERNELS] = {
+static const struct image_place places[LIB_KERNELS] = {
 #define IMAGE(name)
 #define KERNEL(name, image) {"warpstep_" #name, IMAGE_##image},
 #include "libs/host/kernels.def"

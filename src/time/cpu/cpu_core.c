@@ -11,7 +11,7 @@ enum { WALK_LEVELS = 3, LEVEL_BITS = 9 };
 enum { NOTHING_RESERVED = 1 }; /* no address of an LR */
 
 /* What came of an attempt to issue. */
-enum issue {
+enum cpu_issue {
   ISSUED, /* or something else has happened: on at c->at */
   WAITS,  /* for a reply, or for the cache */
 };
@@ -42,7 +42,7 @@ static bool drained(const struct cpu_core *c)
 }
 
 /* When all that was begun is done. */
-static enum issue ask(struct cpu_core *c, enum cpu_ask what, uint64_t address)
+static enum cpu_issue ask(struct cpu_core *c, enum cpu_ask what, uint64_t address)
 {
   if (!drained(c)) return WAITS;
   c->state = CPU_ASKS;
@@ -188,7 +188,7 @@ static enum forward forward(struct cpu_core *c, uint64_t addr, unsigned bytes, u
   return FORWARD_NONE;
 }
 
-static enum issue store(struct cpu_core *c, const struct cpu_access *a, picos at)
+static enum cpu_issue store(struct cpu_core *c, const struct cpu_access *a, picos at)
 {
   const unsigned first = in_line(a->addr, a->bytes);
   const uint32_t needs = first < a->bytes ? 2 : 1;
@@ -218,7 +218,7 @@ static struct cpu_load *free_load(struct cpu_core *c)
 }
 
 /* Not here: the cache brings it. */
-static enum issue load_missing(struct cpu_core *c, struct coh_cache *cache, const struct cpu_inst *in,
+static enum cpu_issue load_missing(struct cpu_core *c, struct coh_cache *cache, const struct cpu_inst *in,
                                const struct cpu_access *a, picos at)
 {
   struct cpu_load *l = free_load(c);
@@ -233,7 +233,7 @@ static enum issue load_missing(struct cpu_core *c, struct coh_cache *cache, cons
   return ISSUED;
 }
 
-static enum issue load(struct cpu_core *c, struct coh_cache *cache, const struct cpu_inst *in,
+static enum cpu_issue load(struct cpu_core *c, struct coh_cache *cache, const struct cpu_inst *in,
                        const struct cpu_access *a, picos at)
 {
   uint64_t value = 0;
@@ -313,7 +313,7 @@ static struct coh_msg solo_message(const struct cpu_core *c)
   return m;
 }
 
-static enum issue solo_go(struct cpu_core *c, struct coh_cache *cache, picos at)
+static enum cpu_issue solo_go(struct cpu_core *c, struct coh_cache *cache, picos at)
 {
   struct cpu_solo *s = &c->solo;
   if (s->out) return WAITS;
@@ -381,7 +381,7 @@ static uint32_t translation(struct cpu_core *c, uint64_t addr)
 
 /* --- issue -------------------------------------------------------------------------------------- */
 
-static enum issue access(struct cpu_core *c, struct coh_cache *cache, const struct cpu_inst *in,
+static enum cpu_issue access(struct cpu_core *c, struct coh_cache *cache, const struct cpu_inst *in,
                          const struct cpu_access *a, picos at)
 {
   const bool writes = in->class != CPU_LOAD && in->class != CPU_RESERVE;
@@ -396,7 +396,7 @@ static enum issue access(struct cpu_core *c, struct coh_cache *cache, const stru
     return ISSUED;
   }
   const bool split = in_line(a->addr, a->bytes) < a->bytes;
-  enum issue r;
+  enum cpu_issue r;
   if (in->class == CPU_STORE) r = store(c, a, at);
   else if (in->class == CPU_LOAD && !split) r = load(c, cache, in, a, at);
   else {
@@ -500,7 +500,7 @@ static bool fetched(struct cpu_core *c, struct coh_cache *cache, picos at)
   return false;
 }
 
-static enum issue step(struct cpu_core *c, struct coh_cache *cache, const struct cpu_inst *in, picos at)
+static enum cpu_issue step(struct cpu_core *c, struct coh_cache *cache, const struct cpu_inst *in, picos at)
 {
   const struct cpu_clocks clocks = {at / c->period, at / 1000, c->stats.insts};
   const bool fence = in->class == CPU_FENCE || in->class == CPU_CODE_FENCE || in->class == CPU_CONTROL;
@@ -517,7 +517,7 @@ static enum issue step(struct cpu_core *c, struct coh_cache *cache, const struct
   return ISSUED;
 }
 
-static enum issue issue(struct cpu_core *c, struct coh_cache *cache, picos at)
+static enum cpu_issue issue(struct cpu_core *c, struct coh_cache *cache, picos at)
 {
   struct cpu_inst in;
   if (c->solo.active) return solo_go(c, cache, at);
@@ -562,7 +562,7 @@ static picos go(struct cpu_core *c, struct coh_cache *cache, picos now, picos un
   picos at = later(c->at, now);
   while (at < until) {
     const bool drains = drain(c, cache, at);
-    const enum issue r = c->state == CPU_RUNS ? issue(c, cache, at) : WAITS;
+    const enum cpu_issue r = c->state == CPU_RUNS ? issue(c, cache, at) : WAITS;
     *did |= drains || r == ISSUED;
     if (r == WAITS && !drains) return TIME_NEVER;
     if (r == WAITS) c->at = at + c->period;

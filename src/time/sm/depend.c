@@ -88,10 +88,10 @@ static void depend_drop(struct warp_table *t, unsigned warp, unsigned sb, uint64
   }
 }
 
-enum progress { DONE, LATER, WAITS };
+enum write_progress { DONE, LATER, WAITS };
 
 /* Writes the register that is due. LATER: more are to come, from cycle x->at on. WAITS: no port. */
-static enum progress write_due(struct depend *d, struct wheel_event *x, uint64_t now)
+static enum write_progress write_due(struct depend *d, struct wheel_event *x, uint64_t now)
 {
   if (x->at > now) return LATER; /* another turn of the wheel */
   if (!x->left) return DONE;
@@ -130,7 +130,7 @@ static bool events(struct depend *d, struct warp_table *t, uint16_t i, uint64_t 
   for (uint16_t next; i != WHEEL_NIL; i = next) {
     struct wheel_event *x = &d->drops.pool[i];
     next = x->next;
-    enum progress p = write_due(d, x, now);
+    enum write_progress p = write_due(d, x, now);
     if (p == WAITS) {
       wait_for_port(d, i);
       continue;
