@@ -8,7 +8,7 @@
 
 enum { OPT_GPU = CLI_OPT_FIRST, OPT_PRESETS, OPT_CONSUMERS };
 
-enum { MAX_CONSUMERS = 1 << 20 };
+enum { MAX_CONSUMERS = 1 << 20, WARP_LANES = 32 /* of every preset */ };
 
 static const struct cli_option options[] = {
   {OPT_GPU, "gpu", "NAME", "whose SM (default rtx-a6000)"},
@@ -50,7 +50,7 @@ static void table(const struct params *p, uint32_t consumers)
   for (unsigned i = 0; i < sizeof published / sizeof *published; i++)
     scoreboard_row(p, published[i]);
   if (consumers) scoreboard_row(p, consumers);
-  row("register-file cache", 0, area_register_cache_per_sm(p), file);
+  row("register-file cache", 0, area_register_cache_per_sm(p, WARP_LANES), file);
 }
 
 static int run_area(const struct cli_command *cmd, int argc, char **argv)

@@ -9,7 +9,6 @@ enum {
    * and true predicates hold nothing. */
   WRITABLE_REGISTERS = 255 + 63 + 7 + 7,
   OPERAND_SLOTS = 3,
-  LANES = 32,
   REGISTER_BITS = 32,
 };
 
@@ -30,10 +29,10 @@ uint64_t area_scoreboard_per_warp(uint32_t consumers)
   return WRITABLE_REGISTERS * (uint64_t)(1 + bits_to_count(consumers));
 }
 
-uint64_t area_register_cache_per_sm(const struct params *p)
+uint64_t area_register_cache_per_sm(const struct params *p, unsigned lanes)
 {
   if (!p->regfile_cache) return 0;
-  return (uint64_t)p->sm_sub_cores * p->regfile_banks * OPERAND_SLOTS * LANES * REGISTER_BITS;
+  return (uint64_t)p->sm_sub_cores * p->regfile_banks * OPERAND_SLOTS * lanes * REGISTER_BITS;
 }
 
 uint64_t area_register_file_per_sm(const struct params *p)

@@ -16,8 +16,8 @@ uint64_t area_control_bits_per_warp(void);
  * readers counted, 1 to 2^32 - 1. */
 uint64_t area_scoreboard_per_warp(uint32_t consumers);
 
-/* Register-file cache of one SM: a warp-wide 32-bit value per operand slot and bank of a sub-core. */
-uint64_t area_register_cache_per_sm(const struct params *);
+/* Register-file cache of one SM: a 32-bit value of each lane of a warp per operand slot and bank of a sub-core. */
+uint64_t area_register_cache_per_sm(const struct params *, unsigned lanes);
 
 /* Register file of one SM. */
 uint64_t area_register_file_per_sm(const struct params *);

@@ -6,9 +6,10 @@
 #include "base/bits.h"
 #include "time/sm/access.h"
 
-enum { BANKS = 32, BANK_BYTES = 4, MAX_WORDS = 32, ROW_BYTES = BANKS * BANK_BYTES };
+enum { BANKS = 32, BANK_BYTES = 4, ROW_BYTES = BANKS * BANK_BYTES };
+enum { MAX_WORDS = BANKS }; /* in one bank: as many words go at a time as there are banks */
 
-/* First word of each lane's access; what meets in a bank is words apart by a multiple of 32. */
+/* First word of each lane's access; what meets in a bank is words apart by a multiple of BANKS. */
 struct words {
   uint32_t first[LANES_MAX];
   unsigned n; /* words per lane */
