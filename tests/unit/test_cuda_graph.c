@@ -470,6 +470,52 @@ static void capture_modes(void **state)
   assert_int_equal(mode, 1);
 }
 
+CUresult cuMemHostAlloc(void **, size_t, unsigned);
+CUresult cuMemFreeHost(void *);
+
+struct look {
+  struct machine *k;
+  float seen;
+};
+
+/* What z[0] is now: it is in host memory. */
+static void look_at(void *p)
+{
+  struct look *l = p;
+  l->seen = *(volatile float *)(uintptr_t)l->k->z;
+}
+
+/* A graph without nodes, as a node of another, ends when what it depends on has. */
+static void nothing_to_do(void **state)
+{
+  struct machine k;
+  CUgraph g, outer;
+  CUgraphNode before, sum, inner, host;
+  CUgraphExec x;
+  void *z;
+  (void)state;
+  machine_init(&k);
+  OK(cuMemHostAlloc(&z, N * sizeof(float), 0));
+  memset(z, 0, N * sizeof(float));
+  struct look look = {&k, -1};
+  CUDA_KERNEL_NODE_PARAMS p = sum_of(&k);
+  OK(cuGraphCreate(&g, 0));
+  OK(cuGraphCreate(&outer, 0));
+  OK(cuGraphAddKernelNode_v2(&before, outer, NULL, 0, &p)); /* takes time */
+  k.z = (CUdeviceptr)(uintptr_t)z;
+  OK(cuGraphAddKernelNode_v2(&sum, outer, &before, 1, &p));
+  OK(cuGraphAddChildGraphNode(&inner, outer, &sum, 1, g));
+  OK(cuGraphAddHostNode(&host, outer, &inner, 1, &(CUDA_HOST_NODE_PARAMS){look_at, &look}));
+  OK(cuGraphInstantiateWithFlags(&x, outer, 0));
+  OK(cuGraphLaunch(x, NULL));
+  OK(cuCtxSynchronize());
+  assert_true(look.seen == 3);
+  OK(cuGraphExecDestroy(x));
+  OK(cuGraphDestroy(g));
+  OK(cuGraphDestroy(outer));
+  OK(cuMemFreeHost(z));
+}
+
 /* The forms of CUDA 10: their structures end before `kernel`. */
 static void first_kernel_nodes(void **state)
 {
@@ -599,7 +645,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(edges), cmocka_unit_test(cycles_are_refused), cmocka_unit_test(launches),
       cmocka_unit_test(parameters_of_nodes), cmocka_unit_test(capture), cmocka_unit_test(capture_dependencies), cmocka_unit_test(streams_go_while_capturing),
-      cmocka_unit_test(capture_modes), cmocka_unit_test(first_kernel_nodes), cmocka_unit_test(bad_captures),
+      cmocka_unit_test(capture_modes), cmocka_unit_test(nothing_to_do), cmocka_unit_test(first_kernel_nodes), cmocka_unit_test(bad_captures),
       cmocka_unit_test(user_objects), cmocka_unit_test(capture_of_own_stream),
   };
   return cmocka_run_group_tests(tests, cuda_setup, NULL);

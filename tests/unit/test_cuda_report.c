@@ -23,6 +23,7 @@
 enum { BLOCK = 64, N = 24 * BLOCK, LONG_COPY = 48 << 20 };
 
 CUresult cuMemAllocHost_v2(void **, size_t);
+CUresult cuPointerGetAttribute(void *, int, CUdeviceptr);
 CUresult cuMemcpyDtoHAsync_v2(void *, CUdeviceptr, size_t, CUstream);
 
 struct work {
@@ -69,7 +70,8 @@ static bool leaves(struct work *w, char letter)
   return true;
 }
 
-/* a, b, c: vecadd on 3, 6, 24 CTAs; s: on a stream; m: many; f: far behind the memory; o: just behind; p: prints; 0 to 9: ends.
+/* a, b, c: vecadd on 3, 6, 24 CTAs; s: on a stream; m: many; f: far behind the memory; o: just behind; p: prints; u: asks for
+ * what is not served; 0 to 9: ends.
  * t, x alone: load a container. */
 static void do_letter(struct work *w, char letter)
 {
@@ -84,6 +86,7 @@ static void do_letter(struct work *w, char letter)
     break;
   case 'f': launch(w, 1, (CUdeviceptr)1 << 45, NULL); break;
   case 'o': launch(w, 1, w->x + 4 * N - 128, NULL); break;
+  case 'u': printf("u %d\n", (int)cuPointerGetAttribute(&which, 9999, w->x)); return;
   case 'p': OK(cuLaunchKernel(w->print, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&w->x, &which}, NULL)); break;
   default: exit(letter - '0');
   }
@@ -591,6 +594,16 @@ static void other_targets(void **state)
   assert_non_null(strstr(err, "code=sm_70, or choose a newer --gpu"));
 }
 
+/* What is not served is said once, whatever asks for it. */
+static void not_served(void **state)
+{
+  (void)state;
+  assert_int_equal(run("quiet=1\nmode=functional", "uu"), 0);
+  assert_string_equal(out, "u 801\nu 801\n"); /* CUDA_ERROR_NOT_SUPPORTED */
+  assert_int_equal(times(err, "is not served"), 1);
+  assert_int_equal(times(err, "\n"), 1);
+}
+
 static void wrong_options(void **state)
 {
   static const char *const of[][2] = {
@@ -617,7 +630,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(captures), cmocka_unit_test(faults),      cmocka_unit_test(limits),  cmocka_unit_test(defects),
       cmocka_unit_test(printing), cmocka_unit_test(pages),       cmocka_unit_test(timelines), cmocka_unit_test(lost),
       cmocka_unit_test(further_processes), cmocka_unit_test(wrong_options), cmocka_unit_test(profiled),
-      cmocka_unit_test(other_targets),
+      cmocka_unit_test(other_targets), cmocka_unit_test(not_served),
   };
   return cmocka_run_group_tests(tests, enter, leave);
 }
