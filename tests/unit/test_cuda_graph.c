@@ -411,6 +411,42 @@ static void capture_dependencies(void **state)
   OK(cuStreamDestroy_v2(a));
 }
 
+CUresult cuStreamBeginCaptureToGraph(CUstream, CUgraph, const CUgraphNode *, const void *, size_t, int);
+
+/* What is captured goes into a graph that is there, behind nodes of it. */
+static void capture_to_graph(void **state)
+{
+  struct machine k;
+  CUstream a;
+  CUgraph g, other, ended;
+  CUgraphNode mine[2], foreign, from[2], to[2];
+  size_t n = 2;
+  (void)state;
+  machine_init(&k);
+  OK(cuStreamCreate(&a, STREAM_NON_BLOCKING));
+  OK(cuGraphCreate(&g, 0));
+  OK(cuGraphCreate(&other, 0));
+  mine[0] = empty(g, NULL, 0), mine[1] = empty(g, NULL, 0), foreign = empty(other, NULL, 0);
+  const CUgraphNode wrong[2][2] = {{foreign, mine[0]}, {mine[0], foreign}};
+  for (unsigned i = 0; i < 2; i++)
+    assert_int_equal(cuStreamBeginCaptureToGraph(a, g, wrong[i], NULL, 2, 0), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuStreamBeginCaptureToGraph(a, g, &foreign, NULL, 1, 0), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuStreamBeginCaptureToGraph(a, g, NULL, NULL, 1, 0), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuStreamBeginCaptureToGraph(a, g, mine, NULL, 2, 3), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuStreamBeginCaptureToGraph(a, g, mine, NULL, 2, -1), CUDA_ERROR_INVALID_VALUE);
+  OK(cuStreamBeginCaptureToGraph(a, g, mine, NULL, 2, 0));
+  OK(cuMemsetD32Async(k.x, 0, N, a));
+  OK(cuStreamEndCapture(a, &ended));
+  assert_ptr_equal(ended, g);
+  OK(cuGraphGetEdges_v2(g, from, to, NULL, &n));
+  assert_int_equal(n, 2);
+  assert_true(to[0] == to[1] && to[0] != mine[0] && to[0] != mine[1] && from[0] != from[1]);
+  for (unsigned i = 0; i < 2; i++) assert_true(from[i] == mine[0] || from[i] == mine[1]);
+  OK(cuGraphDestroy(g));
+  OK(cuGraphDestroy(other));
+  OK(cuStreamDestroy_v2(a));
+}
+
 /* A stream that goes while it captures takes the capture with it; one that has joined and left nothing open does not. */
 static void streams_go_while_capturing(void **state)
 {
@@ -645,7 +681,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(edges), cmocka_unit_test(cycles_are_refused), cmocka_unit_test(launches),
       cmocka_unit_test(parameters_of_nodes), cmocka_unit_test(capture), cmocka_unit_test(capture_dependencies), cmocka_unit_test(streams_go_while_capturing),
-      cmocka_unit_test(capture_modes), cmocka_unit_test(nothing_to_do), cmocka_unit_test(first_kernel_nodes), cmocka_unit_test(bad_captures),
+      cmocka_unit_test(capture_modes), cmocka_unit_test(capture_to_graph), cmocka_unit_test(nothing_to_do), cmocka_unit_test(first_kernel_nodes), cmocka_unit_test(bad_captures),
       cmocka_unit_test(user_objects), cmocka_unit_test(capture_of_own_stream),
   };
   return cmocka_run_group_tests(tests, cuda_setup, NULL);

@@ -602,6 +602,8 @@ static void not_served(void **state)
   assert_string_equal(out, "u 801\nu 801\n"); /* CUDA_ERROR_NOT_SUPPORTED */
   assert_int_equal(times(err, "is not served"), 1);
   assert_int_equal(times(err, "\n"), 1);
+  assert_int_equal(run("quiet=1\nmode=functional", "u"), 0); /* the first time */
+  assert_int_equal(times(err, "is not served"), 1);
 }
 
 static void wrong_options(void **state)

@@ -160,8 +160,12 @@ static void alone(void **state)
     struct mock *m = mock_new(3, 1);
     m->source.grid[0] = m->source.n_ctas = 4, m->source.grid[1] = m->source.grid[2] = 1;
     for (unsigned k = 0; k < 3; k++) m->source.cluster[k] = k ? cluster != 0 : cluster;
+    assert_int_equal(sm_progress(r.sm), 0);
     rig_run(&r, m);
     assert_int_equal(r.sm->mem.cluster_out.n, cluster > 1 ? 1 : 0);
+    assert_true(r.sm->stats.ctas == 1 && r.sm->stats.warp_insts >= 3);
+    /* By instructions, CTAs and answers it is seen whether anything goes on. */
+    assert_int_equal(sm_progress(r.sm), r.sm->stats.warp_insts + 1 + r.sm->mem.answered);
     free(m);
     rig_free(&r);
   }

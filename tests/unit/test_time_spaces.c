@@ -240,9 +240,26 @@ static void lines_of_l1(void **state)
   arena_free(&a);
 }
 
+/* Texels of a two-dimensional image are asked for by quads of lanes, here by all lanes of each warp. */
+static void texture_requests(void **state)
+{
+  enum { QUAD = 4, WARP = 32 };
+  struct kernel_rig k;
+  (void)state;
+  kernel_rig_build(&k, "tex_filter2d", 1);
+  assert_int_equal(k.params.tex_request_lanes, QUAD);
+  struct gpu_launch l = kernel_rig_launch(&k);
+  gpu_rig_run(&k.rig, &l, 1, k.launch->params.image);
+  const uint64_t insts = counter(k.rig.gpu, "texture_insts");
+  assert_true(insts >= 8 * 8); /* warps, textures */
+  assert_int_equal(counter(k.rig.gpu, "texture_requests"), insts * WARP / QUAD);
+  kernel_rig_free(&k);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(texture_requests),
       cmocka_unit_test(each_grid_has_its_traffic), cmocka_unit_test(traffic_of_a_slot_begins_anew),
       cmocka_unit_test(traffic_of_a_space_goes_on),
       cmocka_unit_test(spaces_share_no_lines),     cmocka_unit_test(values_in_a_space),
