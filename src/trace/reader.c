@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -84,6 +85,15 @@ static bool header_line(struct reader *r, char *line, struct err *e)
   return ok || fail(r, e, "three numbers of at least 1 expected, as (x,y,z)");
 }
 
+/* A file cannot describe more warps than this for each of its bytes, packed as it may be: its grid is damaged then, and
+ * would only cost memory. */
+static bool too_short(const struct reader *r, uint64_t warps)
+{
+  enum { WARPS_PER_BYTE = 1024 };
+  struct stat st;
+  return stat(r->path, &st) == 0 && S_ISREG(st.st_mode) && warps / WARPS_PER_BYTE > (uint64_t)st.st_size;
+}
+
 static bool header_done(struct reader *r, struct err *e)
 {
   struct trace_kernel *k = r->k;
@@ -95,6 +105,7 @@ static bool header_done(struct reader *r, struct err *e)
   if (threads > MAX_WARPS * LANES || k->n_ctas > MAX_CTAS)
     return fail(r, e, "no GPU takes a grid or block of this size");
   k->warps_per_cta = (unsigned)div_up(threads, LANES);
+  if (too_short(r, k->n_ctas * k->warps_per_cta)) return fail(r, e, "the file is too short for a grid of this size");
   uint64_t bytes = k->n_ctas * k->warps_per_cta * sizeof *k->warp; /* below 2^41 */
   uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
   k->warp = bytes < host / 2 ? calloc(1, bytes) : NULL;

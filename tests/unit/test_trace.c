@@ -211,6 +211,29 @@ static void test_damaged_files(void **state)
   damage(TRACE_CONTAINER);
 }
 
+/* A grid that no file of this length can describe is refused before memory is asked for; half of what there could be is not. */
+static void test_short_for_grid(void **state)
+{
+  (void)state;
+  static const char header[] = "-kernel name = k\n-kernel id = 1\n-grid dim = (%u,%u,1)\n-block dim = (1024,1,1)\n-nregs = 8\n"
+                               "-binary version = 86\n\n#BEGIN_TB\n";
+  struct scratch s;
+  struct err e = {""};
+  scratch_new(&s);
+  snprintf(s.path, sizeof s.path, "%s/k.traceg", s.dir);
+  for (unsigned small = 0; small < 2; small++) {
+    FILE *f = fopen(s.path, "w");
+    assert_non_null(f);
+    fprintf(f, header, small ? 1000u : 65535u, small ? 1u : 1000u);
+    fclose(f);
+    struct trace_kernel *k = trace_kernel_read(s.path, &e);
+    assert_true((k != NULL) == small);
+    if (!small) assert_non_null(strstr(e.msg, "too short for a grid"));
+    trace_kernel_free(k);
+  }
+  scratch_free(&s);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -218,6 +241,7 @@ int main(void)
     cmocka_unit_test(test_damaged_lines),
     cmocka_unit_test(test_forms),
     cmocka_unit_test(test_damaged_files),
+    cmocka_unit_test(test_short_for_grid),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
