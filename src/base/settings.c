@@ -20,13 +20,28 @@ static int settings_include_line(const char *text)
   return 0;
 }
 
+/* All of the file, in a buffer that grows with it. False: it cannot be read. *n == SETTINGS_MAX_BYTES: there is more. */
+static bool read_all(FILE *f, char **text, size_t *n)
+{
+  enum { FIRST_BYTES = 1 << 13 };
+  size_t room = FIRST_BYTES, more;
+  *text = mem_alloc(room);
+  *n = 0;
+  while ((more = fread(*text + *n, 1, room - *n, f)) != 0) {
+    *n += more;
+    if (*n == SETTINGS_MAX_BYTES) break;
+    if (*n == room) *text = mem_resize(*text, room *= 2, 1);
+  }
+  return !ferror(f);
+}
+
 static char *read_text(const char *path, size_t *bytes, struct err *e)
 {
   if (!file_is_regular(path, e)) return NULL;
-  char *text = mem_alloc(SETTINGS_MAX_BYTES);
+  char *text = NULL;
+  size_t n = 0;
   FILE *f = fopen(path, "rb");
-  size_t n = f ? fread(text, 1, SETTINGS_MAX_BYTES, f) : 0;
-  bool ok = f && !ferror(f);
+  bool ok = f && read_all(f, &text, &n);
   if (!ok) err_fill(e, "%s: cannot read: %s; check the path", path, host_error());
   if (f) fclose(f);
   if (ok && (n == SETTINGS_MAX_BYTES || memchr(text, 0, n)))

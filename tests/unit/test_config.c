@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "base/host_memory.h"
+#include "base/settings.h"
 #include "config/params.h"
 #include "config/presets.h"
 
@@ -345,6 +347,32 @@ static void test_lock_clock(void **state)
   preset_free(&p);
 }
 
+/* Lengths around those at which the buffer of a file grows; the most, and one more. */
+static void test_text_lengths(void **state)
+{
+  (void)state;
+  static const size_t lengths[] = {0, 1, 8191, 8192, 8193, 16383, 16384, 100000, SETTINGS_MAX_BYTES - 1, SETTINGS_MAX_BYTES};
+  for (unsigned i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+    char path[] = "/tmp/test_config.XXXXXX";
+    const size_t n = lengths[i];
+    int fd = mkstemp(path);
+    struct err e = {""};
+    size_t bytes;
+    char *full = malloc(n + 1);
+    assert_true(fd >= 0 && full);
+    for (size_t k = 0; k < n; k++) full[k] = (char)('a' + k % 23);
+    assert_int_equal(write(fd, full, n), (ssize_t)n);
+    close(fd);
+    char *text = settings_text(path, &bytes, &e);
+    unlink(path);
+    assert_true(!text == (n == SETTINGS_MAX_BYTES));
+    if (!text) assert_non_null(strstr(e.msg, "too long"));
+    if (text) assert_true(bytes == n && memcmp(text, full, n) == 0 && text[n] == '\0');
+    mem_free(text);
+    free(full);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -359,6 +387,7 @@ int main(void)
       cmocka_unit_test(test_errors),
       cmocka_unit_test(test_file_by_path),
       cmocka_unit_test(test_directory),
+      cmocka_unit_test(test_text_lengths),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
