@@ -11,7 +11,7 @@
 #include "host/simulate.h"
 #include "trace/source.h"
 
-enum { MAX_BLOCKS = 4, MAX_WARPS = 4, MAX_LINES = 8, MAX_CYCLES = 4000, SMALL_GRID = 64, REGISTERS = 4 };
+enum { MAX_BLOCKS = 4, MAX_WARPS = 4, MAX_LINES = 8, MAX_CYCLES = 4000, SMALL_GRID = 64, SMALL_CODE = 1 << 16, REGISTERS = 4 };
 
 static void add_header(struct fuzz_text *t, struct draw *f)
 {
@@ -165,7 +165,7 @@ static const struct params *small_gpu(void)
 
 static void run(const struct trace_kernel *k, const struct trace_code *code)
 {
-  struct gmem *memory = gmem_new(21);
+  struct gmem *memory = gmem_new(16);
   struct simulator *gpu = simulator_new(small_gpu());
   struct trace_source *s = trace_source_new(k, code);
   struct sim_options o = {.timed = true, .threads = 1, .max_cycles = MAX_CYCLES, .cold = true};
@@ -197,7 +197,7 @@ void fuzz_trace(const uint8_t *data, size_t size)
   if (trace_kernel_is_whole(k, &e)) {
     bool ok = trace_code_guess(&code, k, &e);
     BUG_ON(!ok && e.msg[0] == '\0');
-    if (ok && k->n_ctas <= SMALL_GRID) run(k, &code);
+    if (ok && k->n_ctas <= SMALL_GRID && code.code_bytes <= SMALL_CODE) run(k, &code);
     trace_code_free(&code);
   }
   trace_kernel_free(k);
