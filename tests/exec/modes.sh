@@ -159,7 +159,7 @@ lost() {
   full "$BIN" ncu --launch-count 1 -o "$out/file" "$scratch/repeat"
   status=$?
   [ $status -eq 2 ] || echo "ncu -o on a full disk: exit status $status"
-  says "$scratch/err" "$out/file.ncu-rep: cannot write"
+  says "$scratch/err" "File too large"
   "$BIN" sanitize "$scratch/repeat" 2>"$scratch/err" >/dev/full
   status=$?
   [ $status -eq 2 ] || echo "sanitize to a full device: exit status $status"
