@@ -126,16 +126,21 @@ static void edges(void **state)
 
 static void cycles_are_refused(void **state)
 {
-  CUgraph g;
+  CUgraph g, outer;
   CUgraphExec x;
-  CUgraphNode a, b;
+  CUgraphNode a, b, child;
   (void)state;
   OK(cuGraphCreate(&g, 0));
   a = empty(g, NULL, 0);
   b = empty(g, &a, 1);
-  CUresult r = cuGraphAddDependencies_v2(g, &b, &a, NULL, 1);
+  CUresult r = cuGraphAddDependencies_v2(g, &b, &a, NULL, 1), again = r;
   if (r == CUDA_SUCCESS) r = cuGraphInstantiateWithFlags(&x, g, 0);
   assert_int_equal(r, CUDA_ERROR_INVALID_VALUE);
+  OK(cuGraphCreate(&outer, 0)); /* within another graph, which has a copy of it, too */
+  if (again == CUDA_SUCCESS) again = cuGraphAddChildGraphNode(&child, outer, NULL, 0, g);
+  if (again == CUDA_SUCCESS) again = cuGraphInstantiateWithFlags(&x, outer, 0);
+  assert_int_equal(again, CUDA_ERROR_INVALID_VALUE);
+  OK(cuGraphDestroy(outer));
   OK(cuGraphDestroy(g));
 }
 
