@@ -361,11 +361,26 @@ bool exec_exists(const struct shim *s, const struct graph_exec *x)
   return at != NULL;
 }
 
+/* Whether it has no circle, nor has a graph within it: those were put in an order as far as there was one. */
+static bool has_order(const struct graph *g)
+{
+  struct graph_node **order = shim_alloc(g->n * sizeof(struct graph_node *));
+  bool has = sort(g, order);
+  free(order);
+  for (size_t i = 0; has && i < g->n; i++) {
+    const struct graph_op *op = &g->node[i]->op;
+    if (op->type == NODE_GRAPH) has = has_order(op->child);
+    for (unsigned k = 0; has && op->type == NODE_CONDITIONAL && k < op->condition.n; k++)
+      has = has_order(op->condition.body[k]);
+  }
+  return has;
+}
+
 /* A sorted copy that the program does not see. NULL: it cannot be sorted. */
 static struct graph *runnable(struct shim *s, const struct graph *g)
 {
   struct graph_node **order = shim_alloc(g->n * sizeof(struct graph_node *));
-  struct graph *copy = sort(g, order) ? copy_in_order(s, g, order, false) : NULL;
+  struct graph *copy = has_order(g) && sort(g, order) ? copy_in_order(s, g, order, false) : NULL;
   free(order);
   return copy;
 }
