@@ -1,4 +1,5 @@
-/* `--sample-ctas` (host/simulate.h): how many CTAs of a grid are timed, and what the estimate is worth. */
+/* Runs that are cut short (host/simulate.h): `--sample-ctas`, how many CTAs of a grid are timed and what the estimate is worth;
+ * limits of cycles and instructions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,8 +68,34 @@ static void estimate(void **state)
   kernel_rig_free(&k);
 }
 
+/* A run in time ends at a window's end behind its limit, and without one when it is done. */
+static void limits(void **state)
+{
+  static const struct {
+    uint64_t cycles, insts;
+    enum run_end end;
+  } want[] = {{0, 0, RUN_DONE}, {1, 0, RUN_CYCLE_LIMIT}, {0, 1, RUN_INST_LIMIT}, {1000000, 1000000, RUN_DONE}, {1000000, 50, RUN_INST_LIMIT}};
+  struct kernel_rig k;
+  (void)state;
+  kernel_rig_build(&k, "vecadd", 1);
+  k.params.gpu_sms = 1;
+  for (unsigned i = 0; i < sizeof want / sizeof want[0]; i++) {
+    struct err e = {0};
+    struct sim_result r;
+    struct simulator *s = simulator_new(&k.params);
+    struct launch l = kernel_rig_again(&k, 8);
+    const struct sim_options o = {.timed = true, .threads = 1, .max_cycles = want[i].cycles, .max_insts = want[i].insts};
+    if (!simulate(s, &l, &o, &r, &e)) fail_msg("%s", e.msg);
+    assert_int_equal(r.end, want[i].end);
+    if (r.end == RUN_INST_LIMIT) assert_true(r.warp_insts >= want[i].insts);
+    func_launch_free(l.func);
+    simulator_free(s);
+  }
+  kernel_rig_free(&k);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(how_many), cmocka_unit_test(estimate)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(how_many), cmocka_unit_test(estimate), cmocka_unit_test(limits)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
