@@ -154,6 +154,14 @@ static void descriptors(void)
   SAY(poll(ask, 3, 0));
   printf("%d %d %d\n", ask[0].revents, ask[1].revents, ask[2].revents);
   SAY(poll(ask, 1, 1)); /* nothing comes in a millisecond */
+  char *edge = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  SAY(munmap(edge + PAGE, PAGE));
+  struct pollfd *last = (struct pollfd *)(edge + PAGE) - 1; /* nothing behind it */
+  *last = (struct pollfd){two[1], POLLOUT, 0};
+  SAY(syscall(SYS_ppoll, last, 1L, NULL, NULL, 8L));
+  SAY(syscall(SYS_ppoll, last, 2L, NULL, NULL, 8L));
+  SAY(syscall(SYS_writev, two[1], edge + PAGE - sizeof(struct iovec), 1L));
+  SAY(syscall(SYS_writev, two[1], edge + PAGE - sizeof(struct iovec), 2L));
   SAY(close(two[1]));
   SAY(read(two[0], buffer, 1));
   SAY(poll(ask, 1, 0));
