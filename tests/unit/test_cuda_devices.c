@@ -226,6 +226,63 @@ static void kernels_reach_peers(void **state)
   OK(cuModuleUnload(m));
 }
 
+CUresult cuGraphCreate(CUgraph *, unsigned);
+CUresult cuGraphDestroy(CUgraph);
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_KERNEL_NODE_PARAMS *);
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *, CUgraph, unsigned long long);
+CUresult cuGraphLaunch(CUgraphExec, CUstream);
+CUresult cuGraphExecDestroy(CUgraphExec);
+
+/* How long a graph of device 0 takes whose two kernels, which wait for nothing, are on these devices. */
+static float pair_takes(const unsigned device[2])
+{
+  enum { LONG = 4096 }; /* CTAs, most with nothing to add */
+  CUgraph g;
+  CUgraphExec x;
+  CUmodule m[2];
+  CUevent e[2];
+  CUdeviceptr p[2];
+  CUgraphNode node;
+  int n = N;
+  float ms = 0;
+  OK(cuCtxSetCurrent(on[0]));
+  OK(cuGraphCreate(&g, 0));
+  for (int i = 0; i < 2; i++) {
+    OK(cuCtxSetCurrent(on[device[i]]));
+    CUfunction f = cuda_vecadd(&m[i]);
+    p[i] = cuda_floats(N, 0, 1);
+    void *args[] = {&p[i], &p[i], &p[i], &n};
+    OK(cuCtxSetCurrent(on[0]));
+    OK(cuGraphAddKernelNode_v2(&node, g, NULL, 0, &(CUDA_KERNEL_NODE_PARAMS){.function = f, .grid = {LONG, 1, 1},
+                                                                              .block = {256, 1, 1}, .params = args}));
+    OK(cuEventCreate(&e[i], 0));
+  }
+  OK(cuGraphInstantiateWithFlags(&x, g, 0));
+  OK(cuEventRecord(e[0], NULL));
+  OK(cuGraphLaunch(x, NULL));
+  OK(cuEventRecord(e[1], NULL));
+  OK(cuCtxSynchronize());
+  OK(cuEventElapsedTime_v2(&ms, e[0], e[1]));
+  OK(cuGraphExecDestroy(x));
+  OK(cuGraphDestroy(g));
+  for (int i = 0; i < 2; i++) {
+    OK(cuModuleUnload(m[i]));
+    OK(cuMemFree_v2(p[i]));
+    OK(cuEventDestroy_v2(e[i]));
+  }
+  return ms;
+}
+
+/* Kernels of a graph run on their own GPU, wherever the graph was made: two GPUs take half as long as one after the other. */
+static void graph_of_two_gpus(void **state)
+{
+  (void)state;
+  const float one = pair_takes((const unsigned[2]){0, 0}), both = pair_takes((const unsigned[2]){0, 1});
+  const float other = pair_takes((const unsigned[2]){1, 1});
+  assert_true(one > 0 && both < 0.75f * one && both > 0.25f * one);
+  assert_true(other > 0.9f * one && other < 1.1f * one);
+}
+
 static void pools_for_peers(void **state)
 {
   const CUmemPoolProps props = { .alloc_type = 1, .location = { LOCATION_DEVICE, 1 } };
@@ -345,7 +402,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(devices), cmocka_unit_test(memory_of_each), cmocka_unit_test(streams_and_events),
     cmocka_unit_test(copies), cmocka_unit_test(peers), cmocka_unit_test(kernels_reach_peers),
-    cmocka_unit_test(pools_for_peers), cmocka_unit_test(reset_of_one), cmocka_unit_test(no_access_faults),
+    cmocka_unit_test(graph_of_two_gpus), cmocka_unit_test(pools_for_peers), cmocka_unit_test(reset_of_one), cmocka_unit_test(no_access_faults),
   };
   return cmocka_run_group_tests(tests, two_gpus, NULL);
 }
