@@ -71,21 +71,22 @@ static inline struct word128 box_word_pred(unsigned opcode, uint64_t mods_lo, ui
 #define HI(bit)              ((uint64_t)1 << ((bit)-64))
 #define FIELD_HI(value, bit) ((uint64_t)(value) << ((bit)-64))
 
-typedef sem_picker *const picker_list[4];
+/* FP32, FP64, conversions, products: of a level's pickers (sem_select.c) the third on. */
+enum { BOX_FIRST_PICKER = 2, BOX_PICKERS = 4, BOX_LEVELS = 3 };
 
-static picker_list box_level[3] = {
-    {sem_fp_handler_v1, sem_fp64_handler_v1, sem_conv_handler_v1, sem_mma_handler_v1},
-    {sem_fp_handler_v3, sem_fp64_handler_v3, sem_conv_handler_v3, sem_mma_handler_v3},
-    {sem_fp_handler_v4, sem_fp64_handler_v4, sem_conv_handler_v4, sem_mma_handler_v4},
-};
+/* Level 0, 1, 2 is x86-64, -v3, -v4; NULL: not on this host, or not in this build. */
+static inline sem_picker *const *box_level(unsigned level)
+{
+  static const unsigned number[BOX_LEVELS] = {1, 3, 4};
+  const struct sem_table *t = sem_select(number[level]);
+  return t ? &t->pick[BOX_FIRST_PICKER] : NULL;
+}
 
 static inline unsigned box_levels(void)
 {
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 1;
-  return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                 __builtin_cpu_supports("avx512vl")
-             ? 3
-             : 2;
+  unsigned n = 0;
+  while (n < BOX_LEVELS && box_level(n)) n++;
+  return n;
 }
 
 static inline struct row_ref box_source(const struct sass_src *s)
@@ -129,7 +130,7 @@ static inline void box_uop(struct uop *u, const struct sass_inst *s)
 static inline uop_fn *box_pick(unsigned level, const struct sass_inst *s, struct uop *u)
 {
   for (unsigned k = 0; k < 4; k++) {
-    uop_fn *fn = box_level[level][k](s, u);
+    uop_fn *fn = box_level(level)[k](s, u);
     if (fn) return fn;
   }
   return sem_pack_handler(s, u);

@@ -147,25 +147,22 @@ static inline void resolve(const struct sass_inst *s, const struct op *o, struct
 
 struct level {
   const char *name;
+  unsigned number; /* of sem_select */
   sem_picker *vector, *uniform;
-  bool runs;
+  bool runs; /* on this host, and is in this build */
 };
 
-static struct level levels[] = {
-    {"v1", sem_int_handler_v1, sem_uniform_handler_v1, true},
-    {"v3", sem_int_handler_v3, sem_uniform_handler_v3, false},
-    {"v4", sem_int_handler_v4, sem_uniform_handler_v4, false},
-};
+static struct level levels[] = {{.name = "v1", .number = 1}, {.name = "v3", .number = 3}, {.name = "v4", .number = 4}};
 
+/* Of a level's pickers integers come first, then the uniform datapath (sem_select.c). */
 static inline int setup(void **state)
 {
   (void)state;
-  __builtin_cpu_init();
-  levels[1].runs = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-                   __builtin_cpu_supports("fma");
-  levels[2].runs = levels[1].runs && __builtin_cpu_supports("avx512f") &&
-                   __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
+  for (unsigned l = 0; l < sizeof levels / sizeof levels[0]; l++) {
+    const struct sem_table *t = sem_select(levels[l].number);
+    levels[l].runs = t != NULL;
+    if (t) levels[l].vector = t->pick[0], levels[l].uniform = t->pick[1];
+  }
   return 0;
 }
 
