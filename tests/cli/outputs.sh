@@ -223,7 +223,8 @@ locked() {
   mkdir "$dir"
   [ "$(id -u)" -ne 0 ] || as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
   chmod 755 "$scratch"
-  "${as[@]}" test -r "$launch" 2>/dev/null && "${as[@]}" "$bin" gpus >/dev/null 2>&1 || { echo "SKIP the program is not to be read by others"; return; }
+  { "${as[@]}" test -r "$launch" && "${as[@]}" "$bin" gpus; } >/dev/null 2>&1 ||
+    { echo "SKIP the program or its presets are not to be read by others"; return; }
   printf '%100000s' '' >"$dir/file"
   chmod 666 "$dir/file"
   chmod 555 "$dir"
