@@ -1,5 +1,5 @@
-/* Convolutions by descriptors: the interface of before graphs. There is one algorithm; those that a program asks for are
- * it. */
+/* Convolutions by descriptors: the interface of before graphs. There is one algorithm; those that a program asks for
+ * are it. */
 #include <stdlib.h>
 #include <string.h>
 

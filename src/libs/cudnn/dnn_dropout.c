@@ -54,8 +54,8 @@ PUBLIC dnn_status cudnnRestoreDropoutDescriptor(struct dnn_dropout *d, const str
   return DNN_SUCCESS;
 }
 
-PUBLIC dnn_status cudnnSetDropoutDescriptor(struct dnn_dropout *d, struct dnn *h, float rate, void *states, size_t bytes,
-                                            unsigned long long seed)
+PUBLIC dnn_status cudnnSetDropoutDescriptor(struct dnn_dropout *d, struct dnn *h, float rate, void *states,
+                                            size_t bytes, unsigned long long seed)
 {
   const dnn_status s = cudnnRestoreDropoutDescriptor(d, h, rate, states, bytes, seed);
   const struct ws_dropout_args a = {.states = states, .seed = seed};
@@ -74,8 +74,8 @@ PUBLIC dnn_status cudnnGetDropoutDescriptor(const struct dnn_dropout *d, const s
   return DNN_SUCCESS;
 }
 
-dnn_status dnn_dropout_apply(struct dnn *h, const struct dnn_dropout *d, int type, int64_t n, const void *from, void *to,
-                             void *mask, bool draw)
+dnn_status dnn_dropout_apply(struct dnn *h, const struct dnn_dropout *d, int type, int64_t n, const void *from,
+                             void *to, void *mask, bool draw)
 {
   enum { THREADS = 256, MOST_CTAS = 1024 };
   const int64_t ctas = (n + THREADS * 4 - 1) / (THREADS * 4);

@@ -12,7 +12,7 @@ struct dnn_dropout {
 
 /* to = from with elements dropped and the others scaled; `mask` (a byte per element) says which stay. `draw`: they are
  * drawn now, else they are those of the mask. */
-dnn_status dnn_dropout_apply(struct dnn *h, const struct dnn_dropout *d, int type, int64_t n, const void *from, void *to,
-                             void *mask, bool draw);
+dnn_status dnn_dropout_apply(struct dnn *h, const struct dnn_dropout *d, int type, int64_t n, const void *from,
+                             void *to, void *mask, bool draw);
 
 #endif

@@ -8,7 +8,8 @@ enum { OPS_NORM, OPS_ACTIVATION, OPS_ADD_ACTIVATION };
 
 /* A tensor as images by channels by space; false when its space cannot be walked with one stride. Per activation, each
  * place of an image is a channel of its own. */
-static bool take_tensor(const struct dnn_tensor *t, const void *at, int mode, struct ws_norm_tensor *out, int64_t *space)
+static bool take_tensor(const struct dnn_tensor *t, const void *at, int mode, struct ws_norm_tensor *out,
+                        int64_t *space)
 {
   if (!t || t->dims < 2 || dnn_reach(t) < 0) return false;
   int64_t size = 1, step = 0;

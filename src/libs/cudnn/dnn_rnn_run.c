@@ -30,7 +30,8 @@ struct run {
 
 static size_t up(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
 
-static size_t wide(const struct dnn_rnn *r) { return r->type == DNN_DOUBLE ? 8 : 4; } /* bytes of what is computed with */
+/* Bytes of a number of the type that is computed with. */
+static size_t wide(const struct dnn_rnn *r) { return r->type == DNN_DOUBLE ? 8 : 4; }
 
 static bool dropping(const struct run *x) { return x->r->dropout && x->r->dropout->rate > 0 && x->r->dropout->states; }
 

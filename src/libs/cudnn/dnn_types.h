@@ -1,6 +1,6 @@
 /* cuDNN as its reference documents it: the numbers that programs pass, and what a handle and the tensor descriptors are
- * here. Own declarations; tests/libs/networks.cu is compiled with NVIDIA's headers where these are installed, and passes
- * their numbers.
+ * here. Own declarations; tests/libs/networks.cu is compiled with NVIDIA's headers where these are installed, and
+ * passes their numbers.
  */
 #ifndef WS_CUDNN_TYPES_H
 #define WS_CUDNN_TYPES_H
@@ -54,7 +54,7 @@ dnn_status dnn_refuse(const char *function, const char *why);
 /* enum ws_type of a cudnnDataType_t; -1: there is none. */
 int dnn_element(int type);
 size_t dnn_bytes(int type);
-/* Elements from the first to the last one, inclusive; -1: more than an index of 31 bits reaches, or a stride below 0. */
+/* Elements from the first to the last one, inclusive; -1: more than an index of 31 bits reaches, a stride below 0. */
 int64_t dnn_reach(const struct dnn_tensor *t);
 /* Elements of it. */
 int64_t dnn_elements(const struct dnn_tensor *t);

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "gemm_args.h"
+#include "libs/kernels/gemm_args.h"
 
 /* Division by a number below 2^31 of one below 2^31: n / d = (high half of n * mul + n) >> shift. */
 struct ws_divider {

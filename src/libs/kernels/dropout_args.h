@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "gemm_args.h"
+#include "libs/kernels/gemm_args.h"
 
 struct ws_dropout_args {
   const void *from;

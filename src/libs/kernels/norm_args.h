@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "gemm_args.h"
+#include "libs/kernels/gemm_args.h"
 
 struct ws_norm_tensor {
   void *at;

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "gemm_args.h"
+#include "libs/kernels/gemm_args.h"
 
 enum ws_rnn_mode { WS_RNN_RELU, WS_RNN_TANH, WS_RNN_LSTM, WS_RNN_GRU };
 
