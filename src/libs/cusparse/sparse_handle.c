@@ -1,0 +1,298 @@
+/* Handles and descriptors of libcusparse. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "libs/cusparse/sparse_types.h"
+
+#define HANDLE UINT64_C(0x7761727073706168)
+#define SPARSE UINT64_C(0x776172707370616d)
+#define DENSE  UINT64_C(0x7761727064656e73)
+
+bool sparse_handle_is(const struct sparse_handle *h) { return h && h->magic == HANDLE; }
+bool sparse_matrix_is(const struct sparse_matrix *m) { return m && m->magic == SPARSE; }
+bool dense_matrix_is(const struct dense_matrix *m) { return m && m->magic == DENSE; }
+
+int sparse_kind(int type)
+{
+  switch (type) {
+  case VALUE_R_32F: return 0;
+  case VALUE_R_64F: return 1;
+  case VALUE_C_32F: return 2;
+  case VALUE_C_64F: return 3;
+  default: return -1;
+  }
+}
+
+sparse_status sparse_refuse(const char *function, const char *why)
+{
+  fprintf(stderr, "warpstep: %s: warpstep's own cuSPARSE does not have %s (docs/libraries.md)\n", function, why);
+  return SPARSE_NOT_SUPPORTED;
+}
+
+PUBLIC sparse_status cusparseCreate(struct sparse_handle **out)
+{
+  if (!out) return SPARSE_INVALID_VALUE;
+  struct sparse_handle *h = calloc(1, sizeof *h);
+  *out = NULL;
+  if (!h) return SPARSE_ALLOC_FAILED;
+  const bool open = kernel_set_open(&h->kernels);
+  if (!open || h->kernels.capability < 75) {
+    free(h);
+    return open ? SPARSE_ARCH_MISMATCH : SPARSE_NOT_INITIALIZED;
+  }
+  h->magic = HANDLE;
+  *out = h;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseDestroy(struct sparse_handle *h)
+{
+  if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
+  cuStreamSynchronize(h->stream);
+  kernel_set_close(&h->kernels);
+  h->magic = 0;
+  free(h);
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseSetStream(struct sparse_handle *h, driver_stream stream)
+{
+  if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
+  h->stream = stream;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseGetStream(const struct sparse_handle *h, driver_stream *stream)
+{
+  if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
+  if (!stream) return SPARSE_INVALID_VALUE;
+  *stream = h->stream;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseSetPointerMode(struct sparse_handle *h, int mode)
+{
+  if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
+  if (mode != 0 && mode != 1) return SPARSE_INVALID_VALUE;
+  h->pointer_mode = mode;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseGetPointerMode(const struct sparse_handle *h, int *mode)
+{
+  if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
+  if (!mode) return SPARSE_INVALID_VALUE;
+  *mode = h->pointer_mode;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseGetVersion(const struct sparse_handle *h, int *version)
+{
+  if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
+  if (!version) return SPARSE_INVALID_VALUE;
+  *version = SPARSE_VERSION;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseGetProperty(int what, int *value)
+{
+  if (!value || what < 0 || what > 2) return SPARSE_INVALID_VALUE;
+  *value = what == 0 ? SPARSE_VERSION / 1000 : what == 1 ? SPARSE_VERSION / 100 % 10 : SPARSE_VERSION % 100;
+  return SPARSE_SUCCESS;
+}
+
+static const struct {
+  const char *name, *text;
+} statuses[] = {
+  {"CUSPARSE_STATUS_SUCCESS", "success"},
+  {"CUSPARSE_STATUS_NOT_INITIALIZED", "initialization error"},
+  {"CUSPARSE_STATUS_ALLOC_FAILED", "out of memory"},
+  {"CUSPARSE_STATUS_INVALID_VALUE", "invalid value"},
+  {"CUSPARSE_STATUS_ARCH_MISMATCH", "architecture mismatch"},
+  {"CUSPARSE_STATUS_MAPPING_ERROR", "texture mapping error"},
+  {"CUSPARSE_STATUS_EXECUTION_FAILED", "kernel launch failure"},
+  {"CUSPARSE_STATUS_INTERNAL_ERROR", "internal error"},
+  {"CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED", "matrix type not supported"},
+  {"CUSPARSE_STATUS_ZERO_PIVOT", "zero pivot"},
+  {"CUSPARSE_STATUS_NOT_SUPPORTED", "operation not supported"},
+  {"CUSPARSE_STATUS_INSUFFICIENT_RESOURCES", "insufficient resources"},
+};
+enum { STATUSES = sizeof statuses / sizeof statuses[0] };
+PUBLIC const char *cusparseGetErrorName(unsigned s) { return s < STATUSES ? statuses[s].name : "unknown error"; }
+PUBLIC const char *cusparseGetErrorString(unsigned s) { return s < STATUSES ? statuses[s].text : "unknown error"; }
+
+/* What a legacy descriptor says: type, fill mode, kind of diagonal, base. */
+struct description {
+  int said[4];
+};
+PUBLIC sparse_status cusparseCreateMatDescr(struct description **out)
+{
+  if (!out) return SPARSE_INVALID_VALUE;
+  *out = calloc(1, sizeof **out);
+  return *out ? SPARSE_SUCCESS : SPARSE_ALLOC_FAILED;
+}
+PUBLIC sparse_status cusparseDestroyMatDescr(struct description *d)
+{
+  free(d);
+  return SPARSE_SUCCESS;
+}
+#define SAID(what, place, most)                                           \
+  PUBLIC sparse_status cusparseSetMat##what(struct description *d, int v) \
+  {                                                                       \
+    if (!d || v < 0 || v > (most)) return SPARSE_INVALID_VALUE;           \
+    d->said[place] = v;                                                   \
+    return SPARSE_SUCCESS;                                                \
+  }                                                                       \
+  PUBLIC int cusparseGetMat##what(const struct description *d) { return d ? d->said[place] : 0; }
+SAID(Type, 0, 3)
+SAID(FillMode, 1, 1)
+SAID(DiagType, 2, 1)
+SAID(IndexBase, 3, 1)
+
+static sparse_status create(struct sparse_matrix **out, struct sparse_matrix m)
+{
+  const bool types = (m.offset_type == SPARSE_INDEX_32 || m.offset_type == SPARSE_INDEX_64) &&
+                     (m.index_type == SPARSE_INDEX_32 || m.index_type == SPARSE_INDEX_64);
+  if (!out || m.rows < 0 || m.cols < 0 || m.count < 0 || (m.base != 0 && m.base != 1)) return SPARSE_INVALID_VALUE;
+  if (m.rows && m.cols && m.count / m.rows > m.cols) return SPARSE_INVALID_VALUE;
+  if (!types) return sparse_refuse("cusparseCreateCsr", "indices of 16 bits");
+  *out = malloc(sizeof **out);
+  if (!*out) return SPARSE_ALLOC_FAILED;
+  m.magic = SPARSE;
+  **out = m;
+  return SPARSE_SUCCESS;
+}
+
+#define CREATE(n, f, arguments, ot)                                                                                    \
+  PUBLIC sparse_status cusparseCreate##n(struct sparse_matrix **out, int64_t rows, int64_t cols, int64_t nnz,          \
+                                         void *offsets, void *indices, void *values, arguments, int base, int type)    \
+  {                                                                                                                    \
+    return create(out, (struct sparse_matrix){.format = f, .rows = rows, .cols = cols, .count = nnz, .base = base,     \
+                                              .offsets = offsets, .indices = indices, .values = values,                \
+                                              .offset_type = ot, .index_type = index_type, .value_type = type});       \
+  }
+#define TWO_TYPES int offset_type, int index_type
+CREATE(Csr, FORMAT_CSR, TWO_TYPES, offset_type)
+CREATE(ConstCsr, FORMAT_CSR, TWO_TYPES, offset_type)
+CREATE(Csc, FORMAT_CSC, TWO_TYPES, offset_type)
+CREATE(ConstCsc, FORMAT_CSC, TWO_TYPES, offset_type)
+CREATE(Coo, FORMAT_COO, int index_type, index_type)
+CREATE(ConstCoo, FORMAT_COO, int index_type, index_type)
+
+PUBLIC sparse_status cusparseDestroySpMat(struct sparse_matrix *m)
+{
+  if (m && !sparse_matrix_is(m)) return SPARSE_INVALID_VALUE;
+  if (m) m->magic = 0;
+  free(m);
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseSpMatGetSize(const struct sparse_matrix *m, int64_t *rows, int64_t *cols, int64_t *nnz)
+{
+  if (!sparse_matrix_is(m) || !rows || !cols || !nnz) return SPARSE_INVALID_VALUE;
+  *rows = m->rows, *cols = m->cols, *nnz = m->count;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseSpMatGetFormat(const struct sparse_matrix *m, int *format)
+{
+  if (!sparse_matrix_is(m) || !format) return SPARSE_INVALID_VALUE;
+  *format = m->format;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseSpMatGetIndexBase(const struct sparse_matrix *m, int *base)
+{
+  if (!sparse_matrix_is(m) || !base) return SPARSE_INVALID_VALUE;
+  *base = m->base;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseSpMatGetValues(const struct sparse_matrix *m, void **values)
+{
+  if (!sparse_matrix_is(m) || !values) return SPARSE_INVALID_VALUE;
+  *values = m->values;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseSpMatSetValues(struct sparse_matrix *m, void *values)
+{
+  if (!sparse_matrix_is(m)) return SPARSE_INVALID_VALUE;
+  m->values = values;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseCsrSetPointers(struct sparse_matrix *m, void *offsets, void *indices, void *values)
+{
+  if (!sparse_matrix_is(m) || m->format != FORMAT_CSR) return SPARSE_INVALID_VALUE;
+  m->offsets = offsets, m->indices = indices, m->values = values;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseSpMatSetAttribute(struct sparse_matrix *m, unsigned what, const void *data, size_t bytes)
+{
+  if (!sparse_matrix_is(m) || what >= SPARSE_ATTRIBUTES || !data || bytes != sizeof(int)) return SPARSE_INVALID_VALUE;
+  m->attribute[what] = *(const int *)data;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseSpMatGetAttribute(const struct sparse_matrix *m, unsigned what, void *data, size_t bytes)
+{
+  if (!sparse_matrix_is(m) || what >= SPARSE_ATTRIBUTES || !data || bytes != sizeof(int)) return SPARSE_INVALID_VALUE;
+  *(int *)data = m->attribute[what];
+  return SPARSE_SUCCESS;
+}
+
+static sparse_status create_dense(struct dense_matrix **out, struct dense_matrix m)
+{
+  const int64_t least = m.order == SPARSE_ORDER_COL ? m.rows : m.cols;
+  if (!out || m.rows < 0 || m.cols < 0 || m.ld < least) return SPARSE_INVALID_VALUE;
+  if (m.order != SPARSE_ORDER_COL && m.order != SPARSE_ORDER_ROW) return SPARSE_INVALID_VALUE;
+  *out = malloc(sizeof **out);
+  if (!*out) return SPARSE_ALLOC_FAILED;
+  m.magic = DENSE;
+  m.batch = 1;
+  **out = m;
+  return SPARSE_SUCCESS;
+}
+#define CREATE_VECTOR(n)                                                                              \
+  PUBLIC sparse_status cusparseCreate##n(struct dense_matrix **out, int64_t size, void *values, int type)              \
+  {                                                                                                                    \
+    return create_dense(out, (struct dense_matrix){.vector = true, .rows = size, .cols = 1, .ld = size,                \
+                                                   .values = values, .value_type = type, .order = SPARSE_ORDER_COL});  \
+  }
+CREATE_VECTOR(DnVec)
+CREATE_VECTOR(ConstDnVec)
+#define CREATE_MATRIX(n)                                                                                               \
+  PUBLIC sparse_status cusparseCreate##n(struct dense_matrix **out, int64_t rows, int64_t cols, int64_t ld,            \
+                                         void *values, int type, int order)                                            \
+  {                                                                                                                    \
+    return create_dense(out, (struct dense_matrix){.rows = rows, .cols = cols, .ld = ld, .values = values,             \
+                                                   .value_type = type, .order = order});                               \
+  }
+CREATE_MATRIX(DnMat)
+CREATE_MATRIX(ConstDnMat)
+
+static sparse_status destroy_dense(struct dense_matrix *m)
+{
+  if (m && !dense_matrix_is(m)) return SPARSE_INVALID_VALUE;
+  if (m) m->magic = 0;
+  free(m);
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseDestroyDnVec(struct dense_matrix *m) { return destroy_dense(m); }
+PUBLIC sparse_status cusparseDestroyDnMat(struct dense_matrix *m) { return destroy_dense(m); }
+
+static sparse_status values_of(const struct dense_matrix *m, void **values)
+{
+  if (!dense_matrix_is(m) || !values) return SPARSE_INVALID_VALUE;
+  *values = m->values;
+  return SPARSE_SUCCESS;
+}
+static sparse_status set_values(struct dense_matrix *m, void *values)
+{
+  if (!dense_matrix_is(m)) return SPARSE_INVALID_VALUE;
+  m->values = values;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseDnVecGetValues(const struct dense_matrix *m, void **v) { return values_of(m, v); }
+PUBLIC sparse_status cusparseDnMatGetValues(const struct dense_matrix *m, void **v) { return values_of(m, v); }
+PUBLIC sparse_status cusparseDnVecSetValues(struct dense_matrix *m, void *v) { return set_values(m, v); }
+PUBLIC sparse_status cusparseDnMatSetValues(struct dense_matrix *m, void *v) { return set_values(m, v); }
+PUBLIC sparse_status cusparseDnMatSetStridedBatch(struct dense_matrix *m, int batch, int64_t stride)
+{
+  if (!dense_matrix_is(m) || batch < 1 || stride < 0) return SPARSE_INVALID_VALUE;
+  m->batch = batch, m->stride = stride;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseCsrSetStridedBatch(struct sparse_matrix *m, int batch, int64_t offsets, int64_t values)
+{
+  (void)offsets, (void)values;
+  if (!sparse_matrix_is(m) || batch < 1) return SPARSE_INVALID_VALUE;
+  return batch == 1 ? SPARSE_SUCCESS : sparse_refuse("cusparseCsrSetStridedBatch", "batches of sparse matrices");
+}

@@ -1,0 +1,209 @@
+/* Products and conversions of libcusparse. */
+#include "libs/cusparse/sparse_types.h"
+
+enum { KERNELS_PER_TYPE = KERNEL_dsparse_vector - KERNEL_ssparse_vector };
+
+static enum lib_kernel of_type(enum lib_kernel of_s, int kind)
+{
+  return (enum lib_kernel)((int)of_s + kind * KERNELS_PER_TYPE);
+}
+
+static struct launch_shape shape_of(int64_t threads)
+{
+  enum { MOST_CTAS = 4096 };
+  const int64_t ctas = (threads + 255) / 256;
+  return (struct launch_shape){(unsigned)(ctas < 1 ? 1 : ctas < MOST_CTAS ? ctas : MOST_CTAS), 1, 1, 256};
+}
+
+static struct ws_scalar scalar_at(const struct sparse_handle *h, const void *p, int kind)
+{
+  if (h->pointer_mode == 1) return (struct ws_scalar){.device = p};
+  switch (kind) {
+  case 0: return (struct ws_scalar){.re = *(const float *)p};
+  case 1: return (struct ws_scalar){.re = *(const double *)p};
+  case 2: return (struct ws_scalar){.re = ((const float *)p)[0], .im = ((const float *)p)[1]};
+  default: return (struct ws_scalar){.re = ((const double *)p)[0], .im = ((const double *)p)[1]};
+  }
+}
+
+/* A matrix as kernels see it; `turned`: they see the transposed one. */
+static struct ws_sparse seen(const struct sparse_matrix *m, bool *turned)
+{
+  struct ws_sparse a = {.rows = m->rows, .cols = m->cols, .count = m->count, .column = m->indices,
+                        .values = m->values, .base = m->base,
+                        .wide_offsets = m->offset_type == SPARSE_INDEX_64,
+                        .wide_indices = m->index_type == SPARSE_INDEX_64};
+  *turned = m->format == FORMAT_CSC;
+  if (m->format == FORMAT_COO) a.row = m->offsets;
+  else a.offsets = m->offsets;
+  if (*turned) a.rows = m->cols, a.cols = m->rows;
+  return a;
+}
+
+/* Everything of a product that is asked for. */
+struct product {
+  int op_a, op_b, compute;
+  const void *alpha, *beta;
+  const struct sparse_matrix *a;
+  const struct dense_matrix *b, *c;
+};
+
+static sparse_status check(const struct sparse_handle *h, const struct product *p, const char *function)
+{
+  if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
+  if (!p->alpha || !p->beta || !sparse_matrix_is(p->a) || !dense_matrix_is(p->b) || !dense_matrix_is(p->c))
+    return SPARSE_INVALID_VALUE;
+  if ((unsigned)p->op_a >= SPARSE_OPS || (unsigned)p->op_b >= SPARSE_OPS) return SPARSE_INVALID_VALUE;
+  const int type = p->a->value_type;
+  if (sparse_kind(type) < 0 || p->b->value_type != type || p->c->value_type != type || p->compute != type)
+    return sparse_refuse(function, "values of these types");
+  const int64_t m = p->op_a ? p->a->cols : p->a->rows, k = p->op_a ? p->a->rows : p->a->cols;
+  const int64_t rows = p->op_b ? p->b->cols : p->b->rows, n = p->op_b ? p->b->rows : p->b->cols;
+  if (m != p->c->rows || n != p->c->cols || k != rows || p->b->batch != p->c->batch) return SPARSE_INVALID_VALUE;
+  return SPARSE_SUCCESS;
+}
+
+static void strides(const struct dense_matrix *m, bool transposed, int64_t *row, int64_t *column)
+{
+  const bool by_rows = (m->order == SPARSE_ORDER_ROW) != transposed;
+  *row = by_rows ? m->ld : 1;
+  *column = by_rows ? 1 : m->ld;
+}
+
+/* Without a transposition each row of C is a sum; with one C is scaled, and all is added to it. */
+static bool launch(struct sparse_handle *h, const struct ws_sparse_product *g, int kind)
+{
+  if (!g->transposed) {
+    const enum lib_kernel k = g->n == 1 ? KERNEL_ssparse_vector : KERNEL_ssparse_matrix;
+    return kernel_set_launch(&h->kernels, of_type(k, kind), shape_of(g->m * ((g->n + 31) / 32) * 32), h->stream, g);
+  }
+  return kernel_set_launch(&h->kernels, of_type(KERNEL_ssparse_scale, kind), shape_of(g->m * g->n), h->stream, g) &&
+         kernel_set_launch(&h->kernels, of_type(KERNEL_ssparse_scatter, kind), shape_of(g->a.rows * 32), h->stream, g);
+}
+
+static sparse_status multiply(struct sparse_handle *h, const struct product *p, const char *function)
+{
+  const sparse_status s = check(h, p, function);
+  if (s) return s;
+  const int kind = sparse_kind(p->a->value_type);
+  static const int64_t bytes[] = {4, 8, 8, 16};
+  bool turned;
+  struct ws_sparse_product g = {.a = seen(p->a, &turned), .m = p->c->rows, .n = p->c->cols};
+  g.transposed = (p->op_a != SPARSE_OP_N) != turned;
+  g.conj = p->op_a == SPARSE_OP_C;
+  g.conj_b = p->op_b == SPARSE_OP_C;
+  if (g.conj && !g.transposed && kind > 1) return sparse_refuse(function, "the conjugate of compressed columns");
+  strides(p->b, p->op_b != SPARSE_OP_N, &g.b_row, &g.b_column);
+  strides(p->c, false, &g.c_row, &g.c_column);
+  g.alpha = scalar_at(h, p->alpha, kind);
+  g.beta = scalar_at(h, p->beta, kind);
+  for (int i = 0; i < p->c->batch && g.m && g.n; i++) {
+    g.b = (char *)p->b->values + i * p->b->stride * bytes[kind];
+    g.c = (char *)p->c->values + i * p->c->stride * bytes[kind];
+    if (!launch(h, &g, kind)) return SPARSE_EXECUTION_FAILED;
+  }
+  return SPARSE_SUCCESS;
+}
+
+/* The kernels need no buffer; programs allocate what they are told, and want a pointer for it. */
+static sparse_status no_buffer(const struct sparse_handle *h, size_t *bytes)
+{
+  if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
+  if (!bytes) return SPARSE_INVALID_VALUE;
+  *bytes = 8;
+  return SPARSE_SUCCESS;
+}
+
+#define VECTOR_ARGUMENTS                                                                                    \
+  struct sparse_handle *h, int op, const void *alpha, const struct sparse_matrix *a, const struct dense_matrix *x, \
+    const void *beta, const struct dense_matrix *y, int compute, int algorithm
+#define MATRIX_ARGUMENTS                                                                                      \
+  struct sparse_handle *h, int op_a, int op_b, const void *alpha, const struct sparse_matrix *a,              \
+    const struct dense_matrix *b, const void *beta, const struct dense_matrix *c, int compute, int algorithm
+
+PUBLIC sparse_status cusparseSpMV(VECTOR_ARGUMENTS, void *buffer)
+{
+  (void)algorithm, (void)buffer;
+  const struct product p = {op, SPARSE_OP_N, compute, alpha, beta, a, x, y};
+  return multiply(h, &p, __func__);
+}
+PUBLIC sparse_status cusparseSpMV_preprocess(VECTOR_ARGUMENTS, void *buffer)
+{
+  (void)algorithm, (void)buffer;
+  const struct product p = {op, SPARSE_OP_N, compute, alpha, beta, a, x, y};
+  return check(h, &p, __func__);
+}
+PUBLIC sparse_status cusparseSpMV_bufferSize(VECTOR_ARGUMENTS, size_t *bytes)
+{
+  (void)algorithm;
+  const struct product p = {op, SPARSE_OP_N, compute, alpha, beta, a, x, y};
+  const sparse_status s = check(h, &p, __func__);
+  return s ? s : no_buffer(h, bytes);
+}
+PUBLIC sparse_status cusparseSpMM(MATRIX_ARGUMENTS, void *buffer)
+{
+  (void)algorithm, (void)buffer;
+  const struct product p = {op_a, op_b, compute, alpha, beta, a, b, c};
+  return multiply(h, &p, __func__);
+}
+PUBLIC sparse_status cusparseSpMM_preprocess(MATRIX_ARGUMENTS, void *buffer)
+{
+  (void)algorithm, (void)buffer;
+  const struct product p = {op_a, op_b, compute, alpha, beta, a, b, c};
+  return check(h, &p, __func__);
+}
+PUBLIC sparse_status cusparseSpMM_bufferSize(MATRIX_ARGUMENTS, size_t *bytes)
+{
+  (void)algorithm;
+  const struct product p = {op_a, op_b, compute, alpha, beta, a, b, c};
+  const sparse_status s = check(h, &p, __func__);
+  return s ? s : no_buffer(h, bytes);
+}
+
+static sparse_status convert(struct sparse_handle *h, enum lib_kernel k, const struct ws_sparse_convert *c)
+{
+  const struct launch_shape shape = shape_of(c->a.rows + 1);
+  return kernel_set_launch(&h->kernels, k, shape, h->stream, c) ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
+}
+
+PUBLIC sparse_status cusparseXcoo2csr(struct sparse_handle *h, const int *row, int nnz, int m, int *offsets, int base)
+{
+  const struct ws_sparse_convert c = {.a = {.rows = m, .count = nnz, .row = row, .base = base}, .to = offsets};
+  if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
+  if (m < 0 || nnz < 0 || (base != 0 && base != 1) || !offsets) return SPARSE_INVALID_VALUE;
+  return convert(h, KERNEL_sparse_offsets, &c);
+}
+PUBLIC sparse_status cusparseXcsr2coo(struct sparse_handle *h, const int *offsets, int nnz, int m, int *row, int base)
+{
+  const struct ws_sparse_convert c = {.a = {.rows = m, .count = nnz, .offsets = offsets, .base = base}, .to = row};
+  if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
+  if (m < 0 || nnz < 0 || (base != 0 && base != 1) || !offsets) return SPARSE_INVALID_VALUE;
+  return m ? convert(h, KERNEL_sparse_row_numbers, &c) : SPARSE_SUCCESS;
+}
+
+PUBLIC sparse_status cusparseSparseToDense_bufferSize(struct sparse_handle *h, const struct sparse_matrix *a,
+                                                      const struct dense_matrix *b, int algorithm, size_t *bytes)
+{
+  (void)algorithm;
+  return sparse_matrix_is(a) && dense_matrix_is(b) ? no_buffer(h, bytes) : SPARSE_INVALID_VALUE;
+}
+PUBLIC sparse_status cusparseSparseToDense(struct sparse_handle *h, const struct sparse_matrix *a,
+                                           const struct dense_matrix *b, int algorithm, void *buffer)
+{
+  (void)algorithm, (void)buffer;
+  if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
+  if (!sparse_matrix_is(a) || !dense_matrix_is(b) || a->rows != b->rows || a->cols != b->cols)
+    return SPARSE_INVALID_VALUE;
+  const int kind = sparse_kind(a->value_type);
+  if (kind < 0 || a->value_type != b->value_type) return sparse_refuse(__func__, "values of these types");
+  if (!b->rows || !b->cols) return SPARSE_SUCCESS;
+  bool turned;
+  struct ws_sparse_convert c = {.a = seen(a, &turned), .to = b->values};
+  struct ws_sparse_product clear = {.m = b->rows, .n = b->cols, .c = b->values};
+  strides(b, false, &clear.c_row, &clear.c_column);
+  strides(b, turned, &c.to_row, &c.to_column);
+  if (!kernel_set_launch(&h->kernels, of_type(KERNEL_ssparse_scale, kind), shape_of(b->rows * b->cols), h->stream,
+                         &clear))
+    return SPARSE_EXECUTION_FAILED;
+  return convert(h, of_type(KERNEL_ssparse_to_dense, kind), &c);
+}

@@ -1,0 +1,139 @@
+// Sparse matrices times vectors and dense matrices; conversions.
+#include "elements.cuh"
+#include "sparse_args.h"
+
+#define AT(i, n) for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x)
+
+__device__ inline int64_t number(const void *p, int wide, int64_t i)
+{
+  return wide ? ((const int64_t *)p)[i] : ((const int *)p)[i];
+}
+__device__ inline int64_t column_of(const ws_sparse &a, int64_t k) { return number(a.column, a.wide_indices, k) - a.base; }
+
+// The first place whose row is not below `row`.
+__device__ int64_t first_of_row(const ws_sparse &a, int64_t row)
+{
+  if (a.offsets) return number(a.offsets, a.wide_offsets, row) - a.base;
+  int64_t low = 0, high = a.count;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (number(a.row, a.wide_indices, middle) - a.base < row) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+template <typename T> __device__ inline int kind() { return sizeof(typename traits<T>::real) == 8 ? WS_F64 : WS_F32; }
+template <typename T> __device__ inline bool is_zero(T v) { return v == 0; }
+template <typename R> __device__ inline bool is_zero(complex_of<R> v) { return v.x == 0 && v.y == 0; }
+
+template <typename T> __device__ inline void leave(const ws_sparse_product &p, int64_t i, int64_t j, T sum)
+{
+  T *c = (T *)p.c + i * p.c_row + j * p.c_column;
+  const T beta = scalar<T>(p.beta, kind<T>());
+  T v = scalar<T>(p.alpha, kind<T>()) * sum;
+  if (!is_zero(beta)) v = v + beta * *c; // with beta 0 nothing is read, as documented
+  *c = v;
+}
+
+template <typename T> __device__ inline T down(T v, int by) { return __shfl_down_sync(~0u, v, by); }
+template <typename R> __device__ inline complex_of<R> down(complex_of<R> v, int by)
+{
+  return {__shfl_down_sync(~0u, v.x, by), __shfl_down_sync(~0u, v.y, by)};
+}
+
+// A warp per row; its sums are added in a fixed order.
+template <typename T> __device__ void vector_rows(const ws_sparse_product &p)
+{
+  const int lane = threadIdx.x % 32;
+  const int64_t warps = (int64_t)gridDim.x * (blockDim.x / 32);
+  for (int64_t row = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; row < p.m; row += warps) {
+    const int64_t end = first_of_row(p.a, row + 1);
+    T sum = zero<T>();
+    for (int64_t k = first_of_row(p.a, row) + lane; k < end; k += 32) {
+      const T b = ((const T *)p.b)[column_of(p.a, k) * p.b_row];
+      madd(sum, ((const T *)p.a.values)[k], p.conj_b ? conjugate(b) : b);
+    }
+    for (int by = 16; by; by /= 2) sum = sum + down(sum, by);
+    if (lane == 0) leave(p, row, 0, sum);
+  }
+}
+
+// A warp per row and 32 columns of C, one for each lane.
+template <typename T> __device__ void matrix_rows(const ws_sparse_product &p)
+{
+  const int64_t parts = (p.n + 31) / 32, warps = (int64_t)gridDim.x * (blockDim.x / 32);
+  for (int64_t w = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; w < p.m * parts; w += warps) {
+    const int64_t row = w / parts, j = w % parts * 32 + threadIdx.x % 32, end = first_of_row(p.a, row + 1);
+    if (j >= p.n) continue;
+    T sum = zero<T>();
+    for (int64_t k = first_of_row(p.a, row); k < end; k++) {
+      const T b = ((const T *)p.b)[column_of(p.a, k) * p.b_row + j * p.b_column];
+      madd(sum, ((const T *)p.a.values)[k], p.conj_b ? conjugate(b) : b);
+    }
+    leave(p, row, j, sum);
+  }
+}
+
+template <typename T> __device__ void scale(const ws_sparse_product &p)
+{
+  AT(i, p.m * p.n)
+  {
+    T *c = (T *)p.c + i / p.n * p.c_row + i % p.n * p.c_column;
+    const T beta = scalar<T>(p.beta, kind<T>());
+    *c = is_zero(beta) ? zero<T>() : beta * *c;
+  }
+}
+
+template <typename R> __device__ inline void add(R *c, R v) { atomicAdd(c, v); }
+template <typename R> __device__ inline void add(complex_of<R> *c, complex_of<R> v)
+{
+  atomicAdd(&c->x, v.x);
+  atomicAdd(&c->y, v.y);
+}
+
+// A transposed: a warp per row of A adds to rows of C, which `scale` has prepared.
+template <typename T> __device__ void scatter(const ws_sparse_product &p)
+{
+  const T alpha = scalar<T>(p.alpha, kind<T>());
+  const int64_t warps = (int64_t)gridDim.x * (blockDim.x / 32);
+  for (int64_t row = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; row < p.a.rows; row += warps) {
+    const int64_t first = first_of_row(p.a, row), all = (first_of_row(p.a, row + 1) - first) * p.n;
+    for (int64_t i = threadIdx.x % 32; i < all; i += 32) {
+      const int64_t k = first + i / p.n, j = i % p.n;
+      const T v = ((const T *)p.a.values)[k], b = ((const T *)p.b)[row * p.b_row + j * p.b_column];
+      const T product = (p.conj ? conjugate(v) : v) * (p.conj_b ? conjugate(b) : b);
+      add((T *)p.c + column_of(p.a, k) * p.c_row + j * p.c_column, alpha * product);
+    }
+  }
+}
+
+template <typename T> __device__ void to_dense(const ws_sparse_convert &p)
+{
+  AT(row, p.a.rows)
+  for (int64_t k = first_of_row(p.a, row), end = first_of_row(p.a, row + 1); k < end; k++)
+    ((T *)p.to)[row * p.to_row + column_of(p.a, k) * p.to_column] = ((const T *)p.a.values)[k];
+}
+
+extern "C" __global__ void __launch_bounds__(256) warpstep_sparse_offsets(const __grid_constant__ ws_sparse_convert p)
+{
+  AT(row, p.a.rows + 1)((int *)p.to)[row] = (int)first_of_row(p.a, row) + p.a.base;
+}
+extern "C" __global__ void __launch_bounds__(256) warpstep_sparse_row_numbers(const __grid_constant__ ws_sparse_convert p)
+{
+  AT(row, p.a.rows)
+  for (int64_t k = first_of_row(p.a, row), end = first_of_row(p.a, row + 1); k < end; k++) ((int *)p.to)[k] = (int)row + p.a.base;
+}
+
+#define KERNEL(name, args, call) \
+  extern "C" __global__ void __launch_bounds__(256) warpstep_##name(const __grid_constant__ args p) { call(p); }
+#define SPARSE(l, T)                                                \
+  KERNEL(l##sparse_vector, ws_sparse_product, vector_rows<T>)       \
+  KERNEL(l##sparse_matrix, ws_sparse_product, matrix_rows<T>)       \
+  KERNEL(l##sparse_scale, ws_sparse_product, scale<T>)              \
+  KERNEL(l##sparse_scatter, ws_sparse_product, scatter<T>)          \
+  KERNEL(l##sparse_to_dense, ws_sparse_convert, to_dense<T>)
+SPARSE(s, float)
+SPARSE(d, double)
+SPARSE(c, c32)
+SPARSE(z, c64)

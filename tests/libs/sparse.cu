@@ -1,0 +1,294 @@
+// libcusparse: products of sparse matrices in three formats with vectors and dense matrices, and conversions, against sums on the
+// host in binary64. A sum of k products may be wrong by (k + 2) eps of the sum of their sizes.
+#include <cusparse.h>
+
+#include <cmath>
+#include <complex>
+#include <cstdio>
+#include <vector>
+
+static int failures, cases;
+
+static void check(bool right, const char *what)
+{
+  cases++;
+  if (right) return;
+  failures++;
+  printf("wrong: %s\n", what);
+}
+
+template <typename T> static T *device(const std::vector<T> &v)
+{
+  T *p;
+  cudaMalloc(&p, v.size() * sizeof(T) + 8);
+  cudaMemcpy(p, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice);
+  return p;
+}
+template <typename T> static std::vector<T> host(const T *p, size_t n)
+{
+  std::vector<T> v(n);
+  cudaMemcpy(v.data(), p, n * sizeof(T), cudaMemcpyDeviceToHost);
+  return v;
+}
+
+static unsigned state = 7;
+static unsigned next()
+{
+  state = state * 1664525u + 1013904223u;
+  return state >> 8;
+}
+static double real_number() { return (int)(next() % 2001) / 500.0 - 2; }
+
+typedef std::complex<double> number;
+template <typename T> struct type;
+template <> struct type<float> {
+  static constexpr cudaDataType data = CUDA_R_32F;
+  static constexpr double eps = 0x1p-23;
+  static float make() { return (float)real_number(); }
+};
+template <> struct type<double> {
+  static constexpr cudaDataType data = CUDA_R_64F;
+  static constexpr double eps = 0x1p-52;
+  static double make() { return real_number(); }
+};
+template <> struct type<std::complex<float>> {
+  static constexpr cudaDataType data = CUDA_C_32F;
+  static constexpr double eps = 0x1p-22;
+  static std::complex<float> make() { return {(float)real_number(), (float)real_number()}; }
+};
+template <> struct type<std::complex<double>> {
+  static constexpr cudaDataType data = CUDA_C_64F;
+  static constexpr double eps = 0x1p-51;
+  static std::complex<double> make() { return {real_number(), real_number()}; }
+};
+
+// A matrix by coordinates in the order of its rows; some rows are empty, one is full.
+template <typename T> struct matrix {
+  int rows, cols;
+  std::vector<int> row, column;
+  std::vector<T> values;
+  matrix(int m, int n) : rows(m), cols(n)
+  {
+    for (int i = 0; i < m; i++)
+      for (int j = 0; j < n; j++)
+        if (i % 5 != 3 && (i == 1 || next() % 6 == 0)) row.push_back(i), column.push_back(j), values.push_back(type<T>::make());
+  }
+  matrix turned() const
+  {
+    matrix t(0, 0);
+    t.rows = cols, t.cols = rows;
+    for (int j = 0; j < cols; j++)
+      for (size_t k = 0; k < row.size(); k++)
+        if (column[k] == j) t.row.push_back(j), t.column.push_back(row[k]), t.values.push_back(values[k]);
+    return t;
+  }
+  template <typename I> std::vector<I> offsets(int base) const
+  {
+    std::vector<I> o(rows + 1, (I)base);
+    for (int r : row)
+      for (int i = r + 1; i <= rows; i++) o[i]++;
+    return o;
+  }
+};
+
+template <typename I> static std::vector<I> based(const std::vector<int> &v, int base)
+{
+  std::vector<I> r;
+  for (int x : v) r.push_back((I)(x + base));
+  return r;
+}
+
+template <typename T, typename I> static cusparseSpMatDescr_t describe(const matrix<T> &a, int format, int base)
+{
+  const cusparseIndexType_t index = sizeof(I) == 8 ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I;
+  const cusparseIndexBase_t b = base ? CUSPARSE_INDEX_BASE_ONE : CUSPARSE_INDEX_BASE_ZERO;
+  cusparseSpMatDescr_t d = nullptr;
+  const matrix<T> t = format == CUSPARSE_FORMAT_CSC ? a.turned() : a;
+  I *offsets = device(t.template offsets<I>(base)), *row = device(based<I>(t.row, base)), *column = device(based<I>(t.column, base));
+  T *values = device(t.values);
+  const int64_t nnz = (int64_t)a.row.size();
+  cusparseStatus_t s;
+  if (format == CUSPARSE_FORMAT_COO) s = cusparseCreateCoo(&d, a.rows, a.cols, nnz, row, column, values, index, b, type<T>::data);
+  else if (format == CUSPARSE_FORMAT_CSR) s = cusparseCreateCsr(&d, a.rows, a.cols, nnz, offsets, column, values, index, index, b, type<T>::data);
+  else s = cusparseCreateCsc(&d, a.rows, a.cols, nnz, offsets, column, values, index, index, b, type<T>::data);
+  check(s == CUSPARSE_STATUS_SUCCESS, "a descriptor");
+  return d;
+}
+
+// What op(A) op(B) is, and for each element the sum of the sizes of its terms and their count.
+struct expected {
+  std::vector<number> c;
+  std::vector<double> size, terms;
+};
+static number maybe_conj(number v, int op) { return op == 2 ? std::conj(v) : v; }
+template <typename T, typename F> static expected product(const matrix<T> &a, int op, int n, F b)
+{
+  const int m = op ? a.cols : a.rows;
+  expected e = {std::vector<number>(m * n), std::vector<double>(m * n), std::vector<double>(m * n)};
+  for (size_t k = 0; k < a.row.size(); k++)
+    for (int j = 0; j < n; j++) {
+      const int i = op ? a.column[k] : a.row[k], l = op ? a.row[k] : a.column[k];
+      const number t = maybe_conj(number(a.values[k]), op) * b(l, j);
+      e.c[i * n + j] += t, e.size[i * n + j] += std::abs(t), e.terms[i * n + j]++;
+    }
+  return e;
+}
+
+template <typename T> static bool near(T got, number want, double size, double terms)
+{
+  return std::abs(number(got) - want) <= (terms + 2) * type<T>::eps * (size + std::abs(want));
+}
+
+template <typename T, typename I> static void vector_case(cusparseHandle_t h, int format, int op, int base, bool beta_zero)
+{
+  const matrix<T> a(61, 83);
+  const int m = op ? a.cols : a.rows, k = op ? a.rows : a.cols;
+  std::vector<T> x(k), y(m);
+  for (T &v : x) v = type<T>::make();
+  for (T &v : y) v = beta_zero ? T(NAN) : type<T>::make(); // with beta 0, y is not read
+  const T alpha = type<T>::make(), beta = beta_zero ? T(0) : type<T>::make();
+  T *dx = device(x), *dy = device(y);
+  cusparseSpMatDescr_t d = describe<T, I>(a, format, base);
+  cusparseDnVecDescr_t vx, vy;
+  size_t bytes = 0;
+  char what[100];
+  bool right = !cusparseCreateDnVec(&vx, k, dx, type<T>::data) && !cusparseCreateDnVec(&vy, m, dy, type<T>::data);
+  right = right && !cusparseSpMV_bufferSize(h, (cusparseOperation_t)op, &alpha, d, vx, &beta, vy, type<T>::data, CUSPARSE_SPMV_ALG_DEFAULT, &bytes);
+  char *buffer = device(std::vector<char>(bytes));
+  right = right && !cusparseSpMV(h, (cusparseOperation_t)op, &alpha, d, vx, &beta, vy, type<T>::data, CUSPARSE_SPMV_ALG_DEFAULT, buffer);
+  const std::vector<T> got = host(dy, m);
+  const expected e = product(a, op, 1, [&](int i, int) { return number(x[i]); });
+  for (int i = 0; i < m; i++) {
+    const number more = beta_zero ? number(0) : number(beta) * number(y[i]);
+    right = right && near(got[i], number(alpha) * e.c[i] + more, std::abs(number(alpha)) * e.size[i] + std::abs(more), e.terms[i] + 2);
+  }
+  snprintf(what, sizeof what, "SpMV of type %d, format %d, op %d, base %d, %d-bit indices", type<T>::data, format, op, base, (int)sizeof(I) * 8);
+  check(right, what);
+  cusparseDestroySpMat(d);
+  cusparseDestroyDnVec(vx);
+  cusparseDestroyDnVec(vy);
+}
+
+template <typename T> static void matrix_case(cusparseHandle_t h, int format, int op, int op_b, int order_b, int order_c, int n, int batch)
+{
+  const matrix<T> a(40, 53);
+  const int m = op ? a.cols : a.rows, k = op ? a.rows : a.cols, rows = op_b ? n : k, cols = op_b ? k : n;
+  const int ldb = (order_b == CUSPARSE_ORDER_COL ? rows : cols) + 3, ldc = (order_c == CUSPARSE_ORDER_COL ? m : n) + 2;
+  const int size_b = ldb * (order_b == CUSPARSE_ORDER_COL ? cols : rows), size_c = ldc * (order_c == CUSPARSE_ORDER_COL ? n : m);
+  std::vector<T> b(size_b * batch), c(size_c * batch);
+  for (T &v : b) v = type<T>::make();
+  for (T &v : c) v = type<T>::make();
+  const T alpha = type<T>::make(), beta = type<T>::make();
+  T *db = device(b), *dc = device(c), *da = device(std::vector<T>{alpha}), *dbeta = device(std::vector<T>{beta});
+  cusparseSpMatDescr_t d = describe<T, int>(a, format, 0);
+  cusparseDnMatDescr_t mb, mc;
+  size_t bytes = 0;
+  char what[100];
+  bool right = !cusparseCreateDnMat(&mb, rows, cols, ldb, db, type<T>::data, (cusparseOrder_t)order_b) &&
+               !cusparseCreateDnMat(&mc, m, n, ldc, dc, type<T>::data, (cusparseOrder_t)order_c);
+  if (batch > 1) right = right && !cusparseDnMatSetStridedBatch(mb, batch, size_b) && !cusparseDnMatSetStridedBatch(mc, batch, size_c);
+  cusparseSetPointerMode(h, batch > 1 ? CUSPARSE_POINTER_MODE_DEVICE : CUSPARSE_POINTER_MODE_HOST);
+  const T *pa = batch > 1 ? da : &alpha, *pb = batch > 1 ? dbeta : &beta;
+  right = right && !cusparseSpMM_bufferSize(h, (cusparseOperation_t)op, (cusparseOperation_t)op_b, pa, d, mb, pb, mc, type<T>::data,
+                                            CUSPARSE_SPMM_ALG_DEFAULT, &bytes);
+  right = right && !cusparseSpMM(h, (cusparseOperation_t)op, (cusparseOperation_t)op_b, pa, d, mb, pb, mc, type<T>::data,
+                                 CUSPARSE_SPMM_ALG_DEFAULT, device(std::vector<char>(bytes)));
+  cusparseSetPointerMode(h, CUSPARSE_POINTER_MODE_HOST);
+  std::vector<T> got = host(dc, size_c * batch);
+  for (int z = 0; z < batch; z++) {
+    const expected e = product(a, op, n, [&](int i, int j) {
+      const int r = op_b ? j : i, s = op_b ? i : j;
+      return maybe_conj(number(b[z * size_b + (order_b == CUSPARSE_ORDER_COL ? s * ldb + r : r * ldb + s)]), op_b);
+    });
+    for (int i = 0; i < m; i++)
+      for (int j = 0; j < n; j++) {
+        const int at = z * size_c + (order_c == CUSPARSE_ORDER_COL ? j * ldc + i : i * ldc + j);
+        const number more = number(beta) * number(c[at]);
+        right = right && near(got[at], number(alpha) * e.c[i * n + j] + more,
+                              std::abs(number(alpha)) * e.size[i * n + j] + std::abs(more), e.terms[i * n + j] + 2);
+        got[at] = c[at];
+      }
+  }
+  snprintf(what, sizeof what, "SpMM of type %d, format %d, ops %d %d, orders %d %d, %d columns, batch %d", type<T>::data, format, op, op_b,
+           order_b, order_c, n, batch);
+  check(right && got == c, what); // nothing written between columns
+  cusparseDestroySpMat(d);
+  cusparseDestroyDnMat(mb);
+  cusparseDestroyDnMat(mc);
+}
+
+template <typename T> static void conversions(cusparseHandle_t h, int format, int base)
+{
+  const matrix<T> a(30, 44);
+  const int ld = 47, nnz = (int)a.row.size();
+  const cusparseIndexBase_t b = base ? CUSPARSE_INDEX_BASE_ONE : CUSPARSE_INDEX_BASE_ZERO;
+  cusparseSpMatDescr_t d = describe<T, int>(a, format, base);
+  cusparseDnMatDescr_t dense;
+  T *at = device(std::vector<T>(30 * ld, T(5)));
+  bool right = !cusparseCreateDnMat(&dense, 30, 44, ld, at, type<T>::data, CUSPARSE_ORDER_ROW) &&
+               !cusparseSparseToDense(h, d, dense, CUSPARSE_SPARSETODENSE_ALG_DEFAULT, nullptr);
+  std::vector<T> want(30 * ld, T(0));
+  for (int i = 0; i < 30; i++)
+    for (int j = 44; j < ld; j++) want[i * ld + j] = T(5);
+  for (int k = 0; k < nnz; k++) want[a.row[k] * ld + a.column[k]] = a.values[k];
+  check(right && host(at, 30 * ld) == want, "SparseToDense");
+  const std::vector<int> row = based<int>(a.row, base), offsets = a.template offsets<int>(base);
+  int *got = device(std::vector<int>(31)), *back = device(std::vector<int>(nnz));
+  check(!cusparseXcoo2csr(h, device(row), nnz, 30, got, b) && host(got, 31) == offsets, "Xcoo2csr");
+  check(!cusparseXcsr2coo(h, got, nnz, 30, back, b) && host(back, nnz) == row, "Xcsr2coo");
+}
+
+static void statuses(cusparseHandle_t h)
+{
+  const matrix<float> a(8, 9);
+  cusparseSpMatDescr_t d = describe<float, int>(a, CUSPARSE_FORMAT_CSR, 0);
+  cusparseDnVecDescr_t x, y, z;
+  float *p = device(std::vector<float>(16)), one = 1;
+  int64_t rows, cols, nnz;
+  cusparseCreateDnVec(&x, 9, p, CUDA_R_32F);
+  cusparseCreateDnVec(&y, 8, p, CUDA_R_32F);
+  cusparseCreateDnVec(&z, 8, p, CUDA_R_64F);
+  const cusparseOperation_t n = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  check(cusparseSpMV(h, n, &one, d, y, &one, x, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT, p) == CUSPARSE_STATUS_INVALID_VALUE, "sizes that differ");
+  check(cusparseSpMV(h, n, &one, d, x, &one, z, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT, p) == CUSPARSE_STATUS_NOT_SUPPORTED, "types that differ");
+  check(cusparseSpMV(nullptr, n, &one, d, x, &one, y, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT, p) == CUSPARSE_STATUS_NOT_INITIALIZED, "no handle");
+  check(cusparseSpMV(h, n, nullptr, d, x, &one, y, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT, p) == CUSPARSE_STATUS_INVALID_VALUE, "no alpha");
+  check(!cusparseSpMatGetSize(d, &rows, &cols, &nnz) && rows == 8 && cols == 9 && nnz == (int64_t)a.row.size(), "sizes");
+  check(cusparseSgtsv2_bufferSizeExt(h, 4, 1, p, p, p, p, 4, (size_t *)&rows) == CUSPARSE_STATUS_NOT_SUPPORTED, "a function that is not there");
+  cusparseSpMatDescr_t wrong;
+  check(cusparseCreateCsr(&wrong, 2, 2, 9, p, p, p, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F) ==
+          CUSPARSE_STATUS_INVALID_VALUE, "more elements than there are places");
+}
+
+int main()
+{
+  cusparseHandle_t h;
+  if (cusparseCreate(&h)) return 1;
+  for (int format : {CUSPARSE_FORMAT_CSR, CUSPARSE_FORMAT_COO, CUSPARSE_FORMAT_CSC})
+    for (int op = 0; op < 3; op++) {
+      vector_case<float, int>(h, format, op, op % 2, op == 0);
+      vector_case<double, int64_t>(h, format, op, 1, op == 1);
+      if (format == CUSPARSE_FORMAT_CSC && op == 2) continue;
+      vector_case<std::complex<float>, int64_t>(h, format, op, 0, op == 2);
+      vector_case<std::complex<double>, int>(h, format, op, 1, false);
+    }
+  const int col = CUSPARSE_ORDER_COL, row = CUSPARSE_ORDER_ROW;
+  for (int format : {CUSPARSE_FORMAT_CSR, CUSPARSE_FORMAT_COO})
+    for (int op = 0; op < 3; op++)
+      for (int op_b = 0; op_b < 3; op_b++) {
+        matrix_case<float>(h, format, op, op_b, col, col, 7, 1);
+        matrix_case<std::complex<float>>(h, format, op, op_b, row, col, 33, 1);
+        matrix_case<double>(h, format, op, op_b, col, row, 64, 2);
+        matrix_case<std::complex<double>>(h, format, op, op_b, row, row, 1, 3);
+      }
+  matrix_case<float>(h, CUSPARSE_FORMAT_CSC, 0, 0, row, row, 20, 1);
+  matrix_case<double>(h, CUSPARSE_FORMAT_CSC, 1, 0, col, row, 20, 1);
+  for (int format : {CUSPARSE_FORMAT_CSR, CUSPARSE_FORMAT_COO, CUSPARSE_FORMAT_CSC}) {
+    conversions<float>(h, format, 0);
+    conversions<std::complex<double>>(h, format, 1);
+  }
+  statuses(h);
+  check(cusparseDestroy(h) == CUSPARSE_STATUS_SUCCESS, "destroy");
+  printf("%d cases, %d wrong\n", cases, failures);
+  return failures != 0;
+}
