@@ -29,6 +29,6 @@ $(LIBS_DIR)/$(1): $(LIBS_SO)
 	$$(Q)rm -f $$@.map
 endef
 LIB_NAMES := libcublas.so.12 libcublas.so.13 libcublasLt.so.12 libcublasLt.so.13
-LIB_NAMES += libcufft.so.11 libcufft.so.12 libcudnn.so.9 libcurand.so.10 libcusparse.so.12
+LIB_NAMES += libcufft.so.11 libcufft.so.12 libcudnn.so.9 libcurand.so.10 libcusparse.so.12 libcusolver.so.11 libcusolver.so.12
 $(foreach n,$(LIB_NAMES),$(eval $(call lib_name_rule,$(n))))
 LIBS_ALL := $(LIBS_SO) $(addprefix $(LIBS_DIR)/,$(LIB_NAMES))

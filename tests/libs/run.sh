@@ -18,7 +18,7 @@ else
   echo "not ok libs kernels: older than their sources; run src/libs/kernels/build.sh"
   failed=1
 fi
-[ $# -gt 0 ] || set -- products vectors fourier names networks random sparse
+[ $# -gt 0 ] || set -- products vectors fourier names networks random sparse dense
 lacking=''
 if [ ! -f "$libs/libwarpstep-libs.so" ]; then
   lacking="no libraries in $libs"
@@ -63,6 +63,7 @@ for name; do
   case $name in
     fourier) needs=(-lcufft) ;;
     networks) needs=(-lcudnn) ;;
+    dense) needs=(-lcusolver) ;;
     sparse) needs=(-lcusparse) ;;
     random) needs=(-Isrc -lcurand) ;;
     *) needs=(-lcublas -lcublasLt) ;;

@@ -1,0 +1,353 @@
+// libcusolver: LU, Cholesky and QR of four types. What the factors give again, and what solutions leave, is compared on the host in
+// binary64: differences are below 8 n eps of the norms that they come from (backward stability, with a constant of 8).
+#include <cusolverDn.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdio>
+#include <type_traits>
+#include <vector>
+
+static int failures, cases;
+
+static void check(bool right, const char *what)
+{
+  cases++;
+  if (right) return;
+  failures++;
+  printf("wrong: %s\n", what);
+}
+
+template <typename T> static T *device(const std::vector<T> &v)
+{
+  T *p;
+  cudaMalloc(&p, v.size() * sizeof(T) + 16);
+  cudaMemcpy(p, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice);
+  return p;
+}
+template <typename T> static std::vector<T> host(const T *p, size_t n)
+{
+  std::vector<T> v(n);
+  cudaMemcpy(v.data(), p, n * sizeof(T), cudaMemcpyDeviceToHost);
+  return v;
+}
+
+static unsigned state = 3;
+static double next()
+{
+  state = state * 1664525u + 1013904223u;
+  return (double)(int)(state >> 8) / (1 << 23) - 1;
+}
+
+typedef std::complex<double> number;
+typedef std::complex<float> c32;
+typedef std::complex<double> c64;
+
+// A matrix on the host in binary64.
+struct table {
+  int m, n;
+  std::vector<number> v;
+  table(int rows, int cols) : m(rows), n(cols), v((size_t)rows * cols) {}
+  number &at(int i, int j) { return v[(size_t)j * m + i]; }
+  const number &at(int i, int j) const { return v[(size_t)j * m + i]; }
+  double norm() const
+  {
+    double s = 0;
+    for (number x : v) s += std::norm(x);
+    return sqrt(s);
+  }
+  table op(int o) const // 0: as it is, 1: transposed, 2: conjugate transposed
+  {
+    if (!o) return *this;
+    table t(n, m);
+    for (int i = 0; i < m; i++)
+      for (int j = 0; j < n; j++) t.at(j, i) = o == 2 ? std::conj(at(i, j)) : at(i, j);
+    return t;
+  }
+};
+static table operator*(const table &a, const table &b)
+{
+  table c(a.m, b.n);
+  for (int j = 0; j < b.n; j++)
+    for (int k = 0; k < a.n; k++)
+      for (int i = 0; i < a.m; i++) c.at(i, j) += a.at(i, k) * b.at(k, j);
+  return c;
+}
+static double distance(const table &a, const table &b)
+{
+  table d = a;
+  for (size_t i = 0; i < d.v.size(); i++) d.v[i] -= b.v[i];
+  return d.norm();
+}
+
+#define WRAP(name, f) \
+  template <typename... A> static cusolverStatus_t name(A... a) { return f(a...); }
+template <typename T> struct type;
+#define TYPE(T, N, l, form, apply, e)                     \
+  template <> struct type<T> {                            \
+    typedef N nv;                                         \
+    static constexpr double eps = e;                      \
+    WRAP(getrf, cusolverDn##l##getrf)                     \
+    WRAP(getrf_room, cusolverDn##l##getrf_bufferSize)     \
+    WRAP(getrs, cusolverDn##l##getrs)                     \
+    WRAP(potrf, cusolverDn##l##potrf)                     \
+    WRAP(potrf_room, cusolverDn##l##potrf_bufferSize)     \
+    WRAP(potrs, cusolverDn##l##potrs)                     \
+    WRAP(potrf_batched, cusolverDn##l##potrfBatched)      \
+    WRAP(potrs_batched, cusolverDn##l##potrsBatched)      \
+    WRAP(geqrf, cusolverDn##l##geqrf)                     \
+    WRAP(geqrf_room, cusolverDn##l##geqrf_bufferSize)     \
+    WRAP(form_q, cusolverDn##l##form)                     \
+    WRAP(apply_q, cusolverDn##l##apply)                   \
+  };
+TYPE(float, float, S, orgqr, ormqr, 0x1p-23)
+TYPE(double, double, D, orgqr, ormqr, 0x1p-52)
+TYPE(c32, cuComplex, C, ungqr, unmqr, 0x1p-22)
+TYPE(c64, cuDoubleComplex, Z, ungqr, unmqr, 0x1p-51)
+
+template <typename T> static T made() { return (T)next(); }
+template <> c32 made() { return {(float)next(), (float)next()}; }
+template <> c64 made() { return {next(), next()}; }
+
+// Numbers with `gap` rows more below each column, and as a table.
+template <typename T> struct matrix {
+  int m, n, ld;
+  std::vector<T> v;
+  typename type<T>::nv *at = nullptr;
+  matrix(int rows, int cols, int gap = 3) : m(rows), n(cols), ld(rows + gap), v((size_t)(rows + gap) * cols)
+  {
+    for (T &x : v) x = made<T>();
+  }
+  void up() { at = (typename type<T>::nv *)device(v); }
+  void back() { v = host((T *)at, v.size()); }
+  table get() const
+  {
+    table t(m, n);
+    for (int j = 0; j < n; j++)
+      for (int i = 0; i < m; i++) t.at(i, j) = number(v[(size_t)j * ld + i]);
+    return t;
+  }
+};
+
+static int info_of(int *info) { return host(info, 1)[0]; }
+static bool below(double off, int n, double eps, double norm) { return off <= 8 * n * eps * norm; }
+
+template <typename T> static void lu(cusolverDnHandle_t h, int m, int n)
+{
+  typedef type<T> t;
+  matrix<T> a(m, n);
+  const table before = a.get();
+  int words = 0, *info = device(std::vector<int>{99}), *pivots = device(std::vector<int>(std::max(m, n)));
+  char what[80];
+  a.up();
+  bool right = !t::getrf_room(h, m, n, a.at, a.ld, &words) && words > 0;
+  auto *work = (typename t::nv *)device(std::vector<T>(words));
+  right = right && !t::getrf(h, m, n, a.at, a.ld, work, pivots, info) && info_of(info) == 0;
+  a.back();
+  const table f = a.get();
+  const int k = std::min(m, n);
+  const std::vector<int> p = host(pivots, k);
+  table l(m, k), u(k, n), moved = before;
+  for (int i = 0; i < m; i++)
+    for (int j = 0; j < n; j++) {
+      if (j < k && i >= j) l.at(i, j) = i == j ? 1 : f.at(i, j);
+      if (i < k && i <= j) u.at(i, j) = f.at(i, j);
+      if (i > j) right = right && std::abs(f.at(i, j)) <= 1.5; // with pivots: 1, by sums of parts at most sqrt(2)
+    }
+  for (int i = 0; i < k; i++) {
+    right = right && p[i] > i && p[i] <= m;
+    for (int j = 0; right && j < n; j++) std::swap(moved.at(i, j), moved.at(p[i] - 1, j));
+  }
+  snprintf(what, sizeof what, "LU of %d x %d, %d bytes", m, n, (int)sizeof(T));
+  check(right && below(distance(l * u, moved), std::max(m, n), t::eps, l.norm() * u.norm()), what);
+  if (m != n) return;
+  for (int op = 0; op < 3; op++) {
+    matrix<T> b(n, 5, 1);
+    const table rhs = b.get();
+    b.up();
+    right = !t::getrs(h, (cublasOperation_t)op, n, 5, a.at, a.ld, pivots, b.at, b.ld, info) && info_of(info) == 0;
+    b.back();
+    const table x = b.get();
+    check(right && below(distance(before.op(op) * x, rhs), n, t::eps, l.norm() * u.norm() * x.norm()), "a solution by LU");
+  }
+}
+
+template <typename T> static table positive(matrix<T> &a)
+{
+  const table b = a.get();
+  table s = b * b.op(2);
+  for (int i = 0; i < a.n; i++)
+    for (int j = 0; j < a.n; j++) {
+      number v = s.at(i, j) + (i == j ? number(0.5) : number(0));
+      if (i == j) v = v.real();
+      if constexpr (std::is_floating_point<T>::value) a.v[(size_t)j * a.ld + i] = (T)v.real();
+      else a.v[(size_t)j * a.ld + i] = T(v);
+    }
+  return a.get();
+}
+
+template <typename T> static void cholesky(cusolverDnHandle_t h, int n)
+{
+  typedef type<T> t;
+  for (int upper = 0; upper < 2; upper++) {
+    matrix<T> a(n, n);
+    const table before = positive(a);
+    const std::vector<T> all = a.v;
+    int words = 0, *info = device(std::vector<int>{99});
+    a.up();
+    bool right = !t::potrf_room(h, (cublasFillMode_t)upper, n, a.at, a.ld, &words) && words > 0;
+    auto *work = (typename t::nv *)device(std::vector<T>(words));
+    right = right && !t::potrf(h, (cublasFillMode_t)upper, n, a.at, a.ld, work, words, info) && info_of(info) == 0;
+    a.back();
+    const table f = a.get();
+    table l(n, n);
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++) {
+        const bool mine = upper ? i <= j : i >= j;
+        if (mine) (upper ? l.at(j, i) : l.at(i, j)) = upper ? std::conj(f.at(i, j)) : f.at(i, j);
+        else right = right && a.v[(size_t)j * a.ld + i] == all[(size_t)j * a.ld + i]; // the other triangle
+      }
+    check(right && below(distance(l * l.op(2), before), n, t::eps, l.norm() * l.norm()), upper ? "Cholesky, upper" : "Cholesky, lower");
+    matrix<T> b(n, 3, 2);
+    const table rhs = b.get();
+    b.up();
+    right = !t::potrs(h, (cublasFillMode_t)upper, n, 3, a.at, a.ld, b.at, b.ld, info) && info_of(info) == 0;
+    b.back();
+    check(right && below(distance(before * b.get(), rhs), n, t::eps, l.norm() * l.norm() * b.get().norm()), "a solution by Cholesky");
+  }
+}
+
+// Five matrices by pointers; the third is not positive.
+template <typename T> static void batched(cusolverDnHandle_t h, int n)
+{
+  typedef type<T> t;
+  std::vector<matrix<T>> a, b;
+  std::vector<table> before, rhs;
+  std::vector<typename t::nv *> at, bt;
+  for (int i = 0; i < 5; i++) {
+    a.emplace_back(n, n), b.emplace_back(n, 1);
+    before.push_back(positive(a[i])), rhs.push_back(b[i].get());
+    if (i == 2) a[i].v[(size_t)(n / 2) * a[i].ld + n / 2] = T(-1);
+    a[i].up(), b[i].up();
+    at.push_back(a[i].at), bt.push_back(b[i].at);
+  }
+  auto **ap = device(at), **bp = device(bt);
+  int *info = device(std::vector<int>(5, 99));
+  bool right = !t::potrf_batched(h, CUBLAS_FILL_MODE_LOWER, n, ap, a[0].ld, info, 5);
+  const std::vector<int> said = host(info, 5);
+  right = right && said == std::vector<int>{0, 0, n / 2 + 1, 0, 0};
+  check(right, "Cholesky, a batch");
+  right = !t::potrs_batched(h, CUBLAS_FILL_MODE_LOWER, n, 1, ap, a[0].ld, bp, b[0].ld, info, 5);
+  for (int i = 0; i < 5; i++) {
+    b[i].back();
+    if (i != 2) right = right && below(distance(before[i] * b[i].get(), rhs[i]), n, t::eps, before[i].norm() * b[i].get().norm());
+  }
+  check(right, "solutions by Cholesky, a batch");
+}
+
+template <typename T> static void qr(cusolverDnHandle_t h, int m, int n)
+{
+  typedef type<T> t;
+  const int k = std::min(m, n);
+  matrix<T> a(m, n);
+  if (n > 2)
+    for (int i = 1; i < m; i++) a.v[i] = T(0); // a column with nothing to reflect
+  const table before = a.get();
+  int words = 0, *info = device(std::vector<int>{99});
+  auto *tau = (typename t::nv *)device(std::vector<T>(k));
+  a.up();
+  bool right = !t::geqrf_room(h, m, n, a.at, a.ld, &words) && words > 0;
+  auto *work = (typename t::nv *)device(std::vector<T>(words));
+  right = right && !t::geqrf(h, m, n, a.at, a.ld, tau, work, words, info) && info_of(info) == 0;
+  a.back();
+  const table f = a.get();
+  table r(k, n), one(k, k);
+  for (int i = 0; i < k; i++)
+    for (int j = i; j < n; j++) r.at(i, j) = f.at(i, j);
+  for (int i = 0; i < k; i++) one.at(i, i) = 1, right = right && std::abs(r.at(i, i).imag()) == 0;
+  matrix<T> q(m, k, 0);
+  for (int j = 0; j < k; j++)
+    for (int i = 0; i < m; i++) q.v[(size_t)j * q.ld + i] = a.v[(size_t)j * a.ld + i];
+  q.up();
+  right = right && !t::form_q(h, m, k, k, q.at, q.ld, tau, work, words, info) && info_of(info) == 0;
+  q.back();
+  const table e = q.get();
+  check(right && below(distance(e * r, before), m, t::eps, before.norm()), "QR");
+  check(below(distance(e.op(2) * e, one), m, t::eps, sqrt((double)k)), "Q^H Q");
+  // All of Q, by its application to the identity; then to others from both sides.
+  table whole(m, m);
+  for (int pass = 0; pass < 5; pass++) {
+    const bool turned = pass == 1 || pass == 3, from_right = pass == 2 || pass == 3;
+    const int o = !turned ? 0 : std::is_floating_point<T>::value ? 1 : 2;
+    matrix<T> c(from_right ? 6 : m, from_right ? m : pass == 4 ? m : 6, 2);
+    if (pass == 0) c = matrix<T>(m, m, 1);
+    if (pass == 0)
+      for (int i = 0; i < m; i++)
+        for (int j = 0; j < m; j++) c.v[(size_t)j * c.ld + i] = T(i == j);
+    const table old = c.get();
+    c.up();
+    right = !t::apply_q(h, from_right ? CUBLAS_SIDE_RIGHT : CUBLAS_SIDE_LEFT, (cublasOperation_t)o, c.m, c.n, k, a.at, a.ld, tau, c.at, c.ld,
+                        work, words, info) && info_of(info) == 0;
+    c.back();
+    if (pass == 0) {
+      whole = c.get();
+      table part(m, k);
+      for (int i = 0; i < m; i++)
+        for (int j = 0; j < k; j++) part.at(i, j) = whole.at(i, j);
+      check(right && below(distance(part, e), m, t::eps, e.norm()), "Q applied to the identity");
+      continue;
+    }
+    const table want = from_right ? old * whole.op(o) : whole.op(o) * old;
+    check(right && below(distance(c.get(), want), m, t::eps, old.norm()), "Q applied");
+  }
+}
+
+template <typename T> static void of_type(cusolverDnHandle_t h)
+{
+  for (int n : {1, 2, 17, 64}) lu<T>(h, n, n), cholesky<T>(h, n);
+  lu<T>(h, 40, 23);
+  lu<T>(h, 23, 40);
+  batched<T>(h, 12);
+  qr<T>(h, 1, 1);
+  qr<T>(h, 30, 30);
+  qr<T>(h, 45, 20);
+  qr<T>(h, 20, 31);
+}
+
+static void others(cusolverDnHandle_t h)
+{
+  // The second column is twice the first: the second pivot is 0.
+  double *a = device(std::vector<double>{1, 2, 0, 2, 4, 0, 0, 0, 1}), *work = device(std::vector<double>(8));
+  int *info = device(std::vector<int>{99}), *pivots = device(std::vector<int>(3)), words;
+  check(!cusolverDnDgetrf(h, 3, 3, a, 3, work, pivots, info) && info_of(info) == 2, "LU of a singular matrix");
+  check(cusolverDnDgetrf(h, 3, 3, a, 2, work, pivots, info) == CUSOLVER_STATUS_INVALID_VALUE, "a short leading dimension");
+  check(cusolverDnDgetrf(nullptr, 3, 3, a, 3, work, pivots, info) == CUSOLVER_STATUS_NOT_INITIALIZED, "no handle");
+  check(cusolverDnDorgqr_bufferSize(h, 3, 4, 2, a, 3, work, &words) == CUSOLVER_STATUS_INVALID_VALUE, "more columns than rows");
+  check(cusolverDnDsytrf_bufferSize(h, 3, a, 3, &words) == CUSOLVER_STATUS_NOT_SUPPORTED, "a function that is not there");
+  // The 64-bit interface.
+  double *b = device(std::vector<double>{4, 2, 2, 5}), *x = device(std::vector<double>{8, 14});
+  size_t on_device, on_host;
+  cusolverDnParams_t params;
+  bool right = !cusolverDnCreateParams(&params) &&
+               !cusolverDnXpotrf_bufferSize(h, params, CUBLAS_FILL_MODE_LOWER, 2, CUDA_R_64F, b, 2, CUDA_R_64F, &on_device, &on_host) &&
+               !cusolverDnXpotrf(h, params, CUBLAS_FILL_MODE_LOWER, 2, CUDA_R_64F, b, 2, CUDA_R_64F, work, on_device, nullptr, on_host, info) &&
+               !cusolverDnXpotrs(h, params, CUBLAS_FILL_MODE_LOWER, 2, 1, CUDA_R_64F, b, 2, CUDA_R_64F, x, 2, info);
+  const std::vector<double> l = host(b, 4), y = host(x, 2);
+  check(right && l[0] == 2 && l[1] == 1 && l[3] == 2 && fabs(4 * y[0] + 2 * y[1] - 8) < 1e-14 && fabs(2 * y[0] + 5 * y[1] - 14) < 1e-14, "Xpotrf, Xpotrs");
+  cusolverDnDestroyParams(params);
+}
+
+int main()
+{
+  cusolverDnHandle_t h;
+  if (cusolverDnCreate(&h)) return 1;
+  of_type<float>(h);
+  of_type<double>(h);
+  of_type<c32>(h);
+  of_type<c64>(h);
+  others(h);
+  check(cusolverDnDestroy(h) == CUSOLVER_STATUS_SUCCESS, "destroy");
+  printf("%d cases, %d wrong\n", cases, failures);
+  return failures != 0;
+}
