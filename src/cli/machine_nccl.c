@@ -1,5 +1,10 @@
 #include "cli/machine_nccl.h"
 
+#include <string.h>
+#if defined __x86_64__
+#include <cpuid.h>
+#endif
+
 #include "config/machine_ports.h"
 
 /* PCI classes (PCI Code and ID Assignment Specification): a display controller without a screen, a bridge; NVSwitch has
@@ -87,13 +92,34 @@ static void write_below(const struct writer *w, unsigned parent, int indent)
   }
 }
 
+/* What NCCL would find out of a processor of this host, which its program runs on (Intel's manual, CPUID leaves 0 and 1;
+ * NCCL puts the extended numbers in front of the others). */
+static void write_processor(FILE *f)
+{
+#if defined __x86_64__
+  unsigned a, b, c, d;
+  char vendor[13] = "";
+  __cpuid(0, a, b, c, d);
+  memcpy(vendor, &b, 4);
+  memcpy(vendor + 4, &d, 4);
+  memcpy(vendor + 8, &c, 4);
+  __cpuid(1, a, b, c, d);
+  const unsigned family = (a >> 8 & 15) + (a >> 20 & 255) * 16, model = (a >> 4 & 15) + (a >> 16 & 15) * 16;
+  fprintf(f, " arch=\"x86_64\" vendor=\"%s\" familyid=\"%u\" modelid=\"%u\"", vendor, family, model);
+#else
+  fprintf(f, " arch=\"arm64\"");
+#endif
+}
+
 /* Processors of this host may serve every socket. */
 void machine_write_nccl(FILE *f, const struct machine_preset *m, const struct topology *t)
 {
   const struct writer w = { f, m, t };
   fprintf(f, "<system version=\"1\">\n");
   for (unsigned i = 0; i < m->n_sockets; i++) {
-    fprintf(f, "  <cpu numaid=\"%u\" affinity=\"ffffffff,ffffffff\">\n", i);
+    fprintf(f, "  <cpu numaid=\"%u\" affinity=\"ffffffff,ffffffff\"", i);
+    write_processor(f);
+    fprintf(f, ">\n");
     write_below(&w, m->n_gpus + i, 4);
     fprintf(f, "  </cpu>\n");
   }
