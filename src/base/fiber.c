@@ -63,7 +63,8 @@ struct fiber *fiber_new(void (*fn)(void *ctx), void *ctx)
   struct fiber *f = mem_zeroed(1, sizeof *f);
   const uintptr_t at = (uintptr_t)f;
   *f = (struct fiber){ .fn = fn, .ctx = ctx, .heap = heap_current() };
-  f->stack = mmap(NULL, GUARD_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  f->stack = mmap(NULL, GUARD_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK,
+                  -1, 0);
   NO_MEMORY_IF(f->stack == MAP_FAILED || mprotect(f->stack, GUARD_BYTES, PROT_NONE) != 0);
   heap_keep(f, release);
   BUG_ON(getcontext(&f->own) != 0);

@@ -62,7 +62,8 @@ static void write_nvlinks(const struct writer *w, unsigned gpu, int indent)
     for (unsigned i = 0; i < n; i++) lanes += machine_port(w->m, gpu, LINK_NVLINK, i, &p) && p.far == far;
     if (!lanes) continue;
     const enum node_kind kind = machine_node_kind(w->m, far);
-    fprintf(w->f, "%*s<nvlink target=\"%s\" count=\"%u\" tclass=\"%s\"/>\n", indent, "", machine_pci_address(far, at), lanes,
+    fprintf(w->f, "%*s<nvlink target=\"%s\" count=\"%u\" tclass=\"%s\"/>\n", indent, "",
+            machine_pci_address(far, at), lanes,
             kind == NODE_GPU ? CLASS_GPU : kind == NODE_SWITCH ? CLASS_NVSWITCH : "0x068001");
   }
 }
@@ -92,8 +93,8 @@ static void write_below(const struct writer *w, unsigned parent, int indent)
   }
 }
 
-/* What NCCL would find out of a processor of this host, which its program runs on (Intel's manual, CPUID leaves 0 and 1;
- * NCCL puts the extended numbers in front of the others). */
+/* What NCCL would find out of a processor of this host, which its program runs on: CPUID, leaves 0 and 1, where it puts
+ * the extended numbers in front of the others. */
 static void write_processor(FILE *f)
 {
 #if defined __x86_64__

@@ -450,7 +450,8 @@ struct run_watch simulator_watch(struct sim_watcher *w)
   return (struct run_watch){ .max_cycles = o->max_cycles, .max_insts = o->max_insts,
                              .poll = o->poll ? poll : NULL, .resident = note_resident,
                              .window = o->usage ? window : NULL,
-                             .ctx = w, .poll_insts = o->poll_insts, .tap = o->tap, .threads = o->threads, .slice = o->slice };
+                             .ctx = w, .poll_insts = o->poll_insts, .tap = o->tap, .threads = o->threads,
+                             .slice = o->slice };
 }
 
 static void count_for(struct simulator *s, const struct isa *isa)

@@ -221,7 +221,8 @@ bool boards_are_peers(const struct shim *s, const struct board *from, const stru
 
 bool boards_have_atomics(const struct shim *s, const struct board *from, const struct board *to)
 {
-  return boards_are_peers(s, from, to) && topology_atomics(s->boards.topology, from->node, to->node) == LINK_ATOMICS_ALL;
+  return boards_are_peers(s, from, to) &&
+         topology_atomics(s->boards.topology, from->node, to->node) == LINK_ATOMICS_ALL;
 }
 
 bool board_has_host_atomics(const struct board *b)
