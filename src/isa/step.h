@@ -126,6 +126,7 @@ struct tensor_work {
   uint16_t columns;          /* of the product */
   uint8_t ctas;              /* 2: of a pair of CTAs */
   bool narrow;               /* a pair's product of 128 rows, half of them in each SM */
+  bool scaled;               /* with block scales */
 };
 
 /* What one step did. The caller owns the storage and sets the inputs. */
@@ -142,6 +143,7 @@ struct effect {
   uint32_t flags;    /* enum effect_flag */
   uint32_t sleep_ns; /* NANOSLEEP: requested time */
   bool sleep_polls;  /* it ends before that when an mbarrier's phase does */
+  bool waits;        /* performed, and the phase of no mbarrier is over (inst.mem.may_wait) */
   struct tensor_work tensor;   /* of a product or copy of tensor memory (inst.tmem) */
   struct step_barrier barrier; /* of an instruction of a CTA's or cluster's barrier */
   void *priv;        /* step source's own: the decoded operation, for perform and finish */

@@ -164,7 +164,7 @@ static bool step(struct step_warp *sw, unsigned path, struct effect *e, struct f
   e->exec = t->lanes;
   e->flags = 0;
   e->sleep_ns = 0;
-  e->sleep_polls = false;
+  e->sleep_polls = e->waits = false;
   if (e->inst->mem.space != MEM_NONE && t->lanes) {
     fill_memory(s, t, e->inst, e->mem);
     e->flags |= EFF_MEM;

@@ -113,13 +113,16 @@ static void arrive_finish(struct func_warp *w, const struct uop *u, struct effec
 static bool phase_perform(struct func_warp *w, const struct uop *u, struct effect *e,
                           uint32_t lanes, struct gmem_view *view, struct fault *f)
 {
+  uint32_t over = 0;
   (void)u, (void)view;
   for (; lanes; lanes &= lanes - 1) {
     unsigned i = bits_first(lanes);
     const uint8_t *p = barrier_at(w, e, i, f);
     if (!p) return false;
     memcpy(mem_row(e->mem, 0) + i, p + 4, 4);
+    over |= (mem_row(e->mem, 0)[i] ^ mem_row(e->mem, COMPARE_WORD)[i]) >> 31;
   }
+  e->waits = !over;
   return true;
 }
 

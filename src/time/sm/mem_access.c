@@ -36,9 +36,18 @@ static bool perform(struct mem_access *a, struct warp_slot *w, struct txn *t, la
   return w->step->ops->perform(w->step, &t->access->effect, lanes, a->view, a->fault);
 }
 
+/* A try_wait waits when the warp has nothing else to do and there are many transactions left for others. */
+static bool may_try(const struct mem_access *a, const struct warp_slot *w, const struct txn *t)
+{
+  return t->inst->mem.may_wait && t->access->effect.waits && a->params->mem_try_wait_cycles &&
+         w->step->paths.n_ready == 1 && a->pool->n_free > a->pool->size / 2;
+}
+
 static bool perform_now(struct mem_access *a, struct warp_slot *w, struct txn *t)
 {
   if (!perform(a, w, t, t->access->mem.lanes | t->access->mem.near_lanes)) return false;
+  t->tries = may_try(a, w, t);
+  if (t->tries) return true;
   w->step->ops->finish(w->step, &t->access->effect);
   return true;
 }

@@ -244,12 +244,27 @@ static void complete(struct mem_unit *u, uint16_t id, uint64_t now)
               (struct wheel_event){.id = id, .at = now + t->stages.pipe + t->extra});
 }
 
+static void finish(struct mem_unit *u, struct txn *t);
+
+/* Has a try_wait its answer? */
+static bool tried(struct mem_unit *u, struct txn *t, uint64_t now)
+{
+  if (!t->tries) return true;
+  if (!mem_access_late(&u->access, t)) return true; /* guest fault */
+  if (t->access->effect.waits && now < t->issued + u->params->mem_try_wait_cycles) return false;
+  t->tries = false;
+  finish(u, t);
+  return true;
+}
+
 static void results_cycle(struct mem_unit *u, uint64_t now)
 {
+  enum { TRY_AGAIN = 2 }; /* cycles */
   for (uint16_t i = wheel_take(&u->results, now), next; i != WHEEL_NIL; i = next) {
     struct wheel_event e = u->results.pool[i];
     next = e.next;
     wheel_release(&u->results, i);
+    if (e.at <= now && !tried(u, &u->pool.t[e.id], now)) e.at = now + TRY_AGAIN;
     if (e.at > now)
       wheel_add(&u->results, now, e);
     else
@@ -468,11 +483,29 @@ static void copy_done(void *ctx, uint16_t id, uint64_t now)
   line_done(u, id, now);
 }
 
+/* A commit's arrivals in this SM need no network; those elsewhere are left. */
+static bool arrive_here(struct mem_unit *u, struct txn *t)
+{
+  struct mem_copy *c = &t->access->mem.copy;
+  struct step_warp *w = warp_of(u, t)->step;
+  uint32_t here = 0;
+  for (uint32_t r = c->ctas; r; r &= r - 1)
+    if (w->ops->cluster_worker(w->cta, bits_first(r)) == (int)u->sm) here |= r & -r;
+  const uint32_t elsewhere = c->ctas & ~here;
+  if (!here) return true;
+  c->ctas = here;
+  if (!mem_access_late(&u->access, t)) return false;
+  c->ctas = elsewhere;
+  return true;
+}
+
 /* An arrival at mbarriers, or what the dispatcher has given away, of the own CTA or through the SM-to-SM network. */
 void mem_unit_commit_due(void *ctx, uint16_t id, uint64_t now)
 {
   struct mem_unit *u = ctx;
-  if (u->pool.t[id].access->mem.copy.far)
+  struct txn *t = &u->pool.t[id];
+  if (is_commit(t) && t->access->mem.copy.far && !arrive_here(u, t)) return;
+  if (t->access->mem.copy.far)
     copy_deliver(u, id, now);
   else if (copy_perform(u, id))
     copy_done(u, id, now);
@@ -498,7 +531,7 @@ static void read_sources(struct mem_unit *u, struct mem_client *c, struct txn *t
   unsigned step = t->stages.data ? mem_stages_register(u->params, t->grid->lanes) : 0;
   emulate_open(c->emulate, w, t, address, data, step, now);
   if (w->step->ops->execute(w->step, &t->access->effect, u->access.fault)) mem_access_sort(&u->access, t, now);
-  emulate_close(c->emulate, w, t, t->kind == TXN_STRONG || t->kind == TXN_CLUSTER);
+  emulate_close(c->emulate, w, t, t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || t->tries);
 }
 
 static void finish(struct mem_unit *u, struct txn *t)

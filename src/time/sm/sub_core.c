@@ -380,7 +380,7 @@ static bool enter_queue(struct sub_core *p, struct passing x)
 static void return_access(struct sub_core *p, struct txn *t)
 {
   bool kept = t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || t->kind == TXN_COPY || t->lanes_away ||
-              mem_access_comes_late(&p->ports.mem->access, t);
+              t->tries || mem_access_comes_late(&p->ports.mem->access, t);
   bool asked = p->observers && p->observers->unordered;
   if (!asked && !p->emulate && !kept) txn_return_access(&p->ports.mem->pool, t);
 }
@@ -389,7 +389,7 @@ static void take_txn(struct sub_core *p, struct passing *x)
 {
   struct txn_pool *pool = &p->ports.mem->pool;
   x->txn = &pool->t[txn_take(pool)];
-  x->txn->unread = false;
+  x->txn->unread = x->txn->tries = false;
   x->effect = &x->txn->access->effect;
 }
 

@@ -19,6 +19,8 @@ void tmem_init(struct tmem *t, struct arena *a, const struct params *p, unsigned
                      .product_cycles = p->tmem_product_cycles,
                      .pair_cycles = p->tmem_pair_cycles,
                      .narrow_pair_cycles = p->tmem_narrow_pair_cycles,
+                     .pair_read_cycles = p->tmem_pair_read_cycles,
+                     .scaled_cycles = p->tmem_scaled_cycles,
                      .queue_cycles = p->tmem_queue_cycles,
                      .noted = ARENA_ARRAY(a, uint64_t, txns),
                      .queue = ARENA_ARRAY(a, struct tmem_commit, txns),
@@ -82,8 +84,11 @@ static struct tmem_times product(struct tmem *t, unsigned sub_core, unsigned war
 {
   enum { WIDE_LOAD = 32, NARROW_LESS = 13 };
   const bool pair = x->ctas == 2, narrow = pair && x->narrow;
-  const uint64_t columns = x->columns / (narrow ? 4u : 2u), read = div_up(x->a_bytes + x->b_bytes, t->shared_bytes);
+  const uint64_t columns = x->columns / (narrow ? 4u : 2u);
+  uint64_t read = div_up(x->a_bytes + x->b_bytes, t->shared_bytes);
   uint64_t latency = t->product_cycles + columns, before = load_of_a(t, x);
+  if (pair && !narrow && x->a_bytes) read += t->pair_read_cycles;
+  if (x->scaled) latency += t->scaled_cycles;
   if (pair) latency += t->pair_cycles;
   if (narrow) latency += t->narrow_pair_cycles;
   if (narrow && x->a_bytes) { /* both matrices come before the first column, but for what 32 cycles hide */

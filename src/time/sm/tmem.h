@@ -9,7 +9,8 @@
  *           Products and copies pass the pipe in the order of issue. A product takes it a cycle for two columns (narrow
  *           pairs: four), or as long as its matrices come out of shared memory at shared_bytes a cycle, the larger; the
  *           format does not matter, as k always has 32 bytes. It is done product_cycles, and the load of A, behind its
- *           columns; pairs take longer. (Fitted to SemiAnalysisAI/microbench-blackwell, B200, 264 shapes.)
+ *           columns; pairs and block scales take longer. (Fitted to SemiAnalysisAI/microbench-blackwell, B200, 264
+ *           shapes.)
  *           A commit is due when all is done that its warp had issued before it.
  *   not modelled: the pipe of a pair's second SM; accesses of others to shared memory while matrices are read; a limit
  *           on products that wait
@@ -45,7 +46,8 @@ struct tmem_commit {
 
 struct tmem {
   unsigned load_cycles, load_bytes, store_cycles, store_bytes, fence_cycles, shared_bytes; /* params */
-  unsigned copy_cycles, copy_bytes, product_cycles, pair_cycles, narrow_pair_cycles, queue_cycles;
+  unsigned copy_cycles, copy_bytes, product_cycles, pair_cycles, narrow_pair_cycles, pair_read_cycles, scaled_cycles;
+  unsigned queue_cycles;
   uint64_t load_free_at[TMEM_SUB_CORES], store_free_at[TMEM_SUB_CORES];
   uint64_t stored_at[TMEM_SUB_CORES][SUB_CORE_MAX_WARPS]; /* all stores of the warp are there */
   uint64_t done_at[TMEM_SUB_CORES][SUB_CORE_MAX_WARPS];   /* all its products and copies are done */

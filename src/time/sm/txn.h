@@ -69,6 +69,7 @@ struct txn {
   uint16_t waiting;  /* lines not answered yet */
   const struct inst *inst;
   uint32_t seq;      /* for observers and hazard emulation: observed.seq */
+  bool tries;        /* a try_wait that waits: performed again until the phase is over, or for long enough */
   bool unread;       /* hazard emulation: its sources are still to be read */
   uint64_t issued;   /* cycle */
   struct sm_grid *grid;
