@@ -61,7 +61,7 @@ install: $(BIN) lib shims $(BUILD)/warpstep.1 $(BUILD)/warpstep.pc
 	$(Q)$(INSTALL) -m 644 $(SHIM) $(SHIM_NAMES) '$(DESTDIR)$(libdir)/warpstep/'
 	$(Q)$(INSTALL) -d '$(DESTDIR)$(libdir)/warpstep/libs'
 	$(Q)$(INSTALL) -m 644 $(LIBS_ALL) '$(DESTDIR)$(libdir)/warpstep/libs/'
-	$(Q)$(INSTALL) -m 644 $(API_HEADER) '$(DESTDIR)$(includedir)/warpstep/'
+	$(Q)$(INSTALL) -m 644 $(API_HEADER) include/warpstep/region.h '$(DESTDIR)$(includedir)/warpstep/'
 	$(Q)$(INSTALL) -m 644 $(BUILD)/warpstep.pc '$(DESTDIR)$(pcdir)/'
 	$(Q)$(INSTALL) -m 644 $(BUILD)/warpstep.1 '$(DESTDIR)$(mandir)/man1/'
 	$(call install_tree,$(pkgdatadir),$(PKGDATA))
@@ -71,6 +71,7 @@ uninstall:
 	$(Q)rm -f '$(DESTDIR)$(bindir)/warpstep' '$(DESTDIR)$(libdir)/libwarpstep.a' \
 	  '$(DESTDIR)$(libdir)/$(notdir $(SHARED_LIB))' '$(DESTDIR)$(libdir)/$(SONAME)' \
 	  '$(DESTDIR)$(libdir)/libwarpstep.so' '$(DESTDIR)$(includedir)/warpstep/warpstep.h' \
+	  '$(DESTDIR)$(includedir)/warpstep/region.h' \
 	  '$(DESTDIR)$(pcdir)/warpstep.pc' '$(DESTDIR)$(mandir)/man1/warpstep.1'
 	$(Q)rm -f $(foreach l,$(notdir $(SHIM) $(SHIM_NAMES)),'$(DESTDIR)$(libdir)/warpstep/$(l)')
 	$(Q)rm -f $(foreach l,$(notdir $(LIBS_ALL)),'$(DESTDIR)$(libdir)/warpstep/libs/$(l)')

@@ -38,7 +38,7 @@ enum {
   OPT_SAMPLE_CTAS, OPT_INTERLEAVE, OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_US, OPT_TOOL,
   OPT_PRINT_LEVEL, OPT_PRINT_LIMIT, OPT_LEAK_CHECK, OPT_ERROR_EXITCODE, OPT_LOG_FILE, OPT_HTML, OPT_HTML_BASELINE,
   OPT_WHAT_IF, OPT_MACHINE, OPT_LIBS,
-  OPT_SYSROOT, OPT_MEMORY, OPT_MISSING_CALLS, OPT_FUNCTIONAL_CPU,
+  OPT_SYSROOT, OPT_MEMORY, OPT_MISSING_CALLS, OPT_FUNCTIONAL_CPU, OPT_FAST_FORWARD,
   OPT_OUTPUT = 'o',
 };
 
@@ -85,6 +85,8 @@ static const struct cli_option options[] = {
                                   "(/usr/riscv64-linux-gnu)"},
   {OPT_MEMORY, "memory", "MIB", "RISC-V programs: memory they may use (4096)"},
   {OPT_FUNCTIONAL_CPU, "functional-cpu", NULL, "RISC-V programs: the machine's GPUs in time, its CPU without"},
+  {OPT_FAST_FORWARD, "fast-forward", "TO", "RISC-V programs: without time up to its first region of interest\n"
+                                           "(region), or to so many instructions"},
   {OPT_MISSING_CALLS, "missing-calls", NULL, "RISC-V programs: name system calls that are not served, once each"},
   {0},
 };
@@ -278,6 +280,13 @@ static int take_rv64(const struct cli_command *cmd, struct exec_run *x, int id, 
     x->rv64.memory_mib = count;
     break;
   case OPT_FUNCTIONAL_CPU: x->rv64.functional_cpu = true; break;
+  case OPT_FAST_FORWARD:
+    n = 0;
+    if (strcmp(arg, "region") != 0 && !cli_number(arg, 1, ULONG_MAX, &n))
+      return cli_usage_error(cmd, "--fast-forward %s: region, or a number of instructions", arg);
+    x->rv64.forward = true;
+    x->rv64.forward_insts = n;
+    break;
   case OPT_MISSING_CALLS: x->rv64.missing_calls = true; break;
   case OPT_MAX_INSTRUCTIONS: /* of programs of either kind */
     if (cli_number(arg, 1, ULONG_MAX, &n)) x->rv64.max_insts = n;
@@ -526,7 +535,7 @@ static int start_either(const struct cli_command *cmd, struct exec_run *x, char 
 {
   const bool rv64 = exec_rv64_is(program[0]);
   if (!rv64 && x->for_rv64)
-    return cli_usage_error(cmd, "--sysroot, --memory, --functional-cpu and --missing-calls are for RISC-V programs:"
+    return cli_usage_error(cmd, "--sysroot, --memory, --functional-cpu, --fast-forward and --missing-calls are for RISC-V programs:"
                            " %s is none", program[0]);
   if (!rv64) return start(x, program);
   if (cmd != &cmd_exec) return cli_error("%s: a RISC-V program: only 'warpstep exec' runs those", program[0]);

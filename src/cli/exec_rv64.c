@@ -79,14 +79,25 @@ static int write_all(const struct exec_rv64 *x, struct linux_cores *o, int statu
   return status;
 }
 
+static int ended(struct guest *g, enum linux_end end, int status)
+{
+  return g && end == LINUX_EXITED ? guest_finish(g, status) : status;
+}
+
 static int run_timed(const struct exec_rv64 *x, const struct machine_preset *m, struct linux_process *p,
                      struct guest_program *g, const char *name)
 {
   struct err e = {""};
+  if (g) guest_attach(g, p);
+  if (x->forward) {
+    const enum linux_end end = linux_process_forward(p, x->forward_insts, &e);
+    if (end == LINUX_EXITED) fprintf(stderr, "warpstep: %s: it ended before time began (--fast-forward)\n", name);
+    if (end != LINUX_FORWARDED) return ended(g, end, finish(end, p, name, &e));
+  }
   struct linux_cores *o = linux_cores_new(p, m, &e);
   if (!o) return cli_error("%s: %s", x->machine, e.msg);
   const struct program_report report = {o, put_table, put_json};
-  if (g) guest_attach(g, p), guest_report(g, &report);
+  if (g) guest_report(g, &report);
   const enum linux_end end = linux_cores_run(o, &e);
   int status = finish(end, p, name, &e);
   if (g && end == LINUX_EXITED && guest_reports(g)) status = guest_finish(g, status); /* tells of both */
@@ -105,7 +116,7 @@ static int run_beside(struct linux_process *p, struct guest_program *g, const ch
   if (g) guest_attach(g, p);
   const enum linux_end end = linux_process_run(p, &e);
   const int status = finish(end, p, name, &e);
-  return g && end == LINUX_EXITED ? guest_finish(g, status) : status;
+  return ended(g, end, status);
 }
 
 /* m: its machine; NULL: none. Whose memory CPU and GPU see is the machine's; a GPU by itself is a discrete one. */
@@ -113,6 +124,7 @@ static int run(const struct exec_rv64 *x, const struct machine_preset *m, struct
 {
   const bool in_time = m && m->has_cpu && x->timed && !x->functional_cpu, calls_gpu = linux_elf_calls_gpu(argv[0]);
   struct err e = {""};
+  if (x->forward && !in_time) return cli_error("--fast-forward needs cores in time: a machine with the group cpu");
   const struct guest_setup setup = {.image = image, .options = x->options,
                                     .in_time = in_time,
                                     .memory = m && m->has_cpu ? m->cpu.memory : CPU_MEMORY_SPLIT};

@@ -18,6 +18,8 @@ struct exec_rv64 {
   const char *options; /* KEY=VALUE lines for the library (cuda/core/options.h) */
   /* In time, on the machine's cores if it has some and they are to be: */
   bool timed, functional_cpu;
+  bool forward;           /* … without time up to the first region of interest, */
+  uint64_t forward_insts; /* or to so many instructions; 0: no matter how many */
   const char *report, *json; /* files; NULL: the report to stderr; no JSON */
   bool quiet;                /* no report */
 };

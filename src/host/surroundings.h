@@ -48,7 +48,7 @@ struct surroundings {
   struct simulator *member[MACHINE_MAX_GPUS]; /* by node; NULL: none */
   struct gmem *image[MACHINE_MAX_GPUS];       /* memory as each sees it */
   struct span_list *written;                  /* gets what GPUs change in any memory; NULL: nobody looks */
-  struct l2_rights *rights;                   /* CPUs on the memory of the GPU, of which there is one then; NULL: none */
+  struct l2_rights *rights;                   /* CPUs on the memory of the GPU, which is alone then; NULL: none */
   const struct program_memory *program;       /* of the host (time/mem/host_mem.h); NULL: this process */
 };
 

@@ -41,7 +41,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 check 'make install' make -s CC="${CC:-gcc}" install DESTDIR="$stage"
 usr=$root/usr
 mv "$(dirname "$(dirname "$(find "$stage" -path '*/bin/warpstep')")")" "$usr" 2>/dev/null
-want="bin/warpstep include/warpstep/warpstep.h lib/libwarpstep.a lib/libwarpstep.so lib/pkgconfig/warpstep.pc"
+want="bin/warpstep include/warpstep/warpstep.h include/warpstep/region.h lib/libwarpstep.a lib/libwarpstep.so lib/pkgconfig/warpstep.pc"
 want+=" share/man/man1/warpstep.1 share/warpstep/presets/common.cfg share/warpstep/presets/rtx-3070.cfg"
 missing=$(cd "$usr" && for f in $want; do [ -f "$f" ] || echo "no $f"; done)
 check 'files' say_if_not_empty "$missing"

@@ -97,6 +97,37 @@ cores() {
   verdict "a machine without a CPU" $?
 }
 
+# member FILE NAME: a number of a JSON document.
+member() {
+  sed -nE "s/^ *\"$2\": ([0-9]+),?\$/\1/p" "$1" | head -n 1
+}
+
+# Without time up to the region of interest, or so many instructions: the same output; the region takes what it takes in a run that is
+# wholly in time, within a hundredth (caches are cold), and no less than its chain of 50,000 multiplications (3 cycles, at 2 GHz) and
+# additions (1); only the rest is executed in time.
+forward() {
+  local whole part to
+  for to in whole region 500000; do
+    [ $to = whole ] && set -- || set -- --fast-forward $to
+    $LIMIT "$BIN" exec --quiet --machine fused-rv64 --json "$out/$to.json" "$@" "$out/region" >"$out/$to.out" 2>&1
+    verdict "region: $to" $?
+  done
+  cmp "$out/whole.out" "$out/region.out" 2>&1 && cmp "$out/whole.out" "$out/500000.out" 2>&1
+  verdict "region: the same output" $?
+  whole=$(member "$out/whole.json" regions_ns) part=$(member "$out/region.json" regions_ns)
+  [ "$(member "$out/region.json" regions)" -eq 1 ] && [ "$whole" -ge $((50000 * 4 / 2)) ] &&
+    [ $((100 * (whole - part))) -lt "$whole" ] && [ $((100 * (part - whole))) -lt "$whole" ]
+  verdict "region: its time" $?
+  [ "$(member "$out/500000.json" forwarded_ps)" -eq 500000000 ] && [ "$(member "$out/whole.json" forwarded_ps)" -eq 0 ]
+  verdict "region: from the 500000th instruction on" $?
+  whole=$(member "$out/whole.json" insts) part=$(member "$out/region.json" insts)
+  [ $((whole - part)) -ge 4000000 ] # four of each of the million turns before it
+  verdict "region: only the rest is in time" $?
+  $LIMIT "$BIN" exec --fast-forward region "$out/region" >"$out/text" 2>&1
+  [ $? -eq 2 ] && grep -q 'needs cores in time' "$out/text"
+  verdict "region: without time there is nothing to forward to" $?
+}
+
 # Random arithmetic: all registers, again and again. RV64_SEEDS programs.
 random_programs() {
   local seed
@@ -198,7 +229,9 @@ else
   skip "programs beside qemu-user" "no qemu-riscv64: apt install qemu-user"
   "$CC" -std=gnu17 -O2 -w -static -o "$out/threads" tests/rv64/programs/threads.c
   "$CC" -std=gnu17 -O2 -w -static -o "$out/faults" tests/rv64/programs/faults.c
+  "$CC" -std=gnu17 -O2 -w -static -o "$out/region" tests/rv64/programs/region.c
 fi
 faults
 determinism
+forward
 exit "$failed"

@@ -183,6 +183,14 @@ functional() {
   done
 }
 
+# … and with time from an instruction on, with GPUs at work or before they are.
+forwarded() {
+  for to in 60000 100000 200000; do
+    well on fused --fast-forward $to "$out/sharing"
+    verdict "sharing with --fast-forward $to" $?
+  done
+}
+
 # A program that checks itself.
 checks() {
   unpack "$1"
@@ -211,6 +219,7 @@ if [ $# -eq 0 ]; then
   probes
   scenarios
   functional
+  forwarded
   compiled
   set -- exec_vecadd exec_reduce exec_bfs exec_streams exec_host_memory exec_host_threads exec_matmul exec_symbols exec_textures
 fi

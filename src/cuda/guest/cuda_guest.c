@@ -122,6 +122,11 @@ static void follow(void *ctx, uint64_t now_ns)
   pthread_mutex_unlock(&s->lock);
 }
 
+static void in_time(void *ctx)
+{
+  ((struct guest_program *)ctx)->in_time = true;
+}
+
 static struct guest_thread *find_thread(const struct guest_program *g, uint32_t tid)
 {
   struct guest_thread *t = g->threads;
@@ -274,8 +279,8 @@ struct guest_program *guest_new(const struct guest_setup *setup)
   g->image = setup->image;
   g->options = arena_strdup(&g->keep, setup->options);
   g->gpu = (struct linux_gpu){.ctx = g, .call = call, .page = page, .slice = slice, .follow = follow,
-                              .waits = waits, .changes = changes, .describe = describe};
-  g->in_time = setup->in_time;
+                              .waits = waits, .changes = changes, .describe = describe,
+                              .in_time = in_time};
   const bool coherent = setup->in_time && setup->memory == CPU_MEMORY_FUSED;
   g->gpu.rights = coherent ? &g->rights : NULL;
   span_list_init(&g->written);

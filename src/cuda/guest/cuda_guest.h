@@ -26,7 +26,7 @@ struct guest_program;
 struct guest_setup {
   struct gmem *image;  /* of the process */
   const char *options; /* KEY=VALUE lines (cuda/core/options.h) */
-  bool in_time;        /* the process's cores are (host/linux/linux_cores.h) */
+  bool in_time;        /* the process's cores are, or will be (host/linux/linux_cores.h) */
   uint32_t memory;     /* enum cpu_memory: whose memory CPU and GPU see */
 };
 

@@ -30,7 +30,7 @@ struct linux_cores {
   struct linux_vm_watch watch;
   struct written *written;
   uint32_t n_written, written_room;
-  picos now;
+  picos now, start; /* start: where time began, behind what ran without */
   uint64_t order, served;
   bool beside; /* GPUs have work: they are met at every slice */
   bool free;   /* the run under way goes on for as long as there is something to do */
@@ -465,6 +465,11 @@ struct linux_cores *linux_cores_new(struct linux_process *p, const struct machin
   o->watch = (struct linux_vm_watch){touch, changed, o};
   p->vm.watch = &o->watch;
   linux_running(p)->hart = p->core->hart;
+  o->now = o->start = linux_now(p) * PS_PER_NS;
+  domain_idle_until(o->domain, o->now);
+  if (p->options.gpu) p->options.gpu->in_time(p->options.gpu->ctx);
+  o->beside = slice_of(o) > 0;
+  coh_system_note_stores(o->cpu->coherence, o->beside);
   return o;
 }
 
@@ -575,6 +580,13 @@ static void print_row(FILE *f, const char *name, const struct cpu_stats *s)
 }
 
 /* What the GPU's L2 and the caches of cores had to do with each other. */
+static void print_regions(FILE *f, const struct linux_cores *o)
+{
+  const struct linux_regions *r = &o->p->regions;
+  if (o->start) fprintf(f, "the first %.3f ms of its clock went without time\n", (double)o->start / 1e9);
+  if (r->ended) fprintf(f, "region of interest: %.3f us\n", (double)r->total_ns / 1e3);
+}
+
 static void print_gpu(FILE *f, const struct linux_cores *o)
 {
   if (!o->cpu->rights) return;
@@ -601,6 +613,7 @@ void linux_cores_report(const struct linux_cores *o, FILE *f)
   }
   print_row(f, "all", &all);
   print_gpu(f, o);
+  print_regions(f, o);
 }
 
 static void put_stats(struct json_out *j, const struct cpu_stats *s)
@@ -642,6 +655,9 @@ void linux_cores_json(const struct linux_cores *o, struct json_out *j)
   json_out_text(j, "machine", o->machine->name);
   json_out_text(j, "protocol", cpu_protocol_name[o->machine->cpu.protocol]);
   json_out_u64(j, "time_ps", o->now);
+  json_out_u64(j, "forwarded_ps", o->start);
+  json_out_u64(j, "regions", o->p->regions.ended);
+  json_out_u64(j, "regions_ns", o->p->regions.total_ns);
   json_out_object(j, "cpu");
   put_stats(j, &all);
   json_out_end(j);

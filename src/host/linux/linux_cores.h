@@ -19,7 +19,8 @@
 struct linux_cores;
 struct json_out;
 
-/* The machine must have a CPU; it and the process live as long as the cores. NULL with *e filled. */
+/* The machine must have a CPU; it and the process live as long as the cores. Time goes on from the process's clock:
+ * the process has not run, or without time so far (linux_process_forward). NULL with *e filled. */
 struct linux_cores *linux_cores_new(struct linux_process *, const struct machine_preset *, struct err *e);
 void linux_cores_free(struct linux_cores *);
 

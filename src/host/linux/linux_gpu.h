@@ -36,6 +36,8 @@ struct linux_gpu {
   /* How far a core may go on before GPUs must follow, ns; 0: they have nothing to do. */
   uint64_t (*slice)(void *ctx);
   void (*follow)(void *ctx, uint64_t now_ns);
+  /* From now on cores are in time: no call lets time pass. */
+  void (*in_time)(void *ctx);
   /* For cores in time. Whether what this thread's call waits for has yet to come. */
   bool (*waits)(void *ctx, uint32_t tid);
   /* … `see` gets all that GPUs have changed since the last time. True: and anything else may have changed. */

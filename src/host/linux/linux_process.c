@@ -129,6 +129,16 @@ bool linux_process_signals(struct linux_process *p, struct err *e)
   return true;
 }
 
+static void forget(void *ctx, uint64_t addr, uint64_t bytes)
+{
+  (void)ctx, (void)addr, (void)bytes;
+}
+
+static bool has_come(const struct linux_process *p)
+{
+  return p->forwards && (p->regions.begun || (p->forward_to && p->core->instret >= p->forward_to));
+}
+
 /* Executes up to instruction number `last`; GPUs that have work follow. */
 static enum rv64_stop run(struct linux_process *p, uint64_t last)
 {
@@ -136,6 +146,7 @@ static enum rv64_stop run(struct linux_process *p, uint64_t last)
   const uint64_t slice = gpu ? gpu->slice(gpu->ctx) : 0, most = last - p->core->instret;
   const enum rv64_stop stop = rv64_run(p->core, slice && slice < most ? slice : most);
   if (slice) gpu->follow(gpu->ctx, linux_now(p));
+  if (slice && p->forwards) gpu->changes(gpu->ctx, forget, NULL); /* there are no caches yet */
   return stop;
 }
 
@@ -160,7 +171,8 @@ bool linux_process_serve(struct linux_process *p, enum rv64_stop stop, bool *gon
 static bool turn(struct linux_process *p, enum linux_end *end, struct err *e)
 {
   struct linux_thread *t = linux_running(p);
-  const uint64_t limit = p->options.max_insts ? p->options.max_insts : UINT64_MAX;
+  const uint64_t most = p->options.max_insts ? p->options.max_insts : UINT64_MAX;
+  const uint64_t limit = p->forwards && p->forward_to && p->forward_to < most ? p->forward_to : most;
   const uint64_t left = limit > p->core->instret ? limit - p->core->instret : 0;
   const uint64_t last = p->core->instret + (left < LINUX_TURN ? left : LINUX_TURN);
   do {
@@ -171,7 +183,7 @@ static bool turn(struct linux_process *p, enum linux_end *end, struct err *e)
     if (stop == RV64_STOP_BUDGET) continue;
     if (!linux_process_serve(p, stop, &gone, end, e)) return false;
     if (gone) return true;
-  } while (t->state == LINUX_RUNS && !t->yields);
+  } while (t->state == LINUX_RUNS && !t->yields && !has_come(p));
   t->yields = false;
   t->hart = p->core->hart;
   return true;
@@ -191,6 +203,10 @@ enum linux_end linux_process_run(struct linux_process *p, struct err *e)
   linux_running(p)->hart = p->core->hart;
   for (;;) {
     linux_process_resume(p);
+    if (has_come(p)) {
+      end = LINUX_FORWARDED;
+      break;
+    }
     if (!turn(p, &end, e) || p->exited) break;
     if (p->options.max_insts && p->core->instret >= p->options.max_insts) {
       err_fill(e, "stopped after %" PRIu64 " instructions", p->core->instret);
@@ -206,5 +222,14 @@ enum linux_end linux_process_run(struct linux_process *p, struct err *e)
     break;
   }
   signal(SIGPIPE, before);
+  return end;
+}
+
+enum linux_end linux_process_forward(struct linux_process *p, uint64_t insts, struct err *e)
+{
+  p->forwards = true;
+  p->forward_to = insts;
+  const enum linux_end end = linux_process_run(p, e);
+  p->forwards = false;
   return end;
 }

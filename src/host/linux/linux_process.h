@@ -77,6 +77,12 @@ struct linux_object {
   bool whole;
 };
 
+/* Regions of interest, which the program names (include/warpstep/region.h). */
+struct linux_regions {
+  uint64_t begun, ended;
+  uint64_t begin_ns, total_ns; /* of the last one that has begun; of all that have ended */
+};
+
 struct linux_process {
   struct linux_options options;
   struct gmem *image;
@@ -96,6 +102,9 @@ struct linux_process {
   uint32_t tries;         /* system calls in a row that had to wait for a file */
   uint64_t random;        /* state of the generator of getrandom */
   uint64_t missing[8];    /* bit per number of a system call that was named */
+  struct linux_regions regions;
+  uint64_t forward_to;    /* instructions without time before those with it (linux_process_forward) */
+  bool forwards;
   bool exited;
   int status;             /* exit status */
 };
@@ -127,6 +136,7 @@ enum linux_end {
   LINUX_FAULT,  /* an access or an instruction that is not allowed: likewise */
   LINUX_STUCK,  /* all threads wait for each other */
   LINUX_LIMIT,  /* max_insts */
+  LINUX_FORWARDED, /* it goes on from here in time */
 };
 
 /* For who lets threads run elsewhere than on `core` (linux_cores.h), which has the registers of the running thread
@@ -137,6 +147,10 @@ bool linux_process_signals(struct linux_process *, struct err *e);
 /* It has stopped so: its call or its fault is served. *gone: there is no such thread any more, or no process. False:
  * the process ends, *end and *e say how. */
 bool linux_process_serve(struct linux_process *, enum rv64_stop, bool *gone, enum linux_end *end, struct err *e);
+
+/* Runs it without time up to its first region of interest, or to so many instructions (0: no matter how many), whichever
+ * comes first: LINUX_FORWARDED, and it stands as linux_cores_new takes it. Or it ends before, as said below. */
+enum linux_end linux_process_forward(struct linux_process *, uint64_t insts, struct err *e);
 
 /* Runs it to its end. *e says what happened but for LINUX_EXITED, one line. */
 enum linux_end linux_process_run(struct linux_process *, struct err *e);

@@ -37,15 +37,34 @@ static enum rv64_stop gpu_call(struct linux_process *p)
   return RV64_STOP_ECALL;
 }
 
+static int64_t region(struct linux_process *p, bool begins)
+{
+  struct linux_regions *r = &p->regions;
+  if (begins) {
+    r->begun++;
+    r->begin_ns = linux_now(p);
+  } else if (r->ended < r->begun) {
+    r->ended = r->begun;
+    r->total_ns += linux_now(p) - r->begin_ns;
+  }
+  return 0;
+}
+
+static int64_t other_call(struct linux_process *p, uint64_t number, const uint64_t *a)
+{
+  if (number == LINUX_REGION_BEGIN || number == LINUX_REGION_END) return region(p, number == LINUX_REGION_BEGIN);
+  linux_call *const call = number < CALLS ? calls[number] : NULL;
+  return call ? call(p, a) : -ENOSYS;
+}
+
 enum rv64_stop linux_syscall(struct linux_process *p)
 {
   struct rv64_hart *h = &p->core->hart;
   struct linux_thread *t = linux_running(p);
   const uint64_t number = h->x[REG_A7];
-  linux_call *const call = number < CALLS ? calls[number] : NULL;
   p->core->instret++;
   if (number == LINUX_GPU_CALL) return gpu_call(p);
-  const int64_t result = call ? call(p, &h->x[REG_A0]) : -ENOSYS;
+  const int64_t result = other_call(p, number, &h->x[REG_A0]);
   if (result == -ENOSYS) name_missing(p, number);
   if (result == LINUX_WAITS || result == LINUX_DONE) return RV64_STOP_ECALL;
   t->state = LINUX_RUNS;

@@ -11,6 +11,10 @@
 /* Of calls of GPUs alone (linux_gpu.h): memory that the program may not touch. */
 #define LINUX_FAULTS (INT64_MIN + 2)
 
+/* Numbers of calls that say where a region of interest begins and ends (include/warpstep/region.h). */
+#define LINUX_REGION_BEGIN 0x57540001ull
+#define LINUX_REGION_END 0x57540002ull
+
 /* A call with its arguments a0..a5; returns what a0 gets: a negative number is an errno. */
 typedef int64_t linux_call(struct linux_process *, const uint64_t *a);
 

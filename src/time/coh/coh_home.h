@@ -24,8 +24,9 @@ struct coh_home_config {
   picos period, latency;  /* of a cycle; from a message to what it causes, ps */
   picos memory_latency;   /* more of what brings bytes of memory, ps */
   uint64_t femtos_per_byte; /* of memory */
-  uint64_t beside;          /* caches that read and write memory by channels of their own (coh_cache.h), a bit each: what
-                               they do counts for the rate, and they are told that they may as soon as that is known */
+  /* Caches that read and write memory by channels of their own (coh_cache.h), a bit each: what they do counts for the
+   * rate, and they are told that they may as soon as that is known. */
+  uint64_t beside;
   /* Bytes of a line, for reading and writing. */
   uint8_t *(*memory)(void *ctx, uint64_t line);
   void *ctx;

@@ -37,7 +37,8 @@ static struct coh_system_config coherent(const struct cpu_complex_config *cfg, s
             .hop = hop, .femtos_per_byte = femtos(p->link_mbps)},
     .places = p->queue_places, .window = hop, .agent = x->agent, .l2_agent = x->asking, .n_l2 = x->n_askers,
     .l2 = {.sets = p->gpu_sets, .ways = p->gpu_ways, .stripes = x->n_askers, .misses = p->gpu_misses, .period = period,
-           .latency = p->gpu_cycles * period, .atomic = cfg->ops->atomic, .memory = cfg->memory, .memory_ctx = cfg->ctx}};
+           .latency = p->gpu_cycles * period, .atomic = cfg->ops->atomic, .memory = cfg->memory,
+           .memory_ctx = cfg->ctx}};
 }
 
 /* The GPU looks at rights while the CPU stands. */

@@ -1,8 +1,8 @@
 /* The CPU of a machine: cores (cpu_core.h) with their caches, homes of memory and the network (time/coh), as a domain.
  *
  *   phases   cores with their caches and homes at once; the network; what stands for the operating system
- *   nodes    cores' caches, then those that stand for the L2 of a GPU on the same memory (coh_asker.h), a line to each in
- *            turn; then homes. Clusters: the cores in one, the others in the other
+ *   nodes    cores' caches, then those that stand for the L2 of a GPU on the same memory (coh_asker.h), lines to each
+ *            in turn; then homes. Clusters: the cores in one, the others in the other
  *   memory   is the caller's, by line; of a rate and a latency */
 #ifndef WS_TIME_CPU_CPU_COMPLEX_H
 #define WS_TIME_CPU_CPU_COMPLEX_H

@@ -26,8 +26,8 @@
  *            partition have miss entries of their own and never wait for room: no circle of waiting
  *   code     l2.code_kept: what instruction and constant caches miss is here, as launches before left it, and takes no
  *            room from data: a board on which a kernel is repeated, when one launch of it runs
- *   CPUs     beside CPUs on the same memory a request passes a gate first (l2_gate.h): what the GPU has no right to waits
- *            there; DRAM is asked meanwhile. What a CPU has taken is here no longer
+ *   CPUs     beside CPUs on the same memory a request passes a gate first (l2_gate.h): what the GPU has no right to
+ *            waits there; DRAM is asked meanwhile. What a CPU has taken is here no longer
  *   params   l2.*, dram.*
  *   not modelled: data banks, compression
  */
