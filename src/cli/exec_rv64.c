@@ -79,7 +79,7 @@ static int write_all(const struct exec_rv64 *x, struct linux_cores *o, int statu
   return status;
 }
 
-static int ended(struct guest *g, enum linux_end end, int status)
+static int ended(struct guest_program *g, enum linux_end end, int status)
 {
   return g && end == LINUX_EXITED ? guest_finish(g, status) : status;
 }
