@@ -46,7 +46,7 @@ static void memory(void **state)
   assert_true(presets_dir(NULL, dir, sizeof dir, &e));
   assert_true(params_load("rtx-3070", dir, &p, &e));
   p.gpu_sms = 2;
-  netlist_build(&n, &p, NULL, NULL, 0, NULL);
+  netlist_build(&n, &p, NULL, NULL, 0, NULL, NULL);
   struct partition m = n.partition[1];
   m.n_slices = m.n_channels = 1;
   m.slice[0].in.n = 3, m.slice[0].n_misses = 5, m.slice[0].n_atomics = 7, m.slice[0].blocked = 1;

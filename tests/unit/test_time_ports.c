@@ -66,7 +66,7 @@ static void laws_are_looked_at(void **state)
   assert_true(presets_dir(NULL, dir, sizeof dir, &e));
   assert_true(params_load("rtx-3070", dir, &p, &e));
   p.gpu_sms = SMS;
-  netlist_build(&n, &p, NULL, NULL, 0, NULL);
+  netlist_build(&n, &p, NULL, NULL, 0, NULL, NULL);
   good.sm.l1_miss_sectors = good.l2.l2_read_sectors = 9;
   for (unsigned i = 0; i < L2_OP__N; i++) {
     good.sm.sent_sectors[i] = 5 + i, good.requester_sectors[i] = 3;

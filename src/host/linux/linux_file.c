@@ -48,10 +48,8 @@ int64_t linux_file_new(struct linux_process *p, int host, uint64_t least, bool c
   return -EMFILE;
 }
 
-/* Host memory behind [addr, addr + bytes), as far as it goes into LINUX_IOV pieces and the guest has the right.
- * Returns the number of pieces, 0: not even the first byte; *covered: their bytes. */
-static int linux_file_buffer(struct linux_process *p, uint64_t addr, uint64_t bytes, enum rv64_access access,
-                             struct iovec *iov, uint64_t *covered)
+int linux_file_buffer(struct linux_process *p, uint64_t addr, uint64_t bytes, enum rv64_access access,
+                      struct iovec *iov, uint64_t *covered)
 {
   int k = 0;
   uint64_t n;

@@ -17,5 +17,9 @@ int linux_file_host(const struct linux_process *, uint64_t fd);
 int64_t linux_file_new(struct linux_process *, int host, uint64_t least, bool close_on_exec);
 
 enum { LINUX_IOV = 64 };
+/* Host memory behind [addr, addr + bytes), as far as it goes into LINUX_IOV pieces and the guest has the right.
+ * Returns the number of pieces, 0: not even the first byte; *covered: their bytes. */
+int linux_file_buffer(struct linux_process *, uint64_t addr, uint64_t bytes, enum rv64_access, struct iovec *iov,
+                      uint64_t *covered);
 
 #endif
