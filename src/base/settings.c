@@ -20,7 +20,7 @@ static int settings_include_line(const char *text)
   return 0;
 }
 
-/* All of the file, in a buffer that grows with it. False: it cannot be read. *n == SETTINGS_MAX_BYTES: there is more. */
+/* All of the file, in a buffer that grows with it. False: it cannot be read. *n is SETTINGS_MAX_BYTES: too long. */
 static bool read_all(FILE *f, char **text, size_t *n)
 {
   enum { FIRST_BYTES = 1 << 13 };

@@ -40,7 +40,7 @@ static int unknown_option(const char *word)
   return cli_error("unknown option '%s'; see 'warpstep help'%s", word, nearest_hint(&near, hint));
 }
 
-/* A full disk or a closed pipe is neither success nor a result; bad input and outputs have said their reason already. */
+/* A full disk or a closed pipe is neither success nor a result; bad input and outputs have said their reason. */
 static int output_end(int status)
 {
   if (!fflush(stdout) && !ferror(stdout)) return status;

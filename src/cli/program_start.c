@@ -37,7 +37,8 @@ bool program_check(const char *path, struct err *e)
 {
   struct stat st;
   const bool named = strchr(path, '/'); /* else it is looked for in PATH */
-  if (named && (access(path, X_OK) != 0 || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)))) return program_not_started(path, e);
+  if (named && (access(path, X_OK) != 0 || (stat(path, &st) == 0 && S_ISDIR(st.st_mode))))
+    return program_not_started(path, e);
   struct program_info p = program_inspect(path);
   if (!p.elf) return true; /* a script, or found through PATH: it will start programs itself */
   if (p.static_program)
