@@ -14,7 +14,8 @@
 /* Every chunk is a mapping of its own, zeroed by the kernel page by page: calloc clears a chunk as a whole once
  * the process has freed one of its size, and much state is never touched. For the same reason (deep
  * stacks of many threads) mappings are not counted as used before they are. */
-enum { ARENA_CHUNK = REDZONE_BYTES ? 1 << 15 : 1 << 20, ARENA_ALIGN = 128 }; /* the sanitizer marks every byte of a mapping */
+/* The sanitizer marks every byte of a mapping, there and back. */
+enum { ARENA_CHUNK = REDZONE_BYTES ? 1 << 15 : 1 << 20, ARENA_ALIGN = 128 };
 
 struct arena_chunk {
   struct heap_item item;
