@@ -207,7 +207,8 @@ def run_case(o, tree, case):
             said["instructions"] = int(total.group(1)) if total else None
             return said
         for f in ("stdout", "stderr"):
-            said[f] = (tmp / f).read_text(errors="replace").replace(str(tmp), "TMP").replace(str(tree.bin.parent), "BUILD")
+            text = (tmp / f).read_text(errors="replace").replace(str(tmp), "TMP").replace(str(tree.bin.parent), "BUILD")
+            said[f] = re.sub(r"\bprocess \d+", "process N", text)
         if (tmp / "json").exists():
             said.update(flat(json.loads((tmp / "json").read_text())))
         for f in sorted((tmp / "out").glob("*")):
