@@ -12,7 +12,7 @@ struct test {
     int swizzle_a, transposed_a, swizzle_b, transposed_b;
     unsigned add, a_in_tmem, negate_a, negate_b, shift, saturate, upper_lanes, masked;
     unsigned scale_id_a, scale_id_b, ue8m0;
-    unsigned sparse, selector;
+    unsigned sparse, selector, stationary;
 };
 
 static unsigned code_of(int format)
@@ -78,6 +78,14 @@ static unsigned whole_depth(const struct test *t)
     return depth_of(t) * (t->sparse ? 2 : 1);
 }
 
+/* Parts under each other in which D's columns lie, 128 / parts rows each. */
+static unsigned parts_of(const struct test *t)
+{
+    if (t->stationary)
+        return LANES / t->rows;
+    return ctas == 2 && t->rows == 128 && !t->sparse ? 2 : 1;
+}
+
 static uint32_t pick(const struct test *t, int format, uint64_t seed, unsigned i, unsigned k)
 {
     return element(format, seed, i * 128ull + k) & (is_fp4(t) ? 15 : ~0u);
@@ -118,12 +126,13 @@ static void put_meta(const struct test *t, struct image *im, uint64_t seed, unsi
     unsigned at = t->upper_lanes ? 16 : 0, wide = bytes_of(t->format_a) > 1, chunks = wide ? 8 : 16;
     for (unsigned i = 0; i < n; i++)
         for (unsigned c = 0; c < chunks; c++) {
-            unsigned r = i % 16, block = n == 64 ? i / 16 * 32 + at : i / 16 * 16;
+            unsigned r = i % 16, block = n == 64 && !t->stationary ? i / 16 * 32 + at : i / 16 * 16;
             uint32_t four = nibble(t, seed, first + i, c);
-            if (wide)
-                im->scales[block + r % 8 + c / 4 * 8][META_AT + t->selector] |= four << (r / 8 * 16 + c % 4 * 4);
-            else
-                im->scales[block + r][META_AT + c / 8] |= four << c % 8 * 4;
+            for (unsigned lane = block; lane < LANES; lane += t->stationary ? n : LANES)
+                if (wide)
+                    im->scales[lane + r % 8 + c / 4 * 8][META_AT + t->selector] |= four << (r / 8 * 16 + c % 4 * 4);
+                else
+                    im->scales[lane + r][META_AT + c / 8] |= four << c % 8 * 4;
         }
 }
 
@@ -151,8 +160,9 @@ static void place(const struct test *t, unsigned i, unsigned n, unsigned *lane, 
 {
     unsigned own = t->rows / ctas;
     *lane = i, *column = n;
-    if (ctas == 2 && own == 64 && !t->sparse)
-        *lane = i + (n >= t->columns / 2 ? 64 : 0), *column = n % (t->columns / 2);
+    unsigned width = t->columns / parts_of(t);
+    if (parts_of(t) > 1)
+        *lane = i + n / width * own, *column = n % width;
     else if (own == 64)
         *lane = i % 16 + i / 16 * 32 + (t->upper_lanes ? 16 : 0);
 }
@@ -161,10 +171,10 @@ static void place(const struct test *t, unsigned i, unsigned n, unsigned *lane, 
 static void put_a(const struct test *t, struct image *im, uint64_t seed, unsigned first, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
-        for (unsigned copy = 0; copy < (ctas == 2 && n == 64 && !t->sparse ? 2u : 1u); copy++) {
+        for (unsigned copy = 0; copy < parts_of(t); copy++) {
             unsigned lane, column;
             place(t, i, 0, &lane, &column);
-            uint8_t *row = (uint8_t *)im->a[lane + 64 * copy];
+            uint8_t *row = (uint8_t *)im->a[lane + n * copy];
             for (unsigned k = 0; k < depth_of(t); k++) {
                 uint32_t v = pick(t, t->format_a, seed, first + i, k);
                 unsigned bytes = bytes_of(t->format_a), bits = element_bits(t->format_a);
@@ -255,7 +265,7 @@ static void put_scales(const struct test *t, struct image *im, uint64_t seed, un
             for (unsigned i = 0; i < own; i++)
                 im->scales[i % 32 + 32 * copy][i / 32] |= scale(t, seed, first + i, j) << 8 * (t->scale_id_a + j);
             for (unsigned i = 0; i < t->columns; i++) { /* of columns under each other those of the lanes' half */
-                unsigned halves = ctas == 2 && own == 64 && !t->sparse ? 2 : 1, n = i % (t->columns / halves);
+                unsigned halves = parts_of(t), n = i % (t->columns / halves);
                 if (halves == 2 && i / (t->columns / 2) != copy / 2)
                     continue;
                 im->scales[n % 32 + 32 * copy][4 + n / 32] |= scale(t, seed + 1, i, j) << 8 * (t->scale_id_b + j);

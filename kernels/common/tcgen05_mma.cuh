@@ -122,13 +122,40 @@ template <int CTAS> __device__ void multiply_sparse(const product &p, unsigned t
     }
 }
 
+/* The same with B that stays in the unit (.ws), of one CTA. */
+#define STATIONARY(SPARSE, KIND, A, ACODE, META)                                                                    \
+    asm volatile("{.reg .pred p; setp.ne.b32 p, %4, 0;\n"                                                            \
+                 "tcgen05.mma.ws" SPARSE ".cta_group::1.kind::" KIND " [%0], " ACODE ", %2, " META "%3, p;}" ::"r"(d), A, \
+                 "l"(b), "r"(p.idesc), "r"(p.add), "r"(meta)                                                         \
+                 : "memory")
+#define STATIONARY_KINDS(SPARSE, A, ACODE, META)                                                                    \
+    if (p.kind == KIND_F16) STATIONARY(SPARSE, "f16", A, ACODE, META);                                                \
+    if (p.kind == KIND_I8) STATIONARY(SPARSE, "i8", A, ACODE, META);                                                  \
+    if (p.kind == KIND_F8F6F4) STATIONARY(SPARSE, "f8f6f4", A, ACODE, META)
+
+__device__ inline void multiply_stationary(const product &p, unsigned tmem, unsigned start)
+{
+    u64 a = ((u64)p.a[1] << 32 | p.a[0]) + (start >> 4), b = ((u64)p.b[1] << 32 | p.b[0]) + (start >> 4);
+    unsigned d = tmem, at = d + A_AT, meta = d + SCALES_AT + p.meta;
+    bool sparse = p.idesc >> 2 & 1;
+    if (!sparse && !p.a_in_tmem) {
+        STATIONARY_KINDS("", "l"(a), "%1", "");
+    } else if (!sparse) {
+        STATIONARY_KINDS("", "r"(at), "[%1]", "");
+    } else if (!p.a_in_tmem) {
+        STATIONARY_KINDS(".sp", "l"(a), "%1", "[%5], ");
+    }
+}
+
 __device__ inline void cluster_barrier()
 {
     asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
 /* 128 threads, each a lane. */
-template <int CTAS, bool SPARSE = false>
+enum form { DENSE, SPARSE, STATIONARY_B };
+
+template <int CTAS, form FORM = DENSE>
 __device__ void run_product(const product *products, const image *images, const unsigned *before, unsigned *after,
                             unsigned char *shared, unsigned *where, u64 *done)
 {
@@ -156,8 +183,10 @@ __device__ void run_product(const product *products, const image *images, const 
     tmem_barrier();
     if (CTAS == 2) cluster_barrier();
     if (t < 32 && elect_one() && (CTAS == 1 || blockIdx.x % CTAS == 0)) {
-        if (SPARSE)
+        if (FORM == SPARSE)
             multiply_sparse<CTAS>(p, tmem, shared_address(shared));
+        else if (FORM == STATIONARY_B)
+            multiply_stationary(p, tmem, shared_address(shared));
         else
             multiply<CTAS>(p, tmem, shared_address(shared));
         if (CTAS == 1)

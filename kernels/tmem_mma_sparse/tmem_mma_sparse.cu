@@ -11,5 +11,5 @@ extern "C" __global__ void
     __shared__ __align__(1024) unsigned char shared[sizeof(((image *)0)->shared)];
     __shared__ unsigned where;
     __shared__ u64 done;
-    run_product<1, true>(products, images, before, after, shared, &where, &done);
+    run_product<1, SPARSE>(products, images, before, after, shared, &where, &done);
 }

@@ -10,5 +10,5 @@ extern "C" __global__ void __cluster_dims__(2)
     __shared__ __align__(1024) unsigned char shared[sizeof(((image *)0)->shared)];
     __shared__ unsigned where;
     __shared__ u64 done;
-    run_product<2, true>(products, images, before, after, shared, &where, &done);
+    run_product<2, SPARSE>(products, images, before, after, shared, &where, &done);
 }

@@ -11,7 +11,7 @@
 
 #include "func/sass/mma_float.h"
 
-enum { FP4_GROUP = 16, FP4_MAX_GROUPS = 4, FP4_FRACTION = 35 };
+enum { FP4_GROUP = 16, FP4_MAX_GROUPS = 6, FP4_FRACTION = 35 };
 
 /* Twice the number. */
 static inline int32_t fp4_twice(uint32_t v)
@@ -33,9 +33,9 @@ struct fp4_scaling {
 };
 
 /* The scale of a group; the first one is lowest in the word. */
-static inline struct fp4_scale fp4_scale_of(uint32_t word, unsigned group, struct fp4_scaling how)
+static inline struct fp4_scale fp4_scale_of(uint64_t word, unsigned group, struct fp4_scaling how)
 {
-  const uint32_t byte = word >> 8 * (group / how.groups) & 0xff, v = how.e4m3 ? byte & 0x7f : byte;
+  const uint32_t byte = (uint32_t)(word >> 8 * (group / how.groups)) & 0xff, v = how.e4m3 ? byte & 0x7f : byte;
   if (!how.e4m3) return (struct fp4_scale){1, (int32_t)v - 127, v == 0xff};
   const int32_t e = (int32_t)(v >> 3);
   return (struct fp4_scale){(int32_t)(v & 7) | (e ? 8 : 0), (e ? e : 1) - 7, v == 0x7f};
@@ -50,7 +50,7 @@ static inline int64_t fp4_shifted(int64_t x, int32_t up)
 }
 
 /* c and the sums of the products of each group, times four, with the scales of a row and a column. */
-static inline uint32_t fp4_element(uint32_t c, uint32_t scales_a, uint32_t scales_b, const int32_t *sums,
+static inline uint32_t fp4_element(uint32_t c, uint64_t scales_a, uint64_t scales_b, const int32_t *sums,
                                    unsigned groups, struct fp4_scaling how)
 {
   const int32_t frac = how.e4m3 ? 2 + 3 + 3 : 2; /* of a group: products in quarters, significands of the scales */

@@ -9,8 +9,8 @@
  *         3 saturates
  *   with scales: 5:4, 30:29 byte of B's, A's scales in a word; 23 powers of two, else UE4M3; 31 k is 48 bytes
  *
- * Of a sparse product the row of A holds half of k, that of B is as long again. Rows in tensor memory: tc_product.h; the
- * arithmetic: sem_utcmma_sum.c.
+ * Of a sparse product the row of A holds half of k, that of B is as long again. Rows in tensor memory: tc_product.h;
+ * the arithmetic: sem_utcmma_sum.c.
  *
  * The hardware reads and writes later, until a commit's mbarrier is told; a program must not look meanwhile, so it is
  * all done at once here.
@@ -21,7 +21,7 @@
 #include "func/sass/sem_fp_part.h"
 #include "func/sass/tc_product.h"
 
-enum { HALF = 64 };
+enum { HALF = 64, QUARTER = 32 };
 
 static unsigned field(uint32_t v, unsigned at, unsigned n)
 {
@@ -48,7 +48,8 @@ static bool read_formats(struct tc_product *p, enum sass_sem sem)
   if (sem == SEM_UTCHMMA) {
     const bool tf32 = p->format_a == TF32_FORMAT;
     p->bytes = tf32 ? 4 : 2;
-    return p->format_a < KINDS16 && p->format_a == p->format_b && p->d <= TC_D_F32 && !(p->d == TC_D_F16 && p->format_a);
+    return p->format_a < KINDS16 && p->format_a == p->format_b && p->d <= TC_D_F32 &&
+           !(p->d == TC_D_F16 && p->format_a);
   }
   p->bytes = 1;
   if (sem == SEM_UTCIMMA) {
@@ -68,7 +69,8 @@ static bool read_scales(struct tc_product *p, const struct func_warp *w, const s
   enum { POWERS_AT = 23, ID_B = 4, ID_A = 29, LONG_K = 31, BYTE_OF_ADDRESS = 0x3fffffff };
   const unsigned ur = (unsigned)sass_get(s, FLD_TC_AUX);
   const uint32_t a = warp_uniform(w, ur) & BYTE_OF_ADDRESS, b = warp_uniform(w, ur + 1) & BYTE_OF_ADDRESS;
-  const unsigned columns = TMEM_COLUMNS - TC_COLUMNS / TMEM_QUARTER;
+  const bool long_k = field(p->idesc, LONG_K, 1);
+  const unsigned columns = TMEM_COLUMNS - (long_k ? 2 : 1) * (TC_COLUMNS / TMEM_QUARTER);
   p->fp4 = s->sem == SEM_UTCOMMA;
   p->d = TC_D_F32;
   p->e8 = field(p->idesc, POWERS_AT, 1);
@@ -76,18 +78,23 @@ static bool read_scales(struct tc_product *p, const struct func_warp *w, const s
   p->id_b = field(p->idesc, ID_B, 2);
   p->scale_a = tmem_column(a), p->scale_b = tmem_column(b);
   if (tmem_lane(a) || tmem_lane(b) || p->scale_a > columns || p->scale_b > columns) return false;
-  if (field(p->idesc, LONG_K, 1) || (!p->fp4 && !p->e8)) return false;
-  return !p->fp4 || (!(p->id_a % 2) && !(p->id_b % 2));
+  if (!p->fp4 && (long_k || !p->e8)) return false;
+  if (long_k) p->row_bytes = TC_ROW / 2 * 3;
+  return !p->fp4 || long_k || (!(p->id_a % 2) && !(p->id_b % 2));
 }
 
-/* A pair with 64 rows in each CTA lays halves of a dense product's columns under each other, a sparse one's 64 rows as a
- * CTA alone does. */
+/* A pair with 64 rows in each CTA lays halves of a dense product's columns under each other, a sparse one's 64 rows as
+ * a CTA alone does. Where B stays (.ws), 64 and 32 rows have two and four parts. */
 static bool read_shape(struct tc_product *p)
 {
   const unsigned m = field(p->idesc, 24, 5) * 16, n = field(p->idesc, 17, 6) * 8;
   const unsigned step = p->ctas == 2 ? 16 : 8;
   p->columns = n;
   p->rows = m / p->ctas;
+  if (p->stationary) {
+    p->banks = m ? TC_ROWS / m : 1;
+    return (m == QUARTER || m == HALF || m == TC_ROWS) && (n == HALF || n == TC_ROWS || n == TC_COLUMNS);
+  }
   p->banks = p->ctas == 2 && p->rows == HALF && !p->sparse ? 2 : 1;
   p->spread = p->rows == HALF && p->banks == 1;
   if (p->scaled && p->ctas == 1 && p->rows == HALF) return false;
@@ -104,7 +111,7 @@ static bool place_fits(const struct tc_product *p, uint32_t at, unsigned columns
 
 static bool places_fit(const struct tc_product *p)
 {
-  return place_fits(p, p->d_at, p->columns / p->banks) && (!p->a_in_tmem || place_fits(p, p->a_at, TC_ROW / 4)) &&
+  return place_fits(p, p->d_at, p->columns / p->banks) && (!p->a_in_tmem || place_fits(p, p->a_at, p->row_bytes / 4)) &&
          (!p->sparse || place_fits(p, p->meta_at, 2));
 }
 
@@ -115,7 +122,7 @@ static bool read_sparse(struct tc_product *p, uint32_t at)
   const unsigned selected = field(p->idesc, 0, 2);
   p->sparse = field(p->idesc, 2, 1);
   p->meta_at = at + (p->bytes == 1 ? 0 : selected);
-  return !p->sparse || (!(at & 1) && selected < (p->bytes > 1 ? 2 : p->scaled ? 4 : 1));
+  return !p->sparse || (!(at & 1) && p->row_bytes == TC_ROW && selected < (p->bytes > 1 ? 2 : p->scaled ? 4 : 1));
 }
 
 static bool take_product(struct tc_product *p, struct func_warp *w, const struct uop *u, const struct effect *e,
@@ -128,15 +135,17 @@ static bool take_product(struct tc_product *p, struct func_warp *w, const struct
       .adds = pred_read(w, u->pp, u->pp_xor) & 1,
       .shift = (unsigned)sass_get(s, FLD_TC_SHIFT),
       .a_in_tmem = u->imm,
+      .stationary = sass_get(s, FLD_TC_WS),
       .d_at = warp_uniform(w, s->src[2].index),
   };
   if (p->a_in_tmem) p->a_at = warp_uniform(w, s->src[0].index);
   if (!read_formats(p, (enum sass_sem)s->sem)) return refuse(w, e, f, "no such formats", p->idesc);
+  p->row_bytes = TC_ROW;
   p->scaled = s->sem == SEM_UTCQMMA_SF || s->sem == SEM_UTCOMMA;
-  if (p->scaled && !read_scales(p, w, s)) return refuse(w, e, f, "no such scales, or k of 96", p->idesc);
+  if (p->scaled && !read_scales(p, w, s)) return refuse(w, e, f, "no such scales", p->idesc);
   if (!read_sparse(p, warp_uniform(w, (unsigned)sass_get(s, FLD_TC_META))))
     return refuse(w, e, f, "no such metadata of a sparse matrix", p->idesc);
-  p->depth = TC_ROW / p->bytes;
+  p->depth = p->row_bytes / p->bytes;
   if (!read_shape(p)) return refuse(w, e, f, "no such shape", p->idesc);
   if (!places_fit(p))
     return refuse(w, e, f, "an address outside tensor memory, or in a lane where no product begins", p->idesc);
@@ -155,7 +164,7 @@ static bool read_shared(struct func_warp *w, const struct effect *e, struct faul
   uint32_t at;
   if (!tc_matrix_read(&x, descriptor, transposed))
     return refuse(w, e, f, "no such swizzle mode", (uint32_t)(descriptor >> 32));
-  if (!transposed && x.chunks > 1 && x.chunks < length / TC_CHUNK)
+  if (!x.continued && !transposed && x.chunks > 1 && x.chunks < length / TC_CHUNK)
     return refuse(w, e, f, "rows longer than the swizzle's atoms", (uint32_t)(descriptor >> 32));
   if (tc_rows(&shared, &x, n, length / TC_CHUNK, bytes, rows, &at)) return true;
   return func_fault(w, e, f, FAULT_SHARED_RANGE, 0, at,
@@ -189,11 +198,13 @@ static bool read_a(struct func_warp *w, const struct uop *u, const struct tc_pro
 {
   if (p->a_in_tmem) {
     for (unsigned i = 0; i < p->rows; i++)
-      memcpy(part->a[i], &part->memory->word[tc_lane(p, p->a_at, i, 0)][tmem_column(p->a_at)], TC_ROW);
+      memcpy(part->a[i], &part->memory->word[tc_lane(p, p->a_at, i, 0)][tmem_column(p->a_at)],
+             p->row_bytes);
     return true;
   }
   const uint64_t descriptor = pair_of_registers(w, u->s->src[0].index);
-  if (!read_shared(w, e, f, part->cta, descriptor, field(p->idesc, 15, 1), p->rows, TC_ROW, p->bytes, part->a))
+  if (!read_shared(w, e, f, part->cta, descriptor, field(p->idesc, 15, 1), p->rows, p->row_bytes, p->bytes,
+                   part->a))
     return false;
   if (p->bytes == 1 && !p->integer && !p->fp4) unpack(part->a, p->rows, TC_ROW, p->format_a);
   return true;
@@ -202,7 +213,7 @@ static bool read_a(struct func_warp *w, const struct uop *u, const struct tc_pro
 static bool read_b(struct func_warp *w, const struct uop *u, const struct tc_product *p, struct tc_operands *o,
                    const struct effect *e, struct fault *f)
 {
-  const unsigned n = p->columns / p->ctas, length = TC_ROW * (p->sparse ? 2 : 1);
+  const unsigned n = p->columns / p->ctas, length = p->row_bytes * (p->sparse ? 2 : 1);
   const uint64_t descriptor = pair_of_registers(w, u->s->src[1].index);
   for (unsigned c = 0; c < p->ctas; c++)
     if (!read_shared(w, e, f, o->part[c].cta, descriptor, field(p->idesc, 16, 1), n, length, p->bytes, &o->b[c * n]))
@@ -214,9 +225,10 @@ static bool read_b(struct func_warp *w, const struct uop *u, const struct tc_pro
 static void read_masks(struct func_warp *w, const struct uop *u, const struct tc_product *p, struct tc_operands *o)
 {
   const unsigned ur = (unsigned)sass_get(u->s, FLD_TC_AUX);
+  const bool none = p->scaled || p->stationary || ur == SASS_URZ;
   for (unsigned c = 0; c < p->ctas; c++)
     for (unsigned i = 0; i < TC_MASK_WORDS; i++)
-      o->part[c].keep[i] = p->scaled || ur == SASS_URZ ? 0 : warp_uniform(w, ur + c * TC_MASK_WORDS + i);
+      o->part[c].keep[i] = none ? 0 : warp_uniform(w, ur + c * TC_MASK_WORDS + i);
 }
 
 static bool read_operands(struct func_warp *w, const struct uop *u, const struct tc_product *p, struct tc_operands *o,
@@ -240,11 +252,12 @@ static bool read_operands(struct func_warp *w, const struct uop *u, const struct
 
 static void tell_work(const struct tc_product *p, struct effect *e)
 {
-  e->tensor = (struct tensor_work){.a_bytes = p->a_in_tmem ? 0 : p->rows * TC_ROW,
-                                   .b_bytes = p->columns / p->ctas * TC_ROW * (p->sparse ? 2 : 1),
-                                   .columns = (uint16_t)p->columns,
+  e->tensor = (struct tensor_work){.a_bytes = p->a_in_tmem ? 0 : p->rows * p->row_bytes,
+                                   .b_bytes = p->columns / p->ctas * p->row_bytes * (p->sparse ? 2 : 1),
+                                   .columns = (uint16_t)(p->ctas == 1 ? p->columns / p->banks : p->columns),
                                    .ctas = (uint8_t)p->ctas,
-                                   .narrow = p->ctas == 2 && p->banks == 2};
+                                   .narrow = p->ctas == 2 && p->banks == 2,
+                                   .scaled = p->scaled};
 }
 
 LANE_HANDLER(utcmma)
@@ -276,9 +289,11 @@ uop_fn *SEM_NAME(sem_utcmma_part)(const struct sass_inst *s, struct uop *u)
 {
   enum { A_FROM_TMEM = 0x19ea, A_FROM_TMEM_SCALED = 0x1fea };
   const unsigned opcode = (unsigned)s->val[0];
-  if (sass_get(s, FLD_TC_WS) || sass_get(s, FLD_TC_ASHIFT) || sass_get(s, FLD_TC_META) % 2) return NULL;
+  const bool stationary = sass_get(s, FLD_TC_WS), scaled = s->sem == SEM_UTCQMMA_SF || s->sem == SEM_UTCOMMA;
+  if (sass_get(s, FLD_TC_ASHIFT) || sass_get(s, FLD_TC_META) % 2) return NULL;
+  if (stationary && (scaled || sass_get(s, FLD_TMA_2CTA) || sass_get(s, FLD_TC_AUX) != SASS_URZ)) return NULL;
   u->flags |= UOP_FAULTS;
   u->imm = opcode == A_FROM_TMEM || opcode == A_FROM_TMEM_SCALED;
   u->imm2 = s->sem == SEM_UTCOMMA && !sass_get(s, FLD_TC_4X) && !sass_get(s, FLD_TC_BLOCK16);
-  return s->sem == SEM_UTCQMMA_SF || s->sem == SEM_UTCOMMA ? utcmma_scaled : utcmma;
+  return scaled ? utcmma_scaled : utcmma;
 }

@@ -4,15 +4,17 @@
  * fraction bits, blocks as long as k (MMA-Sim, arXiv 2511.10909). Pairs, FP6, sparse A and D's scale are not covered
  * there and are taken alike: of a sparse A only the elements that are there are multiplied.
  *
- * Sparse (PTX ISA, tcgen05.mma.sp): four bits, two numbers of two bits, say which two of four elements are there, of FP4
- * which two of four pairs, of TF32 which one of two (their upper bit). Those of 8-bit and FP4 kinds are in two columns of
- * the row's lane. Of 16 and 32 bits, in one column, the metadata of eight rows and the eight behind them share lanes: row
- * i of 16 has the lower (i < 8) or upper half of lane i % 8, k's upper half of lane 8 + i % 8 (NVIDIA CUTLASS,
- * tmem_e_frg; of 64 rows taken alike).
+ * Sparse (PTX ISA, tcgen05.mma.sp): four bits, two numbers of two bits, say which two of four elements are there, of
+ * FP4 which two of four pairs, of TF32 which one of two (their upper bit). Those of 8-bit and FP4 kinds are in two
+ * columns of the row's lane. Of 16 and 32 bits, in one column, the metadata of eight rows and the eight behind them
+ * share lanes: row i of 16 has the lower (i < 8) or upper half of lane i % 8, k's upper half of lane 8 + i % 8
+ * (NVIDIA CUTLASS, tmem_e_frg; of 64 rows taken alike).
  *
- * Scales (NVIDIA CUTLASS, mma_traits_sm100.hpp): of row or column i in lane i % 32 of each quarter of the lanes, column
- * i / 32 from their address on, one byte for 32 elements, of FP4 two, or four for 16; where columns lie in two parts,
- * those of each part in its own lanes, from the same column on. A sparse A has as many, each for twice the elements.
+ * Scales (NVIDIA CUTLASS, mma_traits_sm100.hpp): of row or column i in lane i % 32 of each quarter of the lanes,
+ * column i / 32 from their address on, one byte for 32 elements, of FP4 two, or four for 16; where columns lie in two
+ * parts, those of each part in its own lanes, from the same column on. A sparse A has as many, each for twice the
+ * elements. With k of 96, more than fit behind the first byte go on four columns, or a column for 32 columns of B,
+ * further (NVIDIA CUTLASS, sm103_blockscaled_mma_warpspecialized.hpp).
  */
 #include "func/sass/sem_fp_part.h"
 #include "func/sass/tc_product.h"
@@ -61,7 +63,8 @@ static uint64_t row_metadata(const struct tc_product *p, const struct tensor_mem
 }
 
 /* Which element (of FP4: pair) of a column of B meets each that is there of a row of A. */
-static void row_choice(const struct tc_product *p, const struct tensor_memory *t, unsigned row, uint8_t from[TC_ROW_MAX])
+static void row_choice(const struct tc_product *p, const struct tensor_memory *t, unsigned row,
+                       uint8_t from[TC_ROW_MAX])
 {
   const uint64_t all = row_metadata(p, t, row);
   for (unsigned k = 0; k < p->depth; k++) {
@@ -75,8 +78,8 @@ static void row_choice(const struct tc_product *p, const struct tensor_memory *t
 }
 
 /* The part of eight columns that a row meets. */
-static const struct mma_b *choose(const struct tc_product *p, const struct tc_columns *all, const uint8_t from[TC_ROW_MAX],
-                                  struct mma_b *chosen)
+static const struct mma_b *choose(const struct tc_product *p, const struct tc_columns *all,
+                                  const uint8_t from[TC_ROW_MAX], struct mma_b *chosen)
 {
   if (!p->sparse) return &all->half[0];
   chosen->special = all->half[0].special || all->half[1].special;
@@ -159,27 +162,37 @@ static void float_product(const struct tc_product *p, struct tc_operands *o, int
 
 enum { E8_BIAS = 127, E8_NAN = 255 };
 
-/* The word with the scales of row or column i, the selected byte lowest, as the lanes of a quarter have it. */
-static uint32_t scale_word(const struct tensor_memory *t, unsigned column, unsigned quarter, unsigned i, unsigned byte)
+/* Where scales are: the first ones' column, how many columns until those behind the first four; the first byte. */
+struct tc_scale_place {
+  unsigned column, next, byte;
+};
+
+/* The scales of row or column i, the first one lowest, as the lanes of a quarter have them. */
+static uint64_t scale_word(const struct tensor_memory *t, struct tc_scale_place x, unsigned quarter, unsigned i)
 {
-  return t->word[quarter * TMEM_QUARTER + i % TMEM_QUARTER][column + i / TMEM_QUARTER] >> 8 * byte;
+  const uint32_t *lane = t->word[quarter * TMEM_QUARTER + i % TMEM_QUARTER] + x.column + i / TMEM_QUARTER;
+  return lane_join(lane[0], x.next ? lane[x.next] : 0) >> 8 * x.byte;
 }
 
 /* Of 16 rows and all columns, as the lanes see them in which the rows' results are: those of each part of the columns
  * count from its first one. */
 struct tc_scales {
-  uint32_t a[MMA_M][TC_BANKS], b[TC_COLUMNS];
+  uint64_t a[MMA_M][TC_BANKS], b[TC_COLUMNS];
 };
 
 static void load_scales(struct tc_scales *s, const struct tc_product *p, const struct tc_part *part, unsigned first)
 {
   const unsigned width = p->columns / p->banks;
+  const bool more = p->row_bytes > TC_ROW;
+  const unsigned next_b = (p->columns + TC_ROWS - 1) / TC_ROWS * TC_ROWS / p->banks / TMEM_QUARTER;
+  const struct tc_scale_place a = {p->scale_a, more ? TC_ROWS / TMEM_QUARTER : 0, p->id_a};
+  const struct tc_scale_place b = {p->scale_b, more ? next_b : 0, p->id_b};
   for (unsigned bank = 0; bank < p->banks; bank++) {
     const unsigned quarter = tc_lane(p, p->d_at, first, bank) / TMEM_QUARTER;
     for (unsigned i = 0; i < MMA_M; i++)
-      s->a[i][bank] = scale_word(part->memory, p->scale_a, quarter, first + i, p->id_a);
+      s->a[i][bank] = scale_word(part->memory, a, quarter, first + i);
     for (unsigned n = 0; n < width; n++)
-      s->b[bank * width + n] = scale_word(part->memory, p->scale_b, quarter, n, p->id_b);
+      s->b[bank * width + n] = scale_word(part->memory, b, quarter, n);
   }
 }
 
@@ -187,7 +200,7 @@ static void load_scales(struct tc_scales *s, const struct tc_product *p, const s
 static void scaled_bytes(const struct tc_product *p, const struct tc_scales *s, struct mma_a *a, const struct mma_b *b,
                          unsigned i, unsigned n, int32_t frac, uint32_t c[MMA_N])
 {
-  const uint32_t scale_a = s->a[i][n / (p->columns / p->banks)] & 0xff;
+  const uint32_t scale_a = (uint32_t)s->a[i][n / (p->columns / p->banks)] & 0xff;
   struct mma_b moved = *b;
   for (unsigned k = 0; k < p->depth; k++)
     for (unsigned j = 0; j < MMA_N; j++)
@@ -209,7 +222,7 @@ static void scaled_nibbles(const struct tc_product *p, const struct tc_scales *s
       sums[2 * k / FP4_GROUP] += fp4_twice(x & 15) * fp4_twice(y & 15) + fp4_twice(x >> 4) * fp4_twice(y >> 4);
     }
     for (unsigned g = 0; g < FP4_MAX_GROUPS && negative; g++) sums[g] = -sums[g];
-    c[j] = fp4_element(c[j], s->a[i][n / (p->columns / p->banks)], s->b[n + j], sums, FP4_MAX_GROUPS, how);
+    c[j] = fp4_element(c[j], s->a[i][n / (p->columns / p->banks)], s->b[n + j], sums, 2 * p->depth / FP4_GROUP, how);
   }
 }
 

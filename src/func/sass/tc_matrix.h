@@ -7,8 +7,9 @@
  *     rows t v.., k             (v % W) * 16 + (v / W) * (W == 1 ? SBO : LBO)
  *                               + (k % 8) * 16 W + (k / 8) * (W == 1 ? LBO : SBO)
  * Then bits 6:4 of the address are combined with the bits above 128-byte lines by exclusive or, as many as W has. Atoms
- * of 32 bytes (swizzle mode 1): four values of k in a pattern, bits 6:5 with 8:7. Source: NVIDIA CUTLASS,
- * cute/arch/mma_sm100_desc.hpp, atom/mma_traits_sm100.hpp.
+ * of 32 bytes (swizzle mode 1): four values of k in a pattern, bits 6:5 with 8:7. Where the leading byte offset is an
+ * address (sm_103a, rows of 48 bytes), columns beyond an atom of 128 bytes are those of the atoms there, from the first
+ * on. Source: NVIDIA CUTLASS, cute/arch/mma_sm100_desc.hpp, atom/mma_traits_sm100.hpp.
  */
 #ifndef WS_FUNC_SASS_TC_MATRIX_H
 #define WS_FUNC_SASS_TC_MATRIX_H
@@ -22,6 +23,7 @@ struct tc_matrix {
   uint8_t chunks;                        /* of a swizzle atom: 1, 2, 4, 8 */
   bool wide_atoms;                       /* swizzle mode 1 */
   bool transposed;                       /* rows are contiguous, not k */
+  bool continued;                        /* `leading` is where rows go on that are longer than an atom */
 };
 
 /* False: no such swizzle mode. */

@@ -2,9 +2,9 @@
  * sem_utcmma_sum.c computes it.
  *
  * Where rows are (PTX ISA, data path layouts; NVIDIA CUTLASS, mma_traits_sm100_frag.hpp): D's columns lie in `banks`
- * parts under each other, 128 / banks rows each, row i of part b in lane i + (128 / banks) b; or, of 64 rows in one part
- * (`spread`), in lane i % 16 + 32 (i / 16), from lane 0 or 16 on. A in tensor memory and the metadata of a sparse A are
- * in the lanes of D's rows, once for each part. FP16 results have a word each.
+ * parts under each other, 128 / banks rows each, row i of part b in lane i + (128 / banks) b; or, of 64 rows in one
+ * part (`spread`), in lane i % 16 + 32 (i / 16), from lane 0 or 16 on. A in tensor memory and the metadata of a
+ * sparse A are in the lanes of D's rows, once for each part. FP16 results have a word each.
  */
 #ifndef WS_FUNC_SASS_TC_PRODUCT_H
 #define WS_FUNC_SASS_TC_PRODUCT_H
@@ -24,12 +24,13 @@ struct tc_product {
   unsigned rows, columns;             /* of each CTA; of the whole product */
   unsigned ctas;
   unsigned format_a, format_b, bytes; /* bytes of an element in memory */
-  unsigned depth;                     /* elements of a row of A that are there, FP4 in pairs */
+  unsigned row_bytes, depth;          /* of a row of A: its bytes; its elements that are there, FP4 in pairs */
   enum tc_d d;
   bool negate_a, negate_b, adds, integer, saturates;
   unsigned shift;                     /* D * 2^-shift */
   unsigned banks;                     /* 1, 2, 4 */
   bool spread;
+  bool stationary;                    /* .ws: B stays in the unit */
   bool a_in_tmem;
   uint32_t a_at, d_at;                /* addresses in tensor memory */
   bool sparse;                        /* half of A's elements are there; B has twice as many */
