@@ -535,8 +535,8 @@ static int start_either(const struct cli_command *cmd, struct exec_run *x, char 
 {
   const bool rv64 = exec_rv64_is(program[0]);
   if (!rv64 && x->for_rv64)
-    return cli_usage_error(cmd, "--sysroot, --memory, --functional-cpu, --fast-forward and --missing-calls are for RISC-V programs:"
-                           " %s is none", program[0]);
+    return cli_usage_error(cmd, "--sysroot, --memory, --functional-cpu, --fast-forward and --missing-calls are for"
+                           " RISC-V programs: %s is none", program[0]);
   if (!rv64) return start(x, program);
   if (cmd != &cmd_exec) return cli_error("%s: a RISC-V program: only 'warpstep exec' runs those", program[0]);
   if (x->for_gpu && !x->machine && !x->gpu)

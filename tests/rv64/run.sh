@@ -108,7 +108,7 @@ member() {
 forward() {
   local whole part to
   for to in whole region 500000; do
-    [ $to = whole ] && set -- || set -- --fast-forward $to
+    if [ $to = whole ]; then set --; else set -- --fast-forward $to; fi
     $LIMIT "$BIN" exec --quiet --machine fused-rv64 --json "$out/$to.json" "$@" "$out/region" >"$out/$to.out" 2>&1
     verdict "region: $to" $?
   done

@@ -150,6 +150,7 @@ scenario() {
   local name=$1 machine=$2 protocol=$3
   shift 3
   sed "s/protocol = (\"hsc\"/protocol = (\"$protocol\"/" "presets/machines/$machine-rv64.cfg" >"$out/machine.cfg"
+  # shellcheck disable=SC2086
   (cd "$out" && well env -i $LIMIT "$bin" exec --quiet --machine "$out/machine.cfg" --json now.json ./scenarios "$name" "$@")
   verdict "$name on $machine under $protocol" $?
   python3 tests/rv64_cuda/figures.py "$name $machine $protocol" "$out/now.json" "$out/text" >>"$out/figures" || verdict "figures of $name" 1

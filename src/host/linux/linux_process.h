@@ -148,8 +148,8 @@ bool linux_process_signals(struct linux_process *, struct err *e);
  * the process ends, *end and *e say how. */
 bool linux_process_serve(struct linux_process *, enum rv64_stop, bool *gone, enum linux_end *end, struct err *e);
 
-/* Runs it without time up to its first region of interest, or to so many instructions (0: no matter how many), whichever
- * comes first: LINUX_FORWARDED, and it stands as linux_cores_new takes it. Or it ends before, as said below. */
+/* Runs it without time up to its first region of interest, or to so many instructions (0: no matter how many), as comes
+ * first: LINUX_FORWARDED, and it stands as linux_cores_new takes it. Or it ends before, as said below. */
 enum linux_end linux_process_forward(struct linux_process *, uint64_t insts, struct err *e);
 
 /* Runs it to its end. *e says what happened but for LINUX_EXITED, one line. */
