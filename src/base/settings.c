@@ -35,15 +35,21 @@ static bool read_all(FILE *f, char **text, size_t *n)
   return !ferror(f);
 }
 
+static void end_file(void *f)
+{
+  fclose(f);
+}
+
 static char *read_text(const char *path, size_t *bytes, struct err *e)
 {
   if (!file_is_regular(path, e)) return NULL;
   char *text = NULL;
   size_t n = 0;
   FILE *f = fopen(path, "rb");
+  if (f) heap_keep(f, end_file);
   bool ok = f && read_all(f, &text, &n);
   if (!ok) err_fill(e, "%s: cannot read: %s; check the path", path, host_error());
-  if (f) fclose(f);
+  if (f) heap_forget(f), fclose(f);
   if (ok && (n == SETTINGS_MAX_BYTES || memchr(text, 0, n)))
     ok = err_set(e, "%s: no settings (too long, or binary); check the path", path);
   *bytes = n;
