@@ -34,6 +34,7 @@ struct sm_grid {
   uint64_t *passes, *conflicts; /* [index], passes through the banks of shared memory; of those, above the least */
   struct step_source *source; /* NULL: the slot is free */
   uint64_t slots;    /* bit i: the source's slot i of this SM holds a CTA */
+  bool used;         /* … or one has held one: the books are not empty */
   picos last_answer; /* when the last of its stores here was answered */
 };
 

@@ -211,6 +211,7 @@ static void occupy(struct sm *m, struct cta_slot *slot, struct sm_grid *g, uint6
   slot->exiting = false;
   slot->cta = g->source->ops->cta_begin(g->source, cta, m->id, slot->number, m->id);
   g->slots |= (uint64_t)1 << slot->number;
+  g->used = true;
 }
 
 static struct warp_slot *cta_warp(struct sm *m, struct cta_slot *s, unsigned w)

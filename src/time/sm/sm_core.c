@@ -123,6 +123,7 @@ static void add(uint64_t *restrict sum, const uint64_t *restrict v, uint64_t n)
 static void books_into(const struct core *c, unsigned slot, struct core_books *b)
 {
   const struct sm_grid *g = &const_sm_of(c)->grid[slot];
+  if (!g->used) return; /* of long code the books of all SMs are many pages */
   add(b->by_inst, g->by_inst, b->n_insts * WARP_STATE__N);
   add(b->issued, g->issued, b->n_insts);
   add(b->threads, g->threads, b->n_insts);
