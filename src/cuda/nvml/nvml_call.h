@@ -62,7 +62,5 @@ static inline const struct params *nvml_params(const struct shim *s, unsigned gp
 /* Text with its 0, when it fits: NVML_ERROR_INSUFFICIENT_SIZE. */
 nvmlReturn_t nvml_text(char *to, unsigned bytes, const char *text);
 
-/* NVLink of a GPU: its version (1 to 5), 0: it has none. */
-unsigned nvml_link_version(const struct shim *, unsigned gpu);
 
 #endif

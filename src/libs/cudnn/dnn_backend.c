@@ -90,7 +90,8 @@ dnn_status dnn_backend_put(struct dnn_backend *d, int name, int type, int64_t co
   return DNN_SUCCESS;
 }
 
-dnn_status dnn_backend_copy(struct dnn_backend *to, const struct dnn_backend *from)
+/* Makes `to`, which a program has created, the same as `from`. */
+static dnn_status dnn_backend_copy(struct dnn_backend *to, const struct dnn_backend *from)
 {
   if (!is_descriptor(to) || to->kind != from->kind) return DNN_BAD_PARAM;
   for (int i = 0; i < from->attributes; i++) {

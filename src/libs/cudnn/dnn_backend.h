@@ -70,8 +70,6 @@ struct dnn_backend *dnn_backend_part(const struct dnn_backend *d, int name, int6
 
 /* Sets an attribute of a descriptor that the library makes. */
 dnn_status dnn_backend_put(struct dnn_backend *d, int name, int type, int64_t count, const void *values);
-/* Makes `to`, which a program has created, the same as `from`. */
-dnn_status dnn_backend_copy(struct dnn_backend *to, const struct dnn_backend *from);
 
 PUBLIC dnn_status cudnnBackendCreateDescriptor(int kind, struct dnn_backend **out);
 PUBLIC dnn_status cudnnBackendDestroyDescriptor(struct dnn_backend *d);

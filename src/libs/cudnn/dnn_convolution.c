@@ -115,7 +115,7 @@ static dnn_status describe(const struct dnn_convolution *c, enum dnn_conv_kind k
   return DNN_SUCCESS;
 }
 
-struct call {
+struct convolution_call {
   struct dnn *h;
   const char *function;
   struct dnn_conv conv;
@@ -123,7 +123,7 @@ struct call {
   size_t workspace_bytes;
 };
 
-static dnn_status run(struct call *c)
+static dnn_status run(struct convolution_call *c)
 {
   struct dnn_conv_plan plan;
   if (!dnn_handle_is(c->h)) return DNN_NOT_INITIALIZED;
@@ -205,7 +205,7 @@ PUBLIC dnn_status cudnnConvolutionForward(struct dnn *h, const void *alpha, cons
                                           int algorithm, void *workspace, size_t bytes, const void *beta,
                                           const struct dnn_tensor *yd, void *y)
 {
-  struct call c = {h, "cudnnConvolutionForward", {0}, {x, w, y, NULL, NULL, workspace}, bytes};
+  struct convolution_call c = {h, "cudnnConvolutionForward", {0}, {x, w, y, NULL, NULL, workspace}, bytes};
   const dnn_status s = describe(d, DNN_CONV_FORWARD, xd, wd, yd, &c.conv);
   (void)algorithm;
   if (s != DNN_SUCCESS) return s;
@@ -219,7 +219,7 @@ PUBLIC dnn_status cudnnConvolutionBackwardData(struct dnn *h, const void *alpha,
                                                const struct dnn_convolution *d, int algorithm, void *workspace,
                                                size_t bytes, const void *beta, const struct dnn_tensor *dxd, void *dx)
 {
-  struct call c = {h, "cudnnConvolutionBackwardData", {0}, {dx, w, dy, NULL, NULL, workspace}, bytes};
+  struct convolution_call c = {h, "cudnnConvolutionBackwardData", {0}, {dx, w, dy, NULL, NULL, workspace}, bytes};
   const dnn_status s = describe(d, DNN_CONV_DATA, dxd, wd, dyd, &c.conv);
   (void)algorithm;
   if (s != DNN_SUCCESS) return s;
@@ -233,7 +233,7 @@ PUBLIC dnn_status cudnnConvolutionBackwardFilter(struct dnn *h, const void *alph
                                                  const struct dnn_convolution *d, int algorithm, void *workspace,
                                                  size_t bytes, const void *beta, const struct dnn_tensor *dwd, void *dw)
 {
-  struct call c = {h, "cudnnConvolutionBackwardFilter", {0}, {x, dw, dy, NULL, NULL, workspace}, bytes};
+  struct convolution_call c = {h, "cudnnConvolutionBackwardFilter", {0}, {x, dw, dy, NULL, NULL, workspace}, bytes};
   const dnn_status s = describe(d, DNN_CONV_FILTER, xd, dwd, dyd, &c.conv);
   (void)algorithm;
   if (s != DNN_SUCCESS) return s;
@@ -250,7 +250,7 @@ PUBLIC dnn_status cudnnConvolutionBiasActivationForward(
     const struct dnn_activation *activation, const struct dnn_tensor *yd, void *y)
 {
   static const char name[] = "cudnnConvolutionBiasActivationForward";
-  struct call c = {h, name, {0}, {x, w, y, NULL, bias, workspace}, bytes};
+  struct convolution_call c = {h, name, {0}, {x, w, y, NULL, bias, workspace}, bytes};
   const dnn_status s = describe(d, DNN_CONV_FORWARD, xd, wd, yd, &c.conv);
   (void)algorithm;
   if (s != DNN_SUCCESS) return s;

@@ -171,7 +171,7 @@ static dnn_status multiply(const struct run *x, const struct product *p)
 }
 
 /* One layer and direction. */
-struct part {
+struct layer_part {
   int index, direction;
   struct dnn_rnn_place place;
   char *at;           /* its parts of the reserve */
@@ -180,9 +180,9 @@ struct part {
   size_t y_first;     /* bytes of a row before this direction's */
 };
 
-static struct part part_of(const struct run *x, int layer, int direction, const void *input)
+static struct layer_part part_of(const struct run *x, int layer, int direction, const void *input)
 {
-  struct part p = {.index = layer * x->r->directions + direction, .direction = direction, .input = input};
+  struct layer_part p = {.index = layer * x->r->directions + direction, .direction = direction, .input = input};
   p.place = dnn_rnn_place(x->r, p.index);
   p.at = x->reserve + x->room.layer * (size_t)p.index;
   p.y_row = (int64_t)x->r->hidden * x->r->directions;
@@ -212,7 +212,7 @@ static struct ws_rnn_args every_step(const struct run *x)
 }
 
 /* Where a step's rows are in the parts of the reserve. */
-static void at_step(const struct run *x, const struct part *p, int t, struct ws_rnn_args *a)
+static void at_step(const struct run *x, const struct layer_part *p, int t, struct ws_rnn_args *a)
 {
   const size_t cell = (size_t)(row_of(&x->b, t) * x->r->hidden), c = wide(x->r), e = dnn_bytes(x->r->type);
   a->rows = active(&x->b, t);
@@ -223,7 +223,7 @@ static void at_step(const struct run *x, const struct part *p, int t, struct ws_
 }
 
 /* The states that the sequences of a layer and direction begin with, or end with. */
-static void *state_at(const struct run *x, const struct part *p, const void *states)
+static void *state_at(const struct run *x, const struct layer_part *p, const void *states)
 {
   const size_t bytes = (size_t)x->b.data->batch * (size_t)x->r->hidden * dnn_bytes(x->r->type);
   return states ? (char *)(uintptr_t)states + bytes * (size_t)p->index : NULL;
@@ -234,7 +234,7 @@ struct states {
   void *to_h, *to_c;
 };
 
-static dnn_status forward_part(const struct run *x, const struct part *p, char *y, const struct states *s)
+static dnn_status forward_part(const struct run *x, const struct layer_part *p, char *y, const struct states *s)
 {
   const struct dnn_rnn *r = x->r;
   struct ws_rnn_args a = every_step(x);
@@ -304,7 +304,7 @@ PUBLIC dnn_status cudnnRNNForward(struct dnn *h, const struct dnn_rnn *r, int mo
     const void *from = l ? output_of(&x, l - 1) : input;
     char *to = l + 1 < r->layers ? output_of(&x, l) : (char *)y;
     for (int d = 0; d < r->directions && s == DNN_SUCCESS; d++) {
-      const struct part p = part_of(&x, l, d, from);
+      const struct layer_part p = part_of(&x, l, d, from);
       s = forward_part(&x, &p, to, &states);
     }
     if (s == DNN_SUCCESS && l + 1 < r->layers && training && dropping(&x)) s = drop_output(&x, l, to, to, true);
@@ -318,7 +318,7 @@ struct gradients {
 };
 
 /* The states that sequences begin with: of those from `first` on, which begin at the step that was walked last. */
-static bool begin(const struct run *x, const struct part *p, int first, const struct ws_rnn_args *step,
+static bool begin(const struct run *x, const struct layer_part *p, int first, const struct ws_rnn_args *step,
                   const struct gradients *g)
 {
   struct ws_rnn_args a = *step;
@@ -330,7 +330,8 @@ static bool begin(const struct run *x, const struct part *p, int first, const st
   return launch_step(x, KERNEL_rnn_backward_f32, &a);
 }
 
-static dnn_status backward_part(const struct run *x, const struct part *p, const char *dy, const struct gradients *g)
+static dnn_status backward_part(const struct run *x, const struct layer_part *p, const char *dy,
+                                const struct gradients *g)
 {
   const struct dnn_rnn *r = x->r;
   struct ws_rnn_args a = every_step(x);
@@ -360,7 +361,7 @@ static dnn_status backward_part(const struct run *x, const struct part *p, const
 }
 
 /* The gradient of a layer's input, of which each direction has a part. */
-static dnn_status backward_input(const struct run *x, const struct part *p, void *dx)
+static dnn_status backward_input(const struct run *x, const struct layer_part *p, void *dx)
 {
   const int64_t all = (int64_t)x->r->hidden * dnn_rnn_gates(x->r);
   const struct product in = {.op_a = BLAS_OP_N, .op_b = BLAS_OP_N, .m = p->place.input, .n = x->b.rows, .k = all,
@@ -393,7 +394,7 @@ PUBLIC dnn_status cudnnRNNBackwardData_v8(struct dnn *h, const struct dnn_rnn *r
     const void *from = l + 1 < r->layers ? between + x.room.output_bytes * (size_t)(l & 1) : dy;
     void *to = l ? between + x.room.output_bytes * (size_t)((l - 1) & 1) : dx;
     for (int d = 0; d < r->directions && s == DNN_SUCCESS; d++) {
-      const struct part p = part_of(&x, l, d, NULL);
+      const struct layer_part p = part_of(&x, l, d, NULL);
       s = backward_part(&x, &p, from, &g);
       if (s == DNN_SUCCESS) s = backward_input(&x, &p, to);
     }
@@ -403,7 +404,7 @@ PUBLIC dnn_status cudnnRNNBackwardData_v8(struct dnn *h, const struct dnn_rnn *r
 }
 
 /* Gradients of one layer and direction's weights from those of its gates, which the data's gradients left behind. */
-static dnn_status backward_weights(const struct run *x, const struct part *p, char *dw, double beta)
+static dnn_status backward_weights(const struct run *x, const struct layer_part *p, char *dw, double beta)
 {
   const struct dnn_rnn *r = x->r;
   const int64_t all = (int64_t)r->hidden * dnn_rnn_gates(r), rows = x->b.rows;
@@ -446,7 +447,7 @@ PUBLIC dnn_status cudnnRNNBackwardWeights_v8(struct dnn *h, const struct dnn_rnn
     return DNN_BAD_PARAM_TOO_SMALL;
   for (int l = 0; l < r->layers; l++)
     for (int d = 0; d < r->directions && s == DNN_SUCCESS; d++) {
-      const struct part p = part_of(&x, l, d, l ? output_of(&x, l - 1) : input);
+      const struct layer_part p = part_of(&x, l, d, l ? output_of(&x, l - 1) : input);
       s = backward_weights(&x, &p, dweights, add == 0 ? 1 : 0);
     }
   return s;

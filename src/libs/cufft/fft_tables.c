@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct number {
+struct complex_number {
   double re, im;
 };
 
@@ -11,7 +11,7 @@ static const double pi = 3.14159265358979323846;
 
 /* exp(-2 pi i k / n) with the angle brought into the first eighth of the circle, so that it is right to the last bit or
  * two for every k. */
-static struct number root(int64_t k, int64_t n)
+static struct complex_number root(int64_t k, int64_t n)
 {
   k %= n;
   const bool below = 2 * k > n;
@@ -21,16 +21,16 @@ static struct number root(int64_t k, int64_t n)
   const bool steep = 4 * q > n;
   const double angle = pi * (double)(steep ? n - 2 * q : 2 * q) / (2 * (double)n);
   const double c = steep ? sin(angle) : cos(angle), s = steep ? cos(angle) : sin(angle);
-  return (struct number){left ? -c : c, below ? s : -s};
+  return (struct complex_number){left ? -c : c, below ? s : -s};
 }
 
-static struct number times(struct number a, struct number b)
+static struct complex_number times(struct complex_number a, struct complex_number b)
 {
-  return (struct number){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  return (struct complex_number){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
 /* Copies numbers to the device, as the type has them; 0: no memory. */
-static uint64_t put(const struct number *v, int64_t count, int type)
+static uint64_t put(const struct complex_number *v, int64_t count, int type)
 {
   const size_t bytes = (size_t)count * (type == WS_F64 ? 16 : 8);
   float *narrow = type == WS_F64 ? NULL : malloc(bytes);
@@ -51,7 +51,7 @@ static uint64_t put(const struct number *v, int64_t count, int type)
 
 uint64_t fft_table_roots(int64_t order, int64_t each, int64_t count, int type)
 {
-  struct number *v = malloc((size_t)count * sizeof *v);
+  struct complex_number *v = malloc((size_t)count * sizeof *v);
   if (!v) return 0;
   for (int64_t k = 0; k < count; k++) v[k] = root(k * each, order);
   const uint64_t at = put(v, count, type);
@@ -61,7 +61,7 @@ uint64_t fft_table_roots(int64_t order, int64_t each, int64_t count, int type)
 
 /* The transform of v in binary64 by the definition's even and odd halves, and thirds; n has the prime factors 2 and 3
  * only. `spare` has room for n, too; `step` is the order of the whole by n. */
-static void transform(struct number *v, struct number *spare, int64_t n, int64_t order)
+static void transform(struct complex_number *v, struct complex_number *spare, int64_t n, int64_t order)
 {
   if (n == 1) return;
   const int64_t r = n % 2 ? 3 : 2, m = n / r, step = order / n;
@@ -70,9 +70,9 @@ static void transform(struct number *v, struct number *spare, int64_t n, int64_t
   for (int64_t j = 0; j < r; j++) transform(spare + j * m, v + j * m, m, order);
   for (int64_t k = 0; k < m; k++)
     for (int64_t u = 0; u < r; u++) {
-      struct number sum = spare[k];
+      struct complex_number sum = spare[k];
       for (int64_t j = 1; j < r; j++) {
-        const struct number t = times(spare[j * m + k], root(j * (k + u * m) % n * step, order));
+        const struct complex_number t = times(spare[j * m + k], root(j * (k + u * m) % n * step, order));
         sum.re += t.re, sum.im += t.im;
       }
       v[k + u * m] = sum;
@@ -80,18 +80,18 @@ static void transform(struct number *v, struct number *spare, int64_t n, int64_t
 }
 
 /* exp(-pi i d^2 / n) */
-static struct number chirp(int64_t d, int64_t n)
+static struct complex_number chirp(int64_t d, int64_t n)
 {
   return root((int64_t)((unsigned __int128)d * (unsigned __int128)d % (unsigned __int128)(2 * n)), 2 * n);
 }
 
 /* The spectrum of conj(chirp), which is symmetric, at 1 - n .. n - 1 of a circle of `padded`. */
-static uint64_t filter(const struct fft_length *l, struct number *v, struct number *spare, int type)
+static uint64_t filter(const struct fft_length *l, struct complex_number *v, struct complex_number *spare, int type)
 {
-  for (int64_t i = 0; i < l->padded; i++) v[i] = (struct number){0, 0};
+  for (int64_t i = 0; i < l->padded; i++) v[i] = (struct complex_number){0, 0};
   for (int64_t d = 0; d < l->n; d++) {
-    const struct number c = chirp(d, l->n);
-    v[d] = (struct number){c.re, -c.im};
+    const struct complex_number c = chirp(d, l->n);
+    v[d] = (struct complex_number){c.re, -c.im};
     if (d) v[l->padded - d] = v[d];
   }
   transform(v, spare, l->padded, l->padded);
@@ -100,7 +100,7 @@ static uint64_t filter(const struct fft_length *l, struct number *v, struct numb
 
 bool fft_table_chirps(struct fft_length *l, int type)
 {
-  struct number *v = malloc((size_t)l->padded * sizeof *v), *spare = malloc((size_t)l->padded * sizeof *v);
+  struct complex_number *v = malloc((size_t)l->padded * sizeof *v), *spare = malloc((size_t)l->padded * sizeof *v);
   if (v && spare) {
     l->filter = filter(l, v, spare, type);
     for (int64_t d = 0; d < l->n; d++) v[d] = chirp(d, l->n);

@@ -6,7 +6,7 @@
 
 #define MAGIC UINT64_C(0x77617270736f6c76)
 
-bool solver_is(const struct solver *h) { return h && h->magic == MAGIC; }
+static bool solver_is(const struct solver *h) { return h && h->magic == MAGIC; }
 
 solver_status solver_refuse(const char *function, const char *why)
 {

@@ -33,7 +33,6 @@ struct solver {
   driver_stream stream;
 };
 
-bool solver_is(const struct solver *h);
 /* Says on stderr that `function` is not there, for the reason given. */
 solver_status solver_refuse(const char *function, const char *why);
 
