@@ -260,6 +260,27 @@ static void dram_stream_bandwidth(void **state)
   }
 }
 
+/* One behind the other lines are read: each channel of a slice that has several sees all columns of a row before the next. */
+static void channels_of_a_slice(void **state)
+{
+  enum { SLICES = 2, LINES = 1024 };
+  uint64_t others = 0; /* reads that did not find their row open */
+  (void)state;
+  for (unsigned each = 1; each <= 4; each *= 2) {
+    struct rig r;
+    rig_build(&r, "rtx-3070");
+    r.params.l2_slices = SLICES, r.params.dram_channels = SLICES * each;
+    rig_start(&r);
+    struct stream s = {.lines = 1u << 28, .stride = 1, .sectors = 0xf, .outstanding = 8, .total = LINES};
+    rate(&r, &s);
+    const struct dram_stats d = dram_sum(&r);
+    if (each == 1) others = d.dram_reads - d.row_hits;
+    assert_true(others > 0);
+    assert_in_range(d.dram_reads - d.row_hits, others * 9 / 10, others * 11 / 10); /* as with one channel */
+    rig_free(&r);
+  }
+}
+
 /* Random sectors open a row each: four ACTs per tFAW and channel are the most there can be. */
 static void random_rows_are_slow(void **state)
 {
@@ -854,7 +875,7 @@ int main(void)
       cmocka_unit_test(partitions_do_not_wait_in_a_circle),
       cmocka_unit_test(l2_peak_bandwidth),
       cmocka_unit_test(dram_stream_bandwidth),
-      cmocka_unit_test(random_rows_are_slow),
+      cmocka_unit_test(channels_of_a_slice), cmocka_unit_test(random_rows_are_slow),
       cmocka_unit_test(strides_spread),
       cmocka_unit_test(full_slice_blocks_the_port),
       cmocka_unit_test(room_for_one_message),
