@@ -81,8 +81,8 @@ static const struct link_params *params_of(const struct shim *s, const struct ma
   return &s->boards.machine.link[s->boards.machine.links[p->link].group];
 }
 
-/* NVLink of a GPU: its version (1 to 5), 0: it has none. By the GPU's architecture: P100 has the first, V100 the second, Ampere the third, Hopper the fourth, Blackwell the
- * fifth (NVIDIA's whitepapers). */
+/* NVLink of a GPU: its version (1 to 5), 0: it has none. By the GPU's architecture: P100 has the first, V100 the
+ * second, Ampere the third, Hopper the fourth, Blackwell the fifth (NVIDIA's whitepapers). */
 static unsigned nvml_link_version(const struct shim *s, unsigned gpu)
 {
   const unsigned sm = nvml_params(s, gpu)->arch_sm;
