@@ -78,8 +78,8 @@ static const struct cli_option options[] = {
                                        "without time, estimate and print the error"},
   {OPT_MAX_CYCLES, "max-cycles", "N", "a timed launch fails after N cycles (as by a watchdog)"},
   {OPT_MAX_INSTRUCTIONS, "max-instructions", "N", "a launch fails after N warp instructions"},
-  {OPT_LIBS, "libs", "WHICH", "own: cuBLAS is warpstep's open one (the default); native: the system's\n"
-                              "(docs/libraries.md)"},
+  {OPT_LIBS, "libs", "WHICH", "own: cuBLAS, cuDNN, cuFFT … are warpstep's open ones (the default);\n"
+                              "native: the system's (docs/libraries.md)"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {OPT_SYSROOT, "sysroot", "DIR", "RISC-V programs: where their interpreter and libraries are\n"
                                   "(/usr/riscv64-linux-gnu)"},
@@ -103,8 +103,8 @@ static const struct cli_option capture_options[] = {
   {OPT_INTERLEAVE, "interleave", "N", "launches without time: the warps of a CTA take turns after N\n"
                                       "instructions at most (4096), for programs that race"},
   {OPT_THREADS, "threads", "N", "host threads (1)"},
-  {OPT_LIBS, "libs", "WHICH", "own: cuBLAS is warpstep's open one (the default); native: the system's\n"
-                              "(docs/libraries.md)"},
+  {OPT_LIBS, "libs", "WHICH", "own: cuBLAS, cuDNN, cuFFT … are warpstep's open ones (the default);\n"
+                              "native: the system's (docs/libraries.md)"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {0},
 };
@@ -112,8 +112,8 @@ static const struct cli_option capture_options[] = {
 static const struct cli_option debug_options[] = {
   {OPT_GPU, "gpu", "PRESET", "the GPU to simulate; by default one the program has code for"},
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
-  {OPT_LIBS, "libs", "WHICH", "own: cuBLAS is warpstep's open one (the default); native: the system's\n"
-                              "(docs/libraries.md)"},
+  {OPT_LIBS, "libs", "WHICH", "own: cuBLAS, cuDNN, cuFFT … are warpstep's open ones (the default);\n"
+                              "native: the system's (docs/libraries.md)"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {0},
 };
@@ -131,8 +131,8 @@ static const struct cli_option sanitize_options[] = {
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
   {OPT_INTERLEAVE, "interleave", "N", "the warps of a CTA take turns after N instructions at most (4096)"},
   {OPT_MAX_INSTRUCTIONS, "max-instructions", "N", "a launch fails after N warp instructions"},
-  {OPT_LIBS, "libs", "WHICH", "own: cuBLAS is warpstep's open one (the default); native: the system's\n"
-                              "(docs/libraries.md)"},
+  {OPT_LIBS, "libs", "WHICH", "own: cuBLAS, cuDNN, cuFFT … are warpstep's open ones (the default);\n"
+                              "native: the system's (docs/libraries.md)"},
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {0},
 };
