@@ -72,7 +72,7 @@ for name; do
     echo "ok libs $name # SKIP no cuDNN beside nvcc"
     continue
   fi
-  if ! "$nvcc" -std=c++17 -arch=sm_80 -cudart shared -o "$scratch/$name" "tests/libs/$name.cu" "${needs[@]}" 2>"$scratch/err"; then
+  if ! "$nvcc" -std=c++17 -O1 -Xcompiler -fcx-limited-range -arch=sm_80 -cudart shared -o "$scratch/$name" "tests/libs/$name.cu" "${needs[@]}" 2>"$scratch/err"; then
     echo "not ok libs $name: $(head -n 2 "$scratch/err")"
     failed=1
     continue
