@@ -42,8 +42,26 @@ static struct kernel start(unsigned depth)
   return k;
 }
 
+/* What the end of the kernel would let go: the commands its clocks point at, and the one behind all of its work. */
+static void let_go(struct kernel *k)
+{
+  pthread_mutex_lock(&k->s->lock);
+  for (size_t i = 0; i < k->grid->n_clocks; i++) {
+    command_drop(k->grid->clocks[i].last);
+    k->grid->clocks[i].last = NULL;
+  }
+  if (k->grid->family) {
+    front_give(&k->s->front, k->grid->family);
+    command_drop(k->grid->family);
+    k->grid->family = NULL;
+  }
+  pthread_mutex_unlock(&k->s->lock);
+  OK(cuCtxSynchronize());
+}
+
 static void finish(struct kernel *k)
 {
+  let_go(k);
   device_grid_close(k->grid, false);
   device_grid_drop(k->grid);
   func_heap_free(k->heap);

@@ -85,10 +85,37 @@ static void begin(struct bench *b, unsigned threads)
   b->o = (struct sim_options){.timed = threads, .threads = threads ? threads : 1};
 }
 
+/* CTAs that have begun and not ended: a run that is cut off leaves them to whoever made them. */
+enum { LEFT = 1024 };
+static struct step_cta *left[LEFT];
+
+static struct step_cta *noted_begin(struct step_source *s, uint64_t id, unsigned worker, unsigned slot, unsigned smid)
+{
+  for (unsigned i = 0; i < LEFT; i++)
+    if (!left[i]) return left[i] = toy_cta_begin(s, id, worker, slot, smid);
+  fail_msg("more CTAs than places");
+  return NULL;
+}
+
+static void noted_end(struct step_source *s, struct step_cta *c)
+{
+  for (unsigned i = 0; i < LEFT; i++)
+    if (left[i] == c) left[i] = NULL;
+  toy_cta_end(s, c);
+}
+
 static void run_toy(struct bench *b, struct toy *t)
 {
   struct err e = {""};
+  const struct step_ops *own = t->source.ops;
+  struct step_ops noted = *own;
+  noted.cta_begin = noted_begin;
+  noted.cta_end = noted_end;
+  t->source.ops = &noted;
   if (!simulate_source(b->s, &t->source, b->image, &b->o, &b->r, &e)) fail_msg("%s", e.msg);
+  t->source.ops = own;
+  for (unsigned i = 0; i < LEFT; i++)
+    if (left[i]) noted_end(&t->source, left[i]);
 }
 
 static void end(struct bench *b, struct toy *t)

@@ -246,6 +246,12 @@ static struct command *give_tails(struct device_grid *g, uint64_t ready)
   return last;
 }
 
+/* Nothing more comes into its streams. What the clocks point at holds the grid. */
+static void stop_clocks(struct device_grid *g)
+{
+  for (size_t i = 0; i < g->n_clocks; i++) point_at(&g->clocks[i], NULL);
+}
+
 bool device_work_end(struct task *w, uint64_t end)
 {
   struct shim *s = w->shim;
@@ -254,6 +260,7 @@ bool device_work_end(struct task *w, uint64_t end)
   device_grid_unlist(g);
   device_grid_close(g, s->fault.code == CUDA_SUCCESS);
   give_queued(g, end + latency(g));
+  stop_clocks(g);
   if (g->tails && !g->family) g->family = task_join(s, end, NULL, NULL);
   if (!g->family) return false;
   struct command *tail = give_tails(g, end + latency(g)), *all = task_join(s, end, all_ended, w);
