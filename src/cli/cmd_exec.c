@@ -42,6 +42,11 @@ enum {
   OPT_OUTPUT = 'o',
 };
 
+/* Every command that starts a program has this option. */
+#define LIBS_ROW                                                                                                    \
+  {OPT_LIBS, "libs", "WHICH", "own: cuBLAS, cuDNN, cuFFT and others are warpstep's open ones (the default);\n"       \
+                              "native: the system's (docs/libraries.md)"}
+
 static const struct cli_option options[] = {
   {OPT_GPU, "gpu", "PRESET", "the GPU to simulate; by default one the program has code for"},
   {OPT_MACHINE, "machine", "NAME", "a machine of several GPUs, or a file of one (docs/machines.md)"},
@@ -78,8 +83,7 @@ static const struct cli_option options[] = {
                                        "without time, estimate and print the error"},
   {OPT_MAX_CYCLES, "max-cycles", "N", "a timed launch fails after N cycles (as by a watchdog)"},
   {OPT_MAX_INSTRUCTIONS, "max-instructions", "N", "a launch fails after N warp instructions"},
-  {OPT_LIBS, "libs", "WHICH", "own: cuBLAS, cuDNN, cuFFT … are warpstep's open ones (the default);\n"
-                              "native: the system's (docs/libraries.md)"},
+  LIBS_ROW,
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {OPT_SYSROOT, "sysroot", "DIR", "RISC-V programs: where their interpreter and libraries are\n"
                                   "(/usr/riscv64-linux-gnu)"},
@@ -103,8 +107,7 @@ static const struct cli_option capture_options[] = {
   {OPT_INTERLEAVE, "interleave", "N", "launches without time: the warps of a CTA take turns after N\n"
                                       "instructions at most (4096), for programs that race"},
   {OPT_THREADS, "threads", "N", "host threads (1)"},
-  {OPT_LIBS, "libs", "WHICH", "own: cuBLAS, cuDNN, cuFFT … are warpstep's open ones (the default);\n"
-                              "native: the system's (docs/libraries.md)"},
+  LIBS_ROW,
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {0},
 };
@@ -112,8 +115,7 @@ static const struct cli_option capture_options[] = {
 static const struct cli_option debug_options[] = {
   {OPT_GPU, "gpu", "PRESET", "the GPU to simulate; by default one the program has code for"},
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
-  {OPT_LIBS, "libs", "WHICH", "own: cuBLAS, cuDNN, cuFFT … are warpstep's open ones (the default);\n"
-                              "native: the system's (docs/libraries.md)"},
+  LIBS_ROW,
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {0},
 };
@@ -131,8 +133,7 @@ static const struct cli_option sanitize_options[] = {
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
   {OPT_INTERLEAVE, "interleave", "N", "the warps of a CTA take turns after N instructions at most (4096)"},
   {OPT_MAX_INSTRUCTIONS, "max-instructions", "N", "a launch fails after N warp instructions"},
-  {OPT_LIBS, "libs", "WHICH", "own: cuBLAS, cuDNN, cuFFT … are warpstep's open ones (the default);\n"
-                              "native: the system's (docs/libraries.md)"},
+  LIBS_ROW,
   {OPT_PRESETS, "presets", "DIR", "where the presets are"},
   {0},
 };
