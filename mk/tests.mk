@@ -58,7 +58,7 @@ QUICK_SETS := 1000
 refs: $(REF_STAMPS)
 tests: $(TEST_BIN)
 
-unit: tests
+unit: refs tests
 	$(Q)SEMANTICS_SETS=$(QUICK_SETS) tools/run-tests.sh $(TEST_BIN)
 
 semantics: $(addprefix $(BUILD)/tests/,$(SEMANTICS))
