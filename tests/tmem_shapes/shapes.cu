@@ -93,7 +93,7 @@ __device__ __forceinline__ unsigned batch(const operands &o, unsigned bar, unsig
     for (int s = 0; s < n; s++) {
         if (CTAS == 2) everybody<CTAS>(); /* or the odd CTA might miss a phase */
         long long begin = clock_now();
-        if ((CTAS == 1 || issues) && elect_one()) {
+        if (issues && elect_one()) {
 #pragma unroll
             for (int i = 0; i < N; i++)
                 multiply<CTAS, KIND, TMEM>(o);
@@ -145,7 +145,7 @@ template <int CTAS> __device__ __forceinline__ void run()
     everybody<CTAS>();
 #define CASE(KIND, TMEM)                                                                                            \
     case 2 * KIND + TMEM: measure<CTAS, KIND, TMEM>(x.number, o, bar, phase, issues); break
-    if (CTAS == 2 || t < 32) switch (x.kind * 2 + x.a_in_tmem) { // of a lone CTA the other warps are done
+    switch (x.kind * 2 + x.a_in_tmem) {
 
         CASE(F16, false);
         CASE(F16, true);
