@@ -468,14 +468,18 @@ struct issue_pick issue_look(struct issue *s, struct warp_table *t, const struct
   return pick;
 }
 
-/* After an issue: what the next look would find, when no warp is left to look at. Most issues end before. */
-__attribute__((noinline)) static void foresee(struct issue *s, const struct warp_table *t, unsigned greedy,
-                                              uint64_t now)
+/* What the next look would find. */
+__attribute__((noinline)) static void foresee(struct issue *s, const struct warp_table *t, unsigned greedy)
 {
-  uint32_t all = (1u << t->n) - 1;
-  if ((all & ~s->asleep) || t->changed || s->due <= now + 1) return;
   s->blocked = s->throttled;
   nothing(s, none_ready(s, t, greedy), 0);
+}
+
+/* After an issue: no warp is left to look at in the next cycle. Most issues leave some. */
+static inline bool none_left(const struct issue *s, const struct warp_table *t, uint64_t now)
+{
+  uint32_t all = (1u << t->n) - 1;
+  return !(all & ~s->asleep) && !t->changed && s->due > now + 1;
 }
 
 void issue_stall(struct issue *s, const struct warp_table *t, unsigned warp, uint64_t now)
@@ -483,7 +487,7 @@ void issue_stall(struct issue *s, const struct warp_table *t, unsigned warp, uin
   const struct warp_slot *w = &t->slot[warp];
   if (w->done || w->hold != WS_SELECTED || w->issue_at <= now + 1) return;
   note(s, w, t->place[warp], waits(WS_WAIT, w->issue_at, w->issue_at), now + 1);
-  foresee(s, t, s->greedy ? 1u << t->place[warp] : 0, now);
+  if (none_left(s, t, now)) foresee(s, t, s->greedy ? 1u << t->place[warp] : 0);
 }
 
 /* The next instruction has to see it: ideal.stalls leaves the cycle that it takes. */
