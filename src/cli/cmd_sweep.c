@@ -155,9 +155,14 @@ static void print_command(const struct sweep_command *c)
   if (c->run.presets) fputs(" --presets ", stdout), print_word(c->run.presets);
 }
 
+/* The script goes to this folder first, as paths are relative to it, wherever sbatch is called. */
 static int print_script(const struct sweep_command *c)
 {
-  printf("#!/bin/sh\n#SBATCH --array=0-%u\n#SBATCH --ntasks=1\n# Submit with sbatch; afterwards:\n# ", c->slurm - 1);
+  char folder[PATH_MAX];
+  if (!getcwd(folder, sizeof folder)) return cli_error("the current folder: %s", host_error());
+  printf("#!/bin/sh\n#SBATCH --array=0-%u\n#SBATCH --ntasks=1\ncd ", c->slurm - 1);
+  print_word(folder);
+  fputs(" || exit 2\n# Submit with sbatch, once more if tasks were stopped; afterwards, in this folder:\n# ", stdout);
   print_command(c);
   printf(" --collect %u\nexec ", c->slurm);
   print_command(c);
@@ -196,15 +201,26 @@ static bool work(const struct sweep_command *c, const struct sweep *w, struct sw
   return !c->plot || plot(c, w, s, e);
 }
 
-/* Whether a point has ended badly, in this sweep or before. */
-static bool some_failed(const struct sweep *w, struct sweep_store *s)
+/* Points that have ended badly, in this sweep or before, and those without a result. */
+static void look_through(const struct sweep *w, struct sweep_store *s, uint32_t *failed, uint32_t *missing)
 {
+  *failed = *missing = 0;
   for (uint32_t i = 0; i < w->n_points; i++) {
     const struct sweep_point p = sweep_point_at(w, i);
     int status;
-    if (sweep_store_has(s, w, &p, &status) && status != 0) return true;
+    if (!sweep_store_has(s, w, &p, &status)) ++*missing;
+    else *failed += status != 0;
   }
-  return false;
+}
+
+/* What comes of tasks that were stopped must not pass for the whole. */
+static int outcome(const struct sweep_command *c, const struct sweep *w, struct sweep_store *s)
+{
+  uint32_t failed, missing;
+  look_through(w, s, &failed, &missing);
+  if (missing && (c->collect || c->table))
+    fprintf(stderr, "%u of %u points have no result yet\n", missing, w->n_points);
+  return failed || (missing && c->collect) ? CLI_MISMATCH : CLI_OK;
 }
 
 static int with_sweep(struct sweep_command *c, const struct sweep *w)
@@ -215,13 +231,14 @@ static int with_sweep(struct sweep_command *c, const struct sweep *w)
   if (c->slurm) return print_script(c);
   if (c->plot && !output_check(c->plot, &e)) return cli_error("%s", e.msg);
   struct sweep_store *s = c->table ? sweep_store_look(path, &e) : sweep_store_open(path, w, c->build, c->folder, &e);
-  const bool ok = s && work(c, w, s, &n, &e), bad = ok && some_failed(w, s);
+  const bool ok = s && work(c, w, s, &n, &e);
+  const int status = ok ? outcome(c, w, s) : CLI_BAD_INPUT;
   sweep_store_close(s);
-  if (!ok) return cli_error("%s", e.msg), n.stopped ? CLI_INTERRUPTED : CLI_BAD_INPUT;
+  if (!ok) return cli_error("%s", e.msg), n.stopped ? CLI_INTERRUPTED : status;
   if (n.ran + n.kept && !c->quiet)
     fprintf(stderr, "%u of %u points ran, %u failed, %u had a result; results in %s\n", n.ran, w->n_points, n.failed,
             n.kept, path);
-  return bad ? CLI_MISMATCH : CLI_OK;
+  return status;
 }
 
 static int run_sweep(const struct cli_command *cmd, int argc, char **argv)

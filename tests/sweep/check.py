@@ -129,17 +129,58 @@ def check_tasks(d):
     (d / "parts.sqlite.1").unlink()
     p = subprocess.run(["sh", "-c", script], cwd=d, env={**os.environ, "SLURM_ARRAY_TASK_ID": "1"}, capture_output=True, text=True)
     assert p.returncode == 0 and len(rows(d / "parts.sqlite.1")) == 5, p.stderr
+    # Submitted from another folder; and a task that was stopped half way: what it lacks is said, and made up for.
+    (d / "away").mkdir()
+    (d / "parts.sqlite.1").unlink()
+    with sqlite3.connect(d / "parts.sqlite.2") as db:
+        db.execute("DELETE FROM result WHERE rowid > 2")
+    p = subprocess.run(["sh", "-c", script], cwd=d / "away", env={**os.environ, "SLURM_ARRAY_TASK_ID": "1"}, capture_output=True, text=True)
+    assert p.returncode == 0 and not list((d / "away").iterdir()), p.stderr
+    (d / "parts.sqlite").unlink()
+    p = sweep(d, SWEEP, "--out", "parts.sqlite", "--collect", "3", ok=(1,))
+    assert p.stderr == "3 of 16 points have no result yet\n" and len(rows(d / "parts.sqlite")) == 13, p.stderr
+    p = sweep(d, SWEEP, "--out", "parts.sqlite", "--table")
+    assert p.stderr == "3 of 16 points have no result yet\n", p.stderr
+    p = sweep(d, SWEEP, "--out", "parts.sqlite", "--task", "2/3")
+    assert "3 of 16 points ran, 0 failed, 2 had a result" in p.stderr, p.stderr
+    p = sweep(d, SWEEP, "--out", "parts.sqlite", "--collect", "3")
+    assert not p.stderr and sorted(rows(d / "parts.sqlite")) == sorted(rows(d / "whole.sqlite")), p.stderr
+
+
+def kill_first_task(d):
+    """kill -9 of task 0 of the array when it has a result: the rows that it leaves."""
+    for _ in range(600):
+        time.sleep(0.05)
+        try:
+            begun = rows(d / "s.sqlite.0")
+        except sqlite3.Error:
+            begun = []
+        if begun:
+            break
+    found = subprocess.run(["pgrep", "-f", "sweep .*--task 0/3"], capture_output=True, text=True).stdout.split()
+    for pid in found:
+        if os.path.samefile(f"/proc/{pid}/cwd", d):
+            os.kill(int(pid), signal.SIGKILL)
+    return set(rows(d / "s.sqlite.0", "*"))
 
 
 def check_slurm(d):
-    """The script as a job array of a Slurm that runs here."""
+    """The script as a job array of a Slurm that runs here; a task is killed, and the array submitted again."""
     if not shutil.which("sbatch") or subprocess.run(["sinfo"], capture_output=True).returncode != 0:
         return "SKIP no Slurm runs on this machine"
-    script = sweep(d, SWEEP, "--out", "s.sqlite", "--slurm", "3").stdout
+    text = SWEEP.replace(f"{KERNELS['vecadd']} --no-check", "exec sleep 1")  # 0, 3 and 9 of task 0's points
+    script = sweep(d, text, "--out", "s.sqlite", "--slurm", "3").stdout
     (d / "job.sh").write_text(script)
-    subprocess.run(["sbatch", "--wait", "job.sh"], cwd=d, check=True, capture_output=True, timeout=300)
-    sweep(d, SWEEP, "--out", "s.sqlite", "--collect", "3")
-    assert len(rows(d / "s.sqlite")) == 16
+    submit = ["sbatch", "--wait", "job.sh"]
+    array = subprocess.Popen(submit, cwd=d, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    before = kill_first_task(d)
+    array.wait(300)
+    assert array.returncode != 0 and 1 <= len(before) < 6, f"status {array.returncode}, {len(before)} points"
+    assert "have no result yet" in sweep(d, text, "--out", "s.sqlite", "--collect", "3", ok=(1,)).stderr
+    subprocess.run(submit, cwd=d, check=True, capture_output=True, timeout=300)
+    sweep(d, text, "--out", "s.sqlite", "--collect", "3")
+    got = rows(d / "s.sqlite", "*")
+    assert before <= set(got) and len(got) == len({r[:3] for r in got}) == 16, got
     return ""
 
 
