@@ -118,6 +118,11 @@ def tensor_matmul():
     assert "cp.async.bulk.tensor" in kernel.asm["ptx"] and "tensormap.replace" in kernel.asm["ptx"]
 
 
-triton.runtime.driver.active.get_current_stream(0)  # makes the primary context current
+# The primary context becomes current here: where PyTorch is installed, Triton asks it for its stream, and it makes none.
+device, context = ctypes.c_int(), ctypes.c_void_p()
+call("cuInit", 0)
+call("cuDeviceGet", ctypes.byref(device), 0)
+call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+call("cuCtxSetCurrent", context)
 hopper = triton.runtime.driver.active.get_current_target().arch == 90  # warpgroup products and tensor copies
 checks.run([vector_add, softmax, matmul] + [tensor_matmul] * hopper)

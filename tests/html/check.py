@@ -436,6 +436,7 @@ def check_launches(path, report_path):
     report, page = json.load(open(report_path)), data_of(path)
     program = page["program"]
     same("launches", program, report)
+    assert page["runs"] and report["launches"], "no launch on the page"
     with opened(path) as b:
         quiet(b)
         compare_rows("launch-table", rows_of(b, "launch-table"), "number",
