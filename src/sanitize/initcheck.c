@@ -231,68 +231,79 @@ static void report(const struct initcheck *k, const struct watched_step *s, unsi
   if (!k->quiet && !is_exchange(s)) (void)finding_note(s->l->findings, &f, 1, &fresh);
 }
 
-/* The bits of one lane's access, its first byte in *at; *unset: where what it writes is taken off, NULL: nowhere.
- * NULL: not followed. */
-static uint64_t *bits_of(struct initcheck *k, const struct watched_step *s, unsigned lane, unsigned space,
-                         uint64_t addr, uint64_t *at, uint64_t **unset)
+/* The bits of one lane's access. */
+struct init_place {
+  uint64_t *bits; /* NULL: not followed */
+  uint64_t at;    /* its first byte in them */
+  uint64_t *unset; /* where what it writes is taken off; NULL: nowhere */
+  uint64_t addr;
+};
+
+static struct init_place place_of(struct initcheck *k, const struct watched_step *s, unsigned lane, unsigned space,
+                                  uint64_t addr)
 {
+  const struct init_place none = {0};
   const unsigned bytes = s->e->mem->bytes;
-  *unset = NULL;
   if (space == MEM_GLOBAL) {
     struct init_range *r = find(k, addr, last_of(k, s));
-    if (!r || part_of(r, addr, bytes) < bytes) return NULL;
-    *at = addr - r->addr;
-    *unset = &r->unset;
-    return r->bits;
+    if (!r || part_of(r, addr, bytes) < bytes) return none;
+    return (struct init_place){r->bits, addr - r->addr, &r->unset, addr};
   }
   struct init_cta *c = cta_of(k, s);
   if (space == MEM_SHARED) {
-    *at = addr;
-    *unset = &c->shared_unset;
-    return !k->shared_unknown && addr + bytes <= c->shared_bytes ? c->shared : NULL;
+    if (k->shared_unknown || addr + bytes > c->shared_bytes) return none;
+    return (struct init_place){c->shared, addr, &c->shared_unset, addr};
   }
-  if (space != MEM_LOCAL || addr + bytes > c->local_bytes) return NULL;
+  if (space != MEM_LOCAL || addr + bytes > c->local_bytes) return none;
   if (!c->local) {
     c->local = calloc(init_words(c->local_bytes * s->cta->n_warps * 32), sizeof *c->local);
     NO_MEMORY_IF(!c->local);
   }
-  *at = (s->warp * UINT64_C(32) + lane) * c->local_bytes + addr;
-  return c->local;
+  return (struct init_place){c->local, (s->warp * UINT64_C(32) + lane) * c->local_bytes + addr, NULL, addr};
 }
 
-/* Variables and saved registers: what is unset goes there and back (reg_shadow.h). */
-static void access_local(struct initcheck *k, const struct watched_step *s, unsigned lane, uint64_t *bits, uint64_t at,
-                         uint64_t addr)
+/* Shared and local memory: what is unset goes to registers, and from them (reg_shadow.h). */
+static void load_followed(struct reg_shadow *regs, const struct watched_step *s, unsigned lane, unsigned space,
+                          const struct init_place *p)
 {
-  const struct mem_effect *me = s->e->mem;
-  struct reg_shadow *regs = &cta_of(k, s)->regs[s->warp];
-  if (me->op == MEM_LOAD && (k->quiet || init_bits_all(bits, at, me->bytes))) return;
-  if (me->op == MEM_STORE && !regs->origin) {
-    init_bits_fill(bits, at, me->bytes);
-    return;
+  const unsigned all = s->e->mem->bytes;
+  for (unsigned n = 0; n < all; n += 4)
+    if (!init_bits_all(p->bits, p->at + n, all - n < 4 ? all - n : 4))
+      reg_shadow_load(regs, s, lane, n / 4, space, p->addr);
+}
+
+static void store_followed(const struct reg_shadow *regs, const struct watched_step *s, unsigned lane,
+                           const struct init_place *p)
+{
+  const unsigned all = s->e->mem->bytes;
+  const uint64_t before = p->unset ? init_bits_count(p->bits, p->at, all) : 0;
+  for (unsigned n = 0; n < all; n += 4) {
+    const unsigned bytes = all - n < 4 ? all - n : 4;
+    if (reg_shadow_stores_unset(regs, s, lane, n / 4)) init_bits_clear(p->bits, p->at + n, bytes);
+    else init_bits_fill(p->bits, p->at + n, bytes);
   }
-  for (unsigned n = 0; n < me->bytes; n += 4) {
-    const unsigned bytes = me->bytes - n < 4 ? me->bytes - n : 4;
-    if (me->op == MEM_STORE && reg_shadow_stores_unset(regs, s, lane, n / 4)) init_bits_clear(bits, at + n, bytes);
-    else if (me->op == MEM_STORE) init_bits_fill(bits, at + n, bytes);
-    else if (!init_bits_all(bits, at + n, bytes)) reg_shadow_load(regs, s, lane, n / 4, addr);
-  }
+  if (p->unset) *p->unset += before - init_bits_count(p->bits, p->at, all);
 }
 
 static void access_lane(struct initcheck *k, const struct watched_step *s, unsigned lane, unsigned space, uint64_t addr)
 {
   const struct mem_effect *me = s->e->mem;
-  uint64_t at, *unset, fresh;
-  uint64_t *bits = bits_of(k, s, lane, space, addr, &at, &unset);
-  if (!bits) return;
-  if (space == MEM_LOCAL && (me->op == MEM_STORE || me->op == MEM_LOAD)) {
-    access_local(k, s, lane, bits, at, addr);
+  const struct init_place p = place_of(k, s, lane, space, addr);
+  if (!p.bits) return;
+  struct reg_shadow *regs = space == MEM_GLOBAL ? NULL : &cta_of(k, s)->regs[s->warp];
+  const bool all = me->op == MEM_STORE || init_bits_all(p.bits, p.at, me->bytes);
+  if (regs && me->op == MEM_LOAD) {
+    if (!all && !k->quiet) load_followed(regs, s, lane, space, &p);
     return;
   }
-  if (me->op != MEM_STORE && !init_bits_all(bits, at, me->bytes)) report(k, s, lane, space, addr);
+  if (regs && me->op == MEM_STORE && regs->origin) {
+    store_followed(regs, s, lane, &p);
+    return;
+  }
+  if (!all) report(k, s, lane, space, addr);
   if (me->op != MEM_STORE && !is_atomic(me->op)) return;
-  fresh = init_bits_fill(bits, at, me->bytes);
-  if (unset) *unset -= fresh;
+  const uint64_t fresh = init_bits_fill(p.bits, p.at, me->bytes);
+  if (p.unset) *p.unset -= fresh;
 }
 
 /* Memory that all lanes touch and of which nothing is unset: most accesses are to what the host has filled. Also what
@@ -401,7 +412,9 @@ void initcheck_access(struct initcheck *k, const struct watched_step *s)
     return;
   }
   if ((me->space == MEM_CLUSTER || me->far) && me->op != MEM_LOAD) k->shared_unknown = true;
-  if (all_written(k, s) || access_dense(k, s) || reads_written(k, s)) return;
+  const bool leaves = me->op == MEM_STORE && me->space == MEM_SHARED &&
+                      reg_shadow_stores_some_unset(&cta_of(k, s)->regs[s->warp], s);
+  if (!leaves && (all_written(k, s) || access_dense(k, s) || reads_written(k, s))) return;
   for (uint32_t r = s->lanes; r; r &= r - 1) {
     const unsigned i = bits_first(r);
     uint64_t addr;

@@ -80,20 +80,32 @@ static uint32_t unset_source(const struct reg_shadow *r, const struct sass_src *
 static void report_load(const struct watched_step *s, uint32_t lanes, const struct reg_origin *from)
 {
   struct finding f = {.kind = FINDING_UNINIT, .level = LEVEL_ERROR, .addr = from->addr,
-                      .a = {.pc = from->pc, .space = MEM_LOCAL, .op = MEM_LOAD, .bytes = from->bytes,
+                      .a = {.pc = from->pc, .space = from->space, .op = MEM_LOAD, .bytes = from->bytes,
                             .at = func_place_of(s->cta, s->warp, bits_first(lanes))}};
   bool fresh;
   (void)finding_note(s->l->findings, &f, bits_count(lanes), &fresh);
 }
 
-/* The instruction may leave some of its sources out of its result, which counts as set. */
-static void lose(const struct reg_shadow *r, const struct watched_step *s, uint32_t lanes)
+/* A load is reported once, not at each further use of what it left in the register. */
+static void settle(struct reg_shadow *r, const struct operand *o, uint32_t lanes, uint64_t pc)
 {
-  const struct reg_origin *from = lanes ? origin_of_sources(r, s->e->inst, lanes) : NULL;
-  if (from) report_load(s, lanes, from);
+  for (unsigned k = 0; k < o->width; k++) {
+    const int reg = hazard_reg_number(o, k);
+    if (reg >= 0 && r->origin[reg].pc == pc) r->unset[reg] &= ~lanes;
+  }
 }
 
-static void report(const struct reg_shadow *r, const struct watched_step *s, uint32_t lanes, const struct operand *o,
+/* The instruction may leave some of its sources out of its result, which counts as set. */
+static void lose(struct reg_shadow *r, const struct watched_step *s, uint32_t lanes)
+{
+  const struct inst *in = s->e->inst;
+  const struct reg_origin *from = lanes ? origin_of_sources(r, in, lanes) : NULL;
+  if (!from) return;
+  report_load(s, lanes, from);
+  for (unsigned i = 0; i < in->n_src; i++) settle(r, &in->src[i], lanes, from->pc);
+}
+
+static void report(struct reg_shadow *r, const struct watched_step *s, uint32_t lanes, const struct operand *o,
                    const char *use)
 {
   static const char *const file[FILE__N] = {[FILE_R] = "R", [FILE_UR] = "UR", [FILE_P] = "P", [FILE_UP] = "UP"};
@@ -103,6 +115,7 @@ static void report(const struct reg_shadow *r, const struct watched_step *s, uin
   bool fresh;
   if (from) {
     report_load(s, lanes, from);
+    settle(r, o, lanes, from->pc);
     return;
   }
   snprintf(f.what, sizeof f.what, "Uninitialized register %s%u %s", file[o->file], (unsigned)o->index, use);
@@ -129,7 +142,7 @@ static uint32_t selected_unset(const struct reg_shadow *r, const struct watched_
 }
 
 /* Lanes in which what the instruction computes is unset. */
-static uint32_t result_unset(const struct reg_shadow *r, const struct watched_step *s)
+static uint32_t result_unset(struct reg_shadow *r, const struct watched_step *s)
 {
   const struct inst *in = s->e->inst;
   const unsigned sem = watched_sem(s);
@@ -175,10 +188,29 @@ static bool publishes(const struct watched_step *s)
   return s->e->flags & EFF_MEM && (me->op == MEM_STORE || is_atomic(me->op)) && me->space == MEM_GLOBAL;
 }
 
-static void check_access(const struct reg_shadow *r, const struct watched_step *s, uint32_t exec)
+/* Lanes whose data go to shared memory in a way that is not followed: combined with what is there, to another CTA, or
+ * through each other's addresses. */
+static uint32_t lost_lanes(const struct watched_step *s, uint32_t exec)
+{
+  const struct mem_effect *me = s->e->mem;
+  if (!(s->e->flags & EFF_MEM) || (me->op != MEM_STORE && !is_atomic(me->op))) return 0;
+  if (watched_sem(s) == SEM_STSM || me->space == MEM_CLUSTER || (me->space == MEM_SHARED && is_atomic(me->op))) return exec;
+  return me->space == MEM_GLOBAL && is_atomic(me->op) ? exec & (uint32_t)me->near_lanes : 0;
+}
+
+static uint32_t unset_data(const struct reg_shadow *r, const struct inst *in)
+{
+  uint32_t lanes = 0;
+  for (unsigned i = 0; i < in->n_src; i++)
+    if (in->src[i].file == FILE_R && !is_address(in, &in->src[i])) lanes |= unset_in(r, &in->src[i], false);
+  return lanes;
+}
+
+static void check_access(struct reg_shadow *r, const struct watched_step *s, uint32_t exec)
 {
   const struct inst *in = s->e->inst;
   const bool data = publishes(s);
+  lose(r, s, unset_data(r, in) & lost_lanes(s, exec));
   for (unsigned i = 0; i < in->n_src; i++) {
     const struct operand *o = &in->src[i];
     const bool address = is_address(in, o);
@@ -189,7 +221,7 @@ static void check_access(const struct reg_shadow *r, const struct watched_step *
   }
 }
 
-static void check_branch(const struct reg_shadow *r, const struct watched_step *s, uint32_t exec)
+static void check_branch(struct reg_shadow *r, const struct watched_step *s, uint32_t exec)
 {
   const struct inst *in = s->e->inst;
   for (unsigned i = 0; i < in->n_src; i++) {
@@ -198,16 +230,17 @@ static void check_branch(const struct reg_shadow *r, const struct watched_step *
   }
 }
 
-static void check_guard(const struct reg_shadow *r, const struct watched_step *s)
+static void check_guard(struct reg_shadow *r, const struct watched_step *s)
 {
   const struct operand guard = {.file = FILE_P, .index = s->e->inst->guard, .width = 1};
   const uint32_t bad = unset_in(r, &guard, false) & (uint32_t)s->e->active;
   if (bad) report(r, s, bad, &guard, "decides whether this is executed");
 }
 
-/* --- local memory ------------------------------------------------------------------------------------ */
+/* --- shared and local memory ------------------------------------------------------------------------- */
 
-void reg_shadow_load(struct reg_shadow *r, const struct watched_step *s, unsigned lane, unsigned k, uint64_t addr)
+void reg_shadow_load(struct reg_shadow *r, const struct watched_step *s, unsigned lane, unsigned k, unsigned space,
+                     uint64_t addr)
 {
   const struct inst *in = s->e->inst;
   const int reg = in->n_dst && k < in->dst[0].width ? hazard_reg_number(&in->dst[0], k) : -1;
@@ -215,13 +248,20 @@ void reg_shadow_load(struct reg_shadow *r, const struct watched_step *s, unsigne
   if (!r->origin) r->origin = calloc(HAZARD_REGS, sizeof *r->origin);
   NO_MEMORY_IF(!r->origin);
   r->unset[reg] |= 1u << lane;
-  r->origin[reg] = (struct reg_origin){.pc = s->e->pc, .addr = addr, .bytes = s->e->mem->bytes};
+  r->origin[reg] = (struct reg_origin){
+    .pc = s->e->pc, .addr = addr, .bytes = s->e->mem->bytes, .space = (uint8_t)space};
+}
+
+bool reg_shadow_stores_some_unset(const struct reg_shadow *r, const struct watched_step *s)
+{
+  const uint32_t lanes = r->origin ? unset_data(r, s->e->inst) & (uint32_t)s->e->exec : 0;
+  return lanes && origin_of_sources(r, s->e->inst, lanes);
 }
 
 bool reg_shadow_stores_unset(const struct reg_shadow *r, const struct watched_step *s, unsigned lane, unsigned k)
 {
   const struct inst *in = s->e->inst;
-  for (unsigned i = 0; i < in->n_src; i++) {
+  for (unsigned i = 0; i < in->n_src && watched_sem(s) != SEM_STSM; i++) {
     const struct operand *o = &in->src[i];
     if (o->file != FILE_R || is_address(in, o) || k >= o->width) continue;
     const int reg = hazard_reg_number(o, k);

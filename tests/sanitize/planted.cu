@@ -709,6 +709,78 @@ BODY(shared_uninit_dynamic)
 }
 CASE(shared_uninit_dynamic)
 
+/* One element too far is read, as merges do, and dropped where all is well. */
+// shared_ahead | 1 64 | initcheck | Uninitialized __shared__ memory read of size 4
+BODY(shared_ahead)
+{
+  __shared__ u32 s[65];
+  u32 t = threadIdx.x;
+  s[t] = x[t];
+  __syncthreads();
+  u32 next = ((volatile u32 *)s)[t + 1]; // HERE
+  if (BAD || t < 63) y[t] = next + 1;
+}
+CASE(shared_ahead)
+
+/* Through another place in shared memory: the last reader is named. */
+// shared_through | 1 64 | initcheck | Uninitialized __shared__ memory read of size 4
+BODY(shared_through)
+{
+  __shared__ u32 s[64], sums[64];
+  u32 t = threadIdx.x;
+  if (!BAD || t < 40) s[t] = x[t];
+  sums[t] = 0;
+  __syncthreads();
+  sums[t] = s[63 - t] + t;
+  __syncthreads();
+  y[t] = sums[63 - t]; // HERE
+}
+CASE(shared_through)
+
+/* Twice as wide, so that what is unset is a part; and written again. */
+// shared_again | 1 64 | initcheck | Uninitialized __shared__ memory read of size 8
+BODY(shared_again)
+{
+  __shared__ uint2 s[64];
+  u32 t = threadIdx.x;
+  ((u32 *)s)[2 * t] = t;
+  __syncthreads();
+  s[t].x = s[63 - t].y;
+  __syncthreads();
+  if (!BAD) s[t] = make_uint2(t, t);
+  __syncthreads();
+  uint2 v = s[63 - t]; // HERE
+  y[t] = v.x + v.y;
+}
+CASE(shared_again)
+
+// shared_added | 1 64 | initcheck | Uninitialized __shared__ memory read of size 4
+BODY(shared_added)
+{
+  __shared__ u32 s[64], sum;
+  u32 t = threadIdx.x;
+  if (!t) sum = 0;
+  if (!BAD || t < 40) s[t] = x[t];
+  __syncthreads();
+  u32 v = s[63 - t]; // HERE
+  asm volatile("red.shared.add.u32 [%0], %1;" ::"r"((u32)__cvta_generic_to_shared(&sum)), "r"(v) : "memory");
+  __syncthreads();
+  y[t] = sum;
+}
+CASE(shared_added)
+
+// shared_shuffled | 1 64 | initcheck | Uninitialized __shared__ memory read of size 4
+BODY(shared_shuffled)
+{
+  __shared__ u32 s[64];
+  u32 t = threadIdx.x;
+  if (!BAD || t < 40) s[t] = x[t];
+  __syncthreads();
+  u32 v = s[63 - t]; // HERE
+  y[t] = __shfl_xor_sync(0xffffffff, v, 1);
+}
+CASE(shared_shuffled)
+
 // local_uninit | 1 64 | initcheck | Uninitialized __local__ memory read of size 4
 BODY(local_uninit)
 {
