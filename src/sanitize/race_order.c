@@ -18,7 +18,10 @@ static struct race_place *slot_of(struct race_place *slot, uint64_t size, uint64
 
 void race_places_free(struct race_places *p)
 {
-  for (uint64_t i = 0; i < p->size; i++) clock_set_drop(p->slot[i].set);
+  for (uint64_t i = 0; i < p->size; i++) {
+    clock_set_drop(p->slot[i].set);
+    free(p->slot[i].known);
+  }
   free(p->slot);
   *p = (struct race_places){0};
 }
@@ -192,10 +195,21 @@ static struct clock_set *visible(struct race_cta *c, unsigned u)
   return w->visible;
 }
 
+/* What a place in shared memory holds. */
+static void learn_known(struct race_cta *c, unsigned u, const uint32_t *known)
+{
+  bool more = false;
+  for (unsigned w = 0; w < c->n; w++) more |= known[w] > c->known[u][w];
+  if (!more) return;
+  raise(c->known[u], known, c->n);
+  forget(&c->warp[u]);
+}
+
 void race_acquire(struct race_cta *c, unsigned u, const struct race_place *p)
 {
   struct clock_set *set = p->set;
-  if (p->cta == c->id + 1 && c->warp[u].met < p->tick) {
+  if (p->known) learn_known(c, u, p->known);
+  else if (p->cta == c->id + 1 && c->warp[u].met < p->tick) {
     for (unsigned w = 0; w < c->n; w++)
       if (c->known[u][w] < p->tick) c->known[u][w] = p->tick;
     c->warp[u].met = p->tick;
@@ -212,8 +226,10 @@ void race_acquire(struct race_cta *c, unsigned u, const struct race_place *p)
 
 void race_release_own(struct race_cta *c, unsigned u, struct race_place *p)
 {
-  p->cta = c->id + 1;
-  p->tick = c->tick;
+  if (!p->known) p->known = calloc(c->n, sizeof *p->known);
+  NO_MEMORY_IF(!p->known);
+  c->known[u][u] = c->warp[u].clock;
+  raise(p->known, c->known[u], c->n);
   if (c->warp[u].others) replace(&p->set, clock_set_join(p->set, c->warp[u].others));
   race_tick(c, u);
 }

@@ -7,7 +7,7 @@
  *
  *   barrier          who waits learns what all knew who arrived
  *   strong store     leaves at its address what its warp has made visible by a fence of the GPU or wider; to its own
- *                    CTA all that it knows
+ *                    CTA all that it knows; in global memory, all that the CTA has done, which keeps places small
  *   strong load      learns what its address holds. It needs no fence behind it: NVIDIA's own examples have none there
  *                    (CUDA C++ Programming Guide, memory fence functions)
  *   atomic           both
@@ -27,7 +27,8 @@ enum { RACE_BARRIERS = 16, RACE_MAX_WARPS = 32, RACE_GROUPS = 32 };
 struct race_place {
   uint64_t key;          /* address + 1; 0: none */
   uint64_t cta;          /* 1 + the CTA that released last */
-  uint32_t tick;         /* its counter then */
+  uint32_t tick;         /* its counter then; of global memory */
+  uint32_t *known;       /* of shared memory: what those who released knew of each warp of the CTA */
   struct clock_set *set;
 };
 

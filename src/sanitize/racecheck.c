@@ -363,7 +363,9 @@ static bool orders(const struct race_step *x, unsigned space, uint64_t addr)
   if (is_atomic(me->op) || (space == MEM_GLOBAL && me->strong) || (space == MEM_SHARED && me->strong)) return true;
   if (space != MEM_SHARED || me->op == MEM_LDGSTS) return false;
   if (me->op == MEM_STORE && x->cta->warp[x->u].fenced) return true;
-  return is_shared_sync(x) && race_place_find(&x->cta->places, addr & ~UINT64_C(3));
+  for (unsigned n = 0; is_shared_sync(x) && n < me->bytes; n += 4)
+    if (race_place_find(&x->cta->places, (addr + n) & ~UINT64_C(3))) return true;
+  return false;
 }
 
 /* --- steps ----------------------------------------------------------------------------------------------- */
@@ -393,17 +395,21 @@ static struct race_step step_of(struct racecheck *k, const struct watched_step *
   return x;
 }
 
-/* One lane: what it learns, whether it races, what it leaves. */
+/* One lane: what it learns, whether it races, what it leaves. Each word is a place: who waits for the phase of an
+ * mbarrier may read one half of it. */
 static void access_lane(struct racecheck *k, struct race_step *x, unsigned lane, unsigned space, uint64_t addr)
 {
   const struct mem_effect *me = x->s->e->mem;
   if (space != MEM_GLOBAL && space != MEM_SHARED) return;
   const bool sync = orders(x, space, addr);
-  struct race_place *p = sync ? place_at(k, x, space, addr) : NULL;
-  if (p && me->op != MEM_STORE) race_acquire(x->cta, x->u, p); /* lanes that read a place learn what it holds */
+  const unsigned n = sync ? me->bytes : 0;
+  for (unsigned at = 0; at < n && me->op != MEM_STORE; at += 4) {
+    struct race_place *p = place_at(k, x, space, addr + at);
+    if (p) race_acquire(x->cta, x->u, p); /* lanes that read a place learn what it holds */
+  }
   check_lane(k, x, lane, space, addr, me->bytes, sync && space == MEM_SHARED ? RACE_STRONG : 0);
-  if (!p || !x->writes) return;
-  release(x, space, p);
+  if (!sync || !x->writes) return;
+  for (unsigned at = 0; at < n; at += 4) release(x, space, place_at(k, x, space, addr + at));
   x->entry.clock = x->cta->warp[x->u].clock;
 }
 

@@ -650,6 +650,62 @@ BODY(grid_barrier_fence)
 }
 CASE(grid_barrier_fence)
 
+/* An atomic that all do orders nothing for who does not wait for the others. */
+// shared_counted | 1 64 | racecheck | Race reported
+BODY(shared_counted)
+{
+  __shared__ u32 s[64], n;
+  u32 t = threadIdx.x;
+  if (!t) n = 0;
+  __syncthreads();
+  s[t] = x[t]; // HERE
+  atomicAdd(&n, 1);
+  if (!BAD) __syncthreads();
+  y[t] = s[63 - t]; // HERE
+}
+CASE(shared_counted)
+
+/* An mbarrier of 64 threads, of whose phase they ask by its parity: the compiler reads one half of it. */
+#define MBARRIER(bar)                                                                                                      \
+  u32 bar##_at = (u32)__cvta_generic_to_shared(&bar);                                                                      \
+  if (!threadIdx.x) asm volatile("mbarrier.init.shared.b64 [%0], 64;" ::"r"(bar##_at) : "memory");                         \
+  __syncthreads()
+#define MBARRIER_ARRIVE(bar) asm volatile("{ .reg .b64 t; mbarrier.arrive.shared.b64 t, [%0]; }" ::"r"(bar##_at) : "memory")
+#define MBARRIER_WAIT(bar)                                                                                                 \
+  for (u32 done = 0; !done;)                                                                                               \
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"                  \
+               : "=r"(done) : "r"(bar##_at) : "memory")
+
+// mbarrier_parity | 1 64 | racecheck | Race reported
+BODY(mbarrier_parity)
+{
+  __shared__ uint64_t bar;
+  __shared__ u32 s[64];
+  u32 t = threadIdx.x;
+  MBARRIER(bar);
+  s[t] = x[t]; // HERE
+  MBARRIER_ARRIVE(bar);
+  if (!BAD) MBARRIER_WAIT(bar);
+  y[t] = s[63 - t]; // HERE
+}
+CASE(mbarrier_parity)
+
+/* The copy arrives when it is done; where the thread arrives itself, that says nothing of its copy. */
+// mbarrier_copy | 1 64 | racecheck | Race reported
+BODY(mbarrier_copy)
+{
+  __shared__ uint64_t bar;
+  __shared__ u32 s[64];
+  u32 t = threadIdx.x;
+  MBARRIER(bar);
+  async_copy(&s[t], &x[t]);
+  if (BAD) MBARRIER_ARRIVE(bar);
+  else asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(bar_at) : "memory");
+  MBARRIER_WAIT(bar);
+  y[t] = s[63 - t]; // HERE
+}
+CASE(mbarrier_copy)
+
 /* ---- initcheck --------------------------------------------------------------------------------------- */
 
 // shared_uninit | 1 64 | initcheck | Uninitialized __shared__ memory read of size 4
