@@ -152,6 +152,15 @@ static void test_nested(void **state)
   check(r, 0, 0, 0x5000 + 2 * I, FULL_MASK, PATH_READY);
 }
 
+/* Another round of a loop: path p of warp 0 comes to the YIELD at pc. */
+static bool comes_to_yield(struct rig *r, unsigned p, uint64_t pc)
+{
+  on(r, 0, p);
+  path(r, 0, p)->pc = pc;
+  path_yield(&r->warps[0], &r->e);
+  return r->e.flags & EFF_MERGED;
+}
+
 /* Spin lock as nvcc compiles it: the winner waits at BSYNC while the others spin with YIELD. */
 static void test_yield(void **state)
 {
@@ -164,8 +173,9 @@ static void test_yield(void **state)
   assert_true(r->e.flags & EFF_BACKWARD);
   path_bsync(w, 0, 1, on(r, 0, 0));
   assert_true(r->e.flags & EFF_BLOCKED);
-  path_yield(w, on(r, 0, 1));
-  assert_true(r->e.flags & EFF_MERGED);
+  assert_false(comes_to_yield(r, 1, 0x800)); /* nobody has seen yet what the loop changes */
+  check(r, 0, 0, PC + 3 * I, 1, PATH_WAIT_CONVERGE);
+  assert_true(comes_to_yield(r, 1, 0x800));
   check(r, 0, 0, PC + 3 * I, 1, PATH_READY);
   assert_true(path(r, 0, 1)->yielded);
   /* The winner has left the group: the others converge without it. */
@@ -185,9 +195,72 @@ static void test_yield_before_arrival(void **state)
   on(r, 0, 0);
   assert_true(path_bssy(w, 0, FULL_MASK, &r->e));
   path_jump(w, 2, 0x2000, on(r, 0, 0));
-  path_yield(w, on(r, 0, 1));
-  path_bsync(w, 0, 0xfffffffd, on(r, 0, 0)); /* arrives while lane 1 is parked */
-  assert_false(r->e.flags & EFF_BLOCKED);
+  for (unsigned i = 0; i < 3; i++) comes_to_yield(r, 1, 0x2000);
+  path_bsync(w, 0, 0xfffffffd, on(r, 0, 0)); /* lane 1 was not watched while nobody waited */
+  assert_true(r->e.flags & EFF_BLOCKED);
+  assert_false(comes_to_yield(r, 1, 0x2000));
+  assert_true(comes_to_yield(r, 1, 0x2000));
+}
+
+/* One lane waits at the BSYNC of a loop in which the others yield. */
+static struct rig *loop_goes_on(uint32_t *regs)
+{
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  r->launch.n_regs = 2;
+  w->base[BASE_REG] = (uint8_t *)regs;
+  on(r, 0, 0);
+  assert_true(path_bssy(w, 0, FULL_MASK, &r->e));
+  path_jump(w, 0xfffffffe, 0x2000, on(r, 0, 0));
+  path_bsync(w, 0, 1, on(r, 0, 0));
+  assert_true(r->e.flags & EFF_BLOCKED);
+  return r;
+}
+
+/* A loop that counts its rounds in a register of one lane, or has a predicate that changes, is no spin loop: the BSYNC behind it
+ * gets all lanes. */
+static void test_counted_loop(void **state)
+{
+  (void)state;
+  for (unsigned kind = 0; kind < 2; kind++) {
+    uint32_t regs[2 * LANES] = {0};
+    struct rig *r = loop_goes_on(regs);
+    struct func_warp *w = &r->warps[0];
+    for (unsigned i = 0; i < (kind ? 4 : 100); i++) {
+      if (kind) w->pred[i & 3] ^= 1u << 31;
+      else regs[LANES + 31]++;
+      comes_to_yield(r, 1, 0x2000);
+      check(r, 0, 0, PC + 3 * I, 1, PATH_WAIT_CONVERGE);
+    }
+    path(r, 0, 1)->pc = PC + 2 * I;
+    path_bsync(w, 0, 0xfffffffe, on(r, 0, 1));
+    assert_int_equal(w->step.paths.n, 1);
+    check(r, 0, 0, PC + 3 * I, FULL_MASK, PATH_READY);
+  }
+}
+
+/* A lock that counts its tries, or gives up by the clock: who waits may hold it, so that it goes on in the end. */
+static void test_counted_tries(void **state)
+{
+  (void)state;
+  uint32_t regs[2 * LANES] = {0};
+  struct rig *r = loop_goes_on(regs);
+  do {
+    for (unsigned i = 1; i < LANES; i++) regs[i]++;
+  } while (!comes_to_yield(r, 1, 0x2000) && regs[1] < 5000);
+  assert_in_range(regs[1], 200, 1000);
+  check(r, 0, 0, PC + 3 * I, 1, PATH_READY);
+}
+
+/* Two YIELDs in one round, as of nvcc and of NANOSLEEP; the second round finds each as the first did. */
+static void test_two_yields(void **state)
+{
+  (void)state;
+  uint32_t regs[2 * LANES] = {0};
+  struct rig *r = loop_goes_on(regs);
+  assert_false(comes_to_yield(r, 1, 0x2000));
+  assert_false(comes_to_yield(r, 1, 0x2100));
+  assert_true(comes_to_yield(r, 1, 0x2000));
 }
 
 static void test_warpsync(void **state)
@@ -325,8 +398,11 @@ static void test_kept_group(void **state)
     assert_true(path_bssy(w, 6, FULL_MASK, &r->e));
     path_jump(w, 0xfffffff0, 0x2000, on(r, 0, 0)); /* lanes 4 to 31 call */
     on(r, 0, 1);
-    if (how == RELEASE) path_yield(w, on(r, 0, 1)); /* the group is still in the register */
-    if (how == RELEASE) path_bsync(w, 6, 0xf, on(r, 0, 0));
+    if (how == RELEASE) { /* the group is still in the register */
+      path_bsync(w, 6, 0xf, on(r, 0, 0));
+      assert_false(comes_to_yield(r, 1, 0x2000));
+      assert_true(comes_to_yield(r, 1, 0x2000));
+    }
     on(r, 0, 1);
     path_keep(w, 6, 0xfffffff0, true, word);
     for (unsigned i = 4; i < LANES; i++) assert_int_equal(word[i] >> i & 1, 0);
@@ -413,7 +489,7 @@ static void test_callee_loops(void **state)
     path_jump(w, 0xff, 0x2000, on(r, 0, 0));
     if (calls) path_return(w, ~0xffu);
     path_bsync(w, 1, ~0xffu, on(r, 0, 0));
-    for (unsigned i = 0; i < 3; i++) path_yield(w, on(r, 0, 1));
+    for (unsigned i = 0; i < 3; i++) comes_to_yield(r, 1, 0x2000);
     check(r, 0, 0, PC + 3 * I, ~0xffu, calls ? PATH_WAIT_CONVERGE : PATH_READY);
     if (!calls) continue;
     path_return(w, 0xff);
@@ -440,7 +516,8 @@ static struct rig *spin_inside(void)
   path_bsync(w, 0, around, on(r, 0, 1));
   path_bsync(w, 1, 1, on(r, 0, 0));
   assert_true(r->e.flags & EFF_BLOCKED);
-  path_yield(w, on(r, 0, 2));
+  comes_to_yield(r, 2, 0x2000);
+  assert_true(comes_to_yield(r, 2, 0x2000));
   check(r, 0, 0, PC + 5 * I, 1, PATH_READY);
   path(r, 0, 0)->pc = 0x3000;
   path_bsync(w, 0, 1, on(r, 0, 0));
@@ -672,6 +749,7 @@ int main(void)
       cmocka_unit_test(test_if_else),   cmocka_unit_test(test_exit_releases_bsync),
       cmocka_unit_test(test_break),     cmocka_unit_test(test_nested),
       cmocka_unit_test(test_yield),     cmocka_unit_test(test_yield_before_arrival),
+      cmocka_unit_test(test_counted_loop), cmocka_unit_test(test_counted_tries), cmocka_unit_test(test_two_yields),
       cmocka_unit_test(test_warpsync),  cmocka_unit_test(test_warpsync_inside_bsync),
       cmocka_unit_test(test_bsync_gives_way), cmocka_unit_test(test_bsync_waits_for_count),
       cmocka_unit_test(test_innermost_gives_way), cmocka_unit_test(test_kept_group),

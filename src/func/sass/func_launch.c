@@ -75,6 +75,7 @@ static void clear_warp(struct func_warp *w)
   const size_t rare = offsetof(struct func_warp, rpc), rest = offsetof(struct func_warp, breg);
   for (uint32_t b = w->bregs_set; b; b &= b - 1) memset(w->breg[bits_first(b)], 0, sizeof w->breg[0]);
   if (w->called) memset(w->depth, 0, sizeof w->depth);
+  if (w->watched) memset(w->yield_state, 0, sizeof w->yield_state);
   if (w->rare_set) memset((uint8_t *)w + rare, 0, rest - rare);
   w->step.paths.n = w->step.paths.n_ready = w->step.cut_short = 0;
   memset((uint8_t *)w + from, 0, to - from);

@@ -20,6 +20,7 @@ enum {
   N_PREDS = 8,
   N_BREGS = 16,
   OWN_GROUPS = 32,    /* places for convergence groups in the warp itself, a power of two */
+  YIELD_STATES = 4,   /* of a lane that are remembered (spin.h) */
   N_BARRIERS = 16,
   BAR_CLUSTER = STEP_CLUSTER_BARRIER,   /* the CTA's part of its cluster's barrier */
   WIDE_ROWS = 8,      /* rows of the widest operand */
@@ -44,6 +45,7 @@ struct func_group {
   uint32_t kept;    /* lanes that hold the number elsewhere than in one B register */
   uint32_t mask;    /* lane set from which the program made it; 0: BSSY did */
   uint32_t depth;   /* calls open in its first lane when it was made */
+  uint32_t rounds;  /* YIELDs of its lanes while others of it waited at a BSYNC, and for none that was opened later */
 };
 
 struct func_warp {
@@ -56,6 +58,7 @@ struct func_warp {
   uint32_t warp_id;           /* in the CTA */
   uint8_t cur;                /* path being stepped; control handlers only */
   uint32_t spins; /* YIELDs of any path since a wait for convergence ended, at which all were blocked or yielded */
+  uint32_t spinning; /* lanes whose last YIELD found them as an earlier one had (spin.h) */
   uint32_t exclusive;         /* lanes whose last WARPSYNC was .EXCLUSIVE or .COLLECTIVE */
   uint32_t red_pop;           /* results of the last BAR.RED, for B2R.RESULT */
   uint32_t red_pred;          /* all ones or zero */
@@ -67,6 +70,7 @@ struct func_warp {
   uint16_t bregs_set;         /* bit b: row b of breg may have ones */
   bool rare_set;              /* rpc, last_error may be other than zero */
   bool called;                /* depth may be other than zero */
+  bool watched;               /* yield_state may be other than zero */
   uint16_t stride;            /* Without time: steps of its last slice, 0 behind a CTA barrier and at its start. Warps
                                  that come from a barrier together keep pace for a while on a GPU, and programs rely on
                                  it: they read shared memory behind a barrier and write it again ahead of the next. */
@@ -78,6 +82,7 @@ struct func_warp {
   /* Convergence barriers: breg[b][i] = number of the group with which lane i entered barrier b (BSSY); kept per lane,
    * because diverged parts of a warp may use one register for different regions. Written through warp_breg. */
   uint32_t breg[N_BREGS][LANES];
+  uint32_t yield_state[YIELD_STATES][LANES]; /* digests of a lane at its last YIELDs, the newest first (spin.h) */
   uint32_t depth[LANES];      /* calls that the lane has not returned from; wraps where a program returns more often */
   struct func_group *group;   /* number n is at n & group_last, or over; cleared where it was used (groups_begin) */
   uint32_t group_last;

@@ -11,11 +11,13 @@
 #include "base/bug.h"
 #include "func/sass/func_launch.h"
 #include "func/sass/groups.h"
+#include "func/sass/spin.h"
 
 /* PATIENCE: YIELDs of a warp, none of which released a wait, before one of them is taken for a spin loop;
  * PATIENCE_INSIDE: where the group that holds it up is in a B register, so that the YIELD is in a region inside or in a
- * function that does without convergence of its own. */
-enum { INST_BYTES = 16, PATIENCE = 1 << 14, PATIENCE_INSIDE = 1 << 11 };
+ * function that does without convergence of its own. PATIENCE_ROUNDS: YIELDs of each path before a loop in the region
+ * itself is taken for one although its registers change: it counts what it tried, or looks at the clock. */
+enum { INST_BYTES = 16, PATIENCE = 1 << 14, PATIENCE_INSIDE = 1 << 11, PATIENCE_ROUNDS = 1 << 8 };
 
 static struct step_path *current(struct func_warp *w)
 {
@@ -121,7 +123,13 @@ static uint32_t deeper(const struct func_warp *w, uint32_t id, uint32_t lanes)
   return inside;
 }
 
-/* Of the lanes `idle`, which have yielded, those that group `id` does not wait for: who has it as the innermost in its
+/* Of the lanes `idle`, which have yielded in the region of group `g` itself, those that spin. */
+static uint32_t spinning(const struct func_warp *w, const struct func_group *g, uint32_t idle)
+{
+  return g->rounds >= PATIENCE_ROUNDS * (uint32_t)w->step.paths.n_ready ? idle : idle & w->spinning;
+}
+
+/* Of the lanes `idle`, which have yielded, those that group `id` does not wait for: who spins, has it as the innermost in its
  * B registers and opened it in the same call, so that the YIELD stands in the region itself. A lane that yields further
  * inside or in a callee is waited for, wherever the callee keeps its caller's group: nvcc relies on functions to return
  * converged, also on those that spin in a part, and has YIELDs in loops that only count. Unless the warp has yielded
@@ -137,7 +145,7 @@ static uint32_t not_awaited(const struct func_warp *w, uint32_t id, uint32_t idl
   refer &= idle;
   if (!refer || w->spins >= PATIENCE_INSIDE) return refer;
   const struct func_group *g = group_find(w, id);
-  return g ? refer & ops->equal(w->depth, g->depth) & ~deeper(w, id, refer) : refer;
+  return g ? spinning(w, g, refer & ops->equal(w->depth, g->depth) & ~deeper(w, id, refer)) : refer;
 }
 
 /* Lanes of the warp without which path i, which is blocked, cannot go on. A CTA barrier with a count may be completed
@@ -517,11 +525,35 @@ void path_warpsync(struct func_warp *w, uint32_t m, const uint32_t mask[LANES], 
   flag_blocked(w, lanes, e);
 }
 
+/* The newest group of which lanes wait at a BSYNC for lanes m; GROUP_NONE: nobody does. */
+static uint32_t awaited_in(const struct func_warp *w, uint32_t m)
+{
+  uint32_t newest = GROUP_NONE;
+  for (unsigned i = 0; i < w->step.paths.n; i++) {
+    if (!at_bsync(w, i) || waits_in(w, i) <= newest) continue;
+    if (group_lanes(w, waits_in(w, i)) & m) newest = waits_in(w, i);
+  }
+  return newest;
+}
+
+/* The current path is at a YIELD: whether its lanes spin matters only to who waits for them. */
+static void watch(struct func_warp *w)
+{
+  const struct step_path *p = current(w);
+  const uint32_t m = (uint32_t)p->mask, id = awaited_in(w, m);
+  struct func_group *g = group_find(w, id);
+  w->spinning &= ~m;
+  if (!id || !g) return;
+  g->rounds++;
+  spin_watch(w, m, id, p->pc);
+}
+
 void path_yield(struct func_warp *w, struct effect *e)
 {
   path_next(w);
   current(w)->yielded = true;
   if (w->step.paths.n == 1) return;
+  watch(w);
   if (stalled(w, yielded_lanes(w))) w->spins++;
   wake(w, e);
 }

@@ -19,6 +19,21 @@ static uint32_t equal(const uint32_t *row, uint32_t value)
   return bits;
 }
 
+static void digest(uint32_t *restrict digest, const uint32_t *restrict rows, unsigned n, const uint32_t *bits, unsigned n_bits)
+{
+  uint32_t h[LANES]; /* each step is a bijection: one word that differs makes a digest that differs */
+  memcpy(h, digest, sizeof h);
+  for (unsigned k = 0; k < n; k++, rows += LANES) {
+    LANES_SIMD
+    for (unsigned i = 0; i < LANES; i++) h[i] = ((h[i] << 13 | h[i] >> 19) ^ rows[i]) * 0x9e3779b1u;
+  }
+  for (unsigned k = 0; k < n_bits; k++) {
+    LANES_SIMD
+    for (unsigned i = 0; i < LANES; i++) h[i] = ((h[i] << 13 | h[i] >> 19) ^ (bits[k] & lane_bit[i] ? 1 : 0)) * 0x9e3779b1u;
+  }
+  memcpy(digest, h, sizeof h);
+}
+
 static void commit(uint32_t *d, const uint32_t *data, unsigned rows, uint32_t m)
 {
   for (unsigned k = 0; k < rows; k++, d += LANES, data += LANES_MAX) {
@@ -254,6 +269,6 @@ static void store_even(const uint32_t *s, uint8_t *p, unsigned bytes)
 }
 
 const struct lane_ops SEM_NAME(sem_lane_ops) = {
-    blend, fill, equal, commit, sample, add_wide, add_word, add_near, outside, load, store, load_dense, store_dense,
+    blend, fill, equal, digest, commit, sample, add_wide, add_word, add_near, outside, load, store, load_dense, store_dense,
     load_regs, store_regs, load_even, store_even,
 };

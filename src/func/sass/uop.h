@@ -91,6 +91,8 @@ struct lane_ops {
   void (*blend)(uint32_t *d, const uint32_t *t, uint32_t m);
   void (*fill)(uint32_t *d, uint32_t value, uint32_t m);
   uint32_t (*equal)(const uint32_t *row, uint32_t value);
+  /* digest[i] = hash of lane i's words in n rows and of its bits in n_bits words, from what it was on. */
+  void (*digest)(uint32_t *digest, const uint32_t *rows, unsigned n, const uint32_t *bits, unsigned n_bits);
 
   /* d = t, a few rows from the data of an access to registers, in the lanes of m, and back. */
   void (*commit)(uint32_t *d, const uint32_t *data, unsigned rows, uint32_t m);
