@@ -202,6 +202,24 @@ static void test_yield_before_arrival(void **state)
   assert_true(comes_to_yield(r, 1, 0x2000));
 }
 
+/* Once a loop was seen to spin, who gets out of it is let go at once, though others of it had yielded before. */
+static void test_known_spin_loop(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  on(r, 0, 0);
+  assert_true(path_bssy(w, 0, FULL_MASK, &r->e));
+  path_jump(w, 0xfffffffe, 0x2000, on(r, 0, 0));
+  path_bsync(w, 0, 1, on(r, 0, 0));
+  assert_false(comes_to_yield(r, 1, 0x2000));
+  assert_true(comes_to_yield(r, 1, 0x2000));
+  path_jump(w, 0xfffffffc, 0x2000, on(r, 0, 1)); /* lane 1 gets the lock, the others are faster */
+  assert_false(comes_to_yield(r, 2, 0x2000));
+  path_bsync(w, 0, 2, on(r, 0, 1));
+  assert_false(r->e.flags & EFF_BLOCKED);
+}
+
 /* One lane waits at the BSYNC of a loop in which the others yield. */
 static struct rig *loop_goes_on(uint32_t *regs)
 {
@@ -749,7 +767,8 @@ int main(void)
       cmocka_unit_test(test_if_else),   cmocka_unit_test(test_exit_releases_bsync),
       cmocka_unit_test(test_break),     cmocka_unit_test(test_nested),
       cmocka_unit_test(test_yield),     cmocka_unit_test(test_yield_before_arrival),
-      cmocka_unit_test(test_counted_loop), cmocka_unit_test(test_counted_tries), cmocka_unit_test(test_two_yields),
+      cmocka_unit_test(test_known_spin_loop), cmocka_unit_test(test_counted_loop),
+      cmocka_unit_test(test_counted_tries), cmocka_unit_test(test_two_yields),
       cmocka_unit_test(test_warpsync),  cmocka_unit_test(test_warpsync_inside_bsync),
       cmocka_unit_test(test_bsync_gives_way), cmocka_unit_test(test_bsync_waits_for_count),
       cmocka_unit_test(test_innermost_gives_way), cmocka_unit_test(test_kept_group),

@@ -21,6 +21,7 @@ enum {
   N_BREGS = 16,
   OWN_GROUPS = 32,    /* places for convergence groups in the warp itself, a power of two */
   YIELD_STATES = 4,   /* of a lane that are remembered (spin.h) */
+  SPIN_LOOPS = 4,     /* that a warp knows */
   N_BARRIERS = 16,
   BAR_CLUSTER = STEP_CLUSTER_BARRIER,   /* the CTA's part of its cluster's barrier */
   WIDE_ROWS = 8,      /* rows of the widest operand */
@@ -58,7 +59,9 @@ struct func_warp {
   uint32_t warp_id;           /* in the CTA */
   uint8_t cur;                /* path being stepped; control handlers only */
   uint32_t spins; /* YIELDs of any path since a wait for convergence ended, at which all were blocked or yielded */
-  uint32_t spinning; /* lanes whose last YIELD found them as an earlier one had (spin.h) */
+  uint32_t spinning; /* lanes that spin, as their last YIELD knew (spin.h) */
+  uint32_t spin_loops; /* that were found */
+  uint64_t spin_loop[SPIN_LOOPS]; /* pcs of their YIELDs; the oldest is forgotten */
   uint32_t exclusive;         /* lanes whose last WARPSYNC was .EXCLUSIVE or .COLLECTIVE */
   uint32_t red_pop;           /* results of the last BAR.RED, for B2R.RESULT */
   uint32_t red_pred;          /* all ones or zero */

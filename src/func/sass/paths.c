@@ -123,12 +123,6 @@ static uint32_t deeper(const struct func_warp *w, uint32_t id, uint32_t lanes)
   return inside;
 }
 
-/* Of the lanes `idle`, which have yielded in the region of group `g` itself, those that spin. */
-static uint32_t spinning(const struct func_warp *w, const struct func_group *g, uint32_t idle)
-{
-  return g->rounds >= PATIENCE_ROUNDS * (uint32_t)w->step.paths.n_ready ? idle : idle & w->spinning;
-}
-
 /* Of the lanes `idle`, which have yielded, those that group `id` does not wait for: who spins, has it as the innermost in its
  * B registers and opened it in the same call, so that the YIELD stands in the region itself. A lane that yields further
  * inside or in a callee is waited for, wherever the callee keeps its caller's group: nvcc relies on functions to return
@@ -145,7 +139,7 @@ static uint32_t not_awaited(const struct func_warp *w, uint32_t id, uint32_t idl
   refer &= idle;
   if (!refer || w->spins >= PATIENCE_INSIDE) return refer;
   const struct func_group *g = group_find(w, id);
-  return g ? spinning(w, g, refer & ops->equal(w->depth, g->depth) & ~deeper(w, id, refer)) : refer;
+  return g ? refer & w->spinning & ops->equal(w->depth, g->depth) & ~deeper(w, id, refer) : refer;
 }
 
 /* Lanes of the warp without which path i, which is blocked, cannot go on. A CTA barrier with a count may be completed
@@ -536,16 +530,17 @@ static uint32_t awaited_in(const struct func_warp *w, uint32_t m)
   return newest;
 }
 
-/* The current path is at a YIELD: whether its lanes spin matters only to who waits for them. */
+/* The current path is at a YIELD: do its lanes spin? What they change is looked at only where others wait for them, since it
+ * takes longer. */
 static void watch(struct func_warp *w)
 {
   const struct step_path *p = current(w);
-  const uint32_t m = (uint32_t)p->mask, id = awaited_in(w, m);
+  const bool known = spin_is_known(w, p->pc);
+  const uint32_t m = (uint32_t)p->mask, id = known ? GROUP_NONE : awaited_in(w, m);
   struct func_group *g = group_find(w, id);
-  w->spinning &= ~m;
+  w->spinning = known ? w->spinning | m : w->spinning & ~m;
   if (!id || !g) return;
-  g->rounds++;
-  spin_watch(w, m, id, p->pc);
+  spin_watch(w, m, id, p->pc, ++g->rounds >= PATIENCE_ROUNDS * (uint32_t)w->step.paths.n_ready);
 }
 
 void path_yield(struct func_warp *w, struct effect *e)
