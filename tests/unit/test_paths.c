@@ -257,6 +257,26 @@ static void test_counted_loop(void **state)
   }
 }
 
+/* A loop that is entered again begins as it began before: that is no spinning. */
+static void test_loop_again(void **state)
+{
+  (void)state;
+  uint32_t regs[2 * LANES] = {0};
+  struct rig *r = loop_goes_on(regs);
+  struct func_warp *w = &r->warps[0];
+  for (unsigned again = 0; again < 2; again++) {
+    assert_false(comes_to_yield(r, 1, 0x2000));
+    check(r, 0, 0, path(r, 0, 0)->pc, 1, PATH_WAIT_CONVERGE);
+    path(r, 0, 1)->pc = path(r, 0, 0)->pc - I;
+    path_bsync(w, 0, 0xfffffffe, on(r, 0, 1));
+    assert_int_equal(w->step.paths.n, 1);
+    on(r, 0, 0);
+    assert_true(path_bssy(w, 0, FULL_MASK, &r->e));
+    path_jump(w, 0xfffffffe, 0x2000, on(r, 0, 0));
+    path_bsync(w, 0, 1, on(r, 0, 0));
+  }
+}
+
 /* A lock that counts its tries, or gives up by the clock: who waits may hold it, so that it goes on in the end. */
 static void test_counted_tries(void **state)
 {
@@ -768,7 +788,8 @@ int main(void)
       cmocka_unit_test(test_break),     cmocka_unit_test(test_nested),
       cmocka_unit_test(test_yield),     cmocka_unit_test(test_yield_before_arrival),
       cmocka_unit_test(test_known_spin_loop), cmocka_unit_test(test_counted_loop),
-      cmocka_unit_test(test_counted_tries), cmocka_unit_test(test_two_yields),
+      cmocka_unit_test(test_loop_again),   cmocka_unit_test(test_counted_tries),
+      cmocka_unit_test(test_two_yields),
       cmocka_unit_test(test_warpsync),  cmocka_unit_test(test_warpsync_inside_bsync),
       cmocka_unit_test(test_bsync_gives_way), cmocka_unit_test(test_bsync_waits_for_count),
       cmocka_unit_test(test_innermost_gives_way), cmocka_unit_test(test_kept_group),
