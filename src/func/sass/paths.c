@@ -123,13 +123,13 @@ static uint32_t deeper(const struct func_warp *w, uint32_t id, uint32_t lanes)
   return inside;
 }
 
-/* Of the lanes `idle`, which have yielded, those that group `id` does not wait for: who spins, has it as the innermost in its
- * B registers and opened it in the same call, so that the YIELD stands in the region itself. A lane that yields further
- * inside or in a callee is waited for, wherever the callee keeps its caller's group: nvcc relies on functions to return
- * converged, also on those that spin in a part, and has YIELDs in loops that only count. Unless the warp has yielded
- * PATIENCE_INSIDE or PATIENCE times, each time with all its paths blocked or yielded, and no wait has ended: then the
- * lane is taken to spin. YIELDs are counted per warp, not per loop: a callee that yields that often and would have come
- * back counts as spinning, too, and returns without those that waited. */
+/* Of the lanes `idle`, which have yielded, those that group `id` does not wait for: who spins, has it as the
+ * innermost in its B registers and opened it in the same call, so that the YIELD stands in the region itself. A lane
+ * that yields further inside or in a callee is waited for, wherever the callee keeps its caller's group: nvcc relies
+ * on functions to return converged, also on those that spin in a part, and has YIELDs in loops that only count.
+ * Unless the warp has yielded PATIENCE_INSIDE or PATIENCE times, each time with all its paths blocked or yielded, and
+ * no wait has ended: then the lane is taken to spin. YIELDs are counted per warp, not per loop: a callee that yields
+ * that often and would have come back counts as spinning, too, and returns without those that waited. */
 static uint32_t not_awaited(const struct func_warp *w, uint32_t id, uint32_t idle)
 {
   uint32_t refer = 0;
@@ -530,8 +530,8 @@ static uint32_t awaited_in(const struct func_warp *w, uint32_t m)
   return newest;
 }
 
-/* The current path is at a YIELD: do its lanes spin? What they change is looked at only where others wait for them, since it
- * takes longer. */
+/* The current path is at a YIELD: do its lanes spin? What they change is looked at only where others wait for them,
+ * since that takes longer. */
 static void watch(struct func_warp *w)
 {
   const struct step_path *p = current(w);

@@ -57,10 +57,10 @@ uint32_t path_group(const struct func_warp *w, unsigned b, unsigned lane);
 /* Lanes m wait for the lanes of their mask[]. */
 void path_warpsync(struct func_warp *w, uint32_t m, const uint32_t mask[LANES], struct effect *e);
 
-/* The path lets others run. If it spins (spin.h), then until it is stepped again no BSYNC waits for it whose group is the
- * innermost that its lanes have in a B register and opened in the same call (US 2016/0019066, yielded threads: nvcc's spin
- * locks put BSYNC ahead of the critical section), and after many YIELDs no BSYNC at all; who is released meanwhile leaves the group, the
- * path's lanes stay. */
+/* The path lets others run. If it spins (spin.h), then until it is stepped again no BSYNC waits for it whose group is
+ * the innermost that its lanes have in a B register and opened in the same call (US 2016/0019066, yielded threads:
+ * nvcc's spin locks put BSYNC ahead of the critical section), and after many YIELDs no BSYNC at all; who is released
+ * meanwhile leaves the group, the path's lanes stay. */
 void path_yield(struct func_warp *w, struct effect *e);
 
 /* CTA barrier. op: BAR_OP code 0 SYNC, 1 ARV, 2 RED, 4 SYNCALL; count in threads, 0 = whole CTA;

@@ -19,17 +19,23 @@ static uint32_t equal(const uint32_t *row, uint32_t value)
   return bits;
 }
 
-static void digest(uint32_t *restrict digest, const uint32_t *restrict rows, unsigned n, const uint32_t *bits, unsigned n_bits)
+/* Each step is a bijection: one word that differs makes a digest that differs. */
+static inline uint32_t mixed(uint32_t h, uint32_t word)
 {
-  uint32_t h[LANES]; /* each step is a bijection: one word that differs makes a digest that differs */
+  return ((h << 13 | h >> 19) ^ word) * 0x9e3779b1u;
+}
+
+static void digest(uint32_t *digest, const uint32_t *rows, unsigned n, const uint32_t *bits, unsigned n_bits)
+{
+  uint32_t h[LANES];
   memcpy(h, digest, sizeof h);
   for (unsigned k = 0; k < n; k++, rows += LANES) {
     LANES_SIMD
-    for (unsigned i = 0; i < LANES; i++) h[i] = ((h[i] << 13 | h[i] >> 19) ^ rows[i]) * 0x9e3779b1u;
+    for (unsigned i = 0; i < LANES; i++) h[i] = mixed(h[i], rows[i]);
   }
   for (unsigned k = 0; k < n_bits; k++) {
     LANES_SIMD
-    for (unsigned i = 0; i < LANES; i++) h[i] = ((h[i] << 13 | h[i] >> 19) ^ (bits[k] & lane_bit[i] ? 1 : 0)) * 0x9e3779b1u;
+    for (unsigned i = 0; i < LANES; i++) h[i] = mixed(h[i], bits[k] & lane_bit[i] ? 1 : 0);
   }
   memcpy(digest, h, sizeof h);
 }
@@ -269,6 +275,6 @@ static void store_even(const uint32_t *s, uint8_t *p, unsigned bytes)
 }
 
 const struct lane_ops SEM_NAME(sem_lane_ops) = {
-    blend, fill, equal, digest, commit, sample, add_wide, add_word, add_near, outside, load, store, load_dense, store_dense,
-    load_regs, store_regs, load_even, store_even,
+    blend, fill, equal, digest, commit, sample, add_wide, add_word, add_near, outside, load, store, load_dense,
+    store_dense, load_regs, store_regs, load_even, store_even,
 };
