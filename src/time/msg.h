@@ -66,6 +66,7 @@ enum req_kind {
   REQ_PREFETCH, /* line of code that shall be in L2; answered without data when it is */
   REQ_SERVICE, /* runtime service call: the warp is stepped on arrival; answered */
   REQ_WORK, /* CTAs that have not been launched, which the dispatcher gives away; answered */
+  REQ_AGAIN, /* only as an answer: the line's page is there now, and its REQ_STRONG is to be sent again */
 };
 
 /* What a request does in L2, as Nsight Compute tells them apart (lts__t_sectors_op_*). */
@@ -108,6 +109,11 @@ _Static_assert(sizeof(struct mem_req) == 40, "queues hold thousands: no more hos
 static inline bool mem_req_is_weak_read(unsigned kind)
 {
   return kind == REQ_READ || kind == REQ_CODE || kind == REQ_PREFETCH;
+}
+
+static inline bool mem_op_writes(unsigned op)
+{
+  return op == MEM_STORE || op == MEM_ATOMIC || op == MEM_RED;
 }
 
 /* Weak requests and strong ones alike. */

@@ -27,6 +27,14 @@ struct part_ops {
   void (*dump)(const void *self, FILE *out);
 };
 
+/* Somebody has something for a part from `at` on: its next event is then at the latest. Several may say so at once. */
+static inline void part_wake(picos *wake, picos at)
+{
+  if (!wake) return;
+  picos seen = __atomic_load_n(wake, __ATOMIC_RELAXED);
+  while (at < seen && !__atomic_compare_exchange_n(wake, &seen, at, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) continue;
+}
+
 struct part {
   const struct part_ops *ops;
   void *self;

@@ -81,6 +81,13 @@ bool dma_take_done(struct dma *d, struct dma_done *out)
   return true;
 }
 
+static void say_moved(struct dma *d, picos at)
+{
+  d->moved++;
+  d->moved_at = later(d->moved_at, at);
+  part_wake(d->moved_wake, at);
+}
+
 static void say_done(struct dma *d, const struct dma_engine *e, picos at)
 {
   if (d->n_done == d->done_cap) {
@@ -121,7 +128,8 @@ static void finish(struct dma *d, struct dma_engine *e, uint64_t n, picos at)
   e->left -= n;
   d->stats.bytes += n;
   if (e->left) return;
-  say_done(d, e, e->last);
+  if (copy_of(e)->in_place) say_moved(d, e->last);
+  else say_done(d, e, e->last);
   d->stats.copies++;
   e->active = false;
   e->ready = e->last;
@@ -181,7 +189,8 @@ static void send_message(struct dma *d, unsigned b, enum link_msg_kind kind, uin
                        .to = node,
                        .kind = (uint8_t)kind,
                        .port = LINK_PORT_DMA,
-                       .program = copy_of(&d->engine[x->engine])->program};
+                       .program = copy_of(&d->engine[x->engine])->program,
+                       .in_place = copy_of(&d->engine[x->engine])->in_place};
   x->pending = 1;
   d->engine[x->engine].on_links += x->n;
   link_port_send(&d->port, &m, body);
@@ -236,7 +245,7 @@ static void write_burst(struct dma *d, unsigned b, picos now)
   if (c->dst_node != DMA_HERE) {
     send_or_hold(d, b, now);
   } else if (fluid(d)) {
-    x->failed |= !gmem_write(d->image, x->dst, bytes_of(d, b), x->n);
+    x->failed |= !c->in_place && !gmem_write(d->image, x->dst, bytes_of(d, b), x->n);
     span_list_add(d->cfg.written, x->dst, x->n);
     server_take(&d->memory, now, x->n);
     free_burst(d, b, now);
@@ -430,6 +439,7 @@ static bool dma_perform(struct requester *r, const struct mem_req *q, picos now,
   uint64_t from = later(addr, line), to = earlier(addr + x->n, line + LINE_BYTES);
   uint8_t *bytes = bytes_of(d, b) + (from - addr);
   (void)now, (void)direct, (void)f;
+  if (write && copy_of(&d->engine[x->engine])->in_place) return true;
   bool ok = write ? gmem_write(d->image, from, bytes, to - from) : gmem_read(d->image, from, bytes, to - from);
   if (!ok) __atomic_store_n(&x->failed, true, __ATOMIC_RELAXED); /* other slices have other lines of it */
   return true;

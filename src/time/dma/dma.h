@@ -13,6 +13,7 @@
  *            at dma.bytes_per_cycle, and at the usable rate of DRAM. The rest of the copy goes by lines as soon as
  *            somebody comes, as does what comes in then. dma_config.lines: always by lines
  *   done     when the last byte is in its place, or the last acknowledgement here
+ *   in place  pages of managed memory that move (time/uvm/uvm.h): all that a copy does but write
  *   params   dma.*, dram.*
  *   not modelled: fetching of descriptors (part of `setup`), compression, translation, what a fluid copy leaves in L2
  */
@@ -41,6 +42,7 @@ struct dma_copy {
   uint8_t engine;                /* modulo dma.engines */
   uint8_t fill;                  /* bytes of the pattern: 1, 2 or 4; 0: a copy */
   bool program;                  /* bytes at a socket are those of the host's program (link_msg.program) */
+  bool in_place;                 /* both sides are one memory, whose place changes: nothing is written. dma.moved */
 };
 
 struct dma_done {
@@ -102,6 +104,9 @@ struct dma {
   struct server memory; /* fluid: DRAM */
   struct dma_done *done; /* ring */
   uint32_t done_cap, done_head, n_done;
+  uint64_t moved;   /* copies in place that are done */
+  picos moved_at;   /* the last of them */
+  picos *moved_wake; /* who waits for them; NULL: nobody */
   struct dma_stats stats;
 };
 

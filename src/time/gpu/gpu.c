@@ -11,6 +11,7 @@
 #include "time/gpu/netlist.h"
 #include "time/dma/dma.h"
 #include "time/link/hub_in.h"
+#include "time/uvm/uvm.h"
 #include "time/sm/warp_state.h"
 
 /* No progress anywhere for this long is a deadlock: longer than any latency or sleep. */
@@ -157,6 +158,13 @@ struct link_port *const *gpu_ports(struct gpu *g)
 struct dma *gpu_dma(struct gpu *g)
 {
   return g->dma;
+}
+
+void gpu_serve_faults(struct gpu *g, struct uvm *u)
+{
+  g->outward->uvm = u;
+  g->dma->moved_wake = g->outward->port.wake;
+  uvm_connect(u, g->dma, g->outward->port.wake);
 }
 
 struct gpu *gpu_new_of(const struct params *p, const struct core_kind *const *kind)

@@ -51,6 +51,10 @@ struct dma *gpu_dma(struct gpu *);
 /* Its ports, LINK_PORT__N of them, for fabric_join (time/link/fabric.h). */
 struct link_port;
 struct link_port *const *gpu_ports(struct gpu *);
+/* Managed memory of a GPU that is joined (time/uvm/uvm.h): who serves its faults. Between windows; it outlives the
+ * GPU's last run. */
+struct uvm;
+void gpu_serve_faults(struct gpu *, struct uvm *);
 void gpu_free(struct gpu *);
 /* What keeps the caches of its cores coherent, for all launches that follow; it lives as long as the GPU, some of whose
  * cores take probes (time/mem/coherence.h). */

@@ -4,6 +4,7 @@
 
 #include "base/arith.h"
 #include "base/line_op.h"
+#include "base/place.h"
 
 void hub_out_init(struct hub_out *h, struct arena *a, const struct hub_out_config *cfg)
 {
@@ -130,7 +131,12 @@ static bool take_request(struct hub_out *h, picos now)
   xbar_pop(h->xbar, receiver(h), now);
   if (!gmem_ptr(h->image, line_number(r.line) * LINE_BYTES, 1)) return fault(h, &r, now);
   h->stats.requests++;
+  if (r.to == PLACE_FAULTS) { /* its sectors count where they are performed */
+    uvm_park(h->uvm, &r, now);
+    return true;
+  }
   h->stats.sectors[mem_req_op(r.kind, r.op)] += count_sectors(r.sectors);
+  if (h->uvm) uvm_remote(h->uvm, &r, now);
   if (is_store(&r)) return send_store(h, &r, now);
   if (r.op != MEM_RED) --*reads_left(h, &r);
   if (is_atomic(&r)) return send_atomic(h, &r, now);
@@ -167,6 +173,18 @@ static bool take_answer(struct hub_out *h, unsigned lane, picos now)
   return true;
 }
 
+/* --- managed memory ----------------------------------------------------------------------------- */
+
+/* What waited for a page is sent again by its core. */
+static void send_again(struct hub_out *h, picos now)
+{
+  for (struct mem_req r; uvm_take_ready(h->uvm, &r);) {
+    r.kind = REQ_AGAIN;
+    h->stats.replies++;
+    xbar_answer(h->xbar, receiver(h), &r, now, 0, false, 0);
+  }
+}
+
 /* --- part --------------------------------------------------------------------------------------- */
 
 /* When the first request can be taken. */
@@ -175,6 +193,7 @@ static picos request_next(struct hub_out *h)
   picos at = xbar_ready(h->xbar, receiver(h));
   if (at == TIME_NEVER || !h->n_spare) return TIME_NEVER;
   const struct mem_req *r = xbar_front(h->xbar, receiver(h));
+  if (r->to == PLACE_FAULTS) return at;
   return !is_store(r) && r->op != MEM_RED && !*reads_left(h, r) ? TIME_NEVER : at;
 }
 
@@ -186,23 +205,28 @@ static picos hub_out_run(void *self, picos from, picos to)
   xbar_look(h->xbar, receiver(h));
   for (;;) {
     picos request = request_next(h), answer = link_port_next(&h->port, &lane), next = earlier(request, answer);
-    if (next >= to) return next;
+    const picos driver = h->uvm ? uvm_next(h->uvm) : TIME_NEVER;
+    if (earlier(next, driver) >= to) return earlier(next, driver);
     /* A request that waited for an answer goes behind it. */
-    picos now = later(next, later(from, h->xbar->slice[receiver(h)].last_out));
-    if (!(answer <= request ? take_answer(h, lane, now) : take_request(h, now))) return TIME_NEVER;
+    picos now = later(earlier(next, driver), later(from, h->xbar->slice[receiver(h)].last_out));
+    bool ok = true;
+    if (driver < next) uvm_step(h->uvm, now);
+    else ok = answer <= request ? take_answer(h, lane, now) : take_request(h, now);
+    if (!ok) return TIME_NEVER;
+    if (h->uvm) send_again(h, now);
   }
 }
 
 static uint64_t hub_out_progress(const void *self)
 {
   const struct hub_out *h = self;
-  return h->stats.requests + h->stats.replies;
+  return h->stats.requests + h->stats.replies + (h->uvm ? h->uvm->copies + h->uvm->space.stats.batches : 0);
 }
 
 static bool hub_out_busy(const void *self)
 {
   const struct hub_out *h = self;
-  return h->n_spare < HUB_MESSAGES || xbar_requests_waiting(h->xbar, receiver(h));
+  return h->n_spare < HUB_MESSAGES || xbar_requests_waiting(h->xbar, receiver(h)) || (h->uvm && uvm_busy(h->uvm));
 }
 
 static void hub_out_dump(const void *self, FILE *out)

@@ -7,6 +7,7 @@
  *            would have got there
  *   limits   `reads` loads and atomics of the host's memory under way, `peer_reads` of other GPUs', HUB_MESSAGES
  *            requests; behind that, requests wait in the crossbar
+ *   managed  memory that is not on the GPU: requests wait for the driver, and are answered with REQ_AGAIN
  *   order    requests in the crossbar's order (arrival, SM, sequence); those of one line take one way
  *   time     a port of dma.bytes_per_cycle either way
  *   not modelled: copies of what is elsewhere in L2; combining of stores
@@ -17,6 +18,7 @@
 #include "time/core/core.h"
 #include "time/link/link_port.h"
 #include "time/noc/xbar.h"
+#include "time/uvm/uvm.h"
 
 enum { HUB_MESSAGES = 4096 };
 
@@ -38,6 +40,7 @@ struct hub_out {
   struct xbar *xbar;
   struct core *const *core;
   struct gmem *image; /* of addresses that are nowhere, for the fault */
+  struct uvm *uvm;    /* takes what touches managed memory that is not here, and is stepped by this part; NULL: none */
   /* state */
   struct mem_req *sent; /* [HUB_MESSAGES] by tag */
   uint16_t *spare, n_spare;

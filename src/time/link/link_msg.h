@@ -41,6 +41,7 @@ struct link_msg {
   uint8_t kind;      /* enum link_msg_kind */
   uint8_t port;      /* of the sender; an answer's: of the receiver */
   bool program;      /* to a socket: addresses are of the host's own program, whose copies name them (host_mem.h) */
+  bool in_place;     /* a write of bytes that are there already (dma_copy.in_place) */
 };
 
 enum { WIRE_NONE = UINT16_MAX };

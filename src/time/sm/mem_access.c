@@ -95,6 +95,7 @@ static bool is_remote(const struct txn *t)
 {
   for (unsigned i = 0; i < t->n_lines; i++) {
     unsigned home = place_of(t->grid->places, line_number(t->line[i].line) * LINE_BYTES);
+    if (home == PLACE_READS && !mem_op_writes(t->access->mem.op)) continue;
     if (home != PLACE_OWN && home - 1 != t->grid->node) return true;
   }
   return false;

@@ -286,6 +286,7 @@ static uint8_t home_of(const struct txn *t, enum req_kind kind, uint64_t line)
 {
   if (kind != REQ_STRONG || !t->grid->places || t->gathered || t->kind != TXN_STRONG) return PLACE_OWN;
   unsigned home = place_of(t->grid->places, line_number(line) * LINE_BYTES);
+  if (home == PLACE_READS) return mem_op_writes(t->op) ? PLACE_FAULTS : PLACE_OWN;
   return (uint8_t)(home - 1 == t->grid->node ? (unsigned)PLACE_OWN : home);
 }
 
@@ -685,11 +686,32 @@ static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now)
   line_done(u, (uint16_t)r.txn, now);
 }
 
+/* Its page has come: the line is asked for again, wherever it is now. It counts once. */
+static void send_again(struct mem_unit *u, const struct mem_reply *r, uint64_t now)
+{
+  const struct txn *t = &u->pool.t[r->txn];
+  u->outstanding--;
+  u->answered++;
+  for (unsigned i = 0; i < t->n_lines; i++) {
+    if (t->line[i].line != r->line) continue;
+    u->stats->sent_sectors[mem_req_op(REQ_STRONG, t->op)] -= count_sectors(t->line[i].sectors);
+    send(u, r->txn, REQ_STRONG, t->line[i], now);
+  }
+}
+
+/* It waits as long as the port is full: SM_AGAIN_ROOM messages of grants fit behind it. */
+static bool again_waits(const struct mem_unit *u, const struct mem_reply *r)
+{
+  enum { SM_AGAIN_ROOM = 1024 };
+  return r->kind == REQ_AGAIN && u->out.n + SM_AGAIN_ROOM > u->out.cap;
+}
+
 static void replies_cycle(struct mem_unit *u, uint64_t now)
 {
   struct mem_reply *r;
-  while ((r = reply_queue_front(&u->in)) && r->arrive <= now * u->period) {
-    answer(u, *r, now);
+  while ((r = reply_queue_front(&u->in)) && r->arrive <= now * u->period && !again_waits(u, r)) {
+    if (r->kind == REQ_AGAIN) send_again(u, r, now);
+    else answer(u, *r, now);
     reply_queue_pop(&u->in);
   }
   for (struct cluster_msg *m; (m = cluster_queue_front(&u->cluster_in)) && m->arrive <= now * u->period;) {
