@@ -11,6 +11,7 @@
 #include "time/machine/machine.h"
 #include "time/mem/l2_rights.h"
 #include "time/msg.h"
+#include "time/uvm/uvm.h"
 
 struct live_slot {
   struct live_launch launch;
@@ -105,13 +106,18 @@ void live_on_window(struct simulator *s, bool (*window)(void *ctx, uint64_t now_
   clock_of(s)->window_ctx = ctx;
 }
 
+static struct uvm *managed(const struct simulator *s)
+{
+  return s->around ? s->around->uvm : NULL;
+}
+
 /* --- launches come ------------------------------------------------------------------------------ */
 
 static bool behind_window(void *ctx, uint64_t now)
 {
   const struct simulator *s = ((struct sim_watcher *)ctx)->s;
   const struct live_clock *k = clock_of(s);
-  if (s->live->n_copies && gpu_dma(s->gpu)->n_done) return false;
+  if (s->live->n_copies && (gpu_dma(s->gpu)->n_done || (managed(s) && managed(s)->n_done))) return false;
   return !k->window || k->window(k->window_ctx, now - k->skew);
 }
 
@@ -247,16 +253,12 @@ static uint64_t setup_of(const struct simulator *s, const struct live_copy *c)
   return (uint64_t)s->params->launch_latency_cycles * params_clock_ps(s->params);
 }
 
-/* What the way holds, and what waits in the meantime for DRAM and switches (guess: 2 us). */
 static uint64_t window_of(const struct simulator *s, const struct live_copy *c)
 {
   const bool out = c->src.place == LIVE_DEVICE;
-  const struct topology *t = s->around->topology;
   const uint16_t other = node_of(s, out ? &c->dst : &c->src);
   if (other == DMA_HERE) return 0;
-  const uint64_t trip = topology_latency(t, s->node, other) + topology_latency(t, other, s->node) + 2000000;
-  const uint64_t rate = out ? topology_rate(t, s->node, other) : topology_rate(t, other, s->node);
-  return rate / 1000000 * trip / 1000000 + DMA_BURST;
+  return out ? surroundings_window(s->around, s->node, other) : surroundings_window(s->around, other, s->node);
 }
 
 static struct dma_copy for_dma(const struct simulator *s, const struct live_copy *c, uint32_t ticket)
@@ -284,6 +286,17 @@ void live_copy(struct simulator *s, const struct live_copy *c, struct gmem *imag
     d.dst += f.dst.slice;
     d.src += f.fill ? 0 : f.src.slice;
   }
+}
+
+void live_prefetch(struct simulator *s, const struct live_prefetch *p, struct gmem *image, const struct sim_options *o)
+{
+  struct live *v = live_of(s);
+  BUG_ON(!managed(s));
+  if (!clock_of(s)->running) begin_with_copy(s, p->start_ps, image, o);
+  surroundings_wake(s->around, s);
+  const uint32_t ticket = new_copy(v, &(struct live_copy){.who = p->who, .start_ps = p->start_ps}, 1);
+  uvm_prefetch(managed(s), p->addr, p->bytes, p->to_host ? UVM_TO_HOST : UVM_TO_GPU, p->start_ps + clock_of(s)->skew,
+               ticket);
 }
 
 /* --- and go -------------------------------------------------------------------------------------- */
@@ -404,16 +417,22 @@ static void end_copy(struct simulator *s, struct copy_slot *c)
   v->n_copies--;
 }
 
+static void end_plane(struct simulator *s, uint64_t ticket, picos begin, picos end, bool failed)
+{
+  struct copy_slot *c = &s->live->copy[ticket];
+  c->begin = earlier(c->begin, begin);
+  c->end = later(c->end, end);
+  c->failed |= failed;
+  if (--c->planes == 0) end_copy(s, c);
+}
+
 static void collect_copies(struct simulator *s)
 {
   struct live *v = s->live;
-  for (struct dma_done d; v->n_copies && dma_take_done(gpu_dma(s->gpu), &d);) {
-    struct copy_slot *c = &v->copy[d.ticket];
-    c->begin = earlier(c->begin, d.begin);
-    c->end = later(c->end, d.at);
-    c->failed |= d.failed;
-    if (--c->planes == 0) end_copy(s, c);
-  }
+  for (struct dma_done d; v->n_copies && dma_take_done(gpu_dma(s->gpu), &d);)
+    end_plane(s, d.ticket, d.begin, d.at, d.failed);
+  for (struct uvm_job_done d; v->n_copies && managed(s) && uvm_take_done(managed(s), &d);)
+    end_plane(s, d.ticket, d.begin, d.at, false);
 }
 
 /* What was on its way when a launch failed. */

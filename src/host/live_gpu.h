@@ -48,6 +48,14 @@ struct live_copy {
   void *who;                   /* told with its end */
 };
 
+/* Managed memory that moves because the program asked for it (time/uvm/uvm.h). */
+struct live_prefetch {
+  uint64_t addr, bytes; /* multiples of 4 KiB, in one allocation */
+  bool to_host;
+  uint64_t start_ps;    /* in the past: now */
+  void *who;            /* told with its end, which is one of a copy */
+};
+
 struct live_end {
   void *who;
   bool copy;   /* it was one, without a result */
@@ -78,6 +86,8 @@ bool live_open(struct simulator *, const struct live_launch *, const struct sim_
 /* A copy comes, between memory of the launches (image) and what it names. The simulator has been surrounded; of the
  * options `threads` and `observers` count. */
 void live_copy(struct simulator *, const struct live_copy *, struct gmem *image, const struct sim_options *);
+/* A prefetch comes, to or from the GPU whose managed memory it is (surroundings_manage). */
+void live_prefetch(struct simulator *, const struct live_prefetch *, struct gmem *image, const struct sim_options *);
 /* `window` is called behind each window of the model, with the program's time, ps; false: live_run ends. NULL:
  * nobody. */
 void live_on_window(struct simulator *, bool (*window)(void *ctx, uint64_t now_ps), void *ctx);

@@ -51,6 +51,11 @@ void simulator_place_at_host(struct simulator *s, uint64_t addr, uint64_t bytes)
   if (s->around) simulator_place(s, addr, bytes, surroundings_socket(s->around, s->node));
 }
 
+struct uvm *simulator_manage(struct simulator *s)
+{
+  return s->around ? surroundings_manage(s->around, s) : NULL;
+}
+
 void simulator_set_program(struct simulator *s, const struct program_memory *program)
 {
   if (s->around) s->around->program = program;

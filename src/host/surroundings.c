@@ -4,7 +4,9 @@
 #include "base/host_memory.h"
 #include "func/func.h"
 #include "host/simulator.h"
+#include "time/dma/dma.h"
 #include "time/machine/machine.h"
+#include "time/uvm/uvm.h"
 
 enum { PS_PER_NS = 1000 };
 
@@ -21,6 +23,7 @@ void surroundings_free(struct surroundings *x)
 {
   if (!x) return;
   surroundings_clear(x);
+  uvm_free(x->uvm);
   places_free(x->places);
   arena_free(&x->arena);
   if (x->preset == &x->own) machine_preset_free(&x->own);
@@ -34,6 +37,7 @@ void surroundings_clear(struct surroundings *x)
   x->machine = NULL;
   x->fabric = NULL;
   x->run = NULL;
+  if (x->uvm) uvm_connect(x->uvm, NULL, NULL);
 }
 
 struct simulator *surroundings_next_member(const struct surroundings *x, unsigned *cursor)
@@ -113,6 +117,7 @@ static void make(struct surroundings *x, struct simulator *s)
   const struct params p = simulator_params(s, x->cold);
   s->gpu = build_gpu(x, s->node, &p);
   s->fresh = true;
+  if (x->uvm) gpu_serve_faults(s->gpu, x->uvm);
   if (members(x) > 1) gpu_may_be_ahead(s->gpu, x->ahead);
 }
 
@@ -164,6 +169,35 @@ void surroundings_build(struct surroundings *x, struct simulator *s, unsigned th
   x->machine = machine_new(&(struct machine_config){.threads = threads,
                                                     .domain = (struct domain *[]){gpu_domain(s->gpu)}, .n_domains = 1,
                                                     .epoch = epoch, .part = &x->part, .n_parts = 1, .in_turn = true});
+}
+
+/* What the way holds, and what waits in the meantime for DRAM and switches (guess: 2 us). */
+uint64_t surroundings_window(const struct surroundings *x, unsigned from, unsigned to)
+{
+  const struct topology *t = x->topology;
+  const uint64_t trip = topology_latency(t, from, to) + topology_latency(t, to, from) + 2000000;
+  return topology_rate(t, from, to) / 1000000 * trip / 1000000 + DMA_BURST;
+}
+
+/* --- managed memory ----------------------------------------------------------------------------- */
+
+static struct uvm_link managed_link(const struct surroundings *x, const struct simulator *s, unsigned from, unsigned to)
+{
+  return (struct uvm_link){.setup = surroundings_setup_ps(x, s->params, s->node),
+                           .window = surroundings_window(x, from, to),
+                           .mbps = later(topology_rate(x->topology, from, to) / 1000000, 1)};
+}
+
+struct uvm *surroundings_manage(struct surroundings *x, struct simulator *s)
+{
+  const unsigned host = surroundings_socket(x, s->node);
+  if (x->uvm) return x->uvm;
+  if (!x->places) x->places = places_new();
+  x->uvm = uvm_new(s->params, x->places, (int)host,
+                   (const struct uvm_link[]){[UVM_TO_GPU] = managed_link(x, s, host, s->node),
+                                             [UVM_TO_HOST] = managed_link(x, s, s->node, host)});
+  if (s->gpu) gpu_serve_faults(s->gpu, x->uvm);
+  return x->uvm;
 }
 
 uint64_t surroundings_setup_ps(const struct surroundings *x, const struct params *p, unsigned node)

@@ -45,6 +45,7 @@ struct surroundings {
   struct live_clock clock;
   uint64_t epoch;            /* ps, of the machine; 0: as long as links allow, which changes no result */
   struct places *places;     /* NULL: every page is own to whoever looks */
+  struct uvm *uvm;           /* managed memory of the only GPU; NULL: none */
   struct simulator *member[MACHINE_MAX_GPUS]; /* by node; NULL: none */
   struct gmem *image[MACHINE_MAX_GPUS];       /* memory as each sees it */
   struct span_list *written;                  /* gets what GPUs change in any memory; NULL: nobody looks */
@@ -70,6 +71,10 @@ struct simulator *surroundings_next(const struct surroundings *, unsigned *curso
 struct simulator *surroundings_next_member(const struct surroundings *, unsigned *cursor);
 /* The socket whose memory is nearest. */
 uint16_t surroundings_socket(const struct surroundings *, unsigned node);
+/* Bytes that a copy between two nodes has on the way at most. */
+uint64_t surroundings_window(const struct surroundings *, unsigned from, unsigned to);
+/* Managed memory of the GPU at this node, from now on; it is the only one. */
+struct uvm *surroundings_manage(struct surroundings *, struct simulator *);
 /* From the start of a copy from or to the host to its first byte, as far as it is not the way there and back, ps. */
 uint64_t surroundings_setup_ps(const struct surroundings *, const struct params *, unsigned node);
 
