@@ -15,9 +15,10 @@ __global__ void parent(float *x)
 int main()
 {
   enum { N = 1 << 20 };
-  float *x;
+  float *x, *managed;
   cudaStream_t s[2];
-  if (cudaMalloc(&x, N * sizeof *x)) return 1;
+  if (cudaMalloc(&x, N * sizeof *x) || cudaMallocManaged(&managed, 32 * sizeof *managed)) return 1;
+  scale<<<1, 32>>>(managed, 32);
   for (int i = 0; i < 2; i++) cudaStreamCreate(&s[i]);
   for (int i = 0; i < 6; i++) scale<<<4, 128>>>(x, 512);
   cudaDeviceSynchronize();

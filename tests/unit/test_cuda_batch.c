@@ -18,7 +18,7 @@ CUresult cuMemcpy3DBatchAsync(size_t, const CUDA_MEMCPY3D_BATCH_OP *, size_t *, 
 CUresult cudaMemcpy3DBatchAsync(size_t, const CUDA_MEMCPY3D_BATCH_OP *, unsigned long long, CUstream);
 CUresult cudaMemcpyBatchAsync(void *const *, const void *const *, const size_t *, size_t, const CUmemcpyAttributes *,
                               const size_t *, size_t, CUstream);
-CUresult cudaMemPrefetchAsync(const void *, size_t, uint64_t);
+CUresult cudaMemPrefetchAsync(const void *, size_t, uint64_t, uint64_t, uint64_t);
 CUresult cudaMemPrefetchBatchAsync(void **, const size_t *, size_t, const CUmemLocation *, const size_t *, size_t,
                                    unsigned long long, CUstream);
 CUresult cudaMemDiscardBatchAsync(void **, const size_t *, size_t, unsigned long long, CUstream);
@@ -202,13 +202,13 @@ static void advice_by_the_runtime(void **state)
   OK(cuStreamCreate(&s, 0));
   for (unsigned i = 0; i < 2; i++) OK(cuMemAllocManaged(&p[i], 4096, MANAGED_GLOBAL));
   void *const q = (void *)(uintptr_t)p[0];
-  OK(cudaMemPrefetchAsync(q, 4096, device));
+  OK(cudaMemPrefetchAsync(q, 4096, device, 0, 0));
   assert_int_equal(last_place(p[0]), LOCATION_DEVICE);
-  OK(cudaMemPrefetchAsync(q, 4096, host));
+  OK(cudaMemPrefetchAsync(q, 4096, host, 0, 0));
   assert_int_equal(last_place(p[0]), LOCATION_HOST);
-  OK(cudaMemPrefetchAsync(q, 4096, 0)); /* device 0 */
+  OK(cudaMemPrefetchAsync(q, 4096, 0, 0, 0)); /* device 0 */
   assert_int_equal(last_place(p[0]), LOCATION_DEVICE);
-  OK(cudaMemPrefetchAsync(q, 4096, before));
+  OK(cudaMemPrefetchAsync(q, 4096, before, 0, 0));
   assert_int_equal(last_place(p[0]), LOCATION_HOST);
   assert_int_equal(last_place(p[1]), 0); /* never */
   OK(cudaMemPrefetchBatchAsync((void **)p, (size_t[]){4096, 4096}, 2, to, (size_t[]){0}, 1, 0, s));
@@ -225,7 +225,7 @@ static void advice_by_the_runtime(void **state)
   OK(cuMemRangeGetAttribute(&v, 4, 2, p[0], 4096));
   assert_int_equal(v, -1);
   INVALID(cudaMemAdvise(q, 4096, 9, host));
-  INVALID(cudaMemPrefetchAsync(q, 4097, device));
+  INVALID(cudaMemPrefetchAsync(q, 4097, device, 0, 0));
   for (unsigned i = 0; i < 2; i++) OK(cuMemFree_v2(p[i]));
   OK(cuStreamDestroy_v2(s));
 }

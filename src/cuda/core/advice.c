@@ -1,5 +1,7 @@
 #include "cuda/core/advice.h"
 
+#include "cuda/core/managed.h"
+#include "cuda/core/prefetch.h"
 #include "cuda/core/shim.h"
 
 /* CUmem_advise */
@@ -33,9 +35,8 @@ static CUresult check(const struct shim *s, const struct block *b, CUmemLocation
   return l.type == LOCATION_DEVICE && !board_at(s, l.id) ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
 
-CUresult advice_give(struct shim *s, uint64_t addr, uint64_t bytes, int advice, CUmemLocation l)
+static CUresult keep(const struct shim *s, struct block *b, int advice, CUmemLocation l)
 {
-  struct block *b = managed(s, addr, bytes);
   bool set = advice & 1;
   if (!b || advice < SET_READ_MOSTLY || advice > UNSET_ACCESSED_BY) return CUDA_ERROR_INVALID_VALUE;
   if (advice <= UNSET_READ_MOSTLY) { /* the location is not looked at */
@@ -55,12 +56,29 @@ CUresult advice_give(struct shim *s, uint64_t addr, uint64_t bytes, int advice, 
   return CUDA_SUCCESS;
 }
 
-CUresult advice_prefetch(struct shim *s, uint64_t addr, uint64_t bytes, CUmemLocation l)
+CUresult advice_give(struct shim *s, uint64_t addr, uint64_t bytes, int advice, CUmemLocation l)
 {
   struct block *b = managed(s, addr, bytes);
-  CUresult r = check(s, b, l);
-  if (r == CUDA_SUCCESS) b->advice.prefetched = l;
+  const CUresult r = keep(s, b, advice, l);
+  if (r == CUDA_SUCCESS && b->image) managed_advise(s, b);
   return r;
+}
+
+CUstream advice_stream(uint64_t location, uint64_t fourth, uint64_t fifth)
+{
+  const int low = (int)(uint32_t)location;
+  return (CUstream)(uintptr_t)(low == 0 || low == NUMBER_HOST ? fourth : fifth);
+}
+
+CUresult advice_prefetch(struct shim *s, uint64_t addr, uint64_t bytes, CUmemLocation l, CUstream stream)
+{
+  struct block *b = managed(s, addr, bytes);
+  struct stream *st = stream_of(s, stream);
+  CUresult r = check(s, b, l);
+  if (r != CUDA_SUCCESS) return r;
+  if (b->image && !st) return CUDA_ERROR_INVALID_HANDLE;
+  b->advice.prefetched = l;
+  return b->image ? prefetch_give(s, addr, bytes, l.type != LOCATION_DEVICE, st) : CUDA_SUCCESS;
 }
 
 static bool is_batch(struct shim *s, const struct advice_batch *b, unsigned long long flags, CUstream stream)
@@ -79,7 +97,7 @@ CUresult advice_prefetch_batch(struct shim *s, const struct advice_batch *b, uns
     if (b->first[i] <= b->first[i - 1] || b->first[i] >= b->n) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0, place = 0; r == CUDA_SUCCESS && i < b->n; i++) {
     while (place + 1 < b->n_to && b->first[place + 1] <= i) place++;
-    r = advice_prefetch(s, b->addr[i], b->bytes[i], b->to[place]);
+    r = advice_prefetch(s, b->addr[i], b->bytes[i], b->to[place], stream);
   }
   return r;
 }

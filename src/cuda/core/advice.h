@@ -1,5 +1,5 @@
-/* Advice about managed memory, and prefetches. Managed memory does not migrate, so neither changes
- * anything; what was said is kept, per allocation, and can be read back. */
+/* Advice about managed memory, and prefetches. What was said is kept, per allocation, and can be read back; where
+ * managed memory moves (managed.h), prefetches move it. */
 #ifndef WS_CUDA_ADVICE_H
 #define WS_CUDA_ADVICE_H
 
@@ -8,9 +8,11 @@
 /* A location from the argument register that holds it: CUDA 13 passes {type, id}; CUDA 12 passes under
  * the same names a device number, or -1 for the host. With one device, 0, these do not collide. */
 CUmemLocation advice_location(uint64_t argument);
+/* … and the stream from the two behind it: CUDA 13 has flags before the stream, CUDA 12 the stream alone. */
+CUstream advice_stream(uint64_t location, uint64_t fourth, uint64_t fifth);
 /* CUmem_advise. CUDA_ERROR_INVALID_VALUE: not managed memory, or no such advice. */
 CUresult advice_give(struct shim *, uint64_t addr, uint64_t bytes, int advice, CUmemLocation);
-CUresult advice_prefetch(struct shim *, uint64_t addr, uint64_t bytes, CUmemLocation);
+CUresult advice_prefetch(struct shim *, uint64_t addr, uint64_t bytes, CUmemLocation, CUstream);
 /* Lists of ranges; place i is for the ranges from first[i] on. The stream must not be the legacy one. */
 struct advice_batch {
   const CUdeviceptr *addr;

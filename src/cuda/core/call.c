@@ -1,5 +1,6 @@
 #include "cuda/core/call.h"
 
+#include "cuda/core/managed.h"
 #include "cuda/core/task.h"
 
 static CUresult check_need(struct shim *s, enum call_need need)
@@ -7,6 +8,7 @@ static CUresult check_need(struct shim *s, enum call_need need)
   if (need == NEED_NOTHING) return CUDA_SUCCESS;
   if (s->starved) return CUDA_ERROR_OUT_OF_MEMORY;
   if (!s->up) return s->failed ? CUDA_ERROR_NO_DEVICE : CUDA_ERROR_NOT_INITIALIZED;
+  managed_look(s);
   task_catch_up(s);
   timeline_call(&s->time);
   if (need == NEED_GPU) return CUDA_SUCCESS;

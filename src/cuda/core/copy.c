@@ -5,6 +5,7 @@
 #include "base/arith.h"
 #include "base/bug.h"
 #include "cuda/core/checked.h"
+#include "cuda/core/managed.h"
 #include "cuda/core/peer_time.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/staged_copy.h"
@@ -161,6 +162,7 @@ static enum live_place place_of(struct shim *s, const struct copy_side *c)
 {
   const struct block *b = c->device ? memory_find(s, c->addr) : NULL;
   if (!c->device || (b && b->kind == BLOCK_REGISTERED)) return LIVE_PROGRAM;
+  if (b && b->image) return managed_at_host(s, c->addr) ? LIVE_AT_HOST : LIVE_DEVICE;
   return b && b->kind == BLOCK_PINNED ? LIVE_AT_HOST : LIVE_DEVICE;
 }
 
@@ -283,6 +285,8 @@ static enum command_way go(struct task *w, struct live_copy *l, uint64_t now)
   l->start_ps = now;
   l->who = w;
   struct board *b = &s->boards.of[w->command.gpu];
+  if (l->dst.place == LIVE_DEVICE)
+    managed_written(s, l->dst.addr, (l->depth - 1) * l->dst.slice + (l->height - 1) * l->dst.pitch + l->width);
   live_copy(b->simulator, l, b->device.mem, &o);
   return COMMAND_GOES;
 }

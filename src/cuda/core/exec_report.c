@@ -11,6 +11,7 @@
 #include "base/program_report.h"
 #include "cuda/core/checked.h"
 #include "cuda/core/debugged.h"
+#include "cuda/core/managed.h"
 #include "cuda/core/pages.h"
 #include "cuda/core/parts.h"
 #include "cuda/core/sampling.h"
@@ -125,6 +126,7 @@ void exec_report(struct shim *s)
   }
   end_watch_begin(s);
   parts_settle(s);
+  s->record.managed = managed_stats(s);
   uint64_t total = s->time.now > s->front.last_end ? s->time.now : s->front.last_end;
   shim_flush_print(s);
   fflush(stdout);

@@ -19,7 +19,7 @@ struct user_reference;
 /* CUgraphNodeType */
 enum node_type { NODE_KERNEL, NODE_MEMCPY, NODE_MEMSET, NODE_HOST, NODE_GRAPH, NODE_EMPTY,
                  NODE_WAIT_EVENT, NODE_EVENT_RECORD, NODE_MEM_ALLOC = 10, NODE_MEM_FREE = 11,
-                 NODE_MEM_OPS = 12, NODE_CONDITIONAL = 13 };
+                 NODE_MEM_OPS = 12, NODE_CONDITIONAL = 13, NODE_PREFETCH = 100 /* never in a graph */ };
 /* CUgraphConditionalNodeType */
 enum condition_type { CONDITION_IF, CONDITION_WHILE, CONDITION_SWITCH };
 enum { INSTANTIATE_AUTO_FREE = 1, INSTANTIATE_DEVICE_LAUNCH = 4 };
@@ -52,6 +52,10 @@ struct graph_op {
     struct {
       uint64_t addr, bytes; /* as asked for */
     } memory; /* graph_memory.h */
+    struct {
+      uint64_t addr, bytes; /* multiples of 4 KiB */
+      bool to_host;
+    } prefetch; /* managed.h */
     struct {
       CUstreamBatchMemOpParams *op;
       unsigned n;

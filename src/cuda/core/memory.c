@@ -11,6 +11,7 @@
 #include "base/host_memory.h"
 #include "base/place.h"
 #include "cuda/core/checked.h"
+#include "cuda/core/managed.h"
 #include "cuda/core/peer_access.h"
 #include "cuda/core/shim.h"
 
@@ -19,7 +20,9 @@
 #define HOST_MAPPINGS     UINT64_C(0x400000000000)
 #define HOST_MAPPINGS_END UINT64_C(0x500000000000)
 
-enum { SYNC_CHUNK = 16 << 10 };
+enum { SYNC_CHUNK = 16 << 10, MANAGED_BLOCK = 2 << 20 };
+/* Bytes of an allocation that moves: its books take some 110 KiB for each GiB. */
+#define MANAGED_MOST (UINT64_C(256) << 30)
 
 static size_t lower(const struct shim *s, uint64_t addr)
 {
@@ -212,6 +215,18 @@ void memory_map(struct shim *s, struct board *b, uint64_t addr, void *host, uint
   if (there && !in) memory_free(s, addr, 1u << BLOCK_MAPPED);
 }
 
+/* Managed memory that moves has a second mapping, for the simulator. NULL: there is no memory. */
+static void *map_managed(struct shim *s, uint64_t bytes, void **image)
+{
+  const int fd = memfd_create("managed", MFD_CLOEXEC);
+  const bool ok = fd >= 0 && ftruncate(fd, (off_t)bytes) == 0;
+  void *host = ok ? map_host(s, bytes, fd, 0) : NULL;
+  *image = host ? map_host(s, bytes, fd, 0) : NULL;
+  if (fd >= 0) close(fd);
+  if (host && !*image) munmap(host, bytes);
+  return *image ? host : NULL;
+}
+
 CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_kind kind,
                            unsigned flags)
 {
@@ -219,17 +234,20 @@ CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_
   char name[48];
   if (bytes == 0 || bytes > HOST_MAPPINGS_END - HOST_MAPPINGS) return CUDA_ERROR_INVALID_VALUE;
   uint64_t mapped = align_up(bytes, page);
-  void *host = map_host(s, mapped, -1, 0);
+  const bool moves = kind == BLOCK_MANAGED && page >= MANAGED_BLOCK && bytes <= MANAGED_MOST && managed_moves(s);
+  void *image = NULL, *host = moves ? map_managed(s, mapped, &image) : map_host(s, mapped, -1, 0);
   if (!host) return CUDA_ERROR_OUT_OF_MEMORY;
   snprintf(name, sizeof name, "%s %llu", kind == BLOCK_MANAGED ? "managed memory" : "pinned memory",
            (unsigned long long)s->next_id);
   uint64_t addr = (uint64_t)(uintptr_t)host;
   const board_mask all = boards_all(&s->boards);
-  show(s, all, addr, host, mapped, name);
+  show(s, all, addr, moves ? image : host, mapped, name);
   for (unsigned i = 0; i < s->boards.n; i++) gmem_trim(s->boards.of[i].device.mem, addr, bytes);
   if (kind == BLOCK_PINNED) board_place_at_host(board_current(s), addr, mapped);
-  add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = addr, .board = board_current(s), .in = all,
-                                  .mapped = mapped, .flags = flags, .kind = kind });
+  const struct block *b =
+      add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = addr, .board = board_current(s), .in = all,
+                                   .mapped = mapped, .flags = flags, .kind = kind, .image = image });
+  if (moves) managed_add(s, b);
   *p = host;
   return CUDA_SUCCESS;
 }
@@ -286,6 +304,9 @@ static void release(struct shim *s, const struct block *b)
     BUG_ON(!gmem_release(b->board->device.mem, b->base));
   } else hide(s, b->in, b->device - inside);
   free(b->seen);
+  free(b->sums);
+  if (b->image) managed_remove(s, b);
+  if (b->image) gmem_unmap(b->board->device.mem, b->image, b->mapped);
   if (b->mapped) gmem_unmap(b->board->device.mem, (void *)(uintptr_t)(b->addr - inside), b->mapped);
 }
 

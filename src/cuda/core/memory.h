@@ -2,7 +2,7 @@
  *
  *   device      guest memory of one GPU; its addresses mean nothing to the host
  *   pinned      host memory mapped into the guests at its own address: one pointer for the host and all GPUs
- *   managed     the same; no pages migrate
+ *   managed     the same; its pages move in time (managed.h)
  *   mapped      device memory at an address that was reserved for it (vmm.h)
  *   opened      device memory of another process (ipc.h)
  *   registered  host memory of the program; kernels of all GPUs see a copy in guest memory of one (docs/decisions says
@@ -18,6 +18,8 @@
 
 struct shim;
 struct shim_part;
+
+struct managed;
 
 enum block_kind { BLOCK_DEVICE, BLOCK_PINNED, BLOCK_MANAGED, BLOCK_REGISTERED, BLOCK_MAPPED,
                   BLOCK_OPENED };
@@ -48,6 +50,8 @@ struct block {
   struct advice advice;
   unsigned flags;
   enum block_kind kind;
+  void *image;     /* managed memory that moves (managed.h): the simulator's mapping of it; else NULL */
+  uint64_t *sums;  /* … that is mostly read: of its big pages, when they were copied to the GPU; else NULL */
   uint8_t *seen;   /* registered: its bytes when host and device were last brought together; NULL: they are one */
 };
 
@@ -57,6 +61,7 @@ struct memory {
   struct block *block; /* by address */
   size_t n, cap;
   uint64_t host_next;    /* where the next host mapping goes */
+  struct managed *managed; /* managed.h; NULL: none that moves was allocated */
 };
 
 /* Device memory; bytes > 0. CUDA_ERROR_OUT_OF_MEMORY when the GPU has no more. */

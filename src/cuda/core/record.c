@@ -8,6 +8,7 @@
 #include "base/host_memory.h"
 #include "cuda/core/stalls.h"
 #include "load/plain_name.h"
+#include "time/uvm/uvm_space.h"
 
 enum { TABLE_HEAD = 40, TABLE_TAIL = 10, NAME_COLUMN = 32, DIM_TEXT = 40 };
 
@@ -78,6 +79,39 @@ static void write_row(FILE *f, uint64_t number, const struct launch_record *l, b
 /* How the names of kernels begin that our open libraries launch. */
 #define OWN_KERNELS "warpstep_"
 
+static void put(json_t *o, const char *key, uint64_t v)
+{
+  json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+static double mb(uint64_t bytes)
+{
+  return (double)bytes / 1e6;
+}
+
+/* Two lines: what moved and why; a third where the GPU's memory was too small. */
+static void write_managed(FILE *f, const struct uvm_stats *m)
+{
+  fprintf(f, "managed memory: %llu faults (%llu duplicates) in %llu batches, %llu faults of the host\n",
+          (unsigned long long)m->faults, (unsigned long long)m->repeats, (unsigned long long)m->batches,
+          (unsigned long long)m->host_faults);
+  fprintf(f, "  %.2f MB to the GPU, %.2f MB to the host, %.2f MB first touched on the GPU; ", mb(m->to_gpu),
+          mb(m->to_host), mb(m->filled));
+  fprintf(f, "%.2f MB of these by the tree, %.2f MB by prefetches\n", mb(m->tree), mb(m->asked));
+  if (m->evictions || m->mapped)
+    fprintf(f, "  the GPU was full: %llu evictions (%.2f MB), %.2f MB came again (thrashing), %.2f MB stayed behind\n",
+            (unsigned long long)m->evictions, mb(m->evicted), mb(m->thrashed), mb(m->mapped));
+}
+
+static json_t *managed_json(const struct uvm_stats *m)
+{
+  json_t *o = json_object();
+#define X(field, key, what) put(o, key, m->field);
+  UVM_STATS(X)
+#undef X
+  return o;
+}
+
 void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps)
 {
   uint64_t cycles = 0, timed = 0, nominal = 0;
@@ -103,12 +137,8 @@ void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64
           nominal ? ", nominal for launches without time" : "");
   if (has_own)
     fprintf(f, "warpstep_*: kernels of warpstep's own libraries, not NVIDIA's, with their times (docs/libraries.md)\n");
+  if (r->managed) write_managed(f, r->managed);
   stalls_write_table(f, r);
-}
-
-static void put(json_t *o, const char *key, uint64_t v)
-{
-  json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
 static json_t *launch_json(const struct launch_record *l, uint64_t number, bool machine)
@@ -156,6 +186,7 @@ json_t *record_json(const struct record *r, const char *gpu, uint64_t total_ps, 
                           (json_int_t)total_ps,
                           "launches", list);
   NO_MEMORY_IF(!all);
+  if (r->managed) json_object_set_new(all, "managed_memory", managed_json(r->managed));
   if (n < count(r)) put(all, "launches_left_out", count(r) - n);
   return all;
 }

@@ -11,6 +11,7 @@
 
 struct json_t;
 struct stalls;
+struct uvm_stats;
 
 struct launch_record {
   const char *kernel; /* owned by the record; NULL: it has not ended */
@@ -36,6 +37,7 @@ struct record {
   struct launch_record *launch;
   uint64_t n, cap;
   bool machine; /* launches name their GPU */
+  const struct uvm_stats *managed; /* managed memory that moved (time/uvm/uvm_space.h); NULL: none was allocated */
 };
 
 #define RECORD_JSON_SCHEMA "warpstep-exec-1"

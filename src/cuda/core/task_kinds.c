@@ -9,6 +9,7 @@
 #include "cuda/core/host_call.h"
 #include "cuda/core/kernel_run.h"
 #include "cuda/core/mem_op.h"
+#include "cuda/core/prefetch.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/task.h"
 
@@ -57,6 +58,7 @@ static enum command_way begin(struct command *c, uint64_t now, uint64_t *end)
   case NODE_MEM_FREE: return at_once(w, pool_free(s, w->op.memory.addr), now);
   case NODE_MEM_OPS: return begin_mem_ops(w);
   case NODE_CONDITIONAL: return condition_begin(w, now);
+  case NODE_PREFETCH: return prefetch_start(w, now);
   case NODE_GRAPH: /* in its nodes (graph_run.c) */
   case NODE_EVENT_RECORD:
   case NODE_WAIT_EVENT: /* in what comes behind what */
@@ -73,6 +75,7 @@ static const char *name_of(const struct task *w)
   case NODE_MEMSET: return "fill";
   case NODE_HOST: return "host function";
   case NODE_EVENT_RECORD: return "event";
+  case NODE_PREFETCH: return w->op.prefetch.to_host ? "prefetch to the host" : "prefetch to the device";
   case NODE_MEM_OPS: return "memory operations";
   default: return NULL;
   }
@@ -85,8 +88,9 @@ static void show(const struct task *w, const char *name)
                                                  [COMMAND_TO_HOST] = TIMELINE_TO_HOST,
                                                  [COMMAND_TO_PEER] = TIMELINE_NONE };
   uint64_t bytes = w->op.type == NODE_MEMCPY   ? copy_size(&w->op.memcpy.copy)
-                   : w->op.type == NODE_MEMSET ? w->op.memset.width * w->op.memset.height
-                                               : 0;
+                   : w->op.type == NODE_MEMSET   ? w->op.memset.width * w->op.memset.height
+                   : w->op.type == NODE_PREFETCH ? w->op.prefetch.bytes
+                                                 : 0;
   activity_operation(w->shim->activity,
                      &(struct activity_op){ .name = name, .stream = w->stream_id, .bytes = bytes,
                                             .begin = w->command.begin, .end = w->command.end,

@@ -352,8 +352,8 @@ FILLS(32, unsigned)
 CUresult cuMemPrefetchAsync_v2(CUdeviceptr p, size_t bytes, CUmemLocation location, unsigned flags,
                                CUstream stream)
 {
-  (void)flags, (void)stream;
-  DRIVER(NEED_CONTEXT, advice_prefetch(s, p, bytes, location));
+  (void)flags;
+  DRIVER(NEED_CONTEXT, advice_prefetch(s, p, bytes, location, stream));
 }
 
 CUresult cuMemPrefetchBatchAsync(const CUdeviceptr *p, const size_t *bytes, size_t n, const CUmemLocation *to,

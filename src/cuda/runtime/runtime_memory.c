@@ -319,10 +319,10 @@ CUresult cudaGetSymbolSize(size_t *bytes, const void *symbol)
 
 /* Advice ------------------------------------------------------------------------------------------ */
 
-CUresult cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location)
+CUresult cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, uint64_t fourth, uint64_t fifth)
 {
-  RUNTIME(NEED_CONTEXT,
-          advice_prefetch(s, (uint64_t)(uintptr_t)p, bytes, advice_location(location)));
+  RUNTIME(NEED_CONTEXT, advice_prefetch(s, (uint64_t)(uintptr_t)p, bytes, advice_location(location),
+                                        advice_stream(location, fourth, fifth)));
 }
 
 CUresult cudaMemPrefetchBatchAsync(void **p, const size_t *bytes, size_t n, const CUmemLocation *to,

@@ -40,7 +40,9 @@ PTSZ(cudaMemDiscardAndPrefetchBatchAsync,
       unsigned long long flags, CUstream st), (p, n, count, to, first, n_to, flags, own(st)))
 PTSZ(cudaMemDiscardBatchAsync, (void **p, const size_t *n, size_t count, unsigned long long flags, CUstream st),
      (p, n, count, flags, own(st)))
-PTSZ(cudaMemPrefetchAsync, (const void *p, size_t n, uint64_t location), (p, n, location))
+PTSZ(cudaMemPrefetchAsync, (const void *p, size_t n, uint64_t location, uint64_t fourth, uint64_t fifth),
+     (p, n, location, fourth ? fourth : (uint64_t)(uintptr_t)STREAM_PER_THREAD,
+      fifth ? fifth : (uint64_t)(uintptr_t)STREAM_PER_THREAD))
 /* Entry points whose stream 0 is the thread's own, unless the program says which it wants. */
 PTSZ(cudaGetDriverEntryPoint, (const char *name, void **f, unsigned long long flags, int *status),
      (name, f, flags ? flags : 2, status))

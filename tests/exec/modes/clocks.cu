@@ -19,7 +19,7 @@ int main()
   int *sink;
   cudaEvent_t from, to;
   CUDA(cudaDeviceGetAttribute(&rate, cudaDevAttrClockRate, 0));
-  CUDA(cudaMallocManaged(&t, 4 * sizeof *t));
+  CUDA(cudaMallocHost(&t, 4 * sizeof *t)); // a page that moved would count, too
   CUDA(cudaMalloc(&sink, 4));
   CUDA(cudaEventCreate(&from));
   CUDA(cudaEventCreate(&to));

@@ -1,0 +1,268 @@
+#include "cuda/core/managed.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/arith.h"
+#include "base/host_memory.h"
+#include "cuda/core/shim.h"
+#include "time/uvm/uvm.h"
+
+struct managed {
+  struct uvm *uvm;
+  struct board *board;
+  int pagemap;
+};
+
+enum { HOST_PAGE = 4096, PAGE = 1 << UVM_PAGE_BITS, BLOCK = 1 << UVM_BLOCK_BITS, LEAF = UVM_LEAF_PAGES * PAGE };
+_Static_assert((int)PAGE == (int)HOST_PAGE, "a page of the driver is one of the host");
+
+/* --- life --------------------------------------------------------------------------------------- */
+
+/* What tells whether the host has written a big page. */
+static uint64_t sum_of(const struct block *b, uint64_t addr)
+{
+  const uint64_t *at = (const uint64_t *)(const void *)((const char *)b->image + (addr - b->addr));
+  uint64_t sum = 0;
+  for (unsigned i = 0; i < LEAF / sizeof *at; i++) sum = (sum ^ at[i]) * UINT64_C(0x9e3779b97f4a7c15) + (sum >> 29);
+  return sum;
+}
+
+/* A file's pages: its bytes stay. */
+static void empty_mapping(uint64_t addr, uint64_t bytes)
+{
+  madvise((void *)(uintptr_t)addr, bytes, MADV_DONTNEED);
+}
+
+/* Pages that are on the GPU: the program's mapping shows when it touches them, or others of their big pages. */
+static void moved(void *ctx, uint64_t addr, uint64_t bytes)
+{
+  const uint64_t leaf = LEAF, first = addr / leaf * leaf;
+  const struct block *b = memory_find(ctx, addr);
+  for (uint64_t at = first; b && b->sums && at < addr + bytes; at += leaf)
+    b->sums[(at - b->addr) / leaf] = sum_of(b, at);
+  empty_mapping(first, align_up(addr + bytes, leaf) - first);
+}
+
+static struct managed *start(struct shim *s)
+{
+  struct board *b = &s->boards.of[0];
+  if (!s->shared || s->boards.n > 1 || program_is_guest(s) || sysconf(_SC_PAGESIZE) != HOST_PAGE) return NULL;
+  const int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  struct uvm *u = pagemap < 0 ? NULL : simulator_manage(b->simulator);
+  if (!u) {
+    if (pagemap >= 0) close(pagemap);
+    return NULL;
+  }
+  struct managed *m = mem_zeroed(1, sizeof *m);
+  *m = (struct managed){ u, b, pagemap };
+  u->moved = moved;
+  u->ctx = s;
+  return m;
+}
+
+bool managed_moves(struct shim *s)
+{
+  if (!s->memory.managed) s->memory.managed = start(s);
+  return s->memory.managed;
+}
+
+static void count_room(const struct managed *m)
+{
+  const uint64_t bytes = board_memory_bytes(m->board);
+  m->uvm->space.room = (bytes > m->board->bytes ? bytes - m->board->bytes : 0) / BLOCK;
+}
+
+void managed_add(struct shim *s, const struct block *b)
+{
+  const struct managed *m = s->memory.managed;
+  madvise((void *)(uintptr_t)b->addr, b->mapped, MADV_NOHUGEPAGE);
+  uvm_space_add(&m->uvm->space, b->addr, b->bytes);
+  count_room(m);
+}
+
+void managed_remove(struct shim *s, const struct block *b)
+{
+  uvm_space_remove(&s->memory.managed->uvm->space, b->addr);
+}
+
+const struct uvm_stats *managed_stats(const struct shim *s)
+{
+  return s->memory.managed ? &s->memory.managed->uvm->space.stats : NULL;
+}
+
+/* --- what the host touches ------------------------------------------------------------------------ */
+
+/* linux/fs.h of Linux 6.7 and later, PAGEMAP_SCAN: the mapped pages of a range, hole by hole. */
+struct scan {
+  uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages, inverted, all_of, any_of, tell;
+};
+struct scan_region {
+  uint64_t start, end, categories;
+};
+enum { SCAN_PRESENT = 1 << 3, SCAN_SWAPPED = 1 << 4, SCAN_REGIONS = 128 };
+
+/* Copies of pages that are not what they were when they were made. Others are looked at when they are touched anew. */
+static void tell_written(const struct managed *m, const struct block *b, uint64_t base, const struct page_set *both,
+                         const struct page_set *touched)
+{
+  struct page_set written = { { 0 } };
+  for (unsigned i = 0; i < UVM_BLOCK_PAGES; i += UVM_LEAF_PAGES) {
+    struct page_set leaf = { { 0 } };
+    const uint64_t at = base + (uint64_t)i * PAGE;
+    page_set_add_range(&leaf, i, UVM_LEAF_PAGES);
+    leaf = page_set_both(&leaf, both);
+    if (!page_set_has(touched, i) || page_set_empty(&leaf)) continue;
+    if (sum_of(b, at) == b->sums[(at - b->addr) / LEAF]) empty_mapping(at, LEAF);
+    else page_set_join(&written, &leaf);
+  }
+  uvm_host_wrote(m->uvm, base, &written);
+}
+
+/* Pages [start, end) have been touched, and count as their whole big pages. */
+static uint64_t touch(struct shim *s, const struct uvm_range *r, uint64_t start, uint64_t end)
+{
+  const struct managed *m = s->memory.managed;
+  const struct block *b = memory_find(s, r->addr);
+  uint64_t took = 0;
+  for (uint64_t at = start; at < end; at = at / BLOCK * BLOCK + BLOCK) {
+    unsigned n_pages;
+    uint64_t base;
+    bool served;
+    struct page_set pages = { { 0 } };
+    const struct uvm_block *block = uvm_range_block(r, at, &n_pages, &base);
+    const uint64_t first = (at - base) / PAGE / UVM_LEAF_PAGES * UVM_LEAF_PAGES;
+    const uint64_t past = align_up((earlier(end, base + BLOCK) - base) / PAGE, UVM_LEAF_PAGES);
+    page_set_add_range(&pages, (unsigned)first, (unsigned)(earlier(past, n_pages) - first));
+    if (b->sums) tell_written(m, b, base, &block->both, &pages);
+    took += uvm_host_touch(m->uvm, base, &pages, &served);
+  }
+  return took;
+}
+
+/* Page by page, where the system cannot say it faster. */
+static uint64_t look_slowly(struct shim *s, const struct uvm_range *r, uint64_t start, uint64_t end)
+{
+  const struct managed *m = s->memory.managed;
+  uint64_t entry[UVM_BLOCK_PAGES], took = 0;
+  for (uint64_t base = start; base < end; base += BLOCK) {
+    const size_t n = earlier(end - base, BLOCK) / PAGE, bytes = n * sizeof *entry;
+    if (pread(m->pagemap, entry, bytes, (off_t)(base / HOST_PAGE * sizeof *entry)) != (ssize_t)bytes) return took;
+    for (size_t i = 0; i < n; i++) /* present, or swapped out */
+      if (entry[i] >> 62) took += touch(s, r, base + i * PAGE, base + (i + 1) * PAGE);
+  }
+  return took;
+}
+
+static uint64_t look_at(struct shim *s, const struct uvm_range *r, uint64_t start, uint64_t end)
+{
+  const int pagemap = s->memory.managed->pagemap;
+  struct scan_region v[SCAN_REGIONS];
+  uint64_t took = 0;
+  for (uint64_t at = start; at < end;) {
+    struct scan q = { .size = sizeof q, .start = at, .end = end, .vec = (uintptr_t)v, .vec_len = SCAN_REGIONS,
+                      .any_of = SCAN_PRESENT | SCAN_SWAPPED, .tell = SCAN_PRESENT | SCAN_SWAPPED };
+    const int n = ioctl(pagemap, _IOWR('f', 16, struct scan), &q);
+    if (n < 0) return took + look_slowly(s, r, at, end);
+    for (int i = 0; i < n; i++) took += touch(s, r, v[i].start, v[i].end);
+    if (q.walk_end <= at) break;
+    at = q.walk_end;
+  }
+  return took;
+}
+
+/* Blocks that are all at the host have nothing new. */
+static bool is_of_interest(const struct uvm_range *r, uint32_t i)
+{
+  const uint64_t left = r->pages - (uint64_t)i * UVM_BLOCK_PAGES;
+  return page_set_count(&r->block[i].host) < earlier(left, UVM_BLOCK_PAGES);
+}
+
+static uint64_t look_at_range(struct shim *s, const struct uvm_range *r)
+{
+  uint64_t took = 0;
+  for (uint32_t i = 0, n; i < r->n_blocks; i += n) {
+    n = 0;
+    while (i + n < r->n_blocks && is_of_interest(r, i + n)) n++;
+    const uint64_t start = r->addr + (uint64_t)i * BLOCK;
+    if (n) took += look_at(s, r, start, earlier(start + (uint64_t)n * BLOCK, r->addr + r->pages * PAGE));
+    else n = 1;
+  }
+  return took;
+}
+
+void managed_look(struct shim *s)
+{
+  const struct managed *m = s->memory.managed;
+  uint64_t took = 0;
+  if (!m) return;
+  count_room(m);
+  for (uint32_t k = 0; k < m->uvm->space.n; k++) took += look_at_range(s, &m->uvm->space.range[k]);
+  s->time.now += took;
+}
+
+/* Copies that the host has go. */
+static void collapse_all(struct uvm_space *x, const struct uvm_range *r)
+{
+  for (uint32_t i = 0; i < r->n_blocks; i++) {
+    const struct page_set both = r->block[i].both;
+    uvm_space_collapse(x, r, r->addr + (uint64_t)i * BLOCK, &both);
+  }
+}
+
+void managed_advise(struct shim *s, struct block *b)
+{
+  struct uvm_space *x = &s->memory.managed->uvm->space;
+  struct uvm_range *r = uvm_space_range(x, b->addr);
+  r->read_mostly = b->advice.read_mostly && !x->coherent;
+  if (r->read_mostly && !b->sums) b->sums = shim_alloc(b->mapped / LEAF * sizeof *b->sums);
+  if (!r->read_mostly) collapse_all(x, r);
+  r->stays = b->advice.preferred.type == LOCATION_DEVICE;
+  r->at_host = b->advice.preferred.type != 0 && !r->stays;
+  const bool mapped = x->coherent || r->at_host || b->advice.accessed_by;
+  if (mapped != r->mapped) uvm_space_map(x, r, mapped);
+}
+
+/* --- copies --------------------------------------------------------------------------------------- */
+
+bool managed_has(const struct shim *s, uint64_t addr)
+{
+  const struct managed *m = s->memory.managed;
+  return m && uvm_space_range(&m->uvm->space, addr);
+}
+
+bool managed_at_host(const struct shim *s, uint64_t addr)
+{
+  const struct managed *m = s->memory.managed;
+  const struct uvm_range *r = m ? uvm_space_range(&m->uvm->space, addr) : NULL;
+  unsigned n_pages;
+  uint64_t base;
+  if (!r) return false;
+  const struct uvm_block *b = uvm_range_block(r, addr, &n_pages, &base);
+  return page_set_has(&b->host, (unsigned)((addr - base) / PAGE));
+}
+
+void managed_written(struct shim *s, uint64_t addr, uint64_t bytes)
+{
+  const struct managed *m = s->memory.managed;
+  for (uint64_t at = addr, end = addr + bytes; m && at < end; at = at / BLOCK * BLOCK + BLOCK) {
+    const struct uvm_range *r = uvm_space_range(&m->uvm->space, at);
+    unsigned n_pages;
+    uint64_t base;
+    struct page_set s_ = { { 0 } };
+    if (!r) return;
+    const struct uvm_block *b = uvm_range_block(r, at, &n_pages, &base);
+    const uint64_t past = earlier(end, base + (uint64_t)n_pages * PAGE);
+    const unsigned first = (unsigned)((at - base) / PAGE);
+    page_set_add_range(&s_, first, (unsigned)((past - base + PAGE - 1) / PAGE) - first);
+    uvm_space_collapse(&m->uvm->space, r, base, &s_);
+    page_set_remove(&s_, &b->gpu);
+    page_set_remove(&s_, &b->host);
+    if (page_set_empty(&s_) || (page_set_empty(&b->gpu) && m->uvm->space.resident >= m->uvm->space.room)) continue;
+    m->uvm->space.stats.filled += uvm_bytes(&s_);
+    uvm_space_arrive(&m->uvm->space, r, base, &s_, &s_);
+    moved(s, base, (uint64_t)n_pages * PAGE);
+  }
+}
