@@ -9,7 +9,6 @@ TEST_SUPPORT := $(call objs,$(wildcard tests/support/*.c))
 TEST_OBJ_test_fuzz_corpus := $(call objs,$(wildcard tests/fuzz/fuzz_*.c))
 
 # Requests for host memory that fail.
-comma := ,
 WRAPPED := malloc calloc realloc aligned_alloc free mmap munmap fopen fclose open_memstream fopencookie
 TEST_LIBS_test_api_memory := $(addprefix -Wl$(comma)--wrap=,$(WRAPPED))
 TEST_LIBS_test_cuda_starved := $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc aligned_alloc strdup mmap fopen open_memstream)

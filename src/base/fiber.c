@@ -27,6 +27,7 @@ struct fiber {
   void *ctx;
   struct heap *heap;
   char *stack; /* its lowest bytes cannot be touched */
+  size_t stack_bytes; /* those that can */
   ucontext_t own, caller;
   struct memory_attempt *attempt; /* while it is not running, its innermost; while it runs, the caller's */
   const void *caller_stack;       /* for the address sanitizer */
@@ -55,23 +56,28 @@ static void enter(unsigned high, unsigned low)
 static void release(void *fiber)
 {
   struct fiber *f = fiber;
-  munmap(f->stack, GUARD_BYTES + STACK_BYTES);
+  munmap(f->stack, GUARD_BYTES + f->stack_bytes);
 }
 
-struct fiber *fiber_new(void (*fn)(void *ctx), void *ctx)
+struct fiber *fiber_new_sized(void (*fn)(void *ctx), void *ctx, size_t stack_bytes)
 {
   struct fiber *f = mem_zeroed(1, sizeof *f);
   const uintptr_t at = (uintptr_t)f;
-  *f = (struct fiber){ .fn = fn, .ctx = ctx, .heap = heap_current() };
-  f->stack = mmap(NULL, GUARD_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK,
-                  -1, 0);
+  *f = (struct fiber){ .fn = fn, .ctx = ctx, .heap = heap_current(), .stack_bytes = stack_bytes };
+  f->stack = mmap(NULL, GUARD_BYTES + stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1,
+                  0);
   NO_MEMORY_IF(f->stack == MAP_FAILED || mprotect(f->stack, GUARD_BYTES, PROT_NONE) != 0);
   heap_keep(f, release);
   BUG_ON(getcontext(&f->own) != 0);
   f->own.uc_stack.ss_sp = f->stack + GUARD_BYTES;
-  f->own.uc_stack.ss_size = STACK_BYTES;
+  f->own.uc_stack.ss_size = stack_bytes;
   makecontext(&f->own, (void (*)(void))enter, 2, (unsigned)(at >> 32), (unsigned)at);
   return f;
+}
+
+struct fiber *fiber_new(void (*fn)(void *ctx), void *ctx)
+{
+  return fiber_new_sized(fn, ctx, STACK_BYTES);
 }
 
 void fiber_free(struct fiber *f)
@@ -87,7 +93,7 @@ bool fiber_resume(struct fiber *f)
   void *fake = NULL;
   BUG_ON(f->ended);
   f->attempt = memory_switch(f->attempt);
-  __sanitizer_start_switch_fiber(&fake, f->stack + GUARD_BYTES, STACK_BYTES);
+  __sanitizer_start_switch_fiber(&fake, f->stack + GUARD_BYTES, f->stack_bytes);
   BUG_ON(swapcontext(&f->caller, &f->own) != 0);
   __sanitizer_finish_switch_fiber(fake, NULL, NULL);
   NO_MEMORY_IF(f->starved);

@@ -8,11 +8,14 @@
 #define WS_BASE_FIBER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct fiber;
 
 /* It has not begun. Its memory belongs to the heap of the thread that makes it. */
 struct fiber *fiber_new(void (*fn)(void *ctx), void *ctx);
+/* With another stack than one of 1 MiB. */
+struct fiber *fiber_new_sized(void (*fn)(void *ctx), void *ctx, size_t stack_bytes);
 /* Also of one that has not ended, whose stack is then gone. NULL: nothing. */
 void fiber_free(struct fiber *);
 /* Goes on until it stops or ends. False: it has ended; it is not resumed any more. */

@@ -3,7 +3,9 @@
  *   options -> launch case -> preset -> device and buffers -> run -> check -> save -> reports
  */
 #include <errno.h>
+#include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +19,7 @@
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "base/output.h"
+#include "cli/checkpoint.h"
 #include "cli/commands.h"
 #include "cli/run_options.h"
 #include "cli/run_what_if.h"
@@ -45,6 +48,7 @@ enum { PRINT_ELEMENTS = 16 };
 /* Everything one run owns. */
 struct run {
   struct run_options opt;
+  struct checkpoint *checkpoint; /* where it runs, when it is to be saved; NULL: nowhere */
   struct launch_case lc;
   struct preset preset;
   bool has_preset;
@@ -128,6 +132,12 @@ static bool set_up_page(struct run *r, struct err *e)
   return true;
 }
 
+/* Where the kernel's own text goes. */
+static FILE *printed_to(const struct run_options *o)
+{
+  return o->json && !strcmp(o->json, "-") ? stderr : stdout;
+}
+
 static bool set_up(struct run *r, struct err *e)
 {
   TRY(run_options_case(&r->opt, &r->lc, e));
@@ -138,7 +148,7 @@ static bool set_up(struct run *r, struct err *e)
   TRY(set_up_page(r, e));
   struct device_config config = device_config_for(&r->preset.params, !r->opt.functional);
   config.presets = r->opt.presets;
-  config.print = r->opt.json && !strcmp(r->opt.json, "-") ? stderr : stdout;
+  config.print = printed_to(&r->opt);
   if (r->opt.sanitize) config.gap_bytes = SANITIZE_GAP;
   if (!(r->cr = case_setup(&r->lc, &config, e))) return false;
 
@@ -204,7 +214,7 @@ static enum sim_hazards hazards_of(enum hazard_option o)
 static void sanitize_start(struct run *r)
 {
   const struct sanitize_options so = {.tools = r->opt.sanitize, .level = r->opt.print_level,
-                                      .out = r->opt.json && !strcmp(r->opt.json, "-") ? stderr : stdout};
+                                      .out = printed_to(&r->opt)};
   if (r->opt.sanitize) r->sanitizer = sanitizer_new(&so, case_device(r->cr)->mem);
 }
 
@@ -215,6 +225,59 @@ static bool simulate_once(struct run *r, struct sim_options *o, struct err *e)
   if (!simulate(r->simulator, case_launch(r->cr), o, &r->result, e)) return false;
   if (r->sanitizer) sanitizer_end(r->sanitizer, &r->result.fault);
   return true;
+}
+
+/* The name of checkpoint i. */
+static void checkpoint_name(const struct run_options *o, unsigned i, char *path, size_t size)
+{
+  if (o->n_checkpoints == 1) snprintf(path, size, "%s", o->checkpoint);
+  else snprintf(path, size, "%s.%lu", o->checkpoint, o->checkpoint_at[i]);
+}
+
+/* What a run meets at its checkpoints. */
+struct checkpoints {
+  struct run *run;
+  struct watch *watch;
+  struct sim_options *sim;
+};
+
+/* Streams of the process that saved are not there any more, and its clock was another one. */
+static void take_over(const struct checkpoints *c, double saved_at)
+{
+  struct run *r = c->run;
+  struct progress *line = &c->watch->line;
+  const double start = progress_now() - (saved_at - line->start);
+  case_print_again(r->cr, printed_to(&r->opt));
+  c->sim->report = stderr;
+  progress_start(line, stderr, !r->opt.quiet);
+  line->start = start;
+}
+
+static bool stop_at_checkpoint(void *ctx, unsigned i, uint64_t cycle, unsigned *threads, struct err *e)
+{
+  const struct checkpoints *c = ctx;
+  struct run *r = c->run;
+  struct restored restored;
+  char path[PATH_MAX];
+  const double now = progress_now();
+  checkpoint_name(&r->opt, i, path, sizeof path);
+  case_flush(r->cr);
+  progress_end(&c->watch->line);
+  TRY(checkpoint_save(r->checkpoint, path, &restored, e));
+  if (restored.here) {
+    take_over(c, now);
+    r->report.host.threads = *threads = restored.threads ? restored.threads : r->opt.threads;
+  } else if (!r->opt.quiet) {
+    fprintf(stderr, "warpstep: %s: saved in cycle %" PRIu64 "\n", path, cycle);
+  }
+  return true;
+}
+
+static void say_missed(const struct run *r)
+{
+  for (unsigned i = r->result.stops; i < r->opt.n_checkpoints; i++)
+    fprintf(stderr, "warpstep: no checkpoint at cycle %lu: the launch ended in cycle %" PRIu64 "\n",
+            r->opt.checkpoint_at[i], r->result.cycles);
 }
 
 static bool simulate_case(struct run *r, struct err *e)
@@ -228,13 +291,20 @@ static bool simulate_case(struct run *r, struct err *e)
     .observers = r->pipe ? pipe_log_observers(r->pipe) : r->activity ? activity_observers(r->activity) : NULL,
   };
 
+  struct checkpoints at = {r, &w, &o};
+  const struct sim_stops stops = {r->opt.checkpoint_at, r->opt.n_checkpoints, stop_at_checkpoint, &at};
+
   NO_MEMORY_IF(!(r->simulator = simulator_new(&r->preset.params)));
   sanitize_start(r);
   interrupt_hold(&w.interrupt);
   progress_start(&w.line, stderr, !r->opt.quiet);
   bool ok = true;
-  for (unsigned i = 0; ok && i <= r->opt.warm_up && (i == 0 || r->result.end == RUN_DONE); i++)
+  for (unsigned i = 0; ok && i <= r->opt.warm_up && (i == 0 || r->result.end == RUN_DONE); i++) {
+    if (i == r->opt.warm_up) o.stops = &stops;
     ok = simulate_once(r, &o, e);
+  }
+  o.stops = NULL;
+  if (ok) say_missed(r);
   double seconds = progress_now() - w.line.start;
   if (ok && r->opt.what_if && r->result.end == RUN_DONE) {
     o.usage = NULL; /* of the run itself, as is what observers saw */
@@ -448,13 +518,16 @@ static void run_free(struct run *r)
   run_options_free(&r->opt);
 }
 
-static int run_run(const struct cli_command *cmd, int argc, char **argv)
+/* c: where it can be saved; NULL: it is not to be. */
+static int run_once(struct checkpoint *c, int argc, char **argv)
 {
   struct run *r = calloc(1, sizeof *r);
   int status;
 
   NO_MEMORY_IF(!r);
-  status = run_options_parse(cmd, argc, argv, &r->opt);
+  r->checkpoint = c;
+  optind = 0; /* options may have been read before */
+  status = run_options_parse(&cmd_run, argc, argv, &r->opt);
   if (status == CLI_OK)
     status = run_all(r);
   else if (status == CLI_OPT_HELP)
@@ -462,6 +535,22 @@ static int run_run(const struct cli_command *cmd, int argc, char **argv)
   run_free(r);
   free(r);
   return status;
+}
+
+static int run_run(const struct cli_command *cmd, int argc, char **argv)
+{
+  struct run_options o;
+  struct err e = {""};
+  int status = run_options_parse(cmd, argc, argv, &o);
+  const char *const restore = o.restore;
+  const bool saves = o.checkpoint;
+  const unsigned threads = o.threads_given ? o.threads : 0;
+  run_options_free(&o);
+  if (status == CLI_OPT_HELP) return CLI_OK;
+  if (status != CLI_OK) return status;
+  if (restore) return checkpoint_restore(restore, threads, &status, &e) ? status : cli_error("%s", e.msg);
+  if (!saves) return run_once(NULL, argc, argv);
+  return checkpoint_run(run_once, argc, argv, &status, &e) ? status : cli_error("%s", e.msg);
 }
 
 const struct cli_command cmd_run = {
@@ -505,6 +594,9 @@ const struct cli_command cmd_run = {
     "  warpstep run kernels/stencil2d/stencil2d.launch --set l1.perfect=true\n"
     "  # a kernel that may never end: stop after ten million cycles and say where the warps are\n"
     "  warpstep run kernels/scan/scan.launch --max-cycles 10000000\n"
+    "  # save a run on its way, and go on from there\n"
+    "  warpstep run kernels/scan/scan.launch --checkpoint here --checkpoint-at 2000\n"
+    "  warpstep run --restore here\n"
     "  # two runs to compare\n"
     "  warpstep run kernels/vecadd/vecadd.launch --json a100.json --gpu a100 --quiet\n",
   .run = run_run,

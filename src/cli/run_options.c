@@ -24,6 +24,7 @@ enum {
   OPT_PIPELINE, OPT_PIPELINE_WARPS, OPT_PIPELINE_CYCLES, OPT_PIPELINE_SM, OPT_WHAT_IF, OPT_DETAILS,
   OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_CYCLES,
   OPT_CHECK, OPT_PRINT_LEVEL, OPT_HTML, OPT_HTML_BASELINE,
+  OPT_CHECKPOINT, OPT_CHECKPOINT_AT, OPT_RESTORE,
 };
 
 enum { MAX_WARM_UP = 1000, MAX_SHMEM = 1 << 20 };
@@ -78,6 +79,10 @@ const struct cli_option run_option_table[] = {
   {OPT_TIMELINE_SMS, "timeline-sms", "SMS", "of these SMs: 3 or 0-7 (all)"},
   {OPT_TIMELINE_WARPS, "timeline-warps", "WARPS", "with what these warps waited for; as --pipeline-warps"},
   {OPT_TIMELINE_CYCLES, "timeline-cycles", "FROM:TO", "CTAs and warps that begin in these cycles of the launch"},
+  {OPT_CHECKPOINT, "checkpoint", "FILE", "save the run, to go on from there later (docs/checkpoints.md)"},
+  {OPT_CHECKPOINT_AT, "checkpoint-at", "CYCLE,...", "... when the launch has come to this cycle; with several, to\n"
+                                                    "FILE.CYCLE each"},
+  {OPT_RESTORE, "restore", "FILE", "go on from there; no other option but --threads"},
   {OPT_CHECK, "check", "TOOLS", "run without time and report defects: memcheck, racecheck, initcheck,\n"
                                 "synccheck (with commas) or all; exit with 1 if any"},
   {OPT_PRINT_LEVEL, "print-level", "LEVEL", "of --check: error (default), warn, info"},
@@ -138,6 +143,23 @@ static bool take_level(const struct cli_command *cmd, const char *arg, struct ru
   return false;
 }
 
+/* "N,N,…", each larger than the one before. */
+static bool take_cycles(const struct cli_command *cmd, const char *arg, struct run_options *o)
+{
+  char *copy = arena_strdup(&o->arena, arg), *rest;
+  o->checkpoint_at = ARENA_ARRAY(&o->arena, unsigned long, strlen(arg) + 1);
+  o->n_checkpoints = 0;
+  for (char *word = copy; word; word = rest) {
+    rest = strchr(word, ',');
+    if (rest) *rest++ = 0;
+    unsigned long *cycle = &o->checkpoint_at[o->n_checkpoints];
+    if (!cli_number(word, 1, LONG_MAX, cycle) || (o->n_checkpoints && *cycle <= cycle[-1]))
+      return cli_usage_error(cmd, "--checkpoint-at %s: not cycles from 1, each larger than the one before", arg), false;
+    o->n_checkpoints++;
+  }
+  return true;
+}
+
 static bool take_what_if(const struct cli_command *cmd, const char *list, uint64_t *rows)
 {
   struct err e = {0};
@@ -157,7 +179,10 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
   case OPT_SET: list_add(&o->set, &o->arena, argc, arg); break;
   case OPT_CLOCK: add_clock(o, argc, arg); break;
   case OPT_FUNCTIONAL: o->functional = true; break;
-  case OPT_THREADS: return cli_count(cmd, "threads", arg, WATCH_MAX_THREADS, &o->threads);
+  case OPT_CHECKPOINT: o->checkpoint = arg; break;
+  case OPT_CHECKPOINT_AT: return take_cycles(cmd, arg, o);
+  case OPT_RESTORE: o->restore = arg; break;
+  case OPT_THREADS: o->threads_given = true; return cli_count(cmd, "threads", arg, WATCH_MAX_THREADS, &o->threads);
   case OPT_INTERLEAVE: return cli_count(cmd, "interleave", arg, WATCH_MAX_SLICE, &o->interleave);
   case OPT_WARM_UP:
     if (!cli_number(arg, 0, MAX_WARM_UP, &n)) {
@@ -332,6 +357,28 @@ static const char *no_cycles(const struct run_options *o)
   return o->timeline ? "--timeline shows cycles" : NULL;
 }
 
+/* All else was said when the run was saved. */
+static int only_restores(const struct cli_command *cmd, bool files, unsigned n_options, const struct run_options *o)
+{
+  if (files || n_options > 1u + o->threads_given)
+    return cli_usage_error(cmd, "--restore FILE goes on with what was asked for then: no file and no option besides, "
+                                "but --threads");
+  return CLI_OK;
+}
+
+static bool combine_checkpoints(const struct cli_command *cmd, const struct run_options *o)
+{
+  if (!o->checkpoint != !o->n_checkpoints)
+    return cli_usage_error(cmd, "--checkpoint FILE says where, --checkpoint-at CYCLE when: both or none"), false;
+  if (!o->checkpoint) return true;
+  if (o->functional)
+    return cli_usage_error(cmd, "--checkpoint saves runs with time: not with %s", untimed(o)), false;
+  if (output_same(o->checkpoint, o->json) || output_same(o->checkpoint, o->html) ||
+      output_same(o->checkpoint, o->pipeline) || output_same(o->checkpoint, o->timeline))
+    return cli_usage_error(cmd, "--checkpoint and another output name one file"), false;
+  return true;
+}
+
 /* Options that do not go together. */
 static bool combine(const struct cli_command *cmd, const struct run_options *o)
 {
@@ -361,16 +408,19 @@ static bool combine(const struct cli_command *cmd, const struct run_options *o)
 int run_options_parse(const struct cli_command *cmd, int argc, char **argv, struct run_options *o)
 {
   const char *arg;
+  unsigned n_options = 0;
 
   *o = (struct run_options){.threads = 1, .check = true};
-  for (int id; (id = cli_next_option(cmd, argc, argv, &arg)) != CLI_OPT_END;) {
+  for (int id; (id = cli_next_option(cmd, argc, argv, &arg)) != CLI_OPT_END; n_options++) {
     if (id == CLI_OPT_HELP) {
       cli_help(cmd);
       return CLI_OPT_HELP;
     }
     if (!take_option(cmd, id, arg, argc, o)) return CLI_BAD_INPUT;
   }
-  if (!combine(cmd, o) || !take_pipeline(cmd, o) || !take_timeline(cmd, o)) return CLI_BAD_INPUT;
+  if (o->restore) return only_restores(cmd, optind < argc, n_options, o);
+  if (!combine(cmd, o) || !combine_checkpoints(cmd, o)) return CLI_BAD_INPUT;
+  if (!take_pipeline(cmd, o) || !take_timeline(cmd, o)) return CLI_BAD_INPUT;
   if (optind == argc) return cli_usage_error(cmd, "no file given");
   o->files = argv + optind;
   o->n_files = (unsigned)(argc - optind);

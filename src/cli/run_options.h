@@ -40,6 +40,10 @@ struct run_options {
   unsigned warm_up;                           /* launches before the one that is reported */
   unsigned long max_cycles, max_instructions; /* 0: no limit */
   enum hazard_option { HAZARDS_OFF, HAZARDS_CHECK, HAZARDS_GAPS, HAZARDS_EMULATE, HAZARDS_BOTH } hazards;
+  const char *checkpoint, *restore;           /* NULL: not given */
+  unsigned long *checkpoint_at;               /* cycles, ascending */
+  unsigned n_checkpoints;
+  bool threads_given;
   unsigned sanitize, print_level;             /* sanitize/sanitize.h: tools, 0: none; level */
   uint64_t what_if;                           /* bits of what_ifs[] (host/what_if.h) */
   bool print_level_given;

@@ -82,6 +82,8 @@ void func_line_apply(const struct line_op *, uint8_t line[LINE_OP_BYTES]);
 struct func_launch *func_launch_new(const struct func_params *, struct err *e);
 void func_launch_free(struct func_launch *);
 struct step_source *func_source(struct func_launch *);
+/* Device printf goes there from now on. */
+void func_launch_print(struct func_launch *, FILE *);
 
 /* There is no time in these runs, but programs read clocks, wait for them and divide by differences. The one rule: each
  * warp instruction that a launch executes, of whatever warp, takes so many cycles of the SM clock; what a launch takes,

@@ -24,7 +24,13 @@ static ssize_t capture_write(void *cookie, const char *buf, size_t n)
 
 void capture_open(struct capture *c, FILE *pass_on)
 {
-  *c = (struct capture){ .pass_on = pass_on };
+  *c = (struct capture){0};
+  capture_open_again(c, pass_on);
+}
+
+void capture_open_again(struct capture *c, FILE *pass_on)
+{
+  c->pass_on = pass_on;
   c->stream = fopencookie(c, "w", (cookie_io_functions_t){ .write = capture_write });
   NO_MEMORY_IF(!c->stream);
 }

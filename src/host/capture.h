@@ -16,6 +16,9 @@ struct capture {
 void capture_open(struct capture *c, FILE *pass_on);
 /* Makes text and bytes current, also on pass_on. */
 void capture_flush(struct capture *c);
+/* In a process that goes on from a checkpoint: the stream and what it is passed on to are not there any more. Text and
+ * bytes must have been current. */
+void capture_open_again(struct capture *c, FILE *pass_on);
 void capture_close(struct capture *c);
 
 #endif

@@ -328,6 +328,18 @@ struct case_run *case_setup(const struct launch_case *c, const struct device_con
   return NULL;
 }
 
+void case_flush(struct case_run *r)
+{
+  capture_flush(&r->print);
+}
+
+void case_print_again(struct case_run *r, FILE *print)
+{
+  capture_open_again(&r->print, print);
+  r->device.config.print = r->launch.params.print = r->print.stream;
+  func_launch_print(r->launch.func, r->print.stream);
+}
+
 void case_free(struct case_run *r)
 {
   if (!r) return;

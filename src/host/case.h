@@ -24,6 +24,10 @@ struct case_run *case_setup(const struct launch_case *, const struct device_conf
                             struct err *e);
 void case_free(struct case_run *);
 
+/* Before a checkpoint: what the kernel has printed is passed on. Behind it, in a process that goes on from there: what
+ * it prints goes to `print`, as in case_setup. */
+void case_flush(struct case_run *);
+void case_print_again(struct case_run *, FILE *print);
 struct launch *case_launch(struct case_run *);
 struct device *case_device(struct case_run *);
 struct device_code *case_code(struct case_run *);

@@ -321,6 +321,23 @@ static void finish_others(struct simulator *s, enum run_end end)
   if (s->around) s->around->run = NULL;
 }
 
+/* To the end, with the stops that were asked for on the way. */
+static bool run_machine(const struct simulator *s, const struct sim_options *o, struct sim_result *r, struct err *e)
+{
+  struct machine *m = simulator_machine(s);
+  const uint64_t clock = params_clock_ps(s->params);
+  for (; o->stops && r->stops < o->stops->n; r->stops++) {
+    const unsigned long cycle = o->stops->cycle[r->stops];
+    unsigned threads = 0;
+    if (cycle > (SIM_LAST_START_PS - r->start_ps) / clock) break;
+    if (machine_run(m, r->start_ps + cycle * clock) != MACHINE_REACHED) return true;
+    TRY(o->stops->stop(o->stops->ctx, r->stops, (gpu_now(s->gpu) - r->start_ps) / clock, &threads, e));
+    if (threads) machine_renew_threads(m, threads);
+  }
+  machine_run(m, TIME_NEVER);
+  return true;
+}
+
 static bool run_timed(struct simulator *s, struct step_source *source, struct gmem *image,
                       const struct sim_options *o, const struct run_watch *w,
                       struct sim_result *r, struct err *e)
@@ -337,13 +354,14 @@ static bool run_timed(struct simulator *s, struct step_source *source, struct gm
   simulator_begin(s, source, image);
   TRY(simulator_open(s, &l, e));
   watch_all(s, w);
-  machine_run(simulator_machine(s), TIME_NEVER);
+  const bool ran = run_machine(s, o, r, e);
+  if (!ran) gpu_cut(gpu);
   r->end = gpu_finish(gpu, &r->fault, o->report);
   finish_others(s, r->end);
   simulator_collect(s, gpu, &source->code, r);
   if (o->usage) usage_end(o->usage, gpu, r->time_ps);
   simulator_keep(s, r->end);
-  return true;
+  return ran;
 }
 
 /* The clocks of a run without time that begins at start_ps. */

@@ -41,6 +41,15 @@ struct sim_observers {
   void (*begin)(void *ctx, uint64_t cycle);       /* a run begins in this cycle of the SM clock; may be NULL */
 };
 
+/* Between windows of a timed run of one launch. */
+struct sim_stops {
+  const unsigned long *cycle; /* of the launch, ascending; each stop is at the first end of a window there or later */
+  unsigned n;
+  /* threads: *threads is 0; else those of the run are gone, and so many are started. False: the run fails, with e. */
+  bool (*stop)(void *ctx, unsigned i, uint64_t cycle, unsigned *threads, struct err *e);
+  void *ctx;
+};
+
 struct sim_options {
   bool timed;          /* false: results only */
   unsigned threads;    /* host threads, >= 1; results do not depend on it (without time: isa/watch.h) */
@@ -64,6 +73,7 @@ struct sim_options {
   const struct sim_observers *observers;
   bool instances;      /* timed runs: counters of each SM, slice and channel alone, too (sim_result.instances) */
   struct usage *usage; /* timed runs of one launch: filled over its time (host/usage.h). NULL: not asked for */
+  const struct sim_stops *stops; /* NULL: none */
   FILE *report;        /* details of a deadlock of a timed run; may be NULL */
 };
 
@@ -87,6 +97,7 @@ struct sim_result {
   uint64_t time_ps;
   /* timed runs; after any end but RUN_DONE, what was so far */
   uint64_t cycles;
+  unsigned stops;           /* of sim_options, those that were reached */
   uint64_t sampled_ctas;    /* CTAs that were timed; 0: all. Counters are of these, warp_insts of all */
   uint64_t error_cycles;    /* sampled: half-width of the 95 % interval of `cycles` */
   uint64_t start_ps;        /* when the launch started, on the simulator's clock */

@@ -109,10 +109,9 @@ static void end_team(void *t)
   team_free(t);
 }
 
-struct team *team_new(unsigned threads)
+static void start_helpers(struct team *t, unsigned threads)
 {
   BUG_ON(threads == 0);
-  struct team *t = mem_zeroed_aligned(2 * HOST_LINE, sizeof *t);
   t->helper = mem_zeroed(threads, sizeof *t->helper);
   while (t->n_helpers < threads - 1) {
     struct team_helper *h = &t->helper[t->n_helpers];
@@ -120,8 +119,24 @@ struct team *team_new(unsigned threads)
     if (pthread_create(&h->id, NULL, helper_main, h) != 0) break; /* the host has no more: results are the same */
     t->n_helpers++;
   }
+}
+
+struct team *team_new(unsigned threads)
+{
+  struct team *t = mem_zeroed_aligned(2 * HOST_LINE, sizeof *t);
+  start_helpers(t, threads);
   heap_keep(t, end_team);
   return t;
+}
+
+void team_renew(struct team *t, unsigned threads)
+{
+  mem_free(t->helper);
+  t->n_helpers = 0;
+  atomic_store(&t->round, 0);
+  atomic_store(&t->parked, 0);
+  atomic_store(&t->running, 0);
+  start_helpers(t, threads);
 }
 
 void team_free(struct team *t)

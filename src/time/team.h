@@ -16,6 +16,10 @@ void team_free(struct team *);
 
 unsigned team_threads(const struct team *);
 
+/* Its helpers are gone, as in a process that goes on from a checkpoint: others are started, `threads` with the
+ * caller's. No job may run. */
+void team_renew(struct team *, unsigned threads);
+
 /* Calls work(ctx, i) for each i in [0, team_threads), all at once, number 0 on the caller's thread; returns when all
  * have. Not from within a job. */
 void team_run(struct team *, void (*work)(void *ctx, unsigned thread), void *ctx);

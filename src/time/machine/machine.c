@@ -166,6 +166,11 @@ enum machine_stop machine_run(struct machine *m, picos until)
   }
 }
 
+void machine_renew_threads(struct machine *m, unsigned threads)
+{
+  team_renew(m->team, threads ? threads : m->cfg.threads);
+}
+
 picos machine_now(const struct machine *m)
 {
   return m->now;

@@ -45,6 +45,10 @@ void machine_add(struct machine *, struct domain *, unsigned at);
  * machine's threads. */
 enum machine_stop machine_run(struct machine *, picos until);
 
+/* Between runs, in a process that goes on from a checkpoint: host threads are made anew, `threads` of them, 0: as many
+ * as there were. */
+void machine_renew_threads(struct machine *, unsigned threads);
+
 /* So far all domains have come, ps: those that have something to do begin their next window there or later. */
 picos machine_now(const struct machine *);
 

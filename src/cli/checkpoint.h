@@ -1,0 +1,34 @@
+/* Checkpoints of a command: it runs on a stack of its own in a region (cli/region.h), which is written to a file when
+ * it asks for that, and in which another process of the same build goes on from there (docs/checkpoints.md).
+ *
+ *   status = checkpoint_run(command, argc, argv);            the command runs, with all its memory in a region
+ *     checkpoint_save(c, "FILE", &restored, &e)              somewhere in it: saved; or it goes on from a file
+ *   status = checkpoint_restore("FILE", threads, &status, &e) elsewhere, later: that call of checkpoint_save returns
+ */
+#ifndef WS_CLI_CHECKPOINT_H
+#define WS_CLI_CHECKPOINT_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+struct checkpoint;
+
+/* Runs command(c, argc, argv), *status what it returns; argv is a copy. False: this host cannot. */
+bool checkpoint_run(int (*command)(struct checkpoint *, int argc, char **argv), int argc, char **argv, int *status,
+                    struct err *e);
+
+/* What a process that goes on from a file finds otherwise than the one that saved. */
+struct restored {
+  bool here;        /* it is one: threads, streams and files of that one are not there */
+  unsigned threads; /* asked for now; 0: as then */
+};
+
+/* By the command's thread, while its other threads have nothing to do. What it has printed is written out before.
+ * False: nothing was saved; it can go on all the same. */
+bool checkpoint_save(struct checkpoint *, const char *path, struct restored *, struct err *e);
+
+/* The command in the file goes on to its end. False: it cannot. */
+bool checkpoint_restore(const char *path, unsigned threads, int *status, struct err *e);
+
+#endif
