@@ -1,10 +1,13 @@
 #include "cli/checkpoint.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fiber.h"
 #include "base/host_memory.h"
+#include "cli/cli.h"
 #include "cli/region.h"
 
 enum { STACK_BYTES = 8 << 20 }; /* as a process has */
@@ -85,4 +88,23 @@ bool checkpoint_restore(const char *path, unsigned threads, int *status, struct 
   c->restored = (struct restored){.here = true, .threads = threads};
   *status = go_on(c);
   return true;
+}
+
+unsigned long *checkpoint_list(const char *text, unsigned *n)
+{
+  unsigned long *list = mem_zeroed(strlen(text) + 1, sizeof *list);
+  char *copy = strdup(text), *rest;
+  NO_MEMORY_IF(!copy);
+  bool ok = true;
+  *n = 0;
+  for (char *word = copy; ok && word; word = rest) {
+    rest = strchr(word, ',');
+    if (rest) *rest++ = 0;
+    ok = cli_number(word, 1, LONG_MAX, &list[*n]) && (!*n || list[*n] > list[*n - 1]);
+    ++*n;
+  }
+  free(copy);
+  if (ok) return list;
+  mem_free(list);
+  return NULL;
 }

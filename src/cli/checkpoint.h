@@ -31,4 +31,7 @@ bool checkpoint_save(struct checkpoint *, const char *path, struct restored *, s
 /* The command in the file goes on to its end. False: it cannot. */
 bool checkpoint_restore(const char *path, unsigned threads, int *status, struct err *e);
 
+/* "N,N,...": numbers from 1, each larger than the one before. A list for mem_free, or NULL: it is none. */
+unsigned long *checkpoint_list(const char *text, unsigned *n);
+
 #endif

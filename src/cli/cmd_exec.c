@@ -15,6 +15,7 @@
 
 #include "base/host_memory.h"
 #include "base/output.h"
+#include "cli/checkpoint.h"
 #include "cli/commands.h"
 #include "cli/debug_program.h"
 #include "cli/default_gpu.h"
@@ -37,7 +38,7 @@ enum {
   OPT_PROGRESS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_SAMPLE,
   OPT_SAMPLE_CTAS, OPT_INTERLEAVE, OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_US, OPT_TOOL,
   OPT_PRINT_LEVEL, OPT_PRINT_LIMIT, OPT_LEAK_CHECK, OPT_ERROR_EXITCODE, OPT_LOG_FILE, OPT_HTML, OPT_HTML_BASELINE,
-  OPT_WHAT_IF, OPT_MACHINE, OPT_LIBS,
+  OPT_WHAT_IF, OPT_MACHINE, OPT_LIBS, OPT_CHECKPOINT, OPT_CHECKPOINT_AT, OPT_RESTORE,
   OPT_SYSROOT, OPT_MEMORY, OPT_MISSING_CALLS, OPT_FUNCTIONAL_CPU, OPT_FAST_FORWARD,
   OPT_OUTPUT = 'o',
 };
@@ -92,6 +93,11 @@ static const struct cli_option options[] = {
   {OPT_FAST_FORWARD, "fast-forward", "TO", "RISC-V programs: without time up to its first region of interest\n"
                                            "(region), or to so many instructions"},
   {OPT_MISSING_CALLS, "missing-calls", NULL, "RISC-V programs: name system calls that are not served, once each"},
+  {OPT_CHECKPOINT, "checkpoint", "FILE", "RISC-V programs in time: save the run, to go on from there later\n"
+                                         "(docs/checkpoints.md)"},
+  {OPT_CHECKPOINT_AT, "checkpoint-at", "NS,...", "... at this time of the program; with several, to FILE.NS each. Or\n"
+                                                 "region: when its next region of interest begins"},
+  {OPT_RESTORE, "restore", "FILE", "go on from there; nothing else with it"},
   {0},
 };
 
@@ -155,6 +161,8 @@ struct exec_run {
   bool native;                  /* --libs native */
   struct exec_rv64 rv64;
   bool for_rv64, for_gpu;       /* options of either kind were given */
+  unsigned long *times;         /* of --checkpoint-at */
+  const char *restore;          /* --restore */
   bool quiet;
   char *text;
   size_t bytes;
@@ -268,6 +276,20 @@ static int take_what_if(const struct cli_command *cmd, struct exec_run *x, const
   return CLI_OK;
 }
 
+/* When a RISC-V program is to be saved. */
+static int take_times(const struct cli_command *cmd, struct exec_run *x, const char *arg)
+{
+  mem_free(x->times);
+  x->times = NULL;
+  x->for_rv64 = true;
+  x->rv64.n_checkpoints = 1;
+  x->rv64.checkpoint_region = strcmp(arg, "region") == 0;
+  if (x->rv64.checkpoint_region) return CLI_OK;
+  x->rv64.checkpoint_at = x->times = checkpoint_list(arg, &x->rv64.n_checkpoints);
+  if (x->times) return CLI_OK;
+  return cli_usage_error(cmd, "--checkpoint-at %s: not region, or times in ns, each larger than the one before", arg);
+}
+
 /* Options of RISC-V programs; CLI_OPT_BAD: another one. */
 static int take_rv64(const struct cli_command *cmd, struct exec_run *x, int id, const char *arg)
 {
@@ -289,6 +311,9 @@ static int take_rv64(const struct cli_command *cmd, struct exec_run *x, int id, 
     x->rv64.forward_insts = n;
     break;
   case OPT_MISSING_CALLS: x->rv64.missing_calls = true; break;
+  case OPT_CHECKPOINT: x->rv64.checkpoint_file = arg; break;
+  case OPT_CHECKPOINT_AT: return take_times(cmd, x, arg);
+  case OPT_RESTORE: x->restore = arg; break;
   case OPT_MAX_INSTRUCTIONS: /* of programs of either kind */
     if (cli_number(arg, 1, ULONG_MAX, &n)) x->rv64.max_insts = n;
     return CLI_OPT_BAD;
@@ -362,12 +387,16 @@ static int check_what_if(const struct cli_command *cmd, const struct exec_run *x
 static int parse(const struct cli_command *cmd, struct exec_run *x, int argc, char **argv)
 {
   const char *arg;
-  for (int id; (id = cli_next_option(cmd, argc, argv, &arg)) != CLI_OPT_END;) {
+  unsigned n = 0;
+  for (int id; (id = cli_next_option(cmd, argc, argv, &arg)) != CLI_OPT_END; n++) {
     if (id == CLI_OPT_HELP) return CLI_OPT_HELP;
     if (id == CLI_OPT_BAD) return CLI_BAD_INPUT;
     int status = take_option(cmd, x, id, arg);
     if (status != CLI_OK) return status;
   }
+  if (x->restore && (n > 1 || optind < argc))
+    return cli_usage_error(cmd, "--restore FILE goes on with what was asked for then: no program and no option besides");
+  if (x->restore) return CLI_OK;
   if (x->timeline_choice && !x->timeline)
     return cli_usage_error(cmd, "--timeline-sms, --timeline-warps and --timeline-us choose what --timeline FILE shows");
   if (output_same(x->json, x->timeline) || output_same(x->json, x->report) || output_same(x->timeline, x->report))
@@ -376,6 +405,10 @@ static int parse(const struct cli_command *cmd, struct exec_run *x, int argc, ch
   if (x->html && !x->timed) return cli_usage_error(cmd, "--html shows cycles: not with --functional");
   if (output_same(x->html, x->json) || output_same(x->html, x->timeline) || output_same(x->html, x->report))
     return cli_usage_error(cmd, "--html and another output name one file");
+  if (!x->rv64.checkpoint_file != !x->rv64.n_checkpoints)
+    return cli_usage_error(cmd, "--checkpoint FILE says where, --checkpoint-at when: both or none");
+  if (output_same(x->rv64.checkpoint_file, x->json) || output_same(x->rv64.checkpoint_file, x->report))
+    return cli_usage_error(cmd, "--checkpoint and another output name one file");
   if (optind == argc) return cli_usage_error(cmd, "no program given");
   return check_what_if(cmd, x);
 }
@@ -519,7 +552,12 @@ static int start_rv64(const struct cli_command *cmd, struct exec_run *x, char **
     if (x->which) fprintf(x->out, "time=%s\n", x->which);
     if (x->stop) fprintf(x->out, "stop=1\n");
   }
-  fflush(x->out);
+  /* What is behind it has all it needs in memory of its own (cli/region.h). */
+  fclose(x->out);
+  x->out = NULL;
+  char *const text = x->text;
+  NO_MEMORY_IF(!(x->text = strdup(text)));
+  free(text);
   x->rv64.machine = x->machine;
   x->rv64.gpu = x->gpu;
   x->rv64.presets = x->presets;
@@ -536,14 +574,40 @@ static int start_either(const struct cli_command *cmd, struct exec_run *x, char 
 {
   const bool rv64 = exec_rv64_is(program[0]);
   if (!rv64 && x->for_rv64)
-    return cli_usage_error(cmd, "--sysroot, --memory, --functional-cpu, --fast-forward and --missing-calls are for"
-                           " RISC-V programs: %s is none", program[0]);
+    return x->rv64.checkpoint_file
+               ? cli_error("--checkpoint: %s is a program of this machine, whose registers, threads and files are not"
+                           " the simulator's: RISC-V programs are saved, and 'warpstep run'", program[0])
+               : cli_usage_error(cmd, "--sysroot, --memory, --functional-cpu, --fast-forward and --missing-calls are"
+                                 " for RISC-V programs: %s is none", program[0]);
   if (!rv64) return start(x, program);
   if (cmd != &cmd_exec) return cli_error("%s: a RISC-V program: only 'warpstep exec' runs those", program[0]);
   if (x->for_gpu && !x->machine && !x->gpu)
     return cli_usage_error(cmd, "%s: a RISC-V program runs without a GPU: --machine or --gpu says which; without them"
                            " only --sysroot, --memory, --missing-calls and --max-instructions are for it", program[0]);
   return start_rv64(cmd, x, program);
+}
+
+static int run_program(const struct cli_command *cmd, struct exec_run x, int argc, char **argv);
+
+static int run_in_region(struct checkpoint *c, int argc, char **argv)
+{
+  optind = 0; /* options have been read before */
+  return run_program(&cmd_exec, (struct exec_run){.timed = true, .rv64.checkpoint = c}, argc, argv);
+}
+
+/* With all its memory in a region. */
+static int start_to_save(int argc, char **argv)
+{
+  struct err e = {""};
+  int status;
+  return checkpoint_run(run_in_region, argc, argv, &status, &e) ? status : cli_error("%s", e.msg);
+}
+
+static int restore(const char *path)
+{
+  struct err e = {""};
+  int status;
+  return checkpoint_restore(path, 0, &status, &e) ? status : cli_error("%s", e.msg);
 }
 
 static int run_program(const struct cli_command *cmd, struct exec_run x, int argc, char **argv)
@@ -553,10 +617,14 @@ static int run_program(const struct cli_command *cmd, struct exec_run x, int arg
   int status = parse(cmd, &x, argc, argv);
   if (status == CLI_OK && cmd == &cmd_capture && !x.capture)
     status = cli_usage_error(cmd, "no folder given: -o DIR");
-  if (status == CLI_OK) status = start_either(cmd, &x, argv + optind);
+  if (status == CLI_OK && x.restore) status = restore(x.restore);
+  else if (status == CLI_OK && x.rv64.checkpoint_file && !x.rv64.checkpoint && exec_rv64_is(argv[optind]))
+    status = start_to_save(argc, argv);
+  else if (status == CLI_OK) status = start_either(cmd, &x, argv + optind);
   else if (status == CLI_OPT_HELP) status = cli_help(cmd);
-  fclose(x.out);
+  if (x.out) fclose(x.out);
   free(x.text);
+  mem_free(x.times);
   return status;
 }
 

@@ -1,6 +1,7 @@
 /* `warpstep exec` of a RISC-V program (cli/exec_rv64.h). */
 #include "cli/exec_rv64.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -9,11 +10,13 @@
 #include "base/json_out.h"
 #include "base/output.h"
 #include "base/program_report.h"
+#include "cli/checkpoint.h"
 #include "config/machine_preset.h"
 #include "config/presets.h"
 #include "cuda/guest/cuda_guest.h"
 #include "host/linux/linux_cores.h"
 #include "host/linux/linux_elf.h"
+#include "host/linux/linux_kept.h"
 #include "host/linux/linux_process.h"
 
 /* Where Debian's libc6-riscv64-cross is installed. */
@@ -84,6 +87,53 @@ static int ended(struct guest_program *g, enum linux_end end, int status)
   return g && end == LINUX_EXITED ? guest_finish(g, status) : status;
 }
 
+/* The next place to save at. */
+static struct linux_until until(const struct exec_rv64 *x, unsigned i)
+{
+  if (i < x->n_checkpoints && !x->checkpoint_region) return (struct linux_until){.ns = x->checkpoint_at[i]};
+  return (struct linux_until){.ns = UINT64_MAX, .region = i < x->n_checkpoints};
+}
+
+static bool save(const struct exec_rv64 *x, unsigned i, struct linux_process *p, struct err *e)
+{
+  struct restored restored;
+  char path[PATH_MAX];
+  if (x->n_checkpoints == 1) snprintf(path, sizeof path, "%s", x->checkpoint_file);
+  else snprintf(path, sizeof path, "%s.%lu", x->checkpoint_file, x->checkpoint_at[i]);
+  TRY(linux_files_keep(p, e));
+  TRY(checkpoint_save(x->checkpoint, path, &restored, e));
+  if (restored.here) return linux_files_open_again(p, e);
+  if (!x->quiet) fprintf(stderr, "warpstep: %s: saved at %" PRIu64 " ns\n", path, linux_now(p));
+  return true;
+}
+
+static void say_missed(const struct exec_rv64 *x, unsigned i, const struct linux_process *p)
+{
+  for (; i < x->n_checkpoints; i++)
+    if (x->checkpoint_region) fprintf(stderr, "warpstep: no checkpoint: no region of interest has begun\n");
+    else
+      fprintf(stderr, "warpstep: no checkpoint at %lu ns: the program ended at %" PRIu64 " ns\n", x->checkpoint_at[i],
+              linux_now(p));
+}
+
+/* To its end, and saved on the way where that was asked for. */
+static enum linux_end run_cores(const struct exec_rv64 *x, struct linux_cores *o, struct linux_process *p,
+                                struct err *e)
+{
+  unsigned i = 0;
+  for (;; i++) {
+    const struct linux_until to = until(x, i);
+    const enum linux_end end = linux_cores_run(o, &to, e);
+    if (end != LINUX_STOPPED) {
+      say_missed(x, i, p);
+      return end;
+    }
+    if (save(x, i, p, e)) continue;
+    p->status = CLI_BAD_INPUT;
+    return LINUX_FAULT;
+  }
+}
+
 static int run_timed(const struct exec_rv64 *x, const struct machine_preset *m, struct linux_process *p,
                      struct guest_program *g, const char *name)
 {
@@ -98,7 +148,7 @@ static int run_timed(const struct exec_rv64 *x, const struct machine_preset *m, 
   if (!o) return cli_error("%s: %s", x->machine, e.msg);
   const struct program_report report = {o, put_table, put_json};
   if (g) guest_report(g, &report);
-  const enum linux_end end = linux_cores_run(o, &e);
+  const enum linux_end end = run_cores(x, o, p, &e);
   int status = finish(end, p, name, &e);
   if (g && end == LINUX_EXITED && guest_reports(g)) status = guest_finish(g, status); /* tells of both */
   else status = write_all(x, o, status);
@@ -128,6 +178,9 @@ static int run(const struct exec_rv64 *x, const struct machine_preset *m, struct
   const struct guest_setup setup = {.image = image, .options = x->options,
                                     .in_time = in_time,
                                     .memory = m && m->has_cpu ? m->cpu.memory : CPU_MEMORY_SPLIT};
+  if (x->checkpoint_file && !in_time)
+    return cli_error("--checkpoint saves programs in time: on a machine with the group cpu, without --functional-cpu");
+  if (x->checkpoint_file && calls_gpu) return cli_error("%s: calls a GPU, and such programs are not saved", argv[0]);
   struct guest_program *g = (m || x->gpu) && (calls_gpu || !in_time) ? guest_new(&setup) : NULL;
   const struct linux_options o = {
       .sysroot = x->sysroot ? x->sysroot : access(DEBIAN_SYSROOT, F_OK) == 0 ? DEBIAN_SYSROOT : NULL,

@@ -8,6 +8,8 @@
 
 #include "cli/cli.h"
 
+struct checkpoint;
+
 struct exec_rv64 {
   const char *sysroot; /* NULL: where Debian's cross libraries are, if they are */
   uint64_t max_insts;  /* 0: no limit */
@@ -22,6 +24,12 @@ struct exec_rv64 {
   uint64_t forward_insts; /* or to so many instructions; 0: no matter how many */
   const char *report, *json; /* files; NULL: the report to stderr; no JSON */
   bool quiet;                /* no report */
+  /* To be saved (cli/checkpoint.h), with its cores in time: where it runs; NULL: it is not to be */
+  struct checkpoint *checkpoint;
+  const char *checkpoint_file;
+  bool checkpoint_region;             /* when a region of interest begins */
+  const unsigned long *checkpoint_at; /* else at these times, ns, ascending */
+  unsigned n_checkpoints;
 };
 
 enum { EXEC_RV64_MEMORY_MIB = 4096 };

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/host_memory.h"
 #include "base/output.h"
 #include "base/regular.h"
+#include "cli/checkpoint.h"
 #include "cli/default_gpu.h"
 #include "host/snapshot.h"
 #include "host/what_if.h"
@@ -143,21 +145,11 @@ static bool take_level(const struct cli_command *cmd, const char *arg, struct ru
   return false;
 }
 
-/* "N,N,…", each larger than the one before. */
 static bool take_cycles(const struct cli_command *cmd, const char *arg, struct run_options *o)
 {
-  char *copy = arena_strdup(&o->arena, arg), *rest;
-  o->checkpoint_at = ARENA_ARRAY(&o->arena, unsigned long, strlen(arg) + 1);
-  o->n_checkpoints = 0;
-  for (char *word = copy; word; word = rest) {
-    rest = strchr(word, ',');
-    if (rest) *rest++ = 0;
-    unsigned long *cycle = &o->checkpoint_at[o->n_checkpoints];
-    if (!cli_number(word, 1, LONG_MAX, cycle) || (o->n_checkpoints && *cycle <= cycle[-1]))
-      return cli_usage_error(cmd, "--checkpoint-at %s: not cycles from 1, each larger than the one before", arg), false;
-    o->n_checkpoints++;
-  }
-  return true;
+  mem_free(o->checkpoint_at);
+  if ((o->checkpoint_at = checkpoint_list(arg, &o->n_checkpoints))) return true;
+  return cli_usage_error(cmd, "--checkpoint-at %s: not cycles from 1, each larger than the one before", arg), false;
 }
 
 static bool take_what_if(const struct cli_command *cmd, const char *list, uint64_t *rows)
@@ -441,6 +433,7 @@ int run_options_parse(const struct cli_command *cmd, int argc, char **argv, stru
 
 void run_options_free(struct run_options *o)
 {
+  mem_free(o->checkpoint_at);
   arena_free(&o->arena);
 }
 

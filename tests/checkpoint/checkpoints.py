@@ -3,6 +3,7 @@
 windows; and from each of these on, on another number of threads. Reports, buffers, printed text and exit status must be
 the same to the byte. Files that are no checkpoint of this program, or are damaged, must be refused with one line."""
 import json
+import os
 import pathlib
 import random
 import shutil
@@ -33,6 +34,16 @@ def verdict(name, wrong):
     print(f"not ok checkpoint {name}: {wrong}" if wrong else f"ok checkpoint {name}")
     if wrong:
         failed.append(name)
+
+
+def rv64(folder, *words, text=b""):
+    """A program of the simulated CPU, in a folder that has its files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    p = subprocess.run([BIN, "exec", *map(str, words)], cwd=folder, capture_output=True, timeout=600, input=text,
+                       env=dict(os.environ, WARPSTEP_PRESETS=ROOT / "presets"))
+    files = {f.relative_to(folder): f.read_bytes() for f in sorted(folder.rglob("*"))
+             if f.is_file() and not f.name.startswith("saved")}
+    return p.returncode, p.stdout, p.stderr.decode(errors="replace"), files
 
 
 def differs(plain, other, from_middle):
@@ -154,11 +165,81 @@ def options(scratch):
         verdict(f"options: {name}", "" if status == 2 and text.count("\n") == 1 and not out else f"{status} {text}")
 
 
+def fill(folder):
+    folder.mkdir(parents=True)
+    (folder / "in").write_bytes(bytes(range(32, 127)) * 4)
+
+
+def rv64_pairs(scratch, name, machine, words, places):
+    """Saves the program at these places, and goes on from each in a folder as it was then."""
+    words = ["--machine", machine, "--quiet", "--json", "report.json", *words]
+    fill(scratch / "plain")
+    plain = rv64(scratch / "plain", *words)
+    if plain[0] != 0 or pathlib.Path("report.json") not in plain[3]:
+        verdict(name, f"status {plain[0]}: {plain[2]}")
+        return
+    end = json.loads(plain[3][pathlib.Path("report.json")])["time_ps"] // 1000
+    at = places if isinstance(places, str) else ",".join(map(str, sorted(dice.sample(range(1, end), places))))
+    fill(scratch / "saved")
+    saved = rv64(scratch / "saved", "--checkpoint", "saved", "--checkpoint-at", at, *words)
+    verdict(f"{name} on {machine}: saved, it goes on as ever", differs(plain, saved, False))
+    for file in sorted((scratch / "saved").glob("saved*")):
+        # Once more in the folder of the run: files are opened by their names. What they have there is more than then.
+        (scratch / "saved" / "report.json").unlink(missing_ok=True)
+        again = rv64(scratch / "saved", "--restore", file)
+        verdict(f"{name} on {machine}: from {file.name}", differs(plain, again, True))
+    there = len(list((scratch / "saved").glob("saved*")))
+    wanted = 1 if isinstance(places, str) else places
+    verdict(f"{name} on {machine}: {wanted} files", "" if there == wanted else f"{there}: {saved[2]}")
+
+
+def programs(scratch):
+    compiler = shutil.which("riscv64-linux-gnu-gcc")
+    if not compiler or not pathlib.Path("/usr/riscv64-linux-gnu/lib/libc.so.6").exists():
+        print("skip checkpoint programs of RISC-V: no cross compiler")
+        return
+    scratch.mkdir()
+    for name in ("threads", "signals", "atomics", "library", "kept"):
+        source = ROOT / f"tests/rv64/programs/{name}.c" if name != "kept" else ROOT / "tests/checkpoint/kept.c"
+        static = [] if name == "library" else ["-static"]
+        subprocess.run([compiler, "-std=gnu17", "-O2", "-w", f"-I{ROOT}/include", *static, "-o", scratch / name, source,
+                        "-lm", "-ldl", "-latomic"], check=True)
+    for name, machine, places in (("threads", "fused-rv64", 10), ("threads", "split-rv64", 4), ("signals", "c2c-rv64", 8),
+                                  ("atomics", "fused-rv64", 6), ("library", "fused-rv64", 8), ("kept", "fused-rv64", 14),
+                                  ("kept", "split-rv64", "region")):
+        rv64_pairs(scratch / f"{name}-{machine}", name, machine, [scratch / name], places)
+    unkept(scratch)
+
+
+def unkept(scratch):
+    """What cannot be opened again is told, when it is saved or when it is restored."""
+    at = ["--machine", "fused-rv64", "--quiet", "--checkpoint", "saved", "--checkpoint-at", "region", scratch / "kept"]
+    for name in ("pipe", "removed"):
+        fill(scratch / name)
+        status, _, text, _ = rv64(scratch / name, *at, name)
+        right = status == 2 and text.count("\n") == 1 and not (scratch / name / "saved").exists()
+        verdict(f"an open {name}", "" if right else f"status {status}: {text}")
+    fill(scratch / "files")
+    rv64(scratch / "files", *at)
+    for name, change in (("a file is shorter", lambda f: f.write_bytes(b"few")), ("a file is gone", lambda f: f.unlink()),
+                         ("a file is a folder", lambda f: f.mkdir())):
+        change(scratch / "files" / "in")
+        status, _, text, _ = rv64(scratch / "files", "--restore", "saved")
+        verdict(name, "" if status == 2 and text.count("\n") == 1 and "/in" in text else f"status {status}: {text}")
+    for name, words in (("this machine's", ["--checkpoint", "saved", "--checkpoint-at", "5", "/bin/true"]),
+                        ("no time", ["--functional", *at])):
+        status, out, text, _ = rv64(scratch / "others", *words)
+        verdict(f"a program that cannot be saved: {name}", "" if status == 2 and text.count("\n") == 1 and not out
+                else f"status {status}: {text}")
+
+
 def main():
     scratch = pathlib.Path(tempfile.mkdtemp())
     try:
-        for part in (random_windows, other_ends, missed, bad_files, options):
-            part(scratch / part.__name__)
+        chosen = sys.argv[2:]
+        for part in (random_windows, other_ends, missed, bad_files, options, programs):
+            if not chosen or part.__name__ in chosen:
+                part(scratch / part.__name__)
     finally:
         shutil.rmtree(scratch)
     return bool(failed)

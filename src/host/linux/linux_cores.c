@@ -35,6 +35,8 @@ struct linux_cores {
   bool beside; /* GPUs have work: they are met at every slice */
   bool free;   /* the run under way goes on for as long as there is something to do */
   bool ended;
+  picos stop;       /* where the run under way is to stop; TIME_NEVER: nowhere */
+  uint64_t regions; /* … or when more regions of interest than so many have begun; UINT64_MAX: never */
   enum linux_end end;
   struct err e;
   uint8_t scratch[SCRATCH][COH_LINE_BYTES]; /* lines of no page, by home */
@@ -421,12 +423,17 @@ static void os_dump(const void *self, FILE *out)
   (void)self, (void)out;
 }
 
+static bool region_has_begun(const struct linux_cores *o)
+{
+  return o->p->regions.begun > o->regions;
+}
+
 /* The run stops where it ends, or where GPUs have got something to do that had nothing. */
 static bool between(void *ctx, picos now)
 {
   const struct linux_cores *o = ctx;
   (void)now;
-  return !o->ended && !(o->beside && o->free);
+  return !o->ended && !(o->free && (o->beside || region_has_begun(o)));
 }
 
 /* --- from start to end --------------------------------------------------------------------------- */
@@ -532,7 +539,7 @@ static void meet(struct linux_cores *o, picos until)
 static enum domain_end run_slice(struct linux_cores *o)
 {
   const uint64_t slice = slice_of(o);
-  const picos until = slice ? o->now + slice * PS_PER_NS : TIME_NEVER;
+  const picos until = slice ? o->now + slice * PS_PER_NS : o->stop;
   o->free = !slice;
   const enum domain_end how = domain_run(o->domain, until, NULL);
   if (!slice || o->ended) return how;
@@ -540,12 +547,24 @@ static enum domain_end run_slice(struct linux_cores *o)
   return DOMAIN_REACHED;
 }
 
-enum linux_end linux_cores_run(struct linux_cores *o, struct err *e)
+/* Without GPUs at work cores go on to there by themselves, and may have nothing to do just before it. */
+static bool has_come(const struct linux_cores *o, enum domain_end how)
+{
+  return o->now >= o->stop || (o->free && how == DOMAIN_REACHED) || region_has_begun(o);
+}
+
+enum linux_end linux_cores_run(struct linux_cores *o, const struct linux_until *until, struct err *e)
 {
   void (*const before)(int) = signal(SIGPIPE, SIG_IGN); /* the guest gets its own */
   enum domain_end how;
+  o->stop = time_ns(until->ns);
+  o->regions = until->region ? o->p->regions.begun : UINT64_MAX;
   do how = run_slice(o);
-  while (!o->ended && (how == DOMAIN_REACHED || how == DOMAIN_NOTICE));
+  while (!o->ended && !has_come(o, how) && (how == DOMAIN_REACHED || how == DOMAIN_NOTICE));
+  if (!o->ended && has_come(o, how)) {
+    signal(SIGPIPE, before);
+    return LINUX_STOPPED;
+  }
   if (!o->ended) unended(o, how);
   for (uint32_t i = 0; i < o->cpu->n_cores; i++) cpu_core_idle(&o->cpu->core[i], o->now);
   signal(SIGPIPE, before);

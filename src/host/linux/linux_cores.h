@@ -24,9 +24,15 @@ struct json_out;
 struct linux_cores *linux_cores_new(struct linux_process *, const struct machine_preset *, struct err *e);
 void linux_cores_free(struct linux_cores *);
 
-/* Runs the process to its end, as linux_process_run does. On the caller's thread: windows are of few ns, too short to
- * share. */
-enum linux_end linux_cores_run(struct linux_cores *, struct err *e);
+/* Where a run stops on its way, between two windows; it is the run that does not stop. */
+struct linux_until {
+  uint64_t ns; /* of the process's clock; UINT64_MAX: nowhere */
+  bool region; /* when the next region of interest has begun */
+};
+
+/* Runs the process to its end, as linux_process_run does, or until it has come there: LINUX_STOPPED. On the caller's
+ * thread: windows are of few ns, too short to share. */
+enum linux_end linux_cores_run(struct linux_cores *, const struct linux_until *, struct err *e);
 
 /* What the run was made of: a table for people; or JSON. */
 void linux_cores_report(const struct linux_cores *, FILE *);

@@ -22,7 +22,9 @@ enum { MOST_IOV = 1024 };
 void linux_files_init(struct linux_process *p)
 {
   for (int i = 0; i < LINUX_FILES; i++) p->file[i].host = -1;
-  for (int i = 0; i < 3; i++) p->file[i].host = fcntl(i, F_DUPFD_CLOEXEC, 3);
+  for (int i = 0; i < 3; i++)
+    p->file[i] = (struct linux_file){.host = fcntl(i, F_DUPFD_CLOEXEC, 3), .description = (uint32_t)i};
+  p->descriptions = 3;
 }
 
 void linux_files_free(struct linux_process *p)
@@ -36,16 +38,28 @@ int linux_file_host(const struct linux_process *p, uint64_t fd)
   return (uint32_t)fd < LINUX_FILES ? p->file[(uint32_t)fd].host : -1;
 }
 
-int64_t linux_file_new(struct linux_process *p, int host, uint64_t least, bool close_on_exec)
+static int64_t place(struct linux_process *p, const struct linux_file *f, uint64_t least)
 {
-  if (host < 0) return -errno;
+  if (f->host < 0) return -errno;
   for (uint64_t i = least; i < LINUX_FILES; i++) {
     if (p->file[i].host >= 0) continue;
-    p->file[i] = (struct linux_file){host, close_on_exec};
+    p->file[i] = *f;
     return (int64_t)i;
   }
-  close(host);
+  close(f->host);
   return -EMFILE;
+}
+
+int64_t linux_file_new(struct linux_process *p, int host, uint64_t least, bool close_on_exec)
+{
+  return place(p, &(struct linux_file){host, close_on_exec, p->descriptions++}, least);
+}
+
+int64_t linux_file_duplicate(struct linux_process *p, uint64_t of, uint64_t least, bool close_on_exec)
+{
+  const struct linux_file *f = &p->file[of];
+  const int host = fcntl(f->host, F_DUPFD_CLOEXEC, 3);
+  return place(p, &(struct linux_file){host, close_on_exec, f->description}, least);
 }
 
 int linux_file_buffer(struct linux_process *p, uint64_t addr, uint64_t bytes, enum rv64_access access,
@@ -202,7 +216,7 @@ int64_t linux_sys_lseek(struct linux_process *p, const uint64_t *a)
 int64_t linux_sys_dup(struct linux_process *p, const uint64_t *a)
 {
   const int host = linux_file_host(p, a[0]);
-  return host < 0 ? -EBADF : linux_file_new(p, fcntl(host, F_DUPFD_CLOEXEC, 3), 0, false);
+  return host < 0 ? -EBADF : linux_file_duplicate(p, a[0], 0, false);
 }
 
 int64_t linux_sys_dup3(struct linux_process *p, const uint64_t *a)
@@ -213,7 +227,7 @@ int64_t linux_sys_dup3(struct linux_process *p, const uint64_t *a)
   const int copy = fcntl(host, F_DUPFD_CLOEXEC, 3);
   if (copy < 0) return -errno;
   if (p->file[a[1]].host >= 0) close(p->file[a[1]].host);
-  p->file[a[1]] = (struct linux_file){copy, (a[2] & O_CLOEXEC) != 0};
+  p->file[a[1]] = (struct linux_file){copy, (a[2] & O_CLOEXEC) != 0, p->file[a[0]].description};
   return (int64_t)a[1];
 }
 
@@ -244,7 +258,7 @@ int64_t linux_sys_fcntl(struct linux_process *p, const uint64_t *a)
   case F_DUPFD:
   case F_DUPFD_CLOEXEC:
     if (a[2] >= LINUX_FILES) return -EINVAL;
-    return linux_file_new(p, fcntl(host, F_DUPFD_CLOEXEC, 3), a[2], (int)a[1] == F_DUPFD_CLOEXEC);
+    return linux_file_duplicate(p, a[0], a[2], (int)a[1] == F_DUPFD_CLOEXEC);
   case F_GETFD: return f->close_on_exec ? FD_CLOEXEC : 0;
   case F_SETFD: f->close_on_exec = a[2] & FD_CLOEXEC; return 0;
   case F_GETFL: r = fcntl(host, F_GETFL); break;

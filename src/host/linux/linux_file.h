@@ -16,6 +16,9 @@ int linux_file_host(const struct linux_process *, uint64_t fd);
  * closed then). */
 int64_t linux_file_new(struct linux_process *, int host, uint64_t least, bool close_on_exec);
 
+/* The same for a duplicate of the guest's descriptor `of`, which is open. */
+int64_t linux_file_duplicate(struct linux_process *, uint64_t of, uint64_t least, bool close_on_exec);
+
 enum { LINUX_IOV = 64 };
 /* Host memory behind [addr, addr + bytes), as far as it goes into LINUX_IOV pieces and the guest has the right.
  * Returns the number of pieces, 0: not even the first byte; *covered: their bytes. */

@@ -79,8 +79,7 @@ int64_t linux_sys_openat(struct linux_process *p, const uint64_t *a)
   const bool on_exec = a[2] & O_CLOEXEC;
   const int own = own_descriptor(at.name);
   if (own >= 0) {
-    const int host = linux_file_host(p, (uint64_t)own);
-    return host < 0 ? -ENOENT : linux_file_new(p, fcntl(host, F_DUPFD_CLOEXEC, 3), 0, on_exec);
+    return linux_file_host(p, (uint64_t)own) < 0 ? -ENOENT : linux_file_duplicate(p, (uint64_t)own, 0, on_exec);
   }
   if (strcmp(at.name, "/proc/self/exe") == 0) memcpy(at.name, p->program, sizeof at.name);
   const int fd = open_plain(&at, ((int)a[2] & KNOWN) | O_CLOEXEC, (mode_t)a[3] & 07777);

@@ -37,6 +37,7 @@ void linux_process_free(struct linux_process *p)
 {
   if (!p) return;
   linux_files_free(p);
+  mem_free(p->kept);
   linux_objects_free(p);
   for (uint32_t i = 0; i < p->n_threads; i++) mem_free(p->thread[i]);
   mem_free(p->thread);

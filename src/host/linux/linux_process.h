@@ -68,6 +68,7 @@ struct linux_thread {
 struct linux_file {
   int host; /* descriptor; -1: none */
   bool close_on_exec;
+  uint32_t description; /* number of what was opened, the same in duplicates; 0, 1, 2: what the simulator has there */
 };
 
 /* A file that is mapped with the right to execute: for the names of places in code. */
@@ -94,6 +95,9 @@ struct linux_process {
   struct linux_action action[LINUX_SIGNALS];
   uint64_t pending; /* signals for any thread */
   struct linux_file file[LINUX_FILES];
+  uint32_t descriptions;
+  struct linux_kept *kept; /* of the files, for a process that goes on from a checkpoint (linux_kept.h); NULL: none */
+  uint32_t n_kept;
   struct linux_object *object;
   uint32_t n_objects, object_room;
   char program[PATH_MAX]; /* absolute name */
@@ -137,6 +141,7 @@ enum linux_end {
   LINUX_STUCK,  /* all threads wait for each other */
   LINUX_LIMIT,  /* max_insts */
   LINUX_FORWARDED, /* it goes on from here in time */
+  LINUX_STOPPED,   /* it has come to where it was to stop, and goes on when it is told */
 };
 
 /* For who lets threads run elsewhere than on `core` (linux_cores.h), which has the registers of the running thread
