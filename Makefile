@@ -60,7 +60,7 @@ GUEST_OBJ := $(call objs,$(filter-out src/cuda/interpose.c,$(CUDA_SRC)))
 # is saved has all its memory at addresses of its own (docs/checkpoints.md). So have functions and constants: no PIE.
 comma := ,
 REGION_CALLS := $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc aligned_alloc free strdup strndup mmap munmap \
-                fopen fdopen open_memstream fclose)
+                fopen fdopen fclose)
 
 $(BIN): $(CLI_OBJ) $(GUEST_OBJ) $(LIB)
 	$(call say,LINK,$@)

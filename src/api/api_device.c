@@ -45,7 +45,7 @@ static bool build(ws_device *d, const struct ws_device_options *o, struct err *e
   open_print(d, o);
   struct device_config config = device_config_for(&d->preset.params, true);
   if (o->heap_bytes) config.heap_bytes = o->heap_bytes;
-  config.print = d->print;
+  config.print = d->print ? &d->print : NULL;
   TRY(device_init(&d->device, &config, e));
   d->simulator = simulator_new(&d->preset.params);
   return true;

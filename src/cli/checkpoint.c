@@ -70,6 +70,7 @@ bool checkpoint_save(struct checkpoint *c, const char *path, struct restored *re
   *restored = (struct restored){.here = false};
   if (region_streams())
     return err_set(e, "%s: nothing can be saved while a file is open that the run writes to all the time", path);
+  if (region_is_shared()) return err_set(e, "%s: memory that other processes can have, too, is not saved", path);
   fflush(stdout);
   fflush(stderr);
   c->path = path;

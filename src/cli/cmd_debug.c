@@ -44,7 +44,7 @@ static bool set_up(struct debug_run *r, FILE *print, struct err *e)
   r->has_preset = true;
   struct device_config config = device_config_for(&r->preset.params, false);
   config.presets = r->opt.presets;
-  config.print = print;
+  config.print = &print;
   r->cr = case_setup(&r->lc, &config, e);
   return r->cr != NULL;
 }

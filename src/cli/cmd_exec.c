@@ -395,7 +395,7 @@ static int parse(const struct cli_command *cmd, struct exec_run *x, int argc, ch
     if (status != CLI_OK) return status;
   }
   if (x->restore && (n > 1 || optind < argc))
-    return cli_usage_error(cmd, "--restore FILE goes on with what was asked for then: no program and no option besides");
+    return cli_usage_error(cmd, "--restore FILE goes on with what was asked for then: no program, no option besides");
   if (x->restore) return CLI_OK;
   if (x->timeline_choice && !x->timeline)
     return cli_usage_error(cmd, "--timeline-sms, --timeline-warps and --timeline-us choose what --timeline FILE shows");

@@ -52,6 +52,7 @@ struct run {
   struct launch_case lc;
   struct preset preset;
   bool has_preset;
+  FILE *print; /* the kernel's own text */
   struct case_run *cr;
   struct simulator *simulator;
   struct sim_result result;
@@ -148,7 +149,8 @@ static bool set_up(struct run *r, struct err *e)
   TRY(set_up_page(r, e));
   struct device_config config = device_config_for(&r->preset.params, !r->opt.functional);
   config.presets = r->opt.presets;
-  config.print = printed_to(&r->opt);
+  r->print = printed_to(&r->opt);
+  config.print = &r->print;
   if (r->opt.sanitize) config.gap_bytes = SANITIZE_GAP;
   if (!(r->cr = case_setup(&r->lc, &config, e))) return false;
 

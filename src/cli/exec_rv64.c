@@ -94,14 +94,17 @@ static struct linux_until until(const struct exec_rv64 *x, unsigned i)
   return (struct linux_until){.ns = UINT64_MAX, .region = i < x->n_checkpoints};
 }
 
-static bool save(const struct exec_rv64 *x, unsigned i, struct linux_process *p, struct err *e)
+static bool save(const struct exec_rv64 *x, unsigned i, struct linux_process *p, struct guest_program *g,
+                 struct err *e)
 {
   struct restored restored;
   char path[PATH_MAX];
   if (x->n_checkpoints == 1) snprintf(path, sizeof path, "%s", x->checkpoint_file);
   else snprintf(path, sizeof path, "%s.%lu", x->checkpoint_file, x->checkpoint_at[i]);
   TRY(linux_files_keep(p, e));
+  if (g) TRY(guest_keep(g, e));
   TRY(checkpoint_save(x->checkpoint, path, &restored, e));
+  if (restored.here && g) guest_open_again(g);
   if (restored.here) return linux_files_open_again(p, e);
   if (!x->quiet) fprintf(stderr, "warpstep: %s: saved at %" PRIu64 " ns\n", path, linux_now(p));
   return true;
@@ -118,7 +121,7 @@ static void say_missed(const struct exec_rv64 *x, unsigned i, const struct linux
 
 /* To its end, and saved on the way where that was asked for. */
 static enum linux_end run_cores(const struct exec_rv64 *x, struct linux_cores *o, struct linux_process *p,
-                                struct err *e)
+                                struct guest_program *g, struct err *e)
 {
   unsigned i = 0;
   for (;; i++) {
@@ -128,7 +131,7 @@ static enum linux_end run_cores(const struct exec_rv64 *x, struct linux_cores *o
       say_missed(x, i, p);
       return end;
     }
-    if (save(x, i, p, e)) continue;
+    if (save(x, i, p, g, e)) continue;
     p->status = CLI_BAD_INPUT;
     return LINUX_FAULT;
   }
@@ -148,7 +151,7 @@ static int run_timed(const struct exec_rv64 *x, const struct machine_preset *m, 
   if (!o) return cli_error("%s: %s", x->machine, e.msg);
   const struct program_report report = {o, put_table, put_json};
   if (g) guest_report(g, &report);
-  const enum linux_end end = run_cores(x, o, p, &e);
+  const enum linux_end end = run_cores(x, o, p, g, &e);
   int status = finish(end, p, name, &e);
   if (g && end == LINUX_EXITED && guest_reports(g)) status = guest_finish(g, status); /* tells of both */
   else status = write_all(x, o, status);
@@ -180,7 +183,6 @@ static int run(const struct exec_rv64 *x, const struct machine_preset *m, struct
                                     .memory = m && m->has_cpu ? m->cpu.memory : CPU_MEMORY_SPLIT};
   if (x->checkpoint_file && !in_time)
     return cli_error("--checkpoint saves programs in time: on a machine with the group cpu, without --functional-cpu");
-  if (x->checkpoint_file && calls_gpu) return cli_error("%s: calls a GPU, and such programs are not saved", argv[0]);
   struct guest_program *g = (m || x->gpu) && (calls_gpu || !in_time) ? guest_new(&setup) : NULL;
   const struct linux_options o = {
       .sysroot = x->sysroot ? x->sysroot : access(DEBIAN_SYSROOT, F_OK) == 0 ? DEBIAN_SYSROOT : NULL,

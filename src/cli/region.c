@@ -18,7 +18,7 @@
 /* Blocks have one of these sizes, their head included: multiples of 16 up to 256, then four for each power of two. What
  * is larger than the last is mapped by itself. */
 enum { STEP = 16, FINE = 256, FINE_CLASSES = FINE / STEP, CLASSES = FINE_CLASSES + 36, OWN_CLASS = CLASSES };
-enum { CHUNK = 1 << 20, MOST_GAPS = 512 };
+enum { CHUNK = 1 << 20, MOST_GAPS = 512, MOST_NOTED = 1024 };
 
 /* Before each block. */
 struct region_block {
@@ -32,20 +32,17 @@ struct free_block {
   struct free_block *next;
 };
 
-/* Pages that were given back. */
-struct gap {
-  uintptr_t at;
-  size_t bytes;
-};
-
 struct region {
   pthread_mutex_t lock; /* helpers of a run take memory, too */
   void *root;
   uintptr_t next;               /* nothing beyond has ever been handed out */
   uintptr_t chunk, chunk_bytes; /* what is being cut into blocks */
   struct free_block *free[CLASSES];
-  struct gap gap[MOST_GAPS];
+  struct region_range gap[MOST_GAPS]; /* pages that were given back */
   unsigned n_gaps;
+  struct region_range noted[MOST_NOTED];
+  unsigned n_noted;
+  bool shared;
   int streams;
 };
 
@@ -145,7 +142,7 @@ static _Noreturn void full(void)
 static void *map(struct region *r, size_t bytes)
 {
   for (unsigned i = r->n_gaps; i-- > 0;) {
-    struct gap *g = &r->gap[i];
+    struct region_range *g = &r->gap[i];
     if (g->bytes < bytes) continue;
     void *at = (void *)g->at;
     g->at += bytes;
@@ -166,13 +163,13 @@ static void unmap(struct region *r, uintptr_t at, size_t bytes)
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   if (fresh != (void *)at) full();
   for (unsigned i = 0; i < r->n_gaps; i++) {
-    struct gap *g = &r->gap[i];
+    struct region_range *g = &r->gap[i];
     if (g->at + g->bytes != at && at + bytes != g->at) continue;
     if (at < g->at) g->at = at;
     g->bytes += bytes;
     return;
   }
-  if (r->n_gaps < MOST_GAPS) r->gap[r->n_gaps++] = (struct gap){at, bytes};
+  if (r->n_gaps < MOST_GAPS) r->gap[r->n_gaps++] = (struct region_range){at, bytes};
 }
 
 static size_t whole_pages(size_t bytes)
@@ -196,6 +193,42 @@ void region_unmap(void *p, size_t bytes)
   pthread_mutex_lock(&r->lock);
   unmap(r, (uintptr_t)p, whole_pages(bytes));
   pthread_mutex_unlock(&r->lock);
+}
+
+/* ---- mappings elsewhere ---- */
+
+void region_note(void *p, size_t bytes)
+{
+  struct region *r = region();
+  pthread_mutex_lock(&r->lock);
+  if (r->n_noted < MOST_NOTED) r->noted[r->n_noted++] = (struct region_range){(uintptr_t)p, whole_pages(bytes)};
+  else r->shared = true; /* no more can be kept */
+  pthread_mutex_unlock(&r->lock);
+}
+
+void region_forget(void *p, size_t bytes)
+{
+  struct region *r = region();
+  const uintptr_t from = (uintptr_t)p, to = from + whole_pages(bytes);
+  pthread_mutex_lock(&r->lock);
+  for (unsigned i = r->n_noted; i-- > 0;)
+    if (r->noted[i].at >= from && r->noted[i].at + r->noted[i].bytes <= to) r->noted[i] = r->noted[--r->n_noted];
+  pthread_mutex_unlock(&r->lock);
+}
+
+const struct region_range *region_noted(unsigned i)
+{
+  return i < region()->n_noted ? &region()->noted[i] : NULL;
+}
+
+void region_note_shared(void)
+{
+  region()->shared = true;
+}
+
+bool region_is_shared(void)
+{
+  return region()->shared;
 }
 
 /* ---- blocks ---- */

@@ -35,6 +35,13 @@ void region_give(void *);
 void *region_map(size_t bytes);
 void region_unmap(void *, size_t bytes);
 
+/* Mappings at places that the program chose: they are saved, too. Of a range or all of it: given back. */
+void region_note(void *, size_t bytes);
+void region_forget(void *, size_t bytes);
+/* Memory that others have, too, was asked for: that cannot be saved. */
+void region_note_shared(void);
+bool region_is_shared(void);
+
 /* The one pointer by which what is in it is found again. */
 void region_set_root(void *);
 void *region_root(void);
@@ -59,5 +66,11 @@ uintptr_t region_end(void);
 uintptr_t region_limit(void);
 /* What was put at region_first() is a region's. */
 bool region_looks_right(void);
+/* Noted mappings. NULL: there are no more than i. */
+struct region_range {
+  uintptr_t at;
+  size_t bytes;
+};
+const struct region_range *region_noted(unsigned i);
 
 #endif

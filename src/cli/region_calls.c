@@ -22,7 +22,6 @@ void *__real_mmap(void *, size_t, int, int, int, off_t);
 int __real_munmap(void *, size_t);
 FILE *__real_fopen(const char *, const char *);
 FILE *__real_fdopen(int, const char *);
-FILE *__real_open_memstream(char **, size_t *);
 int __real_fclose(FILE *);
 
 void *__wrap_malloc(size_t);
@@ -36,7 +35,6 @@ void *__wrap_mmap(void *, size_t, int, int, int, off_t);
 int __wrap_munmap(void *, size_t);
 FILE *__wrap_fopen(const char *, const char *);
 FILE *__wrap_fdopen(int, const char *);
-FILE *__wrap_open_memstream(char **, size_t *);
 int __wrap_fclose(FILE *);
 
 void *__wrap_malloc(size_t bytes)
@@ -100,8 +98,13 @@ static void *copy_of_file(size_t bytes, int fd, off_t from)
 
 void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t from)
 {
-  if (!region_in_use() || at || !bytes || !(flags & MAP_PRIVATE))
-    return __real_mmap(at, bytes, protection, flags, fd, from);
+  if (!region_in_use()) return __real_mmap(at, bytes, protection, flags, fd, from);
+  if (flags & MAP_SHARED) region_note_shared();
+  if (at || !bytes || flags & MAP_SHARED) {
+    void *elsewhere = __real_mmap(at, bytes, protection, flags, fd, from);
+    if (elsewhere != MAP_FAILED && flags & MAP_ANONYMOUS && !region_has(at)) region_note(elsewhere, bytes);
+    return elsewhere;
+  }
   void *p = flags & MAP_ANONYMOUS ? region_map(bytes) : copy_of_file(bytes, fd, from);
   if (p != MAP_FAILED && protection == PROT_NONE) mprotect(p, bytes, protection);
   return p;
@@ -109,11 +112,14 @@ void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int fd, off
 
 int __wrap_munmap(void *at, size_t bytes)
 {
-  if (!region_has(at)) return __real_munmap(at, bytes);
+  if (!region_has(at)) {
+    if (region_in_use()) region_forget(at, bytes);
+    return __real_munmap(at, bytes);
+  }
   return region_unmap(at, bytes), 0;
 }
 
-/* ---- streams, which live in the C library. Those of fopencookie are their owner's matter (host/capture.h) ---- */
+/* ---- streams, which live in the C library. Those in memory are their owner's matter (host/capture.h) ---- */
 
 static FILE *count(FILE *f)
 {
@@ -131,13 +137,8 @@ FILE *__wrap_fdopen(int fd, const char *mode)
   return count(__real_fdopen(fd, mode));
 }
 
-FILE *__wrap_open_memstream(char **text, size_t *bytes)
-{
-  return count(__real_open_memstream(text, bytes));
-}
-
 int __wrap_fclose(FILE *f)
 {
-  if (region_in_use()) region_count_stream(-1);
+  if (region_in_use() && fileno(f) >= 0) region_count_stream(-1);
   return __real_fclose(f);
 }

@@ -1,8 +1,8 @@
 /* Regions in files (cli/region.h):
  *
  *   head   magic, name of the build, level of the host's vector instructions: as they are
- *   zstd   one frame, with a checksum: runs of pages {address, pages} and their bytes, up to {0, 0}; ranges that cannot
- *          be touched {address, pages}, up to {0, 0}
+ *   zstd   one frame, with a checksum: ranges elsewhere {address, pages}, up to {0, 0}; runs of pages {address, pages} and
+ *          their bytes, up to {0, 0}; ranges that cannot be touched {address, pages}, up to {0, 0}
  *
  * Only pages that are there and not zero are written.
  */
@@ -174,19 +174,37 @@ static bool find_guards(struct guards *g)
   return true;
 }
 
+static const struct run the_end;
+
+static bool put_noted(struct writer *w)
+{
+  const struct region_range *r;
+  for (unsigned i = 0; (r = region_noted(i)); i++)
+    if (!put_run(w, r->at, r->bytes / REGION_PAGE)) return false;
+  return put_run(w, the_end.at, the_end.pages);
+}
+
+static bool put_pages_noted(struct writer *w)
+{
+  const struct region_range *r;
+  for (unsigned i = 0; (r = region_noted(i)); i++)
+    if (!put_pages(w, r->at, r->at + r->bytes)) return false;
+  return true;
+}
+
 static bool put_all(struct writer *w, const struct guards *g)
 {
   uintptr_t at = region_first();
+  if (!put_noted(w)) return false;
   for (uint32_t i = 0; i <= g->n; i++) {
     const uintptr_t end = i < g->n ? g->run[i].at : region_end();
     if (!put_pages(w, at, end)) return false;
     if (i < g->n) at = g->run[i].at + g->run[i].pages * REGION_PAGE;
   }
-  if (!put_run(w, 0, 0)) return false;
+  if (!put_pages_noted(w) || !put_run(w, the_end.at, the_end.pages)) return false;
   for (uint32_t i = 0; i < g->n; i++)
     if (!put_run(w, g->run[i].at, g->run[i].pages)) return false;
-  const struct run last = {0, 0};
-  return compress(w, &last, sizeof last, ZSTD_e_end);
+  return compress(w, &the_end, sizeof the_end, ZSTD_e_end);
 }
 
 static bool write_region(FILE *f)
@@ -228,6 +246,8 @@ struct reader {
   size_t room;
   ZSTD_inBuffer left;
   bool over; /* the frame ended */
+  struct run *elsewhere; /* mapped, as the file says */
+  uint32_t n_elsewhere, room_elsewhere;
 };
 
 static bool decompress(struct reader *r, void *to, size_t n)
@@ -252,17 +272,49 @@ static bool ends_here(struct reader *r)
   return r->left.pos == r->left.size && fgetc(r->f) == EOF && !ferror(r->f);
 }
 
-static bool next_run(struct reader *r, struct run *run)
+/* Whether pages are some of those in [from, to). */
+static bool lie_in(const struct run *run, uintptr_t from, uintptr_t to)
+{
+  return run->at >= from && run->at < to && run->pages <= (to - run->at) / REGION_PAGE;
+}
+
+static bool next_range(struct reader *r, struct run *run)
 {
   if (!decompress(r, run, sizeof *run)) return false;
-  if (!run->pages) return run->at == 0;
-  return run->at >= region_first() && run->at < region_limit() && run->at % REGION_PAGE == 0 &&
-         run->pages <= (region_limit() - run->at) / REGION_PAGE;
+  return run->pages ? run->at % REGION_PAGE == 0 : run->at == 0;
+}
+
+static bool next_run(struct reader *r, struct run *run)
+{
+  if (!next_range(r, run)) return false;
+  bool there = !run->pages || lie_in(run, region_first(), region_limit());
+  for (uint32_t i = 0; i < r->n_elsewhere && !there; i++)
+    there = lie_in(run, r->elsewhere[i].at, r->elsewhere[i].at + r->elsewhere[i].pages * REGION_PAGE);
+  return there;
+}
+
+/* Nothing of this process is there. */
+static bool map_elsewhere(struct reader *r)
+{
+  enum { MOST_BITS = 47 };
+  struct run run;
+  for (;;) {
+    if (!next_range(r, &run)) return false;
+    if (!run.pages) return true;
+    if (run.at >> MOST_BITS || run.pages > UINT64_C(1) << (MOST_BITS - 12)) return false;
+    void *want = (void *)(uintptr_t)run.at;
+    if (mmap(want, run.pages * REGION_PAGE, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) != want)
+      return false;
+    r->elsewhere = mem_more(r->elsewhere, r->n_elsewhere, &r->room_elsewhere, sizeof *r->elsewhere);
+    r->elsewhere[r->n_elsewhere++] = run;
+  }
 }
 
 static bool read_region(struct reader *r)
 {
   struct run run;
+  if (!map_elsewhere(r)) return false;
   do {
     if (!next_run(r, &run)) return false;
     if (run.pages && !decompress(r, (void *)(uintptr_t)run.at, run.pages * REGION_PAGE)) return false;
@@ -296,6 +348,7 @@ static bool read_file(FILE *f, const char *path, struct err *e)
   NO_MEMORY_IF(!r.zstd);
   r.in = mem_alloc(r.room);
   const bool ok = read_region(&r);
+  mem_free(r.elsewhere);
   mem_free(r.in);
   ZSTD_freeDCtx(r.zstd);
   return ok || err_set(e, "%s: the checkpoint is damaged or cut off", path);

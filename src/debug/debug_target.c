@@ -28,10 +28,11 @@ static ssize_t print_once(void *ctx, const char *text, size_t n)
 
 static void open_print(struct debug_target *t)
 {
-  t->real_print = t->params.print;
-  t->params.print = fopencookie(t, "w", (cookie_io_functions_t){.write = print_once});
-  NO_MEMORY_IF(!t->params.print);
-  setvbuf(t->params.print, NULL, _IONBF, 0);
+  t->real_print = t->params.print ? *t->params.print : NULL;
+  t->print = fopencookie(t, "w", (cookie_io_functions_t){.write = print_once});
+  NO_MEMORY_IF(!t->print);
+  setvbuf(t->print, NULL, _IONBF, 0);
+  t->params.print = &t->print;
 }
 
 /* ---- kernels that launch kernels ---- */
@@ -117,7 +118,7 @@ void target_close(struct debug_target *t)
     for (unsigned i = 0; i < t->n_slots; i++) clear_calls(t, i);
   func_launch_free(t->func);
   start_image_free(t->start);
-  if (t->params.print) fclose(t->params.print);
+  if (t->print) fclose(t->print);
   mem_free(t->calls);
   mem_free(t->slot);
   mem_free(t->arrived);

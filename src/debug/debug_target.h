@@ -59,7 +59,7 @@ struct debug_target {
   struct device *device;
   const struct module_instance *code;
   struct func_params params; /* the launch's, with our own `print` */
-  FILE *real_print;
+  FILE *print, *real_print;
   struct func_launch *func;
   struct step_source *source;
   struct start_image *start; /* NULL: no way back, why_not says why */

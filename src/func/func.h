@@ -60,7 +60,8 @@ struct func_params {
   unsigned n_workers;               /* SMs (timed) or host threads (function-only) */
   unsigned slots_per_worker;        /* resident CTAs per worker */
   unsigned n_warpids;               /* warp slots of an SM, for %nwarpid */
-  FILE *print;                      /* device printf; records are ordered by the caller's calls */
+  FILE *const *print;               /* where the stream of device printf is, whose owner may open it again; NULL: it
+                                       is dropped. Records are ordered by the caller's calls */
   const char *kernel_name;
   struct func_heap *heap;           /* device malloc; NULL: none. Outlives its launches' blocks */
   bool on_demand;                   /* a launch for func_run*: code is prepared when a warp gets there */
@@ -82,8 +83,6 @@ void func_line_apply(const struct line_op *, uint8_t line[LINE_OP_BYTES]);
 struct func_launch *func_launch_new(const struct func_params *, struct err *e);
 void func_launch_free(struct func_launch *);
 struct step_source *func_source(struct func_launch *);
-/* Device printf goes there from now on. */
-void func_launch_print(struct func_launch *, FILE *);
 
 /* There is no time in these runs, but programs read clocks, wait for them and divide by differences. The one rule: each
  * warp instruction that a launch executes, of whatever warp, takes so many cycles of the SM clock; what a launch takes,

@@ -286,7 +286,7 @@ static bool setup_captured(struct case_run *r, const struct device_config *confi
 {
   const struct snapshot *s = r->c->snapshot;
   struct device_config without_heap = *config;
-  without_heap.print = r->print.stream;
+  without_heap.print = &r->print.stream;
   without_heap.heap_bytes = 0; /* the capture has its own */
   TRY(device_init(&r->device, &without_heap, e));
   TRY(snapshot_restore(s, &r->device, &r->code, e));
@@ -306,9 +306,9 @@ static bool setup_captured(struct case_run *r, const struct device_config *confi
 static bool setup(struct case_run *r, const struct device_config *config, struct err *e)
 {
   struct device_config with_print = *config;
-  capture_open(&r->print, config->print);
+  capture_open(&r->print, config->print ? *config->print : NULL);
   if (r->c->snapshot) return setup_captured(r, config, e);
-  with_print.print = r->print.stream;
+  with_print.print = &r->print.stream;
   TRY(launch_case_check(r->c, e));
   TRY(device_init(&r->device, &with_print, e));
   TRY(load_code(r, config->sm, e));
@@ -336,8 +336,6 @@ void case_flush(struct case_run *r)
 void case_print_again(struct case_run *r, FILE *print)
 {
   capture_open_again(&r->print, print);
-  r->device.config.print = r->launch.params.print = r->print.stream;
-  func_launch_print(r->launch.func, r->print.stream);
 }
 
 void case_free(struct case_run *r)

@@ -35,7 +35,7 @@ struct device_config {
   struct gmem *shared;         /* its memory is in this image, which others use, too; NULL: in one of its own */
   uint64_t memory_first, memory_end; /* where they lie: see gmem_set_range; end 0: anywhere */
   struct device_limits limits;
-  FILE *print;                 /* device printf; NULL: dropped */
+  FILE *const *print;          /* device printf: see func_params */
   const char *presets;         /* folder, for advice in messages; NULL: where presets_dir finds it */
 };
 

@@ -83,6 +83,12 @@ struct machine *simulator_machine(const struct simulator *s)
   return s->around ? s->around->machine : s->machine;
 }
 
+void simulator_renew_threads(struct simulator *s)
+{
+  unsigned cursor = 0;
+  if (simulator_next_member(s, &cursor) == s && simulator_machine(s)) machine_renew_threads(simulator_machine(s), 0);
+}
+
 struct simulator *simulator_next(struct simulator *s, unsigned *cursor)
 {
   if (s->around) return surroundings_next(s->around, cursor);

@@ -3,6 +3,7 @@
 windows; and from each of these on, on another number of threads. Reports, buffers, printed text and exit status must be
 the same to the byte. Files that are no checkpoint of this program, or are damaged, must be refused with one line."""
 import json
+import lzma
 import os
 import pathlib
 import random
@@ -170,15 +171,16 @@ def fill(folder):
     (folder / "in").write_bytes(bytes(range(32, 127)) * 4)
 
 
-def rv64_pairs(scratch, name, machine, words, places):
+def rv64_pairs(scratch, name, machine, words, places, threads=1):
     """Saves the program at these places, and goes on from each in a folder as it was then."""
-    words = ["--machine", machine, "--quiet", "--json", "report.json", *words]
+    words = ["--machine", machine, "--quiet", "--json", "report.json", "--threads", threads, *words]
     fill(scratch / "plain")
     plain = rv64(scratch / "plain", *words)
     if plain[0] != 0 or pathlib.Path("report.json") not in plain[3]:
         verdict(name, f"status {plain[0]}: {plain[2]}")
         return
-    end = json.loads(plain[3][pathlib.Path("report.json")])["time_ps"] // 1000
+    report = json.loads(plain[3][pathlib.Path("report.json")])
+    end = report.get("program", report)["time_ps"] // 1000 if not isinstance(places, str) else 0
     at = places if isinstance(places, str) else ",".join(map(str, sorted(dice.sample(range(1, end), places))))
     fill(scratch / "saved")
     saved = rv64(scratch / "saved", "--checkpoint", "saved", "--checkpoint-at", at, *words)
@@ -211,6 +213,24 @@ def programs(scratch):
     unkept(scratch)
 
 
+def gpu_programs(scratch):
+    """Programs of the simulated CPU that give GPUs work: kernels, copies, streams, functions, flags in shared memory."""
+    if not shutil.which("xz") or not pathlib.Path("/usr/riscv64-linux-gnu/lib/libc.so.6").exists():
+        print("skip checkpoint programs with a GPU: no xz, or no C library for RISC-V")
+        return
+    scratch.mkdir()
+    for name, machine, places, threads in (("flags", "fused-rv64", 6, 1), ("overlap", "fused-rv64", 6, 2),
+                                           ("sharing", "c2c-rv64", 6, 1), ("threads", "fused-rv64", 5, 1),
+                                           ("functions", "fused-rv64", 5, 1), ("symbols", "split-rv64", 5, 2),
+                                           ("overlap", "split-rv64", 6, 1), ("sharing", "split-rv64", 6, 1),
+                                           ("exec_streams", "split-rv64", 5, 1)):
+        program = scratch / name
+        packed = (ROOT / f"tests/rv64_cuda/prebuilt/{name}.xz").read_bytes()
+        program.write_bytes(lzma.decompress(packed))
+        program.chmod(0o755)
+        rv64_pairs(scratch / f"{name}-{machine}-run", name, machine, [program], places, threads)
+
+
 def unkept(scratch):
     """What cannot be opened again is told, when it is saved or when it is restored."""
     at = ["--machine", "fused-rv64", "--quiet", "--checkpoint", "saved", "--checkpoint-at", "region", scratch / "kept"]
@@ -237,7 +257,7 @@ def main():
     scratch = pathlib.Path(tempfile.mkdtemp())
     try:
         chosen = sys.argv[2:]
-        for part in (random_windows, other_ends, missed, bad_files, options, programs):
+        for part in (random_windows, other_ends, missed, bad_files, options, programs, gpu_programs):
             if not chosen or part.__name__ in chosen:
                 part(scratch / part.__name__)
     finally:

@@ -247,7 +247,7 @@ static void run_instruction(struct fields *in, struct bench *b, unsigned sm)
       .sm = sm, .code = {.base = CODE, .end = CODE + 32, .shift = 4, .inst = b->inst, .decoded = b->sass}, .entry_pc = CODE, .grid = {2, 1, 1},
       .block = {how & 1 ? 128 : 1 + choice(in, 40), 1, 1}, .regs_per_thread = REGISTERS, .shared_static = SHARED,
       .local_bytes = LOCAL, .shared_window = SHARED_WINDOW, .local_window = LOCAL_WINDOW, .image = b->mem,
-      .bank = {b->bank}, .bank_bytes = {BANK_BYTES}, .n_workers = 1, .slots_per_worker = 2, .print = b->null,
+      .bank = {b->bank}, .bank_bytes = {BANK_BYTES}, .n_workers = 1, .slots_per_worker = 2, .print = &b->null,
       .kernel_name = "fuzz", .heap = b->heap, .runtime = how & 2 ? &runtime : NULL, .textures = &b->objects.table,
       .host_level = 1};
   if (sm >= 90 && how & 4) p.cluster[0] = 2, p.cluster[1] = p.cluster[2] = 1;

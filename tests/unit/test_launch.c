@@ -394,7 +394,7 @@ static void test_symbols_and_print(void **state)
   const uint8_t *bank = module_bank(m->instance, module_kernel_at(m->module, 0), 3, &bytes);
   assert_memory_equal(bank + module_variable(m->module, "scale")->offset,
                       ((int32_t[]){10, 11, 12, 13}), 16);
-  fputs("a\nb\n", case_launch(r)->params.print);
+  fputs("a\nb\n", *case_launch(r)->params.print);
   must(case_check(r, &list, &n, &e), &e);
   assert_int_equal(n, 2);
   assert_true(list[0].ok && list[1].ok);

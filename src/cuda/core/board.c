@@ -81,7 +81,7 @@ static bool start_board(struct shim *s, struct board *b, struct err *e)
   config.shared = s->program.shared;
   config.memory_first = first + b->number * part;
   config.memory_end = config.memory_first + part;
-  config.print = s->print.file;
+  config.print = &s->print.file;
   config.presets = s->options.presets;
   if (s->options.sanitize) config.gap_bytes = SANITIZE_GAP;
   TRY(device_init(&b->device, &config, e));

@@ -82,6 +82,27 @@ void shim_watch_forks(void)
   pthread_atfork(before_fork, behind_fork, in_child);
 }
 
+static void be_this_thread(struct thread *t)
+{
+  t->tid = gettid();
+  BUG_ON(pthread_getcpuclockid(pthread_self(), &t->cpu));
+}
+
+void shim_adopt(struct shim *s, void *thread)
+{
+  atomic_store(&the_shim, s);
+  BUG_ON(pthread_key_create(&s->thread_key, NULL));
+  BUG_ON(pthread_setspecific(s->thread_key, thread));
+  for (struct thread *t = s->threads; t; t = t->next) be_this_thread(t);
+  s->pid = getpid();
+}
+
+void device_print_open(struct device_print *p)
+{
+  p->file = open_memstream(&p->text, &p->bytes);
+  NO_MEMORY_IF(!p->file);
+}
+
 struct shim *shim_if_any(void)
 {
   return atomic_load(&the_shim);
@@ -102,8 +123,7 @@ struct thread *shim_thread(struct shim *s)
   struct thread *t = pthread_getspecific(s->thread_key);
   if (t) return t;
   t = shim_alloc(sizeof *t);
-  t->tid = gettid();
-  BUG_ON(pthread_getcpuclockid(pthread_self(), &t->cpu));
+  be_this_thread(t);
   t->next = s->threads;
   s->threads = t;
   BUG_ON(pthread_setspecific(s->thread_key, t));

@@ -36,6 +36,9 @@ struct told {
 
 /* The process's shim; made when there is none. No lock needed. */
 struct shim *shim_get(void);
+/* It is this process's, made by another one: the calling thread has what belonged to the one that called there. */
+void shim_adopt(struct shim *, void *thread);
+void device_print_open(struct device_print *);
 /* From now on a child that the process forks has a lock that is free, and knows of no threads that it lacks. Once. */
 void shim_watch_forks(void);
 /* The same, NULL when there is none yet. */

@@ -34,8 +34,7 @@ static bool bring_up(struct shim *s, struct err *e)
   if (s->options.trace &&
       !(s->trace = trace_export_new(s->options.trace, TRACE_XZ, TRACE_VERSION, e)))
     return false;
-  s->print.file = open_memstream(&s->print.text, &s->print.bytes);
-  NO_MEMORY_IF(!s->print.file);
+  device_print_open(&s->print);
   s->record.machine = s->options.machine;
   TRY(boards_start(s, e));
   if (s->boards.n == 0) return true; /* the program sees none */
@@ -61,6 +60,21 @@ static void keep_status(int status, void *s)
   ((struct shim *)s)->status = status;
 }
 
+static void watch_process(struct shim *s)
+{
+  interrupt_watch(s);
+  shim_watch_forks();
+  on_exit(keep_status, s);
+}
+
+void shim_come_back(struct shim *s, void *thread)
+{
+  shim_adopt(s, thread);
+  if (!s->up) return;
+  watch_process(s);
+  for (unsigned i = 0; i < s->boards.n; i++) simulator_renew_threads(s->boards.of[i].simulator);
+}
+
 CUresult shim_up(struct shim *s)
 {
   struct err e = {""};
@@ -73,9 +87,7 @@ CUresult shim_up(struct shim *s)
   if (s->failed) return CUDA_ERROR_NO_DEVICE;
   s->parts = parts;
   s->pid = getpid(); /* perhaps a child of the process in which the library was loaded: this one uses the GPU */
-  interrupt_watch(s);
-  shim_watch_forks();
-  on_exit(keep_status, s);
+  watch_process(s);
   return CUDA_SUCCESS;
 }
 

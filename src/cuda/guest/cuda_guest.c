@@ -35,6 +35,8 @@ struct guest_program {
   bool in_time;
   struct span_list written;           /* by GPUs, where cores are in time */
   struct l2_rights rights;            /* of the GPU's L2 beside cores in time, on one memory */
+  void *thread, *printed;             /* across a checkpoint: of the calling thread; text that was not given out yet */
+  size_t printed_bytes;
   uint64_t seen_end, seen_open;       /* of the front end, when changes were asked for last */
 };
 
@@ -326,6 +328,29 @@ int guest_finish(struct guest_program *g, int status)
   return shim_status(s, status);
 }
 
+bool guest_keep(struct guest_program *g, struct err *e)
+{
+  struct shim *s = g->shim;
+  if (s->options.trace) return err_set(e, "nothing can be saved while --trace writes launches");
+  g->thread = pthread_getspecific(s->thread_key);
+  mem_free(g->printed);
+  g->printed = NULL;
+  g->printed_bytes = 0;
+  if (!s->print.file) return true;
+  fflush(s->print.file);
+  g->printed_bytes = s->print.bytes;
+  g->printed = memcpy(mem_alloc(g->printed_bytes), s->print.text, g->printed_bytes);
+  return true;
+}
+
+void guest_open_again(struct guest_program *g)
+{
+  shim_come_back(g->shim, g->thread);
+  if (!g->shim->print.file) return;
+  device_print_open(&g->shim->print);
+  fwrite(g->printed, 1, g->printed_bytes, g->shim->print.file);
+}
+
 void guest_free(struct guest_program *g)
 {
   if (!g) return;
@@ -337,6 +362,7 @@ void guest_free(struct guest_program *g)
   l2_rights_free(&g->rights);
   span_list_free(&g->written);
   mem_free(g->functions.due);
+  mem_free(g->printed);
   mem_free(g->by_name);
   arena_free(&g->keep);
   mem_free(g);

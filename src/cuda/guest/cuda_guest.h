@@ -46,4 +46,9 @@ bool guest_reports(const struct guest_program *);
 /* GPUs are not used any more. */
 void guest_free(struct guest_program *);
 
+/* Across a checkpoint (docs/checkpoints.md), while the program's thread does not call. Before it; false: what was asked
+ * for cannot be saved, *e says what. Behind it, in a process that has none of its threads and streams. */
+bool guest_keep(struct guest_program *, struct err *e);
+void guest_open_again(struct guest_program *);
+
 #endif

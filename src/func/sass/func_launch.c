@@ -383,11 +383,6 @@ void func_launch_free(struct func_launch *l)
   mem_free(l);
 }
 
-void func_launch_print(struct func_launch *l, FILE *print)
-{
-  l->p.print = print;
-}
-
 struct step_source *func_source(struct func_launch *l)
 {
   return &l->source;

@@ -46,7 +46,7 @@ static bool do_vprintf(struct func_warp *w, unsigned lane, struct effect *e, str
 {
   struct guest g = {w, lane};
   uint64_t fmt = arg64(w, REG_ARG, lane), args = arg64(w, REG_ARG + 2, lane);
-  int n = sys_printf(w->launch->p.print, guest_read, &g, fmt, args);
+  int n = sys_printf(w->launch->p.print ? *w->launch->p.print : NULL, guest_read, &g, fmt, args);
   if (n < 0) {
     return func_fault(w, e, f, FAULT_ILLEGAL_ADDRESS, lane, fmt,
                       "printf cannot read its format 0x%llx or arguments 0x%llx",

@@ -1,5 +1,5 @@
-/* Files of a Linux process across a checkpoint (docs/checkpoints.md): all of the process is memory but for what the host
- * has of its open files.
+/* Files of a Linux process across a checkpoint (docs/checkpoints.md): all of the process is memory but for what the
+ * host has of its open files.
  *
  * Files and folders are opened again by their names, where they were. Standard input, output and error are those of the
  * process that goes on. What has no name (pipes, sockets, files that were removed) cannot be kept.
