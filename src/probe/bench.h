@@ -7,6 +7,7 @@
 #ifndef WS_PROBE_BENCH_H
 #define WS_PROBE_BENCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,7 @@ bool bench_run(struct bench *, const char *text, unsigned ctas, unsigned threads
 /* How memory is addressed in a target's code. */
 struct bench_dialect {
   unsigned sm_min, sm_max;
+  bool uniform;             /* it has uniform registers */
   unsigned param;           /* offset of the parameters in constant bank 0 */
   const char *load_descriptor; /* instruction that loads UR4, "" when none is needed */
   const char *descriptor;   /* what stands before a global address */

@@ -164,13 +164,15 @@ enum { DISTANCES = 32, FAR = 75 }; /* FP64 of GB103 needs 64 */
 #define WAIT "NOP{B0 S15 Y} | 4*NOP{S15 Y}"
 
 /* The producer, and `distance` cycles later the consumer, whose result is in R28 at the end. */
-static void add_trial(struct infer_text *t, const struct producer *p, const char *consumer, unsigned distance)
+static void add_trial(struct infer_text *t, const struct producer *p, const char *consumer, unsigned distance,
+                      bool uniform)
 {
   static const char *const zero[PLACE__N] = {
     [IN_R20] = "MOV R20, RZ{S5} | MOV R21, RZ{S5} | MOV R22, 0x8{S5} | MOV R23, 0x3ff00000{S5}",
     [IN_P0] = "ISETP.NE.U32.AND P0, PT, RZ, RZ, PT{S5}", [IN_UR12] = "UMOV UR12, URZ{S5}"};
   bool queued = strstr(consumer, "POPC") || strstr(consumer, "LDS");
-  infer_add(t, "%s | MOV R28, RZ{S5} | UMOV UR14, URZ{S5} | " WAIT " | %s", zero[p->place], p->inst);
+  infer_add(t, "%s | MOV R28, RZ{S5} | %s" WAIT " | %s", zero[p->place], uniform ? "UMOV UR14, URZ{S5} | " : "",
+            p->inst);
   for (; distance > 15; distance -= 15) infer_add(t, "{S15 Y} | NOP");
   infer_add(t, "{S%u%s} | %s%s | " WAIT " | ", distance, distance > 11 ? " Y" : "", consumer,
             queued ? "{W0 S2}" : "");
@@ -183,16 +185,18 @@ static bool run_trials(struct infer *f, const struct producer *p, const char *co
 {
   struct infer_text t = {0};
   struct window_result r;
+  bool uniform = infer_has(f, "UMOV UR13, 0x8"); /* registers that all lanes share */
   infer_add(&t, "CLK | MOV R22, 0x8{S5} | MOV R23, 0x3ff00000{S5} | MOV R24, 0x1{S5} | MOV R25, 0x3c003c00{S5} |"
                 " MOV R32, 0x3f800008{S5} | MOV R33, 0x3ff00000{S5} | MOV R34, R32{S5} | MOV R35, R33{S5} |"
-                " MOV R36, RZ{S5} | MOV R37, RZ{S5} | MOV R38, RZ{S5} | MOV R39, RZ{S5} | UMOV UR13, 0x8{S5} |"
+                " MOV R36, RZ{S5} | MOV R37, RZ{S5} | MOV R38, RZ{S5} | MOV R39, RZ{S5} |"
                 " MOV R12, RZ{S5} | MOV R29, 0x5{S5} | STS [RZ], R29{R0 S2} | MOV R30, 0x9{B0 S5} |"
                 " STS [R22], R30{R0 S2} | NOP{B0} | ");
-  add_trial(&t, p, consumer, FAR);
+  if (uniform) infer_add(&t, "UMOV UR13, 0x8{S5} | ");
+  add_trial(&t, p, consumer, FAR, uniform);
   infer_add(&t, "MOV R15, R28{S5}");
   for (unsigned i = 0; i < DISTANCES; i++) {
     infer_add(&t, " | ");
-    add_trial(&t, p, consumer, base + i);
+    add_trial(&t, p, consumer, base + i, uniform);
     infer_add(&t, "ISETP.EQ.U32.AND P1, PT, R28, R15, PT{S13 Y} | @P1 LOP3.LUT R12, R12, 0x%x, RZ, 0xfc, !PT{S5}",
               1u << i);
   }

@@ -228,9 +228,11 @@ static void put_pass(struct reader *r, unsigned warps)
   put_frame(r, "S05", "MOV R3, R%u", R_OUT + 1);
   put_frame(r, "S05", "IADD3 R%u, R%u, 0x%x, RZ", R_SEED, R_SEED, LINE_B - LINE_A);
   /* The same two addresses in uniform registers. */
-  put_frame(r, "Y:S15", "R2UR UR8, R2");
-  put_frame(r, "Y:S15", "R2UR UR9, R3");
-  put_frame(r, "Y:S15", "R2UR UR10, R14");
+  if (r->dialect->uniform) {
+    put_frame(r, "Y:S15", "R2UR UR8, R2");
+    put_frame(r, "Y:S15", "R2UR UR9, R3");
+    put_frame(r, "Y:S15", "R2UR UR10, R14");
+  }
   if (warps > 1) put_frame(r, "S06", "BAR.SYNC.DEFER_BLOCKING 0x0");
   do put_frame(r, "Y:S15", "NOP");
   while (r->n_insts % LINE_INSTS);

@@ -95,7 +95,7 @@ export -f check windows paper short_queue parameters infers unknown_test emitted
 # One case a line, long ones first: a function above and its arguments.
 cases() {
   local gpu file
-  for gpu in rtx-a6000 rtx-3070 a100 rtx-2080ti h200 b200 rtx-5070ti rtx-4090 b300; do echo "parameters $gpu"; done
+  for gpu in rtx-a6000 rtx-3070 a100 rtx-2080ti titan-v h200 b200 rtx-5070ti rtx-4090 b300; do echo "parameters $gpu"; done
   for file in data/windows/*.windows; do echo "windows $file"; done
   printf '%s\n' paper short_queue stored emitted unknown_test
   sed -n 's/^#: //p' "$0"
