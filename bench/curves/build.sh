@@ -8,3 +8,4 @@ for target in sm_70 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120; do
   [ $target = sm_70 ] && compile=("${nvrtc[@]}") # nvcc 13 does not know it
   "${compile[@]}" -arch=$target -o "curves.$target.cubin" curves.cu
 done
+"${nvrtc[@]}" -arch=sm_70 -o fp64.sm_70.cubin fp64.cu

@@ -22,11 +22,11 @@ BIN = os.environ.get("BIN", str(ROOT / "build/warpstep"))
 LINE, SECTORS_SLOTS = 128, 16
 
 
-def simulate(preset, kernel, grid, block, buffers, args, shmem=0, sets=()):
-    """One run; returns its statistics, the preset's parameters and the printed buffer."""
+def simulate(preset, kernel, grid, block, buffers, args, shmem=0, sets=(), program="curves/curves"):
+    """One run of a program of bench/; returns its statistics and the first eight bytes of its last buffer."""
     sm = sm_of(preset)
     with tempfile.TemporaryDirectory() as out:
-        command = [BIN, "run", f"{ROOT}/bench/curves/curves.sm_{sm}.cubin", "--gpu", preset,
+        command = [BIN, "run", f"{ROOT}/bench/{program}.sm_{sm}.cubin", "--gpu", preset,
                    "--kernel", kernel, "--grid", str(grid), "--block", str(block), "--shmem",
                    str(shmem), "--quiet", "--json", f"{out}/r.json", "--out", out]
         for b in buffers:
@@ -113,10 +113,10 @@ def page_latency(preset, mib):
     return took / timed
 
 
-def per_round(preset, kernel, buffers, args, rounds, block=1024, grid=1, sets=()):
+def per_round(preset, kernel, buffers, args, rounds, block=1024, grid=1, sets=(), program="curves/curves"):
     """Cycles of a round: the difference of two runs of different length, `rounds`."""
     took = [cycles(simulate(preset, kernel, grid, block, buffers, args + [f"u32:{r}"],
-                            sets=sets)[0]) for r in rounds]
+                            sets=sets, program=program)[0]) for r in rounds]
     return (took[1] - took[0]) / (rounds[1] - rounds[0])
 
 
@@ -216,7 +216,44 @@ def l2_stream(kernel, arrays):
     return measure
 
 
+def fp64(kernel, operations):
+    def measure(preset, warps):
+        """Cycles of a warp's FP64 operation on one SM with so many warps."""
+        got = per_round(preset, kernel, ["o:f64:4096:zero"], ["f64:0.32", "o"], (4, 8), 32 * int(warps),
+                        sets=["gpu.sms=1"], program="curves/fp64")
+        return got / operations / warps
+    return measure
+
+
+# Kernels of bench/latency/latency.py: chains, and by what the source divides the cycles of the other ones.
+CHAIN_LENGTHS = (32, 64)
+DIVIDED_BY = {"Nop": 4, "MovSpec": 2, "Cvt": 3, "Div": 2, "DivU": 2, "Rem": 2, "RemU": 2, "Mul24Lo": 2, "Mul24Hi": 2,
+              "Popc": 3, "Clz": 4, "Bfind": 3, "Brev": 4, "Bfe": 4, "Cnot": 2, "FDiv": 2, "DFDiv": 2, "Rcp": 3,
+              "FastRcp": 3, "DRcp": 2, "Sqrt": 3, "DSqrt": 2, "FastSqrt": 3, "Rsqrt": 3, "FastDRsqrt": 4, "Sin": 1,
+              "Ex2": 3}
+
+
+def between_clocks(preset, kernel):
+    """Cycles between the clock reads of a kernel of one thread, and its warp instructions."""
+    stats, first = simulate(preset, kernel, 1, 1, ["out:u32:64:zero"], ["out"], program="latency/latency")
+    return first & 0xFFFFFFFF, stats["warp_insts"]
+
+
+def instruction(preset, name):
+    """Cycles of an operation. Chains: of each instruction, from the difference of two lengths. Else the rule of the source:
+    cycles between the clock reads less those of a pair of reads alone, divided by operations, rounded down."""
+    if name in DIVIDED_BY:
+        alone = between_clocks(preset, "Ovhd")[0]
+        return (between_clocks(preset, name)[0] - alone) // DIVIDED_BY[name]
+    if name == "Ovhd":
+        return between_clocks(preset, name)[0]
+    short, long = (between_clocks(preset, f"{name}_{n}") for n in CHAIN_LENGTHS)
+    return (long[0] - short[0]) / (long[1] - short[1])
+
+
 TESTS = {
+    "fp64_fma1": fp64("fma1", 1024), "fp64_fma2": fp64("fma2", 1024), "fp64_fma4": fp64("fma4", 1024),
+    "fp64_fma8": fp64("fma8", 1024), "fp64_root": fp64("roots", 128), "instruction": instruction,
     "latency": latency, "page_latency": page_latency, "stride": stride, "l1_read": l1_read,
     "shared_store": shared_store, "shared_buffer": shared_buffer, "l2_shares": l2_shares,
     "stream_read": stream("stream_read", 1), "stream_scale": stream("stream_scale", 2),
@@ -258,7 +295,8 @@ def verdict(point, got, gaps):
 
 def run_point(point, gaps):
     try:
-        return verdict(point, TESTS[point["test"]](point["preset"], float(point["x"])), gaps)
+        x = point["x"] if point["test"] == "instruction" else float(point["x"])
+        return verdict(point, TESTS[point["test"]](point["preset"], x), gaps)
     except (RuntimeError, KeyError, ValueError) as e:
         return False, f"not ok curve {point['test']} {point['preset']} {point['x']}: {e!r}"
 
