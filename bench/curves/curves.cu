@@ -137,21 +137,26 @@ extern "C" __global__ void __launch_bounds__(1024) read_shares(const double *b, 
   if (sum == 123.5) out[threadIdx.x] = sum;
 }
 
-// Streams over n doubles each that stay in L2, again and again.
+// Streams over arrays that stay in L2, again and again; as in the source their length is known to the compiler.
+enum { L2_STREAM_DOUBLES = 98304 };
+
 extern "C" __global__ void l2_write(double *a, const double *, const double *, const double *, unsigned n)
 {
-  unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) % n;
+  unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) % L2_STREAM_DOUBLES;
+  if (i >= n) return;
   a[i] = 0.5;
 }
 
 extern "C" __global__ void l2_scale(double *a, const double *b, const double *, const double *, unsigned n)
 {
-  unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) % n;
+  unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) % L2_STREAM_DOUBLES;
+  if (i >= n) return;
   a[i] = 1.5 * b[i];
 }
 
 extern "C" __global__ void l2_triad(double *a, const double *b, const double *c, const double *d, unsigned n)
 {
-  unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) % n;
+  unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) % L2_STREAM_DOUBLES;
+  if (i >= n) return;
   a[i] = b[i] * c[i] + d[i];
 }

@@ -110,6 +110,39 @@ static void halves_run_side_by_side(void **state)
   free(b);
 }
 
+/* One CTA whose instruction `at` stores to memory. */
+static struct mock *stores_once(unsigned at)
+{
+  struct mock *m = grid_new();
+  m->dense = true;
+  m->inst[at].pipe = PIPE_MEM;
+  m->inst[at].mem = (struct inst_mem){.op = MEM_STORE, .space = MEM_GLOBAL, .bytes = 4};
+  return m;
+}
+
+/* A CTA that takes another one's place waits until so long after its last store issued, and not at all when that is over. */
+static void stores_keep_the_place(void **state)
+{
+  (void)state;
+  enum { AT = 20, HELD = 2000 };
+  struct params p = one_sm(true);
+  uint64_t begins[4];
+  struct mock *a = stores_once(AT), *b = grid_new();
+  a->source.shared_bytes = b->source.shared_bytes = p.sm_shared_bytes / 2 + 1;
+  const uint32_t cycles[] = {0, (INSTS - AT) * STALL - 20, HELD, HELD + 100};
+  for (unsigned i = 0; i < 4; i++) {
+    p.launch_cta_store_cycles = cycles[i];
+    run(&p, a, 0, b, 0);
+    begins[i] = b->issued[0][0];
+    if (cycles[i] == HELD) assert_in_range(begins[i], a->issued[0][AT] + HELD, a->issued[0][AT] + HELD + 400);
+  }
+  assert_true(begins[0] > a->issued[0][INSTS - 1]);
+  assert_int_equal(begins[1], begins[0]);
+  assert_int_equal(begins[3], begins[2] + 100);
+  free(a);
+  free(b);
+}
+
 /* Registers: 255 of them take 256, so that eight warps fill the SM: four and four fit, five and four do not. */
 static void registers_are_shared_out(void **state)
 {
@@ -479,6 +512,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(halves_run_side_by_side),
+      cmocka_unit_test(stores_keep_the_place),
       cmocka_unit_test(registers_are_shared_out),
       cmocka_unit_test(start_of_the_second),
       cmocka_unit_test(start_invalidates_l1),

@@ -240,8 +240,8 @@ def between_clocks(preset, kernel):
 
 
 def instruction(preset, name):
-    """Cycles of an operation. Chains: of each instruction, from the difference of two lengths. Else the rule of the source:
-    cycles between the clock reads less those of a pair of reads alone, divided by operations, rounded down."""
+    """Cycles of an operation. Chains: of each instruction, from the difference of two lengths. Else the rule of the
+    source: cycles between the clock reads less those of a pair of reads alone, divided by operations, rounded down."""
     if name in DIVIDED_BY:
         alone = between_clocks(preset, "Ovhd")[0]
         return (between_clocks(preset, name)[0] - alone) // DIVIDED_BY[name]
@@ -256,7 +256,8 @@ TESTS = {
     "fp64_fma8": fp64("fma8", 1024), "fp64_root": fp64("roots", 128), "instruction": instruction,
     "latency": latency, "page_latency": page_latency, "stride": stride, "l1_read": l1_read,
     "shared_store": shared_store, "shared_buffer": shared_buffer, "l2_shares": l2_shares,
-    "stream_read": stream("stream_read", 1), "stream_scale": stream("stream_scale", 2),
+    "stream_init": stream("stream_init", 1), "stream_read": stream("stream_read", 1),
+    "stream_scale": stream("stream_scale", 2),
     "l2_write": l2_stream("l2_write", 1), "l2_scale": l2_stream("l2_scale", 2), "l2_triad": l2_stream("l2_triad", 4),
 }
 

@@ -417,6 +417,7 @@ static void store_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t
   if (has_result(t)) return;
   t->left = true;
   warp_of(u, t)->in_flight--;
+  warp_of(u, t)->stored_at = t->issued;
 }
 
 /* --- the copy engine ---------------------------------------------------------------------------- */

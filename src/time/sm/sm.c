@@ -277,9 +277,19 @@ static bool anything_in_flight(struct sm *m, struct cta_slot *s)
   return false;
 }
 
+/* From then on others may take its place: its stores are on their way, unanswered. */
+static uint64_t makes_room_at(struct sm *m, struct cta_slot *s, uint64_t now)
+{
+  uint64_t stored = 0;
+  for (unsigned w = 0; w < s->cta->n_warps; w++)
+    if (cta_warp(m, s, w)->stored_at > stored) stored = cta_warp(m, s, w)->stored_at;
+  if (stored) stored += m->params->launch_cta_store_cycles;
+  return stored > now ? stored : now;
+}
+
 static void retire(struct sm *m, struct cta_slot *s)
 {
-  uint64_t id = s->cta->id, now = m->cycle + 1;
+  uint64_t id = s->cta->id, now = m->cycle + 1, room = makes_room_at(m, s, now);
   for (unsigned w = 0; w < s->cta->n_warps; w++) {
     m->stats.warp_cycles += now - cta_warp(m, s, w)->books.born;
     sub_core_remove_warp(&m->sub_core[s->sub_core[w]], s->warp[w], now);
@@ -291,7 +301,7 @@ static void retire(struct sm *m, struct cta_slot *s)
   m->exiting--;
   if (--m->resident == 0) end_active(m, now);
   uint32_t grid = (uint32_t)(s->grid - m->grid);
-  done_queue_push(&m->done, (struct cta_done){(now + m->done_latency) * m->period, id, grid});
+  done_queue_push(&m->done, (struct cta_done){(room + m->done_latency) * m->period, id, grid});
 }
 
 static void release_barrier(struct sm *m, struct cta_slot *s, uint64_t now)

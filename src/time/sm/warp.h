@@ -84,6 +84,7 @@ struct warp_slot {
   uint8_t dep_busy;    /* bit i: counter i is not zero */
   uint16_t in_flight;  /* counter drops due and memory transactions but stores on their way: the CTA stays until 0 */
   uint8_t queued;      /* memory instructions that have not reached the head of their queue */
+  uint64_t stored_at;  /* its last store to memory issued then, 0: none */
   bool fence_waits;    /* the fence that holds the warp waits for its stores, too */
   struct warp_gmma gmma;
   uint8_t unread;      /* hazard emulation: memory instructions that have not read their sources */
