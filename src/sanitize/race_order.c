@@ -52,6 +52,7 @@ struct race_place *race_place_make(struct race_places *p, uint64_t key)
   if (!at->key) {
     at->key = key + 1;
     p->n++;
+    p->filter |= race_filter_bit(key);
   }
   return at;
 }
@@ -198,18 +199,21 @@ static struct clock_set *visible(struct race_cta *c, unsigned u)
 /* What a place in shared memory holds. */
 static void learn_known(struct race_cta *c, unsigned u, const uint32_t *known)
 {
+  uint32_t *mine = c->known[u];
   bool more = false;
-  for (unsigned w = 0; w < c->n; w++) more |= known[w] > c->known[u][w];
-  if (!more) return;
-  raise(c->known[u], known, c->n);
-  forget(&c->warp[u]);
+  for (unsigned w = 0; w < c->n; w++) {
+    if (known[w] <= mine[w]) continue;
+    mine[w] = known[w];
+    more = true;
+  }
+  if (more) forget(&c->warp[u]);
 }
 
 void race_acquire(struct race_cta *c, unsigned u, const struct race_place *p)
 {
   struct clock_set *set = p->set;
-  if (p->known) learn_known(c, u, p->known);
-  else if (p->cta == c->id + 1 && c->warp[u].met < p->tick) {
+  if (p->known && p->last != u + 1) learn_known(c, u, p->known);
+  if (!p->known && p->cta == c->id + 1 && c->warp[u].met < p->tick) {
     for (unsigned w = 0; w < c->n; w++)
       if (c->known[u][w] < p->tick) c->known[u][w] = p->tick;
     c->warp[u].met = p->tick;
@@ -224,12 +228,15 @@ void race_acquire(struct race_cta *c, unsigned u, const struct race_place *p)
   }
 }
 
-void race_release_own(struct race_cta *c, unsigned u, struct race_place *p)
+void race_release_own(struct race_cta *c, unsigned u, struct race_place *p, bool acquired)
 {
-  if (!p->known) p->known = calloc(c->n, sizeof *p->known);
+  enum { ROW = 8 }; /* as many at a time as the host copies without a call; rows of RACE_MAX_WARPS hold such */
+  if (!p->known) p->known = calloc(c->n + ROW, sizeof *p->known);
   NO_MEMORY_IF(!p->known);
+  p->last = acquired ? u + 1 : 0;
   c->known[u][u] = c->warp[u].clock;
-  raise(p->known, c->known[u], c->n);
+  if (!acquired) raise(p->known, c->known[u], c->n);
+  for (unsigned w = 0; acquired && w < c->n; w += ROW) memcpy(p->known + w, c->known[u] + w, ROW * sizeof *p->known);
   if (c->warp[u].others) replace(&p->set, clock_set_join(p->set, c->warp[u].others));
   race_tick(c, u);
 }

@@ -28,6 +28,8 @@ struct race_place {
   uint64_t key;          /* address + 1; 0: none */
   uint64_t cta;          /* 1 + the CTA that released last */
   uint32_t tick;         /* its counter then; of global memory */
+  bool wide;             /* its second word is the same place: who waits for an mbarrier's phase may read one half */
+  uint32_t last;         /* of shared memory: 1 + the warp that released last and knows all that is here; 0: none */
   uint32_t *known;       /* of shared memory: what those who released knew of each warp of the CTA */
   struct clock_set *set;
 };
@@ -35,7 +37,14 @@ struct race_place {
 struct race_places {
   struct race_place *slot; /* a hash table, its size a power of two */
   uint64_t n, size;
+  uint64_t filter; /* a bit for each word of places, by its number modulo 64: most of what is looked for is none */
+  bool wide;       /* some place is */
 };
+
+static inline uint64_t race_filter_bit(uint64_t addr)
+{
+  return UINT64_C(1) << (addr >> 2 & 63);
+}
 
 void race_places_free(struct race_places *);
 /* NULL: there is none. */
@@ -99,8 +108,9 @@ void race_arrive(struct race_cta *, unsigned u, unsigned barrier, bool waits);
 void race_end_phase(struct race_cta *, unsigned barrier);
 void race_fence(struct race_cta *, unsigned u);
 void race_acquire(struct race_cta *, unsigned u, const struct race_place *);
-/* `all`: also what no fence has made visible. race_release_own: in shared memory, where nobody else comes. */
-void race_release_own(struct race_cta *, unsigned u, struct race_place *);
+/* `all`: also what no fence has made visible. race_release_own: in shared memory, where nobody else comes; `acquired`:
+ * the warp knows what the place holds. */
+void race_release_own(struct race_cta *, unsigned u, struct race_place *, bool acquired);
 void race_release(struct race_cta *, unsigned u, struct race_place *, bool all);
 /* The clock moves on: of threads of a warp that meet, too. */
 void race_tick(struct race_cta *, unsigned u);

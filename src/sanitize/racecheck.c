@@ -341,18 +341,30 @@ static struct race_places *places_of(struct racecheck *k, const struct race_step
   return space == MEM_GLOBAL ? &k->places : &x->cta->places;
 }
 
+static struct race_place *find_place(struct race_places *of, uint64_t addr)
+{
+  const uint64_t key = addr & ~UINT64_C(3);
+  struct race_place *before = of->wide && key & 4 ? race_place_find(of, key - 4) : NULL;
+  return before && before->wide ? before : race_place_find(of, key);
+}
+
 /* What an access that orders goes through: one that writes leaves something there. NULL: nobody has. */
 static struct race_place *place_at(struct racecheck *k, const struct race_step *x, unsigned space, uint64_t addr)
 {
   struct race_places *of = places_of(k, x, space);
-  const uint64_t key = addr & ~UINT64_C(3);
-  return x->writes ? race_place_make(of, key) : race_place_find(of, key);
+  struct race_place *p = find_place(of, addr);
+  if (!p && x->writes) p = race_place_make(of, addr & ~UINT64_C(3));
+  if (p && x->writes && x->s->e->mem->bytes == 8 && !p->wide) {
+    p->wide = of->wide = true;
+    of->filter |= race_filter_bit(addr + 4);
+  }
+  return p;
 }
 
 static void release(const struct race_step *x, unsigned space, struct race_place *p)
 {
   if (space == MEM_GLOBAL) race_release(x->cta, x->u, p, false);
-  else race_release_own(x->cta, x->u, p);
+  else race_release_own(x->cta, x->u, p, is_atomic(x->s->e->mem->op));
 }
 
 /* Objects in shared memory that order (mbarriers, locks, flags behind a fence) are known by atomics on them; plain
@@ -363,8 +375,9 @@ static bool orders(const struct race_step *x, unsigned space, uint64_t addr)
   if (is_atomic(me->op) || (space == MEM_GLOBAL && me->strong) || (space == MEM_SHARED && me->strong)) return true;
   if (space != MEM_SHARED || me->op == MEM_LDGSTS) return false;
   if (me->op == MEM_STORE && x->cta->warp[x->u].fenced) return true;
-  for (unsigned n = 0; is_shared_sync(x) && n < me->bytes; n += 4)
-    if (race_place_find(&x->cta->places, (addr + n) & ~UINT64_C(3))) return true;
+  const struct race_places *of = &x->cta->places;
+  for (unsigned n = 0; n < me->bytes; n += 4)
+    if (of->filter & race_filter_bit(addr + n) && find_place(&x->cta->places, addr + n)) return true;
   return false;
 }
 
@@ -395,21 +408,17 @@ static struct race_step step_of(struct racecheck *k, const struct watched_step *
   return x;
 }
 
-/* One lane: what it learns, whether it races, what it leaves. Each word is a place: who waits for the phase of an
- * mbarrier may read one half of it. */
+/* One lane: what it learns, whether it races, what it leaves. */
 static void access_lane(struct racecheck *k, struct race_step *x, unsigned lane, unsigned space, uint64_t addr)
 {
   const struct mem_effect *me = x->s->e->mem;
   if (space != MEM_GLOBAL && space != MEM_SHARED) return;
   const bool sync = orders(x, space, addr);
-  const unsigned n = sync ? me->bytes : 0;
-  for (unsigned at = 0; at < n && me->op != MEM_STORE; at += 4) {
-    struct race_place *p = place_at(k, x, space, addr + at);
-    if (p) race_acquire(x->cta, x->u, p); /* lanes that read a place learn what it holds */
-  }
+  struct race_place *p = sync ? place_at(k, x, space, addr) : NULL;
+  if (p && me->op != MEM_STORE) race_acquire(x->cta, x->u, p); /* lanes that read a place learn what it holds */
   check_lane(k, x, lane, space, addr, me->bytes, sync && space == MEM_SHARED ? RACE_STRONG : 0);
-  if (!sync || !x->writes) return;
-  for (unsigned at = 0; at < n; at += 4) release(x, space, place_at(k, x, space, addr + at));
+  if (!p || !x->writes) return;
+  release(x, space, p);
   x->entry.clock = x->cta->warp[x->u].clock;
 }
 
@@ -547,11 +556,14 @@ static void access_simple(struct racecheck *k, struct race_step *x)
 static void access_lanes(struct racecheck *k, struct race_step *x)
 {
   const struct watched_step *s = x->s;
+  const bool each = x->writes || x->own || s->e->mem->near_lanes;
+  uint64_t addr, last = UINT64_MAX;
   for (uint32_t r = s->lanes; r; r &= r - 1) {
     const unsigned i = bits_first(r);
-    uint64_t addr;
     const enum mem_space space = func_lane_space(s->cta, s->warp, s->e->mem, i, &addr);
+    if (!each && addr == last) continue; /* as in access_row: mostly all ask for the phase of one mbarrier */
     access_lane(k, x, i, space, addr);
+    last = addr;
   }
 }
 

@@ -188,13 +188,14 @@ static bool publishes(const struct watched_step *s)
   return s->e->flags & EFF_MEM && (me->op == MEM_STORE || is_atomic(me->op)) && me->space == MEM_GLOBAL;
 }
 
-/* Lanes whose data go to shared memory in a way that is not followed: combined with what is there, to another CTA, or
- * through each other's addresses. */
+/* Lanes whose data go to shared memory in a way that is not followed: combined with what is there, to another CTA,
+ * or through each other's addresses. */
 static uint32_t lost_lanes(const struct watched_step *s, uint32_t exec)
 {
   const struct mem_effect *me = s->e->mem;
   if (!(s->e->flags & EFF_MEM) || (me->op != MEM_STORE && !is_atomic(me->op))) return 0;
-  if (watched_sem(s) == SEM_STSM || me->space == MEM_CLUSTER || (me->space == MEM_SHARED && is_atomic(me->op))) return exec;
+  if (watched_sem(s) == SEM_STSM || me->space == MEM_CLUSTER) return exec;
+  if (me->space == MEM_SHARED && is_atomic(me->op)) return exec;
   return me->space == MEM_GLOBAL && is_atomic(me->op) ? exec & (uint32_t)me->near_lanes : 0;
 }
 
