@@ -107,6 +107,7 @@ void sm_start(struct sm *m, struct gmem *image, bool control_bits)
   m->view = (struct gmem_view){.image = image, .log = &m->log};
   m->fault = (struct fault){0};
   m->carveout = UINT32_MAX;
+  m->room_at = 0;
   l1i_start(&m->l1i);
   const_cache_start(&m->mem.access.vl);
   if (m->ledger.observers) observe_start(m->ledger.observers);
@@ -277,14 +278,17 @@ static bool anything_in_flight(struct sm *m, struct cta_slot *s)
   return false;
 }
 
-/* From then on others may take its place: its stores are on their way, unanswered. */
+/* From then on others may take its place: its stores are on their way, unanswered. The dispatcher hears of the CTAs of an SM
+ * in the order in which they ended. */
 static uint64_t makes_room_at(struct sm *m, struct cta_slot *s, uint64_t now)
 {
   uint64_t stored = 0;
   for (unsigned w = 0; w < s->cta->n_warps; w++)
     if (cta_warp(m, s, w)->stored_at > stored) stored = cta_warp(m, s, w)->stored_at;
   if (stored) stored += m->params->launch_cta_store_cycles;
-  return stored > now ? stored : now;
+  if (stored > m->room_at) m->room_at = stored;
+  if (now > m->room_at) m->room_at = now;
+  return m->room_at;
 }
 
 static void retire(struct sm *m, struct cta_slot *s)

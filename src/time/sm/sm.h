@@ -56,6 +56,7 @@ struct sm {
   struct done_queue done;       /* to the dispatcher */
   struct cluster_queue releases; /* from the SM-to-SM network: a phase of the cluster's barrier has ended for a CTA */
   uint64_t done_latency;        /* cycles until the dispatcher hears of it */
+  uint64_t room_at;             /* the last CTA that ended makes room then; later ones not sooner */
 };
 
 void sm_init(struct sm *, struct arena *, const struct params *, unsigned id);
