@@ -278,8 +278,8 @@ static bool anything_in_flight(struct sm *m, struct cta_slot *s)
   return false;
 }
 
-/* From then on others may take its place: its stores are on their way, unanswered. The dispatcher hears of an SM's CTAs in
- * the order in which they ended. */
+/* From then on others may take its place: its stores are on their way, unanswered. The dispatcher hears of CTAs in the
+ * order in which they ended. */
 static uint64_t makes_room_at(struct sm *m, struct cta_slot *s, uint64_t now)
 {
   uint64_t stored = 0;
