@@ -57,14 +57,15 @@ all: $(BIN) $(if $(MODE),,lib) shims riscv
 GUEST_OBJ := $(call objs,$(filter-out src/cuda/interpose.c,$(CUDA_SRC)))
 
 # What the command line asks the C library for, but for what libraries do, goes through src/cli/region_calls.c: a run that
-# is saved has all its memory at addresses of its own (docs/checkpoints.md). So have functions and constants: no PIE.
+# is saved has all its memory at addresses of its own (docs/checkpoints.md). So have functions and constants: no PIE, but with sanitizers,
+# whose builds save nothing.
 comma := ,
 REGION_CALLS := $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc aligned_alloc free strdup strndup mmap munmap \
                 fopen fdopen fclose)
 
 $(BIN): $(CLI_OBJ) $(GUEST_OBJ) $(LIB)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -no-pie -Wl,--build-id=sha1 $(REGION_CALLS) -o $@ $^ -lsqlite3 $(LIBS)
+	$(Q)$(CC) $(LDFLAGS) $(if $(filter san asan tsan,$(MODE)),,-no-pie) -Wl,--build-id=sha1 $(REGION_CALLS) -o $@ $^ -lsqlite3 $(LIBS)
 
 # q, not r: two members may share a base name.
 $(LIB): $(LIB_OBJ) $(BUILD)/objects.stamp

@@ -7,6 +7,7 @@
 
 #include "base/fiber.h"
 #include "base/host_memory.h"
+#include "base/redzone.h"
 #include "cli/cli.h"
 #include "cli/region.h"
 
@@ -53,9 +54,16 @@ static char **copy_words(int argc, char **argv)
   return copy;
 }
 
+/* The address sanitizer knows which bytes of a stack may be touched, outside of the region. */
+static bool can_be(struct err *e)
+{
+  return !REDZONE_BYTES || err_set(e, "checkpoints need a build without the address sanitizer");
+}
+
 bool checkpoint_run(int (*command)(struct checkpoint *, int argc, char **argv), int argc, char **argv, int *status,
                     struct err *e)
 {
+  TRY(can_be(e));
   TRY(region_new(e));
   struct checkpoint *c = mem_zeroed(1, sizeof *c);
   *c = (struct checkpoint){.command = command, .argc = argc, .argv = copy_words(argc, argv)};
@@ -78,12 +86,14 @@ bool checkpoint_save(struct checkpoint *c, const char *path, struct restored *re
   c->saved = true;
   fiber_stop(c->fiber);
   *restored = c->restored;
+  if (restored->here) memory_switch(NULL); /* where to go without memory was a place of that process */
   if (!c->saved) *e = c->e;
   return c->saved;
 }
 
 bool checkpoint_restore(const char *path, unsigned threads, int *status, struct err *e)
 {
+  TRY(can_be(e));
   TRY(region_load(path, e));
   struct checkpoint *c = region_root();
   c->restored = (struct restored){.here = true, .threads = threads};

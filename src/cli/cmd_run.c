@@ -133,6 +133,13 @@ static bool set_up_page(struct run *r, struct err *e)
   return true;
 }
 
+/* The name of checkpoint i. */
+static void checkpoint_name(const struct run_options *o, unsigned i, char *path, size_t size)
+{
+  if (o->n_checkpoints == 1) snprintf(path, size, "%s", o->checkpoint);
+  else snprintf(path, size, "%s.%lu", o->checkpoint, o->checkpoint_at[i]);
+}
+
 /* Where the kernel's own text goes. */
 static FILE *printed_to(const struct run_options *o)
 {
@@ -141,6 +148,11 @@ static FILE *printed_to(const struct run_options *o)
 
 static bool set_up(struct run *r, struct err *e)
 {
+  char path[PATH_MAX];
+  if (r->opt.n_checkpoints) {
+    checkpoint_name(&r->opt, 0, path, sizeof path);
+    TRY(output_check(path, e));
+  }
   TRY(run_options_case(&r->opt, &r->lc, e));
   if (r->opt.check) TRY(expected_files_exist(&r->lc, e));
   TRY(choose_gpu(r, e));
@@ -227,13 +239,6 @@ static bool simulate_once(struct run *r, struct sim_options *o, struct err *e)
   if (!simulate(r->simulator, case_launch(r->cr), o, &r->result, e)) return false;
   if (r->sanitizer) sanitizer_end(r->sanitizer, &r->result.fault);
   return true;
-}
-
-/* The name of checkpoint i. */
-static void checkpoint_name(const struct run_options *o, unsigned i, char *path, size_t size)
-{
-  if (o->n_checkpoints == 1) snprintf(path, size, "%s", o->checkpoint);
-  else snprintf(path, size, "%s.%lu", o->checkpoint, o->checkpoint_at[i]);
 }
 
 /* What a run meets at its checkpoints. */

@@ -94,13 +94,18 @@ static struct linux_until until(const struct exec_rv64 *x, unsigned i)
   return (struct linux_until){.ns = UINT64_MAX, .region = i < x->n_checkpoints};
 }
 
+static void checkpoint_name(const struct exec_rv64 *x, unsigned i, char *path, size_t size)
+{
+  if (x->n_checkpoints == 1) snprintf(path, size, "%s", x->checkpoint_file);
+  else snprintf(path, size, "%s.%lu", x->checkpoint_file, x->checkpoint_at[i]);
+}
+
 static bool save(const struct exec_rv64 *x, unsigned i, struct linux_process *p, struct guest_program *g,
                  struct err *e)
 {
   struct restored restored;
   char path[PATH_MAX];
-  if (x->n_checkpoints == 1) snprintf(path, sizeof path, "%s", x->checkpoint_file);
-  else snprintf(path, sizeof path, "%s.%lu", x->checkpoint_file, x->checkpoint_at[i]);
+  checkpoint_name(x, i, path, sizeof path);
   TRY(linux_files_keep(p, e));
   if (g) TRY(guest_keep(g, e));
   TRY(checkpoint_save(x->checkpoint, path, &restored, e));
@@ -183,6 +188,11 @@ static int run(const struct exec_rv64 *x, const struct machine_preset *m, struct
                                     .memory = m && m->has_cpu ? m->cpu.memory : CPU_MEMORY_SPLIT};
   if (x->checkpoint_file && !in_time)
     return cli_error("--checkpoint saves programs in time: on a machine with the group cpu, without --functional-cpu");
+  if (x->checkpoint_file) {
+    char path[PATH_MAX];
+    checkpoint_name(x, 0, path, sizeof path);
+    if (!output_check(path, &e)) return cli_error("%s", e.msg);
+  }
   struct guest_program *g = (m || x->gpu) && (calls_gpu || !in_time) ? guest_new(&setup) : NULL;
   const struct linux_options o = {
       .sysroot = x->sysroot ? x->sysroot : access(DEBIAN_SYSROOT, F_OK) == 0 ? DEBIAN_SYSROOT : NULL,

@@ -1,8 +1,8 @@
 /* Regions in files (cli/region.h):
  *
  *   head   magic, name of the build, level of the host's vector instructions: as they are
- *   zstd   one frame, with a checksum: ranges elsewhere {address, pages}, up to {0, 0}; runs of pages {address, pages} and
- *          their bytes, up to {0, 0}; ranges that cannot be touched {address, pages}, up to {0, 0}
+ *   zstd   one frame, with a checksum: ranges elsewhere {address, pages}, up to {0, 0}; runs of pages {address, pages}
+ *          and their bytes, up to {0, 0}; ranges that cannot be touched {address, pages}, up to {0, 0}
  *
  * Only pages that are there and not zero are written.
  */

@@ -116,8 +116,8 @@ struct sim_result {
 /* params must outlive the simulator. NULL: no host memory. */
 struct simulator *simulator_new(const struct params *);
 void simulator_free(struct simulator *);
-/* In a process that goes on from a checkpoint: its threads are started again, once where several share them. Call it for
- * all simulators, between runs. */
+/* In a process that goes on from a checkpoint: its threads are started again, once where several share them. Call it
+ * for all simulators, between runs. */
 void simulator_renew_threads(struct simulator *);
 
 /* Before its first run: the GPU stands in a machine of its own, with a link to a host's memory and copy engines

@@ -84,8 +84,8 @@ ends() {
 
 own() {
   local machine apart='memory of the GPU, which this machine.s CPU does not reach'
-  unpack flags overlap threads functions symbols hostile pointers sharing
-  for name in flags overlap threads functions symbols hostile sharing; do passes $name fused; done
+  unpack flags overlap threads functions symbols hostile pointers printing sharing
+  for name in flags overlap threads functions symbols hostile printing sharing; do passes $name fused; done
   passes flags c2c
   passes sharing c2c
   for name in flags overlap threads functions symbols hostile sharing; do once $name split; done
