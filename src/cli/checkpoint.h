@@ -1,9 +1,9 @@
 /* Checkpoints of a command: it runs on a stack of its own in a region (cli/region.h), which is written to a file when
  * it asks for that, and in which another process of the same build goes on from there (docs/checkpoints.md).
  *
- *   status = checkpoint_run(command, argc, argv);            the command runs, with all its memory in a region
- *     checkpoint_save(c, "FILE", &restored, &e)              somewhere in it: saved; or it goes on from a file
- *   status = checkpoint_restore("FILE", threads, &status, &e) elsewhere, later: that call of checkpoint_save returns
+ *   checkpoint_run(command, argc, argv, &status, &e)    the command runs, with all its memory in a region
+ *     checkpoint_save(c, "FILE", &restored, &e)         somewhere in it: saved; or it goes on from a file
+ *   checkpoint_restore("FILE", threads, &status, &e)    elsewhere, later: that call of checkpoint_save returns
  */
 #ifndef WS_CLI_CHECKPOINT_H
 #define WS_CLI_CHECKPOINT_H
