@@ -13,11 +13,13 @@ __global__ void column_sums(const float *in, float *out, int rows, int columns)
 int main()
 {
   const int rows = 64, columns = 4096;
+  static float host[rows * columns];
   float *in, *out;
-  cudaMallocManaged(&in, rows * columns * sizeof *in);
-  cudaMallocManaged(&out, columns * sizeof *out);
-  for (int i = 0; i < rows * columns; i++) in[i] = i % 7;
+  for (int i = 0; i < rows * columns; i++) host[i] = i % 7;
+  cudaMalloc(&in, sizeof host);
+  cudaMalloc(&out, columns * sizeof *out);
+  cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
   column_sums<<<columns / 128, 128>>>(in, out, rows, columns);
-  cudaDeviceSynchronize();
-  printf("%s, out[0] = %g\n", cudaGetErrorString(cudaGetLastError()), out[0]);
+  cudaMemcpy(host, out, columns * sizeof *out, cudaMemcpyDeviceToHost);
+  printf("%s, out[0] = %g\n", cudaGetErrorString(cudaGetLastError()), host[0]);
 }
