@@ -8,6 +8,9 @@ TEST_SUPPORT := $(call objs,$(wildcard tests/support/*.c))
 # Further objects of one program: TEST_OBJ_NAME.
 TEST_OBJ_test_fuzz_corpus := $(call objs,$(wildcard tests/fuzz/fuzz_*.c))
 
+# The command line is not in the library.
+TEST_OBJ_test_region := $(call objs,src/cli/region.c)
+
 # Requests for host memory that fail.
 WRAPPED := malloc calloc realloc aligned_alloc free mmap munmap fopen fclose open_memstream fopencookie
 TEST_LIBS_test_api_memory := $(addprefix -Wl$(comma)--wrap=,$(WRAPPED))
