@@ -1,4 +1,5 @@
-/* The region of a run that can be saved (cli/region.h): blocks and pages against what malloc, mmap and their kin promise. */
+/* The region of a run that can be saved (cli/region.h): blocks and pages against what malloc, mmap and their kin
+ * promise. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
