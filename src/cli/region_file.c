@@ -248,6 +248,7 @@ struct reader {
   bool over; /* the frame ended */
   struct run *elsewhere; /* mapped, as the file says */
   uint32_t n_elsewhere, room_elsewhere;
+  uint64_t taken; /* where this process has memory of its own instead; 0: nowhere */
 };
 
 static bool decompress(struct reader *r, void *to, size_t n)
@@ -304,8 +305,10 @@ static bool map_elsewhere(struct reader *r)
     if (run.at >> MOST_BITS || run.pages > UINT64_C(1) << (MOST_BITS - 12)) return false;
     void *want = (void *)(uintptr_t)run.at;
     if (mmap(want, run.pages * REGION_PAGE, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) != want)
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) != want) {
+      if (errno == EEXIST) r->taken = run.at;
       return false;
+    }
     r->elsewhere = mem_more(r->elsewhere, r->n_elsewhere, &r->room_elsewhere, sizeof *r->elsewhere);
     r->elsewhere[r->n_elsewhere++] = run;
   }
@@ -351,6 +354,8 @@ static bool read_file(FILE *f, const char *path, struct err *e)
   mem_free(r.elsewhere);
   mem_free(r.in);
   ZSTD_freeDCtx(r.zstd);
+  if (r.taken)
+    return err_set(e, "%s: the run had memory at 0x%" PRIx64 ", where this process has other memory", path, r.taken);
   return ok || err_set(e, "%s: the checkpoint is damaged or cut off", path);
 }
 

@@ -136,6 +136,11 @@ def bad_files(scratch):
         refused(scratch, f"{size} of {len(good)} bytes", file)
     file.write_bytes(good + b"x")
     refused(scratch, "a byte too many", file)
+    # A frame of one raw block: a page of the run where this process has its program, which is linked at 0x400000.
+    range_there = (0x400000).to_bytes(8, "little") + (1).to_bytes(8, "little")
+    block = (len(range_there) << 3 | 1).to_bytes(3, "little") + range_there
+    file.write_bytes(good[:32] + bytes([0x28, 0xb5, 0x2f, 0xfd, 0x20, len(range_there)]) + block)
+    refused(scratch, "addresses that are taken", file, says="memory at 0x400000")
     refused(scratch, "no file", scratch / "nothing")
     refused(scratch, "a folder", scratch)
     refused(scratch, "something else", launch, says="no checkpoint")
