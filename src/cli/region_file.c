@@ -3,6 +3,7 @@
  *   head   magic, name of the build, level of the host's vector instructions: as they are
  *   zstd   one frame, with a checksum: ranges elsewhere {address, pages}, up to {0, 0}; runs of pages {address, pages}
  *          and their bytes, up to {0, 0}; ranges that cannot be touched {address, pages}, up to {0, 0}
+ *   sum    of the frame's bytes: zstd does not look at all of them, its checksum is of what comes out
  *
  * Only pages that are there and not zero are written.
  */
@@ -20,6 +21,7 @@
 #include <zstd.h>
 
 #include "base/arith.h"
+#include "base/checksum.h"
 #include "base/host_memory.h"
 #include "base/output.h"
 #include "base/regular.h"
@@ -27,7 +29,7 @@
 
 enum { BUILD_BYTES = 20, LEVEL = 1, MAP_ENTRIES = 1 << 15 };
 
-static const char magic[8] = {'w', 's', 'c', 'k', 'p', 't', '0', '1'};
+static const char magic[8] = {'w', 's', 'c', 'k', 'p', 't', '0', '2'};
 
 struct head {
   char magic[sizeof magic];
@@ -89,6 +91,7 @@ struct writer {
   ZSTD_CCtx *zstd;
   uint8_t *out;
   size_t room;
+  uint64_t sum;  /* of what was written */
   int pagemap;   /* -1: the host does not tell which pages are there */
   uint64_t *map; /* entries of the part being looked at */
 };
@@ -102,6 +105,7 @@ static bool compress(struct writer *w, const void *data, size_t n, ZSTD_EndDirec
     left = ZSTD_compressStream2(w->zstd, &out, &in, end);
     if (ZSTD_isError(left)) return errno = ENOMEM, false;
     if (out.pos && fwrite(w->out, out.pos, 1, w->f) != 1) return false;
+    w->sum = checksum64_more(w->sum, w->out, out.pos);
   } while (end == ZSTD_e_end ? left != 0 : in.pos < in.size);
   return true;
 }
@@ -209,14 +213,14 @@ static bool put_all(struct writer *w, const struct guards *g)
 
 static bool write_region(FILE *f)
 {
-  struct writer w = {.f = f, .zstd = ZSTD_createCCtx(), .room = ZSTD_CStreamOutSize(),
+  struct writer w = {.f = f, .zstd = ZSTD_createCCtx(), .room = ZSTD_CStreamOutSize(), .sum = CHECKSUM64_EMPTY,
                      .pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)};
   struct guards g = {0};
   w.out = mem_alloc(w.room);
   w.map = mem_alloc(MAP_ENTRIES * sizeof *w.map);
   NO_MEMORY_IF(!w.zstd || ZSTD_isError(ZSTD_CCtx_setParameter(w.zstd, ZSTD_c_compressionLevel, LEVEL)) ||
                ZSTD_isError(ZSTD_CCtx_setParameter(w.zstd, ZSTD_c_checksumFlag, 1)));
-  const bool ok = find_guards(&g) && put_all(&w, &g);
+  const bool ok = find_guards(&g) && put_all(&w, &g) && fwrite(&w.sum, sizeof w.sum, 1, f) == 1;
   if (w.pagemap >= 0) close(w.pagemap);
   mem_free(g.run);
   mem_free(w.map);
@@ -244,6 +248,7 @@ struct reader {
   ZSTD_DCtx *zstd;
   uint8_t *in;
   size_t room;
+  uint64_t frame; /* bytes of it that have not been read */
   ZSTD_inBuffer left;
   bool over; /* the frame ended */
   struct run *elsewhere; /* mapped, as the file says */
@@ -251,12 +256,33 @@ struct reader {
   uint64_t taken; /* where this process has memory of its own instead; 0: nowhere */
 };
 
+/* The frame is all that is between the head and its sum, and has that sum. Its bytes come next. */
+static bool find_frame(struct reader *r)
+{
+  uint64_t sum = CHECKSUM64_EMPTY, wanted;
+  off_t size;
+  if (fseeko(r->f, 0, SEEK_END) != 0 || (size = ftello(r->f)) < 0) return false;
+  if ((uint64_t)size < sizeof(struct head) + sizeof wanted) return false;
+  r->frame = (uint64_t)size - sizeof(struct head) - sizeof wanted;
+  if (fseeko(r->f, sizeof(struct head), SEEK_SET) != 0) return false;
+  for (uint64_t left = r->frame, n; left; left -= n) {
+    n = fread(r->in, 1, earlier(r->room, left), r->f);
+    if (!n) return false;
+    sum = checksum64_more(sum, r->in, n);
+  }
+  if (fread(&wanted, sizeof wanted, 1, r->f) != 1 || sum != wanted) return false;
+  return fseeko(r->f, sizeof(struct head), SEEK_SET) == 0;
+}
+
 static bool decompress(struct reader *r, void *to, size_t n)
 {
   ZSTD_outBuffer out = {to, n, 0};
   while (out.pos < n) {
     if (r->over) return false;
-    if (r->left.pos == r->left.size) r->left = (ZSTD_inBuffer){r->in, fread(r->in, 1, r->room, r->f), 0};
+    if (r->left.pos == r->left.size) {
+      r->left = (ZSTD_inBuffer){r->in, fread(r->in, 1, earlier(r->room, r->frame), r->f), 0};
+      r->frame -= r->left.size;
+    }
     if (!r->left.size) return false;
     const size_t more = ZSTD_decompressStream(r->zstd, &out, &r->left);
     if (ZSTD_isError(more)) return false;
@@ -270,7 +296,7 @@ static bool ends_here(struct reader *r)
 {
   uint8_t none;
   if (!r->over && (decompress(r, &none, 1) || !r->over)) return false;
-  return r->left.pos == r->left.size && fgetc(r->f) == EOF && !ferror(r->f);
+  return r->left.pos == r->left.size && !r->frame;
 }
 
 /* Whether pages are some of those in [from, to). */
@@ -350,7 +376,7 @@ static bool read_file(FILE *f, const char *path, struct err *e)
   struct reader r = {.f = f, .zstd = ZSTD_createDCtx(), .room = ZSTD_DStreamInSize()};
   NO_MEMORY_IF(!r.zstd);
   r.in = mem_alloc(r.room);
-  const bool ok = read_region(&r);
+  const bool ok = find_frame(&r) && read_region(&r);
   mem_free(r.elsewhere);
   mem_free(r.in);
   ZSTD_freeDCtx(r.zstd);

@@ -121,6 +121,13 @@ def refused(scratch, name, file, program=BIN, says=""):
     verdict(f"refused: {name}", "" if right else f"status {status}: {text}")
 
 
+def fnv1a(data):
+    h = 0xcbf29ce484222325
+    for byte in data:
+        h = (h ^ byte) * 0x100000001b3 % 2**64
+    return h.to_bytes(8, "little")
+
+
 def bad_files(scratch):
     launch = ROOT / "kernels/vecadd/vecadd.launch"
     run(scratch / "good", "run", launch, "--quiet", "--checkpoint", "saved", "--checkpoint-at", "500")
@@ -131,6 +138,10 @@ def bad_files(scratch):
         bad[at] ^= 1 << dice.randrange(8)
         file.write_bytes(bad)
         refused(scratch, f"bit in byte {at}", file)
+    bad = bytearray(good)
+    bad[36] ^= 1 << 4  # of the frame's header, behind zstd's four bytes of magic: no decoder looks at it
+    file.write_bytes(bad)
+    refused(scratch, "the unused bit of a frame", file)
     for size in [0, 5, 20, 31, 32, 33] + sorted(dice.sample(range(34, len(good)), 8)) + [len(good) - 1]:
         file.write_bytes(good[:size])
         refused(scratch, f"{size} of {len(good)} bytes", file)
@@ -139,7 +150,8 @@ def bad_files(scratch):
     # A frame of one raw block: a page of the run where this process has its program, which is linked at 0x400000.
     range_there = (0x400000).to_bytes(8, "little") + (1).to_bytes(8, "little")
     block = (len(range_there) << 3 | 1).to_bytes(3, "little") + range_there
-    file.write_bytes(good[:32] + bytes([0x28, 0xb5, 0x2f, 0xfd, 0x20, len(range_there)]) + block)
+    frame = bytes([0x28, 0xb5, 0x2f, 0xfd, 0x20, len(range_there)]) + block
+    file.write_bytes(good[:32] + frame + fnv1a(frame))
     refused(scratch, "addresses that are taken", file, says="memory at 0x400000")
     refused(scratch, "no file", scratch / "nothing")
     refused(scratch, "a folder", scratch)
