@@ -9,7 +9,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 
 export BIN=${BIN:-build/warpstep}
-if out=$(tools/gaps.py --kernels aes128,assert_holds,atomics,barriers,big_params,cholesky,coop_groups,divergence,dot_int4,warp_intrinsics \
+if out=$(tools/gaps.py --kernels aes128,assert_holds,atomics,barriers,bfs,big_params,cholesky,coop_groups,divergence,dot_int4,warp_intrinsics \
   --tight 22 86:rtx-3070); then
   echo "ok gaps: $(tail -n 1 <<<"$out" | tr -s ' ')"
 else
