@@ -151,13 +151,21 @@ scenario() {
   shift 3
   sed "s/protocol = (\"hsc\"/protocol = (\"$protocol\"/" "presets/machines/$machine-rv64.cfg" >"$out/machine.cfg"
   # shellcheck disable=SC2086
-  (cd "$out" && well env -i $LIMIT "$bin" exec --quiet --machine "$out/machine.cfg" --json now.json ./scenarios "$name" "$@")
+  (cd "$out" && well env -i $LIMIT "$bin" exec --quiet --machine "$out/machine.cfg" --sysroot "$out/root" --json now.json ./scenarios "$name" "$@")
   verdict "$name on $machine under $protocol" $?
   python3 tests/rv64_cuda/figures.py "$name $machine $protocol" "$out/now.json" "$out/text" >>"$out/figures" || verdict "figures of $name" 1
 }
 
+# The loader of the guest reads a cache of libraries and looks in folders: those of this machine may be there or not, so that its
+# instructions would count what is installed here.
+sysroot() {
+  mkdir -p "$out/root/etc" "$out/root/lib" && : >"$out/root/etc/ld.so.cache" &&
+    ln -s /usr/riscv64-linux-gnu/lib/*.so* "$out/root/lib" && ln -s . "$out/root/lib/riscv64-linux-gnu"
+}
+
 scenarios() {
   local name protocol bin library
+  sysroot || verdict "system root of scenarios" 1
   command -v python3 >/dev/null || { echo "ok scenarios # SKIP no python3" && return; }
   bin=$(realpath "$BIN")
   library="C library $(cat /usr/riscv64-linux-gnu/lib/{libc.so.6,ld-linux-riscv64-lp64d.so.1} | sha256sum | cut -c1-16)"

@@ -1,6 +1,7 @@
 #include "cuda/core/ipc.h"
 
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,7 +21,9 @@ struct ipc_handle {
   uint64_t device, inode; /* of the file: a process that ended may have given its numbers to another */
   uint64_t addr, bytes;   /* in the exporting process */
   uint32_t node;          /* of the machine, whose memory it is */
+  uint32_t zero;          /* handles are compared by their bytes, of which none may be padding */
 };
+_Static_assert(sizeof(struct ipc_handle) == offsetof(struct ipc_handle, zero) + sizeof(uint32_t), "no padding");
 _Static_assert(sizeof(struct ipc_handle) <= sizeof(CUipcMemHandle), "fits its handle");
 _Static_assert(sizeof(struct ipc_handle) <= sizeof(CUipcEventHandle), "fits its handle");
 _Static_assert(sizeof(struct ipc_handle) <= sizeof(CUmemPoolPtrExportData), "fits its handle");
