@@ -463,12 +463,23 @@ static bool make_folder(const char **path, char absolute[PATH_MAX], struct err *
   return true;
 }
 
-/* The time as the system notes it in files. */
-static uint64_t file_clock(void)
+static uint64_t nanoseconds(const struct timespec *t)
 {
+  return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec;
+}
+
+/* What the system notes in files from now on: the coarse clock. The outputs that are there already may be noted later
+ * than that, as Linux 6.13 and later take a fine clock for files that were looked at. */
+static uint64_t file_clock(const struct exec_run *x)
+{
+  const char *output[] = {x->json, x->html, x->report, x->timeline};
   struct timespec now;
+  struct stat is;
   clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+  uint64_t clock = nanoseconds(&now);
+  for (unsigned i = 0; i < sizeof output / sizeof *output; i++)
+    if (output[i] && stat(output[i], &is) == 0 && nanoseconds(&is.st_mtim) >= clock) clock = nanoseconds(&is.st_mtim) + 1;
+  return clock;
 }
 
 /* Starts the program and waits for it, for its exit status. */
@@ -530,7 +541,7 @@ static int start(struct exec_run *x, char **program)
   if (x->presets) fprintf(x->out, "presets=%s\n", x->presets);
   if (x->which) fprintf(x->out, "time=%s\n", x->which);
   if (x->stop) fprintf(x->out, "stop=1\n");
-  fprintf(x->out, "started=%" PRIu64 "\n", file_clock());
+  fprintf(x->out, "started=%" PRIu64 "\n", file_clock(x));
   if (x->tools) return start_watched(x, program, dir);
   program_hand_over(x->out, &x->text, dir, !x->native);
   if (x->what_if.costs) return exec_what_if_program(&x->what_if, program);

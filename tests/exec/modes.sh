@@ -124,6 +124,23 @@ reports() {
 }
 report reports "$(reports | head -n 1)"
 
+# One that is there already is replaced, whatever clock its time is of (files may be noted later than the system's coarse clock
+# says); what another process of the same program has written stays.
+replaced() {
+  rm -f "$scratch"/again.json* "$scratch"/both.json*
+  echo old >"$scratch/again.json" && touch -d '2 seconds' "$scratch/again.json"
+  "$BIN" exec --functional --quiet --json "$scratch/again.json" "$scratch/repeat" >"$scratch/out" 2>&1 || echo "exit status $?"
+  says "$scratch/again.json" '"kernel": "_Z7collatzPjj"'
+  set -- "$scratch"/again.json*
+  [ $# -eq 1 ] || echo "not one file: $*"
+  "$BIN" exec --functional --quiet --json "$scratch/both.json" bash -c "$scratch/repeat; $scratch/repeat" >"$scratch/out" 2>&1 ||
+    echo "exit status $?"
+  says "$scratch/both.json" '"kernel": "_Z7collatzPjj"'
+  set -- "$scratch"/both.json*
+  [ $# -eq 2 ] || echo "not two files: $*"
+}
+report "a report that is replaced" "$(replaced | head -n 1)"
+
 # full COMMAND...: with files of 1 KiB at most, but what it says.
 full() {
   { (ulimit -f 1; exec "$@") >"$scratch/out"; } 2>&1 | cat >"$scratch/err"
