@@ -478,7 +478,8 @@ static uint64_t file_clock(const struct exec_run *x)
   clock_gettime(CLOCK_REALTIME_COARSE, &now);
   uint64_t clock = nanoseconds(&now);
   for (unsigned i = 0; i < sizeof output / sizeof *output; i++)
-    if (output[i] && stat(output[i], &is) == 0 && nanoseconds(&is.st_mtim) >= clock) clock = nanoseconds(&is.st_mtim) + 1;
+    if (output[i] && stat(output[i], &is) == 0 && nanoseconds(&is.st_mtim) >= clock)
+      clock = nanoseconds(&is.st_mtim) + 1;
   return clock;
 }
 
