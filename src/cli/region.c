@@ -197,12 +197,33 @@ void region_unmap(void *p, size_t bytes)
 
 /* ---- mappings elsewhere ---- */
 
+static void note(struct region *r, uintptr_t from, uintptr_t to)
+{
+  if (from >= to) return;
+  if (r->n_noted < MOST_NOTED) r->noted[r->n_noted++] = (struct region_range){from, to - from};
+  else r->shared = true; /* no more can be kept */
+}
+
+/* Of a noted range that is cut, what lies before and behind stays. */
+static void forget(struct region *r, uintptr_t from, uintptr_t to)
+{
+  for (unsigned i = r->n_noted; i-- > 0;) {
+    const struct region_range was = r->noted[i];
+    if (was.at >= to || was.at + was.bytes <= from) continue;
+    r->noted[i] = r->noted[--r->n_noted];
+    note(r, was.at, from);
+    note(r, to, was.at + was.bytes);
+  }
+}
+
+/* Of a range that was noted, too, the new mapping has taken the place. */
 void region_note(void *p, size_t bytes)
 {
   struct region *r = region();
+  const uintptr_t from = (uintptr_t)p, to = from + whole_pages(bytes);
   pthread_mutex_lock(&r->lock);
-  if (r->n_noted < MOST_NOTED) r->noted[r->n_noted++] = (struct region_range){(uintptr_t)p, whole_pages(bytes)};
-  else r->shared = true; /* no more can be kept */
+  forget(r, from, to);
+  note(r, from, to);
   pthread_mutex_unlock(&r->lock);
 }
 
@@ -211,8 +232,7 @@ void region_forget(void *p, size_t bytes)
   struct region *r = region();
   const uintptr_t from = (uintptr_t)p, to = from + whole_pages(bytes);
   pthread_mutex_lock(&r->lock);
-  for (unsigned i = r->n_noted; i-- > 0;)
-    if (r->noted[i].at >= from && r->noted[i].at + r->noted[i].bytes <= to) r->noted[i] = r->noted[--r->n_noted];
+  forget(r, from, to);
   pthread_mutex_unlock(&r->lock);
 }
 
@@ -298,7 +318,8 @@ void *region_take(size_t bytes, bool zeroed)
 void *region_take_aligned(size_t align, size_t bytes)
 {
   bool is_zero;
-  if (bytes > REGION_BYTES || align > REGION_BYTES) full();
+  if (bytes > REGION_BYTES) full();
+  BUG_ON(align > UINT32_MAX); /* `behind` could not say where the block begins */
   if (align <= STEP) return region_take(bytes, false);
   struct region_block *const b = take(bytes + align + sizeof *b, &is_zero), was = *b;
   struct region_block *head = (struct region_block *)(void *)align_up((uintptr_t)(b + 1), align) - 1;

@@ -26,7 +26,8 @@ bool region_in_use(void);
 void region_use(bool);
 bool region_has(const void *);
 
-/* As malloc and its kin. There is always room, or the process has ended with a line (base/host_memory.h). */
+/* As malloc and its kin; align: a power of two below 4 GiB. There is always room, or the process has ended with a line
+ * (base/host_memory.h). */
 void *region_take(size_t bytes, bool zeroed);
 void *region_take_aligned(size_t align, size_t bytes);
 void *region_resize(void *, size_t bytes);
@@ -35,7 +36,7 @@ void region_give(void *);
 void *region_map(size_t bytes);
 void region_unmap(void *, size_t bytes);
 
-/* Mappings at places that the program chose: they are saved, too. Of a range or all of it: given back. */
+/* Mappings at places that the program chose: they are saved, too. Any part of them can be given back. */
 void region_note(void *, size_t bytes);
 void region_forget(void *, size_t bytes);
 /* Memory that others have, too, was asked for: that cannot be saved. */

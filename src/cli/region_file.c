@@ -92,7 +92,7 @@ struct writer {
   uint8_t *out;
   size_t room;
   uint64_t sum;  /* of what was written */
-  int pagemap;   /* -1: the host does not tell which pages are there */
+  int pagemap;   /* /proc/self/pagemap: which pages are there */
   uint64_t *map; /* entries of the part being looked at */
 };
 
@@ -124,20 +124,20 @@ static bool is_zero(const void *page)
   return true;
 }
 
-/* Which of n pages from `at` on are there: present or swapped out, and allowed to be read. */
-static void look(struct writer *w, uintptr_t at, size_t n)
+/* Which of n pages from `at` on are there (present or swapped out) and not zero. Others are not touched: some cannot be. */
+static bool look(struct writer *w, uintptr_t at, size_t n)
 {
   const size_t bytes = n * sizeof *w->map;
   const off_t from = (off_t)(at / REGION_PAGE * sizeof *w->map);
   const uint64_t there = UINT64_C(3) << 62;
-  const bool known = w->pagemap >= 0 && pread(w->pagemap, w->map, bytes, from) == (ssize_t)bytes;
-  for (size_t i = 0; i < n; i++)
-    w->map[i] = (!known || (w->map[i] & there)) && !is_zero((void *)(at + i * REGION_PAGE));
+  if (pread(w->pagemap, w->map, bytes, from) != (ssize_t)bytes) return false;
+  for (size_t i = 0; i < n; i++) w->map[i] = (w->map[i] & there) && !is_zero((void *)(at + i * REGION_PAGE));
+  return true;
 }
 
 static bool put_pages_of(struct writer *w, uintptr_t at, size_t n)
 {
-  look(w, at, n);
+  if (!look(w, at, n)) return false;
   for (size_t i = 0, k; i < n; i = k) {
     for (k = i + 1; k < n && w->map[k] == w->map[i]; k++) continue;
     if (!w->map[i]) continue;
@@ -211,17 +211,16 @@ static bool put_all(struct writer *w, const struct guards *g)
   return compress(w, &the_end, sizeof the_end, ZSTD_e_end);
 }
 
-static bool write_region(FILE *f)
+static bool write_region(FILE *f, int pagemap)
 {
   struct writer w = {.f = f, .zstd = ZSTD_createCCtx(), .room = ZSTD_CStreamOutSize(), .sum = CHECKSUM64_EMPTY,
-                     .pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)};
+                     .pagemap = pagemap};
   struct guards g = {0};
   w.out = mem_alloc(w.room);
   w.map = mem_alloc(MAP_ENTRIES * sizeof *w.map);
   NO_MEMORY_IF(!w.zstd || ZSTD_isError(ZSTD_CCtx_setParameter(w.zstd, ZSTD_c_compressionLevel, LEVEL)) ||
                ZSTD_isError(ZSTD_CCtx_setParameter(w.zstd, ZSTD_c_checksumFlag, 1)));
   const bool ok = find_guards(&g) && put_all(&w, &g) && fwrite(&w.sum, sizeof w.sum, 1, f) == 1;
-  if (w.pagemap >= 0) close(w.pagemap);
   mem_free(g.run);
   mem_free(w.map);
   mem_free(w.out);
@@ -234,11 +233,14 @@ bool region_save(const char *path, struct err *e)
   struct head h;
   struct output out;
   TRY(fill_head(&h, e));
+  const int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  if (pagemap < 0) return err_set(e, "checkpoints need /proc/self/pagemap: %s", host_error());
   FILE *f = output_open(&out, path, e);
-  if (!f) return false;
-  const bool ok = fwrite(&h, sizeof h, 1, f) == 1 && write_region(f);
-  if (!ok) err_fill(e, "%s: %s", path, host_error());
-  return output_close(&out, ok, e);
+  bool ok = f && fwrite(&h, sizeof h, 1, f) == 1 && write_region(f, pagemap);
+  if (f && !ok) err_fill(e, "%s: %s", path, host_error());
+  if (f) ok = output_close(&out, ok, e);
+  close(pagemap);
+  return ok;
 }
 
 /* ---- reading ---- */

@@ -119,7 +119,7 @@ static bool is_noted(uintptr_t at)
   return false;
 }
 
-/* Mappings elsewhere are known by their whole pages, until all of one is given back. */
+/* Mappings elsewhere are known by their whole pages, until they are given back. */
 static void mappings_elsewhere(void **state)
 {
   char *const at = (char *)(uintptr_t)0x400000000000;
@@ -133,6 +133,16 @@ static void mappings_elsewhere(void **state)
   assert_false(is_noted((uintptr_t)at) || is_noted((uintptr_t)at + 4 * REGION_PAGE));
   assert_true(is_noted((uintptr_t)at + 8 * REGION_PAGE));
   region_forget(at + 8 * REGION_PAGE, 1);
+  assert_null(region_noted(0));
+  region_note(at, 5 * REGION_PAGE);
+  region_forget(at + 2 * REGION_PAGE, REGION_PAGE); /* out of the middle */
+  for (unsigned i = 0; i < 5; i++) assert_int_equal(is_noted((uintptr_t)at + i * REGION_PAGE), i != 2);
+  region_note(at + REGION_PAGE, 3 * REGION_PAGE); /* over both of them, as MAP_FIXED does: each page is noted once */
+  size_t bytes = 0;
+  const struct region_range *r;
+  for (unsigned i = 0; (r = region_noted(i)); i++) bytes += r->bytes;
+  assert_int_equal(bytes, 5 * REGION_PAGE);
+  region_forget(at, 5 * REGION_PAGE);
   assert_null(region_noted(0));
   assert_false(region_is_shared());
 }

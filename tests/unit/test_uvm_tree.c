@@ -54,6 +54,7 @@ static void strides(void **state)
 {
   struct page_set there;
   (void)state;
+  assert_int_equal(walk(PAGES, 2 * LEAF, 50, &there), PAGES / (2 * LEAF)); /* half is not more than half */
   for (unsigned step = 2 * LEAF; step < PAGES; step *= 2) {
     assert_int_equal(walk(PAGES, step, DRIVER, &there), PAGES / step);
     assert_int_equal(page_set_count(&there), PAGES / step * LEAF);

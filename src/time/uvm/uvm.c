@@ -179,6 +179,10 @@ static void begin_batch(struct uvm *u, picos now)
   uint32_t n = 0;
   u->n_work = u->current = 0;
   while (n < u->n_entries && n < u->params->uvm_batch && u->entry[n].at <= now) take_entry(u, &u->entry[n++]);
+  if (!n) { /* woken by something else, before the first of them */
+    goes_on(u, UVM_FETCH, u->entry[0].at);
+    return;
+  }
   qsort(u->work, u->n_work, sizeof *u->work, by_base);
   u->space.stats.batches++;
   u->space.stats.faults += n;
