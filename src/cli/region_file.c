@@ -124,7 +124,8 @@ static bool is_zero(const void *page)
   return true;
 }
 
-/* Which of n pages from `at` on are there (present or swapped out) and not zero. Others are not touched: some cannot be. */
+/* Which of n pages from `at` on are there (present or swapped out) and not zero. Others are not touched: some cannot
+ * be. */
 static bool look(struct writer *w, uintptr_t at, size_t n)
 {
   const size_t bytes = n * sizeof *w->map;
