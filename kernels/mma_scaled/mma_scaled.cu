@@ -1,6 +1,6 @@
 /*
  * Products with a scale for each row, column and block of k: mma.sync with .block_scale on FP8, FP4 in bytes and packed
- * FP4 (sm_120a). Fragments, scales and selectors as the PTX ISA draws them; bytes and lanes that a selector leaves out
+ * FP4 (sm_120a), also with a sparse A. Fragments, scales and selectors as the PTX ISA draws them; bytes and lanes that a selector leaves out
  * hold something else.
  */
 typedef unsigned char u8;
@@ -69,23 +69,25 @@ __device__ void store(float *d, const float *r)
     } while (0)
 
 /* Two of four bytes of A are kept: at says which. */
-__device__ void sparse(const u8 *a, const u8 *at, const u8 *b, const u8 *sa, const u8 *sb, float *d)
-{
-    unsigned ra[4], rb[4], meta = 0;
-    float r[4];
-    int g = threadIdx.x / 4, t = threadIdx.x % 4;
-    deal<32>(ra, rb, a, b, 64);
-    for (int j = 0; j < 16; j++)
-        meta |= (unsigned)at[(g + 8 * (t % 2)) * 32 + t / 2 * 16 + j] << 2 * j;
-    asm("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0 "
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%12, %12, %12, %12}, %13, 0, %14, {1, 1}, %15, {2, 3};"
-        : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3])
-        : "r"(ra[0]), "r"(ra[1]), "r"(ra[2]), "r"(ra[3]), "r"(rb[0]), "r"(rb[1]), "r"(rb[2]), "r"(rb[3]), "f"(0.0f), "r"(meta),
-          "r"(scale_a<1, 1, 1>(sa)), "r"(scale_b<2, 3, 1>(sb)));
-    store(d, r);
-}
+#define SPARSE(INSTR, BYTES, BA, TA, BB, TB)                                                                          \
+    do {                                                                                                              \
+        unsigned ra[4], rb[4], meta = 0;                                                                              \
+        float r[4];                                                                                                   \
+        int g = threadIdx.x / 4, t = threadIdx.x % 4;                                                                 \
+        deal<32>(ra, rb, a, b, 64);                                                                                   \
+        for (int j = 0; j < 16; j++)                                                                                  \
+            meta |= (unsigned)at[(g + 8 * (t % 2)) * 32 + t / 2 * 16 + j] << 2 * j;                                   \
+        asm("mma.sp::ordered_metadata.sync.aligned." INSTR                                                            \
+            " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%12, %12, %12, %12}, %13, 0, %14, {" #BA ", "   \
+            #TA "}, %15, {" #BB ", " #TB "};"                                                                         \
+            : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3])                                                          \
+            : "r"(ra[0]), "r"(ra[1]), "r"(ra[2]), "r"(ra[3]), "r"(rb[0]), "r"(rb[1]), "r"(rb[2]), "r"(rb[3]), "f"(c), \
+              "r"(meta), "r"(scale_a<BA, TA, BYTES>(sa)), "r"(scale_b<BB, TB, BYTES>(sb)));                           \
+        store(d, r);                                                                                                  \
+        d += M * N;                                                                                                   \
+    } while (0)
 
-/* fp8: 16 rows of A, 16 of columns of B (8 are 64 long); fp4: codes in the middle of a byte; packed: two in a byte. */
+/* fp8, packed: 16 rows of A, 16 columns of B (or 8, 64 long); fp4: codes in the middle of a byte; packed: two in a byte. */
 extern "C" __global__ void mma_scaled(const u8 *fp8, const u8 *fp4, const u8 *packed, const u8 *at, const u8 *e8,
                                       const u8 *e4m3, float *d)
 {
@@ -101,5 +103,9 @@ extern "C" __global__ void mma_scaled(const u8 *fp8, const u8 *fp4, const u8 *pa
     sa = e4m3, sb = e4m3 + 64;
     PRODUCT("m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3", 4, 0, 0, 0, 0);
     PRODUCT("m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3", 4, 0, 1, 0, 3);
-    sparse(fp8, at, fp8 + 512, e8, e8 + 64, d);
+    SPARSE("m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3", 4, 0, 1, 0, 2);
+    sa = e8, sb = e8 + 64;
+    SPARSE("m16n8k128.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", 2, 2, 0, 2, 1);
+    a = fp8, b = fp8 + 512, c = 0;
+    SPARSE("m16n8k64.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0", 1, 1, 1, 2, 3);
 }

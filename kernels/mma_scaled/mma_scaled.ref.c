@@ -4,9 +4,9 @@
 
 #include "../common/ref.h"
 
-enum { M = 16, N = 8, PRODUCTS = 8 };
+enum { M = 16, N = 8, PRODUCTS = 10 };
 
-static uint8_t fp8[1024], fp4[512], packed[768], at[512], e8[96], e4m3[96];
+static uint8_t fp8[1024], fp4[512], packed[1024], at[512], e8[96], e4m3[96];
 
 static double e4m3_value(uint8_t v)
 {
@@ -58,6 +58,21 @@ static void product(float d[M][N], const uint8_t *a, element_fn *ea, const uint8
         }
 }
 
+/* A's bytes are pairs of elements; scales for 128 / blocks of B's. */
+static void sparse_packed(float d[M][N], int blocks, const uint8_t *s, scale_fn *value)
+{
+    for (int i = 0; i < M; i++)
+        for (int n = 0; n < N; n++) {
+            double sum = 3;
+            for (int j = 0; j < 64; j++) {
+                int pair = j / 4 * 4 + at[i * 32 + j / 2], block = j / (64 / blocks);
+                sum += packed_element(packed + i * 32, j) * packed_element(packed + 512 + n * 64, 2 * pair + j % 2) *
+                       value(s[i * blocks + block]) * value(s[64 + n * blocks + block]);
+            }
+            d[i][n] = (float)sum;
+        }
+}
+
 static void sparse(float d[M][N])
 {
     for (int i = 0; i < M; i++)
@@ -81,7 +96,7 @@ static void fill(void)
         fp8[i] = code(1, i, 0x30, 0x3f, 0x80);
     for (int i = 0; i < 512; i++)
         fp4[i] = (uint8_t)(code(2, i, 0, 5, 8) << 2);
-    for (int i = 0; i < 768; i++)
+    for (int i = 0; i < 1024; i++)
         packed[i] = (uint8_t)(code(3, i, 0, 5, 8) | code(4, i, 0, 5, 8) << 4);
     for (int i = 0; i < 512; i += 2) {
         at[i] = (uint8_t)ref_uniform_int(5, (uint64_t)i, 0, 2);
@@ -106,7 +121,9 @@ int main(int argc, char **argv)
         product(d[i], packed, packed_element, packed + 512, packed_element, 64, 2, e8, e8_value, 3);
     for (int i = 5; i < 7; i++)
         product(d[i], packed, packed_element, packed + 512, packed_element, 64, 4, e4m3, e4m3_value, 3);
-    sparse(d[7]);
+    sparse_packed(d[7], 4, e4m3, e4m3_value);
+    sparse_packed(d[8], 2, e8, e8_value);
+    sparse(d[9]);
     REF_WRITE("fp8.bin", fp8);
     REF_WRITE("fp4.bin", fp4);
     REF_WRITE("packed.bin", packed);

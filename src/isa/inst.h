@@ -153,7 +153,8 @@ struct inst_mem {
 /* Four neighbouring warps multiply 64 rows of A by B, each its 16 rows; B, and mostly A, in shared memory. */
 struct inst_gmma {
   uint16_t columns;   /* of B and the result: 8..256 */
-  uint8_t row_bytes;  /* of A, and of a column of B: 32 */
+  uint8_t row_bytes;  /* of A: 32 */
+  uint8_t column_bytes; /* of a column of B: 32, or 64 with a sparse A */
   bool a_shared;      /* A is in shared memory, too */
   bool ends_group;    /* counts in SB_GMMA until it and all before it are done */
 };

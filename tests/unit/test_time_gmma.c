@@ -18,7 +18,7 @@ static struct inst product(unsigned columns, bool a_shared, bool ends_group)
   in.lat = LAT_GMMA;
   in.flags = INST_GMMA;
   in.gmma = (struct inst_gmma){
-      .columns = (uint16_t)columns, .row_bytes = 32, .a_shared = a_shared, .ends_group = ends_group};
+      .columns = (uint16_t)columns, .row_bytes = 32, .column_bytes = 32, .a_shared = a_shared, .ends_group = ends_group};
   return in;
 }
 
@@ -97,6 +97,27 @@ static void small_products_wait_for_shared_memory(void **state)
   }
 }
 
+/* With a sparse A columns of B have 64 bytes: 256 of them take what the units take, 128 cycles, and A 16 more. */
+static void sparse_products_read_twice_as_much_of_b(void **state)
+{
+  static const struct {
+    unsigned columns, cycles;
+    bool a_shared;
+  } row[] = {{256, 128, false}, {256, 144, true}, {64, 48, true}, {8, 4, false}};
+  (void)state;
+  for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
+    struct rig r;
+    struct mock *m = mock_new(1, WARPS);
+    struct inst in = product(row[i].columns, row[i].a_shared, true);
+    in.gmma.column_bytes = 64;
+    mock_set(m, 0, in);
+    run(&r, m);
+    assert_int_equal(r.sm->stats.gmma_cycles, row[i].cycles);
+    rig_free(&r);
+    free(m);
+  }
+}
+
 /* Eight may wait (gmma.queue_entries): the tenth issues when the second has begun. */
 static void a_full_queue_holds_the_warp(void **state)
 {
@@ -140,6 +161,7 @@ int main(void)
       cmocka_unit_test(wait_for_all),
       cmocka_unit_test(wait_for_older),
       cmocka_unit_test(small_products_wait_for_shared_memory),
+      cmocka_unit_test(sparse_products_read_twice_as_much_of_b),
       cmocka_unit_test(a_full_queue_holds_the_warp),
       cmocka_unit_test(the_last_warp_decides),
   };

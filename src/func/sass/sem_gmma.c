@@ -2,7 +2,9 @@
  *
  * Each of four neighbouring warps multiplies its own 16 rows of A, in registers or shared memory, by all of B, in
  * shared memory, so every warp computes alone. Registers of A and the accumulators are those of mma.sync, eight
- * columns after the other (PTX ISA, wgmma: register fragments). A row of A and a column of B have 32 bytes.
+ * columns after the other (PTX ISA, wgmma: register fragments). A row of A and a column of B have 32 bytes. Of a sparse A
+ * the 32 bytes are what is kept of 64, columns of B have 64; metadata lies in a register as for mma.sp of as many columns
+ * (NVIDIA CUTLASS, mma_traits_sm90_gmma_sparse.hpp: ELayout).
  *
  * The hardware reads and writes later, until WARPGROUP.DEPBAR; a program must not look meanwhile, so it is all
  * done at once here.
@@ -20,13 +22,14 @@
 #include "func/sass/guest_fault.h"
 #include "func/sass/mma_frag.h"
 #include "func/sass/mma_narrow.h"
+#include "func/sass/mma_scale.h"
 #include "func/sass/sem_fp_part.h"
 
 /* Hopper: F, L of FP16, BF16 and TF32 as for mma.sync, but FP8 is summed with 13 fraction bits
  * (MMA-Sim, arXiv 2511.10909). */
 static const struct mma_arch hopper = {90, 25, 16, 8, 13, 32, 10};
 
-enum { ROW_LEN = 32, CHUNK = 16, GROUP_WARPS = 4, MAX_COLUMNS = 256, A_REGS = 4 };
+enum { ROW_LEN = 32, SPARSE_LEN = 2 * ROW_LEN, CHUNK = 16, GROUP_WARPS = 4, MAX_COLUMNS = 256, A_REGS = 4 };
 
 /* uop.imm */
 enum {
@@ -34,11 +37,20 @@ enum {
   GMMA_FORMAT_B = 3,
   GMMA_F32 = 1 << 6, /* or: saturate */
   GMMA_BITS = 7,     /* width of an element / 8; 0: one bit */
+  GMMA_SPARSE = 1 << 10,
 };
+
+/* uop.imm2 of sparse ones: the metadata's register 7:0, selector */
+enum { GMMA_SELECTOR = 8 };
 
 static unsigned element_bytes(const struct uop *u)
 {
   return u->imm >> GMMA_BITS & 7;
+}
+
+static bool is_sparse(const struct uop *u)
+{
+  return u->imm & GMMA_SPARSE;
 }
 
 /* ---- matrices in shared memory ------------------------------------------------------------------ */
@@ -47,9 +59,13 @@ struct gmma_matrix {
   uint32_t start, leading, stride, base; /* bytes; base: number of the pattern's first 128-byte line, 0..7 */
   unsigned chunks;                       /* of a swizzle atom: 1, 2, 4, 8 */
   bool transposed;
+  unsigned row_len; /* bytes along k */
 };
 
-static struct gmma_matrix descriptor(const struct func_warp *w, unsigned ureg, bool transposed)
+/* Rows of A or columns of B, k contiguous, as many bytes of each as the matrix has. */
+typedef uint8_t gmma_row[SPARSE_LEN];
+
+static struct gmma_matrix descriptor(const struct func_warp *w, unsigned ureg, bool transposed, unsigned row_len)
 {
   static const uint8_t chunks[4] = {1, 8, 4, 2}; /* none, 128, 64, 32 bytes */
   const uint64_t d = lane_join(warp_ureg(w, ureg)[0], warp_ureg(w, ureg + 1)[0]);
@@ -60,6 +76,7 @@ static struct gmma_matrix descriptor(const struct func_warp *w, unsigned ureg, b
       .base = (uint32_t)bits_get((struct word128){d, 0}, 49, 3),
       .chunks = chunks[d >> 62],
       .transposed = transposed,
+      .row_len = row_len,
   };
 }
 
@@ -82,12 +99,12 @@ static const uint8_t *chunk_at(struct func_warp *w, const struct gmma_matrix *x,
   return NULL;
 }
 
-/* Rows [first, first + n) of the matrix, 32 bytes each. */
-static bool read_rows(struct func_warp *w, const struct gmma_matrix *x, unsigned first, unsigned n,
-                      uint8_t rows[][ROW_LEN], const struct effect *e, struct fault *f)
+/* Rows [first, first + n) of the matrix. */
+static bool read_rows(struct func_warp *w, const struct gmma_matrix *x, unsigned first, unsigned n, gmma_row rows[],
+                      const struct effect *e, struct fault *f)
 {
   for (unsigned i = first; i < first + n; i++)
-    for (unsigned c = 0; c < ROW_LEN / CHUNK; c++) {
+    for (unsigned c = 0; c < x->row_len / CHUNK; c++) {
       const uint32_t along = x->chunks == 1 ? x->leading : CHUNK;
       const uint8_t *p = chunk_at(w, x, i % 8 * CHUNK * x->chunks + i / 8 * x->stride + c * along, e, f);
       if (!p) return false;
@@ -97,13 +114,13 @@ static bool read_rows(struct func_warp *w, const struct gmma_matrix *x, unsigned
 }
 
 /* The same of a transposed matrix of 16-bit elements; first and n are multiples of 8. */
-static bool read_columns(struct func_warp *w, const struct gmma_matrix *x, unsigned first, unsigned n,
-                         uint8_t rows[][ROW_LEN], const struct effect *e, struct fault *f)
+static bool read_columns(struct func_warp *w, const struct gmma_matrix *x, unsigned first, unsigned n, gmma_row rows[],
+                         const struct effect *e, struct fault *f)
 {
-  enum { ELEMENT = 2, TOGETHER = CHUNK / ELEMENT, DEPTH = ROW_LEN / ELEMENT };
+  enum { ELEMENT = 2, TOGETHER = CHUNK / ELEMENT };
   const uint32_t wide = x->chunks == 1 ? x->stride : x->leading, deep = x->chunks == 1 ? x->leading : x->stride;
   for (unsigned v = first / TOGETHER; v < (first + n) / TOGETHER; v++)
-    for (unsigned k = 0; k < DEPTH; k++) {
+    for (unsigned k = 0; k < x->row_len / ELEMENT; k++) {
       const uint32_t at = v % x->chunks * CHUNK + v / x->chunks * wide + k % 8 * CHUNK * x->chunks + k / 8 * deep;
       const uint8_t *p = chunk_at(w, x, at, e, f);
       if (!p) return false;
@@ -113,14 +130,23 @@ static bool read_columns(struct func_warp *w, const struct gmma_matrix *x, unsig
   return true;
 }
 
-static bool read_matrix(struct func_warp *w, const struct gmma_matrix *x, unsigned first, unsigned n,
-                        uint8_t rows[][ROW_LEN], const struct effect *e, struct fault *f)
+/* An atom of the 32-byte swizzle has no room for 64 bytes of a row, and no layout for that is documented. */
+static bool has_layout(struct func_warp *w, const struct gmma_matrix *x, const struct effect *e, struct fault *f)
 {
+  if (x->transposed || x->chunks != 2 || x->row_len <= ROW_LEN) return true;
+  return func_fault(w, e, f, FAULT_ILLEGAL_INST, 0, 0,
+                    "the descriptor of B has the 32-byte swizzle, with a sparse A and k contiguous; use 64 or 128 bytes");
+}
+
+static bool read_matrix(struct func_warp *w, const struct gmma_matrix *x, unsigned first, unsigned n, gmma_row rows[],
+                        const struct effect *e, struct fault *f)
+{
+  if (!has_layout(w, x, e, f)) return false;
   return x->transposed ? read_columns(w, x, first, n, rows, e, f) : read_rows(w, x, first, n, rows, e, f);
 }
 
 /* Register 2c + h of a lane: four bytes of row g + 8h. */
-static void rows_of_registers(uint8_t rows[MMA_M][ROW_LEN], const uint32_t *ra)
+static void rows_of_registers(gmma_row rows[MMA_M], const uint32_t *ra)
 {
   for (unsigned lane = 0; lane < LANES; lane++)
     for (unsigned r = 0; r < A_REGS; r++) {
@@ -130,8 +156,18 @@ static void rows_of_registers(uint8_t rows[MMA_M][ROW_LEN], const uint32_t *ra)
 }
 
 struct gmma_operands {
-  uint8_t a[MMA_M][ROW_LEN], b[MAX_COLUMNS][ROW_LEN];
+  gmma_row a[MMA_M], b[MAX_COLUMNS];
+  uint8_t kept[MMA_M][ROW_LEN]; /* sparse: elements of a column of B that those kept of a row of A meet */
 };
+
+static void read_metadata(const struct func_warp *w, const struct uop *u, struct gmma_operands *o)
+{
+  const uint32_t *meta = warp_reg(w, u->imm2 & 0xff);
+  const unsigned bytes = element_bytes(u), first = 2 * (u->imm2 >> GMMA_SELECTOR);
+  for (unsigned i = 0; i < MMA_M; i++)
+    for (unsigned j = 0; j < ROW_LEN / bytes; j++)
+      o->kept[i][j] = (uint8_t)(bytes == 1 ? mma_sparse_byte(meta, i, j) : mma_sparse_half(meta, i, j, first, bytes == 4));
+}
 
 static bool read_operands(struct func_warp *w, const struct uop *u, struct gmma_operands *o, const struct effect *e,
                           struct fault *f)
@@ -139,11 +175,13 @@ static bool read_operands(struct func_warp *w, const struct uop *u, struct gmma_
   const struct sass_inst *s = u->s;
   const bool in_registers = s->src[0].kind == SRC_REG;
   const unsigned first = s->src[in_registers].index; /* A's descriptor, if any, then B's */
-  const struct gmma_matrix b = descriptor(w, first + 2, sass_get(s, FLD_GMMA_TNSP_B));
+  const unsigned b_len = is_sparse(u) ? SPARSE_LEN : ROW_LEN;
+  const struct gmma_matrix b = descriptor(w, first + 2, sass_get(s, FLD_GMMA_TNSP_B), b_len);
+  if (is_sparse(u)) read_metadata(w, u, o);
   if (in_registers) {
     rows_of_registers(o->a, row_src(w, u->a));
   } else {
-    const struct gmma_matrix a = descriptor(w, first, sass_get(s, FLD_GMMA_TNSP_A));
+    const struct gmma_matrix a = descriptor(w, first, sass_get(s, FLD_GMMA_TNSP_A), ROW_LEN);
     if (!read_matrix(w, &a, MMA_M * (w->warp_id % GROUP_WARPS), MMA_M, o->a, e, f)) return false;
   }
   return read_matrix(w, &b, 0, u->t->gmma.columns, o->b, e, f);
@@ -151,7 +189,7 @@ static bool read_operands(struct func_warp *w, const struct uop *u, struct gmma_
 
 /* ---- floating point ----------------------------------------------------------------------------- */
 
-static inline bool split(const struct uop *u, const uint8_t row[ROW_LEN], unsigned k, unsigned format, bool negate,
+static inline bool split(const struct uop *u, const gmma_row row, unsigned k, unsigned format, bool negate,
                          uint32_t *bits, int32_t *sig, int32_t *exp)
 {
   const unsigned bytes = element_bytes(u);
@@ -171,23 +209,44 @@ static unsigned format_b(const struct uop *u)
   return element_bytes(u) == 1 ? u->imm >> GMMA_FORMAT_B & GMMA_FORMAT : u->imm & GMMA_FORMAT;
 }
 
-/* Eight columns of the result, from those of B. */
-static void float_columns(const struct uop *u, const struct mma_a *a, uint8_t columns[][ROW_LEN],
+/* Elements `kept` of B's columns, which `all` has in halves of `depth` elements. */
+static void gather(struct mma_b *b, const struct mma_b all[2], const uint8_t *kept, unsigned depth)
+{
+  b->special = all[0].special || all[1].special;
+  for (unsigned j = 0; j < depth; j++) {
+    const struct mma_b *half = &all[kept[j] / depth];
+    const unsigned k = kept[j] % depth;
+    memcpy(b->sig[j], half->sig[k], sizeof b->sig[j]);
+    memcpy(b->exp[j], half->exp[k], sizeof b->exp[j]);
+    memcpy(b->bits[j], half->bits[k], sizeof b->bits[j]);
+  }
+}
+
+/* Eight columns of the result, from those of B from column n0 on. */
+static void float_columns(const struct uop *u, const struct mma_a *a, struct gmma_operands *o, unsigned n0,
                           uint32_t c[MMA_M][MMA_N])
 {
   const unsigned bytes = element_bytes(u), depth = ROW_LEN / bytes, format = format_b(u);
   const unsigned block = bytes == 1 ? hopper.block8 : bytes == 2 ? hopper.block16 : hopper.block_tf32;
   const enum mma_type type = bytes == 1 ? MMA_F16 : (enum mma_type)(u->imm & GMMA_FORMAT);
   const bool f32 = u->imm & GMMA_F32;
-  struct mma_b b = {.special = false};
-  for (unsigned n = 0; n < MMA_N; n++)
-    for (unsigned k = 0; k < depth; k++)
-      b.special |= split(u, columns[n], k, format, u->s->src[1].neg, &b.bits[k][n], &b.sig[k][n], &b.exp[k][n]);
-  for (unsigned i = 0; i < MMA_M; i++)
+  const bool sparse = is_sparse(u);
+  struct mma_b all[2], met;
+  for (unsigned h = 0; h <= sparse; h++) {
+    struct mma_b *b = &all[h];
+    b->special = false;
+    for (unsigned n = 0; n < MMA_N; n++)
+      for (unsigned k = 0; k < depth; k++)
+        b->special |= split(u, o->b[n0 + n], h * depth + k, format, u->s->src[1].neg, &b->bits[k][n], &b->sig[k][n],
+                            &b->exp[k][n]);
+  }
+  for (unsigned i = 0; i < MMA_M; i++) {
+    if (sparse) gather(&met, all, o->kept[i], depth);
     for (unsigned k = 0; k < depth; k += block) {
-      mma_block(c[i], a, i, &b, k, k + block, type, f32, bytes == 1 ? hopper.frac8 : hopper.frac);
+      mma_block(c[i], a, i, sparse ? &met : all, k, k + block, type, f32, bytes == 1 ? hopper.frac8 : hopper.frac);
       if (bytes == 1 && f32) mma_cut_result(c[i], hopper.cut8);
     }
+  }
 }
 
 static void float_product(struct func_warp *w, const struct uop *u, uint32_t m, struct gmma_operands *o, bool add)
@@ -203,7 +262,7 @@ static void float_product(struct func_warp *w, const struct uop *u, uint32_t m, 
   for (unsigned n = 0; n < u->t->gmma.columns; n += MMA_N, tile.d.off += regs * ROW_BYTES) {
     uint32_t c[MMA_M][MMA_N] = {{0}};
     if (add) mma_load_c(c, row_src(w, u->c) + n / MMA_N * regs * LANES, f32);
-    float_columns(u, &a, &o->b[n], c);
+    float_columns(u, &a, o, n, c);
     mma_store_d(w, &tile, m, c, f32);
   }
 }
@@ -215,12 +274,15 @@ static int32_t byte_value(uint8_t v, bool is_signed)
   return is_signed ? (int8_t)v : v;
 }
 
-static int64_t int_dot(const struct uop *u, const uint8_t a[ROW_LEN], const uint8_t b[ROW_LEN])
+/* kept: NULL, or which bytes of b meet those of a. */
+static int64_t int_dot(const struct uop *u, const gmma_row a, const gmma_row b, const uint8_t *kept)
 {
   int32_t sum = 0;
-  for (unsigned k = 0; k < ROW_LEN; k++)
-    sum += element_bytes(u) ? byte_value(a[k], u->imm & 1) * byte_value(b[k], u->imm >> GMMA_FORMAT_B & 1)
-                            : (int32_t)bits_count(a[k] & b[k]);
+  for (unsigned k = 0; k < ROW_LEN; k++) {
+    const uint8_t met = b[kept ? kept[k] : k];
+    sum += element_bytes(u) ? byte_value(a[k], u->imm & 1) * byte_value(met, u->imm >> GMMA_FORMAT_B & 1)
+                            : (int32_t)bits_count(a[k] & met);
+  }
   return sum;
 }
 
@@ -238,7 +300,8 @@ static void int_product(struct func_warp *w, const struct uop *u, uint32_t m, st
     if (add) mma_load_c(c, row_src(w, u->c) + n / MMA_N * 4 * LANES, true);
     for (unsigned i = 0; i < MMA_M; i++)
       for (unsigned j = 0; j < MMA_N; j++)
-        c[i][j] = int_result((int32_t)c[i][j] + int_dot(u, o->a[i], o->b[n + j]), u->imm & GMMA_F32);
+        c[i][j] = int_result((int32_t)c[i][j] + int_dot(u, o->a[i], o->b[n + j], is_sparse(u) ? o->kept[i] : NULL),
+                             u->imm & GMMA_F32);
     mma_store_d(w, &tile, m, c, true);
   }
 }
@@ -286,33 +349,45 @@ LANE_HANDLER(gmma_empty)
 
 static uop_fn *pick_hgmma(const struct sass_inst *s, struct uop *u)
 {
+  enum { K_16, K_8, K_32 };
   const unsigned type = (unsigned)sass_get(s, FLD_GMMA_TYPE), tf32 = type == MMA_TF32;
+  const unsigned k = is_sparse(u) ? (tf32 ? K_16 : K_32) : (tf32 ? K_8 : K_16);
   const bool f32 = sass_get(s, FLD_GMMA_F32);
-  if (type > MMA_TF32 || sass_get(s, FLD_GMMA_K) != tf32 || (!f32 && type != MMA_F16)) return NULL;
+  if (type > MMA_TF32 || sass_get(s, FLD_GMMA_K) != k || (!f32 && type != MMA_F16)) return NULL;
   if (tf32 && (sass_get(s, FLD_GMMA_TNSP_A) || sass_get(s, FLD_GMMA_TNSP_B))) return NULL;
-  u->imm = type | (tf32 ? 4u : 2u) << GMMA_BITS | (f32 ? GMMA_F32 : 0u);
+  u->imm |= type | (tf32 ? 4u : 2u) << GMMA_BITS | (f32 ? GMMA_F32 : 0u);
   return gmma_float;
 }
 
 static uop_fn *pick_qgmma(const struct sass_inst *s, struct uop *u)
 {
-  u->imm = (uint32_t)(sass_get(s, FLD_QGMMA_A) | sass_get(s, FLD_QGMMA_B) << GMMA_FORMAT_B | 1u << GMMA_BITS);
+  u->imm |= (uint32_t)(sass_get(s, FLD_QGMMA_A) | sass_get(s, FLD_QGMMA_B) << GMMA_FORMAT_B | 1u << GMMA_BITS);
   if (sass_get(s, FLD_GMMA_F32)) u->imm |= GMMA_F32;
-  return gmma_float;
+  return sass_get(s, FLD_QGMMA_K) == is_sparse(u) ? gmma_float : NULL;
 }
 
 static uop_fn *pick_igmma(const struct sass_inst *s, struct uop *u)
 {
-  u->imm = (uint32_t)(sass_get(s, FLD_IGMMA_A) | sass_get(s, FLD_IGMMA_B) << GMMA_FORMAT_B | 1u << GMMA_BITS);
+  u->imm |= (uint32_t)(sass_get(s, FLD_IGMMA_A) | sass_get(s, FLD_IGMMA_B) << GMMA_FORMAT_B | 1u << GMMA_BITS);
   if (sass_get(s, FLD_IGMMA_SAT)) u->imm |= GMMA_F32;
   return s->src[0].neg || s->src[1].neg ? NULL : gmma_int;
 }
 
-static uop_fn *pick_bgmma(const struct sass_inst *s, struct uop *u)
+static uop_fn *pick_bgmma(const struct sass_inst *s)
 {
-  u->imm = 0;
   if (!sass_get(s, FLD_BMMA_AND) || !sass_get(s, FLD_BMMA_POPC) || s->src[0].neg || s->src[1].neg) return NULL;
   return gmma_int;
+}
+
+/* False: no metadata, or a selector that does not exist. */
+static bool pick_sparse(const struct sass_inst *s, struct uop *u)
+{
+  u->imm = 0;
+  if (!sass_get(s, FLD_GMMA_SP)) return true;
+  const unsigned meta = (unsigned)sass_get(s, FLD_HMMA_META), selector = (unsigned)sass_get(s, FLD_HMMA_SEL);
+  u->imm = GMMA_SPARSE;
+  u->imm2 = meta | selector << GMMA_SELECTOR;
+  return meta != SASS_RZ && selector <= 1;
 }
 
 uop_fn *SEM_NAME(sem_gmma_part)(const struct sass_inst *s, struct uop *u)
@@ -322,11 +397,12 @@ uop_fn *SEM_NAME(sem_gmma_part)(const struct sass_inst *s, struct uop *u)
   if (!u->t->gmma.columns || (gsb && gsb != SB_NONE)) return NULL;
   if (!wide && (sass_get(s, FLD_GMMA_TNSP_A) || sass_get(s, FLD_GMMA_TNSP_B))) return NULL;
   if (s->dst == SASS_RZ) return gmma_empty;
+  if (!pick_sparse(s, u)) return NULL;
   u->flags |= UOP_FAULTS;
   switch (s->sem) {
   case SEM_HGMMA: return pick_hgmma(s, u);
   case SEM_QGMMA: return pick_qgmma(s, u);
   case SEM_IGMMA: return pick_igmma(s, u);
-  default: return pick_bgmma(s, u);
+  default: return pick_bgmma(s);
   }
 }

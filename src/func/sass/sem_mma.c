@@ -12,6 +12,7 @@
 #include "func/sass/func_launch.h"
 #include "func/sass/mma_fast.h"
 #include "func/sass/mma_frag.h"
+#include "func/sass/mma_scale.h"
 #include "func/sass/sem_fp_part.h"
 
 static bool is_rz(const struct sass_src *s)
@@ -276,12 +277,8 @@ static inline unsigned sparse_sel(const struct uop *u)
 static unsigned hmma_sparse_k(const struct func_warp *w, const struct uop *u, unsigned row,
                               unsigned j, unsigned depth, bool tf32)
 {
-  const unsigned group = tf32 ? j : j / 2, deep = depth > (tf32 ? 4 : 8);
-  const unsigned lane = 4 * (row & 7) + (deep ? 2 * sparse_sel(u) + group / 4 : sparse_sel(u));
-  const uint32_t nibble =
-      sparse_meta(w, u, lane & (LANES - 1)) >> (16 * (row >> 3) + 4 * (group & 3)) & 15;
-  if (tf32) return 2 * group + (nibble >> 3);
-  return 4 * group + (nibble >> 2 * (j & 1) & 3);
+  const unsigned first = depth > (tf32 ? 4 : 8) ? 2 * sparse_sel(u) : sparse_sel(u);
+  return mma_sparse_half(warp_reg(w, u->imm2 & 0xff), row, j, first, tf32);
 }
 
 LANE_HANDLER(hmma_sparse)

@@ -501,13 +501,13 @@ bool sass_decode(unsigned sm, struct word128 w, uint64_t pc, struct sass_inst *s
   return false;
 }
 
-/* IGMMA and BGMMA have 8, 16, 24, then multiples of 16 (compiler output, CUDA 13.0). */
+/* IGMMA and BGMMA have 8, 16, 24, then multiples of 16 (compiler output, CUDA 13.0). IGMMA's number says k, too. */
 unsigned sass_gmma_columns(const struct sass_inst *s)
 {
   if (s->sem == SEM_HGMMA || s->sem == SEM_QGMMA) return 8 * ((unsigned)sass_get(s, FLD_GMMA_N) + 1);
   unsigned n = (unsigned)sass_get(s, s->sem == SEM_IGMMA ? FLD_IGMMA_N : FLD_GMMA_N);
   if (s->sem == SEM_IGMMA) {
-    if (n % 3) return 0;
+    if (n % 3 != sass_get(s, FLD_GMMA_SP)) return 0;
     n /= 3;
   }
   return n < 3 ? 8 * (n + 1) : n < 18 ? 16 * (n - 1) : 0;

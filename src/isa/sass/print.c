@@ -736,16 +736,27 @@ static bool put_idp(struct text *o, const struct sass_inst *s, unsigned id, uint
   return id == FLD_IDP_HI || id == FLD_IDP_TYPE_A || id == FLD_IDP_TYPE_B;
 }
 
+/* 0: there is no such k. */
+static unsigned gmma_depth(const struct sass_inst *s)
+{
+  static const uint8_t half[4] = {16, 8, 32};
+  switch (s->sem) {
+  case SEM_HGMMA: return half[sass_get(s, FLD_GMMA_K)];
+  case SEM_QGMMA: return 32u << sass_get(s, FLD_QGMMA_K);
+  case SEM_IGMMA: return 32u << sass_get(s, FLD_GMMA_SP);
+  default: return 256;
+  }
+}
+
 /* HGMMA.64x256x16: rows, columns, k. False: no field of the shape. */
 static bool put_gmma_shape(struct text *o, const struct sass_inst *s, unsigned id, uint64_t v)
 {
-  static const uint16_t depth[] = {[SEM_HGMMA] = 16, [SEM_QGMMA] = 32, [SEM_IGMMA] = 32, [SEM_BGMMA] = 256};
   if (id != FLD_GMMA_N && id != FLD_IGMMA_N) return false;
   struct sass_inst with = *s;
   for (unsigned i = 0; i < with.n_fields; i++)
     if (with.field[i] == id) with.val[i] = v;
-  unsigned n = sass_gmma_columns(&with);
-  if (n) put(o, ".64x%ux%u", n, depth[s->sem] >> sass_get(s, FLD_GMMA_K));
+  const unsigned n = sass_gmma_columns(&with), depth = gmma_depth(s);
+  if (n && depth) put(o, ".64x%ux%u", n, depth);
   else put(o, ".?%llu", (unsigned long long)v);
   return true;
 }

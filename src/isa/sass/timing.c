@@ -641,6 +641,7 @@ static void fill_gmma(const struct sass_inst *s, struct inst *t)
   t->gmma = (struct inst_gmma){
     .columns = (uint16_t)sass_gmma_columns(s),
     .row_bytes = GMMA_ROW_BYTES,
+    .column_bytes = sass_get(s, FLD_GMMA_SP) ? 2 * GMMA_ROW_BYTES : GMMA_ROW_BYTES,
     .a_shared = s->src[0].kind == SRC_UREG,
     .ends_group = sass_get(s, FLD_GMMA_GSB) != GSB_NONE,
   };

@@ -40,7 +40,7 @@ void gmma_issue(struct gmma *g, unsigned group, unsigned member, const struct in
 static uint64_t duration(const struct gmma *g, const struct inst_gmma *x)
 {
   unsigned compute = x->columns / 8 * g->column_cycles;
-  unsigned bytes = (x->columns + (x->a_shared ? ROWS : 0u)) * x->row_bytes;
+  unsigned bytes = x->columns * x->column_bytes + (x->a_shared ? ROWS * x->row_bytes : 0u);
   unsigned read = (bytes + g->shared_bytes - 1) / g->shared_bytes;
   return compute > read ? compute : read;
 }
