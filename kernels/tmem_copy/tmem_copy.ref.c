@@ -1,7 +1,7 @@
-/* Reference of tmem_copy: the lanes that get each row (PTX ISA, tcgen05.cp). */
+/* Reference of tmem_copy: the lanes that get each row (PTX ISA, tcgen05.cp; of 4x256b: NVIDIA CUTLASS, one in each 32). */
 #include "../common/ref.h"
 
-enum { COLUMNS = 32, LANES = 128, BYTES = 8192, COPIES = 8, AT = 8 };
+enum { COLUMNS = 32, LANES = 128, BYTES = 8192, COPIES = 9, AT = 8 };
 
 static uint8_t in[BYTES];
 static uint32_t out[COPIES][LANES][COLUMNS];
@@ -44,6 +44,8 @@ int main(int argc, char **argv)
         for (unsigned half = 0; half < 2; half++)
             row_to(7, i, half, &in[i * 32 + (half ^ (i / 4 & 1)) * 16], 8);
     }
+    for (unsigned i = 0; i < 4; i++)
+        row_to(8, 32 * i + 31, 0, &in[i * 16], 8), row_to(8, 32 * i + 31, 1, &in[2048 + i * 16], 8);
     for (unsigned i = 0; i < 64; i++) {
         row_to(2, i, 0, &in[i * 16], 8), row_to(2, i + 64, 0, &in[i * 16], 8);
         unsigned first = i < 32 ? i : i + 32;

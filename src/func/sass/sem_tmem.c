@@ -208,7 +208,8 @@ static bool combine(struct func_warp *w, const struct uop *u, uint32_t m, struct
 
 /* ---- copies from shared memory ------------------------------------------------------------------ */
 
-/* Rows of 16 or 32 bytes, and the lanes that get row i (NVIDIA CUTLASS, copy_traits_sm100.hpp). */
+/* Rows of 16 or 32 bytes, and the lanes that get row i, from the address's lane on (NVIDIA CUTLASS,
+ * copy_traits_sm100.hpp). Only that of four rows may begin elsewhere than in lane 0: it renews one lane of each 32. */
 enum { CP_128X256, CP_4X256 = 2, CP_128X128, CP_64X128_02_13, CP_64X128_01_23, CP_32X128, CP_SHAPES = 7 };
 
 struct cp_shape {
@@ -216,12 +217,13 @@ struct cp_shape {
 };
 
 static const struct cp_shape cp_shapes[CP_SHAPES] = {
-    [CP_128X256] = {128, 2, 1},    [CP_128X128] = {128, 1, 1},    [CP_64X128_02_13] = {64, 1, 2},
+    [CP_128X256] = {128, 2, 1},     [CP_4X256] = {4, 2, 1},  [CP_128X128] = {128, 1, 1}, [CP_64X128_02_13] = {64, 1, 2},
     [CP_64X128_01_23] = {64, 1, 2}, [CP_32X128] = {32, 1, 4},
 };
 
 static unsigned cp_lane(unsigned shape, unsigned row, unsigned again)
 {
+  if (shape == CP_4X256) return 32 * row;
   if (shape == CP_64X128_02_13) return row + 64 * again;
   if (shape == CP_64X128_01_23) return row % 32 + row / 32 * 64 + 32 * again;
   return row + 32 * again;
@@ -260,20 +262,22 @@ static bool cp_one(struct func_warp *w, const struct func_cta *cta, const struct
   for (unsigned i = 0; i < x->rows; i++) {
     for (unsigned c = 0; c < x->chunks && format; c++) cp_unpack(rows[i] + c * TC_CHUNK, format == FORMAT_4 ? 4 : 6);
     for (unsigned again = 0; again < x->times; again++)
-      memcpy(&memory->word[cp_lane(shape, i, again)][tmem_column(to)], rows[i], x->chunks * TC_CHUNK);
+      memcpy(&memory->word[tmem_lane(to) + cp_lane(shape, i, again)][tmem_column(to)], rows[i], x->chunks * TC_CHUNK);
   }
   return true;
 }
 
 static bool utccp(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
 {
-  const struct cp_shape *x = &cp_shapes[sass_get(u->s, FLD_TCCP_SHAPE)];
+  const unsigned shape = (unsigned)sass_get(u->s, FLD_TCCP_SHAPE), lanes = shape == CP_4X256 ? 32 : 1;
+  const struct cp_shape *x = &cp_shapes[shape];
   const uint32_t to = warp_uniform(w, u->s->ua) + (uint32_t)u->s->offset;
   const bool pair = sass_get(u->s, FLD_TMA_2CTA);
   (void)m;
-  if (tmem_lane(to) || tmem_column(to) + x->chunks * (TC_CHUNK / 4u) > TMEM_COLUMNS)
+  if (tmem_lane(to) >= lanes || tmem_column(to) + x->chunks * (TC_CHUNK / 4u) > TMEM_COLUMNS)
     return func_fault(w, e, f, FAULT_ILLEGAL_ADDRESS, 0, to,
-                      "tcgen05.cp to tensor memory 0x%x: not in lane 0, or beyond column %d", to, TMEM_COLUMNS - 1);
+                      "tcgen05.cp to tensor memory 0x%x: not in lane %s, or beyond column %d", to,
+                      lanes > 1 ? "0 to 31" : "0", TMEM_COLUMNS - 1);
   e->tensor = (struct tensor_work){.a_bytes = (uint32_t)x->rows * x->chunks * TC_CHUNK, .ctas = pair ? 2 : 1};
   if (!cp_one(w, w->cta, u, to, e, f)) return false;
   const struct func_cta *other = pair ? tensor_pair(w, e, f) : NULL;
