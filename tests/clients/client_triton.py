@@ -100,7 +100,7 @@ def tensor_matmul_kernel(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, B
 
 
 def tensor_matmul():
-    """Tensor maps made by the kernel, tensor copies and warpgroup products; edges inside of tiles."""
+    """Tensor maps made by the kernel, tensor copies, products of warpgroups or in tensor memory; edges inside of tiles."""
     workspace = []
 
     def allocate(size, align, stream):
@@ -112,10 +112,12 @@ def tensor_matmul():
     M, N, K = 160, 192, 256
     a, b = (rng.random((rows, K), dtype=np.float32).astype(np.float16) for rows in (M, N))
     c = Buffer(np.zeros((M, N), np.float32))
-    grid = (triton.cdiv(M, 64), triton.cdiv(N, 64))
-    kernel = tensor_matmul_kernel[grid](Buffer(a), Buffer(b), c, M, N, K, BM=64, BN=64, BK=64)
+    tile = 128 if arch == 100 else 64
+    grid = (triton.cdiv(M, tile), triton.cdiv(N, tile))
+    kernel = tensor_matmul_kernel[grid](Buffer(a), Buffer(b), c, M, N, K, BM=tile, BN=tile, BK=64)
     np.testing.assert_allclose(c.numpy(), a.astype(np.float32) @ b.astype(np.float32).T, rtol=1e-3)
-    assert "cp.async.bulk.tensor" in kernel.asm["ptx"] and "tensormap.replace" in kernel.asm["ptx"]
+    for instruction in ("cp.async.bulk.tensor", "tensormap.replace", PRODUCTS[arch]):
+        assert instruction in kernel.asm["ptx"], instruction
 
 
 # The primary context becomes current here: where PyTorch is installed, Triton asks it for its stream, and it makes none.
@@ -124,5 +126,6 @@ call("cuInit", 0)
 call("cuDeviceGet", ctypes.byref(device), 0)
 call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
 call("cuCtxSetCurrent", context)
-hopper = triton.runtime.driver.active.get_current_target().arch == 90  # warpgroup products and tensor copies
-checks.run([vector_add, softmax, matmul] + [tensor_matmul] * hopper)
+PRODUCTS = {90: "wgmma.mma_async", 100: "tcgen05.mma"}
+arch = triton.runtime.driver.active.get_current_target().arch
+checks.run([vector_add, softmax, matmul] + [tensor_matmul] * (arch in PRODUCTS))
