@@ -27,7 +27,8 @@
  *
  * Threads: a device, and the modules and kernels of it, are used by one thread at a time; different
  * devices are independent of each other. A result belongs to nobody once it is made. Callbacks come on the
- * thread that called ws_launch and must not call functions of the same device. The library installs no
+ * thread that called ws_launch or ws_run_until and must not call functions of the same device, but for ws_memory_answer
+ * by the memory's. The library installs no
  * signal handlers and writes nothing to stdout.
  *
  * ABI: functions and fields are only added while WS_ABI_VERSION stays; it is the number in the name of
@@ -93,6 +94,18 @@ typedef uint64_t ws_address;
  * arrives at the latest when ws_launch returns. */
 typedef void ws_print_fn(void *context, const char *text, size_t bytes);
 
+/* What L2 asks of a memory that somebody else simulates. Addresses are those of kernels; code, constants and local memory
+ * have their own. Requests of one call come in order of time. */
+struct ws_memory_request {
+  size_t size;
+  uint64_t id;        /* of a read: for ws_memory_answer; 0: a write, which is not answered */
+  uint64_t time_ps;   /* when it leaves L2, by the device's clock */
+  ws_address address; /* a multiple of 128 */
+  uint32_t sectors;   /* bit i of four: 32 bytes from address + 32 i on */
+  uint32_t partial;   /* of a write: sectors of which only some bytes are written */
+};
+typedef void ws_memory_fn(void *context, const struct ws_memory_request *);
+
 struct ws_device_options {
   size_t size;
   const char *preset;     /* a name ("rtx-3070", `warpstep gpus` lists them) or a file ("./my.cfg") */
@@ -103,9 +116,12 @@ struct ws_device_options {
   uint64_t heap_bytes;    /* for malloc() of kernels; 0: 8 MiB, the default of CUDA */
   ws_print_fn *print;     /* NULL: printf of kernels is dropped */
   void *print_context;
+  ws_memory_fn *memory;   /* behind L2 there is no DRAM but this memory, which answers by ws_memory_answer, then or later;
+                             NULL: the preset's DRAM. It only takes time: bytes stay with the device */
+  void *memory_context;
 };
 
-#define WS_DEVICE_OPTIONS_INIT {sizeof(struct ws_device_options), 0, 0, 0, 0, 0, 0, 0}
+#define WS_DEVICE_OPTIONS_INIT {sizeof(struct ws_device_options), 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 WS_API int ws_device_create(const struct ws_device_options *, ws_device **, ws_error *);
 /* With its modules and memory. NULL is allowed. */
@@ -220,6 +236,32 @@ struct ws_launch {
  * next that ended normally, with the same threads and flags. After a fault, limit or cancel memory holds
  * what was written so far, and later launches work. */
 WS_API int ws_launch(const ws_kernel *, const struct ws_launch *, ws_result **, ws_error *);
+
+/* ---- launches in steps: the device inside of another simulator ---- */
+
+/* The device has a clock, in picoseconds, which stands between launches. A run is a timed launch that goes on as far as its
+ * caller says: it passes time in windows of some ns (ws_run_window), so requests to an outer memory come at most so much
+ * before the time that the device has reached, and answers for earlier are taken as for then. While a run is open the
+ * device's memory may be read and written; all else that changes the device is WS_BAD_ARGUMENT. Stepping changes no
+ * result. */
+typedef struct ws_run ws_run;
+
+/* Begins at start_ps of the device's clock, if that is past: now. The launch is timed, without max_cycles,
+ * max_instructions, hazards and WS_COOPERATIVE; its `arguments` are needed during the call alone. */
+WS_API int ws_run_begin(const ws_kernel *, const struct ws_launch *, uint64_t start_ps, ws_run **, ws_error *);
+/* Lets all happen that happens before `time_ps`. *ended (may be NULL): 1: the launch has ended, well or not.
+ * UINT64_MAX: to its end; reads that the memory did not answer by then never come: WS_DEADLOCK. */
+WS_API int ws_run_until(ws_run *, uint64_t time_ps, int *ended, ws_error *);
+/* How far the run is; the length of a window. ps */
+WS_API uint64_t ws_run_now(const ws_run *);
+WS_API uint64_t ws_run_window(const ws_run *);
+/* Ends the run and frees it, also when it fails; a launch that has not ended is cancelled. The result may be NULL: it is
+ * dropped. */
+WS_API int ws_run_end(ws_run *, ws_result **, ws_error *);
+
+/* The bytes of a read are at L2 at time_ps, in the past: now. Inside of the memory's callback or between calls of
+ * ws_run_until. WS_NOT_FOUND: no such read waits, as when its launch has ended; nothing happens. */
+WS_API int ws_memory_answer(ws_device *, uint64_t id, uint64_t time_ps, ws_error *);
 
 /* ---- results: they outlive device and module ---- */
 

@@ -6,6 +6,7 @@
 #include "api/api_internal.h"
 #include "base/host_memory.h"
 #include "host/abi.h"
+#include "time/msg.h"
 
 /* ---- printf of the device ---- */
 
@@ -39,6 +40,23 @@ static bool load_preset(ws_device *d, const struct ws_device_options *o, struct 
   return params_check(&d->preset.params, e);
 }
 
+static void request(void *ctx, const struct outer_request *r)
+{
+  const ws_device *d = ctx;
+  const struct ws_memory_request q = {.size = sizeof q, .id = r->id, .time_ps = r->at, .address = r->line * LINE_BYTES,
+                                      .sectors = r->sectors, .partial = r->partial};
+  d->memory_fn(d->memory_context, &q);
+}
+
+static void open_memory(ws_device *d, const struct ws_device_options *o)
+{
+  if (!o->memory) return;
+  d->memory_fn = o->memory;
+  d->memory_context = o->memory_context;
+  d->port = (struct outer_port){request, d};
+  simulator_set_memory(d->simulator, &d->port);
+}
+
 static bool build(ws_device *d, const struct ws_device_options *o, struct err *e)
 {
   TRY(load_preset(d, o, e));
@@ -48,6 +66,7 @@ static bool build(ws_device *d, const struct ws_device_options *o, struct err *e
   config.print = d->print ? &d->print : NULL;
   TRY(device_init(&d->device, &config, e));
   d->simulator = simulator_new(&d->preset.params);
+  open_memory(d, o);
   return true;
 }
 
@@ -82,6 +101,7 @@ int ws_device_create(const struct ws_device_options *options, ws_device **out, w
 void ws_device_destroy(ws_device *d)
 {
   if (!d) return;
+  if (d->run) ws_run_drop(d->run);
   heap_free(d->heap);
   if (d->print) fclose(d->print);
   free(d);
@@ -105,6 +125,12 @@ static void make_change(void *ctx)
 }
 
 int ws_device_change(ws_device *d, ws_change *change, void *call, ws_error *error)
+{
+  if (d->run) return ws_fail(error, WS_BAD_ARGUMENT, "a run is open on this device; end it by ws_run_end first");
+  return ws_run_change(d, change, call, error);
+}
+
+int ws_run_change(ws_device *d, ws_change *change, void *call, ws_error *error)
 {
   struct change c = {d, change, call, error, WS_OK};
 

@@ -11,6 +11,7 @@
 #include "config/presets.h"
 #include "host/device.h"
 #include "host/simulate.h"
+#include "time/mem/outer_memory.h"
 #include "view/report.h"
 #include "warpstep/warpstep.h"
 
@@ -26,6 +27,11 @@ struct ws_device {
   void *print_context;
   struct ws_module *modules;
   uint64_t allocated;      /* bytes of live allocations */
+  struct ws_run *run;      /* that is open; NULL: none */
+  struct outer_port port;  /* to memory_fn */
+  ws_memory_fn *memory_fn; /* NULL: the GPU has DRAM */
+  void *memory_context;
+  uint64_t clock_ps;       /* so far launches have come, of a device with an outer memory or runs */
   char text[256];          /* of ws_device_parameter */
 };
 
@@ -54,6 +60,16 @@ int ws_fail_memory(ws_error *) __attribute__((cold));
  * memory ran out, now or earlier: the device is lost. */
 typedef int ws_change(ws_device *d, void *call, ws_error *error);
 int ws_device_change(ws_device *d, ws_change *change, void *call, ws_error *error);
+
+/* The same for a run that is open, which other changes must not meet. */
+int ws_run_change(ws_device *d, ws_change *change, void *call, ws_error *error);
+/* Of ws_device_destroy: its result is not the device's. */
+void ws_run_drop(ws_run *);
+
+/* Parts of ws_launch: what a launch may ask for; its place on the device. */
+int ws_launch_check(const ws_kernel *, const struct ws_launch *given, struct ws_launch *, ws_error *);
+/* block: of the kernel's parameters' bytes, which must live as long as the launch. */
+bool ws_launch_init(ws_device *, const ws_kernel *, const struct ws_launch *, uint8_t *block, struct launch *, struct err *);
 
 /* Copies a struct that opens with its size between versions of the library: what an older caller does
  * not know is zero (in), what it has no room for is left out (out). False: size is 0, or more than this

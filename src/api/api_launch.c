@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "api/api_internal.h"
+#include "base/arith.h"
 
 /* What a run needs to call back. */
 struct caller {
@@ -45,17 +46,18 @@ static bool run(const ws_kernel *k, const struct ws_launch *l, struct launch *la
     .timed = l->mode == WS_TIMED, .threads = l->threads ? l->threads : 1,
     .hazards = hazards(l->flags), .max_cycles = l->max_cycles,
     .max_insts = l->max_instructions, .poll = l->progress ? poll : NULL, .ctx = &caller,
+    .start_ps = d->clock_ps,
   };
 
   if (l->flags & WS_COOPERATIVE)
     TRY(simulate_fits_at_once(&d->preset.params, launch, e));
   bool ok = simulate(d->simulator, launch, &o, result, e);
+  if (d->memory_fn && ok) d->clock_ps = later(result->start_ps + result->time_ps, simulator_now(d->simulator));
   if (d->print) fflush(d->print);
   return ok;
 }
 
-static int check(const ws_kernel *k, const struct ws_launch *given, struct ws_launch *l,
-                 ws_error *error)
+int ws_launch_check(const ws_kernel *k, const struct ws_launch *given, struct ws_launch *l, ws_error *error)
 {
   const unsigned known = WS_COOPERATIVE | WS_CHECK_HAZARDS | WS_JSON | WS_EMULATE_HAZARDS | WS_PROFILE;
   const unsigned hazards = WS_CHECK_HAZARDS | WS_EMULATE_HAZARDS;
@@ -80,14 +82,12 @@ struct launch_call {
   ws_result *result; /* NULL: no memory for it */
 };
 
-static bool launch_with(ws_device *d, struct launch_call *c, uint8_t *block, struct err *e)
+bool ws_launch_init(ws_device *d, const ws_kernel *kernel, const struct ws_launch *l, uint8_t *block,
+                    struct launch *launch, struct err *e)
 {
-  const struct ws_launch *l = c->l;
-  const struct module_kernel *k = c->kernel->kernel;
-  struct launch launch;
-  struct sim_result result;
+  const struct module_kernel *k = kernel->kernel;
   struct launch_desc desc = {
-    .code = c->kernel->part->instance, .kernel = k, .shared_dynamic = l->shared_bytes,
+    .code = kernel->part->instance, .kernel = k, .shared_dynamic = l->shared_bytes,
     .stack_bytes = l->stack_bytes, .params = block, .param_bytes = k->param_bytes,
   };
 
@@ -95,7 +95,16 @@ static bool launch_with(ws_device *d, struct launch_call *c, uint8_t *block, str
   memcpy(desc.block, l->block, sizeof desc.block);
   memcpy(desc.cluster, l->cluster, sizeof desc.cluster);
   device_shape(&d->device, &d->preset.params, l->mode == WS_TIMED);
-  TRY(pack(k, l->arguments, block, e) && launch_init(&launch, &d->device, &desc, e));
+  return pack(k, l->arguments, block, e) && launch_init(launch, &d->device, &desc, e);
+}
+
+static bool launch_with(ws_device *d, struct launch_call *c, uint8_t *block, struct err *e)
+{
+  const struct ws_launch *l = c->l;
+  struct launch launch;
+  struct sim_result result;
+
+  TRY(ws_launch_init(d, c->kernel, l, block, &launch, e));
   bool ok = run(c->kernel, l, &launch, &result, e);
   if (ok) c->result = ws_result_new(c->kernel, &launch, &result, l);
   launch_free(&launch);
@@ -117,7 +126,7 @@ static int launch(ws_device *d, void *call, ws_error *error)
 int ws_launch(const ws_kernel *k, const struct ws_launch *given, ws_result **out, ws_error *error)
 {
   struct ws_launch l;
-  int status = check(k, given, &l, error);
+  int status = ws_launch_check(k, given, &l, error);
 
   if (status) return status;
   if (!out) return ws_fail(error, WS_BAD_ARGUMENT, "output is NULL");

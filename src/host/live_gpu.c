@@ -10,6 +10,7 @@
 #include "time/dma/dma.h"
 #include "time/machine/machine.h"
 #include "time/mem/l2_rights.h"
+#include "time/mem/outer_memory.h"
 #include "time/msg.h"
 #include "time/uvm/uvm.h"
 
@@ -505,6 +506,13 @@ static void end_run(struct simulator *s)
   simulator_keep(s, end);
 }
 
+/* Memory outside of a GPU alone may answer what is asked for before `to` when the GPU stands there. */
+static void wait_until(struct simulator *s, picos to)
+{
+  struct outer_memory *o = s->outside ? gpu_outer_memory(s->gpu) : NULL;
+  if (o) o->horizon = to;
+}
+
 /* What is left on its way to memory, which nobody waits for. */
 static void drain(struct simulator *s)
 {
@@ -513,6 +521,7 @@ static void drain(struct simulator *s)
     m->live->watch.window = NULL;
     gpu_watch(m->gpu, &m->live->watch, false);
   }
+  wait_until(s, TIME_NEVER);
   machine_run(simulator_machine(s), TIME_NEVER);
 }
 
@@ -565,6 +574,7 @@ enum live_stop live_run(struct simulator *s, uint64_t until)
   }
   if (!k->running) return LIVE_REACHED;
   const uint64_t to = until > TIME_NEVER - k->skew ? TIME_NEVER : until + k->skew;
+  wait_until(s, to);
   enum machine_stop stop = machine_run(simulator_machine(s), to);
   if (stop == MACHINE_REACHED) return LIVE_REACHED;
   take_stock(s, stop != MACHINE_NOTICE || any_failed(s));

@@ -13,6 +13,7 @@
 #include "host/usage.h"
 #include "time/gpu/gpu.h"
 #include "time/machine/machine.h"
+#include "time/mem/outer_memory.h"
 
 _Static_assert((int)SIM_MAX_GROUPS == (int)GPU_MAX_GROUPS, "room for all groups");
 
@@ -21,6 +22,23 @@ struct simulator *simulator_new(const struct params *p)
   struct simulator *s = mem_zeroed(1, sizeof *s);
   s->params = p;
   return s;
+}
+
+void simulator_set_memory(struct simulator *s, const struct outer_port *outside)
+{
+  BUG_ON(s->gpu || s->around);
+  s->outside = outside;
+}
+
+bool simulator_answer(struct simulator *s, uint64_t id, uint64_t at_ps)
+{
+  struct outer_memory *o = s->gpu ? gpu_outer_memory(s->gpu) : NULL;
+  return o && outer_memory_answer(o, id, at_ps);
+}
+
+uint64_t simulator_now(const struct simulator *s)
+{
+  return s->gpu ? gpu_now(s->gpu) : 0;
 }
 
 void simulator_join(struct simulator *s, struct surroundings *x, unsigned node, struct gmem *image)
@@ -174,7 +192,7 @@ static void build(struct simulator *s, const struct sim_options *o)
     else surroundings_build(s->around, s, o->threads, o->cold);
     return;
   }
-  s->gpu = gpu_new(&p);
+  s->gpu = s->outside ? gpu_new_outside(&p, s->outside) : gpu_new(&p);
   s->machine = machine_new(&(struct machine_config){
       .threads = o->threads, .domain = (struct domain *[]){gpu_domain(s->gpu)}, .n_domains = 1, .epoch = TIME_NEVER});
 }

@@ -146,6 +146,15 @@ void simulator_set_written(struct simulator *, struct span_list *);
 struct l2_rights;
 void simulator_set_rights(struct simulator *, struct l2_rights *);
 
+/* Before its first run, of a GPU that is alone: somebody outside simulates its memory (time/mem/outer_memory.h), with
+ * times of the GPU's clock. */
+struct outer_port;
+void simulator_set_memory(struct simulator *, const struct outer_port *);
+/* His answer to a read. False: none such waits. */
+bool simulator_answer(struct simulator *, uint64_t id, uint64_t at_ps);
+/* The GPU's clock, ps; 0: there is no GPU now. */
+uint64_t simulator_now(const struct simulator *);
+
 /* Runs one launch to its end (result->end). False with e filled: the kernel does not fit the GPU, or
  * the host has no memory. One thread at a time. */
 bool simulate(struct simulator *, struct launch *, const struct sim_options *, struct sim_result *,

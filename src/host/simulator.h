@@ -17,6 +17,7 @@ struct simulator {
   struct machine *machine; /* of this one GPU; NULL when it has joined others */
   struct surroundings *around; /* NULL: a GPU alone */
   unsigned node;               /* there */
+  const struct outer_port *outside; /* who simulates the memory of a GPU alone; NULL: it has its own */
   bool alone_there;            /* they are its own */
   struct gpu *last;        /* counters of the last run, when it cannot run another kernel */
   unsigned n_open, open[GPU_SLOTS]; /* slots of the last run's launches, which are asked for until the next run */

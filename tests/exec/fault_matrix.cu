@@ -58,6 +58,11 @@ __global__ void never_ends()
   else asm volatile("bar.sync 2, 64;");
 }
 
+__global__ void __launch_bounds__(128) bounded(int *p)
+{
+  if (threadIdx.x == 0) *p = 1;
+}
+
 // As many registers as there are: 1024 threads do not fit.
 __global__ void registers(float *p, int n)
 {
@@ -144,6 +149,10 @@ int main()
   CHECK(a.numRegs > 64);
   registers<<<1, 1024>>>(reinterpret_cast<float *>(p), 2);
   refused(cudaErrorLaunchOutOfResources, "registers");
+  bounded<<<1, 128>>>(p);
+  CUDA(cudaDeviceSynchronize());
+  bounded<<<1, 129>>>(p);
+  refused(cudaErrorInvalidValue, "more threads than __launch_bounds__");
   store<<<1, 0>>>(p);
   refused(cudaErrorInvalidConfiguration, "no threads");
   store<<<1, dim3(1, 1, 65)>>>(p);

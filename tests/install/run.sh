@@ -133,6 +133,12 @@ read -ra flags <<<"$("${pc[@]}" --cflags --libs warpstep)"
 check 'example builds' gcc -std=c99 -Wall -Wextra -Werror "$root/vecadd.c" "${flags[@]}" -o "$root/vecadd"
 run_example() { in_root env LD_LIBRARY_PATH="$usr/lib" "./$1" vecadd.sm_86.cubin rtx-3070; }
 check 'example runs' run_example vecadd
+cp examples/outer_memory.c "$root/"
+check 'co-simulation builds' gcc -std=c99 -Wall -Wextra -Werror "$root/outer_memory.c" "${flags[@]}" -o "$root/outer_memory"
+run_outer() { in_root env LD_LIBRARY_PATH="$usr/lib" ./outer_memory vecadd.sm_86.cubin rtx-3070 "$1"; }
+check 'co-simulation runs' run_outer 100
+slower=$(for ns in 100 400; do run_outer $ns | sed -n 's/ ns;.*//p'; done | paste -sd ' ' | awk '$2 < $1 + 300 { print "from", $1, "to", $2, "ns" }')
+check 'a slower memory takes longer' say_if_not_empty "$slower"
 read -ra flags <<<"$("${pc[@]}" --static --cflags --libs warpstep | sed 's/-lwarpstep/-l:libwarpstep.a/')"
 check 'example builds, static' gcc -std=c99 "$root/vecadd.c" "${flags[@]}" -o "$root/vecadd-static"
 run_static() { in_root env WARPSTEP_PRESETS="$usr/share/warpstep/presets" ./vecadd-static vecadd.sm_86.cubin rtx-3070; }

@@ -2,9 +2,9 @@
  *
  * Each of four neighbouring warps multiplies its own 16 rows of A, in registers or shared memory, by all of B, in
  * shared memory, so every warp computes alone. Registers of A and the accumulators are those of mma.sync, eight
- * columns after the other (PTX ISA, wgmma: register fragments). A row of A and a column of B have 32 bytes. Of a sparse A
- * the 32 bytes are what is kept of 64, columns of B have 64; metadata lies in a register as for mma.sp of as many columns
- * (NVIDIA CUTLASS, mma_traits_sm90_gmma_sparse.hpp: ELayout).
+ * columns after the other (PTX ISA, wgmma: register fragments). A row of A and a column of B have 32 bytes. Of a sparse
+ * A the 32 bytes are what is kept of 64, columns of B have 64; metadata lies in a register as for mma.sp of as many
+ * columns (NVIDIA CUTLASS, mma_traits_sm90_gmma_sparse.hpp: ELayout).
  *
  * The hardware reads and writes later, until WARPGROUP.DEPBAR; a program must not look meanwhile, so it is all
  * done at once here.
@@ -135,7 +135,7 @@ static bool has_layout(struct func_warp *w, const struct gmma_matrix *x, const s
 {
   if (x->transposed || x->chunks != 2 || x->row_len <= ROW_LEN) return true;
   return func_fault(w, e, f, FAULT_ILLEGAL_INST, 0, 0,
-                    "the descriptor of B has the 32-byte swizzle, with a sparse A and k contiguous; use 64 or 128 bytes");
+                    "B has the 32-byte swizzle, with a sparse A and k contiguous; use 64 or 128 bytes");
 }
 
 static bool read_matrix(struct func_warp *w, const struct gmma_matrix *x, unsigned first, unsigned n, gmma_row rows[],
@@ -166,7 +166,8 @@ static void read_metadata(const struct func_warp *w, const struct uop *u, struct
   const unsigned bytes = element_bytes(u), first = 2 * (u->imm2 >> GMMA_SELECTOR);
   for (unsigned i = 0; i < MMA_M; i++)
     for (unsigned j = 0; j < ROW_LEN / bytes; j++)
-      o->kept[i][j] = (uint8_t)(bytes == 1 ? mma_sparse_byte(meta, i, j) : mma_sparse_half(meta, i, j, first, bytes == 4));
+      o->kept[i][j] = (uint8_t)(bytes == 1 ? mma_sparse_byte(meta, i, j)
+                                           : mma_sparse_half(meta, i, j, first, bytes == 4));
 }
 
 static bool read_operands(struct func_warp *w, const struct uop *u, struct gmma_operands *o, const struct effect *e,

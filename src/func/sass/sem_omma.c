@@ -1,9 +1,9 @@
 /* OMMA.SF: matrix products of FP4 numbers with a scale for every 16 or 32 elements of a row of A and a column of B
  * (mma.sync with .kind::mxf4 and .kind::mxf4nvf4 on sm_120a). Part of sem_mma_handler.
  *
- * Fragments as those of IMMA on nibbles; sums: mma_fp4.h. A sparse A keeps two of four pairs of neighbours: 64 elements of
- * 128, whose groups of 16 share scales with 32 of B; metadata as that of bytes (NVIDIA CUTLASS, mma_traits_sm120_sparse.hpp:
- * ALayout, ELayout, SFALayout of 16x8x128).
+ * Fragments as those of IMMA on nibbles; sums: mma_fp4.h. A sparse A keeps two of four pairs of neighbours: 64 elements
+ * of 128, whose groups of 16 share scales with 32 of B; metadata as that of bytes (NVIDIA CUTLASS,
+ * mma_traits_sm120_sparse.hpp: ALayout, ELayout, SFALayout of 16x8x128).
  */
 #include "func/sass/func_launch.h"
 #include "func/sass/mma_fp4.h"

@@ -172,13 +172,15 @@ struct gpu *gpu_new_of(const struct params *p, const struct core_kind *const *ki
   return gpu_new_joined(p, kind, NULL);
 }
 
-struct gpu *gpu_new_joined(const struct params *p, const struct core_kind *const *kind, const struct gpu_join *j)
+static struct gpu *build(const struct params *p, const struct core_kind *const *kind, const struct gpu_join *j,
+                         const struct outer_port *outside)
 {
   struct gpu *g = mem_zeroed(1, sizeof *g);
   g->params = *p;
   unsigned n = join(g, j);
   netlist_build(&g->net, &g->params, kind, g->requester, n, g->outward,
                 j && p->l2_partitions == 1 ? j->rights : NULL);
+  if (outside) netlist_replace_memory(&g->net, &g->params, outside);
   g->net.written = g->net.commit.written = j ? j->written : NULL;
   if (g->dma) g->dma->port.wake = g->dma->r.wake;
   if (g->home) g->home->port.wake = g->home->r.wake;
@@ -186,13 +188,28 @@ struct gpu *gpu_new_joined(const struct params *p, const struct core_kind *const
       .window = params_request_ps(p),
       .phase = {{.part = g->net.core_part, .n = g->net.n_cores + g->net.n_requesters},
                 {.part = g->net.partition_part, .n = netlist_memory_parts(&g->net)},
-                {.part = g->net.serial, .n = SERIAL__N, .serial = true}},
+                {.part = g->net.serial, .n = netlist_serial_parts(&g->net), .serial = true}},
       .n_phases = 3,
       .watchdog_windows = WATCHDOG_CYCLES / p->noc_request_latency,
       .between = between,
       .ctx = g,
   });
   return g;
+}
+
+struct gpu *gpu_new_joined(const struct params *p, const struct core_kind *const *kind, const struct gpu_join *j)
+{
+  return build(p, kind, j, NULL);
+}
+
+struct gpu *gpu_new_outside(const struct params *p, const struct outer_port *port)
+{
+  return build(p, NULL, NULL, port);
+}
+
+struct outer_memory *gpu_outer_memory(struct gpu *g)
+{
+  return g->net.outer;
 }
 
 struct domain *gpu_domain(struct gpu *g)

@@ -31,6 +31,11 @@ struct core_kind;
 struct gpu *gpu_new(const struct params *);
 /* With cores of these kinds (time/core/core.h), gpu.sms of them. */
 struct gpu *gpu_new_of(const struct params *, const struct core_kind *const *kind);
+/* With memory outside in the place of its DRAM (time/mem/outer_memory.h). */
+struct outer_port;
+struct gpu *gpu_new_outside(const struct params *, const struct outer_port *);
+/* Its memory, NULL: its own DRAM. */
+struct outer_memory *gpu_outer_memory(struct gpu *);
 
 /* What a GPU has besides cores, at a node of a machine (config/machine_preset.h): copy engines (time/dma/dma.h), and
  * hubs (time/link/): to memory of others, where step_source.places says so, and of others to its own. */

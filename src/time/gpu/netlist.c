@@ -224,6 +224,28 @@ unsigned netlist_memory_parts(const struct netlist *n)
   return n->n_partitions + (n->outward != NULL);
 }
 
+unsigned netlist_serial_parts(const struct netlist *n)
+{
+  return n->outer ? SERIAL__N : SERIAL_OUTER;
+}
+
+static bool ctas_done(void *ctx)
+{
+  const struct netlist *n = ctx;
+  return n->dispatcher.done == n->dispatcher.ctas;
+}
+
+void netlist_replace_memory(struct netlist *n, const struct params *p, const struct outer_port *port)
+{
+  n->outer = ARENA_NEW(&n->arena, struct outer_memory);
+  outer_memory_init(n->outer, &n->arena, p, port, n->partition, n->n_partitions);
+  n->outer->done = ctas_done;
+  n->outer->ctx = n;
+  const unsigned channels = p->dram_channels / n->n_partitions;
+  for (unsigned i = 0; i < p->dram_channels; i++) n->outer->channel[i].wake = &n->partition_part[i / channels].next;
+  n->serial[SERIAL_OUTER] = (struct part){&outer_memory_ops, n->outer, TIME_NEVER};
+}
+
 static void build_memory(struct netlist *n, const struct params *p, struct l2_rights *rights)
 {
   n->n_partitions = partition_count(p);
@@ -267,6 +289,7 @@ void netlist_free(struct netlist *n)
 {
   for (unsigned i = 0; i < n->n_cores; i++) n->core[i]->ops->free(n->core[i]);
   for (unsigned i = 0; i < n->n_partitions; i++) partition_free(&n->partition[i]);
+  if (n->outer) outer_memory_free(n->outer);
   xbar_free(&n->xbar);
   if (n->probes) probe_net_free(n->probes);
   arena_free(&n->arena);

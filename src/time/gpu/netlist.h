@@ -8,6 +8,7 @@
 #include "time/gpu/dispatcher.h"
 #include "time/link/hub_out.h"
 #include "time/mem/commit.h"
+#include "time/mem/outer_memory.h"
 #include "time/mem/partition.h"
 #include "time/noc/cluster_net.h"
 #include "time/noc/probe_net.h"
@@ -15,7 +16,7 @@
 #include "time/part.h"
 #include "time/sm/sm_stats.h"
 
-enum { SERIAL_COMMIT, SERIAL_CLUSTERS, SERIAL_DISPATCHER, SERIAL__N };
+enum { SERIAL_COMMIT, SERIAL_CLUSTERS, SERIAL_DISPATCHER, SERIAL_OUTER, SERIAL__N };
 
 struct netlist {
   struct arena arena;
@@ -31,6 +32,7 @@ struct netlist {
   struct span_list *written; /* gets what strong accesses change; NULL: nobody looks */
   struct probe_net *probes; /* NULL: no core takes probes */
   struct partition *partition;
+  struct outer_memory *outer; /* NULL: DRAM is the GPU's own */
   struct commit commit;
   struct cluster_net clusters;
   struct dispatcher dispatcher;
@@ -43,8 +45,11 @@ struct netlist {
  * Rights: what CPUs on the same memory and L2 tell each other (time/mem/l2_rights.h); NULL: there are none. */
 void netlist_build(struct netlist *, const struct params *, const struct core_kind *const *kind,
                    struct requester *const *requester, unsigned n_requesters, struct hub_out *, struct l2_rights *);
-/* Parts of the phase of the memory side. */
+/* Parts of the phase of the memory side; of the serial one. */
 unsigned netlist_memory_parts(const struct netlist *);
+unsigned netlist_serial_parts(const struct netlist *);
+/* Memory outside of the GPU takes the place of its DRAM, which was not used yet. */
+void netlist_replace_memory(struct netlist *, const struct params *, const struct outer_port *);
 void netlist_free(struct netlist *);
 
 /* What keeps the caches of cores coherent from now on; some core takes probes, and the GPU is idle. */

@@ -3,6 +3,7 @@
 #include "base/arith.h"
 #include "base/bits.h"
 #include "base/bug.h"
+#include "time/mem/outer_memory.h"
 #include "time/msg.h"
 
 /* --- set-up ----------------------------------------------------------------------------------- */
@@ -380,9 +381,43 @@ static void enqueue(struct dram *c, enum dram_dir dir, struct dram_req what)
   }
 }
 
+/* ---- replaced by memory outside --------------------------------------------------------------- */
+
+void dram_replace(struct dram *c, struct outer_channel *outer)
+{
+  c->outer = outer;
+}
+
+void dram_deliver(struct dram *c, const struct dram_answer *a)
+{
+  const uint32_t mask = c->answer_cap - 1;
+  uint32_t i = c->n_answers++;
+  BUG_ON(i == c->answer_cap);
+  for (; i > 0 && c->answer[(c->answer_head + i - 1) & mask].at > a->at; i--)
+    c->answer[(c->answer_head + i) & mask] = c->answer[(c->answer_head + i - 1) & mask];
+  c->answer[(c->answer_head + i) & mask] = *a;
+}
+
+/* Rows are not known: all count as closed. */
+__attribute__((cold)) static void put_outside(struct dram *c, struct outer_item x)
+{
+  const uint64_t bytes = (uint64_t)count_sectors(x.sectors) * SECTOR_BYTES;
+  c->stats.row_misses++;
+  if (x.write) c->stats.dram_writes++, c->stats.dram_write_bytes += bytes;
+  else c->stats.dram_reads++, c->stats.dram_read_bytes += bytes;
+  outer_channel_put(c->outer, &x);
+}
+
+/* ---- requests ---------------------------------------------------------------------------------- */
+
 void dram_request(struct dram *c, enum dram_dir dir, picos now, uint64_t local, uint64_t line,
                   unsigned sectors, unsigned slice)
 {
+  if (c->outer) {
+    put_outside(c, (struct outer_item){.at = now, .local = local, .line = line, .sectors = (uint8_t)sectors,
+                                       .slice = (uint8_t)slice, .write = dir == DRAM_WRITE});
+    return;
+  }
   struct dram_req r = {.line = line, .arrive = now, .slice = (uint8_t)slice, .sectors = (uint8_t)sectors};
   locate(c, local, &r);
   enqueue(c, dir, r);
@@ -390,6 +425,11 @@ void dram_request(struct dram *c, enum dram_dir dir, picos now, uint64_t local, 
 
 void dram_merge(struct dram *c, picos now, uint64_t local, unsigned sectors, unsigned partial)
 {
+  if (c->outer) {
+    put_outside(c, (struct outer_item){.at = now, .local = local, .sectors = (uint8_t)sectors,
+                                       .partial = (uint8_t)partial, .write = true});
+    return;
+  }
   struct dram_req r = {.arrive = now, .sectors = (uint8_t)partial, .merge = (uint8_t)sectors};
   locate(c, local, &r);
   c->n_merges++;

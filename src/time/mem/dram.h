@@ -18,6 +18,7 @@
  * A request is scheduled as one group of 32-byte bursts: the data bus is held for the bursts' time
  * at dram.efficiency of the pin rate, while their bank group is held for dram.t.ccd_l each. Groups
  * of two bank groups therefore share the bus as interleaved bursts would.
+ *   replaced by memory outside of the GPU (time/mem/outer_memory.h), a channel passes on what it gets
  *   not modelled: command bus; ranks; write data forwarded to reads; power-down
  */
 #ifndef WS_TIME_MEM_DRAM_H
@@ -73,7 +74,10 @@ struct dram_command {
   uint8_t bank;
 };
 
+struct outer_channel;
+
 struct dram {
+  struct outer_channel *outer; /* instead of all that follows but `answer` and `stats`; NULL: none */
   const uint32_t *t; /* params->dram_t */
   /* params */
   unsigned n_banks, n_groups, read_queue, write_queue, write_high, write_low, row_hits_max;
@@ -123,6 +127,11 @@ void dram_request(struct dram *, enum dram_dir, picos now, uint64_t local, uint6
 
 /* Queues the write of sectors of which `partial` are known in part: their rest is read first. */
 void dram_merge(struct dram *, picos now, uint64_t local, unsigned sectors, unsigned partial);
+
+/* From now on somebody outside answers; the channel is idle. */
+void dram_replace(struct dram *, struct outer_channel *);
+/* An answer from there, in order of time, at equal times in the order of the calls. */
+void dram_deliver(struct dram *, const struct dram_answer *);
 
 /* Time of the next command or answer, TIME_NEVER when idle. */
 static inline picos dram_next(const struct dram *c)

@@ -71,4 +71,12 @@ static inline struct l2_place l2_place(const struct params *p, uint64_t line)
   return (struct l2_place){slice, local};
 }
 
+/* The line that lies there. */
+static inline uint64_t l2_line_at(const struct params *p, struct l2_place at)
+{
+  const uint32_t n = p->l2_slices, moved = l2_place(p, at.local * n).slice; /* where the first line of the run lies */
+  const bool xored = p->l2_slice_hash == L2_SLICE_HASH_IPOLY && (n & (n - 1)) == 0;
+  return at.local * n + (xored ? at.slice ^ moved : (at.slice + n - moved) % n);
+}
+
 #endif
