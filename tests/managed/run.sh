@@ -16,8 +16,15 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 if ! "$NVCC" -arch=sm_86 -cudart shared -o "$scratch/walk" tests/managed/walk.cu >"$scratch/log" 2>&1 ||
+  ! "$NVCC" -arch=sm_86 -cudart shared -o "$scratch/order" tests/managed/order.cu >"$scratch/log" 2>&1 ||
   ! "$NVCC" -arch=sm_86 -cudart shared -o "$scratch/triad" examples/triad_managed.cu >"$scratch/log" 2>&1; then
   echo "not ok managed memory: $(grep -m 1 error "$scratch/log")"
+  exit 1
+fi
+if "${BIN:-build/warpstep}" exec --quiet --set gpu.sms=16 "$scratch/order" >"$scratch/log" 2>&1; then
+  echo "ok managed memory: a thread's accesses keep their order while a page comes"
+else
+  echo "not ok managed memory: a thread's accesses keep their order while a page comes: $(tail -n 1 "$scratch/log")"
   exit 1
 fi
 python3 tests/managed/check.py "${BIN:-build/warpstep}" "$scratch/walk" "$scratch" "$scratch/triad"

@@ -281,17 +281,17 @@ static unsigned port_cycles(const struct mem_unit *u, enum req_kind kind, unsign
   return cycles ? cycles : 1;
 }
 
-/* Where the memory of a line is: requests that are performed there go there. */
-static uint8_t home_of(const struct txn *t, enum req_kind kind, uint64_t line)
+/* Where the memory of a line of a strong access is: it is performed there. */
+static uint8_t home_of(const struct txn *t, uint64_t line)
 {
-  if (kind != REQ_STRONG || !t->grid->places || t->gathered || t->kind != TXN_STRONG) return PLACE_OWN;
+  if (!t->grid->places || t->gathered) return PLACE_OWN;
   unsigned home = place_of(t->grid->places, line_number(line) * LINE_BYTES);
   if (home == PLACE_READS) return mem_op_writes(t->op) ? PLACE_FAULTS : PLACE_OWN;
   return (uint8_t)(home - 1 == t->grid->node ? (unsigned)PLACE_OWN : home);
 }
 
-static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn_line l,
-                 uint64_t now)
+/* to: mem_req.to. */
+static void send_to(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn_line l, uint8_t to, uint64_t now)
 {
   uint64_t at = now > u->port_free_at ? now : u->port_free_at;
   u->port_free_at = at + u->port_users * port_cycles(u, kind, l.sectors);
@@ -309,11 +309,40 @@ static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn
                               .repeats = l.repeats,
                               .grid = u->pool.t[id].grid->number,
                               .scope = u->pool.t[id].inst->scope,
-                              .to = home_of(&u->pool.t[id], kind, l.line),
+                              .to = to,
                               .words = l.words,
                           });
   u->stats->sent_sectors[mem_req_op(kind, u->pool.t[id].op)] += count_sectors(l.sectors);
   u->outstanding++;
+}
+
+static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn_line l, uint64_t now)
+{
+  send_to(u, id, kind, l, PLACE_OWN, now);
+}
+
+/* The same warp has asked for the line before, and waits for its page. */
+static bool comes_behind(const struct mem_unit *u, const struct txn *t, uint64_t line)
+{
+  for (unsigned i = 0; i < u->pool.fresh; i++) {
+    const struct txn *o = &u->pool.t[i];
+    if (o->kind != TXN_STRONG || !o->line || o->warp != t->warp || o->sub_core != t->sub_core ||
+        o->issued >= t->issued)
+      continue;
+    for (unsigned k = 0; k < o->n_lines; k++)
+      if (o->line[k].line == line && o->line[k].away) return true;
+  }
+  return false;
+}
+
+static void send_strong(struct mem_unit *u, struct txn *t, struct txn_line *l, uint64_t now)
+{
+  uint16_t *away = &u->access.strong.away[strong_hash(l->line)];
+  uint8_t to = home_of(t, l->line);
+  if (*away && comes_behind(u, t, l->line)) to = PLACE_FAULTS;
+  l->away = to == PLACE_FAULTS;
+  *away = (uint16_t)(*away + l->away);
+  send_to(u, t->id, REQ_STRONG, *l, to, now);
 }
 
 static void send_code(struct mem_unit *u, enum req_kind kind, uint64_t line, uint64_t at)
@@ -546,12 +575,12 @@ static void finish(struct mem_unit *u, struct txn *t)
     w->step->ops->finish(w->step, &t->access->effect);
 }
 
-static void strong_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
+static void strong_lines(struct mem_unit *u, struct txn *t, uint64_t now)
 {
   unsigned sectors = 0;
   for (unsigned i = 0; i < t->n_lines; i++) {
     sectors += count_sectors(t->line[i].sectors);
-    send(u, id, REQ_STRONG, t->line[i], now);
+    send_strong(u, t, &t->line[i], now);
   }
   book_sectors(u, t, sectors);
   t->waiting = t->n_lines;
@@ -610,7 +639,7 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
   else if (t->kind == TXN_GLOBAL)
     load_lines(u, t, id, now);
   else if (t->kind == TXN_STRONG)
-    strong_lines(u, t, id, now);
+    strong_lines(u, t, now);
   else if (t->kind == TXN_CLUSTER)
     access_cluster(u, t, id, now);
   else if (t->kind == TXN_COPY) {
@@ -690,13 +719,15 @@ static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now)
 /* Its page has come: the line is asked for again, wherever it is now. It counts once. */
 static void send_again(struct mem_unit *u, const struct mem_reply *r, uint64_t now)
 {
-  const struct txn *t = &u->pool.t[r->txn];
+  struct txn *t = &u->pool.t[r->txn];
   u->outstanding--;
   u->answered++;
   for (unsigned i = 0; i < t->n_lines; i++) {
     if (t->line[i].line != r->line) continue;
     u->stats->sent_sectors[mem_req_op(REQ_STRONG, t->op)] -= count_sectors(t->line[i].sectors);
-    send(u, r->txn, REQ_STRONG, t->line[i], now);
+    u->access.strong.away[strong_hash(r->line)]--;
+    t->line[i].away = false;
+    send_strong(u, t, &t->line[i], now);
   }
 }
 

@@ -1,6 +1,9 @@
 /* Strong accesses of an SM that the memory side has not performed yet, by line: weak accesses to these lines must queue
  * behind them, since one thread's accesses to overlapping bytes keep program order. Lines share counts by a hash: an
- * access may queue for another line's sake. */
+ * access may queue for another line's sake.
+ *
+ * Those whose page is not there (REQ_AGAIN) come back when many pages have come: who asks for such a line in the
+ * meantime goes the same way, also when its page is there already. */
 #ifndef WS_TIME_SM_STRONG_H
 #define WS_TIME_SM_STRONG_H
 
@@ -10,6 +13,7 @@ enum { STRONG_COUNTS = 256 };
 
 struct strong_lines {
   uint16_t count[STRONG_COUNTS]; /* lines of transactions, by hash */
+  uint16_t away[STRONG_COUNTS];  /* of those, the ones that wait for their page */
   uint32_t n;                    /* all of them */
 };
 
