@@ -301,7 +301,11 @@ bool launch_init(struct launch *l, struct device *d, const struct launch_desc *d
   if (d->config.n_workers == 1 && together <= ctas && together > l->params.slots_per_worker)
     l->params.slots_per_worker = (unsigned)together;
   l->func = func_launch_new(&l->params, e);
-  if (l->func) return true;
+  if (l->func) {
+    func_source(l->func)->window = desc->window;
+    func_source(l->func)->shared_share = desc->shared_share;
+    return true;
+  }
   release(d->mem, l);
   arena_free(&l->arena);
   return false;

@@ -20,6 +20,8 @@ struct launch_desc {
   uint32_t stack_bytes;    /* per thread, for kernels that have a stack; 0 = 1024, as CUDA does */
   const void *params;      /* packed as the kernel's parameter block; exactly kernel->param_bytes */
   uint32_t param_bytes;
+  struct access_window window; /* of L2; 0 bytes: none */
+  uint8_t shared_share;    /* isa/step.h */
   uint64_t graph;          /* what %current_graph_exec reads */
   const struct device_runtime *runtime; /* func/sass/device_call.h; NULL: kernels cannot launch kernels */
 };

@@ -184,6 +184,23 @@ struct params simulator_params(const struct simulator *s, bool cold)
   return p;
 }
 
+void simulator_tell_l2(const struct simulator *s)
+{
+  gpu_set_l2(s->gpu, s->l2_aside, s->l2_fetch ? s->l2_fetch : s->params->l2_fetch_bytes);
+}
+
+void simulator_set_l2(struct simulator *s, uint64_t aside_bytes, unsigned fetch_bytes)
+{
+  s->l2_aside = aside_bytes;
+  s->l2_fetch = fetch_bytes;
+  if (s->gpu) simulator_tell_l2(s);
+}
+
+void simulator_reset_residency(struct simulator *s)
+{
+  if (s->gpu) gpu_reset_residency(s->gpu);
+}
+
 static void build(struct simulator *s, const struct sim_options *o)
 {
   const struct params p = simulator_params(s, o->cold);
@@ -193,6 +210,7 @@ static void build(struct simulator *s, const struct sim_options *o)
     return;
   }
   s->gpu = s->outside ? gpu_new_outside(&p, s->outside) : gpu_new(&p);
+  if (s->l2_aside || s->l2_fetch) simulator_tell_l2(s);
   s->machine = machine_new(&(struct machine_config){
       .threads = o->threads, .domain = (struct domain *[]){gpu_domain(s->gpu)}, .n_domains = 1, .epoch = TIME_NEVER});
 }

@@ -154,6 +154,11 @@ void simulator_set_memory(struct simulator *, const struct outer_port *);
 bool simulator_answer(struct simulator *, uint64_t id, uint64_t at_ps);
 /* The GPU's clock, ps; 0: there is no GPU now. */
 uint64_t simulator_now(const struct simulator *);
+/* Between runs and calls of live_run, for all that follows: so many bytes of L2 are set aside for lines that persist
+ * (base/access_window.h), and DRAM is read in pieces of fetch_bytes, 32, 64 or 128; 0: of l2.fetch_bytes. */
+void simulator_set_l2(struct simulator *, uint64_t aside_bytes, unsigned fetch_bytes);
+/* No line persists any more. */
+void simulator_reset_residency(struct simulator *);
 
 /* Runs one launch to its end (result->end). False with e filled: the kernel does not fit the GPU, or
  * the host has no memory. One thread at a time. */

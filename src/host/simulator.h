@@ -22,6 +22,8 @@ struct simulator {
   struct gpu *last;        /* counters of the last run, when it cannot run another kernel */
   unsigned n_open, open[GPU_SLOTS]; /* slots of the last run's launches, which are asked for until the next run */
   unsigned threads;
+  uint64_t l2_aside;  /* bytes */
+  unsigned l2_fetch;  /* bytes; 0: as the preset says */
   bool fresh; /* its GPU was made for another of its machine */
   enum sim_hazards hazards;
   const struct sim_observers *observers;
@@ -44,6 +46,8 @@ void live_free(struct simulator *);
 void simulator_forget(struct simulator *, const struct isa *);
 /* Its parameters, of a run that starts cold or not. */
 struct params simulator_params(const struct simulator *, bool cold);
+/* Its GPU is new: what the caller said of L2. */
+void simulator_tell_l2(const struct simulator *);
 /* The GPU for this run: the one of the last run, unless its number of threads, its hazard mode or who observes is
  * another one (then the caches start cold). */
 struct gpu *simulator_gpu(struct simulator *, const struct sim_options *);

@@ -117,6 +117,7 @@ static void make(struct surroundings *x, struct simulator *s)
   const struct params p = simulator_params(s, x->cold);
   s->gpu = build_gpu(x, s->node, &p);
   s->fresh = true;
+  if (s->l2_aside || s->l2_fetch) simulator_tell_l2(s);
   if (x->uvm) gpu_serve_faults(s->gpu, x->uvm);
   if (members(x) > 1) gpu_may_be_ahead(s->gpu, x->ahead);
 }

@@ -22,6 +22,7 @@ struct rig {
   struct reply_queue *in;
   picos clock, window, now;
   unsigned performed;
+  struct l2_policy policy;
   struct l2_rights *rights; /* NULL: no CPUs are on the same memory */
 };
 
@@ -55,7 +56,7 @@ static inline void rig_start(struct rig *r)
   r->in = ARENA_ARRAY(&r->arena, struct reply_queue, p->gpu_sms);
   if (r->rights) l2_rights_open(r->rights, p->l2_slices);
   for (unsigned i = 0; i < r->n; i++) {
-    partition_init(&r->part[i], &r->arena, p, i, &r->xbar, mock_perform_at, r, r->rights);
+    partition_init(&r->part[i], &r->arena, p, i, &r->xbar, mock_perform_at, r, r->rights, &r->policy);
     partition_start(&r->part[i], NULL);
     r->wake[i] = TIME_NEVER;
   }

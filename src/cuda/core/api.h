@@ -127,7 +127,7 @@ enum { FUNC_MAX_THREADS, FUNC_SHARED_SIZE, FUNC_CONST_SIZE, FUNC_LOCAL_SIZE, FUN
        FUNC_CLUSTER_DEPTH, FUNC_NON_PORTABLE_CLUSTER, FUNC_CLUSTER_POLICY, FUNC__N };
 /* CUlaunchAttributeID */
 enum { LAUNCH_ATTR_IGNORE = 0, LAUNCH_ATTR_WINDOW = 1, LAUNCH_ATTR_COOPERATIVE = 2, LAUNCH_ATTR_SYNC_POLICY = 3,
-       LAUNCH_ATTR_CLUSTER = 4, LAUNCH_ATTR_CLUSTER_POLICY = 5, LAUNCH_ATTR_PRIORITY = 8 };
+       LAUNCH_ATTR_CLUSTER = 4, LAUNCH_ATTR_CLUSTER_POLICY = 5, LAUNCH_ATTR_PRIORITY = 8, LAUNCH_ATTR_CARVEOUT = 14 };
 /* Keys of cuLaunchKernel's `extra`. */
 #define LAUNCH_PARAM_END         ((void *)0)
 #define LAUNCH_PARAM_BUFFER      ((void *)1)
@@ -146,6 +146,7 @@ typedef struct {
 typedef union {
   char pad[64];
   int cooperative, priority, sync_policy, cluster_policy;
+  unsigned carveout;
   struct {
     unsigned x, y, z;
   } cluster;

@@ -8,6 +8,7 @@
 
 enum {
   ATTRIBUTE_MAX_LINEAR_WIDTH = 69, /* of a texture of linear memory, texels */
+  ATTRIBUTE_MAX_PERSISTING = 108,  /* bytes of L2 that can be set aside */
   ATTRIBUTE_MAX_WINDOW = 109,      /* of an access policy, bytes */
 };
 

@@ -67,10 +67,12 @@ CUresult context_create(struct shim *s, CUcontext *out, unsigned flags, struct b
   return context_push(s, c);
 }
 
-/* Contexts stay; what kernels allocated is gone, and the primary one has the limits it began with. */
+/* Contexts stay; what kernels allocated is gone, the primary one and L2 have the limits they began with. */
 static void reset(struct shim *s, struct board *b)
 {
   (void)s;
+  simulator_set_l2(b->simulator, 0, 0);
+  simulator_reset_residency(b->simulator);
   device_set_heap(&b->device, b->device.config.heap_bytes, NULL); /* empty */
   if (b->primary) memset(b->primary->limit, 0, sizeof b->primary->limit);
 }

@@ -1,6 +1,7 @@
 #include "cuda/core/context_limit.h"
 
 #include "cuda/core/peer_access.h"
+#include "cuda/core/residency.h"
 #include "cuda/core/shim.h"
 
 /* Defaults: CUDA Driver API, cuCtxSetLimit, and what CUDA programs see on a fresh context. */
@@ -37,6 +38,9 @@ CUresult context_set_limit(struct shim *s, int limit, uint64_t value)
   if (limit < 0 || limit >= LIMIT__N) return CUDA_ERROR_UNSUPPORTED_LIMIT;
   if (limit == LIMIT_MALLOC_HEAP) return set_heap(s, value);
   if (limit == LIMIT_STACK_SIZE && value > 512 << 10) return CUDA_ERROR_INVALID_VALUE;
-  context_current(s)->limit[limit] = value;
+  struct context *c = context_current(s);
+  const bool of_l2 = limit == LIMIT_L2_GRANULARITY || limit == LIMIT_PERSISTING_L2;
+  c->limit[limit] = of_l2 ? residency_limit(c->board, limit, value) : value;
+  if (of_l2) residency_apply(c);
   return CUDA_SUCCESS;
 }

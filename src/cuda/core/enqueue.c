@@ -38,6 +38,7 @@ CUresult enqueue_kernel(struct shim *s, const struct launch_request *q)
   struct graph_op op = { .type = NODE_KERNEL, .kernel = { .q = *q, .handle = q->named ? q->named : q->function } };
   op.kernel.q.params = NULL;
   op.kernel.q.packed = packed;
+  if (!q->has_window) op.kernel.q.window = q->stream->window;
   if (capture_records(s, q->stream, &op, &r)) {
     free(packed);
     return r;

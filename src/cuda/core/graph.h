@@ -24,9 +24,8 @@ enum node_type { NODE_KERNEL, NODE_MEMCPY, NODE_MEMSET, NODE_HOST, NODE_GRAPH, N
 enum condition_type { CONDITION_IF, CONDITION_WHILE, CONDITION_SWITCH };
 enum { INSTANTIATE_AUTO_FREE = 1, INSTANTIATE_DEVICE_LAUNCH = 4 };
 
-/* Launch attributes that change nothing here, for the program to read back. */
+/* Launch attributes of nodes that streams have; the policy changes nothing. */
 struct kernel_hints {
-  CUaccessPolicyWindow window;
   int priority, cluster_policy;
 };
 

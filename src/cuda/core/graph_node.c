@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cuda/core/mem_op.h"
+#include "cuda/core/residency.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/stream_capture.h"
 
@@ -62,6 +63,8 @@ static void copy_attributes(struct graph_op *to, const struct graph_op *from)
 {
   to->kernel.hints = from->kernel.hints;
   to->kernel.q.cooperative = from->kernel.q.cooperative;
+  to->kernel.q.window = from->kernel.q.window;
+  to->kernel.q.shared_share = from->kernel.q.shared_share;
   memcpy(to->kernel.q.cluster, from->kernel.q.cluster, sizeof to->kernel.q.cluster);
 }
 
@@ -237,11 +240,12 @@ CUresult node_kernel_attribute(struct shim *s, CUgraphNode node, int attribute, 
   const uint32_t *c = op->kernel.q.cluster;
   *v = (CUlaunchAttributeValue){{0}};
   switch (attribute) {
-  case LAUNCH_ATTR_WINDOW: v->window = op->kernel.hints.window; break;
+  case LAUNCH_ATTR_WINDOW: v->window = op->kernel.q.window; break;
   case LAUNCH_ATTR_COOPERATIVE: v->cooperative = op->kernel.q.cooperative; break;
   case LAUNCH_ATTR_CLUSTER: v->cluster.x = c[0], v->cluster.y = c[1], v->cluster.z = c[2]; break;
   case LAUNCH_ATTR_CLUSTER_POLICY: v->cluster_policy = op->kernel.hints.cluster_policy; break;
   case LAUNCH_ATTR_PRIORITY: v->priority = op->kernel.hints.priority; break;
+  case LAUNCH_ATTR_CARVEOUT: v->carveout = kernel_shared_share(op->kernel.q.function, op->kernel.q.shared_share) - 1; break;
   default: return CUDA_ERROR_INVALID_VALUE;
   }
   return CUDA_SUCCESS;
@@ -253,11 +257,19 @@ CUresult node_set_kernel_attribute(struct shim *s, CUgraphNode node, int attribu
   struct graph_op *op = &node->op;
   uint32_t *c = op->kernel.q.cluster;
   switch (attribute) {
-  case LAUNCH_ATTR_WINDOW: op->kernel.hints.window = v->window; break;
+  case LAUNCH_ATTR_WINDOW:
+    if (residency_check(op->kernel.q.function->module->board, &v->window) != CUDA_SUCCESS)
+      return CUDA_ERROR_INVALID_VALUE;
+    op->kernel.q.window = v->window;
+    break;
   case LAUNCH_ATTR_COOPERATIVE: op->kernel.q.cooperative = v->cooperative; break;
   case LAUNCH_ATTR_CLUSTER: c[0] = v->cluster.x, c[1] = v->cluster.y, c[2] = v->cluster.z; break;
   case LAUNCH_ATTR_CLUSTER_POLICY: op->kernel.hints.cluster_policy = v->cluster_policy; break;
   case LAUNCH_ATTR_PRIORITY: op->kernel.hints.priority = v->priority; break;
+  case LAUNCH_ATTR_CARVEOUT:
+    if (v->carveout > 100) return CUDA_ERROR_INVALID_VALUE;
+    op->kernel.q.shared_share = v->carveout + 1;
+    break;
   default: return CUDA_ERROR_INVALID_VALUE;
   }
   return CUDA_SUCCESS;

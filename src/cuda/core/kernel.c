@@ -4,10 +4,11 @@
 
 #include "base/arith.h"
 #include "cuda/core/features.h"
+#include "cuda/core/residency.h"
 #include "cuda/core/shim.h"
 #include "time/gpu/occupancy.h"
 
-enum { WARP_LANES = 32 };
+enum { WARP_LANES = 32, MAX_PER_CENT = 100 };
 
 /* Checks --------------------------------------------------------------------------------------- */
 
@@ -31,8 +32,13 @@ static struct step_source shape(const struct module_kernel *k, uint64_t threads,
   };
 }
 
-CUresult kernel_occupancy(const struct function *f, int block_threads,
-                          size_t shared, int *ctas)
+unsigned kernel_shared_share(const struct function *f, unsigned share)
+{
+  return share ? share : (unsigned)(f->carveout + 1);
+}
+
+/* share: launch_request.shared_share. */
+static CUresult occupancy(const struct function *f, int block_threads, size_t shared, unsigned share, int *ctas)
 {
   const struct params *p = gpu_of(f);
   struct occupancy o;
@@ -42,8 +48,14 @@ CUresult kernel_occupancy(const struct function *f, int block_threads,
       f->kernel->shared_static + shared > p->sm_shared_per_cta_max)
     return CUDA_SUCCESS;
   struct step_source source = shape(f->kernel, (unsigned)block_threads, shared, UINT32_MAX);
+  source.shared_share = (uint8_t)kernel_shared_share(f, share);
   if (occupancy_of(p, &source, &o, NULL)) *ctas = (int)o.ctas;
   return CUDA_SUCCESS;
+}
+
+CUresult kernel_occupancy(const struct function *f, int block_threads, size_t shared, int *ctas)
+{
+  return occupancy(f, block_threads, shared, 0, ctas);
 }
 
 CUresult kernel_available_shared(const struct function *f, int ctas,
@@ -104,7 +116,7 @@ static CUresult active_clusters(const struct launch_request *q, uint64_t size, i
 {
   const struct params *p = gpu_of(q->function);
   int ctas;
-  CUresult r = kernel_occupancy(q->function, (int)volume(q->block), q->shared, &ctas);
+  CUresult r = occupancy(q->function, (int)volume(q->block), q->shared, q->shared_share, &ctas);
   *clusters = 0;
   if (r != CUDA_SUCCESS || !gpu_has(p, GPU_CLUSTERS)) return r;
   for (unsigned gpc = 0, sm = 0; gpc < p->gpu_gpcs; gpc++) {
@@ -142,9 +154,9 @@ CUresult kernel_check(const struct launch_request *q)
   if (!is_configuration(q)) return cudaErrorInvalidConfiguration;
   if (q->shared > q->function->max_dynamic_shared) return CUDA_ERROR_INVALID_VALUE;
   if (bound && threads > bound) return CUDA_ERROR_INVALID_VALUE; /* as Numba's own tests have it of GPUs */
-  CUresult r = check_cluster(q);
-  if (r != CUDA_SUCCESS) return r;
-  r = kernel_occupancy(q->function, (int)threads, q->shared, &ctas);
+  CUresult r = residency_check(q->function->module->board, &q->window);
+  if (r == CUDA_SUCCESS) r = check_cluster(q);
+  if (r == CUDA_SUCCESS) r = occupancy(q->function, (int)threads, q->shared, q->shared_share, &ctas);
   if (r != CUDA_SUCCESS) return r;
   if (ctas == 0) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   if (q->cooperative && volume(q->grid) > (uint64_t)ctas * gpu_of(q->function)->gpu_sms)
@@ -166,6 +178,9 @@ void kernel_read_attributes(struct launch_request *q, const CUlaunchAttribute *a
 {
   for (unsigned i = 0; i < n; i++) {
     if (a[i].id == LAUNCH_ATTR_COOPERATIVE) q->cooperative = a[i].value.cooperative;
+    if (a[i].id == LAUNCH_ATTR_CARVEOUT) q->shared_share = a[i].value.carveout < MAX_PER_CENT ? a[i].value.carveout + 1
+                                                                                              : MAX_PER_CENT + 1;
+    if (a[i].id == LAUNCH_ATTR_WINDOW) q->window = a[i].value.window, q->has_window = true;
     if (a[i].id != LAUNCH_ATTR_CLUSTER) continue;
     q->cluster[0] = a[i].value.cluster.x;
     q->cluster[1] = a[i].value.cluster.y;
@@ -262,8 +277,8 @@ CUresult kernel_set_attribute(struct function *f, int attribute, int value)
       return CUDA_ERROR_INVALID_VALUE;
     f->max_dynamic_shared = (uint32_t)value;
     return CUDA_SUCCESS;
-  case FUNC_CARVEOUT: /* the carve-out follows from the kernel (time/gpu/occupancy.h) */
-    if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
+  case FUNC_CARVEOUT:
+    if (value < -1 || value > MAX_PER_CENT) return CUDA_ERROR_INVALID_VALUE;
     f->carveout = value;
     return CUDA_SUCCESS;
   case FUNC_NON_PORTABLE_CLUSTER:

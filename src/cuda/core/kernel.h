@@ -16,6 +16,10 @@ struct launch_request {
   struct stream *stream;
   bool cooperative;
   uint32_t cluster[3];       /* {0, 0, 0}: none asked for */
+  CUaccessPolicyWindow window; /* of L2 */
+  bool has_window;             /* its own; else that of its stream when it is given */
+  unsigned shared_share;     /* 1 + per cent of the largest share of the L1 array as shared memory; 0: as the function
+                                says */
   void **params;             /* one pointer per parameter, or NULL and */
   const void *packed;        /* the parameter block as the kernel sees it */
   size_t packed_bytes;
@@ -31,7 +35,8 @@ struct launch_request {
 /* Takes the parameter block from cuLaunchKernel's `extra`: pairs of a key and its value, up to
  * LAUNCH_PARAM_END. False: another key. */
 bool kernel_read_extra(struct launch_request *, void **extra);
-/* Takes what launch attributes say: cooperative, cluster; the others are hints. */
+/* Takes what launch attributes say: cooperative, cluster, window of L2, share of shared memory; the others change
+ * nothing. */
 void kernel_read_attributes(struct launch_request *, const CUlaunchAttribute *, unsigned n);
 /* The parameter block of a launch that is possible, which the caller frees. */
 CUresult kernel_prepare(const struct launch_request *, uint8_t **packed);
@@ -39,6 +44,9 @@ CUresult kernel_prepare(const struct launch_request *, uint8_t **packed);
  * CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE and more. */
 CUresult kernel_check(const struct launch_request *);
 
+/* 1 + per cent of the largest share of the L1 array that launches want as shared memory, where they say this themselves
+ * (0: nothing); 0: nobody says. */
+unsigned kernel_shared_share(const struct function *, unsigned share);
 /* CTAs of a kernel that an SM holds at once. */
 CUresult kernel_occupancy(const struct function *, int block_threads,
                           size_t shared, int *ctas);

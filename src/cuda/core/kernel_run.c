@@ -14,6 +14,7 @@
 #include "cuda/core/launch_watch.h"
 #include "cuda/core/pages.h"
 #include "cuda/core/profiled.h"
+#include "cuda/core/residency.h"
 #include "cuda/core/sampling.h"
 #include "cuda/core/save.h"
 #include "cuda/core/shim.h"
@@ -281,6 +282,8 @@ static struct launch_desc description(const struct task *w)
     .code = q->function->module->code.instance, .kernel = k, .shared_dynamic = q->shared,
     .stack_bytes = (uint32_t)q->stack_bytes, .params = q->packed,
     .param_bytes = k->param_bytes, .runtime = device_work_calls(w->grid), .graph = graph_current(q->run),
+    .window = residency_window(&q->window),
+    .shared_share = (uint8_t)kernel_shared_share(q->function, q->shared_share),
   };
   memcpy(desc.grid, q->grid, sizeof desc.grid);
   memcpy(desc.block, q->block, sizeof desc.block);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cuda/core/attributes.h"
+#include "cuda/core/residency.h"
 #include "cuda/core/shim.h"
 #include "host/front.h"
 
@@ -66,14 +67,9 @@ CUresult stream_describe(struct shim *s, CUstream h, unsigned *flags, int *prior
 
 static CUresult set_window(struct stream *st, const CUaccessPolicyWindow *w)
 {
-  enum { PROPERTY_STREAMING = 1, PROPERTY_PERSISTING = 2 };
-  int most = 0;
-  device_attribute(st->board, ATTRIBUTE_MAX_WINDOW, &most);
-  if (w->bytes > (size_t)most || !(w->hit_ratio >= 0 && w->hit_ratio <= 1) || w->hit < 0 ||
-      w->hit > PROPERTY_PERSISTING || w->miss < 0 || w->miss > PROPERTY_STREAMING)
-    return CUDA_ERROR_INVALID_VALUE;
-  st->window = *w;
-  return CUDA_SUCCESS;
+  const CUresult r = residency_check(st->board, w);
+  if (r == CUDA_SUCCESS) st->window = *w;
+  return r;
 }
 
 CUresult stream_set_attribute(struct shim *s, CUstream h, int attribute, const CUlaunchAttributeValue *v)

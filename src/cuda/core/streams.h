@@ -30,8 +30,8 @@ struct stream {
   struct context *context;
   unsigned flags;
   int priority;
-  CUaccessPolicyWindow window; /* of L2; for the program to read back */
-  int sync_policy;             /* likewise; 0: nothing was said */
+  CUaccessPolicyWindow window; /* of L2, for its launches */
+  int sync_policy;             /* for the program to read back; 0: nothing was said */
   uint64_t id;
   struct stream_order order;
   struct stream_capture *capture; /* NULL: it does not capture */
@@ -62,8 +62,8 @@ CUresult stream_create(struct shim *, CUstream *, unsigned flags, int priority);
 void stream_free(struct shim *, struct stream *);
 /* What the program asks for: where all are NULL it asked for nothing, CUDA_ERROR_INVALID_VALUE. */
 CUresult stream_describe(struct shim *, CUstream, unsigned *flags, int *priority, unsigned long long *id, int *device);
-/* Launch attributes of streams: the priority of launches that follow; the window of L2 and the way of waiting, which
- * change nothing. */
+/* Launch attributes of streams: priority and window of L2 of launches that follow; the way of waiting, which changes
+ * nothing. */
 CUresult stream_set_attribute(struct shim *, CUstream, int attribute, const CUlaunchAttributeValue *);
 CUresult stream_attribute(struct shim *, CUstream, int attribute, CUlaunchAttributeValue *);
 CUresult stream_copy_attributes(struct shim *, CUstream to, CUstream from);

@@ -13,6 +13,7 @@
 #include "cuda/core/notify.h"
 #include "cuda/core/peer_access.h"
 #include "cuda/core/peer_copy.h"
+#include "cuda/core/residency.h"
 #include "cuda/core/stream_capture.h"
 #include "cuda/core/synchronize.h"
 

@@ -417,6 +417,16 @@ void gpu_close(struct gpu *g, unsigned slot)
   g->n_open--;
 }
 
+void gpu_set_l2(struct gpu *g, uint64_t aside_bytes, unsigned fetch_bytes)
+{
+  netlist_set_l2(&g->net, &g->params, aside_bytes, fetch_bytes);
+}
+
+void gpu_reset_residency(struct gpu *g)
+{
+  netlist_reset_residency(&g->net);
+}
+
 void gpu_watch(struct gpu *g, const struct run_watch *w, bool ends)
 {
   g->watch = w;

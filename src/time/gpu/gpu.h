@@ -90,6 +90,12 @@ bool gpu_full(const struct gpu *);
 /* It goes: it has ended, or none of its CTAs has been handed out. What is asked for by its slot is gone, too. */
 void gpu_close(struct gpu *, unsigned slot);
 
+/* Between windows, for all that follows: so many bytes of L2 are set aside for lines that persist (step_source.window),
+ * and DRAM is read in pieces of fetch_bytes, 32, 64 or 128. */
+void gpu_set_l2(struct gpu *, uint64_t aside_bytes, unsigned fetch_bytes);
+/* Between windows: no line persists any more. */
+void gpu_reset_residency(struct gpu *);
+
 /* Who watches the run from now on, which must live until gpu_finish. `ends`: the machine's run stops with a notice when
  * a launch has ended; gpu_stopped then says RUN_DONE, as it does when the watcher's window asked for the caller. */
 void gpu_watch(struct gpu *, const struct run_watch *, bool ends);

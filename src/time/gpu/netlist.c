@@ -253,7 +253,7 @@ static void build_memory(struct netlist *n, const struct params *p, struct l2_ri
   n->partition = ARENA_ARRAY(&n->arena, struct partition, n->n_partitions);
   n->partition_part = ARENA_ARRAY(&n->arena, struct part, n->n_partitions + 1);
   for (unsigned i = 0; i < n->n_partitions; i++) {
-    partition_init(&n->partition[i], &n->arena, p, i, &n->xbar, perform, n, rights);
+    partition_init(&n->partition[i], &n->arena, p, i, &n->xbar, perform, n, rights, &n->policy);
     n->partition_part[i] = (struct part){&partition_ops, &n->partition[i], TIME_NEVER};
   }
   for (unsigned s = 0; s < p->l2_slices; s++)
@@ -319,12 +319,25 @@ void netlist_start(struct netlist *n, struct gmem *image, picos now)
 
 /* --- grids -------------------------------------------------------------------------------------- */
 
+void netlist_set_l2(struct netlist *n, const struct params *p, uint64_t aside_bytes, unsigned fetch_bytes)
+{
+  const uint64_t way = p->l2_bytes / p->l2_ways, ways = div_up(aside_bytes, way);
+  n->policy.aside = (uint16_t)(ways < p->l2_ways ? ways : p->l2_ways);
+  for (unsigned i = 0; i < n->n_partitions; i++) partition_set_fetch(&n->partition[i], fetch_bytes);
+}
+
+void netlist_reset_residency(struct netlist *n)
+{
+  for (unsigned i = 0; i < n->n_partitions; i++) partition_reset_residency(&n->partition[i]);
+}
+
 void netlist_open_grid(struct netlist *n, unsigned slot, struct step_source *source, const struct dispatch_grid *grid,
                        unsigned const_space, struct arena *a)
 {
   struct part *part = &n->serial[SERIAL_DISPATCHER];
   for (unsigned i = 0; i < n->n_cores; i++) n->core[i]->ops->open_grid(n->core[i], slot, source, const_space, a);
   cluster_net_open(&n->clusters, slot, source);
+  l2_policy_set(&n->policy, slot, &source->window, source->space);
   dispatcher_add(&n->dispatcher, slot, grid);
   if (dispatcher_next(&n->dispatcher) < part->next) part->next = dispatcher_next(&n->dispatcher);
 }

@@ -33,6 +33,7 @@ struct netlist {
   struct probe_net *probes; /* NULL: no core takes probes */
   struct partition *partition;
   struct outer_memory *outer; /* NULL: DRAM is the GPU's own */
+  struct l2_policy policy; /* of their slices */
   struct commit commit;
   struct cluster_net clusters;
   struct dispatcher dispatcher;
@@ -59,6 +60,12 @@ void netlist_cohere(struct netlist *, struct coherence *);
 void netlist_start(struct netlist *, struct gmem *image, picos now);
 /* … and its cores, before the first grid comes: L1 and the caches of instructions and constants are empty. */
 void netlist_start_cores(struct netlist *, struct gmem *image, bool control_bits);
+
+/* Between windows: so many bytes of L2 are set aside for lines that persist, in whole ways of its sets (rounded up), and
+ * DRAM is read in pieces of fetch_bytes. */
+void netlist_set_l2(struct netlist *, const struct params *, uint64_t aside_bytes, unsigned fetch_bytes);
+/* Between windows: no line persists any more. */
+void netlist_reset_residency(struct netlist *);
 
 /* A grid comes, into a free slot: its books lie in the arena. const_space: sm_open_grid. */
 void netlist_open_grid(struct netlist *, unsigned slot, struct step_source *, const struct dispatch_grid *,

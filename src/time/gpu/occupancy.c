@@ -34,6 +34,14 @@ static uint32_t carveout_for(const struct params *p, uint32_t bytes)
   return p->sm_shared_bytes;
 }
 
+/* The carve-out that a launch prefers: the next one that the array has, and room for a CTA at least. The CTAs are those
+ * that it has room for (cuda_occupancy.h of CUDA 13, cudaOccSMemPreferenceVoltaPlus). */
+static uint32_t preferred_carveout(const struct params *p, const struct step_source *s, uint32_t per_cta)
+{
+  const uint32_t asked = (uint32_t)((uint64_t)p->sm_shared_bytes * (s->shared_share - 1u) / 100);
+  return carveout_for(p, asked > per_cta ? asked : per_cta);
+}
+
 /* ideal.occupancy: warps and CTA slots alone. What there was without it stays the carve-out's business. */
 static void limit_by_warps(const struct params *p, unsigned warps, struct occupancy *o)
 {
@@ -64,7 +72,8 @@ bool occupancy_of(const struct params *p, const struct step_source *s, struct oc
       (uint32_t)round_up(s->shared_bytes + p->sm_shared_reserved_per_cta, p->sm_shared_granule);
   limit(o, p->sm_max_warps / warps, "warps");
   limit(o, warps_by_registers(p, per_warp) / warps, "registers");
-  if (o->shared_per_cta) limit(o, p->sm_shared_bytes / o->shared_per_cta, "shared memory");
+  const uint32_t preferred = s->shared_share ? preferred_carveout(p, s, o->shared_per_cta) : 0;
+  if (o->shared_per_cta) limit(o, (preferred ? preferred : p->sm_shared_bytes) / o->shared_per_cta, "shared memory");
   unsigned limited = o->ctas;
   if (p->ideal_occupancy) limit_by_warps(p, warps, o);
   if (o->ctas == 0)
@@ -82,5 +91,6 @@ bool occupancy_of(const struct params *p, const struct step_source *s, struct oc
   o->warps = o->ctas * warps;
   if (o->ctas < limited) limited = o->ctas;
   o->carveout = carveout_for(p, limited * o->shared_per_cta);
+  if (s->shared_share) o->carveout = o->most_carveout = preferred;
   return true;
 }

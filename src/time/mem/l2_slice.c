@@ -87,8 +87,6 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
       .merges = p->l2_mshr_merges,
       .queue = p->l2_queue,
       .always_hit = always_hit(p),
-      .fetch_shift = (unsigned)__builtin_ctz(p->l2_fetch_bytes / SECTOR_BYTES),
-      .piece = (unsigned)bits_ones(p->l2_fetch_bytes / SECTOR_BYTES),
       .cycle = cycle,
       .tag_cycle = p->ideal_l2_bandwidth ? 0 : cycle,
       .latency = cycles_inside(p) * cycle,
@@ -102,10 +100,12 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
       .read.femtos_per_byte = femtos_per_byte(p),
       .write.femtos_per_byte = femtos_per_byte(p),
   };
+  l2_slice_set_fetch(s, p->l2_fetch_bytes);
   if (ports.rights) l2_gate_init(&s->gate, a, ports.rights, id, power_of_two(s->room_waiters));
   s->by_grid = ARENA_ARRAY(a, struct traffic, GRID_SLOTS + 1);
   QUEUE_INIT(&s->in, a, struct mem_req, power_of_two(p->l2_queue));
   tags_init(&s->tags, a, sets_of_slice(p), p->l2_ways);
+  l2_residency_init(&s->residency, a, ports.policy, &s->tags);
   s->words = ARENA_ARRAY(a, uint32_t, (size_t)s->tags.n_sets * p->l2_ways);
   if (s->link) s->copied = ARENA_ARRAY(a, uint8_t, (size_t)s->tags.n_sets * p->l2_ways);
   uint32_t n = p->l2_mshr_entries + peer_lines(p);
@@ -116,6 +116,12 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
   for (s->n_buckets = 1; s->n_buckets < 2 * n;) s->n_buckets *= 2;
   s->bucket = ARENA_ARRAY(a, uint32_t, s->n_buckets);
   for (uint32_t i = 0; i < s->n_buckets; i++) s->bucket[i] = NIL;
+}
+
+void l2_slice_set_fetch(struct l2_slice *s, unsigned bytes)
+{
+  s->fetch_shift = (unsigned)__builtin_ctz(bytes / SECTOR_BYTES);
+  s->piece = (unsigned)bits_ones(bytes / SECTOR_BYTES);
 }
 
 void l2_slice_free(struct l2_slice *s)
@@ -206,10 +212,33 @@ static void make_dirty(struct l2_slice *s, struct tag_at at, const struct mem_re
   if (first && s->params->l2_dirty_ways) clean_oldest(s, at.set, r->grid, now);
 }
 
-static struct tag_at allocate(struct l2_slice *s, uint64_t line, unsigned set, unsigned grid, picos now)
+/* The place whose line leaves for one that this request asks for, with what it says of it. */
+__attribute__((cold, noinline)) static struct tag_at make_way(struct l2_slice *s, unsigned set,
+                                                              const struct mem_req *r)
 {
-  struct tag_at at = tags_oldest(&s->tags, set);
-  if (tags_used(&s->tags, at)) evict(s, at, grid, now);
+  const enum access_property of = l2_policy_of(s->ports.policy, r->grid, r->line);
+  struct tag_at at = l2_residency_victim(&s->residency, &s->tags, set, of);
+  l2_residency_place(&s->residency, &s->tags, at, of);
+  return at;
+}
+
+__attribute__((cold, noinline)) static void say(struct l2_slice *s, struct tag_at at, const struct mem_req *r)
+{
+  l2_residency_use(&s->residency, &s->tags, at, l2_policy_of(s->ports.policy, r->grid, r->line));
+}
+
+/* The request uses the line there. */
+static void use(struct l2_slice *s, struct tag_at at, const struct mem_req *r)
+{
+  tags_use(&s->tags, at);
+  if (s->ports.policy->active) say(s, at, r);
+}
+
+/* For this request. */
+static struct tag_at allocate(struct l2_slice *s, uint64_t line, unsigned set, const struct mem_req *r, picos now)
+{
+  struct tag_at at = s->ports.policy->active ? make_way(s, set, r) : tags_oldest(&s->tags, set);
+  if (tags_used(&s->tags, at)) evict(s, at, r->grid, now);
   tags_replace(&s->tags, at, line);
   if (s->copied) s->copied[tags_index(&s->tags, at)] = 0;
   return at;
@@ -361,12 +390,16 @@ static void atomic_done(struct l2_slice *s, picos now)
 
 static void note_next(struct l2_slice *s);
 
-/* These sectors, which a request of that grid waits for, are the youngest now, in a way of the line's. */
-static struct tag_at make_valid(struct l2_slice *s, uint64_t line, unsigned sectors, unsigned grid, picos now)
+/* Of no grid. */
+static const struct mem_req of_nobody = {.grid = GRID_NONE};
+
+/* These sectors, which the request waits for, are the youngest now, in a way of the line's. */
+static struct tag_at make_valid(struct l2_slice *s, uint64_t line, unsigned sectors, const struct mem_req *r,
+                                picos now)
 {
   struct tag_at at = find(s, line);
-  if (at.way == TAGS_NONE) at = allocate(s, line, at.set, grid, now);
-  tags_use(&s->tags, at);
+  if (at.way == TAGS_NONE) at = allocate(s, line, at.set, r, now);
+  use(s, at, r);
   tags_fill(&s->tags, at, sectors);
   return at;
 }
@@ -375,8 +408,8 @@ void l2_slice_fill(struct l2_slice *s, uint64_t line, unsigned sectors, picos no
 {
   struct l2_miss *m = find_miss(s, line);
   BUG_ON(!m || (m->pending & sectors) != sectors);
-  unsigned grid = m->first == NIL ? GRID_NONE : s->waiter[m->first].req.grid; /* NIL: of what waits at the gate */
-  struct tag_at at = make_valid(s, line, sectors, grid, now);
+  /* NIL: of what waits at the gate */
+  struct tag_at at = make_valid(s, line, sectors, m->first == NIL ? &of_nobody : &s->waiter[m->first].req, now);
   m->pending &= (uint8_t)~sectors;
   s->stats.l2_filled_sectors += count_sectors(sectors);
   uint32_t before = NIL;
@@ -458,8 +491,8 @@ static void fetch(struct l2_slice *s, const struct mem_req *r, unsigned sectors,
 {
   uint64_t line = r->local, local;
   if (line & L2_FAR_LINE) {
-    struct mem_req m = {.kind = REQ_READ, .local = line & ~L2_FAR_LINE, .sectors = (uint8_t)sectors,
-                        .grid = r->grid};
+    struct mem_req m = {.kind = REQ_READ, .line = r->line, .local = line & ~L2_FAR_LINE,
+                        .sectors = (uint8_t)sectors, .grid = r->grid};
     s->stats.l2_far_sectors += count_sectors(sectors);
     xbar_link_send(s->ports.xbar, s->id, &m, now, 0);
     return;
@@ -513,7 +546,7 @@ static bool take_read(struct l2_slice *s, const struct mem_req *r, unsigned ahea
   s->by_grid[r->grid].l2_read += count_sectors(r->sectors);
   t->l2_hit_sectors += count_sectors(hit & ~ahead);
   hold(s, now, 1, count_sectors(hit), 0);
-  if (at.way != TAGS_NONE) tags_use(&s->tags, at);
+  if (at.way != TAGS_NONE) use(s, at, r);
   if (!need) complete(s, at, r, now, false);
   return true;
 }
@@ -527,7 +560,7 @@ static void take_peer(struct l2_slice *s, picos now)
   xbar_lane_pop(&s->link->requests);
   s->stats.l2_peer_hit_sectors += count_sectors(hit);
   hold(s, now, 1, count_sectors(hit), 0);
-  if (at.way != TAGS_NONE) tags_use(&s->tags, at);
+  if (at.way != TAGS_NONE) use(s, at, &r);
   if (need)
     miss(s, find_miss(s, r.local), &r, need, 0, true, now);
   else
@@ -572,8 +605,8 @@ static bool take_write(struct l2_slice *s, const struct mem_req *r, picos now)
     uint64_t local;
     const struct dram *c = channel_of(s, r->local, &local);
     if (at.way == TAGS_NONE && !dram_write_room(c)) return block(s, L2_WAITS_WRITE, c);
-    if (at.way == TAGS_NONE) at = allocate(s, r->local, at.set, r->grid, now);
-    tags_use(&s->tags, at);
+    if (at.way == TAGS_NONE) at = allocate(s, r->local, at.set, r, now);
+    use(s, at, r);
     note_words(s, at, r);
     make_dirty(s, at, r, now);
     invalidate_copy(s, at, r, now);
@@ -670,7 +703,7 @@ void l2_slice_grant(struct l2_slice *s, const struct l2_grant *g, picos now)
   uint64_t line, local;
   unsigned sectors;
   if (l2_gate_grant(&s->gate, g, now, &line, &sectors) && dram_write_room(channel_of(s, line, &local)))
-    make_valid(s, line, sectors, GRID_NONE, now);
+    make_valid(s, line, sectors, &of_nobody, now);
   go_on_again(s, now);
 }
 

@@ -28,6 +28,7 @@
  *            room from data: a board on which a kernel is repeated, when one launch of it runs
  *   CPUs     beside CPUs on the same memory a request passes a gate first (l2_gate.h): what the GPU has no right to
  *            waits there; DRAM is asked meanwhile. What a CPU has taken is here no longer
+ *   stays    which line leaves: the one used longest ago, until launches say otherwise of theirs (l2_residency.h)
  *   params   l2.*, dram.*
  *   not modelled: data banks, compression
  */
@@ -41,6 +42,7 @@
 #include "time/mem/coherence.h"
 #include "time/mem/dram.h"
 #include "time/mem/l2_gate.h"
+#include "time/mem/l2_residency.h"
 #include "time/mem/l2_stats.h"
 #include "time/mem/tags.h"
 #include "time/mem/traffic.h"
@@ -78,6 +80,7 @@ struct l2_ports {
   struct coherence *coherence; /* NULL: none */
   struct probe_net *probes;
   struct l2_rights *rights; /* CPUs on the same memory; NULL: none */
+  const struct l2_policy *policy; /* of the GPU */
 };
 
 enum l2_block {
@@ -100,6 +103,7 @@ struct l2_slice {
   unsigned fetch_shift, piece; /* sectors of a piece of l2.fetch_bytes: their logarithm; the first piece's */
   /* state */
   struct tags tags;
+  struct l2_residency residency;
   uint8_t *copied; /* [set][way], two partitions: sectors the other one may hold; else NULL */
   uint32_t *words; /* [set][way]: of sectors that are dirty but not valid, the words that were written */
   struct l2_miss *miss;
@@ -134,6 +138,9 @@ void l2_slice_init(struct l2_slice *, struct arena *, const struct params *, uns
 void l2_slice_free(struct l2_slice *);
 /* A kernel comes to an idle GPU: its memory. Lines stay, counters go on. */
 void l2_slice_start(struct l2_slice *, struct gmem *image);
+
+/* Between windows: DRAM is read in pieces of so many bytes, 32, 64 or 128. */
+void l2_slice_set_fetch(struct l2_slice *, unsigned bytes);
 
 /* Takes note of new requests. To be called before the slice's `next` is used in a window. */
 void l2_slice_look(struct l2_slice *);

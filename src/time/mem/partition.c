@@ -3,7 +3,8 @@
 #include "base/arith.h"
 
 void partition_init(struct partition *m, struct arena *a, const struct params *p, unsigned id,
-                    struct xbar *x, perform_fn *perform, void *ctx, struct l2_rights *rights)
+                    struct xbar *x, perform_fn *perform, void *ctx, struct l2_rights *rights,
+                    const struct l2_policy *policy)
 {
   unsigned n = partition_count(p);
   *m = (struct partition){
@@ -16,7 +17,18 @@ void partition_init(struct partition *m, struct arena *a, const struct params *p
   for (unsigned i = 0; i < m->n_slices; i++)
     l2_slice_init(&m->slice[i], a, p, id * m->n_slices + i, i,
                   (struct l2_ports){.xbar = x, .channel = m->channel, .n_channels = m->n_channels,
-                                    .slices = m->n_slices, .perform = perform, .ctx = ctx, .rights = rights});
+                                    .slices = m->n_slices, .perform = perform, .ctx = ctx, .rights = rights,
+                                    .policy = policy});
+}
+
+void partition_set_fetch(struct partition *m, unsigned bytes)
+{
+  for (unsigned i = 0; i < m->n_slices; i++) l2_slice_set_fetch(&m->slice[i], bytes);
+}
+
+void partition_reset_residency(struct partition *m)
+{
+  for (unsigned i = 0; i < m->n_slices; i++) l2_residency_reset(&m->slice[i].residency, &m->slice[i].tags);
 }
 
 void partition_free(struct partition *m)

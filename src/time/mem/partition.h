@@ -35,7 +35,11 @@ static inline unsigned partition_of_slice(const struct params *p, unsigned slice
 }
 
 void partition_init(struct partition *, struct arena *, const struct params *, unsigned id,
-                    struct xbar *, perform_fn *, void *ctx, struct l2_rights *);
+                    struct xbar *, perform_fn *, void *ctx, struct l2_rights *, const struct l2_policy *);
+/* Between windows, for its slices (time/mem/l2_slice.h). */
+void partition_set_fetch(struct partition *, unsigned bytes);
+/* Between windows: none of its lines persists. */
+void partition_reset_residency(struct partition *);
 void partition_free(struct partition *);
 /* From now on, for its slices; it is idle. */
 void partition_cohere(struct partition *, struct coherence *, struct probe_net *);
