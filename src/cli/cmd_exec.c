@@ -27,6 +27,7 @@
 #include "config/presets.h"
 #include "host/activity.h"
 #include "host/choice.h"
+#include "host/host_time.h"
 #include "host/what_if.h"
 #include "isa/watch.h"
 #include "sanitize/sanitize.h"
@@ -39,7 +40,7 @@ enum {
   OPT_SAMPLE_CTAS, OPT_INTERLEAVE, OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_US, OPT_TOOL,
   OPT_PRINT_LEVEL, OPT_PRINT_LIMIT, OPT_LEAK_CHECK, OPT_ERROR_EXITCODE, OPT_LOG_FILE, OPT_HTML, OPT_HTML_BASELINE,
   OPT_WHAT_IF, OPT_MACHINE, OPT_LIBS, OPT_CHECKPOINT, OPT_CHECKPOINT_AT, OPT_RESTORE,
-  OPT_SYSROOT, OPT_MEMORY, OPT_MISSING_CALLS, OPT_FUNCTIONAL_CPU, OPT_FAST_FORWARD,
+  OPT_SYSROOT, OPT_MEMORY, OPT_MISSING_CALLS, OPT_FUNCTIONAL_CPU, OPT_FAST_FORWARD, OPT_HOST_TIME,
   OPT_OUTPUT = 'o',
 };
 
@@ -61,6 +62,8 @@ static const struct cli_option options[] = {
   {OPT_COLD, "cold", NULL, "empty all caches before each timed launch, as profilers do"},
   {OPT_INTERLEAVE, "interleave", "N", "launches without time: the warps of a CTA take turns after N\n"
                                       "instructions at most (4096), for programs that race"},
+  {OPT_HOST_TIME, "host-time", "HOW", "how long the program computes between calls: calls (not at all, the\n"
+                                      "default), measured[,SCALE], record=FILE, replay=FILE (docs/exec.md)"},
   {OPT_THREADS, "threads", "N", "host threads (1)"},
   {OPT_REPORT, "report", "FILE", "write the table of launches there, not to stderr"},
   {OPT_JSON, "json", "FILE", "write the launches as JSON; - is stdout"},
@@ -190,6 +193,26 @@ static int take_file(struct exec_run *x, const char *key, const char *path)
     if (*path != '/' && !getcwd(folder, sizeof folder)) return cli_error("no current folder: %s", host_error());
   }
   fprintf(x->out, "%s=%s%s%s\n", key, folder, *folder ? "/" : "", path);
+  return CLI_OK;
+}
+
+/* Its file by an absolute name; one that is replayed is good now, and is read again by the program. */
+static int take_host_time(struct exec_run *x, const char *arg)
+{
+  struct host_time_choice c;
+  struct host_gaps gaps;
+  struct err e = {""};
+  char path[PATH_MAX];
+  if (!host_time_parse(&c, arg, &e)) return cli_error("%s", e.msg);
+  if (c.mode == HOST_TIME_RECORD) return take_file(x, "host_time=record", c.file);
+  if (c.mode != HOST_TIME_REPLAY) {
+    fprintf(x->out, "host_time=%s\n", arg);
+    return CLI_OK;
+  }
+  if (!host_gaps_read(&gaps, c.file, &e)) return cli_error("%s", e.msg);
+  host_gaps_free(&gaps);
+  if (!realpath(c.file, path)) return cli_error("%s: %s", c.file, host_error());
+  fprintf(x->out, "host_time=replay=%s\n", path);
   return CLI_OK;
 }
 
@@ -339,6 +362,7 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_SET: x->overridden = true; fprintf(x->out, "set=%s\n", arg); return for_runs(cmd, x, "--set", arg);
   case OPT_CLOCK: fprintf(x->out, "set=clock=%s\n", arg); return for_runs(cmd, x, "--clock", arg);
   case OPT_WHAT_IF: return take_what_if(cmd, x, arg);
+  case OPT_HOST_TIME: return take_host_time(x, arg);
   case OPT_TIMED: x->timed = true; break;
   case OPT_FUNCTIONAL: x->timed = false; break;
   case OPT_OUTPUT: x->capture = arg; break;

@@ -8,8 +8,7 @@
  * SMs. One with as many CTAs as SMs, or more, has the GPU for itself. Others are on the GPU at the same time
  * (host/live_gpu.h), and need nothing of this.
  *
- * Not modelled: host threads of their own (they share the one clock), what the program computes between two calls (no
- * time at all).
+ * Not modelled: clocks of host threads (they share the one).
  */
 #ifndef WS_HOST_TIMELINE_H
 #define WS_HOST_TIMELINE_H

@@ -3,12 +3,20 @@
 #include "cuda/core/managed.h"
 #include "cuda/core/task.h"
 
-static CUresult check_need(struct shim *s, enum call_need need)
+static void clock_enter(struct call *c)
 {
+  host_clock_enter(c->s);
+  c->clocked = true;
+}
+
+static CUresult check_need(struct call *c, enum call_need need)
+{
+  struct shim *s = c->s;
   if (need == NEED_NOTHING) return CUDA_SUCCESS;
   if (s->starved) return CUDA_ERROR_OUT_OF_MEMORY;
   if (!s->up) return s->failed ? CUDA_ERROR_NO_DEVICE : CUDA_ERROR_NOT_INITIALIZED;
   managed_look(s);
+  if (s->host_clock) clock_enter(c);
   task_catch_up(s);
   timeline_call(&s->time);
   if (need == NEED_GPU) return CUDA_SUCCESS;
@@ -31,13 +39,15 @@ static struct shim *lock(struct call *c)
 static CUresult unlock(struct call *c, CUresult r)
 {
   memory_end(&c->memory);
+  if (c->clocked) host_clock_leave(c->s);
   pthread_mutex_unlock(&c->s->lock);
   return r;
 }
 
 CUresult call_enter(struct call *c, enum call_need need)
 {
-  return check_need(lock(c), need);
+  lock(c);
+  return check_need(c, need);
 }
 
 CUresult call_enter_runtime(struct call *c, enum call_need need)
@@ -48,7 +58,7 @@ CUresult call_enter_runtime(struct call *c, enum call_need need)
   struct thread *t = shim_thread(s);
   if (need >= NEED_CONTEXT && t->n_contexts == 0)
     t->context[t->n_contexts++] = context_primary(s, &s->boards.of[0]);
-  return check_need(s, need);
+  return check_need(c, need);
 }
 
 static CUresult finish(struct shim *s, CUresult r)

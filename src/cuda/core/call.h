@@ -18,6 +18,7 @@ enum call_need {
 struct call {
   struct memory_attempt memory;
   struct shim *volatile s; /* NULL: not locked yet */
+  volatile bool clocked;   /* host_clock_leave follows */
 };
 
 /* Locks, spends the host time of a call, checks. In any case call_leave must follow. */

@@ -16,6 +16,7 @@
 #include "cuda/core/parts.h"
 #include "cuda/core/sampling.h"
 #include "cuda/core/shim.h"
+#include "host/host_time.h"
 #include "trace/export.h"
 
 /* The file's name, or "NAME.PID" where another process of the program has written that since the start, and the user is
@@ -96,6 +97,19 @@ static void write_timeline(struct shim *s)
   if (!f || !output_close(&out, true, &e)) shim_cannot_write(s, &e);
 }
 
+static void write_host_time(struct shim *s)
+{
+  struct output out;
+  struct err e = {""};
+  char own[PATH_MAX];
+  const char *path;
+  const struct host_gaps *g = host_clock_record(s, &path);
+  if (!g) return;
+  FILE *f = output_open(&out, own_file(s, path, own), &e);
+  if (f) host_gaps_write(g, f);
+  if (!f || !output_close(&out, true, &e)) shim_cannot_write(s, &e);
+}
+
 /* A choice that no launch met is more likely a mistake than meant. */
 static void tell_unmet(const struct shim *s)
 {
@@ -134,6 +148,7 @@ void exec_report(struct shim *s)
   debugged_finish(s);
   ncu_capture_free(s->profile);
   s->profile = NULL;
+  write_host_time(s);
   if (s->options.json) write_json(s, total);
   if (s->activity) write_timeline(s);
   if (s->pages) write_page(s, total);

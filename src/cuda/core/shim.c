@@ -23,7 +23,8 @@ enum { PS_PER_NS = 1000 };
 /* In the order in which they are told. What refers to others goes before them. */
 static const struct shim_part *const parts[] = {
   &task_part,        &capture_part, &graph_part,  &stream_part, &module_part, &array_part,
-  &object_note_part, &graph_memory_part, &ipc_part,     &memory_part, &pool_part,   &context_part, &peer_part, NULL,
+  &object_note_part, &graph_memory_part, &ipc_part,     &memory_part, &pool_part,   &context_part, &peer_part, &host_clock_part,
+  NULL,
 };
 
 static bool bring_up(struct shim *s, struct err *e)
@@ -43,6 +44,7 @@ static bool bring_up(struct shim *s, struct err *e)
   if (s->options.ncu.stream && !(s->profile = ncu_capture_new(&s->options.ncu, e))) return false;
   if (s->profile && s->options.ncu.schedulers) s->schedulers = scheduler_tally_new(&first->preset.params);
   TRY(checked_start(&s->options, first->device.mem, &s->checked, e));
+  TRY(host_clock_start(s, e));
   timeline_init(&s->time, &first->preset.params);
   struct front_gpu gpu[BOARDS_MAX];
   s->shared = exec_options_share(&s->options);

@@ -28,6 +28,7 @@
 #include "cuda/core/end_watch.h"
 #include "cuda/core/graph.h"
 #include "cuda/core/graph_memory.h"
+#include "cuda/core/host_clock.h"
 #include "cuda/core/host_call.h"
 #include "cuda/core/interrupt.h"
 #include "cuda/core/launch_watch.h"
@@ -65,6 +66,7 @@ struct thread {
   struct context *context[MAX_CONTEXTS_PER_THREAD]; /* stack; the last is current */
   unsigned n_contexts;
   CUresult last;    /* cudaGetLastError */
+  struct host_clock_thread host_clock;
   int capture_mode; /* cudaThreadExchangeStreamCaptureMode */
   struct configuration configuration[MAX_CONFIGURATIONS];
   unsigned n_configurations;
@@ -92,6 +94,7 @@ struct shim {
   struct exec_options options;
   struct boards boards;
   struct timeline time; /* the host's clock */
+  struct host_clock *host_clock; /* what passes on it between calls; NULL: nothing */
   struct device_print print;
   struct sticky_fault fault;
 
