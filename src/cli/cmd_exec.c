@@ -24,6 +24,7 @@
 #include "cli/exec_rv64.h"
 #include "cli/program_start.h"
 #include "cli/sanitize_parent.h"
+#include "config/mig.h"
 #include "config/presets.h"
 #include "host/activity.h"
 #include "host/choice.h"
@@ -40,7 +41,7 @@ enum {
   OPT_SAMPLE_CTAS, OPT_INTERLEAVE, OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_US, OPT_TOOL,
   OPT_PRINT_LEVEL, OPT_PRINT_LIMIT, OPT_LEAK_CHECK, OPT_ERROR_EXITCODE, OPT_LOG_FILE, OPT_HTML, OPT_HTML_BASELINE,
   OPT_WHAT_IF, OPT_MACHINE, OPT_LIBS, OPT_CHECKPOINT, OPT_CHECKPOINT_AT, OPT_RESTORE,
-  OPT_SYSROOT, OPT_MEMORY, OPT_MISSING_CALLS, OPT_FUNCTIONAL_CPU, OPT_FAST_FORWARD, OPT_HOST_TIME,
+  OPT_SYSROOT, OPT_MEMORY, OPT_MISSING_CALLS, OPT_FUNCTIONAL_CPU, OPT_FAST_FORWARD, OPT_HOST_TIME, OPT_MIG,
   OPT_OUTPUT = 'o',
 };
 
@@ -54,6 +55,7 @@ static const struct cli_option options[] = {
   {OPT_MACHINE, "machine", "NAME", "a machine of several GPUs, or a file of one (docs/machines.md)"},
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
   {OPT_CLOCK, "clock", "MHZ", "lock the SM clock; L2 follows it, DRAM keeps its own"},
+  {OPT_MIG, "mig", "PROFILE", "an instance of the GPU, as 3g.20gb of an a100 (docs/exec.md)"},
   {OPT_TIMED, "timed", NULL, "simulate the time of every launch (the default)"},
   {OPT_FUNCTIONAL, "functional", NULL, "compute results only; times are nominal (docs/exec.md)"},
   {OPT_TIME_KERNELS, "time-kernels", "WHICH", "time only launches N..M (from 1; several with commas), or those whose\n"
@@ -149,7 +151,7 @@ static const struct cli_option sanitize_options[] = {
 
 /* The options as the library reads them: lines KEY=VALUE. */
 struct exec_run {
-  const char *gpu, *machine, *presets, *which;
+  const char *gpu, *machine, *mig, *presets, *which;
   const char *capture; /* folder; NULL: nothing is captured */
   const char *tools;   /* of the sanitizer; NULL: it is not used */
   const char *error_exitcode;
@@ -290,6 +292,14 @@ static int for_runs(const struct cli_command *cmd, struct exec_run *x, const cha
   return exec_what_if_option(&x->what_if, name, value) ? CLI_OK : cli_usage_error(cmd, "too many options");
 }
 
+static int take_mig(const struct cli_command *cmd, struct exec_run *x, const char *profile)
+{
+  x->mig = profile;
+  x->overridden = true;
+  fprintf(x->out, "set=mig=%s\n", profile);
+  return for_runs(cmd, x, "--mig", profile);
+}
+
 static int take_what_if(const struct cli_command *cmd, struct exec_run *x, const char *costs)
 {
   uint64_t rows;
@@ -361,6 +371,7 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_PRESETS: x->presets = arg; break;
   case OPT_SET: x->overridden = true; fprintf(x->out, "set=%s\n", arg); return for_runs(cmd, x, "--set", arg);
   case OPT_CLOCK: fprintf(x->out, "set=clock=%s\n", arg); return for_runs(cmd, x, "--clock", arg);
+  case OPT_MIG: return take_mig(cmd, x, arg);
   case OPT_WHAT_IF: return take_what_if(cmd, x, arg);
   case OPT_HOST_TIME: return take_host_time(x, arg);
   case OPT_TIMED: x->timed = true; break;
@@ -453,6 +464,7 @@ static bool check_which(const struct exec_run *x, struct err *e)
 static bool check_machine(struct exec_run *x, const char *dir, struct err *e)
 {
   const char *other = x->gpu        ? "--gpu: the machine says which GPUs there are"
+                      : x->mig      ? "--mig, which cuts one GPU"
                       : x->timeline ? "--timeline, which shows one GPU"
                       : x->html     ? "--html, which shows one GPU"
                       : x->what_if.costs ? "--what-if, which asks one GPU"
@@ -465,10 +477,13 @@ static bool check_preset(struct exec_run *x, struct err *e)
 {
   char dir[PATH_MAX];
   struct preset p;
+  struct mig_value instance[MIG_VALUES];
   TRY(presets_dir(x->presets, dir, sizeof dir, e));
   if (x->machine) return check_machine(x, dir, e);
   TRY(preset_load(x->gpu, dir, &p, e));
-  const bool ok = x->overridden || activity_choice_fits(&x->shown, p.params.gpu_sms, e); /* else the library looks */
+  const bool ok = x->mig ? mig_values(&p.params, x->mig, instance, e)
+                         : x->overridden || /* the library looks */
+                               activity_choice_fits(&x->shown, p.params.gpu_sms, e);
   preset_free(&p);
   return ok;
 }

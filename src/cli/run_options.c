@@ -21,7 +21,7 @@
 enum {
   OPT_KERNEL = CLI_OPT_FIRST, OPT_GRID, OPT_BLOCK, OPT_CLUSTER, OPT_SHMEM, OPT_BUF, OPT_SYMBOL, OPT_ARG, OPT_GPU,
   OPT_PRESETS,
-  OPT_SET, OPT_CLOCK, OPT_FUNCTIONAL, OPT_THREADS, OPT_JSON, OPT_JSON_HOST, OPT_OUT, OPT_DATA, OPT_PRINT_BUF,
+  OPT_SET, OPT_CLOCK, OPT_MIG, OPT_FUNCTIONAL, OPT_THREADS, OPT_JSON, OPT_JSON_HOST, OPT_OUT, OPT_DATA, OPT_PRINT_BUF,
   OPT_NO_CHECK, OPT_QUIET, OPT_ANNOTATE, OPT_HAZARDS, OPT_MAX_CYCLES, OPT_MAX_INSTRUCTIONS, OPT_WARM_UP, OPT_INTERLEAVE,
   OPT_PIPELINE, OPT_PIPELINE_WARPS, OPT_PIPELINE_CYCLES, OPT_PIPELINE_SM, OPT_WHAT_IF, OPT_DETAILS,
   OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_CYCLES,
@@ -40,6 +40,7 @@ const struct cli_option run_option_table[] = {
   },
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
   {OPT_CLOCK, "clock", "MHZ", "lock the SM clock; L2 follows it, DRAM keeps its own"},
+  {OPT_MIG, "mig", "PROFILE", "an instance of the GPU, as 3g.20gb of an a100 (docs/exec.md)"},
   {OPT_FUNCTIONAL, "functional", NULL, "compute the results only, without time: much faster"},
   {OPT_INTERLEAVE, "interleave", "N", "with --functional: the warps of a CTA take turns after N instructions\n"
                                       "at most (4096), for programs that race between barriers"},
@@ -109,12 +110,11 @@ static void list_add(struct text_list *list, struct arena *a, int argc, const ch
 }
 
 /* --clock MHZ is an override like those of --set. */
-static void add_clock(struct run_options *o, int argc, const char *mhz)
+static void add_set(struct run_options *o, int argc, const char *key, const char *value)
 {
-  static const char key[] = "clock=";
-  size_t n = sizeof key + strlen(mhz);
+  size_t n = strlen(key) + strlen(value) + 2;
   char *text = ARENA_ARRAY(&o->arena, char, n);
-  snprintf(text, n, "%s%s", key, mhz);
+  snprintf(text, n, "%s=%s", key, value);
   list_add(&o->set, &o->arena, argc, text);
 }
 
@@ -169,7 +169,8 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
   switch (id) {
   case OPT_GPU: o->gpu = arg; break;
   case OPT_SET: list_add(&o->set, &o->arena, argc, arg); break;
-  case OPT_CLOCK: add_clock(o, argc, arg); break;
+  case OPT_CLOCK: add_set(o, argc, "clock", arg); break;
+  case OPT_MIG: add_set(o, argc, "mig", arg); break;
   case OPT_FUNCTIONAL: o->functional = true; break;
   case OPT_CHECKPOINT: o->checkpoint = arg; break;
   case OPT_CHECKPOINT_AT: return take_cycles(cmd, arg, o);

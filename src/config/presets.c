@@ -10,6 +10,7 @@
 #include "base/host_memory.h"
 #include "base/nearest.h"
 #include "base/settings.h"
+#include "config/mig.h"
 
 enum { KEY_MAX = 128, CHAIN_MAX = 16 };
 
@@ -255,14 +256,14 @@ void preset_free(struct preset *p)
 }
 
 /* Sets a number as the command line does. */
-static bool override_int(struct preset *p, const char *key, uint64_t value, struct err *e)
+static bool override_int(struct preset *p, const char *key, uint64_t value, const char *source, struct err *e)
 {
   int number = param_key_find(key);
   BUG_ON(number < 0);
   struct err why;
   if (!param_set_int(&p->params, param_key_at((unsigned)number), (int64_t)value, &why))
     return err_set(e, "%s: %.300s", key, why.msg);
-  p->origin[number] = (struct param_origin){.file = "command line", .source = "clock"};
+  p->origin[number] = (struct param_origin){.file = "command line", .source = source};
   return true;
 }
 
@@ -275,16 +276,30 @@ static bool lock_clock(struct preset *p, const char *mhz, struct err *e)
   struct params before = p->params;
   double khz = value * 1000 + 0.5, ratio = value * 1000 / before.gpu_clock_khz;
   if (khz > UINT32_MAX) khz = UINT32_MAX;
-  TRY(override_int(p, "gpu.clock_khz", (uint64_t)khz, e));
+  TRY(override_int(p, "gpu.clock_khz", (uint64_t)khz, "clock", e));
   if (before.l2_clock_khz)
-    TRY(override_int(p, "l2.clock_khz", (uint64_t)(before.l2_clock_khz * ratio + 0.5), e));
+    TRY(override_int(p, "l2.clock_khz", (uint64_t)(before.l2_clock_khz * ratio + 0.5), "clock", e));
   double dram = before.dram_latency > before.l2_latency ? (double)before.dram_latency - before.l2_latency : 0;
-  return override_int(p, "dram.latency", before.l2_latency + (uint64_t)(dram * ratio + 0.5), e);
+  return override_int(p, "dram.latency", before.l2_latency + (uint64_t)(dram * ratio + 0.5), "clock", e);
+}
+
+static bool cut_instance(struct preset *p, const char *profile, struct err *e)
+{
+  struct mig_value v[MIG_VALUES];
+  char name[PARAM_TEXT_MAX];
+  if (p->instance) return err_set(e, "mig %.60s: it is an instance already", profile);
+  TRY(mig_values(&p->params, profile, v, e));
+  snprintf(name, sizeof name, "%.40s MIG %.16s", p->params.name, profile);
+  for (unsigned i = 0; i < MIG_VALUES; i++) TRY(override_int(p, v[i].key, v[i].value, "mig", e));
+  memcpy(p->params.name, name, sizeof name);
+  p->instance = true;
+  return true;
 }
 
 bool preset_override(struct preset *p, const char *assignment, struct err *e)
 {
   char key[KEY_MAX];
+  if (strncmp(assignment, "mig=", 4) == 0) return cut_instance(p, assignment + 4, e);
   if (strncmp(assignment, "clock=", 6) == 0) return lock_clock(p, assignment + 6, e);
   const char *eq = strchr(assignment, '=');
   if (!eq || (size_t)(eq - assignment) >= sizeof key)

@@ -29,6 +29,7 @@ struct preset {
   struct params params;
   struct param_origin origin[PARAM_N_KEYS]; /* by key number (param_key_at) */
   struct arena strings;                     /* owns the origins' text */
+  bool instance;                            /* it is one of a GPU (mig.h) */
 };
 
 /* Directory of the presets: `option` (may be NULL), else $WARPSTEP_PRESETS, else share/warpstep/presets or presets in a
@@ -46,8 +47,8 @@ bool preset_load(const char *name, const char *dir, struct preset *p, struct err
 void preset_free(struct preset *p);
 
 /* Overrides one value: "sm.max_warps=32". "clock=1440" locks the SM clock to 1440 MHz: L2 and interconnect
- * follow in proportion, the times of DRAM stay what they are in nanoseconds (fractions are allowed). Call params_check
- * when all are done: some only make sense together. */
+ * follow in proportion, the times of DRAM stay what they are in nanoseconds (fractions are allowed). "mig=3g.20gb"
+ * makes an instance of the GPU (mig.h), once. Call params_check when all are done: some only make sense together. */
 bool preset_override(struct preset *p, const char *assignment, struct err *e);
 
 /* Whether a value's source says how we know it: doc:, ubench:, paper: or fit: and a text, or guess. */

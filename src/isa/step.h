@@ -268,8 +268,8 @@ struct step_source {
   bool free_barriers;  /* the caller wants the barriers of a CTA, but those that reduce, to hold nobody */
   uint32_t cluster[3]; /* CTAs of a cluster, which divide the grid; all 0: no clusters */
   struct access_window window; /* what it says of lines in L2 */
-  uint8_t shared_share; /* 1 + per cent of the largest share of the L1 array that it wants as shared memory, a hint; 0: it
-                           said nothing */
+  uint8_t shared_share; /* 1 + per cent of the largest share of the L1 array that it wants as shared memory, a hint;
+                           0: it said nothing */
   bool pairs;          /* CTAs 2k and 2k + 1 of a cluster want an SM each */
 };
 

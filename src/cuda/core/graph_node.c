@@ -245,7 +245,9 @@ CUresult node_kernel_attribute(struct shim *s, CUgraphNode node, int attribute, 
   case LAUNCH_ATTR_CLUSTER: v->cluster.x = c[0], v->cluster.y = c[1], v->cluster.z = c[2]; break;
   case LAUNCH_ATTR_CLUSTER_POLICY: v->cluster_policy = op->kernel.hints.cluster_policy; break;
   case LAUNCH_ATTR_PRIORITY: v->priority = op->kernel.hints.priority; break;
-  case LAUNCH_ATTR_CARVEOUT: v->carveout = kernel_shared_share(op->kernel.q.function, op->kernel.q.shared_share) - 1; break;
+  case LAUNCH_ATTR_CARVEOUT:
+    v->carveout = kernel_shared_share(op->kernel.q.function, op->kernel.q.shared_share) - 1;
+    break;
   default: return CUDA_ERROR_INVALID_VALUE;
   }
   return CUDA_SUCCESS;

@@ -22,9 +22,9 @@ enum { PS_PER_NS = 1000 };
 
 /* In the order in which they are told. What refers to others goes before them. */
 static const struct shim_part *const parts[] = {
-  &task_part,        &capture_part, &graph_part,  &stream_part, &module_part, &array_part,
-  &object_note_part, &graph_memory_part, &ipc_part,     &memory_part, &pool_part,   &context_part, &peer_part, &host_clock_part,
-  NULL,
+  &task_part,        &capture_part,      &graph_part, &stream_part, &module_part, &array_part,
+  &object_note_part, &graph_memory_part, &ipc_part,   &memory_part, &pool_part,   &context_part,
+  &peer_part,        &host_clock_part,   NULL,
 };
 
 static bool bring_up(struct shim *s, struct err *e)

@@ -61,8 +61,8 @@ void netlist_start(struct netlist *, struct gmem *image, picos now);
 /* … and its cores, before the first grid comes: L1 and the caches of instructions and constants are empty. */
 void netlist_start_cores(struct netlist *, struct gmem *image, bool control_bits);
 
-/* Between windows: so many bytes of L2 are set aside for lines that persist, in whole ways of its sets (rounded up), and
- * DRAM is read in pieces of fetch_bytes. */
+/* Between windows: so many bytes of L2 are set aside for lines that persist, in whole ways of its sets (rounded up),
+ * and DRAM is read in pieces of fetch_bytes. */
 void netlist_set_l2(struct netlist *, const struct params *, uint64_t aside_bytes, unsigned fetch_bytes);
 /* Between windows: no line persists any more. */
 void netlist_reset_residency(struct netlist *);

@@ -1,0 +1,74 @@
+#include "config/mig.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arith.h"
+#include "config/params.h"
+
+struct profile {
+  unsigned first, last, whole; /* targets; SMs of the GPU */
+  unsigned of;                 /* slices of its memory */
+  const char *name;
+  bool twice;
+  unsigned sms, slices, engines;
+};
+
+static const struct profile profiles[] = {
+#define MIG_PROFILE(first, last, whole, of, name, twice, sms, slices, engines)                                     \
+  {first, last, whole, of, name, twice, sms, slices, engines},
+#include "config/mig.def"
+#undef MIG_PROFILE
+};
+
+enum { N_PROFILES = sizeof profiles / sizeof *profiles, NAME_MAX_BYTES = 32, MIB_PER_GIB = 1024 };
+
+static bool is_of(const struct profile *f, const struct params *p)
+{
+  return p->arch_sm >= f->first && p->arch_sm <= f->last && p->gpu_sms == f->whole;
+}
+
+/* As nvidia-smi calls it: its memory in GB, rounded. */
+static const char *name_of(const struct profile *f, const struct params *p, char text[NAME_MAX_BYTES])
+{
+  const uint64_t half = (uint64_t)MIB_PER_GIB * f->of / 2;
+  const uint64_t gb = ((uint64_t)p->gpu_memory_mib * f->slices + half) / ((uint64_t)MIB_PER_GIB * f->of);
+  snprintf(text, NAME_MAX_BYTES, "%s.%ugb", f->name, (unsigned)gb);
+  return text;
+}
+
+static const struct profile *find(const struct params *p, const char *name, struct err *e)
+{
+  char text[NAME_MAX_BYTES], known[400] = "";
+  size_t n = 0;
+  for (unsigned i = 0; i < N_PROFILES; i++) {
+    if (!is_of(&profiles[i], p)) continue;
+    if (strcmp(name, name_of(&profiles[i], p, text)) == 0) return &profiles[i];
+    n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", text);
+  }
+  if (!n) err_set(e, "mig %.60s: no instances of a %s are known", name, p->name);
+  else err_set(e, "mig %.60s: a %s has the instances %s", name, p->name, known);
+  return NULL;
+}
+
+/* Where two partitions of L2 are, an instance that has not all of it is in one (guess). */
+bool mig_values(const struct params *p, const char *profile, struct mig_value v[MIG_VALUES], struct err *e)
+{
+  const struct profile *f = find(p, profile, e);
+  if (!f) return false;
+  const uint64_t k = f->slices, of = f->of, gpcs = div_up((uint64_t)f->sms * p->gpu_gpcs, p->gpu_sms);
+  const struct mig_value all[MIG_VALUES] = {
+      {"gpu.sms", f->sms},
+      {"gpu.gpcs", gpcs},
+      {"gpu.memory_mib", p->gpu_memory_mib * k / of},
+      {"l2.bytes", p->l2_bytes * k / of},
+      {"l2.slices", p->l2_slices * k / of},
+      {"l2.partitions", k == of ? p->l2_partitions : 1},
+      {"l2.bytes_per_cycle", p->l2_bytes_per_cycle * k / of},
+      {"dram.channels", p->dram_channels * k / of},
+      {"dram.bus_bits", p->dram_bus_bits * k / of},
+      {"dma.engines", earlier(f->engines, p->dma_engines)},
+  };
+  memcpy(v, all, sizeof all);
+  return true;
+}
