@@ -71,6 +71,21 @@ else
   status=1
 fi
 
+# report OPTION LINE: what the table says of it; no LINE: nothing.
+report() {
+  local line
+  line=$("$bin" exec --set gpu.sms=2 --host-time "$1" "$scratch/busy" 1000 2>&1 >/dev/null | grep '^host time: ')
+  if [ "$line" = "$2" ]; then
+    echo "ok host time: the table says where it came from (${1%%=*})"
+  else
+    echo "not ok host time: the table of ${1%%=*} says '$line'"
+    status=1
+  fi
+}
+report measured "host time: measured, other times on every run (docs/exec.md)"
+report "replay=$scratch/gaps" "host time: replayed (docs/exec.md)"
+report calls ""
+
 # refused TEXT OPTION
 refused() {
   if ! "$bin" exec --host-time "$2" "$scratch/busy" >/dev/null 2>"$scratch/err" && grep -qF "$1" "$scratch/err"; then

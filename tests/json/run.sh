@@ -62,6 +62,7 @@ else
   if "$nvcc" -arch=sm_86 -o "$t/keys" tests/json/keys.cu 2>"$t/log" &&
     "$nvcc" -arch=sm_86 -DPARENT -rdc=true -o "$t/parent" tests/json/keys.cu -lcudadevrt 2>"$t/log"; then
     "$bin" exec --quiet --json "$t/exec/parent.json" "$t/parent" >/dev/null
+    "$bin" exec --quiet --json "$t/exec/host_time.json" --host-time measured "$t/parent" >/dev/null
     "$bin" exec --quiet --json "$t/exec/all.json" "$t/keys" >/dev/null
     "$bin" exec --quiet --json "$t/exec/launches.json" --sample-launches 2 "$t/keys" >/dev/null 2>&1
     "$bin" exec --quiet --json "$t/exec/ctas.json" --sample-ctas 100 "$t/keys" >/dev/null 2>&1

@@ -141,6 +141,7 @@ void exec_report(struct shim *s)
   end_watch_begin(s);
   parts_settle(s);
   s->record.managed = managed_stats(s);
+  s->record.host_time = host_clock_kind(s);
   uint64_t total = s->time.now > s->front.last_end ? s->time.now : s->front.last_end;
   shim_flush_print(s);
   fflush(stdout);

@@ -69,6 +69,15 @@ void host_clock_leave(struct shim *s)
   t->cpu = processor_ns();
 }
 
+const char *host_clock_kind(const struct shim *s)
+{
+  static const char *const kind[] = { [HOST_TIME_CALLS] = NULL,
+                                      [HOST_TIME_MEASURED] = "measured, other times on every run",
+                                      [HOST_TIME_RECORD] = "measured and recorded",
+                                      [HOST_TIME_REPLAY] = "replayed" };
+  return s->host_clock ? kind[s->host_clock->choice.mode] : NULL;
+}
+
 const struct host_gaps *host_clock_record(const struct shim *s, const char **file)
 {
   const struct host_clock *k = s->host_clock;

@@ -32,6 +32,8 @@ bool host_clock_start(struct shim *, struct err *e);
 /* A call of this thread begins, and ends. */
 void host_clock_enter(struct shim *);
 void host_clock_leave(struct shim *);
+/* For the report: how it is known; NULL: nothing passes. */
+const char *host_clock_kind(const struct shim *);
 /* What is to be written to which file when the program ends; NULL: nothing. */
 const struct host_gaps *host_clock_record(const struct shim *, const char **file);
 

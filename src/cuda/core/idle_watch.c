@@ -64,6 +64,7 @@ _Noreturn static void *look_after(void *p)
     nanosleep(&tick, NULL);
     pthread_mutex_lock(&s->lock);
     if (s->front.n_open && !s->front.busy && !s->ending && !s->starved && program_waits(s, &e)) {
+      s->record.spun = true;
       if (s->caller) ((struct thread *)s->caller)->host_clock.spun = true;
       task_run(s, FRONT_NEVER);
       shim_flush_print(s);

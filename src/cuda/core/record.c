@@ -137,6 +137,8 @@ void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64
           nominal ? ", nominal for launches without time" : "");
   if (has_own)
     fprintf(f, "warpstep_*: kernels of warpstep's own libraries, not NVIDIA's, with their times (docs/libraries.md)\n");
+  if (r->host_time) fprintf(f, "host time: %s (docs/exec.md)\n", r->host_time);
+  if (r->spun) fprintf(f, "the program waited in its own code: time went on without its calls (docs/exec.md)\n");
   if (r->managed) write_managed(f, r->managed);
   stalls_write_table(f, r);
 }
@@ -186,6 +188,7 @@ json_t *record_json(const struct record *r, const char *gpu, uint64_t total_ps, 
                           (json_int_t)total_ps,
                           "launches", list);
   NO_MEMORY_IF(!all);
+  if (r->host_time) json_object_set_new(all, "host_time", json_string(r->host_time));
   if (r->managed) json_object_set_new(all, "managed_memory", managed_json(r->managed));
   if (n < count(r)) put(all, "launches_left_out", count(r) - n);
   return all;

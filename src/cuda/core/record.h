@@ -37,6 +37,8 @@ struct record {
   struct launch_record *launch;
   uint64_t n, cap;
   bool machine; /* launches name their GPU */
+  const char *host_time; /* where the time of the program's own code comes from (host_clock.h); NULL: it takes none */
+  bool spun;             /* the program was found waiting in its own code (idle_watch.h) */
   const struct uvm_stats *managed; /* managed memory that moved (time/uvm/uvm_space.h); NULL: none was allocated */
 };
 
