@@ -61,7 +61,9 @@ static void lines_that_persist(void **state)
   walk(&r, 0, 2);
   walk(&r, 100, 140);
   assert_int_equal(walk(&r, 0, 2), 2);
-  walk(&r, 2, 3); /* a third one takes the place of the oldest of them, line 0 */
+  walk(&r, 138, 140);
+  walk(&r, 2, 3); /* a third one takes the place of the oldest of them, line 0, and of no other line */
+  assert_int_equal(walk(&r, 138, 140), 2);
   walk(&r, 100, 140);
   assert_int_equal(walk(&r, 1, 3), 2);
   says(&r, 1, 2, ACCESS_NORMAL, ACCESS_NORMAL, 1);
@@ -90,12 +92,33 @@ static void lines_that_come_to_persist(void **state)
   walk(&r, 0, 2);
   says(&r, 0, 2, ACCESS_PERSISTING, ACCESS_STREAMING, 1);
   walk(&r, 0, 2);
+  says(&r, 0, 0, ACCESS_NORMAL, ACCESS_NORMAL, 1);
+  walk(&r, 0, 1); /* used last, but normal again */
   walk(&r, 100, 140);
+  assert_int_equal(walk(&r, 1, 2), 1);
   assert_int_equal(walk(&r, 0, 1), 0);
   r.policy.aside = 0;
   walk(&r, 1, 2);
   walk(&r, 100, 140);
   assert_int_equal(walk(&r, 1, 2), 0);
+  drain(&r);
+  l2_sum(&r);
+  rig_free(&r);
+}
+
+/* Of two lines that persist the older one is as a normal line when only one way is set aside any more. */
+static void fewer_ways_are_set_aside(void **state)
+{
+  (void)state;
+  struct rig r;
+  residency_rig(&r, 2);
+  says(&r, 0, 2, ACCESS_PERSISTING, ACCESS_STREAMING, 1);
+  walk(&r, 0, 2);
+  says(&r, 0, 0, ACCESS_NORMAL, ACCESS_NORMAL, 1);
+  r.policy.aside = 1;
+  walk(&r, 100, 140);
+  assert_int_equal(walk(&r, 1, 2), 1);
+  assert_int_equal(walk(&r, 0, 1), 0);
   drain(&r);
   l2_sum(&r);
   rig_free(&r);
@@ -152,6 +175,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lines_that_persist),
       cmocka_unit_test(lines_that_come_to_persist),
+      cmocka_unit_test(fewer_ways_are_set_aside),
       cmocka_unit_test(lines_that_stream),
       cmocka_unit_test(lines_of_a_window),
   };
