@@ -6,7 +6,7 @@
 
 #define MAGIC UINT64_C(0x77617270736f6c76)
 
-static bool solver_is(const struct solver *h) { return h && h->magic == MAGIC; }
+bool solver_handle_is(const struct solver *h) { return h && h->magic == MAGIC; }
 
 solver_status solver_refuse(const char *function, const char *why)
 {
@@ -31,7 +31,7 @@ PUBLIC solver_status cusolverDnCreate(struct solver **out)
 }
 PUBLIC solver_status cusolverDnDestroy(struct solver *h)
 {
-  if (!solver_is(h)) return SOLVER_NOT_INITIALIZED;
+  if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   cuStreamSynchronize(h->stream);
   kernel_set_close(&h->kernels);
   h->magic = 0;
@@ -40,13 +40,13 @@ PUBLIC solver_status cusolverDnDestroy(struct solver *h)
 }
 PUBLIC solver_status cusolverDnSetStream(struct solver *h, driver_stream stream)
 {
-  if (!solver_is(h)) return SOLVER_NOT_INITIALIZED;
+  if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   h->stream = stream;
   return SOLVER_SUCCESS;
 }
 PUBLIC solver_status cusolverDnGetStream(const struct solver *h, driver_stream *stream)
 {
-  if (!solver_is(h)) return SOLVER_NOT_INITIALIZED;
+  if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   if (!stream) return SOLVER_INVALID_VALUE;
   *stream = h->stream;
   return SOLVER_SUCCESS;
@@ -81,20 +81,26 @@ static int64_t at_least_1(int64_t n)
   return n > 1 ? n : 1;
 }
 
-/* Launches a kernel of type t for `matrices`, with `sides` right sides each. */
-static solver_status run(struct solver *h, enum lib_kernel of_s, int t, const struct ws_solve_args *a, int64_t matrices,
-                         int64_t sides)
+solver_status solver_launch(struct solver *h, enum lib_kernel of_s, enum lib_kernel of_d, int t, const void *args,
+                            int64_t matrices, int64_t sides)
 {
-  const enum lib_kernel k = (enum lib_kernel)((int)of_s + t * (KERNEL_dsolve_lu - KERNEL_ssolve_lu));
+  const enum lib_kernel k = (enum lib_kernel)((int)of_s + t * ((int)of_d - (int)of_s));
   if (!matrices || !sides) return SOLVER_SUCCESS;
   if (sides > SOLVER_MOST_SIDE || matrices > INT32_MAX) return solver_refuse("cusolverDn", "so many right sides");
   const struct launch_shape shape = {(unsigned)matrices, (unsigned)sides, 1, 256};
-  return kernel_set_launch(&h->kernels, k, shape, h->stream, a) ? SOLVER_SUCCESS : SOLVER_EXECUTION_FAILED;
+  return kernel_set_launch(&h->kernels, k, shape, h->stream, args) ? SOLVER_SUCCESS : SOLVER_EXECUTION_FAILED;
+}
+
+static solver_status run(struct solver *h, enum lib_kernel of_s, int t, const struct ws_solve_args *a, int64_t matrices,
+                         int64_t sides)
+{
+  const enum lib_kernel of_d = (enum lib_kernel)((int)of_s + KERNEL_dsolve_lu - KERNEL_ssolve_lu);
+  return solver_launch(h, of_s, of_d, t, a, matrices, sides);
 }
 
 static solver_status room(const struct solver *h, bool good, int *words)
 {
-  if (!solver_is(h)) return SOLVER_NOT_INITIALIZED;
+  if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   if (!good || !words) return SOLVER_INVALID_VALUE;
   *words = 1; /* kernels need none */
   return SOLVER_SUCCESS;
@@ -102,7 +108,7 @@ static solver_status room(const struct solver *h, bool good, int *words)
 
 static solver_status lu(struct solver *h, int t, int m, int n, void *a, int lda, int *pivots, int *info)
 {
-  if (!solver_is(h)) return SOLVER_NOT_INITIALIZED;
+  if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   if (m < 0 || n < 0 || lda < at_least_1(m) || !info) return SOLVER_INVALID_VALUE;
   const struct ws_solve_args s = {.m = m, .n = n, .lda = lda, .a = a, .pivots = pivots, .info = info};
   return run(h, KERNEL_ssolve_lu, t, &s, 1, 1);
@@ -111,7 +117,7 @@ static solver_status lu(struct solver *h, int t, int m, int n, void *a, int lda,
 static solver_status with_lu(struct solver *h, int t, int op, int n, int sides, const void *a, int lda,
                              const int *pivots, void *b, int ldb, int *info)
 {
-  if (!solver_is(h)) return SOLVER_NOT_INITIALIZED;
+  if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   if ((unsigned)op > WS_SOLVE_C || n < 0 || sides < 0 || lda < at_least_1(n) || ldb < at_least_1(n))
     return SOLVER_INVALID_VALUE;
   const struct ws_solve_args s = {.n = n, .lda = lda, .ldb = ldb, .a = (void *)(uintptr_t)a, .b = b, .op = op,
@@ -122,7 +128,7 @@ static solver_status with_lu(struct solver *h, int t, int op, int n, int sides, 
 static solver_status cholesky(struct solver *h, int t, int uplo, int64_t n, void *a, int64_t lda, int *info,
                               int64_t batch, bool pointers)
 {
-  if (!solver_is(h)) return SOLVER_NOT_INITIALIZED;
+  if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   if ((unsigned)uplo > SOLVER_UPPER || n < 0 || lda < at_least_1(n) || batch < 0 || !info) return SOLVER_INVALID_VALUE;
   const struct ws_solve_args s = {.n = n, .lda = lda, .a = a, .upper = uplo == SOLVER_UPPER, .info = info,
                                   .pointers = pointers};
@@ -132,7 +138,7 @@ static solver_status cholesky(struct solver *h, int t, int uplo, int64_t n, void
 static solver_status with_cholesky(struct solver *h, int t, int uplo, int64_t n, int64_t sides, const void *a,
                                    int64_t lda, void *b, int64_t ldb, int *info, int64_t batch, bool pointers)
 {
-  if (!solver_is(h)) return SOLVER_NOT_INITIALIZED;
+  if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   if ((unsigned)uplo > SOLVER_UPPER || n < 0 || sides < 0 || lda < at_least_1(n) || ldb < at_least_1(n) || batch < 0)
     return SOLVER_INVALID_VALUE;
   const struct ws_solve_args s = {.n = n, .lda = lda, .ldb = ldb, .a = (void *)(uintptr_t)a, .b = b, .info = info,
@@ -142,7 +148,7 @@ static solver_status with_cholesky(struct solver *h, int t, int uplo, int64_t n,
 
 static solver_status qr(struct solver *h, int t, int64_t m, int64_t n, void *a, int64_t lda, void *tau, int *info)
 {
-  if (!solver_is(h)) return SOLVER_NOT_INITIALIZED;
+  if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   if (m < 0 || n < 0 || lda < at_least_1(m)) return SOLVER_INVALID_VALUE;
   const struct ws_solve_args s = {.m = m, .n = n, .lda = lda, .a = a, .tau = tau, .info = info};
   return run(h, KERNEL_ssolve_qr, t, &s, 1, 1);
@@ -150,7 +156,7 @@ static solver_status qr(struct solver *h, int t, int64_t m, int64_t n, void *a, 
 
 static solver_status form_q(struct solver *h, int t, int m, int n, int k, void *a, int lda, const void *tau, int *info)
 {
-  if (!solver_is(h)) return SOLVER_NOT_INITIALIZED;
+  if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   if (n < 0 || m < n || k < 0 || k > n || lda < at_least_1(m)) return SOLVER_INVALID_VALUE;
   const struct ws_solve_args s = {.m = m, .n = n, .k = k, .lda = lda, .a = a, .tau = (void *)(uintptr_t)tau,
                                   .info = info};
@@ -172,7 +178,7 @@ static bool good_shape(const struct shape *p, int t)
 static solver_status apply_q(struct solver *h, int t, const struct shape *p, const void *a, const void *tau, void *c,
                              int *info)
 {
-  if (!solver_is(h)) return SOLVER_NOT_INITIALIZED;
+  if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   if (!good_shape(p, t)) return SOLVER_INVALID_VALUE;
   const struct ws_solve_args s = {.m = p->m, .n = p->n, .k = p->k, .lda = p->lda, .ldb = p->ldc,
                                   .a = (void *)(uintptr_t)a, .b = c, .tau = (void *)(uintptr_t)tau, .op = p->op,
@@ -265,32 +271,24 @@ static solver_status apply_q(struct solver *h, int t, const struct shape *p, con
     return apply_q(h, t, &p, a, tau, c, info);                                                                      \
   }
 
-struct complex_f32 {
-  float re, im;
-};
-struct complex_f64 {
-  double re, im;
-};
 FUNCTIONS(S, float, SOLVER_S, orgqr, ormqr)
 FUNCTIONS(D, double, SOLVER_D, orgqr, ormqr)
 FUNCTIONS(C, struct complex_f32, SOLVER_C, ungqr, unmqr)
 FUNCTIONS(Z, struct complex_f64, SOLVER_Z, ungqr, unmqr)
 
 /* The 64-bit interface: types are arguments. */
-static int type_of(int data)
+int solver_type(int data)
 {
   return data == 0 ? SOLVER_S : data == 1 ? SOLVER_D : data == 4 ? SOLVER_C : data == 5 ? SOLVER_Z : -1;
 }
 
 static solver_status no_room(const struct solver *h, bool good, int data, size_t *device, size_t *host)
 {
-  if (!solver_is(h)) return SOLVER_NOT_INITIALIZED;
-  if (!good || !device || !host || type_of(data) < 0) return SOLVER_INVALID_VALUE;
+  if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
+  if (!good || !device || !host || solver_type(data) < 0) return SOLVER_INVALID_VALUE;
   *device = *host = 0;
   return SOLVER_SUCCESS;
 }
-
-#define ROOM void *work, size_t bytes, void *on_host, size_t host_bytes
 
 PUBLIC solver_status cusolverDnXpotrf_bufferSize(const struct solver *h, void *params, int uplo, int64_t n, int data,
                                                  const void *a, int64_t lda, int compute, size_t *device, size_t *host)
@@ -299,18 +297,18 @@ PUBLIC solver_status cusolverDnXpotrf_bufferSize(const struct solver *h, void *p
   return no_room(h, n >= 0 && lda >= at_least_1(n), data, device, host);
 }
 PUBLIC solver_status cusolverDnXpotrf(struct solver *h, void *params, int uplo, int64_t n, int data, void *a,
-                                      int64_t lda, int compute, ROOM, int *info)
+                                      int64_t lda, int compute, SOLVER_ROOM, int *info)
 {
   (void)params, (void)work, (void)bytes, (void)on_host, (void)host_bytes;
-  if (type_of(data) < 0 || compute != data) return SOLVER_INVALID_VALUE;
-  return cholesky(h, type_of(data), uplo, n, a, lda, info, 1, false);
+  if (solver_type(data) < 0 || compute != data) return SOLVER_INVALID_VALUE;
+  return cholesky(h, solver_type(data), uplo, n, a, lda, info, 1, false);
 }
 PUBLIC solver_status cusolverDnXpotrs(struct solver *h, void *params, int uplo, int64_t n, int64_t sides, int data,
                                       const void *a, int64_t lda, int data_b, void *b, int64_t ldb, int *info)
 {
   (void)params;
-  if (type_of(data) < 0 || data_b != data) return SOLVER_INVALID_VALUE;
-  return with_cholesky(h, type_of(data), uplo, n, sides, a, lda, b, ldb, info, 1, false);
+  if (solver_type(data) < 0 || data_b != data) return SOLVER_INVALID_VALUE;
+  return with_cholesky(h, solver_type(data), uplo, n, sides, a, lda, b, ldb, info, 1, false);
 }
 PUBLIC solver_status cusolverDnXgeqrf_bufferSize(const struct solver *h, void *params, int64_t m, int64_t n, int data,
                                                  const void *a, int64_t lda, int data_tau, const void *tau,
@@ -320,9 +318,9 @@ PUBLIC solver_status cusolverDnXgeqrf_bufferSize(const struct solver *h, void *p
   return no_room(h, m >= 0 && n >= 0 && lda >= at_least_1(m), data, device, host);
 }
 PUBLIC solver_status cusolverDnXgeqrf(struct solver *h, void *params, int64_t m, int64_t n, int data, void *a,
-                                      int64_t lda, int data_tau, void *tau, int compute, ROOM, int *info)
+                                      int64_t lda, int data_tau, void *tau, int compute, SOLVER_ROOM, int *info)
 {
   (void)params, (void)work, (void)bytes, (void)on_host, (void)host_bytes;
-  if (type_of(data) < 0 || compute != data || data_tau != data) return SOLVER_INVALID_VALUE;
-  return qr(h, type_of(data), m, n, a, lda, tau, info);
+  if (solver_type(data) < 0 || compute != data || data_tau != data) return SOLVER_INVALID_VALUE;
+  return qr(h, solver_type(data), m, n, a, lda, tau, info);
 }

@@ -26,12 +26,30 @@ enum { SOLVER_LEFT, SOLVER_RIGHT };
 enum { SOLVER_VERSION = 12000, SOLVER_MOST_SIDE = 65535 };
 /* Types, in the order of their kernels, and cudaDataType. */
 enum { SOLVER_S, SOLVER_D, SOLVER_C, SOLVER_Z };
+/* Functions of the 64-bit interface are handed these. */
+#define SOLVER_ROOM void *work, size_t bytes, void *on_host, size_t host_bytes
+/* What pointers of a complex type point to. */
+struct complex_f32 {
+  float re, im;
+};
+struct complex_f64 {
+  double re, im;
+};
 
 struct solver {
   uint64_t magic;
   struct kernel_set kernels;
   driver_stream stream;
 };
+
+/* Whether this is a handle of ours. */
+bool solver_handle_is(const struct solver *h);
+/* SOLVER_S to SOLVER_Z of a cudaDataType; -1: there is none. */
+int solver_type(int data);
+/* Launches the kernel of type t, given that of type s and that of d, for `matrices` with `sides` right sides each;
+ * `args` is its argument. */
+solver_status solver_launch(struct solver *h, enum lib_kernel of_s, enum lib_kernel of_d, int t, const void *args,
+                            int64_t matrices, int64_t sides);
 
 /* Says on stderr that `function` is not there, for the reason given. */
 solver_status solver_refuse(const char *function, const char *why);

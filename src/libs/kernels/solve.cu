@@ -1,34 +1,23 @@
-// Dense systems: LU, Cholesky, QR by reflectors, and solving with the first two. One CTA for each matrix, straight from memory:
+// Dense systems: LU, Cholesky, QR by reflectors, LDL, and solving with them. One CTA for each matrix, straight from memory:
 // right for small matrices, slow for large ones.
-#include "elements.cuh"
+#include "dense.cuh"
 #include "solve_args.h"
-
-template <typename R> __device__ inline R size_of(R v) { return v < 0 ? -v : v; }
-template <typename R> __device__ inline R size_of(complex_of<R> v) { return size_of(v.x) + size_of(v.y); }
-template <typename R> __device__ inline R square(R v) { return v * v; }
-template <typename R> __device__ inline R square(complex_of<R> v) { return v.x * v.x + v.y * v.y; }
-template <typename R> __device__ inline R real(R v) { return v; }
-template <typename R> __device__ inline R real(complex_of<R> v) { return v.x; }
-template <typename R> __device__ inline R imaginary(R) { return 0; }
-template <typename R> __device__ inline R imaginary(complex_of<R> v) { return v.y; }
-template <typename T> __device__ inline T number(typename traits<T>::real x, typename traits<T>::real y)
-{
-  if constexpr (traits<T>::complex) return {x, y};
-  else return x;
-}
-template <typename R> __device__ inline R down(R v, int by) { return __shfl_down_sync(~0u, v, by); }
-template <typename R> __device__ inline complex_of<R> down(complex_of<R> v, int by) { return {down(v.x, by), down(v.y, by)}; }
-template <typename R> __device__ inline R first(R v) { return __shfl_sync(~0u, v, 0); }
-template <typename R> __device__ inline complex_of<R> first(complex_of<R> v) { return {first(v.x), first(v.y)}; }
-template <typename T> __device__ inline T over_warp(T v)
-{
-  for (int by = 16; by; by /= 2) v = v + down(v, by);
-  return first(v);
-}
 
 template <typename T> __device__ inline T *matrix(void *p, const ws_solve_args &s)
 {
   return s.pointers ? ((T **)p)[blockIdx.x] : (T *)p;
+}
+
+// The factors of a matrix's reflectors: by pointers, too, or one after the other.
+template <typename T> __device__ inline T *factors(const ws_solve_args &s)
+{
+  if (!s.tau_stride) return matrix<T>(s.tau, s);
+  return (T *)s.tau + blockIdx.x * s.tau_stride;
+}
+
+__device__ inline int32_t *pivots_of(const ws_solve_args &s)
+{
+  return s.pivots ? s.pivots + blockIdx.x * s.pivot_stride : nullptr;
 }
 
 // The largest of a column from row j on: its row, the first among equals.
@@ -60,12 +49,13 @@ template <typename T> __device__ int64_t pivot_of(const T *column, int64_t j, in
 template <typename T> __device__ void lu(const ws_solve_args &p)
 {
   T *a = matrix<T>(p.a, p);
+  int32_t *pivots = pivots_of(p);
   int info = 0;
   for (int64_t j = 0; j < min(p.m, p.n); j++) {
     T *column = a + j * p.lda;
-    if (p.pivots) {
+    if (pivots) {
       const int64_t r = pivot_of(column, j, p.m);
-      if (threadIdx.x == 0) p.pivots[j] = (int)r + 1;
+      if (threadIdx.x == 0) pivots[j] = (int)r + 1;
       for (int64_t c = threadIdx.x; c < p.n && r != j; c += 256) {
         const T t = a[c * p.lda + j];
         a[c * p.lda + j] = a[c * p.lda + r];
@@ -142,7 +132,7 @@ template <typename T> __device__ void qr(const ws_solve_args &p)
 {
   using R = typename traits<T>::real;
   __shared__ R part[8];
-  T *a = (T *)p.a, *tau = (T *)p.tau;
+  T *a = matrix<T>(p.a, p), *tau = factors<T>(p);
   for (int64_t j = 0; j < min(p.m, p.n); j++) {
     T *v = a + j * p.lda + j;
     const int64_t rows = p.m - j;
@@ -169,7 +159,7 @@ template <typename T> __device__ void qr(const ws_solve_args &p)
     for (int64_t c = 1 + threadIdx.x / 32; c < p.n - j; c += 8) reflect(v, v + c * p.lda, rows, 1, conjugate(t), false);
     __syncthreads();
   }
-  if (threadIdx.x == 0 && p.info) *p.info = 0;
+  if (threadIdx.x == 0 && blockIdx.x == 0 && p.info) *p.info = 0;
 }
 
 // The first n columns of the product of k reflectors, in their place.
@@ -195,12 +185,13 @@ template <typename T> __device__ void form_q(const ws_solve_args &p)
 // b[m][n] = op(Q) b, or b op(Q), of k reflectors in a.
 template <typename T> __device__ void apply_q(const ws_solve_args &p)
 {
-  T *b = (T *)p.b;
+  T *b = matrix<T>(p.b, p);
+  const T *a = matrix<T>(p.a, p), *tau = factors<T>(p);
   const bool backwards = (p.op == WS_SOLVE_N) != (p.right != 0);
   for (int64_t u = 0; u < p.k; u++) {
     const int64_t j = backwards ? p.k - 1 - u : u;
-    const T *v = (const T *)p.a + j * p.lda + j;
-    T t = ((const T *)p.tau)[j];
+    const T *v = a + j * p.lda + j;
+    T t = tau[j];
     if (p.op != WS_SOLVE_N) t = conjugate(t);
     if (p.right)
       for (int64_t i = threadIdx.x / 32; i < p.m; i += 8) reflect(v, b + j * p.ldb + i, p.n - j, p.ldb, t, true);
@@ -235,9 +226,10 @@ __device__ void triangle(const T *a, int64_t lda, int64_t n, bool upper, int op,
 
 template <typename T> __device__ void exchange(const ws_solve_args &p, T *x, bool backwards)
 {
-  if (threadIdx.x == 0 && p.pivots)
+  const int32_t *pivots = pivots_of(p);
+  if (threadIdx.x == 0 && pivots)
     for (int64_t u = 0; u < p.n; u++) {
-      const int64_t i = backwards ? p.n - 1 - u : u, r = p.pivots[i] - 1;
+      const int64_t i = backwards ? p.n - 1 - u : u, r = pivots[i] - 1;
       const T t = x[i];
       x[i] = x[r];
       x[r] = t;
@@ -245,11 +237,26 @@ template <typename T> __device__ void exchange(const ws_solve_args &p, T *x, boo
   __syncthreads();
 }
 
-// With the factors of lu; blockIdx.y: the right side.
+// Which number on the diagonal is the first that is 0, counted from 1; 0: none.
+template <typename T> __device__ int first_zero(const T *a, int64_t lda, int64_t n)
+{
+  for (int64_t i = 0; i < n; i++)
+    if (size_of(a[i * lda + i]) == 0) return (int)i + 1;
+  return 0;
+}
+
+// With the factors of lu; blockIdx.y: the right side, or the column of the inverse.
 template <typename T> __device__ void lu_solve(const ws_solve_args &p)
 {
   const T *a = matrix<T>(p.a, p);
   T *x = matrix<T>(p.b, p) + blockIdx.y * p.ldb;
+  if (p.invert) {
+    const int none = first_zero(a, p.lda, p.n);
+    if (threadIdx.x == 0 && blockIdx.y == 0 && p.info) p.info[blockIdx.x] = none;
+    if (none) return;
+    for (int64_t i = threadIdx.x; i < p.n; i += 256) x[i] = number<T>(i == blockIdx.y, 0);
+    __syncthreads();
+  }
   if (p.op == WS_SOLVE_N) {
     exchange(p, x, false);
     triangle(a, p.lda, p.n, false, p.op, true, x);
@@ -262,12 +269,187 @@ template <typename T> __device__ void lu_solve(const ws_solve_args &p)
   if (threadIdx.x == 0 && blockIdx.y == 0 && p.info) p.info[blockIdx.x] = 0;
 }
 
+// With the upper triangle of qr.
+template <typename T> __device__ void upper_solve(const ws_solve_args &p)
+{
+  const T *a = matrix<T>(p.a, p);
+  T *x = matrix<T>(p.b, p) + blockIdx.y * p.ldb;
+  const int none = first_zero(a, p.lda, p.n);
+  if (!none) triangle(a, p.lda, p.n, true, WS_SOLVE_N, false, x);
+  if (threadIdx.x == 0 && blockIdx.y == 0 && p.info) p.info[blockIdx.x] = none;
+}
+
 template <typename T> __device__ void cholesky_solve(const ws_solve_args &p)
 {
   const T *a = matrix<T>(p.a, p);
   T *x = matrix<T>(p.b, p) + blockIdx.y * p.ldb;
   triangle(a, p.lda, p.n, p.upper, p.upper ? WS_SOLVE_C : WS_SOLVE_N, false, x);
   triangle(a, p.lda, p.n, p.upper, p.upper ? WS_SOLVE_N : WS_SOLVE_C, false, x);
+  if (threadIdx.x == 0 && blockIdx.y == 0 && p.info) p.info[blockIdx.x] = 0;
+}
+
+// Symmetric, not Hermitian, matrices: P A P^T = L D L^T with blocks of 1 and 2 (Bunch and Kaufman 1977, algorithm A). Of an upper
+// matrix rows and columns are counted from the end, so that it is a lower one.
+template <typename T> struct symmetric {
+  T *a;
+  int64_t lda, n;
+  bool upper;
+  __device__ T &at(int64_t i, int64_t j) const // i >= j
+  {
+    return upper ? a[(n - 1 - j) * lda + n - 1 - i] : a[j * lda + i];
+  }
+  __device__ T get(int64_t i, int64_t j) const { return i >= j ? at(i, j) : at(j, i); }
+  __device__ int pivot(int64_t i) const { return (int)(upper ? n - i : i + 1); } // as LAPACK counts
+};
+
+// The row of the largest of column j among rows from `from` on but row `but`.
+template <typename T> __device__ int64_t largest(const symmetric<T> &s, int64_t j, int64_t from, int64_t but)
+{
+  double best = -1;
+  int64_t at = from;
+  for (int64_t i = from + threadIdx.x % 32; i < s.n; i += 32) {
+    const double v = i == but ? -1. : (double)size_of(s.get(i, j));
+    if (v > best) best = v, at = i;
+  }
+  for (int by = 16; by; by /= 2) {
+    const double other = __shfl_xor_sync(~0u, best, by);
+    const int64_t place = __shfl_xor_sync(~0u, at, by);
+    if (other > best || (other == best && place < at)) best = other, at = place;
+  }
+  return at; // all warps find the same
+}
+
+// Exchanges rows and columns k and r > k of what is left, and rows of the factor's column k - 1 where the block has two.
+template <typename T> __device__ void exchange_symmetric(const symmetric<T> &s, int64_t k, int64_t r)
+{
+  for (int64_t i = k + 1 + threadIdx.x; i < s.n; i += 256) {
+    if (i == r) continue;
+    T &x = s.at(i, k), &y = i < r ? s.at(r, i) : s.at(i, r);
+    const T t = x;
+    x = y, y = t;
+  }
+  if (threadIdx.x == 0) {
+    const T t = s.at(k, k);
+    s.at(k, k) = s.at(r, r), s.at(r, r) = t;
+  }
+  __syncthreads();
+}
+
+// Takes a block of 1 or 2 at k out of what is left. All that a column needs of the block's columns is read before they become
+// the factor's.
+template <typename T> __device__ void eliminate(const symmetric<T> &s, int64_t k, int size)
+{
+  const T one = number<T>(1, 0), d11 = s.at(k, k);
+  if (size == 1) {
+    for (int64_t j = k + 1 + threadIdx.x / 32; j < s.n; j += 8) {
+      const T f = s.at(j, k) / d11;
+      for (int64_t i = j + threadIdx.x % 32; i < s.n; i += 32) s.at(i, j) = s.at(i, j) - s.at(i, k) * f;
+    }
+    __syncthreads();
+    for (int64_t i = k + 1 + threadIdx.x; i < s.n; i += 256) s.at(i, k) = s.at(i, k) / d11;
+  } else {
+    const T d21 = s.at(k + 1, k), d22 = s.at(k + 1, k + 1);
+    const T p = d22 / d21, q = d11 / d21, scale = one / (d21 * (p * q - one));
+    for (int64_t j = k + 2 + threadIdx.x / 32; j < s.n; j += 8) {
+      const T x = s.at(j, k), y = s.at(j, k + 1), f = (p * x - y) * scale, g = (q * y - x) * scale;
+      for (int64_t i = j + threadIdx.x % 32; i < s.n; i += 32)
+        s.at(i, j) = s.at(i, j) - s.at(i, k) * f - s.at(i, k + 1) * g;
+    }
+    __syncthreads();
+    for (int64_t i = k + 2 + threadIdx.x; i < s.n; i += 256) {
+      const T x = s.at(i, k), y = s.at(i, k + 1);
+      s.at(i, k) = (p * x - y) * scale, s.at(i, k + 1) = (q * y - x) * scale;
+    }
+  }
+  __syncthreads();
+}
+
+template <typename T> __device__ void ldl(const ws_solve_args &p)
+{
+  const symmetric<T> s = {matrix<T>(p.a, p), p.lda, p.n, p.upper != 0};
+  const double alpha = (1 + 4.12310562561766054982) / 8; // (1 + sqrt 17) / 8
+  int info = 0;
+  for (int64_t k = 0, size; k < s.n; k += size) {
+    const double diagonal = size_of(s.at(k, k));
+    const int64_t r = k + 1 < s.n ? largest(s, k, k + 1, -1) : k;
+    const double column = k + 1 < s.n ? (double)size_of(s.at(r, k)) : 0;
+    int64_t with = k; // the row that comes to the block's last place
+    size = 1;
+    if (diagonal == 0 && column == 0) {
+      if (!info) info = s.pivot(k);
+    } else if (p.pivots && diagonal < alpha * column) {
+      const int64_t c = largest(s, r, k, r);
+      const double row = size_of(s.get(c, r)); // of row r beside its diagonal
+      if (diagonal >= alpha * column * (column / row)) with = k;
+      else if (size_of(s.at(r, r)) >= alpha * row) with = r;
+      else with = r, size = 2;
+    }
+    const bool singular = diagonal == 0 && column == 0;
+    __syncthreads();
+    const int64_t last = k + size - 1;
+    if (with != last && with != k) {
+      if (size == 2 && threadIdx.x == 0) {
+        const T t = s.at(last, k);
+        s.at(last, k) = s.at(with, k), s.at(with, k) = t;
+      }
+      __syncthreads();
+      exchange_symmetric(s, last, with);
+    }
+    if (threadIdx.x == 0 && p.pivots) {
+      int32_t *pivots = pivots_of(p);
+      const int name = size == 2 ? -s.pivot(with) : s.pivot(with);
+      for (int64_t i = k; i <= last; i++) pivots[s.pivot(i) - 1] = name;
+    }
+    if (!singular) eliminate(s, k, (int)size);
+  }
+  if (threadIdx.x == 0 && p.info) p.info[blockIdx.x] = info;
+}
+
+// With the factors of ldl; pivots have 64 bits (p.pivots_64). blockIdx.y: the right side.
+template <typename T> __device__ void ldl_solve(const ws_solve_args &p)
+{
+  const symmetric<T> s = {matrix<T>(p.a, p), p.lda, p.n, p.upper != 0};
+  T *b = matrix<T>(p.b, p) + blockIdx.y * p.ldb;
+  const T one = number<T>(1, 0);
+  auto x = [&](int64_t i) -> T & { return s.upper ? b[s.n - 1 - i] : b[i]; };
+  auto pivot = [&](int64_t i) { return p.pivots_64[s.pivot(i) - 1]; };
+  auto place = [&](int64_t v) { v = v < 0 ? -v : v; return s.upper ? s.n - v : v - 1; };
+  auto swap = [&](int64_t i, int64_t r) {
+    if (threadIdx.x == 0 && i != r && r >= 0 && r < s.n) {
+      const T t = x(i);
+      x(i) = x(r), x(r) = t;
+    }
+    __syncthreads();
+  };
+  for (int64_t k = 0, size; k < s.n; k += size) {
+    size = pivot(k) < 0 && k + 1 < s.n ? 2 : 1;
+    swap(k + size - 1, place(pivot(k)));
+    const T u = x(k), v = size == 2 ? x(k + 1) : zero<T>();
+    __syncthreads();
+    for (int64_t i = k + size + threadIdx.x; i < s.n; i += 256)
+      x(i) = x(i) - s.at(i, k) * u - (size == 2 ? s.at(i, k + 1) * v : zero<T>());
+    if (threadIdx.x == 0) {
+      if (size == 1) {
+        x(k) = u / s.at(k, k);
+      } else {
+        const T d21 = s.at(k + 1, k), q = s.at(k + 1, k + 1) / d21, r = s.at(k, k) / d21;
+        const T scale = one / (d21 * (q * r - one));
+        x(k) = (q * u - v) * scale, x(k + 1) = (r * v - u) * scale;
+      }
+    }
+    __syncthreads();
+  }
+  for (int64_t k = s.n - 1, size; k >= 0; k -= size) {
+    size = pivot(k) < 0 && k ? 2 : 1;
+    for (int64_t j = k - size + 1 + threadIdx.x / 32; threadIdx.x / 32 < size && j <= k; j += size) {
+      T sum = zero<T>();
+      for (int64_t i = k + 1 + threadIdx.x % 32; i < s.n; i += 32) sum = sum + s.at(i, j) * x(i);
+      sum = over_warp(sum);
+      if (threadIdx.x % 32 == 0) x(j) = x(j) - sum;
+    }
+    __syncthreads();
+    swap(k, place(pivot(k)));
+  }
   if (threadIdx.x == 0 && blockIdx.y == 0 && p.info) p.info[blockIdx.x] = 0;
 }
 
@@ -280,7 +462,10 @@ template <typename T> __device__ void cholesky_solve(const ws_solve_args &p)
   KERNEL(l##solve_form_q, form_q<T>)          \
   KERNEL(l##solve_apply_q, apply_q<T>)        \
   KERNEL(l##solve_with_lu, lu_solve<T>)       \
-  KERNEL(l##solve_with_cholesky, cholesky_solve<T>)
+  KERNEL(l##solve_with_cholesky, cholesky_solve<T>) \
+  KERNEL(l##solve_with_upper, upper_solve<T>) \
+  KERNEL(l##solve_ldl, ldl<T>)                \
+  KERNEL(l##solve_with_ldl, ldl_solve<T>)
 SOLVE(s, float)
 SOLVE(d, double)
 SOLVE(c, c32)

@@ -14,7 +14,10 @@ struct ws_solve_args {
   void *a, *b, *tau;
   int32_t pointers; /* a and b are arrays of pointers, one for each matrix */
   int32_t upper, op, right;
+  int32_t invert; /* with_lu: the right sides are those of the identity */
   int32_t *pivots; /* rows from 1 on, NULL: none are exchanged */
+  const int64_t *pivots_64; /* of ldl_solve */
+  int64_t pivot_stride, tau_stride; /* from matrix to matrix; tau_stride 0: pointers as for a */
   int32_t *info;   /* of each matrix */
 };
 
