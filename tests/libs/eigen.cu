@@ -177,6 +177,78 @@ template <typename T> static void eigen_batch(cusolverDnHandle_t h, int n)
   }
 }
 
+// General matrices -------------------------------------------------------------------------------------------------------
+
+enum shape { ANY, ROUND, JORDAN, TRIANGLE, ZEROS, BLOCKS, SHAPES };
+
+static number general(int i, int j, int n, shape s, bool complex)
+{
+  const number v(next(), complex ? next() : 0);
+  switch (s) {
+  case ROUND: return (i + 1) % n == j; // a permutation: roots of unity, where steps without a good shift do nothing
+  case JORDAN: return i == j ? 2 : i + 1 == j ? 1 : 0;
+  case TRIANGLE: return i <= j ? v : 0;
+  case ZEROS: return 0;
+  case BLOCKS: return i / 2 == j / 2 ? (i == j ? 1 : i < j ? 2 : -3) : 0; // the same pair again and again
+  default: return v;
+  }
+}
+
+template <typename T> static void values(cusolverDnHandle_t h, int n, shape s, double by)
+{
+  typedef type<T> t;
+  constexpr bool complex = !std::is_floating_point<T>::value;
+  typedef std::complex<typename t::real> C;
+  matrix<T> a(n, n), v(n, n, 2);
+  table filled(n, n);
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n; i++) filled.at(i, j) = general(i, j, n, s, complex) * by;
+  put(a, filled);
+  const table before = a.get();
+  const cudaDataType wt = sizeof(typename t::real) == 4 ? CUDA_C_32F : CUDA_C_64F;
+  C *w = device(std::vector<C>(n));
+  int *info = device(std::vector<int>{99});
+  size_t on_device, on_host;
+  char what[80];
+  snprintf(what, sizeof what, "values of a general matrix, %d x %d, shape %d, %d bytes", n, n, s, (int)sizeof(T));
+  std::vector<C> alone;
+  for (int vectors = 0; vectors < 2; vectors++) {
+    const auto no = CUSOLVER_EIG_MODE_NOVECTOR, job = vectors ? CUSOLVER_EIG_MODE_VECTOR : no;
+    a.up(), v.up();
+    bool right = !cusolverDnXgeev_bufferSize(h, nullptr, no, job, n, t::a_type, a.at, a.ld, wt, w, t::a_type, nullptr, 1, t::a_type, v.at, v.ld,
+                                             t::a_type, &on_device, &on_host);
+    right = right && !cusolverDnXgeev(h, nullptr, no, job, n, t::a_type, a.at, a.ld, wt, w, t::a_type, nullptr, 1, t::a_type, v.at, v.ld, t::a_type,
+                                      device(std::vector<char>(on_device)), on_device, nullptr, on_host, info);
+    check(right && info_of(info) == 0, what);
+    const std::vector<C> values = host(w, n);
+    if (!vectors) {
+      alone = values;
+      continue;
+    }
+    check(alone == values, "values with and without vectors");
+    v.back();
+    table found = v.get(), scaled(n, n);
+    for (int j = 0; j < n && !complex; j++) { // pairs have their parts in two columns
+      if (values[j].imag() == 0) continue;
+      right = right && values[j].imag() > 0 && j + 1 < n && values[j + 1] == std::conj(values[j]);
+      for (int i = 0; right && i < n; i++) {
+        const number u(found.at(i, j).real(), found.at(i, j + 1).real());
+        found.at(i, j) = u, found.at(i, j + 1) = std::conj(u);
+      }
+      j++;
+    }
+    number sum = 0, trace = 0;
+    for (int j = 0; j < n; j++) {
+      double length = 0;
+      sum += number(values[j]), trace += before.at(j, j);
+      for (int i = 0; i < n; i++) length += std::norm(found.at(i, j)), scaled.at(i, j) = found.at(i, j) * number(values[j]);
+      right = right && below(fabs(sqrt(length) - 1), n, t::eps, 1);
+    }
+    check(right && below(std::abs(sum - trace), n, t::eps, before.norm()), what);
+    check(below(distance(before * found, scaled), n, t::eps, before.norm() * sqrt((double)n)), what);
+  }
+}
+
 // Singular values --------------------------------------------------------------------------------------------------------
 
 // `rank` of the columns are independent, sizes from 1 to 1e-3.
@@ -474,6 +546,8 @@ template <typename T> static void of_type(cusolverDnHandle_t h, cublasHandle_t b
   for (int n : {1, 2, 5, 16, 33}) eigen<T>(h, n, RANDOM, n % 2, true), eigen<T>(h, n, RANDOM, n % 2 == 0, false);
   for (int k = LIKE_UNIT; k < KINDS; k++) eigen<T>(h, 11, (kind)k, k % 2, true);
   eigen_batch<T>(h, 6);
+  for (int n : {1, 2, 3, 4, 9, 20, 40}) values<T>(h, n, ANY, 1);
+  for (int s = ROUND; s < SHAPES; s++) values<T>(h, 7, (shape)s, 1), values<T>(h, 8, (shape)s, s % 2 ? 0x1p-90 : 0x1p+90);
   singular<T>(h, 1, 1, 1, 1);
   singular<T>(h, 12, 12, 12, 1);
   singular<T>(h, 25, 9, 9, 1);

@@ -211,6 +211,39 @@ static void epilogue(cublasLtHandle_t h, cublasLtEpilogue_t e, int m, int n, int
   cublasLtMatrixLayoutDestroy(la), cublasLtMatrixLayoutDestroy(lb), cublasLtMatrixLayoutDestroy(ld);
 }
 
+// D = A B + bias in FP64, where no kernel has an epilogue.
+static void bias_in_double(cublasLtHandle_t h, int m, int n, int k)
+{
+  matrix<double> a(m, k, m, 1), b(k, n, k, 1), d(m, n, m, 1), bias(m, 1, m, 1);
+  cublasLtMatmulDesc_t desc;
+  cublasLtMatrixLayout_t la, lb, ld;
+  cublasLtMatmulPreference_t pref;
+  cublasLtMatmulHeuristicResult_t found;
+  int n_found = 0;
+  const double one = 1, zero = 0;
+  const cublasLtEpilogue_t e = CUBLASLT_EPILOGUE_BIAS;
+  const void *p = bias.at;
+  cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_64F, CUDA_R_64F);
+  cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &e, sizeof e);
+  cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &p, sizeof p);
+  cublasLtMatrixLayoutCreate(&la, CUDA_R_64F, m, k, m);
+  cublasLtMatrixLayoutCreate(&lb, CUDA_R_64F, k, n, k);
+  cublasLtMatrixLayoutCreate(&ld, CUDA_R_64F, m, n, m);
+  cublasLtMatmulPreferenceCreate(&pref);
+  bool right = !cublasLtMatmulAlgoGetHeuristic(h, desc, la, lb, ld, ld, pref, 1, &found, &n_found) && n_found == 1;
+  right = right && cublasLtMatmul(h, desc, &one, a.at, la, b.at, lb, &one, d.at, ld, d.at, ld, &found.algo, nullptr, 0, 0) == CUBLAS_STATUS_NOT_SUPPORTED;
+  right = right && !cublasLtMatmul(h, desc, &one, a.at, la, b.at, lb, &zero, d.at, ld, d.at, ld, &found.algo, nullptr, 0, 0);
+  d.fetch();
+  for (int c = 0; c < n; c++)
+    for (int r = 0; r < m; r++) {
+      const double v = expected(a, b, CUBLAS_OP_N, CUBLAS_OP_N, r, c, k, 0).real() + bias.get(r, 0, 0).real();
+      if (fabs(d.get(r, c, 0).real() - v) > 1e-13 * (k + fabs(v))) right = false;
+    }
+  say(right, "a bias in FP64", m, n, k, e, 0);
+  cublasLtMatmulDescDestroy(desc), cublasLtMatmulPreferenceDestroy(pref);
+  cublasLtMatrixLayoutDestroy(la), cublasLtMatrixLayoutDestroy(lb), cublasLtMatrixLayoutDestroy(ld);
+}
+
 // BGRADB: sums of B over k, beside the product.
 static void bias_gradient(cublasLtHandle_t h)
 {
@@ -261,6 +294,8 @@ int main()
                                      CUBLASLT_EPILOGUE_GELU_BIAS, CUBLASLT_EPILOGUE_GELU_AUX_BIAS, CUBLASLT_EPILOGUE_DGELU,
                                      CUBLASLT_EPILOGUE_RELU_AUX};
   for (cublasLtEpilogue_t e : ends) epilogue(lt, e, 128, 24, 40);
+  bias_in_double(lt, 9, 7, 13);
+  bias_in_double(lt, 64, 65, 1100);
   bias_gradient(lt);
   cublasLtDestroy(lt), cublasDestroy(h);
   printf("%d products, %d wrong\n", cases, failures);

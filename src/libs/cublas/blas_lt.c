@@ -271,6 +271,18 @@ static void take_epilogue(struct blas_product *p, const struct lt_desc *d, int b
   x->scale_b = d->scale_b;
 }
 
+/* Kernels of FP64 add no bias; where nothing but it is added, it comes in the place of C. */
+static void bias_as_c(struct blas_product *p)
+{
+  static const double one = 1;
+  const struct ws_gemm_args *x = &p->extra;
+  if (x->epilogue != WS_BIAS || p->d.type != DATA_R_64F || x->bias_type != WS_F64) return;
+  p->c = (struct blas_operand){x->bias, 0, x->stride_bias, DATA_R_64F};
+  p->bias_is_c = true;
+  p->extra.epilogue = 0;
+  if (!p->on_device && p->scale == DATA_R_64F && p->beta && *(const double *)p->beta == 0) p->beta = &one;
+}
+
 /* Row-major D = A B is D^T = B^T A^T column-major: operands change places. Only all of one order are served. */
 static blas_status describe(struct blas_product *p, const struct lt_desc *d, const void *alpha, const void *a,
                             const struct lt_layout *la, const void *b, const struct lt_layout *lb, const void *beta,
@@ -300,6 +312,7 @@ static blas_status describe(struct blas_product *p, const struct lt_desc *d, con
   p->on_device = d->pointer_mode == BLAS_DEVICE;
   p->scale = d->scale, p->compute = d->compute;
   take_epilogue(p, d, bits);
+  bias_as_c(p);
   return blas_product_known(p) ? BLAS_SUCCESS : BLAS_NOT_SUPPORTED;
 }
 
@@ -313,7 +326,7 @@ PUBLIC blas_status cublasLtMatmulAlgoGetHeuristic(struct blas *h, const struct l
   struct blas_product p;
   if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
   if (!d || !a || !b || !c || !o || !pref || wanted < 1 || !found || !n) return BLAS_INVALID_VALUE;
-  const float one = 1;
+  const double one = 1;
   *n = 0;
   struct lt_desc asked = *d; /* where the operands of an epilogue are is not known yet */
   if (!asked.bias) asked.bias = &one;
@@ -359,6 +372,7 @@ PUBLIC blas_status cublasLtMatmul(struct blas *h, const struct lt_desc *d, const
   blas_status s = describe(&p, d, alpha, a, la, b, lb, beta, c, lc, o, lo);
   if (s == BLAS_NOT_SUPPORTED) return blas_refuse("cublasLtMatmul", "these types, layouts or attributes");
   if (s != BLAS_SUCCESS) return s;
+  if (p.bias_is_c && p.beta == beta) return blas_refuse("cublasLtMatmul", "a bias and C in FP64");
   p.room = (uint64_t)(uintptr_t)workspace;
   p.room_bytes = workspace ? bytes : 0;
   s = blas_multiply(h, &p, stream, "cublasLtMatmul");

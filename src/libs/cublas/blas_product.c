@@ -202,8 +202,8 @@ static bool valid(const struct blas_product *p)
   if ((unsigned)p->op_a >= BLAS_OPS || (unsigned)p->op_b >= BLAS_OPS) return false;
   if (p->m < 0 || p->n < 0 || p->k < 0 || p->batch < 0 || !p->alpha || !p->beta) return false;
   return operand_fits(&p->a, p->op_a == BLAS_OP_N ? p->m : p->k) &&
-         operand_fits(&p->b, p->op_b == BLAS_OP_N ? p->k : p->n) && operand_fits(&p->c, p->m) &&
-         operand_fits(&p->d, p->m);
+         operand_fits(&p->b, p->op_b == BLAS_OP_N ? p->k : p->n) &&
+         (p->bias_is_c || operand_fits(&p->c, p->m)) && operand_fits(&p->d, p->m);
 }
 
 blas_status blas_multiply(struct blas *h, const struct blas_product *p, driver_stream stream, const char *function)

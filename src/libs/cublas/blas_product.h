@@ -18,6 +18,7 @@ struct blas_product {
   int64_t m, n, k, batch;
   struct blas_operand a, b, c, d;
   bool pointers;
+  bool bias_is_c; /* c is a vector, the same for each column */
   const void *alpha, *beta;
   bool on_device; /* alpha and beta */
   int scale;      /* cudaDataType of alpha and beta */
