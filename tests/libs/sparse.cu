@@ -217,6 +217,55 @@ template <typename T> static void matrix_case(cusparseHandle_t h, int format, in
   cusparseDestroyDnMat(mc);
 }
 
+// Elements of op(A) op(B) where C has some.
+template <typename T> static void sampled_case(cusparseHandle_t h, int format, int op_a, int op_b, int order_a, int order_b, int k)
+{
+  const matrix<T> c(37, 45), stored = format == CUSPARSE_FORMAT_CSC ? c.turned() : c;
+  const int m = c.rows, n = c.cols, ra = op_a ? k : m, ca = op_a ? m : k, rb = op_b ? n : k, cb = op_b ? k : n;
+  const int lda = (order_a == CUSPARSE_ORDER_COL ? ra : ca) + 2, ldb = (order_b == CUSPARSE_ORDER_COL ? rb : cb) + 1;
+  std::vector<T> a(lda * (order_a == CUSPARSE_ORDER_COL ? ca : ra)), b(ldb * (order_b == CUSPARSE_ORDER_COL ? cb : rb));
+  for (T &v : a) v = type<T>::make();
+  for (T &v : b) v = type<T>::make();
+  const T alpha = type<T>::make(), beta = type<T>::make();
+  cusparseSpMatDescr_t d = describe<T, int>(c, format, 1);
+  cusparseDnMatDescr_t ma, mb;
+  size_t bytes = 0;
+  void *values = nullptr;
+  const auto oa = (cusparseOperation_t)op_a, ob = (cusparseOperation_t)op_b;
+  bool right = !cusparseCreateDnMat(&ma, ra, ca, lda, device(a), type<T>::data, (cusparseOrder_t)order_a) &&
+               !cusparseCreateDnMat(&mb, rb, cb, ldb, device(b), type<T>::data, (cusparseOrder_t)order_b);
+  right = right && !cusparseSDDMM_bufferSize(h, oa, ob, &alpha, ma, mb, &beta, d, type<T>::data, CUSPARSE_SDDMM_ALG_DEFAULT, &bytes);
+  right = right && !cusparseSDDMM(h, oa, ob, &alpha, ma, mb, &beta, d, type<T>::data, CUSPARSE_SDDMM_ALG_DEFAULT, device(std::vector<char>(bytes)));
+  right = right && !cusparseSpMatGetValues(d, &values);
+  const std::vector<T> got = right ? host((T *)values, stored.values.size()) : std::vector<T>();
+  for (size_t z = 0; right && z < got.size(); z++) {
+    const int i = format == CUSPARSE_FORMAT_CSC ? stored.column[z] : stored.row[z], j = format == CUSPARSE_FORMAT_CSC ? stored.row[z] : stored.column[z];
+    number sum = 0;
+    double size = 0;
+    for (int l = 0; l < k; l++) {
+      const int r = op_a ? l : i, s = op_a ? i : l, t = op_b ? j : l, u = op_b ? l : j;
+      const number x = maybe_conj(number(a[order_a == CUSPARSE_ORDER_COL ? s * lda + r : r * lda + s]), op_a);
+      const number y = maybe_conj(number(b[order_b == CUSPARSE_ORDER_COL ? u * ldb + t : t * ldb + u]), op_b);
+      sum += x * y, size += std::abs(x * y);
+    }
+    const number more = number(beta) * number(stored.values[z]);
+    right = near(got[z], number(alpha) * sum + more, std::abs(number(alpha)) * size + std::abs(more), k + 2);
+  }
+  char what[100];
+  snprintf(what, sizeof what, "SDDMM of type %d, format %d, ops %d %d, orders %d %d, k %d", type<T>::data, format, op_a, op_b, order_a, order_b, k);
+  check(right, what);
+  cusparseDestroySpMat(d);
+  cusparseDestroyDnMat(ma);
+  cusparseDestroyDnMat(mb);
+}
+
+template <typename T> static void sampled(cusparseHandle_t h)
+{
+  const int col = CUSPARSE_ORDER_COL, row = CUSPARSE_ORDER_ROW;
+  for (int format : {CUSPARSE_FORMAT_CSR, CUSPARSE_FORMAT_CSC, CUSPARSE_FORMAT_COO})
+    for (int op = 0; op < 9; op++) sampled_case<T>(h, format, op / 3, op % 3, op % 2 ? col : row, op % 4 > 1 ? col : row, op ? 33 : 1);
+}
+
 template <typename T> static void conversions(cusparseHandle_t h, int format, int base)
 {
   const matrix<T> a(30, 44);
@@ -283,6 +332,7 @@ int main()
       }
   matrix_case<float>(h, CUSPARSE_FORMAT_CSC, 0, 0, row, row, 20, 1);
   matrix_case<double>(h, CUSPARSE_FORMAT_CSC, 1, 0, col, row, 20, 1);
+  sampled<float>(h), sampled<double>(h), sampled<std::complex<float>>(h), sampled<std::complex<double>>(h);
   for (int format : {CUSPARSE_FORMAT_CSR, CUSPARSE_FORMAT_COO, CUSPARSE_FORMAT_CSC}) {
     conversions<float>(h, format, 0);
     conversions<std::complex<double>>(h, format, 1);

@@ -12,7 +12,8 @@ struct general {
 static solver_status check(const struct general *q)
 {
   const int t = solver_type(q->a);
-  if ((unsigned)q->left > 1 || (unsigned)q->right > 1 || q->n < 0 || q->lda < 1 || q->lda < q->n) return SOLVER_INVALID_VALUE;
+  if ((unsigned)q->left > 1 || (unsigned)q->right > 1 || q->n < 0 || q->lda < 1 || q->lda < q->n)
+    return SOLVER_INVALID_VALUE;
   if (t < 0 || q->compute != q->a || (q->right && (q->ldv < 1 || q->ldv < q->n))) return SOLVER_INVALID_VALUE;
   if (q->left) return solver_refuse("cusolverDnXgeev", "left eigenvectors");
   if (q->w != q->a && solver_type(q->w) != (t | 2)) return SOLVER_INVALID_VALUE;

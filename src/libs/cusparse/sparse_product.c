@@ -105,6 +105,48 @@ static sparse_status multiply(struct sparse_handle *h, const struct product *p, 
   return SPARSE_SUCCESS;
 }
 
+/* Of op(A) op(B) what C has a place for. Of compressed columns the transposed product, whose operands change places. */
+static sparse_status sample(struct sparse_handle *h, const struct product *p, const struct dense_matrix *left,
+                            const struct dense_matrix *right, const struct sparse_matrix *c)
+{
+  const int kind = sparse_kind(c->value_type);
+  bool turned;
+  struct ws_sparse_product g = {.a = seen(c, &turned), .n = p->op_a ? left->rows : left->cols};
+  int64_t row[2], column[2];
+  strides(left, p->op_a != SPARSE_OP_N, &row[0], &column[0]);
+  strides(right, p->op_b != SPARSE_OP_N, &row[1], &column[1]);
+  g.b = turned ? right->values : left->values;
+  g.b_row = turned ? column[1] : row[0];
+  g.b_column = turned ? row[1] : column[0];
+  g.c = turned ? left->values : right->values;
+  g.c_row = turned ? column[0] : row[1];
+  g.c_column = turned ? row[0] : column[1];
+  g.conj_b = (turned ? p->op_b : p->op_a) == SPARSE_OP_C;
+  g.conj = (turned ? p->op_a : p->op_b) == SPARSE_OP_C;
+  g.alpha = scalar_at(h, p->alpha, kind);
+  g.beta = scalar_at(h, p->beta, kind);
+  if (!g.a.rows || !c->count) return SPARSE_SUCCESS;
+  const enum lib_kernel k = of_type(KERNEL_ssparse_sampled, kind);
+  const bool ok = kernel_set_launch(&h->kernels, k, shape_of(g.a.rows * 32), h->stream, &g);
+  return ok ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
+}
+
+static sparse_status check_sample(const struct sparse_handle *h, const struct product *p, const struct dense_matrix *a,
+                                  const struct dense_matrix *b, const struct sparse_matrix *c, const char *function)
+{
+  if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
+  if (!p->alpha || !p->beta || !dense_matrix_is(a) || !dense_matrix_is(b) || !sparse_matrix_is(c))
+    return SPARSE_INVALID_VALUE;
+  if ((unsigned)p->op_a >= SPARSE_OPS || (unsigned)p->op_b >= SPARSE_OPS) return SPARSE_INVALID_VALUE;
+  const int type = c->value_type;
+  if (sparse_kind(type) < 0 || a->value_type != type || b->value_type != type || p->compute != type)
+    return sparse_refuse(function, "values of these types");
+  if (a->batch > 1 || b->batch > 1) return sparse_refuse(function, "batches");
+  const int64_t m = p->op_a ? a->cols : a->rows, k = p->op_a ? a->rows : a->cols;
+  const int64_t rows = p->op_b ? b->cols : b->rows, n = p->op_b ? b->rows : b->cols;
+  return m == c->rows && n == c->cols && k == rows ? SPARSE_SUCCESS : SPARSE_INVALID_VALUE;
+}
+
 /* The kernels need no buffer; programs allocate what they are told, and want a pointer for it. */
 static sparse_status no_buffer(const struct sparse_handle *h, size_t *bytes)
 {
@@ -157,6 +199,31 @@ PUBLIC sparse_status cusparseSpMM_bufferSize(MATRIX_ARGUMENTS, size_t *bytes)
   (void)algorithm;
   const struct product p = {op_a, op_b, compute, alpha, beta, a, b, c};
   const sparse_status s = check(h, &p, __func__);
+  return s ? s : no_buffer(h, bytes);
+}
+
+#define SAMPLE_ARGUMENTS                                                                                      \
+  struct sparse_handle *h, int op_a, int op_b, const void *alpha, const struct dense_matrix *a,               \
+    const struct dense_matrix *b, const void *beta, const struct sparse_matrix *c, int compute, int algorithm
+
+PUBLIC sparse_status cusparseSDDMM(SAMPLE_ARGUMENTS, void *buffer)
+{
+  (void)algorithm, (void)buffer;
+  const struct product p = {.op_a = op_a, .op_b = op_b, .compute = compute, .alpha = alpha, .beta = beta};
+  const sparse_status s = check_sample(h, &p, a, b, c, __func__);
+  return s ? s : sample(h, &p, a, b, c);
+}
+PUBLIC sparse_status cusparseSDDMM_preprocess(SAMPLE_ARGUMENTS, void *buffer)
+{
+  (void)algorithm, (void)buffer;
+  const struct product p = {.op_a = op_a, .op_b = op_b, .compute = compute, .alpha = alpha, .beta = beta};
+  return check_sample(h, &p, a, b, c, __func__);
+}
+PUBLIC sparse_status cusparseSDDMM_bufferSize(SAMPLE_ARGUMENTS, size_t *bytes)
+{
+  (void)algorithm;
+  const struct product p = {.op_a = op_a, .op_b = op_b, .compute = compute, .alpha = alpha, .beta = beta};
+  const sparse_status s = check_sample(h, &p, a, b, c, __func__);
   return s ? s : no_buffer(h, bytes);
 }
 

@@ -42,6 +42,32 @@ template <typename R> __device__ inline complex_of<R> down(complex_of<R> v, int 
   return {__shfl_down_sync(~0u, v.x, by), __shfl_down_sync(~0u, v.y, by)};
 }
 
+// Elements of a dense product where the sparse matrix has some: a[i][j] = alpha * sum over k of b[i][k] c[k][j] + beta * a[i][j]. A
+// warp per row, its lanes along k.
+template <typename T> __device__ void sampled(const ws_sparse_product &p)
+{
+  const int lane = threadIdx.x % 32;
+  const int64_t warps = (int64_t)gridDim.x * (blockDim.x / 32);
+  const T alpha = scalar<T>(p.alpha, kind<T>()), beta = scalar<T>(p.beta, kind<T>());
+  for (int64_t row = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; row < p.a.rows; row += warps) {
+    const int64_t end = first_of_row(p.a, row + 1);
+    for (int64_t at = first_of_row(p.a, row); at < end; at++) {
+      const T *b = (const T *)p.b + row * p.b_row, *c = (const T *)p.c + column_of(p.a, at) * p.c_column;
+      T sum = zero<T>();
+      for (int64_t k = lane; k < p.n; k += 32) {
+        const T u = b[k * p.b_column], v = c[k * p.c_row];
+        madd(sum, p.conj_b ? conjugate(u) : u, p.conj ? conjugate(v) : v);
+      }
+      for (int by = 16; by; by /= 2) sum = sum + down(sum, by);
+      if (lane) continue;
+      T *to = (T *)p.a.values + at;
+      T v = alpha * sum;
+      if (!is_zero(beta)) v = v + beta * *to;
+      *to = v;
+    }
+  }
+}
+
 // A warp per row; its sums are added in a fixed order.
 template <typename T> __device__ void vector_rows(const ws_sparse_product &p)
 {
@@ -132,7 +158,8 @@ extern "C" __global__ void __launch_bounds__(256) warpstep_sparse_row_numbers(co
   KERNEL(l##sparse_matrix, ws_sparse_product, matrix_rows<T>)       \
   KERNEL(l##sparse_scale, ws_sparse_product, scale<T>)              \
   KERNEL(l##sparse_scatter, ws_sparse_product, scatter<T>)          \
-  KERNEL(l##sparse_to_dense, ws_sparse_convert, to_dense<T>)
+  KERNEL(l##sparse_to_dense, ws_sparse_convert, to_dense<T>)        \
+  KERNEL(l##sparse_sampled, ws_sparse_product, sampled<T>)
 SPARSE(s, float)
 SPARSE(d, double)
 SPARSE(c, c32)
