@@ -136,7 +136,9 @@ def as_near(torch, op, sample, got, want):
 
     exact = run(torch, op, Wide, 0, bool(want[1]), "cpu")
     for g, w, e in zip(tensors(torch, got), tensors(torch, want), tensors(torch, exact)):
-        if g.shape != w.shape or not e.numel():
+        if g.shape != w.shape or g.dtype != w.dtype:
+            return False
+        if not e.numel():
             continue
         far = lambda x: (x.detach().cpu().to(e.dtype) - e.detach()).abs().max().item()
         eps = torch.finfo(w.dtype).eps if w.is_floating_point() or w.is_complex() else 0
