@@ -17,13 +17,14 @@
 #include "base/host_memory.h"
 #include "time/coh/coh_system.h"
 
-enum { RIG_AGENTS = 32, RIG_LINES = 512, RIG_WORDS = 8, RIG_HISTORY = 64, RIG_PENDING = 8, RIG_COUNT_WORD = 7 };
+enum { RIG_AGENTS = 32, RIG_LINES = 512, RIG_WORDS = 8, RIG_HISTORY = 1024, RIG_PENDING = 8, RIG_COUNT_WORD = 7 };
 
 struct rig_write {
   uint64_t value, stamp; /* when it was performed */
 };
 
-/* A word: what was stored in it, latest last. */
+/* A word: what was stored in it, latest last. An L1 of an agent that acquires after 33 operations on the average keeps what 15
+ * others store over meanwhile: more than 64 versions are seen, 1024 never were. */
 struct rig_word {
   uint64_t version; /* stores so far; the latest is at [version % RIG_HISTORY] */
   struct rig_write write[RIG_HISTORY];
@@ -50,6 +51,7 @@ struct coh_rig {
   struct coh_system *system;
   struct domain *domain;
   struct rig_word word[RIG_LINES][RIG_WORDS];
+  uint64_t golden[RIG_LINES][RIG_WORDS]; /* of each word the latest */
   uint8_t memory[RIG_LINES][COH_LINE_BYTES];
   struct rig_agent agent[RIG_AGENTS];
   struct coh_agent ops[RIG_AGENTS];
@@ -87,11 +89,6 @@ static uint64_t word_at(const uint8_t *line, unsigned w)
   return v;
 }
 
-static uint64_t golden(const struct rig_word *w)
-{
-  return w->version ? w->write[w->version % RIG_HISTORY].value : 0;
-}
-
 /* --- what caches perform -------------------------------------------------------------------------- */
 
 static void rig_performed(void *ctx, const struct coh_cache *c, const struct coh_msg *op, const uint8_t *bytes)
@@ -99,17 +96,20 @@ static void rig_performed(void *ctx, const struct coh_cache *c, const struct coh
   struct coh_rig *r = ctx;
   if (c->cfg.role == COH_L1 || op->type == COH_ACQUIRE) return;
   struct rig_word *line = r->word[op->line];
+  uint64_t *golden = r->golden[op->line];
   unsigned w = op->type == COH_STORE ? (unsigned)__builtin_ctzll(op->mask) / 8 : op->offset / 8u;
   r->stamp++;
   if (op->type != COH_LOAD) {
-    uint64_t value = op->type == COH_STORE ? word_at(op->data, w) : golden(&line[w]) + op->operand;
+    uint64_t value = op->type == COH_STORE ? word_at(op->data, w) : golden[w] + op->operand;
+    golden[w] = value;
     line[w].version++;
     line[w].write[line[w].version % RIG_HISTORY] = (struct rig_write){value, r->stamp};
   }
+  if (!memcmp(bytes, golden, COH_LINE_BYTES)) return;
   for (unsigned i = 0; i < RIG_WORDS; i++)
-    if (word_at(bytes, i) != golden(&line[i]))
+    if (word_at(bytes, i) != golden[i])
       RIG_WRONG(r, "node %u, line %llu, word %u: has %llu, last stored was %llu", c->port->node, (unsigned long long)op->line,
-                i, (unsigned long long)word_at(bytes, i), (unsigned long long)golden(&line[i]));
+                i, (unsigned long long)word_at(bytes, i), (unsigned long long)golden[i]);
 }
 
 static uint64_t rig_add(unsigned op, unsigned bytes, uint64_t before, uint64_t operand, uint64_t compare)

@@ -69,6 +69,20 @@ static void random_operations(void **state)
   }
 }
 
+/* As many agents as are tested for long: an L1 sees what many others stored over. */
+static void sixteen_agents(void **state)
+{
+  (void)state;
+  for (unsigned k = 0; coh_protocol_names[k]; k++)
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+      struct rig_setup s = small;
+      s.protocol = coh_protocol_names[k];
+      s.cpus = s.gpus = 8;
+      vary(&s, seed);
+      play(&s, NULL);
+    }
+}
+
 /* The same where the caches of GPU agents have no bytes of their own: those of memory are the newest whenever such a
  * cache may look at them, and nobody else's are lost. */
 static void beside_memory(void **state)
@@ -437,15 +451,18 @@ int main(int argc, char **argv)
     s.protocol = argv[1];
     s.cpus = agents / 2;
     s.gpus = agents - s.cpus;
-    s.ops = (uint32_t)(strtoull(argv[3], NULL, 0) / agents);
+    s.ops = (uint32_t)((strtoull(argv[3], NULL, 0) + agents - 1) / agents);
     vary(&s, strtoull(argv[4], NULL, 0));
     struct coh_rig *r = rig_new(&s, NULL);
     bool ok = rig_run(r, taken);
-    printf("%s: %s, %llu stale loads\n", s.protocol, ok ? "right" : r->wrong, (unsigned long long)r->stale);
+    unsigned n_taken = 0;
+    for (unsigned i = 0; i < COH_MAX_ROWS; i++) n_taken += taken[i] != 0;
+    printf("%s: %s, %u operations, %llu stale loads, %u rows\n", s.protocol, ok ? "right" : r->wrong, s.ops * agents,
+           (unsigned long long)r->stale, n_taken);
     return !ok;
   }
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(random_operations), cmocka_unit_test(beside_memory), cmocka_unit_test(message_passing), cmocka_unit_test(store_buffering),
+    cmocka_unit_test(random_operations), cmocka_unit_test(sixteen_agents), cmocka_unit_test(beside_memory), cmocka_unit_test(message_passing), cmocka_unit_test(store_buffering),
     cmocka_unit_test(independent_reads), cmocka_unit_test(old_copies),       cmocka_unit_test(hops),
     cmocka_unit_test(time_of_a_miss),  cmocka_unit_test(host_threads),
     cmocka_unit_test(refusals),

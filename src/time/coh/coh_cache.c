@@ -88,7 +88,7 @@ static bool miss_free(const struct coh_cache *c)
 static struct coh_msg *send(struct coh_cache *c, enum coh_net net, enum coh_type type, const struct happening *h,
                             unsigned to)
 {
-  struct coh_msg *m = coh_queue_insert(&c->port->out[net], h->now + c->cfg.latency);
+  struct coh_msg *m = coh_port_send(c->port, net, h->now + c->cfg.latency);
   m->line = h->line;
   m->from = c->port->node;
   m->to = (uint16_t)to;
@@ -180,10 +180,16 @@ static uint64_t update(const struct coh_cache *c, uint8_t *bytes, const struct c
   return before;
 }
 
+static struct coh_msg *reply_at(struct coh_cache *c, picos at)
+{
+  bool by_network = c->reply == &c->port->out[COH_REPLIES];
+  return by_network ? coh_port_send(c->port, COH_REPLIES, at) : coh_queue_insert(c->reply, at);
+}
+
 /* On the line's bytes, of an operation whose right to them has been won. */
 static struct coh_msg *perform(struct coh_cache *c, const struct coh_msg *op, const struct happening *h)
 {
-  struct coh_msg *m = coh_queue_insert(c->reply, h->now + c->cfg.latency);
+  struct coh_msg *m = reply_at(c, h->now + c->cfg.latency);
   uint8_t *bytes = h->entry ? bytes_of(c, h->entry) : NULL;
   m->line = op->line;
   m->id = op->id;
@@ -215,7 +221,7 @@ static void finish(struct coh_cache *c, const struct happening *h)
 static void pass(struct coh_cache *c, const struct happening *h)
 {
   picos at = h->now + c->cfg.latency;
-  struct coh_msg *m = coh_queue_insert(&c->port->out[COH_OPS], at);
+  struct coh_msg *m = coh_port_send(c->port, COH_OPS, at);
   *m = *h->msg;
   m->arrive = at;
   m->from = c->port->node;
@@ -441,7 +447,7 @@ static bool take_forward(struct coh_cache *c, const struct coh_msg *m, picos now
 static bool relay(struct coh_cache *c, const struct coh_msg *m, picos now)
 {
   if (coh_queue_full(c->reply)) return false;
-  struct coh_msg *r = coh_queue_insert(c->reply, now + c->cfg.latency);
+  struct coh_msg *r = reply_at(c, now + c->cfg.latency);
   picos at = r->arrive;
   *r = *m;
   r->arrive = at;

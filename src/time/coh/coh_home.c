@@ -69,7 +69,7 @@ static void head(const struct coh_home *d, struct coh_msg *m, enum coh_type type
 static struct coh_msg *send(struct coh_home *d, enum coh_net net, picos at, enum coh_type type,
                             const struct happening *h, unsigned to, int acks)
 {
-  struct coh_msg *m = coh_queue_insert(&d->port->out[net], at + d->cfg.latency);
+  struct coh_msg *m = coh_port_send(d->port, net, at + d->cfg.latency);
   head(d, m, type, h, acks);
   m->to = (uint16_t)to;
   return m;
@@ -108,10 +108,9 @@ static uint64_t all_caches(const struct coh_home *d)
 
 static bool cast_on(struct coh_home *d, picos now)
 {
-  struct coh_queue *q = &d->port->out[COH_FORWARDS];
-  if (!d->cast_to || coh_queue_full(q)) return false;
+  if (!d->cast_to || coh_queue_full(&d->port->out[COH_FORWARDS])) return false;
   unsigned to = bits_first(d->cast_to);
-  struct coh_msg *m = coh_queue_insert(q, now + d->cfg.latency);
+  struct coh_msg *m = coh_port_send(d->port, COH_FORWARDS, now + d->cfg.latency);
   picos at = m->arrive;
   *m = d->cast;
   m->arrive = at;

@@ -127,8 +127,16 @@ static inline struct coh_msg *coh_queue_insert(struct coh_queue *q, picos arrive
 /* A node's side of the network. */
 struct coh_port {
   uint16_t node;
+  uint8_t sends; /* networks whose queue out has something */
   struct coh_queue out[COH_NETS], in[COH_NETS];
   picos *wake; /* the node's next event */
 };
+
+/* A place in a queue to the network, as above. */
+static inline struct coh_msg *coh_port_send(struct coh_port *p, enum coh_net net, picos arrive)
+{
+  p->sends = (uint8_t)(p->sends | 1u << net);
+  return coh_queue_insert(&p->out[net], arrive);
+}
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "base/bits.h"
 
 void coh_net_init(struct coh_net_part *n, const struct coh_net_config *cfg, uint32_t places, struct arena *a)
 {
@@ -74,6 +75,7 @@ static bool leave(struct coh_net_part *n, struct coh_port *p, unsigned net, pico
   *taken = *m;
   taken->arrive = at;
   coh_queue_pop(out);
+  if (!out->n) p->sends = (uint8_t)(p->sends & ~(1u << net));
   *there->wake = earlier(*there->wake, at);
   *p->wake = earlier(*p->wake, to);
   return true;
@@ -84,40 +86,48 @@ struct head {
   uint8_t node, net;
 };
 
-static uint32_t heads(const struct coh_net_part *n, struct head *h, picos to)
+/* Those that may leave before `to`. What finds no room cannot: nobody takes anything while the network runs. `next`: when
+ * the others are to be looked at. */
+static uint32_t heads(const struct coh_net_part *n, struct head *h, picos to, picos *next)
 {
   uint32_t count = 0;
   for (uint32_t i = 0; i < n->cfg.topology.n_nodes; i++)
-    for (unsigned k = 0; k < COH_NETS; k++) {
-      picos at = coh_queue_next(&n->port[i].out[k]);
-      if (at < to) h[count++] = (struct head){at, (uint8_t)i, (uint8_t)k};
+    for (unsigned left = n->port[i].sends; left; left &= left - 1) {
+      unsigned k = bits_first(left);
+      const struct coh_msg *m = coh_queue_at(&n->port[i].out[k], 0);
+      if (m->arrive < to && !coh_queue_full(&n->port[m->to].in[k])) h[count++] = (struct head){m->arrive, (uint8_t)i, (uint8_t)k};
+      else *next = earlier(*next, later(m->arrive, to));
     }
   return count;
 }
 
+/* The earliest; of several the one of the lowest node and network. */
 static uint32_t first(const struct head *h, uint32_t count)
 {
   uint32_t best = 0;
-  for (uint32_t i = 1; i < count; i++)
-    if (h[i].at < h[best].at) best = i;
+  for (uint32_t i = 1; i < count; i++) {
+    if (h[i].at > h[best].at) continue;
+    bool lower = h[i].node != h[best].node ? h[i].node < h[best].node : h[i].net < h[best].net;
+    if (h[i].at < h[best].at || lower) best = i;
+  }
   return best;
 }
 
 picos coh_net_run(struct coh_net_part *n, picos from, picos to)
 {
   struct head h[COH_MAX_NODES * COH_NETS];
+  picos next = TIME_NEVER;
   (void)from;
-  for (uint32_t count = heads(n, h, to); count;) {
+  for (uint32_t count = heads(n, h, to, &next); count;) {
     uint32_t i = first(h, count);
     struct coh_port *p = &n->port[h[i].node];
     bool left = leave(n, p, h[i].net, to);
-    h[i].at = left ? coh_queue_next(&p->out[h[i].net]) : TIME_NEVER;
-    if (h[i].at >= to) h[i] = h[--count];
+    h[i].at = coh_queue_next(&p->out[h[i].net]);
+    if (left && h[i].at < to) continue;
+    if (h[i].at != TIME_NEVER) next = earlier(next, later(h[i].at, to));
+    h[i] = h[--count];
   }
-  picos next = TIME_NEVER;
-  for (uint32_t i = 0; i < n->cfg.topology.n_nodes; i++)
-    for (unsigned k = 0; k < COH_NETS; k++) next = earlier(next, coh_queue_next(&n->port[i].out[k]));
-  return next == TIME_NEVER ? next : later(next, to);
+  return next;
 }
 
 bool coh_net_busy(const struct coh_net_part *n)
