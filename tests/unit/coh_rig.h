@@ -222,9 +222,8 @@ static bool give(struct coh_rig *r, struct rig_agent *a, struct coh_cache *c, pi
   if (!may_give(a)) return false;
   uint32_t slot = (uint32_t)(o - a->op);
   a->next.id = a->given - a->given % RIG_PENDING + RIG_PENDING + slot;
-  struct rig_op before = *o;
+  if (!coh_cache_offer(c, &a->next, now)) return false;
   *o = (struct rig_op){true, a->next, a->acquired};
-  if (!coh_cache_offer(c, &a->next, now)) return *o = before, false;
   a->waiting = false;
   a->given++;
   return true;
