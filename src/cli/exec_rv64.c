@@ -185,7 +185,8 @@ static int run(const struct exec_rv64 *x, const struct machine_preset *m, struct
   if (x->forward && !in_time) return cli_error("--fast-forward needs cores in time: a machine with the group cpu");
   const struct guest_setup setup = {.image = image, .options = x->options,
                                     .in_time = in_time,
-                                    .memory = m && m->has_cpu ? m->cpu.memory : CPU_MEMORY_SPLIT};
+                                    .memory = m && m->has_cpu ? m->cpu.memory : CPU_MEMORY_SPLIT,
+                                    .cpu = m && m->has_cpu ? &m->cpu : NULL};
   if (x->checkpoint_file && !in_time)
     return cli_error("--checkpoint saves programs in time: on a machine with the group cpu, without --functional-cpu");
   if (x->checkpoint_file) {

@@ -29,6 +29,8 @@ const char *cpu_params_check(const struct cpu_params *c, const char **key)
   if ((uint64_t)c->l2_sets * c->l2_ways > 1u << 20) return "L2 is larger than 64 MiB";
   *key = "gpu_ports";
   if (c->gpu_ports && c->memory != CPU_MEMORY_FUSED) return "must be 0 where memory is not fused";
+  *key = "gpu_tlb_entries";
+  if (c->gpu_tlb_entries && c->memory != CPU_MEMORY_FUSED) return "must be 0 where memory is not fused";
   *key = "gpu_ways";
   if ((uint64_t)c->gpu_sets * c->gpu_ways > 1u << 22) return "more than 4194304 lines of the GPU";
   *key = "home_ways";

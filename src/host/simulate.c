@@ -84,6 +84,11 @@ void simulator_set_rights(struct simulator *s, struct l2_rights *rights)
   if (s->around) s->around->rights = rights;
 }
 
+void simulator_set_tables(struct simulator *s, struct page_tables *tables)
+{
+  if (s->around) s->around->tables = tables;
+}
+
 void simulator_set_written(struct simulator *s, struct span_list *written)
 {
   if (s->around) s->around->written = written;

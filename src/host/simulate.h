@@ -145,6 +145,9 @@ void simulator_set_written(struct simulator *, struct span_list *);
  * there are none. */
 struct l2_rights;
 void simulator_set_rights(struct simulator *, struct l2_rights *);
+/* … and page tables of a CPU that it walks (time/mem/page_tables.h); NULL: none. */
+struct page_tables;
+void simulator_set_tables(struct simulator *, struct page_tables *);
 
 /* Before its first run, of a GPU that is alone: somebody outside simulates its memory (time/mem/outer_memory.h), with
  * times of the GPU's clock. */

@@ -99,6 +99,7 @@ static struct gpu *build_gpu(struct surroundings *x, unsigned node, const struct
                                                              .apply = func_line_apply,
                                                              .written = x->written,
                                                              .rights = x->rights,
+                                                             .tables = x->tables,
                                                              .images = x->image});
   fabric_join(x->fabric, node, gpu_ports(g), LINK_PORT__N);
   return g;

@@ -17,6 +17,7 @@
 
 struct l2_rights;
 struct machine;
+struct page_tables;
 struct simulator;
 
 /* The program's clock for simulators of one machine (live_gpu.c). A run is of all of them. */
@@ -50,6 +51,7 @@ struct surroundings {
   struct gmem *image[MACHINE_MAX_GPUS];       /* memory as each sees it */
   struct span_list *written;                  /* gets what GPUs change in any memory; NULL: nobody looks */
   struct l2_rights *rights;                   /* CPUs on the memory of the GPU, which is alone then; NULL: none */
+  struct page_tables *tables;                 /* of a CPU on its memory, which the GPU walks; NULL: none */
   const struct program_memory *program;       /* of the host (time/mem/host_mem.h); NULL: this process */
 };
 

@@ -185,6 +185,13 @@ struct cluster_msg {
   uint8_t kind;  /* enum cluster_kind */
 };
 
+/* SM -> translation of the GPU and back (time/mem/mmu.h). */
+struct page_msg {
+  picos arrive;
+  uint64_t page; /* page_tables_page */
+  bool walked;   /* an answer: page tables were read for it */
+};
+
 /* First-in first-out queue of one sender and one receiver. The sender fills it while it runs, the
  * receiver empties it in a later window: the two never touch it at once. Capacity is fixed when
  * built; its owner guarantees the bound. */
@@ -219,6 +226,7 @@ QUEUE(probe_queue, struct probe)
 QUEUE(launch_queue, struct cta_launch)
 QUEUE(done_queue, struct cta_done)
 QUEUE(cluster_queue, struct cluster_msg)
+QUEUE(page_queue, struct page_msg)
 
 #define QUEUE_INIT(q, arena, type, capacity)                                                       \
   do {                                                                                             \

@@ -144,6 +144,31 @@ probes() {
   done
 }
 
+# A counter of the GPU's translations.
+of_pages() { sed -nE "/\"gpu_pages\"/,/\}/s/.*\"$1\": ([0-9]+).*/\1/p" "$out/now.json"; }
+
+# Pages of 4 KiB that a kernel walks through, and one of the driver for its result: each is asked for once and walked for once; a
+# walk reads the page's entry, the first of 512 neighbours that of their table, too, the very first of either size one more; those
+# that nobody touched before are brought. Each costs what the operating system takes, one after the other. All of it again on two
+# threads.
+walks() {
+  local pages fresh status expected got
+  unpack pages
+  for pages in 10 512 600 1500; do
+    for fresh in 0 $((pages / 3)); do
+      on fused --json "$out/now.json" "$out/pages" $pages $fresh >"$out/text" 2>&1
+      status=$?
+      expected="$((pages + 1)) $((pages + 1)) $((pages + (pages + 511) / 512 + 1 + 3)) $fresh"
+      got="$(of_pages asks) $(of_pages walks) $(of_pages reads) $(of_pages faults)"
+      [ "$got" = "$expected" ] || { status=1 && echo "# asks, walks, entries, pages brought: $got, not $expected"; }
+      verdict "pages $pages, of which $fresh are brought" $status
+    done
+  done
+  passes pages fused 700 200
+  on c2c --json "$out/now.json" "$out/pages" 100 50 >"$out/text" 2>&1 && ! grep -q gpu_pages "$out/now.json"
+  verdict "pages on c2c, whose GPU has translations of its own" $?
+}
+
 # Scenarios of CPU and GPU under all protocols: results right, the same text, and the figures of tests/rv64_cuda/figures.txt, to the
 # last one. Those hold for the C library that the file names, for a program without an environment. UPDATE=1 writes them anew.
 scenario() {
@@ -226,6 +251,7 @@ if [ $# -eq 0 ]; then
   own
   variants
   probes
+  walks
   scenarios
   functional
   forwarded

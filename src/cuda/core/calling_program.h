@@ -15,6 +15,7 @@
 
 struct gmem;
 struct l2_rights;
+struct page_tables;
 struct program_report;
 struct shim;
 struct span_list;
@@ -29,6 +30,7 @@ struct program {
   const struct program_report *report; /* NULL: nothing */
   struct span_list *written; /* gets what GPUs change, for a CPU that has caches; NULL: it has none */
   struct l2_rights *rights;  /* what the GPU's L2 and the caches of a CPU on its memory tell each other; NULL: none */
+  struct page_tables *tables; /* of that CPU, which the GPU walks; NULL: it has its own */
   bool at_host;        /* for kernels it lies behind the link to the host */
 };
 

@@ -14,6 +14,7 @@
 #include "cuda/guest/guest_wait.h"
 #include "host/linux/linux_syscall.h"
 #include "time/mem/l2_rights.h"
+#include "time/mem/page_tables.h"
 
 enum { NAME_MAX_BYTES = 96, IN_REGISTERS = 8, PS_PER_NS = 1000 };
 enum { REG_SP = 2, REG_T0 = 5, REG_T1 = 6, REG_A0 = 10 };
@@ -34,6 +35,7 @@ struct guest_program {
   uint64_t gone;                      /* memory.gone when the core forgot its pages last */
   bool in_time;
   struct span_list written;           /* by GPUs, where cores are in time */
+  struct page_tables tables;          /* … and the process's, which the GPU walks there */
   struct l2_rights rights;            /* of the GPU's L2 beside cores in time, on one memory */
   void *thread, *printed;             /* across a checkpoint: of the calling thread; text that was not given out yet */
   size_t printed_bytes;
@@ -274,6 +276,20 @@ static void sort_entries(struct guest_program *g)
   qsort(g->by_name, n_guest_entries, sizeof *g->by_name, compare);
 }
 
+/* Of a machine whose GPU walks its CPU's page tables. */
+static struct page_tables tables_of(const struct cpu_params *p)
+{
+  enum { PS_PER_US = 1000000 };
+  const picos period = PS_PER_US / p->clock_mhz;
+  return (struct page_tables){.entries = p->gpu_tlb_entries,
+                              .walk_entries = p->gpu_walk_cache_entries,
+                              .walkers = p->gpu_walkers,
+                              .shared_ps = p->gpu_tlb_cycles * period,
+                              .read_ps = p->gpu_walk_cycles * period,
+                              .fault_ps = (picos)p->fault_ns * PS_PER_NS,
+                              .end = LINUX_TASK_SIZE};
+}
+
 struct guest_program *guest_new(const struct guest_setup *setup)
 {
   struct guest_program *g = mem_zeroed(1, sizeof *g);
@@ -285,6 +301,8 @@ struct guest_program *guest_new(const struct guest_setup *setup)
                               .in_time = in_time};
   const bool coherent = setup->in_time && setup->memory == CPU_MEMORY_FUSED;
   g->gpu.rights = coherent ? &g->rights : NULL;
+  g->gpu.tables = coherent && setup->cpu && setup->cpu->gpu_tlb_entries ? &g->tables : NULL;
+  if (g->gpu.tables) g->tables = tables_of(setup->cpu);
   span_list_init(&g->written);
   g->memory = (struct program_memory){.ctx = g, .read = read_memory, .write = write_memory,
                                       .reaches = reaches_memory};
@@ -293,6 +311,7 @@ struct guest_program *guest_new(const struct guest_setup *setup)
                                       .shared = setup->memory == CPU_MEMORY_SPLIT ? NULL : setup->image,
                                       .written = setup->in_time ? &g->written : NULL,
                                       .rights = g->gpu.rights,
+                                      .tables = g->gpu.tables,
                                       .at_host = setup->memory == CPU_MEMORY_C2C};
   sort_entries(g);
   return g;
@@ -359,6 +378,7 @@ void guest_free(struct guest_program *g)
   for (struct guest_thread *t = g->threads, *next; t; t = next) next = t->next, mem_free(t);
   g->shim->program.written = NULL;
   g->shim->program.rights = NULL;
+  g->shim->program.tables = NULL;
   l2_rights_free(&g->rights);
   span_list_free(&g->written);
   mem_free(g->functions.due);

@@ -28,6 +28,7 @@ struct guest_setup {
   const char *options; /* KEY=VALUE lines (cuda/core/options.h) */
   bool in_time;        /* the process's cores are, or will be (host/linux/linux_cores.h) */
   uint32_t memory;     /* enum cpu_memory: whose memory CPU and GPU see */
+  const struct cpu_params *cpu; /* of the machine; NULL: it has none */
 };
 
 /* Once in a process of the host. GPUs come up with the first call that needs them. */

@@ -9,7 +9,9 @@
 #include "base/json_out.h"
 #include "func/rv64/rv64_step.h"
 #include "host/linux/linux_thread.h"
+#include "host/linux/linux_touched.h"
 #include "time/cpu/cpu_complex.h"
+#include "time/mem/page_tables.h"
 
 enum { PS_PER_NS = 1000, RETRY_NS = 1000, SCRATCH = 64, REG_A7 = 17 };
 
@@ -28,6 +30,8 @@ struct linux_cores {
   picos *turn_end;              /* [cores] */
   struct part part;
   struct linux_vm_watch watch;
+  struct linux_touched touched; /* of tables */
+  struct page_tables *tables;   /* that a GPU walks, too; NULL: none does */
   struct written *written;
   uint32_t n_written, written_room;
   picos now, start; /* start: where time began, behind what ran without */
@@ -88,6 +92,7 @@ static void touch(void *ctx, uint64_t addr, uint64_t bytes, enum rv64_access acc
 {
   struct linux_cores *o = ctx;
   if (!bytes) return;
+  if (o->tables) linux_touched_set(&o->touched, addr, bytes, true);
   const uint64_t first = addr >> COH_LINE_SHIFT, lines = ((addr + bytes - 1) >> COH_LINE_SHIFT) - first + 1;
   if (!any_in_hand(o, first, lines)) coh_system_to_memory(o->cpu->coherence, first, lines);
   else
@@ -112,6 +117,8 @@ static void changed(void *ctx, uint64_t addr, uint64_t bytes, bool fresh)
     cpu_core_forget_code(&o->cpu->core[i]);
     rv64_step_forget(&o->stepper[i]);
   }
+  if (o->tables) o->tables->generation++;
+  if (o->tables && fresh) linux_touched_set(&o->touched, addr, bytes, false);
   if (fresh) coh_system_from_memory(o->cpu->coherence, addr >> COH_LINE_SHIFT, bytes >> COH_LINE_SHIFT);
 }
 
@@ -252,14 +259,27 @@ static bool bring_code(struct linux_cores *o, uint32_t i, uint64_t pc)
   return rv64_step_bring(c, &o->stepper[i], pc);
 }
 
+/* Whether a page was there before linux_vm_page brought it (`in_image`: as far as the image knows). */
+static bool was_there(struct linux_cores *o, uint64_t addr, bool in_image)
+{
+  if (addr >= LINUX_TASK_SIZE) return true;
+  return o->tables ? linux_touched_add(&o->touched, addr) : in_image;
+}
+
+/* For GPUs that walk the process's page tables. */
+static bool touch_by_gpu(void *ctx, uint64_t addr)
+{
+  return linux_touched_add(&((struct linux_cores *)ctx)->touched, addr);
+}
+
 /* Rights of a page, which may be touched for the first time: *cost, ps. */
 static bool bring_page(struct linux_cores *o, uint32_t i, picos *cost)
 {
   struct cpu_core *c = &o->cpu->core[i];
   uint64_t mask;
-  const bool there = c->address >= LINUX_TASK_SIZE || gmem_page(o->p->image, c->address, &mask);
+  const bool in_image = gmem_page(o->p->image, c->address, &mask);
   if (!linux_vm_page(&o->p->vm, c->address, c->writes ? RV64_WRITE : RV64_READ)) return false;
-  if (!there) *cost = time_ns(o->machine->cpu.fault_ns);
+  if (!was_there(o, c->address, in_image)) *cost = time_ns(o->machine->cpu.fault_ns);
   cpu_core_allow(c, c->address, true, c->writes);
   return true;
 }
@@ -463,12 +483,26 @@ static bool build(struct linux_cores *o, struct err *e)
   return true;
 }
 
+/* What is mapped when time begins has been touched. */
+static void share_tables(struct linux_cores *o)
+{
+  const struct linux_vm *vm = &o->p->vm;
+  o->tables = o->p->options.gpu ? o->p->options.gpu->tables : NULL;
+  if (!o->tables) return;
+  linux_touched_init(&o->touched);
+  for (uint32_t i = 0; i < vm->n; i++)
+    linux_touched_set(&o->touched, vm->vma[i].start, vm->vma[i].end - vm->vma[i].start, true);
+  o->tables->touch = touch_by_gpu;
+  o->tables->ctx = o;
+}
+
 struct linux_cores *linux_cores_new(struct linux_process *p, const struct machine_preset *m, struct err *e)
 {
   struct linux_cores *o = mem_zeroed(1, sizeof *o);
   o->p = p;
   o->machine = m;
   if (!build(o, e)) return linux_cores_free(o), NULL;
+  share_tables(o);
   o->watch = (struct linux_vm_watch){touch, changed, o};
   p->vm.watch = &o->watch;
   linux_running(p)->hart = p->core->hart;
@@ -484,6 +518,8 @@ void linux_cores_free(struct linux_cores *o)
 {
   if (!o) return;
   o->p->vm.watch = NULL;
+  if (o->tables) o->tables->touch = NULL;
+  linux_touched_free(&o->touched);
   domain_free(o->domain);
   cpu_complex_free(o->cpu);
   mem_free(o->written);
@@ -616,6 +652,15 @@ static void print_gpu(FILE *f, const struct linux_cores *o)
           s.read_asks, s.write_asks, s.of_caches, s.parked, ratio(s.waited_ps, s.parked) / PS_PER_NS, c.forwards);
 }
 
+static void print_tables(FILE *f, const struct linux_cores *o)
+{
+  if (!o->tables) return;
+  const struct page_tables_stats *s = &o->tables->stats;
+  fprintf(f, "GPU's pages: %" PRIu64 " asked for by SMs, %" PRIu64 " in the TLB that they share; %" PRIu64 " walks read %" PRIu64
+             " entries, %" PRIu64 " pages were brought\n",
+          s->asks, s->shared_hits, s->walks, s->reads, s->faults);
+}
+
 void linux_cores_report(const struct linux_cores *o, FILE *f)
 {
   const struct cpu_stats all = sum(o);
@@ -632,6 +677,7 @@ void linux_cores_report(const struct linux_cores *o, FILE *f)
   }
   print_row(f, "all", &all);
   print_gpu(f, o);
+  print_tables(f, o);
   print_regions(f, o);
 }
 
@@ -667,6 +713,16 @@ static void put_gpu(struct json_out *j, const struct linux_cores *o)
   json_out_end(j);
 }
 
+static void put_tables(struct json_out *j, const struct linux_cores *o)
+{
+  if (!o->tables) return;
+  json_out_object(j, "gpu_pages");
+#define X(id, what) json_out_u64(j, #id, o->tables->stats.id);
+  PAGE_TABLES_STAT_LIST(X)
+#undef X
+  json_out_end(j);
+}
+
 void linux_cores_json(const struct linux_cores *o, struct json_out *j)
 {
   const struct cpu_stats all = sum(o);
@@ -689,5 +745,6 @@ void linux_cores_json(const struct linux_cores *o, struct json_out *j)
   json_out_end(j);
   put_network(j, o);
   put_gpu(j, o);
+  put_tables(j, o);
   json_out_end(j);
 }

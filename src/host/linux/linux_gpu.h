@@ -21,12 +21,14 @@
 
 struct l2_rights;
 struct linux_process;
+struct page_tables;
 
 #define LINUX_GPU_CALL 0x57530000ull
 
 struct linux_gpu {
   void *ctx;
   struct l2_rights *rights; /* of its L2 beside caches of cores in time (time/mem/l2_rights.h); NULL: it has none */
+  struct page_tables *tables; /* of the process, which it walks (time/mem/page_tables.h); NULL: it does not */
   /* Serves the call of the running thread; its result. LINUX_WAITS: the thread is to make it again. LINUX_FAULTS: it
    * named memory that the program may not touch: trap_value of the core is the address, *access what it would have
    * been. What the call takes of the process's time is added to its clock. */

@@ -86,8 +86,8 @@ struct head {
   uint8_t node, net;
 };
 
-/* Those that may leave before `to`. What finds no room cannot: nobody takes anything while the network runs. `next`: when
- * the others are to be looked at. */
+/* Those that may leave before `to`. What finds no room cannot: nobody takes anything while the network runs. `next`:
+ * when the others are to be looked at. */
 static uint32_t heads(const struct coh_net_part *n, struct head *h, picos to, picos *next)
 {
   uint32_t count = 0;
@@ -95,7 +95,8 @@ static uint32_t heads(const struct coh_net_part *n, struct head *h, picos to, pi
     for (unsigned left = n->port[i].sends; left; left &= left - 1) {
       unsigned k = bits_first(left);
       const struct coh_msg *m = coh_queue_at(&n->port[i].out[k], 0);
-      if (m->arrive < to && !coh_queue_full(&n->port[m->to].in[k])) h[count++] = (struct head){m->arrive, (uint8_t)i, (uint8_t)k};
+      const bool leaves = m->arrive < to && !coh_queue_full(&n->port[m->to].in[k]);
+      if (leaves) h[count++] = (struct head){m->arrive, (uint8_t)i, (uint8_t)k};
       else *next = earlier(*next, later(m->arrive, to));
     }
   return count;

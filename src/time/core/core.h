@@ -20,6 +20,7 @@
 struct cluster_load;
 struct hazard;
 struct observer;
+struct page_tables;
 struct sm_stats;
 
 /* Books of a grid, by instruction of its code view (gpu_inst_profile, time/gpu/gpu.h). */
@@ -41,6 +42,7 @@ struct core {
   struct done_queue *done;
   struct cluster_queue *cluster_out, *cluster_in, *releases;
   struct probe_queue *probes, *probed; /* of memory, and its answers; NULL: a kind that takes none, as SMs are */
+  struct page_queue *page_asks, *page_answers; /* translations that it asks for (walk); NULL: none */
   struct gmem_log *log;
   unsigned *port_users; /* cores that take turns at its port into the crossbar in this window */
 };
@@ -74,6 +76,9 @@ struct core_ops {
   void (*books_into)(const struct core *, unsigned slot, struct core_books *);     /* adds a grid's books */
   /* What observes its pipeline from now on (time/sm/observer.h); the core is empty. NULL: it tells nothing. */
   void (*observe)(struct core *, struct observer *);
+  /* Its GPU walks the page tables of a CPU: the core asks for translations from its first grid on. NULL: it translates
+   * by itself. */
+  void (*walk)(struct core *, struct arena *, const struct page_tables *);
   /* Control bits checked or emulated (time/sm/hazard.h, emulate.h). NULL: it has none. */
   void (*check_hazards)(struct core *, struct arena *);
   void (*hazards_into)(const struct core *, struct hazard *);

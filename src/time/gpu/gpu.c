@@ -181,6 +181,7 @@ static struct gpu *build(const struct params *p, const struct core_kind *const *
   netlist_build(&g->net, &g->params, kind, g->requester, n, g->outward,
                 j && p->l2_partitions == 1 ? j->rights : NULL);
   if (outside) netlist_replace_memory(&g->net, &g->params, outside);
+  if (j && j->tables) netlist_walk(&g->net, &g->params, j->tables);
   g->net.written = g->net.commit.written = j ? j->written : NULL;
   if (g->dma) g->dma->port.wake = g->dma->r.wake;
   if (g->home) g->home->port.wake = g->home->r.wake;

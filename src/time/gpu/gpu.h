@@ -47,6 +47,7 @@ struct gpu_join {
   line_apply_fn *apply; /* atomics of others on its memory, and of its cores there */
   struct span_list *written;  /* gets what changes in its memory; NULL: nobody looks */
   struct l2_rights *rights;   /* of CPUs on its memory, if L2 has one partition (time/mem/l2_rights.h); NULL: none */
+  struct page_tables *tables; /* of a CPU on its memory, which it walks (time/mem/page_tables.h); NULL: none */
   struct gmem *const *images; /* as others see memory, by node, the caller's; NULL: as this one does */
 };
 struct gpu *gpu_new_joined(const struct params *, const struct core_kind *const *kind, const struct gpu_join *);

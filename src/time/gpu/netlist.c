@@ -219,6 +219,21 @@ static void connect_outward(struct netlist *n, const struct params *p)
   xbar_outward(&n->xbar, p->dma_bytes_per_cycle);
 }
 
+void netlist_walk(struct netlist *n, const struct params *p, struct page_tables *t)
+{
+  n->mmu = ARENA_NEW(&n->arena, struct mmu);
+  t->driver_bits = p->vm_page_bits;
+  mmu_init(n->mmu, &n->arena, t, n->n_cores, params_request_ps(p));
+  for (unsigned i = 0; i < n->n_cores; i++) {
+    struct core *c = n->core[i];
+    if (!c->ops->walk) continue;
+    c->ops->walk(c, &n->arena, t);
+    c->page_answers->wake = &n->core_part[i].next;
+    n->mmu->port[i] = (struct mmu_port){c->page_asks, c->page_answers};
+  }
+  n->serial[SERIAL_MORE] = (struct part){&mmu_ops, n->mmu, TIME_NEVER};
+}
+
 unsigned netlist_memory_parts(const struct netlist *n)
 {
   return n->n_partitions + (n->outward != NULL);
@@ -226,7 +241,7 @@ unsigned netlist_memory_parts(const struct netlist *n)
 
 unsigned netlist_serial_parts(const struct netlist *n)
 {
-  return n->outer ? SERIAL__N : SERIAL_OUTER;
+  return n->mmu || n->outer ? SERIAL__N : SERIAL_MORE;
 }
 
 static bool ctas_done(void *ctx)
@@ -243,7 +258,7 @@ void netlist_replace_memory(struct netlist *n, const struct params *p, const str
   n->outer->ctx = n;
   const unsigned channels = p->dram_channels / n->n_partitions;
   for (unsigned i = 0; i < p->dram_channels; i++) n->outer->channel[i].wake = &n->partition_part[i / channels].next;
-  n->serial[SERIAL_OUTER] = (struct part){&outer_memory_ops, n->outer, TIME_NEVER};
+  n->serial[SERIAL_MORE] = (struct part){&outer_memory_ops, n->outer, TIME_NEVER};
 }
 
 static void build_memory(struct netlist *n, const struct params *p, struct l2_rights *rights)

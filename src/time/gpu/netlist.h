@@ -8,6 +8,7 @@
 #include "time/gpu/dispatcher.h"
 #include "time/link/hub_out.h"
 #include "time/mem/commit.h"
+#include "time/mem/mmu.h"
 #include "time/mem/outer_memory.h"
 #include "time/mem/partition.h"
 #include "time/noc/cluster_net.h"
@@ -16,7 +17,8 @@
 #include "time/part.h"
 #include "time/sm/sm_stats.h"
 
-enum { SERIAL_COMMIT, SERIAL_CLUSTERS, SERIAL_DISPATCHER, SERIAL_OUTER, SERIAL__N };
+/* The last ones are there for some GPUs alone, and one of them at most: an MMU is joined, memory outside is not. */
+enum { SERIAL_COMMIT, SERIAL_CLUSTERS, SERIAL_DISPATCHER, SERIAL_MORE, SERIAL__N };
 
 struct netlist {
   struct arena arena;
@@ -30,6 +32,7 @@ struct netlist {
   struct requester_node *asker; /* a requester and its side of the crossbar */
   struct xbar xbar;
   struct span_list *written; /* gets what strong accesses change; NULL: nobody looks */
+  struct mmu *mmu;          /* NULL: cores translate by themselves */
   struct probe_net *probes; /* NULL: no core takes probes */
   struct partition *partition;
   struct outer_memory *outer; /* NULL: DRAM is the GPU's own */
@@ -46,6 +49,8 @@ struct netlist {
  * Rights: what CPUs on the same memory and L2 tell each other (time/mem/l2_rights.h); NULL: there are none. */
 void netlist_build(struct netlist *, const struct params *, const struct core_kind *const *kind,
                    struct requester *const *requester, unsigned n_requesters, struct hub_out *, struct l2_rights *);
+/* From its first run on the GPU walks these page tables. */
+void netlist_walk(struct netlist *, const struct params *, struct page_tables *);
 /* Parts of the phase of the memory side; of the serial one. */
 unsigned netlist_memory_parts(const struct netlist *);
 unsigned netlist_serial_parts(const struct netlist *);

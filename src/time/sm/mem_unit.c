@@ -40,6 +40,11 @@ void mem_unit_init(struct mem_unit *u, struct arena *a, const struct params *p, 
   BUG_ON(u->pool.size + SM_MESSAGES > CLUSTER_QUEUE_CAP);
 }
 
+void mem_unit_walk(struct mem_unit *u, struct arena *a, const struct page_tables *t)
+{
+  page_wait_open(&u->pages, a, t, &u->tlb.level[0], REQ_QUEUE_CAP, u->request_time);
+}
+
 static struct warp_slot *warp_of(struct mem_unit *u, const struct txn *t)
 {
   return &u->client[t->sub_core].warps->slot[t->warp];
@@ -290,28 +295,35 @@ static uint8_t home_of(const struct txn *t, uint64_t line)
   return (uint8_t)(home - 1 == t->grid->node ? (unsigned)PLACE_OWN : home);
 }
 
+/* In cycle `at`, or, where its page is not known, when it is. */
+static void translate(struct mem_unit *u, struct mem_req *r, uint64_t at)
+{
+  const bool named = !mem_req_is_service(r->kind) && !(r->line & TXN_LOCAL_LINE);
+  if (named && !u->pages.tables) at = tlb_translate(&u->tlb, r->line, at, u->stats);
+  r->arrive = at * u->period + u->request_time;
+  if (named && u->pages.tables && !page_wait_known(&u->pages, r->line))
+    page_wait_hold(&u->pages, r, at * u->period, u->stats);
+  else req_queue_push(&u->out, *r);
+}
+
 /* to: mem_req.to. */
 static void send_to(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn_line l, uint8_t to, uint64_t now)
 {
   uint64_t at = now > u->port_free_at ? now : u->port_free_at;
   u->port_free_at = at + u->port_users * port_cycles(u, kind, l.sectors);
-  if (!mem_req_is_service(kind) && !(l.line & TXN_LOCAL_LINE))
-    at = tlb_translate(&u->tlb, l.line, at, u->stats);
-  req_queue_push(&u->out, (struct mem_req){
-                              .arrive = at * u->period + u->request_time,
-                              .line = l.line,
-                              .txn = id,
-                              .from = (uint16_t)u->sm,
-                              .kind = (uint8_t)kind,
-                              .sectors = l.sectors,
-                              .op = u->pool.t[id].op,
-                              .atomics = l.atomics,
-                              .repeats = l.repeats,
-                              .grid = u->pool.t[id].grid->number,
-                              .scope = u->pool.t[id].inst->scope,
-                              .to = to,
-                              .words = l.words,
-                          });
+  struct mem_req r = {.line = l.line,
+                      .txn = id,
+                      .from = (uint16_t)u->sm,
+                      .kind = (uint8_t)kind,
+                      .sectors = l.sectors,
+                      .op = u->pool.t[id].op,
+                      .atomics = l.atomics,
+                      .repeats = l.repeats,
+                      .grid = u->pool.t[id].grid->number,
+                      .scope = u->pool.t[id].inst->scope,
+                      .to = to,
+                      .words = l.words};
+  translate(u, &r, at);
   u->stats->sent_sectors[mem_req_op(kind, u->pool.t[id].op)] += count_sectors(l.sectors);
   u->outstanding++;
 }
@@ -465,7 +477,8 @@ static bool copy_piece(void *ctx, uint16_t id, uint32_t k, struct copy_piece *p,
 static bool port_has_room(const struct mem_unit *u, unsigned lines, uint64_t now)
 {
   unsigned room = lines + u->params->l1i_mshr_entries; /* lines of code do not ask */
-  return u->port_free_at <= now + u->port_queue && u->out.n + room <= u->out.cap && u->outstanding + room <= u->in.cap;
+  return u->port_free_at <= now + u->port_queue && u->out.n + u->pages.n + room <= u->out.cap &&
+         u->outstanding + room <= u->in.cap;
 }
 
 static bool copy_room(void *ctx, uint64_t now)
@@ -735,12 +748,13 @@ static void send_again(struct mem_unit *u, const struct mem_reply *r, uint64_t n
 static bool again_waits(const struct mem_unit *u, const struct mem_reply *r)
 {
   enum { SM_AGAIN_ROOM = 1024 };
-  return r->kind == REQ_AGAIN && u->out.n + SM_AGAIN_ROOM > u->out.cap;
+  return r->kind == REQ_AGAIN && u->out.n + u->pages.n + SM_AGAIN_ROOM > u->out.cap;
 }
 
 static void replies_cycle(struct mem_unit *u, uint64_t now)
 {
   struct mem_reply *r;
+  while (u->pages.answers.n && page_wait_answer(&u->pages, now * u->period, &u->out, u->stats)) u->answered++;
   while ((r = reply_queue_front(&u->in)) && r->arrive <= now * u->period && !again_waits(u, r)) {
     if (r->kind == REQ_AGAIN) send_again(u, r, now);
     else answer(u, *r, now);
@@ -794,6 +808,10 @@ static uint64_t next_event(const struct mem_unit *u, uint64_t now)
   }
   if (u->cluster_in.n) {
     uint64_t at = (u->cluster_in.slot[u->cluster_in.head].arrive + u->period - 1) / u->period;
+    if (at < next) next = at;
+  }
+  if (u->pages.answers.n) {
+    uint64_t at = (page_queue_front((struct page_queue *)&u->pages.answers)->arrive + u->period - 1) / u->period;
     if (at < next) next = at;
   }
   return next == CYCLE_NEVER || next > now ? next : now + 1;

@@ -33,6 +33,7 @@
 #include "time/sm/observer.h"
 #include "time/sm/operand.h"
 #include "time/sm/sm_stats.h"
+#include "time/sm/page_wait.h"
 #include "time/sm/tlb.h"
 #include "time/sm/txn.h"
 #include "time/sm/warp.h"
@@ -72,6 +73,7 @@ struct mem_unit {
   struct txn_pool pool;
   struct l1 l1;
   struct tlb tlb;
+  struct page_wait pages; /* in the place of the second level of `tlb`, where a CPU has page tables */
   struct mem_access access;
   bool pool_refilled;      /* this cycle gave back the first transaction of an empty pool */
   struct copy_engine copies;
@@ -101,6 +103,9 @@ struct mem_unit {
 };
 
 void mem_unit_init(struct mem_unit *, struct arena *, const struct params *, unsigned sm);
+
+/* From now on translations come from there, for all SMs alike (time/mem/mmu.h); the unit has sent nothing yet. */
+void mem_unit_walk(struct mem_unit *, struct arena *, const struct page_tables *);
 
 /* Has the port work beyond `now`? */
 static inline bool mem_unit_port_busy(const struct mem_unit *u, picos now)

@@ -138,6 +138,14 @@ static void observe(struct core *c, struct observer *o)
   sm_observe(sm_of(c), o);
 }
 
+static void walk(struct core *c, struct arena *a, const struct page_tables *t)
+{
+  struct mem_unit *u = &sm_of(c)->mem;
+  mem_unit_walk(u, a, t);
+  c->page_asks = &u->pages.asks;
+  c->page_answers = &u->pages.answers;
+}
+
 static void check_hazards(struct core *c, struct arena *a)
 {
   struct sm *m = sm_of(c);
@@ -178,7 +186,7 @@ static const struct core_ops ops = {
     .residents = residents,
     .count_into = count_into,
     .books_into = books_into,
-    .observe = observe,
+    .observe = observe, .walk = walk,
     .check_hazards = check_hazards,
     .hazards_into = hazards_into,
     .emulate_hazards = emulate_hazards,

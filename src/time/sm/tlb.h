@@ -3,7 +3,9 @@
  *   params  tlb.*, vm.page_bits
  *   place   behind L1, which is indexed and tagged by virtual addresses
  *   levels  the first is the SM's own, fully associative, LRU; the second is shared by all SMs in
- *           silicon, here each SM sees a copy of it: what one SM brings in does not help another
+ *           silicon, here each SM sees a copy of it: what one SM brings in does not help another.
+ *           Where the GPU walks a CPU's page tables it is one for all (time/mem/mmu.h), and only the
+ *           first level here is used (page_wait.h)
  *   time    a miss delays the request that missed and those for the page behind it; hits cost nothing
  *           (part of the unloaded latencies)
  *   not modelled: limits on walks at a time, page tables in L2 and DRAM
@@ -11,22 +13,14 @@
 #ifndef WS_TIME_SM_TLB_H
 #define WS_TIME_SM_TLB_H
 
-#include "base/arena.h"
 #include "config/params.h"
+#include "time/mem/translations.h"
 #include "time/sm/sm_stats.h"
-
-struct tlb_level {
-  uint64_t *page;  /* page number + 1; 0: free */
-  uint64_t *ready; /* cycle from which the entry can be used */
-  uint32_t *used;  /* LRU stamp */
-  unsigned n_sets, n_ways;
-};
 
 struct tlb {
   unsigned page_shift; /* line number to page number */
   unsigned miss_cycles, walk_cycles;
-  struct tlb_level level[2];
-  uint32_t stamp;
+  struct translations level[2];
   uint64_t last_page, last_ready; /* of the lookup before: most go to the same page */
 };
 
