@@ -102,7 +102,7 @@ static const struct cli_option options[] = {
                                          "(docs/checkpoints.md)"},
   {OPT_CHECKPOINT_AT, "checkpoint-at", "NS,...", "... at this time of the program; with several, to FILE.NS each. Or\n"
                                                  "region: when its next region of interest begins"},
-  {OPT_RESTORE, "restore", "FILE", "go on from there; nothing else with it"},
+  {OPT_RESTORE, "restore", "FILE", "go on from there; only --threads with it"},
   {0},
 };
 
@@ -168,6 +168,7 @@ struct exec_run {
   bool for_rv64, for_gpu;       /* options of either kind were given */
   unsigned long *times;         /* of --checkpoint-at */
   const char *restore;          /* --restore */
+  unsigned threads;             /* --threads; 0: not given */
   bool quiet;
   char *text;
   size_t bytes;
@@ -382,6 +383,7 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_COLD: fprintf(x->out, "cold=1\n"); break;
   case OPT_THREADS:
     if (!cli_count(cmd, "threads", arg, WATCH_MAX_THREADS, &count)) return CLI_BAD_INPUT;
+    x->threads = count;
     fprintf(x->out, "threads=%u\n", count);
     return for_runs(cmd, x, "--threads", arg);
   case OPT_INTERLEAVE:
@@ -429,8 +431,9 @@ static int parse(const struct cli_command *cmd, struct exec_run *x, int argc, ch
     int status = take_option(cmd, x, id, arg);
     if (status != CLI_OK) return status;
   }
-  if (x->restore && (n > 1 || optind < argc))
-    return cli_usage_error(cmd, "--restore FILE goes on with what was asked for then: no program, no option besides");
+  if (x->restore && (n > 1 + (x->threads > 0) || optind < argc))
+    return cli_usage_error(cmd, "--restore FILE goes on with what was asked for then: no program, "
+                                "no option but --threads");
   if (x->restore) return CLI_OK;
   if (x->timeline_choice && !x->timeline)
     return cli_usage_error(cmd, "--timeline-sms, --timeline-warps and --timeline-us choose what --timeline FILE shows");
@@ -654,11 +657,11 @@ static int start_to_save(int argc, char **argv)
   return checkpoint_run(run_in_region, argc, argv, &status, &e) ? status : cli_error("%s", e.msg);
 }
 
-static int restore(const char *path)
+static int restore(const char *path, unsigned threads)
 {
   struct err e = {""};
   int status;
-  return checkpoint_restore(path, 0, &status, &e) ? status : cli_error("%s", e.msg);
+  return checkpoint_restore(path, threads, &status, &e) ? status : cli_error("%s", e.msg);
 }
 
 static int run_program(const struct cli_command *cmd, struct exec_run x, int argc, char **argv)
@@ -668,7 +671,7 @@ static int run_program(const struct cli_command *cmd, struct exec_run x, int arg
   int status = parse(cmd, &x, argc, argv);
   if (status == CLI_OK && cmd == &cmd_capture && !x.capture)
     status = cli_usage_error(cmd, "no folder given: -o DIR");
-  if (status == CLI_OK && x.restore) status = restore(x.restore);
+  if (status == CLI_OK && x.restore) status = restore(x.restore, x.threads);
   else if (status == CLI_OK && x.rv64.checkpoint_file && !x.rv64.checkpoint && exec_rv64_is(argv[optind]))
     status = start_to_save(argc, argv);
   else if (status == CLI_OK) status = start_either(cmd, &x, argv + optind);

@@ -109,7 +109,7 @@ static bool save(const struct exec_rv64 *x, unsigned i, struct linux_process *p,
   TRY(linux_files_keep(p, e));
   if (g) TRY(guest_keep(g, e));
   TRY(checkpoint_save(x->checkpoint, path, &restored, e));
-  if (restored.here && g) guest_open_again(g);
+  if (restored.here && g) guest_open_again(g, restored.threads);
   if (restored.here) return linux_files_open_again(p, e);
   if (!x->quiet) fprintf(stderr, "warpstep: %s: saved at %" PRIu64 " ns\n", path, linux_now(p));
   return true;

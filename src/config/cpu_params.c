@@ -28,7 +28,7 @@ const char *cpu_params_check(const struct cpu_params *c, const char **key)
   *key = "l2_ways";
   if ((uint64_t)c->l2_sets * c->l2_ways > 1u << 20) return "L2 is larger than 64 MiB";
   *key = "gpu_ports";
-  if (c->gpu_ports && c->memory != CPU_MEMORY_FUSED) return "must be 0 where memory is not fused";
+  if (c->gpu_ports && c->memory == CPU_MEMORY_SPLIT) return "must be 0 where memory is split";
   *key = "gpu_tlb_entries";
   if (c->gpu_tlb_entries && c->memory != CPU_MEMORY_FUSED) return "must be 0 where memory is not fused";
   *key = "gpu_ways";

@@ -79,9 +79,11 @@ void simulator_set_program(struct simulator *s, const struct program_memory *pro
   if (s->around) s->around->program = program;
 }
 
-void simulator_set_rights(struct simulator *s, struct l2_rights *rights)
+void simulator_set_rights(struct simulator *s, struct l2_rights *rights, bool at_host)
 {
-  if (s->around) s->around->rights = rights;
+  if (!s->around) return;
+  s->around->rights = rights;
+  s->around->rights_at_host = at_host;
 }
 
 void simulator_set_tables(struct simulator *s, struct page_tables *tables)
@@ -106,10 +108,11 @@ struct machine *simulator_machine(const struct simulator *s)
   return s->around ? s->around->machine : s->machine;
 }
 
-void simulator_renew_threads(struct simulator *s)
+void simulator_renew_threads(struct simulator *s, unsigned threads)
 {
   unsigned cursor = 0;
-  if (simulator_next_member(s, &cursor) == s && simulator_machine(s)) machine_renew_threads(simulator_machine(s), 0);
+  if (simulator_next_member(s, &cursor) != s || !simulator_machine(s)) return;
+  machine_renew_threads(simulator_machine(s), threads);
 }
 
 struct simulator *simulator_next(struct simulator *s, unsigned *cursor)

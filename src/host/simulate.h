@@ -117,8 +117,8 @@ struct sim_result {
 struct simulator *simulator_new(const struct params *);
 void simulator_free(struct simulator *);
 /* In a process that goes on from a checkpoint: its threads are started again, once where several share them. Call it
- * for all simulators, between runs. */
-void simulator_renew_threads(struct simulator *);
+ * for all simulators, between runs. threads: so many; 0: as many as before. */
+void simulator_renew_threads(struct simulator *, unsigned threads);
 
 /* Before its first run: the GPU stands in a machine of its own, with a link to a host's memory and copy engines
  * (host/surroundings.h). */
@@ -144,7 +144,7 @@ void simulator_set_written(struct simulator *, struct span_list *);
 /* Before its first run, of a GPU that is alone: what its L2 and caches of CPUs on its memory tell each other; NULL:
  * there are none. */
 struct l2_rights;
-void simulator_set_rights(struct simulator *, struct l2_rights *);
+void simulator_set_rights(struct simulator *, struct l2_rights *, bool at_host);
 /* … and page tables of a CPU that it walks (time/mem/page_tables.h); NULL: none. */
 struct page_tables;
 void simulator_set_tables(struct simulator *, struct page_tables *);

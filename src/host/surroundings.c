@@ -33,6 +33,9 @@ void surroundings_free(struct surroundings *x)
 void surroundings_clear(struct surroundings *x)
 {
   machine_free(x->machine);
+  if (x->gate) host_gate_free(x->gate);
+  mem_free(x->gate);
+  x->gate = NULL;
   fabric_free(x->fabric);
   x->machine = NULL;
   x->fabric = NULL;
@@ -90,6 +93,15 @@ static void build_hosts(struct surroundings *x)
   }
 }
 
+/* Of the first socket. */
+static void build_gate(struct surroundings *x)
+{
+  if (!x->rights || !x->rights_at_host) return;
+  x->gate = mem_zeroed(1, sizeof *x->gate);
+  host_gate_init(x->gate, &x->host[0], x->fabric, x->rights);
+  fabric_serve(x->fabric, x->preset->n_gpus, host_gate_serve, x->gate);
+}
+
 static struct gpu *build_gpu(struct surroundings *x, unsigned node, const struct params *p)
 {
   struct gpu *g = gpu_new_joined(p, NULL, &(struct gpu_join){.node = (uint16_t)node,
@@ -98,7 +110,7 @@ static struct gpu *build_gpu(struct surroundings *x, unsigned node, const struct
                                                              .peer_reads = peer_reads(x, node),
                                                              .apply = func_line_apply,
                                                              .written = x->written,
-                                                             .rights = x->rights,
+                                                             .rights = x->rights_at_host ? NULL : x->rights,
                                                              .tables = x->tables,
                                                              .images = x->image});
   fabric_join(x->fabric, node, gpu_ports(g), LINK_PORT__N);
@@ -165,12 +177,18 @@ void surroundings_build(struct surroundings *x, struct simulator *s, unsigned th
   x->cold = cold;
   build_fabric(x);
   build_hosts(x);
+  build_gate(x);
   make(x, s);
-  x->part = (struct part){&fabric_ops, x->fabric, TIME_NEVER};
+  unsigned n = 0;
+  if (x->gate) {
+    x->part[n] = (struct part){&host_gate_ops, x->gate, TIME_NEVER};
+    x->gate->wake = &x->part[n++].next;
+  }
+  x->part[n++] = (struct part){&fabric_ops, x->fabric, TIME_NEVER};
   const picos epoch = x->epoch ? earlier(x->epoch, x->ahead) : x->ahead;
   x->machine = machine_new(&(struct machine_config){.threads = threads,
                                                     .domain = (struct domain *[]){gpu_domain(s->gpu)}, .n_domains = 1,
-                                                    .epoch = epoch, .part = &x->part, .n_parts = 1, .in_turn = true});
+                                                    .epoch = epoch, .part = x->part, .n_parts = n, .in_turn = true});
 }
 
 /* What the way holds, and what waits in the meantime for DRAM and switches (guess: 2 us). */

@@ -13,6 +13,7 @@
 
 #include "base/place.h"
 #include "config/topology.h"
+#include "time/mem/host_gate.h"
 #include "time/mem/host_mem.h"
 
 struct l2_rights;
@@ -36,7 +37,8 @@ struct surroundings {
   struct arena arena;        /* its topology */
   struct host_mem host[MACHINE_MAX_SOCKETS];
   struct fabric *fabric;     /* NULL: there are no GPUs now */
-  struct part part;          /* it is */
+  struct host_gate *gate;    /* of the first socket, whose memory CPUs have in caches; NULL: nobody has */
+  struct part part[2];       /* the gate, if there is one, then the fabric */
   struct machine *machine;   /* of all GPUs that are there */
   uint64_t ahead;            /* ps: one of several GPUs may be so far ahead of others */
   bool cold;                 /* they were made so */
@@ -50,7 +52,8 @@ struct surroundings {
   struct simulator *member[MACHINE_MAX_GPUS]; /* by node; NULL: none */
   struct gmem *image[MACHINE_MAX_GPUS];       /* memory as each sees it */
   struct span_list *written;                  /* gets what GPUs change in any memory; NULL: nobody looks */
-  struct l2_rights *rights;                   /* CPUs on the memory of the GPU, which is alone then; NULL: none */
+  struct l2_rights *rights;                   /* CPUs in time with the GPU, which is alone then; NULL: none */
+  bool rights_at_host;                        /* on the socket's memory; else on the GPU's */
   struct page_tables *tables;                 /* of a CPU on its memory, which the GPU walks; NULL: none */
   const struct program_memory *program;       /* of the host (time/mem/host_mem.h); NULL: this process */
 };

@@ -144,6 +144,30 @@ probes() {
   done
 }
 
+# The same behind a link: its port is a cache of the protocol. On a crossbar a core's request takes one hop to the home, the
+# forward one to the port, the answer one back; the GPU is told as on fused, in cycles of an SM at 1980 MHz, of which a turn has
+# fewer than 80; what is printed is rounded down.
+linked_probes() {
+  local protocol gpu file=$out/linked-rv64 key at l2 home hop core sm status
+  for protocol in hsc mesi mi; do
+    for gpu in 12 112; do
+      sed "s/protocol = (\"hsc\"/protocol = (\"$protocol\"/; s/topology = (\"mesh\"/topology = (\"crossbar\"/; s/gpu_cycles = (12/gpu_cycles = ($gpu/" \
+        presets/machines/c2c-rv64.cfg >"$file"
+      l2=$(value "$file" l2_cycles) home=$(value "$file" home_cycles) hop=$(value "$file" hop_cycles)
+      core=$((2 * l2 + 3 * hop + home + gpu)) sm=$(((2 * gpu + home + l2 + 3 * hop) * 1980 / 3100))
+      well on "$out/linked" "$out/probes"
+      status=$?
+      declare -A got=()
+      while read -r key at; do got[$key]=$at; done <"$out/text"
+      at=$((got[cpu-behind-gpu] - got[cpu-own]))
+      if [ $at -lt $core ] || [ $at -gt $((core + 3)) ]; then status=1 && echo "# a core: $at, not $core"; fi
+      at=$((got[gpu-behind-cpu] - got[gpu-own]))
+      if [ $at -lt $((sm - 1)) ] || [ $at -gt $((sm + 160)) ]; then status=1 && echo "# the GPU: $at, not $sm"; fi
+      verdict "probes behind a link under $protocol, $gpu cycles" $status
+    done
+  done
+}
+
 # A counter of the GPU's translations.
 of_pages() { sed -nE "/\"gpu_pages\"/,/\}/s/.*\"$1\": ([0-9]+).*/\1/p" "$out/now.json"; }
 
@@ -251,6 +275,7 @@ if [ $# -eq 0 ]; then
   own
   variants
   probes
+  linked_probes
   walks
   scenarios
   functional

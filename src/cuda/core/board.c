@@ -90,7 +90,7 @@ static bool start_board(struct shim *s, struct board *b, struct err *e)
   TRY(surround(s, b, e));
   simulator_set_program(b->simulator, s->program.memory);
   simulator_set_written(b->simulator, s->program.written);
-  simulator_set_rights(b->simulator, s->program.rights);
+  simulator_set_rights(b->simulator, s->program.rights, s->program.at_host);
   simulator_set_tables(b->simulator, s->program.tables);
   if (s->program.at_host) simulator_place_at_host(b->simulator, 0, s->program.end);
   timeline_init(&b->time, p);

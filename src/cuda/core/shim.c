@@ -69,12 +69,12 @@ static void watch_process(struct shim *s)
   on_exit(keep_status, s);
 }
 
-void shim_come_back(struct shim *s, void *thread)
+void shim_come_back(struct shim *s, void *thread, unsigned threads)
 {
   shim_adopt(s, thread);
   if (!s->up) return;
   watch_process(s);
-  for (unsigned i = 0; i < s->boards.n; i++) simulator_renew_threads(s->boards.of[i].simulator);
+  for (unsigned i = 0; i < s->boards.n; i++) simulator_renew_threads(s->boards.of[i].simulator, threads);
 }
 
 CUresult shim_up(struct shim *s)

@@ -149,6 +149,6 @@ struct shim {
 /* Brings up the GPUs: presets, device memory. Lock held. */
 CUresult shim_up(struct shim *);
 /* This process goes on with it where another one was saved (docs/checkpoints.md). */
-void shim_come_back(struct shim *, void *thread);
+void shim_come_back(struct shim *, void *thread, unsigned threads);
 
 #endif

@@ -299,9 +299,9 @@ struct guest_program *guest_new(const struct guest_setup *setup)
   g->gpu = (struct linux_gpu){.ctx = g, .call = call, .page = page, .slice = slice, .follow = follow,
                               .waits = waits, .changes = changes, .describe = describe,
                               .in_time = in_time};
-  const bool coherent = setup->in_time && setup->memory == CPU_MEMORY_FUSED;
-  g->gpu.rights = coherent ? &g->rights : NULL;
-  g->gpu.tables = coherent && setup->cpu && setup->cpu->gpu_tlb_entries ? &g->tables : NULL;
+  const bool fused = setup->in_time && setup->memory == CPU_MEMORY_FUSED;
+  g->gpu.rights = setup->in_time && setup->memory != CPU_MEMORY_SPLIT ? &g->rights : NULL;
+  g->gpu.tables = fused && setup->cpu && setup->cpu->gpu_tlb_entries ? &g->tables : NULL;
   if (g->gpu.tables) g->tables = tables_of(setup->cpu);
   span_list_init(&g->written);
   g->memory = (struct program_memory){.ctx = g, .read = read_memory, .write = write_memory,
@@ -362,9 +362,9 @@ bool guest_keep(struct guest_program *g, struct err *e)
   return true;
 }
 
-void guest_open_again(struct guest_program *g)
+void guest_open_again(struct guest_program *g, unsigned threads)
 {
-  shim_come_back(g->shim, g->thread);
+  shim_come_back(g->shim, g->thread, threads);
   if (!g->shim->print.file) return;
   device_print_open(&g->shim->print);
   fwrite(g->printed, 1, g->printed_bytes, g->shim->print.file);

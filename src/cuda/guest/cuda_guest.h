@@ -50,6 +50,6 @@ void guest_free(struct guest_program *);
 /* Across a checkpoint (docs/checkpoints.md), while the program's thread does not call. Before it; false: what was asked
  * for cannot be saved, *e says what. Behind it, in a process that has none of its threads and streams. */
 bool guest_keep(struct guest_program *, struct err *e);
-void guest_open_again(struct guest_program *);
+void guest_open_again(struct guest_program *, unsigned threads);
 
 #endif

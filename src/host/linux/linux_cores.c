@@ -647,18 +647,21 @@ static void print_gpu(FILE *f, const struct linux_cores *o)
   if (!o->cpu->rights) return;
   const struct l2_rights_stats s = l2_rights_sum(o->cpu->rights);
   const struct coh_cache_stats c = cpu_complex_gpu_stats(o->cpu);
-  fprintf(f, "GPU's L2: %" PRIu64 " rights to read and %" PRIu64 " to write asked for, %" PRIu64 " came from caches of "
+  const char *where = o->machine->cpu.memory == CPU_MEMORY_C2C ? "link" : "L2";
+  fprintf(f, "GPU's %s: %" PRIu64 " rights to read and %" PRIu64 " to write asked for, %" PRIu64 " came from caches of "
              "cores; %" PRIu64 " requests waited %.1f ns; asked by cores or homes %" PRIu64 " times\n",
-          s.read_asks, s.write_asks, s.of_caches, s.parked, ratio(s.waited_ps, s.parked) / PS_PER_NS, c.forwards);
+          where, s.read_asks, s.write_asks, s.of_caches, s.parked, ratio(s.waited_ps, s.parked) / PS_PER_NS,
+          c.forwards);
 }
 
 static void print_tables(FILE *f, const struct linux_cores *o)
 {
   if (!o->tables) return;
   const struct page_tables_stats *s = &o->tables->stats;
-  fprintf(f, "GPU's pages: %" PRIu64 " asked for by SMs, %" PRIu64 " in the TLB that they share; %" PRIu64 " walks read %" PRIu64
-             " entries, %" PRIu64 " pages were brought\n",
-          s->asks, s->shared_hits, s->walks, s->reads, s->faults);
+  fprintf(f, "GPU's pages: %" PRIu64 " asked for by SMs, %" PRIu64 " in the TLB that they share; ", s->asks,
+          s->shared_hits);
+  fprintf(f, "%" PRIu64 " walks read %" PRIu64 " entries, %" PRIu64 " pages were brought\n", s->walks, s->reads,
+          s->faults);
 }
 
 void linux_cores_report(const struct linux_cores *o, FILE *f)
@@ -703,7 +706,7 @@ static void put_gpu(struct json_out *j, const struct linux_cores *o)
   if (!o->cpu->rights) return;
   const struct l2_rights_stats s = l2_rights_sum(o->cpu->rights);
   const struct coh_cache_stats c = cpu_complex_gpu_stats(o->cpu);
-  json_out_object(j, "gpu_l2");
+  json_out_object(j, o->machine->cpu.memory == CPU_MEMORY_C2C ? "gpu_link" : "gpu_l2");
 #define X(id, what) json_out_u64(j, #id, s.id);
   L2_RIGHTS_STAT_LIST(X)
 #undef X
