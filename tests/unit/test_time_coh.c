@@ -78,6 +78,7 @@ static void sixteen_agents(void **state)
       struct rig_setup s = small;
       s.protocol = coh_protocol_names[k];
       s.cpus = s.gpus = 8;
+      s.ops = 1000;
       vary(&s, seed);
       play(&s, NULL);
     }
