@@ -69,7 +69,8 @@ void ws_run_drop(ws_run *);
 /* Parts of ws_launch: what a launch may ask for; its place on the device. */
 int ws_launch_check(const ws_kernel *, const struct ws_launch *given, struct ws_launch *, ws_error *);
 /* block: of the kernel's parameters' bytes, which must live as long as the launch. */
-bool ws_launch_init(ws_device *, const ws_kernel *, const struct ws_launch *, uint8_t *block, struct launch *, struct err *);
+bool ws_launch_init(ws_device *, const ws_kernel *, const struct ws_launch *, uint8_t *block, struct launch *,
+                    struct err *);
 
 /* Copies a struct that opens with its size between versions of the library: what an older caller does
  * not know is zero (in), what it has no room for is left out (out). False: size is 0, or more than this

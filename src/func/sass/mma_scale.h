@@ -47,9 +47,9 @@ static inline unsigned mma_sparse_byte(const uint32_t *meta, unsigned row, unsig
   return 4 * (j / 2) + (word >> (4 * (j / 2 % 8) + 2 * (j & 1)) & 3);
 }
 
-/* Which column of a sparse A element j of those kept in row `row` stands for: of four FP16 or BF16 elements, of two TF32
- * ones. The bits of 16 (8) elements fill half a register: row g the lower, row g + 8 the upper half of lane `first` of the
- * four, those of the next 16 (8) in the lane behind it. */
+/* Which column of a sparse A element j of those kept in row `row` stands for: of four FP16 or BF16 elements, of two
+ * TF32 ones. The bits of 16 (8) elements fill half a register: row g the lower, row g + 8 the upper half of lane
+ * `first` of the four, those of the next 16 (8) in the lane behind it. */
 static inline unsigned mma_sparse_half(const uint32_t *meta, unsigned row, unsigned j, unsigned first, bool tf32)
 {
   const unsigned group = tf32 ? j : j / 2, lane = 4 * (row & 7) + first + group / 4;
