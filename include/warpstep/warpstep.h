@@ -259,7 +259,7 @@ WS_API uint64_t ws_run_window(const ws_run *);
  * dropped. */
 WS_API int ws_run_end(ws_run *, ws_result **, ws_error *);
 
-/* The bytes of a read are at L2 at time_ps, in the past: now. Inside of the memory's callback or between calls of
+/* The bytes of a read are at L2 at time_ps, in the past: now. The order of calls does not matter. Inside of the memory's callback or between calls of
  * ws_run_until. WS_NOT_FOUND: no such read waits, as when its launch has ended; nothing happens. */
 WS_API int ws_memory_answer(ws_device *, uint64_t id, uint64_t time_ps, ws_error *);
 

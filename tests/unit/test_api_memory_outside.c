@@ -21,7 +21,7 @@ struct outside {
   ws_device *device;
   uint64_t latency, last;
   bool late, deaf;
-  unsigned n, answered;
+  unsigned n, answered, lost; /* lost: the request that is not answered, from 1; 0: none */
   struct ws_memory_request request[MOST];
 };
 
@@ -37,12 +37,14 @@ static void ask(void *context, const struct ws_memory_request *r)
   assert_true(r->time_ps >= o->last && r->address % LINE == 0 && r->sectors && r->sectors < 16);
   o->last = r->time_ps;
   o->request[o->n++] = *r;
-  if (!o->late && !o->deaf) answer(o, r);
+  if (!o->late && !o->deaf && o->n != o->lost) answer(o, r);
 }
 
+/* The newest first: what counts is when they arrive, not who was told of first. */
 static void answer_due(struct outside *o)
 {
-  for (; o->answered < o->n; o->answered++) answer(o, &o->request[o->answered]);
+  for (unsigned i = o->n; i-- > o->answered;) answer(o, &o->request[i]);
+  o->answered = o->n;
 }
 
 struct rig {
@@ -62,6 +64,7 @@ static void must(int status, const ws_error *e)
 /* vecadd of `n` elements on a device with this memory. */
 static struct rig *open_rig(const char *preset, uint64_t latency, unsigned n)
 {
+  char file[200];
   struct rig *r = calloc(1, sizeof *r);
   struct ws_device_options options = WS_DEVICE_OPTIONS_INIT;
   const struct ws_launch launch = WS_LAUNCH_INIT;
@@ -73,7 +76,9 @@ static struct rig *open_rig(const char *preset, uint64_t latency, unsigned n)
   options.memory_context = &r->o;
   r->o.latency = latency;
   must(ws_device_create(&options, &r->o.device, &e), &e);
-  must(ws_module_load(r->o.device, WS_SOURCE_DIR "/kernels/vecadd/vecadd.sm_86.cubin", &m, &e), &e);
+  snprintf(file, sizeof file, WS_SOURCE_DIR "/kernels/vecadd/vecadd.sm_%s.cubin",
+           ws_device_parameter(r->o.device, "arch.sm"));
+  must(ws_module_load(r->o.device, file, &m, &e), &e);
   must(ws_module_kernel(m, "vecadd", &r->kernel, &e), &e);
   for (unsigned i = 0; i < N; i++) in[i] = (float)i;
   ws_address *const buffer[3] = {&r->x, &r->y, &r->z};
@@ -117,11 +122,10 @@ static double launch_ns(struct rig *r)
 }
 
 /* Of L2 that is cold each sector of x and y is asked for once, and none of z, which is written whole and stays there. */
-static void each_sector_is_read_once(void **state)
+static void reads_each_sector_once(const char *preset)
 {
-  static uint8_t seen[3][N * sizeof(float) / 32];
-  struct rig *r = open_rig("rtx-3070", US / 2, N);
-  (void)state;
+  uint8_t seen[3][N * sizeof(float) / 32] = {{0}};
+  struct rig *r = open_rig(preset, US / 2, N);
   launch_ns(r);
   check_sums(r);
   const ws_address base[3] = {r->x, r->y, r->z};
@@ -142,6 +146,14 @@ static void each_sector_is_read_once(void **state)
   for (unsigned i = before; i < r->o.n; i++)
     for (unsigned b = 0; b < 3; b++) assert_true(r->o.request[i].address - base[b] >= N * sizeof(float));
   close_rig(r);
+}
+
+/* One slice and several on a channel, channels on a slice, L2 of two partitions. */
+static void each_sector_is_read_once(void **state)
+{
+  static const char *const preset[] = {"rtx-3070", "a100", "h100", "rtx-2080ti", "rtx-5070ti"};
+  (void)state;
+  for (unsigned i = 0; i < sizeof preset / sizeof *preset; i++) reads_each_sector_once(preset[i]);
 }
 
 /* One warp waits for its memory one access behind the other: each microsecond more of latency costs as many
@@ -233,6 +245,42 @@ static void a_deaf_memory(void **state)
   close_rig(r);
 }
 
+/* How a launch ends in which this request, from 1 on, gets no answer. */
+static int end_without(unsigned lost, struct rig *r)
+{
+  ws_result *result;
+  ws_error e = WS_ERROR_INIT;
+  r->o.lost = lost;
+  must(ws_launch(r->kernel, &r->launch, &result, &e), &e);
+  const int end = ws_result_end(result);
+  ws_result_destroy(result);
+  return end;
+}
+
+/* An answer that never comes holds up who waits for it: data does, code that was fetched ahead and is never reached does
+ * not. */
+static void an_answer_that_is_lost(void **state)
+{
+  unsigned n = 0, ended = 0, stuck = 0;
+  (void)state;
+  for (unsigned lost = 0; lost <= n; lost++) {
+    struct rig *r = open_rig("rtx-3070", US, 32);
+    const int end = end_without(lost, r);
+    if (!lost) {
+      n = r->o.n;
+    } else {
+      const ws_address at = r->o.request[lost - 1].address;
+      if (at == r->x || at == r->y) assert_int_equal(end, WS_FAULT);
+      ended += end == WS_ENDED;
+      stuck += end == WS_FAULT;
+    }
+    if (end == WS_ENDED) check_sums(r);
+    close_rig(r);
+  }
+  assert_int_equal(ended + stuck, n);
+  assert_true(ended > 0 && stuck >= 3);
+}
+
 static void what_a_run_refuses(void **state)
 {
   struct rig *r = open_rig("rtx-3070", US, N);
@@ -280,7 +328,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_sector_is_read_once), cmocka_unit_test(latency_adds_up),
       cmocka_unit_test(steps_change_nothing),     cmocka_unit_test(a_run_ends_early),
-      cmocka_unit_test(a_deaf_memory),            cmocka_unit_test(what_a_run_refuses),
+      cmocka_unit_test(a_deaf_memory),            cmocka_unit_test(an_answer_that_is_lost),
+      cmocka_unit_test(what_a_run_refuses),
       cmocka_unit_test(lines_come_back),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

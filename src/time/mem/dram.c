@@ -388,12 +388,17 @@ void dram_replace(struct dram *c, struct outer_channel *outer)
   c->outer = outer;
 }
 
+static bool comes_before(const struct dram_answer *a, const struct dram_answer *b)
+{
+  return a->at != b->at ? a->at < b->at : a->row < b->row;
+}
+
 void dram_deliver(struct dram *c, const struct dram_answer *a)
 {
   const uint32_t mask = c->answer_cap - 1;
   uint32_t i = c->n_answers++;
   BUG_ON(i == c->answer_cap);
-  for (; i > 0 && c->answer[(c->answer_head + i - 1) & mask].at > a->at; i--)
+  for (; i > 0 && comes_before(a, &c->answer[(c->answer_head + i - 1) & mask]); i--)
     c->answer[(c->answer_head + i) & mask] = c->answer[(c->answer_head + i - 1) & mask];
   c->answer[(c->answer_head + i) & mask] = *a;
 }

@@ -99,8 +99,8 @@ static void answer(struct outer_memory *o, uint32_t i, picos at)
 {
   struct outer_read *r = &o->read[i];
   at = later(at, o->now);
-  dram_deliver(o->dram[r->channel],
-               &(struct dram_answer){.at = at, .line = r->line, .sectors = r->sectors, .slice = r->slice});
+  dram_deliver(o->dram[r->channel], &(struct dram_answer){.at = at, .line = r->line, .row = r->id >> READ_BITS,
+                                                          .sectors = r->sectors, .slice = r->slice});
   part_wake(o->channel[r->channel].wake, at);
   r->id = 0;
   r->next = o->free;
