@@ -130,7 +130,7 @@ void dram_merge(struct dram *, picos now, uint64_t local, unsigned sectors, unsi
 
 /* From now on somebody outside answers; the channel is idle. */
 void dram_replace(struct dram *, struct outer_channel *);
-/* An answer from there: they are taken by time, then by `row`, which numbers the requests, whoever is first to give one. */
+/* An answer from there: they are taken by time, then by `row`, which numbers the requests. */
 void dram_deliver(struct dram *, const struct dram_answer *);
 
 /* Time of the next command or answer, TIME_NEVER when idle. */
