@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shell scripts are clean under shellcheck, Python scripts compile.
+# Shell scripts are clean under shellcheck, Python scripts compile; what names its interpreter may be executed.
 set -u
 
 status=0
@@ -15,4 +15,9 @@ find tools tests kernels bench -name '*.py' -print0 2>/dev/null |
 import ast, sys
 for path in sys.argv[1:]:
     ast.parse(open(path).read(), path)' || status=1
+while read -r script; do
+  echo "$script: begins with #! and is not executable (chmod +x)"
+  status=1
+done < <(find .ci tools tests kernels bench -type f \( -name '*.sh' -o -name '*.py' \) ! -perm -u+x -exec \
+  awk 'FNR == 1 && /^#!/ { print FILENAME } { nextfile }' {} +)
 exit "$status"
