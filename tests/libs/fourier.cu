@@ -11,17 +11,9 @@
 #include <cstdio>
 #include <vector>
 
+#include "checks.cuh"
+
 typedef std::complex<long double> number;
-
-static int failures, cases;
-
-static void check(bool right, const char *what)
-{
-  cases++;
-  if (right) return;
-  failures++;
-  printf("wrong: %s\n", what);
-}
 
 static const long double pi = 3.141592653589793238462643383279502884L;
 static number root(long long k, long long n, int sign)

@@ -7,29 +7,7 @@
 #include <cstdio>
 #include <vector>
 
-static int failures, cases;
-
-static void check(bool right, const char *what)
-{
-  cases++;
-  if (right) return;
-  failures++;
-  printf("wrong: %s\n", what);
-}
-
-template <typename T> static T *device(const std::vector<T> &v)
-{
-  T *p;
-  cudaMalloc(&p, v.size() * sizeof(T) + 8);
-  cudaMemcpy(p, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice);
-  return p;
-}
-template <typename T> static std::vector<T> host(const T *p, size_t n)
-{
-  std::vector<T> v(n);
-  cudaMemcpy(v.data(), p, n * sizeof(T), cudaMemcpyDeviceToHost);
-  return v;
-}
+#include "checks.cuh"
 
 static unsigned state = 7;
 static unsigned next()

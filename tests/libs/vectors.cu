@@ -6,30 +6,9 @@
 #include <cstdio>
 #include <vector>
 
-static int failures, cases;
+#include "checks.cuh"
 
-static void check(bool right, const char *what)
-{
-  cases++;
-  if (right) return;
-  failures++;
-  printf("wrong: %s\n", what);
-}
 static bool near(double a, double b) { return fabs(a - b) <= 1e-4 * (fabs(b) + 1); }
-
-template <typename T> static T *device(const std::vector<T> &v)
-{
-  T *p;
-  cudaMalloc(&p, v.size() * sizeof(T));
-  cudaMemcpy(p, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice);
-  return p;
-}
-template <typename T> static std::vector<T> host(const T *p, size_t n)
-{
-  std::vector<T> v(n);
-  cudaMemcpy(v.data(), p, n * sizeof(T), cudaMemcpyDeviceToHost);
-  return v;
-}
 
 static std::vector<float> numbers(size_t n)
 {

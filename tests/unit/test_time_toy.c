@@ -13,7 +13,7 @@
 #include "time_rig.h"
 #include "toy_isa.h"
 
-enum { LINE = 128, TOY_PAGE_BITS = 21, FLAG = 1 /* any place of a register that nobody reads */ };
+enum { LINE = 128, PAGE_BITS = 21, FLAG = 1 /* any place of a register that nobody reads */ };
 
 /* With warm caches of code. Counters into *stats, when it is not NULL. */
 static void run_timed(struct toy *t, struct gmem *image, unsigned threads, struct netlist_stats *stats)
@@ -33,7 +33,7 @@ static void check(struct toy *t, unsigned n_in, unsigned n_out, uint32_t (*value
   struct fault f = {0};
   toy_build(t);
   for (unsigned way = 0; way < 3; way++) {
-    struct gmem *image = gmem_new(TOY_PAGE_BITS);
+    struct gmem *image = gmem_new(PAGE_BITS);
     uint64_t in = gmem_alloc(image, n_in * 4 + 4, "in"), out = gmem_alloc(image, n_out * 4, "out");
     for (uint32_t i = 0, v; i < n_in; i++) v = value(i), assert_true(gmem_write(image, in + 4 * i, &v, 4));
     t->args[0] = in, t->args[1] = out;
@@ -135,7 +135,7 @@ enum { IN_ORDER = 1 << TOY_LOADS, FAR = 1 << 16, NO_WAIT = 64, L1_HIT = 20, L2_H
 /* A program of one warp, which has no more than S0: 128 KiB of zeros. */
 static struct netlist_stats run_alone(struct toy *t)
 {
-  struct gmem *image = gmem_new(TOY_PAGE_BITS);
+  struct gmem *image = gmem_new(PAGE_BITS);
   struct netlist_stats s;
   t->args[0] = gmem_alloc(image, 2 * FAR, "in");
   toy_build(t);

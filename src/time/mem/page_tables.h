@@ -14,7 +14,7 @@
 
 #include "time/part.h"
 
-enum { PAGE_TABLE_BITS = 9, PAGE_TABLE_LEVELS = 3, PAGE_BITS = 12 };
+enum { PAGE_TABLE_BITS = 9, PAGE_TABLE_LEVELS = 3, TABLE_PAGE_BITS = 12 };
 
 #define PAGE_TABLES_STAT_LIST(X)                                                                   \
   X(asks, "pages that SMs asked for, each by itself")                                              \
@@ -46,13 +46,13 @@ struct page_tables {
 /* The name of a page among those of both sizes. */
 static inline uint64_t page_tables_page(const struct page_tables *t, uint64_t addr)
 {
-  return addr < t->end ? addr >> PAGE_BITS << 1 : addr >> t->driver_bits << 1 | 1;
+  return addr < t->end ? addr >> TABLE_PAGE_BITS << 1 : addr >> t->driver_bits << 1 | 1;
 }
 
 /* An address in it. */
 static inline uint64_t page_tables_addr(const struct page_tables *t, uint64_t page)
 {
-  return page >> 1 << (page & 1 ? t->driver_bits : PAGE_BITS);
+  return page >> 1 << (page & 1 ? t->driver_bits : TABLE_PAGE_BITS);
 }
 
 #endif
