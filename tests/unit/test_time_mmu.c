@@ -23,7 +23,7 @@ struct rig {
 static bool touch(void *ctx, uint64_t addr)
 {
   struct rig *r = ctx;
-  const bool there = addr >> PAGE_BITS != r->absent;
+  const bool there = addr >> TABLE_PAGE_BITS != r->absent;
   if (!there) r->absent = UINT64_MAX;
   return there;
 }
@@ -161,7 +161,7 @@ static void faults(void **state)
   assert_int_equal(asked(&r, 0, small(4), 20000), 10000 + SHARED + READ + 2 * FAULT + READ + BACK);
   assert_int_equal(r.tables.stats.faults, 2);
   const uint64_t driver = (r.tables.end >> r.tables.driver_bits) + 7;
-  r.absent = driver << (r.tables.driver_bits - PAGE_BITS);
+  r.absent = driver << (r.tables.driver_bits - TABLE_PAGE_BITS);
   asked(&r, 0, driver << 1 | 1, 30000);
   assert_int_equal(r.tables.stats.faults, 2);
   arena_free(&r.arena);
