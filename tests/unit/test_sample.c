@@ -44,6 +44,9 @@ static void how_many(void **state)
     struct sim_result r = run(&k, want[i].ctas, want[i].wanted);
     if (r.sampled_ctas != want[i].sampled)
       fail_msg("%u CTAs, %u wanted: %u were timed", want[i].ctas, (unsigned)want[i].wanted, (unsigned)r.sampled_ctas);
+    const struct sim_result all = run(&k, want[i].ctas, 0);
+    assert_int_equal(r.warp_insts, all.warp_insts); /* each CTA ran once, timed or not */
+    if (!r.sampled_ctas) assert_int_equal(r.cycles, all.cycles);
   }
   kernel_rig_free(&k);
 }

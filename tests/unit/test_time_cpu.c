@@ -83,6 +83,7 @@ struct rig {
   struct cpu_complex *cpu;
   struct domain *domain;
   struct part os;
+  uint64_t asked; /* a bit for each page that a core asked for */
 };
 
 static uint8_t *rig_memory(void *ctx, uint64_t line)
@@ -109,7 +110,10 @@ static picos rig_os(void *self, picos from, picos to)
       continue;
     }
     if (c->ask == CPU_ASK_CODE) assert_true(rv64_step_bring(r->code, &r->stepper[i], c->pc));
-    if (c->ask == CPU_ASK_PAGE) cpu_core_allow(c, c->address, true, true);
+    if (c->ask == CPU_ASK_PAGE) {
+      r->asked |= (uint64_t)1 << (c->address >> CPU_PAGE_SHIFT);
+      cpu_core_allow(c, c->address, true, true);
+    }
     cpu_complex_run(r->cpu, i, c->pc, to);
   }
   return TIME_NEVER;
@@ -344,6 +348,7 @@ static void store_buffer(void **state)
   put(r, DATA + 68, 0x7766554433221100); /* behind the store's second part */
   put(r, DATA + 4096 + 5, 0x7766554433221100);
   rig_run(r, NULL);
+  assert_true(r->asked == (uint64_t)3 << (DATA >> CPU_PAGE_SHIFT)); /* both pages of what lies in two */
   assert_true(get(r, DATA + 68) == 0x7766554433221100);
   assert_true(get(r, DATA + 4096 + 5) == 0x7766554433221100);
   assert_int_equal(x[13], 0x123);
@@ -374,6 +379,22 @@ static void fences(void **state)
   /* Reading the clock waits for what is on its way, too: the store is offered a cycle behind its issue. */
   assert_int_equal(loose, 2 + miss - 1);
   assert_int_equal(strict, 2 + miss + 1);
+}
+
+/* Stores to a line that the core has: one each cycle, and the buffer never fills. */
+static void stores_in_a_row(void **state)
+{
+  (void)state;
+  enum { FEW = 8, MANY = 40 };
+  uint32_t body[MANY];
+  uint64_t cycles[2];
+  for (unsigned i = 0; i < MANY; i++) body[i] = SD(11, 12, 8 * (i % 8));
+  for (unsigned k = 0; k < 2; k++) {
+    struct rig *r = rig_new(&plain);
+    cycles[k] = cycles_of(r, body, k ? MANY : FEW, NOP);
+    rig_free(r);
+  }
+  assert_int_equal(cycles[1] - cycles[0], MANY - FEW);
 }
 
 /* --- several cores -------------------------------------------------------------------------------- */
@@ -571,7 +592,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(arithmetic), cmocka_unit_test(branches),     cmocka_unit_test(dependent_loads),
-    cmocka_unit_test(store_buffer), cmocka_unit_test(fences),     cmocka_unit_test(counters),
+    cmocka_unit_test(store_buffer), cmocka_unit_test(stores_in_a_row), cmocka_unit_test(fences),     cmocka_unit_test(counters),
     cmocka_unit_test(host_threads), cmocka_unit_test(store_buffering), cmocka_unit_test(message_passing),
     cmocka_unit_test(stores_and_memory), cmocka_unit_test(many_stores_and_memory),
   };

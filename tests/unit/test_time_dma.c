@@ -264,6 +264,31 @@ static void test_order_and_failure(void **state)
   rig_free(&r);
 }
 
+/* Copies that are done wait for whoever asks, in their order, however many they become. */
+static void test_done_in_order(void **state)
+{
+  (void)state;
+  enum { FIRST = 8, TAKEN = 3, ALL = 30 };
+  struct rig r;
+  struct dma_done done;
+  rig_build(&r, "vecadd", 1, false);
+  const uint64_t a = buffer(&r, 64), b = buffer(&r, 64);
+  for (unsigned i = 0; i < ALL; i++) {
+    const struct dma_copy c = {.ticket = i, .dst = b, .src = a, .bytes = 64, .rows = 1, .dst_node = DMA_HERE, .src_node = HOST};
+    dma_post(r.dma, &c);
+    if (i + 1 != FIRST) continue;
+    assert_int_equal(machine_run(r.k.rig.machine, TIME_NEVER), MACHINE_IDLE);
+    for (unsigned k = 0; k < TAKEN; k++) assert_true(dma_take_done(r.dma, &done) && done.ticket == k);
+  }
+  assert_int_equal(machine_run(r.k.rig.machine, TIME_NEVER), MACHINE_IDLE);
+  for (unsigned k = TAKEN; k < ALL; k++) {
+    assert_true(dma_take_done(r.dma, &done));
+    assert_int_equal(done.ticket, k);
+  }
+  assert_false(dma_take_done(r.dma, &done));
+  rig_free(&r);
+}
+
 /* --- beside a kernel ------------------------------------------------------------------------------ */
 
 struct beside {
@@ -341,7 +366,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_link_copies),       cmocka_unit_test(test_both_ways),
       cmocka_unit_test(test_device_copies),     cmocka_unit_test(test_rows),
-      cmocka_unit_test(test_order_and_failure), cmocka_unit_test(test_beside_a_kernel),
+      cmocka_unit_test(test_done_in_order), cmocka_unit_test(test_order_and_failure), cmocka_unit_test(test_beside_a_kernel),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
