@@ -374,16 +374,31 @@ static const char *said_until(FILE *to, int before)
   return text;
 }
 
-/* The last one: the fault stays. */
+/* The last one: the fault stays. Of a GPU's memory GPU 0 may use what a pool shows it, also when peer access to all of
+ * it came and went, and not what lies behind that. */
 static void no_access_faults(void **state)
 {
+  const CUmemPoolProps props = { .alloc_type = 1, .location = { LOCATION_DEVICE, 1 } };
+  const CUmemAccessDesc shown = { { LOCATION_DEVICE, 0 }, 3 };
+  enum { APART = 8 << 20 };
+  CUmemoryPool pool;
+  CUdeviceptr seen, between;
   CUmodule m;
   (void)state;
   OK(cuCtxSetCurrent(on[1]));
+  OK(cuMemPoolCreate(&pool, &props));
+  OK(cuMemPoolSetAccess(pool, &shown, 1));
+  OK(cuMemAllocFromPoolAsync(&seen, N * sizeof(float), pool, NULL));
+  OK(cuMemAlloc_v2(&between, APART));
   CUdeviceptr there = cuda_floats(N, 0, 1);
+  assert_true(there > seen + APART); /* pages of their own */
   OK(cuCtxSetCurrent(on[0]));
+  OK(cuCtxEnablePeerAccess(on[1], 0));
+  OK(cuCtxDisablePeerAccess(on[1]));
   CUfunction f = cuda_vecadd(&m);
   CUdeviceptr here = cuda_floats(N, 0, 1);
+  OK(vecadd(f, here, here, seen, NULL));
+  OK(cuCtxSynchronize());
   int err;
   FILE *to = said_from(&err);
   CUresult r = vecadd(f, here, there, here, NULL);

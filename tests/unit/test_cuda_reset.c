@@ -213,6 +213,8 @@ _Noreturn static void export_and_wait(void)
   OK(cuInit(0));
   OK(cuCtxCreate_v2(&context, 0, 0));
   OK(cuMemAlloc_v2(&p, 1 << 20));
+  assert_int_equal(cuIpcGetMemHandle(NULL, p), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(cuIpcGetMemHandle(&handle, 0), CUDA_ERROR_INVALID_VALUE);
   OK(cuIpcGetMemHandle(&handle, p));
   bool wrote = write(STDOUT_FILENO, &handle, sizeof handle) == sizeof handle;
   exit(!wrote || read(STDIN_FILENO, &end, 1) != 0);

@@ -172,6 +172,36 @@ static void test_stack_size(void **state)
   device_free(&d);
 }
 
+/* A grid whose CTAs are all resident gets a workspace for grid.sync(), others a null pointer (host/launch.c). Without time a
+ * worker has up to 4,096 slots, however few it has in time; with workers that are SMs, as many as fit. */
+static void test_grid_workspace(void **state)
+{
+  static const struct {
+    unsigned workers, warps, slots, ctas;
+    bool there;
+  } want[] = {{1, 0, 1, 4096, true}, {1, 0, 1, 4097, false}, {1, 0, 5000, 5000, true}, {2, 0, 3, 6, true}, {2, 0, 3, 7, false},
+              {2, 48, 32, 48, true}, {2, 48, 32, 49, false}, {1, 48, 16, 16, true}, {1, 48, 16, 17, false}};
+  (void)state;
+  for (unsigned i = 0; i < sizeof want / sizeof *want; i++) {
+    const uint64_t params[2] = {0};
+    struct device_config config = device_config_default(86);
+    struct device_code code;
+    struct device d;
+    struct launch l;
+    struct err e = {0};
+    config.n_workers = want[i].workers, config.warps_per_worker = want[i].warps, config.slots_per_worker = want[i].slots;
+    if (!device_init(&d, &config, &e) || !device_load(&d, KERNELS "/grid_sync/grid_sync.sm_86.cubin", NULL, &code, &e)) fail_msg("%s", e.msg);
+    struct launch_desc desc = describe(&code, "grid_sync", params, sizeof params);
+    desc.grid[0] = want[i].ctas;
+    if (!launch_init(&l, &d, &desc, &e)) fail_msg("%s", e.msg);
+    uint64_t workspace;
+    memcpy(&workspace, l.bank0 + abi_grid_barrier(86), sizeof workspace);
+    if ((workspace != 0) != want[i].there) fail_msg("row %u: workspace 0x%llx", i, (unsigned long long)workspace);
+    launch_free(&l);
+    device_free(&d);
+  }
+}
+
 static void expect_error(const struct device *d, const struct launch_desc *desc, const char *says)
 {
   struct err e = {0};
@@ -446,7 +476,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bank0),        cmocka_unit_test(test_launch_params),
-    cmocka_unit_test(test_stack_size),   cmocka_unit_test(test_reserved_shared),
+    cmocka_unit_test(test_stack_size),   cmocka_unit_test(test_grid_workspace), cmocka_unit_test(test_reserved_shared),
     cmocka_unit_test(test_limits),
       cmocka_unit_test(test_compatibility), cmocka_unit_test(test_case),
       cmocka_unit_test(test_case_errors),  cmocka_unit_test(test_data_errors),  cmocka_unit_test(test_sm_ids),
