@@ -242,6 +242,7 @@ static void a_deaf_memory(void **state)
   ws_result_destroy(result);
   assert_int_equal(ws_memory_answer(r->o.device, r->o.request[0].id, US, &e), WS_NOT_FOUND);
   assert_int_equal(ws_memory_answer(r->o.device, 0, US, &e), WS_NOT_FOUND);
+  for (unsigned bit = 0; bit < 64; bit++) assert_int_equal(ws_memory_answer(r->o.device, UINT64_C(1) << bit, US, &e), WS_NOT_FOUND);
   close_rig(r);
 }
 

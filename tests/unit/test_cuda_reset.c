@@ -245,6 +245,16 @@ static void memory_of_other_processes(void **state)
   pid_t child = start("export", to[0], from[1]);
   close(to[0]), close(from[1]);
   assert_int_equal(read(from[0], &handle, sizeof handle), sizeof handle);
+  const unsigned word = 0x12345678;
+  unsigned got = 0;
+  for (unsigned i = 0; i < 2; i++) { /* the same memory again, when it was closed */
+    OK(cuIpcOpenMemHandle_v2(&p, handle, 1));
+    if (i == 0) OK(cuMemcpyHtoD_v2(p, &word, sizeof word));
+    OK(cuMemcpyDtoH_v2(&got, p, sizeof got));
+    assert_int_equal(got, word);
+    OK(cuIpcCloseMemHandle(p));
+    assert_int_equal(cuMemcpyDtoH_v2(&got, p, sizeof got), CUDA_ERROR_INVALID_VALUE);
+  }
   OK(cuIpcOpenMemHandle_v2(&p, handle, 1));
   OK(cudaDeviceReset());
   assert_int_equal(cuIpcCloseMemHandle(p), CUDA_ERROR_INVALID_VALUE);

@@ -1,4 +1,5 @@
 /* Shuffles, votes, matches, special registers, and whole runs: barriers, deadlock, bad code. */
+#include "func/sass/inspect.h"
 #include "func_rig.h"
 
 /* PTX ISA, shfl.sync: source lane by mode, written independently of the implementation. */
@@ -84,6 +85,38 @@ static void test_special_registers(void **state)
     assert_int_equal(rig_get(r, 2, i), 0x3456789a);
     assert_int_equal(rig_get(r, 3, i), 0x12);
   }
+  rig_free(r);
+}
+
+/* Two states that are not the same are told apart by what the debugger compares when it has gone back: each kind of state
+ * is changed, and put back. */
+static void test_digest(void **state)
+{
+  (void)state;
+  const uint64_t words[] = {W_EXIT};
+  struct rig *r = rig_new(words, 1, 64);
+  struct step_cta *c = &r->cta->step;
+  struct step_paths *p = &r->w->step.paths;
+  const uint64_t before = func_digest(c, 1);
+#define TOLD_APART(place, change)                                                                                      \
+  do {                                                                                                                 \
+    (place) ^= (change);                                                                                               \
+    assert_true(func_digest(c, 1) != before);                                                                          \
+    (place) ^= (change);                                                                                               \
+    assert_true(func_digest(c, 1) == before);                                                                          \
+  } while (0)
+  TOLD_APART(warp_reg(r->w, 31)[17], 1u);
+  TOLD_APART(warp_reg(&r->cta->warps[1], 0)[0], 1u);
+  TOLD_APART(r->w->pred[3], 1u << 31);
+  TOLD_APART(p->p[0].pc, 16u);
+  TOLD_APART(p->p[0].mask, 2u);
+  TOLD_APART(p->p[0].wait, PATH_WAIT_BAR);
+  TOLD_APART(p->p[0].yielded, true);
+  TOLD_APART(r->w->local[RIG_LOCAL * 32 - 1], 1);
+  uint64_t bytes;
+  uint8_t *shared = func_shared_memory(c, &bytes);
+  TOLD_APART(shared[bytes - 1], 0x80);
+  assert_true(func_digest(c, 2) != before);
   rig_free(r);
 }
 
@@ -195,7 +228,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_shfl),         cmocka_unit_test(test_match_any),
-      cmocka_unit_test(test_match_all),    cmocka_unit_test(test_special_registers),
+      cmocka_unit_test(test_match_all),    cmocka_unit_test(test_digest), cmocka_unit_test(test_special_registers),
       cmocka_unit_test(test_run_barrier),  cmocka_unit_test(test_run_deadlock),
       cmocka_unit_test(test_bad_pc),       cmocka_unit_test(test_bad_register),
       cmocka_unit_test(test_spin_lock),

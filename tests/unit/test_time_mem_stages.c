@@ -99,6 +99,22 @@ static void chains(void **state)
   assert_int_equal(distance(access_of(LDS, 32, ADDR_REGULAR), true, "rtx-3060"), 23);
 }
 
+/* SHFL and the like go through the same stages: however short lat.* is, a cycle is left between them. */
+static void shortest_latency(void **state)
+{
+  (void)state;
+  struct params p;
+  struct err e;
+  struct inst in = {0};
+  if (!params_load("rtx-3070", WS_SOURCE_DIR "/presets", &p, &e)) fail_msg("%s", e.msg);
+  for (unsigned lat = 1; lat < 60; lat++) {
+    p.lat[in.lat] = (uint16_t)lat;
+    const struct mem_stages s = mem_stages(&p, &in, MEM_NONE, 32);
+    const unsigned rest = p.mem_front_cycles + s.address + s.back + p.mem_write_cycles;
+    assert_int_equal(s.pipe, lat > rest ? lat - rest : 1);
+  }
+}
+
 /* Table 1: issue cycle of the i-th of consecutive independent memory instructions, the first in
  * cycle 2, with one warp on each of 1 to 4 sub-cores; rows 9 and 10 follow the table's last line. */
 static const unsigned table_1[4][4][10] = {
@@ -253,7 +269,7 @@ int main(void)
       cmocka_unit_test(all_cells_of_table_2),
       cmocka_unit_test(all_cells_of_table_1),
       cmocka_unit_test(turing),
-      cmocka_unit_test(chains),
+      cmocka_unit_test(shortest_latency), cmocka_unit_test(chains),
       cmocka_unit_test(cadence),
       cmocka_unit_test(shared_bandwidth),
       cmocka_unit_test(return_link),
