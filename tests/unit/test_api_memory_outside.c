@@ -27,7 +27,10 @@ struct outside {
 
 static void answer(struct outside *o, const struct ws_memory_request *r)
 {
-  if (r->id) assert_int_equal(ws_memory_answer(o->device, r->id, r->time_ps + o->latency, NULL), WS_OK);
+  if (!r->id) return;
+  assert_int_equal(ws_memory_answer(o->device, r->id, r->time_ps + o->latency, NULL), WS_OK);
+  assert_int_equal(ws_memory_answer(o->device, r->id, r->time_ps + o->latency, NULL), WS_NOT_FOUND); /* once */
+  assert_int_equal(ws_memory_answer(o->device, 0, r->time_ps + o->latency, NULL), WS_NOT_FOUND);
 }
 
 static void ask(void *context, const struct ws_memory_request *r)
