@@ -40,6 +40,7 @@ static void equal_launches_leave_an_interval(void **state)
   assert_true(sampling_error(g) == 40);
   written(list, text, sizeof text);
   assert_null(strstr(text, "+- 0 "));
+  assert_non_null(strstr(text, "total 3720 +- 40 (1.08 %)")); /* 500 + 7 x 460 */
   sampling_free(list);
 }
 

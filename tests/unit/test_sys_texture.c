@@ -91,8 +91,15 @@ static void faults(void **state)
   assert_false(sample(r, false, 0, 0, 0));
   assert_int_equal(r->f.kind, FAULT_ILLEGAL_ADDRESS);
   cube = cube_of(r);
-  cube.surface = true; /* not a texture */
+  cube.surface = true;
+  cube.name = "colours";
+  r->f = (struct fault){0};
   assert_false(sample(r, false, 0, 0, 0));
+  assert_non_null(strstr(r->f.text, "handle 0x1 is the surface 'colours', not a texture"));
+  table.n = 0;
+  r->f = (struct fault){0};
+  assert_false(sample(r, false, 0, 0, 0));
+  assert_non_null(strstr(r->f.text, "handle 0x1 names no texture"));
   rig_free(r);
 }
 
