@@ -109,11 +109,32 @@ static void test_services_alone(void **state)
   }
 }
 
+/* What a word says that no compiler writes (formats and shapes without a name), and scales of 16 elements' format where a
+ * descriptor has one for 32 (PTX ISA, tcgen05.mma: mxf4 has scales of ue8m0 alone). */
+static void test_reserved_fields(void **state)
+{
+  static const struct {
+    uint64_t hi, lo;
+    const char *says;
+  } bad[] = {{0x0005e20008030000, 0x000008080d0079e7, "not simulated"},         /* UTCCP, format 3 */
+             {0x0005e20008080000, 0x000008080d0079e7, "not simulated"},         /* UTCCP, shape 1 */
+             {0x0009e2000800001e, 0xc02004081c0075ea, "no such scales"}};       /* UTCOMMA */
+  const uint32_t idesc = 8u << 24 | 1u << 17 | 1u << 10 | 1u << 7; /* 128 x 8, E2M1, scales of UE4M3 */
+  (void)state;
+  for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    struct rig *r = rig_new_sm(100, (const uint64_t[]){bad[i].hi, bad[i].lo, W_EXIT}, 2, 32);
+    *warp_ureg(r->w, 5) = idesc;
+    assert_false(rig_step(r));
+    if (!strstr(r->f.text, bad[i].says)) fail_msg("%u: %s", i, r->f.text);
+    rig_free(r);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_uniform_registers), cmocka_unit_test(test_launches),
-      cmocka_unit_test(test_register_counts), cmocka_unit_test(test_services_alone),
+      cmocka_unit_test(test_register_counts), cmocka_unit_test(test_services_alone), cmocka_unit_test(test_reserved_fields),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
