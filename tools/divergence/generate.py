@@ -1236,7 +1236,8 @@ def check_runs(a, command, count, tag, row):
     first = 0
     while first < count:
         try:
-            r = subprocess.run([*command, str(first)], capture_output=True, text=True, timeout=a.timeout)
+            r = subprocess.run([*command, str(first)], capture_output=True, text=True, timeout=20 * a.timeout,
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (a.timeout, a.timeout)))
             text, err, rc = r.stdout, r.stderr, r.returncode
         except subprocess.TimeoutExpired as t:
             text, err, rc = (t.stdout or b'').decode(), 'timeout', -1
@@ -1266,7 +1267,7 @@ def main():
     ap.add_argument('--nvcc', default='nvcc')
     ap.add_argument('--opt', action='append', help='compiler options, repeatable: each is a mode')
     ap.add_argument('--runner', action='append', help='prefix of the checking program, "{arch}" is replaced; repeatable')
-    ap.add_argument('--timeout', type=int, default=300)
+    ap.add_argument('--timeout', type=int, default=300, help='seconds of a processor for the runs of a file; on the clock 20 times that')
     ap.add_argument('--out', default='.', help='folder for what is written')
     ap.add_argument('--gpus', default='', help='what "{gpu}" in a runner stands for: 75=rtx-2080ti,86=rtx-3070')
     ap.add_argument('--size', default='3,7', help='statements at the top of a kernel: from,to')
