@@ -16,6 +16,7 @@ static bool chosen(const char *text, uint64_t number, const char *kernel)
   if (!choice_parse(&c, "--time-kernels", text, &e)) fail_msg("%s", e.msg);
   bool is = choice_has(&c, number, kernel);
   choice_free(&c);
+  assert_memory_equal(&c, &(struct choice){0}, sizeof c); /* one that chooses nothing, to be used again */
   return is;
 }
 

@@ -92,6 +92,33 @@ static void fixed_latency_raw(void **state)
   assert_int_equal(missing(setp, guarded, 12), 1);
 }
 
+/* What tools/gaps.py tells of: the least distance that was seen, of whom; one of a million cycles is none. */
+static void least_distances(void **state)
+{
+  static const unsigned at[] = {9, 7, 12, (1u << 20) + 1};
+  struct check c;
+  (void)state;
+  build(&c);
+  struct inst add = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 5), nothing), use = op(PIPE_ALU, LAT_ALU, reg(FILE_R, 6), reg(FILE_R, 5));
+  uint64_t now = 100;
+  for (unsigned i = 4; i-- > 0; now += 50) {
+    add.pc = 0x100 * i, use.pc = 0x100 * i + 0x10;
+    issue(&c, &add, now);
+    issue(&c, &use, now += at[i]);
+    unsigned seen = 0;
+    for (unsigned role = 0; role < ROLE__N; role++) {
+      const struct hazard_least *l = &c.h->least[LAT_ALU][role];
+      if (!l->cycles) continue;
+      seen++;
+      assert_int_equal(l->cycles, i == 2 ? 12 : 7);
+      assert_int_equal(l->first_pc, i == 2 ? 0x200 : 0x100);
+      assert_int_equal(l->second_pc, l->first_pc + 0x10);
+    }
+    assert_int_equal(seen, i == 3 ? 0 : 1);
+  }
+  arena_free(&c.a);
+}
+
 /* Listing 3: the address of a load needs one cycle more than an ALU source, 5 instead of 4. */
 static void no_bypass_to_addresses(void **state)
 {
@@ -344,7 +371,7 @@ static void write_after_read_of_table_2(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fixed_latency_raw),
+      cmocka_unit_test(least_distances), cmocka_unit_test(fixed_latency_raw),
       cmocka_unit_test(no_bypass_to_addresses),
       cmocka_unit_test(predicate_of_an_access), cmocka_unit_test(variable_latency),
       cmocka_unit_test(paths_and_guards_do_not_disturb),

@@ -41,6 +41,7 @@ static void rig_build(struct rig *r, unsigned threads)
   r->k.launch->params.n_workers = SMS;
   r->image = r->k.launch->params.image;
   r->s = simulator_new(&r->k.params);
+  assert_int_equal(live_copies(r->s), 0); /* before anything was asked for */
   simulator_surround(r->s);
   r->o = (struct sim_options){.timed = true, .threads = threads};
   r->from = buffer(r), r->to = buffer(r), r->c = buffer(r), r->d = buffer(r);
