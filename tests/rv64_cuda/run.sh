@@ -57,6 +57,23 @@ passes() {
   verdict "$name on $machine $*" $status
 }
 
+# Four cores and eight SMs at work at once, on one, two and three threads: the same text and report, by each protocol.
+beside() {
+  local protocol threads status
+  unpack busy
+  for protocol in mi mesi hammer vi_hammer hsc; do
+    sed "s/protocol = (\"hsc\"/protocol = (\"$protocol\"/" presets/machines/fused-rv64.cfg >"$out/busy-rv64"
+    status=0
+    for threads in 1 2 3; do
+      on "$out/busy" --set gpu.sms=8 --threads $threads --json "$out/busy$threads.json" "$out/busy" 96 32 >"$out/busy$threads" 2>&1 || status=1
+      [ "$(tail -n 1 "$out/busy$threads")" = PASS ] || status=1
+      cmp "$out/busy1" "$out/busy$threads" 2>&1 && cmp "$out/busy1.json" "$out/busy$threads.json" 2>&1 || status=1
+    done
+    [ $status -eq 0 ] || cat "$out/busy1"
+    verdict "four cores beside eight SMs under $protocol" $status
+  done
+}
+
 # well COMMAND...: it ends with 0, PASS its last line.
 well() {
   "$@" >"$out/text" 2>&1 </dev/null && [ "$(tail -n 1 "$out/text")" = PASS ]
@@ -276,6 +293,7 @@ if [ $# -eq 0 ]; then
   variants
   probes
   linked_probes
+  beside
   walks
   scenarios
   functional

@@ -1,6 +1,7 @@
 /* A domain: windows, skipping, runs in pieces, threads, deadlock; the team's helpers. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -276,24 +277,39 @@ static void wait_ms(long ms)
 
 enum { TEAM = 8 };
 
-static void count_thread(void *ctx, unsigned thread)
+/* A job that lasts until all have come. */
+struct gathering {
+  unsigned wanted, done[TEAM];
+  atomic_uint came;
+};
+
+static void gather(void *ctx, unsigned thread)
 {
-  ((unsigned *)ctx)[thread]++;
+  struct gathering *g = ctx;
+  g->done[thread]++;
+  atomic_fetch_add(&g->came, 1);
+  for (unsigned ms = 0; thread == 0 && atomic_load(&g->came) < g->wanted && ms < 20000; ms++) wait_ms(1);
+}
+
+static void run_gathering(struct team *t, struct gathering *g)
+{
+  atomic_store(&g->came, 0);
+  team_run(t, gather, g);
 }
 
 /* Helpers that have no job take no processor time, before the first one and behind the last, and come when one is there. */
 static void idle_helpers_sleep(void **state)
 {
   (void)state;
-  unsigned done[TEAM] = {0};
+  struct gathering g = {.wanted = TEAM};
   struct team *t = team_new(TEAM);
   for (unsigned i = 1; i <= 3; i++) {
     wait_ms(300); /* they may look for work for a while */
     double before = cpu_seconds();
     wait_ms(400);
     assert_true(cpu_seconds() - before < 0.02); /* one that looks takes 0.4 s */
-    for (unsigned k = 0; k < 100; k++) team_run(t, count_thread, done);
-    for (unsigned k = 0; k < TEAM; k++) assert_int_equal(done[k], 100 * i);
+    for (unsigned k = 0; k < 10; k++) run_gathering(t, &g);
+    for (unsigned k = 0; k < TEAM; k++) assert_int_equal(g.done[k], 10 * i);
   }
   team_free(t);
 }
@@ -302,12 +318,51 @@ static void idle_helpers_sleep(void **state)
 static void no_job_is_lost(void **state)
 {
   (void)state;
-  unsigned done[TEAM] = {0};
+  struct gathering g = {.wanted = TEAM};
   struct team *t = team_new(TEAM);
   for (long i = 0; i < 200; i++) {
     nanosleep(&(struct timespec){0, i * 5000}, NULL);
-    team_run(t, count_thread, done);
-    for (unsigned k = 0; k < TEAM; k++) assert_int_equal(done[k], i + 1);
+    run_gathering(t, &g);
+    for (unsigned k = 0; k < TEAM; k++) assert_int_equal(g.done[k], i + 1);
+  }
+  team_free(t);
+}
+
+/* A short job: the caller's part is over at once, those of helpers last a while. */
+struct visit {
+  unsigned done; /* by the caller */
+  atomic_uint inside, after; /* helpers; those that came when the caller was gone */
+  atomic_bool closed;
+};
+
+static void visit(void *ctx, unsigned thread)
+{
+  struct visit *v = ctx;
+  if (thread == 0) {
+    v->done++;
+    return;
+  }
+  atomic_fetch_add(&v->inside, 1);
+  if (atomic_load(&v->closed)) atomic_fetch_add(&v->after, 1);
+  nanosleep(&(struct timespec){0, 20000}, NULL);
+  atomic_fetch_sub(&v->inside, 1);
+}
+
+/* A job has ended when it returns: those who came are waited for, those who come late find it closed. At all distances
+ * between jobs, so that helpers look for it, or sleep. */
+static void late_helpers_stay_out(void **state)
+{
+  (void)state;
+  struct visit v = {0};
+  struct team *t = team_new(TEAM);
+  for (long i = 0; i < 200; i++) {
+    atomic_store(&v.closed, false);
+    team_run(t, visit, &v);
+    atomic_store(&v.closed, true);
+    assert_int_equal(atomic_load(&v.inside), 0);
+    nanosleep(&(struct timespec){0, i * 5000}, NULL);
+    assert_int_equal(atomic_load(&v.after), 0);
+    assert_int_equal(v.done, i + 1);
   }
   team_free(t);
 }
@@ -317,13 +372,13 @@ static void fewer_threads(void **state)
 {
   (void)state;
   for (unsigned n = 0; n < 3; n++) {
-    unsigned done[TEAM] = {0};
+    struct gathering g = {.wanted = n + 1};
     struct few_threads old = few_threads_begin(n);
     struct team *t = team_new(TEAM);
     few_threads_end(&old);
     assert_int_equal(team_threads(t), n + 1);
-    for (unsigned k = 0; k < 10; k++) team_run(t, count_thread, done);
-    for (unsigned k = 0; k < TEAM; k++) assert_int_equal(done[k], k <= n ? 10 : 0);
+    for (unsigned k = 0; k < 10; k++) run_gathering(t, &g);
+    for (unsigned k = 0; k < TEAM; k++) assert_int_equal(g.done[k], k <= n ? 10 : 0);
     team_free(t);
   }
 }
@@ -339,7 +394,7 @@ int main(void)
       cmocka_unit_test(pieces_are_the_whole),
       cmocka_unit_test(notice_ends_the_run),
       cmocka_unit_test(idle_helpers_sleep),
-      cmocka_unit_test(no_job_is_lost),
+      cmocka_unit_test(no_job_is_lost), cmocka_unit_test(late_helpers_stay_out),
     cmocka_unit_test(fewer_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

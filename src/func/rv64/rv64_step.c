@@ -292,7 +292,7 @@ static uint64_t atomic(unsigned op, unsigned bytes, uint64_t before, uint64_t op
 static void enter(void *hart)
 {
   (void)hart;
-  feclearexcept(FE_ALL_EXCEPT);
+  if (fetestexcept(FE_ALL_EXCEPT)) feclearexcept(FE_ALL_EXCEPT); /* which is dear, in each window of each core */
 }
 
 static void leave(void *hart)
