@@ -76,7 +76,7 @@ static void see_time(struct facts *f)
   const struct params *p = f->p;
   double cycles = (double)f->r->cycles, fixed = (double)p->launch_latency_cycles + (double)p->launch_cta_latency;
   f->launch = share(fixed, cycles);
-  f->hand_out = share(counter(f, "ctas") * p->launch_cta_interval, cycles);
+  f->hand_out = share(counter(f, "ctas") * p->launch_cta_interval_x100 / 100, cycles);
   f->idle = 1 - share(counter(f, "active_cycles"), cycles * p->gpu_sms) - f->launch;
   f->warps = share(counter(f, "warp_cycles"), counter(f, "active_cycles") * p->sm_max_warps);
 }
@@ -270,8 +270,8 @@ static bool empty_sms(const struct facts *f, const struct limiter *busy, struct 
   double waves = share((double)sim_counter(f->r, "ctas"), (double)f->r->ctas_per_sm * f->p->gpu_sms);
   if (f->hand_out >= handing_out)
     *l =
-        says(LIMITER_HAND_OUT, f->hand_out, "%.0f CTAs, %u cycle%s apart, take %.0f %% of the time", counter(f, "ctas"),
-             f->p->launch_cta_interval, f->p->launch_cta_interval == 1 ? "" : "s", 100 * f->hand_out);
+        says(LIMITER_HAND_OUT, f->hand_out, "%.0f CTAs, %.2f cycles apart, take %.0f %% of the time",
+             counter(f, "ctas"), f->p->launch_cta_interval_x100 / 100.0, 100 * f->hand_out);
   else if (f->launch >= mostly_launch)
     *l = says(LIMITER_LAUNCH, f->launch, "%.0f %% of the time pass before the first CTA runs", 100 * f->launch);
   else if (sim_counter(f->r, "ctas") < f->p->gpu_sms && f->idle >= idle_sms)

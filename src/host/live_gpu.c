@@ -251,7 +251,8 @@ static uint64_t setup_of(const struct simulator *s, const struct live_copy *c)
   if (c->engine == LIVE_TO_DEVICE || c->engine == LIVE_TO_HOST)
     return surroundings_setup_ps(s->around, s->params, s->node);
   if (c->engine == LIVE_TO_PEER) return (uint64_t)s->params->dma_peer_ns * 1000;
-  return (uint64_t)s->params->launch_latency_cycles * params_clock_ps(s->params);
+  const uint64_t launch = s->params->launch_latency_cycles + s->params->membar_gpu_cycles; /* of a kernel that copies */
+  return launch * params_clock_ps(s->params);
 }
 
 static uint64_t window_of(const struct simulator *s, const struct live_copy *c)

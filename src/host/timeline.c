@@ -102,5 +102,6 @@ uint64_t timeline_device_ps(const struct timeline *t, uint64_t traffic)
   const struct params *p = t->params;
   uint64_t mbps = (uint64_t)p->dram_bus_bits * p->dram_pin_mbps / 8;
   mbps = later(mbps * p->dram_efficiency_permille / 1000, 1);
-  return (uint64_t)p->launch_latency_cycles * 1000000000 / p->gpu_clock_khz + transfer_ps(traffic, mbps);
+  const uint64_t launch = p->launch_latency_cycles + p->membar_gpu_cycles; /* of a kernel that copies */
+  return launch * 1000000000 / p->gpu_clock_khz + transfer_ps(traffic, mbps);
 }

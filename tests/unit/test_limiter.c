@@ -224,9 +224,9 @@ static void empty_sms(void **state)
   assert_int_equal(of(&c, cycles, "warps").id, LIMITER_MEMORY);
   /* CTAs handed out one after the other: 70 % */
   c = plain();
-  c.ctas = (uint64_t)(0.7 * above * CYCLES / p->launch_cta_interval);
+  c.ctas = (uint64_t)(0.7 * above * CYCLES * 100 / p->launch_cta_interval_x100);
   is(c, LIMITER_HAND_OUT, 0.7 * above);
-  c.ctas = (uint64_t)(0.7 * below * CYCLES / p->launch_cta_interval);
+  c.ctas = (uint64_t)(0.7 * below * CYCLES * 100 / p->launch_cta_interval_x100);
   is(c, LIMITER_MEMORY, 0.75);
   /* SMs without CTAs for a fifth of the time: the grid has too few, or they ended earlier */
   const double launch = fixed / CYCLES;

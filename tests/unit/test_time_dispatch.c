@@ -97,7 +97,7 @@ static void expect_launch(struct bench *b, unsigned sm, uint64_t cta, unsigned n
   assert_non_null(l);
   assert_int_equal(l->cta, cta);
   picos first = after ? after : b->params.launch_latency_cycles * b->clock;
-  assert_int_equal(l->arrive, first + (nth * b->params.launch_cta_interval + b->params.launch_cta_latency) * b->clock);
+  assert_int_equal(l->arrive, first + nth * (b->params.launch_cta_interval_x100 * b->clock / 100) + b->params.launch_cta_latency * b->clock);
   launch_queue_pop(&b->launches[sm]);
 }
 

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/arith.h"
 #include "base/host_memory.h"
 #include "host/live_gpu.h"
 #include "kernel_rig.h"
@@ -86,7 +87,8 @@ static struct outcome run(const struct params *p, struct mock *a, uint64_t start
   return o;
 }
 
-/* Halves of the SM's shared memory: the second CTA is given out an interval behind the first and ends so much later. */
+/* Halves of the SM's shared memory: the second CTA is given out an interval behind the first, begins at the next edge
+ * of the clock and ends so much later. */
 static void halves_run_side_by_side(void **state)
 {
   (void)state;
@@ -97,7 +99,7 @@ static void halves_run_side_by_side(void **state)
   struct outcome alone = run(&p, a, 0, NULL, 0), both = run(&p, a, 0, b, 0);
   assert_true(alone.end[0] > (uint64_t)INSTS * STALL * clock);
   assert_int_equal(both.end[0], alone.end[0]);
-  assert_int_equal(both.end[1], alone.end[0] + p.launch_cta_interval * clock);
+  assert_int_equal(both.end[1], alone.end[0] + div_up(p.launch_cta_interval_x100, 100) * clock);
   assert_int_equal(both.ctas, 2);
   assert_int_equal(both.issued[0], INSTS + 1);
   assert_int_equal(both.issued[1], INSTS + 1);
@@ -105,7 +107,7 @@ static void halves_run_side_by_side(void **state)
   b->source.shared_bytes++; /* rounded up: no half */
   both = run(&p, a, 0, b, 0);
   assert_int_equal(both.end[0], alone.end[0]);
-  assert_int_equal(both.end[1], 2 * alone.end[0] - (uint64_t)p.launch_latency_cycles * clock);
+  assert_int_equal(both.end[1], 2 * alone.end[0] - (uint64_t)(p.launch_latency_cycles + p.membar_gpu_cycles) * clock);
   free(a);
   free(b);
 }
@@ -143,6 +145,27 @@ static void stores_keep_the_place(void **state)
   free(b);
 }
 
+/* A kernel ends with a fence: its last stores have time until then, and one without stores ends as late. */
+static void kernels_end_with_a_fence(void **state)
+{
+  (void)state;
+  enum { FENCE = 1000 };
+  struct params p = one_sm(true);
+  uint64_t clock = params_clock_ps(&p), end[2][2];
+  struct mock *m[2] = {grid_new(), stores_once(INSTS - 1)};
+  p.launch_cta_store_cycles = 0;
+  for (unsigned fence = 0; fence < 2; fence++) {
+    p.membar_gpu_cycles = fence * FENCE;
+    for (unsigned i = 0; i < 2; i++) end[fence][i] = run(&p, m[i], 0, NULL, 0).end[0];
+  }
+  assert_in_range(end[0][1], end[0][0] + (uint64_t)p.noc_reply_latency * clock, end[0][0] + FENCE * clock);
+  assert_int_equal(end[1][0], end[0][0] + FENCE * clock);
+  assert_true(end[1][1] < end[0][1] + FENCE * clock);
+  assert_in_range(end[1][1], end[1][0], end[1][0] + 4 * clock);
+  free(m[0]);
+  free(m[1]);
+}
+
 /* Registers: 255 of them take 256, so that eight warps fill the SM: four and four fit, five and four do not. */
 static void registers_are_shared_out(void **state)
 {
@@ -155,9 +178,9 @@ static void registers_are_shared_out(void **state)
     a->source.regs_per_thread = b->source.regs_per_thread = 255;
     struct outcome alone = run(&p, b, 0, NULL, 0), both = run(&p, a, 0, b, 0);
     if (warps == 4)
-      assert_int_equal(both.end[1], alone.end[0] + p.launch_cta_interval * clock);
+      assert_int_equal(both.end[1], alone.end[0] + div_up(p.launch_cta_interval_x100, 100) * clock);
     else
-      assert_int_equal(both.end[1], both.end[0] + alone.end[0] - first);
+      assert_int_equal(both.end[1], both.end[0] + alone.end[0] - first - p.membar_gpu_cycles * clock);
     free(a);
     free(b);
   }
@@ -325,7 +348,7 @@ static void more_grids_than_slots(void **state)
       if (!open[slot] || !gpu_launch_times(r.gpu, slot, &start, &end)) continue;
       assert_int_equal(total_issued(r.gpu, slot), INSTS + 1);
       assert_int_equal(m[grid_of[slot]]->issued[0][INSTS] > 0, 1);
-      assert_true(end > start && (ended == 0 || end >= last_end));
+      assert_true(end > start && end + params_request_ps(&p) >= last_end); /* of one window: by slots */
       gpu_close(r.gpu, slot);
       open[slot] = false;
       n_open--;
@@ -513,6 +536,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(halves_run_side_by_side),
       cmocka_unit_test(stores_keep_the_place),
+      cmocka_unit_test(kernels_end_with_a_fence),
       cmocka_unit_test(registers_are_shared_out),
       cmocka_unit_test(start_of_the_second),
       cmocka_unit_test(start_invalidates_l1),

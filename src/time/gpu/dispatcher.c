@@ -13,7 +13,7 @@ void dispatcher_init(struct dispatcher *d, struct arena *a, const struct params 
       .n_gpcs = p->gpu_gpcs,
       .port = ARENA_ARRAY(a, struct dispatch_port, n_ports),
       .space = sm_space_of(p),
-      .interval = p->launch_cta_interval * clock,
+      .interval = p->launch_cta_interval_x100 * clock / 100,
       .latency = p->launch_cta_latency * clock,
       .launch_latency = p->launch_latency_cycles * clock,
       .notice = p->launch_cta_latency * clock + params_request_ps(p),

@@ -18,7 +18,7 @@
  *   taking  a CTA that runs may ask for those that are next: it does their work, they are not launched (cluster launch
  *           control)
  *   announce  the SMs hear of a grid when it starts, before its CTAs: they have its code read into L2
- *   params  launch.latency_cycles (start of the kernel to the first CTA), launch.cta_interval,
+ *   params  launch.latency_cycles (start of the kernel to the first CTA), launch.cta_interval_x100,
  *           noc.request_latency (a launch takes at least one window), sm.*
  */
 #ifndef WS_TIME_GPU_DISPATCHER_H

@@ -400,10 +400,12 @@ bool gpu_open(struct gpu *g, const struct gpu_launch *l, unsigned *slot, struct 
   return true;
 }
 
-/* The last CTA has ended and the last store is in L2. */
+/* The last CTA has ended and the last store is in L2. A fence stands behind each kernel (NVIDIA open-gpu-doc, compute
+ * class clc6c0, QMD field CWD_MEMBAR_TYPE), which takes its time even when no store is on its way. */
 static picos end_of_grid(const struct gpu *g, unsigned slot)
 {
   picos last = netlist_last_answer(&g->net, slot), done = g->net.dispatcher.grid[slot].last_done;
+  if (g->net.dispatcher.grid[slot].done) done += (picos)g->params.membar_gpu_cycles * params_clock_ps(&g->params);
   return last > done ? last : done;
 }
 
