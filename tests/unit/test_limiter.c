@@ -228,8 +228,9 @@ static void empty_sms(void **state)
   is(c, LIMITER_HAND_OUT, 0.7 * above);
   c.ctas = (uint64_t)(0.7 * below * CYCLES * 100 / p->launch_cta_interval_x100);
   is(c, LIMITER_MEMORY, 0.75);
-  /* SMs without CTAs for a fifth of the time: the grid has too few, or they ended earlier */
-  const double launch = fixed / CYCLES;
+  /* SMs without CTAs for a fifth of the time: the grid has too few, or they ended earlier; neither the launch nor the
+   * fence behind the last CTA counts */
+  const double launch = (fixed + p->membar_gpu_cycles) / CYCLES;
   c = plain();
   c.active_cycles = (uint64_t)((1 - launch - 0.2 * above) * SMS * CYCLES);
   is(c, LIMITER_TAIL, 0.2 * above);
@@ -239,6 +240,15 @@ static void empty_sms(void **state)
   is(c, LIMITER_TAIL, 0.2 * above);
   c.active_cycles = (uint64_t)((1 - launch - 0.2 * below) * SMS * CYCLES);
   is(c, LIMITER_MEMORY, 0.75);
+  const uint64_t fence = p->membar_gpu_cycles, brief = 30 * fence; /* where the fence is a thirtieth of the time */
+  c.active_cycles = SMS * (uint64_t)(0.81 * (double)brief - fixed - (double)fence);
+  c.warp_cycles = 24 * c.active_cycles;
+  assert_int_equal(of(&c, brief, "warps").id, LIMITER_MEMORY);
+  c.active_cycles = SMS * (uint64_t)(0.79 * (double)brief - fixed - (double)fence);
+  c.warp_cycles = 24 * c.active_cycles;
+  assert_int_equal(of(&c, brief, "warps").id, LIMITER_TAIL);
+  c = plain();
+  c.ctas = SMS;
   /* a cost that can be avoided and is larger goes first, but not before too small a grid */
   c.active_cycles = (uint64_t)((1 - launch - 0.25) * SMS * CYCLES);
   c.excess_sectors = 900;
