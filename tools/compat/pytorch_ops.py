@@ -16,6 +16,7 @@ types are compared.
 
 import argparse
 import collections
+import dataclasses
 import json
 import os
 import queue
@@ -72,10 +73,18 @@ def moved(torch, tree, where):
     return tree_map(one, tree)
 
 
+def settled(kwargs):
+    """Options of linear_cross_entropy: "auto" keeps sums in 16 bits on a GPU and in float32 on the CPU. Both do as the GPU does."""
+    options = kwargs.get("options")
+    if getattr(options, "acc_policy", None) == "auto":
+        kwargs["options"] = dataclasses.replace(options, acc_policy="compact")
+    return kwargs
+
+
 def run(torch, op, sample, seed, backward, where):
     """Outputs and gradients. The weights of the sum whose gradient is taken are the same on both sides."""
     torch.manual_seed(seed)
-    kwargs = dict(sample.kwargs)
+    kwargs = settled(dict(sample.kwargs))
     if "device" in kwargs:
         kwargs["device"] = where
     inputs = moved(torch, (sample.input, sample.args, kwargs), where)
