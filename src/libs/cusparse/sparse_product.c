@@ -1,5 +1,5 @@
 /* Products and conversions of libcusparse. */
-#include "libs/cusparse/sparse_types.h"
+#include "libs/cusparse/sparse_product.h"
 
 enum { KERNELS_PER_TYPE = KERNEL_dsparse_vector - KERNEL_ssparse_vector };
 
@@ -8,14 +8,14 @@ static enum lib_kernel of_type(enum lib_kernel of_s, int kind)
   return (enum lib_kernel)((int)of_s + kind * KERNELS_PER_TYPE);
 }
 
-static struct launch_shape shape_of(int64_t threads)
+struct launch_shape sparse_shape(int64_t threads)
 {
   enum { MOST_CTAS = 4096 };
   const int64_t ctas = (threads + 255) / 256;
   return (struct launch_shape){(unsigned)(ctas < 1 ? 1 : ctas < MOST_CTAS ? ctas : MOST_CTAS), 1, 1, 256};
 }
 
-static struct ws_scalar scalar_at(const struct sparse_handle *h, const void *p, int kind)
+struct ws_scalar sparse_scalar(const struct sparse_handle *h, const void *p, int kind)
 {
   if (h->pointer_mode == 1) return (struct ws_scalar){.device = p};
   switch (kind) {
@@ -26,8 +26,7 @@ static struct ws_scalar scalar_at(const struct sparse_handle *h, const void *p, 
   }
 }
 
-/* A matrix as kernels see it; `turned`: they see the transposed one. */
-static struct ws_sparse seen(const struct sparse_matrix *m, bool *turned)
+struct ws_sparse sparse_seen(const struct sparse_matrix *m, bool *turned)
 {
   struct ws_sparse a = {.rows = m->rows, .cols = m->cols, .count = m->count, .column = m->indices,
                         .values = m->values, .base = m->base,
@@ -63,7 +62,7 @@ static sparse_status check(const struct sparse_handle *h, const struct product *
   return SPARSE_SUCCESS;
 }
 
-static void strides(const struct dense_matrix *m, bool transposed, int64_t *row, int64_t *column)
+void sparse_strides(const struct dense_matrix *m, bool transposed, int64_t *row, int64_t *column)
 {
   const bool by_rows = (m->order == SPARSE_ORDER_ROW) != transposed;
   *row = by_rows ? m->ld : 1;
@@ -75,10 +74,10 @@ static bool launch(struct sparse_handle *h, const struct ws_sparse_product *g, i
 {
   if (!g->transposed) {
     const enum lib_kernel k = g->n == 1 ? KERNEL_ssparse_vector : KERNEL_ssparse_matrix;
-    return kernel_set_launch(&h->kernels, of_type(k, kind), shape_of(g->m * ((g->n + 31) / 32) * 32), h->stream, g);
+    return kernel_set_launch(&h->kernels, of_type(k, kind), sparse_shape(g->m * ((g->n + 31) / 32) * 32), h->stream, g);
   }
-  return kernel_set_launch(&h->kernels, of_type(KERNEL_ssparse_scale, kind), shape_of(g->m * g->n), h->stream, g) &&
-         kernel_set_launch(&h->kernels, of_type(KERNEL_ssparse_scatter, kind), shape_of(g->a.rows * 32), h->stream, g);
+  return kernel_set_launch(&h->kernels, of_type(KERNEL_ssparse_scale, kind), sparse_shape(g->m * g->n), h->stream, g) &&
+         kernel_set_launch(&h->kernels, of_type(KERNEL_ssparse_scatter, kind), sparse_shape(g->a.rows * 32), h->stream, g);
 }
 
 static sparse_status multiply(struct sparse_handle *h, const struct product *p, const char *function)
@@ -88,15 +87,15 @@ static sparse_status multiply(struct sparse_handle *h, const struct product *p, 
   const int kind = sparse_kind(p->a->value_type);
   static const int64_t bytes[] = {4, 8, 8, 16};
   bool turned;
-  struct ws_sparse_product g = {.a = seen(p->a, &turned), .m = p->c->rows, .n = p->c->cols};
+  struct ws_sparse_product g = {.a = sparse_seen(p->a, &turned), .m = p->c->rows, .n = p->c->cols};
   g.transposed = (p->op_a != SPARSE_OP_N) != turned;
   g.conj = p->op_a == SPARSE_OP_C;
   g.conj_b = p->op_b == SPARSE_OP_C;
   if (g.conj && !g.transposed && kind > 1) return sparse_refuse(function, "the conjugate of compressed columns");
-  strides(p->b, p->op_b != SPARSE_OP_N, &g.b_row, &g.b_column);
-  strides(p->c, false, &g.c_row, &g.c_column);
-  g.alpha = scalar_at(h, p->alpha, kind);
-  g.beta = scalar_at(h, p->beta, kind);
+  sparse_strides(p->b, p->op_b != SPARSE_OP_N, &g.b_row, &g.b_column);
+  sparse_strides(p->c, false, &g.c_row, &g.c_column);
+  g.alpha = sparse_scalar(h, p->alpha, kind);
+  g.beta = sparse_scalar(h, p->beta, kind);
   for (int i = 0; i < p->c->batch && g.m && g.n; i++) {
     g.b = (char *)p->b->values + i * p->b->stride * bytes[kind];
     g.c = (char *)p->c->values + i * p->c->stride * bytes[kind];
@@ -111,10 +110,10 @@ static sparse_status sample(struct sparse_handle *h, const struct product *p, co
 {
   const int kind = sparse_kind(c->value_type);
   bool turned;
-  struct ws_sparse_product g = {.a = seen(c, &turned), .n = p->op_a ? left->rows : left->cols};
+  struct ws_sparse_product g = {.a = sparse_seen(c, &turned), .n = p->op_a ? left->rows : left->cols};
   int64_t row[2], column[2];
-  strides(left, p->op_a != SPARSE_OP_N, &row[0], &column[0]);
-  strides(right, p->op_b != SPARSE_OP_N, &row[1], &column[1]);
+  sparse_strides(left, p->op_a != SPARSE_OP_N, &row[0], &column[0]);
+  sparse_strides(right, p->op_b != SPARSE_OP_N, &row[1], &column[1]);
   g.b = turned ? right->values : left->values;
   g.b_row = turned ? column[1] : row[0];
   g.b_column = turned ? row[1] : column[0];
@@ -123,11 +122,11 @@ static sparse_status sample(struct sparse_handle *h, const struct product *p, co
   g.c_column = turned ? row[0] : column[1];
   g.conj_b = (turned ? p->op_b : p->op_a) == SPARSE_OP_C;
   g.conj = (turned ? p->op_a : p->op_b) == SPARSE_OP_C;
-  g.alpha = scalar_at(h, p->alpha, kind);
-  g.beta = scalar_at(h, p->beta, kind);
+  g.alpha = sparse_scalar(h, p->alpha, kind);
+  g.beta = sparse_scalar(h, p->beta, kind);
   if (!g.a.rows || !c->count) return SPARSE_SUCCESS;
   const enum lib_kernel k = of_type(KERNEL_ssparse_sampled, kind);
-  const bool ok = kernel_set_launch(&h->kernels, k, shape_of(g.a.rows * 32), h->stream, &g);
+  const bool ok = kernel_set_launch(&h->kernels, k, sparse_shape(g.a.rows * 32), h->stream, &g);
   return ok ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
 }
 
@@ -147,8 +146,7 @@ static sparse_status check_sample(const struct sparse_handle *h, const struct pr
   return m == c->rows && n == c->cols && k == rows ? SPARSE_SUCCESS : SPARSE_INVALID_VALUE;
 }
 
-/* The kernels need no buffer; programs allocate what they are told, and want a pointer for it. */
-static sparse_status no_buffer(const struct sparse_handle *h, size_t *bytes)
+sparse_status sparse_no_buffer(const struct sparse_handle *h, size_t *bytes)
 {
   if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
   if (!bytes) return SPARSE_INVALID_VALUE;
@@ -180,7 +178,7 @@ PUBLIC sparse_status cusparseSpMV_bufferSize(VECTOR_ARGUMENTS, size_t *bytes)
   (void)algorithm;
   const struct product p = {op, SPARSE_OP_N, compute, alpha, beta, a, x, y};
   const sparse_status s = check(h, &p, __func__);
-  return s ? s : no_buffer(h, bytes);
+  return s ? s : sparse_no_buffer(h, bytes);
 }
 PUBLIC sparse_status cusparseSpMM(MATRIX_ARGUMENTS, void *buffer)
 {
@@ -199,7 +197,7 @@ PUBLIC sparse_status cusparseSpMM_bufferSize(MATRIX_ARGUMENTS, size_t *bytes)
   (void)algorithm;
   const struct product p = {op_a, op_b, compute, alpha, beta, a, b, c};
   const sparse_status s = check(h, &p, __func__);
-  return s ? s : no_buffer(h, bytes);
+  return s ? s : sparse_no_buffer(h, bytes);
 }
 
 #define SAMPLE_ARGUMENTS                                                                                      \
@@ -224,12 +222,12 @@ PUBLIC sparse_status cusparseSDDMM_bufferSize(SAMPLE_ARGUMENTS, size_t *bytes)
   (void)algorithm;
   const struct product p = {.op_a = op_a, .op_b = op_b, .compute = compute, .alpha = alpha, .beta = beta};
   const sparse_status s = check_sample(h, &p, a, b, c, __func__);
-  return s ? s : no_buffer(h, bytes);
+  return s ? s : sparse_no_buffer(h, bytes);
 }
 
 static sparse_status convert(struct sparse_handle *h, enum lib_kernel k, const struct ws_sparse_convert *c)
 {
-  const struct launch_shape shape = shape_of(c->a.rows + 1);
+  const struct launch_shape shape = sparse_shape(c->a.rows + 1);
   return kernel_set_launch(&h->kernels, k, shape, h->stream, c) ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
 }
 
@@ -252,7 +250,7 @@ PUBLIC sparse_status cusparseSparseToDense_bufferSize(struct sparse_handle *h, c
                                                       const struct dense_matrix *b, int algorithm, size_t *bytes)
 {
   (void)algorithm;
-  return sparse_matrix_is(a) && dense_matrix_is(b) ? no_buffer(h, bytes) : SPARSE_INVALID_VALUE;
+  return sparse_matrix_is(a) && dense_matrix_is(b) ? sparse_no_buffer(h, bytes) : SPARSE_INVALID_VALUE;
 }
 PUBLIC sparse_status cusparseSparseToDense(struct sparse_handle *h, const struct sparse_matrix *a,
                                            const struct dense_matrix *b, int algorithm, void *buffer)
@@ -265,11 +263,11 @@ PUBLIC sparse_status cusparseSparseToDense(struct sparse_handle *h, const struct
   if (kind < 0 || a->value_type != b->value_type) return sparse_refuse(__func__, "values of these types");
   if (!b->rows || !b->cols) return SPARSE_SUCCESS;
   bool turned;
-  struct ws_sparse_convert c = {.a = seen(a, &turned), .to = b->values};
+  struct ws_sparse_convert c = {.a = sparse_seen(a, &turned), .to = b->values};
   struct ws_sparse_product clear = {.m = b->rows, .n = b->cols, .c = b->values};
-  strides(b, false, &clear.c_row, &clear.c_column);
-  strides(b, turned, &c.to_row, &c.to_column);
-  if (!kernel_set_launch(&h->kernels, of_type(KERNEL_ssparse_scale, kind), shape_of(b->rows * b->cols), h->stream,
+  sparse_strides(b, false, &clear.c_row, &clear.c_column);
+  sparse_strides(b, turned, &c.to_row, &c.to_column);
+  if (!kernel_set_launch(&h->kernels, of_type(KERNEL_ssparse_scale, kind), sparse_shape(b->rows * b->cols), h->stream,
                          &clear))
     return SPARSE_EXECUTION_FAILED;
   return convert(h, of_type(KERNEL_ssparse_to_dense, kind), &c);

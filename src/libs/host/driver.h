@@ -27,6 +27,7 @@ int cuMemAlloc_v2(uint64_t *out, size_t bytes);
 int cuMemFree_v2(uint64_t at);
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes);
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, driver_stream stream);
+int cuMemsetD32Async(uint64_t at, unsigned value, size_t n, driver_stream stream);
 int cuStreamSynchronize(driver_stream stream);
 int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                       int kind, driver_stream stream);

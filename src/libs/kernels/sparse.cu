@@ -1,31 +1,5 @@
 // Sparse matrices times vectors and dense matrices; conversions.
-#include "elements.cuh"
-#include "sparse_args.h"
-
-#define AT(i, n) for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x)
-
-__device__ inline int64_t number(const void *p, int wide, int64_t i)
-{
-  return wide ? ((const int64_t *)p)[i] : ((const int *)p)[i];
-}
-__device__ inline int64_t column_of(const ws_sparse &a, int64_t k) { return number(a.column, a.wide_indices, k) - a.base; }
-
-// The first place whose row is not below `row`.
-__device__ int64_t first_of_row(const ws_sparse &a, int64_t row)
-{
-  if (a.offsets) return number(a.offsets, a.wide_offsets, row) - a.base;
-  int64_t low = 0, high = a.count;
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (number(a.row, a.wide_indices, middle) - a.base < row) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-template <typename T> __device__ inline int kind() { return sizeof(typename traits<T>::real) == 8 ? WS_F64 : WS_F32; }
-template <typename T> __device__ inline bool is_zero(T v) { return v == 0; }
-template <typename R> __device__ inline bool is_zero(complex_of<R> v) { return v.x == 0 && v.y == 0; }
+#include "sparse.cuh"
 
 template <typename T> __device__ inline void leave(const ws_sparse_product &p, int64_t i, int64_t j, T sum)
 {
@@ -34,12 +8,6 @@ template <typename T> __device__ inline void leave(const ws_sparse_product &p, i
   T v = scalar<T>(p.alpha, kind<T>()) * sum;
   if (!is_zero(beta)) v = v + beta * *c; // with beta 0 nothing is read, as documented
   *c = v;
-}
-
-template <typename T> __device__ inline T down(T v, int by) { return __shfl_down_sync(~0u, v, by); }
-template <typename R> __device__ inline complex_of<R> down(complex_of<R> v, int by)
-{
-  return {__shfl_down_sync(~0u, v.x, by), __shfl_down_sync(~0u, v.y, by)};
 }
 
 // Elements of a dense product where the sparse matrix has some: a[i][j] = alpha * sum over k of b[i][k] c[k][j] + beta * a[i][j]. A
@@ -109,13 +77,6 @@ template <typename T> __device__ void scale(const ws_sparse_product &p)
     const T beta = scalar<T>(p.beta, kind<T>());
     *c = is_zero(beta) ? zero<T>() : beta * *c;
   }
-}
-
-template <typename R> __device__ inline void add(R *c, R v) { atomicAdd(c, v); }
-template <typename R> __device__ inline void add(complex_of<R> *c, complex_of<R> v)
-{
-  atomicAdd(&c->x, v.x);
-  atomicAdd(&c->y, v.y);
 }
 
 // A transposed: a warp per row of A adds to rows of C, which `scale` has prepared.

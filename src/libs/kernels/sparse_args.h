@@ -34,4 +34,43 @@ struct ws_sparse_convert {
   int64_t to_row, to_column;
 };
 
+/* op(A) C = alpha * op(B), A a triangle of what is stored: with `upper` the upper one; with `unit` its diagonal is 1. */
+struct ws_sparse_solve {
+  struct ws_sparse a;
+  int32_t transposed, conj, conj_b, upper, unit;
+  int64_t n, b_row, b_column, c_row, c_column;
+  const void *b;
+  void *c;
+  struct ws_scalar alpha;
+};
+
+/* C = alpha * A B, all by compressed rows. Each row of C is a list of products, of row i from first[i] on, which is sorted by
+ * column and place in the list, `keys`; of each column the first one has the sum. */
+struct ws_sparse_gemm {
+  struct ws_sparse a, b;
+  int64_t *first;          /* rows + 1; */
+  int64_t *counts;         /* rows + 1: elements of C's rows, then where they begin */
+  uint64_t *keys;          /* column << WS_PLACE_BITS | place in the row's list */
+  void *products;
+  void *c_offsets, *c_columns, *c_values;
+  int32_t c_wide_offsets, c_wide_indices, c_base;
+  struct ws_scalar alpha;
+};
+enum { WS_PLACE_BITS = 32 };
+
+/* Sums of all before: list[i] becomes the sum of list[0] to list[i - 1], for i from 0 to n; list[n] is not read. */
+struct ws_sparse_scan {
+  int64_t n;
+  void *list;
+  int32_t wide, base;
+};
+
+/* Compressed columns of a matrix with compressed rows. `order` has room for a number of each element, `at` for one of each column. */
+struct ws_sparse_turn {
+  struct ws_sparse a;
+  int *offsets, *rows, *order, *at;
+  void *values; /* or 0 */
+  int32_t bytes; /* of a value */
+};
+
 #endif

@@ -1,0 +1,279 @@
+/* Products of two sparse matrices (SpGEMM) and compressed columns (Csr2cscEx2) of libcusparse. */
+#include <stdlib.h>
+
+#include "libs/cusparse/sparse_product.h"
+
+#define PLAN UINT64_C(0x7761727073706765)
+enum { STATE_NEW, STATE_COUNTED, STATE_COMPUTED };
+static const int64_t MOST_PRODUCTS = INT64_C(1) << WS_PLACE_BITS; /* a place in a list has so many bits */
+
+/* What programs hold from one step of a product to the next. */
+struct gemm_plan {
+  uint64_t magic;
+  int state;
+  int64_t products, count; /* of all rows; elements of C */
+  struct ws_sparse_gemm args;
+};
+
+struct gemm {
+  int op_a, op_b, compute;
+  const void *alpha, *beta;
+  const struct sparse_matrix *a, *b;
+  struct sparse_matrix *c;
+};
+
+PUBLIC sparse_status cusparseSpGEMM_createDescr(struct gemm_plan **out)
+{
+  if (!out) return SPARSE_INVALID_VALUE;
+  *out = calloc(1, sizeof **out);
+  if (!*out) return SPARSE_ALLOC_FAILED;
+  (*out)->magic = PLAN;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseSpGEMM_destroyDescr(struct gemm_plan *p)
+{
+  if (p && p->magic != PLAN) return SPARSE_INVALID_VALUE;
+  if (p) p->magic = 0;
+  free(p);
+  return SPARSE_SUCCESS;
+}
+
+static bool fetch(const struct sparse_handle *h, void *to, const void *from, size_t bytes)
+{
+  return cuMemcpyDtoHAsync_v2(to, (uint64_t)(uintptr_t)from, bytes, h->stream) == DRIVER_OK &&
+         cuStreamSynchronize(h->stream) == DRIVER_OK;
+}
+
+static unsigned bytes_of(int kind)
+{
+  static const unsigned char bytes[] = {4, 8, 8, 16};
+  return bytes[kind];
+}
+
+/* Whether nothing of what C was is wanted, wherever beta is. */
+static bool beta_is_zero(const struct sparse_handle *h, const void *beta, int kind)
+{
+  union {
+    char bytes[16];
+    double d[2];
+    float f[2];
+  } v = {{0}};
+  if (h->pointer_mode == 1 && !fetch(h, v.bytes, beta, bytes_of(kind))) return false;
+  if (h->pointer_mode == 0) {
+    const struct ws_scalar s = sparse_scalar(h, beta, kind);
+    return s.re == 0 && s.im == 0;
+  }
+  return kind % 2 ? v.d[0] == 0 && v.d[1] == 0 : v.f[0] == 0 && v.f[1] == 0;
+}
+
+static bool by_rows(const struct sparse_matrix *m) { return sparse_matrix_is(m) && m->format == FORMAT_CSR; }
+
+static sparse_status check(const struct sparse_handle *h, const struct gemm *g, const struct gemm_plan *plan,
+                           const char *function)
+{
+  if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
+  if (!plan || plan->magic != PLAN || !g->alpha || !g->beta || !sparse_matrix_is(g->a) || !sparse_matrix_is(g->b) ||
+      !sparse_matrix_is(g->c))
+    return SPARSE_INVALID_VALUE;
+  if (!by_rows(g->a) || !by_rows(g->b) || !by_rows(g->c) || g->op_a != SPARSE_OP_N || g->op_b != SPARSE_OP_N)
+    return sparse_refuse(function, "operations, or formats other than CSR");
+  const int type = g->a->value_type;
+  if (sparse_kind(type) < 0 || g->b->value_type != type || g->c->value_type != type || g->compute != type)
+    return sparse_refuse(function, "values of these types");
+  if (g->a->cols != g->b->rows || g->c->rows != g->a->rows || g->c->cols != g->b->cols) return SPARSE_INVALID_VALUE;
+  if (g->b->cols > UINT32_MAX) return sparse_refuse(function, "2^32 columns");
+  return beta_is_zero(h, g->beta, sparse_kind(type)) ? SPARSE_SUCCESS : sparse_refuse(function, "a beta that is not 0");
+}
+
+static bool scan(struct sparse_handle *h, const struct ws_sparse_scan *s)
+{
+  const struct launch_shape one = {1, 1, 1, 256};
+  return kernel_set_launch(&h->kernels, KERNEL_sparse_scan, one, h->stream, s);
+}
+
+/* The products of each row are counted, which says where their lists begin and how much room all need. */
+static sparse_status count(struct sparse_handle *h, const struct gemm *g, struct gemm_plan *p, void *room)
+{
+  bool turned;
+  const struct ws_sparse_gemm args = {.a = sparse_seen(g->a, &turned), .b = sparse_seen(g->b, &turned), .first = room};
+  const struct ws_sparse_scan s = {.n = g->a->rows, .list = room, .wide = true};
+  p->args = args;
+  p->products = 0;
+  if (g->a->rows &&
+      (!kernel_set_launch(&h->kernels, KERNEL_sparse_products, sparse_shape(g->a->rows), h->stream, &p->args) ||
+       !scan(h, &s) || !fetch(h, &p->products, args.first + g->a->rows, sizeof p->products)))
+    return SPARSE_EXECUTION_FAILED;
+  if (p->products < 0 || p->products >= MOST_PRODUCTS) return sparse_refuse("cusparseSpGEMM_workEstimation", "2^32 products");
+  p->state = STATE_COUNTED;
+  return SPARSE_SUCCESS;
+}
+
+static enum lib_kernel of_kind(enum lib_kernel of_s, int kind)
+{
+  return (enum lib_kernel)((int)of_s + kind * (KERNEL_dsparse_expand - KERNEL_ssparse_expand));
+}
+
+static size_t room_for(const struct gemm *g, const struct gemm_plan *p)
+{
+  return (size_t)(g->a->rows + 1) * 8 + (size_t)p->products * (8 + bytes_of(sparse_kind(g->a->value_type))) + 16;
+}
+
+/* All products, sorted; C's elements are counted. Room: products, which want borders of 16 bytes, then keys, then counts. */
+static sparse_status compute(struct sparse_handle *h, const struct gemm *g, struct gemm_plan *p, void *room)
+{
+  const int kind = sparse_kind(g->a->value_type);
+  struct ws_sparse_gemm *a = &p->args;
+  a->products = room;
+  a->keys = (uint64_t *)((char *)room + (p->products * bytes_of(kind) + 7) / 8 * 8);
+  a->counts = (int64_t *)(a->keys + p->products);
+  const struct ws_sparse_scan s = {.n = g->a->rows, .list = a->counts, .wide = true};
+  p->count = 0;
+  if (g->a->rows &&
+      (!kernel_set_launch(&h->kernels, of_kind(KERNEL_ssparse_expand, kind), sparse_shape(g->a->rows * 32), h->stream, a) ||
+       !scan(h, &s) || !fetch(h, &p->count, a->counts + g->a->rows, sizeof p->count)))
+    return SPARSE_EXECUTION_FAILED;
+  g->c->count = p->count;
+  p->state = STATE_COMPUTED;
+  return SPARSE_SUCCESS;
+}
+
+static sparse_status copy(struct sparse_handle *h, const struct gemm *g, struct gemm_plan *p)
+{
+  const int kind = sparse_kind(g->a->value_type);
+  struct ws_sparse_gemm *a = &p->args;
+  if (!g->c->offsets || (p->count && (!g->c->indices || !g->c->values))) return SPARSE_INVALID_VALUE;
+  a->c_offsets = g->c->offsets, a->c_columns = g->c->indices, a->c_values = g->c->values;
+  a->c_wide_offsets = g->c->offset_type == SPARSE_INDEX_64;
+  a->c_wide_indices = g->c->index_type == SPARSE_INDEX_64;
+  a->c_base = g->c->base;
+  a->alpha = sparse_scalar(h, g->alpha, kind);
+  if (!g->a->rows) return SPARSE_SUCCESS;
+  const enum lib_kernel k = of_kind(KERNEL_ssparse_collect, kind);
+  const bool ok = kernel_set_launch(&h->kernels, k, sparse_shape(g->a->rows * 32), h->stream, a);
+  return ok ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
+}
+
+#define GEMM_ARGUMENTS                                                                                             \
+  struct sparse_handle *h, int op_a, int op_b, const void *alpha, const struct sparse_matrix *a,                  \
+    const struct sparse_matrix *b, const void *beta, struct sparse_matrix *c, int compute_type, int algorithm,    \
+    struct gemm_plan *plan
+#define GEMM {op_a, op_b, compute_type, alpha, beta, a, b, c}
+
+PUBLIC sparse_status cusparseSpGEMM_workEstimation(GEMM_ARGUMENTS, size_t *bytes, void *room)
+{
+  (void)algorithm;
+  const struct gemm g = GEMM;
+  const sparse_status s = check(h, &g, plan, __func__);
+  if (s) return s;
+  if (!bytes) return SPARSE_INVALID_VALUE;
+  const size_t need = (size_t)(a->rows + 1) * sizeof(int64_t);
+  if (room) return *bytes >= need ? count(h, &g, plan, room) : SPARSE_INVALID_VALUE;
+  *bytes = need;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseSpGEMM_getNumProducts(const struct gemm_plan *plan, int64_t *products)
+{
+  if (!plan || plan->magic != PLAN || !products || plan->state == STATE_NEW) return SPARSE_INVALID_VALUE;
+  *products = plan->products;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseSpGEMM_estimateMemory(GEMM_ARGUMENTS, float fraction, size_t *bytes3, void *room3,
+                                                   size_t *bytes2)
+{
+  (void)algorithm, (void)fraction;
+  const struct gemm g = GEMM;
+  const sparse_status s = check(h, &g, plan, __func__);
+  if (s) return s;
+  if (!bytes3 || plan->state == STATE_NEW || (room3 && !bytes2)) return SPARSE_INVALID_VALUE;
+  if (room3) *bytes2 = room_for(&g, plan);
+  else *bytes3 = 8; /* nothing is estimated: the products have been counted */
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseSpGEMM_compute(GEMM_ARGUMENTS, size_t *bytes, void *room)
+{
+  (void)algorithm;
+  const struct gemm g = GEMM;
+  const sparse_status s = check(h, &g, plan, __func__);
+  if (s) return s;
+  if (!bytes || plan->state == STATE_NEW) return SPARSE_INVALID_VALUE;
+  const size_t need = room_for(&g, plan);
+  if (room) return *bytes >= need ? compute(h, &g, plan, room) : SPARSE_INVALID_VALUE;
+  *bytes = need;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseSpGEMM_copy(GEMM_ARGUMENTS)
+{
+  (void)algorithm;
+  const struct gemm g = GEMM;
+  const sparse_status s = check(h, &g, plan, __func__);
+  if (s) return s;
+  return plan->state == STATE_COMPUTED ? copy(h, &g, plan) : SPARSE_INVALID_VALUE;
+}
+
+/* cudaDataType of what may be moved, which is all that is done with it; 0: there is none. */
+static int bytes_of_value(int type)
+{
+  enum { R_16F = 2, R_8I = 3, C_16F = 6, R_16BF = 14, C_16BF = 15 };
+  switch (type) {
+  case R_8I: return 1;
+  case R_16F:
+  case R_16BF: return 2;
+  case VALUE_R_32F:
+  case C_16F:
+  case C_16BF: return 4;
+  case VALUE_R_64F:
+  case VALUE_C_32F: return 8;
+  case VALUE_C_64F: return 16;
+  default: return 0;
+  }
+}
+
+#define TURN_ARGUMENTS                                                                                            \
+  struct sparse_handle *h, int m, int n, int nnz, const void *values, const int *offsets, const int *columns,    \
+    void *csc_values, int *csc_offsets, int *csc_rows, int type, int action, int base, int algorithm
+
+static sparse_status check_turn(const struct sparse_handle *h, int m, int n, int nnz, int type, int base)
+{
+  if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
+  if (m < 0 || n < 0 || nnz < 0 || (base != 0 && base != 1)) return SPARSE_INVALID_VALUE;
+  return bytes_of_value(type) ? SPARSE_SUCCESS : sparse_refuse("cusparseCsr2cscEx2", "values of this type");
+}
+
+PUBLIC sparse_status cusparseCsr2cscEx2_bufferSize(TURN_ARGUMENTS, size_t *bytes)
+{
+  (void)values, (void)offsets, (void)columns, (void)csc_values, (void)csc_offsets, (void)csc_rows, (void)action;
+  (void)algorithm;
+  const sparse_status s = check_turn(h, m, n, nnz, type, base);
+  if (s) return s;
+  if (!bytes) return SPARSE_INVALID_VALUE;
+  *bytes = ((size_t)n + (size_t)nnz + 1) * sizeof(int);
+  return SPARSE_SUCCESS;
+}
+
+static bool clear(const struct sparse_handle *h, int *list, int64_t n)
+{
+  return n == 0 || cuMemsetD32Async((uint64_t)(uintptr_t)list, 0, (size_t)n, h->stream) == DRIVER_OK;
+}
+
+PUBLIC sparse_status cusparseCsr2cscEx2(TURN_ARGUMENTS, void *room)
+{
+  (void)algorithm;
+  const sparse_status s = check_turn(h, m, n, nnz, type, base);
+  if (s) return s;
+  if (!csc_offsets || (nnz && (!room || !columns || !csc_rows || !offsets))) return SPARSE_INVALID_VALUE;
+  if (action && nnz && (!values || !csc_values)) return SPARSE_INVALID_VALUE;
+  const struct ws_sparse_turn t = {
+    .a = {.rows = m, .cols = n, .count = nnz, .offsets = offsets, .column = columns, .values = values, .base = base},
+    .offsets = csc_offsets, .rows = csc_rows, .order = room, .at = (int *)room + nnz,
+    .values = action ? csc_values : NULL, .bytes = bytes_of_value(type)};
+  const struct ws_sparse_scan sum = {.n = n, .list = csc_offsets, .base = base};
+  struct kernel_set *k = &h->kernels;
+  if (!clear(h, csc_offsets, (int64_t)n + 1) || (nnz && !clear(h, t.at, n))) return SPARSE_EXECUTION_FAILED;
+  if (nnz && !kernel_set_launch(k, KERNEL_sparse_turn_count, sparse_shape(nnz), h->stream, &t))
+    return SPARSE_EXECUTION_FAILED;
+  if (!scan(h, &sum)) return SPARSE_EXECUTION_FAILED;
+  if (!nnz) return SPARSE_SUCCESS;
+  const bool ok = kernel_set_launch(k, KERNEL_sparse_turn_place, sparse_shape(nnz), h->stream, &t) &&
+                  kernel_set_launch(k, KERNEL_sparse_turn, sparse_shape(n), h->stream, &t);
+  return ok ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
+}
