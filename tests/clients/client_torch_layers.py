@@ -160,5 +160,51 @@ def dropout_between_layers():
     assert torch.equal(layer(x)[0], layer(x)[0])
 
 
+def attend(name, kind, limit, heads=4, heads_kv=4, rows=40, columns=40, turned=False, mask=None, **rest):
+    """Attention through cuDNN and its gradients beside the CPU's in float32."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    torch.manual_seed(1)
+
+    def given(heads, length):
+        t = torch.randn(2, length, heads, 64).transpose(1, 2) if turned else torch.randn(2, heads, length, 64)
+        return t.to(kind)
+
+    start = [given(heads, rows), given(heads_kv, columns), given(heads_kv, columns)]
+    more = None if mask is None else torch.randn(*mask).to(kind)
+    weight = torch.randn(2, heads, rows, 64).to(kind)
+    results = []
+    for device, wide, which in (("cpu", torch.float32, SDPBackend.MATH), ("cuda", kind, SDPBackend.CUDNN_ATTENTION)):
+        place = lambda t: t.to(wide).to(device)
+        inputs = [place(t).detach().requires_grad_() for t in start]
+        with sdpa_kernel([which]):
+            out = nn.functional.scaled_dot_product_attention(*inputs, attn_mask=None if more is None else place(more),
+                                                             enable_gqa=heads != heads_kv, **rest)
+            results.append([out, *torch.autograd.grad(out, inputs, place(weight))])
+    close(name, results[1], results[0], limit)
+
+
+def attention():
+    attend("float16", torch.float16, 2e-3)
+    attend("causal", torch.float16, 2e-3, is_causal=True)
+    attend("bfloat16, causal", torch.bfloat16, 2e-2, rows=130, columns=130, is_causal=True)
+    attend("heads inside, other lengths", torch.float16, 2e-3, columns=72, turned=True, scale=0.2)
+    attend("a mask", torch.float16, 2e-3, mask=(2, 1, 40, 40))
+    attend("heads share keys", torch.float16, 2e-3, heads_kv=2)
+
+
+def attention_with_dropout():
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    torch.manual_seed(1)
+    q, k = (torch.randn(2, 4, 64, 64, dtype=torch.float16, device="cuda") for _ in range(2))
+    v = torch.eye(64, dtype=torch.float16, device="cuda").expand(2, 4, 64, 64).contiguous().requires_grad_()
+    with sdpa_kernel([SDPBackend.CUDNN_ATTENTION]):
+        left = nn.functional.scaled_dot_product_attention(q, k, v, dropout_p=0.25)  # of the weights, for V is the identity
+        gradient, = torch.autograd.grad(left, v, torch.ones_like(left))
+    weights, stays = torch.softmax(q.float() @ k.float().transpose(-1, -2) / 8, -1), left != 0
+    assert abs(stays.float().mean().item() - 0.75) < 0.02, "a quarter is dropped"
+    close("weights", [left * 0.75], [(weights * stays).cpu()], 2e-3)
+    close("the same are dropped on the way back", [gradient], [left.float().transpose(-1, -2).sum(-1, keepdim=True).expand(2, 4, 64, 64).cpu()], 2e-3)
+
+
 checks.run([convolutions, transposed_convolutions, convolutions_of_other_types, autotuned_convolution, fused_convolution,
-            batch_norms, recurrent_layers, dropout_between_layers])
+            batch_norms, recurrent_layers, dropout_between_layers, attention, attention_with_dropout])

@@ -18,7 +18,7 @@ else
   echo "not ok libs kernels: older than their sources; run src/libs/kernels/build.sh"
   failed=1
 fi
-[ $# -gt 0 ] || set -- products vectors fourier names networks random sparse systems dense eigen
+[ $# -gt 0 ] || set -- products vectors fourier names networks graphs random sparse systems dense eigen
 lacking=''
 if [ ! -f "$libs/libwarpstep-libs.so" ]; then
   lacking="no libraries in $libs"
@@ -62,14 +62,14 @@ for name; do
   fi
   case $name in
     fourier) needs=(-lcufft) ;;
-    networks) needs=(-lcudnn) ;;
+    networks | graphs) needs=(-lcudnn) ;;
     dense) needs=(-lcusolver) ;;
     eigen) needs=(-lcusolver -lcublas) ;;
     sparse | systems) needs=(-lcusparse) ;;
     random) needs=(-Isrc -lcurand) ;;
     *) needs=(-lcublas -lcublasLt) ;;
   esac
-  if [ "$name" = networks ] && [ ! -f "$(dirname "$nvcc")/../include/cudnn.h" ]; then
+  if [[ $name = @(networks|graphs) ]] && [ ! -f "$(dirname "$nvcc")/../include/cudnn.h" ]; then
     echo "ok libs $name # SKIP no cuDNN beside nvcc"
     continue
   fi

@@ -19,8 +19,7 @@ static unsigned bytes_of(int element)
   return bytes[element];
 }
 
-/* Half precision as binary32 holds it. */
-static double from_half(uint16_t h)
+double blas_half(uint16_t h)
 {
   const int exponent = h >> 10 & 31, fraction = h & 1023;
   double v = exponent == 31 ? (fraction ? __builtin_nan("") : __builtin_inf())
@@ -42,7 +41,7 @@ struct ws_scalar blas_scalar(const void *p, int type, bool on_device)
   if (on_device) return (struct ws_scalar){.device = p};
   switch (type) {
   case DATA_R_64F: return (struct ws_scalar){.re = *(const double *)p};
-  case DATA_R_16F: return (struct ws_scalar){.re = from_half(*(const uint16_t *)p)};
+  case DATA_R_16F: return (struct ws_scalar){.re = blas_half(*(const uint16_t *)p)};
   case DATA_R_16BF: return (struct ws_scalar){.re = from_bfloat(*(const uint16_t *)p)};
   case DATA_R_32I: return (struct ws_scalar){.re = *(const int *)p};
   case DATA_C_32F: return (struct ws_scalar){.re = ((const float *)p)[0], .im = ((const float *)p)[1]};

@@ -55,6 +55,8 @@ struct blas {
   size_t workspace_bytes;
 };
 
+/* What a number of half precision is. */
+double blas_half(uint16_t h);
 /* Whether this is a handle of ours. */
 bool blas_handle_is(const struct blas *h);
 /* Makes a handle for the calling thread's device; `*out` is NULL when that fails. */

@@ -3,15 +3,21 @@
 #include <stdlib.h>
 
 #include "libs/cudnn/dnn_conv.h"
+#include "libs/cudnn/dnn_steps.h"
 
 struct dnn_graph_plan {
+  struct dnn_steps *steps; /* NULL: a convolution */
   enum dnn_conv_kind kind;
   struct dnn_conv_plan conv;
   int64_t x, w, y, add, bias; /* unique numbers of tensors; -1: there is none */
   bool adds, biased;
 };
 
-void dnn_graph_plan_free(struct dnn_graph_plan *p) { free(p); }
+void dnn_graph_plan_free(struct dnn_graph_plan *p)
+{
+  if (p) dnn_steps_free(p->steps);
+  free(p);
+}
 
 /* What is described of one tensor: read from its attributes. */
 static bool read_tensor(const struct dnn_backend *d, struct dnn_tensor *t)
@@ -141,9 +147,12 @@ static int device_sms(void)
 static dnn_status plan_graph(const struct dnn_backend *graph, struct dnn_graph_plan *p)
 {
   struct dnn_conv c;
+  *p = (struct dnn_graph_plan){0};
   if (!graph || graph->kind != BACKEND_GRAPH) return DNN_BAD_PARAM;
+  p->steps = dnn_steps_read(graph);
+  if (p->steps) return DNN_SUCCESS;
   if (!read_graph(graph, &c, p)) {
-    dnn_refuse("cudnnBackendFinalize", "graphs other than a convolution with + tensor, + bias, ReLU after it");
+    dnn_refuse("cudnnBackendFinalize", "an operation of this graph, or not after a convolution");
     return DNN_NOT_SUPPORTED_PATTERN;
   }
   return dnn_conv_prepare(&c, device_sms(), &p->conv, "cudnnBackendFinalize");
@@ -168,6 +177,7 @@ static dnn_status find_engines(struct dnn_backend *d)
   struct dnn_backend *graph = dnn_backend_part(d, ATTR_HEUR_GRAPH, 0, BACKEND_GRAPH);
   dnn_status s = plan_graph(graph, &p);
   if (s != DNN_SUCCESS) return s;
+  dnn_steps_free(p.steps);
   struct dnn_backend *engine = holder_of(BACKEND_ENGINE, ATTR_ENGINE_GRAPH, graph);
   struct dnn_backend *config = engine ? holder_of(BACKEND_ENGINECFG, ATTR_CONFIG_ENGINE, engine) : NULL;
   const int64_t index = 0;
@@ -188,13 +198,13 @@ static dnn_status make_plan(struct dnn_backend *d)
   struct dnn_graph_plan *p = malloc(sizeof *p);
   if (!p) return DNN_ALLOC_FAILED;
   dnn_status s = plan_graph(graph, p);
-  const int64_t bytes = s == DNN_SUCCESS ? (int64_t)p->conv.workspace : 0;
+  const int64_t bytes = s != DNN_SUCCESS ? 0 : p->steps ? dnn_steps_room(p->steps) : (int64_t)p->conv.workspace;
   if (s == DNN_SUCCESS) s = dnn_backend_put(d, ATTR_PLAN_WORKSPACE, VALUE_INT64, 1, &bytes);
   if (s != DNN_SUCCESS) {
-    free(p);
+    dnn_graph_plan_free(p);
     return s;
   }
-  free(d->plan);
+  dnn_graph_plan_free(d->plan);
   d->plan = p;
   return DNN_SUCCESS;
 }
@@ -231,8 +241,7 @@ dnn_status dnn_graph_finalize(struct dnn_backend *d)
   }
 }
 
-/* The pointer that a variant pack gives a tensor. */
-static void *pointer_of(const struct dnn_backend *variant, int64_t number)
+void *dnn_graph_pointer(const struct dnn_backend *variant, int64_t number)
 {
   const struct dnn_attribute *ids = dnn_backend_find(variant, ATTR_VARIANT_IDS);
   const struct dnn_attribute *at = dnn_backend_find(variant, ATTR_VARIANT_POINTERS);
@@ -248,11 +257,12 @@ PUBLIC dnn_status cudnnBackendExecute(struct dnn *h, const struct dnn_backend *p
   if (!plan || !variant || plan->kind != BACKEND_PLAN || variant->kind != BACKEND_VARIANT) return DNN_BAD_PARAM;
   if (!plan->final || !variant->final || !plan->plan) return DNN_BAD_PARAM_NOT_FINAL;
   const struct dnn_graph_plan *p = plan->plan;
+  if (p->steps) return dnn_steps_run(h, p->steps, variant);
   const struct dnn_attribute *room = dnn_backend_find(variant, ATTR_VARIANT_WORKSPACE);
-  struct dnn_conv_data data = {.x = pointer_of(variant, p->x), .w = pointer_of(variant, p->w)};
-  data.y = pointer_of(variant, p->y);
-  data.add = p->adds ? pointer_of(variant, p->add) : NULL;
-  data.bias = p->biased ? pointer_of(variant, p->bias) : NULL;
+  struct dnn_conv_data data = {.x = dnn_graph_pointer(variant, p->x), .w = dnn_graph_pointer(variant, p->w)};
+  data.y = dnn_graph_pointer(variant, p->y);
+  data.add = p->adds ? dnn_graph_pointer(variant, p->add) : NULL;
+  data.bias = p->biased ? dnn_graph_pointer(variant, p->bias) : NULL;
   data.workspace = room && room->type == VALUE_POINTER && room->count == 1 ? *(void **)room->values : NULL;
   if ((p->adds && !data.add) || (p->biased && !data.bias)) return DNN_BAD_PARAM_NULL;
   return dnn_conv_run(h, &p->conv, p->kind, &data);

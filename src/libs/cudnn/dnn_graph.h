@@ -1,5 +1,6 @@
-/* Graphs of operations: which of them have kernels, and their plans. There are convolutions and their gradients, and a
- * convolution with what may follow it: another tensor added, a bias per channel added, ReLU.
+/* Graphs of operations: which of them have kernels, and their plans. There are convolutions and their gradients, a
+ * convolution with what may follow it (another tensor added, a bias per channel added, ReLU), and graphs without a
+ * convolution, which are run step by step (dnn_steps.h).
  */
 #ifndef WS_DNN_GRAPH_H
 #define WS_DNN_GRAPH_H
@@ -9,5 +10,7 @@
 /* Checks what a descriptor needs and makes the attributes that come from the library. */
 dnn_status dnn_graph_finalize(struct dnn_backend *d);
 void dnn_graph_plan_free(struct dnn_graph_plan *p);
+/* The pointer that a variant pack gives a tensor; NULL: none. */
+void *dnn_graph_pointer(const struct dnn_backend *variant, int64_t number);
 
 #endif
