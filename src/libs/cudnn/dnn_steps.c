@@ -51,8 +51,8 @@ enum {
   ATTR_REDUCE_OPERATOR = 1600, ATTR_REDUCE_X = 1610, ATTR_REDUCE_Y = 1611, ATTR_REDUCE_DESCRIPTOR = 1612,
   ATTR_RESHAPE_X = 2200, ATTR_RESHAPE_Y = 2201, ATTR_TRANSPOSE_X = 3200, ATTR_TRANSPOSE_Y = 3201,
   ATTR_TRANSPOSE_ORDER = 3202,
-  ATTR_RNG_KIND = 2300, ATTR_RNG_PROBABILITY = 2305, ATTR_RNG_Y = 2310, ATTR_RNG_SEED = 2311, ATTR_RNG_DESCRIPTOR = 2312,
-  ATTR_RNG_OFFSET = 2313,
+  ATTR_RNG_KIND = 2300, ATTR_RNG_PROBABILITY = 2305, ATTR_RNG_Y = 2310, ATTR_RNG_SEED = 2311,
+  ATTR_RNG_DESCRIPTOR = 2312, ATTR_RNG_OFFSET = 2313,
   ATTR_SDPA_Q = 2800, ATTR_SDPA_K = 2801, ATTR_SDPA_V = 2802, ATTR_SDPA_O = 2803, ATTR_SDPA_STATS = 2804,
   ATTR_SDPA_SCALE = 2805, ATTR_SDPA_BLOCK_MASK = 2806, ATTR_SDPA_LENGTH_KV = 2810, ATTR_SDPA_SUBGRAPH = 2811,
   ATTR_SDPA_SUB_INPUT = 2812, ATTR_SDPA_SUB_OUTPUT = 2813, ATTR_SDPA_SOFTMAX = 2814, ATTR_SDPA_DROPOUT = 2815,
@@ -134,7 +134,7 @@ static struct operand constant(float value)
   return o;
 }
 
-/* Between operations elements lie in the order of their dimensions: strides that graphs give such tensors may overlap. */
+/* Between operations elements lie in the order of their dimensions: strides that graphs give may overlap. */
 static void lay_out(struct ws_graph_tensor *t)
 {
   int64_t stride = 1;
@@ -193,7 +193,7 @@ static struct step *add(struct dnn_steps *s, enum lib_kernel kernel)
   return t;
 }
 
-/* Whether the sizes of `t` are those of `whole`, 1 or, in groups, a divisor of them, from dimension `first` to before `end`. */
+/* Whether sizes of `t` are those of `whole`, 1 or, in groups, a divisor, from dimension `first` to before `end`. */
 enum fit { FIT_BROADCAST, FIT_GROUPS };
 static bool fits(const struct operand *t, const struct operand *whole, int first, int end, enum fit fit)
 {
@@ -211,7 +211,8 @@ static void add_product(struct dnn_steps *s, struct operand a, struct operand b,
   struct step *t = add(s, KERNEL_graph_product);
   t->operand[WS_X] = a, t->operand[WS_B] = b, t->operand[WS_Y] = c;
   if (a.t.size[COLUMNS] != b.t.size[ROWS] || a.t.size[ROWS] != c.t.size[ROWS] ||
-      b.t.size[COLUMNS] != c.t.size[COLUMNS] || !fits(&a, &c, 0, ROWS, FIT_GROUPS) || !fits(&b, &c, 0, ROWS, FIT_GROUPS))
+      b.t.size[COLUMNS] != c.t.size[COLUMNS] || !fits(&a, &c, 0, ROWS, FIT_GROUPS) ||
+      !fits(&b, &c, 0, ROWS, FIT_GROUPS))
     s->failed = true;
 }
 
@@ -220,7 +221,8 @@ static struct step *add_elements(struct dnn_steps *s, int mode, struct operand x
   struct step *t = add(s, KERNEL_graph_elements);
   t->operand[WS_X] = x, t->operand[WS_B] = b, t->operand[WS_Y] = y;
   t->args.mode = mode;
-  if (!fits(&x, &y, 0, WS_GRAPH_DIMS, FIT_BROADCAST) || !fits(&b, &y, 0, WS_GRAPH_DIMS, FIT_BROADCAST)) s->failed = true;
+  if (!fits(&x, &y, 0, WS_GRAPH_DIMS, FIT_BROADCAST) || !fits(&b, &y, 0, WS_GRAPH_DIMS, FIT_BROADCAST))
+    s->failed = true;
   return t;
 }
 
@@ -291,8 +293,8 @@ static struct operand word(struct dnn_steps *s, const struct dnn_backend *op, in
 {
   const struct dnn_backend *d = dnn_backend_part(op, name, 0, BACKEND_TENSOR);
   struct operand o = none();
-  if (!d || dnn_backend_integer(d, ATTR_TENSOR_TYPE, -1) != TYPE_INT64 || dnn_backend_integer(d, ATTR_TENSOR_VIRTUAL, 0) ||
-      dnn_backend_integer(d, ATTR_TENSOR_BY_VALUE, 0)) {
+  if (!d || dnn_backend_integer(d, ATTR_TENSOR_TYPE, -1) != TYPE_INT64 ||
+      dnn_backend_integer(d, ATTR_TENSOR_VIRTUAL, 0) || dnn_backend_integer(d, ATTR_TENSOR_BY_VALUE, 0)) {
     s->failed = true;
     return o;
   }
@@ -355,7 +357,8 @@ static void read_attention(struct dnn_steps *s, const struct dnn_backend *op)
   struct operand k = part(s, op, ATTR_SDPA_K);
   struct ws_graph_tensor sizes = q.t;
   sizes.size[COLUMNS] = k.t.size[ROWS];
-  const struct operand products = own(s, &sizes, WS_F32), scores = own(s, &sizes, WS_F32), weights = own(s, &sizes, WS_F32);
+  const struct operand products = own(s, &sizes, WS_F32), scores = own(s, &sizes, WS_F32);
+  const struct operand weights = own(s, &sizes, WS_F32);
   const int64_t size = k.t.size[ROWS], stride = k.t.stride[ROWS];
   k.t.size[ROWS] = k.t.size[COLUMNS], k.t.stride[ROWS] = k.t.stride[COLUMNS];
   k.t.size[COLUMNS] = size, k.t.stride[COLUMNS] = stride;
@@ -414,8 +417,9 @@ static void read_transpose(struct dnn_steps *s, const struct dnn_backend *op)
   const int n = dnn_backend_integers(op, ATTR_TRANSPOSE_ORDER, order, DNN_DIMS), before = WS_GRAPH_DIMS - n;
   if (n < 1 || n > WS_GRAPH_DIMS) s->failed = true;
   for (int i = 0; i < n && !s->failed; i++) {
+    const int64_t from = before + order[i];
     if (order[i] < 0 || order[i] >= n) s->failed = true;
-    else turned.t.size[before + i] = x.t.size[before + order[i]], turned.t.stride[before + i] = x.t.stride[before + order[i]];
+    else turned.t.size[before + i] = x.t.size[from], turned.t.stride[before + i] = x.t.stride[from];
   }
   add_elements(s, WS_IDENTITY, turned, none(), y);
 }
@@ -489,7 +493,8 @@ struct dnn_steps *dnn_steps_read(const struct dnn_backend *graph)
   const struct dnn_attribute *ops = dnn_backend_find(graph, ATTR_GRAPH_OPS);
   struct dnn_steps *s = ops ? calloc(1, sizeof *s) : NULL;
   if (!s) return NULL;
-  for (int64_t i = 0; i < ops->count && !s->failed; i++) read_operation(s, dnn_backend_part(graph, ATTR_GRAPH_OPS, i, -1));
+  for (int64_t i = 0; i < ops->count && !s->failed; i++)
+    read_operation(s, dnn_backend_part(graph, ATTR_GRAPH_OPS, i, -1));
   sort(s);
   if (!s->failed && s->steps) return s;
   free(s);

@@ -1,5 +1,6 @@
-/* Graphs that are run one operation after the other: products, operations of elements, sums, softmax, random bits, masks, and
- * attention, which is made of these. What lies between operations is in the workspace, of the type that the graph says.
+/* Graphs that are run one operation after the other: products, operations of elements, sums, softmax, random bits,
+ * masks, and attention, which is made of these. What lies between operations is in the workspace, of the type that the
+ * graph says.
  */
 #ifndef WS_DNN_STEPS_H
 #define WS_DNN_STEPS_H

@@ -103,7 +103,8 @@ static sparse_status count(struct sparse_handle *h, const struct gemm *g, struct
       (!kernel_set_launch(&h->kernels, KERNEL_sparse_products, sparse_shape(g->a->rows), h->stream, &p->args) ||
        !scan(h, &s) || !fetch(h, &p->products, args.first + g->a->rows, sizeof p->products)))
     return SPARSE_EXECUTION_FAILED;
-  if (p->products < 0 || p->products >= MOST_PRODUCTS) return sparse_refuse("cusparseSpGEMM_workEstimation", "2^32 products");
+  if (p->products < 0 || p->products >= MOST_PRODUCTS)
+    return sparse_refuse("cusparseSpGEMM_workEstimation", "2^32 products");
   p->state = STATE_COUNTED;
   return SPARSE_SUCCESS;
 }
@@ -118,7 +119,7 @@ static size_t room_for(const struct gemm *g, const struct gemm_plan *p)
   return (size_t)(g->a->rows + 1) * 8 + (size_t)p->products * (8 + bytes_of(sparse_kind(g->a->value_type))) + 16;
 }
 
-/* All products, sorted; C's elements are counted. Room: products, which want borders of 16 bytes, then keys, then counts. */
+/* All products, sorted; C's elements are counted. Room: products, on borders of 16 bytes, then keys, then counts. */
 static sparse_status compute(struct sparse_handle *h, const struct gemm *g, struct gemm_plan *p, void *room)
 {
   const int kind = sparse_kind(g->a->value_type);
@@ -127,9 +128,10 @@ static sparse_status compute(struct sparse_handle *h, const struct gemm *g, stru
   a->keys = (uint64_t *)((char *)room + (p->products * bytes_of(kind) + 7) / 8 * 8);
   a->counts = (int64_t *)(a->keys + p->products);
   const struct ws_sparse_scan s = {.n = g->a->rows, .list = a->counts, .wide = true};
+  const enum lib_kernel k = of_kind(KERNEL_ssparse_expand, kind);
   p->count = 0;
   if (g->a->rows &&
-      (!kernel_set_launch(&h->kernels, of_kind(KERNEL_ssparse_expand, kind), sparse_shape(g->a->rows * 32), h->stream, a) ||
+      (!kernel_set_launch(&h->kernels, k, sparse_shape(g->a->rows * 32), h->stream, a) ||
        !scan(h, &s) || !fetch(h, &p->count, a->counts + g->a->rows, sizeof p->count)))
     return SPARSE_EXECUTION_FAILED;
   g->c->count = p->count;

@@ -77,7 +77,8 @@ static bool launch(struct sparse_handle *h, const struct ws_sparse_product *g, i
     return kernel_set_launch(&h->kernels, of_type(k, kind), sparse_shape(g->m * ((g->n + 31) / 32) * 32), h->stream, g);
   }
   return kernel_set_launch(&h->kernels, of_type(KERNEL_ssparse_scale, kind), sparse_shape(g->m * g->n), h->stream, g) &&
-         kernel_set_launch(&h->kernels, of_type(KERNEL_ssparse_scatter, kind), sparse_shape(g->a.rows * 32), h->stream, g);
+         kernel_set_launch(&h->kernels, of_type(KERNEL_ssparse_scatter, kind), sparse_shape(g->a.rows * 32), h->stream,
+                           g);
 }
 
 static sparse_status multiply(struct sparse_handle *h, const struct product *p, const char *function)
