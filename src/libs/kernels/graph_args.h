@@ -1,4 +1,5 @@
-/* What the kernels of single operations of a graph take (kernels/graph.cu), seen by the host (C) and by the kernels (CUDA C++).
+/* What the kernels of single operations of a graph take (kernels/graph.cu), seen by the host (C) and by the
+ * kernels (CUDA C++).
  * Tensors have WS_GRAPH_DIMS sizes and strides, in elements; smaller ones have sizes of 1 before theirs.
  */
 #ifndef WS_GRAPH_ARGS_H
@@ -25,12 +26,15 @@ enum ws_graph_mode {
   WS_BAND = 1000, /* x where the column is at most the row + axis, else b */
 };
 /* cudnnReduceTensorOp_t */
-enum ws_graph_reduction { WS_SUM_OF = 0, WS_PRODUCT_OF = 1, WS_LEAST_OF = 2, WS_MOST_OF = 3, WS_LARGEST_OF = 4, WS_MEAN_OF = 5 };
+enum ws_graph_reduction { WS_SUM_OF = 0, WS_PRODUCT_OF = 1, WS_LEAST_OF = 2, WS_MOST_OF = 3, WS_LARGEST_OF = 4,
+  WS_MEAN_OF = 5 };
 
 enum ws_graph_role { WS_X, WS_B, WS_T, WS_Y, WS_STATS, WS_ROLES };
 
-/* Elements of an operation: y = op(alpha x, beta b); of a product: y = x b; of a sum: y = sum of x; of softmax: y and, in
- * `stats`, the logarithm of the sum of exponentials; of random numbers: x and b are the seed and the offset, 64 bits each. */
+/* Elements of an operation: y = op(alpha x, beta b); of a product: y = x b; of a sum: y = sum of x; of softmax: y
+ * and, in
+ * `stats`, the logarithm of the sum of exponentials; of random numbers: x and b are the seed and the offset, 64
+ * bits each. */
 struct ws_graph_args {
   struct ws_graph_tensor tensor[WS_ROLES];
   int32_t mode, axis;

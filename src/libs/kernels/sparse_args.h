@@ -34,7 +34,8 @@ struct ws_sparse_convert {
   int64_t to_row, to_column;
 };
 
-/* op(A) C = alpha * op(B), A a triangle of what is stored: with `upper` the upper one; with `unit` its diagonal is 1. */
+/* op(A) C = alpha * op(B), A a triangle of what is stored: with `upper` the upper one; with `unit` its diagonal is
+ * 1. */
 struct ws_sparse_solve {
   struct ws_sparse a;
   int32_t transposed, conj, conj_b, upper, unit;
@@ -44,7 +45,8 @@ struct ws_sparse_solve {
   struct ws_scalar alpha;
 };
 
-/* C = alpha * A B, all by compressed rows. Each row of C is a list of products, of row i from first[i] on, which is sorted by
+/* C = alpha * A B, all by compressed rows. Each row of C is a list of products, of row i from first[i] on, which
+ * is sorted by
  * column and place in the list, `keys`; of each column the first one has the sum. */
 struct ws_sparse_gemm {
   struct ws_sparse a, b;
@@ -65,7 +67,8 @@ struct ws_sparse_scan {
   int32_t wide, base;
 };
 
-/* Compressed columns of a matrix with compressed rows. `order` has room for a number of each element, `at` for one of each column. */
+/* Compressed columns of a matrix with compressed rows. `order` has room for a number of each element, `at` for one
+ * of each column. */
 struct ws_sparse_turn {
   struct ws_sparse a;
   int *offsets, *rows, *order, *at;
