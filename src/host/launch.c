@@ -258,7 +258,8 @@ static bool syncs_grid(const struct module_instance *m)
 static uint64_t grid_room(const struct device *d, const struct launch_desc *desc)
 {
   enum { MAX_SLOTS = 4096 };
-  uint64_t room = (uint64_t)d->config.n_workers * resident_ctas(d, desc);
+  const bool some = desc->cores && d->config.n_workers > 1;
+  uint64_t room = (uint64_t)(some ? core_set_count(desc->cores) : d->config.n_workers) * resident_ctas(d, desc);
   bool timed = d->config.warps_per_worker || d->config.n_workers > 1;
   return timed || room > MAX_SLOTS ? room : MAX_SLOTS;
 }
@@ -269,7 +270,7 @@ static uint64_t grid_room(const struct device *d, const struct launch_desc *desc
 static uint64_t grid_barrier(struct device *d, const struct launch_desc *desc)
 {
   enum { WORKSPACE_BYTES = 64 };
-  if (!syncs_grid(desc->code) || volume(desc->grid) > grid_room(d, desc)) return 0;
+  if (desc->not_cooperative || !syncs_grid(desc->code) || volume(desc->grid) > grid_room(d, desc)) return 0;
   return gmem_alloc(d->mem, WORKSPACE_BYTES, "grid barrier");
 }
 
@@ -304,6 +305,7 @@ bool launch_init(struct launch *l, struct device *d, const struct launch_desc *d
   if (l->func) {
     func_source(l->func)->window = desc->window;
     func_source(l->func)->shared_share = desc->shared_share;
+    func_source(l->func)->cores = desc->cores;
     return true;
   }
   release(d->mem, l);

@@ -588,7 +588,7 @@ bool simulate_fits_at_once(const struct params *p, const struct launch *l, struc
   struct occupancy o;
 
   TRY(occupancy_of(p, s, &o, e));
-  uint64_t room = (uint64_t)o.ctas * p->gpu_sms;
+  uint64_t room = (uint64_t)o.ctas * (s->cores ? core_set_count(s->cores) : p->gpu_sms);
   return s->n_ctas <= room ||
          err_set(e, "cooperative launch of %llu CTAs, but only %llu are resident at once (limited by "
                  "%s)", (unsigned long long)s->n_ctas, (unsigned long long)room, o.limiter);

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "base/access_window.h"
+#include "base/core_set.h"
 #include "base/gmem.h"
 #include "isa/inst.h"
 
@@ -270,6 +271,7 @@ struct step_source {
   struct access_window window; /* what it says of lines in L2 */
   uint8_t shared_share; /* 1 + per cent of the largest share of the L1 array that it wants as shared memory, a hint;
                            0: it said nothing */
+  const struct core_set *cores; /* of the GPU, those that its CTAs may run on; NULL: all */
   bool pairs;          /* CTAs 2k and 2k + 1 of a cluster want an SM each */
 };
 

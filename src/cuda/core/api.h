@@ -71,6 +71,8 @@ typedef enum {
   CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD = 908,
   CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE = 910,
   CUDA_ERROR_INVALID_CLUSTER_SIZE = 912,
+  CUDA_ERROR_INVALID_RESOURCE_TYPE = 914,
+  CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION = 915,
   CUDA_ERROR_UNKNOWN = 999,
 } CUresult;
 
@@ -91,6 +93,8 @@ typedef struct graph *CUgraph;
 typedef struct graph_node *CUgraphNode;
 typedef struct graph_exec *CUgraphExec;
 typedef struct user_object *CUuserObject;
+typedef struct green_context *CUgreenCtx;
+typedef struct sm_group *CUdevResourceDesc;
 
 /* Handles with a meaning of their own. */
 #define STREAM_LEGACY     ((CUstream)0x1)
@@ -529,5 +533,19 @@ typedef struct {
   int n_affinity;
   const void *graphics;
 } CUctxCreateParams;
+
+/* SMs of a GPU, or a part of them. What is the driver's own says which (sm_resource.c). */
+typedef struct {
+  unsigned count, least, alignment, flags;
+} CUdevSmResource;
+
+typedef struct {
+  int type;
+  unsigned char own[92];
+  union {
+    CUdevSmResource sm;
+    unsigned char room[48];
+  };
+} CUdevResource;
 
 #endif

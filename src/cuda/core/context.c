@@ -67,6 +67,13 @@ CUresult context_create(struct shim *s, CUcontext *out, unsigned flags, struct b
   return context_push(s, c);
 }
 
+struct context *context_new_green(struct shim *s, struct board *b, struct green_context *g)
+{
+  struct context *c = shim_alloc(sizeof *c);
+  *c = (struct context){ .next = s->contexts.first, .board = b, .users = 1, .id = s->next_id++, .green = g };
+  return s->contexts.first = c;
+}
+
 /* Contexts stay; what kernels allocated is gone, the primary one and L2 have the limits they began with. */
 static void reset(struct shim *s, struct board *b)
 {

@@ -17,6 +17,7 @@ struct context {
   struct board *board;
   unsigned flags;
   bool primary;
+  struct green_context *green; /* green_context.h; NULL: it is none */
   unsigned users; /* primary: retained this often; others: 1 */
   uint64_t id;    /* of all contexts that there ever were */
   uint64_t limit[LIMIT__N];
@@ -36,6 +37,8 @@ struct board *board_current(struct shim *);
 struct context *context_primary(struct shim *, struct board *);
 bool context_exists(const struct shim *, const struct context *);
 CUresult context_create(struct shim *, CUcontext *, unsigned flags, struct board *);
+/* What a green context is as a context, not yet current. */
+struct context *context_new_green(struct shim *, struct board *, struct green_context *);
 /* Makes it (NULL: none) the current one of the thread. */
 CUresult context_set(struct shim *, CUcontext);
 CUresult context_push(struct shim *, CUcontext);

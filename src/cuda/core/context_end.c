@@ -16,10 +16,8 @@ static void forget(struct shim *s, const struct context *c)
   }
 }
 
-CUresult context_destroy(struct shim *s, CUcontext c)
+void context_end(struct shim *s, struct context *c)
 {
-  if (!context_exists(s, c) || c->primary) return CUDA_ERROR_INVALID_CONTEXT;
-  stream_wait_boards(s, board_bit(c->board));
   peers_forget(s, c);
   forget(s, c);
   for (struct context **at = &s->contexts.first; *at; at = &(*at)->next) {
@@ -28,6 +26,13 @@ CUresult context_destroy(struct shim *s, CUcontext c)
     break;
   }
   free(c);
+}
+
+CUresult context_destroy(struct shim *s, CUcontext c)
+{
+  if (!context_exists(s, c) || c->primary || c->green) return CUDA_ERROR_INVALID_CONTEXT;
+  stream_wait_boards(s, board_bit(c->board));
+  context_end(s, c);
   return CUDA_SUCCESS;
 }
 

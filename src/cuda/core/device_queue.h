@@ -55,6 +55,7 @@ struct device_grid {
   struct device_grid *next_queued;
   uint64_t number;             /* in the record of launches */
   const struct context *context;
+  const struct core_set *cores; /* on whose SMs those that it launches run, too; NULL: all */
   struct device_op *first, **last; /* queued, but for */
   struct device_op *tails, **last_tail; /* tail launches */
   struct device_op *reserved;      /* parameter buffers not launched yet */

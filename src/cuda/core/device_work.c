@@ -106,6 +106,7 @@ static struct command *kernel_new(struct shim *s, struct device_op *op, uint64_t
   q->parent = from->number;
   q->run = from->run;
   q->context = from->context;
+  q->cores = from->cores;
   struct task *w = task_new(s, &kernel, &(struct task_site){ .board = b, .not_before = ready, .moved = true });
   w->grid = grid_of(op);
   gmem_release(b->device.mem, op->buffer);
@@ -210,6 +211,7 @@ void device_work_begin(struct task *w)
   w->grid->number = q->number;
   w->grid->run = q->run;
   w->grid->context = q->context;
+  w->grid->cores = q->cores;
   w->grid->beside = w->command.place == COMMAND_SHARES;
 }
 

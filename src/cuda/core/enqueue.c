@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cuda/core/graph_run.h"
+#include "cuda/core/green_context.h"
 #include "cuda/core/mem_op.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/stream_capture.h"
@@ -33,9 +34,11 @@ CUresult enqueue_kernel(struct shim *s, const struct launch_request *q)
 {
   uint8_t *packed;
   if (q->stream->board != q->function->module->board) return CUDA_ERROR_INVALID_HANDLE;
-  CUresult r = kernel_prepare(q, &packed);
+  struct launch_request here = *q;
+  here.cores = green_cores(q->stream);
+  CUresult r = kernel_prepare(&here, &packed);
   if (r != CUDA_SUCCESS) return r;
-  struct graph_op op = { .type = NODE_KERNEL, .kernel = { .q = *q, .handle = q->named ? q->named : q->function } };
+  struct graph_op op = { .type = NODE_KERNEL, .kernel = { .q = here, .handle = q->named ? q->named : q->function } };
   op.kernel.q.params = NULL;
   op.kernel.q.packed = packed;
   if (!q->has_window) op.kernel.q.window = q->stream->window;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/core/green_context.h"
 #include "cuda/core/mem_op.h"
 #include "cuda/core/residency.h"
 #include "cuda/core/shim.h"
@@ -68,19 +69,24 @@ static void copy_attributes(struct graph_op *to, const struct graph_op *from)
   memcpy(to->kernel.q.cluster, from->kernel.q.cluster, sizeof to->kernel.q.cluster);
 }
 
-/* New parameters leave the attributes of a node as they are. */
+/* New parameters leave the attributes of a node and its SMs as they are. */
 static void keep_attributes(struct shim *s, const struct node_place *p, struct graph_op *op)
 {
   const struct graph_node *n = p->how == PLACE_EXEC ? exec_node(s, p->exec, p->node) : p->node;
   if (p->how == PLACE_NEW || !n || !(p->how == PLACE_EXEC || graph_is_node(s, n))) return;
-  if (n->op.type == NODE_KERNEL) copy_attributes(op, &n->op);
+  if (n->op.type != NODE_KERNEL) return;
+  copy_attributes(op, &n->op);
+  op->kernel.q.cores = n->op.kernel.q.cores;
 }
 
 CUresult node_put_kernel(struct shim *s, struct node_place place, CUfunction f, const void *handle,
-                         const CUDA_KERNEL_NODE_PARAMS *p)
+                         const struct context *in, const CUDA_KERNEL_NODE_PARAMS *p)
 {
   struct graph_op op = { .type = NODE_KERNEL, .kernel = { .q = { .function = f }, .handle = handle } };
+  op.kernel.q.cores = green_cores_of(context_current(s));
   keep_attributes(s, &place, &op);
+  if (in && !context_exists(s, in)) return CUDA_ERROR_INVALID_CONTEXT;
+  if (in) op.kernel.q.cores = green_cores_of(in);
   CUresult r = read_kernel(&op.kernel.q, p);
   return node_put(s, place, r, &op);
 }

@@ -25,7 +25,8 @@ struct node_place node_in_exec(CUgraphExec, CUgraphNode);
 /* Puts an operation that could be read (r) into its place; *op's own memory is freed. */
 CUresult node_put(struct shim *, struct node_place, CUresult r, const struct graph_op *op);
 /* handle: how the program named the kernel. */
-CUresult node_put_kernel(struct shim *, struct node_place, CUfunction, const void *handle,
+/* in: whose SMs it runs on; NULL: a new one those of the current context (CUDA Driver API, CUDA_KERNEL_NODE_PARAMS). */
+CUresult node_put_kernel(struct shim *, struct node_place, CUfunction, const void *handle, const struct context *in,
                          const CUDA_KERNEL_NODE_PARAMS *);
 CUresult node_put_memset(struct shim *, struct node_place, const CUDA_MEMSET_NODE_PARAMS *);
 CUresult node_put_host(struct shim *, struct node_place, const CUDA_HOST_NODE_PARAMS *);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "base/core_set.h"
 #include "cuda/core/features.h"
 #include "cuda/core/residency.h"
 #include "cuda/core/shim.h"
@@ -121,7 +122,8 @@ static CUresult active_clusters(const struct launch_request *q, uint64_t size, i
   if (r != CUDA_SUCCESS || !gpu_has(p, GPU_CLUSTERS)) return r;
   for (unsigned gpc = 0, sm = 0; gpc < p->gpu_gpcs; gpc++) {
     uint64_t room = 0;
-    for (; sm < p->gpu_sms && params_gpc(p, sm) == gpc; sm++) room += (unsigned)ctas;
+    for (; sm < p->gpu_sms && params_gpc(p, sm) == gpc; sm++)
+      if (!q->cores || core_set_has(q->cores, sm)) room += (unsigned)ctas;
     *clusters += (int)(room / size);
   }
   return CUDA_SUCCESS;
@@ -159,7 +161,8 @@ CUresult kernel_check(const struct launch_request *q)
   if (r == CUDA_SUCCESS) r = occupancy(q->function, (int)threads, q->shared, q->shared_share, &ctas);
   if (r != CUDA_SUCCESS) return r;
   if (ctas == 0) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  if (q->cooperative && volume(q->grid) > (uint64_t)ctas * gpu_of(q->function)->gpu_sms)
+  const unsigned sms = q->cores ? core_set_count(q->cores) : gpu_of(q->function)->gpu_sms;
+  if (q->cooperative && volume(q->grid) > (uint64_t)ctas * sms)
     return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
   return CUDA_SUCCESS;
 }

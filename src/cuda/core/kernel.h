@@ -7,6 +7,7 @@
 #include "host/launch.h"
 
 struct context;
+struct core_set;
 struct graph_run;
 
 struct launch_request {
@@ -14,6 +15,7 @@ struct launch_request {
   uint32_t grid[3], block[3], shared; /* shared: dynamic, bytes */
   const void *named;         /* what the program calls the kernel; NULL: the function itself */
   struct stream *stream;
+  const struct core_set *cores; /* SMs that it may run on (green_context.h); NULL: all */
   bool cooperative;
   uint32_t cluster[3];       /* {0, 0, 0}: none asked for */
   CUaccessPolicyWindow window; /* of L2 */

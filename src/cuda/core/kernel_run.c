@@ -282,7 +282,7 @@ static struct launch_desc description(const struct task *w)
     .code = q->function->module->code.instance, .kernel = k, .shared_dynamic = q->shared,
     .stack_bytes = (uint32_t)q->stack_bytes, .params = q->packed,
     .param_bytes = k->param_bytes, .runtime = device_work_calls(w->grid), .graph = graph_current(q->run),
-    .window = residency_window(&q->window),
+    .window = residency_window(&q->window), .cores = q->cores, .not_cooperative = !q->cooperative,
     .shared_share = (uint8_t)kernel_shared_share(q->function, q->shared_share),
   };
   memcpy(desc.grid, q->grid, sizeof desc.grid);

@@ -119,6 +119,8 @@ struct shim {
   const struct shim_part *const *parts; /* ended by NULL; none before the GPU is up */
   struct extension *extensions;
   struct contexts contexts;
+  struct sm_group *sm_groups; /* sm_resource.c */
+  struct green_context *greens; /* green_context.c */
   struct memory memory;
   struct vmm vmm;
   struct pools pools;

@@ -2,16 +2,19 @@
 
 #include <stdlib.h>
 
+#include "cuda/core/green_context.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/task.h"
 
-/* The legacy stream comes behind blocking streams, those that are gone, too. */
-static bool each_blocking(struct shim *s, const struct board *b, bool (*fn)(struct shim *, struct command *, void *),
+/* The legacy stream comes behind the blocking streams of its context, those that are gone, too. */
+static bool each_blocking(struct shim *s, const struct stream *legacy, bool (*fn)(struct shim *, struct command *, void *),
                           void *ctx)
 {
+  const struct board *b = legacy->board;
   for (const struct stream *st = s->streams.first; st; st = st->next)
-    if (st->board == b && !st->order.non_blocking && st->order.last && !fn(s, st->order.last, ctx)) return false;
-  for (const struct thread *t = s->threads; t; t = t->next) {
+    if (st->board == b && st->green == legacy->green && !st->order.non_blocking && st->order.last &&
+        !fn(s, st->order.last, ctx)) return false;
+  for (const struct thread *t = s->threads; t && !legacy->green; t = t->next) {
     struct command *last = t->stream[b->number].order.last;
     if (last && !fn(s, last, ctx)) return false;
   }
@@ -21,9 +24,9 @@ static bool each_blocking(struct shim *s, const struct board *b, bool (*fn)(stru
 bool stream_each_before(struct shim *s, const struct stream *st, bool (*fn)(struct shim *, struct command *, void *),
                         void *ctx)
 {
-  struct command *legacy = st->board->legacy.order.last;
+  struct command *legacy = (st->green ? &st->green->legacy : &st->board->legacy)->order.last;
   if (st->order.last && !fn(s, st->order.last, ctx)) return false;
-  if (st->order.legacy) return each_blocking(s, st->board, fn, ctx);
+  if (st->order.legacy) return each_blocking(s, st, fn, ctx);
   return st->order.non_blocking || !legacy || fn(s, legacy, ctx);
 }
 

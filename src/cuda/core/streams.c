@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cuda/core/attributes.h"
+#include "cuda/core/green_context.h"
 #include "cuda/core/residency.h"
 #include "cuda/core/shim.h"
 #include "host/front.h"
@@ -17,28 +18,38 @@ static struct stream *own_stream(struct shim *s)
   return st;
 }
 
+static struct stream *legacy_stream(struct shim *s)
+{
+  const struct context *c = context_current(s);
+  return c && c->green ? &c->green->legacy : &board_current(s)->legacy;
+}
+
 struct stream *stream_of(struct shim *s, CUstream h)
 {
-  if (h == NULL || h == STREAM_LEGACY) return &board_current(s)->legacy;
+  if (h == NULL || h == STREAM_LEGACY) return legacy_stream(s);
   if (h == STREAM_PER_THREAD) return own_stream(s);
   struct stream *at = s->streams.first;
   while (at && at != h) at = at->next;
   return at;
 }
 
-CUresult stream_create(struct shim *s, CUstream *out, unsigned flags, int priority)
+CUresult stream_create_in(struct shim *s, CUstream *out, struct context *in, unsigned flags, int priority)
 {
   if (!out || flags > STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
   /* Priorities outside of the range are its ends (CUDA Driver API, cuStreamCreateWithPriority). */
   if (priority > STREAM_PRIORITY_LEAST) priority = STREAM_PRIORITY_LEAST;
   if (priority < STREAM_PRIORITY_GREATEST) priority = STREAM_PRIORITY_GREATEST;
   struct stream *st = shim_alloc(sizeof *st);
-  *st = (struct stream){ .next = s->streams.first, .board = board_current(s), .context = context_current(s),
-                            .flags = flags,
-                            .priority = priority, .id = s->next_id++ };
+  *st = (struct stream){ .next = s->streams.first, .board = in ? in->board : board_current(s), .context = in,
+                         .green = in ? in->green : NULL, .flags = flags, .priority = priority, .id = s->next_id++ };
   st->order.non_blocking = flags & STREAM_NON_BLOCKING;
   *out = s->streams.first = st;
   return CUDA_SUCCESS;
+}
+
+CUresult stream_create(struct shim *s, CUstream *out, unsigned flags, int priority)
+{
+  return stream_create_in(s, out, context_current(s), flags, priority);
 }
 
 void stream_free(struct shim *s, struct stream *st)

@@ -28,6 +28,7 @@ struct stream {
   struct stream *next;
   struct board *board;
   struct context *context;
+  struct green_context *green; /* NULL: its kernels run on all SMs */
   unsigned flags;
   int priority;
   CUaccessPolicyWindow window; /* of L2, for its launches */
@@ -58,6 +59,8 @@ enum { STREAM_PRIORITY_LEAST = 0, STREAM_PRIORITY_GREATEST = -5 };
 /* What a handle stands for: also NULL, STREAM_LEGACY and STREAM_PER_THREAD, on the current device. NULL: no stream. */
 struct stream *stream_of(struct shim *, CUstream);
 CUresult stream_create(struct shim *, CUstream *, unsigned flags, int priority);
+/* … in this context, not the current one. */
+CUresult stream_create_in(struct shim *, CUstream *, struct context *, unsigned flags, int priority);
 /* Nothing refers to it any more. */
 void stream_free(struct shim *, struct stream *);
 /* What the program asks for: where all are NULL it asked for nothing, CUDA_ERROR_INVALID_VALUE. */

@@ -1,5 +1,6 @@
 #include "cuda/core/synchronize.h"
 
+#include "cuda/core/green_context.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/stream_capture.h"
 #include "cuda/core/task.h"
@@ -89,11 +90,15 @@ CUresult event_elapsed(struct shim *s, float *ms, CUevent from, CUevent to)
 
 /* Contexts ------------------------------------------------------------------------------------- */
 
-/* Calls fn for each stream of a GPU. */
-static void each_stream(struct shim *s, struct board *b, void (*fn)(struct shim *, struct stream *, void *), void *ctx)
+/* Calls fn for each stream of a GPU, or of a green context of it. */
+static void each_stream(struct shim *s, struct board *b, const struct green_context *green,
+                        void (*fn)(struct shim *, struct stream *, void *), void *ctx)
 {
   for (struct stream *st = s->streams.first; st; st = st->next)
-    if (st->board == b) fn(s, st, ctx);
+    if (st->board == b && (!green || st->green == green)) fn(s, st, ctx);
+  for (struct green_context *g = s->greens; g; g = g->next)
+    if (g->board == b && (!green || g == green)) fn(s, &g->legacy, ctx);
+  if (green) return;
   for (struct thread *t = s->threads; t; t = t->next) {
     struct stream *own = &t->stream[b->number];
     own->board = b;
@@ -109,12 +114,12 @@ static void come_behind(struct shim *s, struct stream *st, void *command)
 }
 
 /* What comes behind all that was given to these GPUs. */
-static struct command *all_of(struct shim *s, board_mask boards, uint64_t not_before)
+static struct command *all_of(struct shim *s, board_mask boards, const struct green_context *green, uint64_t not_before)
 {
   struct command *c = task_join(s, not_before, NULL, NULL);
   for (unsigned i = 0; i < s->boards.n; i++) {
     if (!(boards >> i & 1)) continue;
-    each_stream(s, &s->boards.of[i], come_behind, c);
+    each_stream(s, &s->boards.of[i], green, come_behind, c);
     command_follow(c, s->boards.of[i].left);
   }
   return c;
@@ -122,20 +127,30 @@ static struct command *all_of(struct shim *s, board_mask boards, uint64_t not_be
 
 struct command *boards_point(struct shim *s, board_mask boards)
 {
-  struct command *c = all_of(s, boards, 0);
+  struct command *c = all_of(s, boards, NULL, 0);
   front_give(&s->front, c);
   return c;
 }
 
-CUresult stream_wait_boards(struct shim *s, board_mask boards)
+static CUresult wait_for_all(struct shim *s, board_mask boards, const struct green_context *green)
 {
   CUresult r;
   if (capture_forbids_all(s, &r)) return r;
-  struct command *c = all_of(s, boards, 0);
+  struct command *c = all_of(s, boards, green, 0);
   front_give(&s->front, c);
   r = task_wait(s, c);
   command_drop(c);
   return r;
+}
+
+CUresult stream_wait_boards(struct shim *s, board_mask boards)
+{
+  return wait_for_all(s, boards, NULL);
+}
+
+CUresult stream_wait_context(struct shim *s, const struct context *c)
+{
+  return wait_for_all(s, board_bit(c ? c->board : board_current(s)), c ? c->green : NULL);
 }
 
 CUresult stream_wait_memory(struct shim *s, uint64_t addr)
@@ -147,13 +162,13 @@ CUresult stream_wait_memory(struct shim *s, uint64_t addr)
   return stream_wait_boards(s, b ? seen : boards_all(&s->boards));
 }
 
-CUresult event_record_all(struct shim *s, struct board *b, CUevent h)
+CUresult event_record_all(struct shim *s, struct board *b, const struct green_context *green, CUevent h)
 {
   struct event *e = event_of(s, h);
   CUresult r;
   if (!e || e->board != b) return CUDA_ERROR_INVALID_HANDLE;
   if (capture_forbids_all(s, &r)) return r;
-  struct command *all = all_of(s, board_bit(b), s->time.now);
+  struct command *all = all_of(s, board_bit(b), green, s->time.now);
   event_attach(s, h, all);
   front_give(&s->front, all);
   command_drop(all);
@@ -167,11 +182,11 @@ static void wait_for_event(struct shim *s, struct stream *st, void *event)
   task_give(w, st);
 }
 
-CUresult stream_wait_event_all(struct shim *s, struct board *b, CUevent h)
+CUresult stream_wait_event_all(struct shim *s, struct board *b, const struct green_context *green, CUevent h)
 {
   CUresult r;
   if (!event_of(s, h)) return CUDA_ERROR_INVALID_HANDLE;
   if (capture_forbids_all(s, &r)) return r;
-  each_stream(s, b, wait_for_event, h);
+  each_stream(s, b, green, wait_for_event, h);
   return CUDA_SUCCESS;
 }

@@ -15,6 +15,8 @@ struct command *boards_point(struct shim *, board_mask);
 CUresult stream_wait(struct shim *, CUstream);
 /* The host waits for all that was given to these GPUs so far; to any. */
 CUresult stream_wait_boards(struct shim *, board_mask);
+/* … to a green context, to all contexts of the GPU of another one (CUDA Driver API, cuCtxSynchronize). */
+CUresult stream_wait_context(struct shim *, const struct context *);
 /* … to the GPU whose memory it is, and those that see it. */
 CUresult stream_wait_memory(struct shim *, uint64_t addr);
 /* CUDA_ERROR_NOT_READY while work is outstanding. */
@@ -27,8 +29,9 @@ CUresult event_query(struct shim *, CUevent);
 /* Milliseconds between two recorded events. */
 CUresult event_elapsed(struct shim *, float *ms, CUevent from, CUevent to);
 
-/* An event behind all work of all streams of a GPU; all of them wait for one. */
-CUresult event_record_all(struct shim *, struct board *, CUevent);
-CUresult stream_wait_event_all(struct shim *, struct board *, CUevent);
+/* An event behind all work of all streams of a GPU, or of a green context of it (NULL: of all); all of them wait for one.
+ */
+CUresult event_record_all(struct shim *, struct board *, const struct green_context *, CUevent);
+CUresult stream_wait_event_all(struct shim *, struct board *, const struct green_context *, CUevent);
 
 #endif

@@ -10,7 +10,7 @@ CUresult driver_put_kernel(struct shim *s, struct node_place place, const CUDA_K
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   CUfunction f = (CUfunction)(uintptr_t)(p->function ? p->function : p->kernel);
   if (!module_is_function(s, f)) return CUDA_ERROR_INVALID_HANDLE;
-  return node_put_kernel(s, place, f, f, p);
+  return node_put_kernel(s, place, f, f, p->context, p);
 }
 
 CUresult driver_get_kernel(struct shim *s, CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)

@@ -237,12 +237,12 @@ CUresult cuCtxGetApiVersion(CUcontext c, unsigned *version)
   DRIVER(NEED_GPU, GIVE(version, CUDA_API_VERSION));
 }
 
-/* Contexts of one GPU share it: to wait for one is to wait for all of them. */
+/* Contexts of one GPU share it: to wait for one is to wait for all of them, but for a green one. */
 CUresult cuCtxSynchronize_v2(CUcontext c)
 {
   DRIVER(c ? NEED_GPU : NEED_CONTEXT,
          c && !context_exists(s, c) ? CUDA_ERROR_INVALID_CONTEXT
-                                    : stream_wait_boards(s, board_bit(c ? c->board : board_current(s))));
+                                    : stream_wait_context(s, c ? c : context_current(s)));
 }
 
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)

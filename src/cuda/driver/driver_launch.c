@@ -1,6 +1,7 @@
 /* Launches, kernel attributes and occupancy of the driver. */
 #include "cuda/core/call.h"
 #include "cuda/core/enqueue.h"
+#include "cuda/core/green_context.h"
 
 /* The driver has no name for a bad configuration of its own. */
 static CUresult driver_code(CUresult r)
@@ -207,6 +208,7 @@ static CUresult clusters(struct shim *s, int *n, CUfunction f, const CUlaunchCon
   if (!module_is_function(s, f)) return CUDA_ERROR_INVALID_HANDLE;
   if (!n || !read_config(c, &q)) return CUDA_ERROR_INVALID_VALUE;
   q.function = f;
+  q.cores = green_cores(stream_of(s, c->stream));
   return size ? kernel_cluster_size(&q, n) : kernel_active_clusters(&q, n);
 }
 

@@ -64,7 +64,7 @@ PTSZ(cuStreamBatchMemOp, (CUstream st, unsigned n, CUstreamBatchMemOpParams *op,
 PTSZ(cuStreamBatchMemOp_v2, (CUstream st, unsigned n, CUstreamBatchMemOpParams *op, unsigned flags),
      (own(st), n, op, flags))
 PTSZ(cuStreamGetCtx, (CUstream st, CUcontext *c), (own(st), c))
-PTSZ(cuStreamGetCtx_v2, (CUstream st, CUcontext *c, void **green), (own(st), c, green))
+PTSZ(cuStreamGetCtx_v2, (CUstream st, CUcontext *c, CUgreenCtx *green), (own(st), c, green))
 PTSZ(cuStreamAttachMemAsync, (CUstream st, CUdeviceptr p, size_t n, unsigned flags), (own(st), p, n, flags))
 PTSZ(cuStreamCopyAttributes, (CUstream to, CUstream from), (own(to), own(from)))
 PTSZ(cuStreamGetAttribute, (CUstream st, int attribute, CUlaunchAttributeValue *v), (own(st), attribute, v))

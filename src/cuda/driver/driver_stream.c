@@ -17,24 +17,17 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
   DRIVER(NEED_CONTEXT, context_of(s, stream, context));
 }
 
-/* There are no green contexts. */
-CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, void **green)
-{
-  if (green) *green = NULL;
-  return cuStreamGetCtx(stream, context);
-}
-
 /* Events --------------------------------------------------------------------------------------------- */
 
 /* Events of all that a context does: contexts of a GPU share its streams here. */
 CUresult cuCtxRecordEvent(CUcontext c, CUevent event)
 {
-  DRIVER(NEED_GPU, context_exists(s, c) ? event_record_all(s, c->board, event) : CUDA_ERROR_INVALID_CONTEXT);
+  DRIVER(NEED_GPU, context_exists(s, c) ? event_record_all(s, c->board, c->green, event) : CUDA_ERROR_INVALID_CONTEXT);
 }
 
 CUresult cuCtxWaitEvent(CUcontext c, CUevent event)
 {
-  DRIVER(NEED_GPU, context_exists(s, c) ? stream_wait_event_all(s, c->board, event) : CUDA_ERROR_INVALID_CONTEXT);
+  DRIVER(NEED_GPU, context_exists(s, c) ? stream_wait_event_all(s, c->board, c->green, event) : CUDA_ERROR_INVALID_CONTEXT);
 }
 
 /* Memory operations ---------------------------------------------------------------------------------- */

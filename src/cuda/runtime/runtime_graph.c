@@ -11,7 +11,7 @@ CUresult runtime_put_kernel(struct shim *s, struct node_place place, const CUDA_
   CUfunction f;
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   CUresult r = rt_function(s, p->function, &f);
-  return r == CUDA_SUCCESS ? node_put_kernel(s, place, f, rt_host_function(s, p->function), p) : r;
+  return r == CUDA_SUCCESS ? node_put_kernel(s, place, f, rt_host_function(s, p->function), NULL, p) : r;
 }
 
 static CUresult put_directed(struct shim *s, struct node_place place, struct graph_op *op, int kind)

@@ -4,6 +4,7 @@
 
 #include "cuda/core/attributes.h"
 #include "cuda/core/enqueue.h"
+#include "cuda/core/green_context.h"
 #include "cuda/runtime/runtime.h"
 
 /* <<<…>>> ---------------------------------------------------------------------------------------- */
@@ -206,6 +207,7 @@ static CUresult clusters(struct shim *s, int *n, const void *func, const cudaLau
   CUresult r = rt_function(s, func, &q.function);
   if (r != CUDA_SUCCESS) return r;
   kernel_read_attributes(&q, c->attr, c->n_attrs);
+  q.cores = green_cores(stream_of(s, c->stream));
   return size ? kernel_cluster_size(&q, n) : kernel_active_clusters(&q, n);
 }
 

@@ -353,6 +353,12 @@ static bool any_live(struct step_cta *const *slot, unsigned n)
   return false;
 }
 
+/* What a CTA in this slot reads as its SM: of those that the launch may run on, where it says so. */
+static unsigned core_of(const struct step_source *s, unsigned slot)
+{
+  return s->cores ? core_set_at(s->cores, slot) : slot;
+}
+
 /* One CTA, or all of a cluster, at a time is kindest to the host's caches. When none ends for long, or none can go on,
  * CTAs may be waiting for later ones (a grid-wide barrier): then one more is let in. */
 static void admit(struct runner *r)
@@ -371,7 +377,8 @@ static void admit(struct runner *r)
     uint64_t cta = ctas_left(r) ? add(r->team, &r->team->next_cta, n) : s->n_ctas;
     if (cta >= s->n_ctas) return;
     for (unsigned i = first; i < first + n; i++, r->n_live++)
-      r->slot[i] = s->ops->cta_begin(s, step_cta_at(s, cta + i - first), 0, r->first_slot + i, r->first_slot + i);
+      r->slot[i] = s->ops->cta_begin(s, step_cta_at(s, cta + i - first), 0, r->first_slot + i,
+                                     core_of(s, r->first_slot + i));
   }
 }
 

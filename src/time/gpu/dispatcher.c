@@ -18,7 +18,7 @@ void dispatcher_init(struct dispatcher *d, struct arena *a, const struct params 
       .launch_latency = p->launch_latency_cycles * clock,
       .notice = p->launch_cta_latency * clock + params_request_ps(p),
   };
-  for (unsigned i = 0; i < n_ports; i++) d->port[i].gpc = params_gpc(p, i);
+  for (unsigned i = 0; i < n_ports; i++) d->port[i].gpc = params_gpc(p, i), d->port[i].sm = i;
 }
 
 void dispatcher_start(struct dispatcher *d, picos now)
@@ -27,6 +27,7 @@ void dispatcher_start(struct dispatcher *d, picos now)
   d->until = now;
   d->ctas = d->handed = d->done = d->taken = 0;
   d->look = false;
+  d->n_masked = 0;
   d->next_launch = now;
   memset(d->grid, 0, sizeof d->grid);
   for (unsigned i = 0; i < d->n_ports; i++) {
@@ -78,10 +79,15 @@ static void enter_queue(struct dispatcher *d, unsigned slot)
   if (d->n_waiting == 1) set_head(d);
 }
 
+static unsigned sms_of(const struct dispatcher *d, const struct dispatch_grid *g)
+{
+  return g->cores ? core_set_count(g->cores) : d->n_ports;
+}
+
 void dispatcher_add(struct dispatcher *d, unsigned slot, const struct dispatch_grid *grid)
 {
   struct dispatch_grid *g = &d->grid[slot];
-  uint64_t wave = (uint64_t)d->n_ports * grid->per_sm;
+  uint64_t wave = (uint64_t)sms_of(d, grid) * grid->per_sm;
   BUG_ON(slot >= GRID_SLOTS || d->n_waiting == GRID_SLOTS);
   *g = *grid;
   g->next_cta = g->done = 0;
@@ -92,7 +98,9 @@ void dispatcher_add(struct dispatcher *d, unsigned slot, const struct dispatch_g
   g->mark_step = g->n_ctas > 2 * wave ? (g->n_ctas - 2 * wave) / (DISPATCH_MARKS - 1) : 0;
   g->n_marks = 0;
   d->ctas += g->n_ctas;
+  d->n_masked += g->cores != NULL;
   enter_queue(d, slot);
+  if (d->n_masked) set_head(d);
 }
 
 static void leave_queue(struct dispatcher *d, unsigned slot)
@@ -112,16 +120,25 @@ void dispatcher_remove(struct dispatcher *d, unsigned slot)
     d->ctas -= g->n_ctas;
     leave_queue(d, slot);
   }
+  if (d->n_masked) set_head(d);
+  d->n_masked -= g->cores != NULL;
   *g = (struct dispatch_grid){0};
 }
 
 /* --- room ------------------------------------------------------------------------------------- */
+
+/* While there are masks: the SM is one of the grid's, and of none that waits before it. */
+static bool may_use(const struct dispatcher *d, const struct dispatch_grid *g, unsigned sm)
+{
+  return (!g->cores || core_set_has(g->cores, sm)) && !core_set_has(&d->used_up, sm);
+}
 
 static bool has_room(const struct dispatcher *d, const struct dispatch_port *p)
 {
   const struct dispatch_grid *g = &d->grid[d->head];
   const struct sm_space *has = &d->space, *used = &p->used, *cta = &g->cta;
   uint32_t shared = used->ctas ? p->carveout : g->carveout;
+  if (d->n_masked && !may_use(d, g, p->sm)) return false;
   return p->resident[d->head] < g->per_sm && used->ctas + cta->ctas <= has->ctas &&
          used->warps + cta->warps <= has->warps && used->registers + cta->registers <= has->registers &&
          used->shared + cta->shared <= shared;
@@ -177,9 +194,11 @@ static void announce(struct dispatcher *d, unsigned slot, picos from)
   picos arrive = later(earlier(g->start + d->notice, due(d, slot) + d->latency), from + d->latency);
   g->announced = true;
   d->n_silent--;
-  for (unsigned i = 0; i < d->n_ports && i < g->n_ctas; i++)
+  for (unsigned i = 0, n = 0; i < d->n_ports && n < g->n_ctas; i++) {
+    if (g->cores && !core_set_has(g->cores, i)) continue;
     launch_queue_push(d->port[i].launches,
-                      (struct cta_launch){.arrive = arrive, .cta = i, .grid = slot, .announced = true});
+                      (struct cta_launch){.arrive = arrive, .cta = n++, .grid = slot, .announced = true});
+  }
 }
 
 static void announce_due(struct dispatcher *d, picos from, picos to)
@@ -311,6 +330,57 @@ static void go_round(struct dispatcher *d, picos now, picos to)
   }
 }
 
+/* --- masks ------------------------------------------------------------------------------------ */
+
+static bool is_handed_out(const struct dispatch_grid *g)
+{
+  return g->next_cta == g->n_ctas;
+}
+
+/* CTAs of the head go, as long as there is room: first to `near` (NULL: nowhere), where a CTA has ended. */
+static void hand_out(struct dispatcher *d, struct dispatch_port *near, picos now)
+{
+  const struct dispatch_grid *g = &d->grid[d->head];
+  while (!is_handed_out(g) && !gang_waits(d)) {
+    if (near && launch_near(d, near, now)) continue;
+    near = NULL;
+    struct dispatch_port *p = cluster_size(d) > 1 ? NULL : next_with_room(d);
+    if (p) launch(d, p, now);
+    else if (cluster_size(d) == 1 || !launch_cluster_somewhere(d, now)) return;
+  }
+}
+
+/* Each grid whose time has come has, in their order, what those before it leave of its SMs. */
+static void go_round_masked(struct dispatcher *d, struct dispatch_port *near, picos now, picos to)
+{
+  d->used_up = (struct core_set){0};
+  for (unsigned i = 0; i < d->n_waiting;) {
+    const struct dispatch_grid *g = &d->grid[d->waiting[i]];
+    if (due(d, d->waiting[i]) >= to) {
+      i++;
+      continue;
+    }
+    d->head = d->waiting[i];
+    hand_out(d, near, now);
+    if (is_handed_out(g)) continue; /* another one is number i */
+    for (unsigned k = 0; k < d->n_ports; k++)
+      if (!g->cores || core_set_has(g->cores, k)) core_set_add(&d->used_up, k);
+    i++;
+  }
+  set_head(d);
+  d->look = false;
+}
+
+static picos next_masked(const struct dispatcher *d)
+{
+  picos next = TIME_NEVER;
+  for (unsigned i = 0; i < d->n_waiting; i++) {
+    const picos at = due(d, d->waiting[i]);
+    if (d->look || at >= d->until) next = earlier(next, at);
+  }
+  return next;
+}
+
 /* --- completions ------------------------------------------------------------------------------ */
 
 /* Completion that happened first, in (time, SM) order; NULL when none is due before `to`. */
@@ -362,11 +432,17 @@ bool dispatcher_take(struct dispatcher *d, unsigned slot, picos now, uint64_t *c
   return true;
 }
 
-picos dispatcher_run(void *self, picos from, picos to)
+static void run_masked(struct dispatcher *d, picos from, picos to)
 {
-  struct dispatcher *d = self;
   struct dispatch_port *p;
-  if (d->n_silent) announce_due(d, from, to);
+  d->until = to;
+  go_round_masked(d, NULL, from, to);
+  while ((p = first_done(d, to))) go_round_masked(d, p, complete(d, p), to);
+}
+
+static void run_in_order(struct dispatcher *d, picos from, picos to)
+{
+  struct dispatch_port *p;
   choose_head(d, to);
   go_round(d, from, to);
   while ((p = first_done(d, to))) {
@@ -375,6 +451,14 @@ picos dispatcher_run(void *self, picos from, picos to)
     while (!d->look && head_at(d) < to && launch_near(d, p, now)) continue;
     go_round(d, now, to);
   }
+}
+
+picos dispatcher_run(void *self, picos from, picos to)
+{
+  struct dispatcher *d = self;
+  if (d->n_silent) announce_due(d, from, to);
+  if (d->n_masked) run_masked(d, from, to);
+  else run_in_order(d, from, to);
   for (unsigned i = 0; i < d->n_ports; i++)
     if (d->port[i].done->n) return to;
   return dispatcher_next(d);
@@ -382,8 +466,9 @@ picos dispatcher_run(void *self, picos from, picos to)
 
 picos dispatcher_next(const struct dispatcher *d)
 {
-  picos next = d->look ? head_at(d) : TIME_NEVER;
+  picos next = d->n_masked ? next_masked(d) : d->look ? head_at(d) : TIME_NEVER;
   if (d->n_silent) next = earlier(next, next_announcement(d));
+  if (d->n_masked) return next;
   return d->n_waiting && d->waiting[0] != d->head && due(d, d->waiting[0]) < next ? due(d, d->waiting[0]) : next;
 }
 

@@ -15,6 +15,9 @@
  *           kernel that prefers another one may have to wait until the device has stopped)
  *   cluster its CTAs all at once, in the SMs of one GPC, each in the SM that holds the fewest; the first clusters go
  *           round the GPCs, later ones to the GPC that reports a completion
+ *   masks   a grid may be for some SMs alone (green contexts: CUDA Driver API, "Green Contexts"). While there is one,
+ *           each SM is the first waiting grid's that may use it, so grids for other SMs do not wait for each other; else
+ *           grids are served in their order, the first alone
  *   taking  a CTA that runs may ask for those that are next: it does their work, they are not launched (cluster launch
  *           control)
  *   announce  the SMs hear of a grid when it starts, before its CTAs: they have its code read into L2
@@ -25,6 +28,7 @@
 #define WS_TIME_GPU_DISPATCHER_H
 
 #include "base/arena.h"
+#include "base/core_set.h"
 #include "config/params.h"
 #include "time/gpu/occupancy.h"
 #include "time/msg.h"
@@ -34,7 +38,7 @@ struct dispatch_port {
   struct done_queue *done;
   struct sm_space used;
   uint32_t carveout;                     /* bytes of shared memory, while used.ctas > 0 */
-  unsigned gpc;
+  unsigned sm, gpc;
   uint8_t resident[GRID_SLOTS]; /* CTAs of each grid */
 };
 
@@ -51,6 +55,7 @@ struct dispatch_grid {
   struct sm_space cta; /* what each takes */
   uint32_t carveout;   /* bytes of shared memory it asks for */
   bool gang;           /* all CTAs at once; they fit an empty GPU */
+  const struct core_set *cores; /* SMs that it may use; NULL: all */
   int priority;        /* higher ones first */
   /* state */
   bool announced;
@@ -71,6 +76,8 @@ struct dispatcher {
   unsigned n_silent;           /* grids of which no SM has heard yet */
   picos until;                 /* what comes before counts as there */
   bool look;                   /* SMs may have room for the head */
+  unsigned n_masked;           /* grids that are there for some SMs alone */
+  struct core_set used_up;     /* while they are: SMs of grids before the head that wait */
   uint64_t ctas, handed, done; /* of all grids since dispatcher_start */
   uint64_t taken;              /* of those handed out, CTAs whose work others do */
   picos next_launch;      /* the dispatcher is busy until then */

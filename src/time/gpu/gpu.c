@@ -337,6 +337,7 @@ static struct dispatch_grid grid_of(const struct gpu *g, const struct gpu_launch
                                 .cta = o->cta,
                                 .carveout = l->beside ? o->most_carveout : o->carveout,
                                 .gang = l->gang,
+                                .cores = l->source->cores,
                                 .priority = l->priority};
 }
 
@@ -355,7 +356,7 @@ bool gpu_full(const struct gpu *g)
 static bool fits(const struct gpu *g, const struct gpu_launch *l, struct occupancy *o, struct err *e)
 {
   TRY(occupancy_of(&g->params, l->source, o, e));
-  uint64_t room = (uint64_t)o->most * g->net.n_cores;
+  uint64_t room = (uint64_t)o->most * (l->source->cores ? core_set_count(l->source->cores) : g->net.n_cores);
   return !l->gang || l->source->n_ctas <= room ||
          err_set(e, "cooperative launch of %llu CTAs, but only %llu are resident at once",
                  (unsigned long long)l->source->n_ctas, (unsigned long long)room);
