@@ -1,4 +1,4 @@
-/* SMs as a resource that programs split and name (CUDA Driver API, "Green Contexts"): which SMs a resource has stands in
+/* SMs as a resource that programs split and name (CUDA Driver API, Green Contexts): which SMs a resource has stands in
  * it, in bytes that are the driver's own, and is checked when it comes back.
  *
  *   split   groups are of one size and disjoint: at least what was asked for and what the compute capability wants, a

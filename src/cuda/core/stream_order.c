@@ -7,8 +7,8 @@
 #include "cuda/core/task.h"
 
 /* The legacy stream comes behind the blocking streams of its context, those that are gone, too. */
-static bool each_blocking(struct shim *s, const struct stream *legacy, bool (*fn)(struct shim *, struct command *, void *),
-                          void *ctx)
+static bool each_blocking(struct shim *s, const struct stream *legacy,
+                          bool (*fn)(struct shim *, struct command *, void *), void *ctx)
 {
   const struct board *b = legacy->board;
   for (const struct stream *st = s->streams.first; st; st = st->next)

@@ -29,7 +29,7 @@ CUresult event_query(struct shim *, CUevent);
 /* Milliseconds between two recorded events. */
 CUresult event_elapsed(struct shim *, float *ms, CUevent from, CUevent to);
 
-/* An event behind all work of all streams of a GPU, or of a green context of it (NULL: of all); all of them wait for one.
+/* An event behind all work of all streams of a GPU, or of a green context of it (NULL: of all); all wait for one.
  */
 CUresult event_record_all(struct shim *, struct board *, const struct green_context *, CUevent);
 CUresult stream_wait_event_all(struct shim *, struct board *, const struct green_context *, CUevent);

@@ -27,7 +27,8 @@ CUresult cuCtxRecordEvent(CUcontext c, CUevent event)
 
 CUresult cuCtxWaitEvent(CUcontext c, CUevent event)
 {
-  DRIVER(NEED_GPU, context_exists(s, c) ? stream_wait_event_all(s, c->board, c->green, event) : CUDA_ERROR_INVALID_CONTEXT);
+  DRIVER(NEED_GPU, context_exists(s, c) ? stream_wait_event_all(s, c->board, c->green, event)
+                                        : CUDA_ERROR_INVALID_CONTEXT);
 }
 
 /* Memory operations ---------------------------------------------------------------------------------- */

@@ -16,8 +16,8 @@
  *   cluster its CTAs all at once, in the SMs of one GPC, each in the SM that holds the fewest; the first clusters go
  *           round the GPCs, later ones to the GPC that reports a completion
  *   masks   a grid may be for some SMs alone (green contexts: CUDA Driver API, "Green Contexts"). While there is one,
- *           each SM is the first waiting grid's that may use it, so grids for other SMs do not wait for each other; else
- *           grids are served in their order, the first alone
+ *           each SM is the first waiting grid's that may use it, so grids for other SMs do not wait for each other;
+ *           else grids are served in their order, the first alone
  *   taking  a CTA that runs may ask for those that are next: it does their work, they are not launched (cluster launch
  *           control)
  *   announce  the SMs hear of a grid when it starts, before its CTAs: they have its code read into L2
