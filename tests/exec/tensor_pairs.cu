@@ -87,7 +87,7 @@ __global__ void __cluster_dims__(2) multiply_pairs(const __grid_constant__ CUten
   fence_after();
   for (int c = 0; c < COLUMNS; c += 32) {
     unsigned r[32];
-    tmem_load32(own_lanes(where) + c, r);
+    tmem_load32(own_lanes(where) + (unsigned)rank * (128u << 16) + c, r); /* as if a pair had 256 lanes: 7 bits count */
     for (int i = 0; i < 32; i++) d[(blockIdx.x * 128 + threadIdx.x) * COLUMNS + c + i] = __uint_as_float(r[i]);
   }
   tmem_barrier();

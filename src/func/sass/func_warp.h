@@ -74,9 +74,10 @@ struct func_warp {
   bool rare_set;              /* rpc, last_error may be other than zero */
   bool called;                /* depth may be other than zero */
   bool watched;               /* yield_state may be other than zero */
-  uint16_t stride;            /* Without time: steps of its last slice, 0 behind a CTA barrier and at its start. Warps
-                                 that come from a barrier together keep pace for a while on a GPU, and programs rely on
-                                 it: they read shared memory behind a barrier and write it again ahead of the next. */
+  uint16_t stride;            /* Without time: steps of its last slice, 0 behind a CTA barrier or a phase of an mbarrier
+                                 and at its start. Warps that come from there together keep pace for a while on a GPU,
+                                 and programs rely on it: they read shared memory behind a barrier and write it again
+                                 ahead of the next, and look at every phase of an mbarrier that tells odd from even. */
   /* From here on a new warp only clears what is in use (launch.c). */
   uint8_t park[STEP_MAX_PATHS]; /* waiting path: barrier register or PARK_* (paths.h) */
   uint32_t park_mask[LANES];  /* per lane waiting in WARPSYNC: lanes it waits for */

@@ -2,8 +2,9 @@
  *
  * A runner is what one thread executes; each has its share of the slots of worker 0. CTAs are admitted in order. Warps
  * run in slices of thousands of steps, in turn, so that a warp that spins on another warp or CTA does not stop it;
- * YIELD shortens a slice. Behind a barrier, and when their CTA starts, the warps of a CTA go on side by side, in slices
- * that double from one step on: programs rely on what every GPU does there (func_warp.stride). Within a warp a path
+ * YIELD shortens a slice. Behind a barrier, behind a phase of an mbarrier that they waited for, and when their CTA
+ * starts, the warps of a CTA go on side by side, in slices that double from one step on: programs rely on what every
+ * GPU does there (func_warp.stride). Within a warp a path
  * runs until it waits, yields or ends, and paths change at taken backward branches. Operations that only touch
  * registers run straight through (run_straight), all others step by step.
  */
@@ -254,7 +255,7 @@ static bool run_path(struct runner *r, struct func_warp *w, unsigned path, unsig
     if (!run_step(r, w, p, i, u)) return false;
     uint32_t flags = r->e.flags;
     if (w->step.paths.n == 1) flags &= ~(uint32_t)EFF_BACKWARD; /* no other path to change to */
-    if (flags & ~stay || p->yielded) break;
+    if (flags & ~stay || p->yielded || !w->stride) break;
   }
   return true;
 }
@@ -339,7 +340,7 @@ static bool run_warp(struct runner *r, struct func_warp *fw)
     if (r->e.flags & EFF_WARP_DONE) return true;
     bool alone = fw->spins > spins || (w->paths.n == 1 && w->paths.p[0].yielded);
     if (alone) budget -= budget < YIELD_STEPS ? budget : YIELD_STEPS;
-    if (!fw->stride) budget = 0; /* a barrier ended with this warp: the others are behind it, too */
+    if (!fw->stride) budget = 0; /* a barrier or a phase ended: the others are behind it, too, or come now */
     if (w->paths.n_ready) path = path_after(&w->paths, path, &r->e);
   }
   if (w->paths.n_ready) w->cut_short = (uint8_t)(path + 1); /* no change of paths that is not the program's */

@@ -132,6 +132,7 @@ static void phase_finish(struct func_warp *w, const struct uop *u, struct effect
   uint32_t over = 0;
   for (unsigned i = 0; i < LANES; i++) over |= ((state[i] ^ b[i]) >> 31) << i;
   if (!(over & (uint32_t)e->exec)) func_end_turn(w); /* it waits */
+  else w->stride = 0; /* others that wait for this phase see it, too, before it is two phases ago */
   pred_write(w, u->pu, (uint32_t)e->exec, over);
 }
 

@@ -2,7 +2,8 @@
  * ISA (tcgen05); what register r of thread t holds: NVIDIA CUTLASS, copy_traits_sm100.hpp; operands: compiler output
  * (CUDA 13.0).
  *
- * A warp reaches the 32 lanes 32 (warp % 4) … alone. Everything happens at issue: nobody may look at results before
+ * A warp reaches the 32 lanes 32 (warp % 4) … alone. Of a lane loads and stores take 7 bits: programs that ran on a B200
+ * add 128 in the second CTA of a pair (gau-nernst/learn-cuda, matmul_v5). Everything happens at issue: nobody may look at results before
  * tcgen05.wait, or a commit's mbarrier, says that they are there; the time of both is the timing model's.
  */
 #include "func/sass/async_copy.h"
@@ -56,7 +57,7 @@ static bool take_access(struct tmem_access *a, struct func_warp *w, const struct
   *a = (struct tmem_access){.shape = (enum tmem_shape)sass_get(s, FLD_TMEM_SHAPE),
                             .n = sass_tmem_registers(s),
                             .packed = sass_get(s, FLD_TMEM_PACK) || sass_get(s, FLD_TMEM_EXPAND),
-                            .lane = tmem_lane(at),
+                            .lane = tmem_lane(at) % TMEM_LANES,
                             .column = tmem_column(at)};
   const struct tmem_cell last = cell_of(a->shape, LANES - 1, a->n - 1);
   const unsigned columns = (last.column + 1) << a->packed, quarter = w->warp_id % 4 * TMEM_QUARTER;
