@@ -2,9 +2,10 @@
  * ISA (tcgen05); what register r of thread t holds: NVIDIA CUTLASS, copy_traits_sm100.hpp; operands: compiler output
  * (CUDA 13.0).
  *
- * A warp reaches the 32 lanes 32 (warp % 4) … alone. Of a lane loads and stores take 7 bits: programs that ran on a B200
- * add 128 in the second CTA of a pair (gau-nernst/learn-cuda, matmul_v5). Everything happens at issue: nobody may look at results before
- * tcgen05.wait, or a commit's mbarrier, says that they are there; the time of both is the timing model's.
+ * A warp reaches the 32 lanes 32 (warp % 4) … alone. Of a lane, loads and stores take 7 bits: programs that ran on a
+ * B200 add 128 in the second CTA of a pair (gau-nernst/learn-cuda, matmul_v5). Everything happens at issue: nobody may
+ * look at results before tcgen05.wait, or a commit's mbarrier, says that they are there; the time of both is the timing
+ * model's.
  */
 #include "func/sass/async_copy.h"
 #include "func/sass/cluster.h"
