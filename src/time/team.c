@@ -13,8 +13,8 @@
 #include "base/bug.h"
 #include "base/host_memory.h"
 
-/* From job to job of a run it takes less, also where the cores of a CPU go on for some 100 us between two jobs of a GPU; a
- * parked helper takes some 50 us to come back. */
+/* From job to job of a run it takes less, also where cores of a CPU go on for some 100 us between two jobs of a GPU;
+ * a parked helper takes some 50 us to come back. */
 enum { SPINS_BEFORE_YIELD = 2000, YIELDS_BEFORE_PARK = 1000, HOST_LINE = 64 };
 
 /* The word that all watch: helpers inside of the job; whether others may join them; the number of the job. */

@@ -20,9 +20,9 @@ unsigned team_threads(const struct team *);
  * caller's. No job may run. */
 void team_renew(struct team *, unsigned threads);
 
-/* Calls work(ctx, 0) on the caller's thread and, at the same time, work(ctx, i) on those helpers, i in [1, team_threads),
- * that come before it has returned: who comes later is not waited for. So the job is that of whoever is there, as a
- * list that each takes from. Returns when all who came have. Not from within a job. */
+/* Calls work(ctx, 0) on the caller's thread and, at the same time, work(ctx, i) on those helpers, i in
+ * [1, team_threads), that come before it has returned: who comes later is not waited for. So the job is that of whoever
+ * is there, as a list that each takes from. Returns when all who came have. Not from within a job. */
 void team_run(struct team *, void (*work)(void *ctx, unsigned thread), void *ctx);
 
 #endif
