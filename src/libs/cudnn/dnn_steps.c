@@ -19,7 +19,7 @@ enum where {
   WHERE_ROOM,    /* the workspace */
 };
 
-struct operand {
+struct step_operand {
   enum where where;
   int64_t number; /* of the tensor, or a place in the workspace */
   struct ws_graph_tensor t;
@@ -27,18 +27,18 @@ struct operand {
 
 struct step {
   enum lib_kernel kernel;
-  struct operand operand[WS_ROLES];
+  struct step_operand operand[WS_ROLES];
   struct ws_graph_args args; /* but the tensors */
 };
 
 /* Tensors in the workspace. Two numbers may be one place: what attention's parts call differently. */
-struct room {
+struct step_place {
   int64_t number, at;
 };
 
 struct dnn_steps {
   struct step step[MOST_STEPS + 1];
-  struct room room[MOST_ROOMS];
+  struct step_place room[MOST_ROOMS];
   int steps, rooms;
   int64_t bytes;
   bool failed; /* too many steps, or something in them is not there */
@@ -114,21 +114,21 @@ static int64_t place_of(struct dnn_steps *s, int64_t number, const struct ws_gra
     if (s->room[i].number == number) return s->room[i].at;
   if (s->rooms == MOST_ROOMS) return -1;
   const int64_t at = s->bytes, bytes = reach(t) * bytes_of(t->type);
-  s->room[s->rooms++] = (struct room){number, at};
+  s->room[s->rooms++] = (struct step_place){number, at};
   s->bytes += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   return at;
 }
 
-static struct operand none(void)
+static struct step_operand none(void)
 {
-  struct operand o = {.where = WHERE_NOWHERE};
+  struct step_operand o = {.where = WHERE_NOWHERE};
   for (int i = 0; i < WS_GRAPH_DIMS; i++) o.t.size[i] = 1;
   return o;
 }
 
-static struct operand constant(float value)
+static struct step_operand constant(float value)
 {
-  struct operand o = none();
+  struct step_operand o = none();
   o.where = WHERE_CONSTANT;
   o.t.value = value;
   return o;
@@ -141,9 +141,9 @@ static void lay_out(struct ws_graph_tensor *t)
   for (int i = WS_GRAPH_DIMS; i-- > 0; stride *= t->size[i]) t->stride[i] = stride;
 }
 
-static struct operand of_tensor(struct dnn_steps *s, const struct dnn_backend *d)
+static struct step_operand of_tensor(struct dnn_steps *s, const struct dnn_backend *d)
 {
-  struct operand o = none();
+  struct step_operand o = none();
   if (!d || d->kind != BACKEND_TENSOR || !read_shape(d, &o.t) || dnn_backend_find(d, ATTR_TENSOR_RAGGED)) {
     s->failed = true;
     return none();
@@ -161,19 +161,19 @@ static struct operand of_tensor(struct dnn_steps *s, const struct dnn_backend *d
   if (o.t.type < 0 || o.number < 0) s->failed = true;
   return o;
 }
-static struct operand part(struct dnn_steps *s, const struct dnn_backend *op, int name)
+static struct step_operand part(struct dnn_steps *s, const struct dnn_backend *op, int name)
 {
   return of_tensor(s, dnn_backend_part(op, name, 0, BACKEND_TENSOR));
 }
-static struct operand maybe(struct dnn_steps *s, const struct dnn_backend *op, int name)
+static struct step_operand maybe(struct dnn_steps *s, const struct dnn_backend *op, int name)
 {
   return dnn_backend_find(op, name) ? part(s, op, name) : none();
 }
 
 /* A tensor of our own in the workspace, contiguous. */
-static struct operand own(struct dnn_steps *s, const struct ws_graph_tensor *sizes, int type)
+static struct step_operand own(struct dnn_steps *s, const struct ws_graph_tensor *sizes, int type)
 {
-  struct operand o = none();
+  struct step_operand o = none();
   o.where = WHERE_ROOM;
   o.t = (struct ws_graph_tensor){.type = type};
   memcpy(o.t.size, sizes->size, sizeof o.t.size);
@@ -195,7 +195,7 @@ static struct step *add(struct dnn_steps *s, enum lib_kernel kernel)
 
 /* Whether sizes of `t` are those of `whole`, 1 or, in groups, a divisor, from dimension `first` to before `end`. */
 enum fit { FIT_BROADCAST, FIT_GROUPS };
-static bool fits(const struct operand *t, const struct operand *whole, int first, int end, enum fit fit)
+static bool fits(const struct step_operand *t, const struct step_operand *whole, int first, int end, enum fit fit)
 {
   for (int i = first; i < end; i++) {
     const int64_t n = t->t.size[i], of = whole->t.size[i];
@@ -206,7 +206,7 @@ static bool fits(const struct operand *t, const struct operand *whole, int first
 
 enum { COLUMNS = WS_GRAPH_DIMS - 1, ROWS = WS_GRAPH_DIMS - 2 };
 
-static void add_product(struct dnn_steps *s, struct operand a, struct operand b, struct operand c)
+static void add_product(struct dnn_steps *s, struct step_operand a, struct step_operand b, struct step_operand c)
 {
   struct step *t = add(s, KERNEL_graph_product);
   t->operand[WS_X] = a, t->operand[WS_B] = b, t->operand[WS_Y] = c;
@@ -216,7 +216,8 @@ static void add_product(struct dnn_steps *s, struct operand a, struct operand b,
     s->failed = true;
 }
 
-static struct step *add_elements(struct dnn_steps *s, int mode, struct operand x, struct operand b, struct operand y)
+static struct step *add_elements(struct dnn_steps *s, int mode, struct step_operand x, struct step_operand b,
+                                 struct step_operand y)
 {
   struct step *t = add(s, KERNEL_graph_elements);
   t->operand[WS_X] = x, t->operand[WS_B] = b, t->operand[WS_Y] = y;
@@ -226,7 +227,7 @@ static struct step *add_elements(struct dnn_steps *s, int mode, struct operand x
   return t;
 }
 
-static void add_softmax(struct dnn_steps *s, struct operand x, struct operand y, struct operand stats)
+static void add_softmax(struct dnn_steps *s, struct step_operand x, struct step_operand y, struct step_operand stats)
 {
   struct step *t = add(s, KERNEL_graph_softmax);
   t->operand[WS_X] = x, t->operand[WS_Y] = y, t->operand[WS_STATS] = stats;
@@ -256,7 +257,7 @@ static void read_pointwise(struct dnn_steps *s, const struct dnn_backend *op)
 {
   const struct dnn_backend *what = dnn_backend_part(op, ATTR_PW_DESCRIPTOR, 0, BACKEND_POINTWISE);
   const int64_t mode = what ? dnn_backend_integer(what, ATTR_POINTWISE_MODE, -1) : -1;
-  const struct operand x = part(s, op, ATTR_PW_X), b = maybe(s, op, ATTR_PW_B), y = part(s, op, ATTR_PW_Y);
+  const struct step_operand x = part(s, op, ATTR_PW_X), b = maybe(s, op, ATTR_PW_B), y = part(s, op, ATTR_PW_Y);
   struct step *t = add_elements(s, (int)mode, x, b, y);
   if (!mode_is_known(mode) || (mode == WS_RELU_FORWARD && !plain_relu(what))) {
     s->failed = true;
@@ -289,10 +290,10 @@ static void read_reduction(struct dnn_steps *s, const struct dnn_backend *op)
 }
 
 /* 64 bits on the device. */
-static struct operand word(struct dnn_steps *s, const struct dnn_backend *op, int name)
+static struct step_operand word(struct dnn_steps *s, const struct dnn_backend *op, int name)
 {
   const struct dnn_backend *d = dnn_backend_part(op, name, 0, BACKEND_TENSOR);
-  struct operand o = none();
+  struct step_operand o = none();
   if (!d || dnn_backend_integer(d, ATTR_TENSOR_TYPE, -1) != TYPE_INT64 ||
       dnn_backend_integer(d, ATTR_TENSOR_VIRTUAL, 0) || dnn_backend_integer(d, ATTR_TENSOR_BY_VALUE, 0)) {
     s->failed = true;
@@ -319,14 +320,14 @@ static void read_band(struct dnn_steps *s, const struct dnn_backend *op)
   if (has(op, ATTR_BAND_LENGTH_KV, ATTR_BAND_RIGHT) || has(op, ATTR_BAND_LENGTHS, ATTR_BAND_LENGTHS_Q) ||
       dnn_backend_integer(op, ATTR_BAND_COMPARISON, -1) != WS_NOT_LESS)
     s->failed = true;
-  const struct operand x = part(s, op, ATTR_BAND_X), b = part(s, op, ATTR_BAND_B), y = part(s, op, ATTR_BAND_Y);
+  const struct step_operand x = part(s, op, ATTR_BAND_X), b = part(s, op, ATTR_BAND_B), y = part(s, op, ATTR_BAND_Y);
   add_elements(s, WS_BAND, x, b, y);
 }
 
 static void read_operation(struct dnn_steps *s, const struct dnn_backend *op);
 
 /* Between the scores and softmax: what is masked or added. */
-static struct operand read_subgraph(struct dnn_steps *s, const struct dnn_backend *op, struct operand scores)
+static struct step_operand read_subgraph(struct dnn_steps *s, const struct dnn_backend *op, struct step_operand scores)
 {
   const struct dnn_attribute *sub = dnn_backend_find(op, ATTR_SDPA_SUBGRAPH);
   if (!sub) return scores;
@@ -334,7 +335,7 @@ static struct operand read_subgraph(struct dnn_steps *s, const struct dnn_backen
     s->failed = true;
     return scores;
   }
-  s->room[s->rooms++] = (struct room){dnn_backend_integer(op, ATTR_SDPA_SUB_INPUT, -1), scores.number};
+  s->room[s->rooms++] = (struct step_place){dnn_backend_integer(op, ATTR_SDPA_SUB_INPUT, -1), scores.number};
   for (int64_t i = 0; i < sub->count; i++) {
     const struct dnn_backend *d = dnn_backend_part(op, ATTR_SDPA_SUBGRAPH, i, -1);
     const struct dnn_attribute *inner = d && d->kind == BACKEND_GRAPH ? dnn_backend_find(d, ATTR_GRAPH_OPS) : NULL;
@@ -352,19 +353,19 @@ static void read_attention(struct dnn_steps *s, const struct dnn_backend *op)
   if (has(op, ATTR_SDPA_BLOCK_MASK, ATTR_SDPA_LENGTH_KV) || has(op, ATTR_SDPA_DROPOUT, ATTR_SDPA_DROPOUT_LAST) ||
       has(op, ATTR_SDPA_LENGTHS, ATTR_SDPA_LAST))
     s->failed = true;
-  const struct operand q = part(s, op, ATTR_SDPA_Q), v = part(s, op, ATTR_SDPA_V), o = part(s, op, ATTR_SDPA_O);
-  const struct operand scale = dnn_backend_find(op, ATTR_SDPA_SCALE) ? part(s, op, ATTR_SDPA_SCALE) : constant(1);
-  struct operand k = part(s, op, ATTR_SDPA_K);
+  const struct step_operand q = part(s, op, ATTR_SDPA_Q), v = part(s, op, ATTR_SDPA_V), o = part(s, op, ATTR_SDPA_O);
+  const struct step_operand scale = dnn_backend_find(op, ATTR_SDPA_SCALE) ? part(s, op, ATTR_SDPA_SCALE) : constant(1);
+  struct step_operand k = part(s, op, ATTR_SDPA_K);
   struct ws_graph_tensor sizes = q.t;
   sizes.size[COLUMNS] = k.t.size[ROWS];
-  const struct operand products = own(s, &sizes, WS_F32), scores = own(s, &sizes, WS_F32);
-  const struct operand weights = own(s, &sizes, WS_F32);
+  const struct step_operand products = own(s, &sizes, WS_F32), scores = own(s, &sizes, WS_F32);
+  const struct step_operand weights = own(s, &sizes, WS_F32);
   const int64_t size = k.t.size[ROWS], stride = k.t.stride[ROWS];
   k.t.size[ROWS] = k.t.size[COLUMNS], k.t.stride[ROWS] = k.t.stride[COLUMNS];
   k.t.size[COLUMNS] = size, k.t.stride[COLUMNS] = stride;
   add_product(s, q, k, products);
   add_elements(s, WS_MUL, products, scale, scores);
-  const struct operand masked = read_subgraph(s, op, scores);
+  const struct step_operand masked = read_subgraph(s, op, scores);
   const struct dnn_backend *softmax = dnn_backend_part(op, ATTR_SDPA_SOFTMAX, 0, BACKEND_OP_SOFTMAX);
   if (dnn_backend_find(op, ATTR_SDPA_SOFTMAX) && (!softmax || has(softmax, ATTR_SOFTMAX_MAX, ATTR_SOFTMAX_SINK)))
     s->failed = true;
@@ -389,7 +390,7 @@ static int by_stride(const struct ws_graph_tensor *t, int *order)
 /* The same elements in the same order of memory under other dimensions: only those whose dimensions change places. */
 static void read_reshape(struct dnn_steps *s, const struct dnn_backend *op)
 {
-  const struct operand x = part(s, op, ATTR_RESHAPE_X), y = part(s, op, ATTR_RESHAPE_Y);
+  const struct step_operand x = part(s, op, ATTR_RESHAPE_X), y = part(s, op, ATTR_RESHAPE_Y);
   struct ws_graph_tensor from, to;
   int in_x[WS_GRAPH_DIMS], in_y[WS_GRAPH_DIMS];
   if (s->failed || !read_shape(dnn_backend_part(op, ATTR_RESHAPE_X, 0, BACKEND_TENSOR), &from) ||
@@ -397,7 +398,7 @@ static void read_reshape(struct dnn_steps *s, const struct dnn_backend *op)
     s->failed = true;
     return;
   }
-  struct operand turned = x;
+  struct step_operand turned = x;
   const int n = by_stride(&from, in_x);
   if (by_stride(&to, in_y) != n) s->failed = true;
   for (int i = 0; i < WS_GRAPH_DIMS; i++) turned.t.size[i] = 1, turned.t.stride[i] = 0;
@@ -411,8 +412,8 @@ static void read_reshape(struct dnn_steps *s, const struct dnn_backend *op)
 /* The same elements in the order of other dimensions. */
 static void read_transpose(struct dnn_steps *s, const struct dnn_backend *op)
 {
-  struct operand x = part(s, op, ATTR_TRANSPOSE_X), turned = x;
-  const struct operand y = part(s, op, ATTR_TRANSPOSE_Y);
+  struct step_operand x = part(s, op, ATTR_TRANSPOSE_X), turned = x;
+  const struct step_operand y = part(s, op, ATTR_TRANSPOSE_Y);
   int64_t order[DNN_DIMS];
   const int n = dnn_backend_integers(op, ATTR_TRANSPOSE_ORDER, order, DNN_DIMS), before = WS_GRAPH_DIMS - n;
   if (n < 1 || n > WS_GRAPH_DIMS) s->failed = true;
@@ -450,7 +451,7 @@ static void read_operation(struct dnn_steps *s, const struct dnn_backend *op)
   }
 }
 
-static bool same_place(const struct operand *a, const struct operand *b)
+static bool same_place(const struct step_operand *a, const struct step_operand *b)
 {
   return a->where == b->where && a->number == b->number && (a->where == WHERE_ROOM || a->where == WHERE_GIVEN);
 }
@@ -517,7 +518,7 @@ static float number_at(const void *p, int type)
 }
 
 /* Finds the operand's elements. False: the program gave no pointer. */
-static bool find(const struct operand *o, const struct dnn_backend *variant, char *room, struct ws_graph_tensor *t)
+static bool find(const struct step_operand *o, const struct dnn_backend *variant, char *room, struct ws_graph_tensor *t)
 {
   *t = o->t;
   if (o->where == WHERE_NOWHERE || o->where == WHERE_CONSTANT) return true;
