@@ -304,7 +304,8 @@ static void nothing_but_zeros(void **state)
     if (!e->served || strncmp(e->symbol, "cuDevicePrimaryCtx", 18) == 0) continue;
     if (strncmp(e->symbol, "cuStreamBeginCapture", 20) == 0 && strstr(e->symbol, "_ptsz")) continue; /* they do begin one */
     CUresult r = call_with_zeros(e);
-    bool of_context = strncmp(e->symbol, "cuCtx", 5) == 0 || strstr(e->symbol, "Peer"); /* zero is no context */
+    bool of_context = strncmp(e->symbol, "cuCtx", 5) == 0 || strncmp(e->symbol, "cuGreenCtx", 10) == 0 ||
+                      strstr(e->symbol, "Peer"); /* zero is no context */
     if (r == CUDA_ERROR_UNKNOWN || r == CUDA_ERROR_NOT_INITIALIZED || (r == CUDA_ERROR_INVALID_CONTEXT && !of_context))
       fail_msg("%s: %d", e->symbol, (int)r);
     errors += r != CUDA_SUCCESS;
