@@ -68,6 +68,20 @@ static void heap(void **state)
   end(p);
 }
 
+/* Areas that do not touch each other, until there are too many: then none is split either, until one has gone. */
+static void many_areas(void **state)
+{
+  struct linux_process *p = process();
+  uint64_t at = START;
+  (void)state;
+  for (; linux_vm_map(&p->vm, at, 3 * PAGE, 0); at += 4 * PAGE) continue;
+  assert_in_range(p->vm.n, 60000, 65530); /* Linux: vm.max_map_count is 65,530 */
+  assert_false(linux_vm_protect(&p->vm, START + PAGE, PAGE, PROT_READ));
+  linux_vm_unmap(&p->vm, at - 4 * PAGE, PAGE * 4);
+  assert_true(linux_vm_protect(&p->vm, START, 3 * PAGE, PROT_READ));
+  end(p);
+}
+
 static void places(void **state)
 {
   struct linux_process *p = process();
@@ -130,6 +144,6 @@ static void buffers(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(heap), cmocka_unit_test(places), cmocka_unit_test(buffers)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(heap), cmocka_unit_test(many_areas), cmocka_unit_test(places), cmocka_unit_test(buffers)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
