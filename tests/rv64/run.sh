@@ -132,7 +132,7 @@ forward() {
 random_programs() {
   local seed
   for seed in $(seq "${RV64_SEEDS:-20}"); do
-    python3 tests/rv64/random.py "$seed" >"$out/random.S" && "$CC" -nostdlib -static -o "$out/random" "$out/random.S" &&
+    python3 tests/rv64/random_programs.py "$seed" >"$out/random.S" && "$CC" -nostdlib -static -o "$out/random" "$out/random.S" &&
       $LIMIT "$BIN" exec "$out/random" >"$out/ours" && $LIMIT qemu-riscv64 "$out/random" >"$out/theirs" &&
       [ -s "$out/ours" ] && cmp "$out/ours" "$out/theirs" 2>&1
     verdict "random arithmetic $seed" $?

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""random.py SEED: a program of random arithmetic on random registers, as assembly on stdout.
+"""random_programs.py SEED: a program of random arithmetic on random registers, as assembly on stdout.
 
 Integer, multiplication, division and floating-point instructions in all rounding modes, on numbers that include the odd ones. Every few
 instructions all registers and fcsr go to a buffer, which the program writes to stdout at its end: compare it with that of another machine.
