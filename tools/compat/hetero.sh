@@ -14,7 +14,7 @@ root=$(realpath "$(dirname "$0")/../..")
 chai=$(realpath "$1") rodinia=$(realpath "$2")
 mkdir -p "$3" && work=$(realpath "$3")
 shift 3
-BIN=${BIN:-$root/build/warpstep}
+BIN=$(realpath "${BIN:-$root/build/warpstep}")
 export RVCC_DYNAMIC=1
 failed=0
 
