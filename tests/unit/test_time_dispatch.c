@@ -270,6 +270,40 @@ static void grids_go_in_order(void **state)
   arena_free(&b.arena);
 }
 
+/* Grids with masks of SMs: each has its own SMs alone, and of those that it shares with a grid before it that still waits none,
+ * though its CTAs would fit beside; a grid without a mask waits behind them all. When the first is given out the others go on. */
+static void masks_share_in_order(void **state)
+{
+  (void)state;
+  struct bench b;
+  bench_build(&b);
+  struct core_set left = {0}, right = {0};
+  core_set_add(&left, 0);
+  core_set_add(&left, 1);
+  core_set_add(&right, 1);
+  core_set_add(&right, 2);
+  struct dispatch_grid first = small_grid(3), second = small_grid(2), third = small_grid(1);
+  first.cta.warps = 40; /* of 48: one to an SM, and others fit beside it */
+  first.cores = &left;
+  second.per_sm = 1;
+  second.cores = &right;
+  dispatcher_start(&b.d, 0);
+  dispatcher_add(&b.d, 0, &first);
+  dispatcher_add(&b.d, 1, &second);
+  dispatcher_add(&b.d, 2, &third);
+  dispatcher_run(&b.d, 0, 1000000000);
+  expect_grids(&b, 0, 1, 0);
+  expect_grids(&b, 1, 1, 0);
+  expect_grids(&b, 2, 0, 1);
+  assert_int_equal(b.d.grid[2].next_cta, 0);
+  finish(&b, 0, 0, 2000000000);
+  expect_grids(&b, 1, 0, 1);
+  assert_int_equal(b.d.grid[0].next_cta, 3);
+  assert_int_equal(b.d.grid[1].next_cta, 2);
+  assert_int_equal(b.d.grid[2].next_cta, 1);
+  arena_free(&b.arena);
+}
+
 /* A grid with a higher priority comes when the first has given out a CTA for each SM: what becomes free is its own, once it
  * has reached the SMs. Until then, and when its CTAs are given out, the first goes on; nothing resident is touched. */
 static void priority_at_cta_boundaries(void **state)
@@ -574,7 +608,7 @@ int main(void)
       cmocka_unit_test(one_cta_per_interval),
       cmocka_unit_test(second_grid_gets_the_rest),
       cmocka_unit_test(carveout_of_the_first),
-      cmocka_unit_test(grids_go_in_order),
+      cmocka_unit_test(grids_go_in_order), cmocka_unit_test(masks_share_in_order),
       cmocka_unit_test(priority_at_cta_boundaries), cmocka_unit_test(running_ctas_take_over),
       cmocka_unit_test(order_of_priorities), cmocka_unit_test(gang_waits_for_room),
       cmocka_unit_test(slots_are_used_again), cmocka_unit_test(pairs_have_an_sm_each),
