@@ -237,6 +237,9 @@ for a, b in zip(alone, both):
     for key in ("kernel", "warp_insts", "thread_insts", "work"):
         if a[key] != b[key]: print(key, "differ:", a[key], b[key])
     if b.get("together") != 2 or "together" in a: print("together:", a.get("together"), b.get("together"))
+# Their own sectors: three arrays of 2^15 words; one array, and 16 CTAs whose two warps each update four sectors.
+for b, sectors in zip(both, (3 * (1 << 15) * 4 // 32, (1 << 15) * 4 // 32 + 16 * 2 * 4 * 2)):
+    if b["l2_sectors"] != sectors: print("L2 sectors:", b["l2_sectors"], "for", sectors)
 if both[1]["start_ps"] >= both[0]["end_ps"]: print("they do not overlap")
 if both[1]["end_ps"] >= alone[1]["end_ps"]: print("no time is saved")
 P

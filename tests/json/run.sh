@@ -88,5 +88,24 @@ P
   fi
 fi
 
+# Bytes between the SMs of a cluster: three rounds of two copies of 1 KiB for each of twelve CTAs; a word for each value whose bin
+# another CTA has.
+traffic() {
+  local k
+  for k in cluster_copies cluster_histogram; do
+    "$bin" run kernels/$k/$k.launch --gpu h200 --quiet --no-check --json "$t/$k.json" || echo "$k: status $?"
+  done
+  python3 - "$t" <<'P'
+import json, struct, sys
+def sent(name): return json.load(open(f"{sys.argv[1]}/{name}.json"))["stats"]["sm"]["cluster_bytes"]
+values, bins, block, ctas, cluster = 20000, 2048, 256, 12, 4
+x = struct.unpack(f"<{values}I", open("build/ref/cluster_histogram/x.bin", "rb").read())
+away = sum(v % bins // (bins // cluster) != i % (ctas * block) // block % cluster for i, v in enumerate(x))
+for name, bytes in ("cluster_copies", 12 * 3 * 2 * 1024), ("cluster_histogram", 4 * away):
+    if sent(name) != bytes: print(name, "sent", sent(name), "bytes, not", bytes)
+P
+}
+verdict 'bytes between the SMs of a cluster' "$(traffic)"
+
 echo "json: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

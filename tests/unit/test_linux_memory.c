@@ -7,12 +7,18 @@
 
 #include <cmocka.h>
 
+#include <asm/termbits.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "host/linux/linux_file.h"
+#include "host/linux/linux_object.h"
 #include "host/linux/linux_syscall.h"
 
 enum { PAGE = 4096, START = 0x100000, MOST = 64 << 20 };
@@ -21,6 +27,7 @@ static struct linux_process *process(void)
 {
   struct linux_process *p = calloc(1, sizeof *p);
   linux_vm_init(&p->vm, gmem_new(12), MOST);
+  for (int i = 0; i < LINUX_FILES; i++) p->file[i].host = -1;
   p->vm.brk_start = p->vm.brk = START;
   return p;
 }
@@ -142,8 +149,68 @@ static void buffers(void **state)
   end(p);
 }
 
+/* A terminal's settings, as the kernel's `struct termios`, which is the same on RISC-V, and no byte behind it. */
+static void terminal(void **state)
+{
+  struct linux_process *p = process();
+  struct termios have, got;
+  uint8_t behind[8], untouched[8];
+  const int host = open("/dev/ptmx", O_RDWR | O_NOCTTY);
+  (void)state;
+  if (host < 0) {
+    end(p);
+    skip(); /* no terminals on this machine */
+  }
+  p->file[5].host = host;
+  assert_int_equal(ioctl(host, TCGETS, &have), 0);
+  have.c_cc[VMIN] ^= 0x55;
+  have.c_lflag ^= ECHO;
+  assert_int_equal(ioctl(host, TCSETS, &have), 0);
+  memset(untouched, 0xa5, sizeof untouched);
+  assert_int_equal(map_at(p, START, PAGE, MAP_FIXED), START);
+  assert_true(linux_vm_write(&p->vm, START + sizeof got, untouched, sizeof untouched));
+  assert_int_equal(linux_sys_ioctl(p, (const uint64_t[6]){5, TCGETS, START}), 0);
+  assert_true(linux_vm_read(&p->vm, &got, START, sizeof got));
+  assert_true(linux_vm_read(&p->vm, behind, START + sizeof got, sizeof behind));
+  assert_memory_equal(&got, &have, sizeof got);
+  assert_memory_equal(behind, untouched, sizeof behind);
+  assert_int_equal(linux_sys_ioctl(p, (const uint64_t[6]){5, TCGETS, START + PAGE - 8}), -EFAULT);
+  close(host);
+  p->file[6].host = open("/dev/null", O_RDWR);
+  assert_int_equal(linux_sys_ioctl(p, (const uint64_t[6]){6, TCGETS, START}), -ENOTTY);
+  assert_int_equal(linux_sys_ioctl(p, (const uint64_t[6]){7, TCGETS, START}), -EBADF);
+  close(p->file[6].host);
+  end(p);
+}
+
+/* A place in a file that has gone since: its name is all there is to say, and nothing of files read before is. */
+static void gone(void **state)
+{
+  struct linux_process *p = process();
+  char name[] = "/tmp/warpstep-object-XXXXXX", said[300], want[300];
+  static uint8_t bytes[2 * PAGE];
+  (void)state;
+  const int file = mkstemp(name);
+  assert_true(file >= 0);
+  assert_int_equal(write(file, bytes, sizeof bytes), sizeof bytes);
+  close(file);
+  linux_object_note(p, name, START, START + sizeof bytes, 0);
+  snprintf(want, sizeof want, "0x%x in %s", START + 16, strrchr(name, '/') + 1);
+  linux_object_describe(p, START + 16, said, sizeof said);
+  assert_string_equal(said, want);
+  unlink(name);
+  linux_object_describe(p, START + 16, said, sizeof said);
+  assert_string_equal(said, want);
+  linux_object_describe(p, START + sizeof bytes, said, sizeof said); /* behind it */
+  snprintf(want, sizeof want, "0x%x", (unsigned)(START + sizeof bytes));
+  assert_string_equal(said, want);
+  linux_objects_free(p);
+  end(p);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(heap), cmocka_unit_test(many_areas), cmocka_unit_test(places), cmocka_unit_test(buffers)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(heap),    cmocka_unit_test(many_areas), cmocka_unit_test(places),
+                                     cmocka_unit_test(buffers), cmocka_unit_test(terminal),   cmocka_unit_test(gone)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

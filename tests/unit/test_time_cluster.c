@@ -171,9 +171,68 @@ static void alone(void **state)
   }
 }
 
+/* CTA `rank` of the cluster runs on SM 2 + rank; the third one does not. */
+static int runs_on(const struct step_cta *cta, unsigned rank)
+{
+  (void)cta;
+  return rank < 2 ? 2 + (int)rank : -1;
+}
+
+static uint32_t moved_to(const struct cluster_load *load, unsigned sm)
+{
+  uint32_t bytes = 0;
+  for (unsigned i = 0; i < load->n; i++)
+    if (load->part[i].sm == sm) bytes += load->part[i].bytes;
+  return bytes;
+}
+
+/* What an access moves: the bytes of all its lanes, SM by SM; of a copy the whole into each. CTAs that do not run get nothing. */
+static void moved(void **state)
+{
+  enum { RANK_SHIFT = 24, LANES = 20, COPIED = 4096 };
+  struct rig r;
+  rig_build_for(&r, "h200");
+  struct mock *m = mock_new(1, 1);
+  struct step_ops ops = mock_ops;
+  struct fault f = {0};
+  (void)state;
+  ops.cluster_worker = runs_on;
+  m->warp[0].step.ops = &ops;
+  m->warp[0].step.cta = &m->cta;
+  r.sm->sub_core[0].warps.slot[0].step = &m->warp[0].step;
+  struct txn *t = &r.sm->mem.pool.t[0];
+  struct inst in = {.mem = {.copy = COPY_STORE}};
+  *t = (struct txn){.kind = TXN_CLUSTER, .inst = &in, .access = &r.sm->mem.pool.access[0]};
+  struct mem_effect *e = &t->access->mem;
+  e->bytes = 8;
+  e->lanes = 0;
+  for (unsigned i = 0; i < LANES; i++) { /* 5 lanes of 20 to the first CTA, 10 to the second, 5 to the third */
+    e->lanes |= (lane_mask)1 << i;
+    e->addr[i] = ((uint64_t)(i % 4 == 3 ? 2 : i % 4 ? 1 : 0) << RANK_SHIFT) + 8 * i;
+  }
+  struct cluster_load load = {0};
+  assert_true(sm_perform_cluster(r.sm, 0, &load, &f));
+  assert_int_equal(load.n, 2);
+  assert_int_equal(moved_to(&load, 2), 5 * 8);
+  assert_int_equal(moved_to(&load, 3), 10 * 8);
+  assert_false(load.streamed);
+
+  t->kind = TXN_COPY;
+  e->copy = (struct mem_copy){.ctas = 7, .bytes = COPIED};
+  load = (struct cluster_load){0};
+  assert_true(sm_perform_cluster(r.sm, 0, &load, &f));
+  assert_int_equal(load.n, 2);
+  assert_int_equal(moved_to(&load, 2), COPIED);
+  assert_int_equal(moved_to(&load, 3), COPIED);
+  assert_true(load.streamed && !load.crossbar);
+  free(m);
+  rig_free(&r);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(times), cmocka_unit_test(order), cmocka_unit_test(barrier),
-                                     cmocka_unit_test(exits), cmocka_unit_test(alone)};
+                                     cmocka_unit_test(exits), cmocka_unit_test(alone),
+                                     cmocka_unit_test(moved)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
