@@ -216,3 +216,60 @@ command_hecbench() {
   arguments=$(listed hecbench "$1" 2)
   echo "${app:-./main} ${arguments//@/$(realpath "$lists")}"
 }
+
+# NVIDIA/cccl: examples of CUB and Thrust, with the headers of that tree instead of the toolkit's. They check themselves or
+# print what they computed ---------------------------------------------------------------------------------------
+
+cccl_includes() { # TREE
+  printf -- '-I %s ' "$1/libcudacxx/include" "$1/cub" "$1/thrust" "$1/thrust/examples" "$1"
+}
+
+list_cccl() {
+  local file tree
+  tree=$(realpath "$1")
+  for file in "$tree"/cub/examples/*/*.cu "$tree"/thrust/examples/*.cu "$tree"/thrust/examples/cuda/*.cu; do
+    printf '%s\t%s\n' "$tree" "${file#"$tree"/}"
+  done
+}
+
+# build_in_place FILE FLAG...: into FILE.app
+build_in_place() {
+  local file=$1
+  shift
+  [ -x "$file.app" ] && [ "$REBUILD" = 0 ] && return
+  "$TOOLKIT/bin/nvcc" -std=c++17 --extended-lambda -o "$file.app" "$@" "$file"
+}
+
+build_cccl() {
+  # shellcheck disable=SC2046  # words
+  build_in_place "$1" $(cccl_includes .)
+}
+
+command_cccl() {
+  echo "./$1.app"
+}
+
+# NVIDIA/cccl: tests of libcu++ that have code of their own for GPUs: atomics, barriers, pipelines, asynchronous copies, PTX, …, each
+# run on the host and, by one thread or as many as it says, in a kernel. "runfail" ones are to fail and are left out.
+
+libcudacxx_folders='cuda/annotated_ptr cuda/atomics cuda/barrier cuda/bit cuda/execution cuda/hierarchy cuda/memcpy_async cuda/memory
+cuda/memory_resource cuda/pipeline cuda/ptx cuda/stream_ref cuda/tma cuda/warp cuda/work_stealing std/atomics'
+
+list_libcudacxx() {
+  local tree folder
+  tree=$(realpath "$1")
+  for folder in $libcudacxx_folders; do
+    (cd "$tree/libcudacxx/test/libcudacxx" && find "$folder" -name '*.pass.cpp' | sort) |
+      sed "s|^|$tree/libcudacxx/test/libcudacxx\t|"
+  done
+}
+
+build_libcudacxx() {
+  # shellcheck disable=SC2046  # words
+  build_in_place "$1" -x cu -include force_include.h -DCCCL_ENABLE_ASSERTIONS -DCCCL_IGNORE_DEPRECATED_CPP_DIALECT \
+    -DLIBCUDACXX_IGNORE_DEPRECATED_ABI --expt-relaxed-constexpr -I ../support $(cccl_includes ../../..)
+}
+
+command_libcudacxx() {
+  echo "./$1.app"
+}
