@@ -20,6 +20,23 @@ __global__ void __cluster_dims__(2, 1, 1) pair(int *out)
   out[blockIdx.x] = (int)cg::this_cluster().block_rank();
 }
 
+// Every thread of the second CTA arrives at an mbarrier of the first one, which ends as soon as the cluster's barrier lets
+// it: that arrival is relaxed, so that nobody waits for answers. Stores in many lines keep the queues full until then.
+__global__ void __cluster_dims__(2, 1, 1) relaxed(volatile int *lines)
+{
+  __shared__ unsigned long long mbarrier;
+  unsigned at = (unsigned)__cvta_generic_to_shared(&mbarrier), first;
+  cg::cluster_group c = cg::this_cluster();
+  if (threadIdx.x == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1000;" ::"r"(at) : "memory");
+  c.sync();
+  asm("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(first) : "r"(at));
+  if (c.block_rank() == 1) {
+    for (int i = 0; i < 8; i++) lines[(threadIdx.x * 2 + i % 2) * 32] = i;
+    asm volatile("mbarrier.arrive.release.cta.shared::cluster.b64 _, [%0];" ::"r"(first) : "memory");
+  }
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
+}
+
 static cudaError_t launch(void (*kernel)(int *), int *out, int grid, int cluster, size_t shared = 0)
 {
   cudaLaunchConfig_t c = {};
@@ -72,6 +89,12 @@ int main()
   pair<<<N, 32>>>(out);
   CUDA(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));
   for (int i = 0; i < N; i++) CHECK(host[i] == i % 2);
+
+  int *lines;
+  CUDA(cudaMalloc(&lines, 256 * 64 * sizeof *lines));
+  relaxed<<<N, 256>>>(lines);
+  CUDA(cudaDeviceSynchronize());
+  CUDA(cudaFree(lines));
 
   CHECK(launch(ring, out, 9, 2) == cudaErrorInvalidClusterSize);  // does not divide the grid
   CHECK(launch(ring, out, 16, 16) == cudaErrorInvalidClusterSize); // not portable

@@ -229,10 +229,71 @@ static void moved(void **state)
   rig_free(&r);
 }
 
+/* An instruction of the clusters' barrier: the last warp's says that the CTA has arrived. */
+enum { STORES = 6, WARPS = 8 };
+
+static unsigned arrived_warps;
+
+static bool step_to_barrier(struct step_warp *w, unsigned path, struct effect *e, struct fault *f)
+{
+  mock_step(w, path, e, f);
+  const struct mock *m = mock_of(w);
+  if (e->inst == &m->inst[STORES] && ++arrived_warps % WARPS == 0) e->flags |= EFF_CLUSTER_ARRIVED;
+  return true;
+}
+
+/* Warps store into the shared memory of another CTA, arrive at the cluster's barrier without waiting for answers
+ * (barrier.cluster.arrive.relaxed), and exit. The network gets every store before the arrival and that before the exit,
+ * though stores stand in their queues when the last warp arrives: or a CTA that ends behind the barrier would be gone
+ * when they come. */
+static void stores_before_arrival(void **state)
+{
+  struct step_ops ops = mock_ops;
+  struct rig r;
+  unsigned accesses = 0, arrivals = 0, exits = 0;
+  (void)state;
+  rig_build_for(&r, "h200");
+  struct mock *m = mock_new(STORES + 1, WARPS);
+  ops.step = step_to_barrier;
+  arrived_warps = 0;
+  m->source.ops = &ops;
+  m->dense = true;
+  m->source.n_ctas = m->source.grid[0] = 4;
+  m->source.cluster[0] = 2, m->source.cluster[1] = m->source.cluster[2] = 1;
+  for (unsigned i = 0; i < STORES; i++) {
+    m->inst[i].pipe = PIPE_MEM;
+    m->inst[i].mem = (struct inst_mem){.space = MEM_CLUSTER, .op = MEM_STORE, .bytes = 4};
+  }
+  sm_start(r.sm, r.image, true);
+  sm_open_grid(r.sm, 0, &m->source, 0, &r.arena);
+  launch_queue_push(&r.sm->launches, (struct cta_launch){.carveout = r.params.l1_bytes - 65536});
+  picos window = params_request_ps(&r.params), at = 0;
+  for (picos from = 0; from < RUN_CYCLES * r.sm->period; from += window) {
+    const struct cluster_msg *c;
+    sm_run(r.sm, from, from + window);
+    rig_answer_code(&r);
+    for (; (c = cluster_queue_front(&r.sm->mem.cluster_out)); cluster_queue_pop(&r.sm->mem.cluster_out)) {
+      assert_true(c->arrive >= at);
+      at = c->arrive;
+      assert_int_equal(arrivals, c->kind == CLUSTER_EXIT);
+      accesses += c->kind == CLUSTER_ACCESS;
+      if (c->kind == CLUSTER_ARRIVE) assert_int_equal(accesses, STORES * WARPS);
+      arrivals += c->kind == CLUSTER_ARRIVE;
+      exits += c->kind == CLUSTER_EXIT;
+      if (c->kind == CLUSTER_ACCESS)
+        cluster_queue_push(&r.sm->mem.cluster_in, (struct cluster_msg){.arrive = at + window, .txn = c->txn});
+    }
+  }
+  assert_true(accesses == STORES * WARPS && arrivals == 1 && exits == 1);
+  assert_int_equal(r.sm->resident, 0);
+  free(m);
+  rig_free(&r);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(times), cmocka_unit_test(order), cmocka_unit_test(barrier),
                                      cmocka_unit_test(exits), cmocka_unit_test(alone),
-                                     cmocka_unit_test(moved)};
+                                     cmocka_unit_test(moved), cmocka_unit_test(stores_before_arrival)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,9 +39,15 @@ static inline void lsu_push(struct lsu *l, uint16_t txn)
   l->queue[(l->head + l->n++) % LSU_MAX_ENTRIES] = txn;
 }
 
+/* From the head on. */
+static inline uint16_t lsu_at(const struct lsu *l, unsigned i)
+{
+  return l->queue[(l->head + i) % LSU_MAX_ENTRIES];
+}
+
 static inline uint16_t lsu_head(const struct lsu *l)
 {
-  return l->queue[l->head];
+  return lsu_at(l, 0);
 }
 
 /* First cycle in which the head may enter the address stage, ports permitting; TIME_NEVER when there

@@ -409,6 +409,18 @@ void mem_unit_cluster_send(struct mem_unit *u, struct cluster_msg m, unsigned by
   cluster_queue_push(&u->cluster_out, m);
 }
 
+bool mem_unit_leaves_later(struct mem_unit *u, unsigned cta_slot)
+{
+  for (uint32_t r = u->queued; r; r &= r - 1) {
+    const struct lsu *l = u->client[bits_first(r)].lsu;
+    for (unsigned i = 0; i < l->n; i++) {
+      const struct txn *t = &u->pool.t[lsu_at(l, i)];
+      if ((t->kind == TXN_CLUSTER || t->unread) && warp_of(u, t)->cta_slot == cta_slot) return true;
+    }
+  }
+  return false;
+}
+
 /* It brings data, or, to load, nothing. */
 static void access_cluster(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
 {

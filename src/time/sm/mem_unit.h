@@ -130,6 +130,8 @@ void mem_unit_prefetch_code(struct mem_unit *, uint64_t line, uint64_t at);
 
 /* A message into the SM-to-SM network, with so many bytes of data. */
 void mem_unit_cluster_send(struct mem_unit *, struct cluster_msg, unsigned bytes, uint64_t now);
+/* Accesses of the CTA in this slot of the SM that go into it stand in the queues of the sub-cores. */
+bool mem_unit_leaves_later(struct mem_unit *, unsigned cta_slot);
 
 /* The port into the crossbar stood still for so long, ps. */
 void mem_unit_port_stood(struct mem_unit *, picos);

@@ -319,9 +319,29 @@ static void release_barrier(struct sm *m, struct cta_slot *s, uint64_t now)
 /* To the SM-to-SM network: the CTA has arrived at the barrier of its cluster, or exited. */
 static void tell_cluster(struct sm *m, const struct cta_slot *s, enum cluster_kind kind, uint64_t now)
 {
-  if (step_cluster_ctas(s->grid->source) == 1) return;
   mem_unit_cluster_send(&m->mem, (struct cluster_msg){.cta = s->cta->id, .grid = (uint32_t)(s->grid - m->grid),
                                                       .kind = (uint8_t)kind}, 0, now);
+}
+
+/* It goes the way of the CTA's accesses to others, behind those that have issued: a CTA that ends after the barrier has
+ * been reached by all that was sent to it before. No arrival waits for answers, which is what .release is for. */
+static void owe_cluster(struct sm *m, struct cta_slot *s, enum cluster_kind kind)
+{
+  if (step_cluster_ctas(s->grid->source) == 1) return;
+  m->untold += s->untold == 0;
+  s->untold |= (uint8_t)(1u << kind);
+}
+
+static void untold_cycle(struct sm *m, uint64_t now)
+{
+  for (unsigned i = 0; i < m->n_slots; i++) {
+    struct cta_slot *s = &m->slot[i];
+    if (!s->untold || mem_unit_leaves_later(&m->mem, i)) continue;
+    if (s->untold & 1u << CLUSTER_ARRIVE) tell_cluster(m, s, CLUSTER_ARRIVE, now);
+    if (s->untold & 1u << CLUSTER_EXIT) tell_cluster(m, s, CLUSTER_EXIT, now);
+    s->untold = 0;
+    m->untold--;
+  }
 }
 
 /* A step ended a warp or the CTA, or released a barrier. */
@@ -330,9 +350,9 @@ static void cta_event(void *ctx, unsigned cta_slot, uint32_t flags, uint64_t now
   struct sm *m = ctx;
   struct cta_slot *s = &m->slot[cta_slot];
   if (flags & EFF_BAR_RELEASED) release_barrier(m, s, now);
-  if (flags & EFF_CLUSTER_ARRIVED) tell_cluster(m, s, CLUSTER_ARRIVE, now);
+  if (flags & EFF_CLUSTER_ARRIVED) owe_cluster(m, s, CLUSTER_ARRIVE);
   if (flags & EFF_CTA_DONE) {
-    tell_cluster(m, s, CLUSTER_EXIT, now);
+    owe_cluster(m, s, CLUSTER_EXIT);
     s->exiting = true;
     m->exiting++;
   }
@@ -415,6 +435,7 @@ static bool sm_cycle(struct sm *m)
     for (unsigned i = 0; m->resident && i < m->n_sub_cores; i++)
       if (m->mem.wake[i] < m->wake_at[i]) m->wake_at[i] = m->mem.wake[i];
   }
+  if (m->untold) untold_cycle(m, now);
   if (m->exiting) retire_cycle(m);
   return true;
 }

@@ -20,6 +20,7 @@ struct cta_slot {
   struct sm_grid *grid;
   unsigned number;      /* slot of the step source */
   bool exiting;         /* all warps have exited; waits for what is in flight */
+  uint8_t untold;       /* what the cluster is to hear, bit per enum cluster_kind, behind accesses still in the queues */
   uint8_t sub_core[SM_MAX_WARPS_PER_CTA], warp[SM_MAX_WARPS_PER_CTA];
 };
 
@@ -41,6 +42,7 @@ struct sm {
   struct cta_slot slot[SM_MAX_CTAS];
   unsigned n_slots; /* sm.max_ctas */
   unsigned resident, exiting;
+  unsigned untold;       /* slots of which the cluster is to hear */
   uint64_t cycle;        /* next cycle to simulate */
   uint64_t active_from;  /* first cycle of the current busy stretch */
   uint64_t fp64_free_at; /* shared FP64 pipe */
