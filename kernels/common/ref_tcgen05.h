@@ -13,7 +13,7 @@ enum { D_F16, D_F32, D_S32 };
 enum { D_COLUMNS = 64, A_WORDS = 8, SCALE_WORDS = 16, LANES = 128, SHARED = 24576, B_AT = 16384, ROW = 32 };
 
 struct product {
-    uint32_t kind, idesc, add, a_in_tmem, shift, d_lane, a[2], b[2], mask[8], scale_b, meta, unused[12];
+    uint32_t kind, idesc, add, a_in_tmem, shift, d_lane, a[2], b[2], mask[8], scale_b, meta, zeros[2], unused[10];
 };
 
 struct image {

@@ -13,6 +13,8 @@ struct test {
     unsigned add, a_in_tmem, negate_a, negate_b, shift, saturate, upper_lanes, masked;
     unsigned scale_id_a, scale_id_b, ue8m0;
     unsigned sparse, selector, stationary;
+    unsigned most; /* code of the furthest move of columns: 8, 16, 32 */
+    uint64_t zeros; /* zero-column mask, of stationary B */
 };
 
 static unsigned code_of(int format)
@@ -30,7 +32,8 @@ static uint32_t idesc_of(const struct test *t)
 {
     uint32_t d = (uint32_t)t->d << 4 | code_of(t->format_a) << 7 | code_of(t->format_b) << 10 | t->negate_a << 13 |
                  t->negate_b << 14 | (uint32_t)t->transposed_a << 15 | (uint32_t)t->transposed_b << 16 |
-                 t->columns / 8 << 17 | t->rows / 16 << 24 | t->saturate << 3 | t->sparse << 2 | t->selector;
+                 t->columns / 8 << 17 | t->rows / 16 << 24 | t->saturate << 3 | t->sparse << 2 | t->selector |
+                 t->most << 30;
     if (t->kind < KIND_MXF8F6F4)
         return d;
     d &= ~(3u << 4);
@@ -89,6 +92,26 @@ static unsigned parts_of(const struct test *t)
 static uint32_t pick(const struct test *t, int format, uint64_t seed, unsigned i, unsigned k)
 {
     return element(format, seed, i * 128ull + k) & (is_fp4(t) ? 15 : ~0u);
+}
+
+/* Columns of B in a CTA's shared memory: with a mask more than are multiplied. */
+static unsigned stored_columns(const struct test *t)
+{
+    return t->columns / ctas + (t->zeros ? 32 : 0);
+}
+
+/* Of the column of B that the mask puts in place n; 0: none. Spans are walked one column after the other. */
+static uint32_t column(const struct test *t, uint64_t seed, unsigned n, unsigned k)
+{
+    unsigned width = t->columns / parts_of(t), part = n / width, left;
+    unsigned use = (t->zeros >> 48 & 255) + 1, skip = (t->zeros >> 40 & 255) + 1, zero = t->zeros >> (32 + part) & 1;
+    left = (zero ? skip : use) - (unsigned)(t->zeros >> 8 * part & 255);
+    for (unsigned i = 0; i < n % width; i++)
+        if (--left == 0) {
+            zero = !zero;
+            left = zero ? skip : use;
+        }
+    return (t->zeros >> 39 & 1) && zero ? 0 : pick(t, t->format_b, seed, n + (unsigned)(t->zeros >> 56), k);
 }
 
 /* ---- a sparse A -------------------------------------------------------------------------- */
@@ -198,7 +221,7 @@ static uint32_t int_result(const struct test *t, uint64_t seed, unsigned i, unsi
 {
     int64_t sum = t->add ? (int32_t)d : 0;
     for (unsigned k = 0; k < whole_depth(t); k++) {
-        uint32_t a = whole_a(t, seed, i, k), b = pick(t, t->format_b, seed + 1, n, k);
+        uint32_t a = whole_a(t, seed, i, k), b = column(t, seed + 1, n, k);
         sum += (int64_t)(t->format_a == S8 ? (int8_t)a : (int)a) * (t->format_b == S8 ? (int8_t)b : (int)b);
     }
     if (t->saturate)
@@ -229,7 +252,7 @@ static uint32_t float_result(const struct test *t, uint64_t seed, unsigned i, un
         int live = 1;
         for (unsigned j = k; j < k + group; j++) {
             struct number a = decode(t->format_a, whole_a(t, seed, i, j));
-            struct number b = decode(t->format_b, pick(t, t->format_b, seed + 1, n, j));
+            struct number b = decode(t->format_b, column(t, seed + 1, n, j));
             if (group == 1)
                 x = (struct number){a.sig * b.sig, a.exp + b.exp, a.frac + b.frac};
             else /* exact, in quarters */
@@ -278,11 +301,12 @@ static void build(const struct test *t, struct product *p, unsigned number)
     uint64_t seed = 1000 + 16 * number;
     unsigned own = t->rows / ctas, columns = t->columns / ctas;
     struct layout a = layout_of(t->swizzle_a, t->transposed_a, own, bytes_of(t->format_a), 0);
-    struct layout b = layout_of(t->swizzle_b, t->transposed_b, columns, bytes_of(t->format_b), B_AT);
+    struct layout b = layout_of(t->swizzle_b, t->transposed_b, stored_columns(t), bytes_of(t->format_b), B_AT);
     *p = (struct product){.kind = (uint32_t)t->kind, .idesc = idesc_of(t), .add = t->add, .a_in_tmem = t->a_in_tmem,
                           .shift = t->shift, .d_lane = t->upper_lanes ? 16 : 0, .scale_b = 4, .meta = META_AT};
     descriptor(p->a, &a);
     descriptor(p->b, &b);
+    p->zeros[0] = (uint32_t)t->zeros, p->zeros[1] = (uint32_t)(t->zeros >> 32);
     for (unsigned i = 0; i < 4 * ctas && t->masked; i++)
         p->mask[i] = (uint32_t)ref_splitmix64(seed + 5, i);
     for (unsigned c = 0; c < ctas; c++) {
@@ -292,7 +316,7 @@ static void build(const struct test *t, struct product *p, unsigned number)
             put_a(t, im, seed, c * own, own);
         else
             put_matrix(t, im, 0, seed, c * own, own);
-        put_matrix(t, im, 1, seed + 1, c * columns, columns);
+        put_matrix(t, im, 1, seed + 1, c * columns, stored_columns(t));
         if (t->sparse)
             put_meta(t, im, seed, c * own, own);
         if (t->kind >= KIND_MXF8F6F4)

@@ -15,7 +15,8 @@ struct product {
     unsigned mask[8];       /* lanes of D that stay */
     unsigned scale_b;       /* column of B's scales, from SCALES_AT on */
     unsigned meta;          /* column of a sparse A's metadata, from SCALES_AT on */
-    unsigned unused[12];
+    unsigned zeros[2];      /* zero-column mask of B that stays */
+    unsigned unused[10];
 };
 
 struct image {
@@ -123,27 +124,35 @@ template <int CTAS> __device__ void multiply_sparse(const product &p, unsigned t
 }
 
 /* The same with B that stays in the unit (.ws), of one CTA. */
-#define STATIONARY(SPARSE, KIND, A, ACODE, META)                                                                    \
+#define STATIONARY(SPARSE, KIND, A, ACODE, META, MASK)                                                              \
     asm volatile("{.reg .pred p; setp.ne.b32 p, %4, 0;\n"                                                            \
-                 "tcgen05.mma.ws" SPARSE ".cta_group::1.kind::" KIND " [%0], " ACODE ", %2, " META "%3, p;}" ::"r"(d), A, \
-                 "l"(b), "r"(p.idesc), "r"(p.add), "r"(meta)                                                         \
+                 "tcgen05.mma.ws" SPARSE ".cta_group::1.kind::" KIND " [%0], " ACODE ", %2, " META "%3, p" MASK ";}" ::    \
+                     "r"(d), A, "l"(b), "r"(p.idesc), "r"(p.add), "r"(meta), "l"(zeros)                                \
                  : "memory")
-#define STATIONARY_KINDS(SPARSE, A, ACODE, META)                                                                    \
-    if (p.kind == KIND_F16) STATIONARY(SPARSE, "f16", A, ACODE, META);                                                \
-    if (p.kind == KIND_I8) STATIONARY(SPARSE, "i8", A, ACODE, META);                                                  \
-    if (p.kind == KIND_F8F6F4) STATIONARY(SPARSE, "f8f6f4", A, ACODE, META)
+
+#define STATIONARY_KINDS(SPARSE, A, ACODE, META, MASK)                                                              \
+    if (p.kind == KIND_F16) STATIONARY(SPARSE, "f16", A, ACODE, META, MASK);                                          \
+    if (p.kind == KIND_I8) STATIONARY(SPARSE, "i8", A, ACODE, META, MASK);                                            \
+    if (p.kind == KIND_F8F6F4) STATIONARY(SPARSE, "f8f6f4", A, ACODE, META, MASK)
 
 __device__ inline void multiply_stationary(const product &p, unsigned tmem, unsigned start)
 {
     u64 a = ((u64)p.a[1] << 32 | p.a[0]) + (start >> 4), b = ((u64)p.b[1] << 32 | p.b[0]) + (start >> 4);
+    u64 zeros = (u64)p.zeros[1] << 32 | p.zeros[0];
     unsigned d = tmem, at = d + A_AT, meta = d + SCALES_AT + p.meta;
     bool sparse = p.idesc >> 2 & 1;
-    if (!sparse && !p.a_in_tmem) {
-        STATIONARY_KINDS("", "l"(a), "%1", "");
+    if (!sparse && !p.a_in_tmem && !zeros) {
+        STATIONARY_KINDS("", "l"(a), "%1", "", "");
+    } else if (!sparse && !p.a_in_tmem) {
+        STATIONARY_KINDS("", "l"(a), "%1", "", ", %6");
+    } else if (!sparse && !zeros) {
+        STATIONARY_KINDS("", "r"(at), "[%1]", "", "");
     } else if (!sparse) {
-        STATIONARY_KINDS("", "r"(at), "[%1]", "");
+        STATIONARY_KINDS("", "r"(at), "[%1]", "", ", %6");
+    } else if (!p.a_in_tmem && !zeros) {
+        STATIONARY_KINDS(".sp", "l"(a), "%1", "[%5], ", "");
     } else if (!p.a_in_tmem) {
-        STATIONARY_KINDS(".sp", "l"(a), "%1", "[%5], ");
+        STATIONARY_KINDS(".sp", "l"(a), "%1", "[%5], ", ", %6");
     }
 }
 

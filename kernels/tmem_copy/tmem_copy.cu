@@ -1,10 +1,10 @@
 /*
  * tcgen05.cp (sm_100a): every shape from shared to tensor memory, also of packed elements of 4 and 6 bits, with
- * and without swizzle. One CTA, four warps, which then dump all lanes.
+ * and without swizzle; tcgen05.shift. One CTA, four warps, which then dump all lanes.
  */
 #include "../common/tcgen05.cuh"
 
-enum { COLUMNS = 32, LANES = 128, BYTES = 8192, COPIES = 9 };
+enum { COLUMNS = 32, LANES = 128, BYTES = 8192, COPIES = 10 };
 
 #define COPY(SHAPE)                                                                                                \
     asm volatile("tcgen05.cp.cta_group::1." SHAPE " [%0], %1;" ::"r"(at), "l"(matrix) : "memory")
@@ -28,6 +28,7 @@ template <int WHICH> __device__ void copy(unsigned at, const unsigned char *shar
     if (WHICH == 4) COPY("32x128b.warpx4");
     if (WHICH == 5) COPY("128x128b.b8x16.b4x16_p64");
     if (WHICH == 8) COPY("4x256b");
+    if (WHICH == 9) asm volatile("tcgen05.shift.cta_group::1.down [%0];" ::"r"(at) : "memory");
     if (WHICH == 6) COPY("32x128b.warpx4.b8x16.b6x16_p32");
 }
 
@@ -39,7 +40,7 @@ template <int WHICH> __device__ void one(unsigned tmem, const unsigned char *sha
     tmem_store32(own_lanes(tmem), r);
     tmem_barrier();
     if (threadIdx.x < 32 && elect_one()) {
-        copy<WHICH>(tmem + 8 + (WHICH == 8 ? 31 << 16 : 0), shared);
+        copy<WHICH>(tmem + 8 + (WHICH == 8 ? 31 << 16 : WHICH == 9 ? 64 << 16 : 0), shared);
         asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [%0];" ::"l"(done) : "memory");
     }
     barrier_wait(done, WHICH % 2);
@@ -70,5 +71,6 @@ extern "C" __global__ void tmem_copy(const uint4 *in, unsigned *out)
     one<6>(where, shared, out, &done);
     one<7>(where, shared, out, &done);
     one<8>(where, shared, out, &done);
+    one<9>(where, shared, out, &done);
     if (threadIdx.x < 32) tmem_free(where, COLUMNS);
 }

@@ -1,7 +1,8 @@
-/* Reference of tmem_copy: the lanes that get each row (PTX ISA, tcgen05.cp; of 4x256b: NVIDIA CUTLASS, one in each 32). */
+/* Reference of tmem_copy: the lanes that get each row (PTX ISA, tcgen05.cp; of 4x256b: NVIDIA CUTLASS, one in each 32), and
+ * the 31 lanes that get those behind them (tcgen05.shift, .31x256b). */
 #include "../common/ref.h"
 
-enum { COLUMNS = 32, LANES = 128, BYTES = 8192, COPIES = 9, AT = 8 };
+enum { COLUMNS = 32, LANES = 128, BYTES = 8192, COPIES = 10, AT = 8 };
 
 static uint8_t in[BYTES];
 static uint32_t out[COPIES][LANES][COLUMNS];
@@ -46,6 +47,9 @@ int main(int argc, char **argv)
     }
     for (unsigned i = 0; i < 4; i++)
         row_to(8, 32 * i + 31, 0, &in[i * 16], 8), row_to(8, 32 * i + 31, 1, &in[2048 + i * 16], 8);
+    for (unsigned l = 64; l < 64 + 31; l++)
+        for (unsigned k = AT; k < AT + 8; k++)
+            out[9][l][k] = (l + 1) << 16 | k;
     for (unsigned i = 0; i < 64; i++) {
         row_to(2, i, 0, &in[i * 16], 8), row_to(2, i + 64, 0, &in[i * 16], 8);
         unsigned first = i < 32 ? i : i + 32;

@@ -1,6 +1,6 @@
 /*
  * tcgen05.mma.ws and .ws.sp (sm_100a), one CTA for each product: 128, 64 and 32 rows, whose columns lie in one, two and
- * four parts. What is multiplied is in the records and images of tmem_mma_ws.ref.c.
+ * four parts, some with columns of B that are zero and columns that begin further right. What is multiplied is in the records and images of tmem_mma_ws.ref.c.
  */
 #include "../common/tcgen05_mma.cuh"
 

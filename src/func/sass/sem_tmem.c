@@ -294,6 +294,38 @@ static uop_fn *pick_copy(const struct sass_inst *s, struct uop *u)
   return shape < CP_SHAPES && cp_shapes[shape].rows && sass_get(s, FLD_TCCP_FORMAT) < FORMATS ? utccp : NULL;
 }
 
+/* ---- rows that move ------------------------------------------------------------------------------ */
+
+/* tcgen05.shift.down moves 31 rows of 32 bytes, in the lanes of one warp: lane i gets what lane i + 1 had, the last stays
+ * (PTX ISA, shape .31x256b). That down is this way and not the other it does not say in so many words; but it lets
+ * tcgen05.cp.4x256b follow, which writes one lane of each 32 anew, and a convolution's next tap needs the next pixel. */
+enum { SHIFT_COLUMNS = 8 };
+
+static void shift_one(struct tensor_memory *memory, uint32_t at)
+{
+  for (unsigned i = 0; i + 1 < TMEM_QUARTER; i++) {
+    uint32_t *row = &memory->word[tmem_lane(at) + i][tmem_column(at)];
+    memcpy(row, row + TMEM_COLUMNS, SHIFT_COLUMNS * sizeof *row);
+  }
+}
+
+static bool utcshift(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
+{
+  const uint32_t at = warp_uniform(w, u->s->ua) + (uint32_t)u->s->offset;
+  const bool pair = sass_get(u->s, FLD_TMA_2CTA);
+  (void)m;
+  if (tmem_lane(at) % TMEM_QUARTER || tmem_lane(at) >= TMEM_LANES || tmem_column(at) + SHIFT_COLUMNS > TMEM_COLUMNS)
+    return func_fault(w, e, f, FAULT_ILLEGAL_ADDRESS, 0, at,
+                      "tcgen05.shift of tensor memory 0x%x: not in lane 0, 32, 64 or 96, or beyond column %d", at,
+                      TMEM_COLUMNS - 1);
+  const struct func_cta *other = pair ? tensor_pair(w, e, f) : NULL;
+  if (pair && !other) return false;
+  e->tensor = (struct tensor_work){.a_bytes = (TMEM_QUARTER - 1) * SHIFT_COLUMNS * 4, .ctas = pair ? 2 : 1};
+  shift_one(tensor_memory_of(w->cta), at);
+  if (other) shift_one(tensor_memory_of(other), at);
+  return true;
+}
+
 /* ---- commit: one arrival at the mbarrier of each CTA that is named ----------------------------- */
 
 enum { BAR_ROW = 0, BAR_BYTES = 8 };
@@ -356,6 +388,9 @@ uop_fn *sem_tmem_handler(const struct sass_inst *s, struct uop *u)
   case SEM_LDTM: case SEM_STTM: return pick_access(s, u);
   case SEM_FENCE_TMEM: return fence;
   case SEM_UTCCP: return pick_copy(s, u);
+  case SEM_UTCSHIFT:
+    u->flags |= UOP_FAULTS;
+    return sass_get(s, FLD_TC_DOWN) ? utcshift : NULL;
   case SEM_UTCATOMSWS:
     u->flags |= UOP_FAULTS;
     return sass_get(s, FLD_TC_ALIGN) ? find_and_set : NULL;

@@ -115,6 +115,52 @@ static bool places_fit(const struct tc_product *p)
          (!p->sparse || place_fits(p, p->meta_at, 2));
 }
 
+/* The zero-column mask of .ws (PTX ISA, zero-column mask descriptor; which span is which: its examples, and NVIDIA
+ * CUTLASS, mma_sm100_desc.hpp). Each part of D's columns has spans of columns that are used and of columns that are
+ * zero in turn, from the middle of one on; column n is B's column n + shift. */
+struct spans {
+  bool any;
+  unsigned use, skip, shift;
+};
+
+static struct spans spans_of(uint64_t mask)
+{
+  enum { BYTE = 0xff, ANY = 39, SKIP = 40, USE = 48, SHIFT = 56, SHIFT_BITS = 0x3f };
+  return (struct spans){mask >> ANY & 1, (unsigned)(mask >> USE & BYTE) + 1, (unsigned)(mask >> SKIP & BYTE) + 1,
+                        (unsigned)(mask >> SHIFT & SHIFT_BITS)};
+}
+
+static bool skips_first(uint64_t mask, unsigned part)
+{
+  enum { FIRST = 32 };
+  return mask >> (FIRST + part) & 1;
+}
+
+static unsigned start_of(uint64_t mask, unsigned part)
+{
+  return (unsigned)(mask >> 8 * part & 0xff);
+}
+
+/* No document says what a start behind the first span is. */
+static bool read_zeros(struct tc_product *p, const struct func_warp *w, unsigned ur)
+{
+  enum { MOST = 30, FEW = 16 };
+  const unsigned code = field(p->idesc, MOST, 2), most = code ? 4u << code : 0;
+  p->zeros = p->stationary && ur != SASS_URZ ? lane_join(warp_uniform(w, ur), warp_uniform(w, ur + 1)) : 0;
+  const struct spans x = spans_of(p->zeros);
+  for (unsigned i = 0; x.any && i < p->banks; i++)
+    if (start_of(p->zeros, i) >= (skips_first(p->zeros, i) ? x.skip : x.use)) return false;
+  return x.shift <= most && (p->rows != QUARTER || x.shift <= FEW);
+}
+
+static bool is_zero(const struct tc_product *p, const struct spans *x, unsigned column)
+{
+  const unsigned width = p->columns / p->banks, part = column / width;
+  const bool first = skips_first(p->zeros, part);
+  const unsigned at = (column % width + start_of(p->zeros, part)) % (x->use + x->skip);
+  return first ? at < x->skip : at >= x->use;
+}
+
 /* Metadata begins in an even column; those of 16 and 32 bits are in it or the next one (NVIDIA CUTLASS,
  * mma_traits_sm100.hpp), all others in both. */
 static bool read_sparse(struct tc_product *p, uint32_t at)
@@ -139,6 +185,8 @@ static bool take_product(struct tc_product *p, struct func_warp *w, const struct
       .d_at = warp_uniform(w, s->src[2].index),
   };
   if (p->a_in_tmem) p->a_at = warp_uniform(w, s->src[0].index);
+  if (sass_get(s, FLD_TC_ASHIFT))
+    return refuse(w, e, f, "rows of A that move (.ashift): which rows, and when, the PTX ISA does not say", p->idesc);
   if (!read_formats(p, (enum sass_sem)s->sem)) return refuse(w, e, f, "no such formats", p->idesc);
   p->row_bytes = TC_ROW;
   p->scaled = s->sem == SEM_UTCQMMA_SF || s->sem == SEM_UTCOMMA;
@@ -147,6 +195,9 @@ static bool take_product(struct tc_product *p, struct func_warp *w, const struct
     return refuse(w, e, f, "no such metadata of a sparse matrix", p->idesc);
   p->depth = p->row_bytes / p->bytes;
   if (!read_shape(p)) return refuse(w, e, f, "no such shape", p->idesc);
+  if (!read_zeros(p, w, (unsigned)sass_get(s, FLD_TC_AUX)))
+    return refuse(w, e, f, "a zero-column mask that moves columns further than this, or starts behind a span",
+                  p->idesc);
   if (!places_fit(p))
     return refuse(w, e, f, "an address outside tensor memory, or in a lane where no product begins", p->idesc);
   return true;
@@ -210,14 +261,26 @@ static bool read_a(struct func_warp *w, const struct uop *u, const struct tc_pro
   return true;
 }
 
+/* Columns begin further right; some are zero. */
+static void choose_columns(const struct tc_product *p, struct tc_operands *o)
+{
+  const struct spans x = spans_of(p->zeros);
+  if (x.shift) memmove(o->b[0], o->b[x.shift], sizeof o->b[0] * p->columns);
+  for (unsigned n = 0; x.any && n < p->columns; n++)
+    if (is_zero(p, &x, n)) memset(o->b[n], 0, sizeof o->b[n]);
+}
+
 static bool read_b(struct func_warp *w, const struct uop *u, const struct tc_product *p, struct tc_operands *o,
                    const struct effect *e, struct fault *f)
 {
   const unsigned n = p->columns / p->ctas, length = p->row_bytes * (p->sparse ? 2 : 1);
+  const unsigned further = spans_of(p->zeros).shift;
   const uint64_t descriptor = pair_of_registers(w, u->s->src[1].index);
   for (unsigned c = 0; c < p->ctas; c++)
-    if (!read_shared(w, e, f, o->part[c].cta, descriptor, field(p->idesc, 16, 1), n, length, p->bytes, &o->b[c * n]))
+    if (!read_shared(w, e, f, o->part[c].cta, descriptor, field(p->idesc, 16, 1), n + further, length, p->bytes,
+                     &o->b[c * n]))
       return false;
+  choose_columns(p, o);
   if (p->bytes == 1 && !p->integer && !p->fp4) unpack(o->b, p->columns, length, p->format_b);
   return true;
 }
@@ -290,8 +353,7 @@ uop_fn *SEM_NAME(sem_utcmma_part)(const struct sass_inst *s, struct uop *u)
   enum { A_FROM_TMEM = 0x19ea, A_FROM_TMEM_SCALED = 0x1fea };
   const unsigned opcode = (unsigned)s->val[0];
   const bool stationary = sass_get(s, FLD_TC_WS), scaled = s->sem == SEM_UTCQMMA_SF || s->sem == SEM_UTCOMMA;
-  if (sass_get(s, FLD_TC_ASHIFT) || sass_get(s, FLD_TC_META) % 2) return NULL;
-  if (stationary && (scaled || sass_get(s, FLD_TMA_2CTA) || sass_get(s, FLD_TC_AUX) != SASS_URZ)) return NULL;
+  if (sass_get(s, FLD_TC_META) % 2 || (stationary && (scaled || sass_get(s, FLD_TMA_2CTA)))) return NULL;
   u->flags |= UOP_FAULTS;
   u->imm = opcode == A_FROM_TMEM || opcode == A_FROM_TMEM_SCALED;
   u->imm2 = s->sem == SEM_UTCOMMA && !sass_get(s, FLD_TC_4X) && !sass_get(s, FLD_TC_BLOCK16);

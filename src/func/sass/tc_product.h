@@ -15,7 +15,7 @@
 #include "func/sass/tc_matrix.h"
 #include "func/sass/tensor_memory.h"
 
-enum { TC_ROWS = 128, TC_COLUMNS = 256, TC_CTAS = 2, TC_BANKS = 4, TC_MASK_WORDS = 4 };
+enum { TC_ROWS = 128, TC_COLUMNS = 256, TC_CTAS = 2, TC_BANKS = 4, TC_MASK_WORDS = 4, TC_MOST_SKIPPED = 32 };
 enum tc_d { TC_D_F16, TC_D_F32, TC_D_S32 };
 
 /* What an instruction descriptor and the instruction ask for. */
@@ -31,6 +31,7 @@ struct tc_product {
   unsigned banks;                     /* 1, 2, 4 */
   bool spread;
   bool stationary;                    /* .ws: B stays in the unit */
+  uint64_t zeros;                     /* … which of its columns count as zero, where they begin (sem_utcmma.c) */
   bool a_in_tmem;
   uint32_t a_at, d_at;                /* addresses in tensor memory */
   bool sparse;                        /* half of A's elements are there; B has twice as many */
@@ -50,7 +51,7 @@ struct tc_part {
 
 struct tc_operands {
   struct tc_part part[TC_CTAS];
-  uint8_t b[TC_COLUMNS][TC_ROW_MAX];
+  uint8_t b[TC_COLUMNS + TC_MOST_SKIPPED][TC_ROW_MAX];
 };
 
 /* The lane of row i, from address `at` on, in part `bank` of D's columns. */

@@ -651,6 +651,7 @@ static void fill_tmem(const struct sass_inst *s, struct inst *t)
 {
   enum { HALF_WARP = 16, WARP = 32, FIRST_HALF = 4 }; /* TMEM_SHAPE: from this one on half of the threads */
   static const uint8_t op[SEM__N] = {[SEM_STTM] = TMEM_STORE, [SEM_FENCE_TMEM] = TMEM_FENCE, [SEM_UTCCP] = TMEM_COPY,
+                                     [SEM_UTCSHIFT] = TMEM_COPY,
                                      [SEM_UTCHMMA] = TMEM_PRODUCT, [SEM_UTCIMMA] = TMEM_PRODUCT,
                                      [SEM_UTCQMMA] = TMEM_PRODUCT, [SEM_UTCQMMA_SF] = TMEM_PRODUCT,
                                      [SEM_UTCOMMA] = TMEM_PRODUCT};

@@ -20,7 +20,7 @@ struct cta_slot {
   struct sm_grid *grid;
   unsigned number;      /* slot of the step source */
   bool exiting;         /* all warps have exited; waits for what is in flight */
-  uint8_t untold;       /* what the cluster is to hear, bit per enum cluster_kind, behind accesses still in the queues */
+  uint8_t untold;       /* what the cluster is to hear (bit per enum cluster_kind), behind accesses in the queues */
   uint8_t sub_core[SM_MAX_WARPS_PER_CTA], warp[SM_MAX_WARPS_PER_CTA];
 };
 
