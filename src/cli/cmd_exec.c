@@ -41,7 +41,7 @@ enum {
   OPT_SAMPLE_CTAS, OPT_INTERLEAVE, OPT_TIMELINE, OPT_TIMELINE_SMS, OPT_TIMELINE_WARPS, OPT_TIMELINE_US, OPT_TOOL,
   OPT_PRINT_LEVEL, OPT_PRINT_LIMIT, OPT_LEAK_CHECK, OPT_ERROR_EXITCODE, OPT_LOG_FILE, OPT_HTML, OPT_HTML_BASELINE,
   OPT_WHAT_IF, OPT_MACHINE, OPT_LIBS, OPT_CHECKPOINT, OPT_CHECKPOINT_AT, OPT_RESTORE,
-  OPT_SYSROOT, OPT_MEMORY, OPT_MISSING_CALLS, OPT_FUNCTIONAL_CPU, OPT_FAST_FORWARD, OPT_HOST_TIME, OPT_MIG,
+  OPT_SYSROOT, OPT_MEMORY, OPT_MISSING_CALLS, OPT_FUNCTIONAL_CPU, OPT_FAST_FORWARD, OPT_HOST_TIME, OPT_SPIN, OPT_MIG,
   OPT_OUTPUT = 'o',
 };
 
@@ -66,6 +66,8 @@ static const struct cli_option options[] = {
                                       "instructions at most (4096), for programs that race"},
   {OPT_HOST_TIME, "host-time", "HOW", "how long the program computes between calls: calls (not at all, the\n"
                                       "default), measured[,SCALE], record=FILE, replay=FILE (docs/exec.md)"},
+  {OPT_SPIN, "spin", "HOW", "a program that waits in its own code for what a kernel writes: evidence (the\n"
+                            "default), or strict: each look takes simulated time (docs/exec.md)"},
   {OPT_THREADS, "threads", "N", "host threads (1)"},
   {OPT_REPORT, "report", "FILE", "write the table of launches there, not to stderr"},
   {OPT_JSON, "json", "FILE", "write the launches as JSON; - is stdout"},
@@ -216,6 +218,14 @@ static int take_host_time(struct exec_run *x, const char *arg)
   host_gaps_free(&gaps);
   if (!realpath(c.file, path)) return cli_error("%s: %s", c.file, host_error());
   fprintf(x->out, "host_time=replay=%s\n", path);
+  return CLI_OK;
+}
+
+static int take_spin(const struct cli_command *cmd, struct exec_run *x, const char *arg)
+{
+  if (strcmp(arg, "strict") != 0 && strcmp(arg, "evidence") != 0)
+    return cli_usage_error(cmd, "--spin is evidence or strict, not '%.60s'", arg);
+  fprintf(x->out, "spin=%s\n", arg);
   return CLI_OK;
 }
 
@@ -375,6 +385,7 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_MIG: return take_mig(cmd, x, arg);
   case OPT_WHAT_IF: return take_what_if(cmd, x, arg);
   case OPT_HOST_TIME: return take_host_time(x, arg);
+  case OPT_SPIN: return take_spin(cmd, x, arg);
   case OPT_TIMED: x->timed = true; break;
   case OPT_FUNCTIONAL: x->timed = false; break;
   case OPT_OUTPUT: x->capture = arg; break;

@@ -138,6 +138,7 @@ static void finish(struct front *f, struct command *c)
 {
   if (c->ops->end) c->ops->end(c);
   c->state = COMMAND_DONE;
+  f->look_up |= c->awaited;
   f->last_end = later(f->last_end, c->end);
   f->n_open--;
   for (uint32_t i = 0; i < c->n_behind; i++) {
@@ -302,7 +303,7 @@ static bool run_gpus(struct front *f, uint64_t until, enum front_gpu_stop *stop)
 
 static enum front_stop run(struct front *f, uint64_t until, const struct command *target)
 {
-  while (!target || target->state != COMMAND_DONE) {
+  while ((!target || target->state != COMMAND_DONE) && !(f->led && f->look_up)) {
     enum front_gpu_stop stop;
     if (start_kernels(f)) continue;
     if (run_gpus(f, until, &stop)) {

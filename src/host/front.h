@@ -63,6 +63,7 @@ struct command {
   int priority;     /* of a kernel: higher ones first */
   unsigned queue;   /* hardware queue, from 1; 0: none */
   enum command_state state;
+  bool awaited;     /* a run that may be cut (front.led) ends with it */
   bool late;        /* it was ready and had to wait for the GPU, or asks */
   unsigned users;
   uint64_t id;      /* in the order in which they were given */
@@ -121,6 +122,8 @@ struct front {
   uint64_t last_end;   /* ps: of all commands that have ended, the last end */
   uint64_t next_id, n_open; /* n_open: commands given that have not ended */
   bool busy;           /* in front_run */
+  bool led;            /* it comes back early, with FRONT_REACHED, when … */
+  bool look_up;        /* … the caller should look again who waits for what */
 };
 
 /* Why front_run is back. */

@@ -12,6 +12,7 @@
 
 #include "base/bug.h"
 #include "base/host_memory.h"
+#include "base/own_thread.h"
 
 /* From job to job of a run it takes less, also where cores of a CPU go on for some 100 us between two jobs of a GPU;
  * a parked helper takes some 50 us to come back. */
@@ -119,6 +120,7 @@ static void *helper_main(void *arg)
 {
   const struct team_helper *h = arg;
   struct team *t = h->team;
+  own_thread();
   for (unsigned word = h->seen;;) {
     word = wait_for_job(t, number(word));
     if (atomic_load_explicit(&t->stop, memory_order_relaxed)) return NULL;

@@ -60,7 +60,7 @@ CUresult advice_give(struct shim *s, uint64_t addr, uint64_t bytes, int advice, 
 {
   struct block *b = managed(s, addr, bytes);
   const CUresult r = keep(s, b, advice, l);
-  if (r == CUDA_SUCCESS && b->image) managed_advise(s, b);
+  if (r == CUDA_SUCCESS && b->moves) managed_advise(s, b);
   return r;
 }
 
@@ -76,9 +76,9 @@ CUresult advice_prefetch(struct shim *s, uint64_t addr, uint64_t bytes, CUmemLoc
   struct stream *st = stream_of(s, stream);
   CUresult r = check(s, b, l);
   if (r != CUDA_SUCCESS) return r;
-  if (b->image && !st) return CUDA_ERROR_INVALID_HANDLE;
+  if (b->moves && !st) return CUDA_ERROR_INVALID_HANDLE;
   b->advice.prefetched = l;
-  return b->image ? prefetch_give(s, addr, bytes, l.type != LOCATION_DEVICE, st) : CUDA_SUCCESS;
+  return b->moves ? prefetch_give(s, addr, bytes, l.type != LOCATION_DEVICE, st) : CUDA_SUCCESS;
 }
 
 static bool is_batch(struct shim *s, const struct advice_batch *b, unsigned long long flags, CUstream stream)

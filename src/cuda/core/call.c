@@ -1,6 +1,8 @@
 #include "cuda/core/call.h"
 
+#include "cuda/core/host_turns.h"
 #include "cuda/core/managed.h"
+#include "cuda/core/poll_trap.h"
 #include "cuda/core/task.h"
 
 static void clock_enter(struct call *c)
@@ -33,6 +35,7 @@ static struct shim *lock(struct call *c)
   atomic_fetch_sub(&s->wanted, 1);
   s->calls++;
   s->caller = pthread_getspecific(s->thread_key);
+  if (s->host_turns) host_turns_meet(s);
   return c->s = s;
 }
 
@@ -40,6 +43,7 @@ static CUresult unlock(struct call *c, CUresult r)
 {
   memory_end(&c->memory);
   if (c->clocked) host_clock_leave(c->s);
+  if (c->s->polls) poll_trap_behind_call(c->s);
   pthread_mutex_unlock(&c->s->lock);
   return r;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "cuda/core/host_image.h"
 #include "cuda/core/shim.h"
 
 enum { CHUNK = 16 << 10 };
@@ -20,7 +21,7 @@ bool program_read(const struct shim *s, void *to, uint64_t from, uint64_t bytes)
 {
   const struct program_memory *m = s->program.memory;
   if (m) return m->read(m->ctx, from, to, bytes);
-  memcpy(to, (const void *)(uintptr_t)from, bytes);
+  memcpy(to, (const void *)(uintptr_t)host_image(s, from), bytes);
   return true;
 }
 
@@ -28,7 +29,7 @@ bool program_write(const struct shim *s, uint64_t to, const void *from, uint64_t
 {
   const struct program_memory *m = s->program.memory;
   if (m) return m->write(m->ctx, to, from, bytes);
-  memcpy((void *)(uintptr_t)to, from, bytes);
+  memcpy((void *)(uintptr_t)host_image(s, to), from, bytes);
   return true;
 }
 
@@ -36,7 +37,10 @@ bool program_move(const struct shim *s, uint64_t to, uint64_t from, uint64_t byt
 {
   const struct program_memory *m = s->program.memory;
   uint8_t part[CHUNK];
-  if (!m) return memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes), true;
+  if (!m) {
+    memmove((void *)(uintptr_t)host_image(s, to), (const void *)(uintptr_t)host_image(s, from), bytes);
+    return true;
+  }
   const bool down = to > from; /* from the end on */
   for (uint64_t left = bytes, n; left; left -= n) {
     n = left < CHUNK ? left : CHUNK;

@@ -5,6 +5,7 @@
 #include "base/arith.h"
 #include "base/bug.h"
 #include "cuda/core/checked.h"
+#include "cuda/core/host_image.h"
 #include "cuda/core/managed.h"
 #include "cuda/core/peer_time.h"
 #include "cuda/core/shim.h"
@@ -105,8 +106,8 @@ static bool move_guest(struct shim *s, bool to_device, uint64_t at_d, uint64_t a
 static bool move(struct shim *s, const struct copy_side *d, const struct copy_side *c, uint64_t at_d,
                  uint64_t at_s, uint64_t n)
 {
-  void *to = (void *)(uintptr_t)at_d;
-  const void *from = (const void *)(uintptr_t)at_s;
+  void *to = (void *)(uintptr_t)host_image(s, at_d);
+  const void *from = (const void *)(uintptr_t)host_image(s, at_s);
   uint8_t chunk[CHUNK];
   if (!d->device && !c->device) return program_move(s, at_d, at_s, n);
   if (program_is_guest(s) && d->device != c->device) return move_guest(s, d->device, at_d, at_s, n);
@@ -162,7 +163,7 @@ static enum live_place place_of(struct shim *s, const struct copy_side *c)
 {
   const struct block *b = c->device ? memory_find(s, c->addr) : NULL;
   if (!c->device || (b && b->kind == BLOCK_REGISTERED)) return LIVE_PROGRAM;
-  if (b && b->image) return managed_at_host(s, c->addr) ? LIVE_AT_HOST : LIVE_DEVICE;
+  if (b && b->moves) return managed_at_host(s, c->addr) ? LIVE_AT_HOST : LIVE_DEVICE;
   return b && b->kind == BLOCK_PINNED ? LIVE_AT_HOST : LIVE_DEVICE;
 }
 
@@ -262,8 +263,9 @@ static struct live_side live_side(struct shim *s, const struct copy_side *c, uns
 {
   struct copy_side r = resolve(s, *c);
   const bool peer = is_apart(s, c) && owner(s, c)->number != from;
-  return (struct live_side){ .addr = r.addr, .pitch = r.pitch, .slice = r.slice,
-                             .place = peer ? LIVE_PEER : place_of(s, c),
+  const enum live_place place = peer ? LIVE_PEER : place_of(s, c);
+  if (place == LIVE_PROGRAM) r.addr = host_image(s, r.addr);
+  return (struct live_side){ .addr = r.addr, .pitch = r.pitch, .slice = r.slice, .place = place,
                              .node = peer ? (uint16_t)owner(s, c)->node : 0 };
 }
 

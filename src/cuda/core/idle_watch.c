@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/own_thread.h"
+#include "cuda/core/host_turns.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/task.h"
 
@@ -55,15 +57,27 @@ static bool program_waits(const struct shim *s, struct evidence *e)
   return now - e->cpu >= SPINS_NS || e->asleep >= ASLEEP_TICKS;
 }
 
+/* With --spin strict all threads are looked at, and one that spins on a page that was left open closes it. */
+static bool nobody_leads(struct shim *s, struct evidence *e)
+{
+  if (!s->host_turns) return true;
+  if (poll_trap_is_spun_on(s)) {
+    *e = (struct evidence){0};
+    return false;
+  }
+  return host_turns_empty(s) && host_turns_stand(s);
+}
+
 _Noreturn static void *look_after(void *p)
 {
+  own_thread();
   const struct timespec tick = { .tv_nsec = TICK_NS };
   struct evidence e = {0};
   struct shim *s = p;
   for (;;) {
     nanosleep(&tick, NULL);
     pthread_mutex_lock(&s->lock);
-    if (s->front.n_open && !s->front.busy && !s->ending && !s->starved && program_waits(s, &e)) {
+    if (s->front.n_open && !s->front.busy && !s->ending && !s->starved && program_waits(s, &e) && nobody_leads(s, &e)) {
       s->record.spun = true;
       if (s->caller) ((struct thread *)s->caller)->host_clock.spun = true;
       task_run(s, FRONT_NEVER);

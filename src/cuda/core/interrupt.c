@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "base/own_thread.h"
 #include "cuda/core/exec_report.h"
 #include "cuda/core/shim.h"
 
@@ -33,6 +34,7 @@ _Noreturn void interrupt_end(struct shim *s)
 static void *wait_for_signal(void *p)
 {
   struct shim *s = p;
+  own_thread();
   while (sem_wait(&s->interrupt.wake) != 0) continue;
   pthread_mutex_lock(&s->lock); /* a launch under way ends the program itself */
   interrupt_end(s);

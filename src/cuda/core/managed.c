@@ -244,6 +244,14 @@ bool managed_at_host(const struct shim *s, uint64_t addr)
   return page_set_has(&b->host, (unsigned)((addr - base) / PAGE));
 }
 
+uint64_t managed_fault_ps(const struct shim *s, uint64_t addr)
+{
+  enum { PS_PER_NS = 1000 };
+  const struct managed *m = s->memory.managed;
+  if (!managed_has(s, addr) || m->uvm->space.coherent || managed_at_host(s, addr)) return 0;
+  return (uint64_t)m->board->preset.params.uvm_host_fault_ns * PS_PER_NS;
+}
+
 void managed_written(struct shim *s, uint64_t addr, uint64_t bytes)
 {
   const struct managed *m = s->memory.managed;

@@ -24,6 +24,8 @@ void managed_add(struct shim *, const struct block *);
 void managed_remove(struct shim *, const struct block *);
 /* A call begins: the host's faults so far have taken their time. */
 void managed_look(struct shim *);
+/* What passes before the host has a page that it touches and that is on the GPU now, ps; 0: it has it. */
+uint64_t managed_fault_ps(const struct shim *, uint64_t addr);
 /* A copy or a fill meets it: whether its first page is at the host. Pages in [addr, addr + bytes) that nobody has
  * touched are the GPU's from now on. */
 bool managed_at_host(const struct shim *, uint64_t addr);

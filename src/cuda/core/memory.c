@@ -15,11 +15,6 @@
 #include "cuda/core/peer_access.h"
 #include "cuda/core/shim.h"
 
-/* Host mappings lie here, far from device addresses, from where the host's own allocators place
- * things, and from the windows of shared and local memory (host/abi.h). */
-#define HOST_MAPPINGS     UINT64_C(0x400000000000)
-#define HOST_MAPPINGS_END UINT64_C(0x500000000000)
-
 enum { SYNC_CHUNK = 16 << 10, MANAGED_BLOCK = 2 << 20 };
 /* Bytes of an allocation that moves: its books take some 110 KiB for each GiB. */
 #define MANAGED_MOST (UINT64_C(256) << 30)
@@ -124,21 +119,35 @@ CUresult memory_alloc(struct shim *s, struct board *b, uint64_t *addr, uint64_t 
   return CUDA_SUCCESS;
 }
 
-/* Host memory at a place that guest and host can both use, or NULL; fd >= 0: of a file, from an offset on. */
-static void *map_host(struct shim *s, uint64_t bytes, int fd, uint64_t offset)
+/* Host memory at *next or behind, before `end`, or NULL; fd >= 0: of a file, from an offset on. */
+static void *map_in(const struct shim *s, uint64_t *next, uint64_t end, uint64_t bytes, int fd, uint64_t offset)
 {
   int flags = MAP_NORESERVE | MAP_FIXED_NOREPLACE | (fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED);
   uint64_t page = boards_page(s);
-  if (!s->memory.host_next) s->memory.host_next = HOST_MAPPINGS;
-  while (s->memory.host_next + bytes <= HOST_MAPPINGS_END) {
-    void *want = (void *)(uintptr_t)s->memory.host_next; /* a multiple of the page */
+  while (*next + bytes <= end) {
+    void *want = (void *)(uintptr_t)*next; /* a multiple of the page */
     void *got = mmap(want, bytes, PROT_READ | PROT_WRITE, flags, fd, (off_t)offset);
-    s->memory.host_next += bytes + page; /* a hole behind each: an overrun faults */
+    *next += bytes + page; /* a hole behind each: an overrun faults */
     if (got == want) return got;
     if (got != MAP_FAILED) munmap(got, bytes);
     else if (errno != EEXIST) return NULL;
   }
   return NULL;
+}
+
+/* … at a place that guest and host can both use. */
+static void *map_host(struct shim *s, uint64_t bytes, int fd, uint64_t offset)
+{
+  if (!s->memory.host_next) s->memory.host_next = HOST_MAPPINGS;
+  return map_in(s, &s->memory.host_next, HOST_MAPPINGS_END, bytes, fd, offset);
+}
+
+/* … for the simulator alone. */
+static void *map_image(struct shim *s, uint64_t bytes, int fd)
+{
+  if (!s->polls) return map_host(s, bytes, fd, 0);
+  if (!s->memory.image_next) s->memory.image_next = HOST_MAPPINGS_END;
+  return map_in(s, &s->memory.image_next, HOST_IMAGES_END, bytes, fd, 0);
 }
 
 void *memory_take(struct shim *s, struct board *b, uint64_t bytes)
@@ -215,13 +224,14 @@ void memory_map(struct shim *s, struct board *b, uint64_t addr, void *host, uint
   if (there && !in) memory_free(s, addr, 1u << BLOCK_MAPPED);
 }
 
-/* Managed memory that moves has a second mapping, for the simulator. NULL: there is no memory. */
-static void *map_managed(struct shim *s, uint64_t bytes, void **image)
+/* Managed memory that moves, and memory on which the program may poll, has a second mapping, for the simulator. NULL:
+ * there is no memory. */
+static void *map_twice(struct shim *s, uint64_t bytes, void **image)
 {
-  const int fd = memfd_create("managed", MFD_CLOEXEC);
+  const int fd = memfd_create("shared", MFD_CLOEXEC);
   const bool ok = fd >= 0 && ftruncate(fd, (off_t)bytes) == 0;
   void *host = ok ? map_host(s, bytes, fd, 0) : NULL;
-  *image = host ? map_host(s, bytes, fd, 0) : NULL;
+  *image = host ? map_image(s, bytes, fd) : NULL;
   if (fd >= 0) close(fd);
   if (host && !*image) munmap(host, bytes);
   return *image ? host : NULL;
@@ -235,18 +245,19 @@ CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_
   if (bytes == 0 || bytes > HOST_MAPPINGS_END - HOST_MAPPINGS) return CUDA_ERROR_INVALID_VALUE;
   uint64_t mapped = align_up(bytes, page);
   const bool moves = kind == BLOCK_MANAGED && page >= MANAGED_BLOCK && bytes <= MANAGED_MOST && managed_moves(s);
-  void *image = NULL, *host = moves ? map_managed(s, mapped, &image) : map_host(s, mapped, -1, 0);
+  const bool twice = moves || s->polls;
+  void *image = NULL, *host = twice ? map_twice(s, mapped, &image) : map_host(s, mapped, -1, 0);
   if (!host) return CUDA_ERROR_OUT_OF_MEMORY;
   snprintf(name, sizeof name, "%s %llu", kind == BLOCK_MANAGED ? "managed memory" : "pinned memory",
            (unsigned long long)s->next_id);
   uint64_t addr = (uint64_t)(uintptr_t)host;
   const board_mask all = boards_all(&s->boards);
-  show(s, all, addr, moves ? image : host, mapped, name);
+  show(s, all, addr, twice ? image : host, mapped, name);
   for (unsigned i = 0; i < s->boards.n; i++) gmem_trim(s->boards.of[i].device.mem, addr, bytes);
   if (kind == BLOCK_PINNED) board_place_at_host(board_current(s), addr, mapped);
   const struct block *b =
       add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = addr, .board = board_current(s), .in = all,
-                                   .mapped = mapped, .flags = flags, .kind = kind, .image = image });
+                                   .mapped = mapped, .flags = flags, .kind = kind, .image = image, .moves = moves });
   if (moves) managed_add(s, b);
   *p = host;
   return CUDA_SUCCESS;
@@ -305,7 +316,7 @@ static void release(struct shim *s, const struct block *b)
   } else hide(s, b->in, b->device - inside);
   free(b->seen);
   free(b->sums);
-  if (b->image) managed_remove(s, b);
+  if (b->moves) managed_remove(s, b);
   if (b->image) gmem_unmap(b->board->device.mem, b->image, b->mapped);
   if (b->mapped) gmem_unmap(b->board->device.mem, (void *)(uintptr_t)(b->addr - inside), b->mapped);
 }

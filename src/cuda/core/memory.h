@@ -21,6 +21,17 @@ struct shim_part;
 
 struct managed;
 
+/* Host mappings lie here, far from device addresses, from where the host's own allocators place things, and from the
+ * windows of shared and local memory (host/abi.h); with --spin strict, the simulator's mappings of them behind that. */
+#define HOST_MAPPINGS     UINT64_C(0x400000000000)
+#define HOST_MAPPINGS_END UINT64_C(0x500000000000)
+#define HOST_IMAGES_END   UINT64_C(0x540000000000)
+
+static inline bool memory_is_for_host(uint64_t addr)
+{
+  return addr >= HOST_MAPPINGS && addr < HOST_MAPPINGS_END;
+}
+
 enum block_kind { BLOCK_DEVICE, BLOCK_PINNED, BLOCK_MANAGED, BLOCK_REGISTERED, BLOCK_MAPPED,
                   BLOCK_OPENED };
 
@@ -50,7 +61,9 @@ struct block {
   struct advice advice;
   unsigned flags;
   enum block_kind kind;
-  void *image;     /* managed memory that moves (managed.h): the simulator's mapping of it; else NULL */
+  void *image;     /* pinned, managed: the simulator's mapping of it; NULL: that of the program */
+  bool moves;      /* managed memory that moves (managed.h); has an image */
+  bool closed;     /* the program cannot reach its own mapping now (poll_trap.h) */
   uint64_t *sums;  /* … that is mostly read: of its big pages, when they were copied to the GPU; else NULL */
   uint8_t *seen;   /* registered: its bytes when host and device were last brought together; NULL: they are one */
 };
@@ -61,6 +74,7 @@ struct memory {
   struct block *block; /* by address */
   size_t n, cap;
   uint64_t host_next;    /* where the next host mapping goes */
+  uint64_t image_next;   /* with --spin strict: where the simulator's does */
   struct managed *managed; /* managed.h; NULL: none that moves was allocated */
 };
 

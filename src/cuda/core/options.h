@@ -5,7 +5,7 @@
  *   timeline timeline_sms timeline_warps timeline_us progress max_cycles max_insts sample sample_ctas
  *   sanitize leaks print_level print_limit error_exitcode log tally started
  *   debug debug_gdb debug_commands debug_batch debug_turn html html_baseline
- *   host_time
+ *   host_time spin
  *   ncu_stream ncu_log ncu_code ncu_schedulers ncu_waits ncu_quiet ncu_OPTION=VALUE (ncu/ncu_filter.h)
  */
 #ifndef WS_CUDA_OPTIONS_H
@@ -40,6 +40,7 @@ struct exec_options {
   struct choice choice; /* launches to time, to capture or to trace */
   bool stop_after_timed; /* the program ends after launch choice.last */
   const char *host_time; /* host/host_time.h; NULL: calls */
+  bool spin_strict;      /* accesses to memory that kernels may write happen at simulated times (poll_trap.h) */
   bool cold;             /* each timed launch starts with empty caches */
   const char *report;    /* file for the table of launches; NULL: stderr */
   const char *json;      /* file, "-" is stdout; NULL: none */

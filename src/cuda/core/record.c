@@ -112,6 +112,15 @@ static json_t *managed_json(const struct uvm_stats *m)
   return o;
 }
 
+static void write_polls(FILE *f, const struct record *r)
+{
+  fprintf(f, "%llu polls of memory that kernels write, each at its simulated time (docs/exec.md)\n",
+          (unsigned long long)r->polls);
+  if (r->graces)
+    fprintf(f, "%llu times a thread of the program went on computing while time passed for others: times may differ "
+            "from run to run\n", (unsigned long long)r->graces);
+}
+
 void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps)
 {
   uint64_t cycles = 0, timed = 0, nominal = 0;
@@ -139,6 +148,7 @@ void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64
     fprintf(f, "warpstep_*: kernels of warpstep's own libraries, not NVIDIA's, with their times (docs/libraries.md)\n");
   if (r->host_time) fprintf(f, "host time: %s (docs/exec.md)\n", r->host_time);
   if (r->spun) fprintf(f, "the program waited in its own code: time went on without its calls (docs/exec.md)\n");
+  if (r->strict) write_polls(f, r);
   if (r->managed) write_managed(f, r->managed);
   stalls_write_table(f, r);
 }
@@ -189,6 +199,9 @@ json_t *record_json(const struct record *r, const char *gpu, uint64_t total_ps, 
                           "launches", list);
   NO_MEMORY_IF(!all);
   if (r->host_time) json_object_set_new(all, "host_time", json_string(r->host_time));
+  if (r->spun) json_object_set_new(all, "waited_in_own_code", json_true());
+  if (r->strict) put(all, "polls", r->polls);
+  if (r->strict) put(all, "graces", r->graces);
   if (r->managed) json_object_set_new(all, "managed_memory", managed_json(r->managed));
   if (n < count(r)) put(all, "launches_left_out", count(r) - n);
   return all;

@@ -39,6 +39,9 @@ struct record {
   bool machine; /* launches name their GPU */
   const char *host_time; /* where the time of the program's own code comes from (host_clock.h); NULL: it takes none */
   bool spun;             /* the program was found waiting in its own code (idle_watch.h) */
+  bool strict;           /* accesses to memory that kernels may write happen at simulated times (poll_trap.h) */
+  uint64_t polls;        /* … of which so many were repeated */
+  uint64_t graces;       /* … and so often a thread that ran was no longer waited for (host_turns.h) */
   const struct uvm_stats *managed; /* managed memory that moved (time/uvm/uvm_space.h); NULL: none was allocated */
 };
 

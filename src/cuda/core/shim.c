@@ -52,6 +52,7 @@ static bool bring_up(struct shim *s, struct err *e)
   for (unsigned i = 0; i < s->boards.n; i++)
     gpu[i] = s->turns ? kernel_turns_gpu(&s->boards.of[i]) : kernel_live_gpu(&s->boards.of[i]);
   task_start(s, &task_kinds, gpu, s->shared || s->turns);
+  if (s->options.spin_strict && s->live && !program_is_guest(s)) poll_trap_start(s);
   if (s->options.html) s->pages = pages_new();
   if (s->options.timeline) s->activity = activity_new(&s->options.activity, &first->preset.params, PS_PER_NS);
   return true;
@@ -100,6 +101,7 @@ __attribute__((destructor)) static void at_exit(void)
   atomic_fetch_add(&s->wanted, 1); /* nobody else lets time pass any more */
   pthread_mutex_lock(&s->lock);
   exec_report(s);
+  if (s->polls) poll_trap_open(s);
   if (!s->lost && !s->defects) return;
   fflush(NULL);
   /* What was asked for is not there, or defects are: that must not look like success. */

@@ -36,6 +36,7 @@
 #include "cuda/core/object_note.h"
 #include "cuda/core/options.h"
 #include "cuda/core/parts.h"
+#include "cuda/core/poll_trap.h"
 #include "cuda/core/pool.h"
 #include "cuda/core/process.h"
 #include "cuda/core/calling_program.h"
@@ -67,6 +68,7 @@ struct thread {
   unsigned n_contexts;
   CUresult last;    /* cudaGetLastError */
   struct host_clock_thread host_clock;
+  struct poll_thread polls;
   int capture_mode; /* cudaThreadExchangeStreamCaptureMode */
   struct configuration configuration[MAX_CONFIGURATIONS];
   unsigned n_configurations;
@@ -113,6 +115,8 @@ struct shim {
   uint64_t calls;           /* so far */
   const struct thread *caller; /* of the last one; NULL: a thread's first */
   struct host_calls host_calls;
+  struct poll_trap *polls;  /* poll_trap.h; NULL: memory that the program shares with kernels is always open to it */
+  struct host_turns *host_turns; /* host_turns.h; NULL: its threads go on as the system has them */
   struct device_grid *device_queued; /* kernels that run and have queued work (device_queue.h) */
 
   /* What the program made */

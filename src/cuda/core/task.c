@@ -5,6 +5,7 @@
 
 #include "base/arith.h"
 #include "cuda/core/host_call.h"
+#include "cuda/core/host_turns.h"
 #include "cuda/core/idle_watch.h"
 #include "cuda/core/shim.h"
 
@@ -161,10 +162,30 @@ static CUresult wait_for(struct shim *s, const struct command *c)
   return CUDA_SUCCESS;
 }
 
+/* The same, when threads of the program take turns. */
+static CUresult wait_in_turn(struct shim *s, struct command *c)
+{
+  struct host_turn turn;
+  unsigned polls = 0;
+  if (host_call_is_mine(s)) return CUDA_ERROR_NOT_PERMITTED;
+  c->awaited = true;
+  host_turns_begin(s, &turn, c);
+  while (c->state != COMMAND_DONE && !s->starved) {
+    if (!host_turns_leads(s, &turn)) {
+      host_turns_pause(s);
+      continue;
+    }
+    const enum front_stop stop = host_turns_run(s, c, FRONT_NEVER);
+    if (stop != FRONT_REACHED) step_aside(s, stop == FRONT_BLOCKED ? polls++ : 0);
+  }
+  host_turns_end(s, &turn);
+  return s->starved ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+
 CUresult task_wait(struct shim *s, struct command *c)
 {
   command_hold(c);
-  CUresult r = wait_for(s, c);
+  CUresult r = s->host_turns ? wait_in_turn(s, c) : wait_for(s, c);
   if (r == CUDA_SUCCESS) r = shim_wait(s, c->end);
   command_drop(c);
   return r;

@@ -16,6 +16,7 @@
 #include "base/bits.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
+#include "base/own_thread.h"
 #include "func/sass/cluster.h"
 #include "func/sass/guest_fault.h"
 #include "func/sass/independent.h"
@@ -465,6 +466,7 @@ static void take_part(struct runner *r)
 
 static void *help(void *runner)
 {
+  own_thread();
   take_part(runner);
   return NULL;
 }
