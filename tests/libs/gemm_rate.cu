@@ -1,5 +1,5 @@
-// One product of libcublas, for its rate: gemm_rate TYPE M N K [OPS], TYPE s, d, h or b, OPS like nt. Prints what the events
-// say, which is the simulated time of the kernels.
+// One product of libcublas, for its rate: gemm_rate TYPE M N K [OPS], TYPE s, d, h, b or t (TF32), OPS like nt. Prints what the
+// events say, which is the simulated time of the kernels.
 #include <cublas_v2.h>
 #include <cstdio>
 #include <cstdlib>
@@ -10,9 +10,9 @@ int main(int argc, char **argv)
   const char type = argv[1][0];
   const int m = atoi(argv[2]), n = atoi(argv[3]), k = atoi(argv[4]);
   const char *ops = argc > 5 ? argv[5] : "nn";
-  const cudaDataType data = type == 's' ? CUDA_R_32F : type == 'd' ? CUDA_R_64F : type == 'h' ? CUDA_R_16F : CUDA_R_16BF;
-  const size_t size = type == 's' ? 4 : type == 'd' ? 8 : 2;
-  const cublasComputeType_t compute = type == 'd' ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
+  const cudaDataType data = type == 's' || type == 't' ? CUDA_R_32F : type == 'd' ? CUDA_R_64F : type == 'h' ? CUDA_R_16F : CUDA_R_16BF;
+  const size_t size = type == 's' || type == 't' ? 4 : type == 'd' ? 8 : 2;
+  const cublasComputeType_t compute = type == 'd' ? CUBLAS_COMPUTE_64F : type == 't' ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
   const cublasOperation_t ta = ops[0] == 't' ? CUBLAS_OP_T : CUBLAS_OP_N, tb = ops[1] == 't' ? CUBLAS_OP_T : CUBLAS_OP_N;
   const float one = 1, zero = 0;
   const double one64 = 1, zero64 = 0;

@@ -2,7 +2,7 @@
 # The open libraries (docs/libraries.md): programs of tests/libs linked with NVIDIA's names, run by `warpstep exec`, check their
 # results themselves. Without nvcc or its cuBLAS to link with they are skipped and counted.
 #
-#   tests/libs/run.sh [NAME ...]       BIN: the program (build/warpstep), NVCC: the compiler, GPUS: presets (rtx-3070)
+#   tests/libs/run.sh [NAME ...]       BIN: the program (build/warpstep), NVCC: the compiler, GPUS: presets (rtx-3070; narrow: rtx-4090 h100)
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
@@ -18,7 +18,7 @@ else
   echo "not ok libs kernels: older than their sources; run src/libs/kernels/build.sh"
   failed=1
 fi
-[ $# -gt 0 ] || set -- products vectors fourier names networks graphs random sparse systems dense eigen
+[ $# -gt 0 ] || set -- products narrow vectors fourier names networks graphs random sparse systems dense eigen
 lacking=''
 if [ ! -f "$libs/libwarpstep-libs.so" ]; then
   lacking="no libraries in $libs"
@@ -78,6 +78,8 @@ for name; do
     failed=1
     continue
   fi
-  for gpu in ${GPUS:-rtx-3070}; do run "$name" "$gpu"; done
+  usual=rtx-3070
+  [ "$name" = narrow ] && usual='rtx-4090 h100' # FP8 needs 8.9; two ways to widen it
+  for gpu in ${GPUS:-$usual}; do run "$name" "$gpu"; done
 done
 exit $failed

@@ -4,6 +4,9 @@
 static blas_status multiply(struct blas *h, struct blas_product p, const char *function)
 {
   if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  /* Plain functions have no compute type (0). The mode changes products of FP32 alone. */
+  if ((h->math_mode & ~BLAS_MATH_FLAG) == BLAS_TF32_MATH && (p.compute == 0 || p.compute == COMPUTE_32F))
+    p.compute = COMPUTE_32F_FAST_TF32;
   p.on_device = h->pointer_mode == BLAS_DEVICE;
   p.d = p.c;
   return blas_multiply(h, &p, h->stream, function);
@@ -115,4 +118,76 @@ GEMM(cublasCgemm, cublasCgemm_v2_64, cublasCgemmStridedBatched_64, cublasCgemmBa
 GEMM(cublasZgemm, cublasZgemm_v2_64, cublasZgemmStridedBatched_64, cublasZgemmBatched_64, DATA_C_64F)
 GEMM(cublasHgemm, cublasHgemm_64, cublasHgemmStridedBatched_64, cublasHgemmBatched_64, DATA_R_16F)
 EX(cublasGemmEx_64, cublasGemmStridedBatchedEx_64, cublasGemmBatchedEx_64, cublasSgemmEx_64, cublasCgemmEx_64)
+#undef INT
+
+/* Groups of products of one shape each, by pointers: one launch for each group. Shapes and factors are arrays of the host,
+ * the pointers of all groups follow each other in arrays of the device. */
+struct groups {
+  const int *op_a, *op_b;
+  const void *alpha, *beta; /* arrays of the scale type */
+  const void *const *a, *const *b;
+  void *const *c;
+  int type_a, type_b, type_c, compute, n;
+  const char *function;
+};
+
+static blas_status multiply_group(struct blas *h, const struct groups *g, int i, int64_t first, const int64_t shape[7])
+{
+  const int scale = scale_of(g->compute, g->type_a);
+  const size_t bytes = scale == DATA_R_64F ? 8 : 4;
+  const struct blas_product p = {
+      .op_a = g->op_a[i], .op_b = g->op_b[i], .m = shape[0], .n = shape[1], .k = shape[2], .batch = shape[6],
+      .alpha = (const char *)g->alpha + (size_t)i * bytes, .beta = (const char *)g->beta + (size_t)i * bytes,
+      .scale = scale, .compute = g->compute, .pointers = true, .a = {g->a + first, shape[3], 0, g->type_a},
+      .b = {g->b + first, shape[4], 0, g->type_b}, .c = {g->c + first, shape[5], 0, g->type_c}};
+  return multiply(h, p, g->function);
+}
+
+static blas_status grouped_valid(struct blas *h, const struct groups *g)
+{
+  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  if (g->n < 0) return BLAS_INVALID_VALUE;
+  if (h->pointer_mode == BLAS_DEVICE) return blas_refuse(g->function, "factors on the device");
+  const int scale = scale_of(g->compute, g->type_a);
+  if (g->type_a != g->type_b || g->type_a != g->type_c || (scale != DATA_R_32F && scale != DATA_R_64F))
+    return blas_refuse(g->function, "products of these types");
+  return BLAS_SUCCESS;
+}
+
+#define GROUP_SHAPES                                                                                                  \
+  struct blas *h, const int op_a[], const int op_b[], const INT m[], const INT n[], const INT k[]
+#define GROUPS(...)                                                                                                   \
+  const struct groups g = {op_a, op_b, alpha, beta, a, b, c, __VA_ARGS__};                                            \
+  blas_status s = n_groups > INT32_MAX ? BLAS_INVALID_VALUE : grouped_valid(h, &g);                                   \
+  int64_t first = 0;                                                                                                  \
+  for (int i = 0; s == BLAS_SUCCESS && i < g.n; first += size[i++]) {                                                 \
+    const int64_t shape[7] = {m[i], n[i], k[i], lda[i], ldb[i], ldc[i], size[i]};                                     \
+    s = multiply_group(h, &g, i, first, shape);                                                                       \
+  }                                                                                                                   \
+  return s;
+#define GROUPED(name, T, type, compute)                                                                               \
+  PUBLIC blas_status name(GROUP_SHAPES, const T alpha[], const void *const *a, const INT lda[], const void *const *b, \
+                          const INT ldb[], const T beta[], void *const *c, const INT ldc[], INT n_groups,             \
+                          const INT size[])                                                                           \
+  {                                                                                                                   \
+    GROUPS(type, type, type, compute, (int)n_groups, #name)                                                           \
+  }
+#define GROUPED_EX(name)                                                                                              \
+  PUBLIC blas_status name(GROUP_SHAPES, const void *alpha, const void *const *a, int ta, const INT lda[],             \
+                          const void *const *b, int tb, const INT ldb[], const void *beta, void *const *c, int tc,    \
+                          const INT ldc[], INT n_groups, const INT size[], int compute)                               \
+  {                                                                                                                   \
+    GROUPS(ta, tb, tc, compute, (int)n_groups, #name)                                                                 \
+  }
+
+#define INT int
+GROUPED(cublasSgemmGroupedBatched, float, DATA_R_32F, COMPUTE_32F)
+GROUPED(cublasDgemmGroupedBatched, double, DATA_R_64F, COMPUTE_64F)
+GROUPED_EX(cublasGemmGroupedBatchedEx)
+#undef INT
+
+#define INT int64_t
+GROUPED(cublasSgemmGroupedBatched_64, float, DATA_R_32F, COMPUTE_32F)
+GROUPED(cublasDgemmGroupedBatched_64, double, DATA_R_64F, COMPUTE_64F)
+GROUPED_EX(cublasGemmGroupedBatchedEx_64)
 #undef INT

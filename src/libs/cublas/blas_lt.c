@@ -23,11 +23,16 @@ enum {
   DESC_COMPUTE, DESC_SCALE, DESC_POINTER_MODE, DESC_OP_A, DESC_OP_B, DESC_OP_C, DESC_FILL, DESC_EPILOGUE, DESC_BIAS,
   DESC_BIAS_STRIDE = 10, DESC_AUX, DESC_AUX_LD, DESC_AUX_STRIDE, DESC_ALPHA_STRIDE, DESC_SMS,
   DESC_A_SCALE = 17, DESC_B_SCALE, DESC_C_SCALE, DESC_D_SCALE, DESC_AMAX_D, DESC_AUX_TYPE, DESC_AUX_SCALE,
-  DESC_AUX_AMAX, DESC_FAST_ACCUM, DESC_BIAS_TYPE, DESC_LAST_KNOWN = 40,
+  DESC_AUX_AMAX, DESC_FAST_ACCUM, DESC_BIAS_TYPE, DESC_A_MODE = 31, DESC_B_MODE, DESC_C_MODE,
+  DESC_D_MODE, DESC_LAST_KNOWN = 40,
 };
+
+/* One factor for a matrix, or one for each row of A, each column of B. */
+enum { SCALE_ONE = 0, SCALE_VECTOR = 3 };
 
 struct lt_desc {
   int32_t compute, scale, pointer_mode, op_a, op_b, op_c, epilogue, aux_type, bias_type;
+  int32_t mode_a, mode_b, mode_c, mode_d; /* SCALE_... */
   int32_t unknown; /* an attribute that changes results and is not served, + 1 */
   const void *bias;
   void *aux;
@@ -168,6 +173,10 @@ static struct lt_place of_desc(struct lt_desc *d, int what)
   case DESC_C_SCALE: return PLACE(d->scale_c);
   case DESC_D_SCALE: return PLACE(d->scale_d);
   case DESC_AMAX_D: return PLACE(d->amax);
+  case DESC_A_MODE: return PLACE(d->mode_a);
+  case DESC_B_MODE: return PLACE(d->mode_b);
+  case DESC_C_MODE: return PLACE(d->mode_c);
+  case DESC_D_MODE: return PLACE(d->mode_d);
   case DESC_AUX_TYPE: return PLACE(d->aux_type);
   case DESC_BIAS_TYPE: return PLACE(d->bias_type);
   default: return (struct lt_place){NULL, 0};
@@ -261,14 +270,33 @@ static void take_epilogue(struct blas_product *p, const struct lt_desc *d, int b
   struct ws_gemm_args *x = &p->extra;
   x->epilogue = bits;
   x->bias = d->bias;
-  x->bias_type = blas_element(d->bias_type >= 0 ? d->bias_type : p->d.type);
+  const int usual = blas_is_fp8(p->d.type) ? p->c.type : p->d.type;
+  x->bias_type = blas_element(d->bias_type >= 0 ? d->bias_type : usual);
   x->stride_bias = d->bias_stride;
   x->aux = d->aux;
-  x->aux_type = blas_element(d->aux_type >= 0 ? d->aux_type : p->d.type);
+  x->aux_type = blas_element(d->aux_type >= 0 ? d->aux_type : usual);
   x->ldaux = d->aux_ld;
   x->stride_aux = d->aux_stride;
-  x->scale_a = d->scale_a;
-  x->scale_b = d->scale_b;
+}
+
+/* One factor of A and of B any product may have, the others are of FP8. */
+static bool take_factors(struct blas_product *p, const struct lt_desc *d)
+{
+  const bool vectors = d->mode_a == SCALE_VECTOR || d->mode_b == SCALE_VECTOR;
+  const bool vectors_there = (d->mode_a != SCALE_VECTOR || d->scale_a) && (d->mode_b != SCALE_VECTOR || d->scale_b);
+  if (!blas_is_fp8(p->a.type)) {
+    p->extra.scale_a = d->scale_a, p->extra.scale_b = d->scale_b;
+    return !d->scale_c && !d->scale_d && !d->amax && !d->mode_a && !d->mode_b && !d->mode_c && !d->mode_d;
+  }
+  if ((d->mode_a != SCALE_ONE && d->mode_a != SCALE_VECTOR) || (d->mode_b != SCALE_ONE && d->mode_b != SCALE_VECTOR) ||
+      d->mode_c != SCALE_ONE || d->mode_d != SCALE_ONE || (vectors && p->batch > 1) || !vectors_there)
+    return false;
+  if (d->scale_d && !blas_is_fp8(p->d.type)) return false;
+  if (p->extra.bias_type >= WS_TYPES || p->extra.aux_type >= WS_TYPES) return false;
+  p->narrow = (struct ws_gemm8_args){.scale_a = d->scale_a, .scale_b = d->scale_b, .scale_c = d->scale_c,
+                                     .scale_d = d->scale_d, .amax = d->amax, .vector_a = d->mode_a == SCALE_VECTOR,
+                                     .vector_b = d->mode_b == SCALE_VECTOR};
+  return true;
 }
 
 /* Kernels of FP64 add no bias; where nothing but it is added, it comes in the place of C. */
@@ -294,7 +322,7 @@ static blas_status describe(struct blas_product *p, const struct lt_desc *d, con
     return BLAS_INVALID_VALUE;
   if (la->order > ORDER_ROW || lb->order > ORDER_ROW || lo->order > ORDER_ROW || lc->order != lo->order ||
       la->order != lo->order || lb->order != lo->order || d->op_c != BLAS_OP_N || d->pointer_mode > BLAS_DEVICE ||
-      d->unknown || d->scale_c || d->scale_d || d->amax || (rows && d->epilogue != EPI_DEFAULT))
+      d->unknown || (rows && (d->epilogue != EPI_DEFAULT || blas_is_fp8(la->type))))
     return BLAS_NOT_SUPPORTED;
   const bool uses_aux = bits & (WS_AUX | WS_DRELU | WS_DGELU);
   if (((bits & WS_BIAS) && !d->bias) || (uses_aux && (!d->aux || d->aux_ld < (int64_t)lo->rows)))
@@ -312,6 +340,7 @@ static blas_status describe(struct blas_product *p, const struct lt_desc *d, con
   p->on_device = d->pointer_mode == BLAS_DEVICE;
   p->scale = d->scale, p->compute = d->compute;
   take_epilogue(p, d, bits);
+  if (!take_factors(p, d)) return BLAS_NOT_SUPPORTED;
   bias_as_c(p);
   return blas_product_known(p) ? BLAS_SUCCESS : BLAS_NOT_SUPPORTED;
 }
@@ -375,6 +404,8 @@ PUBLIC blas_status cublasLtMatmul(struct blas *h, const struct lt_desc *d, const
   if (p.bias_is_c && p.beta == beta) return blas_refuse("cublasLtMatmul", "a bias and C in FP64");
   p.room = (uint64_t)(uintptr_t)workspace;
   p.room_bytes = workspace ? bytes : 0;
+  if (p.narrow.amax && cuMemsetD32Async((uint64_t)(uintptr_t)p.narrow.amax, 0, 1, stream) != DRIVER_OK)
+    return BLAS_EXECUTION_FAILED;
   s = blas_multiply(h, &p, stream, "cublasLtMatmul");
   if (s == BLAS_SUCCESS && (sums_columns(d->epilogue) || (d->epilogue & EPI_BGRAD))) s = add_sums(h, d, &p, stream);
   return s;

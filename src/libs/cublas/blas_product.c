@@ -7,7 +7,8 @@ int blas_element(int data)
   static const struct {
     int data, element;
   } pairs[] = {{DATA_R_32F, WS_F32}, {DATA_R_64F, WS_F64}, {DATA_R_16F, WS_F16},  {DATA_R_16BF, WS_BF16},
-               {DATA_R_8I, WS_I8},   {DATA_R_32I, WS_I32}, {DATA_C_32F, WS_C32}, {DATA_C_64F, WS_C64}};
+               {DATA_R_8I, WS_I8},   {DATA_R_32I, WS_I32}, {DATA_C_32F, WS_C32}, {DATA_C_64F, WS_C64},
+               {DATA_R_E4M3, WS_E4M3}, {DATA_R_E5M2, WS_E5M2}};
   for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
     if (pairs[i].data == data) return pairs[i].element;
   return -1;
@@ -15,9 +16,11 @@ int blas_element(int data)
 
 static unsigned bytes_of(int element)
 {
-  static const unsigned char bytes[WS_TYPES] = {4, 8, 2, 2, 1, 4, 8, 16};
+  static const unsigned char bytes[WS_TYPES_WITH_FP8] = {4, 8, 2, 2, 1, 4, 8, 16, 1, 1};
   return bytes[element];
 }
+
+bool blas_is_fp8(int data) { return data == DATA_R_E4M3 || data == DATA_R_E5M2; }
 
 double blas_half(uint16_t h)
 {
@@ -50,18 +53,28 @@ struct ws_scalar blas_scalar(const void *p, int type, bool on_device)
   }
 }
 
-enum family { F_S, F_D, F_H, F_B, F_I, F_C, F_Z, F_NONE };
+enum family { F_S, F_T, F_D, F_H, F_B, F_I, F_C, F_Z, F_8, F_NONE };
 
 static bool is_float_out(int type) { return type == DATA_R_32F || type == DATA_R_16F || type == DATA_R_16BF; }
 
+/* A transposed, B not: the only layout in which GPUs before Blackwell multiply FP8. */
+static enum family family_of_fp8(const struct blas_product *p)
+{
+  const bool both_wide = p->a.type == DATA_R_E5M2 && p->b.type == DATA_R_E5M2;
+  if (!blas_is_fp8(p->b.type) || both_wide || p->op_a != BLAS_OP_T || p->op_b != BLAS_OP_N || p->pointers) return F_NONE;
+  if (!is_float_out(p->c.type) || !(is_float_out(p->d.type) || blas_is_fp8(p->d.type))) return F_NONE;
+  return p->scale == DATA_R_32F ? F_8 : F_NONE;
+}
+
 static enum family family_of(const struct blas_product *p)
 {
+  if (blas_is_fp8(p->a.type)) return family_of_fp8(p);
   if (p->a.type != p->b.type) return F_NONE;
   const bool wide = is_float_out(p->d.type) && is_float_out(p->c.type);
   const bool same = p->d.type == p->a.type && p->c.type == p->a.type;
   const bool real = p->scale == DATA_R_32F || p->scale == DATA_R_16F;
   switch (p->a.type) {
-  case DATA_R_32F: return wide && real ? F_S : F_NONE;
+  case DATA_R_32F: return !wide || !real ? F_NONE : p->compute == COMPUTE_32F_FAST_TF32 ? F_T : F_S;
   case DATA_R_16F: return wide && real ? F_H : F_NONE;
   case DATA_R_16BF: return wide && real ? F_B : F_NONE;
   case DATA_R_64F: return same && p->scale == DATA_R_64F ? F_D : F_NONE;
@@ -77,7 +90,7 @@ static enum family family_of(const struct blas_product *p)
 bool blas_product_known(const struct blas_product *p)
 {
   const enum family f = family_of(p);
-  return f != F_NONE && (!p->extra.epilogue || f == F_S || f == F_H || f == F_B);
+  return f != F_NONE && (!p->extra.epilogue || f == F_S || f == F_T || f == F_H || f == F_B || f == F_8);
 }
 
 struct kernel_choice {
@@ -95,7 +108,14 @@ static enum lib_kernel of_layout(enum lib_kernel first, const struct ws_gemm_arg
 static struct kernel_choice choose(const struct blas *h, enum family f, const struct ws_gemm_args *a, bool large)
 {
   const int f32 = KERNEL_gemm_reduce_f32;
+  if (f == F_T && h->kernels.capability < 80) f = F_S; /* no TF32 there */
   switch (f) {
+  case F_T:
+    if (large) return (struct kernel_choice){of_layout(KERNEL_tgemm_kk_128x128, a), 128, 128, f32};
+    return (struct kernel_choice){of_layout(KERNEL_tgemm_kk_64x64, a), 64, 128, f32};
+  case F_8:
+    if (large) return (struct kernel_choice){KERNEL_f8gemm_kk_128x128, 128, 128, KERNEL_f8gemm_reduce};
+    return (struct kernel_choice){KERNEL_f8gemm_kk_64x64, 64, 128, KERNEL_f8gemm_reduce};
   case F_S:
     if (large) return (struct kernel_choice){KERNEL_sgemm_128x128, 128, 256, f32};
     return (struct kernel_choice){KERNEL_sgemm_64x64, 64, 256, f32};
@@ -124,7 +144,7 @@ static bool in_vectors(const struct blas_operand *o, bool pointers, unsigned per
 
 static void fill_operands(struct ws_gemm_args *a, const struct blas_product *p)
 {
-  const unsigned per = bytes_of(blas_element(p->a.type)) == 2 ? 8 : 4;
+  const unsigned per = bytes_of(blas_element(p->a.type)) == 2 || blas_is_fp8(p->a.type) ? 8 : 4;
   a->a = p->b.at, a->lda = p->b.ld, a->stride_a = p->b.stride;
   a->b = p->a.at, a->ldb = p->a.ld, a->stride_b = p->a.stride;
   a->c = p->c.at, a->ldc = p->c.ld, a->stride_c = p->c.stride, a->c_type = blas_element(p->c.type);
@@ -176,20 +196,22 @@ static void split(struct blas *h, const struct blas_product *p, struct ws_gemm_a
   a->partial = (void *)(uintptr_t)room;
 }
 
-static bool launch(struct blas *h, struct ws_gemm_args *a, const struct kernel_choice *c, int64_t batch,
+/* Kernels that know no FP8 take the first member alone. */
+static bool launch(struct blas *h, struct ws_gemm8_args *q, const struct kernel_choice *c, int64_t batch,
                    driver_stream stream)
 {
   enum { MOST_Z = 65535 };
+  struct ws_gemm_args *a = &q->g;
   const int64_t n = tiles(a->m, c->tile) * tiles(a->n, c->tile), cells = (int64_t)a->m * a->n;
   if (n > INT32_MAX) return false;
   for (int64_t z = 0; z < batch; z += MOST_Z) {
     const unsigned in_z = (unsigned)(batch - z > MOST_Z ? MOST_Z : batch - z);
     const struct launch_shape main = {(unsigned)n, (unsigned)a->splits, in_z, (unsigned)c->threads};
     a->batch0 = (int32_t)z;
-    if (!kernel_set_launch(&h->kernels, c->kernel, main, stream, a)) return false;
+    if (!kernel_set_launch(&h->kernels, c->kernel, main, stream, q)) return false;
     if (a->splits == 1) continue;
     const struct launch_shape last = {(unsigned)tiles(cells, 256), 1, in_z, 256};
-    if (!kernel_set_launch(&h->kernels, (enum lib_kernel)c->reducer, last, stream, a)) return false;
+    if (!kernel_set_launch(&h->kernels, (enum lib_kernel)c->reducer, last, stream, q)) return false;
   }
   return true;
 }
@@ -213,9 +235,12 @@ blas_status blas_multiply(struct blas *h, const struct blas_product *p, driver_s
   if (p->m > INT32_MAX || p->n > INT32_MAX || p->k > INT32_MAX || p->batch > INT32_MAX)
     return blas_refuse(function, "sizes from 2^31 on");
   if (p->m == 0 || p->n == 0 || p->batch == 0) return BLAS_SUCCESS;
-  struct ws_gemm_args a = fill(p);
-  const int64_t large = tiles(a.m, 128) * tiles(a.n, 128) * p->batch;
-  const struct kernel_choice c = choose(h, family_of(p), &a, large * 2 >= h->kernels.sms);
-  split(h, p, &a, &c);
-  return launch(h, &a, &c, p->batch, stream) ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
+  if (blas_is_fp8(p->a.type) && h->kernels.capability < 89) return blas_refuse(function, "FP8 on a GPU before 8.9");
+  struct ws_gemm8_args q = p->narrow;
+  q.g = fill(p);
+  q.type_a = blas_element(p->b.type), q.type_b = blas_element(p->a.type);
+  const int64_t large = tiles(q.g.m, 128) * tiles(q.g.n, 128) * p->batch;
+  const struct kernel_choice c = choose(h, family_of(p), &q.g, large * 2 >= h->kernels.sms);
+  split(h, p, &q.g, &c);
+  return launch(h, &q, &c, p->batch, stream) ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
 }

@@ -1,4 +1,4 @@
 // Products of half precision on tensor cores.
 #include "gemm_mma.cuh"
 
-MMA_KERNELS(warpstep_hgemm, __half)
+MMA_KERNELS(warpstep_hgemm, __half, unsigned short)

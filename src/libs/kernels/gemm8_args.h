@@ -1,0 +1,22 @@
+/* What the product kernels of FP8 take beside what all do: D = scale_d * epilogue(alpha * scale_a * scale_b * A B + beta *
+ * scale_c * C), all factors on the device. A and B are those of the program here: its A's rows are the columns of D as the
+ * kernel sees it (gemm_args.h).
+ */
+#ifndef WS_GEMM8_ARGS_H
+#define WS_GEMM8_ARGS_H
+
+#include "libs/kernels/gemm_args.h"
+
+/* Types behind those of enum ws_type, which only these kernels know. */
+enum { WS_E4M3 = WS_TYPES, WS_E5M2, WS_TYPES_WITH_FP8 };
+
+struct ws_gemm8_args {
+  struct ws_gemm_args g;            /* its scale_a and scale_b are 0 */
+  const float *scale_a, *scale_b;   /* or 0: one factor, or */
+  int32_t vector_a, vector_b;       /* ... one for each row of A, each column of B */
+  const float *scale_c, *scale_d;   /* or 0 */
+  float *amax;                      /* or 0: gets the largest absolute value before scale_d; is 0 before */
+  int32_t type_a, type_b;           /* as the kernel sees them: WS_E4M3, WS_E5M2 */
+};
+
+#endif

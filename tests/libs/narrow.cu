@@ -1,0 +1,281 @@
+// Products of FP8 and TF32, and of groups of matrices, against sums on the host in binary64. FP8: every number of both formats,
+// factors, the largest absolute value, rounding of results as the toolkit's host functions round.
+#include <cublasLt.h>
+#include <cuda_fp8.h>
+
+#include "products.cuh"
+
+template <typename T> struct code;
+template <> struct code<__nv_fp8_e4m3> { static const cudaDataType t = CUDA_R_8F_E4M3; };
+template <> struct code<__nv_fp8_e5m2> { static const cudaDataType t = CUDA_R_8F_E5M2; };
+template <> struct code<__half> { static const cudaDataType t = CUDA_R_16F; };
+template <> struct code<__nv_bfloat16> { static const cudaDataType t = CUDA_R_16BF; };
+template <> struct code<float> { static const cudaDataType t = CUDA_R_32F; };
+template <> struct code<double> { static const cudaDataType t = CUDA_R_64F; };
+
+template <typename T> static T *put(const std::vector<T> &v)
+{
+  T *p;
+  cudaMalloc(&p, v.size() * sizeof(T));
+  cudaMemcpy(p, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice);
+  return p;
+}
+
+// Factors on the device; 0 is none. vector: one for each row of A, each column of B.
+struct factors {
+  float a, b, d;
+  bool vector, amax, bias;
+};
+
+struct lt_call {
+  cublasLtMatmulDesc_t desc;
+  cublasLtMatrixLayout_t la, lb, lc, ld;
+  lt_call(cublasOperation_t ta, cublasOperation_t tb)
+  {
+    cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    set(CUBLASLT_MATMUL_DESC_TRANSA, ta), set(CUBLASLT_MATMUL_DESC_TRANSB, tb);
+  }
+  ~lt_call()
+  {
+    cublasLtMatmulDescDestroy(desc);
+    cublasLtMatrixLayoutDestroy(la), cublasLtMatrixLayoutDestroy(lb), cublasLtMatrixLayoutDestroy(lc), cublasLtMatrixLayoutDestroy(ld);
+  }
+  template <typename V> void set(cublasLtMatmulDescAttributes_t what, V v) { cublasLtMatmulDescSetAttribute(desc, what, &v, sizeof v); }
+};
+
+// D = scale_d (alpha scale_a scale_b A^T B + beta C + bias), A and B along k. Sums are exact in FP32.
+template <typename A, typename B, typename C, typename D>
+static void fp8(cublasLtHandle_t h, int m, int n, int k, float alpha, float beta, factors f, bool told = true)
+{
+  matrix<A> a(k, m, k + 16 - k % 16, 1);
+  matrix<B> b(k, n, k + 16 - k % 16, 1);
+  matrix<C> c(m, n, m + 3, 1), bias(m, 1, m, 1);
+  matrix<D> d(m, n, m + 1, 1);
+  std::vector<float> sa(m, f.a), sb(n, f.b), other = {f.d, -1};
+  if (f.vector) {
+    for (int i = 0; i < m; i++) sa[i] = ldexpf(f.a, i % 3);
+    for (int i = 0; i < n; i++) sb[i] = ldexpf(f.b, i % 2);
+  }
+  float *at_a = put(sa), *at_b = put(sb), *at = put(other);
+  lt_call q(CUBLAS_OP_T, CUBLAS_OP_N);
+  cublasLtMatrixLayoutCreate(&q.la, code<A>::t, k, m, a.ld), cublasLtMatrixLayoutCreate(&q.lb, code<B>::t, k, n, b.ld);
+  cublasLtMatrixLayoutCreate(&q.lc, code<C>::t, m, n, c.ld), cublasLtMatrixLayoutCreate(&q.ld, code<D>::t, m, n, d.ld);
+  if (f.a) q.set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, (const void *)at_a);
+  if (f.b) q.set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, (const void *)at_b);
+  if (f.d) q.set(CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, (const void *)at);
+  if (f.amax) q.set(CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, (void *)(at + 1));
+  if (f.bias) {
+    q.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    q.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, (const void *)bias.at);
+    q.set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, code<C>::t);
+  }
+  if (f.vector) {
+    q.set(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F);
+    q.set(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F);
+  }
+  const matrix<D> before = d;
+  const cublasStatus_t s = cublasLtMatmul(h, q.desc, &alpha, a.at, q.la, b.at, q.lb, &beta, c.at, q.lc, d.at, q.ld, nullptr, nullptr, 0, 0);
+  bool right = s == CUBLAS_STATUS_SUCCESS;
+  d.fetch();
+  double most = 0;
+  for (int col = 0; col < n; col++)
+    for (int r = 0; r < d.ld; r++) {
+      if (r >= m) {
+        if (memcmp(&d.host[(size_t)col * d.ld + r], &before.host[(size_t)col * d.ld + r], sizeof(D))) right = false;
+        continue;
+      }
+      double v = expected(a, b, CUBLAS_OP_T, CUBLAS_OP_N, r, col, k, 0).real() * alpha;
+      v *= (f.a ? sa[r] : 1) * (f.b ? sb[col] : 1);
+      if (beta) v += beta * c.get(r, col, 0).real();
+      if (f.bias) v += bias.get(r, 0, 0).real();
+      most = fmax(most, fabs(v));
+      const D want = D((float)(f.d ? v * f.d : v));
+      if (memcmp(&want, &d.host[(size_t)col * d.ld + r], sizeof want)) right = false;
+    }
+  cudaMemcpy(other.data(), at, 2 * sizeof(float), cudaMemcpyDeviceToHost);
+  if (other[1] != (f.amax ? (float)most : -1)) right = false;
+  if (told) say(right, "FP8", m, n, k, code<A>::t, code<D>::t);
+  else say(s == CUBLAS_STATUS_NOT_SUPPORTED, "refused FP8", m, n, k, code<A>::t, code<D>::t);
+  ((matrix<D> &)before).at = nullptr;
+  cudaFree(at_a), cudaFree(at_b), cudaFree(at);
+}
+
+// Each of the 256 codes times 1.
+template <typename A> static void every(cublasLtHandle_t h)
+{
+  const int m = 256, n = 16, k = 16;
+  std::vector<A> a(m * k, A(0.f));
+  std::vector<__nv_fp8_e4m3> b(n * k, __nv_fp8_e4m3(0.f));
+  std::vector<float> d(m * n);
+  for (int i = 0; i < m; i++) *(unsigned char *)&a[i * k + i % k] = i;
+  for (int i = 0; i < n; i++) b[i * k + i] = __nv_fp8_e4m3(1.f); // D[r][r % 16] = code r
+  A *at = put(a);
+  __nv_fp8_e4m3 *bt = put(b);
+  float *dt = put(d);
+  const float one = 1, zero = 0;
+  lt_call q(CUBLAS_OP_T, CUBLAS_OP_N);
+  cublasLtMatrixLayoutCreate(&q.la, code<A>::t, k, m, k), cublasLtMatrixLayoutCreate(&q.lb, CUDA_R_8F_E4M3, k, n, k);
+  cublasLtMatrixLayoutCreate(&q.lc, CUDA_R_32F, m, n, m), cublasLtMatrixLayoutCreate(&q.ld, CUDA_R_32F, m, n, m);
+  bool right = !cublasLtMatmul(h, q.desc, &one, at, q.la, bt, q.lb, &zero, dt, q.lc, dt, q.ld, nullptr, nullptr, 0, 0);
+  cudaMemcpy(d.data(), dt, d.size() * sizeof(float), cudaMemcpyDeviceToHost);
+  for (int i = 0; i < m; i++) {
+    const float want = (float)a[i * k + i % k], got = d[i % k * m + i];
+    if (want == want ? got != want : got == got) right = false;
+  }
+  say(right, "every number of FP8", m, n, k, code<A>::t, 0);
+  cudaFree(at), cudaFree(bt), cudaFree(dt);
+}
+
+static void all_fp8(cublasLtHandle_t h)
+{
+  typedef __nv_fp8_e4m3 e4;
+  typedef __nv_fp8_e5m2 e5;
+  every<e4>(h), every<e5>(h);
+  fp8<e4, e4, __half, __half>(h, 64, 48, 96, 1, 0, {0, 0, 0, false, false, false});
+  fp8<e4, e5, __nv_bfloat16, __nv_bfloat16>(h, 70, 33, 47, 0.5f, 1, {2, 0.25f, 0, false, false, false});
+  fp8<e5, e4, float, float>(h, 16, 16, 1040, 1, 2, {0.5f, 4, 0, false, false, true}); // k is split
+  fp8<e4, e4, __nv_bfloat16, e4>(h, 80, 96, 64, 1, 0, {1, 1, 0.125f, false, true, false});
+  fp8<e4, e4, __half, e4>(h, 64, 32, 64, 1, 1, {4, 4, 1, false, true, true}); // beyond 448
+  fp8<e4, e5, __nv_bfloat16, e5>(h, 33, 65, 1030, 1, 1, {1, 1, 0.25f, false, true, false});
+  fp8<e4, e4, float, float>(h, 40, 50, 64, 1, 0, {1, 2, 0, true, false, false});
+  fp8<e4, e4, __nv_bfloat16, __nv_bfloat16>(h, 65, 17, 32, 1, 0, {0.5f, 2, 0, true, true, true});
+  fp8<e4, e4, __nv_bfloat16, __nv_bfloat16>(h, 1100, 1030, 48, 1, 0, {1, 1, 0, false, false, false}); // large tiles
+  fp8<e5, e5, float, float>(h, 32, 32, 32, 1, 0, {0, 0, 0, false, false, false}, false);
+  fp8<e4, e4, float, float>(h, 32, 32, 32, 1, 0, {1, 1, 2, false, false, false}, false);
+}
+
+// The nearest TF32, ties away from 0.
+static double tf32(float v)
+{
+  unsigned u;
+  memcpy(&u, &v, 4);
+  u = (u + 0x1000) & ~0x1fffu;
+  memcpy(&v, &u, 4);
+  return v;
+}
+
+enum way { BY_TYPE, BY_MODE, BY_LT, NOT };
+
+static void tf32_product(cublasHandle_t h, cublasLtHandle_t lt, int m, int n, int k, cublasOperation_t ta, cublasOperation_t tb, int pad, way w)
+{
+  const int za = ta == CUBLAS_OP_N ? m : k, zb = tb == CUBLAS_OP_N ? k : n;
+  matrix<float> a(za, ta == CUBLAS_OP_N ? k : m, za + pad, 1), b(zb, tb == CUBLAS_OP_N ? n : k, zb + pad, 1), c(m, n, m, 1);
+  static unsigned state = 99;
+  for (matrix<float> *x : {&a, &b}) {
+    for (float &v : x->host) state = state * 1664525u + 1013904223u, v = (int)(state >> 8) / 8388608.0f - 1;
+    for (size_t i = 0; i < x->host.size(); i += 37) x->host[i] = 1 + 1 / 2048.0f; // a tie
+    cudaMemcpy(x->at, x->host.data(), x->host.size() * 4, cudaMemcpyHostToDevice);
+  }
+  const float one = 1, zero = 0;
+  cublasSetPointerMode(h, CUBLAS_POINTER_MODE_HOST);
+  cublasSetMathMode(h, w == BY_MODE ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH);
+  cublasStatus_t s;
+  if (w == BY_LT) {
+    lt_call q(ta, tb);
+    cublasLtMatmulDescDestroy(q.desc);
+    cublasLtMatmulDescCreate(&q.desc, CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F);
+    q.set(CUBLASLT_MATMUL_DESC_TRANSA, ta), q.set(CUBLASLT_MATMUL_DESC_TRANSB, tb);
+    cublasLtMatrixLayoutCreate(&q.la, CUDA_R_32F, za, ta == CUBLAS_OP_N ? k : m, a.ld);
+    cublasLtMatrixLayoutCreate(&q.lb, CUDA_R_32F, zb, tb == CUBLAS_OP_N ? n : k, b.ld);
+    cublasLtMatrixLayoutCreate(&q.lc, CUDA_R_32F, m, n, m), cublasLtMatrixLayoutCreate(&q.ld, CUDA_R_32F, m, n, m);
+    s = cublasLtMatmul(lt, q.desc, &one, a.at, q.la, b.at, q.lb, &zero, c.at, q.lc, c.at, q.ld, nullptr, nullptr, 0, 0);
+  } else if (w == BY_TYPE) {
+    s = cublasGemmEx(h, ta, tb, m, n, k, &one, a.at, CUDA_R_32F, a.ld, b.at, CUDA_R_32F, b.ld, &zero, c.at, CUDA_R_32F, m,
+                     CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT);
+  } else {
+    s = cublasSgemm(h, ta, tb, m, n, k, &one, a.at, a.ld, b.at, b.ld, &zero, c.at, m);
+  }
+  cublasSetMathMode(h, CUBLAS_DEFAULT_MATH);
+  c.fetch();
+  bool right = s == CUBLAS_STATUS_SUCCESS;
+  for (int col = 0; col < n; col++)
+    for (int r = 0; r < m; r++) {
+      if (m > 100 && r % 7 && r < m - 9) continue;
+      double v = 0, size = 0;
+      for (int i = 0; i < k; i++) {
+        const float x = ta == CUBLAS_OP_N ? a.get(r, i, 0).real() : a.get(i, r, 0).real();
+        const float y = tb == CUBLAS_OP_N ? b.get(i, col, 0).real() : b.get(col, i, 0).real();
+        v += w == NOT ? (double)x * y : tf32(x) * tf32(y);
+        size += fabs((double)x * y);
+      }
+      // A hundredth of what one truncation of one operand costs.
+      if (fabs(c.get(r, col, 0).real() - v) > 4e-6 * size) right = false;
+    }
+  say(right, "TF32", m, n, k, ta, tb);
+}
+
+static void all_tf32(cublasHandle_t h, cublasLtHandle_t lt)
+{
+  const cublasOperation_t ops[] = {CUBLAS_OP_N, CUBLAS_OP_T};
+  for (cublasOperation_t ta : ops)
+    for (cublasOperation_t tb : ops) {
+      tf32_product(h, lt, 64, 72, 40, ta, tb, 4, BY_TYPE);
+      tf32_product(h, lt, 70, 33, 41, ta, tb, 1, BY_MODE);
+      tf32_product(h, lt, 33, 5, 1100, ta, tb, 3, BY_LT);
+      tf32_product(h, lt, 64, 72, 40, ta, tb, 0, NOT);
+      tf32_product(h, lt, 1100, 1030, 30, ta, tb, ta == tb ? 0 : 2, BY_TYPE);
+    }
+}
+
+// Groups of other shapes; the matrices of one group have one shape.
+template <typename T> static void groups(cublasHandle_t h, cublasComputeType_t compute, bool plain)
+{
+  typedef typename std::conditional<std::is_same<T, double>::value, double, float>::type S;
+  const int n_groups = 4, m[] = {64, 5, 17, 9}, n[] = {24, 70, 33, 8}, k[] = {40, 130, 8, 7}, size[] = {2, 1, 3, 0};
+  const cublasOperation_t ta[] = {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_N, CUBLAS_OP_T}, tb[] = {CUBLAS_OP_N, CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_T};
+  const S alpha[] = {1, 2, 0.5, 1}, beta[] = {0, 1, 3, 0};
+  int lda[4], ldb[4], ldc[4];
+  std::vector<matrix<T> *> all[3];
+  std::vector<void *> at[3];
+  for (int g = 0; g < n_groups; g++) {
+    lda[g] = (ta[g] == CUBLAS_OP_N ? m[g] : k[g]) + g, ldb[g] = (tb[g] == CUBLAS_OP_N ? k[g] : n[g]) + 1, ldc[g] = m[g] + 8;
+    for (int i = 0; i < size[g]; i++) {
+      all[0].push_back(new matrix<T>(0, ta[g] == CUBLAS_OP_N ? k[g] : m[g], lda[g], 1));
+      all[1].push_back(new matrix<T>(0, tb[g] == CUBLAS_OP_N ? n[g] : k[g], ldb[g], 1));
+      all[2].push_back(new matrix<T>(0, n[g], ldc[g], 1));
+      for (int j = 0; j < 3; j++) at[j].push_back(all[j].back()->at);
+    }
+  }
+  void **lists[3];
+  for (int j = 0; j < 3; j++) lists[j] = put(at[j]);
+  cublasSetPointerMode(h, CUBLAS_POINTER_MODE_HOST);
+  cublasStatus_t s;
+  if (!plain) s = cublasGemmGroupedBatchedEx(h, ta, tb, m, n, k, alpha, lists[0], code<T>::t, lda, lists[1], code<T>::t, ldb, beta, lists[2], code<T>::t, ldc, n_groups, size, compute);
+  else if (sizeof(S) == 4) s = cublasSgemmGroupedBatched(h, ta, tb, m, n, k, (const float *)alpha, (float **)lists[0], lda, (float **)lists[1], ldb, (const float *)beta, (float **)lists[2], ldc, n_groups, size);
+  else s = cublasDgemmGroupedBatched(h, ta, tb, m, n, k, (const double *)alpha, (double **)lists[0], lda, (double **)lists[1], ldb, (const double *)beta, (double **)lists[2], ldc, n_groups, size);
+  int z = 0;
+  for (int g = 0; g < n_groups; g++)
+    for (int i = 0; i < size[g]; i++, z++) {
+      const std::vector<T> old = all[2][z]->host;
+      bool right = s == CUBLAS_STATUS_SUCCESS;
+      all[2][z]->fetch();
+      for (int c = 0; c < n[g]; c++)
+        for (int r = 0; r < ldc[g]; r++) {
+          wide want = as<T>::to(old[(size_t)c * ldc[g] + r]);
+          if (r < m[g]) want = (double)alpha[g] * expected(*all[0][z], *all[1][z], ta[g], tb[g], r, c, k[g], 0) + (beta[g] ? (double)beta[g] * want : 0);
+          if (std::abs(all[2][z]->get(r, c, 0) - want) > (sizeof(T) == 2 ? 8e-3 : 1e-5) * (std::abs(want) + 1)) right = false;
+        }
+      say(right, "a product of a group", m[g], n[g], k[g], ta[g], tb[g]);
+    }
+  for (int j = 0; j < 3; j++) {
+    cudaFree(lists[j]);
+    for (matrix<T> *x : all[j]) delete x;
+  }
+}
+
+int main()
+{
+  cublasHandle_t h;
+  cublasLtHandle_t lt;
+  cudaDeviceProp prop;
+  if (cublasCreate(&h) || cublasLtCreate(&lt) || cudaGetDeviceProperties(&prop, 0)) return 1;
+  if (prop.major * 10 + prop.minor >= 89) all_fp8(lt);
+  else fp8<__nv_fp8_e4m3, __nv_fp8_e4m3, float, float>(lt, 32, 32, 32, 1, 0, {0, 0, 0, false, false, false}, false);
+  if (prop.major >= 8) all_tf32(h, lt);
+  groups<float>(h, CUBLAS_COMPUTE_32F, false), groups<float>(h, CUBLAS_COMPUTE_32F, true);
+  groups<double>(h, CUBLAS_COMPUTE_64F, false), groups<double>(h, CUBLAS_COMPUTE_64F, true);
+  groups<__half>(h, CUBLAS_COMPUTE_32F, false), groups<__nv_bfloat16>(h, CUBLAS_COMPUTE_32F, false);
+  cublasLtDestroy(lt), cublasDestroy(h);
+  printf("%d products, %d wrong\n", cases, failures);
+  return failures != 0;
+}
