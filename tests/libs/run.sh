@@ -18,7 +18,7 @@ else
   echo "not ok libs kernels: older than their sources; run src/libs/kernels/build.sh"
   failed=1
 fi
-[ $# -gt 0 ] || set -- products narrow vectors fourier names networks graphs random sparse systems dense eigen
+[ $# -gt 0 ] || set -- products narrow vectors fourier names networks graphs random sparse sparse_vectors sorting systems dense eigen
 lacking=''
 if [ ! -f "$libs/libwarpstep-libs.so" ]; then
   lacking="no libraries in $libs"
@@ -65,7 +65,7 @@ for name; do
     networks | graphs) needs=(-lcudnn) ;;
     dense) needs=(-lcusolver) ;;
     eigen) needs=(-lcusolver -lcublas) ;;
-    sparse | systems) needs=(-lcusparse) ;;
+    sparse | sparse_vectors | sorting | systems) needs=(-lcusparse) ;;
     random) needs=(-Isrc -lcurand) ;;
     *) needs=(-lcublas -lcublasLt) ;;
   esac

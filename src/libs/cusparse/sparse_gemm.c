@@ -38,12 +38,6 @@ PUBLIC sparse_status cusparseSpGEMM_destroyDescr(struct gemm_plan *p)
   return SPARSE_SUCCESS;
 }
 
-static bool fetch(const struct sparse_handle *h, void *to, const void *from, size_t bytes)
-{
-  return cuMemcpyDtoHAsync_v2(to, (uint64_t)(uintptr_t)from, bytes, h->stream) == DRIVER_OK &&
-         cuStreamSynchronize(h->stream) == DRIVER_OK;
-}
-
 static unsigned bytes_of(int kind)
 {
   static const unsigned char bytes[] = {4, 8, 8, 16};
@@ -58,7 +52,7 @@ static bool beta_is_zero(const struct sparse_handle *h, const void *beta, int ki
     double d[2];
     float f[2];
   } v = {{0}};
-  if (h->pointer_mode == 1 && !fetch(h, v.bytes, beta, bytes_of(kind))) return false;
+  if (h->pointer_mode == 1 && !sparse_fetch(h, v.bytes, beta, bytes_of(kind))) return false;
   if (h->pointer_mode == 0) {
     const struct ws_scalar s = sparse_scalar(h, beta, kind);
     return s.re == 0 && s.im == 0;
@@ -85,12 +79,6 @@ static sparse_status check(const struct sparse_handle *h, const struct gemm *g, 
   return beta_is_zero(h, g->beta, sparse_kind(type)) ? SPARSE_SUCCESS : sparse_refuse(function, "a beta that is not 0");
 }
 
-static bool scan(struct sparse_handle *h, const struct ws_sparse_scan *s)
-{
-  const struct launch_shape one = {1, 1, 1, 256};
-  return kernel_set_launch(&h->kernels, KERNEL_sparse_scan, one, h->stream, s);
-}
-
 /* The products of each row are counted, which says where their lists begin and how much room all need. */
 static sparse_status count(struct sparse_handle *h, const struct gemm *g, struct gemm_plan *p, void *room)
 {
@@ -101,7 +89,7 @@ static sparse_status count(struct sparse_handle *h, const struct gemm *g, struct
   p->products = 0;
   if (g->a->rows &&
       (!kernel_set_launch(&h->kernels, KERNEL_sparse_products, sparse_shape(g->a->rows), h->stream, &p->args) ||
-       !scan(h, &s) || !fetch(h, &p->products, args.first + g->a->rows, sizeof p->products)))
+       !sparse_scan(h, &s) || !sparse_fetch(h, &p->products, args.first + g->a->rows, sizeof p->products)))
     return SPARSE_EXECUTION_FAILED;
   if (p->products < 0 || p->products >= MOST_PRODUCTS)
     return sparse_refuse("cusparseSpGEMM_workEstimation", "2^32 products");
@@ -132,7 +120,7 @@ static sparse_status compute(struct sparse_handle *h, const struct gemm *g, stru
   p->count = 0;
   if (g->a->rows &&
       (!kernel_set_launch(&h->kernels, k, sparse_shape(g->a->rows * 32), h->stream, a) ||
-       !scan(h, &s) || !fetch(h, &p->count, a->counts + g->a->rows, sizeof p->count)))
+       !sparse_scan(h, &s) || !sparse_fetch(h, &p->count, a->counts + g->a->rows, sizeof p->count)))
     return SPARSE_EXECUTION_FAILED;
   g->c->count = p->count;
   p->state = STATE_COMPUTED;
@@ -212,24 +200,6 @@ PUBLIC sparse_status cusparseSpGEMM_copy(GEMM_ARGUMENTS)
   return plan->state == STATE_COMPUTED ? copy(h, &g, plan) : SPARSE_INVALID_VALUE;
 }
 
-/* cudaDataType of what may be moved, which is all that is done with it; 0: there is none. */
-static int bytes_of_value(int type)
-{
-  enum { R_16F = 2, R_8I = 3, C_16F = 6, R_16BF = 14, C_16BF = 15 };
-  switch (type) {
-  case R_8I: return 1;
-  case R_16F:
-  case R_16BF: return 2;
-  case VALUE_R_32F:
-  case C_16F:
-  case C_16BF: return 4;
-  case VALUE_R_64F:
-  case VALUE_C_32F: return 8;
-  case VALUE_C_64F: return 16;
-  default: return 0;
-  }
-}
-
 #define TURN_ARGUMENTS                                                                                            \
   struct sparse_handle *h, int m, int n, int nnz, const void *values, const int *offsets, const int *columns,    \
     void *csc_values, int *csc_offsets, int *csc_rows, int type, int action, int base, int algorithm
@@ -238,7 +208,7 @@ static sparse_status check_turn(const struct sparse_handle *h, int m, int n, int
 {
   if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
   if (m < 0 || n < 0 || nnz < 0 || (base != 0 && base != 1)) return SPARSE_INVALID_VALUE;
-  return bytes_of_value(type) ? SPARSE_SUCCESS : sparse_refuse("cusparseCsr2cscEx2", "values of this type");
+  return sparse_value_bytes(type) ? SPARSE_SUCCESS : sparse_refuse("cusparseCsr2cscEx2", "values of this type");
 }
 
 PUBLIC sparse_status cusparseCsr2cscEx2_bufferSize(TURN_ARGUMENTS, size_t *bytes)
@@ -267,13 +237,13 @@ PUBLIC sparse_status cusparseCsr2cscEx2(TURN_ARGUMENTS, void *room)
   const struct ws_sparse_turn t = {
     .a = {.rows = m, .cols = n, .count = nnz, .offsets = offsets, .column = columns, .values = values, .base = base},
     .offsets = csc_offsets, .rows = csc_rows, .order = room, .at = (int *)room + nnz,
-    .values = action ? csc_values : NULL, .bytes = bytes_of_value(type)};
+    .values = action ? csc_values : NULL, .bytes = sparse_value_bytes(type)};
   const struct ws_sparse_scan sum = {.n = n, .list = csc_offsets, .base = base};
   struct kernel_set *k = &h->kernels;
   if (!clear(h, csc_offsets, (int64_t)n + 1) || (nnz && !clear(h, t.at, n))) return SPARSE_EXECUTION_FAILED;
   if (nnz && !kernel_set_launch(k, KERNEL_sparse_turn_count, sparse_shape(nnz), h->stream, &t))
     return SPARSE_EXECUTION_FAILED;
-  if (!scan(h, &sum)) return SPARSE_EXECUTION_FAILED;
+  if (!sparse_scan(h, &sum)) return SPARSE_EXECUTION_FAILED;
   if (!nnz) return SPARSE_SUCCESS;
   const bool ok = kernel_set_launch(k, KERNEL_sparse_turn_place, sparse_shape(nnz), h->stream, &t) &&
                   kernel_set_launch(k, KERNEL_sparse_turn, sparse_shape(n), h->stream, &t);

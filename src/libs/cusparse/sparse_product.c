@@ -69,6 +69,43 @@ void sparse_strides(const struct dense_matrix *m, bool transposed, int64_t *row,
   *column = by_rows ? 1 : m->ld;
 }
 
+bool sparse_fetch(const struct sparse_handle *h, void *to, const void *from, size_t bytes)
+{
+  return cuMemcpyDtoHAsync_v2(to, (uint64_t)(uintptr_t)from, bytes, h->stream) == DRIVER_OK &&
+         cuStreamSynchronize(h->stream) == DRIVER_OK;
+}
+
+int sparse_value_bytes(int type)
+{
+  enum { R_16F = 2, R_8I = 3, C_16F = 6, R_16BF = 14, C_16BF = 15 };
+  switch (type) {
+  case R_8I: return 1;
+  case R_16F:
+  case R_16BF: return 2;
+  case VALUE_R_32F:
+  case C_16F:
+  case C_16BF: return 4;
+  case VALUE_R_64F:
+  case VALUE_C_32F: return 8;
+  case VALUE_C_64F: return 16;
+  default: return 0;
+  }
+}
+
+bool sparse_scan(struct sparse_handle *h, const struct ws_sparse_scan *s)
+{
+  const struct launch_shape one = {1, 1, 1, 256};
+  return kernel_set_launch(&h->kernels, KERNEL_sparse_scan, one, h->stream, s);
+}
+
+bool sparse_scale(struct sparse_handle *h, const struct dense_matrix *y, const void *beta)
+{
+  const int kind = sparse_kind(y->value_type);
+  const struct ws_sparse_product g = {.m = y->rows, .n = 1, .c_row = 1, .c = y->values,
+                                      .beta = sparse_scalar(h, beta, kind)};
+  return y->rows == 0 || kernel_set_launch(&h->kernels, of_type(KERNEL_ssparse_scale, kind), sparse_shape(g.m), h->stream, &g);
+}
+
 /* Without a transposition each row of C is a sum; with one C is scaled, and all is added to it. */
 static bool launch(struct sparse_handle *h, const struct ws_sparse_product *g, int kind)
 {

@@ -4,6 +4,8 @@
 
 #include "libs/cusparse/sparse_types.h"
 
+struct description;
+
 /* 256 threads a CTA, at most some thousand CTAs: kernels go on from there. */
 struct launch_shape sparse_shape(int64_t threads);
 /* alpha or beta, of a type's place (sparse_kind), read now unless the handle says that it is on the device. */
@@ -14,5 +16,15 @@ struct ws_sparse sparse_seen(const struct sparse_matrix *m, bool *turned);
 void sparse_strides(const struct dense_matrix *m, bool transposed, int64_t *row, int64_t *column);
 /* For kernels without a buffer; programs allocate what they are told, and want a pointer for it. */
 sparse_status sparse_no_buffer(const struct sparse_handle *h, size_t *bytes);
+/* Bytes of the device, when all before them in the stream is done. */
+bool sparse_fetch(const struct sparse_handle *h, void *to, const void *from, size_t bytes);
+/* Queues the sums of a list. */
+bool sparse_scan(struct sparse_handle *h, const struct ws_sparse_scan *s);
+/* y = beta y, of a dense vector. */
+bool sparse_scale(struct sparse_handle *h, const struct dense_matrix *y, const void *beta);
+/* cudaDataType of what may be moved, which is all that is done with it; 0: there is none. */
+int sparse_value_bytes(int type);
+/* Base of a legacy descriptor: 0 or 1. */
+int cusparseGetMatIndexBase(const struct description *d);
 
 #endif

@@ -76,4 +76,35 @@ struct ws_sparse_turn {
   int32_t bytes; /* of a value */
 };
 
+/* Sorting n elements by major and minor number (row and column, or the other way round); those alike keep their order. Two lists
+ * each of keys, major << 32 | minor, and of the places where elements were: list `from` holds what is sorted so far, in
+ * runs. Rows are coordinates, `major`, or `lines` that begin at `offsets`. */
+struct ws_sparse_sort {
+  int64_t n, run, lines;
+  int *major, *minor;
+  const int *offsets;
+  int *numbers; /* of the elements, the caller's; or 0 */
+  uint64_t *key[2];
+  int *place[2];
+  int32_t from, base;
+};
+
+/* C = alpha * A + beta * B, by compressed rows whose columns ascend; indices of 32 bits. */
+struct ws_sparse_sum {
+  struct ws_sparse a, b;
+  int *c_offsets, *c_columns;
+  void *c_values;
+  int32_t c_base;
+  struct ws_scalar alpha, beta;
+};
+
+/* A sparse vector x of `count` elements beside a dense one, y. */
+struct ws_sparse_vector {
+  int64_t count;
+  const void *indices;
+  void *x, *y, *result;
+  int32_t wide, base, bytes, conj; /* bytes: of a value; conj: x counts as its conjugate */
+  struct ws_scalar alpha;
+};
+
 #endif
