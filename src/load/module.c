@@ -53,12 +53,16 @@ static bool place_text(struct module *m, const struct elf_section *s, struct pla
   return true;
 }
 
+/* Variables in global memory begin on 256 bytes (CUDA C++ Programming Guide, Device Memory Accesses); inside of a section
+ * they lie as the compiler has them. */
+enum { GLOBAL_ALIGN = 256 };
+
 static bool place_global(struct module *m, const struct elf_section *s, struct place *p,
                          struct err *e)
 {
   if (s->align > 4096 || s->size > GLOBAL_LIMIT || m->global_bytes > GLOBAL_LIMIT - s->size)
     return err_set(e, "%s: damaged cubin: size of section %s; compile it again", m->name, s->name);
-  m->global_bytes = align_up(m->global_bytes, s->align);
+  m->global_bytes = align_up(m->global_bytes, s->align < GLOBAL_ALIGN ? GLOBAL_ALIGN : s->align);
   if (s->align > m->global_align) m->global_align = s->align;
   *p = (struct place){ .kind = PLACE_GLOBAL, .kernel = ALL_KERNELS, .offset = m->global_bytes };
   m->global_bytes += s->size;
@@ -327,7 +331,7 @@ static bool parse(struct module *m, uint64_t bytes, struct err *e)
   TRY(check_target(m, e));
   m->place = ARENA_ARRAY(&m->arena, struct place, m->elf.n_sections);
   m->text_kernel = ARENA_ARRAY(&m->arena, int32_t, m->elf.n_sections);
-  m->global_align = 1;
+  m->global_align = GLOBAL_ALIGN;
   TRY(find_code(m, e));
   m->kernel_banks = ARENA_ARRAY(&m->arena, uint8_t, m->n_kernels + 1u);
   m->own_shared = ARENA_ARRAY(&m->arena, bool, m->n_kernels + 1u);
