@@ -222,6 +222,27 @@ static void dropped_lines_make_room(void **state)
   done(&r);
 }
 
+/* An L0 of one line and two warps per sub-core, each of which throws out the other one's line while it comes: both get on,
+ * and as the second instruction of a line may have to be fetched as the first was, no faster than the larger L0. */
+static void one_line_for_two_warps(void **state)
+{
+  (void)state;
+  uint64_t ends[2];
+  for (unsigned small = 0; small < 2; small++) {
+    struct rig r;
+    rig_params(&r, "rtx-3070");
+    r.params.icache_perfect = false;
+    if (small) r.params.l0i_ways = 1, r.params.l0i_bytes = LINE;
+    rig_init(&r);
+    struct mock *m = mock_new(2 * INSTS_PER_LINE + 1, 8);
+    rig_run(&r, m);
+    ends[small] = m->issued[0][2 * INSTS_PER_LINE];
+    free(m);
+    rig_free(&r);
+  }
+  assert_true(ends[1] > ends[0]);
+}
+
 static void perfect(void **state)
 {
   (void)state;
@@ -330,6 +351,7 @@ int main(void)
       cmocka_unit_test(prefetch_depth),
       cmocka_unit_test(stream_buffer_serves_its_head_only),
       cmocka_unit_test(dropped_lines_make_room),
+      cmocka_unit_test(one_line_for_two_warps),
       cmocka_unit_test(perfect),
       cmocka_unit_test(constant_caches_are_separate),
       cmocka_unit_test(constants_come_in_pieces),

@@ -30,6 +30,7 @@ static bool fetched_whole(const struct fetch *f, const struct code_view *c, uint
 static void request(struct fetch *f, struct warp_table *t, unsigned warp, uint64_t now)
 {
   struct ibuffer *ib = &t->slot[warp].ib;
+  ib->line_due = false;
   const struct code_view *c = &t->slot[warp].grid->code;
   f->l0i->stats->l0i_fetches++;
   if (__builtin_expect(!c->number, 1))
@@ -41,16 +42,25 @@ static void request(struct fetch *f, struct warp_table *t, unsigned warp, uint64
   if (++ib->n == f->depth) f->room &= (uint16_t) ~(1u << warp);
 }
 
+/* The line a warp has waited for serves it once when it comes, even if another one has taken its place by then: warps at
+ * more lines of a set than it has ways would throw each other's out for ever. */
+static bool serves_once(const struct fetch *f, const struct warp_table *t, unsigned warp, uint64_t now)
+{
+  return t->slot[warp].ib.line_due && !l0i_readable(f->l0i, next_place(t, warp), now);
+}
+
 static bool can_fetch(struct fetch *f, struct warp_table *t, unsigned warp, uint64_t now,
                       uint64_t *next)
 {
   if (!(f->room >> warp & 1)) return false;
   struct ibuffer *ib = &t->slot[warp].ib;
   if (ib->fetch_at <= now) {
+    if (serves_once(f, t, warp, now)) return true;
     uint64_t readable = l0i_fetch(f->l0i, next_place(t, warp), now);
     if (readable <= now) return true;
     f->l0i->stats->l0i_misses++;
     ib->fetch_at = readable;
+    ib->line_due = true;
   }
   if (ib->fetch_at < *next) *next = ib->fetch_at;
   return false;
@@ -87,6 +97,7 @@ void fetch_restart(struct fetch *f, struct warp_table *t, unsigned warp, uint64_
   struct ibuffer *ib = &t->slot[warp].ib;
   ib->next_pc = pc;
   ib->fetch_at = at;
+  ib->line_due = false;
   ib->head = ib->n = 0;
   warp_changed(t, warp);
   f->room |= (uint16_t)(1u << warp);

@@ -124,3 +124,9 @@ uint64_t l0i_fetch(struct l0i *c, uint64_t pc, uint64_t now)
   }
   return c->last->valid_at;
 }
+
+bool l0i_readable(struct l0i *c, uint64_t pc, uint64_t now)
+{
+  const struct l0i_way *w = find(c, l0i_line(c, pc));
+  return w && w->valid_at <= now;
+}

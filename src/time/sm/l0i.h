@@ -57,4 +57,7 @@ void l0i_arrived(struct l0i *, uint64_t line, uint64_t at);
  * cycle is not known before l0i_arrived. */
 uint64_t l0i_fetch(struct l0i *, uint64_t pc, uint64_t now);
 
+/* The instruction's line is in the cache and can be read. */
+bool l0i_readable(struct l0i *, uint64_t pc, uint64_t now);
+
 #endif

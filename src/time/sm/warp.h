@@ -22,6 +22,7 @@ enum {
 /* Instruction buffer: consecutive instructions of the current path, fetched or being decoded. */
 struct ibuffer {
   uint8_t head, n;
+  bool line_due;                  /* fetch_at is when a line comes that this warp waits for */
   uint64_t next_pc;               /* next instruction to fetch, or what is left of it */
   uint64_t fetch_at; /* not before this cycle: a jump is being resolved, a line comes; CYCLE_NEVER: from L2 */
   uint64_t valid_at[IBUFFER_MAX]; /* ring: first cycle in which the entry can issue */
