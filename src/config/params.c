@@ -27,6 +27,12 @@ static const char *const param_issue_policy[ISSUE_POLICY__N] = {
 #undef X
 };
 
+static const char *const param_issue_age[ISSUE_AGE__N] = {
+#define X(id, name) name,
+    ISSUE_AGE_LIST(X)
+#undef X
+};
+
 static const char *const param_dependence[DEPENDENCE__N] = {
 #define X(id, name) name,
     DEPENDENCE_LIST(X)

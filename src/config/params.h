@@ -26,6 +26,18 @@ enum issue_policy {
   ISSUE_POLICY__N
 };
 
+/* What makes a warp the youngest or the oldest. */
+#define ISSUE_AGE_LIST(X)                                                                          \
+  X(LAUNCH, "launch") /* when it was launched */                                                   \
+  X(SLOT, "slot")     /* its slot: warps of CTAs that follow others take the place of those */
+
+enum issue_age {
+#define X(id, name) ISSUE_AGE_##id,
+  ISSUE_AGE_LIST(X)
+#undef X
+  ISSUE_AGE__N
+};
+
 /* What keeps dependent instructions apart. */
 #define DEPENDENCE_LIST(X)                                                                         \
   X(CONTROL_BITS, "control_bits") /* stall counts, yield, dependence counters of the code */       \

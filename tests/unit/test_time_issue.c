@@ -113,6 +113,47 @@ static void policy_lrr(void **state)
                                                              {3, 7, 11, 15, 19, 23}});
 }
 
+/* Four warps of one sub-core, then a new one comes into the slot of the second: it is the youngest, or as old as the one
+ * before it. */
+static void who_is_young(enum issue_age age, const uint8_t want[4])
+{
+  struct rig r;
+  rig_params(&r, "a100");
+  r.params.issue_age = age;
+  rig_init(&r);
+  struct mock *m = mock_new(POLICY_INSTS, 4);
+  sm_start(r.sm, r.image, false);
+  sm_open_grid(r.sm, 0, &m->source, 0, &r.arena);
+  m->source.ops->cta_begin(&m->source, 0, 0, 0, 0);
+  struct sub_core *p = &r.sm->sub_core[0];
+  for (unsigned w = 0; w < 4; w++) sub_core_add_warp(p, &r.sm->grid[0], m->warps[w], 0, 1);
+  sub_core_remove_warp(p, 1, 2);
+  assert_int_equal(sub_core_add_warp(p, &r.sm->grid[0], m->warps[1], 0, 3), 1);
+  assert_memory_equal(p->warps.order, want, 4);
+  for (unsigned i = 0; i < 4; i++) assert_int_equal(p->warps.place[want[i]], i);
+  free(m);
+  rig_free(&r);
+}
+
+static void age_of_a_warp(void **state)
+{
+  (void)state;
+  who_is_young(ISSUE_AGE_LAUNCH, (const uint8_t[]){0, 2, 3, 1});
+  who_is_young(ISSUE_AGE_SLOT, (const uint8_t[]){0, 1, 2, 3});
+}
+
+/* Cycles that warps have waited go with them when one comes between them. */
+static void waits_move_with_their_warps(void **state)
+{
+  (void)state;
+  struct tally t = {0};
+  tally_add(&t, 0x5, 7);
+  tally_add(&t, 0x2, 300);
+  tally_insert(&t, 1);
+  const uint64_t want[] = {7, 0, 300, 7, 0};
+  for (unsigned i = 0; i < 5; i++) assert_int_equal(tally_take(&t, i), want[i]);
+}
+
 static void stall_and_yield(void **state)
 {
   (void)state; /* distance to the next instruction of a lone warp */
@@ -325,7 +366,8 @@ int main(void)
       cmocka_unit_test(figure_4a),     cmocka_unit_test(figure_4b),
       cmocka_unit_test(figure_4c),     cmocka_unit_test(stall_and_yield),
       cmocka_unit_test(policy_cggty),  cmocka_unit_test(policy_gto),
-      cmocka_unit_test(policy_oldest), cmocka_unit_test(policy_lrr),
+      cmocka_unit_test(policy_oldest), cmocka_unit_test(policy_lrr), cmocka_unit_test(age_of_a_warp),
+      cmocka_unit_test(waits_move_with_their_warps),
       cmocka_unit_test(stale_counter), cmocka_unit_test(depbar),        cmocka_unit_test(depbar_of_a_list),
       cmocka_unit_test(figure_2),
       cmocka_unit_test(barrier_takes_hold_late),

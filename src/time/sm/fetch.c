@@ -30,7 +30,6 @@ static bool fetched_whole(const struct fetch *f, const struct code_view *c, uint
 static void request(struct fetch *f, struct warp_table *t, unsigned warp, uint64_t now)
 {
   struct ibuffer *ib = &t->slot[warp].ib;
-  ib->line_due = false;
   const struct code_view *c = &t->slot[warp].grid->code;
   f->l0i->stats->l0i_fetches++;
   if (__builtin_expect(!c->number, 1))
@@ -42,20 +41,22 @@ static void request(struct fetch *f, struct warp_table *t, unsigned warp, uint64
   if (++ib->n == f->depth) f->room &= (uint16_t) ~(1u << warp);
 }
 
-/* The line a warp has waited for serves it once when it comes, even if another one has taken its place by then: warps at
- * more lines of a set than it has ways would throw each other's out for ever. */
-static bool serves_once(const struct fetch *f, const struct warp_table *t, unsigned warp, uint64_t now)
+/* The line a warp has waited for is there now. It serves it once even if another one has taken its place by then:
+ * warps at more lines of a set than it has ways would throw each other's out for ever. */
+__attribute__((noinline)) static bool serves_once(const struct fetch *f, struct warp_table *t, unsigned warp,
+                                                  uint64_t now)
 {
-  return t->slot[warp].ib.line_due && !l0i_readable(f->l0i, next_place(t, warp), now);
+  t->slot[warp].ib.line_due = false;
+  return !l0i_readable(f->l0i, next_place(t, warp), now);
 }
 
-static bool can_fetch(struct fetch *f, struct warp_table *t, unsigned warp, uint64_t now,
+static inline bool can_fetch(struct fetch *f, struct warp_table *t, unsigned warp, uint64_t now,
                       uint64_t *next)
 {
   if (!(f->room >> warp & 1)) return false;
   struct ibuffer *ib = &t->slot[warp].ib;
   if (ib->fetch_at <= now) {
-    if (serves_once(f, t, warp, now)) return true;
+    if (__builtin_expect(ib->line_due, false) && serves_once(f, t, warp, now)) return true;
     uint64_t readable = l0i_fetch(f->l0i, next_place(t, warp), now);
     if (readable <= now) return true;
     f->l0i->stats->l0i_misses++;

@@ -48,6 +48,14 @@ static void count_repeats(struct issue *s)
   s->repeats = 0;
 }
 
+void issue_make_place(struct issue *s, unsigned place)
+{
+  uint32_t older = (1u << place) - 1;
+  count_repeats(s);
+  s->blocked = (s->blocked & older) | (s->blocked & ~older) << 1;
+  tally_insert(&s->waited, place);
+}
+
 void issue_remove_warp(struct issue *s, unsigned warp, unsigned place)
 {
   count_repeats(s);

@@ -79,6 +79,9 @@ void issue_start(struct issue *);
 /* A warp arrived. */
 void issue_new_warp(struct issue *, unsigned warp);
 
+/* A warp will come into a place of the warp table before its end; those from there on move down. */
+void issue_make_place(struct issue *, unsigned place);
+
 /* The warp in a place of the warp table is gone; those behind it move up. */
 void issue_remove_warp(struct issue *, unsigned warp, unsigned place);
 

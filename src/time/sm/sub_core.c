@@ -40,6 +40,29 @@ void sub_core_start(struct sub_core *p, bool control_bits)
 
 /* --- warps come and go ------------------------------------------------------------------------ */
 
+/* The place of a new warp in the order of age. */
+static unsigned age_place(const struct sub_core *p, unsigned warp)
+{
+  unsigned place = p->warps.n;
+  if (p->params->issue_age == ISSUE_AGE_SLOT)
+    while (place && p->warps.order[place - 1] > warp) place--;
+  return place;
+}
+
+static void enter_order(struct sub_core *p, unsigned warp)
+{
+  struct warp_table *t = &p->warps;
+  unsigned place = age_place(p, warp);
+  if (place < t->n) issue_make_place(&p->issue, place);
+  for (unsigned i = t->n++; i > place; i--) {
+    t->order[i] = t->order[i - 1];
+    t->place[t->order[i]] = (uint8_t)i;
+  }
+  t->place[warp] = (uint8_t)place;
+  t->order[place] = (uint8_t)warp;
+  t->changed = UINT32_MAX;
+}
+
 unsigned sub_core_add_warp(struct sub_core *p, struct sm_grid *grid, struct step_warp *step,
                            unsigned cta_slot, uint64_t now)
 {
@@ -57,9 +80,7 @@ unsigned sub_core_add_warp(struct sub_core *p, struct sm_grid *grid, struct step
                           .issue_at = now,
                           .books = {.born = now, .accounted = now}};
   p->warps.ldgsts[warp] = (struct ldgsts){.arrivals = TXN_NONE};
-  p->warps.place[warp] = p->warps.n;
-  p->warps.order[p->warps.n++] = (uint8_t)warp;
-  p->warps.changed = UINT32_MAX;
+  enter_order(p, warp);
   if (p->boards) scoreboard_new_warp(p->boards, warp);
   if (p->ideal) ideal_new_warp(p->ideal, warp);
   issue_new_warp(&p->issue, warp);

@@ -57,6 +57,14 @@ static inline uint64_t tally_take(struct tally *t, unsigned place)
   return count;
 }
 
+/* A warp comes into `place`, those from there on move down. */
+static inline void tally_insert(struct tally *t, unsigned place)
+{
+  tally_spill(t);
+  memmove(&t->rest[place + 1], &t->rest[place], (TALLY_WARPS - 1 - place) * sizeof t->rest[0]);
+  t->rest[place] = 0;
+}
+
 /* The warp in `place` goes, those behind it move up. */
 static inline void tally_remove(struct tally *t, unsigned place)
 {

@@ -100,7 +100,7 @@ struct warp_slot {
   struct warp_books books;
 };
 
-/* Warps of one sub-core. `order` lists slots oldest first. Whoever changes what the issue stage looks at
+/* Warps of one sub-core. `order` lists slots oldest first (issue.age). Whoever changes what the issue stage looks at
  * says so in `changed`: it looks again only then, or at the time it saw itself. */
 struct warp_table {
   struct warp_slot slot[SUB_CORE_MAX_WARPS];
