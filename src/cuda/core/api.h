@@ -539,11 +539,25 @@ typedef struct {
   unsigned count, least, alignment, flags;
 } CUdevSmResource;
 
+/* How many streams of a context are expected to have work at once, and whether their hardware queues are its own. */
+typedef struct {
+  int device;
+  unsigned concurrency;
+  int scope;
+} CUdevWorkqueueConfigResource;
+
+/* A group that cuDevSmResourceSplit makes. */
+typedef struct {
+  unsigned count, coscheduled, preferred, flags;
+  unsigned reserved[12];
+} CU_DEV_SM_RESOURCE_GROUP_PARAMS;
+
 typedef struct {
   int type;
   unsigned char own[92];
   union {
     CUdevSmResource sm;
+    CUdevWorkqueueConfigResource queues;
     unsigned char room[48];
   };
 } CUdevResource;

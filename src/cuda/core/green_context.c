@@ -77,6 +77,14 @@ CUresult green_of_stream(struct shim *s, CUstream h, CUcontext *context, CUgreen
   return CUDA_SUCCESS;
 }
 
+CUresult green_stream_resource(struct shim *s, CUstream h, CUdevResource *r, int type)
+{
+  const struct stream *st = stream_of(s, h);
+  if (!st) return CUDA_ERROR_INVALID_HANDLE;
+  return type == 1 ? sm_resource_give(st->board, st->green ? st->green->group : NULL, r, type)
+                   : CUDA_ERROR_INVALID_RESOURCE_TYPE;
+}
+
 const struct core_set *green_cores(const struct stream *st)
 {
   return st && st->green ? sm_group_cores(st->green->group) : NULL;

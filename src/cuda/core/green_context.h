@@ -27,6 +27,8 @@ CUresult green_id(struct shim *, CUgreenCtx, unsigned long long *id);
 CUresult green_stream_create(struct shim *, CUstream *, CUgreenCtx, unsigned flags, int priority);
 /* Those of a stream; *context: that of its GPU, where it is of a green one. Either may be NULL. */
 CUresult green_of_stream(struct shim *, CUstream, CUcontext *context, CUgreenCtx *green);
+/* SMs that a stream has. */
+CUresult green_stream_resource(struct shim *, CUstream, CUdevResource *, int type);
 /* SMs on which kernels of a stream run; of a context; NULL: all. */
 const struct core_set *green_cores(const struct stream *);
 const struct core_set *green_cores_of(const struct context *);

@@ -5,7 +5,8 @@
 #include "base/arith.h"
 #include "cuda/core/shim.h"
 
-enum { RESOURCE_SM = 1 };
+enum { RESOURCE_INVALID = 0, RESOURCE_SM = 1, RESOURCE_QUEUES = 1000 };
+enum { GROUP_BACKFILL = 1, COSCHEDULED_MOST = 32, SMS_OF_A_PAIR = 2 };
 enum { SPLIT_FINE = 1, SPLIT_LARGE_CLUSTERS = 2 }; /* CUdevSmResourceSplit_flags */
 enum { NOTE_WORDS = 9, NOTE_SMS = 64 * NOTE_WORDS };
 
@@ -79,9 +80,17 @@ static const struct board *read_resource(const struct shim *s, const CUdevResour
   return b;
 }
 
+/* As they are by default: all contexts share them. */
+static CUdevResource queues_of(const struct board *b)
+{
+  return (CUdevResource){ .type = RESOURCE_QUEUES,
+                          .queues = { .device = (int)b->number, .concurrency = b->preset.params.host_queues } };
+}
+
 CUresult sm_resource_give(const struct board *b, const struct sm_group *g, CUdevResource *to, int type)
 {
   if (!to) return CUDA_ERROR_INVALID_VALUE;
+  if (type == RESOURCE_QUEUES) return *to = queues_of(b), CUDA_SUCCESS;
   if (type != RESOURCE_SM) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
   if (b->preset.params.gpu_sms > NOTE_SMS) return CUDA_ERROR_NOT_SUPPORTED;
   const struct core_set all = all_sms(b);
@@ -144,6 +153,73 @@ CUresult sm_resource_split(struct shim *s, CUdevResource *result, unsigned *n, c
   return CUDA_SUCCESS;
 }
 
+/* What a group that was asked for becomes. */
+struct wanted {
+  unsigned piece, count; /* SMs; count 0: as many as there are */
+  bool backfill;
+};
+
+/* False: no such group. */
+static bool read_wanted(const struct board *b, const CU_DEV_SM_RESOURCE_GROUP_PARAMS *p, unsigned all, struct wanted *w)
+{
+  static const unsigned none[sizeof p->reserved / sizeof p->reserved[0]];
+  const bool clusters = b->preset.params.arch_sm >= 90;
+  const unsigned most = clusters ? COSCHEDULED_MOST : SMS_OF_A_PAIR;
+  w->piece = p->coscheduled ? p->coscheduled : clusters ? grain_of(b, 0).multiple : SMS_OF_A_PAIR;
+  w->count = p->count;
+  w->backfill = p->flags & GROUP_BACKFILL;
+  if (p->flags > GROUP_BACKFILL || w->piece > most || w->piece % SMS_OF_A_PAIR || p->preferred % w->piece) return false;
+  if (memcmp(p->reserved, none, sizeof none) != 0 || p->count > all || p->count % SMS_OF_A_PAIR) return false;
+  return w->backfill || p->count % w->piece == 0;
+}
+
+/* Takes a group's SMs: whole pieces first, then, to fill up, others. False: there are not so many. */
+static bool take_group(const struct params *p, struct wanted *w, struct core_set *left, struct core_set *group)
+{
+  uint16_t order[NOTE_SMS];
+  const unsigned fit = pieces_of(p, left, w->piece, order), there = core_set_count(left);
+  if (!w->count) w->count = !w->backfill ? fit : fit ? there - there % SMS_OF_A_PAIR : 0;
+  unsigned whole = w->count - w->count % w->piece;
+  if (whole > fit) whole = fit;
+  if (w->count > (w->backfill ? there : fit) || (w->count && !whole)) return false;
+  for (unsigned i = 0; i < whole; i++) core_set_add(group, order[i]);
+  for (unsigned k = 0; k < CORE_SET_WORDS; k++) left->word[k] &= ~group->word[k];
+  for (unsigned i = 0, more = w->count - whole; more; i++) {
+    if (!core_set_has(left, i)) continue;
+    core_set_add(group, i);
+    more--;
+  }
+  for (unsigned k = 0; k < CORE_SET_WORDS; k++) left->word[k] &= ~group->word[k];
+  return true;
+}
+
+CUresult sm_resource_split_each(struct shim *s, CUdevResource *result, unsigned n, const CUdevResource *from,
+                                CUdevResource *rest, unsigned flags, CU_DEV_SM_RESOURCE_GROUP_PARAMS *groups)
+{
+  struct core_set left;
+  struct wanted w[NOTE_SMS];
+  CUdevResource made[NOTE_SMS];
+  uint64_t split;
+  CUresult r;
+  if (!n || n > NOTE_SMS || !groups || flags) return CUDA_ERROR_INVALID_VALUE;
+  const struct board *b = read_resource(s, from, &left, &split, &r);
+  if (!b) return r;
+  split = s->next_id++;
+  for (unsigned i = 0; i < n; i++) {
+    struct core_set sms = {{0}};
+    if (!read_wanted(b, &groups[i], from->sm.count, &w[i])) return CUDA_ERROR_INVALID_VALUE;
+    if (!take_group(&b->preset.params, &w[i], &left, &sms) || (result && !w[i].count))
+      return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
+    made[i] = resource_of(b, &sms, split);
+    made[i].sm.alignment = w[i].piece;
+    made[i].sm.flags = groups[i].flags;
+  }
+  for (unsigned i = 0; i < n; i++) groups[i].count = w[i].count;
+  if (result) memcpy(result, made, n * sizeof *made);
+  if (rest) *rest = core_set_count(&left) ? resource_of(b, &left, split) : (CUdevResource){ .type = RESOURCE_INVALID };
+  return CUDA_SUCCESS;
+}
+
 /* Descriptors ----------------------------------------------------------------------------------- */
 
 static struct sm_group *group_named(struct shim *s, const struct board *b, const struct core_set *sms)
@@ -156,19 +232,29 @@ static struct sm_group *group_named(struct shim *s, const struct board *b, const
   return s->sm_groups = g;
 }
 
+/* Whether one says how queues of this GPU are shared. */
+static bool is_of_queues(const struct board *b, const CUdevResource *r)
+{
+  return r->type == RESOURCE_QUEUES && r->queues.device == (int)b->number && r->queues.scope >= 0 && r->queues.scope <= 1;
+}
+
 CUresult sm_resource_name(struct shim *s, CUdevResourceDesc *out, const CUdevResource *of, unsigned n)
 {
   struct core_set sum = {{0}}, sms;
   const struct board *first = NULL;
+  const CUdevResource *of_sms = NULL;
   uint64_t split, of_first = 0;
   CUresult r;
   if (!out || !of || !n) return CUDA_ERROR_INVALID_VALUE;
   for (unsigned i = 0; i < n; i++) {
+    if (first && is_of_queues(first, &of[i])) continue;
     const struct board *b = read_resource(s, &of[i], &sms, &split, &r);
     if (!b) return r;
-    if (i && (b != first || !split || split != of_first)) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
+    if (first && (b != first || !split || split != of_first || of[i].sm.alignment != of_sms->sm.alignment))
+      return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
     first = b;
     of_first = split;
+    of_sms = &of[i];
     for (unsigned k = 0; k < CORE_SET_WORDS; k++) sum.word[k] |= sms.word[k];
   }
   *out = group_named(s, first, &sum);

@@ -3,6 +3,7 @@
  *
  *   split   groups are of one size and disjoint: at least what was asked for and what the compute capability wants, a
  *           multiple of what that wants; each such piece lies in one GPC
+ *           Or groups of different sizes, each of pieces of its own size, that the program names one by one
  *   name    a descriptor stands for a set of SMs of a GPU; the same set has the same one, as long as the process lives
  */
 #ifndef WS_CUDA_SM_RESOURCE_H
@@ -25,6 +26,10 @@ CUresult sm_resource_give(const struct board *, const struct sm_group *, CUdevRe
 /* result NULL: only counts. `rest` may be NULL. */
 CUresult sm_resource_split(struct shim *, CUdevResource *result, unsigned *n, const CUdevResource *from,
                            CUdevResource *rest, unsigned flags, unsigned least);
+/* n groups; those that ask for no count get one. result NULL: only that. */
+CUresult sm_resource_split_each(struct shim *, CUdevResource *result, unsigned n, const CUdevResource *from,
+                                CUdevResource *rest, unsigned flags, CU_DEV_SM_RESOURCE_GROUP_PARAMS *);
+/* Of SMs and, if the program likes, of how queues are shared, which has no effect. */
 CUresult sm_resource_name(struct shim *, CUdevResourceDesc *, const CUdevResource *, unsigned n);
 /* NULL: it is no descriptor. */
 const struct sm_group *sm_group_of(const struct shim *, CUdevResourceDesc);

@@ -28,6 +28,17 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned *n, const C
   DRIVER(NEED_GPU, sm_resource_split(s, result, n, from, remaining, flags, least));
 }
 
+CUresult cuDevSmResourceSplit(CUdevResource *result, unsigned n, const CUdevResource *from, CUdevResource *rest,
+                              unsigned flags, CU_DEV_SM_RESOURCE_GROUP_PARAMS *groups)
+{
+  DRIVER(NEED_GPU, sm_resource_split_each(s, result, n, from, rest, flags, groups));
+}
+
+CUresult cuStreamGetDevResource(CUstream stream, CUdevResource *r, int type)
+{
+  DRIVER(NEED_CONTEXT, green_stream_resource(s, stream, r, type));
+}
+
 CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *out, CUdevResource *resources, unsigned n)
 {
   DRIVER(NEED_GPU, sm_resource_name(s, out, resources, n));

@@ -63,6 +63,7 @@ PTSZ(cuStreamBatchMemOp, (CUstream st, unsigned n, CUstreamBatchMemOpParams *op,
      (own(st), n, op, flags))
 PTSZ(cuStreamBatchMemOp_v2, (CUstream st, unsigned n, CUstreamBatchMemOpParams *op, unsigned flags),
      (own(st), n, op, flags))
+PTSZ(cuStreamGetDevResource, (CUstream st, CUdevResource *r, int type), (own(st), r, type))
 PTSZ(cuStreamGetCtx, (CUstream st, CUcontext *c), (own(st), c))
 PTSZ(cuStreamGetCtx_v2, (CUstream st, CUcontext *c, CUgreenCtx *green), (own(st), c, green))
 PTSZ(cuStreamAttachMemAsync, (CUstream st, CUdeviceptr p, size_t n, unsigned flags), (own(st), p, n, flags))

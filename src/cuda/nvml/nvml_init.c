@@ -146,6 +146,12 @@ nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t *set)
   NVML(((void)s, set ? NVML_ERROR_NOT_SUPPORTED : NVML_ERROR_INVALID_ARGUMENT));
 }
 
+/* Threads stay where the system has them. */
+nvmlReturn_t nvmlDeviceSetCpuAffinity(nvmlDevice_t device)
+{
+  ON_GPU(device, NVML_ERROR_NOT_SUPPORTED);
+}
+
 nvmlReturn_t nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device, unsigned long long *types)
 {
   ON_GPU(device, ANSWER(types, 0));

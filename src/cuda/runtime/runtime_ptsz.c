@@ -11,6 +11,7 @@ PTSZ(__cudaLaunchKernel, (CUkernel f, dim3 g, dim3 b, void **a, size_t n, CUstre
      (f, g, b, a, n, own(st)))
 PTSZ(cudaLaunchCooperativeKernel, (const void *f, dim3 g, dim3 b, void **a, size_t n, CUstream st),
      (f, g, b, a, n, own(st)))
+PTSZ(cudaStreamGetDevResource, (CUstream st, CUdevResource *r, int type), (own(st), r, type))
 PTSZ(cudaMallocAsync, (void **p, size_t n, CUstream st), (p, n, own(st)))
 PTSZ(cudaMemcpyAsync, (void *d, const void *s, size_t n, int kind, CUstream st), (d, s, n, kind, own(st)))
 PTSZ(cudaMemcpyBatchAsync,
