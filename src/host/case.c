@@ -281,6 +281,17 @@ static bool choose_kernel(struct case_run *r, struct err *e)
   return r->kernel != NULL;
 }
 
+/* A launch that was captured on some SMs of its GPU runs on the same ones. */
+static bool take_sms(const struct case_run *r, unsigned gpu, struct launch_desc *desc, struct err *e)
+{
+  const struct core_set *s = &r->c->snapshot->sms;
+  for (unsigned i = gpu; i < CORE_SET_MAX; i++)
+    if (core_set_has(s, i))
+      return err_set(e, "%.150s: it was captured on SM %u, among others; this GPU has %u", r->c->origin, i, gpu);
+  desc->cores = s;
+  return true;
+}
+
 /* A captured launch: memory, arguments and all at the addresses they had. */
 static bool setup_captured(struct case_run *r, const struct device_config *config, struct err *e)
 {
@@ -298,6 +309,7 @@ static bool setup_captured(struct case_run *r, const struct device_config *confi
   memcpy(desc.grid, s->grid, sizeof desc.grid);
   memcpy(desc.block, s->block, sizeof desc.block);
   memcpy(desc.cluster, s->cluster, sizeof desc.cluster);
+  if (s->some_sms) TRY(take_sms(r, config->n_smids ? config->n_smids : config->n_workers, &desc, e));
   struct err inner = { "" };
   r->launched = launch_init(&r->launch, &r->device, &desc, &inner);
   return r->launched || err_set(e, "%.150s: %.350s", r->c->origin, inner.msg);

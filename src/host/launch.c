@@ -5,6 +5,7 @@
 
 #include "base/arith.h"
 #include "base/host_memory.h"
+#include "config/params.h"
 #include "host/abi.h"
 #include "load/target.h"
 
@@ -79,6 +80,12 @@ static bool check_resources(const struct device *d, const struct launch_desc *l,
                    "in all; use smaller blocks", k->name, k->regs, (unsigned long long)lanes,
                    lim->regs_per_cta);
   return true;
+}
+
+unsigned launch_sms(const struct launch *l, const struct params *p)
+{
+  const struct core_set *some = l && l->func ? func_source(l->func)->cores : NULL;
+  return some ? core_set_count(some) : p->gpu_sms;
 }
 
 static bool check_abi(const struct launch_desc *l, struct err *e)

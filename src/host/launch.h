@@ -11,6 +11,8 @@
 #include "func/func.h"
 #include "host/device.h"
 
+struct params;
+
 struct launch_desc {
   const struct module_instance *code; /* on the device; has the kernel */
   const struct module_kernel *kernel;
@@ -45,5 +47,7 @@ bool launch_check(const struct device *, const struct launch_desc *, struct err 
 /* Checks and builds. The device must outlive the launch. Call launch_free only after success. */
 bool launch_init(struct launch *l, struct device *, const struct launch_desc *, struct err *e);
 void launch_free(struct launch *l);
+/* SMs that its CTAs may run on. launch NULL: all. */
+unsigned launch_sms(const struct launch *, const struct params *);
 
 #endif

@@ -50,6 +50,7 @@ const char *limiter_costs(enum limiter_id id)
 struct facts {
   const struct params *p;
   const struct sim_result *r;
+  unsigned sms; /* that the kernel may use */
   struct speed speed[SPEED__N];
   double slot[SLOT__N];          /* of slots with a warp */
   double launch, hand_out, idle; /* of the kernel */
@@ -78,7 +79,7 @@ static void see_time(struct facts *f)
   double fence = share(p->membar_gpu_cycles, cycles); /* behind the last CTA of any kernel: not the grid's fault */
   f->launch = share(fixed, cycles);
   f->hand_out = share(counter(f, "ctas") * p->launch_cta_interval_x100 / 100, cycles);
-  f->idle = 1 - share(counter(f, "active_cycles"), cycles * p->gpu_sms) - f->launch - fence;
+  f->idle = 1 - share(counter(f, "active_cycles"), cycles * f->sms) - f->launch - fence;
   f->warps = share(counter(f, "warp_cycles"), counter(f, "active_cycles") * p->sm_max_warps);
 }
 
@@ -106,7 +107,7 @@ static void see_memory(struct facts *f)
 
 static struct facts facts_of(const struct params *p, const struct sim_result *r, const struct launch *l)
 {
-  struct facts f = {.p = p, .r = r};
+  struct facts f = {.p = p, .r = r, .sms = launch_sms(l, p)};
   speed_of(p, r, l, f.speed);
   see_time(&f);
   see_slots(&f);
@@ -268,16 +269,16 @@ static bool is_avoidable(enum limiter_id id)
 /* What keeps SMs empty, when that is the larger part. */
 static bool empty_sms(const struct facts *f, const struct limiter *busy, struct limiter *l)
 {
-  double waves = share((double)sim_counter(f->r, "ctas"), (double)f->r->ctas_per_sm * f->p->gpu_sms);
+  double waves = share((double)sim_counter(f->r, "ctas"), (double)f->r->ctas_per_sm * f->sms);
   if (f->hand_out >= handing_out)
     *l =
         says(LIMITER_HAND_OUT, f->hand_out, "%.0f CTAs, %.2f cycles apart, take %.0f %% of the time",
              counter(f, "ctas"), f->p->launch_cta_interval_x100 / 100.0, 100 * f->hand_out);
   else if (f->launch >= mostly_launch)
     *l = says(LIMITER_LAUNCH, f->launch, "%.0f %% of the time pass before the first CTA runs", 100 * f->launch);
-  else if (sim_counter(f->r, "ctas") < f->p->gpu_sms && f->idle >= idle_sms)
+  else if (sim_counter(f->r, "ctas") < f->sms && f->idle >= idle_sms)
     *l = says(LIMITER_GRID, f->idle, "%.0f CTAs for %u SMs; where they run, %s: %.90s", counter(f, "ctas"),
-              f->p->gpu_sms, limiter_name(busy->id), busy->evidence);
+              f->sms, limiter_name(busy->id), busy->evidence);
   else if (f->idle >= idle_sms && !(is_avoidable(busy->id) && busy->share > f->idle))
     *l = says(LIMITER_TAIL, f->idle, "%.0f %% of the SMs' time without a CTA; %.0f CTAs are %.2f waves", 100 * f->idle,
               counter(f, "ctas"), waves);

@@ -147,6 +147,8 @@ struct snapshot *snapshot_take(const struct device *d, const struct launch_desc 
   s->shared = l->shared_dynamic;
   s->stack = l->stack_bytes;
   s->module_memory = module_memory(l->code);
+  s->some_sms = l->cores;
+  if (l->cores) s->sms = *l->cores;
   s->n_code = n_code;
   s->code = ARENA_ARRAY(&s->arena, struct snapshot_bytes, n_code);
   for (unsigned i = 0; i < n_code; i++)

@@ -49,6 +49,8 @@ struct snapshot {
   struct snapshot_bytes part[SNAPSHOT__N];
   uint64_t module_memory;  /* where the module's variables lie, 0: it has none */
   uint64_t next_address;   /* where the next allocation would have been */
+  bool some_sms;           /* it may run on these alone */
+  struct core_set sms;
   size_t n_ranges, n_heap;
   struct gmem_range *range;          /* ascending, without overlaps */
   struct func_heap_block *heap;      /* device heap; n_heap == 0: none */

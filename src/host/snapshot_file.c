@@ -111,6 +111,15 @@ static json_t *manifest(const struct snapshot *s, json_t *parts)
                    "textures", textures(s), "parts", parts);
 }
 
+/* Numbers, ascending. */
+static json_t *sms(const struct core_set *s)
+{
+  json_t *list = json_array();
+  for (unsigned i = 0; i < CORE_SET_MAX; i++)
+    if (core_set_has(s, i)) json_array_append_new(list, json_integer((json_int_t)i));
+  return list;
+}
+
 bool snapshot_write(const struct snapshot *s, const char *path, bool *taken, struct err *e)
 {
   *taken = false;
@@ -118,6 +127,7 @@ bool snapshot_write(const struct snapshot *s, const char *path, bool *taken, str
   for (unsigned i = 0; i < SNAPSHOT__N; i++) add_part(&body, part_name[i], s->part[i]);
   for (unsigned i = 0; i < s->n_code; i++) add_part(&body, "code", s->code[i]);
   json_t *m = manifest(s, body.list);
+  if (s->some_sms) json_object_set_new(m, "sms", sms(&s->sms));
   char *text = m ? json_dumps(m, JSON_COMPACT) : NULL;
   NO_MEMORY_IF(!text);
   json_decref(m);
@@ -356,6 +366,18 @@ static bool read_textures(struct snapshot *s, const json_t *list)
   return true;
 }
 
+/* NULL: all of the GPU. */
+static bool read_sms(struct snapshot *s, const json_t *list)
+{
+  s->some_sms = list;
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    uint64_t n;
+    if (!read_number(json_array_get(list, i), CORE_SET_MAX - 1, &n)) return false;
+    core_set_add(&s->sms, (unsigned)n);
+  }
+  return !list || json_array_size(list);
+}
+
 /* The plain numbers of a manifest. */
 static bool read_numbers(struct snapshot *s, const json_t *m)
 {
@@ -386,7 +408,7 @@ static bool take_manifest(struct snapshot *s, struct input *in, json_t *m, struc
   s->gpu = arena_strdup(&s->arena, gpu);
   if (!read_numbers(s, m) || !read_triple(grid, s->grid) || !read_triple(block, s->block) ||
       (cluster && !read_triple(cluster, s->cluster)) || !read_ranges(s, ranges) ||
-      !read_heap(s, heap) || !read_textures(s, texture))
+      !read_heap(s, heap) || !read_textures(s, texture) || !read_sms(s, json_object_get(m, "sms")))
     return damaged(in, e, "the manifest lacks a value, or has one that cannot be");
   TRY(read_parts(s, in, parts, e));
   return snapshot_check(s, &why) || damaged(in, e, why.msg);

@@ -40,7 +40,7 @@ const char *speed_amount_unit(enum speed_unit u)
 struct base {
   const struct params *p;
   const struct sim_result *r;
-  double sms, cycles; /* of the kernel */
+  double sms, cycles; /* that the kernel may use; of the kernel */
   double busy;        /* SM cycles with a CTA, of all SMs */
   double behind;      /* cycles behind the launch latency */
 };
@@ -113,16 +113,16 @@ static double dram_peak(const struct params *p)
   return (double)params_dram_bytes_per_second(p) * (double)params_clock_ps(p) * 1e-12;
 }
 
-static struct base base_of(const struct params *p, const struct sim_result *r)
+static struct base base_of(const struct params *p, const struct sim_result *r, const struct launch *l)
 {
   double start = (double)p->launch_latency_cycles + (double)p->launch_cta_latency, cycles = (double)r->cycles;
-  return (struct base){.p = p, .r = r, .sms = p->gpu_sms, .cycles = cycles,
+  return (struct base){.p = p, .r = r, .sms = launch_sms(l, p), .cycles = cycles,
                        .busy = (double)sim_counter(r, "active_cycles"), .behind = cycles > start ? cycles - start : 0};
 }
 
 void speed_of(const struct params *p, const struct sim_result *r, const struct launch *l, struct speed out[SPEED__N])
 {
-  const struct base b = base_of(p, r);
+  const struct base b = base_of(p, r, l);
   double sub = p->sm_sub_cores;
   out[SPEED_ISSUE] = in_sm(&b, (double)sim_counters(r, "slot", SLOT__N)[SLOT_ISSUED], sub);
   out[SPEED_ALU] = of_pipe(&b, PIPE_ALU, sub);
@@ -136,7 +136,7 @@ void speed_of(const struct params *p, const struct sim_result *r, const struct l
   out[SPEED_TO_L2] = outside(&b, (double)sim_counter(r, "noc_request_bytes"),
                              (double)p->noc_slice_request_bytes * p->l2_slices * l2_clock(p));
   out[SPEED_FROM_L2] = outside(&b, (double)sim_counter(r, "noc_reply_bytes"),
-                               (double)p->noc_sm_reply_bytes * p->gpu_sms * l2_clock(p));
+                               (double)p->noc_sm_reply_bytes * b.sms * l2_clock(p));
   out[SPEED_L2] = outside(&b, l2_bytes(r), p->l2_bytes_per_cycle * l2_clock(p));
   out[SPEED_DRAM] = outside(&b, dram_bytes(r), dram_peak(p));
 }

@@ -122,7 +122,7 @@ static uint64_t whole_waves(const struct params *p, struct launch *l)
   struct step_source *s = func_source(l->func);
   struct occupancy o;
   if (l->grid_barrier || step_cluster_ctas(s) > 1 || !occupancy_of(p, s, &o, NULL)) return 0;
-  uint64_t wave = (uint64_t)o.most * p->gpu_sms;
+  uint64_t wave = (uint64_t)o.most * launch_sms(l, p);
   return s->n_ctas % wave ? s->n_ctas / wave * wave : 0;
 }
 

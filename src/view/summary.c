@@ -71,7 +71,7 @@ static void write_time(FILE *f, const struct report *r)
     if (r->time_ps) fprintf(f, " = %s", with_seconds((double)r->time_ps * 1e-12, time));
     if (r->preset)
       fprintf(f, " at %.0f MHz on %u SMs", r->preset->params.gpu_clock_khz / 1e3,
-              r->preset->params.gpu_sms);
+              launch_sms(r->launch, &r->preset->params));
     fputc('\n', f);
   }
   fprintf(f, "  work       %s warp instructions", with_commas(r->warp_insts, insts));
