@@ -60,10 +60,13 @@ if [ -z "$nvcc" ] || [ ! -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ]; then
 else
   mkdir "$t/exec"
   if "$nvcc" -arch=sm_86 -o "$t/keys" tests/json/keys.cu 2>"$t/log" &&
-    "$nvcc" -arch=sm_86 -DPARENT -rdc=true -o "$t/parent" tests/json/keys.cu -lcudadevrt 2>"$t/log"; then
+    "$nvcc" -arch=sm_86 -DPARENT -rdc=true -o "$t/parent" tests/json/keys.cu -lcudadevrt 2>"$t/log" &&
+    "$nvcc" -arch=sm_86 -std=c++17 -o "$t/polls" tests/polls/polls.cu 2>"$t/log"; then
     "$bin" exec --quiet --json "$t/exec/parent.json" "$t/parent" >/dev/null
     "$bin" exec --quiet --json "$t/exec/host_time.json" --host-time measured "$t/parent" >/dev/null
     "$bin" exec --quiet --json "$t/exec/all.json" "$t/keys" >/dev/null
+    "$bin" exec --quiet --json "$t/exec/spin.json" "$t/polls" flag >/dev/null
+    "$bin" exec --quiet --json "$t/exec/strict.json" --spin strict "$t/polls" flag >/dev/null
     "$bin" exec --quiet --json "$t/exec/launches.json" --sample-launches 2 "$t/keys" >/dev/null 2>&1
     "$bin" exec --quiet --json "$t/exec/ctas.json" --sample-ctas 100 "$t/keys" >/dev/null 2>&1
     "$bin" exec --quiet --json "$t/exec/machine.json" --machine 2x-rtx-3090-nvlink "$t/keys" >/dev/null 2>&1
