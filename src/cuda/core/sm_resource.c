@@ -235,7 +235,8 @@ static struct sm_group *group_named(struct shim *s, const struct board *b, const
 /* Whether one says how queues of this GPU are shared. */
 static bool is_of_queues(const struct board *b, const CUdevResource *r)
 {
-  return r->type == RESOURCE_QUEUES && r->queues.device == (int)b->number && r->queues.scope >= 0 && r->queues.scope <= 1;
+  return r->type == RESOURCE_QUEUES && r->queues.device == (int)b->number &&
+         (r->queues.scope == 0 || r->queues.scope == 1);
 }
 
 CUresult sm_resource_name(struct shim *s, CUdevResourceDesc *out, const CUdevResource *of, unsigned n)

@@ -52,7 +52,8 @@ CUresult cudaExecutionCtxDestroy(CUcontext c)
 
 CUresult cudaDeviceGetExecutionCtx(CUcontext *out, int device)
 {
-  RUNTIME(NEED_GPU, !board_at(s, device) ? CUDA_ERROR_INVALID_DEVICE : GIVE(out, context_primary(s, board_at(s, device))));
+  RUNTIME(NEED_GPU, !board_at(s, device) ? CUDA_ERROR_INVALID_DEVICE
+                                         : GIVE(out, context_primary(s, board_at(s, device))));
 }
 
 CUresult cudaExecutionCtxGetDevResource(CUcontext c, CUdevResource *r, int type)
