@@ -101,7 +101,7 @@ bool sass_has(const struct sass_inst *s, enum sass_field_id id)
 
 bool sass_address_is_wide(const struct sass_inst *s)
 {
-  static const enum sass_field_id width[] = {FLD_MEM_A64, FLD_ATOM_A64, FLD_ATOM_A64_70, FLD_MEM_E};
+  static const enum sass_field_id width[] = {FLD_MEM_A64, FLD_ATOM_A64, FLD_ATOM_A64_70, FLD_LDGMC_A64, FLD_MEM_E};
   for (unsigned i = 0; i < sizeof width / sizeof width[0]; i++)
     if (sass_has(s, width[i])) return sass_get(s, width[i]);
   return true;
@@ -221,6 +221,7 @@ static const struct address_form address_forms[] = {
   [OPD_LDGSTS_GN100] = {FLD_URC, FLD_LDGSTS_GOFF, FLD_LDGSTS_DESC, 1, true},
   [OPD_ADDR_AC100] = {FLD_URC, FLD_MEM_OFFSET23, FLD_NONE, 1, false}, /* ATOM_DESC76, ATOM_DESC90 */
   [OPD_ADDR_RC100] = {FLD_URC, FLD_MEM_OFFSET, FLD_RED_DESC, 1, false},
+  [OPD_ADDR_MC100] = {FLD_URC, FLD_MEM_OFFSET, FLD_NONE, 1, false},
   [OPD_LDGSTS_G100] = {FLD_URC, FLD_LDGSTS_GOFF, FLD_LDGSTS_DESC, 1, false},
   [OPD_ADDR_AC] = {FLD_URC6, FLD_MEM_OFFSET, FLD_ATOM_DESC71, 1, false},
   [OPD_ADDR_O32] = {FLD_NONE, FLD_OFFSET32, FLD_NONE, 1, false},

@@ -231,7 +231,7 @@ static void put_address(struct text *o, const struct sass_inst *s, const struct 
   bool near = kind >= OPD_SADDR && kind <= OPD_XADDR_C;
   bool indexed = kind == OPD_XADDR_B || kind == OPD_XADDR_C ||
                  s->sem == SEM_SYNCS_CCTL || s->sem == SEM_SYNCS_ARRIVE ||
-                 s->sem == SEM_SYNCS_PHASECHK || s->sem == SEM_LDGSTSBAR; /* URZ is written here */
+                 s->sem == SEM_SYNCS_PHASECHK || s->sem == SEM_LDGSTSBAR || s->sem == SEM_LDGMC; /* URZ is written here */
   bool wide = s->sem == SEM_LDGSTS || sass_address_is_wide(s);
   bool narrow_base = !near && !wide && s->ua != SASS_URZ && !s->ua_is_descriptor;
   bool has_reg = s->src[0].index != SASS_RZ || (s->ua == SASS_URZ && !s->offset && !indexed) || narrow_base;
@@ -244,7 +244,7 @@ static void put_address(struct text *o, const struct sass_inst *s, const struct 
   put(o, "[");
   if (has_reg) {
     put_reg(o, s->src[0].index);
-    if (s->ua != SASS_URZ && !near) put(o, wide ? ".64" : ".U32");
+    if ((s->ua != SASS_URZ || s->sem == SEM_LDGMC) && !near) put(o, wide ? ".64" : ".U32");
     if (s->row->width == W_STAS || s->row->width == W_REDAS) put(o, ".64");
     if (sass_has(s, FLD_LDS_STRIDE)) put(o, "%s", stride[sass_get(s, FLD_LDS_STRIDE)]);
     if (reused(t, 0)) put(o, ".reuse");

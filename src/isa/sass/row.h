@@ -91,7 +91,7 @@ enum sass_opd {
   OPD_GSCALE, OPD_GSB, OPD_GDEPBAR,         /* is C added; group counter; WARPGROUP.DEPBAR */
   OPD_UDQ, OPD_IMM64,
   OPD_ADDR_UC,                              /* sm_75 atomics: the uniform register is added */
-  OPD_ADDR_AC100, OPD_ADDR_RC100,           /* sm_100+: ATOM, ATOMG; REDG */
+  OPD_ADDR_AC100, OPD_ADDR_RC100, OPD_ADDR_MC100, /* sm_100+: ATOM, ATOMG; REDG; LDGMC */
   OPD_LDGSTS_G100, OPD_LDGSTS_SU, OPD_LDGSTS_SU100, OPD_LDGSTS_GN,
   OPD_LDGSTS_GN100 /* shared address in UR, descriptor in the next */,
   OPD_LDCU, OPD_UMASK100,
@@ -132,6 +132,7 @@ enum sass_opd {
   [OPD_ADDR] = __VA_ARGS__, [OPD_ADDR_DB] = __VA_ARGS__, [OPD_ADDR_DC] = __VA_ARGS__,              \
   [OPD_ADDR_AC] = __VA_ARGS__, [OPD_ADDR_O32] = __VA_ARGS__, [OPD_ADDR_UC] = __VA_ARGS__,          \
   [OPD_ADDR_AC100] = __VA_ARGS__, [OPD_ADDR_RC100] = __VA_ARGS__, [OPD_ADDR_L256] = __VA_ARGS__,   \
+  [OPD_ADDR_MC100] = __VA_ARGS__,                                                                  \
   [OPD_ADDR_S256] = __VA_ARGS__, [OPD_SADDR] = __VA_ARGS__, [OPD_SADDR_B] = __VA_ARGS__,           \
   [OPD_SADDR_C] = __VA_ARGS__, [OPD_SADDR_C6] = __VA_ARGS__, [OPD_USADDR] = __VA_ARGS__,           \
   [OPD_XADDR] = __VA_ARGS__, [OPD_XADDR_B] = __VA_ARGS__, [OPD_XADDR_C] = __VA_ARGS__,             \
@@ -155,6 +156,7 @@ enum sass_width {
   W_TEX,    /* arguments by sass_tex_args(), results by TEX_MASK */
   W_SUST_P, /* data by SURF_MASK */
   W_SURED,
+  W_LDGMC,  /* data by LDGMC_ITYPE, LDGMC_FTYPE, LDGMC_F8TYPE */
   W_TMEM,   /* data by TMEM_SHAPE, TMEM_N */
 };
 

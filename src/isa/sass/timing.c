@@ -56,6 +56,15 @@ static unsigned atom_bytes(const struct sass_inst *s)
   }
 }
 
+static unsigned ldgmc_bytes(const struct sass_inst *s)
+{
+  static const uint8_t floating[16] = {4, 8, 16, 4, 8, 16, [12] = 4, 8, 16, 8}, fp8[16] = {[1] = 4, 8, 16, 4, 8, 16};
+  unsigned bytes = sass_get(s, FLD_LDGMC_ITYPE) & 2 ? 8 : 4;
+  if (sass_has(s, FLD_LDGMC_FTYPE)) bytes = floating[sass_get(s, FLD_LDGMC_FTYPE)];
+  if (sass_has(s, FLD_LDGMC_F8TYPE)) bytes = fp8[sass_get(s, FLD_LDGMC_F8TYPE)];
+  return bytes ? bytes : 4;
+}
+
 /* Data bytes per lane of memory instructions. */
 static unsigned data_bytes(const struct sass_inst *s)
 {
@@ -67,6 +76,7 @@ static unsigned data_bytes(const struct sass_inst *s)
   case W_ARRIVE: case W_EXCH: return 8;
   case W_STAS: return mem_bytes(s);
   case W_REDAS: return atom_bytes(s);
+  case W_LDGMC: return ldgmc_bytes(s);
   case W_SUST_P: return 4 * bits_count(sass_get(s, FLD_SURF_MASK));
   case W_SURED: {
     unsigned type = (unsigned)sass_get(s, FLD_SURED_TYPE);
@@ -282,7 +292,7 @@ static void add_address(const struct sass_inst *s, struct inst *t, unsigned kind
 {
   bool wide = s->row->width == W_STAS || s->row->width == W_REDAS || kind == OPD_ADDR || kind == OPD_ADDR_AC ||
               kind == OPD_ADDR_O32 || kind == OPD_LDGSTS_G || kind == OPD_LDGSTS_GN || kind == OPD_LDGSTS_GN100 ||
-              kind == OPD_ADDR_UC || kind == OPD_ADDR_AC100 || kind == OPD_ADDR_RC100 || kind == OPD_LDGSTS_G100 ||
+              kind == OPD_ADDR_UC || kind == OPD_ADDR_AC100 || kind == OPD_ADDR_RC100 || kind == OPD_ADDR_MC100 || kind == OPD_LDGSTS_G100 ||
               kind == OPD_ADDR_L256 || kind == OPD_ADDR_S256 || (kind == OPD_CCTL && sass_get(s, FLD_MEM_E)) ||
               ((kind == OPD_ADDR_DB || kind == OPD_ADDR_DC) && sass_get(s, FLD_MEM_A64));
   bool shared = kind >= OPD_SADDR && kind <= OPD_XADDR_C; /* SADDR_C6, USADDR, too */
