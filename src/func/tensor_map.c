@@ -16,7 +16,7 @@ unsigned tensor_type_bits(enum tensor_type t)
   return type_bits[t];
 }
 
-static unsigned tensor_type_shared_bits(enum tensor_type t)
+unsigned tensor_type_shared_bits(enum tensor_type t)
 {
   return shared_bits[t];
 }
@@ -115,9 +115,14 @@ bool tensor_map_read(struct tensor_map *m, const uint8_t in[TENSOR_MAP_BYTES], s
   return true;
 }
 
+bool tensor_type_gaps(enum tensor_type t)
+{
+  return t == TENSOR_U4_GAPS || t == TENSOR_U6_GAPS;
+}
+
 static bool gaps(const struct tensor_map *m)
 {
-  return m->type == TENSOR_U4_GAPS || m->type == TENSOR_U6_GAPS;
+  return tensor_type_gaps(m->type);
 }
 
 unsigned tensor_map_grain(const struct tensor_map *m)

@@ -69,5 +69,8 @@ unsigned tensor_map_grain(const struct tensor_map *);
 
 /* Bits of an element in global memory, and with gaps as it lies in shared memory. */
 unsigned tensor_type_bits(enum tensor_type);
+unsigned tensor_type_shared_bits(enum tensor_type);
+/* Sixteen elements begin every 16 bytes of shared memory, packed as in global memory; nothing is said of the rest. */
+bool tensor_type_gaps(enum tensor_type);
 
 #endif

@@ -16,7 +16,7 @@
 enum { ARG_MAP, ARG_MAP_HIGH, ARG_SHARED, ARG_BARRIER, ARG_EXTRA, ARG_COORD, MAX_COORDS = 5,
        ARG_HAVE_MAP = ARG_COORD + MAX_COORDS, MAP_ROW = 1 };
 enum { GATHER_ROWS = 4, MATRIX_DIMS = 2, MODE_TILED = 0, MODE_IM2COL, MODE_STORE_SCATTER4 = 2, MODE_GATHER4 = 4 };
-enum { SHARED_ALIGN = 128, MAP_ALIGN = 64, CHUNK = 16, MAX_ROW_BYTES = 256 * 8 };
+enum { SHARED_ALIGN = 128, MAP_ALIGN = 64, CHUNK = 16, MAX_ROW_BYTES = 256 * 8, PACKED_ELEMENTS = 128 };
 
 struct box_copy {
   struct func_warp *w;
@@ -29,7 +29,8 @@ struct box_copy {
   const mem_word *arg;
   uint8_t *shared;      /* a CTA's, from its first byte on */
   uint32_t at;          /* where the next row goes there */
-  unsigned row_elements, row_bytes, rows; /* all together no more than there is shared memory (box_fits) */
+  unsigned row_elements, row_bytes, rows; /* in shared memory, all together no more than there is (take_box) */
+  unsigned packed_bytes; /* of a row in global memory: less with gaps */
 };
 
 static int64_t coord(const struct box_copy *c, unsigned i)
@@ -68,6 +69,14 @@ static void move_row(const struct box_copy *c, uint8_t *buf, bool to_shared)
     if (to_shared) memcpy(p, buf + i, n);
     else memcpy(buf + i, p, n);
   }
+}
+
+/* A row with gaps: of each chunk the first 8 or 12 bytes. What becomes of the others is not documented; they stay. */
+static void put_packed_row(const struct box_copy *c, const uint8_t *buf)
+{
+  const unsigned chunks = c->row_bytes / CHUNK, bytes = c->packed_bytes / chunks;
+  for (unsigned i = 0; i < chunks; i++)
+    memcpy(c->shared + swizzled(&c->map, c->at + i * CHUNK), buf + i * bytes, bytes);
 }
 
 /* Elements out of bounds: zero, or a NaN. */
@@ -242,10 +251,11 @@ static bool move_one_row(struct box_copy *c, unsigned k)
   uint8_t buf[MAX_ROW_BYTES];
   unsigned from;
   const struct copy_piece p = in_bounds(c, k, &from);
-  if (load) fill(c, buf, c->row_bytes);
+  if (load) fill(c, buf, c->packed_bytes);
   else move_row(c, buf, false);
   if (p.bytes && !move_global(c, p.addr, buf + from, p.bytes)) return false;
-  if (load) move_row(c, buf, true);
+  if (load && tensor_type_gaps(c->map.type)) put_packed_row(c, buf);
+  else if (load) move_row(c, buf, true);
   c->at += c->row_bytes;
   return true;
 }
@@ -265,7 +275,8 @@ static const char *mismatch(const struct box_copy *c)
   if (c->map.rank != (mode == MODE_GATHER4 ? MATRIX_DIMS : dims))
     return "the tensor map has another number of dimensions";
   if (c->map.interleave != TENSOR_PLAIN) return "interleaved layouts are not modelled";
-  if (c->map.type == TENSOR_U4_GAPS || c->map.type == TENSOR_U6_GAPS) return "packed types with gaps are not modelled";
+  if (tensor_type_gaps(c->map.type) && s->sem != SEM_UTMALDG && s->sem != SEM_UTMAPF)
+    return "stores of packed types with gaps are not modelled";
   if (c->map.kind != (mode == MODE_IM2COL ? TENSOR_IM2COL : TENSOR_TILED)) return "the tensor map is of another mode";
   if (s->sem == SEM_UTMAREDG && reduced_as(c->map.type) == ATOM_INVALID) return "no reduction of this type";
   return NULL;
@@ -276,12 +287,13 @@ static const char *mismatch(const struct box_copy *c)
 static bool take_box(struct box_copy *c)
 {
   const uint64_t most = c->u->s->sem == SEM_UTMAPF ? 1u << CLUSTER_SHIFT : c->w->launch->shared_limit;
-  const uint64_t rows = count_rows(c), row_bytes = (uint64_t)c->map.box[0] * tensor_type_bits(c->map.type) / 8;
+  const uint64_t rows = count_rows(c), row_bytes = (uint64_t)c->map.box[0] * tensor_type_shared_bits(c->map.type) / 8;
   if (row_bytes > MAX_ROW_BYTES || rows > most || rows * row_bytes > most)
     return func_fault(c->w, c->e, c->f, FAULT_SHARED_RANGE, c->lane, c->arg[ARG_MAP],
                       "tensor copy: the box of the tensor map has %llu rows of %llu bytes, shared memory %llu bytes",
                       (unsigned long long)rows, (unsigned long long)row_bytes, (unsigned long long)most);
   c->row_elements = c->map.box[0], c->row_bytes = (unsigned)row_bytes, c->rows = (unsigned)rows;
+  c->packed_bytes = c->map.box[0] * tensor_type_bits(c->map.type) / 8;
   return true;
 }
 
@@ -293,6 +305,8 @@ static bool use_map(struct box_copy *c, const uint8_t bytes[TENSOR_MAP_BYTES], b
     return func_fault(c->w, c->e, c->f, FAULT_ILLEGAL_INST, c->lane, c->arg[ARG_MAP],
                       "tensor copy: the tensor map is not valid: %s", e.msg);
   const char *why = mismatch(c);
+  if (!why && tensor_type_gaps(c->map.type) && coord(c, 0) % PACKED_ELEMENTS)
+    return refuse(c, FAULT_ILLEGAL_INST, "a coordinate of dimension 0 that is no multiple of 128, of a type with gaps");
   return why ? refuse(c, FAULT_UNSUPPORTED, why) : take_box(c);
 }
 
@@ -308,7 +322,7 @@ static bool take_map(struct box_copy *c)
   const bool first = !arg[ARG_HAVE_MAP]; /* later on, slices of L2 may read it at the same time */
   if (first && !gmem_view_read(c->v, addr, bytes, TENSOR_MAP_BYTES)) return no_memory(c, addr);
   if (!use_map(c, bytes, first)) return false;
-  if (first) arg[ARG_HAVE_MAP] = 1, c->e->mem->copy.bytes = c->row_bytes * c->rows;
+  if (first) arg[ARG_HAVE_MAP] = 1, c->e->mem->copy.bytes = c->packed_bytes * c->rows;
   return true;
 }
 
@@ -338,7 +352,9 @@ static bool copy_box(void *copy, uint32_t shared, uint32_t barrier)
   if (!take_shared(c, shared)) return false;
   for (unsigned k = 0; k < c->rows; k++)
     if (!move_one_row(c, k)) return false;
-  return c->u->s->sem != SEM_UTMALDG || copy_complete(c->w, c->e, barrier_of(c, barrier), c->row_bytes * c->rows, c->f);
+  /* Gaps are not counted (NVIDIA CUTLASS, sm100_blockscaled_mma_warpspecialized.hpp: the bytes that it expects). */
+  return c->u->s->sem != SEM_UTMALDG ||
+         copy_complete(c->w, c->e, barrier_of(c, barrier), c->packed_bytes * c->rows, c->f);
 }
 
 static bool take(struct box_copy *c, struct func_warp *w, const struct uop *u, struct effect *e, struct gmem_view *v,
