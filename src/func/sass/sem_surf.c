@@ -1,7 +1,8 @@
-/* Surface instructions: SULD.D, SUST.D, SURED.D. The coordinates become global addresses, what follows
- * is a plain load, store or reduction of the lanes that stay inside. Rules: PTX ISA (suld.b, sust.b,
+/* Surface instructions: SULD.D, SUST.D, SUST.P, SURED.D. The coordinates become global addresses, what follows
+ * is a plain load, store or reduction of the lanes that stay inside. Rules: PTX ISA (suld.b, sust.b, sust.p,
  * sured: .trap, .clamp, .zero), compiler output (CUDA 13.0).
  */
+#include "func/sass/fpbits.h"
 #include "func/sass/guest_fault.h"
 #include "func/sass/mem.h"
 
@@ -114,7 +115,56 @@ static bool surface(struct func_warp *w, const struct uop *u, uint32_t m, struct
   return mem_aligned(w, e, (uint32_t)me->lanes, t->bytes, f);
 }
 
-/* SUST.P converts to the surface's format: no program made by nvcc from CUDA C++ has it. */
+/* One component as the surface has it: numbers of the surface's kind, of 32 bits, that do not fit become the nearest that
+ * does. (How they do the PTX ISA leaves open; Direct3D asks it of typed stores.) */
+static uint32_t component(const struct image *m, uint32_t v)
+{
+  const uint32_t most = m->bits < 32 ? (1u << m->bits) - 1 : UINT32_MAX, high = most >> 1;
+  if (m->type == TEXEL_FLOAT) return m->bits == 16 ? f16_from_f32(v) : v;
+  if (m->type == TEXEL_UINT) return v < most ? v : most;
+  const int32_t s = (int32_t)v;
+  return (uint32_t)(s > (int32_t)high ? (int32_t)high : s < -(int32_t)high - 1 ? -(int32_t)high - 1 : s) & most;
+}
+
+/* Registers hold components one after the other, those that `mask` has; of others nothing is said: zero. */
+static void put_texel(const struct func_warp *w, const struct uop *u, struct mem_effect *me, unsigned i,
+                      const struct image *m)
+{
+  uint32_t texel[4] = {0};
+  unsigned mask = (unsigned)sass_get(u->s, FLD_SURF_MASK), from = 0;
+  for (unsigned k = 0; k < 4; k++) {
+    if (!(mask >> k & 1)) continue;
+    const uint32_t v = row_src(w, u->b)[from++ * LANES + i];
+    if (k < m->channels) texel[k * m->bits / 32] |= component(m, v) << k * m->bits % 32;
+  }
+  for (unsigned k = 0; k < 4; k++) mem_row(me, k)[i] = texel[k];
+}
+
+/* SUST.P: to the surface's format. */
+static bool formatted_store(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
+{
+  const uint32_t *at = row_src(w, u->a), *handle = row_src(w, u->c);
+  const unsigned n = sass_surface_coords(u->s);
+  struct mem_effect *me = mem_begin(e, m, MEM_GLOBAL, MEM_STORE, u->t->mem.bytes, u->t->mem.strong);
+  memset(me->addr, 0, sizeof me->addr);
+  for (uint32_t r = m; r; r &= r - 1) {
+    const unsigned i = bits_first(r);
+    const struct tex_object *o = func_object(w, e, i, handle[i], true, f);
+    int32_t c[3] = {0};
+    for (unsigned k = 0; k < n; k++) c[k] = (int32_t)at[k * LANES + i];
+    bool ok = o != NULL;
+    if (ok && r != m && texel_bytes(&o->image) != me->bytes)
+      ok = func_fault(w, e, f, FAULT_UNSUPPORTED, i, handle[i], "sust.p of one warp to surfaces of several texel sizes");
+    if (ok) me->bytes = (uint8_t)texel_bytes(&o->image);
+    if (!ok || !lane_address(w, u, e, i, handle[i], c, f)) {
+      e->flags &= ~(uint32_t)EFF_MEM;
+      return false;
+    }
+    put_texel(w, u, me, i, &o->image);
+  }
+  return mem_aligned(w, e, (uint32_t)me->lanes, me->bytes, f);
+}
+
 uop_fn *sem_surf_handler(const struct sass_inst *s, struct uop *u)
 {
   switch (s->sem) {
@@ -127,6 +177,10 @@ uop_fn *sem_surf_handler(const struct sass_inst *s, struct uop *u)
     u->flags = UOP_MEM;
     u->perform = mem_store_perform;
     return surface;
+  case SEM_SUST_P:
+    u->flags = UOP_MEM;
+    u->perform = mem_store_perform;
+    return formatted_store;
   case SEM_SURED: return atom_pick_surface(s, u, surface);
   default: return NULL;
   }
