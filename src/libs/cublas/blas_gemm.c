@@ -120,8 +120,8 @@ GEMM(cublasHgemm, cublasHgemm_64, cublasHgemmStridedBatched_64, cublasHgemmBatch
 EX(cublasGemmEx_64, cublasGemmStridedBatchedEx_64, cublasGemmBatchedEx_64, cublasSgemmEx_64, cublasCgemmEx_64)
 #undef INT
 
-/* Groups of products of one shape each, by pointers: one launch for each group. Shapes and factors are arrays of the host,
- * the pointers of all groups follow each other in arrays of the device. */
+/* Groups of products of one shape each, by pointers: one launch for each group. Shapes and factors are arrays of the
+ * host, the pointers of all groups follow each other in arrays of the device. */
 struct groups {
   const int *op_a, *op_b;
   const void *alpha, *beta; /* arrays of the scale type */

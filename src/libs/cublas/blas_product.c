@@ -61,8 +61,10 @@ static bool is_float_out(int type) { return type == DATA_R_32F || type == DATA_R
 static enum family family_of_fp8(const struct blas_product *p)
 {
   const bool both_wide = p->a.type == DATA_R_E5M2 && p->b.type == DATA_R_E5M2;
-  if (!blas_is_fp8(p->b.type) || both_wide || p->op_a != BLAS_OP_T || p->op_b != BLAS_OP_N || p->pointers) return F_NONE;
-  if (!is_float_out(p->c.type) || !(is_float_out(p->d.type) || blas_is_fp8(p->d.type))) return F_NONE;
+  if (!blas_is_fp8(p->b.type) || both_wide || p->pointers) return F_NONE;
+  if (p->op_a != BLAS_OP_T || p->op_b != BLAS_OP_N) return F_NONE;
+  if (!is_float_out(p->c.type)) return F_NONE;
+  if (!is_float_out(p->d.type) && !blas_is_fp8(p->d.type)) return F_NONE;
   return p->scale == DATA_R_32F ? F_8 : F_NONE;
 }
 

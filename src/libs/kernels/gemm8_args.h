@@ -1,6 +1,6 @@
-/* What the product kernels of FP8 take beside what all do: D = scale_d * epilogue(alpha * scale_a * scale_b * A B + beta *
- * scale_c * C), all factors on the device. A and B are those of the program here: its A's rows are the columns of D as the
- * kernel sees it (gemm_args.h).
+/* What the product kernels of FP8 take beside what all do:
+ * D = scale_d * epilogue(alpha * scale_a * scale_b * A B + beta * scale_c * C), all factors on the device. A and B are
+ * those of the program here: its A's rows are the columns of D as the kernel sees it (gemm_args.h).
  */
 #ifndef WS_GEMM8_ARGS_H
 #define WS_GEMM8_ARGS_H
