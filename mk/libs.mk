@@ -31,4 +31,18 @@ endef
 LIB_NAMES := libcublas.so.12 libcublas.so.13 libcublasLt.so.12 libcublasLt.so.13
 LIB_NAMES += libcufft.so.11 libcufft.so.12 libcudnn.so.9 libcurand.so.10 libcusparse.so.12 libcusolver.so.11 libcusolver.so.12
 $(foreach n,$(LIB_NAMES),$(eval $(call lib_name_rule,$(n))))
-LIBS_ALL := $(LIBS_SO) $(addprefix $(LIBS_DIR)/,$(LIB_NAMES))
+# Part of the shims, here because a program may have an RPATH to another one, too. Triton asks for a file without version.
+define cupti_rule
+$(LIBS_DIR)/$(1): $(SHIM)
+	@mkdir -p $$(@D)
+	$$(call say,LINK,$$@)
+	$$(Q)printf '%s { };\n' '$(2)' > $$@.map
+	$$(Q)$$(CC) -shared -nostdlib -Wl,--no-as-needed -Wl,--version-script=$$@.map -Wl,-soname,$(2) \
+	  -Wl,-rpath,'$$$$ORIGIN/..' -x c /dev/null -x none $(SHIM) -o $$@
+	$$(Q)rm -f $$@.map
+endef
+CUPTI_NAMES := libcupti.so.12 libcupti.so.13 libcupti.so
+$(eval $(call cupti_rule,libcupti.so.12,libcupti.so.12))
+$(eval $(call cupti_rule,libcupti.so.13,libcupti.so.13))
+$(eval $(call cupti_rule,libcupti.so,libcupti.so))
+LIBS_ALL := $(LIBS_SO) $(addprefix $(LIBS_DIR)/,$(LIB_NAMES) $(CUPTI_NAMES))

@@ -18,7 +18,7 @@ else
   echo "not ok libs kernels: older than their sources; run src/libs/kernels/build.sh"
   failed=1
 fi
-[ $# -gt 0 ] || set -- products narrow vectors fourier names networks graphs random sparse sparse_vectors sorting systems dense eigen
+[ $# -gt 0 ] || set -- products narrow vectors fourier names networks pooling graphs random sparse sparse_vectors sorting systems dense eigen profiler
 lacking=''
 if [ ! -f "$libs/libwarpstep-libs.so" ]; then
   lacking="no libraries in $libs"
@@ -36,7 +36,9 @@ trap 'rm -rf "$scratch"' EXIT
 run() {
   local name=$1 gpu=$2 status
   shift 2
-  timeout 300 "$bin" exec --functional --quiet --gpu "$gpu" "$@" "$scratch/$name" >"$scratch/out" 2>"$scratch/err" </dev/null
+  local time=(--functional)
+  [ "$name" = profiler ] && time=() # looks at times
+  timeout 300 "$bin" exec "${time[@]}" --quiet --gpu "$gpu" "$@" "$scratch/$name" >"$scratch/out" 2>"$scratch/err" </dev/null
   status=$?
   if [ $status -eq 0 ]; then
     echo "ok libs $name $gpu: $(tail -n 1 "$scratch/out")"
@@ -62,15 +64,20 @@ for name; do
   fi
   case $name in
     fourier) needs=(-lcufft) ;;
-    networks | graphs) needs=(-lcudnn) ;;
+    networks | pooling | graphs) needs=(-lcudnn) ;;
     dense) needs=(-lcusolver) ;;
     eigen) needs=(-lcusolver -lcublas) ;;
     sparse | sparse_vectors | sorting | systems) needs=(-lcusparse) ;;
     random) needs=(-Isrc -lcurand) ;;
+    profiler) needs=(-lcupti -lcuda) ;;
     *) needs=(-lcublas -lcublasLt) ;;
   esac
-  if [[ $name = @(networks|graphs) ]] && [ ! -f "$(dirname "$nvcc")/../include/cudnn.h" ]; then
+  if [[ $name = @(networks|pooling|graphs) ]] && [ ! -f "$(dirname "$nvcc")/../include/cudnn.h" ]; then
     echo "ok libs $name # SKIP no cuDNN beside nvcc"
+    continue
+  fi
+  if [ "$name" = profiler ] && [ ! -f "$(dirname "$nvcc")/../include/cupti.h" ]; then
+    echo "ok libs $name # SKIP no CUPTI beside nvcc"
     continue
   fi
   if ! "$nvcc" -std=c++17 -O1 -Xcompiler -fcx-limited-range -arch=sm_80 -cudart shared -o "$scratch/$name" "tests/libs/$name.cu" "${needs[@]}" 2>"$scratch/err"; then

@@ -42,6 +42,7 @@ SETS = ("isa/sass/", "func/sass/", "isa/rv64/", "func/rv64/")
 NAMES_SETS = (*SETS, "host/linux/", "load/", "cuda/", "debug/", "sanitize/watched.h", "sanitize/finding.h",
               "cli/cmd_disasm.c", "cli/cmd_isa.c", "cli/isa_check.c")
 CUDA = {"core": {"core"}, "driver": {"core", "driver"}, "runtime": {"core", "runtime"}, "nvml": {"core", "nvml"},
+        "cupti": {"core", "cupti"},
         "guest": {"core", "driver", "runtime", "guest"}}
 # Programs of a simulated CPU run in this process, and so does their CUDA.
 ALSO = {("cli/exec_rv64.c", "cuda/guest/cuda_guest.h")}

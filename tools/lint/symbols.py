@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-CUDA_NAME = re.compile(r"cu[A-Z]|cuda[A-Z]|__cuda|nvml[A-Z]")  # mk/cuda.map
+CUDA_NAME = re.compile(r"cu[A-Z]|cuda[A-Z]|__cuda|nvml[A-Z]|cupti[A-Z]")  # mk/cuda.map
 
 
 def objects(build):

@@ -11,6 +11,15 @@ static void clock_enter(struct call *c)
   c->clocked = true;
 }
 
+/* What the call gives from now on is told of by its number. */
+static void mark(struct call *c)
+{
+  struct traced_call *t = &c->traced;
+  t->begin = c->s->time.call_begin;
+  if (t->clocked) t->mark.begin = t->begin;
+  c->s->call_mark = t->mark;
+}
+
 static CUresult check_need(struct call *c, enum call_need need)
 {
   struct shim *s = c->s;
@@ -21,15 +30,26 @@ static CUresult check_need(struct call *c, enum call_need need)
   if (s->host_clock) clock_enter(c);
   task_catch_up(s);
   timeline_call(&s->time);
+  mark(c);
   if (need == NEED_GPU) return CUDA_SUCCESS;
   if (shim_fault_visible(s)) return s->fault.code;
   return context_current(s) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+/* Behind the lock. */
+static CUresult tell_end(struct call *c, CUresult r)
+{
+  struct tracer *t = c->traced.mark.number ? atomic_load(&c->s->tracer) : NULL;
+  if (t) t->leave(t, &c->traced, r);
+  return r;
 }
 
 /* Whoever lets simulated time pass steps aside when another thread wants to call. */
 static struct shim *lock(struct call *c)
 {
   struct shim *s = shim_get();
+  struct tracer *tracer = c->traced.name ? atomic_load(&s->tracer) : NULL;
+  if (tracer) tracer->enter(tracer, &c->traced);
   atomic_fetch_add(&s->wanted, 1);
   pthread_mutex_lock(&s->lock);
   atomic_fetch_sub(&s->wanted, 1);
@@ -44,8 +64,9 @@ static CUresult unlock(struct call *c, CUresult r)
   memory_end(&c->memory);
   if (c->clocked) host_clock_leave(c->s);
   if (c->s->polls) poll_trap_behind_call(c->s);
+  c->traced.end = c->s->time.now;
   pthread_mutex_unlock(&c->s->lock);
-  return r;
+  return tell_end(c, r);
 }
 
 CUresult call_enter(struct call *c, enum call_need need)

@@ -19,6 +19,7 @@ struct call {
   struct memory_attempt memory;
   struct shim *volatile s; /* NULL: not locked yet */
   volatile bool clocked;   /* host_clock_leave follows */
+  struct traced_call traced; /* tracer.h */
 };
 
 /* Locks, spends the host time of a call, checks. In any case call_leave must follow. */
@@ -45,7 +46,7 @@ void call_tell(struct shim *, const char *name, uint64_t begin) __attribute__((c
 /* Body of an entry point; `expr` sees `s`. */
 #define SHIM_CALL(of, need, expr)                                                                  \
   do {                                                                                             \
-    struct call call_ = {.s = NULL};                                                               \
+    struct call call_ = {.traced.name = (need) != NEED_NOTHING ? __func__ : NULL};                 \
     memory_begin(&call_.memory, NULL);                                                             \
     if (setjmp(call_.memory.at) != 0) return call_starved##of(&call_);                             \
     CUresult result_ = call_enter##of(&call_, need);                                               \

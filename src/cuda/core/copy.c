@@ -143,7 +143,7 @@ static bool side_is_pageable(struct shim *s, const struct copy_side *c)
 }
 
 /* Whether the host's memory that takes part is neither pinned nor registered: it is staged by the host. */
-static bool copy_is_pageable(struct shim *s, const struct copy *c)
+bool copy_is_pageable(struct shim *s, const struct copy *c)
 {
   return side_is_pageable(s, &c->dst) || side_is_pageable(s, &c->src);
 }

@@ -36,6 +36,8 @@ bool copy_host_waits(struct shim *, const struct copy *, bool blocking);
  * graph will allocate. */
 CUresult copy_check(struct shim *, const struct copy *, const struct stream *);
 uint64_t copy_size(const struct copy *);
+/* Whether a side is memory of the host that is not pinned. */
+bool copy_is_pageable(struct shim *, const struct copy *);
 const char *copy_name(const struct copy *);
 /* The engine that it takes, and of which GPU. */
 enum command_place copy_place(struct shim *, const struct copy *, unsigned *gpu);

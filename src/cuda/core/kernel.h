@@ -4,6 +4,7 @@
 #define WS_CUDA_KERNEL_H
 
 #include "cuda/core/modules.h"
+#include "cuda/core/tracer.h"
 #include "host/launch.h"
 
 struct context;
@@ -29,6 +30,7 @@ struct launch_request {
   uint64_t number;           /* of the launch, from 1; 0: it was not given yet */
   uint64_t parent;           /* number of the launch whose kernel launched it; 0: the host did */
   uint64_t stream_id;
+  struct call_mark call;     /* tracer.h */
   uint64_t stack_bytes;      /* of a thread */
   const struct context *context; /* of the call that gave it */
   struct graph_run *run;     /* the launch of a graph that it belongs to; NULL: none */

@@ -112,6 +112,12 @@ __attribute__((cold)) static void show(struct shim *s, const struct kernel_run *
   if (r->timed) activity_ran(s->activity, func_source(k->launch.func), x.name, x.number, end);
 }
 
+static void tell(struct shim *s, const struct kernel_run *k, uint64_t end)
+{
+  struct tracer *t = atomic_load(&s->tracer);
+  if (t) t->kernel(t, k->q, k->start, end);
+}
+
 /* Its report, for the page. */
 __attribute__((cold)) static void keep_page(struct shim *s, const struct kernel_run *k, const struct sim_result *r)
 {
@@ -128,6 +134,7 @@ static void finish(struct shim *s, const struct kernel_run *k, const struct sim_
 {
   keep_record(s, k, r, estimate, end);
   if (s->activity) show(s, k, r, end);
+  if (k->q->call.number) tell(s, k, end);
   if (s->pages) keep_page(s, k, r);
   keep_end(s, k->q, r, end);
 }

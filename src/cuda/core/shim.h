@@ -42,6 +42,7 @@
 #include "cuda/core/calling_program.h"
 #include "cuda/core/record.h"
 #include "cuda/core/streams.h"
+#include "cuda/core/tracer.h"
 #include "cuda/core/user_object.h"
 #include "cuda/core/vmm.h"
 #include "host/activity.h"
@@ -150,6 +151,9 @@ struct shim {
   struct trace_export *trace;   /* NULL: no traces are written */
   struct pages *pages;          /* pages.h; NULL: no page is written */
   struct activity *activity;    /* NULL: no timeline is written */
+  struct tracer *_Atomic tracer; /* tracer.h; NULL: nobody follows calls. Read without the lock */
+  struct tracer *follower;      /* the same also when it follows nothing; NULL: none was made */
+  struct call_mark call_mark;   /* of the call under way */
 };
 
 /* Brings up the GPUs: presets, device memory. Lock held. */

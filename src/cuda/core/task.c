@@ -20,6 +20,7 @@ static void note_launch(struct shim *s, struct launch_request *q, uint64_t strea
   if (!q->context) q->context = context_current(s);
   q->number = record_next(&s->record);
   q->stream_id = stream_id;
+  q->call = s->call_mark;
   q->stream = NULL;
   q->stack_bytes = q->context ? q->context->limit[LIMIT_STACK_SIZE] : 0;
 }
@@ -27,7 +28,7 @@ static void note_launch(struct shim *s, struct launch_request *q, uint64_t strea
 struct task *task_new(struct shim *s, const struct graph_op *op, const struct task_site *site)
 {
   struct task *w = shim_alloc(sizeof *w);
-  *w = (struct task){ .shim = s, .op = *op, .stream_id = site->stream_id };
+  *w = (struct task){ .shim = s, .op = *op, .stream_id = site->stream_id, .call = s->call_mark };
   if (!site->moved) graph_op_own(s, &w->op);
   if (op->type == NODE_KERNEL) note_launch(s, &w->op.kernel.q, site->stream_id);
   w->command.ops = &s->task_kinds->ops;

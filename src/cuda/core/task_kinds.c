@@ -97,12 +97,19 @@ static void show(const struct task *w, const char *name)
                                             .engine = engine[w->command.place] });
 }
 
+static void tell(const struct task *w)
+{
+  struct tracer *t = atomic_load(&w->shim->tracer);
+  if (t) t->moved(t, w);
+}
+
 static void finish(struct command *c)
 {
   struct task *w = work_of(c);
   struct shim *s = w->shim;
   const char *name = s->activity ? name_of(w) : NULL;
   if (name) show(w, name);
+  if (w->call.number && (w->op.type == NODE_MEMCPY || w->op.type == NODE_MEMSET)) tell(w);
   if (task_is_off(s, c->gpu)) return;
   switch (w->op.type) {
   case NODE_MEMCPY: copy_finish(w); break;
