@@ -43,6 +43,30 @@ def gelu():
     return close(torch._addmm_activation(b.cuda(), x.cuda(), w.cuda().t(), use_gelu=True), want, 2e-3)
 
 
+def rounded(x):
+    """The nearest TF32, ties away from 0."""
+    return ((x.view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
+
+
+def tf32_product():
+    a, b = torch.randn(70, 130), torch.randn(130, 65)
+    torch.backends.cuda.matmul.allow_tf32 = True
+    got = a.cuda() @ b.cuda()
+    torch.backends.cuda.matmul.allow_tf32 = False
+    exact = a.double() @ b.double()
+    return close(got, rounded(a).double() @ rounded(b).double(), 1e-6) and not close(got, exact, 1e-6)
+
+
+def scaled(out, limit):
+    """FP8 with factors, and a bias."""
+    a, b = torch.randn(64, 96).to(torch.float8_e4m3fn), torch.randn(48, 96).to(torch.float8_e4m3fn)
+    factors, bias = (torch.tensor(0.5), torch.tensor(3.0)), torch.randn(48).to(torch.bfloat16)
+    want = a.double() @ b.double().t() * factors[0] * factors[1] + (bias.double() if out == torch.bfloat16 else 0)
+    got = torch._scaled_mm(a.cuda(), b.cuda().t(), scale_a=factors[0].cuda(), scale_b=factors[1].cuda(), out_dtype=out,
+                           bias=bias.cuda() if out == torch.bfloat16 else None)
+    return close(got, want, limit)
+
+
 def train(make, x, y, steps, loss_of, rate=1e-3):
     """The losses of a model on the CPU and on the GPU, from the same start."""
     both = []
@@ -141,10 +165,20 @@ def lstm_trains():
     assert recurrent()
 
 
+def tf32():
+    assert tf32_product()
+
+
+def float8():
+    assert scaled(torch.float32, 1e-6) and scaled(torch.bfloat16, 5e-3) and scaled(torch.float16, 1e-3)
+
+
 def given():
     """The transformer alone: width, length, batch, steps."""
     assert transformer(*map(int, sys.argv[1:]))
 
 
 ALL = [float32, float64, float16, bfloat16, complex64, batches, dot_and_mv, epilogue, transformer_trains, lstm_trains]
+ALL += [tf32] if torch.cuda.get_device_capability() >= (8, 0) else []
+ALL += [float8] if torch.cuda.get_device_capability() >= (8, 9) else []
 checks.run([given] if len(sys.argv) > 1 else ALL)
