@@ -11,7 +11,7 @@ static bool is_kind(int kind) { return kind == KIND_OVERHEAD || cupti_record_byt
 static cupti_result enable(int kind, bool on)
 {
   if (kind <= 0 || kind >= KINDS) return CUPTI_ERROR_INVALID_KIND;
-  if (!is_kind(kind)) return on ? cupti_refuse("cuptiActivityEnable of this kind") : CUPTI_SUCCESS;
+  if (!is_kind(kind)) return on ? cupti_refuse("a kind of CUPTI's records") : CUPTI_SUCCESS;
   struct cupti *c = cupti_get();
   if (atomic_exchange(&c->enabled[kind], on) != on) cupti_follow(c, on);
   return CUPTI_SUCCESS;

@@ -52,7 +52,7 @@ cupti_result cuptiUnsubscribe(struct cupti_subscriber *handle)
 static bool comes(int domain)
 {
   if (domain == DOMAIN_DRIVER || domain == DOMAIN_RUNTIME) return true;
-  cupti_refuse("callbacks of CUPTI but of calls");
+  cupti_refuse("a callback of CUPTI that is not of a call");
   return false;
 }
 
