@@ -1,5 +1,5 @@
-/* Reference of tmem_copy: the lanes that get each row (PTX ISA, tcgen05.cp; of 4x256b: NVIDIA CUTLASS, one in each 32), and
- * the 31 lanes that get those behind them (tcgen05.shift, .31x256b). */
+/* Reference of tmem_copy: the lanes that get each row (PTX ISA, tcgen05.cp; of 4x256b: NVIDIA CUTLASS, one in each 32),
+ * and the 31 lanes that get those behind them (tcgen05.shift, .31x256b). */
 #include "../common/ref.h"
 
 enum { COLUMNS = 32, LANES = 128, BYTES = 8192, COPIES = 10, AT = 8 };

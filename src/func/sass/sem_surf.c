@@ -115,8 +115,8 @@ static bool surface(struct func_warp *w, const struct uop *u, uint32_t m, struct
   return mem_aligned(w, e, (uint32_t)me->lanes, t->bytes, f);
 }
 
-/* One component as the surface has it: numbers of the surface's kind, of 32 bits, that do not fit become the nearest that
- * does. (How they do the PTX ISA leaves open; Direct3D asks it of typed stores.) */
+/* One component as the surface has it: numbers of the surface's kind, of 32 bits, that do not fit become the nearest
+ * that does. (How they do the PTX ISA leaves open; Direct3D asks it of typed stores.) */
 static uint32_t component(const struct image *m, uint32_t v)
 {
   const uint32_t most = m->bits < 32 ? (1u << m->bits) - 1 : UINT32_MAX, high = most >> 1;
@@ -154,7 +154,8 @@ static bool formatted_store(struct func_warp *w, const struct uop *u, uint32_t m
     for (unsigned k = 0; k < n; k++) c[k] = (int32_t)at[k * LANES + i];
     bool ok = o != NULL;
     if (ok && r != m && texel_bytes(&o->image) != me->bytes)
-      ok = func_fault(w, e, f, FAULT_UNSUPPORTED, i, handle[i], "sust.p of one warp to surfaces of several texel sizes");
+      ok = func_fault(w, e, f, FAULT_UNSUPPORTED, i, handle[i],
+                      "sust.p of one warp to surfaces of several texel sizes");
     if (ok) me->bytes = (uint8_t)texel_bytes(&o->image);
     if (!ok || !lane_address(w, u, e, i, handle[i], c, f)) {
       e->flags &= ~(uint32_t)EFF_MEM;

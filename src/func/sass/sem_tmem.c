@@ -297,8 +297,9 @@ static uop_fn *pick_copy(const struct sass_inst *s, struct uop *u)
 /* ---- rows that move ------------------------------------------------------------------------------ */
 
 /* tcgen05.shift.down moves 31 rows of 32 bytes, in the lanes of one warp: lane i gets what lane i + 1 had, the last
- * stays (PTX ISA, shape .31x256b). That down is this way and not the other it does not say in so many words; but it lets
- * tcgen05.cp.4x256b follow, which writes one lane of each 32 anew, and a convolution's next tap needs the next pixel. */
+ * stays (PTX ISA, shape .31x256b). That down is this way and not the other it does not say in so many words; but it
+ * lets tcgen05.cp.4x256b follow, which writes one lane of each 32 anew, and a convolution's next tap needs the next
+ * pixel. */
 enum { SHIFT_COLUMNS = 8 };
 
 static void shift_one(struct tensor_memory *memory, uint32_t at)

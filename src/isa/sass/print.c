@@ -231,7 +231,8 @@ static void put_address(struct text *o, const struct sass_inst *s, const struct 
   bool near = kind >= OPD_SADDR && kind <= OPD_XADDR_C;
   bool indexed = kind == OPD_XADDR_B || kind == OPD_XADDR_C ||
                  s->sem == SEM_SYNCS_CCTL || s->sem == SEM_SYNCS_ARRIVE ||
-                 s->sem == SEM_SYNCS_PHASECHK || s->sem == SEM_LDGSTSBAR || s->sem == SEM_LDGMC; /* URZ is written here */
+                 s->sem == SEM_SYNCS_PHASECHK || s->sem == SEM_LDGSTSBAR ||
+                 s->sem == SEM_LDGMC; /* URZ is written here */
   bool wide = s->sem == SEM_LDGSTS || sass_address_is_wide(s);
   bool narrow_base = !near && !wide && s->ua != SASS_URZ && !s->ua_is_descriptor;
   bool has_reg = s->src[0].index != SASS_RZ || (s->ua == SASS_URZ && !s->offset && !indexed) || narrow_base;

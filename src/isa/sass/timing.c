@@ -292,8 +292,9 @@ static void add_address(const struct sass_inst *s, struct inst *t, unsigned kind
 {
   bool wide = s->row->width == W_STAS || s->row->width == W_REDAS || kind == OPD_ADDR || kind == OPD_ADDR_AC ||
               kind == OPD_ADDR_O32 || kind == OPD_LDGSTS_G || kind == OPD_LDGSTS_GN || kind == OPD_LDGSTS_GN100 ||
-              kind == OPD_ADDR_UC || kind == OPD_ADDR_AC100 || kind == OPD_ADDR_RC100 || kind == OPD_ADDR_MC100 || kind == OPD_LDGSTS_G100 ||
-              kind == OPD_ADDR_L256 || kind == OPD_ADDR_S256 || (kind == OPD_CCTL && sass_get(s, FLD_MEM_E)) ||
+              kind == OPD_ADDR_UC || kind == OPD_ADDR_AC100 || kind == OPD_ADDR_RC100 ||
+              kind == OPD_ADDR_MC100 || kind == OPD_LDGSTS_G100 || kind == OPD_ADDR_L256 || kind == OPD_ADDR_S256 ||
+              (kind == OPD_CCTL && sass_get(s, FLD_MEM_E)) ||
               ((kind == OPD_ADDR_DB || kind == OPD_ADDR_DC) && sass_get(s, FLD_MEM_A64));
   bool shared = kind >= OPD_SADDR && kind <= OPD_XADDR_C; /* SADDR_C6, USADDR, too */
   add_src(t, FILE_R, s->src[0].index, wide ? 2 : 1, SLOT_A);
