@@ -53,8 +53,8 @@ static bool place_text(struct module *m, const struct elf_section *s, struct pla
   return true;
 }
 
-/* Variables in global memory begin on 256 bytes (CUDA C++ Programming Guide, Device Memory Accesses); inside of a section
- * they lie as the compiler has them. */
+/* Variables in global memory begin on 256 bytes (CUDA C++ Programming Guide, Device Memory Accesses); inside of a
+ * section they lie as the compiler has them. */
 enum { GLOBAL_ALIGN = 256 };
 
 static bool place_global(struct module *m, const struct elf_section *s, struct place *p,

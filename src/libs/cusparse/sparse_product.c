@@ -103,7 +103,8 @@ bool sparse_scale(struct sparse_handle *h, const struct dense_matrix *y, const v
   const int kind = sparse_kind(y->value_type);
   const struct ws_sparse_product g = {.m = y->rows, .n = 1, .c_row = 1, .c = y->values,
                                       .beta = sparse_scalar(h, beta, kind)};
-  return y->rows == 0 || kernel_set_launch(&h->kernels, of_type(KERNEL_ssparse_scale, kind), sparse_shape(g.m), h->stream, &g);
+  const enum lib_kernel k = of_type(KERNEL_ssparse_scale, kind);
+  return y->rows == 0 || kernel_set_launch(&h->kernels, k, sparse_shape(g.m), h->stream, &g);
 }
 
 /* Without a transposition each row of C is a sum; with one C is scaled, and all is added to it. */

@@ -18,7 +18,8 @@ static bool vector_is(const struct sparse_vector *v) { return v && v->magic == V
 
 static sparse_status create(struct sparse_vector **out, struct sparse_vector v)
 {
-  if (!out || v.size < 0 || v.count < 0 || v.count > v.size || (v.base != 0 && v.base != 1)) return SPARSE_INVALID_VALUE;
+  const bool fits = v.size >= 0 && v.count >= 0 && v.count <= v.size;
+  if (!out || !fits || (v.base != 0 && v.base != 1)) return SPARSE_INVALID_VALUE;
   if (v.index_type != SPARSE_INDEX_32 && v.index_type != SPARSE_INDEX_64)
     return sparse_refuse("cusparseCreateSpVec", "indices of 16 bits");
   *out = malloc(sizeof **out);

@@ -76,9 +76,9 @@ struct ws_sparse_turn {
   int32_t bytes; /* of a value */
 };
 
-/* Sorting n elements by major and minor number (row and column, or the other way round); those alike keep their order. Two lists
- * each of keys, major << 32 | minor, and of the places where elements were: list `from` holds what is sorted so far, in
- * runs. Rows are coordinates, `major`, or `lines` that begin at `offsets`. */
+/* Sorting n elements by major and minor number (row and column, or the other way round); those alike keep their order.
+ * Two lists each of keys, major << 32 | minor, and of the places where elements were: list `from` holds what is sorted
+ * so far, in runs. Rows are coordinates, `major`, or `lines` that begin at `offsets`. */
 struct ws_sparse_sort {
   int64_t n, run, lines;
   int *major, *minor;
