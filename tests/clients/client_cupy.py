@@ -1,5 +1,5 @@
 """CuPy: every one of its modules holds the static runtime; kernels come from NVRTC, some from machine code in the
-package. cuBLAS, cuFFT and cuRAND hold a stripped runtime and cannot be served (docs/exec.md)."""
+package. What calls libraries is in client_cupy_libs.py."""
 import cupy as cp
 import numpy as np
 

@@ -3,10 +3,10 @@
 # --functional`: Numba's CUDA target, CuPy, tinygrad's CUDA backend, Triton, PyTorch. A package that the
 # interpreter does not find is skipped with a line. Each script checks its results against NumPy.
 #
-#   tests/clients/run.sh [numba|cupy|tinygrad|triton|torch|torch_layers|torch_train ...]
+#   tests/clients/run.sh [numba|cupy|cupy_libs|tinygrad|triton|torch|torch_layers|torch_train ...]
 #
-# torch_layers: what calls cuDNN. torch_train: a ResNet, an LSTM, a transformer, STEPS steps each (2; the 20 of
-# docs/pytorch.md take minutes).
+# cupy_libs: what calls cuBLAS, cuFFT, cuRAND, cuSOLVER, cuSPARSE. torch_layers: what calls cuDNN. torch_train: a ResNet, an
+# LSTM, a transformer, STEPS steps each (2; the 20 of docs/pytorch.md take minutes).
 #
 # Environment: BIN (build/warpstep), PYTHON (an interpreter with the packages: python3), GPU (rtx-3070),
 # CUDA (toolkit, for its libnvrtc: /usr/local/cuda), TINYGRAD_TESTS (folder `test` of tinygrad's repository: its
@@ -49,7 +49,7 @@ tensor_tests() {
 }
 
 failed=0
-[ $# -gt 0 ] || set -- numba cupy tinygrad triton torch torch_layers torch_train
+[ $# -gt 0 ] || set -- numba cupy cupy_libs tinygrad triton torch torch_layers torch_train
 for name; do
   if ! "$python" -c "import numpy, importlib.util as u, sys; sys.exit(not u.find_spec('${name%%_*}'))" 2>/dev/null; then
     echo "ok clients $name # SKIP $python does not have it"
