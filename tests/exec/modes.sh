@@ -214,7 +214,7 @@ unsupported() {
   for mode in --functional --timed; do
     "$BIN" exec $mode "$scratch/unsupported" instruction >"$scratch/out" 2>"$scratch/err" || echo "exit status $?"
     says "$scratch/out" cudaErrorNotSupported
-    says "$scratch/err" "not simulated: opcode 0xb9b, SUST.P.2D"
+    says "$scratch/err" "not simulated: opcode 0x59f, SURED.D.2D.MIN.SD32"
     says "$scratch/err" "at _Z9formattedy+0x"
     says "$scratch/err" "2  formatted"
   done

@@ -159,7 +159,8 @@ bool host_turns_stand(struct shim *s)
   if (atomic_load(&s->wanted)) return false;
   for (const struct host_turn *t = s->host_turns->first; t; t = t->next)
     if (t->command && t->command->state == COMMAND_DONE && t->tid != me) return false;
-  return !any_runs(s);
+  /* One that came for the lock while the others were looked at seemed to sleep. */
+  return !any_runs(s) && !atomic_load(&s->wanted);
 }
 
 void host_turns_pause(struct shim *s)

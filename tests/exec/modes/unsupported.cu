@@ -1,11 +1,11 @@
-// What is not there yet: an entry point, called twice, and (with an argument) an instruction, a formatted surface store.
+// What is not there yet: an entry point, called twice, and (with an argument) an instruction, a reduction by a surface's format.
 #include <cstdio>
 
 __global__ void before(int *p) { *p = 1; }
 
 __global__ void formatted(unsigned long long surface)
 {
-  asm volatile("sust.p.2d.b32.trap [%0, {%1, %2}], {%3};" ::"l"(surface), "r"(0), "r"(0), "r"(7));
+  asm volatile("sured.p.min.2d.b32.trap [%0, {%1, %2}], %3;" ::"l"(surface), "r"(0), "r"(0), "r"(7));
 }
 
 int main(int argc, char **)
