@@ -194,28 +194,31 @@ cupti_result cuptiGetTimestamp(uint64_t *ns)
   return CUPTI_SUCCESS;
 }
 
+static uint32_t number_of(const struct context *c) { return (uint32_t)c->id; }
+static uint32_t device_of(const struct context *c) { return c->board->number; }
+
+/* What is asked of a context that is there. */
+static cupti_result ask(CUcontext context, uint32_t *answer, uint32_t (*of)(const struct context *))
+{
+  struct shim *s = shim_get();
+  if (!answer) return CUPTI_ERROR_INVALID_PARAMETER;
+  pthread_mutex_lock(&s->lock);
+  const bool there = s->up && context_exists(s, context);
+  if (there) *answer = of(context);
+  pthread_mutex_unlock(&s->lock);
+  return there ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_CONTEXT;
+}
+
 cupti_result cuptiGetContextId(CUcontext context, uint32_t *id);
 cupti_result cuptiGetContextId(CUcontext context, uint32_t *id)
 {
-  struct shim *s = shim_get();
-  if (!id) return CUPTI_ERROR_INVALID_PARAMETER;
-  pthread_mutex_lock(&s->lock);
-  const bool there = s->up && context_exists(s, context);
-  if (there) *id = (uint32_t)context->id;
-  pthread_mutex_unlock(&s->lock);
-  return there ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_CONTEXT;
+  return ask(context, id, number_of);
 }
 
 cupti_result cuptiGetDeviceId(CUcontext context, uint32_t *id);
 cupti_result cuptiGetDeviceId(CUcontext context, uint32_t *id)
 {
-  struct shim *s = shim_get();
-  if (!id) return CUPTI_ERROR_INVALID_PARAMETER;
-  pthread_mutex_lock(&s->lock);
-  const bool there = s->up && context_exists(s, context);
-  if (there) *id = context->board->number;
-  pthread_mutex_unlock(&s->lock);
-  return there ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_CONTEXT;
+  return ask(context, id, device_of);
 }
 
 cupti_result cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t per_thread, uint32_t *id);
