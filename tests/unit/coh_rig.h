@@ -50,7 +50,7 @@ struct rig_agent {
 struct coh_rig {
   struct coh_system *system;
   struct domain *domain;
-  struct rig_word word[RIG_LINES][RIG_WORDS];
+  struct rig_word (*word)[RIG_WORDS];    /* of `lines` lines: of all of them 64 MiB, zeroed for every rig */
   uint64_t golden[RIG_LINES][RIG_WORDS]; /* of each word the latest */
   uint8_t memory[RIG_LINES][COH_LINE_BYTES];
   struct rig_agent agent[RIG_AGENTS];
@@ -307,6 +307,7 @@ static struct coh_rig *rig_new(const struct rig_setup *s, const struct coh_agent
   r->n_agents = s->cpus + s->gpus;
   r->n_cpus = s->cpus;
   r->lines = s->lines;
+  r->word = mem_zeroed(s->lines, sizeof *r->word);
   r->pending = s->pending;
   for (uint32_t i = 0; i < r->n_agents; i++) {
     r->agent[i] = (struct rig_agent){.rig = r, .number = i, .limit = s->ops, .draws = s->seed * 31 + i};
@@ -332,6 +333,7 @@ static void rig_free(struct coh_rig *r)
 {
   domain_free(r->domain);
   coh_system_free(r->system);
+  mem_free(r->word);
   mem_free(r);
 }
 
