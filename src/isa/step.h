@@ -108,6 +108,7 @@ struct mem_effect {
   lane_mask near_lanes;     /* generic access: lanes that go to shared or local memory instead */
   struct lane_shape shape;
   uint32_t shared_addr[LANES_MAX]; /* MEM_LDGSTS: destination in shared memory */
+  uint32_t fill_bytes;             /* a fill (inst.mem.fill) alone: of shared memory, from addr of its first lane on */
   uint8_t n_texels, texture_axes;  /* MEM_TEXTURE: texels per lane, 1..16; directions of the image */
   uint64_t texel[MEM_MAX_TEXELS][LANES_MAX]; /* their addresses, 0: none. Only read by timing */
   struct mem_copy copy; /* asynchronous copies (inst.mem.copy) alone */

@@ -384,6 +384,14 @@ static void access_ldgsts(struct initcheck *k, const struct watched_step *s)
   }
 }
 
+static void access_fill(struct initcheck *k, const struct watched_step *s)
+{
+  const struct mem_effect *me = s->e->mem;
+  const uint64_t at = me->addr[bits_first(s->lanes)];
+  struct init_cta *c = cta_of(k, s);
+  if (at + me->fill_bytes <= c->shared_bytes) fill_shared(c, (uint32_t)at, me->fill_bytes);
+}
+
 /* The global memory that a copy writes; into which shared memory others write is not followed. */
 static void access_copy(struct initcheck *k, const struct watched_step *s)
 {
@@ -409,6 +417,10 @@ void initcheck_access(struct initcheck *k, const struct watched_step *s)
   }
   if (me->op == MEM_LDGSTS) {
     access_ldgsts(k, s);
+    return;
+  }
+  if (s->e->inst->mem.fill) {
+    access_fill(k, s);
     return;
   }
   if ((me->space == MEM_CLUSTER || me->far) && me->op != MEM_LOAD) k->shared_unknown = true;

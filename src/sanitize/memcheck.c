@@ -116,6 +116,15 @@ static uint32_t check_copy(struct memcheck *m, const struct watched_step *s)
   return 0;
 }
 
+static uint32_t check_fill(const struct watched_step *s)
+{
+  const struct mem_effect *me = s->e->mem;
+  const unsigned lane = bits_first(s->lanes);
+  if (!me->fill_bytes || near_is_valid(s, MEM_SHARED, me->addr[lane], me->fill_bytes)) return 0;
+  report(s, lane, MEM_SHARED, me->addr[lane]);
+  return s->lanes;
+}
+
 static bool is_fine(struct memcheck *m, const struct watched_step *s)
 {
   const struct mem_effect *me = s->e->mem;
@@ -136,6 +145,7 @@ uint32_t memcheck_access(struct memcheck *m, const struct watched_step *s)
   if (s->e->inst->mem.copy != COPY_NONE) return check_copy(m, s);
   if (me->space == MEM_CONST || me->space == MEM_TEXTURE || s->e->inst->mem.image) return 0;
   if (me->op == MEM_LDGSTS) return check_ldgsts(m, s);
+  if (s->e->inst->mem.fill) return check_fill(s);
   if (is_fine(m, s)) return 0;
   for (uint32_t r = s->lanes; r; r &= r - 1) bad |= check_lane(m, s, bits_first(r));
   return bad;

@@ -583,6 +583,15 @@ static void access_ldgsts(struct racecheck *k, struct race_step *x)
   }
 }
 
+/* One lane writes it all. What does not fit faults when it is performed. */
+static void access_fill(struct racecheck *k, struct race_step *x)
+{
+  const struct mem_effect *me = x->s->e->mem;
+  const unsigned lane = bits_first(x->s->lanes);
+  const bool fits = me->addr[lane] + me->fill_bytes <= x->s->l->shared_end;
+  if (fits && me->fill_bytes) check_lane(k, x, lane, MEM_SHARED, me->addr[lane], me->fill_bytes, 0);
+}
+
 static struct race_place *cluster_place(struct racecheck *k, const struct watched_step *s)
 {
   return race_place_make(&k->places, KEY_CLUSTER + step_cluster_of(s->l->source, s->cta->id));
@@ -613,6 +622,7 @@ void racecheck_access(struct racecheck *k, const struct watched_step *s)
     race_wait_groups(x.cta, x.u, 0);
   }
   if (me->op == MEM_LDGSTS) access_ldgsts(k, &x);
+  else if (s->e->inst->mem.fill) access_fill(k, &x);
   else if (is_simple(&x)) access_simple(k, &x);
   else access_lanes(k, &x);
 }

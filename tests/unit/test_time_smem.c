@@ -126,12 +126,30 @@ static void cp_async_overlaps(void **state)
   assert_int_equal(smem_ldgsts_passes(&m, 32) - 3, 3);
 }
 
+/* st.bulk: a row of 128 bytes a pass, and what its ends touch. */
+static void fills(void **state)
+{
+  static const struct {
+    uint64_t addr;
+    uint32_t bytes;
+    unsigned passes;
+  } row[] = {{0, 0, 1}, {0, 8, 1}, {120, 8, 1}, {0, 128, 1}, {8, 128, 2}, {64, 1024, 9}, {0, 233472, 1824}};
+  struct mem_effect m = {.space = MEM_SHARED, .op = MEM_STORE, .bytes = 8, .lanes = 1u << 5};
+  (void)state;
+  for (unsigned i = 0; i < sizeof row / sizeof *row; i++) {
+    m.addr[5] = row[i].addr;
+    m.fill_bytes = row[i].bytes;
+    assert_int_equal(smem_fill_passes(&m), row[i].passes);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(wavefronts),
       cmocka_unit_test(cp_async_source),
       cmocka_unit_test(cp_async_overlaps),
+      cmocka_unit_test(fills),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

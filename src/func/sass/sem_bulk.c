@@ -1,7 +1,7 @@
 /* Bulk copies (UBLKCP, UBLKRED, UBLKPF): 16 bytes and more between global and shared memory, or shared memory of CTAs
  * of the cluster. Rules: PTX ISA (cp.async.bulk, cp.reduce.async.bulk); where operands are: compiler output (CUDA
  * 13.0): URb the destination, in shared memory with the mbarrier in the next register; URa the source; URc the bytes /
- * 16 in its low half, the CTAs of a multicast in its high half.
+ * 16 in its low half; in its high half the CTAs of a multicast, or which of each 16 bytes are copied (.cp_mask).
  *
  * A copy is complete here when it has been performed; in time, the copy engine says when (time/sm/copy_engine.c).
  */
@@ -10,9 +10,9 @@
 #include "func/sass/guest_fault.h"
 
 /* What step leaves for perform, in row 0 of the effect's data. */
-enum { ARG_TO, ARG_TO_HIGH, ARG_FROM, ARG_FROM_HIGH };
+enum { ARG_TO, ARG_TO_HIGH, ARG_FROM, ARG_FROM_HIGH, ARG_KEPT };
 enum { WAY_S_G = 1, WAY_G_S, WAY_S_S }; /* field BULK_WAY */
-enum { UNIT = 16, PIECE = 4096, PREFETCH_WAY = 0 };
+enum { UNIT = 16, PIECE = 4096, PREFETCH_WAY = 0, ALL_KEPT = 0xffff };
 
 struct bulk {
   struct func_warp *w;
@@ -23,6 +23,7 @@ struct bulk {
   unsigned way;
   bool reduces;
   uint32_t bytes;
+  uint16_t kept; /* of each UNIT of bytes, those that are copied */
   uint64_t to, from;
   uint32_t barrier;
 };
@@ -65,10 +66,23 @@ static bool no_memory(const struct bulk *b, uint64_t addr)
   return mem_unmapped(b->w, b->e, bits_first((uint32_t)b->e->mem->lanes), addr, b->f);
 }
 
+/* The same of those bytes alone that the mask names: others in memory may be written meanwhile. */
+static bool some_to_global(const struct bulk *b, const uint8_t *from, uint32_t first, uint32_t bytes)
+{
+  for (uint32_t i = first, n; i < first + bytes; i += n) {
+    n = 1;
+    if (!(b->kept >> i % UNIT & 1)) continue;
+    while (i + n < first + bytes && (i + n) % UNIT && b->kept >> (i + n) % UNIT & 1) n++;
+    if (!gmem_view_write(b->v, b->to + i, from + i, n)) return no_memory(b, b->to + i);
+  }
+  return true;
+}
+
 /* Bytes [first, first + bytes) of the copy; `from` are the copy's first ones. */
 static bool to_global(const struct bulk *b, const uint8_t *from, uint32_t first, uint32_t bytes)
 {
   uint8_t buf[PIECE];
+  if (b->kept != ALL_KEPT) return some_to_global(b, from, first, bytes);
   for (uint32_t i = first, n; i < first + bytes; i += n) {
     n = first + bytes - i < PIECE ? first + bytes - i : PIECE;
     if (b->reduces) {
@@ -109,6 +123,7 @@ static bool take(struct bulk *b, struct func_warp *w, const struct uop *u, struc
                      .f = f,
                      .reduces = u->s->sem == SEM_UBLKRED,
                      .way = prefetch ? PREFETCH_WAY : (unsigned)sass_get(u->s, FLD_BULK_WAY),
+                     .kept = (uint16_t)arg[ARG_KEPT],
                      .bytes = e->mem->copy.bytes};
   b->to = b->way == WAY_G_S ? lane_join(arg[ARG_TO], arg[ARG_TO_HIGH]) : arg[ARG_TO];
   b->from = b->way == WAY_S_G || prefetch ? lane_join(arg[ARG_FROM], arg[ARG_FROM_HIGH]) : arg[ARG_FROM];
@@ -122,6 +137,11 @@ static bool take(struct bulk *b, struct func_warp *w, const struct uop *u, struc
 static bool multicasts(const struct sass_inst *s)
 {
   return sass_has(s, FLD_TMA_MULTICAST) && sass_get(s, FLD_TMA_MULTICAST);
+}
+
+static bool is_masked(const struct sass_inst *s)
+{
+  return sass_has(s, FLD_BULK_BYTE_MASK) && sass_get(s, FLD_BULK_BYTE_MASK);
 }
 
 static bool perform(struct func_warp *w, const struct uop *u, struct effect *e, uint32_t lanes, struct gmem_view *v,
@@ -178,6 +198,7 @@ static bool step(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   mem_word *arg = mem_row(me, 0);
   arg[ARG_FROM] = warp_uniform(w, from), arg[ARG_FROM_HIGH] = warp_uniform(w, from + 1);
   arg[ARG_TO] = to[0], arg[ARG_TO_HIGH] = to[1];
+  arg[ARG_KEPT] = is_masked(s) ? size >> 16 : ALL_KEPT;
   return true;
 }
 
@@ -186,6 +207,7 @@ uop_fn *sem_bulk_handler(const struct sass_inst *s, struct uop *u)
   if (s->sem != SEM_UBLKCP && s->sem != SEM_UBLKRED && s->sem != SEM_UBLKPF) return NULL;
   if (s->sem != SEM_UBLKPF && !sass_get(s, FLD_BULK_WAY)) return NULL;
   if (s->sem == SEM_UBLKRED && type_of(u) == ATOM_INVALID) return NULL;
+  if (is_masked(s) && sass_get(s, FLD_BULK_WAY) != WAY_G_S) return NULL;
   u->flags = UOP_MEM;
   u->perform = perform;
   return step;

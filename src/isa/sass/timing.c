@@ -630,6 +630,7 @@ static void fill_mem(const struct sass_inst *s, struct inst *t)
   /* LEA four cycles before them, five before other addresses (compiler output, CUDA 13.0, sm_90 to sm_120). */
   t->mem.late_address = s->sem == SEM_SYNCS_PHASECHK || s->sem == SEM_SYNCS_ARRIVE;
   t->mem.may_wait = s->sem == SEM_SYNCS_PHASECHK && sass_get(s, FLD_SYNCS_TRY);
+  t->mem.fill = s->sem == SEM_UMEMSETS;
   t->mem.copy = (uint8_t)copy_way(s);
   t->mem.copy_map = s->sem >= SEM_UTMALDG && s->sem <= SEM_UTMAPF;
   t->mem.op = t->mem.copy ? copy_op[t->mem.copy] : s->row->mem_op;

@@ -207,14 +207,16 @@ static bool shared_access(struct mem_access *a, struct warp_slot *w, struct txn 
 {
   struct sm_stats *s = a->stats;
   check_ldgsts(a, w, t);
-  unsigned passes = smem_passes(&t->access->mem, t->grid->lanes);
-  unsigned least = smem_min_passes(&t->access->mem, t->grid->lanes);
+  const struct mem_effect *me = &t->access->mem;
+  const bool fill = t->inst->mem.fill;
+  unsigned passes = fill ? smem_fill_passes(me) : smem_passes(me, t->grid->lanes);
+  unsigned least = fill ? passes : smem_min_passes(me, t->grid->lanes);
   s->shared_insts++;
   if (least > passes) least = passes; /* shared words */
   if (without_conflicts(a->params, t)) passes = least;
   s->shared_passes += passes;
   s->shared_conflicts += passes - least;
-  enum mem_class class = mem_class_of(&t->access->mem);
+  enum mem_class class = mem_class_of(me);
   s->mem_class[class]++;
   s->class_passes[class] += passes;
   s->class_conflicts[class] += passes - least;

@@ -123,6 +123,12 @@ unsigned smem_passes(const struct mem_effect *m, unsigned lanes)
   return total;
 }
 
+unsigned smem_fill_passes(const struct mem_effect *m)
+{
+  const uint64_t at = m->addr[bits_first(m->lanes)] % ROW_BYTES;
+  return m->fill_bytes ? (unsigned)div_up(at + m->fill_bytes, ROW_BYTES) : 1;
+}
+
 unsigned smem_ldgsts_passes(const struct mem_effect *m, unsigned lanes)
 {
   struct words from = words_of(m, lanes, false), to = words_of(m, lanes, true);

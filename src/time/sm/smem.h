@@ -20,6 +20,9 @@ unsigned smem_passes(const struct mem_effect *m, unsigned lanes);
  * 32 bits or less 1, 64-bit 2, 128-bit 4. LDSM: one per 8x8 matrix. */
 unsigned smem_min_passes(const struct mem_effect *m, unsigned lanes);
 
+/* Passes of a fill, a row of all banks at a time (guess: no measurement of st.bulk is known). */
+unsigned smem_fill_passes(const struct mem_effect *m);
+
 /* Passes of MEM_LDGSTS through the data array: reading L1 and writing shared memory overlap, the slower
  * side of each part of the warp counts. Equal words of the destination are not merged. */
 unsigned smem_ldgsts_passes(const struct mem_effect *m, unsigned lanes);
