@@ -49,6 +49,7 @@ struct gmem {
     uint64_t bytes;
   } *kept;
   uint32_t n_kept, room_kept;
+  const struct multicast *multicast;
 };
 
 static void *map_host(uint64_t bytes)
@@ -443,6 +444,16 @@ int gmem_share(struct gmem *g, uint64_t addr, uint64_t bytes)
   return g->file;
 }
 
+void gmem_set_multicast(struct gmem *g, const struct multicast *m)
+{
+  g->multicast = m;
+}
+
+const struct multicast *gmem_multicast(const struct gmem *g)
+{
+  return g->multicast;
+}
+
 uint8_t *gmem_ptr(const struct gmem *g, uint64_t addr, size_t len)
 {
   if (__builtin_expect(addr >> ADDR_BITS != 0, 0)) return NULL;
@@ -522,6 +533,10 @@ void gmem_describe(const struct gmem *g, uint64_t addr, char *buf, size_t size)
   ptrdiff_t i = alloc_below(g, addr);
   const struct gmem_allocation *below = i >= 0 ? &g->alloc[i] : NULL;
   const struct gmem_allocation *above = (size_t)(i + 1) < g->n_alloc ? &g->alloc[i + 1] : NULL;
+  if (multicast_span(g->multicast, addr, 1)) {
+    snprintf(buf, size, "a multicast object's: only multimem.ld_reduce, .st and .red reach it");
+    return;
+  }
   if (!below && !above) {
     snprintf(buf, size, "no device memory is allocated");
     return;

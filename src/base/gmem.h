@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/host_memory.h"
+#include "base/multicast.h"
 
 struct gmem; /* the image */
 
@@ -91,6 +92,10 @@ uint64_t gmem_unmap_at(struct gmem *, uint64_t addr, uint64_t bytes);
  * it. */
 int gmem_share(struct gmem *, uint64_t addr, uint64_t bytes);
 int gmem_share_file(struct gmem *); /* that file, also when nothing is shared yet; -1: none can be made */
+
+/* Addresses that stand for memory of several GPUs (base/multicast.h). NULL: there are none. */
+void gmem_set_multicast(struct gmem *, const struct multicast *);
+const struct multicast *gmem_multicast(const struct gmem *);
 
 /* Host pointer to guest bytes [addr, addr+len) when all are mapped and lie in one page, else NULL. */
 uint8_t *gmem_ptr(const struct gmem *, uint64_t addr, size_t len);

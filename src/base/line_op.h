@@ -29,4 +29,9 @@ static inline size_t line_op_bytes(const struct line_op *o)
 /* Applies it to a line. */
 typedef void line_apply_fn(const struct line_op *, uint8_t line[LINE_OP_BYTES]);
 
+/* Of a load that reduces what several memories have: the lanes' bytes of n lines, in this order, become those of one;
+ * lanes have no operands. */
+typedef void line_reduce_fn(const struct line_op *, unsigned n, const uint8_t (*line)[LINE_OP_BYTES],
+                            uint8_t out[LINE_OP_BYTES]);
+
 #endif

@@ -13,6 +13,8 @@
 /* No nodes: the page is managed memory that is not on the GPU, who touches it waits (time/uvm/uvm.h); it is on the GPU
  * and at the host, who writes it waits. */
 enum { PLACE_OWN = 0, PLACE_FAULTS = UINT8_MAX, PLACE_READS = UINT8_MAX - 1 };
+/* It stands for memory of several nodes (base/multicast.h). */
+enum { PLACE_MULTICAST = UINT8_MAX - 2 };
 enum { PLACE_PAGE_BITS = 12, PLACE_LEAF_BITS = 30, PLACE_ADDRESS_BITS = 49 };
 
 struct places {
@@ -23,7 +25,7 @@ struct places {
 
 struct places *places_new(void);
 void places_free(struct places *);
-/* The pages of [addr, addr + bytes), both multiples of 4 KiB and below 2^49, are at this node, 0 to 252. -1: own. */
+/* The pages of [addr, addr + bytes), both multiples of 4 KiB and below 2^49, are at this node, 0 to 251. -1: own. */
 void places_set(struct places *, uint64_t addr, uint64_t bytes, int node);
 
 /* Node + 1 of the page that holds addr; PLACE_OWN: whoever looks. */

@@ -48,6 +48,7 @@ static const struct field host_fields[] = {
 static const struct field switch_fields[] = {
     INT("count", struct switch_params, count, 1, MACHINE_MAX_SWITCHES),
     INT("latency_ns", struct switch_params, latency_ns, 1, 1000000),
+    {"multicast", FIELD_INT, offsetof(struct switch_params, multicast), 1, 65536, NULL, 0, true},
 };
 
 static const struct field link_fields[] = {

@@ -5,7 +5,8 @@
  *   gpu  = { preset = ("a100-sxm4-80gb", "doc: …"); count = (8, "doc: …"); };
  *   host = { sockets = (2, "doc: …"); … };
  *   cpu  = { cores = (4, "doc: …"); … };
- *   switch = { nvswitch = { count = (6, "doc: …"); latency_ns = (100, "guess"); }; };
+ *   switch = { nvswitch = { count = (6, "doc: …"); latency_ns = (100, "guess"); };
+ *              … multicast = (4096, "guess"); };  may be left out: the switch sends to one node alone
  *   link = { nvlink = { ends = ("gpu0-7 nvswitch0-5", "doc: …"); lanes = (2, "doc: …"); … }; };
  *
  * Every value has its source, as in presets of GPUs (presets.h). `preset` names one for all GPUs or, behind commas, one
@@ -79,6 +80,7 @@ struct switch_params {
   char name[MACHINE_NAME_MAX];
   uint32_t count;
   uint32_t latency_ns; /* of a pass */
+  uint32_t multicast;  /* requests to multicast objects that it has under way; 0: it sends to one alone */
 };
 
 /* Nodes are numbered: GPUs, sockets, switches. */

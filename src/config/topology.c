@@ -122,6 +122,37 @@ struct topology_hop topology_next(const struct topology *t, unsigned from, unsig
   }
 }
 
+/* 0 to 2 * links - 1, as fabric.h numbers wires; none: the number behind them. */
+static unsigned find_link(const struct topology *t, unsigned at, unsigned next)
+{
+  unsigned i = 0;
+  while (i < 2 * t->m->n_links && (t->m->links[i / 2].end[i % 2] != at || t->m->links[i / 2].end[1 - i % 2] != next)) i++;
+  return i;
+}
+
+struct topology_hop topology_link(const struct topology *t, unsigned at, unsigned next)
+{
+  const unsigned i = find_link(t, at, next);
+  BUG_ON(i == 2 * t->m->n_links);
+  return (struct topology_hop){(uint16_t)(i / 2), (uint16_t)next, i % 2};
+}
+
+bool topology_multicasts(const struct topology *t, const unsigned *gpu, unsigned n)
+{
+  for (unsigned i = 0; i < n * n; i++) {
+    const unsigned from = gpu[i / n], to = gpu[i % n];
+    const struct topology_hop *hop;
+    const unsigned hops = from == to ? 0 : topology_hops(t, from, from, to, &hop);
+    if (from != to && !hops) return false;
+    for (unsigned k = 0; k < hops; k++) {
+      const unsigned node = hop[k].node;
+      if (machine_node_kind(t->m, node) != NODE_SWITCH || !machine_switch(t->m, node)->multicast) return false;
+      if (find_link(t, node, to) == 2 * t->m->n_links) return false;
+    }
+  }
+  return n > 1;
+}
+
 /* --- looking at them ---------------------------------------------------------------------------- */
 
 uint64_t link_payload_rate(const struct link_params *p, bool back)

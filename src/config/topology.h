@@ -26,6 +26,13 @@ bool topology_reaches(const struct topology *, unsigned from, unsigned to);
 /* The next hop, at node `at`, of what goes from `from` to `to`, which it reaches from there. */
 struct topology_hop topology_next(const struct topology *, unsigned from, unsigned at, unsigned to, uint64_t hash);
 
+/* The link from one node to the next; there is one. */
+struct topology_hop topology_link(const struct topology *, unsigned at, unsigned next);
+
+/* Whether each of these GPUs reaches the others by switches that send to several (machine_preset.h) and have a link to
+ * every one of them. */
+bool topology_multicasts(const struct topology *, const unsigned *gpu, unsigned n);
+
 /* All hops of equal cost there, and how many: for those who show them. */
 unsigned topology_hops(const struct topology *, unsigned from, unsigned at, unsigned to, const struct topology_hop **);
 

@@ -78,6 +78,9 @@ struct func_launch; /* a step source (first member) */
 /* line_apply_fn of what step_ops.line_op of a launch says. Operands may come from anywhere: what does not lie in the
  * line is left out. */
 void func_line_apply(const struct line_op *, uint8_t line[LINE_OP_BYTES]);
+/* line_reduce_fn of the same, for loads from multicast objects. */
+void func_line_reduce(const struct line_op *, unsigned n, const uint8_t (*line)[LINE_OP_BYTES],
+                      uint8_t out[LINE_OP_BYTES]);
 
 /* NULL with e filled when the launch cannot be built. */
 struct func_launch *func_launch_new(const struct func_params *, struct err *e);

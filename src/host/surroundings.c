@@ -163,7 +163,7 @@ static void wake_node(void *ctx, unsigned node)
 static void build_fabric(struct surroundings *x)
 {
   picos window[MACHINE_MAX_NODES] = {0};
-  x->fabric = fabric_new(x->preset, x->topology);
+  x->fabric = fabric_new(x->preset, x->topology, func_line_reduce);
   for (unsigned i = 0; i < x->preset->n_gpus; i++) {
     if (!x->member[i]) continue;
     window[i] = params_request_ps(x->member[i]->params);

@@ -79,6 +79,8 @@ static void structures(void)
   SIZE(CUDA_CONDITIONAL_NODE_PARAMS, CUDA_CONDITIONAL_NODE_PARAMS);
   FIELD(CUDA_CONDITIONAL_NODE_PARAMS, body, phGraph_out);
   SIZE(CUmemAllocationProp, CUmemAllocationProp);
+  SIZE(CUmulticastObjectProp, CUmulticastObjectProp);
+  FIELD(CUmulticastObjectProp, flags, flags);
   FIELD(CUmemAllocationProp, usage, allocFlags.usage);
   SIZE(CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS);
   SIZE(CUgraphExecUpdateResultInfo, CUgraphExecUpdateResultInfo);

@@ -42,7 +42,7 @@ static void rig_build(struct rig *r, const char *kernel, unsigned threads, bool 
   r->image = r->k.launch->params.image;
   machine_of_gpu("rtx-3070", p, &r->m);
   r->t = topology_new(&r->m, &r->arena);
-  r->fabric = fabric_new(&r->m, r->t);
+  r->fabric = fabric_new(&r->m, r->t, NULL);
   r->port[LINK_PORT_HOME] = &r->unused[0];
   r->port[LINK_PORT_DMA] = &r->dma->port;
   r->port[LINK_PORT_CORES] = &r->unused[1];

@@ -254,7 +254,7 @@ static void rig_build(struct rig *r, const char *name, unsigned shorter, unsigne
   memset(r, 0, sizeof *r);
   if (!machine_load(name, DIR, &r->m, &e)) fail_msg("%s", e.msg);
   r->t = topology_new(&r->m, &r->arena);
-  r->fabric = fabric_new(&r->m, r->t);
+  r->fabric = fabric_new(&r->m, r->t, NULL);
   for (unsigned i = 0; i < r->m.n_gpus; i++) {
     struct player *x = &r->player[i];
     window[i] = (40 + 7 * (i % 3)) * NS;

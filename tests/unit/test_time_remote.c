@@ -51,7 +51,7 @@ static void rig_build_of(struct rig *r, unsigned sms, const char *kernel, const 
   for (unsigned i = 0; i < MAX_GPUS; i++) r->seen[i] = r->image;
   if (!machine_load(machine, DIR, &r->m, &e)) fail_msg("%s", e.msg);
   r->t = topology_new(&r->m, &r->arena);
-  r->fabric = fabric_new(&r->m, r->t);
+  r->fabric = fabric_new(&r->m, r->t, NULL);
   r->places = places_new();
   for (unsigned i = 0; i < r->m.n_gpus; i++) {
     r->gpu[i] = gpu_new_joined(&r->k.params, NULL,

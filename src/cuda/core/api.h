@@ -417,6 +417,12 @@ typedef struct {
   unsigned char reserved[4];
 } CUmemAllocationProp;
 
+typedef struct {
+  unsigned numDevices;
+  size_t size;
+  unsigned long long handleTypes, flags;
+} CUmulticastObjectProp;
+
 /* Parameters of graph nodes. cudaKernelNodeParams is the first part of the driver's, cudaMemsetParams and
  * cudaHostNodeParams are the driver's. */
 typedef struct {

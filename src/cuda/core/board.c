@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/place.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/visible_boards.h"
 #include "host/live_gpu.h"
@@ -226,6 +227,16 @@ bool boards_have_atomics(const struct shim *s, const struct board *from, const s
          topology_atomics(s->boards.topology, from->node, to->node) == LINK_ATOMICS_ALL;
 }
 
+bool board_has_multicast(const struct board *b)
+{
+  const struct shim *s = b->shim;
+  const struct boards *x = &s->boards;
+  if (!s->options.machine || !(exec_options_share(&s->options) || exec_options_take_turns(&s->options))) return false;
+  for (unsigned i = 0; i < x->n; i++)
+    if (&x->of[i] != b && topology_multicasts(x->topology, (unsigned[]){b->node, x->of[i].node}, 2)) return true;
+  return false;
+}
+
 bool board_has_host_atomics(const struct board *b)
 {
   const struct boards *x = &b->shim->boards;
@@ -255,6 +266,12 @@ void board_place_at_host(struct board *b, uint64_t addr, uint64_t bytes)
   for (unsigned i = 0; i < b->shim->boards.n; i++)
     simulator_place_at_host(b->shim->boards.of[i].simulator, addr, bytes);
   simulator_place_at_host(b->simulator, addr, bytes); /* in one machine: its socket */
+}
+
+void boards_place_multicast(struct shim *s, uint64_t addr, uint64_t bytes)
+{
+  for (unsigned i = 0; i < s->boards.n; i++)
+    simulator_place(s->boards.of[i].simulator, addr, bytes, PLACE_MULTICAST - 1);
 }
 
 void board_place_nowhere(struct board *b, uint64_t addr, uint64_t bytes)

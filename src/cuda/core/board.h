@@ -103,12 +103,17 @@ bool boards_are_peers(const struct shim *, const struct board *from, const struc
 bool boards_have_atomics(const struct shim *, const struct board *from, const struct board *to);
 uint64_t boards_rate(const struct shim *, const struct board *from, const struct board *to);
 uint64_t boards_latency(const struct shim *, const struct board *from, const struct board *to);
+/* Whether multicast objects may have its memory: behind switches that send to several, where kernels of all GPUs run as
+ * they come (not under tools that look at one launch at a time). */
+bool board_has_multicast(const struct board *);
 /* Whether the GPU's atomics on memory of its host are those of the host. */
 bool board_has_host_atomics(const struct board *);
 
 /* Kernels and copies of all GPUs reach these pages, whole ones of 4 KiB, at this GPU; at its host. */
 void board_place(struct board *, uint64_t addr, uint64_t bytes);
 void board_place_at_host(struct board *, uint64_t addr, uint64_t bytes);
+/* … at all GPUs of a multicast object. */
+void boards_place_multicast(struct shim *, uint64_t addr, uint64_t bytes);
 /* … each as if they were its own. */
 void board_place_nowhere(struct board *, uint64_t addr, uint64_t bytes);
 /* While kernels run on any of them, memory that is released keeps its pages (base/gmem.h). */

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "base/arith.h"
+#include "cuda/core/multicast.h"
 #include "cuda/core/shim.h"
+#include "cuda/core/vmm_memory.h"
 
 /* Reserved addresses lie here: above what device memory takes, below host memory (memory.c) and below all
  * that Linux gives to programs by itself. */
@@ -14,29 +16,6 @@
 #define RESERVED_END UINT64_C(0x300000000000)
 
 enum { TYPE_PINNED = 1 };
-
-/* Memory without an address. */
-struct vmm_memory {
-  struct vmm_memory *next;
-  struct board *board;
-  void *host;
-  uint64_t bytes;
-  unsigned handles, mappings;
-  int fd; /* its file, when other processes may have it; else -1 */
-  CUmemAllocationProp props;
-};
-
-struct vmm_range {
-  struct vmm_range *next;
-  uint64_t addr, bytes;
-};
-
-struct vmm_mapping {
-  struct vmm_mapping *next; /* by address */
-  uint64_t addr, bytes;
-  struct vmm_memory *memory;
-  board_mask in; /* whose kernels have access */
-};
 
 static uint64_t page(const struct shim *s)
 {
@@ -91,22 +70,29 @@ static uint64_t find_place(const struct shim *s, uint64_t bytes, uint64_t align)
   return at;
 }
 
+uint64_t vmm_take_addresses(struct shim *s, uint64_t bytes, uint64_t align, uint64_t at)
+{
+  if (at < RESERVED || at > RESERVED_END - bytes || (at & (align - 1)) || range_in(s, at, bytes))
+    at = find_place(s, bytes, align);
+  if (!at) return 0;
+  struct vmm_range *r = shim_alloc(sizeof *r);
+  *r = (struct vmm_range){ .next = s->vmm.ranges, .addr = at, .bytes = bytes };
+  s->vmm.ranges = r;
+  return at;
+}
+
 CUresult vmm_reserve(struct shim *s, CUdeviceptr *out, uint64_t bytes, uint64_t align, uint64_t at)
 {
   if (!out || !is_whole(s, 0, bytes) || (align & (align - 1))) return CUDA_ERROR_INVALID_VALUE;
   if (bytes > RESERVED_END - RESERVED) return CUDA_ERROR_OUT_OF_MEMORY;
   if (align < page(s)) align = page(s);
-  if (at < RESERVED || at > RESERVED_END - bytes || (at & (align - 1)) || range_in(s, at, bytes))
-    at = find_place(s, bytes, align);
+  at = vmm_take_addresses(s, bytes, align, at);
   if (!at) return CUDA_ERROR_OUT_OF_MEMORY;
-  struct vmm_range *r = shim_alloc(sizeof *r);
-  *r = (struct vmm_range){ .next = s->vmm.ranges, .addr = at, .bytes = bytes };
-  s->vmm.ranges = r;
   *out = at;
   return CUDA_SUCCESS;
 }
 
-static struct vmm_mapping *mapping_in(const struct shim *s, uint64_t addr, uint64_t bytes)
+struct vmm_mapping *vmm_mapping_in(const struct shim *s, uint64_t addr, uint64_t bytes)
 {
   for (struct vmm_mapping *m = s->vmm.mappings; m; m = m->next)
     if (overlap(m->addr, m->bytes, addr, bytes)) return m;
@@ -117,7 +103,7 @@ CUresult vmm_unreserve(struct shim *s, uint64_t addr, uint64_t bytes)
 {
   for (struct vmm_range **at = &s->vmm.ranges; *at; at = &(*at)->next) {
     struct vmm_range *r = *at;
-    if (r->addr != addr || r->bytes != bytes || mapping_in(s, addr, bytes)) continue;
+    if (r->addr != addr || r->bytes != bytes || vmm_mapping_in(s, addr, bytes)) continue;
     *at = r->next;
     free(r);
     return CUDA_SUCCESS;
@@ -127,14 +113,14 @@ CUresult vmm_unreserve(struct shim *s, uint64_t addr, uint64_t bytes)
 
 /* Memory ------------------------------------------------------------------------------------------ */
 
-static struct vmm_memory *memory_of(const struct shim *s, CUmemGenericAllocationHandle h)
+struct vmm_memory *vmm_memory_of(const struct shim *s, CUmemGenericAllocationHandle h)
 {
   struct vmm_memory *m = s->vmm.memory;
   while (m && (uint64_t)(uintptr_t)m != h) m = m->next;
   return m && m->handles ? m : NULL;
 }
 
-static uint64_t add_memory(struct shim *s, void *host, uint64_t bytes, int fd, const CUmemAllocationProp *p)
+uint64_t vmm_add_memory(struct shim *s, void *host, uint64_t bytes, int fd, const CUmemAllocationProp *p)
 {
   struct vmm_memory *m = shim_alloc(sizeof *m);
   *m = (struct vmm_memory){ .next = s->vmm.memory, .board = board_at(s, p->location.id), .host = host,
@@ -154,13 +140,13 @@ CUresult vmm_create(struct shim *s, CUmemGenericAllocationHandle *out, uint64_t 
   struct board *b = board_at(s, p->location.id);
   void *host = p->handle_types ? memory_take_file(s, b, bytes, &fd) : memory_take(s, b, bytes);
   if (!host) return CUDA_ERROR_OUT_OF_MEMORY;
-  *out = add_memory(s, host, bytes, fd, p);
+  *out = vmm_add_memory(s, host, bytes, fd, p);
   return CUDA_SUCCESS;
 }
 
 CUresult vmm_export(struct shim *s, int *fd, CUmemGenericAllocationHandle h)
 {
-  const struct vmm_memory *m = memory_of(s, h);
+  const struct vmm_memory *m = vmm_memory_of(s, h);
   if (!fd || !m || m->fd < 0) return CUDA_ERROR_INVALID_VALUE;
   *fd = fcntl(m->fd, F_DUPFD_CLOEXEC, 0);
   return *fd >= 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
@@ -171,39 +157,41 @@ CUresult vmm_import(struct shim *s, CUmemGenericAllocationHandle *out, int fd)
   const CUmemAllocationProp props = { .type = TYPE_PINNED, .handle_types = HANDLE_POSIX_FD,
                                       .location = { LOCATION_DEVICE, (int)board_current(s)->number } };
   struct stat st;
+  if (out && fstat(fd, &st) == 0 && multicast_import(s, out, &st)) return CUDA_SUCCESS;
   if (!out || fstat(fd, &st) != 0 || st.st_size < 0 || !is_whole(s, 0, (uint64_t)st.st_size))
     return CUDA_ERROR_INVALID_VALUE;
   int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   void *host = own >= 0 ? memory_take_file(s, board_current(s), (uint64_t)st.st_size, &own) : NULL;
-  if (host) *out = add_memory(s, host, (uint64_t)st.st_size, own, &props);
+  if (host) *out = vmm_add_memory(s, host, (uint64_t)st.st_size, own, &props);
   else if (own >= 0) close(own);
   return host ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* A handle or a mapping less. */
-static void drop(struct shim *s, struct vmm_memory *m)
+void vmm_drop(struct shim *s, struct vmm_memory *m)
 {
   if (m->handles || m->mappings) return;
   struct vmm_memory **at = &s->vmm.memory;
   while (*at != m) at = &(*at)->next;
   *at = m->next;
-  memory_give_back(m->board, m->host, m->bytes);
+  if (m->cast) multicast_free(s, m->cast);
+  else memory_give_back(m->board, m->host, m->bytes);
   if (m->fd >= 0) close(m->fd);
   free(m);
 }
 
 CUresult vmm_release(struct shim *s, CUmemGenericAllocationHandle h)
 {
-  struct vmm_memory *m = memory_of(s, h);
+  struct vmm_memory *m = vmm_memory_of(s, h);
   if (!m) return CUDA_ERROR_INVALID_VALUE;
   m->handles--;
-  drop(s, m);
+  vmm_drop(s, m);
   return CUDA_SUCCESS;
 }
 
 CUresult vmm_retain(struct shim *s, CUmemGenericAllocationHandle *out, uint64_t addr)
 {
-  const struct vmm_mapping *m = mapping_in(s, addr, 1);
+  const struct vmm_mapping *m = vmm_mapping_in(s, addr, 1);
   if (!out || !m) return CUDA_ERROR_INVALID_VALUE;
   m->memory->handles++;
   *out = (uint64_t)(uintptr_t)m->memory;
@@ -212,8 +200,8 @@ CUresult vmm_retain(struct shim *s, CUmemGenericAllocationHandle *out, uint64_t 
 
 CUresult vmm_properties(struct shim *s, CUmemAllocationProp *p, CUmemGenericAllocationHandle h)
 {
-  const struct vmm_memory *m = memory_of(s, h);
-  if (!p || !m) return CUDA_ERROR_INVALID_VALUE;
+  const struct vmm_memory *m = vmm_memory_of(s, h);
+  if (!p || !m || m->cast) return CUDA_ERROR_INVALID_VALUE;
   *p = m->props;
   return CUDA_SUCCESS;
 }
@@ -223,11 +211,12 @@ CUresult vmm_properties(struct shim *s, CUmemAllocationProp *p, CUmemGenericAllo
 CUresult vmm_map(struct shim *s, uint64_t addr, uint64_t bytes, uint64_t offset,
                  CUmemGenericAllocationHandle h)
 {
-  struct vmm_memory *memory = memory_of(s, h);
+  struct vmm_memory *memory = vmm_memory_of(s, h);
   if (!memory || offset || !is_whole(s, addr, bytes) || bytes > memory->bytes)
     return CUDA_ERROR_INVALID_VALUE;
+  if (memory->cast && !multicast_is_complete(memory->cast)) return CUDA_ERROR_INVALID_VALUE;
   const struct vmm_range *r = range_in(s, addr, bytes);
-  if (!r || addr < r->addr || bytes > r->bytes - (addr - r->addr) || mapping_in(s, addr, bytes))
+  if (!r || addr < r->addr || bytes > r->bytes - (addr - r->addr) || vmm_mapping_in(s, addr, bytes))
     return CUDA_ERROR_INVALID_VALUE;
   struct vmm_mapping **at = &s->vmm.mappings, *m = shim_alloc(sizeof *m);
   while (*at && (*at)->addr < addr) at = &(*at)->next;
@@ -248,10 +237,19 @@ static struct vmm_mapping **fill(struct shim *s, uint64_t addr, uint64_t bytes)
   return bytes && addr == end ? first : NULL;
 }
 
-static void set_access(struct shim *s, struct vmm_mapping *m, board_mask in)
+void vmm_show(struct shim *s, struct vmm_mapping *m, board_mask in)
 {
-  if (m->in != in) memory_map(s, m->memory->board, m->addr, m->memory->host, m->bytes, in);
+  const board_mask before = m->in;
+  if (before == in) return;
   m->in = in;
+  if (m->memory->cast) {
+    multicast_show(s, m);
+    return;
+  }
+  memory_map(s, m->memory->board, m->addr, m->memory->host, m->bytes, in);
+  if (!before) board_place(m->memory->board, m->addr, m->bytes);
+  if (!in) board_place_nowhere(m->memory->board, m->addr, m->bytes);
+  multicast_refresh(s);
 }
 
 CUresult vmm_unmap(struct shim *s, uint64_t addr, uint64_t bytes)
@@ -259,10 +257,10 @@ CUresult vmm_unmap(struct shim *s, uint64_t addr, uint64_t bytes)
   struct vmm_mapping **first = fill(s, addr, bytes), *m;
   if (!first) return CUDA_ERROR_INVALID_VALUE;
   while ((m = *first) && m->addr < addr + bytes) {
-    set_access(s, m, 0);
     *first = m->next;
+    vmm_show(s, m, 0);
     m->memory->mappings--;
-    drop(s, m->memory);
+    vmm_drop(s, m->memory);
     free(m);
   }
   return CUDA_SUCCESS;
@@ -281,6 +279,7 @@ static CUresult check_access(struct shim *s, const CUmemAccessDesc *d)
 static CUresult check_reach(struct shim *s, const struct vmm_memory *m, const CUmemAccessDesc *d)
 {
   const struct board *b = board_at(s, d->location.id);
+  if (m->cast && d->flags != ACCESS_NONE) return multicast_has(m->cast, b) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
   return d->flags == ACCESS_NONE || b == m->board || boards_are_peers(s, b, m->board) ? CUDA_SUCCESS
                                                                                       : CUDA_ERROR_INVALID_DEVICE;
 }
@@ -298,14 +297,14 @@ CUresult vmm_set_access(struct shim *s, uint64_t addr, uint64_t bytes, const CUm
   for (size_t i = 0; i < n; i++) {
     const board_mask bit = board_bit(board_at(s, d[i].location.id));
     for (struct vmm_mapping *m = *first; m && m->addr < addr + bytes; m = m->next)
-      set_access(s, m, d[i].flags == ACCESS_NONE ? m->in & ~bit : m->in | bit);
+      vmm_show(s, m, d[i].flags == ACCESS_NONE ? m->in & ~bit : m->in | bit);
   }
   return CUDA_SUCCESS;
 }
 
 CUresult vmm_access(struct shim *s, unsigned long long *flags, const CUmemLocation *l, uint64_t addr)
 {
-  const struct vmm_mapping *m = mapping_in(s, addr, 1);
+  const struct vmm_mapping *m = vmm_mapping_in(s, addr, 1);
   if (!flags || !l || !m) return CUDA_ERROR_INVALID_VALUE;
   const struct board *b = l->type == LOCATION_DEVICE ? board_at(s, l->id) : NULL;
   if (l->type == LOCATION_DEVICE && !b) return CUDA_ERROR_INVALID_DEVICE;

@@ -16,6 +16,7 @@ struct vmm {
   struct vmm_memory *memory;
   struct vmm_range *ranges;
   struct vmm_mapping *mappings;
+  struct multicast_objects *multicasts; /* multicast.h; NULL: there have been none */
 };
 
 /* CUmemAccess_flags */

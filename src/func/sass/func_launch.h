@@ -62,7 +62,7 @@ static inline void func_end_turn(struct func_warp *w)
 /* Pickers of the files compiled once; rules as in uop.h. */
 sem_picker sem_ctrl_handler, sem_mem_handler, sem_atom_handler, sem_sync_handler, sem_tensor_handler, sem_bulk_handler,
     sem_fill_handler, sem_work_handler, sem_tmem_handler, sem_pack_handler, sem_warp_handler, sem_sys_handler,
-    sem_tex_handler, sem_surf_handler;
+    sem_tex_handler, sem_surf_handler, sem_multicast_handler;
 
 /* One step of a path; struct step_ops.step of every func warp. */
 bool func_step(struct step_warp *sw, unsigned path, struct effect *e, struct fault *f);

@@ -84,6 +84,11 @@ uint8_t *mem_even(struct func_warp *w, const struct mem_effect *me, bool write, 
 bool mem_unmapped(const struct func_warp *w, const struct effect *e, unsigned lane, uint64_t addr,
                   struct fault *f);
 
+/* Where an address that is mapped nowhere leads, seen past logs and windows: to a multicast object's memories; NULL: to
+ * none. A store there: false: not all are there. (sem_multicast.c) */
+const struct multicast_span *mem_multicast(const struct gmem_view *, uint64_t addr, unsigned bytes);
+bool mem_multicast_write(const struct gmem_view *, uint64_t addr, const void *value, unsigned bytes);
+
 /* Writes result rows 0..n-1 to the destination in the lanes that executed. */
 void mem_commit(struct func_warp *w, const struct uop *u, struct effect *e, unsigned rows);
 

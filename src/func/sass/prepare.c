@@ -230,7 +230,7 @@ static uop_fn *pick(const struct sem_table *sem, const struct sass_inst *s, stru
   static sem_picker *const own[] = {sem_ctrl_handler, sem_mem_handler, sem_atom_handler,
                                     sem_sync_handler, sem_warp_handler, sem_sys_handler,
                                     sem_tex_handler, sem_surf_handler, sem_tensor_handler, sem_bulk_handler,
-                                    sem_fill_handler, sem_tmem_handler, sem_work_handler};
+                                    sem_fill_handler, sem_tmem_handler, sem_work_handler, sem_multicast_handler};
   uop_fn *fn = NULL;
   for (unsigned i = 0; !fn && i < sizeof own / sizeof *own; i++) fn = own[i](s, u);
   if (fn) return fn;

@@ -14,4 +14,9 @@ bool func_line_op(struct step_warp *, struct effect *, lane_mask lanes, struct l
 bool atom_line_op(const struct uop *, struct mem_effect *, uint32_t lanes, struct line_op *);
 void atom_line_apply(const struct line_op *, uint8_t *line);
 
+/* Of a load from a multicast object (sem_multicast.c): which bytes its lanes want, and how they are reduced. */
+bool multicast_line_op(const struct uop *, struct mem_effect *, uint32_t lanes, struct line_op *);
+void multicast_line_reduce(const struct line_op *, unsigned n, const uint8_t (*line)[LINE_OP_BYTES],
+                           uint8_t out[LINE_OP_BYTES]);
+
 #endif

@@ -322,6 +322,24 @@ static void atom_block(const struct uop *u, struct mem_effect *me, const struct 
   }
 }
 
+/* multimem.red: the same operand at each memory. */
+static bool red_multicast(const struct uop *u, struct mem_effect *me, unsigned i, const struct gmem_view *v)
+{
+  const struct multicast_span *s = mem_multicast(v, me->addr[i], me->bytes);
+  const unsigned words = types[type_of(u)].words;
+  uint32_t operand[4];
+  if (!s || me->op != MEM_RED) return false;
+  row_get(me, 0, words, i, operand);
+  for (unsigned k = 0; k < s->n; k++) {
+    uint8_t *p = gmem_ptr(s->leg[k].image, s->leg[k].addr + (me->addr[i] - s->addr), me->bytes);
+    if (!p) return false;
+    for (unsigned j = 0; j < words; j++) mem_row(me, j)[i] = operand[j];
+    if (v->concurrent && is_number(u) && words == 1) swap_word(op_of(u), type_of(u), p, operand[0], 0);
+    else atom_lane(u, me, i, p);
+  }
+  return true;
+}
+
 static bool atom_perform(struct func_warp *w, const struct uop *u, struct effect *e,
                          uint32_t lanes, struct gmem_view *v, struct fault *f)
 {
@@ -335,7 +353,9 @@ static bool atom_perform(struct func_warp *w, const struct uop *u, struct effect
     uint8_t buf[MEM_MAX_BYTES], *near;
     enum mem_space space = mem_lane_space(w, me, i, &a);
     if (space == MEM_GLOBAL) {
-      if (!gmem_view_read(v, a, buf, me->bytes)) return mem_unmapped(w, e, i, a, f);
+      const bool mapped = gmem_view_read(v, a, buf, me->bytes);
+      if (!mapped && red_multicast(u, me, i, v)) continue;
+      if (!mapped) return mem_unmapped(w, e, i, a, f);
       atom_lane(u, me, i, buf);
       gmem_view_write(v, a, buf, me->bytes);
     } else {

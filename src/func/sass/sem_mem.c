@@ -190,7 +190,8 @@ static bool lane_write(struct func_warp *w, struct effect *e, unsigned i, struct
   enum mem_space space = mem_lane_space(w, me, i, &a);
   lane_value(me, i, value, me->bytes);
   if (space == MEM_GLOBAL)
-    return gmem_view_write(v, a, value, me->bytes) || mem_unmapped(w, e, i, a, f);
+    return gmem_view_write(v, a, value, me->bytes) || mem_multicast_write(v, a, value, me->bytes) ||
+           mem_unmapped(w, e, i, a, f);
   if (!(p = mem_near(w, e, space, i, a, me->bytes, f))) return false;
   memcpy(p, value, me->bytes);
   return true;

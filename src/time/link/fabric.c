@@ -3,6 +3,7 @@
 #include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
+#include "time/link/cast_table.h"
 
 struct fabric_node {
   struct link_port *const *port; /* of a domain; NULL: none */
@@ -12,6 +13,7 @@ struct fabric_node {
   fabric_serve_fn *serve;
   void *ctx;
   picos latency; /* of a switch */
+  struct cast_table *casts; /* of a switch that sends to several; NULL: another node */
 };
 
 struct fabric_wire {
@@ -105,7 +107,15 @@ static struct wire_config config_of(const struct link_params *p, bool back)
                               .credits = p->credits * p->lanes};
 }
 
-struct fabric *fabric_new(const struct machine_preset *m, const struct topology *t)
+static void build_switch(struct fabric_node *x, const struct switch_params *p, line_reduce_fn *reduce)
+{
+  x->latency = (picos)p->latency_ns * 1000;
+  if (!p->multicast) return;
+  x->casts = mem_zeroed(1, sizeof *x->casts);
+  cast_table_init(x->casts, p->multicast, reduce);
+}
+
+struct fabric *fabric_new(const struct machine_preset *m, const struct topology *t, line_reduce_fn *reduce)
 {
   struct fabric *f = mem_zeroed(1, sizeof *f);
   *f = (struct fabric){.m = m, .topology = t, .n_wires = 2 * m->n_links, .n_nodes = machine_nodes(m),
@@ -115,7 +125,7 @@ struct fabric *fabric_new(const struct machine_preset *m, const struct topology 
   f->heap = mem_zeroed(f->n_wires, sizeof *f->heap);
   f->place = mem_zeroed(f->n_wires, sizeof *f->place);
   for (unsigned i = 0; i < f->n_nodes; i++)
-    if (machine_node_kind(m, i) == NODE_SWITCH) f->node[i].latency = (picos)machine_switch(m, i)->latency_ns * 1000;
+    if (machine_node_kind(m, i) == NODE_SWITCH) build_switch(&f->node[i], machine_switch(m, i), reduce);
   for (unsigned i = 0; i < f->n_wires; i++) {
     const struct machine_link *l = &m->links[i / 2];
     const struct wire_config cfg = config_of(&m->link[l->group], i % 2);
@@ -134,6 +144,10 @@ void fabric_free(struct fabric *f)
   for (unsigned i = 0; i < f->n_wires; i++) {
     wire_free(&f->wire[i].wire);
     link_ring_free(&f->wire[i].flight);
+  }
+  for (unsigned i = 0; i < f->n_nodes; i++) {
+    if (f->node[i].casts) cast_table_free(f->node[i].casts);
+    mem_free(f->node[i].casts);
   }
   mem_free(f->wire);
   mem_free(f->node);
@@ -177,10 +191,18 @@ picos fabric_epoch(const struct fabric *f, const picos *window)
 
 /* --- messages ----------------------------------------------------------------------------------- */
 
+/* Where it goes from there. Answers to a switch's requests go back to it. */
+static struct topology_hop next_hop(const struct fabric *f, unsigned node, const struct link_msg *m)
+{
+  const bool back = m->via && m->via - 1u != node;
+  if (!back) return topology_next(f->topology, m->from, node, m->to, m->line);
+  return topology_link(f->topology, node, m->via - 1u);
+}
+
 /* To the wire that leads on from `node`; m->arrive: when it can go. */
 static void send_on(struct fabric *f, unsigned node, const struct link_msg *m)
 {
-  struct topology_hop hop = topology_next(f->topology, m->from, node, m->to, m->line);
+  struct topology_hop hop = next_hop(f, node, m);
   unsigned wire = 2u * hop.link + hop.back;
   wire_push(&f->wire[wire].wire, m);
   note_next(f, wire);
@@ -249,15 +271,78 @@ static void pass(struct fabric *f, unsigned wire, const struct link_msg *m, cons
   there->wire = (uint16_t)wire;
 }
 
+/* --- requests to several ------------------------------------------------------------------------- */
+
+/* To each member: the credit by which it came goes back with the last one. */
+static void cast(struct fabric *f, unsigned node, const struct link_msg *m)
+{
+  struct cast_table *t = f->node[node].casts;
+  const uint32_t number = cast_table_enter(t, m);
+  const unsigned n = t->entry[number].team.n;
+  for (unsigned i = 0; i < n; i++) {
+    struct link_ring one = {.n = 0};
+    uint8_t body[CAST_BODY_MAX];
+    struct link_msg leg = cast_table_leg(t, number, i, body);
+    leg.via = (uint16_t)(node + 1);
+    if (i == n - 1) leg.wire = m->wire;
+    send_on(f, node, link_ring_push(&one, &leg, body));
+    link_ring_free(&one);
+  }
+}
+
+/* m->arrive: when the switch has passed it. */
+static void take_cast(struct fabric *f, unsigned node, const struct link_msg *m)
+{
+  struct cast_table *t = f->node[node].casts;
+  BUG_ON(!t);
+  if (t->n_spare && !t->held.n) cast(f, node, m);
+  else link_ring_push(&t->held, m, link_msg_body(m));
+}
+
+/* The last answer to a request makes its own, and room for one that waits. */
+static void take_cast_answer(struct fabric *f, unsigned node, const struct link_msg *m)
+{
+  struct cast_table *t = f->node[node].casts;
+  struct link_ring one = {.n = 0};
+  uint8_t bytes[LINE_OP_BYTES];
+  if (!cast_table_answer(t, m)) return;
+  struct link_msg answer = cast_table_leave(t, m->tag, bytes);
+  answer.arrive = m->arrive;
+  answer.last = m->last;
+  send_on(f, node, link_ring_push(&one, &answer, bytes));
+  link_ring_free(&one);
+  struct link_msg *next = link_ring_front(&t->held);
+  if (!next) return;
+  next->arrive = later(next->arrive, m->arrive);
+  next->last = later(next->last, next->arrive);
+  cast(f, node, next);
+  link_ring_pop(&t->held);
+}
+
+/* --- messages go on ------------------------------------------------------------------------------ */
+
+static void go_on(struct fabric *f, unsigned wire, struct link_msg *m, picos now)
+{
+  const unsigned node = f->wire[wire].to;
+  m->arrive = now + f->node[node].latency;
+  m->last += f->node[node].latency;
+  if (m->legs) {
+    take_cast(f, node, m);
+  } else if (m->via == node + 1) {
+    give_back(f, m, now);
+    take_cast_answer(f, node, m);
+  } else {
+    send_on(f, node, m);
+  }
+}
+
 static void arrive(struct fabric *f, unsigned wire, picos now)
 {
   struct fabric_wire *w = &f->wire[wire];
   const struct fabric_node *x = &f->node[w->to];
   struct link_msg *m = link_ring_front(&w->flight);
   if (m->to != w->to) { /* a switch, or a socket on the way to another node */
-    m->arrive = now + x->latency;
-    m->last += x->latency;
-    send_on(f, w->to, m);
+    go_on(f, wire, m, now);
   } else {
     BUG_ON(!x->serve);
     give_back(f, m, x->serve(x->ctx, f, m, now));
@@ -305,6 +390,8 @@ static bool fabric_busy(const void *self)
   const struct fabric *f = self;
   for (unsigned i = 0; i < f->n_wires; i++)
     if (wire_busy(&f->wire[i].wire) || f->wire[i].flight.n) return true;
+  for (unsigned i = 0; i < f->n_nodes; i++)
+    if (f->node[i].casts && cast_table_busy(f->node[i].casts)) return true;
   return f->waits != TIME_NEVER;
 }
 

@@ -9,19 +9,22 @@
  *             host threads
  *   epoch     at most the smallest (latency of a link - window of the domain at its end): fabric_epoch
  *   params    those of the machine preset (config/machine_preset.h)
- *   not modelled: queues of a switch that several wires share, adaptive routes, multicast and reductions in a switch
+ *   casts     a switch with `multicast` sends requests to multicast objects to all members and reduces what they answer
+ *             (cast_table.h)
+ *   not modelled: queues of a switch that several wires share, adaptive routes
  */
 #ifndef WS_TIME_LINK_FABRIC_H
 #define WS_TIME_LINK_FABRIC_H
 
+#include "base/line_op.h"
 #include "config/topology.h"
 #include "time/link/link_port.h"
 #include "time/link/wire.h"
 
 struct fabric;
 
-/* The preset and the topology live as long as it does. */
-struct fabric *fabric_new(const struct machine_preset *, const struct topology *);
+/* The preset and the topology live as long as it does; line_reduce_fn: of loads from multicast objects. */
+struct fabric *fabric_new(const struct machine_preset *, const struct topology *, line_reduce_fn *);
 void fabric_free(struct fabric *);
 
 /* A domain has these ports at a node, the first one for requests, before the first epoch. They get their lanes. */

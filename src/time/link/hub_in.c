@@ -168,7 +168,8 @@ static void answer(struct hub_in *h, unsigned number, picos now)
                              .from = j->m.to,
                              .to = j->m.from,
                              .kind = data ? LINK_DATA : LINK_DONE,
-                             .port = j->m.port};
+                             .port = j->m.port,
+                             .via = j->m.via};
   link_port_send(&h->port, &m, j->bytes);
   h->spare[h->n_spare++] = (uint16_t)number;
 }

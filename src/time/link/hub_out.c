@@ -56,10 +56,38 @@ static bool perform(struct hub_out *h, const struct mem_req *r, struct gmem_wind
 
 /* --- requests ----------------------------------------------------------------------------------- */
 
+/* A line of a multicast object: its legs, and what is behind them. */
+struct to_team {
+  struct link_team team;
+  uint8_t rest[sizeof(struct link_store) + sizeof(struct line_op)];
+};
+
+static struct link_team team_of(const struct hub_out *h, const struct mem_req *r)
+{
+  const uint64_t addr = line_number(r->line) * LINE_BYTES;
+  const struct multicast_span *s = multicast_span(gmem_multicast(h->image), addr, LINE_BYTES);
+  struct link_team t = {.n = (uint16_t)s->n};
+  for (unsigned i = 0; i < s->n; i++) {
+    t.leg[i].line = s->leg[i].addr + (addr - s->addr);
+    t.leg[i].node = s->leg[i].node;
+  }
+  return t;
+}
+
 static void send(struct hub_out *h, const struct mem_req *r, enum link_msg_kind kind, uint32_t payload,
                  const void *body, size_t bytes, picos now)
 {
   uint16_t tag = h->spare[--h->n_spare];
+  const bool legs = r->to == PLACE_MULTICAST;
+  struct to_team all;
+  unsigned to = r->to - 1u;
+  if (legs) {
+    all.team = team_of(h, r);
+    to = all.team.leg[all.team.leg[0].node == h->cfg.node].node; /* its way leads to a switch that has all of them */
+    memcpy(all.rest, body, bytes);
+    body = &all;
+    bytes += sizeof all.team;
+  }
   h->sent[tag] = *r;
   const struct link_msg m = {.arrive = later(now, h->port.last_sent),
                              .line = line_number(r->line),
@@ -67,9 +95,10 @@ static void send(struct hub_out *h, const struct mem_req *r, enum link_msg_kind 
                              .tag = tag,
                              .body = (uint32_t)bytes,
                              .from = h->cfg.node,
-                             .to = (uint16_t)(r->to - 1),
+                             .to = (uint16_t)to,
                              .kind = (uint8_t)kind,
-                             .port = LINK_PORT_CORES};
+                             .port = LINK_PORT_CORES,
+                             .legs = legs};
   link_port_send(&h->port, &m, body);
 }
 
@@ -115,6 +144,20 @@ static bool send_atomic(struct hub_out *h, const struct mem_req *r, picos now)
   return true;
 }
 
+/* A load of lines of several GPUs, which are reduced to one. False: an ordinary load. */
+static bool send_reduce(struct hub_out *h, const struct mem_req *r, picos now)
+{
+  struct core *c = h->core[r->from];
+  struct {
+    struct link_bytes at;
+    struct line_op op;
+  } body = {.at = bytes_of(r)};
+  if (!c->ops->line_op || !c->ops->line_op(c, r, &body.op)) return false;
+  --*reads_left(h, r);
+  send(h, r, LINK_READ, 0, &body, sizeof body.at + line_op_bytes(&body.op), now);
+  return true;
+}
+
 /* Where there is no memory, lanes fault as they would on memory of this GPU. */
 static bool fault(struct hub_out *h, const struct mem_req *r, picos now)
 {
@@ -125,11 +168,18 @@ static bool fault(struct hub_out *h, const struct mem_req *r, picos now)
   return false;
 }
 
+static bool is_multicast(const struct hub_out *h, const struct mem_req *r)
+{
+  return r->to == PLACE_MULTICAST &&
+         multicast_span(gmem_multicast(h->image), line_number(r->line) * LINE_BYTES, LINE_BYTES);
+}
+
 static bool take_request(struct hub_out *h, picos now)
 {
   const struct mem_req r = *xbar_front(h->xbar, receiver(h));
   xbar_pop(h->xbar, receiver(h), now);
-  if (!gmem_ptr(h->image, line_number(r.line) * LINE_BYTES, 1)) return fault(h, &r, now);
+  const bool legs = is_multicast(h, &r);
+  if (!legs && !gmem_ptr(h->image, line_number(r.line) * LINE_BYTES, 1)) return fault(h, &r, now);
   h->stats.requests++;
   if (r.to == PLACE_FAULTS) { /* its sectors count where they are performed */
     uvm_park(h->uvm, &r, now);
@@ -138,6 +188,7 @@ static bool take_request(struct hub_out *h, picos now)
   h->stats.sectors[mem_req_op(r.kind, r.op)] += count_sectors(r.sectors);
   if (h->uvm) uvm_remote(h->uvm, &r, now);
   if (is_store(&r)) return send_store(h, &r, now);
+  if (legs && r.op != MEM_RED) return (r.op == MEM_LOAD && send_reduce(h, &r, now)) || fault(h, &r, now);
   if (r.op != MEM_RED) --*reads_left(h, &r);
   if (is_atomic(&r)) return send_atomic(h, &r, now);
   const struct link_bytes b = bytes_of(&r);

@@ -42,6 +42,8 @@ struct link_msg {
   uint8_t port;      /* of the sender; an answer's: of the receiver */
   bool program;      /* to a socket: addresses are of the host's own program, whose copies name them (host_mem.h) */
   bool in_place;     /* a write of bytes that are there already (dma_copy.in_place) */
+  bool legs;         /* to a multicast object: a switch sends it to each (link_port.h) */
+  uint16_t via;      /* a switch's request to a member, and its answer: that node + 1, where it goes; 0: none */
 };
 
 enum { WIRE_NONE = UINT16_MAX };

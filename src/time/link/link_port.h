@@ -7,6 +7,7 @@
 #ifndef WS_TIME_LINK_LINK_PORT_H
 #define WS_TIME_LINK_LINK_PORT_H
 
+#include "base/multicast.h"
 #include "time/link/link_msg.h"
 
 enum { LINK_PORT_LANES = 64 };
@@ -27,6 +28,16 @@ struct link_store {
   struct link_bytes line;
   uint64_t mask[2]; /* a bit for each byte */
   uint8_t bytes[128];
+};
+
+/* In front of the body of a message to a multicast object: the lines it stands for. A LINK_READ has a struct line_op
+ * behind its struct link_bytes: what lanes want of the lines, and how they are reduced. */
+struct link_team {
+  uint16_t n;
+  struct {
+    uint64_t line; /* address of its first byte */
+    uint16_t node;
+  } leg[MULTICAST_LEGS];
 };
 
 struct link_port {
